@@ -1,0 +1,99 @@
+# panebridge. `make help` lists what there is; scripts/ holds what is longer
+# than a line.
+
+GO       ?= go
+FUZZTIME ?= 10s
+# Long enough for stable figures, short enough to run all of them while waiting.
+BENCHTIME ?= 300ms
+VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+
+# The version comes from git here, so Go needn't ask git as well (and fail
+# where the checkout belongs to somebody else).
+BUILDFLAGS := -trimpath -buildvcs=false -ldflags "-X main.version=$(VERSION)"
+
+.DEFAULT_GOAL := help
+# Every target is a sequence; run in parallel they'd only wait for each other.
+.NOTPARALLEL:
+
+.PHONY: help
+help: ## list the targets
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' Makefile
+
+.PHONY: demo
+demo: ## see it work: installs tmux if it's missing, builds, starts the demo
+	scripts/install.sh demo
+	@$(MAKE) --no-print-directory build
+	bin/panebridge demo
+
+.PHONY: run
+run: build ## build and start the daemon with your configuration
+	bin/panebridge run
+
+.PHONY: build
+build: ## build bin/panebridge and bin/pbbench
+	CGO_ENABLED=0 $(GO) build $(BUILDFLAGS) -o bin/ ./cmd/panebridge ./cmd/pbbench
+
+.PHONY: check
+check: fmt-check vet lint tidy-check generate-check test-short ## what every commit needs (at most 3 minutes)
+
+.PHONY: test
+test: ## all tests with short counts; installs tmux, redis-server, chromium if missing
+	scripts/install.sh test
+	$(GO) test -count=1 -timeout 15m ./...
+
+.PHONY: test-short
+test-short: ## the quick tests alone
+	$(GO) test -short ./...
+
+.PHONY: race
+race: ## the quick tests under the race detector (needs a C compiler)
+	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m ./...
+
+.PHONY: stress
+stress: ## all tests with full counts, one package at a time
+	scripts/install.sh test
+	PANEBRIDGE_STRESS=1 $(GO) test -count=1 -timeout 80m -p 1 ./...
+
+.PHONY: bench
+bench: build ## Go benchmarks, then short runs of pbbench
+	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) -timeout 30m -p 1 ./...
+	bin/pbbench capture
+	bin/pbbench latency
+	bin/pbbench loss
+
+.PHONY: lint
+lint: ## golangci-lint, installed into .cache/tools the first time (some minutes)
+	"$$(scripts/tools.sh golangci-lint)" run ./...
+
+.PHONY: vet
+vet: ## go vet
+	$(GO) vet ./...
+
+.PHONY: fuzz-short
+fuzz-short: ## every fuzz target for FUZZTIME (10s)
+	scripts/fuzz-short.sh $(FUZZTIME)
+
+.PHONY: generate
+generate: ## write the generated files anew
+	$(GO) generate ./...
+
+.PHONY: generate-check
+generate-check: ## fail if a generated file is out of date
+	scripts/generate-check.sh
+
+.PHONY: tidy-check
+tidy-check: ## fail if go.mod isn't tidy or a module was tampered with
+	$(GO) mod tidy -diff
+	$(GO) mod verify
+
+.PHONY: fmt
+fmt: ## format all Go files
+	"$$(scripts/tools.sh golangci-lint)" fmt ./...
+
+.PHONY: fmt-check
+fmt-check: ## fail if a Go file isn't formatted
+	scripts/fmt-check.sh
+
+.PHONY: clean
+clean: ## remove what was built and the installed tools
+	rm -rf bin .cache

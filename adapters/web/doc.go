@@ -1,0 +1,8 @@
+// Package web is the page: static files that the API's server mounts at its
+// root. There's no build step; what lies in static is what the browser gets.
+//
+// The page is a client of the API like any other. It isn't a binding and needs
+// no slots: app.js puts the parts together, stream.js keeps one event stream
+// and goes on behind the last event it got, conversation.js keeps a window of
+// the output log in the document.
+package web

@@ -1,0 +1,212 @@
+'use strict';
+
+import { byId, ago } from './dom.js';
+import { listSessions } from './api.js';
+import { Composer } from './composer.js';
+import { Conversation } from './conversation.js';
+import { closeDialog, newDialog } from './dialogs.js';
+import { drawList } from './list.js';
+import { Screen } from './screen.js';
+import { Stream } from './stream.js';
+
+// The page: a list of sessions, which is polled, and one session that's open,
+// which has an event stream. A stream per session would soon use up the six
+// connections that a browser opens to one server.
+
+const pollEvery = 2000; // milliseconds
+const firstLines = 500; // of a session that's opened
+const hiddenGrace = 30000; // milliseconds after which a hidden page gives its connection back
+
+const state = {
+  sessions: [],
+  open: null, // {id, conversation, composer, screen, stream}
+  tab: 'conversation',
+  listed: true, // the last poll worked
+  streaming: true, // the stream is connected
+};
+
+const current = () => state.sessions.find((s) => s.id === state.open?.id);
+
+function chosenByAddress() {
+  const id = decodeURIComponent(location.hash.slice(1));
+  return state.sessions.find((s) => s.id === id);
+}
+
+// choose opens a session through the address, so that going back works.
+function choose(id) {
+  drawer(false);
+  if (location.hash.slice(1) === id) follow();
+  else location.hash = id;
+}
+
+// follow opens the session that the address names; or else leaves what's open,
+// or opens the first that lives.
+function follow() {
+  const session = chosenByAddress() ?? current() ?? state.sessions.find((s) => s.state !== 'ended') ?? state.sessions[0];
+  if (session?.id === state.open?.id) return;
+  closeOpen();
+  if (session) openSession(session);
+  draw();
+}
+
+function openSession(session) {
+  const { id } = session;
+  const open = {
+    id,
+    conversation: new Conversation(id),
+    composer: new Composer(id),
+    screen: new Screen(id),
+  };
+  state.open = open;
+  const from = session.lines > firstLines ? session.lines - firstLines + 1 : 0;
+  open.start = (at) => new Stream(id, at, (name, data) => receive(open, name, data), (connected) => {
+    state.streaming = connected;
+    drawConnection();
+  });
+  open.stream = open.start(from);
+  open.screen.show(state.tab === 'screen');
+}
+
+function closeOpen() {
+  if (!state.open) return;
+  const { stream, conversation, composer, screen } = state.open;
+  for (const part of [stream, conversation, composer, screen]) part?.close();
+  state.open = null;
+  state.streaming = true;
+}
+
+function receive(open, name, data) {
+  switch (name) {
+    case 'output':
+      open.conversation.output(data.lines);
+      open.screen.changed();
+      break;
+    case 'gap':
+      open.conversation.gap(data);
+      break;
+    case 'live':
+      open.conversation.live(data);
+      open.screen.changed();
+      break;
+    case 'state':
+      state.sessions = state.sessions.map((s) => (s.id === data.session ? data.summary : s));
+      draw();
+      break;
+    default: // turn and exit show in the state
+  }
+}
+
+async function poll() {
+  try {
+    state.sessions = await listSessions();
+    state.listed = true;
+    if (!state.streaming) state.open?.stream?.now();
+    follow();
+    draw();
+  } catch (error) {
+    state.listed = false;
+    state.refused = error.status === 401;
+    drawConnection();
+  }
+}
+
+async function pollForever() {
+  for (;;) {
+    await poll();
+    await new Promise((resolve) => { setTimeout(resolve, pollEvery); });
+  }
+}
+
+function draw() {
+  drawList(state.sessions, state.open?.id, choose);
+  drawHead(current());
+  drawConnection();
+}
+
+function drawHead(session) {
+  byId('name').textContent = session?.name ?? 'No session chosen';
+  byId('about').textContent = session ? about(session) : '';
+  byId('main').dataset.state = session?.state ?? '';
+  byId('close').disabled = !session || session.state === 'ended';
+  byId('foot').hidden = !session;
+  state.open?.composer.enable(session?.state !== 'ended');
+  const waiting = state.sessions.some((s) => s.state === 'waiting');
+  document.title = `${waiting ? '(!) ' : ''}${session ? `${session.name} – ` : ''}panebridge`;
+}
+
+function about(session) {
+  const parts = [session.state, session.agent || 'shell', session.cwd];
+  if (session.state !== 'working' && session.last_output_at) parts.push(`last line ${ago(session.last_output_at)}`);
+  if (session.reason) parts[0] += ` (${session.reason})`;
+  return parts.filter(Boolean).join(' · ');
+}
+
+function drawConnection() {
+  const bar = byId('connection');
+  bar.hidden = state.listed && state.streaming;
+  bar.textContent = !state.listed && state.refused
+    ? 'The token isn’t valid any more. Open the address that “panebridge status” prints.'
+    : 'Reconnecting…';
+}
+
+function drawer(open) {
+  document.body.classList.toggle('drawer-open', open);
+  byId('veil').hidden = !open;
+  byId('menu').setAttribute('aria-expanded', String(open));
+}
+
+function showTab(name, focus) {
+  state.tab = name;
+  for (const other of ['conversation', 'screen']) {
+    const tab = byId(`tab-${other}`);
+    tab.setAttribute('aria-selected', String(other === name));
+    tab.tabIndex = other === name ? 0 : -1;
+    byId(other).hidden = other !== name;
+  }
+  if (focus) byId(`tab-${name}`).focus();
+  state.open?.screen.show(name === 'screen');
+}
+
+// A hidden page gives its connection back after a while: a browser has few of
+// them for one server, and a phone's radio may sleep.
+let hiddenTimer = 0;
+
+function visibility() {
+  clearTimeout(hiddenTimer);
+  const { open } = state;
+  if (document.hidden) {
+    hiddenTimer = setTimeout(() => {
+      state.open?.stream?.close();
+      if (state.open) state.open.paused = true;
+    }, hiddenGrace);
+    return;
+  }
+  if (open?.paused) {
+    open.paused = false;
+    open.stream = open.start(open.stream.from);
+  }
+  poll();
+}
+
+function start() {
+  for (const name of ['conversation', 'screen']) {
+    const tab = byId(`tab-${name}`);
+    tab.addEventListener('click', () => showTab(name));
+    tab.addEventListener('keydown', (event) => {
+      if (event.key === 'ArrowLeft' || event.key === 'ArrowRight') showTab(name === 'screen' ? 'conversation' : 'screen', true);
+    });
+  }
+  byId('menu').addEventListener('click', () => drawer(!document.body.classList.contains('drawer-open')));
+  byId('veil').addEventListener('click', () => drawer(false));
+  addEventListener('keydown', (event) => { if (event.key === 'Escape') drawer(false); });
+  addEventListener('hashchange', follow);
+  document.addEventListener('visibilitychange', visibility);
+  newDialog(async (session) => {
+    await poll();
+    choose(session.id);
+  });
+  closeDialog(current, poll);
+  pollForever();
+}
+
+start();

@@ -1,0 +1,159 @@
+'use strict';
+
+import { byId, element, toast } from './dom.js';
+import { cancelReceipt, getReceipt, pressKeys, sendInput } from './api.js';
+
+// The composer: what's written to the session, and how far it got.
+
+const final = new Set(['submitted', 'failed', 'cancelled']);
+const takeable = new Set(['stored', 'held']);
+const steps = ['stored', 'typed', 'submitted'];
+const pollEvery = 400; // milliseconds between looks at a receipt
+const lingers = 5000; // milliseconds for which a submitted one is shown
+const drafts = new Map(); // what was written but not sent, by session
+
+export class Composer {
+  constructor(session) {
+    this.session = session;
+    this.text = byId('text');
+    this.list = byId('receipts');
+    this.list.replaceChildren();
+    this.events = new AbortController();
+    const on = (target, name, fn) => target.addEventListener(name, fn, { signal: this.events.signal });
+    on(byId('composer'), 'submit', (event) => {
+      event.preventDefault();
+      this.send();
+    });
+    on(this.text, 'keydown', (event) => this.key(event));
+    on(this.text, 'input', () => this.grow());
+    for (const button of document.querySelectorAll('[data-key]')) {
+      on(button, 'click', () => this.press(button.dataset.key));
+    }
+    this.text.value = drafts.get(session) ?? '';
+    this.grow();
+  }
+
+  close() {
+    this.closed = true;
+    this.events.abort();
+    if (this.text.value) drafts.set(this.session, this.text.value);
+    else drafts.delete(this.session);
+    this.text.value = '';
+    this.list.replaceChildren();
+  }
+
+  enable(enabled) {
+    for (const e of [this.text, byId('send'), ...document.querySelectorAll('[data-key]')]) e.disabled = !enabled;
+  }
+
+  key(event) {
+    // While an input method composes, Enter belongs to it.
+    if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+    event.preventDefault();
+    this.send();
+  }
+
+  grow() {
+    this.text.style.height = 'auto';
+    this.text.style.height = `${Math.min(this.text.scrollHeight + 2, 180)}px`;
+  }
+
+  async send() {
+    const text = this.text.value;
+    if (text.trim() === '' || this.sending) return;
+    this.sending = true;
+    byId('send').disabled = true;
+    try {
+      const receipt = await sendInput(this.session, text);
+      if (this.closed) {
+        drafts.delete(this.session);
+        return;
+      }
+      if (this.text.value === text) this.text.value = '';
+      this.grow();
+      this.follow(receipt);
+    } catch (error) {
+      toast(`Not sent: ${error.message}`);
+    } finally {
+      this.sending = false;
+      byId('send').disabled = false;
+    }
+  }
+
+  async press(key) {
+    try {
+      await pressKeys(this.session, [key]);
+    } catch (error) {
+      toast(`Key not pressed: ${error.message}`);
+    }
+  }
+
+  // follow shows a receipt until it's final.
+  async follow(receipt) {
+    const item = element('li', 'receipt');
+    this.list.append(item);
+    let now = receipt;
+    for (;;) {
+      this.draw(item, now);
+      if (final.has(now.state) || this.closed) break;
+      await sleep(pollEvery);
+      try {
+        now = await getReceipt(receipt.id);
+      } catch (error) {
+        if (error.status === 404) now = { ...now, state: 'failed', reason: error.message };
+        else await sleep(1000);
+      }
+    }
+    if (now.state === 'failed') return;
+    await sleep(lingers);
+    item.remove();
+  }
+
+  draw(item, receipt) {
+    if (item.dataset.state === receipt.state && item.dataset.reason === (receipt.reason ?? '')) return;
+    item.dataset.state = receipt.state;
+    item.dataset.reason = receipt.reason ?? '';
+    item.replaceChildren(progress(receipt), element('span', 'receipt-text', receipt.text));
+    if (takeable.has(receipt.state)) item.append(this.button('Take back', () => this.takeBack(receipt)));
+    if (receipt.state === 'failed') item.append(this.button('Dismiss', () => item.remove()));
+    if (receipt.reason) item.append(element('span', 'receipt-reason', receipt.reason));
+  }
+
+  button(text, fn) {
+    const button = element('button', 'button small', text);
+    button.type = 'button';
+    button.addEventListener('click', fn);
+    return button;
+  }
+
+  async takeBack(receipt) {
+    try {
+      await cancelReceipt(receipt.id);
+      if (this.closed || this.text.value !== '') return;
+      this.text.value = receipt.text; // to be changed and sent again
+      this.grow();
+    } catch (error) {
+      toast(error.message);
+    }
+  }
+}
+
+// progress draws stored → typed → submitted, with what stands in the way.
+function progress({ state }) {
+  const box = element('span', 'progress');
+  const reached = state === 'typing' ? 0 : steps.indexOf(state);
+  if (reached < 0 && state !== 'held') {
+    box.append(element('span', `step ${state}`, state));
+    return box;
+  }
+  steps.forEach((step, i) => {
+    if (i > 0) box.append(element('span', 'arrow', '→'));
+    box.append(element('span', i <= reached || (state === 'held' && i === 0) ? 'step done' : 'step', step));
+    if (i === 0 && state === 'held') {
+      box.append(element('span', 'arrow', '→'), element('span', 'step held', 'held'));
+    }
+  });
+  return box;
+}
+
+const sleep = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });

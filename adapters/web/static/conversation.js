@@ -1,0 +1,287 @@
+'use strict';
+
+import { byId, element } from './dom.js';
+import { getOutput } from './api.js';
+
+// The Conversation keeps a window of the output log in the document: lines
+// top … bottom and the gaps between them, at most maxLines lines. Older ones
+// are loaded when the reader scrolls up. When the reader is further up than the
+// window reaches down, new lines aren't added: the window is detached from the
+// newest line, and grows downwards again as the reader scrolls down.
+
+const maxLines = 5000;
+const pageSize = 500;
+const near = 40; // pixels from an end that count as being there
+
+export class Conversation {
+  constructor(session) {
+    this.session = session;
+    this.scroller = byId('scroller');
+    this.list = byId('lines');
+    this.clear();
+    this.newest = 0; // number of the newest line that was heard of
+    this.unseen = 0; // lines that came while the reader was elsewhere
+    this.queue = [];
+    this.frame = 0;
+    this.loading = false;
+    this.stuck = true; // the reader is at the bottom and stays there
+    this.onScroll = () => this.scrolled();
+    this.scroller.addEventListener('scroll', this.onScroll, { passive: true });
+    this.button = byId('newest');
+    this.onButton = () => this.jump();
+    this.button.addEventListener('click', this.onButton);
+    this.resizes = new ResizeObserver(() => { if (this.stuck) this.toBottom(); });
+    this.resizes.observe(this.scroller);
+    this.showButton();
+  }
+
+  close() {
+    this.closed = true;
+    cancelAnimationFrame(this.frame);
+    clearTimeout(this.timer);
+    this.resizes.disconnect();
+    this.scroller.removeEventListener('scroll', this.onScroll);
+    this.button.removeEventListener('click', this.onButton);
+    this.clear();
+    this.live(null);
+  }
+
+  clear() {
+    this.list.replaceChildren();
+    this.top = 0; // number of the first line in the document; 0: there's none
+    this.bottom = 0;
+    this.count = 0;
+    this.detached = false;
+  }
+
+  // output takes lines in order; those it has had are left out, so that a
+  // connection that goes on too early doubles nothing.
+  output(lines) {
+    for (const line of lines) {
+      if (line.n <= this.newest) continue;
+      this.newest = line.n;
+      if (this.detached) this.missed = true;
+      else this.queue.push({ line });
+      if (!this.stuck) this.unseen++;
+    }
+    this.schedule();
+  }
+
+  // gap takes a gap; it comes behind the line that it stands behind, unless that
+  // part of the log was loaded already.
+  gap(gap) {
+    if (gap.after < this.newest) return;
+    if (this.detached) this.missed = true;
+    else this.queue.push({ gap });
+    this.schedule();
+  }
+
+  live(live) {
+    const rows = live?.rows ?? [];
+    byId('live').hidden = rows.length === 0;
+    byId('live').classList.toggle('alternate', Boolean(live?.alternate));
+    byId('live-rows').textContent = rows.join('\n');
+    if (this.stuck) this.toBottom();
+  }
+
+  // schedule draws what's queued with the next frame: however many events come,
+  // the document changes once per frame. A hidden page has no frames.
+  schedule() {
+    if (this.pending) return;
+    this.pending = true;
+    const draw = () => {
+      this.pending = false;
+      if (!this.closed) this.draw();
+    };
+    if (document.hidden) this.timer = setTimeout(draw, 200);
+    else this.frame = requestAnimationFrame(draw);
+  }
+
+  draw() {
+    const items = this.queue.splice(0);
+    if (!this.stuck && this.count + items.length > maxLines) {
+      this.detached = this.detached || items.some((item) => item.line);
+    }
+    if (!this.detached) {
+      this.append(items);
+      this.trimTop();
+    }
+    if (this.stuck) this.toBottom();
+    this.showButton();
+  }
+
+  append(items) {
+    const fragment = document.createDocumentFragment();
+    for (const item of items.slice(-2 * maxLines)) fragment.append(this.node(item));
+    this.list.append(fragment);
+    const lines = items.slice(-2 * maxLines).filter((item) => item.line);
+    if (lines.length === 0) return;
+    this.top ||= lines[0].line.n;
+    this.bottom = lines.at(-1).line.n;
+    this.count += lines.length;
+  }
+
+  node({ line, gap }) {
+    return line ? lineNode(line) : gapNode(gap);
+  }
+
+  // trimTop removes the oldest lines beyond maxLines, with the gaps before them.
+  trimTop() {
+    if (this.count <= maxLines) return;
+    while (this.count > maxLines || isGap(this.list.firstChild)) {
+      const first = this.list.firstChild;
+      if (first.dataset.n) this.count--;
+      first.remove();
+    }
+    this.top = firstNumber(this.list);
+  }
+
+  // trimBottom removes the newest lines beyond maxLines, with the gaps behind them.
+  trimBottom() {
+    if (this.count <= maxLines) return;
+    while (this.count > maxLines || isGap(this.list.lastChild)) {
+      const last = this.list.lastChild;
+      if (last.dataset.n) this.count--;
+      last.remove();
+    }
+    this.bottom = Number(this.list.lastChild.dataset.n);
+    this.detached = true;
+  }
+
+  scrolled() {
+    const { scrollTop, scrollHeight, clientHeight } = this.scroller;
+    const atBottom = scrollHeight - scrollTop - clientHeight < near;
+    this.stuck = atBottom && !this.detached;
+    if (this.stuck) this.unseen = 0;
+    this.showButton();
+    if (scrollTop < clientHeight && this.top > 1) this.load(() => this.loadOlder());
+    else if (atBottom && this.detached) this.load(() => this.loadNewer());
+  }
+
+  async load(how) {
+    if (this.loading) return;
+    this.loading = true;
+    try {
+      await how();
+    } catch {
+      // The connection bar says that the server is away; scrolling tries again.
+    } finally {
+      this.loading = false;
+    }
+  }
+
+  async loadOlder() {
+    const end = this.top;
+    const from = Math.max(1, end - pageSize);
+    // One line more than is missing, as the gap before the first comes with it.
+    const out = await getOutput(this.session, from, end - from + 1);
+    if (this.closed || this.top !== end) return;
+    const hasGap = isGap(this.list.firstChild);
+    const lines = out.lines.filter((line) => line.n < end);
+    const gaps = out.gaps.filter((gap) => gap.after < end - 1 || (gap.after === end - 1 && !hasGap));
+    const before = this.scroller.scrollHeight;
+    if (lines.length > 0 || !hasGap) this.list.prepend(this.merged(lines, gaps));
+    this.scroller.scrollTop += this.scroller.scrollHeight - before;
+    this.top = lines[0]?.n ?? 1; // 1: nothing older is kept
+    this.count += lines.length;
+    this.trimBottom();
+  }
+
+  async loadNewer() {
+    await this.loadPage();
+    if (this.bottom >= this.newest) await this.loadRest();
+  }
+
+  // loadRest loads until there's nothing more, and no news came meanwhile: what
+  // the stream brings while the window is detached isn't kept.
+  async loadRest() {
+    for (;;) {
+      this.missed = false;
+      if (await this.loadPage() > 0) continue;
+      if (this.closed) return;
+      if (!this.missed) break;
+    }
+    this.attach();
+  }
+
+  // loadPage appends a page, and returns how many lines it had.
+  async loadPage() {
+    const start = this.bottom;
+    const out = await getOutput(this.session, start + 1, pageSize);
+    if (this.closed || this.bottom !== start) return 0;
+    const hasGap = isGap(this.list.lastChild);
+    const gaps = out.gaps.filter((gap) => gap.after > start || (gap.after === start && !hasGap));
+    this.list.append(this.merged(out.lines, gaps));
+    this.count += out.lines.length;
+    this.top ||= out.lines[0]?.n ?? 0;
+    this.bottom = out.lines.at(-1)?.n ?? this.bottom;
+    const before = this.scroller.scrollHeight;
+    this.trimTop();
+    this.scroller.scrollTop -= before - this.scroller.scrollHeight;
+    return out.lines.length;
+  }
+
+  attach() {
+    this.newest = this.bottom;
+    this.detached = false;
+    this.queue.length = 0;
+  }
+
+  merged(lines, gaps) {
+    const fragment = document.createDocumentFragment();
+    let next = 0;
+    for (const line of lines) {
+      while (next < gaps.length && gaps[next].after < line.n) fragment.append(gapNode(gaps[next++]));
+      fragment.append(lineNode(line));
+    }
+    while (next < gaps.length) fragment.append(gapNode(gaps[next++]));
+    return fragment;
+  }
+
+  // jump goes to the newest line; a detached window is filled anew.
+  async jump() {
+    if (this.detached) await this.load(() => this.reload());
+    this.stuck = !this.detached; // it stays so when the server is away
+    this.unseen = 0;
+    this.toBottom();
+    this.showButton();
+  }
+
+  async reload() {
+    this.clear();
+    this.detached = true;
+    this.bottom = Math.max(0, this.newest - pageSize);
+    await this.loadRest();
+  }
+
+  toBottom() {
+    this.scroller.scrollTop = this.scroller.scrollHeight;
+  }
+
+  showButton() {
+    this.button.hidden = this.stuck;
+    this.button.textContent = this.unseen > 0 ? `↓ ${this.unseen} new — jump to newest` : '↓ Jump to newest';
+  }
+}
+
+function lineNode(line) {
+  const node = element('div', `line ${line.kind}`, line.text);
+  node.dataset.n = line.n;
+  return node;
+}
+
+function gapNode(gap) {
+  const lines = gap.at_least === 1 ? 'line' : 'lines';
+  const what = gap.at_least > 0 ? `at least ${gap.at_least} ${lines} missing` : 'lines may be missing';
+  const node = element('div', 'gap', gap.reason ? `${what}: ${gap.reason}` : what);
+  node.dataset.after = gap.after;
+  node.setAttribute('role', 'note');
+  return node;
+}
+
+const isGap = (node) => Boolean(node?.dataset.after);
+
+function firstNumber(list) {
+  for (const node of list.children) if (node.dataset.n) return Number(node.dataset.n);
+  return 0;
+}

@@ -1,0 +1,65 @@
+'use strict';
+
+import { ago, byId, element } from './dom.js';
+
+// The list of sessions. Its elements are kept and changed in place, so that the
+// focus stays where it is when the list is drawn anew.
+
+const items = new Map(); // by session id
+
+export function drawList(sessions, chosen, choose) {
+  const list = byId('sessions');
+  byId('no-sessions').hidden = sessions.length > 0;
+  const known = new Set(sessions.map((s) => s.id));
+  for (const [id, item] of items) {
+    if (known.has(id)) continue;
+    item.remove();
+    items.delete(id);
+  }
+  sorted(sessions).forEach((session, i) => {
+    let item = items.get(session.id);
+    if (!item) {
+      item = makeItem(session.id, choose);
+      items.set(session.id, item);
+    }
+    drawItem(item, session, session.id === chosen);
+    if (list.children[i] !== item) list.insertBefore(item, list.children[i] ?? null);
+  });
+}
+
+// sorted puts the living first; the order among them doesn't change under the
+// reader's finger.
+function sorted(sessions) {
+  const ended = (s) => (s.state === 'ended' ? 1 : 0);
+  return [...sessions].sort((a, b) => ended(a) - ended(b) || a.created_at.localeCompare(b.created_at) || a.id.localeCompare(b.id));
+}
+
+function makeItem(id, choose) {
+  const item = element('li');
+  const button = element('button', 'session');
+  button.type = 'button';
+  button.addEventListener('click', () => choose(id));
+  const names = element('span', 'session-names');
+  names.append(element('span', 'session-name'), element('span', 'session-agent'));
+  const side = element('span', 'session-side');
+  side.append(element('span', 'session-needs', 'needs you'), element('span', 'session-time'));
+  button.append(element('span', 'dot'), names, side);
+  item.append(button);
+  return item;
+}
+
+function drawItem(item, session, chosen) {
+  const button = item.firstChild;
+  button.dataset.state = session.state;
+  if (chosen) button.setAttribute('aria-current', 'true');
+  else button.removeAttribute('aria-current');
+  button.title = session.reason ? `${session.state}: ${session.reason}` : session.state;
+  const set = (selector, text) => {
+    const e = button.querySelector(selector);
+    if (e.textContent !== text) e.textContent = text;
+  };
+  set('.session-name', session.name);
+  set('.session-agent', `${session.agent || 'shell'} · ${session.state}`);
+  set('.session-time', ago(session.last_output_at));
+  button.querySelector('.session-needs').hidden = session.state !== 'waiting';
+}

@@ -1,0 +1,80 @@
+'use strict';
+
+import { byId, element } from './dom.js';
+import { getScreen } from './api.js';
+
+// The Screen tab: the pane as it is, fetched anew when something changed, at
+// most every pause milliseconds, and only while it's open.
+
+const pause = 500;
+const classPattern = /^(?:[fb]\d{1,3}|bold|dim|italic|underline|reverse|hidden|strike)$/;
+const colourPattern = /^#[0-9a-f]{6}$/;
+
+export class Screen {
+  constructor(session) {
+    this.session = session;
+    this.rows = byId('screen-rows');
+    this.rows.replaceChildren();
+    this.shown = false;
+    this.busy = false;
+    this.again = false;
+  }
+
+  show(shown) {
+    this.shown = shown;
+    if (shown) this.changed();
+  }
+
+  changed() {
+    if (!this.shown) return;
+    if (this.busy) {
+      this.again = true;
+      return;
+    }
+    this.busy = true;
+    this.fetch();
+    setTimeout(() => {
+      this.busy = false;
+      if (this.again) {
+        this.again = false;
+        this.changed();
+      }
+    }, pause);
+  }
+
+  async fetch() {
+    try {
+      const text = await getScreen(this.session);
+      if (this.shown) this.rows.replaceChildren(...rebuild(text));
+    } catch (error) {
+      if (this.shown) this.rows.replaceChildren(element('span', 'dim', `The screen can't be read: ${error.message}`));
+    }
+  }
+
+  close() {
+    this.shown = false;
+    this.rows.replaceChildren();
+  }
+}
+
+// rebuild makes nodes from the server's HTML. It takes over text, and of spans
+// the known classes and colours; whatever else there was would be text only.
+function rebuild(text) {
+  // The newline behind <pre> is what HTML ignores there: without it, a first
+  // row that is empty would be.
+  const parsed = new DOMParser().parseFromString(`<pre>\n${text}</pre>`, 'text/html');
+  return Array.from(parsed.querySelector('pre').childNodes, rebuildNode);
+}
+
+function rebuildNode(node) {
+  if (node.nodeName !== 'SPAN') return document.createTextNode(node.textContent);
+  const span = element('span', '', node.textContent);
+  for (const name of node.classList) if (classPattern.test(name)) span.classList.add(name);
+  setColour(span, '--fg', node.dataset.fg);
+  setColour(span, '--bg', node.dataset.bg);
+  return span;
+}
+
+function setColour(span, variable, value) {
+  if (value && colourPattern.test(value)) span.style.setProperty(variable, value);
+}

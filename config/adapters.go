@@ -1,0 +1,10 @@
+package config
+
+// Adapters says where sessions are shown: one key per platform.
+type Adapters struct {
+	Web Web `yaml:"web" doc:"The local web page and its HTTP API."`
+}
+
+func defaultAdapters() Adapters {
+	return Adapters{Web: defaultWeb()}
+}

@@ -1,0 +1,68 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+)
+
+// Config is the whole configuration. Its zero value is not valid; begin with
+// [Default].
+type Config struct {
+	Tmux     Tmux             `yaml:"tmux" doc:"The tmux servers whose sessions panebridge can mirror."`
+	Sessions Sessions         `yaml:"sessions" doc:"Which tmux sessions panebridge takes in, and how much of each it keeps."`
+	Polling  Polling          `yaml:"polling" doc:"How the panes are read."`
+	Adapters Adapters         `yaml:"adapters" doc:"Where sessions are shown."`
+	Agents   map[string]Agent `yaml:"agents" keys:"name" eg:"claude" reload:"yes" doc:"Programs that can be started as a session, by name."`
+	Log      Log              `yaml:"log" doc:"What the daemon says about itself, on standard error."`
+}
+
+// Env looks up an environment variable, as [os.LookupEnv] does. It is never nil.
+type Env func(name string) (value string, set bool)
+
+// Default returns the configuration that an empty file stands for.
+func Default() *Config {
+	return &Config{
+		Tmux:     defaultTmux(),
+		Sessions: defaultSessions(),
+		Polling:  defaultPolling(),
+		Adapters: defaultAdapters(),
+		Log:      defaultLog(),
+	}
+}
+
+// Parse reads a configuration from YAML. The name stands for the file in
+// problems. What is wrong with the text is an [*Errors], all of it at once.
+func Parse(name string, data []byte, env Env) (*Config, error) {
+	cfg := Default()
+	d := decoder{file: name, env: env}
+	d.document(data, cfg)
+	if len(d.problems) > 0 {
+		return nil, newErrors(d.problems)
+	}
+	return cfg, nil
+}
+
+// Load reads the configuration in a file, which must exist.
+func Load(path string, env Env) (*Config, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read configuration: %w", err)
+	}
+	return Parse(path, data, env)
+}
+
+// Find loads the configuration from where [Path] says it is, and says where
+// that was. A missing file is an error only if somebody named it.
+func Find(flag string, env Env) (cfg *Config, path string, err error) {
+	path, named, err := Path(flag, env)
+	if err != nil {
+		return nil, "", err
+	}
+	cfg, err = Load(path, env)
+	if errors.Is(err, fs.ErrNotExist) && !named {
+		return Default(), path, nil
+	}
+	return cfg, path, err
+}

@@ -1,0 +1,209 @@
+package config_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/panebridge/panebridge/config"
+)
+
+// Each input with the whole text of its error, "c.yaml:" left out.
+var badInputs = []struct{ name, in, want string }{
+	{
+		name: "all at once, in the file's order",
+		in: `
+log: {level: loud, format: 5}
+polling:
+    output_cadence_s: 0.01
+    focus_cadance_s: 1
+    max_capture_lines: many
+sessions:
+  adopt: [ok, "[", ""]
+  history_limit: 1.5
+  history_limit: 20000000
+redis: {addrs: []}
+`,
+		want: `2:14: log.level: must be one of debug, info, warn, error
+2:28: log.format: must be one of auto, text, json
+4:23: polling.output_cadence_s: must be at least 0.1, not 0.01
+5:5: polling.focus_cadance_s: unknown key; did you mean focus_cadence_s?
+6:24: polling.max_capture_lines: must be a number, not text
+8:15: sessions.adopt[1]: must be a valid pattern of * ? [a-z] and \ before a character meant literally
+8:20: sessions.adopt[2]: must be a pattern, not empty; "*" is every session
+9:18: sessions.history_limit: must be at least 100, not 1.5
+10:3: sessions.history_limit: must be given once; it is on line 9 already
+10:18: sessions.history_limit: must be at most 1000000, not 20000000
+11:1: redis: unknown key; known here: tmux, sessions, polling, adapters, agents, log`,
+	},
+	{
+		name: "wrong kinds",
+		in:   "{tmux: [], sessions: {adopt: x, tmux_prefix: [a], log_max_lines: }, polling: 3, adapters: {web: {enabled: yes, listen: {}}}, log: true}",
+		want: `1:8: tmux: must be a mapping (key: value), not a list
+1:30: sessions.adopt: must be a list, not text
+1:46: sessions.tmux_prefix: must be text, not a list
+1:66: sessions.log_max_lines: must be a number, not nothing
+1:78: polling: must be a mapping (key: value), not a number
+1:107: adapters.web.enabled: must be true or false, not text
+1:120: adapters.web.listen: must be text, not a mapping
+1:131: log: must be a mapping (key: value), not true or false`,
+	},
+	{
+		name: "root", in: "- a\n",
+		want: "1:1: must be a mapping (key: value), not a list",
+	},
+	{
+		name: "numbers",
+		in:   "sessions: {history_limit: 100.5, log_max_lines: 1e300}\npolling: {output_cadence_s: .nan, focus_cadence_s: -.inf, capture_timeout_s: 61, max_capture_lines: ~}",
+		want: `1:27: sessions.history_limit: must be a whole number, not 100.5
+1:49: sessions.log_max_lines: must be at most 1000000000, not 1e+300
+2:29: polling.output_cadence_s: must be a finite number
+2:52: polling.focus_cadence_s: must be a finite number
+2:78: polling.capture_timeout_s: must be at most 60, not 61
+2:101: polling.max_capture_lines: must be a number, not nothing`,
+	},
+	{
+		name: "focus slower than output", in: "polling: {focus_cadence_s: 2, output_cadence_s: 1.5}",
+		want: "1:28: polling.focus_cadence_s: must be at most output_cadence_s, which is 1.5, not 2",
+	},
+	{
+		name: "nothing follows from a value that is wrong", in: "polling: {focus_cadence_s: 2, output_cadence_s: 100}",
+		want: "1:49: polling.output_cadence_s: must be at most 60, not 100",
+	},
+	{
+		name: "tmux servers",
+		in:   "tmux: {servers: [{socket_name: a}, {socket_name: a}, {}, {socket_name: a/b}, {socket_path: a}, {socket_name: a, socket_path: /a}, ]}",
+		want: `1:36: tmux.servers[1]: must name another socket than servers[0]
+1:54: tmux.servers[2]: must have exactly one of socket_name and socket_path
+1:72: tmux.servers[3].socket_name: must be a name without / and control characters, such as default; a path goes to socket_path
+1:92: tmux.servers[4].socket_path: must be an absolute path, beginning with /
+1:96: tmux.servers[5]: must have exactly one of socket_name and socket_path`,
+	},
+	{
+		name: "no tmux server", in: "tmux: {servers: []}",
+		want: "1:17: tmux.servers: must have at least 1 in it, not 0",
+	},
+	{
+		name: "prefix", in: "sessions: {tmux_prefix: 'a:b'}",
+		want: "1:25: sessions.tmux_prefix: must be of 1 to 32 letters, digits, _ and -",
+	},
+	{
+		name: "listening to the world", in: "adapters: {web: {listen: ':7333'}}",
+		want: "1:26: adapters.web.listen: must be a loopback host:port, such as 127.0.0.1:7333, localhost:7333 or [::1]:7333",
+	},
+	{
+		name: "listening to the network", in: "adapters: {web: {listen: '192.168.1.2:7333'}}",
+		want: "1:26: adapters.web.listen: must be a loopback host:port, such as 127.0.0.1:7333, localhost:7333 or [::1]:7333",
+	},
+	{
+		name: "port", in: "adapters: {web: {listen: 'localhost:65536'}}",
+		want: "1:26: adapters.web.listen: must end in a port from 0 to 65535; with 0 the system chooses one",
+	},
+	{
+		name: "turn marker", in: "polling: {turn_marker: '/s3cret(/'}",
+		want: "1:24: polling.turn_marker: must be a valid regular expression (RE2) between the slashes: missing closing )",
+	},
+	{
+		name: "turn marker that always matches", in: "polling: {turn_marker: '/x*/'}",
+		want: "1:24: polling.turn_marker: must not match empty text, or every line would end a turn",
+	},
+	{
+		name: "turn marker over two lines", in: `polling: {turn_marker: "a\nb"}`,
+		want: "1:24: polling.turn_marker: must be text within one line, without a line break",
+	},
+	{
+		name: "agents",
+		in: `agents:
+  none:
+  some: {profile: "a b"}
+  empty: {command: []}
+  blank: {command: ['', x]}
+  "a b": {command: [x]}
+  env: {command: [x], env: {a b: c, s3cret, A: [], B: "a\0b"}}
+  list: {command: [x], env: [A=s3cret]}
+`,
+		want: `2:8: agents.none.command: must be given, such as ["claude"]
+3:9: agents.some.command: must be given, such as ["claude"]
+3:19: agents.some.profile: must be of letters, digits, _ and -
+4:20: agents.empty.command: must have at least 1 in it, not 0
+5:21: agents.blank.command[0]: must be the name or path of a program, not empty
+6:3: agents: has a key that must be of 1 to 64 letters, digits, _ and -, beginning with a letter or digit
+7:29: agents.env.env: has a key that must be the name of an environment variable: letters, digits and _, not beginning with a digit
+7:37: agents.env.env: has a name without a value
+7:48: agents.env.env.A: must be text, not a list
+7:55: agents.env.env.B: must be text without a NUL character
+8:29: agents.list.env: must be a mapping (key: value), not a list`,
+	},
+	{
+		name: "environment", in: "log: {level: '${LEVEL}${KEY}${FORMAT}', format: '${a b}'}",
+		want: `1:14: log.level: must be set in the environment: LEVEL, FORMAT; write $${ for ${ itself
+1:49: log.format: must have the name of a variable and } after ${; write $${ for ${ itself`,
+	},
+	{
+		name: "tags and merging", in: "{log: {level: !x info, format: !!binary aGk=}, polling: {<<: {turn_marker: a}, [b]: c}}",
+		want: `1:15: log.level: must be text, not a value with a tag (!)
+1:32: log.format: must be text, not a value with a tag (!)
+1:58: polling: must not merge (<<) another mapping; write its keys out
+1:80: polling: has a key that must be text, not a list`,
+	},
+	{
+		name: "keys that may be secrets", in: "s3cret token: 1\nghp_s3cret0123456789012345678901234567890: 1\n",
+		want: `1:1: unknown key; known here: tmux, sessions, polling, adapters, agents, log
+2:1: unknown key; known here: tmux, sessions, polling, adapters, agents, log`,
+	},
+	{
+		name: "two documents", in: "log: {}\n---\nlog: {}\n",
+		want: "2:1: must be the end of the file: a configuration is one YAML document",
+	},
+	{
+		name: "syntax", in: "log:\n  level: \"info\n  s3cret: x\n",
+		want: "4:1: must be valid YAML: found unexpected end of stream, while scanning a quoted scalar from 2:10",
+	},
+	{
+		name: "alias to nothing", in: "log: *s3cret\n",
+		want: "1:6: must be valid YAML: an alias (*name) needs its anchor (&name) before it",
+	},
+	{
+		name: "alias in itself", in: "tmux: &s3cret {servers: *s3cret}\n",
+		want: "1:7: tmux.servers: must be a list, not a mapping",
+	},
+	{
+		name: "not text", in: "log:\n  é\xff\n",
+		want: "2:4: must be UTF-8 text",
+	},
+	{
+		name: "control character", in: "log:\n  \x1b[1m\n",
+		want: "2:3: must be text without the control character U+001B",
+	},
+}
+
+func TestProblems(t *testing.T) {
+	for _, test := range badInputs {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := parse(test.in)
+			if _, ok := errors.AsType[*config.Errors](err); !ok {
+				t.Fatalf("got %v, want *config.Errors", err)
+			}
+			if diff := cmp.Diff(test.want, strings.ReplaceAll(err.Error(), "c.yaml:", "")); diff != "" {
+				t.Error(diff)
+			}
+			if strings.Contains(err.Error(), "s3cret") {
+				t.Errorf("shows a secret:\n%v", err)
+			}
+		})
+	}
+}
+
+func TestLoopbackAddresses(t *testing.T) {
+	for listen, good := range map[string]bool{
+		"127.0.0.1:0": true, "127.9.9.9:80": true, "localhost:65535": true, "[::1]:7333": true,
+		"": false, "7333": false, "localhost": false, "0.0.0.0:1": false, "[::]:1": false, "::1:1": false,
+		"example.org:1": false, "127.0.0.1:http": false, "127.0.0.1:-1": false, "127.0.0.1:+1": false, "127.0.0.1:": false, "127.1:1": false,
+	} {
+		if _, err := parse("adapters: {web: {listen: '" + listen + "'}}"); (err == nil) != good {
+			t.Errorf("%q: %v", listen, err)
+		}
+	}
+}

@@ -1,0 +1,45 @@
+package config_test
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/panebridge/panebridge/config"
+)
+
+func TestExampleFileIsUpToDate(t *testing.T) {
+	file, err := os.ReadFile("../config.example.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(config.Example(), string(file)); diff != "" {
+		t.Errorf("run go generate ./config:\n%s", diff)
+	}
+}
+
+func TestExampleIsTheDefault(t *testing.T) {
+	got, err := parse(config.Example())
+	if diff := cmp.Diff(config.Default(), got); err != nil || diff != "" {
+		t.Errorf("%v\n%s", err, diff)
+	}
+}
+
+// What is commented out in the example is right too: without its comment mark
+// it reads, but for the second of two keys that exclude each other.
+func TestExampleCommentsAreValid(t *testing.T) {
+	text := strings.Replace(config.Example(), "agents: {}", "agents:", 1)
+	text = regexp.MustCompile(`(?m)^#   `).ReplaceAllString(text, "  ")
+	text = strings.Replace(text, "socket_name: default\n", "\n", 1)
+	text = strings.Replace(text, "# socket_path", "socket_path", 1)
+	got, err := config.Parse("c.yaml", []byte(text), env(map[string]string{"ANTHROPIC_API_KEY": "k"}))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	if len(got.Agents) != 1 || got.Agents["claude"].Env["ANTHROPIC_API_KEY"].Reveal() != "k" || got.Tmux.Servers[0].SocketPath == "" {
+		t.Errorf("got %+v", got)
+	}
+}

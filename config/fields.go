@@ -1,0 +1,57 @@
+package config
+
+import (
+	"reflect"
+	"strings"
+)
+
+// field is one key of a section, as its struct tag describes it (see doc.go).
+type field struct {
+	index   int
+	key     string
+	doc     string
+	example string
+	reload  bool
+	rules   rules
+}
+
+// rules are the limits on a value that a tag sets.
+type rules struct {
+	min, max string // bounds of a number, or min of a list's length; "" is none
+	oneOf    []string
+	is       format
+	keys     format
+}
+
+// entry returns the rules for the entries of a list that has rules r.
+func (r rules) entry() rules { return rules{oneOf: r.oneOf, is: r.is} }
+
+func fieldsOf(section reflect.Type) []field {
+	fields := make([]field, section.NumField())
+	for i := range fields {
+		tag := section.Field(i).Tag
+		fields[i] = field{
+			index:   i,
+			key:     tag.Get("yaml"),
+			doc:     tag.Get("doc"),
+			example: tag.Get("eg"),
+			reload:  tag.Get("reload") == "yes",
+			rules: rules{
+				min:   tag.Get("min"),
+				max:   tag.Get("max"),
+				oneOf: strings.Fields(tag.Get("oneof")),
+				is:    formatOf(tag.Get("is")),
+				keys:  formatOf(tag.Get("keys")),
+			},
+		}
+	}
+	return fields
+}
+
+// join returns the YAML path of a key below a path.
+func join(path, key string) string {
+	if path == "" || key == "" {
+		return path + key
+	}
+	return path + "." + key
+}

@@ -1,0 +1,90 @@
+package config
+
+import (
+	"net"
+	"net/netip"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// format is what an "is" or "keys" tag names: how a text must look.
+type format struct {
+	must    string // what would be right
+	pattern string // the rule as a regular expression, where it is one
+	problem func(text string) string
+}
+
+// formatOf returns the format a tag names. An unknown name is a mistake in
+// this package's own tags.
+func formatOf(name string) format {
+	switch name {
+	case "":
+		return format{}
+	case "name":
+		return format{must: "must be of 1 to 64 letters, digits, _ and -, beginning with a letter or digit", pattern: `^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`}
+	case "profile":
+		return format{must: "must be of letters, digits, _ and -", pattern: `^[A-Za-z0-9_-]*$`}
+	case "tmux_prefix":
+		return format{must: "must be of 1 to 32 letters, digits, _ and -", pattern: `^[A-Za-z0-9_-]{1,32}$`}
+	case "env_name":
+		return format{must: "must be the name of an environment variable: letters, digits and _, not beginning with a digit", pattern: `^[A-Za-z_][A-Za-z0-9_]*$`}
+	case "socket_name":
+		return format{must: "must be a name without / and control characters, such as default; a path goes to socket_path", pattern: `^[^/\x00-\x1f\x7f]*$`}
+	case "absolute_path":
+		return format{problem: absolutePathProblem}
+	case "glob":
+		return format{problem: globProblem}
+	case "loopback":
+		return format{problem: loopbackProblem}
+	case "turn_marker":
+		return format{problem: turnMarkerProblem}
+	}
+	panic("config: no format " + strconv.Quote(name))
+}
+
+// check says what is wrong with a text, or nothing. It doesn't repeat the text.
+func (f format) check(text string) string {
+	switch {
+	case f.problem != nil:
+		return f.problem(text)
+	case f.pattern != "" && !regexp.MustCompile(f.pattern).MatchString(text):
+		return f.must
+	}
+	return ""
+}
+
+func absolutePathProblem(text string) string {
+	if text != "" && !filepath.IsAbs(text) {
+		return "must be an absolute path, beginning with /"
+	}
+	return ""
+}
+
+func globProblem(text string) string {
+	if text == "" {
+		return `must be a pattern, not empty; "*" is every session`
+	}
+	if _, err := path.Match(text, ""); err != nil {
+		return `must be a valid pattern of * ? [a-z] and \ before a character meant literally`
+	}
+	return ""
+}
+
+func loopbackProblem(text string) string {
+	host, port, err := net.SplitHostPort(text)
+	if err != nil || !isLoopback(host) {
+		return "must be a loopback host:port, such as 127.0.0.1:7333, localhost:7333 or [::1]:7333"
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil || strings.HasPrefix(port, "+") {
+		return "must end in a port from 0 to 65535; with 0 the system chooses one"
+	}
+	return ""
+}
+
+func isLoopback(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && addr.IsLoopback()
+}

@@ -1,0 +1,42 @@
+package config
+
+import "strings"
+
+// part is a place in the file, for the check methods. A key may be a path
+// below the place (servers[0]); the empty one is the place itself.
+type part struct {
+	d    *decoder
+	path string
+}
+
+// given reports whether the file has the key.
+func (p part) given(key string) bool {
+	_, ok := p.d.nodes[join(p.path, key)]
+	return ok
+}
+
+// sound reports whether nothing at or below the key has been found wrong.
+func (p part) sound(key string) bool {
+	path := join(p.path, key)
+	for _, problem := range p.d.problems {
+		rest, at := strings.CutPrefix(problem.Path, path)
+		if at && (rest == "" || rest[0] == '.' || rest[0] == '[') {
+			return false
+		}
+	}
+	return true
+}
+
+// problem reports a problem with the key's value, unless one is known: what
+// follows from it isn't news.
+func (p part) problem(key, message string) {
+	if !p.sound(key) {
+		return
+	}
+	path := join(p.path, key)
+	at, ok := p.d.nodes[path]
+	if !ok {
+		at = p.d.nodes[p.path]
+	}
+	p.d.report(at, path, message)
+}

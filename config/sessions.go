@@ -1,0 +1,14 @@
+package config
+
+// Sessions says which tmux sessions become sessions of panebridge, and how
+// much of their output is kept.
+type Sessions struct {
+	Adopt        []string `yaml:"adopt" is:"glob" reload:"yes" doc:"Patterns (* ? [a-z]) of tmux session names; every pane of a match becomes a session."`
+	TmuxPrefix   string   `yaml:"tmux_prefix" is:"tmux_prefix" doc:"What the names of tmux sessions made by panebridge begin with."`
+	HistoryLimit int      `yaml:"history_limit" min:"100" max:"1000000" doc:"Lines of scrollback in the panes panebridge makes; what tmux drops before it's read is a gap."`
+	LogMaxLines  int      `yaml:"log_max_lines" min:"1000" max:"1000000000" reload:"yes" doc:"Lines kept per session in the output log; the oldest go first."`
+}
+
+func defaultSessions() Sessions {
+	return Sessions{TmuxPrefix: "pb_", HistoryLimit: 50_000, LogMaxLines: 200_000}
+}

@@ -1,0 +1,36 @@
+package config
+
+import "fmt"
+
+// Tmux says which tmux servers there are.
+type Tmux struct {
+	Servers []TmuxServer `yaml:"servers" min:"1" doc:"Each server is named by its socket, in one of two ways."`
+}
+
+// TmuxServer is one tmux server. Exactly one of its keys is set.
+type TmuxServer struct {
+	SocketName string `yaml:"socket_name" is:"socket_name" doc:"Name of a socket in tmux's own folder, as in tmux -L."`
+	SocketPath string `yaml:"socket_path" is:"absolute_path" eg:"/run/user/1000/tmux.sock" doc:"Or the whole path of the socket, as in tmux -S."`
+}
+
+func defaultTmux() Tmux {
+	return Tmux{Servers: []TmuxServer{{SocketName: "default"}}}
+}
+
+func (t *Tmux) check(p part) {
+	first := map[TmuxServer]int{}
+	for i, server := range t.Servers {
+		key := fmt.Sprintf("servers[%d]", i)
+		if j, seen := first[server]; seen {
+			p.problem(key, fmt.Sprintf("must name another socket than servers[%d]", j))
+			continue
+		}
+		first[server] = i
+	}
+}
+
+func (s *TmuxServer) check(p part) {
+	if (s.SocketName == "") == (s.SocketPath == "") {
+		p.problem("", "must have exactly one of socket_name and socket_path")
+	}
+}

@@ -1,0 +1,393 @@
+// Package apitest has an in-memory daemon for tests of the API and of its
+// clients: sessions without panes, and a log without a disk.
+package apitest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// Daemon implements api.Sessions and api.Log, and tells Sink what happens.
+// Its exported fields are set before it's used.
+type Daemon struct {
+	Sink       sessions.Sink
+	SayDropped bool                             // ReadSince begins with a gap where lines were dropped
+	Type       func(*Daemon, *sessions.Receipt) // what becomes of an input; nil: submitted at once
+
+	mu       sync.Mutex
+	err      error
+	sessions []*session
+	receipts map[string]*sessions.Receipt
+	keys     []string
+	gapRow   int64
+	inputs   int
+}
+
+var (
+	_ api.Sessions = (*Daemon)(nil)
+	_ api.Log      = (*Daemon)(nil)
+)
+
+type session struct {
+	sessions.Session
+	lines   []sessions.Line
+	gaps    []gapRow
+	dropped int64 // lines dropped from the front of the log
+	screen  sessions.Screen
+	seq     int64
+}
+
+type gapRow struct {
+	row int64
+	sessions.Gap
+}
+
+// Add makes a session and tells about it.
+func (d *Daemon) Add(name, agent string) sessions.ID {
+	s := &session{Session: sessions.Session{
+		ID: sessions.NewID(), Name: name, Agent: agent, State: sessions.StateIdle, Cwd: "/home/user/project", Owned: true,
+		Pane: sessions.Pane{Server: "default", ID: "%1", Session: name}, CreatedAt: time.Now(),
+	}}
+	d.mu.Lock()
+	d.sessions = append(d.sessions, s)
+	d.mu.Unlock()
+	d.Sink.Changed(s.Session)
+	return s.ID
+}
+
+// Append stores lines and tells about them, as a poller does: in this order.
+func (d *Daemon) Append(id sessions.ID, kind sessions.Kind, texts ...string) {
+	d.event(id, func(s *session, ev *sessions.OutputEvent) {
+		for _, text := range texts {
+			s.Lines++
+			s.lines = append(s.lines, sessions.Line{N: s.Lines, Kind: kind, Text: text, At: time.Now()})
+		}
+		s.LastOutputAt = time.Now()
+		ev.Lines = slices.Clone(s.lines[len(s.lines)-len(texts):])
+		ev.First = s.Lines - int64(len(texts)) + 1
+	})
+}
+
+// Gap stores a gap behind the newest line.
+func (d *Daemon) Gap(id sessions.ID, atLeast int64, reason string) {
+	d.event(id, func(s *session, ev *sessions.OutputEvent) {
+		d.gapRow++
+		g := sessions.Gap{After: s.Lines, AtLeast: atLeast, Reason: reason}
+		s.gaps = append(s.gaps, gapRow{d.gapRow, g})
+		ev.Gaps = []sessions.Gap{g}
+	})
+}
+
+// Turn opens or ends a turn.
+func (d *Daemon) Turn(id sessions.ID, open bool) {
+	d.event(id, func(s *session, ev *sessions.OutputEvent) {
+		if open {
+			s.Turn = sessions.Turn{Number: s.Turn.Number + 1, Open: true, StartedAt: time.Now(), FirstLine: s.Lines + 1}
+		} else {
+			s.Turn.Open, s.Turn.EndedAt, s.Turn.LastLine = false, time.Now(), s.Lines
+			ev.Complete = true
+		}
+		ev.Turn = s.Turn
+	})
+}
+
+// Live changes the live region.
+func (d *Daemon) Live(id sessions.ID, rows ...string) {
+	d.event(id, func(_ *session, ev *sessions.OutputEvent) { ev.Live = &sessions.Live{Rows: rows, CursorY: -1} })
+}
+
+// Exit tells that the program has ended.
+func (d *Daemon) Exit(id sessions.ID, status int) {
+	d.event(id, func(_ *session, ev *sessions.OutputEvent) { ev.Exit = &sessions.Exit{Status: status} })
+}
+
+func (d *Daemon) event(id sessions.ID, change func(*session, *sessions.OutputEvent)) {
+	d.mu.Lock()
+	s := d.find(string(id))
+	s.seq++
+	ev := sessions.OutputEvent{Session: id, Seq: s.seq}
+	change(s, &ev)
+	ev.Turn = s.Turn
+	d.mu.Unlock()
+	d.Sink.Output(ev)
+}
+
+// SetState changes a session's state and tells about it.
+func (d *Daemon) SetState(id sessions.ID, state sessions.State, reason string) {
+	d.mu.Lock()
+	s := d.find(string(id))
+	s.State, s.Reason = state, reason
+	c := s.Session
+	d.mu.Unlock()
+	d.Sink.Changed(c)
+}
+
+// SetScreen sets what Screen returns.
+func (d *Daemon) SetScreen(id sessions.ID, screen sessions.Screen) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.find(string(id)).screen = screen
+}
+
+// Drop drops the oldest lines from a session's log, up to number n.
+func (d *Daemon) Drop(id sessions.ID, n int64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s := d.find(string(id))
+	s.lines = slices.DeleteFunc(s.lines, func(l sessions.Line) bool { return l.N <= n })
+	s.dropped = n
+}
+
+// SetReceipt changes how far an input got.
+func (d *Daemon) SetReceipt(id string, state sessions.ReceiptState, reason string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	r := d.receipts[id]
+	r.State, r.Reason, r.UpdatedAt = state, reason, time.Now()
+}
+
+// Pressed returns the keys that were pressed.
+func (d *Daemon) Pressed() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.keys)
+}
+
+// Receipts returns the inputs, oldest first.
+func (d *Daemon) Receipts() []sessions.Receipt {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var list []sessions.Receipt
+	for _, r := range d.receipts {
+		list = append(list, *r)
+	}
+	slices.SortFunc(list, func(a, b sessions.Receipt) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	return list
+}
+
+// Fail makes every call that may fail do so; nil ends it.
+func (d *Daemon) Fail(err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.err = err
+}
+
+func (d *Daemon) failing() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.err
+}
+
+// find needs the mutex held.
+func (d *Daemon) find(idOrName string) *session {
+	for _, s := range d.sessions {
+		if string(s.ID) == idOrName || s.Name == idOrName {
+			return s
+		}
+	}
+	return nil
+}
+
+func unknown(what string) error { return fmt.Errorf("find %s: %w", what, sessions.ErrUnknown) }
+
+// List implements api.Sessions.
+func (d *Daemon) List() []sessions.Session {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	list := make([]sessions.Session, 0, len(d.sessions))
+	for _, s := range d.sessions {
+		list = append(list, s.Session)
+	}
+	return list
+}
+
+// Get implements api.Sessions.
+func (d *Daemon) Get(idOrName string) (sessions.Session, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s := d.find(idOrName)
+	if s == nil {
+		return sessions.Session{}, unknown(idOrName)
+	}
+	return s.Session, nil
+}
+
+// New implements api.Sessions.
+func (d *Daemon) New(_ context.Context, r sessions.NewRequest) (sessions.Session, error) {
+	if err := d.failing(); err != nil {
+		return sessions.Session{}, err
+	}
+	if s, err := d.Get(r.Name); err == nil {
+		return s, fmt.Errorf("make a session of the name %s: it's in use: %w", r.Name, sessions.ErrConflict)
+	}
+	return d.Get(string(d.Add(r.Name, r.Agent)))
+}
+
+// Adopt implements api.Sessions.
+func (d *Daemon) Adopt(_ context.Context, r sessions.AdoptRequest) ([]sessions.Session, error) {
+	if err := d.failing(); err != nil {
+		return nil, err
+	}
+	s, err := d.Get(string(d.Add(r.Tmux, "")))
+	return []sessions.Session{s}, err
+}
+
+// Close implements api.Sessions.
+func (d *Daemon) Close(_ context.Context, id sessions.ID) error {
+	if err := d.failing(); err != nil {
+		return err
+	}
+	d.SetState(id, sessions.StateEnded, "closed")
+	return nil
+}
+
+// Input implements api.Sessions.
+func (d *Daemon) Input(_ context.Context, id sessions.ID, r sessions.InputRequest) (sessions.Receipt, error) {
+	if err := d.failing(); err != nil {
+		return sessions.Receipt{}, err
+	}
+	d.mu.Lock()
+	d.inputs++
+	rcpt := &sessions.Receipt{
+		ID: fmt.Sprintf("in_%012x", d.inputs), Session: id, Text: r.Text, Submit: r.Submit, Author: r.Author,
+		State: sessions.ReceiptStored, CreatedAt: time.Now(), UpdatedAt: time.Now(),
+	}
+	if d.receipts == nil {
+		d.receipts = map[string]*sessions.Receipt{}
+	}
+	d.receipts[rcpt.ID] = rcpt
+	stored := *rcpt
+	d.mu.Unlock()
+	if d.Type == nil {
+		d.SetReceipt(stored.ID, sessions.ReceiptSubmitted, "")
+	} else {
+		d.Type(d, &stored)
+	}
+	return stored, nil
+}
+
+// Receipt implements api.Sessions.
+func (d *Daemon) Receipt(_ context.Context, id string) (sessions.Receipt, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if r := d.receipts[id]; r != nil {
+		return *r, nil
+	}
+	return sessions.Receipt{}, unknown(id)
+}
+
+// Cancel implements api.Sessions.
+func (d *Daemon) Cancel(ctx context.Context, id string) (sessions.Receipt, error) {
+	r, err := d.Receipt(ctx, id)
+	if err != nil {
+		return r, err
+	}
+	if r.State != sessions.ReceiptStored && r.State != sessions.ReceiptHeld {
+		return r, fmt.Errorf("take back %s: it's %s: %w", id, r.State, sessions.ErrConflict)
+	}
+	d.SetReceipt(id, sessions.ReceiptCancelled, "")
+	return d.Receipt(ctx, id)
+}
+
+// Keys implements api.Sessions.
+func (d *Daemon) Keys(_ context.Context, _ sessions.ID, keys []string, _ string) error {
+	if err := d.failing(); err != nil {
+		return err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.keys = append(d.keys, keys...)
+	return nil
+}
+
+// Screen implements api.Sessions.
+func (d *Daemon) Screen(_ context.Context, id sessions.ID) (sessions.Screen, error) {
+	if err := d.failing(); err != nil {
+		return sessions.Screen{}, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.find(string(id)).screen, nil
+}
+
+// Read implements api.Log.
+func (d *Daemon) Read(_ context.Context, id sessions.ID, from int64, limit int) (sessions.Output, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s := d.find(string(id))
+	if s == nil {
+		return sessions.Output{}, unknown(string(id))
+	}
+	out := sessions.Output{Next: from}
+	out.Lines = linesSince(s, from-1, limit)
+	if n := len(out.Lines); n > 0 {
+		out.Next = out.Lines[n-1].N + 1
+	}
+	lastPlace := from - 1
+	if n := len(out.Lines); n > 0 {
+		lastPlace = out.Next - 2 // one right behind the last line comes with the next page
+	}
+	for _, g := range s.gaps {
+		if g.After >= from-1 && g.After <= lastPlace {
+			out.Gaps = append(out.Gaps, g.Gap)
+		}
+	}
+	return out, nil
+}
+
+func linesSince(s *session, line int64, limit int) []sessions.Line {
+	i := max(line-s.dropped, 0)
+	if i >= int64(len(s.lines)) {
+		return nil
+	}
+	return slices.Clone(s.lines[i:min(i+int64(limit), int64(len(s.lines)))])
+}
+
+// ReadSince implements api.Log.
+func (d *Daemon) ReadSince(_ context.Context, id sessions.ID, line, gap int64, limit int) (out sessions.Output, nextLine, nextGap int64, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.err != nil {
+		return out, line, gap, d.err
+	}
+	s := d.find(string(id))
+	if s == nil {
+		return out, line, gap, unknown(string(id))
+	}
+	out.Lines = linesSince(s, line, limit)
+	if line >= 0 && line < s.dropped && d.SayDropped {
+		out.Gaps = []sessions.Gap{{After: line, AtLeast: s.dropped - line, Reason: "dropped"}}
+	}
+	line = max(line, s.dropped)
+	behind := line
+	if n := len(out.Lines); n > 0 {
+		line = out.Lines[n-1].N
+	}
+	for _, g := range s.gaps {
+		if g.row > gap && g.After >= behind && g.After <= line {
+			out.Gaps, gap = append(out.Gaps, g.Gap), g.row
+		}
+	}
+	out.Next = line + 1
+	return out, line, gap, nil
+}
+
+// Head implements api.Log.
+func (d *Daemon) Head(_ context.Context, id sessions.ID) (line, gap int64, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s := d.find(string(id))
+	if s == nil {
+		return 0, 0, unknown(string(id))
+	}
+	if n := len(s.gaps); n > 0 {
+		gap = s.gaps[n-1].row
+	}
+	return s.Lines, gap, nil
+}

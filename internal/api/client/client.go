@@ -1,0 +1,223 @@
+// Package client calls panebridge's HTTP API over its Unix socket, for the
+// command line.
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"syscall"
+	"unicode/utf8"
+
+	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// ErrNotRunning says that nobody listens on the socket.
+var ErrNotRunning = errors.New("panebridge isn't running")
+
+// Client calls the API. What the API refuses is an *api.Error, found with
+// errors.As; if no daemon runs, the error is ErrNotRunning.
+type Client struct {
+	socket string
+	http   *http.Client
+}
+
+// New returns a Client for the socket of that path. It connects when it's
+// called, anew for every call that finds no idle connection.
+func New(socketPath string) *Client {
+	var d net.Dialer
+	return &Client{socket: socketPath, http: &http.Client{Transport: &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return d.DialContext(ctx, "unix", socketPath)
+		},
+	}}}
+}
+
+// Close closes idle connections.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// Health returns the health document, also when it says that the daemon is down.
+func (c *Client) Health(ctx context.Context) (api.Health, error) {
+	var doc api.Health
+	resp, err := c.do(ctx, http.MethodGet, "/api/v1/health", nil, nil)
+	if err != nil {
+		return doc, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusServiceUnavailable {
+		return doc, decode(resp, &doc)
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&doc); err != nil {
+		return doc, fmt.Errorf("read the health document: %w", err)
+	}
+	return doc, nil
+}
+
+// Sessions lists all sessions.
+func (c *Client) Sessions(ctx context.Context) ([]api.Session, error) {
+	var list []api.Session
+	return list, c.call(ctx, http.MethodGet, "/api/v1/sessions", nil, nil, &list)
+}
+
+// Session returns one by id or name.
+func (c *Client) Session(ctx context.Context, idOrName string) (api.Session, error) {
+	var s api.Session
+	return s, c.call(ctx, http.MethodGet, sessionPath(idOrName, ""), nil, nil, &s)
+}
+
+// NewSession makes a session. Tmux must be empty.
+func (c *Client) NewSession(ctx context.Context, r api.Create) (api.Session, error) {
+	var s api.Session
+	return s, c.call(ctx, http.MethodPost, "/api/v1/sessions", nil, r, &s)
+}
+
+// Adopt mirrors panes that exist. Tmux must be given.
+func (c *Client) Adopt(ctx context.Context, r api.Create) ([]api.Session, error) {
+	var list []api.Session
+	return list, c.call(ctx, http.MethodPost, "/api/v1/sessions", nil, r, &list)
+}
+
+// CloseSession ends a session.
+func (c *Client) CloseSession(ctx context.Context, idOrName string) error {
+	return c.call(ctx, http.MethodDelete, sessionPath(idOrName, ""), nil, nil, nil)
+}
+
+// Input stores a text to be typed, with Enter behind it if submit.
+func (c *Client) Input(ctx context.Context, idOrName, text string, submit bool) (sessions.Receipt, error) {
+	var r sessions.Receipt
+	if !utf8.ValidString(text) { // JSON can't carry it as it is
+		return r, fmt.Errorf("%w input: it isn't valid UTF-8", sessions.ErrInvalid)
+	}
+	return r, c.call(ctx, http.MethodPost, sessionPath(idOrName, "/input"), nil, api.Input{Text: text, Submit: &submit}, &r)
+}
+
+// Receipt says how far an input got.
+func (c *Client) Receipt(ctx context.Context, id string) (sessions.Receipt, error) {
+	var r sessions.Receipt
+	return r, c.call(ctx, http.MethodGet, "/api/v1/receipts/"+url.PathEscape(id), nil, nil, &r)
+}
+
+// Cancel takes back an input that isn't typed yet.
+func (c *Client) Cancel(ctx context.Context, receiptID string) (sessions.Receipt, error) {
+	var r sessions.Receipt
+	return r, c.call(ctx, http.MethodDelete, "/api/v1/receipts/"+url.PathEscape(receiptID), nil, nil, &r)
+}
+
+// Keys presses keys, named as tmux names them.
+func (c *Client) Keys(ctx context.Context, idOrName string, keys ...string) error {
+	return c.call(ctx, http.MethodPost, sessionPath(idOrName, "/keys"), nil, api.Keys{Keys: keys}, nil)
+}
+
+// Output reads at most limit lines (0: the server's default) from number from on.
+func (c *Client) Output(ctx context.Context, idOrName string, from int64, limit int) (api.Output, error) {
+	query := url.Values{"from": {strconv.FormatInt(from, 10)}}
+	if limit > 0 {
+		query.Set("limit", strconv.Itoa(limit))
+	}
+	var out api.Output
+	return out, c.call(ctx, http.MethodGet, sessionPath(idOrName, "/output"), query, nil, &out)
+}
+
+// Screen returns the pane as it is now; format is text, ansi or html.
+func (c *Client) Screen(ctx context.Context, idOrName, format string) (string, error) {
+	resp, err := c.do(ctx, http.MethodGet, sessionPath(idOrName, "/screen"), url.Values{"format": {format}}, nil)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusOK {
+		return "", readError(resp)
+	}
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return "", fmt.Errorf("read the screen: %w", err)
+	}
+	return string(text), nil
+}
+
+func sessionPath(idOrName, rest string) string {
+	return "/api/v1/sessions/" + url.PathEscape(idOrName) + rest
+}
+
+// call sends body, if any, and reads the answer into result, if any.
+func (c *Client) call(ctx context.Context, method, path string, query url.Values, body, result any) error {
+	resp, err := c.do(ctx, method, path, query, body)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	return decode(resp, result)
+}
+
+func (c *Client) do(ctx context.Context, method, path string, query url.Values, body any) (*http.Response, error) {
+	r, err := newRequest(ctx, method, path, query, body)
+	if err != nil {
+		return nil, fmt.Errorf("prepare the call of %s: %w", path, err)
+	}
+	resp, err := c.http.Do(r)
+	switch {
+	case err == nil:
+		return resp, nil
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):
+		return nil, fmt.Errorf("%w (nobody listens on %s): start it with “panebridge run”", ErrNotRunning, c.socket)
+	default:
+		return nil, fmt.Errorf("call %s: %w", path, err)
+	}
+}
+
+// newRequest makes a request; the host is for form's sake, the socket decides.
+func newRequest(ctx context.Context, method, path string, query url.Values, body any) (*http.Request, error) {
+	address := "http://panebridge" + path
+	if len(query) > 0 {
+		address += "?" + query.Encode()
+	}
+	if body == nil {
+		return http.NewRequestWithContext(ctx, method, address, http.NoBody)
+	}
+	text, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	r, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	return r, nil
+}
+
+func decode(resp *http.Response, result any) error {
+	if resp.StatusCode >= http.StatusBadRequest {
+		return readError(resp)
+	}
+	if result == nil {
+		return nil
+	}
+	if err := json.NewDecoder(resp.Body).Decode(result); err != nil {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	return nil
+}
+
+// readError returns the error that the server answered.
+func readError(resp *http.Response) error {
+	text, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
+	var doc struct {
+		Error api.Error `json:"error"`
+	}
+	if json.Unmarshal(text, &doc) != nil || doc.Error.Message == "" {
+		doc.Error = api.Error{Code: "http", Message: resp.Status + ": " + strings.TrimSpace(string(text))}
+	}
+	doc.Error.Status = resp.StatusCode
+	return &doc.Error
+}

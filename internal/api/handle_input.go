@@ -1,0 +1,74 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// maxKeys bounds one call of keys: more is a text, and belongs in input, where
+// it's stored and verified.
+const maxKeys = 100
+
+func (a *api) input(w http.ResponseWriter, r *http.Request) error {
+	var body Input
+	if err := readJSON(w, r, maxInputBodyBytes, &body); err != nil {
+		return err
+	}
+	if len(body.Text) > sessions.MaxInputBytes {
+		return &Error{
+			Status: http.StatusRequestEntityTooLarge, Code: codeTooLarge,
+			Message: fmt.Sprintf("the text has %d bytes, more than %d", len(body.Text), sessions.MaxInputBytes),
+		}
+	}
+	s, err := a.session(r)
+	if err != nil {
+		return err
+	}
+	rcpt, err := a.opts.Sessions.Input(r.Context(), s.ID, sessions.InputRequest{
+		Text: body.Text, Submit: body.Submit == nil || *body.Submit, Author: a.author,
+	})
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusAccepted, rcpt)
+	return nil
+}
+
+func (a *api) receipt(w http.ResponseWriter, r *http.Request) error {
+	rcpt, err := a.opts.Sessions.Receipt(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, rcpt)
+	return nil
+}
+
+func (a *api) cancelReceipt(w http.ResponseWriter, r *http.Request) error {
+	rcpt, err := a.opts.Sessions.Cancel(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, rcpt)
+	return nil
+}
+
+func (a *api) keys(w http.ResponseWriter, r *http.Request) error {
+	var body Keys
+	if err := readJSON(w, r, maxBodyBytes, &body); err != nil {
+		return err
+	}
+	if len(body.Keys) == 0 || len(body.Keys) > maxKeys {
+		return badRequest(fmt.Sprintf(`"keys" takes 1 to %d key names, such as "Escape" or "C-c"`, maxKeys))
+	}
+	s, err := a.session(r)
+	if err != nil {
+		return err
+	}
+	if err := a.opts.Sessions.Keys(r.Context(), s.ID, body.Keys, a.author); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}

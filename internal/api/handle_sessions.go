@@ -1,0 +1,72 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
+func (a *api) listSessions(w http.ResponseWriter, _ *http.Request) error {
+	writeJSON(w, http.StatusOK, newSessions(a.opts.Sessions.List()))
+	return nil
+}
+
+func (a *api) getSession(w http.ResponseWriter, r *http.Request) error {
+	s, err := a.session(r)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, newSession(s))
+	return nil
+}
+
+// session returns the session that a request's path names.
+func (a *api) session(r *http.Request) (sessions.Session, error) {
+	return a.opts.Sessions.Get(r.PathValue("id"))
+}
+
+// createSession answers with the new session, or, as a tmux session may have
+// several panes, with the list of those adopted.
+func (a *api) createSession(w http.ResponseWriter, r *http.Request) error {
+	var body Create
+	if err := readJSON(w, r, maxBodyBytes, &body); err != nil {
+		return err
+	}
+	if body.Tmux != "" {
+		return a.adopt(w, r, body)
+	}
+	s, err := a.opts.Sessions.New(r.Context(), sessions.NewRequest{
+		Name: body.Name, Agent: body.Agent, Cwd: body.Cwd, Command: body.Command, Server: body.Server,
+	})
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusCreated, newSession(s))
+	return nil
+}
+
+func (a *api) adopt(w http.ResponseWriter, r *http.Request, body Create) error {
+	if body.Agent != "" || body.Cwd != "" || len(body.Command) > 0 {
+		return badRequest(`"tmux" adopts a pane that exists; "agent", "cwd" and "command" don't go with it`)
+	}
+	adopted, err := a.opts.Sessions.Adopt(r.Context(), sessions.AdoptRequest{
+		Tmux: body.Tmux, Server: body.Server, Name: body.Name,
+	})
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusCreated, newSessions(adopted))
+	return nil
+}
+
+func (a *api) closeSession(w http.ResponseWriter, r *http.Request) error {
+	s, err := a.session(r)
+	if err != nil {
+		return err
+	}
+	if err := a.opts.Sessions.Close(r.Context(), s.ID); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}

@@ -1,0 +1,56 @@
+package api
+
+import (
+	"net/http"
+	"time"
+)
+
+// HealthState is how well a part works.
+type HealthState string
+
+// The states of health.
+const (
+	HealthOK       HealthState = "ok"
+	HealthDegraded HealthState = "degraded" // works, but not as it should
+	HealthDown     HealthState = "down"
+)
+
+// Health is the health document.
+type Health struct {
+	State HealthState `json:"state"`
+	Parts []Part      `json:"parts"` // never null on the wire
+}
+
+// Part is one part of the daemon: a tmux server, an adapter, the store.
+type Part struct {
+	Name        string      `json:"name"`
+	State       HealthState `json:"state"`
+	Detail      string      `json:"detail,omitempty"`         // a sentence: what is wrong and what to do
+	LastSuccess time.Time   `json:"last_success_at,omitzero"` // zero: never
+	AgeSeconds  *float64    `json:"age_s,omitempty"`          // age of LastSuccess; set by the API
+}
+
+// health answers 200, or 503 with the same document when the daemon is down as
+// a whole, so that a probe needs no JSON.
+func (a *api) health(w http.ResponseWriter, _ *http.Request) error {
+	doc := a.opts.Health()
+	doc.Parts = withAges(doc.Parts, time.Now())
+	status := http.StatusOK
+	if doc.State == HealthDown {
+		status = http.StatusServiceUnavailable
+	}
+	writeJSON(w, status, doc)
+	return nil
+}
+
+func withAges(parts []Part, now time.Time) []Part {
+	out := make([]Part, 0, len(parts))
+	for _, p := range parts {
+		if !p.LastSuccess.IsZero() {
+			age := now.Sub(p.LastSuccess).Round(time.Millisecond).Seconds()
+			p.AgeSeconds = &age
+		}
+		out = append(out, p)
+	}
+	return out
+}

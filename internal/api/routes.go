@@ -1,0 +1,75 @@
+package api
+
+import (
+	"log/slog"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// api is the API as one door serves it.
+type api struct {
+	opts   Options
+	author string          // who an input through this door is from
+	quit   <-chan struct{} // closed when the server ends: event streams end then
+}
+
+// handler answers a request, or returns an error before it has written any of
+// the answer.
+type handler func(http.ResponseWriter, *http.Request) error
+
+// methods are the handlers of one path.
+type methods map[string]handler
+
+// routes returns the API's calls.
+func (a *api) routes() *http.ServeMux {
+	mux := http.NewServeMux()
+	for path, m := range map[string]methods{
+		"/api/v1/health":               {"GET": a.health},
+		"/api/v1/sessions":             {"GET": a.listSessions, "POST": a.createSession},
+		"/api/v1/sessions/{id}":        {"GET": a.getSession, "DELETE": a.closeSession},
+		"/api/v1/sessions/{id}/input":  {"POST": a.input},
+		"/api/v1/sessions/{id}/keys":   {"POST": a.keys},
+		"/api/v1/sessions/{id}/output": {"GET": a.output},
+		"/api/v1/sessions/{id}/screen": {"GET": a.screen},
+		"/api/v1/receipts/{id}":        {"GET": a.receipt, "DELETE": a.cancelReceipt},
+		"/api/v1/events":               {"GET": a.events},
+	} {
+		mux.Handle(path, a.serve(m))
+	}
+	if a.opts.Metrics != nil {
+		mux.Handle("GET /metrics", a.opts.Metrics)
+	}
+	mux.Handle("/", a.serve(nil))
+	return mux
+}
+
+// serve picks the handler of a request's method and writes its error.
+func (a *api) serve(m methods) http.Handler {
+	allow := strings.Join(slices.Sorted(maps.Keys(m)), ", ")
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h, ok := m[r.Method]
+		switch {
+		case m == nil:
+			writeError(w, &Error{Status: http.StatusNotFound, Code: codeNotFound, Message: "there is no " + r.URL.Path})
+		case !ok:
+			w.Header().Set("Allow", allow)
+			writeError(w, &Error{Status: http.StatusMethodNotAllowed, Code: codeMethod, Message: "this address takes " + allow})
+		default:
+			a.answer(w, r, h)
+		}
+	})
+}
+
+func (a *api) answer(w http.ResponseWriter, r *http.Request, h handler) {
+	err := h(w, r)
+	if err == nil || r.Context().Err() != nil {
+		return // answered, or nobody is there to hear it
+	}
+	e := toError(err)
+	if e.Code == codeInternal {
+		a.opts.Log.Error("answering an API call", slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Any("error", err))
+	}
+	writeError(w, e)
+}

@@ -1,0 +1,148 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Options are what a Server is made of.
+type Options struct {
+	Sessions Sessions
+	Output   Log
+	Broker   *Broker        // also given to sessions.Manager as its sink
+	Health   func() Health  // must not block
+	Metrics  http.Handler   // GET /metrics; nil: not served
+	Page     http.Handler   // what isn't the API, on the TCP door only; nil: nothing
+	Token    string         // opens the TCP door; needed only there
+	Log      *slog.Logger   // nil: nothing is logged
+	Timeouts StreamTimeouts // of event streams
+}
+
+// StreamTimeouts are the times of event streams; zero means the default.
+type StreamTimeouts struct {
+	Heartbeat time.Duration // a comment is sent this often, so that proxies keep the connection; 15 s
+	Write     time.Duration // a client that takes nothing for so long is dropped; 20 s
+	Retry     time.Duration // pause before the log is read again after an error; 1 s
+}
+
+func (o *Options) validate() error {
+	var errs []error
+	for name, missing := range map[string]bool{
+		"Sessions": o.Sessions == nil, "Output": o.Output == nil, "Broker": o.Broker == nil, "Health": o.Health == nil,
+	} {
+		if missing {
+			errs = append(errs, fmt.Errorf("api.Options.%s is missing", name))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (o *Options) setDefaults() {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	t := &o.Timeouts
+	t.Heartbeat = orDefault(t.Heartbeat, 15*time.Second)
+	t.Write = orDefault(t.Write, 20*time.Second)
+	t.Retry = orDefault(t.Retry, time.Second)
+}
+
+func orDefault(d, def time.Duration) time.Duration {
+	if d <= 0 {
+		return def
+	}
+	return d
+}
+
+// Server serves the API.
+type Server struct {
+	opts Options
+}
+
+// NewServer checks the options. It starts nothing.
+func NewServer(o Options) (*Server, error) {
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	o.setDefaults()
+	return &Server{opts: o}, nil
+}
+
+// Who an input is from, by the door it came through.
+const (
+	authorCLI = "cli"
+	authorWeb = "web"
+)
+
+// shutdownGrace is how long requests may take to finish when the server ends.
+// Event streams end at once.
+const shutdownGrace = 5 * time.Second
+
+// Run serves on both listeners, either of which may be nil, until the context
+// ends, and closes them. It returns when all requests have ended; nil if the
+// context ended it. The caller has given the Unix socket the mode 0600: whoever
+// can open it may do everything.
+func (s *Server) Run(ctx context.Context, unix, tcp net.Listener) error {
+	if tcp != nil && s.opts.Token == "" {
+		return errors.Join(errors.New("serve the API on "+tcp.Addr().String()+": it needs a token"), tcp.Close(), closeListener(unix))
+	}
+	quit := make(chan struct{})
+	group, ctx := errgroup.WithContext(ctx)
+	if unix != nil {
+		a := &api{opts: s.opts, author: authorCLI, quit: quit}
+		group.Go(func() error { return serve(ctx, unix, a.routes()) })
+	}
+	if tcp != nil {
+		a := &api{opts: s.opts, author: authorWeb, quit: quit}
+		group.Go(func() error { return serve(ctx, tcp, newDoor(s.opts, portOf(tcp), a.routes())) })
+	}
+	group.Go(func() error {
+		<-ctx.Done()
+		close(quit)
+		return nil
+	})
+	return group.Wait()
+}
+
+func closeListener(l net.Listener) error {
+	if l == nil {
+		return nil
+	}
+	return l.Close()
+}
+
+// serve blocks until the context has ended and all requests with it.
+func serve(ctx context.Context, l net.Listener, h http.Handler) error {
+	srv := &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       time.Minute,
+		WriteTimeout:      2 * time.Minute, // event streams set their own
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          slog.NewLogLogger(slog.DiscardHandler, slog.LevelInfo), // a client's broken connection isn't news
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- srv.Serve(l) }()
+	select {
+	case err := <-ended:
+		return fmt.Errorf("serve the API on %s: %w", l.Addr(), err)
+	case <-ctx.Done():
+	}
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownGrace)
+	defer cancel()
+	if err := srv.Shutdown(grace); err != nil {
+		_ = srv.Close() // cuts off what didn't finish in time
+	}
+	if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve the API on %s: %w", l.Addr(), err)
+	}
+	return nil
+}

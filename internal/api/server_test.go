@@ -1,0 +1,422 @@
+package api_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/api/apitest"
+	"github.com/panebridge/panebridge/internal/api/client"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+const token = "correct-horse"
+
+// bench is a server with both doors open on real listeners.
+type bench struct {
+	daemon *apitest.Daemon
+	client *client.Client // through the Unix socket
+	url    string         // of the TCP door
+	port   string
+	stop   func() // ends the server and waits for it
+}
+
+func setup(t *testing.T, change ...func(*api.Options)) *bench {
+	t.Helper()
+	broker := api.NewBroker()
+	daemon := &apitest.Daemon{Sink: broker}
+	opts := api.Options{
+		Sessions: daemon, Output: daemon, Broker: broker, Token: token,
+		Health: func() api.Health { return api.Health{State: api.HealthOK} },
+		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, "up 1\n")
+		}),
+		Page: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, "the page")
+		}),
+	}
+	for _, c := range change {
+		c(&opts)
+	}
+	server, err := api.NewServer(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	socket := filepath.Join(t.TempDir(), "s")
+	unix, tcp := listen(t, "unix", socket), listen(t, "tcp", "127.0.0.1:0")
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- server.Run(ctx, unix, tcp) }()
+	_, port, _ := net.SplitHostPort(tcp.Addr().String())
+	b := &bench{daemon: daemon, client: client.New(socket), url: "http://127.0.0.1:" + port, port: port}
+	stopped := false
+	b.stop = func() {
+		if stopped {
+			return
+		}
+		stopped = true
+		cancel()
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Errorf("Run returned %v", err)
+			}
+		case <-time.After(10 * time.Second):
+			t.Error("Run doesn't return")
+		}
+	}
+	t.Cleanup(b.stop)
+	return b
+}
+
+func listen(t *testing.T, network, address string) net.Listener {
+	t.Helper()
+	var lc net.ListenConfig
+	l, err := lc.Listen(t.Context(), network, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// answer is what a server answered.
+type answer struct {
+	status  int
+	header  http.Header
+	cookies []*http.Cookie
+}
+
+// send sends a request over TCP; mod may change it. Redirects aren't followed.
+func (b *bench) send(t *testing.T, method, path, body string, mod func(*http.Request)) (answer, string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, b.url+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if mod != nil {
+		mod(r)
+	}
+	c := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	resp, err := c.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
+		return answer{resp.StatusCode, resp.Header, nil}, ""
+	}
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer{resp.StatusCode, resp.Header, resp.Cookies()}, string(text)
+}
+
+func bearer(r *http.Request) { r.Header.Set("Authorization", "Bearer "+token) }
+
+func TestWhoMayEnterOverTCP(t *testing.T) {
+	b := setup(t)
+	id := b.daemon.Add("one", "")
+	input := "/api/v1/sessions/" + string(id) + "/input"
+	cookie := func(value string) func(*http.Request) {
+		return func(r *http.Request) { r.AddCookie(&http.Cookie{Name: "panebridge_" + b.port, Value: value}) }
+	}
+	host := func(h string) func(*http.Request) {
+		return func(r *http.Request) { bearer(r); r.Host = h }
+	}
+	origin := func(o string) func(*http.Request) {
+		return func(r *http.Request) {
+			bearer(r)
+			r.Header.Set("Origin", o)
+			r.Header.Set("Content-Type", "application/json")
+		}
+	}
+	contentType := func(ct string) func(*http.Request) {
+		return func(r *http.Request) { bearer(r); r.Header.Set("Content-Type", ct) }
+	}
+	for _, tc := range []struct {
+		name, method, path string
+		mod                func(*http.Request)
+		want               int
+	}{
+		{"no token", "GET", "/api/v1/sessions", nil, 401},
+		{"no token for metrics", "GET", "/metrics", nil, 401},
+		{"no token for the page", "GET", "/", nil, 401},
+		{"no token for the page's files", "GET", "/app.js", nil, 401},
+		{"token", "GET", "/api/v1/sessions", bearer, 200},
+		{"token for metrics", "GET", "/metrics", bearer, 200},
+		{"wrong token", "GET", "/api/v1/sessions", func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+token+"x") }, 401},
+		{"empty token", "GET", "/api/v1/sessions", func(r *http.Request) { r.Header.Set("Authorization", "Bearer ") }, 401},
+		{"token in an API address", "GET", "/api/v1/sessions?token=" + token, nil, 401},
+		{"cookie", "GET", "/api/v1/sessions", cookie(token), 200},
+		{"cookie for the page", "GET", "/", cookie(token), 200},
+		{"wrong cookie", "GET", "/api/v1/sessions", cookie("x"), 401},
+		{"another port's cookie", "GET", "/api/v1/sessions", func(r *http.Request) { r.AddCookie(&http.Cookie{Name: "panebridge_1", Value: token}) }, 401},
+		{"wrong token in the page's address", "GET", "/?token=x", nil, 401},
+
+		{"localhost", "GET", "/api/v1/sessions", host("localhost:" + b.port), 200},
+		{"other loopback address", "GET", "/api/v1/sessions", host("127.9.9.9:" + b.port), 200},
+		{"IPv6 loopback", "GET", "/api/v1/sessions", host("[::1]:" + b.port), 200},
+		{"rebound name", "GET", "/api/v1/sessions", host("evil.example:" + b.port), 403},
+		{"name that looks like localhost", "GET", "/api/v1/sessions", host("localhost.evil.example:" + b.port), 403},
+		{"wrong port", "GET", "/api/v1/sessions", host("127.0.0.1:1"), 403},
+		{"no port", "GET", "/api/v1/sessions", host("127.0.0.1"), 403},
+		{"address of another machine", "GET", "/api/v1/sessions", host("10.0.0.1:" + b.port), 403},
+
+		{"own origin", "POST", input, origin("http://127.0.0.1:" + b.port), 202},
+		{"foreign origin", "POST", input, origin("http://evil.example"), 403},
+		{"origin of another port", "POST", input, origin("http://127.0.0.1:1"), 403},
+		{"origin by another name", "POST", input, origin("http://localhost:" + b.port), 403},
+		{"no origin to speak of", "POST", input, origin("null"), 403},
+		{"foreign origin closes", "DELETE", "/api/v1/sessions/one", origin("http://evil.example"), 403},
+		{"foreign origin listens", "GET", "/api/v1/events", origin("http://evil.example"), 403},
+		{"own origin listens", "GET", "/api/v1/events", origin("http://127.0.0.1:" + b.port), 200},
+
+		{"form", "POST", input, contentType("application/x-www-form-urlencoded"), 415},
+		{"plain text", "POST", input, contentType("text/plain"), 415},
+		{"no content type", "POST", input, bearer, 415},
+		{"JSON with charset", "POST", input, contentType("application/json; charset=utf-8"), 202},
+
+		{"unknown call", "GET", "/api/v1/nothing", bearer, 404},
+		{"wrong method", "PUT", "/api/v1/sessions", bearer, 405},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			resp, text := b.send(t, tc.method, tc.path, `{"text":"hi"}`, tc.mod)
+			if resp.status != tc.want {
+				t.Errorf("%s %s: status %d, want %d: %s", tc.method, tc.path, resp.status, tc.want, text)
+			}
+			if resp.header.Get("X-Content-Type-Options") != "nosniff" || resp.header.Get("Cache-Control") != "no-store" ||
+				!strings.Contains(resp.header.Get("Content-Security-Policy"), "default-src 'none'") {
+				t.Errorf("security headers are missing: %v", resp.header)
+			}
+			if tc.want >= 400 && strings.HasPrefix(tc.path, "/api/") && !strings.HasPrefix(text, `{"error":{"code":"`) {
+				t.Errorf("the error isn't JSON: %s", text)
+			}
+		})
+	}
+}
+
+func TestLoginExchangesTokenForCookie(t *testing.T) {
+	b := setup(t)
+	resp, _ := b.send(t, "GET", "/?x=1&token="+token, "", nil)
+	if got := resp.header.Get("Location"); resp.status != 303 || got != "/?x=1" {
+		t.Fatalf("status %d to %q, want 303 to /?x=1", resp.status, got)
+	}
+	c := resp.cookies[0]
+	if c.Name != "panebridge_"+b.port || !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/" {
+		t.Errorf("cookie is %v", c)
+	}
+	resp, text := b.send(t, "GET", "/", "", func(r *http.Request) { r.AddCookie(c) })
+	if resp.status != 200 || text != "the page" {
+		t.Errorf("with the cookie: status %d: %s", resp.status, text)
+	}
+	resp, _ = b.send(t, "GET", "//evil.example/?token="+token, "", nil)
+	if to := resp.header.Get("Location"); strings.HasPrefix(to, "//") {
+		t.Errorf("redirects to another host: %s", to)
+	}
+	_, text = b.send(t, "GET", "/", "", nil)
+	if !strings.Contains(text, "panebridge status") {
+		t.Errorf("the refusal doesn't say what to do: %s", text)
+	}
+}
+
+func TestTCPDoorStaysShutWithoutToken(t *testing.T) {
+	broker := api.NewBroker()
+	daemon := &apitest.Daemon{Sink: broker}
+	server, err := api.NewServer(api.Options{Sessions: daemon, Output: daemon, Broker: broker, Health: func() api.Health { return api.Health{} }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Run(t.Context(), nil, listen(t, "tcp", "127.0.0.1:0")); err == nil || !strings.Contains(err.Error(), "token") {
+		t.Errorf("Run returned %v", err)
+	}
+}
+
+func TestOptionsAreChecked(t *testing.T) {
+	_, err := api.NewServer(api.Options{})
+	for _, name := range []string{"Sessions", "Output", "Broker", "Health"} {
+		if err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("error %v doesn't name %s", err, name)
+		}
+	}
+}
+
+func TestErrorsHaveTheirStatus(t *testing.T) {
+	b := setup(t)
+	b.daemon.Add("one", "")
+	for _, tc := range []struct {
+		err    error
+		status int
+		code   string
+	}{
+		{sessions.ErrUnknown, 404, "unknown"},
+		{sessions.ErrEnded, 410, "ended"},
+		{sessions.ErrConflict, 409, "conflict"},
+		{sessions.ErrInvalid, 422, "invalid"},
+		{sessions.ErrUnavailable, 503, "unavailable"},
+		{errors.New("what"), 500, "internal"},
+	} {
+		want := fmt.Errorf("do something: %w", tc.err)
+		b.daemon.Fail(want)
+		err := b.client.Keys(t.Context(), "one", "Enter")
+		var e *api.Error
+		if !errors.As(err, &e) || e.Status != tc.status || e.Code != tc.code || e.Message != want.Error() {
+			t.Errorf("%v: got %+v, want %d %s", tc.err, e, tc.status, tc.code)
+		}
+	}
+}
+
+func TestBodiesAreBounded(t *testing.T) {
+	b := setup(t)
+	id := b.daemon.Add("one", "")
+	asJSON := func(r *http.Request) { bearer(r); r.Header.Set("Content-Type", "application/json") }
+	for _, tc := range []struct {
+		name, path, body string
+		want             int
+	}{
+		{"greatest text, escaped", "/input", `{"text":"` + strings.Repeat(`\u0061`, sessions.MaxInputBytes) + `"}`, 202},
+		{"text too long", "/input", `{"text":"` + strings.Repeat("a", sessions.MaxInputBytes+1) + `"}`, 413},
+		{"body too long", "/input", `{"text":"` + strings.Repeat("a", 7*sessions.MaxInputBytes) + `"}`, 413},
+		{"keys too long", "/keys", `{"keys":["` + strings.Repeat("a", 100<<10) + `"]}`, 413},
+		{"no keys", "/keys", `{"keys":[]}`, 400},
+		{"too many keys", "/keys", `{"keys":["a"` + strings.Repeat(`,"a"`, 100) + `]}`, 400},
+		{"unknown field", "/input", `{"text":"a","enter":true}`, 400},
+		{"not JSON", "/input", `text`, 400},
+		{"two values", "/input", `{"text":"a"}{"text":"b"}`, 400},
+		{"nothing", "/input", ``, 400},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			resp, text := b.send(t, "POST", "/api/v1/sessions/"+string(id)+tc.path, tc.body, asJSON)
+			if resp.status != tc.want {
+				t.Errorf("status %d, want %d: %.200s", resp.status, tc.want, text)
+			}
+		})
+	}
+}
+
+func TestBadQueries(t *testing.T) {
+	b := setup(t)
+	b.daemon.Add("one", "")
+	for _, path := range []string{
+		"/api/v1/events?from=1", "/api/v1/events?session=one&from=x", "/api/v1/events?session=one&from=-1", "/api/v1/events?session=one&from=1.2.3.4",
+		"/api/v1/sessions/one/output?from=x", "/api/v1/sessions/one/output?from=-1", "/api/v1/sessions/one/output?limit=0",
+		"/api/v1/sessions/one/output?limit=5001", "/api/v1/sessions/one/screen?format=png",
+	} {
+		if resp, text := b.send(t, "GET", path, "", bearer); resp.status != 400 {
+			t.Errorf("%s: status %d, want 400: %s", path, resp.status, text)
+		}
+	}
+}
+
+func TestCallsThroughTheClient(t *testing.T) {
+	b := setup(t, func(o *api.Options) {
+		o.Health = func() api.Health {
+			return api.Health{State: api.HealthDown, Parts: []api.Part{{Name: "store", State: api.HealthDown, LastSuccess: time.Now().Add(-time.Minute)}, {Name: "tmux"}}}
+		}
+	})
+	ctx, c := t.Context(), b.client
+	b.daemon.Type = func(*apitest.Daemon, *sessions.Receipt) {} // stays stored
+
+	s, err := c.NewSession(ctx, api.Create{Name: "a b/c", Agent: "claude"})
+	if err != nil || s.Name != "a b/c" || s.Agent != "claude" || s.Tmux.Pane != "%1" || s.Bindings == nil {
+		t.Fatalf("NewSession: %+v, %v", s, err)
+	}
+	if _, err := c.NewSession(ctx, api.Create{Name: "a b/c"}); !hasStatus(err, 409) {
+		t.Errorf("second NewSession: %v", err)
+	}
+	if list, err := c.Adopt(ctx, api.Create{Tmux: "%7"}); err != nil || len(list) != 1 {
+		t.Errorf("Adopt: %+v, %v", list, err)
+	}
+	if _, err := c.Adopt(ctx, api.Create{Tmux: "%7", Cwd: "/"}); !hasStatus(err, 400) {
+		t.Errorf("Adopt with a folder: %v", err)
+	}
+	if list, err := c.Sessions(ctx); err != nil || len(list) != 2 {
+		t.Errorf("Sessions: %+v, %v", list, err)
+	}
+	if byName, err := c.Session(ctx, "a b/c"); err != nil || byName.ID != s.ID {
+		t.Errorf("Session by name: %+v, %v", byName, err)
+	}
+	if _, err := c.Session(ctx, "nobody"); !hasStatus(err, 404) {
+		t.Errorf("Session of no one: %v", err)
+	}
+
+	r, err := c.Input(ctx, "a b/c", "hello", false)
+	if err != nil || r.Text != "hello" || r.Submit || r.Author != "cli" || r.State != sessions.ReceiptStored {
+		t.Errorf("Input: %+v, %v", r, err)
+	}
+	if r, err = c.Cancel(ctx, r.ID); err != nil || r.State != sessions.ReceiptCancelled {
+		t.Errorf("Cancel: %+v, %v", r, err)
+	}
+	if _, err = c.Cancel(ctx, r.ID); !hasStatus(err, 409) {
+		t.Errorf("second Cancel: %v", err)
+	}
+	if r, err = c.Receipt(ctx, r.ID); err != nil || r.State != sessions.ReceiptCancelled {
+		t.Errorf("Receipt: %+v, %v", r, err)
+	}
+	if err := c.Keys(ctx, "a b/c", "Escape", "C-c"); err != nil || strings.Join(b.daemon.Pressed(), " ") != "Escape C-c" {
+		t.Errorf("Keys: %v, %v", b.daemon.Pressed(), err)
+	}
+
+	if out, err := c.Output(ctx, "a b/c", 0, 0); err != nil || out.Lines == nil || out.Gaps == nil || out.Next != 0 {
+		t.Errorf("Output of nothing: %+v, %v", out, err)
+	}
+	b.daemon.Append(s.ID, sessions.KindPane, "one", "two", "three")
+	if out, err := c.Output(ctx, "a b/c", 2, 1); err != nil || len(out.Lines) != 1 || out.Lines[0].Text != "two" || out.Next != 3 {
+		t.Errorf("Output: %+v, %v", out, err)
+	}
+	b.daemon.SetScreen(s.ID, sessions.Screen{Rows: []string{"\x1b[31mred\x1b[0m <", ""}})
+	for format, want := range map[string]string{
+		"text": "red <\n\n", "ansi": "\x1b[31mred\x1b[0m <\n\n", "html": "<span class=\"f1\">red</span> &lt;\n\n",
+	} {
+		if got, err := c.Screen(ctx, "a b/c", format); err != nil || got != want {
+			t.Errorf("Screen as %s: %q, %v", format, got, err)
+		}
+	}
+
+	doc, err := c.Health(ctx)
+	if err != nil || doc.State != api.HealthDown || len(doc.Parts) != 2 || doc.Parts[0].AgeSeconds == nil || *doc.Parts[0].AgeSeconds < 60 || doc.Parts[1].AgeSeconds != nil {
+		t.Errorf("Health: %+v, %v", doc, err)
+	}
+	if err := c.CloseSession(ctx, "a b/c"); err != nil {
+		t.Errorf("CloseSession: %v", err)
+	}
+}
+
+func hasStatus(err error, status int) bool {
+	var e *api.Error
+	return errors.As(err, &e) && e.Status == status
+}
+
+func TestInputSubmitsUnlessToldNotTo(t *testing.T) {
+	b := setup(t)
+	b.daemon.Add("one", "")
+	b.send(t, "POST", "/api/v1/sessions/one/input", `{"text":"hi"}`, func(r *http.Request) {
+		bearer(r)
+		r.Header.Set("Content-Type", "application/json")
+	})
+	if r := b.daemon.Receipts(); len(r) != 1 || !r[0].Submit || r[0].Author != "web" {
+		t.Errorf("receipts are %+v", r)
+	}
+}
+
+func TestNotRunning(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := client.New(filepath.Join(dir, "none")).Sessions(t.Context()); !errors.Is(err, client.ErrNotRunning) {
+		t.Errorf("no socket: %v", err)
+	}
+	stale := filepath.Join(dir, "stale")
+	l := listen(t, "unix", stale).(*net.UnixListener)
+	l.SetUnlinkOnClose(false)
+	_ = l.Close()
+	if _, err := client.New(stale).Sessions(t.Context()); !errors.Is(err, client.ErrNotRunning) {
+		t.Errorf("stale socket: %v", err)
+	}
+}

@@ -1,0 +1,213 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/panebridge/panebridge/adapters/web"
+	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/store"
+	"github.com/panebridge/panebridge/polling"
+	"github.com/panebridge/panebridge/sessions"
+	"github.com/panebridge/panebridge/sessions/tmux"
+)
+
+// Options are what a daemon is started with.
+type Options struct {
+	Config     *config.Config
+	ConfigPath string // read again on reload
+	StateDir   string // absolute; made if it's missing
+	Log        *slog.Logger
+	LogLevel   *slog.LevelVar // set on reload
+	Version    string
+	Reload     <-chan chan<- ReloadResult  // a request to read the configuration again, and where the answer goes
+	Ready      func(Info)                  // called once, when all doors are open
+	Sessions   []sessions.NewRequest       // made at the start, unless a living session has the name
+	Env        func(string) (string, bool) // for ${NAME} in the configuration; nil: os.LookupEnv
+}
+
+// Info is where a running daemon is reached.
+type Info struct {
+	URL    string // the page's address with its token; "" when the page is off
+	Socket string // of the API, for the command line
+}
+
+// daemon is a started daemon's parts.
+type daemon struct {
+	opt     Options
+	store   *store.Store
+	clients []*tmux.Client
+	manager *sessions.Manager
+	coord   *polling.PollingCoordinator
+	broker  *api.Broker
+	metrics *metrics
+	server  *api.Server
+	health  *healthWatch
+
+	mu     sync.Mutex // guards config
+	config *config.Config
+}
+
+// Run runs a daemon until ctx ends, and returns when everything it started has
+// ended. ErrInUse if another one runs on the same state folder.
+func Run(ctx context.Context, opt Options) (err error) {
+	if opt.Log == nil {
+		opt.Log = slog.New(slog.DiscardHandler)
+	}
+	if opt.Env == nil {
+		opt.Env = os.LookupEnv
+	}
+	dir, err := openStateDir(opt.StateDir)
+	if err != nil {
+		return err
+	}
+	defer dir.close()
+	db, err := store.Open(ctx, filepath.Join(opt.StateDir, "panebridge.db"), store.Options{LogMaxLines: int64(opt.Config.Sessions.LogMaxLines), Logger: opt.Log})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	d := &daemon{opt: opt, store: db, config: opt.Config}
+	if err := d.build(ctx, dir.token); err != nil {
+		return err
+	}
+	doors, err := d.listen(ctx)
+	if err != nil {
+		return err
+	}
+	return d.run(ctx, doors, dir.token)
+}
+
+// build makes the parts; none of them runs yet.
+func (d *daemon) build(ctx context.Context, token string) error {
+	cfg, log := d.config, d.opt.Log
+	expr, err := cfg.Polling.TurnMarker.Regexp()
+	if err != nil {
+		return fmt.Errorf("read polling.turn_marker: %w", err)
+	}
+	if err := checkProfiles(cfg); err != nil {
+		return err
+	}
+	d.broker, d.metrics = api.NewBroker(), newMetrics(d.opt.Version)
+	sources := map[string]polling.Source{}
+	var servers []sessions.Server
+	for _, s := range cfg.Tmux.Servers {
+		c := d.newClient(s)
+		d.clients = append(d.clients, c)
+		servers = append(servers, c)
+		sources[c.Name()] = c
+	}
+	d.coord = polling.NewCoordinator(sources, d.store, owner{d}, polling.Options{
+		Cadence: cfg.Polling.OutputCadence.Duration(), FocusCadence: cfg.Polling.FocusCadence.Duration(),
+		CaptureTimeout: cfg.Polling.CaptureTimeout.Duration(), MaxCaptureLines: cfg.Polling.MaxCaptureLines,
+		Marker: polling.NewMarker("", expr), Logger: log.With("component", "polling"),
+	})
+	generic := polling.Generic{}
+	d.manager = sessions.NewManager(sessions.Options{
+		Servers: servers, Store: d.store, Pollers: pollers{d.coord}, Notes: notes{d.store}, Sink: d.metrics.watch(d.broker),
+		Adopt: cfg.Sessions.Adopt, Prefix: cfg.Sessions.TmuxPrefix, HistoryLimit: cfg.Sessions.HistoryLimit,
+		Agents: agents(cfg), Shell: shell(), Phrases: generic.DialogPhrases(), Dialog: generic.Dialog,
+		Logger: log.With("component", "sessions"),
+	})
+	if err := d.manager.Load(ctx); err != nil {
+		return err
+	}
+	d.health = newHealthWatch(d.clients, d.store, cfg.Polling.OutputCadence.Duration())
+	d.server, err = api.NewServer(api.Options{
+		Sessions: d.manager, Output: outputLog{d.store}, Broker: d.broker, Health: d.health.document, Metrics: d.metrics.handler(),
+		Page: web.Handler(), Token: token, Log: log.With("component", "api"),
+	})
+	return err
+}
+
+// newClient makes the client of one tmux server. Whatever happens to the
+// connection or to panes has the manager look.
+func (d *daemon) newClient(s config.TmuxServer) *tmux.Client {
+	var c *tmux.Client
+	look := func() { d.manager.Reconcile(c.Name()) }
+	c = tmux.New(tmux.Options{
+		SocketName: s.SocketName, SocketPath: s.SocketPath, Logger: d.opt.Log.With("component", "tmux"),
+		OnUp:    func(sessions.ServerIdentity) { look() },
+		OnDown:  func(error) { look() },
+		OnPanes: func() { look(); d.leave(c) },
+	})
+	return c
+}
+
+// leave lets a tmux server end whose only session is our hidden one. It's
+// called on the client's own goroutine, so it must not wait there.
+func (d *daemon) leave(c *tmux.Client) {
+	go func() {
+		ctx, cancel := context.WithTimeout(context.Background(), leaveTimeout)
+		defer cancel()
+		_ = c.Leave(ctx) // the connection may be gone already
+	}()
+}
+
+// doors are the API's listeners.
+type doors struct{ unix, tcp net.Listener }
+
+func (d *daemon) listen(ctx context.Context) (doors, error) {
+	var out doors
+	var err error
+	if out.unix, err = listenUnix(ctx, socketPath(d.opt.StateDir)); err != nil {
+		return out, err
+	}
+	if !d.config.Adapters.Web.Enabled {
+		return out, nil
+	}
+	var lc net.ListenConfig
+	if out.tcp, err = lc.Listen(ctx, "tcp", d.config.Adapters.Web.Listen); err != nil {
+		_ = out.unix.Close()
+		return out, fmt.Errorf("open the page's port: %w; choose another in adapters.web.listen", err)
+	}
+	return out, nil
+}
+
+// run runs the parts. The store outlives them all.
+func (d *daemon) run(ctx context.Context, doors doors, token string) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return d.manager.Run(ctx) })
+	g.Go(func() error { return d.coord.Run(ctx) })
+	for _, c := range d.clients {
+		g.Go(func() error { return c.Run(ctx) })
+	}
+	g.Go(func() error { return d.health.run(ctx) })
+	g.Go(func() error { return d.server.Run(ctx, doors.unix, doors.tcp) })
+	g.Go(func() error { return d.reloads(ctx) })
+	g.Go(func() error { return d.first(ctx) })
+	info := Info{Socket: socketPath(d.opt.StateDir)}
+	if doors.tcp != nil {
+		info.URL = "http://" + doors.tcp.Addr().String() + "/?token=" + token
+	}
+	d.opt.Log.Info("ready", "socket", info.Socket)
+	if d.opt.Ready != nil {
+		d.opt.Ready(info)
+	}
+	return g.Wait()
+}
+
+// first makes the sessions that are wanted at the start.
+func (d *daemon) first(ctx context.Context) error {
+	for _, req := range d.opt.Sessions {
+		if err := d.awaitServer(ctx, req.Server); err != nil {
+			return nil //nolint:nilerr // the daemon is being stopped
+		}
+		if _, err := d.manager.Get(req.Name); err == nil {
+			continue
+		}
+		if _, err := d.manager.New(ctx, req); err != nil && ctx.Err() == nil {
+			return fmt.Errorf("start session %s: %w", req.Name, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,177 @@
+package app_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/api/client"
+	"github.com/panebridge/panebridge/internal/app"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// daemon is a daemon in this process on a tmux server of the test's own.
+type daemon struct {
+	*testing.T
+	dir, socket string
+	cfg         *config.Config
+	api         *client.Client
+	stop        func()
+}
+
+func shortTemp(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "pb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+func newDaemon(t *testing.T) *daemon {
+	t.Helper()
+	dir := shortTemp(t)
+	d := &daemon{T: t, dir: dir, socket: filepath.Join(dir, "tmux")}
+	d.cfg = config.Default()
+	d.cfg.Tmux.Servers = []config.TmuxServer{{SocketPath: d.socket}}
+	d.cfg.Adapters.Web.Listen = "127.0.0.1:0"
+	d.cfg.Polling.OutputCadence, d.cfg.Polling.FocusCadence = 0.1, 0.1
+	t.Cleanup(func() { _ = exec.Command("tmux", "-S", d.socket, "kill-server").Run() })
+	d.start()
+	return d
+}
+
+// start runs the daemon; stop ends it.
+func (d *daemon) start() {
+	d.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	ready, done := make(chan app.Info, 1), make(chan error, 1)
+	go func() {
+		done <- app.Run(ctx, app.Options{Config: d.cfg, StateDir: filepath.Join(d.dir, "state"), Ready: func(i app.Info) { ready <- i }})
+	}()
+	select {
+	case info := <-ready:
+		d.api = client.New(info.Socket)
+	case err := <-done:
+		d.Fatal(err)
+	}
+	stopped := false
+	d.stop = func() {
+		if stopped {
+			return
+		}
+		stopped = true
+		cancel()
+		if err := <-done; err != nil {
+			d.Error(err)
+		}
+	}
+	d.Cleanup(d.stop)
+}
+
+func (d *daemon) await(what string, ok func() bool) {
+	d.Helper()
+	end := time.Now().Add(2 * time.Minute)
+	for !ok() {
+		if time.Now().After(end) {
+			d.Fatalf("no %s within two minutes", what)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// awaitTmux waits until all parts are well.
+func (d *daemon) awaitTmux() {
+	d.Helper()
+	d.await("good health", func() bool {
+		h, err := d.api.Health(d.ctx())
+		return err == nil && h.State == api.HealthOK
+	})
+}
+
+func (d *daemon) ctx() context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	d.Cleanup(cancel)
+	return ctx
+}
+
+// lines are all lines of a session.
+func (d *daemon) lines(id sessions.ID) []string {
+	d.Helper()
+	var out []string
+	for from := int64(0); ; {
+		o, err := d.api.Output(d.ctx(), string(id), from, 0)
+		if err != nil {
+			d.Fatal(err)
+		}
+		for _, l := range o.Lines {
+			out = append(out, l.Text)
+		}
+		if o.Next == from || len(o.Lines) == 0 {
+			return out
+		}
+		from = o.Next
+	}
+}
+
+func (d *daemon) has(id sessions.ID, line string) func() bool {
+	return func() bool {
+		for _, l := range d.lines(id) {
+			if l == line {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+func (d *daemon) final(r sessions.Receipt) sessions.Receipt {
+	d.Helper()
+	d.await("final receipt", func() bool {
+		var err error
+		if r, err = d.api.Receipt(d.ctx(), r.ID); err != nil {
+			d.Fatal(err)
+		}
+		return r.Final()
+	})
+	return r
+}
+
+func TestFromPaneToLogAndBack(t *testing.T) {
+	d := newDaemon(t)
+	s, err := d.api.NewSession(d.ctx(), api.Create{Name: "one", Command: []string{"sh", "-c", `echo hello; while read -r x; do echo "got <$x>"; done; exit 3`}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.await("hello", d.has(s.ID, "hello"))
+	r, err := d.api.Input(d.ctx(), "one", "-n a;b $HOME #{x} Enter;", true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r = d.final(r); r.State != sessions.ReceiptSubmitted {
+		t.Fatalf("receipt is %+v", r)
+	}
+	d.await("answer", d.has(s.ID, "got <-n a;b $HOME #{x} Enter;>"))
+	d.stop()
+	d.start()
+	d.awaitTmux()
+	if err := d.api.Keys(d.ctx(), "one", "C-d"); err != nil {
+		t.Fatal(err)
+	}
+	d.await("end", func() bool {
+		x, err := d.api.Session(d.ctx(), string(s.ID))
+		return err == nil && x.State == sessions.StateEnded
+	})
+	got := strings.Join(d.lines(s.ID), "\n")
+	want := "hello\n-n a;b $HOME #{x} Enter;\ngot <-n a;b $HOME #{x} Enter;>\nsession ended: its program has ended, with status 3"
+	if got != want {
+		t.Errorf("lines are:\n%s\nwant:\n%s", got, want)
+	}
+}

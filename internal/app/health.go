@@ -1,0 +1,102 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/store"
+	"github.com/panebridge/panebridge/sessions/tmux"
+)
+
+// storeCheckEvery is how often the store is asked whether it answers.
+const storeCheckEvery = 5 * time.Second
+
+// healthWatch knows how the parts are without asking them at the moment of the
+// question, so that a hung part doesn't hang the answer.
+type healthWatch struct {
+	clients []*tmux.Client
+	store   *store.Store
+	silence time.Duration // a server that takes longer to answer is hung
+
+	mu       sync.Mutex
+	storeErr error
+	storeOK  time.Time
+}
+
+func newHealthWatch(clients []*tmux.Client, db *store.Store, cadence time.Duration) *healthWatch {
+	return &healthWatch{clients: clients, store: db, silence: cadence, storeOK: time.Now()}
+}
+
+// run looks at the store now and then.
+func (h *healthWatch) run(ctx context.Context) error {
+	tick := time.NewTicker(storeCheckEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		_, err := h.store.ClosedPanes(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		h.mu.Lock()
+		if h.storeErr = err; err == nil {
+			h.storeOK = time.Now()
+		}
+		h.mu.Unlock()
+	}
+}
+
+// document is the health as it is now.
+func (h *healthWatch) document() api.Health {
+	doc := api.Health{State: api.HealthOK}
+	for _, c := range h.clients {
+		doc.Parts = append(doc.Parts, h.tmux(c))
+	}
+	doc.Parts = append(doc.Parts, h.storePart())
+	for _, p := range doc.Parts {
+		if worse(p.State, doc.State) {
+			doc.State = p.State
+		}
+	}
+	return doc
+}
+
+func worse(a, b api.HealthState) bool {
+	rank := map[api.HealthState]int{api.HealthOK: 0, api.HealthDegraded: 1, api.HealthDown: 2}
+	return rank[a] > rank[b]
+}
+
+// tmux tells how one server is. It counts as hung when a request has waited a
+// whole tick: the look at all panes is one each tick, so that shows within two.
+func (h *healthWatch) tmux(c *tmux.Client) api.Part {
+	s := c.Status()
+	p := api.Part{Name: "tmux:" + c.Name(), State: api.HealthOK, LastSuccess: s.LastOK}
+	switch {
+	case s.Connected && s.Silent > h.silence:
+		p.State = api.HealthDown
+		p.Detail = fmt.Sprintf("the tmux server hasn't answered for %.1f s; it may be stopped (kill -CONT %d) or very busy", s.Silent.Seconds(), s.Identity.PID)
+	case s.Connected:
+		p.Detail = "tmux " + s.Version
+	case s.Absent:
+		p.Detail = "no tmux server is running on " + c.SocketPath() + "; it's taken up when one is"
+	default:
+		p.State, p.Detail = api.HealthDown, s.Err.Error()
+	}
+	return p
+}
+
+func (h *healthWatch) storePart() api.Part {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	p := api.Part{Name: "store", State: api.HealthOK, LastSuccess: h.storeOK}
+	if h.storeErr != nil {
+		p.State, p.Detail = api.HealthDown, h.storeErr.Error()
+	}
+	return p
+}

@@ -1,0 +1,73 @@
+package app
+
+import (
+	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// metrics counts what passes through the daemon. Labels are bounded: no
+// session, pane or person is one.
+type metrics struct {
+	registry *prometheus.Registry
+	lines    prometheus.Counter
+	gaps     prometheus.Counter
+	missing  prometheus.Counter
+	turns    prometheus.Counter
+	ended    prometheus.Counter
+}
+
+func newMetrics(version string) *metrics {
+	counter := func(name, help string) prometheus.Counter {
+		return prometheus.NewCounter(prometheus.CounterOpts{Namespace: "panebridge", Name: name, Help: help})
+	}
+	m := &metrics{
+		registry: prometheus.NewRegistry(),
+		lines:    counter("lines_total", "Lines that came into output logs."),
+		gaps:     counter("gaps_total", "Places where output was, or may have been, lost."),
+		missing:  counter("missing_lines_total", "Lines known to be missing at those places, at least."),
+		turns:    counter("turns_total", "Turns that ended."),
+		ended:    counter("sessions_ended_total", "Sessions that ended."),
+	}
+	info := prometheus.NewGauge(prometheus.GaugeOpts{
+		Namespace: "panebridge", Name: "build_info", Help: "Always 1; the version is a label.",
+		ConstLabels: prometheus.Labels{"version": version},
+	})
+	info.Set(1)
+	m.registry.MustRegister(m.lines, m.gaps, m.missing, m.turns, m.ended, info,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+func (m *metrics) handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+}
+
+// watch counts what goes to a sink.
+func (m *metrics) watch(next sessions.Sink) sessions.Sink { return &countingSink{m, next} }
+
+type countingSink struct {
+	m    *metrics
+	next sessions.Sink
+}
+
+func (s *countingSink) Output(ev sessions.OutputEvent) {
+	s.m.lines.Add(float64(len(ev.Lines)))
+	s.m.gaps.Add(float64(len(ev.Gaps)))
+	for _, g := range ev.Gaps {
+		s.m.missing.Add(float64(g.AtLeast))
+	}
+	if ev.Complete {
+		s.m.turns.Inc()
+	}
+	if ev.State == sessions.StateEnded {
+		s.m.ended.Inc()
+	}
+	s.next.Output(ev)
+}
+
+func (s *countingSink) Changed(x sessions.Session) { s.next.Changed(x) }

@@ -1,0 +1,104 @@
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// ErrInUse: another daemon runs on the same state folder.
+var ErrInUse = errors.New("another panebridge runs on this state folder")
+
+// maxSocketPath is how long the path of a Unix socket may be (sun_path less
+// its end: 104 bytes on BSD and macOS, 108 on Linux).
+const maxSocketPath = 103
+
+// stateDir is the folder of one daemon, locked for as long as it runs.
+type stateDir struct {
+	lock  *os.File
+	token string // opens the page
+}
+
+func openStateDir(dir string) (*stateDir, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the state folder: %w", err)
+	}
+	pidFile := filepath.Join(dir, "panebridge.pid")
+	f, err := os.OpenFile(pidFile, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open the state folder: %w", err)
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		pid, _ := os.ReadFile(pidFile)
+		_ = f.Close()
+		return nil, fmt.Errorf("%w: %s (process %s); stop it, or give another --state-dir", ErrInUse, dir, strings.TrimSpace(string(pid)))
+	}
+	d := &stateDir{lock: f}
+	if err := errors.Join(f.Truncate(0), writeAt(f, strconv.Itoa(os.Getpid())+"\n")); err != nil {
+		d.close()
+		return nil, fmt.Errorf("write %s: %w", pidFile, err)
+	}
+	if d.token, err = loadToken(filepath.Join(dir, "web.token")); err != nil {
+		d.close()
+		return nil, err
+	}
+	return d, nil
+}
+
+func writeAt(f *os.File, s string) error {
+	_, err := f.WriteAt([]byte(s), 0)
+	return err
+}
+
+// close gives the folder free.
+func (d *stateDir) close() { _ = d.lock.Close() }
+
+// loadToken reads the page's token, or makes one.
+func loadToken(path string) (string, error) {
+	b, err := os.ReadFile(path)
+	if token := strings.TrimSpace(string(b)); err == nil && len(token) >= 32 {
+		return token, nil
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return "", fmt.Errorf("read the page's token: %w", err)
+	}
+	var raw [24]byte
+	_, _ = rand.Read(raw[:]) // documented never to fail
+	token := hex.EncodeToString(raw[:])
+	if err := os.WriteFile(path, []byte(token+"\n"), 0o600); err != nil {
+		return "", fmt.Errorf("write the page's token: %w", err)
+	}
+	return token, nil
+}
+
+func socketPath(stateDir string) string { return filepath.Join(stateDir, "panebridge.sock") }
+
+// listenUnix opens the socket for the command line. The state folder is locked,
+// so a socket that's there is left over.
+func listenUnix(ctx context.Context, path string) (net.Listener, error) {
+	if len(path) > maxSocketPath {
+		return nil, fmt.Errorf("open the socket %s: its path has %d bytes and may have %d; give a shorter --state-dir", path, len(path), maxSocketPath)
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("remove an old socket: %w", err)
+	}
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "unix", path)
+	if err != nil {
+		return nil, fmt.Errorf("open the socket: %w", err)
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		_ = l.Close()
+		return nil, fmt.Errorf("protect the socket: %w", err)
+	}
+	return l, nil
+}

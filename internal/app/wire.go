@@ -1,0 +1,108 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/internal/store"
+	"github.com/panebridge/panebridge/polling"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+const leaveTimeout = 5 * time.Second
+
+// owner hands what pollers tell to the manager. It exists because the
+// coordinator is made before the manager.
+type owner struct{ d *daemon }
+
+func (o owner) Output(ev sessions.OutputEvent) { o.d.manager.Output(ev) }
+func (o owner) NewPanes(server string)         { o.d.manager.NewPanes(server) }
+func (o owner) Ended(id sessions.ID, exit *sessions.Exit, reason string) {
+	o.d.manager.Ended(id, exit, reason)
+}
+
+// pollers is the coordinator as the manager sees it.
+type pollers struct{ *polling.PollingCoordinator }
+
+func (p pollers) Start(s sessions.Session) error {
+	return p.PollingCoordinator.Start(polling.Target{Session: s.ID, Server: s.Pane.Server, Pane: s.Pane.ID, Drained: s.Owned})
+}
+
+// outputLog is the store as the API reads it.
+type outputLog struct{ *store.Store }
+
+func (l outputLog) ReadSince(ctx context.Context, id sessions.ID, line, gap int64, limit int) (sessions.Output, int64, int64, error) {
+	out, next, err := l.Store.ReadSince(ctx, id, store.Cursor{Line: line, Gap: gap}, limit)
+	return out, next.Line, next.Gap, err
+}
+
+func (l outputLog) Head(ctx context.Context, id sessions.ID) (line, gap int64, err error) {
+	c, err := l.End(ctx, id)
+	return c.Line, c.Gap, err
+}
+
+// notes writes notices into the output log.
+type notes struct{ *store.Store }
+
+func (n notes) Note(ctx context.Context, id sessions.ID, text string, gap *sessions.Gap) (sessions.Line, []sessions.Gap, error) {
+	b := polling.Batch{Session: id, Lines: []sessions.Line{{Kind: sessions.KindNotice, Text: text, At: time.Now()}}}
+	if gap != nil {
+		b.Gaps = []sessions.Gap{{AtLeast: gap.AtLeast, Reason: gap.Reason}}
+	}
+	done, err := n.Append(ctx, b)
+	if err != nil {
+		return sessions.Line{}, nil, err
+	}
+	return done.Lines[0], done.Gaps, nil
+}
+
+// agents translates the configuration's agents.
+func agents(cfg *config.Config) map[string]sessions.Agent {
+	out := map[string]sessions.Agent{}
+	for name, a := range cfg.Agents {
+		agent := sessions.Agent{Command: a.Command}
+		for k, v := range a.Env {
+			agent.Env = append(agent.Env, k+"="+v.Reveal())
+		}
+		out[name] = agent
+	}
+	return out
+}
+
+// checkProfiles refuses a profile that doesn't exist.
+func checkProfiles(cfg *config.Config) error {
+	for name, a := range cfg.Agents {
+		if a.Profile != "" && a.Profile != "generic" {
+			return fmt.Errorf("agents.%s.profile: there is no profile %q; there is: generic", name, a.Profile)
+		}
+	}
+	return nil
+}
+
+// shell is what a session without a command runs.
+func shell() string {
+	if s := os.Getenv("SHELL"); s != "" {
+		return s
+	}
+	return "/bin/sh"
+}
+
+// awaitServer waits until the tmux server's client is connected, or knows that
+// there's no server yet.
+func (d *daemon) awaitServer(ctx context.Context, name string) error {
+	for {
+		for _, c := range d.clients {
+			if s := c.Status(); (name == "" || c.Name() == name) && (s.Connected || s.Absent) {
+				return nil
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}

@@ -1,0 +1,181 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/api/client"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// Files in the state folder. The address file is written by serve, the others
+// by internal/app.
+const (
+	socketFile  = "panebridge.sock"
+	pidFile     = "panebridge.pid"
+	tokenFile   = "web.token"
+	addressFile = "web.address"
+)
+
+// maxSocketPath is how long the path of a Unix socket may be, in bytes
+// (sun_path less its end: 104 on BSD and macOS, 108 on Linux).
+const maxSocketPath = 103
+
+// callTimeout bounds one call of the API: making a session takes tmux up to 10 s.
+const callTimeout = 30 * time.Second
+
+// errCalling marks errors of a call of the API.
+var errCalling = errors.New("call the daemon")
+
+// stateDir returns the state folder as an absolute path.
+func (p *program) stateDir() (string, error) {
+	dir, err := config.StateDir(p.stateDirFlag, p.env)
+	if err != nil {
+		return "", usageErrorf("%w", err)
+	}
+	return absolute(dir)
+}
+
+func absolute(dir string) (string, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", fmt.Errorf("find the state folder: %w", err)
+	}
+	if path := filepath.Join(dir, socketFile); len(path) > maxSocketPath {
+		return "", usageErrorf("the path of the socket, %s, has %d bytes and may have %d: give a shorter --state-dir", path, len(path), maxSocketPath)
+	}
+	return dir, nil
+}
+
+// loadConfig loads the configuration from where the flags say.
+func (p *program) loadConfig() (*config.Config, string, error) {
+	cfg, path, err := config.Find(p.configFlag, p.env)
+	return cfg, path, explainConfig(path, err)
+}
+
+// explainConfig adds the exit code, and what to do about a file that can't be
+// read.
+func explainConfig(path string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, fs.ErrNotExist):
+		return usageErrorf("there is no configuration file %s: make it, or leave it out to have the defaults", path)
+	case errors.Is(err, fs.ErrPermission):
+		return usageErrorf("the configuration file %s can't be read: give this user the right to (%w)", path, err)
+	}
+	return usageErrorf("%w", err)
+}
+
+// dial returns a client of the daemon. It connects with the first call.
+func (p *program) dial() (*client.Client, error) {
+	dir, err := p.stateDir()
+	if err != nil {
+		return nil, err
+	}
+	return client.New(filepath.Join(dir, socketFile)), nil
+}
+
+// withDaemon makes a command's function of one that calls the API, each time
+// with a deadline.
+func (p *program) withDaemon(do func(ctx context.Context, c *client.Client, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		c, err := p.dial()
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		ctx, cancel := context.WithTimeout(cmd.Context(), callTimeout)
+		defer cancel()
+		return calling(do(ctx, c, args))
+	}
+}
+
+// find returns a session by id or name: a living one, else the last of that
+// name that has ended, whose log and end can still be asked for.
+func find(ctx context.Context, c *client.Client, idOrName string) (api.Session, error) {
+	s, err := c.Session(ctx, idOrName)
+	refused, ok := errors.AsType[*api.Error](err)
+	if !ok || refused.Status != http.StatusNotFound {
+		return s, err
+	}
+	list, listErr := c.Sessions(ctx)
+	if listErr != nil {
+		return s, listErr
+	}
+	found := false
+	for _, one := range list {
+		if one.Name == idOrName && (!found || one.EndedAt.After(s.EndedAt)) {
+			s, found = one, true
+		}
+	}
+	if !found {
+		return s, err
+	}
+	return s, nil
+}
+
+// findLiving is find for what needs a session that hasn't ended.
+func findLiving(ctx context.Context, c *client.Client, idOrName string) (api.Session, error) {
+	s, err := find(ctx, c, idOrName)
+	if err == nil && s.State == sessions.StateEnded {
+		err = fmt.Errorf("session %s has ended (%s): `panebridge tail %s` shows what it printed, `panebridge sessions new` makes another", s.Name, s.Reason, s.ID)
+	}
+	return s, err
+}
+
+// calling marks an error as one of a call.
+func calling(err error) error {
+	if err == nil || !errors.Is(err, fs.ErrPermission) && !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	if _, ok := errors.AsType[*exitError](err); ok {
+		return err
+	}
+	return fmt.Errorf("%w: %w", errCalling, err)
+}
+
+// readLine returns the first line of a small file in the state folder.
+func readLine(stateDir, name string) (string, error) {
+	text, err := os.ReadFile(filepath.Join(stateDir, name))
+	line, _, _ := strings.Cut(string(text), "\n")
+	return strings.TrimSpace(line), err
+}
+
+// completeSession completes the first argument with the names of living
+// sessions.
+func (p *program) completeSession(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	c, err := p.dial()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	defer c.Close()
+	// A person waits behind the tab key.
+	ctx, cancel := context.WithTimeout(cmd.Context(), time.Second)
+	defer cancel()
+	list, err := c.Sessions(ctx)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	var names []cobra.Completion
+	for _, s := range list {
+		if s.State != sessions.StateEnded {
+			names = append(names, cobra.CompletionWithDesc(s.Name, fmt.Sprintf("%s, %s", s.ID, s.State)))
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}

@@ -1,0 +1,231 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/internal/api/client"
+	"github.com/panebridge/panebridge/internal/app"
+	"github.com/panebridge/panebridge/sessions"
+	"github.com/panebridge/panebridge/sessions/tmux"
+)
+
+const (
+	demoName    = "panebridge-demo" // of its folder, and of its tmux socket if the folder's path is too long for one
+	demoSession = "demo"
+	// A shorter cadence than the default, so that one sees the answer grow.
+	demoCadence = 0.5
+	// How long the demo's tmux server may take to end.
+	demoEndTimeout = 5 * time.Second
+	// Longer paths leave too little of the about 100 bytes that a socket's path
+	// may have.
+	demoMaxSocketPath = 100
+)
+
+func newDemo(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use:   "demo",
+		Short: "See it work: no configuration, a tmux server and an agent of its own",
+		Long: `Start a daemon with its defaults, a tmux server of its own and a session that
+behaves like a coding agent, and print the address of the page. What it keeps is
+in "panebridge-demo" in your cache folder, or in --state-dir.
+
+Ctrl-C ends all of it. Killed in any other way, it leaves the session running,
+and the next "panebridge demo" goes on with it.`,
+		Args: takes(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if p.configFlag != "" {
+				return usageErrorf("the demo takes no --config: `panebridge run` does")
+			}
+			return p.demo(cmd.Context())
+		},
+	}
+}
+
+func (p *program) demo(ctx context.Context) error {
+	if _, err := tmux.ProgramVersion(ctx, tmuxProgram); err != nil {
+		return err
+	}
+	dir, err := p.demoDir()
+	if err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find this program: %w", err)
+	}
+	again := shown(self) // how to call it once more
+	if p.stateDirFlag != "" {
+		again += " --state-dir " + dir
+	}
+	cfg := demoConfig(ctx, dir)
+	server := cfg.Tmux.Servers[0]
+	signals, stop := untilSignal(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP) // the last: its terminal was closed
+	defer stop()
+	running, end := context.WithCancel(ctx)
+	defer end()
+	go func() {
+		<-signals.Done()
+		if stoppedBy(signals, syscall.SIGINT) {
+			closeAll(running, filepath.Join(dir, socketFile))
+		}
+		end()
+	}()
+	err = p.serve(running, app.Options{
+		Config: cfg, StateDir: dir,
+		Sessions: []sessions.NewRequest{{Name: demoSession, Command: []string{self, demoAgentCommand}}},
+		Ready:    func(info app.Info) { p.say(demoText(info.URL, dir, shown(self), again, server)) },
+	})
+	switch {
+	case stoppedBy(signals, syscall.SIGINT):
+		return errors.Join(err, endDemo(ctx, server))
+	case err == nil:
+		p.say("The session goes on; `" + again + " demo` takes it up again.")
+	}
+	return err
+}
+
+// closeAll closes the demo's sessions while the daemon still runs, so that
+// their last output and their end are in the log. What doesn't work is left to
+// the end of the tmux server.
+func closeAll(ctx context.Context, socket string) {
+	ctx, cancel := context.WithTimeout(ctx, demoEndTimeout)
+	defer cancel()
+	c := client.New(socket)
+	defer c.Close()
+	list, err := c.Sessions(ctx)
+	if err != nil {
+		return
+	}
+	for _, s := range living(list) {
+		_ = c.CloseSession(ctx, string(s.ID))
+	}
+}
+
+// demoDir is the demo's state folder. It's never that of the real daemon,
+// unless somebody says so by hand.
+func (p *program) demoDir() (string, error) {
+	if p.stateDirFlag != "" {
+		return absolute(p.stateDirFlag)
+	}
+	base, _ := p.env("XDG_CACHE_HOME")
+	if !filepath.IsAbs(base) {
+		home, _ := p.env("HOME")
+		if !filepath.IsAbs(home) {
+			return "", usageErrorf("there is no cache folder, as neither XDG_CACHE_HOME nor HOME is an absolute path: give --state-dir")
+		}
+		base = filepath.Join(home, ".cache")
+	}
+	return absolute(filepath.Join(base, demoName))
+}
+
+func demoConfig(ctx context.Context, dir string) *config.Config {
+	cfg := config.Default()
+	server := config.TmuxServer{SocketPath: filepath.Join(dir, "tmux.sock")}
+	if len(server.SocketPath) >= demoMaxSocketPath {
+		server = config.TmuxServer{SocketName: demoName}
+	}
+	cfg.Tmux.Servers = []config.TmuxServer{server}
+	cfg.Polling.OutputCadence = demoCadence
+	cfg.Log.Level = "warn" // so that what's printed stays in sight
+	if !free(ctx, cfg.Adapters.Web.Listen) {
+		cfg.Adapters.Web.Listen = "127.0.0.1:0"
+	}
+	return cfg
+}
+
+// free reports whether an address can be listened on.
+func free(ctx context.Context, address string) bool {
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", address)
+	if err != nil {
+		return false
+	}
+	_ = l.Close()
+	return true
+}
+
+// socketFlag is how tmux is told of a server.
+func socketFlag(s config.TmuxServer) []string {
+	if s.SocketPath != "" {
+		return []string{"-S", s.SocketPath}
+	}
+	return []string{"-L", s.SocketName}
+}
+
+// endDemo ends the demo's own tmux server, and its session with it.
+func endDemo(ctx context.Context, s config.TmuxServer) error {
+	ctx, cancel := context.WithTimeout(ctx, demoEndTimeout)
+	defer cancel()
+	for {
+		out, err := exec.CommandContext(ctx, tmuxProgram, append(socketFlag(s), "kill-server")...).CombinedOutput()
+		text := strings.TrimSpace(string(out))
+		if err == nil || strings.Contains(text, "no server running") || strings.Contains(text, "error connecting") {
+			return nil
+		}
+		// A server that's ending by itself, as its last session has, is in
+		// between: ask again.
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("end the demo's tmux server: %w: %s; end it with `tmux %s kill-server`", err, text, strings.Join(socketFlag(s), " "))
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+func demoText(url, dir, self, again string, server config.TmuxServer) string {
+	const text = `
+The demo is running. Its page:
+
+    URL
+
+Try, on the page:
+  - write "count 20": the agent answers, line by line
+  - write "ask": it asks for a permission, and waits for your answer
+  - kill the daemon while it counts, and start it again: nothing is lost
+        kill -9 PID; AGAIN demo
+
+And in another terminal:
+        SELF --state-dir DIR tail demo
+        SELF --state-dir DIR input demo "count 20"
+        tmux SOCKET attach -t =pb_demo     (Ctrl-b d leaves it)
+
+Ctrl-C ends the demo, with its agent and its tmux server.
+`
+	return strings.NewReplacer("URL", url, "PID", fmt.Sprint(os.Getpid()), "SELF", self, "AGAIN", again, "DIR", dir,
+		"SOCKET", strings.Join(socketFlag(server), " ")).Replace(text)
+}
+
+// shown is how a person in the current folder calls a program: by its name
+// where the shell finds it, else by the shorter path.
+func shown(program string) string {
+	name := filepath.Base(program)
+	if found, err := exec.LookPath(name); err == nil && sameFile(found, program) {
+		return name
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		return program
+	}
+	if rel, err := filepath.Rel(here, program); err == nil && filepath.IsLocal(rel) {
+		return "." + string(filepath.Separator) + rel
+	}
+	return program
+}
+
+func sameFile(a, b string) bool {
+	infoA, errA := os.Stat(a)
+	infoB, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
+}

@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// verdict is how a check came out.
+type verdict string
+
+const (
+	verdictOK      verdict = "ok"
+	verdictWarning verdict = "warning" // works, but look at it
+	verdictBroken  verdict = "broken"
+)
+
+// finding is the outcome of one check.
+type finding struct {
+	Check  string  `json:"check"`
+	State  verdict `json:"state"`
+	Detail string  `json:"detail"`
+	Fix    string  `json:"fix,omitempty"` // what to do, unless it's ok
+}
+
+func newDoctor(p *program) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Look for what is wrong, and say how to put it right",
+		Long: `Look at tmux, the configured tmux servers, the configuration, the state folder,
+the daemon and the page's port. Each finding comes with what to do. It changes
+nothing. Exit code 1 when something is broken.`,
+		Args: takes(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return p.printFindings(p.examine(cmd.Context()), asJSON)
+		},
+	}
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+func (p *program) printFindings(all []finding, asJSON bool) error {
+	ok := true
+	for _, f := range all {
+		ok = ok && f.State != verdictBroken
+	}
+	if asJSON {
+		report := struct {
+			OK       bool      `json:"ok"`
+			Findings []finding `json:"findings"`
+		}{ok, all}
+		if err := p.printJSON(report); err != nil {
+			return err
+		}
+	} else if err := p.printFindingsText(all, ok); err != nil {
+		return err
+	}
+	if !ok {
+		return silently(exitFailed)
+	}
+	return nil
+}
+
+func (p *program) printFindingsText(all []finding, ok bool) error {
+	for _, f := range all {
+		if err := p.printf("%-8s %s: %s\n", f.State, f.Check, f.Detail); err != nil {
+			return err
+		}
+		if f.Fix == "" {
+			continue
+		}
+		if err := p.printf("         %s\n", strings.ReplaceAll(f.Fix, "\n", "\n         ")); err != nil {
+			return err
+		}
+	}
+	if ok {
+		return p.printf("\nNothing is broken.\n")
+	}
+	return p.printf("\nSomething is broken; see above what to do.\n")
+}
+
+// examine makes all checks. Those that depend on a configuration that can't be
+// read are made with the defaults, so that one problem doesn't hide another.
+func (p *program) examine(ctx context.Context) []finding {
+	cfg, all := p.examineConfig()
+	program, usable := examineTmux(ctx)
+	all = append(all, program)
+	if usable {
+		all = append(all, examineServers(ctx, cfg)...)
+	}
+	dir, err := p.stateDir()
+	if err != nil {
+		return append(all, finding{"state folder", verdictBroken, err.Error(), "Give --state-dir or set PANEBRIDGE_STATE_DIR."})
+	}
+	all = append(all, examineStateDir(dir)...)
+	running, daemon := examineDaemon(ctx, dir)
+	all = append(all, daemon...)
+	return append(all, examinePort(ctx, cfg, dir, running))
+}

@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"path/filepath"
+	"time"
+
+	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/api/client"
+)
+
+// askTimeout is how long a check waits for an answer.
+const askTimeout = 5 * time.Second
+
+// examineDaemon looks whether the daemon runs, and how it says it is.
+func examineDaemon(ctx context.Context, dir string) (running bool, all []finding) {
+	const name = "daemon"
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	c := client.New(filepath.Join(dir, socketFile))
+	defer c.Close()
+	health, err := c.Health(ctx)
+	switch {
+	case errors.Is(err, client.ErrNotRunning):
+		return false, []finding{{name, verdictWarning, "it isn't running", "`panebridge run` starts it."}}
+	case err != nil:
+		return true, []finding{{name, verdictBroken, "it doesn't answer: " + err.Error(), "Look into its log, and start it anew."}}
+	}
+	all = []finding{{Check: name, State: verdictOK, Detail: "it's running"}}
+	for _, part := range health.Parts {
+		f := finding{Check: name + ", " + part.Name, State: verdictOK, Detail: part.Detail}
+		if part.State != api.HealthOK {
+			f.State, f.Fix = verdictBroken, "Put right what it says; the daemon's log says more."
+		}
+		if part.State == api.HealthDegraded {
+			f.State = verdictWarning
+		}
+		if f.Detail == "" {
+			f.Detail = string(part.State)
+		}
+		all = append(all, f)
+	}
+	return true, all
+}
+
+// examinePort looks whether the page's port is free or ours.
+func examinePort(ctx context.Context, cfg *config.Config, dir string, running bool) finding {
+	const name = "page"
+	web := cfg.Adapters.Web
+	if !web.Enabled {
+		return finding{Check: name, State: verdictOK, Detail: "it's off (adapters.web.enabled)"}
+	}
+	if running {
+		if address, err := pageAddress(dir); err == nil && address != "" && ours(ctx, address, dir) {
+			return finding{Check: name, State: verdictOK, Detail: "served on " + address}
+		}
+		return finding{name, verdictWarning, "the daemon doesn't serve it as the configuration says", "Start the daemon anew."}
+	}
+	if free(ctx, web.Listen) {
+		return finding{Check: name, State: verdictOK, Detail: web.Listen + " is free"}
+	}
+	return finding{
+		name, verdictBroken, web.Listen + " is taken by another program, or can't be listened on",
+		"End that program (`ss -ltnp` lists those that listen), or set adapters.web.listen to another port.",
+	}
+}
+
+// ours reports whether the page at that address takes the token of this state
+// folder.
+func ours(ctx context.Context, address, dir string) bool {
+	token, err := readLine(dir, tokenFile)
+	if err != nil {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address+"api/v1/sessions", http.NoBody)
+	if err != nil {
+		return false
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = resp.Body.Close() }()
+	return resp.StatusCode == http.StatusOK
+}

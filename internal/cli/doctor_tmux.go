@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"syscall"
+	"time"
+
+	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/sessions/tmux"
+)
+
+// controlTimeout is longer than the client's own, so that its error is the one
+// that is shown.
+const controlTimeout = 8 * time.Second
+
+// examineTmux looks at the tmux program; false: it's of no use.
+func examineTmux(ctx context.Context) (finding, bool) {
+	v, err := tmux.ProgramVersion(ctx, tmuxProgram)
+	if err != nil {
+		fix := fmt.Sprintf("Install tmux %s or newer: apt-get install tmux, or brew install tmux.", tmux.MinVersion)
+		return finding{"tmux", verdictBroken, err.Error(), fix}, false
+	}
+	return finding{Check: "tmux", State: verdictOK, Detail: "version " + v.String()}, true
+}
+
+func examineServers(ctx context.Context, cfg *config.Config) []finding {
+	var all []finding
+	for _, s := range cfg.Tmux.Servers {
+		all = append(all, examineServer(ctx, tmux.New(tmux.Options{SocketName: s.SocketName, SocketPath: s.SocketPath, Program: tmuxProgram})))
+	}
+	return all
+}
+
+// examineServer looks whether a tmux server's socket can be reached, and then
+// whether control mode works.
+func examineServer(ctx context.Context, c *tmux.Client) finding {
+	name, path := "tmux server "+c.Name(), c.SocketPath()
+	d := net.Dialer{Timeout: time.Second}
+	conn, err := d.DialContext(ctx, "unix", path)
+	switch {
+	case err == nil:
+		_ = conn.Close()
+		return examineControlMode(ctx, name, path, c)
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):
+		return finding{Check: name, State: verdictOK, Detail: "none is running on " + path + "; it's started when a session is made"}
+	case errors.Is(err, fs.ErrPermission):
+		return finding{name, verdictBroken, "no permission on its socket " + path, "Run panebridge as the user who owns the socket, or configure another in tmux.servers."}
+	}
+	return finding{name, verdictBroken, err.Error(), "Correct the server's socket in tmux.servers."}
+}
+
+// examineControlMode connects as the daemon does.
+func examineControlMode(ctx context.Context, name, path string, c *tmux.Client) finding {
+	ctx, cancel := context.WithTimeout(ctx, controlTimeout)
+	defer cancel()
+	before := c.Status().Err
+	ended := make(chan error, 1)
+	go func() { ended <- c.Run(ctx) }()
+	s := awaitStatus(ctx, c, before)
+	cancel()
+	<-ended
+	switch {
+	case s.Connected:
+		return finding{Check: name, State: verdictOK, Detail: fmt.Sprintf("version %s, process %d; control mode works", s.Version, s.Identity.PID)}
+	case s.Absent:
+		return finding{Check: name, State: verdictOK, Detail: "it has just ended"}
+	}
+	return finding{
+		name, verdictBroken, "control mode doesn't work: " + s.Err.Error(),
+		"Look whether `tmux -S " + path + " list-sessions` answers: if it hangs, the server is stopped (kill -CONT its process)\n" +
+			"or stuck; if it doesn't, the server may be of another version than the program, and must be started anew.",
+	}
+}
+
+// awaitStatus waits until a client that runs is connected or has another error
+// than before.
+func awaitStatus(ctx context.Context, c *tmux.Client, before error) tmux.Status {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if s := c.Status(); s.Connected || s.Err != nil && !errors.Is(s.Err, before) {
+			return s
+		}
+		select {
+		case <-ctx.Done():
+			return tmux.Status{Err: fmt.Errorf("no answer within %s", controlTimeout)}
+		case <-tick.C:
+		}
+	}
+}

@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/panebridge/panebridge/internal/api/client"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// How often a receipt is asked for: soon at first, because a text is usually
+// submitted within a second.
+const (
+	receiptEveryMin = 50 * time.Millisecond
+	receiptEveryMax = 500 * time.Millisecond
+)
+
+// inputFlags are the flags of `input`.
+type inputFlags struct {
+	noSubmit bool
+	wait     bool
+	timeout  time.Duration
+	asJSON   bool
+}
+
+func newInput(p *program) *cobra.Command {
+	var f inputFlags
+	cmd := &cobra.Command{
+		Use:   "input SESSION [TEXT]",
+		Short: "Type a text into a session and see it submitted",
+		Long: `Type a text into a session's pane, press Enter behind it, and print how far it
+got until it's submitted. Without TEXT, or with "-", the text is read from
+standard input, and one line end at its end is cut. The text stays queued when
+this command ends before it's typed.
+
+Exit code 1 when the input failed, 4 when it's not done by the time-out.`,
+		Example: "  panebridge input demo \"count 20\"\n  panebridge input demo -- \"- a text that begins with a dash\"\n" +
+			"  git diff | panebridge input reviewer",
+		Args:              takes(1, 2),
+		ValidArgsFunction: p.completeSession,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			text, err := p.inputText(args[1:])
+			if err != nil {
+				return err
+			}
+			c, err := p.dial()
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			return calling(p.input(cmd.Context(), c, args[0], text, f))
+		},
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&f.noSubmit, "no-submit", false, "don't press Enter behind the text")
+	flags.BoolVar(&f.wait, "wait", true, "wait until the text is submitted, or typed with --no-submit")
+	flags.DurationVar(&f.timeout, "timeout", 30*time.Second, "how long to wait")
+	jsonFlag(cmd, &f.asJSON)
+	return cmd
+}
+
+// inputText returns the text to type: the argument, or all of standard input.
+func (p *program) inputText(args []string) (string, error) {
+	if len(args) > 0 && args[0] != "-" {
+		return args[0], nil
+	}
+	if isTerminal(p.stdio.In) {
+		p.notef("Write the text; Ctrl-D on a line of its own ends it.")
+	}
+	// One byte more than may be, and the line end that's cut.
+	text, err := io.ReadAll(io.LimitReader(p.stdio.In, sessions.MaxInputBytes+2))
+	if err != nil {
+		return "", fmt.Errorf("read the text from standard input: %w", err)
+	}
+	if n := len(text); n > 0 && text[n-1] == '\n' {
+		text = text[:n-1]
+	}
+	if len(text) > sessions.MaxInputBytes {
+		return "", fmt.Errorf("the text has more than %d bytes: put it into a file and have the session read it", sessions.MaxInputBytes)
+	}
+	return string(text), nil
+}
+
+func (p *program) input(ctx context.Context, c *client.Client, session, text string, f inputFlags) error {
+	callCtx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	s, err := findLiving(callCtx, c, session)
+	if err != nil {
+		return err
+	}
+	r, err := c.Input(callCtx, string(s.ID), text, !f.noSubmit)
+	if err != nil {
+		return err
+	}
+	if err := p.printReceipt(r, f.asJSON); err != nil {
+		return err
+	}
+	if f.wait {
+		if r, err = p.follow(ctx, c, r, f); err != nil {
+			return err
+		}
+	}
+	if r.State == sessions.ReceiptFailed || r.State == sessions.ReceiptCancelled {
+		return silently(exitFailed) // its line says why
+	}
+	return nil
+}
+
+// follow prints a receipt's changes until it's final. A daemon that's being
+// restarted is waited for: the receipt outlives it.
+func (p *program) follow(ctx context.Context, c *client.Client, r sessions.Receipt, f inputFlags) (sessions.Receipt, error) {
+	ctx, cancel := context.WithTimeout(ctx, f.timeout)
+	defer cancel()
+	var callErr error
+	for pause := receiptEveryMin; !r.Final(); pause = min(2*pause, receiptEveryMax) {
+		select {
+		case <-ctx.Done():
+			if ctx.Err() == nil || !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+				return r, ctx.Err()
+			}
+			return r, &exitError{exitTimedOut, stillWaiting(r, f.timeout, callErr)}
+		case <-time.After(pause):
+		}
+		now, err := c.Receipt(ctx, r.ID)
+		switch {
+		case err == nil:
+			callErr = nil
+		case ctx.Err() != nil:
+			continue
+		case errors.Is(err, client.ErrNotRunning), errors.Is(err, io.EOF):
+			callErr = err
+			continue
+		default:
+			return r, err
+		}
+		changed := now.State != r.State || now.Reason != r.Reason
+		if r = now; changed && r.State != sessions.ReceiptTyping { // that state is over in no time
+			if err := p.printReceipt(r, f.asJSON); err != nil {
+				return r, err
+			}
+		}
+	}
+	return r, nil
+}
+
+// stillWaiting says what to do about an input that isn't done in time.
+func stillWaiting(r sessions.Receipt, after time.Duration, callErr error) error {
+	if callErr != nil {
+		return fmt.Errorf("the text was %s when the daemon stopped; it's taken up again when it runs (%w)", r.State, callErr)
+	}
+	if r.State == sessions.ReceiptHeld {
+		return fmt.Errorf("the text is held after %s: it's typed when the dialog has been answered, see `panebridge screen %s`", after, r.Session)
+	}
+	return fmt.Errorf("the text is still %s after %s and stays queued: see `panebridge screen %s`", r.State, after, r.Session)
+}
+
+func (p *program) printReceipt(r sessions.Receipt, asJSON bool) error {
+	switch {
+	case asJSON:
+		return p.printJSONLine(r)
+	case r.Reason == "":
+		return p.printf("%s\n", r.State)
+	default:
+		return p.printf("%s: %s\n", r.State, r.Reason)
+	}
+}
+
+// isTerminal reports whether a stream is a terminal.
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && isTerminalFile(f)
+}

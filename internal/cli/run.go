@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"context"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/panebridge/panebridge/internal/app"
+	"github.com/panebridge/panebridge/sessions/tmux"
+)
+
+func newRun(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use:   "run",
+		Short: "Run the daemon",
+		Long: `Run the daemon until Ctrl-C or SIGTERM; the sessions go on without it. SIGHUP, or
+"panebridge config reload", has it read its configuration again.
+
+Under systemd it fits Type=notify-reload and WatchdogSec.`,
+		Args: takes(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error { return p.run(cmd.Context()) },
+	}
+}
+
+func (p *program) run(ctx context.Context) error {
+	cfg, path, err := p.loadConfig()
+	if err != nil {
+		return err
+	}
+	if path, err = absoluteFile(path); err != nil {
+		return err
+	}
+	dir, err := p.stateDir()
+	if err != nil {
+		return err
+	}
+	if _, err := tmux.ProgramVersion(ctx, tmuxProgram); err != nil {
+		return err
+	}
+	ctx, stop := untilSignal(ctx, syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	return p.serve(ctx, app.Options{
+		Config: cfg, ConfigPath: path, StateDir: dir,
+		Ready: func(info app.Info) { p.sayReady(info) },
+	})
+}
+
+// sayReady prints where the page is, with its token only on a terminal:
+// elsewhere the line ends in a log that more people read than the page is for.
+func (p *program) sayReady(info app.Info) {
+	switch {
+	case info.URL == "":
+		p.say("panebridge is ready; the page is off (adapters.web.enabled)")
+	case isTerminal(p.stdio.Out):
+		p.say("panebridge is ready: " + info.URL)
+	default:
+		p.say("panebridge is ready: " + withoutToken(info.URL) + " (`panebridge status --url` prints the address with its token)")
+	}
+}
+
+// say prints a line of a daemon, which goes on when nobody reads it.
+func (p *program) say(line string) { _ = p.printf("%s\n", line) }
+
+// withoutToken cuts the token off the page's address.
+func withoutToken(url string) string {
+	address, _, _ := strings.Cut(url, "?")
+	return address
+}

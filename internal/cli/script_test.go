@@ -1,0 +1,111 @@
+package cli_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/panebridge/panebridge/internal/cli"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"panebridge": func() {
+			stdio := cli.Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
+			os.Exit(cli.Main(context.Background(), "v1.2.3-test", os.Args[1:], stdio, os.LookupEnv))
+		},
+	})
+}
+
+// The scripts run the program as people do, each with a home, a state folder
+// and a tmux server of its own, all below $S. Besides the usual commands they
+// have
+//
+//	exits CODE COMMAND…          run a command that must end with that exit code
+//	eventually PATTERN COMMAND…  run a command until it succeeds and its standard output matches
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
+		Setup:               setup,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits":      exits,
+			"eventually": eventually,
+		},
+	})
+}
+
+func setup(env *testscript.Env) error {
+	// A socket's path has about 100 bytes, which the script's own folder might
+	// use up.
+	dir, err := os.MkdirTemp("", "pb")
+	if err != nil {
+		return err
+	}
+	env.Defer(func() { _ = os.RemoveAll(dir) })
+	for _, socket := range []string{"t", "demo/tmux.sock"} {
+		socket = filepath.Join(dir, socket)
+		env.Defer(func() { _ = exec.CommandContext(context.Background(), "tmux", "-S", socket, "kill-server").Run() })
+	}
+	home := filepath.Join(dir, "home")
+	if err := os.Mkdir(home, 0o700); err != nil {
+		return err
+	}
+	bin, _, _ := strings.Cut(env.Getenv("PATH"), string(filepath.ListSeparator))
+	env.Setenv("BIN", bin)
+	env.Setenv("S", dir)
+	env.Setenv("HOME", home)
+	env.Setenv("SHELL", "/bin/sh")
+	env.Setenv("TMUX_TMPDIR", dir)
+	env.Setenv("PANEBRIDGE_STATE_DIR", filepath.Join(dir, "st"))
+	return nil
+}
+
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND…")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	if got := run(ts, args[1:]); got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// run returns the exit code of a command.
+func run(ts *testscript.TestScript, args []string) int {
+	err := ts.Exec(args[0], args[1:]...)
+	if ended, ok := errors.AsType[*exec.ExitError](err); ok {
+		return ended.ExitCode()
+	}
+	ts.Check(err)
+	return 0
+}
+
+func eventually(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: eventually PATTERN COMMAND…")
+	}
+	pattern, err := regexp.Compile("(?m)" + args[0])
+	ts.Check(err)
+	// Only a hung test takes so long.
+	for end := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
+		if run(ts, args[1:]) == 0 && pattern.MatchString(ts.ReadFile("stdout")) {
+			return
+		}
+		if time.Now().After(end) {
+			ts.Fatalf("no match for %q within a minute", args[0])
+		}
+	}
+}

@@ -1,0 +1,138 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/internal/app"
+)
+
+// tmuxProgram is the tmux that is used, from PATH.
+const tmuxProgram = "tmux"
+
+// serve runs the daemon until ctx ends, with what surrounds it: its log,
+// reloads by signal, systemd, and the file with the page's address.
+func (p *program) serve(ctx context.Context, opt app.Options) error {
+	opt.LogLevel = new(slog.LevelVar)
+	opt.LogLevel.Set(opt.Config.Log.SlogLevel())
+	opt.Log = newLogger(p.stdio.Err, opt.Config.Log.Format, opt.LogLevel, p.colour())
+	opt.Version, opt.Env = p.versionText(), p.env
+	reload := make(chan chan<- app.ReloadResult)
+	opt.Reload = reload
+	sd := systemd{opt.Log}
+
+	// The helpers end with the daemon, whatever ended it.
+	around, end := context.WithCancel(ctx)
+	var helpers sync.WaitGroup
+	defer helpers.Wait()
+	defer end()
+
+	ready := opt.Ready
+	opt.Ready = func(info app.Info) {
+		writeAddress(opt, info)
+		sd.ready()
+		ready(info)
+		helpers.Go(func() { sd.watchdog(around, info.Socket) })
+	}
+	hangUp := make(chan os.Signal, 1)
+	if opt.ConfigPath != "" {
+		signal.Notify(hangUp, syscall.SIGHUP)
+		defer signal.Stop(hangUp)
+	}
+	helpers.Go(func() { reloadOn(around, hangUp, reload, sd) })
+	helpers.Go(func() {
+		<-around.Done()
+		sd.stopping()
+	})
+	err := app.Run(ctx, opt)
+	if !errors.Is(err, app.ErrInUse) { // it's the other's file then
+		_ = os.Remove(filepath.Join(opt.StateDir, addressFile)) // the next start makes it anew
+	}
+	return err
+}
+
+// writeAddress leaves the page's address for `panebridge status`, as the
+// configuration may leave the port to the system.
+func writeAddress(opt app.Options, info app.Info) {
+	path := filepath.Join(opt.StateDir, addressFile)
+	if info.URL == "" {
+		_ = os.Remove(path) // of a daemon that was killed
+		return
+	}
+	if err := os.WriteFile(path, []byte(withoutToken(info.URL)+"\n"), 0o600); err != nil {
+		opt.Log.Warn("write the page's address for `panebridge status`", slog.Any("error", err))
+	}
+}
+
+// pageAddress returns the address that a running daemon has left, without its
+// token; "" when the page is off.
+func pageAddress(stateDir string) (string, error) {
+	address, err := readLine(stateDir, addressFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("read the page's address: %w", err)
+	}
+	return address, nil
+}
+
+// reloadOn has the daemon read its configuration again at each signal, until
+// ctx ends.
+func reloadOn(ctx context.Context, signals <-chan os.Signal, reload chan<- chan<- app.ReloadResult, sd systemd) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-signals:
+		}
+		sd.reloading()
+		answer := make(chan app.ReloadResult, 1)
+		select {
+		case <-ctx.Done():
+			return
+		case reload <- answer:
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case result := <-answer:
+			logReload(sd.log, result)
+		}
+		sd.ready()
+	}
+}
+
+// logReload logs what became of a reload.
+func logReload(log *slog.Logger, r app.ReloadResult) {
+	problems, ok := errors.AsType[*config.Errors](r.Err)
+	switch {
+	case ok:
+		for _, problem := range problems.Problems {
+			log.Error("configuration not reloaded, the old one stays", slog.String("problem", problem.String()))
+		}
+	case r.Err != nil:
+		log.Error("configuration not reloaded, the old one stays", slog.Any("error", r.Err))
+	case len(r.NeedRestart) > 0:
+		log.Warn("some changes of the configuration need a restart of the daemon", slog.String("keys", strings.Join(r.NeedRestart, ", ")))
+	}
+}
+
+// absoluteFile returns the path from the root, for the log and for reloads.
+func absoluteFile(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", fmt.Errorf("find the configuration file: %w", err)
+	}
+	return path, nil
+}

@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/panebridge/panebridge/internal/api"
+)
+
+func newSessions(p *program) *cobra.Command {
+	cmd := newGroup("sessions", "List, make, adopt and close sessions",
+		newSessionsList(p), newSessionsNew(p), newSessionsAdopt(p), newSessionsClose(p))
+	cmd.Aliases = []string{"session"}
+	return cmd
+}
+
+// sessionTable returns a table of sessions with its head.
+func sessionTable(list []api.Session, now time.Time) [][]string {
+	rows := [][]string{{"ID", "NAME", "AGENT", "STATE", "LINES", "LAST OUTPUT", "PANE"}}
+	for _, s := range list {
+		rows = append(rows, []string{
+			string(s.ID), s.Name, orDash(s.Agent), string(s.State), strconv.FormatInt(s.Lines, 10),
+			ago(s.LastOutputAt, now), s.Tmux.Server + " " + s.Tmux.Session + " " + s.Tmux.Pane,
+		})
+	}
+	return rows
+}
+
+// printSessions prints sessions that have just been made, adopted or closed.
+func (p *program) printSessions(list ...api.Session) error {
+	for _, s := range list {
+		if err := p.printf("%s %s\n", s.ID, s.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+// ago says how long before now a time was, in its largest unit.
+func ago(t, now time.Time) string {
+	d := now.Sub(t)
+	switch {
+	case t.IsZero():
+		return "never"
+	case d < time.Second:
+		return "now"
+	case d < time.Minute:
+		return strconv.Itoa(int(d/time.Second)) + " s ago"
+	case d < time.Hour:
+		return strconv.Itoa(int(d/time.Minute)) + " min ago"
+	case d < 48*time.Hour:
+		return strconv.Itoa(int(d/time.Hour)) + " h ago"
+	default:
+		return strconv.Itoa(int(d/(24*time.Hour))) + " days ago"
+	}
+}

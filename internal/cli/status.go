@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/api/client"
+)
+
+// status is what `status --json` prints.
+type status struct {
+	State    api.HealthState `json:"state"`
+	Parts    []api.Part      `json:"parts"`
+	Sessions []api.Session   `json:"sessions"` // those that live
+	URL      string          `json:"url"`      // of the page, without its token; "": the page is off
+}
+
+func newStatus(p *program) *cobra.Command {
+	var asJSON, urlOnly bool
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Print how the daemon is, its sessions and where its page is",
+		Args:  takes(0, 0),
+		RunE: p.withDaemon(func(ctx context.Context, c *client.Client, _ []string) error {
+			if urlOnly {
+				return p.printURL(ctx, c, asJSON)
+			}
+			s, err := p.status(ctx, c)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return p.printJSON(s)
+			}
+			return p.printStatus(s, time.Now())
+		}),
+	}
+	cmd.Flags().BoolVar(&urlOnly, "url", false, "print only the page's address, with the token that opens it")
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+func (p *program) status(ctx context.Context, c *client.Client) (status, error) {
+	dir, err := p.stateDir()
+	if err != nil {
+		return status{}, err
+	}
+	health, err := c.Health(ctx)
+	if err != nil {
+		return status{}, err
+	}
+	list, err := c.Sessions(ctx)
+	if err != nil {
+		return status{}, err
+	}
+	address, err := pageAddress(dir)
+	return status{State: health.State, Parts: health.Parts, Sessions: living(list), URL: address}, err
+}
+
+func (p *program) printStatus(s status, now time.Time) error {
+	page := "the page is off"
+	if s.URL != "" {
+		page = "page: " + s.URL + " (--url prints it with its token)"
+	}
+	if err := p.printf("panebridge is %s; %s\n\n", s.State, page); err != nil {
+		return err
+	}
+	rows := [][]string{{"PART", "STATE", "LAST SUCCESS", "DETAIL"}}
+	for _, part := range s.Parts {
+		rows = append(rows, []string{part.Name, string(part.State), ago(part.LastSuccess, now), part.Detail})
+	}
+	if err := p.printTable(rows); err != nil {
+		return err
+	}
+	if len(s.Sessions) == 0 {
+		return p.printf("\nNo session is running; `panebridge sessions new` makes one.\n")
+	}
+	if err := p.printf("\n"); err != nil {
+		return err
+	}
+	return p.printTable(sessionTable(s.Sessions, now))
+}
+
+// printURL prints the page's address with its token.
+func (p *program) printURL(ctx context.Context, c *client.Client, asJSON bool) error {
+	dir, err := p.stateDir()
+	if err != nil {
+		return err
+	}
+	if _, err := c.Health(ctx); err != nil { // a file may outlive its daemon
+		return err
+	}
+	address, err := pageAddress(dir)
+	if err != nil {
+		return err
+	}
+	if address == "" {
+		return errors.New("the page is off: set adapters.web.enabled to true and start the daemon anew")
+	}
+	token, err := readLine(dir, tokenFile)
+	if err != nil {
+		return fmt.Errorf("read the page's token: %w", err)
+	}
+	address += "?" + url.Values{"token": {token}}.Encode()
+	if asJSON {
+		return p.printJSON(map[string]string{"url": address})
+	}
+	return p.printf("%s\n", address)
+}

@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// What systemd hears: every state once, and the watchdog's sign of life for as
+// long as the API answers.
+func TestSystemdHearsHowTheDaemonIs(t *testing.T) {
+	dir, err := os.MkdirTemp("", "pb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	heard, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(dir, "notify"), Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer heard.Close()
+	next := func() string {
+		t.Helper()
+		buf := make([]byte, 1024)
+		n, err := heard.Read(buf)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(buf[:n])
+	}
+	t.Setenv("NOTIFY_SOCKET", filepath.Join(dir, "notify"))
+	t.Setenv("WATCHDOG_USEC", "30000")
+	t.Setenv("WATCHDOG_PID", "")
+	sd := systemd{slog.New(slog.DiscardHandler)}
+
+	sd.ready()
+	if got := next(); got != "READY=1" {
+		t.Errorf("got %q, want READY=1", got)
+	}
+	sd.reloading()
+	if got := next(); !strings.HasPrefix(got, "RELOADING=1\nMONOTONIC_USEC=") {
+		t.Errorf("got %q, want RELOADING=1 and the time", got)
+	}
+	sd.stopping()
+	if got := next(); got != "STOPPING=1" {
+		t.Errorf("got %q, want STOPPING=1", got)
+	}
+
+	socket := filepath.Join(dir, "api")
+	l, err := new(net.ListenConfig).Listen(t.Context(), "unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("{}")) })}
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { _ = server.Serve(l) })
+	running.Go(func() { sd.watchdog(ctx, socket) })
+	if got := next(); got != "WATCHDOG=1" {
+		t.Errorf("got %q, want WATCHDOG=1", got)
+	}
+	cancel()
+	_ = server.Close()
+	running.Wait()
+}

@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// newGroup returns a command that only has others below it.
+func newGroup(use, short string, below ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{Use: use, Short: short, Args: cobra.ArbitraryArgs, RunE: unknownCommand, ValidArgsFunction: cobra.NoFileCompletions}
+	cmd.AddCommand(below...)
+	return cmd
+}
+
+// unknownCommand is what a group runs: nothing below it was meant.
+func unknownCommand(cmd *cobra.Command, args []string) error {
+	path := cmd.CommandPath()
+	if len(args) == 0 {
+		_ = cmd.Help() // to standard output, which is gone if it fails
+		return silently(exitUsage)
+	}
+	cmd.SuggestionsMinimumDistance = 2
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		return usageErrorf("there is no command `%s %s`: did you mean `%s %s`?", path, args[0], path, near[0])
+	}
+	return usageErrorf("there is no command `%s %s`: `%s --help` lists those there are", path, args[0], path)
+}
+
+// flagError makes a hint of what's wrong with a flag.
+func flagError(cmd *cobra.Command, err error) error {
+	return usageErrorf("%w: `%s --help` lists the flags, and what begins with - but is none goes behind --", err, cmd.CommandPath())
+}
+
+// takes checks the number of a command's arguments; most < 0 is no limit.
+func takes(least, most int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) < least:
+			return usageErrorf("something is missing: %s", useLine(cmd))
+		case most >= 0 && len(args) > most:
+			return usageErrorf("%q is too much: %s", args[most], useLine(cmd))
+		}
+		return nil
+	}
+}
+
+func useLine(cmd *cobra.Command) string {
+	return "`" + strings.TrimSuffix(cmd.UseLine(), " [flags]") + "` (--help says more)"
+}

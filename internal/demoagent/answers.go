@@ -1,0 +1,100 @@
+package demoagent
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	longLines = 2000
+	// Enough to see history roll over; more would only keep the pane busy.
+	maxCount = 100_000
+)
+
+const banner = `
+ ✻ panebridge demo agent
+   It answers from a script and runs nothing.
+   Write anything, or: help, count 20, long, ask
+
+`
+
+const helpText = `● Here's what I know:
+
+  help      this list
+  count N   print N numbered lines
+  long      print 2,000 numbered lines
+  ask       ask for permission, as agents do
+  anything  get it back, with a table and some code
+
+`
+
+// answer says what the text asks for.
+func (a *agent) answer(ctx context.Context, text string) error {
+	command, argument, _ := strings.Cut(strings.ToLower(text), " ")
+	switch {
+	case command == "help" && argument == "":
+		return a.say(ctx, strings.TrimSuffix(helpText, "\n"))
+	case command == "long" && argument == "":
+		return a.count(ctx, longLines)
+	case command == "count":
+		n, err := strconv.Atoi(strings.TrimSpace(argument))
+		if err != nil || n < 1 || n > maxCount {
+			return a.say(ctx, fmt.Sprintf("● I count from 1 to at most %d: count 20\n", maxCount))
+		}
+		return a.count(ctx, n)
+	case command == "ask" && argument == "":
+		return a.permission(ctx)
+	default:
+		return a.say(ctx, echo(text))
+	}
+}
+
+func (a *agent) count(ctx context.Context, n int) error {
+	for i := range n {
+		if err := a.print(fmt.Sprintf("line %d of %d\n", i+1, n)); err != nil {
+			return err
+		}
+		if err := sleep(ctx, a.opts.BulkEvery); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// echo is an answer with what makes answers hard to carry: a table, code,
+// colours, wide and composed characters.
+func echo(text string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "● You wrote: \x1b[1m%s\x1b[0m\n\n", text)
+	b.WriteString("  ┌────────────┬────────┐\n")
+	for _, row := range []struct {
+		name string
+		n    int
+	}{
+		{"words", len(strings.Fields(text))},
+		{"characters", utf8.RuneCountInString(text)},
+		{"bytes", len(text)},
+	} {
+		fmt.Fprintf(&b, "  │ %-10s │ %6d │\n", row.name, row.n)
+	}
+	b.WriteString("  └────────────┴────────┘\n\n")
+	b.WriteString("  ```go\n")
+	fmt.Fprintf(&b, "  \x1b[36mfmt.Println(%s)\x1b[0m\n", strconv.Quote(firstRunes(text, 40)))
+	b.WriteString("  ```\n\n")
+	b.WriteString("  Unicode: Grüße · naïve · 日本語 · 한국어 · ✓ ✗ → ½ · 🎉\n")
+	return b.String()
+}
+
+// firstRunes returns at most the first n runes of s.
+func firstRunes(s string, n int) string {
+	for i := range s {
+		if n == 0 {
+			return s[:i]
+		}
+		n--
+	}
+	return s
+}

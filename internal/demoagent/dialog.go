@@ -1,0 +1,116 @@
+package demoagent
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// The dialog's texts are those of a well-known agent, so that it's recognised.
+// All of it has one column per rune.
+const (
+	dialogHead = ` Run a command
+
+   make release
+
+ Do you want to proceed?
+`
+	dialogFoot = `
+ Esc to cancel · ↑/↓ to move
+`
+)
+
+var dialogOptions = []string{"Yes", "Yes, and don't ask again", "No"}
+
+const (
+	chosenNo = 2  // index of the option that declines
+	canceled = -1 // Esc
+)
+
+// permission asks whether it may run a command that it never runs, and says
+// what the answer was. The dialog leaves no trace on the screen: text stays
+// held as long as its phrases can be seen.
+func (a *agent) permission(ctx context.Context) error {
+	restore, err := a.kb.singleKeys(ctx)
+	if err != nil {
+		return err
+	}
+	choice, err := a.choose(ctx)
+	if restoreErr := restore(); err == nil {
+		err = restoreErr
+	}
+	if err != nil {
+		return err
+	}
+	switch choice {
+	case canceled:
+		return a.say(ctx, "● Interrupted: you canceled, so nothing was run.\n")
+	case chosenNo:
+		return a.say(ctx, "● You declined, so nothing was run.\n")
+	}
+	return a.say(ctx, fmt.Sprintf("● You allowed it with option %d.\n  (A real agent would now run the command. This one asks again next time.)\n", choice+1))
+}
+
+// choose shows the dialog until an option is chosen and returns its index. A
+// digit acts at once, Enter takes the marked option, Esc cancels.
+func (a *agent) choose(ctx context.Context) (int, error) {
+	marked := 0
+	for {
+		shown := dialog(marked)
+		if err := a.print(shown); err != nil {
+			return 0, err
+		}
+		choice, done := canceled, false
+		for redraw := false; !redraw && !done; {
+			k, err := a.kb.readKey(ctx)
+			if err != nil {
+				return 0, err
+			}
+			switch {
+			case k == keyUp:
+				marked, redraw = max(0, marked-1), true
+			case k == keyDown:
+				marked, redraw = min(len(dialogOptions)-1, marked+1), true
+			case k == keyEnter:
+				choice, done = marked, true
+			case k == keyEsc:
+				done = true
+			case k >= '1' && int(k-'1') < len(dialogOptions):
+				choice, done = int(k-'1'), true
+			}
+		}
+		// Counted now and not when it was drawn: a resize wraps it anew.
+		if err := a.print(fmt.Sprintf("\r\x1b[%dA\x1b[J", rowsOf(shown, a.kb.columns()))); err != nil {
+			return 0, err
+		}
+		if done {
+			return choice, nil
+		}
+	}
+}
+
+// dialog returns the dialog's text with one option marked.
+func dialog(marked int) string {
+	var b strings.Builder
+	b.WriteString(dialogHead)
+	for i, option := range dialogOptions {
+		mark := " "
+		if i == marked {
+			mark = "❯"
+		}
+		fmt.Fprintf(&b, " %s %d. %s\n", mark, i+1, option)
+	}
+	b.WriteString(dialogFoot)
+	return b.String()
+}
+
+// rowsOf counts the rows that text with one column per rune takes.
+func rowsOf(text string, columns int) int {
+	rows := 0
+	for line := range strings.Lines(text) {
+		width := utf8.RuneCountInString(strings.TrimSuffix(line, "\n"))
+		rows += max(1, (width+columns-1)/columns)
+	}
+	return rows
+}

@@ -1,0 +1,68 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// Errors of this package; find them with errors.Is. Each of them is also a
+// sessions.ErrUnavailable.
+var (
+	// ErrFull: the disk (or a quota) takes no more. Nothing was written.
+	ErrFull = fmt.Errorf("%w: the disk or its quota is full; free some space, output stays in tmux meanwhile", sessions.ErrUnavailable)
+	// ErrLocked: another process holds the database. Nothing was written.
+	ErrLocked = fmt.Errorf("%w: another process holds the database; end it or wait for it", sessions.ErrUnavailable)
+	// ErrDamaged: the file isn't a database, or not a sound one.
+	ErrDamaged = fmt.Errorf("%w: the database is damaged", sessions.ErrUnavailable)
+	// ErrClosed: the store was closed.
+	ErrClosed = fmt.Errorf("%w: the store is closed", sessions.ErrUnavailable)
+)
+
+// explain wraps err once: what was tried, which of the errors above it is, and
+// what SQLite said.
+func (s *Store) explain(doing string, err error) error {
+	return explain(doing, s.path, err)
+}
+
+func explain(doing, path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	kind := kindOf(err)
+	switch {
+	case kind == nil:
+		return fmt.Errorf("%s: %w", doing, err)
+	case errors.Is(kind, ErrDamaged):
+		return fmt.Errorf("%s: %w: %w; stop panebridge, move %s (and its -wal and -shm) away and start again: output that is still in tmux will be read again",
+			doing, ErrDamaged, err, path)
+	default:
+		return fmt.Errorf("%s: %w: %w", doing, kind, err)
+	}
+}
+
+// kindOf tells which of this package's errors an SQLite error is; nil: none.
+func kindOf(err error) error {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return nil
+	}
+	switch e.Code() {
+	case sqlite3.SQLITE_IOERR_WRITE, // what SQLite makes of EDQUOT: it knows ENOSPC only
+		sqlite3.SQLITE_IOERR_SHMSIZE: // the -shm file couldn't grow
+		return ErrFull
+	}
+	switch e.Code() & 0xff { // the primary code of an extended one
+	case sqlite3.SQLITE_FULL:
+		return ErrFull
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return ErrLocked
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return ErrDamaged
+	}
+	return nil
+}

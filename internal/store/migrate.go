@@ -1,0 +1,83 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"fmt"
+	"io/fs"
+)
+
+//go:embed migrations/*.sql
+var embedded embed.FS
+
+// migrations are files 0001.sql, 0002.sql and so on without holes. Applied
+// ones are never edited; PRAGMA user_version is the number of the last.
+func migrations() fs.FS {
+	sub, err := fs.Sub(embedded, "migrations")
+	if err != nil {
+		panic(err) // the path above is a constant
+	}
+	return sub
+}
+
+// migrate brings the database to the newest version and returns the version it
+// had and the one it has. Each step is one transaction.
+func migrate(ctx context.Context, conn *sql.Conn, steps fs.FS) (was, is int, err error) {
+	files, err := fs.Glob(steps, "*.sql")
+	if err != nil {
+		return 0, 0, err
+	}
+	newest := len(files)
+	if was, err = version(ctx, conn); err != nil {
+		return 0, 0, err
+	}
+	if was > newest {
+		return was, was, fmt.Errorf("the database has schema version %d, this panebridge knows up to %d: run the newer panebridge that made it", was, newest)
+	}
+	for is = was; is < newest; {
+		if is, err = step(ctx, conn, steps, is); err != nil {
+			return was, is, err
+		}
+	}
+	return was, is, nil
+}
+
+// step applies the migration behind version is, unless another process did so
+// in the meantime, and returns the version after it.
+func step(ctx context.Context, conn *sql.Conn, steps fs.FS, is int) (int, error) {
+	name := fmt.Sprintf("%04d.sql", is+1)
+	script, err := fs.ReadFile(steps, name)
+	if err != nil {
+		return is, err
+	}
+	if _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+		return is, err
+	}
+	committed := false
+	defer func() {
+		if !committed {
+			_, _ = conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK") // the error that led here says more
+		}
+	}()
+	now, err := version(ctx, conn)
+	if err != nil || now != is {
+		return now, err
+	}
+	if _, err := conn.ExecContext(ctx, string(script)); err != nil {
+		return is, fmt.Errorf("migrate with %s: %w", name, err)
+	}
+	if _, err := conn.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", is+1)); err != nil {
+		return is, err
+	}
+	if _, err := conn.ExecContext(ctx, "COMMIT"); err != nil {
+		return is, err
+	}
+	committed = true
+	return is + 1, nil
+}
+
+func version(ctx context.Context, conn *sql.Conn) (v int, err error) {
+	err = conn.QueryRowContext(ctx, "PRAGMA user_version").Scan(&v)
+	return v, err
+}

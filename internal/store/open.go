@@ -1,0 +1,107 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+
+	"github.com/panebridge/panebridge/polling"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+var (
+	_ sessions.Store = (*Store)(nil)
+	_ polling.Log    = (*Store)(nil)
+)
+
+// DefaultLogMaxLines bounds a session's log unless Options say otherwise.
+const DefaultLogMaxLines = 200_000
+
+// Options of a store.
+type Options struct {
+	LogMaxLines int64        // lines kept per session, oldest dropped first; ≤ 0: DefaultLogMaxLines
+	Logger      *slog.Logger // nil: silent
+}
+
+// Store is an open database. Its methods may be called at the same time.
+type Store struct {
+	path     string
+	maxLines atomic.Int64
+	write    *writer
+	read     *reader
+}
+
+// Open opens the database at path, makes it if there is none, and brings its
+// schema up to date. The folder must exist. The file is readable by its owner
+// only.
+func Open(ctx context.Context, path string, o Options) (*Store, error) {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	s := &Store{path: path}
+	s.SetLogMaxLines(o.LogMaxLines)
+	if err := s.open(ctx, o.Logger); err != nil {
+		return nil, errors.Join(explain("open store "+path, path, err), s.Close())
+	}
+	return s, nil
+}
+
+func (s *Store) open(ctx context.Context, log *slog.Logger) (err error) {
+	if err := makePrivate(s.path); err != nil {
+		return err
+	}
+	// The writer first: it makes the schema that the reader's statements need.
+	if s.write, err = openWriter(ctx, s.path, log); err != nil {
+		return err
+	}
+	s.read, err = openReader(ctx, s.path)
+	return err
+}
+
+// Close waits for the writes that have been asked for, refuses new ones and
+// closes the file. It may be called twice.
+func (s *Store) Close() error {
+	return errors.Join(s.read.close(), s.write.close())
+}
+
+// SetLogMaxLines changes the bound of every session's log; n ≤ 0 means
+// DefaultLogMaxLines. A log that is longer shrinks as it's appended to.
+func (s *Store) SetLogMaxLines(n int64) {
+	if n <= 0 {
+		n = DefaultLogMaxLines
+	}
+	s.maxLines.Store(n)
+}
+
+// makePrivate sees to a file of mode 0600; SQLite gives its -wal and -shm the
+// same. An existing file isn't opened: closing it again would release the locks
+// that another connection of this process has on it (POSIX locks belong to the
+// process).
+func makePrivate(path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if err == nil {
+		return f.Close()
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return os.Chmod(path, 0o600)
+	}
+	return err
+}
+
+// dsn names the database with what every connection needs.
+func dsn(path string, pragmas ...string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	u := url.URL{Scheme: "file", Path: path}
+	// busy_timeout first: the others may have to wait already. 5 s is longer
+	// than any transaction of ours, and of the command line's.
+	u.RawQuery = url.Values{"_pragma": append([]string{"busy_timeout(5000)", "foreign_keys(1)"}, pragmas...)}.Encode()
+	return u.String(), nil
+}

@@ -1,0 +1,171 @@
+package store
+
+import (
+	"database/sql"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/panebridge/panebridge/polling"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// raw opens the file as another process would.
+func raw(t *testing.T, path string) *sql.Conn {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	conn, err := db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn
+}
+
+func mustExec(t *testing.T, conn *sql.Conn, query string, args ...any) {
+	t.Helper()
+	if _, err := conn.ExecContext(t.Context(), query, args...); err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+}
+
+func TestFilesAreForTheirOwnerOnly(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "odd ?#%41 name.db")
+	if err := os.WriteFile(path, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s := mustOpen(t, path, Options{})
+	mustPut(t, s, "pb_1")
+	for _, name := range []string{path, path + "-wal", path + "-shm"} {
+		info, err := os.Stat(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := info.Mode().Perm(); got != 0o600 {
+			t.Errorf("%s: got mode %o, want 600", name, got)
+		}
+	}
+}
+
+func TestADatabaseOfVersion1IsBroughtUpToDate(t *testing.T) {
+	path := dbPath(t)
+	first, err := fs.ReadFile(migrations(), "0001.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn := raw(t, path)
+	mustExec(t, conn, string(first))
+	mustExec(t, conn, `PRAGMA user_version = 1`)
+	mustExec(t, conn, `INSERT INTO sessions VALUES (1, 'pb_1', 'n', '', '', 'idle', '', '', 0, 0, '%1', '', 0, 1, 0, NULL, '')`)
+	mustExec(t, conn, `INSERT INTO logs VALUES (1, 2, 1, 9, 1, x'07')`)
+	mustExec(t, conn, `INSERT INTO lines VALUES (1, 1, 'pane', 'one', 8), (1, 2, 'pane', 'two', 9)`)
+	mustExec(t, conn, `INSERT INTO gaps VALUES (1, 1, 1, 3, 'why')`)
+	mustExec(t, conn, `INSERT INTO turns VALUES (1, 1, 1, 8, 0, 1, 0)`)
+
+	s := mustOpen(t, path, Options{})
+	out, err := s.Read(t.Context(), "pb_1", 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	diff(t, "output", sessions.Output{
+		Lines: []sessions.Line{
+			{N: 1, Kind: "pane", Text: "one", At: fromNanos(8)},
+			{N: 2, Kind: "pane", Text: "two", At: fromNanos(9)},
+		},
+		Gaps: []sessions.Gap{{After: 1, AtLeast: 3, Reason: "why"}},
+		Next: 3,
+	}, out)
+	if a := mustAppend(t, s, polling.Batch{Session: "pb_1", Lines: paneLines(3, 1)}); a.Head != 3 || a.Turn.Number != 1 {
+		t.Errorf("appended to the old log: got %+v", a)
+	}
+}
+
+func TestMigrationsRunOnceInOrderAndAllOrNothing(t *testing.T) {
+	ctx, conn := t.Context(), raw(t, dbPath(t))
+	steps := fstest.MapFS{"0001.sql": {Data: []byte(`CREATE TABLE a (x); INSERT INTO a VALUES (1);`)}}
+	check := func(wantWas, wantIs int, wantErr string) {
+		t.Helper()
+		was, is, err := migrate(ctx, conn, steps)
+		if was != wantWas || is != wantIs || (err == nil) != (wantErr == "") || err != nil && !strings.Contains(err.Error(), wantErr) {
+			t.Errorf("got %d → %d, %v; want %d → %d, %q", was, is, err, wantWas, wantIs, wantErr)
+		}
+	}
+	check(0, 1, "")
+	check(1, 1, "")
+	steps["0002.sql"] = &fstest.MapFile{Data: []byte(`UPDATE a SET x = 2; CREATE TABLE a (x);`)}
+	check(1, 1, "0002.sql")
+	var x int
+	if err := conn.QueryRowContext(ctx, `SELECT x FROM a`).Scan(&x); err != nil || x != 1 {
+		t.Errorf("a failed migration left x = %d, %v", x, err)
+	}
+	steps["0002.sql"] = &fstest.MapFile{Data: []byte(`UPDATE a SET x = x + 1; CREATE TABLE b (x);`)}
+	steps["0003.sql"] = &fstest.MapFile{Data: []byte(`ALTER TABLE b ADD COLUMN y;`)}
+	check(1, 3, "")
+}
+
+func TestANewerSchemaIsRefused(t *testing.T) {
+	path := dbPath(t)
+	mustExec(t, raw(t, path), `PRAGMA user_version = 9999`)
+	_, err := Open(t.Context(), path, Options{})
+	if err == nil || !strings.Contains(err.Error(), "schema version 9999") || !strings.Contains(err.Error(), "newer panebridge") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestADamagedFileSaysWhatToDo(t *testing.T) {
+	path := dbPath(t)
+	if err := os.WriteFile(path, []byte(strings.Repeat("not a database\n", 1000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Open(t.Context(), path, Options{})
+	if !errors.Is(err, ErrDamaged) || !errors.Is(err, sessions.ErrUnavailable) || !strings.Contains(err.Error(), "move "+path) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestALockedDatabaseIsTold(t *testing.T) {
+	ctx, path := t.Context(), dbPath(t)
+	s := mustOpen(t, path, Options{})
+	mustPut(t, s, "pb_1")
+	mustExec(t, s.write.conn, `PRAGMA busy_timeout = 20`)
+	other := raw(t, path)
+	mustExec(t, other, `BEGIN IMMEDIATE`)
+	_, err := s.Append(ctx, polling.Batch{Session: "pb_1", Lines: paneLines(1, 1)})
+	if !errors.Is(err, ErrLocked) || !errors.Is(err, sessions.ErrUnavailable) {
+		t.Errorf("got %v, want ErrLocked", err)
+	}
+	if _, err := s.Read(ctx, "pb_1", 0, 0); err != nil {
+		t.Errorf("read while another process writes: %v", err)
+	}
+	mustExec(t, other, `ROLLBACK`)
+	if a := mustAppend(t, s, polling.Batch{Session: "pb_1", Lines: paneLines(1, 1)}); a.Head != 1 {
+		t.Errorf("after the lock: got head %d, want 1", a.Head)
+	}
+}
+
+func TestAfterCloseWritesAreRefused(t *testing.T) {
+	s := mustOpen(t, dbPath(t), Options{})
+	for range 2 {
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.PutReceipt(t.Context(), sessions.Receipt{ID: "in_1"}); !errors.Is(err, ErrClosed) {
+		t.Errorf("got %v, want ErrClosed", err)
+	}
+}
+
+func TestAMissingFolderIsToldWithItsPath(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "none", "panebridge.db")
+	if _, err := Open(t.Context(), path, Options{}); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), path) {
+		t.Errorf("got %v", err)
+	}
+}

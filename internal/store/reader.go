@@ -1,0 +1,89 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"runtime"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// reader is the pool of read-only connections and what is prepared on it.
+type reader struct {
+	db *sql.DB
+
+	sessions, receipt, openReceipts, closedPanes *sql.Stmt
+	log, load, linesFrom, linesLast, gaps        *sql.Stmt
+}
+
+func openReader(ctx context.Context, path string) (*reader, error) {
+	name, err := dsn(path, "query_only(1)")
+	if err != nil {
+		return nil, err
+	}
+	db, err := sql.Open("sqlite", name)
+	if err != nil {
+		return nil, err
+	}
+	n := max(2, min(runtime.GOMAXPROCS(0), 4))
+	db.SetMaxOpenConns(n)
+	db.SetMaxIdleConns(n)
+	r := &reader{db: db}
+	err = prepare(ctx, db, []statement{
+		{&r.sessions, sqlSessions},
+		{&r.receipt, sqlReceipt},
+		{&r.openReceipts, sqlOpenReceipts},
+		{&r.closedPanes, sqlClosedPanes},
+		{&r.log, sqlLog},
+		{&r.load, sqlLoad},
+		{&r.linesFrom, sqlLinesFrom},
+		{&r.linesLast, sqlLinesLast},
+		{&r.gaps, sqlGaps},
+	})
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return r, nil
+}
+
+func (r *reader) close() error {
+	if r == nil {
+		return nil
+	}
+	return r.db.Close()
+}
+
+// snapshot runs f in a read transaction: all it reads of a session's log is of
+// one moment.
+func (r *reader) snapshot(ctx context.Context, id sessions.ID, f func(tx *sql.Tx, log logState) error) error {
+	tx, err := r.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }()                                             // nothing to commit; closes the statements too
+	log, err := scanLog(tx.StmtContext(ctx, r.log).QueryRowContext(ctx, string(id))) //nolint:sqlclosecheck // closed with tx
+	if err != nil {
+		return err
+	}
+	return f(tx, log)
+}
+
+type statement struct {
+	into  **sql.Stmt
+	query string
+}
+
+// prepare prepares on a pool or a connection.
+func prepare(ctx context.Context, on interface {
+	PrepareContext(ctx context.Context, query string) (*sql.Stmt, error)
+}, all []statement,
+) (err error) {
+	for _, s := range all {
+		if *s.into, err = on.PrepareContext(ctx, s.query); err != nil { //nolint:sqlclosecheck // closed with the pool or connection
+			return fmt.Errorf("prepare %q: %w", s.query, err)
+		}
+	}
+	return nil
+}

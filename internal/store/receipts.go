@@ -1,0 +1,68 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
+const (
+	receiptColumns = `id, session, text, submit, author, state, reason, created_at, updated_at`
+	sqlReceipt     = `SELECT ` + receiptColumns + ` FROM receipts WHERE id = ?`
+	// "open" is written by what Receipt.Final says: the rule stands in one place.
+	sqlOpenReceipts = `SELECT ` + receiptColumns + ` FROM receipts WHERE open ORDER BY created_at, seq`
+	sqlPutReceipt   = `INSERT INTO receipts (` + receiptColumns + `, open) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	ON CONFLICT (id) DO UPDATE SET session = excluded.session, text = excluded.text, submit = excluded.submit,
+	author = excluded.author, state = excluded.state, reason = excluded.reason,
+	created_at = excluded.created_at, updated_at = excluded.updated_at, open = excluded.open`
+)
+
+// PutReceipt inserts or replaces a receipt: see sessions.Store.
+func (s *Store) PutReceipt(ctx context.Context, r sessions.Receipt) error {
+	err := s.write.exec(
+		ctx, s.write.putReceipt,
+		clean(r.ID), clean(r.Session), clean(r.Text), r.Submit, clean(r.Author), clean(r.State), clean(r.Reason),
+		nanos(r.CreatedAt), nanos(r.UpdatedAt), !r.Final(),
+	)
+	return s.explain("store receipt "+r.ID, err)
+}
+
+// Receipt returns a receipt: see sessions.Store.
+func (s *Store) Receipt(ctx context.Context, id string) (sessions.Receipt, error) {
+	r, err := scanReceipt(s.read.receipt.QueryRowContext(ctx, id))
+	if errors.Is(err, sql.ErrNoRows) {
+		err = fmt.Errorf("%w receipt", sessions.ErrUnknown)
+	}
+	if err != nil {
+		return sessions.Receipt{}, s.explain("read receipt "+id, err)
+	}
+	return r, nil
+}
+
+// OpenReceipts returns those that aren't final: see sessions.Store.
+func (s *Store) OpenReceipts(ctx context.Context) (all []sessions.Receipt, err error) {
+	defer func() { err = s.explain("read open receipts", err) }()
+	rows, err := s.read.openReceipts.QueryContext(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		r, err := scanReceipt(rows)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, r)
+	}
+	return all, rows.Err()
+}
+
+func scanReceipt(row interface{ Scan(into ...any) error }) (r sessions.Receipt, err error) {
+	var created, updated int64
+	err = row.Scan(&r.ID, &r.Session, &r.Text, &r.Submit, &r.Author, &r.State, &r.Reason, &created, &updated)
+	r.CreatedAt, r.UpdatedAt = fromNanos(created), fromNanos(updated)
+	return r, err
+}

@@ -1,0 +1,262 @@
+package polling
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// focusFor is how long a session is polled at the focus cadence after an input,
+// unless its turn ends earlier.
+const focusFor = 30 * time.Second
+
+// sweepTicks is in how many ticks every pane is captured once, whatever the
+// looks say: the safety net below change detection.
+const sweepTicks = 60
+
+// ErrRunning: the session has a poller already.
+var ErrRunning = errors.New("the session has a poller already")
+
+// Options configure a PollingCoordinator. The zero value of a field means its
+// default, if one is given.
+type Options struct {
+	Cadence         time.Duration // between two looks at all panes; 1 s
+	FocusCadence    time.Duration // between two captures of a session somebody talks to; 200 ms
+	CaptureTimeout  time.Duration // after which a capture is given up; 5 s
+	MaxCaptureLines int           // rows a capture may have; 5,000
+	Marker          *Marker       // what ends a turn; nil: nothing does
+	Logger          *slog.Logger
+}
+
+func (o Options) withDefaults() Options {
+	if o.Cadence <= 0 {
+		o.Cadence = time.Second
+	}
+	if o.FocusCadence <= 0 {
+		o.FocusCadence = min(200*time.Millisecond, o.Cadence)
+	}
+	if o.CaptureTimeout <= 0 {
+		o.CaptureTimeout = 5 * time.Second
+	}
+	if o.MaxCaptureLines <= 0 {
+		o.MaxCaptureLines = 5000
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// PollingCoordinator owns all pollers: one per session, started and ended with
+// it. Run looks at each tmux server once a tick and wakes the pollers of the
+// panes that changed.
+type PollingCoordinator struct {
+	opt     Options
+	log     Log
+	owner   Owner
+	sources map[string]Source
+
+	mu      sync.Mutex
+	ctx     context.Context //nolint:containedctx // the pollers' life is Run's, not Start's
+	pollers map[sessions.ID]*OutputPoller
+	panes   map[string]map[string]*OutputPoller // server → pane → poller
+	running sync.WaitGroup
+}
+
+// NewCoordinator returns a coordinator of pollers over the named sources.
+func NewCoordinator(sources map[string]Source, log Log, owner Owner, opt Options) *PollingCoordinator {
+	c := &PollingCoordinator{
+		opt: opt.withDefaults(), log: log, owner: owner, sources: sources,
+		pollers: map[sessions.ID]*OutputPoller{}, panes: map[string]map[string]*OutputPoller{},
+	}
+	for name := range sources {
+		c.panes[name] = map[string]*OutputPoller{}
+	}
+	return c
+}
+
+// Run looks and wakes until ctx ends, and returns when all pollers have.
+func (c *PollingCoordinator) Run(ctx context.Context) error {
+	c.mu.Lock()
+	c.ctx = ctx
+	for _, p := range c.pollers { // started before Run
+		c.launch(p)
+	}
+	c.mu.Unlock()
+	var wg sync.WaitGroup
+	for name, src := range c.sources {
+		wg.Go(func() { c.watch(ctx, name, src) })
+	}
+	wg.Wait()
+	c.running.Wait()
+	return nil
+}
+
+func (c *PollingCoordinator) launch(p *OutputPoller) {
+	ctx := c.ctx
+	c.running.Go(func() {
+		p.run(ctx)
+		c.forget(p)
+	})
+}
+
+// Start gives a session its poller. ErrRunning if it has one.
+func (c *PollingCoordinator) Start(t Target) error {
+	src, ok := c.sources[t.Server]
+	if !ok {
+		return fmt.Errorf("start poller of %s: %w tmux server %q", t.Session, sessions.ErrUnknown, t.Server)
+	}
+	if t.Profile == nil {
+		t.Profile = Generic{}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.pollers[t.Session] != nil {
+		return fmt.Errorf("start poller of %s: %w", t.Session, ErrRunning)
+	}
+	if c.panes[t.Server][t.Pane] != nil {
+		return fmt.Errorf("start poller of %s: pane %s: %w", t.Session, t.Pane, ErrRunning)
+	}
+	p := &OutputPoller{
+		target: t, source: src, log: c.log, owner: c.owner, opt: &c.opt,
+		slog: c.opt.Logger.With("session", string(t.Session)),
+		wake: make(chan struct{}, 1), gone: make(chan struct{}), stop: make(chan struct{}), ended: make(chan struct{}),
+		depth: minDepth, changed: time.Now(),
+	}
+	c.pollers[t.Session], c.panes[t.Server][t.Pane] = p, p
+	if c.ctx != nil {
+		c.launch(p)
+	}
+	return nil
+}
+
+// Stop ends a session's poller after a last look, and returns when it has
+// cleaned up. A session without one is no error.
+func (c *PollingCoordinator) Stop(ctx context.Context, id sessions.ID) error {
+	c.mu.Lock()
+	p, started := c.pollers[id], c.ctx != nil
+	c.mu.Unlock()
+	if p == nil || !started {
+		return nil
+	}
+	p.once.stop.Do(func() { close(p.stop) })
+	select {
+	case <-p.ended:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("stop poller of %s: %w", id, ctx.Err())
+	}
+}
+
+// Typed tells that text was typed into a session: it's looked at now, and at
+// the focus cadence for a while.
+func (c *PollingCoordinator) Typed(id sessions.ID, text string) {
+	c.mu.Lock()
+	p := c.pollers[id]
+	c.mu.Unlock()
+	if p != nil {
+		p.typed(text, time.Now(), c.opt.Marker)
+	}
+}
+
+// ServerGone ends all pollers of a server whose panes are no more.
+func (c *PollingCoordinator) ServerGone(server string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, p := range c.panes[server] {
+		p.once.gone.Do(func() { close(p.gone) })
+	}
+}
+
+func (c *PollingCoordinator) forget(p *OutputPoller) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ctx.Err() == nil {
+		delete(c.pollers, p.target.Session)
+		delete(c.panes[p.target.Server], p.target.Pane)
+	}
+}
+
+// watch is the loop over one server: a look each cadence, and captures of the
+// sessions in focus in between. A look that isn't answered delays only this
+// server.
+func (c *PollingCoordinator) watch(ctx context.Context, name string, src Source) {
+	tick := time.NewTicker(c.opt.Cadence)
+	defer tick.Stop()
+	focus := time.NewTicker(c.opt.FocusCadence)
+	defer focus.Stop()
+	known := map[string]bool{}
+	for n := 0; ; n++ {
+		select {
+		case <-ctx.Done():
+			return
+		case <-focus.C:
+			n--
+			c.wakeFocused(name)
+			continue
+		case <-tick.C:
+		}
+		if err := c.glance(ctx, name, src, n, known); err != nil && ctx.Err() == nil {
+			c.opt.Logger.Debug("look at panes", "server", name, "err", err)
+		}
+	}
+}
+
+func (c *PollingCoordinator) wakeFocused(server string) {
+	now := time.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, p := range c.panes[server] {
+		if p.focused(now) {
+			p.poke()
+		}
+	}
+}
+
+// glance is one look at a server.
+func (c *PollingCoordinator) glance(ctx context.Context, name string, src Source, n int, known map[string]bool) error {
+	looked, err := src.Glances(ctx)
+	if err != nil {
+		return err
+	}
+	fresh := false
+	seen := make(map[string]bool, len(looked))
+	c.mu.Lock()
+	pollers := c.panes[name]
+	i := 0
+	for _, g := range looked {
+		seen[g.Pane] = true
+		fresh = fresh || !known[g.Pane]
+		p := pollers[g.Pane]
+		if p == nil {
+			continue
+		}
+		i++
+		if p.due(g) || i%sweepTicks == n%sweepTicks {
+			p.poke()
+		}
+	}
+	for pane, p := range pollers {
+		switch {
+		case seen[pane]:
+		case known[pane]:
+			p.once.gone.Do(func() { close(p.gone) })
+		default: // begun after this look, or gone before the first: a capture tells
+			p.poke()
+		}
+	}
+	c.mu.Unlock()
+	clear(known)
+	for pane := range seen {
+		known[pane] = true
+	}
+	if fresh {
+		c.owner.NewPanes(name)
+	}
+	return nil
+}

@@ -1,0 +1,43 @@
+// Package polling turns what tmux shows of a pane into lines: each line a
+// session prints comes out once, in order, or a gap stands in its place.
+//
+// # Who does what
+//
+// PollingCoordinator (coordinator.go) looks at all panes of a tmux server once
+// a tick and wakes the pollers of those that changed. An OutputPoller
+// (poller.go) is the one reader of one session's pane: a goroutine that owns a
+// line engine, stores what it yields in the output log and only then tells
+// others. Engine (engine.go) is the algorithm: a pure function of its state,
+// one snapshot and the time.
+//
+// # The algorithm
+//
+// tmux numbers the rows of a pane's grid from the oldest row it keeps. That
+// number isn't stable: on reaching its limit, history drops a tenth at once;
+// clearing, resizing and reprinting move everything. The engine gives rows
+// absolute numbers by content. It remembers the last rows of history, which
+// can't change any more (the anchor, anchor.go), and looks where they are now.
+// Since tmux drops rows in multiples of limit/10 there are at most eleven
+// places to look.
+//
+//   - Found: the rows below it are new. Rows that have left the screen are
+//     final, and become lines.
+//   - Not found, history full: tmux dropped them between two looks. A gap says
+//     at least how many, and reading goes on at the oldest row kept.
+//   - Not found otherwise, or the width changed: the screen was cleared,
+//     reflowed or printed again (rebase.go). The new text is compared with the
+//     newest lines of the output log, word by word, because programs wrap the
+//     same text differently in another width; what was printed before isn't
+//     emitted again.
+//
+// Rows still on the screen become lines early where that's safe (settle.go):
+// the pane is used like a printer (cursor shown, nothing below it), the row is
+// above the cursor, and two looks in a row found it the same. While a program
+// draws (cursor hidden, or text below it), nothing on the screen is settled:
+// rows become lines as they leave it, when a turn marker stands below them, or
+// at the end of the session. The rest is the live region: shown, never
+// emitted.
+//
+// What may not live here: where snapshots come from (sessions/tmux), where
+// lines go (internal/store, adapters).
+package polling

@@ -1,0 +1,74 @@
+package polling
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// Profile is what's known about a program's way of using the screen. It's the
+// place where an agent's own signs come in; methods are pure.
+type Profile interface {
+	// Drawing reports whether the program is drawing on the screen, so that
+	// nothing visible is settled. It's asked for the normal screen only.
+	Drawing(s *sessions.Snapshot) bool
+	// Dialog returns the phrase by which an open dialog is recognised in the
+	// visible rows, or "".
+	Dialog(rows []string) string
+	// DialogPhrases are the same as regular expressions for tmux's own search
+	// (sessions.Guard).
+	DialogPhrases() []string
+}
+
+// Generic is the profile of a program nothing is known about.
+type Generic struct{}
+
+// Drawing holds when the cursor is hidden or something stands below it: a
+// printer's cursor is at the end of its text.
+func (Generic) Drawing(s *sessions.Snapshot) bool {
+	if !s.CursorVisible {
+		return true
+	}
+	below := s.HistorySize + s.CursorY + 1 - s.First
+	for _, row := range s.Rows[min(max(below, 0), len(s.Rows)):] {
+		if strings.TrimSpace(row) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// dialogPhrases are short, so that they don't wrap, and were all seen on the
+// screens of real agents (Claude Code 2.1, Codex 0.169, Gemini CLI 0.61, Qwen
+// Code 0.15, opencode 1.18). They're POSIX extended and Go expressions alike.
+var dialogPhrases = []string{ //nolint:gochecknoglobals // a constant table
+	"do you want to (proceed|create|make this edit|overwrite)",
+	"would you like to (run|make) the following",
+	"allow execution of",
+	"apply this change",
+	"permission required",
+	"enter to select",
+	"enter to submit answer",
+	"esc to cancel . tab to amend",
+	"make auto mode your default",
+	"do you trust",
+	"trust and continue",
+	"review hooks",
+	"press enter to confirm",
+}
+
+// DialogPhrases are the dialogs of the agents that were tried.
+func (Generic) DialogPhrases() []string { return dialogPhrases }
+
+var dialogPattern = regexp.MustCompile("(?i)" + strings.Join(dialogPhrases, "|")) //nolint:gochecknoglobals // compiled once
+
+// Dialog finds one of DialogPhrases.
+func (Generic) Dialog(rows []string) string {
+	for _, r := range rows {
+		if m := dialogPattern.FindString(r); m != "" {
+			return m
+		}
+	}
+	return ""
+}

@@ -1,0 +1,234 @@
+package polling
+
+import (
+	"strings"
+	"time"
+)
+
+const (
+	// floorFor is how long overwritten rows are taken to be redrawn.
+	floorFor = 2 * time.Second
+	// pieceRows is the length in rows at which a line that doesn't end is
+	// emitted in pieces, before tmux drops its beginning.
+	pieceRows = 500
+)
+
+// emit decides rows from the first undecided one on, line by line.
+func (w *work) emit() error {
+	s, st := w.s, &w.state
+	w.overwritten()
+	settledTo := w.markerRow()
+	rep, err := w.reprint()
+	if err != nil {
+		return err
+	}
+	last := w.lastRow()
+	for i := max(0, w.index(st.Next)); i < len(s.Rows); {
+		j, whole := w.logical(i)
+		if w.abs(i) >= last || !w.settled(i, j, whole, settledTo) {
+			break
+		}
+		w.decide(i, j, rep)
+		st.Next = w.abs(j) + 1
+		i = j + 1
+	}
+	return w.repaint()
+}
+
+// lastRow is the absolute number behind the last row that can become a line
+// now.
+func (w *work) lastRow() int64 {
+	s := w.s
+	if !s.Dead {
+		if s.Alternate {
+			return w.top()
+		}
+		return w.abs(len(s.Rows))
+	}
+	n := len(s.Rows)
+	for n > 0 && trimRow(s.Rows[n-1]) == "" {
+		n--
+	}
+	return w.abs(n)
+}
+
+// logical returns the last row of the line that begins at row i, and whether
+// its end is in the snapshot. A line that's very long is cut.
+func (w *work) logical(i int) (j int, whole bool) {
+	for j = i; j < len(w.s.Rows); j++ {
+		if !w.s.Wrapped[j] {
+			return j, true
+		}
+		if j-i+1 >= pieceRows && w.abs(j) < w.top() {
+			return j, true
+		}
+	}
+	return len(w.s.Rows) - 1, false
+}
+
+// settled reports whether the line in rows i … j can't change any more, or may
+// be taken not to.
+func (w *work) settled(i, j int, whole bool, settledTo int64) bool {
+	s := w.s
+	if s.Dead && w.reaches() {
+		return true
+	}
+	if !whole {
+		return false
+	}
+	behind := w.abs(j) + 1
+	if behind <= w.top() || behind <= settledTo {
+		return true
+	}
+	if w.drawing || s.Alternate || behind > w.top()+int64(s.CursorY) {
+		return false
+	}
+	if w.abs(j) >= w.state.Floor && w.now.Before(w.state.FloorUntil) {
+		w.step.Settling = true
+		return false
+	}
+	if w.stable(i, j) {
+		return true
+	}
+	w.step.Settling = true
+	return false
+}
+
+// stable reports whether two looks in a row found these rows the same.
+func (w *work) stable(i, j int) bool {
+	for ; i <= j; i++ {
+		if h, ok := w.prevAbs[w.abs(i)]; !ok || h != w.hashes[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// decide emits the line in rows i … j unless it was emitted before.
+func (w *work) decide(i, j int, rep *reprinted) {
+	shown, orphan := true, true
+	for k := i; k <= j; k++ {
+		shown = shown && w.isShown(k)
+		orphan = orphan && w.orphans.has(w.hashes[k], w.now)
+	}
+	text := w.text(i, j)
+	for k := i; k <= j; k++ {
+		if w.abs(k) >= w.top() {
+			w.state.Shown[w.abs(k)] = w.hashes[k]
+		}
+		if !shown && orphan {
+			w.orphans.take(w.hashes[k])
+		}
+	}
+	if shown || orphan || rep != nil && rep.old(text) {
+		return
+	}
+	w.line(text, w.abs(j))
+}
+
+// line emits one line; abs is its last row.
+func (w *work) line(text string, abs int64) {
+	w.step.Lines = append(w.step.Lines, text)
+	w.step.Changed = true
+	if abs >= w.state.Marked && w.marker.ends(text, w.echoes) {
+		w.step.Complete = true
+		w.state.Marked = abs + 1
+	}
+}
+
+// text joins rows i … j.
+func (w *work) text(i, j int) string {
+	if i == j {
+		return trimRow(w.s.Rows[i])
+	}
+	return trimRow(strings.Join(w.s.Rows[i:j+1], ""))
+}
+
+// markerRow looks for a turn marker on the screen that two looks found the
+// same. A turn marker settles all above it: the answer is done. It returns the
+// absolute number behind the marker's row, unless that's the cursor's, which
+// may go on.
+func (w *work) markerRow() (settledTo int64) {
+	s := w.s
+	if s.Alternate || !w.reaches() || w.marker == nil {
+		return 0
+	}
+	for i := max(w.index(w.state.Next), s.HistorySize-s.First, 0); i < len(s.Rows); {
+		j, whole := w.logical(i)
+		abs := w.abs(j)
+		if whole && abs >= w.state.Marked && !w.isShown(i) && w.marker.ends(w.text(i, j), w.echoes) {
+			switch {
+			case !w.stable(i, j):
+				w.step.Settling = true
+			case abs == w.top()+int64(s.CursorY):
+				w.step.Complete = true
+				w.state.Marked = abs + 1
+			default:
+				settledTo = abs + 1
+			}
+		}
+		i = j + 1
+	}
+	return settledTo
+}
+
+// overwritten finds visible rows that aren't what they were. Those that were
+// lines are lines no more; where the program goes on overwriting, nothing is
+// settled early for a while.
+func (w *work) overwritten() {
+	st := &w.state
+	if w.s.Alternate {
+		return
+	}
+	for i := max(0, w.s.HistorySize-w.s.First); i < len(w.s.Rows); i++ {
+		abs := w.abs(i)
+		if was, ok := st.Shown[abs]; ok && was != w.hashes[i] {
+			w.orphans.add(was, w.now)
+			delete(st.Shown, abs)
+			st.Next = min(st.Next, abs)
+		}
+		was, ok := w.prevAbs[abs]
+		if ok && was != w.hashes[i] && was != blank && abs < st.Cursor {
+			if w.now.After(st.FloorUntil) || abs < st.Floor {
+				st.Floor = abs
+			}
+			st.FloorUntil = w.now.Add(floorFor)
+		}
+	}
+}
+
+var blank = rowHash("") //nolint:gochecknoglobals // a constant that needs a call
+
+// orphans are rows that were lines and then were overwritten: if the same text
+// comes again nearby, it was moved and not printed anew.
+type orphans struct {
+	until time.Time
+	count map[uint64]int
+}
+
+const orphanFor = 10 * time.Second
+
+func (o *orphans) add(h uint64, now time.Time) {
+	if o.count == nil || now.After(o.until) {
+		o.count = map[uint64]int{}
+	}
+	o.count[h]++
+	o.until = now.Add(orphanFor)
+}
+
+func (o *orphans) has(h uint64, now time.Time) bool {
+	return o.count[h] > 0 && !now.After(o.until)
+}
+
+func (o *orphans) take(h uint64) { o.count[h]-- }
+
+func (o orphans) clone() orphans {
+	if len(o.count) == 0 {
+		return orphans{}
+	}
+	c := orphans{until: o.until, count: make(map[uint64]int, len(o.count))}
+	for k, v := range o.count {
+		c.count[k] = v
+	}
+	return c
+}

@@ -1,0 +1,165 @@
+#!/bin/sh
+# Installs the system packages that panebridge needs, and says what it does
+# before it does it. Does nothing where everything is there.
+#
+# usage: scripts/install.sh demo|test...
+#
+#   demo   tmux
+#   test   tmux, redis-server, chromium
+#
+# Exits 1 where it can't, with the line to run by hand.
+set -eu
+
+cd "$(dirname "$0")/.."
+
+# The oldest Go that builds panebridge, as in go.mod.
+go_minor=26
+
+say() { printf '%s\n' "install: $*" >&2; }
+die() {
+	say "$@"
+	exit 1
+}
+have() { command -v "$1" >/dev/null 2>&1; }
+
+have_chromium() {
+	have chromium || have chromium-browser || have google-chrome || have google-chrome-stable ||
+		[ -d "/Applications/Chromium.app" ] || [ -d "/Applications/Google Chrome.app" ]
+}
+
+# present THING: is it on this machine?
+present() {
+	case $1 in
+	tmux) have tmux ;;
+	redis) have redis-server ;;
+	chromium) have_chromium ;;
+	esac
+}
+
+check_go() {
+	go=${GO:-go}
+	have "$go" || die "Go isn't installed. Install Go 1.$go_minor or newer from https://go.dev/dl/ and try again."
+	# Asked here, in the module, an older Go that can fetch the right one
+	# answers with the version it would fetch.
+	version=$("$go" env GOVERSION) ||
+		die "Go couldn't tell its version (see above). Install Go 1.$go_minor or newer from https://go.dev/dl/ and try again."
+	minor=${version#go1.}
+	minor=${minor%%[!0-9]*}
+	case $version in
+	go1.*) [ "${minor:-0}" -ge "$go_minor" ] || die "This is $version, and panebridge needs Go 1.$go_minor or newer: see https://go.dev/dl/." ;;
+	*) say "This Go calls itself $version. It's taken to be new enough; panebridge needs 1.$go_minor." ;;
+	esac
+}
+
+[ $# -gt 0 ] || die "usage: $0 demo|test..."
+want=''
+for what in "$@"; do
+	case $what in
+	demo) want="$want tmux" ;;
+	test) want="$want tmux redis chromium" ;;
+	*) die "usage: $0 demo|test... ($what isn't known)" ;;
+	esac
+done
+
+check_go
+
+missing=''
+for thing in $want; do
+	case " $missing " in *" $thing "*) continue ;; esac
+	present "$thing" || missing="$missing $thing"
+done
+missing=${missing# }
+[ -n "$missing" ] || exit 0
+
+# The package manager, the names it has for what's missing, and its command.
+# A name it doesn't have, or has under another one, is found at the end, when
+# the thing is still missing.
+manager=''
+for m in brew apt-get dnf pacman apk; do
+	if have "$m"; then
+		manager=$m
+		break
+	fi
+done
+
+packages=''
+casks=''
+for thing in $missing; do
+	case $manager:$thing in
+	apt-get:redis) packages="$packages redis-server" ;;
+	# Ubuntu has Chromium as a snap only: the end says so.
+	apt-get:chromium) grep -qs '^ID=ubuntu' /etc/os-release || packages="$packages chromium" ;;
+	brew:chromium) casks='chromium' ;;
+	pacman:redis) packages="$packages valkey" ;; # Arch's successor of Redis
+	*) packages="$packages $thing" ;;
+	esac
+done
+packages=${packages# }
+
+case $manager in
+# A fresh machine may be at its first upgrade: wait for that.
+apt-get) command="apt-get -o DPkg::Lock::Timeout=300 install -y --no-install-recommends $packages" ;;
+dnf) command="dnf install -y $packages" ;;
+pacman) command="pacman -S --needed --noconfirm $packages" ;;
+apk) command="apk add $packages" ;;
+brew)
+	command=''
+	[ -z "$packages" ] || command="brew install $packages"
+	[ -z "$casks" ] || command="${command:+$command && }brew install --cask $casks"
+	;;
+*) die "Missing: $missing. No package manager is known here (brew, apt-get, dnf, pacman, apk). Install it by hand and try again." ;;
+esac
+
+# Homebrew refuses to run as root; the others need it.
+sudo=''
+by_hand=$command
+if [ "$manager" != brew ] && [ "$(id -u)" -ne 0 ]; then
+	by_hand="sudo $command"
+	have sudo || die "Missing: $missing. Installing needs root, and there is no sudo. As root, run: $command"
+	sudo='sudo'
+	# Without a terminal nobody could type a password.
+	[ -t 0 ] || sudo='sudo -n'
+fi
+
+if [ -n "$packages$casks" ]; then
+	say "Missing: $missing. Running: $by_hand"
+fi
+
+# The commands hold plain package names only, so splitting them is right.
+# shellcheck disable=SC2086
+run() {
+	case $manager in
+	brew)
+		[ -z "$packages" ] || brew install $packages || return 1
+		[ -z "$casks" ] || brew install --cask $casks
+		;;
+	apt-get)
+		# An old list of packages often points at files that are gone.
+		$sudo apt-get update -q || say 'apt-get update failed (see above); trying with the lists that are there.'
+		$sudo env DEBIAN_FRONTEND=noninteractive $command -q </dev/null
+		;;
+	*) $sudo $command </dev/null ;;
+	esac
+}
+[ -z "$packages$casks" ] || run || die "That failed (see above). To install by hand, run: $by_hand"
+
+# Debian starts a Redis on the usual port when the package is installed. The
+# tests start their own, so it isn't left running.
+case $manager:$missing in
+apt-get:*redis*)
+	if [ -d /run/systemd/system ] && have systemctl; then
+		say 'Stopping the redis-server service that came with the package; the tests start their own.'
+		$sudo systemctl disable --now redis-server || say "It's still running; to stop it: systemctl disable --now redis-server"
+	fi
+	;;
+esac
+
+for thing in $missing; do
+	present "$thing" && continue
+	case $manager:$thing in
+	apt-get:chromium) die "There is no Chromium yet; on Ubuntu it's a snap. Run: sudo snap install chromium" ;;
+	*:redis) die "There is still no redis-server. Install Redis so that redis-server is in the PATH and try again: https://redis.io/docs/latest/operate/oss_and_stack/install/" ;;
+	*) die "There is still no $thing in the PATH. Install it by hand and try again: $by_hand" ;;
+	esac
+done
+say "Done."

@@ -1,0 +1,19 @@
+package sessions
+
+import "errors"
+
+// Errors of this package; find them with errors.Is.
+var (
+	// ErrUnknown: there is no session (or receipt) of that id or name.
+	ErrUnknown = errors.New("unknown")
+	// ErrEnded: the session has ended; nothing can be typed into it.
+	ErrEnded = errors.New("session has ended")
+	// ErrConflict: the request contradicts what is (a second adoption, a name in use, a receipt already typed).
+	ErrConflict = errors.New("conflict")
+	// ErrInvalid: the request itself is wrong.
+	ErrInvalid = errors.New("invalid")
+	// ErrUnavailable: what is needed for it (a tmux server, the disk) isn't there at the moment.
+	ErrUnavailable = errors.New("unavailable")
+	// ErrUncertain: the connection was lost in between, so it's unknown whether it was done.
+	ErrUncertain = errors.New("it's unknown whether it was done")
+)

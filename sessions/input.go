@@ -1,0 +1,215 @@
+package sessions
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Input stores text for a session and has it typed, in order. The receipt that
+// it returns says how far it got; ask for it again with Receipt.
+func (m *Manager) Input(ctx context.Context, id ID, req InputRequest) (Receipt, error) {
+	if err := checkText(req.Text, req.Submit); err != nil {
+		return Receipt{}, err
+	}
+	s, _, err := m.living(id)
+	if err != nil {
+		return Receipt{}, err
+	}
+	now := time.Now()
+	r := &Receipt{
+		ID: newReceiptID(), Session: s.ID, Text: req.Text, Submit: req.Submit, Author: req.Author,
+		State: ReceiptStored, CreatedAt: now, UpdatedAt: now,
+	}
+	if err := m.opt.Store.PutReceipt(ctx, *r); err != nil {
+		return Receipt{}, fmt.Errorf("store the input: %w", err)
+	}
+	out := *r
+	m.mu.Lock()
+	e := m.entries[s.ID]
+	e.queue = append(e.queue, r)
+	m.mu.Unlock()
+	m.startTypist(s.ID)
+	return out, nil
+}
+
+func newReceiptID() string {
+	var b [6]byte
+	_, _ = rand.Read(b[:]) // documented never to fail
+	return "in_" + hex.EncodeToString(b[:])
+}
+
+// checkText refuses what can't be typed exactly as written. ESC would let a
+// text break out of its paste; other control characters are keys.
+func checkText(text string, submit bool) error {
+	switch {
+	case text == "" && !submit:
+		return fmt.Errorf("%w input: it's empty", ErrInvalid)
+	case len(text) > MaxInputBytes:
+		return fmt.Errorf("%w input: %d bytes are too many, the limit is %d; send it as a file", ErrInvalid, len(text), MaxInputBytes)
+	case !utf8.ValidString(text):
+		return fmt.Errorf("%w input: it isn't valid UTF-8", ErrInvalid)
+	}
+	for i, r := range text {
+		if r != '\n' && r != '\t' && (r < ' ' || r >= 0x7f && r < 0xa0) {
+			return fmt.Errorf("%w input: control character U+%04X at byte %d; only line end and tab can be typed, use keys for others", ErrInvalid, r, i)
+		}
+	}
+	return nil
+}
+
+// Receipt returns a receipt as it is now.
+func (m *Manager) Receipt(ctx context.Context, id string) (Receipt, error) {
+	m.mu.Lock()
+	for _, e := range m.entries {
+		for _, r := range e.queue {
+			if r.ID == id {
+				defer m.mu.Unlock()
+				return *r, nil
+			}
+		}
+	}
+	m.mu.Unlock()
+	r, err := m.opt.Store.Receipt(ctx, id)
+	if errors.Is(err, ErrUnknown) {
+		return r, fmt.Errorf("%w receipt %q", ErrUnknown, id)
+	}
+	return r, err
+}
+
+// Cancel takes an input back that isn't typed yet.
+func (m *Manager) Cancel(ctx context.Context, id string) (Receipt, error) {
+	r, err := m.Receipt(ctx, id)
+	if err != nil {
+		return r, err
+	}
+	out, ok := m.setReceipt(ctx, r.Session, id, func(r *Receipt) bool {
+		if r.State != ReceiptStored && r.State != ReceiptHeld {
+			return false
+		}
+		r.State, r.Reason = ReceiptCancelled, ""
+		return true
+	})
+	if !ok {
+		r, _ = m.Receipt(ctx, id)
+		return r, fmt.Errorf("%w: the input is %s already", ErrConflict, r.State)
+	}
+	return out, nil
+}
+
+// setReceipt changes a waiting receipt, if change says so, and stores it.
+func (m *Manager) setReceipt(ctx context.Context, session ID, id string, change func(*Receipt) bool) (Receipt, bool) {
+	m.mu.Lock()
+	var hit *Receipt
+	if e := m.entries[session]; e != nil {
+		for _, r := range e.queue {
+			if r.ID == id {
+				hit = r
+			}
+		}
+	}
+	if hit == nil || hit.Final() || !change(hit) {
+		m.mu.Unlock()
+		return Receipt{}, false
+	}
+	hit.UpdatedAt = time.Now()
+	r := *hit
+	m.mu.Unlock()
+	if err := m.opt.Store.PutReceipt(context.WithoutCancel(ctx), r); err != nil {
+		m.log.Error("store a receipt", "session", session, "receipt", id, "state", r.State, "err", err)
+	}
+	return r, true
+}
+
+// failWaiting fails all inputs of a session that has ended.
+func (m *Manager) failWaiting(ctx context.Context, id ID, reason string) {
+	m.mu.Lock()
+	var ids []string
+	if e := m.entries[id]; e != nil {
+		for _, r := range e.queue {
+			ids = append(ids, r.ID)
+		}
+	}
+	m.mu.Unlock()
+	for _, rid := range ids {
+		m.setReceipt(ctx, id, rid, func(r *Receipt) bool {
+			r.State, r.Reason = ReceiptFailed, reason
+			return true
+		})
+	}
+}
+
+// loadReceipts takes up the inputs of the daemon's last run: what wasn't typed
+// waits again; what may have been typed isn't typed again.
+func (m *Manager) loadReceipts(ctx context.Context, open []Receipt) error {
+	for _, r := range open {
+		switch r.State {
+		case ReceiptStored, ReceiptHeld:
+			m.mu.Lock()
+			if e := m.entries[r.Session]; e != nil {
+				e.queue = append(e.queue, &r)
+			}
+			m.mu.Unlock()
+			continue
+		case ReceiptTyping:
+			r.Reason = "panebridge stopped while it was being typed; look at the session before you send it again"
+		case ReceiptTyped:
+			r.Reason = "it was typed, but panebridge stopped before it was seen to be submitted; look at the session"
+		case ReceiptSubmitted, ReceiptFailed, ReceiptCancelled:
+			continue
+		}
+		r.State, r.UpdatedAt = ReceiptFailed, time.Now()
+		if err := m.opt.Store.PutReceipt(ctx, r); err != nil {
+			return fmt.Errorf("close a receipt of the last run: %w", err)
+		}
+	}
+	return nil
+}
+
+// Keys presses keys in a session's pane at once, by tmux's names for them. They
+// answer dialogs too, so no dialog holds them.
+func (m *Manager) Keys(ctx context.Context, id ID, keys []string, author string) error {
+	if len(keys) == 0 || len(keys) > 100 {
+		return fmt.Errorf("%w keys: give 1 to 100", ErrInvalid)
+	}
+	for _, k := range keys {
+		if !keyName(k) {
+			return fmt.Errorf("%w key %q: give names like Enter, Escape, Tab, BTab, BSpace, Up, PageDown, F5, C-c, M-x, or single characters", ErrInvalid, k)
+		}
+	}
+	s, srv, err := m.living(id)
+	if err != nil {
+		return err
+	}
+	out, err := srv.Press(ctx, Guard{Pane: s.Pane.ID}, keys...)
+	if err != nil {
+		return err
+	}
+	if out == Dead {
+		return fmt.Errorf("%s: %w: its program has ended", s.Name, ErrEnded)
+	}
+	m.log.Info("keys pressed", "session", id, "count", len(keys), "author", author)
+	m.opt.Pollers.Typed(id, "")
+	return nil
+}
+
+// keyName reports whether tmux takes s as the name of one key.
+func keyName(s string) bool {
+	base := s
+	for len(base) > 2 && (strings.HasPrefix(base, "C-") || strings.HasPrefix(base, "M-") || strings.HasPrefix(base, "S-")) {
+		base = base[2:]
+	}
+	switch base {
+	case "Enter", "Escape", "Tab", "BTab", "BSpace", "Space", "Up", "Down", "Left", "Right", "Home", "End",
+		"PageUp", "PageDown", "PPage", "NPage", "IC", "DC", "Insert", "Delete",
+		"F1", "F2", "F3", "F4", "F5", "F6", "F7", "F8", "F9", "F10", "F11", "F12":
+		return true
+	}
+	r, n := utf8.DecodeRuneInString(base)
+	return n == len(base) && r > ' ' && r != 0x7f && r != utf8.RuneError
+}

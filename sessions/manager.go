@@ -1,0 +1,258 @@
+package sessions
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Agent is how to start an agent program.
+type Agent struct {
+	Command []string
+	Env     []string // NAME=value
+}
+
+// Options configure a Manager.
+type Options struct {
+	Servers      []Server // the first is where new sessions are made
+	Store        Store
+	Pollers      Pollers
+	Notes        Notes
+	Sink         Sink
+	Adopt        []string // patterns of tmux session names (path.Match)
+	Prefix       string   // of the names of tmux sessions made here
+	HistoryLimit int      // rows, for panes made here
+	Agents       map[string]Agent
+	Shell        string                     // what a session without a command runs
+	Phrases      []string                   // of open dialogs, see Guard
+	Dialog       func(rows []string) string // finds one of Phrases in rows, "" for none
+	Logger       *slog.Logger
+}
+
+// Manager owns the registry of sessions and their life cycle. Its methods may
+// be called from any goroutine, but not before Load.
+type Manager struct {
+	opt Options
+	log *slog.Logger
+
+	life sync.Mutex // held by what changes the set of sessions; may be held during I/O
+
+	mu      sync.Mutex // guards what's below; never held during I/O
+	entries map[ID]*entry
+	closed  map[closedPane]bool
+	todo    []func(ctx context.Context) // for Run
+	wake    chan struct{}
+	ctx     context.Context //nolint:containedctx // the typists' life is Run's, not that of the request that woke them
+	typists sync.WaitGroup
+}
+
+// entry is a session and the inputs that wait for it.
+type entry struct {
+	Session
+	queue  []*Receipt // the first may be in work
+	typing bool       // a typist is at work
+}
+
+// closedPane is a pane that was closed by hand: no pattern adopts it again.
+type closedPane struct {
+	server   string
+	identity ServerIdentity
+	pane     string
+}
+
+// NewManager returns a manager without sessions; Load reads them.
+func NewManager(opt Options) *Manager {
+	if opt.Logger == nil {
+		opt.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Manager{
+		opt: opt, log: opt.Logger, entries: map[ID]*entry{}, closed: map[closedPane]bool{},
+		wake: make(chan struct{}, 1),
+	}
+}
+
+// Load reads what the store has.
+func (m *Manager) Load(ctx context.Context) error {
+	all, err := m.opt.Store.Sessions(ctx)
+	if err != nil {
+		return fmt.Errorf("load sessions: %w", err)
+	}
+	panes, err := m.opt.Store.ClosedPanes(ctx)
+	if err != nil {
+		return fmt.Errorf("load closed panes: %w", err)
+	}
+	open, err := m.opt.Store.OpenReceipts(ctx)
+	if err != nil {
+		return fmt.Errorf("load receipts: %w", err)
+	}
+	m.mu.Lock()
+	for _, s := range all {
+		m.entries[s.ID] = &entry{Session: s}
+	}
+	for _, p := range panes {
+		m.closed[closedPane{p.Server, p.Identity, p.ID}] = true
+	}
+	m.mu.Unlock()
+	return m.loadReceipts(ctx, open)
+}
+
+// Run does what others leave to it (reconciling with tmux, ending sessions)
+// until ctx ends, and returns when all typists have.
+func (m *Manager) Run(ctx context.Context) error {
+	m.mu.Lock()
+	m.ctx = ctx
+	var waiting []ID
+	for id, e := range m.entries {
+		if len(e.queue) > 0 {
+			waiting = append(waiting, id)
+		}
+	}
+	m.mu.Unlock()
+	for _, id := range waiting {
+		m.startTypist(id)
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			m.typists.Wait()
+			return nil
+		case <-m.wake:
+		}
+		for _, f := range m.takeTodo() {
+			f(ctx)
+		}
+	}
+}
+
+func (m *Manager) later(f func(ctx context.Context)) {
+	m.mu.Lock()
+	m.todo = append(m.todo, f)
+	m.mu.Unlock()
+	select {
+	case m.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (m *Manager) takeTodo() []func(context.Context) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	todo := m.todo
+	m.todo = nil
+	return todo
+}
+
+// List returns all sessions, the living first, then by age.
+func (m *Manager) List() []Session {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out := make([]Session, 0, len(m.entries))
+	for _, e := range m.entries {
+		out = append(out, e.Session)
+	}
+	slices.SortFunc(out, func(a, b Session) int {
+		if (a.State == StateEnded) != (b.State == StateEnded) {
+			if a.State == StateEnded {
+				return 1
+			}
+			return -1
+		}
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+	})
+	return out
+}
+
+// Get finds a session by id, or by the name of a living one.
+func (m *Manager) Get(idOrName string) (Session, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if e := m.entries[ID(idOrName)]; e != nil {
+		return e.Session, nil
+	}
+	var hit *entry
+	for _, e := range m.entries {
+		if e.Name != idOrName || e.State == StateEnded {
+			continue
+		}
+		if hit != nil {
+			return Session{}, fmt.Errorf("%w: several sessions are named %q; use the id", ErrConflict, idOrName)
+		}
+		hit = e
+	}
+	if hit == nil {
+		return Session{}, fmt.Errorf("%w session %q; `panebridge sessions list` shows those there are", ErrUnknown, idOrName)
+	}
+	return hit.Session, nil
+}
+
+// living returns a session that hasn't ended.
+func (m *Manager) living(id ID) (Session, Server, error) {
+	s, err := m.Get(string(id))
+	if err != nil {
+		return s, nil, err
+	}
+	if s.State == StateEnded {
+		return s, nil, fmt.Errorf("%s: %w: %s", s.Name, ErrEnded, s.Reason)
+	}
+	srv := m.server(s.Pane.Server)
+	if srv == nil {
+		return s, nil, fmt.Errorf("%w tmux server %q: it isn't in the configuration", ErrUnknown, s.Pane.Server)
+	}
+	return s, srv, nil
+}
+
+func (m *Manager) server(name string) Server {
+	for _, s := range m.opt.Servers {
+		if s.Name() == name {
+			return s
+		}
+	}
+	return nil
+}
+
+// update changes a session in the registry and tells about it.
+func (m *Manager) update(id ID, change func(*Session)) (Session, bool) {
+	m.mu.Lock()
+	e := m.entries[id]
+	if e == nil {
+		m.mu.Unlock()
+		return Session{}, false
+	}
+	change(&e.Session)
+	s := e.Session
+	m.mu.Unlock()
+	m.opt.Sink.Changed(s)
+	return s, true
+}
+
+// Output takes an event of a poller into the registry and hands it on.
+func (m *Manager) Output(ev OutputEvent) {
+	now := time.Now()
+	m.mu.Lock()
+	e := m.entries[ev.Session]
+	if e == nil || e.State == StateEnded {
+		m.mu.Unlock()
+		return
+	}
+	changed := ev.State != "" && ev.State != e.State || ev.Complete || ev.Turn.Number != e.Turn.Number
+	if n := len(ev.Lines); n > 0 {
+		e.Lines, e.LastOutputAt = ev.Lines[n-1].N, now
+	}
+	e.Turn = ev.Turn
+	if ev.State != "" {
+		e.State, e.Reason = ev.State, ev.Reason
+	}
+	if ev.Exit != nil {
+		e.Exit = ev.Exit
+	}
+	s := e.Session
+	m.mu.Unlock()
+	m.opt.Sink.Output(ev)
+	if changed {
+		m.opt.Sink.Changed(s)
+	}
+}

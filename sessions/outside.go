@@ -1,0 +1,72 @@
+package sessions
+
+import "context"
+
+// Server is a tmux server as Manager needs it. Methods that take a context
+// block until the server has answered or it ends; they fail with
+// ErrUnavailable while there's no connection, and with ErrUnknown for a pane
+// that's gone. They may be called by many at once.
+type Server interface {
+	Name() string
+	// Identity tells which run of the server the connection is to; false: none.
+	Identity() (ServerIdentity, bool)
+	// Gone reports that no server is running (rather than not answering).
+	Gone() bool
+	Panes(ctx context.Context) ([]PaneInfo, error)
+	// Create makes a tmux session with one marked pane, which remains when its
+	// program ends; it starts a server if there's none.
+	Create(ctx context.Context, id ID, req PaneRequest) (PaneInfo, error)
+	// Mark sets the pane's option @panebridge_id; "" unsets it.
+	Mark(ctx context.Context, pane string, id ID) error
+	Kill(ctx context.Context, pane string) error
+	Snapshot(ctx context.Context, pane string, w Window) (Snapshot, error)
+	Screen(ctx context.Context, pane string) (Screen, error)
+	Terminal(tty string) (Terminal, error)
+	// Paste and Press touch the pane only if the guard holds, in one atomic
+	// step. With ErrUncertain it's unknown whether they did; with any other
+	// error they didn't.
+	Paste(ctx context.Context, g Guard, text string) (Outcome, error)
+	Press(ctx context.Context, g Guard, keys ...string) (Outcome, error)
+}
+
+// PaneRequest describes a pane to make.
+type PaneRequest struct {
+	Session       string // name of the new tmux session; letters, digits, - and _
+	Cwd           string
+	Env           []string // NAME=value
+	Command       []string // program and arguments
+	HistoryLimit  int      // rows
+	Width, Height int      // cells
+}
+
+// Terminal is how the terminal behind a pane is set at the moment. tmux can't
+// tell; the kernel can, because panes are on this host.
+type Terminal struct {
+	// Canonical: the kernel collects a line before the program gets it. No
+	// Enter can be swallowed there, and a line of more than MaxLine bytes is
+	// cut by the kernel.
+	Canonical bool
+	MaxLine   int
+	Echo      bool
+	// Unread is how many bytes the program hasn't read yet. In canonical mode
+	// only complete lines count.
+	Unread int
+}
+
+// Pollers read sessions. Start doesn't block; Stop returns when the session's
+// last output is in the log and nothing more will come.
+type Pollers interface {
+	Start(s Session) error
+	Stop(ctx context.Context, id ID) error
+	// Typed tells that text was typed: the pane is looked at now.
+	Typed(id ID, text string)
+	// ServerGone ends the pollers of all panes of a server.
+	ServerGone(server string)
+}
+
+// Notes writes what panebridge itself has to say into a session's output log.
+type Notes interface {
+	// Note appends a notice, behind a gap if one is given (its After is set by
+	// the log). It returns them with their numbers.
+	Note(ctx context.Context, id ID, text string, gap *Gap) (Line, []Gap, error)
+}

@@ -1,0 +1,45 @@
+package sessions
+
+import "time"
+
+// ReceiptState says how far an input got.
+type ReceiptState string
+
+// The states of a receipt: stored → typed → submitted, with held in between
+// where a dialog is open. Failed and cancelled are final, as is submitted (or
+// typed, when no Enter was asked for).
+const (
+	ReceiptStored    ReceiptState = "stored"    // on disk, not typed
+	ReceiptHeld      ReceiptState = "held"      // a dialog is open; typed when it has closed
+	ReceiptTyping    ReceiptState = "typing"    // about to be typed: the intent, on disk before the pane is touched
+	ReceiptTyped     ReceiptState = "typed"     // in the pane, Enter not pressed yet (or not asked for)
+	ReceiptSubmitted ReceiptState = "submitted" // Enter was pressed and the screen took it
+	ReceiptFailed    ReceiptState = "failed"    // see Reason
+	ReceiptCancelled ReceiptState = "cancelled" // taken back before it was typed
+)
+
+// Receipt is the record of one input.
+type Receipt struct {
+	ID        string       `json:"id"` // "in_" and 12 hexadecimal digits
+	Session   ID           `json:"session"`
+	Text      string       `json:"text"`
+	Submit    bool         `json:"submit"` // press Enter behind the text
+	Author    string       `json:"author"` // who wrote it, "web" or "cli" or "telegram:123"
+	State     ReceiptState `json:"state"`
+	Reason    string       `json:"reason,omitempty"` // why it's held or failed, or "unverified: …"
+	CreatedAt time.Time    `json:"created_at"`
+	UpdatedAt time.Time    `json:"updated_at"`
+}
+
+// Final reports whether the receipt will not change any more.
+func (r Receipt) Final() bool {
+	switch r.State {
+	case ReceiptSubmitted, ReceiptFailed, ReceiptCancelled:
+		return true
+	case ReceiptTyped:
+		return !r.Submit
+	case ReceiptStored, ReceiptHeld, ReceiptTyping:
+		return false
+	}
+	return false
+}

@@ -1,0 +1,50 @@
+package sessions
+
+// Screen is a pane as it looks now.
+type Screen struct {
+	Width, Height int
+	Rows          []string // Height rows, top to bottom, with SGR escape sequences; each row starts with default attributes
+	CursorX       int      // column from 0
+	CursorY       int      // row from 0
+	CursorVisible bool
+	Alternate     bool   // the program draws on the alternate screen
+	Title         string // set by the program
+	Dead          bool   // the program has ended and tmux shows what it left
+}
+
+// Sink hears what happens to sessions. Its methods are called from the
+// goroutine that made it happen, must not block and must not call back.
+type Sink interface {
+	// Output is called after an event's lines are in the output log.
+	Output(ev OutputEvent)
+	// Changed is called when a session was created, changed or ended.
+	Changed(s Session)
+}
+
+// NewRequest asks for a session in a pane of its own.
+type NewRequest struct {
+	Name    string   // unique among living sessions; "" for one made from Agent or "shell"
+	Agent   string   // key of the configuration's agents, or ""
+	Cwd     string   // absolute folder; "" for the daemon's user's home
+	Command []string // program and arguments; empty: the agent's, else the user's shell
+	Server  string   // configured tmux server; "" for the first
+}
+
+// AdoptRequest asks to mirror a pane that exists.
+type AdoptRequest struct {
+	Tmux   string // pane id ("%12"), or the exact name of a tmux session, all of whose panes are adopted
+	Server string // configured tmux server; "" for the first that has it
+	Name   string // "" for the tmux session's name
+}
+
+// InputRequest is text for a session.
+type InputRequest struct {
+	Text   string // at most MaxInputBytes, valid UTF-8, no control characters but newline and tab
+	Submit bool   // press Enter behind it
+	Author string // who wrote it
+}
+
+// MaxInputBytes bounds one input: tmux takes 1 MB in one command line in about
+// 75 ms and 5 MB in 380 ms, during which it serves nobody else (measured on
+// tmux 3.3a).
+const MaxInputBytes = 1 << 20

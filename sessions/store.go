@@ -1,0 +1,33 @@
+package sessions
+
+import "context"
+
+// Store keeps sessions and receipts over restarts. Every method may do disk
+// I/O; each call is one transaction and is durable against a crash of the
+// process when it returns. A full or locked disk is an error and changes
+// nothing.
+type Store interface {
+	// Sessions returns all sessions that are known, ended ones included, oldest first.
+	Sessions(ctx context.Context) ([]Session, error)
+	// PutSession inserts or replaces one by ID. It doesn't touch Lines, Turn
+	// and LastOutputAt, which the output log owns.
+	PutSession(ctx context.Context, s Session) error
+	// PutReceipt inserts or replaces one by ID.
+	PutReceipt(ctx context.Context, r Receipt) error
+	// Receipt returns one; ErrUnknown if there is none.
+	Receipt(ctx context.Context, id string) (Receipt, error)
+	// OpenReceipts returns those that are not Final, oldest first.
+	OpenReceipts(ctx context.Context) ([]Receipt, error)
+	// PutClosedPane, ClosedPanes and DropClosedPane keep the panes that were
+	// closed by hand, so that no pattern adopts them again.
+	PutClosedPane(ctx context.Context, p Pane) error
+	ClosedPanes(ctx context.Context) ([]Pane, error)
+	DropClosedPane(ctx context.Context, p Pane) error
+}
+
+// Output is a piece of a session's output log.
+type Output struct {
+	Lines []Line // numbers ≥ the one asked for, oldest first
+	Gaps  []Gap  // those that stand before or between Lines; right behind them only when read by cursor
+	Next  int64  // the number to ask for next; the one asked for when there's nothing new
+}

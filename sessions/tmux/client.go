@@ -1,0 +1,500 @@
+package tmux
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// HiddenSession is the name of the client's own tmux session.
+const HiddenSession = "_panebridge"
+
+// MinVersion is the oldest tmux that has all that's needed (new-session -f,
+// -N, per-client flags).
+const MinVersion = "3.2"
+
+const (
+	connectTimeout = 5 * time.Second
+	endTimeout     = 2 * time.Second
+	retryMin       = 250 * time.Millisecond
+	retryMax       = 5 * time.Second
+	retryAbsent    = time.Second
+)
+
+// Options configure a Client.
+type Options struct {
+	SocketName string // tmux -L; "default" for tmux's own default
+	SocketPath string // tmux -S; instead of SocketName
+	Program    string // "" for "tmux" from PATH
+	ConfigFile string // -f, for a server that this client starts; "" for tmux's own default
+	Logger     *slog.Logger
+
+	// OnUp is called when a connection stands; OnDown when it has ended, and
+	// again when the server is found to be gone. OnPanes is called when sessions
+	// or windows came, went or were renamed. All run on the client's
+	// goroutines and must not block.
+	OnUp    func(sessions.ServerIdentity)
+	OnDown  func(error)
+	OnPanes func()
+}
+
+// Client is the one connection to one tmux server. Its methods may be called
+// from any goroutine; they fail at once while there's no connection.
+type Client struct {
+	opt Options
+	log *slog.Logger
+
+	leaving atomic.Bool // the hidden session is to go with the connection
+
+	mu     sync.Mutex
+	live   *live // nil: no connection
+	status Status
+}
+
+// live is what belongs to one connection.
+type live struct {
+	*conn
+	identity sessions.ServerIdentity
+	version  Version
+	enc      encoding
+	leakFree bool // capture-pane -p may be used without the server growing
+	buffers  atomic.Uint64
+}
+
+// Status is how a client stands with its server.
+type Status struct {
+	Connected bool
+	Absent    bool  // no server is running on the socket, which is no fault
+	Err       error // why there's no connection
+	Version   string
+	Identity  sessions.ServerIdentity
+	LastOK    time.Time     // last reply
+	Silent    time.Duration // how long the oldest request has been waiting
+}
+
+// New returns a client; Run connects it.
+func New(opt Options) *Client {
+	if opt.Program == "" {
+		opt.Program = "tmux"
+	}
+	if opt.Logger == nil {
+		opt.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Client{opt: opt, log: opt.Logger, status: Status{Err: errConnecting}}
+}
+
+// Name is what the configuration calls this server.
+func (c *Client) Name() string {
+	if c.opt.SocketPath != "" {
+		return c.opt.SocketPath
+	}
+	return c.opt.SocketName
+}
+
+// SocketPath is where the server's socket is, as tmux works it out.
+func (c *Client) SocketPath() string {
+	if c.opt.SocketPath != "" {
+		return c.opt.SocketPath
+	}
+	dir := os.Getenv("TMUX_TMPDIR")
+	if dir == "" {
+		dir = "/tmp"
+	}
+	return filepath.Join(dir, "tmux-"+strconv.Itoa(os.Getuid()), c.opt.SocketName)
+}
+
+// Run keeps a connection up until ctx ends. A server that isn't running is
+// looked for without starting a process.
+func (c *Client) Run(ctx context.Context) error {
+	delay := retryMin
+	for ctx.Err() == nil {
+		wasUp, err := c.session(ctx)
+		if ctx.Err() != nil {
+			break
+		}
+		if wasUp {
+			delay = retryMin
+		}
+		c.setDown(err)
+		select {
+		case <-ctx.Done():
+		case <-time.After(delay):
+		}
+		if delay = min(2*delay, retryMax); errors.Is(err, errAbsent) {
+			delay = min(delay, retryAbsent) // a look at a socket costs nothing
+		}
+	}
+	return nil
+}
+
+// errConnecting: the client hasn't been able to connect yet.
+var errConnecting = errors.New("not connected yet; try again in a moment")
+
+// errAbsent: nobody listens on the socket.
+var errAbsent = errors.New("no tmux server is running")
+
+// session connects, serves until the connection ends, and says what ended it.
+func (c *Client) session(ctx context.Context) (wasUp bool, err error) {
+	if err := c.probe(ctx); err != nil {
+		return false, err
+	}
+	if err := c.checkProgram(ctx); err != nil {
+		return false, err
+	}
+	p, err := c.spawn()
+	if err != nil {
+		return false, err
+	}
+	wasUp, err = p.serve(ctx, c)
+	p.end()
+	select {
+	case <-p.exited: // one client at a time, also where the server stands still
+		if ctx.Err() != nil || c.leaving.Swap(false) {
+			c.removeHidden()
+		}
+	case <-ctx.Done():
+	}
+	return wasUp, err
+}
+
+// removeHidden removes the hidden session when no client is in it any more.
+// tmux 3.3a can crash when a control client's session is destroyed, also by
+// destroy-unattached, so a plain client does it afterwards.
+func (c *Client) removeHidden() {
+	cmd := exec.Command(c.opt.Program, c.args("-N", "if-shell", "-F", "-t", "="+HiddenSession+":", //nolint:noctx // ended by tmux
+		"#{==:#{session_attached},0}", "kill-session -t ="+HiddenSession)...)
+	cmd.Env = clientEnv(os.Environ())
+	if err := cmd.Start(); err != nil {
+		return // it stays, and the next client takes it over
+	}
+	done := make(chan struct{})
+	go func() { defer close(done); _ = cmd.Wait() }()
+	select {
+	case <-done:
+	case <-time.After(endTimeout):
+	}
+}
+
+// probe looks whether a server listens, without starting a process.
+func (c *Client) probe(ctx context.Context) error {
+	d := net.Dialer{Timeout: time.Second}
+	path := c.SocketPath()
+	conn, err := d.DialContext(ctx, "unix", path)
+	switch {
+	case err == nil:
+		return conn.Close()
+	case errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):
+		return fmt.Errorf("%w on %s", errAbsent, path)
+	case errors.Is(err, os.ErrPermission):
+		return fmt.Errorf("no permission on the tmux socket %s: run panebridge as the user who owns it", path)
+	}
+	return fmt.Errorf("reach the tmux server: %w", err)
+}
+
+// checkProgram refuses a missing or too old tmux.
+func (c *Client) checkProgram(ctx context.Context) error {
+	_, err := ProgramVersion(ctx, c.opt.Program)
+	return err
+}
+
+// ProgramVersion asks a tmux program for its version and refuses one older
+// than MinVersion.
+func ProgramVersion(ctx context.Context, program string) (Version, error) {
+	out, err := exec.CommandContext(ctx, program, "-V").Output()
+	if errors.Is(err, exec.ErrNotFound) {
+		return Version{}, fmt.Errorf("%s isn't installed: install it (apt-get install tmux, brew install tmux)", program)
+	}
+	if err != nil {
+		return Version{}, fmt.Errorf("ask %s for its version: %w", program, err)
+	}
+	v := ParseVersion(strings.TrimPrefix(strings.TrimSpace(string(out)), "tmux "))
+	if !v.AtLeast(3, 2) {
+		return v, fmt.Errorf("%s is version %s: panebridge needs %s or newer", program, v, MinVersion)
+	}
+	return v, nil
+}
+
+// process is one tmux -C client process. It's never killed: tmux 3.3a crashes,
+// and all its sessions with it, when a control client dies before its attach is
+// answered (measured; server_client_lost stops a control state that isn't there
+// yet). The end of its input ends it in order.
+type process struct {
+	cmd    *exec.Cmd
+	stdin  *os.File
+	stdout *os.File
+	stderr *bytes.Buffer
+	exited chan struct{}
+	once   sync.Once
+}
+
+// args are the options every tmux call starts with.
+func (c *Client) args(rest ...string) []string {
+	a := []string{"-u"} // UTF-8 replies, whatever the daemon's locale
+	if c.opt.ConfigFile != "" {
+		a = append(a, "-f", c.opt.ConfigFile)
+	}
+	if c.opt.SocketPath != "" {
+		a = append(a, "-S", c.opt.SocketPath)
+	} else {
+		a = append(a, "-L", c.opt.SocketName)
+	}
+	return append(a, rest...)
+}
+
+// spawn starts the client process. -N: never start a server; -E: leave the
+// environment of sessions alone; no-output: panes are never throttled by us.
+func (c *Client) spawn() (*process, error) {
+	inR, inW, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("make a pipe: %w", err)
+	}
+	outR, outW, err := os.Pipe()
+	if err != nil {
+		_ = inR.Close()
+		_ = inW.Close()
+		return nil, fmt.Errorf("make a pipe: %w", err)
+	}
+	p := &process{stdin: inW, stdout: outR, stderr: new(bytes.Buffer), exited: make(chan struct{})}
+	p.cmd = exec.Command(c.opt.Program, //nolint:noctx // it must not be killed, see process
+		c.args("-N", "-C",
+			"new-session", "-A", "-E", "-s", HiddenSession, "-x", "80", "-y", "24",
+			"-f", "no-output,ignore-size", "exec cat")...)
+	p.cmd.Env = clientEnv(os.Environ())
+	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = inR, outW, p.stderr
+	err = p.cmd.Start()
+	_ = inR.Close()
+	_ = outW.Close()
+	if err != nil {
+		_ = inW.Close()
+		_ = outR.Close()
+		return nil, fmt.Errorf("start %s: %w", c.opt.Program, err)
+	}
+	go func() {
+		_ = p.cmd.Wait() // stderr is complete after this
+		close(p.exited)
+	}()
+	return p, nil
+}
+
+// clientEnv is what the client process needs of an environment. Every variable
+// is a message of its own while the client introduces itself, and a tmux before
+// 3.4 crashes if a session or window comes or goes in the middle of that: so
+// the shorter, the better.
+func clientEnv(env []string) []string {
+	var out []string
+	for _, kv := range env {
+		name, _, _ := strings.Cut(kv, "=")
+		switch name {
+		case "PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TMUX_TMPDIR":
+			out = append(out, kv)
+		}
+	}
+	return out
+}
+
+// end ends the process and waits for it, but not for a server that stands
+// still: then it ends by itself when the server goes on.
+func (p *process) end() {
+	p.once.Do(func() {
+		_ = p.stdin.Close()
+		select {
+		case <-p.exited:
+		case <-time.After(endTimeout):
+		}
+		_ = p.stdout.Close()
+	})
+}
+
+// serve runs the connection until it ends or ctx does.
+func (p *process) serve(ctx context.Context, c *Client) (wasUp bool, err error) {
+	conn := newConn(p.stdin, p.stdout, c.note)
+	// The attach's own reply comes first; tmux before 3.4 loses commands that
+	// are sent before it.
+	_ = p.stdout.SetReadDeadline(time.Now().Add(connectTimeout))
+	first, _, err := conn.parser.next(func() int { return -1 })
+	if err == nil && first != nil && first.failed {
+		err = errors.New(strings.Join(first.lines, " "))
+	}
+	if err != nil {
+		return false, p.explain(err)
+	}
+	_ = p.stdout.SetReadDeadline(time.Time{})
+	ended := make(chan error, 1)
+	go func() { ended <- conn.run() }()
+	stop := context.AfterFunc(ctx, func() { conn.fail(ctx.Err()); p.end() })
+	defer stop()
+	if err := c.greet(ctx, conn); err != nil {
+		conn.fail(err)
+		p.end()
+		<-ended
+		return false, err
+	}
+	err = <-ended
+	return true, err
+}
+
+// explain turns a failed start into a sentence.
+func (p *process) explain(err error) error {
+	p.end()
+	if msg := strings.TrimSpace(p.stderr.String()); msg != "" {
+		return fmt.Errorf("attach to tmux in control mode: %s", msg)
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return fmt.Errorf("attach to tmux in control mode: no answer within %s; the server may be stopped", connectTimeout)
+	}
+	return fmt.Errorf("attach to tmux in control mode: %w", err)
+}
+
+// greet learns who the server is and how it shows buffers.
+func (c *Client) greet(ctx context.Context, conn *conn) error {
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	reply, err := conn.do(ctx, &request{blocks: 2, line: "set-option -t =" + HiddenSession + ": destroy-unattached off ; " +
+		"display-message -p '#{pid} #{start_time} #{version}'"})
+	if err != nil {
+		return fmt.Errorf("greet tmux: %w", err)
+	}
+	l := &live{conn: conn}
+	f := strings.Fields(strings.Join(reply[1].lines, " "))
+	if len(f) < 2 {
+		return fmt.Errorf("greet tmux: %w: %q", errProtocol, reply[1].lines)
+	}
+	l.identity.PID, _ = strconv.Atoi(f[0])
+	l.identity.Start, _ = strconv.ParseInt(f[1], 10, 64)
+	l.version = ParseVersion(strings.Join(f[2:], " "))
+	l.leakFree = l.version.AtLeast(3, 6)
+	if err := l.learn(ctx); err != nil {
+		return err
+	}
+	l.dropOldBuffers(ctx)
+	c.setUp(l)
+	return nil
+}
+
+func (c *Client) setUp(l *live) {
+	c.mu.Lock()
+	c.live = l
+	c.status = Status{Connected: true, Version: l.version.String(), Identity: l.identity, LastOK: time.Now()}
+	c.mu.Unlock()
+	c.log.Info("tmux connected", "server", c.Name(), "version", l.version.String(), "pid", l.identity.PID)
+	if c.opt.OnUp != nil {
+		c.opt.OnUp(l.identity)
+	}
+}
+
+func (c *Client) setDown(err error) {
+	c.mu.Lock()
+	was := c.status
+	c.live = nil
+	c.status = Status{Absent: errors.Is(err, errAbsent), Err: err, LastOK: was.LastOK}
+	c.mu.Unlock()
+	if was.Connected || was.Err.Error() != err.Error() {
+		c.log.Info("tmux not connected", "server", c.Name(), "reason", err)
+	}
+	if (was.Connected || errors.Is(err, errAbsent) != was.Absent) && c.opt.OnDown != nil {
+		c.opt.OnDown(err)
+	}
+}
+
+// note handles a notification.
+func (c *Client) note(line string) {
+	name, _, _ := strings.Cut(line, " ")
+	switch name {
+	case "%sessions-changed", "%session-renamed", "%unlinked-window-add", "%unlinked-window-close", "%window-add", "%window-close":
+		if c.opt.OnPanes != nil {
+			c.opt.OnPanes()
+		}
+	}
+}
+
+// Status tells how the connection stands now.
+func (c *Client) Status() Status {
+	c.mu.Lock()
+	s, l := c.status, c.live
+	c.mu.Unlock()
+	if l == nil {
+		return s
+	}
+	if since, ok := l.waiting(); ok {
+		s.Silent = time.Since(since)
+	}
+	l.mu.Lock()
+	if !l.lastOK.IsZero() {
+		s.LastOK = l.lastOK
+	}
+	l.mu.Unlock()
+	return s
+}
+
+// Gone reports whether no server is running on the socket.
+func (c *Client) Gone() bool { return c.Status().Absent }
+
+// Identity returns which run of the server the client is connected to.
+func (c *Client) Identity() (sessions.ServerIdentity, bool) {
+	s := c.Status()
+	return s.Identity, s.Connected
+}
+
+// current returns the connection, or why there's none.
+func (c *Client) current() (*live, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.live == nil {
+		return nil, fmt.Errorf("tmux server %s is %w: %w", c.Name(), sessions.ErrUnavailable, c.status.Err)
+	}
+	return c.live, nil
+}
+
+// do sends one request over the current connection.
+func (c *Client) do(ctx context.Context, r *request) ([]block, error) {
+	l, err := c.current()
+	if err != nil {
+		return nil, err
+	}
+	return l.do(ctx, r)
+}
+
+// learn sets the probe buffer and looks how it's shown.
+func (l *live) learn(ctx context.Context) error {
+	reply, err := l.do(ctx, &request{blocks: 3, line: "set-buffer -b " + bufferPrefix + "probe " + quote(probeText) +
+		" ; show-buffer -b " + bufferPrefix + "probe ; delete-buffer -b " + bufferPrefix + "probe"})
+	if err != nil {
+		return fmt.Errorf("learn how tmux shows buffers: %w", err)
+	}
+	enc, ok := learnEncoding(reply[1].lines)
+	if !ok {
+		return fmt.Errorf("learn how tmux %s shows buffers: got %q for %q", l.version, reply[1].lines, probeText)
+	}
+	l.enc = enc
+	return nil
+}
+
+// bufferPrefix begins the names of all buffers of ours.
+const bufferPrefix = "_panebridge_"
+
+// dropOldBuffers deletes what an earlier client left when it was killed.
+func (l *live) dropOldBuffers(ctx context.Context) {
+	reply, err := l.do(ctx, &request{blocks: 1, line: "list-buffers -F '#{buffer_name}'"})
+	if err != nil {
+		return
+	}
+	for _, name := range reply[0].lines {
+		if strings.HasPrefix(name, bufferPrefix) {
+			_, _ = l.do(ctx, &request{blocks: 1, line: "delete-buffer -b " + quote(name)})
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package tmux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// guarded is a command line that tmux runs only if the pane is as it was seen.
+// All of it is one line, so nothing the program prints can come in between.
+type guarded struct {
+	client *Client
+	guard  sessions.Guard
+}
+
+// Paste puts text into a pane as one bracketed paste, if the guard holds. It's
+// set-buffer and not load-buffer, which would wait for a file and break the
+// line's atomicity; -r keeps line ends as they are, -p brackets the paste where
+// the program asked for it. paste-buffer into a dead pane ends the whole server
+// on tmux 3.3a, hence the test for it.
+func (c *Client) Paste(ctx context.Context, g sessions.Guard, text string) (sessions.Outcome, error) {
+	l, err := c.current()
+	if err != nil {
+		return "", err
+	}
+	buf := bufferPrefix + strconv.FormatUint(l.buffers.Add(1), 10)
+	before := "set-buffer -b " + buf + " -- " + quote(text) + " ; "
+	out, err := guarded{c, g}.run(ctx, before, "paste-buffer -d -p -r -b "+buf+" -t "+g.Pane)
+	if err != nil || out != sessions.Done {
+		_ = l.discard(buf)
+	}
+	if err != nil {
+		return "", fmt.Errorf("paste into pane %s: %w", g.Pane, err)
+	}
+	return out, nil
+}
+
+// Press sends keys by tmux's names for them, if the guard holds.
+func (c *Client) Press(ctx context.Context, g sessions.Guard, keys ...string) (sessions.Outcome, error) {
+	cmd := "send-keys -t " + g.Pane + " --"
+	for _, k := range keys {
+		cmd += " " + quote(k)
+	}
+	out, err := guarded{c, g}.run(ctx, "", cmd)
+	if err != nil {
+		return "", fmt.Errorf("send keys to pane %s: %w", g.Pane, err)
+	}
+	return out, nil
+}
+
+// run sends `before ; if dead … else if held … else if moved … else command`
+// and reads which branch was taken from the token that each prints. Copy mode
+// is left first, because it swallows keys.
+func (g guarded) run(ctx context.Context, before, command string) (sessions.Outcome, error) {
+	const token = "panebridge-outcome"
+	say := func(o sessions.Outcome) string { return "display-message -p '" + token + " " + string(o) + "'" }
+	t := " -t " + g.guard.Pane + " "
+	line := before + "if-shell -F" + t + "'#{pane_dead}' { " + say(sessions.Dead) + " } { "
+	closing := " }"
+	if len(g.guard.Phrases) > 0 {
+		line += "if-shell -F" + t + quote("#{!=:#{C/ri:"+formatLiteral(strings.Join(g.guard.Phrases, "|"))+"},0}") +
+			" { " + say(sessions.Held) + " } { "
+		closing += " }"
+	}
+	if saw := g.guard.Saw; saw != nil {
+		line += "if-shell -F" + t + quote(sameScreen(saw)) + " { "
+		closing = " } { " + say(sessions.Moved) + closing + " }"
+	}
+	line += "if-shell -F" + t + "'#{pane_in_mode}' { send-keys" + t + "-X cancel } ; " + command + " ; " + say(sessions.Done) + closing
+	reply, err := g.client.do(ctx, &request{line: line, token: token})
+	if err != nil {
+		var refused *CommandError
+		if errors.As(err, &refused) && strings.Contains(refused.Message, "can't find pane") {
+			return "", ErrNoPane
+		}
+		return "", err
+	}
+	last := reply[len(reply)-1].lines[0]
+	return sessions.Outcome(strings.TrimPrefix(last, token+" ")), nil
+}
+
+// sameScreen is true in tmux while cursor, history and title are as seen. Of
+// the title only ASCII letters, digits and blanks count: other characters have
+// a meaning in formats, and are what agents animate.
+func sameScreen(s *sessions.Snapshot) string {
+	place := fmt.Sprintf("%d %d %d", s.CursorX, s.CursorY, s.HistorySize)
+	return "#{&&:#{==:#{cursor_x} #{cursor_y} #{history_size}," + place + "}," +
+		"#{==:#{s/[^A-Za-z0-9 ]/?/:pane_title}," + plainTitle(s.Title) + "}}"
+}
+
+func plainTitle(title string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == ' ' {
+			return r
+		}
+		return '?'
+	}, title)
+}
+
+// formatLiteral writes a regular expression so that it stands for itself in a
+// format: its special characters doubled or escaped.
+func formatLiteral(s string) string {
+	return strings.NewReplacer("#", "##", ",", "#,", "}", "#}").Replace(s)
+}

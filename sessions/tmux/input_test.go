@@ -1,0 +1,179 @@
+package tmux_test
+
+import (
+	"errors"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/panebridge/panebridge/sessions"
+	"github.com/panebridge/panebridge/sessions/tmux"
+)
+
+func (s *server) snapshot(p string) sessions.Snapshot {
+	s.t.Helper()
+	snap, err := s.client.Snapshot(s.ctx(), p, sessions.Window{})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return snap
+}
+
+func (s *server) shows(p, text string) func() bool {
+	return func() bool { return strings.Contains(strings.Join(s.snapshot(p).Rows, "\n"), text) }
+}
+
+func TestGuardHoldsPaste(t *testing.T) {
+	s := startServer(t)
+	p := s.pane("guard", `printf '\033]2;100%% #{x}, }\007'; echo 'Do you want to proceed?'; exec cat`)
+	s.await("dialog", s.shows(p, "proceed"))
+	saw := s.snapshot(p)
+	phrases := []string{"allow execution of", "do you want to (proceed|create)"}
+	paste := func(g sessions.Guard) sessions.Outcome {
+		t.Helper()
+		out, err := s.client.Paste(s.ctx(), g, "text")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	if out := paste(sessions.Guard{Pane: p, Phrases: phrases, Saw: &saw}); out != sessions.Held {
+		t.Errorf("with the dialog on the screen: %s", out)
+	}
+	other := saw
+	other.CursorX++
+	if out := paste(sessions.Guard{Pane: p, Saw: &other}); out != sessions.Moved {
+		t.Errorf("with the cursor elsewhere: %s", out)
+	}
+	other = saw
+	other.Title = "another"
+	if out := paste(sessions.Guard{Pane: p, Saw: &other}); out != sessions.Moved {
+		t.Errorf("with another title: %s", out)
+	}
+	if out := paste(sessions.Guard{Pane: p, Phrases: []string{"apply this change"}, Saw: &saw}); out != sessions.Done {
+		t.Errorf("with all as it was seen: %s", out)
+	}
+	s.await("text", s.shows(p, "text"))
+	if n := strings.Count(strings.Join(s.snapshot(p).Rows, "\n"), "text"); n != 1 {
+		t.Errorf("pasted %d times", n)
+	}
+	if left := s.tmux("list-buffers"); left != "" {
+		t.Errorf("buffers are left: %s", left)
+	}
+}
+
+// tmux 3.3a ends with all its sessions when a buffer is pasted into a dead
+// pane.
+func TestDeadPaneIsNotTouched(t *testing.T) {
+	s := startServer(t)
+	s.tmux("set-option", "-g", "remain-on-exit", "on")
+	p := s.pane("dead", "exit 3")
+	s.await("death", func() bool { return s.snapshot(p).Dead })
+	for what, do := range map[string]func() (sessions.Outcome, error){
+		"paste": func() (sessions.Outcome, error) { return s.client.Paste(s.ctx(), sessions.Guard{Pane: p}, "x") },
+		"press": func() (sessions.Outcome, error) { return s.client.Press(s.ctx(), sessions.Guard{Pane: p}, "Enter") },
+	} {
+		if out, err := do(); out != sessions.Dead || err != nil {
+			t.Errorf("%s: %s, %v", what, out, err)
+		}
+	}
+	if _, err := s.client.Paste(s.ctx(), sessions.Guard{Pane: "%99"}, "x"); !errors.Is(err, tmux.ErrNoPane) {
+		t.Errorf("paste into a gone pane: %v", err)
+	}
+	s.tmux("has-session", "-t", "=first")
+}
+
+func TestCopyModeIsLeft(t *testing.T) {
+	s := startServer(t)
+	p := s.pane("copy", "exec cat")
+	s.tmux("copy-mode", "-t", p)
+	if out, err := s.client.Press(s.ctx(), sessions.Guard{Pane: p}, "a", "b"); out != sessions.Done || err != nil {
+		t.Fatalf("%s, %v", out, err)
+	}
+	s.await("keys", s.shows(p, "ab"))
+}
+
+// What the user sees of tmux must not change by our being there.
+func TestNoSideEffects(t *testing.T) {
+	s := startServer(t)
+	p := s.pane("user", "exec cat", "-x", "100", "-y", "30")
+	state := func() string {
+		return s.tmux("show-environment", "-t", "=user") + "\n" + s.tmux("show-options", "-t", "=user:") + "\n" +
+			s.tmux("show-options", "-w", "-t", "=user:") + "\n" + s.tmux("show-options", "-g") + "\n" +
+			s.tmux("display-message", "-p", "-t", p, "#{session_attached} #{window_width}x#{window_height} #{session_windows}") + "\n" + s.tmux("list-buffers")
+	}
+	before := state()
+	if err := s.client.Mark(s.ctx(), p, "pb_x"); err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		s.snapshot(p)
+	}
+	if _, err := s.client.Screen(s.ctx(), p); err != nil {
+		t.Fatal(err)
+	}
+	s.snapshot(p)
+	if after := state(); after != before {
+		t.Errorf("before:\n%s\nafter:\n%s", before, after)
+	}
+	if got := s.tmux("show-options", "-p", "-t", p); got != "@panebridge_id pb_x" {
+		t.Errorf("pane options are %q", got)
+	}
+}
+
+// tmux before 3.6 keeps what capture-pane -p printed over control mode, for
+// ever: 4 KB for 50 rows.
+func TestServerMemoryStaysFlat(t *testing.T) {
+	n := 3000
+	if os.Getenv("PANEBRIDGE_STRESS") != "" {
+		n = 10_000
+	}
+	s := startServer(t)
+	p := s.pane("flat", "seq 1 1000; exec cat", "-x", "120", "-y", "50")
+	s.await("text", s.shows(p, "1000"))
+	pid := s.tmux("display-message", "-p", "#{pid}")
+	for range 500 {
+		s.snapshot(p) // buffers, once grown, stay
+	}
+	before := rss(t, pid)
+	for range n {
+		s.snapshot(p)
+	}
+	if grown := rss(t, pid) - before; grown > 1024 {
+		t.Errorf("the server grew by %d KB over %d captures", grown, n)
+	} else {
+		t.Logf("the server grew by %d KB over %d captures", grown, n)
+	}
+}
+
+// rss is a process's resident memory in KB.
+func rss(t *testing.T, pid string) int {
+	t.Helper()
+	data, err := os.ReadFile("/proc/" + pid + "/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(data)) {
+		if f := strings.Fields(line); len(f) > 1 && f[0] == "VmRSS:" {
+			n, _ := strconv.Atoi(f[1])
+			return n
+		}
+	}
+	t.Fatal("no VmRSS")
+	return 0
+}
+
+// The hidden session goes when the client does, and lets a server end whose
+// user has ended everything.
+func TestHiddenSessionLeaves(t *testing.T) {
+	s := startServer(t)
+	if got := s.tmux("list-sessions", "-F", "#{session_name}"); got != "_panebridge\nfirst" {
+		t.Fatalf("sessions are %q", got)
+	}
+	s.tmux("kill-session", "-t", "=first")
+	if err := s.client.Leave(s.ctx()); err != nil && !errors.Is(err, sessions.ErrUnavailable) {
+		t.Fatal(err)
+	}
+	s.await("end of the server", func() bool { return s.client.Gone() })
+}

@@ -1,0 +1,210 @@
+package tmux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// glanceFormat has what's cheap: about 13 µs of the server's time a pane. No
+// field reads /proc or walks the history.
+const glanceFormat = "#{pane_id} #{window_activity} #{history_size},#{cursor_x},#{cursor_y},#{pane_pid},#{pane_width},#{pane_height},#{pane_dead},#{alternate_on}"
+
+// Glances looks at all panes of the server with one command.
+func (c *Client) Glances(ctx context.Context) ([]sessions.Glance, error) {
+	reply, err := c.do(ctx, &request{line: "list-panes -a -F '" + glanceFormat + "'", blocks: 1})
+	if err != nil {
+		return nil, fmt.Errorf("list panes: %w", err)
+	}
+	out := make([]sessions.Glance, 0, len(reply[0].lines))
+	for _, line := range reply[0].lines {
+		id, rest, _ := strings.Cut(line, " ")
+		activity, state, ok := strings.Cut(rest, " ")
+		if !ok {
+			return nil, fmt.Errorf("list panes: %w: %.80q", errProtocol, line)
+		}
+		sec, _ := strconv.ParseInt(activity, 10, 64)
+		out = append(out, sessions.Glance{Pane: id, Activity: sec, State: state})
+	}
+	return out, nil
+}
+
+// paneFormat's texts are cleared of control characters (a folder's name may
+// hold a line end); "|" can't occur before the path, which comes last.
+const paneFormat = `#{pane_id}|#{pane_pid}|#{pane_dead}|#{@panebridge_id}|#{s/[\001-\037|]/?/:session_name}|` +
+	`#{s/[\001-\037|]/?/:pane_current_command}|#{s/[\001-\037]/?/:pane_current_path}`
+
+// Panes lists all panes with what's needed to recognise them, those of the
+// hidden session apart. It reads /proc for each, so it's for when panes came or
+// went, not for every tick.
+func (c *Client) Panes(ctx context.Context) ([]sessions.PaneInfo, error) {
+	reply, err := c.do(ctx, &request{line: "list-panes -a -F " + formatArg(paneFormat), blocks: 1})
+	if err != nil {
+		return nil, fmt.Errorf("list panes: %w", err)
+	}
+	out := make([]sessions.PaneInfo, 0, len(reply[0].lines))
+	for _, line := range reply[0].lines {
+		f := strings.SplitN(line, "|", 7)
+		if len(f) != 7 {
+			return nil, fmt.Errorf("list panes: %w: %.80q", errProtocol, line)
+		}
+		if f[4] == HiddenSession {
+			continue
+		}
+		pid, _ := strconv.Atoi(f[1])
+		out = append(out, sessions.PaneInfo{
+			ID: f[0], PID: pid, Dead: f[2] == "1", Mark: sessions.ID(f[3]), Session: f[4], Command: f[5], Cwd: f[6],
+		})
+	}
+	return out, nil
+}
+
+// formatArg quotes a format of ours for tmux's double quotes, in which octal
+// escapes are wanted.
+func formatArg(f string) string { return `"` + f + `"` }
+
+// Mark sets the pane's option @panebridge_id, or unsets it where id is "".
+func (c *Client) Mark(ctx context.Context, pane string, id sessions.ID) error {
+	line := "set-option -p -t " + pane + " @panebridge_id " + quote(string(id))
+	if id == "" {
+		line = "set-option -pu -t " + pane + " @panebridge_id"
+	}
+	if _, err := c.do(ctx, &request{line: line, blocks: 1}); err != nil {
+		return fmt.Errorf("mark pane %s: %w", pane, err)
+	}
+	return nil
+}
+
+// Create makes a tmux session with one pane that keeps HistoryLimit rows and
+// remains when its program ends, and marks it with id. It starts a server if
+// none is running.
+//
+// A pane's history limit is fixed when it's made, so the session is made with a
+// placeholder first, gets its limit, and then its real window, all in one
+// command line.
+func (c *Client) Create(ctx context.Context, id sessions.ID, req sessions.PaneRequest) (sessions.PaneInfo, error) {
+	if _, err := c.current(); err != nil {
+		if err := c.startServer(ctx); err != nil {
+			return sessions.PaneInfo{}, err
+		}
+	}
+	target := "'=" + req.Session + ":^'"
+	line := fmt.Sprintf("new-session -d -E -s %s -x %d -y %d 'exec cat' ; set-option -t =%s: history-limit %d ; new-window -k -t %s -P -F '#{pane_id}|#{pane_pid}'",
+		req.Session, req.Width, req.Height, req.Session, req.HistoryLimit, target)
+	if req.Cwd != "" {
+		line += " -c " + quote(req.Cwd)
+	}
+	for _, kv := range req.Env {
+		line += " -e " + quote(kv)
+	}
+	line += " --"
+	for _, a := range drained(req.Command) {
+		line += " " + quote(a)
+	}
+	line += " ; set-option -p -t " + target + " remain-on-exit on ; set-option -p -t " + target + " @panebridge_id " + quote(string(id))
+	reply, err := c.do(ctx, &request{line: line, blocks: 5})
+	if err != nil {
+		var refused *CommandError
+		if errors.As(err, &refused) && strings.Contains(refused.Message, "duplicate session") {
+			return sessions.PaneInfo{}, fmt.Errorf("create tmux session %s: %w: a tmux session of that name exists", req.Session, sessions.ErrConflict)
+		}
+		return sessions.PaneInfo{}, fmt.Errorf("create tmux session %s: %w", req.Session, err)
+	}
+	pane, pid, _ := strings.Cut(strings.Join(reply[2].lines, ""), "|")
+	info := sessions.PaneInfo{ID: pane, Session: req.Session, Mark: id, Cwd: req.Cwd}
+	info.PID, _ = strconv.Atoi(pid)
+	return info, nil
+}
+
+// startServer starts a tmux server with our hidden session as its first, and
+// waits until Run has connected to it.
+func (c *Client) startServer(ctx context.Context) error {
+	if err := c.checkProgram(ctx); err != nil {
+		return fmt.Errorf("start a tmux server: %w", err)
+	}
+	cmd := exec.CommandContext(ctx, c.opt.Program, c.args("new-session", "-d", "-E", "-s", HiddenSession, "-x", "80", "-y", "24", "exec cat")...)
+	cmd.Env = slices.DeleteFunc(cmd.Environ(), func(kv string) bool {
+		return strings.HasPrefix(kv, "TMUX=") || strings.HasPrefix(kv, "TMUX_PANE=") // with these it refuses to nest
+	})
+	cmd.WaitDelay = time.Second
+	if out, err := cmd.CombinedOutput(); err != nil && !strings.Contains(string(out), "duplicate session") {
+		return fmt.Errorf("start a tmux server on %s: %w: %s", c.SocketPath(), err, strings.TrimSpace(string(out)))
+	}
+	for {
+		if _, err := c.current(); err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("connect to the new tmux server: %w", ctx.Err())
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// Kill ends a pane and what runs in it. A pane that's gone is no error.
+func (c *Client) Kill(ctx context.Context, pane string) error {
+	_, err := c.do(ctx, &request{line: "kill-pane -t " + pane, blocks: 1})
+	var refused *CommandError
+	if err != nil && !errors.As(err, &refused) {
+		return fmt.Errorf("end pane %s: %w", pane, err)
+	}
+	return nil
+}
+
+// Leave gives the hidden session up if it's the server's last, so that a server
+// whose user has ended everything can end. Run looks for the server again.
+func (c *Client) Leave(ctx context.Context) error {
+	reply, err := c.do(ctx, &request{line: "list-sessions -F '#{exit-empty} #{session_name}'", blocks: 1})
+	if err != nil {
+		return err
+	}
+	if len(reply[0].lines) != 1 || reply[0].lines[0] != "1 "+HiddenSession {
+		return nil // there are others, or the server stays without any
+	}
+	c.leaving.Store(true)
+	_, err = c.do(ctx, &request{line: "detach-client", blocks: 1})
+	return err
+}
+
+// Screen captures a pane's visible screen with colours.
+func (c *Client) Screen(ctx context.Context, pane string) (sessions.Screen, error) {
+	l, err := c.current()
+	if err != nil {
+		return sessions.Screen{}, err
+	}
+	buf := bufferPrefix + strconv.FormatUint(l.buffers.Add(1), 10)
+	r := &request{blocks: 4, line: "display-message -p -t " + pane + " '" + stateFormat + "' ; capture-pane -eN -t " + pane +
+		" -b " + buf + " ; show-buffer -b " + buf + " ; delete-buffer -b " + buf}
+	r.rows = func(done []block) int {
+		if len(done) == 2 {
+			if s, err := parseState(strings.Join(done[0].lines, "")); err == nil {
+				return s.Height + l.enc.extra
+			}
+		}
+		return -1
+	}
+	reply, err := l.do(ctx, r)
+	if len(reply) > 0 && len(reply[0].lines) == 1 && !strings.HasPrefix(reply[0].lines[0], pane+",") {
+		return sessions.Screen{}, ErrNoPane
+	}
+	if err != nil {
+		return sessions.Screen{}, fmt.Errorf("capture pane %s: %w", pane, err)
+	}
+	s, err := parseState(reply[0].lines[0])
+	if err != nil {
+		return sessions.Screen{}, err
+	}
+	return sessions.Screen{
+		Width: s.Width, Height: s.Height, Rows: selfContained(l.enc.decode(reply[2].lines)),
+		CursorX: s.CursorX, CursorY: s.CursorY, CursorVisible: s.CursorVisible,
+		Alternate: s.Alternate, Title: s.Title, Dead: s.Dead,
+	}, nil
+}

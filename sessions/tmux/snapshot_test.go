@@ -1,0 +1,102 @@
+package tmux_test
+
+import (
+	"errors"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/panebridge/panebridge/sessions"
+	"github.com/panebridge/panebridge/sessions/tmux"
+)
+
+// A printer at full speed moves between any two calls; one call must agree
+// with itself: the numbers on its rows, counted from the row's place in the
+// grid, have to fit the history size that came along.
+func TestSnapshotIsAtomic(t *testing.T) {
+	n := 1000
+	if os.Getenv("PANEBRIDGE_STRESS") != "" {
+		n = 10_000
+	}
+	s := startServer(t)
+	s.tmux("set-option", "-g", "history-limit", "20000")
+	// Lines 1, 2, 3 … restart before the history is full, so that no row is
+	// ever dropped and grid row g holds line g+1 (or a prefix is cleared).
+	p := s.pane("printer", `exec awk 'BEGIN { for (i = 1; ; i++) { print i; if (i % 15000 == 0) { printf "\033[H\033[2J\033[3J"; i = 0 } } }'`, "-x", "80", "-y", "50")
+	moved, last := 0, -1
+	for range n {
+		snap, err := s.client.Snapshot(s.ctx(), p, sessions.Window{Start: -20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(snap.Rows) != min(20, snap.HistorySize)+snap.Height || len(snap.Wrapped) != len(snap.Rows) {
+			t.Fatalf("%d rows, %d flags for history %d, height %d", len(snap.Rows), len(snap.Wrapped), snap.HistorySize, snap.Height)
+		}
+		if snap.HistorySize != last {
+			moved++
+		}
+		last = snap.HistorySize
+		cursorRow := snap.HistorySize + snap.CursorY - snap.First
+		for i, row := range snap.Rows[:cursorRow] {
+			if got, _ := strconv.Atoi(strings.TrimRight(row, " ")); got != snap.First+i+1 {
+				t.Fatalf("grid row %d of history %d holds %q", snap.First+i, snap.HistorySize, row)
+			}
+		}
+	}
+	if moved < n/2 {
+		t.Fatalf("the printer moved only %d times in %d snapshots: this proves nothing", moved, n)
+	}
+	t.Logf("%d snapshots, %d times the pane had moved, 0 disagreed", n, moved)
+}
+
+func TestSnapshotKnowsWraps(t *testing.T) {
+	s := startServer(t)
+	long := strings.Repeat("0123456789", 20)
+	p := s.pane("wraps", `printf '%s\n' short `+long+` '' 'back\slash $HOME "q" 日本語' ; exec cat`, "-x", "80", "-y", "24")
+	var snap sessions.Snapshot
+	s.await("the last line", func() bool {
+		var err error
+		if snap, err = s.client.Snapshot(s.ctx(), p, sessions.Window{}); err != nil {
+			t.Fatal(err)
+		}
+		return strings.HasPrefix(snap.Rows[5], `back`)
+	})
+	want := []string{"short", long[:80], long[80:160], long[160:], "", `back\slash $HOME "q" 日本語`}
+	for i, w := range want {
+		if strings.TrimRight(snap.Rows[i], " ") != w {
+			t.Errorf("row %d is %q, want %q", i, snap.Rows[i], w)
+		}
+		if wrapped := i == 1 || i == 2; snap.Wrapped[i] != wrapped {
+			t.Errorf("row %d: wrapped is %v", i, snap.Wrapped[i])
+		}
+	}
+}
+
+// A pane can print what looks like the protocol; its text must stay text.
+func TestSnapshotOfHostilePane(t *testing.T) {
+	s := startServer(t)
+	p := s.pane("hostile", `i=0; while [ $i -lt 3000 ]; do printf '%%end %d %d 1\n%%error %d %d 1\n%%exit\n%%begin 1 2 1\n' $(date +%s) $i $(date +%s) $i; i=$((i+1)); done; printf '\033]2;%%end,}#{pane_id}\007done\n'; exec cat`, "-x", "80", "-y", "24")
+	for {
+		snap, err := s.client.Snapshot(s.ctx(), p, sessions.Window{Start: -100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(strings.Join(snap.Rows, "\n"), "done") {
+			if snap.Title != "%end,}#{pane_id}" {
+				t.Errorf("title is %q", snap.Title)
+			}
+			break
+		}
+	}
+}
+
+func TestSnapshotOfGonePane(t *testing.T) {
+	s := startServer(t)
+	if _, err := s.client.Snapshot(s.ctx(), "%999", sessions.Window{}); !errors.Is(err, tmux.ErrNoPane) {
+		t.Fatalf("error is %v", err)
+	}
+	if _, err := s.client.Snapshot(s.ctx(), "%0", sessions.Window{}); err != nil {
+		t.Fatalf("the connection is out of step: %v", err)
+	}
+}
