@@ -21,8 +21,8 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 		fmt.Fprintf(&out, verb+verb, secret, map[string]any{"a": secret})
 		fmt.Fprintf(&out, verb, hidden)
 	}
-	slog.New(slog.NewJSONHandler(&out, nil)).Info("x", slog.Any("secret", secret), slog.Any("in", map[string]any{"a": secret}))
-	slog.New(slog.NewTextHandler(&out, nil)).Info("x", slog.Any("secret", secret), slog.Any("in", []config.Secret{secret}))
+	slog.New(slog.NewJSONHandler(&out, nil)).Info("x", "secret", secret, "in", map[string]any{"a": secret})
+	slog.New(slog.NewTextHandler(&out, nil)).Info("x", "secret", secret, "in", []config.Secret{secret})
 	for _, encode := range []func() ([]byte, error){
 		func() ([]byte, error) { return json.Marshal(map[string]config.Secret{"a": secret}) },
 		func() ([]byte, error) { return yaml.Dump(map[string]config.Secret{"a": secret}) },

@@ -34,7 +34,7 @@ func (m *Manager) Input(ctx context.Context, id ID, req InputRequest) (Receipt, 
 	e := m.entries[s.ID]
 	e.queue = append(e.queue, r)
 	m.mu.Unlock()
-	m.startTypist(s.ID)
+	m.startTypist(s.ID) //nolint:contextcheck // the typist outlives the request
 	return out, nil
 }
 

@@ -113,7 +113,7 @@ func (m *Manager) Run(ctx context.Context) error {
 	}
 	m.mu.Unlock()
 	for _, id := range waiting {
-		m.startTypist(id)
+		m.startTypist(id) //nolint:contextcheck // it uses ctx, which is kept in m
 	}
 	for {
 		select {

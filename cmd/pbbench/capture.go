@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -62,7 +63,7 @@ func captureCommand() *cobra.Command {
 	f.IntVar(&opt.active, "active", 10, "how many of them print, 3.3 lines a second each")
 	f.IntVar(&opt.seconds, "seconds", 6, "ticks of a second to measure")
 	f.IntVar(&opt.captures, "captures", 2000, "captures of the check of the tmux server's memory; 0: no check")
-	f.StringVar(&opt.profile, "profile", "", "write a CPU profile of the daemon to this file (of the last --sessions)")
+	f.StringVar(&opt.profile, "profile", "", "write a CPU profile of the daemon's ticks to this file (of the last --sessions)")
 	f.BoolVar(&opt.full, "full", false, "the counts of the bars: 60 ticks, 10,000 captures")
 	f.BoolVar(&opt.json, "json", false, "print one JSON object a row")
 	return cmd
@@ -137,7 +138,7 @@ func (o captureOptions) panebridge(ctx context.Context, b *bed) (row captureRow,
 	if err != nil {
 		return row, nil, err
 	}
-	if err = pause(ctx, settle); err == nil {
+	if err = errors.Join(pause(ctx, settle), d.startProfile()); err == nil {
 		row, server, err = o.ticks(ctx, b, d)
 	}
 	if stopErr := d.stop(); err == nil {

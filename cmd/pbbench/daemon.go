@@ -30,7 +30,7 @@ const adoptTimeout = 2 * time.Minute
 type daemonOptions struct {
 	cadence      float64 // seconds
 	historyLimit int     // of panes the daemon makes; 0: the default
-	profile      string  // file for a CPU profile; "": none
+	profile      string  // file for a CPU profile from startProfile on; "": none
 	adopt        bool    // take in the bed's sessions
 }
 
@@ -38,7 +38,7 @@ type daemonOptions struct {
 // its alone.
 type daemon struct {
 	cmd   *exec.Cmd
-	stdin io.Closer
+	stdin io.WriteCloser
 	api   *client.Client
 	pid   int
 }
@@ -121,6 +121,14 @@ func (d *daemon) await(ctx context.Context, want int) error {
 	}
 }
 
+// startProfile leaves the start out of the daemon's profile.
+func (d *daemon) startProfile() error {
+	if _, err := d.stdin.Write([]byte{'\n'}); err != nil {
+		return fmt.Errorf("start the daemon's profile: %w", err)
+	}
+	return nil
+}
+
 // stop ends the daemon and waits for its end.
 func (d *daemon) stop() error {
 	_ = d.stdin.Close()
@@ -142,10 +150,24 @@ func daemonCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := context.WithCancel(cmd.Context())
 			defer cancel()
+			profile := make(chan struct{}, 1)
 			go func() {
-				_, _ = io.Copy(io.Discard, os.Stdin) // ends with whoever started us, however that ends
-				cancel()
+				defer cancel() // ends with whoever started us, however that ends
+				for b := make([]byte, 1); ; {
+					if _, err := os.Stdin.Read(b); err != nil {
+						return
+					}
+					select {
+					case profile <- struct{}{}:
+					default: // it has begun already
+					}
+				}
 			}()
+			stop, err := profileOn(ctx, profile, opt.profile)
+			if err != nil {
+				return err
+			}
+			defer stop()
 			return runDaemon(ctx, opt, socket, state)
 		},
 	}
@@ -157,6 +179,25 @@ func daemonCommand() *cobra.Command {
 	f.StringVar(&opt.profile, "profile", "", "file for a CPU profile")
 	f.BoolVar(&opt.adopt, "adopt", false, "take in the benchmark's sessions")
 	return cmd
+}
+
+// profileOn writes a CPU profile from a signal on until stop.
+func profileOn(ctx context.Context, on <-chan struct{}, name string) (stop func(), err error) {
+	if name == "" {
+		return func() {}, nil
+	}
+	f, err := os.Create(filepath.Clean(name))
+	if err != nil {
+		return nil, fmt.Errorf("write a CPU profile: %w", err)
+	}
+	go func() {
+		select {
+		case <-on:
+			_ = pprof.StartCPUProfile(f) // it fails only where one is being taken
+		case <-ctx.Done():
+		}
+	}()
+	return func() { pprof.StopCPUProfile(); _ = f.Close() }, nil
 }
 
 func runDaemon(ctx context.Context, opt daemonOptions, socket, state string) error {
@@ -171,17 +212,6 @@ func runDaemon(ctx context.Context, opt daemonOptions, socket, state string) err
 	}
 	if opt.adopt {
 		cfg.Sessions.Adopt = []string{"bench-*"}
-	}
-	if opt.profile != "" {
-		f, err := os.Create(filepath.Clean(opt.profile))
-		if err != nil {
-			return fmt.Errorf("write a CPU profile: %w", err)
-		}
-		defer f.Close()
-		if err := pprof.StartCPUProfile(f); err != nil {
-			return fmt.Errorf("take a CPU profile: %w", err)
-		}
-		defer pprof.StopCPUProfile()
 	}
 	err := app.Run(ctx, app.Options{
 		Config: cfg, StateDir: state, Version: "bench",

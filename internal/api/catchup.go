@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"time"
 
 	"github.com/panebridge/panebridge/sessions"
@@ -53,7 +52,7 @@ func (s *stream) read(ctx context.Context, id sessions.ID, pos position) (sessio
 		case ctx.Err() != nil:
 			return sessions.Output{}, 0, 0, err
 		}
-		s.api.opts.Log.Warn("reading the output log for an event stream", slog.String("session", string(id)), slog.Any("error", err))
+		s.api.opts.Log.Warn("reading the output log for an event stream", "session", string(id), "err", err)
 		if err := s.out.flush(); err != nil {
 			return sessions.Output{}, 0, 0, err
 		}

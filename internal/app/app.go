@@ -101,7 +101,7 @@ func (d *daemon) build(ctx context.Context, token string) error {
 	sources := map[string]polling.Source{}
 	var servers []sessions.Server
 	for _, s := range cfg.Tmux.Servers {
-		c := d.newClient(s)
+		c := d.newClient(s) //nolint:contextcheck // what it calls back brings no context
 		d.clients = append(d.clients, c)
 		servers = append(servers, c)
 		sources[c.Name()] = c

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -122,14 +123,7 @@ func (d *daemon) lines(id sessions.ID) []string {
 }
 
 func (d *daemon) has(id sessions.ID, line string) func() bool {
-	return func() bool {
-		for _, l := range d.lines(id) {
-			if l == line {
-				return true
-			}
-		}
-		return false
-	}
+	return func() bool { return slices.Contains(d.lines(id), line) }
 }
 
 func (d *daemon) final(r sessions.Receipt) sessions.Receipt {

@@ -205,7 +205,6 @@ func serve(dir string) {
 	cfg.Sessions.HistoryLimit = 20_000
 	cfg.Polling.OutputCadence, cfg.Polling.FocusCadence = 0.1, 0.1
 	if err := app.Run(context.Background(), app.Options{Config: cfg, StateDir: filepath.Join(dir, "state")}); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+		panic(err)
 	}
 }

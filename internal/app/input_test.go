@@ -3,7 +3,6 @@ package app_test
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -51,9 +50,9 @@ func record(mode, file string) {
 		if err := unix.IoctlSetTermios(0, unix.TCSETS, t); err != nil {
 			panic(err)
 		}
-		fmt.Print("\x1b[?2004h")
+		_, _ = io.WriteString(os.Stdout, "\x1b[?2004h")
 	}
-	fmt.Print("ready\r\n")
+	_, _ = io.WriteString(os.Stdout, "ready\r\n")
 	buf := make([]byte, 1<<16)
 	for {
 		n, err := os.Stdin.Read(buf)
@@ -107,8 +106,10 @@ func (d *daemon) recorder(name, mode string) (sessions.ID, string) {
 	return s.ID, file
 }
 
-var pieces = []string{"-n", ";", "a;b", "Enter", "C-c", "$HOME", "`id`", "#{pane_id}", "\\", "\\n", "'", "\"", "{", "}", "%", "%begin 1 2 1",
-	"日本語", "👩‍💻", "é", "~", "!", "@x", "/", "  ", "\t", "\n", "word", "~ok", "|", "&&", "\u00a0", "==", "#", "-", "--", "@{u}", "$(x)", "]", "["}
+var pieces = []string{
+	"-n", ";", "a;b", "Enter", "C-c", "$HOME", "`id`", "#{pane_id}", "\\", "\\n", "'", "\"", "{", "}", "%", "%begin 1 2 1",
+	"日本語", "👩‍💻", "é", "~", "!", "@x", "/", "  ", "\t", "\n", "word", "~ok", "|", "&&", "\u00a0", "==", "#", "-", "--", "@{u}", "$(x)", "]", "[",
+}
 
 func randomText(r *rand.Rand) string {
 	var b strings.Builder

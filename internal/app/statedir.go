@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrInUse: another daemon runs on the same state folder.
+// ErrInUse means that another daemon runs on the same state folder.
 var ErrInUse = errors.New("another panebridge runs on this state folder")
 
 // maxSocketPath is how long the path of a Unix socket may be (sun_path less

@@ -21,7 +21,7 @@ const everything = "*"
 var rules = map[string][]string{
 	// The way in.
 	"cmd/panebridge": {"internal/cli"},
-	"cmd/pbbench":    {"sessions", "sessions/tmux", "polling", "internal/store", "internal/app", "internal/api/client"},
+	"cmd/pbbench":    {"config", "sessions", "sessions/tmux", "polling", "internal/store", "internal/app", "internal/api", "internal/api/client"},
 
 	// The roots: they import nothing of ours.
 	"config":              {},

@@ -41,10 +41,7 @@ func (c *Client) Paste(ctx context.Context, g sessions.Guard, text string) (sess
 
 // Press sends keys by tmux's names for them, if the guard holds.
 func (c *Client) Press(ctx context.Context, g sessions.Guard, keys ...string) (sessions.Outcome, error) {
-	cmd := "send-keys -t " + g.Pane + " --"
-	for _, k := range keys {
-		cmd += " " + quote(k)
-	}
+	cmd := "send-keys -t " + g.Pane + " --" + quoteAll(keys)
 	out, err := guarded{c, g}.run(ctx, "", cmd)
 	if err != nil {
 		return "", fmt.Errorf("send keys to pane %s: %w", g.Pane, err)

@@ -98,16 +98,14 @@ func (c *Client) Create(ctx context.Context, id sessions.ID, req sessions.PaneRe
 	target := "'=" + req.Session + ":^'"
 	line := fmt.Sprintf("new-session -d -E -s %s -x %d -y %d 'exec cat' ; set-option -t =%s: history-limit %d ; new-window -k -t %s -P -F '#{pane_id}|#{pane_pid}'",
 		req.Session, req.Width, req.Height, req.Session, req.HistoryLimit, target)
+	var args []string
 	if req.Cwd != "" {
-		line += " -c " + quote(req.Cwd)
+		args = append(args, "-c", quote(req.Cwd))
 	}
 	for _, kv := range req.Env {
-		line += " -e " + quote(kv)
+		args = append(args, "-e", quote(kv))
 	}
-	line += " --"
-	for _, a := range drained(req.Command) {
-		line += " " + quote(a)
-	}
+	line += " " + strings.Join(args, " ") + " --" + quoteAll(drained(req.Command))
 	line += " ; set-option -p -t " + target + " remain-on-exit on ; set-option -p -t " + target + " @panebridge_id " + quote(string(id))
 	reply, err := c.do(ctx, &request{line: line, blocks: 5})
 	if err != nil {

@@ -25,3 +25,13 @@ func quote(s string) string {
 	b.WriteByte('"')
 	return b.String()
 }
+
+// quoteAll quotes arguments, each with a blank before it.
+func quoteAll(args []string) string {
+	var b strings.Builder
+	for _, a := range args {
+		b.WriteByte(' ')
+		b.WriteString(quote(a))
+	}
+	return b.String()
+}

@@ -10,7 +10,7 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// ErrNoPane: the pane is gone.
+// ErrNoPane means that the pane is gone.
 var ErrNoPane = fmt.Errorf("pane is gone: %w", sessions.ErrUnknown)
 
 // stateFormat asks for a pane's state; the title is last because it may hold
