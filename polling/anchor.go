@@ -16,35 +16,32 @@ const anchorRows = 24
 type anchor struct {
 	End    int64
 	Hashes []uint64
-	// Repeats: the same rows were seen elsewhere too, so finding them in one
-	// place proves little; all places have to be looked at.
+	// Repeats: the same rows were seen elsewhere too, or repeat themselves, so
+	// finding them in one place proves little; all places have to be looked at.
 	Repeats bool
 }
 
 // newAnchor takes the anchor from the rows of a snapshot that are history.
 // base is the absolute number of grid row 0. Text that repeats itself (blank
-// rows, one line again and again) gets a longer anchor.
-func newAnchor(base int64, s *sessions.Snapshot, hashes []uint64, old anchor) anchor {
+// rows, one line again and again) gets a longer anchor, of most rows at most.
+func newAnchor(base int64, s *sessions.Snapshot, hashes []uint64, old anchor, most int) anchor {
 	end := min(s.HistorySize-s.First, len(hashes))
 	if end <= 0 {
-		if base+int64(s.HistorySize) == old.End {
+		if s.HistorySize > 0 && base+int64(s.HistorySize) == old.End {
 			return old
 		}
 		return anchor{}
 	}
 	n := min(end, anchorRows)
-	for n < min(end, maxAnchorRows) && distinct(hashes[end-n:end]) < minDistinct {
+	for n < min(end, most) && distinct(hashes[end-n:end]) < minDistinct {
 		n++
 	}
 	a := anchor{End: base + int64(s.First+end), Hashes: append([]uint64(nil), hashes[end-n:end]...)}
-	a.Repeats = distinct(a.Hashes) < minDistinct || occursBefore(hashes[:end], n)
+	a.Repeats = distinct(a.Hashes) < minDistinct || periodic(a.Hashes) || occursBefore(hashes[:end], n)
 	return a
 }
 
-const (
-	maxAnchorRows = 256
-	minDistinct   = 4 // different rows an anchor should have
-)
+const minDistinct = 4 // different rows an anchor should have
 
 func distinct(h []uint64) int {
 	seen := make(map[uint64]struct{}, minDistinct)
@@ -55,6 +52,16 @@ func distinct(h []uint64) int {
 		}
 	}
 	return len(seen)
+}
+
+// periodic reports whether rows are one block again and again, at least twice.
+func periodic(h []uint64) bool {
+	for p := 1; p <= len(h)/2; p++ {
+		if slices.Equal(h[p:], h[:len(h)-p]) {
+			return true
+		}
+	}
+	return false
 }
 
 // occursBefore reports whether the last n of h stand in h a second time.
@@ -86,7 +93,9 @@ func trimRow(s string) string { return strings.TrimRight(s, " ") }
 // place is where an anchor was found.
 type place struct {
 	base      int64 // absolute number of grid row 0
+	k         int   // how many drops of rows lie between
 	ambiguous bool  // several places fit, because the text repeats itself
+	others    []place
 }
 
 // search is what the lookup of an anchor found out.
@@ -94,6 +103,7 @@ type search int
 
 const (
 	found   search = iota
+	weak           // a part of it, which may be something else
 	deeper         // not in these rows, but it may be above them
 	dropped        // it can't be in the grid any more: history was full and dropped it
 	cleared        // history is shorter than dropping rows can make it
@@ -101,70 +111,114 @@ const (
 
 // locate finds the anchor in a snapshot. base and hs are those of the snapshot
 // before. When history reaches its limit tmux drops ny = limit/10 rows at once,
-// so the anchor can only be where it was or a multiple of ny above.
-func locate(a anchor, base int64, hs int, s *sessions.Snapshot, hashes []uint64) (place, search) {
-	ny := int64(max(1, s.HistoryLimit/10))
-	mayDrop := s.HistorySize >= s.HistoryLimit-int(ny) && s.HistoryLimit > 0
+// so the anchor can only be where it was or a multiple of ny above, and from
+// look to look it only moves up: places below from were looked at already. With
+// deeper, place.k is the lowest place that is still to be looked at.
+func locate(a anchor, base int64, hs, from int, s *sessions.Snapshot, hashes []uint64) (place, search) {
 	if len(a.Hashes) == 0 {
-		return place{base: base}, locateBlind(hs, s, mayDrop)
+		return place{base: base}, locateBlind(hs, s)
 	}
-	maxK := int64(0)
-	if mayDrop {
-		maxK = (a.End-1-base)/ny + 1
+	ny := dropRows(s)
+	maxK := 0
+	if mayDrop(s) {
+		maxK = int((a.End-1-base)/ny) + 1
 	}
-	var p place
-	hits, needDeeper := 0, false
-	for k := int64(0); k <= maxK; k++ {
-		end := a.End - base - k*ny // grid row behind the anchor's last row
-		switch match(a, end, s, hashes) {
+	var hit, open, frail []place
+	for k := from; k <= maxK; k++ {
+		p := place{base: base + int64(k)*ny, k: k}
+		switch match(a, a.End-p.base, s, hashes) {
 		case found:
-			if hits == 0 {
-				p.base = base + k*ny
-			}
-			hits++
+			hit = append(hit, p)
+		case weak:
+			frail = append(frail, p)
 		case deeper:
-			needDeeper = true
+			open = append(open, p)
 		case dropped, cleared:
 		}
 	}
-	switch {
-	case needDeeper && (hits == 0 || a.Repeats):
-		return p, deeper // a place above might fit as well: look before deciding
-	case hits > 0:
-		p.ambiguous = hits > 1
-		return p, found
-	case mayDrop:
-		return p, dropped
+	if a.Repeats && len(hit) > 0 {
+		hit = append(hit, frail...) // where more of it stands proves as little
 	}
-	return p, cleared
+	if len(hit) == 1 && maxK > 0 && a.repeatsBelow(a.End-hit[0].base, s, hashes) {
+		hit[0].ambiguous = true
+		return hit[0], found
+	}
+	switch {
+	case len(hit) > 0 && !(a.Repeats && len(open) > 0):
+		hit[0].ambiguous, hit[0].others = len(hit) > 1 || a.Repeats && maxK > 0, hit[1:]
+		return hit[0], found
+	case len(hit) > 0: // a place above might fit as well: look before deciding
+		hit[0].ambiguous = true
+		return hit[0], deeper
+	case len(open) > 0:
+		return open[0], deeper
+	case len(frail) > 0:
+		frail[0].ambiguous, frail[0].others = true, frail[1:]
+		return frail[0], weak
+	case mayDrop(s):
+		return place{}, dropped
+	}
+	return place{}, cleared
+}
+
+// repeatsBelow reports whether what was found of the anchor before grid row end
+// comes again below that: then the text is periodic, and as many rows may have
+// gone by as tmux drops. Of a short run its beginning is enough.
+func (a anchor) repeatsBelow(end int64, s *sessions.Snapshot, hashes []uint64) bool {
+	run := a.Hashes[max(0, len(a.Hashes)-int(end)):]
+	at := int(end) - s.First
+	if len(run) < anchorRows {
+		at -= max(0, len(run)-minDistinct)
+		run = run[:min(len(run), minDistinct)]
+	}
+	return comesAgain(run, at, hashes)
+}
+
+// comesAgain reports whether a run of rows that ends before row end stands
+// further below again.
+func comesAgain(run []uint64, end int, hashes []uint64) bool {
+	for i := max(end+1, len(run)); i <= len(hashes); i++ {
+		if slices.Equal(hashes[i-len(run):i], run) {
+			return true
+		}
+	}
+	return false
+}
+
+// dropRows is how many rows tmux drops at once.
+func dropRows(s *sessions.Snapshot) int64 { return int64(max(1, s.HistoryLimit/10)) }
+
+// mayDrop reports whether history is so long that rows may have been dropped.
+func mayDrop(s *sessions.Snapshot) bool {
+	return s.HistoryLimit > 0 && s.HistorySize >= s.HistoryLimit-int(dropRows(s))
 }
 
 // locateBlind decides without an anchor: before the first row of history.
-func locateBlind(hs int, s *sessions.Snapshot, mayDrop bool) search {
+func locateBlind(hs int, s *sessions.Snapshot) search {
 	switch {
 	case s.HistorySize < hs:
 		return cleared
-	case mayDrop && hs < s.HistorySize:
+	case mayDrop(s) && hs < s.HistorySize:
 		return dropped
 	}
 	return found
 }
 
 // match compares the anchor, ending before grid row end, with what the snapshot
-// has there. Rows of the anchor above the oldest row kept don't count, but one
-// row at least must be left.
+// has there. Where rows of the anchor are above the oldest row kept, what's left
+// may as well be the same text printed a second time: that's weak.
 func match(a anchor, end int64, s *sessions.Snapshot, hashes []uint64) search {
 	last := end - 1
 	if last < 0 || last >= int64(s.HistorySize+s.Height) {
 		return dropped
 	}
 	if last >= int64(s.First+len(hashes)) {
-		return dropped // below a window that doesn't reach the bottom
+		return deeper // below a window that doesn't reach the bottom
 	}
 	for i := len(a.Hashes) - 1; i >= 0; i-- {
 		g := last - int64(len(a.Hashes)-1-i)
 		if g < 0 {
-			return found
+			return weak
 		}
 		if g < int64(s.First) {
 			return deeper

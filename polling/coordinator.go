@@ -17,7 +17,7 @@ const focusFor = 30 * time.Second
 
 // sweepTicks is in how many ticks every pane is captured once, whatever the
 // looks say: the safety net below change detection.
-const sweepTicks = 60
+const sweepTicks = 300
 
 // ErrRunning: the session has a poller already.
 var ErrRunning = errors.New("the session has a poller already")
@@ -28,7 +28,7 @@ type Options struct {
 	Cadence         time.Duration // between two looks at all panes; 1 s
 	FocusCadence    time.Duration // between two captures of a session somebody talks to; 200 ms
 	CaptureTimeout  time.Duration // after which a capture is given up; 5 s
-	MaxCaptureLines int           // rows a capture may have; 5,000
+	MaxCaptureLines int           // rows of history a capture may have; 5,000, at least 100
 	Marker          *Marker       // what ends a turn; nil: nothing does
 	Logger          *slog.Logger
 }
@@ -46,6 +46,7 @@ func (o Options) withDefaults() Options {
 	if o.MaxCaptureLines <= 0 {
 		o.MaxCaptureLines = 5000
 	}
+	o.MaxCaptureLines = max(o.MaxCaptureLines, minCaptureLines)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -65,6 +66,7 @@ type PollingCoordinator struct {
 	ctx     context.Context //nolint:containedctx // the pollers' life is Run's, not Start's
 	pollers map[sessions.ID]*OutputPoller
 	panes   map[string]map[string]*OutputPoller // server → pane → poller
+	focus   map[*OutputPoller]struct{}          // those that somebody talks to
 	running sync.WaitGroup
 }
 
@@ -73,6 +75,7 @@ func NewCoordinator(sources map[string]Source, log Log, owner Owner, opt Options
 	c := &PollingCoordinator{
 		opt: opt.withDefaults(), log: log, owner: owner, sources: sources,
 		pollers: map[sessions.ID]*OutputPoller{}, panes: map[string]map[string]*OutputPoller{},
+		focus: map[*OutputPoller]struct{}{},
 	}
 	for name := range sources {
 		c.panes[name] = map[string]*OutputPoller{}
@@ -159,9 +162,13 @@ func (c *PollingCoordinator) Typed(id sessions.ID, text string) {
 	c.mu.Lock()
 	p := c.pollers[id]
 	c.mu.Unlock()
-	if p != nil {
-		p.typed(text, time.Now(), c.opt.Marker)
+	if p == nil {
+		return
 	}
+	p.typed(text, time.Now(), c.opt.Marker)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.focus[p] = struct{}{}
 }
 
 // ServerGone ends all pollers of a server whose panes are no more.
@@ -211,8 +218,11 @@ func (c *PollingCoordinator) wakeFocused(server string) {
 	now := time.Now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, p := range c.panes[server] {
-		if p.focused(now) {
+	for p := range c.focus {
+		switch {
+		case !p.focused(now):
+			delete(c.focus, p)
+		case p.target.Server == server:
 			p.poke()
 		}
 	}

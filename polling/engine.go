@@ -16,18 +16,11 @@ type Engine struct {
 	marker  *Marker
 	drained bool // the pane's program can't end before tmux has read its output
 
-	screen  []screenRow      // undecided rows of the last normal screen, for when they vanish
+	screen  memory           // the undecided rows of the last look, for when they vanish
 	prevAbs map[int64]uint64 // hashes of the last snapshot's visible rows
 	orphans orphans
-	echoes  []string // what was typed lately and holds the turn marker
-}
-
-// screenRow is a visible row as last seen.
-type screenRow struct {
-	abs     int64
-	text    string
-	wrapped bool
-	done    bool // it stood above the cursor: the program had finished it
+	rep     *reprinted // recognises what was printed before; nil: nothing is printed again now
+	echoes  []string   // what was typed lately and holds the turn marker
 }
 
 // state is what survives a restart of the daemon.
@@ -35,14 +28,18 @@ type state struct {
 	Started       bool
 	PID           int
 	Width, Height int
-	Base          int64 // absolute number of grid row 0
-	HS            int   // history size
-	Next          int64 // absolute number of the first row that's undecided
+	Base          int64  // absolute number of grid row 0
+	HS            int    // history size
+	Activity      int64  // second of the last output
+	Next          int64  // absolute number of the first row that's undecided
+	Longest       int64  // rows of the longest line so far
+	Begun         string // beginning of the line at Next that has been dropped
 	Anchor        anchor
 	Shown         map[int64]uint64 // visible rows that are lines already
 	Drew          bool             // the program was drawing
 	Cursor        int64            // absolute number of the cursor's row
 	Marked        int64            // absolute number behind the newest row in which a turn marker was honoured
+	MarkedEarly   string           // its text, while that isn't a line yet
 	Floor         int64            // rows from here on were overwritten lately, until FloorUntil
 	FloorUntil    time.Time
 	ReprintUntil  time.Time // the program may be printing everything again
@@ -55,6 +52,7 @@ type Step struct {
 	Gaps     []sessions.Gap // After counts the lines of this step before the gap
 	Live     *sessions.Live
 	Complete bool // a turn marker was seen
+	TurnEnd  int  // how many of Lines there are up to the newest with a turn marker; 0: none
 	Changed  bool // the pane isn't as it was at the last snapshot
 	Settling bool // something waits for another look, though the pane may stay as it is
 	Dialog   string
@@ -68,7 +66,11 @@ func (s *Step) Engine() Engine { return s.engine }
 
 // Need says that the snapshot didn't reach far enough: take one with this
 // window and apply that instead.
-type Need struct{ Window sessions.Window }
+type Need struct {
+	Window sessions.Window
+	tries  int // how many windows were asked for in a row
+	place  int // the places of the anchor below this one were looked at
+}
 
 // Tail gives the newest lines of the output log, oldest first, at most n. It's
 // asked only where text may have been printed again.
@@ -81,10 +83,17 @@ func NewEngine(p Profile, m *Marker, drained bool) Engine {
 }
 
 // Apply works a snapshot in. If it doesn't reach far enough, Apply changes
-// nothing and says what it needs; attempt counts how often it did so in a row.
-// maxRows bounds the window it asks for.
-func (e Engine) Apply(s *sessions.Snapshot, attempt, maxRows int, tail Tail, now time.Time) (*Step, *Need, error) {
-	w := &work{Engine: e, s: s, now: now, tail: tail, maxRows: maxRows, attempt: attempt, step: &Step{}}
+// nothing and says what it needs; that's given back with the next snapshot as
+// asked, and is nil otherwise. maxRows bounds the rows of history it asks for;
+// 4 × anchorRows is the least.
+func (e Engine) Apply(s *sessions.Snapshot, asked *Need, maxRows int, tail Tail, now time.Time) (*Step, *Need, error) {
+	w := &work{Engine: e, s: s, now: now, tail: tail, maxRows: maxRows, step: &Step{}}
+	if asked != nil {
+		w.asked = *asked
+	}
+	if e.rep != nil {
+		w.rep = e.rep.clone()
+	}
 	w.state.Shown = cloneShown(e.state.Shown)
 	w.orphans = e.orphans.clone()
 	if need, err := w.apply(); need != nil || err != nil {
@@ -102,7 +111,7 @@ type work struct {
 	now     time.Time
 	tail    Tail
 	maxRows int
-	attempt int
+	asked   Need
 	step    *Step
 	drawing bool
 	frozen  bool // the grid can't be followed at the moment
@@ -125,6 +134,7 @@ func (w *work) apply() (*Need, error) {
 			return nil, err
 		}
 	}
+	w.learn()
 	w.look()
 	w.remember()
 	return nil, nil
@@ -231,32 +241,26 @@ func (w *work) remember() {
 	}
 	if w.frozen {
 		st.CaughtUp = true
+		w.keepScreen()
 		return
 	}
 	st.Started, st.PID, st.Width, st.Height, st.HS = true, s.PID, s.Width, s.Height, s.HistorySize
-	st.CaughtUp = w.reaches()
-	st.Anchor = newAnchor(st.Base, s, w.hashes, st.Anchor)
+	st.CaughtUp, st.Activity = w.reaches(), s.Activity
+	st.Anchor = newAnchor(st.Base, s, w.hashes, st.Anchor, w.maxRows/4)
 	top := w.top()
 	for abs := range st.Shown {
 		if abs < top {
 			delete(st.Shown, abs)
 		}
 	}
-	if w.reaches() && !s.Alternate {
+	if !w.reaches() {
+		return
+	}
+	if !s.Alternate {
 		st.Drew = w.drawing
 		st.Cursor = top + int64(s.CursorY)
-		w.keepScreen()
 	}
-}
-
-// keepScreen keeps the undecided rows.
-func (w *work) keepScreen() {
-	w.screen = nil
-	for i := max(0, w.index(w.state.Next)); i < len(w.s.Rows); i++ {
-		if !w.isShown(i) {
-			w.screen = append(w.screen, screenRow{abs: w.abs(i), text: w.s.Rows[i], wrapped: w.s.Wrapped[i], done: w.abs(i) < w.state.Cursor})
-		}
-	}
+	w.keepScreen()
 }
 
 func cloneShown(m map[int64]uint64) map[int64]uint64 {
@@ -274,11 +278,17 @@ func (e *Engine) caughtUp() bool { return e.state.CaughtUp }
 func (e *Engine) ahead(maxRows int) sessions.Window {
 	st := &e.state
 	g := int(st.Next-st.Base) - len(st.Anchor.Hashes)
-	n := sessions.Window{Start: min(0, g-st.HS-maxRows/4)}
-	if -n.Start+st.Height > maxRows {
-		n.Rows = maxRows
+	return window(g-st.HS-maxRows/4, maxRows)
+}
+
+// window begins at a row relative to the top of the screen. It has at most
+// maxRows rows of history, and goes to the bottom of the screen if these are
+// all.
+func window(start, maxRows int) sessions.Window {
+	if start < -maxRows {
+		return sessions.Window{Start: start, Rows: maxRows}
 	}
-	return n
+	return sessions.Window{Start: min(0, start)}
 }
 
 // Vanish ends a pane that can't be read any more: what was on the screen when
@@ -286,11 +296,12 @@ func (e *Engine) ahead(maxRows int) sessions.Window {
 func (e Engine) Vanish(unsure bool) *Step {
 	w := &work{Engine: e, s: &sessions.Snapshot{}, step: &Step{Changed: true}}
 	w.state.Shown = cloneShown(e.state.Shown)
-	w.vanish(true)
+	w.vanish(everything, true)
+	w.vanishAlternate(w.screen.alternate)
 	if unsure {
 		w.gap(0, reasonGone)
 	}
-	w.screen = nil
+	w.screen = memory{}
 	w.step.engine = w.Engine
 	return w.step
 }

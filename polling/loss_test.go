@@ -96,8 +96,9 @@ func TestNothingMissingOverRollovers(t *testing.T) {
 		}
 	}
 	// The printer prints 900 lines for each line it reads.
-	script := `n=1; printed=0; while read x; do for j in $(seq 900); do echo $n; [ $((n%7)) = 0 ] && echo; [ $((n%11)) = 0 ] && { echo again; echo again; echo again; }; n=$((n+1)); done; echo "ready $x"; done; exit 3`
+	script := `n=1; echo "ready 0"; while read x; do for j in $(seq 900); do echo $n; [ $((n%7)) = 0 ] && echo; [ $((n%11)) = 0 ] && { echo again; echo again; echo again; }; n=$((n+1)); done; echo "ready $x"; done; exit 3`
 	p := newPane(t, "stty -echo; exec sh -c '"+script+"'", "80x24", polling.Options{Cadence: 100 * time.Millisecond}, "history-limit=2000")
+	p.awaitLine("ready 0")
 	done := 0
 	for round := 1; done < lines; round++ {
 		p.typeLine(strconv.Itoa(round))

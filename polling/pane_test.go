@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -99,6 +100,21 @@ func (o *owner) Output(ev sessions.OutputEvent) {
 func (o *owner) Ended(_ sessions.ID, _ *sessions.Exit, reason string) { o.ended <- reason }
 func (o *owner) NewPanes(string)                                      {}
 
+// all are the events so far.
+func (o *owner) all() []sessions.OutputEvent {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return append([]sessions.OutputEvent(nil), o.events...)
+}
+
+func texts(lines []sessions.Line) []string {
+	out := make([]string, len(lines))
+	for i, l := range lines {
+		out[i] = l.Text
+	}
+	return out
+}
+
 func (o *owner) completed() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -113,6 +129,32 @@ type pane struct {
 	log        *memLog
 	owner      *owner
 	coord      *polling.PollingCoordinator
+	source     *countingSource
+}
+
+// countingSource counts the captures.
+type countingSource struct {
+	polling.Source
+	snapshots atomic.Int64
+}
+
+func (c *countingSource) Snapshot(ctx context.Context, pane string, w sessions.Window) (sessions.Snapshot, error) {
+	s, err := c.Source.Snapshot(ctx, pane, w)
+	c.snapshots.Add(1)
+	return s, err
+}
+
+// look makes the poller capture, twice, and waits until it has worked in what
+// it saw the first time.
+func (p *pane) look() {
+	p.Helper()
+	for range 3 {
+		n := p.source.snapshots.Load()
+		p.await("capture", func() bool {
+			p.coord.Typed("pb_1", "")
+			return p.source.snapshots.Load() > n || len(p.owner.ended) > 0
+		})
+	}
 }
 
 // newPane runs command in a pane and polls it. The command's program remains as
@@ -136,7 +178,8 @@ func newPane(t *testing.T, command string, size string, opt polling.Options, tmu
 		p.tmux("set-option", "-g", k, v)
 	}
 	p.client = tmux.New(tmux.Options{SocketPath: p.socket})
-	p.coord = polling.NewCoordinator(map[string]polling.Source{"t": p.client}, p.log, p.owner, opt)
+	p.source = &countingSource{Source: p.client}
+	p.coord = polling.NewCoordinator(map[string]polling.Source{"t": p.source}, p.log, p.owner, opt)
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	wg.Go(func() { _ = p.client.Run(ctx) })
@@ -169,10 +212,10 @@ func (p *pane) typeLine(text string) {
 // await waits until what is asked for has come about; only a hung test ends it.
 func (p *pane) await(what string, ok func() bool) {
 	p.Helper()
-	end := time.Now().Add(3 * time.Minute)
+	end := time.Now().Add(await)
 	for !ok() {
 		if time.Now().After(end) {
-			p.Fatalf("no %s within 3 minutes; log:\n%s\ngaps: %v", what, strings.Join(lastOf(p.log.text(), 40), "\n"), p.log.gaps)
+			p.Fatalf("no %s within a minute; log:\n%s\ngaps: %v", what, strings.Join(lastOf(p.log.text(), 40), "\n"), p.log.gaps)
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
@@ -199,8 +242,8 @@ func (p *pane) awaitEnd() string {
 	select {
 	case r := <-p.owner.ended:
 		return r
-	case <-time.After(3 * time.Minute):
-		p.Fatal("the poller did not end within 3 minutes")
+	case <-time.After(await):
+		p.Fatal("the poller did not end")
 		return ""
 	}
 }
@@ -216,3 +259,23 @@ func numbers(lines []string) []int {
 	}
 	return out
 }
+
+// writeFile makes a file whose name needs no quoting.
+func writeFile(t *testing.T, text string) string {
+	t.Helper()
+	f, err := os.CreateTemp("", "pb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.Remove(f.Name()) })
+	if _, err := f.WriteString(text); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return f.Name()
+}
+
+// await is how long tests wait for what must come: only a hung test ends it.
+const await = time.Minute

@@ -183,22 +183,21 @@ func (p *OutputPoller) capture(ctx context.Context) (done bool, err error) {
 	p.mu.Lock()
 	p.lastSec = time.Now().Unix()
 	p.mu.Unlock()
-	need := sessions.Window{Start: -p.depth}
-	for attempt := 0; ; {
+	window := sessions.Window{Start: -p.depth}
+	for asked := (*Need)(nil); ; {
 		select {
 		case <-p.stop:
 			return false, nil // loop sees it
 		default:
 		}
-		step, more, err := p.read(ctx, need, attempt)
+		step, more, err := p.read(ctx, window, asked)
 		if err != nil {
 			return p.captureFailed(ctx, err)
 		}
-		if more != nil {
-			need, attempt = more.Window, attempt+1
+		if asked = more; more != nil {
+			window = more.Window
 			continue
 		}
-		attempt = 0
 		if err := p.store(ctx, step); err != nil {
 			return false, err
 		}
@@ -209,12 +208,12 @@ func (p *OutputPoller) capture(ctx context.Context) (done bool, err error) {
 			p.rate(step)
 			return false, nil
 		}
-		need = step.engine.ahead(p.opt.MaxCaptureLines)
+		window = step.engine.ahead(p.opt.MaxCaptureLines)
 	}
 }
 
 // read takes one snapshot and works it in.
-func (p *OutputPoller) read(ctx context.Context, win sessions.Window, attempt int) (*Step, *Need, error) {
+func (p *OutputPoller) read(ctx context.Context, win sessions.Window, asked *Need) (*Step, *Need, error) {
 	c, cancel := context.WithTimeout(ctx, p.opt.CaptureTimeout)
 	defer cancel()
 	snap, err := p.source.Snapshot(c, p.target.Pane, win)
@@ -225,7 +224,7 @@ func (p *OutputPoller) read(ctx context.Context, win sessions.Window, attempt in
 	p.engine.echoes = p.echoes
 	p.mu.Unlock()
 	tail := func(n int) ([]string, error) { return p.tail(ctx, n) }
-	return p.engine.Apply(&snap, attempt, p.opt.MaxCaptureLines, tail, time.Now())
+	return p.engine.Apply(&snap, asked, p.opt.MaxCaptureLines, tail, time.Now())
 }
 
 func (p *OutputPoller) tail(ctx context.Context, n int) ([]string, error) {
@@ -265,8 +264,8 @@ func (p *OutputPoller) again() {
 
 // store commits a step, and then keeps the engine and tells the owner.
 func (p *OutputPoller) store(ctx context.Context, step *Step) error {
-	turn := p.nextTurn(step)
 	now := time.Now()
+	turn := p.nextTurn(step, now)
 	ev := sessions.OutputEvent{Session: p.target.Session, Complete: step.Complete, Exit: step.Exit, Turn: p.turn}
 	if step.Changed || turn != nil || len(step.Gaps) > 0 {
 		blob, err := json.Marshal(&step.engine.state)
@@ -299,28 +298,30 @@ func (p *OutputPoller) store(ctx context.Context, step *Step) error {
 }
 
 // nextTurn is the turn after a step, nil if it doesn't change. A turn opens
-// with its first line, and ends with the line that holds the marker.
-func (p *OutputPoller) nextTurn(step *Step) *sessions.Turn {
-	if len(step.Lines) == 0 && !step.Complete {
-		return nil
-	}
+// with its first line, and ends with the line that holds the marker; that line
+// may come later than the end, if the marker stood at the cursor.
+func (p *OutputPoller) nextTurn(step *Step, now time.Time) *sessions.Turn {
 	t := p.turn
-	now := time.Now()
-	opened := !t.Open
-	if opened {
+	late := 0 // lines that belong to the turn that has ended
+	if !t.Open && !step.Complete {
+		late = step.TurnEnd
+	}
+	opens := !t.Open && (step.Complete || len(step.Lines) > late)
+	t.FirstLine, t.LastLine = 0, int64(late)
+	if opens {
 		t = sessions.Turn{Number: t.Number + 1, Open: true, StartedAt: now}
-		if len(step.Lines) > 0 {
-			t.FirstLine = 1
+		if len(step.Lines) > late {
+			t.FirstLine = int64(late) + 1
 		}
 	}
-	switch {
-	case step.Complete:
-		t.Open, t.EndedAt, t.LastLine = false, now, int64(len(step.Lines))
-	case !opened:
-		return nil
+	if step.Complete {
+		t.Open, t.EndedAt, t.LastLine = false, now, int64(step.TurnEnd)
+		if step.TurnEnd == 0 {
+			t.LastLine = int64(len(step.Lines))
+		}
 	}
-	if !opened {
-		t.FirstLine = 0
+	if !opens && !step.Complete && late == 0 {
+		return nil
 	}
 	return &t
 }
@@ -372,13 +373,14 @@ func (p *OutputPoller) report(state sessions.State, reason string) {
 
 // stopped reads what's there for a last time, within the capture time-out.
 func (p *OutputPoller) stopped(ctx context.Context) error {
-	for attempt, need := 0, (sessions.Window{Start: -p.depth}); ; attempt++ {
-		step, more, err := p.read(ctx, need, attempt)
+	window := sessions.Window{Start: -p.depth}
+	for asked := (*Need)(nil); ; {
+		step, more, err := p.read(ctx, window, asked)
 		if err != nil {
 			break // gone already, or hung: what was seen last counts
 		}
-		if more != nil {
-			need = more.Window
+		if asked = more; more != nil {
+			window = more.Window
 			continue
 		}
 		if err := p.store(ctx, step); err != nil {
@@ -387,7 +389,7 @@ func (p *OutputPoller) stopped(ctx context.Context) error {
 		if step.engine.caughtUp() {
 			break
 		}
-		need, attempt = step.engine.ahead(p.opt.MaxCaptureLines), 0
+		window = step.engine.ahead(p.opt.MaxCaptureLines)
 	}
 	return p.finish(ctx, nil, "")
 }
@@ -417,7 +419,10 @@ func (p *OutputPoller) rate(step *Step) {
 	p.depth = min(max(want, p.depth*3/4), p.opt.MaxCaptureLines)
 }
 
-const minDepth = anchorRows + 40
+const (
+	minDepth        = anchorRows + 40
+	minCaptureLines = 4*anchorRows + 4
+)
 
 func sameLive(a, b *sessions.Live) bool {
 	return b != nil && a.Alternate == b.Alternate && a.CursorX == b.CursorX && a.CursorY == b.CursorY && slices.Equal(a.Rows, b.Rows)

@@ -1,7 +1,6 @@
 package polling
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/panebridge/panebridge/sessions"
@@ -39,18 +38,23 @@ func (Generic) Drawing(s *sessions.Snapshot) bool {
 	return false
 }
 
-// dialogPhrases are short, so that they don't wrap, and were all seen on the
+// dialogPhrases are short, so that they don't wrap, in lower case, and without
+// characters that mean something in a regular expression. All were seen on the
 // screens of real agents (Claude Code 2.1, Codex 0.169, Gemini CLI 0.61, Qwen
-// Code 0.15, opencode 1.18). They're POSIX extended and Go expressions alike.
+// Code 0.15, opencode 1.18).
 var dialogPhrases = []string{ //nolint:gochecknoglobals // a constant table
-	"do you want to (proceed|create|make this edit|overwrite)",
-	"would you like to (run|make) the following",
+	"do you want to proceed",
+	"do you want to create",
+	"do you want to make this edit",
+	"do you want to overwrite",
+	"would you like to run the following",
+	"would you like to make the following",
 	"allow execution of",
 	"apply this change",
 	"permission required",
 	"enter to select",
 	"enter to submit answer",
-	"esc to cancel . tab to amend",
+	"tab to amend",
 	"make auto mode your default",
 	"do you trust",
 	"trust and continue",
@@ -61,13 +65,12 @@ var dialogPhrases = []string{ //nolint:gochecknoglobals // a constant table
 // DialogPhrases are the dialogs of the agents that were tried.
 func (Generic) DialogPhrases() []string { return dialogPhrases }
 
-var dialogPattern = regexp.MustCompile("(?i)" + strings.Join(dialogPhrases, "|")) //nolint:gochecknoglobals // compiled once
-
 // Dialog finds one of DialogPhrases.
 func (Generic) Dialog(rows []string) string {
-	for _, r := range rows {
-		if m := dialogPattern.FindString(r); m != "" {
-			return m
+	screen := strings.ToLower(strings.Join(rows, "\n"))
+	for _, phrase := range dialogPhrases {
+		if strings.Contains(screen, phrase) {
+			return phrase
 		}
 	}
 	return ""

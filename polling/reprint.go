@@ -1,24 +1,40 @@
 package polling
 
 import (
+	"slices"
 	"strings"
+	"time"
 	"unicode"
 )
 
-// tailLines is how much of the output log a reprint is compared with.
-const tailLines = 20_000
+const (
+	// tailLines is how much of the output log a reprint is compared with.
+	tailLines = 20_000
+	// reprintFor is how long after a change of size a drawing program may take
+	// to print everything again; programs wait until the resizing is over.
+	reprintFor = 10 * time.Second
+	// reprintQuiet is how long it may hesitate before it begins.
+	reprintQuiet = 3 * time.Second
+)
 
 // reprinted recognises text that was printed before, whatever its line breaks:
 // programs wrap the same text differently in another width. It follows the log
-// word by word; where it has lost the thread it looks for the next gram words.
+// word by word; where it has lost the thread it looks for the next words.
 type reprinted struct {
+	lines []string
 	words []string
 	index map[string][]int // each run of gram words → where it begins
 	at    int              // the word expected next; len(words): none
 	prev  bool             // the last line with words was old
+	has   int              // how many lines of the present step the log includes
 }
 
-const gram = 4
+const (
+	gram = 4 // words that show where to go on
+	// backGram is how many words show that the text begins again further up.
+	// Fewer may be something that is really said twice.
+	backGram = 12
+)
 
 // wordsOf splits text into what the comparison goes by. Decoration (rules, box
 // drawing, bullets) changes with the width and doesn't count.
@@ -29,7 +45,7 @@ func wordsOf(text string) []string {
 }
 
 func newReprinted(log []string) *reprinted {
-	r := &reprinted{index: map[string][]int{}}
+	r := &reprinted{lines: log, index: map[string][]int{}}
 	for _, l := range log {
 		r.words = append(r.words, wordsOf(l)...)
 	}
@@ -41,28 +57,41 @@ func newReprinted(log []string) *reprinted {
 	return r
 }
 
+// clone shares what doesn't change.
+func (r *reprinted) clone() *reprinted {
+	c := *r
+	return &c
+}
+
 func gramKey(words []string) string { return strings.Join(words[:min(gram, len(words))], " ") }
 
 // mark decides about consecutive lines: true where a line was printed before.
 func (r *reprinted) mark(lines []string) []bool {
-	type ref struct{ line int }
+	old := make([]bool, len(lines))
+	done := r.overlap(lines)
+	for i := range done {
+		old[i] = true
+	}
+	if done > 0 {
+		r.at, r.prev = len(r.words), false
+		return old
+	}
 	var words []string
-	var of []ref
+	var of []int // the line of each word
 	for i, l := range lines {
 		for _, x := range wordsOf(l) {
 			words = append(words, x)
-			of = append(of, ref{i})
+			of = append(of, i)
 		}
 	}
 	total, hit := make([]int, len(lines)), make([]int, len(lines))
 	for i, x := range words {
-		total[of[i].line]++
+		total[of[i]]++
 		if r.at < len(r.words) && r.words[r.at] == x || r.find(words[i:]) {
-			hit[of[i].line]++
+			hit[of[i]]++
 			r.at++
 		}
 	}
-	old := make([]bool, len(lines))
 	for i := range lines {
 		if total[i] > 0 {
 			r.prev = hit[i]*4 >= total[i]*3
@@ -72,24 +101,139 @@ func (r *reprinted) mark(lines []string) []bool {
 	return old
 }
 
-// find looks for the next words further on in the log, else anywhere.
+// overlap is how many of the lines are the log's last ones, as they are: then
+// all those are old, and all behind them new. The first line may be the rest of
+// one whose beginning is gone. 0: it isn't that simple.
+func (r *reprinted) overlap(lines []string) int {
+	if n := longestSuffix(r.lines, lines); n >= minOverlap {
+		return n
+	}
+	if len(lines) > 1 {
+		if n := longestSuffix(r.lines, lines[1:]); n >= minOverlap {
+			return n + 1
+		}
+	}
+	return 0
+}
+
+const minOverlap = 3
+
+// longestSuffix is the length of the longest beginning of lines at which the
+// log ends (Knuth, Morris and Pratt).
+func longestSuffix(log, lines []string) int {
+	if len(lines) == 0 {
+		return 0
+	}
+	fail := make([]int, len(lines))
+	for i, k := 1, 0; i < len(lines); i++ {
+		for k > 0 && lines[i] != lines[k] {
+			k = fail[k-1]
+		}
+		if lines[i] == lines[k] {
+			k++
+		}
+		fail[i] = k
+	}
+	k := 0
+	for _, l := range log[max(0, len(log)-len(lines)):] {
+		for k > 0 && (k == len(lines) || l != lines[k]) {
+			k = fail[k-1]
+		}
+		if l == lines[k] {
+			k++
+		}
+	}
+	return k
+}
+
+// find looks for the next words further on in the log, else, if more of them
+// are the same, further up.
 func (r *reprinted) find(words []string) bool {
 	if len(words) < gram {
 		return false
 	}
 	places := r.index[gramKey(words)]
-	if len(places) == 0 {
-		return false
-	}
+	lost := r.at >= len(r.words)
 	for _, p := range places {
-		if p >= r.at || r.at >= len(r.words) {
+		if p >= r.at && !lost {
 			r.at = p
 			return true
 		}
 	}
-	r.at = places[len(places)-1]
-	return true
+	for _, p := range slices.Backward(places) {
+		if r.agree(words, p) >= min(backGram, len(words)) {
+			r.at = p
+			return true
+		}
+	}
+	return false
 }
 
-// old decides about one more line.
-func (r *reprinted) old(line string) bool { return r.mark([]string{line})[0] }
+// agree is how many of the words stand in the log from p on, at most backGram.
+func (r *reprinted) agree(words []string, p int) int {
+	n := 0
+	for n < backGram && n < len(words) && p+n < len(r.words) && r.words[p+n] == words[n] {
+		n++
+	}
+	if p+n == len(r.words) {
+		return backGram // the log ends here
+	}
+	return n
+}
+
+// recogniser is one for the log as it is with this step.
+func (w *work) recogniser() (*reprinted, error) {
+	log, err := w.tail(tailLines)
+	if err != nil {
+		return nil, err
+	}
+	r := newReprinted(append(slices.Clone(log), w.step.Lines...))
+	r.has = len(w.step.Lines)
+	return r, nil
+}
+
+// learn makes the recogniser know what the step emitted: what left the screen
+// when its size changed may be painted again right after.
+func (w *work) learn() {
+	if w.rep == nil {
+		return
+	}
+	if more := w.step.Lines[w.rep.has:]; len(more) > 0 {
+		r := newReprinted(append(slices.Clone(w.rep.lines), more...))
+		if w.rep.at < len(w.rep.words) {
+			r.at = w.rep.at
+		}
+		r.prev = w.rep.prev
+		w.rep = r
+	}
+	w.rep.has = 0
+}
+
+// expectReprint begins the time in which everything may be printed again.
+func (w *work) expectReprint() error {
+	rep, err := w.recogniser()
+	if err != nil {
+		return err
+	}
+	w.rep, w.state.ReprintUntil = rep, w.now.Add(reprintFor)
+	return nil
+}
+
+// reprinting reports whether everything may be being printed again. It's over
+// when all is quiet.
+func (w *work) reprinting() (bool, error) {
+	st := &w.state
+	quiet := len(w.prevAbs) > 0 && w.sameScreen() && w.now.After(st.ReprintUntil.Add(reprintQuiet-reprintFor))
+	if quiet || !w.now.Before(st.ReprintUntil) {
+		st.ReprintUntil, w.rep = time.Time{}, nil
+		return false, nil
+	}
+	if w.rep == nil { // the daemon was started anew
+		rep, err := w.recogniser()
+		if err != nil {
+			return false, err
+		}
+		w.rep = rep
+	}
+	return true, nil
+}

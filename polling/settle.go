@@ -15,34 +15,55 @@ const (
 
 // emit decides rows from the first undecided one on, line by line.
 func (w *work) emit() error {
-	s, st := w.s, &w.state
 	w.overwritten()
-	settledTo := w.markerRow()
-	rep, err := w.reprint()
+	if err := w.repaint(); err != nil {
+		return err
+	}
+	spans, texts := w.settledLines(w.markerRow())
+	old := make([]bool, len(spans))
+	again, err := w.reprinting()
 	if err != nil {
 		return err
 	}
+	if again {
+		old = w.rep.mark(texts)
+	}
+	for n, sp := range spans {
+		w.decide(sp, texts[n], old[n])
+		w.state.Begun = ""
+	}
+	if w.s.Dead && w.s.Alternate && w.reaches() {
+		w.lastScreen()
+	}
+	return nil
+}
+
+// settledLines are the lines that can be decided now.
+func (w *work) settledLines(settledTo int64) (spans []span, texts []string) {
 	last := w.lastRow()
-	for i := max(0, w.index(st.Next)); i < len(s.Rows); {
+	for i := max(0, w.index(w.state.Next)); i < len(w.s.Rows); {
 		j, whole := w.logical(i)
 		if w.abs(i) >= last || !w.settled(i, j, whole, settledTo) {
 			break
 		}
-		w.decide(i, j, rep)
-		st.Next = w.abs(j) + 1
+		spans = append(spans, span{i, j})
+		texts = append(texts, w.text(i, j))
 		i = j + 1
 	}
-	return w.repaint()
+	if len(texts) > 0 {
+		texts[0] = w.state.Begun + texts[0]
+	}
+	return spans, texts
 }
 
 // lastRow is the absolute number behind the last row that can become a line
 // now.
 func (w *work) lastRow() int64 {
 	s := w.s
-	if !s.Dead {
-		if s.Alternate {
-			return w.top()
-		}
+	switch {
+	case s.Alternate:
+		return w.top()
+	case !s.Dead || !w.reaches():
 		return w.abs(len(s.Rows))
 	}
 	n := len(s.Rows)
@@ -59,7 +80,7 @@ func (w *work) logical(i int) (j int, whole bool) {
 		if !w.s.Wrapped[j] {
 			return j, true
 		}
-		if j-i+1 >= pieceRows && w.abs(j) < w.top() {
+		if j-i+1 >= min(pieceRows, w.maxRows/4) && w.abs(j) < w.top() {
 			return j, true
 		}
 	}
@@ -104,15 +125,15 @@ func (w *work) stable(i, j int) bool {
 	return true
 }
 
-// decide emits the line in rows i … j unless it was emitted before.
-func (w *work) decide(i, j int, rep *reprinted) {
+// decide emits a line unless it was emitted before: old says so by its words,
+// its rows by their place.
+func (w *work) decide(sp span, text string, old bool) {
 	shown, orphan := true, true
-	for k := i; k <= j; k++ {
+	for k := sp.i; k <= sp.j; k++ {
 		shown = shown && w.isShown(k)
 		orphan = orphan && w.orphans.has(w.hashes[k], w.now)
 	}
-	text := w.text(i, j)
-	for k := i; k <= j; k++ {
+	for k := sp.i; k <= sp.j; k++ {
 		if w.abs(k) >= w.top() {
 			w.state.Shown[w.abs(k)] = w.hashes[k]
 		}
@@ -120,20 +141,34 @@ func (w *work) decide(i, j int, rep *reprinted) {
 			w.orphans.take(w.hashes[k])
 		}
 	}
-	if shown || orphan || rep != nil && rep.old(text) {
-		return
+	w.state.Next = w.abs(sp.j) + 1
+	w.state.Longest = max(w.state.Longest, int64(sp.j-sp.i+1))
+	if !shown && !orphan && !old {
+		w.line(text, w.abs(sp.j))
 	}
-	w.line(text, w.abs(j))
 }
 
 // line emits one line; abs is its last row.
 func (w *work) line(text string, abs int64) {
 	w.step.Lines = append(w.step.Lines, text)
 	w.step.Changed = true
-	if abs >= w.state.Marked && w.marker.ends(text, w.echoes) {
-		w.step.Complete = true
-		w.state.Marked = abs + 1
+	if !w.marker.ends(text, w.echoes) {
+		return
 	}
+	w.step.TurnEnd = len(w.step.Lines)
+	if w.endedEarly(text, abs) {
+		w.state.MarkedEarly = ""
+		return
+	}
+	w.step.Complete = true
+	w.state.Marked, w.state.MarkedEarly = abs+1, ""
+}
+
+// endedEarly reports whether a line with a turn marker is the one with which
+// the turn was ended when it stood at the cursor and wasn't a line yet.
+func (w *work) endedEarly(text string, abs int64) bool {
+	st := &w.state
+	return st.MarkedEarly != "" && strings.HasPrefix(text, st.MarkedEarly) && (abs < st.Marked || st.Marked == 0)
 }
 
 // text joins rows i … j.
@@ -160,9 +195,11 @@ func (w *work) markerRow() (settledTo int64) {
 			switch {
 			case !w.stable(i, j):
 				w.step.Settling = true
+			case w.endedEarly(w.text(i, j), abs):
+				w.state.Marked = abs + 1
 			case abs == w.top()+int64(s.CursorY):
 				w.step.Complete = true
-				w.state.Marked = abs + 1
+				w.state.Marked, w.state.MarkedEarly = abs+1, w.text(i, j)
 			default:
 				settledTo = abs + 1
 			}
@@ -172,18 +209,36 @@ func (w *work) markerRow() (settledTo int64) {
 	return settledTo
 }
 
-// overwritten finds visible rows that aren't what they were. Those that were
+// oldTop is the number of the first row of the last screen, or of this one.
+func (w *work) oldTop() int64 {
+	top := w.top()
+	for abs := range w.state.Shown {
+		top = min(top, abs)
+	}
+	for abs := range w.prevAbs {
+		top = min(top, abs)
+	}
+	return top
+}
+
+// overwritten finds rows that were visible and aren't what they were. Those that were
 // lines are lines no more; where the program goes on overwriting, nothing is
-// settled early for a while.
+// settled early for a while. Rows that were moved aren't printed anew, but only
+// if what stands above them stayed: else the screen was cleared.
 func (w *work) overwritten() {
 	st := &w.state
 	if w.s.Alternate {
 		return
 	}
-	for i := max(0, w.s.HistorySize-w.s.First); i < len(w.s.Rows); i++ {
+	was, ok := w.prevAbs[w.top()]
+	first := w.index(w.top())
+	moved := ok && first >= 0 && first < len(w.hashes) && was == w.hashes[first]
+	for i := max(0, w.index(w.oldTop())); i < len(w.s.Rows); i++ {
 		abs := w.abs(i)
 		if was, ok := st.Shown[abs]; ok && was != w.hashes[i] {
-			w.orphans.add(was, w.now)
+			if moved {
+				w.orphans.add(was, w.now)
+			}
 			delete(st.Shown, abs)
 			st.Next = min(st.Next, abs)
 		}

@@ -1,6 +1,8 @@
 package polling
 
 import (
+	"time"
+
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -19,39 +21,61 @@ const (
 // track finds out where the snapshot's rows belong in the numbering.
 func (w *work) track() (*Need, error) {
 	st, s := &w.state, w.s
-	if !st.Started {
+	switch {
+	case !st.Started:
 		return w.begin(), nil
-	}
-	if s.Width != st.Width {
-		if s.Alternate {
-			w.frozen = true // the normal screen's rows are reflowed when it's back
-			return nil, nil
-		}
+	case s.Width != st.Width && s.Alternate && !s.Dead:
+		w.frozen = true // the normal screen's rows are reflowed when it's back
+		return nil, nil
+	case s.Width != st.Width:
 		return w.rebase(reasonResized)
 	}
-	p, how := locate(st.Anchor, st.Base, st.HS, s, w.hashes)
+	if s.Height != st.Height && (w.drawing || st.Drew) {
+		if err := w.expectReprint(); err != nil {
+			return nil, err
+		}
+	}
+	p, how := w.locate()
 	if how == deeper {
-		if need := w.needAnchor(); need != nil {
+		if need := w.needAnchor(p.k); need != nil {
 			return need, nil
 		}
-		how = dropped
+		p.ambiguous, how = true, found // what's below that place is new for sure
+	}
+	if how == found {
+		p = w.doubt(p)
+	} else {
+		var need *Need
+		if p, how, need = w.resume(p, how); need != nil {
+			return need, nil
+		}
 	}
 	switch how {
-	case dropped:
-		w.lost()
 	case cleared:
-		if s.Alternate {
+		if s.Alternate && !s.Dead {
 			w.frozen = true
 			return nil, nil
 		}
 		return w.rebase(reasonCleared)
-	case found, deeper:
+	case dropped:
+		w.lost()
+	case found, weak, deeper:
 		if w.wiped() {
 			return w.rebase(reasonCleared)
 		}
 		w.follow(p)
 	}
 	return w.needNext(), nil
+}
+
+// locate looks for the anchor. History that is shorter, though nothing was
+// dropped and the screen hasn't grown into it, was cleared.
+func (w *work) locate() (place, search) {
+	st, s := &w.state, w.s
+	if !mayDrop(s) && s.HistorySize < st.HS-max(0, s.Height-st.Height) {
+		return place{}, cleared
+	}
+	return locate(st.Anchor, st.Base, st.HS, w.asked.place, s, w.hashes)
 }
 
 // begin starts at the oldest row kept.
@@ -71,30 +95,67 @@ func (w *work) begin() *Need {
 // follow goes on from where the anchor was found.
 func (w *work) follow(p place) {
 	st, s := &w.state, w.s
-	same := p.base == st.Base && s.HistorySize == st.HS && (w.prevAbs == nil || w.sameScreen())
+	same := p.base == st.Base && s.HistorySize == st.HS && s.Activity == st.Activity
 	w.step.Grown = int(p.base-st.Base) + s.HistorySize - st.HS
+	respawned := s.PID != st.PID
+	oldTop := st.Base + int64(st.HS)
 	st.Base = p.base
+	w.droppedRows()
 	if p.ambiguous && !same {
 		w.gap(0, reasonRepeats)
 	}
-	if s.PID != st.PID {
-		w.respawned()
+	if respawned {
+		w.respawned(oldTop)
 	}
 }
 
-// respawned keeps what stood on the screen of the program before.
-func (w *work) respawned() {
+// droppedRows makes good for undecided rows that tmux has dropped since the last
+// look: those that a printer had finished are known, of others a gap tells.
+func (w *work) droppedRows() {
+	st := &w.state
+	if !st.Drew {
+		w.vanish(st.Base, false)
+	}
+	if missing := st.Base - st.Next; missing > 0 {
+		w.gap(w.linesIn(missing), reasonDropped)
+		st.Next = st.Base
+	}
+}
+
+// interrupt emits the beginning of a line whose rest is lost.
+func (w *work) interrupt() {
+	if w.state.Begun != "" {
+		w.line(w.begun(), w.state.Next-1)
+	}
+}
+
+// respawned keeps what stood on the screen of the program before, which tmux
+// has cleared but for what had scrolled off it since the last look. oldTop is
+// the first row that was on that screen.
+func (w *work) respawned(oldTop int64) {
 	st := &w.state
 	unsure := st.Drew
-	for _, r := range w.screen {
+	for _, r := range w.screen.normal {
 		unsure = unsure || trimRow(r.text) != ""
 	}
-	if w.vanish(true); unsure {
+	before := w.screen.normal
+	w.vanish(everything, true)
+	for abs := range st.Shown {
+		if i := w.index(abs); i >= 0 && abs >= w.top() {
+			delete(st.Shown, abs)
+		}
+	}
+	for _, r := range before {
+		if r.abs < w.top() {
+			st.Shown[r.abs] = rowHash(trimRow(r.text))
+		}
+	}
+	if unsure {
 		w.gap(0, reasonRespawned)
 	}
-	st.Shown = map[int64]uint64{}
-	st.Next = max(st.Next, w.top())
-	w.prevAbs, w.screen = nil, nil
+	st.Next, st.PID = min(st.Next, oldTop), w.s.PID
+	st.Cursor, st.FloorUntil = 0, time.Time{}
+	w.prevAbs, w.screen = nil, memory{}
 }
 
 // lost goes on at the oldest row kept, behind a gap. tmux drops rows in
@@ -103,76 +164,62 @@ func (w *work) respawned() {
 func (w *work) lost() {
 	st, s := &w.state, w.s
 	if !st.Drew {
-		w.vanish(false)
+		w.vanish(everything, false)
 	}
-	ny := int64(max(1, s.HistoryLimit/10))
-	k := int64(1)
-	if len(st.Anchor.Hashes) > 0 {
-		k = (st.Anchor.End-1-st.Base)/ny + 1
-	}
-	rows := max(0, st.Base+k*ny-st.Next)
-	st.Base = max(st.Base+k*ny, st.Next)
+	w.interrupt()
+	oldest := w.oldestDrop()
+	rows := max(0, oldest-st.Next)
+	st.Base = max(oldest, st.Next)
 	st.Next = st.Base
-	st.Marked = 0
+	st.PID = s.PID
 	st.Shown = map[int64]uint64{}
-	w.prevAbs, w.screen = nil, nil
-	w.gap(rows/w.rowsPerLine(), reasonDropped)
+	w.prevAbs, w.screen = nil, memory{}
+	w.gap(w.linesIn(rows), reasonDropped)
 	w.step.Grown = s.HistorySize
 }
 
-// rowsPerLine is the length of the longest line in the snapshot, in rows: lost
-// rows are at least a line for each so many.
-func (w *work) rowsPerLine() int64 {
-	longest, n := int64(1), int64(1)
-	for _, wrapped := range w.s.Wrapped {
-		if !wrapped {
-			n = 0
-		}
-		n++
-		longest = max(longest, n)
+// oldestDrop is the least number that grid row 0 can have when no row of the
+// anchor is left. Without an anchor, maybe nothing was dropped at all.
+func (w *work) oldestDrop() int64 {
+	st, ny := &w.state, dropRows(w.s)
+	if len(st.Anchor.Hashes) == 0 {
+		return st.Base
 	}
-	return longest
+	return st.Base + ((st.Anchor.End-1-st.Base)/ny+1)*ny
 }
 
-// wiped reports whether a screen without history was cleared: rows that were
-// lines are gone, and the cursor went up. Otherwise it was overwritten in
-// place.
-func (w *work) wiped() bool {
-	st, s := &w.state, w.s
-	if len(st.Anchor.Hashes) > 0 || s.Alternate || len(st.Shown) == 0 || s.PID != st.PID {
-		return false
-	}
-	if st.Base+int64(s.HistorySize+s.CursorY) >= st.Cursor {
-		return false
-	}
-	for i := range s.Rows {
-		if w.isShown(i) && trimRow(s.Rows[i]) != "" {
-			return false
-		}
-	}
-	return true
-}
-
-// vanish emits the rows of the last screen that weren't lines yet and can't be
-// read any more. all: also the cursor's row and what stood below it.
-func (w *work) vanish(all bool) {
-	rows := w.screen
-	for len(rows) > 0 && (trimRow(rows[len(rows)-1].text) == "" || !all && !rows[len(rows)-1].done) {
-		rows = rows[:len(rows)-1]
-	}
-	text := ""
-	for i, r := range rows {
-		text += r.text
-		w.state.Next = max(w.state.Next, r.abs+1)
-		if r.wrapped && i+1 < len(rows) {
+// linesIn is how many lines so many lost rows are at least, if lost lines were no
+// longer than the longest that was ever seen. 0: they may all be of one line,
+// the rest of which is the oldest in the grid.
+func (w *work) linesIn(rows int64) int64 {
+	n := int64(0)
+	for i, wrapped := range w.s.Wrapped {
+		if n++; wrapped {
+			if i == 0 && w.s.First == 0 {
+				return 0
+			}
 			continue
 		}
-		w.line(trimRow(text), r.abs)
-		text = ""
+		w.state.Longest, n = max(w.state.Longest, n), 0
 	}
+	return rows / max(1, w.state.Longest)
 }
 
+// wiped reports whether a screen without history was cleared: none of the rows
+// that were finished is where it was, and the cursor went up. Otherwise it was
+// overwritten in place.
+func (w *work) wiped() bool {
+	st, s := &w.state, w.s
+	if len(st.Anchor.Hashes) > 0 || !w.prints() || st.Base+int64(s.HistorySize+s.CursorY) >= st.Cursor {
+		return false
+	}
+	texts, differ := w.finished().standAt(st.Base, w)
+	return texts == 0 && differ > 0
+}
+
+// gap puts a gap behind the lines so far.
 func (w *work) gap(atLeast int64, reason string) {
+	w.interrupt()
 	n := len(w.step.Gaps)
 	if n > 0 && w.step.Gaps[n-1].After == int64(len(w.step.Lines)) {
 		w.step.Gaps[n-1].AtLeast += atLeast
@@ -181,47 +228,43 @@ func (w *work) gap(atLeast int64, reason string) {
 	w.step.Gaps = append(w.step.Gaps, sessions.Gap{After: int64(len(w.step.Lines)), AtLeast: atLeast, Reason: reason})
 }
 
+// maxTries is how many windows are asked for in a row. A pane that prints
+// faster than it can be looked at moves on between two of them.
+const maxTries = 16
+
 // needNext asks for a window with the first undecided row, if it's above this
 // one.
 func (w *work) needNext() *Need {
 	if w.s.First == 0 || w.index(w.state.Next) >= 0 {
 		return nil
 	}
-	g := w.state.Next - w.state.Base - int64(len(w.state.Anchor.Hashes))
-	return w.window(int(max(0, g)))
+	if need := w.window(int(max(0, w.state.Next-w.state.Base-int64(len(w.state.Anchor.Hashes)))), 0); need != nil {
+		return need
+	}
+	w.gap(0, reasonDropped) // it would never be caught up with
+	w.state.Next = w.abs(0)
+	return nil
 }
 
-// needAnchor asks for a window with the next place the anchor may be at. nil:
-// there is no place left.
-func (w *work) needAnchor() *Need {
-	st, s := &w.state, w.s
-	if s.HistorySize+s.Height <= w.maxRows {
-		return w.window(0)
+// needAnchor asks for a window with the place k of the anchor, or with all there
+// is. nil: it has been tried often enough.
+func (w *work) needAnchor(k int) *Need {
+	st := &w.state
+	if w.s.HistorySize <= w.maxRows*3/4 {
+		return w.window(0, k)
 	}
-	ny := max(1, s.HistoryLimit/10)
-	k := w.attempt
-	if s.HistorySize < st.HS {
-		k++ // at least one drop lies between
-	}
-	g := int(st.Anchor.End-st.Base) - k*ny - len(st.Anchor.Hashes)
-	if g+len(st.Anchor.Hashes) <= 0 || w.attempt > 10 {
+	g := int(st.Anchor.End-st.Base) - k*int(dropRows(w.s)) - len(st.Anchor.Hashes)
+	return w.window(max(0, g), k)
+}
+
+// window is one from grid row g on, with room for what comes until it's taken:
+// the more the oftener it was too little. It goes to the bottom if that's near
+// enough.
+func (w *work) window(g, place int) *Need {
+	s := w.s
+	if w.asked.tries >= maxTries {
 		return nil
 	}
-	return w.window(max(0, g))
-}
-
-// window is one from grid row g on, with room for what comes until it's taken.
-// It goes to the bottom if that's near enough.
-func (w *work) window(g int) *Need {
-	s := w.s
-	if w.s.First == 0 && len(w.s.Rows) >= s.HistorySize+s.Height {
-		return nil // all there is was looked at
-	}
-	slack := min(w.maxRows/4, 256<<min(w.attempt, 8))
-	start := g - s.HistorySize - slack
-	n := &Need{Window: sessions.Window{Start: min(0, start)}}
-	if -start+s.Height > w.maxRows {
-		n.Window.Rows = w.maxRows
-	}
-	return n
+	slack := min(w.maxRows/2, 256<<min(w.asked.tries, 8))
+	return &Need{Window: window(g-s.HistorySize-slack, w.maxRows), tries: w.asked.tries + 1, place: place}
 }

@@ -13,6 +13,8 @@ import (
 
 const (
 	paneWidth, paneHeight = 120, 40
+	reconcileAfter        = 50 * time.Millisecond
+	adoptAgainAfter       = 2 * time.Second
 	tmuxTimeout           = 10 * time.Second // for making and ending panes
 )
 
@@ -320,8 +322,25 @@ func (m *Manager) NewPanes(server string) { m.Reconcile(server) }
 
 // Reconcile has Run compare the registry with what a tmux server has now: call
 // it when a server's connection came or went, or its sessions changed.
+//
+// One look serves all calls of the last moment: making a thousand windows is a
+// thousand notifications, and a look at a thousand panes costs tmux 20 ms.
 func (m *Manager) Reconcile(server string) {
+	m.mu.Lock()
+	pending := m.pending[server]
+	m.pending[server] = true
+	m.mu.Unlock()
+	if pending {
+		return
+	}
+	time.AfterFunc(reconcileAfter, func() { m.reconcileLater(server) })
+}
+
+func (m *Manager) reconcileLater(server string) {
 	m.later(func(ctx context.Context) {
+		m.mu.Lock()
+		delete(m.pending, server)
+		m.mu.Unlock()
 		srv := m.server(server)
 		if srv == nil {
 			return
@@ -346,21 +365,41 @@ func (m *Manager) reconcile(ctx context.Context, srv Server) error {
 	}
 	m.endRuns(ctx, srv, identity, "the tmux server was started anew")
 	m.resume(srv)
-	ctx, cancel := context.WithTimeout(ctx, tmuxTimeout)
-	defer cancel()
-	panes, err := srv.Panes(ctx)
+	panes, err := m.panes(ctx, srv)
 	if err != nil {
 		return err
 	}
-	var errs []error
+	if len(panes) == 0 {
+		return srv.Leave(ctx) // only our own hidden session is left
+	}
 	for _, p := range panes {
-		if m.wanted(srv.Name(), identity, p) {
-			if _, err := m.adopt(ctx, srv, p, p.Session); err != nil && !errors.Is(err, ErrConflict) {
-				errs = append(errs, err)
-			}
+		if !m.wanted(srv.Name(), identity, p) {
+			continue
+		}
+		if err := m.adoptWanted(ctx, srv, p); err != nil {
+			time.AfterFunc(adoptAgainAfter, func() { m.Reconcile(srv.Name()) }) // a busy server, a full disk
+			return err
 		}
 	}
-	return errors.Join(errs...)
+	return nil
+}
+
+func (m *Manager) panes(ctx context.Context, srv Server) ([]PaneInfo, error) {
+	ctx, cancel := context.WithTimeout(ctx, tmuxTimeout)
+	defer cancel()
+	return srv.Panes(ctx)
+}
+
+// adoptWanted adopts a pane that a pattern matches. That it's gone meanwhile or
+// a session already is no error.
+func (m *Manager) adoptWanted(ctx context.Context, srv Server, p PaneInfo) error {
+	ctx, cancel := context.WithTimeout(ctx, tmuxTimeout)
+	defer cancel()
+	_, err := m.adopt(ctx, srv, p, p.Session)
+	if errors.Is(err, ErrConflict) || errors.Is(err, ErrUnknown) {
+		return nil
+	}
+	return err
 }
 
 // endRuns ends the sessions of all runs of a server but the one given.

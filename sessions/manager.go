@@ -44,6 +44,7 @@ type Manager struct {
 	mu      sync.Mutex // guards what's below; never held during I/O
 	entries map[ID]*entry
 	closed  map[closedPane]bool
+	pending map[string]bool             // servers that Run will look at
 	todo    []func(ctx context.Context) // for Run
 	wake    chan struct{}
 	ctx     context.Context //nolint:containedctx // the typists' life is Run's, not that of the request that woke them
@@ -70,7 +71,7 @@ func NewManager(opt Options) *Manager {
 		opt.Logger = slog.New(slog.DiscardHandler)
 	}
 	return &Manager{
-		opt: opt, log: opt.Logger, entries: map[ID]*entry{}, closed: map[closedPane]bool{},
+		opt: opt, log: opt.Logger, entries: map[ID]*entry{}, closed: map[closedPane]bool{}, pending: map[string]bool{},
 		wake: make(chan struct{}, 1),
 	}
 }

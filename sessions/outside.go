@@ -19,6 +19,8 @@ type Server interface {
 	// Mark sets the pane's option @panebridge_id; "" unsets it.
 	Mark(ctx context.Context, pane string, id ID) error
 	Kill(ctx context.Context, pane string) error
+	// Leave lets a server end that has no session but our hidden one.
+	Leave(ctx context.Context) error
 	Snapshot(ctx context.Context, pane string, w Window) (Snapshot, error)
 	Screen(ctx context.Context, pane string) (Screen, error)
 	Terminal(tty string) (Terminal, error)

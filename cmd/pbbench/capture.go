@@ -71,17 +71,19 @@ func captureCommand() *cobra.Command {
 
 func (o captureOptions) run(ctx context.Context, out io.Writer) error {
 	var rows []captureRow
+	var failed error
 	for i, n := range o.sessions {
 		got, err := o.measure(ctx, n, i == 0)
 		if err != nil {
-			return err
+			failed = fmt.Errorf("measure %d sessions: %w", n, err) // what has been measured is shown all the same
+			break
 		}
 		rows = append(rows, got...)
 	}
 	if o.json {
-		return printJSON(out, rows)
+		return errors.Join(failed, printJSON(out, rows))
 	}
-	return printCapture(out, rows)
+	return errors.Join(failed, printCapture(out, rows))
 }
 
 // measure takes both ways on one bed. The server's own use is taken before and

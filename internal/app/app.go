@@ -101,7 +101,7 @@ func (d *daemon) build(ctx context.Context, token string) error {
 	sources := map[string]polling.Source{}
 	var servers []sessions.Server
 	for _, s := range cfg.Tmux.Servers {
-		c := d.newClient(s) //nolint:contextcheck // what it calls back brings no context
+		c := d.newClient(s)
 		d.clients = append(d.clients, c)
 		servers = append(servers, c)
 		sources[c.Name()] = c
@@ -138,19 +138,9 @@ func (d *daemon) newClient(s config.TmuxServer) *tmux.Client {
 		SocketName: s.SocketName, SocketPath: s.SocketPath, Logger: d.opt.Log.With("component", "tmux"),
 		OnUp:    func(sessions.ServerIdentity) { look() },
 		OnDown:  func(error) { look() },
-		OnPanes: func() { look(); d.leave(c) },
+		OnPanes: look,
 	})
 	return c
-}
-
-// leave lets a tmux server end whose only session is our hidden one. It's
-// called on the client's own goroutine, so it must not wait there.
-func (d *daemon) leave(c *tmux.Client) {
-	go func() {
-		ctx, cancel := context.WithTimeout(context.Background(), leaveTimeout)
-		defer cancel()
-		_ = c.Leave(ctx) // the connection may be gone already
-	}()
 }
 
 // doors are the API's listeners.

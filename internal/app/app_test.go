@@ -77,11 +77,19 @@ func (d *daemon) start() {
 	d.Cleanup(d.stop)
 }
 
+// patience is for a hung test, not for a slow machine.
+const patience = 2 * time.Minute
+
 func (d *daemon) await(what string, ok func() bool) {
 	d.Helper()
-	end := time.Now().Add(2 * time.Minute)
+	end := time.Now().Add(patience)
 	for !ok() {
 		if time.Now().After(end) {
+			if d.socket != "" {
+				all, err := d.api.Sessions(d.ctx())
+				d.Logf("sessions: %+v, %v", all, err)
+				d.Log(d.tmux("list-panes", "-a", "-F", "#{pane_id} #{session_name} #{@panebridge_id}"))
+			}
 			d.Fatalf("no %s within two minutes", what)
 		}
 		time.Sleep(10 * time.Millisecond)

@@ -12,8 +12,6 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-const leaveTimeout = 5 * time.Second
-
 // owner hands what pollers tell to the manager. It exists because the
 // coordinator is made before the manager.
 type owner struct{ d *daemon }

@@ -119,17 +119,26 @@ func (c *conn) do(ctx context.Context, r *request) ([]block, error) {
 // errNotSent: the command line never reached tmux.
 var errNotSent = fmt.Errorf("%w: tmux takes no commands at the moment; nothing was sent", sessions.ErrUnavailable)
 
+// enqueue adds a request and has it written.
 func (c *conn) enqueue(r *request) error {
+	if err := c.addQuietly(r); err != nil {
+		return err
+	}
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+// addQuietly adds a request that's written together with the next.
+func (c *conn) addQuietly(r *request) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.err != nil {
 		return fmt.Errorf("%w: %w", errNotSent, c.err)
 	}
 	c.queue = append(c.queue, r)
-	select {
-	case c.wake <- struct{}{}:
-	default:
-	}
 	return nil
 }
 

@@ -58,6 +58,9 @@ func TestGuardHoldsPaste(t *testing.T) {
 	if n := strings.Count(strings.Join(s.snapshot(p).Rows, "\n"), "text"); n != 1 {
 		t.Errorf("pasted %d times", n)
 	}
+	if _, err := s.client.Glances(s.ctx()); err != nil { // buffers are deleted along with the next command
+		t.Fatal(err)
+	}
 	if left := s.tmux("list-buffers"); left != "" {
 		t.Errorf("buffers are left: %s", left)
 	}
@@ -113,7 +116,9 @@ func TestNoSideEffects(t *testing.T) {
 	if _, err := s.client.Screen(s.ctx(), p); err != nil {
 		t.Fatal(err)
 	}
-	s.snapshot(p)
+	if _, err := s.client.Glances(s.ctx()); err != nil {
+		t.Fatal(err)
+	}
 	if after := state(); after != before {
 		t.Errorf("before:\n%s\nafter:\n%s", before, after)
 	}

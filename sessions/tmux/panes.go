@@ -76,7 +76,11 @@ func (c *Client) Mark(ctx context.Context, pane string, id sessions.ID) error {
 	if id == "" {
 		line = "set-option -pu -t " + pane + " @panebridge_id"
 	}
-	if _, err := c.do(ctx, &request{line: line, blocks: 1}); err != nil {
+	_, err := c.do(ctx, &request{line: line, blocks: 1})
+	if _, refused := errors.AsType[*CommandError](err); refused {
+		err = ErrNoPane
+	}
+	if err != nil {
 		return fmt.Errorf("mark pane %s: %w", pane, err)
 	}
 	return nil

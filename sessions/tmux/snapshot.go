@@ -160,9 +160,9 @@ func (l *live) wraps(ctx context.Context, s *sessions.Snapshot, buf string, size
 	return nil
 }
 
-// discard deletes a buffer without waiting for the answer.
+// discard deletes a buffer with the next command: there's one each tick.
 func (l *live) discard(buf string) error {
-	return l.enqueue(&request{line: "delete-buffer -b " + buf, blocks: 1, done: make(chan struct{})})
+	return l.addQuietly(&request{line: "delete-buffer -b " + buf, blocks: 1, done: make(chan struct{})})
 }
 
 // markWrapped walks rows and joined lines side by side: a row whose joined

@@ -24,8 +24,8 @@ func TestSnapshotIsAtomic(t *testing.T) {
 	// Lines 1, 2, 3 … restart before the history is full, so that no row is
 	// ever dropped and grid row g holds line g+1 (or a prefix is cleared).
 	p := s.pane("printer", `exec awk 'BEGIN { for (i = 1; ; i++) { print i; if (i % 15000 == 0) { printf "\033[H\033[2J\033[3J"; i = 0 } } }'`, "-x", "80", "-y", "50")
-	moved, last := 0, -1
-	for range n {
+	taken, moved, last := 0, 0, -1
+	for ; moved < n; taken++ { // only what was taken of a moving pane counts
 		snap, err := s.client.Snapshot(s.ctx(), p, sessions.Window{Start: -20})
 		if err != nil {
 			t.Fatal(err)
@@ -44,10 +44,7 @@ func TestSnapshotIsAtomic(t *testing.T) {
 			}
 		}
 	}
-	if moved < n/2 {
-		t.Fatalf("the printer moved only %d times in %d snapshots: this proves nothing", moved, n)
-	}
-	t.Logf("%d snapshots, %d times the pane had moved, 0 disagreed", n, moved)
+	t.Logf("%d snapshots, %d times the pane had moved, 0 disagreed", taken, moved)
 }
 
 func TestSnapshotKnowsWraps(t *testing.T) {
