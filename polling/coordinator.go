@@ -230,7 +230,9 @@ func (c *PollingCoordinator) wakeFocused(server string) {
 
 // glance is one look at a server.
 func (c *PollingCoordinator) glance(ctx context.Context, name string, src Source, n int, known map[string]bool) error {
-	looked, err := src.Glances(ctx)
+	asked, cancel := context.WithTimeout(ctx, c.opt.CaptureTimeout)
+	looked, err := src.Glances(asked)
+	cancel()
 	if err != nil {
 		return err
 	}

@@ -16,11 +16,12 @@ type Engine struct {
 	marker  *Marker
 	drained bool // the pane's program can't end before tmux has read its output
 
-	screen  memory           // the undecided rows of the last look, for when they vanish
-	prevAbs map[int64]uint64 // hashes of the last snapshot's visible rows
-	orphans orphans
-	rep     *reprinted // recognises what was printed before; nil: nothing is printed again now
-	echoes  []string   // what was typed lately and holds the turn marker
+	screen    memory           // the undecided rows of the last look, for when they vanish
+	prevAbs   map[int64]uint64 // hashes of the last snapshot's visible rows
+	orphans   orphans
+	rep       *reprinted // recognises what was printed before; nil: nothing is printed again now
+	deadLooks int        // looks at the dead pane so far
+	echoes    []string   // what was typed lately and holds the turn marker
 }
 
 // state is what survives a restart of the daemon.
@@ -43,6 +44,7 @@ type state struct {
 	Floor         int64            // rows from here on were overwritten lately, until FloorUntil
 	FloorUntil    time.Time
 	ReprintUntil  time.Time // the program may be printing everything again
+	Died          bool      // the pane is dead, and its last screen has been emitted
 	CaughtUp      bool      // the last snapshot reached the bottom of the screen
 }
 
@@ -124,6 +126,7 @@ func (w *work) apply() (*Need, error) {
 		w.hashes[i] = rowHash(trimRow(r))
 	}
 	w.dropDeathNotice()
+	w.measure()
 	w.drawing = s.Alternate || w.profile.Drawing(s)
 	need, err := w.track()
 	if need != nil || err != nil {
@@ -176,8 +179,24 @@ func (w *work) look() {
 		if !w.drained && (st.Changed || st.Grown > 0) {
 			w.gap(0, reasonDied)
 		}
-		st.Exit = &sessions.Exit{Status: s.DeadStatus, Signal: s.DeadSignal}
+		st.Exit = w.exit()
 	}
+}
+
+// exitLooks is how often a dead pane is looked at for the exit status: tmux sees
+// the end of the output before it hears from the kernel how the program ended.
+const exitLooks = 5
+
+// exit is how the program ended, nil while that may still become known.
+func (w *work) exit() *sessions.Exit {
+	s := w.s
+	if s.DeadStatus < 0 && s.DeadSignal == "" {
+		if w.deadLooks++; w.deadLooks < exitLooks {
+			w.step.Settling = true
+			return nil
+		}
+	}
+	return &sessions.Exit{Status: s.DeadStatus, Signal: s.DeadSignal}
 }
 
 // visible are the rows of the visible screen.
@@ -249,7 +268,7 @@ func (w *work) remember() {
 	st.Anchor = newAnchor(st.Base, s, w.hashes, st.Anchor, w.maxRows/4)
 	top := w.top()
 	for abs := range st.Shown {
-		if abs < top {
+		if abs < top && abs < st.Next {
 			delete(st.Shown, abs)
 		}
 	}

@@ -139,8 +139,23 @@ func (h *history) reload() {
 	h.f.depth = minDepth
 }
 
+// wantSettled: when all is quiet, only the line with the cursor is live.
+func (h *history) wantSettled() {
+	for range 2 {
+		h.f.now = h.f.now.Add(5 * time.Second)
+		h.f.poll(h.g, func() {})
+	}
+	rows := (len(h.g.line)+h.g.width-1)/h.g.width + 1
+	if n := len(h.f.live.Rows); n > rows {
+		h.Fatalf("%d live rows: %q", n, h.f.live.Rows)
+	}
+}
+
 // end lets the program die, and checks the account.
 func (h *history) end() {
+	if rapid.Bool().Draw(h.T, "quiet at the end") {
+		h.wantSettled()
+	}
 	h.g.dead = true
 	h.f.now = h.f.now.Add(time.Second)
 	h.f.poll(h.g, func() {})

@@ -54,10 +54,21 @@ func (l *memLog) Append(_ context.Context, b polling.Batch) (polling.Appended, e
 		l.engine = b.Engine
 	}
 	if b.Turn != nil {
-		l.turn = *b.Turn
+		t := *b.Turn
+		t.FirstLine = absolute(t.FirstLine, head, l.turn.FirstLine)
+		t.LastLine = absolute(t.LastLine, head, l.turn.LastLine)
+		l.turn = t
 	}
 	out.Turn, out.Head = l.turn, int64(len(l.lines))
 	return out, nil
+}
+
+// absolute is the number of the n-th line of a batch; 0 leaves what was.
+func absolute(n, head, was int64) int64 {
+	if n == 0 {
+		return was
+	}
+	return head + n
 }
 
 func (l *memLog) Tail(_ context.Context, _ sessions.ID, n int) ([]sessions.Line, error) {
@@ -132,10 +143,16 @@ type pane struct {
 	source     *countingSource
 }
 
-// countingSource counts the captures.
+// countingSource counts looks and captures.
 type countingSource struct {
 	polling.Source
-	snapshots atomic.Int64
+	snapshots, glances atomic.Int64
+}
+
+func (c *countingSource) Glances(ctx context.Context) ([]sessions.Glance, error) {
+	g, err := c.Source.Glances(ctx)
+	c.glances.Add(1)
+	return g, err
 }
 
 func (c *countingSource) Snapshot(ctx context.Context, pane string, w sessions.Window) (sessions.Snapshot, error) {

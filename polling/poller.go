@@ -23,11 +23,12 @@ const (
 
 // Target is what a poller reads.
 type Target struct {
-	Session sessions.ID
-	Server  string
-	Pane    string
-	Profile Profile // nil: Generic
-	Drained bool    // the pane's program can't end before tmux has read all its output
+	Session  sessions.ID
+	Server   string
+	Pane     string
+	Identity sessions.ServerIdentity // of the server's run that has the pane; zero: whichever runs
+	Profile  Profile                 // nil: Generic
+	Drained  bool                    // the pane's program can't end before tmux has read all its output
 }
 
 // OutputPoller is the one reader of one session's pane. Its goroutine (run)
@@ -220,6 +221,9 @@ func (p *OutputPoller) read(ctx context.Context, win sessions.Window, asked *Nee
 	if err != nil {
 		return nil, nil, err
 	}
+	if own := p.target.Identity; own != (sessions.ServerIdentity{}) && snap.Server != own {
+		return nil, nil, fmt.Errorf("%w pane: its tmux server was started anew", sessions.ErrUnknown)
+	}
 	p.mu.Lock()
 	p.engine.echoes = p.echoes
 	p.mu.Unlock()
@@ -290,7 +294,7 @@ func (p *OutputPoller) store(ctx context.Context, step *Step) error {
 	p.mu.Lock()
 	p.settling = step.Settling
 	if step.Complete {
-		p.focus = time.Time{} // the turn has ended: rest
+		p.focus, p.echoes = time.Time{}, nil // the turn has ended: rest
 	}
 	p.mu.Unlock()
 	p.tell(ev, step, now)

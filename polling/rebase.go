@@ -82,8 +82,8 @@ func (w *work) lines() (spans []span, texts []string) {
 func (w *work) skipOld(rep *reprinted) bool {
 	spans, texts := w.lines()
 	known := false
-	for n, old := range rep.mark(texts) {
-		if !old {
+	for n, v := range rep.mark(texts) {
+		if !v.old {
 			continue
 		}
 		known = true

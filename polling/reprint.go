@@ -39,9 +39,11 @@ const (
 // wordsOf splits text into what the comparison goes by. Decoration (rules, box
 // drawing, bullets) changes with the width and doesn't count.
 func wordsOf(text string) []string {
-	return strings.FieldsFunc(text, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsNumber(r) && r != '_' && r != '-'
-	})
+	return strings.FieldsFunc(text, func(r rune) bool { return !isWord(r) })
+}
+
+func isWord(r rune) bool {
+	return unicode.IsLetter(r) || unicode.IsNumber(r) || r == '_' || r == '-'
 }
 
 func newReprinted(log []string) *reprinted {
@@ -65,16 +67,23 @@ func (r *reprinted) clone() *reprinted {
 
 func gramKey(words []string) string { return strings.Join(words[:min(gram, len(words))], " ") }
 
-// mark decides about consecutive lines: true where a line was printed before.
-func (r *reprinted) mark(lines []string) []bool {
-	old := make([]bool, len(lines))
-	done := r.overlap(lines)
-	for i := range done {
-		old[i] = true
-	}
-	if done > 0 {
+// verdict is what's known about a line: it was printed before (old), or it's new
+// from byte cut on. Where a paragraph wraps differently, a line can begin with
+// words that are lines already and go on with new ones.
+type verdict struct {
+	old bool
+	cut int
+}
+
+// mark decides about consecutive lines.
+func (r *reprinted) mark(lines []string) []verdict {
+	out := make([]verdict, len(lines))
+	if n := r.overlap(lines); n > 0 {
+		for i := range n {
+			out[i].old = true
+		}
 		r.at, r.prev = len(r.words), false
-		return old
+		return out
 	}
 	var words []string
 	var of []int // the line of each word
@@ -84,21 +93,43 @@ func (r *reprinted) mark(lines []string) []bool {
 			of = append(of, i)
 		}
 	}
-	total, hit := make([]int, len(lines)), make([]int, len(lines))
+	total, hit, lead := make([]int, len(lines)), make([]int, len(lines)), make([]int, len(lines))
 	for i, x := range words {
-		total[of[i]]++
+		l := of[i]
+		total[l]++
 		if r.at < len(r.words) && r.words[r.at] == x || r.find(words[i:]) {
-			hit[of[i]]++
+			hit[l]++
 			r.at++
+			if hit[l] == total[l] {
+				lead[l]++
+			}
 		}
 	}
 	for i := range lines {
 		if total[i] > 0 {
-			r.prev = hit[i]*4 >= total[i]*3
+			r.prev = hit[i]*4 >= total[i]*3 && lead[i] != hit[i] || hit[i] == total[i]
 		}
-		old[i] = r.prev
+		out[i].old = r.prev
+		if !r.prev && lead[i] > 0 && lead[i] == hit[i] {
+			out[i].cut = afterWords(lines[i], lead[i])
+		}
 	}
-	return old
+	return out
+}
+
+// afterWords is the byte at which the word behind the first n begins.
+func afterWords(line string, n int) int {
+	inWord := false
+	for i, c := range line {
+		if isWord(c) && !inWord {
+			if n == 0 {
+				return i
+			}
+			n--
+		}
+		inWord = isWord(c)
+	}
+	return 0
 }
 
 // overlap is how many of the lines are the log's last ones, as they are: then

@@ -25,7 +25,8 @@ func (w *work) resume(p place, how search) (place, search, *Need) {
 	}
 	for _, base := range w.resumeAt(how, rows.last) {
 		if texts, differ := rows.standAt(base, w); differ == 0 {
-			return place{base: base, ambiguous: texts < enoughTexts || rows.comeAgain(base, w)}, found, nil
+			untouched := how == cleared && texts > 0 && base == w.state.Base+int64(w.state.HS)
+			return place{base: base, ambiguous: !untouched && (texts < enoughTexts || rows.comeAgain(base, w))}, found, nil
 		}
 	}
 	return p, how, nil

@@ -13,14 +13,18 @@ const (
 	pieceRows = 500
 )
 
-// emit decides rows from the first undecided one on, line by line.
+// emit decides rows from the first undecided one on, line by line. A dead pane
+// gives its last screen once.
 func (w *work) emit() error {
+	if w.state.Died {
+		return nil
+	}
 	w.overwritten()
 	if err := w.repaint(); err != nil {
 		return err
 	}
 	spans, texts := w.settledLines(w.markerRow())
-	old := make([]bool, len(spans))
+	old := make([]verdict, len(spans))
 	again, err := w.reprinting()
 	if err != nil {
 		return err
@@ -32,8 +36,11 @@ func (w *work) emit() error {
 		w.decide(sp, texts[n], old[n])
 		w.state.Begun = ""
 	}
-	if w.s.Dead && w.s.Alternate && w.reaches() {
-		w.lastScreen()
+	if w.s.Dead && w.reaches() {
+		w.state.Died = true
+		if w.s.Alternate {
+			w.lastScreen()
+		}
 	}
 	return nil
 }
@@ -115,9 +122,10 @@ func (w *work) settled(i, j int, whole bool, settledTo int64) bool {
 	return false
 }
 
-// stable reports whether two looks in a row found these rows the same.
+// stable reports whether two looks in a row found these rows the same. Those in
+// history can't change.
 func (w *work) stable(i, j int) bool {
-	for ; i <= j; i++ {
+	for i = max(i, w.index(w.top())); i <= j; i++ {
 		if h, ok := w.prevAbs[w.abs(i)]; !ok || h != w.hashes[i] {
 			return false
 		}
@@ -127,7 +135,7 @@ func (w *work) stable(i, j int) bool {
 
 // decide emits a line unless it was emitted before: old says so by its words,
 // its rows by their place.
-func (w *work) decide(sp span, text string, old bool) {
+func (w *work) decide(sp span, text string, old verdict) {
 	shown, orphan := true, true
 	for k := sp.i; k <= sp.j; k++ {
 		shown = shown && w.isShown(k)
@@ -142,9 +150,8 @@ func (w *work) decide(sp span, text string, old bool) {
 		}
 	}
 	w.state.Next = w.abs(sp.j) + 1
-	w.state.Longest = max(w.state.Longest, int64(sp.j-sp.i+1))
-	if !shown && !orphan && !old {
-		w.line(text, w.abs(sp.j))
+	if !shown && !orphan && !old.old {
+		w.line(text[old.cut:], w.abs(sp.j))
 	}
 }
 

@@ -103,6 +103,7 @@ func (w *work) follow(p place) {
 	w.droppedRows()
 	if p.ambiguous && !same {
 		w.gap(0, reasonRepeats)
+		w.prevAbs, w.orphans = nil, orphans{} // rows by their numbers may be others
 	}
 	if respawned {
 		w.respawned(oldTop)
@@ -188,19 +189,24 @@ func (w *work) oldestDrop() int64 {
 	return st.Base + ((st.Anchor.End-1-st.Base)/ny+1)*ny
 }
 
+// measure keeps how many rows the longest line takes that was ever seen.
+func (w *work) measure() {
+	n := int64(0)
+	for _, wrapped := range w.s.Wrapped {
+		n++
+		w.state.Longest = max(w.state.Longest, n)
+		if !wrapped {
+			n = 0
+		}
+	}
+}
+
 // linesIn is how many lines so many lost rows are at least, if lost lines were no
 // longer than the longest that was ever seen. 0: they may all be of one line,
 // the rest of which is the oldest in the grid.
 func (w *work) linesIn(rows int64) int64 {
-	n := int64(0)
-	for i, wrapped := range w.s.Wrapped {
-		if n++; wrapped {
-			if i == 0 && w.s.First == 0 {
-				return 0
-			}
-			continue
-		}
-		w.state.Longest, n = max(w.state.Longest, n), 0
+	if w.s.First == 0 && len(w.s.Wrapped) > 0 && w.s.Wrapped[0] {
+		return 0
 	}
 	return rows / max(1, w.state.Longest)
 }

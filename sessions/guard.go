@@ -3,7 +3,8 @@ package sessions
 // Guard says when something may be typed into a pane. The check and the typing
 // are one atomic step.
 type Guard struct {
-	Pane string // tmux pane id
+	Pane   string         // tmux pane id
+	Server ServerIdentity // of that run of the server alone; zero: of any
 	// Phrases are regular expressions (POSIX extended, each matching within
 	// one row, case ignored) of which none may be on the screen.
 	Phrases []string

@@ -186,7 +186,7 @@ func (m *Manager) Keys(ctx context.Context, id ID, keys []string, author string)
 	if err != nil {
 		return err
 	}
-	out, err := srv.Press(ctx, Guard{Pane: s.Pane.ID}, keys...)
+	out, err := srv.Press(ctx, Guard{Pane: s.Pane.ID, Server: s.Pane.Identity}, keys...)
 	if err != nil {
 		return err
 	}

@@ -468,5 +468,8 @@ func (m *Manager) Screen(ctx context.Context, id ID) (Screen, error) {
 	if err != nil {
 		return Screen{}, err
 	}
+	if now, up := srv.Identity(); up && now != s.Pane.Identity {
+		return Screen{}, fmt.Errorf("%s: %w: its tmux server was started anew", s.Name, ErrEnded)
+	}
 	return srv.Screen(ctx, s.Pane.ID)
 }

@@ -10,13 +10,14 @@ import "time"
 // Grid rows are counted from 0, the oldest row of history; the visible screen
 // starts at row HistorySize.
 type Snapshot struct {
-	Pane          string // tmux pane id
-	PID           int    // process id of the pane's program
-	Width, Height int    // of the visible screen, in cells
-	HistorySize   int    // rows above the visible screen
-	HistoryLimit  int    // rows tmux keeps; on reaching it, tmux drops a tenth at once
-	CursorX       int    // column from 0; may equal Width
-	CursorY       int    // visible row from 0
+	Server        ServerIdentity // which run of the tmux server answered: pane ids are reused
+	Pane          string         // tmux pane id
+	PID           int            // process id of the pane's program
+	Width, Height int            // of the visible screen, in cells
+	HistorySize   int            // rows above the visible screen
+	HistoryLimit  int            // rows tmux keeps; on reaching it, tmux drops a tenth at once
+	CursorX       int            // column from 0; may equal Width
+	CursorY       int            // visible row from 0
 	CursorVisible bool
 	Alternate     bool   // the alternate screen is shown; history is the normal screen's and stands still
 	InMode        bool   // copy mode or another tmux mode covers the pane; rows are the program's all the same

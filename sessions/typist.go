@@ -142,6 +142,8 @@ func (t *typist) look(ctx context.Context) (Snapshot, error) {
 		t.pane, t.srv = s.Pane.ID, srv
 		snap, err := srv.Snapshot(ctx, t.pane, Window{})
 		switch {
+		case err == nil && snap.Server != s.Pane.Identity:
+			return snap, fmt.Errorf("%w: its tmux server was started anew", ErrEnded)
 		case err == nil && snap.Dead:
 			return snap, fmt.Errorf("%w: its program has ended", ErrEnded)
 		case err == nil:
@@ -167,7 +169,7 @@ func (t *typist) paste(ctx context.Context) error {
 		if err := t.fits(); err != nil {
 			return err
 		}
-		g := Guard{Pane: t.pane, Phrases: t.m.opt.Phrases, Saw: &t.before}
+		g := Guard{Pane: t.pane, Server: t.before.Server, Phrases: t.m.opt.Phrases, Saw: &t.before}
 		if tries >= movedTries {
 			g.Saw = nil // a screen that never stands still: the search for dialogs, atomic as well, has to do
 		}
@@ -299,7 +301,7 @@ func (t *typist) enter(ctx context.Context) error {
 // pressEnter waits while a dialog is open: an Enter would answer it.
 func (t *typist) pressEnter(ctx context.Context) error {
 	for {
-		out, err := t.srv.Press(context.WithoutCancel(ctx), Guard{Pane: t.pane, Phrases: t.m.opt.Phrases}, "Enter")
+		out, err := t.srv.Press(context.WithoutCancel(ctx), Guard{Pane: t.pane, Server: t.before.Server, Phrases: t.m.opt.Phrases}, "Enter")
 		switch {
 		case err != nil:
 			return fmt.Errorf("the text is typed, but Enter may not be: %w", err)

@@ -192,7 +192,7 @@ func (d *daemon) first(ctx context.Context) error {
 		if err := d.awaitServer(ctx, req.Server); err != nil {
 			return nil //nolint:nilerr // the daemon is being stopped
 		}
-		if _, err := d.manager.Get(req.Name); err == nil {
+		if d.lives(ctx, req.Name) {
 			continue
 		}
 		if _, err := d.manager.New(ctx, req); err != nil && ctx.Err() == nil {

@@ -208,3 +208,39 @@ func serve(dir string) {
 		panic(err)
 	}
 }
+
+// A server that's killed and started again at once has panes of the same ids;
+// nothing of theirs may get into the old sessions, and nothing typed into the
+// old ones may reach them.
+func TestServerStartedAnewAtOnce(t *testing.T) {
+	d := newDaemon(t)
+	old, err := d.api.NewSession(d.ctx(), api.Create{Name: "agent", Command: []string{"sh", "-c", "echo old; cat"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.await("old", d.has(old.ID, "old"))
+	if err := syscall.Kill(d.serverPID(), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	d.await("the new server", func() bool {
+		return exec.Command("tmux", "-S", d.socket, "-f", "/dev/null", "new-session", "-d", "-s", "new", "-x", "80", "-y", "24", "echo intruder; exec cat").Run() == nil
+	})
+	for range 4 {
+		d.tmux("new-window", "-t", "=new:", "echo intruder; exec cat")
+	}
+	_, _ = d.api.Input(d.ctx(), string(old.ID), "stray", true)
+	d.await("end", func() bool {
+		x, err := d.api.Session(d.ctx(), string(old.ID))
+		return err == nil && x.State == sessions.StateEnded
+	})
+	for _, l := range d.lines(old.ID) {
+		if strings.Contains(l, "intruder") {
+			t.Errorf("the old session has a line of the new server: %q", l)
+		}
+	}
+	for _, pane := range strings.Fields(d.tmux("list-panes", "-a", "-F", "#{pane_id}")) {
+		if strings.Contains(d.tmux("capture-pane", "-p", "-t", pane), "stray") {
+			t.Errorf("what was typed into the old session reached pane %s of the new server", pane)
+		}
+	}
+}

@@ -26,7 +26,7 @@ func (o owner) Ended(id sessions.ID, exit *sessions.Exit, reason string) {
 type pollers struct{ *polling.PollingCoordinator }
 
 func (p pollers) Start(s sessions.Session) error {
-	return p.PollingCoordinator.Start(polling.Target{Session: s.ID, Server: s.Pane.Server, Pane: s.Pane.ID, Drained: s.Owned})
+	return p.PollingCoordinator.Start(polling.Target{Session: s.ID, Server: s.Pane.Server, Pane: s.Pane.ID, Identity: s.Pane.Identity, Drained: s.Owned})
 }
 
 // outputLog is the store as the API reads it.
@@ -86,6 +86,26 @@ func shell() string {
 		return s
 	}
 	return "/bin/sh"
+}
+
+// lives reports whether a session of that name lives, as soon as that's sure:
+// one of an earlier run of its tmux server, or whose pane is gone, is about to
+// be ended.
+func (d *daemon) lives(ctx context.Context, name string) bool {
+	for ctx.Err() == nil {
+		s, err := d.manager.Get(name)
+		if err != nil {
+			return false
+		}
+		if _, err := d.manager.Screen(ctx, s.ID); err == nil && s.State != sessions.StateStarting {
+			return true
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	return false
 }
 
 // awaitServer waits until the tmux server's client is connected, or knows that

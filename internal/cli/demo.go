@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -69,7 +68,7 @@ func (p *program) demo(ctx context.Context) error {
 	if p.stateDirFlag != "" {
 		again += " --state-dir " + dir
 	}
-	cfg := demoConfig(ctx, dir)
+	cfg := demoConfig(dir)
 	server := cfg.Tmux.Servers[0]
 	signals, stop := untilSignal(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP) // the last: its terminal was closed
 	defer stop()
@@ -82,11 +81,16 @@ func (p *program) demo(ctx context.Context) error {
 		}
 		end()
 	}()
-	err = p.serve(running, app.Options{
+	opt := app.Options{
 		Config: cfg, StateDir: dir,
 		Sessions: []sessions.NewRequest{{Name: demoSession, Command: []string{self, demoAgentCommand}}},
 		Ready:    func(info app.Info) { p.say(demoText(info.URL, dir, shown(self), again, server)) },
-	})
+	}
+	err = p.serve(running, opt)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		cfg.Adapters.Web.Listen = "127.0.0.1:0" // the system knows a free port
+		err = p.serve(running, opt)
+	}
 	switch {
 	case stoppedBy(signals, syscall.SIGINT):
 		return errors.Join(err, endDemo(ctx, server))
@@ -130,7 +134,7 @@ func (p *program) demoDir() (string, error) {
 	return absolute(filepath.Join(base, demoName))
 }
 
-func demoConfig(ctx context.Context, dir string) *config.Config {
+func demoConfig(dir string) *config.Config {
 	cfg := config.Default()
 	server := config.TmuxServer{SocketPath: filepath.Join(dir, "tmux.sock")}
 	if len(server.SocketPath) >= demoMaxSocketPath {
@@ -139,21 +143,7 @@ func demoConfig(ctx context.Context, dir string) *config.Config {
 	cfg.Tmux.Servers = []config.TmuxServer{server}
 	cfg.Polling.OutputCadence = demoCadence
 	cfg.Log.Level = "warn" // so that what's printed stays in sight
-	if !free(ctx, cfg.Adapters.Web.Listen) {
-		cfg.Adapters.Web.Listen = "127.0.0.1:0"
-	}
 	return cfg
-}
-
-// free reports whether an address can be listened on.
-func free(ctx context.Context, address string) bool {
-	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "tcp", address)
-	if err != nil {
-		return false
-	}
-	_ = l.Close()
-	return true
 }
 
 // socketFlag is how tmux is told of a server.

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"net"
 	"net/http"
 	"path/filepath"
 	"time"
@@ -66,6 +67,17 @@ func examinePort(ctx context.Context, cfg *config.Config, dir string, running bo
 		name, verdictBroken, web.Listen + " is taken by another program, or can't be listened on",
 		"End that program (`ss -ltnp` lists those that listen), or set adapters.web.listen to another port.",
 	}
+}
+
+// free reports whether an address can be listened on.
+func free(ctx context.Context, address string) bool {
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", address)
+	if err != nil {
+		return false
+	}
+	_ = l.Close()
+	return true
 }
 
 // ours reports whether the page at that address takes the token of this state

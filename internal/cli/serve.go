@@ -70,7 +70,7 @@ func writeAddress(opt app.Options, info app.Info) {
 		return
 	}
 	if err := os.WriteFile(path, []byte(withoutToken(info.URL)+"\n"), 0o600); err != nil {
-		opt.Log.Warn("write the page's address for `panebridge status`", slog.Any("error", err))
+		opt.Log.Warn("write the page's address for `panebridge status`", "error", err)
 	}
 }
 
@@ -119,12 +119,12 @@ func logReload(log *slog.Logger, r app.ReloadResult) {
 	switch {
 	case ok:
 		for _, problem := range problems.Problems {
-			log.Error("configuration not reloaded, the old one stays", slog.String("problem", problem.String()))
+			log.Error("configuration not reloaded, the old one stays", "problem", problem.String())
 		}
 	case r.Err != nil:
-		log.Error("configuration not reloaded, the old one stays", slog.Any("error", r.Err))
+		log.Error("configuration not reloaded, the old one stays", "error", r.Err)
 	case len(r.NeedRestart) > 0:
-		log.Warn("some changes of the configuration need a restart of the daemon", slog.String("keys", strings.Join(r.NeedRestart, ", ")))
+		log.Warn("some changes of the configuration need a restart of the daemon", "keys", strings.Join(r.NeedRestart, ", "))
 	}
 }
 

@@ -24,7 +24,7 @@ func (s systemd) reloading() {
 
 func (s systemd) notify(state string) {
 	if _, err := daemon.SdNotify(false, state); err != nil {
-		s.log.Warn("tell systemd", slog.String("state", state), slog.Any("error", err))
+		s.log.Warn("tell systemd", "state", state, "error", err)
 	}
 }
 
@@ -33,7 +33,7 @@ func (s systemd) notify(state string) {
 func (s systemd) watchdog(ctx context.Context, socket string) {
 	within, err := daemon.SdWatchdogEnabled(false)
 	if err != nil {
-		s.log.Warn("read systemd's watchdog interval", slog.Any("error", err))
+		s.log.Warn("read systemd's watchdog interval", "error", err)
 	}
 	if within <= 0 {
 		return

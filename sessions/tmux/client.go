@@ -160,13 +160,15 @@ func (c *Client) session(ctx context.Context) (wasUp bool, err error) {
 		return false, err
 	}
 	wasUp, err = p.serve(ctx, c)
-	p.end()
-	select {
-	case <-p.exited: // one client at a time, also where the server stands still
-		if ctx.Err() != nil || c.leaving.Swap(false) {
-			c.removeHidden()
+	if !p.end() {
+		select {
+		case <-p.exited: // one client at a time, also where the server stands still
+		case <-ctx.Done():
+			return wasUp, err
 		}
-	case <-ctx.Done():
+	}
+	if ctx.Err() != nil || c.leaving.Swap(false) {
+		c.removeHidden()
 	}
 	return wasUp, err
 }
@@ -308,7 +310,7 @@ func clientEnv(env []string) []string {
 
 // end ends the process and waits for it, but not for a server that stands
 // still: then it ends by itself when the server goes on.
-func (p *process) end() {
+func (p *process) end() (ended bool) {
 	p.once.Do(func() {
 		_ = p.stdin.Close()
 		select {
@@ -317,6 +319,12 @@ func (p *process) end() {
 		}
 		_ = p.stdout.Close()
 	})
+	select {
+	case <-p.exited:
+		return true
+	default:
+		return false
+	}
 }
 
 // serve runs the connection until it ends or ctx does.

@@ -13,8 +13,8 @@ import (
 // guarded is a command line that tmux runs only if the pane is as it was seen.
 // All of it is one line, so nothing the program prints can come in between.
 type guarded struct {
-	client *Client
-	guard  sessions.Guard
+	*live
+	guard sessions.Guard
 }
 
 // Paste puts text into a pane as one bracketed paste, if the guard holds. It's
@@ -29,7 +29,7 @@ func (c *Client) Paste(ctx context.Context, g sessions.Guard, text string) (sess
 	}
 	buf := bufferPrefix + strconv.FormatUint(l.buffers.Add(1), 10)
 	before := "set-buffer -b " + buf + " -- " + quote(text) + " ; "
-	out, err := guarded{c, g}.run(ctx, before, "paste-buffer -d -p -r -b "+buf+" -t "+g.Pane)
+	out, err := guarded{l, g}.run(ctx, before, "paste-buffer -d -p -r -b "+buf+" -t "+g.Pane)
 	if err != nil || out != sessions.Done {
 		_ = l.discard(buf)
 	}
@@ -41,8 +41,12 @@ func (c *Client) Paste(ctx context.Context, g sessions.Guard, text string) (sess
 
 // Press sends keys by tmux's names for them, if the guard holds.
 func (c *Client) Press(ctx context.Context, g sessions.Guard, keys ...string) (sessions.Outcome, error) {
+	l, err := c.current()
+	if err != nil {
+		return "", err
+	}
 	cmd := "send-keys -t " + g.Pane + " --" + quoteAll(keys)
-	out, err := guarded{c, g}.run(ctx, "", cmd)
+	out, err := guarded{l, g}.run(ctx, "", cmd)
 	if err != nil {
 		return "", fmt.Errorf("send keys to pane %s: %w", g.Pane, err)
 	}
@@ -53,6 +57,9 @@ func (c *Client) Press(ctx context.Context, g sessions.Guard, keys ...string) (s
 // and reads which branch was taken from the token that each prints. Copy mode
 // is left first, because it swallows keys.
 func (g guarded) run(ctx context.Context, before, command string) (sessions.Outcome, error) {
+	if g.guard.Server != (sessions.ServerIdentity{}) && g.guard.Server != g.identity {
+		return "", ErrNoPane // the pane of that id is another one's by now
+	}
 	const token = "panebridge-outcome"
 	say := func(o sessions.Outcome) string { return "display-message -p '" + token + " " + string(o) + "'" }
 	t := " -t " + g.guard.Pane + " "
@@ -68,7 +75,7 @@ func (g guarded) run(ctx context.Context, before, command string) (sessions.Outc
 		closing = " } { " + say(sessions.Moved) + closing + " }"
 	}
 	line += "if-shell -F" + t + "'#{pane_in_mode}' { send-keys" + t + "-X cancel } ; " + command + " ; " + say(sessions.Done) + closing
-	reply, err := g.client.do(ctx, &request{line: line, token: token})
+	reply, err := g.do(ctx, &request{line: line, token: token})
 	if err != nil {
 		var refused *CommandError
 		if errors.As(err, &refused) && strings.Contains(refused.Message, "can't find pane") {

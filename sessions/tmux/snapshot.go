@@ -79,7 +79,7 @@ func (l *live) snapshot(ctx context.Context, pane string, w sessions.Window) (se
 	if err != nil {
 		return s, err
 	}
-	s.At = time.Now()
+	s.At, s.Server = time.Now(), l.identity
 	s.First, _ = extent(s, w)
 	s.Rows = reply[rowsAt].lines
 	if !l.leakFree {
