@@ -144,7 +144,7 @@ func locate(a anchor, base int64, hs, from int, s *sessions.Snapshot, hashes []u
 		return hit[0], found
 	}
 	switch {
-	case len(hit) > 0 && !(a.Repeats && len(open) > 0):
+	case len(hit) > 0 && (!a.Repeats || len(open) == 0):
 		hit[0].ambiguous, hit[0].others = len(hit) > 1 || a.Repeats && maxK > 0, hit[1:]
 		return hit[0], found
 	case len(hit) > 0: // a place above might fit as well: look before deciding
@@ -215,7 +215,7 @@ func match(a anchor, end int64, s *sessions.Snapshot, hashes []uint64) search {
 	if last >= int64(s.First+len(hashes)) {
 		return deeper // below a window that doesn't reach the bottom
 	}
-	for i := len(a.Hashes) - 1; i >= 0; i-- {
+	for i, h := range slices.Backward(a.Hashes) {
 		g := last - int64(len(a.Hashes)-1-i)
 		if g < 0 {
 			return weak
@@ -223,7 +223,7 @@ func match(a anchor, end int64, s *sessions.Snapshot, hashes []uint64) search {
 		if g < int64(s.First) {
 			return deeper
 		}
-		if hashes[g-int64(s.First)] != a.Hashes[i] {
+		if hashes[g-int64(s.First)] != h {
 			return dropped
 		}
 	}

@@ -19,7 +19,7 @@ const focusFor = 30 * time.Second
 // looks say: the safety net below change detection.
 const sweepTicks = 300
 
-// ErrRunning: the session has a poller already.
+// ErrRunning says that the session has a poller already.
 var ErrRunning = errors.New("the session has a poller already")
 
 // Options configure a PollingCoordinator. The zero value of a field means its
@@ -88,7 +88,7 @@ func (c *PollingCoordinator) Run(ctx context.Context) error {
 	c.mu.Lock()
 	c.ctx = ctx
 	for _, p := range c.pollers { // started before Run
-		c.launch(p)
+		c.launch(ctx, p)
 	}
 	c.mu.Unlock()
 	var wg sync.WaitGroup
@@ -100,8 +100,7 @@ func (c *PollingCoordinator) Run(ctx context.Context) error {
 	return nil
 }
 
-func (c *PollingCoordinator) launch(p *OutputPoller) {
-	ctx := c.ctx
+func (c *PollingCoordinator) launch(ctx context.Context, p *OutputPoller) {
 	c.running.Go(func() {
 		p.run(ctx)
 		c.forget(p)
@@ -133,7 +132,7 @@ func (c *PollingCoordinator) Start(t Target) error {
 	}
 	c.pollers[t.Session], c.panes[t.Server][t.Pane] = p, p
 	if c.ctx != nil {
-		c.launch(p)
+		c.launch(c.ctx, p)
 	}
 	return nil
 }

@@ -22,21 +22,28 @@
 //
 //   - Found: the rows below it are new. Rows that have left the screen are
 //     final, and become lines.
-//   - Not found, history full: tmux dropped them between two looks. A gap says
-//     at least how many, and reading goes on at the oldest row kept.
+//   - Not found, or only a remnant of it: a printer's screen, where it was
+//     finished, is as good as history and is looked for too (resume.go).
+//   - Still not found, history full: tmux dropped them between two looks. A gap
+//     says at least how many, and reading goes on at the oldest row kept.
 //   - Not found otherwise, or the width changed: the screen was cleared,
-//     reflowed or printed again (rebase.go). The new text is compared with the
-//     newest lines of the output log, word by word, because programs wrap the
-//     same text differently in another width; what was printed before isn't
-//     emitted again.
+//     reflowed or printed again (rebase.go). Where a program draws, or the width
+//     is another, the text is compared with the newest lines of the output log,
+//     word by word, because programs wrap the same text differently in another
+//     width (reprint.go); what was printed before isn't emitted again.
+//   - Found in several places, because the text repeats itself: the lowest is
+//     taken, so that nothing comes twice, and a gap says that some may be
+//     missing.
 //
 // Rows still on the screen become lines early where that's safe (settle.go):
 // the pane is used like a printer (cursor shown, nothing below it), the row is
 // above the cursor, and two looks in a row found it the same. While a program
 // draws (cursor hidden, or text below it), nothing on the screen is settled:
 // rows become lines as they leave it, when a turn marker stands below them, or
-// at the end of the session. The rest is the live region: shown, never
-// emitted.
+// at the end of the session; what it paints a second time is recognised
+// (repaint.go). The rest is the live region: shown, never emitted. What was seen
+// there and vanishes unread is emitted from memory where it was finished
+// (screen.go).
 //
 // What may not live here: where snapshots come from (sessions/tmux), where
 // lines go (internal/store, adapters).

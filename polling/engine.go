@@ -1,6 +1,7 @@
 package polling
 
 import (
+	"maps"
 	"strings"
 	"time"
 
@@ -284,9 +285,7 @@ func (w *work) remember() {
 
 func cloneShown(m map[int64]uint64) map[int64]uint64 {
 	out := make(map[int64]uint64, len(m))
-	for k, v := range m {
-		out[k] = v
-	}
+	maps.Copy(out, m)
 	return out
 }
 

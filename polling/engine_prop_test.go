@@ -40,19 +40,19 @@ func (h *history) print(kind string, n int) {
 		h.n++
 		switch kind {
 		case "blank":
-			h.g.println("")
+			h.g.printLine("")
 			h.periodic = true
 		case "same":
-			h.g.println("again")
+			h.g.printLine("again")
 			h.periodic = true
 		case "period":
-			h.g.println(fmt.Sprint("p", h.n%7))
+			h.g.printLine(fmt.Sprint("p", h.n%7))
 			h.periodic = true
 		case "long":
 			h.long = true
-			h.g.println(strings.Repeat("x", h.n%40) + fmt.Sprint(h.n))
+			h.g.printLine(strings.Repeat("x", h.n%40) + fmt.Sprint(h.n))
 		default:
-			h.g.println(fmt.Sprint(h.n))
+			h.g.printLine(fmt.Sprint(h.n))
 		}
 	}
 }

@@ -57,7 +57,7 @@ func (g *grid) newline() {
 	g.line = ""
 }
 
-func (g *grid) println(text string) {
+func (g *grid) printLine(text string) {
 	g.write(text)
 	g.newline()
 }

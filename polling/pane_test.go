@@ -2,10 +2,10 @@ package polling_test
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -244,12 +244,7 @@ func lastOf(s []string, n int) []string { return s[max(0, len(s)-n):] }
 func (p *pane) awaitLine(line string) {
 	p.Helper()
 	p.await("line "+line, func() bool {
-		for _, l := range p.log.text() {
-			if l == line {
-				return true
-			}
-		}
-		return false
+		return slices.Contains(p.log.text(), line)
 	})
 }
 
@@ -265,22 +260,11 @@ func (p *pane) awaitEnd() string {
 	}
 }
 
-// numbers reads the numbered lines of a log ("17", "17 text").
-func numbers(lines []string) []int {
-	var out []int
-	for _, l := range lines {
-		var n int
-		if _, err := fmt.Sscanf(l, "%d", &n); err == nil {
-			out = append(out, n)
-		}
-	}
-	return out
-}
-
 // writeFile makes a file whose name needs no quoting.
 func writeFile(t *testing.T, text string) string {
 	t.Helper()
-	f, err := os.CreateTemp("", "pb")
+	// Not in t.TempDir: its name has the test's, which may need quoting.
+	f, err := os.CreateTemp("", "pb") //nolint:usetesting // see above
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -320,7 +320,7 @@ func transcript(from, to, width int) string {
 	var b strings.Builder
 	for i := from; i <= to; i++ {
 		row := ""
-		for _, w := range strings.Fields(paragraph(i)) {
+		for w := range strings.FieldsSeq(paragraph(i)) {
 			if len(row)+1+len(w) > width-2 {
 				b.WriteString(row + "\n")
 				row = " "
@@ -396,7 +396,6 @@ func TestReprintAfterResize(t *testing.T) {
 // A tall dialog pushes text into history; when it closes, the text is painted
 // again. It comes once.
 func TestDialogOverText(t *testing.T) {
-	home := "\x1b[H\x1b[J"
 	rows := func(from, to int) string {
 		var b strings.Builder
 		for i := from; i <= to; i++ {
@@ -417,7 +416,6 @@ func TestDialogOverText(t *testing.T) {
 	repaint.WriteString("\x1b[2K> input")
 	f3 := file(t, repaint.String())
 	f4 := file(t, "\r\x1b[K"+rows(31, 60)+"> input")
-	_ = home
 	s := newStepper(t, "80x20", fmt.Sprintf("s1() { cat %s; }\ns2() { cat %s; }\ns3() { cat %s; }\ns4() { cat %s; }\ns5() { printf '\\033[?25h\\n'; echo the end; }", f1, f2, f3, f4))
 	s.runLive("> input")
 	s.runLive("Do you want?")

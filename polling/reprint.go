@@ -34,6 +34,9 @@ const (
 	// backGram is how many words show that the text begins again further up.
 	// Fewer may be something that is really said twice.
 	backGram = 12
+	// maxPlaces bounds how many places are compared; of words that stand
+	// everywhere, the newest count.
+	maxPlaces = 64
 )
 
 // wordsOf splits text into what the comparison goes by. Decoration (rules, box
@@ -185,13 +188,11 @@ func (r *reprinted) find(words []string) bool {
 	}
 	places := r.index[gramKey(words)]
 	lost := r.at >= len(r.words)
-	for _, p := range places {
-		if p >= r.at && !lost {
-			r.at = p
-			return true
-		}
+	if i, _ := slices.BinarySearch(places, r.at); i < len(places) && !lost {
+		r.at = places[i]
+		return true
 	}
-	for _, p := range slices.Backward(places) {
+	for _, p := range slices.Backward(places[max(0, len(places)-maxPlaces):]) {
 		if r.agree(words, p) >= min(backGram, len(words)) {
 			r.at = p
 			return true

@@ -1,6 +1,7 @@
 package polling
 
 import (
+	"maps"
 	"strings"
 	"time"
 )
@@ -289,8 +290,6 @@ func (o orphans) clone() orphans {
 		return orphans{}
 	}
 	c := orphans{until: o.until, count: make(map[uint64]int, len(o.count))}
-	for k, v := range o.count {
-		c.count[k] = v
-	}
+	maps.Copy(c.count, o.count)
 	return c
 }

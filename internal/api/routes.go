@@ -1,7 +1,6 @@
 package api
 
 import (
-	"log/slog"
 	"maps"
 	"net/http"
 	"slices"
@@ -69,7 +68,7 @@ func (a *api) answer(w http.ResponseWriter, r *http.Request, h handler) {
 	}
 	e := toError(err)
 	if e.Code == codeInternal {
-		a.opts.Log.Error("answering an API call", slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Any("error", err))
+		a.opts.Log.Error("answering an API call", "method", r.Method, "path", r.URL.Path, "err", err)
 	}
 	writeError(w, e)
 }

@@ -238,7 +238,7 @@ func TestServerStartedAnewAtOnce(t *testing.T) {
 			t.Errorf("the old session has a line of the new server: %q", l)
 		}
 	}
-	for _, pane := range strings.Fields(d.tmux("list-panes", "-a", "-F", "#{pane_id}")) {
+	for pane := range strings.FieldsSeq(d.tmux("list-panes", "-a", "-F", "#{pane_id}")) {
 		if strings.Contains(d.tmux("capture-pane", "-p", "-t", pane), "stray") {
 			t.Errorf("what was typed into the old session reached pane %s of the new server", pane)
 		}

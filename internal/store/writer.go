@@ -59,7 +59,7 @@ func (w *writer) open(ctx context.Context) (err error) {
 		return err
 	}
 	if was != is {
-		w.log.InfoContext(ctx, "migrated the database", slog.Int("from_version", was), slog.Int("to_version", is))
+		w.log.InfoContext(ctx, "migrated the database", "from_version", was, "to_version", is)
 	}
 	return prepare(ctx, w.conn, []statement{
 		{&w.begin, "BEGIN IMMEDIATE"}, // take the write lock now: later it could fail half-way
@@ -93,7 +93,7 @@ func (w *writer) exec(ctx context.Context, stmt *sql.Stmt, args ...any) error {
 func (w *writer) commitBatch(ctx context.Context, batch []*request) {
 	began, err := w.transact(ctx, batch)
 	if err != nil && began && len(batch) > 1 {
-		w.log.DebugContext(ctx, "joint transaction failed, its requests follow one by one", slog.Int("requests", len(batch)), slog.Any("error", err))
+		w.log.DebugContext(ctx, "joint transaction failed, its requests follow one by one", "requests", len(batch), "err", err)
 		for i := range batch {
 			_, batch[i].err = w.transact(ctx, batch[i:i+1])
 		}
