@@ -86,18 +86,26 @@ func (d *daemon) say(session, text string) {
 	}
 }
 
+// sessionOfKilledServer makes a session, sees its first line and kills its tmux
+// server.
+func (d *daemon) sessionOfKilledServer() api.Session {
+	d.Helper()
+	s, err := d.api.NewSession(d.ctx(), api.Create{Name: "agent", Command: []string{"sh", "-c", "echo old; cat"}})
+	if err != nil {
+		d.Fatal(err)
+	}
+	d.await("old", d.has(s.ID, "old"))
+	if err := syscall.Kill(d.serverPID(), syscall.SIGKILL); err != nil {
+		d.Fatal(err)
+	}
+	return s
+}
+
 // Sessions of a tmux server that's killed end with a notice, and a new server's
 // panes, which have the same ids again, are never taken for them.
 func TestKilledServer(t *testing.T) {
 	d := newDaemon(t)
-	old, err := d.api.NewSession(d.ctx(), api.Create{Name: "agent", Command: []string{"sh", "-c", "echo old; cat"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	d.await("old", d.has(old.ID, "old"))
-	if err := syscall.Kill(d.serverPID(), syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	old := d.sessionOfKilledServer()
 	d.await("end", func() bool {
 		x, err := d.api.Session(d.ctx(), string(old.ID))
 		return err == nil && x.State == sessions.StateEnded
@@ -214,14 +222,7 @@ func serve(dir string) {
 // old ones may reach them.
 func TestServerStartedAnewAtOnce(t *testing.T) {
 	d := newDaemon(t)
-	old, err := d.api.NewSession(d.ctx(), api.Create{Name: "agent", Command: []string{"sh", "-c", "echo old; cat"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	d.await("old", d.has(old.ID, "old"))
-	if err := syscall.Kill(d.serverPID(), syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	old := d.sessionOfKilledServer()
 	d.await("the new server", func() bool {
 		return exec.Command("tmux", "-S", d.socket, "-f", "/dev/null", "new-session", "-d", "-s", "new", "-x", "80", "-y", "24", "echo intruder; exec cat").Run() == nil
 	})
