@@ -15,7 +15,7 @@ const anchorRows = 24
 // is the absolute number of the row behind its last.
 type anchor struct {
 	End    int64
-	Hashes []uint64
+	Hashes hashRun
 	// Repeats: the same rows were seen elsewhere too, or repeat themselves, so
 	// finding them in one place proves little; all places have to be looked at.
 	Repeats bool
@@ -36,7 +36,7 @@ func newAnchor(base int64, s *sessions.Snapshot, hashes []uint64, old anchor, mo
 	for n < min(end, most) && distinct(hashes[end-n:end]) < minDistinct {
 		n++
 	}
-	a := anchor{End: base + int64(s.First+end), Hashes: append([]uint64(nil), hashes[end-n:end]...)}
+	a := anchor{End: base + int64(s.First+end), Hashes: slices.Clone(hashes[end-n : end])}
 	a.Repeats = distinct(a.Hashes) < minDistinct || periodic(a.Hashes) || occursBefore(hashes[:end], n)
 	return a
 }

@@ -15,10 +15,6 @@ import (
 // unless its turn ends earlier.
 const focusFor = 30 * time.Second
 
-// sweepTicks is in how many ticks every pane is captured once, whatever the
-// looks say: the safety net below change detection.
-const sweepTicks = 300
-
 // ErrRunning says that the session has a poller already.
 var ErrRunning = errors.New("the session has a poller already")
 
@@ -60,25 +56,21 @@ type PollingCoordinator struct {
 	opt     Options
 	log     Log
 	owner   Owner
-	sources map[string]Source
-
 	mu      sync.Mutex
 	ctx     context.Context //nolint:containedctx // the pollers' life is Run's, not Start's
 	pollers map[sessions.ID]*OutputPoller
-	panes   map[string]map[string]*OutputPoller // server → pane → poller
-	focus   map[*OutputPoller]struct{}          // those that somebody talks to
+	servers map[string]*watch
 	running sync.WaitGroup
 }
 
 // NewCoordinator returns a coordinator of pollers over the named sources.
 func NewCoordinator(sources map[string]Source, log Log, owner Owner, opt Options) *PollingCoordinator {
 	c := &PollingCoordinator{
-		opt: opt.withDefaults(), log: log, owner: owner, sources: sources,
-		pollers: map[sessions.ID]*OutputPoller{}, panes: map[string]map[string]*OutputPoller{},
-		focus: map[*OutputPoller]struct{}{},
+		opt: opt.withDefaults(), log: log, owner: owner,
+		pollers: map[sessions.ID]*OutputPoller{}, servers: map[string]*watch{},
 	}
-	for name := range sources {
-		c.panes[name] = map[string]*OutputPoller{}
+	for name, src := range sources {
+		c.servers[name] = newWatch(name, src, &c.opt, owner)
 	}
 	return c
 }
@@ -92,8 +84,8 @@ func (c *PollingCoordinator) Run(ctx context.Context) error {
 	}
 	c.mu.Unlock()
 	var wg sync.WaitGroup
-	for name, src := range c.sources {
-		wg.Go(func() { c.watch(ctx, name, src) })
+	for _, w := range c.servers {
+		wg.Go(func() { w.run(ctx) })
 	}
 	wg.Wait()
 	c.running.Wait()
@@ -109,8 +101,8 @@ func (c *PollingCoordinator) launch(ctx context.Context, p *OutputPoller) {
 
 // Start gives a session its poller. ErrRunning if it has one.
 func (c *PollingCoordinator) Start(t Target) error {
-	src, ok := c.sources[t.Server]
-	if !ok {
+	server := c.servers[t.Server]
+	if server == nil {
 		return fmt.Errorf("start poller of %s: %w tmux server %q", t.Session, sessions.ErrUnknown, t.Server)
 	}
 	if t.Profile == nil {
@@ -121,16 +113,16 @@ func (c *PollingCoordinator) Start(t Target) error {
 	if c.pollers[t.Session] != nil {
 		return fmt.Errorf("start poller of %s: %w", t.Session, ErrRunning)
 	}
-	if c.panes[t.Server][t.Pane] != nil {
-		return fmt.Errorf("start poller of %s: pane %s: %w", t.Session, t.Pane, ErrRunning)
-	}
 	p := &OutputPoller{
-		target: t, source: src, log: c.log, owner: c.owner, opt: &c.opt,
+		target: t, source: server.source, log: c.log, owner: c.owner, opt: &c.opt,
 		slog: c.opt.Logger.With("session", string(t.Session)),
 		wake: make(chan struct{}, 1), gone: make(chan struct{}), stop: make(chan struct{}), ended: make(chan struct{}),
 		depth: minDepth, changed: time.Now(),
 	}
-	c.pollers[t.Session], c.panes[t.Server][t.Pane] = p, p
+	if !server.add(p) {
+		return fmt.Errorf("start poller of %s: pane %s: %w", t.Session, t.Pane, ErrRunning)
+	}
+	c.pollers[t.Session] = p
 	if c.ctx != nil {
 		c.launch(c.ctx, p)
 	}
@@ -165,17 +157,13 @@ func (c *PollingCoordinator) Typed(id sessions.ID, text string) {
 		return
 	}
 	p.typed(text, time.Now(), c.opt.Marker)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.focus[p] = struct{}{}
+	c.servers[p.target.Server].focusOn(p)
 }
 
 // ServerGone ends all pollers of a server whose panes are no more.
 func (c *PollingCoordinator) ServerGone(server string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, p := range c.panes[server] {
-		p.once.gone.Do(func() { close(p.gone) })
+	if w := c.servers[server]; w != nil {
+		w.allGone()
 	}
 }
 
@@ -184,90 +172,6 @@ func (c *PollingCoordinator) forget(p *OutputPoller) {
 	defer c.mu.Unlock()
 	if c.ctx.Err() == nil {
 		delete(c.pollers, p.target.Session)
-		delete(c.panes[p.target.Server], p.target.Pane)
+		c.servers[p.target.Server].remove(p)
 	}
-}
-
-// watch is the loop over one server: a look each cadence, and captures of the
-// sessions in focus in between. A look that isn't answered delays only this
-// server.
-func (c *PollingCoordinator) watch(ctx context.Context, name string, src Source) {
-	tick := time.NewTicker(c.opt.Cadence)
-	defer tick.Stop()
-	focus := time.NewTicker(c.opt.FocusCadence)
-	defer focus.Stop()
-	known := map[string]bool{}
-	for n := 0; ; n++ {
-		select {
-		case <-ctx.Done():
-			return
-		case <-focus.C:
-			n--
-			c.wakeFocused(name)
-			continue
-		case <-tick.C:
-		}
-		if err := c.glance(ctx, name, src, n, known); err != nil && ctx.Err() == nil {
-			c.opt.Logger.Debug("look at panes", "server", name, "err", err)
-		}
-	}
-}
-
-func (c *PollingCoordinator) wakeFocused(server string) {
-	now := time.Now()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for p := range c.focus {
-		switch {
-		case !p.focused(now):
-			delete(c.focus, p)
-		case p.target.Server == server:
-			p.poke()
-		}
-	}
-}
-
-// glance is one look at a server.
-func (c *PollingCoordinator) glance(ctx context.Context, name string, src Source, n int, known map[string]bool) error {
-	asked, cancel := context.WithTimeout(ctx, c.opt.CaptureTimeout)
-	looked, err := src.Glances(asked)
-	cancel()
-	if err != nil {
-		return err
-	}
-	fresh := false
-	seen := make(map[string]bool, len(looked))
-	c.mu.Lock()
-	pollers := c.panes[name]
-	i := 0
-	for _, g := range looked {
-		seen[g.Pane] = true
-		fresh = fresh || !known[g.Pane]
-		p := pollers[g.Pane]
-		if p == nil {
-			continue
-		}
-		i++
-		if p.due(g) || i%sweepTicks == n%sweepTicks {
-			p.poke()
-		}
-	}
-	for pane, p := range pollers {
-		switch {
-		case seen[pane]:
-		case known[pane]:
-			p.once.gone.Do(func() { close(p.gone) })
-		default: // begun after this look, or gone before the first: a capture tells
-			p.poke()
-		}
-	}
-	c.mu.Unlock()
-	clear(known)
-	for pane := range seen {
-		known[pane] = true
-	}
-	if fresh {
-		c.owner.NewPanes(name)
-	}
-	return nil
 }

@@ -37,12 +37,12 @@ type state struct {
 	Longest       int64  // rows of the longest line so far
 	Begun         string // beginning of the line at Next that has been dropped
 	Anchor        anchor
-	Shown         map[int64]uint64 // visible rows that are lines already
-	Drew          bool             // the program was drawing
-	Cursor        int64            // absolute number of the cursor's row
-	Marked        int64            // absolute number behind the newest row in which a turn marker was honoured
-	MarkedEarly   string           // its text, while that isn't a line yet
-	Floor         int64            // rows from here on were overwritten lately, until FloorUntil
+	Shown         rowHashes // visible rows that are lines already
+	Drew          bool      // the program was drawing
+	Cursor        int64     // absolute number of the cursor's row
+	Marked        int64     // absolute number behind the newest row in which a turn marker was honoured
+	MarkedEarly   string    // its text, while that isn't a line yet
+	Floor         int64     // rows from here on were overwritten lately, until FloorUntil
 	FloorUntil    time.Time
 	ReprintUntil  time.Time // the program may be printing everything again
 	Died          bool      // the pane is dead, and its last screen has been emitted
@@ -283,8 +283,8 @@ func (w *work) remember() {
 	w.keepScreen()
 }
 
-func cloneShown(m map[int64]uint64) map[int64]uint64 {
-	out := make(map[int64]uint64, len(m))
+func cloneShown(m rowHashes) rowHashes {
+	out := make(rowHashes, len(m))
 	maps.Copy(out, m)
 	return out
 }

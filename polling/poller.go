@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -74,7 +75,9 @@ func (p *OutputPoller) due(g sessions.Glance) bool {
 	if g == p.last && !p.settling && g.Activity < p.lastSec-1 {
 		return false
 	}
-	p.last = g
+	if g != p.last {
+		p.last = sessions.Glance{Pane: p.target.Pane, Activity: g.Activity, State: strings.Clone(g.State)} // g is part of a larger text
+	}
 	return true
 }
 
@@ -83,6 +86,11 @@ func (p *OutputPoller) poke() {
 	case p.wake <- struct{}{}:
 	default: // one is due already
 	}
+}
+
+// vanished tells that the pane isn't there any more.
+func (p *OutputPoller) vanished() {
+	p.once.gone.Do(func() { close(p.gone) })
 }
 
 // typed tells that input was sent: look at once, and often for a while.

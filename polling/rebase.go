@@ -45,7 +45,7 @@ func (w *work) restart() {
 		st.MarkedEarly = ""
 	}
 	st.Base, st.Next, st.Marked, st.Floor, st.FloorUntil = 0, int64(s.First), 0, 0, time.Time{}
-	st.Anchor, st.Shown, st.PID, st.Cursor = anchor{}, map[int64]uint64{}, s.PID, 0
+	st.Anchor, st.Shown, st.PID, st.Cursor = anchor{}, rowHashes{}, s.PID, 0
 	w.prevAbs, w.screen.normal = nil, nil
 	w.orphans = orphans{}
 	w.step.Changed = true

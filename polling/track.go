@@ -173,7 +173,7 @@ func (w *work) lost() {
 	st.Base = max(oldest, st.Next)
 	st.Next = st.Base
 	st.PID = s.PID
-	st.Shown = map[int64]uint64{}
+	st.Shown = rowHashes{}
 	w.prevAbs, w.screen = nil, memory{}
 	w.gap(w.linesIn(rows), reasonDropped)
 	w.step.Grown = s.HistorySize

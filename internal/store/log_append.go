@@ -96,7 +96,9 @@ func prepareBatch(b polling.Batch) (polling.Batch, error) {
 // append writes a prepared batch within a transaction. It may be called again
 // when that was rolled back, so what it changes in b it sets, never adds to.
 func (w *writer) append(ctx context.Context, b polling.Batch, maxLines int64) (out polling.Appended, err error) {
-	log, err := scanLog(w.logState.QueryRowContext(ctx, string(b.Session)))
+	log, err := w.logs.get(b.Session, func() (logState, error) {
+		return scanLog(w.logState.QueryRowContext(ctx, string(b.Session)))
+	})
 	if err != nil {
 		return out, err
 	}
@@ -124,6 +126,7 @@ func (w *writer) append(ctx context.Context, b polling.Batch, maxLines int64) (o
 	if _, err := w.updateLog.ExecContext(ctx, log.head, log.oldest, log.lastOutputAt, log.turn.Number, engine, log.session); err != nil {
 		return out, err
 	}
+	w.logs.set(b.Session, log)
 	return polling.Appended{Lines: b.Lines, Gaps: gaps, Turn: log.turn, Head: log.head}, nil
 }
 

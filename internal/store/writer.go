@@ -16,6 +16,7 @@ type writer struct {
 	db    *sql.DB
 	conn  *sql.Conn
 	once  sync.Once // closes
+	logs  logCache
 
 	begin, commit, rollback                   *sql.Stmt
 	logState, updateLog, putTurn              *sql.Stmt
@@ -38,7 +39,7 @@ func openWriter(ctx context.Context, path string, log *slog.Logger) (*writer, er
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{log: log}
+	w := &writer{log: log, logs: newLogCache()}
 	w.queue = newQueue(w.commitBatch)
 	if w.db, err = sql.Open("sqlite", name); err != nil {
 		return nil, err
@@ -113,7 +114,10 @@ func (w *writer) transact(ctx context.Context, batch []*request) (began bool, er
 	}
 	committed := false
 	defer func() {
-		if !committed {
+		if committed {
+			w.logs.commit()
+		} else {
+			w.logs.rollback()
 			_, _ = w.rollback.ExecContext(ctx) // fails where SQLite has rolled back already
 		}
 	}()
