@@ -17,12 +17,11 @@ type Engine struct {
 	marker  *Marker
 	drained bool // the pane's program can't end before tmux has read its output
 
-	screen    memory           // the undecided rows of the last look, for when they vanish
-	prevAbs   map[int64]uint64 // hashes of the last snapshot's visible rows
-	orphans   orphans
-	rep       *reprinted // recognises what was printed before; nil: nothing is printed again now
-	deadLooks int        // looks at the dead pane so far
-	echoes    []string   // what was typed lately and holds the turn marker
+	screen  memory           // the undecided rows of the last look, for when they vanish
+	prevAbs map[int64]uint64 // hashes of the last snapshot's visible rows
+	orphans orphans
+	rep     *reprinted // recognises what was printed before; nil: nothing is printed again now
+	echoes  []string   // what was typed lately and holds the turn marker
 }
 
 // state is what survives a restart of the daemon.
@@ -180,24 +179,8 @@ func (w *work) look() {
 		if !w.drained && (st.Changed || st.Grown > 0) {
 			w.gap(0, reasonDied)
 		}
-		st.Exit = w.exit()
+		st.Exit = &sessions.Exit{Status: s.DeadStatus, Signal: s.DeadSignal}
 	}
-}
-
-// exitLooks is how often a dead pane is looked at for the exit status: tmux sees
-// the end of the output before it hears from the kernel how the program ended.
-const exitLooks = 5
-
-// exit is how the program ended, nil while that may still become known.
-func (w *work) exit() *sessions.Exit {
-	s := w.s
-	if s.DeadStatus < 0 && s.DeadSignal == "" {
-		if w.deadLooks++; w.deadLooks < exitLooks {
-			w.step.Settling = true
-			return nil
-		}
-	}
-	return &sessions.Exit{Status: s.DeadStatus, Signal: s.DeadSignal}
 }
 
 // visible are the rows of the visible screen.

@@ -1,7 +1,6 @@
 package tmux
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -155,11 +154,15 @@ func (c *Client) session(ctx context.Context) (wasUp bool, err error) {
 	if err := c.checkProgram(ctx); err != nil {
 		return false, err
 	}
-	p, err := c.spawn()
+	// -N: never start a server; -E: leave the environment of sessions alone;
+	// no-output: panes are never throttled by us.
+	p, err := spawn(c.opt.Program, c.args("-N", "-C",
+		"new-session", "-A", "-E", "-s", HiddenSession, "-x", "80", "-y", "24",
+		"-f", "no-output,ignore-size", "exec cat"))
 	if err != nil {
 		return false, err
 	}
-	wasUp, err = p.serve(ctx, c)
+	wasUp, err = c.serve(ctx, p)
 	if !p.end() {
 		select {
 		case <-p.exited: // one client at a time, also where the server stands still
@@ -213,36 +216,6 @@ func (c *Client) checkProgram(ctx context.Context) error {
 	return err
 }
 
-// ProgramVersion asks a tmux program for its version and refuses one older
-// than MinVersion.
-func ProgramVersion(ctx context.Context, program string) (Version, error) {
-	out, err := exec.CommandContext(ctx, program, "-V").Output()
-	if errors.Is(err, exec.ErrNotFound) {
-		return Version{}, fmt.Errorf("%s isn't installed: install it (apt-get install tmux, brew install tmux)", program)
-	}
-	if err != nil {
-		return Version{}, fmt.Errorf("ask %s for its version: %w", program, err)
-	}
-	v := ParseVersion(strings.TrimPrefix(strings.TrimSpace(string(out)), "tmux "))
-	if !v.AtLeast(3, 2) {
-		return v, fmt.Errorf("%s is version %s: panebridge needs %s or newer", program, v, MinVersion)
-	}
-	return v, nil
-}
-
-// process is one tmux -C client process. It's never killed: tmux 3.3a crashes,
-// and all its sessions with it, when a control client dies before its attach is
-// answered (measured; server_client_lost stops a control state that isn't there
-// yet). The end of its input ends it in order.
-type process struct {
-	cmd    *exec.Cmd
-	stdin  *os.File
-	stdout *os.File
-	stderr *bytes.Buffer
-	exited chan struct{}
-	once   sync.Once
-}
-
 // args are the options every tmux call starts with.
 func (c *Client) args(rest ...string) []string {
 	a := []string{"-u"} // UTF-8 replies, whatever the daemon's locale
@@ -257,78 +230,8 @@ func (c *Client) args(rest ...string) []string {
 	return append(a, rest...)
 }
 
-// spawn starts the client process. -N: never start a server; -E: leave the
-// environment of sessions alone; no-output: panes are never throttled by us.
-func (c *Client) spawn() (*process, error) {
-	inR, inW, err := os.Pipe()
-	if err != nil {
-		return nil, fmt.Errorf("make a pipe: %w", err)
-	}
-	outR, outW, err := os.Pipe()
-	if err != nil {
-		_ = inR.Close()
-		_ = inW.Close()
-		return nil, fmt.Errorf("make a pipe: %w", err)
-	}
-	p := &process{stdin: inW, stdout: outR, stderr: new(bytes.Buffer), exited: make(chan struct{})}
-	p.cmd = exec.Command(c.opt.Program, //nolint:noctx // it must not be killed, see process
-		c.args("-N", "-C",
-			"new-session", "-A", "-E", "-s", HiddenSession, "-x", "80", "-y", "24",
-			"-f", "no-output,ignore-size", "exec cat")...)
-	p.cmd.Env = clientEnv(os.Environ())
-	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = inR, outW, p.stderr
-	err = p.cmd.Start()
-	_ = inR.Close()
-	_ = outW.Close()
-	if err != nil {
-		_ = inW.Close()
-		_ = outR.Close()
-		return nil, fmt.Errorf("start %s: %w", c.opt.Program, err)
-	}
-	go func() {
-		_ = p.cmd.Wait() // stderr is complete after this
-		close(p.exited)
-	}()
-	return p, nil
-}
-
-// clientEnv is what the client process needs of an environment. Every variable
-// is a message of its own while the client introduces itself, and a tmux before
-// 3.4 crashes if a session or window comes or goes in the middle of that: so
-// the shorter, the better.
-func clientEnv(env []string) []string {
-	var out []string
-	for _, kv := range env {
-		name, _, _ := strings.Cut(kv, "=")
-		switch name {
-		case "PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TMUX_TMPDIR":
-			out = append(out, kv)
-		}
-	}
-	return out
-}
-
-// end ends the process and waits for it, but not for a server that stands
-// still: then it ends by itself when the server goes on.
-func (p *process) end() (ended bool) {
-	p.once.Do(func() {
-		_ = p.stdin.Close()
-		select {
-		case <-p.exited:
-		case <-time.After(endTimeout):
-		}
-		_ = p.stdout.Close()
-	})
-	select {
-	case <-p.exited:
-		return true
-	default:
-		return false
-	}
-}
-
 // serve runs the connection until it ends or ctx does.
-func (p *process) serve(ctx context.Context, c *Client) (wasUp bool, err error) {
+func (c *Client) serve(ctx context.Context, p *process) (wasUp bool, err error) {
 	conn := newConn(p.stdin, p.stdout, c.note)
 	// The attach's own reply comes first; tmux before 3.4 loses commands that
 	// are sent before it.
@@ -353,18 +256,6 @@ func (p *process) serve(ctx context.Context, c *Client) (wasUp bool, err error) 
 	}
 	err = <-ended
 	return true, err
-}
-
-// explain turns a failed start into a sentence.
-func (p *process) explain(err error) error {
-	p.end()
-	if msg := strings.TrimSpace(p.stderr.String()); msg != "" {
-		return fmt.Errorf("attach to tmux in control mode: %s", msg)
-	}
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return fmt.Errorf("attach to tmux in control mode: no answer within %s; the server may be stopped", connectTimeout)
-	}
-	return fmt.Errorf("attach to tmux in control mode: %w", err)
 }
 
 // greet learns who the server is and how it shows buffers.
@@ -474,35 +365,4 @@ func (c *Client) do(ctx context.Context, r *request) ([]block, error) {
 		return nil, err
 	}
 	return l.do(ctx, r)
-}
-
-// learn sets the probe buffer and looks how it's shown.
-func (l *live) learn(ctx context.Context) error {
-	reply, err := l.do(ctx, &request{blocks: 3, line: "set-buffer -b " + bufferPrefix + "probe " + quote(probeText) +
-		" ; show-buffer -b " + bufferPrefix + "probe ; delete-buffer -b " + bufferPrefix + "probe"})
-	if err != nil {
-		return fmt.Errorf("learn how tmux shows buffers: %w", err)
-	}
-	enc, ok := learnEncoding(reply[1].lines)
-	if !ok {
-		return fmt.Errorf("learn how tmux %s shows buffers: got %q for %q", l.version, reply[1].lines, probeText)
-	}
-	l.enc = enc
-	return nil
-}
-
-// bufferPrefix begins the names of all buffers of ours.
-const bufferPrefix = "_panebridge_"
-
-// dropOldBuffers deletes what an earlier client left when it was killed.
-func (l *live) dropOldBuffers(ctx context.Context) {
-	reply, err := l.do(ctx, &request{blocks: 1, line: "list-buffers -F '#{buffer_name}'"})
-	if err != nil {
-		return
-	}
-	for _, name := range reply[0].lines {
-		if strings.HasPrefix(name, bufferPrefix) {
-			_, _ = l.do(ctx, &request{blocks: 1, line: "delete-buffer -b " + quote(name)})
-		}
-	}
 }

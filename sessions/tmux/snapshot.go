@@ -34,7 +34,8 @@ func (c *Client) Snapshot(ctx context.Context, pane string, w sessions.Window) (
 		return sessions.Snapshot{}, err
 	}
 	// A pane is dead as soon as its terminal is closed; how its program ended
-	// is known a moment later, unless the program lives on without a terminal.
+	// is known when tmux hears of it from the kernel, a moment later, unless the
+	// program lives on without a terminal.
 	for tries := 0; ; tries++ {
 		s, err := l.snapshot(ctx, pane, w)
 		if err != nil {
@@ -43,7 +44,11 @@ func (c *Client) Snapshot(ctx context.Context, pane string, w sessions.Window) (
 		if !s.Dead || s.DeadStatus >= 0 || s.DeadSignal != "" || tries == deadTries {
 			return s, nil
 		}
-		time.Sleep(deadPause)
+		select {
+		case <-ctx.Done():
+			return s, nil
+		case <-time.After(deadPause):
+		}
 	}
 }
 

@@ -1,6 +1,10 @@
 package tmux
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
 	"strconv"
 	"strings"
 )
@@ -36,3 +40,20 @@ func (v Version) AtLeast(major, minor int) bool {
 }
 
 func (v Version) String() string { return v.raw }
+
+// ProgramVersion asks a tmux program for its version and refuses one older
+// than MinVersion.
+func ProgramVersion(ctx context.Context, program string) (Version, error) {
+	out, err := exec.CommandContext(ctx, program, "-V").Output()
+	if errors.Is(err, exec.ErrNotFound) {
+		return Version{}, fmt.Errorf("%s isn't installed: install it (apt-get install tmux, brew install tmux)", program)
+	}
+	if err != nil {
+		return Version{}, fmt.Errorf("ask %s for its version: %w", program, err)
+	}
+	v := ParseVersion(strings.TrimPrefix(strings.TrimSpace(string(out)), "tmux "))
+	if !v.AtLeast(3, 2) {
+		return v, fmt.Errorf("%s is version %s: panebridge needs %s or newer", program, v, MinVersion)
+	}
+	return v, nil
+}
