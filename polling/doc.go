@@ -45,6 +45,19 @@
 // there and vanishes unread is emitted from memory where it was finished
 // (screen.go).
 //
+// # What it can't know
+//
+// tmux doesn't count what it drops, so three things look like something else:
+//
+//   - Text with a period longer than the rows of a capture (64 and more), of which
+//     limit/10 is a multiple, while history is full and at least limit/10 rows come
+//     between two looks: whole periods may be missing without a gap.
+//   - A screen and history that are cleared and filled again to nine tenths
+//     between two looks are taken for one that overflowed, and the gap may say more
+//     than is missing.
+//   - A line that's the same as an older one, printed within ten seconds of a
+//     program's printing everything again, may be taken for a part of that.
+//
 // What may not live here: where snapshots come from (sessions/tmux), where
 // lines go (internal/store, adapters).
 package polling
