@@ -60,6 +60,7 @@ bench: build ## Go benchmarks, then short runs of pbbench
 	bin/pbbench capture
 	bin/pbbench latency
 	bin/pbbench loss
+	bin/pbbench qos
 
 .PHONY: lint
 lint: ## golangci-lint, installed into .cache/tools the first time (some minutes)

@@ -21,7 +21,7 @@ const everything = "*"
 var rules = map[string][]string{
 	// The way in.
 	"cmd/panebridge": {"internal/cli"},
-	"cmd/pbbench":    {"config", "sessions", "sessions/tmux", "polling", "internal/store", "internal/app", "internal/api", "internal/api/client"},
+	"cmd/pbbench":    {"config", "sessions", "sessions/tmux", "polling", "internal/store", "internal/app", "internal/api", "internal/api/client", "internal/qosbench"},
 
 	// The roots: they import nothing of ours.
 	"config":              {},
@@ -44,6 +44,11 @@ var rules = map[string][]string{
 	"internal/demoagent": {},
 	"internal/redact":    {},
 	"internal/render":    {"sessions"},
+
+	"internal/render/*": {"sessions", "internal/render"},
+
+	// The scheduler against others, in virtual time.
+	"internal/qosbench": {"qos"},
 
 	// The wiring, and the command line on top of it.
 	"internal/app": {everything},

@@ -1,0 +1,69 @@
+package qosbench
+
+import (
+	"fmt"
+	"time"
+)
+
+// Options say how a scenario is run.
+type Options struct {
+	Seed uint64
+	// Horizon is until when something new begins.
+	Horizon time.Duration
+	// FinalCalls is how many calls a final takes panebridge. The original takes two
+	// for every payload.
+	FinalCalls int
+}
+
+// Run runs a scenario with all policies. Panebridge's result comes first, then the
+// original's, the FIFO's and the optimum.
+func (s Scenario) Run(opt Options) ([]Result, error) {
+	t := s.trace(opt.Seed, opt.Horizon)
+	ours, err := newPanebridge(s.Sessions, opt.FinalCalls, opt.Seed)
+	if err != nil {
+		return nil, err
+	}
+	var results []Result
+	for _, p := range []struct {
+		name   string
+		policy policy
+	}{{Panebridge, ours}, {Original, newOriginal(originalCalls)}, {FIFO, newFIFO(s.Sessions)}} {
+		r, err := s.simulate(t, p.policy, opt)
+		if err != nil {
+			return nil, fmt.Errorf("simulate %s with %q, seed %d: %w", p.name, s.Name, opt.Seed, err)
+		}
+		r.Policy = p.name
+		results = append(results, r)
+	}
+	results[0].GrantsPerPosition = ours.worst
+	results = append(results, Result{Row: optimum(t), CallsPerFinal: 1})
+	average, most := t.essential(opt.FinalCalls)
+	for i := range results {
+		r := &results[i]
+		r.scenario, r.light = s, average <= lightLoad*limitCalls && most <= limitCalls
+		r.Scenario, r.Seed, r.Limit, r.OptimumGap = s.Name, opt.Seed, limitCalls, s.optimumGap(average)
+	}
+	return results, nil
+}
+
+// simulate runs a trace with one policy.
+func (s Scenario) simulate(t trace, p policy, opt Options) (Result, error) {
+	chat := &platform{
+		refuse: s.refuse, failures: s.failures, random: source(opt.Seed, forPlatform),
+		penalty: s.penalty, from: time.Duration(penaltyAt * float64(opt.Horizon)),
+	}
+	sim := &simulation{
+		policy: p, platform: chat, record: newRecord(t.sessions), events: t.events,
+		network: network{mean: s.Latency, steady: s.always, random: source(opt.Seed, forNetwork)},
+	}
+	if err := sim.run(); err != nil {
+		return Result{}, err
+	}
+	r := Result{Inside: chat.inside}
+	r.CallsWorstWindow = chat.worstWindow()
+	sim.record.fill(&r.Row)
+	if n := len(sim.record.finals); n > 0 {
+		r.CallsPerFinal = float64(sim.record.finalCalls) / float64(n)
+	}
+	return r, nil
+}

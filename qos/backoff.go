@@ -1,0 +1,29 @@
+package qos
+
+import (
+	"math/rand/v2"
+	"time"
+)
+
+// Back-off after failures that aren't "too many requests": exponential with full
+// jitter, per chat, so that chats that failed together don't come back together.
+const (
+	backoffLeast = time.Second
+	backoffMost  = time.Minute
+)
+
+type backoff struct {
+	failures int
+	until    time.Time
+}
+
+func (b *backoff) failed(now time.Time, random *rand.Rand) {
+	ceiling := backoffMost
+	if b.failures < 6 { // 1 s << 6 is above a minute
+		ceiling = backoffLeast << b.failures
+	}
+	b.failures++
+	b.until = now.Add(time.Duration(random.Int64N(int64(ceiling)) + 1))
+}
+
+func (b *backoff) reset() { *b = backoff{} }

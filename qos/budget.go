@@ -1,0 +1,166 @@
+package qos
+
+import (
+	"context"
+	"time"
+)
+
+// Budget decides whether a call may happen. It guards: whatever the scheduler
+// wants, no window ever holds more calls than it may, and none is made under a
+// penalty. LocalBudget is the one for a single process; one shared by several
+// processes fits in the same place, which is why asking is asynchronous.
+//
+// A window of N calls per W is N slots. A slot is taken when a call is granted,
+// and comes back W after the call was answered. A call that's never answered
+// counts as answered answerGrace (5 s) after its deadline, also when the process
+// dies. (A call that arrived at the platform did so before it was answered, and
+// the next one in the same slot leaves W later. So the bound holds at the
+// platform for any network delay, with nobody's clocks compared.)
+//
+// A Budget is safe for use by several goroutines. No method but Run blocks or
+// does I/O. `now` is the caller's time.Now(), monotonic reading included, and
+// never goes back.
+//
+// qostest.Budget is the conformance suite.
+type Budget interface {
+	// Run serves until ctx ends, then makes durable what it was told and returns.
+	// It's called once. First it loads what was kept; until that has worked, every
+	// Ask is answered Pending (and no error of the store ever opens the budget).
+	// hear is called, from any goroutine, with every penalty that this Budget's
+	// user didn't report itself: those kept from before, before the first grant,
+	// and those that other processes report. It doesn't block.
+	Run(ctx context.Context, hear func(Penalty)) error
+
+	// Configure sets the limits. It's called before Run, and again whenever they
+	// change; slots that are taken stay taken.
+	Configure(limits Limits)
+
+	// Ask asks for the right to make one call. The answer is Granted, NotBefore, or
+	// Pending: then reply is called once, from any goroutine, possibly before Ask
+	// returns, with Granted or NotBefore, within the time of the call's deadline. A
+	// grant is durable: whatever happens to the process, it's counted. Nobody waits
+	// in line here: who isn't granted asks again, and who asks is as good as
+	// anybody else.
+	Ask(now time.Time, ask Ask, reply func(Answer)) Answer
+
+	// Settle says when a granted call was answered. Only then is it known when its
+	// slot comes back. An unknown or settled permit is ignored.
+	Settle(now time.Time, id PermitID, answered time.Time)
+
+	// Refund gives a slot back, because the call surely never went out. An unknown
+	// or settled permit is ignored.
+	Refund(now time.Time, id PermitID)
+
+	// Penalize reports that the platform ordered silence. Of several orders for a
+	// scope the latest Until counts: a penalty is never shortened.
+	Penalize(now time.Time, p Penalty)
+
+	// Learn narrows a scope by what the platform said about it (response headers).
+	// It never widens what is configured.
+	Learn(now time.Time, scope Scope, learned Learned)
+
+	// Rekey adds all that's known about one chat to another: the chat has migrated.
+	Rekey(now time.Time, from, to Chat)
+
+	// Use says how the windows of a chat stand, the message family's first, for
+	// the status page. Nil if nothing is known about it.
+	Use(now time.Time, chat Chat) []WindowUse
+}
+
+// Limits are all windows of a bot. A call counts in every window that applies to
+// it: its chat's for the family, and the bot's.
+type Limits struct {
+	Bot      Limit            // over all chats and families
+	Group    Limit            // of each chat, for its messages; the reserve is kept in the first window
+	Private  Limit            // of each chat for which IsPrivate holds
+	Families map[Family]Limit // of each chat, for the families that don't count as messages
+	// IsPrivate tells private chats by their key. Nil: there are none. It must be
+	// a pure function.
+	IsPrivate func(Chat) bool
+}
+
+// Limit is what one scope may do.
+type Limit struct {
+	Windows []Window
+	// Gap is the least time between the beginnings of two calls. It only keeps
+	// calls apart; what guards are the windows.
+	Gap time.Duration
+}
+
+// Window is so many calls in any stretch of time of this length.
+type Window struct {
+	Calls int
+	Per   time.Duration
+}
+
+// PermitID names a granted slot, also over restarts.
+type PermitID uint64
+
+// Ask is a question to a Budget.
+type Ask struct {
+	Chat   Chat
+	Family Family
+	// Spare is how many slots must stay free, after this call, in the first
+	// window of the chat's messages: the reserve. It has no meaning for other
+	// families.
+	Spare int
+	// Deadline is when the call will have ended, if it's granted.
+	Deadline time.Time
+	// Unguarded asks for a slot that's only counted (mode off): windows don't
+	// refuse it. Penalties do.
+	Unguarded bool
+}
+
+// AnswerState is the kind of an Answer.
+type AnswerState uint8
+
+// The answers.
+const (
+	// Pending: not known yet; the reply follows.
+	Pending AnswerState = iota
+	// Granted: the call may be made, until its deadline.
+	Granted
+	// NotBefore: not now. Asking earlier than Answer.At can't succeed, unless a
+	// call is settled or refunded in between.
+	NotBefore
+)
+
+// Answer is a Budget's reply.
+type Answer struct {
+	State  AnswerState
+	Permit PermitID  // of a grant
+	At     time.Time // of NotBefore
+	Err    error     // of NotBefore: why it can't be known whether there's a slot (the store fails)
+}
+
+// Scope is what a penalty, or something learned, is about: one family of a
+// chat, a whole chat (AllFamilies), or the bot (no Chat).
+type Scope struct {
+	Chat        Chat
+	Family      Family
+	AllFamilies bool
+}
+
+// Penalty is the platform's order to be silent until a time.
+type Penalty struct {
+	Scope Scope
+	Until time.Time
+	// Multiplier is what the pace was cut to, from 0.1 to 1, so that a restart
+	// doesn't forget it.
+	Multiplier float64
+}
+
+// Learned is what a response said about a limit.
+type Learned struct {
+	Limit     int       // calls per reset; 0: not said
+	Remaining int       // calls left until Reset
+	Reset     time.Time // when Remaining is full again
+}
+
+// WindowUse is how a window stands.
+type WindowUse struct {
+	Family Family
+	Window Window
+	Used   int       // slots taken, calls in flight included
+	Free   time.Time // when the next slot comes back; zero if one is free now
+}

@@ -1,0 +1,117 @@
+package qos
+
+import (
+	"context"
+	"time"
+)
+
+// Deliverer makes the calls. It's implemented by the adapters.
+type Deliverer interface {
+	// Deliver makes at most one API call and says what came of it. What is sent
+	// is rendered now, from the newest state: the call names a document (or a
+	// request's key), not a text.
+	//
+	// It's called from several goroutines at once, but never twice at a time for
+	// one chat. It may block and do I/O until ctx ends, and must return soon
+	// after. The deadline of ctx is the one the budget was told of: a call must
+	// not be written to the network later. It must not retry, must not sleep out
+	// a "too many requests", and must not fall back from an edit to a send within
+	// one call: each of these is a second call that nobody counted. Return
+	// Throttled, or Delivered with More, and a slot comes.
+	Deliver(ctx context.Context, call Call) Result
+}
+
+// Call is a slot that was granted: what to send, and how.
+type Call struct {
+	Chat    Chat
+	Class   Class // which class the slot was granted to
+	Family  Family
+	Session Session
+
+	// A document's slot. Doc is empty for a request.
+	Doc       DocID
+	Delivered int64 // the last line that reached the chat
+	Wanted    int64 // the last line that should; the newest state may be further
+	Final     int64 // the line at which the last turn to announce ended; 0: none is to be announced
+
+	// A request's slot. Key is empty for a document.
+	Key string
+
+	// Uncertain says that an earlier call for the same thing went out and wasn't
+	// answered: it may have reached the chat. What was a send is sent once more and
+	// marked as possibly double, unless the platform can tell (an enforced nonce).
+	// Edits are simply made again.
+	Uncertain bool
+}
+
+// Outcome says how a call ended. The zero value is no outcome: a Deliverer that
+// returns it is treated as if it had returned Uncertain, the careful reading.
+type Outcome uint8
+
+// What the scheduler does with the slot, and with what was to be sent.
+const (
+	// OutcomeUnknown is the zero value; see Outcome.
+	OutcomeUnknown Outcome = iota
+	// Delivered: the platform accepted the call.
+	Delivered
+	// Unchanged: no call was made, because the chat shows all of what was asked
+	// for already. The slot is given back.
+	Unchanged
+	// NotSent: surely no call reached the platform (no connection, name not found).
+	// The slot is given back; the chat backs off.
+	NotSent
+	// Throttled: the platform answered "too many requests". See Result.RetryAfter.
+	Throttled
+	// Failed: the platform answered with an error that may pass (5xx), and did
+	// surely not do what was asked. The slot is spent; the chat backs off.
+	Failed
+	// Uncertain: the call was written, and no answer came, or one that leaves open
+	// whether it was done. The slot is held as if the answer came 5 s after the
+	// deadline; the next call says Uncertain.
+	Uncertain
+	// Rejected: the platform will never accept this (topic deleted, bad request).
+	// The document or request stops, and an Event says so.
+	Rejected
+	// ChatGone: as Rejected, for all that waits in this chat (bot removed, chat
+	// deleted).
+	ChatGone
+	// Migrated: the chat has another key now, Result.Chat. All of its documents,
+	// requests, budgets and penalties move there; the call is made again.
+	Migrated
+
+	outcomes // how many there are
+)
+
+func (o Outcome) String() string {
+	names := [outcomes]string{
+		"unknown", "delivered", "unchanged", "not_sent", "throttled", "failed", "uncertain", "rejected", "chat_gone", "migrated",
+	}
+	if int(o) < len(names) {
+		return names[o]
+	}
+	return "invalid"
+}
+
+// Result is what came of a call. Only the fields of its outcome are read.
+type Result struct {
+	Outcome Outcome
+
+	// Delivered: how far the chat is now. A document's Delivered number never goes
+	// back, and turns that ended at or before Final count as announced. More says
+	// that another call is needed though the numbers are reached (a text that
+	// takes several messages). Unchanged sets all three by itself.
+	Delivered int64
+	Final     int64
+	More      bool
+
+	// Throttled: the platform's order. Zero is taken as one second. Global says
+	// that the order is for the whole bot (Discord's X-RateLimit-Global).
+	RetryAfter time.Duration
+	Global     bool
+
+	// Migrated: the chat's new key.
+	Chat Chat
+
+	// Why, for logs and events. It must hold no text of a user and no secret.
+	Err error
+}

@@ -1,0 +1,57 @@
+package qos
+
+import (
+	"fmt"
+	"time"
+)
+
+// Left says what a scheduler that has nothing to do still holds; empty if
+// nothing. It waits for the scheduler's goroutine.
+func Left(s *OutputQoSScheduler) string {
+	got := make(chan string, 1)
+	if !s.box.send(func(time.Time) { got <- s.engine.leftOver() }) {
+		return "the scheduler has ended"
+	}
+	left := <-got
+	s.box.mu.Lock()
+	defer s.box.mu.Unlock()
+	if n := len(s.box.docs); n > 0 {
+		left += fmt.Sprintf(" %d documents in the mailbox", n)
+	}
+	return left
+}
+
+// Flows is how many flows the scheduler keeps. It waits for its goroutine.
+func Flows(s *OutputQoSScheduler) int {
+	got := make(chan int, 1)
+	if !s.box.send(func(time.Time) {
+		n := 0
+		for _, c := range s.engine.chats {
+			for _, l := range c.lanes {
+				n += len(l.flows)
+			}
+		}
+		got <- n
+	}) {
+		return 0
+	}
+	return <-got
+}
+
+func (e *Engine) leftOver() string {
+	left := ""
+	count := func(n int, what string) {
+		if n != 0 {
+			left += fmt.Sprintf(" %d %s", n, what)
+		}
+	}
+	count(len(e.docs), "documents")
+	count(len(e.chats), "chats")
+	count(len(e.sessions), "sessions")
+	count(len(e.agenda), "dates")
+	count(e.contenders(), "turns")
+	count(e.flushes.len, "flushes")
+	count(e.bot.open, "open calls")
+	count(e.bot.inFlight, "calls in flight")
+	return left
+}

@@ -1,0 +1,395 @@
+package qos
+
+import (
+	"sync"
+	"time"
+)
+
+// penaltyKept is for how long a penalty is kept after it has lifted, so that the
+// reduced pace outlives a restart.
+const penaltyKept = penaltyMemory
+
+// LocalBudget is the Budget of a single process: windows in memory, and in a
+// Ledger before a call goes out. See Budget for what it guarantees. Beside that, a
+// chat gets no slot while a call of it may still arrive that was given up, or that
+// a crash left behind.
+type LocalBudget struct {
+	ledger Ledger
+	wake   chan struct{} // the writer has something to do
+
+	mu        sync.Mutex
+	limits    Limits
+	loaded    bool
+	permits   map[PermitID]*taken
+	chats     map[Chat]*usage
+	bot       usage
+	penalties map[Scope]Penalty
+	learned   map[Scope]Learned
+	lastID    PermitID
+
+	entries []Entry   // to be written
+	grants  []waiting // grants that are among them
+	early   []waiting // questions that came before the ledger was read
+}
+
+// usage is what's taken in one scope.
+type usage struct {
+	slots []*taken
+	began map[Family]time.Time // when the last call of a family began
+}
+
+// waiting is a question whose reply is owed.
+type waiting struct {
+	ask    Ask
+	reply  func(Answer)
+	permit PermitID
+}
+
+// NewLocalBudget returns a budget that's kept in ledger. Nil: it's kept nowhere,
+// every answer is immediate, and a restart forgets everything; that's for tests
+// and simulations.
+func NewLocalBudget(ledger Ledger) *LocalBudget {
+	return &LocalBudget{
+		ledger: ledger, loaded: ledger == nil, wake: make(chan struct{}, 1),
+		permits: map[PermitID]*taken{}, chats: map[Chat]*usage{},
+		bot:       usage{began: map[Family]time.Time{}},
+		penalties: map[Scope]Penalty{}, learned: map[Scope]Learned{},
+	}
+}
+
+// Configure implements Budget.
+func (b *LocalBudget) Configure(limits Limits) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.limits = limits
+}
+
+// Ask implements Budget.
+func (b *LocalBudget) Ask(now time.Time, ask Ask, reply func(Answer)) Answer {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.loaded {
+		b.early = append(b.early, waiting{ask: ask, reply: reply})
+		return Answer{State: Pending}
+	}
+	return b.decide(now, ask, reply)
+}
+
+// decide answers a question; b.mu is held.
+func (b *LocalBudget) decide(now time.Time, ask Ask, reply func(Answer)) Answer {
+	b.prune(now, ask.Chat)
+	if at := b.notBefore(now, ask); at.After(now) {
+		return Answer{State: NotBefore, At: at}
+	}
+	id := b.take(now, ask)
+	if b.ledger == nil {
+		return Answer{State: Granted, Permit: id}
+	}
+	b.entries = append(b.entries, Entry{Kind: EntryTake, Slot: b.permits[id].Slot})
+	b.grants = append(b.grants, waiting{ask: ask, reply: reply, permit: id})
+	b.poke()
+	return Answer{State: Pending}
+}
+
+// notBefore is when a question can be answered with yes, as far as is known.
+func (b *LocalBudget) notBefore(now time.Time, ask Ask) time.Time {
+	at := now
+	limit, family := b.limits.of(ask.Chat, ask.Family)
+	for _, s := range scopes(ask.Chat, family) {
+		at = later(at, b.penalties[s].Until)
+	}
+	u := b.chats[ask.Chat]
+	if u != nil {
+		at = later(at, u.mayArrive())
+	}
+	if ask.Unguarded {
+		return at
+	}
+	for _, s := range scopes(ask.Chat, family) {
+		if l, ok := b.learned[s]; ok && l.Remaining <= 0 {
+			at = later(at, l.Reset)
+		}
+	}
+	at = later(at, b.bot.freeAt(now, b.limits.Bot, 0, FamilyMessage, nil))
+	if u != nil {
+		spare := 0
+		if family == FamilyMessage {
+			spare = ask.Spare
+		}
+		at = later(at, u.freeAt(now, limit, spare, family, func(f Family) bool {
+			_, counted := b.limits.of(ask.Chat, f)
+			return counted == family
+		}))
+	}
+	return at
+}
+
+// mayArrive is until when a call that was given up, or that a crash left behind,
+// may still reach the platform. Another one before that could overtake it: a
+// partial text would replace its final.
+func (u *usage) mayArrive() time.Time {
+	var at time.Time
+	for _, t := range u.slots {
+		if !t.inFlight {
+			at = later(at, t.Stamp)
+		}
+	}
+	return at
+}
+
+// freeAt is when a limit's windows and gap allow one more call. counts picks the
+// families that count; nil: all.
+func (u *usage) freeAt(now time.Time, limit Limit, spare int, family Family, counts func(Family) bool) time.Time {
+	at := now
+	if began, ok := u.began[family]; ok {
+		at = later(at, began.Add(limit.Gap))
+	}
+	slots := u.slots
+	if counts != nil {
+		slots = nil
+		for _, t := range u.slots {
+			if counts(t.Family) {
+				slots = append(slots, t)
+			}
+		}
+	}
+	for i, w := range limit.Windows {
+		free := 1
+		if i == 0 {
+			free += min(spare, w.Calls-1)
+		}
+		at = later(at, freeAt(now, slots, w, free))
+	}
+	return at
+}
+
+// take grants a slot.
+func (b *LocalBudget) take(now time.Time, ask Ask) PermitID {
+	// The wall clock keeps permits of different runs apart.
+	b.lastID = max(b.lastID+1, PermitID(now.UnixNano()))
+	t := &taken{
+		Slot:     Slot{Permit: b.lastID, Chat: ask.Chat, Family: ask.Family, Stamp: ask.Deadline.Add(answerGrace)},
+		inFlight: true,
+	}
+	b.keep(t)
+	_, family := b.limits.of(ask.Chat, ask.Family)
+	u := b.chats[ask.Chat]
+	t.began, t.chat, t.bot = now, u.began[family], b.bot.began[FamilyMessage]
+	u.began[family], b.bot.began[FamilyMessage] = now, now
+	for _, s := range scopes(ask.Chat, family) {
+		if l, ok := b.learned[s]; ok {
+			l.Remaining--
+			b.learned[s] = l
+		}
+	}
+	return t.Permit
+}
+
+// unbegin restores when the last call of a family began, if that was the one that
+// isn't made.
+func (u *usage) unbegin(family Family, began, before time.Time) {
+	if u.began[family].Equal(began) {
+		u.began[family] = before
+	}
+}
+
+func (b *LocalBudget) keep(t *taken) {
+	b.permits[t.Permit] = t
+	b.usageOf(t.Chat).slots = append(b.usageOf(t.Chat).slots, t)
+	b.bot.slots = append(b.bot.slots, t)
+}
+
+func (b *LocalBudget) usageOf(chat Chat) *usage {
+	u := b.chats[chat]
+	if u == nil {
+		u = &usage{began: map[Family]time.Time{}}
+		b.chats[chat] = u
+	}
+	return u
+}
+
+// Settle implements Budget.
+func (b *LocalBudget) Settle(now time.Time, id PermitID, answered time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	t := b.permits[id]
+	if t == nil || !t.inFlight {
+		return
+	}
+	t.Stamp, t.inFlight = answered, false
+	b.note(Entry{Kind: EntryStamp, Slot: t.Slot})
+	b.prune(now, t.Chat)
+}
+
+// Refund implements Budget.
+func (b *LocalBudget) Refund(now time.Time, id PermitID) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if t := b.permits[id]; t != nil && t.inFlight {
+		b.giveBack(now, t)
+		b.note(Entry{Kind: EntryRefund, Slot: t.Slot})
+	}
+}
+
+// giveBack forgets a slot: no call began.
+func (b *LocalBudget) giveBack(now time.Time, t *taken) {
+	t.inFlight, t.Stamp = false, time.Time{}
+	_, family := b.limits.of(t.Chat, t.Family)
+	b.chats[t.Chat].unbegin(family, t.began, t.chat)
+	b.bot.unbegin(FamilyMessage, t.began, t.bot)
+	b.prune(now, t.Chat)
+}
+
+// Penalize implements Budget.
+func (b *LocalBudget) Penalize(now time.Time, p Penalty) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.penalize(p)
+	b.note(Entry{Kind: EntryPenalty, Penalty: b.penalties[p.Scope]})
+	b.prune(now, p.Scope.Chat)
+}
+
+func (b *LocalBudget) penalize(p Penalty) {
+	p.Until = later(p.Until, b.penalties[p.Scope].Until)
+	b.penalties[p.Scope] = p
+}
+
+// Learn implements Budget.
+func (b *LocalBudget) Learn(now time.Time, scope Scope, learned Learned) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if learned.Reset.After(now) {
+		b.learned[scope] = learned
+	} else {
+		delete(b.learned, scope)
+	}
+}
+
+// Rekey implements Budget.
+func (b *LocalBudget) Rekey(now time.Time, from, to Chat) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if from == to {
+		return
+	}
+	if u := b.chats[from]; u != nil {
+		v := b.usageOf(to)
+		for _, t := range u.slots {
+			t.Chat = to
+			v.slots = append(v.slots, t)
+		}
+		for f, at := range u.began {
+			v.began[f] = later(v.began[f], at)
+		}
+		delete(b.chats, from)
+	}
+	for s, p := range b.penalties {
+		if s.Chat == from {
+			delete(b.penalties, s)
+			p.Scope.Chat = to
+			if q, ok := b.penalties[p.Scope]; ok && q.Multiplier > 0 {
+				p.Multiplier = min(p.Multiplier, q.Multiplier)
+			}
+			b.penalize(p)
+		}
+	}
+	for s, l := range b.learned {
+		if s.Chat == from {
+			delete(b.learned, s)
+			s.Chat = to
+			b.learned[s] = l
+		}
+	}
+	b.note(Entry{Kind: EntryRekey, From: from, To: to})
+	b.prune(now, to)
+}
+
+// Use implements Budget.
+func (b *LocalBudget) Use(now time.Time, chat Chat) []WindowUse {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	u := b.chats[chat]
+	if u == nil {
+		return nil
+	}
+	uses := b.useOf(now, u, chat, FamilyMessage)
+	for family := range b.limits.Families {
+		for _, use := range b.useOf(now, u, chat, family) {
+			if use.Used > 0 {
+				uses = append(uses, use)
+			}
+		}
+	}
+	return uses
+}
+
+func (b *LocalBudget) useOf(now time.Time, u *usage, chat Chat, family Family) []WindowUse {
+	limit, family := b.limits.of(chat, family)
+	var slots []*taken
+	for _, t := range u.slots {
+		if _, counted := b.limits.of(chat, t.Family); counted == family {
+			slots = append(slots, t)
+		}
+	}
+	var uses []WindowUse
+	for _, w := range limit.Windows {
+		use := WindowUse{Family: family, Window: w, Used: used(now, slots, w)}
+		if at := freeAt(now, slots, w, 1); at.After(now) {
+			use.Free = at
+		}
+		uses = append(uses, use)
+	}
+	return uses
+}
+
+// prune forgets what no window counts any more, of one chat and the bot.
+func (b *LocalBudget) prune(now time.Time, chat Chat) {
+	longest := Window{Per: b.limits.longest()}
+	if u := b.chats[chat]; u != nil {
+		b.pruneUsage(now, u, longest, true)
+		if len(u.slots) == 0 {
+			delete(b.chats, chat)
+			b.chats = shrunk(b.chats)
+		}
+	}
+	b.pruneUsage(now, &b.bot, Window{Per: b.limits.Bot.longest()}, false)
+}
+
+// pruneUsage drops slots that are free in a window; forget says that nothing
+// else holds them.
+func (b *LocalBudget) pruneUsage(now time.Time, u *usage, w Window, forget bool) {
+	kept := u.slots[:0]
+	for _, t := range u.slots {
+		switch {
+		case t.holds(now, w):
+			kept = append(kept, t)
+		case forget:
+			delete(b.permits, t.Permit)
+		}
+	}
+	clear(u.slots[len(kept):])
+	u.slots = kept
+}
+
+// pruneAll forgets what doesn't matter any more, of everything.
+func (b *LocalBudget) pruneAll(now time.Time) {
+	for chat := range b.chats {
+		b.prune(now, chat)
+	}
+	for s, p := range b.penalties {
+		if now.Sub(p.Until) > penaltyKept {
+			delete(b.penalties, s)
+		}
+	}
+	for s, l := range b.learned {
+		if !l.Reset.After(now) {
+			delete(b.learned, s)
+		}
+	}
+	b.permits, b.penalties, b.learned = shrunk(b.permits), shrunk(b.penalties), shrunk(b.learned)
+}
+
+// scopes are those that a call falls under.
+func scopes(chat Chat, family Family) [3]Scope {
+	return [3]Scope{{}, {Chat: chat, AllFamilies: true}, {Chat: chat, Family: family}}
+}

@@ -1,0 +1,423 @@
+package qos_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/panebridge/panebridge/qos"
+	"github.com/panebridge/panebridge/qos/qostest"
+)
+
+func throttled(d time.Duration) *qos.Result {
+	return &qos.Result{Outcome: qos.Throttled, RetryAfter: d}
+}
+
+// TestPenaltyStorm is P12: no call within a penalty, one at its end, and none
+// after that before it's answered; the pace only falls while penalties come, and
+// recovers after.
+func TestPenaltyStorm(t *testing.T) {
+	check(t, 60, func(t *testing.T, rt *rapid.T) (bad []string) {
+		t.Helper()
+		mode := rapid.SampledFrom([]qos.Mode{qos.Strict, qos.CoalesceOnly, qos.Off}).Draw(rt, "mode")
+		seed := rapid.Uint64().Draw(rt, "seed")
+		latency := rapid.SampledFrom([]time.Duration{500 * time.Millisecond, 1500 * time.Millisecond, 10 * time.Second}).Draw(rt, "latency")
+		inArena(t, qos.Options{Mode: mode}, nil, func(a *arena) {
+			s := &penaltyStorm{arena: a, random: newDice(seed), most: 6}
+			a.latency = always(latency)
+			a.outcome = s.answer
+			s.run(latency)
+			bad = s.bad
+		})
+		return bad
+	})
+}
+
+// penaltyStorm is a platform that answers the first calls of a chat with penalties.
+type penaltyStorm struct {
+	*arena
+	random *dice
+	most   int
+	lifts  []time.Duration
+	bad    []string
+}
+
+func (s *penaltyStorm) wrong(format string, args ...any) {
+	s.bad = append(s.bad, fmt.Sprintf(format, args...))
+}
+
+func (s *penaltyStorm) lift() (n int, last time.Duration) {
+	if len(s.lifts) == 0 {
+		return 0, 0
+	}
+	return len(s.lifts), s.lifts[len(s.lifts)-1]
+}
+
+func (s *penaltyStorm) answer(call qos.Call) *qos.Result { // arena.mu is held
+	if call.Chat != group {
+		return nil
+	}
+	n, lift := s.lift()
+	if now := s.now(); now < lift {
+		s.wrong("a call %v before the penalty lifts", lift-now)
+	}
+	if n == s.most {
+		return nil
+	}
+	retry := 6*time.Second + s.random.duration(5*time.Minute)
+	s.lifts = append(s.lifts, s.now()+s.latency()+retry)
+	return throttled(retry)
+}
+
+func (s *penaltyStorm) run(latency time.Duration) {
+	for i := range 6 {
+		s.feed(docID(i), group)
+	}
+	s.feed("elsewhere", "-200")
+	multiplier := 1.0
+	for n := 0; ; n++ {
+		s.pass(5 * time.Second)
+		s.post(group, fmt.Sprint(n), qos.Interactive)
+		m := s.snapshot().Chats[0].Multiplier
+		if m > multiplier {
+			s.wrong("the pace rose from %v to %v though penalties came", multiplier, m)
+		}
+		multiplier = m
+		s.mu.Lock()
+		penalties, lift := s.lift()
+		s.mu.Unlock()
+		if penalties == s.most && s.now() > lift+time.Second {
+			break
+		}
+	}
+	_, lift := s.lift()
+	s.pass(2 * time.Minute)
+	after := s.made(func(g grant) bool { return g.Chat == group && g.at >= lift })
+	if first := after[0].at - lift; first < 100*time.Millisecond || first > time.Second {
+		s.wrong("the first call after the penalty came %v after its end, want 0.1 s to 1 s", first)
+	}
+	if after[0].Class != qos.Interactive {
+		s.wrong("the probe is of class %v, though a command waits", after[0].Class)
+	}
+	if after[1].at < after[0].at+latency {
+		s.wrong("a second call went before the probe was answered")
+	}
+	s.pass(time.Hour)
+	if m := s.snapshot().Chats[0].Multiplier; m != 1 {
+		s.wrong("after an hour without a penalty the pace is at %v", m)
+	}
+}
+
+// TestSlowStart: for a minute after a penalty, streams and finals go at half the
+// reduced pace; commands don't wait for that.
+func TestSlowStart(t *testing.T) {
+	inArena(t, qos.Options{}, nil, func(a *arena) {
+		for i := range 8 {
+			a.feed(docID(i), group)
+		}
+		a.pass(30 * time.Second)
+		a.answers(func(qos.Call) *qos.Result {
+			a.outcome = nil
+			return throttled(time.Minute)
+		})
+		a.pass(70 * time.Second)
+		for i := range 20 {
+			a.want(docID(i%8), int64(1000+i), true)
+		}
+		a.pass(5 * time.Second)
+		probe := a.made(func(g grant) bool { return g.at > 91*time.Second })[0].at
+		a.pass(30 * time.Second)
+		posted := a.now()
+		a.post(group, "command", qos.Interactive)
+		a.pass(20 * time.Second)
+		commands := a.made(func(g grant) bool { return g.Class == qos.Interactive })
+		if len(commands) != 1 || commands[0].at-posted > time.Second {
+			t.Errorf("a command in the slow start: %+v, posted at %v", commands, posted)
+		}
+		slow := a.made(func(g grant) bool { return g.at > probe && g.at < probe+time.Minute && g.Class != qos.Interactive })
+		// The full pace is 3.8 s while finals are about; 3.8 / (0.7 / 2) = 10.9.
+		for i, d := range gaps(slow) {
+			if d < 10800*time.Millisecond {
+				t.Errorf("in the slow start, call %d came %v after the one before", i+1, d)
+			}
+		}
+		if len(slow) < 4 {
+			t.Errorf("%d calls in the minute after the probe, want about 5", len(slow))
+		}
+	})
+}
+
+// TestPaceRecovers: 0.05 a clean minute with traffic.
+func TestPaceRecovers(t *testing.T) {
+	inArena(t, qos.Options{}, nil, func(a *arena) {
+		a.outcome = func(qos.Call) *qos.Result {
+			a.outcome = nil
+			return throttled(10 * time.Second)
+		}
+		a.feed("doc", group)
+		a.pass(5 * time.Second)
+		if m := a.snapshot().Chats[0].Multiplier; m > 0.701 || m < 0.699 {
+			t.Errorf("after a penalty the pace is at %v, want 0.7", m)
+		}
+		a.pass(3*time.Minute + 30*time.Second)
+		if m := a.snapshot().Chats[0].Multiplier; m < 0.79 || m > 0.86 {
+			t.Errorf("after three clean minutes the pace is at %v", m)
+		}
+		a.pass(5 * time.Minute)
+		if m := a.snapshot().Chats[0].Multiplier; m != 1 {
+			t.Errorf("after eight clean minutes the pace is at %v", m)
+		}
+	})
+}
+
+// TestShortPenaltyIsTheFamilys: up to 5 s, a penalty for typing doesn't hold up
+// messages; a longer one does.
+func TestShortPenaltyIsTheFamilys(t *testing.T) {
+	for _, retry := range []time.Duration{3 * time.Second, 30 * time.Second} {
+		inArena(t, qos.Options{}, nil, func(a *arena) {
+			a.outcome = func(call qos.Call) *qos.Result {
+				if call.Family == qos.FamilyTyping {
+					return throttled(retry)
+				}
+				return nil
+			}
+			a.sched.Try(qos.Request{Chat: group, Key: "typing", Family: qos.FamilyTyping})
+			a.pass(100 * time.Millisecond)
+			a.post(group, "command", qos.Interactive)
+			a.pass(2 * time.Second)
+			sent := len(a.made(func(g grant) bool { return g.Key == "command" })) == 1
+			if want := retry <= 5*time.Second; sent != want {
+				t.Errorf("%v after a penalty of %v for typing, a message was sent: %v, want %v", 2*time.Second, retry, sent, want)
+			}
+		})
+	}
+}
+
+// TestManyPenaltiesMeanTheBot: three chats within 2 s silence all of them.
+func TestManyPenaltiesMeanTheBot(t *testing.T) {
+	for _, chats := range []int{2, 3} {
+		inArena(t, qos.Options{}, nil, func(a *arena) {
+			a.outcome = func(qos.Call) *qos.Result {
+				if a.now() < 10*time.Second {
+					return throttled(time.Minute)
+				}
+				return nil
+			}
+			for i := range chats {
+				a.post(qos.Chat(fmt.Sprint("-", i)), "x", qos.Interactive)
+			}
+			a.pass(11 * time.Second)
+			a.post("-99", "x", qos.Interactive)
+			a.pass(time.Second)
+			sent := len(a.made(func(g grant) bool { return g.Chat == "-99" })) == 1
+			if want := chats < 3; sent != want {
+				t.Errorf("after penalties in %d chats, another one was served: %v, want %v", chats, sent, want)
+			}
+			a.mu.Lock()
+			a.latency = always(2 * time.Second)
+			a.mu.Unlock()
+			a.pass(51 * time.Second)
+			lifted := a.made(func(g grant) bool { return g.at > 60*time.Second })
+			a.pass(10 * time.Second)
+			if all := a.made(func(g grant) bool { return g.at > 60*time.Second }); chats == 3 && (len(lifted) > 1 || all[1].at < all[0].end) {
+				t.Errorf("after a penalty of the bot: %+v, want one probe first", all)
+			}
+		})
+	}
+}
+
+// TestGlobalPenalty: the platform says itself that all are meant.
+func TestGlobalPenalty(t *testing.T) {
+	inArena(t, qos.Options{}, nil, func(a *arena) {
+		a.outcome = func(qos.Call) *qos.Result {
+			a.outcome = nil
+			return &qos.Result{Outcome: qos.Throttled, RetryAfter: time.Hour, Global: true}
+		}
+		a.post(group, "x", qos.Interactive)
+		a.pass(time.Second)
+		a.post("-200", "x", qos.Interactive)
+		a.pass(59 * time.Minute)
+		if n := len(a.made(nil)); n != 1 {
+			t.Fatalf("%d calls within a penalty of the bot", n)
+		}
+		if s := a.snapshot().Bot; s.PenaltyUntil.IsZero() || s.Multiplier > 0.71 {
+			t.Errorf("the snapshot says of the bot: %+v", s)
+		}
+		a.pass(2 * time.Minute)
+		if n := len(a.made(nil)); n != 3 {
+			t.Errorf("%d calls after the penalty, want 3", n)
+		}
+	})
+}
+
+// TestPenaltyIsNeverShortened, whatever comes while it holds.
+func TestPenaltyIsNeverShortened(t *testing.T) {
+	inArena(t, qos.Options{}, nil, func(a *arena) {
+		a.outcome = func(qos.Call) *qos.Result { return throttled(14 * time.Hour) }
+		a.feed("doc", group)
+		a.pass(time.Second)
+		for range 13 {
+			a.pass(time.Hour)
+			a.post(group, "command", qos.Interactive)
+			a.sched.Try(qos.Request{Chat: group, Key: "typing", Family: qos.FamilyTyping})
+			if err := a.sched.Reconfigure(qos.Options{Mode: qos.Off}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := len(a.made(nil)); n != 1 {
+			t.Errorf("%d calls within a penalty of 14 hours", n)
+		}
+		if ev := a.seen(qos.ChatSilenced); len(ev) != 1 || ev[0].Chat != group || ev[0].Until.Sub(a.began) < 14*time.Hour {
+			t.Errorf("events: %+v", ev)
+		}
+		if s := a.snapshot().Chats[0]; s.PenaltyUntil.IsZero() || s.Waiting[qos.Interactive].Count != 1 {
+			t.Errorf("the snapshot says: %+v", s)
+		}
+	})
+}
+
+// TestShorterOrderCountsForNothing: two answers at about the same time, of two calls
+// that were under way; and one from another process.
+func TestShorterOrderCountsForNothing(t *testing.T) {
+	var other *hearing
+	budget := func() qos.Budget {
+		other = &hearing{Budget: qos.NewLocalBudget(nil)}
+		return other
+	}
+	inArena(t, qos.Options{}, budget, func(a *arena) {
+		a.latency = always(time.Second)
+		a.outcome = func(call qos.Call) *qos.Result {
+			retry := time.Hour
+			if call.Chat == "-200" {
+				retry = 10 * time.Second
+			}
+			return &qos.Result{Outcome: qos.Throttled, RetryAfter: retry, Global: true}
+		}
+		a.post(group, "x", qos.Interactive)
+		a.post("-200", "x", qos.Interactive)
+		a.pass(3 * time.Second)
+		other.hear(qos.Penalty{Until: time.Now().Add(20 * time.Second), Multiplier: 0.5})
+		other.hear(qos.Penalty{Scope: qos.Scope{Chat: "-300", AllFamilies: true}, Until: time.Now().Add(2 * time.Hour), Multiplier: 0.5})
+		a.post("-300", "x", qos.Interactive)
+		a.pass(time.Second)
+		if until := a.snapshot().Bot.PenaltyUntil; until.Before(a.began.Add(time.Hour)) {
+			t.Errorf("the bot is silent until %v only", until.Sub(a.began))
+		}
+		a.pass(59 * time.Minute)
+		if n := len(a.made(nil)); n != 2 {
+			t.Errorf("%d calls, want the 2 that were answered with a penalty", n)
+		}
+		a.answers(nil)
+		a.pass(2 * time.Minute)
+		if n := len(a.made(nil)); n != 4 {
+			t.Errorf("%d calls after an hour, want those 2 chats again", n)
+		}
+		a.pass(time.Hour)
+		if n := len(a.made(func(g grant) bool { return g.Chat == "-300" })); n != 1 {
+			t.Errorf("%d calls in the chat that another process was told about", n)
+		}
+		for _, c := range a.snapshot().Chats {
+			if c.Chat == "-300" && c.Multiplier > 0.5 {
+				t.Errorf("its pace is at %v, the other process said 0.5", c.Multiplier)
+			}
+		}
+	})
+}
+
+// hearing is a budget that can be told of penalties as if by other processes.
+type hearing struct {
+	qos.Budget
+	hear func(qos.Penalty)
+}
+
+func (b *hearing) Run(ctx context.Context, hear func(qos.Penalty)) error {
+	b.hear = hear
+	return b.Budget.Run(ctx, hear)
+}
+
+// TestRestartForgetsNothing: a new scheduler over the same ledger honours the
+// window and the penalty of the one before, and its reduced pace.
+func TestRestartForgetsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ledger := qostest.NewMemLedger()
+		began := time.Now()
+		first := newArena(t, qos.Options{}, qos.NewLocalBudget(ledger.Process()))
+		for i := range 25 { // as many as the window holds, and more
+			first.post(group, fmt.Sprint(i), qos.Interactive)
+		}
+		first.post("-200", "x", qos.Interactive)
+		first.answers(func(call qos.Call) *qos.Result {
+			if call.Chat == "-200" {
+				return throttled(time.Hour)
+			}
+			return nil
+		})
+		first.pass(30 * time.Second)
+		if n := len(first.made(nil)); n != 21 {
+			t.Fatalf("%d calls, want 20 and 1", n)
+		}
+		first.close()
+
+		second := newArena(t, qos.Options{}, qos.NewLocalBudget(ledger.Process()))
+		defer second.close()
+		second.post(group, "x", qos.Interactive)
+		second.post("-200", "x", qos.Interactive)
+		second.pass(29 * time.Second)
+		if n := len(second.made(nil)); n != 0 {
+			t.Fatalf("after a restart, %d calls went in a window that's full", n)
+		}
+		second.pass(2 * time.Second)
+		if n := len(second.made(nil)); n != 1 {
+			t.Fatalf("%d calls, want 1 when a slot has come back", n)
+		}
+		second.pass(time.Until(began.Add(time.Hour)))
+		if n := len(second.made(nil)); n != 1 {
+			t.Fatal("a call went within a penalty from before the restart")
+		}
+		for _, c := range second.snapshot().Chats {
+			if c.Chat == "-200" && (c.Multiplier > 0.71 || c.PenaltyUntil.IsZero()) {
+				t.Errorf("after a restart the snapshot says: %+v", c)
+			}
+		}
+		second.pass(2 * time.Second)
+		if n := len(second.made(nil)); n != 2 {
+			t.Errorf("%d calls after the penalty, want 2", n)
+		}
+	})
+}
+
+// TestCrashCountsCallsInFlight: what was in flight when the process died counts
+// as answered 5 s after its deadline.
+func TestCrashCountsCallsInFlight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ledger := qostest.NewMemLedger()
+		process := ledger.Process()
+		opt := qos.Options{GroupMPM: 2}
+		first := newArena(t, opt, qos.NewLocalBudget(process))
+		first.latency = always(15 * time.Second)
+		first.post(group, "x", qos.Interactive)
+		first.pass(time.Second)
+		process.Kill()
+		crashed := time.Now()
+		first.cancel()
+		<-first.ended // with an error: the ledger is gone
+
+		second := newArena(t, opt, qos.NewLocalBudget(ledger.Process()))
+		defer second.close()
+		for i := range 3 {
+			second.post(group, fmt.Sprint(i), qos.Interactive)
+		}
+		second.pass(2 * time.Minute)
+		calls := second.made(nil)
+		at := func(i int) time.Duration { return second.began.Add(calls[i].at).Sub(crashed) }
+		// The call that was in flight may arrive until 24 s after the crash: 20 s is its
+		// deadline from the beginning, a second before that.
+		if len(calls) != 3 || at(0) < 24*time.Second || at(1) < 84*time.Second || at(1) > 86*time.Second {
+			t.Errorf("calls at %v after the crash, want 24 s and 84 s", gaps(calls))
+		}
+	})
+}

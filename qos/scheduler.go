@@ -1,0 +1,286 @@
+package qos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Errors of the methods.
+var (
+	// ErrDraining says that the scheduler takes nothing new, because it ends.
+	ErrDraining = errors.New("the scheduler is draining")
+	// ErrStopped says that the scheduler has ended.
+	ErrStopped = errors.New("the scheduler has ended")
+)
+
+// stopGrace is how long calls under way may take to finish when Run ends.
+const stopGrace = 5 * time.Second
+
+// OutputQoSScheduler decides when which call is made to one bot's platform; see
+// the package comment. Make one per bot (adapter). Its methods may be called from
+// any goroutine, before, while and after Run runs; none but Snapshot and Drain
+// waits for the scheduler.
+type OutputQoSScheduler struct {
+	deliverer Deliverer
+	budget    Budget
+	box       *mailbox
+	done      chan struct{} // closed when Run has ended
+
+	// Owned by Run's goroutine.
+	engine  *Engine
+	batch   []mail
+	calls   sync.WaitGroup
+	drains  []*drain
+	summary summary
+
+	left atomic.Int64 // what waits, while somebody drains
+}
+
+// New returns a scheduler that makes its calls through deliverer and takes their
+// slots from budget, which it configures and runs. The error joins an
+// *OptionError for every option that can't be.
+func New(opt Options, deliverer Deliverer, budget Budget) (*OutputQoSScheduler, error) {
+	s := &OutputQoSScheduler{
+		deliverer: deliverer, budget: budget, box: newMailbox(), done: make(chan struct{}),
+	}
+	tell := opt.OnEvent
+	opt.OnEvent = func(ev Event) {
+		switch ev.Kind {
+		case DocClosed, DocStopped, DocAbandoned:
+			s.box.forget(ev.Doc)
+		default:
+		}
+		if tell != nil {
+			tell(ev)
+		}
+	}
+	engine, err := NewEngine(opt, budget, func(do func(now time.Time)) { s.box.send(do) })
+	if err != nil {
+		return nil, fmt.Errorf("make a scheduler: %w", err)
+	}
+	engine.moved = func(d *document) { s.box.moved(d.id, d.delivered, d.dirty) }
+	s.engine = engine
+	return s, nil
+}
+
+// Run schedules until ctx ends, or the budget does, and returns when all it started
+// has ended. Calls under way then get up to 5 s to finish. It's called once.
+func (s *OutputQoSScheduler) Run(ctx context.Context) error {
+	defer close(s.done)
+	defer s.box.end()
+	rest := context.WithoutCancel(ctx)
+	ctx, stop := context.WithCancel(ctx)
+	budgetCtx, stopBudget := context.WithCancel(rest)
+	budgetErr := make(chan error, 1)
+	go func() {
+		defer stop()
+		budgetErr <- s.budget.Run(budgetCtx, func(p Penalty) {
+			s.box.send(func(now time.Time) { s.engine.Heard(now, p) })
+		})
+	}()
+	callCtx, stopCalls := context.WithCancel(rest)
+	defer stopCalls()
+
+	s.loop(ctx, callCtx, stopCalls)
+	s.calls.Wait()
+	stopBudget()
+	if err := <-budgetErr; err != nil {
+		return fmt.Errorf("run the budget: %w", err)
+	}
+	return nil
+}
+
+// loop takes in what comes, makes the calls the engine decides on, and sleeps
+// until something comes or is due. After ctx ends it makes no new call, and waits
+// for those under way, which stopCalls interrupts when stopGrace is over.
+func (s *OutputQoSScheduler) loop(ctx, callCtx context.Context, stopCalls func()) {
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	stop := ctx.Done()
+	var grace <-chan time.Time
+	for {
+		more := s.takeIn()
+		now := time.Now()
+		for _, c := range s.engine.Advance(now) {
+			s.call(callCtx, c)
+		}
+		s.answerDrains()
+		s.summary.log(now, s.engine)
+		if stop == nil && s.engine.idle(grace == nil) {
+			return
+		}
+		if more {
+			continue
+		}
+		timer.Reset(s.sleep(now))
+		select {
+		case <-s.box.wake:
+		case <-timer.C:
+		case <-stop:
+			stop, grace = nil, time.After(stopGrace)
+			s.engine.stop()
+		case <-grace:
+			grace = nil
+			stopCalls()
+		}
+	}
+}
+
+// sleep is how long nothing is due.
+func (s *OutputQoSScheduler) sleep(now time.Time) time.Duration {
+	wait := time.Hour
+	for _, at := range [...]time.Time{s.engine.Next(), s.summary.at} {
+		if !at.IsZero() {
+			wait = min(wait, at.Sub(now))
+		}
+	}
+	return max(wait, 0)
+}
+
+// takeIn opens a batch of the mail. It returns whether there's more.
+func (s *OutputQoSScheduler) takeIn() bool {
+	batch, more := s.box.take(s.batch[:0])
+	now := time.Now()
+	for _, m := range batch {
+		if m.do != nil {
+			m.do(now)
+		} else {
+			s.engine.tell(now, m.id, m.news)
+		}
+	}
+	clear(batch)
+	s.batch = batch
+	return more
+}
+
+// call makes one call in its own goroutine.
+func (s *OutputQoSScheduler) call(ctx context.Context, c *Started) {
+	s.calls.Go(func() {
+		ctx, cancel := context.WithDeadline(ctx, c.Deadline)
+		defer cancel()
+		r := s.deliverer.Deliver(ctx, c.Call)
+		answered := time.Now()
+		s.box.send(func(now time.Time) { s.engine.Finish(now, c, r, answered) })
+	})
+}
+
+// Open makes a document known. If it's known already, it takes the session and
+// chat given, its numbers are raised, and a Flush under way is taken back. The
+// error is about an empty ID or chat.
+func (s *OutputQoSScheduler) Open(doc Doc) error {
+	if doc.ID == "" || doc.Chat == "" {
+		return fmt.Errorf("open document %q in chat %q: neither may be empty", doc.ID, doc.Chat)
+	}
+	s.box.open(doc, func(now time.Time) {
+		s.engine.Open(now, doc)
+		s.box.opened(doc.ID)
+	})
+	return nil
+}
+
+// Want says that lines up to wanted should reach the document's chat, and with
+// final, that a turn ended there. Lower numbers than before change nothing: telling
+// twice is harmless. It never blocks and doesn't allocate. It returns false if
+// the document isn't open.
+func (s *OutputQoSScheduler) Want(doc DocID, wanted int64, final bool) bool {
+	n := news{wanted: wanted, count: 1}
+	if final {
+		n.final = wanted
+	}
+	return s.box.tell(doc, n)
+}
+
+// Touch says that the document's live region changed, and nothing else. The
+// document becomes due at most every Options.LiveEvery for that. It returns false
+// if the document isn't open.
+func (s *OutputQoSScheduler) Touch(doc DocID) bool {
+	return s.box.tell(doc, news{live: true, count: 1})
+}
+
+// Pressure says how far a document lags behind. It returns false if the document
+// isn't open.
+func (s *OutputQoSScheduler) Pressure(doc DocID) (Pressure, bool) {
+	return s.box.pressure(time.Now(), doc)
+}
+
+// Focus says that somebody just spoke to a session: it counts double for two
+// minutes.
+func (s *OutputQoSScheduler) Focus(session Session) {
+	s.box.send(func(now time.Time) { s.engine.Focus(now, session) })
+}
+
+// Close closes one document; see CloseMode. DocClosed (or another event) follows
+// when it's gone.
+func (s *OutputQoSScheduler) Close(doc DocID, mode CloseMode) {
+	s.box.send(func(now time.Time) { s.engine.Close(now, doc, mode) })
+}
+
+// CloseSession closes all documents of a session. Cancel also drops its requests.
+func (s *OutputQoSScheduler) CloseSession(session Session, mode CloseMode) {
+	s.box.send(func(now time.Time) { s.engine.CloseSession(now, session, mode) })
+}
+
+// Post queues a request of class Interactive, Final or Stream. It's kept until
+// it's delivered, dropped with an event, or the process ends. The error is
+// ErrDraining, ErrStopped, or about a field that can't be.
+func (s *OutputQoSScheduler) Post(r Request) error {
+	if err := r.check(); err != nil {
+		return fmt.Errorf("post a request: %w", err)
+	}
+	if s.box.isDraining() {
+		return ErrDraining
+	}
+	// What comes after draining has begun isn't sent; the caller knew it was late.
+	if !s.box.send(func(now time.Time) { _ = s.engine.Post(now, r) }) {
+		return ErrStopped
+	}
+	return nil
+}
+
+// Try makes a cosmetic call if it can be made right now: every budget is free,
+// nothing else waits in the chat, no penalty holds. Else nothing happens, and
+// nothing is remembered. An "is typing" (FamilyTyping) is also left out for 5 s
+// after any stream, draft or typing call in its chat. The class of the request is
+// ignored.
+func (s *OutputQoSScheduler) Try(r Request) {
+	s.box.send(func(now time.Time) { s.engine.Try(now, r) })
+}
+
+// Learn narrows a scope by what a response said about it; see Budget.Learn.
+func (s *OutputQoSScheduler) Learn(scope Scope, learned Learned) {
+	s.box.send(func(now time.Time) { s.engine.Learn(now, scope, learned) })
+}
+
+// Reconfigure changes the options while running. Slots that are taken stay taken,
+// penalties stay, nothing that waits is lost. With an error nothing is changed.
+// Seed, OnEvent, Observer and Logger stay as they were.
+func (s *OutputQoSScheduler) Reconfigure(opt Options) error {
+	if err := opt.Validate(); err != nil {
+		return fmt.Errorf("reconfigure the scheduler: %w", err)
+	}
+	// Validated, so it can't fail.
+	if !s.box.send(func(now time.Time) { _ = s.engine.Reconfigure(now, opt) }) {
+		return ErrStopped
+	}
+	return nil
+}
+
+// Snapshot returns the state now. The error is ctx's, or ErrStopped.
+func (s *OutputQoSScheduler) Snapshot(ctx context.Context) (Snapshot, error) {
+	got := make(chan Snapshot, 1)
+	if !s.box.send(func(now time.Time) { got <- s.engine.Snapshot(now) }) {
+		return Snapshot{}, ErrStopped
+	}
+	select {
+	case snap := <-got:
+		return snap, nil
+	case <-ctx.Done():
+		return Snapshot{}, ctx.Err()
+	case <-s.done:
+		return Snapshot{}, ErrStopped
+	}
+}
