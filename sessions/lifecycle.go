@@ -290,15 +290,10 @@ func (m *Manager) ended(ctx context.Context, id ID, exit *Exit, reason string, g
 	} else if exit != nil && exit.Status >= 0 {
 		text += fmt.Sprintf(", with status %d", exit.Status)
 	}
-	line, gaps, err := m.opt.Notes.Note(ctx, id, text, gap)
+	line, gaps, err := m.note(ctx, id, text, gap)
 	if err != nil {
 		m.log.Error("write the notice of a session's end", "session", id, "err", err)
 	} else {
-		m.mu.Lock()
-		if e := m.entries[id]; e != nil {
-			e.Lines = line.N
-		}
-		m.mu.Unlock()
 		m.opt.Sink.Output(OutputEvent{Session: id, First: line.N, Lines: []Line{line}, Gaps: gaps, Exit: exit, Live: &Live{CursorY: -1}, State: StateEnded, Reason: reason})
 	}
 	s, ok := m.update(id, func(s *Session) {

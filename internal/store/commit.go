@@ -20,11 +20,12 @@ var errInterrupted = errors.New("interrupted by a panic in another write")
 
 // request is one caller's write.
 type request struct {
-	rows   int                             // about how many rows it writes
-	apply  func(ctx context.Context) error // writes, within a transaction; called again when that was rolled back
-	err    error
-	leader bool      // asked to commit the next batch, of which it is the first
-	woken  chan bool // true: lead; false: done, and err is valid
+	rows    int                             // about how many rows it writes
+	apply   func(ctx context.Context) error // writes, within a transaction; called again when that was rolled back
+	durable bool                            // see durable.go
+	err     error
+	leader  bool      // asked to commit the next batch, of which it is the first
+	woken   chan bool // true: lead; false: done, and err is valid
 }
 
 // queue is the group commit: see the package comment. At most one goroutine at
@@ -49,10 +50,15 @@ func newQueue(commit func(ctx context.Context, batch []*request)) *queue {
 // ends before a transaction has begun withdraws the request; later it's ignored,
 // and do returns what happened.
 func (q *queue) do(ctx context.Context, rows int, apply func(ctx context.Context) error) error {
+	return q.submit(ctx, &request{rows: rows, apply: apply})
+}
+
+// submit does the work of do.
+func (q *queue) submit(ctx context.Context, r *request) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	r := &request{rows: rows, apply: apply, woken: make(chan bool, 1)}
+	r.woken = make(chan bool, 1)
 	lead, err := q.enter(r)
 	if err != nil {
 		return err

@@ -66,3 +66,9 @@ func kindOf(err error) error {
 	}
 	return nil
 }
+
+// isUnique tells whether SQLite refused a row because another has its key.
+func isUnique(err error) bool {
+	var e *sqlite.Error
+	return errors.As(err, &e) && e.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE
+}

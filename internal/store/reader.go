@@ -16,6 +16,8 @@ type reader struct {
 
 	sessions, receipt, openReceipts, closedPanes *sql.Stmt
 	log, load, linesFrom, linesLast, gaps        *sql.Stmt
+	progress, bindings, sentMessage              *sql.Stmt
+	slots, penalties                             *sql.Stmt
 }
 
 func openReader(ctx context.Context, path string) (*reader, error) {
@@ -41,6 +43,11 @@ func openReader(ctx context.Context, path string) (*reader, error) {
 		{&r.linesFrom, sqlLinesFrom},
 		{&r.linesLast, sqlLinesLast},
 		{&r.gaps, sqlGaps},
+		{&r.progress, sqlProgress},
+		{&r.bindings, sqlBindings},
+		{&r.sentMessage, sqlSentMessage},
+		{&r.slots, sqlSlots},
+		{&r.penalties, sqlPenalties},
 	})
 	if err != nil {
 		return nil, errors.Join(err, db.Close())

@@ -17,12 +17,18 @@ type writer struct {
 	conn  *sql.Conn
 	once  sync.Once // closes
 	logs  logCache
+	full  bool // commits wait for the disk now; see durable.go
 
 	begin, commit, rollback                   *sql.Stmt
 	logState, updateLog, putTurn              *sql.Stmt
 	addLine, addGap, dropLines, dropGaps      *sql.Stmt
 	dropTurns, putSession, putLog, putReceipt *sql.Stmt
 	putClosedPane, dropClosedPane             *sql.Stmt
+	putBinding, dropBinding                   *sql.Stmt
+	putDocument, addMessage, dropMessages     *sql.Stmt
+	takeSlot, stampSlot, dropSlot, moveSlots  *sql.Stmt
+	forgetSlots, putPenalty, mergePenalties   *sql.Stmt
+	dropPenalties, forgetPenalties            *sql.Stmt
 }
 
 func openWriter(ctx context.Context, path string, log *slog.Logger) (*writer, error) {
@@ -32,7 +38,8 @@ func openWriter(ctx context.Context, path string, log *slog.Logger) (*writer, er
 		// A commit doesn't wait for the disk. A crash of the process loses
 		// nothing, the kernel has it all. A power loss may take the last
 		// moments back, consistently; tmux is gone then too, and what was
-		// taken back belonged to sessions that have ended with it.
+		// taken back belonged to sessions that have ended with it. What others
+		// than tmux remember is committed durably; see durable.go.
 		"synchronous(NORMAL)",
 		"journal_size_limit(67108864)", // bytes the -wal keeps after a large transaction
 	)
@@ -79,6 +86,20 @@ func (w *writer) open(ctx context.Context) (err error) {
 		{&w.putReceipt, sqlPutReceipt},
 		{&w.putClosedPane, sqlPutClosedPane},
 		{&w.dropClosedPane, sqlDropClosedPane},
+		{&w.putBinding, sqlPutBinding},
+		{&w.dropBinding, sqlDropBinding},
+		{&w.putDocument, sqlPutDocument},
+		{&w.addMessage, sqlAddMessage},
+		{&w.dropMessages, sqlDropMessages},
+		{&w.takeSlot, sqlTakeSlot},
+		{&w.stampSlot, sqlStampSlot},
+		{&w.dropSlot, sqlDropSlot},
+		{&w.moveSlots, sqlMoveSlots},
+		{&w.forgetSlots, sqlForgetSlots},
+		{&w.putPenalty, sqlPutPenalty},
+		{&w.mergePenalties, sqlMergePenalties},
+		{&w.dropPenalties, sqlDropPenalties},
+		{&w.forgetPenalties, sqlForgetPenalties},
 	})
 }
 
@@ -109,6 +130,9 @@ func (w *writer) commitBatch(ctx context.Context, batch []*request) {
 // be none, which is no request's fault: one by one they'd wait for the same
 // lock in turn.
 func (w *writer) transact(ctx context.Context, batch []*request) (began bool, err error) {
+	if err := w.waitForDisk(ctx, batch); err != nil {
+		return false, err
+	}
 	if _, err := w.begin.ExecContext(ctx); err != nil {
 		return false, err
 	}

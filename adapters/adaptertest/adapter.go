@@ -1,0 +1,164 @@
+package adaptertest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/qos"
+)
+
+// Adapter is the adapter for a Platform: the reference of how one looks. Its
+// fields are set before it's used.
+type Adapter struct {
+	Conn  *Conn
+	Named string // "": "mem"
+	// Chats are those it may send to. Empty: all.
+	Chats []string
+	QoS   qos.Options
+	// Form is what messages can hold. MaxLen 0: what the platform takes by default.
+	Form adapters.Shape
+	// ThreadKeys says that each thread has limits of its own, as on Discord.
+	ThreadKeys bool
+
+	mu       sync.Mutex
+	requests map[qos.Chat]map[string]string
+}
+
+var (
+	_ adapters.Adapter   = (*Adapter)(nil)
+	_ adapters.Requester = (*Adapter)(nil)
+)
+
+// Name implements adapters.Adapter.
+func (a *Adapter) Name() string {
+	if a.Named == "" {
+		return "mem"
+	}
+	return a.Named
+}
+
+// Options implements adapters.Adapter.
+func (a *Adapter) Options() qos.Options { return a.QoS }
+
+// Check implements adapters.Adapter.
+func (a *Adapter) Check(t adapters.Target) error {
+	if len(a.Chats) > 0 && !slices.Contains(a.Chats, t.Chat) {
+		return fmt.Errorf("chat %s is not in the configuration of %s", t.Chat, a.Name())
+	}
+	return nil
+}
+
+// Chat implements adapters.Adapter.
+func (a *Adapter) Chat(t adapters.Target) qos.Chat {
+	if a.ThreadKeys && t.Thread != "" {
+		return qos.Chat(t.Chat + "/" + t.Thread)
+	}
+	return qos.Chat(t.Chat)
+}
+
+// Shape implements adapters.Adapter.
+func (a *Adapter) Shape(adapters.Target) adapters.Shape {
+	s := a.Form
+	if s.MaxLen == 0 {
+		s.MaxLen = 4096
+	}
+	return s
+}
+
+// Call implements adapters.Adapter.
+func (a *Adapter) Call(ctx context.Context, op adapters.Op) adapters.Reply {
+	c := Call{
+		Chat: op.Target.Chat, Thread: op.Target.Thread, Message: op.Message, Text: op.Text, Silent: !op.Ring, Nonce: op.Nonce,
+	}
+	switch op.Kind {
+	case adapters.KindSend:
+		c.Method = Send
+	case adapters.KindEdit:
+		c.Method = Edit
+	case adapters.KindFile:
+		c.Method, c.Name, c.Data = SendFile, op.File.Name, op.File.Data
+	case adapters.KindThread:
+		c.Method = CreateThread
+	}
+	answer, err := a.Conn.Do(ctx, c)
+	return reply(answer, err)
+}
+
+// reply says what an answer means.
+func reply(answer Answer, err error) adapters.Reply {
+	r := adapters.Reply{Outcome: qos.Delivered, ID: answer.ID, Existed: answer.Existed, Err: err}
+	var refused *Error
+	switch {
+	case err == nil:
+	case errors.Is(err, ErrNoConnection):
+		r.Outcome = qos.NotSent
+	case errors.Is(err, ErrNoAnswer):
+		r.Outcome = qos.Uncertain
+	case errors.As(err, &refused):
+		refusal(refused, &r)
+	}
+	return r
+}
+
+func refusal(e *Error, r *adapters.Reply) {
+	switch {
+	case e.Code == http.StatusTooManyRequests:
+		r.Outcome, r.RetryAfter = qos.Throttled, e.RetryAfter
+	case e.Code == http.StatusInternalServerError:
+		r.Outcome = qos.Failed // this platform does nothing then
+	case e.Code > http.StatusInternalServerError:
+		r.Outcome = qos.Uncertain // somebody between doesn't know
+	case e.Text == NotModified:
+		r.Outcome, r.Err = qos.Delivered, nil
+	case e.MigratedTo != "":
+		r.Outcome, r.Chat = qos.Migrated, e.MigratedTo
+	case e.Text == ChatNotFound:
+		r.Outcome = qos.ChatGone
+	default:
+		r.Outcome = qos.Rejected
+		switch e.Text {
+		case MessageNotFound, NotEditable:
+			r.Missing = adapters.MissingMessage
+		case ThreadNotFound:
+			r.Missing = adapters.MissingThread
+		}
+	}
+}
+
+// Prepare keeps the text of a request under its key, for when its slot comes.
+func (a *Adapter) Prepare(chat qos.Chat, key, text string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.requests == nil {
+		a.requests = map[qos.Chat]map[string]string{}
+	}
+	if a.requests[chat] == nil {
+		a.requests[chat] = map[string]string{}
+	}
+	a.requests[chat][key] = text
+}
+
+// Request implements adapters.Requester: it sends what was prepared, or says that
+// somebody is typing.
+func (a *Adapter) Request(ctx context.Context, call qos.Call) qos.Result {
+	a.mu.Lock()
+	text, ok := a.requests[call.Chat][call.Key]
+	a.mu.Unlock()
+	c := Call{Method: Send, Chat: string(call.Chat), Text: text}
+	switch {
+	case call.Family == qos.FamilyTyping:
+		c = Call{Method: Typing, Chat: string(call.Chat)}
+	case !ok:
+		return qos.Result{Outcome: qos.Rejected, Err: fmt.Errorf("make request %s: nothing was prepared under that key", call.Key)}
+	case call.Uncertain:
+		c.Text = "[sent once more] " + text
+	}
+	answer, err := a.Conn.Do(ctx, c)
+	r := reply(answer, err)
+	return qos.Result{Outcome: r.Outcome, RetryAfter: r.RetryAfter, Global: r.Global, Chat: qos.Chat(r.Chat), Err: r.Err}
+}

@@ -1,0 +1,61 @@
+package adaptertest_test
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/adaptertest"
+)
+
+func reference(form adapters.Shape) adaptertest.New {
+	return func(c *adaptertest.Conn) adapters.Adapter { return &adaptertest.Adapter{Conn: c, Form: form} }
+}
+
+func memory(n int64) (adaptertest.Backend, func()) { return adaptertest.NewMemory(n), func() {} }
+
+// times is how many random histories are tried.
+func times(short, usual, stress int) int {
+	switch {
+	case os.Getenv("PANEBRIDGE_STRESS") != "":
+		return stress
+	case testing.Short():
+		return short
+	default:
+		return usual
+	}
+}
+
+// shapes are those of platforms with different gifts.
+func shapes() map[string]adapters.Shape {
+	return map[string]adapters.Shape{
+		"plain":      {MaxLen: 500},
+		"files":      {MaxLen: 500, MaxFile: 1 << 20},
+		"live":       {MaxLen: 700, LiveRows: 3},
+		"nonces":     {MaxLen: 500, NonceFor: 5 * time.Minute, LiveRows: 2},
+		"own thread": {MaxLen: 4096, OwnThread: true, LiveRows: 2, MaxFile: 1 << 20},
+	}
+}
+
+func TestReferenceConforms(t *testing.T) {
+	for name, form := range shapes() {
+		t.Run(name, func(t *testing.T) { adaptertest.Run(t, reference(form)) })
+	}
+}
+
+func TestMemoryConforms(t *testing.T) {
+	adaptertest.Store(t, func(_ *testing.T, maxLines int64) func() adaptertest.Backend {
+		m := adaptertest.NewMemory(maxLines)
+		return func() adaptertest.Backend { return m }
+	})
+}
+
+func TestHistories(t *testing.T) {
+	for name, form := range shapes() {
+		t.Run(name, func(t *testing.T) {
+			form.MaxFile = min(form.MaxFile, 20000) // so that there are several
+			adaptertest.Histories(t, times(50, 250, 2500), reference(form), memory)
+		})
+	}
+}

@@ -1,0 +1,244 @@
+package adaptertest
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf16"
+)
+
+// arrive does a call, or refuses it.
+func (p *Platform) arrive(call Call, f Fault) (Answer, error) {
+	if p.opt.Arriving != nil {
+		p.opt.Arriving(call)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := time.Now()
+	a := Arrival{At: now, Call: call}
+	if c := p.chats[call.Chat]; c != nil {
+		a.Banned = now.Before(c.until) && c.told
+	}
+	answer, refusal := p.judge(now, call, f)
+	a.Call.Data = nil
+	if refusal != nil {
+		a.Refused = refusal.Text
+	}
+	p.arrivals = append(p.arrivals, a)
+	if refusal != nil {
+		return Answer{}, refusal
+	}
+	if f.Kind == BadGatewayOK {
+		return Answer{}, &Error{Code: http.StatusBadGateway, Text: "bad gateway"}
+	}
+	return answer, nil
+}
+
+// judge refuses a call or does it.
+func (p *Platform) judge(now time.Time, call Call, f Fault) (Answer, *Error) {
+	c := p.chats[call.Chat]
+	if c == nil || c.gone {
+		return Answer{}, &Error{Code: http.StatusForbidden, Text: ChatNotFound}
+	}
+	if c.movedTo != "" {
+		return Answer{}, &Error{Code: http.StatusBadRequest, Text: Upgraded, MigratedTo: c.movedTo}
+	}
+	if err := p.limit(now, c, call, f); err != nil {
+		return Answer{}, err
+	}
+	switch f.Kind {
+	case ServerError:
+		return Answer{}, &Error{Code: http.StatusInternalServerError, Text: "internal error"}
+	case BadGateway:
+		return Answer{}, &Error{Code: http.StatusBadGateway, Text: "bad gateway"}
+	default:
+		return p.do(now, c, call)
+	}
+}
+
+// limit refuses a call that comes too early. Each call during a penalty doubles
+// what's left of it, at least.
+func (p *Platform) limit(now time.Time, c *chat, call Call, f Fault) *Error {
+	if now.Before(c.until) {
+		c.strikes++
+		c.until = now.Add(c.until.Sub(now) * 2)
+		return &Error{Code: http.StatusTooManyRequests, Text: TooMany, RetryAfter: roundedUp(c.until.Sub(now))}
+	}
+	wait := f.RetryAfter
+	if f.Kind != Throttled {
+		wait = 0
+	}
+	if !p.opt.Unlimited {
+		for _, w := range p.windowsOf(c, call) {
+			wait = max(wait, p.full(now, w))
+		}
+	}
+	if wait == 0 {
+		c.strikes = 0
+		return nil
+	}
+	wait = roundedUp(wait)
+	c.until, c.told = now.Add(wait), false
+	return &Error{Code: http.StatusTooManyRequests, Text: TooMany, RetryAfter: wait}
+}
+
+// heard notes that an answer of a chat was heard.
+func (p *Platform) heard(id string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if c := p.chats[id]; c != nil {
+		c.told = true
+	}
+}
+
+// roundedUp is in whole seconds, as retry_after is.
+func roundedUp(d time.Duration) time.Duration {
+	return (d + time.Second - 1) / time.Second * time.Second
+}
+
+// counted is a window and the calls that count in it.
+type counted struct {
+	Window
+	counts func(Call) bool
+}
+
+func (p *Platform) windowsOf(c *chat, call Call) []counted {
+	here := func(x Call) bool { return x.Chat == call.Chat && (x.Method == Typing) == (call.Method == Typing) }
+	own := p.opt.Group
+	switch {
+	case call.Method == Typing:
+		own = p.opt.Typing
+	case c.private:
+		own = p.opt.Private
+	}
+	var out []counted
+	for _, w := range own {
+		out = append(out, counted{w, here})
+	}
+	for _, w := range p.opt.Bot {
+		out = append(out, counted{w, func(Call) bool { return true }})
+	}
+	return out
+}
+
+// full is for how long a window takes no further call; 0: it does.
+func (p *Platform) full(now time.Time, w counted) time.Duration {
+	n := 0
+	for _, a := range slices.Backward(p.arrivals) {
+
+		if now.Sub(a.At) >= w.Per {
+			break
+		}
+		if w.counts(a.Call) {
+			if n++; n == w.Calls {
+				return a.At.Add(w.Per).Sub(now)
+			}
+		}
+	}
+	return 0
+}
+
+// do does a call that came in time.
+func (p *Platform) do(now time.Time, c *chat, call Call) (Answer, *Error) {
+	if _, there := c.threads[call.Thread]; call.Thread != "" && !there {
+		return Answer{}, &Error{Code: http.StatusBadRequest, Text: ThreadNotFound}
+	}
+	switch call.Method {
+	case Send, SendFile:
+		return p.send(now, call)
+	case Edit:
+		return Answer{}, p.edit(call)
+	case CreateThread:
+		if c.threads == nil {
+			return Answer{}, &Error{Code: http.StatusBadRequest, Text: ThreadNotFound}
+		}
+		id := p.nextID()
+		c.threads[id] = call.Text
+		return Answer{ID: id}, nil
+	default:
+		return Answer{}, nil
+	}
+}
+
+func (p *Platform) send(now time.Time, call Call) (Answer, *Error) {
+	if err := p.checkText(call); err != nil {
+		return Answer{}, err
+	}
+	if call.Nonce != "" && p.opt.NonceFor > 0 {
+		for _, m := range p.messages {
+			if m.nonce == call.Nonce && m.Chat == call.Chat && now.Sub(m.At) < p.opt.NonceFor {
+				return Answer{ID: m.ID, Existed: true}, nil
+			}
+		}
+	}
+	m := &Message{
+		ID: p.nextID(), Chat: call.Chat, Thread: call.Thread, Text: call.Text, Data: call.Data, Rang: !call.Silent, At: now, nonce: call.Nonce,
+	}
+	p.messages = append(p.messages, m)
+	return Answer{ID: m.ID}, nil
+}
+
+func (p *Platform) edit(call Call) *Error {
+	for _, m := range p.messages {
+		if m.ID != call.Message || m.Chat != call.Chat {
+			continue
+		}
+		if err := p.checkText(call); err != nil {
+			return err
+		}
+		if m.frozen {
+			return &Error{Code: http.StatusBadRequest, Text: NotEditable}
+		}
+		if m.Text == call.Text {
+			return &Error{Code: http.StatusBadRequest, Text: NotModified}
+		}
+		m.Text = call.Text
+		m.Edits++
+		return nil
+	}
+	return &Error{Code: http.StatusBadRequest, Text: MessageNotFound}
+}
+
+func (p *Platform) checkText(call Call) *Error {
+	switch {
+	case len(utf16.Encode([]rune(call.Text))) > p.opt.MaxText:
+		return &Error{Code: http.StatusBadRequest, Text: TooLong}
+	case len(call.Data) > p.opt.MaxFile:
+		return &Error{Code: http.StatusRequestEntityTooLarge, Text: FileTooLarge}
+	case call.Method != SendFile && strings.TrimSpace(call.Text) == "", call.Method == SendFile && len(call.Data) == 0:
+		return &Error{Code: http.StatusBadRequest, Text: Empty}
+	default:
+		return nil
+	}
+}
+
+// Worst returns the most calls that arrived in any stretch of a window's length, of
+// those that count.
+func (p *Platform) Worst(per time.Duration, counts func(Call) bool) int {
+	var at []time.Time
+	for _, a := range p.Arrivals() {
+		if counts(a.Call) {
+			at = append(at, a.At)
+		}
+	}
+	worst, from := 0, 0
+	for i, t := range at {
+		for t.Sub(at[from]) >= per {
+			from++
+		}
+		worst = max(worst, i-from+1)
+	}
+	return worst
+}
+
+// Refusals returns the calls that were refused with a text.
+func (p *Platform) Refusals(text string) []Arrival {
+	var out []Arrival
+	for _, a := range p.Arrivals() {
+		if a.Refused == text {
+			out = append(out, a)
+		}
+	}
+	return out
+}

@@ -1,0 +1,94 @@
+package adaptertest
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// Backend is a store and output log that histories run on. It outlives the
+// processes that use it.
+type Backend interface {
+	adapters.Store
+	adapters.Log
+	// AddSession makes a session's log.
+	AddSession(ctx context.Context, s sessions.Session) error
+	// Append stores a batch and returns what it was in the log.
+	Append(ctx context.Context, b Batch) (Appended, error)
+}
+
+// Batch is what one poll of a session adds to its log, as in polling.Batch.
+type Batch struct {
+	Session sessions.ID
+	Lines   []sessions.Line
+	Gaps    []sessions.Gap // After counts the lines of this batch before the gap
+	Turn    *sessions.Turn // FirstLine and LastLine count within the batch from 1, 0 leaves them
+}
+
+// Appended is a stored batch.
+type Appended struct {
+	Lines []sessions.Line
+	Gaps  []sessions.Gap
+	Turn  sessions.Turn
+}
+
+// ErrKilled is what a Process says that was killed.
+var ErrKilled = errors.New("the process was killed")
+
+// Process is one process's access to a Backend's bindings and documents.
+type Process struct {
+	adapters.Store
+	// Fault is asked before each write of a document; what it returns is the write's
+	// error. Nil: no fault.
+	Fault func(d adapters.Document) error
+
+	mu     sync.Mutex
+	killed bool
+}
+
+// Kill ends the process's access: nothing is written any more, as if it had died at
+// this instruction.
+func (p *Process) Kill() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.killed = true
+}
+
+// Killed says whether the process was killed.
+func (p *Process) Killed() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.killed
+}
+
+// PutBinding implements adapters.Store.
+func (p *Process) PutBinding(ctx context.Context, b adapters.Binding, d *adapters.Document) error {
+	if p.Killed() {
+		return ErrKilled
+	}
+	return p.Store.PutBinding(ctx, b, d)
+}
+
+// DropBinding implements adapters.Store.
+func (p *Process) DropBinding(ctx context.Context, id adapters.BindingID) error {
+	if p.Killed() {
+		return ErrKilled
+	}
+	return p.Store.DropBinding(ctx, id)
+}
+
+// PutDocument implements adapters.Store.
+func (p *Process) PutDocument(ctx context.Context, id adapters.BindingID, d adapters.Document, sent *adapters.Message) error {
+	if p.Fault != nil {
+		if err := p.Fault(d); err != nil {
+			return err
+		}
+	}
+	if p.Killed() {
+		return ErrKilled
+	}
+	return p.Store.PutDocument(ctx, id, d, sent)
+}

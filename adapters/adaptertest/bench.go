@@ -1,0 +1,183 @@
+package adaptertest
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/qos"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// New makes an adapter that reaches the platform through a connection. Its qos
+// options and shape are its own; it may send to all chats.
+type New func(c *Conn) adapters.Adapter
+
+// callTimeout is a call's time here.
+const callTimeout = 20 * time.Second
+
+// bench is one session mirrored to one target, by a Deliverer without a scheduler.
+type bench struct {
+	new      New
+	platform *Platform
+	backend  Backend
+	house    *House
+	binding  adapters.Binding
+
+	conn      *Conn
+	process   *Process
+	deliverer *adapters.Deliverer
+	final     int64 // the line up to which the scheduler was told of announcements
+}
+
+const (
+	theChat    = "-100"
+	theSession = sessions.ID("pb_000000000001")
+)
+
+// nonceTime is for how long the platform of an adapter doesn't take a nonce twice.
+func nonceTime(n New) time.Duration {
+	shape := n(NewPlatform(Options{}).Connect()).Shape(adapters.Target{Chat: theChat})
+	if shape.NonceFor == 0 {
+		return 0
+	}
+	return shape.NonceFor + time.Minute
+}
+
+// newBench makes a bench; target names a chat, and maybe a thread, of the adapter's.
+func newBench(n New, p *Platform, b Backend, view adapters.View) (*bench, error) {
+	x := &bench{new: n, platform: p, backend: b, house: NewHouse(b)}
+	p.AddGroup(theChat, true)
+	if err := x.house.Begin(theSession, "agent-1"); err != nil {
+		return nil, err
+	}
+	x.start()
+	x.binding = adapters.Binding{
+		ID: "bd_1", Session: theSession, View: view, Origin: adapters.ByHand, CreatedAt: time.Now(),
+		Target: adapters.Target{Adapter: x.name(), Chat: theChat},
+	}
+	doc := adapters.NewDocument(0, adapters.Progress{})
+	if err := b.PutBinding(context.Background(), x.binding, &doc); err != nil {
+		return nil, err
+	}
+	x.deliverer.Open(x.binding, doc)
+	return x, nil
+}
+
+func (x *bench) name() string { return x.new(x.conn).Name() }
+
+// start begins a process.
+func (x *bench) start() {
+	x.conn = x.platform.Connect()
+	x.process = &Process{Store: x.backend}
+	x.deliverer = adapters.NewDeliverer(adapters.DelivererOptions{
+		Adapter: x.new(x.conn), Store: x.process, Log: x.backend, Sessions: x.house, Screens: x.house,
+	})
+}
+
+// restart ends the process and begins another, which knows what's stored.
+func (x *bench) restart(lost bool) error {
+	x.process.Kill()
+	x.conn.Kill(lost)
+	x.platform.Wait()
+	x.start()
+	kept, err := x.backend.Bindings(context.Background())
+	if err != nil {
+		return err
+	}
+	if len(kept) != 1 {
+		return fmt.Errorf("%d bindings are stored, want 1", len(kept))
+	}
+	x.final = 0
+	x.deliverer.Open(x.binding, kept[0].Document)
+	return nil
+}
+
+// document is the open document.
+func (x *bench) document() adapters.Document {
+	d, _ := x.deliverer.Document(x.binding.ID)
+	return d
+}
+
+// deliver makes one call, as the scheduler would, and checks that it's at most one.
+func (x *bench) deliver() (qos.Result, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
+	defer cancel()
+	p, err := x.backend.Progress(ctx, theSession)
+	if err != nil {
+		return qos.Result{}, err
+	}
+	d := x.document()
+	call := qos.Call{
+		Chat: theChat, Class: qos.Stream, Session: qos.Session(theSession), Doc: x.binding.ID.Doc(),
+		Delivered: d.Delivered(), Wanted: p.Head, Uncertain: d.Intent != nil,
+	}
+	if p.Turn > d.Turn && p.TurnEnd > max(d.Announced, x.final) {
+		call.Final, call.Class = p.TurnEnd, qos.Final
+	}
+	before := len(x.platform.Arrivals())
+	r := x.deliverer.Deliver(ctx, call)
+	x.final = max(x.final, r.Final)
+	if n := len(x.platform.Arrivals()) - before; n > 1 {
+		return r, fmt.Errorf("one Deliver made %d calls", n)
+	}
+	return r, nil
+}
+
+// settle delivers until there's nothing left to do.
+func (x *bench) settle() error {
+	for range 1000 {
+		r, err := x.deliver()
+		switch {
+		case err != nil:
+			return err
+		case r.Outcome == qos.Unchanged:
+			return nil
+		case r.Outcome != qos.Delivered:
+			return fmt.Errorf("a call that nothing hinders: %v, %w", r.Outcome, r.Err)
+		}
+	}
+	return fmt.Errorf("after 1000 calls there's still something to do: %+v", x.document())
+}
+
+// seen is what a person sees, wherever the target is now.
+func (x *bench) seen() []Message {
+	d := x.document()
+	chat, thread := theChat, d.Thread
+	if d.Chat != "" {
+		chat = d.Chat
+	}
+	return x.platform.Seen(chat, thread)
+}
+
+// check settles and compares.
+func (x *bench) check(tb testing.TB, w Want) []Message {
+	tb.Helper()
+	if err := x.settle(); err != nil {
+		tb.Fatal(err)
+	}
+	return x.compare(tb, w)
+}
+
+func (x *bench) compare(tb testing.TB, w Want) []Message {
+	tb.Helper()
+	w.Session = theSession
+	if w.Oldest == 0 {
+		w.Oldest = 1
+	}
+	seen := x.seen()
+	for _, wrong := range x.house.Compare(seen, w) {
+		tb.Error(wrong)
+	}
+	return seen
+}
+
+// print has the session print.
+func (x *bench) print(tb testing.TB, o Output) {
+	tb.Helper()
+	if err := x.house.Print(theSession, o); err != nil {
+		tb.Fatal(err)
+	}
+}

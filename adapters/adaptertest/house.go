@@ -1,0 +1,187 @@
+package adaptertest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// House has the sessions that are mirrored: it stands for manager, pollers and
+// log, and outlives the processes. It's the reference for what a chat must show.
+type House struct {
+	backend Backend
+	sink    sessions.Sink // nil: nobody hears of events
+
+	mu       sync.Mutex
+	sessions []*resident
+}
+
+// resident is a session and all that it ever printed.
+type resident struct {
+	sessions.Session
+	printed []string       // by line number - 1
+	gaps    []sessions.Gap // as in the log
+	live    *sessions.Live
+	ends    []int64 // lines at which turns ended
+}
+
+var (
+	_ adapters.Sessions = (*House)(nil)
+	_ adapters.Screens  = (*House)(nil)
+)
+
+// NewHouse returns a house without sessions.
+func NewHouse(b Backend) *House { return &House{backend: b} }
+
+// SetSink has somebody else hear of events: a new process.
+func (h *House) SetSink(s sessions.Sink) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.sink = s
+}
+
+// List implements adapters.Sessions.
+func (h *House) List() []sessions.Session {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var out []sessions.Session
+	for _, r := range h.sessions {
+		out = append(out, r.Session)
+	}
+	return out
+}
+
+// Get implements adapters.Sessions.
+func (h *House) Get(id string) (sessions.Session, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if r := h.find(sessions.ID(id)); r != nil {
+		return r.Session, nil
+	}
+	return sessions.Session{}, fmt.Errorf("%w session %q", sessions.ErrUnknown, id)
+}
+
+// Live implements adapters.Screens.
+func (h *House) Live(id sessions.ID) *sessions.Live {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if r := h.find(id); r != nil {
+		return r.live
+	}
+	return nil
+}
+
+func (h *House) find(id sessions.ID) *resident {
+	i := slices.IndexFunc(h.sessions, func(r *resident) bool { return r.ID == id })
+	if i < 0 {
+		return nil
+	}
+	return h.sessions[i]
+}
+
+// Begin makes a session.
+func (h *House) Begin(id sessions.ID, name string) error {
+	s := sessions.Session{ID: id, Name: name, State: sessions.StateStarting, CreatedAt: time.Now()}
+	if err := h.backend.AddSession(context.Background(), s); err != nil {
+		return err
+	}
+	h.mu.Lock()
+	h.sessions = append(h.sessions, &resident{Session: s})
+	sink := h.sink
+	h.mu.Unlock()
+	if sink != nil {
+		sink.Changed(s)
+	}
+	return nil
+}
+
+// Output is what a session does at once.
+type Output struct {
+	Lines []string
+	Gap   *sessions.Gap // before the first of Lines
+	Ends  bool          // the turn ends with these lines
+	Late  bool          // they belong to the turn that has ended already
+	Live  []string      // nil: unchanged
+}
+
+// Print has a session print: a line that comes while no turn is open opens one.
+func (h *House) Print(id sessions.ID, o Output) error {
+	h.mu.Lock()
+	r := h.find(id)
+	b := Batch{Session: id}
+	for _, text := range o.Lines {
+		b.Lines = append(b.Lines, sessions.Line{Kind: sessions.KindPane, Text: text, At: time.Now()})
+	}
+	if o.Gap != nil {
+		b.Gaps = []sessions.Gap{*o.Gap}
+	}
+	turn := r.Turn
+	if late := o.Late && !turn.Open && turn.Number > 0; late {
+		turn.FirstLine, turn.LastLine = 0, int64(len(o.Lines))
+		b.Turn = &turn
+	} else if opens := !turn.Open && len(o.Lines) > 0; opens || turn.Open && o.Ends {
+		if opens {
+			turn = sessions.Turn{Number: turn.Number + 1, Open: true, StartedAt: time.Now(), FirstLine: 1}
+		} else {
+			turn.FirstLine = 0
+		}
+		if turn.LastLine = 0; o.Ends {
+			turn.Open, turn.EndedAt, turn.LastLine = false, time.Now(), int64(len(o.Lines))
+		}
+		b.Turn = &turn
+	}
+	h.mu.Unlock()
+
+	done, err := h.backend.Append(context.Background(), b)
+	if err != nil {
+		return err
+	}
+	h.hear(r, o, done)
+	return nil
+}
+
+// hear takes a stored batch in and tells the sink.
+func (h *House) hear(r *resident, o Output, done Appended) {
+	ev := sessions.OutputEvent{Session: r.ID, Lines: done.Lines, Gaps: done.Gaps, Turn: done.Turn}
+	if len(done.Lines) > 0 {
+		ev.First = done.Lines[0].N
+	}
+	h.mu.Lock()
+	if o.Live != nil {
+		r.live = &sessions.Live{Rows: o.Live}
+		ev.Live = r.live
+	}
+	r.printed = append(r.printed, o.Lines...)
+	r.gaps = append(r.gaps, done.Gaps...)
+	r.Lines = int64(len(r.printed))
+	if ev.Complete = o.Ends && r.Turn != done.Turn; ev.Complete {
+		r.ends = append(r.ends, done.Turn.LastLine)
+	}
+	r.Turn = done.Turn
+	sink := h.sink
+	h.mu.Unlock()
+	if sink != nil {
+		sink.Output(ev)
+	}
+}
+
+// End ends a session with a notice in its log.
+func (h *House) End(id sessions.ID, notice string) error {
+	if err := h.Print(id, Output{Lines: []string{notice}}); err != nil {
+		return err
+	}
+	h.mu.Lock()
+	r := h.find(id)
+	r.State, r.EndedAt, r.live = sessions.StateEnded, time.Now(), nil
+	s, sink := r.Session, h.sink
+	h.mu.Unlock()
+	if sink != nil {
+		sink.Changed(s)
+	}
+	return nil
+}

@@ -1,0 +1,221 @@
+package adaptertest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// Memory is a Backend in memory. It keeps documents as JSON, so that nobody shares
+// what they point to.
+type Memory struct {
+	maxLines int64
+
+	mu       sync.Mutex
+	bindings []*keptBinding
+	logs     map[sessions.ID]*memLog
+}
+
+var _ Backend = (*Memory)(nil)
+
+type keptBinding struct {
+	binding  adapters.Binding
+	document []byte
+}
+
+type memLog struct {
+	lines  []sessions.Line // of numbers from oldest on
+	oldest int64
+	gaps   []sessions.Gap
+	turn   sessions.Turn
+	ended  sessions.Turn
+}
+
+func (l *memLog) head() int64 { return l.oldest + int64(len(l.lines)) - 1 }
+
+// NewMemory returns an empty one whose logs keep so many lines each; 0: all.
+func NewMemory(maxLines int64) *Memory {
+	return &Memory{maxLines: maxLines, logs: map[sessions.ID]*memLog{}}
+}
+
+// AddSession implements Backend.
+func (m *Memory) AddSession(_ context.Context, s sessions.Session) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.logs[s.ID] == nil {
+		m.logs[s.ID] = &memLog{oldest: 1}
+	}
+	return nil
+}
+
+// Append implements Backend.
+func (m *Memory) Append(_ context.Context, b Batch) (Appended, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	l := m.logs[b.Session]
+	if l == nil {
+		return Appended{}, fmt.Errorf("%w session", sessions.ErrUnknown)
+	}
+	before := l.head()
+	var out Appended
+	for i, line := range b.Lines {
+		line.N = before + int64(i) + 1
+		out.Lines = append(out.Lines, line)
+	}
+	l.lines = append(l.lines, out.Lines...)
+	for _, g := range b.Gaps {
+		g.After += before
+		out.Gaps = append(out.Gaps, g)
+	}
+	l.gaps = append(l.gaps, out.Gaps...)
+	if b.Turn != nil {
+		l.turn = l.place(*b.Turn, before)
+		if !l.turn.Open {
+			l.ended = l.turn
+		}
+	}
+	if over := int64(len(l.lines)) - m.maxLines; m.maxLines > 0 && over > 0 {
+		l.oldest += over
+		l.lines = slices.Clone(l.lines[over:])
+		l.gaps = slices.DeleteFunc(l.gaps, func(g sessions.Gap) bool { return g.After < l.oldest-1 })
+	}
+	out.Turn = l.turn
+	return out, nil
+}
+
+// place gives a turn of a batch its places in the log.
+func (l *memLog) place(t sessions.Turn, before int64) sessions.Turn {
+	was := l.turn
+	if t.Number != was.Number {
+		was = sessions.Turn{}
+	}
+	at := func(inBatch, stored int64) int64 {
+		if inBatch == 0 {
+			return stored
+		}
+		return before + inBatch
+	}
+	t.FirstLine, t.LastLine = at(t.FirstLine, was.FirstLine), at(t.LastLine, was.LastLine)
+	if !t.Open && t.FirstLine > 0 && t.LastLine == 0 {
+		t.LastLine = l.head()
+	}
+	return t
+}
+
+// Read implements adapters.Log.
+func (m *Memory) Read(_ context.Context, id sessions.ID, from int64, limit int) (sessions.Output, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	l := m.logs[id]
+	if l == nil {
+		return sessions.Output{}, fmt.Errorf("%w session", sessions.ErrUnknown)
+	}
+	out := sessions.Output{Next: from}
+	first := max(from, l.oldest)
+	if first > from {
+		out.Gaps = append(out.Gaps, sessions.Gap{After: from - 1, AtLeast: first - from, Reason: "dropped"})
+	}
+	for n := first; n <= l.head() && len(out.Lines) < limit; n++ {
+		for _, g := range l.gaps {
+			if g.After == n-1 {
+				out.Gaps = append(out.Gaps, g)
+			}
+		}
+		out.Lines = append(out.Lines, l.lines[n-l.oldest])
+		out.Next = n + 1
+	}
+	return out, nil
+}
+
+// Progress implements adapters.Log.
+func (m *Memory) Progress(_ context.Context, id sessions.ID) (adapters.Progress, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	l := m.logs[id]
+	if l == nil {
+		return adapters.Progress{}, fmt.Errorf("%w session", sessions.ErrUnknown)
+	}
+	return adapters.Progress{Head: l.head(), Turn: l.ended.Number, TurnEnd: l.ended.LastLine}, nil
+}
+
+// Bindings implements adapters.Store.
+func (m *Memory) Bindings(context.Context) ([]adapters.Kept, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out := make([]adapters.Kept, len(m.bindings))
+	for i, k := range m.bindings {
+		out[i].Binding = k.binding
+		if err := json.Unmarshal(k.document, &out[i].Document); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortStableFunc(out, func(a, b adapters.Kept) int { return a.Binding.CreatedAt.Compare(b.Binding.CreatedAt) })
+	return out, nil
+}
+
+func (m *Memory) find(id adapters.BindingID) *keptBinding {
+	for _, k := range m.bindings {
+		if k.binding.ID == id {
+			return k
+		}
+	}
+	return nil
+}
+
+// PutBinding implements adapters.Store.
+func (m *Memory) PutBinding(ctx context.Context, b adapters.Binding, d *adapters.Document) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, k := range m.bindings {
+		if k.binding.ID != b.ID && k.binding.Session == b.Session && k.binding.Target == b.Target {
+			return fmt.Errorf("%w: %s mirrors %s already", sessions.ErrConflict, b.Target, b.Session)
+		}
+	}
+	k := m.find(b.ID)
+	if k == nil {
+		k = &keptBinding{}
+		m.bindings = append(m.bindings, k)
+	}
+	k.binding = b
+	if d == nil {
+		return nil
+	}
+	var err error
+	k.document, err = json.Marshal(d)
+	return err
+}
+
+// DropBinding implements adapters.Store.
+func (m *Memory) DropBinding(ctx context.Context, id adapters.BindingID) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.bindings = slices.DeleteFunc(m.bindings, func(k *keptBinding) bool { return k.binding.ID == id })
+	return nil
+}
+
+// PutDocument implements adapters.Store.
+func (m *Memory) PutDocument(ctx context.Context, id adapters.BindingID, d adapters.Document, _ *adapters.Message) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	k := m.find(id)
+	if k == nil {
+		return nil
+	}
+	var err error
+	k.document, err = json.Marshal(d)
+	return err
+}

@@ -1,0 +1,703 @@
+package adaptertest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/qos"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// Run is the conformance suite of adapters.Adapter. What the platform gets as text
+// must have each line of a page on a line of its own, with the notices as
+// adapters.PlainText writes them; markup goes beside it. The suite runs in
+// synctest bubbles: the adapter may not use real sockets.
+func Run(t *testing.T, n New) {
+	t.Helper()
+	for _, p := range parts() {
+		t.Run(p.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { p.test(t, &suite{new: n}) })
+		})
+	}
+	t.Run("random lives", func(t *testing.T) {
+		times := 100
+		if os.Getenv("PANEBRIDGE_STRESS") != "" {
+			times = 2000
+		}
+		Histories(t, times, n, func(maxLines int64) (Backend, func()) { return NewMemory(maxLines), func() {} })
+	})
+}
+
+// part is one thing that an adapter must do.
+type part struct {
+	name string
+	test func(t *testing.T, s *suite)
+}
+
+func parts() []part {
+	all := []part{
+		{"lines are added to the newest message", linesAreAdded},
+		{"a full message is left, the next goes on", messagesFollow},
+		{"a line too long is cut between characters", longLineIsCut},
+		{"nothing new is no call", nothingNewIsNoCall},
+		{"the intent is kept before the call is made", intentFirst},
+		{"an edit that wasn't answered is made again, unmarked", editAgain},
+		{"an edit that can't be made again leaves a doubt", editInDoubt},
+		{"a nonce spares the mark, as long as the platform knows it", nonceSparesMark},
+		{"a screen that was there already is brought up to date", screenExisted},
+		{"several ends of turns share one ring", endsShareARing},
+		{"a long final rings with its last message, and is a final until then", longFinal},
+		{"a turn is announced once, though lines are added to it", lateLines},
+		{"an announcement that wasn't answered is marked when it's made again", announcementTwice},
+		{"a long backlog is attached as a file", backlogBecomesFile},
+		{"a line beyond all messages is a file that rings", longLineIsAFile},
+		{"lines that were dropped are told", droppedLinesAreTold},
+		{"a message whose first lines were dropped isn't edited", droppedLinesStay},
+		{"a gap is told where it stands", gapIsTold},
+		{"a message that was deleted is left behind", deletedMessage},
+		{"a message that can't be edited is left as it is", frozenMessage},
+		{"a thread that was deleted is made anew, if it was ours", deletedThread},
+		{"a chat that's gone is gone", chatGone},
+		{"a chat that has moved is followed", chatMoved},
+		{"the live region is shown below the lines, and taken away", liveRegion},
+		{"a screen is one message", screenIsOneMessage},
+		{"a call ends with its deadline", deadline},
+	}
+	for _, view := range []adapters.View{adapters.ViewStream, adapters.ViewFinal} {
+		all = append(all, part{
+			fmt.Sprintf("the end of a turn rings, once, in a message of its own (%s)", view),
+			func(t *testing.T, s *suite) { t.Helper(); finalRings(t, s, view) },
+		})
+	}
+	for _, f := range failures() {
+		for _, m := range []Method{Send, Edit} {
+			all = append(all, part{
+				fmt.Sprintf("a failure has its outcome, and loses nothing (%s, %v)", m, f.fault),
+				func(t *testing.T, s *suite) { t.Helper(); f.test(t, s, m) },
+			})
+		}
+	}
+	for _, c := range []crash{beforeIntent, afterIntent, callLost, beforeReceipt} {
+		for _, what := range []string{"send", "edit", "final", "file"} {
+			all = append(all, part{
+				fmt.Sprintf("a crash loses nothing, and doubles at most what was under way (%s, %v)", what, c),
+				func(t *testing.T, s *suite) { t.Helper(); crashOnce(t, s, c, what) },
+			})
+		}
+	}
+	return all
+}
+
+// suite makes the benches of a part.
+type suite struct {
+	new   New
+	texts texts
+}
+
+func (s *suite) bench(tb testing.TB, view adapters.View) *bench {
+	tb.Helper()
+	return s.benchOn(tb, view, Options{}, 0)
+}
+
+func (s *suite) benchOn(tb testing.TB, view adapters.View, o Options, maxLines int64) *bench {
+	tb.Helper()
+	o.Unlimited = true
+	o.NonceFor = nonceTime(s.new)
+	x, err := newBench(s.new, NewPlatform(o), NewMemory(maxLines), view)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(x.platform.Wait)
+	return x
+}
+
+func (x *bench) shape() adapters.Shape { return x.new(x.conn).Shape(x.binding.Target) }
+
+// ready has the target's own thread made, if it gets one, and one line shown.
+func (x *bench) ready(tb testing.TB) {
+	tb.Helper()
+	x.print(tb, Output{Lines: []string{"begins"}})
+	x.check(tb, Want{To: 1})
+}
+
+// once delivers and wants an outcome.
+func (x *bench) once(tb testing.TB, want qos.Outcome) qos.Result {
+	tb.Helper()
+	r, err := x.deliver()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if r.Outcome != want {
+		tb.Fatalf("the call ended as %v (%v), want %v", r.Outcome, r.Err, want)
+	}
+	return r
+}
+
+func linesAreAdded(t *testing.T, s *suite) {
+	t.Helper()
+	x := s.bench(t, adapters.ViewStream)
+	x.ready(t)
+	before := len(x.platform.Arrivals())
+	x.print(t, Output{Lines: s.texts.lines(2, 20)})
+	r := x.once(t, qos.Delivered)
+	seen := x.compare(t, Want{To: 3})
+	if len(seen) != 1 || seen[0].Edits != 1 || seen[0].Rang || len(x.platform.Arrivals()) != before+1 {
+		t.Errorf("want one silent message, edited once: %+v", seen)
+	}
+	if r.Delivered != 3 || r.More {
+		t.Errorf("want delivered 3 and no more: %+v", r)
+	}
+}
+
+func messagesFollow(t *testing.T, s *suite) {
+	t.Helper()
+	x := s.bench(t, adapters.ViewStream)
+	x.ready(t)
+	longest := x.shape().MaxLen
+	x.print(t, Output{Lines: s.texts.lines(8, longest/4)})
+	if seen := x.check(t, Want{To: 9}); len(seen) != 4 {
+		t.Errorf("8 lines, of which 3 fill a message, behind one that's begun: %d messages, want 4", len(seen))
+	}
+}
+
+func longLineIsCut(t *testing.T, s *suite) {
+	t.Helper()
+	x := s.bench(t, adapters.ViewStream)
+	x.ready(t)
+	const family = "👩‍👩‍👧‍👦"
+	x.print(t, Output{Lines: []string{strings.Repeat(family, x.shape().MaxLen/8)}})
+	for _, m := range x.check(t, Want{To: 2})[1:] {
+		for rest := strings.TrimSpace(m.Text); rest != ""; {
+			c, _ := ansi.FirstGraphemeCluster(rest, ansi.GraphemeWidth)
+			if c != family {
+				t.Fatalf("message %s was cut within a character: %q", m.ID, c)
+			}
+			rest = rest[len(c):]
+		}
+	}
+}
+
+func nothingNewIsNoCall(t *testing.T, s *suite) {
+	t.Helper()
+	x := s.bench(t, adapters.ViewStream)
+	x.once(t, qos.Unchanged)
+	x.ready(t)
+	before := len(x.platform.Arrivals())
+	x.once(t, qos.Unchanged)
+	x.print(t, Output{Lines: []string{"", ""}})
+	x.once(t, qos.Unchanged) // blank lines at the end show nothing
+	if n := len(x.platform.Arrivals()) - before; n != 0 {
+		t.Errorf("%d calls for nothing new", n)
+	}
+}
+
+func intentFirst(t *testing.T, s *suite) {
+	t.Helper()
+	backend := NewMemory(0)
+	kinds := map[Method]adapters.Kind{
+		Send: adapters.KindSend, Edit: adapters.KindEdit, SendFile: adapters.KindFile, CreateThread: adapters.KindThread,
+	}
+	p := NewPlatform(Options{Unlimited: true, NonceFor: nonceTime(s.new), Arriving: func(c Call) {
+		kept, err := backend.Bindings(context.Background())
+		if err != nil || len(kept) != 1 {
+			t.Errorf("%d bindings are kept, %v", len(kept), err)
+			return
+		}
+		if in := kept[0].Document.Intent; in == nil || in.Kind != kinds[c.Method] {
+			t.Errorf("a call %s arrives, and the intent kept is %+v", c.Method, in)
+		}
+	}})
+	x, err := newBench(s.new, p, backend, adapters.ViewStream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		x.print(t, Output{Lines: s.texts.lines(4, x.shape().MaxLen/2)})
+		x.print(t, Output{Lines: s.texts.lines(1, 10), Ends: true})
+		if err := x.settle(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if in := x.document().Intent; in != nil {
+		t.Errorf("after all calls an intent is left: %+v", in)
+	}
+}
+
+// failure is a fault and what it's told as.
+type failure struct {
+	fault FaultKind
+	want  qos.Outcome
+	doubt bool // a send may follow that's marked
+}
+
+func failures() []failure {
+	return []failure{
+		{Unconnected, qos.NotSent, false},
+		{Throttled, qos.Throttled, false},
+		{ServerError, qos.Failed, false},
+		{Lost, qos.Uncertain, true},
+		{Unanswered, qos.Uncertain, true},
+		{BadGatewayOK, qos.Uncertain, true},
+	}
+}
+
+func (f failure) test(t *testing.T, s *suite, m Method) {
+	t.Helper()
+	x := s.bench(t, adapters.ViewStream)
+	x.ready(t)
+	from := x.document().Shown
+	f.fail(t, x, s, m)
+	want := Want{To: 2}
+	if m == Send && f.doubt {
+		want.Doubts = []Doubt{{From: from, To: adapters.Place{Line: 3}}}
+	}
+	x.check(t, want)
+}
+
+// fail has one call of a method fail.
+func (f failure) fail(t *testing.T, x *bench, s *suite, method Method) {
+	t.Helper()
+	failed := false
+	x.platform.SetFault(func(c Call) Fault {
+		if failed || c.Method != method {
+			return Fault{}
+		}
+		failed = true
+		return Fault{Kind: f.fault, RetryAfter: 7 * time.Second, Out: time.Second, Back: time.Second}
+	})
+	x.print(t, Output{Lines: s.texts.lines(1, 20), Ends: method == Send})
+	r := x.once(t, f.want)
+	if r.Outcome == qos.Throttled && r.RetryAfter != 7*time.Second {
+		t.Errorf("the platform asked for 7 s, the scheduler is told %v", r.RetryAfter)
+	}
+	if r.Err == nil {
+		t.Error("nobody is told why the call failed")
+	}
+	time.Sleep(10 * time.Second)
+}
+
+func crashOnce(t *testing.T, s *suite, c crash, what string) {
+	t.Helper()
+	x := s.bench(t, adapters.ViewStream)
+	x.ready(t)
+	longest := x.shape().MaxLen
+	switch what {
+	case "send":
+		x.print(t, Output{Lines: s.texts.lines(3, longest/2)})
+	case "edit":
+		x.print(t, Output{Lines: s.texts.lines(1, 20)})
+	case "final":
+		x.print(t, Output{Lines: s.texts.lines(1, 20), Ends: true})
+	case "file":
+		x.print(t, Output{Lines: s.texts.lines(40, longest/4)})
+	}
+	l := &life{bench: x, now: historyStep{What: "deliver", Crash: c}}
+	x.platform.SetFault(l.fault)
+	if err := l.deliverSomehow(); err != nil {
+		t.Fatal(err)
+	}
+	l.now = historyStep{}
+	if what == "edit" {
+		l.doubts = nil
+	}
+	p, _ := x.backend.Progress(context.Background(), theSession)
+	marked := 0
+	for _, m := range x.check(t, Want{To: p.Head, Doubts: l.doubts}) {
+		if strings.HasPrefix(m.Text, doubleMark) {
+			marked++
+		}
+	}
+	if marked > 1 {
+		t.Errorf("%d messages are marked as possibly double, after one crash", marked)
+	}
+}
+
+func editAgain(t *testing.T, s *suite) {
+	t.Helper()
+	x := s.bench(t, adapters.ViewStream)
+	x.ready(t)
+	x.platform.SetFault(func(Call) Fault { return Fault{Kind: Unanswered} })
+	x.print(t, Output{Lines: s.texts.lines(1, 20)})
+	x.once(t, qos.Uncertain)
+	x.platform.SetFault(nil)
+	x.print(t, Output{Lines: s.texts.lines(1, 20), Ends: true}) // which would be a message of its own
+	x.check(t, Want{To: 3})
+}
+
+func editInDoubt(t *testing.T, s *suite) {
+	t.Helper()
+	x := s.benchOn(t, adapters.ViewStream, Options{}, 20)
+	x.ready(t)
+	x.unanswered(t, Output{Lines: s.texts.lines(3, 10)})
+	for range 50 {
+		x.print(t, Output{Lines: s.texts.lines(1, 10)}) // so that the message's lines are dropped
+	}
+	x.check(t, Want{To: 54, Oldest: 35})
+}
+
+// unanswered has the next call done and not answered.
+func (x *bench) unanswered(tb testing.TB, o Output) {
+	tb.Helper()
+	x.print(tb, o)
+	x.platform.SetFault(func(Call) Fault { return Fault{Kind: Unanswered} })
+	x.once(tb, qos.Uncertain)
+	x.platform.SetFault(nil)
+}
+
+func nonceSparesMark(t *testing.T, s *suite) {
+	t.Helper()
+	x := s.bench(t, adapters.ViewStream)
+	nonceFor := x.shape().NonceFor
+	if nonceFor == 0 {
+		t.Skip("the platform has none")
+	}
+	x.ready(t)
+	x.unanswered(t, Output{Lines: s.texts.lines(1, 20), Ends: true})
+	x.check(t, Want{To: 2})
+
+	// The second try isn't answered either, and the third comes too late.
+	from := x.document().Shown
+	x.unanswered(t, Output{Lines: s.texts.lines(1, 20), Ends: true})
+	time.Sleep(nonceFor * 3 / 4)
+	x.unanswered(t, Output{})
+	time.Sleep(nonceFor * 3 / 4)
+	x.check(t, Want{To: 3, Doubts: []Doubt{{From: from, To: adapters.Place{Line: 4}}}})
+}
+
+func screenExisted(t *testing.T, s *suite) {
+	t.Helper()
+	x := s.bench(t, adapters.ViewScreen)
+	if x.shape().NonceFor == 0 {
+		t.Skip("the platform has no nonces")
+	}
+	x.print(t, Output{Live: []string{livePrefix + "nothing"}})
+	if err := x.settle(); err != nil { // its thread is made
+		t.Fatal(err)
+	}
+	x.print(t, Output{Lines: []string{"1"}, Ends: true})
+	if err := x.settle(); err != nil {
+		t.Fatal(err)
+	}
+	x.unanswered(t, Output{Live: []string{livePrefix + "old"}})
+	x.print(t, Output{Live: []string{livePrefix + "new"}})
+	if err := x.settle(); err != nil {
+		t.Fatal(err)
+	}
+	if seen := x.seen(); len(seen) != 3 || seen[2].Text != livePrefix+"new" {
+		t.Errorf("want three messages, the last with the newest screen: %+v", seen)
+	}
+}
+
+func finalRings(t *testing.T, s *suite, view adapters.View) {
+	t.Helper()
+	x := s.bench(t, view)
+	x.print(t, Output{Lines: s.texts.lines(3, 10)})
+	if err := x.settle(); err != nil {
+		t.Fatal(err)
+	}
+	x.print(t, Output{Lines: s.texts.lines(2, 10), Ends: true})
+	x.check(t, Want{To: 5})
+	x.print(t, Output{Lines: s.texts.lines(2, 10)})
+	if err := x.settle(); err != nil {
+		t.Fatal(err)
+	}
+	x.print(t, Output{Ends: true}) // in a stream, its lines are all there
+	rang := 0
+	for _, m := range x.check(t, Want{To: 7}) {
+		if m.Rang {
+			rang++
+		}
+	}
+	if rang != 2 {
+		t.Errorf("2 turns ended, and it rang %d times", rang)
+	}
+}
+
+func endsShareARing(t *testing.T, s *suite) {
+	t.Helper()
+	x := s.bench(t, adapters.ViewStream)
+	x.ready(t)
+	for range 5 {
+		x.print(t, Output{Lines: s.texts.lines(1, 10), Ends: true})
+	}
+	seen := x.check(t, Want{To: 6})
+	if len(seen) != 2 || !seen[1].Rang {
+		t.Errorf("5 turns ended before anything was sent: want one more message, which rings: %+v", seen)
+	}
+}
+
+func longFinal(t *testing.T, s *suite) {
+	t.Helper()
+	x := s.bench(t, adapters.ViewStream)
+	x.ready(t)
+	x.print(t, Output{Lines: s.texts.lines(8, x.shape().MaxLen/4), Ends: true})
+	for range 2 {
+		if r := x.once(t, qos.Delivered); r.Final > 0 || !r.More {
+			t.Errorf("one of several messages of a final: %+v; want more and nothing announced", r)
+		}
+	}
+	if r := x.once(t, qos.Delivered); r.Final != 9 || r.More {
+		t.Errorf("the last message of a final: %+v; want it announced and no more", r)
+	}
+	seen := x.check(t, Want{To: 9})
+	for i, m := range seen {
+		if m.Rang != (i == len(seen)-1) {
+			t.Errorf("message %d of %d rang: %v", i+1, len(seen), m.Rang)
+		}
+	}
+}
+
+func lateLines(t *testing.T, s *suite) {
+	t.Helper()
+	x := s.bench(t, adapters.ViewStream)
+	x.print(t, Output{Lines: s.texts.lines(2, 10), Ends: true})
+	x.check(t, Want{To: 2})
+	x.print(t, Output{Lines: s.texts.lines(1, 10), Late: true})
+	if err := x.restart(false); err != nil {
+		t.Fatal(err)
+	}
+	rang := 0
+	for _, m := range x.check(t, Want{To: 3}) {
+		if m.Rang {
+			rang++
+		}
+	}
+	if rang != 1 {
+		t.Errorf("one turn has ended, and it rang %d times", rang)
+	}
+}
+
+func announcementTwice(t *testing.T, s *suite) {
+	t.Helper()
+	x := s.bench(t, adapters.ViewStream)
+	x.ready(t)
+	from := x.document().Shown
+	x.unanswered(t, Output{Ends: true})
+	seen := x.check(t, Want{To: 1, Doubts: []Doubt{{From: from, To: from}}})
+	if x.shape().NonceFor == 0 && (len(seen) != 3 || !strings.HasPrefix(seen[2].Text, doubleMark)) {
+		t.Errorf("want a second announcement that's marked: %+v", seen)
+	}
+}
+
+func backlogBecomesFile(t *testing.T, s *suite) {
+	t.Helper()
+	x := s.bench(t, adapters.ViewStream)
+	if x.shape().MaxFile < 1<<16 {
+		t.Skip("the platform takes no files")
+	}
+	x.ready(t)
+	before := len(x.platform.Arrivals())
+	x.print(t, Output{Lines: s.texts.lines(60, x.shape().MaxLen/10), Ends: true})
+	seen := x.check(t, Want{To: 61})
+	if n := len(x.platform.Arrivals()) - before; n != 2 {
+		t.Errorf("a backlog of 6 messages took %d calls, want 2", n)
+	}
+	if last := seen[len(seen)-1]; seen[1].Data == nil || last.Data != nil || !last.Rang || seen[1].Rang {
+		t.Errorf("want a silent file, then its end as text that rings: %+v", seen)
+	}
+}
+
+func longLineIsAFile(t *testing.T, s *suite) {
+	t.Helper()
+	x := s.bench(t, adapters.ViewStream)
+	if x.shape().MaxFile < 1<<16 {
+		t.Skip("the platform takes no files")
+	}
+	x.ready(t)
+	x.print(t, Output{Lines: s.texts.lines(1, 10*x.shape().MaxLen), Ends: true})
+	if seen := x.check(t, Want{To: 2}); len(seen) != 2 || seen[1].Data == nil || !seen[1].Rang {
+		t.Errorf("want a file that rings: %+v", seen)
+	}
+}
+
+func droppedLinesStay(t *testing.T, s *suite) {
+	t.Helper()
+	x := s.benchOn(t, adapters.ViewStream, Options{}, 20)
+	x.ready(t)
+	for range 2 {
+		x.print(t, Output{Lines: s.texts.lines(12, 1)}) // few enough to be added to one message
+		x.check(t, Want{To: int64(len(x.house.find(theSession).printed))})
+	}
+}
+
+func droppedLinesAreTold(t *testing.T, s *suite) {
+	t.Helper()
+	x := s.benchOn(t, adapters.ViewStream, Options{}, 20)
+	x.ready(t)
+	for range 50 {
+		x.print(t, Output{Lines: s.texts.lines(1, 10)})
+	}
+	x.check(t, Want{To: 51, Oldest: 32})
+}
+
+func gapIsTold(t *testing.T, s *suite) {
+	t.Helper()
+	x := s.bench(t, adapters.ViewStream)
+	x.ready(t)
+	x.print(t, Output{Gap: &sessions.Gap{AtLeast: 12, Reason: "the screen was cleared"}, Lines: []string{"goes on"}})
+	x.print(t, Output{Gap: &sessions.Gap{Reason: "the pane was resized"}, Lines: []string{"and on"}})
+	x.check(t, Want{To: 3})
+}
+
+func deletedMessage(t *testing.T, s *suite) {
+	t.Helper()
+	x := s.bench(t, adapters.ViewStream)
+	x.ready(t)
+	x.platform.DeleteMessage(x.seen()[0].ID)
+	x.print(t, Output{Lines: s.texts.lines(2, 10)})
+	x.check(t, Want{After: 1, To: 3})
+}
+
+func frozenMessage(t *testing.T, s *suite) {
+	t.Helper()
+	x := s.bench(t, adapters.ViewStream)
+	x.ready(t)
+	x.platform.Freeze(x.seen()[0].ID)
+	x.print(t, Output{Lines: s.texts.lines(2, 10)})
+	x.check(t, Want{To: 3})
+
+	// If an edit may have been done before, the rest is in doubt.
+	from := x.document().Shown
+	x.unanswered(t, Output{Lines: s.texts.lines(2, 10)})
+	x.platform.Freeze(x.seen()[1].ID)
+	x.check(t, Want{To: 5, Doubts: []Doubt{{From: from, To: adapters.Place{Line: 6}}}})
+}
+
+func deletedThread(t *testing.T, s *suite) {
+	t.Helper()
+	x := s.bench(t, adapters.ViewStream)
+	own := x.shape().OwnThread
+	if !own {
+		x.binding.Target.Thread = x.platform.AddThread(theChat, "made by hand")
+		x.deliverer.Rebind(x.binding)
+	}
+	x.print(t, Output{Lines: []string{"begins"}})
+	if err := x.settle(); err != nil {
+		t.Fatal(err)
+	}
+	thread := x.document().Thread
+	if !own {
+		thread = x.binding.Target.Thread
+	}
+	if n := len(x.platform.Seen(theChat, thread)); n != 1 {
+		t.Fatalf("the thread has %d messages, want 1", n)
+	}
+	x.platform.DeleteThread(theChat, thread)
+	before := len(x.platform.Arrivals())
+	x.print(t, Output{Lines: s.texts.lines(2, 10)})
+	if own {
+		x.check(t, Want{After: 1, To: 3})
+		if n := len(x.platform.Arrivals()) - before; n != 3 {
+			t.Errorf("%d calls, want 3: an edit that finds nothing, a thread, a message", n)
+		}
+		return
+	}
+	x.once(t, qos.Rejected)
+}
+
+func chatGone(t *testing.T, s *suite) {
+	t.Helper()
+	x := s.bench(t, adapters.ViewStream)
+	x.ready(t)
+	x.platform.DeleteChat(theChat)
+	x.print(t, Output{Lines: s.texts.lines(1, 10)})
+	x.once(t, qos.ChatGone)
+	if in := x.document().Intent; in != nil {
+		t.Errorf("the call was refused, and its intent is kept: %+v", in)
+	}
+}
+
+func chatMoved(t *testing.T, s *suite) {
+	t.Helper()
+	x := s.bench(t, adapters.ViewStream)
+	x.ready(t)
+	const to = "-1009"
+	x.platform.Migrate(theChat, to)
+	x.print(t, Output{Lines: s.texts.lines(1, 10)})
+	r := x.once(t, qos.Migrated)
+	d := x.document()
+	if want := x.new(x.conn).Chat(adapters.Target{Adapter: x.name(), Chat: to, Thread: d.Thread}); r.Chat != want || d.Chat != to {
+		t.Errorf("the chat has moved to %s: the scheduler is told %q, the document %q", to, r.Chat, d.Chat)
+	}
+	x.check(t, Want{To: 2})
+	if err := x.restart(false); err != nil {
+		t.Fatal(err)
+	}
+	x.print(t, Output{Lines: s.texts.lines(1, 10)})
+	x.check(t, Want{To: 3})
+}
+
+func liveRegion(t *testing.T, s *suite) {
+	t.Helper()
+	x := s.bench(t, adapters.ViewStream)
+	if x.shape().LiveRows == 0 {
+		t.Skip("the adapter shows none")
+	}
+	x.ready(t)
+	shows := func(want bool) {
+		t.Helper()
+		shown := false
+		for _, m := range x.seen() {
+			shown = shown || strings.Contains(m.Text, livePrefix)
+		}
+		if shown != want {
+			t.Errorf("a live region is shown: %v, want %v", shown, want)
+		}
+	}
+	x.print(t, Output{Live: []string{livePrefix + "1", livePrefix + "2"}})
+	x.check(t, Want{To: 1})
+	shows(true)
+	x.print(t, Output{Lines: s.texts.lines(1, 10), Ends: true})
+	x.once(t, qos.Delivered) // it rings first, also for the next turn
+	x.print(t, Output{Lines: s.texts.lines(1, 10), Ends: true})
+	x.once(t, qos.Delivered)
+	shows(true)
+	seen := x.check(t, Want{To: 3})
+	shows(false)
+	if len(seen) != 3 || !seen[1].Rang || !seen[2].Rang {
+		t.Errorf("want three messages, of which the last two rang: %+v", seen)
+	}
+}
+
+func screenIsOneMessage(t *testing.T, s *suite) {
+	t.Helper()
+	x := s.bench(t, adapters.ViewScreen)
+	for _, row := range []string{"one", "two", "two", "three"} {
+		x.print(t, Output{Lines: s.texts.lines(1, 10), Live: []string{livePrefix + row}})
+		if err := x.settle(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	seen := x.seen()
+	if len(seen) != 1 || seen[0].Text != livePrefix+"three" || seen[0].Edits != 2 {
+		t.Errorf("want one message that shows the newest screen, edited twice: %+v", seen)
+	}
+	x.print(t, Output{Ends: true})
+	if err := x.settle(); err != nil {
+		t.Fatal(err)
+	}
+	if seen = x.seen(); len(seen) != 2 || !seen[1].Rang {
+		t.Errorf("a turn ended: want a second message, which rings: %+v", seen)
+	}
+}
+
+func deadline(t *testing.T, s *suite) {
+	t.Helper()
+	x := s.bench(t, adapters.ViewStream)
+	x.ready(t)
+	x.platform.SetFault(func(Call) Fault { return Fault{Back: time.Hour} })
+	x.print(t, Output{Lines: s.texts.lines(1, 10)})
+	began := time.Now()
+	x.once(t, qos.Uncertain)
+	if took := time.Since(began); took > callTimeout+time.Second {
+		t.Errorf("a call of %v took %v", callTimeout, took)
+	}
+}

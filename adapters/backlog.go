@@ -1,0 +1,97 @@
+package adapters
+
+import (
+	"context"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// readAtOnce is how many lines are read from the log in one transaction.
+const readAtOnce = 500
+
+// backlog is a stretch of an output log, loaded for one call.
+type backlog struct {
+	pieces []Piece // whole lines, numbered without holes
+	head   int64   // the last line to load
+	all    bool    // the pieces go up to head
+	size   int     // bytes of text behind a line, line ends included
+}
+
+// load reads lines from line `from` on, up to b.head, and until those behind line
+// `counted` have at least `size` bytes. It goes on where it stopped before.
+func (b *backlog) load(ctx context.Context, log Log, id sessions.ID, from, counted int64, size int) error {
+	if n := len(b.pieces); n > 0 {
+		from = b.pieces[n-1].Line.N + 1
+	}
+	for from <= b.head && b.size < size {
+		out, err := log.Read(ctx, id, from, int(min(readAtOnce, b.head-from+1)))
+		if err != nil {
+			return err
+		}
+		if len(out.Lines) == 0 {
+			break // dropped or not there: no more can be had
+		}
+		b.add(out, counted)
+		from = out.Lines[len(out.Lines)-1].N + 1
+	}
+	b.all = from > b.head || b.size < size
+	return nil
+}
+
+// add appends what was read. A gap that stands for dropped lines isn't taken:
+// numbers say that too, and stay the same when more is dropped.
+func (b *backlog) add(out sessions.Output, counted int64) {
+	gaps := out.Gaps
+	for _, l := range out.Lines {
+		if l.N > b.head {
+			return
+		}
+		p := Piece{Line: l, To: len(l.Text)}
+		for len(gaps) > 0 && gaps[0].After < l.N {
+			if gaps[0].After == l.N-1 {
+				p.Gap = joinGaps(p.Gap, gaps[0])
+			}
+			gaps = gaps[1:]
+		}
+		b.pieces = append(b.pieces, p)
+		if l.N > counted {
+			b.size += len(l.Text) + 1
+		}
+	}
+}
+
+// first is the number of the first line that's kept.
+func (b *backlog) first() int64 {
+	if len(b.pieces) == 0 {
+		return b.head + 1
+	}
+	return b.pieces[0].Line.N
+}
+
+// has says whether all from a place on is kept.
+func (b *backlog) has(from Place) bool { return b.first() <= from.Line }
+
+// between returns what stands between two places, as far as it's loaded.
+func (b *backlog) between(from, to Place) []Piece {
+	if !from.Before(to) {
+		return nil
+	}
+	var out []Piece
+	for _, p := range b.pieces[b.index(from.Line):min(len(b.pieces), b.index(to.Line)+1)] {
+		if n := p.Line.N; n == from.Line && from.Byte > 0 {
+			p.From, p.Gap = min(from.Byte, p.To), nil
+		} else if n == to.Line && to.Byte == 0 || n > to.Line {
+			break
+		}
+		if p.Line.N == to.Line {
+			p.To = max(p.From, min(to.Byte, p.To))
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// index is that of the first piece with at least a line number.
+func (b *backlog) index(line int64) int {
+	return int(min(max(line-b.first(), 0), int64(len(b.pieces))))
+}

@@ -1,0 +1,316 @@
+package adapters
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/panebridge/panebridge/qos"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// keepFor is how long keeping what came of a call may take; its own deadline may
+// have passed.
+const keepFor = 5 * time.Second
+
+// Deliverer makes the calls of one adapter's documents. For each slot it looks at
+// the log, plans one call, keeps the intent, has the adapter make the call, and
+// keeps what came of it. It owns the documents while they're open.
+//
+// It's safe for concurrent use.
+type Deliverer struct {
+	opt DelivererOptions
+
+	mu   sync.Mutex
+	open map[qos.DocID]*openDoc
+}
+
+// DelivererOptions are a Deliverer's parts.
+type DelivererOptions struct {
+	Adapter  Adapter
+	Store    Store
+	Log      Log
+	Sessions Sessions
+	Screens  Screens // nil: live regions aren't shown
+	// Nonce returns a fresh Op.Nonce. Nil: a random one.
+	Nonce func() string
+	// Moved is called when a document's calls fall under another key of limits,
+	// while its call is under way. It returns at once. Nil: nobody is told.
+	Moved  func(b Binding, d Document)
+	Logger *slog.Logger
+}
+
+// openDoc is an open document. Its fields belong to the Deliverer's mutex.
+type openDoc struct {
+	binding Binding
+	doc     Document
+	busy    bool // a call is under way, and doc changes when it ends
+}
+
+// NewDeliverer returns a Deliverer without documents.
+func NewDeliverer(opt DelivererOptions) *Deliverer {
+	if opt.Logger == nil {
+		opt.Logger = slog.New(slog.DiscardHandler)
+	}
+	if opt.Moved == nil {
+		opt.Moved = func(Binding, Document) {}
+	}
+	if opt.Nonce == nil {
+		opt.Nonce = func() string { return randomHex(8) }
+	}
+	return &Deliverer{opt: opt, open: map[qos.DocID]*openDoc{}}
+}
+
+// Open makes a binding's document known, and replaces what was known of it.
+func (d *Deliverer) Open(b Binding, doc Document) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.open[b.ID.Doc()] = &openDoc{binding: b, doc: doc}
+}
+
+// Rebind changes the binding of an open document: from its next call on.
+func (d *Deliverer) Rebind(b Binding) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if o := d.open[b.ID.Doc()]; o != nil {
+		o.binding = b
+	}
+}
+
+// Close forgets a document. A call under way ends as it will; what comes of it is
+// still kept.
+func (d *Deliverer) Close(id BindingID) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.open, id.Doc())
+}
+
+// Document returns an open document as it is now.
+func (d *Deliverer) Document(id BindingID) (Document, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	o := d.open[id.Doc()]
+	if o == nil {
+		return Document{}, false
+	}
+	return o.doc, true
+}
+
+// Deliver implements qos.Deliverer.
+func (d *Deliverer) Deliver(ctx context.Context, call qos.Call) qos.Result {
+	if call.Doc == "" {
+		return d.request(ctx, call)
+	}
+	o, b, doc, refused := d.take(call.Doc)
+	if o == nil {
+		return refused
+	}
+	after, result := d.deliver(ctx, call, b, doc)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	o.doc, o.busy = after, false
+	return result
+}
+
+func (d *Deliverer) request(ctx context.Context, call qos.Call) qos.Result {
+	r, ok := d.opt.Adapter.(Requester)
+	if !ok {
+		return qos.Result{Outcome: qos.Rejected, Err: fmt.Errorf("make request %s: adapter %s makes none", call.Key, d.opt.Adapter.Name())}
+	}
+	return r.Request(ctx, call)
+}
+
+// errBusy is why a document gets no second call at a time. It can be asked for when
+// it has just been moved to another chat.
+var errBusy = errors.New("the document's call before is still under way")
+
+// take begins a document's call, or says why there's none.
+func (d *Deliverer) take(id qos.DocID) (*openDoc, Binding, Document, qos.Result) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	o := d.open[id]
+	switch {
+	case o == nil: // closed in the meantime
+		return nil, Binding{}, Document{}, qos.Result{Outcome: qos.Unchanged}
+	case o.busy:
+		return nil, Binding{}, Document{}, qos.Result{Outcome: qos.NotSent, Err: errBusy}
+	default:
+		o.busy = true
+		return o, o.binding, o.doc, qos.Result{}
+	}
+}
+
+// deliver makes a document's call and returns the document after it.
+func (d *Deliverer) deliver(ctx context.Context, call qos.Call, b Binding, doc Document) (Document, qos.Result) {
+	s, err := d.look(ctx, call, b, doc)
+	if errors.Is(err, sessions.ErrUnknown) {
+		return doc, qos.Result{Outcome: qos.Rejected, Err: fmt.Errorf("render %s: %w", b.Session, err)}
+	}
+	if err != nil {
+		return doc, qos.Result{Outcome: qos.NotSent, Err: fmt.Errorf("render %s: %w", b.Session, err)}
+	}
+	st := plan(s)
+	if st.op == nil {
+		return doc, qos.Result{Outcome: qos.Unchanged}
+	}
+	if err := d.opt.Store.PutDocument(ctx, b.ID, st.before, nil); err != nil {
+		return doc, qos.Result{Outcome: qos.NotSent, Err: fmt.Errorf("keep the intent to call: %w", err)}
+	}
+	reply := d.opt.Adapter.Call(ctx, *st.op)
+	after, sent, result := settle(s, st, reply)
+	if result.Outcome == qos.Migrated {
+		result.Chat = d.opt.Adapter.Chat(after.target(b))
+	}
+	if after.Intent == st.before.Intent {
+		return after, result // nobody knows what came of it, which is what's kept already
+	}
+	d.keep(ctx, b, after, sent)
+	if st.op.Target != after.target(b) {
+		d.moved(b, st.op.Target, after)
+	}
+	return after, result
+}
+
+// look gathers what a plan depends on.
+func (d *Deliverer) look(ctx context.Context, call qos.Call, b Binding, doc Document) (sight, error) {
+	s := sight{
+		now: time.Now(), nonce: d.opt.Nonce(), call: call, binding: b, doc: doc,
+		shape: d.opt.Adapter.Shape(doc.target(b)).withDefaults(),
+	}
+	var err error
+	if s.session, err = d.opt.Sessions.Get(string(b.Session)); err != nil {
+		return s, err
+	}
+	if s.progress, err = d.opt.Log.Progress(ctx, b.Session); err != nil {
+		return s, err
+	}
+	if d.opt.Screens != nil && !s.ended() {
+		s.live = liveRows(d.opt.Screens.Live(b.Session))
+	}
+	if b.View == ViewScreen && doc.Intent == nil && doc.Stale == nil && (doc.Tail == nil || doc.Tail.View == ViewScreen) {
+		return s, nil // it needs no lines
+	}
+	return s, s.load(ctx, d.opt.Log)
+}
+
+// load reads what a message more than those that aren't attached can hold; if
+// there's more, what a file can hold.
+func (s *sight) load(ctx context.Context, log Log) error {
+	from, counted := s.doc.Shown.Line, s.doc.Shown.Line-1
+	for _, m := range []*Message{s.doc.Tail, s.doc.Stale} {
+		if m != nil {
+			from = min(from, m.From.Line)
+		}
+	}
+	s.log.head = s.progress.Head
+	const bytesPerUnit = 3 // at most: a UTF-16 unit's share of UTF-8
+	if err := s.log.load(ctx, log, s.binding.Session, from, counted, (fileAfter+1)*bytesPerUnit*s.shape.MaxLen); err != nil {
+		return err
+	}
+	if s.log.all || s.shape.MaxFile < minFile {
+		return nil
+	}
+	return s.log.load(ctx, log, s.binding.Session, from, counted, s.shape.MaxFile)
+}
+
+// keep stores a document after its call. If that fails it's kept here, and with the
+// next intent: a crash until then makes the call one that wasn't answered.
+func (d *Deliverer) keep(ctx context.Context, b Binding, after Document, sent *Message) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepFor)
+	defer cancel()
+	if err := d.opt.Store.PutDocument(ctx, b.ID, after, sent); err != nil {
+		d.opt.Logger.ErrorContext(ctx, "keep what came of a call", "binding", b.ID, "session", b.Session, "err", err)
+	}
+}
+
+// moved takes in that a document's calls go to another place now. If its chat has
+// migrated, so have all other documents' of that chat.
+func (d *Deliverer) moved(b Binding, was Target, after Document) {
+	now := after.target(b)
+	if now.Chat == was.Chat {
+		if d.opt.Adapter.Chat(was) != d.opt.Adapter.Chat(now) {
+			d.opt.Moved(b, after)
+		}
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, o := range d.open {
+		if o.doc.target(o.binding).Chat == was.Chat {
+			o.doc.Chat = now.Chat
+		}
+	}
+}
+
+// settle works out what a reply means for the document, and what the scheduler is
+// told. sent is the message that was sent or changed.
+func settle(s sight, st step, r Reply) (after Document, sent *Message, _ qos.Result) {
+	in := *st.before.Intent
+	result := qos.Result{Outcome: r.Outcome, RetryAfter: r.RetryAfter, Global: r.Global, Err: r.Err}
+	switch {
+	case r.Outcome == qos.Delivered:
+		after = st.before.after(in, r.ID, r.Existed)
+		return after, sentMessage(in, r), s.told(result, after, st.more)
+	case r.Outcome == qos.Migrated:
+		after = s.doc
+		after.Chat = r.Chat
+		return after, nil, result
+	case r.Outcome == qos.Rejected && r.Missing == MissingMessage && in.Kind == KindEdit:
+		// What the message shows stays, and the rest goes into the next. If this was
+		// a second try, the first one may have been done before.
+		if s.doc.Intent != nil {
+			after = s.doc.unresolved()
+		} else {
+			after = st.before.without(in.Message.ID)
+			after.Intent = nil
+		}
+		result.Outcome, result.Err = qos.Delivered, nil
+		return after, nil, s.told(result, after, true)
+	case r.Outcome == qos.Rejected && r.Missing == MissingThread && st.before.Thread != "":
+		after = s.doc
+		after.Thread, after.Tail, after.Stale, after.Intent, after.Doubt = "", nil, nil, nil, Doubt{}
+		result.Outcome, result.Err = qos.Delivered, nil
+		return after, nil, s.told(result, after, true)
+	case r.Outcome == qos.Uncertain || r.Outcome == qos.OutcomeUnknown:
+		result.Outcome = qos.Uncertain
+		return st.before, nil, result
+	case r.Outcome == qos.Unchanged:
+		result.Outcome = qos.NotSent // it would count as delivered
+		return s.doc, nil, result
+	default:
+		return s.doc, nil, result // surely not done: all is as it was before
+	}
+}
+
+// told fills in the numbers that the scheduler goes by.
+func (s *sight) told(r qos.Result, after Document, more bool) qos.Result {
+	t := *s
+	t.doc, t.waiting = after, nil
+	r.Delivered = after.Delivered()
+	if s.binding.View == ViewScreen || t.log.all && !t.page().Cut && allBlank(t.log.between(after.Shown, Place{Line: s.progress.Head + 1})) {
+		r.Delivered = max(r.Delivered, s.progress.Head)
+	}
+	if !t.due() {
+		r.Final = max(s.call.Final, after.Announced)
+	}
+	r.More = more || after.Shown.Byte > 0
+	return r
+}
+
+func sentMessage(in Intent, r Reply) *Message {
+	m := in.Message
+	switch {
+	case in.Kind == KindThread:
+		return nil
+	case in.Kind == KindEdit:
+		return &m
+	case r.ID == "":
+		return nil
+	default:
+		m.ID = r.ID
+		return &m
+	}
+}

@@ -1,0 +1,66 @@
+// Package adapters brings sessions to chat platforms. It has what all platforms
+// share: bindings (which target mirrors which session), the Hub that marks
+// documents when a session prints, and the Deliverer that turns a granted slot into
+// one planned call. What's a platform's own lives in a folder below, and implements
+// Adapter: how a call is made, what its answer means, what a message can hold.
+//
+// # The way of a line
+//
+//	sessions.Manager ──event──▶ Hub: Want(document, line)        hub.go
+//	                             │
+//	                             ▼
+//	               qos.OutputQoSScheduler, one per adapter ──a slot──▶ Deliverer
+//	                             ▲                                      │ looks at the log    backlog.go
+//	                             │                                      │ plans one call      plan.go, fill.go
+//	                             │                                      │ keeps the intent    document.go, Store
+//	                             │                                      │ Adapter.Call        the platform's folder
+//	                             └──── Result ──── keeps the receipt ◀──┘
+//
+// Nobody on this way holds text but the call under way. The Hub passes on line
+// numbers, the scheduler counts them, a Document says from where to where each
+// message goes. What's shown is rendered from the output log when the slot is there,
+// so any number of events costs one call, and a restart needs nothing but the
+// document.
+//
+// # What one call does (plan.go)
+//
+// A stream adds lines to its newest message, the tail, by editing it; when not all
+// of what's pending fits, the next message begins. Edits notify nobody, so the end of
+// a turn is a message of its own that rings, with the lines that are still pending,
+// or a short note if there are none. Turns that ended meanwhile share it, and nothing
+// is added to it later. What takes more than three messages is attached as a file, all
+// but its end. Where the log has a gap, or has dropped lines before they could be
+// sent, a notice says how many are missing at least. What would change nothing is no
+// call.
+//
+// A live region may stand below the lines of the tail. When the next message begins
+// it's out of date; a call of its own takes it away, after the new message, so that
+// it doesn't delay an end of a turn. A new message never shows one: should its call
+// not be answered, nobody would know where to take it away.
+//
+// # Crash safety
+//
+// Before a call, the document is stored with an Intent: what the call does, and how
+// far the document is when it's done. After the call it's stored without, with the
+// ids it returned; or as it was before, if the call surely had no effect. So what a
+// crash leaves behind is one of three things:
+//
+//   - No intent: nothing was under way. The document goes on where it is.
+//   - The intent of an edit: it's made once more, just as it was. An edit that's made
+//     twice is an edit. Until that has worked nothing else is sent, because what the
+//     message shows isn't known. If it can't be made again, it's in doubt like a send.
+//   - The intent of a send: it's in doubt how far the chat is. Within Shape.NonceFor
+//     the platform knows, and the same send with the same nonce is made again. Else
+//     what's in doubt is sent once more, in messages that begin with a mark.
+//
+// A call whose answer never came leaves the same behind, without a crash. Doubt is
+// kept in the document until what's shown has passed it.
+//
+// The output log isn't written here, and its numbers never change, so that documents
+// and log need no common transaction.
+//
+// # What may not live here
+//
+// Requests to a platform, its limits, ids or markup; SQL; what people write (that's
+// inbound); decisions about when a call may be made, which are qos's.
+package adapters

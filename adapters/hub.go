@@ -1,0 +1,276 @@
+package adapters
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/panebridge/panebridge/qos"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+var _ sessions.Sink = (*Hub)(nil)
+
+const (
+	// drainLimit is how long Run's end may take for what matters to be sent.
+	drainLimit = 5 * time.Second
+	// retryAfter is how long after a failure the store is asked again.
+	retryAfter = 5 * time.Second
+)
+
+// HubOptions are a Hub's parts.
+type HubOptions struct {
+	Outlets  []Outlet
+	Store    Store
+	Log      Log
+	Sessions Sessions
+	Screens  Screens // nil: live regions aren't shown
+	Rules    []Rule
+	// Disabled is told when the platform has refused a binding, or when what was
+	// left of an ended session couldn't be sent in time; Binding.Disabled says why.
+	// It returns at once. Nil: nobody is told.
+	Disabled func(b Binding)
+	Logger   *slog.Logger
+}
+
+// Outlet is an adapter and the budget of its bot.
+type Outlet struct {
+	Adapter  Adapter
+	Budget   qos.Budget
+	Observer qos.Observer // of its scheduler, if the adapter's options have none
+}
+
+// Hub is the outbound half of the adapters: it keeps the bindings, hears what
+// happens to sessions, and marks the documents of their bindings. Each adapter has
+// a scheduler of its own, so that a slow one holds up no other. It holds no text.
+//
+// Call Load before the first event, and Run once. Output and Changed return at
+// once; the other methods may do I/O.
+type Hub struct {
+	opt     HubOptions
+	log     *slog.Logger
+	outlets map[string]*outlet // by name; fixed
+
+	life sync.Mutex // held by what changes bindings; may be held during I/O
+
+	mu       sync.RWMutex // guards what's below; never held during I/O
+	rules    []Rule
+	bindings map[BindingID]*bound
+	sessions map[sessions.ID]*watched
+	tasks    []*task
+	wake     chan struct{}
+}
+
+// outlet is an adapter at work.
+type outlet struct {
+	adapter   Adapter
+	deliverer *Deliverer
+	scheduler *qos.OutputQoSScheduler
+}
+
+// bound is a binding and whether its document is open. It's changed with both
+// life and mu held, so either is enough to read it.
+type bound struct {
+	Binding
+	open   bool
+	live   bool // it shows a live region
+	outlet *outlet
+}
+
+// watched is a session that the Hub has heard of.
+type watched struct {
+	bindings []*bound
+	begun    bool // the rules were applied to it
+	ended    bool
+}
+
+// NewHub makes the adapters' schedulers. The error joins all that's wrong with
+// the options and the rules.
+func NewHub(opt HubOptions) (*Hub, error) {
+	if opt.Logger == nil {
+		opt.Logger = slog.New(slog.DiscardHandler)
+	}
+	if opt.Disabled == nil {
+		opt.Disabled = func(Binding) {}
+	}
+	h := &Hub{
+		opt: opt, log: opt.Logger, outlets: map[string]*outlet{}, rules: opt.Rules,
+		bindings: map[BindingID]*bound{}, sessions: map[sessions.ID]*watched{}, wake: make(chan struct{}, 1),
+	}
+	var errs []error
+	for _, o := range opt.Outlets {
+		errs = append(errs, h.addOutlet(o))
+	}
+	if err := errors.Join(append(errs, h.checkRules(opt.Rules))...); err != nil {
+		return nil, fmt.Errorf("make the hub: %w", err)
+	}
+	return h, nil
+}
+
+func (h *Hub) addOutlet(o Outlet) error {
+	name := o.Adapter.Name()
+	if h.outlets[name] != nil {
+		return fmt.Errorf("adapter %s is there twice", name)
+	}
+	out := &outlet{adapter: o.Adapter}
+	log := h.log.With("adapter", name)
+	out.deliverer = NewDeliverer(DelivererOptions{
+		Adapter: o.Adapter, Store: h.opt.Store, Log: h.opt.Log, Sessions: h.opt.Sessions, Screens: h.opt.Screens, Logger: log,
+		Moved: func(b Binding, d Document) { _ = out.scheduler.Open(out.describe(b, d)) },
+	})
+	options := o.Adapter.Options()
+	if options.Logger == nil {
+		options.Logger = log
+	}
+	if options.Observer == nil {
+		options.Observer = o.Observer
+	}
+	own := options.OnEvent
+	options.OnEvent = func(ev qos.Event) {
+		if own != nil {
+			own(ev)
+		}
+		h.event(out, ev)
+	}
+	var err error
+	if out.scheduler, err = qos.New(options, out.deliverer, o.Budget); err != nil {
+		return fmt.Errorf("adapter %s: %w", name, err)
+	}
+	h.outlets[name] = out
+	return nil
+}
+
+// Run sends until ctx ends, then drains for up to 5 s, and returns when all it
+// started has ended.
+func (h *Hub) Run(ctx context.Context) error {
+	rest := context.WithoutCancel(ctx)
+	sending, stop := context.WithCancel(rest)
+	defer stop()
+	ended := make(chan error, len(h.outlets))
+	for name, o := range h.outlets {
+		go func() {
+			err := o.scheduler.Run(sending)
+			if err != nil {
+				err = fmt.Errorf("run adapter %s: %w", name, err)
+			}
+			ended <- err
+		}()
+	}
+	h.work(ctx)
+	h.drain(rest)
+	stop()
+	var errs []error
+	for range h.outlets {
+		errs = append(errs, <-ended)
+	}
+	last, cancel := context.WithTimeout(rest, drainLimit)
+	defer cancel()
+	h.workOnce(last)
+	return errors.Join(errs...)
+}
+
+// drain has all schedulers send what matters.
+func (h *Hub) drain(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, drainLimit)
+	defer cancel()
+	var drains sync.WaitGroup
+	for name, o := range h.outlets {
+		drains.Go(func() {
+			if left := o.scheduler.Drain(ctx); left > 0 {
+				h.log.Info("what waits goes on after the next start", "adapter", name, "waiting", left)
+			}
+		})
+	}
+	drains.Wait()
+}
+
+// Output marks the documents of a session's bindings. It doesn't block.
+func (h *Hub) Output(ev sessions.OutputEvent) {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	w := h.sessions[ev.Session]
+	if w == nil {
+		return
+	}
+	p := progressOf(ev)
+	for _, b := range w.bindings {
+		if b.open {
+			b.tell(p, ev.Live != nil)
+		}
+	}
+}
+
+// progressOf is how far an event brings a session; zeros where it says nothing.
+func progressOf(ev sessions.OutputEvent) Progress {
+	var p Progress
+	if n := len(ev.Lines); n > 0 {
+		p.Head = ev.Lines[n-1].N
+	}
+	if ev.Complete {
+		p.TurnEnd = ev.Turn.LastLine
+	}
+	return p
+}
+
+// tell has the scheduler know what's new for a document.
+func (b *bound) tell(p Progress, live bool) {
+	s, id := b.outlet.scheduler, b.ID.Doc()
+	if p.TurnEnd > 0 {
+		s.Want(id, p.TurnEnd, true)
+	}
+	switch {
+	case b.View == ViewStream && p.Head > 0:
+		s.Want(id, p.Head, false)
+	case live && b.live:
+		s.Touch(id)
+	}
+}
+
+// Changed takes in that a session was created, has changed or ended. It doesn't
+// block.
+func (h *Hub) Changed(s sessions.Session) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	w := h.sessions[s.ID]
+	switch {
+	case w == nil && s.State != sessions.StateEnded:
+		h.sessions[s.ID] = &watched{}
+		h.later("bind a new session by rules", func(ctx context.Context) error { return h.begin(ctx, s) })
+	case w != nil && !w.ended && s.State == sessions.StateEnded:
+		w.ended = true
+		h.later("end the bindings of a session", func(ctx context.Context) error { return h.finish(ctx, s.ID) })
+	}
+}
+
+// Focus says that somebody just spoke to a session.
+func (h *Hub) Focus(id sessions.ID) {
+	for _, o := range h.outlets {
+		o.scheduler.Focus(qos.Session(id))
+	}
+}
+
+// Scheduler returns an adapter's scheduler; nil if there's no such adapter.
+func (h *Hub) Scheduler(adapter string) *qos.OutputQoSScheduler {
+	if o := h.outlets[adapter]; o != nil {
+		return o.scheduler
+	}
+	return nil
+}
+
+// outletOf finds a target's adapter.
+func (h *Hub) outletOf(t Target) (*outlet, error) {
+	if o := h.outlets[t.Adapter]; o != nil {
+		return o, nil
+	}
+	names := strings.Join(slices.Sorted(maps.Keys(h.outlets)), ", ")
+	if names == "" {
+		names = "none"
+	}
+	return nil, fmt.Errorf("%w adapter %q; there is %s", sessions.ErrUnknown, t.Adapter, names)
+}

@@ -1,0 +1,386 @@
+package adapters
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/panebridge/panebridge/qos"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// Load reads the bindings, opens their documents and applies the rules to the
+// sessions there are. Call it once, before the first event and after the sessions
+// are known.
+func (h *Hub) Load(ctx context.Context) error {
+	h.life.Lock()
+	defer h.life.Unlock()
+	kept, err := h.opt.Store.Bindings(ctx)
+	if err != nil {
+		return fmt.Errorf("load bindings: %w", err)
+	}
+	h.mu.Lock()
+	for _, s := range h.opt.Sessions.List() {
+		h.sessions[s.ID] = &watched{begun: true, ended: s.State == sessions.StateEnded}
+	}
+	h.mu.Unlock()
+	for _, k := range kept {
+		if h.watched(k.Binding.Session) == nil {
+			err = errors.Join(err, h.opt.Store.DropBinding(ctx, k.Binding.ID)) // its session is forgotten
+			continue
+		}
+		err = errors.Join(err, h.open(ctx, h.add(k.Binding), k.Document))
+	}
+	for _, s := range h.opt.Sessions.List() {
+		if s.State == sessions.StateEnded {
+			err = errors.Join(err, h.finishLocked(ctx, s.ID))
+		} else {
+			err = errors.Join(err, h.applyRules(ctx, s, -1))
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("load bindings: %w", err)
+	}
+	return nil
+}
+
+// Bind has a target mirror a session, from its newest line on. If it does already,
+// view and input are changed. One that was disabled because the platform refused
+// it goes on where it was.
+func (h *Hub) Bind(ctx context.Context, id sessions.ID, t Target, view View, input bool) (Binding, error) {
+	h.life.Lock()
+	defer h.life.Unlock()
+	s, err := h.opt.Sessions.Get(string(id))
+	if err != nil {
+		return Binding{}, err
+	}
+	if s.State == sessions.StateEnded {
+		return Binding{}, fmt.Errorf("bind %s to %s: %w", s.Name, t, sessions.ErrEnded)
+	}
+	if err := h.checkTarget(t); err != nil {
+		return Binding{}, err
+	}
+	if view, err = ParseView(string(view)); err != nil {
+		return Binding{}, fmt.Errorf("bind %s to %s: %w: %w", s.Name, t, sessions.ErrInvalid, err)
+	}
+	want := Binding{Session: s.ID, Target: t, View: view, Input: input, Origin: ByHand}
+	if b := h.find(s.ID, t); b != nil {
+		return h.change(ctx, b, want)
+	}
+	return h.create(ctx, want, -1)
+}
+
+// Unbind ends a binding; what it hasn't sent yet isn't sent any more. A rule
+// doesn't bring it back.
+func (h *Hub) Unbind(ctx context.Context, id BindingID) error {
+	h.life.Lock()
+	defer h.life.Unlock()
+	h.mu.RLock()
+	b := h.bindings[id]
+	h.mu.RUnlock()
+	if b == nil {
+		return fmt.Errorf("%w binding %s", sessions.ErrUnknown, id)
+	}
+	if b.Origin == ByHand {
+		return h.drop(ctx, b)
+	}
+	next := b.Binding
+	next.Unbound = true
+	if err := h.opt.Store.PutBinding(ctx, next, nil); err != nil {
+		return fmt.Errorf("unbind %s: %w", b.Target, err)
+	}
+	h.update(b, next)
+	h.close(b)
+	return nil
+}
+
+// SetRules replaces the rules: bindings that none of them wants any more go,
+// those that one wants anew begin at the newest line. With an error about the
+// rules nothing is changed.
+func (h *Hub) SetRules(ctx context.Context, rules []Rule) error {
+	if err := h.checkRules(rules); err != nil {
+		return err
+	}
+	h.life.Lock()
+	defer h.life.Unlock()
+	h.mu.Lock()
+	h.rules = rules
+	h.mu.Unlock()
+	var errs []error
+	for _, s := range h.opt.Sessions.List() {
+		if w := h.watched(s.ID); w != nil && w.begun && !w.ended { // others follow, from their beginning
+			errs = append(errs, h.applyRules(ctx, s, -1))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// checkRules returns all that's wrong with rules, joined.
+func (h *Hub) checkRules(rules []Rule) error {
+	var errs []error
+	for _, r := range rules {
+		errs = append(errs, r.check())
+		if err := h.checkTarget(r.To); err != nil {
+			errs = append(errs, fmt.Errorf("mirror %q to %s: %w", r.Session, r.To, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (h *Hub) checkTarget(t Target) error {
+	o, err := h.outletOf(t)
+	if err != nil {
+		return err
+	}
+	return o.adapter.Check(t)
+}
+
+// applyRules brings a session's bindings in line with the rules. New ones begin
+// behind line `start`; negative: behind the newest. life is held.
+func (h *Hub) applyRules(ctx context.Context, s sessions.Session, start int64) error {
+	h.mu.RLock()
+	want := wanted(h.rules, s)
+	h.mu.RUnlock()
+	var errs []error
+	for _, b := range h.bindingsOf(s.ID) {
+		if b.Origin == ByRule && !slices.ContainsFunc(want, func(w Binding) bool { return w.Target == b.Target }) {
+			errs = append(errs, h.drop(ctx, b))
+		}
+	}
+	for _, w := range want {
+		b := h.find(s.ID, w.Target)
+		var err error
+		switch {
+		case b == nil:
+			_, err = h.create(ctx, w, start)
+		case b.Origin == ByRule && !b.Unbound && (b.View != w.View || b.Input != w.Input):
+			_, err = h.change(ctx, b, w)
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// create makes a binding that begins behind a line; negative: behind the newest.
+// life is held.
+func (h *Hub) create(ctx context.Context, b Binding, start int64) (Binding, error) {
+	p, err := h.opt.Log.Progress(ctx, b.Session)
+	if err != nil {
+		return Binding{}, fmt.Errorf("bind %s to %s: %w", b.Session, b.Target, err)
+	}
+	if start < 0 {
+		start = p.Head
+	}
+	b.ID, b.CreatedAt = NewBindingID(), time.Now()
+	doc := NewDocument(start, p)
+	if err := h.opt.Store.PutBinding(ctx, b, &doc); err != nil {
+		return Binding{}, fmt.Errorf("bind %s to %s: %w", b.Session, b.Target, err)
+	}
+	h.log.Info("binding begins", "session", b.Session, "target", b.Target.String(), "view", b.View, "origin", b.Origin)
+	return b, h.open(ctx, h.add(b), doc)
+}
+
+// change gives a binding another's view, input and origin, and has it work again.
+// life is held.
+func (h *Hub) change(ctx context.Context, b *bound, want Binding) (Binding, error) {
+	next := b.Binding
+	next.View, next.Input, next.Origin, next.Disabled, next.Unbound = want.View, want.Input, want.Origin, "", false
+	if b.open {
+		if err := h.opt.Store.PutBinding(ctx, next, nil); err != nil {
+			return Binding{}, fmt.Errorf("change the binding to %s: %w", b.Target, err)
+		}
+		h.update(b, next)
+		b.outlet.deliverer.Rebind(next)
+		return next, h.catchUp(ctx, b)
+	}
+	doc, err := h.revived(ctx, b)
+	if err == nil {
+		err = h.opt.Store.PutBinding(ctx, next, &doc)
+	}
+	if err != nil {
+		return Binding{}, fmt.Errorf("change the binding to %s: %w", b.Target, err)
+	}
+	h.update(b, next)
+	return next, h.open(ctx, b, doc)
+}
+
+// revived is the document with which a binding works again that didn't.
+func (h *Hub) revived(ctx context.Context, b *bound) (Document, error) {
+	if !b.Unbound {
+		kept, err := h.opt.Store.Bindings(ctx)
+		if i := slices.IndexFunc(kept, func(k Kept) bool { return k.Binding.ID == b.ID }); err != nil || i >= 0 {
+			return kept[max(i, 0)].Document, err
+		}
+	}
+	p, err := h.opt.Log.Progress(ctx, b.Session)
+	return NewDocument(p.Head, p), err
+}
+
+// open opens a binding's document and catches up. life is held.
+func (h *Hub) open(ctx context.Context, b *bound, doc Document) error {
+	if !b.Active() {
+		return nil
+	}
+	o, err := h.outletOf(b.Target)
+	if err == nil {
+		err = o.adapter.Check(b.Target)
+	}
+	if err != nil {
+		h.log.Warn("a binding rests", "session", b.Session, "target", b.Target.String(), "err", err)
+		return nil // the configuration may name it again
+	}
+	o.deliverer.Open(b.Binding, doc)
+	if err := o.scheduler.Open(o.describe(b.Binding, doc)); err != nil {
+		return err
+	}
+	h.mu.Lock()
+	b.outlet, b.open = o, true
+	b.live = b.View == ViewScreen || o.adapter.Shape(b.Target).LiveRows > 0
+	h.mu.Unlock()
+	if doc.Intent != nil || doc.Stale != nil {
+		o.scheduler.Touch(b.ID.Doc())
+	}
+	return h.catchUp(ctx, b)
+}
+
+// catchUp tells the scheduler what the log has. It's read after the document was
+// opened: what comes later is told by Output.
+func (h *Hub) catchUp(ctx context.Context, b *bound) error {
+	p, err := h.opt.Log.Progress(ctx, b.Session)
+	if err != nil {
+		return fmt.Errorf("open the document of %s in %s: %w", b.Session, b.Target, err)
+	}
+	doc, _ := b.outlet.deliverer.Document(b.ID)
+	if p.Turn <= doc.Turn || p.TurnEnd <= doc.Announced {
+		p.TurnEnd = 0
+	}
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	b.tell(p, true)
+	return nil
+}
+
+// describe is a document as the scheduler sees it.
+func (o *outlet) describe(b Binding, d Document) qos.Doc {
+	return qos.Doc{
+		ID: b.ID.Doc(), Chat: o.adapter.Chat(d.target(b)), Session: qos.Session(b.Session),
+		Delivered: d.Delivered(), Wanted: d.Delivered(), Uncertain: d.Intent != nil,
+	}
+}
+
+// drop forgets a binding. life is held.
+func (h *Hub) drop(ctx context.Context, b *bound) error {
+	if err := h.opt.Store.DropBinding(ctx, b.ID); err != nil {
+		return fmt.Errorf("drop the binding to %s: %w", b.Target, err)
+	}
+	h.close(b)
+	h.mu.Lock()
+	delete(h.bindings, b.ID)
+	if w := h.sessions[b.Session]; w != nil {
+		w.bindings = slices.DeleteFunc(w.bindings, func(x *bound) bool { return x == b })
+	}
+	h.mu.Unlock()
+	h.forget(b.Session)
+	return nil
+}
+
+// bindingsOf returns a session's bindings.
+func (h *Hub) bindingsOf(id sessions.ID) []*bound {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	if w := h.sessions[id]; w != nil {
+		return slices.Clone(w.bindings)
+	}
+	return nil
+}
+
+// close has nothing more sent for a binding.
+func (h *Hub) close(b *bound) {
+	h.mu.Lock()
+	was := b.open
+	b.open = false
+	h.mu.Unlock()
+	if was {
+		b.outlet.scheduler.Close(b.ID.Doc(), qos.Cancel)
+		b.outlet.deliverer.Close(b.ID)
+	}
+}
+
+// add makes a binding known.
+func (h *Hub) add(b Binding) *bound {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	x := &bound{Binding: b}
+	h.bindings[b.ID] = x
+	w := h.sessions[b.Session]
+	if w == nil {
+		w = &watched{}
+		h.sessions[b.Session] = w
+	}
+	w.bindings = append(w.bindings, x)
+	return x
+}
+
+func (h *Hub) update(b *bound, next Binding) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	b.Binding = next
+	if b.outlet != nil {
+		b.live = next.View == ViewScreen || b.outlet.adapter.Shape(b.Target).LiveRows > 0
+	}
+}
+
+func (h *Hub) find(id sessions.ID, t Target) *bound {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	if w := h.sessions[id]; w != nil {
+		for _, b := range w.bindings {
+			if b.Target == t {
+				return b
+			}
+		}
+	}
+	return nil
+}
+
+func (h *Hub) watched(id sessions.ID) *watched {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return h.sessions[id]
+}
+
+// BindingStatus is a binding and how far its target is.
+type BindingStatus struct {
+	Binding   Binding
+	Open      bool         // it's mirrored now
+	Target    Target       // where it is now
+	Delivered int64        // the last line that's there
+	Pressure  qos.Pressure // how far it lags behind
+}
+
+// Status returns a session's bindings, the oldest first; of all sessions if id is
+// empty.
+func (h *Hub) Status(id sessions.ID) []BindingStatus {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	var out []BindingStatus
+	for _, b := range h.bindings {
+		if id != "" && b.Session != id {
+			continue
+		}
+		st := BindingStatus{Binding: b.Binding, Open: b.open, Target: b.Target}
+		if b.open {
+			doc, _ := b.outlet.deliverer.Document(b.ID)
+			st.Target, st.Delivered = doc.target(b.Binding), doc.Delivered()
+			st.Pressure, _ = b.outlet.scheduler.Pressure(b.ID.Doc())
+		}
+		out = append(out, st)
+	}
+	slices.SortFunc(out, func(a, b BindingStatus) int {
+		return cmp.Or(a.Binding.CreatedAt.Compare(b.Binding.CreatedAt), cmp.Compare(a.Binding.ID, b.Binding.ID))
+	})
+	return out
+}

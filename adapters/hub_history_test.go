@@ -1,0 +1,47 @@
+package adapters_test
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/adaptertest"
+	"github.com/panebridge/panebridge/qos"
+	"github.com/panebridge/panebridge/qos/qostest"
+)
+
+// ledgers is what outlives the processes of one life, in memory.
+func ledgers() func() (qos.Ledger, func()) {
+	kept := qostest.NewMemLedger()
+	return func() (qos.Ledger, func()) {
+		p := kept.Process()
+		return p, p.Kill
+	}
+}
+
+func memory(n int64) (adaptertest.Backend, func()) { return adaptertest.NewMemory(n), func() {} }
+
+func TestHubHistories(t *testing.T) {
+	times := 60
+	switch {
+	case os.Getenv("PANEBRIDGE_STRESS") != "":
+		times = 1000
+	case testing.Short():
+		times = 15
+	}
+	for name, form := range map[string]adapters.Shape{
+		"a chat each":     {MaxLen: 1000, MaxFile: 1 << 20, LiveRows: 2},
+		"one chat":        {MaxLen: 1000, OwnThread: true, LiveRows: 2, MaxFile: 1 << 20},
+		"nonces, no file": {MaxLen: 4096, NonceFor: 5 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			adaptertest.HubHistories(t, times, adaptertest.Daemon{
+				New: func(c *adaptertest.Conn) adapters.Adapter {
+					return &adaptertest.Adapter{Conn: c, Form: form, QoS: qos.Options{FlushLimit: 24 * time.Hour, Seed: 1}}
+				},
+				Backend: memory, Ledger: ledgers,
+			})
+		})
+	}
+}

@@ -1,0 +1,184 @@
+package adapters
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/panebridge/panebridge/qos"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// task is what Run does because of something heard. It's done again until it
+// works.
+type task struct {
+	what   string
+	do     func(ctx context.Context) error
+	failed bool
+}
+
+// later leaves something to Run. h.mu is held.
+func (h *Hub) later(what string, do func(ctx context.Context) error) {
+	h.tasks = append(h.tasks, &task{what: what, do: do})
+	select {
+	case h.wake <- struct{}{}:
+	default:
+	}
+}
+
+// work does what was left to it until ctx ends.
+func (h *Hub) work(ctx context.Context) {
+	retry := time.NewTimer(time.Hour)
+	defer retry.Stop()
+	for {
+		if h.workOnce(ctx) {
+			retry.Reset(retryAfter)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-h.wake:
+		case <-retry.C:
+		}
+	}
+}
+
+// workOnce does each task once, and keeps those that fail. It returns whether
+// there are any.
+func (h *Hub) workOnce(ctx context.Context) bool {
+	h.mu.Lock()
+	tasks := h.tasks
+	h.tasks = nil
+	h.mu.Unlock()
+	var again []*task
+	for _, t := range tasks {
+		err := t.do(ctx)
+		if err == nil {
+			continue
+		}
+		if !t.failed {
+			h.log.Warn("something is tried again until it works", "what", t.what, "err", err)
+			t.failed = true
+		}
+		again = append(again, t)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.tasks = append(again, h.tasks...)
+	return len(again) > 0
+}
+
+// begin binds a new session by the rules, from where it was when it was heard of.
+func (h *Hub) begin(ctx context.Context, s sessions.Session) error {
+	h.life.Lock()
+	defer h.life.Unlock()
+	if err := h.applyRules(ctx, s, s.Lines); err != nil {
+		return err
+	}
+	now, err := h.opt.Sessions.Get(string(s.ID))
+	ended := err == nil && now.State == sessions.StateEnded // before this worked
+	h.mu.Lock()
+	if w := h.sessions[s.ID]; w != nil {
+		w.begun, w.ended = true, w.ended || ended
+	}
+	h.mu.Unlock()
+	if ended {
+		return h.finishLocked(ctx, s.ID)
+	}
+	return nil
+}
+
+// finish has all that's left of an ended session sent.
+func (h *Hub) finish(ctx context.Context, id sessions.ID) error {
+	h.life.Lock()
+	defer h.life.Unlock()
+	return h.finishLocked(ctx, id)
+}
+
+func (h *Hub) finishLocked(ctx context.Context, id sessions.ID) error {
+	p, err := h.opt.Log.Progress(ctx, id)
+	if err != nil {
+		return fmt.Errorf("end the bindings of %s: %w", id, err)
+	}
+	for _, b := range h.bindingsOf(id) {
+		if !b.open {
+			if b.Active() {
+				continue // its adapter may be back after the next start
+			}
+			if err := h.drop(ctx, b); err != nil {
+				return err
+			}
+			continue
+		}
+		b.outlet.scheduler.Want(b.ID.Doc(), p.Head, false)
+		b.outlet.scheduler.Close(b.ID.Doc(), qos.Flush)
+	}
+	h.forget(id)
+	return nil
+}
+
+// forget drops what's known of an ended session without bindings.
+func (h *Hub) forget(id sessions.ID) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if w := h.sessions[id]; w != nil && w.ended && len(w.bindings) == 0 {
+		delete(h.sessions, id)
+	}
+}
+
+// event takes in what a scheduler says. It doesn't block.
+func (h *Hub) event(o *outlet, ev qos.Event) {
+	switch ev.Kind {
+	case qos.DocClosed, qos.DocStopped, qos.DocAbandoned:
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.later("take in that a document has ended", func(ctx context.Context) error { return h.docEnded(ctx, o, ev) })
+	case qos.ChatSilenced:
+		h.log.Warn("the platform ordered silence", "adapter", o.adapter.Name(), "chat", ev.Chat, "until", ev.Until)
+	case qos.ChatMoved:
+		h.log.Info("a chat has another id now", "adapter", o.adapter.Name(), "from", ev.Chat, "to", ev.To)
+	case qos.RequestDropped: // the adapter's own
+	}
+}
+
+// docEnded takes in that the scheduler has closed a document.
+func (h *Hub) docEnded(ctx context.Context, o *outlet, ev qos.Event) error {
+	h.life.Lock()
+	defer h.life.Unlock()
+	h.mu.RLock()
+	b := h.bindings[BindingID(ev.Doc)]
+	h.mu.RUnlock()
+	if b == nil || !b.open || b.outlet != o {
+		return nil // closed by us
+	}
+	w := h.watched(b.Session)
+	ended := w == nil || w.ended
+	next := b.Binding
+	var err error
+	switch {
+	case ev.Kind == qos.DocAbandoned:
+		next.Disabled = fmt.Sprintf("the session has ended, and its lines after %d couldn't be sent in time; they're tried again at the next start", ev.Delivered)
+		h.close(b)
+	case ev.Kind == qos.DocStopped:
+		next.Disabled = fmt.Sprintf("the platform refused it: %v", ev.Err)
+		if err = h.disable(ctx, b, next); err == nil && ended {
+			err = h.drop(ctx, b)
+		}
+	case ended:
+		return h.drop(ctx, b)
+	}
+	if err == nil && next.Disabled != "" {
+		h.log.Warn("a binding is disabled", "session", b.Session, "target", b.Target.String(), "reason", next.Disabled)
+		h.opt.Disabled(next)
+	}
+	return err
+}
+
+func (h *Hub) disable(ctx context.Context, b *bound, next Binding) error {
+	if err := h.opt.Store.PutBinding(ctx, next, nil); err != nil {
+		return fmt.Errorf("disable the binding to %s: %w", b.Target, err)
+	}
+	h.update(b, next)
+	h.close(b)
+	return nil
+}

@@ -1,0 +1,393 @@
+package adapters
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/panebridge/panebridge/qos"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// fileAfter is how many messages a backlog may take before it's attached as a file.
+const fileAfter = 3
+
+// minFile is below what attaching files makes no sense, in bytes.
+const minFile = 4096
+
+// sight is what's known when a slot comes: all that a plan depends on.
+type sight struct {
+	now      time.Time
+	nonce    string // for a new message
+	call     qos.Call
+	binding  Binding
+	doc      Document
+	session  sessions.Session
+	progress Progress
+	live     []string // rows of the live region
+	log      backlog  // from the first line that a message to edit shows
+	shape    Shape
+
+	waiting []Piece // what pending returns, once it was asked
+}
+
+// step is a planned call.
+type step struct {
+	op     *Op      // nil: no call is needed
+	before Document // the document when the call begins, with its intent
+	more   bool     // another call follows, as far as is known
+}
+
+// plan decides on the one call that brings the chat nearest to the log.
+func plan(s sight) step {
+	if in := s.doc.Intent; in != nil {
+		if again, ok := s.again(*in); ok {
+			return again
+		}
+		s.doc = s.doc.unresolved()
+	}
+	s.tidy()
+	switch {
+	case s.needsThread():
+		if s.nothing() {
+			return step{}
+		}
+		return s.step(Op{Kind: KindThread, Text: threadTitle(s.session)}, Intent{Kind: KindThread}, true)
+	case s.doc.Stale != nil && !s.due():
+		return s.strip()
+	case s.binding.View == ViewScreen:
+		return s.screen()
+	case s.nothing():
+		return s.extend(nil)
+	case s.fitsTail():
+		return s.extend(s.pending())
+	case s.tooMuch():
+		return s.file()
+	default:
+		return s.send()
+	}
+}
+
+// tidy drops from the document what can't be used any more: messages that show
+// lines which the log has dropped, or that another view or a call in doubt has
+// made part of the past.
+func (s *sight) tidy() {
+	if t := s.doc.Tail; t != nil && !s.log.has(t.From) {
+		s.doc.Tail = nil
+	}
+	if t := s.doc.Tail; t != nil && (t.View != s.binding.View || s.doc.doubtful()) {
+		s.doc = s.doc.leaveTail()
+	}
+	if m := s.doc.Stale; m != nil && (!s.log.has(m.From) || m.View == ViewScreen) {
+		s.doc.Stale = nil
+	}
+}
+
+// due says whether the end of a turn is to be announced.
+func (s *sight) due() bool { return s.turnEnd() > 0 }
+
+// turnEnd is the line at which the newest turn ended that's to be announced; 0: none
+// is.
+func (s *sight) turnEnd() int64 {
+	p, d := s.progress, s.doc
+	switch {
+	case s.call.Final > max(d.Announced, p.TurnEnd):
+		return s.call.Final // the log has forgotten that turn
+	case p.Turn > d.Turn && p.TurnEnd > d.Announced:
+		return p.TurnEnd
+	default:
+		return 0
+	}
+}
+
+func (s *sight) ended() bool { return s.session.State == sessions.StateEnded }
+
+// limit is the last line that's to be shown now. The message that announces a turn's
+// end ends with it.
+func (s *sight) limit() int64 {
+	switch end := s.turnEnd(); {
+	case s.ended():
+		return s.progress.Head
+	case end > 0:
+		return end
+	case s.binding.View == ViewFinal:
+		return s.progress.TurnEnd
+	default:
+		return s.progress.Head
+	}
+}
+
+// pending is what's to be shown and isn't, as far as it's loaded. The document
+// doesn't change any more when it's asked.
+func (s *sight) pending() []Piece {
+	if s.waiting == nil {
+		s.waiting = s.log.between(s.doc.Shown, Place{Line: s.limit() + 1})
+	}
+	return s.waiting
+}
+
+// start is where pending begins: behind what's shown, or what the log has dropped.
+func (s *sight) start() Place {
+	return laterPlace(s.doc.Shown, Place{Line: min(s.log.first(), s.limit()+1)})
+}
+
+// all says whether pending is all there is.
+func (s *sight) all() bool { return s.log.all || s.loaded() > s.limit() }
+
+// loaded is the number of the first line behind what's loaded.
+func (s *sight) loaded() int64 { return s.log.first() + int64(len(s.log.pieces)) }
+
+// page is an empty page for what's pending.
+func (s *sight) page() Page {
+	var p Page
+	shown := s.doc.Shown.Line
+	if end := s.start().Line; end > shown {
+		p.Cut, p.Dropped = true, max(0, end-max(shown, s.doc.Doubt.To.Line))
+	}
+	p.Double = s.start().Before(s.doc.Doubt.To)
+	return p
+}
+
+// nothing says that there's nothing to show and nothing to announce.
+func (s *sight) nothing() bool {
+	if s.binding.View == ViewScreen {
+		return len(s.live) == 0 && !s.due()
+	}
+	return !s.due() && !s.page().Cut && allBlank(s.pending())
+}
+
+func (s *sight) needsThread() bool {
+	return s.shape.OwnThread && s.doc.target(s.binding).Thread == ""
+}
+
+// fitsTail says whether all that's pending can be added to the tail.
+func (s *sight) fitsTail() bool {
+	t := s.doc.Tail
+	if t == nil || s.due() || s.ended() || s.page().Cut || !s.all() {
+		return false
+	}
+	pieces := withoutBlankEnd(s.log.between(t.From, Place{Line: s.limit() + 1}))
+	return s.shape.fits(t.page().plus(pieces))
+}
+
+// page is a page that begins as the message does.
+func (m Message) page() Page { return Page{Double: m.Double, Cut: m.Cut, Dropped: m.Dropped} }
+
+// message is a message that shows a page, or is at a place if the page has no
+// lines.
+func (s *sight) message(p Page, at Place) Message {
+	m := Message{View: s.binding.View, From: at, To: at, Double: p.Double, Cut: p.Cut, Dropped: p.Dropped, Live: len(p.Live) > 0}
+	if n := len(p.Pieces); n > 0 {
+		m.From, m.To = p.Pieces[0].start(), p.Pieces[n-1].end()
+	}
+	return m
+}
+
+// hash tells the texts of pages apart.
+func (s *sight) hash(p Page) string {
+	sum := sha256.Sum256([]byte(s.shape.Text(p)))
+	return hex.EncodeToString(sum[:8])
+}
+
+// extend edits the tail to show what's pending too, and the live region.
+func (s *sight) extend(pending []Piece) step {
+	t := s.doc.Tail
+	if t == nil {
+		return step{}
+	}
+	to := t.To
+	if pieces := withoutBlankEnd(pending); len(pieces) > 0 {
+		to = pieces[len(pieces)-1].end()
+	}
+	p := t.page().plus(s.log.between(t.From, to))
+	if !s.ended() {
+		p = s.shape.withLive(p, s.live, s.shape.LiveRows)
+	}
+	return s.edit(*t, p)
+}
+
+// strip takes the live region of its time from a message that's not the tail.
+func (s *sight) strip() step {
+	m := *s.doc.Stale
+	return s.edit(m, m.page().plus(s.log.between(m.From, m.To)))
+}
+
+func (s *sight) edit(m Message, p Page) step {
+	after := s.message(p, m.From)
+	if after.ID, after.Hash = m.ID, s.hash(p); after.Hash == m.Hash {
+		return step{}
+	}
+	return s.step(Op{Kind: KindEdit, Message: m.ID, Page: p}, Intent{Kind: KindEdit, Message: after, Shown: after.To}, false)
+}
+
+// send begins a new message. It shows no live region: if it's never answered,
+// nobody knows where to take that away.
+func (s *sight) send() step {
+	pending := s.pending()
+	p := s.shape.fill(s.page(), pending)
+	left := rest(pending, p)
+	complete := s.all() && allBlank(left)
+	if complete && s.due() && len(p.Pieces) == 0 {
+		p.Ended = true
+		p.Double = p.Double || s.doc.Doubt.Turn >= s.progress.Turn
+	}
+	ring := complete && (s.due() || s.ended())
+	m := s.message(p, s.start())
+	m.Hash = s.hash(p)
+	m.Sealed = ring || s.binding.View == ViewFinal || m.To.Byte > 0
+	in := Intent{Kind: KindSend, Message: m, Shown: m.To, Ring: ring}
+	return s.step(Op{Kind: KindSend, Page: p}, s.announcing(in), !complete)
+}
+
+// announcing adds the end of the turn to a call that rings.
+func (s *sight) announcing(in Intent) Intent {
+	if in.Ring && s.due() {
+		in.Turn, in.Announced = max(s.doc.Turn, s.progress.Turn), s.turnEnd()
+	}
+	return in
+}
+
+// tooMuch says whether what's pending is to be attached as a file.
+func (s *sight) tooMuch() bool {
+	return s.shape.MaxFile >= minFile &&
+		(!s.all() || s.shape.messages(s.page(), s.pending(), fileAfter+1) > fileAfter)
+}
+
+// file attaches what's pending, but for what the last message can hold: that's
+// what people want to read.
+func (s *sight) file() step {
+	pending := s.pending()
+	inFile := pending
+	if s.all() {
+		inFile = pending[:len(pending)-s.shape.most(len(pending), func(n int) bool {
+			return s.shape.fits(Page{Pieces: pending[len(pending)-n:]})
+		})]
+	}
+	head := s.page()
+	content := fileOf(Page{Cut: head.Cut, Dropped: head.Dropped}, inFile, s.shape.MaxFile)
+	complete := s.all() && allBlank(rest(pending, content))
+	first, last := content.Pieces[0].Line.N, content.Pieces[len(content.Pieces)-1].Line.N
+
+	m := s.message(content, s.doc.Shown)
+	m.Double, m.Sealed = head.Double, true
+	in := Intent{Kind: KindFile, Message: m, Shown: m.To, Ring: complete && (s.due() || s.ended())}
+	return s.step(Op{
+		Kind: KindFile, Page: Page{Double: head.Double, Attached: last - first + 1},
+		File: &File{Name: fmt.Sprintf("lines-%d-%d.txt", first, last), Data: []byte(PlainText(content) + "\n")},
+	}, s.announcing(in), !complete)
+}
+
+// screen shows the live region alone.
+func (s *sight) screen() step {
+	d, due := s.doc, s.due()
+	p := s.shape.withLive(Page{Double: d.Doubt.Screen}, s.live, len(s.live))
+	if len(p.Live) == 0 {
+		if !due {
+			return step{}
+		}
+		p.Ended = true
+	}
+	shown := Place{Line: s.progress.Head + 1}
+	t := d.Tail
+	kind := KindSend
+	if t != nil && !t.Sealed && !due {
+		kind, p.Double = KindEdit, t.Double
+	}
+	m := s.message(p, shown)
+	if m.Hash = s.hash(p); t != nil && !due && m.Hash == t.Hash {
+		return step{}
+	}
+	if kind == KindEdit {
+		m.ID = t.ID
+	}
+	m.Sealed = due
+	in := Intent{Kind: kind, Message: m, Shown: shown, Ring: due}
+	return s.step(Op{Kind: kind, Message: m.ID, Page: p}, s.announcing(in), false)
+}
+
+// again makes a call that wasn't answered once more, as it was, if that can't
+// double anything. ok is false if it can't be made so.
+func (s *sight) again(in Intent) (_ step, ok bool) {
+	m := in.Message
+	switch {
+	case in.Kind == KindEdit:
+		if !s.mine(m.ID) {
+			return step{}, false
+		}
+	case in.Kind == KindSend && s.now.Sub(in.At) < s.shape.NonceFor:
+	default:
+		return step{}, false
+	}
+	if !s.log.has(m.From) || s.loaded() < m.To.Line {
+		return step{}, false
+	}
+	p := m.page()
+	if m.View == ViewScreen {
+		p = s.shape.withLive(p, s.live, len(s.live))
+	} else {
+		p = p.plus(s.log.between(m.From, m.To))
+	}
+	if len(p.Pieces) == 0 && len(p.Live) == 0 {
+		if in.Turn == 0 {
+			return step{}, false
+		}
+		p.Ended = true
+	}
+	if !s.shape.fits(p) {
+		return step{}, false
+	}
+	m.Live, m.Hash = len(p.Live) > 0, s.hash(p)
+	in.Message = m
+	s.nonce = in.Nonce
+	at := in.At
+	st := s.step(Op{Kind: in.Kind, Message: m.ID, Page: p}, in, true)
+	st.before.Intent.At = at
+	return st, true
+}
+
+// mine says whether a message can still be edited as far as the document knows.
+func (s *sight) mine(id string) bool {
+	d := s.doc
+	return d.Tail != nil && d.Tail.ID == id || d.Stale != nil && d.Stale.ID == id
+}
+
+// step completes a planned call.
+func (s *sight) step(op Op, in Intent, more bool) step {
+	op.Target = s.doc.target(s.binding)
+	if op.Kind != KindThread {
+		op.Text = s.shape.Text(op.Page)
+	}
+	op.Ring = in.Ring
+	if op.Kind == KindSend || op.Kind == KindFile {
+		op.Nonce, in.Nonce = s.nonce, s.nonce
+	}
+	in.At = s.now
+	d := s.doc
+	d.Intent = &in
+	return step{op: &op, before: d, more: more || d.after(in, "x", false).Stale != nil}
+}
+
+// threadTitle is what a session's thread is called.
+func threadTitle(s sessions.Session) string {
+	return shortened(strings.Join(strings.Fields(s.Name), " "), maxTitle)
+}
+
+// maxTitle is what both Telegram (128) and Discord (100) take, in characters.
+const maxTitle = 100
+
+// liveRows are the rows of a live region worth showing.
+func liveRows(l *sessions.Live) []string {
+	if l == nil {
+		return nil
+	}
+	rows := l.Rows
+	for len(rows) > 0 && strings.TrimSpace(rows[0]) == "" {
+		rows = rows[1:]
+	}
+	for len(rows) > 0 && strings.TrimSpace(rows[len(rows)-1]) == "" {
+		rows = rows[:len(rows)-1]
+	}
+	return rows
+}

@@ -1,0 +1,52 @@
+package adapters
+
+import (
+	"fmt"
+	"path"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// Rule is an entry of `mirrors:`: it binds each session whose name matches.
+type Rule struct {
+	Session string // pattern of session names (path.Match)
+	To      Target
+	View    View // "": ViewStream
+	Input   bool
+}
+
+// check says what's wrong with a rule.
+func (r Rule) check() error {
+	if _, err := path.Match(r.Session, ""); err != nil || r.Session == "" {
+		return fmt.Errorf("mirror %q to %s: the pattern is not valid; as in agent-*", r.Session, r.To)
+	}
+	if _, err := ParseView(string(r.View)); err != nil {
+		return fmt.Errorf("mirror %q to %s: %w", r.Session, r.To, err)
+	}
+	return nil
+}
+
+func (r Rule) matches(s sessions.Session) bool {
+	ok, err := path.Match(r.Session, s.Name)
+	return err == nil && ok
+}
+
+// binding is what the rule wants for a session.
+func (r Rule) binding(s sessions.ID) Binding {
+	view, _ := ParseView(string(r.View)) // checked
+	return Binding{Session: s, Target: r.To, View: view, Input: r.Input, Origin: ByRule}
+}
+
+// wanted returns what the rules want for a session, one per target: of several
+// rules for the same target the first counts.
+func wanted(rules []Rule, s sessions.Session) []Binding {
+	var out []Binding
+	taken := map[Target]bool{}
+	for _, r := range rules {
+		if r.matches(s) && !taken[r.To] {
+			taken[r.To] = true
+			out = append(out, r.binding(s.ID))
+		}
+	}
+	return out
+}

@@ -1,0 +1,105 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+const (
+	sqlBindings = `SELECT b.id, b.session, b.adapter, b.chat, b.thread, b.view, b.input, b.origin, b.disabled, b.unbound, b.created_at,
+	d.shown_line, d.shown_byte, d.turn, d.announced, d.chat, d.thread,
+	d.doubt_line, d.doubt_byte, d.doubt_turn, d.doubt_screen, d.tail, d.stale, d.intent
+	FROM bindings b JOIN documents d ON d.binding = b.seq ORDER BY b.created_at, b.seq`
+	// One row for each session and target. Inserting another is a conflict that
+	// fails, unless it's the same binding.
+	sqlPutBinding = `INSERT INTO bindings (id, session, adapter, chat, thread, view, input, origin, disabled, unbound, created_at)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	ON CONFLICT (id) DO UPDATE SET session = excluded.session, adapter = excluded.adapter, chat = excluded.chat,
+	thread = excluded.thread, view = excluded.view, input = excluded.input, origin = excluded.origin,
+	disabled = excluded.disabled, unbound = excluded.unbound, created_at = excluded.created_at`
+	sqlDropBinding = `DELETE FROM bindings WHERE id = ?`
+)
+
+var _ adapters.Store = (*Store)(nil)
+
+// Bindings returns all bindings with their documents: see adapters.Store.
+func (s *Store) Bindings(ctx context.Context) (all []adapters.Kept, err error) {
+	defer func() { err = s.explain("read bindings", err) }()
+	rows, err := s.read.bindings.QueryContext(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		k, err := scanBinding(rows)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, k)
+	}
+	return all, rows.Err()
+}
+
+func scanBinding(rows *sql.Rows) (k adapters.Kept, err error) {
+	var created int64
+	var stored documentRow
+	b := &k.Binding
+	into := []any{
+		&b.ID, &b.Session, &b.Target.Adapter, &b.Target.Chat, &b.Target.Thread,
+		&b.View, &b.Input, &b.Origin, &b.Disabled, &b.Unbound, &created,
+	}
+	if err := rows.Scan(append(into, stored.columns()...)...); err != nil {
+		return k, err
+	}
+	b.CreatedAt = fromNanos(created)
+	if k.Document, err = stored.document(); err != nil {
+		return k, fmt.Errorf("binding %s: %w", b.ID, err)
+	}
+	return k, nil
+}
+
+// PutBinding inserts or replaces a binding: see adapters.Store.
+func (s *Store) PutBinding(ctx context.Context, b adapters.Binding, d *adapters.Document) error {
+	doing := "store the binding of " + string(b.Session) + " to " + b.Target.String()
+	var args []any
+	if d != nil {
+		var err error
+		if args, err = documentArgs(b.ID, *d); err != nil {
+			return s.explain(doing, err)
+		}
+	}
+	err := s.write.queue.do(ctx, 2, func(ctx context.Context) error {
+		_, err := s.write.putBinding.ExecContext(
+			ctx,
+			clean(b.ID), clean(b.Session), clean(b.Target.Adapter), clean(b.Target.Chat), clean(b.Target.Thread),
+			clean(b.View), b.Input, clean(b.Origin), clean(b.Disabled), b.Unbound, nanos(b.CreatedAt),
+		)
+		if err != nil {
+			return asConflict(err)
+		}
+		if d == nil {
+			return nil
+		}
+		_, err = s.write.putDocument.ExecContext(ctx, args...)
+		return err
+	})
+	return s.explain(doing, err)
+}
+
+// asConflict names what a broken UNIQUE means.
+func asConflict(err error) error {
+	if isUnique(err) {
+		return fmt.Errorf("%w: that target mirrors the session already: %w", sessions.ErrConflict, err)
+	}
+	return err
+}
+
+// DropBinding deletes a binding with its document: see adapters.Store.
+func (s *Store) DropBinding(ctx context.Context, id adapters.BindingID) error {
+	return s.explain("drop binding "+string(id), s.write.exec(ctx, s.write.dropBinding, clean(id)))
+}
