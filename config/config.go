@@ -13,6 +13,7 @@ type Config struct {
 	Tmux     Tmux             `yaml:"tmux" doc:"The tmux servers whose sessions panebridge can mirror."`
 	Sessions Sessions         `yaml:"sessions" doc:"Which tmux sessions panebridge takes in, and how much of each it keeps."`
 	Polling  Polling          `yaml:"polling" doc:"How the panes are read."`
+	Mirrors  []Mirror         `yaml:"mirrors" reload:"yes" doc:"Which sessions are mirrored to which chats, by rule; people can bind others there."`
 	Adapters Adapters         `yaml:"adapters" doc:"Where sessions are shown."`
 	Agents   map[string]Agent `yaml:"agents" keys:"name" eg:"claude" reload:"yes" doc:"Programs that can be started as a session, by name."`
 	Log      Log              `yaml:"log" doc:"What the daemon says about itself, on standard error."`

@@ -44,12 +44,17 @@ tmux:
     - {socket_path: "/run/${USER}/tmux.sock"}
 sessions: {adopt: ["${NAME}*", 'a[0-9]?'], tmux_prefix: my-, history_limit: 1e3, log_max_lines: 1000}
 polling: {output_cadence_s: 0.1, capture_timeout_s: 2.5, max_capture_lines: 500, turn_marker: '/done\.$$/'}
-adapters: {web: {enabled: false, listen: "[::1]:0"}}
+mirrors:
+  - {session: "agent-*", to: "telegram:-100/7", view: final, input: true}
+  - {session: "*", to: "discord:5"}
+adapters:
+  web: {enabled: false, listen: "[::1]:0"}
+  telegram: {qos: {mode: coalesce_only, group_mpm: 3, lend_reserve: false}}
 agents:
   claude: &claude
     command: [claude, 7, "$${HOME} costs 5$"]
     env: {API_KEY: "x-${KEY}", PORT: 8080}
-    profile: claude
+    profile: generic
   other: *claude
 log: {level: debug, format: json}
 `)
@@ -59,15 +64,22 @@ log: {level: debug, format: json}
 	agent := config.Agent{
 		Command: []string{"claude", "7", "${HOME} costs 5$"},
 		Env:     map[string]config.Secret{"API_KEY": config.NewSecret("x-s3cret"), "PORT": config.NewSecret("8080")},
-		Profile: "claude",
+		Profile: "generic",
 	}
+	qos := config.Default().Adapters.Telegram.QoS
+	qos.Mode, qos.GroupMPM, qos.LendReserve = "coalesce_only", 3, false
+	qos.ReserveMPM = 2 // not given: it makes room
 	want := &config.Config{
 		Tmux:     config.Tmux{Servers: []config.TmuxServer{{SocketName: "work"}, {SocketPath: "/run/ann/tmux.sock"}}},
 		Sessions: config.Sessions{Adopt: []string{"agent-*", "a[0-9]?"}, TmuxPrefix: "my-", HistoryLimit: 1000, LogMaxLines: 1000},
 		Polling: config.Polling{
 			OutputCadence: 0.1, FocusCadence: 0.1, CaptureTimeout: 2.5, MaxCaptureLines: 500, TurnMarker: `/done\.$$/`,
 		},
-		Adapters: config.Adapters{Web: config.Web{Enabled: false, Listen: "[::1]:0"}},
+		Mirrors: []config.Mirror{
+			{Session: "agent-*", To: "telegram:-100/7", View: "final", Input: true},
+			{Session: "*", To: "discord:5", View: "stream"},
+		},
+		Adapters: config.Adapters{Web: config.Web{Enabled: false, Listen: "[::1]:0"}, Telegram: config.Telegram{QoS: qos}},
 		Agents:   map[string]config.Agent{"claude": agent, "other": agent},
 		Log:      config.Log{Level: "debug", Format: "json"},
 	}

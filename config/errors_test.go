@@ -36,7 +36,7 @@ redis: {addrs: []}
 9:18: sessions.history_limit: must be at least 100, not 1.5
 10:3: sessions.history_limit: must be given once; it is on line 9 already
 10:18: sessions.history_limit: must be at most 1000000, not 20000000
-11:1: redis: unknown key; known here: tmux, sessions, polling, adapters, agents, log`,
+11:1: redis: unknown key; known here: tmux, sessions, polling, mirrors, adapters, agents, log`,
 	},
 	{
 		name: "wrong kinds",
@@ -80,6 +80,42 @@ redis: {addrs: []}
 1:72: tmux.servers[3].socket_name: must be a name without / and control characters, such as default; a path goes to socket_path
 1:92: tmux.servers[4].socket_path: must be an absolute path, beginning with /
 1:96: tmux.servers[5]: must have exactly one of socket_name and socket_path`,
+	},
+	{
+		name: "qos",
+		in: `
+adapters:
+  telegram:
+    qos: {mode: fast, group_mpm: -1, output_budget_ratio: 1.5, rounding_ms: 0, lend_reserve: maybe, active_emitter_ema_alpha: 2}
+`,
+		want: `4:17: adapters.telegram.qos.mode: must be one of off, coalesce_only, strict
+4:34: adapters.telegram.qos.group_mpm: must be at least 2, not -1
+4:59: adapters.telegram.qos.output_budget_ratio: must be at most 1, not 1.5
+4:77: adapters.telegram.qos.rounding_ms: must be at least 1, not 0
+4:94: adapters.telegram.qos.lend_reserve: must be true or false, not text
+4:127: adapters.telegram.qos.active_emitter_ema_alpha: must be at most 1, not 2`,
+	},
+	{
+		name: "reserve as large as the budget", in: "adapters: {telegram: {qos: {group_mpm: 10, reserve_mpm: 10}}}",
+		want: "1:57: adapters.telegram.qos.reserve_mpm: must be from 1 to 9, below group_mpm, which is 10; not 10",
+	},
+	{
+		name: "mirrors",
+		in: `
+mirrors:
+  - {session: "[", to: "slack:1"}
+  - {session: a, to: telegram, view: all}
+  - {to: "telegram:me"}
+  - {session: a, to: "telegram:-100/x", input: 1}
+`,
+		want: `3:15: mirrors[0].session: must be a valid pattern of * ? [a-z] and \ before a character meant literally
+3:24: mirrors[0].to: must name a known adapter before the colon: one of telegram, discord
+4:22: mirrors[1].to: must be ADAPTER:CHAT, such as telegram:-1001234567890, with ADAPTER one of telegram, discord
+4:38: mirrors[1].view: must be one of stream, final, screen
+5:5: mirrors[2].session: must be given
+5:10: mirrors[2].to: must be ADAPTER:CHAT, such as telegram:-1001234567890, with the chat's number, and after a / the thread's
+6:22: mirrors[3].to: must be ADAPTER:CHAT, such as telegram:-1001234567890, with the chat's number, and after a / the thread's
+6:48: mirrors[3].input: must be true or false, not a number`,
 	},
 	{
 		name: "no tmux server", in: "tmux: {servers: []}",
@@ -126,7 +162,7 @@ redis: {addrs: []}
 `,
 		want: `2:8: agents.none.command: must be given, such as ["claude"]
 3:9: agents.some.command: must be given, such as ["claude"]
-3:19: agents.some.profile: must be of letters, digits, _ and -
+3:19: agents.some.profile: must be one of generic, or left out
 4:20: agents.empty.command: must have at least 1 in it, not 0
 5:21: agents.blank.command[0]: must be the name or path of a program, not empty
 6:3: agents: has a key that must be of 1 to 64 letters, digits, _ and -, beginning with a letter or digit
@@ -150,8 +186,8 @@ redis: {addrs: []}
 	},
 	{
 		name: "keys that may be secrets", in: "s3cret token: 1\nghp_s3cret0123456789012345678901234567890: 1\n",
-		want: `1:1: unknown key; known here: tmux, sessions, polling, adapters, agents, log
-2:1: unknown key; known here: tmux, sessions, polling, adapters, agents, log`,
+		want: `1:1: unknown key; known here: tmux, sessions, polling, mirrors, adapters, agents, log
+2:1: unknown key; known here: tmux, sessions, polling, mirrors, adapters, agents, log`,
 	},
 	{
 		name: "two documents", in: "log: {}\n---\nlog: {}\n",

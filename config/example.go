@@ -28,7 +28,7 @@ func exampleSection(section reflect.Value, inactive bool) string {
 	var out strings.Builder
 	for _, f := range fieldsOf(section.Type()) {
 		value := section.Field(f.index)
-		if value.Kind() == reflect.Struct || value.Kind() == reflect.Map && !inactive {
+		if value.Kind() == reflect.Struct || value.Kind() == reflect.Map && !inactive || isSections(value.Type()) && value.IsZero() {
 			out.WriteString("\n")
 		}
 		out.WriteString("# " + f.doc + f.limits() + "\n")
@@ -50,6 +50,9 @@ func exampleValue(value reflect.Value, f field) string {
 	case isSections(value.Type()) && value.Kind() == reflect.Map:
 		entry := f.example + ":\n" + prefix("  ", exampleSection(reflect.Zero(value.Type().Elem()), true))
 		return " {}\n" + prefix("#   ", entry)
+	case isSections(value.Type()) && value.Len() == 0:
+		entry := prefix("  ", exampleSection(reflect.Zero(value.Type().Elem()), true))
+		return " []\n" + prefix("#   ", "- "+strings.TrimPrefix(entry, "  "))
 	case isSections(value.Type()):
 		entries := make([]string, value.Len())
 		for i := range entries {

@@ -26,7 +26,7 @@ func formatOf(name string) format {
 	case "name":
 		return format{must: "must be of 1 to 64 letters, digits, _ and -, beginning with a letter or digit", pattern: `^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`}
 	case "profile":
-		return format{must: "must be of letters, digits, _ and -", pattern: `^[A-Za-z0-9_-]*$`}
+		return format{problem: profileProblem}
 	case "tmux_prefix":
 		return format{must: "must be of 1 to 32 letters, digits, _ and -", pattern: `^[A-Za-z0-9_-]{1,32}$`}
 	case "env_name":
@@ -37,6 +37,8 @@ func formatOf(name string) format {
 		return format{problem: absolutePathProblem}
 	case "glob":
 		return format{problem: globProblem}
+	case "target":
+		return format{problem: targetProblem}
 	case "loopback":
 		return format{problem: loopbackProblem}
 	case "turn_marker":

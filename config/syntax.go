@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
@@ -63,6 +64,9 @@ func (d *decoder) syntaxError(err error) {
 		switch e.Stage {
 		case yaml.ScannerStage, yaml.ParserStage:
 			message += ": " + e.Message
+			if strings.Contains(e.Message, "cannot start any token") {
+				message += " (YAML is indented with spaces, never with tabs)"
+			}
 		case yaml.ComposerStage:
 			message += ": an alias (*name) needs its anchor (&name) before it"
 		default:

@@ -31,10 +31,22 @@ const token = "page-token"
 // site is a daemon with the page, which can be stopped and started again on the
 // same port.
 type site struct {
-	daemon *apitest.Daemon
-	broker *api.Broker
-	addr   string
-	stop   func()
+	daemon   *apitest.Daemon
+	adapters []api.Adapter
+	broker   *api.Broker
+	addr     string
+	stop     func()
+}
+
+// outbound shows a site's adapters; nothing can be bound.
+type outbound struct{ *site }
+
+func (o outbound) Adapters(context.Context) ([]api.Adapter, error) { return o.adapters, nil }
+func (o outbound) Bindings(sessions.ID) []api.Binding              { return nil }
+func (o outbound) Unbind(context.Context, string) error            { return sessions.ErrUnknown }
+
+func (o outbound) Bind(context.Context, sessions.ID, api.Bind) (api.Binding, error) {
+	return api.Binding{}, sessions.ErrUnknown
 }
 
 func newSite(t *testing.T) *site {
@@ -50,7 +62,8 @@ func (s *site) start(t *testing.T) {
 	t.Helper()
 	server, err := api.NewServer(api.Options{
 		Sessions: s.daemon, Output: s.daemon, Broker: s.broker, Page: web.Handler(), Token: token,
-		Health: func() api.Health { return api.Health{State: api.HealthOK} },
+		Health:   func() api.Health { return api.Health{State: api.HealthOK} },
+		Outbound: outbound{s},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -200,10 +213,10 @@ func colourScheme(name string) chromedp.Action[chromedp.Void] {
 	})
 }
 
-// shot saves a screenshot where PANEBRIDGE_SHOTS says, for people to look at.
+// shot saves a screenshot where PANEBRIDGE_SCREENSHOTS says, for people to look at.
 func shot(ctx context.Context, t *testing.T, name string) {
 	t.Helper()
-	dir := os.Getenv("PANEBRIDGE_SHOTS")
+	dir := os.Getenv("PANEBRIDGE_SCREENSHOTS")
 	if dir == "" {
 		return
 	}
@@ -389,8 +402,40 @@ func TestDialogs(t *testing.T) {
 	said.check(t)
 }
 
-// TestLooks fills the page as a day's work does; with PANEBRIDGE_SHOTS it
+// TestLooks fills the page as a day's work does; with PANEBRIDGE_SCREENSHOTS it
 // leaves pictures. It asserts that a phone needn't scroll sideways.
+func TestChatsShowWhatWaits(t *testing.T) {
+	s := newSite(t)
+	s.daemon.Add("agent", "claude")
+	ctx, said := browse(t, 1000, 700)
+	run(ctx, t, s.open())
+	until(ctx, t, "the list", `document.querySelector('.session')`)
+	if !eval[bool](ctx, t, `document.getElementById('delivery').hidden`) {
+		t.Error("without a chat platform the panel shows")
+	}
+
+	s.stop()
+	now := time.Now()
+	windows := []api.WindowUse{{Calls: 20, Seconds: 60, Used: 18}}
+	s.adapters = []api.Adapter{{Name: "telegram", Mode: "strict", Multiplier: 1, Chats: []api.Chat{
+		{
+			Chat: "-1001234567890", Windows: windows, NextSlot: now.Add(time.Hour), Multiplier: 1,
+			Waiting: map[string]api.Waiting{"stream": {Count: 3, OldestAge: 12}, "final": {Count: 1, OldestAge: 2}},
+		},
+		{Chat: "<b>7</b>", Windows: windows, PenaltyUntil: now.Add(3 * time.Hour), Multiplier: 0.7, Waiting: map[string]api.Waiting{}},
+	}}}
+	s.start(t)
+	until(ctx, t, "the panel", `document.querySelectorAll('.chat').length === 2`)
+	for chat, want := range []string{"-1001234567890|18/20|1 final, 3 stream waiting, 12 s · next slot in 60 min", "<b>7</b>|18/20|silent for 3 h, by the platform’s order"} {
+		got := eval[string](ctx, t, fmt.Sprintf(`['name','used','about'].map((c) => document.querySelectorAll('.chat')[%d].querySelector('.chat-' + c).textContent).join('|')`, chat))
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	shot(ctx, t, "chats")
+	said.check(t)
+}
+
 func TestLooks(t *testing.T) {
 	s := newSite(t)
 	id := s.daemon.Add("api-refactor", "claude")
@@ -486,4 +531,44 @@ func TestSessionJSONIsWhatThePageReads(t *testing.T) {
 			t.Errorf("sessions have no %s", field)
 		}
 	}
+}
+
+// What's below the lines grows when an input is sent: that isn't the reader
+// going up.
+func TestFollowsTheNewestWhenTheFootGrows(t *testing.T) {
+	s := newSite(t)
+	id := s.daemon.Add("one", "")
+	s.daemon.Append(id, sessions.KindPane, texts(1, 200)...)
+	ctx, said := browse(t, 1280, 800)
+	run(ctx, t, s.open())
+	until(ctx, t, "the lines", lineCount+" === 200")
+	eval[bool](ctx, t, `(() => {
+		const s = document.querySelector('#scroller');
+		s.scrollTop -= 5; // its event comes when the foot has grown
+		const item = document.createElement('li');
+		item.style.height = '100px';
+		document.querySelector('#receipts').append(item);
+		return true;
+	})()`)
+	s.daemon.Append(id, sessions.KindPane, texts(201, 300)...)
+	until(ctx, t, "the new lines", lineCount+" === 300")
+	until(ctx, t, "the newest line is in view", `(() => { const s = document.querySelector('#scroller'); return s.scrollHeight - s.scrollTop - s.clientHeight < 2 })()`)
+	if !eval[bool](ctx, t, `document.querySelector('#newest').hidden`) {
+		t.Error("the page doesn't follow the newest line any more")
+	}
+	// A reader who goes up stays there.
+	eval[int](ctx, t, `document.querySelector('#scroller').scrollTop -= 300`)
+	until(ctx, t, "the button", `!document.querySelector('#newest').hidden`)
+	said.check(t)
+}
+
+func TestWiderWindowWithTheListOpen(t *testing.T) {
+	s := newSite(t)
+	s.daemon.Add("one", "")
+	ctx, said := browse(t, 390, 844)
+	run(ctx, t, s.open(), chromedp.WaitVisible("#foot"), chromedp.Click("#menu"))
+	until(ctx, t, "the drawer is open", `document.querySelector('#drawer').getBoundingClientRect().left === 0`)
+	run(ctx, t, chromedp.EmulateViewport(844, 390))
+	until(ctx, t, "list and session stand side by side", `innerWidth === 844 && document.querySelector('#main').getBoundingClientRect().top === 0 && document.querySelector('#main').getBoundingClientRect().right === 844`)
+	said.check(t)
 }

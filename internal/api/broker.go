@@ -168,9 +168,9 @@ func (b *Broker) takeEnd(s *subscription, id sessions.ID) *turnEnd {
 	return end
 }
 
-// live returns a session's live region as it was last heard of; an empty one
+// Live returns a session's live region as it was last heard of; an empty one
 // if nothing was heard.
-func (b *Broker) live(id sessions.ID) *sessions.Live {
+func (b *Broker) Live(id sessions.ID) *sessions.Live {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if l := b.latest[id].live; l != nil {

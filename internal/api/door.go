@@ -159,7 +159,7 @@ func unauthorized(w http.ResponseWriter, r *http.Request) {
 	if !isPage(r) {
 		writeError(w, &Error{
 			Status: http.StatusUnauthorized, Code: codeUnauthorized,
-			Message: "the token is missing or wrong: send it as “Authorization: Bearer …”, or open the address that panebridge status prints",
+			Message: "the token is missing or wrong: send it as “Authorization: Bearer …”, or open the address that `panebridge status --url` prints",
 		})
 		return
 	}
@@ -176,6 +176,6 @@ const unauthorizedPage = `<!doctype html>
 <title>panebridge</title>
 <h1>panebridge</h1>
 <p>This page needs its token.</p>
-<p>Open the address that <code>panebridge run</code> printed when it started, or that <code>panebridge status</code> prints.</p>
+<p>Open the address that <code>panebridge status --url</code> prints.</p>
 </html>
 `

@@ -7,7 +7,7 @@ import (
 )
 
 func (a *api) listSessions(w http.ResponseWriter, _ *http.Request) error {
-	writeJSON(w, http.StatusOK, newSessions(a.opts.Sessions.List()))
+	writeJSON(w, http.StatusOK, a.newSessions(a.opts.Sessions.List()))
 	return nil
 }
 
@@ -16,7 +16,7 @@ func (a *api) getSession(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	writeJSON(w, http.StatusOK, newSession(s))
+	writeJSON(w, http.StatusOK, a.newSession(s))
 	return nil
 }
 
@@ -41,7 +41,7 @@ func (a *api) createSession(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	writeJSON(w, http.StatusCreated, newSession(s))
+	writeJSON(w, http.StatusCreated, a.newSession(s))
 	return nil
 }
 
@@ -55,7 +55,7 @@ func (a *api) adopt(w http.ResponseWriter, r *http.Request, body Create) error {
 	if err != nil {
 		return err
 	}
-	writeJSON(w, http.StatusCreated, newSessions(adopted))
+	writeJSON(w, http.StatusCreated, a.newSessions(adopted))
 	return nil
 }
 

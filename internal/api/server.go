@@ -18,6 +18,7 @@ type Options struct {
 	Output   Log
 	Broker   *Broker        // also given to sessions.Manager as its sink
 	Health   func() Health  // must not block
+	Outbound Outbound       // the chat platforms; nil: there are none
 	Metrics  http.Handler   // GET /metrics; nil: not served
 	Page     http.Handler   // what isn't the API, on the TCP door only; nil: nothing
 	Token    string         // opens the TCP door; needed only there

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/api/apitest"
 	"github.com/panebridge/panebridge/internal/api/client"
@@ -419,4 +421,84 @@ func TestNotRunning(t *testing.T) {
 	if _, err := client.New(stale).Sessions(t.Context()); !errors.Is(err, client.ErrNotRunning) {
 		t.Errorf("stale socket: %v", err)
 	}
+}
+
+// outbound is one made-up platform.
+type outbound struct {
+	adapters []api.Adapter
+	bindings []api.Binding
+	err      error
+}
+
+func (o *outbound) Adapters(context.Context) ([]api.Adapter, error) { return o.adapters, o.err }
+func (o *outbound) Bindings(sessions.ID) []api.Binding              { return o.bindings }
+
+func (o *outbound) Bind(_ context.Context, id sessions.ID, b api.Bind) (api.Binding, error) {
+	if o.err != nil {
+		return api.Binding{}, o.err
+	}
+	o.bindings = append(o.bindings, api.Binding{ID: "bd_" + string(id), To: b.To, View: b.View, Input: b.Input})
+	return o.bindings[len(o.bindings)-1], nil
+}
+
+func (o *outbound) Unbind(_ context.Context, id string) error {
+	if len(o.bindings) == 0 || o.bindings[0].ID != id {
+		return fmt.Errorf("%w binding %s", sessions.ErrUnknown, id)
+	}
+	o.bindings = nil
+	return o.err
+}
+
+func TestAdaptersAreListed(t *testing.T) {
+	list := []api.Adapter{{Name: "telegram", Mode: "strict", Multiplier: 1, Chats: []api.Chat{{Chat: "-1", Windows: []api.WindowUse{{Calls: 20, Seconds: 60, Used: 3}}}}}}
+	out := &outbound{adapters: list}
+	b := setup(t, func(o *api.Options) { o.Outbound = out })
+	got, err := b.client.Adapters(t.Context())
+	if diff := cmp.Diff(list, got); err != nil || diff != "" {
+		t.Error(err, diff)
+	}
+	out.err = errors.New("no answer")
+	if _, err := b.client.Adapters(t.Context()); err == nil {
+		t.Error("a failure isn't told")
+	}
+	if got, err := setup(t).client.Adapters(t.Context()); err != nil || got == nil || len(got) != 0 {
+		t.Errorf("without adapters: %v, %v; want an empty list", got, err)
+	}
+}
+
+func TestBinding(t *testing.T) {
+	out := &outbound{}
+	b := setup(t, func(o *api.Options) { o.Outbound = out })
+	id := b.daemon.Add("one", "")
+	want := api.Bind{To: "telegram:-1/7", View: "final", Input: true}
+	got, err := b.client.Bind(t.Context(), "one", want)
+	if err != nil || got.To != want.To || got.View != want.View || !got.Input {
+		t.Fatalf("bound %+v, %v", got, err)
+	}
+	s, err := b.client.Session(t.Context(), string(id))
+	if diff := cmp.Diff([]api.Binding{got}, s.Bindings); err != nil || diff != "" {
+		t.Error(err, diff)
+	}
+	if err := b.client.Unbind(t.Context(), "bd_none"); !isCode(err, "unknown") {
+		t.Errorf("an unknown binding: %v", err)
+	}
+	if err := b.client.Unbind(t.Context(), got.ID); err != nil {
+		t.Error(err)
+	}
+	if _, err := b.client.Bind(t.Context(), "none", want); !isCode(err, "unknown") {
+		t.Errorf("an unknown session: %v", err)
+	}
+	without := setup(t)
+	without.daemon.Add("one", "")
+	if _, err := without.client.Bind(t.Context(), "one", want); !isCode(err, "conflict") || !strings.Contains(err.Error(), "adapters:") {
+		t.Errorf("without a platform: %v", err)
+	}
+	if err := without.client.Unbind(t.Context(), "bd_none"); !isCode(err, "conflict") {
+		t.Errorf("without a platform: %v", err)
+	}
+}
+
+func isCode(err error, code string) bool {
+	e, ok := errors.AsType[*api.Error](err)
+	return ok && e.Code == code
 }

@@ -125,7 +125,7 @@ func (s *stream) run(ctx context.Context, list []sessions.Session) {
 func (s *stream) greet(ctx context.Context, list []sessions.Session) bool {
 	for i := range list {
 		id := list[i].ID
-		m := &marks{state: true, last: &list[i], live: s.api.opts.Broker.live(id)}
+		m := &marks{state: true, last: &list[i], live: s.api.opts.Broker.Live(id)}
 		if list[i].State == sessions.StateEnded && s.sub.only == "" {
 			m.live = nil // the client lists it; nobody looks at it
 		}
@@ -218,5 +218,5 @@ func (s *stream) state(id sessions.ID, m *marks) error {
 	default:
 		return nil
 	}
-	return s.out.event(EventState, "", StateEvent{Session: id, State: now.State, Reason: now.Reason, Summary: newSession(now)})
+	return s.out.event(EventState, "", StateEvent{Session: id, State: now.State, Reason: now.Reason, Summary: s.api.newSession(now)})
 }

@@ -32,26 +32,19 @@ type Tmux struct {
 	Pane    string `json:"pane"`
 }
 
-// Binding is one chat that mirrors a session.
-type Binding struct {
-	To    string `json:"to"`
-	View  string `json:"view"`
-	Input bool   `json:"input"`
-}
-
-func newSession(s sessions.Session) Session {
+func (a *api) newSession(s sessions.Session) Session {
 	return Session{
 		ID: s.ID, Name: s.Name, Agent: s.Agent, State: s.State, Reason: s.Reason, Cwd: s.Cwd,
 		Tmux:  Tmux{Server: s.Pane.Server, Session: s.Pane.Session, Pane: s.Pane.ID},
 		Owned: s.Owned, Turn: s.Turn, CreatedAt: s.CreatedAt, LastOutputAt: s.LastOutputAt,
-		EndedAt: s.EndedAt, Exit: s.Exit, Lines: s.Lines, Bindings: []Binding{},
+		EndedAt: s.EndedAt, Exit: s.Exit, Lines: s.Lines, Bindings: a.bindings(s.ID),
 	}
 }
 
-func newSessions(list []sessions.Session) []Session {
+func (a *api) newSessions(list []sessions.Session) []Session {
 	out := make([]Session, 0, len(list))
 	for _, s := range list {
-		out = append(out, newSession(s))
+		out = append(out, a.newSession(s))
 	}
 	return out
 }

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/web"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api"
@@ -33,6 +34,7 @@ type Options struct {
 	Ready      func(Info)                  // called once, when all doors are open
 	Sessions   []sessions.NewRequest       // made at the start, unless a living session has the name
 	Env        func(string) (string, bool) // for ${NAME} in the configuration; nil: os.LookupEnv
+	Adapters   []adapters.Adapter          // chat platforms, besides those of the configuration
 }
 
 // Info is where a running daemon is reached.
@@ -52,6 +54,10 @@ type daemon struct {
 	metrics *metrics
 	server  *api.Server
 	health  *healthWatch
+
+	hub       *adapters.Hub
+	platforms []string              // names of the hub's adapters
+	disabled  chan adapters.Binding // to be noted in their sessions' logs
 
 	mu     sync.Mutex // guards config
 	config *config.Config
@@ -76,7 +82,7 @@ func Run(ctx context.Context, opt Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	d := &daemon{opt: opt, store: db, config: opt.Config}
+	d := &daemon{opt: opt, store: db, config: opt.Config, disabled: make(chan adapters.Binding, 64)}
 	if err := d.build(ctx, dir.token); err != nil {
 		return err
 	}
@@ -94,9 +100,6 @@ func (d *daemon) build(ctx context.Context, token string) error {
 	if err != nil {
 		return fmt.Errorf("read polling.turn_marker: %w", err)
 	}
-	if err := checkProfiles(cfg); err != nil {
-		return err
-	}
 	d.broker, d.metrics = api.NewBroker(), newMetrics(d.opt.Version)
 	sources := map[string]polling.Source{}
 	var servers []sessions.Server
@@ -113,7 +116,7 @@ func (d *daemon) build(ctx context.Context, token string) error {
 	})
 	generic := polling.Generic{}
 	d.manager = sessions.NewManager(sessions.Options{
-		Servers: servers, Store: d.store, Pollers: pollers{d.coord}, Notes: notes{d.store}, Sink: d.metrics.watch(d.broker),
+		Servers: servers, Store: d.store, Pollers: pollers{d.coord}, Notes: notes{d.store}, Sink: d.metrics.watch(sinks{d.broker, hubSink{d}}),
 		Adopt: cfg.Sessions.Adopt, Prefix: cfg.Sessions.TmuxPrefix, HistoryLimit: cfg.Sessions.HistoryLimit,
 		Agents: agents(cfg), Shell: shell(), Phrases: generic.DialogPhrases(), Dialog: generic.Dialog,
 		Logger: log.With("component", "sessions"),
@@ -121,9 +124,16 @@ func (d *daemon) build(ctx context.Context, token string) error {
 	if err := d.manager.Load(ctx); err != nil {
 		return err
 	}
+	if err := d.buildHub(); err != nil {
+		return err
+	}
+	if err := d.hub.Load(ctx); err != nil {
+		return err
+	}
+	d.metrics.registry.MustRegister(newAgeCollector(d))
 	d.health = newHealthWatch(d.clients, d.store, cfg.Polling.OutputCadence.Duration())
 	d.server, err = api.NewServer(api.Options{
-		Sessions: d.manager, Output: outputLog{d.store}, Broker: d.broker, Health: d.health.document, Metrics: d.metrics.handler(),
+		Sessions: d.manager, Output: outputLog{d.store}, Broker: d.broker, Health: d.health.document, Outbound: outbound{d}, Metrics: d.metrics.handler(),
 		Page: web.Handler(), Token: token, Log: log.With("component", "api"),
 	})
 	return err
@@ -171,6 +181,8 @@ func (d *daemon) run(ctx context.Context, doors doors, token string) error {
 	for _, c := range d.clients {
 		g.Go(func() error { return c.Run(ctx) })
 	}
+	g.Go(func() error { return d.hub.Run(ctx) })
+	g.Go(func() error { return d.noteDisabled(ctx) })
 	g.Go(func() error { return d.health.run(ctx) })
 	g.Go(func() error { return d.server.Run(ctx, doors.unix, doors.tcp) })
 	g.Go(func() error { return d.reloads(ctx) })

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/api/client"
@@ -23,6 +24,7 @@ type daemon struct {
 	dir, socket string
 	cfg         *config.Config
 	api         *client.Client
+	adapters    func() []adapters.Adapter // for the next start; nil: none
 	stop        func()
 }
 
@@ -54,9 +56,11 @@ func (d *daemon) start() {
 	d.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ready, done := make(chan app.Info, 1), make(chan error, 1)
-	go func() {
-		done <- app.Run(ctx, app.Options{Config: d.cfg, StateDir: filepath.Join(d.dir, "state"), Ready: func(i app.Info) { ready <- i }})
-	}()
+	opt := app.Options{Config: d.cfg, StateDir: filepath.Join(d.dir, "state"), Ready: func(i app.Info) { ready <- i }}
+	if d.adapters != nil {
+		opt.Adapters = d.adapters()
+	}
+	go func() { done <- app.Run(ctx, opt) }()
 	select {
 	case info := <-ready:
 		d.api = client.New(info.Socket)

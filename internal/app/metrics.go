@@ -19,6 +19,7 @@ type metrics struct {
 	missing  prometheus.Counter
 	turns    prometheus.Counter
 	ended    prometheus.Counter
+	calls    *callMetrics
 }
 
 func newMetrics(version string) *metrics {
@@ -40,6 +41,7 @@ func newMetrics(version string) *metrics {
 	info.Set(1)
 	m.registry.MustRegister(m.lines, m.gaps, m.missing, m.turns, m.ended, info,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.calls = newCallMetrics(m.registry)
 	return m
 }
 

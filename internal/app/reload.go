@@ -32,9 +32,6 @@ func (d *daemon) reload() (r ReloadResult) {
 		return r
 	}
 	next, err := config.Load(d.opt.ConfigPath, d.opt.Env)
-	if err == nil {
-		err = checkProfiles(next)
-	}
 	if err != nil {
 		r.Err = err
 		return r

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"time"
 
@@ -68,16 +67,6 @@ func agents(cfg *config.Config) map[string]sessions.Agent {
 		out[name] = agent
 	}
 	return out
-}
-
-// checkProfiles refuses a profile that doesn't exist.
-func checkProfiles(cfg *config.Config) error {
-	for name, a := range cfg.Agents {
-		if a.Profile != "" && a.Profile != "generic" {
-			return fmt.Errorf("agents.%s.profile: there is no profile %q; there is: generic", name, a.Profile)
-		}
-	}
-	return nil
 }
 
 // shell is what a session without a command runs.

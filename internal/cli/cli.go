@@ -38,7 +38,8 @@ type program struct {
 func newRoot(p *program) *cobra.Command {
 	root := newGroup("panebridge", "Mirror agent sessions that run in tmux, and write back to them",
 		newRun(p), newDemo(p), newDemoAgent(p), newDoctor(p), newConfig(p),
-		newSessions(p), newInput(p), newKeys(p), newTail(p), newScreen(p), newStatus(p), newVersion(p),
+		newSessions(p), newInput(p), newKeys(p), newTail(p), newScreen(p),
+		newBind(p), newUnbind(p), newStatus(p), newVersion(p),
 	)
 	root.Long = `panebridge mirrors agent sessions that run in tmux, line by line, to a local page
 and carries what's written there back into the pane.

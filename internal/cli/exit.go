@@ -56,7 +56,11 @@ func (p *program) finish(err error) int {
 	}
 	if errors.Is(err, client.ErrNotRunning) {
 		dir, _ := p.stateDir() // it was found before
-		p.notef("panebridge: the daemon isn't running, as nobody listens on %s: start it with `panebridge run`", filepath.Join(dir, socketFile))
+		start := "panebridge run"
+		if p.stateDirFlag != "" {
+			start += " --state-dir " + p.stateDirFlag
+		}
+		p.notef("panebridge: the daemon isn't running, as nobody listens on %s: start it with `%s`", filepath.Join(dir, socketFile), start)
 		return exitNotRunning
 	}
 	p.printError(err)

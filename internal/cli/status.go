@@ -18,7 +18,8 @@ type status struct {
 	State    api.HealthState `json:"state"`
 	Parts    []api.Part      `json:"parts"`
 	Sessions []api.Session   `json:"sessions"` // those that live
-	URL      string          `json:"url"`      // of the page, without its token; "": the page is off
+	Adapters []api.Adapter   `json:"adapters"`
+	URL      string          `json:"url"` // of the page, without its token; "": the page is off
 }
 
 func newStatus(p *program) *cobra.Command {
@@ -59,8 +60,12 @@ func (p *program) status(ctx context.Context, c *client.Client) (status, error) 
 	if err != nil {
 		return status{}, err
 	}
+	adapters, err := c.Adapters(ctx)
+	if err != nil {
+		return status{}, err
+	}
 	address, err := pageAddress(dir)
-	return status{State: health.State, Parts: health.Parts, Sessions: living(list), URL: address}, err
+	return status{State: health.State, Parts: health.Parts, Sessions: living(list), Adapters: adapters, URL: address}, err
 }
 
 func (p *program) printStatus(s status, now time.Time) error {
@@ -79,12 +84,18 @@ func (p *program) printStatus(s status, now time.Time) error {
 		return err
 	}
 	if len(s.Sessions) == 0 {
-		return p.printf("\nNo session is running; `panebridge sessions new` makes one.\n")
-	}
-	if err := p.printf("\n"); err != nil {
+		if err := p.printf("\nNo session is running; `panebridge sessions new` makes one.\n"); err != nil {
+			return err
+		}
+	} else if err := errors.Join(p.printf("\n"), p.printTable(sessionTable(s.Sessions, now))); err != nil {
 		return err
 	}
-	return p.printTable(sessionTable(s.Sessions, now))
+	for _, a := range s.Adapters {
+		if err := p.printAdapter(a, now); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // printURL prints the page's address with its token.

@@ -36,6 +36,7 @@ async function refusal(response) {
 
 const json = async (...args) => (await call(...args)).json();
 
+export const listAdapters = () => json('GET', 'adapters');
 export const listSessions = () => json('GET', 'sessions');
 export const createSession = (body) => json('POST', 'sessions', body);
 export const closeSession = (id) => call('DELETE', sessionPath(id));

@@ -1,9 +1,10 @@
 'use strict';
 
 import { byId, ago } from './dom.js';
-import { listSessions } from './api.js';
+import { listAdapters, listSessions } from './api.js';
 import { Composer } from './composer.js';
 import { Conversation } from './conversation.js';
+import { drawDelivery } from './delivery.js';
 import { closeDialog, newDialog } from './dialogs.js';
 import { drawList } from './list.js';
 import { Screen } from './screen.js';
@@ -98,7 +99,9 @@ function receive(open, name, data) {
 
 async function poll() {
   try {
-    state.sessions = await listSessions();
+    const [sessions, adapters] = await Promise.all([listSessions(), listAdapters().catch(() => null)]);
+    state.sessions = sessions;
+    if (adapters) drawDelivery(adapters);
     state.listed = true;
     if (!state.streaming) state.open?.stream?.now();
     follow();
@@ -135,7 +138,7 @@ function drawHead(session) {
 }
 
 function about(session) {
-  const parts = [session.state, session.agent || 'shell', session.cwd];
+  const parts = [session.state, session.agent, session.cwd];
   if (session.state !== 'working' && session.last_output_at) parts.push(`last line ${ago(session.last_output_at)}`);
   if (session.reason) parts[0] += ` (${session.reason})`;
   return parts.filter(Boolean).join(' · ');
@@ -145,7 +148,7 @@ function drawConnection() {
   const bar = byId('connection');
   bar.hidden = state.listed && state.streaming;
   bar.textContent = !state.listed && state.refused
-    ? 'The token isn’t valid any more. Open the address that “panebridge status” prints.'
+    ? 'The token isn’t valid any more. Open the address that “panebridge status --url” prints.'
     : 'Reconnecting…';
 }
 

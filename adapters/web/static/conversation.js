@@ -25,12 +25,13 @@ export class Conversation {
     this.frame = 0;
     this.loading = false;
     this.stuck = true; // the reader is at the bottom and stays there
+    this.height = this.scroller.clientHeight; // as it was when the scroller was last looked at
     this.onScroll = () => this.scrolled();
     this.scroller.addEventListener('scroll', this.onScroll, { passive: true });
     this.button = byId('newest');
     this.onButton = () => this.jump();
     this.button.addEventListener('click', this.onButton);
-    this.resizes = new ResizeObserver(() => { if (this.stuck) this.toBottom(); });
+    this.resizes = new ResizeObserver(() => this.resized());
     this.resizes.observe(this.scroller);
     this.showButton();
   }
@@ -78,7 +79,7 @@ export class Conversation {
 
   live(live) {
     const rows = live?.rows ?? [];
-    byId('live').hidden = rows.length === 0;
+    byId('live').hidden = rows.every((row) => row.trim() === '');
     byId('live').classList.toggle('alternate', Boolean(live?.alternate));
     byId('live-rows').textContent = rows.join('\n');
     if (this.stuck) this.toBottom();
@@ -148,8 +149,20 @@ export class Conversation {
     this.detached = true;
   }
 
+  resized() {
+    this.height = this.scroller.clientHeight;
+    if (this.stuck) this.toBottom();
+  }
+
   scrolled() {
     const { scrollTop, scrollHeight, clientHeight } = this.scroller;
+    // What's below the scroller has grown, by a receipt for one, since the page
+    // itself scrolled to the bottom: the reader hasn't gone up.
+    if (this.stuck && clientHeight < this.height) {
+      this.resized();
+      return;
+    }
+    this.height = clientHeight;
     const atBottom = scrollHeight - scrollTop - clientHeight < near;
     this.stuck = atBottom && !this.detached;
     if (this.stuck) this.unseen = 0;

@@ -59,7 +59,7 @@ function drawItem(item, session, chosen) {
     if (e.textContent !== text) e.textContent = text;
   };
   set('.session-name', session.name);
-  set('.session-agent', `${session.agent || 'shell'} · ${session.state}`);
+  set('.session-agent', [session.agent, session.state].filter(Boolean).join(' · '));
   set('.session-time', ago(session.last_output_at));
   button.querySelector('.session-needs').hidden = session.state !== 'waiting';
 }

@@ -63,6 +63,12 @@ func (c *Client) Health(ctx context.Context) (api.Health, error) {
 	return doc, nil
 }
 
+// Adapters lists the chat platforms and what waits for them.
+func (c *Client) Adapters(ctx context.Context) ([]api.Adapter, error) {
+	var list []api.Adapter
+	return list, c.call(ctx, http.MethodGet, "/api/v1/adapters", nil, nil, &list)
+}
+
 // Sessions lists all sessions.
 func (c *Client) Sessions(ctx context.Context) ([]api.Session, error) {
 	var list []api.Session
@@ -90,6 +96,17 @@ func (c *Client) Adopt(ctx context.Context, r api.Create) ([]api.Session, error)
 // CloseSession ends a session.
 func (c *Client) CloseSession(ctx context.Context, idOrName string) error {
 	return c.call(ctx, http.MethodDelete, sessionPath(idOrName, ""), nil, nil, nil)
+}
+
+// Bind has a chat mirror a session.
+func (c *Client) Bind(ctx context.Context, idOrName string, b api.Bind) (api.Binding, error) {
+	var out api.Binding
+	return out, c.call(ctx, http.MethodPost, sessionPath(idOrName, "/bindings"), nil, b, &out)
+}
+
+// Unbind ends a binding.
+func (c *Client) Unbind(ctx context.Context, id string) error {
+	return c.call(ctx, http.MethodDelete, "/api/v1/bindings/"+url.PathEscape(id), nil, nil, nil)
 }
 
 // Input stores a text to be typed, with Enter behind it if submit.

@@ -1,0 +1,110 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/internal/store"
+	"github.com/panebridge/panebridge/qos"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// chatLog is the store as documents are rendered from it.
+type chatLog struct{ *store.Store }
+
+func (l chatLog) Read(ctx context.Context, id sessions.ID, from int64, limit int) (sessions.Output, error) {
+	return l.Store.Read(ctx, id, from, limit)
+}
+
+// hubSink is the hub as the manager tells it. It exists because the manager is
+// made first.
+type hubSink struct{ d *daemon }
+
+func (s hubSink) Output(ev sessions.OutputEvent) {
+	if s.d.hub != nil {
+		s.d.hub.Output(ev)
+	}
+}
+
+func (s hubSink) Changed(x sessions.Session) {
+	if s.d.hub != nil {
+		s.d.hub.Changed(x)
+	}
+}
+
+// sinks tells several.
+type sinks []sessions.Sink
+
+func (s sinks) Output(ev sessions.OutputEvent) {
+	for _, next := range s {
+		next.Output(ev)
+	}
+}
+
+func (s sinks) Changed(x sessions.Session) {
+	for _, next := range s {
+		next.Changed(x)
+	}
+}
+
+// buildHub makes the Hub over the chat platforms.
+func (d *daemon) buildHub() error {
+	rules, err := mirrorRules(d.config)
+	if err != nil {
+		return err
+	}
+	log := d.opt.Log.With("component", "adapters")
+	var outlets []adapters.Outlet
+	for _, a := range d.opt.Adapters {
+		d.platforms = append(d.platforms, a.Name())
+		outlets = append(outlets, adapters.Outlet{
+			Adapter: a, Budget: qos.NewLocalBudget(d.store.Ledger(a.Name())), Observer: d.metrics.observe(a.Name()),
+		})
+	}
+	d.hub, err = adapters.NewHub(adapters.HubOptions{
+		Outlets: outlets, Store: d.store, Log: chatLog{d.store}, Sessions: d.manager, Screens: d.broker,
+		Rules: rules, Disabled: d.bindingDisabled, Logger: log,
+	})
+	return err
+}
+
+// bindingDisabled says in the session's own log that a chat has lost it.
+func (d *daemon) bindingDisabled(b adapters.Binding) {
+	d.opt.Log.Warn("binding disabled", "session", string(b.Session), "target", b.Target.String(), "reason", b.Disabled)
+	select {
+	case d.disabled <- b:
+	default: // it's in the log of the daemon, and in the list of bindings
+	}
+}
+
+// noteDisabled writes these notices, which the page shows.
+func (d *daemon) noteDisabled(ctx context.Context) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case b := <-d.disabled:
+			text := fmt.Sprintf("%s doesn't mirror this session any more: %s", b.Target, b.Disabled)
+			if err := d.manager.Note(ctx, b.Session, text); err != nil && !errors.Is(err, sessions.ErrEnded) && ctx.Err() == nil {
+				d.opt.Log.Warn("write a notice", "session", string(b.Session), "err", err)
+			}
+		}
+	}
+}
+
+// mirrorRules translates `mirrors:`.
+func mirrorRules(cfg *config.Config) ([]adapters.Rule, error) {
+	var rules []adapters.Rule
+	var errs []error
+	for i, m := range cfg.Mirrors {
+		to, err := adapters.ParseTarget(m.To)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("mirrors[%d].to: %w", i, err))
+		}
+		rules = append(rules, adapters.Rule{Session: m.Session, To: to, View: adapters.View(m.View), Input: m.Input})
+	}
+	return rules, errors.Join(errs...)
+}

@@ -1,0 +1,369 @@
+package app_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/api/client"
+)
+
+// pageLines is how many lines the page keeps in the document: of a log that's
+// no longer, it shows all.
+const pageLines = 5000
+
+// The page in a browser, before the program as people run it and a tmux server:
+// a long output arrives whole, what's typed arrives once, and a daemon that's
+// killed is only missed until it runs again.
+func TestPage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes half a minute")
+	}
+	s := newSite(t)
+	b := newBrowser(t, 1280, 900)
+	b.do(chromedp.Navigate(s.url()), chromedp.WaitVisible("#no-sessions"))
+	eval[bool](b, watching)
+
+	t.Run("5,000 lines arrive in order", func(t *testing.T) { s.in(t).showsEveryLine(b.in(t)) })
+	t.Run("what is typed arrives once", func(t *testing.T) { s.in(t).typesOnce(b.in(t)) })
+	t.Run("a killed daemon is survived", func(t *testing.T) { s.in(t).survivesKill(b.in(t)) })
+	t.Run("an agent is made, talked to and closed", func(t *testing.T) { s.in(t).servesAgent(b.in(t)) })
+	b.said.check(t)
+	s.stop()
+}
+
+func (s *site) showsEveryLine(b *browser) {
+	dir := s.session("many", `await go; lines 1 5000 25; exec cat`)
+	b.choose("many")
+	signal(s.T, dir, "go")
+	b.showsLines(pageLines)
+	b.follows()
+}
+
+func (s *site) typesOnce(b *browser) {
+	_, file := s.recorder("raw", "raw")
+	b.choose("raw")
+	b.write("-n; Grüße, $HOME #{x}")
+	b.enter()
+	b.receipt("submitted", "-n; Grüße, $HOME #{x}")
+	b.write("first")
+	b.enter(chromedp.ModifierShift)
+	b.write("second")
+	b.do(chromedp.Click("#send"))
+	b.receipt("submitted", "first\nsecond")
+	b.until("empty composer", `document.querySelector('#text').value === ''`)
+	b.until("text among the lines", `Array.from(document.querySelectorAll('#lines .line'), (e) => e.textContent).join('\n').includes('Grüße')`)
+	want := []string{"-n; Grüße, $HOME #{x}", "first\nsecond"}
+	checkReads(s.T, "raw", reads(s.T, file), want)
+	// Nothing of it is typed again, whatever happens to the daemon later.
+	s.root.Cleanup(func() { checkReads(s.root, "raw", reads(s.root, file), want) })
+}
+
+func (s *site) survivesKill(b *browser) {
+	// Slowly, until the daemon is down: so it's killed in the middle, however
+	// fast the machine is. The rest comes while it's down, and while it starts.
+	dir := s.session("killed", `
+		await go; lines 1 1000 25
+		i=1001; while [ $i -le 3000 ] && [ ! -e down ]; do echo "line $i"; i=$((i+1)); sleep 0.02; done
+		lines $i 4000 25; : >printed
+		await up; lines 4001 5000 25
+		while IFS= read -r x; do echo "$x" >>read; echo "got <$x>"; done`)
+	b.choose("killed")
+	signal(s.T, dir, "go")
+	b.until("more than 1,000 lines", lineCount+` > 1000`)
+	killed := time.Now()
+	s.kill()
+	signal(s.T, dir, "down")
+	b.until("word of the lost connection", `!document.querySelector('#connection').hidden`)
+	b.write("while it's down")
+	b.enter()
+	b.until("word that it isn't sent", `/^Not sent/.test(document.querySelector('#toast').textContent)`)
+	s.await("lines printed without a daemon", func() bool { return exists(dir, "printed") })
+	if n := eval[int](b, lineCount); n <= 1000 || n >= 4000 {
+		s.Errorf("%d lines were shown when the daemon was killed, want more than 1,000 and fewer than 4,000", n)
+	}
+	signal(s.T, dir, "up")
+	s.start()
+	b.until("connection", `document.querySelector('#connection').hidden`)
+	b.said.absent(killed, time.Now())
+	b.showsLines(pageLines)
+
+	// What wasn't sent is still there to be sent.
+	b.do(chromedp.Focus("#text"))
+	b.enter()
+	b.receipt("submitted", "while it's down")
+	b.until("answer", `document.querySelector('#lines').lastElementChild.textContent === "got <while it's down>"`)
+	b.follows()
+	read, err := os.ReadFile(filepath.Join(dir, "read"))
+	if string(read) != "while it's down\n" || err != nil {
+		s.Errorf("the program has read %q, %v", read, err)
+	}
+}
+
+// servesAgent also leaves pictures, with PANEBRIDGE_SCREENSHOTS.
+func (s *site) servesAgent(b *browser) {
+	b.do(chromedp.Click("#new"), chromedp.WaitVisible("#new-dialog"), chromedp.SendKeys("#new-name", "helper"),
+		chromedp.SendKeys("#new-agent", "demo"), chromedp.Click("#new-create"))
+	b.until("new session", `document.querySelector('#name').textContent === 'helper'`)
+	b.until("greeting", `document.querySelector('#conversation').textContent.includes('panebridge demo agent')`)
+	b.write("count 200")
+	b.enter()
+	b.until("last of 200", `document.querySelector('#lines').textContent.includes('line 200 of 200')`)
+	b.follows()
+	b.write("hello")
+	b.enter()
+	b.until("answer", `document.querySelector('#lines').textContent.includes('You wrote: hello')`)
+	b.until("end of both turns", `document.querySelector('#lines').textContent.split('[Output Complete]').length === 3`)
+	b.write("ask")
+	b.enter()
+	b.until("question", `document.querySelector('.session[aria-current]').dataset.state === 'waiting' && document.querySelector('#conversation').textContent.includes('proceed?')`)
+	b.shot("wide")
+	b.do(chromedp.Click("#tab-screen"))
+	b.until("colours", `document.querySelector('#screen-rows .f6') && getComputedStyle(document.querySelector('#screen-rows .f6')).color === 'rgb(86, 191, 196)'`)
+	b.shot("wide-screen")
+
+	b.do(chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile))
+	b.until("narrow page with the list moved out", `innerWidth === 390 && document.documentElement.scrollWidth <= 390 && getComputedStyle(document.querySelector('#drawer')).visibility === 'hidden'`)
+	b.shot("phone-screen")
+	b.do(chromedp.Click("#tab-conversation"))
+	b.shot("phone")
+	b.do(chromedp.Click("#menu"))
+	b.until("list", `document.querySelector('#drawer').getBoundingClientRect().left === 0`)
+	b.shot("phone-list")
+	b.choose("helper")
+	b.until("list moved out", `getComputedStyle(document.querySelector('#drawer')).visibility === 'hidden'`)
+	b.do(chromedp.EmulateViewport(1280, 900))
+	b.until("wide page", `innerWidth === 1280`)
+
+	b.do(chromedp.Click("[data-key=Escape]"))
+	b.until("answer to the question", `document.querySelector('#lines').textContent.includes('you canceled')`)
+	b.do(chromedp.Click("#close"), chromedp.WaitVisible("#close-dialog"), chromedp.Click("#close-confirm"))
+	b.until("end", `document.querySelector('.session[aria-current]').dataset.state === 'ended' && document.querySelector('#text').disabled`)
+}
+
+// watching has the page remember what it shows only for a while: the lines in
+// the order in which they came, and how far each input got.
+const watching = `(() => {
+	window.came = [];
+	new MutationObserver((changes) => {
+		for (const { addedNodes } of changes) for (const e of addedNodes) if (e.matches('.line')) came.push(e.textContent);
+	}).observe(document.querySelector('#lines'), { childList: true });
+	window.receipts = new Set();
+	new MutationObserver(() => {
+		for (const e of document.querySelectorAll('.receipt')) receipts.add(e.dataset.state + ' ' + e.querySelector('.receipt-text').textContent);
+	}).observe(document.querySelector('#receipts'), { subtree: true, childList: true, attributes: true });
+	return true;
+})()`
+
+const lineCount = `document.querySelectorAll('#lines .line').length`
+
+// choose opens a session from the list.
+func (b *browser) choose(name string) {
+	b.Helper()
+	b.do(chromedp.Click(`//button[contains(@class,"session")][.//span[text()="` + name + `"]]`))
+	b.until(name+" in the head", `document.querySelector('#name').textContent === '`+name+`'`)
+	eval[bool](b, `came.length = 0, came.push(...Array.from(document.querySelectorAll('#lines .line'), (e) => e.textContent)), true`)
+}
+
+// showsLines waits for that many lines, and sees that each came once and that
+// they stand in order.
+func (b *browser) showsLines(n int) {
+	b.Helper()
+	b.until(fmt.Sprintf("%d lines", n), fmt.Sprintf("%s >= %d", lineCount, n))
+	for what, got := range map[string][]string{
+		"lines that came":  eval[[]string](b, `came`),
+		"lines that stand": eval[[]string](b, `Array.from(document.querySelectorAll('#lines .line'), (e) => e.textContent)`),
+	} {
+		if len(got) != n {
+			b.Errorf("%s: %d, want %d", what, len(got), n)
+		}
+		for i, line := range got {
+			if want := fmt.Sprintf("line %d", i+1); line != want {
+				b.Errorf("%s: number %d is %q, want %q", what, i+1, line, want)
+				break
+			}
+		}
+	}
+	if gaps := eval[[]string](b, `Array.from(document.querySelectorAll('#lines .gap'), (e) => e.textContent)`); len(gaps) > 0 {
+		b.Errorf("there are gaps: %q", gaps)
+	}
+}
+
+// follows sees that the newest line is in view, and stays there: nobody has
+// scrolled up.
+func (b *browser) follows() {
+	b.Helper()
+	b.until("newest line in view", `(() => { const s = document.querySelector('#scroller'); return s.scrollHeight - s.scrollTop - s.clientHeight < 2 && document.querySelector('#newest').hidden })()`)
+}
+
+// write types into the composer.
+func (b *browser) write(text string) {
+	b.Helper()
+	b.do(chromedp.SendKeys("#text", text))
+}
+
+// receipt waits until the page has shown that an input got that far.
+func (b *browser) receipt(state, text string) {
+	b.Helper()
+	b.until(state+" receipt", fmt.Sprintf("receipts.has(%q)", state+" "+text))
+}
+
+// site is the program itself, in a process that can be killed, with a tmux
+// server of its own.
+type site struct {
+	*daemon
+	root    *testing.T // outlives the test's parts
+	program string
+	process **exec.Cmd // shared with the parts
+}
+
+func newSite(t *testing.T) *site {
+	t.Helper()
+	dir := shortTemp(t)
+	s := &site{
+		daemon:  &daemon{T: t, dir: dir, socket: filepath.Join(dir, "tmux"), api: client.New(filepath.Join(dir, "state", "panebridge.sock"))},
+		root:    t,
+		program: filepath.Join(dir, "panebridge"), process: new(*exec.Cmd),
+	}
+	out, err := exec.Command("go", "build", "-buildvcs=false", "-o", s.program, "github.com/panebridge/panebridge/cmd/panebridge").CombinedOutput()
+	if err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	text := fmt.Sprintf("tmux: {servers: [{socket_path: %q}]}\nadapters: {web: {listen: %q}}\nagents: {demo: {command: [%q, demo-agent]}}\n",
+		s.socket, freeAddress(t), s.program)
+	if err := os.WriteFile(filepath.Join(dir, "config.yaml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = exec.Command("tmux", "-S", s.socket, "kill-server").Run() })
+	s.start()
+	t.Cleanup(s.kill)
+	return s
+}
+
+// freeAddress returns one on which nothing listens. It's below the ports that
+// systems give to outgoing connections: one of those could take it while the
+// daemon is down.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	for range 1000 {
+		var lc net.ListenConfig
+		l, err := lc.Listen(t.Context(), "tcp", fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000)))
+		if err != nil {
+			continue
+		}
+		defer l.Close()
+		return l.Addr().String()
+	}
+	t.Fatal("no free port")
+	return ""
+}
+
+// in is the site for a part of the test.
+func (s *site) in(t *testing.T) *site {
+	t.Helper()
+	part := *s
+	d := *s.daemon
+	d.T = t
+	part.daemon = &d
+	return &part
+}
+
+// start starts the daemon, and returns when all its parts are well.
+func (s *site) start() {
+	s.Helper()
+	said, err := os.OpenFile(filepath.Join(s.dir, "log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer said.Close()
+	cmd := exec.Command(s.program, "run", "--config", filepath.Join(s.dir, "config.yaml"), "--state-dir", filepath.Join(s.dir, "state"))
+	cmd.Stdout, cmd.Stderr = said, said
+	if err := cmd.Start(); err != nil {
+		s.Fatal(err)
+	}
+	*s.process = cmd
+	s.awaitTmux()
+}
+
+// kill kills the daemon, if it runs.
+func (s *site) kill() {
+	if cmd := *s.process; cmd != nil {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		*s.process = nil
+	}
+	if s.root.Failed() {
+		said, _ := os.ReadFile(filepath.Join(s.dir, "log"))
+		s.root.Logf("the daemon said:\n%s", said)
+	}
+}
+
+// stop ends the daemon as Ctrl-C does, with the page still open.
+func (s *site) stop() {
+	s.Helper()
+	cmd := *s.process
+	*s.process = nil
+	_ = cmd.Process.Signal(os.Interrupt)
+	defer time.AfterFunc(patience, func() { _ = cmd.Process.Kill() }).Stop()
+	if err := cmd.Wait(); err != nil {
+		s.Errorf("the daemon ended with %v", err)
+	}
+}
+
+// url is what the daemon gives to people.
+func (s *site) url() string {
+	s.Helper()
+	out, err := exec.Command(s.program, "status", "--url", "--state-dir", filepath.Join(s.dir, "state")).CombinedOutput()
+	if err != nil {
+		s.Fatalf("%v: %s", err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// functions are for the programs in the panes.
+const functions = `
+	await() { until [ -e "$1" ]; do sleep 0.05; done; } # a file that the test makes
+	lines() { # from $1 to $2, with a pause after each $3
+		i=$1
+		while [ $i -le $2 ]; do
+			echo "line $i"
+			[ $((i % $3)) -ne 0 ] || sleep 0.02
+			i=$((i + 1))
+		done
+	}
+`
+
+// session makes a session that runs a script in a folder of its own.
+func (s *site) session(name, script string) string {
+	s.Helper()
+	dir := filepath.Join(s.dir, name)
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		s.Fatal(err)
+	}
+	if _, err := s.api.NewSession(s.ctx(), api.Create{Name: name, Cwd: dir, Command: []string{"sh", "-c", functions + script}}); err != nil {
+		s.Fatal(err)
+	}
+	return dir
+}
+
+// signal makes a file for which a script waits.
+func signal(t *testing.T, dir, name string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func exists(dir, name string) bool {
+	_, err := os.Stat(filepath.Join(dir, name))
+	return err == nil
+}
