@@ -80,12 +80,16 @@ export class Composer {
     }
   }
 
-  async press(key) {
-    try {
-      await pressKeys(this.session, [key]);
-    } catch (error) {
-      toast(`Key not pressed: ${error.message}`);
-    }
+  // press presses keys one after the other: two requests at once may arrive in
+  // another order.
+  press(key) {
+    this.pressing = (this.pressing ?? Promise.resolve()).then(async () => {
+      try {
+        await pressKeys(this.session, [key]);
+      } catch (error) {
+        toast(`Key not pressed: ${error.message}`);
+      }
+    });
   }
 
   // follow shows a receipt until it's final.
