@@ -42,6 +42,9 @@ type Message struct {
 	Hash    string `json:"hash,omitempty"`    // of its text; "": not known
 }
 
+// page is a page that begins as the message does.
+func (m Message) page() Page { return Page{Double: m.Double, Cut: m.Cut, Dropped: m.Dropped} }
+
 // Doubt says what unanswered calls may have shown: everything before To, the end
 // of turn Turn, the screen.
 type Doubt struct {

@@ -1,51 +1,14 @@
 package adapters
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"time"
 
-	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
 )
-
-// Load reads the bindings, opens their documents and applies the rules to the
-// sessions there are. Call it once, before the first event and after the sessions
-// are known.
-func (h *Hub) Load(ctx context.Context) error {
-	h.life.Lock()
-	defer h.life.Unlock()
-	kept, err := h.opt.Store.Bindings(ctx)
-	if err != nil {
-		return fmt.Errorf("load bindings: %w", err)
-	}
-	h.mu.Lock()
-	for _, s := range h.opt.Sessions.List() {
-		h.sessions[s.ID] = &watched{begun: true, ended: s.State == sessions.StateEnded}
-	}
-	h.mu.Unlock()
-	for _, k := range kept {
-		if h.watched(k.Binding.Session) == nil {
-			err = errors.Join(err, h.opt.Store.DropBinding(ctx, k.Binding.ID)) // its session is forgotten
-			continue
-		}
-		err = errors.Join(err, h.open(ctx, h.add(k.Binding), k.Document))
-	}
-	for _, s := range h.opt.Sessions.List() {
-		if s.State == sessions.StateEnded {
-			err = errors.Join(err, h.finishLocked(ctx, s.ID))
-		} else {
-			err = errors.Join(err, h.applyRules(ctx, s, -1))
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("load bindings: %w", err)
-	}
-	return nil
-}
 
 // Bind has a target mirror a session, from its newest line on. If it does already,
 // view and input are changed. One that was disabled because the platform refused
@@ -219,58 +182,6 @@ func (h *Hub) revived(ctx context.Context, b *bound) (Document, error) {
 	return NewDocument(p.Head, p), err
 }
 
-// open opens a binding's document and catches up. life is held.
-func (h *Hub) open(ctx context.Context, b *bound, doc Document) error {
-	if !b.Active() {
-		return nil
-	}
-	o, err := h.outletOf(b.Target)
-	if err == nil {
-		err = o.adapter.Check(b.Target)
-	}
-	if err != nil {
-		h.log.Warn("a binding rests", "session", b.Session, "target", b.Target.String(), "err", err)
-		return nil // the configuration may name it again
-	}
-	o.deliverer.Open(b.Binding, doc)
-	if err := o.scheduler.Open(o.describe(b.Binding, doc)); err != nil {
-		return err
-	}
-	h.mu.Lock()
-	b.outlet, b.open = o, true
-	b.live = b.View == ViewScreen || o.adapter.Shape(b.Target).LiveRows > 0
-	h.mu.Unlock()
-	if doc.Intent != nil || doc.Stale != nil {
-		o.scheduler.Touch(b.ID.Doc())
-	}
-	return h.catchUp(ctx, b)
-}
-
-// catchUp tells the scheduler what the log has. It's read after the document was
-// opened: what comes later is told by Output.
-func (h *Hub) catchUp(ctx context.Context, b *bound) error {
-	p, err := h.opt.Log.Progress(ctx, b.Session)
-	if err != nil {
-		return fmt.Errorf("open the document of %s in %s: %w", b.Session, b.Target, err)
-	}
-	doc, _ := b.outlet.deliverer.Document(b.ID)
-	if p.Turn <= doc.Turn || p.TurnEnd <= doc.Announced {
-		p.TurnEnd = 0
-	}
-	h.mu.RLock()
-	defer h.mu.RUnlock()
-	b.tell(p, true)
-	return nil
-}
-
-// describe is a document as the scheduler sees it.
-func (o *outlet) describe(b Binding, d Document) qos.Doc {
-	return qos.Doc{
-		ID: b.ID.Doc(), Chat: o.adapter.Chat(d.target(b)), Session: qos.Session(b.Session),
-		Delivered: d.Delivered(), Wanted: d.Delivered(), Uncertain: d.Intent != nil,
-	}
-}
-
 // drop forgets a binding. life is held.
 func (h *Hub) drop(ctx context.Context, b *bound) error {
 	if err := h.opt.Store.DropBinding(ctx, b.ID); err != nil {
@@ -295,18 +206,6 @@ func (h *Hub) bindingsOf(id sessions.ID) []*bound {
 		return slices.Clone(w.bindings)
 	}
 	return nil
-}
-
-// close has nothing more sent for a binding.
-func (h *Hub) close(b *bound) {
-	h.mu.Lock()
-	was := b.open
-	b.open = false
-	h.mu.Unlock()
-	if was {
-		b.outlet.scheduler.Close(b.ID.Doc(), qos.Cancel)
-		b.outlet.deliverer.Close(b.ID)
-	}
 }
 
 // add makes a binding known.
@@ -350,37 +249,4 @@ func (h *Hub) watched(id sessions.ID) *watched {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	return h.sessions[id]
-}
-
-// BindingStatus is a binding and how far its target is.
-type BindingStatus struct {
-	Binding   Binding
-	Open      bool         // it's mirrored now
-	Target    Target       // where it is now
-	Delivered int64        // the last line that's there
-	Pressure  qos.Pressure // how far it lags behind
-}
-
-// Status returns a session's bindings, the oldest first; of all sessions if id is
-// empty.
-func (h *Hub) Status(id sessions.ID) []BindingStatus {
-	h.mu.RLock()
-	defer h.mu.RUnlock()
-	var out []BindingStatus
-	for _, b := range h.bindings {
-		if id != "" && b.Session != id {
-			continue
-		}
-		st := BindingStatus{Binding: b.Binding, Open: b.open, Target: b.Target}
-		if b.open {
-			doc, _ := b.outlet.deliverer.Document(b.ID)
-			st.Target, st.Delivered = doc.target(b.Binding), doc.Delivered()
-			st.Pressure, _ = b.outlet.scheduler.Pressure(b.ID.Doc())
-		}
-		out = append(out, st)
-	}
-	slices.SortFunc(out, func(a, b BindingStatus) int {
-		return cmp.Or(a.Binding.CreatedAt.Compare(b.Binding.CreatedAt), cmp.Compare(a.Binding.ID, b.Binding.ID))
-	})
-	return out
 }

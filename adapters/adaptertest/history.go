@@ -37,11 +37,11 @@ type historyStep struct {
 
 func (h history) String() string {
 	var s strings.Builder
-	s.WriteString(fmt.Sprintf("seed %d, log of %d lines\n", h.Seed, h.MaxLines))
+	fmt.Fprintf(&s, "seed %d, log of %d lines\n", h.Seed, h.MaxLines)
 	for _, st := range h.Steps {
 		s.WriteString(st.What)
 		if st.What == "deliver" {
-			s.WriteString(fmt.Sprintf(" (%v, %v)", st.Fault, st.Crash))
+			fmt.Fprintf(&s, " (%v, %v)", st.Fault, st.Crash)
 		}
 		s.WriteString("\n")
 	}

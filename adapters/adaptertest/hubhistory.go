@@ -50,9 +50,9 @@ type hubStep struct {
 
 func (h hubHistory) String() string {
 	var s strings.Builder
-	s.WriteString(fmt.Sprintf("seed %d, %.0f %% of calls fail, calls take up to %v, penalties %v\n", h.Seed, 100*h.Rate, h.Slow, h.Longer))
+	fmt.Fprintf(&s, "seed %d, %.0f %% of calls fail, calls take up to %v, penalties %v\n", h.Seed, 100*h.Rate, h.Slow, h.Longer)
 	for _, st := range h.Steps {
-		s.WriteString(fmt.Sprintf("after %v: %s\n", st.After, st.What))
+		fmt.Fprintf(&s, "after %v: %s\n", st.After, st.What)
 	}
 	return s.String()
 }

@@ -168,7 +168,7 @@ func (r *reading) doubtful(from, to adapters.Place) bool {
 // match reads items from a place on, and returns the place behind them, or why
 // they don't stand there.
 func (r *reading) match(at adapters.Place, items []item) (adapters.Place, string) {
-	begun := false
+	begun, lines := false, 0
 	var gap *item
 	for i, it := range items {
 		if it.notice && it.reason == cutReason {
@@ -199,12 +199,16 @@ func (r *reading) match(at adapters.Place, items []item) (adapters.Place, string
 			at.Byte, left = at.Byte+len(left)-len(cut), cut // a message doesn't begin with a lot of nothing
 		}
 		begun = true
+		lines++
 		switch {
 		case at.Line > int64(len(r.printed)):
 			return at, fmt.Sprintf("%q stands behind the end of the log", short(it.text))
 		case left == it.text:
 			at = adapters.Place{Line: at.Line + 1}
 		case it.text != "" && strings.HasPrefix(left, it.text) && i == len(items)-1:
+			if lines > 1 {
+				return at, fmt.Sprintf("line %d was cut behind another, which it needn't be", at.Line)
+			}
 			at.Byte += len(it.text)
 		default:
 			return at, fmt.Sprintf("%q stands where line %d should, from byte %d: %q", short(it.text), at.Line, at.Byte, short(left))

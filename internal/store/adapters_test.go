@@ -5,12 +5,15 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/adaptertest"
 	"github.com/panebridge/panebridge/internal/store"
 	"github.com/panebridge/panebridge/polling"
+	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -68,5 +71,50 @@ func TestDocumentsLiveOnTheDatabase(t *testing.T) {
 		n++
 		b := open(t, filepath.Join(dir, fmt.Sprint(n)+".db"), maxLines)
 		return b, func() { _ = b.Close() }
+	})
+}
+
+// ledgerOf is one process's access to the ledger in a store.
+type ledgerOf struct {
+	qos.Ledger
+	killed atomic.Bool
+}
+
+func (l *ledgerOf) Write(ctx context.Context, entries []qos.Entry) error {
+	if l.killed.Load() {
+		return adaptertest.ErrKilled
+	}
+	return l.Ledger.Write(ctx, entries)
+}
+
+// Daemons live random lives on the database in a file.
+func TestDaemonsLiveOnTheDatabase(t *testing.T) {
+	times := 15
+	switch {
+	case os.Getenv("PANEBRIDGE_STRESS") != "":
+		times = 200
+	case testing.Short():
+		times = 5
+	}
+	dir, n := t.TempDir(), 0
+	var now backend
+	adaptertest.HubHistories(t, times, adaptertest.Daemon{
+		New: func(c *adaptertest.Conn) adapters.Adapter {
+			return &adaptertest.Adapter{
+				Conn: c, Form: adapters.Shape{MaxLen: 1000, MaxFile: 1 << 20, OwnThread: true, LiveRows: 2},
+				QoS: qos.Options{FlushLimit: 24 * time.Hour, Seed: 1},
+			}
+		},
+		Backend: func(maxLines int64) (adaptertest.Backend, func()) {
+			n++
+			now = open(t, filepath.Join(dir, fmt.Sprint(n)+".db"), maxLines)
+			return now, func() { _ = now.Close() }
+		},
+		Ledger: func() func() (qos.Ledger, func()) {
+			return func() (qos.Ledger, func()) {
+				l := &ledgerOf{Ledger: now.Ledger("mem")}
+				return l, func() { l.killed.Store(true) }
+			}
+		},
 	})
 }

@@ -1,0 +1,73 @@
+package adapters
+
+import "github.com/panebridge/panebridge/qos"
+
+// settle works out what a reply means for the document, and what the scheduler is
+// told. sent is the message that was sent or changed.
+func settle(s sight, st step, r Reply) (after Document, sent *Message, _ qos.Result) {
+	in := *st.before.Intent
+	result := qos.Result{Outcome: r.Outcome, RetryAfter: r.RetryAfter, Global: r.Global, Err: r.Err}
+	switch {
+	case r.Outcome == qos.Delivered:
+		after = st.before.after(in, r.ID, r.Existed)
+		return after, sentMessage(in, r), s.told(result, after, st.more)
+	case r.Outcome == qos.Migrated:
+		after = s.doc
+		after.Chat = r.Chat
+		return after, nil, result
+	case r.Outcome == qos.Rejected && r.Missing == MissingMessage && in.Kind == KindEdit:
+		// What the message shows stays, and the rest goes into the next. If this was
+		// a second try, the first one may have been done before.
+		if s.doc.Intent != nil {
+			after = s.doc.unresolved()
+		} else {
+			after = st.before.without(in.Message.ID)
+			after.Intent = nil
+		}
+		result.Outcome, result.Err = qos.Delivered, nil
+		return after, nil, s.told(result, after, true)
+	case r.Outcome == qos.Rejected && r.Missing == MissingThread && st.before.Thread != "":
+		after = s.doc
+		after.Thread, after.Tail, after.Stale, after.Intent, after.Doubt = "", nil, nil, nil, Doubt{}
+		result.Outcome, result.Err = qos.Delivered, nil
+		return after, nil, s.told(result, after, true)
+	case r.Outcome == qos.Uncertain || r.Outcome == qos.OutcomeUnknown:
+		result.Outcome = qos.Uncertain
+		return st.before, nil, result
+	case r.Outcome == qos.Unchanged:
+		result.Outcome = qos.NotSent // it would count as delivered
+		return s.doc, nil, result
+	default:
+		return s.doc, nil, result // surely not done: all is as it was before
+	}
+}
+
+// told fills in the numbers that the scheduler goes by.
+func (s *sight) told(r qos.Result, after Document, more bool) qos.Result {
+	t := *s
+	t.doc, t.waiting = after, nil
+	r.Delivered = after.Delivered()
+	if s.binding.View == ViewScreen || t.log.all && !t.page().Cut && allBlank(t.log.between(after.Shown, Place{Line: s.progress.Head + 1})) {
+		r.Delivered = max(r.Delivered, s.progress.Head)
+	}
+	if !t.due() {
+		r.Final = max(s.call.Final, after.Announced)
+	}
+	r.More = more || after.Shown.Byte > 0
+	return r
+}
+
+func sentMessage(in Intent, r Reply) *Message {
+	m := in.Message
+	switch {
+	case in.Kind == KindThread:
+		return nil
+	case in.Kind == KindEdit:
+		return &m
+	case r.ID == "":
+		return nil
+	default:
+		m.ID = r.ID
+		return &m
+	}
+}

@@ -1,0 +1,127 @@
+package adapters
+
+import (
+	"strings"
+	"time"
+
+	"github.com/panebridge/panebridge/qos"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// sight is what's known when a slot comes: all that a plan depends on.
+type sight struct {
+	now      time.Time
+	nonce    string // for a new message
+	call     qos.Call
+	binding  Binding
+	doc      Document
+	session  sessions.Session
+	progress Progress
+	live     []string // rows of the live region
+	log      backlog  // from the first line that a message to edit shows
+	shape    Shape
+
+	waiting []Piece // what pending returns, once it was asked
+}
+
+// due says whether the end of a turn is to be announced.
+func (s *sight) due() bool { return s.turnEnd() > 0 }
+
+// turnEnd is the line at which the newest turn ended that's to be announced; 0: none
+// is.
+func (s *sight) turnEnd() int64 {
+	p, d := s.progress, s.doc
+	switch {
+	case s.call.Final > max(d.Announced, p.TurnEnd):
+		return s.call.Final // the log has forgotten that turn
+	case p.Turn > d.Turn && p.TurnEnd > d.Announced:
+		return p.TurnEnd
+	default:
+		return 0
+	}
+}
+
+func (s *sight) ended() bool { return s.session.State == sessions.StateEnded }
+
+// limit is the last line that's to be shown now. The message that announces a turn's
+// end ends with it.
+func (s *sight) limit() int64 {
+	switch end := s.turnEnd(); {
+	case s.ended():
+		return s.progress.Head
+	case end > 0:
+		return end
+	case s.binding.View == ViewFinal:
+		return s.progress.TurnEnd
+	default:
+		return s.progress.Head
+	}
+}
+
+// pending is what's to be shown and isn't, as far as it's loaded. The document
+// doesn't change any more when it's asked.
+func (s *sight) pending() []Piece {
+	if s.waiting == nil {
+		s.waiting = s.log.between(s.doc.Shown, Place{Line: s.limit() + 1})
+	}
+	return s.waiting
+}
+
+// start is where pending begins: behind what's shown, or what the log has dropped.
+func (s *sight) start() Place {
+	return laterPlace(s.doc.Shown, Place{Line: min(s.log.first(), s.limit()+1)})
+}
+
+// all says whether pending is all there is.
+func (s *sight) all() bool { return s.log.all || s.loaded() > s.limit() }
+
+// loaded is the number of the first line behind what's loaded.
+func (s *sight) loaded() int64 { return s.log.first() + int64(len(s.log.pieces)) }
+
+// page is an empty page for what's pending.
+func (s *sight) page() Page {
+	var p Page
+	shown := s.doc.Shown.Line
+	if end := s.start().Line; end > shown {
+		p.Cut, p.Dropped = true, max(0, end-max(shown, s.doc.Doubt.To.Line))
+	}
+	p.Double = s.start().Before(s.doc.Doubt.To)
+	return p
+}
+
+// nothing says that there's nothing to show and nothing to announce.
+func (s *sight) nothing() bool {
+	if s.binding.View == ViewScreen {
+		return len(s.live) == 0 && !s.due()
+	}
+	return !s.due() && !s.page().Cut && allBlank(s.pending())
+}
+
+func (s *sight) needsThread() bool {
+	return s.shape.OwnThread && s.doc.target(s.binding).Thread == ""
+}
+
+// fitsTail says whether all that's pending can be added to the tail.
+func (s *sight) fitsTail() bool {
+	t := s.doc.Tail
+	if t == nil || s.due() || s.ended() || s.page().Cut || !s.all() {
+		return false
+	}
+	pieces := withoutBlankEnd(s.log.between(t.From, Place{Line: s.limit() + 1}))
+	return s.shape.fits(t.page().plus(pieces))
+}
+
+// liveRows are the rows of a live region worth showing.
+func liveRows(l *sessions.Live) []string {
+	if l == nil {
+		return nil
+	}
+	rows := l.Rows
+	for len(rows) > 0 && strings.TrimSpace(rows[0]) == "" {
+		rows = rows[1:]
+	}
+	for len(rows) > 0 && strings.TrimSpace(rows[len(rows)-1]) == "" {
+		rows = rows[:len(rows)-1]
+	}
+	return rows
+}
