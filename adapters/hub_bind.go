@@ -119,8 +119,8 @@ func (h *Hub) applyRules(ctx context.Context, s sessions.Session, start int64) e
 		switch {
 		case b == nil:
 			_, err = h.create(ctx, w, start)
-		case b.Origin == ByRule && !b.Unbound && (b.View != w.View || b.Input != w.Input):
-			_, err = h.change(ctx, b, w)
+		case b.Origin == ByRule && !b.Unbound && (b.View != w.View || b.Input != w.Input || b.Disabled != ""):
+			_, err = h.change(ctx, b, w) // what was refused is tried again: it may have been repaired
 		}
 		errs = append(errs, err)
 	}
@@ -172,14 +172,19 @@ func (h *Hub) change(ctx context.Context, b *bound, want Binding) (Binding, erro
 
 // revived is the document with which a binding works again that didn't.
 func (h *Hub) revived(ctx context.Context, b *bound) (Document, error) {
-	if !b.Unbound {
-		kept, err := h.opt.Store.Bindings(ctx)
-		if i := slices.IndexFunc(kept, func(k Kept) bool { return k.Binding.ID == b.ID }); err != nil || i >= 0 {
-			return kept[max(i, 0)].Document, err
-		}
+	if b.Unbound {
+		p, err := h.opt.Log.Progress(ctx, b.Session)
+		return NewDocument(p.Head, p), err
 	}
-	p, err := h.opt.Log.Progress(ctx, b.Session)
-	return NewDocument(p.Head, p), err
+	kept, err := h.opt.Store.Bindings(ctx)
+	if err != nil {
+		return Document{}, err
+	}
+	i := slices.IndexFunc(kept, func(k Kept) bool { return k.Binding.ID == b.ID })
+	if i < 0 {
+		return Document{}, fmt.Errorf("%w binding %s", sessions.ErrUnknown, b.ID)
+	}
+	return kept[i].Document, nil
 }
 
 // drop forgets a binding. life is held.

@@ -572,6 +572,26 @@ func TestARefusedBindingGoesOnWhereItWas(t *testing.T) {
 	})
 }
 
+func TestABindingByRuleIsTriedAgainOnReload(t *testing.T) {
+	inBubble(t, func(t *testing.T, r *rig) {
+		r.rules = []adapters.Rule{rule(t, "*", "a:-1")}
+		r.start()
+		r.begin("pb_1", "agent-1")
+		r.platforms["a"].DeleteChat("-1")
+		r.print("pb_1", "one")
+		r.pass(time.Minute)
+		r.print("pb_1", "two")
+		r.pass(time.Minute)
+		if n := len(r.platforms["a"].Arrivals()); n != 1 || len(r.disabled) != 1 {
+			t.Errorf("%d calls to a chat that's gone, said %d times; want one of each", n, len(r.disabled))
+		}
+		r.platforms["a"].AddGroup("-1", false)
+		r.must(r.hub.SetRules(context.Background(), r.rules))
+		r.pass(time.Minute)
+		r.wantTexts("a", "-1", "one\ntwo")
+	})
+}
+
 func TestABindingOfAnAdapterThatIsGoneRests(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		t.Helper()
@@ -805,4 +825,36 @@ func TestAfterAllSessionsAreClosedNothingIsLeft(t *testing.T) {
 			t.Errorf("500 sessions later, %d bytes more are in use", grown)
 		}
 	})
+}
+
+// An event costs nothing but telling the scheduler, however many sessions there are.
+func BenchmarkOutput(b *testing.B) {
+	m := adaptertest.NewMemory(0)
+	house := adaptertest.NewHouse(m)
+	p := adaptertest.NewPlatform(adaptertest.Options{})
+	hub, err := adapters.NewHub(adapters.HubOptions{
+		Outlets: []adapters.Outlet{{Adapter: &adaptertest.Adapter{Conn: p.Connect()}, Budget: qos.NewLocalBudget(nil)}},
+		Store:   m, Log: m, Sessions: house,
+		Rules: []adapters.Rule{{Session: "*", To: adapters.Target{Adapter: "mem", Chat: "-1"}}},
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	const n = 2000
+	ids := make([]sessions.ID, n)
+	for i := range ids {
+		ids[i] = sessions.ID(fmt.Sprintf("pb_%012d", i))
+		if err := house.Begin(ids[i], fmt.Sprint("agent-", i)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := hub.Load(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	ev := sessions.OutputEvent{Lines: make([]sessions.Line, 1)}
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		ev.Session, ev.Lines[0].N = ids[i%n], int64(i)
+		hub.Output(ev)
+	}
 }

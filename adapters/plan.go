@@ -123,7 +123,7 @@ func (s *sight) send() step {
 	complete := s.all() && allBlank(left)
 	if complete && s.due() && len(p.Pieces) == 0 {
 		p.Ended = true
-		p.Double = p.Double || s.doc.Doubt.Turn >= s.progress.Turn
+		p.Double = p.Double || s.doc.Doubt.Turn > 0 && s.doc.Doubt.Turn >= s.progress.Turn
 	}
 	ring := complete && (s.due() || s.ended())
 	m := s.message(p, s.start())
@@ -208,7 +208,7 @@ func (s *sight) again(in Intent) (_ step, ok bool) {
 		if !s.mine(m.ID) {
 			return step{}, false
 		}
-	case in.Kind == KindSend && s.now.Sub(in.At) < s.shape.NonceFor:
+	case in.Kind == KindSend && s.knowsNonce(in):
 	default:
 		return step{}, false
 	}
@@ -237,6 +237,14 @@ func (s *sight) again(in Intent) (_ step, ok bool) {
 	st := s.step(Op{Kind: in.Kind, Message: m.ID, Page: p}, in, true)
 	st.before.Intent.At = at
 	return st, true
+}
+
+// knowsNonce says whether the platform surely remembers the nonce of a send. A
+// clock that was set back makes it look younger than it is, but not from the
+// future.
+func (s *sight) knowsNonce(in Intent) bool {
+	age := s.now.Sub(in.At)
+	return age >= 0 && age < s.shape.NonceFor
 }
 
 // mine says whether a message can still be edited as far as the document knows.

@@ -100,6 +100,24 @@ func TestLongTextTakesSeveralSlots(t *testing.T) {
 	})
 }
 
+// TestOneLineMayTakeSeveralSlots: the numbers are reached, but not all is said.
+func TestOneLineMayTakeSeveralSlots(t *testing.T) {
+	inArena(t, qos.Options{}, nil, func(a *arena) {
+		parts := 0
+		a.outcome = func(call qos.Call) *qos.Result {
+			parts++
+			return &qos.Result{Outcome: qos.Delivered, Delivered: call.Wanted, Final: call.Final, More: parts%3 != 0}
+		}
+		a.open("doc", group)
+		a.want("doc", 1, false)
+		a.post(group, "request", qos.Interactive)
+		a.pass(5 * time.Minute)
+		if n := len(a.made(nil)); n != 6 {
+			t.Errorf("%d calls for two things of three parts each", n)
+		}
+	})
+}
+
 // TestLiveRegionIsRare: a change of the live region alone is shown every 30 s.
 func TestLiveRegionIsRare(t *testing.T) {
 	inArena(t, qos.Options{}, nil, func(a *arena) {

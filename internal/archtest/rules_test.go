@@ -45,7 +45,8 @@ var rules = map[string][]string{
 	"internal/redact":    {},
 	"internal/render":    {"sessions"},
 
-	"internal/render/*": {"sessions", "internal/render"},
+	"internal/render/*":          {"sessions", "internal/render"},
+	"internal/render/screenshot": {"sessions", "internal/render/sgr"},
 
 	// The scheduler against others, in virtual time.
 	"internal/qosbench": {"qos"},

@@ -1,0 +1,31 @@
+package discord
+
+import (
+	"math"
+
+	"github.com/panebridge/panebridge/internal/render"
+)
+
+// MaxUnits is the longest content of a message
+// (docs.discord.com/developers/resources/message). Discord says characters; UTF-16
+// units are never fewer.
+const MaxUnits = 2000
+
+// Form is how Discord takes a message of at most so many UTF-16 units.
+func Form(units int) render.Form {
+	return render.Form{
+		Room:   func(t render.Text) (int, int) { return units - utf16Len(Markdown(t)), math.MaxInt / 2 },
+		Widest: 2, // each character may need a backslash
+	}
+}
+
+func utf16Len(s string) int {
+	n := 0
+	for _, r := range s {
+		n++
+		if r > 0xFFFF {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,132 @@
+package discord
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/panebridge/panebridge/internal/render"
+)
+
+// Markdown writes a text as the content of a message. A text with nothing to see
+// becomes an empty one, which Discord refuses.
+func Markdown(t render.Text) string {
+	if t.Blank() {
+		return ""
+	}
+	var w writer
+	for _, l := range lines(t) {
+		w.line(l)
+	}
+	w.leaveCode()
+	out := strings.TrimRightFunc(w.String(), unicode.IsSpace)
+	if first, _ := utf8.DecodeRuneInString(out); unicode.IsSpace(first) {
+		out = zeroWidth + out // Discord would cut the indentation
+	}
+	return out
+}
+
+// zeroWidth divides what would be markup together. It can't be seen.
+const zeroWidth = "\u200b"
+
+// line is a line of a text.
+type line struct {
+	spans []span
+	style render.Style // of the line as a whole: quote and code
+}
+
+// span is text of one style within a line.
+type span struct {
+	text  string
+	style render.Style
+}
+
+// lines divides a text into lines, without empty ones at its ends.
+func lines(t render.Text) []line {
+	out := []line{{}}
+	for _, r := range t.Runs() {
+		for i, s := range strings.Split(r.Text, "\n") {
+			if i > 0 {
+				out = append(out, line{style: r.Style})
+			}
+			last := &out[len(out)-1]
+			if s == "" {
+				continue
+			}
+			if len(last.spans) == 0 || r.Style.Pre {
+				last.style = r.Style
+			}
+			last.add(span{s, r.Style})
+		}
+	}
+	for len(out) > 1 && len(out[0].spans) == 0 {
+		out = out[1:]
+	}
+	return out
+}
+
+// add appends a span, to the last one if it looks the same.
+func (l *line) add(s span) {
+	if n := len(l.spans); n > 0 && l.spans[n-1].style == s.style {
+		l.spans[n-1].text += s.text
+		return
+	}
+	l.spans = append(l.spans, s)
+}
+
+// writer writes lines.
+type writer struct {
+	strings.Builder
+	code  bool         // a fence is open
+	style render.Style // its
+}
+
+func (w *writer) line(l line) {
+	if w.code && (!l.style.Pre || l.style.Language != w.style.Language || l.style.Quote != w.style.Quote) {
+		w.leaveCode()
+	}
+	if l.style.Pre && !w.code {
+		w.enterCode(l.style)
+	}
+	w.begin(l.style)
+	if !l.style.Pre {
+		w.spans(l.spans)
+		return
+	}
+	for strings.Contains(w.text(l), "```") {
+		l = line{spans: []span{{text: strings.ReplaceAll(w.text(l), "```", "``"+zeroWidth+"`")}}}
+	}
+	w.WriteString(w.text(l))
+}
+
+func (*writer) text(l line) string {
+	var b strings.Builder
+	for _, s := range l.spans {
+		b.WriteString(s.text)
+	}
+	return b.String()
+}
+
+// begin begins a line.
+func (w *writer) begin(style render.Style) {
+	if w.Len() > 0 {
+		w.WriteByte('\n')
+	}
+	if style.Quote != render.NotQuoted {
+		w.WriteString("> ")
+	}
+}
+
+func (w *writer) enterCode(style render.Style) {
+	w.begin(style)
+	w.WriteString("```" + style.Language)
+	w.code, w.style = true, style
+}
+
+func (w *writer) leaveCode() {
+	if w.code {
+		w.begin(w.style)
+		w.WriteString("```")
+		w.code = false
+	}
+}

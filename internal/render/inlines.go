@@ -1,0 +1,145 @@
+package render
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	east "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+)
+
+// inlines emits the text in a block, or in emphasis or a link.
+func (w *walker) inlines(parent ast.Node) {
+	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
+		w.inline(n)
+	}
+}
+
+func (w *walker) inline(n ast.Node) {
+	was := w.style
+	switch n := n.(type) {
+	case *ast.Text:
+		w.textNode(n)
+	case *ast.CodeSpan:
+		w.style.Code = true
+		w.inlines(n)
+	case *ast.Emphasis:
+		w.style.Bold = was.Bold || n.Level == 2
+		w.style.Italic = was.Italic || n.Level == 1
+		w.inlines(n)
+	case *east.Strikethrough:
+		w.style.Strike = true
+		w.inlines(n)
+	case *ast.Link:
+		w.link(n, target(n.Destination), len(n.Title) > 0)
+	case *ast.Image:
+		w.atom("🖼 ", n.Pos())
+		w.link(n, target(n.Destination), len(n.Title) > 0)
+	case *ast.AutoLink:
+		w.autoLink(n)
+	case *ast.RawHTML:
+		w.segments(n.Segments)
+	case *east.TaskCheckBox: // it's the item's marker
+	default:
+		w.inlines(n)
+	}
+	w.style = was
+}
+
+func (w *walker) textNode(n *ast.Text) {
+	if n.IsRaw() {
+		w.rawText(n.Segment)
+	} else {
+		w.unescaped(n.Segment)
+	}
+	if n.SoftLineBreak() || n.HardLineBreak() {
+		w.newline()
+	}
+}
+
+// rawText emits text of code within a line, where line ends are blanks.
+func (w *walker) rawText(s text.Segment) {
+	w.line(strings.ReplaceAll(w.value(s), "\n", " "), s.Start)
+}
+
+// target is the target of a link as a URL: without the escapes of Markdown, with
+// those of URLs.
+func target(destination []byte) string { return string(util.URLEscape(destination, true)) }
+
+// link emits the text of a link or an image. What a chat can't open is shown behind
+// it, as it was written, and so is a title.
+func (w *walker) link(n ast.Node, url string, titled bool) {
+	from, to := tail(n)
+	blank := isBlank(n, w.src)
+	open := !w.bare && isWeb(url) && !blank
+	before := len(w.runs)
+	if open && w.style.URL == "" {
+		was := w.style
+		w.style.URL = url
+		w.inlines(n)
+		w.style = was
+	} else {
+		open = false
+		w.inlines(n)
+	}
+	if from+1 >= to {
+		return
+	}
+	if open && !titled {
+		if w.from > n.Pos() && len(w.runs) == before {
+			w.hidden(from, to)
+		}
+		return
+	}
+	if !blank {
+		w.atom(" ", from)
+	}
+	w.text(string(w.src[from+1:to]), from+1)
+}
+
+// hidden passes over the markup behind a text that was shown in messages before. If
+// the markup goes on behind the line that they could see, or they had seen only a
+// part of it, they have shown it as text: then the rest is text too.
+func (w *walker) hidden(from, to int) {
+	if w.from >= to {
+		return
+	}
+	end := bytes.IndexByte(w.src[w.from-1:], '\n') // of the line that they could see
+	start := max(w.from, from)
+	if end >= 0 && to > w.from-1+end || bytes.IndexByte(w.src[from:start], '\n') >= 0 {
+		w.text(string(w.src[start:to]), start)
+	}
+}
+
+// autoLink emits a link whose text is its target. Platforms find it by themselves;
+// only one that has what could be taken for a mention needs to be said to be one.
+func (w *walker) autoLink(n *ast.AutoLink) {
+	label := n.Label(w.src)
+	at := n.Pos() + max(0, bytes.Index(w.src[n.Pos():], label))
+	url := string(n.URL(w.src))
+	if n.AutoLinkType == ast.AutoLinkURL && w.style.URL == "" && !w.bare && strings.Contains(url, "@") && isWeb(url) {
+		w.style.URL = url
+	}
+	w.line(string(label), at)
+}
+
+// isBlank says that a node has no text that can be seen.
+func isBlank(n ast.Node, src []byte) bool {
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		switch c := c.(type) {
+		case *ast.Text:
+			if strings.ContainsFunc(string(c.Segment.Value(src)), visible) {
+				return false
+			}
+		case *ast.Image, *ast.AutoLink, *ast.RawHTML:
+			return false
+		default:
+			if !isBlank(c, src) {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,91 @@
+package render
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Kind is what a part's text is.
+type Kind uint8
+
+// The kinds of part.
+const (
+	Plain  Kind = iota // text without markup
+	Answer             // Markdown
+	Pane               // rows of a terminal: shown as code, lines as wide as they are
+	User               // what a person wrote: quoted
+	Tool               // a tool call or result, in short
+	Notice             // said by panebridge itself: a gap, a mark
+)
+
+// Part is a stretch of a session's output of one kind.
+type Part struct {
+	Kind Kind
+	// Source is its text, with "\n" between lines. That of an answer begins where
+	// the answer does, even if a message begins later: what a line means depends on
+	// those before it.
+	Source string
+	Author string // who wrote it; of User, may be ""
+}
+
+// Place is a place between the characters of parts: before byte Byte of the source
+// of part Part. Both count from 0.
+type Place struct{ Part, Byte int }
+
+// Before says whether p stands before o.
+func (p Place) Before(o Place) bool {
+	return p.Part < o.Part || p.Part == o.Part && p.Byte < o.Byte
+}
+
+// End is the place behind all parts.
+func End(parts []Part) Place { return Place{Part: len(parts)} }
+
+// Render returns what parts show between two places.
+func Render(parts []Part, from, to Place) Text { return newView(parts, from).until(to) }
+
+// partGap is how many line breaks stand between two parts. Code has a frame, which
+// keeps it apart.
+func partGap(a, b Kind) int {
+	if a == b || a == Pane || b == Pane {
+		return 1
+	}
+	return 2
+}
+
+// runeStart is the byte at or before i at which a rune starts.
+func runeStart(s string, i int) int {
+	i = min(max(i, 0), len(s))
+	for i > 0 && i < len(s) && !utf8.RuneStart(s[i]) {
+		i--
+	}
+	return i
+}
+
+// lineEnd is the end of the line in which a stretch up to byte at ends: that line
+// counts as known.
+func lineEnd(s string, at int) int {
+	if at == 0 || s[at-1] == '\n' {
+		return at
+	}
+	if i := strings.IndexByte(s[at:], '\n'); i >= 0 {
+		return at + i
+	}
+	return len(s)
+}
+
+func (b *builder) part(p Part, at restart) {
+	switch p.Kind {
+	case Answer:
+		b.markdown(at)
+	case Pane:
+		b.lines(Style{Pre: true})
+	case Tool:
+		b.lines(Style{Code: true})
+	case Notice:
+		b.lines(Style{Italic: true})
+	case User:
+		b.user(p.Author)
+	default:
+		b.lines(Style{})
+	}
+}

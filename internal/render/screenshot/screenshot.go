@@ -1,0 +1,59 @@
+package screenshot
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/png"
+
+	"github.com/go-fonts/dejavu/dejavusansmono"
+	"github.com/go-fonts/dejavu/dejavusansmonobold"
+	"golang.org/x/image/font/sfnt"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// The most that's drawn. Telegram takes photos whose sides add up to 10,000 pixels
+// (core.telegram.org/bots/api#sendphoto), and nobody reads more on a phone.
+const (
+	MaxColumns = 300
+	MaxRows    = 120
+)
+
+// Renderer draws screens. It's safe for concurrent use.
+type Renderer struct {
+	regular, bold *sfnt.Font
+}
+
+// New returns a Renderer.
+func New() (*Renderer, error) {
+	regular, err := sfnt.Parse(dejavusansmono.TTF)
+	if err != nil {
+		return nil, fmt.Errorf("parse font DejaVu Sans Mono: %w", err)
+	}
+	bold, err := sfnt.Parse(dejavusansmonobold.TTF)
+	if err != nil {
+		return nil, fmt.Errorf("parse font DejaVu Sans Mono Bold: %w", err)
+	}
+	return &Renderer{regular, bold}, nil
+}
+
+// PNG draws a screen. Of one with more than MaxColumns or MaxRows it draws the left
+// columns and the last rows, and says that it's cut.
+func (r *Renderer) PNG(s sessions.Screen) (data []byte, cut bool, err error) {
+	img, cut := r.Image(s)
+	var b bytes.Buffer
+	// The fastest of compressions makes a file of a third more, which is nothing
+	// beside what an upload costs anyway.
+	encoder := png.Encoder{CompressionLevel: png.BestSpeed}
+	if err := encoder.Encode(&b, img); err != nil {
+		return nil, cut, fmt.Errorf("encode screenshot: %w", err)
+	}
+	return b.Bytes(), cut, nil
+}
+
+// Image draws a screen as PNG does.
+func (r *Renderer) Image(s sessions.Screen) (img image.Image, cut bool) {
+	g, cut := newGrid(s)
+	return newDrawing(r, g).draw(), cut
+}
