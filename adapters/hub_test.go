@@ -574,6 +574,7 @@ func TestARefusedBindingGoesOnWhereItWas(t *testing.T) {
 
 func TestABindingByRuleIsTriedAgainOnReload(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
+		t.Helper()
 		r.rules = []adapters.Rule{rule(t, "*", "a:-1")}
 		r.start()
 		r.begin("pb_1", "agent-1")

@@ -82,7 +82,7 @@ func TestTheBotHasAWindowOfItsOwn(t *testing.T) {
 				t.Fatalf("call %d: %v", i+1, err)
 			}
 			if i == 30 {
-				refused(t, err, adaptertest.TooMany)
+				_ = refused(t, err, adaptertest.TooMany)
 			}
 		}
 	})
@@ -118,7 +118,7 @@ func TestAllMethodsShareAGroupsWindow(t *testing.T) {
 			t.Fatalf("the 20th: %v", err)
 		}
 		_, err = do(hello("-1"))
-		refused(t, err, adaptertest.TooMany)
+		_ = refused(t, err, adaptertest.TooMany)
 		if n := p.Worst(time.Minute, func(c adaptertest.Call) bool { return c.Method != adaptertest.Typing }); n != 21 {
 			t.Errorf("the most that came within a minute is %d, want 21", n)
 		}
@@ -195,7 +195,7 @@ func TestWhatCannotBeShownIsRefused(t *testing.T) {
 		} {
 			time.Sleep(time.Minute)
 			_, err := do(tt.call)
-			refused(t, err, tt.want)
+			_ = refused(t, err, tt.want)
 		}
 		p.Freeze(m.ID)
 		_, err = do(edit("-2", m.ID, "x"))
