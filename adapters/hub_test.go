@@ -671,23 +671,23 @@ func TestNothingIsSentThatCouldNotBeKept(t *testing.T) {
 		r.rules = []adapters.Rule{rule(t, "*", "a:-1")}
 		r.start()
 		r.begin("pb_1", "agent-1")
-		r.process.Fault = func(d adapters.Document) error {
+		r.process.SetFault(func(d adapters.Document) error {
 			if d.Intent != nil {
 				return sessions.ErrUnavailable
 			}
 			return nil
-		}
+		})
 		r.print("pb_1", "one")
 		r.pass(10 * time.Minute)
 		if n := len(r.platforms["a"].Arrivals()); n > 0 {
 			t.Errorf("%d calls were made whose intent couldn't be kept", n)
 		}
-		r.process.Fault = func(d adapters.Document) error {
+		r.process.SetFault(func(d adapters.Document) error {
 			if d.Intent == nil {
 				return sessions.ErrUnavailable
 			}
 			return nil
-		}
+		})
 		r.pass(2 * time.Minute)
 		r.print("pb_1", "two") // the receipt before wasn't kept: that's no reason to send again
 		r.pass(2 * time.Minute)

@@ -41,12 +41,18 @@ var ErrKilled = errors.New("the process was killed")
 // Process is one process's access to a Backend's bindings and documents.
 type Process struct {
 	adapters.Store
-	// Fault is asked before each write of a document; what it returns is the write's
-	// error. Nil: no fault.
-	Fault func(d adapters.Document) error
 
 	mu     sync.Mutex
 	killed bool
+	fault  func(d adapters.Document) error
+}
+
+// SetFault has a function asked before each write of a document; what it returns is
+// the write's error. Nil: no fault.
+func (p *Process) SetFault(fault func(d adapters.Document) error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.fault = fault
 }
 
 // Kill ends the process's access: nothing is written any more, as if it had died at
@@ -82,8 +88,11 @@ func (p *Process) DropBinding(ctx context.Context, id adapters.BindingID) error 
 
 // PutDocument implements adapters.Store.
 func (p *Process) PutDocument(ctx context.Context, id adapters.BindingID, d adapters.Document, sent *adapters.Message) error {
-	if p.Fault != nil {
-		if err := p.Fault(d); err != nil {
+	p.mu.Lock()
+	fault := p.fault
+	p.mu.Unlock()
+	if fault != nil {
+		if err := fault(d); err != nil {
 			return err
 		}
 	}

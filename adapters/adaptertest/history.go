@@ -260,7 +260,7 @@ func liveRows(r *rand.Rand) []string {
 // deliverSomehow makes a call, which may fail, and the process with it.
 func (l *life) deliverSomehow() error {
 	crash := l.now.Crash
-	l.process.Fault = func(d adapters.Document) error {
+	l.process.SetFault(func(d adapters.Document) error {
 		call := d.Intent != nil
 		if call {
 			l.intent = Doubt{From: d.Shown, To: d.Intent.Shown}
@@ -269,7 +269,7 @@ func (l *life) deliverSomehow() error {
 			l.process.Kill()
 		}
 		return nil
-	}
+	})
 	if crash == afterIntent {
 		l.platform.SetFault(func(c Call) Fault {
 			l.process.Kill()
@@ -284,7 +284,7 @@ func (l *life) deliverSomehow() error {
 		return err
 	}
 	l.judge(before, r)
-	l.process.Fault = nil
+	l.process.SetFault(nil)
 	if r.Outcome == qos.Throttled {
 		time.Sleep(r.RetryAfter) // as the scheduler does
 	}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -131,10 +133,12 @@ type hubLife struct {
 	stop    context.CancelFunc
 	stopped chan error
 
-	faulty bool
+	faulty atomic.Bool
+	wrong  []string
+
+	mu     sync.Mutex // calls fail on goroutines of their own
 	random *rand.Rand
 	doubts map[sessions.ID][]Doubt
-	wrong  []string
 }
 
 // mostSessions live in one life.
@@ -157,7 +161,7 @@ func (h hubHistory) live(d Daemon, b Backend) []string {
 	if err := l.start(); err != nil {
 		return []string{err.Error()}
 	}
-	l.faulty = true
+	l.faulty.Store(true)
 	for _, st := range h.Steps {
 		time.Sleep(st.After)
 		synctest.Wait()
@@ -217,7 +221,7 @@ func (l *hubLife) exit(killed bool) error {
 	if killed {
 		l.process.Kill()
 		l.kill()
-		l.conn.Kill(l.random.IntN(2) == 0)
+		l.conn.Kill(l.half())
 	}
 	l.stop()
 	err := <-l.stopped
@@ -228,17 +232,27 @@ func (l *hubLife) exit(killed bool) error {
 	return err
 }
 
+// half is true in one of two cases.
+func (l *hubLife) half() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.random.IntN(2) == 0
+}
+
 // doubtAll notes that what's under way may be shown or not.
 func (l *hubLife) doubtAll() {
 	kept, err := l.backend.Bindings(context.Background())
 	if err != nil {
 		l.wrong = append(l.wrong, err.Error())
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	for _, k := range kept {
 		l.doubt(k)
 	}
 }
 
+// doubt notes that a document's intent may be shown or not. mu is held.
 func (l *hubLife) doubt(k adapters.Kept) {
 	if in := k.Document.Intent; in != nil {
 		id := k.Binding.Session
@@ -248,9 +262,11 @@ func (l *hubLife) doubt(k adapters.Kept) {
 
 // fault is what goes wrong with a call. It's asked with the platform's lock held.
 func (l *hubLife) fault(c Call) Fault {
-	if !l.faulty {
+	if !l.faulty.Load() {
 		return Fault{}
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	f := Fault{RetryAfter: l.history.Longer}
 	if l.history.Slow > 0 {
 		f.Out, f.Back = time.Duration(l.random.Int64N(int64(l.history.Slow))), time.Duration(l.random.Int64N(int64(l.history.Slow)))
@@ -283,10 +299,10 @@ func (l *hubLife) step(st hubStep, r *rand.Rand) error {
 	case "begin":
 		return l.begin()
 	case "disk": // full for a while
-		l.process.Fault = func(adapters.Document) error { return sessions.ErrUnavailable }
+		l.process.SetFault(func(adapters.Document) error { return sessions.ErrUnavailable })
 		time.Sleep(20 * time.Second)
 		synctest.Wait()
-		l.process.Fault = nil
+		l.process.SetFault(nil)
 		l.doubtAll() // a receipt that couldn't be kept is one that a crash forgets
 		return nil
 	case "rules": // the same ones: nothing may change
@@ -322,7 +338,7 @@ func (l *hubLife) begin() error {
 // end lets the faults cease, ends all sessions, waits until everything is sent, and
 // looks.
 func (l *hubLife) end() {
-	l.faulty = false
+	l.faulty.Store(false)
 	for _, s := range l.house.List() {
 		if s.State == sessions.StateEnded {
 			continue
