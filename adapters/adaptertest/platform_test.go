@@ -199,10 +199,10 @@ func TestWhatCannotBeShownIsRefused(t *testing.T) {
 		}
 		p.Freeze(m.ID)
 		_, err = do(edit("-2", m.ID, "x"))
-		refused(t, err, adaptertest.NotEditable)
+		_ = refused(t, err, adaptertest.NotEditable)
 		p.DeleteChat("-2")
 		_, err = do(hello("-2"))
-		refused(t, err, adaptertest.ChatNotFound)
+		_ = refused(t, err, adaptertest.ChatNotFound)
 		p.Migrate("-1", "-1001")
 		_, err = do(hello("-1"))
 		if e := refused(t, err, adaptertest.Upgraded); e.MigratedTo != "-1001" {
