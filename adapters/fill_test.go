@@ -49,6 +49,32 @@ func TestFilledPagesAreTheWholeText(t *testing.T) {
 	})
 }
 
+// The same for any text, valid or not.
+func FuzzFill(f *testing.F) {
+	f.Add("one\ntwo\n\n"+strings.Repeat("x", 2000)+"\n👩‍👩‍👧‍👦", 500)
+	f.Add(strings.Repeat("\n", 3000)+"e"+strings.Repeat("\u0301", 3000), 4096)
+	f.Add("\xff\xfe\x00 \u200b\u2028", 0)
+	f.Fuzz(func(t *testing.T, text string, maxLen int) {
+		shape := Shape{MaxLen: maxLen % 10000}.withDefaults()
+		pieces := piecesOf(strings.Split(text, "\n")...)
+		want, got := strings.Join(strings.Fields(joined(pieces)), ""), ""
+		for n := 0; !allBlank(pieces); n++ {
+			p := shape.fill(Page{}, pieces)
+			if len(p.Pieces) == 0 || n > len(text) {
+				t.Fatalf("message %d of what's left shows nothing", n)
+			}
+			if units := UTF16Len(shape.Text(p)); units > shape.MaxLen {
+				t.Fatalf("a message of %d units, of at most %d", units, shape.MaxLen)
+			}
+			got += strings.Join(strings.Fields(joined(p.Pieces)), "")
+			pieces = rest(pieces, p)
+		}
+		if got != want {
+			t.Fatalf("the messages together are\n%q, the text\n%q", got, want)
+		}
+	})
+}
+
 func joined(pieces []Piece) string {
 	var out []string
 	for _, p := range pieces {

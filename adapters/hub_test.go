@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -31,6 +32,7 @@ type rig struct {
 	platforms map[string]*adaptertest.Platform
 	ledgers   map[string]func() (qos.Ledger, func())
 	disabled  []adapters.Binding
+	full      atomic.Bool // the store takes no bindings
 
 	process *adaptertest.Process
 	hub     *adapters.Hub
@@ -57,7 +59,7 @@ func newRig(t *testing.T, o adaptertest.Options) *rig {
 // start begins a process, and has it end with the test.
 func (r *rig) start() {
 	r.Helper()
-	r.process = &adaptertest.Process{Store: r.backend}
+	r.process = &adaptertest.Process{Store: &fullStore{Store: r.backend, full: &r.full}}
 	var outlets []adapters.Outlet
 	for _, name := range r.names {
 		ledger, _ := r.ledgers[name]()
@@ -634,13 +636,12 @@ func TestASessionThatBeginsWhileTheDiskIsFullIsBoundLater(t *testing.T) {
 				t.Helper()
 				r.rules = []adapters.Rule{rule(t, "*", "a:-1")}
 				r.start()
-				full := &fullStore{Store: r.process.Store, full: true}
-				r.process.Store = full
+				r.full.Store(true)
 				r.begin("pb_1", "agent-1")
 				r.print("pb_1", "one")
 				r.pass(62 * time.Second)
 				tt.whileFull(r)
-				full.full = false
+				r.full.Store(false)
 				tt.then(r)
 				r.pass(10 * time.Second)
 				r.wantTexts("a", "-1", tt.want)
@@ -655,11 +656,11 @@ func TestASessionThatBeginsWhileTheDiskIsFullIsBoundLater(t *testing.T) {
 // fullStore takes no bindings while it's full.
 type fullStore struct {
 	adapters.Store
-	full bool
+	full *atomic.Bool
 }
 
 func (s *fullStore) PutBinding(ctx context.Context, b adapters.Binding, d *adapters.Document) error {
-	if s.full {
+	if s.full.Load() {
 		return sessions.ErrUnavailable
 	}
 	return s.Store.PutBinding(ctx, b, d)

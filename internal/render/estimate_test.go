@@ -14,7 +14,7 @@ import (
 // What's estimated to fit does. (Where it doesn't, all is tried once more; that's
 // slow, and growth could change where messages end.)
 func TestEstimates(t *testing.T) {
-	rendertest.Documents(t, 0.2, func(t *rapid.T, seeds []uint64) {
+	rendertest.Documents(t, 0.1, func(t *rapid.T, seeds []uint64) {
 		source := rendertest.Garbage(seeds)
 		if rapid.Bool().Draw(t, "well formed") {
 			source = rendertest.WellFormed(seeds).Source

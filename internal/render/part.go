@@ -3,6 +3,8 @@ package render
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/panebridge/panebridge/sessions"
 )
 
 // Kind is what a part's text is.
@@ -17,6 +19,24 @@ const (
 	Tool               // a tool call or result, in short
 	Notice             // said by panebridge itself: a gap, a mark
 )
+
+// KindOf is the kind of a line of the output log.
+func KindOf(k sessions.Kind) Kind {
+	switch k {
+	case sessions.KindPane:
+		return Pane
+	case sessions.KindAnswer:
+		return Answer
+	case sessions.KindUser:
+		return User
+	case sessions.KindTool:
+		return Tool
+	case sessions.KindNotice:
+		return Notice
+	default:
+		return Plain
+	}
+}
 
 // Part is a stretch of a session's output of one kind.
 type Part struct {

@@ -3,6 +3,8 @@ package entities
 import (
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/panebridge/panebridge/internal/render"
 )
 
@@ -55,9 +57,19 @@ func possible(t render.Text) []piece {
 		case s.Code:
 			s = render.Style{Code: true, Quote: s.Quote}
 		}
-		out = join(out, piece{r.Text, s})
+		out = join(out, piece{kept(r.Text), s})
 	}
 	return out
+}
+
+// kept puts something in place of what Telegram takes out of texts (TDLib's
+// clean_input_string): the ring above a letter, if there's one character for both,
+// and the separators of lines and paragraphs.
+func kept(s string) string {
+	if strings.Contains(s, "\u030a") {
+		s = norm.NFC.String(s)
+	}
+	return strings.NewReplacer("\u2028", "\n", "\u2029", "\n").Replace(s)
 }
 
 // harmless makes code of what Telegram would take for mentions.

@@ -15,7 +15,7 @@ import (
 // A text that grows line by line is split like one that was there from the start:
 // what was complete once never changes.
 func TestGrowthChangesNoCompleteMessage(t *testing.T) {
-	rendertest.Documents(t, 0.2, func(t *rapid.T, seeds []uint64) {
+	rendertest.Documents(t, 0.1, func(t *rapid.T, seeds []uint64) {
 		source := rendertest.Garbage(seeds)
 		if rapid.Bool().Draw(t, "well formed") {
 			source = rendertest.WellFormed(seeds).Source
@@ -58,7 +58,7 @@ func ends(source string, limit int) []render.Place {
 // However an answer is divided between messages, all of them together show
 // everything once, and each is the same whatever comes behind its last line.
 func TestAnyDivisionShowsEverything(t *testing.T) {
-	rendertest.Documents(t, 0.2, func(t *rapid.T, seeds []uint64) {
+	rendertest.Documents(t, 0.1, func(t *rapid.T, seeds []uint64) {
 		source := rendertest.Garbage(seeds)
 		parts := []render.Part{{Kind: render.Answer, Source: source}}
 		var messages []entities.Message

@@ -32,6 +32,7 @@ func TestParts(t *testing.T) {
 			{Kind: render.Answer, Source: "- c"},
 		}, "<quote><b>A:</b>\ngo</quote>\n\nDone: <b>x</b>\n\n<i>[gap]</i>\n<pre>$ a</pre>\n<pre>$ b</pre>\n• c"},
 		{"what can't be in a message", []render.Part{{Source: "a\x00b\x1b[31mc\xffd\u0085e\tf"}}, "a b [31mc?d  e    f"},
+		{"what Telegram takes out", []render.Part{{Source: "A\u030angstro\u0308m\u2028b"}}, "\u00c5ngstr\u00f6m\nb"},
 		{"nothing", []render.Part{{Kind: render.Pane, Source: " \n\n"}, {Source: "\u200b"}}, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
