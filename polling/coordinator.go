@@ -114,7 +114,7 @@ func (c *PollingCoordinator) Start(t Target) error {
 		return fmt.Errorf("start poller of %s: %w", t.Session, ErrRunning)
 	}
 	p := &OutputPoller{
-		target: t, source: server.source, log: c.log, owner: c.owner, opt: &c.opt,
+		target: t, source: server.source, log: c.log, owner: c.owner, watch: server, opt: &c.opt,
 		slog: c.opt.Logger.With("session", string(t.Session)),
 		wake: make(chan struct{}, 1), gone: make(chan struct{}), stop: make(chan struct{}), ended: make(chan struct{}),
 		depth: minDepth, changed: time.Now(),

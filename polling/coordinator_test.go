@@ -20,7 +20,10 @@ type fakeSource struct {
 	mu       sync.Mutex
 	panes    map[string]*fakePane
 	hang     bool // answers nothing
+	refuse   bool // captures
 	captures int
+	all      int    // looks at all panes
+	listed   int    // panes that other looks showed
 	before   func() // called before each capture
 }
 
@@ -61,6 +64,12 @@ func (f *fakeSource) count() int {
 	return f.captures
 }
 
+func (f *fakeSource) setRefuse(refuse bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.refuse = refuse
+}
+
 func (f *fakeSource) wait(ctx context.Context) error {
 	f.mu.Lock()
 	hang := f.hang
@@ -72,17 +81,24 @@ func (f *fakeSource) wait(ctx context.Context) error {
 	return nil
 }
 
-func (f *fakeSource) Glances(ctx context.Context) ([]sessions.Glance, error) {
+func (f *fakeSource) Glances(ctx context.Context, since int64) ([]sessions.Glance, bool, error) {
 	if err := f.wait(ctx); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var out []sessions.Glance
 	for id, p := range f.panes {
-		out = append(out, sessions.Glance{Pane: id, Activity: p.activity, State: p.state})
+		if p.activity >= since {
+			out = append(out, sessions.Glance{Pane: id, Activity: p.activity, State: p.state})
+		}
 	}
-	return out, nil
+	if since == 0 {
+		f.all++
+	} else {
+		f.listed += len(out)
+	}
+	return out, since == 0, nil
 }
 
 func (f *fakeSource) Snapshot(ctx context.Context, pane string, _ sessions.Window) (sessions.Snapshot, error) {
@@ -95,6 +111,9 @@ func (f *fakeSource) Snapshot(ctx context.Context, pane string, _ sessions.Windo
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.captures++
+	if f.refuse {
+		return sessions.Snapshot{}, sessions.ErrUnavailable
+	}
 	p := f.panes[pane]
 	if p == nil {
 		return sessions.Snapshot{}, sessions.ErrUnknown
@@ -344,6 +363,61 @@ func TestGone(t *testing.T) {
 		if len(r.owner.ended) != 3 {
 			t.Errorf("%d ended, want 3", len(r.owner.ended))
 		}
+	})
+}
+
+// A printing pane is captured once a tick, and what other panes don't print isn't
+// asked for.
+func TestOneCaptureATick(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		mem, src := &memLog{}, newFakeSource("%1", "%2", "%3")
+		r := newRig(t, mem, mem, map[string]polling.Source{"t": src})
+		r.start("pb_1", "t", "%1")
+		r.after(10*time.Second + 500*time.Millisecond)
+		src.mu.Lock()
+		captures, all, listed := src.captures, src.all, src.listed
+		src.mu.Unlock()
+		var want []string
+		for i := range 60 {
+			want = append(want, fmt.Sprint("line ", i))
+			src.print("%1", want[i], false)
+			r.after(time.Second)
+		}
+		src.mu.Lock()
+		captures, all, listed = src.captures-captures, src.all-all, src.listed-listed
+		src.mu.Unlock()
+		if captures < 59 || captures > 61 {
+			t.Errorf("%d captures in 60 ticks", captures)
+		}
+		if all < 10 || all > 12 {
+			t.Errorf("%d looks at all panes in a minute, want one in five seconds", all)
+		}
+		if listed != 60-all {
+			t.Errorf("%d panes in the other %d looks, want the one that prints", listed, 60-all)
+		}
+		r.after(5 * time.Second)
+		r.want(want...)
+	})
+}
+
+// A pane whose capture failed is captured again at the next look, though that one
+// doesn't show it: its output is long ago by then.
+func TestFailedCaptureIsTriedAtTheNextLook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		mem, src := &memLog{}, newFakeSource("%1")
+		r := newRig(t, mem, mem, map[string]polling.Source{"t": src})
+		r.start("pb_1", "t", "%1")
+		r.after(12*time.Second + 500*time.Millisecond)
+		src.setRefuse(true)
+		src.print("%1", "late", false)
+		r.after(5 * time.Second)
+		src.setRefuse(false)
+		all := src.all
+		r.after(2*time.Second + 400*time.Millisecond) // two captures make a line
+		if src.all != all {
+			t.Fatal("a look at all panes came in between, which would find it too")
+		}
+		r.want("late")
 	})
 }
 

@@ -3,8 +3,9 @@
 //
 // # Who does what
 //
-// PollingCoordinator (coordinator.go) looks at all panes of a tmux server once
-// a tick and wakes the pollers of those that changed. An OutputPoller
+// PollingCoordinator (coordinator.go) looks at the panes of a tmux server that
+// had output once a tick, at all every 5 s (watch.go), and wakes the pollers of
+// those that changed. An OutputPoller
 // (poller.go) is the one reader of one session's pane: a goroutine that owns a
 // line engine, stores what it yields in the output log and only then tells
 // others. Engine (engine.go) is the algorithm: a pure function of its state,
@@ -30,7 +31,9 @@
 //     reflowed or printed again (rebase.go). Where a program draws, or the width
 //     is another, the text is compared with the newest lines of the output log,
 //     word by word, because programs wrap the same text differently in another
-//     width (reprint.go); what was printed before isn't emitted again.
+//     width (reprint.go); what was printed before isn't emitted again. That goes
+//     on for some seconds, in which what leaves the screen counts as printed too:
+//     a program that prints everything again may do so below its old text.
 //   - Found in several places, because the text repeats itself: the lowest is
 //     taken, so that nothing comes twice, and a gap says that some may be
 //     missing.
@@ -57,6 +60,8 @@
 //     than is missing.
 //   - A line that's the same as an older one, printed within ten seconds of a
 //     program's printing everything again, may be taken for a part of that.
+//   - What was printed again is recognised by four words in a row, and where the
+//     thread was lost by twelve: shorter texts may come twice then.
 //
 // What may not live here: where snapshots come from (sessions/tmux), where
 // lines go (internal/store, adapters).

@@ -44,6 +44,7 @@ type state struct {
 	Floor         int64     // rows from here on were overwritten lately, until FloorUntil
 	FloorUntil    time.Time
 	ReprintUntil  time.Time // the program may be printing everything again
+	Begins        begins    // a line that begins with what was printed before
 	Died          bool      // the pane is dead, and its last screen has been emitted
 	CaughtUp      bool      // the last snapshot reached the bottom of the screen
 }
@@ -137,7 +138,6 @@ func (w *work) apply() (*Need, error) {
 			return nil, err
 		}
 	}
-	w.learn()
 	w.look()
 	w.remember()
 	return nil, nil
@@ -259,11 +259,22 @@ func (w *work) remember() {
 	if !w.reaches() {
 		return
 	}
+	w.showReturned()
 	if !s.Alternate {
 		st.Drew = w.drawing
 		st.Cursor = top + int64(s.CursorY)
 	}
 	w.keepScreen()
+}
+
+// showReturned marks visible rows that were decided as history: a pane that gets
+// higher takes them back, and what's visible may be overwritten.
+func (w *work) showReturned() {
+	for i := max(0, w.s.HistorySize-w.s.First); i < len(w.s.Rows) && w.abs(i) < w.state.Next && !w.s.Alternate; i++ {
+		if _, ok := w.state.Shown[w.abs(i)]; !ok {
+			w.state.Shown[w.abs(i)] = w.hashes[i]
+		}
+	}
 }
 
 func cloneShown(m rowHashes) rowHashes {
@@ -297,6 +308,7 @@ func window(start, maxRows int) sessions.Window {
 func (e Engine) Vanish(unsure bool) *Step {
 	w := &work{Engine: e, s: &sessions.Snapshot{}, step: &Step{Changed: true}}
 	w.state.Shown = cloneShown(e.state.Shown)
+	w.rep = nil // nothing is compared any more
 	w.vanish(everything, true)
 	w.vanishAlternate(w.screen.alternate)
 	if unsure {

@@ -121,12 +121,18 @@ type follower struct {
 	lines   []string
 	gaps    []sessions.Gap
 	live    *sessions.Live
-	asked   int // most windows that were asked for in a row
+	asked   int  // most windows that were asked for in a row
+	again   bool // another look is wanted, though nothing may change
+}
+
+// screenful is what can be captured.
+type screenful interface {
+	snapshot(w sessions.Window) sessions.Snapshot
 }
 
 // poll catches up with the grid. between is called before each further capture:
 // the program may go on meanwhile.
-func (f *follower) poll(g *grid, between func()) {
+func (f *follower) poll(g screenful, between func()) {
 	tail := func(n int) ([]string, error) { return f.lines[max(0, len(f.lines)-n):], nil }
 	window := sessions.Window{Start: -f.depth}
 	tries := 0
@@ -164,7 +170,7 @@ func (f *follower) take(step *Step) {
 		f.gaps = append(f.gaps, gap)
 	}
 	f.lines = append(f.lines, step.Lines...)
-	f.live = step.Live
+	f.live, f.again = step.Live, step.Settling
 	f.engine = step.Engine()
 }
 

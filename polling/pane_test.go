@@ -149,10 +149,10 @@ type countingSource struct {
 	snapshots, glances atomic.Int64
 }
 
-func (c *countingSource) Glances(ctx context.Context) ([]sessions.Glance, error) {
-	g, err := c.Source.Glances(ctx)
+func (c *countingSource) Glances(ctx context.Context, since int64) ([]sessions.Glance, bool, error) {
+	g, all, err := c.Source.Glances(ctx, since)
 	c.glances.Add(1)
-	return g, err
+	return g, all, err
 }
 
 func (c *countingSource) Snapshot(ctx context.Context, pane string, w sessions.Window) (sessions.Snapshot, error) {

@@ -39,6 +39,7 @@ type OutputPoller struct {
 	source Source
 	log    Log
 	owner  Owner
+	watch  *watch // looks at its pane
 	opt    *Options
 	slog   *slog.Logger
 
@@ -72,14 +73,21 @@ type OutputPoller struct {
 func (p *OutputPoller) due(g sessions.Glance) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if g == p.last && !p.settling && g.Activity < p.lastSec-1 {
-		return false
+	if g == p.last {
+		return p.unsettled()
 	}
-	if g != p.last {
-		p.last = sessions.Glance{Pane: p.target.Pane, Activity: g.Activity, State: strings.Clone(g.State)} // g is part of a larger text
-	}
+	p.last = sessions.Glance{Pane: p.target.Pane, Activity: g.Activity, State: strings.Clone(g.State)} // g is part of a larger text
 	return true
 }
+
+// dueAgain is due for a pane that's as it was at the last look.
+func (p *OutputPoller) dueAgain() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.unsettled()
+}
+
+func (p *OutputPoller) unsettled() bool { return p.settling || p.last.Activity >= p.lastSec-1 }
 
 func (p *OutputPoller) poke() {
 	select {
@@ -189,6 +197,7 @@ func (p *OutputPoller) load(ctx context.Context) error {
 // capture reads until it has caught up with the pane, then stores and tells
 // what came. done: the session has ended.
 func (p *OutputPoller) capture(ctx context.Context) (done bool, err error) {
+	defer p.watch.captured(p)
 	p.mu.Lock()
 	p.lastSec = time.Now().Unix()
 	p.mu.Unlock()
@@ -432,7 +441,7 @@ func (p *OutputPoller) rate(step *Step) {
 }
 
 const (
-	minDepth        = anchorRows + 40
+	minDepth        = anchorRows + 16 // 16 new rows cost one capture; deeper would cost all captures more
 	minCaptureLines = 4*anchorRows + 4
 )
 

@@ -22,20 +22,41 @@ func (w *work) rebase(reason string) (*Need, error) {
 	w.restart()
 	known := false
 	if resized || draws {
-		rep, err := w.recogniser()
+		log, err := w.newest()
 		if err != nil {
 			return nil, err
 		}
+		rep := newReprinted(log)
 		if draws {
 			w.rep, st.ReprintUntil = rep.clone(), w.now.Add(reprintFor)
 		}
-		known = w.skipOld(rep) || resized && len(rep.words) == 0
+		known = w.skipKnown(rep, log, draws) || resized && len(rep.words) == 0
 		known = known && (resized || !w.misses(was))
 	}
 	if !known {
 		w.gap(0, reason)
 	}
 	return nil, nil
+}
+
+// skipKnown skips what's in the log. Where the grid goes on as the log ends,
+// only a program that draws may print something again further below. It reports
+// whether there was any.
+func (w *work) skipKnown(rep *reprinted, log []string, draws bool) bool {
+	spans, texts := w.lines(0)
+	n := overlap(log, texts)
+	for _, sp := range spans[:n] {
+		w.markShown(sp)
+		w.state.Next = w.abs(sp.j) + 1
+	}
+	if n > 0 && !draws {
+		return true
+	}
+	from := 0
+	if n > 0 {
+		from = spans[n-1].j + 1
+	}
+	return w.skipOld(rep, from, false) || n > 0
 }
 
 // restart forgets all that goes by row numbers.
@@ -47,7 +68,7 @@ func (w *work) restart() {
 	st.Base, st.Next, st.Marked, st.Floor, st.FloorUntil = 0, int64(s.First), 0, 0, time.Time{}
 	st.Anchor, st.Shown, st.PID, st.Cursor = anchor{}, rowHashes{}, s.PID, 0
 	w.prevAbs, w.screen.normal = nil, nil
-	w.orphans = orphans{}
+	w.orphans, st.Begins = orphans{}, begins{}
 	w.step.Changed = true
 }
 
@@ -63,9 +84,9 @@ func (w *work) needAll() *Need {
 // span is a line in the snapshot: rows i … j.
 type span struct{ i, j int }
 
-// lines cuts the snapshot into lines.
-func (w *work) lines() (spans []span, texts []string) {
-	for i := 0; i < len(w.s.Rows); {
+// lines cuts the snapshot into lines, from row i on.
+func (w *work) lines(i int) (spans []span, texts []string) {
+	for i < len(w.s.Rows) {
 		j, whole := w.logical(i)
 		if !whole {
 			break
@@ -77,21 +98,37 @@ func (w *work) lines() (spans []span, texts []string) {
 	return spans, texts
 }
 
-// skipOld marks the rows of the snapshot that are in the log, so that they
-// aren't emitted again. It reports whether there were any.
-func (w *work) skipOld(rep *reprinted) bool {
-	spans, texts := w.lines()
+// begins is a line of which the first bytes stand in the log already: there the
+// log ends within what was printed again. Hash is that of its first row.
+type begins struct {
+	Row   int64
+	Hash  uint64
+	Bytes int
+}
+
+// skipOld marks the lines from row i of the snapshot on that are in the log, so
+// that they aren't emitted again. learn: the others will be, so that what comes again
+// below them is old too. It reports whether there were any.
+func (w *work) skipOld(rep *reprinted, i int, learn bool) bool {
+	spans, texts := w.lines(i)
 	known := false
-	for n, v := range rep.mark(texts) {
-		if !v.old {
-			continue
-		}
-		known = true
-		for k := spans[n].i; k <= spans[n].j; k++ {
-			w.state.Shown[w.abs(k)] = w.hashes[k]
+	for n, v := range rep.mark(texts, learn) {
+		switch {
+		case v.old:
+			known = true
+			w.markShown(spans[n])
+		case v.cut > 0:
+			w.state.Begins = begins{Row: w.abs(spans[n].i), Hash: w.hashes[spans[n].i], Bytes: v.cut}
 		}
 	}
 	return known
+}
+
+// markShown marks the rows of a line as lines already.
+func (w *work) markShown(sp span) {
+	for k := sp.i; k <= sp.j; k++ {
+		w.state.Shown[w.abs(k)] = w.hashes[k]
+	}
 }
 
 // misses reports whether text of the last screen that wasn't lines yet isn't in

@@ -19,14 +19,14 @@ const (
 
 // reprinted recognises text that was printed before, whatever its line breaks:
 // programs wrap the same text differently in another width. It follows the log
-// word by word; where it has lost the thread it looks for the next words.
+// word by word; where it has lost the thread it looks for the next words. Lines
+// that become part of the log meanwhile are learned.
 type reprinted struct {
-	lines []string
 	words []string
-	index map[string][]int // each run of gram words → where it begins
+	index map[string][]int // each run of gram words → where it begins; of the log at the beginning
+	fresh map[string][]int // the same, of what was learned since
 	at    int              // the word expected next; len(words): none
 	prev  bool             // the last line with words was old
-	has   int              // how many lines of the present step the log includes
 }
 
 const (
@@ -50,11 +50,11 @@ func isWord(r rune) bool {
 }
 
 func newReprinted(log []string) *reprinted {
-	r := &reprinted{lines: log, index: map[string][]int{}}
+	r := &reprinted{index: map[string][]int{}}
 	for _, l := range log {
 		r.words = append(r.words, wordsOf(l)...)
 	}
-	for i := range r.words {
+	for i := range len(r.words) - gram + 1 {
 		key := gramKey(r.words[i:])
 		r.index[key] = append(r.index[key], i)
 	}
@@ -62,13 +62,35 @@ func newReprinted(log []string) *reprinted {
 	return r
 }
 
+// learn adds a line to the log.
+func (r *reprinted) learn(line string) {
+	ended := r.at == len(r.words)
+	from := max(0, len(r.words)-gram+1)
+	r.words = append(r.words, wordsOf(line)...)
+	for i := from; i+gram <= len(r.words); i++ {
+		if r.fresh == nil {
+			r.fresh = map[string][]int{}
+		}
+		key := gramKey(r.words[i:])
+		r.fresh[key] = append(r.fresh[key], i)
+	}
+	if ended {
+		r.at = len(r.words)
+	}
+}
+
 // clone shares what doesn't change.
 func (r *reprinted) clone() *reprinted {
 	c := *r
+	c.words = slices.Clip(c.words)
+	c.fresh = make(map[string][]int, len(r.fresh))
+	for key, places := range r.fresh {
+		c.fresh[key] = slices.Clip(places)
+	}
 	return &c
 }
 
-func gramKey(words []string) string { return strings.Join(words[:min(gram, len(words))], " ") }
+func gramKey(words []string) string { return strings.Join(words[:gram], " ") }
 
 // verdict is what's known about a line: it was printed before (old), or it's new
 // from byte cut on. Where a paragraph wraps differently, a line can begin with
@@ -78,46 +100,65 @@ type verdict struct {
 	cut int
 }
 
-// mark decides about consecutive lines.
-func (r *reprinted) mark(lines []string) []verdict {
+// passage is consecutive lines as their words.
+type passage struct {
+	words []string
+	begin []int // where the words of each line begin
+}
+
+func newPassage(lines []string) passage {
+	var p passage
+	for _, l := range lines {
+		p.begin = append(p.begin, len(p.words))
+		p.words = append(p.words, wordsOf(l)...)
+	}
+	return p
+}
+
+// from are the words from the i-th line on, and how many of them are its own.
+func (p passage) from(i int) (words []string, own int) {
+	end := len(p.words)
+	if i+1 < len(p.begin) {
+		end = p.begin[i+1]
+	}
+	return p.words[p.begin[i]:], end - p.begin[i]
+}
+
+// mark decides about consecutive lines. learn: those that are new count as
+// printed for those behind them.
+func (r *reprinted) mark(lines []string, learn bool) []verdict {
 	out := make([]verdict, len(lines))
-	if n := r.overlap(lines); n > 0 {
-		for i := range n {
-			out[i].old = true
-		}
-		r.at, r.prev = len(r.words), false
-		return out
-	}
-	var words []string
-	var of []int // the line of each word
+	p := newPassage(lines)
 	for i, l := range lines {
-		for _, x := range wordsOf(l) {
-			words = append(words, x)
-			of = append(of, i)
-		}
-	}
-	total, hit, lead := make([]int, len(lines)), make([]int, len(lines)), make([]int, len(lines))
-	for i, x := range words {
-		l := of[i]
-		total[l]++
-		if r.at < len(r.words) && r.words[r.at] == x || r.find(words[i:]) {
-			hit[l]++
-			r.at++
-			if hit[l] == total[l] {
-				lead[l]++
-			}
-		}
-	}
-	for i := range lines {
-		if total[i] > 0 {
-			r.prev = hit[i]*4 >= total[i]*3 && lead[i] != hit[i] || hit[i] == total[i]
-		}
-		out[i].old = r.prev
-		if !r.prev && lead[i] > 0 && lead[i] == hit[i] {
-			out[i].cut = afterWords(lines[i], lead[i])
+		out[i] = r.decide(l, p, i)
+		if learn && !out[i].old {
+			r.learn(l[out[i].cut:])
 		}
 	}
 	return out
+}
+
+// decide decides about a line, the i-th of a passage.
+func (r *reprinted) decide(line string, p passage, i int) (v verdict) {
+	words, total := p.from(i)
+	hit, lead := 0, 0
+	for k := range total {
+		if r.at < len(r.words) && r.words[r.at] == words[k] || r.find(words[k:]) {
+			hit++
+			r.at++
+			if hit == k+1 {
+				lead++
+			}
+		}
+	}
+	if total > 0 {
+		r.prev = hit*4 >= total*3 && lead != hit || hit == total
+	}
+	v.old = r.prev
+	if !r.prev && lead > 0 && lead == hit {
+		v.cut = afterWords(line, lead)
+	}
+	return v
 }
 
 // afterWords is the byte at which the word behind the first n begins.
@@ -135,15 +176,15 @@ func afterWords(line string, n int) int {
 	return 0
 }
 
-// overlap is how many of the lines are the log's last ones, as they are: then
-// all those are old, and all behind them new. The first line may be the rest of
-// one whose beginning is gone. 0: it isn't that simple.
-func (r *reprinted) overlap(lines []string) int {
-	if n := longestSuffix(r.lines, lines); n >= minOverlap {
+// overlap is how many of the lines are the log's last ones, as they are. The
+// first line may be the rest of one whose beginning is gone. 0: it isn't that
+// simple.
+func overlap(log, lines []string) int {
+	if n := longestSuffix(log, lines); n >= minOverlap {
 		return n
 	}
 	if len(lines) > 1 {
-		if n := longestSuffix(r.lines, lines[1:]); n >= minOverlap {
+		if n := longestSuffix(log, lines[1:]); n >= minOverlap {
 			return n + 1
 		}
 	}
@@ -186,7 +227,8 @@ func (r *reprinted) find(words []string) bool {
 	if len(words) < gram {
 		return false
 	}
-	places := r.index[gramKey(words)]
+	key := gramKey(words)
+	places := slices.Concat(r.index[key], r.fresh[key])
 	lost := r.at >= len(r.words)
 	if i, _ := slices.BinarySearch(places, r.at); i < len(places) && !lost {
 		r.at = places[i]
@@ -213,59 +255,51 @@ func (r *reprinted) agree(words []string, p int) int {
 	return n
 }
 
-// recogniser is one for the log as it is with this step.
-func (w *work) recogniser() (*reprinted, error) {
+// newest are the newest lines of the log with those of this step.
+func (w *work) newest() ([]string, error) {
 	log, err := w.tail(tailLines)
 	if err != nil {
 		return nil, err
 	}
-	r := newReprinted(append(slices.Clone(log), w.step.Lines...))
-	r.has = len(w.step.Lines)
-	return r, nil
+	return append(slices.Clone(log), w.step.Lines...), nil
 }
 
-// learn makes the recogniser know what the step emitted: what left the screen
-// when its size changed may be painted again right after.
-func (w *work) learn() {
-	if w.rep == nil {
-		return
-	}
-	if more := w.step.Lines[w.rep.has:]; len(more) > 0 {
-		r := newReprinted(append(slices.Clone(w.rep.lines), more...))
-		if w.rep.at < len(w.rep.words) {
-			r.at = w.rep.at
-		}
-		r.prev = w.rep.prev
-		w.rep = r
-	}
-	w.rep.has = 0
-}
-
-// expectReprint begins the time in which everything may be printed again.
+// expectReprint begins the time in which everything may be printed again, or
+// prolongs it.
 func (w *work) expectReprint() error {
-	rep, err := w.recogniser()
-	if err != nil {
-		return err
-	}
-	w.rep, w.state.ReprintUntil = rep, w.now.Add(reprintFor)
-	return nil
+	w.state.ReprintUntil = w.now.Add(reprintFor)
+	_, err := w.reprinting()
+	return err
 }
 
-// reprinting reports whether everything may be being printed again. It's over
-// when all is quiet.
+// reprinting reports whether everything may be being printed again.
 func (w *work) reprinting() (bool, error) {
-	st := &w.state
-	quiet := len(w.prevAbs) > 0 && w.sameScreen() && w.now.After(st.ReprintUntil.Add(reprintQuiet-reprintFor))
-	if quiet || !w.now.Before(st.ReprintUntil) {
-		st.ReprintUntil, w.rep = time.Time{}, nil
+	if w.state.ReprintUntil.IsZero() {
 		return false, nil
 	}
-	if w.rep == nil { // the daemon was started anew
-		rep, err := w.recogniser()
+	if w.rep == nil { // it begins, or the daemon was started anew
+		log, err := w.newest()
 		if err != nil {
 			return false, err
 		}
-		w.rep = rep
+		w.rep = newReprinted(log)
 	}
 	return true, nil
+}
+
+// reprintOver ends the time in which everything may be printed again, when it's
+// up or when all is quiet. What's on the screen by then leaves it later, maybe
+// much later: what's old of it is marked now.
+func (w *work) reprintOver() {
+	if w.rep == nil || w.s.Alternate || !w.reaches() {
+		return
+	}
+	st := &w.state
+	quiet := len(w.prevAbs) > 0 && w.sameScreen() && w.now.After(st.ReprintUntil.Add(reprintQuiet-reprintFor))
+	if !quiet && w.now.Before(st.ReprintUntil) {
+		w.step.Settling = true
+		return
+	}
+	w.skipOld(w.rep, max(0, w.index(st.Next)), true)
+	st.ReprintUntil, w.rep = time.Time{}, nil
 }

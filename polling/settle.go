@@ -2,6 +2,7 @@ package polling
 
 import (
 	"maps"
+	"slices"
 	"strings"
 	"time"
 )
@@ -25,18 +26,27 @@ func (w *work) emit() error {
 		return err
 	}
 	spans, texts := w.settledLines(w.markerRow())
-	old := make([]verdict, len(spans))
 	again, err := w.reprinting()
 	if err != nil {
 		return err
 	}
-	if again {
-		old = w.rep.mark(texts)
+	var all passage
+	if again && len(spans) > 0 {
+		_, below := w.lines(spans[len(spans)-1].j + 1)
+		all = newPassage(append(slices.Clone(texts), below...))
 	}
 	for n, sp := range spans {
-		w.decide(sp, texts[n], old[n])
+		var old verdict
+		if again {
+			old = w.rep.decide(texts[n], all, n)
+		}
+		if b := w.state.Begins; old.cut == 0 && b.Row == w.abs(sp.i) && b.Hash == w.hashes[sp.i] {
+			old.cut = min(b.Bytes, len(texts[n]))
+		}
+		w.decide(sp, texts[n], old)
 		w.state.Begun = ""
 	}
+	w.reprintOver()
 	if w.s.Dead && w.reaches() {
 		w.state.Died = true
 		if w.s.Alternate {
@@ -160,6 +170,9 @@ func (w *work) decide(sp span, text string, old verdict) {
 func (w *work) line(text string, abs int64) {
 	w.step.Lines = append(w.step.Lines, text)
 	w.step.Changed = true
+	if w.rep != nil {
+		w.rep.learn(text)
+	}
 	if !w.marker.ends(text, w.echoes) {
 		return
 	}

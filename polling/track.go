@@ -265,12 +265,15 @@ func (w *work) needAnchor(k int) *Need {
 
 // window is one from grid row g on, with room for what comes until it's taken:
 // the more the oftener it was too little. It goes to the bottom if that's near
-// enough.
+// enough; the room never keeps it from that.
 func (w *work) window(g, place int) *Need {
 	s := w.s
 	if w.asked.tries >= maxTries {
 		return nil
 	}
 	slack := min(w.maxRows/2, 256<<min(w.asked.tries, 8))
+	if down := s.HistorySize - g; down <= w.maxRows {
+		slack = min(slack, w.maxRows-down)
+	}
 	return &Need{Window: window(g-s.HistorySize-slack, w.maxRows), tries: w.asked.tries + 1, place: place}
 }

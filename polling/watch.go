@@ -3,18 +3,26 @@ package polling
 import (
 	"context"
 	"maps"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// sweepTicks is in how many ticks every pane is captured once, whatever the
-// looks say: the safety net below change detection.
-const sweepTicks = 300
+const (
+	// allEvery is the time between two looks at all panes. The others are at
+	// panes with output; what changes without any (a size, a pane that's killed
+	// beside others in its window) is seen by these, and so is output that a
+	// clock that was set back hides from the others.
+	allEvery = 5 * time.Second
+	// sweepLooks is in how many looks at all panes each is captured once,
+	// whatever they say: the safety net below change detection, 5 min.
+	sweepLooks = 60
+)
 
-// watch looks at all panes of one tmux server once a tick, and wakes the
-// pollers of those that changed.
+// watch looks at the panes of one tmux server once a tick, and wakes the pollers
+// of those that changed.
 type watch struct {
 	name   string
 	source Source
@@ -25,16 +33,20 @@ type watch struct {
 	mu      sync.Mutex
 	pollers map[string]*OutputPoller   // by pane
 	focus   map[*OutputPoller]struct{} // those that somebody talks to
+	recent  map[*OutputPoller]struct{} // those that captured lately and may have to again, whatever a look finds
 
 	// Owned by run:
-	looks int
-	known map[string]int // the panes of the last look, and in which look each was seen
+	lastLook time.Time      // when the last look that was answered began
+	lastAll  time.Time      // the same of looks at all panes
+	looks    int            // at all panes
+	known    map[string]int // the panes that looks found, and how many looks at all there were by then
 }
 
 func newWatch(name string, src Source, opt *Options, owner Owner) *watch {
 	return &watch{
 		name: name, source: src, opt: opt, owner: owner, typed: make(chan struct{}, 1),
-		pollers: map[string]*OutputPoller{}, focus: map[*OutputPoller]struct{}{}, known: map[string]int{},
+		pollers: map[string]*OutputPoller{}, known: map[string]int{},
+		focus: map[*OutputPoller]struct{}{}, recent: map[*OutputPoller]struct{}{},
 	}
 }
 
@@ -53,6 +65,15 @@ func (w *watch) remove(p *OutputPoller) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.pollers, p.target.Pane)
+	delete(w.focus, p)
+	delete(w.recent, p)
+}
+
+// captured tells that a poller has looked at its pane, or tried to.
+func (w *watch) captured(p *OutputPoller) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.recent[p] = struct{}{}
 }
 
 // focusOn has a session captured at the focus cadence while its poller wants it.
@@ -116,37 +137,53 @@ func (w *watch) wakeFocused() bool {
 	return len(w.focus) > 0
 }
 
-// look lists the panes and wakes the pollers of those that changed.
+// look lists the panes that had output since the last look, or all of them, and
+// wakes the pollers of those that changed. Activity is in whole seconds, so it
+// asks from the second before on.
 func (w *watch) look(ctx context.Context) error {
+	now := time.Now()
+	since := w.lastLook.Unix() - 1
+	if now.Sub(w.lastAll) >= allEvery {
+		since = 0
+	}
 	asked, cancel := context.WithTimeout(ctx, w.opt.CaptureTimeout)
-	panes, err := w.source.Glances(asked)
+	panes, all, err := w.source.Glances(asked, since)
 	cancel()
 	if err != nil {
 		return err
 	}
-	w.looks++
-	if w.wakeChanged(panes) {
+	w.lastLook = now
+	if all {
+		w.lastAll = now
+		w.looks++
+	}
+	if w.wakeChanged(panes, all) {
 		w.owner.NewPanes(w.name)
 	}
 	return nil
 }
 
-// wakeChanged reports whether there are panes the last look didn't find.
-func (w *watch) wakeChanged(panes []sessions.Glance) (fresh bool) {
+// wakeChanged reports whether there are panes that no look has found before.
+func (w *watch) wakeChanged(panes []sessions.Glance, all bool) (fresh bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	found := 0
 	for _, g := range panes {
 		_, old := w.known[g.Pane]
-		w.known[g.Pane], fresh = w.looks, fresh || !old
+		w.known[strings.Clone(g.Pane)], fresh = w.looks, fresh || !old // a part of the reply would keep all of it
 		p := w.pollers[g.Pane]
 		if p == nil {
 			continue
 		}
 		found++
-		if p.due(g) || found%sweepTicks == w.looks%sweepTicks {
+		delete(w.recent, p)
+		if p.due(g) || all && found%sweepLooks == w.looks%sweepLooks {
 			p.poke()
 		}
+	}
+	w.wakeRecent()
+	if !all {
+		return fresh
 	}
 	if found < len(w.pollers) {
 		w.endMissing()
@@ -155,7 +192,18 @@ func (w *watch) wakeChanged(panes []sessions.Glance) (fresh bool) {
 	return fresh
 }
 
-// endMissing ends the pollers whose panes this look didn't find.
+// wakeRecent wakes those that have to capture again though this look didn't show
+// them: their panes are as they were.
+func (w *watch) wakeRecent() {
+	for p := range w.recent {
+		if p.dueAgain() {
+			p.poke()
+		}
+	}
+	clear(w.recent) // who captures is in again
+}
+
+// endMissing ends the pollers whose panes this look at all didn't find.
 func (w *watch) endMissing() {
 	for pane, p := range w.pollers {
 		switch seen, ok := w.known[pane]; {

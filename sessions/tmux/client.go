@@ -57,7 +57,8 @@ type Client struct {
 	opt Options
 	log *slog.Logger
 
-	leaving atomic.Bool // the hidden session is to go with the connection
+	leaving      atomic.Bool // the hidden session is to go with the connection
+	panesChanged atomic.Bool // since the last look at all panes; see Glances
 
 	mu     sync.Mutex
 	live   *live // nil: no connection
@@ -285,6 +286,7 @@ func (c *Client) greet(ctx context.Context, conn *conn) error {
 }
 
 func (c *Client) setUp(l *live) {
+	c.panesChanged.Store(true)
 	c.mu.Lock()
 	c.live = l
 	c.status = Status{Connected: true, Version: l.version.String(), Identity: l.identity, LastOK: time.Now()}
@@ -314,6 +316,7 @@ func (c *Client) note(line string) {
 	name, _, _ := strings.Cut(line, " ")
 	switch name {
 	case "%sessions-changed", "%session-renamed", "%unlinked-window-add", "%unlinked-window-close", "%window-add", "%window-close":
+		c.panesChanged.Store(true)
 		if c.opt.OnPanes != nil {
 			c.opt.OnPanes()
 		}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -26,6 +28,7 @@ type request struct {
 	err    error
 
 	written   time.Time // zero: still in the queue. Guarded by conn.mu
+	last      bool      // of its write. Guarded by conn.mu
 	abandoned bool      // nobody waits any more. Guarded by conn.mu
 }
 
@@ -41,7 +44,9 @@ type conn struct {
 
 	mu       sync.Mutex
 	queue    []*request // not written yet
+	pressing bool       // one in the queue must be written now
 	inflight []*request // written, in the order the replies come
+	answered []*request // in full, while others of the same write aren't
 	err      error      // set once, when the connection has ended
 	wake     chan struct{}
 	ended    chan struct{}
@@ -78,6 +83,7 @@ func (c *conn) fail(err error) {
 	}
 	c.err = err
 	close(c.ended)
+	c.handOut()
 	for _, r := range c.inflight {
 		r.err = fmt.Errorf("ask tmux: %w (%w): %w", sessions.ErrUnavailable, sessions.ErrUncertain, err)
 		close(r.done)
@@ -97,6 +103,11 @@ func (c *conn) do(ctx context.Context, r *request) ([]block, error) {
 	if err := c.enqueue(r); err != nil {
 		return nil, err
 	}
+	return c.wait(ctx, r)
+}
+
+// wait is the second half of do.
+func (c *conn) wait(ctx context.Context, r *request) ([]block, error) {
 	select {
 	case <-r.done:
 		return r.reply, r.err
@@ -108,6 +119,9 @@ func (c *conn) do(ctx context.Context, r *request) ([]block, error) {
 	case <-r.done:
 		return r.reply, r.err
 	default:
+	}
+	if slices.Contains(c.answered, r) {
+		return r.reply, r.err
 	}
 	r.abandoned = true
 	if r.written.IsZero() {
@@ -121,7 +135,7 @@ var errNotSent = fmt.Errorf("%w: tmux takes no commands at the moment; nothing w
 
 // enqueue adds a request and has it written.
 func (c *conn) enqueue(r *request) error {
-	if err := c.addQuietly(r); err != nil {
+	if err := c.add(r, true); err != nil {
 		return err
 	}
 	select {
@@ -132,17 +146,23 @@ func (c *conn) enqueue(r *request) error {
 }
 
 // addQuietly adds a request that's written together with the next.
-func (c *conn) addQuietly(r *request) error {
+func (c *conn) addQuietly(r *request) error { return c.add(r, false) }
+
+func (c *conn) add(r *request, pressing bool) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.err != nil {
 		return fmt.Errorf("%w: %w", errNotSent, c.err)
 	}
 	c.queue = append(c.queue, r)
+	c.pressing = c.pressing || pressing
 	return nil
 }
 
-// write sends what is queued, many lines in one write.
+// write sends what is queued, many lines in one write. It lets others run first:
+// who was woken by the same look asks in the same moment. One write is answered
+// in one burst, and each wake-up saved, here and of the tmux server, which walks
+// all its windows then, is worth more than a capture.
 func (c *conn) write() {
 	for {
 		select {
@@ -150,11 +170,8 @@ func (c *conn) write() {
 		case <-c.ended:
 			return
 		}
-		for {
-			batch := c.take()
-			if batch == "" {
-				break
-			}
+		runtime.Gosched()
+		for batch := c.take(); batch != ""; batch = c.take() {
 			if _, err := io.WriteString(c.stdin, batch); err != nil {
 				c.fail(fmt.Errorf("write to tmux: %w", err))
 				return
@@ -167,6 +184,9 @@ func (c *conn) write() {
 func (c *conn) take() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if !c.pressing {
+		return ""
+	}
 	var b strings.Builder
 	now := time.Now()
 	n := 0
@@ -184,11 +204,9 @@ func (c *conn) take() string {
 		b.WriteByte('\n')
 		n++
 	}
-	if len(c.queue) > 0 {
-		select {
-		case c.wake <- struct{}{}:
-		default:
-		}
+	c.pressing = len(c.queue) > 0
+	if n > 0 {
+		c.inflight[len(c.inflight)-1].last = true
 	}
 	return b.String()
 }
@@ -256,9 +274,21 @@ func (c *conn) deliver(b block) error {
 	if b.failed || r.complete(b) {
 		c.inflight = c.inflight[1:]
 		c.lastOK = time.Now()
-		close(r.done)
+		if c.answered = append(c.answered, r); r.last {
+			c.handOut()
+		}
 	}
 	return nil
+}
+
+// handOut hands out the replies to one write, all at once: what their pollers do
+// next they do together too, and what they bring becomes one commit.
+func (c *conn) handOut() {
+	for _, r := range c.answered {
+		close(r.done)
+	}
+	clear(c.answered)
+	c.answered = c.answered[:0]
 }
 
 func (r *request) complete(b block) bool {

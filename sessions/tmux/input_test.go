@@ -58,7 +58,7 @@ func TestGuardHoldsPaste(t *testing.T) {
 	if n := strings.Count(strings.Join(s.snapshot(p).Rows, "\n"), "text"); n != 1 {
 		t.Errorf("pasted %d times", n)
 	}
-	if _, err := s.client.Glances(s.ctx()); err != nil { // buffers are deleted along with the next command
+	if _, _, err := s.client.Glances(s.ctx(), 0); err != nil { // buffers are deleted along with the next command
 		t.Fatal(err)
 	}
 	if left := s.tmux("list-buffers"); left != "" {
@@ -116,7 +116,7 @@ func TestNoSideEffects(t *testing.T) {
 	if _, err := s.client.Screen(s.ctx(), p); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.client.Glances(s.ctx()); err != nil {
+	if _, _, err := s.client.Glances(s.ctx(), 0); err != nil {
 		t.Fatal(err)
 	}
 	if after := state(); after != before {

@@ -17,9 +17,27 @@ import (
 // field reads /proc or walks the history.
 const glanceFormat = "#{pane_id} #{window_activity} #{history_size},#{cursor_x},#{cursor_y},#{pane_pid},#{pane_width},#{pane_height},#{pane_dead},#{alternate_on}"
 
-// Glances looks at all panes of the server with one command.
-func (c *Client) Glances(ctx context.Context) ([]sessions.Glance, error) {
-	reply, err := c.do(ctx, &request{line: "list-panes -a -F '" + glanceFormat + "'", blocks: 1})
+// Glances looks at all panes of the server with one command, or only at those
+// that are dead or had output in second since or later. tmux has to go through
+// all of them in both cases, but writes 16 KB a time and walks all its windows in
+// between: of a thousand panes all would come in four pieces, each of which wakes
+// this process. Where tmux has told that panes came or went since the last look
+// at all, it's one at all.
+func (c *Client) Glances(ctx context.Context, since int64) (panes []sessions.Glance, all bool, err error) {
+	all = c.panesChanged.Swap(false) || since == 0
+	line := "list-panes -a -F '" + glanceFormat + "'"
+	if !all {
+		line += " -f '#{||:#{pane_dead},#{>=:#{window_activity}," + strconv.FormatInt(since, 10) + "}}'"
+	}
+	panes, err = c.glances(ctx, line)
+	if all && err != nil {
+		c.panesChanged.Store(true)
+	}
+	return panes, all, err
+}
+
+func (c *Client) glances(ctx context.Context, line string) ([]sessions.Glance, error) {
+	reply, err := c.do(ctx, &request{line: line, blocks: 1})
 	if err != nil {
 		return nil, fmt.Errorf("list panes: %w", err)
 	}

@@ -3,6 +3,7 @@ package tmux_test
 import (
 	"errors"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -73,7 +74,7 @@ func TestSnapshotKnowsWraps(t *testing.T) {
 // A pane can print what looks like the protocol; its text must stay text.
 func TestSnapshotOfHostilePane(t *testing.T) {
 	s := startServer(t)
-	p := s.pane("hostile", `i=0; while [ $i -lt 3000 ]; do printf '%%end %d %d 1\n%%error %d %d 1\n%%exit\n%%begin 1 2 1\n' $(date +%s) $i $(date +%s) $i; i=$((i+1)); done; printf '\033]2;%%end,}#{pane_id}\007done\n'; exec cat`, "-x", "80", "-y", "24")
+	p := s.pane("hostile", `i=0; while [ $i -lt 3000 ]; do [ $((i % 50)) = 0 ] && d=$(date +%s); printf '%%end %d %d 1\n%%error %d %d 1\n%%exit\n%%begin 1 2 1\n' $d $i $d $i; i=$((i+1)); done; printf '\033]2;%%end,}#{pane_id}\007done\n'; exec cat`, "-x", "80", "-y", "24")
 	for {
 		snap, err := s.client.Snapshot(s.ctx(), p, sessions.Window{Start: -100})
 		if err != nil {
@@ -96,4 +97,41 @@ func TestSnapshotOfGonePane(t *testing.T) {
 	if _, err := s.client.Snapshot(s.ctx(), "%0", sessions.Window{}); err != nil {
 		t.Fatalf("the connection is out of step: %v", err)
 	}
+}
+
+// A look since some second shows the panes with output from then on and those
+// that are dead, until panes come or go: then it's one at all.
+func TestGlancesSince(t *testing.T) {
+	s := startServer(t)
+	s.tmux("set-option", "-g", "remain-on-exit", "on")
+	dead := s.pane("dead", "exit 3")
+	quiet := s.pane("quiet", "exec cat")
+	s.await("death", func() bool { return s.tmux("display-message", "-p", "-t", dead, "#{pane_dead}") == "1" })
+	look := func(since int64) (ids []string, all bool) {
+		t.Helper()
+		panes, all, err := s.client.Glances(s.ctx(), since)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range panes {
+			ids = append(ids, p.Pane)
+		}
+		return ids, all
+	}
+	const never = 1 << 32
+	s.await("a look that isn't at all", func() bool { _, all := look(never); return !all }) // what was made above has been told
+	if ids, all := look(never); all || !slices.Equal(ids, []string{dead}) {
+		t.Errorf("with output in the future: %v, all %v; want the dead one, %s", ids, all, dead)
+	}
+	if ids, all := look(1); all || !slices.Contains(ids, quiet) || !slices.Contains(ids, dead) {
+		t.Errorf("with output at any time: %v, all %v", ids, all)
+	}
+	if ids, all := look(0); !all || !slices.Contains(ids, quiet) {
+		t.Errorf("all: %v, %v", ids, all)
+	}
+	s.tmux("kill-session", "-t", "=quiet")
+	s.await("a look at all", func() bool {
+		ids, all := look(never)
+		return all && !slices.Contains(ids, quiet)
+	})
 }
