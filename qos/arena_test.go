@@ -51,6 +51,14 @@ func inArena(t *testing.T, opt qos.Options, budget func() qos.Budget, test func(
 
 func newArena(t *testing.T, opt qos.Options, budget qos.Budget) *arena {
 	t.Helper()
+	a := newStillArena(t, opt, budget)
+	a.run()
+	return a
+}
+
+// newStillArena returns one whose scheduler doesn't run yet.
+func newStillArena(t *testing.T, opt qos.Options, budget qos.Budget) *arena {
+	t.Helper()
 	a := &arena{
 		t: t, began: time.Now(), ended: make(chan error, 1),
 		greedy: map[qos.DocID]bool{}, wanted: map[qos.DocID]int64{}, inChat: map[qos.Chat]int{},
@@ -70,10 +78,13 @@ func newArena(t *testing.T, opt qos.Options, budget qos.Budget) *arena {
 		t.Fatal(err)
 	}
 	a.sched = sched
+	return a
+}
+
+func (a *arena) run() {
 	ctx, cancel := context.WithCancel(context.Background())
 	a.cancel = cancel
-	go func() { a.ended <- sched.Run(ctx) }()
-	return a
+	go func() { a.ended <- a.sched.Run(ctx) }()
 }
 
 func (a *arena) close() {

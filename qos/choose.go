@@ -104,14 +104,20 @@ func (e *Engine) floor(now time.Time, c *chat) (choice, bool) {
 	}
 	for _, l := range c.lanes {
 		w := l.streams.next()
-		if w == nil || later(l.openAt(0), e.slowUntil(now, c)).After(now) {
+		if w == nil {
 			continue
 		}
+		oldest := w.since
 		for _, f := range l.streams.heap {
-			if now.Sub(f.waiting.first.value.since) >= e.opt.MaxStale {
-				return choice{class: Stream, lane: l, work: w}, true
+			if since := f.waiting.first.value.since; since.Before(oldest) {
+				oldest = since
 			}
 		}
+		at := later(later(l.openAt(0), e.slowUntil(now, c)), oldest.Add(e.opt.MaxStale))
+		if !at.After(now) {
+			return choice{class: Stream, lane: l, work: w}, true
+		}
+		c.lookBy(at)
 	}
 	return choice{}, false
 }

@@ -1,6 +1,7 @@
 package qos
 
 import (
+	"container/heap"
 	"slices"
 	"time"
 )
@@ -45,22 +46,29 @@ func (e *Engine) close(now time.Time, d *document, mode CloseMode) {
 	}
 	d.flushing = true
 	d.flushBy = now.Add(e.opt.FlushLimit)
-	e.flushes.push(&d.flush)
+	heap.Push(&e.flushes, d)
 	e.file(now, d)
 }
 
 // abandon gives up the flushes whose time has run out. Time under a penalty
 // doesn't count.
 func (e *Engine) abandon(now time.Time) {
-	for n := e.flushes.first; n != nil && !now.Before(n.value.flushBy); n = e.flushes.first {
-		d := n.value
+	for len(e.flushes) > 0 && !now.Before(e.flushes[0].flushBy) {
+		d := e.flushes[0]
 		if until := e.penalty(d.chat); until.After(now) {
-			n.remove()
 			d.flushBy = until.Add(e.opt.FlushLimit)
-			e.flushes.push(n)
+			heap.Fix(&e.flushes, d.flush)
 			continue
 		}
 		e.closed(d, DocAbandoned, nil)
+	}
+}
+
+// takeBackFlush has a document go on that was being flushed, if it was.
+func (e *Engine) takeBackFlush(d *document) {
+	if d.flushing {
+		heap.Remove(&e.flushes, d.flush)
+		d.flushing = false
 	}
 }
 
@@ -81,7 +89,7 @@ func (e *Engine) closed(d *document, kind EventKind, err error) {
 // settled then, and nothing else happens.
 func (e *Engine) remove(d *document) {
 	d.gone = true
-	d.flush.remove()
+	e.takeBackFlush(d)
 	d.chat.dequeue(&d.work)
 	delete(e.docs, d.id)
 	e.docs = shrunk(e.docs)
@@ -107,4 +115,29 @@ func shrunk[K comparable, V any](m map[K]V) map[K]V {
 		return map[K]V{}
 	}
 	return m
+}
+
+// flushes is a heap of documents that are being flushed, by when to give up.
+type flushes []*document
+
+func (f flushes) Len() int           { return len(f) }
+func (f flushes) Less(i, j int) bool { return f[i].flushBy.Before(f[j].flushBy) }
+
+func (f flushes) Swap(i, j int) {
+	f[i], f[j] = f[j], f[i]
+	f[i].flush, f[j].flush = i, j
+}
+
+func (f *flushes) Push(x any) {
+	d := x.(*document)
+	d.flush = len(*f)
+	*f = append(*f, d)
+}
+
+func (f *flushes) Pop() any {
+	old := *f
+	d := old[len(old)-1]
+	old[len(old)-1] = nil
+	*f = old[:len(old)-1]
+	return d
 }

@@ -76,6 +76,88 @@ func TestFlushIsGivenUp(t *testing.T) {
 	})
 }
 
+// TestFlushOutlivesAPenaltyOfTheBot, too.
+func TestFlushOutlivesAPenaltyOfTheBot(t *testing.T) {
+	inArena(t, qos.Options{FlushLimit: time.Minute}, nil, func(a *arena) {
+		a.outcome = func(qos.Call) *qos.Result {
+			a.outcome = nil
+			return &qos.Result{Outcome: qos.Throttled, RetryAfter: time.Hour, Global: true}
+		}
+		a.post("-200", "x", qos.Interactive)
+		a.pass(time.Second)
+		a.open("doc", group)
+		a.want("doc", 3, true)
+		a.sched.Close("doc", qos.Flush)
+		a.pass(10 * time.Second)
+		if until := a.snapshot().Chats[0].PenaltyUntil; until.IsZero() {
+			t.Error("the snapshot doesn't say that the chat has to wait")
+		}
+		a.pass(62 * time.Minute)
+		if n, sent := len(a.seen(qos.DocAbandoned)), len(a.made(func(g grant) bool { return g.Doc == "doc" })); n != 0 || sent != 1 {
+			t.Errorf("%d flushes were given up, %d were sent; want 0 and 1", n, sent)
+		}
+	})
+}
+
+// TestFlushIsGivenUpInTime, though nothing else happens then.
+func TestFlushIsGivenUpInTime(t *testing.T) {
+	inArena(t, qos.Options{FlushLimit: time.Minute}, nil, func(a *arena) {
+		a.sched.Learn(qos.Scope{Chat: group}, qos.Learned{Limit: 1, Remaining: 0, Reset: time.Now().Add(time.Hour)})
+		a.open("doc", group)
+		a.want("doc", 3, true)
+		a.sched.Close("doc", qos.Flush)
+		a.pass(time.Minute)
+		if n := len(a.seen(qos.DocAbandoned)); n != 1 {
+			t.Errorf("%d flushes were given up after a minute, want 1", n)
+		}
+	})
+}
+
+// TestOneFlushDoesntWaitForAnother: a penalty that one waits out doesn't lengthen the
+// limit of another.
+func TestOneFlushDoesntWaitForAnother(t *testing.T) {
+	inArena(t, qos.Options{FlushLimit: time.Minute}, nil, func(a *arena) {
+		a.outcome = func(call qos.Call) *qos.Result {
+			if call.Chat == "-200" {
+				return throttled(time.Hour)
+			}
+			return &qos.Result{Outcome: qos.Failed}
+		}
+		a.open("silenced", "-200")
+		a.want("silenced", 3, true)
+		a.pass(time.Second)
+		a.sched.Close("silenced", qos.Flush)
+		a.pass(5 * time.Minute)
+		a.open("fails", group)
+		a.want("fails", 3, true)
+		a.sched.Close("fails", qos.Flush)
+		a.pass(time.Minute)
+		if given := a.seen(qos.DocAbandoned); len(given) != 1 || given[0].Doc != "fails" {
+			t.Errorf("events after its limit: %+v, want one about the document that fails", given)
+		}
+	})
+}
+
+// TestUpdatesFollowTheOpening: what's told after a document was opened anew is
+// about that one, though an update of its forerunner is still on its way.
+func TestUpdatesFollowTheOpening(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newStillArena(t, qos.Options{}, qos.NewLocalBudget(nil)) // so nothing is taken in yet
+		a.open("doc", group)
+		a.want("doc", 5, false)
+		a.sched.Close("doc", qos.Cancel)
+		a.open("doc", group)
+		a.want("doc", 10, true)
+		a.run()
+		defer a.close()
+		a.pass(time.Minute)
+		calls := a.made(nil)
+		if len(calls) != 1 || calls[0].Wanted != 10 || calls[0].Final != 10 {
+			t.Errorf("calls: %+v, want one with all that was told", calls)
+		}
+	})
+}
+
 // TestCancelIsFinal is P10: nothing is sent any more, and slots that weren't used
 // come back.
 func TestCancelIsFinal(t *testing.T) {
@@ -190,13 +272,15 @@ func TestReopenElsewhere(t *testing.T) {
 		a.latency = always(5 * time.Second)
 		a.open("doc", group)
 		a.want("doc", 3, false)
+		a.pass(10 * time.Second)
+		a.want("doc", 6, false)
 		a.pass(time.Second) // under way
 		a.want("doc", 9, true)
 		a.open("doc", "-200")
 		a.pass(time.Minute)
 		calls := a.made(nil)
-		if len(calls) != 2 || calls[1].Chat != "-200" || calls[1].Final != 9 || !calls[1].Uncertain {
-			t.Errorf("calls: %+v, want the second in the other chat, marked since the first wasn't answered yet", calls)
+		if len(calls) != 3 || calls[2].Chat != "-200" || calls[2].Final != 9 || calls[2].Delivered != 3 || !calls[2].Uncertain {
+			t.Errorf("calls: %+v, want the third in the other chat, marked since the second wasn't answered yet", calls)
 		}
 	})
 }

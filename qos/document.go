@@ -26,9 +26,9 @@ type document struct {
 
 	inFlight bool
 	gone     bool // closed; if a call is in flight, its end is all that's left
-	flush    node[*document]
 	flushing bool
 	flushBy  time.Time
+	flush    int // index in Engine.flushes, while flushing
 }
 
 // session is what the engine knows about one session.
@@ -94,17 +94,13 @@ func (e *Engine) Open(now time.Time, doc Doc) {
 	}
 	d.delivered = max(d.delivered, doc.Delivered)
 	d.uncertain = d.uncertain || doc.Uncertain
-	if d.flushing {
-		d.flushing = false
-		d.flush.remove()
-	}
+	e.takeBackFlush(d)
 	e.update(now, d, news{wanted: doc.Wanted, final: doc.Final})
 }
 
 func (e *Engine) newDocument(doc Doc) *document {
 	c := e.chatOf(doc.Chat)
 	d := &document{id: doc.ID, session: e.sessionOf(doc.Session)}
-	d.flush.value = d
 	d.work = work{doc: d, chat: c, lane: c.lanes[0]}
 	d.place.value = &d.work
 	d.flow = d.lane.flowOf(doc.Session)

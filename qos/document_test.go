@@ -67,6 +67,11 @@ func TestFinalWithoutNewLines(t *testing.T) {
 		if len(calls) != 2 || calls[1].Class != qos.Final || calls[1].Delivered != 5 {
 			t.Errorf("calls: %+v", calls)
 		}
+		a.want("doc", 6, false)
+		a.pass(10 * time.Second)
+		if calls = a.made(nil); len(calls) != 3 || calls[2].Final != 0 {
+			t.Errorf("calls: %+v, want the turn announced once", calls)
+		}
 	})
 }
 
@@ -251,6 +256,34 @@ func TestBackOff(t *testing.T) {
 	}
 }
 
+// TestBackOffOutlivesItsCause: a chat that fails isn't tried again at once because what
+// failed was cancelled.
+func TestBackOffOutlivesItsCause(t *testing.T) {
+	inArena(t, qos.Options{}, nil, func(a *arena) {
+		a.outcome = func(qos.Call) *qos.Result { return &qos.Result{Outcome: qos.NotSent} }
+		if err := a.sched.Post(qos.Request{Chat: group, Key: "x", Session: "one"}); err != nil {
+			t.Fatal(err)
+		}
+		var until time.Time
+		for time.Until(until) < 10*time.Second {
+			a.pass(time.Second)
+			until = a.snapshot().Chats[0].BackoffUntil
+		}
+		tries := len(a.made(nil))
+		a.sched.CloseSession("one", qos.Cancel)
+		a.pass(time.Second)
+		a.post(group, "y", qos.Interactive)
+		a.pass(time.Until(until) - time.Millisecond)
+		if n := len(a.made(nil)); n != tries {
+			t.Error("the chat was tried while it backs off")
+		}
+		a.pass(2 * time.Millisecond)
+		if n := len(a.made(nil)); n != tries+1 {
+			t.Error("the chat wasn't tried after that")
+		}
+	})
+}
+
 // TestPoisonHoldsUpNobody: what the platform chokes on goes behind the others.
 func TestPoisonHoldsUpNobody(t *testing.T) {
 	inArena(t, qos.Options{}, nil, func(a *arena) {
@@ -322,13 +355,14 @@ func TestChatGone(t *testing.T) {
 			a.feed(docID(i), group)
 		}
 		a.post(group, "request", qos.Interactive)
+		a.post(group, "another", qos.Final)
 		a.feed("other", "-200")
 		a.pass(time.Minute)
 		if n := len(a.made(func(g grant) bool { return g.Chat == group })); n != 1 {
 			t.Errorf("%d calls in a chat that's gone", n)
 		}
-		if n, m := len(a.seen(qos.DocStopped)), len(a.seen(qos.RequestDropped)); n != 5 || m != 1 {
-			t.Errorf("%d documents and %d requests were stopped, want 5 and 1", n, m)
+		if n, m := len(a.seen(qos.DocStopped)), len(a.seen(qos.RequestDropped)); n != 5 || m != 2 {
+			t.Errorf("%d documents and %d requests were stopped, want 5 and 2", n, m)
 		}
 		if n := len(a.made(func(g grant) bool { return g.Chat == "-200" })); n < 10 {
 			t.Errorf("%d calls in another chat", n)
@@ -478,6 +512,24 @@ func TestLearnedLimits(t *testing.T) {
 	})
 }
 
+// TestOlderGoesFirst among requests of one class, whatever their families.
+func TestOlderGoesFirst(t *testing.T) {
+	inArena(t, qos.Options{Mode: qos.CoalesceOnly, Limits: qos.DiscordLimits()}, nil, func(a *arena) {
+		a.latency = always(2 * time.Second)
+		a.post(group, "busy", qos.Interactive)
+		a.pass(time.Second)
+		if err := a.sched.Post(qos.Request{Chat: group, Key: "older", Family: qos.FamilyRename}); err != nil {
+			t.Fatal(err)
+		}
+		a.pass(100 * time.Millisecond)
+		a.post(group, "newer", qos.Interactive)
+		a.pass(time.Minute)
+		if calls := a.made(nil); len(calls) != 3 || calls[1].Key != "older" {
+			t.Errorf("calls: %+v, want the older request first", calls)
+		}
+	})
+}
+
 // TestOneFullFamilyHoldsUpNoOther: renames wait for minutes, messages don't.
 func TestOneFullFamilyHoldsUpNoOther(t *testing.T) {
 	inArena(t, qos.Options{Mode: qos.CoalesceOnly, Limits: qos.DiscordLimits()}, nil, func(a *arena) {
@@ -619,8 +671,10 @@ func TestPressure(t *testing.T) {
 		if p, ok := a.sched.Pressure("doc"); !ok || p != (qos.Pressure{}) {
 			t.Errorf("of a document that's up to date: %+v", p)
 		}
+		a.want("doc", 9, false)
+		a.pass(3 * time.Minute)
 		a.want("doc", 10, false)
-		a.pass(5 * time.Minute)
+		a.pass(2 * time.Minute)
 		if p, _ := a.sched.Pressure("doc"); p.Behind != 10 || p.Age != 5*time.Minute {
 			t.Errorf("of one that waits: %+v", p)
 		}

@@ -24,6 +24,26 @@ func (e *Engine) wake(now time.Time, c *chat, l *lane) {
 	}
 }
 
+// restAgain has the documents that were due rest as long as the options say that hold
+// now. They keep their start tags: while a flow waits, the virtual time doesn't pass
+// its tag.
+func (c *chat) restAgain() {
+	for _, l := range c.lanes {
+		var due []*work
+		for _, f := range l.streams.heap {
+			for w := range f.waiting.all {
+				if w.doc != nil {
+					due = append(due, w)
+				}
+			}
+		}
+		for _, w := range due {
+			l.streams.drop(w)
+			l.resting.push(&w.place)
+		}
+	}
+}
+
 // dueAt is when a document's rest ends. One whose session is in focus rests for the
 // least time only: fair queuing may give it two turns in a row.
 func (e *Engine) dueAt(now time.Time, d *document, rest time.Duration) time.Time {

@@ -24,7 +24,7 @@ type Engine struct {
 	docs     map[DocID]*document
 	chats    map[Chat]*chat
 	sessions map[Session]*session
-	flushes  list[*document] // closed documents that still send, first to give up first
+	flushes  flushes // closed documents that still send
 
 	agenda  agenda
 	touched []*chat         // to be looked at now
@@ -218,6 +218,9 @@ func (e *Engine) shrink() {
 		if cap(e.agenda) > keep {
 			e.agenda = nil
 		}
+		if cap(e.flushes) > keep {
+			e.flushes = nil
+		}
 		if cap(e.touched) > keep {
 			e.touched = nil
 		}
@@ -241,8 +244,8 @@ func (e *Engine) Next() time.Time {
 	if len(e.agenda) > 0 {
 		soonest(e.agenda[0].look)
 	}
-	if e.flushes.first != nil {
-		soonest(e.flushes.first.value.flushBy)
+	if len(e.flushes) > 0 {
+		soonest(e.flushes[0].flushBy)
 	}
 	if e.contenders() > 0 && e.bot.open < e.opt.MaxInFlight && !e.probeUnderWay() {
 		soonest(later(e.bot.throttle.until, e.botFrom(e.now)))
@@ -281,6 +284,7 @@ func (e *Engine) Reconfigure(now time.Time, opt Options) error {
 	e.terms++
 	e.budget.Configure(e.opt.Limits)
 	for _, c := range e.chats {
+		c.restAgain()
 		e.forgetHints(c)
 	}
 	return nil

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"github.com/panebridge/panebridge/qos"
 )
 
@@ -17,6 +19,7 @@ type simulation struct {
 	now    time.Time
 	ends   ends
 	log    []string
+	look   func(next time.Time) // called before time passes; may be nil
 }
 
 type ending struct {
@@ -49,13 +52,20 @@ func (s *simulation) until(end time.Time, latency func() time.Duration, answer f
 		if at := s.engine.Next(); !at.IsZero() && at.Before(next) {
 			next = at
 		}
-		if len(s.ends) > 0 && !s.ends[0].at.After(next) {
+		ended := len(s.ends) > 0 && !s.ends[0].at.After(next)
+		if ended {
+			next = s.ends[0].at
+		}
+		if s.look != nil {
+			s.look(next)
+		}
+		s.now = next
+		if ended {
 			e := heap.Pop(&s.ends).(ending)
-			s.now = e.at
 			s.engine.Finish(s.now, e.call, answer(e.call.Call), s.now)
 			continue
 		}
-		if s.now = next; !next.Before(end) {
+		if !next.Before(end) {
 			return
 		}
 	}
@@ -133,4 +143,60 @@ func BenchmarkEngineWant(b *testing.B) {
 			}
 		})
 	}
+}
+
+// TestNextMissesNothing is P8 for all that waits: when the engine says that nothing can
+// go before a time, nothing can, whatever it's that makes it possible (a slot, the pace,
+// a rest that ends, a busy minute that's forgotten, a session that falls silent).
+func TestNextMissesNothing(t *testing.T) {
+	check(t, func(_ *testing.T, rt *rapid.T) (bad []string) {
+		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))
+		opt := qos.Options{
+			Seed: 1, HardReserve: random.IntN(2) == 0, GroupMPM: []int{4, 20, 60}[random.IntN(3)],
+			Mode:              []qos.Mode{qos.Strict, qos.Strict, qos.CoalesceOnly}[random.IntN(3)],
+			OutputBudgetRatio: []float64{0.3, 0.8, 1}[random.IntN(3)], ActiveEmitterEMAAlpha: 1,
+		}
+		engine, err := qos.NewEngine(opt, qos.NewLocalBudget(nil), nil)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		began := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+		s := &simulation{engine: engine, now: began}
+		s.look = func(next time.Time) {
+			if next.Sub(s.now) < 2*time.Microsecond {
+				return
+			}
+			at := s.now.Add(time.Duration(random.Int64N(int64(next.Sub(s.now) - time.Microsecond))))
+			for _, c := range qos.LookAgain(engine, at) {
+				bad = append(bad, fmt.Sprintf("at %v a %v call could be made, and at %v it was said that nothing can before %v",
+					at.Sub(began), c.Call.Class, s.now.Sub(began), next.Sub(began)))
+				heap.Push(&s.ends, ending{at: at, call: c})
+			}
+		}
+		n := 1 + random.IntN(8)
+		for i := range n {
+			engine.Open(s.now, qos.Doc{ID: docID(i), Chat: "-1", Session: qos.Session(docID(i))})
+		}
+		latency := func() time.Duration { return time.Duration(random.Int64N(int64(2 * time.Second))) }
+		answer := func(c qos.Call) qos.Result {
+			if random.IntN(200) == 0 {
+				return qos.Result{Outcome: qos.Throttled, RetryAfter: 7 * time.Second}
+			}
+			return qos.Result{Outcome: qos.Delivered, Delivered: c.Wanted, Final: c.Final}
+		}
+		for step := range 150 {
+			engine.Want(s.now, docID(random.IntN(n)), int64(step+1), random.IntN(15) == 0)
+			if random.IntN(15) == 0 {
+				if err := engine.Post(s.now, qos.Request{Chat: "-1", Key: fmt.Sprint(step)}); err != nil {
+					rt.Fatal(err)
+				}
+			}
+			longest := []time.Duration{time.Second, time.Second, 5 * time.Second, 90 * time.Second}[random.IntN(4)]
+			s.until(s.now.Add(time.Duration(random.Int64N(int64(longest)))), latency, answer)
+			if len(bad) > 0 {
+				return bad
+			}
+		}
+		return nil
+	})
 }

@@ -50,8 +50,15 @@ func (e *Engine) leftOver() string {
 	count(len(e.sessions), "sessions")
 	count(len(e.agenda), "dates")
 	count(e.contenders(), "turns")
-	count(e.flushes.len, "flushes")
+	count(len(e.flushes), "flushes")
 	count(e.bot.open, "open calls")
 	count(e.bot.inFlight, "calls in flight")
 	return left
+}
+
+// LookAgain has an engine look at all its chats, though nothing happened, and returns
+// the calls that it would make: there should be none, or Next was wrong.
+func LookAgain(e *Engine, now time.Time) []*Started {
+	e.touchAll()
+	return e.Advance(now)
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -120,6 +119,13 @@ func randomOptions(r *rand.Rand) qos.Options {
 	if pick(2) == 0 {
 		o.Limits.Bot = qos.Limit{Windows: []qos.Window{{Calls: 5, Per: 10 * time.Second}}, Gap: 40 * time.Millisecond}
 	}
+	if pick(2) == 0 {
+		o.ReserveMPM = 1 + pick(o.GroupMPM-1)
+		o.OutputBudgetRatio = []float64{0.05, 0.5, 1}[pick(3)]
+		o.MinSessionTick = []time.Duration{time.Millisecond, 20 * time.Second}[pick(2)]
+		o.ActiveEmitterWindow = []time.Duration{time.Second, time.Hour}[pick(2)]
+		o.ActiveEmitterEMAAlpha = []float64{0.001, 1}[pick(2)]
+	}
 	o.Limits.IsPrivate, o.FlushLimit = isPrivate, 24*time.Hour
 	return o
 }
@@ -165,36 +171,68 @@ func drawHistory(t *rapid.T) history {
 // TestRandomHistories holds the scheduler to P1, P2, P3, P9, P10, P11 and the
 // parts of P13 that concern changes of mode, whatever happens.
 func TestRandomHistories(t *testing.T) {
-	histories := 1000
-	if os.Getenv("PANEBRIDGE_STRESS") != "" {
-		histories = 10000
-	}
-	calls := 0
-	check(t, histories, func(t *testing.T, rt *rapid.T) []string {
+	calls, histories, seen := 0, 0, map[string]int{}
+	check(t, func(t *testing.T, rt *rapid.T) []string {
 		t.Helper()
 		h := drawHistory(rt)
 		var bad []string
 		synctest.Test(t, func(*testing.T) {
 			w := h.run()
 			bad = w.bad
+			histories++
 			calls += len(w.sent)
+			for what, n := range w.seen {
+				seen[what] += n
+			}
 		})
 		if len(bad) > 0 {
 			rt.Logf("%v", h)
 		}
 		return bad
 	})
-	if calls < 20*histories/5 { // a fifth of them with -short
-		t.Errorf("%d calls: the histories show nothing", calls)
+	for _, what := range mustHappen {
+		if seen[what] == 0 && histories >= 1000 {
+			t.Errorf("%q never happened: the histories show nothing about it", what)
+		}
 	}
-	t.Logf("%d calls", calls)
+	t.Logf("%d histories, %d calls; %v", histories, calls, seen)
 }
 
-// check runs a property so many times, a fifth of that with -short. What's wrong is
-// returned, not reported: within a bubble neither rapid nor t may be told.
-func check(t *testing.T, times int, property func(t *testing.T, rt *rapid.T) []string) {
+// mustHappen is what the histories are about.
+var mustHappen = []string{
+	"delivered", "unchanged", "not_sent", "throttled", "failed", "rejected", "chat_gone", "migrated",
+	"time-out after the write", "lost without an answer", "arrival after the deadline", "answer after 10 s or more",
+	"penalty of a family", "penalty of a chat", "penalty of the bot", "start within a penalty",
+	"cancellation while something waits", "cancellation while a call is under way",
+	"restart", "restart with a call under way", "crash", "crash with a call under way",
+	"change from strict to coalesce_only", "change from coalesce_only to strict", "change from strict to off",
+	"change from off to strict", "change from coalesce_only to off", "change from off to coalesce_only",
+	"call with strict", "call with coalesce_only", "call with off", "full window",
+}
+
+// TestMain has every property run against 1,000 random histories, a fifth of that
+// with -short, and 10,000 with PANEBRIDGE_STRESS=1, unless -rapid.checks says otherwise.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "rapid.checks" })
+	if !given {
+		checks := "1000"
+		if os.Getenv("PANEBRIDGE_STRESS") != "" {
+			checks = "10000"
+		}
+		if err := flag.Set("rapid.checks", checks); err != nil {
+			panic(err)
+		}
+	}
+	os.Exit(m.Run())
+}
+
+// check runs a property, beside other tests. What's wrong is returned, not reported:
+// within a bubble neither rapid nor t may be told.
+func check(t *testing.T, property func(t *testing.T, rt *rapid.T) []string) {
 	t.Helper()
-	rapidChecks(t, times)
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		for _, b := range property(t, rt) {
 			rt.Error(b)
@@ -202,22 +240,11 @@ func check(t *testing.T, times int, property func(t *testing.T, rt *rapid.T) []s
 	})
 }
 
-// rapidChecks has rapid.Check run a property so many times, a fifth of that with
-// -short.
-func rapidChecks(t *testing.T, times int) {
-	t.Helper()
-	f := flag.Lookup("rapid.checks")
-	before := f.Value.String()
-	if err := f.Value.Set(strconv.Itoa(times)); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = f.Value.Set(before) })
-}
-
 func (h history) run() *world {
 	w := &world{
 		random: newDice(h.seed), faults: h.faults, ledger: qostest.NewMemLedger(),
 		arrivals: map[string][]time.Time{}, mirrors: map[qos.DocID]*mirror{}, requests: map[string]*errand{},
+		seen: map[string]int{},
 	}
 	for _, d := range h.docs {
 		w.mirrors[d.ID] = &mirror{id: d.ID, chat: d.Chat, session: d.Session, open: true}
@@ -278,6 +305,12 @@ func (w *world) step(s step, n int, id qos.DocID) {
 		w.mu.Lock()
 		for _, m := range w.mirrors {
 			m.cancelling = m.cancelling || m.session == session
+			if m.session == session && m.open && m.shown < m.printed {
+				w.saw("cancellation while something waits")
+			}
+		}
+		if w.process.underWay() > 0 {
+			w.saw("cancellation while a call is under way")
 		}
 		w.mu.Unlock()
 		sched.CloseSession(session, qos.Cancel)
@@ -291,6 +324,9 @@ func (w *world) step(s step, n int, id qos.DocID) {
 		w.mu.Unlock()
 	case "open":
 		w.mu.Lock()
+		if !m.open {
+			m.lastCall = time.Time{} // it's another document now
+		}
 		m.open, m.flushing, m.cancelled, m.cancelling = true, false, false, false
 		d := m.doc()
 		w.mu.Unlock()
@@ -300,6 +336,12 @@ func (w *world) step(s step, n int, id qos.DocID) {
 		synctest.Wait()
 		w.start(w.regime().opt)
 	case "restart":
+		w.mu.Lock()
+		w.saw("restart")
+		if w.process.underWay() > 0 {
+			w.saw("restart with a call under way")
+		}
+		w.mu.Unlock()
 		w.stop()
 		w.start(s.opt)
 	case "options":
@@ -330,6 +372,9 @@ func (w *world) print(id qos.DocID, lines int64, turn bool) {
 func (w *world) reconfigure(opt qos.Options) {
 	w.mu.Lock()
 	old := w.regime()
+	if old.mode != opt.Mode {
+		w.saw(fmt.Sprintf("change from %v to %v", old.mode, opt.Mode))
+	}
 	off := old.opt
 	off.Mode = qos.Off
 	w.rule(off) // in between, nothing is promised

@@ -1,6 +1,8 @@
 package qos
 
 import (
+	"maps"
+	"slices"
 	"sync"
 	"time"
 )
@@ -313,7 +315,7 @@ func (b *LocalBudget) Use(now time.Time, chat Chat) []WindowUse {
 		return nil
 	}
 	uses := b.useOf(now, u, chat, FamilyMessage)
-	for family := range b.limits.Families {
+	for _, family := range slices.Sorted(maps.Keys(b.limits.Families)) {
 		for _, use := range b.useOf(now, u, chat, family) {
 			if use.Used > 0 {
 				uses = append(uses, use)
@@ -377,7 +379,7 @@ func (b *LocalBudget) pruneAll(now time.Time) {
 		b.prune(now, chat)
 	}
 	for s, p := range b.penalties {
-		if now.Sub(p.Until) > penaltyKept {
+		if !p.Until.After(now) { // the ledger keeps it, for its pace
 			delete(b.penalties, s)
 		}
 	}

@@ -85,11 +85,16 @@ func (m *mailbox) open(doc Doc, do func(now time.Time)) {
 		return
 	}
 	e := m.docs[doc.ID]
-	if e == nil {
+	switch {
+	case e == nil:
 		e = &entry{id: doc.ID}
-		e.doc = e
-		m.docs[doc.ID] = e
+	case e.queued:
+		// Its letter may be on the way ahead of a close, and what's told from now on is
+		// about what's opened after that.
+		e = &entry{id: doc.ID, opening: e.opening, wanted: e.wanted, delivered: e.delivered, dirty: e.dirty}
 	}
+	e.doc = e
+	m.docs[doc.ID] = e
 	e.opening++
 	e.wanted = max(e.wanted, doc.Wanted, doc.Final)
 	e.delivered = max(e.delivered, doc.Delivered)

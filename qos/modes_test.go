@@ -2,6 +2,7 @@ package qos_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -13,7 +14,7 @@ import (
 // TestOffSendsEverything is P13: without the scheduler's help there'd be as many
 // calls, at the same instants.
 func TestOffSendsEverything(t *testing.T) {
-	check(t, 50, func(t *testing.T, rt *rapid.T) (bad []string) {
+	check(t, func(t *testing.T, rt *rapid.T) (bad []string) {
 		t.Helper()
 		seed := rapid.Uint64().Draw(rt, "seed")
 		docs := rapid.IntRange(1, 10).Draw(rt, "documents")
@@ -22,7 +23,7 @@ func TestOffSendsEverything(t *testing.T) {
 			for i := range docs {
 				a.open(docID(i), group)
 			}
-			for line := range int64(200) {
+			for line := range int64(70) {
 				a.pass(time.Millisecond + random.duration(200*time.Millisecond))
 				a.want(docID(int(random.float()*float64(docs))), line+1, line%7 == 0)
 				a.pass(0)
@@ -227,6 +228,61 @@ func TestBotWideWindow(t *testing.T) {
 		a.pass(3 * time.Second)
 		if g := a.made(func(g grant) bool { return g.Key == "command" }); len(g) != 1 || g[0].at-posted > time.Second {
 			t.Errorf("a command among saturated chats: %+v", g)
+		}
+	})
+}
+
+// TestReconfigureLengthensTheRest of documents that were due by the old options and
+// hadn't got their slot yet.
+func TestReconfigureLengthensTheRest(t *testing.T) {
+	for _, opt := range []qos.Options{
+		{Mode: qos.CoalesceOnly, GroupMPM: 3, Rounding: time.Minute},
+		{GroupMPM: 3, MinSessionTick: time.Minute},
+	} {
+		inArena(t, qos.Options{Mode: qos.CoalesceOnly, GroupMPM: 3}, nil, func(a *arena) {
+			a.post(group, "x", qos.Interactive)
+			a.pass(5 * time.Second)
+			a.open("doc", group)
+			a.want("doc", 1, false)
+			a.pass(time.Second)
+			a.post(group, "y", qos.Interactive)
+			a.pass(5 * time.Second) // the window is full until 60 s
+			a.want("doc", 2, false)
+			a.pass(time.Second) // it's due, and waits for a slot
+			if err := a.sched.Reconfigure(opt); err != nil {
+				t.Fatal(err)
+			}
+			a.pass(3 * time.Minute)
+			calls := a.made(streams)
+			if len(calls) != 2 || calls[1].at-calls[0].at != time.Minute {
+				t.Errorf("%v: calls: %+v, want a minute between the two", opt.Mode, calls)
+			}
+		})
+	}
+}
+
+// TestReconfigureKeepsTheOrder of those that waited for their slot.
+func TestReconfigureKeepsTheOrder(t *testing.T) {
+	inArena(t, qos.Options{GroupMPM: 4}, nil, func(a *arena) {
+		for i := range 6 {
+			a.feed(docID(i), group)
+		}
+		for i := range 60 {
+			a.pass(10 * time.Second)
+			if err := a.sched.Reconfigure(qos.Options{GroupMPM: 4, ReserveMPM: 1 + i%3}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		served := map[qos.DocID]float64{}
+		for _, g := range a.made(streams) {
+			served[g.Doc]++
+		}
+		var shares []float64
+		for i := range 6 {
+			shares = append(shares, served[docID(i)])
+		}
+		if slices.Max(shares)-slices.Min(shares) > 1 || slices.Min(shares) < 3 {
+			t.Errorf("calls: %v, want equal shares", shares)
 		}
 	})
 }

@@ -21,25 +21,27 @@ import (
 type pacer struct {
 	limiter *rate.Limiter
 	tick    time.Duration
+	tokens  int       // that are saved at most
 	last    time.Time // what the limiter was given last
 	credit  bool      // a token came back because no call was made
 }
 
 // set changes the tick from now on. At most so many tokens are saved.
 func (p *pacer) set(now time.Time, tick time.Duration, tokens int) {
-	if tick == p.tick {
+	if tick == p.tick && tokens == p.tokens {
 		return
 	}
-	p.tick = tick
+	p.tick, p.tokens = tick, tokens
 	switch {
 	case tick <= 0:
-		p.limiter = nil
+		p.limiter, p.credit = nil, false
 	case p.limiter == nil:
 		p.limiter = rate.NewLimiter(rate.Every(tick), tokens)
 		p.limiter.ReserveN(now, tokens-1) // what's saved must have been left over first
 		p.last = now
 	default:
 		p.limiter.SetLimitAt(now, rate.Every(tick))
+		p.limiter.SetBurstAt(now, tokens)
 		p.last = now
 	}
 }

@@ -32,7 +32,7 @@ func TestOriginalPace(t *testing.T) {
 			t.Error(b)
 		}
 	})
-	check(t, 100, func(t *testing.T, rt *rapid.T) []string {
+	check(t, func(t *testing.T, rt *rapid.T) []string {
 		t.Helper()
 		mpm := rapid.IntRange(2, 40).Draw(rt, "group_mpm")
 		reserve := rapid.IntRange(1, mpm-1).Draw(rt, "reserve_mpm")
@@ -110,7 +110,7 @@ func TestReserveIsKeptFree(t *testing.T) {
 // may, a command goes within a second and the call in flight, and the k-th of
 // several within k slots' time.
 func TestCommandGoesAtOnce(t *testing.T) {
-	check(t, 300, func(t *testing.T, rt *rapid.T) []string {
+	check(t, func(t *testing.T, rt *rapid.T) []string {
 		t.Helper()
 		seed := rapid.Uint64().Draw(rt, "seed")
 		latency := rapid.SampledFrom([]time.Duration{0, time.Second, 10 * time.Second}).Draw(rt, "latency")
@@ -164,7 +164,7 @@ func TestCommandGoesAtOnce(t *testing.T) {
 // before has ended, a second has passed since it began, and the window has a free
 // slot; not a moment later, whatever the arrivals.
 func TestNoIdleTick(t *testing.T) {
-	check(t, 200, func(t *testing.T, rt *rapid.T) []string {
+	check(t, func(t *testing.T, rt *rapid.T) []string {
 		t.Helper()
 		seed := rapid.Uint64().Draw(rt, "seed")
 		latency := rapid.SampledFrom([]time.Duration{0, 2 * time.Second, 15 * time.Second}).Draw(rt, "latency")
@@ -177,13 +177,13 @@ func TestNoIdleTick(t *testing.T) {
 				a.feed(docID(i), group)
 			}
 			posted := map[string]time.Duration{}
-			for i := range 60 {
+			for i := range 40 {
 				a.pass(random.duration(2 * time.Minute / time.Duration(mpm)))
 				key := fmt.Sprint(i)
 				posted[key] = a.now()
 				a.post(group, key, qos.Interactive)
 			}
-			a.pass(time.Hour)
+			a.pass(20 * time.Minute)
 			bad = tooLate(a.made(nil), posted, mpm)
 		})
 		return bad
@@ -329,7 +329,7 @@ func TestLateStreamsCatchUp(t *testing.T) {
 func TestActiveEmittersLengthenTheRest(t *testing.T) {
 	// rest is the time between two calls for a document among so many sessions that
 	// print, though only its own call is made: the others' documents are elsewhere.
-	rest := func(opt qos.Options, sessions int) time.Duration {
+	rest := func(opt qos.Options, sessions int, every time.Duration) time.Duration {
 		var d time.Duration
 		inArena(t, opt, nil, func(a *arena) {
 			for i := range sessions {
@@ -341,11 +341,13 @@ func TestActiveEmittersLengthenTheRest(t *testing.T) {
 				}
 				return &qos.Result{Outcome: qos.Unchanged} // costs nothing
 			}
-			for line := range int64(100) {
+			for line := int64(1); a.now() < 100*time.Second; line++ {
 				for i := range sessions {
-					a.want(docID(i), line+1, false)
+					if i == 0 || a.now() > 10*time.Second { // the others come later
+						a.want(docID(i), line, false)
+					}
 				}
-				a.pass(time.Second)
+				a.pass(every)
 			}
 			var calls []grant
 			for _, g := range a.made(nil) {
@@ -358,20 +360,25 @@ func TestActiveEmittersLengthenTheRest(t *testing.T) {
 		})
 		return d
 	}
-	one, five := rest(qos.Options{}, 1), rest(qos.Options{}, 5)
+	one, five := rest(qos.Options{}, 1, time.Second), rest(qos.Options{}, 5, time.Second)
 	if one != 3200*time.Millisecond { // max(3 s, the pace)
 		t.Errorf("alone, a document rests for %v", one)
 	}
 	if five != 14400*time.Millisecond { // 4.5 turns of 3.2 s
 		t.Errorf("among five, a document rests for %v", five)
 	}
-	if slow := rest(qos.Options{ActiveEmitterEMAAlpha: 0.001}, 5); slow > five {
-		t.Errorf("with a slow average, a document rests for %v, want at most %v", slow, five)
+	if slow := rest(qos.Options{ActiveEmitterEMAAlpha: 0.001}, 5, time.Second); slow > one+200*time.Millisecond {
+		t.Errorf("with a slow average, a document rests for %v, want about %v as if it were alone", slow, one)
 	}
-	if tick := rest(qos.Options{MinSessionTick: 10 * time.Second}, 1); tick != 10*time.Second {
+	if tick := rest(qos.Options{MinSessionTick: 10 * time.Second}, 1, time.Second); tick != 10*time.Second {
 		t.Errorf("with min_session_tick_s 10, a document rests for %v", tick)
 	}
-	if short := rest(qos.Options{ActiveEmitterWindow: time.Second}, 5); short > five {
+	// Of sessions that print every 4 s, all count with a window of 10 s. With one of 2 s
+	// none do when it's over.
+	if long := rest(qos.Options{}, 5, 4*time.Second); long < 14*time.Second {
+		t.Errorf("among five that print every 4 s, a document rests for %v", long)
+	}
+	if short := rest(qos.Options{ActiveEmitterWindow: 2 * time.Second}, 5, 4*time.Second); short > 6*time.Second {
 		t.Errorf("with a short window, a document rests for %v", short)
 	}
 }

@@ -126,3 +126,176 @@ func TestReserveOfAShortWindow(t *testing.T) {
 		}
 	}
 }
+
+// TestPacerSavesWhatItShould, also after the options have changed.
+func TestPacerSavesWhatItShould(t *testing.T) {
+	var p pacer
+	burst := func(from time.Duration) (n int) {
+		for p.next(after(from)).Equal(after(from)) {
+			p.take(after(from), after(from))
+			n++
+		}
+		return n
+	}
+	p.set(noon, time.Second, 3)
+	if n := burst(0); n != 1 {
+		t.Errorf("%d calls at the beginning, want 1: what's saved must be left over first", n)
+	}
+	if n := burst(time.Minute); n != 3 {
+		t.Errorf("%d calls after a rest, want 3", n)
+	}
+	p.set(after(time.Minute), time.Second, 9)
+	if n := burst(2 * time.Minute); n != 9 {
+		t.Errorf("%d calls after a rest, want 9 now", n)
+	}
+	p.set(after(2*time.Minute), time.Second, 2)
+	if n := burst(3 * time.Minute); n != 2 {
+		t.Errorf("%d calls after a rest, want 2 now", n)
+	}
+	p.giveBack()
+	p.set(after(3*time.Minute), 0, 1)
+	p.set(after(3*time.Minute), time.Second, 1)
+	if n := burst(3 * time.Minute); n != 1 {
+		t.Errorf("%d calls after the pace was off, want 1: nothing is owed any more", n)
+	}
+}
+
+// TestPacerCatchesUpByOneTick: what held a call up is made up for once, however long it
+// took.
+func TestPacerCatchesUpByOneTick(t *testing.T) {
+	var p pacer
+	p.set(noon, 4*time.Second, 1)
+	p.take(noon, noon)
+	p.take(after(time.Minute), after(5*time.Second))
+	if at := p.next(after(time.Minute)); !at.Equal(after(time.Minute)) {
+		t.Errorf("the second call after a jam may go at %v, want at once", at)
+	}
+	p.take(after(time.Minute), after(6*time.Second))
+	if at := p.next(after(time.Minute)); !at.Equal(after(64 * time.Second)) {
+		t.Errorf("the third call after a jam may go at %v, want 4 s later", at)
+	}
+}
+
+// TestStreamsLeaveSlots: one for a command, and those of the turn ends that a usual
+// minute still has to bring; with a hard reserve all of it, less what was used.
+func TestStreamsLeaveSlots(t *testing.T) {
+	e, err := NewEngine(Options{}, NewLocalBudget(nil), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := e.chatOf("-1")
+	want := func(spare int, when string) {
+		t.Helper()
+		if got := e.spare(e.now, c, c.lanes[0]); got != spare {
+			t.Errorf("%s, streams leave %d slots, want %d", when, got, spare)
+		}
+	}
+	options := func(opt Options) {
+		t.Helper()
+		if err := e.Reconfigure(e.now, opt); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e.now = noon
+	want(1, "with nothing seen")
+	for key := range 5 {
+		if err := e.Post(noon, Request{Chat: "-1", Key: string(rune('a' + key))}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want(1, "with commands about")
+	e.Open(noon, Doc{ID: "x", Chat: "-1", Session: "x"})
+	e.Want(noon, "x", 1, true)
+	want(2, "with one final in this minute") // ceil(1.5)
+	e.Want(noon, "x", 2, true)
+	want(3, "with two finals in this minute")
+	c.finals.answered(noon, time.Minute)
+	want(2, "when one of them was sent")
+	for line := range int64(10) {
+		e.Want(noon, "x", 3+line, true)
+	}
+	want(4, "with many finals")
+	options(Options{ReserveMPM: 2})
+	want(2, "with many finals and reserve_mpm 2")
+	options(Options{Mode: CoalesceOnly})
+	want(0, "with coalesce_only")
+	options(Options{HardReserve: true, OutputBudgetRatio: 1})
+	want(4, "with a hard reserve")
+	for range 3 {
+		c.reserve.answered(noon, time.Minute)
+	}
+	want(1, "with a hard reserve of which three are used")
+	c.reserve.answered(noon, time.Minute)
+	want(1, "with a hard reserve that's used up")
+	options(Options{HardReserve: true, OutputBudgetRatio: 0.5, ReserveMPM: 1})
+	want(6, "with a hard reserve and half the budget for streams, when four are used")
+	options(Options{Limits: Limits{Families: map[Family]Limit{"rename": {Windows: []Window{{Calls: 2, Per: time.Hour}}}}}})
+	if got := e.spare(e.now, c, c.laneOf("rename")); got != 0 {
+		t.Errorf("of a family's window, streams leave %d slots, want none", got)
+	}
+}
+
+// TestNoCallChangesNothing: when a granted call wasn't made, all that the grant changed
+// is as before; but for the place in the fair queue, and for when the bot may go on.
+func TestNoCallChangesNothing(t *testing.T) {
+	e, err := NewEngine(Options{}, NewLocalBudget(nil), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	finish := func(now time.Time, r Result) *Started {
+		t.Helper()
+		started := e.Advance(now)
+		if len(started) != 1 {
+			t.Fatalf("%d calls at %v, want 1", len(started), now)
+		}
+		e.Finish(now, started[0], r, now)
+		return started[0]
+	}
+	e.Open(noon, Doc{ID: "x", Chat: "-1", Session: "x", Wanted: 1})
+	finish(noon, Result{Outcome: Delivered, Delivered: 1})
+	for i := range 3 {
+		at := after(time.Duration(20+2*i) * time.Second)
+		if err := e.Post(at, Request{Chat: "-1", Key: "x"}); err != nil {
+			t.Fatal(err)
+		}
+		finish(at, Result{Outcome: Delivered})
+	}
+	c, d := e.chats["-1"], e.docs["x"]
+	at := after(40 * time.Second)
+	type state struct {
+		behind, sinceStream                     int
+		lastCall, lastShown, lastPaced, docCall time.Time
+		pace, supply, bot                       time.Time
+	}
+	look := func() state {
+		l := c.lanes[0]
+		return state{
+			c.behind, c.sinceStream, c.lastCall, c.lastShown, c.lastPaced, d.lastCall,
+			l.pace.next(at), l.supply.next(at), e.bot.pace.next(at),
+		}
+	}
+	e.Want(at, "x", 2, false)
+	before := look()
+	if s := finish(at, Result{Outcome: Unchanged}); s.Call.Class != Stream {
+		t.Fatalf("a call of class %v", s.Call.Class)
+	}
+	if got := look(); got != before {
+		t.Errorf("after a call that wasn't made: %+v, before it: %+v", got, before)
+	}
+}
+
+// TestDrainingTakesNothing, also where no mailbox stands before the engine.
+func TestDrainingTakesNothing(t *testing.T) {
+	e, err := NewEngine(Options{}, NewLocalBudget(nil), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.drain(noon)
+	if err := e.Post(noon, Request{Chat: "-1", Key: "x"}); err == nil {
+		t.Error("a request was accepted")
+	}
+	e.Try(noon, Request{Chat: "-1", Key: "x", Family: FamilyTyping})
+	if n := len(e.Advance(noon)); n != 0 || e.totals.Shed != 1 {
+		t.Errorf("%d calls, %d were shed; want 0 and 1", n, e.totals.Shed)
+	}
+}

@@ -29,7 +29,7 @@ type world struct {
 	mirrors  map[qos.DocID]*mirror
 	requests map[string]*errand
 	sent     []dispatch
-	paused   map[string]time.Time // since when the pace or rounding of a chat or document isn't comparable
+	seen     map[string]int // what happened how often
 	bad      []string
 
 	process *process
@@ -112,6 +112,10 @@ func (w *world) wrong(format string, args ...any) {
 	}
 }
 
+// saw counts something that must happen now and then, or the histories show nothing.
+// w.mu is held.
+func (w *world) saw(what string) { w.seen[what]++ }
+
 func (w *world) began() time.Time { return w.regimes[0].from }
 
 // start begins a process over what the last one left.
@@ -145,6 +149,12 @@ func (w *world) start(opt qos.Options) {
 	p.scheduler = scheduler
 	w.process = p
 	w.rule(opt)
+	for _, m := range w.mirrors {
+		m.lastCall = time.Time{} // that isn't kept
+	}
+	if slices.ContainsFunc(w.silences, func(s silence) bool { return time.Now().Before(s.end) }) {
+		w.saw("start within a penalty")
+	}
 	w.mu.Unlock()
 
 	ctx, cancel := context.WithCancel(context.Background())
@@ -200,10 +210,6 @@ func (w *world) rule(opt qos.Options) {
 		}
 	}
 	w.regimes = append(w.regimes, regime{from: time.Now(), mode: opt.Mode, limits: limits, opt: opt})
-	for _, m := range w.mirrors {
-		m.lastCall = time.Time{}
-	}
-	w.paused = map[string]time.Time{}
 }
 
 func (w *world) regime() regime { return w.regimes[len(w.regimes)-1] }
@@ -236,6 +242,10 @@ func (w *world) kill() {
 	p.ledger.Kill()
 	w.mu.Lock()
 	p.dead = true
+	w.saw("crash")
+	if p.underWay() > 0 {
+		w.saw("crash with a call under way")
+	}
 	// What the process was told in this instant need not be durable; with a ledger
 	// that fails, what it was told lately.
 	young := time.Duration(0)
@@ -251,6 +261,14 @@ func (w *world) kill() {
 	w.mu.Unlock()
 	p.cancel()
 	// Its clean-up takes time that a crash doesn't have; nothing of it counts.
+}
+
+// underWay is how many calls aren't answered. world.mu is held.
+func (p *process) underWay() (n int) {
+	for _, calls := range p.inFlight {
+		n += calls
+	}
+	return n
 }
 
 // stop ends the process in order.
@@ -329,6 +347,8 @@ func (p *process) Deliver(ctx context.Context, call qos.Call) qos.Result {
 	}
 	letter := w.render(call)
 	fate := w.fate(letter, call)
+	w.saw(fate.outcome.String())
+	w.saw("call with " + w.regime().mode.String())
 	if fate.outcome != qos.NotSent && fate.outcome != qos.Unchanged {
 		w.dispatched(call, began)
 		if m := w.mirrors[call.Doc]; m != nil {
@@ -352,15 +372,30 @@ func (p *process) Deliver(ctx context.Context, call qos.Call) qos.Result {
 		if arrives <= 0 {
 			p.arrive(call, letter, fate, began)
 		} else {
-			time.AfterFunc(arrives, func() { p.arrive(call, letter, fate, began) })
+			time.AfterFunc(arrives, func() {
+				if time.Now().After(deadline) {
+					w.mu.Lock()
+					w.saw("arrival after the deadline")
+					w.mu.Unlock()
+				}
+				p.arrive(call, letter, fate, began)
+			})
 		}
 	}
 	if fate.lost || fate.takes >= time.Until(deadline) {
+		w.mu.Lock()
+		w.saw(map[bool]string{false: "time-out after the write", true: "lost without an answer"}[fate.lost])
+		w.mu.Unlock()
 		<-ctx.Done()
 		return p.answered(call, letter, qos.Result{Outcome: qos.Uncertain})
 	}
 	if !sleep(ctx, fate.takes) {
 		return p.answered(call, letter, qos.Result{Outcome: qos.Uncertain})
+	}
+	if fate.takes >= 10*time.Second {
+		w.mu.Lock()
+		w.saw("answer after 10 s or more")
+		w.mu.Unlock()
 	}
 	return p.answered(call, letter, r)
 }
@@ -422,7 +457,7 @@ func (w *world) fate(l letter, call qos.Call) fate {
 		return roll < 0
 	}
 	switch {
-	case call.Doc != "" && l.to < l.from && l.final == 0 && !l.live:
+	case call.Doc != "" && l.to < l.from && l.final == 0 && (!l.live || roll < 0.3): // it looks the same
 		x.outcome = qos.Unchanged
 	case under(f.unsent):
 		x.outcome = qos.NotSent
@@ -590,7 +625,10 @@ func (w *world) count(scope string, now, left time.Time, limit func(regime) qos.
 		for k := len(log) - 1; k >= 0 && now.Sub(log[k]) < per; k-- {
 			within++
 		}
-		if within > most {
+		switch {
+		case within == most:
+			w.saw("full window")
+		case within > most:
 			w.wrong("%d calls reached %s within %v, at most %d may (P1)", within, scope, per, most)
 		}
 	}
@@ -620,7 +658,7 @@ func (p *process) answered(call qos.Call, l letter, r qos.Result) qos.Result {
 		default: // answered, but an earlier call may still have been done
 			m.intent = call.Uncertain
 		}
-		m.live = m.live || l.live && r.Outcome != qos.Delivered
+		m.live = m.live || l.live && r.Outcome != qos.Delivered && r.Outcome != qos.Unchanged
 	}
 	if r.Outcome == qos.Throttled {
 		now := time.Now()
@@ -629,7 +667,9 @@ func (p *process) answered(call qos.Call, l letter, r qos.Result) qos.Result {
 			scope = string(call.Chat)
 		}
 		w.silences = append(w.silences, silence{scope, now, now.Add(r.RetryAfter)})
+		w.saw(map[bool]string{false: "penalty of a family", true: "penalty of a chat"}[r.RetryAfter > 5*time.Second])
 		if r.Global {
+			w.saw("penalty of the bot")
 			w.silences = append(w.silences, silence{"", now, now.Add(r.RetryAfter)})
 		}
 	}

@@ -47,7 +47,7 @@ func wallOfTick(ctx context.Context, c *tmux.Client, b *bed, active, ticks int) 
 	var wall []float64
 	for range ticks {
 		start := time.Now()
-		if _, err := c.Glances(ctx); err != nil {
+		if _, _, err := c.Glances(ctx, start.Unix()-1); err != nil {
 			return 0, err
 		}
 		g, inner := errgroup.WithContext(ctx)

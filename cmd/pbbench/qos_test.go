@@ -4,12 +4,20 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/panebridge/panebridge/internal/qosbench"
 )
+
+// documented are the fields of a row, sorted.
+var documented = []string{
+	"calls_worst_window", "final_max_s", "final_p50_s", "final_p99_s", "jain", "limit", "lines_lost", "optimum_gap_s",
+	"policy", "scenario", "seed", "sessions_stale", "stale_max_s", "stale_p50_s", "stale_p99_s", "worst_gap_s",
+}
 
 func TestQoSPrintsARowForEachPolicyAndSeed(t *testing.T) {
 	var out bytes.Buffer
@@ -26,8 +34,15 @@ func TestQoSPrintsARowForEachPolicyAndSeed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(row) != 16 {
-			t.Errorf("a row has %d fields, want the 16 documented ones: %v", len(row), row)
+		if fields := slices.Sorted(maps.Keys(row)); !slices.Equal(fields, documented) {
+			t.Errorf("a row has the fields %v, want %v", fields, documented)
+		}
+		for _, field := range documented {
+			_, text := row[field].(string)
+			_, number := row[field].(float64)
+			if name := field == "policy" || field == "scenario"; text != name || number == name {
+				t.Errorf("%s is %v", field, row[field])
+			}
 		}
 		got = append(got, row["policy"].(string))
 	}

@@ -40,6 +40,7 @@ func Budget(t *testing.T, set func(t *testing.T, test func(t *testing.T, b Bench
 		{"never more than a window holds, whatever the latency", exactWindow},
 		{"a slot comes back a window after the answer", slotComesBack},
 		{"a call in flight holds its slot, and is answered 5 s after its deadline at the latest", unanswered},
+		{"a call in flight holds its slot for longer than a short window", inFlightForLong},
 		{"a refund is a slot", refund},
 		{"permits settle once", settleOnce},
 		{"the reserve stays free", spare},
@@ -282,6 +283,20 @@ func unanswered(t *testing.T, r *runner) {
 	r.granted(message(group))
 }
 
+func inFlightForLong(t *testing.T, r *runner) {
+	t.Helper()
+	var ids []qos.PermitID
+	for range 3 { // in 10 s
+		ids = append(ids, r.granted(message(direct)))
+	}
+	r.pass(15 * time.Second)
+	r.refused(message(direct)) // not answered: each may arrive now
+	for _, id := range ids {
+		r.answer(id)
+	}
+	r.refusedFor(message(direct), 10*time.Second)
+}
+
 func refund(t *testing.T, r *runner) {
 	t.Helper()
 	id := r.granted(message(group))
@@ -489,6 +504,20 @@ func reconfigured(t *testing.T, r *runner) {
 	r.granted(message(group))
 	r.granted(message(group))
 	r.refused(message(group))
+	// A window that gets longer, up to a minute, holds what was taken before.
+	for range 2 {
+		r.call(message(direct), 0)
+	}
+	r.pass(15 * time.Second)
+	l.Private.Windows = []qos.Window{{Calls: 3, Per: minute}}
+	l.Bot.Windows = []qos.Window{{Calls: 10, Per: minute}}
+	r.budget.Configure(l)
+	r.call(message(direct), 0)
+	r.refused(message(direct))
+	r.call(message("-300"), 0) // the bot's tenth
+	r.refused(message("-300"))
+	l.Bot = limits().Bot
+	r.budget.Configure(l)
 	// A family that loses its own limit counts as messages, with what it used.
 	for range 2 {
 		r.call(qos.Ask{Chat: other, Family: qos.FamilyTyping}, 0)

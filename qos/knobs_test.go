@@ -1,0 +1,156 @@
+package qos_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/panebridge/panebridge/qos"
+)
+
+// between are the calls that begin within a stretch of time.
+func between(calls []grant, from, to time.Duration) (out []grant) {
+	for _, g := range calls {
+		if g.at >= from && g.at < to {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// TestOutputBudgetRatio caps streams while anything interactive or final is about: for
+// a minute after it was seen, and for as long as it waits. With nothing about, streams
+// have all but a slot.
+func TestOutputBudgetRatio(t *testing.T) {
+	const full, half = 3200 * time.Millisecond, 6 * time.Second
+	feed := func(a *arena) {
+		for i := range 6 {
+			a.feed(docID(i), group)
+		}
+	}
+	paced := func(a *arena, from, to, tick time.Duration) {
+		t.Helper()
+		calls := between(a.made(streams), from, to)
+		for i, d := range gaps(calls) {
+			if !near(d, tick) {
+				t.Errorf("from %v to %v, stream %d came %v after the one before, want %v", from, to, i+1, d, tick)
+			}
+		}
+		if least := int((to - from) / tick); len(calls) < least {
+			t.Errorf("from %v to %v, %d streams, want %d", from, to, len(calls), least)
+		}
+	}
+	inArena(t, qos.Options{OutputBudgetRatio: 0.5}, nil, func(a *arena) {
+		feed(a)
+		a.pass(2 * time.Minute)
+		a.post(group, "command", qos.Interactive)
+		a.pass(12 * time.Minute)
+		paced(a, 0, 2*time.Minute, full)
+		paced(a, 2*time.Minute+10*time.Second, 3*time.Minute, half)
+		paced(a, 10*time.Minute, 14*time.Minute, full) // the command is forgotten
+	})
+	opt := qos.Options{OutputBudgetRatio: 0.5, Limits: qos.Limits{Families: map[qos.Family]qos.Limit{
+		qos.FamilyRename: {Windows: []qos.Window{{Calls: 1, Per: 20 * time.Minute}}},
+	}}}
+	inArena(t, opt, nil, func(a *arena) {
+		for _, key := range []string{"a", "b"} { // the second waits for 20 min
+			if err := a.sched.Post(qos.Request{Chat: group, Key: key, Family: qos.FamilyRename}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		a.pass(time.Second)
+		feed(a)
+		a.pass(15 * time.Minute)
+		paced(a, 10*time.Minute, 15*time.Minute, half)
+	})
+}
+
+// TestRoundingRoundsTheRest up, too.
+func TestRoundingRoundsTheRest(t *testing.T) {
+	opt := qos.Options{GroupMPM: 60, MinSessionTick: 3050 * time.Millisecond, Rounding: time.Second}
+	inArena(t, opt, nil, func(a *arena) {
+		a.feed("doc", group)
+		a.pass(time.Minute)
+		for i, d := range gaps(a.made(nil)) {
+			if d != 4*time.Second {
+				t.Errorf("call %d came %v after the one before, want 4 s", i+1, d)
+			}
+		}
+	})
+}
+
+// TestFocusEnds: a session that somebody spoke to counts double for two minutes, and
+// for once after that.
+func TestFocusEnds(t *testing.T) {
+	inArena(t, qos.Options{MinSessionTick: time.Second}, nil, func(a *arena) {
+		for i := range 3 {
+			a.feed(docID(i), group)
+		}
+		a.pass(time.Minute)
+		a.sched.Focus(qos.Session(docID(0)))
+		a.pass(11 * time.Minute)
+		share := func(from, to time.Duration) float64 {
+			calls := between(a.made(streams), from, to)
+			n := 0
+			for _, g := range calls {
+				if g.Doc == docID(0) {
+					n++
+				}
+			}
+			return float64(n) / float64(len(calls))
+		}
+		if x := share(time.Minute, 3*time.Minute); x < 0.46 || x > 0.54 {
+			t.Errorf("in focus it gets %.2f of the calls, want half", x)
+		}
+		if x := share(4*time.Minute, 12*time.Minute); x < 0.31 || x > 0.36 {
+			t.Errorf("afterwards it gets %.2f of the calls, want a third", x)
+		}
+	})
+}
+
+// TestReducedPace: after a penalty and its slow start, streams go at the pace that's
+// left, in either mode that guards.
+func TestReducedPace(t *testing.T) {
+	for mode, least := range map[qos.Mode]time.Duration{
+		qos.Strict:       4200 * time.Millisecond, // 60 s / 19 / 0.75: it has begun to recover
+		qos.CoalesceOnly: 3900 * time.Millisecond, // 60 s / 20 / 0.75
+	} {
+		inArena(t, qos.Options{Mode: mode}, nil, func(a *arena) {
+			a.outcome = func(qos.Call) *qos.Result {
+				a.outcome = nil
+				return throttled(10 * time.Second)
+			}
+			for i := range 8 {
+				a.feed(docID(i), group)
+			}
+			a.pass(130 * time.Second)
+			for i, d := range gaps(between(a.made(streams), 80*time.Second, 130*time.Second)) {
+				if d < least {
+					t.Errorf("%v: call %d came %v after the one before, want %v", mode, i+1, d, least)
+				}
+			}
+		})
+	}
+}
+
+// TestStreamsGiveWayOneByOne: many commands at once cost the streams after them some
+// time each, and not a long silence when the window is full.
+func TestStreamsGiveWayOneByOne(t *testing.T) {
+	inArena(t, qos.Options{}, nil, func(a *arena) {
+		for i := range 6 {
+			a.feed(docID(i), group)
+		}
+		a.pass(10 * time.Minute)
+		for i := range 8 {
+			a.post(group, docIDString(i), qos.Interactive)
+		}
+		a.pass(5 * time.Minute)
+		longest := time.Duration(0)
+		for _, d := range gaps(between(a.made(streams), 10*time.Minute+8*time.Second, 15*time.Minute)) {
+			longest = max(longest, d)
+		}
+		t.Logf("the longest silence is %v", longest)
+		if longest > 20*time.Second {
+			t.Errorf("after 8 commands, streams are silent for %v", longest)
+		}
+	})
+}
