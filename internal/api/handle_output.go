@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/panebridge/panebridge/internal/render/sgr"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -94,7 +95,7 @@ func screenFormat(name string) (func(sessions.Screen) string, string, error) {
 func screenText(s sessions.Screen) string {
 	rows := make([]string, len(s.Rows))
 	for i, row := range s.Rows {
-		rows[i] = plainText(row)
+		rows[i] = sgr.Plain(row)
 	}
 	return joinRows(rows)
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/panebridge/panebridge/internal/render/sgr"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -19,7 +20,7 @@ import (
 func screenHTML(s sessions.Screen) string {
 	var b strings.Builder
 	for _, row := range s.Rows {
-		for _, r := range parseRow(row) {
+		for _, r := range sgr.Parse(row) {
 			writeRun(&b, r)
 		}
 		b.WriteByte('\n')
@@ -27,48 +28,48 @@ func screenHTML(s sessions.Screen) string {
 	return b.String()
 }
 
-func writeRun(b *strings.Builder, r run) {
-	tag := r.style.tag()
+func writeRun(b *strings.Builder, r sgr.Run) {
+	tag := spanTag(r.Style)
 	if tag == "" {
-		b.WriteString(html.EscapeString(r.text))
+		b.WriteString(html.EscapeString(r.Text))
 		return
 	}
 	b.WriteString(tag)
-	b.WriteString(html.EscapeString(r.text))
+	b.WriteString(html.EscapeString(r.Text))
 	b.WriteString("</span>")
 }
 
-// tag returns the style's opening tag; "" for the default style.
-func (s style) tag() string {
-	attributes := classAttr(s) + dataAttr("fg", s.fg) + dataAttr("bg", s.bg)
+// spanTag returns a style's opening tag; "" for the default style.
+func spanTag(s sgr.Style) string {
+	attributes := classAttr(s) + dataAttr("fg", s.FG) + dataAttr("bg", s.BG)
 	if attributes == "" {
 		return ""
 	}
 	return "<span" + attributes + ">"
 }
 
-func classAttr(s style) string {
+func classAttr(s sgr.Style) string {
 	var classes []string
-	if s.fg.kind == 'i' {
-		classes = append(classes, "f"+strconv.Itoa(int(s.fg.index)))
+	if s.FG.Kind == sgr.Indexed {
+		classes = append(classes, "f"+strconv.Itoa(int(s.FG.Index)))
 	}
-	if s.bg.kind == 'i' {
-		classes = append(classes, "b"+strconv.Itoa(int(s.bg.index)))
+	if s.BG.Kind == sgr.Indexed {
+		classes = append(classes, "b"+strconv.Itoa(int(s.BG.Index)))
 	}
 	// Blinking is left out: nobody wants to read it.
 	for _, c := range []struct {
-		attr attr
+		attr sgr.Attr
 		name string
 	}{
-		{bold, "bold"},
-		{dim, "dim"},
-		{italic, "italic"},
-		{underline, "underline"},
-		{reverse, "reverse"},
-		{hidden, "hidden"},
-		{strike, "strike"},
+		{sgr.Bold, "bold"},
+		{sgr.Dim, "dim"},
+		{sgr.Italic, "italic"},
+		{sgr.Underline, "underline"},
+		{sgr.Reverse, "reverse"},
+		{sgr.Hidden, "hidden"},
+		{sgr.Strike, "strike"},
 	} {
-		if s.attrs&c.attr != 0 {
+		if s.Has(c.attr) {
 			classes = append(classes, c.name)
 		}
 	}
@@ -78,9 +79,9 @@ func classAttr(s style) string {
 	return ` class="` + strings.Join(classes, " ") + `"`
 }
 
-func dataAttr(name string, c ink) string {
-	if c.kind != 'c' {
+func dataAttr(name string, c sgr.Colour) string {
+	if c.Kind != sgr.True {
 		return ""
 	}
-	return " data-" + name + `="` + c.hex() + `"`
+	return " data-" + name + `="` + c.Hex() + `"`
 }

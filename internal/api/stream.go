@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/panebridge/panebridge/internal/render/sgr"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -190,7 +191,7 @@ func (s *stream) live(id sessions.ID, m *marks) error {
 	}
 	rows := make([]string, len(m.live.Rows))
 	for i, row := range m.live.Rows {
-		rows[i] = plainText(row)
+		rows[i] = sgr.Plain(row)
 	}
 	return s.out.event(EventLive, "", LiveEvent{
 		Session: id, Rows: rows, Alternate: m.live.Alternate, CursorX: m.live.CursorX, CursorY: m.live.CursorY,

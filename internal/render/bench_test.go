@@ -10,6 +10,7 @@ import (
 	"github.com/yuin/goldmark/extension"
 
 	"github.com/panebridge/panebridge/internal/render"
+	"github.com/panebridge/panebridge/internal/render/discord"
 	"github.com/panebridge/panebridge/internal/render/entities"
 )
 
@@ -17,20 +18,49 @@ import (
 const section = "## Step\n\nI changed **the parser** in `split.go` and [the docs](https://example.org/x).\n\n" +
 	"- one `a`\n- two *b*\n  1. nested ~~c~~\n\n```go\nfunc main() {\n\tprintln(\"hi\")\n}\n```\n\n| a | b |\n|---|--:|\n| x | 1 |\n\n"
 
-// The baseline is what the parser's own renderer takes for HTML.
-func BenchmarkRender(b *testing.B) {
-	for _, n := range []int{1, 20, 200} {
-		parts := []render.Part{{Kind: render.Answer, Source: strings.Repeat(section, n)}}
-		source := []byte(parts[0].Source)
-		b.Run(fmt.Sprintf("%d bytes", len(source)), func(b *testing.B) {
-			for b.Loop() {
-				render.Render(parts, render.Place{}, render.End(parts))
-			}
-		})
-		b.Run(fmt.Sprintf("%d bytes, baseline", len(source)), func(b *testing.B) {
+// prose is what answers mostly are.
+const prose = "The scheduler grants a slot when the **budget** allows it, and the deliverer renders what `the log` has by then. " +
+	"Nothing is queued, so nothing can be late; what was shown once is never shown twice.\n\n"
+
+func linesOf(kind render.Kind, text string) []render.Line {
+	var lines []render.Line
+	for s := range strings.SplitSeq(text, "\n") {
+		lines = append(lines, render.Whole(kind, s))
+	}
+	return lines
+}
+
+// Full pages, to the last byte that's sent. The baseline is the time in which the
+// parser's own renderer makes HTML of the same.
+func BenchmarkPage(b *testing.B) {
+	for _, tc := range []struct {
+		name string
+		page render.Page
+	}{
+		{"pane", render.Page{Lines: linesOf(render.Pane, strings.Repeat("2026-11-21 10:00:00 INFO  request done path=/api/v1 ms=12\n", 70))}},
+		{"prose", render.Page{Lines: linesOf(render.Answer, strings.Repeat(prose, 20))}},
+		{"markup", render.Page{Lines: linesOf(render.Answer, strings.Repeat(section, 12))}},
+		{"behind 16 KB", render.Page{Before: strings.Split(strings.Repeat(section, 70), "\n"), Lines: linesOf(render.Answer, strings.Repeat(prose, 20))}},
+	} {
+		for _, f := range []struct {
+			platform string
+			size     func(render.Text) int
+		}{{"telegram", entities.Form(0).Size}, {"discord", discord.Form(0).Size}} {
+			b.Run(tc.name+", "+f.platform, func(b *testing.B) {
+				for b.Loop() {
+					f.size(tc.page.Text())
+				}
+				b.ReportMetric(float64(f.size(tc.page.Text())), "units")
+			})
+		}
+		b.Run(tc.name+", baseline", func(b *testing.B) {
 			md := goldmark.New(goldmark.WithExtensions(extension.GFM))
+			var source bytes.Buffer
+			for _, l := range tc.page.Lines {
+				fmt.Fprintln(&source, l.Text)
+			}
 			for b.Loop() {
-				if err := md.Convert(source, new(bytes.Buffer)); err != nil {
+				if err := md.Convert(source.Bytes(), new(bytes.Buffer)); err != nil {
 					b.Fatal(err)
 				}
 			}

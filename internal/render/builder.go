@@ -14,6 +14,7 @@ type builder struct {
 	base     int    // bytes before source; places count from there
 	source   string // as far as it's known
 	from, to int    // what's shown of it, in bytes of source, as all below
+	last     int    // where the text ends that was emitted last
 
 	style  Style
 	levels []*level
@@ -35,7 +36,7 @@ type level struct {
 // begin begins a part. The places from and to count from its start, as base does.
 func (b *builder) begin(index int, source string, base, from, to int) {
 	b.index, b.base, b.source, b.from, b.to = index, base, source, from-base, to-base
-	b.style, b.levels, b.fresh, b.begun, b.parted = Style{}, nil, true, false, false
+	b.last, b.style, b.levels, b.fresh, b.begun, b.parted = -1, Style{}, nil, true, false, false
 }
 
 func (b *builder) place(at int) Place { return Place{b.index, b.base + at} }
@@ -99,6 +100,7 @@ func (b *builder) exact(s string, at int) {
 	}
 	b.pay(at)
 	b.add(Run{Text: s, Style: b.style, at: b.place(at), exact: true})
+	b.last = at + len(s)
 }
 
 // atom emits text that stems from the source at byte at, and isn't the same as
@@ -109,6 +111,7 @@ func (b *builder) atom(s string, at int) {
 	}
 	b.pay(at)
 	b.add(Run{Text: s, Style: b.style, at: b.place(at)})
+	b.last = at
 }
 
 // pay emits what's owed before a text that comes from byte at.
@@ -119,7 +122,7 @@ func (b *builder) pay(at int) {
 	}
 	style := b.owed
 	if b.breaks > 0 && len(b.runs) > 0 {
-		b.add(Run{Text: strings.Repeat("\n", b.breaks), Style: style, at: b.markerPlace(at), glue: true})
+		b.add(Run{Text: strings.Repeat("\n", b.breaks), Style: style, at: b.breakPlace(at), glue: true})
 	} else {
 		style = Style{Quote: b.style.Quote}
 	}
@@ -134,8 +137,13 @@ func (b *builder) pay(at int) {
 	b.prefix(at, style)
 }
 
-// markerPlace is where the line that's about to begin comes from.
-func (b *builder) markerPlace(at int) Place {
+// breakPlace is where a message ends that ends before the line that's about to begin
+// with text from byte at: at the start of the line in the source, so that none of its
+// markup is taken for the message's text.
+func (b *builder) breakPlace(at int) Place {
+	if start := strings.LastIndexByte(b.source[:at], '\n') + 1; start > b.last {
+		return b.place(start)
+	}
 	for _, l := range b.levels {
 		if b.marked(l) {
 			return b.place(l.at) // the outermost comes first

@@ -2,13 +2,14 @@
 //
 // # Stages
 //
-//	Part (source text of one kind) ──Render──▶ Text (styled runs) ──▶ a platform's form
+//	Page (lines) ──▶ Part (source text of one kind) ──▶ Text (styled runs) ──▶ a platform's form
 //
-// A Part is a stretch of output of one kind: an answer in Markdown, rows of a
-// pane, what a person wrote, a notice (part.go, plain.go). Render makes one Text
-// of parts: text in runs of equal Style, without markup, the same for all
-// platforms. Package entities writes it as Telegram takes it, package discord as
-// Discord's Markdown. Packages sgr and screenshot are about screens.
+// A Page is what one message shows: lines of the output log (page.go). Neighbours of
+// one kind are one Part: an answer in Markdown, rows of a pane, what a person wrote, a
+// notice (part.go, plain.go). Render makes one Text of parts: text in runs of equal
+// Style, without markup, the same for all platforms. Package entities writes it as
+// Telegram takes it, package discord as Discord's Markdown. Packages sgr and screenshot
+// are about screens.
 //
 // # Places
 //
@@ -25,12 +26,15 @@
 //
 // # Splitting
 //
-// Form.Next finds the end of a message (split.go). It takes lines until the first
-// that doesn't fit, and then looks back for the best place: between blocks,
-// between lines, between words, and at worst between two characters as people
-// see them (grapheme clusters). It, too, looks at nothing behind the first line
-// that doesn't fit: text that grows line by line is split like text that was there
-// from the start.
+// Form.Next finds the end of a message (split.go). It looks for the lines that fit, and
+// in the first that doesn't for the best place: between blocks, between lines, between
+// words, and at worst between two characters as people see them (grapheme clusters). A
+// further line makes a text longer, but for one that closes markup of a line above;
+// nothing hangs on that but how full a message gets.
+//
+// The work for a message doesn't depend on how much text there is: what's tried is a
+// window of the source (split.go), and what's parsed is bounded (parsable.go), as the
+// parser's time isn't.
 //
 // # Nothing is lost
 //

@@ -7,30 +7,29 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// maxMarkdown is the longest source that's parsed, in bytes. A longer one is shown
-// as it is: what fills 16 messages is no answer any more, and the parser's time for
-// the worst text there is (brackets that are never closed) grows with the square of
-// its length; this long it's a second.
-const maxMarkdown = 64 << 10
-
 // markdown emits the source as a document, or as the end of one.
 func (b *builder) markdown(at restart) {
-	if len(b.source) > maxMarkdown {
+	if at.plain || !parsable(b.source) {
 		b.lines(Style{})
 		return
 	}
 	source := []byte(b.source)
 	w := &walker{builder: b, src: source}
-	w.blocks(newParser().Parse(text.NewReader(source), parser.WithContext(at.context())))
+	w.blocks(documents.Parse(text.NewReader(source), parser.WithContext(at.context())))
 }
 
-// newParser returns a parser of GitHub Flavored Markdown (github.github.com/gfm):
-// CommonMark with tables, task lists, strikethrough and bare links. Parsers keep
-// no state between documents, but this one costs so little that it needs no home.
-func newParser() parser.Parser {
+// The parsers, which keep no state between documents: documents is one of GitHub
+// Flavored Markdown (github.github.com/gfm), CommonMark with tables, task lists,
+// strikethrough and bare links; skeletons takes no notice of what's within blocks.
+var (
+	documents = newParser(inlineParsers())
+	skeletons = newParser(nil)
+)
+
+func newParser(inline []util.PrioritizedValue) parser.Parser {
 	return parser.NewParser(
 		parser.WithBlockParsers(parser.DefaultBlockParsers()...),
-		parser.WithInlineParsers(inlineParsers()...),
+		parser.WithInlineParsers(inline...),
 		parser.WithParagraphTransformers(
 			util.Prioritized(extension.NewTableParagraphTransformer(), 200),
 			util.Prioritized(parser.LinkReferenceParagraphTransformer, 100),

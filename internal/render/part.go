@@ -1,11 +1,6 @@
 package render
 
-import (
-	"strings"
-	"unicode/utf8"
-
-	"github.com/panebridge/panebridge/sessions"
-)
+import "github.com/panebridge/panebridge/sessions"
 
 // Kind is what a part's text is.
 type Kind uint8
@@ -45,6 +40,8 @@ type Part struct {
 	// the answer does, even if a message begins later: what a line means depends on
 	// those before it.
 	Source string
+	// From is how much of Source isn't shown, in bytes: it only says what the rest is.
+	From   int
 	Author string // who wrote it; of User, may be ""
 }
 
@@ -70,27 +67,6 @@ func partGap(a, b Kind) int {
 		return 1
 	}
 	return 2
-}
-
-// runeStart is the byte at or before i at which a rune starts.
-func runeStart(s string, i int) int {
-	i = min(max(i, 0), len(s))
-	for i > 0 && i < len(s) && !utf8.RuneStart(s[i]) {
-		i--
-	}
-	return i
-}
-
-// lineEnd is the end of the line in which a stretch up to byte at ends: that line
-// counts as known.
-func lineEnd(s string, at int) int {
-	if at == 0 || s[at-1] == '\n' {
-		return at
-	}
-	if i := strings.IndexByte(s[at:], '\n'); i >= 0 {
-		return at + i
-	}
-	return len(s)
 }
 
 func (b *builder) part(p Part, at restart) {

@@ -16,24 +16,32 @@ import (
 type restart struct {
 	start   int // in bytes
 	targets []parser.Reference
+	plain   bool // the text is beyond what's parsed
 }
 
 // newRestart returns the last restart that's good for what stands behind byte at.
 func newRestart(source string, at int) restart {
-	if at <= 0 || at > maxMarkdown {
+	source = source[:lineEnd(source, runeStart(source, at))]
+	if at <= 0 {
 		return restart{}
 	}
-	src := []byte(source[:lineEnd(source, runeStart(source, at))])
+	if !parsable(source) {
+		return restart{start: plainStart(source, at), plain: true}
+	}
+	src := []byte(source)
 	pc := parser.NewContext()
-	doc := newParser().Parse(text.NewReader(src), parser.WithContext(pc))
+	doc := skeletons.Parse(text.NewReader(src), parser.WithContext(pc))
 	for n := doc.LastChild(); n != nil; n = n.PreviousSibling() {
 		start := lineStart(src, n.Pos())
 		if start < at && isBehindEmptyLine(src[:start]) && isFirst(n) {
-			return restart{start, pc.References()}
+			return restart{start: start, targets: pc.References()}
 		}
 	}
 	return restart{}
 }
+
+// plainStart is where a text without markup can begin, for what it shows behind byte at.
+func plainStart(source string, at int) int { return strings.LastIndexByte(source[:at], '\n') + 1 }
 
 // isFirst says whether no block before n in the document begins behind it.
 func isFirst(n ast.Node) bool {

@@ -1,22 +1,20 @@
 package render
 
-import "sort"
+import (
+	"sort"
+	"unicode/utf8"
+)
 
 // Form is how a platform takes a message.
 type Form struct {
-	// Room is how much room a text leaves in a message: UTF-16 units, and entities.
-	// If either is negative, it doesn't fit. Any text of one rune must fit.
-	Room func(Text) (units, entities int)
-	// Widest is how many units one of plain text may take at most. It's for an
-	// estimate that saves trying.
-	Widest int
+	// Size is how much of a message a text takes, and Max how much there is. Any text
+	// of one rune must fit.
+	Size func(Text) int
+	Max  int
 }
 
 // Fits says whether a text can be one message.
-func (f Form) Fits(t Text) bool {
-	units, entities := f.Room(t)
-	return units >= 0 && entities >= 0
-}
+func (f Form) Fits(t Text) bool { return f.Size(t) <= f.Max }
 
 // Next returns what the next message shows of parts, from a place on, and where the
 // one after it begins. done says that the message shows all there is: then it may be
@@ -26,16 +24,81 @@ func (f Form) Fits(t Text) bool {
 func (f Form) Next(parts []Part, from Place) (t Text, next Place, done bool) {
 	for {
 		v := newView(parts, inSource(parts, from))
-		over, ok := newOverflow(f, v).find()
-		if !ok {
-			return v.until(End(parts)), End(parts), true
+		ends := f.window(v)
+		n := most(len(ends), f.guess(v, ends), func(n int) bool { return f.Fits(v.until(ends[n-1])) })
+		switch {
+		case n < len(ends):
+			next = f.cut(v, ends[n])
+		case n > 0:
+			next = inSource(v.parts, ends[n-1])
+		default:
+			next = v.from
 		}
-		next = f.cut(v, over)
-		if t = v.until(next); !t.Blank() {
-			return t, next, false
+		done = next.Part >= len(parts)
+		if t = v.until(next); done || !t.Blank() {
+			return t, next, done
 		}
 		from = next
 	}
+}
+
+// perUnit is how many bytes of source one message is made of at most, for each unit
+// of its room: so that the work doesn't depend on how much there is. Only what's
+// hardly shown takes as many: empty lines, long targets of links.
+const perUnit = 6
+
+// window returns where the lines end that are tried for a message. A line that's
+// longer than all of the window ends with it.
+func (f Form) window(v *view) (ends []Place) {
+	left := f.Max * perUnit
+	for at := v.from; at.Part < len(v.parts) && left > 0; at = inSource(v.parts, at) {
+		s := v.parts[at.Part].Source
+		n := len(firstLine(s[at.Byte:]))
+		if n > left {
+			n = max(runeStart(s, at.Byte+left)-at.Byte, 1)
+		}
+		at.Byte += n
+		left -= n
+		ends = append(ends, at)
+	}
+	return ends
+}
+
+// guess is about how many lines fit: text takes about as much as its source.
+func (f Form) guess(v *view, ends []Place) int {
+	left, from := f.Max, v.from
+	for i, to := range ends {
+		if from.Part != to.Part {
+			from = Place{to.Part, v.parts[to.Part].From}
+		}
+		if left -= to.Byte - from.Byte; left < 0 {
+			return i
+		}
+		from = to
+	}
+	return len(ends)
+}
+
+// most returns the largest n up to a limit that's fine, where what's larger than one
+// that isn't fine isn't either. It tries those around a guess first. Should that not
+// hold (a mark that's closed further down may make a text shorter) it returns one
+// that's fine all the same.
+func most(limit, guess int, fine func(n int) bool) int {
+	low, high := 0, limit+1 // fine, and not fine
+	n := min(max(guess, 1), limit)
+	for step := 1 + limit/64; low < n && n < high; step *= 2 {
+		if fine(n) {
+			low = n
+			n = min(n+step, limit)
+		} else {
+			high = n
+			n = max(n-step, 1)
+		}
+		if low > 0 && high <= limit {
+			break
+		}
+	}
+	return low + sort.Search(high-low-1, func(i int) bool { return !fine(low + i + 1) })
 }
 
 // cut is the place where a message ends that's too long if it goes on to over.
@@ -57,18 +120,16 @@ func (f Form) cut(v *view, over Place) Place {
 }
 
 // divide is where a message ends whose first character, as people see it, is too
-// long for it: between two runes.
+// long for it: between two runes, and behind at least one.
 func (f Form) divide(v *view, over Place) Place {
-	end := over
-	for i := range v.parts[v.from.Part].Source[v.from.Byte:] {
-		p := Place{v.from.Part, v.from.Byte + i}
-		if i == 0 {
-			continue
-		}
-		if !p.Before(over) || end != over && !f.Fits(v.until(p)) {
-			break
-		}
-		end = p
+	s := v.parts[v.from.Part].Source[v.from.Byte:]
+	if over.Part == v.from.Part {
+		s = s[:over.Byte-v.from.Byte]
 	}
-	return end
+	var ends []Place
+	for i, r := range s {
+		ends = append(ends, Place{v.from.Part, v.from.Byte + i + utf8.RuneLen(r)})
+	}
+	n := most(len(ends), f.Max, func(n int) bool { return f.Fits(v.until(ends[n-1])) })
+	return ends[max(n, 1)-1]
 }

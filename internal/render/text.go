@@ -49,7 +49,9 @@ func (t Text) Blank() bool {
 // visible says whether a rune can be seen.
 func visible(r rune) bool {
 	switch r {
-	case 0x115F, 0x1160, 0x3164, 0xFFA0, 0x2800: // fillers, and the empty braille pattern
+	case 0x115F, 0x1160, 0x3164, 0xFFA0, 0x2800, 0xFFFC: // fillers, the empty braille pattern, and what stands for an object
+		return false
+	case 0x30A, 0x333, 0x33F: // a ring and lines above or below what isn't there
 		return false
 	}
 	return unicode.IsGraphic(r) && !unicode.Is(unicode.Zs, r)

@@ -19,6 +19,8 @@ func isWeb(s string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && isHost(u.Hostname())
 }
 
+// isHost says whether a host is one for everybody: Telegram refuses links to
+// "localhost" and other names without a dot, which lead nowhere from a phone either.
 func isHost(s string) bool {
-	return s != "" && !strings.HasPrefix(s, ".") && !strings.ContainsAny(s, "\\\"'`*_(){}|^,;=+$&!@#%?~ ")
+	return (strings.Contains(strings.Trim(s, "."), ".") || strings.Contains(s, ":")) && !strings.HasPrefix(s, ".") && !strings.ContainsAny(s, "\\\"'`*_(){}|^,;=+$&!@#%?~ ")
 }

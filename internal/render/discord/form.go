@@ -1,10 +1,6 @@
 package discord
 
-import (
-	"math"
-
-	"github.com/panebridge/panebridge/internal/render"
-)
+import "github.com/panebridge/panebridge/internal/render"
 
 // MaxUnits is the longest content of a message
 // (docs.discord.com/developers/resources/message). Discord says characters; UTF-16
@@ -13,10 +9,7 @@ const MaxUnits = 2000
 
 // Form is how Discord takes a message of at most so many UTF-16 units.
 func Form(units int) render.Form {
-	return render.Form{
-		Room:   func(t render.Text) (int, int) { return units - utf16Len(Markdown(t)), math.MaxInt / 2 },
-		Widest: 2, // each character may need a backslash
-	}
+	return render.Form{Size: func(t render.Text) int { return utf16Len(Markdown(t)) }, Max: units}
 }
 
 func utf16Len(s string) int {

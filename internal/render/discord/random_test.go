@@ -16,7 +16,7 @@ import (
 // Whatever is rendered, it's read as it should be, nothing is lost, doubled or out
 // of order, nobody is called, and no message is too long.
 func TestAnyTextIsShown(t *testing.T) {
-	rendertest.Documents(t, 0.2, func(t *rapid.T, seeds []uint64) {
+	rendertest.Documents(t, 0.1, func(t *rapid.T, seeds []uint64) {
 		source := rendertest.Garbage(seeds)
 		if rapid.Bool().Draw(t, "well formed") {
 			source = rendertest.WellFormed(seeds).Source

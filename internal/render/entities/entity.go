@@ -32,9 +32,13 @@ type Message struct {
 	Entities []Entity
 }
 
-// Telegram's limits (core.telegram.org/bots/api#sendmessage, and
-// limits.tginfo.me for the entities).
+// Telegram's limits (core.telegram.org/bots/api#sendmessage). It ignores what comes
+// behind the hundredth entity, and refuses all of them when their size passes about
+// 9,500 bytes (github.com/tdlib/telegram-bot-api/issues/165), of which each takes
+// entityBytes beside its URL and its language.
 const (
-	MaxUnits    = 4096 // UTF-16 units
-	MaxEntities = 100
+	MaxUnits       = 4096 // UTF-16 units
+	MaxEntities    = 100
+	MaxEntityBytes = 9500
+	entityBytes    = 12
 )

@@ -14,39 +14,44 @@ func From(t render.Text) Message {
 	if t.Blank() {
 		return Message{}
 	}
-	pieces := guarded(trimmed(harmless(possible(t))))
-	return Message{Text: text(pieces), Entities: entities(pieces)}
+	m := possible(t)
+	m.harmless()
+	m.trim()
+	m.guard()
+	return Message{Text: m.text, Entities: entities(m)}
 }
 
-// piece is text of one style, as Telegram can show it.
+// styled is a text that's divided into pieces of equal style. No two neighbours have
+// the same.
+type styled struct {
+	text   string
+	pieces []piece
+}
+
+// piece is the text up to a byte, from where the piece before it ends.
 type piece struct {
-	text  string
+	end   int
 	style render.Style
 }
 
-func text(in []piece) string {
-	var b strings.Builder
-	for _, p := range in {
-		b.WriteString(p.text)
+// add appends a piece up to a byte.
+func add(pieces []piece, end int, style render.Style) []piece {
+	n := len(pieces)
+	switch {
+	case n == 0 && end == 0, n > 0 && end == pieces[n-1].end:
+		return pieces
+	case n > 0 && pieces[n-1].style == style:
+		pieces[n-1].end = end
+		return pieces
+	default:
+		return append(pieces, piece{end, style})
 	}
-	return b.String()
-}
-
-// join appends a piece, to the last one if it looks the same.
-func join(out []piece, p piece) []piece {
-	if p.text == "" {
-		return out
-	}
-	if n := len(out); n > 0 && out[n-1].style == p.style {
-		out[n-1].text += p.text
-		return out
-	}
-	return append(out, p)
 }
 
 // possible leaves of a text's styles what entities can express together.
-func possible(t render.Text) []piece {
-	var out []piece
+func possible(t render.Text) styled {
+	var b strings.Builder
+	var pieces []piece
 	for _, r := range t.Runs() {
 		s := r.Style
 		switch {
@@ -57,84 +62,98 @@ func possible(t render.Text) []piece {
 		case s.Code:
 			s = render.Style{Code: true, Quote: s.Quote}
 		}
-		out = join(out, piece{kept(r.Text), s})
+		b.WriteString(kept(r.Text))
+		pieces = add(pieces, b.Len(), s)
 	}
-	return out
+	return styled{b.String(), pieces}
 }
 
-// kept puts something in place of what Telegram takes out of texts (TDLib's
-// clean_input_string): the ring above a letter, if there's one character for both,
-// and the separators of lines and paragraphs.
+// kept does to a text what Telegram would (TDLib's clean_input_string), so that
+// offsets stay right: it takes out lines and rings at letters and signs that turn the
+// direction of text. What has another form is put in that first: letters with a ring,
+// separators of lines and paragraphs.
 func kept(s string) string {
-	if strings.Contains(s, "\u030a") {
-		s = norm.NFC.String(s)
+	if !strings.ContainsFunc(s, taken) {
+		return s
 	}
-	return strings.NewReplacer("\u2028", "\n", "\u2029", "\n").Replace(s)
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\u2028' || r == '\u2029':
+			return '\n'
+		case taken(r):
+			return -1
+		default:
+			return r
+		}
+	}, norm.NFC.String(s))
+}
+
+// taken says whether Telegram takes out a character.
+func taken(r rune) bool {
+	return r >= 0x2028 && r <= 0x202E || r == 0x30A || r == 0x333 || r == 0x33F
 }
 
 // harmless makes code of what Telegram would take for mentions.
-func harmless(in []piece) []piece {
+func (m *styled) harmless() {
+	mentions := render.Mentions(m.text)
+	if len(mentions) == 0 {
+		return
+	}
 	var out []piece
 	at := 0
-	for _, m := range render.Mentions(text(in)) {
-		var before, name []piece
-		before, in = divided(in, m.Start-at)
-		name, in = divided(in, m.End-m.Start)
-		at = m.End
-		for _, p := range before {
-			out = join(out, p)
-		}
-		for _, p := range name {
-			if !p.style.Literal() && p.style.URL == "" {
-				p.style = render.Style{Code: true, Quote: p.style.Quote}
+	for _, p := range m.pieces {
+		for len(mentions) > 0 && mentions[0].Start < p.end {
+			out = add(out, max(mentions[0].Start, at), p.style)
+			at = min(mentions[0].End, p.end)
+			out = add(out, at, literal(p.style))
+			if at < mentions[0].End {
+				break // it goes on in the next piece
 			}
-			out = join(out, p)
+			mentions = mentions[1:]
 		}
+		at = p.end
+		out = add(out, at, p.style)
 	}
-	for _, p := range in {
-		out = join(out, p)
-	}
-	return out
+	m.pieces = out
 }
 
-// divided divides pieces behind the first n bytes.
-func divided(in []piece, n int) (before, after []piece) {
-	for i, p := range in {
-		if n < len(p.text) {
-			before = append(in[:i:i], piece{p.text[:n], p.style})
-			after = append([]piece{{p.text[n:], p.style}}, in[i+1:]...)
-			return before, after
-		}
-		n -= len(p.text)
+// literal is a style in which there are no mentions.
+func literal(s render.Style) render.Style {
+	if s.Literal() || s.URL != "" {
+		return s
 	}
-	return in, nil
+	return render.Style{Code: true, Quote: s.Quote}
 }
 
 // blanks is what Telegram cuts.
 const blanks = " \n"
 
-// trimmed leaves out what Telegram would cut: all blanks at the end, and empty lines
-// at the start.
-func trimmed(in []piece) []piece {
-	s := text(in)
-	in, _ = divided(in, len(strings.TrimRight(s, blanks)))
-	start := len(s) - len(strings.TrimLeft(s, blanks))
-	_, in = divided(in, strings.LastIndexByte(s[:start], '\n')+1)
-	return in
+// trim leaves out what Telegram would cut: all blanks at the end, and empty lines at
+// the start.
+func (m *styled) trim() {
+	text := strings.TrimRight(m.text, blanks)
+	start := len(text) - len(strings.TrimLeft(text, blanks))
+	start = strings.LastIndexByte(text[:start], '\n') + 1
+	pieces := m.pieces[:0]
+	for _, p := range m.pieces {
+		pieces = add(pieces, max(min(p.end, len(text))-start, 0), p.style)
+	}
+	m.text, m.pieces = text[start:], pieces
 }
 
-// guard keeps Telegram from cutting the blanks behind it.
-const guard = "\u200b"
+// guardSign keeps Telegram from cutting the blanks behind it.
+const guardSign = "\u200b"
 
-// guarded puts guards before indentation that Telegram would cut.
-func guarded(in []piece) []piece {
-	out := make([]piece, 0, len(in))
-	for i, p := range in {
-		first := i == 0 || p.style.Pre && !in[i-1].style.Pre
-		if first && strings.HasPrefix(p.text, " ") {
-			p.text = guard + p.text
+// guard puts guards before indentation that Telegram would cut.
+func (m *styled) guard() {
+	from, added := 0, 0
+	for i, p := range m.pieces {
+		first := i == 0 || p.style.Pre && !m.pieces[i-1].style.Pre
+		if first && m.text[from+added] == ' ' {
+			m.text = m.text[:from+added] + guardSign + m.text[from+added:]
+			added += len(guardSign)
 		}
-		out = append(out, p)
+		from = p.end
+		m.pieces[i].end += added
 	}
-	return out
 }

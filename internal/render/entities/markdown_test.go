@@ -55,6 +55,7 @@ func TestMarkdown(t *testing.T) {
 		{"nested quote", "> a\n> > b\n> > c", "<quote>a\n│ b\n│ c</quote>"},
 		{"quote in a list", "- a\n  > b\n  > c", "• a\n  │ b\n  │ c"},
 		{"link", "[a **b**](https://x.org/a_b?c=d&e=f)", "<a https://x.org/a_b?c=d&e=f>a <b>b</b></a>"},
+		{"link that leads nowhere from a phone", "[a](http://localhost:3000) [b](http://host/c)", "a (http://localhost:3000) b (http://host/c)"},
 		{"link with a title", `[a](https://x.org "t")`, `<a https://x.org>a</a> (https://x.org "t")`},
 		{"link of code", "[`a`](https://x.org)", "<a https://x.org>a</a>"},
 		{"local link", "[a](./b.go:12) [c](mailto:d@e.f)", "a (./b.go:12) c (mailto:d@e.f)"},

@@ -49,21 +49,27 @@ func value(t Type, s render.Style) string {
 
 // nester makes nested entities of pieces.
 type nester struct {
-	pieces []piece
-	starts []int // of the pieces, in UTF-16 units; and the end
-	out    []Entity
+	styled
+	units []int // before each piece; and all
+	out   []Entity
 }
 
-func entities(pieces []piece) []Entity {
-	n := nester{pieces: pieces}
-	at := 0
-	for _, p := range pieces {
-		n.starts = append(n.starts, at)
-		at += Units(p.text)
+func entities(m styled) []Entity {
+	n := nester{styled: m, units: make([]int, 1, len(m.pieces)+1)}
+	for i := range m.pieces {
+		n.units = append(n.units, n.units[i]+Units(n.piece(i)))
 	}
-	n.starts = append(n.starts, at)
-	n.build(0, len(pieces), 0)
+	n.build(0, len(m.pieces), 0)
 	return n.out
+}
+
+// piece is the text of a piece.
+func (n *nester) piece(i int) string {
+	from := 0
+	if i > 0 {
+		from = n.pieces[i-1].end
+	}
+	return n.text[from:n.pieces[i].end]
 }
 
 // build makes the entities of the pieces from lo to hi, which are within entities of
@@ -102,17 +108,19 @@ func (n *nester) extent(t Type, v string, lo, hi int) int {
 
 // add appends an entity, without the blanks at its ends, if anything is left.
 func (n *nester) add(t Type, lo, hi int) {
-	start, end := n.starts[lo], n.starts[hi]
+	start, end := n.units[lo], n.units[hi]
 	for ; lo < hi; lo++ {
-		rest := strings.TrimLeft(n.pieces[lo].text, blanks)
-		start += len(n.pieces[lo].text) - len(rest) // blanks have one unit and one byte
+		text := n.piece(lo)
+		rest := strings.TrimLeft(text, blanks)
+		start += len(text) - len(rest) // blanks have one unit and one byte
 		if rest != "" {
 			break
 		}
 	}
 	for ; lo < hi; hi-- {
-		rest := strings.TrimRight(n.pieces[hi-1].text, blanks)
-		end -= len(n.pieces[hi-1].text) - len(rest)
+		text := n.piece(hi - 1)
+		rest := strings.TrimRight(text, blanks)
+		end -= len(text) - len(rest)
 		if rest != "" {
 			break
 		}

@@ -72,3 +72,17 @@ func TestContextIsKept(t *testing.T) {
 		})
 	}
 }
+
+// Without entities a message has the same length, and mentions nobody either.
+func TestPlain(t *testing.T) {
+	const source = "**@anna**, x@y.zz `@b`\n\n```\n@types/node@1\n```"
+	parts := []render.Part{{Kind: render.Answer, Source: source}}
+	m := entities.From(render.Render(parts, render.Place{}, render.End(parts)))
+	plain := entities.Message{Text: m.Plain()}
+	if want := "＠anna, x@y.zz ＠b\n＠types/node＠1"; plain.Text != want {
+		t.Errorf("got  %q\nwant %q", plain.Text, want)
+	}
+	if bad := faults(plain, entities.Units(m.Text)); bad != nil {
+		t.Error(strings.Join(bad, "\n"))
+	}
+}

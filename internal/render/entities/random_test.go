@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf16"
+	"unicode/utf8"
 
 	"pgregory.net/rapid"
 
@@ -32,15 +33,19 @@ func TestAnyTextIsShown(t *testing.T) {
 	})
 }
 
-// What's well-formed looks as it should.
+// What's well-formed looks as it should, and all of its text is there, character for
+// character.
 func TestWellFormedTextLooksRight(t *testing.T) {
 	rendertest.Documents(t, 0.4, func(t *rapid.T, seeds []uint64) {
 		doc := rendertest.WellFormed(seeds)
-		parts := []render.Part{{Kind: render.Answer, Source: doc.Source}}
-		messages := split(t, parts, rapid.SampledFrom([]int{250, 400, 4096}).Draw(t, "limit"))
-		checkShown(t, doc.Source, messages)
-		for _, m := range messages {
+		limit := rapid.SampledFrom([]int{250, 400, 4096}).Draw(t, "limit")
+		var text strings.Builder
+		for _, m := range pages(t, answerPage(doc.Source), limit) {
+			text.WriteString(rendertest.Bare(m.Text))
 			checkLooks(t, doc, m)
+		}
+		if got := text.String(); got != doc.Text {
+			t.Fatalf("got  %q\nwant %q\nof\n%s", got, doc.Text, doc.Source)
 		}
 	})
 }
@@ -72,6 +77,31 @@ func split(t tester, parts []render.Part, limit int) []entities.Message {
 			t.Fatalf("message %d: %s\n%q\nof\n%s", len(out), strings.Join(bad, "\n"), m.Text, parts[0].Source)
 		}
 		out = append(out, m)
+	}
+	return out
+}
+
+// answerPage is a page of the lines of an answer.
+func answerPage(source string) render.Page {
+	var p render.Page
+	for l := range strings.SplitSeq(source, "\n") {
+		p.Lines = append(p.Lines, render.Whole(render.Answer, l))
+	}
+	return p
+}
+
+// pages makes messages of a page, and holds each to Telegram's rules.
+func pages(t tester, p render.Page, limit int) []entities.Message {
+	t.Helper()
+	var out []entities.Message
+	form := entities.Form(limit)
+	for len(p.Lines) > 0 {
+		first, rest := form.Split(p)
+		m := entities.From(first.Text())
+		if bad := faults(m, limit); m.Text != "" && bad != nil {
+			t.Fatalf("message %d: %s\n%q\nof\n%+v", len(out), strings.Join(bad, "\n"), m.Text, first)
+		}
+		out, p = append(out, m), rest
 	}
 	return out
 }
@@ -146,4 +176,44 @@ func look(m entities.Message, at int) rendertest.Look {
 		}
 	}
 	return l
+}
+
+// However an answer is divided between messages, all of them together show
+// everything once, and each is the same whatever comes behind its last line.
+func TestAnyDivisionShowsEverything(t *testing.T) {
+	rendertest.Documents(t, 0.05, func(t *rapid.T, seeds []uint64) {
+		source := rendertest.Garbage(seeds)
+		parts := []render.Part{{Kind: render.Answer, Source: source}}
+		var messages []entities.Message
+		for from := 0; from < len(source); {
+			to := from + rapid.IntRange(1, 200).Draw(t, "bytes")
+			if rapid.Bool().Draw(t, "whole lines") {
+				to = lineBreak(source, min(to, len(source)))
+			}
+			for to < len(source) && !utf8.RuneStart(source[to]) {
+				to++
+			}
+			to = min(to, len(source))
+			m := entities.From(render.Render(parts, render.Place{Byte: from}, render.Place{Byte: to}))
+			known := []render.Part{{Kind: render.Answer, Source: source[:lineBreak(source, to)]}}
+			if source[to-1] == '\n' {
+				known[0].Source = source[:to]
+			}
+			again := entities.From(render.Render(known, render.Place{Byte: from}, render.Place{Byte: to}))
+			if m.Text != again.Text || len(m.Entities) != len(again.Entities) {
+				t.Fatalf("bytes %d to %d are %q, and %q when nothing comes behind the line\n%s", from, to, m.Text, again.Text, source)
+			}
+			messages = append(messages, m)
+			from = to
+		}
+		checkShown(t, source, messages)
+	})
+}
+
+// lineBreak is the end of the line that a byte is in.
+func lineBreak(s string, at int) int {
+	if i := strings.IndexByte(s[at:], '\n'); i >= 0 {
+		return at + i + 1
+	}
+	return len(s)
 }

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/panebridge/panebridge/internal/render"
 	"github.com/panebridge/panebridge/internal/render/entities"
@@ -64,6 +63,16 @@ func TestEntitiesAreCounted(t *testing.T) {
 	}
 }
 
+// So does one whose links are too long all together.
+func TestBytesOfEntitiesAreCounted(t *testing.T) {
+	link := "[a](https://x.org/" + strings.Repeat("b", 1000) + ") "
+	for _, m := range split(t, answer(strings.Repeat(link, 30)), 4096) {
+		if n := len(m.Entities); n > 9 {
+			t.Errorf("a message has %d links of a kilobyte", n)
+		}
+	}
+}
+
 // Characters as people see them aren't divided, wherever a message ends.
 func TestCharactersStayWhole(t *testing.T) {
 	characters := []string{"x", "e\u0301", "👩‍💻", "字", "👍🏽", "नि", "🇩🇪", "한", "a\u0308\u0323", "❤️", "1️⃣", "👨‍👩‍👧‍👦", "ᄒ\u1161\u11AB", "🏴󠁧󠁢󠁳󠁣󠁴󠁿"}
@@ -113,34 +122,78 @@ func TestCharacterLongerThanAMessage(t *testing.T) {
 	}
 }
 
-// Texts that parsers and splitters take long for.
+// Texts that parsers and splitters take long for: the worst that are still parsed, and
+// longer ones. The work for a message doesn't depend on how much text there is: so many
+// renderings, each of which sees no more than is parsed at all.
 func TestHostileTexts(t *testing.T) {
-	n := 16_000
-	if testing.Short() {
-		n = 4000
+	const mostRenderings = 60
+	hostile := map[string]func(n int) string{
+		"quotes":          func(n int) string { return strings.Repeat(">", n) },
+		"quotes on lines": func(n int) string { return strings.Repeat(strings.Repeat("> ", 60)+"a\n", n/121+1) },
+		"lists":           func(n int) string { return strings.Repeat(strings.Repeat("- + * ", 20)+"a\n", n/121+1) },
+		"ever deeper":     deeper,
+		"brackets":        func(n int) string { return strings.Repeat("[", n) },
+		"open links":      func(n int) string { return strings.Repeat("[a](", n/4) },
+		"open images":     func(n int) string { return strings.Repeat("![", n/2) },
+		"stars":           func(n int) string { return strings.Repeat("*a **b ", n/7) },
+		"backticks":       func(n int) string { return strings.Repeat("`a``b```c", n/9) },
+		"HTML":            func(n int) string { return strings.Repeat("<a ", n/3) },
+		"columns":         func(n int) string { return strings.Repeat("|", n/2) + "\n" + strings.Repeat("|-", n/4) },
+		"rows":            func(n int) string { return "|a|b|\n|-|-|\n" + strings.Repeat("|x|y|\n", n/6) },
+		"definitions":     func(n int) string { return strings.Repeat("[a]: b\n", n/7) },
+		"links":           func(n int) string { return strings.Repeat("[a](http://a.bc/)", n/17) },
+		"mentions":        func(n int) string { return strings.Repeat("@a ", min(n, 10_000)/3) },
+		"empty lines":     func(n int) string { return "a" + strings.Repeat("\n", n) + "b" },
+		"blanks":          func(n int) string { return "a" + strings.Repeat(" ", n) + "b" },
+		"one word":        func(n int) string { return strings.Repeat("x", n) },
+		"short lines":     func(n int) string { return strings.Repeat("x\n", n/2) },
+		"accents":         func(n int) string { return strings.Repeat("\u0301", n/2) },
 	}
-	for name, s := range map[string]string{
-		"quotes":            strings.Repeat(">", n),
-		"quotes on lines":   strings.Repeat(strings.Repeat("> ", 100)+"a\n", n/200),
-		"lists":             strings.Repeat("- + * ", n/6) + "a",
-		"brackets":          strings.Repeat("[", n),
-		"open links":        strings.Repeat("[a](", n/4),
-		"open images":       strings.Repeat("![", n/2),
-		"stars":             strings.Repeat("*a **b ", n/7),
-		"backticks":         strings.Repeat("`a``b```c", n/9),
-		"HTML":              strings.Repeat("<a ", n/3),
-		"a table's columns": strings.Repeat("|", n/2) + "\n" + strings.Repeat("|-", n/4),
-		"a table's rows":    "|a|b|\n|-|-|\n" + strings.Repeat("|x|y|\n", n/6),
-		"definitions":       strings.Repeat("[a]: b\n", n/7),
-		"blank lines":       "a" + strings.Repeat("\n", n) + "b",
-		"blanks":            "a" + strings.Repeat(" ", n) + "b",
-		"one word":          strings.Repeat("x", n),
-		"marks":             strings.Repeat("\u0301", n/2),
-	} {
-		start := time.Now()
-		messages := split(t, answer(s), 4096)
-		if took := time.Since(start); took > 30*time.Second {
-			t.Errorf("%s: %v for %d messages", name, took, len(messages))
+	for name, text := range hostile {
+		for _, n := range []int{3900, 50_000} {
+			renderings := 0
+			form := entities.Form(4096)
+			size := form.Size
+			form.Size = func(t render.Text) int {
+				renderings++
+				return size(t)
+			}
+			parts := answer(text(n))
+			for from, done := (render.Place{}), false; !done; {
+				renderings = 0
+				var shown render.Text
+				shown, from, done = form.Next(parts, from)
+				if m := entities.From(shown); m.Text != "" {
+					if bad := faults(m, 4096); bad != nil {
+						t.Fatalf("%s: %s", name, strings.Join(bad, "\n"))
+					}
+				}
+				if renderings > mostRenderings {
+					t.Errorf("%d bytes of %s: %d renderings for a message", n, name, renderings)
+				}
+			}
+		}
+	}
+}
+
+// deeper is a list of which each item is in the one before.
+func deeper(n int) string {
+	var b strings.Builder
+	for i := 0; b.Len() < n; i++ {
+		b.WriteString(strings.Repeat("  ", i) + "- a\n")
+	}
+	return b.String()
+}
+
+// A line of a megabyte is all there, whatever it's of.
+func TestLineOfAMegabyte(t *testing.T) {
+	for _, kind := range []render.Kind{render.Answer, render.Pane} {
+		got := 0
+		for _, m := range split(t, []render.Part{{Kind: kind, Source: strings.Repeat("word", 1<<18)}}, 4096) {
+			got += len(m.Text)
+		}
+		if got != 1<<20 {
+			t.Errorf("kind %d: %d bytes are shown", kind, got)
 		}
 	}
 }

@@ -1,8 +1,8 @@
 package rendertest
 
 import (
-	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 )
 
@@ -12,10 +12,11 @@ type Look struct {
 	Language, URL                          string
 }
 
-// Document is a well-formed document, and how each of its marks must look.
+// Document is a well-formed document, and what must be seen of it.
 type Document struct {
 	Source string
-	Looks  map[rune]Look
+	Text   string        // all that's not markup, without blanks
+	Looks  map[rune]Look // how each of its marks must look
 }
 
 // WellFormed returns a document such as agents write.
@@ -26,32 +27,33 @@ func WellFormed(seeds []uint64) Document {
 		g.block("", Look{}, 0)
 		g.line("", "")
 	}
-	return Document{g.b.String(), g.looks}
+	return Document{g.source.String(), Bare(g.text.String()), g.looks}
 }
 
 type generator struct {
-	w     *Words
-	b     strings.Builder
-	looks map[rune]Look
+	w      *Words
+	source strings.Builder
+	text   strings.Builder
+	looks  map[rune]Look
 }
 
 // word makes a word that must look so.
-func (g *generator) word(l Look) string {
-	s := g.w.Word()
-	g.noted(s, l)
-	return s
-}
+func (g *generator) word(l Look) string { return g.seen(g.w.Word(), l) }
 
-func (g *generator) noted(s string, l Look) string {
-	for _, r := range Marks(s) {
-		g.looks[r] = l
+// seen notes that a text comes next of what's seen, and how it looks.
+func (g *generator) seen(s string, l Look) string {
+	g.text.WriteString(s)
+	for _, r := range s {
+		if IsMark(r) {
+			g.looks[r] = l
+		}
 	}
 	return s
 }
 
 // line writes a line of a block whose lines begin with prefix.
 func (g *generator) line(prefix, s string) {
-	g.b.WriteString(strings.TrimRight(prefix+s, " ") + "\n")
+	g.source.WriteString(strings.TrimRight(prefix+s, " ") + "\n")
 }
 
 // words makes a few words that must look so.
@@ -79,10 +81,10 @@ func (g *generator) span(l Look) string {
 	case 3:
 		return "`" + g.letters(Look{Code: true, Quote: was.Quote}) + "`"
 	case 4:
-		l.URL = "https://example.org/" + fmt.Sprint(g.w.Rand.IntN(1000))
+		l.URL = "https://example.org/" + strconv.Itoa(g.w.Rand.IntN(1000))
 		return "[" + g.words(l) + "](" + l.URL + ")"
 	case 5:
-		return "[" + g.letters(l) + "](./" + g.letters(l) + ")"
+		return "[" + g.letters(l) + "]" + g.seen("(./", l) + g.letters(l) + g.seen(")", l)
 	default:
 		return g.words(l)
 	}
@@ -90,10 +92,10 @@ func (g *generator) span(l Look) string {
 
 // letters makes a word of which nothing but letters is at the ends.
 func (g *generator) letters(l Look) string {
-	return g.noted("a"+g.w.Mark()+"b"+g.w.Mark(), l)
+	return g.seen("a"+g.w.Mark()+"b"+g.w.Mark(), l)
 }
 
-func (g *generator) text(l Look) string {
+func (g *generator) paragraph(l Look) string {
 	s := []string{g.letters(l)}
 	for range g.w.Rand.IntN(6) {
 		s = append(s, g.span(l))
@@ -127,7 +129,7 @@ func (g *generator) block(prefix string, l Look, depth int) {
 		g.line(prefix, "")
 	default:
 		for range 1 + g.w.Rand.IntN(3) {
-			g.line(prefix, g.text(l))
+			g.line(prefix, g.paragraph(l))
 		}
 	}
 }
@@ -137,15 +139,19 @@ func (g *generator) list(prefix string, l Look, depth int) {
 		marker := g.w.pick("- ", "- [ ] ", "- [x] ")
 		indent := "  "
 		if depth%2 == 1 {
-			marker = fmt.Sprintf("%d. ", i+1)
+			marker = g.seen(strconv.Itoa(i+1)+". ", l)
 			indent = strings.Repeat(" ", len(marker))
 		}
-		g.line(prefix+marker, g.text(l))
+		g.line(prefix+marker, g.paragraph(l))
 		if g.w.Rand.IntN(3) == 0 {
 			g.line(prefix, "")
 			g.block(prefix+indent, l, depth+1)
 			g.line(prefix, "")
 		}
+	}
+	if depth%2 == 1 { // or the next list would go on counting
+		g.line(prefix, "")
+		g.line(prefix, g.letters(l))
 	}
 }
 
@@ -153,7 +159,7 @@ func (g *generator) code(prefix string, l Look) {
 	l = Look{Pre: true, Language: g.w.pick("", "go", "c++", "sh"), Quote: l.Quote}
 	g.line(prefix, "```"+l.Language)
 	for range 1 + g.w.Rand.IntN(6) {
-		g.line(prefix, strings.Repeat("  ", g.w.Rand.IntN(3))+g.word(l)+g.w.pick("", " := *p", " // **no**", "`", " | x"))
+		g.line(prefix, strings.Repeat("  ", g.w.Rand.IntN(3))+g.word(l)+g.seen(g.w.pick("", " := *p", " // **no**", "`", " | x"), l))
 	}
 	g.line(prefix, "```")
 }
@@ -172,7 +178,7 @@ func (g *generator) table(prefix string, l Look) {
 	row(func() string { return g.letters(l) })
 	row(func() string { return g.w.pick("---", ":-:", "--:", ":--") })
 	for range g.w.Rand.IntN(5) {
-		row(func() string { return g.w.pick("", "**", "`") + "" + g.letters(l) })
+		row(func() string { return g.seen(g.w.pick("", "**", "`"), l) + g.letters(l) })
 	}
 	g.line(prefix, "")
 }

@@ -1,6 +1,10 @@
 package rendertest
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+	"strings"
+	"unicode"
+)
 
 // firstMark is the first of the ideographs that words are made of.
 const firstMark = 0x4E00
@@ -20,6 +24,17 @@ func Marks(s string) []rune {
 		}
 	}
 	return out
+}
+
+// Bare is a text without blanks, and without what renderers put between texts: the
+// signs of lists and quotes, the lines of tables, and the space that has no width.
+func Bare(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) || strings.ContainsRune("•☐☑│─┼\u200b", r) {
+			return -1
+		}
+		return r
+	}, s)
 }
 
 // Words makes words of which each has a mark that no other has.

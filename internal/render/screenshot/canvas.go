@@ -23,18 +23,30 @@ func newCanvas(width, height int, background rgb) *canvas {
 	return c
 }
 
-// maxColours is how many colours a canvas can have. There's room for all shades of
-// some thousand styles; what comes then gets the background's colour.
-const maxColours = 1 << 16
+// exactColours is how many colours a canvas has as they are. Pictures made of
+// characters may have more: those are rounded to 5 bits for each of red, green and blue,
+// of which there are as many again.
+const exactColours = 1 << 15
 
 func (c *canvas) number(v rgb) uint16 {
 	n, ok := c.numbers[v]
-	if !ok && len(c.colours) < maxColours {
-		n = uint16(len(c.colours))
-		c.colours = append(c.colours, v)
-		c.numbers[v] = n
+	if ok {
+		return n
 	}
+	if len(c.colours) >= exactColours {
+		if v = (rgb{v.r &^ 7, v.g &^ 7, v.b &^ 7}); c.has(v) {
+			return c.numbers[v]
+		}
+	}
+	n = uint16(len(c.colours))
+	c.colours = append(c.colours, v)
+	c.numbers[v] = n
 	return n
+}
+
+func (c *canvas) has(v rgb) bool {
+	_, ok := c.numbers[v]
+	return ok
 }
 
 // area is a rectangle of a canvas: a cell, or two.

@@ -293,6 +293,28 @@ func TestSameScreenSameFile(t *testing.T) {
 	}
 }
 
+// A picture made of characters, of more colours than a canvas has numbers, shows each of
+// them about as it is.
+func TestManyColours(t *testing.T) {
+	s := sessions.Screen{Width: MaxColumns, Height: MaxRows}
+	colour := func(x, y int) rgb { return rgb{uint8(x), uint8(y), uint8(x * y)} }
+	for y := range s.Height {
+		var b strings.Builder
+		for x := range s.Width {
+			c := colour(x, y)
+			fmt.Fprintf(&b, "\x1b[38;2;%d;%d;%d;48;2;%d;%d;%dm▄", c.r, c.g, c.b, c.b, c.r, c.g)
+		}
+		s.Rows = append(s.Rows, b.String())
+	}
+	img, _ := newRenderer(t).Image(s)
+	for _, p := range []image.Point{{0, 0}, {299, 0}, {150, 100}, {3, 199}, {299, 199}} {
+		got, want := at(img, margin+p.X*cellWidth, margin+p.Y*cellHeight+cellHeight-1), colour(p.X, p.Y)
+		if got.r&^7 != want.r&^7 || got.g&^7 != want.g&^7 || got.b&^7 != want.b&^7 {
+			t.Errorf("cell %v is %v, want %v", p, got, want)
+		}
+	}
+}
+
 func FuzzScreen(f *testing.F) {
 	for _, s := range []string{"", "\x1b[1;31mhi\x1b[0m", "世e\u0301🇩🇪👩‍💻\t┼", "\xff\x1b[38;2;1;2;3", "\u0301\u200d"} {
 		f.Add(s, 10, 3, 1)

@@ -1,0 +1,119 @@
+package render
+
+import "strings"
+
+// Line is a line of a session's output, or a part of one.
+type Line struct {
+	Kind Kind
+	Text string // all of the line
+	// From and To are the part that's shown, in bytes of Text. Only a page's first line
+	// of its kind may begin in the middle, and only its last one may end there.
+	From, To int
+	Author   string // who wrote it; of User, may be ""
+}
+
+// Whole is a line that's shown whole.
+func Whole(kind Kind, text string) Line { return Line{Kind: kind, Text: text, To: len(text)} }
+
+// Page is what one message shows: lines of any kinds, in order. Neighbours of one kind
+// belong together: rows of a pane are one block of code, lines of an answer are one
+// document.
+type Page struct {
+	// Before is what the answer has before the page's first line of it, from where it
+	// begins: so that a page goes on in the block of code, the table or the list in
+	// which the one before ended. Nothing of it is shown. It counts for an answer that
+	// the page begins with, and if nothing but notices stand before that.
+	Before []string
+	Lines  []Line
+}
+
+// Text renders a page.
+func (p Page) Text() Text {
+	parts, places := p.parts()
+	to := End(parts)
+	if n := len(p.Lines); n > 0 && p.Lines[n-1].To < len(p.Lines[n-1].Text) {
+		to = places[n-1]
+		to.Byte += p.Lines[n-1].To
+	}
+	return Render(parts, Place{}, to)
+}
+
+// parts returns the page's lines as parts, and where each begins.
+func (p Page) parts() ([]Part, []Place) {
+	var parts []Part
+	places := make([]Place, len(p.Lines))
+	for from := 0; from < len(p.Lines); {
+		to := from + 1
+		for to < len(p.Lines) && p.Lines[to].Kind == p.Lines[from].Kind && p.Lines[to].Author == p.Lines[from].Author {
+			to++
+		}
+		var source strings.Builder
+		for _, l := range p.before(from) {
+			source.WriteString(l + "\n")
+		}
+		part := Part{Kind: p.Lines[from].Kind, Author: p.Lines[from].Author, From: source.Len() + p.Lines[from].From}
+		for i, l := range p.Lines[from:to] {
+			if i > 0 {
+				source.WriteByte('\n')
+			}
+			places[from+i] = Place{len(parts), source.Len()}
+			source.WriteString(l.Text)
+		}
+		part.Source = source.String()
+		parts, from = append(parts, part), to
+	}
+	return parts, places
+}
+
+// before is what stands before line i of its document and isn't shown.
+func (p Page) before(i int) []string {
+	if p.Lines[i].Kind != Answer {
+		return nil
+	}
+	for _, l := range p.Lines[:i] {
+		if l.Kind != Notice {
+			return nil
+		}
+	}
+	return p.Before
+}
+
+// Split divides a page: first fits a message, rest is what comes behind it, and has no
+// lines if all fits. Neither has anything to see if the page hasn't.
+func (f Form) Split(p Page) (first, rest Page) {
+	parts, places := p.parts()
+	_, next, done := f.Next(parts, Place{})
+	if done {
+		return p, Page{}
+	}
+	n := len(places)
+	for n > 0 && !places[n-1].Before(next) {
+		n--
+	}
+	// The message ends within line n-1, or behind it.
+	first, rest = Page{p.Before, p.Lines[:n:n]}, Page{Lines: p.Lines[n:]}
+	last := p.Lines[n-1]
+	if at := next.Byte - places[n-1].Byte; next.Part == places[n-1].Part && at < len(last.Text) {
+		first.Lines = append(first.Lines[:n-1:n-1], Line{last.Kind, last.Text, last.From, at, last.Author})
+		last.From = at
+		rest.Lines = append([]Line{last}, rest.Lines...)
+	}
+	rest.Before = p.until(len(p.Lines) - len(rest.Lines))
+	return first, rest
+}
+
+// until is what stands before line i of the document that it's in.
+func (p Page) until(i int) []string {
+	if i >= len(p.Lines) || p.Lines[i].Kind != Answer {
+		return nil
+	}
+	from := i
+	for from > 0 && p.Lines[from-1].Kind == Answer {
+		from--
+	}
+	before := append([]string(nil), p.before(from)...)
+	for _, l := range p.Lines[from:i] {
+		before = append(before, l.Text)
+	}
+	return before
+}
