@@ -25,6 +25,12 @@ demo: ## see it work: installs tmux if it's missing, builds, starts the demo
 	@$(MAKE) --no-print-directory build
 	bin/panebridge demo
 
+.PHONY: demo-telegram
+demo-telegram: ## the same in a stand-in for Telegram, without a token
+	scripts/install.sh demo
+	@$(MAKE) --no-print-directory build
+	$(GO) run ./cmd/telegramdemo
+
 .PHONY: run
 run: build ## build and start the daemon with your configuration
 	bin/panebridge run

@@ -28,7 +28,8 @@ type Adapter interface {
 	Check(t Target) error
 
 	// Chat returns the key of limits that calls to a target fall under, and Shape
-	// what messages can hold there. Both are pure functions.
+	// what messages can hold there. Both are pure functions. Shape is asked about
+	// targets as they're bound, as Check is.
 	Chat(t Target) qos.Chat
 	Shape(t Target) Shape
 
@@ -57,6 +58,9 @@ type Shape struct {
 	// MaxFile is the size in bytes of the largest file that can be attached; 0: none
 	// can. More than 4 MiB isn't used, and less than 4 KiB is none.
 	MaxFile int
+	// MaxCaption is the most that a text beside a file may hold, in Len's unit. 0: it
+	// holds nothing but how many lines are attached.
+	MaxCaption int
 	// LiveRows is how many rows of the live region stand below the lines of a
 	// stream, the last ones; 0: none. They cost a call more per turn, to take them
 	// away again.
@@ -66,7 +70,8 @@ type Shape struct {
 	// calls take. 0: it doesn't.
 	NonceFor time.Duration
 	// OwnThread says that a target without a thread gets one made for it.
-	OwnThread bool
+	// ClosesThreads says that it's closed when all of an ended session is in it.
+	OwnThread, ClosesThreads bool
 }
 
 func (s Shape) withDefaults() Shape {
@@ -97,6 +102,8 @@ const (
 	KindEdit   Kind = "edit"   // replaces the text of a message
 	KindFile   Kind = "file"   // a new message with an attached file
 	KindThread Kind = "thread" // makes a thread or topic
+	KindClose  Kind = "close"  // closes one
+	KindOpen   Kind = "open"   // opens one that's closed; never a document's
 )
 
 // Op is one planned API call.
@@ -106,7 +113,7 @@ type Op struct {
 	// Message is the platform's id of the message to edit.
 	Message string
 	// Text is Page as Shape.Text formats it; of a file, what's written beside it; of
-	// a thread, its title.
+	// a new thread, its title.
 	Text string
 	Page Page
 	File *File // KindFile
@@ -116,6 +123,9 @@ type Op struct {
 	// hexadecimal digits.
 	Nonce string
 }
+
+// aboutThread says that a call shows nothing.
+func (k Kind) aboutThread() bool { return k == KindThread || k == KindClose }
 
 // File is an attachment.
 type File struct {

@@ -31,6 +31,7 @@ type Deliverer struct {
 // DelivererOptions are a Deliverer's parts.
 type DelivererOptions struct {
 	Adapter  Adapter
+	Outbox   *Outbox // nil: the adapter can't post
 	Store    Store
 	Log      Log
 	Sessions Sessions
@@ -116,6 +117,12 @@ func (d *Deliverer) Deliver(ctx context.Context, call qos.Call) qos.Result {
 }
 
 func (d *Deliverer) request(ctx context.Context, call qos.Call) qos.Result {
+	if d.opt.Outbox != nil && owns(call.Key) {
+		return d.opt.Outbox.request(ctx, call)
+	}
+	if result, ok := d.aside(ctx, call); ok {
+		return result
+	}
 	r, ok := d.opt.Adapter.(Requester)
 	if !ok {
 		return qos.Result{Outcome: qos.Rejected, Err: fmt.Errorf("make request %s: adapter %s makes none", call.Key, d.opt.Adapter.Name())}
@@ -178,7 +185,7 @@ func (d *Deliverer) deliver(ctx context.Context, call qos.Call, b Binding, doc D
 func (d *Deliverer) look(ctx context.Context, call qos.Call, b Binding, doc Document) (sight, error) {
 	s := sight{
 		now: time.Now(), nonce: d.opt.Nonce(), call: call, binding: b, doc: doc,
-		shape: d.opt.Adapter.Shape(doc.target(b)).withDefaults(),
+		shape: d.opt.Adapter.Shape(b.Target).withDefaults(),
 	}
 	var err error
 	if s.session, err = d.opt.Sessions.Get(string(b.Session)); err != nil {
@@ -243,4 +250,33 @@ func (d *Deliverer) moved(b Binding, was Target, after Document) {
 			o.doc.Chat = now.Chat
 		}
 	}
+}
+
+// Follow has an open document's calls go to its chat's new id. What a call under way
+// brings counts more: the platform may know of the move by then.
+func (d *Deliverer) Follow(ctx context.Context, id BindingID, chat string) (Document, error) {
+	d.mu.Lock()
+	o := d.open[id.Doc()]
+	if o == nil {
+		d.mu.Unlock()
+		return Document{}, fmt.Errorf("%w document %s", sessions.ErrUnknown, id)
+	}
+	next := o.doc
+	next.Chat = chat
+	if o.busy {
+		o.doc = next
+		d.mu.Unlock()
+		return next, nil
+	}
+	o.busy = true
+	d.mu.Unlock()
+	err := d.opt.Store.PutDocument(ctx, id, next, nil)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	o.busy = false
+	if err != nil {
+		return Document{}, fmt.Errorf("have the document of %s follow its chat: %w", id, err)
+	}
+	o.doc = next
+	return next, nil
 }

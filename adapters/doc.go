@@ -28,10 +28,15 @@
 // of what's pending fits, the next message begins. Edits notify nobody, so the end of
 // a turn is a message of its own that rings, with the lines that are still pending,
 // or a short note if there are none. Turns that ended meanwhile share it, and nothing
-// is added to it later. What takes more than three messages is attached as a file, all
-// but its end. Where the log has a gap, or has dropped lines before they could be
-// sent, a notice says how many are missing at least. What would change nothing is no
-// call.
+// is added to it later. What takes more than three messages is attached as a file, and
+// its end stands beside it; so is what takes more than one where the chat lags behind,
+// because a file is one call whatever there is. Where the log has a gap, or has
+// dropped lines before they could be sent, a notice says how many are missing at
+// least. What would change nothing is no call. When all of an ended session is there,
+// the thread that was made for it is closed.
+//
+// What's shown in passing (drafts, "is typing") is no document's and waits for nothing
+// (aside.go).
 //
 // A live region may stand below the lines of the tail. When the next message begins
 // it's out of date; a call of its own takes it away, after the new message, so that

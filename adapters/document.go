@@ -15,6 +15,8 @@ type Document struct {
 	// the binding says: the chat has migrated, the thread was made for the document.
 	Chat   string `json:"chat,omitempty"`
 	Thread string `json:"thread,omitempty"`
+	// Closed says that Thread was closed, because the session has ended.
+	Closed bool `json:"closed,omitempty"`
 
 	// Tail is the newest message, if more lines may be added to it, or if it shows
 	// the screen.
@@ -108,7 +110,9 @@ func (d Document) after(in Intent, id string, existed bool) Document {
 	}
 	switch {
 	case in.Kind == KindThread:
-		d.Thread = id
+		d.Thread, d.Closed = id, false
+	case in.Kind == KindClose:
+		d.Closed = true
 	case in.Kind == KindEdit && d.Stale != nil && d.Stale.ID == m.ID:
 		d.Stale = nil
 	default:
@@ -138,7 +142,7 @@ func (d Document) leaveTail() Document {
 func (d Document) unresolved() Document {
 	in := d.Intent
 	d.Intent = nil
-	if in == nil || in.Kind == KindThread {
+	if in == nil || in.Kind.aboutThread() {
 		return d
 	}
 	if in.Kind == KindEdit {

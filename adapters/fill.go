@@ -119,6 +119,14 @@ func fileOf(p Page, pieces []Piece, size int) Page {
 	return p.plus(pieces[:n])
 }
 
+// beside adds as many of the last pieces of a file as can stand beside it.
+func (s Shape) beside(p Page, pieces []Piece) Page {
+	s.MaxLen = s.MaxCaption
+	n := s.most(len(pieces), func(n int) bool { return s.fits(p.plus(pieces[len(pieces)-n:])) })
+	p.Pieces = withoutBlankEnd(withoutBlankStart(pieces[len(pieces)-n:]))
+	return p
+}
+
 // messages counts the messages that pieces take, up to a limit.
 func (s Shape) messages(p Page, pieces []Piece, limit int) int {
 	n := 0

@@ -181,3 +181,15 @@ func BenchmarkPlan(b *testing.B) {
 		})
 	}
 }
+
+// A gap stands before the first part of a line only.
+func TestTheRestOfALineStandsBehindNoGap(t *testing.T) {
+	pieces := piecesOf("one two")
+	pieces[0].Gap = &sessions.Gap{AtLeast: 3}
+	first := pieces[0]
+	first.To = 3
+	left := rest(pieces, Page{Pieces: []Piece{first}})
+	if len(left) != 1 || left[0].Text() != " two" || left[0].Gap != nil {
+		t.Errorf("left is %+v", left)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/panebridge/panebridge/qos"
@@ -31,7 +32,7 @@ type HubOptions struct {
 	Log      Log
 	Sessions Sessions
 	Screens  Screens // nil: live regions aren't shown
-	Rules    []Rule
+	Settings
 	// Disabled is told when the platform has refused a binding, or when what was
 	// left of an ended session couldn't be sent in time; Binding.Disabled says why.
 	// It returns at once. Nil: nobody is told.
@@ -70,8 +71,10 @@ type Hub struct {
 // outlet is an adapter at work.
 type outlet struct {
 	adapter   Adapter
+	options   qos.Options // the adapter's own, before Settings.Tune
 	deliverer *Deliverer
 	scheduler *qos.OutputQoSScheduler
+	outbox    *Outbox // nil: the adapter can't post
 }
 
 // bound is a binding and whether its document is open. It's changed with both
@@ -79,8 +82,11 @@ type outlet struct {
 type bound struct {
 	Binding
 	open   bool
-	live   bool // it shows a live region
+	live   bool   // it shows a live region
+	place  Target // where it was when its document was last open; zero: where Binding says
 	outlet *outlet
+	// drafted is when the live region was last to be shown in passing; nil: never.
+	drafted atomic.Pointer[time.Time]
 }
 
 // watched is a session that the Hub has heard of.
@@ -88,6 +94,7 @@ type watched struct {
 	bindings []*bound
 	begun    bool // the rules were applied to it
 	ended    bool
+	spoken   atomic.Pointer[time.Time] // when somebody last spoke to it; nil: nobody did
 }
 
 // NewHub makes the adapters' schedulers. The error joins all that's wrong with
@@ -118,13 +125,16 @@ func (h *Hub) addOutlet(o Outlet) error {
 	if h.outlets[name] != nil {
 		return fmt.Errorf("adapter %s is there twice", name)
 	}
-	out := &outlet{adapter: o.Adapter}
+	out := &outlet{adapter: o.Adapter, options: o.Adapter.Options()}
 	log := h.log.With("adapter", name)
+	if poster, ok := o.Adapter.(Poster); ok {
+		out.outbox = newOutbox(poster, o.Adapter.Chat, func() scheduler { return out.scheduler }, log)
+	}
 	out.deliverer = NewDeliverer(DelivererOptions{
-		Adapter: o.Adapter, Store: h.opt.Store, Log: h.opt.Log, Sessions: h.opt.Sessions, Screens: h.opt.Screens, Logger: log,
+		Adapter: o.Adapter, Outbox: out.outbox, Store: h.opt.Store, Log: h.opt.Log, Sessions: h.opt.Sessions, Screens: h.opt.Screens, Logger: log,
 		Moved: func(b Binding, d Document) { _ = out.scheduler.Open(out.describe(b, d)) },
 	})
-	options := o.Adapter.Options()
+	options := h.opt.tuned(name, out.options)
 	if options.Logger == nil {
 		options.Logger = log
 	}
@@ -140,7 +150,7 @@ func (h *Hub) addOutlet(o Outlet) error {
 	}
 	var err error
 	if out.scheduler, err = qos.New(options, out.deliverer, o.Budget); err != nil {
-		return fmt.Errorf("adapter %s: %w", name, err)
+		return &TuneError{Adapter: name, Err: err}
 	}
 	h.outlets[name] = out
 	return nil
@@ -202,6 +212,7 @@ func (h *Hub) Output(ev sessions.OutputEvent) {
 	for _, b := range w.bindings {
 		if b.open {
 			b.tell(p, ev.Live != nil)
+			w.aside(b, ev)
 		}
 	}
 }
@@ -250,6 +261,7 @@ func (h *Hub) Changed(s sessions.Session) {
 
 // Focus says that somebody just spoke to a session.
 func (h *Hub) Focus(id sessions.ID) {
+	h.spokenTo(id)
 	for _, o := range h.outlets {
 		o.scheduler.Focus(qos.Session(id))
 	}

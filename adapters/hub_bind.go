@@ -60,34 +60,12 @@ func (h *Hub) Unbind(ctx context.Context, id BindingID) error {
 	return nil
 }
 
-// SetRules replaces the rules: bindings that none of them wants any more go,
-// those that one wants anew begin at the newest line. With an error about the
-// rules nothing is changed.
-func (h *Hub) SetRules(ctx context.Context, rules []Rule) error {
-	if err := h.checkRules(rules); err != nil {
-		return err
-	}
-	h.life.Lock()
-	defer h.life.Unlock()
-	h.mu.Lock()
-	h.rules = rules
-	h.mu.Unlock()
-	var errs []error
-	for _, s := range h.opt.Sessions.List() {
-		if w := h.watched(s.ID); w != nil && w.begun && !w.ended { // others follow, from their beginning
-			errs = append(errs, h.applyRules(ctx, s, -1))
-		}
-	}
-	return errors.Join(errs...)
-}
-
 // checkRules returns all that's wrong with rules, joined.
 func (h *Hub) checkRules(rules []Rule) error {
 	var errs []error
-	for _, r := range rules {
-		errs = append(errs, r.check())
-		if err := h.checkTarget(r.To); err != nil {
-			errs = append(errs, fmt.Errorf("mirror %q to %s: %w", r.Session, r.To, err))
+	for i, r := range rules {
+		if err := errors.Join(r.check(), h.checkTarget(r.To)); err != nil {
+			errs = append(errs, &RuleError{Index: i, Err: fmt.Errorf("mirror %q to %s: %w", r.Session, r.To, err)})
 		}
 	}
 	return errors.Join(errs...)
@@ -119,7 +97,7 @@ func (h *Hub) applyRules(ctx context.Context, s sessions.Session, start int64) e
 		switch {
 		case b == nil:
 			_, err = h.create(ctx, w, start)
-		case b.Origin == ByRule && !b.Unbound && (b.View != w.View || b.Input != w.Input || b.Disabled != ""):
+		case b.Origin == ByRule && !b.Unbound && !b.Resting && (b.View != w.View || b.Input != w.Input || b.Disabled != ""):
 			_, err = h.change(ctx, b, w) // what was refused is tried again: it may have been repaired
 		}
 		errs = append(errs, err)
@@ -150,7 +128,7 @@ func (h *Hub) create(ctx context.Context, b Binding, start int64) (Binding, erro
 // life is held.
 func (h *Hub) change(ctx context.Context, b *bound, want Binding) (Binding, error) {
 	next := b.Binding
-	next.View, next.Input, next.Origin, next.Disabled, next.Unbound = want.View, want.Input, want.Origin, "", false
+	next.View, next.Input, next.Origin, next.Disabled, next.Unbound, next.Resting = want.View, want.Input, want.Origin, "", false, false
 	if b.open {
 		if err := h.opt.Store.PutBinding(ctx, next, nil); err != nil {
 			return Binding{}, fmt.Errorf("change the binding to %s: %w", b.Target, err)

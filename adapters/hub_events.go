@@ -18,7 +18,10 @@ func (h *Hub) event(o *outlet, ev qos.Event) {
 		h.log.Warn("the platform ordered silence", "adapter", o.adapter.Name(), "chat", ev.Chat, "until", ev.Until)
 	case qos.ChatMoved:
 		h.log.Info("a chat has another id now", "adapter", o.adapter.Name(), "from", ev.Chat, "to", ev.To)
-	case qos.RequestDropped: // the adapter's own
+	case qos.RequestDropped:
+		if o.outbox != nil && owns(ev.Key) {
+			o.outbox.requestDropped(ev.Key, ev.Err)
+		}
 	}
 }
 

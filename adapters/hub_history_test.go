@@ -32,7 +32,7 @@ func TestHubHistories(t *testing.T) {
 	}
 	for name, form := range map[string]adapters.Shape{
 		"a chat each":     {MaxLen: 1000, MaxFile: 1 << 20, LiveRows: 2},
-		"one chat":        {MaxLen: 1000, OwnThread: true, LiveRows: 2, MaxFile: 1 << 20},
+		"one chat":        {MaxLen: 1000, OwnThread: true, ClosesThreads: true, LiveRows: 2, MaxFile: 1 << 20},
 		"nonces, no file": {MaxLen: 4096, NonceFor: 5 * time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {

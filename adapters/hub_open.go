@@ -29,7 +29,9 @@ func (h *Hub) Load(ctx context.Context) error {
 			err = errors.Join(err, h.opt.Store.DropBinding(ctx, k.Binding.ID)) // its session is forgotten
 			continue
 		}
-		err = errors.Join(err, h.open(ctx, h.add(k.Binding), k.Document))
+		b := h.add(k.Binding)
+		b.place = k.Document.target(k.Binding)
+		err = errors.Join(err, h.open(ctx, b, k.Document))
 	}
 	for _, s := range h.opt.Sessions.List() {
 		if s.State == sessions.StateEnded {
@@ -100,6 +102,9 @@ func (o *outlet) describe(b Binding, d Document) qos.Doc {
 func (h *Hub) close(b *bound) {
 	h.mu.Lock()
 	was := b.open
+	if was {
+		b.place = b.where()
+	}
 	b.open = false
 	h.mu.Unlock()
 	if was {

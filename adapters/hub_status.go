@@ -27,10 +27,10 @@ func (h *Hub) Status(id sessions.ID) []BindingStatus {
 		if id != "" && b.Session != id {
 			continue
 		}
-		st := BindingStatus{Binding: b.Binding, Open: b.open, Target: b.Target}
+		st := BindingStatus{Binding: b.Binding, Open: b.open, Target: b.where()}
 		if b.open {
 			doc, _ := b.outlet.deliverer.Document(b.ID)
-			st.Target, st.Delivered = doc.target(b.Binding), doc.Delivered()
+			st.Delivered = doc.Delivered()
 			st.Pressure, _ = b.outlet.scheduler.Pressure(b.ID.Doc())
 		}
 		out = append(out, st)

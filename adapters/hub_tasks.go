@@ -110,7 +110,11 @@ func (h *Hub) finishLocked(ctx context.Context, id sessions.ID) error {
 			}
 			continue
 		}
-		b.outlet.scheduler.Want(b.ID.Doc(), p.Head, false)
+		wanted := p.Head
+		if b.outlet.adapter.Shape(b.Target).ClosesThreads {
+			wanted++ // a call after the last line's
+		}
+		b.outlet.scheduler.Want(b.ID.Doc(), wanted, false)
 		b.outlet.scheduler.Close(b.ID.Doc(), qos.Flush)
 	}
 	h.forget(id)

@@ -5,12 +5,18 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// fileAfter is how many messages a backlog may take before it's attached as a file.
-const fileAfter = 3
+const (
+	// fileAfter is how many messages a backlog may take before it's attached as a file.
+	fileAfter = 3
+	// lateAfter is how old a stream's first line is in a chat that has more to show than
+	// calls: a file takes one, whatever there is. Where there's room, it's seconds.
+	lateAfter = 30 * time.Second
+)
 
 // minFile is below what attaching files makes no sense, in bytes.
 const minFile = 4096
@@ -31,6 +37,15 @@ func plan(s sight) step {
 		s.doc = s.doc.unresolved()
 	}
 	s.tidy()
+	st := s.show()
+	if st.op == nil && s.leavesThread() {
+		return s.step(Op{Kind: KindClose}, Intent{Kind: KindClose}, false)
+	}
+	return st
+}
+
+// show brings the chat nearer to the log.
+func (s *sight) show() step {
 	switch {
 	case s.needsThread():
 		if s.nothing() {
@@ -143,16 +158,29 @@ func (s *sight) announcing(in Intent) Intent {
 
 // tooMuch says whether what's pending is to be attached as a file.
 func (s *sight) tooMuch() bool {
-	return s.shape.MaxFile >= minFile &&
-		(!s.all() || s.shape.messages(s.page(), s.pending(), fileAfter+1) > fileAfter)
+	if s.shape.MaxFile < minFile {
+		return false
+	}
+	most := fileAfter
+	if s.late() && s.shape.MaxCaption > 0 {
+		most = 1
+	}
+	return !s.all() || s.shape.messages(s.page(), s.pending(), most+1) > most
 }
 
-// file attaches what's pending, but for what the last message can hold: that's
-// what people want to read.
+// late says that the chat lags behind the session.
+func (s *sight) late() bool {
+	pending := s.pending()
+	return s.binding.View == ViewStream && len(pending) > 0 && s.now.Sub(pending[0].Line.At) > lateAfter
+}
+
+// file attaches what's pending, and has its end stand beside the file, because that's
+// what people want to read: one call, so that the end of a turn rings at its first
+// slot. Where nothing can stand beside a file, the next message has the end.
 func (s *sight) file() step {
 	pending := s.pending()
 	inFile := pending
-	if s.all() {
+	if s.all() && s.shape.MaxCaption == 0 {
 		inFile = pending[:len(pending)-s.shape.most(len(pending), func(n int) bool {
 			return s.shape.fits(Page{Pieces: pending[len(pending)-n:]})
 		})]
@@ -165,8 +193,12 @@ func (s *sight) file() step {
 	m := s.message(content, s.doc.Shown)
 	m.Double, m.Sealed = head.Double, true
 	in := Intent{Kind: KindFile, Message: m, Shown: m.To, Ring: complete && (s.due() || s.ended())}
+	beside := Page{Double: head.Double, Attached: last - first + 1}
+	if complete && s.shape.MaxCaption > 0 {
+		beside = s.shape.beside(beside, content.Pieces)
+	}
 	return s.step(Op{
-		Kind: KindFile, Page: Page{Double: head.Double, Attached: last - first + 1},
+		Kind: KindFile, Page: beside,
 		File: &File{Name: fmt.Sprintf("lines-%d-%d.txt", first, last), Data: []byte(PlainText(content) + "\n")},
 	}, s.announcing(in), !complete)
 }
@@ -256,7 +288,7 @@ func (s *sight) mine(id string) bool {
 // step completes a planned call.
 func (s *sight) step(op Op, in Intent, more bool) step {
 	op.Target = s.doc.target(s.binding)
-	if op.Kind != KindThread {
+	if !op.Kind.aboutThread() {
 		op.Text = s.shape.Text(op.Page)
 	}
 	op.Ring = in.Ring

@@ -1,7 +1,7 @@
 package adapters
 
 import (
-	"fmt"
+	"errors"
 	"path"
 
 	"github.com/panebridge/panebridge/sessions"
@@ -15,15 +15,14 @@ type Rule struct {
 	Input   bool
 }
 
-// check says what's wrong with a rule.
+// check returns all that's wrong with a rule itself, joined.
 func (r Rule) check() error {
+	var pattern error
 	if _, err := path.Match(r.Session, ""); err != nil || r.Session == "" {
-		return fmt.Errorf("mirror %q to %s: the pattern is not valid; as in agent-*", r.Session, r.To)
+		pattern = errors.New("the pattern is not valid; as in agent-*")
 	}
-	if _, err := ParseView(string(r.View)); err != nil {
-		return fmt.Errorf("mirror %q to %s: %w", r.Session, r.To, err)
-	}
-	return nil
+	_, view := ParseView(string(r.View))
+	return errors.Join(pattern, view)
 }
 
 func (r Rule) matches(s sessions.Session) bool {

@@ -53,14 +53,14 @@ func (s *sight) told(r qos.Result, after Document, more bool) qos.Result {
 	if !t.due() {
 		r.Final = max(s.call.Final, after.Announced)
 	}
-	r.More = more || after.Shown.Byte > 0
+	r.More = more || after.Shown.Byte > 0 || t.leavesThread()
 	return r
 }
 
 func sentMessage(in Intent, r Reply) *Message {
 	m := in.Message
 	switch {
-	case in.Kind == KindThread:
+	case in.Kind.aboutThread():
 		return nil
 	case in.Kind == KindEdit:
 		return &m

@@ -101,6 +101,12 @@ func (s *sight) needsThread() bool {
 	return s.shape.OwnThread && s.doc.target(s.binding).Thread == ""
 }
 
+// leavesThread says that the thread made for the document is to be closed, once
+// everything is in it.
+func (s *sight) leavesThread() bool {
+	return s.ended() && s.shape.ClosesThreads && s.doc.Thread != "" && !s.doc.Closed
+}
+
 // fitsTail says whether all that's pending can be added to the tail.
 func (s *sight) fitsTail() bool {
 	t := s.doc.Tail

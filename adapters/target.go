@@ -89,9 +89,12 @@ type Binding struct {
 	// Disabled is why the binding does nothing, as a sentence; "": it works.
 	Disabled string
 	// Unbound says that a person took it back. A rule doesn't bring it again.
-	Unbound   bool
+	Unbound bool
+	// Resting says that a person closed the thread: nothing is shown or typed until
+	// it's opened again. Then the mirror goes on where it was.
+	Resting   bool
 	CreatedAt time.Time
 }
 
 // Active says whether the binding mirrors.
-func (b Binding) Active() bool { return b.Disabled == "" && !b.Unbound }
+func (b Binding) Active() bool { return b.Disabled == "" && !b.Unbound && !b.Resting }

@@ -6,11 +6,6 @@ type Adapters struct {
 	Telegram Telegram `yaml:"telegram" doc:"Chats on Telegram."`
 }
 
-// Telegram is a bot on Telegram.
-type Telegram struct {
-	QoS QoS `yaml:"qos" reload:"yes" doc:"How its calls are shared out, so that Telegram never has to refuse one."`
-}
-
 func defaultAdapters() Adapters {
-	return Adapters{Web: defaultWeb(), Telegram: Telegram{QoS: defaultTelegramQoS()}}
+	return Adapters{Web: defaultWeb(), Telegram: defaultTelegram()}
 }

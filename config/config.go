@@ -5,18 +5,23 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"syscall"
 )
 
 // Config is the whole configuration. Its zero value is not valid; begin with
 // [Default].
 type Config struct {
-	Tmux     Tmux             `yaml:"tmux" doc:"The tmux servers whose sessions panebridge can mirror."`
-	Sessions Sessions         `yaml:"sessions" doc:"Which tmux sessions panebridge takes in, and how much of each it keeps."`
-	Polling  Polling          `yaml:"polling" doc:"How the panes are read."`
-	Mirrors  []Mirror         `yaml:"mirrors" reload:"yes" doc:"Which sessions are mirrored to which chats, by rule; people can bind others there."`
-	Adapters Adapters         `yaml:"adapters" doc:"Where sessions are shown."`
-	Agents   map[string]Agent `yaml:"agents" keys:"name" eg:"claude" reload:"yes" doc:"Programs that can be started as a session, by name."`
-	Log      Log              `yaml:"log" doc:"What the daemon says about itself, on standard error."`
+	Tmux     Tmux                `yaml:"tmux" doc:"The tmux servers whose sessions panebridge can mirror."`
+	Sessions Sessions            `yaml:"sessions" doc:"Which tmux sessions panebridge takes in, and how much of each it keeps."`
+	Polling  Polling             `yaml:"polling" doc:"How the panes are read."`
+	Mirrors  []Mirror            `yaml:"mirrors" reload:"yes" doc:"Which sessions are mirrored to which chats, by rule; people can bind others there."`
+	Adapters Adapters            `yaml:"adapters" doc:"Where sessions are shown."`
+	Agents   map[string]Agent    `yaml:"agents" keys:"name" eg:"claude" reload:"yes" doc:"Programs that can be started as a session, by name."`
+	Access   Access              `yaml:"access" reload:"yes" doc:"Who may do what in chats; nobody else may do anything."`
+	People   map[string][]string `yaml:"people" keys:"name" is:"person" eg:"me: [\"telegram:123\", \"discord:456\"]" reload:"yes" doc:"Names for people over platforms."`
+	Inbound  Inbound             `yaml:"inbound" doc:"How what is written in chats gets to the sessions."`
+	Log      Log                 `yaml:"log" doc:"What the daemon says about itself, on standard error."`
 }
 
 // Env looks up an environment variable, as [os.LookupEnv] does. It is never nil.
@@ -29,6 +34,7 @@ func Default() *Config {
 		Sessions: defaultSessions(),
 		Polling:  defaultPolling(),
 		Adapters: defaultAdapters(),
+		Inbound:  defaultInbound(),
 		Log:      defaultLog(),
 	}
 }
@@ -47,11 +53,22 @@ func Parse(name string, data []byte, env Env) (*Config, error) {
 
 // Load reads the configuration in a file, which must exist.
 func Load(path string, env Env) (*Config, error) {
-	data, err := os.ReadFile(path)
+	data, err := readFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("read configuration: %w", err)
+		return nil, err
 	}
 	return Parse(path, data, env)
+}
+
+func readFile(path string) ([]byte, error) {
+	data, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, syscall.EISDIR):
+		return nil, fmt.Errorf("read configuration: %s is a folder; give the file in it, such as %s", path, filepath.Join(path, "config.yaml"))
+	case err != nil:
+		return nil, fmt.Errorf("read configuration: %w", err)
+	}
+	return data, nil
 }
 
 // Find loads the configuration from where [Path] says it is, and says where

@@ -66,9 +66,9 @@ log: {level: debug, format: json}
 		Env:     map[string]config.Secret{"API_KEY": config.NewSecret("x-s3cret"), "PORT": config.NewSecret("8080")},
 		Profile: "generic",
 	}
-	qos := config.Default().Adapters.Telegram.QoS
-	qos.Mode, qos.GroupMPM, qos.LendReserve = "coalesce_only", 3, false
-	qos.ReserveMPM = 2 // not given: it makes room
+	telegram := config.Default().Adapters.Telegram
+	telegram.QoS.Mode, telegram.QoS.GroupMPM, telegram.QoS.LendReserve = "coalesce_only", 3, false
+	telegram.QoS.ReserveMPM = 2 // not given: it makes room
 	want := &config.Config{
 		Tmux:     config.Tmux{Servers: []config.TmuxServer{{SocketName: "work"}, {SocketPath: "/run/ann/tmux.sock"}}},
 		Sessions: config.Sessions{Adopt: []string{"agent-*", "a[0-9]?"}, TmuxPrefix: "my-", HistoryLimit: 1000, LogMaxLines: 1000},
@@ -79,8 +79,9 @@ log: {level: debug, format: json}
 			{Session: "agent-*", To: "telegram:-100/7", View: "final", Input: true},
 			{Session: "*", To: "discord:5", View: "stream"},
 		},
-		Adapters: config.Adapters{Web: config.Web{Enabled: false, Listen: "[::1]:0"}, Telegram: config.Telegram{QoS: qos}},
+		Adapters: config.Adapters{Web: config.Web{Enabled: false, Listen: "[::1]:0"}, Telegram: telegram},
 		Agents:   map[string]config.Agent{"claude": agent, "other": agent},
+		Inbound:  config.Default().Inbound,
 		Log:      config.Log{Level: "debug", Format: "json"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -85,7 +85,7 @@ func (d *decoder) mapping(n *yaml.Node, v reflect.Value, r rules, path string) {
 	v.SetZero()
 	d.entries(n, path, func(key, value *yaml.Node) {
 		if problem := r.keys.check(key.Value); problem != "" {
-			d.report(key, path, "has a key that "+problem)
+			d.report(key, path, "has the key "+named(key, entryType)+", which "+problem)
 			return
 		}
 		if entryType == reflect.TypeFor[Secret]() && isNull(value) {
@@ -94,7 +94,7 @@ func (d *decoder) mapping(n *yaml.Node, v reflect.Value, r rules, path string) {
 			return
 		}
 		entry := reflect.New(entryType).Elem()
-		d.value(value, entry, rules{}, join(path, key.Value))
+		d.value(value, entry, r.entry(), join(path, key.Value))
 		if v.IsNil() {
 			v.Set(reflect.MakeMap(v.Type()))
 		}

@@ -25,7 +25,7 @@ func diffSection(from, to reflect.Value, path string, reload bool) []Change {
 		a, b := from.Field(f.index), to.Field(f.index)
 		path, reload := join(path, f.key), reload || f.reload
 		switch {
-		case a.Kind() == reflect.Struct:
+		case isSection(a.Type()):
 			changes = append(changes, diffSection(a, b, path, reload)...)
 		case a.Kind() == reflect.Map:
 			changes = append(changes, diffMapping(a, b, path, reload)...)

@@ -36,7 +36,7 @@ redis: {addrs: []}
 9:18: sessions.history_limit: must be at least 100, not 1.5
 10:3: sessions.history_limit: must be given once; it is on line 9 already
 10:18: sessions.history_limit: must be at most 1000000, not 20000000
-11:1: redis: unknown key; known here: tmux, sessions, polling, mirrors, adapters, agents, log`,
+11:1: redis: unknown key; known here: tmux, sessions, polling, mirrors, adapters, agents, access, people, inbound, log`,
 	},
 	{
 		name: "wrong kinds",
@@ -165,8 +165,8 @@ mirrors:
 3:19: agents.some.profile: must be one of generic, or left out
 4:20: agents.empty.command: must have at least 1 in it, not 0
 5:21: agents.blank.command[0]: must be the name or path of a program, not empty
-6:3: agents: has a key that must be of 1 to 64 letters, digits, _ and -, beginning with a letter or digit
-7:29: agents.env.env: has a key that must be the name of an environment variable: letters, digits and _, not beginning with a digit
+6:3: agents: has the key "a b", which must be of 1 to 64 letters, digits, _ and -, beginning with a letter or digit
+7:29: agents.env.env: has the key ***, which must be the name of an environment variable: letters, digits and _, not beginning with a digit
 7:37: agents.env.env: has a name without a value
 7:48: agents.env.env.A: must be text, not a list
 7:55: agents.env.env.B: must be text without a NUL character
@@ -186,8 +186,37 @@ mirrors:
 	},
 	{
 		name: "keys that may be secrets", in: "s3cret token: 1\nghp_s3cret0123456789012345678901234567890: 1\n",
-		want: `1:1: unknown key; known here: tmux, sessions, polling, mirrors, adapters, agents, log
-2:1: unknown key; known here: tmux, sessions, polling, mirrors, adapters, agents, log`,
+		want: `1:1: unknown key; known here: tmux, sessions, polling, mirrors, adapters, agents, access, people, inbound, log
+2:1: unknown key; known here: tmux, sessions, polling, mirrors, adapters, agents, access, people, inbound, log`,
+	},
+	{
+		name: "telegram without a token", in: "adapters: {telegram: {enabled: true}}\n",
+		want: "1:22: adapters.telegram.token_file: must be given when enabled is true, or token",
+	},
+	{
+		name: "telegram with two tokens", in: "adapters: {telegram: {token: s3cret, token_file: /f}}\n",
+		want: "1:50: adapters.telegram.token_file: must not be given beside token",
+	},
+	{
+		name: "telegram's addresses and chats",
+		in:   "adapters: {telegram: {api_url: api.telegram.org, proxy: 'ftp://x', chats: [{topics: true}, {id: a}], webhook: {url: 'https://x/y'}}}\n",
+		want: `1:32: adapters.telegram.api_url: must be an http or https address without a password, such as https://api.telegram.org
+1:57: adapters.telegram.proxy: must be an address that begins with http://, https:// or socks5://, such as socks5://127.0.0.1:1080
+1:76: adapters.telegram.chats[0].id: must be the chat's number; groups have negative ones
+1:97: adapters.telegram.chats[1].id: must be a number, not text
+1:111: adapters.telegram.webhook.listen: must be given beside webhook.url`,
+	},
+	{
+		name: "who may do what", in: "access: {operators: [telegram:123, ann, 'telegram:-5', 'irc:1']}\npeople: {me: [x]}\n",
+		want: `1:36: access.operators[1]: must be PLATFORM:ID of a person, such as telegram:123 or discord:456; names can be taken by anybody
+1:41: access.operators[2]: must be PLATFORM:ID of a person, such as telegram:123 or discord:456; names can be taken by anybody
+1:56: access.operators[3]: must be PLATFORM:ID of a person, such as telegram:123 or discord:456; names can be taken by anybody
+2:15: people.me[0]: must be PLATFORM:ID of a person, such as telegram:123 or discord:456; names can be taken by anybody`,
+	},
+	{
+		name: "time spans", in: "inbound: {stale_after: 10, max_file_mb: -1}\n",
+		want: `1:24: inbound.stale_after: must be a time span above 0 and at most 720h, such as 90s, 10m or 1h30m
+1:41: inbound.max_file_mb: must be at least 0, not -1`,
 	},
 	{
 		name: "two documents", in: "log: {}\n---\nlog: {}\n",

@@ -28,7 +28,7 @@ func exampleSection(section reflect.Value, inactive bool) string {
 	var out strings.Builder
 	for _, f := range fieldsOf(section.Type()) {
 		value := section.Field(f.index)
-		if value.Kind() == reflect.Struct || value.Kind() == reflect.Map && !inactive || isSections(value.Type()) && value.IsZero() {
+		if isSection(value.Type()) || value.Kind() == reflect.Map && !inactive || isSections(value.Type()) && value.IsZero() {
 			out.WriteString("\n")
 		}
 		out.WriteString("# " + f.doc + f.limits() + "\n")
@@ -45,7 +45,7 @@ func exampleSection(section reflect.Value, inactive bool) string {
 // the section.
 func exampleValue(value reflect.Value, f field) string {
 	switch {
-	case value.Kind() == reflect.Struct:
+	case isSection(value.Type()):
 		return "\n" + prefix("  ", strings.TrimPrefix(exampleSection(value, false), "\n"))
 	case isSections(value.Type()) && value.Kind() == reflect.Map:
 		entry := f.example + ":\n" + prefix("  ", exampleSection(reflect.Zero(value.Type().Elem()), true))
@@ -60,6 +60,8 @@ func exampleValue(value reflect.Value, f field) string {
 			entries[i] = "  - " + strings.TrimPrefix(entry, "    ")
 		}
 		return "\n" + strings.Join(entries, "")
+	case value.Kind() == reflect.Map && !strings.HasPrefix(f.example, "{"):
+		return " {}\n" + prefix("#   ", f.example+"\n")
 	case value.IsZero() && f.example != "":
 		return " " + f.example + "\n"
 	case value.Kind() == reflect.Slice && value.Len() == 0:
@@ -69,8 +71,7 @@ func exampleValue(value reflect.Value, f field) string {
 }
 
 func isSections(t reflect.Type) bool {
-	return (t.Kind() == reflect.Map || t.Kind() == reflect.Slice) &&
-		t.Elem().Kind() == reflect.Struct && t.Elem() != reflect.TypeFor[Secret]()
+	return (t.Kind() == reflect.Map || t.Kind() == reflect.Slice) && isSection(t.Elem())
 }
 
 func exampleScalar(value reflect.Value) string {

@@ -48,6 +48,11 @@ func fieldsOf(section reflect.Type) []field {
 	return fields
 }
 
+// isSection says whether a type has keys of its own.
+func isSection(t reflect.Type) bool {
+	return t.Kind() == reflect.Struct && t != reflect.TypeFor[Secret]()
+}
+
 // join returns the YAML path of a key below a path.
 func join(path, key string) string {
 	if path == "" || key == "" {

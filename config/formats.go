@@ -3,9 +3,11 @@ package config
 import (
 	"net"
 	"net/netip"
+	"net/url"
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -41,6 +43,18 @@ func formatOf(name string) format {
 		return format{problem: targetProblem}
 	case "loopback":
 		return format{problem: loopbackProblem}
+	case "http_url":
+		return format{problem: httpURLProblem}
+	case "http_url_or_none":
+		return format{problem: orNone(httpURLProblem)}
+	case "proxy_url":
+		return format{problem: orNone(proxyURLProblem)}
+	case "person":
+		return format{problem: personProblem}
+	case "duration":
+		return format{problem: durationProblem}
+	case "loopback_or_none":
+		return format{problem: orNone(loopbackProblem)}
 	case "turn_marker":
 		return format{problem: turnMarkerProblem}
 	}
@@ -84,6 +98,35 @@ func loopbackProblem(text string) string {
 		return "must end in a port from 0 to 65535; with 0 the system chooses one"
 	}
 	return ""
+}
+
+// orNone is a rule that an empty text passes, too.
+func orNone(problem func(string) string) func(string) string {
+	return func(text string) string {
+		if text == "" {
+			return ""
+		}
+		return problem(text)
+	}
+}
+
+func httpURLProblem(text string) string {
+	if !isURL(text, "http", "https") {
+		return "must be an http or https address without a password, such as https://api.telegram.org"
+	}
+	return ""
+}
+
+func proxyURLProblem(text string) string {
+	if u, err := url.Parse(text); err != nil || u.Host == "" || !slices.Contains([]string{"http", "https", "socks5"}, u.Scheme) {
+		return "must be an address that begins with http://, https:// or socks5://, such as socks5://127.0.0.1:1080"
+	}
+	return ""
+}
+
+func isURL(text string, schemes ...string) bool {
+	u, err := url.Parse(text)
+	return err == nil && u.Host != "" && u.User == nil && u.RawQuery == "" && u.Fragment == "" && slices.Contains(schemes, u.Scheme)
 }
 
 func isLoopback(host string) bool {

@@ -1,7 +1,10 @@
 package config
 
 import (
+	"reflect"
 	"regexp"
+	"strconv"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
 )
@@ -47,3 +50,19 @@ func printable(key *yaml.Node) string {
 	}
 	return key.Value
 }
+
+// named returns a key that isn't right as it may stand in a message. Beside secrets
+// it may be one itself.
+func named(key *yaml.Node, entry reflect.Type) string {
+	switch {
+	case entry == reflect.TypeFor[Secret]():
+		return "***"
+	case utf8.RuneCountInString(key.Value) > maxNamed:
+		return strconv.Quote(string([]rune(key.Value)[:maxNamed]) + "…")
+	default:
+		return strconv.Quote(key.Value)
+	}
+}
+
+// maxNamed is how much of a key a message shows, in characters.
+const maxNamed = 40

@@ -1,6 +1,10 @@
 package config
 
-import "strings"
+import (
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+)
 
 // part is a place in the file, for the check methods. A key may be a path
 // below the place (servers[0]); the empty one is the place itself.
@@ -34,9 +38,16 @@ func (p part) problem(key, message string) {
 		return
 	}
 	path := join(p.path, key)
-	at, ok := p.d.nodes[path]
-	if !ok {
-		at = p.d.nodes[p.path]
+	p.d.report(p.d.nearest(path), path, message)
+}
+
+// nearest returns the value at a path, or if that isn't given, the nearest one
+// above it.
+func (d *decoder) nearest(path string) *yaml.Node {
+	for {
+		if at, ok := d.nodes[path]; ok || path == "" {
+			return at
+		}
+		path = path[:max(strings.LastIndexAny(path, ".["), 0)]
 	}
-	p.d.report(at, path, message)
 }

@@ -41,7 +41,7 @@ func schemaOf(t reflect.Type, r rules) *schema {
 		return sectionSchema(t)
 	case reflect.Map:
 		names := &schema{Type: "string", Pattern: r.keys.pattern}
-		return &schema{Type: []string{"object", "null"}, PropertyNames: names, Additional: schemaOf(t.Elem(), rules{})}
+		return &schema{Type: []string{"object", "null"}, PropertyNames: names, Additional: schemaOf(t.Elem(), r.entry())}
 	case reflect.Slice:
 		return &schema{Type: "array", MinItems: json.Number(r.min), Items: schemaOf(t.Elem(), r.entry())}
 	case reflect.Bool:
@@ -69,9 +69,10 @@ func addDefaults(s *schema, section reflect.Value) {
 	for _, f := range fieldsOf(section.Type()) {
 		property, value := s.Properties[f.key], section.Field(f.index)
 		switch {
-		case value.Kind() == reflect.Struct:
+		case value.Type() == reflect.TypeFor[Secret]():
+		case isSection(value.Type()):
 			addDefaults(property, value)
-		case value.Kind() == reflect.Slice && value.Len() > 0 && value.Index(0).Kind() == reflect.Struct:
+		case isSections(value.Type()) && value.Len() > 0:
 			// A list of sections: the example shows it, as YAML.
 		case value.Kind() == reflect.Slice && value.IsNil():
 			property.Default = []string{}

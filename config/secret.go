@@ -44,5 +44,10 @@ func (Secret) LogValue() slog.Value { return slog.StringValue(masked) }
 // MarshalJSON implements [encoding/json.Marshaler].
 func (Secret) MarshalJSON() ([]byte, error) { return []byte(`"` + masked + `"`), nil }
 
-// MarshalYAML masks the text in YAML.
-func (Secret) MarshalYAML() (any, error) { return masked, nil }
+// MarshalYAML masks the text in YAML, if there's one.
+func (s Secret) MarshalYAML() (any, error) {
+	if s.Reveal() == "" {
+		return "", nil
+	}
+	return masked, nil
+}

@@ -29,7 +29,7 @@ func walkFields(t reflect.Type, path string, each func(string, reflect.Kind, fie
 		for fieldType.Kind() == reflect.Map || fieldType.Kind() == reflect.Slice {
 			fieldType = fieldType.Elem()
 		}
-		if fieldType.Kind() == reflect.Struct && fieldType != reflect.TypeFor[Secret]() {
+		if isSection(fieldType) {
 			walkFields(fieldType, join(path, f.key), each)
 		}
 	}

@@ -14,6 +14,15 @@ import (
 // Input stores text for a session and has it typed, in order. The receipt that
 // it returns says how far it got; ask for it again with Receipt.
 func (m *Manager) Input(ctx context.Context, id ID, req InputRequest) (Receipt, error) {
+	if req.Key != "" {
+		r, err := m.opt.Store.ReceiptByKey(ctx, req.Key)
+		if err == nil {
+			return m.Receipt(ctx, r.ID)
+		}
+		if !errors.Is(err, ErrUnknown) {
+			return Receipt{}, fmt.Errorf("look for an earlier input: %w", err)
+		}
+	}
 	if err := checkText(req.Text, req.Submit); err != nil {
 		return Receipt{}, err
 	}
@@ -24,18 +33,37 @@ func (m *Manager) Input(ctx context.Context, id ID, req InputRequest) (Receipt, 
 	now := time.Now()
 	r := &Receipt{
 		ID: newReceiptID(), Session: s.ID, Text: req.Text, Submit: req.Submit, Author: req.Author,
-		State: ReceiptStored, CreatedAt: now, UpdatedAt: now,
-	}
-	if err := m.opt.Store.PutReceipt(ctx, *r); err != nil {
-		return Receipt{}, fmt.Errorf("store the input: %w", err)
+		Key: req.Key, State: ReceiptStored, CreatedAt: now, UpdatedAt: now,
 	}
 	out := *r
-	m.mu.Lock()
-	e := m.entries[s.ID]
-	e.queue = append(e.queue, r)
-	m.mu.Unlock()
+	if err := m.enqueue(ctx, r); err != nil {
+		if errors.Is(err, ErrConflict) && req.Key != "" { // the same came at the same time
+			if other, err := m.opt.Store.ReceiptByKey(ctx, req.Key); err == nil {
+				return m.Receipt(ctx, other.ID)
+			}
+		}
+		return Receipt{}, fmt.Errorf("store the input: %w", err)
+	}
 	m.startTypist(s.ID) //nolint:contextcheck // the typist outlives the request
 	return out, nil
+}
+
+// enqueue stores a new receipt and has it wait.
+func (m *Manager) enqueue(ctx context.Context, r *Receipt) error {
+	m.writing.Lock()
+	defer m.writing.Unlock()
+	// Once begun it's carried through: what's stored must be in the queue.
+	if err := m.opt.Store.PutReceipt(context.WithoutCancel(ctx), *r); err != nil {
+		return err
+	}
+	told := *r
+	m.mu.Lock()
+	if e := m.entries[r.Session]; e != nil {
+		e.queue = append(e.queue, r)
+	}
+	m.mu.Unlock()
+	m.opt.Receipt(told)
+	return nil
 }
 
 func newReceiptID() string {
@@ -88,13 +116,16 @@ func (m *Manager) Cancel(ctx context.Context, id string) (Receipt, error) {
 	if err != nil {
 		return r, err
 	}
-	out, ok := m.setReceipt(ctx, r.Session, id, func(r *Receipt) bool {
+	out, ok, err := m.setReceipt(ctx, r.Session, id, func(r *Receipt) bool {
 		if r.State != ReceiptStored && r.State != ReceiptHeld {
 			return false
 		}
 		r.State, r.Reason = ReceiptCancelled, ""
 		return true
 	})
+	if err != nil {
+		return r, fmt.Errorf("take the input back: %w", err)
+	}
 	if !ok {
 		r, _ = m.Receipt(ctx, id)
 		return r, fmt.Errorf("%w: the input is %s already", ErrConflict, r.State)
@@ -102,8 +133,13 @@ func (m *Manager) Cancel(ctx context.Context, id string) (Receipt, error) {
 	return out, nil
 }
 
-// setReceipt changes a waiting receipt, if change says so, and stores it.
-func (m *Manager) setReceipt(ctx context.Context, session ID, id string, change func(*Receipt) bool) (Receipt, bool) {
+// setReceipt changes a waiting receipt, if change says so, and stores it. What says
+// that something was done stays so if it can't be stored. What says that something
+// is about to be done, or never will be, is taken back with an error: after a crash
+// nobody would know.
+func (m *Manager) setReceipt(ctx context.Context, session ID, id string, change func(*Receipt) bool) (Receipt, bool, error) {
+	m.writing.Lock()
+	defer m.writing.Unlock()
 	m.mu.Lock()
 	var hit *Receipt
 	if e := m.entries[session]; e != nil {
@@ -113,17 +149,29 @@ func (m *Manager) setReceipt(ctx context.Context, session ID, id string, change 
 			}
 		}
 	}
-	if hit == nil || hit.Final() || !change(hit) {
+	if hit == nil || hit.Final() {
 		m.mu.Unlock()
-		return Receipt{}, false
+		return Receipt{}, false, nil
+	}
+	before := *hit
+	if !change(hit) {
+		m.mu.Unlock()
+		return Receipt{}, false, nil
 	}
 	hit.UpdatedAt = time.Now()
 	r := *hit
 	m.mu.Unlock()
 	if err := m.opt.Store.PutReceipt(context.WithoutCancel(ctx), r); err != nil {
 		m.log.Error("store a receipt", "session", session, "receipt", id, "state", r.State, "err", err)
+		if r.State == ReceiptTyping || r.State == ReceiptCancelled {
+			m.mu.Lock()
+			*hit = before
+			m.mu.Unlock()
+			return before, false, err
+		}
 	}
-	return r, true
+	m.opt.Receipt(r)
+	return r, true, nil
 }
 
 // failWaiting fails all inputs of a session that has ended.
@@ -137,7 +185,7 @@ func (m *Manager) failWaiting(ctx context.Context, id ID, reason string) {
 	}
 	m.mu.Unlock()
 	for _, rid := range ids {
-		m.setReceipt(ctx, id, rid, func(r *Receipt) bool {
+		_, _, _ = m.setReceipt(ctx, id, rid, func(r *Receipt) bool { // a failure to store it is logged
 			r.State, r.Reason = ReceiptFailed, reason
 			return true
 		})
@@ -167,6 +215,7 @@ func (m *Manager) loadReceipts(ctx context.Context, open []Receipt) error {
 		if err := m.opt.Store.PutReceipt(ctx, r); err != nil {
 			return fmt.Errorf("close a receipt of the last run: %w", err)
 		}
+		m.opt.Receipt(r)
 	}
 	return nil
 }

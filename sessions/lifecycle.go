@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -455,6 +457,13 @@ func (m *Manager) SetAgents(a map[string]Agent) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.opt.Agents = a
+}
+
+// Agents returns the names of the agents that can be started, sorted.
+func (m *Manager) Agents() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Sorted(maps.Keys(m.opt.Agents))
 }
 
 // Screen shows a session's pane as it is now.

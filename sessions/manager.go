@@ -30,7 +30,10 @@ type Options struct {
 	Shell        string                     // what a session without a command runs
 	Phrases      []string                   // of open dialogs, see Guard
 	Dialog       func(rows []string) string // finds one of Phrases in rows, "" for none
-	Logger       *slog.Logger
+	// Receipt is told each change of a receipt, in order, after it was stored. It must
+	// not block and must not call back. Nil: nobody is told.
+	Receipt func(Receipt)
+	Logger  *slog.Logger
 }
 
 // Manager owns the registry of sessions and their life cycle. Its methods may
@@ -39,7 +42,8 @@ type Manager struct {
 	opt Options
 	log *slog.Logger
 
-	life sync.Mutex // held by what changes the set of sessions; may be held during I/O
+	life    sync.Mutex // held by what changes the set of sessions; may be held during I/O
+	writing sync.Mutex // held by what changes receipts, so that they're stored and told in order; may be held during I/O
 
 	mu      sync.Mutex // guards what's below; never held during I/O
 	entries map[ID]*entry
@@ -69,6 +73,9 @@ type closedPane struct {
 func NewManager(opt Options) *Manager {
 	if opt.Logger == nil {
 		opt.Logger = slog.New(slog.DiscardHandler)
+	}
+	if opt.Receipt == nil {
+		opt.Receipt = func(Receipt) {}
 	}
 	return &Manager{
 		opt: opt, log: opt.Logger, entries: map[ID]*entry{}, closed: map[closedPane]bool{}, pending: map[string]bool{},

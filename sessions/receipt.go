@@ -23,8 +23,9 @@ type Receipt struct {
 	ID        string       `json:"id"` // "in_" and 12 hexadecimal digits
 	Session   ID           `json:"session"`
 	Text      string       `json:"text"`
-	Submit    bool         `json:"submit"` // press Enter behind the text
-	Author    string       `json:"author"` // who wrote it, "web" or "cli" or "telegram:123"
+	Submit    bool         `json:"submit"`        // press Enter behind the text
+	Author    string       `json:"author"`        // who wrote it, "web" or "cli" or "telegram:123"
+	Key       string       `json:"key,omitempty"` // see InputRequest.Key
 	State     ReceiptState `json:"state"`
 	Reason    string       `json:"reason,omitempty"` // why it's held or failed, or "unverified: …"
 	CreatedAt time.Time    `json:"created_at"`

@@ -42,6 +42,10 @@ type InputRequest struct {
 	Text   string // at most MaxInputBytes, valid UTF-8, no control characters but newline and tab
 	Submit bool   // press Enter behind it
 	Author string // who wrote it
+	// Key names the input for whoever may ask for it again, not knowing whether it was
+	// taken: the same key gives the same receipt, and nothing is typed again. "": each
+	// request is an input of its own.
+	Key string
 }
 
 // MaxInputBytes bounds one input: tmux takes 1 MB in one command line in about

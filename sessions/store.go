@@ -12,8 +12,14 @@ type Store interface {
 	// PutSession inserts or replaces one by ID. It doesn't touch Lines, Turn
 	// and LastOutputAt, which the output log owns.
 	PutSession(ctx context.Context, s Session) error
-	// PutReceipt inserts or replaces one by ID.
+	// DropSession deletes one with its output log and its receipts; one that isn't
+	// there is no error.
+	DropSession(ctx context.Context, id ID) error
+	// PutReceipt inserts or replaces one by ID. Another with the same Key, if it's not
+	// "", is an ErrConflict.
 	PutReceipt(ctx context.Context, r Receipt) error
+	// ReceiptByKey returns the one with a Key; ErrUnknown if there is none.
+	ReceiptByKey(ctx context.Context, key string) (Receipt, error)
 	// Receipt returns one; ErrUnknown if there is none.
 	Receipt(ctx context.Context, id string) (Receipt, error)
 	// OpenReceipts returns those that are not Final, oldest first.

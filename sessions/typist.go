@@ -90,9 +90,10 @@ func (t *typist) run(ctx context.Context) {
 	}
 }
 
-// set moves the receipt on; false: it was cancelled or failed meanwhile.
+// set moves the receipt on; false: it was cancelled or failed meanwhile, or what's
+// about to be done couldn't be stored.
 func (t *typist) set(ctx context.Context, state ReceiptState, reason string) bool {
-	_, ok := t.m.setReceipt(ctx, t.id, t.receipt.ID, func(r *Receipt) bool {
+	_, ok, _ := t.m.setReceipt(ctx, t.id, t.receipt.ID, func(r *Receipt) bool {
 		r.State, r.Reason = state, reason
 		return true
 	})
@@ -101,7 +102,7 @@ func (t *typist) set(ctx context.Context, state ReceiptState, reason string) boo
 
 // hold says that the input waits, without writing the same twice.
 func (t *typist) hold(ctx context.Context, state ReceiptState, reason string) {
-	t.m.setReceipt(ctx, t.id, t.receipt.ID, func(r *Receipt) bool {
+	_, _, _ = t.m.setReceipt(ctx, t.id, t.receipt.ID, func(r *Receipt) bool { // a failure to store it is logged
 		if r.State == state && r.Reason == reason {
 			return false
 		}
@@ -176,7 +177,11 @@ func (t *typist) paste(ctx context.Context) error {
 		out := Held
 		if t.m.opt.Dialog(t.before.Rows) == "" {
 			if !t.set(ctx, ReceiptTyping, "") {
-				return errDone
+				if err := t.wait(ctx, heldEvery); err != nil { // it was closed
+					return err
+				}
+				tries--  // it's not the screen's fault
+				continue // the disk is full, say; nothing is typed that nobody would know of after a crash
 			}
 			if out, err = t.pasteGuarded(ctx, g); err != nil {
 				return err

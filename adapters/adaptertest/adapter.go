@@ -84,6 +84,10 @@ func (a *Adapter) Call(ctx context.Context, op adapters.Op) adapters.Reply {
 		c.Method, c.Name, c.Data = SendFile, op.File.Name, op.File.Data
 	case adapters.KindThread:
 		c.Method = CreateThread
+	case adapters.KindClose:
+		c.Method = CloseThread
+	case adapters.KindOpen:
+		c.Method = OpenThread
 	}
 	answer, err := a.Conn.Do(ctx, c)
 	return reply(answer, err)

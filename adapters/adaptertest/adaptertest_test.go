@@ -31,10 +31,10 @@ func times(short, usual, stress int) int {
 func shapes() map[string]adapters.Shape {
 	return map[string]adapters.Shape{
 		"plain":      {MaxLen: 500},
-		"files":      {MaxLen: 500, MaxFile: 1 << 20},
+		"files":      {MaxLen: 500, MaxFile: 1 << 20, MaxCaption: 200},
 		"live":       {MaxLen: 700, LiveRows: 3},
 		"nonces":     {MaxLen: 500, NonceFor: 5 * time.Minute, LiveRows: 2},
-		"own thread": {MaxLen: 4096, OwnThread: true, LiveRows: 2, MaxFile: 1 << 20},
+		"own thread": {MaxLen: 4096, OwnThread: true, ClosesThreads: true, LiveRows: 2, MaxFile: 1 << 20},
 	}
 }
 

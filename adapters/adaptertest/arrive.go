@@ -156,6 +156,9 @@ func (p *Platform) do(now time.Time, c *chat, call Call) (Answer, *Error) {
 		id := p.nextID()
 		c.threads[id] = call.Text
 		return Answer{ID: id}, nil
+	case CloseThread, OpenThread:
+		c.closed[call.Thread] = call.Method == CloseThread
+		return Answer{}, nil
 	default:
 		return Answer{}, nil
 	}

@@ -19,6 +19,8 @@ const (
 	Edit         Method = "edit"
 	SendFile     Method = "file"
 	CreateThread Method = "thread"
+	CloseThread  Method = "close"
+	OpenThread   Method = "open"
 	Typing       Method = "typing"
 )
 
@@ -166,12 +168,17 @@ type Platform struct {
 type chat struct {
 	private bool
 	threads map[string]string // titles by id; nil: it has none
+	closed  map[string]bool   // threads
 	movedTo string
 	gone    bool
 	until   time.Time // no calls until then
 	told    bool      // and somebody has heard of it
 	strikes int       // calls during penalties since the last that was allowed
 }
+
+// firstID is below all ids that are given: small ones mean something on some
+// platforms (Telegram's General is topic 1).
+const firstID = 100
 
 // NewPlatform returns a platform without chats.
 func NewPlatform(opt Options) *Platform {
@@ -190,12 +197,12 @@ func NewPlatform(opt Options) *Platform {
 	windows(&opt.Private, Window{3, 3 * time.Second}, Window{60, time.Minute})
 	windows(&opt.Bot, Window{30, time.Second})
 	windows(&opt.Typing, Window{20, 5 * time.Second}, Window{40, 30 * time.Second})
-	return &Platform{opt: opt, fault: opt.Fault, chats: map[string]*chat{}}
+	return &Platform{opt: opt, fault: opt.Fault, chats: map[string]*chat{}, last: firstID}
 }
 
 // AddGroup makes a group; with threads, it can have some.
 func (p *Platform) AddGroup(id string, threads bool) {
-	c := &chat{}
+	c := &chat{closed: map[string]bool{}}
 	if threads {
 		c.threads = map[string]string{}
 	}
@@ -304,6 +311,13 @@ func (p *Platform) Threads(chat, title string) []string {
 	}
 	slices.Sort(out)
 	return out
+}
+
+// Closed says whether a thread was closed.
+func (p *Platform) Closed(chat, thread string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.chats[chat].closed[thread]
 }
 
 // Arrivals returns all calls that arrived, in order.

@@ -68,6 +68,7 @@ type reading struct {
 	want   Want
 	at     adapters.Place   // everything before was seen
 	starts []adapters.Place // where messages began
+	behind adapters.Place   // where the last one ended
 	rang   int64            // the line up to which a ring told
 	rings  int              // of messages that aren't marked
 	wrong  []string
@@ -93,6 +94,17 @@ type item struct {
 	reason  string
 }
 
+// attached are the lines of an attached file. What stands beside it are its last ones.
+func (r *reading) attached(m Message, beside []string) []string {
+	last := strings.Join(slices.DeleteFunc(slices.Clone(beside), func(l string) bool {
+		return strings.HasSuffix(l, " in the attached file]")
+	}), "\n")
+	if file := strings.TrimSpace(string(m.Data)); !strings.HasSuffix(file, strings.TrimSpace(last)) {
+		r.fail(m, "what stands beside the file isn't its end: %q", short(file))
+	}
+	return strings.Split(strings.TrimSuffix(string(m.Data), "\n"), "\n")
+}
+
 // items are what a message shows but for live rows and marks.
 func (r *reading) items(m Message, newest bool) (items []item, double bool) {
 	lines := strings.Split(m.Text, "\n")
@@ -100,7 +112,7 @@ func (r *reading) items(m Message, newest bool) (items []item, double bool) {
 		lines = lines[1:]
 	}
 	if m.Data != nil {
-		lines = append(lines, strings.Split(strings.TrimSuffix(string(m.Data), "\n"), "\n")...)
+		lines = r.attached(m, lines)
 	}
 	for _, l := range lines {
 		n, reason, isNotice := notice(l)
@@ -123,7 +135,7 @@ func (r *reading) message(m Message, newest bool) {
 	items, double := r.items(m, newest)
 	at, why := r.match(r.at, items)
 	if double {
-		from, starts := r.at, r.starts
+		from, starts := r.at, append(slices.Clone(r.starts), r.behind)
 		for _, d := range r.want.Doubts {
 			starts = append(starts, d.From)
 		}
@@ -139,7 +151,7 @@ func (r *reading) message(m Message, newest bool) {
 		r.fail(m, "%s", why)
 		return
 	}
-	r.starts = append(r.starts, r.at)
+	r.starts, r.behind = append(r.starts, r.at), at
 	if r.at.Before(at) {
 		r.at = at
 	}
@@ -195,8 +207,10 @@ func (r *reading) match(at adapters.Place, items []item) (adapters.Place, string
 		gap = nil
 		left := r.text(at.Line)
 		left = left[min(at.Byte, len(left)):]
-		if cut := strings.TrimLeft(left, " "); !begun && len(cut) < len(left)-100 && !strings.HasPrefix(left, it.text) {
-			at.Byte, left = at.Byte+len(left)-len(cut), cut // a message doesn't begin with a lot of nothing
+		if cut := strings.TrimLeft(left, " "); !begun && (at.Byte > 0 || len(cut) < len(left)-100) && !strings.HasPrefix(left, it.text) {
+			// A message doesn't begin with a lot of nothing, and platforms cut the blanks
+			// with which the one before ended.
+			at.Byte, left = at.Byte+len(left)-len(cut), cut
 		}
 		begun = true
 		lines++
@@ -237,6 +251,9 @@ func (r *reading) skipCut(at adapters.Place, cut item, behind []item) (adapters.
 		from++
 	}
 	n := r.find(from, behind)
+	if n-at.Line < cut.atLeast { // lines may begin alike
+		n = r.find(at.Line+cut.atLeast, behind)
+	}
 	// Blank lines at either end may have been dropped or not.
 	least, first := n, at.Line
 	for least > from && r.blank(least-1) {
@@ -313,6 +330,11 @@ func (r *reading) blank(n int64) bool {
 
 func (r *reading) finish() {
 	ends := 1 // that of the session
+	for _, d := range r.want.Doubts {
+		if !d.From.Before(d.To) {
+			ends++ // an announcement alone has nothing to mark: with late lines, it rings again
+		}
+	}
 	for _, e := range r.ends {
 		if e > r.want.After {
 			ends++

@@ -77,7 +77,7 @@ func bindingsComeBack(t *testing.T, open func() Backend) {
 	t.Helper()
 	one, two := bindingOf(1), bindingOf(2)
 	one.View, one.Input, one.Origin, one.Disabled = adapters.ViewFinal, true, adapters.ByRule, "the bot was removed"
-	two.Unbound, two.Target.Thread = true, ""
+	two.Unbound, two.Resting, two.Target.Thread = true, true, ""
 	d := adapters.NewDocument(7, adapters.Progress{Head: 9, Turn: 2, TurnEnd: 6})
 	b := open()
 	put(t, b, two, d)

@@ -65,6 +65,7 @@ func parts() []part {
 		{"a message that was deleted is left behind", deletedMessage},
 		{"a message that can't be edited is left as it is", frozenMessage},
 		{"a thread that was deleted is made anew, if it was ours", deletedThread},
+		{"the thread of an ended session is closed, if it was ours", endedThread},
 		{"a chat that's gone is gone", chatGone},
 		{"a chat that has moved is followed", chatMoved},
 		{"the live region is shown below the lines, and taken away", liveRegion},
@@ -497,10 +498,17 @@ func backlogBecomesFile(t *testing.T, s *suite) {
 	before := len(x.platform.Arrivals())
 	x.print(t, Output{Lines: s.texts.lines(60, x.shape().MaxLen/10), Ends: true})
 	seen := x.check(t, Want{To: 61})
-	if n := len(x.platform.Arrivals()) - before; n != 2 {
+	n, last := len(x.platform.Arrivals())-before, seen[len(seen)-1]
+	if x.shape().MaxCaption > 0 {
+		if n != 1 || last.Data == nil || !last.Rang || strings.Count(last.Text, "\n") == 0 {
+			t.Errorf("a backlog of 6 messages took %d calls, want a file that rings, with its end beside it: %+v", n, seen)
+		}
+		return
+	}
+	if n != 2 {
 		t.Errorf("a backlog of 6 messages took %d calls, want 2", n)
 	}
-	if last := seen[len(seen)-1]; seen[1].Data == nil || last.Data != nil || !last.Rang || seen[1].Rang {
+	if seen[1].Data == nil || last.Data != nil || !last.Rang || seen[1].Rang {
 		t.Errorf("want a silent file, then its end as text that rings: %+v", seen)
 	}
 }
@@ -595,12 +603,44 @@ func deletedThread(t *testing.T, s *suite) {
 	x.print(t, Output{Lines: s.texts.lines(2, 10)})
 	if own {
 		x.check(t, Want{After: 1, To: 3})
-		if n := len(x.platform.Arrivals()) - before; n != 3 {
-			t.Errorf("%d calls, want 3: an edit that finds nothing, a thread, a message", n)
+		if n := len(x.platform.Arrivals()) - before; n != 3 && n != 4 {
+			t.Errorf("%d calls, want an edit that finds nothing (and a message, where edits name no thread), a thread, a message", n)
 		}
 		return
 	}
-	x.once(t, qos.Rejected)
+	r, err := x.deliver()
+	if err == nil && r.Outcome == qos.Delivered { // an edit that finds no message
+		r, err = x.deliver()
+	}
+	if err != nil || r.Outcome != qos.Rejected {
+		t.Errorf("the call ended as %v (%v), want rejected", r.Outcome, err)
+	}
+}
+
+func endedThread(t *testing.T, s *suite) {
+	t.Helper()
+	x := s.bench(t, adapters.ViewStream)
+	closes := x.shape().ClosesThreads
+	x.ready(t)
+	if err := x.house.End(theSession, "session ended"); err != nil {
+		t.Fatal(err)
+	}
+	failed := false
+	x.platform.SetFault(func(c Call) Fault {
+		if failed || c.Method != CloseThread {
+			return Fault{}
+		}
+		failed = true
+		return Fault{Kind: Unanswered}
+	})
+	if x.once(t, qos.Delivered); closes {
+		x.once(t, qos.Uncertain)
+	}
+	x.check(t, Want{To: 2})
+	if got := x.platform.Closed(theChat, x.document().Thread); got != closes {
+		t.Errorf("the thread is closed: %v, want %v", got, closes)
+	}
+	x.once(t, qos.Unchanged)
 }
 
 func chatGone(t *testing.T, s *suite) {

@@ -399,11 +399,30 @@ func TestDialogs(t *testing.T) {
 	if list := s.daemon.List(); list[1].State != sessions.StateEnded || list[0].State == sessions.StateEnded {
 		t.Errorf("sessions are %+v", list)
 	}
+
+	// There's nobody to write to any more, but it can be removed.
+	visible := func(id string) bool {
+		return eval[bool](ctx, t, fmt.Sprintf(`document.getElementById(%q).checkVisibility()`, id))
+	}
+	if visible("composer") || visible("below") || !visible("ended") {
+		t.Error("an ended session offers a composer, or doesn't say that it has ended")
+	}
+	shot(ctx, t, "ended")
+	run(ctx, t, chromedp.Click("#remove"), chromedp.WaitVisible("#close-dialog"))
+	if text := eval[string](ctx, t, `document.querySelector('#close-dialog').textContent`); !strings.Contains(text, "two") || !strings.Contains(text, "Remove") {
+		t.Errorf("the question is %q", text)
+	}
+	run(ctx, t, chromedp.Click("#close-confirm"))
+	until(ctx, t, "the other session is open", `document.querySelector('#name').textContent === 'one' && document.querySelectorAll('.session').length === 1`)
+	if !visible("composer") || visible("ended") {
+		t.Error("the session that lives has no composer")
+	}
+	if list := s.daemon.List(); len(list) != 1 || list[0].Name != "one" {
+		t.Errorf("sessions are %+v", list)
+	}
 	said.check(t)
 }
 
-// TestLooks fills the page as a day's work does; with PANEBRIDGE_SCREENSHOTS it
-// leaves pictures. It asserts that a phone needn't scroll sideways.
 func TestChatsShowWhatWaits(t *testing.T) {
 	s := newSite(t)
 	s.daemon.Add("agent", "claude")
@@ -436,6 +455,8 @@ func TestChatsShowWhatWaits(t *testing.T) {
 	said.check(t)
 }
 
+// TestLooks fills the page as a day's work does; with PANEBRIDGE_SCREENSHOTS it
+// leaves pictures. It asserts that a phone needn't scroll sideways.
 func TestLooks(t *testing.T) {
 	s := newSite(t)
 	id := s.daemon.Add("api-refactor", "claude")

@@ -59,12 +59,22 @@ func (a *api) adopt(w http.ResponseWriter, r *http.Request, body Create) error {
 	return nil
 }
 
-func (a *api) closeSession(w http.ResponseWriter, r *http.Request) error {
+// deleteSession closes a session that lives, and forgets one that has ended. With
+// the query "state" (living or ended) it does so only if that's the session's: who
+// wants to close one that ends at this moment doesn't lose its log.
+func (a *api) deleteSession(w http.ResponseWriter, r *http.Request) error {
 	s, err := a.session(r)
 	if err != nil {
 		return err
 	}
-	if err := a.opts.Sessions.Close(r.Context(), s.ID); err != nil {
+	end := a.opts.Sessions.Close
+	switch want := r.URL.Query().Get("state"); {
+	case want == "ended", want == "" && s.State == sessions.StateEnded:
+		end = a.opts.Sessions.Forget
+	case want != "" && want != "living":
+		return badRequest(`"state" is living or ended`)
+	}
+	if err := end(r.Context(), s.ID); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)

@@ -20,6 +20,9 @@ type Sessions interface {
 	// Close ends the mirroring, and the pane if panebridge made it. It returns
 	// when the session has ended.
 	Close(ctx context.Context, id sessions.ID) error
+	// Forget drops a session that has ended, with its output log. ErrConflict while
+	// it lives.
+	Forget(ctx context.Context, id sessions.ID) error
 	// Input stores a text to be typed. It returns when the text is stored; how
 	// far it gets is asked for by Receipt.
 	Input(ctx context.Context, id sessions.ID, r sessions.InputRequest) (sessions.Receipt, error)

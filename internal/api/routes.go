@@ -27,14 +27,16 @@ func (a *api) routes() *http.ServeMux {
 	for path, m := range map[string]methods{
 		"/api/v1/health":                 {"GET": a.health},
 		"/api/v1/adapters":               {"GET": a.adapters},
+		"/api/v1/config/reload":          {"POST": a.reload},
 		"/api/v1/sessions":               {"GET": a.listSessions, "POST": a.createSession},
-		"/api/v1/sessions/{id}":          {"GET": a.getSession, "DELETE": a.closeSession},
+		"/api/v1/sessions/{id}":          {"GET": a.getSession, "DELETE": a.deleteSession},
 		"/api/v1/sessions/{id}/input":    {"POST": a.input},
 		"/api/v1/sessions/{id}/keys":     {"POST": a.keys},
 		"/api/v1/sessions/{id}/output":   {"GET": a.output},
 		"/api/v1/sessions/{id}/screen":   {"GET": a.screen},
 		"/api/v1/sessions/{id}/bindings": {"POST": a.bind},
 		"/api/v1/bindings/{id}":          {"DELETE": a.unbind},
+		"/api/v1/pairings":               {"POST": a.pair},
 		"/api/v1/receipts/{id}":          {"GET": a.receipt, "DELETE": a.cancelReceipt},
 		"/api/v1/events":                 {"GET": a.events},
 	} {

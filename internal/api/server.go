@@ -19,6 +19,8 @@ type Options struct {
 	Broker   *Broker        // also given to sessions.Manager as its sink
 	Health   func() Health  // must not block
 	Outbound Outbound       // the chat platforms; nil: there are none
+	Reload   Reload         // nil: not possible
+	Pair     Pair           // nil: there are no chat platforms
 	Metrics  http.Handler   // GET /metrics; nil: not served
 	Page     http.Handler   // what isn't the API, on the TCP door only; nil: nothing
 	Token    string         // opens the TCP door; needed only there

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/adapters/web"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api"
@@ -30,7 +31,7 @@ type Options struct {
 	Log        *slog.Logger
 	LogLevel   *slog.LevelVar // set on reload
 	Version    string
-	Reload     <-chan chan<- ReloadResult  // a request to read the configuration again, and where the answer goes
+	Reload     <-chan chan<- struct{}      // a request to read the configuration again, and who is told when that's done
 	Ready      func(Info)                  // called once, when all doors are open
 	Sessions   []sessions.NewRequest       // made at the start, unless a living session has the name
 	Env        func(string) (string, bool) // for ${NAME} in the configuration; nil: os.LookupEnv
@@ -58,9 +59,11 @@ type daemon struct {
 	hub       *adapters.Hub
 	platforms []string              // names of the hub's adapters
 	disabled  chan adapters.Binding // to be noted in their sessions' logs
+	telegram  *telegramSide         // nil: it's off
+	inbound   *inbound.Inbound
 
-	mu     sync.Mutex // guards config
-	config *config.Config
+	reloading sync.Mutex     // held by a reload
+	config    *config.Config // as it was read last
 }
 
 // Run runs a daemon until ctx ends, and returns when everything it started has
@@ -77,7 +80,13 @@ func Run(ctx context.Context, opt Options) (err error) {
 		return err
 	}
 	defer dir.close()
-	db, err := store.Open(ctx, filepath.Join(opt.StateDir, "panebridge.db"), store.Options{LogMaxLines: int64(opt.Config.Sessions.LogMaxLines), Logger: opt.Log})
+	ready := false
+	defer func() {
+		if !ready {
+			dir.undo()
+		}
+	}()
+	db, err := store.Open(ctx, filepath.Join(opt.StateDir, databaseFile), store.Options{LogMaxLines: int64(opt.Config.Sessions.LogMaxLines), Logger: opt.Log})
 	if err != nil {
 		return err
 	}
@@ -90,6 +99,7 @@ func Run(ctx context.Context, opt Options) (err error) {
 	if err != nil {
 		return err
 	}
+	ready = true
 	return d.run(ctx, doors, dir.token)
 }
 
@@ -116,24 +126,38 @@ func (d *daemon) build(ctx context.Context, token string) error {
 	})
 	generic := polling.Generic{}
 	d.manager = sessions.NewManager(sessions.Options{
-		Servers: servers, Store: d.store, Pollers: pollers{d.coord}, Notes: notes{d.store}, Sink: d.metrics.watch(sinks{d.broker, hubSink{d}}),
+		Servers: servers, Store: d.store, Pollers: pollers{d.coord}, Notes: notes{d.store}, Sink: d.metrics.watch(sinks{d.broker, hubSink{d}, inboundSink{d}}),
 		Adopt: cfg.Sessions.Adopt, Prefix: cfg.Sessions.TmuxPrefix, HistoryLimit: cfg.Sessions.HistoryLimit,
 		Agents: agents(cfg), Shell: shell(), Phrases: generic.DialogPhrases(), Dialog: generic.Dialog,
-		Logger: log.With("component", "sessions"),
+		Receipt: d.receiptChanged, Logger: log.With("component", "sessions"),
 	})
 	if err := d.manager.Load(ctx); err != nil {
+		return err
+	}
+	if d.telegram, err = d.newTelegram(); err != nil {
 		return err
 	}
 	if err := d.buildHub(); err != nil {
 		return err
 	}
+	if err := d.buildInbound(); err != nil {
+		return err
+	}
+	if err := d.inbound.Load(ctx); err != nil {
+		return err
+	}
+	if d.telegram != nil {
+		if err := d.telegram.connect(d); err != nil {
+			return err
+		}
+	}
 	if err := d.hub.Load(ctx); err != nil {
 		return err
 	}
 	d.metrics.registry.MustRegister(newAgeCollector(d))
-	d.health = newHealthWatch(d.clients, d.store, cfg.Polling.OutputCadence.Duration())
+	d.health = newHealthWatch(d.clients, d.store, cfg.Polling.OutputCadence.Duration(), d.chatParts)
 	d.server, err = api.NewServer(api.Options{
-		Sessions: d.manager, Output: outputLog{d.store}, Broker: d.broker, Health: d.health.document, Outbound: outbound{d}, Metrics: d.metrics.handler(),
+		Sessions: registry{d.manager, d}, Output: outputLog{d.store}, Broker: d.broker, Health: d.health.document, Outbound: outbound{d}, Reload: d.reload, Pair: d.pair, Metrics: d.metrics.handler(),
 		Page: web.Handler(), Token: token, Log: log.With("component", "api"),
 	})
 	return err
@@ -183,6 +207,10 @@ func (d *daemon) run(ctx context.Context, doors doors, token string) error {
 	}
 	g.Go(func() error { return d.hub.Run(ctx) })
 	g.Go(func() error { return d.noteDisabled(ctx) })
+	g.Go(func() error { return d.inbound.Run(ctx) })
+	if d.telegram != nil {
+		g.Go(func() error { return d.telegram.run(ctx) })
+	}
 	g.Go(func() error { return d.health.run(ctx) })
 	g.Go(func() error { return d.server.Run(ctx, doors.unix, doors.tcp) })
 	g.Go(func() error { return d.reloads(ctx) })

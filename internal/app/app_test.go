@@ -23,6 +23,7 @@ type daemon struct {
 	*testing.T
 	dir, socket string
 	cfg         *config.Config
+	file        string // of the configuration; "": there's none
 	api         *client.Client
 	adapters    func() []adapters.Adapter // for the next start; nil: none
 	stop        func()
@@ -56,7 +57,7 @@ func (d *daemon) start() {
 	d.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ready, done := make(chan app.Info, 1), make(chan error, 1)
-	opt := app.Options{Config: d.cfg, StateDir: filepath.Join(d.dir, "state"), Ready: func(i app.Info) { ready <- i }}
+	opt := app.Options{Config: d.cfg, ConfigPath: d.file, StateDir: filepath.Join(d.dir, "state"), Ready: func(i app.Info) { ready <- i }}
 	if d.adapters != nil {
 		opt.Adapters = d.adapters()
 	}

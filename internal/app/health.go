@@ -19,15 +19,16 @@ const storeCheckEvery = 5 * time.Second
 type healthWatch struct {
 	clients []*tmux.Client
 	store   *store.Store
-	silence time.Duration // a server that takes longer to answer is hung
+	more    func() []api.Part // the other parts
+	silence time.Duration     // a server that takes longer to answer is hung
 
 	mu       sync.Mutex
 	storeErr error
 	storeOK  time.Time
 }
 
-func newHealthWatch(clients []*tmux.Client, db *store.Store, cadence time.Duration) *healthWatch {
-	return &healthWatch{clients: clients, store: db, silence: cadence, storeOK: time.Now()}
+func newHealthWatch(clients []*tmux.Client, db *store.Store, cadence time.Duration, more func() []api.Part) *healthWatch {
+	return &healthWatch{clients: clients, store: db, more: more, silence: cadence, storeOK: time.Now()}
 }
 
 // run looks at the store now and then.
@@ -58,7 +59,7 @@ func (h *healthWatch) document() api.Health {
 	for _, c := range h.clients {
 		doc.Parts = append(doc.Parts, h.tmux(c))
 	}
-	doc.Parts = append(doc.Parts, h.storePart())
+	doc.Parts = append(append(doc.Parts, h.storePart()), h.more()...)
 	for _, p := range doc.Parts {
 		if worse(p.State, doc.State) {
 			doc.State = p.State

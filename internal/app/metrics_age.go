@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/panebridge/panebridge/qos"
 )
 
 // ageCollector tells, when it's asked, how long the oldest of each class has
@@ -30,9 +32,13 @@ func (c *ageCollector) Collect(out chan<- prometheus.Metric) {
 			continue // it's ending
 		}
 		oldest := map[string]float64{}
+		for class := range qos.Cosmetic { // which never waits
+			oldest[class.String()] = 0
+		}
 		for _, chat := range s.Chats {
 			for class := range chat.Waiting {
-				oldest[classes[class].String()] = max(oldest[classes[class].String()], chat.Waiting[class].Oldest.Seconds())
+				name := qos.Class(class).String()
+				oldest[name] = max(oldest[name], chat.Waiting[class].Oldest.Seconds())
 			}
 		}
 		for class, age := range oldest {

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/panebridge/panebridge/adapters"
-	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/store"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
@@ -52,13 +52,17 @@ func (s sinks) Changed(x sessions.Session) {
 
 // buildHub makes the Hub over the chat platforms.
 func (d *daemon) buildHub() error {
-	rules, err := mirrorRules(d.config)
+	settings, err := hubSettings(d.config)
 	if err != nil {
 		return err
 	}
 	log := d.opt.Log.With("component", "adapters")
 	var outlets []adapters.Outlet
-	for _, a := range d.opt.Adapters {
+	all := d.opt.Adapters
+	if d.telegram != nil {
+		all = append(slices.Clip(all), d.telegram.adapter)
+	}
+	for _, a := range all {
 		d.platforms = append(d.platforms, a.Name())
 		outlets = append(outlets, adapters.Outlet{
 			Adapter: a, Budget: qos.NewLocalBudget(d.store.Ledger(a.Name())), Observer: d.metrics.observe(a.Name()),
@@ -66,9 +70,9 @@ func (d *daemon) buildHub() error {
 	}
 	d.hub, err = adapters.NewHub(adapters.HubOptions{
 		Outlets: outlets, Store: d.store, Log: chatLog{d.store}, Sessions: d.manager, Screens: d.broker,
-		Rules: rules, Disabled: d.bindingDisabled, Logger: log,
+		Settings: settings, Disabled: d.bindingDisabled, Logger: log,
 	})
-	return err
+	return d.locate(err)
 }
 
 // bindingDisabled says in the session's own log that a chat has lost it.
@@ -93,18 +97,4 @@ func (d *daemon) noteDisabled(ctx context.Context) error {
 			}
 		}
 	}
-}
-
-// mirrorRules translates `mirrors:`.
-func mirrorRules(cfg *config.Config) ([]adapters.Rule, error) {
-	var rules []adapters.Rule
-	var errs []error
-	for i, m := range cfg.Mirrors {
-		to, err := adapters.ParseTarget(m.To)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("mirrors[%d].to: %w", i, err))
-		}
-		rules = append(rules, adapters.Rule{Session: m.Session, To: to, View: adapters.View(m.View), Input: m.Input})
-	}
-	return rules, errors.Join(errs...)
 }

@@ -3,55 +3,85 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/sessions"
 )
 
-// ReloadResult is what became of a reload.
-type ReloadResult struct {
-	Applied     []string // keys whose new values are in force
-	NeedRestart []string // keys whose new values are in force after a restart
-	Err         error    // nothing was applied; the old configuration stays
-}
-
-// reloads answers requests to read the configuration again.
+// reloads reads the configuration again each time it's asked for.
 func (d *daemon) reloads(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case answer := <-d.opt.Reload:
-			answer <- d.reload()
+			_, _ = d.reload(ctx) // the log says what became of it
+			answer <- struct{}{}
 		}
 	}
 }
 
-func (d *daemon) reload() (r ReloadResult) {
+// reload reads the configuration again, and says in the log, too, what became of
+// it. With an error the old one stays in force, all of it.
+func (d *daemon) reload(ctx context.Context) (api.Reloaded, error) {
+	d.reloading.Lock()
+	defer d.reloading.Unlock()
+	done, err := d.reloadFile(ctx)
+	if all, ok := errors.AsType[*config.Errors](err); ok {
+		for _, problem := range all.Problems {
+			d.opt.Log.Error("configuration not reloaded, the old one stays", "problem", problem.String())
+		}
+		return done, fmt.Errorf("%w configuration, the old one stays:\n%w", sessions.ErrInvalid, err)
+	}
+	if err != nil {
+		d.opt.Log.Error("configuration not reloaded, the old one stays", "err", err)
+		return done, fmt.Errorf("reload the configuration: the old one stays: %w", err)
+	}
+	d.opt.Log.Info("configuration reloaded", "applied", done.Applied)
+	if len(done.NeedRestart) > 0 {
+		d.opt.Log.Warn("changes that need a restart of the daemon", "keys", done.NeedRestart)
+	}
+	return done, nil
+}
+
+func (d *daemon) reloadFile(ctx context.Context) (api.Reloaded, error) {
+	done := api.Reloaded{File: d.opt.ConfigPath, Applied: []string{}, NeedRestart: []string{}}
 	if d.opt.ConfigPath == "" {
-		r.Err = errors.New("reload the configuration: the daemon was started without a file")
-		return r
+		return done, errors.New("the daemon was started without a file")
 	}
 	next, err := config.Load(d.opt.ConfigPath, d.opt.Env)
 	if err != nil {
-		r.Err = err
-		return r
+		return done, err
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, c := range config.Diff(d.config, next) {
-		if c.Reload {
-			r.Applied = append(r.Applied, c.Path)
-		} else {
-			r.NeedRestart = append(r.NeedRestart, c.Path)
-		}
+	settings, err := hubSettings(next)
+	if err != nil {
+		return done, err
+	}
+	if err := d.hub.Reload(ctx, settings); err != nil {
+		return done, d.locate(err)
 	}
 	d.store.SetLogMaxLines(int64(next.Sessions.LogMaxLines))
 	d.manager.SetAdopt(next.Sessions.Adopt)
 	d.manager.SetAgents(agents(next))
+	d.inbound.SetAccess(access(next))
+	if d.telegram != nil {
+		d.telegram.adapter.SetChats(telegramChats(next.Adapters.Telegram))
+	}
 	if d.opt.LogLevel != nil {
 		d.opt.LogLevel.Set(next.Log.SlogLevel())
 	}
+	for _, c := range config.Diff(d.config, next) {
+		if c.Reload {
+			done.Applied = append(done.Applied, c.Path)
+		}
+	}
+	for _, c := range config.Diff(d.opt.Config, next) { // which is what's in force
+		if !c.Reload {
+			done.NeedRestart = append(done.NeedRestart, c.Path)
+		}
+	}
 	d.config = next
-	d.opt.Log.Info("configuration reloaded", "applied", r.Applied, "need_restart", r.NeedRestart)
-	return r
+	return done, nil
 }

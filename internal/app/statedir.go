@@ -22,17 +22,32 @@ var ErrInUse = errors.New("another panebridge runs on this state folder")
 // its end: 104 bytes on BSD and macOS, 108 on Linux).
 const maxSocketPath = 103
 
+// Files in the state folder.
+const (
+	databaseFile = "panebridge.db"
+	socketFile   = "panebridge.sock"
+	tokenFile    = "web.token"
+	pidFile      = "panebridge.pid"
+)
+
 // stateDir is the folder of one daemon, locked for as long as it runs.
 type stateDir struct {
+	path  string
 	lock  *os.File
 	token string // opens the page
+	made  bool   // the folder wasn't there before
+	fresh bool   // no daemon has ever used it
 }
 
 func openStateDir(dir string) (*stateDir, error) {
+	_, err := os.Stat(dir)
+	made := errors.Is(err, os.ErrNotExist)
+	_, err = os.Stat(filepath.Join(dir, databaseFile))
+	fresh := errors.Is(err, os.ErrNotExist)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the state folder: %w", err)
 	}
-	pidFile := filepath.Join(dir, "panebridge.pid")
+	pidFile := filepath.Join(dir, pidFile)
 	f, err := os.OpenFile(pidFile, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open the state folder: %w", err)
@@ -42,12 +57,14 @@ func openStateDir(dir string) (*stateDir, error) {
 		_ = f.Close()
 		return nil, fmt.Errorf("%w: %s (process %s); stop it, or give another --state-dir", ErrInUse, dir, strings.TrimSpace(string(pid)))
 	}
-	d := &stateDir{lock: f}
+	d := &stateDir{path: dir, lock: f, made: made, fresh: fresh}
 	if err := errors.Join(f.Truncate(0), writeAt(f, strconv.Itoa(os.Getpid())+"\n")); err != nil {
+		d.undo()
 		d.close()
 		return nil, fmt.Errorf("write %s: %w", pidFile, err)
 	}
-	if d.token, err = loadToken(filepath.Join(dir, "web.token")); err != nil {
+	if d.token, err = loadToken(filepath.Join(dir, tokenFile)); err != nil {
+		d.undo()
 		d.close()
 		return nil, err
 	}
@@ -57,6 +74,20 @@ func openStateDir(dir string) (*stateDir, error) {
 func writeAt(f *os.File, s string) error {
 	_, err := f.WriteAt([]byte(s), 0)
 	return err
+}
+
+// undo takes back what a start has left that was refused, if the folder hadn't been
+// used before. It's still locked.
+func (d *stateDir) undo() {
+	if !d.fresh {
+		return
+	}
+	for _, name := range []string{databaseFile, databaseFile + "-wal", databaseFile + "-shm", socketFile, tokenFile, pidFile} {
+		_ = os.Remove(filepath.Join(d.path, name)) // what's left does no harm
+	}
+	if d.made {
+		_ = os.Remove(d.path)
+	}
 }
 
 // close gives the folder free.
@@ -80,7 +111,7 @@ func loadToken(path string) (string, error) {
 	return token, nil
 }
 
-func socketPath(stateDir string) string { return filepath.Join(stateDir, "panebridge.sock") }
+func socketPath(stateDir string) string { return filepath.Join(stateDir, socketFile) }
 
 // listenUnix opens the socket for the command line. The state folder is locked,
 // so a socket that's there is left over.

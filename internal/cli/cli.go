@@ -39,7 +39,7 @@ func newRoot(p *program) *cobra.Command {
 	root := newGroup("panebridge", "Mirror agent sessions that run in tmux, and write back to them",
 		newRun(p), newDemo(p), newDemoAgent(p), newDoctor(p), newConfig(p),
 		newSessions(p), newInput(p), newKeys(p), newTail(p), newScreen(p),
-		newBind(p), newUnbind(p), newStatus(p), newVersion(p),
+		newBind(p), newUnbind(p), newPair(p), newStatus(p), newVersion(p),
 	)
 	root.Long = `panebridge mirrors agent sessions that run in tmux, line by line, to a local page
 and carries what's written there back into the pane.
@@ -50,6 +50,7 @@ and carries what's written there back into the pane.
 	root.SetOut(p.stdio.Out)
 	root.SetErr(p.stdio.Err)
 	root.SetFlagErrorFunc(flagError)
+	root.SetUsageTemplate(usageTemplate(root.UsageTemplate()))
 	flags := root.PersistentFlags()
 	flags.StringVar(&p.configFlag, "config", "", "configuration `FILE` (else PANEBRIDGE_CONFIG, else panebridge/config.yaml in your configuration folder)")
 	flags.StringVar(&p.stateDirFlag, "state-dir", "", "`FOLDER` for database, socket and token (else PANEBRIDGE_STATE_DIR, else panebridge in your state folder)")

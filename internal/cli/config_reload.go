@@ -2,14 +2,13 @@ package cli
 
 import (
 	"context"
-	"fmt"
-	"os"
-	"strconv"
-	"syscall"
+	"errors"
+	"net/http"
+	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/api/client"
 )
 
@@ -18,57 +17,40 @@ func newConfigReload(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "reload",
 		Short: "Have the running daemon read its configuration again",
-		Long: `Check the configuration file and, if it's valid, have the running daemon read its
-own again. The daemon's log says which changes apply at once and which need a
-restart. A file with problems changes nothing.`,
+		Long: `Have the running daemon read its configuration file again, and print which
+changes are in force now and which need a restart. A file with problems changes
+nothing: they're printed, all of them, and the exit code is 2.
+
+SIGHUP does the same, and the daemon's log says what became of it.`,
 		Args: takes(0, 0),
 		RunE: p.withDaemon(func(ctx context.Context, c *client.Client, _ []string) error {
-			path, _, err := config.Path(p.configFlag, p.env)
-			if err != nil {
+			done, err := c.Reload(ctx)
+			if refused, ok := errors.AsType[*api.Error](err); ok && refused.Status == http.StatusUnprocessableEntity {
 				return usageErrorf("%w", err)
 			}
-			if _, err := config.Load(path, p.env); err != nil {
-				return explainConfig(path, err)
-			}
-			// The file with the process id outlives its daemon, and the id may be
-			// another's by now: ask first whether somebody answers.
-			if _, err := c.Health(ctx); err != nil {
-				return err
-			}
-			pid, err := p.signalDaemon(syscall.SIGHUP)
 			if err != nil {
 				return err
 			}
 			if asJSON {
-				return p.printJSON(map[string]any{"file": path, "pid": pid})
+				return p.printJSON(done)
 			}
-			return p.printf("%s is valid; told the daemon (process %d) to read its configuration again: its log says what applies at once and what needs a restart\n", path, pid)
+			return p.printReloaded(done)
 		}),
 	}
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }
 
-// signalDaemon sends a signal to the daemon of the state folder, which is
-// known to run, and returns its process id.
-func (p *program) signalDaemon(sig os.Signal) (pid int, err error) {
-	dir, err := p.stateDir()
-	if err != nil {
-		return 0, err
+func (p *program) printReloaded(done api.Reloaded) error {
+	text := done.File + ": nothing has changed"
+	if len(done.Applied) > 0 {
+		text = done.File + ": in force now: " + strings.Join(done.Applied, ", ")
 	}
-	line, err := readLine(dir, pidFile)
-	if err != nil {
-		return 0, fmt.Errorf("find the daemon's process id: %w", err)
+	if len(done.NeedRestart) > 0 {
+		if len(done.Applied) == 0 {
+			text = done.File + ": nothing that can change at run time has changed"
+		}
+		text += "\nafter a restart of the daemon: " + strings.Join(done.NeedRestart, ", ")
 	}
-	if pid, err = strconv.Atoi(line); err != nil || pid <= 1 {
-		return 0, fmt.Errorf("find the daemon's process id: %s in %s has %q; start the daemon anew", pidFile, dir, line)
-	}
-	process, err := os.FindProcess(pid)
-	if err == nil {
-		err = process.Signal(sig)
-	}
-	if err != nil {
-		return 0, fmt.Errorf("signal the daemon (process %d): %w", pid, err)
-	}
-	return pid, nil
+	return p.printf("%s\n", text)
 }

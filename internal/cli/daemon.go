@@ -23,7 +23,6 @@ import (
 // by internal/app.
 const (
 	socketFile  = "panebridge.sock"
-	pidFile     = "panebridge.pid"
 	tokenFile   = "web.token"
 	addressFile = "web.address"
 )
@@ -159,6 +158,15 @@ func (p *program) completeSession(cmd *cobra.Command, args []string, _ string) (
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
+	return p.completeNames(cmd, func(s api.Session) bool { return s.State != sessions.StateEnded })
+}
+
+// completeEnded completes arguments with the names of ended sessions.
+func (p *program) completeEnded(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return p.completeNames(cmd, func(s api.Session) bool { return s.State == sessions.StateEnded })
+}
+
+func (p *program) completeNames(cmd *cobra.Command, wanted func(api.Session) bool) ([]cobra.Completion, cobra.ShellCompDirective) {
 	c, err := p.dial()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
@@ -173,7 +181,7 @@ func (p *program) completeSession(cmd *cobra.Command, args []string, _ string) (
 	}
 	var names []cobra.Completion
 	for _, s := range list {
-		if s.State != sessions.StateEnded {
+		if wanted(s) {
 			names = append(names, cobra.CompletionWithDesc(s.Name, fmt.Sprintf("%s, %s", s.ID, s.State)))
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -26,9 +27,12 @@ func newDemoAgent(p *program) *cobra.Command {
 			if !ok {
 				return errors.New("standard input must be a terminal or a pipe")
 			}
-			ctx, stop := untilSignal(cmd.Context(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+			ctx, stop := untilSignal(cmd.Context(), syscall.SIGTERM, syscall.SIGHUP)
 			defer stop()
-			err := demoagent.Run(ctx, in, p.stdio.Out, demoagent.Options{})
+			interrupts := make(chan os.Signal, 1)
+			signal.Notify(interrupts, syscall.SIGINT)
+			defer signal.Stop(interrupts)
+			err := demoagent.Run(ctx, in, p.stdio.Out, demoagent.Options{Interrupt: interrupts})
 			if err == nil || errors.Is(err, context.Cause(ctx)) {
 				return nil
 			}

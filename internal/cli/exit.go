@@ -64,6 +64,9 @@ func (p *program) finish(err error) int {
 		return exitNotRunning
 	}
 	p.printError(err)
+	if _, wrong := errors.AsType[*config.Errors](err); wrong {
+		return exitUsage
+	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return exitTimedOut
 	}

@@ -9,11 +9,9 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"strings"
 	"sync"
 	"syscall"
 
-	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/app"
 )
 
@@ -27,7 +25,7 @@ func (p *program) serve(ctx context.Context, opt app.Options) error {
 	opt.LogLevel.Set(opt.Config.Log.SlogLevel())
 	opt.Log = newLogger(p.stdio.Err, opt.Config.Log.Format, opt.LogLevel, p.colour())
 	opt.Version, opt.Env = p.versionText(), p.env
-	reload := make(chan chan<- app.ReloadResult)
+	reload := make(chan chan<- struct{})
 	opt.Reload = reload
 	sd := systemd{opt.Log}
 
@@ -89,7 +87,7 @@ func pageAddress(stateDir string) (string, error) {
 
 // reloadOn has the daemon read its configuration again at each signal, until
 // ctx ends.
-func reloadOn(ctx context.Context, signals <-chan os.Signal, reload chan<- chan<- app.ReloadResult, sd systemd) {
+func reloadOn(ctx context.Context, signals <-chan os.Signal, reload chan<- chan<- struct{}, sd systemd) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -97,7 +95,7 @@ func reloadOn(ctx context.Context, signals <-chan os.Signal, reload chan<- chan<
 		case <-signals:
 		}
 		sd.reloading()
-		answer := make(chan app.ReloadResult, 1)
+		answer := make(chan struct{}, 1)
 		select {
 		case <-ctx.Done():
 			return
@@ -106,25 +104,9 @@ func reloadOn(ctx context.Context, signals <-chan os.Signal, reload chan<- chan<
 		select {
 		case <-ctx.Done():
 			return
-		case result := <-answer:
-			logReload(sd.log, result)
+		case <-answer: // what became of it is in the log
 		}
 		sd.ready()
-	}
-}
-
-// logReload logs what became of a reload.
-func logReload(log *slog.Logger, r app.ReloadResult) {
-	problems, ok := errors.AsType[*config.Errors](r.Err)
-	switch {
-	case ok:
-		for _, problem := range problems.Problems {
-			log.Error("configuration not reloaded, the old one stays", "problem", problem.String())
-		}
-	case r.Err != nil:
-		log.Error("configuration not reloaded, the old one stays", "error", r.Err)
-	case len(r.NeedRestart) > 0:
-		log.Warn("some changes of the configuration need a restart of the daemon", "keys", strings.Join(r.NeedRestart, ", "))
 	}
 }
 

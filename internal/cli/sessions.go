@@ -10,9 +10,13 @@ import (
 )
 
 func newSessions(p *program) *cobra.Command {
-	cmd := newGroup("sessions", "List, make, adopt and close sessions",
-		newSessionsList(p), newSessionsNew(p), newSessionsAdopt(p), newSessionsClose(p))
+	cmd := newGroup("sessions", "List, make, adopt, close and forget sessions",
+		newSessionsList(p), newSessionsNew(p), newSessionsAdopt(p), newSessionsClose(p), newSessionsForget(p))
 	cmd.Aliases = []string{"session"}
+	cmd.Long = `A session is a program in a tmux pane that panebridge mirrors: one it made (new),
+or one that was there (adopt). Closing it ends what was made and leaves alone what
+was adopted; what it printed is kept until it's forgotten.`
+	cmd.Example = "  panebridge sessions new --name api -- claude\n  panebridge sessions adopt work\n  panebridge sessions list --all"
 	return cmd
 }
 

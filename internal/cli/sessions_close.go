@@ -11,11 +11,11 @@ import (
 func newSessionsClose(p *program) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:     "close SESSION",
-		Aliases: []string{"rm"},
-		Short:   "End a session",
+		Use:   "close SESSION",
+		Short: "End a session",
 		Long: `End a session: one that panebridge made with its pane and what runs in it, an
-adopted one only as a mirror. Its output log is kept.`,
+adopted one only as a mirror. Its output log is kept until the session is
+forgotten ("panebridge sessions forget").`,
 		Args:              takes(1, 1),
 		ValidArgsFunction: p.completeSession,
 		RunE: p.withDaemon(func(ctx context.Context, c *client.Client, args []string) error {

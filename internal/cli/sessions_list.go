@@ -38,7 +38,7 @@ func newSessionsList(p *program) *cobra.Command {
 				p.notef("No session is running; `panebridge sessions new` makes one.")
 			}
 			if hidden := len(list) - len(shown); hidden > 0 {
-				p.notef("%d more ended; --all lists them too.", hidden)
+				p.notef("%d more ended; --all lists them too, `panebridge sessions forget` removes them.", hidden)
 			}
 			return nil
 		}),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,12 +15,15 @@ import (
 func newSessionsNew(p *program) *cobra.Command {
 	var r api.Create
 	var asJSON bool
+	var limit time.Duration
 	cmd := &cobra.Command{
 		Use:     "new [-- COMMAND [ARG…]]",
 		Aliases: []string{"create"},
 		Short:   "Make a session in a pane of its own",
 		Long: `Make a session in a tmux pane of its own, and print its id and name. It runs the
-command, else the agent's, else your shell.`,
+command, else the agent's, else your shell.
+
+The exit code is 1 when the program fails at once, as one that isn't installed does.`,
 		Example: "  panebridge sessions new --name build -- make -j4\n  panebridge sessions new --agent claude --cwd ~/src/site",
 		Args:    takes(0, -1),
 		RunE: p.withDaemon(func(ctx context.Context, c *client.Client, args []string) error {
@@ -32,10 +36,20 @@ command, else the agent's, else your shell.`,
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				return p.printJSON(s)
+			if !asJSON {
+				if err := p.printSessions(s); err != nil {
+					return err
+				}
 			}
-			return p.printSessions(s)
+			if s, err = watch(ctx, c, s, limit); err != nil {
+				return err
+			}
+			if asJSON {
+				if err := p.printJSON(s); err != nil {
+					return err
+				}
+			}
+			return endedAtOnce(ctx, c, s)
 		}),
 	}
 	flags := cmd.Flags()
@@ -43,6 +57,7 @@ command, else the agent's, else your shell.`,
 	flags.StringVar(&r.Agent, "agent", "", "`AGENT` to start, from the configuration")
 	flags.StringVar(&r.Cwd, "cwd", "", "`FOLDER` to start it in (else the current one)")
 	flags.StringVar(&r.Server, "server", "", "configured tmux `SERVER` to make it on (else the first)")
+	flags.DurationVar(&limit, "watch", 2*time.Second, "how long to look whether the program fails at once")
 	_ = cmd.MarkFlagDirname("cwd")
 	jsonFlag(cmd, &asJSON)
 	return cmd

@@ -13,6 +13,14 @@ func newGroup(use, short string, below ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
+// usageTemplate changes cobra's so that a group isn't said to run by itself.
+func usageTemplate(text string) string {
+	return strings.NewReplacer(
+		"{{if .Runnable}}", "{{if and .Runnable (not .HasAvailableSubCommands)}}",
+		"[command]", "COMMAND", "Available Commands", "Commands",
+	).Replace(text)
+}
+
 // unknownCommand is what a group runs: nothing below it was meant.
 func unknownCommand(cmd *cobra.Command, args []string) error {
 	path := cmd.CommandPath()

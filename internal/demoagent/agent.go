@@ -31,6 +31,11 @@ type Options struct {
 	Think     time.Duration // the spinner before each answer; 1.5 s
 	LineEvery time.Duration // between two lines of an answer; 40 ms
 	BulkEvery time.Duration // between two lines of `count` and `long`; 2 ms
+
+	// Interrupt tells of each Ctrl-C: one interrupts the answer, as agents have it,
+	// and a second one within Again ends the agent. Nil: nothing does.
+	Interrupt <-chan os.Signal
+	Again     time.Duration // 2 s
 }
 
 func (o Options) withDefaults() Options {
@@ -42,16 +47,17 @@ func (o Options) withDefaults() Options {
 	set(&o.Think, 1500*time.Millisecond)
 	set(&o.LineEvery, 40*time.Millisecond)
 	set(&o.BulkEvery, 2*time.Millisecond)
+	set(&o.Again, 2*time.Second)
 	return o
 }
 
-// Run reads lines from in and writes answers to out until the input ends, and
-// then returns nil, or until ctx is done, and then returns its cause. Between
+// Run reads lines from in and writes answers to out until the input ends or it's
+// interrupted twice, and then returns nil, or until ctx is done, and then returns its cause. Between
 // inputs it sleeps. in is a terminal in its usual (line by line) mode or a
 // pipe; a terminal is switched to single keys while a dialog is open, and back
 // before Run returns.
 func Run(ctx context.Context, in *os.File, out io.Writer, opts Options) error {
-	kb, err := newKeyboard(ctx, in)
+	kb, err := newKeyboard(ctx, in, opts.Interrupt)
 	if err != nil {
 		return err
 	}
@@ -67,34 +73,52 @@ func Run(ctx context.Context, in *os.File, out io.Writer, opts Options) error {
 
 // agent is the state of one conversation; Run's goroutine owns it.
 type agent struct {
-	kb   *keyboard
-	out  io.Writer
-	opts Options
+	kb          *keyboard
+	out         io.Writer
+	opts        Options
+	interrupted time.Time // when it was last; zero: never
 }
 
-// converse returns io.EOF at the end of the input.
+// converse returns io.EOF at the end of the input, and when it's interrupted twice.
 func (a *agent) converse(ctx context.Context) error {
 	if err := a.print(banner); err != nil {
 		return err
 	}
 	for {
 		text, err := a.ask(ctx)
+		if errors.Is(err, errInterrupted) {
+			text, err = "", a.interrupt("")
+		}
 		if err != nil {
 			return err
 		}
 		if text == "" {
 			continue // an Enter too many starts no turn
 		}
-		if err := a.think(ctx); err != nil {
-			return err
+		err = a.think(ctx)
+		if err == nil {
+			err = a.answer(ctx, text)
 		}
-		if err := a.answer(ctx, text); err != nil {
+		if errors.Is(err, errInterrupted) {
+			err = a.interrupt("● Interrupted. ")
+		}
+		if err != nil {
 			return err
 		}
 		if err := a.print("\n" + turnMarker + "\n\n"); err != nil {
 			return err
 		}
 	}
+}
+
+// interrupt says what another Ctrl-C would do, or returns io.EOF if this is the
+// second one.
+func (a *agent) interrupt(what string) error {
+	if !a.interrupted.IsZero() && time.Since(a.interrupted) <= a.opts.Again {
+		return errors.Join(a.print("\n"), io.EOF)
+	}
+	a.interrupted = time.Now()
+	return a.print("\n" + what + "Ctrl-C once more ends the demo agent.\n")
 }
 
 // ask shows the prompt and returns the next input, free of white space around
@@ -136,7 +160,7 @@ func (a *agent) think(ctx context.Context) error {
 			return err
 		}
 		step := min(spinnerEvery, a.opts.Think-shown)
-		if err := sleep(ctx, step); err != nil {
+		if err := a.kb.pause(ctx, step); err != nil {
 			return err
 		}
 		shown += step
@@ -150,7 +174,7 @@ func (a *agent) say(ctx context.Context, text string) error {
 		if err := a.print(line); err != nil {
 			return err
 		}
-		if err := sleep(ctx, a.opts.LineEvery); err != nil {
+		if err := a.kb.pause(ctx, a.opts.LineEvery); err != nil {
 			return err
 		}
 	}
@@ -162,19 +186,4 @@ func (a *agent) print(text string) error {
 		return fmt.Errorf("write to the terminal: %w", err)
 	}
 	return nil
-}
-
-// sleep returns after d, or at once with its cause when ctx is done.
-func sleep(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return context.Cause(ctx)
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }

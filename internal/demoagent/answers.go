@@ -57,7 +57,7 @@ func (a *agent) count(ctx context.Context, n int) error {
 		if err := a.print(fmt.Sprintf("line %d of %d\n", i+1, n)); err != nil {
 			return err
 		}
-		if err := sleep(ctx, a.opts.BulkEvery); err != nil {
+		if err := a.kb.pause(ctx, a.opts.BulkEvery); err != nil {
 			return err
 		}
 	}

@@ -2,8 +2,10 @@ package demoagent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
@@ -53,7 +55,7 @@ func (a *agent) permission(ctx context.Context) error {
 }
 
 // choose shows the dialog until an option is chosen and returns its index. A
-// digit acts at once, Enter takes the marked option, Esc cancels.
+// digit acts at once, Enter takes the marked option, Esc and Ctrl-C cancel.
 func (a *agent) choose(ctx context.Context) (int, error) {
 	marked := 0
 	for {
@@ -64,6 +66,10 @@ func (a *agent) choose(ctx context.Context) (int, error) {
 		choice, done := canceled, false
 		for redraw := false; !redraw && !done; {
 			k, err := a.kb.readKey(ctx)
+			if errors.Is(err, errInterrupted) {
+				a.interrupted = time.Now()
+				k, err = keyEsc, nil
+			}
 			if err != nil {
 				return 0, err
 			}

@@ -42,11 +42,14 @@ type keyboard struct {
 	buf  []byte // read and not yet taken by readLine
 	keys []byte // read in single keys mode and not yet taken by readKey
 	eof  bool
-	wake *os.File // becomes readable when the context is done
+	wake *os.File // becomes readable when the context is done: closed, or interrupted: a byte
 	stop func()
 }
 
-func newKeyboard(ctx context.Context, in *os.File) (*keyboard, error) {
+// errInterrupted says that somebody pressed Ctrl-C.
+var errInterrupted = errors.New("interrupted")
+
+func newKeyboard(ctx context.Context, in *os.File, interrupts <-chan os.Signal) (*keyboard, error) {
 	wake, wakeEnd, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("make a pipe: %w", err)
@@ -59,17 +62,23 @@ func newKeyboard(ctx context.Context, in *os.File) (*keyboard, error) {
 	_, err = unix.IoctlGetTermios(k.fd, getTermios)
 	k.tty = err == nil
 
+	ctx, cancel := context.WithCancel(ctx)
 	woken := make(chan struct{})
-	cancel := context.AfterFunc(ctx, func() {
-		_ = wakeEnd.Close()
-		close(woken)
-	})
-	k.stop = func() {
-		if cancel() {
-			_ = wakeEnd.Close()
-		} else {
-			<-woken
+	go func() {
+		defer close(woken)
+		defer func() { _ = wakeEnd.Close() }()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-interrupts:
+				_, _ = wakeEnd.Write([]byte{0})
+			}
 		}
+	}()
+	k.stop = func() {
+		cancel()
+		<-woken
 		_ = wake.Close()
 	}
 	return k, nil
@@ -255,13 +264,26 @@ func (k *keyboard) fill(ctx context.Context, into *[]byte) error {
 }
 
 // wait returns true as soon as there's input or its end, and false after the
-// time-out, if that isn't negative.
+// time-out, if that isn't negative. The error is the context's cause,
+// errInterrupted, or the terminal's.
 func (k *keyboard) wait(ctx context.Context, timeout time.Duration) (bool, error) {
+	return k.watch(ctx, timeout, k.fd)
+}
+
+// pause returns after d, or at once with an error as wait does.
+func (k *keyboard) pause(ctx context.Context, d time.Duration) error {
+	_, err := k.watch(ctx, max(d, 0))
+	return err
+}
+
+// watch waits for any of the files.
+func (k *keyboard) watch(ctx context.Context, timeout time.Duration, fds ...int) (bool, error) {
 	for {
 		var files unix.FdSet
 		files.Zero()
-		files.Set(k.fd)
-		files.Set(int(k.wake.Fd()))
+		for _, fd := range append(fds, int(k.wake.Fd())) {
+			files.Set(fd)
+		}
 		var limit *unix.Timeval
 		if timeout >= 0 {
 			t := unix.NsecToTimeval(timeout.Nanoseconds())
@@ -274,8 +296,16 @@ func (k *keyboard) wait(ctx context.Context, timeout time.Duration) (bool, error
 		case err != nil:
 			return false, fmt.Errorf("wait for the terminal: %w", err)
 		case files.IsSet(int(k.wake.Fd())):
-			return false, context.Cause(ctx)
+			return false, k.woken(ctx)
 		}
 		return n > 0, nil
 	}
+}
+
+// woken says why wake is readable.
+func (k *keyboard) woken(ctx context.Context) error {
+	if n, _ := unix.Read(int(k.wake.Fd()), make([]byte, 1)); n > 0 {
+		return errInterrupted
+	}
+	return context.Cause(ctx)
 }

@@ -11,17 +11,17 @@ import (
 )
 
 const (
-	sqlBindings = `SELECT b.id, b.session, b.adapter, b.chat, b.thread, b.view, b.input, b.origin, b.disabled, b.unbound, b.created_at,
+	sqlBindings = `SELECT b.id, b.session, b.adapter, b.chat, b.thread, b.view, b.input, b.origin, b.disabled, b.unbound, b.resting, b.created_at,
 	d.shown_line, d.shown_byte, d.turn, d.announced, d.chat, d.thread,
 	d.doubt_line, d.doubt_byte, d.doubt_turn, d.doubt_screen, d.tail, d.stale, d.intent
 	FROM bindings b JOIN documents d ON d.binding = b.seq ORDER BY b.created_at, b.seq`
 	// One row for each session and target. Inserting another is a conflict that
 	// fails, unless it's the same binding.
-	sqlPutBinding = `INSERT INTO bindings (id, session, adapter, chat, thread, view, input, origin, disabled, unbound, created_at)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	sqlPutBinding = `INSERT INTO bindings (id, session, adapter, chat, thread, view, input, origin, disabled, unbound, resting, created_at)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 	ON CONFLICT (id) DO UPDATE SET session = excluded.session, adapter = excluded.adapter, chat = excluded.chat,
 	thread = excluded.thread, view = excluded.view, input = excluded.input, origin = excluded.origin,
-	disabled = excluded.disabled, unbound = excluded.unbound, created_at = excluded.created_at`
+	disabled = excluded.disabled, unbound = excluded.unbound, resting = excluded.resting, created_at = excluded.created_at`
 	sqlDropBinding = `DELETE FROM bindings WHERE id = ?`
 )
 
@@ -51,7 +51,7 @@ func scanBinding(rows *sql.Rows) (k adapters.Kept, err error) {
 	b := &k.Binding
 	into := []any{
 		&b.ID, &b.Session, &b.Target.Adapter, &b.Target.Chat, &b.Target.Thread,
-		&b.View, &b.Input, &b.Origin, &b.Disabled, &b.Unbound, &created,
+		&b.View, &b.Input, &b.Origin, &b.Disabled, &b.Unbound, &b.Resting, &created,
 	}
 	if err := rows.Scan(append(into, stored.columns()...)...); err != nil {
 		return k, err
@@ -77,7 +77,7 @@ func (s *Store) PutBinding(ctx context.Context, b adapters.Binding, d *adapters.
 		_, err := s.write.putBinding.ExecContext(
 			ctx,
 			clean(b.ID), clean(b.Session), clean(b.Target.Adapter), clean(b.Target.Chat), clean(b.Target.Thread),
-			clean(b.View), b.Input, clean(b.Origin), clean(b.Disabled), b.Unbound, nanos(b.CreatedAt),
+			clean(b.View), b.Input, clean(b.Origin), clean(b.Disabled), b.Unbound, b.Resting, nanos(b.CreatedAt),
 		)
 		if err != nil {
 			return asConflict(err)

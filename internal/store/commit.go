@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"runtime"
 	"slices"
 	"sync"
 )
@@ -63,7 +64,9 @@ func (q *queue) submit(ctx context.Context, r *request) error {
 	if err != nil {
 		return err
 	}
-	if !lead {
+	if lead {
+		runtime.Gosched() // who was woken with this one and is about to write too comes into the same batch
+	} else {
 		lead = q.wait(ctx, r)
 	}
 	if lead {

@@ -48,6 +48,24 @@ func TestRequestsThatComeDuringACommitShareTheNext(t *testing.T) {
 	})
 }
 
+// Pollers that are woken together append together: one commit a tick.
+func TestRequestsThatComeTogetherShareACommit(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // else one of them may really be first
+	synctest.Test(t, func(t *testing.T) {
+		q, sizes := slowQueue()
+		var wg sync.WaitGroup
+		for range 10 {
+			wg.Go(func() {
+				if err := q.do(t.Context(), 1, nothing); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		diff(t, "batches", []int{10}, *sizes)
+	})
+}
+
 func TestABatchIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q, sizes := slowQueue()
@@ -103,8 +121,8 @@ func TestClosingWaitsForWhatIsQueued(t *testing.T) {
 					t.Error(err)
 				}
 			})
+			synctest.Wait()
 		}
-		synctest.Wait()
 		wg.Go(q.drain)
 		synctest.Wait()
 		if err := q.do(t.Context(), 1, nothing); !errors.Is(err, ErrClosed) {

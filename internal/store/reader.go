@@ -15,9 +15,11 @@ type reader struct {
 	db *sql.DB
 
 	sessions, receipt, openReceipts, closedPanes *sql.Stmt
+	receiptByKey                                 *sql.Stmt
 	log, load, linesFrom, linesLast, gaps        *sql.Stmt
 	progress, bindings, sentMessage              *sql.Stmt
 	slots, penalties                             *sql.Stmt
+	waitingUpdates, note                         *sql.Stmt
 }
 
 func openReader(ctx context.Context, path string) (*reader, error) {
@@ -36,6 +38,7 @@ func openReader(ctx context.Context, path string) (*reader, error) {
 	err = prepare(ctx, db, []statement{
 		{&r.sessions, sqlSessions},
 		{&r.receipt, sqlReceipt},
+		{&r.receiptByKey, sqlReceiptKey},
 		{&r.openReceipts, sqlOpenReceipts},
 		{&r.closedPanes, sqlClosedPanes},
 		{&r.log, sqlLog},
@@ -48,6 +51,8 @@ func openReader(ctx context.Context, path string) (*reader, error) {
 		{&r.sentMessage, sqlSentMessage},
 		{&r.slots, sqlSlots},
 		{&r.penalties, sqlPenalties},
+		{&r.waitingUpdates, sqlWaitingUpdates},
+		{&r.note, sqlNote},
 	})
 	if err != nil {
 		return nil, errors.Join(err, db.Close())

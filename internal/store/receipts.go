@@ -10,13 +10,14 @@ import (
 )
 
 const (
-	receiptColumns = `id, session, text, submit, author, state, reason, created_at, updated_at`
+	receiptColumns = `id, session, text, submit, author, key, state, reason, created_at, updated_at`
 	sqlReceipt     = `SELECT ` + receiptColumns + ` FROM receipts WHERE id = ?`
+	sqlReceiptKey  = `SELECT ` + receiptColumns + ` FROM receipts WHERE key = ?`
 	// "open" is written by what Receipt.Final says: the rule stands in one place.
 	sqlOpenReceipts = `SELECT ` + receiptColumns + ` FROM receipts WHERE open ORDER BY created_at, seq`
-	sqlPutReceipt   = `INSERT INTO receipts (` + receiptColumns + `, open) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	sqlPutReceipt   = `INSERT INTO receipts (` + receiptColumns + `, open) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 	ON CONFLICT (id) DO UPDATE SET session = excluded.session, text = excluded.text, submit = excluded.submit,
-	author = excluded.author, state = excluded.state, reason = excluded.reason,
+	author = excluded.author, key = excluded.key, state = excluded.state, reason = excluded.reason,
 	created_at = excluded.created_at, updated_at = excluded.updated_at, open = excluded.open`
 )
 
@@ -24,20 +25,32 @@ const (
 func (s *Store) PutReceipt(ctx context.Context, r sessions.Receipt) error {
 	err := s.write.exec(
 		ctx, s.write.putReceipt,
-		clean(r.ID), clean(r.Session), clean(r.Text), r.Submit, clean(r.Author), clean(r.State), clean(r.Reason),
-		nanos(r.CreatedAt), nanos(r.UpdatedAt), !r.Final(),
+		clean(r.ID), clean(r.Session), clean(r.Text), r.Submit, clean(r.Author), sql.NullString{String: clean(r.Key), Valid: r.Key != ""},
+		clean(r.State), clean(r.Reason), nanos(r.CreatedAt), nanos(r.UpdatedAt), !r.Final(),
 	)
+	if isUnique(err) {
+		err = fmt.Errorf("%w: another has its key: %w", sessions.ErrConflict, err)
+	}
 	return s.explain("store receipt "+r.ID, err)
 }
 
 // Receipt returns a receipt: see sessions.Store.
 func (s *Store) Receipt(ctx context.Context, id string) (sessions.Receipt, error) {
-	r, err := scanReceipt(s.read.receipt.QueryRowContext(ctx, id))
+	return s.oneReceipt("read receipt "+id, s.read.receipt.QueryRowContext(ctx, id))
+}
+
+// ReceiptByKey returns the receipt with a key: see sessions.Store.
+func (s *Store) ReceiptByKey(ctx context.Context, key string) (sessions.Receipt, error) {
+	return s.oneReceipt("read the receipt of "+key, s.read.receiptByKey.QueryRowContext(ctx, clean(key)))
+}
+
+func (s *Store) oneReceipt(doing string, row *sql.Row) (sessions.Receipt, error) {
+	r, err := scanReceipt(row)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = fmt.Errorf("%w receipt", sessions.ErrUnknown)
 	}
 	if err != nil {
-		return sessions.Receipt{}, s.explain("read receipt "+id, err)
+		return sessions.Receipt{}, s.explain(doing, err)
 	}
 	return r, nil
 }
@@ -62,7 +75,9 @@ func (s *Store) OpenReceipts(ctx context.Context) (all []sessions.Receipt, err e
 
 func scanReceipt(row interface{ Scan(into ...any) error }) (r sessions.Receipt, err error) {
 	var created, updated int64
-	err = row.Scan(&r.ID, &r.Session, &r.Text, &r.Submit, &r.Author, &r.State, &r.Reason, &created, &updated)
+	var key sql.NullString
+	err = row.Scan(&r.ID, &r.Session, &r.Text, &r.Submit, &r.Author, &key, &r.State, &r.Reason, &created, &updated)
+	r.Key = key.String
 	r.CreatedAt, r.UpdatedAt = fromNanos(created), fromNanos(updated)
 	return r, err
 }

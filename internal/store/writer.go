@@ -29,6 +29,8 @@ type writer struct {
 	takeSlot, stampSlot, dropSlot, moveSlots  *sql.Stmt
 	forgetSlots, putPenalty, mergePenalties   *sql.Stmt
 	dropPenalties, forgetPenalties            *sql.Stmt
+	keepUpdate, tryUpdate, settleUpdate       *sql.Stmt
+	forgetUpdates, emptyUpdates, putNote      *sql.Stmt
 }
 
 func openWriter(ctx context.Context, path string, log *slog.Logger) (*writer, error) {
@@ -100,6 +102,12 @@ func (w *writer) open(ctx context.Context) (err error) {
 		{&w.mergePenalties, sqlMergePenalties},
 		{&w.dropPenalties, sqlDropPenalties},
 		{&w.forgetPenalties, sqlForgetPenalties},
+		{&w.keepUpdate, sqlKeepUpdate},
+		{&w.tryUpdate, sqlTryUpdate},
+		{&w.settleUpdate, sqlSettleUpdate},
+		{&w.forgetUpdates, sqlForgetUpdates},
+		{&w.emptyUpdates, sqlEmptyUpdates},
+		{&w.putNote, sqlPutNote},
 	})
 }
 

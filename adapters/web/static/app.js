@@ -132,7 +132,10 @@ function drawHead(session) {
   byId('main').dataset.state = session?.state ?? '';
   byId('close').disabled = !session || session.state === 'ended';
   byId('foot').hidden = !session;
-  state.open?.composer.enable(session?.state !== 'ended');
+  const ended = session?.state === 'ended';
+  byId('ended').hidden = !ended;
+  for (const part of ['composer', 'below']) byId(part).hidden = ended;
+  state.open?.composer.enable(!ended);
   const waiting = state.sessions.some((s) => s.state === 'waiting');
   document.title = `${waiting ? '(!) ' : ''}${session ? `${session.name} – ` : ''}panebridge`;
 }

@@ -1,9 +1,9 @@
 'use strict';
 
 import { byId } from './dom.js';
-import { closeSession, createSession } from './api.js';
+import { closeSession, createSession, forgetSession } from './api.js';
 
-// The two dialogs: a new session, and closing one.
+// The two dialogs: a new session, and closing one or, when it has ended, removing it.
 
 export function newDialog(created) {
   const dialog = byId('new-dialog');
@@ -28,26 +28,47 @@ function wanted() {
   return { name: value('new-name'), agent: value('new-agent'), cwd: value('new-cwd') };
 }
 
-// closeDialog asks before the session that current() returns is closed.
-export function closeDialog(current, closed) {
+// closeDialog asks before the session that current() returns is closed or removed.
+export function closeDialog(current, done) {
   const dialog = byId('close-dialog');
-  byId('close').addEventListener('click', () => {
+  let act = async () => {};
+  const ask = (button, question) => byId(button).addEventListener('click', () => {
     const session = current();
     if (!session) return;
+    const { title, text, confirm, call } = question(session);
+    byId('close-title').textContent = title;
+    byId('close-text').textContent = text;
+    byId('close-confirm').textContent = confirm;
     byId('close-error').textContent = '';
-    byId('close-text').textContent = session.owned
-      ? `“${session.name}” and the program in its pane are ended.`
-      : `“${session.name}” isn't mirrored any more. Its pane stays as it is.`;
+    act = () => call(session.id);
     dialog.showModal();
     byId('close-cancel').focus();
   });
+  ask('close', closing);
+  ask('remove', removing);
   byId('close-cancel').addEventListener('click', () => dialog.close());
   byId('close-confirm').addEventListener('click', () => attempt('close-confirm', 'close-error', async () => {
-    await closeSession(current().id);
+    await act();
     dialog.close();
-    closed();
+    done();
   }));
 }
+
+const closing = ({ name, owned }) => ({
+  title: 'Close this session?',
+  text: owned
+    ? `“${name}” and the program in its pane are ended.`
+    : `“${name}” isn't mirrored any more. Its pane stays as it is.`,
+  confirm: 'Close',
+  call: closeSession,
+});
+
+const removing = ({ name }) => ({
+  title: 'Remove this session?',
+  text: `“${name}” and all it printed are removed from here. That can't be undone.`,
+  confirm: 'Remove',
+  call: forgetSession,
+});
 
 // attempt runs a call with its button disabled, and shows why it didn't work.
 async function attempt(button, error, fn) {

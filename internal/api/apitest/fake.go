@@ -238,10 +238,27 @@ func (d *Daemon) Adopt(_ context.Context, r sessions.AdoptRequest) ([]sessions.S
 	return []sessions.Session{s}, err
 }
 
+// Forget implements api.Sessions.
+func (d *Daemon) Forget(_ context.Context, id sessions.ID) error {
+	if err := d.failing(); err != nil {
+		return err
+	}
+	if s, err := d.Get(string(id)); err != nil || s.State != sessions.StateEnded {
+		return fmt.Errorf("forget %s: %w", id, sessions.ErrConflict)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.sessions = slices.DeleteFunc(d.sessions, func(s *session) bool { return s.ID == id })
+	return nil
+}
+
 // Close implements api.Sessions.
 func (d *Daemon) Close(_ context.Context, id sessions.ID) error {
 	if err := d.failing(); err != nil {
 		return err
+	}
+	if s, err := d.Get(string(id)); err != nil || s.State == sessions.StateEnded {
+		return fmt.Errorf("close %s: %w", id, sessions.ErrEnded)
 	}
 	d.SetState(id, sessions.StateEnded, "closed")
 	return nil

@@ -69,6 +69,12 @@ func (c *Client) Adapters(ctx context.Context) ([]api.Adapter, error) {
 	return list, c.call(ctx, http.MethodGet, "/api/v1/adapters", nil, nil, &list)
 }
 
+// Reload has the daemon read its configuration again.
+func (c *Client) Reload(ctx context.Context) (api.Reloaded, error) {
+	var done api.Reloaded
+	return done, c.call(ctx, http.MethodPost, "/api/v1/config/reload", nil, nil, &done)
+}
+
 // Sessions lists all sessions.
 func (c *Client) Sessions(ctx context.Context) ([]api.Session, error) {
 	var list []api.Session
@@ -93,9 +99,14 @@ func (c *Client) Adopt(ctx context.Context, r api.Create) ([]api.Session, error)
 	return list, c.call(ctx, http.MethodPost, "/api/v1/sessions", nil, r, &list)
 }
 
-// CloseSession ends a session.
+// CloseSession ends a session that lives.
 func (c *Client) CloseSession(ctx context.Context, idOrName string) error {
-	return c.call(ctx, http.MethodDelete, sessionPath(idOrName, ""), nil, nil, nil)
+	return c.call(ctx, http.MethodDelete, sessionPath(idOrName, ""), url.Values{"state": {"living"}}, nil, nil)
+}
+
+// ForgetSession drops a session that has ended, with its output log.
+func (c *Client) ForgetSession(ctx context.Context, id string) error {
+	return c.call(ctx, http.MethodDelete, sessionPath(id, ""), url.Values{"state": {"ended"}}, nil, nil)
 }
 
 // Bind has a chat mirror a session.
@@ -107,6 +118,12 @@ func (c *Client) Bind(ctx context.Context, idOrName string, b api.Bind) (api.Bin
 // Unbind ends a binding.
 func (c *Client) Unbind(ctx context.Context, id string) error {
 	return c.call(ctx, http.MethodDelete, "/api/v1/bindings/"+url.PathEscape(id), nil, nil, nil)
+}
+
+// Pair makes a code that lets a person in; "" is the role operator.
+func (c *Client) Pair(ctx context.Context, role string) (api.Pairing, error) {
+	var out api.Pairing
+	return out, c.call(ctx, http.MethodPost, "/api/v1/pairings", nil, api.PairRequest{Role: role}, &out)
 }
 
 // Input stores a text to be typed, with Enter behind it if submit.

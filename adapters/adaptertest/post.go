@@ -1,0 +1,27 @@
+package adaptertest
+
+import (
+	"context"
+
+	"github.com/panebridge/panebridge/adapters"
+)
+
+// React puts an emoji, the call's text, to a message. Nobody sees it here.
+const React Method = "react"
+
+var _ adapters.Poster = (*Adapter)(nil)
+
+// Post implements adapters.Poster. Buttons and pictures aren't shown.
+func (a *Adapter) Post(ctx context.Context, p adapters.Post, message string) adapters.Reply {
+	c := Call{Method: Send, Chat: p.To.Chat, Thread: p.To.Thread, Message: message, Text: p.Text, Silent: !p.Ring}
+	switch {
+	case p.Reaction != "":
+		c.Method, c.Message, c.Text = React, p.ReplyTo, p.Reaction
+	case message != "":
+		c.Method = Edit
+	case p.File != nil:
+		c.Method, c.Name, c.Data = SendFile, p.File.Name, p.File.Data
+	}
+	answer, err := a.Conn.Do(ctx, c)
+	return reply(answer, err)
+}

@@ -1,0 +1,177 @@
+package adapters
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// Post queues a message that's no part of a document; see Outbox.Post.
+func (h *Hub) Post(p Post) error {
+	o, err := h.outletOf(p.To)
+	if err != nil {
+		return err
+	}
+	if o.outbox == nil {
+		return fmt.Errorf("post to %s: adapter %s makes no posts", p.To, o.adapter.Name())
+	}
+	return o.outbox.Post(p)
+}
+
+// At returns the bindings whose target is a place now, the oldest first, those that
+// don't work included; those that were taken back aren't. One that gets a thread of
+// its own, and has none yet, is nowhere.
+func (h *Hub) At(place Target) []Binding {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	var out []Binding
+	for _, b := range h.bindings {
+		if !b.Unbound && b.where() == place && (place.Thread != "" || !h.ownThread(b.Target)) {
+			out = append(out, b.Binding)
+		}
+	}
+	slices.SortFunc(out, func(a, b Binding) int {
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+	})
+	return out
+}
+
+func (h *Hub) ownThread(t Target) bool {
+	o := h.outlets[t.Adapter]
+	return o != nil && o.adapter.Shape(t).OwnThread
+}
+
+// Uses says whether any binding's target is in a chat.
+func (h *Hub) Uses(adapter, chat string) bool {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	for _, b := range h.bindings {
+		if b.in(adapter, chat) {
+			return true
+		}
+	}
+	return false
+}
+
+// where is where a binding's target is now. mu is held.
+func (b *bound) where() Target {
+	if b.open {
+		if doc, ok := b.outlet.deliverer.Document(b.ID); ok {
+			return doc.target(b.Binding)
+		}
+	}
+	if b.place != (Target{}) {
+		return b.place
+	}
+	return b.Target
+}
+
+// in says whether a binding that wasn't taken back is in a chat. mu is held.
+func (b *bound) in(adapter, chat string) bool {
+	if b.Unbound {
+		return false
+	}
+	t := b.where()
+	return t.Adapter == adapter && t.Chat == chat
+}
+
+// allIn returns the bindings in a chat.
+func (h *Hub) allIn(adapter, chat string) []*bound {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	var out []*bound
+	for _, b := range h.bindings {
+		if b.in(adapter, chat) {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// Rest has a binding show and type nothing, because a person closed its thread; or,
+// with false, go on where it was.
+func (h *Hub) Rest(ctx context.Context, id BindingID, rest bool) error {
+	h.life.Lock()
+	defer h.life.Unlock()
+	h.mu.RLock()
+	b := h.bindings[id]
+	h.mu.RUnlock()
+	switch {
+	case b == nil || b.Unbound:
+		return fmt.Errorf("%w binding %s", sessions.ErrUnknown, id)
+	case b.Resting == rest:
+		return nil
+	case !rest:
+		_, err := h.change(ctx, b, b.Binding)
+		return err
+	}
+	next := b.Binding
+	next.Resting = true
+	h.log.Info("a binding rests", "session", b.Session, "target", b.Target.String())
+	return h.disable(ctx, b, next)
+}
+
+// ChatLost disables all bindings in a chat that can't be written to any more. why is
+// a sentence.
+func (h *Hub) ChatLost(ctx context.Context, adapter, chat, why string) error {
+	h.life.Lock()
+	defer h.life.Unlock()
+	var errs []error
+	for _, b := range h.allIn(adapter, chat) {
+		if b.Disabled != "" {
+			continue
+		}
+		next := b.Binding
+		next.Disabled = why
+		if err := h.disable(ctx, b, next); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		h.log.Warn("a binding is disabled", "session", b.Session, "target", b.Target.String(), "reason", why)
+		h.opt.Disabled(next)
+	}
+	return errors.Join(errs...)
+}
+
+// ChatMoved has all bindings in a chat follow it to its new id.
+func (h *Hub) ChatMoved(ctx context.Context, adapter, from, to string) error {
+	o, err := h.outletOf(Target{Adapter: adapter})
+	if err != nil {
+		return err
+	}
+	h.life.Lock()
+	defer h.life.Unlock()
+	var errs []error
+	for _, b := range h.allIn(adapter, from) {
+		if !b.open {
+			errs = append(errs, h.moveClosed(ctx, b, to))
+			continue
+		}
+		doc, err := o.deliverer.Follow(ctx, b.ID, to)
+		if err == nil {
+			err = o.scheduler.Open(o.describe(b.Binding, doc))
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// moveClosed has a binding follow its chat that isn't open. life is held.
+func (h *Hub) moveClosed(ctx context.Context, b *bound, to string) error {
+	doc, err := h.revived(ctx, b)
+	if err != nil {
+		return err
+	}
+	doc.Chat = to
+	if err := h.opt.Store.PutBinding(ctx, b.Binding, &doc); err != nil {
+		return fmt.Errorf("have the binding to %s follow its chat: %w", b.Target, err)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	b.place = doc.target(b.Binding)
+	return nil
+}

@@ -1,0 +1,171 @@
+package adapters_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/adaptertest"
+)
+
+// at returns the sessions of the bindings at a place, with what keeps each from
+// working.
+func (r *rig) at(place string) string {
+	r.Helper()
+	t, err := adapters.ParseTarget(place)
+	if err != nil {
+		r.Fatal(err)
+	}
+	var out []string
+	for _, b := range r.hub.At(t) {
+		s := string(b.Session)
+		if b.Resting {
+			s += " rests"
+		}
+		if b.Disabled != "" {
+			s += " " + b.Disabled
+		}
+		out = append(out, s)
+	}
+	return strings.Join(out, ", ")
+}
+
+func (r *rig) wantAt(place, want string) {
+	r.Helper()
+	if got := r.at(place); got != want {
+		r.Errorf("at %s: %q, want %q", place, got, want)
+	}
+}
+
+// A binding is found where its target is: in the thread that was made for it, in the
+// chat that it moved to; over restarts, and when it doesn't work.
+func TestBindingsAreFoundWhereTheyAre(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, adaptertest.Options{})
+		r.form.OwnThread = true
+		r.start()
+		r.begin("pb_1", "one")
+		b := r.bind("pb_1", "a:-1", adapters.ViewStream)
+		r.wantAt("a:-1", "") // its thread isn't made yet, and the chat itself isn't its place
+		r.print("pb_1", "hello")
+		r.pass(time.Minute)
+		thread := "a:-1/" + r.platforms["a"].Threads("-1", "one")[0]
+		r.wantAt(thread, "pb_1")
+		r.wantAt("a:-1", "")
+		r.stop()
+		r.start()
+		r.wantAt(thread, "pb_1")
+
+		r.must(r.hub.Rest(context.Background(), b.ID, true))
+		r.wantAt(thread, "pb_1 rests")
+		r.stop()
+		r.start()
+		r.wantAt(thread, "pb_1 rests")
+
+		r.platforms["a"].AddGroup("-100", true)
+		r.must(r.hub.ChatMoved(context.Background(), "a", "-1", "-100"))
+		moved := strings.Replace(thread, "-1", "-100", 1)
+		r.wantAt(moved, "pb_1 rests")
+		r.stop()
+		r.start()
+		r.wantAt(moved, "pb_1 rests")
+		if !r.hub.Uses("a", "-100") || r.hub.Uses("a", "-1") {
+			t.Error("the old chat is used, or the new one isn't")
+		}
+	})
+}
+
+// A binding that rests shows nothing; then it goes on where it was. A restart or a
+// rule doesn't wake it.
+func TestARestingBindingGoesOnWhereItWas(t *testing.T) {
+	for _, byRule := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, adaptertest.Options{})
+			to := adapters.Target{Adapter: "a", Chat: "-1"}
+			if byRule {
+				r.rules = []adapters.Rule{{Session: "*", To: to}}
+			}
+			r.start()
+			r.begin("pb_1", "one")
+			if !byRule {
+				r.bind("pb_1", "a:-1", adapters.ViewStream)
+			}
+			r.print("pb_1", "before")
+			r.pass(time.Minute)
+			b := r.hub.At(to)[0]
+			r.must(r.hub.Rest(context.Background(), b.ID, true))
+			r.must(r.hub.Rest(context.Background(), b.ID, true))
+			r.print("pb_1", "meanwhile")
+			r.pass(time.Minute)
+			r.wantShown("before")
+			r.stop()
+			r.start()
+			if byRule {
+				r.must(r.reload([]adapters.Rule{{Session: "*", To: to, Input: true}}))
+			}
+			r.print("pb_1", "still")
+			r.pass(time.Minute)
+			r.wantShown("before")
+			r.must(r.hub.Rest(context.Background(), b.ID, false))
+			r.print("pb_1", "after")
+			r.pass(time.Minute)
+			if got := r.shown(); strings.Join(strings.FieldsFunc(got, func(c rune) bool { return strings.ContainsRune(" |\n", c) }), " ") != "before meanwhile still after" {
+				t.Errorf("the chat shows %q", got)
+			}
+		})
+	}
+}
+
+// What a chat shows goes on in the one it moved to, without a call to the old one.
+func TestAMirrorFollowsItsChat(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, adaptertest.Options{})
+		r.start()
+		r.begin("pb_1", "one")
+		r.bind("pb_1", "a:-1", adapters.ViewStream)
+		r.print("pb_1", "before")
+		r.pass(time.Minute)
+		r.platforms["a"].AddGroup("-100", true)
+		r.platforms["a"].Migrate("-1", "-100")
+		r.must(r.hub.ChatMoved(context.Background(), "a", "-1", "-100"))
+		r.print("pb_1", "after")
+		r.pass(time.Minute)
+		if n := len(r.platforms["a"].Refusals(adaptertest.Upgraded)); n != 0 {
+			t.Errorf("%d calls went to the old chat", n)
+		}
+		var seen []string
+		for _, m := range r.platforms["a"].Seen("-100", "") {
+			seen = append(seen, m.Text)
+		}
+		if got := strings.Join(seen, "\n"); got != "before\nafter" {
+			t.Errorf("the new chat shows %q", got)
+		}
+	})
+}
+
+func TestALostChatDisablesItsBindings(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, adaptertest.Options{})
+		r.start()
+		r.begin("pb_1", "one")
+		r.bind("pb_1", "a:-1", adapters.ViewStream)
+		r.bind("pb_1", "a:-2", adapters.ViewStream)
+		for range 2 {
+			r.must(r.hub.ChatLost(context.Background(), "a", "-1", "the bot was removed"))
+		}
+		r.wantAt("a:-1", "pb_1 the bot was removed")
+		r.wantAt("a:-2", "pb_1")
+		if len(r.disabled) != 1 {
+			t.Errorf("%d were told as disabled, want 1", len(r.disabled))
+		}
+		r.print("pb_1", "lines")
+		r.pass(time.Minute)
+		r.wantShown("")
+		r.bind("pb_1", "a:-1", adapters.ViewStream) // the bot is back
+		r.pass(time.Minute)
+		r.wantShown("lines")
+	})
+}

@@ -1,0 +1,242 @@
+package inbound
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters"
+)
+
+// Role is what a person may do. A person can have several.
+type Role string
+
+// The roles. Admin includes all; operator and approver each include viewer.
+const (
+	Viewer   Role = "viewer"   // sees
+	Operator Role = "operator" // types, and begins and ends sessions
+	Approver Role = "approver" // answers prompts
+	Admin    Role = "admin"    // gives access to others
+)
+
+// ParseRole reads a role's name; "" is Operator.
+func ParseRole(s string) (Role, error) {
+	switch r := Role(s); r {
+	case "":
+		return Operator, nil
+	case Viewer, Operator, Approver, Admin:
+		return r, nil
+	default:
+		return "", fmt.Errorf("read role %q: there are viewer, operator, approver and admin", s)
+	}
+}
+
+// Roles are all that one person has. The zero value is a stranger's.
+type Roles map[Role]bool
+
+// Has says whether they include a role.
+func (r Roles) Has(want Role) bool {
+	switch {
+	case r[want], r[Admin]:
+		return true
+	case want == Viewer:
+		return r[Operator] || r[Approver]
+	default:
+		return false
+	}
+}
+
+// Access is who has access by configuration.
+type Access struct {
+	Roles map[string]Roles  // by Person.ID
+	Names map[string]string // what people are called over platforms, by Person.ID
+	// Chats are the groups and channels where people may talk to the bot, without
+	// threads. Its private chats with people who have access need no entry.
+	Chats []adapters.Target
+}
+
+// Grant is what a person was given by a pairing code.
+type Grant struct {
+	Person string // Person.ID
+	Name   string // as the platform showed it then
+	Role   Role
+	By     string // who made the code
+	At     time.Time
+}
+
+// AccessStore keeps what pairing gave.
+type AccessStore interface {
+	Grants(ctx context.Context) ([]Grant, error)
+	// DropGrants takes all back that a person was given.
+	DropGrants(ctx context.Context, person string) error
+	// Chats are those that were paired or adopted, without threads.
+	Chats(ctx context.Context) ([]adapters.Target, error)
+	PutChat(ctx context.Context, chat adapters.Target, by string, at time.Time) error
+	// PutCode keeps a pairing code and drops those that have expired. If there are
+	// most already it's an error that wraps sessions.ErrConflict.
+	PutCode(ctx context.Context, c Code, most int) error
+	// UseCode uses a code up, and keeps what it gives; see CodeUse. Of many at a time
+	// one is given it. The same CodeUse.Key is given it again. The error is
+	// sessions.ErrUnknown if there's no such code, or not any more.
+	UseCode(ctx context.Context, hash string, u CodeUse) (Code, error)
+}
+
+// access knows who may do something, and where.
+type access struct {
+	strange *strangers
+	tries   tries
+
+	mu      sync.RWMutex // guards what's below; never held during I/O
+	config  Access
+	granted map[string]Roles
+	chats   map[adapters.Target]bool // paired or adopted
+}
+
+func newAccess(opt Options) *access {
+	return &access{config: opt.Access, strange: newStrangers(), granted: map[string]Roles{}, chats: map[adapters.Target]bool{}}
+}
+
+// load reads what pairing gave.
+func (a *access) load(ctx context.Context, s AccessStore) error {
+	grants, err := s.Grants(ctx)
+	if err != nil {
+		return fmt.Errorf("load access: %w", err)
+	}
+	chats, err := s.Chats(ctx)
+	if err != nil {
+		return fmt.Errorf("load access: %w", err)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.granted, a.chats = map[string]Roles{}, map[adapters.Target]bool{}
+	for _, g := range grants {
+		a.grant(g.Person, g.Role)
+	}
+	for _, c := range chats {
+		a.chats[c] = true
+	}
+	return nil
+}
+
+// grant takes a role into account. mu is held.
+func (a *access) grant(person string, role Role) {
+	if a.granted[person] == nil {
+		a.granted[person] = Roles{}
+	}
+	a.granted[person][role] = true
+}
+
+// roles are all that a person has.
+func (a *access) roles(person string) Roles {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	out := maps.Clone(a.config.Roles[person])
+	for r := range a.granted[person] {
+		if out == nil {
+			out = Roles{}
+		}
+		out[r] = true
+	}
+	return out
+}
+
+// name is what a person is called in chats.
+func (a *access) name(p Person) string {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	switch known := a.config.Names[p.ID]; {
+	case known != "":
+		return known
+	case p.Name != "":
+		return p.Name
+	default:
+		return p.ID
+	}
+}
+
+func chatOf(place adapters.Target) adapters.Target {
+	return adapters.Target{Adapter: place.Adapter, Chat: place.Chat}
+}
+
+// knows says whether a chat was configured, paired or adopted.
+func (a *access) knows(chat adapters.Target) bool {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	if a.chats[chatOf(chat)] {
+		return true
+	}
+	for _, c := range a.config.Chats {
+		if c == chatOf(chat) {
+			return true
+		}
+	}
+	return false
+}
+
+// SetAccess replaces what the configuration says about access.
+func (in *Inbound) SetAccess(to Access) {
+	in.access.mu.Lock()
+	defer in.access.mu.Unlock()
+	in.access.config = to
+}
+
+// Revoke takes back what pairing gave to a person. What the configuration gives
+// stays.
+func (in *Inbound) Revoke(ctx context.Context, person string) error {
+	if err := in.opt.Store.DropGrants(ctx, person); err != nil {
+		return fmt.Errorf("take back the access of %s: %w", person, err)
+	}
+	in.access.mu.Lock()
+	defer in.access.mu.Unlock()
+	delete(in.access.granted, person)
+	return nil
+}
+
+// Knows says whether people may talk to the bot in a chat because the
+// configuration, a pairing or an adoption says so.
+func (in *Inbound) Knows(chat adapters.Target) bool { return in.access.knows(chat) }
+
+// adopt makes a chat one where people with access may talk to the bot.
+func (in *Inbound) adopt(ctx context.Context, chat adapters.Target, by string) error {
+	chat = chatOf(chat)
+	if err := in.opt.Store.PutChat(ctx, chat, by, time.Now()); err != nil {
+		return fmt.Errorf("adopt chat %s: %w", chat, err)
+	}
+	in.access.mu.Lock()
+	defer in.access.mu.Unlock()
+	in.access.chats[chat] = true
+	return nil
+}
+
+// admit says whether an event is looked at, and what its person may do. It's the
+// one place where that's decided. Whoever isn't let in gets no answer.
+func (in *Inbound) admit(ctx context.Context, ev Event) (Roles, bool, error) {
+	paired, err := in.tryCode(ctx, ev)
+	if err != nil || paired {
+		return nil, false, err
+	}
+	roles := in.access.roles(ev.Person.ID)
+	if ev.Person.ID == "" || !roles.Has(Viewer) {
+		in.stranger(ev, "nobody named this person")
+		return nil, false, nil
+	}
+	if ev.Private || in.access.knows(ev.Place) || in.opt.Hub.Uses(ev.Place.Adapter, ev.Place.Chat) {
+		return roles, true, nil
+	}
+	// A known person brought the bot to a chat that nobody named.
+	if said, ok := ev.Action.(Said); ok && roles.Has(Admin) {
+		if name, _, ok := readCommand(said.Text); ok && name == "bind" {
+			return roles, true, nil // which adopts it
+		}
+	}
+	in.stranger(ev, "nobody named this chat")
+	return nil, false, nil
+}
+
+// MayBind says whether a chat may mirror sessions: one that's known, or a private
+// one of a person who has access.
+func (in *Inbound) MayBind(chat adapters.Target) bool {
+	return in != nil && (in.Knows(chat) || in.access.roles(chat.Adapter+":"+chat.Chat).Has(Viewer))
+}

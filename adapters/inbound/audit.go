@@ -1,0 +1,96 @@
+package inbound
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// Entry is one input in the audit log: who did what, where and when, and what
+// became of it. It holds no text: what's typed is in its receipt, which goes when
+// receipts do. The hash tells whether a text that somebody shows is the one.
+type Entry struct {
+	Key    string // Event.Key
+	At     time.Time
+	Place  adapters.Target
+	Person string // Person.ID
+	Name   string // as the platform showed it then
+	// Kind is text, edit, file, command, button or pair.
+	Kind string
+	// What is the command's name, the button's Do, the role that a code gave; "" for
+	// texts.
+	What    string
+	Session sessions.ID // "": none
+	Bytes   int         // of the text; of arguments for a command
+	Hash    string      // the first 16 hexadecimal digits of the text's SHA-256; "": no text
+	// Outcome is what became of it, in a word or two, or the id of its receipt. "": it
+	// was begun, and not finished.
+	Outcome string
+}
+
+// AuditStore keeps the audit log: the newest 100,000 entries.
+type AuditStore interface {
+	// BeginEntry adds an entry, unless there's one of its key, and returns the one
+	// that was there before; nil: none.
+	BeginEntry(ctx context.Context, e Entry) (*Entry, error)
+	// EndEntry fills in what became of an input: What, Session, Outcome.
+	EndEntry(ctx context.Context, e Entry) error
+	// Entries returns the newest, the newest first.
+	Entries(ctx context.Context, limit int) ([]Entry, error)
+}
+
+// done is what became of an event.
+type done struct {
+	what    string
+	session sessions.ID
+	outcome string // "": nothing yet, it's to be tried again
+}
+
+func refused(why string) done { return done{outcome: why} }
+
+// entryOf is an event as the audit log begins it.
+func entryOf(ev Event) Entry {
+	e := Entry{Key: ev.Key, At: time.Now(), Place: ev.Place, Person: ev.Person.ID, Name: ev.Person.Name}
+	text := ""
+	switch a := ev.Action.(type) {
+	case Said:
+		text, e.Kind = a.Text, "text"
+		if name, _, ok := readCommand(a.Text); ok {
+			e.Kind, e.What = "command", name
+		}
+		if len(a.Files) > 0 {
+			e.Kind = "file"
+		}
+		if name, _, ok := readCommand(a.Text); ok && name == "pair" {
+			text = "" // a hash of a code would give it away
+		}
+	case Edited:
+		text, e.Kind = a.Text, "edit"
+	case Pressed:
+		e.Kind = "button"
+	}
+	e.Bytes = len(text)
+	if text != "" {
+		sum := sha256.Sum256([]byte(text))
+		e.Hash = hex.EncodeToString(sum[:8])
+	}
+	return e
+}
+
+// record writes a whole entry at once. It's for what has happened: that it can't be
+// written is logged and changes nothing.
+func (in *Inbound) record(ctx context.Context, ev Event, as Entry) {
+	e := entryOf(ev)
+	e.Kind, e.What, e.Outcome = as.Kind, as.What, as.Outcome
+	_, err := in.opt.Store.BeginEntry(ctx, e)
+	if err == nil {
+		err = in.opt.Store.EndEntry(ctx, e)
+	}
+	if err != nil {
+		in.log.Error("write the audit log", "key", ev.Key, "kind", e.Kind, "err", err)
+	}
+}

@@ -1,0 +1,194 @@
+package inbound
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// bindCommand has the place mirror a session, or do it in another way.
+func bindCommand() command {
+	return command{
+		CommandInfo: CommandInfo{Name: "bind", Args: "SESSION [stream|final|screen] [input on|off]", Help: "Have this place mirror a session"},
+		role:        Operator,
+		repeat:      true,
+		run:         bind,
+	}
+}
+
+// unbindCommand takes that back.
+func unbindCommand() command {
+	return command{
+		CommandInfo: CommandInfo{Name: "unbind", Args: "[SESSION]", Help: "Have this place mirror a session no longer"},
+		role:        Operator,
+		session:     true,
+		run:         unbind,
+	}
+}
+
+func bind(a *ask) error {
+	words := strings.Fields(a.args)
+	if a.session.ID == "" && len(words) > 0 {
+		if s, err := a.in.opt.Sessions.Get(words[0]); err == nil {
+			a.session, words = s, words[1:]
+		}
+	}
+	how, err := readBind(words, a.session.ID != "")
+	if err != nil {
+		return err
+	}
+	here := a.in.opt.Hub.At(a.event.Place)
+	if a.session.ID == "" {
+		switch {
+		case len(here) == 1:
+			if a.session, err = a.in.opt.Sessions.Get(string(here[0].Session)); err != nil {
+				return err
+			}
+		case len(here) > 1:
+			return a.which("Which session?", a.in.sessionsAt(a.event.Place, func(adapters.Binding) bool { return true }), a.bindOffer())
+		default:
+			return a.anySession()
+		}
+	}
+	return a.bind(how)
+}
+
+// bindOffer is what choosing a session for this command does.
+func (a *ask) bindOffer() offer {
+	return offer{Do: "command", Args: "bind " + a.args, Person: a.event.Person.ID, Single: true, Group: "which " + a.event.Key}
+}
+
+// anySession asks which of all sessions.
+func (a *ask) anySession() error {
+	living := slices.DeleteFunc(a.in.opt.Sessions.List(), func(s sessions.Session) bool { return s.State == sessions.StateEnded })
+	if len(living) == 0 {
+		return errors.New("there's no session; /new begins one")
+	}
+	return a.which("Which session should be mirrored here?", living, a.bindOffer())
+}
+
+// binding is how somebody wants a binding to be; nil: as it is, or as usual.
+type binding struct {
+	view  adapters.View // "": as it is
+	input *bool
+}
+
+// readBind reads what's written behind the session; named says whether there was one.
+func readBind(words []string, named bool) (b binding, err error) {
+	for i := 0; i < len(words); i++ {
+		word := strings.ToLower(words[i])
+		switch {
+		case word == "input" && i+1 < len(words) && slices.Contains([]string{"on", "off"}, strings.ToLower(words[i+1])):
+			i++
+			on := strings.EqualFold(words[i], "on")
+			b.input = &on
+		case word == "input":
+			return b, errors.New("write input on or input off")
+		default:
+			v, err := adapters.ParseView(word)
+			if err != nil && i == 0 && !named {
+				return b, fmt.Errorf("there's no session %s, and no view of that name; /sessions shows the sessions, the views are stream, final and screen",
+					shortened(words[i], 60))
+			}
+			if err != nil {
+				return b, fmt.Errorf("write it as /bind SESSION stream input on; the views are stream, final and screen, and %s is none", shortened(words[i], 60))
+			}
+			b.view = v
+		}
+	}
+	return b, nil
+}
+
+// bind has the place mirror the session. A chat that nobody named becomes known.
+func (a *ask) bind(how binding) error {
+	to, view, input := a.event.Place, adapters.ViewStream, true
+	was, ok := a.boundHere()
+	if ok {
+		// Its target isn't this place if a thread was made for it.
+		to, view, input = was.Binding.Target, was.Binding.View, was.Binding.Input
+		if how == (binding{}) {
+			input = true // who says nothing wants it to work
+		}
+	}
+	if how.view != "" {
+		view = how.view
+	}
+	if how.input != nil {
+		input = *how.input
+	}
+	b, err := a.in.opt.Hub.Bind(a.ctx, a.session.ID, to, view, input)
+	if err != nil {
+		return err
+	}
+	if was.Binding.Resting && was.Target.Thread != "" {
+		if err := a.in.opt.Hub.Reopen(was.Target); err != nil {
+			return err
+		}
+	}
+	if !a.event.Private && !a.in.access.knows(a.event.Place) && a.roles.Has(Admin) {
+		if err := a.in.adopt(a.ctx, a.event.Place, a.event.Person.ID); err != nil {
+			return err
+		}
+	}
+	text := bold(a.session.Name) + " is mirrored here: " + shows(b.View)
+	if a.event.Place.Thread == "" && a.in.opt.Hub.Shape(a.event.Place).OwnThread {
+		text = bold(a.session.Name) + " gets a topic of its own: " + shows(b.View)
+	}
+	if b.Input {
+		text += " What's written there is typed."
+	} else {
+		text += " What's written there isn't typed."
+	}
+	return a.replace(text)
+}
+
+// boundHere is the session's binding that was asked for in this place, or that's here
+// now.
+func (a *ask) boundHere() (adapters.BindingStatus, bool) {
+	for _, st := range a.in.opt.Hub.Status(a.session.ID) {
+		if !st.Binding.Unbound && (st.Binding.Target == a.event.Place || st.Target == a.event.Place) {
+			return st, true
+		}
+	}
+	return adapters.BindingStatus{}, false
+}
+
+// shows is what a view shows, as a sentence's end.
+func shows(v adapters.View) string {
+	switch v {
+	case adapters.ViewFinal:
+		return "each turn when it has ended."
+	case adapters.ViewScreen:
+		return "the screen, in one message."
+	case adapters.ViewStream:
+	}
+	return "lines as they come."
+}
+
+func unbind(a *ask) error {
+	if err := a.nothingElse(); err != nil {
+		return err
+	}
+	b, err := a.bindingHere()
+	if err != nil {
+		return err
+	}
+	if err := a.in.opt.Hub.Unbind(a.ctx, b.ID); err != nil {
+		return err
+	}
+	return a.replace(bold(a.session.Name) + " isn't mirrored here any more; it goes on. /bind takes it up again.")
+}
+
+// bindingHere is the binding of the session and this place.
+func (a *ask) bindingHere() (adapters.Binding, error) {
+	for _, b := range a.in.opt.Hub.At(a.event.Place) {
+		if b.Session == a.session.ID {
+			return b, nil
+		}
+	}
+	return adapters.Binding{}, fmt.Errorf("this place doesn't mirror %s; /bind changes that", a.session.Name)
+}

@@ -1,0 +1,245 @@
+package inbound
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/panebridge/panebridge/adapters"
+)
+
+const (
+	recentFolders  = 5      // that are offered at first
+	foldersPerPage = 10     // of those within a folder
+	readFolders    = 10_000 // names in a folder that are looked at
+	maxLabel       = 36     // runes of a button's label
+	agentsInRow    = 3
+)
+
+// choice is where somebody is in choosing a folder for a session.
+type choice struct {
+	Agent string `json:"agent"`
+	// Path is the folder that's open, below Inbound.folders; of "begin" the absolute
+	// one that was chosen.
+	Path   string `json:"path,omitempty"`
+	Page   int    `json:"page,omitempty"` // from 0
+	Inside bool   `json:"inside,omitempty"`
+	Asked  string `json:"asked"` // key of the event that began it: one session comes of it
+}
+
+// offerFolders shows the folders that sessions were begun in lately.
+func (a *ask) offerFolders(c choice) error {
+	rows, err := a.agentRows(c)
+	if err != nil {
+		return err
+	}
+	for _, path := range a.in.recent() {
+		b, err := a.chosen(a.in.shown(path), c, path)
+		if err != nil {
+			return err
+		}
+		rows = append(rows, []adapters.Button{b})
+	}
+	all := c
+	all.Inside = true
+	b, err := a.folder("Other folders …", all)
+	if err != nil {
+		return err
+	}
+	return a.replace("Where should "+bold(c.Agent)+" work?", append(rows, []adapters.Button{b})...)
+}
+
+// recent are the folders of the newest sessions that are still there.
+func (in *Inbound) recent() []string {
+	var out []string
+	for _, s := range in.newest() {
+		if len(out) < recentFolders && s.Cwd != "" && !slices.Contains(out, s.Cwd) && isFolder(s.Cwd) {
+			out = append(out, s.Cwd)
+		}
+	}
+	return out
+}
+
+// agentRows are buttons for the agents that aren't chosen.
+func (a *ask) agentRows(c choice) ([][]adapters.Button, error) {
+	var all []adapters.Button
+	for _, name := range a.in.agents() {
+		if name == c.Agent {
+			continue
+		}
+		other := c
+		other.Agent = name
+		b, err := a.folder(name, other)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, b)
+	}
+	return slices.Collect(slices.Chunk(all, agentsInRow)), nil
+}
+
+// folder is a button that goes on choosing.
+func (a *ask) folder(label string, c choice) (adapters.Button, error) {
+	return a.choice("folder", label, c)
+}
+
+// chosen is a button that begins a session.
+func (a *ask) chosen(label string, c choice, path string) (adapters.Button, error) {
+	return a.choice("begin", label, choice{Agent: c.Agent, Path: path, Asked: c.Asked})
+}
+
+func (a *ask) choice(do, label string, c choice) (adapters.Button, error) {
+	args, err := json.Marshal(c)
+	if err != nil {
+		return adapters.Button{}, fmt.Errorf("keep a choice: %w", err)
+	}
+	return a.offer(ended(label, maxLabel), offer{
+		Do: do, Args: string(args), Role: Operator, Person: a.event.Person.ID, Single: do == "begin", Group: "new " + c.Asked,
+	})
+}
+
+// ended cuts a text to so many runes at its beginning: the end of a path says more.
+func ended(text string, runes int) string {
+	r := []rune(text)
+	if len(r) <= runes {
+		return text
+	}
+	return "…" + string(r[len(r)-runes+1:])
+}
+
+// browse shows the folders within one.
+func browse(a *ask) error {
+	c, err := a.readChoice()
+	if err != nil {
+		return err
+	}
+	if !c.Inside {
+		return a.offerFolders(c)
+	}
+	names, err := a.in.within(c.Path)
+	if err != nil {
+		return err
+	}
+	pages := max((len(names)+foldersPerPage-1)/foldersPerPage, 1)
+	c.Page = min(max(c.Page, 0), pages-1)
+	rows, err := a.agentRows(c)
+	if err != nil {
+		return err
+	}
+	full := filepath.Join(a.in.folders(), c.Path)
+	here, err := a.chosen("✓ "+a.in.shown(full), c, full)
+	if err != nil {
+		return err
+	}
+	rows = append(rows, []adapters.Button{here})
+	first := c.Page * foldersPerPage
+	var inside []adapters.Button
+	for _, name := range names[first:min(first+foldersPerPage, len(names))] {
+		next := choice{Agent: c.Agent, Path: filepath.Join(c.Path, name), Inside: true, Asked: c.Asked}
+		b, err := a.folder(name, next)
+		if err != nil {
+			return err
+		}
+		inside = append(inside, b)
+	}
+	rows = append(rows, slices.Collect(slices.Chunk(inside, 2))...)
+	turn, err := a.turning(c, pages)
+	if err != nil {
+		return err
+	}
+	text := "In " + plain(a.in.shown(full))
+	if pages > 1 {
+		text += fmt.Sprintf(", page %d of %d", c.Page+1, pages)
+	}
+	return a.replace(text+". Where should "+bold(c.Agent)+" work?", append(rows, turn)...)
+}
+
+// turning is the row of buttons that leads elsewhere.
+func (a *ask) turning(c choice, pages int) ([]adapters.Button, error) {
+	var row []adapters.Button
+	add := func(label string, to choice) error {
+		b, err := a.folder(label, to)
+		row = append(row, b)
+		return err
+	}
+	var errs []error
+	if c.Page > 0 {
+		to := c
+		to.Page--
+		errs = append(errs, add("‹ Back", to))
+	}
+	up := choice{Agent: c.Agent, Asked: c.Asked}
+	if c.Path != "" {
+		up.Inside = true
+		if up.Path = filepath.Dir(c.Path); up.Path == "." {
+			up.Path = ""
+		}
+	}
+	errs = append(errs, add("↑ Up", up))
+	if c.Page < pages-1 {
+		to := c
+		to.Page++
+		errs = append(errs, add("More ›", to))
+	}
+	return row, errors.Join(errs...)
+}
+
+func (a *ask) readChoice() (c choice, err error) {
+	if err := json.Unmarshal([]byte(a.offered.Args), &c); err != nil {
+		return c, fmt.Errorf("read a choice: %w", err)
+	}
+	return c, nil
+}
+
+// within are the names of the folders in one below Inbound.folders, sorted. Hidden
+// ones and links aren't among them, nor those whose names can't be shown.
+func (in *Inbound) within(path string) (names []string, err error) {
+	root, err := os.OpenRoot(in.folders())
+	if err != nil {
+		return nil, errors.New("there's no folder " + in.shown(in.folders()))
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	if path == "" {
+		path = "."
+	}
+	f, err := root.Open(path)
+	if err != nil {
+		return nil, errors.New("there's no folder " + path + " any more, or it isn't one that panebridge may read")
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	entries, err := f.ReadDir(readFolders)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("read folder %s: %w", path, err)
+	}
+	for _, e := range entries {
+		if name := e.Name(); e.IsDir() && !strings.HasPrefix(name, ".") && shownAsIs(name) && len(path)+len(name) < maxOfferArgs/8 {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// beginChosen begins a session in the folder that was chosen.
+func beginChosen(a *ask) error {
+	c, err := a.readChoice()
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(a.in.agents(), c.Agent) {
+		return fmt.Errorf("the agent %s isn't in the configuration any more", c.Agent)
+	}
+	return a.begin(c.Agent, c.Path)
+}
+
+// shownAsIs says whether a name can be shown without hiding anything.
+func shownAsIs(name string) bool {
+	return utf8.ValidString(name) && !strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) })
+}

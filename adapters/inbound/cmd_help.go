@@ -1,0 +1,40 @@
+package inbound
+
+import (
+	"fmt"
+	"strings"
+)
+
+// helpCommand lists what a person can ask for.
+func helpCommand() command {
+	return command{
+		CommandInfo: CommandInfo{Name: "help", Help: "What you can do here"},
+		role:        Viewer,
+		repeat:      true,
+		run: func(a *ask) error {
+			var b strings.Builder
+			others := false
+			for _, c := range commands() {
+				if !a.roles.Has(c.needs(a.event)) {
+					others = true
+					continue
+				}
+				fmt.Fprintf(&b, "/%s", c.Name)
+				if c.Args != "" {
+					fmt.Fprintf(&b, " %s", plain(c.Args))
+				}
+				fmt.Fprintf(&b, ": %s\n\n", plain(c.Help))
+			}
+			b.WriteString("Where a place mirrors several sessions, or none, write the session's name behind the command.\n\n")
+			if a.roles.Has(Operator) {
+				b.WriteString("Anything else is typed into the session of this place. 👍 on it: submitted; 🤔: typed, but nobody saw it taken. //x passes /x on.")
+			} else {
+				b.WriteString("What you write here isn't typed: that takes the role operator.")
+			}
+			if others {
+				b.WriteString("\n\nThere are other commands, for other roles.")
+			}
+			return a.reply(b.String())
+		},
+	}
+}

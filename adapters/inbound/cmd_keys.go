@@ -1,0 +1,151 @@
+package inbound
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// key is one of the keyboard.
+type key struct {
+	label string
+	name  string // tmux's
+}
+
+// keyboard are its rows.
+var keyboard = [][]key{ //nolint:gochecknoglobals // a constant table
+	{{"Esc", "Escape"}, {"↑", "Up"}, {"Tab", "Tab"}, {"⇧Tab", "BTab"}},
+	{{"←", "Left"}, {"↓", "Down"}, {"→", "Right"}, {"Enter", "Enter"}},
+	{{"1", "1"}, {"2", "2"}, {"3", "3"}, {"4", "4"}, {"5", "5"}},
+	{{"6", "6"}, {"7", "7"}, {"8", "8"}, {"9", "9"}, {"0", "0"}},
+	{{"Ctrl-C", "C-c"}},
+}
+
+// otherNames are what people call keys, beside tmux's names.
+var otherNames = map[string]string{ //nolint:gochecknoglobals // a constant table
+	"esc": "Escape", "escape": "Escape", "return": "Enter", "enter": "Enter", "tab": "Tab", "shift-tab": "BTab", "s-tab": "BTab",
+	"backspace": "BSpace", "space": "Space", "up": "Up", "down": "Down", "left": "Left", "right": "Right", "home": "Home", "end": "End",
+	"pageup": "PageUp", "pagedown": "PageDown", "delete": "Delete",
+}
+
+const (
+	maxKeys     = 20 // that are typed in one command
+	keyboardRow = 12 // rows of the screen beside the keyboard
+)
+
+// keysCommand shows a keyboard, or presses keys by their names.
+func keysCommand() command {
+	return command{
+		CommandInfo: CommandInfo{Name: "keys", Args: "[Up Enter C-c …]", Help: "A keyboard, or press keys by their names"},
+		role:        Operator,
+		session:     true,
+		run: func(a *ask) error {
+			if a.args == "" {
+				return a.showKeyboard()
+			}
+			keys, err := readKeys(a.args)
+			if err != nil {
+				return err
+			}
+			return a.pressAndSay(keys)
+		},
+	}
+}
+
+func readKeys(text string) ([]string, error) {
+	words := strings.Fields(text)
+	if len(words) > maxKeys {
+		return nil, fmt.Errorf("at most %d keys at a time, these are %d", maxKeys, len(words))
+	}
+	for i, w := range words {
+		lower := strings.ToLower(w)
+		if name, ok := otherNames[lower]; ok {
+			words[i] = name
+		} else if rest, ok := strings.CutPrefix(lower, "ctrl-"); ok {
+			words[i] = "C-" + rest
+		}
+	}
+	return words, nil
+}
+
+// press presses keys in the session. What may answer an open question takes the role
+// of those who answer questions.
+func (a *ask) press(keys []string) error {
+	harmless := !slices.ContainsFunc(keys, func(k string) bool { return k != "Escape" && k != "C-c" })
+	if a.session.State == sessions.StateWaiting && !harmless && !a.roles.Has(Approver) {
+		return errors.New("a question is on the screen: answering it takes the role approver; /esc and /stop can be used")
+	}
+	if err := a.in.opt.Sessions.Keys(a.ctx, a.session.ID, keys, a.event.Person.ID); err != nil {
+		return err
+	}
+	a.in.opt.Hub.Focus(a.session.ID)
+	return nil
+}
+
+func (a *ask) pressAndSay(keys []string) error {
+	if err := a.press(keys); err != nil {
+		return err
+	}
+	return a.replace("Pressed " + plain(strings.Join(keys, " ")) + " in " + bold(a.session.Name) + ".")
+}
+
+// showKeyboard replies with a keyboard, below the last rows of the screen.
+func (a *ask) showKeyboard() error {
+	var rows [][]adapters.Button
+	for _, keys := range keyboard {
+		var row []adapters.Button
+		for _, k := range keys {
+			b, err := a.offer(k.label, offer{Do: "key", Session: a.session.ID, Args: k.name, Role: Operator})
+			if err != nil {
+				return err
+			}
+			row = append(row, b)
+		}
+		rows = append(rows, row)
+	}
+	look, err := a.offer("Look", offer{Do: "rows", Session: a.session.ID, Role: Viewer})
+	if err != nil {
+		return err
+	}
+	last := len(rows) - 1
+	rows[last] = append(rows[last], look)
+	return a.reply(a.lastRows(), rows...)
+}
+
+// pressKey presses the key of a button.
+func pressKey(a *ask) error {
+	if err := a.press([]string{a.args}); err != nil {
+		return err
+	}
+	for _, row := range keyboard {
+		for _, k := range row {
+			if k.name == a.args {
+				return a.answer(k.label)
+			}
+		}
+	}
+	return nil
+}
+
+// showRows says what's on the screen now, in a message of its own: the keyboard stays
+// where it is.
+func showRows(a *ask) error {
+	return a.post(adapters.Post{Key: "rows " + a.event.Message, Text: a.lastRows()})
+}
+
+// lastRows are the last of the screen that aren't empty.
+func (a *ask) lastRows() string {
+	rows, err := a.rows()
+	if err != nil {
+		return plain(sentence(err))
+	}
+	if len(rows) > keyboardRow {
+		rows = rows[len(rows)-keyboardRow:]
+	}
+	return bold(a.session.Name) + " " + clock(time.Now()) + "\n\n" + code(strings.Join(rows, "\n"))
+}

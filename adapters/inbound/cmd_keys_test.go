@@ -1,0 +1,89 @@
+package inbound_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
+func (w *world) wantKeys(want ...string) {
+	w.Helper()
+	w.panes.mu.Lock()
+	defer w.panes.mu.Unlock()
+	if !slices.Equal(w.panes.keys, want) {
+		w.Errorf("keys %q, want %q", w.panes.keys, want)
+	}
+	w.panes.keys = nil
+}
+
+func TestTheKeyboardPressesKeys(t *testing.T) {
+	inChat(t, func(w *world, _ sessions.ID) {
+		w.say(ann, "/keys")
+		posts := w.hub.take()
+		w.restart()
+		for _, c := range []struct{ label, key string }{
+			{"Esc", "Escape"}, {"↑", "Up"}, {"↓", "Down"}, {"←", "Left"}, {"→", "Right"}, {"Tab", "Tab"}, {"⇧Tab", "BTab"}, {"Ctrl-C", "C-c"}, {"1", "1"}, {"0", "0"},
+		} {
+			for range 2 { // a key isn't used up
+				w.press(dora, w.button(posts, c.label))
+				w.wantAnswer(c.label)
+				w.wantKeys(c.key)
+			}
+		}
+		w.press(ann, w.button(posts, "Enter"))
+		w.wantAnswer("Enter")
+		w.press(bob, w.button(posts, "1"))
+		w.wantAnswer("takes the role operator")
+		w.press(evil, w.button(posts, "1"))
+		w.wantKeys()
+		w.wantPosts()
+		w.press(bob, w.button(posts, "Look"))
+		w.wantPosts("red")
+		if err := w.manager.Close(w.Context(), w.idOf("agent")); err != nil {
+			w.Fatal(err)
+		}
+		w.chat.take()
+		w.press(ann, w.button(posts, "1"))
+		w.wantAnswer("has ended")
+		w.wantKeys()
+	})
+}
+
+// Keys answer questions, which takes more than typing; what says no doesn't.
+func TestKeysThatMayAnswerAQuestionAreForApprovers(t *testing.T) {
+	inChat(t, func(w *world, id sessions.ID) {
+		w.say(ann, "/keys")
+		posts := w.hub.take()
+		w.state(id, sessions.StateWaiting)
+		for _, label := range []string{"1", "Enter", "↓", "Tab", "⇧Tab"} {
+			w.press(ann, w.button(posts, label))
+			w.wantAnswer("takes the role approver")
+		}
+		w.wantSaid(w.ask(ann, "/keys Escape 1"), "takes the role approver")
+		w.wantKeys()
+		w.press(ann, w.button(posts, "Esc"))
+		w.press(ann, w.button(posts, "Ctrl-C"))
+		w.wantSaid(w.ask(ann, "/esc"), "Pressed Escape")
+		w.wantKeys("Escape", "C-c", "Escape")
+		w.press(dora, w.button(posts, "1"))
+		w.press(cleo, w.button(posts, "2"))
+		w.wantKeys("1", "2")
+	})
+}
+
+func TestEachAgentIsInterruptedInItsWay(t *testing.T) {
+	inChat(t, func(w *world, _ sessions.ID) {
+		w.manager.SetAgents(map[string]sessions.Agent{"claude": {}, "my-Codex": {}, "gemini": {}, "opencode": {}, "vim": {}})
+		for agent, want := range map[string][]string{
+			"claude": {"Escape"}, "my-Codex": {"Escape"}, "gemini": {"Escape"}, "opencode": {"Escape", "Escape"}, "vim": {"C-c"}, "": {"C-c"},
+		} {
+			s, err := w.manager.New(w.Context(), sessions.NewRequest{Agent: agent, Cwd: w.dir, Name: "of-" + agent, Command: []string{"x"}})
+			if err != nil {
+				w.Fatal(err)
+			}
+			w.ask(ann, "/stop "+s.Name)
+			w.wantKeys(want...)
+		}
+	})
+}

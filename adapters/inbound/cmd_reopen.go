@@ -1,0 +1,86 @@
+package inbound
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// reopenCommand lets a mirror go on whose thread was closed.
+func reopenCommand() command {
+	return command{
+		CommandInfo: CommandInfo{Name: "reopen", Args: "[SESSION]", Help: "Let a mirror go on that rests because its topic was closed"},
+		role:        Operator,
+		repeat:      true,
+		run:         reopen,
+	}
+}
+
+func reopen(a *ask) error {
+	if a.session.ID == "" && a.args != "" {
+		s, err := a.in.opt.Sessions.Get(a.args)
+		if err != nil {
+			return errUnnamed
+		}
+		a.session = s
+	}
+	rest := a.resting()
+	switch {
+	case len(rest) == 0 && a.session.ID != "":
+		return fmt.Errorf("nothing of %s rests in this chat", a.session.Name)
+	case len(rest) == 0:
+		return errors.New("nothing rests here")
+	case len(rest) > 1 && a.session.ID == "":
+		return a.whichRests(rest)
+	}
+	for _, st := range rest {
+		if st.Target.Thread != "" {
+			if err := a.in.opt.Hub.Reopen(st.Target); err != nil {
+				return err
+			}
+		}
+		if err := a.in.opt.Hub.Rest(a.ctx, st.Binding.ID, false); err != nil {
+			return err
+		}
+	}
+	s, err := a.in.opt.Sessions.Get(string(rest[0].Binding.Session))
+	if err != nil {
+		return err
+	}
+	return a.replace(bold(s.Name) + " goes on where it was.")
+}
+
+// resting are the bindings that rest: in this thread, or, asked for outside of one, in
+// this chat; of a session that was named, anywhere in this chat.
+func (a *ask) resting() []adapters.BindingStatus {
+	var out []adapters.BindingStatus
+	place := a.event.Place
+	for _, st := range a.in.opt.Hub.Status(a.session.ID) {
+		if !st.Binding.Resting || st.Binding.Unbound || chatOf(st.Target) != chatOf(place) {
+			continue
+		}
+		if place.Thread != "" && a.session.ID == "" && st.Target != place {
+			continue
+		}
+		if s, err := a.in.opt.Sessions.Get(string(st.Binding.Session)); err == nil && s.State != sessions.StateEnded {
+			out = append(out, st)
+		}
+	}
+	return out
+}
+
+func (a *ask) whichRests(rest []adapters.BindingStatus) error {
+	var of []sessions.Session
+	for _, st := range rest {
+		s, err := a.in.opt.Sessions.Get(string(st.Binding.Session))
+		if err != nil {
+			return err
+		}
+		of = append(of, s)
+	}
+	return a.which("Which should go on?", of, offer{
+		Do: "command", Args: "reopen ", Person: a.event.Person.ID, Single: true, Group: "which " + a.event.Key,
+	})
+}

@@ -1,0 +1,135 @@
+package inbound
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/panebridge/panebridge/adapters"
+)
+
+// maxSent is the size in bytes of the largest file that's sent to a chat. It's in
+// memory while it waits.
+const maxSent = 20 << 20
+
+// sendCommand sends a file of the session's folder to the chat.
+func sendCommand() command {
+	return command{
+		CommandInfo: CommandInfo{Name: "send", Args: "FILE", Help: "Get a file from the session's folder"},
+		role:        Operator,
+		session:     true,
+		repeat:      true,
+		run: func(a *ask) error {
+			if a.args == "" {
+				return errors.New("write /send and the path of a file in the session's folder")
+			}
+			path, err := a.inSession(a.args)
+			if err != nil {
+				return err
+			}
+			data, err := a.read(path)
+			if err != nil {
+				return err
+			}
+			return a.post(adapters.Post{Text: plain(path), File: &adapters.File{Name: filepath.Base(path), Data: data}})
+		},
+	}
+}
+
+// inSession is the path of a file in the session's folder, below it.
+func (a *ask) inSession(text string) (string, error) {
+	cwd := a.session.Cwd
+	switch {
+	case len(text) > maxOfferArgs || !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl):
+		return "", errors.New("that isn't a file's path: write one line without control characters")
+	case !filepath.IsAbs(cwd):
+		return "", errors.New("nobody knows in which folder this session works; only sessions with a folder can send files")
+	}
+	path := filepath.Clean(text)
+	if filepath.IsAbs(path) {
+		rel, err := filepath.Rel(cwd, path)
+		if err != nil {
+			return "", fmt.Errorf("find %s: %w", path, err)
+		}
+		path = rel
+	}
+	if !filepath.IsLocal(path) || path == "." {
+		return "", fmt.Errorf("only files in the session's folder can be sent, which is %s", a.in.shown(cwd))
+	}
+	return path, nil
+}
+
+// read returns the content of a file in the session's folder. Links aren't followed:
+// they'd lead around the names that are kept back.
+func (a *ask) read(path string) ([]byte, error) {
+	full := filepath.Join(a.session.Cwd, path)
+	if why := keptBack(full, a.in.opt.StateDir); why != "" {
+		return nil, fmt.Errorf("nothing is sent of %s: %s", path, why)
+	}
+	largest := min(a.in.opt.Hub.Shape(a.event.Place).MaxFile, maxSent)
+	f, err := openFile(a.session.Cwd, path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("there's no file %s in %s", path, a.in.shown(a.session.Cwd))
+	case errors.Is(err, fs.ErrPermission):
+		return nil, fmt.Errorf("panebridge may not read %s", path)
+	case err != nil:
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	data, err := io.ReadAll(io.LimitReader(f, int64(largest)+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	case len(data) > largest:
+		return nil, fmt.Errorf("at most %d kB can be sent here, and %s has more", largest/1000, path)
+	case len(data) == 0:
+		return nil, fmt.Errorf("there's nothing in %s, and empty files can't be sent", path)
+	case holdsKey(data):
+		return nil, fmt.Errorf("nothing is sent of %s: there's a private key in it", path)
+	}
+	return data, nil
+}
+
+// openFile opens a regular file below a folder, through real folders only.
+func openFile(base, path string) (f *os.File, err error) {
+	r, err := os.OpenRoot(base)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	names := strings.Split(filepath.ToSlash(path), "/")
+	for _, name := range names[:len(names)-1] {
+		next, err := stepInto(r, name)
+		if err != nil {
+			return nil, err
+		}
+		if err := r.Close(); err != nil {
+			return nil, errors.Join(err, next.Close())
+		}
+		r = next
+	}
+	name := names[len(names)-1]
+	before, err := r.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !before.Mode().IsRegular() {
+		return nil, fmt.Errorf("only plain files are sent, not folders, links and devices; %s is one", path)
+	}
+	f, err = r.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe that takes its place holds nobody up
+	if err != nil {
+		return nil, err
+	}
+	if opened, err := f.Stat(); err != nil || !os.SameFile(before, opened) {
+		return nil, errors.Join(fmt.Errorf("somebody replaced %s meanwhile; try it again", path), err, f.Close())
+	}
+	return f, nil
+}

@@ -1,0 +1,155 @@
+package inbound
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/qos"
+)
+
+// askScheduler bounds how long a scheduler is waited for.
+const askScheduler = 5 * time.Second
+
+// statusCommand says how things stand for the place.
+func statusCommand() command {
+	return command{
+		CommandInfo: CommandInfo{Name: "status", Help: "What's mirrored here, and how the platform's limits stand"},
+		role:        Viewer,
+		repeat:      true,
+		run: func(a *ask) error {
+			now := time.Now()
+			parts := append([]string{a.statusOfBindings()}, a.statusOfLimits(now))
+			if calls := a.statusOfCalls(now); calls != "" {
+				parts = append(parts, calls)
+			}
+			return a.reply(strings.Join(append(parts, a.statusOfPerson()), "\n\n"))
+		},
+	}
+}
+
+func (a *ask) statusOfBindings() string {
+	var lines []string
+	here := a.in.opt.Hub.At(a.event.Place)
+	for _, st := range a.in.opt.Hub.Status("") {
+		if !slices.ContainsFunc(here, func(b adapters.Binding) bool { return b.ID == st.Binding.ID }) {
+			continue
+		}
+		s, err := a.in.opt.Sessions.Get(string(st.Binding.Session))
+		if err != nil {
+			continue
+		}
+		lines = append(lines, "- "+bold(s.Name)+", "+string(s.State)+": "+bindingState(st))
+	}
+	if len(lines) == 0 {
+		return "No session is mirrored here."
+	}
+	return "Mirrored here:\n\n" + strings.Join(lines, "\n")
+}
+
+// bindingState is how a binding does, in words.
+func bindingState(st adapters.BindingStatus) string {
+	switch {
+	case st.Binding.Disabled != "":
+		return "does nothing: " + plain(st.Binding.Disabled)
+	case st.Binding.Resting:
+		return "rests; /reopen lets it go on"
+	}
+	text := "view " + string(st.Binding.View)
+	if !st.Binding.Input {
+		text += ", nothing is typed"
+	}
+	if behind := st.Pressure.Behind; behind > 0 {
+		text += fmt.Sprintf(", %d lines behind since %s", behind, age(st.Pressure.Age))
+	}
+	return text
+}
+
+func (a *ask) statusOfLimits(now time.Time) string {
+	ctx, cancel := context.WithTimeout(a.ctx, askScheduler)
+	defer cancel()
+	l, err := a.in.opt.Hub.Limits(ctx, a.event.Place)
+	if err != nil {
+		return plain(sentence(err))
+	}
+	var lines []string
+	for _, w := range l.Chat.Windows {
+		line := fmt.Sprintf("%d of %d calls of %s used", w.Used, w.Window.Calls, short(w.Window.Per))
+		if w.Family != "" {
+			line += " (" + string(w.Family) + ")"
+		}
+		lines = append(lines, line)
+	}
+	if until := later(l.Bot.PenaltyUntil, l.Chat.PenaltyUntil); until.After(now) {
+		lines = append(lines, "the platform wants silence until "+clock(until)+": nothing is sent before that")
+	}
+	if l.Chat.BackoffUntil.After(now) {
+		lines = append(lines, "the platform couldn't be reached; it's tried again at "+clock(l.Chat.BackoffUntil))
+	}
+	if m := l.Chat.Multiplier; m > 0 && m < 1 {
+		lines = append(lines, fmt.Sprintf("after a refusal the pace is %.0f %%", 100*m))
+	}
+	if l.Bot.BudgetErr != nil {
+		lines = append(lines, "the budget can't be asked: "+l.Bot.BudgetErr.Error())
+	}
+	for class, w := range l.Chat.Waiting {
+		if w.Count > 0 {
+			lines = append(lines, fmt.Sprintf("waiting: %d of class %s, the oldest for %s", w.Count, qos.Class(class), short(w.Oldest)))
+		}
+	}
+	if len(lines) == 0 {
+		lines = []string{"nothing was sent lately, and nothing waits"}
+	}
+	for i, line := range lines {
+		lines[i] = "- " + plain(line)
+	}
+	return "Limits of this chat (" + plain(l.Mode.String()) + "):\n\n" + strings.Join(lines, "\n")
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// short is a time span in few letters: "60 s", "1.5 s".
+func short(d time.Duration) string {
+	if d < 2*time.Minute {
+		return fmt.Sprintf("%g s", float64(d.Round(100*time.Millisecond))/float64(time.Second))
+	}
+	return age(d)
+}
+
+// statusOfCalls says what doesn't ring here; "": all does.
+func (a *ask) statusOfCalls(now time.Time) string {
+	chat := chatOf(a.event.Place)
+	var lines []string
+	add := func(what string, p Preference) {
+		if text := p.sentence(now); text != "" {
+			lines = append(lines, what+": "+text)
+		}
+	}
+	add("Here", a.in.Preference(a.event.Place, ""))
+	if chat != a.event.Place {
+		add("In the whole chat", a.in.Preference(chat, ""))
+	}
+	for _, s := range a.in.sessionsAt(a.event.Place, func(adapters.Binding) bool { return true }) {
+		add(bold(s.Name), a.in.Preference(a.event.Place, s.ID))
+	}
+	return strings.Join(lines, "\n\n")
+}
+
+// statusOfPerson says what the person may do.
+func (a *ask) statusOfPerson() string {
+	var has []string
+	for _, r := range []Role{Viewer, Operator, Approver, Admin} {
+		if a.roles[r] {
+			has = append(has, string(r))
+		}
+	}
+	return "You are " + plain(a.who()) + ": " + strings.Join(has, ", ") + "."
+}

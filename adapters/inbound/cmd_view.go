@@ -1,0 +1,35 @@
+package inbound
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/panebridge/panebridge/adapters"
+)
+
+// viewCommand says what of a session the place shows.
+func viewCommand() command {
+	return command{
+		CommandInfo: CommandInfo{Name: "view", Args: "stream|final|screen", Help: "Show lines as they come, whole turns, or the screen"},
+		role:        Operator,
+		session:     true,
+		repeat:      true,
+		run: func(a *ask) error {
+			v, err := adapters.ParseView(strings.ToLower(a.args))
+			if err != nil || a.args == "" {
+				return errors.New("write /view stream (lines as they come), /view final (each turn when it has ended) or /view screen (the screen, in one message)")
+			}
+			b, err := a.bindingHere()
+			if err != nil {
+				return err
+			}
+			if b.Resting {
+				return errors.New("this place rests because its topic was closed; write /reopen first")
+			}
+			if _, err := a.in.opt.Hub.Bind(a.ctx, b.Session, b.Target, v, b.Input); err != nil {
+				return err
+			}
+			return a.replace("Of " + bold(a.session.Name) + " this place shows " + shows(v))
+		},
+	}
+}

@@ -1,0 +1,199 @@
+package inbound
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// command is what a person can ask for by a line that begins with "/".
+type command struct {
+	CommandInfo
+	// role is what a person needs.
+	role Role
+	// private is what they need in a private chat with the bot; "": role.
+	private Role
+	// session says that it's about one session: the one of the place, or the one
+	// named first in its arguments.
+	session bool
+	// repeat says that it's done again if panebridge stopped while it was: it has the
+	// same effect as once, or none but a reply.
+	repeat bool
+	// run does it. What it returns is told to the person.
+	run func(a *ask) error
+}
+
+// needs is the role that a command takes where it was asked for.
+func (c command) needs(ev Event) Role {
+	if ev.Private && c.private != "" {
+		return c.private
+	}
+	return c.role
+}
+
+// commands are all there are, in the order in which they're shown.
+func commands() []command {
+	return []command{
+		sessionsCommand(), newCommand(), screenCommand(), keysCommand(), stopCommand(), escCommand(), historyCommand(), searchCommand(),
+		sendCommand(), viewCommand(), muteCommand(), statusCommand(), bindCommand(), unbindCommand(), closeCommand(), reopenCommand(),
+		pairCommand(), helpCommand(),
+	}
+}
+
+// buttons are the handlers of offers, by offer.Do.
+func buttons() map[string]button {
+	return map[string]button{
+		"command":    {run: runChosen},
+		"input":      {run: inputChosen, repeat: true},
+		"run-stale":  {run: runStale, repeat: true},
+		"skip-stale": {run: skipStale, repeat: true},
+		"take-back":  {run: takeBack, repeat: true},
+		"sessions":   {run: listSessions, repeat: true},
+		"folder":     {run: browse, repeat: true},
+		"begin":      {run: beginChosen},
+		"key":        {run: pressKey},
+		"rows":       {run: showRows, repeat: true},
+		"screen":     {run: showScreen, repeat: true},
+		"close":      {run: closeConfirmed},
+		"keep":       {run: keepOpen, repeat: true},
+	}
+}
+
+// Commands are all commands as platforms show them.
+func Commands() []CommandInfo {
+	var out []CommandInfo
+	for _, c := range commands() {
+		out = append(out, c.CommandInfo)
+	}
+	return out
+}
+
+// readCommand takes a text apart that begins with "/": "/name@bot args". ok is false
+// for others, and for those that begin with "//".
+func readCommand(text string) (name, args string, ok bool) {
+	rest, ok := strings.CutPrefix(text, "/")
+	if !ok || strings.HasPrefix(rest, "/") {
+		return "", "", false
+	}
+	word, args := rest, ""
+	if i := strings.IndexAny(rest, " \t\r\n"); i >= 0 {
+		word, args = rest[:i], strings.TrimSpace(rest[i:])
+	}
+	name, _, _ = strings.Cut(word, "@")
+	return strings.ToLower(name), args, true
+}
+
+// command handles a line that begins with "/", of a known person.
+func (in *Inbound) command(ctx context.Context, ev Event, name, args string, roles Roles, again bool) (done, error) {
+	a := &ask{in: in, ctx: ctx, event: ev, roles: roles, args: args, again: again}
+	c, ok := in.commands[name]
+	switch {
+	case !ok:
+		return refused("unknown command"), a.reply("There's no command /" + plain(name) + ". /help shows those there are; to pass it on to the session, write //" + plain(name) + ".")
+	case !roles.Has(c.needs(ev)):
+		return done{what: name, outcome: "role"}, a.reply("/" + plain(name) + " takes the role " + string(c.needs(ev)) + ".")
+	case again && !c.repeat:
+		return done{what: name, outcome: "unsure"}, a.reply("panebridge stopped while it did this. Look whether it's done before you send it again.")
+	}
+	if c.session {
+		if err := a.choose(); err != nil {
+			return done{what: name, outcome: "no session"}, in.unchosen(a, name, err)
+		}
+	}
+	d := done{what: name, session: a.session.ID, outcome: "done"}
+	if err := c.run(a); err != nil {
+		d.outcome = "failed"
+		in.log.Info("a command failed", "command", name, "target", ev.Place.String(), "err", err)
+		return d, a.reply(plain(sentence(err)))
+	}
+	return d, nil
+}
+
+var (
+	errNoSession       = errors.New("this place mirrors no session; name one, as /sessions shows them")
+	errSeveralSessions = errors.New("this place mirrors several sessions")
+)
+
+// choose finds the session that a command is about, and takes its name from the
+// arguments.
+func (a *ask) choose() error {
+	word, rest, _ := strings.Cut(a.args, " ")
+	if word != "" {
+		if s, err := a.in.opt.Sessions.Get(word); err == nil {
+			a.session, a.args = s, strings.TrimSpace(rest)
+			return nil
+		}
+	}
+	bound := a.in.sessionsAt(a.event.Place, func(b adapters.Binding) bool { return !b.Unbound })
+	switch len(bound) {
+	case 0:
+		return errNoSession
+	case 1:
+		a.session = bound[0]
+		return nil
+	default:
+		return errSeveralSessions
+	}
+}
+
+// unchosen says why there's no session, or asks which.
+func (in *Inbound) unchosen(a *ask, name string, why error) error {
+	if !errors.Is(why, errSeveralSessions) {
+		return a.reply(plain(sentence(why)))
+	}
+	err := a.which("Which session?", in.sessionsAt(a.event.Place, func(b adapters.Binding) bool { return !b.Unbound }), offer{
+		Do: "command", Args: name + " " + a.args, Person: a.event.Person.ID, Single: true, Group: "which " + a.event.Key,
+	})
+	if err != nil {
+		return a.reply(plain(sentence(err)))
+	}
+	return nil
+}
+
+// which asks for one of several sessions, by a button each.
+func (a *ask) which(question string, of []sessions.Session, o offer) error {
+	const most = 24
+	if len(of) > most {
+		question += fmt.Sprintf(" These are the first %d of %d.", most, len(of))
+	}
+	var rows [][]adapters.Button
+	for i, s := range of {
+		if i == most {
+			break
+		}
+		o.Session = s.ID
+		b, err := a.offer(s.Name, o)
+		if err != nil {
+			return err
+		}
+		rows = append(rows, []adapters.Button{b})
+	}
+	return a.reply(question, rows...)
+}
+
+// runChosen runs a command for the session that was chosen.
+func runChosen(a *ask) error {
+	name, args, _ := strings.Cut(a.offered.Args, " ")
+	c, ok := a.in.commands[name]
+	if !ok {
+		return fmt.Errorf("%w command /%s", sessions.ErrUnknown, name)
+	}
+	if need := c.needs(a.event); !a.roles.Has(need) {
+		return fmt.Errorf("/%s takes the role %s", name, need)
+	}
+	a.args = strings.TrimSpace(args)
+	return c.run(a)
+}
+
+// sentence is an error as people are told it.
+func sentence(err error) string {
+	text := err.Error()
+	for i, r := range text {
+		return strings.ToUpper(string(r)) + strings.TrimRight(text[i+len(string(r)):], ".") + "."
+	}
+	return text
+}

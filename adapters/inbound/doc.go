@@ -1,0 +1,40 @@
+// Package inbound carries what people do in chats to the sessions, the same on
+// every platform. A platform's adapter makes an Event of an update, and implements
+// Platform; everything in between is here.
+//
+// # The way of a message
+//
+//	platform ──update──▶ adapter: Queue.Keep, then acknowledge       journal.go
+//	                        │ one at a time per place, in order       queue.go
+//	                        ▼
+//	                     Inbound.Handle ── who may do what            access.go, pair.go
+//	                        │ the audit log                           audit.go
+//	      ┌─────────────────┼──────────────────┐
+//	   a command         a button            text, files
+//	   command.go        button.go           text.go, file.go
+//	      │                                     │
+//	      ▼                                     ▼
+//	   ask: replies      ask.go         sessions.Manager.Input ──receipt──▶ receipt.go
+//
+// An update is handled at least once: after a crash it comes again. What types into
+// a pane carries the update's key, so that it's typed at most once. A command that was
+// begun and isn't the same twice isn't done again; its person is told.
+//
+// What's old is never done unasked (stale.go): neither what was written while the
+// daemon was down, nor what had to wait for a dialog to close.
+//
+// # Who may do what
+//
+// Nobody, until the configuration or a pairing code names them. The check is in one
+// place, before anything else looks at an event, and is the same for texts, buttons,
+// files and commands. A stranger gets silence, one line in the log and a counter.
+// A known person in a chat that nobody named is a stranger, too.
+//
+// Buttons carry an offer's random id and nothing else (button.go). What pressing one
+// does, where, for whom, until when and how often, is in the store.
+//
+// # What may not live here
+//
+// A platform's ids, markup or limits; SQL; decisions about when a call is made, which
+// are qos's; how text is typed, which is the Manager's.
+package inbound

@@ -1,0 +1,96 @@
+package inbound
+
+import (
+	"time"
+
+	"github.com/panebridge/panebridge/adapters"
+)
+
+// Event is one thing that somebody did in a chat.
+type Event struct {
+	// Key names the update on its platform: "telegram:8123". It's the same when the
+	// update is handled again after a crash.
+	Key string
+	// At is when it was done, by the platform's clock.
+	At time.Time
+	// Place is where. Its Thread is "" outside of threads and topics.
+	Place adapters.Target
+	// Private: the place is a chat of one person and the bot.
+	Private bool
+	Person  Person
+	// Message is the platform's id of the message that was written or edited, or
+	// below which the button stands.
+	Message string
+	Action  Action
+}
+
+// Person is who did something.
+type Person struct {
+	// ID is stable, and what access is given to: "telegram:123". "" is nobody in
+	// particular; only what happens to threads and chats comes from there.
+	ID   string
+	Name string // as the platform shows it; anybody can take any name
+}
+
+// Action is what was done: Said, Edited, Pressed, ThreadClosed, ThreadOpened,
+// ThreadDeleted, ChatMoved or ChatLost.
+type Action interface{ action() }
+
+// Said is a new message.
+type Said struct {
+	Text    string // with its files' caption; may be empty if there are files
+	ReplyTo string // the platform's id of the message it answers; "": none
+	Files   []File
+}
+
+// Edited is a message that was changed after it was sent.
+type Edited struct{ Text string }
+
+// Pressed is a button that was pressed.
+type Pressed struct {
+	Data string // of the button, as the platform gave it back: not to be trusted
+	// Token is what Platform.Answer needs.
+	Token string
+}
+
+// ThreadClosed says that a person closed the thread that Event.Place is.
+type ThreadClosed struct{}
+
+// ThreadOpened says that it was opened again, by a person or because we asked for it.
+type ThreadOpened struct{}
+
+// ThreadDeleted says that it's gone.
+type ThreadDeleted struct{}
+
+// ChatMoved says that the chat has another id from now on.
+type ChatMoved struct{ To string }
+
+// ChatLost says that the bot can't write to the chat any more.
+type ChatLost struct{ Why string } // as a sentence
+
+func (Said) action()          {}
+func (Edited) action()        {}
+func (Pressed) action()       {}
+func (ThreadClosed) action()  {}
+func (ThreadOpened) action()  {}
+func (ThreadDeleted) action() {}
+func (ChatMoved) action()     {}
+func (ChatLost) action()      {}
+
+// File is something attached to a message.
+type File struct {
+	ID   string // the platform's, for Platform.Fetch
+	Name string // as its sender called it, not to be trusted; "" for photos and voice notes
+	Kind FileKind
+	Size int64 // bytes, as far as the platform says; 0: unknown
+}
+
+// FileKind is what a file is.
+type FileKind string
+
+// The kinds of file.
+const (
+	FileDocument FileKind = "document"
+	FilePhoto    FileKind = "photo"
+	FileVoice    FileKind = "voice"
+)

@@ -1,0 +1,290 @@
+package inbound
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
+const (
+	maxFiles    = 10 // of one message; Telegram's albums have as many
+	maxNameLen  = 80 // bytes of a file's name, without what's added here
+	fetchTries  = 3
+	fetchWithin = 2 * time.Minute // one try
+)
+
+// inFolder is where files go within a session's folder. A .gitignore beside it
+// keeps them out of the session's commits.
+const (
+	ourFolder = ".panebridge"
+	inFolder  = "in"
+)
+
+// save puts a message's files where the session's agent can read them, and returns
+// their paths. problem says why they can't be had; nothing should be typed then.
+//
+// A file's name depends on the message alone, and it appears with all its content
+// at once, so that it's fetched once, whatever happens in between.
+func (in *Inbound) save(ctx context.Context, ev Event, files []File, to sessions.Session) (paths []string, problem string, err error) {
+	if len(files) > maxFiles {
+		return nil, fmt.Sprintf("At most %d files are taken at a time, these are %d.", maxFiles, len(files)), nil
+	}
+	p := in.platforms[ev.Place.Adapter]
+	if p == nil || in.opt.MaxFile < 0 {
+		return nil, "Files aren't taken here; max_file_mb in the configuration says so.", nil
+	}
+	for _, f := range files {
+		if f.Size > in.opt.MaxFile {
+			return nil, in.tooLarge(f), nil
+		}
+	}
+	folder, path, err := in.folder(to)
+	if err != nil {
+		in.log.Warn("a session has no folder for files", "session", to.ID, "err", err)
+		return nil, "There's no folder that files can be saved in: neither the session's own nor panebridge's takes them.", nil
+	}
+	defer func() { err = errors.Join(err, folder.Close()) }()
+	for i, f := range files {
+		name := fileName(ev.Key, i, f)
+		err := in.fetch(ctx, p, f, folder, name)
+		switch {
+		case errors.Is(err, ErrTooLarge):
+			return nil, in.tooLarge(f), nil
+		case ctx.Err() != nil:
+			return nil, "", fmt.Errorf("fetch a file: %w", err)
+		case err != nil:
+			in.log.Warn("fetch a file", "session", to.ID, "target", ev.Place.String(), "kind", f.Kind, "err", err)
+			return nil, "The file couldn't be fetched or saved. Send it again, or the text alone.", nil
+		}
+		paths = append(paths, quoted(filepath.Join(path, name)))
+	}
+	return paths, "", nil
+}
+
+func (in *Inbound) tooLarge(f File) string {
+	return fmt.Sprintf("The file %s is too large: at most %d MB are taken.", shownName(f), in.opt.MaxFile>>20)
+}
+
+// shownName is a file's name as a person sees it.
+func shownName(f File) string {
+	if f.Name == "" {
+		return "(" + string(f.Kind) + ")"
+	}
+	return strings.ToValidUTF8(f.Name, "?")
+}
+
+// quoted is a path as it's typed: without white space agents and shells read it as
+// it is.
+func quoted(path string) string {
+	if strings.ContainsFunc(path, unicode.IsSpace) {
+		return `"` + path + `"`
+	}
+	return path
+}
+
+// folder opens the folder for a session's files: in the session's own folder, where
+// its agent may read without asking anybody; else in the state folder.
+func (in *Inbound) folder(s sessions.Session) (*os.Root, string, error) {
+	var first error
+	if filepath.IsAbs(s.Cwd) {
+		r, err := openIn(s.Cwd, true, ourFolder, inFolder)
+		if err == nil {
+			return r, filepath.Join(s.Cwd, ourFolder, inFolder), nil
+		}
+		first = err
+	}
+	if in.opt.StateDir == "" {
+		return nil, "", errors.Join(first, errors.New("there's no state folder"))
+	}
+	r, err := openIn(in.opt.StateDir, false, "files", string(s.ID))
+	if err != nil {
+		return nil, "", errors.Join(first, err)
+	}
+	return r, filepath.Join(in.opt.StateDir, "files", string(s.ID)), nil
+}
+
+// openIn opens a folder below a base, made where it's missing. Each step must be a
+// real folder: a link would lead to where somebody else wants files to be.
+func openIn(base string, ignore bool, names ...string) (r *os.Root, err error) {
+	if r, err = os.OpenRoot(base); err != nil {
+		return nil, err
+	}
+	for i, name := range names {
+		next, err := openStep(r, name)
+		if err == nil && ignore && i == 0 {
+			err = ignoreAll(next)
+		}
+		err = errors.Join(err, r.Close())
+		if err != nil {
+			if next != nil {
+				err = errors.Join(err, next.Close())
+			}
+			return nil, err
+		}
+		r = next
+	}
+	return r, nil
+}
+
+func openStep(r *os.Root, name string) (*os.Root, error) {
+	if err := r.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	return stepInto(r, name)
+}
+
+// stepInto opens a real folder in another.
+func stepInto(r *os.Root, name string) (*os.Root, error) {
+	before, err := r.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !before.IsDir() {
+		return nil, fmt.Errorf("open %s: it isn't a folder", name)
+	}
+	next, err := r.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	opened, err := next.Stat(".")
+	if err == nil && !os.SameFile(before, opened) {
+		err = fmt.Errorf("open %s: it was replaced meanwhile", name)
+	}
+	if err != nil {
+		return nil, errors.Join(err, next.Close())
+	}
+	return next, nil
+}
+
+// ignoreAll keeps what's in a folder out of git.
+func ignoreAll(r *os.Root) error {
+	f, err := r.OpenFile(".gitignore", os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString("*\n")
+	return errors.Join(err, f.Close())
+}
+
+// fetch gets a file into a folder, unless it's there already.
+func (in *Inbound) fetch(ctx context.Context, p Platform, f File, into *os.Root, name string) error {
+	if info, err := into.Lstat(name); err == nil {
+		if !info.Mode().IsRegular() {
+			return fmt.Errorf("save %s: something that isn't a file has its name", name)
+		}
+		return nil
+	}
+	var err error
+	for try := range fetchTries {
+		if try > 0 {
+			if err := pause(ctx, backOff(try)); err != nil {
+				return err
+			}
+		}
+		if err = in.fetchOnce(ctx, p, f, into, name); err == nil || errors.Is(err, ErrTooLarge) || ctx.Err() != nil {
+			return err
+		}
+	}
+	return err
+}
+
+func (in *Inbound) fetchOnce(ctx context.Context, p Platform, f File, into *os.Root, name string) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, fetchWithin)
+	defer cancel()
+	part := ".part-" + name
+	if err := into.Remove(part); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a run that was killed
+		return err
+	}
+	w, err := into.OpenFile(part, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if gone := into.Remove(part); err == nil {
+			err = gone
+		}
+	}()
+	err = p.Fetch(ctx, f, in.opt.MaxFile, &limited{w: w, left: in.opt.MaxFile})
+	if err = errors.Join(err, w.Close()); err != nil {
+		return err
+	}
+	return into.Link(part, name) // which replaces nothing
+}
+
+// limited is a writer that takes no more than what was agreed on.
+type limited struct {
+	w    io.Writer
+	left int64
+}
+
+func (l *limited) Write(b []byte) (int, error) {
+	if int64(len(b)) > l.left {
+		return 0, ErrTooLarge
+	}
+	n, err := l.w.Write(b)
+	l.left -= int64(n)
+	return n, err
+}
+
+// fileName is the name that file i of a message gets: what's left of its own where
+// only letters, digits and a few signs are, and a mark that tells it from all others.
+func fileName(key string, i int, f File) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", key, i))
+	mark := hex.EncodeToString(sum[:6])
+	name := safeName(f.Name)
+	if name == "" {
+		name = map[FileKind]string{FilePhoto: "photo.jpg", FileVoice: "voice.ogg"}[f.Kind]
+	}
+	if name == "" {
+		name = "file"
+	}
+	ext := filepath.Ext(name)
+	if len(ext) > 12 || len(ext) == len(name) {
+		ext = ""
+	}
+	return strings.TrimSuffix(name, ext) + "-" + mark + ext
+}
+
+// safeName makes a name harmless: no folder, no hidden file, no option, nothing that
+// a shell or terminal reads as more than a name.
+func safeName(name string) string {
+	if i := strings.LastIndexAny(name, `/\`); i >= 0 {
+		name = name[i+1:]
+	}
+	name = strings.Map(func(r rune) rune {
+		switch {
+		case r == utf8.RuneError:
+			return '_'
+		case unicode.IsLetter(r), unicode.IsDigit(r), unicode.IsMark(r), strings.ContainsRune("._-+", r):
+			return r
+		default:
+			return '_'
+		}
+	}, name)
+	name = strings.TrimLeft(name, ".-_+")
+	ext := filepath.Ext(name)
+	if len(ext) > 12 {
+		ext = ""
+	}
+	base := strings.TrimSuffix(name, ext)
+	for len(base)+len(ext) > maxNameLen {
+		_, n := utf8.DecodeLastRuneInString(base)
+		base = base[:len(base)-n]
+	}
+	return strings.TrimRight(base+ext, "._")
+}

@@ -1,0 +1,180 @@
+package inbound_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// send sends files with a caption.
+func (w *world) send(caption string, files ...inbound.File) inbound.Event {
+	w.Helper()
+	ev := w.event(ann, inbound.Said{Text: caption, Files: files})
+	w.do(ev)
+	w.pass(10 * time.Second)
+	return ev
+}
+
+// saved are the files in the session's folder.
+func (w *world) saved() (out []string) {
+	w.Helper()
+	entries, err := os.ReadDir(filepath.Join(w.dir, ".panebridge", "in"))
+	if err != nil && !os.IsNotExist(err) {
+		w.Fatal(err)
+	}
+	for _, e := range entries {
+		out = append(out, e.Name())
+	}
+	return out
+}
+
+func TestAFileIsSavedAndItsPathTyped(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.chat.files = map[string]string{"f": "content", "p": "pixels"}
+		ev := w.send("look at this", inbound.File{ID: "f", Name: "my report.pdf", Kind: inbound.FileDocument, Size: 7}, inbound.File{ID: "p", Kind: inbound.FilePhoto})
+		typed := w.panes.typed()
+		if len(typed) != 1 {
+			w.Fatalf("typed %q", typed)
+		}
+		parts := strings.Fields(typed[0])
+		if len(parts) != 5 || strings.Join(parts[:3], " ") != "look at this" {
+			w.Fatalf("typed %q, want the caption and two paths", typed)
+		}
+		for i, want := range []string{"content", "pixels"} {
+			path := parts[3+i]
+			data, err := os.ReadFile(path)
+			if err != nil || string(data) != want || filepath.Dir(path) != filepath.Join(w.dir, ".panebridge", "in") {
+				w.Errorf("%s holds %q, %v; want %q in the session's folder", path, data, err, want)
+			}
+			if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+				w.Errorf("%s: %v, %v; want mode 0600", path, info.Mode(), err)
+			}
+		}
+		if name := filepath.Base(parts[3]); !strings.HasPrefix(name, "my_report-") || !strings.HasSuffix(name, ".pdf") {
+			w.Errorf("the file is called %s", name)
+		}
+		if ignored, err := os.ReadFile(filepath.Join(w.dir, ".panebridge", ".gitignore")); err != nil || string(ignored) != "*\n" {
+			w.Errorf(".gitignore holds %q, %v", ignored, err)
+		}
+		w.do(ev)
+		if w.chat.fetches != 2 || len(w.saved()) != 2 {
+			w.Errorf("%d fetches, files %q: the same message again must change nothing", w.chat.fetches, w.saved())
+		}
+	})
+}
+
+func TestNamesOfFilesAreHarmless(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.chat.files = map[string]string{"f": "x"}
+		names := []string{
+			"../../../../etc/cron.d/evil", `..\..\evil.exe`, "/etc/passwd", ".bashrc", "-rf", "a\x00b", "a\nb; rm -rf ~", "$(reboot)", "`reboot`", "a\u202etxt.exe",
+			"con", "", ".", "..", "...", strings.Repeat("長い名前", 200) + ".txt", "x." + strings.Repeat("y", 500), "CON.txt ", "\xff\xfe", "@file", "#!x", "a'b\"c",
+		}
+		for _, name := range names {
+			w.send("", inbound.File{ID: "f", Name: name, Kind: inbound.FileDocument})
+		}
+		if got := w.panes.typed(); len(got) != len(names) {
+			w.Errorf("%d were typed, want %d", len(got), len(names))
+		}
+		if got := w.saved(); len(got) != len(names) {
+			w.Errorf("%d were saved, want %d: %q", len(got), len(names), got)
+		}
+		for _, path := range w.panes.typed() {
+			name := filepath.Base(path)
+			if strings.ContainsAny(name, " \t\n$`;&|<>()'\"\\@#*?[]{}!~\x00\u202e") || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "-") || len(name) > 120 {
+				w.Errorf("%q isn't harmless", name)
+			}
+			if filepath.Dir(path) != filepath.Join(w.dir, ".panebridge", "in") {
+				w.Errorf("%s is elsewhere", path)
+			}
+		}
+	})
+}
+
+func TestFilesThatAreNotTaken(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.opt = func(o *inbound.Options) { o.MaxFile = 1 << 20 }
+		w.restart()
+		w.chat.files = map[string]string{"big": strings.Repeat("x", 2<<20), "ok": "x"}
+		w.send("a", inbound.File{ID: "big", Name: "a.bin", Size: 2 << 20})
+		if w.chat.fetches != 0 {
+			w.Error("a file was fetched that was known to be too large")
+		}
+		w.send("b", inbound.File{ID: "big", Name: "b.bin", Size: 5}) // it lies
+		w.send("c", make([]inbound.File, 11)...)
+		w.send("/help", inbound.File{ID: "ok"})
+		w.chat.fail = 100
+		w.send("d", inbound.File{ID: "ok"})
+		w.wantPosts("too large: at most 1 MB", "too large: at most 1 MB", "At most 10 files", "goes to a session", "couldn't be fetched")
+		w.wantTyped()
+		if got := w.saved(); len(got) != 0 {
+			w.Errorf("%q were saved", got)
+		}
+		w.chat.fail = 2 // passes
+		w.send("", inbound.File{ID: "ok", Kind: inbound.FileVoice})
+		if got := w.saved(); len(got) != 1 || !strings.HasSuffix(got[0], ".ogg") {
+			w.Errorf("%q were saved, want a voice note", got)
+		}
+		w.opt = func(o *inbound.Options) { o.MaxFile = -1 }
+		w.restart()
+		w.hub.take()
+		w.send("e", inbound.File{ID: "ok"})
+		w.wantPosts("aren't taken")
+	})
+}
+
+// Links within the session's folder lead nowhere else.
+func TestLinksAreNotFollowed(t *testing.T) {
+	for name, lay := range map[string]func(cwd, outside string) error{
+		"the folder is a link":       func(cwd, outside string) error { return os.Symlink(outside, filepath.Join(cwd, ".panebridge")) },
+		"the folder is a link to ..": func(cwd, _ string) error { return os.Symlink("..", filepath.Join(cwd, ".panebridge")) },
+		"its in is a link": func(cwd, outside string) error {
+			if err := os.Mkdir(filepath.Join(cwd, ".panebridge"), 0o700); err != nil {
+				return err
+			}
+			return os.Symlink(outside, filepath.Join(cwd, ".panebridge", "in"))
+		},
+		"the folder is a file": func(cwd, _ string) error { return os.WriteFile(filepath.Join(cwd, ".panebridge"), nil, 0o600) },
+		"it can't be written":  func(cwd, _ string) error { return os.Chmod(cwd, 0o000) },
+		"it isn't there":       func(cwd, _ string) error { return os.Remove(cwd) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				outside, cwd := w.TempDir(), filepath.Join(w.dir, "cwd")
+				if name == "it can't be written" && os.Geteuid() == 0 {
+					w.Skip("root may write everywhere")
+				}
+				if err := os.Mkdir(cwd, 0o700); err != nil {
+					w.Fatal(err)
+				}
+				s, err := w.manager.New(w.Context(), sessions.NewRequest{Name: "x", Cwd: cwd})
+				if err != nil {
+					w.Fatal(err)
+				}
+				place := adapters.Target{Adapter: "chat", Chat: "-1", Thread: "2"}
+				w.bind(s.ID, place, true)
+				if err := lay(cwd, outside); err != nil {
+					w.Fatal(err)
+				}
+				w.chat.files = map[string]string{"f": "x"}
+				ev := w.event(ann, inbound.Said{Files: []inbound.File{{ID: "f", Name: "a.txt"}}})
+				ev.Place = place
+				w.do(ev)
+				w.pass(5 * time.Second)
+				if got := listed(w.T, outside); got != outside {
+					w.Errorf("outside there's %s", got)
+				}
+				typed := w.panes.typed()
+				if len(typed) != 1 || filepath.Dir(typed[0]) != filepath.Join(w.dir, "files", string(s.ID)) {
+					w.Errorf("typed %q, want a path in the state folder", typed)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,230 @@
+package inbound
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/internal/render/screenshot"
+	"github.com/panebridge/panebridge/qos"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// Options are an Inbound's parts.
+type Options struct {
+	Platforms []Platform
+	Sessions  Sessions
+	Hub       Hub
+	Store     Store
+	Access    Access // by configuration; people and chats that were paired come on top
+	// StaleAfter is how old what somebody wrote may get until it isn't typed without
+	// asking. 0: 10 minutes.
+	StaleAfter time.Duration
+	// StateDir is where files go that a session's own folder doesn't take.
+	StateDir string
+	// MaxFile is the size in bytes of the largest file that's taken; less than 0: none
+	// is. 0: 20 MiB, which is what Telegram's getFile gives.
+	MaxFile int64
+	// Folders is the folder below which /new offers others; "": the home folder.
+	Folders string
+	Logger  *slog.Logger
+}
+
+const (
+	defaultStaleAfter = 10 * time.Minute
+	defaultMaxFile    = 20 << 20
+)
+
+// Sessions is the registry of sessions, and the way into them.
+type Sessions interface {
+	List() []sessions.Session
+	// Get finds a session by id, or by the name of a living one.
+	Get(idOrName string) (sessions.Session, error)
+	// Agents are the names of the programs that can be started, sorted.
+	Agents() []string
+	New(ctx context.Context, req sessions.NewRequest) (sessions.Session, error)
+	Close(ctx context.Context, id sessions.ID) error
+	// Input stores a text and has it typed. The same InputRequest.Key gives the same
+	// receipt, and nothing is typed again.
+	Input(ctx context.Context, id sessions.ID, req sessions.InputRequest) (sessions.Receipt, error)
+	Receipt(ctx context.Context, id string) (sessions.Receipt, error)
+	// Cancel takes an input back; sessions.ErrConflict if it's too late.
+	Cancel(ctx context.Context, id string) (sessions.Receipt, error)
+	Keys(ctx context.Context, id sessions.ID, keys []string, author string) error
+	Screen(ctx context.Context, id sessions.ID) (sessions.Screen, error)
+}
+
+// Hub is the outbound half.
+type Hub interface {
+	Post(p adapters.Post) error
+	Focus(id sessions.ID)
+	// At returns the bindings whose target is a place now, the oldest first, those
+	// that don't work included.
+	At(place adapters.Target) []adapters.Binding
+	// Uses says whether any binding's target is in a chat.
+	Uses(adapter, chat string) bool
+	Status(id sessions.ID) []adapters.BindingStatus
+	// Shape says what messages at a place can hold.
+	Shape(place adapters.Target) adapters.Shape
+	// Limits says how the limits stand that calls to a place fall under. It may wait
+	// for the scheduler until ctx ends.
+	Limits(ctx context.Context, place adapters.Target) (adapters.Limits, error)
+	Bind(ctx context.Context, id sessions.ID, t adapters.Target, view adapters.View, input bool) (adapters.Binding, error)
+	Unbind(ctx context.Context, id adapters.BindingID) error
+	// Rest has a binding do nothing until it's woken: Rest with false.
+	Rest(ctx context.Context, id adapters.BindingID, rest bool) error
+	// Reopen has a thread opened on the platform that a person closed.
+	Reopen(t adapters.Target) error
+	// ChatMoved has all bindings of a chat follow it; ChatLost disables them.
+	ChatMoved(ctx context.Context, adapter, from, to string) error
+	ChatLost(ctx context.Context, adapter, chat, why string) error
+}
+
+// Inbound carries what people do in chats to the sessions. Call Load first, and Run
+// once. Handle may be called from several goroutines, for one place from one at a
+// time.
+type Inbound struct {
+	opt       Options
+	log       *slog.Logger
+	platforms map[string]Platform
+	commands  map[string]command
+	buttons   map[string]button
+
+	access      *access
+	receipts    *receipts
+	preferences *preferences
+	hints       *seldom
+	pictures    *screenshot.Renderer
+}
+
+// New returns an Inbound. The error joins all that's wrong with the options.
+func New(opt Options) (*Inbound, error) {
+	if opt.Logger == nil {
+		opt.Logger = slog.New(slog.DiscardHandler)
+	}
+	if opt.StaleAfter == 0 {
+		opt.StaleAfter = defaultStaleAfter
+	}
+	if opt.MaxFile == 0 {
+		opt.MaxFile = defaultMaxFile
+	}
+	var errs []error
+	if opt.StaleAfter < 0 {
+		errs = append(errs, fmt.Errorf("stale_after is %s: it must be more than 0", opt.StaleAfter))
+	}
+	in := &Inbound{
+		opt: opt, log: opt.Logger, platforms: map[string]Platform{}, commands: map[string]command{}, buttons: buttons(),
+		access: newAccess(opt), preferences: &preferences{}, hints: newSeldom(hintEvery),
+	}
+	in.receipts = newReceipts(in)
+	var err error
+	if in.pictures, err = screenshot.New(); err != nil {
+		errs = append(errs, err)
+	}
+	for _, p := range opt.Platforms {
+		if in.platforms[p.Name()] != nil {
+			errs = append(errs, fmt.Errorf("platform %s is there twice", p.Name()))
+		}
+		in.platforms[p.Name()] = p
+	}
+	for _, c := range commands() {
+		in.commands[c.Name] = c
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, fmt.Errorf("make inbound: %w", err)
+	}
+	return in, nil
+}
+
+// Load reads what the store has. Call it before Handle.
+func (in *Inbound) Load(ctx context.Context) error {
+	if err := in.access.load(ctx, in.opt.Store); err != nil {
+		return err
+	}
+	return in.loadPreferences(ctx)
+}
+
+// Run tells people how far what they wrote has got, until ctx ends.
+func (in *Inbound) Run(ctx context.Context) error {
+	var children sync.WaitGroup
+	defer children.Wait()
+	children.Go(func() {
+		for {
+			if err := in.opt.Store.ForgetInbound(ctx, time.Now()); err != nil && ctx.Err() == nil {
+				in.log.Warn("forgetting what has expired failed; it's tried again in an hour", "err", err)
+			}
+			if pause(ctx, forgetEvery) != nil {
+				return
+			}
+		}
+	})
+	return in.receipts.run(ctx)
+}
+
+// Handle does what an event asks for. When it returns nil the event has had its
+// effect, or was refused. After an error, a panic or a crash the same event comes
+// again; what it types is typed at most once all the same, and a command that
+// wouldn't be the same twice isn't done again.
+func (in *Inbound) Handle(ctx context.Context, ev Event) error {
+	switch ev.Action.(type) {
+	case Said, Edited, Pressed:
+	default:
+		return in.placeChanged(ctx, ev)
+	}
+	roles, ok, err := in.admit(ctx, ev)
+	if err != nil || !ok {
+		return err
+	}
+	entry := entryOf(ev)
+	before, err := in.opt.Store.BeginEntry(ctx, entry)
+	if err != nil {
+		return fmt.Errorf("write the audit log: %w", err)
+	}
+	if before != nil && before.Outcome != "" {
+		return nil
+	}
+	d, err := in.act(ctx, ev, roles, before != nil)
+	if err != nil && (d.outcome == "" || ctx.Err() != nil) {
+		return fmt.Errorf("handle %s: %w", ev.Key, err)
+	}
+	if err != nil {
+		in.log.Warn("somebody couldn't be answered", "key", ev.Key, "target", ev.Place.String(), "err", err)
+	}
+	if d.what != "" {
+		entry.What = d.what
+	}
+	entry.Session, entry.Outcome = d.session, d.outcome
+	if err := in.opt.Store.EndEntry(ctx, entry); err != nil {
+		return fmt.Errorf("write the audit log: %w", err)
+	}
+	return nil
+}
+
+// act does what a person asks for who was let in. again says that it was begun
+// before.
+func (in *Inbound) act(ctx context.Context, ev Event, roles Roles, again bool) (done, error) {
+	switch a := ev.Action.(type) {
+	case Said:
+		return in.said(ctx, ev, a, roles, again, false)
+	case Edited:
+		return in.edited(ctx, ev)
+	case Pressed:
+		return in.press(ctx, ev, a, roles, again)
+	default:
+		return done{}, fmt.Errorf("%w action %T", sessions.ErrUnknown, a)
+	}
+}
+
+// say answers an event with a text in Markdown.
+func (in *Inbound) say(ev Event, key string, class qos.Class, text string, buttons ...[]adapters.Button) {
+	err := in.opt.Hub.Post(adapters.Post{
+		To: ev.Place, Key: key + " " + ev.Key, Class: class, ReplyTo: ev.Message, Text: text, Buttons: buttons,
+	})
+	if err != nil {
+		in.log.Warn("somebody couldn't be answered", "key", ev.Key, "target", ev.Place.String(), "err", err)
+	}
+}

@@ -1,0 +1,299 @@
+package inbound
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters"
+)
+
+// QueueOptions configure a Queue.
+type QueueOptions struct {
+	Journal Journal
+	// Decode reads an update; false: it's none of our business. It's pure: the same
+	// update gives the same event. An error sets the update aside.
+	Decode func(raw []byte) (Event, bool, error)
+	// Handle does what an event asks for, and returns when that's stored. The same
+	// event comes again after an error, a panic or a crash: at once and for as long as
+	// it takes if the error wraps sessions.ErrUnavailable, else a few times. It's
+	// called for several places at a time, and for one place one after the other. It
+	// must return soon after ctx ends.
+	Handle func(ctx context.Context, e Event) error
+	// GaveUp hears of events that are set aside, so that somebody can be told; of the
+	// same one again after a crash. It must return at once. Nil: nobody is told.
+	GaveUp func(e Event)
+	Logger *slog.Logger // nil: silent
+	// Places is how many are handled at a time; 0: 16.
+	Places int
+}
+
+const (
+	defaultPlaces = 16
+	// maxTries of an update that fails: with the rests in between, some two minutes.
+	// Later ones of its place have to wait for it.
+	maxTries = 8
+	// handleFor bounds one call of Handle. The longest thing it does is to fetch a
+	// file of 20 MB, the most that Telegram's bots may fetch.
+	handleFor = 5 * time.Minute
+	// maxWaiting bounds the updates that wait. Platforms keep what we don't take
+	// (Telegram for 24 h).
+	maxWaiting = 20_000
+	// scanPage is how many updates are read at a time on start.
+	scanPage = 100
+	// writeFor bounds a write to the journal when all else ends.
+	writeFor = 5 * time.Second
+	// Telegram sends an update again for 24 h at most
+	// (core.telegram.org/bots/api#getting-updates); a week leaves room for machines
+	// that sleep.
+	keepKeysFor = 7 * 24 * time.Hour
+	keepKeys    = 100_000
+	forgetEvery = time.Hour
+)
+
+// ErrTooMany says that no more updates are taken until some that wait have been
+// handled.
+var ErrTooMany = errors.New("too many updates wait to be handled; they're taken when there are fewer")
+
+// Queue hands the updates of one adapter to Handle: each at least once, those of a
+// place in order, places at the same time. A place whose first update fails rests
+// for a while; others don't wait for it. It holds no content in memory but what's
+// under way.
+type Queue struct {
+	opts QueueOptions
+	log  *slog.Logger
+
+	keeping chan struct{} // holds a token while somebody keeps: numbers must come in order
+	woken   chan struct{} // there's something in arrived
+	done    chan attempt
+
+	mu      sync.Mutex
+	arrived []ticket
+	stats   Stats
+
+	// What follows belongs to Run's goroutine.
+	order  order
+	newest int64 // the greatest number in order, ever
+}
+
+// Stats is what a queue has done since it was made, and what waits.
+type Stats struct {
+	Waiting    int    // updates that aren't settled
+	Failing    int    // places that rest because their first update failed
+	Handled    uint64 // updates
+	Ignored    uint64 // updates that were none of our business
+	SetAside   uint64 // updates that can't be handled
+	Failures   uint64 // tries that failed
+	Duplicates uint64 // updates that came again
+}
+
+// NewQueue makes a queue; Run runs it.
+func NewQueue(o QueueOptions) *Queue {
+	if o.Places <= 0 {
+		o.Places = defaultPlaces
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.GaveUp == nil {
+		o.GaveUp = func(Event) {}
+	}
+	return &Queue{
+		opts: o, log: o.Logger,
+		keeping: make(chan struct{}, 1), woken: make(chan struct{}, 1), done: make(chan attempt),
+		order: newOrder(),
+	}
+}
+
+// ticket stands for an update that waits.
+type ticket struct {
+	seq   int64
+	place adapters.Target
+}
+
+// Keep stores updates durably, and has them handled. When it returns nil the
+// platform may be told that they've come. It may be called at any time, and any
+// number of times with the same updates.
+func (q *Queue) Keep(ctx context.Context, updates []Update) error {
+	select {
+	case q.keeping <- struct{}{}:
+		defer func() { <-q.keeping }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if q.Stats().Waiting >= maxWaiting {
+		return fmt.Errorf("keep %d updates: %w", len(updates), ErrTooMany)
+	}
+	updates, now := slices.Clone(updates), time.Now()
+	for i := range updates {
+		updates[i].KeptAt = now
+	}
+	fresh, err := q.opts.Journal.Keep(ctx, updates)
+	if err != nil {
+		return fmt.Errorf("keep %d updates: %w", len(updates), err)
+	}
+	tickets := make([]ticket, 0, len(fresh))
+	for _, u := range fresh {
+		tickets = append(tickets, q.ticket(u))
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.arrived = append(q.arrived, tickets...)
+	q.stats.Waiting += len(fresh)
+	q.stats.Duplicates += uint64(len(updates) - len(fresh))
+	select {
+	case q.woken <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+// ticket finds an update's place. All that isn't an event shares one that's none.
+func (q *Queue) ticket(u Update) ticket {
+	e, ok, err := q.decode(u)
+	if err != nil || !ok {
+		return ticket{seq: u.Seq}
+	}
+	return ticket{u.Seq, e.Place}
+}
+
+// Stats returns the figures as they are.
+func (q *Queue) Stats() Stats {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.stats
+}
+
+// Run hands out updates until ctx ends: first those that were left over, in order.
+// It returns when nothing of it runs any more. It's called once.
+func (q *Queue) Run(ctx context.Context) error {
+	var children sync.WaitGroup
+	defer children.Wait()
+	children.Go(func() { q.forget(ctx) })
+	q.scan(ctx)
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	running := 0
+	for ctx.Err() == nil {
+		q.admit()
+		now := time.Now()
+		for ; running < q.opts.Places; running++ {
+			l := q.order.next(now)
+			if l == nil {
+				break
+			}
+			first := l.waiting[0]
+			children.Go(func() { q.done <- q.try(ctx, l, first) })
+		}
+		// With no room for another, who has rested waits for one that's done.
+		if due, ok := q.order.due(); ok && running < q.opts.Places {
+			timer.Reset(time.Until(due))
+		}
+		select {
+		case <-ctx.Done():
+		case <-q.woken:
+		case <-timer.C:
+		case a := <-q.done:
+			running--
+			q.settled(ctx, a)
+		}
+	}
+	for ; running > 0; running-- {
+		<-q.done
+	}
+	return nil
+}
+
+// scan takes up what was left over from before.
+func (q *Queue) scan(ctx context.Context) {
+	for fails := 0; ; {
+		page, err := q.opts.Journal.Waiting(ctx, q.newest, scanPage)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			fails++
+			q.log.WarnContext(ctx, "reading the updates that wait failed; it's tried again", "err", err)
+			if pause(ctx, backOff(fails)) != nil {
+				return
+			}
+			continue
+		case len(page) == 0:
+			return
+		}
+		for _, u := range page {
+			q.order.add(q.ticket(u))
+			q.newest = u.Seq
+		}
+		q.mu.Lock()
+		q.stats.Waiting += len(page)
+		q.mu.Unlock()
+	}
+}
+
+// admit takes in what has arrived. What came while scan read is there already.
+func (q *Queue) admit() {
+	q.mu.Lock()
+	arrived := q.arrived
+	q.arrived = nil
+	for _, t := range arrived {
+		if t.seq <= q.newest {
+			q.stats.Waiting--
+		}
+	}
+	q.mu.Unlock()
+	for _, t := range arrived {
+		if t.seq > q.newest {
+			q.order.add(t)
+			q.newest = t.seq
+		}
+	}
+}
+
+// settled takes a lane back from a try.
+func (q *Queue) settled(ctx context.Context, a attempt) {
+	wasFailing := a.lane.fails > 0
+	q.order.back(a, time.Now())
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	switch {
+	case wasFailing && a.err == nil:
+		q.stats.Failing--
+	case !wasFailing && a.err != nil:
+		q.stats.Failing++
+	}
+	if a.err != nil {
+		q.stats.Failures++
+		level := slog.LevelDebug
+		if !wasFailing {
+			level = slog.LevelWarn
+		}
+		q.log.Log(ctx, level, "an update failed; it's tried again, and its place waits", "seq", a.seq, "target", a.lane.place.String(), "fails", a.lane.fails, "err", a.err)
+		return
+	}
+	q.stats.Waiting--
+	switch {
+	case a.outcome == SetAside:
+		q.stats.SetAside++
+	case a.ignored:
+		q.stats.Ignored++
+	default:
+		q.stats.Handled++
+	}
+}
+
+// forget drops what nobody needs to know any more, now and then.
+func (q *Queue) forget(ctx context.Context) {
+	for {
+		if err := q.opts.Journal.Forget(ctx, time.Now().Add(-keepKeysFor), keepKeys); err != nil && ctx.Err() == nil {
+			q.log.WarnContext(ctx, "forgetting old updates failed; it's tried again in an hour", "err", err)
+		}
+		if pause(ctx, forgetEvery) != nil {
+			return
+		}
+	}
+}

@@ -1,0 +1,190 @@
+package inbound
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/qos"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// hintEvery is how often a place is told the same about how to use it: people talk
+// to each other, too.
+const hintEvery = time.Hour
+
+// said handles a new message of a known person. asked says that the person was
+// asked already whether it's still to be done.
+func (in *Inbound) said(ctx context.Context, ev Event, s Said, roles Roles, again, asked bool) (done, error) {
+	stale := !asked && time.Since(ev.At) > in.opt.StaleAfter
+	if name, args, ok := readCommand(s.Text); ok {
+		switch {
+		case len(s.Files) > 0:
+			in.say(ev, "hint", qos.Interactive, "A file goes to a session, not with a command. To pass the text on as it is, begin it with //.")
+			return refused("command with a file"), nil
+		case stale:
+			return in.askStale(ctx, ev, s)
+		default:
+			return in.command(ctx, ev, name, args, roles, again)
+		}
+	}
+	if s.Text == "" && len(s.Files) == 0 {
+		return refused("empty"), nil
+	}
+	if !roles.Has(Operator) {
+		in.hint(ev, "You may look here, but not type: that takes the role operator.")
+		return refused("role"), nil
+	}
+	to, err := in.sessionFor(ctx, ev, s)
+	switch {
+	case err != nil:
+		return done{}, err
+	case len(to) == 0:
+		in.hint(ev, in.whyNone(ev.Place))
+		return refused("no session"), nil
+	case stale:
+		return in.askStale(ctx, ev, s)
+	case len(to) > 1:
+		return in.askSession(ctx, ev, s, to)
+	default:
+		return in.input(ctx, ev, s, to[0])
+	}
+}
+
+// hint tells a place how to use it, unless it was told lately.
+func (in *Inbound) hint(ev Event, text string) {
+	if in.hints.due(ev.Place.String()+" "+text, time.Now()) {
+		in.say(ev, "hint", qos.Interactive, text)
+	}
+}
+
+// takesInput says whether what's written at a binding's target is typed.
+func takesInput(b adapters.Binding) bool { return b.Input && b.Active() }
+
+// sessionFor finds the session that a text is for: the one of the place; of several
+// the one whose output it answers; else all that it could be.
+func (in *Inbound) sessionFor(ctx context.Context, ev Event, s Said) ([]sessions.Session, error) {
+	bound := in.sessionsAt(ev.Place, takesInput)
+	if len(bound) < 2 || s.ReplyTo == "" {
+		return bound, nil
+	}
+	id, err := in.opt.Store.MessageSession(ctx, ev.Place.Adapter, ev.Place.Chat, s.ReplyTo)
+	if err != nil && !errors.Is(err, sessions.ErrUnknown) {
+		return nil, fmt.Errorf("look for the session that is answered: %w", err)
+	}
+	for _, b := range bound {
+		if b.ID == id {
+			return []sessions.Session{b}, nil
+		}
+	}
+	return bound, nil
+}
+
+// whyNone says why a text goes to no session, and what to do.
+func (in *Inbound) whyNone(place adapters.Target) string {
+	for _, b := range in.opt.Hub.At(place) {
+		switch {
+		case b.Resting:
+			return "This place rests because it was closed. /reopen lets it go on."
+		case b.Disabled != "":
+			return "This place mirrors nothing at the moment: " + plain(b.Disabled) + ". /bind lets it go on."
+		case b.Active() && !b.Input:
+			return "This place shows a session, but what's written here isn't typed. /bind changes that."
+		}
+	}
+	return "No session is bound to this place. /new begins one, /bind takes one that runs, /help shows the rest."
+}
+
+// askedWhich is the outcome of a text that waits for its session.
+const askedWhich = "asked which"
+
+// askSession asks which of several sessions a text is for.
+func (in *Inbound) askSession(ctx context.Context, ev Event, s Said, of []sessions.Session) (done, error) {
+	if err := in.opt.Store.PutWaiting(ctx, waitingOf(ev, s)); err != nil {
+		return done{}, fmt.Errorf("keep a text until its session is known: %w", err)
+	}
+	a := &ask{in: in, ctx: ctx, event: ev}
+	return done{outcome: askedWhich}, a.which("Which session is this for? Next time answer one of its messages.", of, offer{
+		Do: "input", Args: ev.Key, Role: Operator, Person: ev.Person.ID, Single: true, Group: "which " + ev.Key,
+	})
+}
+
+// inputChosen types a text into the session that was chosen.
+func inputChosen(a *ask) error {
+	w, err := a.in.opt.Store.Waiting(a.ctx, a.offered.Args)
+	if errors.Is(err, sessions.ErrUnknown) {
+		return a.answer("It was sent already.")
+	}
+	if err != nil {
+		return err
+	}
+	w.Place = a.event.Place // its chat may have another id by now
+	if err := a.run(w, a.session); err != nil {
+		return err
+	}
+	return a.replace("For " + plain(a.session.Name) + ".")
+}
+
+// run types a text that waited, and forgets it.
+func (a *ask) run(w Waiting, s sessions.Session) error {
+	d, err := a.in.input(a.ctx, w.event(), w.Said, s)
+	if d.outcome == "" {
+		return err
+	}
+	return errors.Join(err, a.in.opt.Store.DropWaiting(a.ctx, w.Key))
+}
+
+// input has a text typed, with the paths of its files behind it.
+func (in *Inbound) input(ctx context.Context, ev Event, s Said, to sessions.Session) (done, error) {
+	text := s.Text
+	if strings.HasPrefix(text, "//") {
+		text = text[1:]
+	}
+	d := done{session: to.ID}
+	if len(s.Files) > 0 {
+		paths, problem, err := in.save(ctx, ev, s.Files, to)
+		if err != nil {
+			return done{}, err
+		}
+		if problem != "" {
+			in.say(ev, "refused", qos.Interactive, "Nothing was typed. "+plain(problem))
+			d.outcome = "file refused"
+			return d, nil
+		}
+		text = strings.TrimSpace(text + " " + strings.Join(paths, " "))
+	}
+	o := Origin{Key: ev.Key, Place: ev.Place, Message: ev.Message, Person: ev.Person.ID, Session: to.ID, At: ev.At}
+	if err := in.opt.Store.AddOrigin(ctx, o); err != nil {
+		return done{}, fmt.Errorf("keep where a text came from: %w", err)
+	}
+	r, err := in.opt.Sessions.Input(ctx, to.ID, sessions.InputRequest{Text: text, Submit: true, Author: ev.Person.ID, Key: ev.Key})
+	switch {
+	case errors.Is(err, sessions.ErrUnavailable), ctx.Err() != nil && err != nil:
+		return done{}, fmt.Errorf("type into %s: %w", to.ID, err)
+	case err != nil:
+		in.say(ev, "refused", qos.Interactive, "Not typed. "+plain(sentence(err)))
+		d.outcome = "refused"
+		return d, in.opt.Store.DropOrigin(ctx, ev.Key)
+	}
+	in.opt.Hub.Focus(to.ID)
+	in.ReceiptChanged(r)
+	d.outcome = r.ID
+	return d, nil
+}
+
+// edited says once per message that a changed text isn't sent again, if it was sent
+// at all.
+func (in *Inbound) edited(ctx context.Context, ev Event) (done, error) {
+	first, err := in.opt.Store.TellEdited(ctx, ev.Place, ev.Message)
+	if err != nil {
+		return done{}, fmt.Errorf("look for what was edited: %w", err)
+	}
+	if !first {
+		return refused("ignored"), nil
+	}
+	in.say(ev, "edited", qos.Interactive, "Edits aren't sent again: the session got the text as it was first. To correct it, write a new message.")
+	return refused("told"), nil
+}

@@ -1,0 +1,172 @@
+package inbound_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+func TestATextIsTypedAndItsWriterSeesIt(t *testing.T) {
+	inWorld(t, func(w *world) {
+		ev := w.say(ann, "hello *there*")
+		w.pass(5 * time.Second)
+		w.wantTyped("hello *there*")
+		posts := w.wantPosts("👍")
+		if p := posts[0]; p.ReplyTo != ev.Message || p.To != group {
+			w.Errorf("the reaction stands on %s in %s, want %s in %s", p.ReplyTo, p.To, ev.Message, group)
+		}
+		s := w.manager.List()[0]
+		w.in.Output(sessions.OutputEvent{Session: s.ID, Complete: true})
+		w.pass(time.Second)
+		w.wantPosts("👌")
+		w.in.Output(sessions.OutputEvent{Session: s.ID, Complete: true})
+		w.restart()
+		w.pass(time.Hour)
+		w.wantPosts()
+	})
+}
+
+func TestASlashIsPassedOnWhenDoubled(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.say(ann, "//compact now")
+		w.pass(5 * time.Second)
+		w.wantTyped("/compact now")
+		w.hub.take()
+		w.say(ann, "/compact now")
+		w.say(ann, "/compact@our_bot now")
+		w.pass(5 * time.Second)
+		w.wantPosts("There's no command /compact", "There's no command /compact")
+		w.wantTyped("/compact now")
+	})
+}
+
+func TestTheSameEventIsTypedOnce(t *testing.T) {
+	inWorld(t, func(w *world) {
+		ev := w.say(ann, "once")
+		w.do(ev)
+		w.pass(time.Minute)
+		w.do(ev)
+		w.restart()
+		w.do(ev)
+		w.pass(time.Minute)
+		w.wantTyped("once")
+		w.wantPosts("👍")
+	})
+}
+
+func TestOrderIsKept(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var want []string
+		for i := range 30 {
+			text := strings.Repeat("x", i+1)
+			want = append(want, text)
+			w.say(ann, text)
+		}
+		w.pass(10 * time.Minute)
+		w.wantTyped(want...)
+	})
+}
+
+func TestAReplyDecidesBetweenSeveralSessions(t *testing.T) {
+	inWorld(t, func(w *world) {
+		ctx := w.Context()
+		other := w.session("other")
+		w.bind(other, group, true)
+		b := adapters.Binding{ID: "bd_x", Session: other, Target: group, View: adapters.ViewStream, Origin: adapters.ByHand, CreatedAt: time.Now()}
+		doc := adapters.NewDocument(0, adapters.Progress{})
+		if err := w.store.PutBinding(ctx, b, &doc); err != nil {
+			w.Fatal(err)
+		}
+		if err := w.store.PutDocument(ctx, b.ID, doc, &adapters.Message{ID: "77", From: adapters.Place{Line: 1}, To: adapters.Place{Line: 2}}); err != nil {
+			w.Fatal(err)
+		}
+		w.do(w.event(ann, inbound.Said{Text: "for other", ReplyTo: "77"}))
+		w.pass(5 * time.Second)
+		w.wantTyped("for other")
+		w.wantPosts("👍")
+
+		first := w.say(ann, "for whom")
+		w.pass(5 * time.Second)
+		w.wantTyped("for other")
+		posts := w.wantPosts("Which session")
+		agent := w.button(posts, "agent")
+		w.press(dora, agent)
+		w.wantAnswer("isn't for you")
+		w.press(ann, agent)
+		w.press(ann, w.button(posts, "other"))
+		w.pass(5 * time.Second)
+		w.wantTyped("for other", "for whom")
+		receipts := w.hub.take()
+		if len(receipts) != 2 || receipts[1].ReplyTo != first.Message {
+			w.Errorf("posts %+v, want the question's end and a reaction to %s", receipts, first.Message)
+		}
+	})
+}
+
+func TestAPlaceWithoutASessionIsHintedAtSeldom(t *testing.T) {
+	inWorld(t, func(w *world) {
+		b := w.hub.At(group)[0]
+		for _, x := range []struct {
+			change func(*adapters.Binding)
+			hint   string
+		}{
+			{func(b *adapters.Binding) { b.Unbound = true }, "No session is bound"},
+			{func(b *adapters.Binding) { b.Unbound, b.Input = false, false }, "isn't typed"},
+			{func(b *adapters.Binding) { b.Input, b.Disabled = true, "the bot was removed" }, "the bot was removed"},
+			{func(b *adapters.Binding) { b.Disabled, b.Resting = "", true }, "/reopen"},
+		} {
+			if err := w.hub.change(b.ID, x.change); err != nil {
+				w.Fatal(err)
+			}
+			for range 10 {
+				w.say(ann, "anybody?")
+				w.pass(time.Minute)
+			}
+			w.wantPosts(x.hint)
+		}
+		w.say(bob, "may I?")
+		w.say(bob, "may I?")
+		w.wantPosts("takes the role operator")
+		w.wantTyped()
+	})
+}
+
+func TestWhatCannotBeTypedIsSaid(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.say(ann, "a\x1b[201~b")
+		w.say(ann, strings.Repeat("x", sessions.MaxInputBytes+1))
+		w.pass(5 * time.Second)
+		w.wantPosts("control character", "send it as a file")
+		if err := w.manager.Close(w.Context(), w.hub.At(group)[0].Session); err != nil {
+			w.Fatal(err)
+		}
+		w.say(ann, "still there?")
+		w.wantPosts("No session is bound")
+		w.wantTyped()
+	})
+}
+
+func TestEditsAreNotSentAgain(t *testing.T) {
+	inWorld(t, func(w *world) {
+		ev := w.say(ann, "frist")
+		w.pass(5 * time.Second)
+		w.wantPosts("👍")
+		for range 3 {
+			edit := w.event(ann, inbound.Edited{Text: "first"})
+			edit.Message = ev.Message
+			w.do(edit)
+		}
+		w.restart()
+		edit := w.event(ann, inbound.Edited{Text: "first!"})
+		edit.Message = ev.Message
+		w.do(edit)
+		w.do(w.event(ann, inbound.Edited{Text: "of a message that was never sent"}))
+		w.pass(5 * time.Second)
+		w.wantPosts("Edits aren't sent again")
+		w.wantTyped("frist")
+	})
+}

@@ -1,0 +1,675 @@
+package inbound_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/internal/store"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// world is all that outlives a process: the database, the panes, what people see.
+type world struct {
+	*testing.T
+	dir   string
+	panes *panes
+	hub   *hub
+	chat  *chat
+	opt   func(*inbound.Options)
+
+	process *process
+	in      *inbound.Inbound
+	manager *sessions.Manager
+	store   *kept
+	log     *strings.Builder
+	stop    func()
+	events  int
+}
+
+// People and places.
+const (
+	ann  = "chat:1" // operator
+	bob  = "chat:2" // viewer
+	cleo = "chat:3" // admin
+	dora = "chat:4" // operator and approver
+	evil = "chat:666"
+)
+
+var group = adapters.Target{Adapter: "chat", Chat: "-1"}
+
+func roles(all ...inbound.Role) inbound.Roles {
+	r := inbound.Roles{}
+	for _, x := range all {
+		r[x] = true
+	}
+	return r
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	return &world{T: t, dir: t.TempDir(), panes: &panes{}, hub: &hub{}, chat: &chat{}, log: &strings.Builder{}}
+}
+
+// inWorld runs a test in a bubble, with one session "agent" bound to the group.
+func inWorld(t *testing.T, test func(w *world)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		defer w.end()
+		w.start()
+		w.bind(w.session("agent"), group, true)
+		test(w)
+	})
+}
+
+// start begins a process.
+func (w *world) start() {
+	w.Helper()
+	db, err := store.Open(context.Background(), filepath.Join(w.dir, "db"), store.Options{})
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.process = &process{}
+	w.store = &kept{Store: db, p: w.process}
+	w.panes.p = w.process
+	w.hub.p = w.process
+	var in *inbound.Inbound
+	w.manager = sessions.NewManager(sessions.Options{
+		Servers: []sessions.Server{&tmux{w.panes, w.process}}, Store: w.store, Pollers: pollers{}, Notes: pollers{}, Sink: sink{},
+		Dialog: func([]string) string { return "" }, Shell: "sh", Receipt: func(r sessions.Receipt) {
+			if in != nil {
+				in.ReceiptChanged(r)
+			}
+		},
+	})
+	w.hub.sessions = w.manager
+	opt := inbound.Options{
+		Platforms: []inbound.Platform{w.chat}, Sessions: w.manager, Hub: w.hub, Store: w.store, StateDir: w.dir,
+		Access: inbound.Access{
+			Roles: map[string]inbound.Roles{ann: roles(inbound.Operator), bob: roles(inbound.Viewer), cleo: roles(inbound.Admin), dora: roles(inbound.Operator, inbound.Approver)},
+			Chats: []adapters.Target{group},
+		},
+		Logger: slog.New(slog.NewTextHandler(w.log, nil)),
+	}
+	if w.opt != nil {
+		w.opt(&opt)
+	}
+	if in, err = inbound.New(opt); err != nil {
+		w.Fatal(err)
+	}
+	w.in = in
+	if err := errors.Join(w.manager.Load(context.Background()), in.Load(context.Background())); err != nil {
+		w.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var children sync.WaitGroup
+	children.Go(func() { _ = w.manager.Run(ctx) })
+	children.Go(func() { _ = in.Run(ctx) })
+	w.stop = func() {
+		cancel()
+		children.Wait()
+		if err := db.Close(); err != nil {
+			w.Error(err)
+		}
+	}
+}
+
+// end ends a process, at whatever it's at.
+func (w *world) end() {
+	if w.stop != nil {
+		w.process.kill()
+		w.stop()
+		w.stop = nil
+	}
+}
+
+func (w *world) restart() {
+	w.end()
+	w.start()
+	synctest.Wait()
+}
+
+func (w *world) session(name string) sessions.ID {
+	w.Helper()
+	s, err := w.manager.New(context.Background(), sessions.NewRequest{Name: name, Cwd: w.dir})
+	if err != nil {
+		w.Fatal(err)
+	}
+	return s.ID
+}
+
+func (w *world) bind(id sessions.ID, to adapters.Target, input bool) adapters.Binding {
+	b, _ := w.hub.Bind(context.Background(), id, to, adapters.ViewStream, input)
+	return b
+}
+
+// event is something that a person does in the group now.
+func (w *world) event(person string, a inbound.Action) inbound.Event {
+	w.events++
+	return inbound.Event{
+		Key: fmt.Sprint("chat:", w.events), At: time.Now(), Place: group, Person: inbound.Person{ID: person, Name: "Somebody"},
+		Message: fmt.Sprint("m", w.events), Action: a,
+	}
+}
+
+// do handles an event and waits until nothing moves any more.
+func (w *world) do(ev inbound.Event) {
+	w.Helper()
+	if err := w.in.Handle(context.Background(), ev); err != nil {
+		w.Errorf("%s: %v", ev.Key, err)
+	}
+	synctest.Wait()
+}
+
+func (w *world) say(person, text string) inbound.Event {
+	w.Helper()
+	ev := w.event(person, inbound.Said{Text: text})
+	w.do(ev)
+	return ev
+}
+
+func (w *world) press(person, data string) inbound.Event {
+	w.Helper()
+	ev := w.event(person, inbound.Pressed{Data: data, Token: "t"})
+	w.do(ev)
+	return ev
+}
+
+func (w *world) pass(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+// wantTyped wants exactly these texts in the panes, each submitted.
+func (w *world) wantTyped(want ...string) {
+	w.Helper()
+	if got := w.panes.typed(); !slices.Equal(got, want) {
+		w.Errorf("typed %q, want %q", got, want)
+	}
+}
+
+// wantPosts wants these posts, by what each says, and forgets them.
+func (w *world) wantPosts(want ...string) []adapters.Post {
+	w.Helper()
+	all := w.hub.take()
+	var got []string
+	for _, p := range all {
+		got = append(got, p.Reaction+p.Text)
+	}
+	ok := len(got) == len(want)
+	for i := range want {
+		ok = ok && strings.Contains(strings.ReplaceAll(got[i], `\`, ""), want[i])
+	}
+	if !ok {
+		w.Errorf("posts %q, want %q", got, want)
+	}
+	return all
+}
+
+// button finds one by its label.
+func (w *world) button(posts []adapters.Post, label string) string {
+	w.Helper()
+	for _, p := range posts {
+		for _, row := range p.Buttons {
+			for _, b := range row {
+				if b.Label == label {
+					return b.Data
+				}
+			}
+		}
+	}
+	w.Fatalf("there's no button %q", label)
+	return ""
+}
+
+func (w *world) wantAnswer(want string) {
+	w.Helper()
+	got := w.chat.take()
+	if len(got) != 1 || !strings.Contains(got[0], want) {
+		w.Errorf("answers %q, want one with %q", got, want)
+	}
+}
+
+var errKilled = fmt.Errorf("%w: the process was killed", sessions.ErrUnavailable)
+
+// process is one run of the daemon. It can be killed at its nth step to the outside.
+type process struct {
+	mu     sync.Mutex
+	steps  int
+	killAt int // 0: never
+	dead   bool
+
+	intent atomic.Bool // something was about to be typed
+}
+
+func (p *process) kill() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.dead = true
+}
+
+func (p *process) step() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.steps++; p.steps == p.killAt {
+		p.dead = true
+	}
+	if p.dead {
+		return errKilled
+	}
+	return nil
+}
+
+// around does something that leaves a trace outside: the process may be killed before
+// it and after it.
+func around[T any](p *process, do func() (T, error)) (T, error) {
+	var zero T
+	if err := p.step(); err != nil {
+		return zero, err
+	}
+	x, err := do()
+	if killed := p.step(); killed != nil {
+		return zero, killed
+	}
+	return x, err
+}
+
+func around1(p *process, do func() error) error {
+	_, err := around(p, func() (struct{}, error) { return struct{}{}, do() })
+	return err
+}
+
+// kept is the store as one process has it.
+type kept struct {
+	*store.Store
+	p *process
+}
+
+func (k *kept) PutReceipt(ctx context.Context, r sessions.Receipt) error {
+	return around1(k.p, func() error {
+		if r.State == sessions.ReceiptTyping {
+			k.p.intent.Store(true)
+		}
+		return k.Store.PutReceipt(ctx, r)
+	})
+}
+
+func (k *kept) BeginEntry(ctx context.Context, e inbound.Entry) (*inbound.Entry, error) {
+	return around(k.p, func() (*inbound.Entry, error) { return k.Store.BeginEntry(ctx, e) })
+}
+
+func (k *kept) EndEntry(ctx context.Context, e inbound.Entry) error {
+	return around1(k.p, func() error { return k.Store.EndEntry(ctx, e) })
+}
+
+func (k *kept) AddOrigin(ctx context.Context, o inbound.Origin) error {
+	return around1(k.p, func() error { return k.Store.AddOrigin(ctx, o) })
+}
+
+func (k *kept) PutOrigin(ctx context.Context, o inbound.Origin) error {
+	return around1(k.p, func() error { return k.Store.PutOrigin(ctx, o) })
+}
+
+func (k *kept) PutWaiting(ctx context.Context, x inbound.Waiting) error {
+	return around1(k.p, func() error { return k.Store.PutWaiting(ctx, x) })
+}
+
+func (k *kept) DropWaiting(ctx context.Context, key string) error {
+	return around1(k.p, func() error { return k.Store.DropWaiting(ctx, key) })
+}
+
+func (k *kept) PutOffer(ctx context.Context, o inbound.Offer) error {
+	return around1(k.p, func() error { return k.Store.PutOffer(ctx, o) })
+}
+
+func (k *kept) TakeOffer(ctx context.Context, id string, u inbound.Use) (inbound.Use, error) {
+	return around(k.p, func() (inbound.Use, error) { return k.Store.TakeOffer(ctx, id, u) })
+}
+
+func (k *kept) UseCode(ctx context.Context, hash string, u inbound.CodeUse) (inbound.Code, error) {
+	return around(k.p, func() (inbound.Code, error) { return k.Store.UseCode(ctx, hash, u) })
+}
+
+// panes are the panes of a tmux server. Each shows what was submitted in it.
+type panes struct {
+	p *process
+
+	mu     sync.Mutex
+	n      int
+	box    map[string]string // what's typed and not submitted
+	sent   []string          // submitted, over all panes, in order
+	dialog bool              // an open dialog refuses what's typed
+	keys   []string
+	screen sessions.Screen
+	ended  []string // panes that were killed
+}
+
+func (x *panes) typed() []string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	out := slices.Clone(x.sent)
+	for _, b := range x.box {
+		if b != "" {
+			out = append(out, b+" (not submitted)")
+		}
+	}
+	return out
+}
+
+func (x *panes) setDialog(open bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.dialog = open
+}
+
+var identity = sessions.ServerIdentity{PID: 7, Start: 7}
+
+// tmux is one process's connection to the panes.
+type tmux struct {
+	x *panes
+	p *process
+}
+
+func (t *tmux) Name() string                                       { return "default" }
+func (t *tmux) Identity() (sessions.ServerIdentity, bool)          { return identity, true }
+func (t *tmux) Gone() bool                                         { return false }
+func (t *tmux) Panes(context.Context) ([]sessions.PaneInfo, error) { return nil, nil }
+func (t *tmux) Mark(context.Context, string, sessions.ID) error    { return nil }
+func (t *tmux) Leave(context.Context) error                        { return nil }
+func (t *tmux) Screen(context.Context, string) (sessions.Screen, error) {
+	t.x.mu.Lock()
+	defer t.x.mu.Unlock()
+	return t.x.screen, nil
+}
+
+func (t *tmux) Kill(_ context.Context, pane string) error {
+	t.x.mu.Lock()
+	defer t.x.mu.Unlock()
+	t.x.ended = append(t.x.ended, pane)
+	return nil
+}
+
+func (t *tmux) Terminal(string) (sessions.Terminal, error) { return sessions.Terminal{Echo: true}, nil }
+
+func (t *tmux) Create(_ context.Context, id sessions.ID, _ sessions.PaneRequest) (sessions.PaneInfo, error) {
+	t.x.mu.Lock()
+	defer t.x.mu.Unlock()
+	t.x.n++
+	return sessions.PaneInfo{ID: fmt.Sprint("%", t.x.n), Session: string(id), Mark: id}, nil
+}
+
+func (t *tmux) Snapshot(_ context.Context, pane string, _ sessions.Window) (sessions.Snapshot, error) {
+	if t.p.killed() {
+		return sessions.Snapshot{}, errKilled
+	}
+	t.x.mu.Lock()
+	defer t.x.mu.Unlock()
+	rows := slices.Clone(t.x.sent)
+	return sessions.Snapshot{Server: identity, Pane: pane, Rows: append(rows, "> "+t.x.box[pane])}, nil
+}
+
+func (p *process) killed() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.dead
+}
+
+func (t *tmux) Paste(_ context.Context, g sessions.Guard, text string) (sessions.Outcome, error) {
+	return around(t.p, func() (sessions.Outcome, error) {
+		t.x.mu.Lock()
+		defer t.x.mu.Unlock()
+		if t.x.dialog {
+			return sessions.Held, nil
+		}
+		if t.x.box == nil {
+			t.x.box = map[string]string{}
+		}
+		t.x.box[g.Pane] += text
+		return sessions.Done, nil
+	})
+}
+
+func (t *tmux) Press(_ context.Context, g sessions.Guard, keys ...string) (sessions.Outcome, error) {
+	return around(t.p, func() (sessions.Outcome, error) {
+		t.x.mu.Lock()
+		defer t.x.mu.Unlock()
+		if len(g.Phrases) == 0 && !slices.Equal(keys, []string{"Enter"}) {
+			t.x.keys = append(t.x.keys, keys...)
+			return sessions.Done, nil
+		}
+		if t.x.box[g.Pane] != "" {
+			t.x.sent = append(t.x.sent, t.x.box[g.Pane])
+			t.x.box[g.Pane] = ""
+		}
+		return sessions.Done, nil
+	})
+}
+
+// pollers and sink do nothing.
+type pollers struct{}
+
+func (pollers) Start(sessions.Session) error            { return nil }
+func (pollers) Stop(context.Context, sessions.ID) error { return nil }
+func (pollers) Typed(sessions.ID, string)               {}
+func (pollers) ServerGone(string)                       {}
+func (pollers) Note(context.Context, sessions.ID, string, *sessions.Gap) (sessions.Line, []sessions.Gap, error) {
+	return sessions.Line{N: 1}, nil, nil
+}
+
+type sink struct{}
+
+func (sink) Output(sessions.OutputEvent) {}
+func (sink) Changed(sessions.Session)    {}
+
+// hub keeps bindings, and makes all posts at once.
+type hub struct {
+	p        *process
+	sessions *sessions.Manager
+
+	mu       sync.Mutex
+	bindings []adapters.Binding
+	posts    []adapters.Post
+	n        int
+	refuse   error
+	moved    []string
+
+	reopened  []adapters.Target
+	limits    adapters.Limits
+	maxFile   int // bytes
+	ownThread bool
+}
+
+func (h *hub) take() []adapters.Post {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	out := h.posts
+	h.posts = nil
+	return out
+}
+
+func (h *hub) Post(p adapters.Post) error {
+	if err := h.p.step(); err != nil {
+		return err
+	}
+	h.mu.Lock()
+	if h.refuse != nil {
+		defer h.mu.Unlock()
+		return h.refuse
+	}
+	h.posts = append(h.posts, p)
+	h.n++
+	id := fmt.Sprint("p", h.n)
+	if p.Message != "" {
+		id = p.Message
+	}
+	h.mu.Unlock()
+	if p.Sent != nil && !h.p.killed() {
+		p.Sent(id, nil)
+	}
+	return nil
+}
+
+func (h *hub) Focus(sessions.ID) {}
+
+func (h *hub) Reopen(t adapters.Target) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.reopened = append(h.reopened, t)
+	return nil
+}
+
+func (h *hub) Shape(adapters.Target) adapters.Shape {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return adapters.Shape{Len: adapters.UTF16Len, MaxLen: 4096, MaxFile: h.maxFile, OwnThread: h.ownThread}
+}
+
+func (h *hub) Limits(context.Context, adapters.Target) (adapters.Limits, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.limits, nil
+}
+
+func (h *hub) At(place adapters.Target) []adapters.Binding {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(h.bindings), func(b adapters.Binding) bool { return b.Target != place || b.Unbound })
+}
+
+func (h *hub) Uses(adapter, chat string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.ContainsFunc(h.bindings, func(b adapters.Binding) bool { return b.Target.Adapter == adapter && b.Target.Chat == chat })
+}
+
+func (h *hub) Status(id sessions.ID) []adapters.BindingStatus {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var out []adapters.BindingStatus
+	for _, b := range h.bindings {
+		if id == "" || b.Session == id {
+			out = append(out, adapters.BindingStatus{Binding: b, Target: b.Target, Open: b.Active()})
+		}
+	}
+	return out
+}
+
+func (h *hub) Bind(_ context.Context, id sessions.ID, t adapters.Target, view adapters.View, input bool) (adapters.Binding, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	b := adapters.Binding{ID: adapters.NewBindingID(), Session: id, Target: t, View: view, Input: input}
+	for i, old := range h.bindings {
+		if old.Session == id && old.Target == t {
+			b.ID = old.ID
+			h.bindings[i] = b
+			return b, nil
+		}
+	}
+	h.bindings = append(h.bindings, b)
+	return b, nil
+}
+
+func (h *hub) Unbind(_ context.Context, id adapters.BindingID) error {
+	return h.change(id, func(b *adapters.Binding) { b.Unbound = true })
+}
+
+func (h *hub) Rest(_ context.Context, id adapters.BindingID, rest bool) error {
+	return h.change(id, func(b *adapters.Binding) { b.Resting = rest })
+}
+
+func (h *hub) change(id adapters.BindingID, change func(*adapters.Binding)) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for i := range h.bindings {
+		if h.bindings[i].ID == id {
+			change(&h.bindings[i])
+			return nil
+		}
+	}
+	return sessions.ErrUnknown
+}
+
+func (h *hub) ChatMoved(_ context.Context, _, from, to string) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.moved = append(h.moved, from+" to "+to)
+	for i := range h.bindings {
+		if h.bindings[i].Target.Chat == from {
+			h.bindings[i].Target.Chat = to
+		}
+	}
+	return nil
+}
+
+func (h *hub) ChatLost(_ context.Context, _, chat, why string) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for i := range h.bindings {
+		if h.bindings[i].Target.Chat == chat {
+			h.bindings[i].Disabled = why
+		}
+	}
+	return nil
+}
+
+// chat is the platform.
+type chat struct {
+	mu      sync.Mutex
+	answers []string
+	files   map[string]string
+	fetches int
+	fail    int // fetches that fail first
+}
+
+func (c *chat) take() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := c.answers
+	c.answers = nil
+	return out
+}
+
+func (c *chat) Name() string { return "chat" }
+
+func (c *chat) Answer(_ context.Context, _ inbound.Event, text string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.answers = append(c.answers, text)
+	return nil
+}
+
+func (c *chat) Fetch(_ context.Context, f inbound.File, limit int64, w io.Writer) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.fetches++
+	if c.fail > 0 {
+		c.fail--
+		return errors.New("no connection")
+	}
+	content := c.files[f.ID]
+	if int64(len(content)) > limit {
+		content = content[:limit]
+		_, _ = io.WriteString(w, content)
+		return inbound.ErrTooLarge
+	}
+	_, err := io.WriteString(w, content)
+	return err
+}
+
+func (c *chat) Link(place adapters.Target, message string) string {
+	return place.String() + "#" + message
+}
+func (c *chat) SetCommands(context.Context, []inbound.CommandInfo) error { return nil }

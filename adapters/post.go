@@ -1,0 +1,50 @@
+package adapters
+
+import (
+	"context"
+
+	"github.com/panebridge/panebridge/qos"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// Post is a message that's no part of a document: a command's reply, a receipt, a
+// prompt. See Outbox.
+type Post struct {
+	To Target
+	// Key is unique in its chat. A post whose key waits already takes its place; one
+	// whose key was posted before edits that message, while the Outbox remembers it.
+	Key     string
+	Class   qos.Class   // of class Cosmetic it's made at once, or not at all and Sent isn't called
+	Session sessions.ID // "": none
+	// Message is the message that it edits; "": a new one, or what Key says. One that
+	// isn't there any more is made anew.
+	Message string
+	// ReplyTo is the message that it answers; "": none.
+	ReplyTo string
+	// Text is Markdown. Beside a picture or a file it's what's written below.
+	Text    string
+	Buttons [][]Button // rows
+	Picture []byte     // a PNG; nil: none
+	File    *File      // nil: none; not with a picture
+	Ring    bool       // people are notified
+	// Reaction is an emoji to be put to the message ReplyTo, in place of a text.
+	Reaction string
+	// Sent is called once when the post has been made, or has failed for good, or
+	// another has taken its place (ErrReplaced). message is the platform's id. It must
+	// return at once. Nil: nobody is told.
+	Sent func(message string, err error)
+}
+
+// Button stands below a post.
+type Button struct {
+	Label string // at most 40 characters are shown everywhere
+	Data  string // given back when it's pressed, at most 64 bytes
+	URL   string // in place of Data: it opens an address
+}
+
+// Poster makes the call of a post. An Adapter that can post implements it.
+type Poster interface {
+	// Post makes exactly one API call: a new message, or an edit of message if that
+	// isn't "". The contract is that of Adapter.Call.
+	Post(ctx context.Context, p Post, message string) Reply
+}

@@ -1,0 +1,207 @@
+package adapters_test
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/adaptertest"
+	"github.com/panebridge/panebridge/qos"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// rig is a hub with adapters a and b, each for a platform of its own with groups
+// -1, -2 and -3.
+type rig struct {
+	*testing.T
+	backend   adaptertest.Backend
+	house     *adaptertest.House
+	form      adapters.Shape
+	qos       qos.Options
+	keys      bool // ThreadKeys
+	names     []string
+	rules     []adapters.Rule
+	platforms map[string]*adaptertest.Platform
+	ledgers   map[string]func() (qos.Ledger, func())
+	log       slog.Handler
+	disabled  []adapters.Binding
+	full      atomic.Bool // the store takes no bindings
+	storing   func()      // called while one is stored; nil: nothing is
+
+	process *adaptertest.Process
+	hub     *adapters.Hub
+	stop    func()
+}
+
+func newRig(t *testing.T, o adaptertest.Options) *rig {
+	t.Helper()
+	m := adaptertest.NewMemory(0)
+	r := &rig{
+		T: t, backend: m, house: adaptertest.NewHouse(m), form: adapters.Shape{MaxLen: 4096}, names: []string{"a", "b"}, log: slog.DiscardHandler,
+		platforms: map[string]*adaptertest.Platform{}, ledgers: map[string]func() (qos.Ledger, func()){},
+	}
+	for _, name := range r.names {
+		p := adaptertest.NewPlatform(o)
+		for _, chat := range []string{"-1", "-2", "-3"} {
+			p.AddGroup(chat, true)
+		}
+		r.platforms[name], r.ledgers[name] = p, ledgers()
+	}
+	return r
+}
+
+// start begins a process, and has it end with the test.
+func (r *rig) start() {
+	r.Helper()
+	r.process = &adaptertest.Process{Store: &fullStore{Store: r.backend, rig: r}}
+	var outlets []adapters.Outlet
+	for _, name := range r.names {
+		ledger, _ := r.ledgers[name]()
+		o := r.qos
+		o.Seed = 1
+		outlets = append(outlets, adapters.Outlet{
+			Adapter: &adaptertest.Adapter{
+				Conn: r.platforms[name].Connect(), Named: name, Form: r.form, QoS: o, ThreadKeys: r.keys,
+				Chats: []string{"-1", "-2", "-3"},
+			},
+			Budget: qos.NewLocalBudget(ledger),
+		})
+	}
+	var err error
+	r.hub, err = adapters.NewHub(adapters.HubOptions{
+		Outlets: outlets, Store: r.process, Log: r.backend, Sessions: r.house, Screens: r.house, Settings: adapters.Settings{Rules: r.rules},
+		Disabled: func(b adapters.Binding) { r.disabled = append(r.disabled, b) }, Logger: slog.New(r.log),
+	})
+	if err != nil {
+		r.Fatal(err)
+	}
+	if err := r.hub.Load(context.Background()); err != nil {
+		r.Fatal(err)
+	}
+	r.house.SetSink(r.hub)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- r.hub.Run(ctx) }()
+	stopped := false
+	r.stop = func() {
+		if stopped {
+			return
+		}
+		stopped = true
+		r.house.SetSink(nil)
+		cancel()
+		if err := <-ended; err != nil {
+			r.Error(err)
+		}
+		for _, p := range r.platforms {
+			p.Wait()
+		}
+	}
+	r.Cleanup(r.stop)
+	synctest.Wait()
+}
+
+func (r *rig) must(err error) {
+	r.Helper()
+	if err != nil {
+		r.Fatal(err)
+	}
+	synctest.Wait()
+}
+
+// reload replaces the rules.
+func (r *rig) reload(rules []adapters.Rule) error {
+	return r.hub.Reload(context.Background(), adapters.Settings{Rules: rules})
+}
+
+func (r *rig) begin(id sessions.ID, name string) { r.Helper(); r.must(r.house.Begin(id, name)) }
+
+func (r *rig) print(id sessions.ID, lines ...string) {
+	r.Helper()
+	r.must(r.house.Print(id, adaptertest.Output{Lines: lines}))
+}
+
+func (r *rig) ends(id sessions.ID, lines ...string) {
+	r.Helper()
+	r.must(r.house.Print(id, adaptertest.Output{Lines: lines, Ends: true}))
+}
+
+// pass lets time pass.
+func (r *rig) pass(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+func (r *rig) bind(id sessions.ID, to string, view adapters.View) adapters.Binding {
+	r.Helper()
+	t, err := adapters.ParseTarget(to)
+	if err != nil {
+		r.Fatal(err)
+	}
+	b, err := r.hub.Bind(context.Background(), id, t, view, false)
+	r.must(err)
+	return b
+}
+
+// texts are what a chat shows.
+func (r *rig) texts(adapter, chat string) []string {
+	var out []string
+	for _, m := range r.platforms[adapter].Seen(chat, "") {
+		out = append(out, m.Text)
+	}
+	return out
+}
+
+func (r *rig) wantTexts(adapter, chat string, want ...string) {
+	r.Helper()
+	if got := r.texts(adapter, chat); strings.Join(got, "|") != strings.Join(want, "|") {
+		r.Errorf("%s:%s shows %q, want %q", adapter, chat, got, want)
+	}
+}
+
+func rule(t *testing.T, pattern, to string) adapters.Rule {
+	t.Helper()
+	target, err := adapters.ParseTarget(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return adapters.Rule{Session: pattern, To: target}
+}
+
+// inBubble runs a test in fake time.
+func inBubble(t *testing.T, f func(t *testing.T, r *rig)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) { f(t, newRig(t, adaptertest.Options{})) })
+}
+
+// filter keeps the messages that begin so.
+func filter(all []adaptertest.Message, prefix string) []adaptertest.Message {
+	var out []adaptertest.Message
+	for _, m := range all {
+		if strings.HasPrefix(m.Text, prefix) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// fullStore takes no bindings while it's full.
+type fullStore struct {
+	adapters.Store
+	rig *rig
+}
+
+func (s *fullStore) PutBinding(ctx context.Context, b adapters.Binding, d *adapters.Document) error {
+	if s.rig.full.Load() {
+		return sessions.ErrUnavailable
+	}
+	if s.rig.storing != nil {
+		s.rig.storing()
+	}
+	return s.Store.PutBinding(ctx, b, d)
+}

@@ -1,0 +1,161 @@
+package telegram
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/go-telegram/bot"
+
+	"github.com/panebridge/panebridge/qos"
+)
+
+const (
+	// callTimeout is how long a call may take whose context has no deadline.
+	callTimeout = 20 * time.Second
+	// connectTimeout is how long a connection may take to come up.
+	connectTimeout = 10 * time.Second
+	// idleTimeout is how long an unused connection is kept. Telegram closes them after
+	// some more than a minute; a request on one that's just being closed would be
+	// lost without anybody knowing.
+	idleTimeout = 45 * time.Second
+)
+
+// client makes calls of the Bot API: no retries, no sleeping, no redirects, and no
+// secret in what it returns. Its methods may be called at the same time, and end
+// with their context. Their errors are, or wrap, a *failure.
+type client struct {
+	bot      *bot.Bot // encodes calls; its own polling isn't used
+	exchange *exchange
+	address  string // of methods: "https://api.telegram.org/bot…/"
+	files    string // of files: "https://api.telegram.org/file/bot…/"
+}
+
+// newClient returns a client. The options are valid.
+func newClient(opt Options) (*client, error) {
+	base := strings.TrimRight(opt.APIURL, "/")
+	x := &exchange{
+		http: &http.Client{
+			Transport: opt.Transport,
+			// Telegram never redirects. Following would hand the token to somebody else.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+		secrets: secretsOf(opt),
+	}
+	if x.http.Transport == nil {
+		x.http.Transport = newTransport(opt.proxy())
+	}
+	c := &client{
+		exchange: x, address: base + "/bot" + string(opt.Token) + "/", files: base + "/file/bot" + string(opt.Token) + "/",
+	}
+	var err error
+	c.bot, err = bot.New(string(opt.Token), bot.WithSkipGetMe(), bot.WithServerURL(base), bot.WithHTTPClient(callTimeout, x),
+		bot.WithErrorsHandler(func(error) {})) // its methods return theirs
+	if err != nil {
+		return nil, fmt.Errorf("make the client: %s", x.clean(err.Error()))
+	}
+	return c, nil
+}
+
+// secretsOf are what no error may show. The number before a token's colon is the
+// bot's id, which everybody may know.
+func secretsOf(opt Options) []string {
+	_, secret, _ := strings.Cut(string(opt.Token), ":")
+	secrets := []string{secret}
+	if u, err := url.Parse(opt.Proxy); err == nil {
+		if password, ok := u.User.Password(); ok && password != "" {
+			secrets = append(secrets, password, url.QueryEscape(password))
+		}
+	}
+	return secrets
+}
+
+// newTransport makes connections, through a proxy if there's one; else as the
+// environment says (HTTPS_PROXY). HTTP/1.1 only: a connection of its own for each
+// call under way, so that one that hangs holds up no other.
+func newTransport(proxy *url.URL) *http.Transport {
+	t := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // net/http documents it
+	if proxy != nil {
+		t.Proxy = http.ProxyURL(proxy)
+	}
+	t.Protocols = new(http.Protocols)
+	t.Protocols.SetHTTP1(true)
+	t.ForceAttemptHTTP2 = false
+	t.TLSHandshakeTimeout = connectTimeout
+	t.IdleConnTimeout = idleTimeout
+	t.MaxIdleConnsPerHost = 10 // eight calls, the poll, and one to spare
+	return t
+}
+
+// do makes a call of the library's, and decodes its result into `into`, if that
+// isn't nil. What the library makes of the answer isn't used: an answer with
+// something it doesn't know is an error to it, though the call was done.
+func (c *client) do(ctx context.Context, into any, call func(context.Context) error) error {
+	ctx, cancel := withTimeout(ctx)
+	defer cancel()
+	var result json.RawMessage
+	err := call(context.WithValue(ctx, resultKey{}, &result))
+	if result == nil {
+		return c.asFailure(err)
+	}
+	return c.decode(result, into)
+}
+
+// raw makes a call that the library doesn't offer. params become a JSON object; nil:
+// none.
+func (c *client) raw(ctx context.Context, method string, params, into any) error {
+	ctx, cancel := withTimeout(ctx)
+	defer cancel()
+	body, err := json.Marshal(params)
+	if err != nil {
+		return c.exchange.failed(method, qos.Rejected, fmt.Errorf("encode the request: %w", err))
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.address+method, bytes.NewReader(body))
+	if err != nil {
+		return c.exchange.failed(method, qos.NotSent, err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	var result json.RawMessage
+	resp, err := c.exchange.Do(r.WithContext(context.WithValue(ctx, resultKey{}, &result)))
+	if err != nil {
+		return err
+	}
+	if err := resp.Body.Close(); err != nil {
+		return c.exchange.failed(method, qos.Uncertain, err)
+	}
+	return c.decode(result, into)
+}
+
+func withTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
+	if _, ok := ctx.Deadline(); ok {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, callTimeout)
+}
+
+// asFailure finds the failure in an error of the library's.
+func (c *client) asFailure(err error) error {
+	if f, ok := errors.AsType[*failure](err); ok {
+		return f
+	}
+	if err == nil {
+		err = errors.New("the answer has no result")
+	}
+	return c.exchange.failed("", qos.Uncertain, err)
+}
+
+func (c *client) decode(result json.RawMessage, into any) error {
+	if into == nil {
+		return nil
+	}
+	if err := json.Unmarshal(result, into); err != nil {
+		return c.exchange.failed("", qos.Uncertain, fmt.Errorf("read the result: %w", err))
+	}
+	return nil
+}

@@ -1,0 +1,362 @@
+package telegram
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/inbound"
+)
+
+// Decoder reads updates as they concern one bot.
+type Decoder struct {
+	Bot  int64  // its number
+	User string // its user name, without @
+}
+
+// What's read of an update. Fields that aren't needed aren't here, so that nothing in
+// them can be wrong. Names are those of core.telegram.org/bots/api.
+type (
+	updateJSON struct {
+		ID       int64         `json:"update_id"`
+		Message  *messageJSON  `json:"message"`
+		Edited   *messageJSON  `json:"edited_message"`
+		Callback *callbackJSON `json:"callback_query"`
+		Member   *memberJSON   `json:"my_chat_member"`
+	}
+	messageJSON struct {
+		ID         int64     `json:"message_id"`
+		Thread     int64     `json:"message_thread_id"`
+		IsTopic    bool      `json:"is_topic_message"`
+		From       *userJSON `json:"from"`
+		SenderChat *chatJSON `json:"sender_chat"`
+		Date       int64     `json:"date"` // 0: the message isn't accessible
+		EditDate   int64     `json:"edit_date"`
+		Chat       chatJSON  `json:"chat"`
+		ReplyTo    *struct {
+			ID           int64     `json:"message_id"`
+			TopicCreated *struct{} `json:"forum_topic_created"`
+		} `json:"reply_to_message"`
+
+		Text            string       `json:"text"`
+		Entities        []entityJSON `json:"entities"`
+		Caption         string       `json:"caption"`
+		CaptionEntities []entityJSON `json:"caption_entities"`
+
+		Document *fileJSON  `json:"document"` // of an animation, too
+		Audio    *fileJSON  `json:"audio"`
+		Video    *fileJSON  `json:"video"`
+		Note     *fileJSON  `json:"video_note"`
+		Voice    *fileJSON  `json:"voice"`
+		Photo    []fileJSON `json:"photo"` // the same in several sizes
+
+		TopicClosed   *struct{} `json:"forum_topic_closed"`
+		TopicReopened *struct{} `json:"forum_topic_reopened"`
+		MigratedTo    int64     `json:"migrate_to_chat_id"`
+	}
+	callbackJSON struct {
+		ID      string       `json:"id"`
+		From    userJSON     `json:"from"`
+		Message *messageJSON `json:"message"`
+		Data    string       `json:"data"`
+	}
+	memberJSON struct {
+		Chat chatJSON `json:"chat"`
+		From userJSON `json:"from"`
+		Date int64    `json:"date"`
+		New  struct {
+			Status  string   `json:"status"`
+			User    userJSON `json:"user"`
+			CanSend bool     `json:"can_send_messages"` // if restricted
+		} `json:"new_chat_member"`
+	}
+	userJSON struct {
+		ID        int64  `json:"id"`
+		IsBot     bool   `json:"is_bot"`
+		FirstName string `json:"first_name"`
+		LastName  string `json:"last_name"`
+	}
+	chatJSON struct {
+		ID   int64  `json:"id"`
+		Type string `json:"type"`
+	}
+	entityJSON struct {
+		Type   string `json:"type"`
+		Offset int    `json:"offset"`
+		Length int    `json:"length"`
+	}
+	fileJSON struct {
+		ID     string `json:"file_id"`
+		Name   string `json:"file_name"`
+		Size   int64  `json:"file_size"`
+		Width  int64  `json:"width"`
+		Height int64  `json:"height"`
+	}
+)
+
+// maxName bounds a person's name, in characters: twice 64 is what Telegram takes.
+const maxName = 129
+
+// accounts that Telegram puts in place of whoever it was: service notifications and
+// channel posts, an anonymous administrator, a channel that writes in a group
+// (core.telegram.org/bots/api#message, from).
+var accounts = []int64{777000, 1087968824, 136817688}
+
+// Decode reads an update; false: there's nothing to do. It's what inbound.Queue
+// needs.
+//
+// What somebody writes is only passed on if Telegram says which person it was.
+// Messages of bots, channels and anonymous administrators aren't: anybody can be
+// behind them. What happened to a topic or a chat is passed on whoever did it, with
+// a Person that has no ID if it isn't known.
+func (d Decoder) Decode(raw []byte) (inbound.Event, bool, error) {
+	var u updateJSON
+	if err := json.Unmarshal(raw, &u); err != nil {
+		return inbound.Event{}, false, unreadable(err)
+	}
+	if u.ID <= 0 {
+		return inbound.Event{}, false, errors.New("read an update: it has no update_id")
+	}
+	e := inbound.Event{Key: fmt.Sprintf("%s:%d", Name, u.ID)}
+	var err error
+	switch {
+	case u.Message != nil:
+		err = d.message(&e, u.Message)
+	case u.Edited != nil:
+		err = d.edited(&e, u.Edited)
+	case u.Callback != nil:
+		err = d.pressed(&e, u.Callback)
+	case u.Member != nil:
+		err = d.member(&e, u.Member)
+	}
+	if err != nil || e.Action == nil {
+		return inbound.Event{}, false, err
+	}
+	return e, true, nil
+}
+
+// unreadable is why JSON couldn't be read, without any of it.
+func unreadable(err error) error {
+	if t, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return fmt.Errorf("read an update: %s isn't what it should be", t.Field)
+	}
+	return errors.New("read an update: it isn't JSON")
+}
+
+// message reads a new message.
+func (d Decoder) message(e *inbound.Event, m *messageJSON) error {
+	if err := d.frame(e, m); err != nil {
+		return err
+	}
+	switch {
+	case m.From != nil && m.From.ID == d.Bot:
+		return nil // what we did ourselves
+	case m.MigratedTo != 0:
+		e.Place.Thread = ""
+		e.Action = inbound.ChatMoved{To: strconv.FormatInt(m.MigratedTo, 10)}
+		return nil
+	case m.TopicClosed != nil:
+		e.Action = inbound.ThreadClosed{}
+		return nil
+	case m.TopicReopened != nil:
+		e.Action = inbound.ThreadOpened{}
+		return nil
+	}
+	said := inbound.Said{ReplyTo: m.replyTo(), Files: m.files()}
+	var ours bool
+	said.Text, ours = d.text(m)
+	if e.Person.ID != "" && ours && (said.Text != "" || len(said.Files) > 0) {
+		e.Action = said
+	}
+	return nil
+}
+
+// edited reads a message that was changed. A location that moves is one too.
+func (d Decoder) edited(e *inbound.Event, m *messageJSON) error {
+	if err := d.frame(e, m); err != nil {
+		return err
+	}
+	if m.EditDate > 0 {
+		e.At = timeOf(m.EditDate)
+	}
+	text, ours := d.text(m)
+	if e.Person.ID != "" && ours && text != "" {
+		e.Action = inbound.Edited{Text: text}
+	}
+	return nil
+}
+
+// pressed reads a button that was pressed. When isn't told. If the message isn't
+// accessible any more, neither is its topic.
+func (d Decoder) pressed(e *inbound.Event, c *callbackJSON) error {
+	if c.Message == nil || c.Data == "" {
+		return nil // below an inline message, which we have none of, or of a game
+	}
+	if err := d.frame(e, c.Message); err != nil {
+		return err
+	}
+	e.At, e.Person = time.Time{}, person(&c.From)
+	if c.ID == "" {
+		return errors.New("read an update: callback_query.id is missing")
+	}
+	if e.Person.ID != "" {
+		e.Action = inbound.Pressed{Data: c.Data, Token: c.ID}
+	}
+	return nil
+}
+
+// member reads what has become of the bot in a chat.
+func (d Decoder) member(e *inbound.Event, m *memberJSON) error {
+	if err := d.place(e, m.Chat); err != nil {
+		return err
+	}
+	e.At, e.Person = timeOf(m.Date), person(&m.From)
+	if m.New.User.ID != d.Bot {
+		return nil
+	}
+	switch status := m.New.Status; {
+	case status == "kicked" && e.Private:
+		e.Action = inbound.ChatLost{Why: "The person has blocked the bot: unblock it, and send it /start."}
+	case status == "kicked" || status == "left":
+		e.Action = inbound.ChatLost{Why: "The bot was removed from the chat: add it again."}
+	case status == "restricted" && !m.New.CanSend:
+		e.Action = inbound.ChatLost{Why: "The bot may not write in the chat: allow it to send messages there."}
+	}
+	return nil
+}
+
+// frame reads where, when, by whom and which message. Messages have a topic only if
+// they say so: outside of forums message_thread_id is the message that a thread of
+// answers began with. General, and chats without topics, are no thread.
+func (d Decoder) frame(e *inbound.Event, m *messageJSON) error {
+	if err := d.place(e, m.Chat); err != nil {
+		return err
+	}
+	if m.ID <= 0 {
+		return errors.New("read an update: message_id is missing")
+	}
+	if m.IsTopic && m.Thread > 0 {
+		e.Place.Thread = strconv.FormatInt(m.Thread, 10)
+	}
+	e.Message = strconv.FormatInt(m.ID, 10)
+	e.At = timeOf(m.Date)
+	if m.SenderChat == nil && m.From != nil {
+		e.Person = person(m.From)
+	}
+	return nil
+}
+
+// timeOf reads a date; zero: it isn't one, and the time of arrival counts.
+func timeOf(unix int64) time.Time {
+	if unix <= 0 || unix > 1<<35 {
+		return time.Time{}
+	}
+	return time.Unix(unix, 0)
+}
+
+func (d Decoder) place(e *inbound.Event, c chatJSON) error {
+	if c.ID == 0 {
+		return errors.New("read an update: chat.id is missing")
+	}
+	e.Place = adapters.Target{Adapter: Name, Chat: strconv.FormatInt(c.ID, 10)}
+	e.Private = c.Type == "private"
+	return nil
+}
+
+// person is who somebody is; without an ID if it's nobody in particular.
+func person(u *userJSON) inbound.Person {
+	p := inbound.Person{Name: cut(strings.TrimSpace(u.FirstName+" "+u.LastName), maxName)}
+	if u.ID > 0 && !u.IsBot && !slices.Contains(accounts, u.ID) {
+		p.ID = fmt.Sprintf("%s:%d", Name, u.ID)
+	}
+	return p
+}
+
+// text is what was written. The bot's name is taken out of "/cmd@bot"; false: the
+// command is another bot's.
+func (d Decoder) text(m *messageJSON) (string, bool) {
+	text, entities := m.Text, m.Entities
+	if text == "" {
+		text, entities = m.Caption, m.CaptionEntities
+	}
+	for _, e := range entities {
+		// Commands are ASCII, so that UTF-16 units are bytes.
+		if e.Type != "bot_command" || e.Offset != 0 || e.Length <= 0 || e.Length > len(text) {
+			continue
+		}
+		command, bot, named := strings.Cut(text[:e.Length], "@")
+		if !named {
+			continue
+		}
+		if !strings.EqualFold(bot, d.User) {
+			return "", false
+		}
+		text = command + text[e.Length:]
+		break
+	}
+	return text, true
+}
+
+// replyTo is the message that's answered. What stands in a topic and answers nothing
+// else counts as an answer to the message that made the topic.
+func (m *messageJSON) replyTo() string {
+	r := m.ReplyTo
+	if r == nil || r.ID <= 0 || r.TopicCreated != nil || m.IsTopic && r.ID == m.Thread {
+		return ""
+	}
+	return strconv.FormatInt(r.ID, 10)
+}
+
+func (m *messageJSON) files() (list []inbound.File) {
+	add := func(f *fileJSON, kind inbound.FileKind) {
+		if f != nil && f.ID != "" {
+			list = append(list, inbound.File{ID: f.ID, Name: f.Name, Kind: kind, Size: max(0, f.Size)})
+		}
+	}
+	add(m.Document, inbound.FileDocument)
+	add(m.Audio, inbound.FileDocument)
+	add(m.Video, inbound.FileDocument)
+	add(m.Note, inbound.FileDocument)
+	add(m.Voice, inbound.FileVoice)
+	if len(m.Photo) > 0 {
+		largest := slices.MaxFunc(m.Photo, func(a, b fileJSON) int {
+			return cmp.Or(cmp.Compare(a.area(), b.area()), cmp.Compare(a.Size, b.Size))
+		})
+		largest.Name = ""
+		add(&largest, inbound.FilePhoto)
+	}
+	return list
+}
+
+func (f fileJSON) area() float64 { return float64(f.Width) * float64(f.Height) }
+
+// noteUser is the key under which the bot's user name is remembered.
+const noteUser = "bot user name"
+
+// Decoder asks Telegram who the bot is. When it can't be reached, the name it had the
+// last time counts; the error says that there's none yet.
+func (a *Adapter) Decoder(ctx context.Context, notes Notes) (Decoder, error) {
+	id, _, _ := strings.Cut(string(a.opt.Token), ":")
+	bot, err := strconv.ParseInt(id, 10, 64)
+	if err != nil {
+		return Decoder{}, errors.New("read the bot's number: the token has none")
+	}
+	var me struct {
+		User string `json:"username"`
+	}
+	if err := a.client.raw(ctx, "getMe", nil, &me); err != nil {
+		user, noted := notes.Note(ctx, noteUser+" "+id)
+		if noted != nil || user == "" {
+			return Decoder{}, errors.Join(err, noted)
+		}
+		return Decoder{Bot: bot, User: user}, nil
+	}
+	return Decoder{Bot: bot, User: me.User}, notes.PutNote(ctx, noteUser+" "+id, me.User)
+}

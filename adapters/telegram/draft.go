@@ -1,0 +1,68 @@
+package telegram
+
+import (
+	"context"
+	"hash/fnv"
+	"strconv"
+
+	"github.com/go-telegram/bot"
+	"github.com/go-telegram/bot/models"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/internal/render/entities"
+)
+
+var _ adapters.Asider = (*Adapter)(nil)
+
+// Drafts implements adapters.Asider: drafts are for private chats
+// (core.telegram.org/bots/api#sendmessagedraft).
+func (a *Adapter) Drafts(t adapters.Target) bool { return isPrivate(t.Chat) }
+
+// Draft implements adapters.Asider. A draft vanishes when the next message comes, or
+// after some 30 s.
+func (a *Adapter) Draft(ctx context.Context, t adapters.Target, doc adapters.BindingID, rows []string) adapters.Reply {
+	at, err := placeOf(t)
+	if err != nil {
+		return rejected(err)
+	}
+	m := lastRows(rows)
+	return outcome(a.client.do(ctx, nil, func(ctx context.Context) error {
+		_, err := a.client.bot.SendMessageDraft(ctx, &bot.SendMessageDraftParams{
+			ChatID: at.chat, MessageThreadID: at.messageThread(), DraftID: draftID(doc), Text: m.Text, Entities: wire(m.Entities),
+		})
+		return err
+	}))
+}
+
+// lastRows are as many of the last rows as a message holds.
+func lastRows(rows []string) entities.Message {
+	for {
+		m := formatted(adapters.Page{Live: rows})
+		if m.Size() <= maxText || len(rows) == 0 {
+			return m
+		}
+		rows = rows[1:]
+	}
+}
+
+// draftID is a document's number, which mustn't be 0; the library has it as a text.
+func draftID(doc adapters.BindingID) string {
+	h := fnv.New32a()
+	h.Write([]byte(doc)) // never fails
+	return strconv.FormatUint(uint64(h.Sum32()>>2|1), 10)
+}
+
+// Typing implements adapters.Asider. It's shown for 5 s
+// (core.telegram.org/bots/api#sendchataction).
+func (a *Adapter) Typing(ctx context.Context, t adapters.Target) adapters.Reply {
+	at, err := placeOf(t)
+	if err != nil {
+		return rejected(err)
+	}
+	return outcome(a.client.do(ctx, nil, func(ctx context.Context) error {
+		_, err := a.client.bot.SendChatAction(ctx, &bot.SendChatActionParams{
+			ChatID: at.chat, MessageThreadID: at.thread, Action: models.ChatActionTyping,
+		})
+		return err
+	}))
+}

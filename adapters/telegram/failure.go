@@ -1,0 +1,174 @@
+package telegram
+
+import (
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/qos"
+)
+
+// failure is a call that wasn't accepted, and what that means. It holds neither
+// secrets nor texts of users.
+type failure struct {
+	method     string // "" if it's not known
+	code       int    // Telegram's error_code, or the HTTP status; 0: no answer came
+	text       string // as a sentence, for people
+	outcome    qos.Outcome
+	missing    adapters.Missing
+	entities   bool          // refused for its entities: the text alone may pass
+	retryAfter time.Duration // as ordered, never clamped
+	migratedTo int64
+	cause      error
+}
+
+func (f *failure) Error() string {
+	method := f.method
+	if method == "" {
+		method = "Telegram"
+	}
+	if f.code == 0 {
+		return "call " + method + ": " + f.text
+	}
+	return "call " + method + ": " + strconv.Itoa(f.code) + ": " + f.text
+}
+
+func (f *failure) Unwrap() error { return f.cause }
+
+// reply is the failure as package adapters reads it.
+func (f *failure) reply() adapters.Reply {
+	r := adapters.Reply{Outcome: f.outcome, Missing: f.missing, RetryAfter: f.retryAfter, Err: f}
+	if f.migratedTo != 0 {
+		r.Chat = strconv.FormatInt(f.migratedTo, 10)
+	}
+	return r
+}
+
+// refusal is the failure of a call that Telegram has answered with an error.
+func refusal(method string, status int, a answer) *failure {
+	f := &failure{method: method, code: a.Code, text: harmless(a.Description), outcome: qos.Rejected}
+	if f.code == 0 {
+		f.code = status
+	}
+	switch {
+	case f.code == http.StatusTooManyRequests:
+		f.outcome, f.retryAfter = qos.Throttled, time.Duration(a.Parameters.RetryAfter)*time.Second
+	case a.Parameters.MigratedTo != 0:
+		f.outcome, f.migratedTo = qos.Migrated, a.Parameters.MigratedTo
+	case f.code >= http.StatusInternalServerError:
+		// The Bot API server says so too of calls that it had passed on when it was
+		// stopped.
+		f.outcome = qos.Uncertain
+	default:
+		f.explain(a.Description)
+	}
+	return f
+}
+
+// known is a refusal that's known by its words: clients have nothing else to tell
+// one 400 from another.
+type known struct {
+	code    int    // 0: any
+	words   string // part of the description, in small letters
+	outcome qos.Outcome
+	missing adapters.Missing
+	advice  string // what to do; "": Telegram's own words
+}
+
+const (
+	adviceChat = "the bot isn't in the chat, or the chat is gone: check its number, and add the bot to it"
+	adviceKick = "the bot was removed from the chat: add it again"
+	adviceMute = "the bot may not write in the chat: allow it to send messages there"
+	adviceTell = "the bot may not manage topics: make it an administrator who may"
+)
+
+// refusals are what Telegram says, from the Bot API server's source
+// (github.com/tdlib/telegram-bot-api) and reports; the first that fits counts.
+var refusals = []known{
+	{code: http.StatusBadRequest, words: "message is not modified", outcome: qos.Delivered},
+	{code: http.StatusBadRequest, words: "topic_not_modified", outcome: qos.Delivered},
+
+	// What's gone and can be repaired.
+	{code: http.StatusBadRequest, words: "message to edit not found", outcome: qos.Rejected, missing: adapters.MissingMessage},
+	{code: http.StatusBadRequest, words: "message can't be edited", outcome: qos.Rejected, missing: adapters.MissingMessage},
+	{code: http.StatusBadRequest, words: "message_id_invalid", outcome: qos.Rejected, missing: adapters.MissingMessage},
+	{code: http.StatusBadRequest, words: "there is no text in the message to edit", outcome: qos.Rejected, missing: adapters.MissingMessage},
+	{code: http.StatusBadRequest, words: "message thread not found", outcome: qos.Rejected, missing: adapters.MissingThread},
+	{code: http.StatusBadRequest, words: "topic_deleted", outcome: qos.Rejected, missing: adapters.MissingThread},
+	{code: http.StatusBadRequest, words: "topic_id_invalid", outcome: qos.Rejected, missing: adapters.MissingThread},
+
+	// What a person must repair, for the whole chat.
+	{words: "chat not found", outcome: qos.ChatGone, advice: adviceChat},
+	{words: "peer_id_invalid", outcome: qos.ChatGone, advice: adviceChat},
+	{words: "group chat was deactivated", outcome: qos.ChatGone, advice: adviceChat},
+	{words: "chat was deleted", outcome: qos.ChatGone, advice: adviceChat},
+	{code: http.StatusForbidden, words: "bot was kicked", outcome: qos.ChatGone, advice: adviceKick},
+	{code: http.StatusForbidden, words: "bot is not a member", outcome: qos.ChatGone, advice: adviceKick},
+	{code: http.StatusForbidden, words: "blocked by the user", outcome: qos.ChatGone, advice: "the person has blocked the bot: unblock it, and send it /start"},
+	{code: http.StatusForbidden, words: "can't initiate conversation", outcome: qos.ChatGone, advice: "a bot can't write first: send it /start"},
+	{code: http.StatusForbidden, words: "user is deactivated", outcome: qos.ChatGone, advice: "the account was deleted"},
+	{words: "have no rights to send", outcome: qos.ChatGone, advice: adviceMute},
+	{words: "not enough rights to send", outcome: qos.ChatGone, advice: adviceMute},
+	{words: "chat_write_forbidden", outcome: qos.ChatGone, advice: adviceMute},
+
+	// And for one topic.
+	{words: "not enough rights to manage topics", outcome: qos.Rejected, advice: adviceTell},
+	{words: "not enough rights to create a topic", outcome: qos.Rejected, advice: adviceTell},
+	{words: "chat is not a forum", outcome: qos.Rejected, advice: "the chat has no topics: switch them on in its settings, or say topics: false"},
+	{words: "topic_closed", outcome: qos.Rejected, advice: "the topic is closed: reopen it, or let the bot manage topics"},
+
+	// The token, for all calls. They aren't done, and will be when it's right.
+	{code: http.StatusUnauthorized, outcome: qos.Failed, advice: "Telegram doesn't know the token: take the present one from @BotFather, and put it into token_file"},
+	{code: http.StatusNotFound, outcome: qos.Failed, advice: "Telegram doesn't know the address: check token_file and api_url"},
+
+	{code: http.StatusRequestEntityTooLarge, outcome: qos.Rejected, advice: "the file is too large for Telegram"},
+	{code: http.StatusForbidden, outcome: qos.ChatGone},
+}
+
+// entityWords are in refusals that are about entities.
+var entityWords = []string{"can't parse entities", "can't parse messageentity", "entities_too_long", "an entity with incorrect", "entity begin", "entity url"}
+
+// explain says what a refusal means, by its words.
+func (f *failure) explain(description string) {
+	said := strings.ToLower(description)
+	for _, k := range refusals {
+		if (k.code == 0 || k.code == f.code) && strings.Contains(said, k.words) {
+			f.outcome, f.missing = k.outcome, k.missing
+			if k.advice != "" {
+				f.text = k.advice
+			}
+			return
+		}
+	}
+	for _, words := range entityWords {
+		f.entities = f.entities || strings.Contains(said, words)
+	}
+}
+
+// quoted is what Telegram repeats of a call.
+var quoted = regexp.MustCompile(`(?s)(["']).*["']`)
+
+// maxDescription is how much of a description is kept, in bytes.
+const maxDescription = 200
+
+// harmless is a description without what it repeats of the call.
+func harmless(description string) string {
+	_, said, ok := strings.Cut(description, ": ")
+	if !ok {
+		said = description
+	}
+	said = quoted.ReplaceAllString(said, "…")
+	said = strings.Map(func(r rune) rune {
+		if r != '…' && (r < ' ' || r > '~') {
+			return '?'
+		}
+		return r
+	}, said)
+	if len(said) > maxDescription {
+		said = strings.ToValidUTF8(said[:maxDescription], "")
+	}
+	return said
+}

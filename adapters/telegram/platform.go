@@ -1,0 +1,274 @@
+package telegram
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/qos"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+const (
+	// maxAnswerText: "0-200 characters" (core.telegram.org/bots/api#answercallbackquery).
+	maxAnswerText = 200
+	// maxHelp: "1-256 characters" (core.telegram.org/bots/api#botcommand).
+	maxHelp = 256
+	// fetchFor bounds a download: 20 MB, the most that Telegram gives, at 1 Mbit/s.
+	fetchFor = 3 * time.Minute
+)
+
+// Notes are what's remembered over restarts, a word or two for each key. A key
+// without a note has "". Both do disk I/O.
+type Notes interface {
+	Note(ctx context.Context, key string) (string, error)
+	PutNote(ctx context.Context, key, value string) error
+}
+
+// Platform is what inbound needs of Telegram. None of its calls takes a slot:
+// Telegram doesn't count them, but for SetCommands, which is called next to never.
+type Platform struct {
+	client *client
+	notes  Notes
+}
+
+var _ inbound.Platform = (*Platform)(nil)
+
+// Platform makes a platform that has called nothing yet.
+func (a *Adapter) Platform(notes Notes) *Platform { return &Platform{client: a.client, notes: notes} }
+
+// Name implements inbound.Platform.
+func (p *Platform) Name() string { return Name }
+
+// Answer implements inbound.Platform. A press that's too old to be answered is none
+// that anybody waits for.
+func (p *Platform) Answer(ctx context.Context, press inbound.Event, text string) error {
+	pressed, ok := press.Action.(inbound.Pressed)
+	if !ok {
+		return fmt.Errorf("answer a press: it's a %T", press.Action)
+	}
+	params := map[string]any{"callback_query_id": pressed.Token}
+	if text != "" {
+		params["text"] = cut(text, maxAnswerText)
+	}
+	err := p.client.raw(ctx, "answerCallbackQuery", params, nil)
+	if f, ok := errors.AsType[*failure](err); ok && f.code == http.StatusBadRequest && strings.Contains(f.text, "query is too old") {
+		return nil
+	}
+	return err
+}
+
+// cut shortens a text to so many characters.
+func cut(text string, most int) string {
+	if r := []rune(text); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return text
+}
+
+// Link implements inbound.Platform. Only supergroups have addresses; their numbers
+// begin with -100, which isn't part of them.
+func (p *Platform) Link(at adapters.Target, message string) string {
+	chat, ok := strings.CutPrefix(at.Chat, "-100")
+	if !ok {
+		return ""
+	}
+	parts := []string{"https://t.me/c"}
+	for i, part := range []string{chat, at.Thread, message} {
+		if part == "" && i > 0 {
+			continue
+		}
+		if n, err := strconv.ParseInt(part, 10, 64); err != nil || n <= 0 {
+			return ""
+		}
+		parts = append(parts, part)
+	}
+	if len(parts) == 2 {
+		return "" // the chat alone has no address
+	}
+	return strings.Join(parts, "/")
+}
+
+// Fetch implements inbound.Platform. The error wraps sessions.ErrUnavailable if the
+// same may work later.
+func (p *Platform) Fetch(ctx context.Context, f inbound.File, limit int64, w io.Writer) error {
+	if f.Size > limit {
+		return fmt.Errorf("fetch a file of %d bytes: %w: at most %d are taken", f.Size, inbound.ErrTooLarge, limit)
+	}
+	var file struct {
+		Path string `json:"file_path"`
+		Size int64  `json:"file_size"`
+	}
+	err := p.client.raw(ctx, "getFile", map[string]any{"file_id": f.ID}, &file)
+	if said, ok := errors.AsType[*failure](err); ok && strings.Contains(said.text, "file is too big") {
+		return fmt.Errorf("fetch a file: %w: Telegram gives bots at most 20 MB", inbound.ErrTooLarge)
+	}
+	switch {
+	case err != nil:
+		return passing(err)
+	case file.Size > limit:
+		return fmt.Errorf("fetch a file of %d bytes: %w: at most %d are taken", file.Size, inbound.ErrTooLarge, limit)
+	}
+	path, err := filePath(file.Path)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, fetchFor)
+	defer cancel()
+	return p.download(ctx, path, limit, w)
+}
+
+// filePath checks what Telegram calls a path, and returns it as part of an address.
+func filePath(path string) (string, error) {
+	if strings.HasPrefix(path, "/") {
+		return "", errors.New("fetch a file: the Bot API server keeps files on its own disk; start it without --local")
+	}
+	parts := strings.Split(path, "/")
+	for i, part := range parts {
+		if part == "" || part == "." || part == ".." || strings.ContainsAny(part, "\\?#\x00") {
+			return "", errors.New("fetch a file: the Bot API server gave a path that isn't one")
+		}
+		parts[i] = url.PathEscape(part)
+	}
+	return strings.Join(parts, "/"), nil
+}
+
+// download reads a file, and stops at the limit whatever its length was said to be.
+func (p *Platform) download(ctx context.Context, path string, limit int64, w io.Writer) error {
+	const what = "the download of a file"
+	x := p.client.exchange
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, p.client.files+path, nil)
+	if err != nil {
+		return x.failed(what, qos.NotSent, err)
+	}
+	resp, err := x.http.Do(r)
+	if err != nil {
+		return passing(x.failed(what, qos.NotSent, err))
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return passing(x.foreign(what, resp))
+	}
+	to := &sink{w: w}
+	if _, err := io.Copy(to, io.LimitReader(resp.Body, limit)); err != nil {
+		if to.err != nil {
+			return fmt.Errorf("write a file: %w", to.err)
+		}
+		return passing(x.failed(what, qos.NotSent, err))
+	}
+	switch _, err := io.ReadFull(resp.Body, make([]byte, 1)); {
+	case errors.Is(err, io.EOF):
+		return nil
+	case err != nil:
+		return passing(x.failed(what, qos.NotSent, err))
+	default:
+		return fmt.Errorf("fetch a file: %w: at most %d bytes are taken", inbound.ErrTooLarge, limit)
+	}
+}
+
+// passing marks a failure that may pass: Telegram couldn't be reached, or not now.
+func passing(err error) error {
+	f, ok := errors.AsType[*failure](err)
+	if !ok || f.code != 0 && f.code != http.StatusTooManyRequests && f.code < http.StatusInternalServerError {
+		return err
+	}
+	return fmt.Errorf("%w: %w", sessions.ErrUnavailable, err)
+}
+
+// sink tells errors of writing from those of reading.
+type sink struct {
+	w   io.Writer
+	err error
+}
+
+func (s *sink) Write(b []byte) (int, error) {
+	n, err := s.w.Write(b)
+	s.err = err
+	return n, err
+}
+
+// menus are those whom the commands are offered to. Both are narrower than the default
+// scope, so that a menu that another program left there doesn't show.
+var menus = []string{"all_private_chats", "all_group_chats"}
+
+// SetCommands implements inbound.Platform. Who calls setMyCommands too often is
+// silenced for minutes (github.com/openclaw/openclaw/issues/32017), so a call that
+// would change nothing isn't made, and the order to be silent is remembered too.
+func (p *Platform) SetCommands(ctx context.Context, commands []inbound.CommandInfo) error {
+	list := menu(commands)
+	body, err := json.Marshal(list)
+	if err != nil {
+		return fmt.Errorf("encode the commands: %w", err)
+	}
+	// Another bot, or the same on another server, doesn't have them.
+	bot := p.client.address[:strings.LastIndexByte(p.client.address, ':')]
+	sum := sha256.Sum256(slices.Concat([]byte(bot), body))
+	want := hex.EncodeToString(sum[:8])
+	for _, scope := range menus {
+		if err := p.setMenu(ctx, scope, want, list); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type commandJSON struct {
+	Command     string `json:"command"`
+	Description string `json:"description"`
+}
+
+func menu(commands []inbound.CommandInfo) []commandJSON {
+	list := []commandJSON{}
+	for _, c := range commands {
+		text := c.Help
+		if c.Args != "" {
+			text += " · " + c.Args
+		}
+		list = append(list, commandJSON{c.Name, cut(text, maxHelp)})
+	}
+	return list
+}
+
+func (p *Platform) setMenu(ctx context.Context, scope, want string, list []commandJSON) error {
+	has, err := p.notes.Note(ctx, "menu "+scope)
+	if err != nil || has == want {
+		return err
+	}
+	if err := p.silent(ctx); err != nil {
+		return err
+	}
+	err = p.client.raw(ctx, "setMyCommands", map[string]any{"commands": list, "scope": map[string]string{"type": scope}}, nil)
+	if f, ok := errors.AsType[*failure](err); ok && f.retryAfter > 0 {
+		until := time.Now().Add(f.retryAfter).Add(time.Second).Format(time.RFC3339)
+		return errors.Join(err, p.notes.PutNote(ctx, "menu silence", until))
+	}
+	if err != nil {
+		return err
+	}
+	return p.notes.PutNote(ctx, "menu "+scope, want)
+}
+
+// silent returns an error while Telegram wants to hear of no commands.
+func (p *Platform) silent(ctx context.Context) error {
+	said, err := p.notes.Note(ctx, "menu silence")
+	if err != nil || said == "" {
+		return err
+	}
+	until, err := time.Parse(time.RFC3339, said)
+	if err == nil && time.Now().Before(until) {
+		return fmt.Errorf("set the commands: Telegram wants none until %s", until.Format(time.TimeOnly))
+	}
+	return nil
+}

@@ -1,0 +1,256 @@
+package telegram
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters/inbound"
+)
+
+const (
+	// pollFor is how long a getUpdates call waits for updates: 50 s is the most that
+	// Telegram waits.
+	pollFor = 50 * time.Second
+	// pollSlack is how much longer its answer may take to come.
+	pollSlack = 15 * time.Second
+	// maxUpdates: "Values between 1-100 are accepted"
+	// (core.telegram.org/bots/api#getupdates).
+	maxUpdates = 100
+	// maxUpdateID: its identifiers have at most 52 significant bits.
+	maxUpdateID = 1 << 52
+	// calm is how long no other reader has shown up when there's none any more.
+	calm = 2 * time.Minute
+	// seldom is how often a webhook is taken away at most: whoever sets it again
+	// won't be fought.
+	seldom = 10 * time.Minute
+)
+
+// allowedUpdates are the kinds of updates that there's a use for.
+var allowedUpdates = []string{"message", "edited_message", "callback_query", "my_chat_member"}
+
+// Keeper stores updates durably and sees to it that they're handled. inbound.Queue
+// is one. Keep returns nil when the updates may be acknowledged. It may be called
+// again with the same ones.
+type Keeper interface {
+	Keep(ctx context.Context, updates []inbound.Update) error
+}
+
+// PollerOptions configure a Poller.
+type PollerOptions struct {
+	Keeper Keeper
+	// DeleteWebhook has a webhook taken away that's in the way, because the
+	// configuration says that updates are polled for. Else it stays, and health says
+	// so: another program may need it.
+	DeleteWebhook bool
+}
+
+// Poller fetches the bot's updates. Each is stored before the call that tells
+// Telegram to forget it.
+type Poller struct {
+	opts   PollerOptions
+	client *client
+	log    *slog.Logger
+	vitals vitals
+
+	// What follows belongs to Run's goroutine.
+	offset  int64 // of the next update; 0: the oldest that Telegram has
+	quick   bool  // the next call doesn't wait: it shows whether all's well
+	fails   int   // in a row
+	rivals  rivals
+	deleted time.Time // when a webhook was taken away
+}
+
+// rivals are other readers of the bot's updates. Either side's calls end the
+// other's, so some go through all the time, and prove nothing.
+type rivals struct {
+	since, last time.Time
+	met         int // in a row
+}
+
+// Poller makes a poller that has called nothing yet.
+func (a *Adapter) Poller(o PollerOptions) *Poller {
+	return &Poller{opts: o, client: a.client, log: a.log, vitals: vitals{log: a.log, part: "polling Telegram"}, quick: true}
+}
+
+// Health says how well it works. It may be called at any time.
+func (p *Poller) Health() Health { return p.vitals.health() }
+
+// Run polls until ctx ends. When Telegram doesn't take the token it calls no more,
+// and Health says so.
+func (p *Poller) Run(ctx context.Context) error {
+	for ctx.Err() == nil {
+		rest, err := p.poll(ctx)
+		switch {
+		case ctx.Err() != nil:
+		case err == nil:
+			p.worked(ctx)
+		case isUnauthorized(err):
+			p.vitals.dead(ctx, err.Error())
+			<-ctx.Done()
+		default:
+			rest = p.failed(ctx, err)
+		}
+		if rest > 0 {
+			pause(ctx, rest)
+		}
+	}
+	return nil
+}
+
+// poll makes one call and stores what it brings. Without an error, it says how long
+// to wait until the next.
+func (p *Poller) poll(ctx context.Context) (rest time.Duration, err error) {
+	wait := pollFor
+	if p.quick {
+		wait = 0
+	}
+	began := time.Now()
+	list, err := p.getUpdates(ctx, wait)
+	if err != nil {
+		return 0, err
+	}
+	updates, next := p.read(list)
+	if len(updates) == 0 {
+		switch {
+		case len(list) > 0:
+			return 0, errors.New("read updates: none of them has a number")
+		case wait > 0 && time.Since(began) < time.Second:
+			return time.Second, nil // whoever answers doesn't wait as asked
+		}
+		return 0, nil
+	}
+	if err := p.opts.Keeper.Keep(ctx, updates); err != nil {
+		return 0, err
+	}
+	p.offset = next
+	if n := len(list) - len(updates); n > 0 {
+		p.log.ErrorContext(ctx, "updates without a number were left out", "count", n)
+	}
+	return 0, nil
+}
+
+func (p *Poller) getUpdates(ctx context.Context, wait time.Duration) ([]json.RawMessage, error) {
+	ctx, cancel := context.WithTimeout(ctx, wait+pollSlack)
+	defer cancel()
+	params := struct {
+		Offset  int64    `json:"offset,omitempty"`
+		Limit   int      `json:"limit"`
+		Timeout int      `json:"timeout"` // seconds
+		Allowed []string `json:"allowed_updates"`
+	}{p.offset, maxUpdates, int(wait.Seconds()), allowedUpdates}
+	var list []json.RawMessage
+	err := p.client.raw(ctx, "getUpdates", params, &list)
+	return list, err
+}
+
+// read returns updates as the journal takes them, and the number after the greatest.
+// What has no number can't be acknowledged by itself, and is left out.
+func (p *Poller) read(list []json.RawMessage) (updates []inbound.Update, next int64) {
+	next = p.offset
+	for _, raw := range list {
+		u, id, err := readUpdate(raw)
+		if err != nil {
+			continue
+		}
+		updates = append(updates, u)
+		next = max(next, id+1)
+	}
+	return updates, next
+}
+
+// readUpdate finds an update's number, which is its key.
+func readUpdate(raw []byte) (inbound.Update, int64, error) {
+	var head struct {
+		ID int64 `json:"update_id"`
+	}
+	if err := json.Unmarshal(raw, &head); err != nil || head.ID <= 0 || head.ID > maxUpdateID {
+		return inbound.Update{}, 0, errors.New("read an update: it has no update_id")
+	}
+	return inbound.Update{Key: strconv.FormatInt(head.ID, 10), Raw: raw}, head.ID, nil
+}
+
+// worked takes note of a call that went through.
+func (p *Poller) worked(ctx context.Context) {
+	p.quick, p.fails = false, 0
+	if p.rivals.met > 0 {
+		if time.Since(p.rivals.last) < calm {
+			return // it proves nothing
+		}
+		p.rivals = rivals{}
+	}
+	p.vitals.well(ctx)
+}
+
+// failed takes note of a failure and says how long to rest.
+func (p *Poller) failed(ctx context.Context, err error) time.Duration {
+	f, ok := errors.AsType[*failure](err)
+	switch {
+	case ok && f.code == http.StatusConflict:
+		return p.conflict(ctx, f)
+	case ok && f.retryAfter > 0:
+		p.vitals.ill(ctx, err.Error())
+		return f.retryAfter + rand.N(time.Second) // never earlier
+	}
+	p.quick = true
+	p.fails++
+	p.vitals.ill(ctx, err.Error())
+	return restAfter(p.fails)
+}
+
+// conflict deals with whoever else reads the updates.
+func (p *Poller) conflict(ctx context.Context, f *failure) time.Duration {
+	now := time.Now()
+	if now.Sub(p.rivals.last) > calm {
+		p.rivals = rivals{since: now}
+	}
+	p.rivals.last = now
+	p.rivals.met++
+	if !strings.Contains(f.text, "webhook") {
+		p.vitals.ill(ctx, "another program reads this bot's updates, and each of you gets only some of them: end it (is there a second panebridge?), or get a new token from @BotFather")
+		return restAfter(p.rivals.met)
+	}
+	host, err := p.webhookHost(ctx)
+	switch {
+	case err != nil || host == "": // or it's gone by now
+		p.vitals.ill(ctx, "a webhook takes this bot's updates")
+	case p.opts.DeleteWebhook && now.Sub(p.deleted) > seldom:
+		p.deleted = now
+		err := p.client.raw(ctx, "deleteWebhook", nil, nil)
+		if err == nil {
+			p.log.WarnContext(ctx, "took a webhook away, because the configuration says polling", "host", host)
+			p.rivals = rivals{}
+			return 0
+		}
+		p.vitals.ill(ctx, fmt.Sprintf("a webhook at %s takes this bot's updates, and taking it away failed: %v", host, err))
+	default:
+		p.vitals.ill(ctx, fmt.Sprintf("a webhook at %s takes this bot's updates: end the program that has set it, or give panebridge a bot of its own", host))
+	}
+	return restAfter(p.rivals.met)
+}
+
+// webhookHost returns whose webhook is set. The rest of its address may be a secret.
+func (p *Poller) webhookHost(ctx context.Context) (string, error) {
+	var info webhookInfo
+	if err := p.client.raw(ctx, "getWebhookInfo", nil, &info); err != nil {
+		return "", err
+	}
+	u, err := url.Parse(info.URL)
+	if err != nil {
+		return "", errors.New("read the webhook's address: it isn't one")
+	}
+	return u.Host, nil
+}
+
+func isUnauthorized(err error) bool {
+	f, ok := errors.AsType[*failure](err)
+	return ok && f.code == http.StatusUnauthorized
+}

@@ -1,0 +1,435 @@
+package telegram_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/inbound/journaltest"
+	"github.com/panebridge/panebridge/adapters/telegram"
+	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
+)
+
+// reader is the inbound side of a process: a poller, its queue, and the events that
+// were handled.
+type reader struct {
+	*world
+	*telegram.Poller
+	queue *inbound.Queue
+	log   *bytes.Buffer
+	end   func()
+
+	mu     sync.Mutex
+	events []inbound.Event
+}
+
+// read starts a process that reads updates. What it keeps is in the journal.
+func (w *world) read(journal inbound.Journal, change func(*telegram.PollerOptions)) *reader {
+	w.Helper()
+	r := &reader{world: w, log: &bytes.Buffer{}}
+	a := w.adapter(func(o *telegram.Options) { o.Logger = slog.New(slog.NewTextHandler(r.log, nil)) })
+	r.queue = inbound.NewQueue(inbound.QueueOptions{
+		Journal: journal, Decode: telegram.Decoder{Bot: w.Bot().ID, User: w.Bot().Username}.Decode,
+		Handle: func(_ context.Context, e inbound.Event) error {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.events = append(r.events, e)
+			return nil
+		},
+	})
+	opt := telegram.PollerOptions{Keeper: r.queue}
+	if change != nil {
+		change(&opt)
+	}
+	r.Poller = a.Poller(opt)
+	r.end = w.inBackground(r.queue.Run, r.Run)
+	return r
+}
+
+// inBackground runs functions until the function it returns is called.
+func (w *world) inBackground(run ...func(context.Context) error) (end func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error)
+	for _, f := range run {
+		go func() { ended <- f(ctx) }()
+	}
+	return func() {
+		w.Helper()
+		cancel()
+		for range run {
+			if err := <-ended; err != nil {
+				w.Error(err)
+			}
+		}
+	}
+}
+
+// texts are what people said, of the events so far.
+func (r *reader) texts() string {
+	synctest.Wait()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var list []string
+	for _, e := range r.events {
+		if said, ok := e.Action.(inbound.Said); ok {
+			list = append(list, said.Text)
+		}
+	}
+	return strings.Join(list, " ")
+}
+
+func (w *world) say(text string) {
+	w.Helper()
+	if _, err := w.ada.Say(w.ada.Private(), text); err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w *world) condition(of interface{ Health() telegram.Health }, want telegram.Condition, words string) {
+	w.Helper()
+	synctest.Wait()
+	if h := of.Health(); h.Condition != want || !strings.Contains(h.Detail, words) {
+		w.Errorf("health is %+v, want %s …%s…", h, want, words)
+	}
+}
+
+// calls of a method, so far.
+func (w *world) calls(method string) (list []telegramtest.Call) {
+	for _, c := range w.Calls() {
+		if strings.EqualFold(c.Method, method) {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+func TestPollerReads(t *testing.T) {
+	inBubble(t, telegramtest.Options{}, func(w *world) {
+		r := w.read(journaltest.NewMemory().Process(), nil)
+		if got := r.texts(); got != "/start" {
+			w.Errorf("got %q", got)
+		}
+		w.condition(r, telegram.Well, "")
+		for i := range 250 {
+			w.say(fmt.Sprint(i))
+		}
+		after(10 * time.Hour)
+		if got := strings.Fields(r.texts()); len(got) != 251 || got[1] != "0" || got[250] != "249" || len(w.Pending()) != 0 {
+			w.Errorf("got %d texts, %d updates wait: %q", len(got), len(w.Pending()), got)
+		}
+		// 720 polls of 50 s, and not many more.
+		if n := len(w.calls("getUpdates")); n < 715 || n > 740 {
+			w.Errorf("%d calls in ten hours", n)
+		}
+		if h := r.Health(); time.Since(h.LastOK) > time.Minute {
+			w.Errorf("health is %+v", h)
+		}
+		r.end()
+		w.noRefusals()
+	})
+}
+
+// What wasn't stored isn't acknowledged, and what was isn't taken twice.
+func TestPollerAcknowledgesWhatIsStored(t *testing.T) {
+	inBubble(t, telegramtest.Options{}, func(w *world) {
+		m := journaltest.NewMemory()
+		p := m.Process()
+		var broken atomic.Bool
+		broken.Store(true)
+		p.Hook = func(method string, _ bool) error {
+			if broken.Load() && method == "keep" {
+				return errors.New("the disk is full")
+			}
+			return nil
+		}
+		r := w.read(p, nil)
+		w.say("one")
+		after(10 * time.Second)
+		w.condition(r, telegram.Degraded, "the disk is full")
+		after(2 * time.Minute)
+		w.condition(r, telegram.Down, "the disk is full")
+		if len(w.Pending()) != 2 || r.texts() != "" {
+			w.Errorf("%d updates wait at Telegram, handled are %q", len(w.Pending()), r.texts())
+		}
+		broken.Store(false)
+		after(time.Minute)
+		w.condition(r, telegram.Well, "")
+		if len(w.Pending()) != 0 || r.texts() != "/start one" {
+			w.Errorf("%d updates wait at Telegram, handled are %q", len(w.Pending()), r.texts())
+		}
+		r.end()
+	})
+}
+
+func TestPollerForgetsNothingOverRestarts(t *testing.T) {
+	inBubble(t, telegramtest.Options{}, func(w *world) {
+		m := journaltest.NewMemory()
+		r := w.read(m.Process(), nil)
+		w.say("one")
+		last := w.Pending()
+		after(time.Second)
+		r.end()
+		w.say("two")
+		if err := w.Redeliver(last...); err != nil { // the acknowledgement was lost
+			w.Fatal(err)
+		}
+		again := w.read(m.Process(), nil)
+		after(time.Second)
+		if first, second := r.texts(), again.texts(); first != "/start one" || second != "two" {
+			w.Errorf("handled %q, then %q", first, second)
+		}
+		again.end()
+	})
+}
+
+func TestPollerWaitsAsLongAsItMust(t *testing.T) {
+	inBubble(t, telegramtest.Options{}, func(w *world) {
+		w.Inject(telegramtest.Fault{Method: "getUpdates", Times: 1, RetryAfter: 700 * time.Second})
+		r := w.read(journaltest.NewMemory().Process(), nil)
+		after(700 * time.Second)
+		if n := len(w.calls("getUpdates")); n != 1 {
+			w.Errorf("%d calls within the penalty", n)
+		}
+		after(2 * time.Second)
+		if got := r.texts(); got != "/start" {
+			w.Errorf("afterwards it has %q", got)
+		}
+		for _, c := range w.Calls() {
+			if c.InPenalty {
+				w.Errorf("%s was called within a penalty", c.Method)
+			}
+		}
+		r.end()
+	})
+}
+
+func TestPollerBacksOff(t *testing.T) {
+	for name, fault := range map[string]telegramtest.Fault{
+		"dropped connections": {Method: "getUpdates", Cut: telegramtest.CutBefore},
+		"lost answers":        {Method: "getUpdates", Cut: telegramtest.CutAfter},
+		"a proxy's page":      {Method: "getUpdates", Body: "<html>bad gateway</html>"},
+		"an error of its own": {Method: "getUpdates", Code: 500, Description: "Internal Server Error"},
+		"not JSON":            {Method: "getUpdates", Code: 200, Body: `{"ok":true,"result":[{`, ContentType: "application/json"},
+		"another shape":       {Method: "getUpdates", Code: 200, Body: `{"ok":true,"result":{}}`, ContentType: "application/json"},
+		"updates of nobody":   {Method: "getUpdates", Code: 200, Body: `{"ok":true,"result":[1,null,{"update_id":-3}]}`, ContentType: "application/json"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, telegramtest.Options{}, func(w *world) {
+				remove := w.Inject(fault)
+				r := w.read(journaltest.NewMemory().Process(), nil)
+				after(30 * time.Second)
+				w.condition(r, telegram.Degraded, "")
+				after(time.Hour)
+				w.condition(r, telegram.Down, "")
+				if n := len(w.calls("getUpdates")); n < 100 || n > 200 {
+					w.Errorf("%d calls in an hour", n)
+				}
+				remove()
+				after(30 * time.Second)
+				w.condition(r, telegram.Well, "")
+				if got := r.texts(); got != "/start" {
+					w.Errorf("afterwards it has %q", got)
+				}
+				if n := strings.Count(r.log.String(), "\n"); n > 10 {
+					w.Errorf("%d lines in the log:\n%s", n, r.log)
+				}
+				r.end()
+			})
+		})
+	}
+}
+
+// Of two readers each gets some, so that calls that go through prove nothing.
+func TestPollerTellsOfAnotherReader(t *testing.T) {
+	inBubble(t, telegramtest.Options{}, func(w *world) {
+		r := w.read(journaltest.NewMemory().Process(), nil)
+		after(time.Second)
+		w.condition(r, telegram.Well, "")
+		other := w.read(journaltest.NewMemory().Process(), nil)
+		after(30 * time.Second)
+		w.condition(r, telegram.Degraded, "another program reads this bot's updates")
+		after(3 * time.Minute)
+		w.condition(r, telegram.Down, "another program reads this bot's updates")
+		w.condition(other, telegram.Down, "another program reads this bot's updates")
+		before := len(w.calls("getUpdates"))
+		after(10 * time.Minute)
+		w.condition(r, telegram.Down, "another program")
+		if n := len(w.calls("getUpdates")) - before; n > 100 {
+			w.Errorf("%d calls of two readers in ten minutes", n)
+		}
+		other.end()
+		after(5 * time.Minute)
+		w.condition(r, telegram.Well, "")
+		r.end()
+	})
+}
+
+func TestPollerLeavesAWebhook(t *testing.T) {
+	inBubble(t, telegramtest.Options{}, func(w *world) {
+		w.set("setWebhook", `{"url":"https://other.example/secret-path","secret_token":"s"}`)
+		r := w.read(journaltest.NewMemory().Process(), nil)
+		after(2 * time.Minute)
+		w.condition(r, telegram.Down, "a webhook at other.example takes this bot's updates")
+		if len(w.calls("deleteWebhook")) != 0 || strings.Contains(r.log.String(), "secret-path") {
+			w.Errorf("the webhook is gone, or its address is in the log:\n%s", r.log)
+		}
+		w.set("deleteWebhook", `{}`)
+		after(3 * time.Minute)
+		w.condition(r, telegram.Well, "")
+		if got := r.texts(); got != "/start" {
+			w.Errorf("afterwards it has %q", got)
+		}
+		r.end()
+	})
+}
+
+func TestPollerTakesAWebhookAway(t *testing.T) {
+	inBubble(t, telegramtest.Options{}, func(w *world) {
+		w.set("setWebhook", `{"url":"https://old.example/x"}`)
+		r := w.read(journaltest.NewMemory().Process(), func(o *telegram.PollerOptions) { o.DeleteWebhook = true })
+		after(time.Second)
+		w.condition(r, telegram.Well, "")
+		if got := r.texts(); got != "/start" {
+			w.Errorf("it has %q", got)
+		}
+		// Whoever sets it again isn't fought.
+		for range 20 {
+			w.set("setWebhook", `{"url":"https://stubborn.example/x"}`)
+			after(time.Minute)
+		}
+		w.condition(r, telegram.Down, "stubborn.example")
+		if n := len(w.calls("deleteWebhook")); n > 4 {
+			w.Errorf("%d times in 20 min", n)
+		}
+		r.end()
+	})
+}
+
+// set calls a method as another program would.
+func (w *world) set(method, body string) {
+	w.Helper()
+	resp, err := (&http.Client{Transport: w.client}).Post("http://api/bot"+w.Token()+"/"+method, "application/json", strings.NewReader(body))
+	if err != nil {
+		w.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		w.Fatalf("%s: %s", method, resp.Status)
+	}
+}
+
+func TestPollerEndsWithoutAToken(t *testing.T) {
+	inBubble(t, telegramtest.Options{}, func(w *world) {
+		secret := "AAanother-token-that-is-nobodys-0123456"
+		var log bytes.Buffer
+		a := w.adapter(func(o *telegram.Options) {
+			o.Token = telegram.Token("7000000001:" + secret)
+			o.Logger = slog.New(slog.NewTextHandler(&log, nil))
+		})
+		p := a.Poller(telegram.PollerOptions{})
+		end := w.inBackground(p.Run)
+		after(24 * time.Hour)
+		w.condition(p, telegram.Down, "@BotFather")
+		if n := len(w.calls("getUpdates")); n != 1 {
+			w.Errorf("%d calls", n)
+		}
+		if text := log.String() + p.Health().Detail; strings.Contains(text, secret) || strings.Count(log.String(), "\n") != 1 {
+			w.Errorf("the log is %s", text)
+		}
+		end()
+	})
+}
+
+// No failure shows the token, whatever goes wrong.
+func TestPollerKeepsTheToken(t *testing.T) {
+	inBubble(t, telegramtest.Options{}, func(w *world) {
+		var log bytes.Buffer
+		_, secret, _ := strings.Cut(w.Token(), ":")
+		for i, transport := range []http.RoundTripper{
+			answering(http.StatusBadGateway, "you asked for /bot"+w.Token()+"/getUpdates"),
+			answering(http.StatusOK, `{"ok":false,"error_code":400,"description":"Bad Request: bot`+w.Token()+`"}`),
+			answering(http.StatusFound, ""),
+			courier(func(r *http.Request) (*http.Response, error) { return nil, errors.New("dial " + r.URL.String()) }),
+		} {
+			a := w.adapter(func(o *telegram.Options) {
+				o.Transport = transport
+				o.Logger = slog.New(slog.NewTextHandler(&log, nil))
+			})
+			p := a.Poller(telegram.PollerOptions{})
+			end := w.inBackground(p.Run)
+			after(time.Minute)
+			end()
+			if text := log.String() + p.Health().Detail; strings.Contains(text, secret) || p.Health().Detail == "" {
+				w.Errorf("%d: the log is %s", i, text)
+			}
+		}
+	})
+}
+
+// courier carries requests in place of a network.
+type courier func(r *http.Request) (*http.Response, error)
+
+func (f courier) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func answering(status int, body string) courier {
+	return func(r *http.Request) (*http.Response, error) {
+		header := http.Header{"Location": []string{r.URL.String()}}
+		return &http.Response{StatusCode: status, Header: header, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
+	}
+}
+
+// A server that answers at once with nothing isn't asked all the time.
+func TestPollerIsntHurried(t *testing.T) {
+	inBubble(t, telegramtest.Options{}, func(w *world) {
+		var calls atomic.Int64
+		a := w.adapter(func(o *telegram.Options) {
+			o.Transport = courier(func(r *http.Request) (*http.Response, error) {
+				calls.Add(1)
+				return answering(http.StatusOK, `{"ok":true,"result":[]}`)(r)
+			})
+		})
+		p := a.Poller(telegram.PollerOptions{})
+		end := w.inBackground(p.Run)
+		after(time.Minute)
+		end()
+		if n := calls.Load(); n < 55 || n > 65 {
+			w.Errorf("%d calls in a minute", n)
+		}
+	})
+}
+
+func TestPollerAsksForWhatIsUsed(t *testing.T) {
+	inBubble(t, telegramtest.Options{}, func(w *world) {
+		var asked struct {
+			Allowed []string `json:"allowed_updates"`
+			Limit   int      `json:"limit"`
+		}
+		a := w.adapter(func(o *telegram.Options) {
+			o.Transport = courier(func(r *http.Request) (*http.Response, error) {
+				if err := json.NewDecoder(r.Body).Decode(&asked); err != nil {
+					w.Error(err)
+				}
+				return answering(http.StatusOK, `{"ok":true,"result":[]}`)(r)
+			})
+		})
+		end := w.inBackground(a.Poller(telegram.PollerOptions{}).Run)
+		after(time.Second)
+		end()
+		if !slices.Equal(asked.Allowed, []string{"message", "edited_message", "callback_query", "my_chat_member"}) || asked.Limit != 100 {
+			w.Errorf("asked for %+v", asked)
+		}
+	})
+}

@@ -1,0 +1,54 @@
+package telegram
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/go-telegram/bot"
+	"github.com/go-telegram/bot/models"
+
+	"github.com/panebridge/panebridge/adapters"
+)
+
+// Post implements adapters.Poster. Of a message with a picture or a file, an edit
+// changes what's written below it, and the buttons.
+func (a *Adapter) Post(ctx context.Context, p adapters.Post, id string) adapters.Reply {
+	at, err := placeOf(p.To)
+	if err != nil {
+		return rejected(err)
+	}
+	if p.Reaction != "" {
+		return a.react(ctx, at, p.ReplyTo, p.Reaction)
+	}
+	m := message{
+		at: at, id: id, key: p.Key, file: p.File, picture: p.Picture, replyTo: p.ReplyTo, buttons: p.Buttons, ring: p.Ring,
+	}
+	if m.file == nil && m.picture == nil {
+		m.text = postText(p.Text, maxText)
+	} else if p.Text != "" {
+		m.text = postText(p.Text, maxCaption)
+	}
+	return a.put(ctx, m)
+}
+
+// react puts an emoji to a message. Bots may use those of
+// core.telegram.org/bots/api#reactiontypeemoji, one per message.
+func (a *Adapter) react(ctx context.Context, at place, id, emoji string) adapters.Reply {
+	if id == "" {
+		return rejected(errors.New("a reaction needs the message that it's for"))
+	}
+	n, err := strconv.Atoi(id)
+	if err != nil {
+		return rejected(fmt.Errorf("%q is not a message's number", id))
+	}
+	return outcome(a.client.do(ctx, nil, func(ctx context.Context) error {
+		_, err := a.client.bot.SetMessageReaction(ctx, &bot.SetMessageReactionParams{
+			ChatID: at.chat, MessageID: n, Reaction: []models.ReactionType{{
+				Type: models.ReactionTypeTypeEmoji, ReactionTypeEmoji: &models.ReactionTypeEmoji{Emoji: emoji},
+			}},
+		})
+		return err
+	}))
+}

@@ -1,0 +1,68 @@
+package telegram
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/go-telegram/bot"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/qos"
+)
+
+// maxTitle is how long a topic's name may be, in characters
+// (core.telegram.org/bots/api#createforumtopic).
+const maxTitle = 128
+
+// createTopic makes a topic.
+func (a *Adapter) createTopic(ctx context.Context, at place, title string) adapters.Reply {
+	var got struct {
+		Thread int `json:"message_thread_id"`
+	}
+	err := a.client.do(ctx, &got, func(ctx context.Context) error {
+		_, err := a.client.bot.CreateForumTopic(ctx, &bot.CreateForumTopicParams{ChatID: at.chat, Name: topicName(title)})
+		return err
+	})
+	if err != nil {
+		return failed(err)
+	}
+	return adapters.Reply{Outcome: qos.Delivered, ID: strconv.Itoa(got.Thread)}
+}
+
+// topicName is a title that Telegram takes.
+func topicName(title string) string {
+	title = cmp.Or(strings.Join(strings.Fields(title), " "), "session")
+	if r := []rune(title); len(r) > maxTitle {
+		title = string(r[:maxTitle-1]) + "…"
+	}
+	return title
+}
+
+// closeTopic closes a topic: people can read it, and write no more.
+func (a *Adapter) closeTopic(ctx context.Context, at place) adapters.Reply {
+	return outcome(a.client.do(ctx, nil, func(ctx context.Context) error {
+		_, err := a.client.bot.CloseForumTopic(ctx, &bot.CloseForumTopicParams{ChatID: at.chat, MessageThreadID: at.thread})
+		return err
+	}))
+}
+
+// reopenTopic opens a closed topic.
+func (a *Adapter) reopenTopic(ctx context.Context, at place) adapters.Reply {
+	return outcome(a.client.do(ctx, nil, func(ctx context.Context) error {
+		_, err := a.client.bot.ReopenForumTopic(ctx, &bot.ReopenForumTopicParams{ChatID: at.chat, MessageThreadID: at.thread})
+		return err
+	}))
+}
+
+// errLost is why a message doesn't count that was accepted.
+var errLost = errors.New("the topic is gone, and Telegram has put the message outside of it")
+
+// lostTopic is the reply to a message that landed outside of its topic, because that's
+// gone: chats have done so without a word
+// (github.com/tdlib/telegram-bot-api/issues/854).
+func lostTopic() adapters.Reply {
+	return adapters.Reply{Outcome: qos.Rejected, Missing: adapters.MissingThread, Err: errLost}
+}

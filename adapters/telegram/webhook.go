@@ -1,0 +1,172 @@
+package telegram
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters/inbound"
+)
+
+const (
+	// maxUpdate bounds an update, in bytes. One with a full text, its entities, and the
+	// same in the message it answers has some 60 kB.
+	maxUpdate = 1 << 20
+	// storeFor bounds how long an update may take to be stored. Telegram waits for a
+	// minute.
+	storeFor = 30 * time.Second
+	// checkEvery is how often Telegram is asked how it's getting on with the webhook.
+	checkEvery = time.Minute
+)
+
+// WebhookOptions configure a Webhook.
+type WebhookOptions struct {
+	Keeper Keeper
+	// URL is the handler's address as Telegram reaches it: https, on port 443, 80, 88
+	// or 8443 (core.telegram.org/bots/api#setwebhook). A Bot API server of one's own
+	// takes http too.
+	URL string
+	// Secret comes with each update: 1 to 256 letters, digits, - and _. "": a new one
+	// at each start.
+	Secret string
+}
+
+// Webhook is told the bot's updates by Telegram. It's the http.Handler for them:
+// each is stored before it's answered.
+type Webhook struct {
+	opts   WebhookOptions
+	client *client
+	vitals vitals
+}
+
+// webhookInfo is core.telegram.org/bots/api#webhookinfo, what's needed of it.
+type webhookInfo struct {
+	URL              string `json:"url"`
+	Pending          int    `json:"pending_update_count"`
+	LastErrorDate    int64  `json:"last_error_date"`
+	LastErrorMessage string `json:"last_error_message"`
+}
+
+// secretForm: "1-256 characters. Only characters A-Z, a-z, 0-9, _ and - are allowed"
+// (core.telegram.org/bots/api#setwebhook).
+var secretForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,256}$`)
+
+// Webhook makes a webhook that Telegram doesn't know of yet.
+func (a *Adapter) Webhook(o WebhookOptions) (*Webhook, error) {
+	if o.Secret == "" {
+		o.Secret = rand.Text()
+	}
+	u, err := url.Parse(o.URL)
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
+		return nil, errors.New("make a webhook: its address isn't one; as in https://bot.example.com/telegram")
+	case !secretForm.MatchString(o.Secret):
+		return nil, errors.New("make a webhook: its secret has to be 1 to 256 letters, digits, - and _")
+	}
+	return &Webhook{opts: o, client: a.client, vitals: vitals{log: a.log, part: "the Telegram webhook"}}, nil
+}
+
+// Health says how well it works. It may be called at any time.
+func (w *Webhook) Health() Health { return w.vitals.health() }
+
+// Run tells Telegram of the webhook and watches it until ctx ends. The handler must
+// be reachable before. When Telegram doesn't take the token it calls no more, and
+// Health says so. The webhook stays set: Telegram keeps updates for the next start.
+func (w *Webhook) Run(ctx context.Context) error {
+	set := false
+	for fails := 0; ctx.Err() == nil; {
+		var err error
+		if set {
+			err = w.check(ctx)
+		} else {
+			err = w.set(ctx)
+		}
+		rest := checkEvery
+		switch {
+		case ctx.Err() != nil:
+		case err == nil:
+			set, fails = true, 0
+			w.vitals.well(ctx)
+		case isUnauthorized(err):
+			w.vitals.dead(ctx, err.Error())
+			<-ctx.Done()
+		default:
+			fails++
+			w.vitals.ill(ctx, err.Error())
+			rest = restAfter(fails)
+			if f, ok := errors.AsType[*failure](err); ok {
+				rest = max(rest, f.retryAfter)
+			}
+		}
+		pause(ctx, rest)
+	}
+	return nil
+}
+
+// set tells Telegram of the webhook. One connection: updates come one by one, in
+// order.
+func (w *Webhook) set(ctx context.Context) error {
+	return w.client.raw(ctx, "setWebhook", map[string]any{
+		"url": w.opts.URL, "secret_token": w.opts.Secret, "allowed_updates": allowedUpdates, "max_connections": 1,
+	}, nil)
+}
+
+// check asks Telegram whether updates arrive.
+func (w *Webhook) check(ctx context.Context) error {
+	var info webhookInfo
+	if err := w.client.raw(ctx, "getWebhookInfo", nil, &info); err != nil {
+		return err
+	}
+	switch failed := time.Unix(info.LastErrorDate, 0); {
+	case info.URL != w.opts.URL:
+		return errors.New("another program has set this bot's webhook, or taken it away: end it and restart panebridge, or give panebridge a bot of its own")
+	case info.Pending > 0 && time.Since(failed) < 2*checkEvery:
+		return fmt.Errorf("%d updates wait, and Telegram can't deliver them: %s", info.Pending, harmless(info.LastErrorMessage))
+	}
+	return nil
+}
+
+// ServeHTTP takes an update. It answers 200 when the update is stored; whatever else
+// it answers, Telegram sends it again.
+func (w *Webhook) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	status := w.take(rw, r)
+	if status != http.StatusOK {
+		http.Error(rw, http.StatusText(status), status)
+	}
+}
+
+func (w *Webhook) take(rw http.ResponseWriter, r *http.Request) (status int) {
+	given := r.Header.Get("X-Telegram-Bot-Api-Secret-Token")
+	switch {
+	case subtle.ConstantTimeCompare([]byte(given), []byte(w.opts.Secret)) != 1:
+		return http.StatusUnauthorized
+	case r.Method != http.MethodPost:
+		return http.StatusMethodNotAllowed
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(rw, r.Body, maxUpdate))
+	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+		return http.StatusRequestEntityTooLarge
+	}
+	if err != nil {
+		return http.StatusBadRequest
+	}
+	u, _, err := readUpdate(body)
+	if err != nil {
+		return http.StatusBadRequest
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), storeFor)
+	defer cancel()
+	if err := w.opts.Keeper.Keep(ctx, []inbound.Update{u}); err != nil {
+		w.vitals.log.WarnContext(ctx, "an update wasn't stored; Telegram will send it again", "err", err)
+		return http.StatusServiceUnavailable
+	}
+	w.vitals.well(ctx)
+	return http.StatusOK
+}

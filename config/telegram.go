@@ -1,0 +1,48 @@
+package config
+
+// Telegram is a bot on Telegram.
+type Telegram struct {
+	Enabled   bool            `yaml:"enabled" doc:"Whether to run the bot."`
+	Token     Secret          `yaml:"token" eg:"${TELEGRAM_TOKEN}" doc:"The bot's token, from @BotFather; better in token_file, or taken from the environment."`
+	TokenFile string          `yaml:"token_file" is:"absolute_path" eg:"/etc/panebridge/telegram-token" doc:"File that holds the bot's token and nothing else."`
+	APIURL    string          `yaml:"api_url" is:"http_url" doc:"Where the Bot API is; another one for a Bot API server of one's own."`
+	Proxy     string          `yaml:"proxy" is:"proxy_url" eg:"socks5://127.0.0.1:1080" doc:"http, https or socks5 proxy to reach it through; empty: what HTTPS_PROXY says."`
+	Chats     []TelegramChat  `yaml:"chats" reload:"yes" doc:"Chats the bot works in; people can add others with a pairing code."`
+	Webhook   TelegramWebhook `yaml:"webhook" doc:"Have Telegram call panebridge, rather than ask it; needs a public HTTPS address."`
+	QoS       QoS             `yaml:"qos" reload:"yes" doc:"How its calls are shared out, so that Telegram never has to refuse one."`
+}
+
+// TelegramChat is a chat that the bot works in.
+type TelegramChat struct {
+	ID     int  `yaml:"id" min:"-9007199254740991" max:"9007199254740991" eg:"-1001234567890" doc:"The chat's number; groups have negative ones."`
+	Topics bool `yaml:"topics" doc:"Whether each session gets a topic of its own; the chat needs topics turned on."`
+}
+
+// TelegramWebhook is how Telegram reaches panebridge.
+type TelegramWebhook struct {
+	URL    string `yaml:"url" is:"http_url_or_none" eg:"https://bridge.example.org/telegram" doc:"Public address that Telegram calls; empty: panebridge asks Telegram."`
+	Listen string `yaml:"listen" is:"loopback_or_none" eg:"127.0.0.1:8443" doc:"Loopback host:port to which a proxy on this machine passes these calls on."`
+}
+
+func defaultTelegram() Telegram {
+	return Telegram{APIURL: "https://api.telegram.org", QoS: defaultTelegramQoS()}
+}
+
+func (t *Telegram) check(p part) {
+	token, file := t.Token.Reveal() != "", t.TokenFile != ""
+	switch {
+	case token && file:
+		p.problem("token_file", "must not be given beside token")
+	case t.Enabled && !token && !file && p.sound("token"):
+		p.problem("token_file", "must be given when enabled is true, or token")
+	}
+	if t.Webhook.URL != "" && t.Webhook.Listen == "" {
+		p.problem("webhook.listen", "must be given beside webhook.url")
+	}
+}
+
+func (c *TelegramChat) check(p part) {
+	if c.ID == 0 {
+		p.problem("id", "must be the chat's number; groups have negative ones")
+	}
+}

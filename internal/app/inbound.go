@@ -1,0 +1,90 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/telegram"
+	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// buildInbound makes the inbound half of the adapters.
+func (d *daemon) buildInbound() error {
+	var platforms []inbound.Platform
+	if d.telegram != nil {
+		platforms = append(platforms, d.telegram.platform)
+	}
+	limit := int64(d.config.Inbound.MaxFileMB) << 20
+	if limit == 0 {
+		limit = -1 // which is none there
+	}
+	var err error
+	d.inbound, err = inbound.New(inbound.Options{
+		Platforms: platforms, Sessions: d.manager, Hub: d.hub, Store: d.store, Access: access(d.config),
+		StaleAfter: d.config.Inbound.StaleAfter.Duration(), MaxFile: limit, StateDir: d.opt.StateDir,
+		Logger: d.opt.Log.With("component", "inbound"),
+	})
+	return err
+}
+
+// access translates who may do what.
+func access(cfg *config.Config) inbound.Access {
+	out := inbound.Access{Roles: map[string]inbound.Roles{}, Names: map[string]string{}}
+	for role, people := range map[inbound.Role][]string{
+		inbound.Viewer: cfg.Access.Viewers, inbound.Operator: cfg.Access.Operators,
+		inbound.Approver: cfg.Access.Approvers, inbound.Admin: cfg.Access.Admins,
+	} {
+		for _, id := range people {
+			if out.Roles[id] == nil {
+				out.Roles[id] = inbound.Roles{}
+			}
+			out.Roles[id][role] = true
+		}
+	}
+	for name, ids := range cfg.People {
+		for _, id := range ids {
+			out.Names[id] = name
+		}
+	}
+	for _, c := range cfg.Adapters.Telegram.Chats {
+		out.Chats = append(out.Chats, adapters.Target{Adapter: telegram.Name, Chat: strconv.Itoa(c.ID)})
+	}
+	return out
+}
+
+// inboundSink is the inbound half as the manager tells it. It exists because the
+// manager is made first.
+type inboundSink struct{ d *daemon }
+
+func (s inboundSink) Output(ev sessions.OutputEvent) {
+	if s.d.inbound != nil {
+		s.d.inbound.Output(ev)
+	}
+}
+
+func (inboundSink) Changed(sessions.Session) {}
+
+// receiptChanged tells the writer of an input how far it is.
+func (d *daemon) receiptChanged(r sessions.Receipt) {
+	if d.inbound != nil {
+		d.inbound.ReceiptChanged(r)
+	}
+}
+
+// pair makes a code that lets a person in.
+func (d *daemon) pair(ctx context.Context, role, by string) (api.Pairing, error) {
+	if len(d.platforms) == 0 {
+		return api.Pairing{}, fmt.Errorf("%w: no chat platform is configured: enable one below adapters: in the configuration", sessions.ErrConflict)
+	}
+	r, err := inbound.ParseRole(role)
+	if err != nil {
+		return api.Pairing{}, fmt.Errorf("%w: %w", sessions.ErrInvalid, err)
+	}
+	code, expires, err := d.inbound.Pair(ctx, r, by)
+	return api.Pairing{Code: code, Role: string(r), Expires: expires}, err
+}

@@ -1,0 +1,71 @@
+package app_test
+
+import (
+	"context"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/internal/app"
+)
+
+// A start that's refused leaves a state folder as it found it.
+func TestARefusedStartLeavesNothingBehind(t *testing.T) {
+	var lc net.ListenConfig
+	taken, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = taken.Close() }()
+	port := config.Default()
+	port.Adapters.Web.Listen = taken.Addr().String()
+	mirror := config.Default()
+	mirror.Mirrors = []config.Mirror{{Session: "*", To: "telegram:1"}}
+	for name, cfg := range map[string]*config.Config{"the page's port is taken": port, "a mirror to nowhere": mirror} {
+		t.Run(name, func(t *testing.T) {
+			cfg.Tmux.Servers = []config.TmuxServer{{SocketPath: filepath.Join(shortTemp(t), "tmux")}}
+			run := func(dir string) {
+				t.Helper()
+				if err := app.Run(context.Background(), app.Options{Config: cfg, StateDir: dir}); err == nil {
+					t.Error("it wasn't refused")
+				}
+			}
+			parent := shortTemp(t)
+			run(filepath.Join(parent, "state"))
+			if left, err := os.ReadDir(parent); err != nil || len(left) > 0 {
+				t.Errorf("%v, %v is left where no folder was", left, err)
+			}
+			if err := os.WriteFile(filepath.Join(parent, "mine"), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			run(parent)
+			if left, err := os.ReadDir(parent); err != nil || len(left) != 1 {
+				t.Errorf("%v, %v is left where a file of the user's was", left, err)
+			}
+		})
+	}
+}
+
+// One that was used before keeps what it has.
+func TestARefusedStartKeepsWhatWasThere(t *testing.T) {
+	d := newDaemon(t)
+	d.stop()
+	state := filepath.Join(d.dir, "state")
+	token, err := os.ReadFile(filepath.Join(state, "web.token"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.cfg.Mirrors = []config.Mirror{{Session: "*", To: "telegram:1"}}
+	if err := app.Run(context.Background(), app.Options{Config: d.cfg, StateDir: state}); err == nil {
+		t.Fatal("it wasn't refused")
+	}
+	after, err := os.ReadFile(filepath.Join(state, "web.token"))
+	if err != nil || string(after) != string(token) {
+		t.Errorf("the token is another, or gone: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(state, "panebridge.db")); err != nil {
+		t.Error(err)
+	}
+}

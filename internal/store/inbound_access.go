@@ -1,0 +1,97 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+const sqlPutChat = `INSERT INTO chats (adapter, chat, by, at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`
+
+// Grants returns what pairing gave: see inbound.AccessStore.
+func (s *Store) Grants(ctx context.Context) ([]inbound.Grant, error) {
+	return list(ctx, s, "read what pairing gave", func(row *sql.Rows) (g inbound.Grant, err error) {
+		var at int64
+		err = row.Scan(&g.Person, &g.Name, &g.Role, &g.By, &at)
+		g.At = fromNanos(at)
+		return g, err
+	}, `SELECT person, name, role, by, at FROM grants ORDER BY at, person, role`)
+}
+
+// DropGrants takes back what a person was given: see inbound.AccessStore.
+func (s *Store) DropGrants(ctx context.Context, person string) error {
+	return s.exec1(ctx, "drop what pairing gave", `DELETE FROM grants WHERE person = ?`, clean(person))
+}
+
+// Chats returns the chats that were paired or adopted: see inbound.AccessStore.
+func (s *Store) Chats(ctx context.Context) ([]adapters.Target, error) {
+	return list(ctx, s, "read known chats", func(row *sql.Rows) (t adapters.Target, err error) {
+		return t, row.Scan(&t.Adapter, &t.Chat)
+	}, `SELECT adapter, chat FROM chats ORDER BY at, adapter, chat`)
+}
+
+// PutChat makes a chat known: see inbound.AccessStore.
+func (s *Store) PutChat(ctx context.Context, chat adapters.Target, by string, at time.Time) error {
+	return s.exec1(ctx, "store chat "+chat.String(), sqlPutChat, clean(chat.Adapter), clean(chat.Chat), clean(by), nanos(at))
+}
+
+// PutCode keeps a pairing code: see inbound.AccessStore.
+func (s *Store) PutCode(ctx context.Context, c inbound.Code, most int) error {
+	err := s.write.queue.do(ctx, 2, func(ctx context.Context) error {
+		conn := s.write.conn
+		if _, err := conn.ExecContext(ctx, `DELETE FROM codes WHERE expires_at <= ?`, nanos(time.Now())); err != nil {
+			return err
+		}
+		var n int
+		if err := conn.QueryRowContext(ctx, `SELECT count(*) FROM codes WHERE used_key = ''`).Scan(&n); err != nil {
+			return err
+		}
+		if n >= most {
+			return fmt.Errorf("%w: %d codes wait to be used already; use one, or wait until they've expired", sessions.ErrConflict, n)
+		}
+		_, err := conn.ExecContext(ctx, `INSERT INTO codes (hash, role, by, expires_at) VALUES (?, ?, ?, ?)`, clean(c.Hash), clean(c.Role), clean(c.By), nanos(c.Expires))
+		return err
+	})
+	return s.explain("store a pairing code", err)
+}
+
+// UseCode uses a pairing code up: see inbound.AccessStore.
+func (s *Store) UseCode(ctx context.Context, hash string, u inbound.CodeUse) (c inbound.Code, err error) {
+	err = s.write.queue.do(ctx, 3, func(ctx context.Context) error {
+		conn := s.write.conn
+		var expires int64
+		var used string
+		row := conn.QueryRowContext(ctx, `SELECT hash, role, by, expires_at, used_key FROM codes WHERE hash = ?`, clean(hash))
+		if err := row.Scan(&c.Hash, &c.Role, &c.By, &expires, &used); err != nil {
+			return unknown(err)
+		}
+		c.Expires = fromNanos(expires)
+		switch {
+		case used == clean(u.Key):
+			return nil // it has it
+		case used != "", !u.At.Before(c.Expires):
+			return sessions.ErrUnknown
+		}
+		_, err1 := conn.ExecContext(ctx, `UPDATE codes SET used_key = ? WHERE hash = ?`, clean(u.Key), c.Hash)
+		_, err2 := conn.ExecContext(
+			ctx, `INSERT INTO grants (person, role, name, by, at) VALUES (?, ?, ?, ?, ?)
+			ON CONFLICT DO UPDATE SET name = excluded.name, by = excluded.by, at = excluded.at`,
+			clean(u.Person.ID), clean(c.Role), clean(u.Person.Name), clean(c.By), nanos(u.At),
+		)
+		var err3 error
+		if u.Chat != (adapters.Target{}) {
+			_, err3 = conn.ExecContext(ctx, sqlPutChat, clean(u.Chat.Adapter), clean(u.Chat.Chat), clean(u.Person.ID), nanos(u.At))
+		}
+		return errors.Join(err1, err2, err3)
+	})
+	if err != nil {
+		return inbound.Code{}, s.explain("use a pairing code", err)
+	}
+	return c, nil
+}

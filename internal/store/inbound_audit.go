@@ -1,0 +1,67 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"github.com/panebridge/panebridge/adapters/inbound"
+)
+
+const (
+	keptEntries  = 100_000 // of the audit log, some 20 MB
+	entryColumns = `key, at, adapter, chat, thread, person, name, kind, what, session, bytes, hash, outcome`
+)
+
+// BeginEntry adds an entry to the audit log: see inbound.AuditStore.
+func (s *Store) BeginEntry(ctx context.Context, e inbound.Entry) (before *inbound.Entry, err error) {
+	err = s.write.queue.do(ctx, 1, func(ctx context.Context) error {
+		before = nil
+		conn := s.write.conn
+		row := conn.QueryRowContext(ctx, `SELECT `+entryColumns+` FROM audit WHERE key = ?`, clean(e.Key))
+		was, err := scanEntry(row)
+		if err == nil {
+			before = &was
+			return nil
+		}
+		if !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+		var seq int64
+		err = conn.QueryRowContext(
+			ctx, `INSERT INTO audit (`+entryColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '') RETURNING seq`,
+			clean(e.Key), nanos(e.At), clean(e.Place.Adapter), clean(e.Place.Chat), clean(e.Place.Thread), clean(e.Person), clean(e.Name),
+			clean(e.Kind), clean(e.What), clean(e.Session), e.Bytes, clean(e.Hash),
+		).Scan(&seq)
+		if err != nil || seq%100 != 0 {
+			return err
+		}
+		_, err = conn.ExecContext(ctx, `DELETE FROM audit WHERE seq <= ?`, seq-keptEntries)
+		return err
+	})
+	return before, s.explain("begin an entry of the audit log", err)
+}
+
+// EndEntry fills in what became of an input: see inbound.AuditStore.
+func (s *Store) EndEntry(ctx context.Context, e inbound.Entry) error {
+	return s.exec1(
+		ctx, "end an entry of the audit log", `UPDATE audit SET what = ?, session = ?, outcome = ? WHERE key = ?`,
+		clean(e.What), clean(e.Session), clean(e.Outcome), clean(e.Key),
+	)
+}
+
+// Entries returns the newest entries: see inbound.AuditStore.
+func (s *Store) Entries(ctx context.Context, limit int) ([]inbound.Entry, error) {
+	return list(ctx, s, "read the audit log", func(row *sql.Rows) (inbound.Entry, error) { return scanEntry(row) },
+		`SELECT `+entryColumns+` FROM audit ORDER BY seq DESC LIMIT ?`, limit)
+}
+
+func scanEntry(row interface{ Scan(into ...any) error }) (e inbound.Entry, err error) {
+	var at int64
+	err = row.Scan(
+		&e.Key, &at, &e.Place.Adapter, &e.Place.Chat, &e.Place.Thread, &e.Person, &e.Name, &e.Kind, &e.What, &e.Session,
+		&e.Bytes, &e.Hash, &e.Outcome,
+	)
+	e.At = fromNanos(at)
+	return e, err
+}

@@ -1,0 +1,102 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+var day = time.Date(2026, 5, 4, 12, 0, 0, 1, time.UTC)
+
+func must(t *testing.T, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The audit log keeps its newest entries, and drops the others.
+func TestTheAuditLogIsBounded(t *testing.T) {
+	ctx := t.Context()
+	s := mustOpen(t, dbPath(t), Options{})
+	begin := func(key string) {
+		t.Helper()
+		_, err := s.BeginEntry(ctx, inbound.Entry{Key: key, At: day})
+		must(t, err)
+	}
+	begin("first")
+	must(t, s.exec1(ctx, "skip", `UPDATE audit SET seq = 250`))
+	begin("second")
+	must(t, s.exec1(ctx, "skip", `UPDATE audit SET seq = ? WHERE key = 'second'`, keptEntries+200))
+	for i := range 100 {
+		begin(fmt.Sprint(i))
+	}
+	entries, err := s.Entries(ctx, 1000)
+	must(t, err)
+	if len(entries) != 101 || entries[100].Key != "second" {
+		t.Errorf("%d entries, the oldest %q; want 101, the first dropped", len(entries), entries[len(entries)-1].Key)
+	}
+}
+
+// All that's kept for chats comes back as it was, and goes when it has expired.
+func TestWhatIsKeptForChats(t *testing.T) {
+	ctx := t.Context()
+	path := dbPath(t)
+	s := mustOpen(t, path, Options{})
+	place := adapters.Target{Adapter: "a", Chat: "-1", Thread: "7"}
+	entry := inbound.Entry{
+		Key: "a:1", At: day, Place: place, Person: "a:9", Name: "N", Kind: "text", What: "w", Bytes: 3, Hash: "00ff",
+	}
+	offer := inbound.Offer{
+		ID: "0123456789abcdef", Place: place, Do: "d", Session: "pb_1", Args: "x y", Role: inbound.Approver, Person: "a:9", Single: true, Group: "g",
+		Expires: day.Add(time.Hour),
+	}
+	origin := inbound.Origin{
+		Key: "a:1", Place: place, Message: "5", Person: "a:9", Session: "pb_1", At: day, Receipt: "in_1", Told: inbound.ToldHeld, Reply: "6",
+	}
+	waits := inbound.Waiting{
+		Key: "a:1", At: day, Place: place, Private: true, Person: inbound.Person{ID: "a:9", Name: "N"}, Message: "5", Session: "pb_1",
+		Said: inbound.Said{Text: "t", ReplyTo: "4", Files: []inbound.File{{ID: "f", Name: "n", Kind: inbound.FilePhoto, Size: 7}}},
+	}
+	quiet := inbound.Preference{Place: place, Session: "pb_1", MutedUntil: inbound.Forever, From: time.Hour, To: 2 * time.Hour, Zone: "UTC"}
+	_, err := s.BeginEntry(ctx, entry)
+	entry.Session, entry.Outcome = "pb_1", "in_1"
+	must(t, err, s.EndEntry(ctx, entry), s.PutOffer(ctx, offer), s.AddOrigin(ctx, origin), s.PutWaiting(ctx, waits), s.PutPreference(ctx, quiet))
+	again := origin
+	again.Receipt = "in_2"
+	must(t, s.AddOrigin(ctx, again), s.PutPreference(ctx, quiet)) // the first stays; a preference is replaced
+	must(t, s.Close())
+
+	s = mustOpen(t, path, Options{})
+	entries, err1 := s.Entries(ctx, 10)
+	gotOffer, err2 := s.Offer(ctx, offer.ID)
+	origins, err3 := s.OpenOrigins(ctx)
+	gotWaits, err4 := s.Waiting(ctx, "a:1")
+	preferences, err5 := s.Preferences(ctx)
+	must(t, err1, err2, err3, err4, err5)
+	diff(t, "audit log", []inbound.Entry{entry}, entries)
+	diff(t, "offer", offer, gotOffer)
+	diff(t, "origins", []inbound.Origin{origin}, origins)
+	diff(t, "what waits", waits, gotWaits)
+	diff(t, "preferences", []inbound.Preference{quiet}, preferences)
+
+	must(t, s.ForgetInbound(ctx, day.Add(59*time.Minute)))
+	if _, err := s.Offer(ctx, offer.ID); err != nil {
+		t.Errorf("an offer that hasn't expired: %v", err)
+	}
+	origin.Done = true
+	must(t, s.PutOrigin(ctx, origin), s.ForgetInbound(ctx, time.Now().AddDate(5, 0, 0)))
+	_, err1 = s.Offer(ctx, offer.ID)
+	_, err2 = s.Waiting(ctx, "a:1")
+	_, err3 = s.Origin(ctx, "a:1")
+	for what, err := range map[string]error{"offer": err1, "what waits": err2, "origin": err3} {
+		if !errors.Is(err, sessions.ErrUnknown) {
+			t.Errorf("%s that has expired: %v, want unknown", what, err)
+		}
+	}
+}
