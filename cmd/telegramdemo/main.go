@@ -174,5 +174,5 @@ func (d *demo) session(ctx context.Context) error {
 func (d *demo) endTmux(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	_ = exec.CommandContext(ctx, "tmux", "-S", d.socket(), "kill-server").Run() //nolint:gosec // our own socket; it may have ended by itself
+	_ = exec.CommandContext(ctx, "tmux", "-S", d.socket(), "kill-server").Run() // it may have ended by itself
 }
