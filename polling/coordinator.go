@@ -21,7 +21,7 @@ var ErrRunning = errors.New("the session has a poller already")
 // Options configure a PollingCoordinator. The zero value of a field means its
 // default, if one is given.
 type Options struct {
-	Cadence         time.Duration // between two looks at all panes; 1 s
+	Cadence         time.Duration // between two looks at the panes; 1 s
 	FocusCadence    time.Duration // between two captures of a session somebody talks to; 200 ms
 	CaptureTimeout  time.Duration // after which a capture is given up; 5 s
 	MaxCaptureLines int           // rows of history a capture may have; 5,000, at least 100
