@@ -59,7 +59,7 @@ func TestDeliveredNeverGoesBack(t *testing.T) {
 			return nil
 		}
 		a.open("doc", group)
-		a.want("doc", 10, true)
+		a.want("doc", 10, false)
 		a.pass(10 * time.Second)
 		a.want("doc", 20, false)
 		a.pass(10 * time.Second)

@@ -127,13 +127,15 @@ func TestOneFlushDoesntWaitForAnother(t *testing.T) {
 		a.want("silenced", 3, true)
 		a.pass(time.Second)
 		a.sched.Close("silenced", qos.Flush)
-		a.pass(5 * time.Minute)
-		a.open("fails", group)
-		a.want("fails", 3, true)
-		a.sched.Close("fails", qos.Flush)
+		for i, id := range []qos.DocID{"fails at the same time", "fails later"} {
+			a.pass(time.Duration(30+300*i) * time.Second)
+			a.open(id, group)
+			a.want(id, 3, true)
+			a.sched.Close(id, qos.Flush)
+		}
 		a.pass(time.Minute)
-		if given := a.seen(qos.DocAbandoned); len(given) != 1 || given[0].Doc != "fails" {
-			t.Errorf("events after its limit: %+v, want one about the document that fails", given)
+		if given := a.seen(qos.DocAbandoned); len(given) != 2 || given[1].Doc != "fails later" {
+			t.Errorf("events after their limits: %+v, want one about each document that fails", given)
 		}
 	})
 }
@@ -155,6 +157,7 @@ func TestUpdatesFollowTheOpening(t *testing.T) {
 		if len(calls) != 1 || calls[0].Wanted != 10 || calls[0].Final != 10 {
 			t.Errorf("calls: %+v, want one with all that was told", calls)
 		}
+		a.want("doc", 11, false) // it's open
 	})
 }
 

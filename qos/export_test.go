@@ -53,6 +53,13 @@ func (e *Engine) leftOver() string {
 	count(len(e.flushes), "flushes")
 	count(e.bot.open, "open calls")
 	count(e.bot.inFlight, "calls in flight")
+	memory := cap(e.agenda) + cap(e.touched) + cap(e.flushes)
+	for _, t := range e.ready {
+		memory += cap(t)
+	}
+	if memory > 1000 {
+		count(memory, "places in empty queues")
+	}
 	return left
 }
 

@@ -221,3 +221,61 @@ func TestUnsentCostsNothing(t *testing.T) {
 		}
 	})
 }
+
+// TestCosmeticIsNoProbe: the one call after a penalty is about something.
+func TestCosmeticIsNoProbe(t *testing.T) {
+	for _, global := range []bool{false, true} {
+		inArena(t, qos.Options{}, nil, func(a *arena) {
+			a.outcome = func(qos.Call) *qos.Result {
+				a.outcome = nil
+				return &qos.Result{Outcome: qos.Throttled, RetryAfter: 10 * time.Second, Global: global}
+			}
+			if err := a.sched.Post(qos.Request{Chat: group, Key: "x", Session: "one"}); err != nil {
+				t.Fatal(err)
+			}
+			a.pass(time.Second)
+			a.sched.CloseSession("one", qos.Cancel)
+			a.pass(20 * time.Second)
+			chat := group
+			if global {
+				chat = "-200"
+			}
+			typing := qos.Request{Chat: chat, Key: "typing", Family: qos.FamilyTyping}
+			a.sched.Try(typing)
+			a.pass(time.Second)
+			if n := len(a.made(nil)); n != 1 {
+				t.Error("typing was the first call after a penalty")
+			}
+			a.post(chat, "y", qos.Interactive)
+			a.pass(10 * time.Second)
+			a.sched.Try(typing)
+			a.pass(time.Second)
+			if n := len(a.made(nil)); n != 3 {
+				t.Errorf("%d calls, want the probe, and typing after it", n)
+			}
+		})
+	}
+}
+
+// TestCosmeticOvertakesNoChat: at the instant at which the bot may go on, the chats
+// that wait for that come first.
+func TestCosmeticOvertakesNoChat(t *testing.T) {
+	engine, err := qos.NewEngine(qos.Options{}, qos.NewLocalBudget(nil), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for _, chat := range []qos.Chat{"-1", "-2"} {
+		if err := engine.Post(now, qos.Request{Chat: chat, Key: "x"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := len(engine.Advance(now)); n != 1 {
+		t.Fatalf("%d calls, want 1: the bot's gap is between the two", n)
+	}
+	now = engine.Next()
+	engine.Try(now, qos.Request{Chat: "-3", Key: "typing", Family: qos.FamilyTyping})
+	if calls := engine.Advance(now); len(calls) != 1 || calls[0].Call.Chat != "-2" {
+		t.Errorf("%d calls, want that of the chat that waited", len(calls))
+	}
+}

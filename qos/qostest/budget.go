@@ -544,6 +544,14 @@ func use(t *testing.T, r *runner) {
 	if !got[0].Free.After(r.bench.Now()) {
 		t.Fatalf("a full window is free at %v", got[0].Free)
 	}
+	for range 3 {
+		r.call(message(direct), 0)
+	}
+	r.pass(10*time.Second + r.bench.Slack)
+	got = r.budget.Use(r.bench.Now(), direct)
+	if len(got) < 2 || got[0].Used != 3 || got[1].Used != 0 || !got[1].Free.IsZero() {
+		t.Fatalf("use: %+v, want 3 in a minute and none in 10 s", got)
+	}
 }
 
 func restartSlots(t *testing.T, r *runner) {
