@@ -21,6 +21,11 @@
 // calls that inbound needs besides posts; none of them takes a slot (platform.go).
 // Health says how well updates come in (health.go).
 //
+// # Looking
+//
+// Probe looks at a bot and its chats for whoever sets it up or looks for what's wrong,
+// and acknowledges no update (probe*.go).
+//
 // # Topics
 //
 // A session's topic is made when it has something to say, made anew when it was

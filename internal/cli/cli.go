@@ -37,14 +37,15 @@ type program struct {
 
 func newRoot(p *program) *cobra.Command {
 	root := newGroup("panebridge", "Mirror agent sessions that run in tmux, and write back to them",
-		newRun(p), newDemo(p), newDemoAgent(p), newDoctor(p), newConfig(p),
+		newInit(p), newRun(p), newDemo(p), newDemoAgent(p), newDoctor(p), newConfig(p),
 		newSessions(p), newInput(p), newKeys(p), newTail(p), newScreen(p),
 		newBind(p), newUnbind(p), newPair(p), newStatus(p), newVersion(p),
 	)
 	root.Long = `panebridge mirrors agent sessions that run in tmux, line by line, to a local page
 and carries what's written there back into the pane.
 
-"panebridge demo" shows it without any configuration.`
+"panebridge demo" shows it without any configuration, "panebridge init" sets up a bot
+on Telegram.`
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetIn(p.stdio.In)
 	root.SetOut(p.stdio.Out)

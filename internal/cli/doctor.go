@@ -30,8 +30,8 @@ func newDoctor(p *program) *cobra.Command {
 		Use:   "doctor",
 		Short: "Look for what is wrong, and say how to put it right",
 		Long: `Look at tmux, the configured tmux servers, the configuration, the state folder,
-the daemon and the page's port. Each finding comes with what to do. It changes
-nothing. Exit code 1 when something is broken.`,
+the daemon, the page's port, and the bot on Telegram with its chats. Each finding
+comes with what to do. It changes nothing. Exit code 1 when something is broken.`,
 		Args: takes(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return p.printFindings(p.examine(cmd.Context()), asJSON)
@@ -97,5 +97,6 @@ func (p *program) examine(ctx context.Context) []finding {
 	all = append(all, examineStateDir(dir)...)
 	running, daemon := examineDaemon(ctx, dir)
 	all = append(all, daemon...)
-	return append(all, examinePort(ctx, cfg, dir, running))
+	all = append(all, examinePort(ctx, cfg, dir, running))
+	return append(all, examineTelegram(ctx, cfg, running)...)
 }

@@ -1,0 +1,209 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters/telegram"
+	"github.com/panebridge/panebridge/config"
+)
+
+// Severity is how a check came out.
+type Severity int
+
+// The severities.
+const (
+	Fine     Severity = iota
+	Doubtful          // works, but look at it
+	Broken
+)
+
+// Finding is the outcome of one check.
+type Finding struct {
+	Check    string
+	Severity Severity
+	Detail   string
+	Fix      string // what to do, in one sentence; "": nothing
+}
+
+const (
+	// examineFor bounds each check, so that a network that swallows everything doesn't
+	// hold up the others.
+	examineFor = 15 * time.Second
+	// rivalFor is how long to look out for another reader. When its poll was ended, a
+	// panebridge calls again after a second, go-telegram/bot after 0.1 s.
+	rivalFor = 4 * time.Second
+)
+
+// ExamineTelegram looks at the bot as it's configured, and at all chats that the
+// configuration names. If the daemon runs, which is then the reader of the updates, it
+// doesn't look for others: the daemon's health tells of them.
+func ExamineTelegram(ctx context.Context, cfg *config.Config, running bool) []Finding {
+	const name = "telegram"
+	tg := cfg.Adapters.Telegram
+	all := examineTokenFile(tg)
+	call, cancel := context.WithTimeout(ctx, examineFor)
+	defer cancel()
+	l, err := LookAtTelegram(call, tg)
+	switch {
+	case errors.Is(err, ErrTokenRefused):
+		return append(all, Finding{name, Broken, "Telegram doesn't know the token", "Take the present one from @BotFather (/mybots, the bot, API Token), and put it into " + tokenPlace(tg) + "."})
+	case err != nil && len(all) > 0:
+		return all // the token can't be read, and that was said
+	case err != nil:
+		return append(all, Finding{name, Broken, err.Error(), "Look whether this machine reaches " + tg.APIURL + ", and whether adapters.telegram.proxy and HTTPS_PROXY are right."})
+	}
+	defer l.Close()
+	all = append(all, Finding{Check: name, Detail: fmt.Sprintf("the token is that of @%s (%d)", l.Bot.User, l.Bot.ID)})
+	all = append(all, l.examineUpdates(ctx, tg, running)...)
+	for _, c := range chatsOf(cfg) {
+		call, cancel := context.WithTimeout(ctx, examineFor)
+		_, found := l.Chat(call, c)
+		cancel()
+		all = append(all, found...)
+	}
+	return all
+}
+
+func tokenPlace(cfg config.Telegram) string {
+	if cfg.TokenFile != "" {
+		return cfg.TokenFile
+	}
+	return "adapters.telegram.token"
+}
+
+// examineTokenFile looks whether others can read the token.
+func examineTokenFile(cfg config.Telegram) []Finding {
+	const name = "telegram token"
+	if cfg.TokenFile == "" {
+		return nil
+	}
+	info, err := os.Stat(cfg.TokenFile)
+	if err == nil {
+		var f *os.File
+		if f, err = os.Open(cfg.TokenFile); err == nil {
+			_ = f.Close()
+		}
+	}
+	switch {
+	case err != nil:
+		return []Finding{{name, Broken, err.Error(), "Put the token into that file (mode 0600, this user's), or name another in adapters.telegram.token_file."}}
+	case info.Mode().Perm()&0o077 != 0:
+		return []Finding{{name, Doubtful, "other users can read " + cfg.TokenFile, "chmod 600 " + cfg.TokenFile}}
+	}
+	return nil
+}
+
+// examineUpdates looks whether updates come here, and nowhere else.
+func (l *TelegramLook) examineUpdates(ctx context.Context, cfg config.Telegram, running bool) []Finding {
+	const name = "telegram updates"
+	call, cancel := context.WithTimeout(ctx, examineFor)
+	defer cancel()
+	hook, err := l.probe.Hook(call)
+	wanted := cfg.Webhook.URL != ""
+	switch {
+	case err != nil:
+		return []Finding{{name, Doubtful, err.Error(), "Try again later; if it stays, look at the network."}}
+	case wanted && hook.Host == "" && running:
+		return []Finding{{name, Broken, "the webhook isn't set, though the daemon runs", "Look into the daemon's log, and whether another program uses this bot."}}
+	case wanted && hook.Host == "":
+		return []Finding{{Check: name, Detail: "the webhook isn't set yet; the daemon sets it when it starts"}}
+	case wanted && !strings.Contains(cfg.Webhook.URL, "://"+hook.Host):
+		return []Finding{{name, Broken, "another program's webhook, at " + hook.Host + ", takes the bot's updates", "End that program, or give panebridge a bot of its own."}}
+	case wanted && hook.Problem != "":
+		return []Finding{{name, Broken, fmt.Sprintf("Telegram can't deliver to the webhook, %d updates wait: %s", hook.Pending, hook.Problem), "See to it that adapters.telegram.webhook.url is reached from outside, with a valid certificate, and is passed on to webhook.listen."}}
+	case wanted:
+		return []Finding{{Check: name, Detail: "they come by the webhook at " + hook.Host}}
+	case hook.Host != "":
+		return []Finding{{
+			name, Doubtful, "a webhook at " + hook.Host + " takes the bot's updates; panebridge takes it away when it starts",
+			"If another program needs that webhook, give panebridge a bot of its own; @BotFather makes one with /newbot.",
+		}}
+	case running:
+		return []Finding{{Check: name, Detail: fmt.Sprintf("the daemon reads them, %d wait", hook.Pending)}}
+	}
+	call, cancel = context.WithTimeout(ctx, rivalFor+examineFor)
+	defer cancel()
+	rival, err := l.probe.Rival(call, rivalFor)
+	switch {
+	case err != nil:
+		return []Finding{{name, Doubtful, err.Error(), "Try again later; if it stays, look at the network."}}
+	case rival:
+		return []Finding{{
+			name, Broken, "another program reads them (409), so that each would get only some",
+			"End it (a second panebridge, another bot program with this token), or have @BotFather revoke the token and put the new one into " + tokenPlace(cfg) + ".",
+		}}
+	}
+	return []Finding{{Check: name, Detail: fmt.Sprintf("no other program reads them, %d wait", hook.Pending)}}
+}
+
+// TelegramChat is a chat to look at.
+type TelegramChat struct {
+	ID     int64
+	Topics bool // each session is to have a topic there
+}
+
+// chatsOf are the chats that a configuration names.
+func chatsOf(cfg *config.Config) []TelegramChat {
+	var list []TelegramChat
+	for _, c := range cfg.Adapters.Telegram.Chats {
+		list = append(list, TelegramChat{int64(c.ID), c.Topics})
+	}
+	return list
+}
+
+// Chat looks at a chat and what the bot may do there. The findings say what stands in
+// the way; if nothing does, it's one that says so. They have the same Check.
+func (l *TelegramLook) Chat(ctx context.Context, c TelegramChat) (telegram.Seen, []Finding) {
+	name := fmt.Sprintf("telegram chat %d", c.ID)
+	seen, err := l.probe.Chat(ctx, l.Bot, c.ID)
+	if err != nil {
+		return seen, []Finding{{
+			name, Broken, err.Error(),
+			fmt.Sprintf("Check the number; add @%s to the group, or in a private chat send it /start.", l.Bot.User),
+		}}
+	}
+	var all []Finding
+	found := func(s Severity, detail, fix string) { all = append(all, Finding{name, s, detail, fix}) }
+	if seen.ID != c.ID {
+		found(Broken, fmt.Sprintf("the group was upgraded: its number is %d now", seen.ID), fmt.Sprintf("Write %d instead of %d in the configuration.", seen.ID, c.ID))
+	}
+	if !seen.MayWrite {
+		found(Broken, "the bot may not write there", "Make it an administrator, or allow members to send messages in the group's permissions.")
+	}
+	switch {
+	case !c.Topics:
+	case !seen.Topics && seen.Private:
+		found(Broken, "the bot's private chats have no topics", "Turn on Threaded Mode for the bot at @BotFather, or say topics: false for the chat.")
+	case !seen.Topics && seen.Basic:
+		found(Broken, "topics are off", "Turn Topics on in the group's settings, which gives the group a new number to be written down instead, or say topics: false for the chat.")
+	case !seen.Topics:
+		found(Broken, "topics are off", "Turn Topics on in the group's settings, or say topics: false for the chat.")
+	case !seen.MayTopic:
+		found(Broken, "the bot may not manage topics", `Make it an administrator with the right "Manage Topics".`)
+	}
+	if !seen.Private && !seen.Admin && !l.Bot.HearsAll {
+		found(Doubtful, "privacy mode is on and the bot is no administrator, so it hears only commands and answers to its own messages",
+			"Make it an administrator, or turn privacy mode off (/setprivacy at @BotFather) and then remove it from the group and add it again.")
+	}
+	if len(all) == 0 {
+		all = []Finding{{Check: name, Detail: wellAt(seen)}}
+	}
+	return seen, all
+}
+
+// wellAt is what the bot may do in a chat where nothing stands in its way.
+func wellAt(seen telegram.Seen) string {
+	can := []string{"the bot may write"}
+	if seen.Topics && seen.MayTopic {
+		can = append(can, "may make topics")
+	}
+	if !seen.Private {
+		can = append(can, "hears everything")
+	}
+	return fmt.Sprintf("%q: %s", seen.Title, strings.Join(can, ", "))
+}

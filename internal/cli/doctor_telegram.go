@@ -1,0 +1,25 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/internal/app"
+)
+
+// examineTelegram looks at the bot, if it's on.
+func examineTelegram(ctx context.Context, cfg *config.Config, running bool) []finding {
+	if !cfg.Adapters.Telegram.Enabled {
+		return nil
+	}
+	return findings(app.ExamineTelegram(ctx, cfg, running))
+}
+
+func findings(found []app.Finding) []finding {
+	verdicts := map[app.Severity]verdict{app.Fine: verdictOK, app.Doubtful: verdictWarning, app.Broken: verdictBroken}
+	var all []finding
+	for _, f := range found {
+		all = append(all, finding{Check: f.Check, State: verdicts[f.Severity], Detail: f.Detail, Fix: f.Fix})
+	}
+	return all
+}

@@ -1,0 +1,510 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+
+	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
+	"github.com/panebridge/panebridge/config"
+)
+
+// telegramWorld is a stand-in for Telegram on loopback with a person, and a home for
+// the program.
+type telegramWorld struct {
+	*testing.T
+	*telegramtest.Server
+	ada   *telegramtest.Person
+	forum int64
+	api   string
+	home  string
+}
+
+func newTelegramWorld(t *testing.T, opts telegramtest.Options) *telegramWorld {
+	t.Helper()
+	w := &telegramWorld{T: t, Server: telegramtest.New(opts), home: t.TempDir()}
+	w.ada = w.AddUser(telegramtest.User{FirstName: "Ada", Username: "ada"})
+	w.forum = w.AddForum("Agents", w.ada)
+	server := httptest.NewServer(w.Server)
+	t.Cleanup(server.Close)
+	w.api = server.URL
+	return w
+}
+
+func (w *telegramWorld) file(name string) string {
+	return filepath.Join(w.home, ".config", "panebridge", name)
+}
+
+// put writes a file, in whose folder nothing was.
+func (w *telegramWorld) put(name, text string) string {
+	w.Helper()
+	path := w.file(name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		w.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		w.Fatal(err)
+	}
+	return path
+}
+
+// read returns a file's text, and checks that only its owner can read it.
+func (w *telegramWorld) read(name string) string {
+	w.Helper()
+	text, err := os.ReadFile(w.file(name))
+	if err != nil {
+		w.Fatal(err)
+	}
+	if info, err := os.Stat(w.file(name)); err != nil || info.Mode().Perm() != 0o600 {
+		w.Errorf("%s: mode %v, %v", name, info.Mode(), err)
+	}
+	return string(text)
+}
+
+// nothing checks that the program has left nothing.
+func (w *telegramWorld) nothing() {
+	w.Helper()
+	_ = filepath.WalkDir(w.home, func(path string, _ fs.DirEntry, _ error) error {
+		if path != w.home {
+			w.Errorf("%s was left behind", path)
+		}
+		return nil
+	})
+}
+
+func (w *telegramWorld) command(args ...string) *exec.Cmd {
+	ctx, cancel := context.WithTimeout(w.Context(), 2*time.Minute) // only a hung program takes so long
+	w.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, "panebridge", args...)
+	cmd.Dir = w.home
+	cmd.Env = []string{"HOME=" + w.home, "PATH=" + os.Getenv("PATH"), "NO_PROXY=*", "TMUX_TMPDIR=" + w.home, "PANEBRIDGE_STATE_DIR=" + filepath.Join(w.home, "st")}
+	return cmd
+}
+
+// scripted runs `panebridge init` without a terminal.
+func (w *telegramWorld) scripted(stdin string, args ...string) (out string, code int) {
+	w.Helper()
+	cmd := w.command(append([]string{"init", "--api-url", w.api}, args...)...)
+	cmd.Stdin = strings.NewReader(stdin)
+	return w.output(cmd)
+}
+
+func (w *telegramWorld) output(cmd *exec.Cmd) (out string, code int) {
+	w.Helper()
+	text, err := cmd.CombinedOutput()
+	if err != nil && cmd.ProcessState == nil {
+		w.Fatal(err)
+	}
+	if _, secret, _ := strings.Cut(w.Token(), ":"); strings.Contains(string(text), secret) {
+		w.Errorf("the token is shown:\n%s", text)
+	}
+	return string(text), cmd.ProcessState.ExitCode()
+}
+
+func (w *telegramWorld) load() *config.Config {
+	w.Helper()
+	cfg, err := config.Load(w.file("config.yaml"), os.LookupEnv)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return cfg
+}
+
+func (w *telegramWorld) has(text string, wants ...string) {
+	w.Helper()
+	for _, want := range wants {
+		if !strings.Contains(text, want) {
+			w.Errorf("%q isn't in\n%s", want, text)
+		}
+	}
+}
+
+func id(n int64) string { return fmt.Sprint(n) }
+
+func TestInitInAScriptWritesAConfiguration(t *testing.T) {
+	w := newTelegramWorld(t, telegramtest.Options{})
+	if _, err := w.ada.Say(telegramtest.Place{Chat: w.forum}, "hello there"); err != nil {
+		t.Fatal(err)
+	}
+	waiting := len(w.Pending())
+	out, code := w.scripted(w.Token() + "\ny\ny\n")
+	if code != 0 {
+		t.Fatalf("exit code %d:\n%s", code, out)
+	}
+	w.has(out, "@panebridge_bot", "Ada (@ada), number "+id(w.ada.ID), "“hello there”", `group "Agents"`, "may make topics", "panebridge run")
+	if got := strings.TrimSpace(w.read("telegram-token")); got != w.Token() {
+		t.Errorf("the token's file has %d characters", len(got))
+	}
+	w.read("config.yaml")
+	cfg := w.load()
+	tg := cfg.Adapters.Telegram
+	if !tg.Enabled || tg.TokenFile != w.file("telegram-token") || tg.APIURL != w.api || len(tg.Chats) != 1 || int64(tg.Chats[0].ID) != w.forum || !tg.Chats[0].Topics {
+		t.Errorf("telegram is %+v", tg)
+	}
+	if len(cfg.Access.Admins) != 1 || cfg.Access.Admins[0] != "telegram:"+id(w.ada.ID) {
+		t.Errorf("access is %+v", cfg.Access)
+	}
+	if len(cfg.Mirrors) != 1 || cfg.Mirrors[0] != (config.Mirror{Session: "*", To: "telegram:" + id(w.forum), View: "stream", Input: true}) {
+		t.Errorf("mirrors are %+v", cfg.Mirrors)
+	}
+	if len(w.Pending()) != waiting {
+		t.Errorf("of %d updates the daemon gets %d", waiting, len(w.Pending()))
+	}
+	for _, c := range w.Calls() {
+		if c.Code != 0 && c.Code != 200 {
+			t.Errorf("%s was refused: %s", c.Method, c.Description)
+		}
+	}
+}
+
+// Whoever writes to a bot isn't its owner for that.
+func TestInitAsksWhetherItWasYou(t *testing.T) {
+	w := newTelegramWorld(t, telegramtest.Options{})
+	mallory := w.AddUser(telegramtest.User{FirstName: "Ada"})
+	for _, p := range []*telegramtest.Person{w.ada, mallory} {
+		if _, err := p.Say(p.Private(), "it's me"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, code := w.scripted(w.Token() + "\n\ny\n")
+	if code != 0 {
+		t.Fatalf("exit code %d:\n%s", code, out)
+	}
+	w.has(out, "number "+id(mallory.ID), "no topics", "/bind SESSION")
+	cfg := w.load()
+	if got := cfg.Access.Admins[0]; got != "telegram:"+id(w.ada.ID) {
+		t.Errorf("the admin is %s", got)
+	}
+	if c := cfg.Adapters.Telegram.Chats[0]; int64(c.ID) != w.ada.ID || c.Topics || len(cfg.Mirrors) > 0 {
+		t.Errorf("chat %+v, mirrors %+v", c, cfg.Mirrors)
+	}
+}
+
+func TestInitSaysWhatIsMissing(t *testing.T) {
+	w := newTelegramWorld(t, telegramtest.Options{Privacy: true})
+	noTopics := w.AddChat(telegramtest.ChatSpec{Title: "flat"}, w.ada)
+	noRights := w.AddChat(telegramtest.ChatSpec{Title: "weak", Forum: true, BotRights: &telegramtest.Rights{}}, w.ada)
+	mute := w.AddForum("mute", w.ada)
+	if err := w.ada.MuteBot(mute); err != nil {
+		t.Fatal(err)
+	}
+	token := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(token, []byte(w.Token()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		chat   int64
+		code   int
+		topics bool
+		wants  []string
+	}{
+		"no topics": {noTopics, 0, false, []string{"topics are off", "Turn Topics on", "privacy mode is on", "/setprivacy", "panebridge doctor"}},
+		"no rights": {noRights, 0, true, []string{"may not manage topics", `"Manage Topics"`, "panebridge doctor"}},
+		"mute":      {mute, 1, true, []string{"may not write", "can't be used in this chat"}},
+		"no chat":   {-1001234567890, 1, true, []string{"isn't in the chat", "add @panebridge_bot"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := &telegramWorld{T: t, Server: w.Server, api: w.api, home: t.TempDir()}
+			out, code := w.scripted("", "--token-file", token, "--chat", id(tt.chat), "--admin", "500", "--mirror", "agent-*")
+			w.has(out, tt.wants...)
+			if code != tt.code {
+				t.Fatalf("exit code %d, want %d:\n%s", code, tt.code, out)
+			}
+			if code != 0 {
+				w.nothing()
+				return
+			}
+			cfg := w.load()
+			if c := cfg.Adapters.Telegram; c.Chats[0].Topics != tt.topics || c.TokenFile != token || cfg.Mirrors[0].Session != "agent-*" {
+				t.Errorf("telegram is %+v, mirrors %+v", c, cfg.Mirrors)
+			}
+		})
+	}
+}
+
+func TestInitRefusesWhatItCannotUse(t *testing.T) {
+	w := newTelegramWorld(t, telegramtest.Options{})
+	for name, tt := range map[string]struct {
+		stdin string
+		args  []string
+		code  int
+		want  string
+	}{
+		"nothing on standard input": {"", nil, 2, "give --token-file"},
+		"no token":                  {"hello\n", nil, 1, "isn't a token that Telegram knows"},
+		"a token nobody has":        {"7000000001:another-secret-that-nobody-knows\n", nil, 1, "isn't a token that Telegram knows"},
+		"a name":                    {w.Token(), []string{"--admin", "@ada"}, 2, "names can be taken"},
+		"no file":                   {"", []string{"--token-file", "nowhere"}, 2, "no such file"},
+		"an address that's none":    {w.Token(), []string{"--api-url", "ftp://x"}, 1, "api_url is not an address"},
+		"nobody there":              {w.Token(), []string{"--api-url", "http://127.0.0.1:1"}, 1, "refused"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := &telegramWorld{T: t, Server: w.Server, api: w.api, home: t.TempDir()}
+			out, code := w.scripted(tt.stdin, tt.args...)
+			w.has(out, tt.want)
+			if code != tt.code || strings.Contains(out, "another-secret") {
+				t.Errorf("exit code %d, want %d:\n%s", code, tt.code, out)
+			}
+			w.nothing()
+		})
+	}
+}
+
+func TestInitNeverWritesOverAConfiguration(t *testing.T) {
+	w := newTelegramWorld(t, telegramtest.Options{})
+	const mine = "log: {level: warn}\n"
+	path := w.put("config.yaml", mine)
+	flags := []string{"--chat", id(w.forum), "--admin", id(w.ada.ID), "--mirror", "*"}
+	out, code := w.scripted(w.Token(), flags...)
+	if code != 0 {
+		t.Fatalf("exit code %d:\n%s", code, out)
+	}
+	w.has(out, "won't be changed", "Add to "+path, "enabled: true", "token_file:", "{id: "+id(w.forum)+", topics: true} # Agents", "telegram:"+id(w.ada.ID), "config check")
+	if got := w.read("config.yaml"); got != mine {
+		t.Errorf("the configuration is\n%s", got)
+	}
+	if strings.TrimSpace(w.read("telegram-token")) != w.Token() {
+		t.Error("the token isn't in its file")
+	}
+
+	// What it says to add is right as it stands.
+	_, add, _ := strings.Cut(out, "Add to "+path+":\n\n")
+	add, _, _ = strings.Cut(add, "\nThen:")
+	cfg, err := config.Parse("both", []byte(mine+add), os.LookupEnv)
+	if err != nil || !cfg.Adapters.Telegram.Enabled {
+		t.Errorf("with what it says to add: %v\n%s", err, add)
+	}
+
+	// A token that's there is kept, too.
+	w.put("telegram-token", "1:another")
+	out, code = w.scripted(w.Token(), flags...)
+	w.has(out, "already has another token")
+	if code != 1 || w.read("telegram-token") != "1:another" {
+		t.Errorf("exit code %d:\n%s", code, out)
+	}
+}
+
+func TestInitSaysWhoTakesTheMessages(t *testing.T) {
+	w := newTelegramWorld(t, telegramtest.Options{})
+	remove := w.Inject(telegramtest.Fault{Method: "getUpdates", Code: 409, Description: "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running"})
+	out, code := w.scripted(w.Token())
+	w.has(out, "another program reads this bot's messages", "(409)", "--chat and --admin")
+	if code != 1 {
+		t.Errorf("exit code %d", code)
+	}
+	w.nothing()
+	remove()
+
+	for i := range 130 {
+		if _, err := w.ada.Say(w.ada.Private(), fmt.Sprint("old ", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, code = w.scripted(w.Token() + "\n" + strings.Repeat("n\n", 100) + "\n")
+	w.has(out, "hide new ones")
+	if code != 1 || len(w.Pending()) != 130 {
+		t.Errorf("exit code %d, %d updates wait:\n%s", code, len(w.Pending()), out)
+	}
+	w.nothing()
+	out, code = w.scripted(w.Token() + "\n" + strings.Repeat("n\n", 100) + "y\ny\n")
+	w.has(out, "“old 129”")
+	if code != 0 {
+		t.Errorf("exit code %d:\n%s", code, out)
+	}
+}
+
+// terminal is a program on a terminal, with somebody who reads along.
+type terminal struct {
+	*testing.T
+	cmd *exec.Cmd
+	tty *os.File
+
+	mu   sync.Mutex
+	text bytes.Buffer
+	news chan struct{}
+	over chan struct{}
+}
+
+func (w *telegramWorld) terminal(args ...string) *terminal {
+	w.Helper()
+	term := &terminal{T: w.T, cmd: w.command(append([]string{"init", "--api-url", w.api}, args...)...), news: make(chan struct{}, 1), over: make(chan struct{})}
+	var err error
+	if term.tty, err = pty.StartWithSize(term.cmd, &pty.Winsize{Rows: 40, Cols: 250}); err != nil {
+		w.Fatal(err)
+	}
+	w.Cleanup(func() { _ = term.tty.Close() })
+	go func() {
+		defer close(term.over)
+		chunk := make([]byte, 4096)
+		for {
+			n, err := term.tty.Read(chunk)
+			term.mu.Lock()
+			term.text.Write(chunk[:n])
+			term.mu.Unlock()
+			select {
+			case term.news <- struct{}{}:
+			default:
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return term
+}
+
+func (term *terminal) all() string {
+	term.mu.Lock()
+	defer term.mu.Unlock()
+	return term.text.String()
+}
+
+// await waits until a text stands there that often.
+func (term *terminal) await(text string, times int) {
+	term.Helper()
+	for strings.Count(term.all(), text) < times {
+		select {
+		case <-term.news:
+		case <-term.over:
+			term.Fatalf("it has ended without %q:\n%s", text, term.all())
+		}
+	}
+}
+
+func (term *terminal) write(text string) {
+	term.Helper()
+	if _, err := term.tty.WriteString(text); err != nil {
+		term.Fatal(err)
+	}
+}
+
+// end returns the exit code.
+func (term *terminal) end() int {
+	_ = term.cmd.Wait() // the exit code says it
+	<-term.over
+	return term.cmd.ProcessState.ExitCode()
+}
+
+func TestInitOnATerminal(t *testing.T) {
+	w := newTelegramWorld(t, telegramtest.Options{})
+	weak := w.AddChat(telegramtest.ChatSpec{Title: "weak", Forum: true, BotRights: &telegramtest.Rights{}}, w.ada)
+	term := w.terminal()
+	term.await("it isn't shown", 1)
+	term.write("7000000001:another-secret-that-nobody-knows\n")
+	term.await("it isn't shown", 2)
+	term.write(w.Token() + "\n")
+	term.await("write any message", 1)
+	if _, err := w.ada.Say(telegramtest.Place{Chat: weak}, "hi"); err != nil {
+		t.Fatal(err)
+	}
+	term.await("[y/N]", 1)
+	term.write("y\n")
+	term.await("may not manage topics", 1)
+	rights := telegramtest.AllRights()
+	if err := w.ada.SetBotRights(weak, &rights); err != nil {
+		t.Fatal(err)
+	}
+	term.await(`"go on"`, 1)
+	term.write("\n")
+	term.await("may make topics", 1)
+	term.await("[Y/n]", 1)
+	term.write("n\n")
+	if code := term.end(); code != 0 {
+		t.Fatalf("exit code %d:\n%s", code, term.all())
+	}
+	_, secret, _ := strings.Cut(w.Token(), ":")
+	if out := term.all(); strings.Contains(out, secret) || strings.Contains(out, "another-secret") {
+		t.Errorf("a token is shown:\n%s", out)
+	}
+	w.has(term.all(), "This is wrong: it isn't a token")
+	if cfg := w.load(); len(cfg.Mirrors) > 0 || int64(cfg.Adapters.Telegram.Chats[0].ID) != weak {
+		t.Errorf("the configuration is %+v", cfg)
+	}
+}
+
+func TestInitLeavesNothingAtCtrlC(t *testing.T) {
+	for name, until := range map[string]func(w *telegramWorld, term *terminal){
+		"at the token": func(_ *telegramWorld, term *terminal) { term.await("it isn't shown", 1) },
+		"waiting for a message": func(w *telegramWorld, term *terminal) {
+			term.await("it isn't shown", 1)
+			term.write(w.Token() + "\n")
+			term.await("write any message", 1)
+		},
+		"at the last question": func(w *telegramWorld, term *terminal) {
+			term.await("it isn't shown", 1)
+			term.write(w.Token() + "\n")
+			term.await("write any message", 1)
+			if _, err := w.ada.Say(telegramtest.Place{Chat: w.forum}, "hi"); err != nil {
+				w.Fatal(err)
+			}
+			term.await("[y/N]", 1)
+			term.write("y\n")
+			term.await("[Y/n]", 1)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newTelegramWorld(t, telegramtest.Options{})
+			term := w.terminal()
+			until(w, term)
+			term.write("\x03")
+			if code := term.end(); code != 1 {
+				t.Errorf("exit code %d:\n%s", code, term.all())
+			}
+			w.has(term.all(), "nothing was written")
+			w.nothing()
+		})
+	}
+}
+
+// What init has seen, the daemon hears, with the configuration that init says to add.
+func TestTheDaemonHearsWhatInitHasSeen(t *testing.T) {
+	if _, err := exec.LookPath("tmux"); err != nil {
+		t.Skip("tmux isn't installed")
+	}
+	w := newTelegramWorld(t, telegramtest.Options{})
+	path := w.put("config.yaml", fmt.Sprintf("tmux: {servers: [{socket_path: %q}]}\n", filepath.Join(w.home, "t")))
+	if _, err := w.ada.Say(telegramtest.Place{Chat: w.forum}, "/help"); err != nil {
+		t.Fatal(err)
+	}
+	out, code := w.scripted(w.Token() + "\ny\ny\n")
+	if code != 0 {
+		t.Fatalf("exit code %d:\n%s", code, out)
+	}
+	_, add, _ := strings.Cut(out, "Add to "+path+":\n\n")
+	add, _, _ = strings.Cut(add, "\nThen:")
+	mine := w.read("config.yaml")
+	add = strings.Replace(add, "adapters:\n", "adapters:\n  web: {listen: \"127.0.0.1:0\"}\n", 1)
+	w.put("config.yaml", mine+add)
+
+	run := w.command("run")
+	var said bytes.Buffer
+	run.Stdout, run.Stderr = &said, &said
+	if err := run.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // only a hung daemon takes so long
+	defer cancel()
+	heard := w.Wait(ctx, func() bool { return len(w.Pending()) == 0 && len(w.CallsTo(w.forum)) > 0 })
+	for _, f := range w.examined(w.Token()) {
+		if f.State != "ok" || f.Check == "telegram updates" && !strings.Contains(f.Detail, "the daemon reads them") {
+			t.Errorf("beside the daemon the doctor says %+v", f)
+		}
+	}
+	if err := run.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := run.Wait(); err != nil || heard != nil {
+		t.Errorf("the daemon ended with %v, and heard: %v\n%s", err, heard, said.String())
+	}
+}
