@@ -12,7 +12,8 @@ import (
 // before it's asked. adaptertest.Run is the conformance suite.
 //
 // An adapter that also posts single requests (command replies, prompts) with the
-// scheduler implements Requester too.
+// scheduler implements Requester too; one whose messages have addresses, Linker; one
+// that shows things in passing, Asider.
 type Adapter interface {
 	// Name is how targets name the adapter: "telegram". It never changes.
 	Name() string
@@ -48,17 +49,22 @@ type Requester interface {
 
 // Shape is what messages can hold in a chat.
 type Shape struct {
-	// Text formats a page. Measured by Len, it must not get shorter by a further
-	// piece, and must not be empty for a page that shows anything. Nil: PlainText.
+	// Text is what a page shows, without formatting that goes beside it. It must not be
+	// empty for a page that shows anything. Nil: PlainText.
 	Text func(Page) string
+	// Look tells apart what pages look like: their texts, and all formatting. Nil: Text.
+	Look func(Page) string
 	// Len is the length of a text in the platform's unit. Nil: UTF16Len.
 	Len func(text string) int
-	// MaxLen is the most that a message may hold, in that unit, at least 500.
+	// Size is how much of MaxLen a page takes, with its formatting. Further text must
+	// not make it less, unless it ends markup that was open. Nil: Len of Text.
+	Size func(Page) int
+	// MaxLen is the most that a message may hold, in Len's unit, at least 500.
 	MaxLen int
 	// MaxFile is the size in bytes of the largest file that can be attached; 0: none
 	// can. More than 4 MiB isn't used, and less than 4 KiB is none.
 	MaxFile int
-	// MaxCaption is the most that a text beside a file may hold, in Len's unit. 0: it
+	// MaxCaption is the most that a text beside a file may hold, as MaxLen. 0: it
 	// holds nothing but how many lines are attached.
 	MaxCaption int
 	// LiveRows is how many rows of the live region stand below the lines of a
@@ -80,6 +86,13 @@ func (s Shape) withDefaults() Shape {
 	}
 	if s.Len == nil {
 		s.Len = UTF16Len
+	}
+	if s.Look == nil {
+		s.Look = s.Text
+	}
+	if s.Size == nil {
+		text, length := s.Text, s.Len
+		s.Size = func(p Page) int { return length(text(p)) }
 	}
 	s.MaxLen = max(s.MaxLen, minLen)
 	s.MaxFile = min(s.MaxFile, mostFile)

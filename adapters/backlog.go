@@ -2,6 +2,7 @@ package adapters
 
 import (
 	"context"
+	"slices"
 
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -11,10 +12,12 @@ const readAtOnce = 500
 
 // backlog is a stretch of an output log, loaded for one call.
 type backlog struct {
-	pieces []Piece // whole lines, numbered without holes
-	head   int64   // the last line to load
-	all    bool    // the pieces go up to head
-	size   int     // bytes of text behind a line, line ends included
+	pieces []Piece  // whole lines, numbered without holes
+	head   int64    // the last line to load
+	all    bool     // the pieces go up to head
+	size   int      // bytes of text behind a line, line ends included
+	here   string   // the place that it's for, as lines say where they were written
+	answer []string // of the answer that the last piece is of, the lines up to it
 }
 
 // load reads lines from line `from` on, up to b.head, and until those behind line
@@ -31,11 +34,53 @@ func (b *backlog) load(ctx context.Context, log Log, id sessions.ID, from, count
 		if len(out.Lines) == 0 {
 			break // dropped or not there: no more can be had
 		}
+		if len(b.pieces) == 0 && out.Lines[0].Kind == sessions.KindAnswer {
+			if b.answer, err = answerBefore(ctx, log, id, out.Lines[0].N); err != nil {
+				return err
+			}
+		}
 		b.add(out, counted)
 		from = out.Lines[len(out.Lines)-1].N + 1
 	}
 	b.all = from > b.head || b.size < size
 	return nil
+}
+
+// backAtOnce is how many lines are read in one transaction to find where an answer
+// begins.
+const backAtOnce = 100
+
+// answerBefore reads back the lines before line n that belong to the same answer: up to
+// another kind of line, a gap, or maxBefore.
+func answerBefore(ctx context.Context, log Log, id sessions.ID, n int64) ([]string, error) {
+	var back []string
+	size := 0
+	for to := n; to > 1; {
+		from := max(1, to-backAtOnce)
+		out, err := log.Read(ctx, id, from, int(to-from)+1) // line `to` too, for the gap before it
+		if err != nil {
+			return nil, err
+		}
+		lines := out.Lines
+		for len(lines) > 0 && lines[len(lines)-1].N >= to {
+			lines = lines[:len(lines)-1]
+		}
+		for _, l := range slices.Backward(lines) {
+			gap := slices.ContainsFunc(out.Gaps, func(g sessions.Gap) bool { return g.After == l.N })
+			if gap || l.Kind != sessions.KindAnswer || size > maxBefore {
+				slices.Reverse(back)
+				return back, nil
+			}
+			back = append(back, l.Text)
+			size += len(l.Text) + 1
+		}
+		if len(lines) == 0 || lines[0].N > from {
+			break // the log has dropped the rest
+		}
+		to = from
+	}
+	slices.Reverse(back)
+	return back, nil
 }
 
 // add appends what was read. A gap that stands for dropped lines isn't taken:
@@ -46,12 +91,18 @@ func (b *backlog) add(out sessions.Output, counted int64) {
 		if l.N > b.head {
 			return
 		}
-		p := Piece{Line: l, To: len(l.Text)}
+		p := Piece{Line: l, To: len(l.Text), Hidden: l.Origin != "" && l.Origin == b.here}
 		for len(gaps) > 0 && gaps[0].After < l.N {
 			if gaps[0].After == l.N-1 {
 				p.Gap = joinGaps(p.Gap, gaps[0])
 			}
 			gaps = gaps[1:]
+		}
+		if l.Kind != sessions.KindAnswer || p.Gap != nil {
+			b.answer = nil
+		}
+		if l.Kind == sessions.KindAnswer {
+			p.answer, b.answer = b.answer, append(b.answer, l.Text)
 		}
 		b.pieces = append(b.pieces, p)
 		if l.N > counted {

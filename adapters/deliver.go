@@ -36,6 +36,8 @@ type DelivererOptions struct {
 	Log      Log
 	Sessions Sessions
 	Screens  Screens // nil: live regions aren't shown
+	// Quiet is HubOptions.Quiet.
+	Quiet func(t Target, s sessions.ID, now time.Time) bool
 	// Nonce returns a fresh Op.Nonce. Nil: a random one.
 	Nonce func() string
 	// Moved is called when a document's calls fall under another key of limits,
@@ -58,6 +60,9 @@ func NewDeliverer(opt DelivererOptions) *Deliverer {
 	}
 	if opt.Moved == nil {
 		opt.Moved = func(Binding, Document) {}
+	}
+	if opt.Quiet == nil {
+		opt.Quiet = func(Target, sessions.ID, time.Time) bool { return false }
 	}
 	if opt.Nonce == nil {
 		opt.Nonce = func() string { return randomHex(8) }
@@ -187,6 +192,7 @@ func (d *Deliverer) look(ctx context.Context, call qos.Call, b Binding, doc Docu
 		now: time.Now(), nonce: d.opt.Nonce(), call: call, binding: b, doc: doc,
 		shape: d.opt.Adapter.Shape(b.Target).withDefaults(),
 	}
+	s.quiet = d.opt.Quiet(doc.target(b), b.Session, s.now)
 	var err error
 	if s.session, err = d.opt.Sessions.Get(string(b.Session)); err != nil {
 		return s, err
@@ -200,7 +206,27 @@ func (d *Deliverer) look(ctx context.Context, call qos.Call, b Binding, doc Docu
 	if b.View == ViewScreen && doc.Intent == nil && doc.Stale == nil && (doc.Tail == nil || doc.Tail.View == ViewScreen) {
 		return s, nil // it needs no lines
 	}
-	return s, s.load(ctx, d.opt.Log)
+	if err := s.load(ctx, d.opt.Log); err != nil {
+		return s, err
+	}
+	if linker, ok := d.opt.Adapter.(Linker); ok {
+		s.link, err = d.linkTo(ctx, linker, s)
+	}
+	return s, err
+}
+
+// linkTo is the address of the message in which a turn begins whose end is to be
+// announced; "": it's in none yet, or that's not known.
+func (d *Deliverer) linkTo(ctx context.Context, l Linker, s sight) (string, error) {
+	p := s.progress
+	if !s.due() || p.TurnFirst == 0 || !(Place{Line: p.TurnFirst}).Before(s.doc.Shown) {
+		return "", nil
+	}
+	id, err := d.opt.Store.MessageAt(ctx, s.binding.ID, p.TurnFirst)
+	if err != nil || id == "" {
+		return "", err
+	}
+	return l.Link(s.doc.target(s.binding), id), nil
 }
 
 // load reads what a message more than those that aren't attached can hold; if
@@ -212,7 +238,7 @@ func (s *sight) load(ctx context.Context, log Log) error {
 			from = min(from, m.From.Line)
 		}
 	}
-	s.log.head = s.progress.Head
+	s.log.head, s.log.here = s.progress.Head, s.doc.target(s.binding).String()
 	const bytesPerUnit = 3 // at most: a UTF-16 unit's share of UTF-8
 	if err := s.log.load(ctx, log, s.binding.Session, from, counted, (fileAfter+1)*bytesPerUnit*s.shape.MaxLen); err != nil {
 		return err

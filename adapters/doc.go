@@ -26,17 +26,32 @@
 //
 // A stream adds lines to its newest message, the tail, by editing it; when not all
 // of what's pending fits, the next message begins. Edits notify nobody, so the end of
-// a turn is a message of its own that rings, with the lines that are still pending,
-// or a short note if there are none. Turns that ended meanwhile share it, and nothing
-// is added to it later. What takes more than three messages is attached as a file, and
+// a turn is a message of its own that rings: the lines that are still pending, and
+// below them "done · 3 min 12 s", which leads to the message in which the turn begins
+// (ending.go). Turns that ended meanwhile share it, and nothing is added to it later.
+// Where it's quiet, it's the same message, and doesn't ring. What takes more than three messages is attached as a file, and
 // its end stands beside it; so is what takes more than one where the chat lags behind,
 // because a file is one call whatever there is. Where the log has a gap, or has
 // dropped lines before they could be sent, a notice says how many are missing at
 // least. What would change nothing is no call. When all of an ended session is there,
 // the thread that was made for it is closed.
 //
+// What a person sends to a session is shown wherever it's mirrored but where they wrote
+// it: a line "name: first 200 characters", which the log gets right before Enter. The
+// pane echoes the text as well, without a name and cut to its width, and that can't be
+// taken out of what the program draws. So the line is short, and says what the echo
+// doesn't; where it was written, it would be a second echo, and is hidden.
+//
 // What's shown in passing (drafts, "is typing") is no document's and waits for nothing
 // (aside.go).
+//
+// A chat that's more than ten minutes late, after an outage or a penalty, gets no
+// replay but a digest (digest.go): how many lines there are, from when to when, the end
+// of the newest, how many turns have ended. All the lines are in the file that it
+// stands beside, so there's no "show all" to press: that would be a call more, would
+// keep from the chat what nobody asks for, and could come when the log has dropped it.
+// What's more than a file takes is in the next one. Where no file can be sent, all of it
+// goes as messages.
 //
 // A live region may stand below the lines of the tail. When the next message begins
 // it's out of date; a call of its own takes it away, after the new message, so that

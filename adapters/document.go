@@ -41,7 +41,7 @@ type Message struct {
 	Dropped int64  `json:"dropped,omitempty"` // see Page.Dropped
 	Live    bool   `json:"live,omitempty"`    // it shows a live region below its lines
 	Sealed  bool   `json:"sealed,omitempty"`  // nothing may be added to it
-	Hash    string `json:"hash,omitempty"`    // of its text; "": not known
+	Hash    string `json:"hash,omitempty"`    // of what it looks like; "": not known
 }
 
 // page is a page that begins as the message does.
@@ -63,7 +63,8 @@ type Intent struct {
 	At    time.Time `json:"at"`
 	// Message is the message as the call leaves it, without the ID of a new one.
 	Message Message `json:"message"`
-	Ring    bool    `json:"ring,omitempty"`
+	// Ring says that the call rings, unless it's quiet there.
+	Ring bool `json:"ring,omitempty"`
 	// Shown, Turn and Announced are the document's after the call.
 	Shown     Place `json:"shown"`
 	Turn      int64 `json:"turn,omitempty"`

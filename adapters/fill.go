@@ -13,7 +13,7 @@ import (
 // fits says whether a page can be one message, whatever marks are still added.
 func (s Shape) fits(p Page) bool {
 	p.Double = true
-	return s.Len(s.Text(p)) <= s.MaxLen
+	return s.Size(p) <= s.MaxLen
 }
 
 // fill adds as many pieces to a page as fit, and at least a part of the first.
@@ -45,6 +45,9 @@ func (s Shape) most(limit int, fine func(n int) bool) int {
 
 // plus is the page with further pieces.
 func (p Page) plus(pieces []Piece) Page {
+	if len(p.Pieces) == 0 && len(pieces) > 0 {
+		p.Before = pieces[0].before()
+	}
 	p.Pieces = append(slices.Clip(p.Pieces), pieces...)
 	return p
 }
@@ -113,7 +116,7 @@ func fileOf(p Page, pieces []Piece, size int) Page {
 		}
 	}
 	if n == 0 {
-		bytes := Shape{Text: PlainText, Len: func(t string) int { return len(t) }, MaxLen: size}
+		bytes := Shape{Size: func(p Page) int { return len(PlainText(p)) }, MaxLen: size}
 		return p.plus([]Piece{bytes.cut(p, pieces[0])})
 	}
 	return p.plus(pieces[:n])
@@ -123,8 +126,7 @@ func fileOf(p Page, pieces []Piece, size int) Page {
 func (s Shape) beside(p Page, pieces []Piece) Page {
 	s.MaxLen = s.MaxCaption
 	n := s.most(len(pieces), func(n int) bool { return s.fits(p.plus(pieces[len(pieces)-n:])) })
-	p.Pieces = withoutBlankEnd(withoutBlankStart(pieces[len(pieces)-n:]))
-	return p
+	return p.plus(withoutBlankEnd(withoutBlankStart(pieces[len(pieces)-n:])))
 }
 
 // messages counts the messages that pieces take, up to a limit.

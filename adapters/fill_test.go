@@ -131,7 +131,7 @@ func TestPlainText(t *testing.T) {
 			Page{Double: true, Cut: true, Dropped: 1, Pieces: pieces[:1]},
 			doubleMark + "\n[at least 1 line is missing: dropped from the log before it could be sent]\none",
 		},
-		"an end alone":   {Page{Ended: true}, endedText},
+		"an end alone":   {Page{Ending: &Ending{Turns: 1}}, "done"},
 		"beside a file":  {Page{Attached: 12}, "[12 lines are in the attached file]"},
 		"nobody knows":   {Page{Cut: true}, "[output may be missing: dropped from the log before it could be sent]"},
 		"a long reason":  {Page{Pieces: []Piece{{Gap: &sessions.Gap{Reason: strings.Repeat("ä", 500)}}}}, "[output may be missing: " + strings.Repeat("ä", 99) + "…]\n"},

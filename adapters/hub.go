@@ -33,6 +33,9 @@ type HubOptions struct {
 	Sessions Sessions
 	Screens  Screens // nil: live regions aren't shown
 	Settings
+	// Quiet says whether nothing of a session may ring in a place now. It returns at
+	// once. Nil: everything may.
+	Quiet func(t Target, s sessions.ID, now time.Time) bool
 	// Disabled is told when the platform has refused a binding, or when what was
 	// left of an ended session couldn't be sent in time; Binding.Disabled says why.
 	// It returns at once. Nil: nobody is told.
@@ -131,7 +134,7 @@ func (h *Hub) addOutlet(o Outlet) error {
 		out.outbox = newOutbox(poster, o.Adapter.Chat, func() scheduler { return out.scheduler }, log)
 	}
 	out.deliverer = NewDeliverer(DelivererOptions{
-		Adapter: o.Adapter, Outbox: out.outbox, Store: h.opt.Store, Log: h.opt.Log, Sessions: h.opt.Sessions, Screens: h.opt.Screens, Logger: log,
+		Adapter: o.Adapter, Outbox: out.outbox, Store: h.opt.Store, Log: h.opt.Log, Sessions: h.opt.Sessions, Screens: h.opt.Screens, Quiet: h.opt.Quiet, Logger: log,
 		Moved: func(b Binding, d Document) { _ = out.scheduler.Open(out.describe(b, d)) },
 	})
 	options := h.opt.tuned(name, out.options)

@@ -25,12 +25,12 @@ func TestARestartGoesOnWithoutAnythingNew(t *testing.T) {
 		r.wantTexts("a", "-1", "one\nlive: x")
 		r.ends("pb_1", "two")
 		r.stop() // what matters is sent, and what's left is to take the live region away
-		r.wantTexts("a", "-1", "one\nlive: x", "two")
+		r.wantTexts("a", "-1", "one\nlive: x", "two\ndone · 1 min 10 s")
 		r.print("pb_1", "three")
 		r.ends("pb_1", "four")
 		r.start()
 		r.pass(time.Minute)
-		r.wantTexts("a", "-1", "one", "two", "three\nfour")
+		r.wantTexts("a", "-1", "one", "two\ndone · 1 min 10 s", "three\nfour\ndone · less than 1 s")
 		if seen := r.platforms["a"].Seen("-1", ""); !seen[2].Rang {
 			t.Error("a turn that ended while the daemon was down didn't ring")
 		}
@@ -52,7 +52,7 @@ func TestWhatIsLeftBehindIsTidiedAfterARestart(t *testing.T) {
 		r.stop()
 		r.start()
 		r.pass(time.Minute)
-		r.wantTexts("a", "-1", "one", "two")
+		r.wantTexts("a", "-1", "one", "two\ndone · 1 min 10 s")
 	})
 }
 
@@ -75,7 +75,7 @@ func TestStoppingSendsWhatMattersAndKeepsTheRest(t *testing.T) {
 		if took := time.Since(stopping); took > 5*time.Second {
 			t.Errorf("stopping took %v", took)
 		}
-		r.wantTexts("a", "-2", "working", "done")
+		r.wantTexts("a", "-2", "working", "done\ndone · less than 1 s")
 		r.start()
 		r.pass(time.Minute)
 		for _, w := range r.house.Compare(filter(r.platforms["a"].Seen("-1", ""), "line"), adaptertest.Want{Session: "pb_1", To: 30, Oldest: 1}) {

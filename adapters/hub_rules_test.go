@@ -72,7 +72,7 @@ func TestRulesAreAppliedAnewOnReload(t *testing.T) {
 		r.wantTexts("b", "-3", "two") // new: from the newest line
 		r.ends("pb_1", "three")
 		r.pass(time.Minute)
-		r.wantTexts("a", "-2", "one", "two\nthree")
+		r.wantTexts("a", "-2", "one", "two\nthree\ndone · 2 min")
 
 		r.must(r.reload(nil))
 		if got := r.hub.Status(""); len(got) != 1 || got[0].Binding.ID != byHand.ID {

@@ -2,6 +2,7 @@ package adapters
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -19,12 +20,18 @@ type Page struct {
 	Cut     bool
 	Dropped int64
 	Pieces  []Piece
-	Live    []string // rows of the live region, which stand below the lines
-	// Attached is how many lines are in the file that the text stands beside.
+	// Before are the lines that stand before the first piece in the answer it's of, as
+	// far back as 32 KiB and a line, or a gap: what its markup goes on from. Nothing of them is
+	// shown. None if it's of no answer.
+	Before []string
+	Live   []string // rows of the live region, which stand below the lines
+	// Attached is how many lines are in the file that the text stands beside. When, if
+	// not "", says when they were printed, as "from 10:02 to 10:31": then it's a digest,
+	// and this stands at its top.
 	Attached int64
-	// Ended says that a turn has ended, and that nothing else says so: there are no
-	// pieces.
-	Ended bool
+	When     string
+	// Ending stands at the end of a message that rings; nil: nothing does.
+	Ending *Ending
 }
 
 // Piece is a line of the output log, or a part of one.
@@ -34,10 +41,38 @@ type Piece struct {
 	Line sessions.Line
 	From int // bytes of Line.Text
 	To   int
+	// Hidden says that the line isn't shown: it was written where it would be.
+	Hidden bool
+
+	answer []string // the lines before it in the answer it's of, or more, as far as they're loaded
+}
+
+// maxBefore is how much counts of what stands before a page, in bytes, up to the line
+// that passes it. Then the page isn't read as Markdown any more (internal/render): what
+// its markup goes on from would be a guess.
+const maxBefore = 32 << 10
+
+// before is Page.Before of a page that begins with the piece.
+func (p Piece) before() []string {
+	size := 0
+	for i, text := range slices.Backward(p.answer) {
+		if size += len(text) + 1; size > maxBefore {
+			return p.answer[i:]
+		}
+	}
+	return p.answer
 }
 
 // Text is the line's text, or the part of it.
 func (p Piece) Text() string { return p.Line.Text[p.From:p.To] }
+
+// plain is the text without markup, behind the name of who wrote it.
+func (p Piece) plain() string {
+	if p.Line.Author == "" || p.From > 0 {
+		return p.Text()
+	}
+	return p.Line.Author + ": " + p.Text()
+}
 
 func (p Piece) start() Place { return Place{Line: p.Line.N, Byte: p.From} }
 
@@ -51,7 +86,7 @@ func (p Piece) end() Place {
 
 // blank says that the piece shows nothing at the edge of a message: platforms cut
 // white space there.
-func (p Piece) blank() bool { return p.Gap == nil && strings.TrimSpace(p.Text()) == "" }
+func (p Piece) blank() bool { return p.Gap == nil && (p.Hidden || strings.TrimSpace(p.Text()) == "") }
 
 func allBlank(pieces []Piece) bool { return len(withoutBlankStart(pieces)) == 0 }
 
@@ -69,11 +104,8 @@ func withoutBlankEnd(pieces []Piece) []Piece {
 	return pieces
 }
 
-// Texts of what panebridge itself says in a chat.
-const (
-	doubleMark = "[sent once more: this may be here already]"
-	endedText  = "[the turn has ended]"
-)
+// doubleMark stands above what may be in the chat already.
+const doubleMark = "[sent once more: this may be here already]"
 
 // PlainText formats a page without markup: one line of text per line. It's the
 // default of Shape.Text.
@@ -85,23 +117,37 @@ func PlainText(p Page) string {
 	if p.Cut {
 		lines = append(lines, gapText(sessions.Gap{AtLeast: p.Dropped, Reason: "dropped from the log before it could be sent"}))
 	}
+	if p.When != "" {
+		lines = append(lines, p.attachedText())
+	}
 	for _, piece := range p.Pieces {
 		if piece.Gap != nil {
 			lines = append(lines, gapText(*piece.Gap))
 		}
-		lines = append(lines, piece.Text())
+		if !piece.Hidden {
+			lines = append(lines, piece.plain())
+		}
 	}
 	lines = append(lines, p.Live...)
-	switch {
-	case p.Attached == 1:
-		lines = append(lines, "[1 line is in the attached file]")
-	case p.Attached > 1:
-		lines = append(lines, fmt.Sprintf("[%d lines are in the attached file]", p.Attached))
+	if p.Attached > 0 && p.When == "" {
+		lines = append(lines, p.attachedText())
 	}
-	if p.Ended {
-		lines = append(lines, endedText)
+	if p.Ending != nil {
+		lines = append(lines, p.Ending.String())
 	}
 	return strings.Join(lines, "\n")
+}
+
+// attachedText says what's in the file that the page stands beside.
+func (p Page) attachedText() string {
+	what, are := "1 line", " is "
+	if p.Attached > 1 {
+		what, are = fmt.Sprintf("%d lines", p.Attached), " are "
+	}
+	if p.When != "" {
+		what += ", " + p.When + ","
+	}
+	return "[" + what + are + "in the attached file]"
 }
 
 // gapText is a gap notice.

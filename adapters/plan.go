@@ -92,9 +92,11 @@ func (s *sight) message(p Page, at Place) Message {
 	return m
 }
 
-// hash tells the texts of pages apart.
+// hash tells apart what pages look like. An ending doesn't count: it's said once, and
+// the same screen isn't shown again without it.
 func (s *sight) hash(p Page) string {
-	sum := sha256.Sum256([]byte(s.shape.Text(p)))
+	p.Ending = nil
+	sum := sha256.Sum256([]byte(s.shape.Look(p)))
 	return hex.EncodeToString(sum[:8])
 }
 
@@ -136,8 +138,12 @@ func (s *sight) send() step {
 	p := s.shape.fill(s.page(), pending)
 	left := rest(pending, p)
 	complete := s.all() && allBlank(left)
+	if ended := s.concluded(p); complete && s.shape.fits(ended) {
+		p = ended
+	} else if s.due() {
+		complete = false // the end of the turn is the next message
+	}
 	if complete && s.due() && len(p.Pieces) == 0 {
-		p.Ended = true
 		p.Double = p.Double || s.doc.Doubt.Turn > 0 && s.doc.Doubt.Turn >= s.progress.Turn
 	}
 	ring := complete && (s.due() || s.ended())
@@ -169,10 +175,7 @@ func (s *sight) tooMuch() bool {
 }
 
 // late says that the chat lags behind the session.
-func (s *sight) late() bool {
-	pending := s.pending()
-	return s.binding.View == ViewStream && len(pending) > 0 && s.now.Sub(pending[0].Line.At) > lateAfter
-}
+func (s *sight) late() bool { return s.binding.View == ViewStream && s.behind() > lateAfter }
 
 // file attaches what's pending, and has its end stand beside the file, because that's
 // what people want to read: one call, so that the end of a turn rings at its first
@@ -182,7 +185,7 @@ func (s *sight) file() step {
 	inFile := pending
 	if s.all() && s.shape.MaxCaption == 0 {
 		inFile = pending[:len(pending)-s.shape.most(len(pending), func(n int) bool {
-			return s.shape.fits(Page{Pieces: pending[len(pending)-n:]})
+			return s.shape.fits(Page{}.plus(pending[len(pending)-n:]))
 		})]
 	}
 	head := s.page()
@@ -193,7 +196,10 @@ func (s *sight) file() step {
 	m := s.message(content, s.doc.Shown)
 	m.Double, m.Sealed = head.Double, true
 	in := Intent{Kind: KindFile, Message: m, Shown: m.To, Ring: complete && (s.due() || s.ended())}
-	beside := Page{Double: head.Double, Attached: last - first + 1}
+	beside := Page{Double: head.Double, Attached: last - first + 1, When: s.when(content.Pieces)}
+	if complete {
+		beside = s.concluded(beside)
+	}
 	if complete && s.shape.MaxCaption > 0 {
 		beside = s.shape.beside(beside, content.Pieces)
 	}
@@ -206,12 +212,13 @@ func (s *sight) file() step {
 // screen shows the live region alone.
 func (s *sight) screen() step {
 	d, due := s.doc, s.due()
-	p := s.shape.withLive(Page{Double: d.Doubt.Screen}, s.live, len(s.live))
-	if len(p.Live) == 0 {
-		if !due {
-			return step{}
-		}
-		p.Ended = true
+	p := Page{Double: d.Doubt.Screen}
+	if due {
+		p = s.concluded(p)
+	}
+	p = s.shape.withLive(p, s.live, len(s.live))
+	if len(p.Live) == 0 && !due {
+		return step{}
 	}
 	shown := Place{Line: s.progress.Head + 1}
 	t := d.Tail
@@ -248,18 +255,15 @@ func (s *sight) again(in Intent) (_ step, ok bool) {
 		return step{}, false
 	}
 	p := m.page()
+	if in.Ring {
+		p = s.concluded(p)
+	}
 	if m.View == ViewScreen {
 		p = s.shape.withLive(p, s.live, len(s.live))
 	} else {
 		p = p.plus(s.log.between(m.From, m.To))
 	}
-	if len(p.Pieces) == 0 && len(p.Live) == 0 {
-		if in.Turn == 0 {
-			return step{}, false
-		}
-		p.Ended = true
-	}
-	if !s.shape.fits(p) {
+	if len(p.Pieces) == 0 && len(p.Live) == 0 && p.Ending == nil || !s.shape.fits(p) {
 		return step{}, false
 	}
 	m.Live, m.Hash = len(p.Live) > 0, s.hash(p)
@@ -291,7 +295,7 @@ func (s *sight) step(op Op, in Intent, more bool) step {
 	if !op.Kind.aboutThread() {
 		op.Text = s.shape.Text(op.Page)
 	}
-	op.Ring = in.Ring
+	op.Ring = in.Ring && !s.quiet
 	if op.Kind == KindSend || op.Kind == KindFile {
 		op.Nonce, in.Nonce = s.nonce, s.nonce
 	}

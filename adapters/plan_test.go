@@ -41,7 +41,7 @@ func TestATurnThatTheLogHasForgottenIsAnnounced(t *testing.T) {
 	s := sightOf(3, Document{Shown: Place{Line: 4}})
 	s.call = qos.Call{Final: 3}
 	st := plan(s)
-	if st.op == nil || !st.op.Ring || st.op.Text != endedText {
+	if st.op == nil || !st.op.Ring || st.op.Text != "done" {
 		t.Fatalf("planned %+v", st.op)
 	}
 	after := st.before.after(*st.before.Intent, "1", false)
@@ -67,11 +67,11 @@ func TestPlans(t *testing.T) {
 		"nothing":               {0, Document{Shown: Place{Line: 1}}, nil, "", false, Place{}},
 		"first lines":           {2, Document{Shown: Place{Line: 1}}, nil, "send x|xx", false, Place{Line: 3}},
 		"more lines":            {3, Document{Shown: Place{Line: 2}, Tail: tail(2)}, nil, "edit x|xx|xxx", false, Place{Line: 4}},
-		"a turn's end":          {3, Document{Shown: Place{Line: 2}, Tail: tail(2)}, ended, "send xx", true, Place{Line: 3}},
-		"a turn's end alone":    {2, Document{Shown: Place{Line: 3}, Tail: tail(3)}, ended, "send " + endedText, true, Place{Line: 3}},
+		"a turn's end":          {3, Document{Shown: Place{Line: 2}, Tail: tail(2)}, ended, "send xx|done", true, Place{Line: 3}},
+		"a turn's end alone":    {2, Document{Shown: Place{Line: 3}, Tail: tail(3)}, ended, "send done", true, Place{Line: 3}},
 		"another view's tail":   {3, Document{Shown: Place{Line: 2}, Tail: tail(2)}, func(s *sight) { s.doc.Tail.View = ViewFinal }, "send xx|xxx", false, Place{Line: 4}},
 		"final, while it works": {3, Document{Shown: Place{Line: 1}}, func(s *sight) { s.binding.View = ViewFinal }, "", false, Place{}},
-		"final, at the end":     {3, Document{Shown: Place{Line: 1}}, func(s *sight) { s.binding.View = ViewFinal; ended(s) }, "send x|xx", true, Place{Line: 3}},
+		"final, at the end":     {3, Document{Shown: Place{Line: 1}}, func(s *sight) { s.binding.View = ViewFinal; ended(s) }, "send x|xx|done", true, Place{Line: 3}},
 		"live rows":             {1, Document{Shown: Place{Line: 2}, Tail: tail(2)}, func(s *sight) { s.live, s.shape.LiveRows = []string{"a", "b", "c"}, 2 }, "edit x|b|c", false, Place{Line: 2}},
 		"live rows alone":       {0, Document{Shown: Place{Line: 1}}, func(s *sight) { s.live, s.shape.LiveRows = []string{"a"}, 2 }, "", false, Place{}},
 		"a thread first":        {1, Document{Shown: Place{Line: 1}}, func(s *sight) { s.shape.OwnThread, s.session.Name = true, "agent\n 1" }, "thread agent 1", false, Place{Line: 1}},

@@ -31,7 +31,8 @@ type rig struct {
 	log       slog.Handler
 	disabled  []adapters.Binding
 	full      atomic.Bool // the store takes no bindings
-	storing   func()      // called while one is stored; nil: nothing is
+	quiet     func(t adapters.Target, s sessions.ID, now time.Time) bool
+	storing   func() // called while one is stored; nil: nothing is
 
 	process *adaptertest.Process
 	hub     *adapters.Hub
@@ -75,7 +76,7 @@ func (r *rig) start() {
 	var err error
 	r.hub, err = adapters.NewHub(adapters.HubOptions{
 		Outlets: outlets, Store: r.process, Log: r.backend, Sessions: r.house, Screens: r.house, Settings: adapters.Settings{Rules: r.rules},
-		Disabled: func(b adapters.Binding) { r.disabled = append(r.disabled, b) }, Logger: slog.New(r.log),
+		Disabled: func(b adapters.Binding) { r.disabled = append(r.disabled, b) }, Quiet: r.quiet, Logger: slog.New(r.log),
 	})
 	if err != nil {
 		r.Fatal(err)

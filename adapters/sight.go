@@ -20,6 +20,8 @@ type sight struct {
 	live     []string // rows of the live region
 	log      backlog  // from the first line that a message to edit shows
 	shape    Shape
+	quiet    bool   // nothing may ring
+	link     string // address of the message in which the newest turn begins; "": not known
 
 	waiting []Piece // what pending returns, once it was asked
 }

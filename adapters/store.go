@@ -2,6 +2,7 @@ package adapters
 
 import (
 	"context"
+	"time"
 
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -25,6 +26,10 @@ type Store interface {
 	// it survives a crash of the machine, too, when it returns: the call goes out
 	// next.
 	PutDocument(ctx context.Context, id BindingID, d Document, sent *Message) error
+	// MessageAt returns the platform's id of the first message, of those that are
+	// remembered, that shows a line or what comes behind it; "" if it's not known
+	// whether it's the first.
+	MessageAt(ctx context.Context, id BindingID, line int64) (string, error)
 }
 
 // Kept is a binding as a Store keeps it.
@@ -50,6 +55,10 @@ type Progress struct {
 	Head    int64 // number of the newest line; 0: none yet
 	Turn    int64 // number of the newest turn that has ended; 0: none has
 	TurnEnd int64 // the line at which it ended; 0: it had none
+	// TurnFirst is its first line; 0: it had none. TurnBegan and TurnEnded are when it
+	// began and ended.
+	TurnFirst            int64
+	TurnBegan, TurnEnded time.Time
 }
 
 // Sessions is the registry of sessions. Its methods return at once.

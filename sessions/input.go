@@ -33,7 +33,7 @@ func (m *Manager) Input(ctx context.Context, id ID, req InputRequest) (Receipt, 
 	now := time.Now()
 	r := &Receipt{
 		ID: newReceiptID(), Session: s.ID, Text: req.Text, Submit: req.Submit, Author: req.Author,
-		Key: req.Key, State: ReceiptStored, CreatedAt: now, UpdatedAt: now,
+		Name: req.Name, Origin: req.Origin, Key: req.Key, State: ReceiptStored, CreatedAt: now, UpdatedAt: now,
 	}
 	out := *r
 	if err := m.enqueue(ctx, r); err != nil {

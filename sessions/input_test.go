@@ -68,7 +68,7 @@ func (p *pane) hold(held bool) {
 	p.held = held
 }
 
-// nobody stands for pollers, notes and sink.
+// nobody stands for pollers and sink.
 type nobody struct{}
 
 func (nobody) Start(sessions.Session) error            { return nil }
@@ -78,8 +78,18 @@ func (nobody) ServerGone(string)                       {}
 func (nobody) Output(sessions.OutputEvent)             {}
 func (nobody) Changed(sessions.Session)                {}
 
-func (nobody) Note(context.Context, sessions.ID, string, *sessions.Gap) (sessions.Line, []sessions.Gap, error) {
-	return sessions.Line{N: 1}, nil, nil
+// Note keeps a line, and what was in the pane's box when it came.
+func (b *bed) Note(_ context.Context, _ sessions.ID, l sessions.Line, _ *sessions.Gap) (sessions.Line, []sessions.Gap, error) {
+	b.pane.mu.Lock()
+	defer b.pane.mu.Unlock()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.mute {
+		return l, nil, sessions.ErrUnavailable
+	}
+	l.N = int64(len(b.lines)) + 1
+	b.lines, b.boxes = append(b.lines, l), append(b.boxes, b.pane.box)
+	return l, nil, nil
 }
 
 // full is a store whose disk can be full for receipts.
@@ -114,8 +124,11 @@ type bed struct {
 	manager *sessions.Manager
 	id      sessions.ID
 
-	mu   sync.Mutex
-	told []string
+	mu    sync.Mutex
+	told  []string
+	lines []sessions.Line // that were noted
+	boxes []string
+	mute  bool // nothing can be
 }
 
 func withBed(t *testing.T, test func(b *bed)) {
@@ -128,7 +141,7 @@ func withBed(t *testing.T, test func(b *bed)) {
 		defer func() { _ = db.Close() }()
 		b := &bed{T: t, pane: &pane{}, store: &full{Store: db}}
 		b.manager = sessions.NewManager(sessions.Options{
-			Servers: []sessions.Server{b.pane}, Store: b.store, Pollers: nobody{}, Notes: nobody{}, Sink: nobody{}, Shell: "sh",
+			Servers: []sessions.Server{b.pane}, Store: b.store, Pollers: nobody{}, Notes: b, Sink: nobody{}, Shell: "sh",
 			Dialog: func([]string) string { return "" },
 			Receipt: func(r sessions.Receipt) {
 				b.mu.Lock()

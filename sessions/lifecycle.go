@@ -292,7 +292,7 @@ func (m *Manager) ended(ctx context.Context, id ID, exit *Exit, reason string, g
 	} else if exit != nil && exit.Status >= 0 {
 		text += fmt.Sprintf(", with status %d", exit.Status)
 	}
-	line, gaps, err := m.note(ctx, id, text, gap)
+	line, gaps, err := m.note(ctx, id, Line{Kind: KindNotice, Text: text}, gap)
 	if err != nil {
 		m.log.Error("write the notice of a session's end", "session", id, "err", err)
 	} else {

@@ -21,6 +21,11 @@ type Line struct {
 	Kind Kind      `json:"kind"`
 	Text string    `json:"text"` // valid UTF-8 without control characters other than tab
 	At   time.Time `json:"at"`   // when panebridge read it
+	// Author is who wrote it, as people are called; of KindUser only.
+	Author string `json:"author,omitempty"`
+	// Origin is the place that it was written at, as a target of adapters; "": none of
+	// theirs. Who's there has seen it.
+	Origin string `json:"-"`
 }
 
 // Gap stands where output was, or may have been, lost.

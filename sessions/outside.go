@@ -66,9 +66,9 @@ type Pollers interface {
 	ServerGone(server string)
 }
 
-// Notes writes what panebridge itself has to say into a session's output log.
+// Notes writes what doesn't come out of a session into its output log.
 type Notes interface {
-	// Note appends a notice, behind a gap if one is given (its After is set by
-	// the log). It returns them with their numbers.
-	Note(ctx context.Context, id ID, text string, gap *Gap) (Line, []Gap, error)
+	// Note appends a line, behind a gap if one is given (its After is set by the log).
+	// It returns them with their numbers.
+	Note(ctx context.Context, id ID, l Line, gap *Gap) (Line, []Gap, error)
 }

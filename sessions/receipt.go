@@ -25,6 +25,8 @@ type Receipt struct {
 	Text      string       `json:"text"`
 	Submit    bool         `json:"submit"`        // press Enter behind the text
 	Author    string       `json:"author"`        // who wrote it, "web" or "cli" or "telegram:123"
+	Name      string       `json:"-"`             // see InputRequest.Name
+	Origin    string       `json:"-"`             // see InputRequest.Origin
 	Key       string       `json:"key,omitempty"` // see InputRequest.Key
 	State     ReceiptState `json:"state"`
 	Reason    string       `json:"reason,omitempty"` // why it's held or failed, or "unverified: …"

@@ -42,6 +42,8 @@ type InputRequest struct {
 	Text   string // at most MaxInputBytes, valid UTF-8, no control characters but newline and tab
 	Submit bool   // press Enter behind it
 	Author string // who wrote it
+	Name   string // what people call the author; "": Author
+	Origin string // the place it was written at, as a target of adapters; "": none of theirs
 	// Key names the input for whoever may ask for it again, not knowing whether it was
 	// taken: the same key gives the same receipt, and nothing is typed again. "": each
 	// request is an input of its own.

@@ -77,7 +77,7 @@ type typist struct {
 var errDone = errors.New("done")
 
 func (t *typist) run(ctx context.Context) {
-	for _, step := range []func(context.Context) error{t.paste, t.settle, t.enter} {
+	for _, step := range []func(context.Context) error{t.paste, t.settle, t.tell, t.enter} {
 		err := step(ctx)
 		switch {
 		case err == nil:
@@ -270,6 +270,15 @@ func (t *typist) settle(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// tell has those who follow the session know who wrote what comes next. It's the last
+// thing before Enter: what the program prints about the text stands below it.
+func (t *typist) tell(ctx context.Context) error {
+	if err := t.m.said(ctx, t.receipt); err != nil && ctx.Err() == nil {
+		t.m.log.Warn("an input goes on without its author being shown", "session", t.id, "err", err)
+	}
+	return ctx.Err()
 }
 
 // enter presses Enter and looks whether the screen took it; once more at most.

@@ -1,6 +1,7 @@
 package adaptertest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -103,10 +104,14 @@ func (h *House) Begin(id sessions.ID, name string) error {
 // Output is what a session does at once.
 type Output struct {
 	Lines []string
-	Gap   *sessions.Gap // before the first of Lines
-	Ends  bool          // the turn ends with these lines
-	Late  bool          // they belong to the turn that has ended already
-	Live  []string      // nil: unchanged
+	Kind  sessions.Kind // of Lines; "": pane
+	// Author and Origin are of Lines.
+	Author, Origin string
+
+	Gap  *sessions.Gap // before the first of Lines
+	Ends bool          // the turn ends with these lines
+	Late bool          // they belong to the turn that has ended already
+	Live []string      // nil: unchanged
 }
 
 // Print has a session print: a line that comes while no turn is open opens one.
@@ -115,7 +120,7 @@ func (h *House) Print(id sessions.ID, o Output) error {
 	r := h.find(id)
 	b := Batch{Session: id}
 	for _, text := range o.Lines {
-		b.Lines = append(b.Lines, sessions.Line{Kind: sessions.KindPane, Text: text, At: time.Now()})
+		b.Lines = append(b.Lines, sessions.Line{Kind: cmp.Or(o.Kind, sessions.KindPane), Text: text, At: time.Now(), Author: o.Author, Origin: o.Origin})
 	}
 	if o.Gap != nil {
 		b.Gaps = []sessions.Gap{*o.Gap}

@@ -26,6 +26,7 @@ var _ Backend = (*Memory)(nil)
 type keptBinding struct {
 	binding  adapters.Binding
 	document []byte
+	messages []adapters.Message // the oldest first
 }
 
 type memLog struct {
@@ -140,7 +141,10 @@ func (m *Memory) Progress(_ context.Context, id sessions.ID) (adapters.Progress,
 	if l == nil {
 		return adapters.Progress{}, fmt.Errorf("%w session", sessions.ErrUnknown)
 	}
-	return adapters.Progress{Head: l.head(), Turn: l.ended.Number, TurnEnd: l.ended.LastLine}, nil
+	t := l.ended
+	return adapters.Progress{
+		Head: l.head(), Turn: t.Number, TurnEnd: t.LastLine, TurnFirst: t.FirstLine, TurnBegan: t.StartedAt, TurnEnded: t.EndedAt,
+	}, nil
 }
 
 // Bindings implements adapters.Store.
@@ -205,7 +209,7 @@ func (m *Memory) DropBinding(ctx context.Context, id adapters.BindingID) error {
 }
 
 // PutDocument implements adapters.Store.
-func (m *Memory) PutDocument(ctx context.Context, id adapters.BindingID, d adapters.Document, _ *adapters.Message) error {
+func (m *Memory) PutDocument(ctx context.Context, id adapters.BindingID, d adapters.Document, sent *adapters.Message) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -215,7 +219,31 @@ func (m *Memory) PutDocument(ctx context.Context, id adapters.BindingID, d adapt
 	if k == nil {
 		return nil
 	}
+	if sent != nil {
+		i := slices.IndexFunc(k.messages, func(m adapters.Message) bool { return m.ID == sent.ID })
+		if i < 0 {
+			i = len(k.messages)
+			k.messages = append(k.messages, adapters.Message{})
+		}
+		k.messages[i] = *sent
+	}
 	var err error
 	k.document, err = json.Marshal(d)
 	return err
+}
+
+// MessageAt implements adapters.Store.
+func (m *Memory) MessageAt(_ context.Context, id adapters.BindingID, line int64) (string, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	k := m.find(id)
+	if k == nil {
+		return "", nil
+	}
+	for _, sent := range k.messages {
+		if at := (adapters.Place{Line: line}); at.Before(sent.To) && sent.From.Before(sent.To) {
+			return sent.ID, nil
+		}
+	}
+	return "", nil
 }

@@ -15,10 +15,12 @@ import (
 // finds these in the platform's texts.
 const (
 	doubleMark = "[sent once more: this may be here already]"
-	endedText  = "[the turn has ended]"
 	cutReason  = "dropped from the log before it could be sent"
 	livePrefix = "live: " // of all rows of live regions here
 )
+
+// ending finds the lines with which messages end that ring.
+var ending = regexp.MustCompile(`^(done|failed · .*|\d+ turns done)( · .*)?$`)
 
 // notice finds gap notices: how many are missing, and why.
 func notice(line string) (atLeast int64, reason string, ok bool) {
@@ -97,7 +99,7 @@ type item struct {
 // attached are the lines of an attached file. What stands beside it are its last ones.
 func (r *reading) attached(m Message, beside []string) []string {
 	last := strings.Join(slices.DeleteFunc(slices.Clone(beside), func(l string) bool {
-		return strings.HasSuffix(l, " in the attached file]")
+		return strings.HasSuffix(l, " in the attached file]") || ending.MatchString(l)
 	}), "\n")
 	if file := strings.TrimSpace(string(m.Data)); !strings.HasSuffix(file, strings.TrimSpace(last)) {
 		r.fail(m, "what stands beside the file isn't its end: %q", short(file))
@@ -121,7 +123,11 @@ func (r *reading) items(m Message, newest bool) (items []item, double bool) {
 			if kept := r.at.Line >= r.want.Oldest; kept && !newest || m.Rang { // without its lines, it can't be written anew
 				r.fail(m, "it still shows a live region: %q", l)
 			}
-		case l == endedText, strings.HasSuffix(l, " in the attached file]"):
+		case ending.MatchString(l):
+			if !m.Rang {
+				r.fail(m, "it says that a turn has ended, and didn't ring")
+			}
+		case strings.HasSuffix(l, " in the attached file]"):
 		case isNotice:
 			items = append(items, item{notice: true, atLeast: n, reason: reason})
 		default:
@@ -143,7 +149,8 @@ func (r *reading) message(m Message, newest bool) {
 			from = starts[i]
 			at, why = r.match(from, items)
 		}
-		if why == "" && !r.doubtful(from, at) {
+		possible := r.doubtful(from, at) || len(items) == 0 && r.endDoubtful()
+		if why == "" && !possible {
 			r.fail(m, "it's marked as possibly double, and nothing of it can have been sent before")
 		}
 	}
@@ -174,6 +181,14 @@ func (r *reading) doubtful(from, to adapters.Place) bool {
 	}
 	return slices.ContainsFunc(r.want.Doubts, func(d Doubt) bool {
 		return !d.To.Before(from) && !to.Before(d.From)
+	})
+}
+
+// endDoubtful says whether the end of a turn may have been announced by a call that
+// wasn't answered, with lines that have been sent again since.
+func (r *reading) endDoubtful() bool {
+	return slices.ContainsFunc(r.want.Doubts, func(d Doubt) bool {
+		return slices.ContainsFunc(r.ends, func(end int64) bool { return d.From.Line <= end+1 && end < d.To.Line })
 	})
 }
 

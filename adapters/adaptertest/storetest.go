@@ -30,6 +30,7 @@ func Store(t *testing.T, open func(t *testing.T, maxLines int64) func() Backend)
 		{"a session and a target have one binding", 0, oneBinding},
 		{"a dropped binding takes its document along", 0, dropped},
 		{"a document without a binding isn't kept", 0, orphan},
+		{"the first message that shows a line is found", 0, messageAt},
 		{"progress is the newest line and the newest turn that has ended", 0, progress},
 		{"lines are read with the gaps before them", 0, gapsAreRead},
 		{"a trimmed log begins with its oldest line", 20, trimmed},
@@ -200,16 +201,49 @@ func progress(t *testing.T, open func() Backend) {
 	}{
 		{Output{}, adapters.Progress{}},
 		{Output{Lines: []string{"1", "2"}}, adapters.Progress{Head: 2}},
-		{Output{Lines: []string{"3"}, Ends: true}, adapters.Progress{Head: 3, Turn: 1, TurnEnd: 3}},
-		{Output{Lines: []string{"4"}}, adapters.Progress{Head: 4, Turn: 1, TurnEnd: 3}},
-		{Output{Ends: true}, adapters.Progress{Head: 4, Turn: 2, TurnEnd: 4}},
+		{Output{Lines: []string{"3"}, Ends: true}, adapters.Progress{Head: 3, Turn: 1, TurnEnd: 3, TurnFirst: 1}},
+		{Output{Lines: []string{"4"}}, adapters.Progress{Head: 4, Turn: 1, TurnEnd: 3, TurnFirst: 1}},
+		{Output{Ends: true}, adapters.Progress{Head: 4, Turn: 2, TurnEnd: 4, TurnFirst: 4}},
 	}
 	for i, s := range steps {
 		say(t, h, s.out)
 		got, err := b.Progress(context.Background(), theSession)
+		if turn := h.find(theSession).Turn; s.out.Ends && (!got.TurnBegan.Equal(turn.StartedAt) || !got.TurnEnded.Equal(turn.EndedAt) || turn.EndedAt.IsZero()) {
+			t.Errorf("after step %d the turn took from %v to %v, want %v to %v", i, got.TurnBegan, got.TurnEnded, turn.StartedAt, turn.EndedAt)
+		}
+		got.TurnBegan, got.TurnEnded = time.Time{}, time.Time{}
 		if err != nil || got != s.want {
 			t.Errorf("after step %d: %+v, %v; want %+v", i, got, err, s.want)
 		}
+	}
+}
+
+func messageAt(t *testing.T, open func() Backend) {
+	t.Helper()
+	b := open()
+	d := adapters.NewDocument(0, adapters.Progress{})
+	put(t, b, bindingOf(1), d)
+	put(t, b, bindingOf(2), d)
+	sent := func(of int, id string, from, to int64) {
+		m := adapters.Message{ID: id, From: adapters.Place{Line: from}, To: adapters.Place{Line: to}}
+		if err := b.PutDocument(context.Background(), bindingOf(of).ID, d, &m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sent(1, "a", 2, 5)  // lines 2 to 4
+	sent(1, "b", 5, 5)  // none
+	sent(1, "c", 7, 9)  // 7 and 8, behind blank ones
+	sent(1, "d", 9, 10) // 9
+	sent(1, "d", 9, 12) // more are added to it
+	sent(2, "e", 1, 20)
+	for line, want := range map[int64]string{1: "a", 2: "a", 4: "a", 5: "c", 8: "c", 9: "d", 11: "d", 12: ""} {
+		got, err := open().MessageAt(context.Background(), bindingOf(1).ID, line)
+		if err != nil || got != want {
+			t.Errorf("line %d is in message %q, %v; want %q", line, got, err, want)
+		}
+	}
+	if got, err := open().MessageAt(context.Background(), "bd_none", 1); got != "" || err != nil {
+		t.Errorf("of a binding that isn't there: %q, %v", got, err)
 	}
 }
 

@@ -160,7 +160,9 @@ func (in *Inbound) input(ctx context.Context, ev Event, s Said, to sessions.Sess
 	if err := in.opt.Store.AddOrigin(ctx, o); err != nil {
 		return done{}, fmt.Errorf("keep where a text came from: %w", err)
 	}
-	r, err := in.opt.Sessions.Input(ctx, to.ID, sessions.InputRequest{Text: text, Submit: true, Author: ev.Person.ID, Key: ev.Key})
+	r, err := in.opt.Sessions.Input(ctx, to.ID, sessions.InputRequest{
+		Text: text, Submit: true, Author: ev.Person.ID, Name: in.access.name(ev.Person), Origin: ev.Place.String(), Key: ev.Key,
+	})
 	switch {
 	case errors.Is(err, sessions.ErrUnavailable), ctx.Err() != nil && err != nil:
 		return done{}, fmt.Errorf("type into %s: %w", to.ID, err)

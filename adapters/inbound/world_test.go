@@ -465,7 +465,7 @@ func (pollers) Start(sessions.Session) error            { return nil }
 func (pollers) Stop(context.Context, sessions.ID) error { return nil }
 func (pollers) Typed(sessions.ID, string)               {}
 func (pollers) ServerGone(string)                       {}
-func (pollers) Note(context.Context, sessions.ID, string, *sessions.Gap) (sessions.Line, []sessions.Gap, error) {
+func (pollers) Note(context.Context, sessions.ID, sessions.Line, *sessions.Gap) (sessions.Line, []sessions.Gap, error) {
 	return sessions.Line{N: 1}, nil, nil
 }
 

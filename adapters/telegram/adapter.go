@@ -32,6 +32,7 @@ type Adapter struct {
 var (
 	_ adapters.Adapter = (*Adapter)(nil)
 	_ adapters.Poster  = (*Adapter)(nil)
+	_ adapters.Linker  = (*Adapter)(nil)
 )
 
 // New returns an adapter that has called nothing yet. The error joins all that's
@@ -101,7 +102,9 @@ func (a *Adapter) Chat(t adapters.Target) qos.Chat { return qos.Chat(t.Chat) }
 
 // Shape implements adapters.Adapter.
 func (a *Adapter) Shape(t adapters.Target) adapters.Shape {
-	s := adapters.Shape{Text: pageText, MaxLen: maxText, MaxFile: maxFile, MaxCaption: maxCaption}
+	s := adapters.Shape{
+		Text: pageText, Look: pageLook, Size: pageSize, MaxLen: maxText, MaxFile: maxFile, MaxCaption: maxCaption,
+	}
 	if !isPrivate(t.Chat) {
 		s.LiveRows = liveRows
 	}

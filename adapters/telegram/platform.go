@@ -78,9 +78,15 @@ func cut(text string, most int) string {
 	return text
 }
 
-// Link implements inbound.Platform. Only supergroups have addresses; their numbers
+// Link implements inbound.Platform.
+func (p *Platform) Link(at adapters.Target, message string) string { return link(at, message) }
+
+// Link implements adapters.Linker.
+func (a *Adapter) Link(at adapters.Target, message string) string { return link(at, message) }
+
+// link is the address of a message. Only supergroups have addresses; their numbers
 // begin with -100, which isn't part of them.
-func (p *Platform) Link(at adapters.Target, message string) string {
+func link(at adapters.Target, message string) string {
 	chat, ok := strings.CutPrefix(at.Chat, "-100")
 	if !ok {
 		return ""

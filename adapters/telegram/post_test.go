@@ -113,7 +113,7 @@ func TestRefusedEntities(t *testing.T) {
 		// The next message has its formatting.
 		b.print(first, adaptertest.Output{Lines: []string{"done"}, Ends: true})
 		after(time.Minute)
-		if m := last(w, telegramtest.Place{Chat: w.group}); m.Text != "done" || len(m.Entities) != 1 || !m.Rang {
+		if m := last(w, telegramtest.Place{Chat: w.group}); m.Text != "done\ndone · 2 min" || len(m.Entities) != 2 || !m.Rang {
 			w.Errorf("the next message is %+v", m)
 		}
 		w.noRefusals()

@@ -1,6 +1,7 @@
 package telegram
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/go-telegram/bot/models"
@@ -24,11 +25,20 @@ const nothingToSee = "[nothing to see]"
 // pageText is Shape.Text.
 func pageText(p adapters.Page) string { return formatted(p).Text }
 
-// formatted is a page as Telegram takes it. If that takes too many entities, it's
-// shown as code, with its markup: nothing is lost then, and nobody mentioned.
+// pageLook is Shape.Look.
+func pageLook(p adapters.Page) string {
+	m := formatted(p)
+	return m.Text + fmt.Sprint(m.Entities)
+}
+
+// pageSize is Shape.Size: a page with more entities than Telegram takes is too long.
+func pageSize(p adapters.Page) int { return styled(p).Size() }
+
+// formatted is a page as Telegram takes it. If a page of one line takes too many
+// entities, it's shown as code, with its markup: nothing is lost then, and nobody
+// mentioned.
 func formatted(p adapters.Page) entities.Message {
-	parts := partsOf(p)
-	m := entities.From(render.Render(parts, render.Place{}, render.End(parts)))
+	m := styled(p)
 	if tooMany(m) {
 		code := []render.Part{{Kind: render.Pane, Source: adapters.PlainText(p)}}
 		m = entities.From(render.Render(code, render.Place{}, render.End(code)))
@@ -43,50 +53,74 @@ func formatted(p adapters.Page) entities.Message {
 // length of its text.
 func tooMany(m entities.Message) bool { return m.Size() > entities.Units(m.Text) }
 
-// partsOf are what a page shows: its notices, and its lines by their kinds.
-func partsOf(p adapters.Page) []render.Part {
-	var b parts
+// styled is a page with all its formatting.
+func styled(p adapters.Page) entities.Message {
+	m := entities.From(linesOf(p).Text())
+	if p.Ending == nil || p.Ending.Link == "" {
+		return m
+	}
+	if text := p.Ending.String(); strings.HasSuffix(m.Text, text) {
+		n := entities.Units(text)
+		m.Entities = append(m.Entities, entities.Entity{
+			Type: entities.TextLink, Offset: entities.Units(m.Text) - n, Length: n, URL: p.Ending.Link,
+		})
+	}
+	return m
+}
+
+// linesOf are what a page shows: its notices, and its lines by their kinds.
+func linesOf(p adapters.Page) render.Page {
+	var b lines
 	b.notice(adapters.Page{Double: p.Double})
 	b.notice(adapters.Page{Cut: p.Cut, Dropped: p.Dropped})
+	attached := adapters.Page{Attached: p.Attached, When: p.When}
+	if p.When != "" {
+		b.notice(attached)
+	}
 	for _, piece := range p.Pieces {
 		if piece.Gap != nil {
 			// Above an empty line, as PlainText has it.
 			b.notice(adapters.Page{Pieces: []adapters.Piece{{Gap: piece.Gap}}})
 		}
-		b.add(render.KindOf(piece.Line.Kind), piece.Text())
+		if l := piece.Line; !piece.Hidden {
+			b.add(render.Line{Kind: render.KindOf(l.Kind), Text: l.Text, From: piece.From, To: piece.To, Author: l.Author})
+		}
 	}
-	if len(p.Live) > 0 {
-		b.add(render.Pane, strings.Join(p.Live, "\n"))
+	for _, row := range p.Live {
+		b.add(render.Whole(render.Pane, row))
 	}
-	b.notice(adapters.Page{Attached: p.Attached})
-	b.notice(adapters.Page{Ended: p.Ended})
-	return b.list
+	if p.When == "" {
+		b.notice(attached)
+	}
+	b.notice(adapters.Page{Ending: p.Ending})
+	return render.Page{Before: p.Before, Lines: b.list}
 }
 
-// parts are stretches of one kind each.
-type parts struct {
-	list  []render.Part
+// lines are what a message shows, from its top.
+type lines struct {
+	list  []render.Line
 	empty int // lines owed before the next text: they belong to what stands below them
 }
 
-func (b *parts) add(kind render.Kind, text string) {
-	if text == "" {
+func (b *lines) add(l render.Line) {
+	if l.From == l.To {
 		b.empty++
 		return
 	}
-	text = strings.Repeat("\n", b.empty) + text
-	b.empty = 0
-	if n := len(b.list); n > 0 && b.list[n-1].Kind == kind {
-		b.list[n-1].Source += "\n" + text
-		return
+	if n := len(b.list); n > 0 {
+		last := &b.list[n-1]
+		last.Text = last.Text[:last.To] // only the last one may end in the middle
 	}
-	b.list = append(b.list, render.Part{Kind: kind, Source: text})
+	for ; b.empty > 0; b.empty-- {
+		b.list = append(b.list, render.Whole(l.Kind, ""))
+	}
+	b.list = append(b.list, l)
 }
 
 // notice adds what a page says that has nothing else.
-func (b *parts) notice(p adapters.Page) {
+func (b *lines) notice(p adapters.Page) {
 	if text := strings.TrimSuffix(adapters.PlainText(p), "\n"); text != "" {
-		b.add(render.Notice, text)
+		b.add(render.Whole(render.Notice, text))
 	}
 }
 

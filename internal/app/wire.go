@@ -41,11 +41,11 @@ func (l outputLog) Head(ctx context.Context, id sessions.ID) (line, gap int64, e
 	return c.Line, c.Gap, err
 }
 
-// notes writes notices into the output log.
+// notes writes into the output log what doesn't come from a poller.
 type notes struct{ *store.Store }
 
-func (n notes) Note(ctx context.Context, id sessions.ID, text string, gap *sessions.Gap) (sessions.Line, []sessions.Gap, error) {
-	b := polling.Batch{Session: id, Lines: []sessions.Line{{Kind: sessions.KindNotice, Text: text, At: time.Now()}}}
+func (n notes) Note(ctx context.Context, id sessions.ID, l sessions.Line, gap *sessions.Gap) (sessions.Line, []sessions.Gap, error) {
+	b := polling.Batch{Session: id, Lines: []sessions.Line{l}}
 	if gap != nil {
 		b.Gaps = []sessions.Gap{{AtLeast: gap.AtLeast, Reason: gap.Reason}}
 	}

@@ -185,6 +185,9 @@ func lineText(l sessions.Line) string {
 	case sessions.KindNotice:
 		return "-- " + l.Text + " --"
 	case sessions.KindUser:
+		if l.Author != "" {
+			return "> " + l.Author + ": " + l.Text
+		}
 		return "> " + l.Text
 	default:
 		return l.Text

@@ -29,6 +29,10 @@ const (
 	FROM messages m JOIN bindings b ON b.seq = m.binding JOIN documents d ON d.binding = b.seq
 	WHERE m.id = ?1 AND b.adapter = ?2 AND CASE d.chat WHEN '' THEN b.chat ELSE d.chat END = ?3
 	ORDER BY m.n DESC LIMIT 1`
+	// The oldest that's kept is the first one only if nothing was forgotten before it.
+	sqlMessageAt = `SELECT CASE WHEN m.from_line <= ?2 OR m.n = 1 OR m.n > (SELECT min(n) FROM messages WHERE binding = m.binding)
+	THEN m.id ELSE '' END FROM messages m WHERE m.binding = (SELECT seq FROM bindings WHERE id = ?1)
+	AND m.to_line >= ?2 AND m.from_line <= m.to_line ORDER BY m.n LIMIT 1`
 )
 
 // keptMessages is how many messages of each document are remembered. People answer
@@ -117,6 +121,15 @@ func (w *writer) remember(ctx context.Context, id adapters.BindingID, m adapters
 	}
 	_, err := w.dropMessages.ExecContext(ctx, clean(id), keptMessages)
 	return err
+}
+
+// MessageAt returns the first message that shows a line: see adapters.Store.
+func (s *Store) MessageAt(ctx context.Context, id adapters.BindingID, line int64) (message string, err error) {
+	err = s.read.messageAt.QueryRowContext(ctx, string(id), line).Scan(&message)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", nil
+	}
+	return message, s.explain("look for the message at a line", err)
 }
 
 // SentMessage is what stands in a message: lines From to To of a session, none if

@@ -22,7 +22,7 @@ const (
 	sqlPutTurn   = `INSERT INTO turns (session, number, open, started_at, ended_at, first_line, last_line) VALUES (?, ?, ?, ?, ?, ?, ?)
 	ON CONFLICT DO UPDATE SET open = excluded.open, started_at = excluded.started_at, ended_at = excluded.ended_at,
 	first_line = excluded.first_line, last_line = excluded.last_line`
-	sqlAddLine = `INSERT INTO lines (session, n, kind, text, at) VALUES (?, ?, ?, ?, ?)`
+	sqlAddLine = `INSERT INTO lines (session, n, kind, text, at, author, origin) VALUES (?, ?, ?, ?, ?, ?, ?)`
 	sqlAddGap  = `INSERT INTO gaps (session, after, at_least, reason) VALUES (?, ?, ?, ?)`
 )
 
@@ -84,6 +84,7 @@ func prepareBatch(b polling.Batch) (polling.Batch, error) {
 	for i := range b.Lines {
 		l := &b.Lines[i]
 		l.Kind, l.Text, l.At = sessions.Kind(clean(l.Kind)), clean(l.Text), fromNanos(nanos(l.At))
+		l.Author, l.Origin = clean(l.Author), clean(l.Origin)
 	}
 	b.Gaps = slices.Clone(b.Gaps)
 	slices.SortStableFunc(b.Gaps, func(x, y sessions.Gap) int { return cmp.Compare(x.After, y.After) })
@@ -137,7 +138,7 @@ func (w *writer) addLines(ctx context.Context, log *logState, lines []sessions.L
 		log.head++
 		l.N = log.head
 		at := nanos(l.At)
-		if _, err := w.addLine.ExecContext(ctx, log.session, l.N, string(l.Kind), l.Text, at); err != nil {
+		if _, err := w.addLine.ExecContext(ctx, log.session, l.N, string(l.Kind), l.Text, at, l.Author, l.Origin); err != nil {
 			return err
 		}
 		if isOutput(l.Kind) {

@@ -15,8 +15,9 @@ const (
 	ifnull(t.open, 0), ifnull(t.started_at, 0), ifnull(t.ended_at, 0), ifnull(t.first_line, 0), ifnull(t.last_line, 0)
 	FROM sessions s JOIN logs l ON l.session = s.seq LEFT JOIN turns t ON t.session = l.session AND t.number = l.turn
 	WHERE s.id = ?`
-	sqlLinesFrom = `SELECT n, kind, text, at FROM lines WHERE session = ? AND n >= ? ORDER BY n LIMIT ?`
-	sqlLinesLast = `SELECT n, kind, text, at FROM lines WHERE session = ? ORDER BY n DESC LIMIT ?`
+	lineColumns  = `n, kind, text, at, author, origin`
+	sqlLinesFrom = `SELECT ` + lineColumns + ` FROM lines WHERE session = ? AND n >= ? ORDER BY n LIMIT ?`
+	sqlLinesLast = `SELECT ` + lineColumns + ` FROM lines WHERE session = ? ORDER BY n DESC LIMIT ?`
 	sqlGaps      = `SELECT id, after, at_least, reason FROM gaps WHERE session = ? AND after BETWEEN ? AND ? AND id > ? ORDER BY after, id`
 )
 
@@ -169,7 +170,7 @@ func (r *reader) lines(ctx context.Context, tx *sql.Tx, stmt *sql.Stmt, args ...
 	for rows.Next() {
 		var l sessions.Line
 		var at int64
-		if err := rows.Scan(&l.N, &l.Kind, &l.Text, &at); err != nil {
+		if err := rows.Scan(&l.N, &l.Kind, &l.Text, &at, &l.Author, &l.Origin); err != nil {
 			return nil, err
 		}
 		l.At = fromNanos(at)

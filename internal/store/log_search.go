@@ -11,7 +11,7 @@ import (
 
 // sqlSearch goes through a session's lines from the newest on, until it has enough.
 // LIKE takes no notice of the case of letters from A to Z.
-const sqlSearch = `SELECT n, kind, text, at FROM lines WHERE session = ? AND text LIKE ? ESCAPE '\' ORDER BY n DESC LIMIT ?`
+const sqlSearch = `SELECT ` + lineColumns + ` FROM lines WHERE session = ? AND text LIKE ? ESCAPE '\' ORDER BY n DESC LIMIT ?`
 
 // maxSearched is how many bytes a text may have that's looked for: SQLite takes
 // patterns of 50,000.

@@ -17,7 +17,7 @@ type reader struct {
 	sessions, receipt, openReceipts, closedPanes *sql.Stmt
 	receiptByKey                                 *sql.Stmt
 	log, load, linesFrom, linesLast, gaps        *sql.Stmt
-	progress, bindings, sentMessage              *sql.Stmt
+	progress, bindings, sentMessage, messageAt   *sql.Stmt
 	slots, penalties                             *sql.Stmt
 	waitingUpdates, note                         *sql.Stmt
 }
@@ -49,6 +49,7 @@ func openReader(ctx context.Context, path string) (*reader, error) {
 		{&r.progress, sqlProgress},
 		{&r.bindings, sqlBindings},
 		{&r.sentMessage, sqlSentMessage},
+		{&r.messageAt, sqlMessageAt},
 		{&r.slots, sqlSlots},
 		{&r.penalties, sqlPenalties},
 		{&r.waitingUpdates, sqlWaitingUpdates},

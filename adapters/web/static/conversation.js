@@ -278,8 +278,9 @@ export class Conversation {
 }
 
 function lineNode(line) {
-  const node = element('div', `line ${line.kind}`, line.text);
+  const node = element('div', `line ${line.kind}`, line.author ? `${line.author}: ${line.text}` : line.text);
   node.dataset.n = line.n;
+  node.hidden = line.kind === 'user' && line.author === 'web'; // written here: the pane echoes it
   return node;
 }
 

@@ -1,0 +1,109 @@
+package adapters
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// Ending is what a message says at its end that rings: turns have ended, or a
+// session's program has failed.
+type Ending struct {
+	// Turns is how many turns have ended since the chat was last told of one; 0: none
+	// has, the session is over.
+	Turns int64
+	// Took is how long the last of them took; 0: nobody knows.
+	Took time.Duration
+	// Failed is how the session's program ended, if not well.
+	Failed *sessions.Exit
+	// Link is the address of the message in which the last turn begins; "": it has none,
+	// or it isn't known. It's no part of the text.
+	Link string
+}
+
+// Linker is an Adapter whose messages have addresses.
+type Linker interface {
+	// Link is the address of a message; "": it has none. It's a pure function.
+	Link(t Target, message string) string
+}
+
+// String is one line.
+func (e Ending) String() string {
+	var parts []string
+	switch {
+	case e.Failed != nil && e.Failed.Signal != "":
+		parts = append(parts, "failed", "signal "+shortened(e.Failed.Signal, maxReason))
+	case e.Failed != nil:
+		parts = append(parts, "failed", fmt.Sprintf("exit status %d", e.Failed.Status))
+	case e.Turns > 1:
+		parts = append(parts, fmt.Sprintf("%d turns done", e.Turns))
+	default:
+		parts = append(parts, "done")
+	}
+	switch {
+	case e.Took <= 0:
+	case e.Turns > 1:
+		parts = append(parts, "the last took "+spent(e.Took))
+	default:
+		parts = append(parts, spent(e.Took))
+	}
+	return strings.Join(parts, " · ")
+}
+
+// spent is a duration as people say it.
+func spent(d time.Duration) string {
+	if d < time.Second {
+		return "less than 1 s"
+	}
+	if d >= time.Hour {
+		d = d.Round(time.Minute)
+	} else {
+		d = d.Round(time.Second)
+	}
+	var parts []string
+	add := func(unit time.Duration, name string) {
+		if n := d / unit; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, name))
+		}
+		d %= unit
+	}
+	add(time.Hour, "h")
+	add(time.Minute, "min")
+	add(time.Second, "s")
+	return strings.Join(parts, " ")
+}
+
+// concluded is the page of a message that rings.
+func (s *sight) concluded(p Page) Page {
+	p.Ending = s.ending()
+	return p
+}
+
+// ending is what the message says that rings; nil: its lines say all.
+func (s *sight) ending() *Ending {
+	e := Ending{Link: s.link}
+	if s.due() {
+		e.Turns = max(1, s.progress.Turn-s.doc.Turn)
+		if s.turnEnd() == s.progress.TurnEnd {
+			e.Took = s.progress.took()
+		}
+	}
+	if x := s.session.Exit; s.ended() && x != nil && (x.Status > 0 || x.Signal != "") {
+		e.Failed = x
+	}
+	if e.Turns == 0 && e.Failed == nil {
+		return nil
+	}
+	return &e
+}
+
+// took is how long the newest turn took that has ended; 0: nobody knows. Turns that end
+// within a look take no time, and clocks may be set back.
+func (p Progress) took() time.Duration {
+	if p.TurnBegan.IsZero() || p.TurnEnded.IsZero() {
+		return 0
+	}
+	return max(p.TurnEnded.Sub(p.TurnBegan), 1)
+}

@@ -1,0 +1,74 @@
+package adapters
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
+func TestEndings(t *testing.T) {
+	const took = 3*time.Minute + 12*time.Second
+	for want, e := range map[string]Ending{
+		"done":                               {Turns: 1},
+		"done · 3 min 12 s":                  {Turns: 1, Took: took, Link: "https://t.me/c/1/2"},
+		"5 turns done · the last took 3 min": {Turns: 5, Took: 3*time.Minute + 400*time.Millisecond},
+		"done · less than 1 s":               {Turns: 1, Took: 1},
+		"done · 2 h 1 min":                   {Turns: 1, Took: 2*time.Hour + 40*time.Second},
+		"done · 1 h":                         {Turns: 1, Took: time.Hour},
+		"failed · exit status 2":             {Failed: &sessions.Exit{Status: 2}},
+		"failed · signal KILL · 3 min 12 s":  {Turns: 1, Took: took, Failed: &sessions.Exit{Status: -1, Signal: "KILL"}},
+	} {
+		if got := e.String(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// What a message says that rings, by what has happened since the chat was told last.
+func TestWhatIsSaidAtTheEnd(t *testing.T) {
+	began := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+	turns := func(s *sight, n int64) {
+		s.progress.Turn, s.progress.TurnEnd, s.progress.TurnFirst = n, 2, 1
+		s.progress.TurnBegan, s.progress.TurnEnded = began, began.Add(192*time.Second)
+	}
+	exits := func(s *sight, status int) {
+		s.session.State, s.session.Exit = sessions.StateEnded, &sessions.Exit{Status: status}
+	}
+	for want, change := range map[string]func(s *sight){
+		"x\nxx\ndone · 3 min 12 s":                       func(s *sight) { turns(s, 1) },
+		"x\nxx\n4 turns done · the last took 3 min 12 s": func(s *sight) { turns(s, 4) },
+		"x\nxx\nxxx":                                      func(s *sight) { exits(s, 0) },
+		"x\nxx\nxxx\nfailed · exit status 3":              func(s *sight) { exits(s, 3) },
+		"x\nxx\nxxx\nfailed · exit status 3 · 3 min 12 s": func(s *sight) { turns(s, 1); exits(s, 3) },
+	} {
+		s := sightOf(3, Document{Shown: Place{Line: 1}})
+		change(&s)
+		st := plan(s)
+		if st.op == nil || st.op.Text != want || !st.op.Ring || st.more {
+			t.Errorf("planned %+v, want %q", st.op, want)
+		}
+	}
+}
+
+// Where there's no room for it, the end of a turn is a message of its own: nothing is
+// said before it's true, and it rings once.
+func TestAnEndingThatDoesNotFitIsTheNextMessage(t *testing.T) {
+	s := sightOf(1, Document{Shown: Place{Line: 1}})
+	s.log.pieces = piecesOf(strings.Repeat("x", s.shape.MaxLen-len(doubleMark)-1))
+	s.progress.Turn, s.progress.TurnEnd = 1, 1
+	st := plan(s)
+	if st.op.Ring || st.op.Page.Ending != nil || !st.more {
+		t.Fatalf("planned %+v", st.op)
+	}
+	s.doc = st.before.after(*st.before.Intent, "1", false)
+	s.waiting = nil
+	if st = plan(s); st.op == nil || st.op.Text != "done" || !st.op.Ring || st.more {
+		t.Fatalf("then planned %+v", st.op)
+	}
+	s.doc = st.before.after(*st.before.Intent, "2", false)
+	if st = plan(s); st.op != nil {
+		t.Fatalf("and then %+v", st.op)
+	}
+}

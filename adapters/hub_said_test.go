@@ -1,0 +1,71 @@
+package adapters_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/adaptertest"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// What somebody wrote is shown with their name where they didn't write it, and takes no
+// call where they did.
+func TestWhatWasWrittenElsewhereIsShownWithItsAuthor(t *testing.T) {
+	inBubble(t, func(t *testing.T, r *rig) {
+		t.Helper()
+		r.rules = []adapters.Rule{rule(t, "*", "a:-1"), rule(t, "*", "a:-2"), rule(t, "*", "b:-1")}
+		r.start()
+		r.begin("pb_1", "agent-1")
+		said := func(author, origin, text string) {
+			t.Helper()
+			r.must(r.house.Print("pb_1", adaptertest.Output{
+				Lines: []string{text}, Kind: sessions.KindUser, Author: author, Origin: origin,
+			}))
+			r.pass(time.Minute)
+		}
+		said("Ada", "a:-1", "fix it")
+		r.wantTexts("a", "-1")
+		r.wantTexts("a", "-2", "Ada: fix it")
+		if n := len(r.platforms["a"].Arrivals()); n != 1 {
+			t.Errorf("%d calls, want one", n)
+		}
+		r.print("pb_1", "fixing", "still")
+		r.pass(time.Minute)
+		said("Bob", "b:-1", "and test it")
+		said("cli", "", "now")
+		r.ends("pb_1", "fixed")
+		r.pass(time.Minute)
+		const ending = "fixed\ndone · 4 min"
+		r.wantTexts("a", "-1", "fixing\nstill\nBob: and test it\ncli: now", ending)
+		r.wantTexts("a", "-2", "Ada: fix it\nfixing\nstill\nBob: and test it\ncli: now", ending)
+		r.wantTexts("b", "-1", "Ada: fix it\nfixing\nstill\ncli: now", ending)
+		for _, st := range r.hub.Status("pb_1") {
+			if st.Delivered != 6 || st.Pressure.Behind > 0 {
+				t.Errorf("in %s, line %d is said to be the last that's there", st.Target, st.Delivered)
+			}
+		}
+	})
+}
+
+// The topic made for a session is a place where people write, too.
+func TestWhatWasWrittenInASessionsOwnThreadIsHiddenThere(t *testing.T) {
+	inBubble(t, func(t *testing.T, r *rig) {
+		t.Helper()
+		r.form.OwnThread = true
+		r.rules = []adapters.Rule{rule(t, "*", "a:-1")}
+		r.start()
+		r.begin("pb_1", "agent-1")
+		r.print("pb_1", "ready")
+		r.pass(time.Minute)
+		thread := r.platforms["a"].Threads("-1", "agent-1")[0]
+		for _, origin := range []string{"a:-1/" + thread, "a:-1"} {
+			r.must(r.house.Print("pb_1", adaptertest.Output{Lines: []string{origin}, Kind: sessions.KindUser, Author: "Ada", Origin: origin}))
+		}
+		r.print("pb_1", "working")
+		r.pass(time.Minute)
+		if all := r.platforms["a"].Seen("-1", thread); len(all) != 1 || all[0].Text != "ready\nAda: a:-1\nworking" {
+			t.Errorf("the thread shows %+v", all)
+		}
+	})
+}

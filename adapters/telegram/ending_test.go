@@ -1,0 +1,67 @@
+package telegram_test
+
+import (
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/adaptertest"
+	"github.com/panebridge/panebridge/adapters/telegram"
+	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
+)
+
+// The end of a turn whose text is there already is a short message, which leads to where
+// the turn begins; also after a restart. Where that's not in the chat, it leads nowhere.
+func TestTheEndOfATurnLeadsToItsBeginning(t *testing.T) {
+	inBubble(t, telegramtest.Options{}, func(w *world) {
+		b := w.inForum()
+		b.start()
+		defer func() { b.stop() }()
+		b.begin(first, "api")
+		b.print(first, adaptertest.Output{Lines: lines(0, 3), Ends: true})
+		after(time.Minute)
+		b.print(first, adaptertest.Output{Lines: append([]string{""}, lines(3, 300)...)})
+		after(3 * time.Minute)
+		b.stop()
+		b.start()
+		b.print(first, adaptertest.Output{Lines: lines(303, 1)})
+		after(12 * time.Second)
+		b.print(first, adaptertest.Output{Ends: true})
+		after(time.Minute)
+		at := b.topic(w.forum, "api").Place
+		all := w.See(at)
+		all = all[len(all)-4:] // the first turn, and of the second a file, a message and its end
+		if all[0].Text == "" || len(all[0].Entities) != 2 || all[0].Entities[1].Type != "italic" {
+			w.Errorf("the first turn, in one message: %+v", all[0])
+		}
+		end := all[3]
+		link := (&telegram.Adapter{}).Link(target(w.forum, at.Thread), strconv.Itoa(all[1].ID))
+		found := false
+		for _, e := range end.Entities {
+			found = found || e.Type == "text_link" && e.URL == link && e.Offset == 0 && e.Length == len("done - 3 min 12 s")
+		}
+		if end.Text != "done · 3 min 12 s" || !end.Rang || !found || link == "" {
+			w.Errorf("the end is %q, it rang %v, with %+v; want a link to %s", end.Text, end.Rang, end.Entities, link)
+		}
+		w.noRefusals()
+	})
+}
+
+// A private chat has no addresses.
+func TestInAPrivateChatTheEndLeadsNowhere(t *testing.T) {
+	inBubble(t, telegramtest.Options{}, func(w *world) {
+		b := w.bridge(adapters.Rule{Session: "*", To: target(w.ada.ID, 0)})
+		b.start()
+		defer func() { b.stop() }()
+		b.begin(first, "api")
+		b.print(first, adaptertest.Output{Lines: lines(0, 3)})
+		after(time.Minute)
+		b.print(first, adaptertest.Output{Ends: true})
+		after(time.Minute)
+		m := last(w, telegramtest.Place{Chat: w.ada.ID})
+		if m.Text != "done · 1 min" || len(m.Entities) != 1 || m.Entities[0].Type != "italic" {
+			w.Errorf("the end is %+v", m)
+		}
+	})
+}

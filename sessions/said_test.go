@@ -1,0 +1,62 @@
+package sessions_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// Those who follow a session are told who wrote an input, once, right before it's
+// submitted.
+func TestWhoWroteAnInputIsNotedBeforeItIsSubmitted(t *testing.T) {
+	withBed(t, func(b *bed) {
+		write := func(req sessions.InputRequest) {
+			t.Helper()
+			if _, err := b.manager.Input(b.Context(), b.id, req); err != nil {
+				t.Fatal(err)
+			}
+			b.pass(10 * time.Second)
+		}
+		long := strings.Repeat("wörd ", 100)
+		write(sessions.InputRequest{Text: "one\n\ttwo", Submit: true, Author: "telegram:1", Name: "Ada\nL", Origin: "telegram:-5/7", Key: "k"})
+		write(sessions.InputRequest{Text: "one\n\ttwo", Submit: true, Author: "telegram:1", Key: "k"}) // it's the same
+		write(sessions.InputRequest{Text: long, Submit: true, Author: "cli"})
+		write(sessions.InputRequest{Text: "nobody's", Submit: true})
+		write(sessions.InputRequest{Text: "", Submit: true, Author: "cli"})
+		write(sessions.InputRequest{Text: "not yet", Author: "cli"}) // nor submitted at all
+		want := []sessions.Line{
+			{N: 1, Kind: sessions.KindUser, Text: "one two", Author: "Ada L", Origin: "telegram:-5/7"},
+			{N: 2, Kind: sessions.KindUser, Text: strings.Repeat("wörd ", 39) + "wörd…", Author: "cli"},
+		}
+		if len(b.lines) != len(want) {
+			t.Fatalf("noted %+v", b.lines)
+		}
+		for i, l := range b.lines {
+			l.At = time.Time{}
+			if l != want[i] {
+				t.Errorf("noted %+v, want %+v", l, want[i])
+			}
+		}
+		if b.boxes[0] != "one\n\ttwo" || b.boxes[1] != long {
+			t.Errorf("when it was noted, there stood %q", b.boxes)
+		}
+	})
+}
+
+// What can't be noted is typed all the same.
+func TestAnInputIsTypedThoughItsAuthorCannotBeNoted(t *testing.T) {
+	withBed(t, func(b *bed) {
+		b.mute = true
+		r, err := b.input("one", "k")
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.pass(10 * time.Second)
+		b.wantSent("one")
+		if r, err = b.manager.Receipt(b.Context(), r.ID); err != nil || r.State != sessions.ReceiptSubmitted {
+			t.Errorf("%+v, %v", r, err)
+		}
+	})
+}
