@@ -96,6 +96,7 @@ type Inbound struct {
 
 	access      *access
 	receipts    *receipts
+	needs       *needs
 	preferences *preferences
 	hints       *seldom
 	pictures    *screenshot.Renderer
@@ -120,7 +121,7 @@ func New(opt Options) (*Inbound, error) {
 		opt: opt, log: opt.Logger, platforms: map[string]Platform{}, commands: map[string]command{}, buttons: buttons(),
 		access: newAccess(opt), preferences: &preferences{}, hints: newSeldom(hintEvery),
 	}
-	in.receipts = newReceipts(in)
+	in.receipts, in.needs = newReceipts(in), newNeeds(in)
 	var err error
 	if in.pictures, err = screenshot.New(); err != nil {
 		errs = append(errs, err)
@@ -148,7 +149,8 @@ func (in *Inbound) Load(ctx context.Context) error {
 	return in.loadPreferences(ctx)
 }
 
-// Run tells people how far what they wrote has got, until ctx ends.
+// Run tells people how far what they wrote has got, and when a question is open,
+// until ctx ends.
 func (in *Inbound) Run(ctx context.Context) error {
 	var children sync.WaitGroup
 	defer children.Wait()
@@ -162,7 +164,14 @@ func (in *Inbound) Run(ctx context.Context) error {
 			}
 		}
 	})
+	children.Go(func() { in.needs.run(ctx) })
 	return in.receipts.run(ctx)
+}
+
+// Output takes in what a session did. It returns at once.
+func (in *Inbound) Output(ev sessions.OutputEvent) {
+	in.receipts.output(ev)
+	in.needs.output(ev)
 }
 
 // Handle does what an event asks for. When it returns nil the event has had its

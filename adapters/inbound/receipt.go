@@ -138,10 +138,10 @@ func (in *Inbound) ReceiptChanged(r sessions.Receipt) {
 	}
 }
 
-// Output takes in that turns end. It returns at once.
-func (in *Inbound) Output(ev sessions.OutputEvent) {
+// output takes in that turns end. It returns at once.
+func (rs *receipts) output(ev sessions.OutputEvent) {
 	if ev.Complete {
-		in.receipts.leave(func(rs *receipts) { rs.ended = append(rs.ended, endedTurn{ev.Session, time.Now()}) })
+		rs.leave(func(rs *receipts) { rs.ended = append(rs.ended, endedTurn{ev.Session, time.Now()}) })
 	}
 }
 
