@@ -1,0 +1,106 @@
+package app_test
+
+import (
+	"context"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
+	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/internal/api"
+)
+
+// What's written in a topic is typed into a real pane, and what the pane prints is in
+// the topic, over a restart of the daemon. A stranger in the same group gets nothing.
+func TestTelegramToAPaneAndBack(t *testing.T) {
+	telegram := telegramtest.New(telegramtest.Options{})
+	operator, stranger := telegram.AddUser(telegramtest.User{FirstName: "O"}), telegram.AddUser(telegramtest.User{FirstName: "S"})
+	group := telegram.AddForum("Agents", operator, stranger)
+
+	d := newDaemon(t)
+	d.stop()
+	tg := &d.cfg.Adapters.Telegram
+	tg.Enabled, tg.Token, tg.APIURL = true, config.NewSecret(telegramtest.DefaultToken), onAPort(t, telegram)
+	tg.Chats = []config.TelegramChat{{ID: int(group), Topics: true}}
+	d.cfg.Access.Operators = []string{"telegram:" + strconv.FormatInt(operator.ID, 10)}
+	d.cfg.Mirrors = []config.Mirror{{Session: "*", To: "telegram:" + strconv.FormatInt(group, 10), View: "stream", Input: true}}
+	d.start()
+	s, err := d.api.NewSession(d.ctx(), api.Create{Name: "cat", Command: []string{"cat"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.api.Input(d.ctx(), "cat", "first line", true); err != nil {
+		t.Fatal(err)
+	}
+	var topic telegramtest.Place
+	d.await("the session's topic", func() bool {
+		for _, one := range telegram.Topics(group) {
+			if one.Name == "cat" {
+				topic = one.Place
+			}
+		}
+		return topic.Thread != 0
+	})
+	shows := func(text string) func() bool {
+		return func() bool {
+			return slices.ContainsFunc(telegram.See(topic), func(m telegramtest.Message) bool {
+				return m.From.IsBot && strings.Contains(m.Text, text)
+			})
+		}
+	}
+	d.await("the first line in the topic", shows("first line"))
+
+	say := func(p *telegramtest.Person, text string) int {
+		id, err := p.Say(topic, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	say(stranger, "typed by a stranger")
+	asked := say(operator, "typed from a phone")
+	d.await("the text in the pane", d.has(s.ID, "typed from a phone"))
+	d.await("the text in the topic", shows("typed from a phone"))
+	d.await("the sign that it was submitted", func() bool {
+		return slices.ContainsFunc(telegram.See(topic), func(m telegramtest.Message) bool {
+			return m.ID == asked && slices.ContainsFunc(m.Reactions, func(r telegramtest.Reaction) bool { return r.Emoji == "👍" })
+		})
+	})
+
+	d.stop()
+	say(operator, "typed while nobody listened")
+	d.start()
+	d.await("the text in the pane, after a restart", d.has(s.ID, "typed while nobody listened"))
+	d.await("the text in the topic, after a restart", shows("typed while nobody listened"))
+	for _, line := range d.lines(s.ID) {
+		if strings.Contains(line, "stranger") {
+			t.Errorf("the session has %q", line)
+		}
+	}
+	if refused := telegram.Refusals(); len(refused) != 0 {
+		t.Errorf("Telegram refused %+v", refused)
+	}
+}
+
+// onAPort puts a stand-in on a port of its own.
+func onAPort(t *testing.T, s *telegramtest.Server) string {
+	t.Helper()
+	var lc net.ListenConfig
+	l, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- telegramtest.Serve(ctx, l, s) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return "http://" + l.Addr().String()
+}
