@@ -6,6 +6,7 @@ import "time"
 type Inbound struct {
 	StaleAfter Duration `yaml:"stale_after" is:"duration" doc:"What had to wait longer than this isn't typed unasked: its writer is asked whether to run or skip it."`
 	MaxFileMB  int      `yaml:"max_file_mb" min:"0" max:"2000" doc:"Largest file in MB that is taken from a chat and handed to a session; 0 takes none. Telegram's own limit is 20."`
+	Folders    string   `yaml:"folders" is:"absolute_path" eg:"/home/me/src" doc:"Folder below which /new offers folders to choose from; empty: the home folder."`
 }
 
 func defaultInbound() Inbound { return Inbound{StaleAfter: "10m", MaxFileMB: 20} }

@@ -26,7 +26,7 @@ func (d *daemon) buildInbound() error {
 	var err error
 	d.inbound, err = inbound.New(inbound.Options{
 		Platforms: platforms, Sessions: d.manager, Hub: d.hub, Store: d.store, Access: access(d.config),
-		StaleAfter: d.config.Inbound.StaleAfter.Duration(), MaxFile: limit, StateDir: d.opt.StateDir,
+		StaleAfter: d.config.Inbound.StaleAfter.Duration(), MaxFile: limit, StateDir: d.opt.StateDir, Folders: d.config.Inbound.Folders,
 		Logger: d.opt.Log.With("component", "inbound"),
 	})
 	return err
