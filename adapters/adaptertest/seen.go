@@ -188,6 +188,9 @@ func (r *reading) doubtful(from, to adapters.Place) bool {
 // wasn't answered, with lines that have been sent again since.
 func (r *reading) endDoubtful() bool {
 	return slices.ContainsFunc(r.want.Doubts, func(d Doubt) bool {
+		for d.To.Byte == 0 && r.blank(d.To.Line) {
+			d.To.Line++ // a call that announces an end doesn't show the blank lines before it
+		}
 		return slices.ContainsFunc(r.ends, func(end int64) bool { return d.From.Line <= end+1 && end < d.To.Line })
 	})
 }
