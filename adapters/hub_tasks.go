@@ -112,8 +112,8 @@ func (h *Hub) finishLocked(ctx context.Context, id sessions.ID) error {
 		}
 		wanted := p.Head
 		doc, _ := b.outlet.deliverer.Document(b.ID)
-		if b.outlet.adapter.Shape(b.Target).ClosesThreads || doc.Tail != nil && doc.Tail.Live {
-			wanted++ // a call after the last line's: to close the thread, or to take the live region away
+		if b.outlet.adapter.Shape(b.Target).ClosesThreads || doc.Stale != nil || doc.Tail != nil && doc.Tail.Live {
+			wanted++ // a call after the last line's: to close the thread, or to take a live region away
 		}
 		b.outlet.scheduler.Want(b.ID.Doc(), wanted, false)
 		b.outlet.scheduler.Close(b.ID.Doc(), qos.Flush)
