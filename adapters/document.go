@@ -167,6 +167,9 @@ func (d Document) without(id string) Document {
 	return d
 }
 
+// showsLive says whether a message shows a live region, which may be out of date.
+func (d Document) showsLive() bool { return d.Stale != nil || d.Tail != nil && d.Tail.Live }
+
 // doubtful says whether something may be in the chat that Shown and Turn don't
 // count.
 func (d Document) doubtful() bool { return d.Doubt != (Doubt{}) }

@@ -67,7 +67,7 @@ func (h *Hub) open(ctx context.Context, b *bound, doc Document) error {
 	b.outlet, b.open = o, true
 	b.live = b.View == ViewScreen || o.adapter.Shape(b.Target).LiveRows > 0
 	h.mu.Unlock()
-	if doc.Intent != nil || doc.Stale != nil || doc.Tail != nil && doc.Tail.Live { // what it shows may be out of date
+	if doc.Intent != nil || doc.showsLive() {
 		o.scheduler.Touch(b.ID.Doc())
 	}
 	return h.catchUp(ctx, b)

@@ -112,7 +112,7 @@ func (h *Hub) finishLocked(ctx context.Context, id sessions.ID) error {
 		}
 		wanted := p.Head
 		doc, _ := b.outlet.deliverer.Document(b.ID)
-		if b.outlet.adapter.Shape(b.Target).ClosesThreads || doc.Stale != nil || doc.Tail != nil && doc.Tail.Live {
+		if b.outlet.adapter.Shape(b.Target).ClosesThreads || doc.showsLive() {
 			wanted++ // a call after the last line's: to close the thread, or to take a live region away
 		}
 		b.outlet.scheduler.Want(b.ID.Doc(), wanted, false)
