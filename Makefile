@@ -25,11 +25,13 @@ demo: ## see it work: installs tmux if it's missing, builds, starts the demo
 	@$(MAKE) --no-print-directory build
 	bin/panebridge demo
 
-.PHONY: demo-telegram
+.PHONY: demo-telegram demo-discord
 demo-telegram: ## the same in a stand-in for Telegram, without a token
+demo-discord: ## the same in a stand-in for Discord, without a token
+demo-telegram demo-discord:
 	scripts/install.sh demo
 	@$(MAKE) --no-print-directory build
-	$(GO) run ./cmd/telegramdemo
+	$(GO) run ./cmd/chatdemo -platform $(@:demo-%=%)
 
 .PHONY: run
 run: build ## build and start the daemon with your configuration
@@ -43,13 +45,19 @@ build: ## build bin/panebridge and bin/pbbench
 check: fmt-check vet lint tidy-check generate-check test-short ## what every commit needs (at most 3 minutes)
 
 .PHONY: test
-test: ## all tests with short counts; installs tmux, redis-server, chromium if missing
+test: ## all tests with short counts; installs tmux, redis-server, faketime, chromium if missing
 	scripts/install.sh test
 	$(GO) test -count=1 -timeout 15m ./...
 
 .PHONY: test-short
 test-short: ## the quick tests alone
 	$(GO) test -short ./...
+
+.PHONY: test-agents
+test-agents: ## the tests with the real agent programs (Linux; installs node, and 1.6 GB into .cache/agents)
+	scripts/install.sh agents
+	$(GO) run ./internal/agentlab/install
+	PANEBRIDGE_AGENTS=1 $(GO) test -count=1 -timeout 90m -p 1 -run Live ./internal/agentlab ./internal/app
 
 .PHONY: race
 race: ## the quick tests under the race detector (needs a C compiler)
@@ -67,6 +75,7 @@ bench: build ## Go benchmarks, then short runs of pbbench
 	bin/pbbench latency
 	bin/pbbench loss
 	bin/pbbench qos
+	bin/pbbench inbox --sends 100
 
 .PHONY: lint
 lint: ## golangci-lint, installed into .cache/tools the first time (some minutes)

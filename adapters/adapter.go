@@ -67,6 +67,11 @@ type Shape struct {
 	// MaxCaption is the most that a text beside a file may hold, as MaxLen. 0: it
 	// holds nothing but how many lines are attached.
 	MaxCaption int
+	// Threads is what people call threads there: "topic". "": "thread".
+	Threads string
+	// Menus is how many menus fit below a post that has a row of buttons too, and
+	// MenuOptions how many options each takes; 0: there are no menus.
+	Menus, MenuOptions int
 	// LiveRows is how many rows of the live region stand below the lines of a
 	// stream, the last ones; 0: none. They cost a call more per turn, to take them
 	// away again.
@@ -94,6 +99,9 @@ func (s Shape) withDefaults() Shape {
 		text, length := s.Text, s.Len
 		s.Size = func(p Page) int { return length(text(p)) }
 	}
+	if s.Threads == "" {
+		s.Threads = "thread"
+	}
 	s.MaxLen = max(s.MaxLen, minLen)
 	s.MaxFile = min(s.MaxFile, mostFile)
 	return s
@@ -117,6 +125,7 @@ const (
 	KindThread Kind = "thread" // makes a thread or topic
 	KindClose  Kind = "close"  // closes one
 	KindOpen   Kind = "open"   // opens one that's closed; never a document's
+	KindRename Kind = "rename" // gives one another title; never a document's
 )
 
 // Op is one planned API call.
@@ -126,7 +135,7 @@ type Op struct {
 	// Message is the platform's id of the message to edit.
 	Message string
 	// Text is Page as Shape.Text formats it; of a file, what's written beside it; of
-	// a new thread, its title.
+	// a new thread, or of one that's renamed, its title.
 	Text string
 	Page Page
 	File *File // KindFile
@@ -135,6 +144,9 @@ type Op struct {
 	// Nonce is the same when a send is made again that wasn't answered. 16
 	// hexadecimal digits.
 	Nonce string
+	// Again says that the same call was made before and wasn't answered: what it makes
+	// may be there already. KindThread
+	Again bool
 }
 
 // aboutThread says that a call shows nothing.
@@ -166,16 +178,23 @@ type Reply struct {
 	// zero value is Uncertain.
 	Outcome qos.Outcome
 	// Delivered: the new message's or thread's id. Existed says that the platform
-	// had a message with this nonce already.
+	// had a message with this nonce already, or the thread.
 	ID      string
 	Existed bool
 	// Rejected: what isn't there any more, so that it can be repaired.
 	Missing Missing
-	// Throttled.
+	// Throttled: as in qos.Result.
 	RetryAfter time.Duration
 	Global     bool
+	Narrow     bool
 	// Migrated: the chat's new id.
 	Chat string
 	// Err is why, without texts of users and secrets.
 	Err error
+}
+
+// result is what the scheduler is told of a reply, but for a document's numbers and a
+// chat's new key.
+func (r Reply) result() qos.Result {
+	return qos.Result{Outcome: r.Outcome, RetryAfter: r.RetryAfter, Global: r.Global, Narrow: r.Narrow, Err: r.Err}
 }

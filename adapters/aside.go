@@ -16,8 +16,9 @@ import (
 type Asider interface {
 	// Drafts says whether Draft works in a target's chat. It's a pure function.
 	Drafts(t Target) bool
-	// Draft shows rows of a live region where the next message of a document will be.
-	Draft(ctx context.Context, t Target, doc BindingID, rows []string) Reply
+	// Draft shows a live region, which is all that's on the page, where the next message
+	// of a document will be. If it's too long, its end is shown.
+	Draft(ctx context.Context, t Target, doc BindingID, p Page) Reply
 	// Typing shows that somebody is typing.
 	Typing(ctx context.Context, t Target) Reply
 }
@@ -37,6 +38,7 @@ const (
 	draftSlot  = "draft\x00"  // and a binding's id
 	typingSlot = "typing\x00" // and a binding's id
 	openSlot   = "open\x00"   // and a target
+	renameSlot = "rename\x00" // and a binding's id
 )
 
 // Reopen has the thread of a target opened that was closed by a person.
@@ -79,7 +81,7 @@ func (w *watched) aside(b *bound, ev sessions.OutputEvent) {
 		return
 	}
 	now := time.Now()
-	if ev.Live != nil && len(ev.Live.Rows) > 0 && a.Drafts(b.Target) {
+	if ev.Live != nil && regionOf(ev.Live).showing() && a.Drafts(b.Target) {
 		last := b.drafted.Load()
 		if (last == nil || now.Sub(*last) >= draftEvery) && b.drafted.CompareAndSwap(last, &now) {
 			b.try(draftSlot, qos.FamilyDraft)
@@ -107,6 +109,8 @@ func (d *Deliverer) aside(ctx context.Context, call qos.Call) (_ qos.Result, ok 
 	switch slot + "\x00" {
 	case draftSlot, typingSlot:
 		return d.inPassing(ctx, slot+"\x00" == draftSlot, BindingID(rest)), true
+	case renameSlot:
+		return d.rename(ctx, BindingID(rest)), true
 	case openSlot:
 		t, err := ParseTarget(rest)
 		if err != nil {
@@ -137,19 +141,25 @@ func (d *Deliverer) inPassing(ctx context.Context, draft bool, id BindingID) qos
 	if !draft {
 		return d.told(t, a.Typing(ctx, t))
 	}
-	var rows []string
+	var r region
 	if d.opt.Screens != nil {
-		rows = liveRows(d.opt.Screens.Live(b.Session))
+		p, err := d.opt.Log.Progress(ctx, b.Session)
+		if err == nil {
+			r, err = d.region(ctx, b.Session, p.Head)
+		}
+		if err != nil {
+			return qos.Result{Outcome: qos.NotSent, Err: fmt.Errorf("draft %s: %w", b.Session, err)}
+		}
 	}
-	if len(rows) == 0 {
+	if !r.showing() {
 		return qos.Result{Outcome: qos.Unchanged}
 	}
-	return d.told(t, a.Draft(ctx, t, id, rows))
+	return d.told(t, a.Draft(ctx, t, id, r.alone()))
 }
 
 // told is the result of a call that leaves nothing to be kept.
 func (d *Deliverer) told(t Target, r Reply) qos.Result {
-	result := qos.Result{Outcome: r.Outcome, RetryAfter: r.RetryAfter, Global: r.Global, Err: r.Err}
+	result := r.result()
 	if r.Outcome == qos.Migrated {
 		t.Chat = r.Chat
 		result.Chat = d.opt.Adapter.Chat(t)

@@ -34,7 +34,7 @@ func (b *backlog) load(ctx context.Context, log Log, id sessions.ID, from, count
 		if len(out.Lines) == 0 {
 			break // dropped or not there: no more can be had
 		}
-		if len(b.pieces) == 0 && out.Lines[0].Kind == sessions.KindAnswer {
+		if first := out.Lines[0]; len(b.pieces) == 0 && first.Kind == sessions.KindAnswer && !first.Begins {
 			if b.answer, err = answerBefore(ctx, log, id, out.Lines[0].N); err != nil {
 				return err
 			}
@@ -51,7 +51,7 @@ func (b *backlog) load(ctx context.Context, log Log, id sessions.ID, from, count
 const backAtOnce = 100
 
 // answerBefore reads back the lines before line n that belong to the same answer: up to
-// another kind of line, a gap, or maxBefore.
+// the one that begins it, another kind of line, a gap, or maxBefore.
 func answerBefore(ctx context.Context, log Log, id sessions.ID, n int64) ([]string, error) {
 	var back []string
 	size := 0
@@ -73,6 +73,10 @@ func answerBefore(ctx context.Context, log Log, id sessions.ID, n int64) ([]stri
 			}
 			back = append(back, l.Text)
 			size += len(l.Text) + 1
+			if l.Begins {
+				slices.Reverse(back)
+				return back, nil
+			}
 		}
 		if len(lines) == 0 || lines[0].N > from {
 			break // the log has dropped the rest
@@ -98,7 +102,7 @@ func (b *backlog) add(out sessions.Output, counted int64) {
 			}
 			gaps = gaps[1:]
 		}
-		if l.Kind != sessions.KindAnswer || p.Gap != nil {
+		if l.Kind != sessions.KindAnswer || l.Begins || p.Gap != nil {
 			b.answer = nil
 		}
 		if l.Kind == sessions.KindAnswer {

@@ -63,6 +63,8 @@ func TestWhatStandsBeforeAPageIsReadBack(t *testing.T) {
 		"what the log still has":     {func(l *lineLog) { l.dropped = 300 }, 301},
 		"no more than counts":        {func(l *lineLog) { l.lines[319].Text = strings.Repeat("x", maxBefore) }, 320},
 		"right behind a gap":         {func(l *lineLog) { l.gaps = []sessions.Gap{{After: 449}} }, 450},
+		"behind its first line":      {func(l *lineLog) { l.lines[149].Begins = true }, 150},
+		"its first line":             {func(l *lineLog) { l.lines[449].Begins = true }, 450},
 		"no answer":                  {func(l *lineLog) { l.lines[449].Kind = sessions.KindPane }, 450},
 	}
 	for name, tt := range tests {

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/panebridge/panebridge/internal/redact"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -22,7 +23,8 @@ const keepFor = 5 * time.Second
 //
 // It's safe for concurrent use.
 type Deliverer struct {
-	opt DelivererOptions
+	opt  DelivererOptions
+	mask *maskedLog // it's opt.Log, too; nil: nothing is masked
 
 	mu   sync.Mutex
 	open map[qos.DocID]*openDoc
@@ -36,13 +38,17 @@ type DelivererOptions struct {
 	Log      Log
 	Sessions Sessions
 	Screens  Screens // nil: live regions aren't shown
+	// Heard returns the number of a session's newest line that was told of no later than
+	// its live region. It returns at once. Nil: all were.
+	Heard func(id sessions.ID) int64
+	// Masker is HubOptions.Masker.
+	Masker *redact.Masker
 	// Quiet is HubOptions.Quiet.
 	Quiet func(t Target, s sessions.ID, now time.Time) bool
+	// Placed is HubOptions.Placed.
+	Placed func(id sessions.ID)
 	// Nonce returns a fresh Op.Nonce. Nil: a random one.
-	Nonce func() string
-	// Moved is called when a document's calls fall under another key of limits,
-	// while its call is under way. It returns at once. Nil: nobody is told.
-	Moved  func(b Binding, d Document)
+	Nonce  func() string
 	Logger *slog.Logger
 }
 
@@ -58,16 +64,21 @@ func NewDeliverer(opt DelivererOptions) *Deliverer {
 	if opt.Logger == nil {
 		opt.Logger = slog.New(slog.DiscardHandler)
 	}
-	if opt.Moved == nil {
-		opt.Moved = func(Binding, Document) {}
-	}
 	if opt.Quiet == nil {
 		opt.Quiet = func(Target, sessions.ID, time.Time) bool { return false }
+	}
+	if opt.Placed == nil {
+		opt.Placed = func(sessions.ID) {}
 	}
 	if opt.Nonce == nil {
 		opt.Nonce = func() string { return randomHex(8) }
 	}
-	return &Deliverer{opt: opt, open: map[qos.DocID]*openDoc{}}
+	d := &Deliverer{opt: opt, open: map[qos.DocID]*openDoc{}}
+	if opt.Masker != nil {
+		d.mask = &maskedLog{Log: opt.Log, masker: opt.Masker}
+		d.opt.Log = d.mask
+	}
+	return d
 }
 
 // Open makes a binding's document known, and replaces what was known of it.
@@ -116,8 +127,11 @@ func (d *Deliverer) Deliver(ctx context.Context, call qos.Call) qos.Result {
 	}
 	after, result := d.deliver(ctx, call, b, doc)
 	d.mu.Lock()
-	defer d.mu.Unlock()
 	o.doc, o.busy = after, false
+	d.mu.Unlock()
+	if after.Thread != doc.Thread {
+		d.opt.Placed(b.Session)
+	}
 	return result
 }
 
@@ -166,22 +180,22 @@ func (d *Deliverer) deliver(ctx context.Context, call qos.Call, b Binding, doc D
 	}
 	st := plan(s)
 	if st.op == nil {
-		return doc, qos.Result{Outcome: qos.Unchanged}
+		return doc, qos.Result{Outcome: qos.Unchanged, Again: s.until}
 	}
 	if err := d.opt.Store.PutDocument(ctx, b.ID, st.before, nil); err != nil {
 		return doc, qos.Result{Outcome: qos.NotSent, Err: fmt.Errorf("keep the intent to call: %w", err)}
 	}
 	reply := d.opt.Adapter.Call(ctx, *st.op)
 	after, sent, result := settle(s, st, reply)
-	if result.Outcome == qos.Migrated {
-		result.Chat = d.opt.Adapter.Chat(after.target(b))
+	if key := keyOf(d.opt.Adapter, b, after); key != keyOf(d.opt.Adapter, b, doc) {
+		result.Chat = key // it's read if the call was delivered, or the chat has migrated
 	}
 	if after.Intent == st.before.Intent {
 		return after, result // nobody knows what came of it, which is what's kept already
 	}
 	d.keep(ctx, b, after, sent)
 	if st.op.Target != after.target(b) {
-		d.moved(b, st.op.Target, after)
+		d.moved(st.op.Target, after.target(b))
 	}
 	return after, result
 }
@@ -201,7 +215,12 @@ func (d *Deliverer) look(ctx context.Context, call qos.Call, b Binding, doc Docu
 		return s, err
 	}
 	if d.opt.Screens != nil && !s.ended() {
-		s.live = liveRows(d.opt.Screens.Live(b.Session))
+		if s.region, err = d.region(ctx, b.Session, s.progress.Head); err != nil {
+			return s, err
+		}
+	}
+	if err := d.hide(ctx, &s); err != nil {
+		return s, err
 	}
 	if b.View == ViewScreen && doc.Intent == nil && doc.Stale == nil && (doc.Tail == nil || doc.Tail.View == ViewScreen) {
 		return s, nil // it needs no lines
@@ -261,12 +280,8 @@ func (d *Deliverer) keep(ctx context.Context, b Binding, after Document, sent *M
 
 // moved takes in that a document's calls go to another place now. If its chat has
 // migrated, so have all other documents' of that chat.
-func (d *Deliverer) moved(b Binding, was Target, after Document) {
-	now := after.target(b)
+func (d *Deliverer) moved(was, now Target) {
 	if now.Chat == was.Chat {
-		if d.opt.Adapter.Chat(was) != d.opt.Adapter.Chat(now) {
-			d.opt.Moved(b, after)
-		}
 		return
 	}
 	d.mu.Lock()

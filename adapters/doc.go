@@ -55,23 +55,43 @@
 //
 // A live region may stand below the lines of the tail. When the next message begins
 // it's out of date; a call of its own takes it away, after the new message, so that
-// it doesn't delay an end of a turn. A new message never shows one: should its call
-// not be answered, nobody would know where to take it away.
+// it doesn't delay an end of a turn. A new message shows none beside lines: should its
+// call not be answered, nobody would know where to take it away.
+//
+// Of a known program the live region is no screen but the text that it's writing, which
+// isn't in the log yet, and a line that says what it's doing (region.go). That text counts
+// as new: it makes a document due as a line does (Hub.tell), and begins a message if
+// there's none (write.go). The lines, when they're there, take its place in the same
+// message by the next edit, before anything else, an end of a turn included: so nobody
+// ever sees both. A text that never comes leaves a note. What's shown is never older than
+// the log: text that the log may have is left out until the Hub has heard of its lines.
+//
+// # Blocks
+//
+// Lines of an agent's transcript come in blocks: an answer, a call of a tool, what was
+// asked. sessions.Line.Begins marks the first of each. Blocks have nothing to do with
+// each other: a fence that one leaves open ends with it.
 //
 // # Crash safety
 //
 // Before a call, the document is stored with an Intent: what the call does, and how
 // far the document is when it's done. After the call it's stored without, with the
 // ids it returned; or as it was before, if the call surely had no effect. So what a
-// crash leaves behind is one of three things:
+// crash leaves behind is one of four things:
 //
 //   - No intent: nothing was under way. The document goes on where it is.
 //   - The intent of an edit: it's made once more, just as it was. An edit that's made
 //     twice is an edit. Until that has worked nothing else is sent, because what the
 //     message shows isn't known. If it can't be made again, it's in doubt like a send.
-//   - The intent of a send: it's in doubt how far the chat is. Within Shape.NonceFor
-//     the platform knows, and the same send with the same nonce is made again. Else
-//     what's in doubt is sent once more, in messages that begin with a mark.
+//   - The intent of a send, with a file or without: it's in doubt how far the chat is.
+//     Within Shape.NonceFor the platform knows, and the same send with the same nonce is
+//     made again: it shows what it did then, and announces the same turns. Else what's in
+//     doubt is sent once more, in messages that begin with a mark.
+//     A message with nothing but text that was being written stays as it was, if nobody
+//     knows of it; the next one is marked.
+//   - The intent of a thread: it's asked for as one that may be there (Op.Again). Where
+//     the platform tells which threads there are, it's found; elsewhere an empty one may
+//     be left.
 //
 // A call whose answer never came leaves the same behind, without a crash. Doubt is
 // kept in the document until what's shown has passed it.

@@ -15,6 +15,8 @@ type Document struct {
 	// the binding says: the chat has migrated, the thread was made for the document.
 	Chat   string `json:"chat,omitempty"`
 	Thread string `json:"thread,omitempty"`
+	// Title is what Thread is called; "": not known.
+	Title string `json:"title,omitempty"`
 	// Closed says that Thread was closed, because the session has ended.
 	Closed bool `json:"closed,omitempty"`
 
@@ -40,6 +42,7 @@ type Message struct {
 	Cut     bool   `json:"cut,omitempty"`
 	Dropped int64  `json:"dropped,omitempty"` // see Page.Dropped
 	Live    bool   `json:"live,omitempty"`    // it shows a live region below its lines
+	Writing bool   `json:"writing,omitempty"` // of which a part is text that will be lines
 	Sealed  bool   `json:"sealed,omitempty"`  // nothing may be added to it
 	Hash    string `json:"hash,omitempty"`    // of what it looks like; "": not known
 }
@@ -48,7 +51,7 @@ type Message struct {
 func (m Message) page() Page { return Page{Double: m.Double, Cut: m.Cut, Dropped: m.Dropped} }
 
 // Doubt says what unanswered calls may have shown: everything before To, the end
-// of turn Turn, the screen.
+// of turn Turn, the screen or the live region.
 type Doubt struct {
 	To     Place `json:"to,omitzero"`
 	Turn   int64 `json:"turn,omitempty"`
@@ -151,7 +154,7 @@ func (d Document) unresolved() Document {
 	}
 	d.Doubt = Doubt{
 		To: laterPlace(d.Doubt.To, in.Shown), Turn: max(d.Doubt.Turn, in.Turn),
-		Screen: d.Doubt.Screen || in.Kind == KindSend && in.Message.View == ViewScreen,
+		Screen: d.Doubt.Screen || in.Kind == KindSend && (in.Message.View == ViewScreen || in.Message.Live),
 	}.settled(d)
 	return d
 }

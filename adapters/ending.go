@@ -16,6 +16,9 @@ type Ending struct {
 	Turns int64
 	// Took is how long the last of them took; 0: nobody knows.
 	Took time.Duration
+	// Status is the exit status of the shell's command that the last of them was; 0: it
+	// went well, or nobody knows.
+	Status int
 	// Failed is how the session's program ended, if not well.
 	Failed *sessions.Exit
 	// Link is the address of the message in which the last turn begins; "": it has none,
@@ -48,6 +51,9 @@ func (e Ending) String() string {
 		parts = append(parts, "the last took "+spent(e.Took))
 	default:
 		parts = append(parts, spent(e.Took))
+	}
+	if e.Status != 0 && e.Failed == nil {
+		parts = append(parts, fmt.Sprintf("exit status %d", e.Status))
 	}
 	return strings.Join(parts, " · ")
 }
@@ -82,15 +88,22 @@ func (s *sight) concluded(p Page) Page {
 }
 
 // ending is what the message says that rings; nil: its lines say all.
-func (s *sight) ending() *Ending {
+func (s *sight) ending() *Ending { return s.endingOf(s.announcing(Intent{Ring: true}), true) }
+
+// endingOf is what the message of an intent says that rings. last says that nothing
+// comes after it.
+func (s *sight) endingOf(in Intent, last bool) *Ending {
 	e := Ending{Link: s.link}
-	if s.due() {
-		e.Turns = max(1, s.progress.Turn-s.doc.Turn)
-		if s.turnEnd() == s.progress.TurnEnd {
+	if in.Announced > 0 {
+		e.Turns = max(1, in.Turn-s.doc.Turn)
+		if in.Announced == s.progress.TurnEnd {
 			e.Took = s.progress.took()
+			if s.progress.Status != nil {
+				e.Status = *s.progress.Status
+			}
 		}
 	}
-	if x := s.session.Exit; s.ended() && x != nil && (x.Status > 0 || x.Signal != "") {
+	if x := s.session.Exit; last && s.ended() && x != nil && (x.Status > 0 || x.Signal != "") {
 		e.Failed = x
 	}
 	if e.Turns == 0 && e.Failed == nil {

@@ -72,3 +72,16 @@ func TestAnEndingThatDoesNotFitIsTheNextMessage(t *testing.T) {
 		t.Fatalf("and then %+v", st.op)
 	}
 }
+
+func TestTheExitStatusOfACommandIsSaid(t *testing.T) {
+	for want, e := range map[string]Ending{
+		"done · 3 s":                 {Turns: 1, Took: 3 * time.Second},
+		"done · 3 s · exit status 1": {Turns: 1, Took: 3 * time.Second, Status: 1},
+		"2 turns done · the last took 1 s · exit status 2": {Turns: 2, Took: time.Second, Status: 2},
+		"failed · exit status 5":                           {Failed: &sessions.Exit{Status: 5}, Status: 5},
+	} {
+		if got := e.String(); got != want {
+			t.Errorf("%+v is %q, want %q", e, got, want)
+		}
+	}
+}

@@ -155,6 +155,26 @@ func rest(pieces []Piece, p Page) []Piece {
 	return pieces[i:]
 }
 
+// withWriting adds what a known program is doing, and the last rows of what it's writing
+// that fit. Rows of less than a line of text aren't worth the room that's left.
+func (s Shape) withWriting(p Page, r region) Page {
+	p.Status = shortened(r.status, maxStatus)
+	if !s.fits(p) {
+		p.Status = ""
+	}
+	for n := len(r.writing); n > 0; n-- {
+		p.Writing = r.writing[len(r.writing)-n:]
+		if s.fits(p) {
+			return p
+		}
+	}
+	p.Writing = nil
+	return p
+}
+
+// maxStatus keeps a status on a phone's few lines, in runes.
+const maxStatus = 120
+
 // withLive adds the last rows of a live region that fit.
 func (s Shape) withLive(p Page, rows []string, most int) Page {
 	n := min(len(rows), most)

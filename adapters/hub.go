@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/panebridge/panebridge/internal/redact"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -33,6 +34,8 @@ type HubOptions struct {
 	Sessions Sessions
 	Screens  Screens // nil: live regions aren't shown
 	Settings
+	// Masker takes secrets out of whatever goes to chats. Nil: nothing is masked.
+	Masker *redact.Masker
 	// Quiet says whether nothing of a session may ring in a place now. It returns at
 	// once. Nil: everything may.
 	Quiet func(t Target, s sessions.ID, now time.Time) bool
@@ -40,7 +43,11 @@ type HubOptions struct {
 	// left of an ended session couldn't be sent in time; Binding.Disabled says why.
 	// It returns at once. Nil: nobody is told.
 	Disabled func(b Binding)
-	Logger   *slog.Logger
+	// Placed is told when a session is shown at a place where it wasn't: a binding begins
+	// to work, or has got its thread. It returns at once, and asks the Hub nothing but
+	// Status, At and Shape before it does. Nil: nobody is told.
+	Placed func(id sessions.ID)
+	Logger *slog.Logger
 }
 
 // Outlet is an adapter and the budget of its bot.
@@ -95,19 +102,31 @@ type bound struct {
 // watched is a session that the Hub has heard of.
 type watched struct {
 	bindings []*bound
-	begun    bool // the rules were applied to it
+	name     string // the session's
+	begun    bool   // the rules were applied to it
 	ended    bool
 	spoken   atomic.Pointer[time.Time] // when somebody last spoke to it; nil: nobody did
+	heard    atomic.Int64              // number of the newest line that was told of
+	seen     atomic.Pointer[glimpse]   // of its live region; nil: nothing
+}
+
+func newWatched(s sessions.Session) *watched {
+	w := &watched{name: s.Name}
+	w.heard.Store(s.Lines)
+	return w
 }
 
 // NewHub makes the adapters' schedulers. The error joins all that's wrong with
-// the options and the rules.
+// the options and the rules, but for chats that an adapter doesn't know: Load says that.
 func NewHub(opt HubOptions) (*Hub, error) {
 	if opt.Logger == nil {
 		opt.Logger = slog.New(slog.DiscardHandler)
 	}
 	if opt.Disabled == nil {
 		opt.Disabled = func(Binding) {}
+	}
+	if opt.Placed == nil {
+		opt.Placed = func(sessions.ID) {}
 	}
 	h := &Hub{
 		opt: opt, log: opt.Logger, outlets: map[string]*outlet{}, rules: opt.Rules,
@@ -117,7 +136,11 @@ func NewHub(opt HubOptions) (*Hub, error) {
 	for _, o := range opt.Outlets {
 		errs = append(errs, h.addOutlet(o))
 	}
-	if err := errors.Join(append(errs, h.checkRules(opt.Rules))...); err != nil {
+	hasAdapter := func(t Target) error { // more isn't known before Load
+		_, err := h.outletOf(t)
+		return err
+	}
+	if err := errors.Join(append(errs, h.checkRules(opt.Rules, hasAdapter))...); err != nil {
 		return nil, fmt.Errorf("make the hub: %w", err)
 	}
 	return h, nil
@@ -131,11 +154,11 @@ func (h *Hub) addOutlet(o Outlet) error {
 	out := &outlet{adapter: o.Adapter, options: o.Adapter.Options()}
 	log := h.log.With("adapter", name)
 	if poster, ok := o.Adapter.(Poster); ok {
-		out.outbox = newOutbox(poster, o.Adapter.Chat, func() scheduler { return out.scheduler }, log)
+		out.outbox = newOutbox(poster, o.Adapter, func() scheduler { return out.scheduler }, h.opt.Masker, log)
 	}
 	out.deliverer = NewDeliverer(DelivererOptions{
-		Adapter: o.Adapter, Outbox: out.outbox, Store: h.opt.Store, Log: h.opt.Log, Sessions: h.opt.Sessions, Screens: h.opt.Screens, Quiet: h.opt.Quiet, Logger: log,
-		Moved: func(b Binding, d Document) { _ = out.scheduler.Open(out.describe(b, d)) },
+		Adapter: o.Adapter, Outbox: out.outbox, Store: h.opt.Store, Log: h.opt.Log, Sessions: h.opt.Sessions, Screens: h.opt.Screens, Masker: h.opt.Masker,
+		Heard: h.heard, Quiet: h.opt.Quiet, Placed: h.opt.Placed, Logger: log,
 	})
 	options := h.opt.tuned(name, out.options)
 	if options.Logger == nil {
@@ -211,13 +234,24 @@ func (h *Hub) Output(ev sessions.OutputEvent) {
 	if w == nil {
 		return
 	}
-	p := progressOf(ev)
+	p, live := progressOf(ev), w.hears(ev.Live)
+	w.heard.Store(max(w.heard.Load(), p.Head))
 	for _, b := range w.bindings {
 		if b.open {
-			b.tell(p, ev.Live != nil)
+			b.tell(p, live)
 			w.aside(b, ev)
 		}
 	}
+}
+
+// heard is Deliverer.Heard.
+func (h *Hub) heard(id sessions.ID) int64 {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	if w := h.sessions[id]; w != nil {
+		return w.heard.Load()
+	}
+	return 0
 }
 
 // progressOf is how far an event brings a session; zeros where it says nothing.
@@ -233,7 +267,7 @@ func progressOf(ev sessions.OutputEvent) Progress {
 }
 
 // tell has the scheduler know what's new for a document.
-func (b *bound) tell(p Progress, live bool) {
+func (b *bound) tell(p Progress, live change) {
 	s, id := b.outlet.scheduler, b.ID.Doc()
 	if p.TurnEnd > 0 {
 		s.Want(id, p.TurnEnd, true)
@@ -241,7 +275,10 @@ func (b *bound) tell(p Progress, live bool) {
 	switch {
 	case b.View == ViewStream && p.Head > 0:
 		s.Want(id, p.Head, false)
-	case live && b.live:
+	case !b.live || live == unchanged || live == moved && b.View != ViewScreen:
+	case live == written && b.View == ViewStream:
+		s.Grow(id)
+	default:
 		s.Touch(id)
 	}
 }
@@ -254,8 +291,11 @@ func (h *Hub) Changed(s sessions.Session) {
 	w := h.sessions[s.ID]
 	switch {
 	case w == nil && s.State != sessions.StateEnded:
-		h.sessions[s.ID] = &watched{}
+		h.sessions[s.ID] = newWatched(s)
 		h.later("bind a new session by rules", func(ctx context.Context) error { return h.begin(ctx, s) })
+	case w != nil && !w.ended && s.State != sessions.StateEnded && s.Name != w.name:
+		w.name = s.Name
+		h.later("take in the new name of a session", func(ctx context.Context) error { return h.renamed(ctx, s) })
 	case w != nil && !w.ended && s.State == sessions.StateEnded:
 		w.ended = true
 		h.later("end the bindings of a session", func(ctx context.Context) error { return h.finish(ctx, s.ID) })

@@ -60,11 +60,12 @@ func (h *Hub) Unbind(ctx context.Context, id BindingID) error {
 	return nil
 }
 
-// checkRules returns all that's wrong with rules, joined.
-func (h *Hub) checkRules(rules []Rule) error {
+// checkRules returns all that's wrong with rules, joined. known says why nothing is sent to
+// a target.
+func (h *Hub) checkRules(rules []Rule, known func(Target) error) error {
 	var errs []error
 	for i, r := range rules {
-		if err := errors.Join(r.check(), h.checkTarget(r.To)); err != nil {
+		if err := errors.Join(r.check(), known(r.To)); err != nil {
 			errs = append(errs, &RuleError{Index: i, Err: fmt.Errorf("mirror %q to %s: %w", r.Session, r.To, err)})
 		}
 	}

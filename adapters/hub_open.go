@@ -11,17 +11,23 @@ import (
 
 // Load reads the bindings, opens their documents and applies the rules to the
 // sessions there are. Call it once, before the first event and after the sessions
-// are known.
+// are known, and the chats that adapters may send to. The error joins a *RuleError for
+// each rule that's wrong.
 func (h *Hub) Load(ctx context.Context) error {
 	h.life.Lock()
 	defer h.life.Unlock()
+	if err := h.checkRules(h.rules, h.checkTarget); err != nil {
+		return fmt.Errorf("load the rules: %w", err)
+	}
 	kept, err := h.opt.Store.Bindings(ctx)
 	if err != nil {
 		return fmt.Errorf("load bindings: %w", err)
 	}
 	h.mu.Lock()
 	for _, s := range h.opt.Sessions.List() {
-		h.sessions[s.ID] = &watched{begun: true, ended: s.State == sessions.StateEnded}
+		w := newWatched(s)
+		w.begun, w.ended = true, s.State == sessions.StateEnded
+		h.sessions[s.ID] = w
 	}
 	h.mu.Unlock()
 	for _, k := range kept {
@@ -67,6 +73,10 @@ func (h *Hub) open(ctx context.Context, b *bound, doc Document) error {
 	b.outlet, b.open = o, true
 	b.live = b.View == ViewScreen || o.adapter.Shape(b.Target).LiveRows > 0
 	h.mu.Unlock()
+	h.opt.Placed(b.Session)
+	if s, err := h.opt.Sessions.Get(string(b.Session)); err == nil && doc.Title != "" && doc.Title != threadTitle(s) {
+		h.retitle(b)
+	}
 	if doc.Intent != nil || doc.showsLive() {
 		o.scheduler.Touch(b.ID.Doc())
 	}
@@ -86,14 +96,14 @@ func (h *Hub) catchUp(ctx context.Context, b *bound) error {
 	}
 	h.mu.RLock()
 	defer h.mu.RUnlock()
-	b.tell(p, true)
+	b.tell(p, redrawn)
 	return nil
 }
 
 // describe is a document as the scheduler sees it.
 func (o *outlet) describe(b Binding, d Document) qos.Doc {
 	return qos.Doc{
-		ID: b.ID.Doc(), Chat: o.adapter.Chat(d.target(b)), Session: qos.Session(b.Session),
+		ID: b.ID.Doc(), Chat: keyOf(o.adapter, b, d), Session: qos.Session(b.Session),
 		Delivered: d.Delivered(), Wanted: d.Delivered(), Uncertain: d.Intent != nil,
 	}
 }

@@ -19,6 +19,9 @@ func (h *Hub) Post(p Post) error {
 	if o.outbox == nil {
 		return fmt.Errorf("post to %s: adapter %s makes no posts", p.To, o.adapter.Name())
 	}
+	if s := o.adapter.Shape(p.To); len(p.Menus) > s.Menus || slices.ContainsFunc(p.Menus, func(m Menu) bool { return len(m.Options) > s.MenuOptions }) {
+		return fmt.Errorf("post to %s: at most %d menus of %d options fit there", p.To, s.Menus, s.MenuOptions)
+	}
 	return o.outbox.Post(p)
 }
 
@@ -133,6 +136,23 @@ func (h *Hub) ChatLost(ctx context.Context, adapter, chat, why string) error {
 		}
 		h.log.Warn("a binding is disabled", "session", b.Session, "target", b.Target.String(), "reason", why)
 		h.opt.Disabled(next)
+	}
+	return errors.Join(errs...)
+}
+
+// ChatBack has what's disabled in a chat tried again: the bot may write there now.
+func (h *Hub) ChatBack(ctx context.Context, adapter, chat string) error {
+	h.life.Lock()
+	defer h.life.Unlock()
+	var errs []error
+	for _, b := range h.allIn(adapter, chat) {
+		if w := h.watched(b.Session); b.Disabled == "" || b.Unbound || b.Resting || w == nil || w.ended {
+			continue // what's left of a session that has ended is sent after the next start
+		}
+		next := b.Binding
+		next.Disabled = ""
+		_, err := h.change(ctx, b, next)
+		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
 }

@@ -169,3 +169,27 @@ func TestALostChatDisablesItsBindings(t *testing.T) {
 		r.wantShown("lines")
 	})
 }
+
+// What a lost chat took part in goes on when the bot is let in again, and nothing that
+// a person took back.
+func TestAChatThatIsBackGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, adaptertest.Options{})
+		r.start()
+		r.begin("pb_1", "one")
+		r.begin("pb_2", "two")
+		r.bind("pb_1", "a:-1", adapters.ViewStream)
+		gone := r.bind("pb_2", "a:-1", adapters.ViewStream)
+		r.must(r.hub.Unbind(context.Background(), gone.ID))
+		r.must(r.hub.ChatLost(context.Background(), "a", "-1", "the bot was removed"))
+		r.print("pb_1", "lines")
+		r.print("pb_2", "more lines")
+		r.pass(time.Minute)
+		r.wantShown("")
+		for range 2 {
+			r.must(r.hub.ChatBack(context.Background(), "a", "-1"))
+		}
+		r.pass(time.Minute)
+		r.wantShown("lines")
+	})
+}

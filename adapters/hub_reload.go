@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/panebridge/panebridge/qos"
 )
 
-// Settings are what of a hub can change while it runs. Adapters and the chats they
-// may send to can't.
+// Settings are what of a hub can change while it runs. Adapters can't; the chats they may
+// send to are theirs to know, and are asked for again with each Reload.
 type Settings struct {
 	Rules []Rule
 	// Tune sets the knobs that people choose over an adapter's own options. It's
@@ -54,7 +56,7 @@ func (s Settings) tuned(adapter string, o qos.Options) qos.Options {
 // With an error nothing is changed. It joins all that's wrong with the settings: a
 // *RuleError for each rule, a *TuneError for each adapter.
 func (h *Hub) Reload(ctx context.Context, s Settings) error {
-	errs := []error{h.checkRules(s.Rules)}
+	errs := []error{h.checkRules(s.Rules, h.checkTarget)}
 	options := map[*outlet]qos.Options{}
 	for name, o := range h.outlets {
 		options[o] = s.tuned(name, o.options)
@@ -90,11 +92,42 @@ func (h *Hub) Reload(ctx context.Context, s Settings) error {
 // applyAll brings the bindings of all sessions in line with the rules. life is
 // held.
 func (h *Hub) applyAll(ctx context.Context) error {
-	var errs []error
+	errs := []error{h.recheck(ctx)}
 	for _, s := range h.opt.Sessions.List() {
 		if w := h.watched(s.ID); w != nil && w.begun && !w.ended { // others follow, from their beginning
 			errs = append(errs, h.applyRules(ctx, s, -1))
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// recheck has nothing more sent to chats that an adapter doesn't know any more, and what
+// rested because of that go on. life is held.
+func (h *Hub) recheck(ctx context.Context) error {
+	h.mu.RLock()
+	all := slices.Collect(maps.Values(h.bindings))
+	h.mu.RUnlock()
+	var errs []error
+	for _, b := range all {
+		w, err := h.watched(b.Session), h.checkTarget(b.Target)
+		switch {
+		case w == nil || w.ended || !b.Active():
+		case b.open && err != nil && h.checkTarget(h.placeOf(b)) != nil: // its chat may have another id by now
+			h.log.Warn("a binding rests", "session", b.Session, "target", b.Target.String(), "err", err)
+			h.close(b)
+		case !b.open && err == nil:
+			doc, err := h.revived(ctx, b)
+			if err == nil {
+				err = h.open(ctx, b, doc)
+			}
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (h *Hub) placeOf(b *bound) Target {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return b.where()
 }

@@ -1,22 +1,22 @@
 package adapters
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
+	"time"
 
+	"github.com/panebridge/panebridge/internal/redact"
 	"github.com/panebridge/panebridge/qos"
 )
 
 const (
 	// What waits is bounded: somebody who doesn't see a reply asks again.
-	maxPosts      = 1000     // that wait at a time
-	maxChatPosts  = 100      // of them in one chat
-	maxPostBytes  = 64 << 20 // of all their texts, pictures and files
-	maxCosmetic   = 1000     // chats whose newest cosmetic post is remembered
-	maxRemembered = 10_000   // posts whose messages can be edited by their keys
+	maxPosts     = 1000     // that wait at a time
+	maxChatPosts = 100      // of them in one chat
+	maxPostBytes = 64 << 20 // of all their texts, pictures and files
+	maxCosmetic  = 1000     // chats whose newest cosmetic post is remembered
 )
 
 // Errors of posts.
@@ -26,19 +26,25 @@ var (
 	ErrReplaced = errors.New("another post took its place")
 	// ErrTooMuchWaits says that an outbox takes no more posts at the moment.
 	ErrTooMuchWaits = errors.New("too many posts wait to be sent already")
+	// ErrMessageGone says that the message isn't there any more, or can't be edited, of a
+	// post of class Cosmetic: others are made anew.
+	ErrMessageGone = errors.New("the message isn't there to be edited")
 	// errDropped is what a post's sender hears if nobody said why it was dropped.
 	errDropped = errors.New("the post was dropped: its session was closed")
 )
 
 // Outbox queues the posts of one adapter, and makes each when the scheduler grants
 // its slot. What waits is in memory only: a restart forgets it. Uncertain sends are
-// made once more, with a mark; edits and reactions are simply made again.
+// made once more, with a mark unless the platform knows the nonce; edits and reactions
+// are simply made again.
 //
 // It's safe for concurrent use.
 type Outbox struct {
 	poster    Poster
 	chat      func(Target) qos.Chat
+	nonceFor  func(Target) time.Duration
 	scheduler func() scheduler
+	masker    *redact.Masker // nil: nothing is masked
 	log       *slog.Logger
 
 	mu       sync.Mutex
@@ -61,12 +67,28 @@ type waitingPost struct {
 	chat     qos.Chat // as it was posted
 	inFlight bool
 	next     *Post // takes its place when its call has ended
+
+	tried  time.Time // when it was first sent with its nonce
+	marked bool      // it may be there already, and says so
 }
 
-func newOutbox(poster Poster, chat func(Target) qos.Chat, s func() scheduler, log *slog.Logger) *Outbox {
+// again prepares a post to be sent, maybe not for the first time. uncertain says that a
+// call before wasn't answered: for this post, if it has a nonce, or for one whose place
+// it took.
+func (w *waitingPost) again(now time.Time, nonceFor time.Duration, uncertain bool) {
+	if uncertain && (w.Nonce == "" || now.Sub(w.tried) >= nonceFor) {
+		w.Nonce, w.marked = "", true
+	}
+	if w.Nonce == "" {
+		w.Nonce, w.tried = randomHex(8), now
+	}
+}
+
+func newOutbox(poster Poster, a Adapter, s func() scheduler, m *redact.Masker, log *slog.Logger) *Outbox {
 	return &Outbox{
-		poster: poster, chat: chat, scheduler: s, log: log,
-		waiting: map[string]*waitingPost{}, perChat: map[qos.Chat]int{}, cosmetic: map[qos.Chat]Post{},
+		poster: poster, chat: a.Chat, scheduler: s, masker: m, log: log,
+		nonceFor: func(t Target) time.Duration { return a.Shape(t).NonceFor },
+		waiting:  map[string]*waitingPost{}, perChat: map[qos.Chat]int{}, cosmetic: map[qos.Chat]Post{},
 	}
 }
 
@@ -88,7 +110,9 @@ func (p Post) check() error {
 		return errors.New("a post needs a key and a chat")
 	case p.Reaction != "" && (content || p.ReplyTo == ""):
 		return errors.New("a reaction stands on a message, in place of a text")
-	case p.Reaction == "" && !content:
+	case p.Pin != "" && (content || p.Reaction != ""):
+		return errors.New("a message is pinned in place of a text")
+	case p.Reaction == "" && p.Pin == "" && !content:
 		return errors.New("a post needs a text, a picture or a file")
 	case p.Picture != nil && p.File != nil:
 		return errors.New("a post has a picture or a file, not both")
@@ -118,6 +142,7 @@ func (o *Outbox) Post(p Post) error {
 	if err := p.check(); err != nil {
 		return fmt.Errorf("post to %s: %w", p.To, err)
 	}
+	p = masked(o.masker, p)
 	chat := o.chat(p.To)
 	if p.Class >= qos.Cosmetic {
 		o.try(chat, p)
@@ -223,196 +248,3 @@ func (o *Outbox) Waiting() int {
 
 // owns says whether a request is one of posts.
 func owns(key string) bool { return len(key) >= len(slotPrefix) && key[:len(slotPrefix)] == slotPrefix }
-
-// request makes a post's call: see qos.Deliverer.
-func (o *Outbox) request(ctx context.Context, call qos.Call) qos.Result {
-	if call.Key == cosmeticSlot {
-		return o.requestCosmetic(ctx, call)
-	}
-	p, message, ok := o.take(call.Key)
-	if !ok {
-		return qos.Result{Outcome: qos.Unchanged} // dropped meanwhile
-	}
-	if call.Uncertain && message == "" && p.Reaction == "" {
-		p.Text = marked(p.Text)
-	}
-	reply := o.poster.Post(ctx, p, message)
-	return o.settle(call.Key, p, message, reply)
-}
-
-// marked is a text that may be in the chat already.
-func marked(text string) string {
-	mark := `\` + doubleMark // in Markdown, which it isn't
-	if text == "" {
-		return mark
-	}
-	return mark + "\n\n" + text
-}
-
-// take begins a post's call.
-func (o *Outbox) take(key string) (p Post, message string, ok bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	w := o.waiting[key]
-	if w == nil {
-		return p, "", false
-	}
-	w.inFlight = true
-	if w.Reaction != "" {
-		return w.Post, "", true
-	}
-	message = w.Message
-	if message == "" {
-		message = o.messages.get(key)
-	}
-	return w.Post, message, true
-}
-
-// settle takes in what came of a post's call.
-func (o *Outbox) settle(key string, p Post, message string, r Reply) qos.Result {
-	result := qos.Result{Outcome: r.Outcome, RetryAfter: r.RetryAfter, Global: r.Global, Err: r.Err}
-	o.mu.Lock()
-	w := o.waiting[key]
-	if w == nil { // dropped while its call was under way
-		o.mu.Unlock()
-		if r.Outcome == qos.Migrated {
-			result.Outcome = qos.Failed
-		}
-		return result
-	}
-	w.inFlight = false
-	var tell func()
-	switch r.Outcome {
-	case qos.Delivered:
-		if p.Reaction != "" {
-			r.ID = ""
-		} else if r.ID == "" {
-			r.ID = message // an edit
-		}
-		if r.ID != "" {
-			o.messages.put(key, r.ID)
-		}
-		tell = func() { p.sent(r.ID, nil) }
-		result.More = o.advance(key, w)
-	case qos.Rejected:
-		switch {
-		case r.Missing == MissingMessage && message != "":
-			// It's made anew, by a call of its own.
-			o.messages.drop(key)
-			w.Message = ""
-			result.Outcome, result.Err, result.More = qos.Delivered, nil, true
-			if w.next != nil {
-				tell = func() { p.sent("", ErrReplaced) }
-				o.advance(key, w)
-			}
-		case w.next != nil:
-			tell = func() { p.sent("", r.Err) }
-			o.advance(key, w)
-			result.Outcome, result.Err, result.More = qos.Delivered, nil, true
-		}
-		// Else the scheduler drops it, and says so.
-	case qos.Migrated:
-		o.follow(p.To.Chat, r.Chat)
-		result.Chat = o.chat(w.To)
-	case qos.Unchanged:
-		result.Outcome = qos.NotSent // it would count as made
-	default: // it's called again
-	}
-	if w := o.waiting[key]; w != nil && w.next != nil && result.Outcome != qos.Delivered {
-		// What was to be said before has been overtaken. If it may be in the chat, the
-		// scheduler says so with the next call.
-		old := w.Post
-		tell = func() { old.sent("", ErrReplaced) }
-		o.advance(key, w)
-	}
-	o.mu.Unlock()
-	if tell != nil {
-		tell()
-	}
-	return result
-}
-
-// follow has all that waits for a chat go to its new id. mu is held.
-func (o *Outbox) follow(from, to string) {
-	for _, w := range o.waiting {
-		for _, p := range []*Post{&w.Post, w.next} {
-			if p != nil && p.To.Chat == from {
-				p.To.Chat = to
-			}
-		}
-	}
-}
-
-// advance forgets a post that's done with, or has the next take its place; then it's
-// true. mu is held.
-func (o *Outbox) advance(key string, w *waitingPost) bool {
-	if w.next == nil {
-		o.forget(key)
-		return false
-	}
-	o.bytes -= w.size()
-	w.Post, w.next = *w.next, nil
-	return true
-}
-
-func (o *Outbox) requestCosmetic(ctx context.Context, call qos.Call) qos.Result {
-	o.mu.Lock()
-	p, ok := o.cosmetic[call.Chat]
-	delete(o.cosmetic, call.Chat)
-	o.mu.Unlock()
-	if !ok {
-		return qos.Result{Outcome: qos.Unchanged}
-	}
-	r := o.poster.Post(ctx, p, p.Message)
-	if r.Outcome == qos.Delivered {
-		p.sent(r.ID, nil)
-	}
-	if r.Outcome == qos.Migrated {
-		p.To.Chat = r.Chat
-		return qos.Result{Outcome: r.Outcome, Chat: o.chat(p.To), Err: r.Err}
-	}
-	return qos.Result{Outcome: r.Outcome, RetryAfter: r.RetryAfter, Global: r.Global, Err: r.Err}
-}
-
-// requestDropped takes in that the scheduler gave a post up.
-func (o *Outbox) requestDropped(key string, err error) {
-	if err == nil {
-		err = errDropped
-	}
-	for _, p := range o.dropped(key) {
-		o.log.Warn("a post was given up", "target", p.To.String(), "session", p.Session, "err", err)
-		p.sent("", err)
-	}
-}
-
-// remembered keeps the newest of what was put into it, between half of
-// maxRemembered and all of it.
-type remembered struct {
-	recent, older map[string]string
-}
-
-func (r *remembered) get(key string) string {
-	if id, ok := r.recent[key]; ok {
-		return id
-	}
-	id, ok := r.older[key]
-	if ok {
-		r.put(key, id)
-	}
-	return id
-}
-
-func (r *remembered) put(key, id string) {
-	if len(r.recent) >= maxRemembered/2 {
-		r.older, r.recent = r.recent, nil
-	}
-	if r.recent == nil {
-		r.recent = map[string]string{}
-	}
-	r.recent[key] = id
-}
-
-func (r *remembered) drop(key string) {
-	delete(r.recent, key)
-	delete(r.older, key)
-}

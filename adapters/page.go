@@ -25,6 +25,12 @@ type Page struct {
 	// shown. None if it's of no answer.
 	Before []string
 	Live   []string // rows of the live region, which stand below the lines
+	// Writing are rows of text that's being written, and Status says what the program is
+	// doing: the live region of a program that's known. They stand below the lines.
+	Writing []string
+	Status  string
+	// Unfinished says that what was being written here never came.
+	Unfinished bool
 	// Attached is how many lines are in the file that the text stands beside. When, if
 	// not "", says when they were printed, as "from 10:02 to 10:31": then it's a digest,
 	// and this stands at its top.
@@ -68,11 +74,24 @@ func (p Piece) Text() string { return p.Line.Text[p.From:p.To] }
 
 // plain is the text without markup, behind the name of who wrote it.
 func (p Piece) plain() string {
-	if p.Line.Author == "" || p.From > 0 {
+	switch name := p.author(); {
+	case name == "" || p.From > 0 || p.Line.Author == "" && !p.Line.Begins:
 		return p.Text()
+	default:
+		return name + ": " + p.Text()
 	}
-	return p.Line.Author + ": " + p.Text()
 }
+
+// author is who wrote the line, as people are shown it; "": it's no person's.
+func (p Piece) author() string {
+	if p.Line.Kind == sessions.KindUser && p.Line.Author == "" {
+		return keyboard
+	}
+	return p.Line.Author
+}
+
+// keyboard is what the person is called who writes at the session's own keyboard.
+const keyboard = "you"
 
 func (p Piece) start() Place { return Place{Line: p.Line.N, Byte: p.From} }
 
@@ -107,6 +126,12 @@ func withoutBlankEnd(pieces []Piece) []Piece {
 // doubleMark stands above what may be in the chat already.
 const doubleMark = "[sent once more: this may be here already]"
 
+// unfinishedText stands where a text was being written that never came.
+const unfinishedText = "[what was being written here never came]"
+
+// live says whether the page shows anything of a live region.
+func (p Page) live() bool { return len(p.Live) > 0 || len(p.Writing) > 0 || p.Status != "" }
+
 // PlainText formats a page without markup: one line of text per line. It's the
 // default of Shape.Text.
 func PlainText(p Page) string {
@@ -129,6 +154,13 @@ func PlainText(p Page) string {
 		}
 	}
 	lines = append(lines, p.Live...)
+	lines = append(lines, p.Writing...)
+	if p.Unfinished {
+		lines = append(lines, unfinishedText)
+	}
+	if p.Status != "" {
+		lines = append(lines, p.Status)
+	}
 	if p.Attached > 0 && p.When == "" {
 		lines = append(lines, p.attachedText())
 	}

@@ -4,10 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"strings"
 	"time"
-
-	"github.com/panebridge/panebridge/sessions"
 )
 
 const (
@@ -48,7 +45,7 @@ func plan(s sight) step {
 func (s *sight) show() step {
 	switch {
 	case s.needsThread():
-		if s.nothing() {
+		if s.nothing() && !s.beginsWriting() {
 			return step{}
 		}
 		return s.step(Op{Kind: KindThread, Text: threadTitle(s.session)}, Intent{Kind: KindThread}, true)
@@ -56,10 +53,14 @@ func (s *sight) show() step {
 		return s.strip()
 	case s.binding.View == ViewScreen:
 		return s.screen()
+	case s.nothing() && s.beginsWriting():
+		return s.write()
 	case s.nothing():
 		return s.extend(nil)
 	case s.fitsTail():
 		return s.extend(s.pending())
+	case s.writes():
+		return s.settled()
 	case s.tooMuch():
 		return s.file()
 	default:
@@ -85,7 +86,7 @@ func (s *sight) tidy() {
 // message is a message that shows a page, or is at a place if the page has no
 // lines.
 func (s *sight) message(p Page, at Place) Message {
-	m := Message{View: s.binding.View, From: at, To: at, Double: p.Double, Cut: p.Cut, Dropped: p.Dropped, Live: len(p.Live) > 0}
+	m := Message{View: s.binding.View, From: at, To: at, Double: p.Double, Cut: p.Cut, Dropped: p.Dropped, Live: p.live(), Writing: len(p.Writing) > 0}
 	if n := len(p.Pieces); n > 0 {
 		m.From, m.To = p.Pieces[0].start(), p.Pieces[n-1].end()
 	}
@@ -111,10 +112,7 @@ func (s *sight) extend(pending []Piece) step {
 		to = pieces[len(pieces)-1].end()
 	}
 	p := t.page().plus(s.log.between(t.From, to))
-	if !s.ended() {
-		p = s.shape.withLive(p, s.live, s.shape.LiveRows)
-	}
-	return s.edit(*t, p)
+	return s.edit(*t, s.withRegion(p))
 }
 
 // strip takes the live region of its time from a message that's not the tail.
@@ -124,6 +122,7 @@ func (s *sight) strip() step {
 }
 
 func (s *sight) edit(m Message, p Page) step {
+	p.Unfinished = m.From == m.To && len(p.Pieces) == 0 && !p.live()
 	after := s.message(p, m.From)
 	if after.ID, after.Hash = m.ID, s.hash(p); after.Hash == m.Hash {
 		return step{}
@@ -177,9 +176,8 @@ func (s *sight) tooMuch() bool {
 // late says that the chat lags behind the session.
 func (s *sight) late() bool { return s.binding.View == ViewStream && s.behind() > lateAfter }
 
-// file attaches what's pending, and has its end stand beside the file, because that's
-// what people want to read: one call, so that the end of a turn rings at its first
-// slot. Where nothing can stand beside a file, the next message has the end.
+// file attaches what's pending. Where nothing can stand beside a file, the next message
+// has its end.
 func (s *sight) file() step {
 	pending := s.pending()
 	inFile := pending
@@ -191,22 +189,29 @@ func (s *sight) file() step {
 	head := s.page()
 	content := fileOf(Page{Cut: head.Cut, Dropped: head.Dropped}, inFile, s.shape.MaxFile)
 	complete := s.all() && allBlank(rest(pending, content))
-	first, last := content.Pieces[0].Line.N, content.Pieces[len(content.Pieces)-1].Line.N
-
 	m := s.message(content, s.doc.Shown)
 	m.Double, m.Sealed = head.Double, true
-	in := Intent{Kind: KindFile, Message: m, Shown: m.To, Ring: complete && (s.due() || s.ended())}
-	beside := Page{Double: head.Double, Attached: last - first + 1, When: s.when(content.Pieces)}
+	beside := Page{Double: head.Double}
 	if complete {
 		beside = s.concluded(beside)
 	}
+	in := Intent{Kind: KindFile, Message: m, Shown: m.To, Ring: complete && (s.due() || s.ended())}
+	return s.step(s.attach(content, beside, complete), s.announcing(in), !complete)
+}
+
+// attach has the end of what's attached stand beside it if that's all there is, because
+// it's what people want to read: one call, so that the end of a turn rings at its first
+// slot.
+func (s *sight) attach(content, beside Page, complete bool) Op {
+	first, last := content.Pieces[0].Line.N, content.Pieces[len(content.Pieces)-1].Line.N
+	beside.Attached, beside.When = last-first+1, s.when(content.Pieces)
 	if complete && s.shape.MaxCaption > 0 {
 		beside = s.shape.beside(beside, content.Pieces)
 	}
-	return s.step(Op{
+	return Op{
 		Kind: KindFile, Page: beside,
 		File: &File{Name: fmt.Sprintf("lines-%d-%d.txt", first, last), Data: []byte(PlainText(content) + "\n")},
-	}, s.announcing(in), !complete)
+	}
 }
 
 // screen shows the live region alone.
@@ -216,7 +221,7 @@ func (s *sight) screen() step {
 	if due {
 		p = s.concluded(p)
 	}
-	p = s.shape.withLive(p, s.live, len(s.live))
+	p = s.shape.withLive(p, s.rows, len(s.rows))
 	if len(p.Live) == 0 && !due {
 		return step{}
 	}
@@ -243,36 +248,57 @@ func (s *sight) screen() step {
 func (s *sight) again(in Intent) (_ step, ok bool) {
 	m := in.Message
 	switch {
-	case in.Kind == KindEdit:
-		if !s.mine(m.ID) {
-			return step{}, false
-		}
-	case in.Kind == KindSend && s.knowsNonce(in):
+	case in.Kind == KindThread && s.needsThread() && !s.nothing():
+		return s.step(Op{Kind: KindThread, Text: threadTitle(s.session), Again: true}, in, true), true
+	case in.Kind == KindEdit && s.mine(m.ID), (in.Kind == KindSend || in.Kind == KindFile) && s.knowsNonce(in):
 	default:
 		return step{}, false
 	}
 	if !s.log.has(m.From) || s.loaded() < m.To.Line {
 		return step{}, false
 	}
-	p := m.page()
-	if in.Ring {
-		p = s.concluded(p)
-	}
-	if m.View == ViewScreen {
-		p = s.shape.withLive(p, s.live, len(s.live))
-	} else {
-		p = p.plus(s.log.between(m.From, m.To))
-	}
-	if len(p.Pieces) == 0 && len(p.Live) == 0 && p.Ending == nil || !s.shape.fits(p) {
+	op, ok := s.sameOp(in)
+	if !ok {
 		return step{}, false
 	}
-	m.Live, m.Hash = len(p.Live) > 0, s.hash(p)
-	in.Message = m
+	if in.Kind != KindFile {
+		in.Message.Live, in.Message.Writing, in.Message.Hash = op.Page.live(), len(op.Page.Writing) > 0, s.hash(op.Page)
+	}
 	s.nonce = in.Nonce
 	at := in.At
-	st := s.step(Op{Kind: in.Kind, Message: m.ID, Page: p}, in, true)
+	st := s.step(op, in, true)
 	st.before.Intent.At = at
 	return st, true
+}
+
+// sameOp is the call of an intent, made of what the log has now. ok is false if that's
+// no message any more.
+func (s *sight) sameOp(in Intent) (_ Op, ok bool) {
+	m := in.Message
+	p := m.page()
+	var end *Ending
+	last := allBlank(s.log.between(in.Shown, Place{Line: s.progress.Head + 1}))
+	if in.Ring {
+		end = s.endingOf(in, last)
+	}
+	if in.Kind == KindFile {
+		p.Double = false
+		if p = p.plus(s.log.between(m.From, m.To)); len(p.Pieces) == 0 || len(PlainText(p)) > s.shape.MaxFile {
+			return Op{}, false
+		}
+		return s.attach(p, Page{Double: m.Double, Ending: end}, in.Ring || last), true
+	}
+	p.Ending = end
+	if m.View == ViewScreen {
+		p = s.shape.withLive(p, s.rows, len(s.rows))
+	} else if p = p.plus(s.log.between(m.From, m.To)); m.From == m.To && end == nil && !p.Cut {
+		if m.Live {
+			p = s.withRegion(p)
+		}
+		p.Unfinished = !p.live()
+	}
+	shows := len(p.Pieces) > 0 || p.live() || p.Unfinished || p.Ending != nil
+	return Op{Kind: in.Kind, Message: m.ID, Page: p}, shows && s.shape.fits(p)
 }
 
 // knowsNonce says whether the platform surely remembers the nonce of a send. A
@@ -304,11 +330,3 @@ func (s *sight) step(op Op, in Intent, more bool) step {
 	d.Intent = &in
 	return step{op: &op, before: d, more: more || d.after(in, "x", false).Stale != nil}
 }
-
-// threadTitle is what a session's thread is called.
-func threadTitle(s sessions.Session) string {
-	return shortened(strings.Join(strings.Fields(s.Name), " "), maxTitle)
-}
-
-// maxTitle is what both Telegram (128) and Discord (100) take, in characters.
-const maxTitle = 100

@@ -72,8 +72,8 @@ func TestPlans(t *testing.T) {
 		"another view's tail":   {3, Document{Shown: Place{Line: 2}, Tail: tail(2)}, func(s *sight) { s.doc.Tail.View = ViewFinal }, "send xx|xxx", false, Place{Line: 4}},
 		"final, while it works": {3, Document{Shown: Place{Line: 1}}, func(s *sight) { s.binding.View = ViewFinal }, "", false, Place{}},
 		"final, at the end":     {3, Document{Shown: Place{Line: 1}}, func(s *sight) { s.binding.View = ViewFinal; ended(s) }, "send x|xx|done", true, Place{Line: 3}},
-		"live rows":             {1, Document{Shown: Place{Line: 2}, Tail: tail(2)}, func(s *sight) { s.live, s.shape.LiveRows = []string{"a", "b", "c"}, 2 }, "edit x|b|c", false, Place{Line: 2}},
-		"live rows alone":       {0, Document{Shown: Place{Line: 1}}, func(s *sight) { s.live, s.shape.LiveRows = []string{"a"}, 2 }, "", false, Place{}},
+		"live rows":             {1, Document{Shown: Place{Line: 2}, Tail: tail(2)}, func(s *sight) { s.rows, s.shape.LiveRows = []string{"a", "b", "c"}, 2 }, "edit x|b|c", false, Place{Line: 2}},
+		"live rows alone":       {0, Document{Shown: Place{Line: 1}}, func(s *sight) { s.rows, s.shape.LiveRows = []string{"a"}, 2 }, "", false, Place{}},
 		"a thread first":        {1, Document{Shown: Place{Line: 1}}, func(s *sight) { s.shape.OwnThread, s.session.Name = true, "agent\n 1" }, "thread agent 1", false, Place{Line: 1}},
 		"no thread for nothing": {0, Document{Shown: Place{Line: 1}}, func(s *sight) { s.shape.OwnThread = true }, "", false, Place{}},
 	}

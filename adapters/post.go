@@ -14,7 +14,7 @@ type Post struct {
 	// Key is unique in its chat. A post whose key waits already takes its place; one
 	// whose key was posted before edits that message, while the Outbox remembers it.
 	Key     string
-	Class   qos.Class   // of class Cosmetic it's made at once, or not at all and Sent isn't called
+	Class   qos.Class   // of class Cosmetic it's made at once, or not at all and Sent isn't called unless it was refused
 	Session sessions.ID // "": none
 	// Message is the message that it edits; "": a new one, or what Key says. One that
 	// isn't there any more is made anew.
@@ -23,12 +23,18 @@ type Post struct {
 	ReplyTo string
 	// Text is Markdown. Beside a picture or a file it's what's written below.
 	Text    string
+	Menus   []Menu     // above the buttons; only where Shape.Menus allows them
 	Buttons [][]Button // rows
 	Picture []byte     // a PNG; nil: none
 	File    *File      // nil: none; not with a picture
 	Ring    bool       // people are notified
+	// Nonce is the same when a send is made again that wasn't answered, and else another:
+	// the Outbox gives it. See Shape.NonceFor.
+	Nonce string
 	// Reaction is an emoji to be put to the message ReplyTo, in place of a text.
 	Reaction string
+	// Pin is a message that's to be pinned in its chat, silently, in place of a text.
+	Pin string
 	// Sent is called once when the post has been made, or has failed for good, or
 	// another has taken its place (ErrReplaced). message is the platform's id. It must
 	// return at once. Nil: nobody is told.
@@ -41,6 +47,27 @@ type Button struct {
 	Data  string // given back when it's pressed, at most 64 bytes
 	URL   string // in place of Data: it opens an address
 }
+
+// Menu is a list below a post, of which people choose. What they've chosen is given back
+// at once, whether they chose one option or several.
+type Menu struct {
+	Data string // given back with the values that were chosen, at most 64 bytes
+	Hint string // stands there while nothing is chosen; at most 100 characters are shown
+	// Options are at most Shape.MenuOptions.
+	Options     []Option
+	Least, Most int // how many may be chosen at a time
+}
+
+// Option is an option of a menu.
+type Option struct {
+	Label  string // at most MaxOption characters are shown
+	Detail string // what's explained below it, as long; "": nothing is
+	Value  string // given back when it's chosen, at most 64 bytes; another for each
+	Chosen bool   // it's chosen already
+}
+
+// MaxOption is how many characters of an option of a menu are shown.
+const MaxOption = 100
 
 // Poster makes the call of a post. An Adapter that can post implements it.
 type Poster interface {

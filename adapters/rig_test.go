@@ -11,6 +11,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/adaptertest"
+	"github.com/panebridge/panebridge/internal/redact"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -32,6 +33,7 @@ type rig struct {
 	disabled  []adapters.Binding
 	full      atomic.Bool // the store takes no bindings
 	quiet     func(t adapters.Target, s sessions.ID, now time.Time) bool
+	masker    *redact.Masker
 	storing   func() // called while one is stored; nil: nothing is
 
 	process *adaptertest.Process
@@ -76,7 +78,7 @@ func (r *rig) start() {
 	var err error
 	r.hub, err = adapters.NewHub(adapters.HubOptions{
 		Outlets: outlets, Store: r.process, Log: r.backend, Sessions: r.house, Screens: r.house, Settings: adapters.Settings{Rules: r.rules},
-		Disabled: func(b adapters.Binding) { r.disabled = append(r.disabled, b) }, Quiet: r.quiet, Logger: slog.New(r.log),
+		Disabled: func(b adapters.Binding) { r.disabled = append(r.disabled, b) }, Quiet: r.quiet, Masker: r.masker, Logger: slog.New(r.log),
 	})
 	if err != nil {
 		r.Fatal(err)

@@ -6,10 +6,13 @@ import "github.com/panebridge/panebridge/qos"
 // told. sent is the message that was sent or changed.
 func settle(s sight, st step, r Reply) (after Document, sent *Message, _ qos.Result) {
 	in := *st.before.Intent
-	result := qos.Result{Outcome: r.Outcome, RetryAfter: r.RetryAfter, Global: r.Global, Err: r.Err}
+	result := r.result()
 	switch {
 	case r.Outcome == qos.Delivered:
 		after = st.before.after(in, r.ID, r.Existed)
+		if in.Kind == KindThread {
+			after.Title = st.op.Text
+		}
 		return after, sentMessage(in, r), s.told(result, after, st.more)
 	case r.Outcome == qos.Migrated:
 		after = s.doc
@@ -28,7 +31,7 @@ func settle(s sight, st step, r Reply) (after Document, sent *Message, _ qos.Res
 		return after, nil, s.told(result, after, true)
 	case r.Outcome == qos.Rejected && r.Missing == MissingThread && st.before.Thread != "":
 		after = s.doc
-		after.Thread, after.Tail, after.Stale, after.Intent, after.Doubt = "", nil, nil, nil, Doubt{}
+		after.Thread, after.Title, after.Tail, after.Stale, after.Intent, after.Doubt = "", "", nil, nil, nil, Doubt{}
 		result.Outcome, result.Err = qos.Delivered, nil
 		return after, nil, s.told(result, after, true)
 	case r.Outcome == qos.Uncertain || r.Outcome == qos.OutcomeUnknown:

@@ -1,7 +1,6 @@
 package adapters
 
 import (
-	"strings"
 	"time"
 
 	"github.com/panebridge/panebridge/qos"
@@ -17,11 +16,15 @@ type sight struct {
 	doc      Document
 	session  sessions.Session
 	progress Progress
-	live     []string // rows of the live region
-	log      backlog  // from the first line that a message to edit shows
+	region           // the live region
+	log      backlog // from the first line that a message to edit shows
 	shape    Shape
-	quiet    bool   // nothing may ring
-	link     string // address of the message in which the newest turn begins; "": not known
+	quiet    bool // nothing may ring
+	// held is the first line that isn't to be shown before until, since a secret may go on
+	// behind it; 0: all may be. progress.Head is before it.
+	held  int64
+	until time.Time
+	link  string // address of the message in which the newest turn begins; "": not known
 
 	waiting []Piece // what pending returns, once it was asked
 }
@@ -34,6 +37,8 @@ func (s *sight) due() bool { return s.turnEnd() > 0 }
 func (s *sight) turnEnd() int64 {
 	p, d := s.progress, s.doc
 	switch {
+	case s.held > 0 && p.TurnEnd >= s.held:
+		return 0
 	case s.call.Final > max(d.Announced, p.TurnEnd):
 		return s.call.Final // the log has forgotten that turn
 	case p.Turn > d.Turn && p.TurnEnd > d.Announced:
@@ -53,6 +58,8 @@ func (s *sight) limit() int64 {
 		return s.progress.Head
 	case end > 0:
 		return end
+	case s.binding.View == ViewFinal && s.held > 0 && s.progress.TurnEnd >= s.held:
+		return s.doc.Delivered()
 	case s.binding.View == ViewFinal:
 		return s.progress.TurnEnd
 	default:
@@ -87,14 +94,14 @@ func (s *sight) page() Page {
 	if end := s.start().Line; end > shown {
 		p.Cut, p.Dropped = true, max(0, end-max(shown, s.doc.Doubt.To.Line))
 	}
-	p.Double = s.start().Before(s.doc.Doubt.To)
+	p.Double = s.start().Before(s.doc.Doubt.To) || s.doc.Doubt.Screen && s.binding.View != ViewScreen
 	return p
 }
 
 // nothing says that there's nothing to show and nothing to announce.
 func (s *sight) nothing() bool {
 	if s.binding.View == ViewScreen {
-		return len(s.live) == 0 && !s.due()
+		return len(s.rows) == 0 && !s.due()
 	}
 	return !s.due() && !s.page().Cut && allBlank(s.pending())
 }
@@ -117,19 +124,4 @@ func (s *sight) fitsTail() bool {
 	}
 	pieces := withoutBlankEnd(s.log.between(t.From, Place{Line: s.limit() + 1}))
 	return s.shape.fits(t.page().plus(pieces))
-}
-
-// liveRows are the rows of a live region worth showing.
-func liveRows(l *sessions.Live) []string {
-	if l == nil {
-		return nil
-	}
-	rows := l.Rows
-	for len(rows) > 0 && strings.TrimSpace(rows[0]) == "" {
-		rows = rows[1:]
-	}
-	for len(rows) > 0 && strings.TrimSpace(rows[len(rows)-1]) == "" {
-		rows = rows[:len(rows)-1]
-	}
-	return rows
 }

@@ -59,6 +59,7 @@ type Progress struct {
 	// began and ended.
 	TurnFirst            int64
 	TurnBegan, TurnEnded time.Time
+	Status               *int // exit status of the command that it was; nil: unknown, or it was none
 }
 
 // Sessions is the registry of sessions. Its methods return at once.

@@ -4,8 +4,9 @@ package config
 type Adapters struct {
 	Web      Web      `yaml:"web" doc:"The local web page and its HTTP API."`
 	Telegram Telegram `yaml:"telegram" doc:"Chats on Telegram."`
+	Discord  Discord  `yaml:"discord" doc:"Channels and threads on Discord."`
 }
 
 func defaultAdapters() Adapters {
-	return Adapters{Web: defaultWeb(), Telegram: defaultTelegram()}
+	return Adapters{Web: defaultWeb(), Telegram: defaultTelegram(), Discord: defaultDiscord()}
 }

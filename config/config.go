@@ -12,16 +12,23 @@ import (
 // Config is the whole configuration. Its zero value is not valid; begin with
 // [Default].
 type Config struct {
-	Tmux     Tmux                `yaml:"tmux" doc:"The tmux servers whose sessions panebridge can mirror."`
-	Sessions Sessions            `yaml:"sessions" doc:"Which tmux sessions panebridge takes in, and how much of each it keeps."`
-	Polling  Polling             `yaml:"polling" doc:"How the panes are read."`
-	Mirrors  []Mirror            `yaml:"mirrors" reload:"yes" doc:"Which sessions are mirrored to which chats, by rule; people can bind others there."`
-	Adapters Adapters            `yaml:"adapters" doc:"Where sessions are shown."`
-	Agents   map[string]Agent    `yaml:"agents" keys:"name" eg:"claude" reload:"yes" doc:"Programs that can be started as a session, by name."`
-	Access   Access              `yaml:"access" reload:"yes" doc:"Who may do what in chats; nobody else may do anything."`
-	People   map[string][]string `yaml:"people" keys:"name" is:"person" eg:"me: [\"telegram:123\", \"discord:456\"]" reload:"yes" doc:"Names for people over platforms."`
-	Inbound  Inbound             `yaml:"inbound" doc:"How what is written in chats gets to the sessions."`
-	Log      Log                 `yaml:"log" doc:"What the daemon says about itself, on standard error."`
+	Tmux      Tmux                `yaml:"tmux" doc:"The tmux servers whose sessions panebridge can mirror."`
+	Sessions  Sessions            `yaml:"sessions" doc:"Which tmux sessions panebridge takes in, and how much of each it keeps."`
+	Polling   Polling             `yaml:"polling" doc:"How the panes are read."`
+	Mirrors   []Mirror            `yaml:"mirrors" reload:"yes" doc:"Which sessions are mirrored to which chats, by rule; people can bind others there."`
+	Adapters  Adapters            `yaml:"adapters" doc:"Where sessions are shown."`
+	Agents    map[string]Agent    `yaml:"agents" keys:"name" eg:"claude" reload:"yes" doc:"Programs that can be started as a session, by name."`
+	Access    Access              `yaml:"access" reload:"yes" doc:"Who may do what in chats; nobody else may do anything."`
+	People    map[string][]string `yaml:"people" keys:"name" is:"person" eg:"me: [\"telegram:123\", \"discord:456\"]" reload:"yes" doc:"Names for people over platforms."`
+	Inbound   Inbound             `yaml:"inbound" doc:"How what is written in chats gets to the sessions."`
+	Wait      Wait                `yaml:"wait" doc:"Waiting for a session's output."`
+	Mail      Mail                `yaml:"mail" doc:"Messages between sessions."`
+	Notices   Notices             `yaml:"notices" doc:"What the directors of fleets are told."`
+	Prompts   Prompts             `yaml:"prompts" reload:"yes" doc:"What becomes of questions that agents ask and nobody answers."`
+	Attention Attention           `yaml:"attention" reload:"yes" doc:"How chats show which sessions need somebody."`
+	Redis     Redis               `yaml:"redis" doc:"Where several processes share one bot's limits."`
+	Redact    Redact              `yaml:"redact" reload:"yes" doc:"Masking of secrets in what is shown in chats."`
+	Log       Log                 `yaml:"log" doc:"What the daemon says about itself, on standard error."`
 }
 
 // Env looks up an environment variable, as [os.LookupEnv] does. It is never nil.
@@ -30,12 +37,19 @@ type Env func(name string) (value string, set bool)
 // Default returns the configuration that an empty file stands for.
 func Default() *Config {
 	return &Config{
-		Tmux:     defaultTmux(),
-		Sessions: defaultSessions(),
-		Polling:  defaultPolling(),
-		Adapters: defaultAdapters(),
-		Inbound:  defaultInbound(),
-		Log:      defaultLog(),
+		Tmux:      defaultTmux(),
+		Sessions:  defaultSessions(),
+		Polling:   defaultPolling(),
+		Adapters:  defaultAdapters(),
+		Inbound:   defaultInbound(),
+		Prompts:   defaultPrompts(),
+		Attention: defaultAttention(),
+		Wait:      defaultWait(),
+		Mail:      defaultMail(),
+		Notices:   defaultNotices(),
+		Redis:     defaultRedis(),
+		Redact:    defaultRedact(),
+		Log:       defaultLog(),
 	}
 }
 

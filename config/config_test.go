@@ -56,6 +56,7 @@ agents:
     env: {API_KEY: "x-${KEY}", PORT: 8080}
     profile: generic
   other: *claude
+redact: {rules: [{name: customer, pattern: "C-[0-9]{6}$"}], allow: [/^test/]}
 log: {level: debug, format: json}
 `)
 	if err != nil {
@@ -64,14 +65,14 @@ log: {level: debug, format: json}
 	agent := config.Agent{
 		Command: []string{"claude", "7", "${HOME} costs 5$"},
 		Env:     map[string]config.Secret{"API_KEY": config.NewSecret("x-s3cret"), "PORT": config.NewSecret("8080")},
-		Profile: "generic",
+		Profile: "generic", Width: 120, Height: 40,
 	}
 	telegram := config.Default().Adapters.Telegram
 	telegram.QoS.Mode, telegram.QoS.GroupMPM, telegram.QoS.LendReserve = "coalesce_only", 3, false
 	telegram.QoS.ReserveMPM = 2 // not given: it makes room
 	want := &config.Config{
 		Tmux:     config.Tmux{Servers: []config.TmuxServer{{SocketName: "work"}, {SocketPath: "/run/ann/tmux.sock"}}},
-		Sessions: config.Sessions{Adopt: []string{"agent-*", "a[0-9]?"}, TmuxPrefix: "my-", HistoryLimit: 1000, LogMaxLines: 1000},
+		Sessions: config.Sessions{Adopt: []string{"agent-*", "a[0-9]?"}, TmuxPrefix: "my-", HistoryLimit: 1000, LogMaxLines: 1000, ShellIntegration: true},
 		Polling: config.Polling{
 			OutputCadence: 0.1, FocusCadence: 0.1, CaptureTimeout: 2.5, MaxCaptureLines: 500, TurnMarker: `/done\.$$/`,
 		},
@@ -79,10 +80,17 @@ log: {level: debug, format: json}
 			{Session: "agent-*", To: "telegram:-100/7", View: "final", Input: true},
 			{Session: "*", To: "discord:5", View: "stream"},
 		},
-		Adapters: config.Adapters{Web: config.Web{Enabled: false, Listen: "[::1]:0"}, Telegram: telegram},
-		Agents:   map[string]config.Agent{"claude": agent, "other": agent},
-		Inbound:  config.Default().Inbound,
-		Log:      config.Log{Level: "debug", Format: "json"},
+		Adapters:  config.Adapters{Web: config.Web{Enabled: false, Listen: "[::1]:0"}, Telegram: telegram, Discord: config.Default().Adapters.Discord},
+		Agents:    map[string]config.Agent{"claude": agent, "other": agent},
+		Inbound:   config.Default().Inbound,
+		Mail:      config.Default().Mail,
+		Notices:   config.Default().Notices,
+		Wait:      config.Default().Wait,
+		Prompts:   config.Default().Prompts,
+		Attention: config.Default().Attention,
+		Redis:     config.Default().Redis,
+		Redact:    config.Redact{Enabled: true, Rules: []config.RedactRule{{Name: "customer", Pattern: "C-[0-9]{6}$"}}, Allow: []string{"/^test/"}},
+		Log:       config.Log{Level: "debug", Format: "json"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

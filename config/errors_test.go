@@ -24,7 +24,7 @@ sessions:
   adopt: [ok, "[", ""]
   history_limit: 1.5
   history_limit: 20000000
-redis: {addrs: []}
+letters: {text: 1}
 `,
 		want: `2:14: log.level: must be one of debug, info, warn, error
 2:28: log.format: must be one of auto, text, json
@@ -36,7 +36,7 @@ redis: {addrs: []}
 9:18: sessions.history_limit: must be at least 100, not 1.5
 10:3: sessions.history_limit: must be given once; it is on line 9 already
 10:18: sessions.history_limit: must be at most 1000000, not 20000000
-11:1: redis: unknown key; known here: tmux, sessions, polling, mirrors, adapters, agents, access, people, inbound, log`,
+11:1: letters: unknown key; known here: tmux, sessions, polling, mirrors, adapters, agents, access, people, inbound, wait, mail, notices, prompts, attention, redis, redact, log`,
 	},
 	{
 		name: "wrong kinds",
@@ -157,20 +157,23 @@ mirrors:
   empty: {command: []}
   blank: {command: ['', x]}
   "a b": {command: [x]}
+  sizes: {command: [x], width: 2, history_limit: 1, resume: [--resume]}
   env: {command: [x], env: {a b: c, s3cret, A: [], B: "a\0b"}}
   list: {command: [x], env: [A=s3cret]}
 `,
 		want: `2:8: agents.none.command: must be given, such as ["claude"]
 3:9: agents.some.command: must be given, such as ["claude"]
-3:19: agents.some.profile: must be one of generic, or left out
+3:19: agents.some.profile: must be the name of a profile, such as claude, codex or generic, or left out
 4:20: agents.empty.command: must have at least 1 in it, not 0
 5:21: agents.blank.command[0]: must be the name or path of a program, not empty
 6:3: agents: has the key "a b", which must be of 1 to 64 letters, digits, _ and -, beginning with a letter or digit
-7:29: agents.env.env: has the key ***, which must be the name of an environment variable: letters, digits and _, not beginning with a digit
-7:37: agents.env.env: has a name without a value
-7:48: agents.env.env.A: must be text, not a list
-7:55: agents.env.env.B: must be text without a NUL character
-8:29: agents.list.env: must be a mapping (key: value), not a list`,
+7:32: agents.sizes.width: must be at least 20, not 2
+7:61: agents.sizes.resume: must have {id} in one of the arguments, where the conversation's id goes
+8:29: agents.env.env: has the key ***, which must be the name of an environment variable: letters, digits and _, not beginning with a digit
+8:37: agents.env.env: has a name without a value
+8:48: agents.env.env.A: must be text, not a list
+8:55: agents.env.env.B: must be text without a NUL character
+9:29: agents.list.env: must be a mapping (key: value), not a list`,
 	},
 	{
 		name: "environment", in: "log: {level: '${LEVEL}${KEY}${FORMAT}', format: '${a b}'}",
@@ -186,8 +189,19 @@ mirrors:
 	},
 	{
 		name: "keys that may be secrets", in: "s3cret token: 1\nghp_s3cret0123456789012345678901234567890: 1\n",
-		want: `1:1: unknown key; known here: tmux, sessions, polling, mirrors, adapters, agents, access, people, inbound, log
-2:1: unknown key; known here: tmux, sessions, polling, mirrors, adapters, agents, access, people, inbound, log`,
+		want: `1:1: unknown key; known here: tmux, sessions, polling, mirrors, adapters, agents, access, people, inbound, wait, mail, notices, prompts, attention, redis, redact, log
+2:1: unknown key; known here: tmux, sessions, polling, mirrors, adapters, agents, access, people, inbound, wait, mail, notices, prompts, attention, redis, redact, log`,
+	},
+	{
+		name: "discord without what it needs", in: "adapters: {discord: {enabled: true, channels: [{threads: true}]}}\n",
+		want: `1:21: adapters.discord.guild: must be given when enabled is true: the server's id, as Copy Server ID gives it
+1:21: adapters.discord.token_file: must be given when enabled is true, or token
+1:48: adapters.discord.channels[0].id: must be the channel's id, as Copy Channel ID gives it`,
+	},
+	{
+		name: "discord with names for ids", in: "adapters: {discord: {guild: my server, channels: [{id: 5}]}}\n",
+		want: `1:29: adapters.discord.guild: must be an id of Discord's, 15 to 20 digits, as Copy ID in its menus gives it (Settings, Advanced, Developer Mode)
+1:56: adapters.discord.channels[0].id: must be an id of Discord's, 15 to 20 digits, as Copy ID in its menus gives it (Settings, Advanced, Developer Mode)`,
 	},
 	{
 		name: "telegram without a token", in: "adapters: {telegram: {enabled: true}}\n",
@@ -217,6 +231,18 @@ mirrors:
 		name: "time spans", in: "inbound: {stale_after: 10, max_file_mb: -1}\n",
 		want: `1:24: inbound.stale_after: must be a time span above 0 and at most 720h, such as 90s, 10m or 1h30m
 1:41: inbound.max_file_mb: must be at least 0, not -1`,
+	},
+	{
+		name: "rules for masking", in: "redact: {enabled: 1, rules: [{name: 'a]', pattern: '('}, {pattern: 'x*'}, {}], allow: ['', '/(/', ok]}\n",
+		want: `1:19: redact.enabled: must be true or false, not a number
+1:37: redact.rules[0].name: must be of 1 to 64 characters, without ] and control characters
+1:52: redact.rules[0].pattern: must be a valid regular expression (RE2)
+1:58: redact.rules[1].name: must be given
+1:68: redact.rules[1].pattern: must not match empty text, or everything would be masked
+1:75: redact.rules[2].name: must be given
+1:75: redact.rules[2].pattern: must be given
+1:88: redact.allow[0]: must be a text, not empty
+1:92: redact.allow[1]: must be a valid regular expression (RE2) between the slashes, which doesn't match empty text`,
 	},
 	{
 		name: "two documents", in: "log: {}\n---\nlog: {}\n",

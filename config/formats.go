@@ -28,7 +28,7 @@ func formatOf(name string) format {
 	case "name":
 		return format{must: "must be of 1 to 64 letters, digits, _ and -, beginning with a letter or digit", pattern: `^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`}
 	case "profile":
-		return format{problem: profileProblem}
+		return format{must: "must be the name of a profile, such as claude, codex or generic, or left out", pattern: `^([a-z0-9][a-z0-9_-]{0,63})?$`}
 	case "tmux_prefix":
 		return format{must: "must be of 1 to 32 letters, digits, _ and -", pattern: `^[A-Za-z0-9_-]{1,32}$`}
 	case "env_name":
@@ -41,6 +41,8 @@ func formatOf(name string) format {
 		return format{problem: globProblem}
 	case "target":
 		return format{problem: targetProblem}
+	case "target_or_none":
+		return format{problem: orNone(targetProblem)}
 	case "loopback":
 		return format{problem: loopbackProblem}
 	case "http_url":
@@ -49,12 +51,26 @@ func formatOf(name string) format {
 		return format{problem: orNone(httpURLProblem)}
 	case "proxy_url":
 		return format{problem: orNone(proxyURLProblem)}
+	case "snowflake":
+		return format{must: "must be an id of Discord's, 15 to 20 digits, as Copy ID in its menus gives it (Settings, Advanced, Developer Mode)", pattern: `^([0-9]{15,20})?$`}
 	case "person":
 		return format{problem: personProblem}
+	case "regexp":
+		return format{problem: regexpProblem}
 	case "duration":
 		return format{problem: durationProblem}
+	case "span":
+		return format{problem: spanProblem}
 	case "loopback_or_none":
 		return format{problem: orNone(loopbackProblem)}
+	case "rule_name":
+		return format{must: "must be of 1 to 64 characters, without ] and control characters", pattern: `^[^\]\x00-\x1f\x7f]{1,64}$`}
+	case "pattern":
+		return format{problem: patternProblem}
+	case "allowed_text":
+		return format{problem: allowedTextProblem}
+	case "redis_addr":
+		return format{problem: redisAddrProblem}
 	case "turn_marker":
 		return format{problem: turnMarkerProblem}
 	}
@@ -132,4 +148,11 @@ func isURL(text string, schemes ...string) bool {
 func isLoopback(host string) bool {
 	addr, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && addr.IsLoopback()
+}
+
+func regexpProblem(text string) string {
+	if _, err := regexp.Compile(text); err != nil || text == "" {
+		return "must be a regular expression of Go's syntax"
+	}
+	return ""
 }

@@ -2,11 +2,10 @@ package config
 
 import "fmt"
 
-// QoS says how an adapter shares out the calls its platform allows. The
-// defaults are Telegram's.
+// QoS says how an adapter shares out the calls its platform allows.
 type QoS struct {
 	Mode                  string  `yaml:"mode" oneof:"off coalesce_only strict" doc:"strict guards, paces, keeps a reserve and shares fairly; coalesce_only guards alone; off sends straight away, stopped by penalties only."`
-	GroupMPM              int     `yaml:"group_mpm" min:"2" max:"6000" doc:"Calls a minute that a group chat may get, edits included; Telegram allows 20."`
+	GroupMPM              int     `yaml:"group_mpm" min:"2" max:"6000" doc:"Calls a minute that a group chat or channel may get, edits included; Telegram allows 20 in a group, Discord some 60 in a channel."`
 	OutputBudgetRatio     float64 `yaml:"output_budget_ratio" min:"0.01" max:"1" doc:"Share of group_mpm that streams are paced to while something more important is about (strict)."`
 	ReserveMPM            int     `yaml:"reserve_mpm" min:"1" max:"5999" doc:"Of group_mpm, at most so many are kept from streams for replies, questions and finished turns; below group_mpm (strict)."`
 	LendReserve           bool    `yaml:"lend_reserve" doc:"Whether streams may use what of the reserve isn't expected to be needed; one call is always left for a reply (strict)."`
@@ -21,6 +20,14 @@ func defaultTelegramQoS() QoS {
 		Mode: "strict", GroupMPM: 20, OutputBudgetRatio: 0.8, ReserveMPM: 4, LendReserve: true, RoundingMS: 100,
 		MinSessionTick: 3, ActiveEmitterWindow: 10, ActiveEmitterEMAAlpha: 0.2,
 	}
+}
+
+// defaultDiscordQoS: 5 calls in 5 s is what a channel takes, and 1.5 s is as fast as
+// edits are read.
+func defaultDiscordQoS() QoS {
+	q := defaultTelegramQoS()
+	q.Mode, q.GroupMPM, q.RoundingMS = "coalesce_only", 60, 1500
+	return q
 }
 
 func (q *QoS) check(p part) {

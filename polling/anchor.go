@@ -96,6 +96,7 @@ type place struct {
 	k         int   // how many drops of rows lie between
 	ambiguous bool  // several places fit, because the text repeats itself
 	others    []place
+	remnants  []place // where only a part of it stands, if it isn't one of these
 }
 
 // search is what the lookup of an anchor found out.
@@ -112,9 +113,10 @@ const (
 // locate finds the anchor in a snapshot. base and hs are those of the snapshot
 // before. When history reaches its limit tmux drops ny = limit/10 rows at once,
 // so the anchor can only be where it was or a multiple of ny above, and from
-// look to look it only moves up: places below from were looked at already. With
-// deeper, place.k is the lowest place that is still to be looked at.
-func locate(a anchor, base int64, hs, from int, s *sessions.Snapshot, hashes []uint64) (place, search) {
+// look to look it only moves up: places below from were looked at already. Those
+// are out that leave row next below the bottom of the grid. With deeper, place.k
+// is the lowest place that is still to be looked at.
+func locate(a anchor, base, next int64, hs, from int, s *sessions.Snapshot, hashes []uint64) (place, search) {
 	if len(a.Hashes) == 0 {
 		return place{base: base}, locateBlind(hs, s)
 	}
@@ -126,6 +128,9 @@ func locate(a anchor, base int64, hs, from int, s *sessions.Snapshot, hashes []u
 	var hit, open, frail []place
 	for k := from; k <= maxK; k++ {
 		p := place{base: base + int64(k)*ny, k: k}
+		if maxK > 0 && p.base+int64(s.HistorySize+s.Height) < next {
+			continue
+		}
 		switch match(a, a.End-p.base, s, hashes) {
 		case found:
 			hit = append(hit, p)
@@ -136,8 +141,14 @@ func locate(a anchor, base int64, hs, from int, s *sessions.Snapshot, hashes []u
 		case dropped, cleared:
 		}
 	}
+	if len(hit) == 1 && maxK > 0 && !a.Repeats {
+		a.Repeats = a.repeatsAbove(a.End-hit[0].base, s, hashes)
+	}
 	if a.Repeats && len(hit) > 0 {
-		hit = append(hit, frail...) // where more of it stands proves as little
+		hit, frail = append(hit, frail...), nil // where more of it stands proves as little
+	}
+	if len(hit) > 0 {
+		hit[0].remnants = frail
 	}
 	if len(hit) == 1 && maxK > 0 && a.repeatsBelow(a.End-hit[0].base, s, hashes) {
 		hit[0].ambiguous = true
@@ -172,6 +183,14 @@ func (a anchor) repeatsBelow(end int64, s *sessions.Snapshot, hashes []uint64) b
 		run = run[:min(len(run), minDistinct)]
 	}
 	return comesAgain(run, at, hashes)
+}
+
+// repeatsAbove reports whether what was found of the anchor before grid row end stands
+// above that too. It didn't when it was taken, as far as was seen then.
+func (a anchor) repeatsAbove(end int64, s *sessions.Snapshot, hashes []uint64) bool {
+	n := len(a.Hashes)
+	at := int(end) - s.First
+	return at > n && at <= len(hashes) && occursBefore(hashes[:at], n)
 }
 
 // comesAgain reports whether a run of rows that ends before row end stands

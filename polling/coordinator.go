@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"regexp"
 	"sync"
 	"time"
 
@@ -21,11 +22,12 @@ var ErrRunning = errors.New("the session has a poller already")
 // Options configure a PollingCoordinator. The zero value of a field means its
 // default, if one is given.
 type Options struct {
-	Cadence         time.Duration // between two looks at the panes; 1 s
-	FocusCadence    time.Duration // between two captures of a session somebody talks to; 200 ms
-	CaptureTimeout  time.Duration // after which a capture is given up; 5 s
-	MaxCaptureLines int           // rows of history a capture may have; 5,000, at least 100
-	Marker          *Marker       // what ends a turn; nil: nothing does
+	Cadence         time.Duration    // between two looks at the panes; 1 s
+	FocusCadence    time.Duration    // between two captures of a session somebody talks to; 200 ms
+	CaptureTimeout  time.Duration    // after which a capture is given up; 5 s
+	MaxCaptureLines int              // rows of history a capture may have; 5,000, at least 100
+	Marker          *Marker          // what ends a turn; nil: nothing does
+	Prompts         []*regexp.Regexp // what shells' prompts look like, see NewPrompts; none: they aren't recognised
 	Logger          *slog.Logger
 }
 
@@ -158,6 +160,16 @@ func (c *PollingCoordinator) Typed(id sessions.ID, text string) {
 	}
 	p.typed(text, time.Now(), c.opt.Marker)
 	c.servers[p.target.Server].focusOn(p)
+}
+
+// Poke has a session looked at now.
+func (c *PollingCoordinator) Poke(id sessions.ID) {
+	c.mu.Lock()
+	p := c.pollers[id]
+	c.mu.Unlock()
+	if p != nil {
+		p.poke()
+	}
 }
 
 // ServerGone ends all pollers of a server whose panes are no more.

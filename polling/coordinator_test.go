@@ -30,7 +30,8 @@ type fakeSource struct {
 type fakePane struct {
 	rows     []string
 	activity int64
-	state    string // what a look sees; "" changes with the rows
+	state    string                   // what a look sees; "" changes with the rows
+	change   func(*sessions.Snapshot) // what snapshots show besides the rows; nil: nothing
 }
 
 func newFakeSource(panes ...string) *fakeSource {
@@ -127,6 +128,9 @@ func (f *fakeSource) Snapshot(ctx context.Context, pane string, _ sessions.Windo
 		s.Rows = append(s.Rows, "")
 	}
 	s.Wrapped = make([]bool, len(s.Rows))
+	if p.change != nil {
+		p.change(&s)
+	}
 	return s, nil
 }
 
@@ -136,6 +140,7 @@ type rig struct {
 	log   *memLog
 	owner *owner
 	coord *polling.PollingCoordinator
+	stop  func() // ends all pollers, as the daemon's end does
 }
 
 func newRig(t *testing.T, log polling.Log, mem *memLog, sources map[string]polling.Source) *rig {

@@ -34,9 +34,11 @@
 //     width (reprint.go); what was printed before isn't emitted again. That goes
 //     on for some seconds, in which what leaves the screen counts as printed too:
 //     a program that prints everything again may do so below its old text.
-//   - Found in several places, because the text repeats itself: the lowest is
-//     taken, so that nothing comes twice, and a gap says that some may be
-//     missing.
+//   - Found in several places, because the text repeats itself, or known by less than
+//     a whole anchor while history is full: the lowest is taken at which the finished rows
+//     of the last screen stand too, else the lowest, so that nothing comes twice,
+//     and a gap says that some may be missing. Another stands wherever a row is
+//     left out because it only seems to be a line already.
 //
 // Rows still on the screen become lines early where that's safe (settle.go):
 // the pane is used like a printer (cursor shown, nothing below it), the row is
@@ -46,15 +48,36 @@
 // at the end of the session; what it paints a second time is recognised
 // (repaint.go). The rest is the live region: shown, never emitted. What was seen
 // there and vanishes unread is emitted from memory where it was finished
-// (screen.go).
+// (screen.go). An open dialog is live as well, whoever draws it: what leaves the screen, or
+// has something below it, is a dialog no more (asking.go).
+//
+// # Shells
+//
+// A shell with panebridge's integration marks in its prompts where a command's
+// output begins and ends (sessions.Mark); of others, prompts are known by their look
+// (prompt.go). What's above a prompt is final, and a command is a turn (shell.go,
+// turns.go). Of other programs, lines and what's typed tell where turns begin
+// (turn_begin.go).
+//
+// # Waiting
+//
+// Wait (wait.go) waits for output of a pane. It looks at the pane by itself, at the interval
+// asked for, and has an engine of its own, of which it uses the numbering only
+// (wait_follow.go): what it searches is each row that isn't as it was at the call
+// (wait_cell.go), finished or not. After a change of width it finds by their text the
+// lines that it knew (wait_realign.go).
 //
 // # What it can't know
 //
-// tmux doesn't count what it drops, so three things look like something else:
+// tmux doesn't count what it drops, and the size of history comes round with every
+// limit/10 rows. So these look like something else:
 //
-//   - Text with a period longer than the rows of a capture (64 and more), of which
-//     limit/10 is a multiple, while history is full and at least limit/10 rows come
-//     between two looks: whole periods may be missing without a gap.
+//   - Text with a period of twelve rows or more, while history is full: if a multiple
+//     of the period is one of limit/10, and so many rows or more come between two
+//     looks, whole periods may be missing without a gap. A gap stands all the same
+//     where a capture (64 rows and more) shows the anchor (24 rows) a second time.
+//   - Lost lines that were longer than any that was ever seen: a gap counts rows, and
+//     may claim more lines than are missing.
 //   - A screen and history that are cleared and filled again to nine tenths
 //     between two looks are taken for one that overflowed, and the gap may say more
 //     than is missing.

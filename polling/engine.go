@@ -2,6 +2,7 @@ package polling
 
 import (
 	"maps"
+	"regexp"
 	"strings"
 	"time"
 
@@ -15,7 +16,8 @@ type Engine struct {
 	state   state
 	profile Profile
 	marker  *Marker
-	drained bool // the pane's program can't end before tmux has read its output
+	prompts []*regexp.Regexp // what shells' prompts look like
+	drained bool             // the pane's program can't end before tmux has read its output
 
 	screen  memory           // the undecided rows of the last look, for when they vanish
 	prevAbs map[int64]uint64 // hashes of the last snapshot's visible rows
@@ -37,6 +39,7 @@ type state struct {
 	Begun         string // beginning of the line at Next that has been dropped
 	Anchor        anchor
 	Shown         rowHashes // visible rows that are lines already
+	Doubtful      int64     // rows before this one that seem to be lines already may be others
 	Drew          bool      // the program was drawing
 	Cursor        int64     // absolute number of the cursor's row
 	Marked        int64     // absolute number behind the newest row in which a turn marker was honoured
@@ -47,6 +50,8 @@ type state struct {
 	Begins        begins    // a line that begins with what was printed before
 	Died          bool      // the pane is dead, and its last screen has been emitted
 	CaughtUp      bool      // the last snapshot reached the bottom of the screen
+	Shell         shellState
+	Asking        asking
 }
 
 // Step is what one snapshot brought.
@@ -61,7 +66,9 @@ type Step struct {
 	Dialog   string
 	Exit     *sessions.Exit
 	Grown    int // rows that came since the last snapshot
+	cuts     []cut
 	engine   Engine
+	screen   *sessions.Snapshot // that it was made of
 }
 
 // Engine is the engine after the step.
@@ -102,7 +109,7 @@ func (e Engine) Apply(s *sessions.Snapshot, asked *Need, maxRows int, tail Tail,
 	if need, err := w.apply(); need != nil || err != nil {
 		return nil, need, err
 	}
-	w.step.engine = w.Engine
+	w.step.engine, w.step.screen = w.Engine, s
 	return w.step, nil, nil
 }
 
@@ -134,6 +141,7 @@ func (w *work) apply() (*Need, error) {
 		return need, err
 	}
 	if !w.frozen {
+		w.ask()
 		if err := w.emit(); err != nil {
 			return nil, err
 		}
@@ -205,7 +213,7 @@ func (w *work) sameScreen() bool {
 // undecided row to the last that isn't blank.
 func (w *work) live() *sessions.Live {
 	s := w.s
-	from := max(0, w.index(w.state.Next))
+	from := min(max(0, w.index(w.state.Next)), len(s.Rows))
 	if s.Alternate {
 		from = max(0, s.HistorySize-s.First)
 	}

@@ -19,13 +19,19 @@ type history struct {
 	n        int  // lines printed
 	periodic bool // text that repeats itself was printed
 	cleared  bool
-	long     bool // lines that take several rows were printed: how many are lost can't be told from rows
+	period   int  // of that text, in lines
+	long     bool // how many lines are lost can't be told from rows
+	profile  Profile
+	dialog   []string // the rows of the open dialog; nil: none
+	dialogs  int      // drawn so far
+	shift    int64    // row numbers are so much more than they should be
+	placed   bool     // shift is known
 }
 
 func newHistory(t *rapid.T) *history {
-	h := &history{T: t}
+	h := &history{T: t, profile: Generic{}, period: rapid.IntRange(2, 11).Draw(t, "period")}
 	h.g = newGrid(rapid.IntRange(4, 12).Draw(t, "width"), rapid.IntRange(2, 8).Draw(t, "height"),
-		rapid.SampledFrom([]int{10, 20, 55, 100, 300, 1000}).Draw(t, "limit"))
+		rapid.SampledFrom([]int{10, 10, 10, 20, 20, 55, 100, 300, 1000}).Draw(t, "limit"))
 	h.f = follower{
 		engine:  NewEngine(Generic{}, nil, true),
 		maxRows: rapid.SampledFrom([]int{100, 200, 5000}).Draw(t, "max rows"),
@@ -36,6 +42,10 @@ func newHistory(t *rapid.T) *history {
 
 // print prints n lines of one kind.
 func (h *history) print(kind string, n int) {
+	if h.dialog != nil && kind == "blank" {
+		kind = "number" // with nothing but blank rows below it, it looks open still
+	}
+	h.leaveDialog()
 	for range n {
 		h.n++
 		switch kind {
@@ -46,10 +56,9 @@ func (h *history) print(kind string, n int) {
 			h.g.printLine("again")
 			h.periodic = true
 		case "period":
-			h.g.printLine(fmt.Sprint("p", h.n%7))
+			h.g.printLine(fmt.Sprint("p", h.n%h.period))
 			h.periodic = true
 		case "long":
-			h.long = true
 			h.g.printLine(strings.Repeat("x", h.n%40) + fmt.Sprint(h.n))
 		default:
 			h.g.printLine(fmt.Sprint(h.n))
@@ -59,21 +68,43 @@ func (h *history) print(kind string, n int) {
 
 func (h *history) printSome() {
 	kind := rapid.SampledFrom([]string{"number", "number", "number", "long", "blank", "same", "period"}).Draw(h.T, "kind")
-	n := rapid.OneOf(rapid.IntRange(1, 5), rapid.IntRange(1, 5), rapid.IntRange(1, 60), rapid.IntRange(1, 3*h.g.limit)).Draw(h.T, "lines")
-	if kind != "number" && kind != "long" {
-		n = min(n, 30)
-	}
+	n := rapid.OneOf(rapid.IntRange(1, 5), rapid.IntRange(1, 5), rapid.IntRange(1, 60), rapid.IntRange(1, 3*h.g.limit), h.rounds()).Draw(h.T, "lines")
 	h.print(kind, n)
 }
 
+// rounds are lengths over which both a period and tmux's dropping come round, or nearly.
+func (h *history) rounds() *rapid.Generator[int] {
+	return rapid.Custom(func(t *rapid.T) int {
+		n := h.period * max(1, h.g.limit/10) * rapid.IntRange(1, 3).Draw(t, "rounds")
+		return min(n+rapid.IntRange(0, 2).Draw(t, "more"), 4*h.g.limit)
+	})
+}
+
 func (h *history) poll() {
-	h.f.now = h.f.now.Add(time.Duration(rapid.IntRange(50, 3000).Draw(h.T, "ms")) * time.Millisecond)
-	h.f.poll(h.g, func() {
-		if rapid.IntRange(0, 3).Draw(h.T, "meanwhile") == 0 {
+	left := 100 // a program that's always faster than the captures is never caught up with
+	h.look(func() {
+		if left--; left > 0 && rapid.IntRange(0, 3).Draw(h.T, "meanwhile") == 0 {
 			h.print("number", rapid.IntRange(1, h.g.limit).Draw(h.T, "lines meanwhile"))
 		}
 	})
+}
+
+func (h *history) look(meanwhile func()) {
+	h.f.now = h.f.now.Add(time.Duration(rapid.IntRange(50, 3000).Draw(h.T, "ms")) * time.Millisecond)
+	gaps := len(h.f.gaps)
+	h.f.poll(h.g, meanwhile)
+	h.wantPlace(len(h.f.gaps) > gaps)
 	h.wantWholeScreen()
+	h.wantHeld()
+}
+
+// wantPlace: without a gap, rows have the numbers they had.
+func (h *history) wantPlace(gap bool) {
+	shift := h.f.engine.state.Base - int64(h.g.dropped)
+	if !gap && h.placed && shift != h.shift {
+		h.Fatalf("the numbers of rows have moved by %d, and no gap says so", shift-h.shift)
+	}
+	h.shift, h.placed = shift, true
 }
 
 // wantWholeScreen: what's on the screen is a line or live.
@@ -118,10 +149,11 @@ func (h *history) clear() {
 	}
 	h.poll()
 	defer h.poll()
-	h.cleared, h.long = true, true
+	h.cleared, h.long, h.placed = true, true, false
 	if rapid.Bool().Draw(h.T, "history only") {
 		h.g.clearHistory()
 	} else {
+		h.clearDialog()
 		h.g.clear()
 	}
 }
@@ -132,7 +164,7 @@ func (h *history) reload() {
 	if err != nil {
 		h.Fatal(err)
 	}
-	h.f.engine = NewEngine(Generic{}, nil, true)
+	h.f.engine = NewEngine(h.profile, nil, true)
 	if err := json.Unmarshal(b, &h.f.engine.state); err != nil {
 		h.Fatal(err)
 	}
@@ -145,7 +177,7 @@ func (h *history) wantSettled() {
 		h.f.now = h.f.now.Add(5 * time.Second)
 		h.f.poll(h.g, func() {})
 	}
-	rows := (len(h.g.line)+h.g.width-1)/h.g.width + 1
+	rows := len(h.dialog) + (len(h.g.line)+h.g.width-1)/h.g.width + 1
 	if n := len(h.f.live.Rows); n > rows {
 		h.Fatalf("%d live rows: %q", n, h.f.live.Rows)
 	}
@@ -159,11 +191,12 @@ func (h *history) end() {
 	h.g.dead = true
 	h.f.now = h.f.now.Add(time.Second)
 	h.f.poll(h.g, func() {})
+	h.leaveDialog()
 	printed := h.g.printed
 	if h.g.line != "" {
 		printed = append(printed, h.g.line)
 	}
-	if h.long {
+	if h.long || slices.ContainsFunc(printed, func(l string) bool { return len(l) > h.g.width }) {
 		for i := range h.f.gaps {
 			h.f.gaps[i].AtLeast = 0
 		}

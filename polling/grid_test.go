@@ -193,8 +193,8 @@ func (f *follower) dropBlank() {
 // account checks lines and gaps against what was printed: without a gap between
 // them, lines are consecutive; over a gap at least as many are left out as it
 // claims. Text that repeats itself fits in several places; one must do. A line
-// that was cut in two by a gap may lack its end or its beginning. It returns ""
-// or what's wrong.
+// that was cut by gaps may lack its end, its beginning or both. It returns "" or
+// what's wrong.
 func account(printed, lines []string, gaps []sessions.Gap) string {
 	at := places{only: []int{0}}
 	next := 0
@@ -253,6 +253,8 @@ func (p places) after(printed []string, line string, cut bool) places {
 		}
 		switch {
 		case cut && strings.HasPrefix(printed[i], line) && printed[i] != line:
+			add(i)
+		case cut && p.open && strings.Contains(printed[i], line) && !strings.HasSuffix(printed[i], line):
 			add(i)
 		case printed[i] == line, p.open && strings.HasSuffix(printed[i], line):
 			add(i + 1)

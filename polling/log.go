@@ -26,13 +26,17 @@ type Batch struct {
 	Lines   []sessions.Line // N is set by the log
 	Gaps    []sessions.Gap  // After counts the lines of this batch before the gap: 0 … len(Lines)
 	Engine  []byte          // replaces the stored engine state; nil leaves it
-	Turn    *sessions.Turn  // replaces the stored turn; FirstLine and LastLine count within the batch from 1, 0 leaves them; nil leaves the turn
+	// Ended are turns that ended within the batch and before Turn, in their order, with
+	// lines as in Turn. A LastLine of -1 is the line before the batch.
+	Ended []sessions.Turn
+	Turn  *sessions.Turn // replaces the stored turn; FirstLine and LastLine count within the batch from 1, 0 leaves them; nil leaves the turn
 }
 
 // Appended is a stored batch.
 type Appended struct {
 	Lines []sessions.Line
 	Gaps  []sessions.Gap
-	Turn  sessions.Turn // the session's turn after the batch
-	Head  int64         // number of the newest line
+	Ended []sessions.Turn // the batch's
+	Turn  sessions.Turn   // the session's turn after the batch
+	Head  int64           // number of the newest line
 }

@@ -27,6 +27,7 @@ type memLog struct {
 	gaps   []sessions.Gap
 	engine []byte
 	turn   sessions.Turn
+	ended  []sessions.Turn // in the order in which they ended
 }
 
 func (l *memLog) Load(context.Context, sessions.ID) ([]byte, sessions.Turn, error) {
@@ -53,20 +54,37 @@ func (l *memLog) Append(_ context.Context, b polling.Batch) (polling.Appended, e
 	if b.Engine != nil {
 		l.engine = b.Engine
 	}
+	for _, t := range b.Ended {
+		l.put(t, head)
+		out.Ended = append(out.Ended, l.turn)
+	}
 	if b.Turn != nil {
-		t := *b.Turn
-		t.FirstLine = absolute(t.FirstLine, head, l.turn.FirstLine)
-		t.LastLine = absolute(t.LastLine, head, l.turn.LastLine)
-		l.turn = t
+		l.put(*b.Turn, head)
 	}
 	out.Turn, out.Head = l.turn, int64(len(l.lines))
 	return out, nil
 }
 
+// put stores a turn of a batch.
+func (l *memLog) put(t sessions.Turn, head int64) {
+	was := l.turn
+	if t.Number != was.Number {
+		was = sessions.Turn{}
+	}
+	t.FirstLine = absolute(t.FirstLine, head, was.FirstLine)
+	t.LastLine = absolute(t.LastLine, head, was.LastLine)
+	if l.turn = t; !t.Open {
+		l.ended = append(l.ended, t)
+	}
+}
+
 // absolute is the number of the n-th line of a batch; 0 leaves what was.
 func absolute(n, head, was int64) int64 {
-	if n == 0 {
+	switch n {
+	case 0:
 		return was
+	case -1:
+		return head
 	}
 	return head + n
 }
@@ -141,6 +159,8 @@ type pane struct {
 	owner      *owner
 	coord      *polling.PollingCoordinator
 	source     *countingSource
+
+	stopPolling func()
 }
 
 // countingSource counts looks and captures.
@@ -200,8 +220,11 @@ func newPane(t *testing.T, command string, size string, opt polling.Options, tmu
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	wg.Go(func() { _ = p.client.Run(ctx) })
-	wg.Go(func() { _ = p.coord.Run(ctx) })
-	t.Cleanup(func() { cancel(); wg.Wait() })
+	polled, stop := context.WithCancel(ctx)
+	var poll sync.WaitGroup
+	poll.Go(func() { _ = p.coord.Run(polled) })
+	p.stopPolling = func() { stop(); poll.Wait() }
+	t.Cleanup(func() { p.stopPolling(); cancel(); wg.Wait() })
 	p.await("connection", func() bool { return p.client.Status().Connected })
 	p.id = p.tmux("new-session", "-d", "-s", "work", "-x", w, "-y", h, "-P", "-F", "#{pane_id}", command)
 	if err := p.coord.Start(polling.Target{Session: "pb_1", Server: "t", Pane: p.id, Drained: true}); err != nil {

@@ -3,11 +3,9 @@ package polling
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -30,6 +28,9 @@ type Target struct {
 	Identity sessions.ServerIdentity // of the server's run that has the pane; zero: whichever runs
 	Profile  Profile                 // nil: Generic
 	Drained  bool                    // the pane's program can't end before tmux has read all its output
+	// Observe makes the session's observer from what one before it wanted kept (nil:
+	// there was none); nil: nothing is known of the program but its screen.
+	Observe func(kept []byte) (Observer, error)
 }
 
 // OutputPoller is the one reader of one session's pane. Its goroutine (run)
@@ -48,13 +49,14 @@ type OutputPoller struct {
 	stop  chan struct{} // closed when the session is to end
 	ended chan struct{} // closed when the poller has ended and cleaned up
 
-	mu       sync.Mutex
-	last     sessions.Glance // the look that led to the last capture
-	lastSec  int64           // second in which the last capture was taken
-	settling bool            // another look is needed
-	focus    time.Time
-	echoes   []string
-	once     struct{ gone, stop sync.Once }
+	mu         sync.Mutex
+	last       sessions.Glance // the look that led to the last capture
+	lastSec    int64           // second in which the last capture was taken
+	settling   bool            // another look is needed
+	focus      time.Time
+	echoes     []string
+	typedTexts []sessions.Typed // since the last look
+	once       struct{ gone, stop sync.Once }
 
 	// Owned by run:
 	engine  Engine
@@ -62,8 +64,22 @@ type OutputPoller struct {
 	seq     int64
 	live    *sessions.Live
 	state   sessions.State
-	changed time.Time // last change of the pane
-	depth   int       // rows of history the next capture takes
+	asked   *sessions.Dialog // that was told last; nil: none
+	unasked bool             // nothing was told since the start of reading
+	changed time.Time        // last change of the pane
+	depth   int              // rows of history the next capture takes
+
+	observer Observer      // nil: nothing is known but the screen
+	kept     []byte        // what it needs to go on, as it was stored
+	before   state         // the engine's, as it was stored last
+	text     sessions.Text // whose lines are the session's
+	known    bool          // an agent program runs
+	shown    int           // how many of typedTexts the observer was told
+	ownTurn  bool          // the turn was opened by the pane\'s lines, and by no program
+	inputs   inputs
+	late     *lateEnd
+	held     held
+	timer    *time.Timer // when the observer wants to be asked again
 }
 
 // due reports whether the pane has to be captured after this look. Activity has
@@ -105,9 +121,15 @@ func (p *OutputPoller) vanished() {
 func (p *OutputPoller) typed(text string, now time.Time, m *Marker) {
 	p.mu.Lock()
 	p.focus = now.Add(focusFor)
+	if text != "" {
+		p.inputs.last = now
+	}
 	p.echoes = append(p.echoes, m.echoOf(text)...)
 	if len(p.echoes) > maxEchoes {
 		p.echoes = p.echoes[len(p.echoes)-maxEchoes:]
+	}
+	if p.target.Observe != nil && len(p.typedTexts) < maxTyped {
+		p.typedTexts = append(p.typedTexts, sessions.Typed{Text: text, At: now})
 	}
 	p.mu.Unlock()
 	p.poke()
@@ -160,6 +182,7 @@ func (p *OutputPoller) loop(ctx context.Context) error {
 	if err := p.load(ctx); err != nil {
 		return err
 	}
+	defer p.unload()
 	p.poke()
 	for {
 		select {
@@ -169,6 +192,7 @@ func (p *OutputPoller) loop(ctx context.Context) error {
 			return p.finish(ctx, nil, "its pane is gone")
 		case <-p.stop:
 			return p.stopped(ctx)
+		case <-p.timer.C:
 		case <-p.wake:
 		}
 		done, err := p.capture(ctx)
@@ -178,6 +202,14 @@ func (p *OutputPoller) loop(ctx context.Context) error {
 	}
 }
 
+// resumed is what's stored of a poller.
+type resumed struct {
+	state
+	Observer json.RawMessage `json:",omitempty"`
+	Late     *lateEnd        `json:",omitempty"`
+	Answered bool            `json:",omitempty"` // the open turn's input is known
+}
+
 // load takes up where the output log ends.
 func (p *OutputPoller) load(ctx context.Context) error {
 	blob, turn, err := p.log.Load(ctx, p.target.Session)
@@ -185,211 +217,38 @@ func (p *OutputPoller) load(ctx context.Context) error {
 		return fmt.Errorf("load engine state: %w", err)
 	}
 	p.engine, p.turn = NewEngine(p.target.Profile, p.opt.Marker, p.target.Drained), turn
-	if blob == nil {
+	p.engine.prompts = p.opt.Prompts
+	p.held, p.text, p.known, p.unasked = held{}, sessions.TextPane, false, true
+	var was resumed
+	if blob != nil {
+		if err := json.Unmarshal(blob, &was); err != nil {
+			return fmt.Errorf("load engine state: %w", err)
+		}
+	}
+	p.engine.state, p.before, p.kept, p.late = was.state, was.state, was.Observer, was.Late
+	p.inputs.answered, p.changed = was.Answered, time.Now()
+	p.timer = time.NewTimer(time.Hour)
+	p.timer.Stop()
+	if p.target.Observe == nil {
 		return nil
 	}
-	if err := json.Unmarshal(blob, &p.engine.state); err != nil {
-		return fmt.Errorf("load engine state: %w", err)
+	if p.observer, err = p.target.Observe(p.kept); err != nil {
+		return fmt.Errorf("observe the program: %w", err)
 	}
+	p.text = sessions.TextHeld // the first captures may not reach the screen, by which it's decided
+	p.engine.profile = p.observer
 	return nil
 }
 
-// capture reads until it has caught up with the pane, then stores and tells
-// what came. done: the session has ended.
-func (p *OutputPoller) capture(ctx context.Context) (done bool, err error) {
-	defer p.watch.captured(p)
-	p.mu.Lock()
-	p.lastSec = time.Now().Unix()
-	p.mu.Unlock()
-	window := sessions.Window{Start: -p.depth}
-	for asked := (*Need)(nil); ; {
-		select {
-		case <-p.stop:
-			return false, nil // loop sees it
-		default:
-		}
-		step, more, err := p.read(ctx, window, asked)
-		if err != nil {
-			return p.captureFailed(ctx, err)
-		}
-		if asked = more; more != nil {
-			window = more.Window
-			continue
-		}
-		if err := p.store(ctx, step); err != nil {
-			return false, err
-		}
-		if step.Exit != nil && step.engine.caughtUp() {
-			return true, p.end(step.Exit, "its program has ended")
-		}
-		if step.engine.caughtUp() {
-			p.rate(step)
-			return false, nil
-		}
-		window = step.engine.ahead(p.opt.MaxCaptureLines)
-	}
-}
-
-// read takes one snapshot and works it in.
-func (p *OutputPoller) read(ctx context.Context, win sessions.Window, asked *Need) (*Step, *Need, error) {
-	c, cancel := context.WithTimeout(ctx, p.opt.CaptureTimeout)
-	defer cancel()
-	snap, err := p.source.Snapshot(c, p.target.Pane, win)
-	if err != nil {
-		return nil, nil, err
-	}
-	if own := p.target.Identity; own != (sessions.ServerIdentity{}) && snap.Server != own {
-		return nil, nil, fmt.Errorf("%w pane: its tmux server was started anew", sessions.ErrUnknown)
-	}
-	p.mu.Lock()
-	p.engine.echoes = p.echoes
-	p.mu.Unlock()
-	tail := func(n int) ([]string, error) { return p.tail(ctx, n) }
-	return p.engine.Apply(&snap, asked, p.opt.MaxCaptureLines, tail, time.Now())
-}
-
-func (p *OutputPoller) tail(ctx context.Context, n int) ([]string, error) {
-	lines, err := p.log.Tail(ctx, p.target.Session, n)
-	if err != nil {
-		return nil, fmt.Errorf("read the end of the log: %w", err)
-	}
-	out := make([]string, len(lines))
-	for i, l := range lines {
-		out[i] = l.Text
-	}
-	return out, nil
-}
-
-// captureFailed decides what an error of the source means. A server that
-// doesn't answer isn't this poller's business: its tick is skipped.
-func (p *OutputPoller) captureFailed(ctx context.Context, err error) (bool, error) {
-	switch {
-	case errors.Is(err, sessions.ErrUnknown):
-		return true, p.finish(ctx, nil, "its pane is gone")
-	case ctx.Err() != nil:
-		return false, ctx.Err()
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, sessions.ErrUnavailable):
-		p.again()
-		return false, nil
-	}
-	p.again()
-	return false, err
-}
-
-// again makes the next look capture, whatever it finds.
-func (p *OutputPoller) again() {
-	p.mu.Lock()
-	p.settling = true
-	p.mu.Unlock()
-}
-
-// store commits a step, and then keeps the engine and tells the owner.
-func (p *OutputPoller) store(ctx context.Context, step *Step) error {
-	now := time.Now()
-	turn := p.nextTurn(step, now)
-	ev := sessions.OutputEvent{Session: p.target.Session, Complete: step.Complete, Exit: step.Exit, Turn: p.turn}
-	if step.Changed || turn != nil || len(step.Gaps) > 0 {
-		blob, err := json.Marshal(&step.engine.state)
-		if err != nil {
-			return fmt.Errorf("store engine state: %w", err)
-		}
-		b := Batch{Session: p.target.Session, Gaps: step.Gaps, Engine: blob, Turn: turn}
-		for _, l := range step.Lines {
-			b.Lines = append(b.Lines, sessions.Line{Kind: sessions.KindPane, Text: l, At: now})
-		}
-		done, err := p.log.Append(ctx, b)
-		if err != nil {
-			return fmt.Errorf("store output: %w", err)
-		}
-		ev.Lines, ev.Gaps, ev.Turn = done.Lines, done.Gaps, done.Turn
-		if len(done.Lines) > 0 {
-			ev.First = done.Lines[0].N
-		}
-		p.turn = done.Turn
-	}
-	p.engine = step.Engine()
-	p.mu.Lock()
-	p.settling = step.Settling
-	if step.Complete {
-		p.focus, p.echoes = time.Time{}, nil // the turn has ended: rest
-	}
-	p.mu.Unlock()
-	p.tell(ev, step, now)
-	return nil
-}
-
-// nextTurn is the turn after a step, nil if it doesn't change. A turn opens
-// with its first line, and ends with the line that holds the marker; that line
-// may come later than the end, if the marker stood at the cursor.
-func (p *OutputPoller) nextTurn(step *Step, now time.Time) *sessions.Turn {
-	t := p.turn
-	late := 0 // lines that belong to the turn that has ended
-	if !t.Open && !step.Complete {
-		late = step.TurnEnd
-	}
-	opens := !t.Open && (step.Complete || len(step.Lines) > late)
-	t.FirstLine, t.LastLine = 0, int64(late)
-	if opens {
-		t = sessions.Turn{Number: t.Number + 1, Open: true, StartedAt: now}
-		if len(step.Lines) > late {
-			t.FirstLine = int64(late) + 1
-		}
-	}
-	if step.Complete {
-		t.Open, t.EndedAt, t.LastLine = false, now, int64(step.TurnEnd)
-		if step.TurnEnd == 0 {
-			t.LastLine = int64(len(step.Lines))
-		}
-	}
-	if !opens && !step.Complete && late == 0 {
-		return nil
-	}
-	return &t
-}
-
-// tell hands an event on, if there's anything in it.
-func (p *OutputPoller) tell(ev sessions.OutputEvent, step *Step, now time.Time) {
-	if step.Live != nil && !sameLive(step.Live, p.live) {
-		ev.Live, p.live = step.Live, step.Live
-	}
-	if step.Changed || ev.Live != nil {
-		p.changed = now
-	}
-	state, reason := p.nextState(step, now)
-	if state != p.state {
-		ev.State, ev.Reason, p.state = state, reason, state
-	}
-	if len(ev.Lines) == 0 && len(ev.Gaps) == 0 && ev.Live == nil && !ev.Complete && ev.Exit == nil && ev.State == "" {
+func (p *OutputPoller) unload() {
+	p.timer.Stop()
+	if p.observer == nil {
 		return
 	}
-	p.seq++
-	ev.Seq = p.seq
-	p.owner.Output(ev)
-}
-
-// nextState is what a program without a profile of its own seems to do.
-func (p *OutputPoller) nextState(step *Step, now time.Time) (sessions.State, string) {
-	switch {
-	case step.Exit != nil:
-		return sessions.StateIdle, "its program has ended"
-	case step.Dialog != "":
-		return sessions.StateWaiting, "a dialog is on the screen: " + step.Dialog
-	case step.Complete:
-		return sessions.StateIdle, "its turn has ended"
-	case p.turn.Open && now.Sub(p.changed) < quietAfter:
-		p.again() // to see it fall quiet
-		return sessions.StateWorking, "its pane is changing"
-	case !p.turn.Open && p.turn.Number > 0 && len(step.Lines) == 0:
-		return sessions.StateIdle, "its turn has ended"
+	if err := p.observer.Close(); err != nil {
+		p.slog.Warn("an observer's end", "err", err)
 	}
-	return sessions.StateIdle, "its pane is quiet"
-}
-
-// report tells a state alone.
-func (p *OutputPoller) report(state sessions.State, reason string) {
-	p.state = state
-	p.seq++
-	p.owner.Output(sessions.OutputEvent{Session: p.target.Session, Seq: p.seq, State: state, Reason: reason, Turn: p.turn})
+	p.observer = nil
 }
 
 // stopped reads what's there for a last time, within the capture time-out.
@@ -404,7 +263,7 @@ func (p *OutputPoller) stopped(ctx context.Context) error {
 			window = more.Window
 			continue
 		}
-		if err := p.store(ctx, step); err != nil {
+		if err := p.work(ctx, step, false); err != nil {
 			return err
 		}
 		if step.engine.caughtUp() {
@@ -420,7 +279,7 @@ func (p *OutputPoller) stopped(ctx context.Context) error {
 func (p *OutputPoller) finish(ctx context.Context, exit *sessions.Exit, reason string) error {
 	step := p.engine.Vanish(reason != "")
 	step.Exit = exit
-	if err := p.store(ctx, step); err != nil {
+	if err := p.work(ctx, step, true); err != nil {
 		return err
 	}
 	return p.end(exit, reason)
@@ -431,20 +290,4 @@ func (p *OutputPoller) end(exit *sessions.Exit, reason string) error {
 		p.owner.Ended(p.target.Session, exit, reason)
 	}
 	return nil
-}
-
-// rate sets how deep the next capture goes: far enough for twice what came
-// since the last, so that one is enough at a steady rate.
-func (p *OutputPoller) rate(step *Step) {
-	want := minDepth + 2*max(0, step.Grown)
-	p.depth = min(max(want, p.depth*3/4), p.opt.MaxCaptureLines)
-}
-
-const (
-	minDepth        = anchorRows + 16 // 16 new rows cost one capture; deeper would cost all captures more
-	minCaptureLines = 4*anchorRows + 4
-)
-
-func sameLive(a, b *sessions.Live) bool {
-	return b != nil && a.Alternate == b.Alternate && a.CursorX == b.CursorX && a.CursorY == b.CursorY && slices.Equal(a.Rows, b.Rows)
 }

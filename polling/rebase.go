@@ -65,10 +65,11 @@ func (w *work) restart() {
 	if st.Marked <= st.Next {
 		st.MarkedEarly = ""
 	}
-	st.Base, st.Next, st.Marked, st.Floor, st.FloorUntil = 0, int64(s.First), 0, 0, time.Time{}
+	st.Base, st.Next, st.Marked, st.Doubtful, st.Floor, st.FloorUntil = 0, int64(s.First), 0, 0, 0, time.Time{}
 	st.Anchor, st.Shown, st.PID, st.Cursor = anchor{}, rowHashes{}, s.PID, 0
 	w.prevAbs, w.screen.normal = nil, nil
-	w.orphans, st.Begins = orphans{}, begins{}
+	w.orphans, st.Begins, st.Asking = orphans{}, begins{}, asking{}
+	st.Shell.Seen, st.Shell.Split = 0, split{}
 	w.step.Changed = true
 }
 

@@ -1,7 +1,6 @@
 package polling_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,32 +10,41 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/panebridge/panebridge/internal/recording"
 	"github.com/panebridge/panebridge/polling"
 )
 
 // Recordings of real agents are played in a pane of their size. All text that
 // stands once in the history that was left at the end comes out once, in order.
 func TestRecordings(t *testing.T) {
-	dirs, err := filepath.Glob("testdata/recordings/*/*")
-	if err != nil || len(dirs) == 0 {
+	recs, err := recording.All()
+	if err != nil || len(recs) == 0 {
 		t.Fatal("no recordings", err)
 	}
-	if testing.Short() {
-		dirs = []string{"testdata/recordings/claude/tools-inline-100x35", "testdata/recordings/codex/basic-inline-120x40"}
+	names := []string{"claude/tools-inline-100x35", "codex/basic-inline-120x40"}
+	if !testing.Short() {
+		names = nil
+		for _, r := range recs {
+			// Those with the model's clock repeat the others at other sizes: the narrow ones
+			// are enough for a daily run.
+			if os.Getenv("PANEBRIDGE_STRESS") != "" || !r.Has("model.jsonl") || r.Height == 24 {
+				names = append(names, r.Name)
+			}
+		}
 	}
 	if only := os.Getenv("PANEBRIDGE_RECORDING"); only != "" {
-		dirs = []string{"testdata/recordings/" + only}
+		names = []string{only}
 	}
 	var mu sync.Mutex
-	table := make([]string, len(dirs))
+	table := make([]string, len(names))
 	slots := make(chan struct{}, 3)
 	t.Run("play", func(t *testing.T) {
-		for i, dir := range dirs {
-			t.Run(strings.TrimPrefix(dir, "testdata/recordings/"), func(t *testing.T) {
+		for i, name := range names {
+			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				slots <- struct{}{}
 				defer func() { <-slots }()
-				row := playRecording(t, dir)
+				row := playRecording(t, name)
 				mu.Lock()
 				table[i] = row
 				mu.Unlock()
@@ -47,13 +55,13 @@ func TestRecordings(t *testing.T) {
 }
 
 // playRecording plays one and returns its row of the table.
-func playRecording(t *testing.T, dir string) string {
+func playRecording(t *testing.T, name string) string {
 	t.Helper()
-	cast, err := filepath.Abs(filepath.Join(dir, "cast.json.gz"))
+	r, err := recording.Open(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	size, events, err := readCast(cast)
+	events, err := r.Events()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +70,11 @@ func playRecording(t *testing.T, dir string) string {
 		t.Fatal(err)
 	}
 	played := filepath.Join(t.TempDir(), "played")
-	p := newPane(t, fmt.Sprintf("%s='%s' %s='%s' exec '%s'", playVar, cast, playedVar, played, self), size,
+	command, err := recording.Play{Name: name, Speed: 8, MaxGap: 400 * time.Millisecond, Done: played}.Command(self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newPane(t, command, fmt.Sprintf("%dx%d", r.Width, r.Height),
 		polling.Options{Cadence: 150 * time.Millisecond}, "history-limit=20000")
 	p.await("end of the recording", func() bool { _, err := os.Stat(played); return err == nil })
 	p.look()
@@ -75,16 +87,19 @@ func playRecording(t *testing.T, dir string) string {
 	}
 	resized := false
 	for _, e := range events {
-		resized = resized || e.kind == "r"
+		resized = resized || e.Kind == "r"
 	}
-	rows := readLines(t, filepath.Join(dir, "final_history.txt"))
+	history, err := r.File("final_history.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := strings.Split(strings.TrimRight(string(history), "\n"), "\n")
 	got := p.log.text()
 	if out := os.Getenv("PANEBRIDGE_RECORDING_OUT"); out != "" {
 		_ = os.WriteFile(out, []byte(strings.Join(got, "\n")), 0o600)
 	}
 	unique, once, left := compareRows(t, rows, got, resized)
-	return fmt.Sprintf("| %s | %d | %d | %d | %d | %d %% |", strings.TrimPrefix(dir, "testdata/recordings/"),
-		unique, once, left, len(got), answerWords(t, dir, got))
+	return fmt.Sprintf("| %s | %d | %d | %d | %d | %d %% |", name, unique, once, left, len(got), answerWords(t, r, got))
 }
 
 // compareRows looks for each row that is unique in rows. Where the width has
@@ -161,16 +176,10 @@ func hasText(s string) bool {
 
 // answerWords is how many of the words that the model really said stand in the
 // lines, in order, in percent.
-func answerWords(t *testing.T, dir string, got []string) int {
+func answerWords(t *testing.T, r *recording.Recording, got []string) int {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join(dir, "truth.json"))
+	truth, err := r.Truth()
 	if err != nil {
-		t.Fatal(err)
-	}
-	var truth struct {
-		Rules []struct{ Steps []struct{ Text string } }
-	}
-	if err := json.Unmarshal(b, &truth); err != nil {
 		t.Fatal(err)
 	}
 	have := map[string]int{}
@@ -194,13 +203,4 @@ func answerWords(t *testing.T, dir string, got []string) int {
 
 func plainWords(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
-}
-
-func readLines(t *testing.T, path string) []string {
-	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.Split(strings.TrimRight(string(b), "\n"), "\n")
 }

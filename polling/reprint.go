@@ -287,6 +287,27 @@ func (w *work) reprinting() (bool, error) {
 	return true, nil
 }
 
+// pickUp has the comparison go on behind the lines that stand right above row i of the
+// snapshot, where it has lost the thread: those that are painted again just where they
+// were aren't compared themselves.
+func (w *work) pickUp(i int) {
+	if w.rep.at < len(w.rep.words) {
+		return
+	}
+	from := i
+	for from > 0 && w.isShown(from-1) {
+		from--
+	}
+	spans, texts := w.lines(from)
+	p := newPassage(texts)
+	for n, sp := range spans {
+		if sp.j >= i {
+			break
+		}
+		w.rep.decide(texts[n], p, n)
+	}
+}
+
 // reprintOver ends the time in which everything may be printed again, when it's
 // up or when all is quiet. What's on the screen by then leaves it later, maybe
 // much later: what's old of it is marked now.
@@ -300,6 +321,8 @@ func (w *work) reprintOver() {
 		w.step.Settling = true
 		return
 	}
-	w.skipOld(w.rep, max(0, w.index(st.Next)), true)
+	next := max(0, w.index(st.Next))
+	w.pickUp(next)
+	w.skipOld(w.rep, next, true)
 	st.ReprintUntil, w.rep = time.Time{}, nil
 }

@@ -1,5 +1,7 @@
 package polling
 
+import "maps"
+
 // resume looks for the place where a printer goes on when the anchor in history
 // is gone: rows of its screen that were finished, most of them lines already,
 // are as good as history. Without this, what stands both in the log and at the
@@ -23,13 +25,22 @@ func (w *work) resume(p place, how search) (place, search, *Need) {
 		}
 		how = dropped // what should stand below the remnant doesn't
 	}
+	if at, ok := w.screenPlace(how, rows); ok {
+		return at, found, nil
+	}
+	return p, how, nil
+}
+
+// screenPlace is where the last screen's finished rows stand, if no row of the
+// anchor is left. ok: they all stand there.
+func (w *work) screenPlace(how search, rows finishedRows) (at place, ok bool) {
 	for _, base := range w.resumeAt(how, rows.last) {
 		if texts, differ := rows.standAt(base, w); differ == 0 {
 			untouched := how == cleared && texts > 0 && base == w.state.Base+int64(w.state.HS)
-			return place{base: base, ambiguous: !untouched && (texts < enoughTexts || rows.comeAgain(base, w))}, found, nil
+			return place{base: base, ambiguous: !untouched && (texts < enoughTexts || rows.comeAgain(base, w))}, true
 		}
 	}
-	return p, how, nil
+	return place{}, false
 }
 
 // prints reports whether the pane is used as a printer by the program that did
@@ -58,18 +69,54 @@ func (w *work) narrow(p place, rows finishedRows) (best place, ok bool) {
 
 // doubt checks a place by what stands below the anchor. If nothing is as it was
 // there, the same text was printed a second time, just where the first was
-// looked for; where some of it still stands, the rest was overwritten.
+// looked for; where some of it still stands, the rest was overwritten. Of an anchor
+// that isn't whole, neither is sure: a few rows may be such text by chance.
 func (w *work) doubt(p place) place {
-	if !w.prints() || !w.reaches() || !mayDrop(w.s) {
+	if !mayDrop(w.s) {
 		return p
 	}
+	whole := len(w.state.Anchor.Hashes) >= anchorRows
+	few := !whole && w.standing(p) < enoughTexts
+	if w.prints() && w.reaches() {
+		p = w.compare(p, whole)
+	}
+	p.ambiguous = p.ambiguous || few
+	return p
+}
+
+// compare is doubt where the last screen is known and to be seen.
+func (w *work) compare(p place, whole bool) place {
 	rows := w.finished()
 	if best, ok := w.narrow(p, rows); ok {
 		return best
 	}
 	texts, _ := rows.standAt(p.base, w)
-	p.ambiguous = p.ambiguous || texts == 0
+	p.ambiguous = p.ambiguous || texts == 0 || !whole
+	if !p.ambiguous || w.s.First > 0 {
+		return p
+	}
+	for _, c := range p.remnants {
+		if texts, differ := rows.standAt(c.base, w); texts > 0 && differ == 0 {
+			c.ambiguous = true
+			return c
+		}
+	}
+	if at, ok := w.screenPlace(dropped, rows); ok {
+		return at
+	}
 	return p
+}
+
+// standing is how many different texts, of the anchor and of finished rows, stand
+// where they should if that's the place.
+func (w *work) standing(p place) int {
+	a := w.state.Anchor
+	rows := w.finished()
+	for n, h := range a.Hashes {
+		rows.hashes[a.End-int64(len(a.Hashes)-n)] = h
+	}
+	texts, _ := rows.standAt(p.base, w)
+	return texts
 }
 
 // settle takes a remnant of the anchor for the anchor, if nothing else is known.
@@ -104,15 +151,18 @@ const enoughTexts = anchorRows / 2
 // finishedRows are rows of the last screen by absolute number.
 type finishedRows struct {
 	hashes map[int64]uint64
-	last   int64 // the newest; -1: none
+	last   int64          // the newest; -1: none
+	asked  map[int64]bool // those that may be drawn anew
 }
 
-// finished are the rows of the last screen that a printer had finished.
+// finished are the rows of the last screen that a printer had finished. Blank ones
+// from the cursor on aren't: a cleared screen has them too.
 func (w *work) finished() finishedRows {
-	f := finishedRows{hashes: cloneShown(w.state.Shown), last: -1}
+	f := finishedRows{hashes: cloneShown(w.state.Shown), last: -1, asked: map[int64]bool{}}
+	maps.DeleteFunc(f.hashes, func(abs int64, h uint64) bool { return h == blank && abs >= w.state.Cursor })
 	for _, r := range w.screen.normal {
 		if r.done {
-			f.hashes[r.abs] = rowHash(trimRow(r.text))
+			f.hashes[r.abs], f.asked[r.abs] = rowHash(trimRow(r.text)), r.asked
 		}
 	}
 	for abs := range f.hashes {
@@ -130,7 +180,9 @@ func (f finishedRows) standAt(base int64, w *work) (texts, differ int) {
 		switch {
 		case abs < base || g < 0: // dropped, or above the window
 		case g >= len(w.hashes) || w.hashes[g] != h:
-			differ++
+			if !f.asked[abs] {
+				differ++
+			}
 		case h != blank:
 			seen[h] = true
 		}

@@ -13,7 +13,8 @@ type screenRow struct {
 	abs     int64
 	text    string
 	wrapped bool
-	done    bool // it stood above the cursor: the program had finished it
+	done    bool // it stood above the cursor, and in no open dialog: the program had finished it
+	asked   bool // it may be what's drawn of a dialog all the same
 }
 
 // keepScreen remembers the undecided rows.
@@ -26,7 +27,8 @@ func (w *work) keepScreen() {
 	for i := max(0, w.index(w.state.Next)); i < len(w.s.Rows); i++ {
 		if !w.isShown(i) {
 			abs := w.abs(i)
-			w.screen.normal = append(w.screen.normal, screenRow{abs: abs, text: w.s.Rows[i], wrapped: w.s.Wrapped[i], done: abs < w.state.Cursor})
+			done := abs < w.state.Cursor && !w.asks(abs)
+			w.screen.normal = append(w.screen.normal, screenRow{abs: abs, text: w.s.Rows[i], wrapped: w.s.Wrapped[i], done: done, asked: w.askedAt(abs)})
 		}
 	}
 }
@@ -48,7 +50,7 @@ func (w *work) vanish(to int64, all bool) {
 		if r.abs < st.Next {
 			continue
 		}
-		st.Begun += r.text
+		st.Begun += r.text[w.unsplit(r.abs, r.text):]
 		st.Next = r.abs + 1
 		if !r.wrapped {
 			w.line(w.begun(), r.abs)

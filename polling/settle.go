@@ -25,17 +25,20 @@ func (w *work) emit() error {
 	if err := w.repaint(); err != nil {
 		return err
 	}
-	spans, texts := w.settledLines(w.markerRow())
+	bounds, final := w.boundaries()
+	spans, texts := w.settledLines(max(final, w.markerRow()))
 	again, err := w.reprinting()
 	if err != nil {
 		return err
 	}
 	var all passage
 	if again && len(spans) > 0 {
+		w.pickUp(spans[0].i)
 		_, below := w.lines(spans[len(spans)-1].j + 1)
 		all = newPassage(append(slices.Clone(texts), below...))
 	}
 	for n, sp := range spans {
+		bounds = w.pass(bounds, func(b boundary) bool { return b.row < w.abs(sp.i) || !b.begin && b.row == w.abs(sp.i) })
 		var old verdict
 		if again {
 			old = w.rep.decide(texts[n], all, n)
@@ -43,15 +46,19 @@ func (w *work) emit() error {
 		if b := w.state.Begins; old.cut == 0 && b.Row == w.abs(sp.i) && b.Hash == w.hashes[sp.i] {
 			old.cut = min(b.Bytes, len(texts[n]))
 		}
-		w.decide(sp, texts[n], old)
+		old.cut = max(old.cut, w.unsplit(w.abs(sp.i), texts[n]))
+		w.decide(sp, w.unbroken(sp, texts[n]), old)
 		w.state.Begun = ""
+		bounds = w.pass(bounds, func(b boundary) bool { return b.row <= w.abs(sp.j) })
 	}
+	w.pass(bounds, func(b boundary) bool { return b.row <= w.state.Next })
 	w.reprintOver()
 	if w.s.Dead && w.reaches() {
 		w.state.Died = true
 		if w.s.Alternate {
 			w.lastScreen()
 		}
+		w.shellDied()
 	}
 	return nil
 }
@@ -119,10 +126,10 @@ func (w *work) settled(i, j int, whole bool, settledTo int64) bool {
 	if behind <= w.top() || behind <= settledTo {
 		return true
 	}
-	if w.drawing || s.Alternate || behind > w.top()+int64(s.CursorY) {
+	if w.drawing || s.Alternate || behind > w.top()+int64(s.CursorY) || w.asks(w.abs(j)) {
 		return false
 	}
-	if w.abs(j) >= w.state.Floor && w.now.Before(w.state.FloorUntil) {
+	if w.askedAt(w.abs(j)) || w.abs(j) >= w.state.Floor && w.now.Before(w.state.FloorUntil) {
 		w.step.Settling = true
 		return false
 	}
@@ -161,6 +168,9 @@ func (w *work) decide(sp span, text string, old verdict) {
 		}
 	}
 	w.state.Next = w.abs(sp.j) + 1
+	if shown && w.abs(sp.i) < w.state.Doubtful {
+		w.gap(0, reasonRepeats)
+	}
 	if !shown && !orphan && !old.old {
 		w.line(text[old.cut:], w.abs(sp.j))
 	}
@@ -212,7 +222,7 @@ func (w *work) markerRow() (settledTo int64) {
 	for i := max(w.index(w.state.Next), s.HistorySize-s.First, 0); i < len(s.Rows); {
 		j, whole := w.logical(i)
 		abs := w.abs(j)
-		if whole && abs >= w.state.Marked && !w.isShown(i) && w.marker.ends(w.text(i, j), w.echoes) {
+		if whole && abs >= w.state.Marked && !w.isShown(i) && !w.asks(abs) && w.marker.ends(w.text(i, j), w.echoes) {
 			switch {
 			case !w.stable(i, j):
 				w.step.Settling = true
@@ -261,7 +271,7 @@ func (w *work) overwritten() {
 				w.orphans.add(was, w.now)
 			}
 			delete(st.Shown, abs)
-			st.Next = min(st.Next, abs)
+			st.Next = min(st.Next, w.doubtfulLine(i))
 		}
 		was, ok := w.prevAbs[abs]
 		if ok && was != w.hashes[i] && was != blank && abs < st.Cursor {
@@ -271,6 +281,16 @@ func (w *work) overwritten() {
 			st.FloorUntil = w.now.Add(floorFor)
 		}
 	}
+}
+
+// doubtfulLine is the row with which the line of the snapshot's i-th row begins, where
+// rows that seem to be lines may be others: then it's another line from its beginning on.
+func (w *work) doubtfulLine(i int) int64 {
+	for i > 0 && w.s.Wrapped[i-1] && w.abs(i-1) < w.state.Doubtful && w.abs(i-1) >= w.top() {
+		i--
+		delete(w.state.Shown, w.abs(i))
+	}
+	return w.abs(i)
 }
 
 var blank = rowHash("") //nolint:gochecknoglobals // a constant that needs a call

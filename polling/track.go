@@ -75,7 +75,8 @@ func (w *work) locate() (place, search) {
 	if !mayDrop(s) && s.HistorySize < st.HS-max(0, s.Height-st.Height) {
 		return place{}, cleared
 	}
-	return locate(st.Anchor, st.Base, st.HS, w.asked.place, s, w.hashes)
+	next := st.Next - int64(max(0, st.Height-s.Height)) // blank rows go off a pane that gets lower
+	return locate(st.Anchor, st.Base, next, st.HS, w.asked.place, s, w.hashes)
 }
 
 // begin starts at the oldest row kept.
@@ -103,10 +104,22 @@ func (w *work) follow(p place) {
 	w.droppedRows()
 	if p.ambiguous && !same {
 		w.gap(0, reasonRepeats)
-		w.prevAbs, w.orphans = nil, orphans{} // rows by their numbers may be others
+		w.renumbered()
 	}
 	if respawned {
 		w.respawned(oldTop)
+	}
+}
+
+// renumbered forgets what's known of rows by their numbers: they may be others now.
+func (w *work) renumbered() {
+	st := &w.state
+	w.prevAbs, w.orphans, w.screen.normal, st.Asking = nil, orphans{}, nil, asking{}
+	if !w.reaches() {
+		st.Shown = rowHashes{} // nothing more can be seen of them before what comes behind
+	}
+	for abs := range st.Shown {
+		st.Doubtful = max(st.Doubtful, abs+1)
 	}
 }
 
@@ -173,7 +186,7 @@ func (w *work) lost() {
 	st.Base = max(oldest, st.Next)
 	st.Next = st.Base
 	st.PID = s.PID
-	st.Shown = rowHashes{}
+	st.Shown, st.Asking = rowHashes{}, asking{}
 	w.prevAbs, w.screen = nil, memory{}
 	w.gap(w.linesIn(rows), reasonDropped)
 	w.step.Grown = s.HistorySize
@@ -219,7 +232,9 @@ func (w *work) wiped() bool {
 	if len(st.Anchor.Hashes) > 0 || !w.prints() || st.Base+int64(s.HistorySize+s.CursorY) >= st.Cursor {
 		return false
 	}
-	texts, differ := w.finished().standAt(st.Base, w)
+	rows := w.finished()
+	rows.asked = nil
+	texts, differ := rows.standAt(st.Base, w)
 	return texts == 0 && differ > 0
 }
 
@@ -239,13 +254,24 @@ func (w *work) gap(atLeast int64, reason string) {
 const maxTries = 16
 
 // needNext asks for a window with the first undecided row, if it's above this
-// one.
+// one. Without an anchor, rows that were lines may have been overwritten and gone
+// off the screen since: the window is to hold them too.
 func (w *work) needNext() *Need {
-	if w.s.First == 0 || w.index(w.state.Next) >= 0 {
+	st := &w.state
+	next := st.Next
+	if len(st.Anchor.Hashes) == 0 {
+		for abs := range st.Shown {
+			next = max(st.Base, min(next, abs))
+		}
+	}
+	if w.s.First == 0 || w.index(next) >= 0 {
 		return nil
 	}
-	if need := w.window(int(max(0, w.state.Next-w.state.Base-int64(len(w.state.Anchor.Hashes)))), 0); need != nil {
+	if need := w.window(int(max(0, next-st.Base-int64(len(st.Anchor.Hashes)))), 0); need != nil {
 		return need
+	}
+	if w.index(st.Next) >= 0 {
+		return nil
 	}
 	w.gap(0, reasonDropped) // it would never be caught up with
 	w.state.Next = w.abs(0)

@@ -28,8 +28,10 @@ type Budget interface {
 	// Ask is answered Pending (and no error of the store ever opens the budget).
 	// hear is called, from any goroutine, with every penalty that this Budget's
 	// user didn't report itself: those kept from before, before the first grant,
-	// and those that other processes report. It doesn't block.
-	Run(ctx context.Context, hear func(Penalty)) error
+	// and those that other processes report. freed is called when it's worth asking
+	// again about a chat before the time that NotBefore said, because of what other
+	// processes did; about all chats if its Chat is empty. Neither blocks.
+	Run(ctx context.Context, hear func(Penalty), freed func(Chat)) error
 
 	// Configure sets the limits. It's called before Run, and again whenever they
 	// change; slots that are taken stay taken.
@@ -39,8 +41,8 @@ type Budget interface {
 	// Pending: then reply is called once, from any goroutine, possibly before Ask
 	// returns, with Granted or NotBefore, within the time of the call's deadline. A
 	// grant is durable: whatever happens to the process, it's counted. Nobody waits
-	// in line here: who isn't granted asks again, and who asks is as good as
-	// anybody else.
+	// in line here: who isn't granted asks again. Within a process who asks is as
+	// good as anybody else; between processes Ask.Class and Ask.Weight decide.
 	Ask(now time.Time, ask Ask, reply func(Answer)) Answer
 
 	// Settle says when a granted call was answered. Only then is it known when its
@@ -109,6 +111,13 @@ type Ask struct {
 	// Unguarded asks for a slot that's only counted (mode off): windows don't
 	// refuse it. Penalties do.
 	Unguarded bool
+	// Class is what the slot is for. Of several processes that want the same slot,
+	// the one with the better class gets it.
+	Class Class
+	// Weight is what streams of this process should get of a chat's slots, relative
+	// to those of others: the sum of the weights of its sessions that have something
+	// to send. 0 counts as 1.
+	Weight float64
 }
 
 // AnswerState is the kind of an Answer.

@@ -126,13 +126,23 @@ func (e *Engine) floor(now time.Time, c *chat) (choice, bool) {
 // Options.Rounding between its calls.
 func (e *Engine) firstFinal(now time.Time, c *chat, l *lane) *work {
 	for w := range l.finals.all {
-		if d := w.doc; d != nil && e.opt.Mode == CoalesceOnly && !d.lastCall.IsZero() {
-			if due := d.lastCall.Add(e.opt.Rounding); due.After(now) {
-				c.lookBy(due)
-				continue
-			}
+		if due := e.finalDue(w.doc); due.After(now) {
+			c.lookBy(due)
+			continue
 		}
 		return w
 	}
 	return nil
+}
+
+// finalDue is when a document's final may go at the earliest; zero: at any time.
+func (e *Engine) finalDue(d *document) time.Time {
+	switch {
+	case d == nil:
+		return time.Time{}
+	case e.opt.Mode == CoalesceOnly && !d.lastCall.IsZero():
+		return later(d.asleep, d.lastCall.Add(e.opt.Rounding))
+	default:
+		return d.asleep
+	}
 }

@@ -104,12 +104,21 @@ type Result struct {
 	Final     int64
 	More      bool
 
+	// Unchanged, of a document: when it's asked again, because what waits can't be shown
+	// before; nothing counts as reached. News of further lines are an earlier reason.
+	// Zero: all is there.
+	Again time.Time
+
 	// Throttled: the platform's order. Zero is taken as one second. Global says
-	// that the order is for the whole bot (Discord's X-RateLimit-Global).
+	// that the order is for the whole bot (Discord's X-RateLimit-Global), Narrow that the
+	// platform surely means calls of this family in this chat and no others, however long
+	// the order and whoever else gets one.
 	RetryAfter time.Duration
 	Global     bool
+	Narrow     bool
 
-	// Migrated: the chat's new key.
+	// Migrated: the chat's new key. Delivered, of a document: the key that its further
+	// calls fall under (its thread was made, and has limits of its own); empty: as before.
 	Chat Chat
 
 	// Why, for logs and events. It must hold no text of a user and no secret.

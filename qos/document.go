@@ -17,12 +17,14 @@ type document struct {
 	final     int64 // turns that ended up to this line are to be
 
 	more      bool // the numbers are reached, but another call is needed
-	live      bool // the live region changed
+	live      live // how the live region changed
 	uncertain bool // an earlier call may have arrived
 
 	dirty    time.Time // since when something waits; zero: nothing does
 	changed  time.Time // when the first update came since the last call began; zero: none did
 	lastCall time.Time // when its last call began; zero: never
+
+	asleep time.Time // no call before this; see Result.Again
 
 	inFlight bool
 	gone     bool // closed; if a call is in flight, its end is all that's left
@@ -49,30 +51,39 @@ func (d *document) waits() (Class, bool) {
 			return Final, true
 		}
 		return Stream, true
-	case d.live && !d.flushing:
+	case d.live > still && !d.flushing:
 		return Stream, true
 	default:
 		return 0, false
 	}
 }
 
-// onlyLive says whether all that waits is a change of the live region.
+// live is how a live region changed. What's more counts.
+type live uint8
+
+const (
+	still   live = iota
+	redrawn      // nothing of it is text that will be lines
+	written      // it has more of such text
+)
+
+// onlyLive says whether all that waits is a live region that was redrawn.
 func (d *document) onlyLive() bool {
-	return d.final <= d.announced && !d.more && d.wanted <= d.delivered
+	return d.final <= d.announced && !d.more && d.wanted <= d.delivered && d.live <= redrawn
 }
 
 // news is what happened to a document since it was last looked at.
 type news struct {
 	wanted int64 // 0: nothing
 	final  int64 // a turn ended at this line; 0: none did
-	live   bool
+	live   live
 	count  int // updates
 }
 
 func (n *news) add(m news) {
 	n.wanted = max(n.wanted, m.wanted)
 	n.final = max(n.final, m.final)
-	n.live = n.live || m.live
+	n.live = max(n.live, m.live)
 	n.count += m.count
 }
 
@@ -132,7 +143,12 @@ func (e *Engine) Want(now time.Time, id DocID, wanted int64, final bool) bool {
 
 // Touch says that a document's live region changed.
 func (e *Engine) Touch(now time.Time, id DocID) bool {
-	return e.tell(now, id, news{live: true, count: 1})
+	return e.tell(now, id, news{live: redrawn, count: 1})
+}
+
+// Grow says that it has more text that will be lines; see OutputQoSScheduler.Grow.
+func (e *Engine) Grow(now time.Time, id DocID) bool {
+	return e.tell(now, id, news{live: written, count: 1})
 }
 
 func (e *Engine) tell(now time.Time, id DocID, n news) bool {
@@ -158,6 +174,10 @@ func (e *Engine) update(now time.Time, d *document, n news) {
 	}
 	if n.wanted > d.wanted {
 		d.wanted = n.wanted
+		if !d.asleep.IsZero() {
+			d.asleep = time.Time{}
+			e.touch(d.chat)
+		}
 		d.chat.emitters.printed(d.flow, now)
 	}
 	if n.final > d.final {
@@ -168,7 +188,10 @@ func (e *Engine) update(now time.Time, d *document, n news) {
 		d.final = n.final
 		d.wanted = max(d.wanted, d.final)
 	}
-	d.live = d.live || n.live
+	if n.live == written {
+		d.chat.emitters.printed(d.flow, now)
+	}
+	d.live = max(d.live, n.live)
 	e.file(now, d)
 }
 

@@ -150,6 +150,30 @@ func TestLiveRegionIsRare(t *testing.T) {
 	})
 }
 
+// TestTextBeingWrittenIsText: it's shown as often as lines are, also when a spinner has
+// turned before.
+func TestTextBeingWrittenIsText(t *testing.T) {
+	for name, text := range map[string]func(a *arena, n int64){
+		"grows": func(a *arena, _ int64) { a.sched.Grow("doc") },
+		"lines": func(a *arena, n int64) { a.want("doc", n, false) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inArena(t, qos.Options{}, nil, func(a *arena) {
+				a.open("doc", group)
+				for n := range int64(60) {
+					a.sched.Touch("doc")
+					a.pass(500 * time.Millisecond)
+					text(a, n+1)
+					a.pass(500 * time.Millisecond)
+				}
+				if n := len(a.made(nil)); n < 10 || n > 21 {
+					t.Errorf("%d calls in a minute, want one every 3 s to 6 s", n)
+				}
+			})
+		})
+	}
+}
+
 // TestUnchangedCostsNothing: no slot, no pace.
 func TestUnchangedCostsNothing(t *testing.T) {
 	inArena(t, qos.Options{GroupMPM: 2}, nil, func(a *arena) {
@@ -628,7 +652,7 @@ type brokenBudget struct {
 	err error
 }
 
-func (b *brokenBudget) Run(context.Context, func(qos.Penalty)) error {
+func (b *brokenBudget) Run(context.Context, func(qos.Penalty), func(qos.Chat)) error {
 	time.Sleep(10 * time.Second)
 	return b.err
 }

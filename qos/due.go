@@ -48,7 +48,7 @@ func (c *chat) restAgain() {
 // least time only: fair queuing may give it two turns in a row.
 func (e *Engine) dueAt(now time.Time, d *document, rest time.Duration) time.Time {
 	if d.lastCall.IsZero() {
-		return d.dirty
+		return later(d.dirty, d.asleep)
 	}
 	if e.opt.Mode == Strict {
 		if e.weight(now, d.flow) > 1 {
@@ -59,7 +59,7 @@ func (e *Engine) dueAt(now time.Time, d *document, rest time.Duration) time.Time
 	if d.onlyLive() {
 		rest = max(rest, e.opt.LiveEvery)
 	}
-	return d.lastCall.Add(rest)
+	return later(d.lastCall.Add(rest), d.asleep)
 }
 
 // rest is how long a document rests after a call, the least tick left aside. With

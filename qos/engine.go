@@ -63,7 +63,7 @@ type Started struct {
 	waited time.Duration
 	work   *work
 	undo   undo
-	live   bool // a change of the live region is part of it
+	live   live // a change of the live region is part of it
 }
 
 // undo is what a grant changed in its chat, to take it back if no call was made.
@@ -262,6 +262,20 @@ func (e *Engine) Learn(now time.Time, scope Scope, learned Learned) {
 	e.budget.Learn(now, scope, learned)
 	if c := e.chats[scope.Chat]; c != nil {
 		e.forgetHints(c)
+	}
+}
+
+// Freed has the budget asked again about a chat, about all if it's empty; see
+// Budget.Run.
+func (e *Engine) Freed(now time.Time, chat Chat) {
+	e.advance(now)
+	if c := e.chats[chat]; c != nil {
+		e.forgetHints(c)
+	}
+	if chat == "" {
+		for _, c := range e.chats {
+			e.forgetHints(c)
+		}
 	}
 }
 

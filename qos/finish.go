@@ -114,21 +114,31 @@ func (e *Engine) finishDocument(now time.Time, d *document, s *Started, r Result
 		d.reached(r.Delivered, r.Final)
 		d.more, d.uncertain = r.More, false
 	case Unchanged:
-		d.reached(s.Call.Wanted, s.Call.Final)
-		d.more, d.uncertain = false, false
+		if d.asleep = r.Again; d.asleep.IsZero() {
+			d.reached(s.Call.Wanted, s.Call.Final)
+			d.more, d.uncertain = false, false
+		}
+		if !d.asleep.IsZero() {
+			d.live = max(d.live, s.live)
+		}
 	case Rejected, ChatGone:
 		e.closed(d, DocStopped, r.Err)
 		return
 	case Uncertain:
 		d.uncertain = true
-		d.live = d.live || s.live
+		d.live = max(d.live, s.live)
 	default:
-		d.live = d.live || s.live
+		d.live = max(d.live, s.live)
 	}
 	if d.delivered >= s.Call.Wanted && !d.more && !d.dirty.IsZero() {
 		d.dirty = d.changed // what came since the call began
 	}
-	e.file(now, d)
+	if from := d.chat; r.Outcome == Delivered && r.Chat != "" && r.Chat != from.key {
+		e.moveDocument(now, d, e.chatOf(r.Chat))
+		e.touch(from)
+	} else {
+		e.file(now, d)
+	}
 	e.moved(d)
 }
 
@@ -228,6 +238,7 @@ func (e *Engine) moveDocument(now time.Time, d *document, to *chat) {
 	d.flow.docs--
 	d.chat.docs--
 	d.flow.emitter.remove()
+	d.lane.leave(d.flow)
 	d.chat, d.lane = to, to.lanes[0]
 	d.flow = d.lane.flowOf(d.session.name)
 	d.flow.docs++

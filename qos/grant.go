@@ -138,10 +138,20 @@ func (e *Engine) ask(now time.Time, c *chat, ch choice) {
 	a := e.budget.Ask(now, Ask{
 		Chat: c.key, Family: ch.lane.family, Spare: ch.spare,
 		Deadline: token.deadline, Unguarded: e.opt.Mode == Off,
+		Class: ch.class, Weight: e.streamWeight(now, ch.lane),
 	}, reply)
 	if a.State != Pending {
 		e.answered(now, c, token, a)
 	}
+}
+
+// streamWeight is the sum of the weights of the flows that have something to send.
+func (e *Engine) streamWeight(now time.Time, l *lane) float64 {
+	sum := 0.0
+	for _, f := range l.streams.heap {
+		sum += e.weight(now, f)
+	}
+	return sum
 }
 
 // giveUpAsking stops waiting for a budget that hasn't answered for a call's time.
@@ -288,7 +298,7 @@ func (e *Engine) startDocument(now time.Time, d *document, s *Started) {
 		s.Call.Final = d.final
 	}
 	s.Call.Uncertain = d.uncertain
-	s.live, d.live = d.live, false
+	s.live, d.live = d.live, still
 	d.changed = time.Time{}
 	s.undo.docCall = d.lastCall
 	d.lastCall = now

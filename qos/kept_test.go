@@ -130,7 +130,7 @@ func TestFailedWritesKeepTheirOrder(t *testing.T) {
 		budget.Configure(qos.TelegramLimits(20))
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
-		go func() { ended <- budget.Run(ctx, func(qos.Penalty) {}) }()
+		go func() { ended <- budget.Run(ctx, func(qos.Penalty) {}, func(qos.Chat) {}) }()
 		scope := qos.Scope{Chat: group, AllFamilies: true}
 		synctest.Wait()
 		now := time.Now()

@@ -18,7 +18,8 @@ const (
 	penaltyMarginMost  = time.Second
 
 	// A penalty of up to familyPenalty is for one method family; a longer one for
-	// the whole chat: field reports have bans from hidden calls of another family.
+	// the whole chat, unless the platform says otherwise: field reports have bans from
+	// hidden calls of another family.
 	familyPenalty = 5 * time.Second
 
 	// So many chats that are told off within so long mean the bot as a whole.
@@ -118,13 +119,17 @@ func (e *Engine) penalized(now time.Time, c *chat, l *lane, r Result) {
 	e.totals.Penalties++
 	e.opt.Observer.Penalized(l.family, asked)
 
-	if l.family == FamilyMessage || asked > familyPenalty {
+	wide := asked > familyPenalty && !r.Narrow
+	if l.family == FamilyMessage || wide {
 		c.throttle.reduce(until)
 	}
-	if asked > familyPenalty {
+	if wide {
 		e.silence(now, &c.throttle, Scope{Chat: c.key, AllFamilies: true}, until)
 	} else {
 		e.silence(now, &l.throttle, Scope{Chat: c.key, Family: l.family}, until)
+	}
+	if r.Narrow {
+		return
 	}
 	e.toldOff = append(e.toldOff, toldOff{c, now, until})
 	if latest, many := e.manyToldOff(now); r.Global || many {

@@ -377,9 +377,9 @@ type hearing struct {
 	hear func(qos.Penalty)
 }
 
-func (b *hearing) Run(ctx context.Context, hear func(qos.Penalty)) error {
+func (b *hearing) Run(ctx context.Context, hear func(qos.Penalty), freed func(qos.Chat)) error {
 	b.hear = hear
-	return b.Budget.Run(ctx, hear)
+	return b.Budget.Run(ctx, hear, freed)
 }
 
 // TestRestartForgetsNothing: a new scheduler over the same ledger honours the

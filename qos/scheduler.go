@@ -80,6 +80,8 @@ func (s *OutputQoSScheduler) Run(ctx context.Context) error {
 		defer stop()
 		budgetErr <- s.budget.Run(budgetCtx, func(p Penalty) {
 			s.box.send(func(now time.Time) { s.engine.Heard(now, p) })
+		}, func(c Chat) {
+			s.box.send(func(now time.Time) { s.engine.Freed(now, c) })
 		})
 	}()
 	callCtx, stopCalls := context.WithCancel(rest)
@@ -194,11 +196,17 @@ func (s *OutputQoSScheduler) Want(doc DocID, wanted int64, final bool) bool {
 	return s.box.tell(doc, n)
 }
 
-// Touch says that the document's live region changed, and nothing else. The
+// Touch says that the document's live region was redrawn, and nothing else. The
 // document becomes due at most every Options.LiveEvery for that. It returns false
 // if the document isn't open.
 func (s *OutputQoSScheduler) Touch(doc DocID) bool {
-	return s.box.tell(doc, news{live: true, count: 1})
+	return s.box.tell(doc, news{live: redrawn, count: 1})
+}
+
+// Grow says that a document's live region has more text that will be lines: the
+// document becomes due as for a line. It returns false if the document isn't open.
+func (s *OutputQoSScheduler) Grow(doc DocID) bool {
+	return s.box.tell(doc, news{live: written, count: 1})
 }
 
 // Pressure says how far a document lags behind. It returns false if the document

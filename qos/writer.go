@@ -18,7 +18,7 @@ const (
 
 // Run implements Budget: it reads the ledger, then writes what's to be written,
 // all that came during one write in the next.
-func (b *LocalBudget) Run(ctx context.Context, hear func(Penalty)) error {
+func (b *LocalBudget) Run(ctx context.Context, hear func(Penalty), _ func(Chat)) error {
 	if b.ledger != nil {
 		if err := b.load(ctx, hear); err != nil {
 			b.refuse(time.Now(), err)

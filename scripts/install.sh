@@ -2,10 +2,11 @@
 # Installs the system packages that panebridge needs, and says what it does
 # before it does it. Does nothing where everything is there.
 #
-# usage: scripts/install.sh demo|test...
+# usage: scripts/install.sh demo|test|agents...
 #
-#   demo   tmux
-#   test   tmux, redis-server, chromium
+#   demo    tmux
+#   test    tmux, redis-server, faketime, chromium, zsh, fish
+#   agents  tmux, node 20 or newer with npm, unshare and nsenter
 #
 # Exits 1 where it can't, with the line to run by hand.
 set -eu
@@ -14,6 +15,8 @@ cd "$(dirname "$0")/.."
 
 # The oldest Go that builds panebridge, as in go.mod.
 go_minor=26
+# The oldest Node.js that runs the agent programs.
+node_min=20
 
 say() { printf '%s\n' "install: $*" >&2; }
 die() {
@@ -27,12 +30,24 @@ have_chromium() {
 		[ -d "/Applications/Chromium.app" ] || [ -d "/Applications/Google Chrome.app" ]
 }
 
+have_node() {
+	have node && have npm || return 1
+	node_major=$(node --version)
+	node_major=${node_major#v}
+	[ "${node_major%%.*}" -ge "$node_min" ]
+}
+
 # present THING: is it on this machine?
 present() {
 	case $1 in
 	tmux) have tmux ;;
 	redis) have redis-server ;;
+	faketime) have faketime ;;
 	chromium) have_chromium ;;
+	zsh) have zsh ;;
+	fish) have fish ;;
+	node) have_node ;;
+	util-linux) have unshare && have nsenter ;;
 	esac
 }
 
@@ -51,13 +66,14 @@ check_go() {
 	esac
 }
 
-[ $# -gt 0 ] || die "usage: $0 demo|test..."
+[ $# -gt 0 ] || die "usage: $0 demo|test|agents..."
 want=''
 for what in "$@"; do
 	case $what in
 	demo) want="$want tmux" ;;
-	test) want="$want tmux redis chromium" ;;
-	*) die "usage: $0 demo|test... ($what isn't known)" ;;
+	test) want="$want tmux redis faketime chromium zsh fish" ;;
+	agents) want="$want tmux node util-linux" ;;
+	*) die "usage: $0 demo|test|agents... ($what isn't known)" ;;
 	esac
 done
 
@@ -90,6 +106,7 @@ for thing in $missing; do
 	# Ubuntu has Chromium as a snap only: the end says so.
 	apt-get:chromium) grep -qs '^ID=ubuntu' /etc/os-release || packages="$packages chromium" ;;
 	brew:chromium) casks='chromium' ;;
+	apt-get:node | dnf:node | pacman:node | apk:node) packages="$packages nodejs npm" ;;
 	pacman:redis) packages="$packages valkey" ;; # Arch's successor of Redis
 	*) packages="$packages $thing" ;;
 	esac
@@ -158,6 +175,7 @@ for thing in $missing; do
 	present "$thing" && continue
 	case $manager:$thing in
 	apt-get:chromium) die "There is no Chromium yet; on Ubuntu it's a snap. Run: sudo snap install chromium" ;;
+	*:node) die "There is still no Node.js $node_min or newer with npm (this system's packages may be older). Install it and try again: https://nodejs.org/en/download" ;;
 	*:redis) die "There is still no redis-server. Install Redis so that redis-server is in the PATH and try again: https://redis.io/docs/latest/operate/oss_and_stack/install/" ;;
 	*) die "There is still no $thing in the PATH. Install it by hand and try again: $by_hand" ;;
 	esac

@@ -5,7 +5,8 @@ import (
 	"fmt"
 )
 
-// Forget drops a session that has ended, with its output log and its receipts.
+// Forget drops a session that has ended, with its output log, its receipts and its
+// prompts.
 // ErrConflict if it still lives.
 func (m *Manager) Forget(ctx context.Context, id ID) error {
 	m.life.Lock()

@@ -1,5 +1,7 @@
 package sessions
 
+import "strings"
+
 // Guard says when something may be typed into a pane. The check and the typing
 // are one atomic step.
 type Guard struct {
@@ -11,6 +13,13 @@ type Guard struct {
 	// Saw, if set, is the look the decision was made on: cursor, history size
 	// and title must still be the same.
 	Saw *Snapshot
+	// Rows, if set, are rows of the screen (from 0) that must be as Saw has them, to the
+	// letter and in the same place. Saw then is a look at all of the screen. None of them
+	// may be blank, or be like one above it: tmux searches from the top.
+	Rows []int
+	// Still says that nothing may have come out of the pane since Saw, which was asked for
+	// when the second of Saw.Activity was over.
+	Still bool
 }
 
 // Outcome is what became of a guarded step.
@@ -23,3 +32,19 @@ const (
 	Moved Outcome = "moved" // the screen isn't the one that was seen
 	Dead  Outcome = "dead"  // the program has ended
 )
+
+// TellingRows are the rows from first to last, at most so many, by which a part of a
+// screen is known again: those that have text, and the same doesn't stand above them,
+// where tmux's search would find it first. See Guard.Rows.
+func TellingRows(rows []string, first, last, most int) []int {
+	var out []int
+	above := map[string]bool{"": true}
+	for i, row := range rows {
+		row = strings.TrimRight(row, " \t")
+		if i >= first && i <= last && !above[row] && len(out) < most {
+			out = append(out, i)
+		}
+		above[row] = true
+	}
+	return out
+}

@@ -110,6 +110,23 @@ func (m *Manager) Receipt(ctx context.Context, id string) (Receipt, error) {
 	return r, err
 }
 
+// Waiting returns a session's inputs that aren't done, in their order.
+func (m *Manager) Waiting(id ID) []Receipt {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.entries[id]
+	if e == nil {
+		return nil
+	}
+	var out []Receipt
+	for _, r := range e.queue {
+		if !r.Final() {
+			out = append(out, *r)
+		}
+	}
+	return out
+}
+
 // Cancel takes an input back that isn't typed yet.
 func (m *Manager) Cancel(ctx context.Context, id string) (Receipt, error) {
 	r, err := m.Receipt(ctx, id)
@@ -157,6 +174,9 @@ func (m *Manager) setReceipt(ctx context.Context, session ID, id string, change 
 	if !change(hit) {
 		m.mu.Unlock()
 		return Receipt{}, false, nil
+	}
+	if hit.State != ReceiptHeld && hit.State != ReceiptTyped {
+		hit.Quoted = ""
 	}
 	hit.UpdatedAt = time.Now()
 	r := *hit

@@ -133,22 +133,37 @@ type bed struct {
 
 func withBed(t *testing.T, test func(b *bed)) {
 	t.Helper()
+	p := &pane{}
+	withPane(t, p, p, nil, test)
+}
+
+// withPane is withBed with a server that may do more than its pane.
+func withPane(t *testing.T, p *pane, srv sessions.Server, change func(*sessions.Options), test func(b *bed)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		db, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "db"), store.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer func() { _ = db.Close() }()
-		b := &bed{T: t, pane: &pane{}, store: &full{Store: db}}
-		b.manager = sessions.NewManager(sessions.Options{
-			Servers: []sessions.Server{b.pane}, Store: b.store, Pollers: nobody{}, Notes: b, Sink: nobody{}, Shell: "sh",
+		b := &bed{T: t, pane: p, store: &full{Store: db}}
+		opt := sessions.Options{
+			Servers: []sessions.Server{srv}, Store: b.store, Pollers: nobody{}, Notes: b, Sink: nobody{}, Shell: "sh",
 			Dialog: func([]string) string { return "" },
 			Receipt: func(r sessions.Receipt) {
 				b.mu.Lock()
 				defer b.mu.Unlock()
-				b.told = append(b.told, fmt.Sprint(r.Text, " ", r.State))
+				told := fmt.Sprint(r.Text, " ", r.State)
+				if r.Anyway != "" && r.State == sessions.ReceiptSubmitted {
+					told += " anyway"
+				}
+				b.told = append(b.told, told)
 			},
-		})
+		}
+		if change != nil {
+			change(&opt)
+		}
+		b.manager = sessions.NewManager(opt)
 		if err := b.manager.Load(t.Context()); err != nil {
 			t.Fatal(err)
 		}

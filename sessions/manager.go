@@ -14,7 +14,15 @@ import (
 type Agent struct {
 	Command []string
 	Env     []string // NAME=value
+	// Resume are arguments, to be added to Command, with which it goes on with a
+	// conversation; ConversationID in them stands for its id. None: it can't.
+	Resume        []string
+	Width, Height int // cells, of panes made for it; 0: 120 columns, 40 rows
+	HistoryLimit  int // rows; 0: Options.HistoryLimit
 }
+
+// ConversationID stands for the id of a conversation in Agent.Resume.
+const ConversationID = "{id}"
 
 // Options configure a Manager.
 type Options struct {
@@ -27,13 +35,26 @@ type Options struct {
 	Prefix       string   // of the names of tmux sessions made here
 	HistoryLimit int      // rows, for panes made here
 	Agents       map[string]Agent
-	Shell        string                     // what a session without a command runs
-	Phrases      []string                   // of open dialogs, see Guard
-	Dialog       func(rows []string) string // finds one of Phrases in rows, "" for none
+	Env          []string // NAME=value, for panes made here
+	Shell        string   // what a session without a command runs
+	// Integrate changes the command of a shell, and adds to its environment, so that it
+	// tells of its commands. Nil: nothing is changed.
+	Integrate func(command []string) (changed, env []string)
+	Phrases   []string                   // of open dialogs, see Guard
+	Dialog    func(rows []string) string // finds one of Phrases in rows, "" for none
 	// Receipt is told each change of a receipt, in order, after it was stored. It must
 	// not block and must not call back. Nil: nobody is told.
 	Receipt func(Receipt)
-	Logger  *slog.Logger
+	// Box reads the input box of a session's program. Nil: none can be read.
+	Box func(id ID, s *Snapshot) Box
+	// Decide gives an answer to a dialog without a key, if the program waits for it in
+	// another way; false: it doesn't. Nil: none does.
+	Decide  func(id ID, d *Dialog, a Answer) bool
+	Dialogs Dialogs // reads the dialogs of the programs; nil: there are none
+	// Prompt is told each change of a prompt, in order, after it was stored. It must not
+	// block and must not call back. Nil: nobody is told.
+	Prompt func(Prompt)
+	Logger *slog.Logger
 }
 
 // Manager owns the registry of sessions and their life cycle. Its methods may
@@ -43,6 +64,7 @@ type Manager struct {
 	log *slog.Logger
 
 	life    sync.Mutex // held by what changes the set of sessions; may be held during I/O
+	asks    sync.Mutex // held by what changes prompts, so that they're stored and told in order; may be held during I/O
 	writing sync.Mutex // held by what changes receipts, so that they're stored and told in order; may be held during I/O
 
 	mu      sync.Mutex // guards what's below; never held during I/O
@@ -55,12 +77,18 @@ type Manager struct {
 	typists sync.WaitGroup
 }
 
-// entry is a session and the inputs that wait for it.
+// entry is a session, the inputs that wait for it, and what it asks.
 type entry struct {
 	Session
-	queue  []*Receipt // the first may be in work
-	typing bool       // a typist is at work
+	asking
+	queue    []*Receipt // the first may be in work
+	typing   bool       // a typist is at work
+	keyboard keyboard
+	boxSeen  bool     // the program's input box was on the screen
+	ahead    *goAhead // for the first of queue, until its typist takes it; nil: none
 }
+
+func newEntry(s Session) *entry { return &entry{Session: s, keyboard: newKeyboard()} }
 
 // closedPane is a pane that was closed by hand: no pattern adopts it again.
 type closedPane struct {
@@ -76,6 +104,12 @@ func NewManager(opt Options) *Manager {
 	}
 	if opt.Receipt == nil {
 		opt.Receipt = func(Receipt) {}
+	}
+	if opt.Prompt == nil {
+		opt.Prompt = func(Prompt) {}
+	}
+	if opt.Dialogs == nil {
+		opt.Dialogs = noDialogs{}
 	}
 	return &Manager{
 		opt: opt, log: opt.Logger, entries: map[ID]*entry{}, closed: map[closedPane]bool{}, pending: map[string]bool{},
@@ -97,14 +131,19 @@ func (m *Manager) Load(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("load receipts: %w", err)
 	}
+	asked, err := m.opt.Store.OpenPrompts(ctx)
+	if err != nil {
+		return fmt.Errorf("load prompts: %w", err)
+	}
 	m.mu.Lock()
 	for _, s := range all {
-		m.entries[s.ID] = &entry{Session: s}
+		m.entries[s.ID] = newEntry(s)
 	}
 	for _, p := range panes {
 		m.closed[closedPane{p.Server, p.Identity, p.ID}] = true
 	}
 	m.mu.Unlock()
+	m.loadPrompts(ctx, asked)
 	return m.loadReceipts(ctx, open)
 }
 
@@ -257,10 +296,14 @@ func (m *Manager) Output(ev OutputEvent) {
 	if ev.Exit != nil {
 		e.Exit = ev.Exit
 	}
+	asked := e.show(ev)
 	s := e.Session
 	m.mu.Unlock()
 	m.opt.Sink.Output(ev)
 	if changed {
 		m.opt.Sink.Changed(s)
+	}
+	if asked {
+		m.takeIn(context.Background(), s.ID) // an event has no context: it's taken in whatever ends
 	}
 }

@@ -21,6 +21,9 @@ type Line struct {
 	Kind Kind      `json:"kind"`
 	Text string    `json:"text"` // valid UTF-8 without control characters other than tab
 	At   time.Time `json:"at"`   // when panebridge read it
+	// Begins says that it's the first line of a block of the agent's transcript: an
+	// answer, say. The text of a block is its lines, joined with "\n".
+	Begins bool `json:"begins,omitempty"`
 	// Author is who wrote it, as people are called; of KindUser only.
 	Author string `json:"author,omitempty"`
 	// Origin is the place that it was written at, as a target of adapters; "": none of
@@ -42,6 +45,12 @@ type Live struct {
 	Alternate bool     `json:"alternate"` // the program draws on the alternate screen: all of it is live
 	CursorX   int      `json:"cursor_x"`  // column of the cursor, from 0
 	CursorY   int      `json:"cursor_y"`  // row of the cursor within Rows, from 0; -1: hidden or outside
+	// Of a known agent program: Writing is the text of the answer that's being written,
+	// as far as the screen shows it, until its block is finished and comes as lines.
+	// Status says what it's doing: "✢ Osmosing… (3s · ↓ 28 tokens)".
+	Writing []string `json:"writing,omitempty"`
+	Status  string   `json:"status,omitempty"`
+	Known   bool     `json:"known,omitempty"` // the program is known; Writing and Status say all that's new
 }
 
 // OutputEvent tells what one poll of a session brought. Its lines and gaps are
@@ -58,4 +67,8 @@ type OutputEvent struct {
 	Exit     *Exit  // the program ended; this is the session's last event but its end
 	State    State  // "" when unchanged
 	Reason   string // of State
+	// Prompt is the dialog that stands on the screen now; nil: none. Asked says that it's
+	// another than at the event before.
+	Prompt *Dialog
+	Asked  bool
 }

@@ -16,6 +16,9 @@ type Server interface {
 	// Create makes a tmux session with one marked pane, which remains when its
 	// program ends; it starts a server if there's none.
 	Create(ctx context.Context, id ID, req PaneRequest) (PaneInfo, error)
+	// Respawn ends what runs in a pane and starts a program there; of req only Cwd, Env
+	// and Command count. No Command: the one that the pane was made with, or respawned.
+	Respawn(ctx context.Context, pane string, req PaneRequest) error
 	// Mark sets the pane's option @panebridge_id; "" unsets it.
 	Mark(ctx context.Context, pane string, id ID) error
 	Kill(ctx context.Context, pane string) error

@@ -20,18 +20,23 @@ const (
 
 // Receipt is the record of one input.
 type Receipt struct {
-	ID        string       `json:"id"` // "in_" and 12 hexadecimal digits
-	Session   ID           `json:"session"`
-	Text      string       `json:"text"`
-	Submit    bool         `json:"submit"`        // press Enter behind the text
-	Author    string       `json:"author"`        // who wrote it, "web" or "cli" or "telegram:123"
-	Name      string       `json:"-"`             // see InputRequest.Name
-	Origin    string       `json:"-"`             // see InputRequest.Origin
-	Key       string       `json:"key,omitempty"` // see InputRequest.Key
-	State     ReceiptState `json:"state"`
-	Reason    string       `json:"reason,omitempty"` // why it's held or failed, or "unverified: …"
-	CreatedAt time.Time    `json:"created_at"`
-	UpdatedAt time.Time    `json:"updated_at"`
+	ID      string       `json:"id"` // "in_" and 12 hexadecimal digits
+	Session ID           `json:"session"`
+	Text    string       `json:"text"`
+	Submit  bool         `json:"submit"`        // press Enter behind the text
+	Author  string       `json:"author"`        // who wrote it, "web" or "cli" or "telegram:123"
+	Name    string       `json:"-"`             // see InputRequest.Name
+	Origin  string       `json:"-"`             // see InputRequest.Origin
+	Key     string       `json:"key,omitempty"` // see InputRequest.Key
+	State   ReceiptState `json:"state"`
+	Reason  string       `json:"reason,omitempty"` // why it's held or failed, or "unverified: …"
+	// Quoted is set while only a dialog's phrase keeps the text, or its Enter, back, on a
+	// screen that stands still and on which no dialog is recognised. It stands for that
+	// screen: 16 hexadecimal digits. See Manager.SendAnyway. It isn't kept.
+	Quoted    string    `json:"quoted,omitempty"`
+	Anyway    string    `json:"anyway,omitempty"` // who sent it anyway; "": nobody
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
 }
 
 // Final reports whether the receipt will not change any more.

@@ -60,3 +60,25 @@ func TestAnInputIsTypedThoughItsAuthorCannotBeNoted(t *testing.T) {
 		}
 	})
 }
+
+// password is a pane whose program reads a line and shows nothing of it.
+type password struct{ *pane }
+
+func (password) Terminal(string) (sessions.Terminal, error) {
+	return sessions.Terminal{Canonical: true, MaxLine: 4095}, nil
+}
+
+// What a program hides, a password say, isn't shown to those who follow the session.
+func TestAHiddenTextIsNotNoted(t *testing.T) {
+	p := &pane{}
+	withPane(t, p, password{p}, nil, func(b *bed) {
+		if _, err := b.input("hunter2", ""); err != nil {
+			b.Fatal(err)
+		}
+		b.pass(10 * time.Second)
+		b.wantSent("hunter2")
+		if len(b.lines) != 1 || strings.Contains(b.lines[0].Text, "hunter2") || b.lines[0].Author != "a" {
+			b.Errorf("noted %+v", b.lines)
+		}
+	})
+}

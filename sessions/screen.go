@@ -1,5 +1,11 @@
 package sessions
 
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
 // Screen is a pane as it looks now.
 type Screen struct {
 	Width, Height int
@@ -10,6 +16,51 @@ type Screen struct {
 	Alternate     bool   // the program draws on the alternate screen
 	Title         string // set by the program
 	Dead          bool   // the program has ended and tmux shows what it left
+}
+
+// shows reports whether a screen has the rows of a look at all of it.
+func (s *Screen) shows(snap *Snapshot) bool {
+	for i := range max(len(s.Rows), len(snap.Rows)) {
+		var a, b string
+		if i < len(s.Rows) {
+			a = unstyled(s.Rows[i])
+		}
+		if i < len(snap.Rows) {
+			b = snap.Rows[i]
+		}
+		if strings.TrimRight(a, " ") != strings.TrimRight(b, " ") {
+			return false
+		}
+	}
+	return true
+}
+
+// unstyled is a row without what tmux writes into it for attributes: CSI sequences,
+// links (OSC 8) and shifts between character sets.
+func unstyled(row string) string {
+	if !strings.ContainsAny(row, "\x1b\x0e\x0f") {
+		return row
+	}
+	var b strings.Builder
+	for i := 0; i < len(row); i++ {
+		switch c := row[i]; {
+		case c == 0x0e || c == 0x0f:
+		case c != 0x1b:
+			b.WriteByte(c)
+		case i+1 < len(row) && row[i+1] == ']':
+			end := strings.Index(row[i:], "\x1b\\")
+			if end < 0 {
+				return b.String()
+			}
+			i += end + 1
+		default:
+			i += 2
+			for i < len(row) && (row[i] < 0x40 || row[i] > 0x7e) {
+				i++
+			}
+		}
+	}
+	return b.String()
 }
 
 // Sink hears what happens to sessions. Its methods are called from the
@@ -28,6 +79,9 @@ type NewRequest struct {
 	Cwd     string   // absolute folder; "" for the daemon's user's home
 	Command []string // program and arguments; empty: the agent's, else the user's shell
 	Server  string   // configured tmux server; "" for the first
+	// Resume is the agent's own id of the conversation that it goes on with; "": a new
+	// one. It doesn't go with Command.
+	Resume string
 }
 
 // AdoptRequest asks to mirror a pane that exists.
@@ -54,3 +108,15 @@ type InputRequest struct {
 // 75 ms and 5 MB in 380 ms, during which it serves nobody else (measured on
 // tmux 3.3a).
 const MaxInputBytes = 1 << 20
+
+// Screen shows a session's pane as it is now.
+func (m *Manager) Screen(ctx context.Context, id ID) (Screen, error) {
+	s, srv, err := m.living(id)
+	if err != nil {
+		return Screen{}, err
+	}
+	if now, up := srv.Identity(); up && now != s.Pane.Identity {
+		return Screen{}, fmt.Errorf("%s: %w: its tmux server was started anew", s.Name, ErrEnded)
+	}
+	return srv.Screen(ctx, s.Pane.ID)
+}

@@ -61,6 +61,8 @@ type Turn struct {
 	EndedAt   time.Time `json:"ended_at,omitzero"`
 	FirstLine int64     `json:"first_line"` // number of the turn's first line
 	LastLine  int64     `json:"last_line"`  // number of its last line; valid when it has ended
+	// Status is the exit status of a shell's command; nil: unknown, or it's no command.
+	Status *int `json:"status,omitempty"`
 }
 
 // Session is one agent (or shell) in one tmux pane. It is a value: a copy
@@ -80,4 +82,5 @@ type Session struct {
 	EndedAt      time.Time `json:"ended_at,omitzero"`
 	Exit         *Exit     `json:"exit,omitempty"`
 	Lines        int64     `json:"lines"` // number of the newest line; 0: none yet
+	Source       Source    `json:"source,omitzero"`
 }

@@ -1,6 +1,9 @@
 package sessions
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Snapshot is a pane's state and some of its grid rows, taken at one instant:
 // tmux reads no pane output while it answers one command line, so state and
@@ -31,8 +34,24 @@ type Snapshot struct {
 	First   int      // grid row of Rows[0]
 	Rows    []string // with the trailing blanks of used cells
 	Wrapped []bool   // Wrapped[i]: row i goes on in row i+1
+	Marks   []Mark   // of a shell, cut from Rows
 	At      time.Time
 }
+
+// ended is ErrEnded where a look at a pane of one run of the tmux server found another run,
+// or the pane's program dead; nil: neither.
+func (s *Snapshot) ended(pane ServerIdentity) error {
+	switch {
+	case s.Server != pane:
+		return fmt.Errorf("%w: its tmux server was started anew", ErrEnded)
+	case s.Dead:
+		return errDead
+	}
+	return nil
+}
+
+// errDead says that the program of a session has ended.
+var errDead = fmt.Errorf("%w: its program has ended", ErrEnded)
 
 // Window says which rows a snapshot is to hold, relative to the top of the
 // visible screen: -100 is a hundred rows up in history. The zero Window is the

@@ -12,8 +12,8 @@ type Store interface {
 	// PutSession inserts or replaces one by ID. It doesn't touch Lines, Turn
 	// and LastOutputAt, which the output log owns.
 	PutSession(ctx context.Context, s Session) error
-	// DropSession deletes one with its output log and its receipts; one that isn't
-	// there is no error.
+	// DropSession deletes one with its output log, its receipts and its prompts; one
+	// that isn't there is no error.
 	DropSession(ctx context.Context, id ID) error
 	// PutReceipt inserts or replaces one by ID. Another with the same Key, if it's not
 	// "", is an ErrConflict.
@@ -24,6 +24,13 @@ type Store interface {
 	Receipt(ctx context.Context, id string) (Receipt, error)
 	// OpenReceipts returns those that are not Final, oldest first.
 	OpenReceipts(ctx context.Context) ([]Receipt, error)
+	// PutPrompt inserts or replaces one by ID. One that's Final drops those that have
+	// been for long.
+	PutPrompt(ctx context.Context, p Prompt) error
+	// Prompt returns one; ErrUnknown if there is none.
+	Prompt(ctx context.Context, id string) (Prompt, error)
+	// OpenPrompts returns those that are not Final, oldest first.
+	OpenPrompts(ctx context.Context) ([]Prompt, error)
 	// PutClosedPane, ClosedPanes and DropClosedPane keep the panes that were
 	// closed by hand, so that no pattern adopts them again.
 	PutClosedPane(ctx context.Context, p Pane) error

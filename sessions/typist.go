@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 )
@@ -37,7 +36,7 @@ func (m *Manager) startTypist(id ID) {
 			if r == nil {
 				return
 			}
-			(&typist{m: m, id: id, receipt: *r}).run(ctx)
+			(&typist{m: m, id: id, receipt: *r, began: time.Now()}).run(ctx)
 			if ctx.Err() != nil {
 				return
 			}
@@ -71,12 +70,28 @@ type typist struct {
 	term    Terminal
 	before  Snapshot // the look the paste was decided on
 	echoed  bool
+	boxed   bool      // the text was pasted into an input box that can be read
+	queued  bool      // the program keeps it until it has time
+	away    time.Time // since when its box isn't on the screen; zero: it is
+	empty   int       // looks in succession at which the box had nothing in it
+	began   time.Time // when it was this text's turn
+	keys    keyboard  // of the session, while it's taken
+	asked   time.Time // when the last look was asked for
+	at      Snapshot  // the look that Enter was decided on
+	// Of a text that only a dialog's phrase holds:
+	stood   string    // the screen at the last look, see print
+	ahead   *goAhead  // that was taken, and not answered yet; nil: none
+	refused int       // go-aheads that came to nothing
+	by      string    // who sent it anyway; "": nobody
+	cleared *Snapshot // the screen on which that was done; nil: none
 }
 
 // errDone ends the typing of an input whose receipt is final.
 var errDone = errors.New("done")
 
 func (t *typist) run(ctx context.Context) {
+	defer t.dropAhead(ctx)
+	defer t.release()
 	for _, step := range []func(context.Context) error{t.paste, t.settle, t.tell, t.enter} {
 		err := step(ctx)
 		switch {
@@ -90,11 +105,38 @@ func (t *typist) run(ctx context.Context) {
 	}
 }
 
+// take takes the session's keyboard, and waits for it.
+func (t *typist) take(ctx context.Context) error {
+	if t.keys != nil {
+		return nil
+	}
+	t.m.mu.Lock()
+	e := t.m.entries[t.id]
+	t.m.mu.Unlock()
+	if e == nil {
+		return errDone
+	}
+	if err := e.keyboard.take(ctx); err != nil {
+		return err
+	}
+	t.keys = e.keyboard
+	return nil
+}
+
+// release gives the keyboard back: what's waited for now, a dialog's end, somebody else
+// may bring about.
+func (t *typist) release() {
+	if t.keys != nil {
+		t.keys.giveBack()
+		t.keys = nil
+	}
+}
+
 // set moves the receipt on; false: it was cancelled or failed meanwhile, or what's
 // about to be done couldn't be stored.
 func (t *typist) set(ctx context.Context, state ReceiptState, reason string) bool {
 	_, ok, _ := t.m.setReceipt(ctx, t.id, t.receipt.ID, func(r *Receipt) bool {
-		r.State, r.Reason = state, reason
+		r.State, r.Reason, r.Quoted, r.Anyway = state, reason, "", t.by
 		return true
 	})
 	return ok
@@ -102,11 +144,16 @@ func (t *typist) set(ctx context.Context, state ReceiptState, reason string) boo
 
 // hold says that the input waits, without writing the same twice.
 func (t *typist) hold(ctx context.Context, state ReceiptState, reason string) {
+	t.holdAs(ctx, state, reason, "")
+}
+
+// holdAs is hold for a text that may be sent anyway.
+func (t *typist) holdAs(ctx context.Context, state ReceiptState, reason, quoted string) {
 	_, _, _ = t.m.setReceipt(ctx, t.id, t.receipt.ID, func(r *Receipt) bool { // a failure to store it is logged
-		if r.State == state && r.Reason == reason {
+		if r.State == state && r.Reason == reason && r.Quoted == quoted {
 			return false
 		}
-		r.State, r.Reason = state, reason
+		r.State, r.Reason, r.Quoted, r.Anyway = state, reason, quoted, t.by
 		return true
 	})
 }
@@ -140,14 +187,13 @@ func (t *typist) look(ctx context.Context) (Snapshot, error) {
 		if err != nil {
 			return Snapshot{}, err
 		}
-		t.pane, t.srv = s.Pane.ID, srv
+		t.pane, t.srv, t.asked = s.Pane.ID, srv, time.Now()
 		snap, err := srv.Snapshot(ctx, t.pane, Window{})
 		switch {
-		case err == nil && snap.Server != s.Pane.Identity:
-			return snap, fmt.Errorf("%w: its tmux server was started anew", ErrEnded)
-		case err == nil && snap.Dead:
-			return snap, fmt.Errorf("%w: its program has ended", ErrEnded)
 		case err == nil:
+			if ended := snap.ended(s.Pane.Identity); ended != nil {
+				return snap, ended
+			}
 			if t.term, err = srv.Terminal(snap.TTY); err == nil {
 				return snap, nil
 			}
@@ -163,46 +209,82 @@ func (t *typist) look(ctx context.Context) (Snapshot, error) {
 // paste looks, decides and pastes, until it's done or can't be.
 func (t *typist) paste(ctx context.Context) error {
 	for tries := 0; ; tries++ {
-		var err error
+		err := t.take(ctx)
+		if err != nil {
+			return err
+		}
 		if t.before, err = t.look(ctx); err != nil {
 			return err
 		}
 		if err := t.fits(); err != nil {
 			return err
 		}
-		g := Guard{Pane: t.pane, Server: t.before.Server, Phrases: t.m.opt.Phrases, Saw: &t.before}
-		if tries >= movedTries {
+		g, dialog := t.pasteGuard(&t.before)
+		if tries >= movedTries && len(g.Rows) == 0 && !g.Still {
 			g.Saw = nil // a screen that never stands still: the search for dialogs, atomic as well, has to do
 		}
 		out := Held
-		if t.m.opt.Dialog(t.before.Rows) == "" {
-			if !t.set(ctx, ReceiptTyping, "") {
-				if err := t.wait(ctx, heldEvery); err != nil { // it was closed
-					return err
-				}
-				tries--  // it's not the screen's fault
-				continue // the disk is full, say; nothing is typed that nobody would know of after a crash
-			}
-			if out, err = t.pasteGuarded(ctx, g); err != nil {
+		if !dialog {
+			if out, err = t.tryPaste(ctx, g); err != nil {
 				return err
 			}
 		}
+		if out != Done {
+			t.release()
+			t.answerAhead(errOtherScreen)
+			t.by, t.cleared = "", nil
+		}
 		switch out {
 		case Done:
+			t.answerAhead(nil)
+			t.boxed = t.box(&t.before).Open
 			t.m.opt.Pollers.Typed(t.id, t.receipt.Text)
 			return t.typed(ctx)
 		case Dead:
-			return fmt.Errorf("%w: its program has ended", ErrEnded)
+			return errDead
 		case Held:
-			t.hold(ctx, ReceiptHeld, "a dialog is open in the session; it's typed when the dialog has closed")
+			t.heldBy(ctx, &t.before, ReceiptHeld)
 			err = t.wait(ctx, heldEvery)
 		case Moved:
 			err = t.wait(ctx, lookEvery)
+		default:
+			tries-- // it's not the screen's fault
+			err = t.wait(ctx, heldEvery)
 		}
 		if err != nil {
 			return err
 		}
 	}
+}
+
+// tryPaste pastes the text where no dialog is open; "": something else is in the way.
+func (t *typist) tryPaste(ctx context.Context, g Guard) (Outcome, error) {
+	if why, state := t.obstacle(&t.before); why != "" {
+		t.release()
+		t.answerAhead(fmt.Errorf("%w: it isn't sent yet: %s", ErrConflict, why))
+		t.hold(ctx, state, why)
+		return "", nil
+	}
+	if !t.set(ctx, ReceiptTyping, "") {
+		// It was closed; or the disk is full, say: nothing is typed that nobody would know
+		// of after a crash.
+		t.answerAhead(errNotStored)
+		return "", nil
+	}
+	return t.pasteGuarded(ctx, g)
+}
+
+// pasteGuard says when the text may be pasted, and whether a dialog is open instead, or
+// only its phrase is there and nobody has sent it anyway.
+func (t *typist) pasteGuard(s *Snapshot) (g Guard, dialog bool) {
+	t.takeAhead()
+	if g, dialog = t.guard(s); !dialog {
+		return g, false
+	}
+	if g, ok := t.anyway(s); ok {
+		return g, false
+	}
+	return g, true
 }
 
 // pasteGuarded pastes the text; an empty one needs only its Enter. What surely
@@ -269,99 +351,21 @@ func (t *typist) settle(ctx context.Context) error {
 			return errors.New("the program doesn't read its input; the text waits there, Enter was not pressed")
 		}
 	}
-	return nil
+	return t.shown(ctx)
 }
+
+// hiddenText stands for a text where a program that reads line by line shows nothing of it.
+const hiddenText = "(not shown: the program hides what's typed)"
 
 // tell has those who follow the session know who wrote what comes next. It's the last
 // thing before Enter: what the program prints about the text stands below it.
 func (t *typist) tell(ctx context.Context) error {
-	if err := t.m.said(ctx, t.receipt); err != nil && ctx.Err() == nil {
+	r := t.receipt
+	if t.term.Canonical && !t.term.Echo && strings.TrimSpace(r.Text) != "" {
+		r.Text = hiddenText // a password, say
+	}
+	if err := t.m.said(ctx, r); err != nil && ctx.Err() == nil {
 		t.m.log.Warn("an input goes on without its author being shown", "session", t.id, "err", err)
 	}
 	return ctx.Err()
-}
-
-// enter presses Enter and looks whether the screen took it; once more at most.
-func (t *typist) enter(ctx context.Context) error {
-	for range 2 {
-		before, err := t.look(ctx)
-		if err != nil {
-			return err
-		}
-		if err := t.pressEnter(ctx); err != nil {
-			return err
-		}
-		t.m.opt.Pollers.Typed(t.id, "")
-		if t.term.Canonical {
-			t.set(ctx, ReceiptSubmitted, "")
-			return errDone
-		}
-		took, err := t.took(ctx, &before)
-		if err != nil {
-			return err
-		}
-		if took {
-			t.set(ctx, ReceiptSubmitted, "")
-			return errDone
-		}
-		if !t.echoed {
-			t.set(ctx, ReceiptSubmitted, "unverified: the program doesn't show what is typed")
-			return errDone
-		}
-	}
-	return errors.New("the text is in the session's input box, but two Enters didn't submit it")
-}
-
-// pressEnter waits while a dialog is open: an Enter would answer it.
-func (t *typist) pressEnter(ctx context.Context) error {
-	for {
-		out, err := t.srv.Press(context.WithoutCancel(ctx), Guard{Pane: t.pane, Server: t.before.Server, Phrases: t.m.opt.Phrases}, "Enter")
-		switch {
-		case err != nil:
-			return fmt.Errorf("the text is typed, but Enter may not be: %w", err)
-		case out == Dead:
-			return fmt.Errorf("%w: its program has ended", ErrEnded)
-		case out == Done:
-			return nil
-		}
-		t.hold(ctx, ReceiptTyped, "a dialog has opened; Enter is pressed when it has closed")
-		if err := t.wait(ctx, heldEvery); err != nil {
-			return err
-		}
-	}
-}
-
-// took reports whether the screen changed after Enter. The time for it runs
-// from when the program has read the key.
-func (t *typist) took(ctx context.Context, before *Snapshot) (bool, error) {
-	within := reactWithin
-	if !t.echoed {
-		within = settleFor // it doesn't show what it reads, so why should it show this
-	}
-	begin := time.Now()
-	for read := begin; time.Since(read) < within; {
-		if err := t.wait(ctx, lookEvery); err != nil {
-			return false, err
-		}
-		s, err := t.look(ctx)
-		if errors.Is(err, ErrEnded) || errors.Is(err, ErrUnknown) {
-			return true, nil // that was its last input
-		}
-		if err != nil {
-			return false, err
-		}
-		if !sameScreen(before, &s) || t.term.Canonical {
-			return true, nil
-		}
-		if t.term.Unread > 0 && time.Since(begin) < readWithin {
-			read = time.Now()
-		}
-	}
-	return false, nil
-}
-
-// sameScreen compares what a person would see.
-func sameScreen(a, b *Snapshot) bool {
-	return a.CursorX == b.CursorX && a.CursorY == b.CursorY && a.HistorySize == b.HistorySize &&
-		a.Alternate == b.Alternate && slices.Equal(a.Rows, b.Rows)
 }

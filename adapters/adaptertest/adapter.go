@@ -88,6 +88,8 @@ func (a *Adapter) Call(ctx context.Context, op adapters.Op) adapters.Reply {
 		c.Method = CloseThread
 	case adapters.KindOpen:
 		c.Method = OpenThread
+	case adapters.KindRename:
+		c.Method = RenameThread
 	}
 	answer, err := a.Conn.Do(ctx, c)
 	return reply(answer, err)
@@ -164,5 +166,5 @@ func (a *Adapter) Request(ctx context.Context, call qos.Call) qos.Result {
 	}
 	answer, err := a.Conn.Do(ctx, c)
 	r := reply(answer, err)
-	return qos.Result{Outcome: r.Outcome, RetryAfter: r.RetryAfter, Global: r.Global, Chat: qos.Chat(r.Chat), Err: r.Err}
+	return qos.Result{Outcome: r.Outcome, RetryAfter: r.RetryAfter, Global: r.Global, Narrow: r.Narrow, Chat: qos.Chat(r.Chat), Err: r.Err}
 }

@@ -18,7 +18,8 @@ func (p *Platform) arrive(call Call, f Fault) (Answer, error) {
 	now := time.Now()
 	a := Arrival{At: now, Call: call}
 	if c := p.chats[call.Chat]; c != nil {
-		a.Banned = now.Before(c.until) && c.told
+		o := p.order(c, call)
+		a.Banned = now.Before(o.until) && o.told
 	}
 	answer, refusal := p.judge(now, call, f)
 	a.Call.Data = nil
@@ -60,10 +61,11 @@ func (p *Platform) judge(now time.Time, call Call, f Fault) (Answer, *Error) {
 // limit refuses a call that comes too early. Each call during a penalty doubles
 // what's left of it, at least.
 func (p *Platform) limit(now time.Time, c *chat, call Call, f Fault) *Error {
-	if now.Before(c.until) {
-		c.strikes++
-		c.until = now.Add(c.until.Sub(now) * 2)
-		return &Error{Code: http.StatusTooManyRequests, Text: TooMany, RetryAfter: roundedUp(c.until.Sub(now))}
+	o := p.order(c, call)
+	if now.Before(o.until) {
+		o.strikes++
+		o.until = now.Add(o.until.Sub(now) * 2)
+		return &Error{Code: http.StatusTooManyRequests, Text: TooMany, RetryAfter: roundedUp(o.until.Sub(now))}
 	}
 	wait := f.RetryAfter
 	if f.Kind != Throttled {
@@ -75,20 +77,20 @@ func (p *Platform) limit(now time.Time, c *chat, call Call, f Fault) *Error {
 		}
 	}
 	if wait == 0 {
-		c.strikes = 0
+		o.strikes = 0
 		return nil
 	}
 	wait = roundedUp(wait)
-	c.until, c.told = now.Add(wait), false
+	o.until, o.told = now.Add(wait), false
 	return &Error{Code: http.StatusTooManyRequests, Text: TooMany, RetryAfter: wait}
 }
 
-// heard notes that an answer of a chat was heard.
-func (p *Platform) heard(id string) {
+// heard notes that the answer of a call was heard.
+func (p *Platform) heard(call Call) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if c := p.chats[id]; c != nil {
-		c.told = true
+	if c := p.chats[call.Chat]; c != nil {
+		p.order(c, call).told = true
 	}
 }
 
@@ -104,7 +106,9 @@ type counted struct {
 }
 
 func (p *Platform) windowsOf(c *chat, call Call) []counted {
-	here := func(x Call) bool { return x.Chat == call.Chat && (x.Method == Typing) == (call.Method == Typing) }
+	here := func(x Call) bool {
+		return x.Chat == call.Chat && (!p.opt.PerThread || x.Thread == call.Thread) && (x.Method == Typing) == (call.Method == Typing)
+	}
 	own := p.opt.Group
 	switch {
 	case call.Method == Typing:
@@ -154,8 +158,11 @@ func (p *Platform) do(now time.Time, c *chat, call Call) (Answer, *Error) {
 			return Answer{}, &Error{Code: http.StatusBadRequest, Text: ThreadNotFound}
 		}
 		id := p.nextID()
-		c.threads[id] = call.Text
+		c.threads[id], p.threads[id] = call.Text, call.Chat
 		return Answer{ID: id}, nil
+	case RenameThread:
+		c.threads[call.Thread] = call.Text
+		return Answer{}, nil
 	case CloseThread, OpenThread:
 		c.closed[call.Thread] = call.Method == CloseThread
 		return Answer{}, nil

@@ -180,6 +180,12 @@ func (h history) live(n New, b Backend) []string {
 	return append(l.wrong, l.end(h)...)
 }
 
+// doubtOf is what's in doubt of a document with an intent.
+func doubtOf(d adapters.Document) Doubt {
+	in := d.Intent
+	return Doubt{From: d.Shown, To: in.Shown, Live: in.Kind == adapters.KindSend && in.Message.Live && in.Message.From == in.Message.To}
+}
+
 // end lets all faults cease and compares.
 func (l *life) end(h history) []string {
 	l.now = historyStep{}
@@ -232,7 +238,7 @@ func (l *life) step(r *rand.Rand) error {
 	case "gap":
 		return l.printed(Output{Gap: &sessions.Gap{AtLeast: int64(r.IntN(50)), Reason: "clear"}, Lines: l.texts.lines(1+r.IntN(3), 5)})
 	case "live":
-		return l.printed(Output{Live: liveRows(r)})
+		return l.printed(someRegion(r))
 	case "view":
 		l.binding.View = []adapters.View{adapters.ViewStream, adapters.ViewFinal}[r.IntN(2)]
 		l.deliverer.Rebind(l.binding)
@@ -249,6 +255,19 @@ func (l *life) step(r *rand.Rand) error {
 
 func (l *life) printed(o Output) error { return l.house.Print(theSession, o) }
 
+// someRegion is one of a program that's known or not.
+func someRegion(r *rand.Rand) Output {
+	rows := liveRows(r)
+	if r.IntN(2) == 0 {
+		return Output{Live: rows}
+	}
+	known := &sessions.Live{Rows: []string{"furniture"}, Known: true, Writing: rows}
+	if r.IntN(3) > 0 {
+		known.Status = fmt.Sprintf("%sfor %d s", livePrefix, r.IntN(100))
+	}
+	return Output{Known: known}
+}
+
 func liveRows(r *rand.Rand) []string {
 	rows := []string{}
 	for i := range r.IntN(6) {
@@ -263,7 +282,7 @@ func (l *life) deliverSomehow() error {
 	l.process.SetFault(func(d adapters.Document) error {
 		call := d.Intent != nil
 		if call {
-			l.intent = Doubt{From: d.Shown, To: d.Intent.Shown}
+			l.intent = doubtOf(d)
 		}
 		if crash == beforeIntent && call || crash == beforeReceipt && !call {
 			l.process.Kill()

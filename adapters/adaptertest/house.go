@@ -112,6 +112,10 @@ type Output struct {
 	Ends bool          // the turn ends with these lines
 	Late bool          // they belong to the turn that has ended already
 	Live []string      // nil: unchanged
+	// Known, if not nil, is the live region of a program that's known.
+	Known *sessions.Live
+	// Begins says that the first of Lines begins a block.
+	Begins bool
 }
 
 // Print has a session print: a line that comes while no turn is open opens one.
@@ -119,8 +123,10 @@ func (h *House) Print(id sessions.ID, o Output) error {
 	h.mu.Lock()
 	r := h.find(id)
 	b := Batch{Session: id}
-	for _, text := range o.Lines {
-		b.Lines = append(b.Lines, sessions.Line{Kind: cmp.Or(o.Kind, sessions.KindPane), Text: text, At: time.Now(), Author: o.Author, Origin: o.Origin})
+	for i, text := range o.Lines {
+		b.Lines = append(b.Lines, sessions.Line{
+			Kind: cmp.Or(o.Kind, sessions.KindPane), Text: text, At: time.Now(), Author: o.Author, Origin: o.Origin, Begins: o.Begins && i == 0,
+		})
 	}
 	if o.Gap != nil {
 		b.Gaps = []sessions.Gap{*o.Gap}
@@ -161,6 +167,9 @@ func (h *House) hear(r *resident, o Output, done Appended) {
 		r.live = &sessions.Live{Rows: o.Live}
 		ev.Live = r.live
 	}
+	if o.Known != nil {
+		r.live, ev.Live = o.Known, o.Known
+	}
 	r.printed = append(r.printed, o.Lines...)
 	r.gaps = append(r.gaps, done.Gaps...)
 	r.Lines = int64(len(r.printed))
@@ -172,6 +181,18 @@ func (h *House) hear(r *resident, o Output, done Appended) {
 	h.mu.Unlock()
 	if sink != nil {
 		sink.Output(ev)
+	}
+}
+
+// Rename gives a session another name.
+func (h *House) Rename(id sessions.ID, name string) {
+	h.mu.Lock()
+	r := h.find(id)
+	r.Name = name
+	s, sink := r.Session, h.sink
+	h.mu.Unlock()
+	if sink != nil {
+		sink.Changed(s)
 	}
 }
 

@@ -11,15 +11,18 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/panebridge/panebridge/qos"
+	"github.com/panebridge/panebridge/qos/qostest"
 )
 
 // Daemon is what HubHistories runs on.
 type Daemon struct {
 	New New
-	// Backend returns an empty one and what closes it, within a bubble.
+	// Platform are the rules of the platform; NonceFor is as the adapter's.
+	Platform Options
+	// Backend returns an empty one and what closes it, within a bubble. Nil: in memory.
 	Backend func(maxLines int64) (Backend, func())
 	// Ledger returns, for each life, a function that opens the ledger of a new
-	// process, and what ends that process's access at once.
+	// process, and what ends that process's access at once. Nil: in memory.
 	Ledger func() func() (qos.Ledger, func())
 }
 
@@ -89,6 +92,12 @@ func drawHubHistory(t *rapid.T) hubHistory {
 // HubHistories has so many daemons live random lives.
 func HubHistories(t *testing.T, times int, d Daemon) {
 	t.Helper()
+	if d.Backend == nil {
+		d.Backend = func(maxLines int64) (Backend, func()) { return NewMemory(maxLines), func() {} }
+	}
+	if d.Ledger == nil {
+		d.Ledger = memLedgers
+	}
 	check(t, times, func(rt *rapid.T) []string {
 		h := drawHubHistory(rt)
 		var wrong []string
@@ -102,4 +111,13 @@ func HubHistories(t *testing.T, times int, d Daemon) {
 		}
 		return wrong
 	})
+}
+
+// memLedgers is Daemon.Ledger in memory.
+func memLedgers() func() (qos.Ledger, func()) {
+	kept := qostest.NewMemLedger()
+	return func() (qos.Ledger, func()) {
+		p := kept.Process()
+		return p, p.Kill
+	}
 }

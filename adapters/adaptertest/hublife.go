@@ -54,7 +54,8 @@ func (h hubHistory) live(d Daemon, b Backend) []string {
 		history: h, daemon: d, backend: b, house: NewHouse(b), random: rand.New(rand.NewPCG(h.Seed, 2)),
 		open: d.Ledger(), doubts: map[sessions.ID][]Doubt{},
 	}
-	l.platform = NewPlatform(Options{NonceFor: nonceTime(d.New)})
+	d.Platform.NonceFor = nonceTime(d.New)
+	l.platform = NewPlatform(d.Platform)
 	l.platform.SetFault(l.fault)
 	a := d.New(l.platform.Connect())
 	l.threads = a.Shape(adapters.Target{Adapter: a.Name(), Chat: theChat}).OwnThread
@@ -164,9 +165,9 @@ func (l *hubLife) doubtAll() {
 
 // doubt notes that a document's intent may be shown or not. mu is held.
 func (l *hubLife) doubt(k adapters.Kept) {
-	if in := k.Document.Intent; in != nil {
+	if k.Document.Intent != nil {
 		id := k.Binding.Session
-		l.doubts[id] = append(l.doubts[id], Doubt{From: k.Document.Shown, To: in.Shown})
+		l.doubts[id] = append(l.doubts[id], doubtOf(k.Document))
 	}
 }
 
@@ -229,7 +230,7 @@ func (l *hubLife) step(st hubStep, r *rand.Rand) error {
 	case "turn":
 		return l.house.Print(s.ID, Output{Lines: l.texts.random(r, 400)[:1], Ends: true})
 	case "live":
-		return l.house.Print(s.ID, Output{Live: liveRows(r)})
+		return l.house.Print(s.ID, someRegion(r))
 	case "end":
 		return l.house.End(s.ID, "session ended")
 	default:

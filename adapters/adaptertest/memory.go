@@ -143,7 +143,7 @@ func (m *Memory) Progress(_ context.Context, id sessions.ID) (adapters.Progress,
 	}
 	t := l.ended
 	return adapters.Progress{
-		Head: l.head(), Turn: t.Number, TurnEnd: t.LastLine, TurnFirst: t.FirstLine, TurnBegan: t.StartedAt, TurnEnded: t.EndedAt,
+		Head: l.head(), Turn: t.Number, TurnEnd: t.LastLine, TurnFirst: t.FirstLine, TurnBegan: t.StartedAt, TurnEnded: t.EndedAt, Status: t.Status,
 	}, nil
 }
 

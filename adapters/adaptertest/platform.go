@@ -1,9 +1,7 @@
 package adaptertest
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"sync"
@@ -21,6 +19,7 @@ const (
 	CreateThread Method = "thread"
 	CloseThread  Method = "close"
 	OpenThread   Method = "open"
+	RenameThread Method = "rename"
 	Typing       Method = "typing"
 )
 
@@ -141,6 +140,9 @@ type Options struct {
 	Private  []Window // of a private chat; 3 per 3 s and 60 per 60 s
 	Bot      []Window // over all chats; 30 per 1 s
 	Typing   []Window // of a chat, for Typing; 20 per 5 s and 40 per 30 s
+	// PerThread says that each thread has windows and penalties of its own, as on
+	// Discord. Those of its chat are for what's outside of threads, and for making them.
+	PerThread bool
 	// Unlimited switches all windows off.
 	Unlimited bool
 	// Fault is asked before each call. Nil: all works at once.
@@ -158,6 +160,7 @@ type Platform struct {
 	mu       sync.Mutex
 	fault    func(c Call) Fault
 	chats    map[string]*chat
+	threads  map[string]string // the chats of all that ever were
 	messages []*Message
 	arrivals []Arrival
 	last     int // id given
@@ -171,9 +174,32 @@ type chat struct {
 	closed  map[string]bool   // threads
 	movedTo string
 	gone    bool
+	// orders are those of silence, by thread where each has its own.
+	orders map[string]*order
+}
+
+// order is one to be silent.
+type order struct {
 	until   time.Time // no calls until then
 	told    bool      // and somebody has heard of it
 	strikes int       // calls during penalties since the last that was allowed
+}
+
+// order is the one that a call falls under. mu is held.
+func (p *Platform) order(c *chat, call Call) *order {
+	thread := ""
+	if p.opt.PerThread {
+		thread = call.Thread
+	}
+	o := c.orders[thread]
+	if o == nil {
+		o = &order{}
+		if c.orders == nil {
+			c.orders = map[string]*order{}
+		}
+		c.orders[thread] = o
+	}
+	return o
 }
 
 // firstID is below all ids that are given: small ones mean something on some
@@ -197,7 +223,7 @@ func NewPlatform(opt Options) *Platform {
 	windows(&opt.Private, Window{3, 3 * time.Second}, Window{60, time.Minute})
 	windows(&opt.Bot, Window{30, time.Second})
 	windows(&opt.Typing, Window{20, 5 * time.Second}, Window{40, 30 * time.Second})
-	return &Platform{opt: opt, fault: opt.Fault, chats: map[string]*chat{}, last: firstID}
+	return &Platform{opt: opt, fault: opt.Fault, chats: map[string]*chat{}, threads: map[string]string{}, last: firstID}
 }
 
 // AddGroup makes a group; with threads, it can have some.
@@ -223,7 +249,7 @@ func (p *Platform) AddThread(chat, title string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	id := p.nextID()
-	p.chats[chat].threads[id] = title
+	p.chats[chat].threads[id], p.threads[id] = title, chat
 	return id
 }
 
@@ -334,80 +360,4 @@ func (p *Platform) Wait() { p.running.Wait() }
 func (p *Platform) nextID() string {
 	p.last++
 	return strconv.Itoa(p.last)
-}
-
-// lateBy is how long after its deadline a call may still arrive.
-const lateBy = 5 * time.Second
-
-// Conn is one process's connection to a platform.
-type Conn struct {
-	platform *Platform
-
-	mu     sync.Mutex
-	killed bool
-	lost   bool // what was under way when it was killed doesn't arrive
-}
-
-// Connect returns a connection.
-func (p *Platform) Connect() *Conn { return &Conn{platform: p} }
-
-// Kill ends the process: it makes no further calls. Those under way arrive all the
-// same, unless lost.
-func (c *Conn) Kill(lost bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.killed, c.lost = true, lost
-}
-
-func (c *Conn) state() (killed, lost bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.killed, c.lost
-}
-
-// Do makes a call. The error is an *Error, ErrNoConnection, or wraps ErrNoAnswer
-// when ctx has ended; the call may then still arrive, up to 5 s after ctx's
-// deadline.
-func (c *Conn) Do(ctx context.Context, call Call) (Answer, error) {
-	p := c.platform
-	if killed, _ := c.state(); killed {
-		return Answer{}, ErrNoConnection
-	}
-	p.mu.Lock()
-	var f Fault
-	if p.fault != nil {
-		f = p.fault(call)
-	}
-	p.mu.Unlock()
-	if f.Kind == Unconnected || ctx.Err() != nil {
-		return Answer{}, ErrNoConnection
-	}
-	type outcome struct {
-		answer Answer
-		err    error
-	}
-	done := make(chan outcome, 1)
-	p.running.Go(func() {
-		time.Sleep(f.Out)
-		deadline, timed := ctx.Deadline()
-		_, lost := c.state()
-		if f.Kind == Lost || lost || timed && time.Now().After(deadline.Add(lateBy)) {
-			return
-		}
-		a, err := p.arrive(call, f)
-		if f.Kind == Unanswered {
-			return
-		}
-		time.Sleep(f.Back)
-		if killed, _ := c.state(); !killed && ctx.Err() == nil {
-			p.heard(call.Chat)
-			done <- outcome{a, err}
-		}
-	})
-	select {
-	case o := <-done:
-		return o.answer, o.err
-	case <-ctx.Done():
-		return Answer{}, fmt.Errorf("%w: %w", ErrNoAnswer, ctx.Err())
-	}
 }

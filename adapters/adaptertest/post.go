@@ -9,14 +9,19 @@ import (
 // React puts an emoji, the call's text, to a message. Nobody sees it here.
 const React Method = "react"
 
+// Pin pins a message.
+const Pin Method = "pin"
+
 var _ adapters.Poster = (*Adapter)(nil)
 
 // Post implements adapters.Poster. Buttons and pictures aren't shown.
 func (a *Adapter) Post(ctx context.Context, p adapters.Post, message string) adapters.Reply {
-	c := Call{Method: Send, Chat: p.To.Chat, Thread: p.To.Thread, Message: message, Text: p.Text, Silent: !p.Ring}
+	c := Call{Method: Send, Chat: p.To.Chat, Thread: p.To.Thread, Message: message, Text: p.Text, Silent: !p.Ring, Nonce: p.Nonce}
 	switch {
 	case p.Reaction != "":
 		c.Method, c.Message, c.Text = React, p.ReplyTo, p.Reaction
+	case p.Pin != "":
+		c.Method, c.Message = Pin, p.Pin
 	case message != "":
 		c.Method = Edit
 	case p.File != nil:

@@ -17,6 +17,7 @@ const (
 	doubleMark = "[sent once more: this may be here already]"
 	cutReason  = "dropped from the log before it could be sent"
 	livePrefix = "live: " // of all rows of live regions here
+	neverCame  = "[what was being written here never came]"
 )
 
 // ending finds the lines with which messages end that ring.
@@ -47,7 +48,12 @@ type Want struct {
 }
 
 // Doubt is a stretch of the log, or an announcement alone if it's empty.
-type Doubt struct{ From, To adapters.Place }
+type Doubt struct {
+	From, To adapters.Place
+	// Live says that it was a new message with nothing but a live region: nobody knows of
+	// it, so that nobody takes that away.
+	Live bool
+}
 
 // Compare says what's wrong with what a person sees, read from the first message to
 // the last: each line of the log once and in order, but for blank ones at the edges
@@ -120,14 +126,14 @@ func (r *reading) items(m Message, newest bool) (items []item, double bool) {
 		n, reason, isNotice := notice(l)
 		switch {
 		case strings.HasPrefix(l, livePrefix):
-			if kept := r.at.Line >= r.want.Oldest; kept && !newest || m.Rang { // without its lines, it can't be written anew
+			if kept := r.at.Line >= r.want.Oldest; (kept && !newest || m.Rang) && !r.unknown(lines) { // without its lines, it can't be written anew
 				r.fail(m, "it still shows a live region: %q", l)
 			}
 		case ending.MatchString(l):
 			if !m.Rang {
 				r.fail(m, "it says that a turn has ended, and didn't ring")
 			}
-		case strings.HasSuffix(l, " in the attached file]"):
+		case strings.HasSuffix(l, " in the attached file]"), l == neverCame:
 		case isNotice:
 			items = append(items, item{notice: true, atLeast: n, reason: reason})
 		default:
@@ -135,6 +141,12 @@ func (r *reading) items(m Message, newest bool) (items []item, double bool) {
 		}
 	}
 	return items, double
+}
+
+// unknown says whether lines may be all of a message that nobody knows of.
+func (r *reading) unknown(lines []string) bool {
+	return slices.ContainsFunc(r.want.Doubts, func(d Doubt) bool { return d.Live }) &&
+		!slices.ContainsFunc(lines, func(l string) bool { return l != "" && !strings.HasPrefix(l, livePrefix) })
 }
 
 func (r *reading) message(m Message, newest bool) {

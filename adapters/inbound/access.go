@@ -217,22 +217,39 @@ func (in *Inbound) admit(ctx context.Context, ev Event) (Roles, bool, error) {
 	if err != nil || paired {
 		return nil, false, err
 	}
-	roles := in.access.roles(ev.Person.ID)
-	if ev.Person.ID == "" || !roles.Has(Viewer) {
-		in.stranger(ev, "nobody named this person")
+	roles, why := in.standing(ev)
+	if why != "" {
+		in.stranger(ev, why)
 		return nil, false, nil
 	}
+	return roles, true, nil
+}
+
+// standing is what the person of an event may do where it happened; why says that
+// it's nothing.
+func (in *Inbound) standing(ev Event) (roles Roles, why string) {
+	roles = in.access.roles(ev.Person.ID)
+	if ev.Person.ID == "" || !roles.Has(Viewer) {
+		return nil, "nobody named this person"
+	}
 	if ev.Private || in.access.knows(ev.Place) || in.opt.Hub.Uses(ev.Place.Adapter, ev.Place.Chat) {
-		return roles, true, nil
+		return roles, ""
 	}
 	// A known person brought the bot to a chat that nobody named.
 	if said, ok := ev.Action.(Said); ok && roles.Has(Admin) {
 		if name, _, ok := readCommand(said.Text); ok && name == "bind" {
-			return roles, true, nil // which adopts it
+			return roles, "" // which adopts it
 		}
 	}
-	in.stranger(ev, "nobody named this chat")
-	return nil, false, nil
+	return nil, "nobody named this chat"
+}
+
+// Admits says whether an event would be looked at: its person may do something there,
+// or writes what looks like a pairing code. For platforms where whoever does something
+// is shown at once that it was taken in.
+func (in *Inbound) Admits(ev Event) bool {
+	_, why := in.standing(ev)
+	return why == "" || readCode(ev) != ""
 }
 
 // MayBind says whether a chat may mirror sessions: one that's known, or a private

@@ -133,6 +133,12 @@ func (in *Inbound) press(ctx context.Context, ev Event, p Pressed, roles Roles, 
 		return done{}, fmt.Errorf("look for an offer: %w", err)
 	}
 	d := done{what: o.Do, session: o.Session}
+	if ev.Place == chatOf(o.Place) {
+		// Of a message that's too old, Telegram doesn't say in which topic it stands
+		// (core.telegram.org/bots/api#inaccessiblemessage).
+		ev.Place = o.Place
+		a.event = ev
+	}
 	if why, text := in.refusal(ev, o, roles); why != "" {
 		d.outcome = why
 		return d, a.answer(text)

@@ -120,3 +120,26 @@ func TestRunAndSkipExcludeEachOther(t *testing.T) {
 		})
 	}
 }
+
+// Of a press below a message that's too old, Telegram says the chat, and not the topic.
+func TestAButtonOfAnOldMessageInATopicWorks(t *testing.T) {
+	inWorld(t, func(w *world) {
+		topic := group
+		topic.Thread = "7"
+		ask := w.event(bob, inbound.Said{Text: "/sessions"})
+		ask.Place = topic
+		w.do(ask)
+		refresh := w.button(w.wantPosts("Working"), "Refresh")
+		w.pass(60 * 24 * time.Hour) // it was pinned
+		w.press(bob, refresh)
+		posts := w.wantPosts("Working")
+		if len(posts) == 1 && posts[0].To != topic {
+			w.Errorf("it was answered in %s, want %s", posts[0].To, topic)
+		}
+		elsewhere := w.event(bob, inbound.Pressed{Data: refresh})
+		elsewhere.Place.Thread = "8"
+		w.chat.take()
+		w.do(elsewhere)
+		w.wantAnswer("another chat")
+	})
+}

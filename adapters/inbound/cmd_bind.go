@@ -135,8 +135,8 @@ func (a *ask) bind(how binding) error {
 		}
 	}
 	text := bold(a.session.Name) + " is mirrored here: " + shows(b.View)
-	if a.event.Place.Thread == "" && a.in.opt.Hub.Shape(a.event.Place).OwnThread {
-		text = bold(a.session.Name) + " gets a topic of its own: " + shows(b.View)
+	if shape := a.in.opt.Hub.Shape(a.event.Place); a.event.Place.Thread == "" && shape.OwnThread {
+		text = bold(a.session.Name) + " gets a " + shape.Threads + " of its own: " + shows(b.View)
 	}
 	if b.Input {
 		text += " What's written there is typed."

@@ -32,6 +32,10 @@ type choice struct {
 	Page   int    `json:"page,omitempty"` // from 0
 	Inside bool   `json:"inside,omitempty"`
 	Asked  string `json:"asked"` // key of the event that began it: one session comes of it
+	// Resume says that a conversation is to be chosen, too; of "begin", Conversation is
+	// the one that was, "": a new one.
+	Resume       bool   `json:"resume,omitempty"`
+	Conversation string `json:"conversation,omitempty"`
 }
 
 // offerFolders shows the folders that sessions were begun in lately.
@@ -90,8 +94,11 @@ func (a *ask) folder(label string, c choice) (adapters.Button, error) {
 	return a.choice("folder", label, c)
 }
 
-// chosen is a button that begins a session.
+// chosen is a button that begins a session, or leads to the conversations of a folder.
 func (a *ask) chosen(label string, c choice, path string) (adapters.Button, error) {
+	if c.Resume {
+		return a.choice("conversations", label, choice{Agent: c.Agent, Path: path, Asked: c.Asked, Resume: true})
+	}
 	return a.choice("begin", label, choice{Agent: c.Agent, Path: path, Asked: c.Asked})
 }
 
@@ -142,7 +149,7 @@ func browse(a *ask) error {
 	first := c.Page * foldersPerPage
 	var inside []adapters.Button
 	for _, name := range names[first:min(first+foldersPerPage, len(names))] {
-		next := choice{Agent: c.Agent, Path: filepath.Join(c.Path, name), Inside: true, Asked: c.Asked}
+		next := choice{Agent: c.Agent, Path: filepath.Join(c.Path, name), Inside: true, Asked: c.Asked, Resume: c.Resume}
 		b, err := a.folder(name, next)
 		if err != nil {
 			return err
@@ -175,7 +182,7 @@ func (a *ask) turning(c choice, pages int) ([]adapters.Button, error) {
 		to.Page--
 		errs = append(errs, add("‹ Back", to))
 	}
-	up := choice{Agent: c.Agent, Asked: c.Asked}
+	up := choice{Agent: c.Agent, Asked: c.Asked, Resume: c.Resume}
 	if c.Path != "" {
 		up.Inside = true
 		if up.Path = filepath.Dir(c.Path); up.Path == "." {
@@ -236,7 +243,16 @@ func beginChosen(a *ask) error {
 	if !slices.Contains(a.in.agents(), c.Agent) {
 		return fmt.Errorf("the agent %s isn't in the configuration any more", c.Agent)
 	}
-	return a.begin(c.Agent, c.Path)
+	return a.begin(c, c.Path)
+}
+
+// conversationsOf shows what an agent can go on with in the folder that was chosen.
+func conversationsOf(a *ask) error {
+	c, err := a.readChoice()
+	if err != nil {
+		return err
+	}
+	return a.offerConversations(c)
 }
 
 // shownAsIs says whether a name can be shown without hiding anything.

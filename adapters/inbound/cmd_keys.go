@@ -77,7 +77,8 @@ func readKeys(text string) ([]string, error) {
 // of those who answer questions.
 func (a *ask) press(keys []string) error {
 	harmless := !slices.ContainsFunc(keys, func(k string) bool { return k != "Escape" && k != "C-c" })
-	if a.session.State == sessions.StateWaiting && !harmless && !a.roles.Has(Approver) {
+	asks := a.session.State == sessions.StateWaiting || a.in.asksNow(a.session.ID)
+	if asks && !harmless && !a.roles.Has(Approver) {
 		return errors.New("a question is on the screen: answering it takes the role approver; /esc and /stop can be used")
 	}
 	if err := a.in.opt.Sessions.Keys(a.ctx, a.session.ID, keys, a.event.Person.ID); err != nil {
@@ -121,6 +122,9 @@ func (a *ask) showKeyboard() error {
 func pressKey(a *ask) error {
 	if err := a.press([]string{a.args}); err != nil {
 		return err
+	}
+	if p, ok := a.event.Action.(Pressed); ok && p.Stays {
+		return nil
 	}
 	for _, row := range keyboard {
 		for _, k := range row {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -47,6 +48,22 @@ func TestTheKeyboardPressesKeys(t *testing.T) {
 		w.press(ann, w.button(posts, "1"))
 		w.wantAnswer("has ended")
 		w.wantKeys()
+	})
+}
+
+// Where answers don't vanish by themselves, a pressed key leaves none; what went wrong is
+// said.
+func TestKeysLeaveNothingBehind(t *testing.T) {
+	inChat(t, func(w *world, _ sessions.ID) {
+		w.say(ann, "/keys")
+		up := w.button(w.hub.take(), "↑")
+		for _, person := range []string{ann, bob} {
+			w.do(w.event(person, inbound.Pressed{Data: up, Token: "t", Stays: true}))
+		}
+		w.wantKeys("Up")
+		if got := w.chat.take(); !slices.Equal(got, []string{"", "This takes the role operator."}) {
+			w.Errorf("answered %q", got)
+		}
 	})
 }
 

@@ -19,7 +19,7 @@ const shellName = "shell"
 // newCommand begins a session, and has the place mirror it.
 func newCommand() command {
 	return command{
-		CommandInfo: CommandInfo{Name: "new", Args: "[agent] [folder]", Help: "Begin a session; without a folder it's asked for"},
+		CommandInfo: CommandInfo{Name: "new", Args: "[agent] [resume] [folder]", Help: "Begin a session; without a folder it's asked for"},
 		role:        Operator,
 		run:         newSession,
 	}
@@ -28,22 +28,123 @@ func newCommand() command {
 func newSession(a *ask) error {
 	agents := a.in.agents()
 	agent, rest := a.in.usualAgent(agents), a.args
-	if word, behind, _ := strings.Cut(a.args, " "); slices.Contains(agents, word) {
+	word, behind, _ := strings.Cut(a.args, " ")
+	if slices.Contains(agents, word) {
 		agent, rest = word, strings.TrimSpace(behind)
+		if again, folder, _ := strings.Cut(rest, " "); again == resumeWord {
+			a.args = strings.TrimSpace(agent + " " + folder)
+			return resume(a)
+		}
 	}
+	c := choice{Agent: agent, Asked: a.event.Key}
 	if rest == "" {
-		return a.offerFolders(choice{Agent: agent, Asked: a.event.Key})
+		return a.offerFolders(c)
 	}
 	folder, err := a.in.typedFolder(rest)
-	if err != nil && rest == a.args && !strings.ContainsAny(rest, "/~") {
-		return fmt.Errorf("there's neither an agent nor a folder of that name; the agents are %s, and a folder begins with / or ~/, or is one below %s",
-			strings.Join(agents, ", "), a.in.shown(a.in.folders()))
+	if err == nil {
+		return a.begin(c, folder)
 	}
+	if rest == a.args && !strings.ContainsAny(word, "/~") {
+		return a.whichAgent(c, word, strings.TrimSpace(behind))
+	}
+	return a.meant(c, rest, err)
+}
+
+// whichAgent says that there's no agent of a name that was typed, and offers those there
+// are, for the folder that was typed behind it.
+func (a *ask) whichAgent(c choice, name, behind string) error {
+	agents := a.in.agents()
+	text := "There's neither an agent nor a folder of that name; the agents are " + plain(strings.Join(agents, ", ")) +
+		", and a folder begins with / or ~/, or is one below " + plain(a.in.shown(a.in.folders())) + "."
+	folder := ""
+	if behind != "" {
+		folder, _ = a.in.typedFolder(behind) // else it's asked for
+	}
+	var all []adapters.Button
+	for _, agent := range nearest(agents, name) {
+		next := choice{Agent: agent, Asked: c.Asked}
+		b, err := a.folder(agent, next)
+		if folder != "" {
+			b, err = a.chosen(agent, next, folder)
+		}
+		if err != nil {
+			return err
+		}
+		all = append(all, b)
+	}
+	return a.reply(text, slices.Collect(slices.Chunk(all, agentsInRow))...)
+}
+
+// nearest are names, those first that begin as what was typed.
+func nearest(names []string, typed string) []string {
+	alike := func(name string) int {
+		n := 0
+		for n < len(name) && n < len(typed) && name[n] == typed[n] {
+			n++
+		}
+		return n
+	}
+	out := slices.Clone(names)
+	slices.SortStableFunc(out, func(x, y string) int { return alike(y) - alike(x) })
+	return out
+}
+
+// meant says why what was typed is no folder, and offers those that may be meant, as Tab
+// would.
+func (a *ask) meant(c choice, typed string, why error) error {
+	var rows [][]adapters.Button
+	for _, folder := range a.in.foldersLike(typed) {
+		b, err := a.chosen(a.in.shown(folder), c, folder)
+		if err != nil {
+			return err
+		}
+		rows = append(rows, []adapters.Button{b})
+	}
+	all := c
+	all.Path, all.Inside = "", true
+	b, err := a.folder("Other folders …", all)
 	if err != nil {
 		return err
 	}
-	return a.begin(agent, folder)
+	return a.reply(plain(sentence(why)), append(rows, []adapters.Button{b})...)
 }
+
+// foldersLike are folders that a path that was typed may be the beginning of: those
+// beside what isn't there, and the deepest folder that is.
+func (in *Inbound) foldersLike(typed string) []string {
+	base := in.folders()
+	path, inHome := strings.CutPrefix(typed, in.shown(base)+"/")
+	if !inHome {
+		if path, inHome = strings.CutPrefix(typed, base+"/"); !inHome && strings.HasPrefix(typed, "/") || strings.HasPrefix(path, "~") {
+			return nil // it's elsewhere, where nothing is offered
+		}
+	}
+	path = filepath.Clean(path)
+	if len(typed) > maxOfferArgs || !filepath.IsLocal(path) || !shownAsIs(path) {
+		return nil
+	}
+	dir, begun := filepath.Split(path)
+	for dir != "" && !isFolder(filepath.Join(base, dir)) {
+		dir, begun = filepath.Split(filepath.Clean(dir))
+	}
+	names, err := in.within(filepath.Clean(dir))
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, name := range nearest(names, begun) {
+		if len(out) < foldersLike && begun != "" && strings.EqualFold(name[:min(1, len(name))], begun[:1]) {
+			out = append(out, filepath.Join(base, dir, name))
+		}
+	}
+	if dir != "" {
+		out = append(out, filepath.Join(base, dir))
+	}
+	return out
+}
+
+// foldersLike is how many folders are offered for one that isn't there.
+const foldersLike = 6
 
 // agents are the names of what /new can start: those of the configuration, and a
 // shell.
@@ -75,29 +176,35 @@ func (in *Inbound) newest() []sessions.Session {
 	return all
 }
 
-// begin makes a session and has it mirrored: in a thread of its own where there are
-// some, else here.
-func (a *ask) begin(agent, folder string) error {
+// begin makes a session and has it mirrored.
+func (a *ask) begin(c choice, folder string) error {
+	agent := c.Agent
 	if agent == shellName && !slices.Contains(a.in.opt.Sessions.Agents(), shellName) {
 		agent = ""
 	}
-	s, err := a.in.opt.Sessions.New(a.ctx, sessions.NewRequest{Agent: agent, Cwd: folder})
+	s, err := a.in.opt.Sessions.New(a.ctx, sessions.NewRequest{Agent: agent, Cwd: folder, Resume: c.Conversation})
 	if err != nil {
 		return fmt.Errorf("no session was begun: %w", err)
 	}
+	return a.begun(s)
+}
+
+// begun has a new session mirrored: in a thread of its own where there are some, else
+// here.
+func (a *ask) begun(s sessions.Session) error {
 	a.in.opt.Hub.Focus(s.ID)
 	text := bold(s.Name) + " begins in " + plain(a.in.shown(s.Cwd)) + "."
-	own := a.in.opt.Hub.Shape(chatOf(a.event.Place)).OwnThread
+	shape := a.in.opt.Hub.Shape(chatOf(a.event.Place))
 	to := a.event.Place
-	if own {
+	if shape.OwnThread {
 		to = chatOf(to)
 	}
-	_, err = a.in.opt.Hub.Bind(a.ctx, s.ID, to, adapters.ViewStream, true)
+	_, err := a.in.opt.Hub.Bind(a.ctx, s.ID, to, adapters.ViewStream, true)
 	switch {
 	case err != nil:
 		text += " It isn't shown here: " + plain(sentence(err))
-	case own:
-		text += " Its topic comes with its first output."
+	case shape.OwnThread:
+		text += " Its " + shape.Threads + " comes with its first output."
 	}
 	return a.replace(text)
 }

@@ -11,7 +11,7 @@ import (
 // reopenCommand lets a mirror go on whose thread was closed.
 func reopenCommand() command {
 	return command{
-		CommandInfo: CommandInfo{Name: "reopen", Args: "[SESSION]", Help: "Let a mirror go on that rests because its topic was closed"},
+		CommandInfo: CommandInfo{Name: "reopen", Args: "[SESSION]", Help: "Let a mirror go on that rests because somebody closed it"},
 		role:        Operator,
 		repeat:      true,
 		run:         reopen,

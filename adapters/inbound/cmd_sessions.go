@@ -36,18 +36,27 @@ func listSessions(a *ask) error {
 	return a.replace(a.in.overview(a.event.Place, time.Now()), []adapters.Button{refresh})
 }
 
-// headings are those of the list, in its order.
-var headings = [...]string{"Needs you", "Working", "Done"} //nolint:gochecknoglobals // a constant table
+// headings are those of the list, in its order, each with the sign that marks what stands
+// below it.
+var headings = [...]struct{ sign, text string }{ //nolint:gochecknoglobals // a constant table
+	{"●", "Needs you"}, {"◐", "Working"}, {"○", "Done"},
+}
 
-// heading says below which of them a session stands; -1: none.
-func heading(s sessions.Session) int {
+// heading says below which of them a session stands; -1: none. asks says that it has an
+// open question.
+func heading(s sessions.Session, asks bool) int {
 	switch s.State {
 	case sessions.StateWaiting, sessions.StateError:
 		return 0
-	case sessions.StateStarting, sessions.StateWorking:
-		return 1
-	case sessions.StateIdle:
-		return 2
+	case sessions.StateStarting, sessions.StateWorking, sessions.StateIdle:
+		switch {
+		case asks:
+			return 0
+		case s.State == sessions.StateIdle:
+			return 2
+		default:
+			return 1
+		}
 	case sessions.StateEnded:
 	}
 	return -1
@@ -55,33 +64,57 @@ func heading(s sessions.Session) int {
 
 // overview is the list, as it's shown in a place.
 func (in *Inbound) overview(place adapters.Target, now time.Time) string {
+	foot := "As of " + clock(now) + "."
+	shape := in.opt.Hub.Shape(place)
+	list := in.fittingList(shape.MaxLen-shape.Len(foot)-spareUnits, shape.Len, in.opt.Sessions.List(), func(s sessions.Session) string {
+		return in.entry(place, s, now)
+	})
+	if list == "" {
+		list = "There's no session. /new begins one.\n\n"
+	}
+	return list + foot
+}
+
+// fittingList is listed, of as many sessions as fit.
+func (in *Inbound) fittingList(room int, length func(string) int, all []sessions.Session, entry func(sessions.Session) string) string {
+	for most := maxListed; ; most = most * 3 / 4 {
+		if text := in.listed(all, most, entry); most < 2 || length(text) <= room {
+			return text
+		}
+	}
+}
+
+// listed is a list of sessions by what they are at, of at most so many. "": there are
+// none.
+func (in *Inbound) listed(all []sessions.Session, most int, entry func(sessions.Session) string) string {
+	asks := map[sessions.ID]bool{}
+	for _, p := range in.opt.Sessions.Prompts() {
+		asks[p.Session] = true
+	}
 	var below [len(headings)][]sessions.Session
-	for _, s := range in.opt.Sessions.List() {
-		if h := heading(s); h >= 0 {
+	for _, s := range all {
+		if h := heading(s, asks[s.ID]); h >= 0 {
 			below[h] = append(below[h], s)
 		}
 	}
 	var b strings.Builder
-	left := maxListed
+	left := most
 	for h, list := range below {
 		if len(list) == 0 {
 			continue
 		}
-		fmt.Fprintf(&b, "**%s: %d**\n\n", headings[h], len(list))
+		fmt.Fprintf(&b, "**%s: %d**\n\n", headings[h].text, len(list))
 		for i, s := range list {
 			if left == 0 {
 				fmt.Fprintf(&b, "- and %d more\n", len(list)-i)
 				break
 			}
 			left--
-			fmt.Fprintf(&b, "- %s\n", in.entry(place, s, now))
+			fmt.Fprintf(&b, "- %s %s\n", headings[h].sign, entry(s))
 		}
 		b.WriteString("\n")
 	}
-	if b.Len() == 0 {
-		b.WriteString("There's no session. /new begins one.\n\n")
-	}
-	return b.String() + "As of " + clock(now) + "."
+	return b.String()
 }
 
 // entry is a session's line in the list.

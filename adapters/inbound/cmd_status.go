@@ -9,6 +9,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/qos"
+	"github.com/panebridge/panebridge/sessions"
 )
 
 // askScheduler bounds how long a scheduler is waited for.
@@ -42,7 +43,7 @@ func (a *ask) statusOfBindings() string {
 		if err != nil {
 			continue
 		}
-		lines = append(lines, "- "+bold(s.Name)+", "+string(s.State)+": "+bindingState(st))
+		lines = append(lines, "- "+bold(s.Name)+", "+string(s.State)+": "+bindingState(st)+a.waiting(s.ID))
 	}
 	if len(lines) == 0 {
 		return "No session is mirrored here."
@@ -50,11 +51,28 @@ func (a *ask) statusOfBindings() string {
 	return "Mirrored here:\n\n" + strings.Join(lines, "\n")
 }
 
+// waiting says what wasn't typed into a session yet, and why not; "": there's nothing.
+func (a *ask) waiting(id sessions.ID) string {
+	list := a.in.opt.Sessions.Waiting(id)
+	if len(list) == 0 {
+		return ""
+	}
+	text := ", 1 text waits to be typed"
+	if n := len(list); n > 1 {
+		text = fmt.Sprintf(", %d texts wait to be typed", n)
+	}
+	text += " since " + clock(list[0].CreatedAt)
+	if list[0].Reason != "" {
+		text += " (" + plain(list[0].Reason) + ")"
+	}
+	return text
+}
+
 // bindingState is how a binding does, in words.
 func bindingState(st adapters.BindingStatus) string {
 	switch {
 	case st.Binding.Disabled != "":
-		return "does nothing: " + plain(st.Binding.Disabled)
+		return "does nothing: " + plain(strings.TrimRight(st.Binding.Disabled, "."))
 	case st.Binding.Resting:
 		return "rests; /reopen lets it go on"
 	}

@@ -192,7 +192,7 @@ func TestHostileArguments(t *testing.T) {
 
 func TestHelpSaysWhatAPersonMayDoHere(t *testing.T) {
 	inChat(t, func(w *world, _ sessions.ID) {
-		for person, want := range map[string]int{bob: 6, ann: 17, cleo: 18} {
+		for person, want := range map[string]int{bob: 7, ann: 21, cleo: 22} {
 			help := w.ask(person, "/help")
 			if got := strings.Count("\n"+help, "\n/"); got != want {
 				w.Errorf("%s is shown %d commands, want %d:\n%s", person, got, want, help)
@@ -200,6 +200,20 @@ func TestHelpSaysWhatAPersonMayDoHere(t *testing.T) {
 			if adapters.UTF16Len(help) > 3000 {
 				w.Errorf("the help for %s has %d letters: that's more than a message", person, adapters.UTF16Len(help))
 			}
+		}
+	})
+}
+
+// Telegram's own button for a new bot writes /start, with what was in the link behind it.
+func TestStartIsHelp(t *testing.T) {
+	inChat(t, func(w *world, _ sessions.ID) {
+		for _, text := range []string{"/start", "/start@our_bot from-a-link"} {
+			if got, want := w.ask(ann, text), w.ask(ann, "/help"); got != want {
+				w.Errorf("%s is answered %q", text, got)
+			}
+		}
+		if help := w.ask(ann, "/help"); strings.Contains(help, "/start") {
+			w.Error("the help offers it")
 		}
 	})
 }
@@ -298,7 +312,7 @@ func TestSessionsSayWhatNeedsSomebody(t *testing.T) {
 		posts := w.hub.take()
 		text := said(posts)
 		last := -1
-		for _, want := range []string{"**Needs you: 1**", "[asks](<chat:-1/7#>)", "**Working: 1**", "[agent](<chat:-1#>)", "**Done: 1**", "- done"} {
+		for _, want := range []string{"**Needs you: 1**", "[asks](<chat:-1/7#>)", "**Working: 1**", "[agent](<chat:-1#>)", "**Done: 1**", "- ○ done"} {
 			if i := strings.Index(text, want); i <= last {
 				w.Errorf("%q isn't in its place in %q", want, text)
 			} else {
@@ -454,6 +468,23 @@ func TestStatusSaysHowTheLimitsStand(t *testing.T) {
 			"the pace is 49 %", "waiting: 3 of class final, the oldest for 1.5 s", "You are Somebody: viewer.",
 		} {
 			w.wantSaid(text, want)
+		}
+	})
+}
+
+func TestStatusSaysWhatWaitsToBeTyped(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.panes.setDialog(true)
+		since := time.Now().Local().Format("15:04:05")
+		w.say(ann, "first")
+		w.pass(time.Minute)
+		w.say(ann, "second")
+		w.pass(5 * time.Second)
+		w.wantSaid(w.ask(bob, "/status"), "2 texts wait to be typed since "+since+" (")
+		w.panes.setDialog(false)
+		w.pass(time.Minute)
+		if text := w.ask(bob, "/status"); strings.Contains(text, "typed") {
+			w.Errorf("nothing waits any more, and /status says %q", text)
 		}
 	})
 }

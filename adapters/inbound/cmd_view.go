@@ -24,7 +24,7 @@ func viewCommand() command {
 				return err
 			}
 			if b.Resting {
-				return errors.New("this place rests because its topic was closed; write /reopen first")
+				return errors.New("this place rests because somebody closed it; write /reopen first")
 			}
 			if _, err := a.in.opt.Hub.Bind(a.ctx, b.Session, b.Target, v, b.Input); err != nil {
 				return err

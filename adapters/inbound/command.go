@@ -38,28 +38,41 @@ func (c command) needs(ev Event) Role {
 // commands are all there are, in the order in which they're shown.
 func commands() []command {
 	return []command{
-		sessionsCommand(), newCommand(), screenCommand(), keysCommand(), stopCommand(), escCommand(), historyCommand(), searchCommand(),
+		sessionsCommand(), newCommand(), resumeCommand(), restartCommand(), screenCommand(), keysCommand(), stopCommand(), escCommand(), historyCommand(), searchCommand(),
 		sendCommand(), viewCommand(), muteCommand(), statusCommand(), bindCommand(), unbindCommand(), closeCommand(), reopenCommand(),
-		pairCommand(), helpCommand(),
+		mailCommand(), fleetCommand(), pairCommand(), helpCommand(),
 	}
 }
 
 // buttons are the handlers of offers, by offer.Do.
 func buttons() map[string]button {
 	return map[string]button{
-		"command":    {run: runChosen},
-		"input":      {run: inputChosen, repeat: true},
-		"run-stale":  {run: runStale, repeat: true},
-		"skip-stale": {run: skipStale, repeat: true},
-		"take-back":  {run: takeBack, repeat: true},
-		"sessions":   {run: listSessions, repeat: true},
-		"folder":     {run: browse, repeat: true},
-		"begin":      {run: beginChosen},
-		"key":        {run: pressKey},
-		"rows":       {run: showRows, repeat: true},
-		"screen":     {run: showScreen, repeat: true},
-		"close":      {run: closeConfirmed},
-		"keep":       {run: keepOpen, repeat: true},
+		"command":       {run: runChosen},
+		"input":         {run: inputChosen, repeat: true},
+		"run-stale":     {run: runStale, repeat: true},
+		"skip-stale":    {run: skipStale, repeat: true},
+		"take-back":     {run: takeBack, repeat: true},
+		"send-anyway":   {run: sendAnyway},
+		"sessions":      {run: listSessions, repeat: true},
+		"folder":        {run: browse, repeat: true},
+		"begin":         {run: beginChosen},
+		"restart":       {run: restartConfirmed},
+		"conversations": {run: conversationsOf, repeat: true},
+		"leave":         {run: leaveRunning, repeat: true},
+		"key":           {run: pressKey},
+		"rows":          {run: showRows, repeat: true},
+		"screen":        {run: showScreen, repeat: true},
+		"close":         {run: closeConfirmed},
+		"keep":          {run: keepOpen, repeat: true},
+		"mail-reply":    {run: replyPressed, repeat: true},
+		"mail-done":     {run: donePressed, repeat: true},
+		"answer":        {run: answerOption},
+		"answer-chosen": {run: answerChosen},
+		"toggle":        {run: toggleOption},
+		"choose":        {run: chooseOptions, repeat: true},
+		"send-chosen":   {run: sendChosen},
+		"write-answer":  {run: writeAnswer, repeat: true},
+		"write-cancel":  {run: cancelWriting, repeat: true},
 	}
 }
 
@@ -67,7 +80,9 @@ func buttons() map[string]button {
 func Commands() []CommandInfo {
 	var out []CommandInfo
 	for _, c := range commands() {
-		out = append(out, c.CommandInfo)
+		info := c.CommandInfo
+		info.Params = paramsOf(c.Name)
+		out = append(out, info)
 	}
 	return out
 }

@@ -23,6 +23,9 @@
 // What's old is never done unasked (stale.go): neither what was written while the
 // daemon was down, nor what had to wait for a dialog to close.
 //
+// Files that were sent together are one message, also where the platform sends them
+// one by one (album.go).
+//
 // # Who may do what
 //
 // Nobody, until the configuration or a pairing code names them. The check is in one

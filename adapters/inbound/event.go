@@ -33,7 +33,7 @@ type Person struct {
 }
 
 // Action is what was done: Said, Edited, Pressed, ThreadClosed, ThreadOpened,
-// ThreadDeleted, ChatMoved or ChatLost.
+// ThreadDeleted, ChatMoved, ChatLost or ChatBack.
 type Action interface{ action() }
 
 // Said is a new message.
@@ -41,16 +41,26 @@ type Said struct {
 	Text    string // with its files' caption; may be empty if there are files
 	ReplyTo string // the platform's id of the message it answers; "": none
 	Files   []File
+	// Album names what it's a part of, where a platform sends things that were sent
+	// together one by one; "": it's whole. The queue makes one message of an album's
+	// parts, so that Handle sees whole ones only.
+	Album string
 }
 
 // Edited is a message that was changed after it was sent.
 type Edited struct{ Text string }
 
-// Pressed is a button that was pressed.
+// Pressed is a button that was pressed, or a menu of which was chosen.
 type Pressed struct {
 	Data string // of the button, as the platform gave it back: not to be trusted
 	// Token is what Platform.Answer needs.
 	Token string
+	// Stays says that an answer doesn't vanish by itself: only what must be known is said
+	// then, not what can be seen.
+	Stays bool
+	// Chosen are the values that were chosen, if it isn't a button but a menu: not to be
+	// trusted either.
+	Chosen []string
 }
 
 // ThreadClosed says that a person closed the thread that Event.Place is.
@@ -68,6 +78,9 @@ type ChatMoved struct{ To string }
 // ChatLost says that the bot can't write to the chat any more.
 type ChatLost struct{ Why string } // as a sentence
 
+// ChatBack says that the bot may write to the chat, maybe again.
+type ChatBack struct{}
+
 func (Said) action()          {}
 func (Edited) action()        {}
 func (Pressed) action()       {}
@@ -76,6 +89,7 @@ func (ThreadOpened) action()  {}
 func (ThreadDeleted) action() {}
 func (ChatMoved) action()     {}
 func (ChatLost) action()      {}
+func (ChatBack) action()      {}
 
 // File is something attached to a message.
 type File struct {

@@ -66,6 +66,9 @@ func (in *Inbound) save(ctx context.Context, ev Event, files []File, to sessions
 			return nil, "", fmt.Errorf("fetch a file: %w", err)
 		case err != nil:
 			in.log.Warn("fetch a file", "session", to.ID, "target", ev.Place.String(), "kind", f.Kind, "err", err)
+			if len(files) > 1 {
+				return nil, fmt.Sprintf("File %d of %d, %s, couldn't be fetched or saved. Send them again, or the text alone.", i+1, len(files), shownName(f)), nil
+			}
 			return nil, "The file couldn't be fetched or saved. Send it again, or the text alone.", nil
 		}
 		paths = append(paths, quoted(filepath.Join(path, name)))
@@ -192,7 +195,7 @@ func (in *Inbound) fetch(ctx context.Context, p Platform, f File, into *os.Root,
 	var err error
 	for try := range fetchTries {
 		if try > 0 {
-			if err := pause(ctx, backOff(try)); err != nil {
+			if err := Pause(ctx, backOff(try)); err != nil {
 				return err
 			}
 		}

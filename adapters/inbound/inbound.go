@@ -20,10 +20,23 @@ type Options struct {
 	Sessions  Sessions
 	Hub       Hub
 	Store     Store
-	Access    Access // by configuration; people and chats that were paired come on top
+	// Conversations knows what agents can go on with; nil: nothing is known.
+	Conversations Conversations
+	// Asked has tell hear what a session's agent was asked, as its transcript says, until
+	// stop is called. tell doesn't block. Nil: that isn't known of any.
+	Asked func(id sessions.ID, tell func(text string)) (stop func())
+	// Mail is the agents' mail; nil: there's none.
+	Mail   Mail
+	Access Access // by configuration; people and chats that were paired come on top
 	// StaleAfter is how old what somebody wrote may get until it isn't typed without
 	// asking. 0: 10 minutes.
 	StaleAfter time.Duration
+	// RemindAfter is how long a question stands unanswered until people are reminded of
+	// it, once; 0: never. EscalateTo is where it's shown then, too; zero: nowhere.
+	RemindAfter time.Duration
+	EscalateTo  adapters.Target
+	// Pinned keeps a list of a chat's sessions pinned in it.
+	Pinned bool
 	// StateDir is where files go that a session's own folder doesn't take.
 	StateDir string
 	// MaxFile is the size in bytes of the largest file that's taken; less than 0: none
@@ -48,14 +61,32 @@ type Sessions interface {
 	Agents() []string
 	New(ctx context.Context, req sessions.NewRequest) (sessions.Session, error)
 	Close(ctx context.Context, id sessions.ID) error
+	// Restart starts a session's program anew, with its conversation if that can be; if
+	// the session has ended, in another session, which it returns.
+	Restart(ctx context.Context, id sessions.ID) (sessions.Session, error)
 	// Input stores a text and has it typed. The same InputRequest.Key gives the same
 	// receipt, and nothing is typed again.
 	Input(ctx context.Context, id sessions.ID, req sessions.InputRequest) (sessions.Receipt, error)
 	Receipt(ctx context.Context, id string) (sessions.Receipt, error)
+	// Waiting returns a session's inputs that aren't done, in their order.
+	Waiting(id sessions.ID) []sessions.Receipt
 	// Cancel takes an input back; sessions.ErrConflict if it's too late.
 	Cancel(ctx context.Context, id string) (sessions.Receipt, error)
+	// SendAnyway sends a text that only a dialog's phrase holds, on the screen that its
+	// receipt's Quoted stood for. It returns when that's done, or surely isn't: within some
+	// seconds. sessions.ErrConflict says why it isn't.
+	SendAnyway(ctx context.Context, id, quoted, by string) (sessions.Receipt, error)
 	Keys(ctx context.Context, id sessions.ID, keys []string, author string) error
 	Screen(ctx context.Context, id sessions.ID) (sessions.Screen, error)
+	// Prompts returns the questions that are open, the oldest first.
+	Prompts() []sessions.Prompt
+	// Prompt returns one that is or was; sessions.ErrUnknown if it never was, or isn't
+	// kept any more.
+	Prompt(ctx context.Context, id string) (sessions.Prompt, error)
+	// Answer answers one, and returns how it stands then: within some 10 s. The error is
+	// sessions.ErrConflict if another's answer counts, or the question is closed: what's
+	// returned says whose and why; sessions.ErrInvalid if it can't be answered so.
+	Answer(ctx context.Context, id string, a sessions.Answer) (sessions.Prompt, error)
 }
 
 // Hub is the outbound half.
@@ -79,9 +110,11 @@ type Hub interface {
 	Rest(ctx context.Context, id adapters.BindingID, rest bool) error
 	// Reopen has a thread opened on the platform that a person closed.
 	Reopen(t adapters.Target) error
-	// ChatMoved has all bindings of a chat follow it; ChatLost disables them.
+	// ChatMoved has all bindings of a chat follow it; ChatLost disables them, ChatBack
+	// takes that back.
 	ChatMoved(ctx context.Context, adapter, from, to string) error
 	ChatLost(ctx context.Context, adapter, chat, why string) error
+	ChatBack(ctx context.Context, adapter, chat string) error
 }
 
 // Inbound carries what people do in chats to the sessions. Call Load first, and Run
@@ -97,6 +130,9 @@ type Inbound struct {
 	access      *access
 	receipts    *receipts
 	needs       *needs
+	prompts     *prompts
+	missed      *missed
+	boards      *boards
 	preferences *preferences
 	hints       *seldom
 	pictures    *screenshot.Renderer
@@ -117,11 +153,15 @@ func New(opt Options) (*Inbound, error) {
 	if opt.StaleAfter < 0 {
 		errs = append(errs, fmt.Errorf("stale_after is %s: it must be more than 0", opt.StaleAfter))
 	}
+	if opt.RemindAfter < 0 {
+		errs = append(errs, fmt.Errorf("prompts.remind_after is %s: it must be 0 or more", opt.RemindAfter))
+	}
 	in := &Inbound{
 		opt: opt, log: opt.Logger, platforms: map[string]Platform{}, commands: map[string]command{}, buttons: buttons(),
 		access: newAccess(opt), preferences: &preferences{}, hints: newSeldom(hintEvery),
 	}
-	in.receipts, in.needs = newReceipts(in), newNeeds(in)
+	in.receipts, in.needs, in.prompts = newReceipts(in), newNeeds(in), newPrompts(in)
+	in.missed, in.boards = newMissed(in), newBoards(in)
 	var err error
 	if in.pictures, err = screenshot.New(); err != nil {
 		errs = append(errs, err)
@@ -135,6 +175,9 @@ func New(opt Options) (*Inbound, error) {
 	for _, c := range commands() {
 		in.commands[c.Name] = c
 	}
+	// What Telegram writes for people who begin to talk to a bot
+	// (core.telegram.org/bots/features#global-commands).
+	in.commands["start"] = in.commands["help"]
 	if err := errors.Join(errs...); err != nil {
 		return nil, fmt.Errorf("make inbound: %w", err)
 	}
@@ -159,12 +202,15 @@ func (in *Inbound) Run(ctx context.Context) error {
 			if err := in.opt.Store.ForgetInbound(ctx, time.Now()); err != nil && ctx.Err() == nil {
 				in.log.Warn("forgetting what has expired failed; it's tried again in an hour", "err", err)
 			}
-			if pause(ctx, forgetEvery) != nil {
+			if Pause(ctx, forgetEvery) != nil {
 				return
 			}
 		}
 	})
 	children.Go(func() { in.needs.run(ctx) })
+	children.Go(func() { in.prompts.run(ctx) })
+	children.Go(func() { in.missed.run(ctx) })
+	children.Go(func() { in.boards.run(ctx) })
 	return in.receipts.run(ctx)
 }
 
@@ -172,7 +218,14 @@ func (in *Inbound) Run(ctx context.Context) error {
 func (in *Inbound) Output(ev sessions.OutputEvent) {
 	in.receipts.output(ev)
 	in.needs.output(ev)
+	in.missed.output(ev)
+	if ev.State != "" || ev.Complete || ev.Exit != nil {
+		in.boards.look()
+	}
 }
+
+// Changed takes in that a session began, ended or has another name. It returns at once.
+func (in *Inbound) Changed(sessions.Session) { in.boards.look() }
 
 // Handle does what an event asks for. When it returns nil the event has had its
 // effect, or was refused. After an error, a panic or a crash the same event comes
@@ -225,6 +278,14 @@ func (in *Inbound) act(ctx context.Context, ev Event, roles Roles, again bool) (
 		return in.press(ctx, ev, a, roles, again)
 	default:
 		return done{}, fmt.Errorf("%w action %T", sessions.ErrUnknown, a)
+	}
+}
+
+// GaveUp tells who did something that it couldn't be handled, after many tries. It
+// returns at once; see QueueOptions.GaveUp.
+func (in *Inbound) GaveUp(ev Event) {
+	if _, why := in.standing(ev); why == "" {
+		in.say(ev, "gave up", qos.Interactive, "This couldn't be done, though it was tried for minutes. The daemon's log says why.")
 	}
 }
 

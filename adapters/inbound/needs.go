@@ -11,20 +11,30 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// needs rings where a session is mirrored when a question stands on its screen, once
-// for each question, and once more after a restart of the daemon. The question itself
-// is on the screen and in the mirror.
+// unreadAfter is how long a question stands until it counts as one that can't be read:
+// one that can is found within a tick of being drawn, and has a message of its own.
+const unreadAfter = 3 * time.Second
+
+// needs rings where a session is mirrored when a question stands on its screen that
+// can't be read, once for each question, and once more after a restart of the daemon.
+// The question itself is on the screen and in the mirror. Those that can be read are
+// shown by prompts.
 type needs struct {
 	in   *Inbound
 	wake chan struct{}
 
-	mu    sync.Mutex
-	open  map[sessions.ID]bool // a question stands there
-	asked []sessions.ID        // where nobody was called yet
+	mu   sync.Mutex
+	open map[sessions.ID]*need // a question stands there
+}
+
+// need is a question that stands on a session's screen.
+type need struct {
+	due  time.Time // when people are called; zero: they were, or needn't be
+	rang bool
 }
 
 func newNeeds(in *Inbound) *needs {
-	return &needs{in: in, wake: make(chan struct{}, 1), open: map[sessions.ID]bool{}}
+	return &needs{in: in, wake: make(chan struct{}, 1), open: map[sessions.ID]*need{}}
 }
 
 // output takes in how a session is. It returns at once.
@@ -38,11 +48,25 @@ func (n *needs) output(ev sessions.OutputEvent) {
 		delete(n.open, ev.Session)
 		return
 	}
-	if n.open[ev.Session] {
-		return
+	if n.open[ev.Session] == nil {
+		n.open[ev.Session] = &need{due: time.Now().Add(unreadAfter)}
+		n.look()
 	}
-	n.open[ev.Session] = true
-	n.asked = append(n.asked, ev.Session)
+}
+
+// answered takes in that a question that could be read is closed: another may stand there
+// that can't be. It returns at once.
+func (n *needs) answered(id sessions.ID) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if o := n.open[id]; o != nil && !o.rang {
+		o.due = time.Now().Add(unreadAfter)
+		n.look()
+	}
+}
+
+// look wakes run.
+func (n *needs) look() {
 	select {
 	case n.wake <- struct{}{}:
 	default:
@@ -51,22 +75,50 @@ func (n *needs) output(ev sessions.OutputEvent) {
 
 // run calls people until ctx ends.
 func (n *needs) run(ctx context.Context) {
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
 	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-n.wake:
-		}
-		n.mu.Lock()
-		asked := n.asked
-		n.asked = nil
-		n.mu.Unlock()
-		for _, id := range asked {
+		ready, next := n.due(time.Now())
+		for _, id := range ready {
 			if err := n.call(ctx, id); err != nil && ctx.Err() == nil {
 				n.in.log.Warn("nobody could be told that a question is open", "session", id, "err", err)
 			}
 		}
+		timer.Reset(time.Until(next))
+		select {
+		case <-ctx.Done():
+			return
+		case <-n.wake:
+		case <-timer.C:
+		}
 	}
+}
+
+// due are the sessions whose people are to be called now, and when it's to be looked at
+// again.
+func (n *needs) due(now time.Time) (ready []sessions.ID, next time.Time) {
+	readable := map[sessions.ID]bool{}
+	for _, p := range n.in.opt.Sessions.Prompts() {
+		readable[p.Session] = true
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	next = now.Add(time.Hour)
+	for id, o := range n.open {
+		switch {
+		case o.due.IsZero():
+		case now.Before(o.due):
+			if o.due.Before(next) {
+				next = o.due
+			}
+		case readable[id]:
+			o.due = time.Time{}
+		default:
+			o.due, o.rang = time.Time{}, true
+			ready = append(ready, id)
+		}
+	}
+	return ready, next
 }
 
 // call tells of a question wherever its session is mirrored.
@@ -83,10 +135,13 @@ func (n *needs) call(ctx context.Context, id sessions.ID) error {
 		if err != nil {
 			return err
 		}
+		ring := !n.in.Quiet(b.Target, id, time.Now())
+		if !ring {
+			n.in.missed.note(b.Target, id, MissedQuestion)
+		}
 		err = n.in.opt.Hub.Post(adapters.Post{
 			To: b.Target, Key: "needs " + newOfferID(), Class: qos.Final, Session: id,
-			Text: fmt.Sprintf("**%s needs you**: a question is on its screen.", plain(s.Name)), Buttons: [][]adapters.Button{row},
-			Ring: !n.in.Quiet(b.Target, id, time.Now()),
+			Text: fmt.Sprintf("**%s needs you**: a question is on its screen.", plain(s.Name)), Buttons: [][]adapters.Button{row}, Ring: ring,
 		})
 		if err != nil {
 			return err

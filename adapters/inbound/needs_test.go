@@ -20,7 +20,7 @@ func TestAQuestionRingsOnce(t *testing.T) {
 			ev := sessions.OutputEvent{Session: s.ID, State: st}
 			w.manager.Output(ev)
 			w.in.Output(ev)
-			w.pass(time.Second)
+			w.pass(5 * time.Second)
 		}
 		state(sessions.StateWorking)
 		w.wantPosts()
@@ -42,5 +42,24 @@ func TestAQuestionRingsOnce(t *testing.T) {
 		state(sessions.StateIdle)
 		state(sessions.StateWaiting)
 		w.wantPosts("**agent needs you**: a question is on its screen.")
+	})
+}
+
+// A question that can be read rings by itself; one that follows it and can't be does so
+// after all.
+func TestAQuestionThatIsReadDoesNotRingTwice(t *testing.T) {
+	inWorld(t, func(w *world) {
+		s, err := w.manager.Get("agent")
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.in.Output(sessions.OutputEvent{Session: s.ID, State: sessions.StateWaiting})
+		w.pass(time.Second)
+		p := w.question("pr_1", permission())
+		w.pass(time.Minute)
+		w.wantPosts("asks for permission")
+		w.close(p, "answered in the pane")
+		w.pass(time.Minute)
+		w.wantPosts("Answered in the pane.", "needs you**: a question is on its screen.")
 	})
 }

@@ -35,4 +35,6 @@ type CommandInfo struct {
 	Name string // "new"
 	Args string // "[agent] [folder]"; "": none
 	Help string // one short sentence, at most 100 characters
+	// Params are the arguments one by one, where a platform asks for them so.
+	Params []Param
 }

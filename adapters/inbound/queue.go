@@ -20,9 +20,10 @@ type QueueOptions struct {
 	Decode func(raw []byte) (Event, bool, error)
 	// Handle does what an event asks for, and returns when that's stored. The same
 	// event comes again after an error, a panic or a crash: at once and for as long as
-	// it takes if the error wraps sessions.ErrUnavailable, else a few times. It's
-	// called for several places at a time, and for one place one after the other. It
-	// must return soon after ctx ends.
+	// it takes if the error wraps sessions.ErrUnavailable, else a few times. An album
+	// that was handled may come again with fewer of its files. It's called for several
+	// places at a time, and for one place one after the other. It must return soon
+	// after ctx ends.
 	Handle func(ctx context.Context, e Event) error
 	// GaveUp hears of events that are set aside, so that somebody can be told; of the
 	// same one again after a crash. It must return at once. Nil: nobody is told.
@@ -37,8 +38,8 @@ const (
 	// maxTries of an update that fails: with the rests in between, some two minutes.
 	// Later ones of its place have to wait for it.
 	maxTries = 8
-	// handleFor bounds one call of Handle. The longest thing it does is to fetch a
-	// file of 20 MB, the most that Telegram's bots may fetch.
+	// handleFor bounds one call of Handle. The longest thing it does is to fetch ten
+	// files of 20 MB, the most that Telegram's bots may fetch; those it has got stay.
 	handleFor = 5 * time.Minute
 	// maxWaiting bounds the updates that wait. Platforms keep what we don't take
 	// (Telegram for 24 h).
@@ -60,9 +61,9 @@ const (
 var ErrTooMany = errors.New("too many updates wait to be handled; they're taken when there are fewer")
 
 // Queue hands the updates of one adapter to Handle: each at least once, those of a
-// place in order, places at the same time. A place whose first update fails rests
-// for a while; others don't wait for it. It holds no content in memory but what's
-// under way.
+// place in order, places at the same time, and the parts of an album (album.go) as one.
+// A place whose first update fails rests for a while; others don't wait for it. It
+// holds no content in memory but what's under way.
 type Queue struct {
 	opts QueueOptions
 	log  *slog.Logger
@@ -113,6 +114,8 @@ func NewQueue(o QueueOptions) *Queue {
 type ticket struct {
 	seq   int64
 	place adapters.Target
+	album string    // that it's a part of; "": none
+	until time.Time // if so: when other parts aren't waited for any more
 }
 
 // Keep stores updates durably, and has them handled. When it returns nil the
@@ -138,7 +141,7 @@ func (q *Queue) Keep(ctx context.Context, updates []Update) error {
 	}
 	tickets := make([]ticket, 0, len(fresh))
 	for _, u := range fresh {
-		tickets = append(tickets, q.ticket(u))
+		tickets = append(tickets, q.ticket(u, now.Add(albumWithin)))
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -153,12 +156,12 @@ func (q *Queue) Keep(ctx context.Context, updates []Update) error {
 }
 
 // ticket finds an update's place. All that isn't an event shares one that's none.
-func (q *Queue) ticket(u Update) ticket {
+func (q *Queue) ticket(u Update, until time.Time) ticket {
 	e, ok, err := q.decode(u)
 	if err != nil || !ok {
 		return ticket{seq: u.Seq}
 	}
-	return ticket{u.Seq, e.Place}
+	return ticket{u.Seq, e.Place, albumOf(e), until}
 }
 
 // Stats returns the figures as they are.
@@ -182,11 +185,10 @@ func (q *Queue) Run(ctx context.Context) error {
 		q.admit()
 		now := time.Now()
 		for ; running < q.opts.Places; running++ {
-			l := q.order.next(now)
+			l, first := q.order.next(now)
 			if l == nil {
 				break
 			}
-			first := l.waiting[0]
 			children.Go(func() { q.done <- q.try(ctx, l, first) })
 		}
 		// With no room for another, who has rested waits for one that's done.
@@ -218,7 +220,7 @@ func (q *Queue) scan(ctx context.Context) {
 		case err != nil:
 			fails++
 			q.log.WarnContext(ctx, "reading the updates that wait failed; it's tried again", "err", err)
-			if pause(ctx, backOff(fails)) != nil {
+			if Pause(ctx, backOff(fails)) != nil {
 				return
 			}
 			continue
@@ -226,7 +228,7 @@ func (q *Queue) scan(ctx context.Context) {
 			return
 		}
 		for _, u := range page {
-			q.order.add(q.ticket(u))
+			q.order.add(q.ticket(u, time.Now().Add(albumAfterStart)))
 			q.newest = u.Seq
 		}
 		q.mu.Lock()
@@ -275,14 +277,15 @@ func (q *Queue) settled(ctx context.Context, a attempt) {
 		q.log.Log(ctx, level, "an update failed; it's tried again, and its place waits", "seq", a.seq, "target", a.lane.place.String(), "fails", a.lane.fails, "err", a.err)
 		return
 	}
-	q.stats.Waiting--
+	q.stats.Waiting -= len(a.of)
+	n := uint64(len(a.of))
 	switch {
 	case a.outcome == SetAside:
-		q.stats.SetAside++
+		q.stats.SetAside += n
 	case a.ignored:
-		q.stats.Ignored++
+		q.stats.Ignored += n
 	default:
-		q.stats.Handled++
+		q.stats.Handled += n
 	}
 }
 
@@ -292,7 +295,7 @@ func (q *Queue) forget(ctx context.Context) {
 		if err := q.opts.Journal.Forget(ctx, time.Now().Add(-keepKeysFor), keepKeys); err != nil && ctx.Err() == nil {
 			q.log.WarnContext(ctx, "forgetting old updates failed; it's tried again in an hour", "err", err)
 		}
-		if pause(ctx, forgetEvery) != nil {
+		if Pause(ctx, forgetEvery) != nil {
 			return
 		}
 	}

@@ -2,7 +2,6 @@ package inbound
 
 import (
 	"container/heap"
-	"context"
 	"math/rand/v2"
 	"time"
 
@@ -12,30 +11,32 @@ import (
 // lane is a place with updates that wait.
 type lane struct {
 	place   adapters.Target
-	waiting []int64 // numbers of updates, in order; the first is tried
-	fails   int     // tries of the first that failed
+	waiting []ticket // in order; the first is tried, with the rest of its album
+	fails   int      // tries of the first that failed
 	rests   time.Time
 
 	// verdict is what became of the first, if only that couldn't be written down.
 	verdict *verdict
 }
 
-// verdict is what became of an update.
+// verdict is what became of an update, or of the parts of an album.
 type verdict struct {
+	of      []int64 // their numbers, in order
 	outcome Outcome
 	ignored bool // it was none of our business
 }
 
-// attempt is what came of a try of a lane's first update.
+// attempt is what came of a try of what a lane has first.
 type attempt struct {
 	lane *lane
-	seq  int64
+	seq  int64 // of its first update
 	verdict
 	err error // it's to be tried again
 }
 
 // order says which place is next. Those that could go take turns, one update at a
-// time. Those that failed rest. It's for one goroutine.
+// time. Those that failed rest, and so do those whose first is an album that may not be
+// all there. It's for one goroutine.
 type order struct {
 	lanes   map[adapters.Target]*lane
 	ready   []*lane
@@ -52,21 +53,26 @@ func (o *order) add(t ticket) {
 		o.lanes[t.place] = l
 		o.ready = append(o.ready, l)
 	}
-	l.waiting = append(l.waiting, t.seq)
+	l.waiting = append(l.waiting, t)
 }
 
-// next takes out the place whose turn it is; nil: none.
-func (o *order) next(now time.Time) *lane {
+// next takes out the place whose turn it is, and the updates that are; nil: none.
+func (o *order) next(now time.Time) (*lane, []int64) {
 	for len(o.resting) > 0 && !o.resting[0].rests.After(now) {
 		o.ready = append(o.ready, heap.Pop(&o.resting).(*lane))
 	}
-	if len(o.ready) == 0 {
-		o.ready = nil // let go of the array
-		return nil
+	for len(o.ready) > 0 {
+		l := o.ready[0]
+		o.ready = o.ready[1:]
+		of, until := l.first()
+		if !until.After(now) {
+			return l, of
+		}
+		l.rests = until
+		heap.Push(&o.resting, l)
 	}
-	l := o.ready[0]
-	o.ready = o.ready[1:]
-	return l
+	o.ready = nil // let go of the array
+	return nil, nil
 }
 
 // due returns when the next place has rested.
@@ -87,7 +93,7 @@ func (o *order) back(a attempt, now time.Time) {
 		return
 	}
 	l.fails, l.verdict = 0, nil
-	if l.waiting = l.waiting[1:]; len(l.waiting) == 0 {
+	if l.drop(a.of); len(l.waiting) == 0 {
 		delete(o.lanes, l.place)
 		return
 	}
@@ -115,16 +121,4 @@ func (r *restingLanes) Pop() any {
 func backOff(fails int) time.Duration {
 	d := min(time.Second<<min(fails-1, 6), time.Minute)
 	return d - rand.N(d/3)
-}
-
-// pause lets time pass; an error says that ctx ended.
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

@@ -82,8 +82,9 @@ func (in *Inbound) SetPreference(ctx context.Context, p Preference) error {
 		return fmt.Errorf("keep a preference: %w", err)
 	}
 	in.preferences.mu.Lock()
-	defer in.preferences.mu.Unlock()
 	in.preferences.all[preferenceKey{p.Place, p.Session}] = p
+	in.preferences.mu.Unlock()
+	in.missed.look()
 	return nil
 }
 
@@ -98,12 +99,18 @@ func zone(name string) (*time.Location, error) {
 // session is muted there, or the thread, or the whole chat, or one of them has quiet
 // hours. It returns at once.
 func (in *Inbound) Quiet(place adapters.Target, session sessions.ID, now time.Time) bool {
-	for _, k := range [...]preferenceKey{{place, session}, {place, ""}, {chatOf(place), session}, {chatOf(place), ""}} {
+	_, quiet := in.quietBy(place, session, now)
+	return quiet
+}
+
+// quietBy is Quiet, with the widest place whose preference it is.
+func (in *Inbound) quietBy(place adapters.Target, session sessions.ID, now time.Time) (adapters.Target, bool) {
+	for _, k := range [...]preferenceKey{{chatOf(place), ""}, {chatOf(place), session}, {place, ""}, {place, session}} {
 		if in.Preference(k.place, k.session).quiet(now) {
-			return true
+			return k.place, true
 		}
 	}
-	return false
+	return adapters.Target{}, false
 }
 
 func (p Preference) quiet(now time.Time) bool {

@@ -3,81 +3,12 @@ package inbound
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
-	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
 )
-
-// Progress is how far a text has got, as its writer was told.
-type Progress string
-
-// What a writer is told. Reactions stand on the message itself; held and failed are
-// said in words, because something is to be done.
-const (
-	ToldNothing   Progress = ""
-	ToldStored    Progress = "stored"
-	ToldTyped     Progress = "typed"
-	ToldHeld      Progress = "held"
-	ToldSubmitted Progress = "submitted"
-	ToldAnswered  Progress = "answered"
-	ToldFailed    Progress = "failed"
-	ToldAsked     Progress = "asked" // whether it's still to be typed
-	ToldTakenBack Progress = "taken back"
-)
-
-// reactions are among those that Telegram lets bots use
-// (core.telegram.org/bots/api#reactiontypeemoji).
-func reaction(p Progress, unverified bool) string {
-	switch {
-	case p == ToldSubmitted && unverified:
-		return "🤔"
-	case p == ToldSubmitted:
-		return "👍"
-	case p == ToldStored:
-		return "👀"
-	case p == ToldTyped:
-		return "✍"
-	case p == ToldAnswered:
-		return "👌"
-	default:
-		return ""
-	}
-}
-
-// Origin is the message that an input came from.
-type Origin struct {
-	Key     string // of the input
-	Place   adapters.Target
-	Message string // the platform's id
-	Person  string
-	Session sessions.ID
-	At      time.Time // when it was written
-	Receipt string    // its id; "": not known yet
-	Told    Progress
-	Reply   string // the platform's id of the message that said it's held; "": none
-	Done    bool   // nothing more will be told
-}
-
-// OriginStore keeps origins.
-type OriginStore interface {
-	// AddOrigin keeps one, unless there's one of its key.
-	AddOrigin(ctx context.Context, o Origin) error
-	// PutOrigin replaces Receipt, Told, Reply and Done of the one of the same key.
-	PutOrigin(ctx context.Context, o Origin) error
-	DropOrigin(ctx context.Context, key string) error
-	// Origin returns one; sessions.ErrUnknown if there's none of this key.
-	Origin(ctx context.Context, key string) (Origin, error)
-	// OpenOrigins returns those that aren't done, the oldest first.
-	OpenOrigins(ctx context.Context) ([]Origin, error)
-	// TellEdited says whether a message is some origin's and its writer wasn't told yet
-	// about edits, and takes them as told.
-	TellEdited(ctx context.Context, place adapters.Target, message string) (bool, error)
-}
 
 const (
 	// cosmeticAfter is how long a state that's mostly passed through must last until
@@ -97,16 +28,15 @@ type receipts struct {
 
 	mu      sync.Mutex
 	changed []sessions.Receipt
-	ended   []endedTurn
+	turns   []turnNews
 	told    []told
+	// followed are the sessions of which all turns are told, with the number of the last
+	// that was seen to run.
+	followed map[sessions.ID]int64
 
 	// Owned by run's goroutine.
-	open map[string]*tracked // by key
-}
-
-type endedTurn struct {
-	session sessions.ID
-	at      time.Time
+	open  map[string]*tracked    // by key
+	stops map[sessions.ID]func() // of what tells what agents were asked
 }
 
 // told is what came of a post.
@@ -114,6 +44,7 @@ type told struct {
 	key     string
 	what    Progress
 	message string // of a text
+	sign    bool   // it was a reaction
 	err     error
 }
 
@@ -124,11 +55,16 @@ type tracked struct {
 	since    time.Time // when the receipt came into its state
 	answered bool
 	posted   Progress // what's on its way, or was cosmetic
+	words    bool     // a reaction was refused: what must be known is said in words
 	retry    time.Time
+	queued   *queuedText // nil: it isn't
+	passed   bool        // turns have ended, and it wasn't seen to be taken up
+	quoted   string      // the screen of the button "Send anyway" that was posted
+	offered  time.Time   // when
 }
 
 func newReceipts(in *Inbound) *receipts {
-	return &receipts{in: in, wake: make(chan struct{}, 1), open: map[string]*tracked{}}
+	return &receipts{in: in, wake: make(chan struct{}, 1), open: map[string]*tracked{}, followed: map[sessions.ID]int64{}, stops: map[sessions.ID]func(){}}
 }
 
 // ReceiptChanged takes in how far an input is. It returns at once.
@@ -138,11 +74,28 @@ func (in *Inbound) ReceiptChanged(r sessions.Receipt) {
 	}
 }
 
-// output takes in that turns end. It returns at once.
+// output takes in that turns end, and that others begin where that matters. It returns
+// at once.
 func (rs *receipts) output(ev sessions.OutputEvent) {
-	if ev.Complete {
-		rs.leave(func(rs *receipts) { rs.ended = append(rs.ended, endedTurn{ev.Session, time.Now()}) })
+	n := turnNews{session: ev.Session, at: time.Now(), turn: ev.Turn.Number}
+	if ev.Turn.Open {
+		n.what = turnBegan
 	}
+	if !ev.Complete {
+		rs.mu.Lock()
+		last, followed := rs.followed[ev.Session]
+		news := followed && ev.Turn.Open && ev.Turn.Number > last
+		if news {
+			rs.followed[ev.Session] = ev.Turn.Number
+		}
+		rs.mu.Unlock()
+		if !news {
+			return
+		}
+	} else {
+		n.what = turnEnded
+	}
+	rs.leave(func(rs *receipts) { rs.turns = append(rs.turns, n) })
 }
 
 // leave leaves word for run.
@@ -158,12 +111,17 @@ func (rs *receipts) leave(word func(*receipts)) {
 
 func (rs *receipts) run(ctx context.Context) error {
 	for rs.load(ctx) != nil {
-		if pause(ctx, tellAgain) != nil {
+		if Pause(ctx, tellAgain) != nil {
 			return nil
 		}
 	}
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
+	defer func() {
+		for _, stop := range rs.stops {
+			stop()
+		}
+	}()
 	for {
 		next := rs.work(ctx)
 		timer.Reset(time.Until(next))
@@ -200,10 +158,13 @@ func (rs *receipts) load(ctx context.Context) error {
 			return err
 		}
 		t.since = t.receipt.UpdatedAt
+		rs.open[o.Key] = t
+		if rs.queue(t); t.queued != nil {
+			continue
+		}
 		if s, err := rs.in.opt.Sessions.Get(string(o.Session)); err == nil && !s.Turn.Open {
 			t.answer(s.Turn.EndedAt)
 		}
-		rs.open[o.Key] = t
 	}
 	return nil
 }
@@ -212,18 +173,14 @@ func (rs *receipts) load(ctx context.Context) error {
 // again.
 func (rs *receipts) work(ctx context.Context) time.Time {
 	rs.mu.Lock()
-	changed, ended, said := rs.changed, rs.ended, rs.told
-	rs.changed, rs.ended, rs.told = nil, nil, nil
+	changed, turns, said := rs.changed, rs.turns, rs.told
+	rs.changed, rs.turns, rs.told = nil, nil, nil
 	rs.mu.Unlock()
 	for _, r := range changed {
 		rs.take(ctx, r)
 	}
-	for _, e := range ended {
-		for _, t := range rs.open {
-			if t.Session == e.session {
-				t.answer(e.at)
-			}
-		}
+	for _, n := range turns {
+		rs.hear(n)
 	}
 	for _, s := range said {
 		if t := rs.open[s.key]; t != nil {
@@ -240,6 +197,7 @@ func (rs *receipts) work(ctx context.Context) time.Time {
 			delete(rs.open, t.Key)
 		}
 	}
+	rs.unfollow()
 	return next
 }
 
@@ -271,6 +229,7 @@ func (rs *receipts) take(ctx context.Context, r sessions.Receipt) {
 		t.Receipt = r.ID
 		rs.keep(ctx, t)
 	}
+	rs.queue(t)
 }
 
 // answer takes in that a turn has ended. One that ended after the text was submitted
@@ -288,6 +247,10 @@ func (rs *receipts) confirm(ctx context.Context, t *tracked, s told) {
 	}
 	if t.posted == s.what || s.message != "" && t.Reply == "" {
 		t.posted = ToldNothing // what's said next goes into the message that's there now
+	}
+	if s.err != nil && s.sign && t.unverified() {
+		t.words, t.posted = true, ToldNothing
+		return
 	}
 	if s.err != nil {
 		rs.in.log.Warn("a writer can't be told how far a text is", "receipt", t.Receipt, "state", s.what, "err", s.err)
@@ -323,6 +286,9 @@ func (t *tracked) wanted() Progress {
 		if t.answered {
 			return ToldAnswered
 		}
+		if t.passed {
+			return ToldPassed
+		}
 		return ToldSubmitted
 	case sessions.ReceiptFailed:
 		return ToldFailed
@@ -337,7 +303,9 @@ func (t *tracked) wanted() Progress {
 // advance tells a writer what's to be told now. It returns when to look again; zero:
 // when something changes.
 func (rs *receipts) advance(ctx context.Context, t *tracked, now time.Time) time.Time {
+	over := t.waitsOver(now)
 	want := t.wanted()
+	anyway := t.anywayDue()
 	switch {
 	case now.Before(t.retry):
 		return t.retry
@@ -348,7 +316,7 @@ func (rs *receipts) advance(ctx context.Context, t *tracked, now time.Time) time
 			rs.cosmetic(t, want)
 		}
 		return rs.finish(ctx, t)
-	case t.Told == want && (want == ToldFailed || want == ToldTakenBack), t.Told == ToldAsked:
+	case t.Told == want && (want == ToldFailed || want == ToldTakenBack || want == ToldPassed), t.Told == ToldAsked:
 		return rs.finish(ctx, t)
 	case want == ToldStored || want == ToldTyped:
 		due := t.since.Add(cosmeticAfter)
@@ -356,10 +324,10 @@ func (rs *receipts) advance(ctx context.Context, t *tracked, now time.Time) time
 			rs.cosmetic(t, want)
 		}
 		return earlier(due, now, rs.stale(ctx, t, now))
-	case want != t.Told && want != t.posted:
+	case want != t.Told && want != t.posted, !anyway.IsZero() && !now.Before(anyway):
 		rs.tell(ctx, t, want, now)
 	}
-	return earlier(t.retry, now, rs.stale(ctx, t, now))
+	return earlier(earlier(t.retry, now, rs.stale(ctx, t, now)), now, earlier(over, now, anyway))
 }
 
 // earlier is the first of two times that are still to come; zero: none is.
@@ -371,167 +339,4 @@ func earlier(a, now, b time.Time) time.Time {
 		return time.Time{}
 	}
 	return a
-}
-
-func (rs *receipts) finish(ctx context.Context, t *tracked) time.Time {
-	t.Done = true
-	rs.keep(ctx, t)
-	return time.Time{}
-}
-
-// cosmetic puts a reaction to the message, if that costs nobody anything.
-func (rs *receipts) cosmetic(t *tracked, what Progress) {
-	t.posted = what
-	if t.Message == "" {
-		return
-	}
-	// Nobody misses it.
-	_ = rs.in.opt.Hub.Post(adapters.Post{
-		To: t.Place, Key: "receipt " + t.Key, Class: qos.Cosmetic, Session: t.Session, ReplyTo: t.Message, Reaction: reaction(what, false),
-	})
-}
-
-// tell tells a writer something that matters.
-func (rs *receipts) tell(ctx context.Context, t *tracked, what Progress, now time.Time) {
-	p := adapters.Post{
-		To: t.Place, Key: "receipt " + t.Key, Class: qos.Interactive, Session: t.Session, ReplyTo: t.Message, Message: t.Reply,
-	}
-	switch what {
-	case ToldSubmitted:
-		p.Class = qos.Stream
-		unverified := strings.HasPrefix(t.receipt.Reason, "unverified")
-		switch {
-		case t.Reply != "" && unverified:
-			p.Text = "Typed now; " + plain(t.receipt.Reason) + "."
-		case t.Reply != "":
-			p.Text = "Typed and submitted now."
-		default:
-			p.Reaction = reaction(what, unverified)
-		}
-		if p.Reaction != "" && t.Message == "" {
-			t.Told = what
-			return
-		}
-	case ToldHeld:
-		p.Text, p.Ring = "Held: "+plain(t.receipt.Reason)+".", true
-		if b, err := rs.takeBackButton(ctx, t); err != nil {
-			rs.in.log.Warn("offer to take an input back", "receipt", t.Receipt, "err", err)
-		} else if t.receipt.State == sessions.ReceiptHeld {
-			p.Buttons = [][]adapters.Button{{b}}
-		}
-	case ToldFailed:
-		p.Text, p.Ring = "Failed: "+plain(t.receipt.Reason)+".", true
-	case ToldTakenBack:
-		p.Text = "Taken back."
-	default:
-		return
-	}
-	key := t.Key
-	text := p.Text != ""
-	p.Sent = func(message string, err error) {
-		if !text {
-			message = ""
-		}
-		rs.leave(func(rs *receipts) { rs.told = append(rs.told, told{key, what, message, err}) })
-	}
-	if err := rs.in.opt.Hub.Post(p); err != nil {
-		rs.in.log.Warn("a writer couldn't be told how far a text is; it's tried again", "receipt", t.Receipt, "err", err)
-		t.retry = now.Add(tellAgain)
-		return
-	}
-	t.posted = what
-}
-
-func (rs *receipts) takeBackButton(ctx context.Context, t *tracked) (adapters.Button, error) {
-	return rs.in.offer(ctx, t.Place, "Take back", offer{Do: "take-back", Session: t.Session, Args: t.Receipt, Role: Operator, Single: true})
-}
-
-// takeBack takes an input back that isn't typed yet.
-func takeBack(a *ask) error {
-	_, err := a.in.opt.Sessions.Cancel(a.ctx, a.offered.Args)
-	if errors.Is(err, sessions.ErrConflict) {
-		return a.answer("It's too late for that.")
-	}
-	if err != nil {
-		return err
-	}
-	return a.answer("Taken back.")
-}
-
-// staleKey is the key with which a text is typed that waited too long.
-func staleKey(key string) string { return key + " later" }
-
-// stale takes a text back that has waited too long, so that its writer can be asked.
-// It returns when that's due.
-func (rs *receipts) stale(ctx context.Context, t *tracked, now time.Time) time.Time {
-	if s := t.receipt.State; s != sessions.ReceiptStored && s != sessions.ReceiptHeld {
-		return time.Time{}
-	}
-	due := t.receipt.CreatedAt.Add(rs.in.opt.StaleAfter)
-	if now.Before(due) {
-		return due
-	}
-	w := Waiting{
-		Key: staleKey(t.Key), At: t.At, Place: t.Place, Person: Person{ID: t.Person}, Message: t.Message,
-		Said: Said{Text: asTyped(t.receipt.Text)}, Session: t.Session,
-	}
-	err := rs.in.opt.Store.PutWaiting(ctx, w)
-	if err == nil {
-		_, err = rs.in.opt.Sessions.Cancel(ctx, t.Receipt) // its change comes here
-		if errors.Is(err, sessions.ErrConflict) {          // it's being typed
-			if err = rs.in.opt.Store.DropWaiting(ctx, w.Key); err == nil {
-				return time.Time{}
-			}
-		}
-	}
-	if err != nil {
-		rs.in.log.Warn("take back a text that waited too long; it's tried again", "receipt", t.Receipt, "err", err)
-		t.retry = now.Add(tellAgain)
-		return t.retry
-	}
-	return time.Time{}
-}
-
-// asTyped is the message that has a text typed as it is.
-func asTyped(text string) string {
-	if strings.HasPrefix(text, "/") {
-		return "/" + text
-	}
-	return text
-}
-
-// takenBack asks about a text that was taken back because it waited too long. Others
-// were taken back by a person.
-func (rs *receipts) takenBack(ctx context.Context, t *tracked, now time.Time) time.Time {
-	w, err := rs.in.opt.Store.Waiting(ctx, staleKey(t.Key))
-	if errors.Is(err, sessions.ErrUnknown) {
-		switch {
-		case t.Told == ToldTakenBack, t.Reply == "" && t.posted != ToldHeld:
-			return rs.finish(ctx, t)
-		case t.posted != ToldTakenBack:
-			rs.tell(ctx, t, ToldTakenBack, now)
-		}
-		return t.retry
-	}
-	if t.posted == ToldAsked {
-		return time.Time{}
-	}
-	var p adapters.Post
-	if err == nil {
-		p, err = rs.in.stalePost(ctx, w, fmt.Sprintf("This couldn't be typed for %s. Run it now?", age(now.Sub(t.receipt.CreatedAt))))
-	}
-	if err == nil {
-		key := t.Key
-		p.Sent = func(_ string, err error) {
-			rs.leave(func(rs *receipts) { rs.told = append(rs.told, told{key, ToldAsked, "", err}) })
-		}
-		err = rs.in.opt.Hub.Post(p)
-	}
-	if err != nil {
-		rs.in.log.Warn("ask about a text that waited too long; it's tried again", "receipt", t.Receipt, "err", err)
-		t.retry = now.Add(tellAgain)
-		return t.retry
-	}
-	t.posted = ToldAsked
-	return time.Time{}
 }

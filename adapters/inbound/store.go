@@ -19,6 +19,8 @@ type Store interface {
 	OriginStore
 	PreferenceStore
 	LogStore
+	PromptStore
+	AttentionStore
 	// MessageSession returns the session of which a message in a chat shows lines;
 	// sessions.ErrUnknown if it's none of ours.
 	MessageSession(ctx context.Context, adapter, chat, message string) (sessions.ID, error)

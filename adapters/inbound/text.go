@@ -34,6 +34,14 @@ func (in *Inbound) said(ctx context.Context, ev Event, s Said, roles Roles, agai
 	if s.Text == "" && len(s.Files) == 0 {
 		return refused("empty"), nil
 	}
+	if !asked {
+		if d, handled, err := in.answerFrom(ctx, ev, s, roles); handled || err != nil {
+			return d, err
+		}
+		if d, handled, err := in.answerLetter(ctx, ev, s, roles); handled || err != nil {
+			return d, err
+		}
+	}
 	if !roles.Has(Operator) {
 		in.hint(ev, "You may look here, but not type: that takes the role operator.")
 		return refused("role"), nil
@@ -72,6 +80,11 @@ func (in *Inbound) sessionFor(ctx context.Context, ev Event, s Said) ([]sessions
 		return bound, nil
 	}
 	id, err := in.opt.Store.MessageSession(ctx, ev.Place.Adapter, ev.Place.Chat, s.ReplyTo)
+	if errors.Is(err, sessions.ErrUnknown) {
+		var m PromptMessage
+		m, err = in.opt.Store.PromptMessage(ctx, ev.Place.Adapter, ev.Place.Chat, s.ReplyTo)
+		id = m.Session
+	}
 	if err != nil && !errors.Is(err, sessions.ErrUnknown) {
 		return nil, fmt.Errorf("look for the session that is answered: %w", err)
 	}
@@ -90,7 +103,7 @@ func (in *Inbound) whyNone(place adapters.Target) string {
 		case b.Resting:
 			return "This place rests because it was closed. /reopen lets it go on."
 		case b.Disabled != "":
-			return "This place mirrors nothing at the moment: " + plain(b.Disabled) + ". /bind lets it go on."
+			return "This place mirrors nothing at the moment: " + plain(strings.TrimRight(b.Disabled, ".")) + ". /bind lets it go on."
 		case b.Active() && !b.Input:
 			return "This place shows a session, but what's written here isn't typed. /bind changes that."
 		}
@@ -187,6 +200,6 @@ func (in *Inbound) edited(ctx context.Context, ev Event) (done, error) {
 	if !first {
 		return refused("ignored"), nil
 	}
-	in.say(ev, "edited", qos.Interactive, "Edits aren't sent again: the session got the text as it was first. To correct it, write a new message.")
+	in.say(ev, "edited", qos.Interactive, "Edits aren't sent again: the session gets the text as it was first. To correct it, write a new message.")
 	return refused("told"), nil
 }

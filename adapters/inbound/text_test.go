@@ -1,6 +1,7 @@
 package inbound_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -28,6 +29,43 @@ func TestATextIsTypedAndItsWriterSeesIt(t *testing.T) {
 		w.pass(time.Hour)
 		w.wantPosts()
 	})
+}
+
+// Reasons are sentences; in another one they end without their stop.
+func TestWhyAPlaceMirrorsNothingIsSaidPlainly(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.do(w.event("", inbound.ChatLost{Why: "The bot was removed from the chat: add it again."}))
+		w.say(ann, "hello")
+		w.wantPosts("The bot was removed from the chat: add it again. /bind lets it go on.")
+	})
+}
+
+// Where a chat allows no reactions, what must be known of a text is said in words.
+func TestWithoutReactionsWordsSayThatATextIsUnverified(t *testing.T) {
+	for _, gloomy := range []error{nil, errors.New("no reactions here")} {
+		inWorld(t, func(w *world) {
+			w.hub.gloomy = gloomy
+			w.say(ann, "seen")
+			w.pass(time.Minute)
+			w.panes.mu.Lock()
+			w.panes.blind = true
+			w.panes.mu.Unlock()
+			ev := w.say(ann, "unseen")
+			w.pass(time.Minute)
+			if gloomy == nil {
+				if posts := w.hub.take(); len(posts) == 0 || posts[len(posts)-1].Reaction != "🤔" { // "typed" may be passed through
+					w.Errorf("posts %+v, want a doubt at the end", posts)
+				}
+				return
+			}
+			if posts := w.wantPosts("Typed; unverified: the program doesn't show"); len(posts) == 1 && posts[0].ReplyTo != ev.Message {
+				w.Errorf("it answers %s, want %s", posts[0].ReplyTo, ev.Message)
+			}
+			w.restart()
+			w.pass(time.Hour)
+			w.wantPosts()
+		})
+	}
 }
 
 func TestASlashIsPassedOnWhenDoubled(t *testing.T) {
@@ -168,5 +206,14 @@ func TestEditsAreNotSentAgain(t *testing.T) {
 		w.pass(5 * time.Second)
 		w.wantPosts("Edits aren't sent again")
 		w.wantTyped("frist")
+	})
+}
+
+// Who wrote something that can't be handled hears of it, strangers don't.
+func TestGivenUp(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.in.GaveUp(w.event("telegram:404", inbound.Said{Text: "who's there?"}))
+		w.in.GaveUp(w.event(ann, inbound.Said{Text: "run the tests"}))
+		w.wantPosts("couldn't be done")
 	})
 }

@@ -23,6 +23,8 @@ func (in *Inbound) placeChanged(ctx context.Context, ev Event) error {
 		return nil
 	case ChatMoved:
 		return in.chatMoved(ctx, ev, a)
+	case ChatBack:
+		return in.opt.Hub.ChatBack(ctx, place.Adapter, place.Chat)
 	case ChatLost:
 		in.log.Warn("a chat can't be written to any more", "target", place.String(), "why", a.Why)
 		return in.opt.Hub.ChatLost(ctx, place.Adapter, place.Chat, a.Why)
@@ -68,5 +70,7 @@ func (in *Inbound) chatMoved(ctx context.Context, ev Event, m ChatMoved) error {
 	if err := in.loadPreferences(ctx); err != nil {
 		return err
 	}
+	in.prompts.moved(ev.Place.Adapter, ev.Place.Chat, m.To)
+	in.boards.moved(chatOf(ev.Place), to)
 	return in.opt.Hub.ChatMoved(ctx, ev.Place.Adapter, ev.Place.Chat, m.To)
 }

@@ -74,5 +74,9 @@ func TestALostChatIsDisabledWithItsReason(t *testing.T) {
 		if b := w.hub.At(group)[0]; b.Disabled != "the bot was removed from the chat" {
 			w.Errorf("binding %+v", b)
 		}
+		w.do(w.event("", inbound.ChatBack{}))
+		if b := w.hub.At(group)[0]; b.Disabled != "" {
+			w.Errorf("the bot is back, and the binding is %+v", b)
+		}
 	})
 }

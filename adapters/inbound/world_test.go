@@ -1,6 +1,7 @@
 package inbound_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/adaptertest"
 	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/internal/store"
 	"github.com/panebridge/panebridge/sessions"
@@ -29,12 +31,15 @@ type world struct {
 	hub   *hub
 	chat  *chat
 	opt   func(*inbound.Options)
+	ways  func(*sessions.Options)
+	had   conversations
 
 	process *process
 	in      *inbound.Inbound
 	manager *sessions.Manager
 	store   *kept
 	log     *strings.Builder
+	asks    *adaptertest.Questions
 	stop    func()
 	events  int
 }
@@ -60,7 +65,7 @@ func roles(all ...inbound.Role) inbound.Roles {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	return &world{T: t, dir: t.TempDir(), panes: &panes{}, hub: &hub{}, chat: &chat{}, log: &strings.Builder{}}
+	return &world{T: t, dir: t.TempDir(), panes: &panes{}, hub: &hub{}, chat: &chat{}, log: &strings.Builder{}, asks: &adaptertest.Questions{}}
 }
 
 // inWorld runs a test in a bubble, with one session "agent" bound to the group.
@@ -87,17 +92,21 @@ func (w *world) start() {
 	w.panes.p = w.process
 	w.hub.p = w.process
 	var in *inbound.Inbound
-	w.manager = sessions.NewManager(sessions.Options{
+	opts := sessions.Options{
 		Servers: []sessions.Server{&tmux{w.panes, w.process}}, Store: w.store, Pollers: pollers{}, Notes: pollers{}, Sink: sink{},
 		Dialog: func([]string) string { return "" }, Shell: "sh", Receipt: func(r sessions.Receipt) {
 			if in != nil {
 				in.ReceiptChanged(r)
 			}
 		},
-	})
+	}
+	if w.ways != nil {
+		w.ways(&opts)
+	}
+	w.manager = sessions.NewManager(opts)
 	w.hub.sessions = w.manager
 	opt := inbound.Options{
-		Platforms: []inbound.Platform{w.chat}, Sessions: w.manager, Hub: w.hub, Store: w.store, StateDir: w.dir,
+		Platforms: []inbound.Platform{w.chat}, Sessions: asking{w.manager, w.asks}, Hub: w.hub, Store: w.store, StateDir: w.dir, Conversations: w.had,
 		Access: inbound.Access{
 			Roles: map[string]inbound.Roles{ann: roles(inbound.Operator), bob: roles(inbound.Viewer), cleo: roles(inbound.Admin), dora: roles(inbound.Operator, inbound.Approver)},
 			Chats: []adapters.Target{group},
@@ -111,6 +120,7 @@ func (w *world) start() {
 		w.Fatal(err)
 	}
 	w.in = in
+	w.asks.Tell(in.Prompted)
 	if err := errors.Join(w.manager.Load(context.Background()), in.Load(context.Background())); err != nil {
 		w.Fatal(err)
 	}
@@ -352,9 +362,12 @@ type panes struct {
 	box    map[string]string // what's typed and not submitted
 	sent   []string          // submitted, over all panes, in order
 	dialog bool              // an open dialog refuses what's typed
+	blind  bool              // they show nothing of what's typed
 	keys   []string
 	screen sessions.Screen
 	ended  []string // panes that were killed
+	// made are the commands that new panes run, respawned those that were started anew.
+	made, respawned []string
 }
 
 func (x *panes) typed() []string {
@@ -375,6 +388,16 @@ func (x *panes) setDialog(open bool) {
 	x.dialog = open
 }
 
+// conversations are those of agents, by "AGENT FOLDER".
+type conversations map[string][]inbound.Conversation
+
+func (c conversations) Conversations(_ context.Context, agent, folder string) ([]inbound.Conversation, error) {
+	if agent == "codex" {
+		return nil, fmt.Errorf("%w: codex keeps none", sessions.ErrInvalid)
+	}
+	return c[agent+" "+folder], nil
+}
+
 var identity = sessions.ServerIdentity{PID: 7, Start: 7}
 
 // tmux is one process's connection to the panes.
@@ -389,6 +412,14 @@ func (t *tmux) Gone() bool                                         { return fals
 func (t *tmux) Panes(context.Context) ([]sessions.PaneInfo, error) { return nil, nil }
 func (t *tmux) Mark(context.Context, string, sessions.ID) error    { return nil }
 func (t *tmux) Leave(context.Context) error                        { return nil }
+
+func (t *tmux) Respawn(_ context.Context, pane string, req sessions.PaneRequest) error {
+	t.x.mu.Lock()
+	defer t.x.mu.Unlock()
+	t.x.respawned = append(t.x.respawned, pane+" "+strings.Join(req.Command, " "))
+	return nil
+}
+
 func (t *tmux) Screen(context.Context, string) (sessions.Screen, error) {
 	t.x.mu.Lock()
 	defer t.x.mu.Unlock()
@@ -404,10 +435,11 @@ func (t *tmux) Kill(_ context.Context, pane string) error {
 
 func (t *tmux) Terminal(string) (sessions.Terminal, error) { return sessions.Terminal{Echo: true}, nil }
 
-func (t *tmux) Create(_ context.Context, id sessions.ID, _ sessions.PaneRequest) (sessions.PaneInfo, error) {
+func (t *tmux) Create(_ context.Context, id sessions.ID, req sessions.PaneRequest) (sessions.PaneInfo, error) {
 	t.x.mu.Lock()
 	defer t.x.mu.Unlock()
 	t.x.n++
+	t.x.made = append(t.x.made, fmt.Sprintf("%s %dx%d", strings.Join(req.Command, " "), req.Width, req.Height))
 	return sessions.PaneInfo{ID: fmt.Sprint("%", t.x.n), Session: string(id), Mark: id}, nil
 }
 
@@ -417,6 +449,9 @@ func (t *tmux) Snapshot(_ context.Context, pane string, _ sessions.Window) (sess
 	}
 	t.x.mu.Lock()
 	defer t.x.mu.Unlock()
+	if t.x.blind {
+		return sessions.Snapshot{Server: identity, Pane: pane, Rows: []string{">"}}, nil
+	}
 	rows := slices.Clone(t.x.sent)
 	return sessions.Snapshot{Server: identity, Pane: pane, Rows: append(rows, "> "+t.x.box[pane])}, nil
 }
@@ -484,12 +519,14 @@ type hub struct {
 	posts    []adapters.Post
 	n        int
 	refuse   error
+	gloomy   error // reactions aren't allowed
 	moved    []string
 
 	reopened  []adapters.Target
 	limits    adapters.Limits
 	maxFile   int // bytes
 	ownThread bool
+	menus     int // that fit below a post
 }
 
 func (h *hub) take() []adapters.Post {
@@ -508,6 +545,13 @@ func (h *hub) Post(p adapters.Post) error {
 	if h.refuse != nil {
 		defer h.mu.Unlock()
 		return h.refuse
+	}
+	if h.gloomy != nil && p.Reaction != "" {
+		h.mu.Unlock()
+		if p.Sent != nil {
+			p.Sent("", h.gloomy)
+		}
+		return nil
 	}
 	h.posts = append(h.posts, p)
 	h.n++
@@ -534,7 +578,7 @@ func (h *hub) Reopen(t adapters.Target) error {
 func (h *hub) Shape(adapters.Target) adapters.Shape {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return adapters.Shape{Len: adapters.UTF16Len, MaxLen: 4096, MaxFile: h.maxFile, OwnThread: h.ownThread}
+	return adapters.Shape{Len: adapters.UTF16Len, MaxLen: 4096, MaxFile: h.maxFile, OwnThread: h.ownThread, Threads: "topic", Menus: h.menus, MenuOptions: 25}
 }
 
 func (h *hub) Limits(context.Context, adapters.Target) (adapters.Limits, error) {
@@ -625,8 +669,13 @@ func (h *hub) ChatLost(_ context.Context, _, chat, why string) error {
 	return nil
 }
 
+func (h *hub) ChatBack(ctx context.Context, _, chat string) error {
+	return h.ChatLost(ctx, "", chat, "")
+}
+
 // chat is the platform.
 type chat struct {
+	name    string // "": chat
 	mu      sync.Mutex
 	answers []string
 	files   map[string]string
@@ -642,7 +691,7 @@ func (c *chat) take() []string {
 	return out
 }
 
-func (c *chat) Name() string { return "chat" }
+func (c *chat) Name() string { return cmp.Or(c.name, "chat") }
 
 func (c *chat) Answer(_ context.Context, _ inbound.Event, text string) error {
 	c.mu.Lock()

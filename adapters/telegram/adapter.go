@@ -104,6 +104,7 @@ func (a *Adapter) Chat(t adapters.Target) qos.Chat { return qos.Chat(t.Chat) }
 func (a *Adapter) Shape(t adapters.Target) adapters.Shape {
 	s := adapters.Shape{
 		Text: pageText, Look: pageLook, Size: pageSize, MaxLen: maxText, MaxFile: maxFile, MaxCaption: maxCaption,
+		Threads: "topic",
 	}
 	if !isPrivate(t.Chat) {
 		s.LiveRows = liveRows

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -50,16 +49,8 @@ func newTrace(seed uint64) crowdTrace {
 
 // latency is how long calls travel, at random but repeatably.
 func (tr crowdTrace) latency() func(string, int64) (time.Duration, time.Duration) {
-	var mu sync.Mutex
-	r := rand.New(rand.NewPCG(tr.seed, 2))
-	return func(string, int64) (here, back time.Duration) {
-		mu.Lock()
-		defer mu.Unlock()
-		one := func() time.Duration {
-			return 30*time.Millisecond + time.Duration(r.Int64N(int64(slowest/2-30*time.Millisecond)))
-		}
-		return one(), one()
-	}
+	travel := adaptertest.Latency(tr.seed, slowest)
+	return func(string, int64) (here, back time.Duration) { return travel() }
 }
 
 // outcome is what came of a trace.
@@ -77,7 +68,7 @@ func (tr crowdTrace) live(t *testing.T, streams bool) (out traceOutcome) {
 	t.Helper()
 	inBubble(t, telegramtest.Options{Latency: tr.latency()}, func(w *world) {
 		b := w.bridge()
-		b.start()
+		b.Start()
 		var topics [crowd]telegramtest.Place
 		for i := range crowd {
 			thread, err := w.ada.CreateTopic(w.forum, fmt.Sprintf("agent-%d", i))
@@ -85,8 +76,8 @@ func (tr crowdTrace) live(t *testing.T, streams bool) (out traceOutcome) {
 				w.Fatal(err)
 			}
 			topics[i] = telegramtest.Place{Chat: w.forum, Thread: thread}
-			b.begin(sessionID(i), fmt.Sprintf("agent-%d", i))
-			if _, err := b.hub.Bind(w.Context(), sessionID(i), target(w.forum, thread), adapters.ViewStream, false); err != nil {
+			b.Begin(sessionID(i), fmt.Sprintf("agent-%d", i))
+			if _, err := b.Hub.Bind(w.Context(), sessionID(i), target(w.forum, thread), adapters.ViewStream, false); err != nil {
 				w.Fatal(err)
 			}
 		}
@@ -98,13 +89,13 @@ func (tr crowdTrace) live(t *testing.T, streams bool) (out traceOutcome) {
 				if streams || o.Ends {
 					o.Lines = lines(printed, perTick)
 					printed += perTick
-					b.print(sessionID(i), o)
+					b.Print(sessionID(i), o)
 				}
 			}
 			if len(asked) > 0 && asked[0] == second {
 				asked = asked[1:]
 				at := time.Now()
-				err := b.hub.Post(adapters.Post{
+				err := b.Hub.Post(adapters.Post{
 					To: target(w.forum, 0), Key: fmt.Sprint(second), Class: qos.Interactive, Text: "all is well",
 					Sent: func(_ string, err error) {
 						if err != nil {
@@ -141,7 +132,7 @@ func (tr crowdTrace) live(t *testing.T, streams bool) (out traceOutcome) {
 				out.worst = max(out.worst, worst.Most)
 			}
 		}
-		b.stop()
+		b.Stop()
 	})
 	return out
 }
@@ -158,30 +149,18 @@ func (tr crowdTrace) ring(w *world, place telegramtest.Place, ended time.Time) t
 	return 0
 }
 
-// percentile is the least duration that a share of all don't exceed.
-func percentile(all []time.Duration, share float64) time.Duration {
-	all = slices.Sorted(slices.Values(all))
-	return all[min(len(all)-1, int(float64(len(all))*share))]
-}
-
 // 50 sessions print two lines a second each into one forum group for ten minutes.
 // Telegram never says no; the end of a turn rings about as early as if nothing was
 // streamed; and five minutes later everything is there, once and in order.
 func TestFiftySessionsInOneGroup(t *testing.T) {
-	seeds := 3
-	switch {
-	case stress():
-		seeds = barSeeds
-	case testing.Short():
-		seeds = 1
-	}
+	seeds := adaptertest.Times(barSeeds, 3, 1)
 	var with, without []time.Duration
 	for seed := range uint64(seeds) {
 		tr := newTrace(seed + 1)
 		quiet, busy := tr.live(t, false), tr.live(t, true)
 		t.Logf("seed %d: ring p50 %v p99 %v, without streams %v and %v; replies p99 %v; %d calls, at most %d in a window; the last line %v after the end",
-			tr.seed, percentile(busy.rings, 0.5), percentile(busy.rings, 0.99), percentile(quiet.rings, 0.5), percentile(quiet.rings, 0.99),
-			percentile(busy.replies, 0.99), busy.calls, busy.worst, busy.lastSeen)
+			tr.seed, adaptertest.Percentile(busy.rings, 0.5), adaptertest.Percentile(busy.rings, 0.99), adaptertest.Percentile(quiet.rings, 0.5), adaptertest.Percentile(quiet.rings, 0.99),
+			adaptertest.Percentile(busy.replies, 0.99), busy.calls, busy.worst, busy.lastSeen)
 		with, without = append(with, busy.rings...), append(without, quiet.rings...)
 		if busy.worst > perWin {
 			t.Errorf("seed %d: %d calls came within a minute", tr.seed, busy.worst)
@@ -190,7 +169,7 @@ func TestFiftySessionsInOneGroup(t *testing.T) {
 			return
 		}
 	}
-	got, base := percentile(with, 0.99), percentile(without, 0.99)
+	got, base := adaptertest.Percentile(with, 0.99), adaptertest.Percentile(without, 0.99)
 	most := base*5/4 + 2*(window+slowest)/perWin
 	t.Logf("all seeds: ring p99 %v, without streams %v; allowed %v", got, base, most)
 	if got > most {
@@ -210,12 +189,12 @@ func TestPenaltyIsHonouredOverRestarts(t *testing.T) {
 				adapters.Rule{Session: "agent-0", To: target(w.forum, 0)},
 				adapters.Rule{Session: "agent-1", To: target(w.group, 0)},
 			)
-			b.start()
-			b.begin(first, "agent-0")
-			b.begin(second, "agent-1")
+			b.Start()
+			b.Begin(first, "agent-0")
+			b.Begin(second, "agent-1")
 			step := func(n int) {
 				for _, id := range []sessions.ID{first, second} {
-					b.print(id, adaptertest.Output{Lines: lines(n, 2), Ends: n%10 == 0})
+					b.Print(id, adaptertest.Output{Lines: lines(n, 2), Ends: n%10 == 0})
 				}
 				after(5 * time.Second)
 			}
@@ -237,11 +216,11 @@ func TestPenaltyIsHonouredOverRestarts(t *testing.T) {
 					step(100*(i+1) + n)
 				}
 				if kill {
-					b.kill()
+					b.Kill()
 				}
-				b.stop()
+				b.Stop()
 				after(30 * time.Second)
-				b.start()
+				b.Start()
 			}
 			for n := range 60 {
 				step(500 + n)
@@ -271,7 +250,7 @@ func TestPenaltyIsHonouredOverRestarts(t *testing.T) {
 			}
 			b.compare(b.topic(w.forum, "agent-0").Place, first)
 			b.compare(telegramtest.Place{Chat: w.group}, second)
-			b.stop()
+			b.Stop()
 			w.noRefusals()
 		})
 	}

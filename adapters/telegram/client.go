@@ -13,19 +13,12 @@ import (
 
 	"github.com/go-telegram/bot"
 
+	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/qos"
 )
 
-const (
-	// callTimeout is how long a call may take whose context has no deadline.
-	callTimeout = 20 * time.Second
-	// connectTimeout is how long a connection may take to come up.
-	connectTimeout = 10 * time.Second
-	// idleTimeout is how long an unused connection is kept. Telegram closes them after
-	// some more than a minute; a request on one that's just being closed would be
-	// lost without anybody knowing.
-	idleTimeout = 45 * time.Second
-)
+// callTimeout is how long a call may take whose context has no deadline.
+const callTimeout = 20 * time.Second
 
 // client makes calls of the Bot API: no retries, no sleeping, no redirects, and no
 // secret in what it returns. Its methods may be called at the same time, and end
@@ -49,7 +42,7 @@ func newClient(opt Options) (*client, error) {
 		secrets: secretsOf(opt),
 	}
 	if x.http.Transport == nil {
-		x.http.Transport = newTransport(opt.proxy())
+		x.http.Transport = adapters.NewTransport(opt.proxy())
 	}
 	c := &client{
 		exchange: x, address: base + "/bot" + string(opt.Token) + "/", files: base + "/file/bot" + string(opt.Token) + "/",
@@ -74,23 +67,6 @@ func secretsOf(opt Options) []string {
 		}
 	}
 	return secrets
-}
-
-// newTransport makes connections, through a proxy if there's one; else as the
-// environment says (HTTPS_PROXY). HTTP/1.1 only: a connection of its own for each
-// call under way, so that one that hangs holds up no other.
-func newTransport(proxy *url.URL) *http.Transport {
-	t := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // net/http documents it
-	if proxy != nil {
-		t.Proxy = http.ProxyURL(proxy)
-	}
-	t.Protocols = new(http.Protocols)
-	t.Protocols.SetHTTP1(true)
-	t.ForceAttemptHTTP2 = false
-	t.TLSHandshakeTimeout = connectTimeout
-	t.IdleConnTimeout = idleTimeout
-	t.MaxIdleConnsPerHost = 10 // eight calls, the poll, and one to spare
-	return t
 }
 
 // do makes a call of the library's, and decodes its result into `into`, if that

@@ -2,7 +2,6 @@ package telegram
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -45,6 +44,7 @@ type (
 			TopicCreated *struct{} `json:"forum_topic_created"`
 		} `json:"reply_to_message"`
 
+		Album           string       `json:"media_group_id"`
 		Text            string       `json:"text"`
 		Entities        []entityJSON `json:"entities"`
 		Caption         string       `json:"caption"`
@@ -169,7 +169,7 @@ func (d Decoder) message(e *inbound.Event, m *messageJSON) error {
 		e.Action = inbound.ThreadOpened{}
 		return nil
 	}
-	said := inbound.Said{ReplyTo: m.replyTo(), Files: m.files()}
+	said := inbound.Said{ReplyTo: m.replyTo(), Files: m.files(), Album: m.Album}
 	var ours bool
 	said.Text, ours = d.text(m)
 	if e.Person.ID != "" && ours && (said.Text != "" || len(said.Files) > 0) {
@@ -228,6 +228,8 @@ func (d Decoder) member(e *inbound.Event, m *memberJSON) error {
 		e.Action = inbound.ChatLost{Why: "The bot was removed from the chat: add it again."}
 	case status == "restricted" && !m.New.CanSend:
 		e.Action = inbound.ChatLost{Why: "The bot may not write in the chat: allow it to send messages there."}
+	case status == "member" || status == "administrator" || status == "restricted":
+		e.Action = inbound.ChatBack{}
 	}
 	return nil
 }
@@ -336,27 +338,3 @@ func (m *messageJSON) files() (list []inbound.File) {
 }
 
 func (f fileJSON) area() float64 { return float64(f.Width) * float64(f.Height) }
-
-// noteUser is the key under which the bot's user name is remembered.
-const noteUser = "bot user name"
-
-// Decoder asks Telegram who the bot is. When it can't be reached, the name it had the
-// last time counts; the error says that there's none yet.
-func (a *Adapter) Decoder(ctx context.Context, notes Notes) (Decoder, error) {
-	id, _, _ := strings.Cut(string(a.opt.Token), ":")
-	bot, err := strconv.ParseInt(id, 10, 64)
-	if err != nil {
-		return Decoder{}, errors.New("read the bot's number: the token has none")
-	}
-	var me struct {
-		User string `json:"username"`
-	}
-	if err := a.client.raw(ctx, "getMe", nil, &me); err != nil {
-		user, noted := notes.Note(ctx, noteUser+" "+id)
-		if noted != nil || user == "" {
-			return Decoder{}, errors.Join(err, noted)
-		}
-		return Decoder{Bot: bot, User: user}, nil
-	}
-	return Decoder{Bot: bot, User: me.User}, notes.PutNote(ctx, noteUser+" "+id, me.User)
-}

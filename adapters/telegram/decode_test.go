@@ -202,13 +202,12 @@ func TestDecodeWhatHappensToPlaces(t *testing.T) {
 		w.ok(do())
 		w.want(w.one(), target(w.forum, 0), w.ada, inbound.ChatLost{Why: why})
 		w.ok(w.ada.AddBot(w.forum, nil))
-		if list := w.events(); len(list) != 0 {
-			t.Errorf("an addition is %+v", list)
-		}
+		w.want(w.one(), target(w.forum, 0), w.ada, inbound.ChatBack{})
 	}
 	w.ada.BlockBot()
 	w.want(w.one(), target(w.ada.ID, 0), w.ada, inbound.ChatLost{Why: "The person has blocked the bot: unblock it, and send it /start."})
 	w.ada.UnblockBot()
+	w.want(w.one(), target(w.ada.ID, 0), w.ada, inbound.ChatBack{})
 	w.bob.Join(w.forum)
 	if list := w.events(); len(list) != 0 {
 		t.Errorf("coming and going is %+v", list)
@@ -291,24 +290,28 @@ func TestDecodeTheRest(t *testing.T) {
 	}{
 		"the largest photo": {
 			`{"update_id":1,"message":{"message_id":2,` + from + `,` + chat + `,"photo":[{"file_id":"s","width":90,"height":90,"file_size":9},{"file_id":"l","width":1280,"height":1280,"file_size":5},{"file_id":"m","width":320,"height":320}]}}`,
-			`{  [{l  photo 5}]}`,
+			`{  [{l  photo 5}] }`,
 		},
 		"an animation is a document once": {
 			`{"update_id":1,"message":{"message_id":2,` + from + `,` + chat + `,"animation":{"file_id":"a"},"document":{"file_id":"a","file_name":"a.gif"}}}`,
-			`{  [{a a.gif document 0}]}`,
+			`{  [{a a.gif document 0}] }`,
 		},
-		"a video":                   {`{"update_id":1,"message":{"message_id":2,` + from + `,` + chat + `,"video":{"file_id":"v","file_size":-1}}}`, `{  [{v  document 0}]}`},
-		"a command in a caption":    {`{"update_id":1,"message":{"message_id":2,` + from + `,` + chat + `,"caption":"/a@bot x","caption_entities":[{"type":"bot_command","offset":0,"length":6}],"voice":{"file_id":"v"}}}`, `{/a x  [{v  voice 0}]}`},
-		"an entity that's too long": {`{"update_id":1,"message":{"message_id":2,` + from + `,` + chat + `,"text":"/a@bot","entities":[{"type":"bot_command","offset":0,"length":99},{"type":"bot_command","offset":0,"length":-1}]}}`, `{/a@bot  []}`},
+		"a part of an album": {
+			`{"update_id":1,"message":{"message_id":2,` + from + `,` + chat + `,"media_group_id":"13","caption":"x","photo":[{"file_id":"s"}]}}`,
+			`{x  [{s  photo 0}] 13}`,
+		},
+		"a video":                   {`{"update_id":1,"message":{"message_id":2,` + from + `,` + chat + `,"video":{"file_id":"v","file_size":-1}}}`, `{  [{v  document 0}] }`},
+		"a command in a caption":    {`{"update_id":1,"message":{"message_id":2,` + from + `,` + chat + `,"caption":"/a@bot x","caption_entities":[{"type":"bot_command","offset":0,"length":6}],"voice":{"file_id":"v"}}}`, `{/a x  [{v  voice 0}] }`},
+		"an entity that's too long": {`{"update_id":1,"message":{"message_id":2,` + from + `,` + chat + `,"text":"/a@bot","entities":[{"type":"bot_command","offset":0,"length":99},{"type":"bot_command","offset":0,"length":-1}]}}`, `{/a@bot  [] }`},
 		"a sticker":                 {`{"update_id":1,"message":{"message_id":2,` + from + `,` + chat + `,"sticker":{"file_id":"v"}}}`, ``},
 		"an edited location":        {`{"update_id":1,"edited_message":{"message_id":2,` + from + `,` + chat + `,"location":{}}}`, ``},
 		"an unknown kind":           {`{"update_id":1,"poll_answer":{"option_ids":[1]}}`, ``},
 		"a press somewhere else":    {`{"update_id":1,"callback_query":{"id":"1",` + from + `,"inline_message_id":"x","data":"d"}}`, ``},
-		"a press below what's gone": {`{"update_id":1,"callback_query":{"id":"1",` + from + `,"message":{"message_id":2,` + chat + `,"date":0},"data":"d"}}`, `{d 1}`},
+		"a press below what's gone": {`{"update_id":1,"callback_query":{"id":"1",` + from + `,"message":{"message_id":2,` + chat + `,"date":0},"data":"d"}}`, `{d 1 false []}`},
 		"a game":                    {`{"update_id":1,"callback_query":{"id":"1",` + from + `,"message":{"message_id":2,` + chat + `},"game_short_name":"g"}}`, ``},
 		"somebody else was banned":  {`{"update_id":1,"my_chat_member":{` + from + `,` + chat + `,"new_chat_member":{"status":"kicked","user":{"id":2}}}}`, ``},
-		"restricted, but may write": {`{"update_id":1,"my_chat_member":{` + from + `,` + chat + `,"new_chat_member":{"status":"restricted","can_send_messages":true,"user":{"id":1}}}}`, ``},
-		"fields of another shape":   {`{"update_id":1,"message":{"message_id":2,` + from + `,` + chat + `,"text":"x","dice":7,"animation":"no","via_bot":[]}}`, `{x  []}`},
+		"restricted, but may write": {`{"update_id":1,"my_chat_member":{` + from + `,` + chat + `,"new_chat_member":{"status":"restricted","can_send_messages":true,"user":{"id":1}}}}`, `{}`},
+		"fields of another shape":   {`{"update_id":1,"message":{"message_id":2,` + from + `,` + chat + `,"text":"x","dice":7,"animation":"no","via_bot":[]}}`, `{x  [] }`},
 		"a text that's a number":    {`{"update_id":1,"message":{"message_id":2,` + from + `,` + chat + `,"text":7}}`, `error`},
 		"no chat":                   {`{"update_id":1,"message":{"message_id":2,` + from + `,"text":"x"}}`, `error`},
 		"no message_id":             {`{"update_id":1,"message":{` + from + `,` + chat + `,"text":"x"}}`, `error`},
@@ -392,6 +395,7 @@ func seeds() (list [][]byte) {
 	_, _ = ada.Reply(at, m, "yes")
 	_, _ = ada.SendFile(at, "../../x", []byte("x"), "look /at")
 	_, _ = ada.SendPhoto(ada.Private(), []byte("x"), "")
+	_, _ = ada.Send(at, telegramtest.Post{File: &telegramtest.Upload{Content: []byte("x")}, Album: "1"})
 	_, _ = ada.SendVoice(at, []byte("x"), time.Second)
 	_ = ada.Edit(forum, m, "another")
 	_, _ = ada.Forge(forum, m, "o:0123456789abcdef")

@@ -32,6 +32,8 @@ func (a *Adapter) Call(ctx context.Context, op adapters.Op) adapters.Reply {
 		return a.closeTopic(ctx, at)
 	case adapters.KindOpen:
 		return a.reopenTopic(ctx, at)
+	case adapters.KindRename:
+		return a.renameTopic(ctx, at, op.Text)
 	default:
 		return rejected(fmt.Errorf("no call of Telegram's does %q", op.Kind))
 	}

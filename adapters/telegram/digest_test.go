@@ -14,16 +14,16 @@ import (
 func TestAPenaltyEndsWithOneDigest(t *testing.T) {
 	inBubble(t, telegramtest.Options{}, func(w *world) {
 		b := w.bridge(adapters.Rule{Session: "agent-0", To: target(w.group, 0)})
-		b.start()
-		defer func() { b.stop() }()
-		b.begin(first, "agent-0")
-		b.print(first, adaptertest.Output{Lines: lines(0, 2), Ends: true})
+		b.Start()
+		defer func() { b.Stop() }()
+		b.Begin(first, "agent-0")
+		b.Print(first, adaptertest.Output{Lines: lines(0, 2), Ends: true})
 		after(time.Minute)
 		w.Inject(telegramtest.Fault{Times: 1, Chat: w.group, RetryAfter: 11 * time.Minute})
 		from, to := time.Now(), time.Time{}
 		for n := range 12 {
 			to = time.Now()
-			b.print(first, adaptertest.Output{Lines: lines(100*n, 100), Ends: n%4 == 3})
+			b.Print(first, adaptertest.Output{Lines: lines(100*n, 100), Ends: n%4 == 3})
 			after(55 * time.Second)
 		}
 		before := len(b.seen(telegramtest.Place{Chat: w.group}))

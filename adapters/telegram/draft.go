@@ -20,12 +20,12 @@ func (a *Adapter) Drafts(t adapters.Target) bool { return isPrivate(t.Chat) }
 
 // Draft implements adapters.Asider. A draft vanishes when the next message comes, or
 // after some 30 s.
-func (a *Adapter) Draft(ctx context.Context, t adapters.Target, doc adapters.BindingID, rows []string) adapters.Reply {
+func (a *Adapter) Draft(ctx context.Context, t adapters.Target, doc adapters.BindingID, p adapters.Page) adapters.Reply {
 	at, err := placeOf(t)
 	if err != nil {
 		return rejected(err)
 	}
-	m := lastRows(rows)
+	m := lastRows(p)
 	return outcome(a.client.do(ctx, nil, func(ctx context.Context) error {
 		_, err := a.client.bot.SendMessageDraft(ctx, &bot.SendMessageDraftParams{
 			ChatID: at.chat, MessageThreadID: at.messageThread(), DraftID: draftID(doc), Text: m.Text, Entities: wire(m.Entities),
@@ -35,13 +35,19 @@ func (a *Adapter) Draft(ctx context.Context, t adapters.Target, doc adapters.Bin
 }
 
 // lastRows are as many of the last rows as a message holds.
-func lastRows(rows []string) entities.Message {
+func lastRows(p adapters.Page) entities.Message {
 	for {
-		m := formatted(adapters.Page{Live: rows})
-		if m.Size() <= maxText || len(rows) == 0 {
+		m := formatted(p)
+		switch {
+		case m.Size() <= maxText:
+			return m
+		case len(p.Live) > 0:
+			p.Live = p.Live[1:]
+		case len(p.Writing) > 0:
+			p.Writing = p.Writing[1:]
+		default:
 			return m
 		}
-		rows = rows[1:]
 	}
 }
 

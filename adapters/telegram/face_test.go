@@ -1,16 +1,11 @@
 package telegram_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"mime"
-	"mime/multipart"
 	"net/http"
-	"net/http/httptrace"
-	"os"
 	"path"
 	"strconv"
 	"strings"
@@ -22,7 +17,6 @@ import (
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
 	"github.com/panebridge/panebridge/qos"
-	"github.com/panebridge/panebridge/qos/qostest"
 )
 
 // face is the Bot API in front of a platform in memory: it takes what the adapter
@@ -63,16 +57,9 @@ func (f *face) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	answer, err := f.conn.Do(r.Context(), c)
 	if !errors.Is(err, adaptertest.ErrNoConnection) {
-		connected(r.Context())
+		adaptertest.Connected(r.Context())
 	}
 	return f.answer(r, c, answer, err)
-}
-
-// connected tells whoever traces the request that there's a connection.
-func connected(ctx context.Context) {
-	if trace := httptrace.ContextClientTrace(ctx); trace != nil && trace.GotConn != nil {
-		trace.GotConn(httptrace.GotConnInfo{})
-	}
 }
 
 // shown is what a person would see of a text.
@@ -96,36 +83,29 @@ func readForm(r *http.Request) (form, error) {
 	if err != nil {
 		return call, err
 	}
-	parts := multipart.NewReader(r.Body, attributes["boundary"])
-	for {
-		part, err := parts.NextPart()
-		if errors.Is(err, io.EOF) {
-			return call, nil
-		}
-		if err != nil {
-			return call, err
-		}
-		content, err := io.ReadAll(part)
-		if err != nil {
-			return call, err
-		}
-		if part.FileName() != "" {
-			call.name, call.file = part.FileName(), content
+	fields, err := adaptertest.ReadForm(r, attributes["boundary"])
+	if err != nil {
+		return call, err
+	}
+	for _, field := range fields {
+		if field.File != "" {
+			call.name, call.file = field.File, field.Content
 		} else {
-			call.values[part.FormName()] = string(content)
+			call.values[field.Name] = string(field.Content)
 		}
 	}
+	return call, nil
 }
 
 func (f *face) answer(r *http.Request, c adaptertest.Call, answer adaptertest.Answer, err error) (*http.Response, error) {
 	var refused *adaptertest.Error
 	switch {
 	case err == nil:
-		return respond(r, http.StatusOK, map[string]any{"ok": true, "result": result(c, answer)}), nil
+		return adaptertest.Respond(r, http.StatusOK, map[string]any{"ok": true, "result": result(c, answer)}), nil
 	case !errors.As(err, &refused):
 		return nil, err
 	case refused.Code == http.StatusBadGateway:
-		return &http.Response{StatusCode: refused.Code, Body: io.NopCloser(strings.NewReader("<html>bad gateway</html>")), Request: r}, nil
+		return adaptertest.RespondRaw(r, refused.Code, "<html>bad gateway</html>"), nil
 	}
 	code, words, parameters := refused.Code, inTelegramsWords(refused.Text), map[string]any{}
 	switch {
@@ -139,7 +119,7 @@ func (f *face) answer(r *http.Request, c adaptertest.Call, answer adaptertest.An
 		// may be later, is this.
 		code, words = http.StatusUnauthorized, "Unauthorized"
 	}
-	return respond(r, code, map[string]any{"ok": false, "error_code": code, "description": words, "parameters": parameters}), nil
+	return adaptertest.Respond(r, code, map[string]any{"ok": false, "error_code": code, "description": words, "parameters": parameters}), nil
 }
 
 func inTelegramsWords(text string) string {
@@ -170,14 +150,6 @@ func result(c adaptertest.Call, answer adaptertest.Answer) any {
 	}
 }
 
-func respond(r *http.Request, code int, body any) *http.Response {
-	text, err := json.Marshal(body)
-	if err != nil {
-		panic(err)
-	}
-	return &http.Response{StatusCode: code, Body: io.NopCloser(strings.NewReader(string(text))), Request: r}
-}
-
 // behind makes adapters for a platform in memory, on which -100 is a forum or not, and
 // -1000 to -1003 are groups.
 func behind(t *testing.T, topics bool) adaptertest.New {
@@ -204,28 +176,12 @@ func TestAdapterConforms(t *testing.T) {
 
 // Random lives with a scheduler, faults, crashes and restarts.
 func TestHubHistories(t *testing.T) {
-	times := 30
-	switch {
-	case stress():
-		times = 500
-	case testing.Short():
-		times = 10
-	}
+	times := adaptertest.Times(500, 30, 10)
 	for name, topics := range map[string]bool{"topics": true, "a chat each": false} {
 		t.Run(name, func(t *testing.T) {
 			adaptertest.HubHistories(t, times, adaptertest.Daemon{
-				New:     behind(t, topics),
-				Backend: func(n int64) (adaptertest.Backend, func()) { return adaptertest.NewMemory(n), func() {} },
-				Ledger: func() func() (qos.Ledger, func()) {
-					kept := qostest.NewMemLedger()
-					return func() (qos.Ledger, func()) {
-						p := kept.Process()
-						return p, p.Kill
-					}
-				},
+				New: behind(t, topics),
 			})
 		})
 	}
 }
-
-func stress() bool { return os.Getenv("PANEBRIDGE_STRESS") != "" }

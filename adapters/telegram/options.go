@@ -72,13 +72,8 @@ func (o Options) check() error {
 	if !tokenForm.MatchString(string(o.Token)) {
 		errs = append(errs, errors.New("the token is not one: @BotFather gives it as NUMBER:SECRET"))
 	}
-	// The parser's own errors repeat what may be a secret.
-	if u, err := url.Parse(o.APIURL); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" {
-		errs = append(errs, errors.New("api_url is not an address; as in https://api.telegram.org"))
-	}
-	if u, err := url.Parse(o.Proxy); o.Proxy != "" && (err != nil || u.Host == "" || !proxyScheme[u.Scheme]) {
-		errs = append(errs, errors.New("proxy is not an address; as in socks5://127.0.0.1:1080"))
-	}
+	_, err := adapters.ParseProxy(o.Proxy)
+	errs = append(errs, adapters.CheckAPI(o.APIURL, "https://api.telegram.org"), err)
 	seen := map[int64]bool{}
 	for _, c := range o.Chats {
 		switch {
@@ -92,12 +87,8 @@ func (o Options) check() error {
 	return errors.Join(errs...)
 }
 
-var proxyScheme = map[string]bool{"http": true, "https": true, "socks5": true, "socks5h": true}
-
 // proxy is Proxy, which is valid; nil: none.
 func (o Options) proxy() *url.URL {
-	if u, err := url.Parse(o.Proxy); err == nil && o.Proxy != "" {
-		return u
-	}
-	return nil
+	u, _ := adapters.ParseProxy(o.Proxy)
+	return u
 }

@@ -167,21 +167,7 @@ func (p *Platform) download(ctx context.Context, path string, limit int64, w io.
 	if resp.StatusCode != http.StatusOK {
 		return passing(x.foreign(what, resp))
 	}
-	to := &sink{w: w}
-	if _, err := io.Copy(to, io.LimitReader(resp.Body, limit)); err != nil {
-		if to.err != nil {
-			return fmt.Errorf("write a file: %w", to.err)
-		}
-		return passing(x.failed(what, qos.NotSent, err))
-	}
-	switch _, err := io.ReadFull(resp.Body, make([]byte, 1)); {
-	case errors.Is(err, io.EOF):
-		return nil
-	case err != nil:
-		return passing(x.failed(what, qos.NotSent, err))
-	default:
-		return fmt.Errorf("fetch a file: %w: at most %d bytes are taken", inbound.ErrTooLarge, limit)
-	}
+	return inbound.CopyAtMost(w, resp.Body, limit, func(err error) error { return passing(x.failed(what, qos.NotSent, err)) })
 }
 
 // passing marks a failure that may pass: Telegram couldn't be reached, or not now.
@@ -191,18 +177,6 @@ func passing(err error) error {
 		return err
 	}
 	return fmt.Errorf("%w: %w", sessions.ErrUnavailable, err)
-}
-
-// sink tells errors of writing from those of reading.
-type sink struct {
-	w   io.Writer
-	err error
-}
-
-func (s *sink) Write(b []byte) (int, error) {
-	n, err := s.w.Write(b)
-	s.err = err
-	return n, err
 }
 
 // menus are those whom the commands are offered to. Both are narrower than the default

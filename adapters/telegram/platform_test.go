@@ -63,24 +63,6 @@ func TestAnswer(t *testing.T) {
 	})
 }
 
-func TestDecoderKnowsTheBot(t *testing.T) {
-	inBubble(t, telegramtest.Options{}, func(w *world) {
-		kept, a := notes{}, w.adapter(nil)
-		remove := w.Inject(telegramtest.Fault{Method: "getMe", Cut: telegramtest.CutBefore})
-		if d, err := a.Decoder(w.Context(), kept); err == nil {
-			w.Errorf("nobody knows the bot, and it's %+v", d)
-		}
-		remove()
-		want := telegram.Decoder{Bot: w.Bot().ID, User: w.Bot().Username}
-		for range 2 { // the second time Telegram can't be reached
-			if d, err := a.Decoder(w.Context(), kept); err != nil || d != want {
-				w.Errorf("the bot is %+v, %v; want %+v", d, err, want)
-			}
-			w.Inject(telegramtest.Fault{Method: "getMe", Cut: telegramtest.CutBefore})
-		}
-	})
-}
-
 func TestLink(t *testing.T) {
 	a, err := telegram.New(telegram.Options{Token: telegramtest.DefaultToken})
 	if err != nil {

@@ -59,7 +59,7 @@ type Poller struct {
 	opts   PollerOptions
 	client *client
 	log    *slog.Logger
-	vitals vitals
+	vitals inbound.Vitals
 
 	// What follows belongs to Run's goroutine.
 	offset  int64 // of the next update; 0: the oldest that Telegram has
@@ -78,11 +78,11 @@ type rivals struct {
 
 // Poller makes a poller that has called nothing yet.
 func (a *Adapter) Poller(o PollerOptions) *Poller {
-	return &Poller{opts: o, client: a.client, log: a.log, vitals: vitals{log: a.log, part: "polling Telegram"}, quick: true}
+	return &Poller{opts: o, client: a.client, log: a.log, vitals: inbound.Vitals{Log: a.log, Part: "polling Telegram"}, quick: true}
 }
 
 // Health says how well it works. It may be called at any time.
-func (p *Poller) Health() Health { return p.vitals.health() }
+func (p *Poller) Health() inbound.Health { return p.vitals.Health() }
 
 // Run polls until ctx ends. When Telegram doesn't take the token it calls no more,
 // and Health says so.
@@ -94,13 +94,13 @@ func (p *Poller) Run(ctx context.Context) error {
 		case err == nil:
 			p.worked(ctx)
 		case isUnauthorized(err):
-			p.vitals.dead(ctx, err.Error())
+			p.vitals.Ends(ctx, err.Error())
 			<-ctx.Done()
 		default:
 			rest = p.failed(ctx, err)
 		}
 		if rest > 0 {
-			pause(ctx, rest)
+			_ = inbound.Pause(ctx, rest)
 		}
 	}
 	return nil
@@ -187,7 +187,7 @@ func (p *Poller) worked(ctx context.Context) {
 		}
 		p.rivals = rivals{}
 	}
-	p.vitals.well(ctx)
+	p.vitals.Works(ctx)
 }
 
 // failed takes note of a failure and says how long to rest.
@@ -197,13 +197,13 @@ func (p *Poller) failed(ctx context.Context, err error) time.Duration {
 	case ok && f.code == http.StatusConflict:
 		return p.conflict(ctx, f)
 	case ok && f.retryAfter > 0:
-		p.vitals.ill(ctx, err.Error())
+		p.vitals.Fails(ctx, err.Error())
 		return f.retryAfter + rand.N(time.Second) // never earlier
 	}
 	p.quick = true
 	p.fails++
-	p.vitals.ill(ctx, err.Error())
-	return restAfter(p.fails)
+	p.vitals.Fails(ctx, err.Error())
+	return inbound.RestAfter(p.fails)
 }
 
 // conflict deals with whoever else reads the updates.
@@ -215,13 +215,13 @@ func (p *Poller) conflict(ctx context.Context, f *failure) time.Duration {
 	p.rivals.last = now
 	p.rivals.met++
 	if !strings.Contains(f.text, "webhook") {
-		p.vitals.ill(ctx, "another program reads this bot's updates, and each of you gets only some of them: end it (is there a second panebridge?), or get a new token from @BotFather")
-		return restAfter(p.rivals.met)
+		p.vitals.Fails(ctx, "another program reads this bot's updates, and each of you gets only some of them: end it (is there a second panebridge?), or get a new token from @BotFather")
+		return inbound.RestAfter(p.rivals.met)
 	}
 	host, err := p.webhookHost(ctx)
 	switch {
 	case err != nil || host == "": // or it's gone by now
-		p.vitals.ill(ctx, "a webhook takes this bot's updates")
+		p.vitals.Fails(ctx, "a webhook takes this bot's updates")
 	case p.opts.DeleteWebhook && now.Sub(p.deleted) > seldom:
 		p.deleted = now
 		err := p.client.raw(ctx, "deleteWebhook", nil, nil)
@@ -230,11 +230,11 @@ func (p *Poller) conflict(ctx context.Context, f *failure) time.Duration {
 			p.rivals = rivals{}
 			return 0
 		}
-		p.vitals.ill(ctx, fmt.Sprintf("a webhook at %s takes this bot's updates, and taking it away failed: %v", host, err))
+		p.vitals.Fails(ctx, fmt.Sprintf("a webhook at %s takes this bot's updates, and taking it away failed: %v", host, err))
 	default:
-		p.vitals.ill(ctx, fmt.Sprintf("a webhook at %s takes this bot's updates: end the program that has set it, or give panebridge a bot of its own", host))
+		p.vitals.Fails(ctx, fmt.Sprintf("a webhook at %s takes this bot's updates: end the program that has set it, or give panebridge a bot of its own", host))
 	}
-	return restAfter(p.rivals.met)
+	return inbound.RestAfter(p.rivals.met)
 }
 
 // webhookHost returns whose webhook is set. The rest of its address may be a secret.

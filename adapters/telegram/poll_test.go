@@ -98,7 +98,7 @@ func (w *world) say(text string) {
 	}
 }
 
-func (w *world) condition(of interface{ Health() telegram.Health }, want telegram.Condition, words string) {
+func (w *world) condition(of interface{ Health() inbound.Health }, want inbound.Condition, words string) {
 	w.Helper()
 	synctest.Wait()
 	if h := of.Health(); h.Condition != want || !strings.Contains(h.Detail, words) {
@@ -122,7 +122,7 @@ func TestPollerReads(t *testing.T) {
 		if got := r.texts(); got != "/start" {
 			w.Errorf("got %q", got)
 		}
-		w.condition(r, telegram.Well, "")
+		w.condition(r, inbound.Well, "")
 		for i := range 250 {
 			w.say(fmt.Sprint(i))
 		}
@@ -158,15 +158,15 @@ func TestPollerAcknowledgesWhatIsStored(t *testing.T) {
 		r := w.read(p, nil)
 		w.say("one")
 		after(10 * time.Second)
-		w.condition(r, telegram.Degraded, "the disk is full")
+		w.condition(r, inbound.Degraded, "the disk is full")
 		after(2 * time.Minute)
-		w.condition(r, telegram.Down, "the disk is full")
+		w.condition(r, inbound.Down, "the disk is full")
 		if len(w.Pending()) != 2 || r.texts() != "" {
 			w.Errorf("%d updates wait at Telegram, handled are %q", len(w.Pending()), r.texts())
 		}
 		broken.Store(false)
 		after(time.Minute)
-		w.condition(r, telegram.Well, "")
+		w.condition(r, inbound.Well, "")
 		if len(w.Pending()) != 0 || r.texts() != "/start one" {
 			w.Errorf("%d updates wait at Telegram, handled are %q", len(w.Pending()), r.texts())
 		}
@@ -231,15 +231,15 @@ func TestPollerBacksOff(t *testing.T) {
 				remove := w.Inject(fault)
 				r := w.read(journaltest.NewMemory().Process(), nil)
 				after(30 * time.Second)
-				w.condition(r, telegram.Degraded, "")
+				w.condition(r, inbound.Degraded, "")
 				after(time.Hour)
-				w.condition(r, telegram.Down, "")
+				w.condition(r, inbound.Down, "")
 				if n := len(w.calls("getUpdates")); n < 100 || n > 200 {
 					w.Errorf("%d calls in an hour", n)
 				}
 				remove()
 				after(30 * time.Second)
-				w.condition(r, telegram.Well, "")
+				w.condition(r, inbound.Well, "")
 				if got := r.texts(); got != "/start" {
 					w.Errorf("afterwards it has %q", got)
 				}
@@ -257,22 +257,22 @@ func TestPollerTellsOfAnotherReader(t *testing.T) {
 	inBubble(t, telegramtest.Options{}, func(w *world) {
 		r := w.read(journaltest.NewMemory().Process(), nil)
 		after(time.Second)
-		w.condition(r, telegram.Well, "")
+		w.condition(r, inbound.Well, "")
 		other := w.read(journaltest.NewMemory().Process(), nil)
 		after(30 * time.Second)
-		w.condition(r, telegram.Degraded, "another program reads this bot's updates")
+		w.condition(r, inbound.Degraded, "another program reads this bot's updates")
 		after(3 * time.Minute)
-		w.condition(r, telegram.Down, "another program reads this bot's updates")
-		w.condition(other, telegram.Down, "another program reads this bot's updates")
+		w.condition(r, inbound.Down, "another program reads this bot's updates")
+		w.condition(other, inbound.Down, "another program reads this bot's updates")
 		before := len(w.calls("getUpdates"))
 		after(10 * time.Minute)
-		w.condition(r, telegram.Down, "another program")
+		w.condition(r, inbound.Down, "another program")
 		if n := len(w.calls("getUpdates")) - before; n > 100 {
 			w.Errorf("%d calls of two readers in ten minutes", n)
 		}
 		other.end()
 		after(5 * time.Minute)
-		w.condition(r, telegram.Well, "")
+		w.condition(r, inbound.Well, "")
 		r.end()
 	})
 }
@@ -282,13 +282,13 @@ func TestPollerLeavesAWebhook(t *testing.T) {
 		w.set("setWebhook", `{"url":"https://other.example/secret-path","secret_token":"s"}`)
 		r := w.read(journaltest.NewMemory().Process(), nil)
 		after(2 * time.Minute)
-		w.condition(r, telegram.Down, "a webhook at other.example takes this bot's updates")
+		w.condition(r, inbound.Down, "a webhook at other.example takes this bot's updates")
 		if len(w.calls("deleteWebhook")) != 0 || strings.Contains(r.log.String(), "secret-path") {
 			w.Errorf("the webhook is gone, or its address is in the log:\n%s", r.log)
 		}
 		w.set("deleteWebhook", `{}`)
 		after(3 * time.Minute)
-		w.condition(r, telegram.Well, "")
+		w.condition(r, inbound.Well, "")
 		if got := r.texts(); got != "/start" {
 			w.Errorf("afterwards it has %q", got)
 		}
@@ -301,7 +301,7 @@ func TestPollerTakesAWebhookAway(t *testing.T) {
 		w.set("setWebhook", `{"url":"https://old.example/x"}`)
 		r := w.read(journaltest.NewMemory().Process(), func(o *telegram.PollerOptions) { o.DeleteWebhook = true })
 		after(time.Second)
-		w.condition(r, telegram.Well, "")
+		w.condition(r, inbound.Well, "")
 		if got := r.texts(); got != "/start" {
 			w.Errorf("it has %q", got)
 		}
@@ -310,7 +310,7 @@ func TestPollerTakesAWebhookAway(t *testing.T) {
 			w.set("setWebhook", `{"url":"https://stubborn.example/x"}`)
 			after(time.Minute)
 		}
-		w.condition(r, telegram.Down, "stubborn.example")
+		w.condition(r, inbound.Down, "stubborn.example")
 		if n := len(w.calls("deleteWebhook")); n > 4 {
 			w.Errorf("%d times in 20 min", n)
 		}
@@ -342,7 +342,7 @@ func TestPollerEndsWithoutAToken(t *testing.T) {
 		p := a.Poller(telegram.PollerOptions{})
 		end := w.inBackground(p.Run)
 		after(24 * time.Hour)
-		w.condition(p, telegram.Down, "@BotFather")
+		w.condition(p, inbound.Down, "@BotFather")
 		if n := len(w.calls("getUpdates")); n != 1 {
 			w.Errorf("%d calls", n)
 		}

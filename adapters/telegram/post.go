@@ -22,6 +22,9 @@ func (a *Adapter) Post(ctx context.Context, p adapters.Post, id string) adapters
 	if p.Reaction != "" {
 		return a.react(ctx, at, p.ReplyTo, p.Reaction)
 	}
+	if p.Pin != "" {
+		return a.pin(ctx, at, p.Pin)
+	}
 	m := message{
 		at: at, id: id, key: p.Key, file: p.File, picture: p.Picture, replyTo: p.ReplyTo, buttons: p.Buttons, ring: p.Ring,
 	}
@@ -49,6 +52,19 @@ func (a *Adapter) react(ctx context.Context, at place, id, emoji string) adapter
 				Type: models.ReactionTypeTypeEmoji, ReactionTypeEmoji: &models.ReactionTypeEmoji{Emoji: emoji},
 			}},
 		})
+		return err
+	}))
+}
+
+// pin pins a message, and nobody's phone rings
+// (core.telegram.org/bots/api#pinchatmessage). One that's pinned already is as good.
+func (a *Adapter) pin(ctx context.Context, at place, id string) adapters.Reply {
+	n, err := strconv.Atoi(id)
+	if err != nil {
+		return rejected(fmt.Errorf("%q is not a message's number", id))
+	}
+	return outcome(a.client.do(ctx, nil, func(ctx context.Context) error {
+		_, err := a.client.bot.PinChatMessage(ctx, &bot.PinChatMessageParams{ChatID: at.chat, MessageID: n, DisableNotification: true})
 		return err
 	}))
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/panebridge/panebridge/adapters/adaptertest"
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
 	"github.com/panebridge/panebridge/qos"
-	"github.com/panebridge/panebridge/sessions"
 )
 
 func TestPosts(t *testing.T) {
@@ -95,13 +94,13 @@ func last(w *world, at telegramtest.Place) telegramtest.Message {
 func TestRefusedEntities(t *testing.T) {
 	inBubble(t, telegramtest.Options{}, func(w *world) {
 		b := w.bridge(adapters.Rule{Session: "*", To: target(w.group, 0)})
-		b.start()
-		defer func() { b.stop() }()
+		b.Start()
+		defer func() { b.Stop() }()
 		w.Inject(telegramtest.Fault{Times: 1, Code: 400, Description: "Bad Request: can't parse entities: because"})
-		b.begin(first, "api")
-		b.print(first, adaptertest.Output{Lines: []string{"ask @somebody", "or nobody"}})
+		b.Begin(first, "api")
+		b.Print(first, adaptertest.Output{Lines: []string{"ask @somebody", "or nobody"}})
 		after(time.Minute)
-		b.print(first, adaptertest.Output{Lines: []string{"or @anybody"}})
+		b.Print(first, adaptertest.Output{Lines: []string{"or @anybody"}})
 		after(time.Minute)
 		seen := w.See(telegramtest.Place{Chat: w.group})
 		if len(seen) != 1 || seen[0].Text != "ask ＠somebody\nor nobody\nor ＠anybody" || len(seen[0].Entities) != 0 {
@@ -111,7 +110,7 @@ func TestRefusedEntities(t *testing.T) {
 			w.Errorf("%d calls, want a refused one, a message and an edit", n)
 		}
 		// The next message has its formatting.
-		b.print(first, adaptertest.Output{Lines: []string{"done"}, Ends: true})
+		b.Print(first, adaptertest.Output{Lines: []string{"done"}, Ends: true})
 		after(time.Minute)
 		if m := last(w, telegramtest.Place{Chat: w.group}); m.Text != "done\ndone · 2 min" || len(m.Entities) != 2 || !m.Rang {
 			w.Errorf("the next message is %+v", m)
@@ -123,10 +122,10 @@ func TestRefusedEntities(t *testing.T) {
 func TestPostWithRefusedEntities(t *testing.T) {
 	inBubble(t, telegramtest.Options{}, func(w *world) {
 		b := w.bridge()
-		b.start()
-		defer func() { b.stop() }()
+		b.Start()
+		defer func() { b.Stop() }()
 		w.Inject(telegramtest.Fault{Times: 1, Code: 400, Description: "Bad Request: ENTITIES_TOO_LONG"})
-		if err := b.hub.Post(adapters.Post{To: target(w.group, 0), Key: "1", Text: "**all** is well"}); err != nil {
+		if err := b.Hub.Post(adapters.Post{To: target(w.group, 0), Key: "1", Text: "**all** is well"}); err != nil {
 			w.Fatal(err)
 		}
 		after(time.Minute)
@@ -144,13 +143,13 @@ func TestInPassing(t *testing.T) {
 	inBubble(t, telegramtest.Options{}, func(w *world) {
 		place := telegramtest.Place{Chat: w.ada.ID}
 		b := w.bridge(adapters.Rule{Session: "*", To: target(w.ada.ID, 0)})
-		b.start()
-		defer func() { b.stop() }()
-		b.begin(first, "api")
-		b.print(first, adaptertest.Output{Lines: lines(1, 1)})
+		b.Start()
+		defer func() { b.Stop() }()
+		b.Begin(first, "api")
+		b.Print(first, adaptertest.Output{Lines: lines(1, 1)})
 		after(10 * time.Second)
 		for i := range 300 {
-			b.print(first, adaptertest.Output{Live: []string{"thinking " + strconv.Itoa(i)}})
+			b.Print(first, adaptertest.Output{Live: []string{"thinking " + strconv.Itoa(i)}})
 			after(200 * time.Millisecond)
 		}
 		drafts := w.Drafts(place)
@@ -167,19 +166,19 @@ func TestInPassing(t *testing.T) {
 			w.Errorf("%d drafts in a minute; at most one in 0.75 s is wanted", n)
 		}
 		after(30 * time.Second)
-		b.print(first, adaptertest.Output{Lines: lines(2, 1)})
+		b.Print(first, adaptertest.Output{Lines: lines(2, 1)})
 		after(10 * time.Second)
 		if doing := w.Doing(place); doing != "" {
 			w.Errorf("nobody has spoken to the session, and somebody is %s", doing)
 		}
 		for range 3 {
-			b.hub.Focus(first)
+			b.Hub.Focus(first)
 			after(time.Second)
 			if doing := w.Doing(place); doing != "typing" {
 				w.Errorf("a session was spoken to, and nobody is typing: %q", doing)
 			}
 		}
-		b.print(first, adaptertest.Output{Lines: lines(3, 1), Ends: true})
+		b.Print(first, adaptertest.Output{Lines: lines(3, 1), Ends: true})
 		after(time.Minute)
 		b.compare(place, first)
 		w.noRefusals()
@@ -190,19 +189,7 @@ func TestInPassing(t *testing.T) {
 func TestKindsOfLines(t *testing.T) {
 	inBubble(t, telegramtest.Options{}, func(w *world) {
 		a := w.adapter(nil)
-		var p adapters.Page
-		for i, l := range []sessions.Line{
-			{Kind: sessions.KindUser, Text: "fix it"},
-			{Kind: sessions.KindPane, Text: "$ make"},
-			{Kind: sessions.KindPane},
-			{Kind: sessions.KindTool, Text: "Read a.go"},
-			{Kind: sessions.KindAnswer, Text: "**Done**, see [docs](https://example.com/)"},
-			{Kind: sessions.KindNotice, Text: "session ended"},
-		} {
-			l.N = int64(i + 1)
-			p.Pieces = append(p.Pieces, adapters.Piece{Line: l, To: len(l.Text)})
-		}
-		p.Pieces[1].Gap = &sessions.Gap{AtLeast: 2, Reason: "the screen was cleared"}
+		p := adaptertest.KindsOfLines("$ make")
 		if r := a.Call(w.Context(), adapters.Op{Kind: adapters.KindSend, Target: target(w.group, 0), Page: p}); r.Outcome != qos.Delivered {
 			w.Fatalf("the call: %+v", r)
 		}
@@ -211,8 +198,8 @@ func TestKindsOfLines(t *testing.T) {
 		for _, e := range m.Entities {
 			kinds = append(kinds, e.Type)
 		}
-		want := "fix it\n\n[at least 2 lines are missing: the screen was cleared]\n$ make\n\nRead a.go\n\nDone, see docs\n\nsession ended"
-		if m.Text != want || strings.Join(kinds, " ") != "blockquote italic pre code bold text_link italic" {
+		want := "you:\nfix it\n\n[at least 2 lines are missing: the screen was cleared]\n$ make\n\nRead a.go\n\nDone, see docs\n\nsession ended"
+		if m.Text != want || strings.Join(kinds, " ") != "blockquote bold italic pre code bold text_link italic" {
 			w.Errorf("the message is %q with %v", m.Text, kinds)
 		}
 	})

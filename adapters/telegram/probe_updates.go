@@ -5,9 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
-	"strings"
 	"time"
-	"unicode"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/inbound"
 )
 
 // Heard is what somebody did that shows the bot a chat: a message, or that the bot was
@@ -73,7 +74,7 @@ func (p *Probe) Rival(ctx context.Context, watch time.Duration) (bool, error) {
 		if err != nil || !time.Now().Before(end) {
 			return false, err
 		}
-		pause(ctx, min(time.Until(end), 500*time.Millisecond)) // updates that wait come at once
+		_ = inbound.Pause(ctx, min(time.Until(end), 500*time.Millisecond)) // updates that wait come at once
 	}
 }
 
@@ -136,20 +137,5 @@ func readHeard(raw []byte) (Heard, bool) {
 // maxShown is how many characters of a text are shown: enough to know it again.
 const maxShown = 60
 
-func shownName(s string) string { return cut(printable(s), maxName) }
-func shownText(s string) string { return cut(printable(s), maxShown) }
-
-// printable is a stranger's text as a terminal may show it: one line, and nothing
-// that moves the cursor or turns the direction of writing.
-func printable(s string) string {
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r):
-			return ' '
-		case !unicode.IsPrint(r):
-			return -1
-		}
-		return r
-	}, s)
-	return strings.Join(strings.Fields(s), " ")
-}
+func shownName(s string) string { return cut(adapters.Printable(s), maxName) }
+func shownText(s string) string { return cut(adapters.Printable(s), maxShown) }

@@ -1,9 +1,6 @@
 package telegram_test
 
 import (
-	"context"
-	"fmt"
-	"log/slog"
 	"net/http"
 	"slices"
 	"strconv"
@@ -16,8 +13,8 @@ import (
 	"github.com/panebridge/panebridge/adapters/adaptertest"
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
+	"github.com/panebridge/panebridge/internal/memnet"
 	"github.com/panebridge/panebridge/qos"
-	"github.com/panebridge/panebridge/qos/qostest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -26,7 +23,7 @@ import (
 type world struct {
 	*testing.T
 	*telegramtest.Server
-	net    *telegramtest.Network
+	net    *memnet.Network
 	client *http.Transport
 	ada    *telegramtest.Person
 	forum  int64
@@ -37,21 +34,18 @@ type world struct {
 func inBubble(t *testing.T, opts telegramtest.Options, test func(w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{T: t, Server: telegramtest.New(opts), net: telegramtest.NewNetwork()}
+		w := &world{T: t, Server: telegramtest.New(opts)}
 		w.ada = w.AddUser(telegramtest.User{FirstName: "Ada"})
 		w.forum = w.AddForum("agents", w.ada)
 		w.group = w.AddChat(telegramtest.ChatSpec{Title: "group", Kind: telegramtest.Group}, w.ada)
 		if _, err := w.ada.Say(telegramtest.Place{Chat: w.ada.ID}, "/start"); err != nil {
 			t.Fatal(err)
 		}
-		w.client = w.net.Transport()
-		ctx, cancel := context.WithCancel(context.Background())
-		ended := make(chan error, 1)
-		go func() { ended <- telegramtest.Serve(ctx, w.net, w.Server) }()
+		net, stop := memnet.Start(w.Server)
+		w.net, w.client = net, net.Transport()
 		defer func() {
 			w.client.CloseIdleConnections()
-			cancel()
-			if err := <-ended; err != nil {
+			if err := stop(); err != nil {
 				t.Error(err)
 			}
 		}()
@@ -87,88 +81,19 @@ func target(chat int64, thread int) adapters.Target {
 	return t
 }
 
-// page shows lines of a pane.
-func page(lines ...string) adapters.Page {
-	var p adapters.Page
-	for i, text := range lines {
-		p.Pieces = append(p.Pieces, adapters.Piece{Line: sessions.Line{N: int64(i + 1), Kind: sessions.KindPane, Text: text}, To: len(text)})
-	}
-	return p
-}
+func page(lines ...string) adapters.Page { return adaptertest.Page(lines...) }
 
-// bridge is a hub with the adapter, and the sessions that it mirrors. What it keeps
-// outlives its processes.
+// bridge is a hub with the adapter, and the sessions that it mirrors.
 type bridge struct {
 	*world
-	backend *adaptertest.Memory
-	house   *adaptertest.House
-	ledger  *qostest.MemLedger
-	rules   []adapters.Rule
-	change  func(o *telegram.Options)
-
-	hub  *adapters.Hub
-	stop func()
-	kill func() // what happens from then on isn't kept
+	*adaptertest.Bridge
+	change func(o *telegram.Options)
 }
 
 func (w *world) bridge(rules ...adapters.Rule) *bridge {
-	m := adaptertest.NewMemory(0)
-	return &bridge{world: w, backend: m, house: adaptertest.NewHouse(m), ledger: qostest.NewMemLedger(), rules: rules}
-}
-
-// start begins a process, which stop ends.
-func (b *bridge) start() {
-	b.Helper()
-	ledger, store := b.ledger.Process(), &adaptertest.Process{Store: b.backend}
-	b.kill = func() {
-		ledger.Kill()
-		store.Kill()
-	}
-	var err error
-	b.hub, err = adapters.NewHub(adapters.HubOptions{
-		Outlets: []adapters.Outlet{{Adapter: b.adapter(b.change), Budget: qos.NewLocalBudget(ledger)}},
-		Store:   store, Log: b.backend, Sessions: b.house, Screens: b.house,
-		Settings: adapters.Settings{Rules: b.rules}, Logger: slog.New(slog.DiscardHandler),
-	})
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := b.hub.Load(context.Background()); err != nil {
-		b.Fatal(err)
-	}
-	b.house.SetSink(b.hub)
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- b.hub.Run(ctx) }()
-	b.stop = func() {
-		b.Helper()
-		b.house.SetSink(nil)
-		cancel()
-		if err := <-ended; err != nil && !store.Killed() {
-			b.Error(err)
-		}
-	}
-}
-
-func (b *bridge) print(id sessions.ID, o adaptertest.Output) {
-	b.Helper()
-	if err := b.house.Print(id, o); err != nil {
-		b.Fatal(err)
-	}
-}
-
-func (b *bridge) begin(id sessions.ID, name string) {
-	b.Helper()
-	if err := b.house.Begin(id, name); err != nil {
-		b.Fatal(err)
-	}
-}
-
-func (b *bridge) end(id sessions.ID) {
-	b.Helper()
-	if err := b.house.End(id, "session ended"); err != nil {
-		b.Fatal(err)
-	}
+	b := &bridge{world: w}
+	b.Bridge = adaptertest.NewBridge(w.T, func() adapters.Adapter { return w.adapter(b.change) }, rules...)
+	return b
 }
 
 // topic returns the place of a session's topic, the newest of its name.
@@ -205,13 +130,7 @@ func (w *world) seen(at telegramtest.Place) []adaptertest.Message {
 // compare holds a place against all that a session has printed.
 func (b *bridge) compare(at telegramtest.Place, id sessions.ID) {
 	b.Helper()
-	s, err := b.house.Get(string(id))
-	if err != nil {
-		b.Fatal(err)
-	}
-	for _, wrong := range b.house.Compare(b.seen(at), adaptertest.Want{Session: id, To: s.Lines, Oldest: 1}) {
-		b.Errorf("%s: %s", s.Name, wrong)
-	}
+	b.Compare(b.seen(at), id)
 }
 
 // noRefusals fails for each call that Telegram has refused by itself.
@@ -222,16 +141,7 @@ func (w *world) noRefusals() {
 	}
 }
 
-func lines(from, n int) []string {
-	var out []string
-	for i := range n {
-		out = append(out, fmt.Sprintf("line %d of what the agent says as it works", from+i))
-	}
-	return out
-}
+func lines(from, n int) []string { return adaptertest.Lines(from, n) }
 
 // after lets time pass, and what happens in it.
-func after(d time.Duration) {
-	time.Sleep(d)
-	synctest.Wait()
-}
+func after(d time.Duration) { adaptertest.After(d) }

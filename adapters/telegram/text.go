@@ -55,7 +55,7 @@ func tooMany(m entities.Message) bool { return m.Size() > entities.Units(m.Text)
 
 // styled is a page with all its formatting.
 func styled(p adapters.Page) entities.Message {
-	m := entities.From(linesOf(p).Text())
+	m := entities.From(adapters.Rendered(p).Text())
 	if p.Ending == nil || p.Ending.Link == "" {
 		return m
 	}
@@ -66,62 +66,6 @@ func styled(p adapters.Page) entities.Message {
 		})
 	}
 	return m
-}
-
-// linesOf are what a page shows: its notices, and its lines by their kinds.
-func linesOf(p adapters.Page) render.Page {
-	var b lines
-	b.notice(adapters.Page{Double: p.Double})
-	b.notice(adapters.Page{Cut: p.Cut, Dropped: p.Dropped})
-	attached := adapters.Page{Attached: p.Attached, When: p.When}
-	if p.When != "" {
-		b.notice(attached)
-	}
-	for _, piece := range p.Pieces {
-		if piece.Gap != nil {
-			// Above an empty line, as PlainText has it.
-			b.notice(adapters.Page{Pieces: []adapters.Piece{{Gap: piece.Gap}}})
-		}
-		if l := piece.Line; !piece.Hidden {
-			b.add(render.Line{Kind: render.KindOf(l.Kind), Text: l.Text, From: piece.From, To: piece.To, Author: l.Author})
-		}
-	}
-	for _, row := range p.Live {
-		b.add(render.Whole(render.Pane, row))
-	}
-	if p.When == "" {
-		b.notice(attached)
-	}
-	b.notice(adapters.Page{Ending: p.Ending})
-	return render.Page{Before: p.Before, Lines: b.list}
-}
-
-// lines are what a message shows, from its top.
-type lines struct {
-	list  []render.Line
-	empty int // lines owed before the next text: they belong to what stands below them
-}
-
-func (b *lines) add(l render.Line) {
-	if l.From == l.To {
-		b.empty++
-		return
-	}
-	if n := len(b.list); n > 0 {
-		last := &b.list[n-1]
-		last.Text = last.Text[:last.To] // only the last one may end in the middle
-	}
-	for ; b.empty > 0; b.empty-- {
-		b.list = append(b.list, render.Whole(l.Kind, ""))
-	}
-	b.list = append(b.list, l)
-}
-
-// notice adds what a page says that has nothing else.
-func (b *lines) notice(p adapters.Page) {
-	if text := strings.TrimSuffix(adapters.PlainText(p), "\n"); text != "" {
-		b.add(render.Whole(render.Notice, text))
-	}
 }
 
 // cutNotice stands at the end of a post that's too long for a message.

@@ -16,13 +16,13 @@ import (
 func (w *world) answers(test func(b *bridge, say func(lines ...string))) {
 	w.Helper()
 	b := w.bridge(adapters.Rule{Session: "agent-0", To: target(w.group, 0)})
-	b.start()
-	b.begin(first, "agent-0")
+	b.Start()
+	b.Begin(first, "agent-0")
 	test(b, func(lines ...string) {
-		b.print(first, adaptertest.Output{Lines: lines, Kind: sessions.KindAnswer})
+		b.Print(first, adaptertest.Output{Lines: lines, Kind: sessions.KindAnswer})
 		after(time.Minute)
 	})
-	b.stop()
+	b.Stop()
 	w.noRefusals()
 }
 
@@ -48,8 +48,8 @@ func TestABlockOfCodeGoesOnInTheNextMessage(t *testing.T) {
 			}
 			say(code...)
 			say("more()")
-			b.stop()
-			b.start()
+			b.Stop()
+			b.Start()
 			say("last()", "```", "**done**")
 		})
 		all := w.inGroup()
@@ -117,12 +117,12 @@ func TestManyEntitiesTakeMoreMessages(t *testing.T) {
 func TestWhatAPersonWroteIsQuoted(t *testing.T) {
 	inBubble(t, telegramtest.Options{}, func(w *world) {
 		b := w.bridge(adapters.Rule{Session: "agent-0", To: target(w.group, 0)})
-		b.start()
-		b.begin(first, "agent-0")
-		b.print(first, adaptertest.Output{Lines: []string{"ask @somebody"}, Kind: sessions.KindUser, Author: "Ada", Origin: "web"})
-		b.print(first, adaptertest.Output{Lines: []string{"> ask @somebody"}})
+		b.Start()
+		b.Begin(first, "agent-0")
+		b.Print(first, adaptertest.Output{Lines: []string{"ask @somebody"}, Kind: sessions.KindUser, Author: "Ada", Origin: "web"})
+		b.Print(first, adaptertest.Output{Lines: []string{"> ask @somebody"}})
 		after(time.Minute)
-		b.stop()
+		b.Stop()
 		w.noRefusals()
 		all := w.inGroup()
 		if len(all) != 1 || all[0].Text != "Ada:\nask @somebody\n> ask @somebody" {

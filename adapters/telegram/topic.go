@@ -1,7 +1,6 @@
 package telegram
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"strconv"
@@ -10,6 +9,7 @@ import (
 	"github.com/go-telegram/bot"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/internal/render"
 	"github.com/panebridge/panebridge/qos"
 )
 
@@ -32,9 +32,13 @@ func (a *Adapter) createTopic(ctx context.Context, at place, title string) adapt
 	return adapters.Reply{Outcome: qos.Delivered, ID: strconv.Itoa(got.Thread)}
 }
 
-// topicName is a title that Telegram takes.
+// topicName is a title that Telegram takes: one of which nothing can be seen it refuses.
 func topicName(title string) string {
-	title = cmp.Or(strings.Join(strings.Fields(title), " "), "session")
+	title = strings.Join(strings.Fields(title), " ")
+	shown := []render.Part{{Kind: render.Pane, Source: title}}
+	if render.Render(shown, render.Place{}, render.End(shown)).Blank() {
+		title = "session"
+	}
 	if r := []rune(title); len(r) > maxTitle {
 		title = string(r[:maxTitle-1]) + "…"
 	}
@@ -53,6 +57,14 @@ func (a *Adapter) closeTopic(ctx context.Context, at place) adapters.Reply {
 func (a *Adapter) reopenTopic(ctx context.Context, at place) adapters.Reply {
 	return outcome(a.client.do(ctx, nil, func(ctx context.Context) error {
 		_, err := a.client.bot.ReopenForumTopic(ctx, &bot.ReopenForumTopicParams{ChatID: at.chat, MessageThreadID: at.thread})
+		return err
+	}))
+}
+
+// renameTopic gives a topic another name. People see a message about it.
+func (a *Adapter) renameTopic(ctx context.Context, at place, title string) adapters.Reply {
+	return outcome(a.client.do(ctx, nil, func(ctx context.Context) error {
+		_, err := a.client.bot.EditForumTopic(ctx, &bot.EditForumTopicParams{ChatID: at.chat, MessageThreadID: at.thread, Name: topicName(title)})
 		return err
 	}))
 }

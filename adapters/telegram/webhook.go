@@ -43,7 +43,7 @@ type WebhookOptions struct {
 type Webhook struct {
 	opts   WebhookOptions
 	client *client
-	vitals vitals
+	vitals inbound.Vitals
 }
 
 // webhookInfo is core.telegram.org/bots/api#webhookinfo, what's needed of it.
@@ -70,11 +70,11 @@ func (a *Adapter) Webhook(o WebhookOptions) (*Webhook, error) {
 	case !secretForm.MatchString(o.Secret):
 		return nil, errors.New("make a webhook: its secret has to be 1 to 256 letters, digits, - and _")
 	}
-	return &Webhook{opts: o, client: a.client, vitals: vitals{log: a.log, part: "the Telegram webhook"}}, nil
+	return &Webhook{opts: o, client: a.client, vitals: inbound.Vitals{Log: a.log, Part: "the Telegram webhook"}}, nil
 }
 
 // Health says how well it works. It may be called at any time.
-func (w *Webhook) Health() Health { return w.vitals.health() }
+func (w *Webhook) Health() inbound.Health { return w.vitals.Health() }
 
 // Run tells Telegram of the webhook and watches it until ctx ends. The handler must
 // be reachable before. When Telegram doesn't take the token it calls no more, and
@@ -93,19 +93,19 @@ func (w *Webhook) Run(ctx context.Context) error {
 		case ctx.Err() != nil:
 		case err == nil:
 			set, fails = true, 0
-			w.vitals.well(ctx)
+			w.vitals.Works(ctx)
 		case isUnauthorized(err):
-			w.vitals.dead(ctx, err.Error())
+			w.vitals.Ends(ctx, err.Error())
 			<-ctx.Done()
 		default:
 			fails++
-			w.vitals.ill(ctx, err.Error())
-			rest = restAfter(fails)
+			w.vitals.Fails(ctx, err.Error())
+			rest = inbound.RestAfter(fails)
 			if f, ok := errors.AsType[*failure](err); ok {
 				rest = max(rest, f.retryAfter)
 			}
 		}
-		pause(ctx, rest)
+		_ = inbound.Pause(ctx, rest)
 	}
 	return nil
 }
@@ -164,9 +164,9 @@ func (w *Webhook) take(rw http.ResponseWriter, r *http.Request) (status int) {
 	ctx, cancel := context.WithTimeout(r.Context(), storeFor)
 	defer cancel()
 	if err := w.opts.Keeper.Keep(ctx, []inbound.Update{u}); err != nil {
-		w.vitals.log.WarnContext(ctx, "an update wasn't stored; Telegram will send it again", "err", err)
+		w.vitals.Log.WarnContext(ctx, "an update wasn't stored; Telegram will send it again", "err", err)
 		return http.StatusServiceUnavailable
 	}
-	w.vitals.well(ctx)
+	w.vitals.Works(ctx)
 	return http.StatusOK
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
+	"github.com/panebridge/panebridge/internal/memnet"
 )
 
 // kept is a Keeper that remembers, or fails.
@@ -56,9 +57,9 @@ func (k *kept) keys() string {
 
 func TestWebhookTakesUpdates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		public := telegramtest.NewNetwork() // over which Telegram reaches us
+		public := memnet.New() // over which Telegram reaches us
 		out := public.Transport()
-		w := &world{T: t, Server: telegramtest.New(telegramtest.Options{Transport: out}), net: telegramtest.NewNetwork()}
+		w := &world{T: t, Server: telegramtest.New(telegramtest.Options{Transport: out}), net: memnet.New()}
 		w.ada = w.AddUser(telegramtest.User{FirstName: "Ada"})
 		w.client = w.net.Transport()
 		k := &kept{}
@@ -71,14 +72,14 @@ func TestWebhookTakesUpdates(t *testing.T) {
 			t.Fatal(err)
 		}
 		end := w.inBackground(
-			func(ctx context.Context) error { return telegramtest.Serve(ctx, w.net, w.Server) },
-			func(ctx context.Context) error { return telegramtest.Serve(ctx, public, hook) },
+			func(ctx context.Context) error { return memnet.Serve(ctx, w.net, w.Server) },
+			func(ctx context.Context) error { return memnet.Serve(ctx, public, hook) },
 			w.Server.Run, hook.Run,
 		)
 		w.say("one")
 		w.say("two")
 		after(time.Second)
-		w.condition(hook, telegram.Well, "")
+		w.condition(hook, inbound.Well, "")
 		if k.keys() != "870000001 870000002" || len(w.Pending()) != 0 {
 			t.Errorf("kept %s, %d wait", k.keys(), len(w.Pending()))
 		}
@@ -86,20 +87,20 @@ func TestWebhookTakesUpdates(t *testing.T) {
 		k.fail(errors.New("the disk is full"))
 		w.say("three")
 		after(5 * time.Minute)
-		w.condition(hook, telegram.Down, "can't deliver them")
+		w.condition(hook, inbound.Down, "can't deliver them")
 		if k.keys() != "" || len(w.Pending()) != 1 {
 			t.Errorf("kept %s, %d wait", k.keys(), len(w.Pending()))
 		}
 		k.fail(nil)
 		after(2 * time.Minute)
-		w.condition(hook, telegram.Well, "")
+		w.condition(hook, inbound.Well, "")
 		if k.keys() != "870000003" || len(w.Pending()) != 0 {
 			t.Errorf("kept %s, %d wait", k.keys(), len(w.Pending()))
 		}
 
 		w.set("setWebhook", `{"url":"http://other.example"}`)
 		after(3 * time.Minute)
-		w.condition(hook, telegram.Down, "another program has set this bot's webhook")
+		w.condition(hook, inbound.Down, "another program has set this bot's webhook")
 		w.client.CloseIdleConnections()
 		out.CloseIdleConnections()
 		end()
@@ -116,9 +117,9 @@ func TestWebhookStarts(t *testing.T) {
 		}
 		end := w.inBackground(hook.Run)
 		after(99 * time.Second)
-		w.condition(hook, telegram.Down, "")
+		w.condition(hook, inbound.Down, "")
 		after(time.Minute)
-		w.condition(hook, telegram.Well, "")
+		w.condition(hook, inbound.Well, "")
 		list := w.calls("setWebhook")
 		if len(list) != 3 || list[1].InPenalty || list[2].Params["max_connections"] != "1" {
 			w.Errorf("the calls are %+v", list)

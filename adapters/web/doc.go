@@ -4,5 +4,7 @@
 // The page is a client of the API like any other. It isn't a binding and needs
 // no slots: app.js puts the parts together, stream.js keeps one event stream
 // and goes on behind the last event it got, conversation.js keeps a window of
-// the output log in the document.
+// the output log in the document, answers.js shows the answers among its lines as
+// their Markdown says. That's worked out here (markdown.go), by what chats use, and
+// comes as runs of text: nothing that a session printed is ever HTML.
 package web

@@ -5,24 +5,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/input"
-	"github.com/chromedp/cdproto/log"
-	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
 	"github.com/panebridge/panebridge/adapters/web"
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/api/apitest"
+	"github.com/panebridge/panebridge/internal/browsertest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -85,156 +78,25 @@ func (s *site) start(t *testing.T) {
 	})
 }
 
-// complaints are what the browser's console says: errors, and what the content
-// security policy refused.
-type complaints struct {
-	mu   sync.Mutex
-	list []string
-}
-
-func (c *complaints) add(text string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.list = append(c.list, text)
-}
-
-func (c *complaints) listen(ev any) {
-	switch ev := ev.(type) {
-	case *runtime.EventExceptionThrown:
-		c.add(fmt.Sprintf("exception: %+v", ev.ExceptionDetails))
-	case *log.EventEntryAdded:
-		// That a server which is being restarted can't be reached is no news.
-		if ev.Entry.Level == log.EntryLevelError && !strings.Contains(ev.Entry.Text, "net::ERR_") {
-			c.add("log: " + ev.Entry.Text + " " + ev.Entry.URL)
-		}
-	case *runtime.EventConsoleAPICalled:
-		if ev.Type == runtime.ConsoleAPICalledTypeError {
-			c.add(fmt.Sprintf("console: %v", ev.Args))
-		}
-	}
-}
-
-func (c *complaints) check(t *testing.T) {
+// browse starts a browser of that size. That a site which is being restarted can't be
+// reached is no news.
+func browse(t *testing.T, width, height int) *browsertest.Browser {
 	t.Helper()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, text := range c.list {
-		t.Error(text)
-	}
-}
-
-// browse starts a browser of that size.
-func browse(t *testing.T, width, height int) (context.Context, *complaints) {
-	t.Helper()
-	opts := append([]chromedp.ExecAllocatorOption{}, chromedp.DefaultExecAllocatorOptions[:]...)
-	opts = append(opts,
-		chromedp.ExecPath(chromium(t)), chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(width, height),
-		chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun,
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
-		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
-	)
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewExecAllocator(ctx, opts...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
-	t.Cleanup(cancel)
-	said := &complaints{}
-	run(ctx, t, chromedp.EmulateViewport(int64(width), int64(height)))
-	if err := chromedp.Listen(ctx, said.listen); err != nil {
-		t.Fatal(err)
-	}
-	return ctx, said
-}
-
-func chromium(t *testing.T) string {
-	t.Helper()
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	t.Fatal("no browser: install chromium (apt install chromium)")
-	return ""
-}
-
-func run(ctx context.Context, t *testing.T, steps ...chromedp.Action[chromedp.Void]) {
-	t.Helper()
-	if err := chromedp.Do(ctx, steps...); err != nil {
-		t.Fatal(err)
-	}
+	b := browsertest.New(t, width, height)
+	b.AwayAtTimes()
+	return b
 }
 
 func (s *site) open() chromedp.Action[chromedp.Void] {
 	return chromedp.Navigate("http://" + s.addr + "/?token=" + token)
 }
 
-// until waits for a JavaScript expression to be true. (chromedp.Poll makes a
-// function of a string, which the page's content security policy forbids.)
-func until(ctx context.Context, t *testing.T, what, expression string) {
-	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !eval[bool](ctx, t, "Boolean("+expression+")"); {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain: %s", what)
-		}
-		run(ctx, t, chromedp.Sleep(20*time.Millisecond))
-	}
-}
-
-func eval[T any](ctx context.Context, t *testing.T, expression string) T {
-	t.Helper()
-	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression))
-	if err != nil {
-		t.Fatalf("evaluate %s: %v", expression, err)
-	}
-	return v
-}
-
-// enter presses Enter as a keyboard does: what the page makes of the key decides
-// whether a newline is typed. (chromedp.SendKeys types one in any case.)
-func enter() chromedp.Action[chromedp.Void] {
-	return chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
-		p := input.DispatchKeyEventParams{Type: "keyDown", Key: "Enter", Code: "Enter", Text: "\r", WindowsVirtualKeyCode: 13}
-		if _, err := cdp.Call(ctx, target, input.DispatchKeyEvent, p); err != nil {
-			return err
-		}
-		p.Type, p.Text = "keyUp", ""
-		_, err := cdp.Call(ctx, target, input.DispatchKeyEvent, p)
-		return err
-	})
-}
-
-func colourScheme(name string) chromedp.Action[chromedp.Void] {
-	return chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
-		_, err := cdp.Call(ctx, target, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}},
-		})
-		return err
-	})
-}
-
-// shot saves a screenshot where PANEBRIDGE_SCREENSHOTS says, for people to look at.
-func shot(ctx context.Context, t *testing.T, name string) {
-	t.Helper()
-	dir := os.Getenv("PANEBRIDGE_SCREENSHOTS")
-	if dir == "" {
-		return
-	}
-	png, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, name+".png"), png, 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
 const lineCount = `document.querySelectorAll('#lines .line').length`
 
 // numbers returns the numbers of the lines in the document.
-func numbers(ctx context.Context, t *testing.T) []int {
-	t.Helper()
-	return eval[[]int](ctx, t, `Array.from(document.querySelectorAll('#lines .line'), (e) => Number(e.dataset.n))`)
+func numbers(b *browsertest.Browser) []int {
+	b.Helper()
+	return browsertest.Eval[[]int](b, `Array.from(document.querySelectorAll('#lines .line'), (e) => Number(e.dataset.n))`)
 }
 
 func inOrder(t *testing.T, got []int, first, last int) {
@@ -260,73 +122,71 @@ func texts(from, to int) []string {
 func TestManyLinesArriveInOrder(t *testing.T) {
 	s := newSite(t)
 	id := s.daemon.Add("many", "claude")
-	ctx, said := browse(t, 1280, 800)
-	run(ctx, t, s.open(), chromedp.WaitVisible("#foot"))
+	b := browse(t, 1280, 800)
+	b.Do(s.open(), chromedp.WaitVisible("#foot"))
 	start := time.Now()
 	for i := 0; i < 5000; i += 50 {
 		s.daemon.Append(id, sessions.KindPane, texts(i+1, i+50)...)
 	}
-	until(ctx, t, "5,000 lines", lineCount+" === 5000")
+	b.Until("5,000 lines", lineCount+" === 5000")
 	t.Logf("5,000 lines took %v", time.Since(start))
-	inOrder(t, numbers(ctx, t), 1, 5000)
+	inOrder(t, numbers(b), 1, 5000)
 
 	s.daemon.Append(id, sessions.KindPane, texts(5001, 6000)...)
-	until(ctx, t, "line 6000", `document.querySelector('#lines').lastChild?.dataset.n === '6000'`)
-	inOrder(t, numbers(ctx, t), 1001, 6000)
-	until(ctx, t, "the newest line is in view", `(() => { const s = document.querySelector('#scroller'); return s.scrollHeight - s.scrollTop - s.clientHeight < 2 })()`)
+	b.Until("line 6000", `document.querySelector('#lines').lastChild?.dataset.n === '6000'`)
+	inOrder(t, numbers(b), 1001, 6000)
+	b.Until("the newest line is in view", `(() => { const s = document.querySelector('#scroller'); return s.scrollHeight - s.scrollTop - s.clientHeight < 2 })()`)
 
 	// Scrolling up loads what's older; what came meanwhile waits below.
-	eval[int](ctx, t, `document.querySelector('#scroller').scrollTop = 0`)
-	until(ctx, t, "older lines", `document.querySelector('#lines').firstChild.dataset.n === '501'`)
-	inOrder(t, numbers(ctx, t), 501, 5500)
+	browsertest.Eval[int](b, `document.querySelector('#scroller').scrollTop = 0`)
+	b.Until("older lines", `document.querySelector('#lines').firstChild.dataset.n === '501'`)
+	inOrder(t, numbers(b), 501, 5500)
 	s.daemon.Append(id, sessions.KindPane, texts(6001, 6010)...)
-	until(ctx, t, "the button counts", `/10 new/.test(document.querySelector('#newest').textContent)`)
-	run(ctx, t, chromedp.Click("#newest"))
-	until(ctx, t, "the newest after the jump", `document.querySelector('#lines').lastChild?.dataset.n === '6010'`)
-	inOrder(t, numbers(ctx, t), 5511, 6010)
+	b.Until("the button counts", `/10 new/.test(document.querySelector('#newest').textContent)`)
+	b.Do(chromedp.Click("#newest"))
+	b.Until("the newest after the jump", `document.querySelector('#lines').lastChild?.dataset.n === '6010'`)
+	inOrder(t, numbers(b), 5511, 6010)
 	s.daemon.Append(id, sessions.KindPane, texts(6011, 6012)...)
-	until(ctx, t, "the newest goes on", `document.querySelector('#lines').lastChild?.dataset.n === '6012'`)
-	inOrder(t, numbers(ctx, t), 5511, 6012)
-	said.check(t)
+	b.Until("the newest goes on", `document.querySelector('#lines').lastChild?.dataset.n === '6012'`)
+	inOrder(t, numbers(b), 5511, 6012)
 }
 
 func TestTypingShowsHowFarItGot(t *testing.T) {
 	s := newSite(t)
 	s.daemon.Type = func(*apitest.Daemon, *sessions.Receipt) {}
 	s.daemon.Add("one", "claude")
-	ctx, said := browse(t, 1280, 800)
-	run(ctx, t, s.open(), chromedp.WaitVisible("#foot"),
-		chromedp.SendKeys("#text", "first"), enter(), chromedp.WaitVisible(".receipt[data-state=stored]"))
+	b := browse(t, 1280, 800)
+	b.Do(s.open(), chromedp.WaitVisible("#foot"),
+		chromedp.SendKeys("#text", "first"), browsertest.Enter(), chromedp.WaitVisible(".receipt[data-state=stored]"))
 	first := s.daemon.Receipts()[0]
 	if first.Text != "first" || !first.Submit || first.Author != "web" {
 		t.Errorf("receipt is %+v", first)
 	}
 	s.daemon.SetReceipt(first.ID, sessions.ReceiptTyped, "")
-	run(ctx, t, chromedp.WaitVisible(".receipt[data-state=typed]"))
+	b.Do(chromedp.WaitVisible(".receipt[data-state=typed]"))
 	s.daemon.SetReceipt(first.ID, sessions.ReceiptSubmitted, "")
-	run(ctx, t, chromedp.WaitVisible(".receipt[data-state=submitted]"))
+	b.Do(chromedp.WaitVisible(".receipt[data-state=submitted]"))
 
-	run(ctx, t, chromedp.SendKeys("#text", "second"), enter(), chromedp.WaitVisible(".receipt[data-state=stored]"))
+	b.Do(chromedp.SendKeys("#text", "second"), browsertest.Enter(), chromedp.WaitVisible(".receipt[data-state=stored]"))
 	second := s.daemon.Receipts()[1]
 	s.daemon.SetReceipt(second.ID, sessions.ReceiptHeld, "a dialog is open")
-	run(ctx, t, chromedp.WaitVisible(".receipt[data-state=held]"))
-	if text := eval[string](ctx, t, `document.querySelector('.receipt[data-state=held]').textContent`); !strings.Contains(text, "a dialog is open") {
+	b.Do(chromedp.WaitVisible(".receipt[data-state=held]"))
+	if text := browsertest.Eval[string](b, `document.querySelector('.receipt[data-state=held]').textContent`); !strings.Contains(text, "a dialog is open") {
 		t.Errorf("the held receipt says %q", text)
 	}
-	run(ctx, t, chromedp.Click(".receipt[data-state=held] button"), chromedp.WaitVisible(".receipt[data-state=cancelled]"))
-	if text := eval[string](ctx, t, `document.querySelector('#text').value`); text != "second" {
+	b.Do(chromedp.Click(".receipt[data-state=held] button"), chromedp.WaitVisible(".receipt[data-state=cancelled]"))
+	if text := browsertest.Eval[string](b, `document.querySelector('#text').value`); text != "second" {
 		t.Errorf("what was taken back is %q", text)
 	}
 
-	run(ctx, t, chromedp.Click("[data-key=Escape]"), chromedp.Click("[data-key='C-c']"))
+	b.Do(chromedp.Click("[data-key=Escape]"), chromedp.Click("[data-key='C-c']"))
 	deadline := time.Now().Add(5 * time.Second)
 	for len(s.daemon.Pressed()) < 2 && time.Now().Before(deadline) {
-		run(ctx, t, chromedp.Sleep(20*time.Millisecond))
+		b.Do(chromedp.Sleep(20 * time.Millisecond))
 	}
 	if keys := strings.Join(s.daemon.Pressed(), " "); keys != "Escape C-c" {
 		t.Errorf("keys pressed: %s", keys)
 	}
-	said.check(t)
 }
 
 func TestRestartLeavesNoGapAndNoDouble(t *testing.T) {
@@ -334,23 +194,22 @@ func TestRestartLeavesNoGapAndNoDouble(t *testing.T) {
 	id := s.daemon.Add("one", "")
 	s.daemon.Append(id, sessions.KindPane, texts(1, 100)...)
 	s.daemon.Gap(id, 3, "first")
-	ctx, said := browse(t, 1280, 800)
-	run(ctx, t, s.open())
-	until(ctx, t, "the first lines", lineCount+" === 100")
+	b := browse(t, 1280, 800)
+	b.Do(s.open())
+	b.Until("the first lines", lineCount+" === 100")
 	for round := range 2 {
 		s.stop()
-		until(ctx, t, "the bar says so", `!document.querySelector('#connection').hidden`)
+		b.Until("the bar says so", `!document.querySelector('#connection').hidden`)
 		from := 101 + 100*round
 		s.daemon.Append(id, sessions.KindPane, texts(from, from+99)...)
 		s.start(t)
-		until(ctx, t, "the lines printed meanwhile", fmt.Sprintf("%s === %d", lineCount, from+99))
-		until(ctx, t, "the bar goes away", `document.querySelector('#connection').hidden`)
+		b.Until("the lines printed meanwhile", fmt.Sprintf("%s === %d", lineCount, from+99))
+		b.Until("the bar goes away", `document.querySelector('#connection').hidden`)
 	}
-	inOrder(t, numbers(ctx, t), 1, 300)
-	if n := eval[int](ctx, t, `document.querySelectorAll('#lines .gap').length`); n != 1 {
+	inOrder(t, numbers(b), 1, 300)
+	if n := browsertest.Eval[int](b, `document.querySelectorAll('#lines .gap').length`); n != 1 {
 		t.Errorf("there are %d gaps, want 1", n)
 	}
-	said.check(t)
 }
 
 func TestOutputStaysText(t *testing.T) {
@@ -362,74 +221,72 @@ func TestOutputStaysText(t *testing.T) {
 	s.daemon.Live(id, evil)
 	s.daemon.SetState(id, sessions.StateWaiting, evil)
 	s.daemon.SetScreen(id, sessions.Screen{Rows: []string{"", "\x1b[31m" + evil, "\x1b[38:2::1:2:3;7mtrue\x1b[0m"}})
-	ctx, said := browse(t, 1280, 800)
-	run(ctx, t, s.open())
-	until(ctx, t, "the line", lineCount+" === 1")
-	if text := eval[string](ctx, t, `document.querySelector('#lines .line').textContent`); text != evil {
+	b := browse(t, 1280, 800)
+	b.Do(s.open())
+	b.Until("the line", lineCount+" === 1")
+	if text := browsertest.Eval[string](b, `document.querySelector('#lines .line').textContent`); text != evil {
 		t.Errorf("the line is %q", text)
 	}
-	run(ctx, t, chromedp.Click("#tab-screen"))
-	until(ctx, t, "the screen", `document.querySelectorAll('#screen-rows span').length === 2`)
-	if text := eval[string](ctx, t, `document.querySelector('#screen-rows').textContent`); text != "\n"+evil+"\ntrue\n" {
+	b.Do(chromedp.Click("#tab-screen"))
+	b.Until("the screen", `document.querySelectorAll('#screen-rows span').length === 2`)
+	if text := browsertest.Eval[string](b, `document.querySelector('#screen-rows').textContent`); text != "\n"+evil+"\ntrue\n" {
 		t.Errorf("the screen is %q", text)
 	}
-	if colour := eval[string](ctx, t, `getComputedStyle(document.querySelectorAll('#screen-rows span')[1]).backgroundColor`); colour != "rgb(1, 2, 3)" {
+	if colour := browsertest.Eval[string](b, `getComputedStyle(document.querySelectorAll('#screen-rows span')[1]).backgroundColor`); colour != "rgb(1, 2, 3)" {
 		t.Errorf("reversed true colour is %s", colour)
 	}
-	if hit := eval[bool](ctx, t, `Boolean(window.hit) || document.querySelectorAll('#main script, #main img, #drawer b').length > 0`); hit {
+	if hit := browsertest.Eval[bool](b, `Boolean(window.hit) || document.querySelectorAll('#main script, #main img, #drawer b').length > 0`); hit {
 		t.Error("text became markup")
 	}
-	said.check(t)
 }
 
 func TestDialogs(t *testing.T) {
 	s := newSite(t)
 	s.daemon.Add("one", "")
-	ctx, said := browse(t, 1280, 800)
-	run(ctx, t, s.open(), chromedp.WaitVisible("#foot"),
+	b := browse(t, 1280, 800)
+	b.Do(s.open(), chromedp.WaitVisible("#foot"),
 		chromedp.Click("#new"), chromedp.WaitVisible("#new-dialog"), chromedp.SendKeys("#new-name", "two"),
 		chromedp.SendKeys("#new-agent", "codex"), chromedp.Click("#new-create"))
-	until(ctx, t, "the new session is open", `document.querySelector('#name').textContent === 'two'`)
-	run(ctx, t, chromedp.Click("#close"), chromedp.WaitVisible("#close-dialog"))
-	if text := eval[string](ctx, t, `document.querySelector('#close-text').textContent`); !strings.Contains(text, "two") {
+	b.Until("the new session is open", `document.querySelector('#name').textContent === 'two'`)
+	b.Do(chromedp.Click("#close"), chromedp.WaitVisible("#close-dialog"))
+	if text := browsertest.Eval[string](b, `document.querySelector('#close-text').textContent`); !strings.Contains(text, "two") {
 		t.Errorf("the question is %q", text)
 	}
-	run(ctx, t, chromedp.Click("#close-confirm"))
-	until(ctx, t, "it has ended", `document.querySelector('#close').disabled && document.querySelector('#text').disabled`)
+	b.Do(chromedp.Click("#close-confirm"))
+	b.Until("it has ended", `document.querySelector('#close').disabled && document.querySelector('#text').disabled`)
 	if list := s.daemon.List(); list[1].State != sessions.StateEnded || list[0].State == sessions.StateEnded {
 		t.Errorf("sessions are %+v", list)
 	}
 
 	// There's nobody to write to any more, but it can be removed.
 	visible := func(id string) bool {
-		return eval[bool](ctx, t, fmt.Sprintf(`document.getElementById(%q).checkVisibility()`, id))
+		return browsertest.Eval[bool](b, fmt.Sprintf(`document.getElementById(%q).checkVisibility()`, id))
 	}
 	if visible("composer") || visible("below") || !visible("ended") {
 		t.Error("an ended session offers a composer, or doesn't say that it has ended")
 	}
-	shot(ctx, t, "ended")
-	run(ctx, t, chromedp.Click("#remove"), chromedp.WaitVisible("#close-dialog"))
-	if text := eval[string](ctx, t, `document.querySelector('#close-dialog').textContent`); !strings.Contains(text, "two") || !strings.Contains(text, "Remove") {
+	b.Shot("ended")
+	b.Do(chromedp.Click("#remove"), chromedp.WaitVisible("#close-dialog"))
+	if text := browsertest.Eval[string](b, `document.querySelector('#close-dialog').textContent`); !strings.Contains(text, "two") || !strings.Contains(text, "Remove") {
 		t.Errorf("the question is %q", text)
 	}
-	run(ctx, t, chromedp.Click("#close-confirm"))
-	until(ctx, t, "the other session is open", `document.querySelector('#name').textContent === 'one' && document.querySelectorAll('.session').length === 1`)
+	b.Do(chromedp.Click("#close-confirm"))
+	b.Until("the other session is open", `document.querySelector('#name').textContent === 'one' && document.querySelectorAll('.session').length === 1`)
 	if !visible("composer") || visible("ended") {
 		t.Error("the session that lives has no composer")
 	}
 	if list := s.daemon.List(); len(list) != 1 || list[0].Name != "one" {
 		t.Errorf("sessions are %+v", list)
 	}
-	said.check(t)
 }
 
 func TestChatsShowWhatWaits(t *testing.T) {
 	s := newSite(t)
 	s.daemon.Add("agent", "claude")
-	ctx, said := browse(t, 1000, 700)
-	run(ctx, t, s.open())
-	until(ctx, t, "the list", `document.querySelector('.session')`)
-	if !eval[bool](ctx, t, `document.getElementById('delivery').hidden`) {
+	b := browse(t, 1000, 700)
+	b.Do(s.open())
+	b.Until("the list", `document.querySelector('.session')`)
+	if !browsertest.Eval[bool](b, `document.getElementById('delivery').hidden`) {
 		t.Error("without a chat platform the panel shows")
 	}
 
@@ -444,15 +301,14 @@ func TestChatsShowWhatWaits(t *testing.T) {
 		{Chat: "<b>7</b>", Windows: windows, PenaltyUntil: now.Add(3 * time.Hour), Multiplier: 0.7, Waiting: map[string]api.Waiting{}},
 	}}}
 	s.start(t)
-	until(ctx, t, "the panel", `document.querySelectorAll('.chat').length === 2`)
+	b.Until("the panel", `document.querySelectorAll('.chat').length === 2`)
 	for chat, want := range []string{"-1001234567890|18/20|1 final, 3 stream waiting, 12 s · next slot in 60 min", "<b>7</b>|18/20|silent for 3 h, by the platform’s order"} {
-		got := eval[string](ctx, t, fmt.Sprintf(`['name','used','about'].map((c) => document.querySelectorAll('.chat')[%d].querySelector('.chat-' + c).textContent).join('|')`, chat))
+		got := browsertest.Eval[string](b, fmt.Sprintf(`['name','used','about'].map((c) => document.querySelectorAll('.chat')[%d].querySelector('.chat-' + c).textContent).join('|')`, chat))
 		if got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
-	shot(ctx, t, "chats")
-	said.check(t)
+	b.Shot("chats")
 }
 
 // TestLooks fills the page as a day's work does; with PANEBRIDGE_SCREENSHOTS it
@@ -473,33 +329,32 @@ func TestLooks(t *testing.T) {
 		d.SetReceipt(r.ID, sessions.ReceiptHeld, "a dialog is open: it's typed when the dialog has closed")
 	}
 
-	ctx, said := browse(t, 1280, 800)
-	run(ctx, t, s.open())
-	until(ctx, t, "lines", lineCount+" > 20")
-	shot(ctx, t, "desktop")
-	run(ctx, t, chromedp.SendKeys("#text", "and then run the tests, please"), enter(), chromedp.WaitVisible(".receipt[data-state=held]"))
-	shot(ctx, t, "held")
-	run(ctx, t, chromedp.Click("#tab-screen"), chromedp.WaitVisible("#screen-rows span"))
-	shot(ctx, t, "screen")
-	run(ctx, t, chromedp.Click("#tab-conversation"), chromedp.Click("#new"), chromedp.WaitVisible("#new-dialog"))
-	shot(ctx, t, "dialog")
-	run(ctx, t, chromedp.Click("#new-cancel"), colourScheme("dark"))
-	shot(ctx, t, "dark")
+	b := browse(t, 1280, 800)
+	b.Do(s.open())
+	b.Until("lines", lineCount+" > 20")
+	b.Shot("desktop")
+	b.Do(chromedp.SendKeys("#text", "and then run the tests, please"), browsertest.Enter(), chromedp.WaitVisible(".receipt[data-state=held]"))
+	b.Shot("held")
+	b.Do(chromedp.Click("#tab-screen"), chromedp.WaitVisible("#screen-rows span"))
+	b.Shot("screen")
+	b.Do(chromedp.Click("#tab-conversation"), chromedp.Click("#new"), chromedp.WaitVisible("#new-dialog"))
+	b.Shot("dialog")
+	b.Do(chromedp.Click("#new-cancel"), browsertest.Scheme("dark"))
+	b.Shot("dark")
 
-	run(ctx, t, chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile), chromedp.Reload())
-	until(ctx, t, "lines", lineCount+" > 20")
-	shot(ctx, t, "phone-dark")
-	run(ctx, t, colourScheme("light"))
-	shot(ctx, t, "phone")
-	if wide := eval[int](ctx, t, `document.documentElement.scrollWidth`); wide > 390 {
+	b.Do(chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile), chromedp.Reload())
+	b.Until("lines", lineCount+" > 20")
+	b.Shot("phone-dark")
+	b.Do(browsertest.Scheme("light"))
+	b.Shot("phone")
+	if wide := browsertest.Eval[int](b, `document.documentElement.scrollWidth`); wide > 390 {
 		t.Errorf("the page is %d pixels wide on a phone of 390", wide)
 	}
-	run(ctx, t, chromedp.Click("#menu"), chromedp.WaitVisible("#drawer .session"))
-	until(ctx, t, "the drawer is open", `document.querySelector('#drawer').getBoundingClientRect().left === 0`)
-	shot(ctx, t, "phone-drawer")
+	b.Do(chromedp.Click("#menu"), chromedp.WaitVisible("#drawer .session"))
+	b.Until("the drawer is open", `document.querySelector('#drawer').getBoundingClientRect().left === 0`)
+	b.Shot("phone-drawer")
 	s.stop()
-	until(ctx, t, "the bar", `!document.querySelector('#connection').hidden`)
-	said.check(t)
+	b.Until("the bar", `!document.querySelector('#connection').hidden`)
 }
 
 func fill(d *apitest.Daemon, id sessions.ID) {
@@ -560,10 +415,10 @@ func TestFollowsTheNewestWhenTheFootGrows(t *testing.T) {
 	s := newSite(t)
 	id := s.daemon.Add("one", "")
 	s.daemon.Append(id, sessions.KindPane, texts(1, 200)...)
-	ctx, said := browse(t, 1280, 800)
-	run(ctx, t, s.open())
-	until(ctx, t, "the lines", lineCount+" === 200")
-	eval[bool](ctx, t, `(() => {
+	b := browse(t, 1280, 800)
+	b.Do(s.open())
+	b.Until("the lines", lineCount+" === 200")
+	browsertest.Eval[bool](b, `(() => {
 		const s = document.querySelector('#scroller');
 		s.scrollTop -= 5; // its event comes when the foot has grown
 		const item = document.createElement('li');
@@ -572,24 +427,22 @@ func TestFollowsTheNewestWhenTheFootGrows(t *testing.T) {
 		return true;
 	})()`)
 	s.daemon.Append(id, sessions.KindPane, texts(201, 300)...)
-	until(ctx, t, "the new lines", lineCount+" === 300")
-	until(ctx, t, "the newest line is in view", `(() => { const s = document.querySelector('#scroller'); return s.scrollHeight - s.scrollTop - s.clientHeight < 2 })()`)
-	if !eval[bool](ctx, t, `document.querySelector('#newest').hidden`) {
+	b.Until("the new lines", lineCount+" === 300")
+	b.Until("the newest line is in view", `(() => { const s = document.querySelector('#scroller'); return s.scrollHeight - s.scrollTop - s.clientHeight < 2 })()`)
+	if !browsertest.Eval[bool](b, `document.querySelector('#newest').hidden`) {
 		t.Error("the page doesn't follow the newest line any more")
 	}
 	// A reader who goes up stays there.
-	eval[int](ctx, t, `document.querySelector('#scroller').scrollTop -= 300`)
-	until(ctx, t, "the button", `!document.querySelector('#newest').hidden`)
-	said.check(t)
+	browsertest.Eval[int](b, `document.querySelector('#scroller').scrollTop -= 300`)
+	b.Until("the button", `!document.querySelector('#newest').hidden`)
 }
 
 func TestWiderWindowWithTheListOpen(t *testing.T) {
 	s := newSite(t)
 	s.daemon.Add("one", "")
-	ctx, said := browse(t, 390, 844)
-	run(ctx, t, s.open(), chromedp.WaitVisible("#foot"), chromedp.Click("#menu"))
-	until(ctx, t, "the drawer is open", `document.querySelector('#drawer').getBoundingClientRect().left === 0`)
-	run(ctx, t, chromedp.EmulateViewport(844, 390))
-	until(ctx, t, "list and session stand side by side", `innerWidth === 844 && document.querySelector('#main').getBoundingClientRect().top === 0 && document.querySelector('#main').getBoundingClientRect().right === 844`)
-	said.check(t)
+	b := browse(t, 390, 844)
+	b.Do(s.open(), chromedp.WaitVisible("#foot"), chromedp.Click("#menu"))
+	b.Until("the drawer is open", `document.querySelector('#drawer').getBoundingClientRect().left === 0`)
+	b.Do(chromedp.EmulateViewport(844, 390))
+	b.Until("list and session stand side by side", `innerWidth === 844 && document.querySelector('#main').getBoundingClientRect().top === 0 && document.querySelector('#main').getBoundingClientRect().right === 844`)
 }

@@ -24,5 +24,6 @@ func Handler() http.Handler {
 	mux.HandleFunc("GET /palette.css", func(w http.ResponseWriter, r *http.Request) {
 		http.ServeContent(w, r, "palette.css", time.Time{}, strings.NewReader(colours))
 	})
+	mux.HandleFunc("POST /markdown", markdown)
 	return mux
 }

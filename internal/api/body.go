@@ -38,6 +38,9 @@ func readJSON(w http.ResponseWriter, r *http.Request, limit int64, v any) error 
 	if !utf8.Valid(body) { // the decoder would put U+FFFD in place of what was written
 		return bodyError(errors.New("it isn't valid UTF-8"))
 	}
+	if bytes.Equal(bytes.TrimSpace(body), []byte("null")) { // the decoder would leave v as it is
+		return bodyError(errors.New("it's null"))
+	}
 	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(v); err != nil {

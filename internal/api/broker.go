@@ -1,7 +1,9 @@
 package api
 
 import (
+	"slices"
 	"sync"
+	"time"
 
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -21,8 +23,21 @@ var _ sessions.Sink = (*Broker)(nil)
 
 // latest is what can't be read from the output log.
 type latest struct {
-	live *sessions.Live
-	turn sessions.Turn
+	live  *sessions.Live
+	turn  sessions.Turn
+	state sessions.State // "": not heard of yet
+	since time.Time      // since when it's in that state; zero: it was when it was heard of
+}
+
+// is notes a session's state.
+func (l *latest) is(state sessions.State, now time.Time) {
+	switch {
+	case state == "" || state == l.state:
+		return
+	case l.state != "" || state == sessions.StateStarting:
+		l.since = now
+	}
+	l.state = state
 }
 
 // NewBroker returns a Broker.
@@ -39,6 +54,7 @@ type marks struct {
 	exit  *sessions.Exit    // the program ended
 	state bool              // the state changed
 	last  *sessions.Session // as it was when it last changed
+	asked []sessions.Prompt // that changed, oldest change first
 }
 
 // turnEnd is the end of a turn, behind the line of number line.
@@ -75,7 +91,9 @@ func (b *Broker) Output(ev sessions.OutputEvent) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	was := b.latest[ev.Session]
-	now := latest{live: was.live, turn: ev.Turn}
+	now := was
+	now.turn = ev.Turn
+	now.is(ev.State, time.Now())
 	if ev.Live != nil {
 		now.live = ev.Live
 	}
@@ -116,8 +134,27 @@ func (b *Broker) Changed(s sessions.Session) {
 	defer b.mu.Unlock()
 	if s.State == sessions.StateEnded {
 		delete(b.latest, s.ID)
+	} else {
+		now := b.latest[s.ID]
+		now.is(s.State, time.Now())
+		b.latest[s.ID] = now
 	}
 	b.mark(s.ID, func(m *marks) { m.state, m.last = true, &s })
+}
+
+// maxAsked bounds what's marked of one session's prompts: each takes the place of the one
+// before it, so a stream that comes to know of the newest knows enough.
+const maxAsked = 16
+
+// Prompt marks a change of a prompt. It doesn't block.
+func (b *Broker) Prompt(p sessions.Prompt) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.mark(p.Session, func(m *marks) {
+		m.asked = slices.DeleteFunc(m.asked, func(o sessions.Prompt) bool { return o.ID == p.ID })
+		m.asked = append(m.asked, p)
+		m.asked = m.asked[max(0, len(m.asked)-maxAsked):]
+	})
 }
 
 // mark needs the mutex held.
@@ -166,6 +203,14 @@ func (b *Broker) takeEnd(s *subscription, id sessions.ID) *turnEnd {
 	end := m.ended
 	m.ended = nil
 	return end
+}
+
+// Since returns since when a session is in its state; zero if it was before this daemon
+// heard of it.
+func (b *Broker) Since(id sessions.ID) time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.latest[id].since
 }
 
 // Live returns a session's live region as it was last heard of; an empty one

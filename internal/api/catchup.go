@@ -25,7 +25,7 @@ func (s *stream) catchUp(ctx context.Context, id sessions.ID, m *marks) error {
 		if end := s.api.opts.Broker.takeEnd(s.sub, id); end != nil {
 			m.ended, m.turn = end, nil
 		}
-		p := page{stream: s, id: id, pos: &pos, marks: m, gaps: out.Gaps}
+		p := page{stream: s, id: id, pos: &pos, ctx: ctx, marks: m, gaps: out.Gaps}
 		if err := p.send(out.Lines); err != nil {
 			return err
 		}

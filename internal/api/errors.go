@@ -13,6 +13,8 @@ type Error struct {
 	Status  int    `json:"-"`       // HTTP status
 	Code    string `json:"code"`    // a word that doesn't change between versions
 	Message string `json:"message"` // a sentence for people
+	// Prompt is the one that couldn't be answered, as it is now.
+	Prompt *Prompt `json:"prompt,omitempty"`
 }
 
 // Error returns the message.

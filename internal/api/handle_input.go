@@ -54,6 +54,39 @@ func (a *api) cancelReceipt(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+// openReceipts serves GET /api/v1/sessions/{id}/receipts: the inputs that aren't done, in
+// their order, wherever they were written.
+func (a *api) openReceipts(w http.ResponseWriter, r *http.Request) error {
+	s, err := a.session(r)
+	if err != nil {
+		return err
+	}
+	list := a.opts.Sessions.Waiting(s.ID)
+	if list == nil {
+		list = []sessions.Receipt{}
+	}
+	writeJSON(w, http.StatusOK, list)
+	return nil
+}
+
+// sendAnyway serves POST /api/v1/receipts/{id}/anyway. It returns when the text, or its
+// Enter, is in the pane.
+func (a *api) sendAnyway(w http.ResponseWriter, r *http.Request) error {
+	var body Anyway
+	if err := readJSON(w, r, maxBodyBytes, &body); err != nil {
+		return err
+	}
+	if body.Quoted == "" {
+		return badRequest(`"quoted" says which screen was looked at: the receipt has it`)
+	}
+	rcpt, err := a.opts.Sessions.SendAnyway(r.Context(), r.PathValue("id"), body.Quoted, a.author)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, rcpt)
+	return nil
+}
+
 func (a *api) keys(w http.ResponseWriter, r *http.Request) error {
 	var body Keys
 	if err := readJSON(w, r, maxBodyBytes, &body); err != nil {

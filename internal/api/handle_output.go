@@ -2,7 +2,6 @@ package api
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -36,7 +35,9 @@ func (a *api) output(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	writeJSON(w, http.StatusOK, Output{Lines: notNil(out.Lines), Gaps: notNil(out.Gaps), Next: out.Next})
+	writeJSON(w, http.StatusOK, Output{
+		Lines: notNil(out.Lines), Gaps: notNil(out.Gaps), Next: out.Next, Secrets: a.secrets(r.Context(), s.ID, out.Lines),
+	})
 	return nil
 }
 
@@ -62,7 +63,11 @@ func notNil[T any](s []T) []T {
 }
 
 func (a *api) screen(w http.ResponseWriter, r *http.Request) error {
-	write, contentType, err := screenFormat(r.URL.Query().Get("format"))
+	write, contentType, err := a.screenFormat(r.URL.Query().Get("format"))
+	if err != nil {
+		return err
+	}
+	show, err := showsSecrets(r.URL.Query().Get("secrets"))
 	if err != nil {
 		return err
 	}
@@ -74,21 +79,47 @@ func (a *api) screen(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if !show {
+		screen.Rows = a.hidden(screen.Rows)
+	}
+	body, err := write(screen)
+	if err != nil {
+		return err
+	}
 	w.Header().Set("Content-Type", contentType)
-	_, _ = io.WriteString(w, write(screen))
+	_, _ = w.Write(body)
 	return nil
 }
 
-func screenFormat(name string) (func(sessions.Screen) string, string, error) {
-	switch name {
-	case "", "text":
-		return screenText, "text/plain; charset=utf-8", nil
-	case "ansi":
-		return func(s sessions.Screen) string { return joinRows(s.Rows) }, "text/plain; charset=utf-8", nil
-	case "html":
-		return screenHTML, "text/html; charset=utf-8", nil
+// showsSecrets reads the parameter "secrets" of a screen: they're masked unless it says
+// "show".
+func showsSecrets(text string) (bool, error) {
+	switch text {
+	case "", "mask":
+		return false, nil
+	case "show":
+		return true, nil
 	default:
-		return nil, "", badRequest(fmt.Sprintf("format must be text, ansi or html, not %q", name))
+		return false, badRequest(fmt.Sprintf("secrets must be mask or show, not %q", text))
+	}
+}
+
+// screenFormat is how a screen is written, and as what.
+func (a *api) screenFormat(name string) (write func(sessions.Screen) ([]byte, error), contentType string, err error) {
+	as := func(text func(sessions.Screen) string) func(sessions.Screen) ([]byte, error) {
+		return func(s sessions.Screen) ([]byte, error) { return []byte(text(s)), nil }
+	}
+	switch {
+	case name == "", name == "text":
+		return as(screenText), "text/plain; charset=utf-8", nil
+	case name == "ansi":
+		return as(func(s sessions.Screen) string { return joinRows(s.Rows) }), "text/plain; charset=utf-8", nil
+	case name == "html":
+		return as(screenHTML), "text/html; charset=utf-8", nil
+	case name == "png" && a.opts.Picture != nil:
+		return a.opts.Picture, "image/png", nil
+	default:
+		return nil, "", badRequest(fmt.Sprintf("format must be text, ansi, html or png, not %q", name))
 	}
 }
 

@@ -30,8 +30,23 @@ type Sessions interface {
 	Receipt(ctx context.Context, id string) (sessions.Receipt, error)
 	// Cancel takes back an input that isn't typed yet; ErrConflict when it is.
 	Cancel(ctx context.Context, receiptID string) (sessions.Receipt, error)
+	// Waiting returns a session's inputs that aren't done, in their order. It does no I/O.
+	Waiting(id sessions.ID) []sessions.Receipt
+	// SendAnyway sends a text that only a dialog's phrase holds, on the screen that quoted
+	// stands for: see sessions.Receipt. It returns when that's done, or surely isn't, which
+	// may take some seconds. ErrConflict says why it isn't.
+	SendAnyway(ctx context.Context, receiptID, quoted, by string) (sessions.Receipt, error)
 	// Keys presses keys, named as tmux names them.
 	Keys(ctx context.Context, id sessions.ID, keys []string, author string) error
+	// Prompts returns the questions that are open or being answered, oldest first, and
+	// PromptOf a session's. They do no I/O.
+	Prompts() []sessions.Prompt
+	PromptOf(id sessions.ID) (sessions.Prompt, bool)
+	// Prompt returns one, whatever became of it.
+	Prompt(ctx context.Context, id string) (sessions.Prompt, error)
+	// Answer answers one. It returns when that was done in the pane, which may take ten
+	// seconds, or surely wasn't. ErrConflict when it was answered already or is gone.
+	Answer(ctx context.Context, id string, answer sessions.Answer) (sessions.Prompt, error)
 	// Screen captures the pane.
 	Screen(ctx context.Context, id sessions.ID) (sessions.Screen, error)
 }

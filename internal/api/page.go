@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/panebridge/panebridge/sessions"
@@ -12,6 +13,7 @@ type page struct {
 	*stream
 	id    sessions.ID
 	pos   *position
+	ctx   context.Context //nolint:containedctx // of the one call that sends it
 	marks *marks
 	gaps  []sessions.Gap // not sent yet
 }
@@ -95,7 +97,11 @@ func (p *page) sendLines(lines []sessions.Line) error {
 		return err
 	}
 	p.pos.behind(lines[len(lines)-1].N)
-	return p.out.event(EventOutput, p.eventID(), OutputEvent{Session: p.id, First: lines[0].N, Lines: lines})
+	ev := OutputEvent{Session: p.id, First: lines[0].N, Lines: lines}
+	if p.sub.only != "" {
+		ev.Secrets = p.api.secrets(p.ctx, p.id, lines)
+	}
+	return p.out.event(EventOutput, p.eventID(), ev)
 }
 
 // endTurnBefore sends the end of a turn if it stands before line n.

@@ -10,22 +10,33 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/panebridge/panebridge/internal/redact"
+	"github.com/panebridge/panebridge/sessions"
 )
 
 // Options are what a Server is made of.
 type Options struct {
 	Sessions Sessions
 	Output   Log
-	Broker   *Broker        // also given to sessions.Manager as its sink
-	Health   func() Health  // must not block
-	Outbound Outbound       // the chat platforms; nil: there are none
-	Reload   Reload         // nil: not possible
-	Pair     Pair           // nil: there are no chat platforms
-	Metrics  http.Handler   // GET /metrics; nil: not served
-	Page     http.Handler   // what isn't the API, on the TCP door only; nil: nothing
-	Token    string         // opens the TCP door; needed only there
-	Log      *slog.Logger   // nil: nothing is logged
-	Timeouts StreamTimeouts // of event streams
+	Broker   *Broker                               // also given to sessions.Manager as its sink
+	Health   func() Health                         // must not block
+	Outbound Outbound                              // the chat platforms; nil: there are none
+	Reload   Reload                                // nil: not possible
+	Pair     Pair                                  // nil: there are no chat platforms
+	Picture  func(sessions.Screen) ([]byte, error) // draws a screen as a PNG; nil: it isn't
+	Hooks    Hooks                                 // hears of agents' hooks; nil: they're dropped
+	Decision Decision                              // has hooks wait; nil: none does
+	Reminder Reminder                              // what hooks tell their agents; nil: nothing
+	Inbox    Inbox                                 // announces mail; nil: nobody does
+	Wait     Wait                                  // waits for output; nil: not possible
+	Programs Programs                              // what's known of the programs in panes; nil: nothing
+	Masker   *redact.Masker                        // finds secrets; nil: nothing is hidden
+	Metrics  http.Handler                          // GET /metrics; nil: not served
+	Page     http.Handler                          // what isn't the API, on the TCP door only; nil: nothing
+	Token    string                                // opens the TCP door; needed only there
+	Log      *slog.Logger                          // nil: nothing is logged
+	Timeouts StreamTimeouts                        // of event streams
 }
 
 // StreamTimeouts are the times of event streams; zero means the default.

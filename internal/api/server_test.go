@@ -26,7 +26,8 @@ const token = "correct-horse"
 type bench struct {
 	daemon *apitest.Daemon
 	client *client.Client // through the Unix socket
-	url    string         // of the TCP door
+	socket string
+	url    string // of the TCP door
 	port   string
 	stop   func() // ends the server and waits for it
 }
@@ -58,7 +59,7 @@ func setup(t *testing.T, change ...func(*api.Options)) *bench {
 	ended := make(chan error, 1)
 	go func() { ended <- server.Run(ctx, unix, tcp) }()
 	_, port, _ := net.SplitHostPort(tcp.Addr().String())
-	b := &bench{daemon: daemon, client: client.New(socket), url: "http://127.0.0.1:" + port, port: port}
+	b := &bench{daemon: daemon, client: client.New(socket), socket: socket, url: "http://127.0.0.1:" + port, port: port}
 	stopped := false
 	b.stop = func() {
 		if stopped {
@@ -291,6 +292,7 @@ func TestBodiesAreBounded(t *testing.T) {
 		{"no keys", "/keys", `{"keys":[]}`, 400},
 		{"too many keys", "/keys", `{"keys":["a"` + strings.Repeat(`,"a"`, 100) + `]}`, 400},
 		{"unknown field", "/input", `{"text":"a","enter":true}`, 400},
+		{"null", "/input", " null\n", 400},
 		{"not JSON", "/input", `text`, 400},
 		{"two values", "/input", `{"text":"a"}{"text":"b"}`, 400},
 		{"nothing", "/input", ``, 400},
@@ -501,4 +503,14 @@ func TestBinding(t *testing.T) {
 func isCode(err error, code string) bool {
 	e, ok := errors.AsType[*api.Error](err)
 	return ok && e.Code == code
+}
+
+func TestScreenAsAPicture(t *testing.T) {
+	b := setup(t, func(o *api.Options) {
+		o.Picture = func(s sessions.Screen) ([]byte, error) { return []byte("PNG of " + s.Rows[0]), nil }
+	})
+	b.daemon.SetScreen(b.daemon.Add("x", ""), sessions.Screen{Rows: []string{"red"}})
+	if got, err := b.client.Screen(t.Context(), "x", "png"); err != nil || got != "PNG of red" {
+		t.Errorf("%q, %v", got, err)
+	}
 }

@@ -121,7 +121,7 @@ func (s *stream) run(ctx context.Context, list []sessions.Session) {
 	}
 }
 
-// greet sends the present state and live region of every session, and the
+// greet sends the present state, live region and open prompt of every session, and the
 // lines that the client asked for.
 func (s *stream) greet(ctx context.Context, list []sessions.Session) bool {
 	for i := range list {
@@ -130,7 +130,10 @@ func (s *stream) greet(ctx context.Context, list []sessions.Session) bool {
 		if list[i].State == sessions.StateEnded && s.sub.only == "" {
 			m.live = nil // the client lists it; nobody looks at it
 		}
-		if s.state(id, m) != nil || s.live(id, m) != nil {
+		if p, open := s.api.opts.Sessions.PromptOf(id); open {
+			m.asked = []sessions.Prompt{p}
+		}
+		if s.state(id, m) != nil || s.live(id, m) != nil || s.asked(id, m) != nil {
 			return false
 		}
 		if s.catchUp(ctx, id, &marks{}) != nil {
@@ -170,7 +173,7 @@ func (s *stream) tell(ctx context.Context, id sessions.ID, m *marks) error {
 	if err := s.catchUp(ctx, id, m); err != nil {
 		return err
 	}
-	for _, step := range []func(sessions.ID, *marks) error{s.turn, s.live, s.exit, s.state} {
+	for _, step := range []func(sessions.ID, *marks) error{s.turn, s.live, s.asked, s.exit, s.state} {
 		if err := step(id, m); err != nil {
 			return err
 		}
@@ -189,13 +192,28 @@ func (s *stream) live(id sessions.ID, m *marks) error {
 	if m.live == nil {
 		return nil
 	}
-	rows := make([]string, len(m.live.Rows))
-	for i, row := range m.live.Rows {
-		rows[i] = sgr.Plain(row)
+	plain := func(rows []string) []string {
+		out := make([]string, len(rows))
+		for i, row := range s.api.hidden(rows) {
+			out[i] = sgr.Plain(row)
+		}
+		return out
 	}
+	rows, writing := plain(m.live.Rows), plain(m.live.Writing)
+	status := plain([]string{m.live.Status})[0]
 	return s.out.event(EventLive, "", LiveEvent{
 		Session: id, Rows: rows, Alternate: m.live.Alternate, CursorX: m.live.CursorX, CursorY: m.live.CursorY,
+		Known: m.live.Known, Writing: writing, Status: status,
 	})
+}
+
+func (s *stream) asked(_ sessions.ID, m *marks) error {
+	for _, p := range m.asked {
+		if err := s.out.event(EventPrompt, "", s.api.newPrompt(p)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *stream) exit(id sessions.ID, m *marks) error {

@@ -8,21 +8,26 @@ import (
 
 // Session is a session as the API shows it.
 type Session struct {
-	ID           sessions.ID    `json:"id"`
-	Name         string         `json:"name"`
-	Agent        string         `json:"agent"`
-	State        sessions.State `json:"state"`
-	Reason       string         `json:"reason,omitempty"`
-	Cwd          string         `json:"cwd"`
-	Tmux         Tmux           `json:"tmux"`
-	Owned        bool           `json:"owned"` // closing it ends the pane
-	Turn         sessions.Turn  `json:"turn"`
-	CreatedAt    time.Time      `json:"created_at"`
-	LastOutputAt time.Time      `json:"last_output_at,omitzero"`
-	EndedAt      time.Time      `json:"ended_at,omitzero"`
-	Exit         *sessions.Exit `json:"exit,omitempty"`
-	Lines        int64          `json:"lines"`    // number of the newest line
-	Bindings     []Binding      `json:"bindings"` // never null
+	ID     sessions.ID    `json:"id"`
+	Name   string         `json:"name"`
+	Agent  string         `json:"agent"`
+	State  sessions.State `json:"state"`
+	Reason string         `json:"reason,omitempty"`
+	// Since is since when it's in its state; zero: since before the daemon was started.
+	Since        time.Time       `json:"since,omitzero"`
+	Cwd          string          `json:"cwd"`
+	Tmux         Tmux            `json:"tmux"`
+	Owned        bool            `json:"owned"` // closing it ends the pane
+	Turn         sessions.Turn   `json:"turn"`
+	CreatedAt    time.Time       `json:"created_at"`
+	LastOutputAt time.Time       `json:"last_output_at,omitzero"`
+	EndedAt      time.Time       `json:"ended_at,omitzero"`
+	Exit         *sessions.Exit  `json:"exit,omitempty"`
+	Lines        int64           `json:"lines"` // number of the newest line
+	Source       sessions.Source `json:"source,omitzero"`
+	Bindings     []Binding       `json:"bindings"` // never null
+	// Prompt is the id of the question that's open, or being answered; "": none.
+	Prompt string `json:"prompt,omitempty"`
 }
 
 // Tmux says in which pane a session lives.
@@ -33,11 +38,13 @@ type Tmux struct {
 }
 
 func (a *api) newSession(s sessions.Session) Session {
+	asked, _ := a.opts.Sessions.PromptOf(s.ID)
 	return Session{
-		ID: s.ID, Name: s.Name, Agent: s.Agent, State: s.State, Reason: s.Reason, Cwd: s.Cwd,
+		ID: s.ID, Name: s.Name, Agent: s.Agent, State: s.State, Reason: s.Reason, Cwd: s.Cwd, Since: a.opts.Broker.Since(s.ID),
 		Tmux:  Tmux{Server: s.Pane.Server, Session: s.Pane.Session, Pane: s.Pane.ID},
 		Owned: s.Owned, Turn: s.Turn, CreatedAt: s.CreatedAt, LastOutputAt: s.LastOutputAt,
-		EndedAt: s.EndedAt, Exit: s.Exit, Lines: s.Lines, Bindings: a.bindings(s.ID),
+		EndedAt: s.EndedAt, Exit: s.Exit, Lines: s.Lines, Source: s.Source, Bindings: a.bindings(s.ID),
+		Prompt: asked.ID,
 	}
 }
 
@@ -67,6 +74,12 @@ type Input struct {
 	Submit *bool  `json:"submit,omitempty"`
 }
 
+// Anyway is the body of POST /api/v1/receipts/{id}/anyway: the receipt's field of the
+// same name, as it was when somebody looked at the screen.
+type Anyway struct {
+	Quoted string `json:"quoted"`
+}
+
 // Keys is the body of POST /api/v1/sessions/{id}/keys.
 type Keys struct {
 	Keys []string `json:"keys"`
@@ -77,6 +90,8 @@ type Output struct {
 	Lines []sessions.Line `json:"lines"` // never null
 	Gaps  []sessions.Gap  `json:"gaps"`  // never null
 	Next  int64           `json:"next"`  // the number to ask for next
+	// Secrets say where secrets stand in Lines.
+	Secrets []Secret `json:"secrets,omitempty"`
 }
 
 // The events of GET /api/v1/events, by name.
@@ -87,6 +102,7 @@ const (
 	EventState  = "state"
 	EventGap    = "gap"
 	EventExit   = "exit"
+	EventPrompt = "prompt" // its data is a Prompt
 )
 
 // OutputEvent is the data of an output event.
@@ -94,15 +110,23 @@ type OutputEvent struct {
 	Session sessions.ID     `json:"session"`
 	First   int64           `json:"first"` // number of the first of Lines
 	Lines   []sessions.Line `json:"lines"` // never empty, numbered without holes
+	// Secrets say where secrets stand in Lines; in streams of one session only.
+	Secrets []Secret `json:"secrets,omitempty"`
 }
 
-// LiveEvent is the data of a live event: the whole live region as it is now.
+// LiveEvent is the data of a live event: the whole live region as it is now, with its
+// secrets masked.
 type LiveEvent struct {
 	Session   sessions.ID `json:"session"`
 	Rows      []string    `json:"rows"` // never null
 	Alternate bool        `json:"alternate"`
 	CursorX   int         `json:"cursor_x"`
 	CursorY   int         `json:"cursor_y"`
+	// Of a known agent program: what it's writing, until that comes as lines, and what
+	// it says it's doing. See sessions.Live.
+	Known   bool     `json:"known,omitempty"`
+	Writing []string `json:"writing,omitempty"`
+	Status  string   `json:"status,omitempty"`
 }
 
 // TurnEvent is the data of a turn event.

@@ -107,3 +107,39 @@ func TestGoneSessionIsNotItsNeighbour(t *testing.T) {
 		}
 	}
 }
+
+// A session that's named after its tmux session is renamed with it, one made here and
+// one that was adopted; one that was given another name keeps that.
+func TestTmuxRenamesSessions(t *testing.T) {
+	d := newDaemon(t)
+	made, err := d.api.NewSession(d.ctx(), api.Create{Name: "made", Command: []string{"cat"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := map[string]sessions.ID{"made": made.ID}
+	for _, name := range []string{"found", "given"} {
+		d.tmux("new-session", "-d", "-s", name, "exec cat")
+		req := api.Create{Tmux: name}
+		if name == "given" {
+			req.Name = "mine"
+		}
+		list, err := d.api.Adopt(d.ctx(), req)
+		if err != nil || len(list) != 1 {
+			t.Fatalf("adopt %s: %v, %v", name, list, err)
+		}
+		ids[name] = list[0].ID
+	}
+	d.tmux("rename-session", "-t", "="+d.cfg.Sessions.TmuxPrefix+"made", d.cfg.Sessions.TmuxPrefix+"made-2")
+	d.tmux("rename-session", "-t", "=given", "given-2")
+	d.tmux("rename-session", "-t", "=found", "found-2")
+	d.await("the new names", func() bool {
+		got := d.living()
+		return got["made-2"] == ids["made"] && got["found-2"] == ids["found"] && got["mine"] == ids["given"]
+	})
+	d.stop()
+	d.start()
+	d.awaitTmux()
+	if got := d.living(); got["made-2"] != ids["made"] || got["found-2"] != ids["found"] || got["mine"] != ids["given"] {
+		t.Errorf("after a restart the names are %v", got)
+	}
+}

@@ -17,9 +17,11 @@ import (
 	"github.com/panebridge/panebridge/adapters/web"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/redact"
 	"github.com/panebridge/panebridge/internal/store"
 	"github.com/panebridge/panebridge/polling"
 	"github.com/panebridge/panebridge/sessions"
+	"github.com/panebridge/panebridge/sessions/agent"
 	"github.com/panebridge/panebridge/sessions/tmux"
 )
 
@@ -46,21 +48,26 @@ type Info struct {
 
 // daemon is a started daemon's parts.
 type daemon struct {
-	opt     Options
-	store   *store.Store
-	clients []*tmux.Client
-	manager *sessions.Manager
-	coord   *polling.PollingCoordinator
-	broker  *api.Broker
-	metrics *metrics
-	server  *api.Server
-	health  *healthWatch
+	opt      Options
+	store    *store.Store
+	clients  []*tmux.Client
+	manager  *sessions.Manager
+	coord    *polling.PollingCoordinator
+	profiles *agent.Set
+	watchers *agent.Watchers
+	broker   *api.Broker
+	metrics  *metrics
+	server   *api.Server
+	health   *healthWatch
 
 	hub       *adapters.Hub
-	platforms []string              // names of the hub's adapters
+	platforms []platform            // those that are on
+	shared    []*sharedBudget       // with other processes
+	outlets   []string              // names of the hub's adapters
 	disabled  chan adapters.Binding // to be noted in their sessions' logs
-	telegram  *telegramSide         // nil: it's off
 	inbound   *inbound.Inbound
+	mail      *mailroom
+	masker    *redact.Masker
 
 	reloading sync.Mutex     // held by a reload
 	config    *config.Config // as it was read last
@@ -92,6 +99,7 @@ func Run(ctx context.Context, opt Options) (err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	d := &daemon{opt: opt, store: db, config: opt.Config, disabled: make(chan adapters.Binding, 64)}
+	defer func() { err = errors.Join(err, d.mail.close()) }()
 	if err := d.build(ctx, dir.token); err != nil {
 		return err
 	}
@@ -110,6 +118,13 @@ func (d *daemon) build(ctx context.Context, token string) error {
 	if err != nil {
 		return fmt.Errorf("read polling.turn_marker: %w", err)
 	}
+	prompts, err := polling.NewPrompts(cfg.Sessions.Prompts)
+	if err != nil {
+		return fmt.Errorf("read sessions.prompts: %w", err)
+	}
+	if err := d.newMasker(token); err != nil {
+		return fmt.Errorf("read redact: %w", err)
+	}
 	d.broker, d.metrics = api.NewBroker(), newMetrics(d.opt.Version)
 	sources := map[string]polling.Source{}
 	var servers []sessions.Server
@@ -122,19 +137,32 @@ func (d *daemon) build(ctx context.Context, token string) error {
 	d.coord = polling.NewCoordinator(sources, d.store, owner{d}, polling.Options{
 		Cadence: cfg.Polling.OutputCadence.Duration(), FocusCadence: cfg.Polling.FocusCadence.Duration(),
 		CaptureTimeout: cfg.Polling.CaptureTimeout.Duration(), MaxCaptureLines: cfg.Polling.MaxCaptureLines,
-		Marker: polling.NewMarker("", expr), Logger: log.With("component", "polling"),
+		Marker: polling.NewMarker("", expr), Prompts: prompts, Logger: log.With("component", "polling"),
 	})
-	generic := polling.Generic{}
+	if err := d.buildWatchers(); err != nil {
+		return err
+	}
+	if err := d.checkProfiles(cfg); err != nil {
+		return err
+	}
+	integrate, err := d.shellIntegration()
+	if err != nil {
+		return err
+	}
+	generic := d.profiles.Generic()
 	d.manager = sessions.NewManager(sessions.Options{
-		Servers: servers, Store: d.store, Pollers: pollers{d.coord}, Notes: notes{d.store}, Sink: d.metrics.watch(sinks{d.broker, hubSink{d}, inboundSink{d}}),
+		Servers: servers, Store: d.store, Pollers: pollers{d}, Notes: notes{d.store}, Sink: d.metrics.watch(sinks{d.broker, hubSink{d}, inboundSink{d}, mailSink{d}}),
 		Adopt: cfg.Sessions.Adopt, Prefix: cfg.Sessions.TmuxPrefix, HistoryLimit: cfg.Sessions.HistoryLimit,
-		Agents: agents(cfg), Shell: shell(), Phrases: generic.DialogPhrases(), Dialog: generic.Dialog,
-		Receipt: d.receiptChanged, Logger: log.With("component", "sessions"),
+		Agents: agents(cfg, d.profiles), Shell: shell(), Integrate: integrate, Env: []string{"PANEBRIDGE_STATE_DIR=" + d.opt.StateDir}, Phrases: generic.DialogPhrases(), Dialog: generic.Dialog, Box: d.watchers.Box, Decide: d.watchers.Decide, Dialogs: d.watchers,
+		Receipt: d.receiptChanged, Prompt: d.prompted, Logger: log.With("component", "sessions"),
 	})
 	if err := d.manager.Load(ctx); err != nil {
 		return err
 	}
-	if d.telegram, err = d.newTelegram(); err != nil {
+	if err := d.openMailroom(ctx); err != nil {
+		return err
+	}
+	if err := d.buildPlatforms(ctx); err != nil {
 		return err
 	}
 	if err := d.buildHub(); err != nil {
@@ -146,18 +174,18 @@ func (d *daemon) build(ctx context.Context, token string) error {
 	if err := d.inbound.Load(ctx); err != nil {
 		return err
 	}
-	if d.telegram != nil {
-		if err := d.telegram.connect(d); err != nil {
+	for _, p := range d.platforms {
+		if err := p.connect(d); err != nil {
 			return err
 		}
 	}
 	if err := d.hub.Load(ctx); err != nil {
-		return err
+		return d.locate(err)
 	}
-	d.metrics.registry.MustRegister(newAgeCollector(d))
-	d.health = newHealthWatch(d.clients, d.store, cfg.Polling.OutputCadence.Duration(), d.chatParts)
+	d.metrics.registry.MustRegister(newAgeCollector(d), newRedisCollector(d))
+	d.health = newHealthWatch(d.clients, d.store, cfg.Polling.OutputCadence.Duration(), d.otherParts)
 	d.server, err = api.NewServer(api.Options{
-		Sessions: registry{d.manager, d}, Output: outputLog{d.store}, Broker: d.broker, Health: d.health.document, Outbound: outbound{d}, Reload: d.reload, Pair: d.pair, Metrics: d.metrics.handler(),
+		Sessions: registry{d.manager, d}, Output: outputLog{d.store}, Broker: d.broker, Health: d.health.document, Outbound: outbound{d}, Reload: d.reload, Pair: d.pair, Picture: picture, Hooks: d.hook, Decision: d.watchers.AwaitDecision, Reminder: d.mail.reminder, Inbox: d.mail, Wait: d.wait, Programs: programs{d}, Masker: d.masker, Metrics: d.metrics.handler(),
 		Page: web.Handler(), Token: token, Log: log.With("component", "api"),
 	})
 	return err
@@ -202,14 +230,13 @@ func (d *daemon) run(ctx context.Context, doors doors, token string) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return d.manager.Run(ctx) })
 	g.Go(func() error { return d.coord.Run(ctx) })
-	for _, c := range d.clients {
-		g.Go(func() error { return c.Run(ctx) })
-	}
+	g.Go(func() error { return d.runClients(ctx) })
 	g.Go(func() error { return d.hub.Run(ctx) })
 	g.Go(func() error { return d.noteDisabled(ctx) })
 	g.Go(func() error { return d.inbound.Run(ctx) })
-	if d.telegram != nil {
-		g.Go(func() error { return d.telegram.run(ctx) })
+	g.Go(func() error { return d.mail.run(ctx) })
+	for _, p := range d.platforms {
+		g.Go(func() error { return p.run(ctx) })
 	}
 	g.Go(func() error { return d.health.run(ctx) })
 	g.Go(func() error { return d.server.Run(ctx, doors.unix, doors.tcp) })

@@ -6,18 +6,21 @@ import (
 	"strconv"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/discord"
 	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/sessions"
+	"github.com/panebridge/panebridge/sessions/agent"
+	"github.com/panebridge/panebridge/sessions/transcript"
 )
 
 // buildInbound makes the inbound half of the adapters.
 func (d *daemon) buildInbound() error {
 	var platforms []inbound.Platform
-	if d.telegram != nil {
-		platforms = append(platforms, d.telegram.platform)
+	for _, p := range d.platforms {
+		platforms = append(platforms, p.inbound())
 	}
 	limit := int64(d.config.Inbound.MaxFileMB) << 20
 	if limit == 0 {
@@ -25,11 +28,24 @@ func (d *daemon) buildInbound() error {
 	}
 	var err error
 	d.inbound, err = inbound.New(inbound.Options{
-		Platforms: platforms, Sessions: d.manager, Hub: d.hub, Store: d.store, Access: access(d.config),
+		Platforms: platforms, Sessions: maskedScreens{d.manager, d.masker}, Hub: d.hub, Conversations: conversations{d}, Mail: letters{d.mail}, Asked: d.asked,
+		Store: maskedStore{d.store, adapters.MaskedLog(chatLog{d.store}, d.masker)}, Access: access(d.config),
+		RemindAfter: d.config.Prompts.RemindAfter.Duration(), EscalateTo: escalateTo(d.config), Pinned: d.config.Attention.Pinned,
 		StaleAfter: d.config.Inbound.StaleAfter.Duration(), MaxFile: limit, StateDir: d.opt.StateDir, Folders: d.config.Inbound.Folders,
 		Logger: d.opt.Log.With("component", "inbound"),
 	})
 	return err
+}
+
+// asked has tell hear what a session's agent was asked, as its transcript says.
+func (d *daemon) asked(id sessions.ID, tell func(text string)) (stop func()) {
+	return d.watchers.Watch(id, func(n agent.News) {
+		for _, r := range n.Records {
+			if r.Kind == transcript.User {
+				tell(r.Text)
+			}
+		}
+	})
 }
 
 // access translates who may do what.
@@ -54,6 +70,12 @@ func access(cfg *config.Config) inbound.Access {
 	for _, c := range cfg.Adapters.Telegram.Chats {
 		out.Chats = append(out.Chats, adapters.Target{Adapter: telegram.Name, Chat: strconv.Itoa(c.ID)})
 	}
+	for _, c := range cfg.Adapters.Discord.Channels {
+		out.Chats = append(out.Chats, adapters.Target{Adapter: discord.Name, Chat: c.ID})
+	}
+	if to := escalateTo(cfg); to != (adapters.Target{}) {
+		out.Chats = append(out.Chats, adapters.Target{Adapter: to.Adapter, Chat: to.Chat})
+	}
 	return out
 }
 
@@ -67,7 +89,11 @@ func (s inboundSink) Output(ev sessions.OutputEvent) {
 	}
 }
 
-func (inboundSink) Changed(sessions.Session) {}
+func (s inboundSink) Changed(x sessions.Session) {
+	if s.d.inbound != nil {
+		s.d.inbound.Changed(x)
+	}
+}
 
 // receiptChanged tells the writer of an input how far it is.
 func (d *daemon) receiptChanged(r sessions.Receipt) {
@@ -78,7 +104,7 @@ func (d *daemon) receiptChanged(r sessions.Receipt) {
 
 // pair makes a code that lets a person in.
 func (d *daemon) pair(ctx context.Context, role, by string) (api.Pairing, error) {
-	if len(d.platforms) == 0 {
+	if len(d.outlets) == 0 {
 		return api.Pairing{}, fmt.Errorf("%w: no chat platform is configured: enable one below adapters: in the configuration", sessions.ErrConflict)
 	}
 	r, err := inbound.ParseRole(role)

@@ -3,6 +3,7 @@ package app_test
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -14,12 +15,19 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/panebridge/panebridge/internal/agentlab"
 	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/recording"
+	"github.com/panebridge/panebridge/internal/standin"
 	"github.com/panebridge/panebridge/sessions"
 )
 
 // TestMain makes this binary the program in a pane too.
 func TestMain(m *testing.M) {
+	asCLI()
+	agentlab.Main()
+	recording.Main()
+	standin.Main()
 	if mode := os.Getenv("PANEBRIDGE_TEST_RECORDER"); mode != "" {
 		record(mode, os.Getenv("PANEBRIDGE_TEST_FILE"))
 		return
@@ -27,6 +35,10 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv("PANEBRIDGE_TEST_DAEMON"); dir != "" {
 		serve(dir)
 		return
+	}
+	// Most of these tests wait for programs: more at once than there are processors.
+	if err := flag.Set("test.parallel", "6"); err != nil {
+		panic(err)
 	}
 	os.Exit(m.Run())
 }

@@ -20,6 +20,7 @@ type metrics struct {
 	turns    prometheus.Counter
 	ended    prometheus.Counter
 	calls    *callMetrics
+	redis    *redisMetrics
 }
 
 func newMetrics(version string) *metrics {
@@ -41,7 +42,7 @@ func newMetrics(version string) *metrics {
 	info.Set(1)
 	m.registry.MustRegister(m.lines, m.gaps, m.missing, m.turns, m.ended, info,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	m.calls = newCallMetrics(m.registry)
+	m.calls, m.redis = newCallMetrics(m.registry), newRedisMetrics(m.registry)
 	return m
 }
 

@@ -26,7 +26,7 @@ func (c *ageCollector) Describe(out chan<- *prometheus.Desc) { out <- c.desc }
 func (c *ageCollector) Collect(out chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	for _, name := range c.d.platforms {
+	for _, name := range c.d.outlets {
 		s, err := c.d.hub.Scheduler(name).Snapshot(ctx)
 		if err != nil {
 			continue // it's ending

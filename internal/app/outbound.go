@@ -9,7 +9,6 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/internal/store"
-	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -60,19 +59,26 @@ func (d *daemon) buildHub() error {
 	log := d.opt.Log.With("component", "adapters")
 	var outlets []adapters.Outlet
 	all := d.opt.Adapters
-	if d.telegram != nil {
-		all = append(slices.Clip(all), d.telegram.adapter)
+	for _, p := range d.platforms {
+		all = append(slices.Clip(all), p.outbound())
 	}
 	for _, a := range all {
-		d.platforms = append(d.platforms, a.Name())
-		outlets = append(outlets, adapters.Outlet{
-			Adapter: a, Budget: qos.NewLocalBudget(d.store.Ledger(a.Name())), Observer: d.metrics.observe(a.Name()),
-		})
+		d.outlets = append(d.outlets, a.Name())
+		budget, err := d.budget(a.Name())
+		if err != nil {
+			return err
+		}
+		outlets = append(outlets, adapters.Outlet{Adapter: a, Budget: budget, Observer: d.metrics.observe(a.Name())})
 	}
 	d.hub, err = adapters.NewHub(adapters.HubOptions{
 		Outlets: outlets, Store: d.store, Log: chatLog{d.store}, Sessions: d.manager, Screens: d.broker,
-		Settings: settings, Disabled: d.bindingDisabled, Logger: log,
+		Masker: d.masker, Settings: settings, Disabled: d.bindingDisabled, Logger: log,
 		Quiet: func(t adapters.Target, s sessions.ID, now time.Time) bool { return d.inbound.Quiet(t, s, now) }, // made later
+		Placed: func(s sessions.ID) {
+			if d.inbound != nil {
+				d.inbound.Placed(s)
+			}
+		},
 	})
 	return d.locate(err)
 }

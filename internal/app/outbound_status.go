@@ -60,7 +60,7 @@ func (o outbound) Adapters(ctx context.Context) ([]api.Adapter, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	var out []api.Adapter
-	for _, name := range d.platforms {
+	for _, name := range d.outlets {
 		s, err := d.hub.Scheduler(name).Snapshot(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("ask the scheduler of %s: %w", name, err)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/api/client"
+	"github.com/panebridge/panebridge/internal/browsertest"
 )
 
 // pageLines is how many lines the page keeps in the document: of a log that's
@@ -29,16 +30,25 @@ func TestPage(t *testing.T) {
 		t.Skip("takes half a minute")
 	}
 	s := newSite(t)
-	b := newBrowser(t, 1280, 900)
-	b.do(chromedp.Navigate(s.url()), chromedp.WaitVisible("#no-sessions"))
-	eval[bool](b, watching)
+	b := &browser{browsertest.New(t, 1280, 900)}
+	b.Do(chromedp.Navigate(s.url()), chromedp.WaitVisible("#no-sessions"))
+	browsertest.Eval[bool](b.Browser, watching)
 
 	t.Run("5,000 lines arrive in order", func(t *testing.T) { s.in(t).showsEveryLine(b.in(t)) })
 	t.Run("what is typed arrives once", func(t *testing.T) { s.in(t).typesOnce(b.in(t)) })
 	t.Run("a killed daemon is survived", func(t *testing.T) { s.in(t).survivesKill(b.in(t)) })
+	t.Run("a secret is shown on request", func(t *testing.T) { s.in(t).hidesSecrets(b.in(t)) })
 	t.Run("an agent is made, talked to and closed", func(t *testing.T) { s.in(t).servesAgent(b.in(t)) })
-	b.said.check(t)
+	b.Away(time.Now(), time.Now().Add(time.Hour))
 	s.stop()
+}
+
+// browser is one with the page in it.
+type browser struct{ *browsertest.Browser }
+
+func (b *browser) in(t *testing.T) *browser {
+	t.Helper()
+	return &browser{b.In(t)}
 }
 
 func (s *site) showsEveryLine(b *browser) {
@@ -53,15 +63,15 @@ func (s *site) typesOnce(b *browser) {
 	_, file := s.recorder("raw", "raw")
 	b.choose("raw")
 	b.write("-n; Grüße, $HOME #{x}")
-	b.enter()
+	b.Do(browsertest.Enter())
 	b.receipt("submitted", "-n; Grüße, $HOME #{x}")
 	b.write("first")
-	b.enter(chromedp.ModifierShift)
+	b.Do(browsertest.Enter(chromedp.ModifierShift))
 	b.write("second")
-	b.do(chromedp.Click("#send"))
+	b.Do(chromedp.Click("#send"))
 	b.receipt("submitted", "first\nsecond")
-	b.until("empty composer", `document.querySelector('#text').value === ''`)
-	b.until("text among the lines", `Array.from(document.querySelectorAll('#lines .line'), (e) => e.textContent).join('\n').includes('Grüße')`)
+	b.Until("empty composer", `document.querySelector('#text').value === ''`)
+	b.Until("text among the lines", `Array.from(document.querySelectorAll('#lines .line'), (e) => e.textContent).join('\n').includes('Grüße')`)
 	want := []string{"-n; Grüße, $HOME #{x}", "first\nsecond"}
 	checkReads(s.T, "raw", reads(s.T, file), want)
 	// Nothing of it is typed again, whatever happens to the daemon later.
@@ -79,29 +89,29 @@ func (s *site) survivesKill(b *browser) {
 		while IFS= read -r x; do echo "$x" >>read; echo "got <$x>"; done`)
 	b.choose("killed")
 	signal(s.T, dir, "go")
-	b.until("more than 1,000 lines", lineCount+` > 1000`)
+	b.Until("more than 1,000 lines", lineCount+` > 1000`)
 	killed := time.Now()
 	s.kill()
 	signal(s.T, dir, "down")
-	b.until("word of the lost connection", `!document.querySelector('#connection').hidden`)
+	b.Until("word of the lost connection", `!document.querySelector('#connection').hidden`)
 	b.write("while it's down")
-	b.enter()
-	b.until("word that it isn't sent", `/^Not sent/.test(document.querySelector('#toast').textContent)`)
+	b.Do(browsertest.Enter())
+	b.Until("word that it isn't sent", `/^Not sent/.test(document.querySelector('#toast').textContent)`)
 	s.await("lines printed without a daemon", func() bool { return exists(dir, "printed") })
-	if n := eval[int](b, lineCount); n <= 1000 || n >= 4000 {
+	if n := browsertest.Eval[int](b.Browser, lineCount); n <= 1000 || n >= 4000 {
 		s.Errorf("%d lines were shown when the daemon was killed, want more than 1,000 and fewer than 4,000", n)
 	}
 	signal(s.T, dir, "up")
 	s.start()
-	b.until("connection", `document.querySelector('#connection').hidden`)
-	b.said.absent(killed, time.Now())
+	b.Until("connection", `document.querySelector('#connection').hidden`)
+	b.Away(killed, time.Now())
 	b.showsLines(pageLines)
 
 	// What wasn't sent is still there to be sent.
-	b.do(chromedp.Focus("#text"))
-	b.enter()
+	b.Do(chromedp.Focus("#text"))
+	b.Do(browsertest.Enter())
 	b.receipt("submitted", "while it's down")
-	b.until("answer", `document.querySelector('#lines').lastElementChild.textContent === "got <while it's down>"`)
+	b.Until("answer", `document.querySelector('#lines').lastElementChild.textContent === "got <while it's down>"`)
 	b.follows()
 	read, err := os.ReadFile(filepath.Join(dir, "read"))
 	if string(read) != "while it's down\n" || err != nil {
@@ -109,45 +119,68 @@ func (s *site) survivesKill(b *browser) {
 	}
 }
 
+// hidesSecrets: among the lines and on the screen, until somebody asks to see them.
+func (s *site) hidesSecrets(b *browser) {
+	const secret = "x7Kq2mVb9TzR4wLcE8sYpD1nHfJ6uA3gQ0iZ"
+	s.session("secret", `echo "🔑 it is ghp_`+secret+`, they say"; exec cat`)
+	b.choose("secret")
+	b.Until("the line", `document.querySelector('#lines').textContent.includes('they say')`)
+	if text := browsertest.Eval[string](b.Browser, `document.querySelector('#conversation').textContent`); strings.Contains(text, secret[:13]) || !strings.Contains(text, "🔑 it is ghp_[masked: GitHub token], they say") {
+		s.Errorf("the page shows %q", text)
+	}
+	b.Do(chromedp.Click("#lines .secret"))
+	b.Until("the secret", `document.querySelector('#lines').textContent.includes('🔑 it is ghp_`+secret+`, they say')`)
+	b.Do(chromedp.Click("#lines .secret"))
+	b.Until("no secret", `!document.querySelector('#lines').textContent.includes('`+secret+`')`)
+	b.Do(chromedp.Click("#tab-screen"))
+	b.Until("the screen", `document.querySelector('#screen-rows').textContent.includes('they say')`)
+	if text := browsertest.Eval[string](b.Browser, `document.querySelector('#screen-rows').textContent`); strings.Contains(text, secret[:13]) {
+		s.Errorf("the screen shows %q", text)
+	}
+	b.Do(chromedp.Click("#screen-secrets"))
+	b.Until("the secret on the screen", `document.querySelector('#screen-rows').textContent.includes('`+secret+`')`)
+	b.Do(chromedp.Click("#tab-conversation"))
+}
+
 // servesAgent also leaves pictures, with PANEBRIDGE_SCREENSHOTS.
 func (s *site) servesAgent(b *browser) {
-	b.do(chromedp.Click("#new"), chromedp.WaitVisible("#new-dialog"), chromedp.SendKeys("#new-name", "helper"),
+	b.Do(chromedp.Click("#new"), chromedp.WaitVisible("#new-dialog"), chromedp.SendKeys("#new-name", "helper"),
 		chromedp.SendKeys("#new-agent", "demo"), chromedp.Click("#new-create"))
-	b.until("new session", `document.querySelector('#name').textContent === 'helper'`)
-	b.until("greeting", `document.querySelector('#conversation').textContent.includes('panebridge demo agent')`)
+	b.Until("new session", `document.querySelector('#name').textContent === 'helper'`)
+	b.Until("greeting", `document.querySelector('#conversation').textContent.includes('panebridge demo agent')`)
 	b.write("count 200")
-	b.enter()
-	b.until("last of 200", `document.querySelector('#lines').textContent.includes('line 200 of 200')`)
+	b.Do(browsertest.Enter())
+	b.Until("last of 200", `document.querySelector('#lines').textContent.includes('line 200 of 200')`)
 	b.follows()
 	b.write("hello")
-	b.enter()
-	b.until("answer", `document.querySelector('#lines').textContent.includes('You wrote: hello')`)
-	b.until("end of both turns", `document.querySelector('#lines').textContent.split('[Output Complete]').length === 3`)
+	b.Do(browsertest.Enter())
+	b.Until("answer", `document.querySelector('#lines').textContent.includes('You wrote: hello')`)
+	b.Until("end of both turns", `document.querySelector('#lines').textContent.split('[Output Complete]').length === 3`)
 	b.write("ask")
-	b.enter()
-	b.until("question", `document.querySelector('.session[aria-current]').dataset.state === 'waiting' && document.querySelector('#conversation').textContent.includes('proceed?')`)
-	b.shot("wide")
-	b.do(chromedp.Click("#tab-screen"))
-	b.until("colours", `document.querySelector('#screen-rows .f6') && getComputedStyle(document.querySelector('#screen-rows .f6')).color === 'rgb(86, 191, 196)'`)
-	b.shot("wide-screen")
+	b.Do(browsertest.Enter())
+	b.Until("question", `document.querySelector('.session[aria-current]').dataset.state === 'waiting' && document.querySelector('#conversation').textContent.includes('proceed?')`)
+	b.Shot("wide")
+	b.Do(chromedp.Click("#tab-screen"))
+	b.Until("colours", `document.querySelector('#screen-rows .f6') && getComputedStyle(document.querySelector('#screen-rows .f6')).color === 'rgb(86, 191, 196)'`)
+	b.Shot("wide-screen")
 
-	b.do(chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile))
-	b.until("narrow page with the list moved out", `innerWidth === 390 && document.documentElement.scrollWidth <= 390 && getComputedStyle(document.querySelector('#drawer')).visibility === 'hidden'`)
-	b.shot("phone-screen")
-	b.do(chromedp.Click("#tab-conversation"))
-	b.shot("phone")
-	b.do(chromedp.Click("#menu"))
-	b.until("list", `document.querySelector('#drawer').getBoundingClientRect().left === 0`)
-	b.shot("phone-list")
+	b.Do(chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile))
+	b.Until("narrow page with the list moved out", `innerWidth === 390 && document.documentElement.scrollWidth <= 390 && getComputedStyle(document.querySelector('#drawer')).visibility === 'hidden'`)
+	b.Shot("phone-screen")
+	b.Do(chromedp.Click("#tab-conversation"))
+	b.Shot("phone")
+	b.Do(chromedp.Click("#menu"))
+	b.Until("list", `document.querySelector('#drawer').getBoundingClientRect().left === 0`)
+	b.Shot("phone-list")
 	b.choose("helper")
-	b.until("list moved out", `getComputedStyle(document.querySelector('#drawer')).visibility === 'hidden'`)
-	b.do(chromedp.EmulateViewport(1280, 900))
-	b.until("wide page", `innerWidth === 1280`)
+	b.Until("list moved out", `getComputedStyle(document.querySelector('#drawer')).visibility === 'hidden'`)
+	b.Do(chromedp.EmulateViewport(1280, 900))
+	b.Until("wide page", `innerWidth === 1280`)
 
-	b.do(chromedp.Click("[data-key=Escape]"))
-	b.until("answer to the question", `document.querySelector('#lines').textContent.includes('you canceled')`)
-	b.do(chromedp.Click("#close"), chromedp.WaitVisible("#close-dialog"), chromedp.Click("#close-confirm"))
-	b.until("end", `document.querySelector('.session[aria-current]').dataset.state === 'ended' && document.querySelector('#text').disabled`)
+	b.Do(chromedp.Click("[data-key=Escape]"))
+	b.Until("answer to the question", `document.querySelector('#lines').textContent.includes('you canceled')`)
+	b.Do(chromedp.Click("#close"), chromedp.WaitVisible("#close-dialog"), chromedp.Click("#close-confirm"))
+	b.Until("end", `document.querySelector('.session[aria-current]').dataset.state === 'ended' && document.querySelector('#text').disabled`)
 }
 
 // watching has the page remember what it shows only for a while: the lines in
@@ -169,19 +202,19 @@ const lineCount = `document.querySelectorAll('#lines .line').length`
 // choose opens a session from the list.
 func (b *browser) choose(name string) {
 	b.Helper()
-	b.do(chromedp.Click(`//button[contains(@class,"session")][.//span[text()="` + name + `"]]`))
-	b.until(name+" in the head", `document.querySelector('#name').textContent === '`+name+`'`)
-	eval[bool](b, `came.length = 0, came.push(...Array.from(document.querySelectorAll('#lines .line'), (e) => e.textContent)), true`)
+	b.Do(chromedp.Click(`//button[contains(@class,"session")][.//span[text()="` + name + `"]]`))
+	b.Until(name+" in the head", `document.querySelector('#name').textContent === '`+name+`'`)
+	browsertest.Eval[bool](b.Browser, `came.length = 0, came.push(...Array.from(document.querySelectorAll('#lines .line'), (e) => e.textContent)), true`)
 }
 
 // showsLines waits for that many lines, and sees that each came once and that
 // they stand in order.
 func (b *browser) showsLines(n int) {
 	b.Helper()
-	b.until(fmt.Sprintf("%d lines", n), fmt.Sprintf("%s >= %d", lineCount, n))
+	b.Until(fmt.Sprintf("%d lines", n), fmt.Sprintf("%s >= %d", lineCount, n))
 	for what, got := range map[string][]string{
-		"lines that came":  eval[[]string](b, `came`),
-		"lines that stand": eval[[]string](b, `Array.from(document.querySelectorAll('#lines .line'), (e) => e.textContent)`),
+		"lines that came":  browsertest.Eval[[]string](b.Browser, `came`),
+		"lines that stand": browsertest.Eval[[]string](b.Browser, `Array.from(document.querySelectorAll('#lines .line'), (e) => e.textContent)`),
 	} {
 		if len(got) != n {
 			b.Errorf("%s: %d, want %d", what, len(got), n)
@@ -193,7 +226,7 @@ func (b *browser) showsLines(n int) {
 			}
 		}
 	}
-	if gaps := eval[[]string](b, `Array.from(document.querySelectorAll('#lines .gap'), (e) => e.textContent)`); len(gaps) > 0 {
+	if gaps := browsertest.Eval[[]string](b.Browser, `Array.from(document.querySelectorAll('#lines .gap'), (e) => e.textContent)`); len(gaps) > 0 {
 		b.Errorf("there are gaps: %q", gaps)
 	}
 }
@@ -202,19 +235,19 @@ func (b *browser) showsLines(n int) {
 // scrolled up.
 func (b *browser) follows() {
 	b.Helper()
-	b.until("newest line in view", `(() => { const s = document.querySelector('#scroller'); return s.scrollHeight - s.scrollTop - s.clientHeight < 2 && document.querySelector('#newest').hidden })()`)
+	b.Until("newest line in view", `(() => { const s = document.querySelector('#scroller'); return s.scrollHeight - s.scrollTop - s.clientHeight < 2 && document.querySelector('#newest').hidden })()`)
 }
 
 // write types into the composer.
 func (b *browser) write(text string) {
 	b.Helper()
-	b.do(chromedp.SendKeys("#text", text))
+	b.Do(chromedp.SendKeys("#text", text))
 }
 
 // receipt waits until the page has shown that an input got that far.
 func (b *browser) receipt(state, text string) {
 	b.Helper()
-	b.until(state+" receipt", fmt.Sprintf("receipts.has(%q)", state+" "+text))
+	b.Until(state+" receipt", fmt.Sprintf("receipts.has(%q)", state+" "+text))
 }
 
 // site is the program itself, in a process that can be killed, with a tmux

@@ -59,16 +59,21 @@ func (d *daemon) reloadFile(ctx context.Context) (api.Reloaded, error) {
 	if err != nil {
 		return done, err
 	}
+	if err := d.checkProfiles(next); err != nil {
+		return done, err
+	}
+	d.letIn(next) // rules name chats that are new
 	if err := d.hub.Reload(ctx, settings); err != nil {
+		d.letIn(d.config)
 		return done, d.locate(err)
 	}
 	d.store.SetLogMaxLines(int64(next.Sessions.LogMaxLines))
 	d.manager.SetAdopt(next.Sessions.Adopt)
-	d.manager.SetAgents(agents(next))
-	d.inbound.SetAccess(access(next))
-	if d.telegram != nil {
-		d.telegram.adapter.SetChats(telegramChats(next.Adapters.Telegram))
+	d.manager.SetAgents(agents(next, d.profiles))
+	if err := d.masker.Set(maskOptions(next.Redact)); err != nil {
+		return done, err // the configuration takes no such rules
 	}
+	d.hideOwn(next)
 	if d.opt.LogLevel != nil {
 		d.opt.LogLevel.Set(next.Log.SlogLevel())
 	}
@@ -84,4 +89,14 @@ func (d *daemon) reloadFile(ctx context.Context) (api.Reloaded, error) {
 	}
 	d.config = next
 	return done, nil
+}
+
+// letIn has the people and chats known that a configuration names.
+func (d *daemon) letIn(cfg *config.Config) {
+	d.inbound.SetAccess(access(cfg))
+	d.inbound.SetPrompts(cfg.Prompts.RemindAfter.Duration(), escalateTo(cfg))
+	d.inbound.SetPinned(cfg.Attention.Pinned)
+	for _, p := range d.platforms {
+		p.reload(cfg)
+	}
 }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/discord"
+	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/qos"
 )
@@ -14,8 +16,11 @@ import (
 func hubSettings(cfg *config.Config) (adapters.Settings, error) {
 	rules, err := mirrorRules(cfg)
 	return adapters.Settings{Rules: rules, Tune: func(adapter string, o *qos.Options) {
-		if adapter == "telegram" {
+		switch adapter {
+		case telegram.Name:
 			tune(o, cfg.Adapters.Telegram.QoS)
+		case discord.Name:
+			tune(o, cfg.Adapters.Discord.QoS)
 		}
 	}}, err
 }

@@ -26,10 +26,11 @@ var ErrTokenRefused = errors.New("it isn't a token that Telegram knows: @BotFath
 // LookAtTelegram asks who the bot is that the token belongs to. Of the configuration
 // it needs token or token_file, api_url and proxy.
 func LookAtTelegram(ctx context.Context, cfg config.Telegram) (*TelegramLook, error) {
-	token, err := telegramToken(cfg)
+	text, err := token(cfg.Token, cfg.TokenFile, telegram.Name)
 	if err != nil {
 		return nil, err
 	}
+	token := telegram.Token(text)
 	if !token.Valid() {
 		return nil, ErrTokenRefused
 	}

@@ -45,7 +45,7 @@ const (
 func ExamineTelegram(ctx context.Context, cfg *config.Config, running bool) []Finding {
 	const name = "telegram"
 	tg := cfg.Adapters.Telegram
-	all := examineTokenFile(tg)
+	all := examineTokenFile(name, tg.TokenFile)
 	call, cancel := context.WithTimeout(ctx, examineFor)
 	defer cancel()
 	l, err := LookAtTelegram(call, tg)
@@ -76,24 +76,24 @@ func tokenPlace(cfg config.Telegram) string {
 	return "adapters.telegram.token"
 }
 
-// examineTokenFile looks whether others can read the token.
-func examineTokenFile(cfg config.Telegram) []Finding {
-	const name = "telegram token"
-	if cfg.TokenFile == "" {
+// examineTokenFile looks whether a platform's token can be read, and by others.
+func examineTokenFile(platform, file string) []Finding {
+	name := platform + " token"
+	if file == "" {
 		return nil
 	}
-	info, err := os.Stat(cfg.TokenFile)
+	info, err := os.Stat(file)
 	if err == nil {
 		var f *os.File
-		if f, err = os.Open(cfg.TokenFile); err == nil {
+		if f, err = os.Open(file); err == nil {
 			_ = f.Close()
 		}
 	}
 	switch {
 	case err != nil:
-		return []Finding{{name, Broken, err.Error(), "Put the token into that file (mode 0600, this user's), or name another in adapters.telegram.token_file."}}
+		return []Finding{{name, Broken, err.Error(), "Put the token into that file (mode 0600, this user's), or name another in adapters." + platform + ".token_file."}}
 	case info.Mode().Perm()&0o077 != 0:
-		return []Finding{{name, Doubtful, "other users can read " + cfg.TokenFile, "chmod 600 " + cfg.TokenFile}}
+		return []Finding{{name, Doubtful, "other users can read " + file, "chmod 600 " + file}}
 	}
 	return nil
 }

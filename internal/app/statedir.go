@@ -82,9 +82,10 @@ func (d *stateDir) undo() {
 	if !d.fresh {
 		return
 	}
-	for _, name := range []string{databaseFile, databaseFile + "-wal", databaseFile + "-shm", socketFile, tokenFile, pidFile} {
+	for _, name := range []string{databaseFile, databaseFile + "-wal", databaseFile + "-shm", databaseFile + "-line", databaseFile + "-room", socketFile, tokenFile, pidFile} {
 		_ = os.Remove(filepath.Join(d.path, name)) // what's left does no harm
 	}
+	_ = os.RemoveAll(filepath.Join(d.path, shellFolder))
 	if d.made {
 		_ = os.Remove(d.path)
 	}

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"os"
-	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -17,57 +15,40 @@ import (
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api"
-	"github.com/panebridge/panebridge/internal/store"
 )
 
 // telegramSide is the bot on Telegram: its adapter, and how its updates come in.
 type telegramSide struct {
 	adapter  *telegram.Adapter
 	platform *telegram.Platform
-	notes    store.Notes
+	identity *telegram.Identity
 	queue    *inbound.Queue
 	reader   updateReader
-	listen   string                          // of the webhook; "": there's none
-	starting func(ctx context.Context) error // asks who the bot is; again after an error
+	listen   string // of the webhook; "": there's none
 }
 
 // updateReader brings updates to the queue: telegram.Poller or telegram.Webhook.
 type updateReader interface {
 	Run(ctx context.Context) error
-	Health() telegram.Health
+	Health() inbound.Health
 }
 
-// newTelegram makes the adapter; nil if it's off.
+// newTelegram makes the adapter.
 func (d *daemon) newTelegram() (*telegramSide, error) {
 	cfg := d.config.Adapters.Telegram
-	if !cfg.Enabled {
-		return nil, nil //nolint:nilnil // "off" is no error
-	}
-	token, err := telegramToken(cfg)
+	token, err := token(cfg.Token, cfg.TokenFile, telegram.Name)
 	if err != nil {
 		return nil, err
 	}
 	a, err := telegram.New(telegram.Options{
-		Token: token, APIURL: cfg.APIURL, Proxy: cfg.Proxy, Chats: telegramChats(cfg),
+		Token: telegram.Token(token), APIURL: cfg.APIURL, Proxy: cfg.Proxy, Chats: telegramChats(cfg),
 		Knows: func(t adapters.Target) bool { return d.inbound.MayBind(t) }, Logger: d.opt.Log.With("component", "telegram"),
 	})
 	if err != nil {
 		return nil, err
 	}
 	notes := d.store.Notes(telegram.Name)
-	return &telegramSide{adapter: a, platform: a.Platform(notes), notes: notes, listen: cfg.Webhook.Listen}, nil
-}
-
-// telegramToken is the token, wherever it stands.
-func telegramToken(cfg config.Telegram) (telegram.Token, error) {
-	if cfg.TokenFile == "" {
-		return telegram.Token(strings.TrimSpace(cfg.Token.Reveal())), nil
-	}
-	text, err := os.ReadFile(cfg.TokenFile)
-	if err != nil {
-		return "", fmt.Errorf("read adapters.telegram.token_file: %w", err)
-	}
-	return telegram.Token(strings.TrimSpace(string(text))), nil
+	return &telegramSide{adapter: a, platform: a.Platform(notes), identity: a.Identity(notes), listen: cfg.Webhook.Listen}, nil
 }
 
 func telegramChats(cfg config.Telegram) []telegram.Chat {
@@ -78,20 +59,20 @@ func telegramChats(cfg config.Telegram) []telegram.Chat {
 	return out
 }
 
-// connect has updates handled by the inbound half.
+func (t *telegramSide) outbound() adapters.Adapter { return t.adapter }
+
+func (t *telegramSide) inbound() inbound.Platform { return t.platform }
+
+func (t *telegramSide) reload(cfg *config.Config) {
+	t.adapter.SetChats(telegramChats(cfg.Adapters.Telegram))
+}
+
 func (t *telegramSide) connect(d *daemon) error {
-	var decoder telegram.Decoder
 	log := d.opt.Log.With("component", "telegram")
 	t.queue = inbound.NewQueue(inbound.QueueOptions{
-		Journal: d.store.Journal(telegram.Name), Handle: d.inbound.Handle, Logger: log,
-		Decode: func(raw []byte) (inbound.Event, bool, error) { return decoder.Decode(raw) },
+		Journal: d.store.Journal(telegram.Name), Handle: d.inbound.Handle, GaveUp: d.inbound.GaveUp, Logger: log,
+		Decode: t.identity.Decode,
 	})
-	t.starting = func(ctx context.Context) (err error) {
-		ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
-		defer cancel()
-		decoder, err = t.adapter.Decoder(ctx, t.notes)
-		return err
-	}
 	hook := d.config.Adapters.Telegram.Webhook
 	if hook.URL == "" {
 		t.reader = t.adapter.Poller(telegram.PollerOptions{Keeper: t.queue, DeleteWebhook: true})
@@ -102,9 +83,8 @@ func (t *telegramSide) connect(d *daemon) error {
 	return err
 }
 
-// run takes updates in until ctx ends.
 func (t *telegramSide) run(ctx context.Context) error {
-	if !retry(ctx, func() error { return t.starting(ctx) }) {
+	if !t.identity.Ask(ctx) {
 		return nil
 	}
 	g, ctx := errgroup.WithContext(ctx)
@@ -151,17 +131,10 @@ func retry(ctx context.Context, do func() error) bool {
 	}
 }
 
-// part is how the bot is.
 func (t *telegramSide) part() api.Part {
-	h := t.reader.Health()
-	states := map[telegram.Condition]api.HealthState{telegram.Well: api.HealthOK, telegram.Degraded: api.HealthDegraded, telegram.Down: api.HealthDown}
-	return api.Part{Name: telegram.Name, State: states[h.Condition], Detail: h.Detail, LastSuccess: h.LastOK}
-}
-
-// chatParts are the chat platforms' parts of the health.
-func (d *daemon) chatParts() []api.Part {
-	if d.telegram == nil {
-		return nil
+	h := t.identity.Health()
+	if t.identity.Known() {
+		h = t.reader.Health()
 	}
-	return []api.Part{d.telegram.part()}
+	return partOf(telegram.Name, h)
 }

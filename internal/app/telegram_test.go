@@ -3,6 +3,7 @@ package app_test
 import (
 	"context"
 	"net"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/memnet"
 )
 
 // What's written in a topic is typed into a real pane, and what the pane prints is in
@@ -85,8 +87,34 @@ func TestTelegramToAPaneAndBack(t *testing.T) {
 	}
 }
 
+// A token that Telegram doesn't take shows in the daemon's health, with what to do.
+func TestAWrongTokenShowsInHealth(t *testing.T) {
+	telegram := telegramtest.New(telegramtest.Options{Token: "1:another"})
+	d := newDaemon(t)
+	d.stop()
+	tg := &d.cfg.Adapters.Telegram
+	tg.Enabled, tg.Token, tg.APIURL = true, config.NewSecret(telegramtest.DefaultToken), onAPort(t, telegram)
+	d.start()
+	var part api.Part
+	d.await("health to say so", func() bool {
+		h, err := d.api.Health(d.ctx())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, part = range h.Parts {
+			if part.Name == "telegram" {
+				return h.State == api.HealthDown && part.State == api.HealthDown
+			}
+		}
+		return false
+	})
+	if !strings.Contains(part.Detail, "@BotFather") || strings.Contains(part.Detail, telegramtest.DefaultToken) {
+		t.Errorf("health says %q", part.Detail)
+	}
+}
+
 // onAPort puts a stand-in on a port of its own.
-func onAPort(t *testing.T, s *telegramtest.Server) string {
+func onAPort(t *testing.T, s http.Handler) string {
 	t.Helper()
 	var lc net.ListenConfig
 	l, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -95,7 +123,7 @@ func onAPort(t *testing.T, s *telegramtest.Server) string {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- telegramtest.Serve(ctx, l, s) }()
+	go func() { done <- memnet.Serve(ctx, l, s) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-done; err != nil {

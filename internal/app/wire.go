@@ -5,7 +5,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/store"
 	"github.com/panebridge/panebridge/polling"
 	"github.com/panebridge/panebridge/sessions"
@@ -22,10 +21,17 @@ func (o owner) Ended(id sessions.ID, exit *sessions.Exit, reason string) {
 }
 
 // pollers is the coordinator as the manager sees it.
-type pollers struct{ *polling.PollingCoordinator }
+type pollers struct{ *daemon }
+
+func (p pollers) Stop(ctx context.Context, id sessions.ID) error { return p.coord.Stop(ctx, id) }
+func (p pollers) Typed(id sessions.ID, text string)              { p.coord.Typed(id, text) }
+func (p pollers) ServerGone(server string)                       { p.coord.ServerGone(server) }
 
 func (p pollers) Start(s sessions.Session) error {
-	return p.PollingCoordinator.Start(polling.Target{Session: s.ID, Server: s.Pane.Server, Pane: s.Pane.ID, Identity: s.Pane.Identity, Drained: s.Owned})
+	return p.coord.Start(polling.Target{
+		Session: s.ID, Server: s.Pane.Server, Pane: s.Pane.ID, Identity: s.Pane.Identity, Drained: s.Owned,
+		Observe: func(kept []byte) (polling.Observer, error) { return p.observe(s, kept) },
+	})
 }
 
 // outputLog is the store as the API reads it.
@@ -54,19 +60,6 @@ func (n notes) Note(ctx context.Context, id sessions.ID, l sessions.Line, gap *s
 		return sessions.Line{}, nil, err
 	}
 	return done.Lines[0], done.Gaps, nil
-}
-
-// agents translates the configuration's agents.
-func agents(cfg *config.Config) map[string]sessions.Agent {
-	out := map[string]sessions.Agent{}
-	for name, a := range cfg.Agents {
-		agent := sessions.Agent{Command: a.Command}
-		for k, v := range a.Env {
-			agent.Env = append(agent.Env, k+"="+v.Reveal())
-		}
-		out[name] = agent
-	}
-	return out
 }
 
 // shell is what a session without a command runs.

@@ -126,7 +126,7 @@ func TestCheckNamesEachViolation(t *testing.T) {
 		"store":       {"core"},
 		"top":         {everything},
 	}
-	outside := map[string]string{"database/sql": "store"}
+	outside := map[string][]string{"database/sql": {"store"}}
 	ours := func(paths ...string) []string {
 		for i := range paths {
 			paths[i] = module + "/" + paths[i]
@@ -157,6 +157,7 @@ func TestCheckNamesEachViolation(t *testing.T) {
 		"a conformance suite of its parent":       {pkg{path: "shell/shelltest", imports: ours("shell", "core")}, ""},
 		"a conformance suite with too much":       {pkg{path: "shell/shelltest", imports: ours("store")}, "shell/shelltest imports store"},
 		"SQL where it belongs":                    {pkg{path: "store", imports: []string{"database/sql", "database/sql/driver"}}, ""},
+		"SQL in the suite of who may":             {pkg{path: "store/storetest", imports: []string{"database/sql"}}, ""},
 		"SQL elsewhere":                           {pkg{path: "core", imports: []string{"database/sql"}}, "core imports database/sql: only store may"},
 		"SQL below, in a test, by who may import": {pkg{path: "top", testImports: []string{"database/sql/driver"}}, "a test of top imports database/sql/driver: only store may"},
 		"a name that only begins alike":           {pkg{path: "core", imports: []string{"database/sqlite", module + "-extras/core"}}, ""},

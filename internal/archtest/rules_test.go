@@ -21,9 +21,9 @@ const everything = "*"
 var rules = map[string][]string{
 	// The way in.
 	"cmd/panebridge": {"internal/cli"},
-	"cmd/pbbench":    {"config", "sessions", "sessions/tmux", "polling", "internal/store", "internal/app", "internal/api", "internal/api/client", "internal/qosbench"},
+	"cmd/pbbench":    {"config", "sessions", "sessions/tmux", "polling", "internal/store", "internal/inbox", "internal/app", "internal/api", "internal/api/client", "internal/qosbench", "internal/redistest"},
 
-	"cmd/telegramdemo": {"adapters/telegram/telegramtest"}, // the stand-in is what it shows
+	"cmd/chatdemo": {"adapters/discord/discordtest", "adapters/telegram/telegramtest", "internal/memnet"}, // the stand-ins are what it shows
 
 	// The roots: they import nothing of ours.
 	"config":              {},
@@ -31,40 +31,70 @@ var rules = map[string][]string{
 	"sessions":            {},
 	"qos":                 {},
 
-	"sessions/*":        {"sessions"},
-	"polling":           {"sessions"},
-	"qos/redisbucket":   {"qos"},
-	"adapters":          {"qos", "sessions", "internal/render", "internal/redact"},
-	"adapters/*":        {"adapters", "qos", "sessions", "internal/render", "internal/redact"},
-	"adapters/inbound":  {"adapters", "qos", "sessions", "internal/render/screenshot", "internal/render/sgr"},
-	"adapters/telegram": {"adapters", "adapters/inbound", "qos", "sessions", "internal/render", "internal/render/entities", "internal/redact"},
+	"sessions/*":            {"sessions"},
+	"sessions/agent":        {"sessions", "sessions/transcript"},
+	"polling":               {"sessions"},
+	"qos/redisbucket":       {"qos"},
+	"adapters":              {"qos", "sessions", "internal/render", "internal/redact"},
+	"adapters/*":            {"adapters", "qos", "sessions", "internal/render", "internal/redact"},
+	"adapters/adaptertest":  {"adapters", "qos", "qos/qostest", "sessions"},
+	"adapters/platformtest": {"adapters", "adapters/adaptertest", "adapters/inbound", "sessions", "internal/recording", "internal/render", "internal/render/rendertest", "internal/store"},
 
-	"internal/api":        append([]string{"internal/api/client", "internal/render/sgr"}, domain...),
-	"internal/api/client": append([]string{"internal/api"}, domain...),
-	"internal/store":      append([]string{"adapters/inbound"}, domain...),
-	"internal/inbox":      domain,
+	"adapters/inbound":  {"adapters", "qos", "sessions", "internal/render/screenshot", "internal/render/sgr"},
+	"adapters/web":      {"internal/render", "internal/render/sgr"},
+	"adapters/telegram": {"adapters", "adapters/inbound", "qos", "sessions", "internal/render", "internal/render/entities", "internal/redact"},
+	"adapters/discord":  {"adapters", "adapters/inbound", "qos", "sessions", "internal/render", "internal/render/discord", "internal/redact"},
+
+	"adapters/telegram/telegramtest": {"internal/chatview", "internal/faults"}, // nothing else of ours: it doesn't share our mistakes
+	"adapters/discord/discordtest":   {"internal/chatview", "internal/faults"},
+
+	"internal/api":        append([]string{"internal/api/client", "internal/inbox", "internal/recording/format", "internal/redact", "internal/render/sgr", "sessions/agent"}, domain...),
+	"internal/api/client": append([]string{"internal/api", "internal/inbox", "internal/recording/format", "sessions/agent"}, domain...),
+	"internal/store":      append([]string{"adapters/inbound", "internal/inbox"}, domain...),
+	"internal/inbox":      {"sessions"},
 
 	// Tools that know nothing of the daemon.
-	"internal/demoagent": {},
-	"internal/redact":    {},
-	"internal/render":    {"sessions"},
+	"internal/demoagent":             {},
+	"internal/chatview":              {}, // shows the stand-ins
+	"internal/chatview/chatviewtest": {"internal/browsertest", "internal/chatview"},
+	"internal/faults":                {}, // has their calls fail
+	"internal/memnet":                {}, // serves the stand-ins
+	"internal/redact":                {},
+	"internal/redistest":             {}, // real Redis servers for tests and benchmarks
+	"internal/render":                {"sessions"},
+
+	// Real agents for tests: recorded, and live.
+	"internal/recording":        {"sessions", "internal/recording/format"},
+	"internal/recording/format": {"sessions"}, // without the recordings: the program writes some, too
+	"internal/recording/gen":    {"internal/recording", "sessions", "sessions/tmux"},
+	"internal/browsertest":      {},
+	"internal/standin":          {"internal/recording"}, // played, with dialogs that take keys
+	"internal/agentlab":         {"internal/recording", "sessions"},
+	"internal/agentlab/install": {"internal/agentlab"},
 
 	"internal/render/*":          {"sessions", "internal/render"},
 	"internal/render/screenshot": {"sessions", "internal/render/sgr"},
 
 	// The scheduler against others, in virtual time.
-	"internal/qosbench": {"qos"},
+	"internal/qosbench": {"qos", "qos/redisbucket"},
 
 	// The wiring, and the command line on top of it.
 	"internal/app": {everything},
-	"internal/cli": {"config", "sessions", "sessions/tmux", "internal/api", "internal/api/client", "internal/app", "internal/demoagent"},
+	"internal/cli": {"config", "sessions", "sessions/agent", "sessions/tmux", "internal/api", "internal/api/client", "internal/app", "internal/demoagent", "internal/inbox", "internal/recording/format", "internal/store"},
 
 	"internal/archtest": {},
 }
 
-// outside names packages from elsewhere that only one package of ours may
-// import, with all below them.
-var outside = map[string]string{
-	"database/sql":       "internal/store",
-	"modernc.org/sqlite": "internal/store",
+// outside names packages from elsewhere that only some packages of ours may
+// import, with all below them; and the conformance suites below those.
+var outside = map[string][]string{
+	"database/sql":                  databases,
+	"modernc.org/sqlite":            databases,
+	"github.com/bwmarrin/discordgo": {"adapters/discord"},
+	"github.com/gorilla/websocket":  {"adapters/discord"},
+	"github.com/tidwall/gjson":      {"sessions/transcript"}, // what isn't read at speed is decoded by encoding/json
 }
+
+// databases is our own store, and who reads or plays back opencode's, which keeps
+// its conversations in one.
+var databases = []string{"internal/store", "sessions/transcript", "internal/recording"}

@@ -20,6 +20,9 @@ type Stdio struct {
 // handles signals itself, so ctx need not.
 func Main(ctx context.Context, version string, args []string, stdio Stdio, env func(string) (string, bool)) int {
 	p := &program{version: version, stdio: stdio, env: env}
+	if len(args) > 0 && args[0] == hookCommand && !wantsHelp(args) {
+		return p.hook(ctx, args[1:]) // an agent waits: no time for what the others need
+	}
 	root := newRoot(p) //nolint:contextcheck // commands have their context from cobra when they run
 	root.SetArgs(args)
 	return p.finish(root.ExecuteContext(ctx))
@@ -38,8 +41,10 @@ type program struct {
 func newRoot(p *program) *cobra.Command {
 	root := newGroup("panebridge", "Mirror agent sessions that run in tmux, and write back to them",
 		newInit(p), newRun(p), newDemo(p), newDemoAgent(p), newDoctor(p), newConfig(p),
-		newSessions(p), newInput(p), newKeys(p), newTail(p), newScreen(p),
-		newBind(p), newUnbind(p), newPair(p), newStatus(p), newVersion(p),
+		newSessions(p), newInput(p), newKeys(p), newPrompts(p), newAnswer(p), newTail(p), newScreen(p), newWait(p),
+		newBind(p), newUnbind(p), newPair(p), newStatus(p), newRedis(p), newHook(p), newHooks(p),
+		newFleet(p), newMembers(p), newSend(p), newBroadcast(p), newPoll(p), newAck(p), newCancel(p), newPing(p), newNotify(p), newListen(p), newSkill(p),
+		newVersion(p),
 	)
 	root.Long = `panebridge mirrors agent sessions that run in tmux, line by line, to a local page
 and carries what's written there back into the pane.

@@ -23,6 +23,7 @@ import (
 const (
 	demoName    = "panebridge-demo" // of its folder, and of its tmux socket if the folder's path is too long for one
 	demoSession = "demo"
+	demoFile    = "demo" // says that a state folder is a demo's
 	// A shorter cadence than the default, so that one sees the answer grow.
 	demoCadence = 0.5
 	// How long the demo's tmux server may take to end.
@@ -84,7 +85,10 @@ func (p *program) demo(ctx context.Context) error {
 	opt := app.Options{
 		Config: cfg, StateDir: dir,
 		Sessions: []sessions.NewRequest{{Name: demoSession, Command: []string{self, demoAgentCommand}}},
-		Ready:    func(info app.Info) { p.say(demoText(info.URL, dir, shown(self), again, server)) },
+		Ready: func(info app.Info) {
+			markDemo(dir)
+			p.say(demoText(info.URL, dir, shown(self), again, server))
+		},
 	}
 	err = p.serve(running, opt)
 	if errors.Is(err, syscall.EADDRINUSE) {
@@ -132,6 +136,22 @@ func (p *program) demoDir() (string, error) {
 		base = filepath.Join(home, ".cache")
 	}
 	return absolute(filepath.Join(base, demoName))
+}
+
+// markDemo leaves word that a state folder is a demo's, for whom its daemon isn't
+// running. Without it they're told of the other command.
+func markDemo(dir string) { _ = os.WriteFile(filepath.Join(dir, demoFile), nil, 0o600) }
+
+// starter is the command that starts the daemon of a state folder. The demo doesn't ask
+// the environment for its own.
+func (p *program) starter(dir string) string {
+	switch _, err := os.Stat(filepath.Join(dir, demoFile)); {
+	case err == nil:
+		return "panebridge demo --state-dir " + dir
+	case p.stateDirFlag != "":
+		return "panebridge run --state-dir " + p.stateDirFlag
+	}
+	return "panebridge run"
 }
 
 func demoConfig(dir string) *config.Config {

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/panebridge/panebridge/internal/app"
 )
 
 // verdict is how a check came out.
@@ -30,14 +32,16 @@ func newDoctor(p *program) *cobra.Command {
 		Use:   "doctor",
 		Short: "Look for what is wrong, and say how to put it right",
 		Long: `Look at tmux, the configured tmux servers, the configuration, the state folder,
-the daemon, the page's port, and the bot on Telegram with its chats. Each finding
-comes with what to do. It changes nothing. Exit code 1 when something is broken.`,
+the daemon, the page's port, agents' hooks and transcripts, Redis, and the bots on
+Telegram and Discord with their chats. Each finding comes with what to do. It changes
+nothing. Exit code 1 when something is broken.`,
 		Args: takes(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return p.printFindings(p.examine(cmd.Context()), asJSON)
 		},
 	}
 	jsonFlag(cmd, &asJSON)
+	cmd.AddCommand(newDoctorRecord(p))
 	return cmd
 }
 
@@ -98,5 +102,9 @@ func (p *program) examine(ctx context.Context) []finding {
 	running, daemon := examineDaemon(ctx, dir)
 	all = append(all, daemon...)
 	all = append(all, examinePort(ctx, cfg, dir, running))
-	return append(all, examineTelegram(ctx, cfg, running)...)
+	all = append(all, p.examineAgents(ctx, dir, running)...)
+	if len(cfg.Redis.Addrs) > 0 {
+		all = append(all, findings(app.ExamineRedis(ctx, cfg))...)
+	}
+	return append(all, examineChats(ctx, cfg, running)...)
 }

@@ -56,11 +56,7 @@ func (p *program) finish(err error) int {
 	}
 	if errors.Is(err, client.ErrNotRunning) {
 		dir, _ := p.stateDir() // it was found before
-		start := "panebridge run"
-		if p.stateDirFlag != "" {
-			start += " --state-dir " + p.stateDirFlag
-		}
-		p.notef("panebridge: the daemon isn't running, as nobody listens on %s: start it with `%s`", filepath.Join(dir, socketFile), start)
+		p.notef("panebridge: the daemon isn't running, as nobody listens on %s: start it with `%s`", filepath.Join(dir, socketFile), p.starter(dir))
 		return exitNotRunning
 	}
 	p.printError(err)

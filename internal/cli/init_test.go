@@ -470,7 +470,7 @@ func TestInitLeavesNothingAtCtrlC(t *testing.T) {
 // What init has seen, the daemon hears, with the configuration that init says to add.
 func TestTheDaemonHearsWhatInitHasSeen(t *testing.T) {
 	if _, err := exec.LookPath("tmux"); err != nil {
-		t.Skip("tmux isn't installed")
+		t.Fatal("no tmux: make test installs it")
 	}
 	w := newTelegramWorld(t, telegramtest.Options{})
 	path := w.put("config.yaml", fmt.Sprintf("tmux: {servers: [{socket_path: %q}]}\n", filepath.Join(w.home, "t")))

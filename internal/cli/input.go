@@ -27,6 +27,7 @@ type inputFlags struct {
 	wait     bool
 	timeout  time.Duration
 	asJSON   bool
+	anyway   string // "": a text is given; justLook, or the screen that was looked at
 }
 
 func newInput(p *program) *cobra.Command {
@@ -39,13 +40,26 @@ got until it's submitted. Without TEXT, or with "-", the text is read from
 standard input, and one line end at its end is cut. The text stays queued when
 this command ends before it's typed.
 
+A text that's held because a dialog's words are on the screen, though no dialog is
+recognised there, can be sent all the same: --anyway shows the screen and what waits,
+--anyway=SCREEN sends it, if the screen is still that one.
+
 Exit code 1 when the input failed, 4 when it's not done by the time-out.`,
 		Example: "  panebridge input demo \"count 20\"\n  panebridge input demo -- \"- a text that begins with a dash\"\n" +
 			"  git diff | panebridge input reviewer",
 		Args:              takes(1, 2),
 		ValidArgsFunction: p.completeSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			text, err := p.inputText(args[1:])
+			if f.anyway == "" && cmd.Flags().Changed("anyway") { // of an unset variable, say
+				return usageErrorf("--anyway= names no screen; without \"=\" it shows which")
+			}
+			if f.anyway != "" && len(args) > 1 {
+				return usageErrorf("--anyway sends the text that's held; leave %q out", args[1])
+			}
+			text, err := "", error(nil)
+			if f.anyway == "" {
+				text, err = p.inputText(args[1:])
+			}
 			if err != nil {
 				return err
 			}
@@ -54,6 +68,9 @@ Exit code 1 when the input failed, 4 when it's not done by the time-out.`,
 				return err
 			}
 			defer c.Close()
+			if f.anyway != "" {
+				return calling(p.anyway(cmd.Context(), c, args[0], f))
+			}
 			return calling(p.input(cmd.Context(), c, args[0], text, f))
 		},
 	}
@@ -61,6 +78,8 @@ Exit code 1 when the input failed, 4 when it's not done by the time-out.`,
 	flags.BoolVar(&f.noSubmit, "no-submit", false, "don't press Enter behind the text")
 	flags.BoolVar(&f.wait, "wait", true, "wait until the text is submitted, or typed with --no-submit")
 	flags.DurationVar(&f.timeout, "timeout", 30*time.Second, "how long to wait")
+	flags.StringVar(&f.anyway, "anyway", "", "send the text that's held by a dialog's words; without the screen: show it")
+	flags.Lookup("anyway").NoOptDefVal = justLook
 	jsonFlag(cmd, &f.asJSON)
 	return cmd
 }
@@ -73,10 +92,13 @@ func (p *program) inputText(args []string) (string, error) {
 	if isTerminal(p.stdio.In) {
 		p.notef("Write the text; Ctrl-D on a line of its own ends it.")
 	}
-	// One byte more than may be, and the line end that's cut.
+	// Two bytes more than may be: the line end that's cut, and one too many.
 	text, err := io.ReadAll(io.LimitReader(p.stdio.In, sessions.MaxInputBytes+2))
 	if err != nil {
 		return "", fmt.Errorf("read the text from standard input: %w", err)
+	}
+	if len(text) == 0 { // what was to write it failed, say
+		return "", usageErrorf("standard input is empty: nothing was typed; give \"\" as the text to press Enter alone")
 	}
 	if n := len(text); n > 0 && text[n-1] == '\n' {
 		text = text[:n-1]
@@ -98,7 +120,13 @@ func (p *program) input(ctx context.Context, c *client.Client, session, text str
 	if err != nil {
 		return err
 	}
-	if err := p.printReceipt(r, f.asJSON); err != nil {
+	return p.untilDone(ctx, c, r, f)
+}
+
+// untilDone prints how far an input is, and waits until it's done if that's wanted.
+func (p *program) untilDone(ctx context.Context, c *client.Client, r sessions.Receipt, f inputFlags) error {
+	err := p.printReceipt(r, f.asJSON)
+	if err != nil {
 		return err
 	}
 	if f.wait {
@@ -139,7 +167,7 @@ func (p *program) follow(ctx context.Context, c *client.Client, r sessions.Recei
 		default:
 			return r, err
 		}
-		changed := now.State != r.State || now.Reason != r.Reason
+		changed := now.State != r.State || now.Reason != r.Reason || now.Quoted != r.Quoted
 		if r = now; changed && r.State != sessions.ReceiptTyping { // that state is over in no time
 			if err := p.printReceipt(r, f.asJSON); err != nil {
 				return r, err
@@ -153,6 +181,9 @@ func (p *program) follow(ctx context.Context, c *client.Client, r sessions.Recei
 func stillWaiting(r sessions.Receipt, after time.Duration, callErr error) error {
 	if callErr != nil {
 		return fmt.Errorf("the text was %s when the daemon stopped; it's taken up again when it runs (%w)", r.State, callErr)
+	}
+	if r.Quoted != "" {
+		return fmt.Errorf("the text is held after %s by a dialog's words, though no dialog is recognised: `panebridge input %s --anyway` shows where, and how to send it all the same", after, r.Session)
 	}
 	if r.State == sessions.ReceiptHeld {
 		return fmt.Errorf("the text is held after %s: it's typed when the dialog has been answered, see `panebridge screen %s`", after, r.Session)

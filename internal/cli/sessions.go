@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,14 +24,25 @@ was adopted; what it printed is kept until it's forgotten.`
 
 // sessionTable returns a table of sessions with its head.
 func sessionTable(list []api.Session, now time.Time) [][]string {
-	rows := [][]string{{"ID", "NAME", "AGENT", "STATE", "LINES", "LAST OUTPUT", "PANE"}}
+	rows := [][]string{{"ID", "NAME", "AGENT", "STATE", "LINES", "LAST OUTPUT", "PANE", "WHY"}}
 	for _, s := range list {
 		rows = append(rows, []string{
-			string(s.ID), s.Name, orDash(s.Agent), string(s.State), strconv.FormatInt(s.Lines, 10),
-			ago(s.LastOutputAt, now), s.Tmux.Server + " " + s.Tmux.Session + " " + s.Tmux.Pane,
+			string(s.ID), s.Name, orDash(cmp.Or(s.Agent, s.Source.Program)), string(s.State), strconv.FormatInt(s.Lines, 10),
+			ago(s.LastOutputAt, now), s.Tmux.Server + " " + s.Tmux.Session + " " + s.Tmux.Pane, brief(s.Reason),
 		})
 	}
 	return rows
+}
+
+// brief cuts a reason so that the table isn't much wider than a terminal: status -v has
+// all of it.
+func brief(reason string) string {
+	const most = 40 // characters
+	reason = strings.Join(strings.Fields(reason), " ")
+	if runes := []rune(reason); len(runes) > most {
+		return strings.TrimRight(string(runes[:most-1]), " ") + "…"
+	}
+	return reason
 }
 
 // printSessions prints sessions that have just been made, adopted or closed.

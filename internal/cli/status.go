@@ -11,6 +11,8 @@ import (
 
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/api/client"
+	"github.com/panebridge/panebridge/sessions"
+	"github.com/panebridge/panebridge/sessions/agent"
 )
 
 // status is what `status --json` prints.
@@ -19,11 +21,12 @@ type status struct {
 	Parts    []api.Part      `json:"parts"`
 	Sessions []api.Session   `json:"sessions"` // those that live
 	Adapters []api.Adapter   `json:"adapters"`
-	URL      string          `json:"url"` // of the page, without its token; "": the page is off
+	Programs []agent.Insight `json:"programs"` // in the panes of sessions
+	URL      string          `json:"url"`      // of the page, without its token; "": the page is off
 }
 
 func newStatus(p *program) *cobra.Command {
-	var asJSON, urlOnly bool
+	var asJSON, urlOnly, verbose bool
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Print how the daemon is, its sessions and where its page is",
@@ -39,10 +42,11 @@ func newStatus(p *program) *cobra.Command {
 			if asJSON {
 				return p.printJSON(s)
 			}
-			return p.printStatus(s, time.Now())
+			return p.printStatus(s, verbose, time.Now())
 		}),
 	}
 	cmd.Flags().BoolVar(&urlOnly, "url", false, "print only the page's address, with the token that opens it")
+	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "also what each session's program is, and why its state is believed")
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }
@@ -64,11 +68,15 @@ func (p *program) status(ctx context.Context, c *client.Client) (status, error) 
 	if err != nil {
 		return status{}, err
 	}
+	programs, err := c.Programs(ctx)
+	if err != nil {
+		return status{}, err
+	}
 	address, err := pageAddress(dir)
-	return status{State: health.State, Parts: health.Parts, Sessions: living(list), Adapters: adapters, URL: address}, err
+	return status{State: health.State, Parts: health.Parts, Sessions: living(list), Adapters: adapters, Programs: programs, URL: address}, err
 }
 
-func (p *program) printStatus(s status, now time.Time) error {
+func (p *program) printStatus(s status, verbose bool, now time.Time) error {
 	page := "the page is off"
 	if s.URL != "" {
 		page = "page: " + s.URL + " (--url prints it with its token)"
@@ -90,8 +98,34 @@ func (p *program) printStatus(s status, now time.Time) error {
 	} else if err := errors.Join(p.printf("\n"), p.printTable(sessionTable(s.Sessions, now))); err != nil {
 		return err
 	}
+	if verbose {
+		if err := p.printPrograms(s, now); err != nil {
+			return err
+		}
+	}
 	for _, a := range s.Adapters {
 		if err := p.printAdapter(a, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// printPrograms prints what's known of each session, and why it's believed.
+func (p *program) printPrograms(s status, now time.Time) error {
+	hooks := map[string]agent.Status{}
+	if list, err := p.hooksOf(hooksFlags{scope: scopeUser}, agent.HookAgents()); err == nil {
+		for _, to := range list {
+			hooks[to.Agent], _ = to.Status() // it's broken with an error
+		}
+	}
+	known := map[sessions.ID]agent.Insight{}
+	for _, in := range s.Programs {
+		known[in.Session] = in
+	}
+	for _, one := range s.Sessions {
+		in := known[one.ID]
+		if err := p.printSession(one, in, hooks[in.Program], now); err != nil {
 			return err
 		}
 	}

@@ -68,7 +68,7 @@ func chatRow(c api.Chat, now time.Time) []string {
 	return []string{c.Chat, strings.Join(used, ", "), next, strings.Join(waiting, ", "), age, held}
 }
 
-func count[N int | uint64](n N, one, many string) string {
+func count[N int | int64 | uint64](n N, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}

@@ -48,7 +48,7 @@ lines are missing, a line says so: "-- at least N lines missing: reason --". Whe
 the daemon is started anew it goes on where it was.
 
 With --json it prints every event of the session, one JSON object a line: its key
-"event" is output, gap, turn, state, live or exit.`,
+"event" is output, gap, turn, state, live, prompt or exit.`,
 		Args:              takes(1, 1),
 		ValidArgsFunction: p.completeSession,
 		RunE: func(cmd *cobra.Command, args []string) error {

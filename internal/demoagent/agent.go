@@ -77,6 +77,7 @@ type agent struct {
 	out         io.Writer
 	opts        Options
 	interrupted time.Time // when it was last; zero: never
+	texts       int       // without a meaning here, so far
 }
 
 // converse returns io.EOF at the end of the input, and when it's interrupted twice.

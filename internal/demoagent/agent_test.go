@@ -338,3 +338,33 @@ func run(t *testing.T, in, out *os.File) string {
 	}
 	return string(shown)
 }
+
+func TestAsksForAChoice(t *testing.T) {
+	term := start(t.Context(), t, fast)
+	term.waitFor("\n> ")
+	term.press("choose\r")
+	if dialog := term.waitFor("Esc to cancel"); !strings.Contains(dialog, "Which colour should the release have?") || !strings.Contains(dialog, "❯ 1. Green\r\n") {
+		t.Errorf("dialog %q", dialog)
+	}
+	term.press("2")
+	if answer := term.waitFor("\r\n[Output Complete]\r\n"); !strings.Contains(answer, "You chose option 2: Blue.") {
+		t.Errorf("answer %q", answer)
+	}
+}
+
+// Every third text of no meaning here makes it ask: for permission, then for a choice.
+func TestAsksNowAndThen(t *testing.T) {
+	term := start(t.Context(), t, fast)
+	term.waitFor("\n> ")
+	for _, want := range []string{"Do you want to proceed?", "Which colour"} {
+		for i := range 3 {
+			term.press(fmt.Sprintf("text %d\r", i))
+			if i == 2 {
+				term.waitFor(want)
+				term.waitFor("Esc to cancel")
+				term.press("1")
+			}
+			term.waitFor("\r\n[Output Complete]\r\n")
+		}
+	}
+}

@@ -17,7 +17,7 @@ const (
 const banner = `
  ✻ panebridge demo agent
    It answers from a script and runs nothing.
-   Write anything, or: help, count 20, long, ask
+   Write anything, or: help, count 20, long, ask, choose
 
 `
 
@@ -27,6 +27,7 @@ const helpText = `● Here's what I know:
   count N   print N numbered lines
   long      print 2,000 numbered lines
   ask       ask for permission, as agents do
+  choose    ask which of several it shall be
   anything  get it back, with a table and some code
 
 `
@@ -47,9 +48,30 @@ func (a *agent) answer(ctx context.Context, text string) error {
 		return a.count(ctx, n)
 	case command == "ask" && argument == "":
 		return a.permission(ctx)
-	default:
-		return a.say(ctx, echo(text))
+	case command == "choose" && argument == "":
+		return a.colour(ctx)
 	}
+	return a.free(ctx, text)
+}
+
+// askEvery is after how many texts without a meaning here the agent asks something, so
+// that nobody has to know how to have it ask.
+const askEvery = 3
+
+// free answers what has no meaning here: with the text itself, and now and then with a
+// question behind it: for permission and for a choice by turns.
+func (a *agent) free(ctx context.Context, text string) error {
+	if err := a.say(ctx, echo(text)); err != nil {
+		return err
+	}
+	a.texts++
+	switch a.texts % (2 * askEvery) {
+	case askEvery:
+		return a.permission(ctx)
+	case 0:
+		return a.colour(ctx)
+	}
+	return nil
 }
 
 func (a *agent) count(ctx context.Context, n int) error {

@@ -9,21 +9,37 @@ import (
 	"unicode/utf8"
 )
 
-// The dialog's texts are those of a well-known agent, so that it's recognised.
-// All of it has one column per rune.
-const (
-	dialogHead = ` Run a command
+// question is a dialog that's drawn. Its texts are those of a well-known agent, so that
+// it's recognised; they have one column per rune.
+type question struct {
+	head    string
+	options []string
+	foot    string
+}
+
+const dialogFoot = `
+ Enter to select · Esc to cancel
+`
+
+var permissionQuestion = question{
+	head: ` Run a command
 
    make release
 
  Do you want to proceed?
-`
-	dialogFoot = `
- Esc to cancel · ↑/↓ to move
-`
-)
+`,
+	options: []string{"Yes", "Yes, and don't ask again", "No"},
+	foot:    dialogFoot,
+}
 
-var dialogOptions = []string{"Yes", "Yes, and don't ask again", "No"}
+var choiceQuestion = question{
+	head: ` A question
+
+ Which colour should the release have?
+`,
+	options: []string{"Green", "Blue", "Whatever is left"},
+	foot:    dialogFoot,
+}
 
 const (
 	chosenNo = 2  // index of the option that declines
@@ -34,14 +50,7 @@ const (
 // what the answer was. The dialog leaves no trace on the screen: text stays
 // held as long as its phrases can be seen.
 func (a *agent) permission(ctx context.Context) error {
-	restore, err := a.kb.singleKeys(ctx)
-	if err != nil {
-		return err
-	}
-	choice, err := a.choose(ctx)
-	if restoreErr := restore(); err == nil {
-		err = restoreErr
-	}
+	choice, err := a.pose(ctx, permissionQuestion)
 	if err != nil {
 		return err
 	}
@@ -54,12 +63,37 @@ func (a *agent) permission(ctx context.Context) error {
 	return a.say(ctx, fmt.Sprintf("● You allowed it with option %d.\n  (A real agent would now run the command. This one asks again next time.)\n", choice+1))
 }
 
+// colour asks for one of several, and says what the answer was.
+func (a *agent) colour(ctx context.Context) error {
+	choice, err := a.pose(ctx, choiceQuestion)
+	if err != nil {
+		return err
+	}
+	if choice == canceled {
+		return a.say(ctx, "● Interrupted: you canceled, so nothing was chosen.\n")
+	}
+	return a.say(ctx, fmt.Sprintf("● You chose option %d: %s.\n", choice+1, choiceQuestion.options[choice]))
+}
+
+// pose asks a question with single keys and returns the index of the answer.
+func (a *agent) pose(ctx context.Context, q question) (int, error) {
+	restore, err := a.kb.singleKeys(ctx)
+	if err != nil {
+		return 0, err
+	}
+	choice, err := a.choose(ctx, q)
+	if restoreErr := restore(); err == nil {
+		err = restoreErr
+	}
+	return choice, err
+}
+
 // choose shows the dialog until an option is chosen and returns its index. A
 // digit acts at once, Enter takes the marked option, Esc and Ctrl-C cancel.
-func (a *agent) choose(ctx context.Context) (int, error) {
+func (a *agent) choose(ctx context.Context, q question) (int, error) {
 	marked := 0
 	for {
-		shown := dialog(marked)
+		shown := q.drawn(marked)
 		if err := a.print(shown); err != nil {
 			return 0, err
 		}
@@ -77,12 +111,12 @@ func (a *agent) choose(ctx context.Context) (int, error) {
 			case k == keyUp:
 				marked, redraw = max(0, marked-1), true
 			case k == keyDown:
-				marked, redraw = min(len(dialogOptions)-1, marked+1), true
+				marked, redraw = min(len(q.options)-1, marked+1), true
 			case k == keyEnter:
 				choice, done = marked, true
 			case k == keyEsc:
 				done = true
-			case k >= '1' && int(k-'1') < len(dialogOptions):
+			case k >= '1' && int(k-'1') < len(q.options):
 				choice, done = int(k-'1'), true
 			}
 		}
@@ -96,18 +130,18 @@ func (a *agent) choose(ctx context.Context) (int, error) {
 	}
 }
 
-// dialog returns the dialog's text with one option marked.
-func dialog(marked int) string {
+// drawn returns the dialog's text with one option marked.
+func (q question) drawn(marked int) string {
 	var b strings.Builder
-	b.WriteString(dialogHead)
-	for i, option := range dialogOptions {
+	b.WriteString(q.head)
+	for i, option := range q.options {
 		mark := " "
 		if i == marked {
 			mark = "❯"
 		}
 		fmt.Fprintf(&b, " %s %d. %s\n", mark, i+1, option)
 	}
-	b.WriteString(dialogFoot)
+	b.WriteString(q.foot)
 	return b.String()
 }
 

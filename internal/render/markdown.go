@@ -33,6 +33,7 @@ func newParser(inline []util.PrioritizedValue) parser.Parser {
 		parser.WithParagraphTransformers(
 			util.Prioritized(extension.NewTableParagraphTransformer(), 200),
 			util.Prioritized(parser.LinkReferenceParagraphTransformer, 100),
+			util.Prioritized(definitionOrder{}, 101),
 		),
 		parser.WithASTTransformers(util.Prioritized(extension.NewTableASTTransformer(), 0)),
 	)

@@ -10,14 +10,22 @@ type Line struct {
 	// of its kind may begin in the middle, and only its last one may end there.
 	From, To int
 	Author   string // who wrote it; of User, may be ""
+	// Begins says that it's the first line of a block: with an earlier line of its kind
+	// it has nothing to do.
+	Begins bool
+}
+
+// goesOn says whether a line belongs together with the one before it.
+func (l Line) goesOn(before Line) bool {
+	return !l.Begins && l.Kind == before.Kind && l.Author == before.Author
 }
 
 // Whole is a line that's shown whole.
 func Whole(kind Kind, text string) Line { return Line{Kind: kind, Text: text, To: len(text)} }
 
 // Page is what one message shows: lines of any kinds, in order. Neighbours of one kind
-// belong together: rows of a pane are one block of code, lines of an answer are one
-// document.
+// belong together, up to one that begins a block: rows of a pane are one block of code,
+// lines of an answer are one document.
 type Page struct {
 	// Before is what the answer has before the page's first line of it, from where it
 	// begins: so that a page goes on in the block of code, the table or the list in
@@ -44,7 +52,7 @@ func (p Page) parts() ([]Part, []Place) {
 	places := make([]Place, len(p.Lines))
 	for from := 0; from < len(p.Lines); {
 		to := from + 1
-		for to < len(p.Lines) && p.Lines[to].Kind == p.Lines[from].Kind && p.Lines[to].Author == p.Lines[from].Author {
+		for to < len(p.Lines) && p.Lines[to].goesOn(p.Lines[to-1]) {
 			to++
 		}
 		var source strings.Builder
@@ -67,7 +75,7 @@ func (p Page) parts() ([]Part, []Place) {
 
 // before is what stands before line i of its document and isn't shown.
 func (p Page) before(i int) []string {
-	if p.Lines[i].Kind != Answer {
+	if p.Lines[i].Kind != Answer || p.Lines[i].Begins {
 		return nil
 	}
 	for _, l := range p.Lines[:i] {
@@ -94,7 +102,7 @@ func (f Form) Split(p Page) (first, rest Page) {
 	first, rest = Page{p.Before, p.Lines[:n:n]}, Page{Lines: p.Lines[n:]}
 	last := p.Lines[n-1]
 	if at := next.Byte - places[n-1].Byte; next.Part == places[n-1].Part && at < len(last.Text) {
-		first.Lines = append(first.Lines[:n-1:n-1], Line{last.Kind, last.Text, last.From, at, last.Author})
+		first.Lines = append(first.Lines[:n-1:n-1], last.until(at))
 		last.From = at
 		rest.Lines = append([]Line{last}, rest.Lines...)
 	}
@@ -108,7 +116,7 @@ func (p Page) until(i int) []string {
 		return nil
 	}
 	from := i
-	for from > 0 && p.Lines[from-1].Kind == Answer {
+	for from > 0 && p.Lines[from].goesOn(p.Lines[from-1]) {
 		from--
 	}
 	before := append([]string(nil), p.before(from)...)
@@ -116,4 +124,10 @@ func (p Page) until(i int) []string {
 		before = append(before, l.Text)
 	}
 	return before
+}
+
+// until is the line up to a byte of its text.
+func (l Line) until(to int) Line {
+	l.To = to
+	return l
 }

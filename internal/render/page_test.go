@@ -27,6 +27,11 @@ func TestPages(t *testing.T) {
 		l.From, l.To = from, to
 		return l
 	}
+	begins := func(l render.Line) render.Line {
+		l.Begins = true
+		return l
+	}
+	tool := func(s string) render.Line { return render.Whole(render.Tool, s) }
 	for _, tc := range []struct {
 		name string
 		page render.Page
@@ -45,6 +50,12 @@ func TestPages(t *testing.T) {
 		{"ends in a line", render.Page{Lines: lines(answer("x"), part(answer("**a b**"), 0, 3))}, "x\n**a**"},
 		{"a person's line goes on", render.Page{Lines: lines(part(user("a b", "A"), 2, 3))}, "> b"},
 		{"an answer behind something else begins anew", render.Page{Before: before("```"), Lines: lines(pane("$"), answer("*a*"))}, "```\n$\n```\n*a*"},
+		{"a fence ends with its block", render.Page{Lines: lines(begins(answer("```go")), answer("a"), begins(answer("*b*")))}, "```go\na\n```\n\n*b*"},
+		{"a list ends with its block", render.Page{Lines: lines(begins(answer("- a")), begins(answer("  b")))}, "• a\n\nb"},
+		{"a block begins behind another", render.Page{Before: before("```"), Lines: lines(answer("a"), begins(answer("*b*")))}, "```\na\n```\n\n*b*"},
+		{"a block begins", render.Page{Before: before("```"), Lines: lines(begins(answer("*b*")))}, "*b*"},
+		{"calls and results", render.Page{Lines: lines(begins(tool("⚙ Bash: seq 1 3")), begins(tool("  1")), tool("  2"), begins(answer("ok")))}, "`⚙ Bash: seq 1 3`\n`  1`\n`  2`\n\nok"},
+		{"a question", render.Page{Lines: lines(begins(tool("⚙ x")), begins(tool("❓ Which *one*?")), tool("› 1. a"), tool("› 2. b"))}, "`⚙ x`\n**❓ Which \\*one\\*?**\n› 1. a\n› 2. b"},
 		{"nothing", render.Page{}, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -61,6 +72,11 @@ func TestSplitPages(t *testing.T) {
 		doc := rendertest.WellFormed(seeds)
 		p := render.Page{Lines: linesOf(render.Answer, doc.Source)}
 		p.Lines = append(p.Lines, render.Whole(render.Notice, "end"))
+		if rapid.Bool().Draw(t, "two blocks") { // of which the first never ends a fence
+			fence := append(linesOf(render.Answer, "```\nfenced\n    "), p.Lines...)
+			fence[0].Begins, fence[3].Begins = true, true
+			p.Lines, doc.Text = fence, "fenced"+doc.Text
+		}
 		form := discord.Form(rapid.IntRange(200, 2000).Draw(t, "limit"))
 		var got strings.Builder
 		for rest := p; len(rest.Lines) > 0; {

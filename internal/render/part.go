@@ -11,7 +11,7 @@ const (
 	Answer             // Markdown
 	Pane               // rows of a terminal: shown as code, lines as wide as they are
 	User               // what a person wrote: quoted
-	Tool               // a tool call or result, in short
+	Tool               // a tool call or result, in short; a question, if its lines are marked as one
 	Notice             // said by panebridge itself: a gap, a mark
 )
 
@@ -61,9 +61,9 @@ func End(parts []Part) Place { return Place{Part: len(parts)} }
 func Render(parts []Part, from, to Place) Text { return newView(parts, from).until(to) }
 
 // partGap is how many line breaks stand between two parts. Code has a frame, which
-// keeps it apart.
+// keeps it apart. Two answers are two paragraphs.
 func partGap(a, b Kind) int {
-	if a == b || a == Pane || b == Pane {
+	if a == b && a != Answer || a == Pane || b == Pane {
 		return 1
 	}
 	return 2
@@ -76,7 +76,7 @@ func (b *builder) part(p Part, at restart) {
 	case Pane:
 		b.lines(Style{Pre: true})
 	case Tool:
-		b.lines(Style{Code: true})
+		b.tool()
 	case Notice:
 		b.lines(Style{Italic: true})
 	case User:

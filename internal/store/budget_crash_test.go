@@ -193,7 +193,7 @@ func restarted(t *testing.T, path string) (calls []time.Time) {
 	budget.Configure(budgetLimits())
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- budget.Run(ctx, func(qos.Penalty) {}) }()
+	go func() { ended <- budget.Run(ctx, func(qos.Penalty) {}, func(qos.Chat) {}) }()
 	defer func() {
 		cancel()
 		if err := <-ended; err != nil {

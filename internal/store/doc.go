@@ -1,5 +1,5 @@
 // Package store keeps everything that must outlive the daemon in one SQLite
-// file: sessions, receipts and the output logs. It is the only place that
+// file: sessions, receipts, prompts and the output logs. It is the only place that
 // writes SQL. It implements sessions.Store and polling.Log, and reads output
 // for the API. It decides nothing about sessions: what it is given, it keeps.
 //

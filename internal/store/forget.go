@@ -50,7 +50,7 @@ func (w *writer) dropSome(ctx context.Context, id sessions.ID) (gone bool, err e
 		_, err := w.updateLog.ExecContext(ctx, log.head, log.oldest, log.lastOutputAt, log.turn.Number, nil, log.session)
 		return false, err
 	}
-	for _, stmt := range []string{sqlDropReceipts, sqlDropSession} {
+	for _, stmt := range []string{sqlDropReceipts, sqlDropPrompts, sqlDropSession} {
 		if _, err := w.conn.ExecContext(ctx, stmt, clean(id)); err != nil {
 			return false, err
 		}

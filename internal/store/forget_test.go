@@ -29,13 +29,16 @@ func TestDropSession(t *testing.T) {
 		if err := s.PutReceipt(ctx, sessions.Receipt{ID: "in_" + string(id), Session: id, Text: "secret", State: sessions.ReceiptSubmitted}); err != nil {
 			t.Fatal(err)
 		}
+		if err := s.PutPrompt(ctx, sessions.Prompt{ID: "pr_" + string(id), Session: id, State: sessions.PromptOpen}); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for range 2 { // twice does no harm
 		if err := s.DropSession(ctx, "pb_1"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, table := range []string{"sessions", "logs", "lines", "gaps", "turns", "receipts"} {
+	for _, table := range []string{"sessions", "logs", "lines", "gaps", "turns", "receipts", "prompts"} {
 		var n int
 		want := 1
 		if table == "lines" {

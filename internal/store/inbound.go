@@ -69,6 +69,10 @@ func (s *Store) MoveChat(ctx context.Context, adapter, from, to string) error {
 			`UPDATE offers SET chat = ?3 WHERE adapter = ?1 AND chat = ?2`,
 			`UPDATE origins SET chat = ?3 WHERE adapter = ?1 AND chat = ?2 AND NOT done`,
 			`UPDATE OR IGNORE preferences SET chat = ?3 WHERE adapter = ?1 AND chat = ?2`,
+			`UPDATE OR IGNORE prompt_messages SET chat = ?3 WHERE adapter = ?1 AND chat = ?2`,
+			`UPDATE OR IGNORE prompt_writers SET chat = ?3 WHERE adapter = ?1 AND chat = ?2`,
+			`UPDATE OR IGNORE missed SET chat = ?3 WHERE adapter = ?1 AND chat = ?2`,
+			`UPDATE OR IGNORE boards SET chat = ?3 WHERE adapter = ?1 AND chat = ?2`,
 		} {
 			if _, err := s.write.conn.ExecContext(ctx, query, clean(adapter), clean(from), clean(to)); err != nil {
 				return err
@@ -91,6 +95,10 @@ func (s *Store) ForgetInbound(ctx context.Context, before time.Time) error {
 			{`DELETE FROM waiting WHERE kept_at < ?`, before.Add(-keepWaiting)},
 			{`DELETE FROM origins WHERE done AND at < ?`, before.Add(-keepOrigins)},
 			{`DELETE FROM origins WHERE at < ?`, before.Add(-loseOrigins)},
+			{`DELETE FROM prompt_messages WHERE closed AND at < ?`, before.Add(-keepPromptMessages)},
+			{`DELETE FROM prompt_messages WHERE at < ?`, before.Add(-loseOrigins)},
+			{`DELETE FROM prompt_writers WHERE expires < ?`, before},
+			{`DELETE FROM missed WHERE at < ?`, before.Add(-loseOrigins)},
 		} {
 			if _, err := s.write.conn.ExecContext(ctx, d.query, nanos(d.than)); err != nil {
 				return err

@@ -15,14 +15,14 @@ import (
 const (
 	// sqlLog reads a session's log without its engine state.
 	sqlLog = `SELECT l.session, l.head, l.oldest, l.last_output_at, l.turn,
-	ifnull(t.open, 0), ifnull(t.started_at, 0), ifnull(t.ended_at, 0), ifnull(t.first_line, 0), ifnull(t.last_line, 0)
+	ifnull(t.open, 0), ifnull(t.started_at, 0), ifnull(t.ended_at, 0), ifnull(t.first_line, 0), ifnull(t.last_line, 0), t.status
 	FROM sessions s JOIN logs l ON l.session = s.seq LEFT JOIN turns t ON t.session = l.session AND t.number = l.turn
 	WHERE s.id = ?`
 	sqlUpdateLog = `UPDATE logs SET head = ?, oldest = ?, last_output_at = ?, turn = ?, engine = ifnull(?, engine) WHERE session = ?`
-	sqlPutTurn   = `INSERT INTO turns (session, number, open, started_at, ended_at, first_line, last_line) VALUES (?, ?, ?, ?, ?, ?, ?)
+	sqlPutTurn   = `INSERT INTO turns (session, number, open, started_at, ended_at, first_line, last_line, status) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 	ON CONFLICT DO UPDATE SET open = excluded.open, started_at = excluded.started_at, ended_at = excluded.ended_at,
-	first_line = excluded.first_line, last_line = excluded.last_line`
-	sqlAddLine = `INSERT INTO lines (session, n, kind, text, at, author, origin) VALUES (?, ?, ?, ?, ?, ?, ?)`
+	first_line = excluded.first_line, last_line = excluded.last_line, status = excluded.status`
+	sqlAddLine = `INSERT INTO lines (session, n, kind, text, at, author, origin, begins) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
 	sqlAddGap  = `INSERT INTO gaps (session, after, at_least, reason) VALUES (?, ?, ?, ?)`
 )
 
@@ -39,7 +39,7 @@ type logState struct {
 func scanLog(row *sql.Row) (l logState, err error) {
 	var started, ended int64
 	t := &l.turn
-	err = row.Scan(&l.session, &l.head, &l.oldest, &l.lastOutputAt, &t.Number, &t.Open, &started, &ended, &t.FirstLine, &t.LastLine)
+	err = row.Scan(&l.session, &l.head, &l.oldest, &l.lastOutputAt, &t.Number, &t.Open, &started, &ended, &t.FirstLine, &t.LastLine, &t.Status)
 	if errors.Is(err, sql.ErrNoRows) {
 		return logState{}, fmt.Errorf("%w session", sessions.ErrUnknown)
 	}
@@ -52,7 +52,8 @@ func scanLog(row *sql.Row) (l logState, err error) {
 // and this package's.
 //
 // A turn's FirstLine and LastLine of 0 keep what is stored for the turn of that
-// number. A turn that has lines and ends without a LastLine ends at the newest.
+// number. A turn that has lines and ends without a LastLine ends at the newest; one
+// with a LastLine of -1 ends before the batch.
 func (s *Store) Append(ctx context.Context, b polling.Batch) (polling.Appended, error) {
 	var out polling.Appended
 	b, err := prepareBatch(b)
@@ -77,8 +78,10 @@ func prepareBatch(b polling.Batch) (polling.Batch, error) {
 		}
 	}
 	// n + 1: a turn may begin with the line to come.
-	if t := b.Turn; t != nil && (min(t.FirstLine, t.LastLine) < 0 || max(t.FirstLine, t.LastLine) > n+1) {
-		return b, fmt.Errorf("%w: turn from line %d to %d in a batch of %d", sessions.ErrInvalid, t.FirstLine, t.LastLine, n)
+	for _, t := range turnsOf(b) {
+		if min(t.FirstLine, t.LastLine+1) < 0 || max(t.FirstLine, t.LastLine) > n+1 {
+			return b, fmt.Errorf("%w: turn from line %d to %d in a batch of %d", sessions.ErrInvalid, t.FirstLine, t.LastLine, n)
+		}
 	}
 	b.Lines = slices.Clone(b.Lines)
 	for i := range b.Lines {
@@ -111,10 +114,13 @@ func (w *writer) append(ctx context.Context, b polling.Batch, maxLines int64) (o
 	if err != nil {
 		return out, err
 	}
-	if b.Turn != nil {
-		log.turn = resolveTurn(*b.Turn, log.turn, before, log.head)
+	for i, t := range turnsOf(b) {
+		log.turn = resolveTurn(t, log.turn, before, log.head)
 		if err := w.storeTurn(ctx, log); err != nil {
 			return out, err
+		}
+		if i < len(b.Ended) {
+			out.Ended = append(out.Ended, log.turn)
 		}
 	}
 	if err := w.trim(ctx, &log, maxLines, int64(len(b.Lines))); err != nil {
@@ -128,7 +134,7 @@ func (w *writer) append(ctx context.Context, b polling.Batch, maxLines int64) (o
 		return out, err
 	}
 	w.logs.set(b.Session, log)
-	return polling.Appended{Lines: b.Lines, Gaps: gaps, Turn: log.turn, Head: log.head}, nil
+	return polling.Appended{Lines: b.Lines, Gaps: gaps, Ended: out.Ended, Turn: log.turn, Head: log.head}, nil
 }
 
 // addLines numbers lines, in place, and writes them.
@@ -138,7 +144,7 @@ func (w *writer) addLines(ctx context.Context, log *logState, lines []sessions.L
 		log.head++
 		l.N = log.head
 		at := nanos(l.At)
-		if _, err := w.addLine.ExecContext(ctx, log.session, l.N, string(l.Kind), l.Text, at, l.Author, l.Origin); err != nil {
+		if _, err := w.addLine.ExecContext(ctx, log.session, l.N, string(l.Kind), l.Text, at, l.Author, l.Origin, l.Begins); err != nil {
 			return err
 		}
 		if isOutput(l.Kind) {
@@ -167,6 +173,14 @@ func (w *writer) addGaps(ctx context.Context, session, before int64, inBatch []s
 	return gaps, nil
 }
 
+// turnsOf are the turns that a batch changes, in their order.
+func turnsOf(b polling.Batch) []sessions.Turn {
+	if b.Turn == nil {
+		return b.Ended
+	}
+	return append(slices.Clone(b.Ended), *b.Turn)
+}
+
 // resolveTurn gives turn t of a batch its places in the log, which had before
 // lines without that batch and has head with it.
 func resolveTurn(t, stored sessions.Turn, before, head int64) sessions.Turn {
@@ -174,8 +188,11 @@ func resolveTurn(t, stored sessions.Turn, before, head int64) sessions.Turn {
 		stored = sessions.Turn{} // another turn's lines aren't this one's
 	}
 	place := func(inBatch, stored int64) int64 {
-		if inBatch == 0 {
+		switch inBatch {
+		case 0:
 			return stored
+		case -1:
+			return before
 		}
 		return before + inBatch
 	}
@@ -190,6 +207,6 @@ func resolveTurn(t, stored sessions.Turn, before, head int64) sessions.Turn {
 
 func (w *writer) storeTurn(ctx context.Context, log logState) error {
 	t := log.turn
-	_, err := w.putTurn.ExecContext(ctx, log.session, t.Number, t.Open, nanos(t.StartedAt), nanos(t.EndedAt), t.FirstLine, t.LastLine)
+	_, err := w.putTurn.ExecContext(ctx, log.session, t.Number, t.Open, nanos(t.StartedAt), nanos(t.EndedAt), t.FirstLine, t.LastLine, t.Status)
 	return err
 }

@@ -12,10 +12,10 @@ import (
 
 const (
 	sqlLoad = `SELECT l.engine, l.turn,
-	ifnull(t.open, 0), ifnull(t.started_at, 0), ifnull(t.ended_at, 0), ifnull(t.first_line, 0), ifnull(t.last_line, 0)
+	ifnull(t.open, 0), ifnull(t.started_at, 0), ifnull(t.ended_at, 0), ifnull(t.first_line, 0), ifnull(t.last_line, 0), t.status
 	FROM sessions s JOIN logs l ON l.session = s.seq LEFT JOIN turns t ON t.session = l.session AND t.number = l.turn
 	WHERE s.id = ?`
-	lineColumns  = `n, kind, text, at, author, origin`
+	lineColumns  = `n, kind, text, at, author, origin, begins`
 	sqlLinesFrom = `SELECT ` + lineColumns + ` FROM lines WHERE session = ? AND n >= ? ORDER BY n LIMIT ?`
 	sqlLinesLast = `SELECT ` + lineColumns + ` FROM lines WHERE session = ? ORDER BY n DESC LIMIT ?`
 	sqlGaps      = `SELECT id, after, at_least, reason FROM gaps WHERE session = ? AND after BETWEEN ? AND ? AND id > ? ORDER BY after, id`
@@ -34,7 +34,7 @@ const trimmedReason = "dropped from the log: sessions.log_max_lines"
 func (s *Store) Load(ctx context.Context, id sessions.ID) (engine []byte, t sessions.Turn, err error) {
 	var started, ended int64
 	err = s.read.load.QueryRowContext(ctx, string(id)).
-		Scan(&engine, &t.Number, &t.Open, &started, &ended, &t.FirstLine, &t.LastLine)
+		Scan(&engine, &t.Number, &t.Open, &started, &ended, &t.FirstLine, &t.LastLine, &t.Status)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = fmt.Errorf("%w session", sessions.ErrUnknown)
 	}
@@ -170,7 +170,7 @@ func (r *reader) lines(ctx context.Context, tx *sql.Tx, stmt *sql.Stmt, args ...
 	for rows.Next() {
 		var l sessions.Line
 		var at int64
-		if err := rows.Scan(&l.N, &l.Kind, &l.Text, &at, &l.Author, &l.Origin); err != nil {
+		if err := rows.Scan(&l.N, &l.Kind, &l.Text, &at, &l.Author, &l.Origin, &l.Begins); err != nil {
 			return nil, err
 		}
 		l.At = fromNanos(at)

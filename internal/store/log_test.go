@@ -447,7 +447,8 @@ func TestABatchThatContradictsItselfIsRefused(t *testing.T) {
 		"gap behind the batch": {Gaps: []sessions.Gap{{After: 1}}},
 		"gap before the batch": {Gaps: []sessions.Gap{{After: -1}}},
 		"turn behind":          {Turn: &sessions.Turn{FirstLine: 2}},
-		"turn before":          {Turn: &sessions.Turn{LastLine: -1}},
+		"turn before":          {Turn: &sessions.Turn{LastLine: -2}},
+		"turn that ended":      {Ended: []sessions.Turn{{FirstLine: -1}}},
 	} {
 		b.Session = "pb_1"
 		if _, err := s.Append(t.Context(), b); !errors.Is(err, sessions.ErrInvalid) {

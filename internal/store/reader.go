@@ -19,7 +19,7 @@ type reader struct {
 	log, load, linesFrom, linesLast, gaps        *sql.Stmt
 	progress, bindings, sentMessage, messageAt   *sql.Stmt
 	slots, penalties                             *sql.Stmt
-	waitingUpdates, note                         *sql.Stmt
+	waitingUpdates, note, prompt, openPrompts    *sql.Stmt
 }
 
 func openReader(ctx context.Context, path string) (*reader, error) {
@@ -54,6 +54,8 @@ func openReader(ctx context.Context, path string) (*reader, error) {
 		{&r.penalties, sqlPenalties},
 		{&r.waitingUpdates, sqlWaitingUpdates},
 		{&r.note, sqlNote},
+		{&r.prompt, sqlPrompt},
+		{&r.openPrompts, sqlOpenPrompts},
 	})
 	if err != nil {
 		return nil, errors.Join(err, db.Close())

@@ -13,7 +13,7 @@ const (
 	s.server, s.server_pid, s.server_start, s.pane, s.tmux_session, s.owned,
 	s.created_at, s.ended_at, s.exit_status, s.exit_signal,
 	l.head, l.last_output_at, l.turn,
-	ifnull(t.open, 0), ifnull(t.started_at, 0), ifnull(t.ended_at, 0), ifnull(t.first_line, 0), ifnull(t.last_line, 0)
+	ifnull(t.open, 0), ifnull(t.started_at, 0), ifnull(t.ended_at, 0), ifnull(t.first_line, 0), ifnull(t.last_line, 0), t.status
 	FROM sessions s JOIN logs l ON l.session = s.seq LEFT JOIN turns t ON t.session = l.session AND t.number = l.turn
 	ORDER BY s.created_at, s.seq`
 	sqlPutSession = `INSERT INTO sessions (id, name, agent, cwd, state, reason,
@@ -56,7 +56,7 @@ func scanSession(rows *sql.Rows) (x sessions.Session, err error) {
 		&p.Server, &p.Identity.PID, &p.Identity.Start, &p.ID, &p.Session, &x.Owned,
 		&created, &ended, &status, &signal,
 		&x.Lines, &output, &t.Number,
-		&t.Open, &turnStarted, &turnEnded, &t.FirstLine, &t.LastLine,
+		&t.Open, &turnStarted, &turnEnded, &t.FirstLine, &t.LastLine, &t.Status,
 	)
 	x.CreatedAt, x.EndedAt, x.LastOutputAt = fromNanos(created), fromNanos(ended), fromNanos(output)
 	t.StartedAt, t.EndedAt = fromNanos(turnStarted), fromNanos(turnEnded)

@@ -131,7 +131,7 @@ func TestReceiptsComeBackAndOpenOnesAreThoseThatAreNotFinal(t *testing.T) {
 			if err := s.PutReceipt(ctx, r); err != nil {
 				t.Fatal(err)
 			}
-			r.State, r.Reason = state, "why"
+			r.State, r.Reason, r.Anyway = state, "why", "cli"
 			if err := s.PutReceipt(ctx, r); err != nil {
 				t.Fatal(err)
 			}

@@ -13,6 +13,7 @@ import (
 type writer struct {
 	log   *slog.Logger
 	queue *queue
+	gate  *entrance
 	db    *sql.DB
 	conn  *sql.Conn
 	once  sync.Once // closes
@@ -31,6 +32,7 @@ type writer struct {
 	dropPenalties, forgetPenalties            *sql.Stmt
 	keepUpdate, tryUpdate, settleUpdate       *sql.Stmt
 	forgetUpdates, emptyUpdates, putNote      *sql.Stmt
+	putPrompt, forgetPrompts                  *sql.Stmt
 }
 
 func openWriter(ctx context.Context, path string, log *slog.Logger) (*writer, error) {
@@ -50,8 +52,12 @@ func openWriter(ctx context.Context, path string, log *slog.Logger) (*writer, er
 	}
 	w := &writer{log: log, logs: newLogCache()}
 	w.queue = newQueue(w.commitBatch)
-	if w.db, err = sql.Open("sqlite", name); err != nil {
+	if w.gate, err = openEntrance(path, gateWaitDaemon); err != nil {
 		return nil, err
+	}
+	defer w.gate.enter()()
+	if w.db, err = sql.Open("sqlite", name); err != nil {
+		return nil, errors.Join(err, w.gate.close())
 	}
 	w.db.SetMaxOpenConns(1)
 	if err := w.open(ctx); err != nil {
@@ -108,6 +114,8 @@ func (w *writer) open(ctx context.Context) (err error) {
 		{&w.forgetUpdates, sqlForgetUpdates},
 		{&w.emptyUpdates, sqlEmptyUpdates},
 		{&w.putNote, sqlPutNote},
+		{&w.putPrompt, sqlPutPrompt},
+		{&w.forgetPrompts, sqlForgetPrompts},
 	})
 }
 
@@ -141,6 +149,7 @@ func (w *writer) transact(ctx context.Context, batch []*request) (began bool, er
 	if err := w.waitForDisk(ctx, batch); err != nil {
 		return false, err
 	}
+	defer w.gate.enter()()
 	if _, err := w.begin.ExecContext(ctx); err != nil {
 		return false, err
 	}
@@ -174,7 +183,7 @@ func (w *writer) close() (err error) {
 		if w.conn != nil {
 			err = w.conn.Close()
 		}
-		err = errors.Join(err, w.db.Close())
+		err = errors.Join(err, w.db.Close(), w.gate.close())
 	})
 	return err
 }

@@ -2,12 +2,36 @@ package tmux
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
 	"strings"
+	"syscall"
 )
 
 // bufferPrefix begins the names of all buffers of ours.
 const bufferPrefix = "_panebridge_"
+
+// A buffer's number begins with the id of the process whose it is, so that several may use
+// one server, and goes on with 16 random bits for each connection.
+const (
+	bufferPIDShift  = 40
+	bufferConnShift = 24
+)
+
+// firstBuffer is the number before the first of a new connection.
+func firstBuffer() uint64 {
+	return uint64(os.Getpid())<<bufferPIDShift | uint64(rand.Uint32N(1<<(bufferPIDShift-bufferConnShift)))<<bufferConnShift
+}
+
+// inUse reports whether a buffer belongs to another process that lives.
+func inUse(name string) bool {
+	n, err := strconv.ParseUint(strings.TrimPrefix(name, bufferPrefix), 10, 64)
+	pid := int(n >> bufferPIDShift)
+	return err == nil && pid > 0 && pid != os.Getpid() && !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
+}
 
 // learn sets the probe buffer and looks how it's shown.
 func (l *live) learn(ctx context.Context) error {
@@ -31,7 +55,7 @@ func (l *live) dropOldBuffers(ctx context.Context) {
 		return
 	}
 	for _, name := range reply[0].lines {
-		if strings.HasPrefix(name, bufferPrefix) {
+		if strings.HasPrefix(name, bufferPrefix) && !inUse(name) {
 			_, _ = l.do(ctx, &request{blocks: 1, line: "delete-buffer -b " + quote(name)})
 		}
 	}

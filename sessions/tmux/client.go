@@ -126,7 +126,7 @@ func (c *Client) Run(ctx context.Context) error {
 		if ctx.Err() != nil {
 			break
 		}
-		if wasUp {
+		if wasUp && !errors.Is(err, errLeft) {
 			delay = retryMin
 		}
 		c.setDown(err)
@@ -134,7 +134,7 @@ func (c *Client) Run(ctx context.Context) error {
 		case <-ctx.Done():
 		case <-time.After(delay):
 		}
-		if delay = min(2*delay, retryMax); errors.Is(err, errAbsent) {
+		if delay = min(2*delay, retryMax); errors.Is(err, errAbsent) && !errors.Is(err, errLeft) {
 			delay = min(delay, retryAbsent) // a look at a socket costs nothing
 		}
 	}
@@ -147,6 +147,10 @@ var errConnecting = errors.New("not connected yet; try again in a moment")
 // errAbsent: nobody listens on the socket.
 var errAbsent = errors.New("no tmux server is running")
 
+// errLeft: we've left, because the server had nothing but our hidden session. It's still
+// there if the client of a daemon that was killed is stuck in it (tmux 3.3a).
+var errLeft = fmt.Errorf("%w with sessions in it", errAbsent)
+
 // session connects, serves until the connection ends, and says what ended it.
 func (c *Client) session(ctx context.Context) (wasUp bool, err error) {
 	if err := c.probe(ctx); err != nil {
@@ -154,6 +158,12 @@ func (c *Client) session(ctx context.Context) (wasUp bool, err error) {
 	}
 	if err := c.checkProgram(ctx); err != nil {
 		return false, err
+	}
+	t := &turn{folder: filepath.Dir(c.SocketPath())}
+	t.take(ctx, turnToCome)
+	defer t.give()
+	if ctx.Err() != nil {
+		return false, ctx.Err()
 	}
 	// -N: never start a server; -E: leave the environment of sessions alone;
 	// no-output: panes are never throttled by us.
@@ -163,7 +173,8 @@ func (c *Client) session(ctx context.Context) (wasUp bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	wasUp, err = c.serve(ctx, p)
+	wasUp, err = c.serve(ctx, p, t)
+	t.take(context.WithoutCancel(ctx), turnToGo)
 	if !p.end() {
 		select {
 		case <-p.exited: // one client at a time, also where the server stands still
@@ -171,8 +182,12 @@ func (c *Client) session(ctx context.Context) (wasUp bool, err error) {
 			return wasUp, err
 		}
 	}
-	if ctx.Err() != nil || c.leaving.Swap(false) {
+	left := c.leaving.Swap(false)
+	if left || ctx.Err() != nil {
 		c.removeHidden()
+	}
+	if left {
+		err = errLeft
 	}
 	return wasUp, err
 }
@@ -231,8 +246,9 @@ func (c *Client) args(rest ...string) []string {
 	return append(a, rest...)
 }
 
-// serve runs the connection until it ends or ctx does.
-func (c *Client) serve(ctx context.Context, p *process) (wasUp bool, err error) {
+// serve runs the connection until it ends or ctx does. The turn is given back while it
+// stands.
+func (c *Client) serve(ctx context.Context, p *process, t *turn) (wasUp bool, err error) {
 	conn := newConn(p.stdin, p.stdout, c.note)
 	// The attach's own reply comes first; tmux before 3.4 loses commands that
 	// are sent before it.
@@ -247,14 +263,19 @@ func (c *Client) serve(ctx context.Context, p *process) (wasUp bool, err error) 
 	_ = p.stdout.SetReadDeadline(time.Time{})
 	ended := make(chan error, 1)
 	go func() { ended <- conn.run() }()
-	stop := context.AfterFunc(ctx, func() { conn.fail(ctx.Err()); p.end() })
-	defer stop()
 	if err := c.greet(ctx, conn); err != nil {
 		conn.fail(err)
 		p.end()
 		<-ended
 		return false, err
 	}
+	t.give()
+	stop := context.AfterFunc(ctx, func() {
+		conn.fail(ctx.Err())
+		t.take(context.WithoutCancel(ctx), turnToGo)
+		p.end()
+	})
+	defer stop()
 	err = <-ended
 	return true, err
 }
@@ -280,6 +301,7 @@ func (c *Client) greet(ctx context.Context, conn *conn) error {
 	if err := l.learn(ctx); err != nil {
 		return err
 	}
+	l.buffers.Store(firstBuffer())
 	l.dropOldBuffers(ctx)
 	c.setUp(l)
 	return nil

@@ -55,7 +55,8 @@ func (c *Client) Press(ctx context.Context, g sessions.Guard, keys ...string) (s
 
 // run sends `before ; if dead … else if held … else if moved … else command`
 // and reads which branch was taken from the token that each prints. Copy mode
-// is left first, because it swallows keys.
+// and other modes are left first, because they swallow keys. Only copy mode knows
+// `send-keys -X cancel`.
 func (g guarded) run(ctx context.Context, before, command string) (sessions.Outcome, error) {
 	if g.guard.Server != (sessions.ServerIdentity{}) && g.guard.Server != g.identity {
 		return "", ErrNoPane // the pane of that id is another one's by now
@@ -71,10 +72,20 @@ func (g guarded) run(ctx context.Context, before, command string) (sessions.Outc
 		closing += " }"
 	}
 	if saw := g.guard.Saw; saw != nil {
-		line += "if-shell -F" + t + quote(sameScreen(saw)) + " { "
-		closing = " } { " + say(sessions.Moved) + closing + " }"
+		seen := sameScreen(saw)
+		if g.guard.Still { // all that comes out of a pane moves this on
+			seen = "#{&&:" + seen + ",#{==:#{window_activity}," + strconv.FormatInt(saw.Activity, 10) + "}}"
+		}
+		line += "if-shell -F" + t + quote(seen) + " { "
+		closing = " } { " + say(sessions.Moved) + " }" + closing
 	}
-	line += "if-shell -F" + t + "'#{pane_in_mode}' { send-keys" + t + "-X cancel } ; " + command + " ; " + say(sessions.Done) + closing
+	var same strings.Builder
+	for _, row := range g.guard.Rows {
+		same.WriteString("if-shell -F" + t + quote(stillThere(g.guard.Saw.Rows, row)) + " { ")
+	}
+	line += same.String()
+	closing = strings.Repeat(" } { "+say(sessions.Moved)+" }", len(g.guard.Rows)) + closing
+	line += "if-shell -F" + t + "'#{pane_in_mode}' { copy-mode -q" + t + "} ; " + command + " ; " + say(sessions.Done) + closing
 	reply, err := g.do(ctx, &request{line: line, token: token})
 	if err != nil {
 		var refused *CommandError

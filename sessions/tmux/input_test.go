@@ -87,14 +87,27 @@ func TestDeadPaneIsNotTouched(t *testing.T) {
 	s.tmux("has-session", "-t", "=first")
 }
 
-func TestCopyModeIsLeft(t *testing.T) {
-	s := startServer(t)
-	p := s.pane("copy", "exec cat")
-	s.tmux("copy-mode", "-t", p)
-	if out, err := s.client.Press(s.ctx(), sessions.Guard{Pane: p}, "a", "b"); out != sessions.Done || err != nil {
-		t.Fatalf("%s, %v", out, err)
+// A pane in a mode swallows keys, so each is left first.
+func TestModesAreLeft(t *testing.T) {
+	for _, mode := range []string{"copy-mode", "clock-mode", "choose-tree"} {
+		t.Run(mode, func(t *testing.T) {
+			s := startServer(t)
+			p := s.pane("mode", "exec cat")
+			s.tmux(mode, "-t", p)
+			if out, err := s.client.Press(s.ctx(), sessions.Guard{Pane: p}, "a", "b"); out != sessions.Done || err != nil {
+				t.Fatalf("%s, %v", out, err)
+			}
+			s.await("keys", s.shows(p, "ab"))
+			s.tmux(mode, "-t", p)
+			if out, err := s.client.Paste(s.ctx(), sessions.Guard{Pane: p}, "cd"); out != sessions.Done || err != nil {
+				t.Fatalf("%s, %v", out, err)
+			}
+			s.await("text", s.shows(p, "abcd"))
+			if got := s.tmux("display-message", "-p", "-t", p, "#{pane_in_mode}"); got != "0" {
+				t.Errorf("it's still in a mode: %s", got)
+			}
+		})
 	}
-	s.await("keys", s.shows(p, "ab"))
 }
 
 // What the user sees of tmux must not change by our being there.

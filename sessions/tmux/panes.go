@@ -222,8 +222,10 @@ func (c *Client) Screen(ctx context.Context, pane string) (sessions.Screen, erro
 	if err != nil {
 		return sessions.Screen{}, err
 	}
+	rows := l.enc.decode(reply[2].lines)
+	sessions.CutMarks(rows)
 	return sessions.Screen{
-		Width: s.Width, Height: s.Height, Rows: selfContained(l.enc.decode(reply[2].lines)),
+		Width: s.Width, Height: s.Height, Rows: selfContained(rows),
 		CursorX: s.CursorX, CursorY: s.CursorY, CursorVisible: s.CursorVisible,
 		Alternate: s.Alternate, Title: s.Title, Dead: s.Dead,
 	}, nil

@@ -90,7 +90,11 @@ func (l *live) snapshot(ctx context.Context, pane string, w sessions.Window) (se
 	if !l.leakFree {
 		s.Rows = l.enc.decode(s.Rows)
 	}
-	return s, l.wraps(ctx, &s, buf, reply[rowsAt+2].lines)
+	if err := l.wraps(ctx, &s, buf, reply[rowsAt+2].lines); err != nil {
+		return s, err
+	}
+	s.Marks = sessions.CutMarks(s.Rows)
+	return s, nil
 }
 
 // captureRange is a window as options of capture-pane.

@@ -2,109 +2,20 @@ package telegramtest_test
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"image"
 	"image/color"
 	"image/png"
 	"maps"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/log"
-	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
+	"github.com/panebridge/panebridge/internal/chatview/chatviewtest"
 )
-
-// browse opens the page in a browser, which the test fails for if its console
-// complains.
-func browse(t *testing.T, address string, width, height int) context.Context {
-	t.Helper()
-	path, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Skip("no chromium")
-	}
-	opts := append([]chromedp.ExecAllocatorOption{}, chromedp.DefaultExecAllocatorOptions[:]...)
-	opts = append(opts, chromedp.ExecPath(path), chromedp.UserDataDir(t.TempDir()), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun,
-		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true))
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewExecAllocator(ctx, opts...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
-	t.Cleanup(cancel)
-	run(ctx, t, chromedp.EmulateViewport(int64(width), int64(height)))
-	var mu sync.Mutex
-	ok(t, chromedp.Listen(ctx, func(ev any) {
-		mu.Lock()
-		defer mu.Unlock()
-		switch ev := ev.(type) {
-		case *runtime.EventExceptionThrown:
-			t.Errorf("exception: %+v", ev.ExceptionDetails)
-		case *log.EventEntryAdded:
-			if ev.Entry.Level == log.EntryLevelError && !strings.Contains(ev.Entry.URL, "favicon") && !strings.Contains(ev.Entry.Text, "net::ERR_") {
-				t.Errorf("the console says %s %s", ev.Entry.Text, ev.Entry.URL)
-			}
-		}
-	}))
-	run(ctx, t, chromedp.Navigate(address))
-	return ctx
-}
-
-func run(ctx context.Context, t *testing.T, steps ...chromedp.Action[chromedp.Void]) {
-	t.Helper()
-	ok(t, chromedp.Do(ctx, steps...))
-}
-
-func eval[T any](ctx context.Context, t *testing.T, expression string) T {
-	t.Helper()
-	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression))
-	if err != nil {
-		t.Fatalf("evaluate %s: %v", expression, err)
-	}
-	return v
-}
-
-// until waits for a JavaScript expression to be true.
-func until(ctx context.Context, t *testing.T, expression string) {
-	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !eval[bool](ctx, t, "Boolean("+expression+")"); {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain for %s", expression)
-		}
-		run(ctx, t, chromedp.Sleep(20*time.Millisecond))
-	}
-}
-
-// shot saves a screenshot where PANEBRIDGE_SHOTS says, for people to look at.
-func shot(ctx context.Context, t *testing.T, name string) {
-	t.Helper()
-	dir := os.Getenv("PANEBRIDGE_SHOTS")
-	if dir == "" {
-		return
-	}
-	picture, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
-	ok(t, err)
-	ok(t, os.WriteFile(filepath.Join(dir, name+".png"), picture, 0o600))
-}
-
-func scheme(name string) chromedp.Action[chromedp.Void] {
-	return chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
-		_, err := cdp.Call(ctx, target, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}},
-		})
-		return err
-	})
-}
 
 // day fills a world as a day's work does.
 func day(t *testing.T, w *world) {
@@ -182,71 +93,69 @@ func TestViewInABrowser(t *testing.T) {
 	}
 	w := newWorld(t, telegramtest.Options{})
 	day(t, w)
-	address := listen(t, telegramtest.NewView(w.Server, "s3cret")) + "/?token=s3cret"
-	ctx := browse(t, address, 1200, 900)
-	until(ctx, t, `document.querySelectorAll('.entry').length >= 7`)
-	shot(ctx, t, "list")
-	run(ctx, t, chromedp.Click(fmt.Sprintf(`a[href="#%d/%d"]`, w.forum, w.topic)))
-	until(ctx, t, `document.querySelectorAll('.message').length === 8`)
+	page := chatviewtest.Open(t, telegramtest.NewView(w.Server, chatviewtest.Token), 1200, 900)
+	page.Until(`document.querySelectorAll('.entry').length >= 7`)
+	page.Shot("list")
+	page.Do(chromedp.Click(fmt.Sprintf(`a[href="#%d/%d"]`, w.forum, w.topic)))
+	page.Until(`document.querySelectorAll('.message').length === 8`)
 
 	// Text stays text, and looks as its entities say.
-	if text := eval[string](ctx, t, `document.querySelectorAll('.message .text')[1].textContent`); !strings.Contains(text, "<script>alert(1)</script>") || !strings.Contains(text, "for attempt := range 3") {
+	if text := chatviewtest.Eval[string](page, `document.querySelectorAll('.message .text')[1].textContent`); !strings.Contains(text, "<script>alert(1)</script>") || !strings.Contains(text, "for attempt := range 3") {
 		t.Errorf("the text is %q", text)
 	}
 	for selector, want := range map[string]string{
 		".text strong": "handlers", ".text em": "four", ".text s": "twice", ".text u": "on their own", ".text code": "client.Do",
 		".text a": "issue 7", ".text .spoiler": "and don’t tell", ".text .command": "/status", ".text .mention": "@panebridge_bot",
 	} {
-		if got := eval[string](ctx, t, fmt.Sprintf(`document.querySelector(%q).textContent`, selector)); got != want {
+		if got := chatviewtest.Eval[string](page, fmt.Sprintf(`document.querySelector(%q).textContent`, selector)); got != want {
 			t.Errorf("%s is %q, want %q", selector, got, want)
 		}
 	}
-	if n := eval[int](ctx, t, `document.querySelectorAll('main script, .message script, #chats b').length`); n != 0 {
+	if n := chatviewtest.Eval[int](page, `document.querySelectorAll('main script, .message script, #chats b').length`); n != 0 {
 		t.Error("text became markup")
 	}
-	if got := eval[string](ctx, t, `[...document.querySelectorAll('.rang')].map((e) => e.closest('.message').querySelector('.text').textContent.slice(0, 5)).join('|')`); got != "Allow|done " {
+	if got := chatviewtest.Eval[string](page, `[...document.querySelectorAll('.rang')].map((e) => e.closest('.message').querySelector('.text').textContent.slice(0, 5)).join('|')`); got != "Allow|done " {
 		t.Errorf("what rang is %s", got)
 	}
-	shot(ctx, t, "wide")
-	run(ctx, t, scheme("dark"))
-	shot(ctx, t, "wide-dark")
-	run(ctx, t, scheme("light"))
+	page.Shot("wide")
+	page.Scheme("dark")
+	page.Shot("wide-dark")
+	page.Scheme("light")
 
 	// Somebody presses, writes, and sees what's new without doing anything.
-	run(ctx, t, chromedp.Click(`.keyboard .row:nth-child(2) button`))
-	until(ctx, t, `document.querySelector('.key.waiting')`)
+	page.Do(chromedp.Click(`.keyboard .row:nth-child(2) button`))
+	page.Until(`document.querySelector('.key.waiting')`)
 	press := w.last().CallbackQuery
 	if press == nil || press.Data != "n" || press.From.ID != w.ada.ID {
 		t.Fatalf("the press says %+v", press)
 	}
 	w.must("answerCallbackQuery", args{"callback_query_id": press.ID, "text": "Not allowed"})
-	until(ctx, t, `document.querySelector('#toast').textContent === 'Not allowed' && !document.querySelector('.key.waiting')`)
-	run(ctx, t, chromedp.SendKeys("#text", "why not?"), chromedp.Click("#send"))
-	until(ctx, t, `document.querySelector('.message:last-child .text')?.textContent === 'why not?'`)
+	page.Until(`document.querySelector('#toast').textContent === 'Not allowed' && !document.querySelector('.key.waiting')`)
+	page.Do(chromedp.SendKeys("#text", "why not?"), chromedp.Click("#send"))
+	page.Until(`document.querySelector('.message:last-child .text')?.textContent === 'why not?'`)
 	if m := w.last().Message; m == nil || m.Text != "why not?" || m.MessageThreadID != w.topic {
 		t.Errorf("the message says %+v", m)
 	}
-	run(ctx, t, chromedp.Click("#slash"))
-	until(ctx, t, `document.querySelectorAll('#commands button').length === 4`)
-	shot(ctx, t, "commands")
+	page.Do(chromedp.Click("#slash"))
+	page.Until(`document.querySelectorAll('#commands button').length === 4`)
+	page.Shot("commands")
 
-	run(ctx, t, chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile), chromedp.Reload())
-	until(ctx, t, `document.querySelectorAll('.message').length === 9`)
-	run(ctx, t, chromedp.Sleep(300*time.Millisecond)) // pictures come later than text
-	shot(ctx, t, "phone")
-	if wide := eval[int](ctx, t, `document.documentElement.scrollWidth`); wide > 390 {
-		t.Errorf("the page is %d pixels wide on a phone of 390", wide)
-	}
-	eval[int](ctx, t, `document.querySelector('#messages').scrollTop = 0`)
-	shot(ctx, t, "phone-top")
+	page.Phone()
+	page.Until(`document.querySelectorAll('.message').length === 9`)
+	page.Do(chromedp.Sleep(300 * time.Millisecond)) // pictures come later than text
+	page.Shot("phone")
+	page.FitsPhone()
+	chatviewtest.Eval[int](page, `document.querySelector('#messages').scrollTop = 0`)
+	page.Shot("phone-top")
 	w.Penalise(w.forum, "", 10*time.Minute)
-	run(ctx, t, scheme("dark"))
-	until(ctx, t, `document.querySelector('#budget.penalty')`)
-	shot(ctx, t, "phone-dark")
-	run(ctx, t, scheme("light"), chromedp.Click("#back"))
-	until(ctx, t, `getComputedStyle(document.querySelector('nav')).display !== 'none'`)
-	shot(ctx, t, "phone-list")
-	run(ctx, t, chromedp.Click(fmt.Sprintf(`a[href="#%d/0"]`, w.ada.ID)))
-	until(ctx, t, `document.querySelector('.draft')`)
-	shot(ctx, t, "phone-private")
+	page.Scheme("dark")
+	page.Until(`document.querySelector('#budget.penalty')`)
+	page.Shot("phone-dark")
+	page.Scheme("light")
+	page.Do(chromedp.Click("#back"))
+	page.Until(`getComputedStyle(document.querySelector('nav')).display !== 'none'`)
+	page.Shot("phone-list")
+	page.Do(chromedp.Click(fmt.Sprintf(`a[href="#%d/0"]`, w.ada.ID)))
+	page.Until(`document.querySelector('.draft')`)
+	page.Shot("phone-private")
 }

@@ -45,7 +45,7 @@ func (s *Server) answerCallbackQuery(c *call) (any, *refusal) {
 		return nil, badRequest("MESSAGE_TOO_LONG")
 	}
 	p.Answered, p.Text, p.Alert = now(), c.text("text"), c.flag("show_alert")
-	s.touch()
+	s.Touch()
 	return true, nil
 }
 

@@ -78,7 +78,7 @@ func (s *Server) setMyCommands(c *call) (any, *refusal) {
 		return nil, r
 	}
 	s.commands[name] = list
-	s.touch()
+	s.Touch()
 	return true, nil
 }
 
@@ -99,7 +99,7 @@ func (s *Server) deleteMyCommands(c *call) (any, *refusal) {
 		return nil, r
 	}
 	delete(s.commands, name)
-	s.touch()
+	s.Touch()
 	return true, nil
 }
 

@@ -3,9 +3,9 @@
 //
 // # How it's used
 //
-// New makes a Server, which is an http.Handler and starts nothing. Serve puts it
-// on a listener: a socket for a daemon that's another process, or a Network inside
-// a synctest bubble, where days pass in no time. Only webhooks need Server.Run.
+// New makes a Server, which is an http.Handler and starts nothing. memnet.Serve
+// puts it on a listener: a socket for a daemon that's another process, or a Network
+// inside a synctest bubble, where days pass in no time. Only webhooks need Server.Run.
 // A Person says, presses, reacts, promotes and deletes; the bot gets the updates
 // that Telegram would send. See, Rings, Topics, Drafts and Doing tell what a
 // person sees and which phone rang; Calls, Refusals, Worst and Penalties what the

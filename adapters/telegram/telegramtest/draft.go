@@ -43,7 +43,7 @@ func (s *Server) sendMessageDraft(c *call) (any, *refusal) {
 		return nil, badRequest("TEXTDRAFT_PEER_INVALID")
 	}
 	chat.drafts[draftKey{id, thread}] = Draft{id, f.text, f.entities, now().Add(draftLasts)}
-	s.touch()
+	s.Touch()
 	return true, nil
 }
 
@@ -94,7 +94,7 @@ func (s *Server) sendChatAction(c *call) (any, *refusal) {
 		return nil, r
 	}
 	chat.actions[thread] = Action{c.text("action"), now().Add(actionLasts)}
-	s.touch()
+	s.Touch()
 	return true, nil
 }
 

@@ -1,22 +1,22 @@
 package telegramtest
 
 import (
-	"context"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
+
+	"github.com/panebridge/panebridge/internal/faults"
 )
 
 // Cut says when a connection breaks.
-type Cut int
+type Cut = faults.Cut
 
 // Where a connection breaks: not at all, before the call took effect, or after it
 // did and before the answer.
 const (
-	NoCut Cut = iota
-	CutBefore
-	CutAfter
+	NoCut     = faults.NoCut
+	CutBefore = faults.CutBefore
+	CutAfter  = faults.CutAfter
 )
 
 // Fault is what happens to calls instead of, or besides, the ordinary answer.
@@ -58,33 +58,7 @@ func (f *Fault) decides() bool {
 
 // Inject makes calls fail or wait. The first fault that fits a call is the one
 // that hits it. The function it returns takes the fault back.
-func (s *Server) Inject(f Fault) (remove func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	kept := &f
-	s.faults = append(s.faults, kept)
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.faults = slices.DeleteFunc(s.faults, func(f *Fault) bool { return f == kept })
-	}
-}
-
-// takeFault returns the fault that hits a call, and uses it up.
-func (s *Server) takeFault(c *call) *Fault {
-	i := slices.IndexFunc(s.faults, func(f *Fault) bool { return f.hits(c) })
-	if i < 0 {
-		return nil
-	}
-	f := s.faults[i]
-	if f.Times > 0 {
-		if f.Times--; f.Times == 0 {
-			s.faults = slices.Delete(s.faults, i, i+1)
-		}
-	}
-	once := *f
-	return &once
-}
+func (s *Server) Inject(f Fault) (remove func()) { return s.faults.Add(f, f.Times) }
 
 // refuse returns what a fault answers in Telegram's form, if it does.
 func (s *Server) refuse(c *call) *refusal {
@@ -107,33 +81,4 @@ func (s *Server) refuse(c *call) *refusal {
 		code = http.StatusBadGateway
 	}
 	return &refusal{code: code, text: f.Description}
-}
-
-// wait lets time pass, or the client go.
-func wait(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return ctx.Err()
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// writeRaw sends what a proxy would.
-func (f *Fault) writeRaw(w http.ResponseWriter) {
-	kind, code := f.ContentType, f.Code
-	if kind == "" {
-		kind = "text/html"
-	}
-	if code == 0 {
-		code = http.StatusBadGateway
-	}
-	w.Header().Set("Content-Type", kind)
-	w.WriteHeader(code)
-	_, _ = w.Write([]byte(f.Body)) // a client that's gone is none of the stand-in's business
 }

@@ -11,16 +11,17 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
+	"github.com/panebridge/panebridge/internal/memnet"
 )
 
 // serve puts a handler on a network of pipes, and returns its client and what
 // ends both.
 func serve(t *testing.T, h http.Handler) (*http.Client, func()) {
 	t.Helper()
-	network := telegramtest.NewNetwork()
+	network := memnet.New()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- telegramtest.Serve(ctx, network, h) }()
+	go func() { ended <- memnet.Serve(ctx, network, h) }()
 	transport := network.Transport()
 	return &http.Client{Transport: transport}, func() {
 		cancel()

@@ -45,7 +45,7 @@ func (s *Server) AddChat(spec ChatSpec, people ...*Person) int64 {
 		c.setBot(s.opts.Bot.ID, spec.BotRights)
 	}
 	s.chats[id] = c
-	s.touch()
+	s.Touch()
 	return id
 }
 
@@ -96,7 +96,7 @@ func (s *Server) change(c *chat, by *Person, user int64, set func()) {
 	case c.isAdmin(s.opts.Bot.ID):
 		s.update("chat_member", content)
 	}
-	s.touch()
+	s.Touch()
 }
 
 // groupOf returns a group that the person is in, and with want may change.
@@ -229,7 +229,7 @@ func (p *Person) setBlocked(blocked bool) {
 		"old_chat_member": status(c.blocked), "new_chat_member": status(blocked),
 	})
 	c.blocked = blocked
-	s.touch()
+	s.Touch()
 }
 
 // DeleteAccount makes the person vanish from Telegram.

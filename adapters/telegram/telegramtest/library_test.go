@@ -15,6 +15,7 @@ import (
 	"github.com/go-telegram/bot/models"
 
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
+	"github.com/panebridge/panebridge/internal/memnet"
 )
 
 // listen serves a handler on loopback until the test ends, and returns its
@@ -26,7 +27,7 @@ func listen(t *testing.T, h http.Handler) string {
 	ok(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- telegramtest.Serve(ctx, l, h) }()
+	go func() { ended <- memnet.Serve(ctx, l, h) }()
 	t.Cleanup(func() {
 		cancel()
 		ok(t, <-ended)

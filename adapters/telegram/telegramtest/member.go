@@ -149,7 +149,7 @@ func (s *Server) leaveChat(c *call) (any, *refusal) {
 		return nil, badRequest("chat member status can't be changed in private chats")
 	}
 	chat.members[s.opts.Bot.ID] = &member{user: s.opts.Bot.ID, status: left}
-	s.touch()
+	s.Touch()
 	return true, nil
 }
 

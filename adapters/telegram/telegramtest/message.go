@@ -167,7 +167,7 @@ func (s *Server) put(c *chat, m *Message) *Message {
 	if m.Rang {
 		s.ring(m)
 	}
-	s.touch()
+	s.Touch()
 	return m
 }
 
@@ -184,14 +184,14 @@ func (s *Server) service(c *chat, by int64, thread int, kind string, detail any)
 func (s *Server) drop(c *chat, m *Message) {
 	m.DeletedAt = now()
 	c.unpin(m.ID)
-	s.touch()
+	s.Touch()
 }
 
 // replace gives a message new content and keeps the old.
 func (s *Server) replace(m *Message, f formatted, buttons [][]Button) {
 	m.History = append(slices.Clip(m.History), Version{now(), m.Text, m.Entities, m.Buttons})
 	m.Text, m.Entities, m.Buttons, m.EditedAt = f.text, f.entities, buttons, now()
-	s.touch()
+	s.Touch()
 }
 
 // There reports whether the message can be seen.

@@ -150,7 +150,7 @@ func (s *Server) Penalise(chat int64, method string, length time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.guard.order(Key{chat, s.familyOf(method)}, length, now())
-	s.touch()
+	s.Touch()
 }
 
 // Penalties returns the penalties in force, in no order.

@@ -28,7 +28,7 @@ func (s *Server) AddUser(u User) *Person {
 	c := newChat(u.ID, Private)
 	c.user, c.forum = u.ID, s.opts.PrivateTopics
 	s.chats[u.ID] = c
-	s.touch()
+	s.Touch()
 	return &Person{u, s}
 }
 
@@ -206,15 +206,24 @@ func (p *Person) Delete(chat int64, message int) error {
 	return nil
 }
 
+// seen returns a message that the person can see; nil: it isn't there for them.
+func (p *Person) seen(id int64, message int) (*chat, *Message) {
+	c := p.s.mustChat(id)
+	m := c.byID[message]
+	if m == nil || !m.There() || !c.isIn(p.ID) {
+		return c, nil
+	}
+	return c, m
+}
+
 // Press presses the button with that text (or that data) below a message, and
 // returns the id of the press, for Server.Press.
 func (p *Person) Press(chat int64, message int, button string) (string, error) {
 	s := p.s
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c := s.mustChat(chat)
-	m := c.byID[message]
-	if m == nil || !m.There() || !c.isIn(p.ID) {
+	c, m := p.seen(chat, message)
+	if m == nil {
 		return "", fmt.Errorf("press: %s sees no message %d", p.Name(), message)
 	}
 	for _, b := range slices.Concat(m.Buttons...) {
@@ -247,9 +256,8 @@ func (p *Person) React(chat int64, message int, emoji string) error {
 	s := p.s
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c := s.mustChat(chat)
-	m := c.byID[message]
-	if m == nil || !m.There() || !c.isIn(p.ID) {
+	c, m := p.seen(chat, message)
+	if m == nil {
 		return fmt.Errorf("react: %s sees no message %d", p.Name(), message)
 	}
 	list := []wireReaction{}
@@ -265,7 +273,7 @@ func (p *Person) React(chat int64, message int, emoji string) error {
 			"old_reaction": old, "new_reaction": list,
 		})
 	}
-	s.touch()
+	s.Touch()
 	return nil
 }
 

@@ -51,7 +51,7 @@ func (s *Server) unpinChatMessage(c *call) (any, *refusal) {
 	if !chat.unpin(id) {
 		return nil, badRequest("message to unpin not found")
 	}
-	s.touch()
+	s.Touch()
 	return true, nil
 }
 

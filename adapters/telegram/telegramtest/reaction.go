@@ -39,7 +39,7 @@ func (s *Server) setMessageReaction(c *call) (any, *refusal) {
 		return nil, badRequest("message can't be reacted")
 	}
 	m.react(s.opts.Bot.ID, list)
-	s.touch()
+	s.Touch()
 	return true, nil
 }
 

@@ -8,6 +8,9 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/panebridge/panebridge/internal/chatview"
+	"github.com/panebridge/panebridge/internal/faults"
 )
 
 // Options configure a stand-in. The zero value of a field means its default.
@@ -39,12 +42,13 @@ type Server struct {
 	opts    Options
 	methods map[string]method
 
+	chatview.Changes
+
 	mu       sync.Mutex
-	changed  chan struct{} // closed at the next change
 	users    map[int64]User
 	chats    map[int64]*chat
 	guard    *guard
-	faults   []*Fault
+	faults   faults.List[Fault]
 	calls    []*Call
 	rings    []Ring
 	presses  map[string]*Press
@@ -67,7 +71,7 @@ func New(opts Options) *Server {
 	}
 	opts.Bot = withBotDefaults(opts.Bot, opts.Token)
 	s := &Server{
-		opts: opts, changed: make(chan struct{}), guard: newGuard(opts.Limits),
+		opts: opts, guard: newGuard(opts.Limits),
 		users: map[int64]User{opts.Bot.ID: opts.Bot}, chats: map[int64]*chat{}, presses: map[string]*Press{},
 		files: map[string]*File{}, commands: map[string][]Command{}, queue: newQueue(),
 		lastUserID: 500_000_000, lastChatID: 1_800_000_000, lastMessageID: 100,
@@ -147,19 +151,19 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request, m method) {
 	c.params, bad = readParams(r)
 	c.Thread = int(c.number("message_thread_id"))
 	here, back := s.prepare(c)
-	if wait(r.Context(), here) != nil {
+	if faults.Wait(r.Context(), here) != nil {
 		return // it never arrived
 	}
 	result, refused := s.take(r.Context(), c, bad)
 	if c.fault != nil && c.fault.Cut != NoCut {
 		panic(http.ErrAbortHandler) // net/http's way to break a connection
 	}
-	if wait(r.Context(), back) != nil {
+	if faults.Wait(r.Context(), back) != nil {
 		return
 	}
 	switch {
 	case c.fault != nil && c.fault.Body != "":
-		c.fault.writeRaw(w)
+		faults.WriteRaw(w, c.fault.Code, c.fault.ContentType, c.fault.Body)
 	case refused != nil:
 		writeRefusal(w, refused)
 	default:
@@ -177,7 +181,7 @@ func (s *Server) prepare(c *call) (here, back time.Duration) {
 	if s.opts.Latency != nil {
 		here, back = s.opts.Latency(c.Method, c.Chat)
 	}
-	if c.fault = s.takeFault(c); c.fault != nil {
+	if c.fault = s.faults.Take(func(f Fault) bool { return f.hits(c) }); c.fault != nil {
 		here, back = here+c.fault.Before, back+c.fault.After
 	}
 	return here, back
@@ -197,7 +201,7 @@ func (s *Server) take(ctx context.Context, c *call, bad *refusal) (result any, r
 		result, refused = c.method.run(c)
 	}
 	c.settle(refused)
-	s.touch()
+	s.Touch()
 	return result, refused
 }
 
@@ -220,7 +224,7 @@ func (s *Server) arrive(c *call, bad *refusal) *refusal {
 	}
 	if refused != nil {
 		c.settle(refused)
-		s.touch()
+		s.Touch()
 	}
 	return refused
 }
@@ -234,32 +238,4 @@ func (s *Server) admit(c *call) *refusal {
 		return tooMany(silence)
 	}
 	return nil
-}
-
-// touch tells everybody who waits that something has changed. The lock is held.
-func (s *Server) touch() {
-	close(s.changed)
-	s.changed = make(chan struct{})
-}
-
-// Changed returns a channel that's closed at the next change.
-func (s *Server) Changed() <-chan struct{} {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.changed
-}
-
-// Wait blocks until a condition holds, asking again at every change.
-func (s *Server) Wait(ctx context.Context, holds func() bool) error {
-	for {
-		changed := s.Changed()
-		if holds() {
-			return nil
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
 }

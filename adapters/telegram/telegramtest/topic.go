@@ -213,7 +213,7 @@ func (s *Server) dropTopic(c *chat, t *topic) {
 			s.drop(c, m)
 		}
 	}
-	s.touch()
+	s.Touch()
 }
 
 // Topics returns the topics of a chat that aren't deleted, oldest first. A

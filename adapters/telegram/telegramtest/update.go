@@ -61,7 +61,7 @@ func (s *Server) update(kind string, content any) {
 		panic("telegramtest: " + err.Error()) // its own structs
 	}
 	s.queue.pending = append(s.queue.pending, pending{s.queue.lastID, kind, body})
-	s.touch()
+	s.Touch()
 }
 
 // Push queues an update that no person here makes: anything, such as what an
@@ -78,7 +78,7 @@ func (s *Server) Push(update map[string]any) int64 {
 		panic("telegramtest: push of something that isn't JSON: " + err.Error())
 	}
 	s.queue.pending = append(s.queue.pending, pending{s.queue.lastID, "", body})
-	s.touch()
+	s.Touch()
 	return s.queue.lastID
 }
 
@@ -98,7 +98,7 @@ func (s *Server) Redeliver(updates ...json.RawMessage) error {
 		again = append(again, pending{id: head.ID, body: body})
 	}
 	s.queue.pending = append(again, s.queue.pending...)
-	s.touch()
+	s.Touch()
 	return nil
 }
 
@@ -180,7 +180,7 @@ func (s *Server) startReading(c *call) (*reader, *refusal) {
 	s.queue.end(conflict("terminated by other getUpdates request; make sure that only one bot instance is running"))
 	s.queue.acknowledge(c.number("offset"))
 	s.queue.reader = &reader{ended: make(chan struct{})}
-	s.touch()
+	s.Touch()
 	return s.queue.reader, nil
 }
 
@@ -207,5 +207,5 @@ func (s *Server) nextUpdates(limit int) ([]json.RawMessage, <-chan struct{}) {
 	for _, p := range s.queue.pending[:min(limit, len(s.queue.pending))] {
 		list = append(list, p.body)
 	}
-	return list, s.changed
+	return list, s.Changed()
 }

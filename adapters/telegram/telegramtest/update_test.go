@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
+	"github.com/panebridge/panebridge/internal/memnet"
 )
 
 // poll reads updates and returns their ids.
@@ -131,11 +132,11 @@ func TestWebhook(t *testing.T) {
 			secrets = append(secrets, r.Header.Get("X-Telegram-Bot-Api-Secret-Token"))
 			rw.WriteHeader(status)
 		})
-		network := telegramtest.NewNetwork()
+		network := memnet.New()
 		ctx, cancel := context.WithCancel(t.Context())
 		w := newWorld(t, telegramtest.Options{Transport: network.Transport()})
 		ended := make(chan error, 2)
-		go func() { ended <- telegramtest.Serve(ctx, network, receiver) }()
+		go func() { ended <- memnet.Serve(ctx, network, receiver) }()
 		go func() { ended <- w.Run(ctx) }()
 
 		w.must("setWebhook", args{"url": "http://bot.example/hook", "secret_token": "s-1", "drop_pending_updates": true, "max_connections": 500})

@@ -1,160 +1,108 @@
 package telegramtest
 
 import (
-	"crypto/subtle"
-	"embed"
-	"encoding/json"
+	"errors"
 	"fmt"
-	"io/fs"
-	"net"
 	"net/http"
-	"net/netip"
+	"strconv"
 	"strings"
-	"time"
+
+	"github.com/panebridge/panebridge/internal/chatview"
 )
 
-//go:embed view
-var viewFiles embed.FS
+// view is the stand-in as its page shows it.
+type view struct{ s *Server }
 
-// viewPause is the least time between two signs of change to a browser.
-const viewPause = 80 * time.Millisecond
+var _ chatview.World = view{}
 
-// viewCookie proves that a browser was given the token.
-const viewCookie = "view"
+// NewView returns a page that shows the stand-in's chats and topics as a phone would; see
+// chatview.New.
+func NewView(s *Server, token string) http.Handler { return chatview.New(view{s}, token) }
 
-// view is the page that shows a stand-in as a phone would.
-type view struct {
-	s     *Server
-	token string
-}
+// Changed implements chatview.World.
+func (v view) Changed() <-chan struct{} { return v.s.Changed() }
 
-// NewView returns a page that shows the stand-in's chats and topics as a phone
-// would, and lets whoever opens it write, press, react and send files as any of
-// the people. It answers to loopback names only. With a token it wants to be
-// opened as /?token=TOKEN first: what's written there may end in somebody's
-// terminal.
-func NewView(s *Server, token string) http.Handler {
-	v := &view{s, token}
-	static, err := fs.Sub(viewFiles, "view")
+// Do implements chatview.World.
+func (v view) Do(what string, d chatview.Deed) error {
+	at := placeIn(d.Place)
+	p, err := v.personIn(number(d.Person), at.Chat)
 	if err != nil {
-		panic("telegramtest: " + err.Error()) // only for a path that isn't valid
+		return err
 	}
-	mux := http.NewServeMux()
-	mux.Handle("GET /", http.FileServerFS(static))
-	mux.HandleFunc("GET /state", v.state)
-	mux.HandleFunc("GET /events", v.events)
-	mux.HandleFunc("GET /media/{chat}/{message}", v.file)
-	mux.HandleFunc("POST /do/{what}", v.do)
-	return v.guarded(http.NewCrossOriginProtection().Handler(mux))
-}
-
-func (v *view) guarded(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		setViewHeaders(w.Header())
-		switch {
-		case !isLoopback(r.Host):
-			http.Error(w, "this page is served to the machine itself only", http.StatusForbidden)
-		case v.token != "" && v.isToken(r.URL.Query().Get("token")):
-			http.SetCookie(w, &http.Cookie{Name: viewCookie, Value: v.token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
-			http.Redirect(w, r, "/", http.StatusSeeOther)
-		case !v.authorized(r):
-			http.Error(w, "open the address with its token", http.StatusUnauthorized)
-		default:
-			next.ServeHTTP(w, r)
-		}
-	})
-}
-
-func (v *view) isToken(given string) bool {
-	return subtle.ConstantTimeCompare([]byte(given), []byte(v.token)) == 1
-}
-
-func (v *view) authorized(r *http.Request) bool {
-	if v.token == "" {
-		return true
+	message := int(number(d.Message))
+	switch what {
+	case "say":
+		_, err = p.Send(at, Post{Text: d.Text, ReplyTo: message})
+	case "edit":
+		err = p.Edit(at.Chat, message, d.Text)
+	case "press":
+		_, err = p.Press(at.Chat, message, d.Text)
+	case "react":
+		err = p.React(at.Chat, message, d.Text)
+	case "delete":
+		err = p.Delete(at.Chat, message)
+	case "create-topic":
+		_, err = p.CreateTopic(at.Chat, d.Text)
+	case "rename-topic":
+		err = p.RenameTopic(at, d.Text)
+	case "close-topic":
+		err = p.CloseTopic(at)
+	case "reopen-topic":
+		err = p.ReopenTopic(at)
+	case "delete-topic":
+		err = p.DeleteTopic(at)
+	default:
+		err = errors.New("nobody can do that here")
 	}
-	cookie, err := r.Cookie(viewCookie)
-	return err == nil && v.isToken(cookie.Value)
+	return err
 }
 
-// setViewHeaders forbids a browser whatever the page doesn't need.
-func setViewHeaders(h http.Header) {
-	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "+
-		"img-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'none'")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("Cross-Origin-Resource-Policy", "same-origin")
-	h.Set("Cross-Origin-Opener-Policy", "same-origin")
-	h.Set("Cache-Control", "no-store")
-}
-
-// isLoopback: a name of somebody else's that points here would let his page in.
-func isLoopback(host string) bool {
-	name, _, err := net.SplitHostPort(host)
-	if err != nil {
-		name = strings.Trim(host, "[]")
-	}
-	addr, err := netip.ParseAddr(name)
-	return strings.EqualFold(name, "localhost") || err == nil && addr.IsLoopback()
-}
-
-// events tells a browser that there's something new, as server-sent events.
-func (v *view) events(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Content-Type", "text/event-stream")
-	flush := http.NewResponseController(w)
-	for {
-		changed := v.s.Changed()
-		if _, err := fmt.Fprint(w, "event: changed\ndata: {}\n\n"); err != nil {
-			return
-		}
-		if flush.Flush() != nil {
-			return
-		}
-		if wait(r.Context(), viewPause) != nil {
-			return
-		}
-		select {
-		case <-changed:
-		case <-r.Context().Done():
-			return
-		}
-	}
-}
-
-// file sends the content of a message's file. Pictures may be shown in the page;
-// everything else is saved.
-func (v *view) file(w http.ResponseWriter, r *http.Request) {
-	var chat int64
-	var message int
-	if _, err := fmt.Sscan(r.PathValue("chat")+" "+r.PathValue("message"), &chat, &message); err != nil {
-		http.NotFound(w, r)
-		return
-	}
-	m, known := v.message(chat, message)
-	if !known || m.File == nil {
-		http.NotFound(w, r)
-		return
-	}
-	kind := http.DetectContentType(m.File.Content)
-	if m.File.Kind != Photo || !strings.HasPrefix(kind, "image/") {
-		kind = "application/octet-stream"
-		w.Header().Set("Content-Disposition", "attachment")
-	}
-	w.Header().Set("Content-Type", kind)
-	_, _ = w.Write(m.File.Content) // a browser that's gone
-}
-
-func (v *view) message(chat int64, id int) (Message, bool) {
+// personIn returns somebody by number, if there's also such a chat.
+func (v view) personIn(id, chat int64) (*Person, error) {
 	v.s.mu.Lock()
 	defer v.s.mu.Unlock()
-	c := v.s.chats[chat]
-	if c == nil || c.byID[id] == nil {
-		return Message{}, false
+	u, known := v.s.users[id]
+	switch {
+	case !known || u.IsBot:
+		return nil, fmt.Errorf("there's no person %d", id)
+	case v.s.chats[chat] == nil:
+		return nil, fmt.Errorf("there's no chat %d", chat)
 	}
-	return *c.byID[id], true
+	return &Person{u, v.s}, nil
 }
 
-func viewJSON(w http.ResponseWriter, what any) {
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(what) // a browser that's gone
+// SendFile implements chatview.World.
+func (v view) SendFile(person string, at chatview.Place, name string, content []byte) error {
+	to := placeIn(at)
+	p, err := v.personIn(number(person), to.Chat)
+	if err == nil {
+		_, err = p.SendFile(to, name, content, "")
+	}
+	return err
 }
+
+// File implements chatview.World. An address is a chat and a message.
+func (v view) File(address string) (content []byte, picture, ok bool) {
+	chat, message, _ := strings.Cut(address, "/")
+	v.s.mu.Lock()
+	defer v.s.mu.Unlock()
+	c := v.s.chats[number(chat)]
+	if c == nil {
+		return nil, false, false
+	}
+	m := c.byID[int(number(message))]
+	if m == nil || m.File == nil {
+		return nil, false, false
+	}
+	return m.File.Content, m.File.Kind == Photo, true
+}
+
+func number(s string) int64 {
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+func placeIn(at chatview.Place) Place { return Place{number(at.Chat), int(number(at.Thread))} }

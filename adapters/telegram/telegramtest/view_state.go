@@ -4,140 +4,43 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/panebridge/panebridge/internal/chatview"
 )
 
 // shownMessages is how many messages of a place the page shows.
 const shownMessages = 300
 
-// viewState is all that the page shows. Times are in milliseconds.
-type viewState struct {
-	Bot      User          `json:"bot"`
-	People   []User        `json:"people"`
-	Chats    []viewChat    `json:"chats"`
-	Place    *viewPlace    `json:"place,omitempty"`
-	Messages []viewMessage `json:"messages"`
-	Presses  []viewPress   `json:"presses"`
-	Commands []Command     `json:"commands"`
-}
-
-type viewChat struct {
-	ID     int64       `json:"id"`
-	Title  string      `json:"title"`
-	Kind   Kind        `json:"kind"`
-	Forum  bool        `json:"forum"`
-	Gone   string      `json:"gone,omitempty"`
-	Topics []viewTopic `json:"topics"` // of any other chat: one, the chat itself
-}
-
-type viewTopic struct {
-	Thread int    `json:"thread"`
-	Name   string `json:"name"`
-	Colour int64  `json:"colour"`
-	Closed bool   `json:"closed"`
-	Last   string `json:"last"`
-	LastAt int64  `json:"last_at"`
-	Rings  int    `json:"rings"`
-	Doing  string `json:"doing,omitempty"`
-}
-
-type viewPlace struct {
-	Chat         int64        `json:"chat"`
-	Thread       int          `json:"thread"`
-	Doing        string       `json:"doing,omitempty"`
-	Drafts       []viewDraft  `json:"drafts"`
-	Windows      []viewWindow `json:"windows"`
-	PenaltyUntil int64        `json:"penalty_until,omitempty"`
-}
-
-type viewDraft struct {
-	Text     string   `json:"text"`
-	Entities []Entity `json:"entities"`
-}
-
-type viewWindow struct {
-	Family  Family  `json:"family"`
-	Calls   int     `json:"calls"`
-	Seconds float64 `json:"seconds"`
-	Used    int     `json:"used"`
-}
-
-type viewMessage struct {
-	ID        int            `json:"id"`
-	From      User           `json:"from"`
-	At        int64          `json:"at"`
-	Text      string         `json:"text"`
-	Entities  []Entity       `json:"entities"`
-	Buttons   [][]viewButton `json:"buttons,omitempty"`
-	File      *viewFile      `json:"file,omitempty"`
-	Reply     *viewReply     `json:"reply,omitempty"`
-	Rang      bool           `json:"rang"`
-	Edits     int            `json:"edits"`
-	Pinned    bool           `json:"pinned"`
-	Service   string         `json:"service,omitempty"`
-	Reactions []viewReaction `json:"reactions,omitempty"`
-}
-
-type viewButton struct {
-	Text string `json:"text"`
-	Data string `json:"data,omitempty"`
-	URL  string `json:"url,omitempty"`
-	Copy string `json:"copy,omitempty"`
-}
-
-type viewFile struct {
-	Kind    FileKind `json:"kind"`
-	Name    string   `json:"name"`
-	Size    int64    `json:"size"`
-	Width   int      `json:"width,omitempty"`
-	Height  int      `json:"height,omitempty"`
-	Seconds int      `json:"seconds,omitempty"`
-}
-
-type viewReply struct {
-	ID   int    `json:"id"`
-	Name string `json:"name"`
-	Text string `json:"text"`
-}
-
-type viewReaction struct {
-	Emoji string   `json:"emoji"`
-	Names []string `json:"names"`
-}
-
-type viewPress struct {
-	ID      string `json:"id"`
-	Message int    `json:"message"`
-	Data    string `json:"data"`
-	Done    bool   `json:"done"`
-	Text    string `json:"text"`
-	Alert   bool   `json:"alert"`
-}
-
-// state writes what a person sees at a place.
-func (v *view) state(w http.ResponseWriter, r *http.Request) {
-	q := r.URL.Query()
-	person := number(q.Get("person"))
-	at := Place{number(q.Get("chat")), int(number(q.Get("thread")))}
-	st := v.s.viewLists()
+// State implements chatview.World.
+func (v view) State(person string, open chatview.Place) chatview.State {
+	at, who := placeIn(open), number(person)
+	st := v.s.viewLists(who)
 	if v.s.hasChat(at.Chat) {
-		st.Place = v.s.viewPlace(at)
+		st.Open = v.s.viewPlace(at)
 		st.Messages = v.s.viewMessages(at)
-		st.Presses = v.s.viewPresses(person)
-		st.Commands = v.s.Commands(at.Chat, person)
+		st.Presses = v.s.viewPresses(who)
+		for _, c := range v.s.Commands(at.Chat, who) {
+			st.Commands = append(st.Commands, chatview.Command{Name: c.Command, Help: c.Description})
+		}
 	}
-	viewJSON(w, st)
+	return st
 }
 
-func number(s string) int64 {
-	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil {
-		return 0
+func viewID[T int | int64](n T) string { return strconv.FormatInt(int64(n), 10) }
+
+func viewUser(u User) chatview.Person {
+	return chatview.Person{ID: viewID(u.ID), Name: u.Name(), Bot: u.IsBot}
+}
+
+func viewText(text string, entities []Entity) chatview.Text {
+	t := chatview.Text{Text: text, Entities: []chatview.Entity{}}
+	for _, e := range entities {
+		t.Entities = append(t.Entities, chatview.Entity{Type: e.Type, Offset: e.Offset, Length: e.Length, URL: e.URL, Language: e.Language})
 	}
-	return n
+	return t
 }
 
 func (s *Server) hasChat(id int64) bool {
@@ -146,24 +49,30 @@ func (s *Server) hasChat(id int64) bool {
 	return s.chats[id] != nil
 }
 
-func (s *Server) viewLists() viewState {
+// viewLists has the people, and the chats that one of them sees: groups, and his own chat
+// with the bot.
+func (s *Server) viewLists(person int64) chatview.State {
 	ids := s.Chats()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	st := viewState{Bot: s.opts.Bot, Messages: []viewMessage{}, Presses: []viewPress{}}
+	st := chatview.State{
+		Look: "telegram", Bot: viewUser(s.opts.Bot), Chats: []chatview.Chat{}, Messages: []chatview.Message{}, Presses: []chatview.Press{}, Commands: []chatview.Command{},
+	}
 	for _, id := range slices.Sorted(maps.Keys(s.users)) {
 		if !s.users[id].IsBot {
-			st.People = append(st.People, s.users[id])
+			st.People = append(st.People, viewUser(s.users[id]))
 		}
 	}
 	for _, id := range ids {
-		st.Chats = append(st.Chats, s.viewChat(s.chats[id]))
+		if c := s.chats[id]; c.kind != Private || c.id == person {
+			st.Chats = append(st.Chats, s.viewChat(c))
+		}
 	}
 	return st
 }
 
-func (s *Server) viewChat(c *chat) viewChat {
-	vc := viewChat{ID: c.id, Title: c.title, Kind: c.kind, Forum: c.forum}
+func (s *Server) viewChat(c *chat) chatview.Chat {
+	vc := chatview.Chat{ID: viewID(c.id), Title: c.title, Threads: c.forum, Named: "topic"}
 	if c.kind == Private {
 		vc.Title = s.opts.Bot.Name() // that's how its owner sees it
 	}
@@ -181,28 +90,28 @@ func (s *Server) viewChat(c *chat) viewChat {
 			rings[ring.Thread]++
 		}
 	}
-	general := viewTopic{Name: "General", Rings: rings[0]}
+	general := chatview.Topic{Thread: chatview.NoThread, Name: "General", Rings: rings[0]}
 	if !c.forum {
 		general.Name = vc.Title
 	}
-	vc.Topics = []viewTopic{general}
+	vc.Topics = []chatview.Topic{general}
+	s.fillTopic(c, 0, &vc.Topics[0])
 	for _, t := range c.topics {
 		if !t.deleted {
-			vc.Topics = append(vc.Topics, viewTopic{Thread: t.id, Name: t.name, Colour: t.colour, Closed: t.closed, Rings: rings[t.id]})
+			topic := chatview.Topic{Thread: viewID(t.id), Name: t.name, Colour: t.colour, Closed: t.closed, Rings: rings[t.id]}
+			s.fillTopic(c, t.id, &topic)
+			vc.Topics = append(vc.Topics, topic)
 		}
-	}
-	for i := range vc.Topics {
-		s.fillTopic(c, &vc.Topics[i])
 	}
 	return vc
 }
 
-func (s *Server) fillTopic(c *chat, t *viewTopic) {
-	if a := c.actions[t.Thread]; now().Before(a.Until) {
+func (s *Server) fillTopic(c *chat, thread int, t *chatview.Topic) {
+	if a := c.actions[thread]; now().Before(a.Until) {
 		t.Doing = a.Name
 	}
 	for _, m := range slices.Backward(c.messages) {
-		if m.Thread == t.Thread && m.There() {
+		if m.Thread == thread && m.There() {
 			t.Last, t.LastAt = s.summary(m), m.At.UnixMilli()
 			return
 		}
@@ -255,13 +164,15 @@ func (s *Server) told(m *Message) string {
 	return m.Service
 }
 
-func (s *Server) viewPlace(at Place) *viewPlace {
-	p := &viewPlace{Chat: at.Chat, Thread: at.Thread, Doing: s.Doing(at), Drafts: []viewDraft{}}
+func (s *Server) viewPlace(at Place) *chatview.Open {
+	p := &chatview.Open{Place: chatview.Place{Chat: viewID(at.Chat), Thread: viewID(at.Thread)}, Doing: s.Doing(at), Drafts: []chatview.Text{}}
 	for _, d := range s.Drafts(at) {
-		p.Drafts = append(p.Drafts, viewDraft{d.Text, d.Entities})
+		p.Drafts = append(p.Drafts, viewText(d.Text, d.Entities))
 	}
 	for _, u := range s.Used(at.Chat) {
-		p.Windows = append(p.Windows, viewWindow{u.Family, u.Calls, u.Per.Seconds(), u.Most})
+		if u.Family == Messages {
+			p.Windows = append(p.Windows, chatview.Window{Calls: u.Calls, Seconds: u.Per.Seconds(), Used: u.Most})
+		}
 	}
 	for _, penalty := range s.Penalties() {
 		if penalty.Chat == at.Chat || penalty.Chat == 0 && penalty.Family == Free {
@@ -271,48 +182,50 @@ func (s *Server) viewPlace(at Place) *viewPlace {
 	return p
 }
 
-func (s *Server) viewMessages(at Place) []viewMessage {
+func (s *Server) viewMessages(at Place) []chatview.Message {
 	seen := s.See(at)
 	seen = seen[max(0, len(seen)-shownMessages):]
-	list := make([]viewMessage, 0, len(seen))
+	list := make([]chatview.Message, 0, len(seen))
 	for _, m := range seen {
 		list = append(list, s.viewMessage(m))
 	}
 	return list
 }
 
-func (s *Server) viewMessage(m Message) viewMessage {
-	vm := viewMessage{
-		ID: m.ID, From: m.From, At: m.At.UnixMilli(), Text: m.Text, Entities: m.Entities, Rang: m.Rang,
+func (s *Server) viewMessage(m Message) chatview.Message {
+	vm := chatview.Message{
+		ID: viewID(m.ID), From: viewUser(m.From), At: m.At.UnixMilli(), Text: viewText(m.Text, m.Entities), Rang: m.Rang,
 		Edits: len(m.History), Pinned: m.Pinned, Reactions: s.viewReactions(m.Reactions),
 	}
 	for _, row := range m.Buttons {
-		var shown []viewButton
+		var shown []chatview.Part
 		for _, b := range row {
-			shown = append(shown, viewButton(b))
+			shown = append(shown, chatview.Part{Text: b.Text, Data: b.Data, URL: b.URL, Copy: b.Copy})
 		}
-		vm.Buttons = append(vm.Buttons, shown)
+		vm.Rows = append(vm.Rows, shown)
 	}
 	if f := m.File; f != nil {
-		vm.File = &viewFile{f.Kind, f.Name, f.Size, f.Width, f.Height, int(f.Duration / time.Second)}
+		vm.Files = []chatview.File{{
+			Address: viewID(m.Chat) + "/" + vm.ID, Kind: string(f.Kind), Name: f.Name, Size: f.Size, Width: f.Width, Height: f.Height, Seconds: int(f.Duration / time.Second),
+		}}
 	}
 	if m.Service != "" {
 		vm.Service = s.told(&m)
 	}
 	if answered, known := s.Message(m.Chat, m.ReplyTo); known {
-		vm.Reply = &viewReply{answered.ID, answered.From.Name(), cmp.Or(m.Quote, cut(s.summary(&answered), 120))}
+		vm.Reply = &chatview.Reply{ID: viewID(answered.ID), Name: answered.From.Name(), Text: cmp.Or(m.Quote, cut(s.summary(&answered), 120))}
 	}
 	return vm
 }
 
-func (s *Server) viewReactions(list []Reaction) []viewReaction {
+func (s *Server) viewReactions(list []Reaction) []chatview.Reaction {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var shown []viewReaction
+	var shown []chatview.Reaction
 	for _, r := range list {
-		i := slices.IndexFunc(shown, func(v viewReaction) bool { return v.Emoji == r.Emoji })
+		i := slices.IndexFunc(shown, func(v chatview.Reaction) bool { return v.Emoji == r.Emoji })
 		if i < 0 {
-			shown = append(shown, viewReaction{Emoji: r.Emoji})
+			shown = append(shown, chatview.Reaction{Emoji: r.Emoji})
 			i = len(shown) - 1
 		}
 		shown[i].Names = append(shown[i].Names, s.users[r.User].Name())
@@ -321,13 +234,13 @@ func (s *Server) viewReactions(list []Reaction) []viewReaction {
 }
 
 // viewPresses are a person's presses that are answered, or still may be.
-func (s *Server) viewPresses(person int64) []viewPress {
+func (s *Server) viewPresses(person int64) []chatview.Press {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	list := []viewPress{}
+	list := []chatview.Press{}
 	for _, p := range s.presses {
 		if p.By == person && now().Sub(p.At) <= callbackLives {
-			list = append(list, viewPress{p.ID, p.Message, p.Data, !p.Answered.IsZero(), p.Text, p.Alert})
+			list = append(list, chatview.Press{ID: p.ID, Message: viewID(p.Message), Data: p.Data, Done: !p.Answered.IsZero(), Text: p.Text, Alert: p.Alert})
 		}
 	}
 	return list

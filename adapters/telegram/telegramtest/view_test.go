@@ -1,60 +1,22 @@
 package telegramtest_test
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
 )
 
 // ask sends the page a request and returns status and body.
-func ask(t *testing.T, page http.Handler, method, path, body string, set ...func(*http.Request)) (int, string) {
+func ask(t *testing.T, page http.Handler, method, path, body string) (int, string) {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, "http://127.0.0.1:7000"+path, strings.NewReader(body))
-	for _, f := range set {
-		f(r)
-	}
 	rec := httptest.NewRecorder()
 	page.ServeHTTP(rec, r)
-	if !strings.Contains(rec.Header().Get("Content-Security-Policy"), "default-src 'none'; script-src 'self'; style-src 'self'") {
-		t.Errorf("%s has the policy %q", path, rec.Header().Get("Content-Security-Policy"))
-	}
 	return rec.Code, rec.Body.String()
-}
-
-func TestViewKeepsStrangersOut(t *testing.T) {
-	w := newWorld(t, telegramtest.Options{})
-	page := telegramtest.NewView(w.Server, "s3cret")
-	host := func(name string) func(*http.Request) { return func(r *http.Request) { r.Host = name } }
-	cookie := func(r *http.Request) { r.AddCookie(&http.Cookie{Name: "view", Value: "s3cret"}) }
-	elsewhere := func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") }
-	for _, c := range []struct {
-		method, path string
-		set          []func(*http.Request)
-		want         int
-	}{
-		{"GET", "/", nil, 401},
-		{"GET", "/state", nil, 401},
-		{"GET", "/?token=wrong", nil, 401},
-		{"GET", "/?token=s3cret", nil, 303},
-		{"GET", "/", []func(*http.Request){cookie}, 200},
-		{"GET", "/", []func(*http.Request){cookie, host("evil.example")}, 403},
-		{"GET", "/", []func(*http.Request){cookie, host("localhost:7000")}, 200},
-		{"GET", "/", []func(*http.Request){cookie, host("[::1]:7000")}, 200},
-		{"POST", "/do/say", []func(*http.Request){cookie, elsewhere}, 403},
-		{"POST", "/do/say", []func(*http.Request){cookie}, 409},
-		{"GET", "/view.go", []func(*http.Request){cookie}, 404},
-	} {
-		if code, body := ask(t, page, c.method, c.path, "", c.set...); code != c.want {
-			t.Errorf("%s %s: %d %q, want %d", c.method, c.path, code, body, c.want)
-		}
-	}
 }
 
 func TestViewDoes(t *testing.T) {
@@ -65,7 +27,7 @@ func TestViewDoes(t *testing.T) {
 	do := func(person int64, what string, message int, text string) string {
 		t.Helper()
 		_, body := ask(t, page, "POST", "/do/"+what, fmt.Sprintf(
-			`{"person":%d,"chat":%d,"thread":%d,"message":%d,"text":%q}`, person, w.forum, w.topic, message, text))
+			`{"person":"%d","chat":"%d","thread":"%d","message":"%d","text":%q}`, person, w.forum, w.topic, message, text))
 		return strings.TrimSpace(body)
 	}
 	const done = `{"ok":true}`
@@ -108,28 +70,4 @@ func TestViewDoes(t *testing.T) {
 			t.Errorf("%s: %d", path, code)
 		}
 	}
-}
-
-func TestViewTellsOfChanges(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, telegramtest.Options{})
-		page := telegramtest.NewView(w.Server, "")
-		ctx, cancel := context.WithCancel(t.Context())
-		rec := httptest.NewRecorder()
-		ended := make(chan struct{})
-		go func() {
-			page.ServeHTTP(rec, httptest.NewRequestWithContext(ctx, "GET", "http://localhost/events", nil))
-			close(ended)
-		}()
-		time.Sleep(time.Second)
-		for range 5 {
-			got(t)(w.ada.Say(w.at(), "x"))
-		}
-		time.Sleep(time.Second)
-		cancel()
-		<-ended
-		if n := strings.Count(rec.Body.String(), "event: changed"); n < 2 || n > 3 { // at once, and for all five or the last four
-			t.Errorf("%d signs of change: %q", n, rec.Body)
-		}
-	})
 }

@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/panebridge/panebridge/internal/faults"
 )
 
 // The waits of a webhook: its answer is awaited for at most a minute, and what
@@ -75,7 +77,7 @@ func (s *Server) setWebhook(c *call) (any, *refusal) {
 		connections = min(n, 100)
 	}
 	s.webhook = webhook{url: address, secret: c.text("secret_token"), maxConnections: connections}
-	s.touch()
+	s.Touch()
 	return true, nil
 }
 
@@ -84,7 +86,7 @@ func (s *Server) deleteWebhook(c *call) (any, *refusal) {
 		s.queue.pending = nil
 	}
 	s.webhook = webhook{}
-	s.touch()
+	s.Touch()
 	return true, nil
 }
 
@@ -124,7 +126,7 @@ func (s *Server) Run(ctx context.Context) error {
 			rest = webhookRetry
 			continue
 		}
-		if wait(ctx, rest) != nil {
+		if faults.Wait(ctx, rest) != nil {
 			return nil
 		}
 		rest = min(2*rest, webhookRest)
@@ -136,10 +138,10 @@ func (s *Server) nextPush() (webhook, *pending, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.webhook.url == "" || len(s.queue.pending) == 0 {
-		return webhook{}, nil, s.changed
+		return webhook{}, nil, s.Changed()
 	}
 	next := s.queue.pending[0]
-	return s.webhook, &next, s.changed
+	return s.webhook, &next, s.Changed()
 }
 
 func (s *Server) push(ctx context.Context, hook webhook, body []byte) error {
@@ -176,5 +178,5 @@ func (s *Server) pushed(hook webhook, id int64, err error) {
 	case s.webhook.url == hook.url:
 		s.webhook.lastError, s.webhook.lastErrorText = now(), fmt.Sprint(err)
 	}
-	s.touch()
+	s.Touch()
 }

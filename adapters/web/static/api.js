@@ -4,8 +4,9 @@
 // APIError; a server that can't be reached as a TypeError, as fetch does.
 
 export class APIError extends Error {
-  constructor(status, code, message) {
+  constructor(status, code, message, prompt) {
     super(message);
+    this.prompt = prompt; // that couldn't be answered, as it is now
     this.status = status;
     this.code = code;
   }
@@ -28,13 +29,35 @@ async function call(method, path, body) {
 async function refusal(response) {
   try {
     const { error } = await response.json();
-    return new APIError(response.status, error.code, error.message);
+    return new APIError(response.status, error.code, error.message, error.prompt);
   } catch {
     return new APIError(response.status, 'http', `the server answered ${response.status}`);
   }
 }
 
+// marked gives each line the secrets that stand in it.
+export function marked(data) {
+  const byNumber = new Map(data.lines.map((line) => [line.n, line]));
+  for (const secret of data.secrets ?? []) {
+    const line = byNumber.get(secret.n);
+    (line.secrets ??= []).push(secret);
+  }
+  return data;
+}
+
 const json = async (...args) => (await call(...args)).json();
+
+// getMarkdown asks how blocks of answers look: runs of text for each.
+export async function getMarkdown(blocks) {
+  const response = await fetch('/markdown', {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    credentials: 'same-origin',
+    body: JSON.stringify({ blocks }),
+  });
+  if (!response.ok) throw new APIError(response.status, 'http', `the server answered ${response.status}`);
+  return response.json();
+}
 
 export const listAdapters = () => json('GET', 'adapters');
 export const listSessions = () => json('GET', 'sessions');
@@ -45,6 +68,10 @@ export const sendInput = (id, text) => json('POST', sessionPath(id, '/input'), {
 export const pressKeys = (id, keys) => call('POST', sessionPath(id, '/keys'), { keys });
 export const getReceipt = (id) => json('GET', `receipts/${encodeURIComponent(id)}`);
 export const cancelReceipt = (id) => json('DELETE', `receipts/${encodeURIComponent(id)}`);
-export const getOutput = (id, from, limit) => json('GET', sessionPath(id, `/output?from=${from}&limit=${limit}`));
-export const getScreen = async (id) => (await call('GET', sessionPath(id, '/screen?format=html'))).text();
+export const openReceipts = (id) => json('GET', sessionPath(id, '/receipts'));
+export const sendAnyway = (id, quoted) => json('POST', `receipts/${encodeURIComponent(id)}/anyway`, { quoted });
+export const getPrompt = (id) => json('GET', `prompts/${encodeURIComponent(id)}`);
+export const answerPrompt = (id, body) => json('POST', `prompts/${encodeURIComponent(id)}/answer`, body);
+export const getOutput = async (id, from, limit) => marked(await json('GET', sessionPath(id, `/output?from=${from}&limit=${limit}`)));
+export const getScreen = async (id, secrets) => (await call('GET', sessionPath(id, `/screen?format=html&secrets=${secrets}`))).text();
 export const eventsURL = (id, from) => `${base}events?session=${encodeURIComponent(id)}&from=${encodeURIComponent(from)}`;

@@ -1,12 +1,13 @@
 'use strict';
 
 import { byId, ago } from './dom.js';
-import { listAdapters, listSessions } from './api.js';
+import { listAdapters, listSessions, marked } from './api.js';
 import { Composer } from './composer.js';
 import { Conversation } from './conversation.js';
 import { drawDelivery } from './delivery.js';
 import { closeDialog, newDialog } from './dialogs.js';
-import { drawList } from './list.js';
+import { drawList, needsYou } from './list.js';
+import { PromptPanel } from './prompt.js';
 import { Screen } from './screen.js';
 import { Stream } from './stream.js';
 
@@ -20,7 +21,7 @@ const hiddenGrace = 30000; // milliseconds after which a hidden page gives its c
 
 const state = {
   sessions: [],
-  open: null, // {id, conversation, composer, screen, stream}
+  open: null, // {id, conversation, composer, prompt, screen, stream}
   tab: 'conversation',
   listed: true, // the last poll worked
   streaming: true, // the stream is connected
@@ -56,6 +57,7 @@ function openSession(session) {
     id,
     conversation: new Conversation(id),
     composer: new Composer(id),
+    prompt: new PromptPanel(id),
     screen: new Screen(id),
   };
   state.open = open;
@@ -70,8 +72,8 @@ function openSession(session) {
 
 function closeOpen() {
   if (!state.open) return;
-  const { stream, conversation, composer, screen } = state.open;
-  for (const part of [stream, conversation, composer, screen]) part?.close();
+  const { stream, conversation, composer, prompt, screen } = state.open;
+  for (const part of [stream, conversation, composer, prompt, screen]) part?.close();
   state.open = null;
   state.streaming = true;
 }
@@ -79,7 +81,7 @@ function closeOpen() {
 function receive(open, name, data) {
   switch (name) {
     case 'output':
-      open.conversation.output(data.lines);
+      open.conversation.output(marked(data).lines);
       open.screen.changed();
       break;
     case 'gap':
@@ -88,6 +90,9 @@ function receive(open, name, data) {
     case 'live':
       open.conversation.live(data);
       open.screen.changed();
+      break;
+    case 'prompt':
+      open.prompt.show(data);
       break;
     case 'state':
       state.sessions = state.sessions.map((s) => (s.id === data.session ? data.summary : s));
@@ -136,7 +141,8 @@ function drawHead(session) {
   byId('ended').hidden = !ended;
   for (const part of ['composer', 'below']) byId(part).hidden = ended;
   state.open?.composer.enable(!ended);
-  const waiting = state.sessions.some((s) => s.state === 'waiting');
+  if (session) state.open?.prompt.expect(session.prompt);
+  const waiting = state.sessions.some(needsYou);
   document.title = `${waiting ? '(!) ' : ''}${session ? `${session.name} – ` : ''}panebridge`;
 }
 

@@ -1,14 +1,18 @@
 'use strict';
 
 import { byId, element, toast } from './dom.js';
-import { cancelReceipt, getReceipt, pressKeys, sendInput } from './api.js';
+import { cancelReceipt, getReceipt, openReceipts, pressKeys, sendAnyway, sendInput } from './api.js';
 
-// The composer: what's written to the session, and how far it got.
+// The composer: what's written to the session, and how far it got; also what was
+// written elsewhere, or before the page was loaded, and isn't done.
 
 const final = new Set(['submitted', 'failed', 'cancelled']);
 const takeable = new Set(['stored', 'held']);
 const steps = ['stored', 'typed', 'submitted'];
 const pollEvery = 400; // milliseconds between looks at a receipt
+const patientAfter = 15000; // milliseconds after which it's looked at as seldom as
+const listEvery = 2000; // milliseconds between looks for receipts from elsewhere
+const names = { web: '', cli: 'the command line' };
 const lingers = 5000; // milliseconds for which a submitted one is shown
 const drafts = new Map(); // what was written but not sent, by session
 
@@ -18,6 +22,7 @@ export class Composer {
     this.text = byId('text');
     this.list = byId('receipts');
     this.list.replaceChildren();
+    this.shown = new Set(); // ids of receipts
     this.events = new AbortController();
     const on = (target, name, fn) => target.addEventListener(name, fn, { signal: this.events.signal });
     on(byId('composer'), 'submit', (event) => {
@@ -31,6 +36,7 @@ export class Composer {
     }
     this.text.value = drafts.get(session) ?? '';
     this.grow();
+    this.lookElsewhere();
   }
 
   close() {
@@ -43,6 +49,7 @@ export class Composer {
   }
 
   enable(enabled) {
+    this.enabled = enabled;
     for (const e of [this.text, byId('send'), ...document.querySelectorAll('[data-key]')]) e.disabled = !enabled;
   }
 
@@ -92,15 +99,34 @@ export class Composer {
     });
   }
 
+  // lookElsewhere shows what waits for the session, wherever it was written.
+  async lookElsewhere() {
+    while (!this.closed) {
+      if (!document.hidden && this.enabled !== false) {
+        try {
+          const open = await openReceipts(this.session);
+          if (this.closed) return;
+          for (const receipt of open) this.follow(receipt);
+        } catch {
+          // the bar at the top says that there's no connection
+        }
+      }
+      await sleep(listEvery);
+    }
+  }
+
   // follow shows a receipt until it's final.
   async follow(receipt) {
+    if (this.shown.has(receipt.id)) return;
+    this.shown.add(receipt.id);
+    const began = Date.now();
     const item = element('li', 'receipt');
     this.list.append(item);
     let now = receipt;
     for (;;) {
       this.draw(item, now);
       if (final.has(now.state) || this.closed) break;
-      await sleep(pollEvery);
+      await sleep(Date.now() - began < patientAfter ? pollEvery : listEvery);
       try {
         now = await getReceipt(receipt.id);
       } catch (error) {
@@ -114,10 +140,14 @@ export class Composer {
   }
 
   draw(item, receipt) {
-    if (item.dataset.state === receipt.state && item.dataset.reason === (receipt.reason ?? '')) return;
+    const look = [receipt.state, receipt.reason, receipt.quoted].join('\n');
+    if (item.dataset.look === look) return;
+    item.dataset.look = look;
     item.dataset.state = receipt.state;
-    item.dataset.reason = receipt.reason ?? '';
     item.replaceChildren(progress(receipt), element('span', 'receipt-text', receipt.text));
+    const by = names[receipt.author] ?? receipt.author;
+    if (by) item.append(element('span', 'receipt-author', `by ${by}`));
+    if (receipt.quoted) item.append(this.button('Send anyway', () => this.sendAnyway(receipt)));
     if (takeable.has(receipt.state)) item.append(this.button('Take back', () => this.takeBack(receipt)));
     if (receipt.state === 'failed') item.append(this.button('Dismiss', () => item.remove()));
     if (receipt.reason) item.append(element('span', 'receipt-reason', receipt.reason));
@@ -130,10 +160,19 @@ export class Composer {
     return button;
   }
 
+  // sendAnyway is for the screen as it was when the button was drawn.
+  async sendAnyway(receipt) {
+    try {
+      await sendAnyway(receipt.id, receipt.quoted);
+    } catch (error) {
+      toast(error.message);
+    }
+  }
+
   async takeBack(receipt) {
     try {
       await cancelReceipt(receipt.id);
-      if (this.closed || this.text.value !== '') return;
+      if (this.closed || this.text.value !== '' || receipt.author !== 'web') return;
       this.text.value = receipt.text; // to be changed and sent again
       this.grow();
     } catch (error) {

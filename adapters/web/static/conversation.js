@@ -1,6 +1,7 @@
 'use strict';
 
 import { byId, element } from './dom.js';
+import { answerLine, drawAnswers } from './answers.js';
 import { getOutput } from './api.js';
 
 // The Conversation keeps a window of the output log in the document: lines
@@ -78,10 +79,11 @@ export class Conversation {
   }
 
   live(live) {
-    const rows = live?.rows ?? [];
+    const rows = (live?.known ? [...(live.writing ?? []), live.status ?? ''] : live?.rows) ?? [];
     byId('live').hidden = rows.every((row) => row.trim() === '');
-    byId('live').classList.toggle('alternate', Boolean(live?.alternate));
-    byId('live-rows').textContent = rows.join('\n');
+    byId('live').classList.toggle('alternate', Boolean(live?.alternate && !live.known));
+    byId('live').classList.toggle('known', Boolean(live?.known));
+    byId('live-rows').textContent = rows.join('\n').replace(/\n$/, '');
     if (this.stuck) this.toBottom();
   }
 
@@ -106,6 +108,7 @@ export class Conversation {
     if (!this.detached) {
       this.append(items);
       this.trimTop();
+      this.drawAnswers();
     }
     if (this.stuck) this.toBottom();
     this.showButton();
@@ -120,6 +123,23 @@ export class Conversation {
     this.top ||= lines[0].line.n;
     this.bottom = lines.at(-1).line.n;
     this.count += lines.length;
+  }
+
+  // drawAnswers has the answers drawn that have changed, one time after the other.
+  async drawAnswers() {
+    this.undrawn = true;
+    if (this.drawing) return;
+    this.drawing = true;
+    try {
+      while (this.undrawn && !this.closed) {
+        this.undrawn = false;
+        await drawAnswers(this.list, () => { if (this.stuck) this.toBottom(); });
+      }
+    } catch {
+      // The server is away. The lines are there, and are drawn when others come.
+    } finally {
+      this.drawing = false;
+    }
   }
 
   node({ line, gap }) {
@@ -198,6 +218,7 @@ export class Conversation {
     this.top = lines[0]?.n ?? 1; // 1: nothing older is kept
     this.count += lines.length;
     this.trimBottom();
+    this.drawAnswers();
   }
 
   async loadNewer() {
@@ -231,6 +252,7 @@ export class Conversation {
     const before = this.scroller.scrollHeight;
     this.trimTop();
     this.scroller.scrollTop -= before - this.scroller.scrollHeight;
+    this.drawAnswers();
     return out.lines.length;
   }
 
@@ -278,9 +300,33 @@ export class Conversation {
 }
 
 function lineNode(line) {
-  const node = element('div', `line ${line.kind}`, line.author ? `${line.author}: ${line.text}` : line.text);
+  const node = element('div', `line ${line.kind}`);
+  const author = line.author || (line.kind === 'user' && line.begins ? 'you' : '');
+  if (author) node.append(`${author}: `);
+  let at = 0;
+  for (const { from, to, name } of line.secrets ?? []) {
+    node.append(line.text.slice(at, from), secretNode(line.text.slice(from, to), name));
+    at = to;
+  }
+  node.append(line.text.slice(at));
+  if (at > 0) node.dataset.secret = 'true';
+  if (line.kind === 'answer') answerLine(node, line);
   node.dataset.n = line.n;
   node.hidden = line.kind === 'user' && line.author === 'web'; // written here: the pane echoes it
+  return node;
+}
+
+// secretNode hides a secret until it's clicked.
+function secretNode(text, name) {
+  const node = element('button', 'secret', `[masked: ${name}]`);
+  node.type = 'button';
+  node.title = 'Show it here';
+  let shown = false;
+  node.addEventListener('click', () => {
+    shown = !shown;
+    node.textContent = shown ? text : `[masked: ${name}]`;
+    node.title = shown ? 'Hide it again' : 'Show it here';
+  });
   return node;
 }
 

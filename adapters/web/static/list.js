@@ -27,11 +27,19 @@ export function drawList(sessions, chosen, choose) {
   });
 }
 
-// sorted puts the living first; the order among them doesn't change under the
-// reader's finger.
+// needsYou says that a session waits for a person.
+export const needsYou = (s) => s.state !== 'ended' && (s.state === 'waiting' || Boolean(s.prompt));
+
+function rank(s) {
+  if (needsYou(s)) return 0;
+  return { starting: 1, working: 1, ended: 3 }[s.state] ?? 2;
+}
+
+// sorted puts first those that need somebody, then those that work, those that are done,
+// and those that have ended; among these the order doesn't change under the reader's
+// finger.
 function sorted(sessions) {
-  const ended = (s) => (s.state === 'ended' ? 1 : 0);
-  return [...sessions].sort((a, b) => ended(a) - ended(b) || a.created_at.localeCompare(b.created_at) || a.id.localeCompare(b.id));
+  return [...sessions].sort((a, b) => rank(a) - rank(b) || a.created_at.localeCompare(b.created_at) || a.id.localeCompare(b.id));
 }
 
 function makeItem(id, choose) {
@@ -61,5 +69,5 @@ function drawItem(item, session, chosen) {
   set('.session-name', session.name);
   set('.session-agent', [session.agent, session.state].filter(Boolean).join(' · '));
   set('.session-time', ago(session.last_output_at));
-  button.querySelector('.session-needs').hidden = session.state !== 'waiting';
+  button.querySelector('.session-needs').hidden = !needsYou(session);
 }

@@ -18,6 +18,10 @@ export class Screen {
     this.shown = false;
     this.busy = false;
     this.again = false;
+    this.secrets = byId('screen-secrets');
+    this.secrets.checked = false;
+    this.ask = () => this.changed();
+    this.secrets.addEventListener('change', this.ask);
   }
 
   show(shown) {
@@ -44,7 +48,7 @@ export class Screen {
 
   async fetch() {
     try {
-      const text = await getScreen(this.session);
+      const text = await getScreen(this.session, this.secrets.checked ? 'show' : 'mask');
       if (this.shown) this.rows.replaceChildren(...rebuild(text));
     } catch (error) {
       if (this.shown) this.rows.replaceChildren(element('span', 'dim', `The screen can't be read: ${error.message}`));
@@ -52,6 +56,7 @@ export class Screen {
   }
 
   close() {
+    this.secrets.removeEventListener('change', this.ask);
     this.shown = false;
     this.rows.replaceChildren();
   }

@@ -6,7 +6,7 @@ import { eventsURL } from './api.js';
 // opens a new one behind the last event it got: the browser's own reconnecting
 // isn't used, as it gives up for good on some errors.
 
-const names = ['output', 'gap', 'live', 'turn', 'state', 'exit'];
+const names = ['output', 'gap', 'live', 'turn', 'state', 'exit', 'prompt'];
 const firstDelay = 250;
 const maxDelay = 8000;
 

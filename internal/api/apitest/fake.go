@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -27,6 +28,7 @@ type Daemon struct {
 	keys     []string
 	gapRow   int64
 	inputs   int
+	prompts  []sessions.Prompt // by id
 }
 
 var (
@@ -71,6 +73,25 @@ func (d *Daemon) Append(id sessions.ID, kind sessions.Kind, texts ...string) {
 		s.LastOutputAt = time.Now()
 		ev.Lines = slices.Clone(s.lines[len(s.lines)-len(texts):])
 		ev.First = s.Lines - int64(len(texts)) + 1
+	})
+}
+
+// Block is Append for a block of an agent's transcript.
+func (d *Daemon) Block(id sessions.ID, kind sessions.Kind, text string) {
+	d.event(id, func(s *session, ev *sessions.OutputEvent) {
+		for i, line := range strings.Split(text, "\n") {
+			s.Lines++
+			l := sessions.Line{N: s.Lines, Kind: kind, Text: line, At: time.Now(), Begins: i == 0}
+			s.lines, ev.Lines = append(s.lines, l), append(ev.Lines, l)
+		}
+		s.LastOutputAt, ev.First = time.Now(), ev.Lines[0].N
+	})
+}
+
+// Known sets the live region of a program that's known.
+func (d *Daemon) Known(id sessions.ID, status string, writing ...string) {
+	d.event(id, func(_ *session, ev *sessions.OutputEvent) {
+		ev.Live = &sessions.Live{Rows: []string{"furniture"}, CursorY: -1, Known: true, Writing: writing, Status: status}
 	})
 }
 
@@ -144,31 +165,11 @@ func (d *Daemon) Drop(id sessions.ID, n int64) {
 	s.dropped = n
 }
 
-// SetReceipt changes how far an input got.
-func (d *Daemon) SetReceipt(id string, state sessions.ReceiptState, reason string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	r := d.receipts[id]
-	r.State, r.Reason, r.UpdatedAt = state, reason, time.Now()
-}
-
 // Pressed returns the keys that were pressed.
 func (d *Daemon) Pressed() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.Clone(d.keys)
-}
-
-// Receipts returns the inputs, oldest first.
-func (d *Daemon) Receipts() []sessions.Receipt {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	var list []sessions.Receipt
-	for _, r := range d.receipts {
-		list = append(list, *r)
-	}
-	slices.SortFunc(list, func(a, b sessions.Receipt) int { return a.CreatedAt.Compare(b.CreatedAt) })
-	return list
 }
 
 // Fail makes every call that may fail do so; nil ends it.
@@ -297,19 +298,6 @@ func (d *Daemon) Receipt(_ context.Context, id string) (sessions.Receipt, error)
 		return *r, nil
 	}
 	return sessions.Receipt{}, unknown(id)
-}
-
-// Cancel implements api.Sessions.
-func (d *Daemon) Cancel(ctx context.Context, id string) (sessions.Receipt, error) {
-	r, err := d.Receipt(ctx, id)
-	if err != nil {
-		return r, err
-	}
-	if r.State != sessions.ReceiptStored && r.State != sessions.ReceiptHeld {
-		return r, fmt.Errorf("take back %s: it's %s: %w", id, r.State, sessions.ErrConflict)
-	}
-	d.SetReceipt(id, sessions.ReceiptCancelled, "")
-	return d.Receipt(ctx, id)
 }
 
 // Keys implements api.Sessions.

@@ -46,6 +46,9 @@ func New(socketPath string) *Client {
 // Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
+// Socket returns the path of the socket.
+func (c *Client) Socket() string { return c.socket }
+
 // Health returns the health document, also when it says that the daemon is down.
 func (c *Client) Health(ctx context.Context) (api.Health, error) {
 	var doc api.Health
@@ -147,6 +150,31 @@ func (c *Client) Cancel(ctx context.Context, receiptID string) (sessions.Receipt
 	return r, c.call(ctx, http.MethodDelete, "/api/v1/receipts/"+url.PathEscape(receiptID), nil, nil, &r)
 }
 
+// Waiting lists a session's inputs that aren't done, in their order.
+func (c *Client) Waiting(ctx context.Context, idOrName string) ([]sessions.Receipt, error) {
+	var list []sessions.Receipt
+	return list, c.call(ctx, http.MethodGet, sessionPath(idOrName, "/receipts"), nil, nil, &list)
+}
+
+// SendAnyway sends a text that only a dialog's words hold; quoted is its receipt's, as
+// somebody has looked at the screen.
+func (c *Client) SendAnyway(ctx context.Context, receiptID, quoted string) (sessions.Receipt, error) {
+	var r sessions.Receipt
+	return r, c.call(ctx, http.MethodPost, "/api/v1/receipts/"+url.PathEscape(receiptID)+"/anyway", nil, api.Anyway{Quoted: quoted}, &r)
+}
+
+// Prompts lists the questions that are open.
+func (c *Client) Prompts(ctx context.Context) ([]api.Prompt, error) {
+	var list []api.Prompt
+	return list, c.call(ctx, http.MethodGet, "/api/v1/prompts", nil, nil, &list)
+}
+
+// Answer answers a question. What it refuses is an *api.Error that has the prompt.
+func (c *Client) Answer(ctx context.Context, promptID string, r api.AnswerRequest) (api.Prompt, error) {
+	var p api.Prompt
+	return p, c.call(ctx, http.MethodPost, "/api/v1/prompts/"+url.PathEscape(promptID)+"/answer", nil, r, &p)
+}
+
 // Keys presses keys, named as tmux names them.
 func (c *Client) Keys(ctx context.Context, idOrName string, keys ...string) error {
 	return c.call(ctx, http.MethodPost, sessionPath(idOrName, "/keys"), nil, api.Keys{Keys: keys}, nil)
@@ -164,7 +192,7 @@ func (c *Client) Output(ctx context.Context, idOrName string, from int64, limit 
 
 // Screen returns the pane as it is now; format is text, ansi or html.
 func (c *Client) Screen(ctx context.Context, idOrName, format string) (string, error) {
-	resp, err := c.do(ctx, http.MethodGet, sessionPath(idOrName, "/screen"), url.Values{"format": {format}}, nil)
+	resp, err := c.do(ctx, http.MethodGet, sessionPath(idOrName, "/screen"), url.Values{"format": {format}, "secrets": {"show"}}, nil)
 	if err != nil {
 		return "", err
 	}
@@ -199,14 +227,18 @@ func (c *Client) do(ctx context.Context, method, path string, query url.Values, 
 		return nil, fmt.Errorf("prepare the call of %s: %w", path, err)
 	}
 	resp, err := c.http.Do(r)
-	switch {
-	case err == nil:
-		return resp, nil
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):
-		return nil, fmt.Errorf("%w (nobody listens on %s): start it with “panebridge run”", ErrNotRunning, c.socket)
-	default:
-		return nil, fmt.Errorf("call %s: %w", path, err)
+	if err != nil {
+		return nil, c.callError(path, err)
 	}
+	return resp, nil
+}
+
+// callError explains why a call had no answer.
+func (c *Client) callError(path string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
+		return fmt.Errorf("%w (nobody listens on %s): start it with “panebridge run”", ErrNotRunning, c.socket)
+	}
+	return fmt.Errorf("call %s: %w", path, err)
 }
 
 // newRequest makes a request; the host is for form's sake, the socket decides.

@@ -14,8 +14,8 @@ func TestAnswers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			parts := []render.Part{{Kind: render.Answer, Source: source}}
 			s := discord.Markdown(render.Render(parts, render.Place{}, render.End(parts)))
-			if r := read(s); r.bad != nil {
-				t.Error(strings.Join(r.bad, "\n"))
+			if _, wrong := rendertest.ReadDiscord(s); wrong != nil {
+				t.Error(strings.Join(wrong, "\n"))
 			}
 			rendertest.Golden(t, name, s+"\n")
 		})
@@ -28,6 +28,7 @@ func TestMarkdown(t *testing.T) {
 		{"emphasis", "*i* **b** ***bi*** ~~s~~ **b *bi* b**", "*i* **b** **<zwsp>*bi*<zwsp>** ~~s~~ **b *bi* b**"},
 		{"emphasis that ends together", "**b *bi***", "**b *bi*<zwsp>**"},
 		{"emphasis over lines", "**a\nb**", "**a**\n**b**"},
+		{"marks within marks", "~~a~~  **b**\n---", "~~**a**~~  **b**"},
 		{"headings", "# a", "**a**"},
 		{"signs", `1 * 2 _a_b ~x~ |y| <z> [w] \` + "`", `1 \* 2 \_a\_b \~x\~ \|y\| \<z\> \[w\] ` + "\\`"},
 		{"starts of lines", "\\# a\n\\- b\n\\> c\n1\\. d\n\\-# e", "\\# a\n\\- b\n\\> c\n1\\. d\n\\-# e"},

@@ -41,11 +41,11 @@ func checkShown(t *rapid.T, parts []render.Part, limit int) {
 		if s != "" && strings.TrimSpace(s) != s {
 			t.Fatalf("blanks at the ends of %q", s)
 		}
-		r := read(s)
-		if r.bad != nil {
-			t.Fatalf("%s\nin\n%s\nof\n%s", strings.Join(r.bad, "\n"), s, source)
+		seen, wrong := rendertest.ReadDiscord(s)
+		if wrong != nil {
+			t.Fatalf("%s\nin\n%s\nof\n%s", strings.Join(wrong, "\n"), s, source)
 		}
-		shown = append(shown, rendertest.Marks(r.text.String())...)
+		shown = append(shown, rendertest.Marks(seen)...)
 		from, done = next, last
 	}
 	for _, r := range rendertest.Marks(source) {

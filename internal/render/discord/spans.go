@@ -30,7 +30,11 @@ func (w *writer) spans(in []span) {
 	var open []mark
 	start := true
 	for _, s := range in {
-		open = w.turn(open, ms, s.style)
+		may := ms
+		if !s.style.Code && strings.TrimSpace(s.text) == "" {
+			may = nil // nothing opens before a blank
+		}
+		open = w.turn(open, may, s.style)
 		w.span(s, start)
 		start = start && strings.TrimLeft(s.text, " ") == ""
 	}
@@ -83,8 +87,8 @@ func common(a, b render.Style) render.Style {
 	}
 }
 
-// turn closes and opens marks, so that those of a style are open.
-func (w *writer) turn(open, all []mark, style render.Style) []mark {
+// turn closes the marks that a style doesn't have, and opens those of it that may be.
+func (w *writer) turn(open, may []mark, style render.Style) []mark {
 	keep := 0
 	for keep < len(open) && open[keep].on(style) {
 		keep++
@@ -93,7 +97,7 @@ func (w *writer) turn(open, all []mark, style render.Style) []mark {
 		w.sign(open[i].sign)
 	}
 	open = open[:keep]
-	for _, m := range all {
+	for _, m := range may {
 		if m.on(style) && !has(open, m) {
 			w.sign(m.sign)
 			open = append(open, m)

@@ -56,6 +56,7 @@ func TestMarkdown(t *testing.T) {
 		{"quote in a list", "- a\n  > b\n  > c", "• a\n  │ b\n  │ c"},
 		{"link", "[a **b**](https://x.org/a_b?c=d&e=f)", "<a https://x.org/a_b?c=d&e=f>a <b>b</b></a>"},
 		{"link that leads nowhere from a phone", "[a](http://localhost:3000) [b](http://host/c)", "a (http://localhost:3000) b (http://host/c)"},
+		{"definition behind what's no title", "[a]: /x\n (|\nb (c) d\n[e]:\n/f\n'g'\nh", "[a]: /x\n(|\nb (c) d\n[e]:\n/f\n'g'\nh"},
 		{"link with a title", `[a](https://x.org "t")`, `<a https://x.org>a</a> (https://x.org "t")`},
 		{"link of code", "[`a`](https://x.org)", "<a https://x.org>a</a>"},
 		{"local link", "[a](./b.go:12) [c](mailto:d@e.f)", "a (./b.go:12) c (mailto:d@e.f)"},

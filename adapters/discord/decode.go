@@ -1,0 +1,343 @@
+package discord
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/inbound"
+)
+
+// record is an event as the journal keeps it: as it came, with what's needed to read
+// it at any time and isn't in it.
+type record struct {
+	Type string          `json:"t"`
+	Key  string          `json:"key"` // within this adapter: "m1234"
+	Bot  string          `json:"bot"` // the bot's user id
+	Data json.RawMessage `json:"d"`
+	// Parent is the channel of the thread that it happened in; "": it isn't a thread.
+	Parent string `json:"parent,omitempty"`
+	// Chat is the channel that's meant by an event about the whole server.
+	Chat string `json:"chat,omitempty"`
+}
+
+// The events that are read, as Discord names them
+// (docs.discord.com/developers/events/gateway-events).
+const (
+	eventReady       = "READY"
+	eventResumed     = "RESUMED"
+	eventGuild       = "GUILD_CREATE"
+	eventGuildGone   = "GUILD_DELETE"
+	eventChannel     = "CHANNEL_CREATE"
+	eventChannelGone = "CHANNEL_DELETE"
+	// With the name of a channel or a role, what may be done there can have changed.
+	eventChannelChanged = "CHANNEL_UPDATE"
+	eventRole           = "GUILD_ROLE_UPDATE"
+	eventMember         = "GUILD_MEMBER_UPDATE"
+	eventThread         = "THREAD_CREATE"
+	eventThreadChanged  = "THREAD_UPDATE"
+	eventThreadGone     = "THREAD_DELETE"
+	eventThreads        = "THREAD_LIST_SYNC"
+	eventMessage        = "MESSAGE_CREATE"
+	eventEdited         = "MESSAGE_UPDATE"
+	eventInteraction    = "INTERACTION_CREATE"
+)
+
+// What's read of events. Fields that aren't needed aren't here, so that nothing in them
+// can be wrong.
+type (
+	messageJSON struct {
+		ID        string     `json:"id"`
+		Channel   string     `json:"channel_id"`
+		Guild     string     `json:"guild_id"` // "": a private chat
+		Type      int        `json:"type"`
+		Author    *userJSON  `json:"author"`
+		Member    memberJSON `json:"member"`
+		Webhook   string     `json:"webhook_id"`
+		Content   string     `json:"content"`
+		EditedAt  string     `json:"edited_timestamp"`
+		Flags     int64      `json:"flags"`
+		Mentions  []userJSON `json:"mentions"`
+		Files     []fileJSON `json:"attachments"`
+		Reference struct {
+			Type    int    `json:"type"`
+			Message string `json:"message_id"`
+		} `json:"message_reference"`
+		// Forwarded is what stands in a message that was passed on; its own text is empty.
+		Forwarded []struct {
+			Message struct {
+				Content  string     `json:"content"`
+				Files    []fileJSON `json:"attachments"`
+				Mentions []userJSON `json:"mentions"`
+			} `json:"message"`
+		} `json:"message_snapshots"`
+	}
+	userJSON struct {
+		ID     string `json:"id"`
+		Name   string `json:"username"`
+		Global string `json:"global_name"`
+		Bot    bool   `json:"bot"`
+		System bool   `json:"system"`
+	}
+	memberJSON struct {
+		Nick string    `json:"nick"`
+		User *userJSON `json:"user"` // of interactions
+	}
+	fileJSON struct {
+		ID   string `json:"id"`
+		Name string `json:"filename"`
+		Size int64  `json:"size"`
+		URL  string `json:"url"`
+	}
+	channelJSON struct {
+		ID     string `json:"id"`
+		Guild  string `json:"guild_id"`
+		Type   int    `json:"type"`
+		Parent string `json:"parent_id"` // of a thread its channel, of a channel its category
+		Last   string `json:"last_message_id"`
+		Thread *struct {
+			Archived   bool      `json:"archived"`
+			Locked     bool      `json:"locked"`
+			ArchivedAt time.Time `json:"archive_timestamp"`
+			After      int64     `json:"auto_archive_duration"` // minutes
+		} `json:"thread_metadata"`
+	}
+)
+
+// Kinds of messages and channels, and flags
+// (docs.discord.com/developers/resources/message and …/channel).
+const (
+	messagePlain   = 0
+	messageReply   = 19
+	referenceReply = 0
+	// referenceForward is of a message that was passed on
+	// (docs.discord.com/developers/resources/message#message-reference-types).
+	referenceForward = 1
+	flagVoice        = 1 << 13
+
+	channelCategory           = 4
+	channelAnnouncementThread = 10
+	channelPublicThread       = 11
+	channelPrivateThread      = 12
+	channelDirectory          = 14
+	channelForum              = 15
+	channelMedia              = 16
+)
+
+func isThread(kind int) bool {
+	return kind >= channelAnnouncementThread && kind <= channelPrivateThread
+}
+
+// hasMessages says whether anybody can write in a channel itself.
+func hasMessages(kind int) bool {
+	return kind != channelCategory && (kind < channelDirectory || kind > channelMedia)
+}
+
+// maxName bounds a person's name, in characters: Discord takes 32.
+const maxName = 64
+
+// Decode reads an event of the journal; false: there's nothing to do. It's what
+// inbound.Queue needs.
+//
+// What somebody writes is only passed on if a person did. Messages of bots and webhooks
+// aren't: anybody can be behind them. What happened to a thread or a channel is passed on
+// whoever did it.
+func Decode(raw []byte) (inbound.Event, bool, error) {
+	var r record
+	if err := json.Unmarshal(raw, &r); err != nil {
+		return inbound.Event{}, false, unreadable(err)
+	}
+	return r.event()
+}
+
+func (r record) event() (inbound.Event, bool, error) {
+	if r.Key == "" {
+		return inbound.Event{}, false, errors.New("read an event: it has no key")
+	}
+	e := inbound.Event{Key: Name + ":" + r.Key}
+	var err error
+	switch r.Type {
+	case eventMessage:
+		err = r.message(&e)
+	case eventEdited:
+		err = r.edited(&e)
+	case eventInteraction:
+		err = r.interaction(&e)
+	case eventThreadChanged:
+		err = r.threadChanged(&e)
+	case eventThreadGone:
+		err = r.threadGone(&e)
+	case eventChannelGone:
+		err = r.channelGone(&e)
+	case eventChannelChanged:
+		err = r.channelChanged(&e)
+	case eventGuild, eventRole, eventMember:
+		e.Place = adapters.Target{Adapter: Name, Chat: r.Chat}
+		e.Action = inbound.ChatBack{}
+	case eventGuildGone:
+		e.Place = adapters.Target{Adapter: Name, Chat: r.Chat}
+		e.Action = inbound.ChatLost{Why: "The bot was removed from the server: invite it again."}
+	}
+	if err != nil || e.Action == nil {
+		return inbound.Event{}, false, err
+	}
+	return e, true, nil
+}
+
+// unreadable is why JSON couldn't be read, without any of it.
+func unreadable(err error) error {
+	if t, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return fmt.Errorf("read an event: %s isn't what it should be", t.Field)
+	}
+	return errors.New("read an event: it isn't JSON")
+}
+
+func (r record) into(v any) error {
+	if err := json.Unmarshal(r.Data, v); err != nil {
+		return unreadable(err)
+	}
+	return nil
+}
+
+// message reads a new message.
+func (r record) message(e *inbound.Event) error {
+	m, err := r.frame(e)
+	if err != nil || !m.isPersons() {
+		return err
+	}
+	m.unfold()
+	said := inbound.Said{Text: m.text(r.Bot), Files: m.files()}
+	if m.Type == messageReply && m.Reference.Type == referenceReply && isID(m.Reference.Message) {
+		said.ReplyTo = m.Reference.Message
+	}
+	if e.Person.ID != "" && (said.Text != "" || len(said.Files) > 0) {
+		e.Action = said
+	}
+	return nil
+}
+
+// unfold takes what somebody passed on for what they say. A command that's passed on is
+// none.
+func (m *messageJSON) unfold() {
+	if m.Reference.Type != referenceForward {
+		return
+	}
+	for _, f := range m.Forwarded {
+		m.Content = strings.TrimSpace(m.Content + "\n" + f.Message.Content)
+		m.Files, m.Mentions = append(m.Files, f.Message.Files...), append(m.Mentions, f.Message.Mentions...)
+	}
+	if strings.HasPrefix(m.Content, "/") {
+		m.Content = "/" + m.Content // so that it goes to the session as it is
+	}
+}
+
+// edited reads a message that was changed. One to which only a preview of a link was
+// added has no time of an edit.
+func (r record) edited(e *inbound.Event) error {
+	m, err := r.frame(e)
+	if err != nil || !m.isPersons() || m.EditedAt == "" {
+		return err
+	}
+	if at, err := time.Parse(time.RFC3339, m.EditedAt); err == nil {
+		e.At = at
+	}
+	if text := m.text(r.Bot); e.Person.ID != "" && text != "" {
+		e.Action = inbound.Edited{Text: text}
+	}
+	return nil
+}
+
+// isPersons says whether somebody wrote a message, and Discord didn't make it of
+// something else that was done.
+func (m messageJSON) isPersons() bool {
+	return m.Webhook == "" && m.Author != nil && (m.Type == messagePlain || m.Type == messageReply)
+}
+
+// frame reads where, when, by whom and which message.
+func (r record) frame(e *inbound.Event) (m messageJSON, err error) {
+	if err := r.into(&m); err != nil {
+		return m, err
+	}
+	if !isID(m.ID) {
+		return m, errors.New("read an event: id is missing")
+	}
+	if e.Place, err = placeAt(m.Channel, r.Parent); err != nil {
+		return m, err
+	}
+	e.Message, e.At, e.Private = m.ID, madeAt(m.ID), m.Guild == ""
+	if m.Author != nil {
+		e.Person = person(*m.Author, m.Member.Nick)
+	}
+	return m, nil
+}
+
+// placeAt is a channel, or a thread in one.
+func placeAt(channel, parent string) (adapters.Target, error) {
+	t := adapters.Target{Adapter: Name, Chat: channel}
+	if parent != "" {
+		t.Chat, t.Thread = parent, channel
+	}
+	if !isID(channel) || parent != "" && !isID(parent) {
+		return t, errors.New("read an event: channel_id is missing")
+	}
+	return t, nil
+}
+
+// person is who somebody is; without an ID if it's nobody in particular.
+func person(u userJSON, nick string) inbound.Person {
+	var p inbound.Person
+	for _, name := range []string{u.Name, u.Global, nick} {
+		if name != "" {
+			p.Name = cut(name, maxName)
+		}
+	}
+	if isID(u.ID) && !u.Bot && !u.System {
+		p.ID = Name + ":" + u.ID
+	}
+	return p
+}
+
+// text is what was written, with people's names in place of their numbers. The bot is
+// mentioned to call it, not to be read.
+func (m messageJSON) text(bot string) string {
+	text := m.Content
+	for _, mention := range []string{"<@" + bot + ">", "<@!" + bot + ">"} {
+		for {
+			before, after, ok := strings.Cut(text, mention)
+			if !ok || bot == "" {
+				break
+			}
+			if before == "" || strings.HasSuffix(before, " ") {
+				after = strings.TrimLeft(after, " ")
+			}
+			text = before + after
+		}
+	}
+	for _, u := range m.Mentions {
+		if name := person(u, "").Name; isID(u.ID) && name != "" {
+			text = strings.NewReplacer("<@"+u.ID+">", "@"+name, "<@!"+u.ID+">", "@"+name).Replace(text)
+		}
+	}
+	return strings.TrimSpace(text)
+}
+
+// files are a message's. A file is named by where it is, and where a fresh address of it
+// can be had: addresses are good for a day (docs.discord.com/developers/reference#signed-attachment-cdn-urls).
+func (m messageJSON) files() (list []inbound.File) {
+	for _, f := range m.Files {
+		if !isID(f.ID) || f.URL == "" {
+			continue
+		}
+		file := inbound.File{
+			ID: strings.Join([]string{m.Channel, m.ID, f.ID, f.URL}, " "), Name: f.Name, Kind: inbound.FileDocument, Size: max(0, f.Size),
+		}
+		if m.Flags&flagVoice != 0 {
+			file.Name, file.Kind = "", inbound.FileVoice
+		}
+		list = append(list, file)
+	}
+	return list
+}

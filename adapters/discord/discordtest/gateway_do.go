@@ -1,0 +1,135 @@
+package discordtest
+
+import "time"
+
+// getGateway names the gateway, at the host that asks.
+func (s *Server) getGateway(*call) (any, *refusal) {
+	return map[string]any{"url": "ws://" + s.host + "/gateway"}, nil
+}
+
+func (s *Server) getGatewayBot(*call) (any, *refusal) {
+	w := s.opts.Limits.IdentifyDay
+	reset := time.Duration(0)
+	if n := s.gates.identifies.within(w.Per, now()); n > 0 {
+		list := s.gates.identifies
+		reset = list[len(list)-n].Add(w.Per).Sub(now())
+	}
+	return map[string]any{
+		"url": "ws://" + s.host + "/gateway", "shards": 1,
+		"session_start_limit": map[string]any{
+			"total": w.Calls, "remaining": max(0, w.Calls-s.gates.identifies.within(w.Per, now())),
+			"reset_after": reset.Milliseconds(), "max_concurrency": s.opts.Limits.Identifies.Calls,
+		},
+	}, nil
+}
+
+// Gateways returns how many connections have a session and bring it what happens.
+func (s *Server) Gateways() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := 0
+	for g := range s.gates.open {
+		if g.session != nil && !g.silent {
+			n++
+		}
+	}
+	return n
+}
+
+// Identifies returns how many sessions were begun.
+func (s *Server) Identifies() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.gates.count
+}
+
+// Resumes returns how many times a session was taken up again.
+func (s *Server) Resumes() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.gates.resumes
+}
+
+// each does something with every connection.
+func (s *Server) each(do func(*gateway)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for g := range s.gates.open {
+		do(g)
+	}
+	s.Touch()
+}
+
+// DropGateways breaks all connections without a word, as a network does. Their
+// sessions can be taken up again.
+func (s *Server) DropGateways() { s.each((*gateway).cut) }
+
+// CloseGateways ends all connections with a code, such as 4000.
+func (s *Server) CloseGateways(code int, reason string) {
+	s.each(func(g *gateway) {
+		if g.closing == nil {
+			g.hangUp(code, reason)
+		}
+	})
+}
+
+// SilenceGateways leaves all connections open, and says nothing on them from now
+// on: no event, and no ACK of a heartbeat. Their sessions keep what happens.
+func (s *Server) SilenceGateways() { s.each(func(g *gateway) { g.silent = true }) }
+
+// ReconnectGateways asks for a new connection (opcode 7), as Discord does when a
+// gateway is to be shut down.
+func (s *Server) ReconnectGateways() {
+	s.each(func(g *gateway) { g.say(wireEvent{Op: opReconnect}) })
+}
+
+// InvalidateSessions says on all connections that their session is invalid (opcode
+// 9). If it's resumable, RESUME on a new connection works.
+func (s *Server) InvalidateSessions(resumable bool) {
+	s.each(func(g *gateway) {
+		if g.session == nil {
+			return
+		}
+		g.say(wireEvent{Op: opInvalidSession, Data: resumable})
+		g.session.over = !resumable
+		g.session.part()
+	})
+}
+
+// ForgetSessions makes every RESUME from now on fail: what happens until the next
+// IDENTIFY isn't brought by the gateway. Connections aren't touched.
+func (s *Server) ForgetSessions() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, x := range s.gates.sessions {
+		x.lost = true
+	}
+}
+
+// MuteGateways opens the next n connections and then says nothing on them: not even
+// HELLO, or with hello HELLO and nothing else.
+func (s *Server) MuteGateways(n int, hello bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.gates.mute, s.gates.muteLate = n, hello
+}
+
+// ResetToken makes the bot's token worthless, as its owner can: the gateway closes
+// with 4004, and REST answers 401.
+func (s *Server) ResetToken() {
+	s.each(func(g *gateway) {
+		if g.closing == nil {
+			g.hangUp(4004, "Authentication failed.")
+		}
+	})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.gates.tokenReset = true
+}
+
+// RefuseGateways answers the next n connections with 503.
+func (s *Server) RefuseGateways(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.gates.turnAway = n
+}

@@ -1,0 +1,146 @@
+package discord
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/panebridge/panebridge/qos"
+)
+
+// failure is a call that wasn't accepted, and what that means. It holds neither
+// secrets nor texts of users.
+type failure struct {
+	route      string // "POST channels/{id}/messages"; "" if it's not known
+	status     int    // of HTTP; 0: no answer came
+	code       int    // Discord's own, of docs.discord.com/developers/topics/opcodes-and-status-codes; 0: none
+	text       string // as a sentence, for people
+	outcome    qos.Outcome
+	retryAfter time.Duration // as ordered, never clamped
+	global     bool          // the order is for the whole bot
+	local      bool          // it wasn't called at all: the answer was known
+	guard      bool          // the guard in front of Discord doesn't let the address through
+	cause      error
+}
+
+func (f *failure) Error() string {
+	route := f.route
+	if route == "" {
+		route = "Discord"
+	}
+	switch {
+	case f.code != 0:
+		return "call " + route + ": " + strconv.Itoa(f.code) + ": " + f.text
+	case f.status != 0:
+		return "call " + route + ": " + strconv.Itoa(f.status) + ": " + f.text
+	default:
+		return "call " + route + ": " + f.text
+	}
+}
+
+func (f *failure) Unwrap() error { return f.cause }
+
+// problem is what Discord answers when it refuses. Its details quote the request, and
+// aren't read.
+type problem struct {
+	Code       int      `json:"code"`
+	Message    *string  `json:"message"`
+	RetryAfter *float64 `json:"retry_after"` // seconds
+	Global     bool     `json:"global"`
+}
+
+// refusal is the failure of a call that was answered with an error.
+func refusal(route string, resp *http.Response, body []byte) *failure {
+	f := &failure{route: route, status: resp.StatusCode, outcome: qos.Rejected}
+	var p problem
+	if err := json.Unmarshal(body, &p); err != nil || p.Message == nil {
+		f.foreign(resp)
+		return f
+	}
+	f.code, f.text = p.Code, harmless(*p.Message)
+	switch {
+	case f.code == codeOldEdits: // with status 429, and no order to be silent
+	case f.status == http.StatusUnauthorized:
+		f.outcome, f.text = qos.Failed, adviceToken // it will be done when the token is right
+	case f.status == http.StatusTooManyRequests:
+		f.outcome, f.retryAfter, f.global = qos.Throttled, orderOf(p, resp.Header), p.Global
+	case f.status >= http.StatusInternalServerError:
+		f.outcome = qos.Uncertain
+	case f.code == 0 && (f.status == http.StatusNotFound || f.status == http.StatusMethodNotAllowed), f.code == codeNetwork:
+		f.outcome, f.text = qos.Failed, adviceAddress // it will be done when that's right
+	default:
+		if m := meanings[f.code]; m.advice != "" {
+			f.text = m.advice
+		}
+	}
+	return f
+}
+
+// foreign takes in an answer that isn't of Discord's making: somebody in between gave
+// it. Only status and headers are of use; the page may quote what was asked.
+func (f *failure) foreign(resp *http.Response) {
+	f.text = "no answer of Discord's: check api_url, and the proxy if there's one"
+	switch {
+	case f.status == http.StatusTooManyRequests:
+		// The guard in front of Discord silences the address, whatever is called
+		// (docs.discord.com/developers/topics/rate-limits).
+		f.outcome, f.retryAfter, f.global = qos.Throttled, max(orderOf(problem{}, resp.Header), foreignSilence), true
+		f.guard = true
+		f.text = "the guard in front of Discord has silenced this address"
+	case f.status == http.StatusForbidden:
+		// So does it, or a proxy: nobody says for how long.
+		f.outcome, f.retryAfter = qos.Failed, orderOf(problem{}, resp.Header)
+		f.guard = true
+		f.text = "something in front of Discord refuses this address: wait, or check the proxy if there's one"
+	case f.status >= http.StatusInternalServerError:
+		f.outcome = qos.Uncertain
+	case f.status == http.StatusRequestEntityTooLarge:
+		f.text = adviceFile
+	default:
+		f.outcome = qos.Failed // it wasn't passed on
+	}
+}
+
+// foreignSilence is the least time to be silent when the guard in front of Discord
+// says no. It grows when it says so again: each call may prolong it.
+const foreignSilence = time.Minute
+
+// orderOf is for how long a 429 orders silence: the longest of what it says, because
+// calling too early is worse than calling late. 0: it doesn't say.
+func orderOf(p problem, h http.Header) time.Duration {
+	var order time.Duration
+	if p.RetryAfter != nil {
+		order = seconds(*p.RetryAfter)
+	}
+	for _, name := range []string{"Retry-After", headerResetAfter} {
+		if n, err := strconv.ParseFloat(h.Get(name), 64); err == nil {
+			order = max(order, seconds(n))
+		}
+	}
+	return order
+}
+
+// seconds is a number of seconds, rounded up to a millisecond.
+func seconds(n float64) time.Duration {
+	const most = 366 * 24 * 3600
+	if !(n > 0) { // also for what's not a number
+		return 0
+	}
+	return time.Duration(min(n, most)*1000+0.999) * time.Millisecond
+}
+
+// maxMessage is how much of a message of Discord's is kept, in bytes.
+const maxMessage = 200
+
+// harmless is what Discord says, in one line.
+func harmless(said string) string {
+	said = strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return '?'
+		}
+		return r
+	}, said)
+	return said[:min(len(said), maxMessage)]
+}

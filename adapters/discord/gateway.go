@@ -1,0 +1,164 @@
+package discord
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/inbound"
+)
+
+// Notes are what's remembered over restarts, a word or two for each key. A key
+// without a note has "". Both do disk I/O.
+type Notes interface {
+	Note(ctx context.Context, key string) (string, error)
+	PutNote(ctx context.Context, key, value string) error
+}
+
+// Keeper stores events durably and sees to it that they're handled. inbound.Queue is
+// one. It may be called again with the same ones, and several times at once.
+type Keeper interface {
+	Keep(ctx context.Context, updates []inbound.Update) error
+}
+
+// GatewayOptions configure a Gateway.
+type GatewayOptions struct {
+	Keeper Keeper
+	Notes  Notes
+	// Knows says whether people may talk to the bot in a channel. What's written
+	// elsewhere isn't stored, but for what begins like a command. Nil: everywhere.
+	Knows func(channel adapters.Target) bool
+	// Admits says whether an event would be looked at; who isn't let in isn't answered.
+	// Nil: every one.
+	Admits func(e inbound.Event) bool
+	// Mirrored are the places that mirror sessions now. What was written there while we
+	// were away is fetched. Nil: only the configured channels and the threads in them.
+	Mirrored func() []adapters.Target
+	// Complete returns what may be meant by an argument that's being written. Nil:
+	// nothing. inbound.Inbound.Complete is one.
+	Complete func(e inbound.Event, command, param, begun string) []inbound.Candidate
+}
+
+// Gateway takes in what happens on Discord. Each event is stored before Discord is
+// told that it has come.
+//
+//	gateway_conn.go      one WebSocket connection
+//	gateway_budget.go    when the bot may log in
+//	session.go           what of a login is resumed
+//	watchdog.go          heartbeats
+//	gateway_intake.go    events, one after the other, into the journal
+//	gateway_places.go    which channel a thread is in
+//	backfill.go          what was missed, by REST
+//	interaction.go       answers that are owed within three seconds
+type Gateway struct {
+	adapter *Adapter
+	opt     GatewayOptions
+	log     *slog.Logger
+
+	link   inbound.Vitals // the connection
+	server inbound.Vitals // whether the bot is on the server
+
+	intake   *intake
+	backfill *backfill
+	budget   budget
+
+	// What follows belongs to Run's goroutine.
+	session *session // that can be resumed; nil: none
+	fails   int      // connections in a row that didn't live for calm
+	deaf    int      // dials in a row to the session's own address that failed
+}
+
+// Gateway makes a gateway that has called nothing yet.
+func (a *Adapter) Gateway(o GatewayOptions) *Gateway {
+	if o.Knows == nil {
+		o.Knows = func(adapters.Target) bool { return true }
+	}
+	if o.Admits == nil {
+		o.Admits = func(inbound.Event) bool { return true }
+	}
+	if o.Mirrored == nil {
+		o.Mirrored = func() []adapters.Target { return nil }
+	}
+	if o.Complete == nil {
+		o.Complete = func(inbound.Event, string, string, string) []inbound.Candidate { return nil }
+	}
+	g := &Gateway{
+		adapter: a, opt: o, log: a.log,
+		link:   inbound.Vitals{Log: a.log, Part: "Discord's gateway"},
+		server: inbound.Vitals{Log: a.log, Part: "Discord's server"},
+		budget: budget{client: a.client, notes: o.Notes},
+	}
+	g.backfill = newBackfill(g)
+	g.intake = newIntake(g)
+	return g
+}
+
+const (
+	// calm is how long a connection must live to count as a good one.
+	calm = time.Minute
+	// maxDeaf is how often a session's own address is dialed before the general one.
+	maxDeaf = 3
+)
+
+// Run takes events in until ctx ends. When Discord doesn't let the bot in for a reason
+// that only a person can change, it calls no more, and Health says so.
+func (g *Gateway) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var children sync.WaitGroup
+	defer children.Wait()
+	defer cancel()
+	children.Go(func() { g.intake.run(ctx) })
+	children.Go(func() { g.backfill.run(ctx) })
+	for ctx.Err() == nil {
+		began := time.Now()
+		err := g.connect(ctx, &children)
+		if ctx.Err() != nil {
+			break
+		}
+		rest := g.ended(ctx, err, time.Since(began))
+		_ = inbound.Pause(ctx, rest)
+	}
+	return nil
+}
+
+// ended takes note of why a connection ended, or didn't come up, and says how long to
+// rest before the next.
+func (g *Gateway) ended(ctx context.Context, err error, lived time.Duration) time.Duration {
+	if lived >= calm {
+		g.fails = 0
+	}
+	g.fails++
+	why := err.Error()
+	var end *ending
+	if errors.As(err, &end) {
+		if end.forget {
+			g.session = nil
+		}
+		if end.final {
+			g.link.Ends(ctx, why)
+			<-ctx.Done()
+			return 0
+		}
+		if end.asked {
+			g.log.InfoContext(ctx, "Discord asks to connect again", "why", why)
+		}
+	}
+	if f, ok := errors.AsType[*failure](err); ok && f.retryAfter > 0 {
+		g.link.Fails(ctx, why)
+		return f.retryAfter + rand.N(time.Second) // never earlier
+	}
+	if end == nil || !end.asked {
+		g.link.Fails(ctx, why)
+	}
+	if end != nil && end.rest > 0 {
+		return max(end.rest+rand.N(4*end.rest), inbound.RestAfter(g.fails-1))
+	}
+	if g.fails == 1 {
+		return rand.N(time.Second)
+	}
+	return inbound.RestAfter(g.fails - 1)
+}

@@ -1,0 +1,295 @@
+package discord
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/panebridge/panebridge/adapters/inbound"
+)
+
+// Kinds of messages of the gateway
+// (docs.discord.com/developers/topics/opcodes-and-status-codes#gateway-gateway-opcodes).
+const (
+	opDispatch     = 0
+	opHeartbeat    = 1
+	opIdentify     = 2
+	opResume       = 6
+	opReconnect    = 7
+	opInvalid      = 9
+	opHello        = 10
+	opHeartbeatAck = 11
+)
+
+const (
+	// helloFor is how long the gateway may take to greet, and welcomeFor to let the bot
+	// in.
+	helloFor   = 15 * time.Second
+	welcomeFor = 20 * time.Second
+	writeFor   = 10 * time.Second
+	// maxFrame bounds a message, in bytes. The largest are those that begin a server: with
+	// 500 channels, 1,000 threads and 250 roles some 2 MB.
+	maxFrame = 16 << 20
+	// closeKeeps is the code with which we close: the session can be resumed, unlike
+	// after 1000 and 1001.
+	closeKeeps = 4000
+)
+
+// frame is a message of the gateway.
+type frame struct {
+	Op   int             `json:"op"`
+	Data json.RawMessage `json:"d"`
+	Seq  int64           `json:"s"`
+	Type string          `json:"t"`
+}
+
+// conn is one connection to the gateway. The goroutine that made it reads, another
+// keeps it alive; either may end it.
+type conn struct {
+	ws      *websocket.Conn
+	writing sync.Mutex
+	asked   chan struct{} // Discord wants a heartbeat now
+	acked   chan struct{} // a heartbeat was answered
+	alive   func()        // it's well
+	session atomic.Pointer[session]
+
+	ending sync.Once
+	cause  error // why we ended it; set before it's closed
+}
+
+// connect makes a connection, and takes in what comes until it ends. The error says
+// why it did.
+func (g *Gateway) connect(ctx context.Context, children *sync.WaitGroup) error {
+	address, err := g.address(ctx)
+	if err != nil {
+		return err
+	}
+	c, err := g.dial(ctx, address)
+	if err != nil {
+		g.deaf++
+		return err
+	}
+	g.deaf = 0
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var beating sync.WaitGroup
+	defer beating.Wait()
+	defer cancel()
+	c.alive = func() {
+		if c.session.Load() != nil {
+			g.link.Works(ctx)
+		}
+	}
+	stop := context.AfterFunc(ctx, func() { c.end(ctx.Err()) })
+	defer stop()
+	defer func() { c.end(io.EOF) }()
+
+	interval, err := c.hello()
+	if err != nil {
+		return c.why(err)
+	}
+	beating.Go(func() { c.beat(ctx, interval) })
+	welcome := time.AfterFunc(welcomeFor, func() { c.end(errNoWelcome) })
+	defer welcome.Stop()
+	if err := g.login(ctx, c); err != nil {
+		return c.why(err)
+	}
+	for {
+		f, err := c.read()
+		if err == nil {
+			err = g.take(ctx, c, f, welcome, children)
+		}
+		if err != nil {
+			return c.why(err)
+		}
+	}
+}
+
+// address is where to connect: where the session is resumed, if there's one; else,
+// when the bot may log in again, where the gateway is.
+func (g *Gateway) address(ctx context.Context) (string, error) {
+	if g.session != nil && g.session.url != "" && g.deaf < maxDeaf {
+		return g.session.url, nil
+	}
+	for {
+		address, wait, err := g.budget.ask(ctx)
+		switch {
+		case err != nil:
+			if f, ok := errors.AsType[*failure](err); ok && f.status == http.StatusUnauthorized {
+				return "", closing(4004)
+			}
+			return "", err
+		case g.session != nil || wait <= 0:
+			return gatewayURL(address, g.secure())
+		case wait > identifyEvery:
+			g.link.Fails(ctx, tooSoon{time.Now().Add(wait)}.Error())
+		}
+		_ = inbound.Pause(ctx, wait)
+		if ctx.Err() != nil {
+			return "", ctx.Err()
+		}
+	}
+}
+
+// secure says whether the gateway must be reached by TLS.
+func (g *Gateway) secure() bool { return strings.HasPrefix(g.adapter.opt.APIURL, "https:") }
+
+func (g *Gateway) dial(ctx context.Context, address string) (*conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	d, err := g.dialer(address)
+	if err != nil {
+		return nil, err
+	}
+	ws, resp, err := d.DialContext(ctx, address, nil)
+	if resp != nil {
+		_ = resp.Body.Close() // the library has read it
+	}
+	if err != nil {
+		why := g.adapter.client.exchange.clean(err.Error())
+		if resp != nil {
+			why = fmt.Sprintf("status %d: %s", resp.StatusCode, why)
+		}
+		return nil, errors.New("connect to the gateway: " + why)
+	}
+	ws.SetReadLimit(maxFrame)
+	return &conn{ws: ws, asked: make(chan struct{}, 1), acked: make(chan struct{}, 1)}, nil
+}
+
+// login resumes the session, or begins one.
+func (g *Gateway) login(ctx context.Context, c *conn) error {
+	if s := g.session; s != nil {
+		c.session.Store(s)
+		return c.send(opResume, s.resume(g.adapter.opt.Token))
+	}
+	if err := g.budget.used(ctx); err != nil {
+		return err
+	}
+	return c.send(opIdentify, identify(g.adapter.opt.Token))
+}
+
+// take takes a message in. It returns at once, whatever else is slow: what it says is
+// only queued.
+func (g *Gateway) take(ctx context.Context, c *conn, f frame, welcome *time.Timer, children *sync.WaitGroup) error {
+	switch f.Op {
+	case opDispatch:
+		switch f.Type {
+		case eventReady:
+			s, err := newSession(f.Data, g.secure())
+			if err != nil {
+				return err
+			}
+			g.session = s
+			c.session.Store(s)
+			welcome.Stop()
+			g.link.Works(ctx)
+		case eventResumed:
+			welcome.Stop()
+			g.link.Works(ctx)
+		}
+		s := c.session.Load()
+		if s == nil {
+			return nil // nothing is said to who isn't let in
+		}
+		g.intake.put(ctx, c, s, f, children)
+	case opHeartbeat:
+		poke(c.asked)
+	case opHeartbeatAck:
+		poke(c.acked)
+	case opReconnect:
+		return errReconnect
+	case opInvalid:
+		if string(f.Data) == "true" {
+			return errNotNow
+		}
+		return errInvalid
+	}
+	return nil
+}
+
+func poke(to chan struct{}) {
+	select {
+	case to <- struct{}{}:
+	default:
+	}
+}
+
+// hello reads how often a heartbeat is wanted.
+func (c *conn) hello() (time.Duration, error) {
+	if err := c.ws.SetReadDeadline(time.Now().Add(helloFor)); err != nil {
+		return 0, err
+	}
+	f, err := c.read()
+	if err != nil {
+		return 0, err
+	}
+	var hello struct {
+		Interval int64 `json:"heartbeat_interval"` // milliseconds
+	}
+	const most = 10 * 60 * 1000
+	if f.Op != opHello || json.Unmarshal(f.Data, &hello) != nil || hello.Interval < 100 || hello.Interval > most {
+		return 0, errFrames
+	}
+	return time.Duration(hello.Interval) * time.Millisecond, c.ws.SetReadDeadline(time.Time{})
+}
+
+func (c *conn) read() (f frame, err error) {
+	_, raw, err := c.ws.ReadMessage()
+	if err != nil {
+		return f, err
+	}
+	if json.Unmarshal(raw, &f) != nil {
+		return f, errFrames
+	}
+	return f, nil
+}
+
+// send writes a message. It may be called from several goroutines.
+func (c *conn) send(op int, data any) error {
+	raw, err := json.Marshal(map[string]any{"op": op, "d": data})
+	if err != nil {
+		return err
+	}
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	if err := c.ws.SetWriteDeadline(time.Now().Add(writeFor)); err != nil {
+		return err
+	}
+	return c.ws.WriteMessage(websocket.TextMessage, raw)
+}
+
+// end closes the connection; the first who does says why. Discord is told, if it still
+// listens, whether the session goes on.
+func (c *conn) end(why error) {
+	c.ending.Do(func() {
+		c.cause = why
+		code := closeKeeps
+		if why == context.Canceled { //nolint:errorlint // it's ctx.Err() itself
+			code = websocket.CloseNormalClosure
+		}
+		_ = c.ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, ""), time.Now().Add(time.Second))
+		_ = c.ws.Close()
+	})
+}
+
+// why is why a connection ended that failed with an error, in order: what we did to it,
+// else what was wrong.
+func (c *conn) why(err error) error {
+	c.end(err)
+	if c.cause != err { //nolint:errorlint // whether it's the very same
+		err = c.cause
+	}
+	if e, ok := err.(*ending); ok { //nolint:errorlint // the value itself: nothing wraps it
+		return e
+	}
+	return broken(err)
+}

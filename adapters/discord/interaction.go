@@ -1,0 +1,244 @@
+package discord
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bwmarrin/discordgo"
+
+	"github.com/panebridge/panebridge/adapters/inbound"
+)
+
+const (
+	// answerWithin is how long Discord waits for the first answer, less the way there
+	// (docs.discord.com/developers/interactions/receiving-and-responding#responding-to-an-interaction).
+	answerWithin = 2900 * time.Millisecond
+	// storeFor is how long the answer waits for the interaction to be stored.
+	storeFor = time.Second
+	// answerAgain is how long after a failure it's tried again.
+	answerAgain = 200 * time.Millisecond
+	// tokenFor is how long an interaction's token is good, less some room.
+	tokenFor = 15*time.Minute - 30*time.Second
+	// maxOwed bounds the answers that are owed at a time.
+	maxOwed = 500
+)
+
+// Kinds of answers.
+const (
+	answerMessage = 4
+	answerLater   = 6 // to a button: nothing shows
+	answerChoices = 8
+)
+
+// interactions are the answers that we owe to slash commands and buttons. Discord wants
+// the first within three seconds, and shows a person that none came. A slash command's
+// is the command as it was understood, so that others see who asked for what; its reply
+// follows like any other message. It isn't "thinking…", which would ring at everybody's,
+// since of its flags Discord takes none but the one for the person alone
+// (github.com/discord/discord-api-docs/pull/7386), and would stand when nothing follows.
+// It's safe for concurrent use.
+type interactions struct {
+	client *client
+	log    *slog.Logger
+
+	mu   sync.Mutex
+	owed map[string]*owed // by the interaction's id
+}
+
+// owed is an interaction that's being answered.
+type owed struct {
+	id, token string
+	at        time.Time
+	answer    any           // the first one's body
+	answered  chan struct{} // closed when it was given, or not taken
+}
+
+func newInteractions(c *client, log *slog.Logger) *interactions {
+	return &interactions{client: c, log: log, owed: map[string]*owed{}}
+}
+
+// readOwed reads an interaction that's to be stored. The event has no action if it's
+// none that we know.
+func readOwed(s *session, f frame) (record, inbound.Event, error) {
+	var i struct {
+		ID string `json:"id"`
+	}
+	if err := json.Unmarshal(f.Data, &i); err != nil {
+		return record{}, inbound.Event{}, unreadable(err)
+	}
+	r := record{Type: f.Type, Key: replyMark + i.ID, Bot: s.bot, Data: f.Data}
+	e, _, err := r.event()
+	return r, e, err
+}
+
+// owe has an interaction answered in time, whatever else is going on. Who isn't let in
+// gets no answer: Discord shows them, and nobody else, that the application didn't
+// respond, as it does when nobody is there.
+func (g *Gateway) owe(ctx context.Context, s *session, it item, children *sync.WaitGroup) {
+	var i interactionJSON
+	r := record{Type: it.Type, Key: replyMark, Bot: s.bot, Data: it.Data}
+	e := inbound.Event{}
+	i, err := r.readInteraction(&e)
+	if err != nil || e.Person.ID == "" || !g.intake.ours(i.Guild) {
+		return
+	}
+	if i.Type == interactionComplete {
+		if o, ok := i.focused(); ok {
+			children.Go(func() { g.complete(ctx, i, e, o) })
+		}
+		return
+	}
+	_, e, err = readOwed(s, it.frame)
+	if err != nil || e.Action == nil || !g.opt.Admits(e) {
+		return
+	}
+	o := &owed{id: i.ID, token: i.Token, at: time.Now(), answer: firstAnswer(e, i.Data.Name), answered: make(chan struct{})}
+	if !g.adapter.interactions.add(o) {
+		return
+	}
+	children.Go(func() {
+		defer close(o.answered)
+		g.adapter.interactions.acknowledge(ctx, o, it.stored)
+	})
+}
+
+// firstAnswer is the body of an interaction's first answer: to a slash command what was
+// asked for. A pairing code is nobody else's business.
+func firstAnswer(e inbound.Event, command string) any {
+	said, ok := e.Action.(inbound.Said)
+	if !ok {
+		return map[string]any{"type": answerLater}
+	}
+	line, flags := said.Text, discordgo.MessageFlagsSuppressNotifications|discordgo.MessageFlagsSuppressEmbeds
+	if command == "pair" {
+		line, flags = "/"+command, discordgo.MessageFlagsEphemeral
+	}
+	return map[string]any{"type": answerMessage, "data": create{Content: shownLine(line), Flags: flags, Mentions: nobody()}}
+}
+
+// add takes an interaction; false: it came before, or there are too many.
+func (is *interactions) add(o *owed) bool {
+	is.mu.Lock()
+	defer is.mu.Unlock()
+	if len(is.owed) >= maxOwed || is.owed[o.id] != nil {
+		return false
+	}
+	is.owed[o.id] = o
+	return true
+}
+
+// acknowledge gives the first answer: when the interaction is stored, or when it can't
+// wait any longer.
+func (is *interactions) acknowledge(ctx context.Context, o *owed, stored <-chan struct{}) {
+	defer is.drop(o.id)
+	ctx, cancel := context.WithDeadline(ctx, o.at.Add(answerWithin))
+	defer cancel()
+	timer := time.NewTimer(time.Until(o.at.Add(storeFor)))
+	defer timer.Stop()
+	select {
+	case <-stored:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	if err := is.callback(ctx, o.id, o.token, o.answer); err != nil {
+		is.log.WarnContext(ctx, "an interaction wasn't acknowledged in time", "interaction", o.id, "err", err)
+	}
+}
+
+// callback gives an interaction's first answer. It's tried as long as there's time:
+// Discord takes one only.
+func (is *interactions) callback(ctx context.Context, id, token string, body any) error {
+	for {
+		err := is.client.raw(ctx, http.MethodPost, "interactions/"+id+"/"+token+"/callback", body, nil)
+		f, failed := errors.AsType[*failure](err)
+		switch {
+		case err == nil, failed && f.code == codeAcknowledged:
+			return nil
+		case isGone(err), ctx.Err() != nil:
+			return err
+		}
+		_ = inbound.Pause(ctx, max(answerAgain, retryAfterOf(err)))
+		if ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
+// codeAcknowledged: "Interaction has already been acknowledged".
+const codeAcknowledged = 40060
+
+func retryAfterOf(err error) time.Duration {
+	if f, ok := errors.AsType[*failure](err); ok {
+		return f.retryAfter
+	}
+	return 0
+}
+
+// drop forgets an interaction.
+func (is *interactions) drop(id string) {
+	is.mu.Lock()
+	defer is.mu.Unlock()
+	delete(is.owed, id)
+}
+
+// answeredFor waits until the first answer was given to an interaction; then it can be
+// followed by others.
+func (is *interactions) answeredFor(ctx context.Context, id string) {
+	is.mu.Lock()
+	o := is.owed[id]
+	is.mu.Unlock()
+	if o == nil {
+		return
+	}
+	select {
+	case <-o.answered:
+	case <-ctx.Done():
+	}
+}
+
+// maxLine is how much of a command line is shown, in characters.
+const maxLine = 300
+
+// shownLine is a command line in Discord's Markdown, as it is.
+func shownLine(line string) string {
+	return "`" + strings.ReplaceAll(cut(line, maxLine), "`", "'") + "`"
+}
+
+// maxChoices and maxChoice: "25 choices max", "1-100 character name"
+// (docs.discord.com/developers/interactions/application-commands#application-command-object-application-command-option-choice-structure).
+const (
+	maxChoices = 25
+	maxChoice  = 100
+)
+
+// complete offers what may be meant by an argument that's being written. Nobody waits
+// for it longer than for an answer.
+func (g *Gateway) complete(ctx context.Context, i interactionJSON, e inbound.Event, o optionJSON) {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	if e.Action = (inbound.Said{Text: "/" + i.Data.Name}); !g.opt.Admits(e) {
+		return
+	}
+	choices := []choiceJSON{}
+	for _, c := range g.opt.Complete(e, i.Data.Name, o.Name, o.text()) {
+		if len(choices) < maxChoices && c.Value != "" && len([]rune(c.Value)) <= maxChoice {
+			choices = append(choices, choiceJSON{cut(c.Label, maxChoice), c.Value})
+		}
+	}
+	body := map[string]any{"type": answerChoices, "data": map[string]any{"choices": choices}}
+	if err := g.adapter.interactions.callback(ctx, i.ID, i.Token, body); err != nil {
+		g.log.DebugContext(ctx, "what could be meant wasn't offered in time", "err", err)
+	}
+}
+
+// choiceJSON is one of several values that can be given.
+type choiceJSON struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}

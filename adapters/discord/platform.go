@@ -1,0 +1,185 @@
+package discord
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/internal/render"
+	"github.com/panebridge/panebridge/internal/render/discord"
+	"github.com/panebridge/panebridge/qos"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+const (
+	// fetchFor bounds a download: 20 MB at 1 Mbit/s.
+	fetchFor = 3 * time.Minute
+	// maxAnswerText bounds what's told in passing, in characters.
+	maxAnswerText = 500
+	// flagEphemeral: only the person sees it, and can wipe it away.
+	flagEphemeral = 1 << 6
+)
+
+// Platform is what inbound needs of Discord. None of its calls takes a slot: those of
+// interactions Discord doesn't count, the others are next to never made.
+type Platform struct {
+	adapter *Adapter
+	notes   Notes
+}
+
+var _ inbound.Platform = (*Platform)(nil)
+
+// Platform makes a platform that has called nothing yet.
+func (a *Adapter) Platform(notes Notes) *Platform { return &Platform{adapter: a, notes: notes} }
+
+// Name implements inbound.Platform.
+func (p *Platform) Name() string { return Name }
+
+// Answer implements inbound.Platform. That the button was pressed was acknowledged when
+// it came, which ended the wait; a text follows it, for the person alone. A press that's
+// too old to be answered is none that anybody waits for.
+func (p *Platform) Answer(ctx context.Context, press inbound.Event, text string) error {
+	pressed, ok := press.Action.(inbound.Pressed)
+	if !ok {
+		return fmt.Errorf("answer a press: it's a %T", press.Action)
+	}
+	id, ok := strings.CutPrefix(press.Key, Name+":"+replyMark)
+	app, token, cutOK := strings.Cut(pressed.Token, " ")
+	if !ok || !cutOK || !isID(app) || !isToken(token) {
+		return errors.New("answer a press: its token isn't one")
+	}
+	if text == "" || time.Since(press.At) > tokenFor {
+		return nil
+	}
+	waiting, cancel := context.WithTimeout(ctx, answerWithin)
+	p.adapter.interactions.answeredFor(waiting, id)
+	cancel()
+	body := map[string]any{
+		"content": plainText(cut(text, maxAnswerText)), "flags": flagEphemeral, "allowed_mentions": map[string]any{"parse": []string{}},
+	}
+	err := p.adapter.client.raw(ctx, http.MethodPost, "webhooks/"+app+"/"+token, body, nil)
+	if f, ok := errors.AsType[*failure](err); ok && f.status == http.StatusNotFound {
+		return nil
+	}
+	return err
+}
+
+// plainText is a text in Discord's Markdown that shows it as it is.
+func plainText(text string) string {
+	t, _, _ := discord.Form(maxText).Next([]render.Part{{Kind: render.Plain, Source: text}}, render.Place{})
+	return discord.Markdown(t)
+}
+
+// Link implements inbound.Platform.
+func (p *Platform) Link(at adapters.Target, message string) string {
+	return p.adapter.Link(at, message)
+}
+
+// Fetch implements inbound.Platform. The error wraps sessions.ErrUnavailable if the
+// same may work later.
+func (p *Platform) Fetch(ctx context.Context, f inbound.File, limit int64, w io.Writer) error {
+	if f.Size > limit {
+		return fmt.Errorf("fetch a file of %d bytes: %w: at most %d are taken", f.Size, inbound.ErrTooLarge, limit)
+	}
+	parts := strings.SplitN(f.ID, " ", 4)
+	if len(parts) != 4 || !isID(parts[0]) || !isID(parts[1]) || !isID(parts[2]) {
+		return errors.New("fetch a file: what names it isn't of Discord's")
+	}
+	ctx, cancel := context.WithTimeout(ctx, fetchFor)
+	defer cancel()
+	err := p.download(ctx, parts[3], limit, w)
+	if !errors.Is(err, errExpired) {
+		return err
+	}
+	fresh, err := p.freshAddress(ctx, parts[0], parts[1], parts[2])
+	if err != nil {
+		return err
+	}
+	return p.download(ctx, fresh, limit, w)
+}
+
+// errExpired says that an address isn't good any more.
+var errExpired = errors.New("fetch a file: it isn't there any more")
+
+// freshAddress asks where a message's file is now.
+func (p *Platform) freshAddress(ctx context.Context, channel, message, file string) (string, error) {
+	var m messageJSON
+	err := p.adapter.client.raw(ctx, http.MethodGet, "channels/"+channel+"/messages/"+message, nil, &m)
+	if err != nil {
+		return "", passing(err)
+	}
+	for _, f := range m.Files {
+		if f.ID == file {
+			return f.URL, nil
+		}
+	}
+	return "", errExpired
+}
+
+// hosts are where Discord keeps files (docs.discord.com/developers/reference#cdn-endpoints).
+var hosts = []string{"cdn.discordapp.com", "media.discordapp.net"} //nolint:gochecknoglobals // a constant list
+
+// fileURL checks the address of a file: Discord's own, by https; or, if the API is
+// elsewhere, beside it.
+func (p *Platform) fileURL(address string) (string, error) {
+	u, err := url.Parse(address)
+	base, baseErr := url.Parse(p.adapter.opt.APIURL)
+	if err != nil || baseErr != nil || u.User != nil || u.Fragment != "" || len(address) > maxAddress {
+		return "", errors.New("fetch a file: its address isn't one")
+	}
+	own := u.Scheme == "https" && slices.Contains(hosts, u.Host)
+	beside := p.adapter.opt.APIURL != DefaultAPIURL && u.Scheme == base.Scheme && u.Host == base.Host
+	if !own && !beside {
+		return "", errors.New("fetch a file: its address leads elsewhere than to Discord")
+	}
+	return u.String(), nil
+}
+
+// maxAddress bounds an address, in bytes: those seen have some 300.
+const maxAddress = 4096
+
+// download reads a file, and stops at the limit whatever its length was said to be. It
+// gives nobody the token, and follows nobody elsewhere.
+func (p *Platform) download(ctx context.Context, address string, limit int64, w io.Writer) error {
+	const what = "the download of a file"
+	x := p.adapter.client.exchange
+	address, err := p.fileURL(address)
+	if err != nil {
+		return err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return errors.New("fetch a file: its address isn't one")
+	}
+	resp, err := p.adapter.client.files.Do(r)
+	if err != nil {
+		return passing(x.failed(what, qos.NotSent, err))
+	}
+	defer resp.Body.Close()
+	switch {
+	case resp.StatusCode == http.StatusNotFound, resp.StatusCode == http.StatusForbidden, resp.StatusCode == http.StatusGone:
+		return errExpired
+	case resp.StatusCode != http.StatusOK:
+		return passing(&failure{route: what, status: resp.StatusCode, text: "it can't be had", outcome: qos.Failed})
+	case resp.ContentLength > limit:
+		return fmt.Errorf("fetch a file of %d bytes: %w: at most %d are taken", resp.ContentLength, inbound.ErrTooLarge, limit)
+	}
+	return inbound.CopyAtMost(w, resp.Body, limit, func(err error) error { return passing(x.failed(what, qos.NotSent, err)) })
+}
+
+// passing marks a failure that may pass: Discord couldn't be reached, or not now.
+func passing(err error) error {
+	f, ok := errors.AsType[*failure](err)
+	if !ok || f.status != 0 && f.status != http.StatusTooManyRequests && f.status < http.StatusInternalServerError {
+		return err
+	}
+	return fmt.Errorf("%w: %w", sessions.ErrUnavailable, err)
+}

@@ -1,0 +1,182 @@
+package discord
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/bwmarrin/discordgo"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/qos"
+)
+
+const (
+	// maxTitle is how long a thread's name may be, in characters
+	// (docs.discord.com/developers/resources/channel#start-thread-without-message).
+	maxTitle = 100
+	// archiveAfter is after how many minutes without a message Discord archives a thread
+	// by itself: a week, the longest. The next message opens it again.
+	archiveAfter = 7 * 24 * 60
+)
+
+// title is a title that Discord takes.
+func title(s string) string {
+	return cut(cmp.Or(strings.Join(strings.Fields(s), " "), "session"), maxTitle)
+}
+
+// makeThread makes a thread in a text channel, or a post in a forum channel. A post has
+// a first message, which mustn't be empty. There's no nonce for threads: one that may
+// have been made before is looked for.
+func (a *Adapter) makeThread(ctx context.Context, op adapters.Op) adapters.Reply {
+	at, name := op.Target, title(op.Text)
+	if op.Again && a.opt.Guild != "" {
+		if id, err := a.madeThread(ctx, at.Chat, name); err != nil || id != "" {
+			return existed(id, err, at)
+		}
+	}
+	forum, err := a.isForum(ctx, at.Chat)
+	if err != nil {
+		return aboutThreads(err, at)
+	}
+	body := any(discordgo.ThreadStart{Name: name, AutoArchiveDuration: archiveAfter, Type: discordgo.ChannelTypeGuildPublicThread})
+	if forum {
+		body = post{Name: name, AutoArchiveDuration: archiveAfter, Message: create{
+			Content: postText("**" + escape(name) + "**"), Mentions: nobody(), Flags: discordgo.MessageFlagsSuppressEmbeds | discordgo.MessageFlagsSuppressNotifications,
+		}}
+	}
+	ctx = withPurpose(ctx, purpose{scope: qos.Scope{Chat: a.Threads(at), Family: qos.FamilyMessage}})
+	var got made
+	path := "channels/" + at.Chat + "/threads"
+	err = a.client.raw(ctx, http.MethodPost, path, body, &got)
+	if err == nil && !isID(got.ID) {
+		err = a.client.exchange.failed(routeOf(http.MethodPost, path), qos.Uncertain, errors.New("the new thread has no id"))
+	}
+	if err != nil {
+		return aboutThreads(err, at)
+	}
+	return adapters.Reply{Outcome: qos.Delivered, ID: got.ID}
+}
+
+// madeThread finds a thread of ours by its name in which nothing was said as yet, the
+// oldest; "": there's none. One that was made a moment ago isn't archived.
+func (a *Adapter) madeThread(ctx context.Context, channel, name string) (id string, err error) {
+	var bot made
+	var active discordgo.ThreadsList
+	if err := a.look(ctx, "users/@me", &bot); err != nil {
+		return "", err
+	}
+	if err := a.look(ctx, "guilds/"+a.opt.Guild+"/threads/active", &active); err != nil {
+		return "", err
+	}
+	for _, t := range active.Threads {
+		empty := t.LastMessageID == "" || t.LastMessageID == t.ID // a post's first message has its id
+		if empty && t.ParentID == channel && t.OwnerID == bot.ID && t.Name == name && (id == "" || madeAt(t.ID).Before(madeAt(id))) {
+			id = t.ID
+		}
+	}
+	return id, nil
+}
+
+// existed is the reply if a thread was made before.
+func existed(id string, err error, at adapters.Target) adapters.Reply {
+	if err != nil {
+		return aboutThreads(err, at)
+	}
+	return adapters.Reply{Outcome: qos.Delivered, ID: id, Existed: true}
+}
+
+// look asks for something. Whatever becomes of that, nothing was to be done yet. It
+// takes no slot: looking has limits of its own.
+func (a *Adapter) look(ctx context.Context, path string, into any) error {
+	err := a.client.raw(ctx, http.MethodGet, path, nil, into)
+	if f, ok := errors.AsType[*failure](err); ok && f.outcome == qos.Uncertain {
+		f.outcome = qos.NotSent
+	}
+	return err
+}
+
+// aboutThreads is the reply to a call about a thread that failed: messages may go on.
+func aboutThreads(err error, at adapters.Target) adapters.Reply {
+	if f, ok := errors.AsType[*failure](err); ok && f.code == codePermissions {
+		f.text = adviceThreads
+	}
+	return only(failed(err, at))
+}
+
+// post is what makes a post in a forum channel
+// (docs.discord.com/developers/resources/channel#start-thread-in-forum-or-media-channel).
+type post struct {
+	Name                string `json:"name"`
+	AutoArchiveDuration int    `json:"auto_archive_duration"`
+	Message             create `json:"message"`
+}
+
+// escape has a text read as it is in Markdown.
+func escape(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if r < 0x80 && strings.ContainsRune("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", r) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// openThread opens a thread that a person has closed. It's looked at first: to unlock one
+// takes the right to manage threads, to open one doesn't.
+func (a *Adapter) openThread(ctx context.Context, at adapters.Target) adapters.Reply {
+	to := discordgo.ChannelEdit{Archived: new(false)}
+	var now channelJSON
+	if err := a.look(ctx, "channels/"+channelOf(at), &now); err != nil {
+		return aboutThreads(err, at)
+	}
+	if now.Thread != nil && now.Thread.Locked {
+		to.Locked = new(false)
+	}
+	return a.setThread(ctx, at, qos.FamilyMessage, to)
+}
+
+// setThread changes a thread: archives it, opens it, gives it another name.
+func (a *Adapter) setThread(ctx context.Context, at adapters.Target, family qos.Family, to discordgo.ChannelEdit) adapters.Reply {
+	if at.Thread == "" {
+		return rejected(errors.New("it's no thread"))
+	}
+	if err := a.client.raw(a.within(ctx, at, family), http.MethodPatch, "channels/"+at.Thread, to, nil); err != nil {
+		return aboutThreads(err, at)
+	}
+	return adapters.Reply{Outcome: qos.Delivered}
+}
+
+// forums remembers which channels are forum channels: that never changes.
+type forums struct {
+	mu    sync.Mutex
+	known map[string]bool
+}
+
+// isForum says whether posts are made in a channel, not threads. It's asked once for
+// each channel.
+func (a *Adapter) isForum(ctx context.Context, channel string) (bool, error) {
+	a.forums.mu.Lock()
+	forum, ok := a.forums.known[channel]
+	a.forums.mu.Unlock()
+	if ok {
+		return forum, nil
+	}
+	var got discordgo.Channel
+	if err := a.look(ctx, "channels/"+channel, &got); err != nil {
+		return false, err
+	}
+	forum = got.Type == discordgo.ChannelTypeGuildForum || got.Type == discordgo.ChannelTypeGuildMedia
+	a.forums.mu.Lock()
+	defer a.forums.mu.Unlock()
+	if a.forums.known == nil {
+		a.forums.known = map[string]bool{}
+	}
+	a.forums.known[channel] = forum
+	return forum, nil
+}

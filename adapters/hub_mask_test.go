@@ -1,0 +1,139 @@
+package adapters_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/adaptertest"
+	"github.com/panebridge/panebridge/internal/redact"
+	"github.com/panebridge/panebridge/qos"
+)
+
+func newMasker(t *testing.T) *redact.Masker {
+	t.Helper()
+	m, err := redact.New(redact.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// alphanumeric is a secret's random part.
+func alphanumeric(r *rand.Rand, n int) string {
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = letters[r.IntN(len(letters))]
+	}
+	return string(b)
+}
+
+// shared is the length of the longest part of a secret that a text has.
+func shared(secret, text string) int {
+	for n := len(secret); n > 0; n-- {
+		for i := 0; i+n <= len(secret); i++ {
+			if strings.Contains(text, secret[i:i+n]) {
+				return n
+			}
+		}
+	}
+	return 0
+}
+
+// Whatever goes to a platform has no secret in it, however it was cut into lines and
+// updates, in live regions and in posts too; all the rest of the text is there.
+func TestNoSecretLeaves(t *testing.T) {
+	for seed := range uint64(20) {
+		inBubble(t, func(t *testing.T, r *rig) {
+			t.Helper()
+			random := rand.New(rand.NewPCG(seed, 7))
+			r.masker = newMasker(t)
+			r.form.LiveRows, r.form.MaxFile = 3, 1<<20
+			r.rules = []adapters.Rule{rule(t, "*", "a:-1"), rule(t, "*", "b:-1")}
+			r.rules[1].View = adapters.ViewFinal
+			r.start()
+			r.begin("pb_1", "agent")
+			var secrets, kept []string
+			for i := range 30 {
+				secret := alphanumeric(random, 36)
+				secrets = append(secrets, secret)
+				mark := fmt.Sprintf("line-%d-%s", i, hex.EncodeToString(sha256.New().Sum([]byte{byte(i)}))[:6])
+				kept = append(kept, mark)
+				text := "the token is ghp_" + secret + " they say"
+				r.print("pb_1", mark)
+				if random.IntN(2) == 0 {
+					r.print("pb_1", text)
+				} else { // wrapped at any place, in two updates
+					at := len("the token is ghp_") + random.IntN(37)
+					r.print("pb_1", text[:at])
+					r.pass(time.Duration(random.IntN(1800)) * time.Millisecond)
+					r.print("pb_1", text[at:])
+				}
+				if random.IntN(3) == 0 {
+					r.must(r.house.Print("pb_1", adaptertest.Output{Live: []string{"working with ghp_" + secret[:20], secret[20:] + " now"}}))
+				}
+				if random.IntN(4) == 0 {
+					if err := r.hub.Post(adapters.Post{
+						To: r.rules[0].To, Key: fmt.Sprint(i), Class: qos.Interactive, Text: "it's `ghp_" + secret + "`",
+						File: &adapters.File{Name: "x.txt", Data: []byte("\nGITHUB_TOKEN=ghp_" + secret + "\n")},
+					}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				r.pass(time.Duration(random.IntN(5000)) * time.Millisecond)
+				if random.IntN(5) == 0 {
+					r.must(r.house.Print("pb_1", adaptertest.Output{Ends: true}))
+				}
+			}
+			r.must(r.house.Print("pb_1", adaptertest.Output{Lines: []string{"over"}, Ends: true}))
+			r.pass(5 * time.Minute)
+			var all strings.Builder
+			for _, name := range r.names {
+				for _, a := range r.platforms[name].Arrivals() {
+					all.WriteString(a.Call.Text + "\n" + string(a.Call.Data) + "\n")
+				}
+			}
+			sent := all.String()
+			for _, secret := range secrets {
+				if n := shared(secret, sent); n > 12 {
+					t.Errorf("seed %d: %d characters of a secret of 36 left", seed, n)
+				}
+			}
+			for _, name := range r.names {
+				text := strings.Join(r.texts(name, "-1"), "\n")
+				for _, mark := range append(kept, "over") {
+					if strings.Count(text, mark) != 1 {
+						t.Errorf("seed %d: %s shows %q %d times", seed, name, mark, strings.Count(text, mark))
+					}
+				}
+			}
+		})
+	}
+}
+
+// A line in which a secret may have begun waits for the next one, and no longer than
+// 2 s; a turn that ends with it rings then.
+func TestAnOpenHeadWaits(t *testing.T) {
+	inBubble(t, func(t *testing.T, r *rig) {
+		t.Helper()
+		r.masker = newMasker(t)
+		r.qos.Mode = qos.CoalesceOnly
+		r.rules = []adapters.Rule{rule(t, "*", "a:-1")}
+		r.start()
+		r.begin("pb_1", "agent")
+		r.print("pb_1", "hello")
+		r.pass(10 * time.Second)
+		r.wantTexts("a", "-1", "hello")
+		r.ends("pb_1", "it is ghp_Ab9xQe7")
+		r.pass(1900 * time.Millisecond)
+		r.wantTexts("a", "-1", "hello")
+		r.pass(200 * time.Millisecond)
+		r.wantTexts("a", "-1", "hello", "it is ghp_…[masked: GitHub token]\ndone · 10 s")
+	})
+}

@@ -1,0 +1,67 @@
+package inbound
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// restartCommand ends a session's program and starts it anew, after asking if it's at
+// work.
+func restartCommand() command {
+	return command{
+		CommandInfo: CommandInfo{Name: "restart", Args: "[SESSION]", Help: "End the session's program and start it anew, with its conversation"},
+		role:        Operator,
+		session:     true,
+		run:         askRestart,
+	}
+}
+
+func askRestart(a *ask) error {
+	if err := a.nothingElse(); err != nil {
+		return err
+	}
+	switch a.session.State {
+	case sessions.StateWorking, sessions.StateWaiting:
+	default:
+		return restart(a)
+	}
+	o := offer{
+		Session: a.session.ID, Role: Operator, Person: a.event.Person.ID, Single: true, Group: "restart " + a.event.Key,
+		Expires: time.Now().Add(confirmFor),
+	}
+	o.Do = "restart"
+	yes, err := a.offer("Start it anew", o)
+	if err != nil {
+		return err
+	}
+	o.Do = "leave"
+	no, err := a.offer("Leave it", o)
+	if err != nil {
+		return err
+	}
+	what := "It's working."
+	if a.session.State == sessions.StateWaiting {
+		what = "It's waiting for an answer."
+	}
+	return a.replace("End the program of "+bold(a.session.Name)+" and start it anew? "+what, []adapters.Button{yes, no})
+}
+
+func restartConfirmed(a *ask) error { return restart(a) }
+
+func leaveRunning(a *ask) error { return a.replace(bold(a.session.Name) + " goes on.") }
+
+func restart(a *ask) error {
+	was := a.session
+	s, err := a.in.opt.Sessions.Restart(a.ctx, was.ID)
+	if err != nil {
+		return fmt.Errorf("it wasn't started anew: %w", err)
+	}
+	if s.ID != was.ID {
+		return a.begun(s)
+	}
+	a.in.opt.Hub.Focus(s.ID)
+	return a.replace("The program of " + bold(s.Name) + " was started anew by " + plain(a.who()) + ".")
+}

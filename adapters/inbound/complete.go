@@ -1,0 +1,95 @@
+package inbound
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// Candidate is what somebody may mean who has begun to write an argument.
+type Candidate struct {
+	Label string // as it's shown
+	Value string // as it's given
+}
+
+// maxCandidates: Discord shows 25 (docs.discord.com/developers/interactions/application-commands).
+const maxCandidates = 25
+
+// Complete returns what a person may mean who has begun to write a parameter of a
+// command at a place: nothing if they may not use the command there. It reads
+// folders, and takes no slot.
+func (in *Inbound) Complete(ev Event, name, param, begun string) []Candidate {
+	roles, why := in.standing(ev)
+	c, ok := in.commands[name]
+	if why != "" || !ok || !roles.Has(c.needs(ev)) {
+		return nil
+	}
+	var all []Candidate
+	switch param {
+	case paramSession:
+		all = in.sessionCandidates(ev.Place)
+	case paramAgent:
+		for _, agent := range in.agents() {
+			all = append(all, Candidate{agent, agent})
+		}
+	case paramFolder:
+		all = in.folderCandidates(begun)
+	}
+	var out []Candidate
+	for _, c := range all {
+		if len(out) < maxCandidates && strings.Contains(strings.ToLower(c.Label), strings.ToLower(strings.TrimSpace(begun))) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// sessionCandidates are the living sessions, those of a place first.
+func (in *Inbound) sessionCandidates(place adapters.Target) []Candidate {
+	list := in.sessionsAt(place, func(b adapters.Binding) bool { return !b.Unbound })
+	for _, s := range in.newest() {
+		if s.State != sessions.StateEnded && !slices.ContainsFunc(list, func(x sessions.Session) bool { return x.ID == s.ID }) {
+			list = append(list, s)
+		}
+	}
+	var out []Candidate
+	for _, s := range list {
+		out = append(out, Candidate{s.Name + " (" + string(s.State) + ")", string(s.ID)})
+	}
+	return out
+}
+
+// folderCandidates are the folders of the newest sessions, and those within the one
+// that's being written.
+func (in *Inbound) folderCandidates(begun string) []Candidate {
+	var out []Candidate
+	add := func(path string) {
+		c := Candidate{in.shown(path), in.shown(path)}
+		if !slices.Contains(out, c) {
+			out = append(out, c)
+		}
+	}
+	for _, path := range in.recent() {
+		add(path)
+	}
+	base := in.shown(in.folders())
+	written, below := strings.CutPrefix(begun, base+"/")
+	if !below && strings.HasPrefix(begun, base[:1]) {
+		written = "" // it's elsewhere, or not written yet
+	}
+	dir := ""
+	if i := strings.LastIndexByte(written, '/'); i >= 0 {
+		dir = written[:i]
+	}
+	names, err := in.within(dir)
+	if err != nil {
+		return out // what's written isn't a folder
+	}
+	for _, name := range names {
+		add(filepath.Join(in.folders(), dir, name))
+	}
+	return out
+}

@@ -1,0 +1,95 @@
+package inbound_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/inbound"
+)
+
+// offered are the values that a person is offered for what's being written in the group.
+func (w *world) offered(person, command, param, begun string) []string {
+	var out []string
+	for _, c := range w.in.Complete(w.event(person, inbound.Said{}), command, param, begun) {
+		out = append(out, c.Value)
+	}
+	return out
+}
+
+func TestComplete(t *testing.T) {
+	inHome(t, func(w *world, home string) {
+		folder(t, home, "src", "panebridge")
+		folder(t, home, "src", "other")
+		folder(t, home, ".hidden")
+		agent := w.manager.List()[0].ID
+		other := w.session("builder")
+		for _, c := range []struct {
+			person, command, param, begun string
+			want                          []string
+		}{
+			{ann, "new", "agent", "", []string{"claude", "codex", "shell"}},
+			{ann, "new", "agent", "CO", []string{"codex"}},
+			{ann, "new", "folder", "~/", []string{"~/src"}},
+			{ann, "new", "folder", "~/src/", []string{"~/src/other", "~/src/panebridge"}},
+			{ann, "new", "folder", "src/pa", []string{"~/src/panebridge"}},
+			{ann, "new", "folder", "~/../", nil},
+			{ann, "new", "folder", "~/src/../..", nil},
+			{ann, "new", "folder", "/etc/", nil},
+			{ann, "close", "session", "", []string{string(agent), string(other)}}, // the place's own first
+			{ann, "close", "session", "build", []string{string(other)}},
+			{ann, "search", "text", "x", nil},
+			{bob, "history", "session", "build", []string{string(other)}},
+			{bob, "new", "agent", "", nil}, // a viewer can't use it
+			{bob, "new", "folder", "~/", nil},
+			{evil, "history", "session", "", nil},
+			{evil, "new", "folder", "", nil},
+			{ann, "nothing", "session", "", nil},
+		} {
+			if got := w.offered(c.person, c.command, c.param, c.begun); !slices.Equal(got, c.want) {
+				t.Errorf("%s writes /%s %s:%q and is offered %q, want %q", c.person, c.command, c.param, c.begun, got, c.want)
+			}
+		}
+		for i := range 40 {
+			w.session(fmt.Sprint("more-", i))
+		}
+		if n := len(w.offered(ann, "close", "session", "")); n != 25 {
+			t.Errorf("%d sessions are offered", n)
+		}
+	})
+}
+
+// Whoever is let in is let in here, and who writes what looks like a pairing code;
+// nobody is counted as a stranger for the question.
+func TestAdmits(t *testing.T) {
+	inWorld(t, func(w *world) {
+		elsewhere := adapters.Target{Adapter: "chat", Chat: "-2"}
+		for _, c := range []struct {
+			person string
+			at     adapters.Target
+			action inbound.Action
+			want   bool
+		}{
+			{ann, group, inbound.Said{Text: "x"}, true},
+			{bob, group, inbound.Pressed{Data: "x"}, true},
+			{evil, group, inbound.Said{Text: "/sessions"}, false},
+			{evil, group, inbound.Pressed{Data: "x"}, false},
+			{evil, group, inbound.Said{Text: "/pair ABCD2345"}, true},
+			{evil, group, inbound.Said{Text: "/pair operator"}, false},
+			{"", group, inbound.Said{Text: "x"}, false},
+			{ann, elsewhere, inbound.Said{Text: "/bind agent"}, false},
+			{cleo, elsewhere, inbound.Said{Text: "/bind agent"}, true},
+			{cleo, elsewhere, inbound.Said{Text: "/sessions"}, false},
+		} {
+			ev := w.event(c.person, c.action)
+			ev.Place = c.at
+			if got := w.in.Admits(ev); got != c.want {
+				t.Errorf("%s at %s, %+v: %v", c.person, c.at, c.action, got)
+			}
+		}
+		if n := w.in.Strangers(); n != 0 {
+			t.Errorf("%d strangers were counted", n)
+		}
+	})
+}

@@ -1,0 +1,97 @@
+package inbound
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// Condition is how well updates come in.
+type Condition string
+
+// The conditions.
+const (
+	Well     Condition = "ok"
+	Degraded Condition = "degraded" // it fails since less than a minute
+	Down     Condition = "down"
+)
+
+// Health says how well a platform's updates come in.
+type Health struct {
+	Condition Condition
+	Detail    string    // what's wrong and what to do, as a sentence; "": nothing
+	LastOK    time.Time // the last real success; zero: never
+}
+
+// Worse returns the one of two that somebody should hear of: of the same condition
+// the first that has something to say.
+func (h Health) Worse(other Health) Health {
+	rank := map[Condition]int{Degraded: 1, Down: 2}
+	if rank[other.Condition] > rank[h.Condition] || rank[other.Condition] == rank[h.Condition] && h.Detail == "" {
+		h.Condition, h.Detail = other.Condition, other.Detail
+	}
+	return h
+}
+
+// downAfter is how long something fails until somebody must look.
+const downAfter = time.Minute
+
+// Vitals watches a part that does something again and again. Set its fields before
+// its first use. It's safe for concurrent use.
+type Vitals struct {
+	Log  *slog.Logger
+	Part string // for the log: "polling Telegram"
+
+	mu     sync.Mutex
+	lastOK time.Time
+	since  time.Time // failing; zero: it isn't
+	detail string
+	final  bool
+}
+
+// Works says that it has just worked.
+func (v *Vitals) Works(ctx context.Context) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.lastOK = time.Now()
+	if !v.since.IsZero() {
+		v.Log.InfoContext(ctx, v.Part+" works again", "after", time.Since(v.since).Round(time.Millisecond))
+	}
+	v.since, v.detail = time.Time{}, ""
+}
+
+// Fails says what's wrong. It's logged once, until that changes.
+func (v *Vitals) Fails(ctx context.Context, detail string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.since.IsZero() {
+		v.since = time.Now()
+	}
+	if v.detail != detail {
+		v.detail = detail
+		v.Log.WarnContext(ctx, v.Part+" fails; it's tried again", "why", detail)
+	}
+}
+
+// Ends says that it's over for good.
+func (v *Vitals) Ends(ctx context.Context, detail string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.detail, v.final = detail, true
+	v.Log.ErrorContext(ctx, v.Part+" has ended", "why", detail)
+}
+
+// Health is how it is.
+func (v *Vitals) Health() Health {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	h := Health{Condition: Well, Detail: v.detail, LastOK: v.lastOK}
+	switch {
+	case v.final || !v.since.IsZero() && time.Since(v.since) >= downAfter:
+		h.Condition = Down
+	case !v.since.IsZero():
+		h.Condition = Degraded
+	}
+	return h
+}

@@ -1,0 +1,62 @@
+package inbound_test
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters/inbound"
+)
+
+// A part that fails is degraded, and down after a minute; it's logged once per reason,
+// and is well again at the first success. What has ended stays down.
+func TestVitals(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx := context.Background()
+		var log strings.Builder
+		v := &inbound.Vitals{Log: slog.New(slog.NewTextHandler(&log, nil)), Part: "the part"}
+		want := func(c inbound.Condition, detail string, since time.Time) {
+			t.Helper()
+			if h := v.Health(); h.Condition != c || h.Detail != detail || !h.LastOK.Equal(since) {
+				t.Errorf("it's %+v, want %s, %q, %v", h, c, detail, since)
+			}
+		}
+		want(inbound.Well, "", time.Time{})
+		v.Works(ctx)
+		ok := time.Now()
+		want(inbound.Well, "", ok)
+		time.Sleep(time.Second)
+		for range 10 {
+			v.Fails(ctx, "no network")
+		}
+		want(inbound.Degraded, "no network", ok)
+		time.Sleep(time.Minute)
+		v.Fails(ctx, "no answer")
+		want(inbound.Down, "no answer", ok)
+		v.Works(ctx)
+		want(inbound.Well, "", time.Now())
+		v.Ends(ctx, "wrong token")
+		want(inbound.Down, "wrong token", time.Now())
+		if n := strings.Count(log.String(), "\n"); n != 4 {
+			t.Errorf("it was logged in %d lines:\n%s", n, log.String())
+		}
+	})
+}
+
+func TestWorseOfTwo(t *testing.T) {
+	at := time.Unix(1, 0)
+	well, slow, dead := inbound.Health{Condition: inbound.Well, LastOK: at}, inbound.Health{Condition: inbound.Degraded, Detail: "slow"}, inbound.Health{Condition: inbound.Down, Detail: "dead"}
+	for _, c := range []struct {
+		a, b inbound.Health
+		want string
+	}{
+		{well, slow, "degraded slow"}, {slow, well, "degraded slow"}, {slow, dead, "down dead"}, {dead, slow, "down dead"}, {well, well, "ok "},
+	} {
+		if h := c.a.Worse(c.b); string(h.Condition)+" "+h.Detail != c.want || !h.LastOK.Equal(c.a.LastOK) {
+			t.Errorf("%+v and %+v are %+v", c.a, c.b, h)
+		}
+	}
+}

@@ -1,0 +1,207 @@
+package inbound
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/qos"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// missedEvery is how often it's looked whether a quiet time has ended. Their ends are
+// whole minutes.
+const missedEvery = time.Minute
+
+// missed gathers what would have rung in places that are quiet, and tells it in one
+// message that rings when the quiet time ends. One goroutine does: run. Others only leave
+// word.
+type missed struct {
+	in   *Inbound
+	wake chan struct{}
+
+	mu    sync.Mutex
+	heard []sessions.OutputEvent
+	notes []Missed
+}
+
+func newMissed(in *Inbound) *missed { return &missed{in: in, wake: make(chan struct{}, 1)} }
+
+// output takes in what a session did. It returns at once.
+func (m *missed) output(ev sessions.OutputEvent) {
+	if ev.Complete || ev.Exit != nil || ev.State == sessions.StateError {
+		ev.Lines, ev.Gaps, ev.Live = nil, nil, nil
+		m.leave(func() { m.heard = append(m.heard, ev) })
+	}
+}
+
+// note takes in that something would have rung in a place that's quiet. It returns at
+// once.
+func (m *missed) note(place adapters.Target, id sessions.ID, what MissedKind) {
+	now := time.Now()
+	if at, quiet := m.in.quietBy(place, id, now); quiet {
+		m.leave(func() {
+			m.notes = append(m.notes, Missed{Place: at, Session: id, What: what, Times: 1, At: now})
+		})
+	}
+}
+
+func (m *missed) leave(word func()) {
+	m.mu.Lock()
+	word()
+	m.mu.Unlock()
+	m.look()
+}
+
+// look wakes run.
+func (m *missed) look() {
+	select {
+	case m.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run gathers and tells until ctx ends.
+func (m *missed) run(ctx context.Context) {
+	timer := time.NewTimer(missedEvery)
+	defer timer.Stop()
+	for {
+		left, err := m.work(ctx, time.Now())
+		if err != nil && ctx.Err() == nil {
+			m.in.log.Warn("what didn't ring couldn't be gathered; it's tried again", "err", err)
+		}
+		timer.Stop()
+		if left || err != nil {
+			timer.Reset(missedEvery)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-m.wake:
+		case <-timer.C:
+		}
+	}
+}
+
+// work keeps what was left, and tells what's due. left says that something is kept.
+func (m *missed) work(ctx context.Context, now time.Time) (left bool, err error) {
+	m.mu.Lock()
+	heard, notes := m.heard, m.notes
+	m.heard, m.notes = nil, nil
+	m.mu.Unlock()
+	for _, ev := range heard {
+		notes = append(notes, m.quietly(ev, now)...)
+	}
+	for _, n := range notes {
+		if err := m.in.opt.Store.AddMissed(ctx, n); err != nil {
+			return true, err
+		}
+	}
+	all, err := m.in.opt.Store.Missed(ctx)
+	if err != nil {
+		return true, err
+	}
+	for len(all) > 0 {
+		n := 1
+		for n < len(all) && all[n].Place == all[0].Place {
+			n++
+		}
+		due := slices.DeleteFunc(slices.Clone(all[:n]), func(x Missed) bool { return m.in.Quiet(x.Place, x.Session, now) })
+		left = left || len(due) < n
+		if len(due) > 0 {
+			if err := m.tell(ctx, due); err != nil {
+				return true, err
+			}
+		}
+		all = all[n:]
+	}
+	return left, nil
+}
+
+// quietly is what of an event would have rung where its session is mirrored.
+func (m *missed) quietly(ev sessions.OutputEvent, now time.Time) []Missed {
+	what := MissedTurn
+	switch {
+	case ev.Exit != nil:
+		what = MissedEnd
+	case ev.State == sessions.StateError:
+		what = MissedError
+	}
+	var out []Missed
+	seen := map[adapters.Target]bool{}
+	for _, b := range m.in.opt.Hub.Status(ev.Session) {
+		if at, quiet := m.in.quietBy(b.Target, ev.Session, now); b.Open && quiet && !seen[at] {
+			seen[at] = true
+			out = append(out, Missed{Place: at, Session: ev.Session, What: what, Times: 1, At: now})
+		}
+	}
+	return out
+}
+
+// tell posts what was missed in one place.
+func (m *missed) tell(ctx context.Context, due []Missed) error {
+	place := due[0].Place
+	var order []sessions.ID
+	lines := map[sessions.ID][]string{}
+	rank := map[MissedKind]int{MissedQuestion: 1, MissedError: 2, MissedTurn: 3, MissedEnd: 4}
+	slices.SortStableFunc(due, func(a, b Missed) int { return rank[a.What] - rank[b.What] })
+	for _, x := range due {
+		if lines[x.Session] == nil {
+			order = append(order, x.Session)
+		}
+		lines[x.Session] = append(lines[x.Session], x.words())
+	}
+	var b strings.Builder
+	b.WriteString("**While you were away:**\n\n")
+	for i, id := range order {
+		if i == maxListed {
+			fmt.Fprintf(&b, "- and %d more sessions\n", len(order)-i)
+			break
+		}
+		name := string(id)
+		if s, err := m.in.opt.Sessions.Get(name); err == nil {
+			name = s.Name
+		}
+		name = plain(name)
+		if link := m.in.link(place, id); link != "" {
+			name = "[" + name + "](<" + link + ">)"
+		}
+		now := ""
+		if m.in.asksNow(id) {
+			now = "; it waits for an answer"
+		}
+		fmt.Fprintf(&b, "- %s: %s%s\n", name, strings.Join(lines[id], ", "), now)
+	}
+	err := m.in.opt.Hub.Post(adapters.Post{To: place, Key: "missed " + newOfferID(), Class: qos.Final, Text: strings.TrimSpace(b.String()), Ring: true})
+	if err != nil {
+		return err
+	}
+	for _, x := range due {
+		if err := m.in.opt.Store.DropMissed(ctx, x); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// words say what was missed.
+func (x Missed) words() string {
+	one, many := "a turn ended", "%d turns ended"
+	switch x.What {
+	case MissedQuestion:
+		one, many = "a question", "%d questions"
+	case MissedEnd:
+		one, many = "the program ended", "the program ended %d times"
+	case MissedError:
+		one, many = "an error", "%d errors"
+	case MissedTurn:
+	}
+	if x.Times == 1 {
+		return one
+	}
+	return fmt.Sprintf(many, x.Times)
+}

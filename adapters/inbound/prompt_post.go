@@ -1,0 +1,82 @@
+package inbound
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/qos"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// post has a message say what it's to say.
+func (ps *prompts) post(ctx context.Context, a *asked, m *shown) error {
+	ps.mu.Lock()
+	p, msg, says, silent := a.Prompt, m.PromptMessage, m.posted, m.silent
+	asked := ""
+	if over := a.messages[spot{m.Place, PromptAsked}]; over != nil {
+		asked = over.Message
+	}
+	ps.mu.Unlock()
+	name := "The session"
+	if s, err := ps.in.opt.Sessions.Get(string(p.Session)); err == nil {
+		name = s.Name
+	}
+	post := adapters.Post{
+		To: msg.Place, Key: fmt.Sprintf("prompt %s %s", p.ID, msg.Kind), Class: qos.Final, Session: p.Session,
+	}
+	at := spot{msg.Place, msg.Kind}
+	post.Sent = func(message string, err error) {
+		ps.leave(func(ps *prompts) { ps.sent = append(ps.sent, sentPrompt{p.ID, at, says, message, err}) })
+	}
+	if msg.Kind == PromptReminded {
+		post.ReplyTo = asked
+		return ps.postReminder(post, name, p, msg)
+	}
+	return ps.postQuestion(ctx, post, name, p, msg, silent)
+}
+
+// postReminder says that nobody has answered a question, or what became of it then.
+func (ps *prompts) postReminder(post adapters.Post, name string, p sessions.Prompt, m PromptMessage) error {
+	post.Message = m.Message
+	what := ""
+	if t := p.Dialog.Title; t != "" {
+		what = ": " + plain(shortened(oneLine(t), maxQuestion))
+	}
+	if p.Final() {
+		post.Session = "" // its end must not take this back
+		post.Text = fmt.Sprintf("%s waited for an answer%s\n\n%s", plain(name), what, plain(became(p)))
+		return ps.in.opt.Hub.Post(post)
+	}
+	post.Text = fmt.Sprintf("**%s still waits for an answer**%s", plain(name), what)
+	post.Ring = !ps.in.Quiet(m.Place, p.Session, time.Now())
+	return ps.in.opt.Hub.Post(post)
+}
+
+// postQuestion shows a question, or what became of it. silent: it rings nobody.
+func (ps *prompts) postQuestion(ctx context.Context, post adapters.Post, name string, p sessions.Prompt, m PromptMessage, silent bool) error {
+	lead, now := "", time.Now()
+	if m.Kind == PromptEscalated && !p.Final() {
+		lead = "Nobody has answered this for " + age(now.Sub(p.OpenedAt)) + "."
+	}
+	post.Message = m.Message
+	post.Text = promptText(name, p, m.Checked, ps.in.opt.Hub.Shape(m.Place), lead)
+	if p.Final() {
+		post.Session = "" // its end must not take this back
+		if m.Message != "" {
+			post.Class = qos.Interactive // buttons that do nothing any more shouldn't stand there
+		}
+		return ps.in.opt.Hub.Post(post)
+	}
+	var err error
+	if post.Menus, post.Buttons, err = ps.ways(ctx, p, m); err != nil {
+		return err
+	}
+	if m.Message == "" && !silent {
+		if post.Ring = !ps.in.Quiet(m.Place, p.Session, now); !post.Ring {
+			ps.in.missed.note(m.Place, p.Session, MissedQuestion)
+		}
+	}
+	return ps.in.opt.Hub.Post(post)
+}

@@ -1,0 +1,212 @@
+package inbound
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+const (
+	maxButton   = 40  // characters of a button that are shown everywhere
+	maxQuestion = 300 // runes of a question
+	maxOption   = 250 // runes of an option in a text
+	maxDetail   = 150 // runes of what's explained below it
+	spareUnits  = 60  // of a message: for marks and masks
+)
+
+// asks says what sort of question it is.
+func asks(k sessions.PromptKind) string {
+	switch k {
+	case sessions.PromptPermission:
+		return "asks for permission"
+	case sessions.PromptChoice:
+		return "asks you to choose"
+	case sessions.PromptMulti:
+		return "asks you to choose any number"
+	case sessions.PromptText:
+		return "asks for a text"
+	case sessions.PromptPlan:
+		return "asks whether its plan is right"
+	case sessions.PromptSetup:
+		return "asks about its own setup"
+	default:
+		return "asks"
+	}
+}
+
+// promptText is what the message of a question says, in Markdown, cut to fit. lead
+// stands at its top; "": nothing does.
+func promptText(name string, p sessions.Prompt, checked []int, shape adapters.Shape, lead string) string {
+	head := fmt.Sprintf("**%s %s**", plain(name), asks(p.Dialog.Kind))
+	if lead != "" {
+		head = lead + "\n\n" + head
+	}
+	if p.Dialog.Title != "" {
+		head += "\n\n" + plain(shortened(p.Dialog.Title, maxQuestion))
+	}
+	var foot string
+	switch {
+	case p.Final():
+		foot = plain(became(p))
+	case numbered(p.Dialog):
+		foot = optionList(p.Dialog, checked, func(s string) bool { return shape.Len(s) <= shape.MaxLen/2 })
+	}
+	room := shape.MaxLen - shape.Len(head) - shape.Len(foot) - spareUnits
+	parts := []string{head}
+	if body := fitting(p.Dialog, shape.Len, room); body != "" {
+		parts = append(parts, body)
+	}
+	if foot != "" {
+		parts = append(parts, foot)
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// numbered says that the options stand in the text: a button can't hold all of them.
+func numbered(d sessions.Dialog) bool {
+	return slices.ContainsFunc(d.Options, func(o sessions.DialogOption) bool {
+		return utf8.RuneCountInString(oneLine(o.Label)) > maxButton || o.Detail != ""
+	})
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// optionList is the options as a list, as many as fit.
+func optionList(d sessions.Dialog, checked []int, fits func(string) bool) string {
+	var rows []string
+	for i, o := range d.Options {
+		row := fmt.Sprintf("%d. %s", i+1, plain(shortened(oneLine(o.Label), maxOption)))
+		if slices.Contains(checked, i) {
+			row += " ✓"
+		}
+		if o.Detail != "" {
+			row += " — " + plain(shortened(oneLine(o.Detail), maxDetail))
+		}
+		if !fits(strings.Join(append(rows, row), "\n")) {
+			rows = append(rows, fmt.Sprintf("and %d more, on the screen", len(d.Options)-i))
+			break
+		}
+		rows = append(rows, row)
+	}
+	return strings.Join(rows, "\n")
+}
+
+// fitting is what a question is about, as code of at most so many units: its beginning,
+// with "…" for what there's no room for. "": there's nothing, or no room at all.
+func fitting(d sessions.Dialog, length func(string) int, room int) string {
+	if strings.TrimSpace(d.Body) == "" {
+		return ""
+	}
+	body := strings.Trim(d.Body, "\n")
+	if d.Cut {
+		body = "…\n" + body
+	}
+	if whole := code(body); length(whole) <= room {
+		return whole
+	}
+	runes := []rune(body)
+	low, high := 0, len(runes) // so many runes fit; so many and one more don't
+	for low < high {
+		mid := (low + high + 1) / 2
+		if length(code(string(runes[:mid])+"\n…")) <= room {
+			low = mid
+		} else {
+			high = mid - 1
+		}
+	}
+	cut := string(runes[:low])
+	if i := strings.LastIndexByte(cut, '\n'); i > len(cut)/2 {
+		cut = cut[:i]
+	}
+	if strings.Trim(cut, "…\n ") == "" {
+		return ""
+	}
+	return code(cut + "\n…")
+}
+
+// buttonLabel is how an option is shown on a button.
+func buttonLabel(d sessions.Dialog, i int, checked []int) string {
+	label := optionLabel(d, i, maxButton)
+	if slices.Contains(checked, i) {
+		label = "✓ " + label
+	}
+	return shortened(label, maxButton)
+}
+
+// optionLabel is what an option is called, in so many characters at most.
+func optionLabel(d sessions.Dialog, i, most int) string {
+	label := oneLine(d.Options[i].Label)
+	switch {
+	case numbered(d):
+		label = fmt.Sprintf("%d. %s", i+1, label)
+	case label == "":
+		label = fmt.Sprintf("Option %d", i+1)
+	}
+	return shortened(label, most)
+}
+
+// chosen is what an answer says, as people read it.
+func chosen(d sessions.Dialog, a sessions.Answer) string {
+	if a.Text != "" {
+		return "“" + shortened(oneLine(a.Text), maxOption) + "”"
+	}
+	var labels []string
+	for _, i := range a.Options {
+		if i < 0 || i >= len(d.Options) {
+			labels = append(labels, fmt.Sprintf("option %d", i+1))
+			continue
+		}
+		labels = append(labels, shortened(oneLine(d.Options[i].Label), maxOption))
+	}
+	if len(labels) == 0 {
+		return "none of them"
+	}
+	return strings.Join(labels, ", ")
+}
+
+// whoAnswered is what the person of an answer is called.
+func whoAnswered(a sessions.Answer) string {
+	if a.Name != "" {
+		return a.Name
+	}
+	return a.Author
+}
+
+// became says what became of a question, as a sentence.
+func became(p sessions.Prompt) string {
+	switch {
+	case p.State == sessions.PromptAnswered && p.Answer != nil:
+		return "Answered by " + whoAnswered(*p.Answer) + ": " + fullStop(chosen(p.Dialog, *p.Answer))
+	case p.Reason != "":
+		return sentenceOf(p.Reason)
+	case p.State == sessions.PromptAnswered:
+		return "It was answered."
+	case p.State == sessions.PromptClosed:
+		return "The question is closed."
+	case p.State == sessions.PromptAnswering && p.Answer != nil:
+		return whoAnswered(*p.Answer) + " is answering: " + fullStop(chosen(p.Dialog, *p.Answer))
+	default:
+		return "The question is open."
+	}
+}
+
+// fullStop ends a text like a sentence.
+func fullStop(text string) string {
+	if strings.HasSuffix(text, ".") || strings.HasSuffix(text, "?") || strings.HasSuffix(text, "!") {
+		return text
+	}
+	return text + "."
+}
+
+// sentenceOf is a text as a sentence.
+func sentenceOf(text string) string {
+	r, n := utf8.DecodeRuneInString(text)
+	if n == 0 {
+		return text
+	}
+	return fullStop(strings.ToUpper(string(r)) + text[n:])
+}

@@ -1,0 +1,386 @@
+package inbound
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// prompts shows the questions that agents ask, wherever their sessions are mirrored,
+// and what became of them. One goroutine does: run. Others only leave word.
+//
+// Which message shows a question is in the store as soon as it's known, so that a
+// question that was open when the daemon stopped isn't shown again, and is closed where
+// it stands. Who may answer, and whose answer counts, isn't decided here.
+type prompts struct {
+	in   *Inbound
+	wake chan struct{}
+
+	mu      sync.Mutex // guards what's below; never held during I/O
+	changed []sessions.Prompt
+	sent    []sentPrompt
+	asked   map[string]*asked // by Prompt.ID; all that isn't closed everywhere
+	remind  time.Duration     // 0: nobody is reminded
+	to      adapters.Target   // zero: nowhere
+}
+
+// asked is a question and the messages about it.
+type asked struct {
+	sessions.Prompt
+	messages map[spot]*shown
+	bound    map[adapters.BindingID]adapters.Target // where it's shown for each
+}
+
+// threadWithin is how long a question waits for the thread that's made for its session,
+// until it's shown beside it.
+const threadWithin = 5 * time.Second
+
+// spot is what there's one message for.
+type spot struct {
+	place adapters.Target
+	kind  PromptKind
+}
+
+// shown is a message about a question.
+type shown struct {
+	PromptMessage
+	posted string // what it says, or is about to: see asked.wants; "": nothing
+	before string // what it said before that
+	retry  time.Time
+	gone   bool // it can't be shown
+	silent bool // it stands beside the session's thread already, and has rung there
+}
+
+// sentPrompt is what came of a post.
+type sentPrompt struct {
+	prompt  string
+	at      spot
+	says    string
+	message string
+	err     error
+}
+
+func newPrompts(in *Inbound) *prompts {
+	return &prompts{
+		in: in, wake: make(chan struct{}, 1), asked: map[string]*asked{}, remind: in.opt.RemindAfter, to: in.opt.EscalateTo,
+	}
+}
+
+// Prompted takes in how a question stands: each change, in order. It returns at once.
+func (in *Inbound) Prompted(p sessions.Prompt) {
+	in.prompts.leave(func(ps *prompts) { ps.changed = append(ps.changed, p) })
+	if p.Final() {
+		in.needs.answered(p.Session)
+	}
+	in.boards.look()
+}
+
+// Placed takes in that a session is shown at a place where it wasn't: what it asks is
+// shown there, too. It returns at once.
+func (in *Inbound) Placed(sessions.ID) {
+	in.prompts.leave(func(*prompts) {})
+	in.boards.look()
+}
+
+// SetPrompts replaces after how long people are reminded of a question, once, and where
+// it's shown then, too: Options.RemindAfter and Options.EscalateTo.
+func (in *Inbound) SetPrompts(remindAfter time.Duration, escalateTo adapters.Target) {
+	in.prompts.leave(func(ps *prompts) { ps.remind, ps.to = remindAfter, escalateTo })
+}
+
+// leave leaves word for run.
+func (ps *prompts) leave(word func(*prompts)) {
+	ps.mu.Lock()
+	word(ps)
+	ps.mu.Unlock()
+	select {
+	case ps.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run shows questions until ctx ends.
+func (ps *prompts) run(ctx context.Context) {
+	for {
+		err := ps.load(ctx)
+		if err == nil {
+			break
+		}
+		ps.in.log.Error("load where questions are shown", "err", err)
+		if Pause(ctx, tellAgain) != nil {
+			return
+		}
+	}
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		timer.Reset(time.Until(ps.work(ctx)))
+		select {
+		case <-ctx.Done():
+			return
+		case <-ps.wake:
+		case <-timer.C:
+		}
+	}
+}
+
+// load takes up what the last run left.
+func (ps *prompts) load(ctx context.Context) error {
+	kept, err := ps.in.opt.Store.PromptMessages(ctx)
+	if err != nil {
+		return err
+	}
+	all := map[string]*asked{}
+	for _, p := range ps.in.opt.Sessions.Prompts() {
+		all[p.ID] = newAsked(p)
+	}
+	for _, m := range kept {
+		a := all[m.Prompt]
+		if a == nil {
+			p, err := ps.in.opt.Sessions.Prompt(ctx, m.Prompt)
+			if errors.Is(err, sessions.ErrUnknown) {
+				p, err = sessions.Prompt{ID: m.Prompt, Session: m.Session, State: sessions.PromptClosed}, nil
+			}
+			if err != nil {
+				return err
+			}
+			a = newAsked(p)
+			all[m.Prompt] = a
+		}
+		s := &shown{PromptMessage: m}
+		s.posted = openAs(m.Checked)
+		a.messages[spot{m.Place, m.Kind}] = s
+	}
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	ps.asked = all
+	return nil
+}
+
+func newAsked(p sessions.Prompt) *asked {
+	return &asked{Prompt: p, messages: map[spot]*shown{}, bound: map[adapters.BindingID]adapters.Target{}}
+}
+
+// work takes in what was left, shows what's to be shown, and returns when it's needed
+// again.
+func (ps *prompts) work(ctx context.Context) time.Time {
+	ps.mu.Lock()
+	sent := ps.sent
+	ps.sent = nil
+	for _, p := range ps.changed {
+		if a := ps.asked[p.ID]; a != nil {
+			a.Prompt = p
+		} else {
+			ps.asked[p.ID] = newAsked(p)
+		}
+	}
+	ps.changed = nil
+	var keep []PromptMessage
+	for _, s := range sent {
+		keep = append(keep, ps.confirm(s)...)
+	}
+	ids := make([]string, 0, len(ps.asked))
+	for id := range ps.asked {
+		ids = append(ids, id)
+	}
+	ps.mu.Unlock()
+	for _, m := range keep {
+		if err := ps.in.opt.Store.PutPromptMessage(ctx, m); err != nil {
+			ps.in.log.Error("keep where a question is shown", "session", m.Session, "target", m.Place.String(), "err", err)
+		}
+	}
+	slices.Sort(ids)
+	now := time.Now()
+	next := now.Add(time.Hour)
+	for _, id := range ids {
+		if due := ps.advance(ctx, id, now); !due.IsZero() && due.Before(next) {
+			next = due
+		}
+	}
+	return next
+}
+
+// confirm takes in what came of a post, and returns what's to be kept. mu is held.
+func (ps *prompts) confirm(s sentPrompt) []PromptMessage {
+	a := ps.asked[s.prompt]
+	if a == nil || errors.Is(s.err, adapters.ErrReplaced) {
+		return nil
+	}
+	m := a.messages[s.at]
+	if m == nil {
+		return nil
+	}
+	if s.err != nil {
+		ps.in.log.Warn("a question couldn't be shown", "session", m.Session, "target", m.Place.String(), "err", s.err)
+	} else if s.message != "" {
+		m.Message = s.message
+	}
+	if s.says == closedAs {
+		m.Closed = true
+	}
+	if m.Message == "" {
+		m.gone = true
+		clear(a.bound) // the session may get a thread yet
+		return nil
+	}
+	return []PromptMessage{m.PromptMessage}
+}
+
+// closedAs is what a message says that tells what became of the question.
+const closedAs = "closed"
+
+// openAs is what one says that shows an open question.
+func openAs(checked []int) string {
+	return fmt.Sprint("open ", checked)
+}
+
+// wants is what a message about the question is to say.
+func (a *asked) wants(m *shown) string {
+	switch {
+	case a.Final():
+		return closedAs
+	case m.Kind == PromptReminded:
+		return openAs(nil)
+	default:
+		return openAs(m.Checked)
+	}
+}
+
+// done says that no message is left to be changed.
+func (a *asked) done() bool {
+	if !a.Final() {
+		return false
+	}
+	for _, m := range a.messages {
+		if !m.Closed && !m.gone {
+			return false
+		}
+	}
+	return true
+}
+
+// advance shows what's to be shown of a question now. It returns when to look again;
+// zero: when something changes.
+func (ps *prompts) advance(ctx context.Context, id string, now time.Time) time.Time {
+	ps.mu.Lock()
+	a := ps.asked[id]
+	ps.mu.Unlock()
+	if a == nil {
+		return time.Time{}
+	}
+	var next time.Time
+	if !a.Final() {
+		next = ps.places(a, now)
+	}
+	for _, m := range ps.toPost(a, now) {
+		if err := ps.post(ctx, a, m); err != nil && ctx.Err() == nil {
+			ps.in.log.Warn("a question couldn't be shown; it's tried again", "session", a.Session, "target", m.Place.String(), "err", err)
+			ps.mu.Lock()
+			m.posted, m.retry = m.before, now.Add(tellAgain)
+			ps.mu.Unlock()
+		}
+	}
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	for _, m := range a.messages {
+		if m.retry.After(now) && (next.IsZero() || m.retry.Before(next)) {
+			next = m.retry
+		}
+	}
+	if a.done() {
+		delete(ps.asked, id)
+	}
+	return next
+}
+
+// places finds where an open question is to be shown, and when it's due elsewhere.
+func (ps *prompts) places(a *asked, now time.Time) time.Time {
+	bindings := ps.in.opt.Hub.Status(a.Session)
+	nowhere := make([]bool, len(bindings)) // they get a thread of their own, and have none yet
+	for i, b := range bindings {
+		nowhere[i] = b.Target.Thread == "" && ps.in.opt.Hub.Shape(b.Target).OwnThread
+	}
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	var next time.Time
+	for i, b := range bindings {
+		was, shown := a.bound[b.Binding.ID]
+		if !b.Open || shown && (was.Chat != b.Target.Chat || was.Thread == b.Target.Thread) {
+			continue // of a chat that has another id, moved knows
+		}
+		if nowhere[i] && now.Before(a.OpenedAt.Add(threadWithin)) {
+			next = a.OpenedAt.Add(threadWithin)
+			continue
+		}
+		a.bound[b.Binding.ID] = b.Target
+		a.message(b.Target, PromptAsked, now).silent = shown
+	}
+	if ps.remind <= 0 || a.State != sessions.PromptOpen {
+		return next
+	}
+	if due := a.OpenedAt.Add(ps.remind); now.Before(due) {
+		return earlier(next, now, due)
+	}
+	for at, m := range a.messages {
+		if at.kind == PromptAsked && m.Message != "" {
+			a.message(at.place, PromptReminded, now)
+		}
+	}
+	if to := ps.to; to != (adapters.Target{}) && a.messages[spot{to, PromptAsked}] == nil {
+		a.message(to, PromptEscalated, now)
+	}
+	return next
+}
+
+// message returns a message about the question, and makes it if there's none yet. mu is
+// held.
+func (a *asked) message(place adapters.Target, kind PromptKind, now time.Time) *shown {
+	at := spot{place, kind}
+	if a.messages[at] == nil {
+		a.messages[at] = &shown{PromptMessage: PromptMessage{Prompt: a.ID, Session: a.Session, Place: place, Kind: kind, At: now}}
+	}
+	return a.messages[at]
+}
+
+// toPost are the messages that don't say what they're to say. They count as posted.
+func (ps *prompts) toPost(a *asked, now time.Time) []*shown {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	var out []*shown
+	for _, m := range a.messages {
+		want := a.wants(m)
+		switch {
+		case m.gone, m.posted == want, m.retry.After(now):
+			continue
+		case want == closedAs && m.posted == "":
+			m.Closed = true // it was never asked there
+			continue
+		}
+		m.before, m.posted = m.posted, want
+		out = append(out, m)
+	}
+	slices.SortFunc(out, func(x, y *shown) int { return x.At.Compare(y.At) })
+	return out
+}
+
+// moved takes in that a chat has another id.
+func (ps *prompts) moved(adapter, from, to string) {
+	ps.leave(func(ps *prompts) {
+		for _, a := range ps.asked {
+			for at, m := range a.messages {
+				if at.place.Adapter != adapter || at.place.Chat != from {
+					continue
+				}
+				delete(a.messages, at)
+				m.Place.Chat = to
+				a.messages[spot{m.Place, m.Kind}] = m
+			}
+		}
+	})
+}

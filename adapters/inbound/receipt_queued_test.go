@@ -1,0 +1,185 @@
+package inbound_test
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// busy is a world whose agent queues what's written while it's at work.
+type busy struct {
+	*world
+	id   sessions.ID
+	turn int64
+	tell func(string) // that the agent was asked a text; nil: nobody listens
+}
+
+func inBusy(t *testing.T, test func(b *busy)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		b := &busy{world: newWorld(t)}
+		b.ways = func(o *sessions.Options) {
+			o.Box = func(_ sessions.ID, s *sessions.Snapshot) sessions.Box {
+				text, open := strings.CutPrefix(s.Rows[len(s.Rows)-1], "> ")
+				return sessions.Box{Known: true, Open: open, Text: text, Queued: true}
+			}
+		}
+		b.opt = func(o *inbound.Options) {
+			o.Asked = func(_ sessions.ID, tell func(string)) func() {
+				b.tell = tell
+				return func() { b.tell = nil }
+			}
+		}
+		defer b.end()
+		b.start()
+		b.id = b.session("agent")
+		b.bind(b.id, group, true)
+		b.begins()
+		test(b)
+	})
+}
+
+func (b *busy) output(ev sessions.OutputEvent) {
+	ev.Session, ev.Turn.Number = b.id, b.turn
+	b.manager.Output(ev)
+	b.in.Output(ev)
+	synctest.Wait()
+}
+
+func (b *busy) begins() {
+	b.turn++
+	b.output(sessions.OutputEvent{Turn: sessions.Turn{Open: true}})
+}
+
+func (b *busy) ends() {
+	b.output(sessions.OutputEvent{Complete: true, Turn: sessions.Turn{EndedAt: time.Now()}})
+}
+
+// write has a text submitted, and queued by the agent.
+func (b *busy) write(text string) {
+	b.Helper()
+	b.say(ann, text)
+	b.pass(5 * time.Second)
+	b.wantPosts("👍")
+}
+
+// A queued text is answered by the end of the turn that took it up.
+func TestAQueuedTextIsAnsweredByItsOwnTurn(t *testing.T) {
+	for name, test := range map[string]func(b *busy){
+		"the next turn": func(b *busy) {
+			b.write("and then this")
+			b.ends()
+			b.pass(2 * time.Second)
+			b.wantPosts() // one turn too early
+			b.begins()
+			b.pass(time.Minute)
+			b.wantPosts()
+			b.ends()
+			b.pass(time.Second)
+			b.wantPosts("👌")
+		},
+		"the next turn, which its transcript says just before": func(b *busy) {
+			b.write("and then this")
+			b.tell("and then this")
+			b.pass(time.Second)
+			b.ends()
+			b.begins()
+			b.pass(time.Minute)
+			b.wantPosts()
+			b.ends()
+			b.pass(time.Second)
+			b.wantPosts("👌")
+		},
+		"the turn that ran": func(b *busy) {
+			b.write("and then this")
+			b.tell("<wrapped>and then\nthis</wrapped> " + strings.Repeat("x", 30)) // which isn't it
+			b.tell("And then\n  this")
+			b.pass(5 * time.Second)
+			b.wantPosts()
+			b.ends()
+			b.pass(time.Second)
+			b.wantPosts("👌")
+		},
+		"the turn that ran, at its very end": func(b *busy) {
+			b.write("and then this")
+			b.tell("and then this")
+			b.ends()
+			b.pass(9 * time.Second)
+			b.wantPosts()
+			b.pass(2 * time.Second)
+			b.wantPosts("👌")
+		},
+		"a turn each": func(b *busy) {
+			b.write("first of two")
+			b.write("second of two")
+			b.ends()
+			b.begins()
+			b.pass(20 * time.Second)
+			b.ends()
+			b.pass(time.Second)
+			b.wantPosts("👌")
+			b.begins()
+			b.pass(time.Minute)
+			b.wantPosts()
+			b.ends()
+			b.pass(time.Second)
+			b.wantPosts("👌")
+		},
+		"one turn for both": func(b *busy) {
+			b.write("first of two")
+			b.write("second of two")
+			b.ends()
+			b.begins()
+			b.tell("first of two\nsecond of two")
+			b.pass(time.Minute)
+			b.wantPosts()
+			b.ends()
+			b.pass(time.Second)
+			b.wantPosts("👌", "👌")
+		},
+		"nobody knows": func(b *busy) {
+			b.write("and then this")
+			b.ends()
+			b.pass(9 * time.Second)
+			b.wantPosts()
+			b.pass(2 * time.Second)
+			b.wantPosts("can't be seen")
+			b.begins()
+			b.ends()
+			b.restart()
+			b.pass(time.Hour)
+			b.wantPosts()
+		},
+		"nobody knows after a restart": func(b *busy) {
+			b.write("and then this")
+			b.restart()
+			b.pass(3 * time.Minute)
+			b.wantPosts("can't be seen")
+		},
+		"it was just starting": func(b *busy) {
+			b.ends()
+			b.write("the first")
+			b.pass(time.Minute)
+			b.wantPosts()
+			b.begins()
+			b.pass(time.Minute)
+			b.ends()
+			b.pass(time.Second)
+			b.wantPosts("👌")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBusy(t, func(b *busy) {
+				test(b)
+				b.pass(time.Second)
+				if b.tell != nil {
+					b.Error("the transcript is still listened to")
+				}
+			})
+		})
+	}
+}

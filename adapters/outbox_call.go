@@ -1,0 +1,183 @@
+package adapters
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/panebridge/panebridge/qos"
+)
+
+// request makes a post's call: see qos.Deliverer.
+func (o *Outbox) request(ctx context.Context, call qos.Call) qos.Result {
+	if call.Key == cosmeticSlot {
+		return o.requestCosmetic(ctx, call)
+	}
+	p, message, ok := o.take(call)
+	if !ok {
+		return qos.Result{Outcome: qos.Unchanged} // dropped meanwhile
+	}
+	reply := o.poster.Post(ctx, p, message)
+	return o.settle(call.Key, p, message, reply)
+}
+
+func (o *Outbox) requestCosmetic(ctx context.Context, call qos.Call) qos.Result {
+	o.mu.Lock()
+	p, ok := o.cosmetic[call.Chat]
+	delete(o.cosmetic, call.Chat)
+	o.mu.Unlock()
+	if !ok {
+		return qos.Result{Outcome: qos.Unchanged}
+	}
+	r := o.poster.Post(ctx, p, p.Message)
+	switch {
+	case r.Outcome == qos.Delivered && r.ID == "":
+		p.sent(p.Message, nil)
+	case r.Outcome == qos.Delivered:
+		p.sent(r.ID, nil)
+	case r.Outcome == qos.Rejected && r.Missing == MissingMessage:
+		p.sent("", fmt.Errorf("%w: %w", ErrMessageGone, r.Err))
+	case r.Outcome == qos.Rejected:
+		p.sent("", r.Err)
+	default: // as if it had not been made
+	}
+	if r.Outcome == qos.Migrated {
+		p.To.Chat = r.Chat
+		return qos.Result{Outcome: r.Outcome, Chat: o.chat(p.To), Err: r.Err}
+	}
+	return r.result()
+}
+
+// requestDropped takes in that the scheduler gave a post up.
+func (o *Outbox) requestDropped(key string, err error) {
+	if err == nil {
+		err = errDropped
+	}
+	for _, p := range o.dropped(key) {
+		o.log.Warn("a post was given up", "target", p.To.String(), "session", p.Session, "err", err)
+		p.sent("", err)
+	}
+}
+
+// marked is a text that may be in the chat already.
+func marked(text string) string {
+	mark := `\` + doubleMark // in Markdown, which it isn't
+	if text == "" {
+		return mark
+	}
+	return mark + "\n\n" + text
+}
+
+// take begins a post's call.
+func (o *Outbox) take(call qos.Call) (p Post, message string, ok bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	w := o.waiting[call.Key]
+	if w == nil {
+		return p, "", false
+	}
+	w.inFlight = true
+	if w.Reaction != "" || w.Pin != "" {
+		return w.Post, "", true
+	}
+	message = w.Message
+	if message == "" {
+		message = o.messages.get(call.Key)
+	}
+	if message != "" {
+		return w.Post, message, true
+	}
+	w.again(time.Now(), o.nonceFor(w.To), call.Uncertain)
+	p = w.Post
+	if w.marked {
+		p.Text = marked(p.Text)
+	}
+	return p, "", true
+}
+
+// settle takes in what came of a post's call.
+func (o *Outbox) settle(key string, p Post, message string, r Reply) qos.Result {
+	result := r.result()
+	o.mu.Lock()
+	w := o.waiting[key]
+	if w == nil { // dropped while its call was under way
+		o.mu.Unlock()
+		if r.Outcome == qos.Migrated {
+			result.Outcome = qos.Failed
+		}
+		return result
+	}
+	w.inFlight = false
+	var tell func()
+	switch r.Outcome {
+	case qos.Delivered:
+		if p.Reaction != "" || p.Pin != "" {
+			r.ID = ""
+		} else if r.ID == "" {
+			r.ID = message // an edit
+		}
+		if r.ID != "" {
+			o.messages.put(key, r.ID)
+		}
+		tell = func() { p.sent(r.ID, nil) }
+		result.More = o.advance(key, w)
+	case qos.Rejected:
+		switch {
+		case r.Missing == MissingMessage && message != "":
+			// It's made anew, by a call of its own.
+			o.messages.drop(key)
+			w.Message = ""
+			result.Outcome, result.Err, result.More = qos.Delivered, nil, true
+			if w.next != nil {
+				tell = func() { p.sent("", ErrReplaced) }
+				o.advance(key, w)
+			}
+		case w.next != nil:
+			tell = func() { p.sent("", r.Err) }
+			o.advance(key, w)
+			result.Outcome, result.Err, result.More = qos.Delivered, nil, true
+		}
+		// Else the scheduler drops it, and says so.
+	case qos.Migrated:
+		o.follow(p.To.Chat, r.Chat)
+		result.Chat = o.chat(w.To)
+	case qos.Unchanged:
+		result.Outcome = qos.NotSent // it would count as made
+	default: // it's called again
+	}
+	if w := o.waiting[key]; w != nil && w.next != nil && result.Outcome != qos.Delivered {
+		// What was to be said before has been overtaken. If it may be in the chat, the
+		// scheduler says so with the next call.
+		old := w.Post
+		tell = func() { old.sent("", ErrReplaced) }
+		o.advance(key, w)
+	}
+	o.mu.Unlock()
+	if tell != nil {
+		tell()
+	}
+	return result
+}
+
+// follow has all that waits for a chat go to its new id. mu is held.
+func (o *Outbox) follow(from, to string) {
+	for _, w := range o.waiting {
+		for _, p := range []*Post{&w.Post, w.next} {
+			if p != nil && p.To.Chat == from {
+				p.To.Chat = to
+			}
+		}
+	}
+}
+
+// advance forgets a post that's done with, or has the next take its place; then it's
+// true. mu is held.
+func (o *Outbox) advance(key string, w *waitingPost) bool {
+	if w.next == nil {
+		o.forget(key)
+		return false
+	}
+	o.bytes -= w.size()
+	w.Post, w.next, w.marked = *w.next, nil, false
+	return true
+}

@@ -1,0 +1,173 @@
+package platformtest
+
+import (
+	"context"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/adaptertest"
+	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/internal/store"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// Asking is the session of an Office that asks questions.
+const Asking = sessions.ID("pb_000000000001")
+
+// Office is all of a daemon that questions pass through, over several processes. It's made
+// and used in one bubble, and is what of an adaptertest.Stage is the same everywhere.
+type Office struct {
+	// Pinned says that the list of sessions is pinned.
+	Pinned bool
+	In     *inbound.Inbound // of the newest process
+
+	tb        testing.TB
+	bridge    *adaptertest.Bridge
+	questions adaptertest.Questions
+	people    People
+	dir       string
+	side      func(db *store.Store) Side
+	told      *told
+	end       func()
+}
+
+// People are who's let in: "discord:…", say. Both may type, and one may answer questions.
+type People struct {
+	Approver, Operator string
+	Chat               adapters.Target // that they're let in at
+}
+
+// Side is a platform's side of one process.
+type Side struct {
+	Name     string // of its journal
+	Platform inbound.Platform
+	Decode   func(raw []byte) (inbound.Event, bool, error)
+	// Reader returns what reads updates into a queue until its context ends.
+	Reader func(q *inbound.Queue, in *inbound.Inbound) func(context.Context) error
+}
+
+// NewOffice returns one without a process, whose database is in a folder made outside of
+// the bubble.
+func NewOffice(tb testing.TB, b *adaptertest.Bridge, dir string, people People, side func(db *store.Store) Side) *Office {
+	tb.Helper()
+	return &Office{tb: tb, bridge: b, dir: dir, people: people, side: side}
+}
+
+// Open begins a process.
+func (o *Office) Open() {
+	o.tb.Helper()
+	o.bridge.Start()
+	db, err := store.Open(context.Background(), filepath.Join(o.dir, "db"), store.Options{})
+	if err != nil {
+		o.tb.Fatal(err)
+	}
+	side := o.side(db)
+	o.told = &told{Platform: side.Platform}
+	o.In, err = inbound.New(inbound.Options{
+		Platforms: []inbound.Platform{o.told}, Sessions: registry{o.bridge.House, &o.questions, unused{}}, Hub: o.bridge.Hub, Store: db, Pinned: o.Pinned,
+		Access: inbound.Access{
+			Roles: map[string]inbound.Roles{
+				o.people.Approver: {inbound.Operator: true, inbound.Approver: true},
+				o.people.Operator: {inbound.Operator: true},
+			},
+			Chats: []adapters.Target{o.people.Chat},
+		},
+	})
+	if err == nil {
+		err = o.In.Load(context.Background())
+	}
+	if err != nil {
+		o.tb.Fatal(err)
+	}
+	o.questions.Tell(o.In.Prompted)
+	o.bridge.Placed = o.In.Placed
+	queue := inbound.NewQueue(inbound.QueueOptions{Journal: db.Journal(side.Name), Decode: side.Decode, Handle: o.In.Handle})
+	stop := o.running(queue.Run, o.In.Run, side.Reader(queue, o.In))
+	o.Pass(2 * time.Second) // until it listens
+	o.end = func() {
+		o.questions.Tell(nil)
+		o.bridge.Placed = nil
+		stop()
+		o.bridge.Stop()
+		if err := db.Close(); err != nil {
+			o.tb.Error(err)
+		}
+	}
+}
+
+// running runs functions until the function it returns is called.
+func (o *Office) running(all ...func(context.Context) error) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	for _, run := range all {
+		running.Go(func() {
+			if err := run(ctx); err != nil {
+				o.tb.Error(err)
+			}
+		})
+	}
+	return func() {
+		cancel()
+		running.Wait()
+	}
+}
+
+// Close ends the process.
+func (o *Office) Close() { o.end() }
+
+// Restart ends the process and begins another.
+func (o *Office) Restart() {
+	o.Close()
+	o.Open()
+}
+
+// Session is the one that asks.
+func (o *Office) Session() sessions.ID { return Asking }
+
+// Questions are those that it asks.
+func (o *Office) Questions() *adaptertest.Questions { return &o.questions }
+
+// Ask has it ask for a permission.
+func (o *Office) Ask(id string) {
+	o.questions.Change(sessions.Prompt{ID: id, Session: Asking, Dialog: adaptertest.Permission(), State: sessions.PromptOpen, OpenedAt: time.Now()})
+}
+
+// Pass lets time pass, and what happens in it.
+func (o *Office) Pass(d time.Duration) { adaptertest.After(d) }
+
+// TakeTold returns what somebody was told last in passing, and forgets it.
+func (o *Office) TakeTold() string { return o.told.take() }
+
+// registry is what of sessions questions need.
+type registry struct {
+	*adaptertest.House
+	*adaptertest.Questions
+	unused
+}
+
+type unused struct{ inbound.Sessions }
+
+// told is the platform, and remembers what people were told in passing.
+type told struct {
+	inbound.Platform
+	mu   sync.Mutex
+	last string
+}
+
+func (p *told) Answer(ctx context.Context, press inbound.Event, text string) error {
+	p.mu.Lock()
+	p.last = text
+	p.mu.Unlock()
+	return p.Platform.Answer(ctx, press, text)
+}
+
+func (p *told) take() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	text := p.last
+	p.last = ""
+	return text
+}

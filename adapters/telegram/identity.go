@@ -1,0 +1,99 @@
+package telegram
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters/inbound"
+)
+
+// Identity is who the bot is: its number stands in the token, its user name only
+// Telegram knows, and without it updates can't be read.
+type Identity struct {
+	client  *client
+	notes   Notes
+	token   Token
+	vitals  inbound.Vitals
+	decoder atomic.Pointer[Decoder]
+}
+
+// askFor bounds one call of getMe.
+const askFor = 15 * time.Second
+
+// Identity makes one that hasn't asked yet.
+func (a *Adapter) Identity(notes Notes) *Identity {
+	return &Identity{
+		client: a.client, notes: notes, token: a.opt.Token, vitals: inbound.Vitals{Log: a.log, Part: "asking Telegram who the bot is"},
+	}
+}
+
+// Ask asks until it's known who the bot is; false: ctx has ended before. When Telegram
+// doesn't say, the name it had the last time counts: what waits can be handled. When
+// there's none and Telegram doesn't take the token, it's asked no more.
+func (i *Identity) Ask(ctx context.Context) bool {
+	for fails := 0; ctx.Err() == nil; {
+		d, err := i.ask(ctx)
+		switch {
+		case err == nil:
+			i.decoder.Store(&d)
+			i.vitals.Works(ctx)
+			return true
+		case ctx.Err() != nil:
+		case isUnauthorized(err):
+			i.vitals.Ends(ctx, err.Error())
+			<-ctx.Done()
+		default:
+			fails++
+			i.vitals.Fails(ctx, err.Error())
+			rest := inbound.RestAfter(fails)
+			if f, ok := errors.AsType[*failure](err); ok {
+				rest = max(rest, f.retryAfter)
+			}
+			_ = inbound.Pause(ctx, rest)
+		}
+	}
+	return false
+}
+
+// Known says whether Ask has found out.
+func (i *Identity) Known() bool { return i.decoder.Load() != nil }
+
+// Health says how asking goes. It may be called at any time.
+func (i *Identity) Health() inbound.Health { return i.vitals.Health() }
+
+// Decode is Decoder.Decode; an error before it's known who the bot is.
+func (i *Identity) Decode(raw []byte) (inbound.Event, bool, error) {
+	d := i.decoder.Load()
+	if d == nil {
+		return inbound.Event{}, false, errors.New("read an update: it's not known yet who the bot is")
+	}
+	return d.Decode(raw)
+}
+
+// noteUser is the key under which the bot's user name is remembered, with its number.
+const noteUser = "bot user name "
+
+func (i *Identity) ask(ctx context.Context) (Decoder, error) {
+	id, _, _ := strings.Cut(string(i.token), ":")
+	number, err := strconv.ParseInt(id, 10, 64)
+	if err != nil {
+		return Decoder{}, errors.New("read the bot's number: the token has none")
+	}
+	ctx, cancel := context.WithTimeout(ctx, askFor)
+	defer cancel()
+	var me struct {
+		User string `json:"username"`
+	}
+	if err := i.client.raw(ctx, "getMe", nil, &me); err != nil {
+		user, noted := i.notes.Note(ctx, noteUser+id)
+		if noted != nil || user == "" {
+			return Decoder{}, errors.Join(err, noted)
+		}
+		return Decoder{Bot: number, User: user}, nil
+	}
+	return Decoder{Bot: number, User: me.User}, i.notes.PutNote(ctx, noteUser+id, me.User)
+}

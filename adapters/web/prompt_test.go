@@ -1,0 +1,120 @@
+package web_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/panebridge/panebridge/internal/browsertest"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+const (
+	promptText = `document.querySelector('#prompt').textContent`
+	armed      = `document.querySelector('#prompt:not([hidden]) button:enabled')`
+)
+
+func permission() sessions.Dialog {
+	return sessions.Dialog{
+		Kind: sessions.PromptPermission, Title: "Do you want to proceed?", Body: "rm -rf <b>build</b>\nRemove the build folder", Print: "a",
+		Options: []sessions.DialogOption{{Label: "Yes"}, {Label: "Yes, and don’t ask again for rm commands in /home/user/project"}, {Label: "No", Detail: "and tell it what to do differently"}},
+	}
+}
+
+// A question is shown while it's open, answered by a button, and closed when it was
+// answered elsewhere.
+func TestQuestionIsAnsweredByAButton(t *testing.T) {
+	s := newSite(t)
+	id := s.daemon.Add("asking", "claude")
+	asked := s.daemon.Ask(id, permission())
+	b := browse(t, 1280, 800)
+	b.Do(s.open(), chromedp.WaitVisible("#prompt"))
+	b.Until("the question takes clicks", armed)
+	if text := browsertest.Eval[string](b, promptText); !strings.Contains(text, "Do you want to proceed?") || !strings.Contains(text, "rm -rf <b>build</b>") {
+		t.Errorf("the question is %q", text)
+	}
+	b.Shot("prompt")
+	b.Do(browsertest.Scheme("dark"))
+	b.Shot("prompt-dark")
+	b.Do(chromedp.Click(".prompt-option:nth-child(3)"))
+	b.Until("who answered what", `/This page answered: No$/.test(`+promptText+`)`)
+	if p, err := s.daemon.Prompt(t.Context(), asked); err != nil || p.State != sessions.PromptAnswered || p.Chosen() != "No" || p.Answer.Author != "web" {
+		t.Errorf("the answer is %+v, %v", p, err)
+	}
+
+	next := s.daemon.Ask(id, permission())
+	b.Until("the next question takes clicks", armed)
+	ann := sessions.Answer{Options: []int{0}, Author: "telegram:1", Name: "Ann"}
+	s.daemon.SetPrompt(next, sessions.PromptAnswering, "", &ann)
+	b.Until("word that somebody answers", `/Ann is answering: Yes/.test(`+promptText+`) && !(`+armed+`)`)
+	s.daemon.SetPrompt(next, sessions.PromptAnswered, "", &ann)
+	b.Until("who answered what elsewhere", `/Ann answered: Yes$/.test(`+promptText+`) && !document.querySelector('#prompt button')`)
+
+	third := s.daemon.Ask(id, permission())
+	b.Until("the third question takes clicks", armed)
+	s.daemon.SetPrompt(third, sessions.PromptClosed, "it was answered in the pane", nil)
+	b.Until("that it's closed", `/closed: it was answered in the pane$/.test(`+promptText+`)`)
+}
+
+// Closed while the page wasn't connected, asked anew while it wasn't.
+func TestQuestionsOutliveTheConnection(t *testing.T) {
+	s := newSite(t)
+	id := s.daemon.Add("asking", "claude")
+	first := s.daemon.Ask(id, permission())
+	b := browse(t, 1280, 800)
+	b.Do(s.open(), chromedp.WaitVisible("#prompt"))
+	s.stop()
+	b.Until("word of the lost connection", `!document.querySelector('#connection').hidden`)
+	s.daemon.SetPrompt(first, sessions.PromptClosed, "it was answered in the pane", nil)
+	s.start(t)
+	b.Until("that it's closed", `/answered in the pane/.test(`+promptText+`)`)
+	s.stop()
+	b.Until("word of the lost connection", `!document.querySelector('#connection').hidden`)
+	s.daemon.Ask(id, permission())
+	s.start(t)
+	b.Until("the next question", armed)
+}
+
+func TestSeveralOptionsAndTextAreSent(t *testing.T) {
+	s := newSite(t)
+	id := s.daemon.Add("asking", "claude")
+	multi := s.daemon.Ask(id, sessions.Dialog{
+		Kind: sessions.PromptMulti, Title: "Which of them?", Print: "m",
+		Options: []sessions.DialogOption{{Label: "SQLite", Detail: "one file"}, {Label: "Postgres"}, {Label: "Redis"}},
+	})
+	b := browse(t, 390, 800)
+	b.Do(s.open(), chromedp.WaitVisible("#prompt"))
+	b.Until("the question takes clicks", armed)
+	b.Do(chromedp.Click(".prompt-check:nth-child(1)"), chromedp.Click(".prompt-check:nth-child(3)"))
+	b.Shot("prompt-multi-phone")
+	b.Do(chromedp.Click("#prompt [type=submit]"))
+	b.Until("the answer", `/answered: SQLite, Redis$/.test(`+promptText+`)`)
+	if p, err := s.daemon.Prompt(t.Context(), multi); err != nil || len(p.Answer.Options) != 2 || p.Answer.Options[1] != 2 {
+		t.Errorf("the answer is %+v, %v", p.Answer, err)
+	}
+	text := s.daemon.Ask(id, sessions.Dialog{
+		Kind: sessions.PromptChoice, Title: "Where to?", Print: "t", Text: "Type something", Options: []sessions.DialogOption{{Label: "Here"}},
+	})
+	b.Until("the question takes a text", `document.querySelector('.prompt-text input:enabled')`)
+	b.Shot("prompt-text-phone")
+	if wide := browsertest.Eval[bool](b, `document.documentElement.scrollWidth > document.documentElement.clientWidth`); wide {
+		t.Error("the page is wider than the phone")
+	}
+	b.Do(chromedp.SendKeys(".prompt-text input", "over there"), browsertest.Enter())
+	b.Until("the text", `/answered: over there$/.test(`+promptText+`)`)
+	if p, err := s.daemon.Prompt(t.Context(), text); err != nil || p.Answer.Text != "over there" {
+		t.Errorf("the answer is %+v, %v", p.Answer, err)
+	}
+}
+
+func TestSessionsThatNeedSomebodyComeFirst(t *testing.T) {
+	s := newSite(t)
+	s.daemon.SetState(s.daemon.Add("done", ""), sessions.StateIdle, "")
+	s.daemon.SetState(s.daemon.Add("ended", ""), sessions.StateEnded, "")
+	s.daemon.SetState(s.daemon.Add("working", ""), sessions.StateWorking, "")
+	s.daemon.Ask(s.daemon.Add("asking", ""), permission())
+	b := browse(t, 1280, 800)
+	b.Do(s.open(), chromedp.WaitVisible("#foot"))
+	b.Until("the order", `Array.from(document.querySelectorAll('.session-name'), (e) => e.textContent).join(' ') === 'asking working done ended'`)
+}

@@ -1,0 +1,185 @@
+'use strict';
+
+import { byId, element } from './dom.js';
+import { answerPrompt, getPrompt } from './api.js';
+
+// The question that the open session asks, above the composer: its options as buttons,
+// and afterwards a line that says who answered what.
+
+const armedAfter = 400; // milliseconds for which a new question takes no click: it was meant for what stood there
+const lingers = 60000; // milliseconds for which the line stays
+const names = { web: 'This page', cli: 'The command line' };
+const final = (prompt) => prompt.state === 'answered' || prompt.state === 'closed';
+
+export class PromptPanel {
+  constructor(session) {
+    this.session = session;
+    this.box = byId('prompt');
+    this.hide();
+  }
+
+  close() {
+    this.closed = true;
+    this.hide();
+  }
+
+  hide() {
+    clearTimeout(this.timer);
+    this.prompt = null;
+    this.box.hidden = true;
+    this.box.replaceChildren();
+  }
+
+  // show takes in how a question is now.
+  show(prompt) {
+    if (this.closed || prompt.session !== this.session) return;
+    const { prompt: was } = this;
+    if (was && was.id !== prompt.id && (final(prompt) || prompt.opened_at < was.opened_at)) return; // late news of an earlier one
+    if (was && was.id === prompt.id && (was.state === prompt.state || final(was))) return;
+    if (!was && final(prompt)) return; // nobody saw it here
+    clearTimeout(this.timer);
+    this.prompt = prompt;
+    const focused = this.box.contains(document.activeElement);
+    if (was?.id === prompt.id && !final(prompt)) this.state(prompt);
+    else if (final(prompt)) this.done(prompt);
+    else this.ask(prompt);
+    this.box.hidden = false;
+    if (focused && final(prompt)) byId('text').focus();
+  }
+
+  // expect is told which question is open, as the list of sessions says, which may be
+  // older than what's shown, or newer.
+  async expect(id) {
+    const shown = this.prompt && !final(this.prompt) ? this.prompt.id : '';
+    const ask = shown || id;
+    if (shown === (id ?? '') || this.asking || ask === this.prompt?.id && !shown) return;
+    this.asking = true;
+    try {
+      this.show(await getPrompt(ask));
+    } catch (error) {
+      if (error.status === 404 && this.prompt?.id === ask) this.hide();
+    } finally {
+      this.asking = false;
+    }
+  }
+
+  ask(prompt) {
+    const title = element('h3', 'prompt-title', prompt.title || 'The session asks');
+    title.id = 'prompt-title';
+    const parts = [title];
+    if (prompt.body) {
+      const body = element('pre', 'prompt-body', (prompt.cut ? '…\n' : '') + prompt.body);
+      body.tabIndex = 0;
+      body.setAttribute('aria-label', 'What it’s about');
+      parts.push(body);
+    }
+    parts.push(prompt.multi ? this.boxes(prompt) : this.buttons(prompt));
+    if (prompt.text) parts.push(this.field(prompt));
+    this.status = element('p', 'prompt-status');
+    this.status.setAttribute('role', 'alert');
+    this.box.replaceChildren(...parts, this.status);
+    this.box.dataset.state = 'open';
+    this.enable(false);
+    this.timer = setTimeout(() => this.state(this.prompt), armedAfter);
+  }
+
+  buttons(prompt) {
+    const list = element('div', 'prompt-options');
+    for (const option of prompt.options) {
+      const button = element('button', 'button prompt-option');
+      button.type = 'button';
+      button.append(element('span', 'prompt-n', String(option.n)), labelOf(option));
+      button.addEventListener('click', () => this.answer({ option: option.n }));
+      list.append(button);
+    }
+    return list;
+  }
+
+  boxes(prompt) {
+    const form = element('form', 'prompt-options');
+    for (const option of prompt.options) {
+      const label = element('label', 'prompt-check');
+      const box = element('input');
+      box.type = 'checkbox';
+      box.value = option.n;
+      label.append(box, labelOf(option));
+      form.append(label);
+    }
+    form.append(sendButton('Send'));
+    form.addEventListener('submit', (event) => {
+      event.preventDefault();
+      this.answer({ options: [...form.querySelectorAll('input:checked')].map((box) => Number(box.value)) });
+    });
+    return form;
+  }
+
+  field(prompt) {
+    const form = element('form', 'prompt-text');
+    const field = element('input');
+    field.autocomplete = 'off';
+    field.placeholder = prompt.text;
+    field.setAttribute('aria-label', prompt.text);
+    form.append(field, sendButton('Send text'));
+    form.addEventListener('submit', (event) => {
+      event.preventDefault();
+      if (field.value.trim() !== '') this.answer({ text: field.value });
+    });
+    return form;
+  }
+
+  async answer(body) {
+    const { prompt } = this;
+    this.enable(false);
+    this.say('Answering…');
+    try {
+      this.show(await answerPrompt(prompt.id, body));
+    } catch (error) {
+      if (error.prompt) this.show(error.prompt);
+      if (this.prompt?.id !== prompt.id || this.box.hidden) return;
+      this.state(this.prompt);
+      this.say(error.message, true);
+    }
+  }
+
+  // state shows whether an open question can be answered now.
+  state(prompt) {
+    if (final(prompt)) return;
+    this.enable(prompt.state === 'open');
+    this.say(prompt.state === 'answering' ? `${who(prompt)} is answering: ${prompt.answer.chosen}` : '');
+  }
+
+  done(prompt) {
+    const text = prompt.state === 'answered'
+      ? `${prompt.title} — ${who(prompt)} answered: ${prompt.answer.chosen || 'none of them'}`
+      : `${prompt.title} — closed: ${prompt.reason}`;
+    const line = element('p', 'prompt-done', text);
+    if (this.status?.isConnected && this.status.classList.contains('error')) line.append(element('span', 'error', ` ${this.status.textContent}`));
+    this.box.replaceChildren(line);
+    this.box.dataset.state = prompt.state;
+    this.timer = setTimeout(() => this.hide(), lingers);
+  }
+
+  enable(enabled) {
+    for (const part of this.box.querySelectorAll('button, input')) part.disabled = !enabled;
+  }
+
+  say(text, bad) {
+    if (!this.status) return;
+    this.status.textContent = text;
+    this.status.classList.toggle('error', Boolean(bad));
+  }
+}
+
+function labelOf(option) {
+  const label = element('span', 'prompt-label', option.label);
+  if (option.detail) label.append(element('span', 'prompt-detail', option.detail));
+  return label;
+}
+
+function sendButton(text) {
+  const button = element('button', 'button primary', text);
+  button.type = 'submit';
+  return button;
+}
+
+const who = ({ answer }) => answer?.name || names[answer?.author] || answer?.author || 'Somebody';

@@ -1,0 +1,69 @@
+package adapters
+
+// leastWriting is how many rows of a text that's being written are shown at least, where
+// there are as many: a message with less room gets none of a next one.
+const leastWriting = 3
+
+// withRegion adds what a stream's message shows of the live region.
+func (s *sight) withRegion(p Page) Page {
+	switch {
+	case s.ended() || s.due():
+		return p
+	case !s.known:
+		return s.shape.withLive(p, s.rows, s.shape.LiveRows)
+	case s.binding.View != ViewStream || s.shape.LiveRows == 0:
+		return p
+	default:
+		return s.shape.withWriting(p, s.region)
+	}
+}
+
+// beginsWriting says whether a text is being written that needs a message: the tail has
+// no room for it, or there's none.
+func (s *sight) beginsWriting() bool {
+	if p := s.withRegion(s.page()); len(p.Writing) == 0 {
+		return false
+	}
+	t := s.doc.Tail
+	if t == nil {
+		return true
+	}
+	p := s.withRegion(t.page().plus(s.log.between(t.From, t.To)))
+	return len(p.Pieces) > 0 && len(p.Writing) < min(leastWriting, len(s.writing))
+}
+
+// write begins a message with a text that's being written. Its lines take the text's
+// place when they're there.
+func (s *sight) write() step {
+	p := s.withRegion(s.page())
+	m := s.message(p, s.start())
+	m.Hash = s.hash(p)
+	return s.step(Op{Kind: KindSend, Page: p}, Intent{Kind: KindSend, Message: m, Shown: m.To}, false)
+}
+
+// writes says whether the tail shows text that's to be replaced by the lines that are
+// pending: before anything else, so that nobody sees them twice.
+func (s *sight) writes() bool {
+	t := s.doc.Tail
+	return t != nil && t.Writing && !s.page().Cut && !allBlank(s.settling(s.pending()))
+}
+
+// settling is what of pieces may come without a ring. A session's last line rings.
+func (s *sight) settling(pieces []Piece) []Piece {
+	if pieces = withoutBlankEnd(pieces); s.ended() && !s.due() && len(pieces) > 0 {
+		return pieces[:len(pieces)-1]
+	}
+	return pieces
+}
+
+// settled edits the tail to show as many of the pending lines as fit in place of the text
+// that was being written.
+func (s *sight) settled() step {
+	t := s.doc.Tail
+	pieces := s.settling(s.log.between(t.From, Place{Line: s.limit() + 1}))
+	p := s.shape.fill(t.page(), pieces)
+	m := s.message(p, t.From)
+	m.ID, m.Hash, m.Sealed = t.ID, s.hash(p), m.To.Byte > 0
+	more := s.due() || s.ended() || !s.all() || !allBlank(rest(pieces, p))
+	return s.step(Op{Kind: KindEdit, Message: t.ID, Page: p}, Intent{Kind: KindEdit, Message: m, Shown: m.To}, more)
+}

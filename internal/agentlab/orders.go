@@ -1,0 +1,145 @@
+package agentlab
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Orders have the model do what a person's text asks for in a form that tests can make
+// at random: "(KIND TAG)", where TAG is "t" and eight small letters or digits, anywhere
+// in the text. Each is carried out once, in the order in which they're found; a text
+// without one is answered plainly. The kinds:
+//
+//	say    an answer of one line
+//	slow   an answer that takes about ten seconds
+//	run    the shell command OrderCommand, which needs permission
+//	write  a new file OrderFile
+//	ask    a question with the choices OrderChoices
+//	multi  the same, of which any number may be chosen
+//	two    run twice in one reply: with TAG and "1", and with "2"
+//	plan   a plan to be approved, where the program has a tool for that
+type orders struct {
+	mu   sync.Mutex
+	done map[string]bool
+}
+
+var orderForm = regexp.MustCompile(`\((say|slow|run|write|ask|multi|two|plan) (t[0-9a-z]{8})\)`)
+
+// orderRule is Request.Rule of what orders answer.
+const orderRule = "order"
+
+// OrderCommand leaves the file OrderFile behind.
+func OrderCommand(tag string) string { return "echo ran-" + tag + " | tee " + OrderFile(tag) }
+
+// OrderFile is the file, in the project's folder, that "run" and "write" make.
+func OrderFile(tag string) string { return "f-" + tag + ".txt" }
+
+// OrderChoices are the choices of a question.
+func OrderChoices(tag string) []string {
+	return []string{"Alpha-" + tag, "Beta-" + tag, "Gamma-" + tag}
+}
+
+// pick is the step for a conversation.
+func (o *orders) pick(conversation []turnText) choice {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	user, said := "", []string{}
+	for _, c := range conversation {
+		if c.role != "user" {
+			continue
+		}
+		user = c.text
+		for _, m := range orderForm.FindAllStringSubmatch(c.text, -1) {
+			kind, tag := m[1], m[2]
+			if o.done[tag] {
+				continue
+			}
+			if kind == "say" {
+				o.done[tag] = true
+				said = append(said, tag)
+				continue
+			}
+			o.done[tag] = true
+			return choice{rule: orderRule, user: user, step: orderStep(kind, tag)}
+		}
+	}
+	return choice{rule: orderRule, user: user, step: Step{Text: strings.TrimSpace("Done. " + strings.Join(said, " "))}}
+}
+
+func orderStep(kind, tag string) Step {
+	switch kind {
+	case "slow":
+		pause := 0.1
+		return Step{Text: "Slowly for " + tag + ".\n\n" + sentences(14), Delay: &pause}
+	case "run":
+		return Step{Text: "I run it.", Tools: []Tool{orderTool("shell", orderShell(tag))}}
+	case "two":
+		return Step{Text: "I do both.", Tools: []Tool{orderTool("shell", orderShell(tag+"1")), orderTool("shell", orderShell(tag+"2"))}}
+	case "write":
+		return Step{Text: "I write it.", Tools: []Tool{orderTool("write", obj{"path": OrderFile(tag), "content": "wrote-" + tag + "\n"})}}
+	case "plan":
+		return Step{Text: "I have a plan.", Tools: []Tool{orderTool("plan", obj{"plan": "1. Do " + tag + "\n2. Rest"})}}
+	}
+	var options []any
+	for _, label := range OrderChoices(tag) {
+		options = append(options, obj{"label": label, "description": "This one is called " + label[:4]})
+	}
+	return Step{Text: "I have a question.", Tools: []Tool{orderTool("ask", obj{"questions": []any{obj{
+		"question": "Which way should " + tag + " go?", "header": "Way", "multiSelect": kind == "multi", "options": options,
+	}}})}}
+}
+
+// sentences are so many, none like another: Gemini CLI asks what's to be done about a
+// model that repeats itself.
+func sentences(n int) string {
+	things := strings.Fields("rivers bridges kettles lanterns maps violins harbours orchards ladders clouds tickets pencils stairs gardens")
+	ways := strings.Fields("quietly often rarely together late twice gladly early apart backwards soon never slowly always")
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "In place %d the %s move %s %d times. ", i, things[i%len(things)], ways[(i*5)%len(ways)], i*i+7)
+	}
+	return b.String()
+}
+
+func orderShell(tag string) obj {
+	return obj{"command": OrderCommand(tag), "description": "Run " + tag, "escalate": true}
+}
+
+func orderTool(kind string, args obj) Tool {
+	b, _ := json.Marshal(args) // of strings and the like: it can't fail
+	return Tool{Kind: kind, Args: b}
+}
+
+// Ordered tells how often an order stands in what people have said, at most in one request;
+// more than once means that it was submitted so often.
+func (m *Model) Ordered(tag string) int {
+	most := 0
+	for _, r := range m.Requests() {
+		n := 0
+		for _, text := range r.Said {
+			n += strings.Count(text, " "+tag+")")
+		}
+		most = max(most, n)
+	}
+	return most
+}
+
+// Results are the results of tools, as the newest request has them, that mention a tag.
+func (m *Model) Results(tag string) []string {
+	var out []string
+	for _, r := range slices.Backward(m.Requests()) {
+		for _, text := range r.Results {
+			if strings.Contains(text, tag) {
+				out = append(out, text)
+			}
+		}
+		if len(out) > 0 {
+			break
+		}
+	}
+	return out
+}

@@ -1,0 +1,187 @@
+package agentlab
+
+import (
+	"encoding/json"
+	"maps"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// call is a tool call as a program's own tool takes it.
+type call struct {
+	name string
+	args obj
+}
+
+// maker makes the arguments of a program's tool from those of the scenario.
+type maker func(m *Model, a obj) obj
+
+// offers are the tools that can do what a scenario asks for; the first that a
+// program offers is called.
+var offers = map[string][]struct {
+	name string
+	make maker
+}{
+	"shell": {
+		{"Bash", described},
+		{"exec_command", func(_ *Model, a obj) obj { return escalated(a, obj{"cmd": a["command"]}) }},
+		{"run_shell_command", func(m *Model, a obj) obj {
+			out := described(m, a)
+			out["is_background"] = false
+			return out
+		}},
+		{"bash", described},
+	},
+	"write": {
+		{"Write", func(m *Model, a obj) obj { return obj{"file_path": m.absolute(a), "content": a["content"]} }},
+		{"write_file", func(m *Model, a obj) obj { return obj{"file_path": m.absolute(a), "content": a["content"]} }},
+		{"exec_command", func(_ *Model, a obj) obj { return obj{"cmd": patch(a)} }},
+		{"write", func(m *Model, a obj) obj {
+			return obj{"filePath": m.absolute(a), "path": m.absolute(a), "content": a["content"]}
+		}},
+	},
+	"plan": {
+		{"ExitPlanMode", same},
+		{"exit_plan_mode", same},
+	},
+	"ask": {
+		{"AskUserQuestion", same},
+		{"question", same},
+		{"ask_user", typed},
+		{"ask_user_question", same},
+		{"request_user_input", named},
+	},
+}
+
+// call finds the tool for what a scenario asks for.
+func (m *Model) call(t Tool, offered []string) call {
+	var a obj
+	_ = json.Unmarshal(t.Args, &a)
+	table := offers[t.Kind]
+	for _, o := range table {
+		if slices.Contains(offered, o.name) {
+			return call{o.name, o.make(m, a)}
+		}
+	}
+	if t.Kind == "ask" && slices.Contains(offered, "run_shell_command") { // Qwen Code has it without offering it
+		return call{"ask_user_question", a}
+	}
+	return call{table[0].name, table[0].make(m, a)}
+}
+
+func (m *Model) calls(s Step, offered []string) []call {
+	var out []call
+	for _, t := range s.Tools {
+		out = append(out, m.call(t, offered))
+	}
+	return out
+}
+
+func (c call) json() string {
+	b, _ := json.Marshal(c.args)
+	return string(b)
+}
+
+func same(_ *Model, a obj) obj { return a }
+
+func described(_ *Model, a obj) obj {
+	out := obj{"command": a["command"], "description": "Run a command"}
+	if d, ok := a["description"]; ok {
+		out["description"] = d
+	}
+	return out
+}
+
+// escalated adds what makes Codex ask.
+func escalated(a, out obj) obj {
+	if a["escalate"] == true {
+		out["sandbox_permissions"], out["justification"] = "require_escalated", a["description"]
+	}
+	return out
+}
+
+func (m *Model) absolute(a obj) string {
+	path, _ := a["path"].(string)
+	return filepath.Join(m.cwd, path)
+}
+
+// patch writes a file the way Codex does.
+func patch(a obj) string {
+	content, _ := a["content"].(string)
+	path, _ := a["path"].(string)
+	lines := strings.Split(strings.TrimRight(content, "\n"), "\n")
+	return "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: " + filepath.Base(path) + "\n+" + strings.Join(lines, "\n+") + "\n*** End Patch\nEOF"
+}
+
+// questions are those of an "ask" tool, changed one by one.
+func questions(a obj, change func(q obj) obj) obj {
+	list, _ := a["questions"].([]any)
+	var out []any
+	for _, q := range list {
+		if q, ok := q.(obj); ok {
+			out = append(out, change(q))
+		}
+	}
+	return obj{"questions": out}
+}
+
+func typed(_ *Model, a obj) obj {
+	return questions(a, func(q obj) obj {
+		out := obj{"type": "choice"}
+		maps.Copy(out, q)
+		return out
+	})
+}
+
+var notWord = regexp.MustCompile(`\W+`)
+
+func named(_ *Model, a obj) obj {
+	return questions(a, func(q obj) obj {
+		header, _ := q["header"].(string)
+		return obj{
+			"id": notWord.ReplaceAllString(strings.ToLower(header), "_"), "header": header,
+			"question": q["question"], "options": q["options"],
+		}
+	})
+}
+
+// flat is the text of a message's content: a string, or parts of which some are
+// text.
+func flat(content any) string {
+	switch c := content.(type) {
+	case string:
+		return c
+	case []any:
+		var parts []string
+		for _, p := range c {
+			parts = append(parts, flat(p))
+		}
+		return strings.Join(parts, "\n")
+	case obj:
+		switch c["type"] {
+		case "text", "input_text", "output_text", nil:
+			s, _ := c["text"].(string)
+			return s
+		}
+	}
+	return ""
+}
+
+// list are the objects of a list.
+func list(v any) []obj {
+	items, _ := v.([]any)
+	var out []obj
+	for _, i := range items {
+		if o, ok := i.(obj); ok {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+func text(v any) string {
+	s, _ := v.(string)
+	return s
+}

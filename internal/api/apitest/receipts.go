@@ -1,0 +1,74 @@
+package apitest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// SetReceipt changes how far an input got.
+func (d *Daemon) SetReceipt(id string, state sessions.ReceiptState, reason string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	r := d.receipts[id]
+	r.State, r.Reason, r.UpdatedAt, r.Quoted = state, reason, time.Now(), ""
+}
+
+// HoldQuoted holds an input by a dialog's words, on the screen that quoted stands for.
+func (d *Daemon) HoldQuoted(id, quoted, reason string) {
+	d.SetReceipt(id, sessions.ReceiptHeld, reason)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.receipts[id].Quoted = quoted
+}
+
+// Receipts returns the inputs, oldest first.
+func (d *Daemon) Receipts() []sessions.Receipt {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var list []sessions.Receipt
+	for _, r := range d.receipts {
+		list = append(list, *r)
+	}
+	slices.SortFunc(list, func(a, b sessions.Receipt) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	return list
+}
+
+// Waiting implements api.Sessions.
+func (d *Daemon) Waiting(id sessions.ID) []sessions.Receipt {
+	return slices.DeleteFunc(d.Receipts(), func(r sessions.Receipt) bool { return r.Session != id || r.Final() })
+}
+
+// SendAnyway implements api.Sessions.
+func (d *Daemon) SendAnyway(ctx context.Context, id, quoted, by string) (sessions.Receipt, error) {
+	r, err := d.Receipt(ctx, id)
+	if err != nil {
+		return r, err
+	}
+	d.mu.Lock()
+	held := d.receipts[id]
+	if held.Quoted == "" || held.Quoted != quoted {
+		d.mu.Unlock()
+		return r, fmt.Errorf("%w: the screen isn't the one that was looked at any more", sessions.ErrConflict)
+	}
+	held.Quoted, held.Anyway = "", by
+	d.mu.Unlock()
+	d.SetReceipt(id, sessions.ReceiptSubmitted, "")
+	return d.Receipt(ctx, id)
+}
+
+// Cancel implements api.Sessions.
+func (d *Daemon) Cancel(ctx context.Context, id string) (sessions.Receipt, error) {
+	r, err := d.Receipt(ctx, id)
+	if err != nil {
+		return r, err
+	}
+	if r.State != sessions.ReceiptStored && r.State != sessions.ReceiptHeld {
+		return r, fmt.Errorf("take back %s: it's %s: %w", id, r.State, sessions.ErrConflict)
+	}
+	d.SetReceipt(id, sessions.ReceiptCancelled, "")
+	return d.Receipt(ctx, id)
+}

@@ -1,0 +1,66 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/panebridge/panebridge/internal/inbox"
+)
+
+// Inbox announces mail. It's there on the Unix socket only: who can reach the port of
+// this machine shouldn't be able to have something typed.
+type Inbox interface {
+	// Announce has a recipient's waiting previews typed, or sent to a person's chats. It
+	// returns when they are, or can't be for now.
+	Announce(ctx context.Context, to inbox.Address) error
+	// Ping types the poll command into a session's pane; why is "" when it's typed.
+	Ping(ctx context.Context, to inbox.Address) (why string, err error)
+}
+
+// Announce is the body of POST /api/v1/inbox/announce and …/ping.
+type Announce struct {
+	To inbox.Address `json:"to"`
+}
+
+// Pinged is the answer to a ping.
+type Pinged struct {
+	Reason string `json:"reason"` // why it isn't typed; "": it is
+}
+
+func (a *api) announce(w http.ResponseWriter, r *http.Request) error {
+	body, err := a.readAnnounce(w, r)
+	if err != nil {
+		return err
+	}
+	if err := a.opts.Inbox.Announce(r.Context(), body.To); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+func (a *api) ping(w http.ResponseWriter, r *http.Request) error {
+	body, err := a.readAnnounce(w, r)
+	if err != nil {
+		return err
+	}
+	why, err := a.opts.Inbox.Ping(r.Context(), body.To)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, Pinged{why})
+	return nil
+}
+
+func (a *api) readAnnounce(w http.ResponseWriter, r *http.Request) (body Announce, err error) {
+	if a.author != authorCLI || a.opts.Inbox == nil {
+		return body, &Error{Status: http.StatusNotFound, Code: codeNotFound, Message: "mail is announced through the Unix socket"}
+	}
+	if err := readJSON(w, r, maxBodyBytes, &body); err != nil {
+		return body, err
+	}
+	if body.To == "" {
+		return body, badRequest(`"to" is missing: whose mail is to be announced`)
+	}
+	return body, nil
+}

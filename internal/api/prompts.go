@@ -1,0 +1,214 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// Prompt is a question that an agent asks in its pane, as the API shows it: with its
+// secrets masked.
+type Prompt struct {
+	ID      string              `json:"id"`
+	Session sessions.ID         `json:"session"`
+	Kind    sessions.PromptKind `json:"kind"`
+	Title   string              `json:"title"`
+	Body    string              `json:"body,omitempty"` // lines joined with "\n"
+	Cut     bool                `json:"cut,omitempty"`  // the beginning of Body isn't on the screen
+	Options []PromptOption      `json:"options"`        // never null
+	// Multi says that any number of Options may be chosen.
+	Multi bool `json:"multi,omitempty"`
+	// Text is the label of what takes free text; "": it takes none.
+	Text     string               `json:"text,omitempty"`
+	State    sessions.PromptState `json:"state"`
+	Reason   string               `json:"reason,omitempty"` // why it's closed
+	Answer   *PromptAnswer        `json:"answer,omitempty"` // the one that counts
+	OpenedAt time.Time            `json:"opened_at"`
+	ClosedAt time.Time            `json:"closed_at,omitzero"`
+}
+
+// PromptOption is one that can be chosen.
+type PromptOption struct {
+	N      int    `json:"n"` // from 1, as it's drawn
+	Label  string `json:"label"`
+	Detail string `json:"detail,omitempty"`
+}
+
+// PromptAnswer is who answered what.
+type PromptAnswer struct {
+	Options []int  `json:"options,omitempty"` // numbers, see PromptOption.N
+	Chosen  string `json:"chosen"`            // the labels of the options, or the text
+	Author  string `json:"author"`            // "web", "cli", "telegram:123"
+	Name    string `json:"name,omitempty"`    // what people call them
+}
+
+// AnswerRequest is the body of POST /api/v1/prompts/{id}/answer: one of its fields.
+type AnswerRequest struct {
+	Option  *PromptChoice  `json:"option,omitempty"`
+	Options []PromptChoice `json:"options,omitzero"` // of a prompt with Multi; none is [] there
+	Text    string         `json:"text,omitempty"`
+}
+
+// PromptChoice names an option by its number (from 1) or its label.
+type PromptChoice struct {
+	N     int    // 0: it's Label
+	Label string // exactly as it's shown
+}
+
+// MarshalJSON writes a number or a string.
+func (c PromptChoice) MarshalJSON() ([]byte, error) {
+	if c.N != 0 {
+		return json.Marshal(c.N)
+	}
+	return json.Marshal(c.Label)
+}
+
+// UnmarshalJSON reads a number or a string.
+func (c *PromptChoice) UnmarshalJSON(text []byte) error {
+	if json.Unmarshal(text, &c.Label) == nil && string(text) != "null" {
+		return nil
+	}
+	if json.Unmarshal(text, &c.N) != nil || c.N < 1 {
+		return errors.New(`an option is given by its number, from 1, or its label as a string`)
+	}
+	return nil
+}
+
+// newPrompt shows a prompt, with its secrets masked as one text.
+func (a *api) newPrompt(p sessions.Prompt) Prompt {
+	rows := append([]string{p.Dialog.Title}, strings.Split(p.Dialog.Body, "\n")...)
+	body := len(rows)
+	for _, o := range p.Dialog.Options {
+		rows = append(rows, o.Label, o.Detail)
+	}
+	end := len(rows)
+	if p.Answer != nil {
+		rows = append(rows, p.Chosen())
+	}
+	rows = a.hidden(rows)
+	out := Prompt{
+		ID: p.ID, Session: p.Session, Kind: p.Dialog.Kind, Title: rows[0], Body: strings.Join(rows[1:body], "\n"),
+		Cut: p.Dialog.Cut, Options: []PromptOption{}, Multi: p.Dialog.Kind == sessions.PromptMulti, Text: p.Dialog.Text,
+		State: p.State, Reason: p.Reason, OpenedAt: p.OpenedAt, ClosedAt: p.ClosedAt,
+	}
+	for i := range p.Dialog.Options {
+		out.Options = append(out.Options, PromptOption{N: i + 1, Label: rows[body+2*i], Detail: rows[body+2*i+1]})
+	}
+	if p.Answer != nil {
+		out.Answer = &PromptAnswer{Chosen: rows[end], Author: p.Answer.Author, Name: p.Answer.Name}
+		for _, i := range p.Answer.Options {
+			out.Answer.Options = append(out.Answer.Options, i+1)
+		}
+	}
+	return out
+}
+
+// prompts serves GET /api/v1/prompts: the open ones, oldest first.
+func (a *api) prompts(w http.ResponseWriter, _ *http.Request) error {
+	out := []Prompt{}
+	for _, p := range a.opts.Sessions.Prompts() {
+		out = append(out, a.newPrompt(p))
+	}
+	writeJSON(w, http.StatusOK, out)
+	return nil
+}
+
+// prompt serves GET /api/v1/prompts/{id}, whatever became of it.
+func (a *api) prompt(w http.ResponseWriter, r *http.Request) error {
+	p, err := a.opts.Sessions.Prompt(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, a.newPrompt(p))
+	return nil
+}
+
+// answerPrompt serves POST /api/v1/prompts/{id}/answer. It returns when the answer was
+// given in the pane; an error comes with the prompt as it is now.
+func (a *api) answerPrompt(w http.ResponseWriter, r *http.Request) error {
+	var body AnswerRequest
+	if err := readJSON(w, r, maxInputBodyBytes, &body); err != nil {
+		return err
+	}
+	p, err := a.opts.Sessions.Prompt(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	answer, err := a.answerOf(body, p)
+	if err != nil {
+		return err
+	}
+	p, err = a.opts.Sessions.Answer(r.Context(), p.ID, answer)
+	if err != nil {
+		e := *toError(err)
+		if errors.Is(err, sessions.ErrInvalid) {
+			e.Status, e.Code = http.StatusBadRequest, codeBadRequest
+		}
+		if p.ID != "" {
+			shown := a.newPrompt(p)
+			e.Prompt = &shown
+		}
+		return &e
+	}
+	writeJSON(w, http.StatusOK, a.newPrompt(p))
+	return nil
+}
+
+// answerOf finds the options that a request names.
+func (a *api) answerOf(body AnswerRequest, p sessions.Prompt) (sessions.Answer, error) {
+	out := sessions.Answer{Text: body.Text, Author: a.author}
+	choices := body.Options
+	given := 0
+	for _, one := range []bool{body.Option != nil, body.Options != nil, body.Text != ""} {
+		if one {
+			given++
+		}
+	}
+	if given != 1 {
+		return out, badRequest(`give one of "option", "options" and "text"`)
+	}
+	if body.Option != nil {
+		choices = []PromptChoice{*body.Option}
+	}
+	if body.Text != "" {
+		return out, nil
+	}
+	out.Options = []int{}
+	shown := a.newPrompt(p)
+	for _, c := range choices {
+		i, err := indexOf(c, shown, p.Dialog.Options)
+		if err != nil {
+			return out, err
+		}
+		out.Options = append(out.Options, i)
+	}
+	return out, nil
+}
+
+// indexOf finds an option by its number, or by its label with or without its secrets.
+func indexOf(c PromptChoice, shown Prompt, options []sessions.DialogOption) (int, error) {
+	if c.N > 0 {
+		return c.N - 1, nil // whether there's one the manager says
+	}
+	found := -1
+	var labels []string
+	for i, o := range shown.Options {
+		labels = append(labels, fmt.Sprintf("%d %q", o.N, o.Label))
+		if o.Label != c.Label && options[i].Label != c.Label {
+			continue
+		}
+		if found >= 0 {
+			return 0, badRequest(fmt.Sprintf("several options are %q; give a number", c.Label))
+		}
+		found = i
+	}
+	if found < 0 {
+		return 0, badRequest(fmt.Sprintf("there is no option %q; there are %s", c.Label, strings.Join(labels, ", ")))
+	}
+	return found, nil
+}

@@ -1,0 +1,40 @@
+package api
+
+import (
+	"context"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// Secret says where a secret stands in a line, so that a page can hide it until
+// somebody asks to see it.
+type Secret struct {
+	Line int64  `json:"n"`
+	From int    `json:"from"` // in UTF-16 units of the line's text, as JavaScript counts
+	To   int    `json:"to"`
+	Name string `json:"name"` // of its kind
+}
+
+// secrets finds secrets in consecutive lines of a session's log. The lines around them
+// decide too; if those can't be read, it's found what can be without.
+func (a *api) secrets(ctx context.Context, id sessions.ID, lines []sessions.Line) []Secret {
+	if a.opts.Masker == nil || len(lines) == 0 {
+		return nil
+	}
+	w, _ := adapters.WindowOf(ctx, a.opts.Output, id, lines) // what can be read of it
+	var found []Secret
+	for _, m := range a.opts.Masker.Lines(w).Masks {
+		l := lines[m.Line]
+		found = append(found, Secret{Line: l.N, From: adapters.UTF16Len(l.Text[:m.From]), To: adapters.UTF16Len(l.Text[:m.To]), Name: m.Name})
+	}
+	return found
+}
+
+// hidden are rows of a screen without secrets.
+func (a *api) hidden(rows []string) []string {
+	if a.opts.Masker == nil {
+		return rows
+	}
+	return a.opts.Masker.Rows(nil, rows)
+}

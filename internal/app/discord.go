@@ -1,0 +1,104 @@
+package app
+
+import (
+	"context"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/discord"
+	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/store"
+	"github.com/panebridge/panebridge/qos"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// discordSide is the bot on Discord: its adapter, and the gateway that its events come
+// in by.
+type discordSide struct {
+	adapter  *discord.Adapter
+	platform *discord.Platform
+	notes    store.Notes
+	queue    *inbound.Queue
+	gateway  *discord.Gateway
+}
+
+// newDiscord makes the adapter.
+func (d *daemon) newDiscord(ctx context.Context) (*discordSide, error) {
+	cfg := d.config.Adapters.Discord
+	token, err := token(cfg.Token, cfg.TokenFile, discord.Name)
+	if err != nil {
+		return nil, err
+	}
+	a, err := discord.New(discord.Options{
+		Token: discord.Token(token), APIURL: cfg.APIURL, Proxy: cfg.Proxy, Guild: cfg.Guild, Channels: discordChannels(cfg),
+		Knows:  func(t adapters.Target) bool { return d.inbound.MayBind(t) },
+		Learn:  func(s qos.Scope, l qos.Learned) { d.hub.Learn(discord.Name, s, l) },
+		Logger: d.opt.Log.With("component", "discord"),
+	})
+	if err != nil {
+		return nil, err
+	}
+	notes := d.store.Notes(discord.Name)
+	if err := a.LoadPrivate(ctx, notes); err != nil {
+		return nil, err
+	}
+	return &discordSide{adapter: a, platform: a.Platform(notes), notes: notes}, nil
+}
+
+func discordChannels(cfg config.Discord) []discord.Channel {
+	var out []discord.Channel
+	for _, c := range cfg.Channels {
+		out = append(out, discord.Channel{ID: c.ID, Threads: c.Threads})
+	}
+	return out
+}
+
+func (s *discordSide) outbound() adapters.Adapter { return s.adapter }
+
+func (s *discordSide) inbound() inbound.Platform { return s.platform }
+
+func (s *discordSide) reload(cfg *config.Config) {
+	s.adapter.SetChannels(discordChannels(cfg.Adapters.Discord))
+}
+
+func (s *discordSide) connect(d *daemon) error {
+	s.queue = inbound.NewQueue(inbound.QueueOptions{
+		Journal: d.store.Journal(discord.Name), Decode: discord.Decode, Handle: d.inbound.Handle, GaveUp: d.inbound.GaveUp,
+		Logger: d.opt.Log.With("component", "discord"),
+	})
+	s.gateway = s.adapter.Gateway(discord.GatewayOptions{
+		Keeper: s.queue, Notes: s.notes, Admits: d.inbound.Admits, Complete: d.inbound.Complete,
+		Knows:    func(t adapters.Target) bool { return d.inbound.MayBind(t) || d.hub.Uses(t.Adapter, t.Chat) },
+		Mirrored: func() []adapters.Target { return d.mirroredOn(discord.Name) },
+	})
+	return nil
+}
+
+// mirroredOn are the places on a platform that show living sessions, or would if nobody
+// had closed them.
+func (d *daemon) mirroredOn(platform string) []adapters.Target {
+	var out []adapters.Target
+	for _, b := range d.hub.Status("") {
+		s, err := d.manager.Get(string(b.Binding.Session))
+		if b.Target.Adapter == platform && !b.Binding.Unbound && err == nil && s.State != sessions.StateEnded {
+			out = append(out, b.Target)
+		}
+	}
+	return out
+}
+
+func (s *discordSide) run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return s.queue.Run(ctx) })
+	g.Go(func() error { return s.gateway.Run(ctx) })
+	g.Go(func() error {
+		retry(ctx, func() error { return s.platform.SetCommands(ctx, inbound.Commands()) })
+		return nil
+	})
+	return g.Wait()
+}
+
+func (s *discordSide) part() api.Part { return partOf(discord.Name, s.gateway.Health()) }

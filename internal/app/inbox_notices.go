@@ -1,0 +1,119 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/panebridge/panebridge/internal/inbox"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// happened is something of a session that its director may be told.
+type happened struct {
+	session sessions.ID
+	kind    inbox.NoticeType
+	msg     string
+	at      time.Time
+}
+
+// mailSink is the mailroom as the manager tells it. Its methods return at once.
+type mailSink struct{ d *daemon }
+
+func (s mailSink) Output(ev sessions.OutputEvent) {
+	m := s.d.mail
+	if m == nil {
+		return
+	}
+	if ev.Complete {
+		m.hear(ev.Session, inbox.Complete, turnEnded(ev.Turn))
+		m.idle(ev.Session)
+	}
+	if ev.Prompt != nil && ev.Asked {
+		m.hear(ev.Session, inbox.Question, "asks: "+ev.Prompt.Title)
+	}
+}
+
+func (s mailSink) Changed(one sessions.Session) {
+	m := s.d.mail
+	if m == nil {
+		return
+	}
+	m.mu.Lock()
+	was := m.states[one.ID]
+	m.states[one.ID] = one.State
+	if one.State == sessions.StateEnded {
+		delete(m.states, one.ID)
+	}
+	m.mu.Unlock()
+	if was == one.State || was == "" && one.State != sessions.StateEnded {
+		return
+	}
+	switch one.State {
+	case sessions.StateIdle:
+		m.idle(one.ID)
+	case sessions.StateWaiting:
+		m.hear(one.ID, inbox.Waiting, "waits: a dialog is open")
+	case sessions.StateEnded:
+		m.hear(one.ID, inbox.Info, "ended: "+one.Reason)
+	case sessions.StateStarting, sessions.StateWorking, sessions.StateError: // nothing that a director needs to know
+	}
+}
+
+func turnEnded(t sessions.Turn) string {
+	if t.Status != nil && *t.Status != 0 {
+		return fmt.Sprintf("its turn %d has ended with status %d", t.Number, *t.Status)
+	}
+	return fmt.Sprintf("its turn %d has ended", t.Number)
+}
+
+// maxHeard bounds what waits for the disk.
+const maxHeard = 10_000
+
+// hear takes in what may be told to a director.
+func (m *mailroom) hear(id sessions.ID, kind inbox.NoticeType, msg string) {
+	if !m.auto {
+		return
+	}
+	m.mu.Lock()
+	if len(m.heard) < maxHeard {
+		m.heard = append(m.heard, happened{id, kind, msg, time.Now()})
+	}
+	m.mu.Unlock()
+	m.poke()
+}
+
+func (m *mailroom) takeHeard() []happened {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	all := m.heard
+	m.heard = nil
+	return all
+}
+
+// idle has a session's waiting previews tried again.
+func (m *mailroom) idle(id sessions.ID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if a := inbox.Address(id); !m.waiting[a].IsZero() {
+		m.waiting[a] = time.Now()
+		m.poke()
+	}
+}
+
+// tellDirector writes a notice for the director of a session's fleet, if it has another.
+func (m *mailroom) tellDirector(ctx context.Context, h happened) error {
+	all, err := m.store.Parties(ctx)
+	if err != nil {
+		return err
+	}
+	p, ok := all.Get(h.session)
+	if !ok {
+		return nil
+	}
+	d, ok := all.DirectorOf(p.Fleet)
+	if !ok || d.ID == p.ID || d.State == sessions.StateEnded {
+		return nil
+	}
+	return inbox.Notify(ctx, m.store, m.bells, inbox.Notice{To: d.Address(), At: h.at, From: p.Name, Type: h.kind, Msg: h.msg})
+}

@@ -1,0 +1,252 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/discord"
+	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/telegram"
+	"github.com/panebridge/panebridge/internal/inbox"
+)
+
+// letterWithin is how long who sends a letter waits until a chat has it.
+const letterWithin = 10 * time.Second
+
+// letters is the agents' mail as people in chats have to do with it: inbound.Mail.
+type letters struct{ m *mailroom }
+
+var _ inbound.Mail = letters{}
+
+// addressOf is the address of a person of a platform: by their name in the configuration,
+// else by their id.
+func (m *mailroom) addressOf(person string) inbox.Address {
+	for name, ids := range m.people() {
+		if slices.Contains(ids, person) {
+			return inbox.Person(name)
+		}
+	}
+	return inbox.Person(person)
+}
+
+// people are those whom the configuration names.
+func (m *mailroom) people() map[string][]string {
+	m.d.reloading.Lock()
+	defer m.d.reloading.Unlock()
+	return m.d.config.People
+}
+
+// Letters implements inbound.Mail.
+func (l letters) Letters(ctx context.Context, person string) ([]inbound.Letter, error) {
+	mails, err := l.box().Poll(ctx, inbox.Query{To: l.m.addressOf(person), Status: inbox.InputRequired})
+	var out []inbound.Letter
+	for _, one := range mails {
+		out = append(out, letterOf(one))
+	}
+	return out, err
+}
+
+func letterOf(m inbox.Mail) inbound.Letter {
+	return inbound.Letter{ID: m.ID, From: m.FromName, To: m.ToName, Text: m.Text, At: m.SentAt}
+}
+
+func (l letters) box() inbox.Box { return inbox.Box{Store: l.m.store, Announce: mailAnnouncer{l.m}} }
+
+// mailAnnouncer is the mailroom as a Box needs it.
+type mailAnnouncer struct{ *mailroom }
+
+func (a mailAnnouncer) Ping(ctx context.Context, to inbox.Party) (string, error) {
+	return a.mailroom.Ping(ctx, to.Address())
+}
+
+// Write implements inbound.Mail.
+func (l letters) Write(ctx context.Context, person, to, text, key string) (inbound.Letter, string, error) {
+	all, err := l.m.store.Parties(ctx)
+	if err != nil {
+		return inbound.Letter{}, "", err
+	}
+	from := l.m.addressOf(person)
+	recipient, err := all.Address(to, from)
+	if err != nil {
+		return inbound.Letter{}, "", err
+	}
+	sent, err := l.box().SendOnce(ctx, all, from, recipient, text, inbox.KeyID(key))
+	return letterOf(sent.Mail), sent.Reason, err
+}
+
+// Answer implements inbound.Mail.
+func (l letters) Answer(ctx context.Context, person, id, text, key string) (inbound.Letter, string, error) {
+	one, err := l.m.store.One(ctx, id)
+	if err != nil {
+		return inbound.Letter{}, "", err
+	}
+	if one.To != l.m.addressOf(person) {
+		return inbound.Letter{}, "", fmt.Errorf("answer %s: %w: it was sent to %s", id, inbox.ErrNotYours, one.ToName)
+	}
+	out, why, err := l.Write(ctx, person, string(one.From), text, key)
+	if err != nil {
+		return out, why, err
+	}
+	if err := l.Settle(ctx, person, id); err != nil && !errors.Is(err, inbox.ErrState) {
+		return out, why, err
+	}
+	return out, why, nil
+}
+
+// Settle implements inbound.Mail.
+func (l letters) Settle(ctx context.Context, person, id string) error {
+	_, err := l.box().Settle(ctx, id, l.m.addressOf(person), inbox.Completed)
+	return err
+}
+
+// Shown implements inbound.Mail.
+func (l letters) Shown(ctx context.Context, place adapters.Target, message, id string) error {
+	return l.m.store.Shown(ctx, place, message, id)
+}
+
+// LetterAt implements inbound.Mail.
+func (l letters) LetterAt(ctx context.Context, place adapters.Target, message string) (string, error) {
+	return l.m.store.LetterAt(ctx, place, message)
+}
+
+// Fleets implements inbound.Mail.
+func (l letters) Fleets(ctx context.Context) ([]inbound.Fleet, error) {
+	fleets, err := l.m.store.Fleets(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all, err := l.m.store.Parties(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []inbound.Fleet
+	for _, f := range fleets {
+		one := inbound.Fleet{Name: f.Name}
+		for _, p := range all.Members(f.Name) {
+			if p.Director {
+				one.Director = p.ID
+			} else {
+				one.Members = append(one.Members, p.ID)
+			}
+		}
+		out = append(out, one)
+	}
+	return out, nil
+}
+
+// chatsOf are a person's private chats with the bots, by Person.ID.
+func (m *mailroom) chatsOf(ctx context.Context, name string) (map[string]adapters.Target, error) {
+	ids, ok := m.people()[name]
+	if !ok {
+		ids = []string{name}
+	}
+	out := map[string]adapters.Target{}
+	for _, id := range ids {
+		platform, person, _ := strings.Cut(id, ":")
+		if !slices.Contains(m.d.outlets, platform) {
+			continue
+		}
+		switch platform {
+		case telegram.Name: // a private chat has its person's id
+			out[id] = adapters.Target{Adapter: platform, Chat: person}
+		case discord.Name:
+			chat, err := m.discordChat(ctx, person)
+			if err != nil {
+				return nil, err
+			}
+			if chat != "" {
+				out[id] = adapters.Target{Adapter: platform, Chat: chat}
+			}
+		}
+	}
+	return out, nil
+}
+
+// discordChat is the private chat with a person, as the adapter noted it when they wrote
+// there; "": none is known.
+func (m *mailroom) discordChat(ctx context.Context, person string) (string, error) {
+	text, err := m.d.store.Notes(discord.Name).Note(ctx, "private")
+	if err != nil || text == "" {
+		return "", err
+	}
+	people := map[string]string{}
+	if err := json.Unmarshal([]byte(text), &people); err != nil {
+		return "", nil //nolint:nilerr // they're learned again
+	}
+	for _, chat := range slices.Sorted(maps.Keys(people)) {
+		if people[chat] == person {
+			return chat, nil
+		}
+	}
+	return "", nil
+}
+
+// tellPerson shows what waits for a person in their chats. It returns when that's done,
+// or within some seconds; what couldn't be shown waits on.
+func (m *mailroom) tellPerson(ctx context.Context, name string) error {
+	to := inbox.Person(name)
+	chats, err := m.chatsOf(ctx, name)
+	if err != nil {
+		return err
+	}
+	mails, err := m.store.TakePreviews(ctx, to)
+	if err != nil {
+		return err
+	}
+	for _, one := range mails {
+		if err := m.showLetter(ctx, name, chats, one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// showLetter shows one mail in all of a person's chats. One of them is enough.
+func (m *mailroom) showLetter(ctx context.Context, name string, chats map[string]adapters.Target, one inbox.Mail) error {
+	type shown struct {
+		place   adapters.Target
+		message string
+		err     error
+	}
+	results := make(chan shown, len(chats))
+	asked := 0
+	var failed error
+	for person, place := range chats {
+		err := m.d.inbound.Deliver(ctx, place, person, letterOf(one), func(message string, err error) { results <- shown{place, message, err} })
+		if err != nil {
+			failed = err
+			continue
+		}
+		asked++
+	}
+	state, why := inbox.PreviewWaiting, "no private chat with "+one.ToName+" is known: they write to the bot once"
+	if _, named := m.people()[name]; !named && !strings.Contains(name, ":") {
+		why = "the configuration's people have no " + name
+	}
+	enough := time.After(letterWithin)
+	for ; asked > 0; asked-- {
+		select {
+		case <-enough:
+			asked = 1
+			failed = errors.New("the chat platform hasn't taken it yet")
+		case r := <-results:
+			if failed = r.err; r.err == nil {
+				state, why = inbox.PreviewTyped, ""
+				if r.message != "" {
+					failed = m.store.Shown(ctx, r.place, r.message, one.ID)
+				}
+			}
+		}
+	}
+	if state == inbox.PreviewWaiting && failed != nil {
+		why = failed.Error()
+	}
+	return m.store.SetPreviews(context.WithoutCancel(ctx), []string{one.ID}, state, why)
+}

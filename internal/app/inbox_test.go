@@ -1,0 +1,133 @@
+package app_test
+
+import (
+	"context"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
+	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/api/client"
+	"github.com/panebridge/panebridge/internal/inbox"
+	"github.com/panebridge/panebridge/internal/store"
+)
+
+// viaDaemon has mail announced by the daemon, as the command line does.
+type viaDaemon struct{ *client.Client }
+
+func (viaDaemon) Ping(context.Context, inbox.Party) (string, error) { return "", nil }
+
+// mailOf opens a daemon's mail as the command line does.
+func mailOf(d *daemon) (*store.Inbox, inbox.Box) {
+	d.Helper()
+	db, err := store.OpenInbox(d.ctx(), filepath.Join(d.dir, "state", "panebridge.db"))
+	if err != nil {
+		d.Fatal(err)
+	}
+	d.Cleanup(func() { _ = db.Close() })
+	return db, inbox.Box{Store: db, Announce: viaDaemon{d.api}}
+}
+
+// TestMailToAPerson sends mail from a session to a person on Telegram, who answers it
+// there; the answer is mail to the session, and typed into its pane.
+func TestMailToAPerson(t *testing.T) {
+	telegram := telegramtest.New(telegramtest.Options{})
+	ann := telegram.AddUser(telegramtest.User{FirstName: "Ann"})
+	id := "telegram:" + strconv.FormatInt(ann.ID, 10)
+	d := newDaemon(t)
+	d.stop()
+	tg := &d.cfg.Adapters.Telegram
+	tg.Enabled, tg.Token, tg.APIURL = true, config.NewSecret(telegramtest.DefaultToken), onAPort(t, telegram)
+	d.cfg.Access.Operators = []string{id}
+	d.cfg.People = map[string][]string{"ann": {id}}
+	d.start()
+	if _, err := ann.Say(ann.Private(), "/start"); err != nil { // no bot may write first
+		t.Fatal(err)
+	}
+	d.await("the bot to answer", func() bool { return len(telegram.See(ann.Private())) > 1 })
+	s, err := d.api.NewSession(d.ctx(), api.Create{Name: "work", Command: []string{"cat"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, box := mailOf(d)
+	all, err := db.Parties(d.ctx())
+	if err != nil {
+		t.Fatal(err)
+	}
+	sent, err := box.Send(d.ctx(), all, inbox.Address(s.ID), inbox.Person("ann"), "may I go on?")
+	if err != nil || !sent.NotificationSent {
+		t.Fatalf("%+v, %v", sent, err)
+	}
+	var letter telegramtest.Message
+	for _, m := range telegram.See(ann.Private()) {
+		if strings.Contains(m.Text, "may I go on?") {
+			letter = m
+		}
+	}
+	if _, err := ann.Reply(ann.Private(), letter.ID, "yes, go on"); err != nil {
+		t.Fatal(err)
+	}
+	d.await("the answer as mail", func() bool {
+		mails, err := db.Mail(d.ctx(), inbox.Query{To: inbox.Address(s.ID)})
+		return err == nil && len(mails) == 1 && mails[0].From == inbox.Person("ann") && mails[0].Text == "yes, go on"
+	})
+	d.await("the answer in the pane", d.has(s.ID, "yes, go on"))
+	if one, err := db.One(d.ctx(), sent.Mail.ID); err != nil || one.Status != inbox.Completed {
+		t.Errorf("the letter: %+v, %v", one, err)
+	}
+}
+
+// TestDirectorIsTold: the end of a member's turn and its exit become notices for the
+// director, who listens; its own don't.
+func TestDirectorIsTold(t *testing.T) {
+	d := newDaemon(t)
+	var ids []string
+	for _, name := range []string{"lead", "work"} {
+		s, err := d.api.NewSession(d.ctx(), api.Create{Name: name, Command: []string{"sh", "-c", `while read -r line; do echo "did $line"; echo "[Output Complete]"; done`}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, string(s.ID))
+	}
+	db, _ := mailOf(d)
+	all, err := db.Parties(d.ctx())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.AddFleet(d.ctx(), "web", all[0].ID, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.AddMember(d.ctx(), "web", all[1].ID, false, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	var told []inbox.Notice
+	hear := func() bool {
+		l := inbox.Listener{Session: inbox.Address(ids[0]), Process: inbox.Self(), Bell: "none"}
+		taken, err := db.TakeNotices(d.ctx(), l, 100)
+		told = append(told, taken...)
+		return err == nil
+	}
+	for _, id := range ids {
+		if _, err := d.api.Input(d.ctx(), id, "hello", true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.await("the end of the turn", func() bool {
+		return hear() && len(told) > 0 && told[len(told)-1].Type == inbox.Complete
+	})
+	if err := d.api.Keys(d.ctx(), ids[1], "C-d"); err != nil {
+		t.Fatal(err)
+	}
+	d.await("the exit", func() bool {
+		return hear() && strings.HasPrefix(told[len(told)-1].Msg, "ended: ")
+	})
+	for _, n := range told {
+		if n.From != "work" {
+			t.Errorf("told of %+v", n)
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package app
+
+import (
+	"context"
+	"slices"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/internal/redact"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// prompted passes on how a question stands that an agent asks.
+func (d *daemon) prompted(p sessions.Prompt) {
+	d.broker.Prompt(p)
+	if d.inbound != nil {
+		d.inbound.Prompted(maskedPrompt(d.masker, p))
+	}
+}
+
+// maskedPrompt is a question as chats see it: it has no secrets.
+func maskedPrompt(m *redact.Masker, p sessions.Prompt) sessions.Prompt {
+	d := p.Dialog
+	d.Title, d.Text = m.Line(d.Title), m.Line(d.Text)
+	d.Body = string(m.Text([]byte(d.Body)))
+	d.Options = slices.Clone(d.Options)
+	for i, o := range d.Options {
+		d.Options[i].Label, d.Options[i].Detail = m.Line(o.Label), m.Line(o.Detail)
+	}
+	p.Dialog = d
+	if p.Answer != nil {
+		a := *p.Answer
+		a.Text = m.Line(a.Text)
+		p.Answer = &a
+	}
+	return p
+}
+
+func (m maskedScreens) Prompts() []sessions.Prompt {
+	all := m.Manager.Prompts()
+	for i, p := range all {
+		all[i] = maskedPrompt(m.masker, p)
+	}
+	return all
+}
+
+func (m maskedScreens) Prompt(ctx context.Context, id string) (sessions.Prompt, error) {
+	p, err := m.Manager.Prompt(ctx, id)
+	return maskedPrompt(m.masker, p), err
+}
+
+func (m maskedScreens) Answer(ctx context.Context, id string, a sessions.Answer) (sessions.Prompt, error) {
+	p, err := m.Manager.Answer(ctx, id, a)
+	return maskedPrompt(m.masker, p), err
+}
+
+// escalateTo is where questions are shown that nobody has answered; zero: nowhere.
+func escalateTo(cfg *config.Config) adapters.Target {
+	t, err := adapters.ParseTarget(cfg.Prompts.EscalateTo)
+	if err != nil {
+		return adapters.Target{} // it's empty: the configuration takes no others
+	}
+	return t
+}

@@ -1,0 +1,130 @@
+package app
+
+import (
+	"context"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/internal/redact"
+	"github.com/panebridge/panebridge/internal/store"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// newMasker makes what hides secrets in whatever leaves the host. pageToken opens the
+// page.
+func (d *daemon) newMasker(pageToken string) error {
+	var err error
+	if d.masker, err = redact.New(maskOptions(d.config.Redact)); err != nil {
+		return err
+	}
+	d.masker.Add("panebridge's page", pageToken)
+	d.hideOwn(d.config)
+	return nil
+}
+
+// hideOwn hides the secrets that the configuration has. One that's too short to be told
+// from other text isn't hidden.
+func (d *daemon) hideOwn(cfg *config.Config) {
+	a := cfg.Adapters
+	if text, err := token(a.Telegram.Token, a.Telegram.TokenFile, "telegram"); err == nil && text != "" {
+		d.masker.Add("Telegram token", text)
+		if _, secret, ok := strings.Cut(text, ":"); ok {
+			d.masker.Add("Telegram token", secret)
+		}
+	}
+	if text, err := token(a.Discord.Token, a.Discord.TokenFile, "discord"); err == nil && text != "" {
+		d.masker.Add("Discord token", text)
+	}
+	if s, err := redisServer(cfg.Redis); err == nil {
+		for _, text := range []string{s.Password, s.SentinelPassword} {
+			if text != "" {
+				d.masker.Add("Redis password", text)
+			}
+		}
+	}
+	for _, proxy := range []string{a.Telegram.Proxy, a.Discord.Proxy} {
+		if u, err := url.Parse(proxy); err == nil {
+			if password, ok := u.User.Password(); ok {
+				d.masker.Add("proxy password", password)
+			}
+		}
+	}
+	for _, agent := range cfg.Agents {
+		for name, value := range agent.Env {
+			if secretName.MatchString(name) {
+				d.masker.Add(name, value.Reveal())
+			}
+		}
+	}
+}
+
+// secretName tells variables that hold a secret from NODE_ENV=production.
+var secretName = regexp.MustCompile(`(?i)key|token|secret|pass|cred|auth`)
+
+func maskOptions(cfg config.Redact) redact.Options {
+	o := redact.Options{Off: !cfg.Enabled, Allow: cfg.Allow}
+	for _, r := range cfg.Rules {
+		o.Rules = append(o.Rules, redact.Rule{Name: r.Name, Pattern: r.Pattern})
+	}
+	return o
+}
+
+// maskedScreens are the sessions as chats see them: screens have no secrets.
+type maskedScreens struct {
+	*sessions.Manager
+	masker *redact.Masker
+}
+
+func (m maskedScreens) Screen(ctx context.Context, id sessions.ID) (sessions.Screen, error) {
+	s, err := m.Manager.Screen(ctx, id)
+	s.Rows = m.masker.Rows(nil, s.Rows)
+	return s, err
+}
+
+// maskedStore is the store as commands read it: lines have no secrets.
+type maskedStore struct {
+	*store.Store
+	log adapters.Log
+}
+
+func (s maskedStore) Tail(ctx context.Context, id sessions.ID, n int) ([]sessions.Line, error) {
+	lines, err := s.Store.Tail(ctx, id, n)
+	if err != nil || len(lines) == 0 {
+		return lines, err
+	}
+	out, err := s.log.Read(ctx, id, lines[0].N, len(lines))
+	return out.Lines, err
+}
+
+// Search finds what can be seen: whoever looks for a part of a secret isn't told whether
+// it's right.
+func (s maskedStore) Search(ctx context.Context, id sessions.ID, text string, limit int) ([]sessions.Line, error) {
+	lines, err := s.Store.Search(ctx, id, text, limit)
+	if err != nil {
+		return nil, err
+	}
+	var found []sessions.Line
+	for _, l := range lines {
+		out, err := s.log.Read(ctx, id, l.N, 1)
+		if err != nil {
+			return nil, err
+		}
+		if len(out.Lines) == 1 && out.Lines[0].N == l.N && strings.Contains(lower(out.Lines[0].Text), lower(text)) {
+			found = append(found, out.Lines[0])
+		}
+	}
+	return found, nil
+}
+
+// lower makes letters from A to Z small, and no others.
+func lower(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'A' && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, s)
+}

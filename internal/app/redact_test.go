@@ -1,0 +1,114 @@
+package app_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/panebridge/panebridge/adapters/discord/discordtest"
+	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
+	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/internal/api"
+)
+
+// A session prints secrets of several kinds, the daemon's own among them, cut into two
+// updates and two rows. They're in the log and for the command line, and nothing of
+// them comes to either platform: by mirrors, commands and files.
+func TestNoSecretComesToAChat(t *testing.T) {
+	const (
+		github = "x7Kq2mVb9TzR4wLcE8sYpD1nHfJ6uA3gQ0iZ"
+		own    = "zqw-of-our-own-0042"
+		ticket = "C-123456"
+	)
+	telegram := telegramtest.New(telegramtest.Options{})
+	ann := telegram.AddUser(telegramtest.User{FirstName: "A"})
+	group := telegram.AddForum("Agents", ann)
+	world := discordtest.New(discordtest.Options{})
+	guild := world.Guild("house")
+	channel := guild.TextChannel("agents")
+	bob := world.Person("B")
+
+	d := newDaemon(t)
+	d.stop()
+	tg, dc := &d.cfg.Adapters.Telegram, &d.cfg.Adapters.Discord
+	tg.Enabled, tg.Token, tg.APIURL = true, config.NewSecret(telegramtest.DefaultToken), onAPort(t, telegram)
+	tg.Chats = []config.TelegramChat{{ID: int(group), Topics: true}}
+	dc.Enabled, dc.Token, dc.APIURL, dc.Guild = true, config.NewSecret(world.Token()), onAPort(t, world)+"/api", guild.ID
+	dc.Channels = []config.DiscordChannel{{ID: channel.ID, Threads: true}}
+	d.cfg.Agents = map[string]config.Agent{"x": {Command: []string{"true"}, Env: map[string]config.Secret{"X_API_KEY": config.NewSecret(own)}}}
+	d.cfg.Redact.Rules = []config.RedactRule{{Name: "customer", Pattern: `C-[0-9]{6}`}}
+	d.cfg.Access.Operators = []string{"telegram:" + strconv.FormatInt(ann.ID, 10), "discord:" + bob.ID}
+	d.cfg.Mirrors = []config.Mirror{
+		{Session: "*", To: "telegram:" + strconv.FormatInt(group, 10), View: "stream", Input: true},
+		{Session: "*", To: "discord:" + channel.ID, View: "stream", Input: true},
+	}
+	d.start()
+	script := fmt.Sprintf(`echo "token ghp_%[1]s, customer %[3]s, key %[2]s, bot %[4]s"
+echo "GITHUB_TOKEN=ghp_%[1]s" >notes.txt
+printf 'again ghp_%[5]s\n'; sleep 0.5; echo '%[6]s, over'; exec cat`, github, own, ticket, telegramtest.DefaultToken, github[:20], github[20:])
+	s, err := d.api.NewSession(d.ctx(), api.Create{Name: "leaky", Command: []string{"sh", "-c", script}, Cwd: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.await("the last line in the log", func() bool {
+		return slices.ContainsFunc(d.lines(s.ID), func(l string) bool { return strings.Contains(l, ", over") })
+	})
+
+	var topic telegramtest.Place
+	var thread string
+	d.await("topic and thread", func() bool {
+		for _, one := range telegram.Topics(group) {
+			topic = one.Place
+		}
+		for _, one := range world.Threads(channel.ID) {
+			thread = one.ID
+		}
+		return topic.Thread != 0 && thread != ""
+	})
+	commands := []string{"/history", "/search " + github[:8], "/search customer", "/screen text", "/screen", "/send notes.txt"}
+	for _, c := range commands {
+		if _, err := ann.Say(topic, c); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := bob.Say(thread, c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sent := func() string {
+		var all strings.Builder
+		calls, err := json.Marshal(telegram.Calls())
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(calls)
+		for _, m := range telegram.See(topic) {
+			fmt.Fprintf(&all, "\n%s", m.Text)
+			if m.File != nil {
+				fmt.Fprintf(&all, "\nfile %s: %s", m.File.Name, m.File.Content)
+			}
+		}
+		for _, m := range world.Messages(thread) {
+			fmt.Fprintf(&all, "\n%s", m.Content)
+			for _, f := range m.Files {
+				fmt.Fprintf(&all, "\nfile %s: %s", f.Name, f.Content)
+			}
+		}
+		return all.String()
+	}
+	d.await("all answers", func() bool {
+		text := sent()
+		return strings.Count(text, "file notes.txt: GITHUB_TOKEN=ghp_") >= 2 && strings.Contains(text, "[masked: customer]") && strings.Count(text, ", over") >= 2
+	})
+	text := sent()
+	for _, secret := range []string{github[:13], github[20:33], own[:8], ticket, telegramtest.DefaultToken[12:24]} {
+		if i := strings.Index(text, secret); i >= 0 {
+			t.Errorf("%q left: …%s…", secret, text[max(0, i-60):min(len(text), i+60)])
+		}
+	}
+	if screen, err := d.api.Screen(d.ctx(), "leaky", "text"); err != nil || !strings.Contains(screen, github) {
+		t.Errorf("on the command line the screen is %q, %v", screen, err)
+	}
+}

@@ -1,0 +1,180 @@
+package app
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters/discord"
+	"github.com/panebridge/panebridge/adapters/telegram"
+	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/qos"
+	"github.com/panebridge/panebridge/qos/redisbucket"
+)
+
+// sharedBudget is a budget that other processes share, with its connections.
+type sharedBudget struct {
+	*redisbucket.Budget
+	adapter string
+	client  io.Closer
+}
+
+// Run implements qos.Budget.
+func (b *sharedBudget) Run(ctx context.Context, hear func(qos.Penalty), freed func(qos.Chat)) error {
+	err := b.Budget.Run(ctx, hear, freed)
+	return errors.Join(err, b.client.Close())
+}
+
+// budget makes the budget of one adapter: this process's own, or one that's shared
+// through Redis.
+func (d *daemon) budget(adapter string) (qos.Budget, error) {
+	ledger := d.store.Ledger(adapter)
+	if len(d.config.Redis.Addrs) == 0 {
+		return qos.NewLocalBudget(ledger), nil
+	}
+	bot, err := botKey(d.config, adapter)
+	if err != nil {
+		return nil, err
+	}
+	server, err := redisServer(d.config.Redis)
+	if err != nil {
+		return nil, err
+	}
+	client := redisbucket.NewClient(server)
+	b, err := redisbucket.New(redisbucket.Options{
+		Client: client, Bot: bot, MaxProcesses: d.config.Redis.MaxProcesses, Timeout: server.Timeout, Ledger: ledger,
+		StateFile: filepath.Join(d.opt.StateDir, "redis-"+adapter+".json"), Observer: d.metrics.redis.observe(adapter),
+		Logger: d.opt.Log.With("component", "redis", "adapter", adapter),
+	})
+	if err != nil {
+		return nil, errors.Join(err, client.Close())
+	}
+	s := &sharedBudget{Budget: b, adapter: adapter, client: client}
+	d.shared = append(d.shared, s)
+	return s, nil
+}
+
+// botKey names the bot of an adapter by a hash of its token, which doesn't betray it. A
+// bot without a token goes by its adapter's name.
+func botKey(cfg *config.Config, adapter string) (string, error) {
+	var text string
+	var err error
+	switch a := cfg.Adapters; adapter {
+	case telegram.Name:
+		text, err = token(a.Telegram.Token, a.Telegram.TokenFile, adapter)
+	case discord.Name:
+		text, err = token(a.Discord.Token, a.Discord.TokenFile, adapter)
+	}
+	if err != nil {
+		return "", err
+	}
+	if text == "" {
+		return adapter, nil
+	}
+	sum := sha256.Sum256([]byte("panebridge bot\x00" + adapter + "\x00" + text))
+	return adapter + "-" + hex.EncodeToString(sum[:10]), nil
+}
+
+// redisServer translates `redis:`.
+func redisServer(cfg config.Redis) (redisbucket.Server, error) {
+	s := redisbucket.Server{
+		Addrs: cfg.Addrs, MasterName: cfg.MasterName, Cluster: cfg.Cluster, Username: cfg.Username, Password: cfg.Password.Reveal(),
+		SentinelUsername: cfg.SentinelUsername, DB: cfg.DB, Timeout: time.Duration(cfg.TimeoutMS) * time.Millisecond,
+	}
+	for _, f := range []struct {
+		key, path string
+		into      *string
+	}{{"password_file", cfg.PasswordFile, &s.Password}, {"sentinel_password_file", cfg.SentinelPasswordFile, &s.SentinelPassword}} {
+		if f.path == "" {
+			continue
+		}
+		text, err := os.ReadFile(f.path)
+		if err != nil {
+			return s, fmt.Errorf("read redis.%s: %w", f.key, err)
+		}
+		*f.into = strings.TrimSpace(string(text))
+	}
+	var err error
+	if cfg.TLS {
+		s.TLS, err = redisTLS(cfg)
+	}
+	return s, err
+}
+
+// redisTLS reads the certificates that `redis:` names.
+func redisTLS(cfg config.Redis) (*tls.Config, error) {
+	t := &tls.Config{MinVersion: tls.VersionTLS12}
+	if cfg.TLSCAFile != "" {
+		text, err := os.ReadFile(cfg.TLSCAFile)
+		if err != nil {
+			return nil, fmt.Errorf("read redis.tls_ca_file: %w", err)
+		}
+		t.RootCAs = x509.NewCertPool()
+		if !t.RootCAs.AppendCertsFromPEM(text) {
+			return nil, fmt.Errorf("read redis.tls_ca_file: %s has no certificate in PEM", cfg.TLSCAFile)
+		}
+	}
+	if cfg.TLSCertFile != "" {
+		pair, err := tls.LoadX509KeyPair(cfg.TLSCertFile, cfg.TLSKeyFile)
+		if err != nil {
+			return nil, fmt.Errorf("read redis.tls_cert_file and tls_key_file: %w", err)
+		}
+		t.Certificates = []tls.Certificate{pair}
+	}
+	return t, nil
+}
+
+// redisParts are the parts of the health that tell how the shared budgets are.
+func (d *daemon) redisParts() []api.Part {
+	var out []api.Part
+	for _, b := range d.shared {
+		out = append(out, redisPart(b.adapter, b.Standing(time.Now())))
+	}
+	return out
+}
+
+func redisPart(adapter string, s redisbucket.Standing) api.Part {
+	p := api.Part{Name: "redis:" + adapter, State: api.HealthOK, LastSuccess: s.Answered}
+	var vanished []string
+	for _, m := range s.Members {
+		if m.Vanished && m.ID != s.Member {
+			vanished = append(vanished, m.ID)
+		}
+	}
+	here := len(s.Members) - len(vanished)
+	switch s.State {
+	case "shared":
+		p.Detail = fmt.Sprintf("%d of at most %d processes share the bot; this one is %s", here, s.MaxProcesses, s.Member)
+		if len(vanished) > 0 {
+			p.State = api.HealthDegraded
+			p.Detail += fmt.Sprintf("; %s vanished, and its share is held back: start it again, or `panebridge redis forget ID`", strings.Join(vanished, ", "))
+		}
+	case "joining":
+		p.State, p.Detail = api.HealthDegraded, "asking to be let in"
+	case "learning":
+		p.State, p.Detail = api.HealthDegraded, "redis was empty: for one window calls are made within the safe share"
+	case "silent":
+		p.State, p.Detail = api.HealthDown, "no answer: silent until the last calls of all can't matter any more, then within the safe share"
+	case "share":
+		p.State, p.Detail = api.HealthDown, fmt.Sprintf("no answer: calls are made within the safe share, 1/%d of each limit", s.MaxProcesses)
+	case "refused":
+		p.State, p.Detail = api.HealthDown, "nothing is sent"
+	}
+	if s.Err != nil {
+		p.Detail += " (" + s.Err.Error() + ")"
+	}
+	return p
+}
+
+// otherParts are the parts of the health beside tmux and the store.
+func (d *daemon) otherParts() []api.Part { return append(d.chatParts(), d.redisParts()...) }

@@ -1,0 +1,207 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/panebridge/panebridge/adapters/discord"
+	"github.com/panebridge/panebridge/adapters/telegram"
+	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/qos"
+	"github.com/panebridge/panebridge/qos/redisbucket"
+)
+
+// ErrNoRedis says that no Redis is configured.
+var ErrNoRedis = errors.New("redis.addrs is empty: this process shares its bots with no other")
+
+// RedisBot is who shares one bot.
+type RedisBot struct {
+	Adapter      string
+	MaxProcesses int // 0: nobody has ever joined
+	Members      []redisbucket.Member
+}
+
+// askRedisFor bounds what an operator asks of Redis: a person can wait longer than
+// a call.
+const askRedisFor = 3 * time.Second
+
+// eachBot calls f with each bot of the platforms that are on.
+func eachBot(cfg *config.Config, f func(client redis.UniversalClient, adapter, bot string) error) error {
+	if len(cfg.Redis.Addrs) == 0 {
+		return ErrNoRedis
+	}
+	server, err := redisServer(cfg.Redis)
+	if err != nil {
+		return err
+	}
+	server.Timeout = askRedisFor
+	client := redisbucket.NewClient(server)
+	defer func() { _ = client.Close() }()
+	on := map[string]bool{telegram.Name: cfg.Adapters.Telegram.Enabled, discord.Name: cfg.Adapters.Discord.Enabled}
+	var errs []error
+	for _, adapter := range []string{telegram.Name, discord.Name} {
+		if !on[adapter] {
+			continue
+		}
+		bot, err := botKey(cfg, adapter)
+		if err == nil {
+			err = f(client, adapter, bot)
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// RedisBots lists who shares the bots of the configuration.
+func RedisBots(ctx context.Context, cfg *config.Config) ([]RedisBot, error) {
+	bots := []RedisBot{}
+	err := eachBot(cfg, func(client redis.UniversalClient, adapter, bot string) error {
+		ctx, cancel := context.WithTimeout(ctx, askRedisFor)
+		defer cancel()
+		members, most, err := redisbucket.Members(ctx, client, bot)
+		if err == nil {
+			bots = append(bots, RedisBot{adapter, most, members})
+		}
+		return err
+	})
+	return bots, err
+}
+
+// RedisForget gives the share of a vanished member back, in whichever bot it is.
+func RedisForget(ctx context.Context, cfg *config.Config, member string) error {
+	bots, err := RedisBots(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	in := ""
+	var ids []string
+	for _, b := range bots {
+		for _, m := range b.Members {
+			if ids = append(ids, m.ID); m.ID == member {
+				in = b.Adapter
+			}
+		}
+	}
+	if in == "" {
+		return fmt.Errorf("no process %s shares a bot; there are: %s", member, strings.Join(ids, ", "))
+	}
+	return eachBot(cfg, func(client redis.UniversalClient, adapter, bot string) error {
+		if adapter != in {
+			return nil
+		}
+		ctx, cancel := context.WithTimeout(ctx, askRedisFor)
+		defer cancel()
+		return redisbucket.Forget(ctx, client, bot, member)
+	})
+}
+
+// ExamineRedis looks at the Redis of the configuration: whether it answers, forgets
+// nothing by itself, and is shared by no more processes than may be.
+func ExamineRedis(ctx context.Context, cfg *config.Config) []Finding {
+	const name = "redis"
+	server, err := redisServer(cfg.Redis)
+	if err != nil {
+		return []Finding{{name, Broken, err.Error(), "Put the file there, readable for this user."}}
+	}
+	server.Timeout = askRedisFor
+	client := redisbucket.NewClient(server)
+	defer func() { _ = client.Close() }()
+	ctx, cancel := context.WithTimeout(ctx, examineFor)
+	defer cancel()
+	info, err := client.Info(ctx).Result()
+	if err != nil {
+		return []Finding{{name, Broken, "it doesn't answer: " + err.Error(), "Look whether it runs at " + strings.Join(cfg.Redis.Addrs, ", ") + ", and whether redis.password_file, tls and master_name are right."}}
+	}
+	all := examineRedisInfo(info)
+	bots, err := RedisBots(ctx, cfg)
+	if err != nil {
+		return append(all, Finding{name, Broken, err.Error(), "The user needs the commands EVALSHA, EVAL, PUBLISH, SUBSCRIBE and INFO, and those of strings, hashes and sorted sets, on keys panebridge:*."})
+	}
+	for _, b := range bots {
+		all = append(all, examineRedisBot(cfg, b))
+	}
+	return all
+}
+
+// examineRedisInfo looks at what INFO says.
+func examineRedisInfo(info string) []Finding {
+	const name = "redis"
+	field := func(key string) string {
+		for line := range strings.Lines(info) {
+			if value, ok := strings.CutPrefix(strings.TrimSpace(line), key+":"); ok {
+				return value
+			}
+		}
+		return ""
+	}
+	all := []Finding{{Check: name, Detail: "it answers, version " + field("redis_version")}}
+	if major, _, _ := strings.Cut(field("redis_version"), "."); major != "" {
+		if n, err := strconv.Atoi(major); err == nil && n < 6 {
+			all = append(all, Finding{name, Broken, "version " + field("redis_version") + " is too old", "Use Redis 6 or newer, or Valkey."})
+		}
+	}
+	if policy := field("maxmemory_policy"); policy != "" && policy != "noeviction" && field("maxmemory") != "0" {
+		all = append(all, Finding{
+			name + " eviction", Doubtful, "under memory pressure it deletes keys (maxmemory-policy " + policy + ")",
+			"Set maxmemory-policy noeviction, or use a Redis of its own: a deleted key is a window that was forgotten.",
+		})
+	}
+	if field("role") == "slave" {
+		all = append(all, Finding{name, Broken, "this is a replica", "Name the master in redis.addrs, or the Sentinels with redis.master_name."})
+	}
+	if n, _ := strconv.Atoi(field("connected_slaves")); n > 0 && field("min_slaves_good_slaves") == "" {
+		all = append(all, Finding{
+			name + " replicas", Doubtful, "a master that lost its replicas goes on granting",
+			"Set min-replicas-to-write 1 and min-replicas-max-lag 2, so that a master that's cut off refuses.",
+		})
+	}
+	return all
+}
+
+func examineRedisBot(cfg *config.Config, b RedisBot) Finding {
+	name := "redis, " + b.Adapter
+	there, vanished := 0, []string{}
+	for _, m := range b.Members {
+		switch {
+		case m.Left:
+		case m.Vanished:
+			vanished = append(vanished, m.ID)
+		default:
+			there++
+		}
+	}
+	f := Finding{Check: name, Detail: fmt.Sprintf("%d of at most %d processes share the bot", there, cfg.Redis.MaxProcesses)}
+	switch {
+	case b.MaxProcesses != 0 && b.MaxProcesses != cfg.Redis.MaxProcesses && len(b.Members) > 0:
+		f.Severity, f.Detail = Broken, fmt.Sprintf("redis.max_processes is %d here, and %d in the processes that share the bot", cfg.Redis.MaxProcesses, b.MaxProcesses)
+		f.Fix = "Make it the same everywhere, and start them anew."
+	case there+len(vanished) > cfg.Redis.MaxProcesses:
+		f.Severity, f.Fix = Broken, "Raise redis.max_processes everywhere, or stop a process."
+	case len(vanished) > 0:
+		f.Severity = Doubtful
+		f.Detail += fmt.Sprintf("; %s vanished, and the share is held back", strings.Join(vanished, ", "))
+		f.Fix = "Start it again, or, if it never comes back, `panebridge redis forget " + vanished[0] + "`."
+	case cfg.Redis.MaxProcesses > leastOfBot(b.Adapter):
+		f.Severity = Doubtful
+		f.Detail += fmt.Sprintf("; without Redis nothing would be sent: redis.max_processes is %d, and the bot gets %d calls a second", cfg.Redis.MaxProcesses, leastOfBot(b.Adapter))
+		f.Fix = "Set redis.max_processes to the number of processes that you run."
+	}
+	return f
+}
+
+// leastOfBot is how many calls the smallest window of a bot allows, over all chats.
+func leastOfBot(adapter string) int {
+	limits := qos.TelegramLimits(1)
+	if adapter == discord.Name {
+		limits = qos.DiscordLimits()
+	}
+	return slices.MinFunc(limits.Bot.Windows, func(a, b qos.Window) int { return cmp.Compare(a.Calls, b.Calls) }).Calls
+}

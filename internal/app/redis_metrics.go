@@ -1,0 +1,83 @@
+package app
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/panebridge/panebridge/qos/redisbucket"
+)
+
+// redisMetrics tell how the shared budgets are.
+type redisMetrics struct {
+	questions *prometheus.HistogramVec
+}
+
+func newRedisMetrics(r prometheus.Registerer) *redisMetrics {
+	m := &redisMetrics{questions: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Namespace: "panebridge", Name: "redis_question_seconds", Help: "How long questions for a slot took, by what was answered.",
+		Buckets: []float64{.0005, .001, .002, .005, .01, .02, .05, .1, .2, .5},
+	}, []string{"adapter", "answer"})}
+	r.MustRegister(m.questions)
+	return m
+}
+
+func (m *redisMetrics) observe(adapter string) redisbucket.Observer {
+	return redisObserver{m, adapter}
+}
+
+type redisObserver struct {
+	*redisMetrics
+	adapter string
+}
+
+func (o redisObserver) Asked(answer string, took time.Duration) {
+	o.questions.WithLabelValues(o.adapter, answer).Observe(took.Seconds())
+}
+
+// redisCollector tells, when it's asked, how each budget stands.
+type redisCollector struct {
+	d              *daemon
+	state, members *prometheus.Desc
+}
+
+func newRedisCollector(d *daemon) *redisCollector {
+	return &redisCollector{
+		d: d,
+		state: prometheus.NewDesc("panebridge_redis_state", "1 for how a shared budget stands with Redis, 0 for the others.",
+			[]string{"adapter", "state"}, nil),
+		members: prometheus.NewDesc("panebridge_redis_members", "Processes that share the bot, and those whose share is held back because they vanished.",
+			[]string{"adapter", "state"}, nil),
+	}
+}
+
+func (c *redisCollector) Describe(out chan<- *prometheus.Desc) {
+	out <- c.state
+	out <- c.members
+}
+
+func (c *redisCollector) Collect(out chan<- prometheus.Metric) {
+	for _, b := range c.d.shared {
+		s := b.Standing(time.Now())
+		gauge := func(desc *prometheus.Desc, value float64, label string) {
+			out <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, b.adapter, label)
+		}
+		for _, state := range redisbucket.States() {
+			is := 0.0
+			if state == s.State {
+				is = 1
+			}
+			gauge(c.state, is, state)
+		}
+		there, vanished := 0.0, 0.0
+		for _, m := range s.Members {
+			if m.Vanished && m.ID != s.Member {
+				vanished++
+			} else {
+				there++
+			}
+		}
+		gauge(c.members, there, "there")
+		gauge(c.members, vanished, "vanished")
+	}
+}

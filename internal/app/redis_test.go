@@ -1,0 +1,132 @@
+package app
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/redistest"
+	"github.com/panebridge/panebridge/qos"
+	"github.com/panebridge/panebridge/qos/redisbucket"
+)
+
+func TestABotIsNamedByAHashOfItsToken(t *testing.T) {
+	cfg := config.Default()
+	const token = "123456:AAbbCCddEEff"
+	cfg.Adapters.Telegram.Token = config.NewSecret(token)
+	one, err := botKey(cfg, "telegram")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(one, "123456") || strings.Contains(one, "AAbb") || !strings.HasPrefix(one, "telegram-") {
+		t.Fatalf("the bot is called %s", one)
+	}
+	cfg.Adapters.Telegram.Token = config.NewSecret(token + "g")
+	if other, _ := botKey(cfg, "telegram"); other == one {
+		t.Fatal("another token gives the same name")
+	}
+	if got, _ := botKey(cfg, "memory"); got != "memory" {
+		t.Fatalf("a bot without token is called %s", got)
+	}
+}
+
+func TestThePartOfTheHealthSaysWhatsWrong(t *testing.T) {
+	here := redisbucket.Member{ID: "me"}
+	for _, c := range []struct {
+		standing redisbucket.Standing
+		state    api.HealthState
+		says     string
+	}{
+		{redisbucket.Standing{State: "shared", Member: "me", MaxProcesses: 4, Members: []redisbucket.Member{here}}, api.HealthOK, "1 of at most 4"},
+		{redisbucket.Standing{State: "shared", Member: "me", Members: []redisbucket.Member{here, {ID: "lost", Vanished: true}}}, api.HealthDegraded, "lost vanished"},
+		{redisbucket.Standing{State: "learning"}, api.HealthDegraded, "safe share"},
+		{redisbucket.Standing{State: "silent"}, api.HealthDown, "silent"},
+		{redisbucket.Standing{State: "share", MaxProcesses: 4}, api.HealthDown, "1/4"},
+		{redisbucket.Standing{State: "refused", Err: &redisbucket.FullError{MaxProcesses: 1, Members: []redisbucket.Member{here}}}, api.HealthDown, "redis.max_processes is 1"},
+	} {
+		if p := redisPart("telegram", c.standing); p.State != c.state || !strings.Contains(p.Detail, c.says) || p.Name != "redis:telegram" {
+			t.Errorf("%s: %+v", c.standing.State, p)
+		}
+	}
+}
+
+// More processes than the bot gets calls a second can't each have one.
+func TestDoctorWarnsOfTooManyProcesses(t *testing.T) {
+	cfg := config.Default()
+	for adapter, calls := range map[string]int{"telegram": 30, "discord": 45} {
+		cfg.Redis.MaxProcesses = calls
+		if f := examineRedisBot(cfg, RedisBot{Adapter: adapter}); f.Severity != Fine {
+			t.Errorf("%s: %+v", adapter, f)
+		}
+		cfg.Redis.MaxProcesses = calls + 1
+		if f := examineRedisBot(cfg, RedisBot{Adapter: adapter}); f.Severity != Doubtful || !strings.Contains(f.Detail, "nothing would be sent") {
+			t.Errorf("%s: %+v", adapter, f)
+		}
+	}
+}
+
+// What an operator sees of processes that share a bot, and forgetting one.
+func TestMembersAndForgetting(t *testing.T) {
+	s, err := redistest.New(context.Background(), t.TempDir(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Start(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	defer s.Kill()
+	cfg := config.Default()
+	cfg.Redis.Addrs = []string{s.Addr}
+	cfg.Adapters.Telegram.Enabled = true
+	cfg.Adapters.Telegram.Token = config.NewSecret("1:a")
+	server, err := redisServer(cfg.Redis)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bot, _ := botKey(cfg, "telegram")
+	client := redisbucket.NewClient(server)
+	defer client.Close()
+	run := func(ctx context.Context) (*redisbucket.Budget, chan error) {
+		b, err := redisbucket.New(redisbucket.Options{Client: client, Bot: bot, MaxProcesses: cfg.Redis.MaxProcesses})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Configure(qos.TelegramLimits(20))
+		ended := make(chan error, 1)
+		go func() { ended <- b.Run(ctx, func(qos.Penalty) {}, func(qos.Chat) {}) }()
+		for range 500 {
+			if s := b.Standing(time.Now()).State; s == "learning" || s == "shared" {
+				return b, ended
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		t.Fatalf("it isn't let in: %+v", b.Standing(time.Now()))
+		return nil, nil
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	b, ended := run(ctx)
+	id := b.Standing(time.Now()).Member
+	time.Sleep(300 * time.Millisecond) // its first beat
+	if err := RedisForget(context.Background(), cfg, id); err == nil || !strings.Contains(err.Error(), "running") {
+		t.Fatalf("forgetting one that runs: %v", err)
+	}
+	for _, f := range ExamineRedis(context.Background(), cfg) {
+		if f.Severity != Fine {
+			t.Errorf("a sound Redis: %+v", f)
+		}
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	bots, err := RedisBots(context.Background(), cfg)
+	if err != nil || len(bots) != 1 || len(bots[0].Members) != 1 || !bots[0].Members[0].Left {
+		t.Fatalf("after it signed off: %+v, %v", bots, err)
+	}
+	if err := RedisForget(context.Background(), cfg, "nobody"); err == nil || !strings.Contains(err.Error(), id) {
+		t.Fatalf("forgetting nobody: %v", err)
+	}
+}

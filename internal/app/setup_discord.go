@@ -1,0 +1,85 @@
+package app
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/panebridge/panebridge/adapters/discord"
+	"github.com/panebridge/panebridge/config"
+)
+
+// ExamineDiscord looks at the bot as it's configured, and at all channels that the
+// configuration names.
+func ExamineDiscord(ctx context.Context, cfg *config.Config) []Finding {
+	const portal = "discord.com/developers/applications"
+	dc := cfg.Adapters.Discord
+	all := examineTokenFile(discord.Name, dc.TokenFile)
+	text, err := token(dc.Token, dc.TokenFile, discord.Name)
+	if err != nil {
+		return all // which was said
+	}
+	p, err := discord.NewProbe(discord.Options{Token: discord.Token(text), APIURL: dc.APIURL, Proxy: dc.Proxy, Guild: dc.Guild})
+	if err != nil {
+		return append(all, Finding{discord.Name, Broken, err.Error(), "Take the token from " + portal + " (the application, Bot, Reset Token)."})
+	}
+	defer p.Close()
+	call, cancel := context.WithTimeout(ctx, examineFor)
+	defer cancel()
+	bot, err := p.Bot(call)
+	switch {
+	case discord.IsUnauthorized(err):
+		return append(all, Finding{discord.Name, Broken, "Discord doesn't know the token", "Take a new one from " + portal + " (the application, Bot, Reset Token)."})
+	case err != nil:
+		return append(all, Finding{discord.Name, Broken, err.Error(), "Look whether this machine reaches " + dc.APIURL + ", and whether adapters.discord.proxy and HTTPS_PROXY are right."})
+	}
+	all = append(all, Finding{Check: discord.Name, Detail: fmt.Sprintf("the token is that of %s (%s)", bot.Name, bot.ID)})
+	if !bot.Content {
+		all = append(all, Finding{
+			discord.Name, Broken, "the bot isn't shown what people write",
+			"Switch on Message Content Intent at " + portal + " (the application, Bot).",
+		})
+	}
+	all = append(all, examineGuild(ctx, p, bot, dc.Guild)...)
+	for _, c := range dc.Channels {
+		call, cancel := context.WithTimeout(ctx, examineFor)
+		all = append(all, examineChannel(call, p, bot, dc.Guild, discord.Channel{ID: c.ID, Threads: c.Threads})...)
+		cancel()
+	}
+	return all
+}
+
+// examineGuild looks whether the bot is on the server. Without it, not even what's
+// written in private chats is of use: Discord lets nobody write to a bot that's on no
+// server of theirs.
+func examineGuild(ctx context.Context, p *discord.Probe, bot discord.Bot, guild string) []Finding {
+	ctx, cancel := context.WithTimeout(ctx, examineFor)
+	defer cancel()
+	on, err := p.IsOn(ctx, guild)
+	switch {
+	case err != nil:
+		return []Finding{{discord.Name, Broken, "whether the bot is on the server can't be seen: " + err.Error(), "Try it again."}}
+	case on:
+		return nil
+	}
+	return []Finding{{discord.Name, Broken, "the bot isn't on the server " + guild, "Correct adapters.discord.guild, or let the bot in: " + bot.Invite()}}
+}
+
+func examineChannel(ctx context.Context, p *discord.Probe, bot discord.Bot, guild string, c discord.Channel) []Finding {
+	name := "discord channel " + c.ID
+	seen, err := p.Channel(ctx, bot, c.ID)
+	if err != nil {
+		return []Finding{{name, Broken, err.Error(), "Check the id, and let the bot in: " + bot.Invite()}}
+	}
+	var all []Finding
+	for _, l := range seen.Lacks(c, guild) {
+		severity := Broken
+		if l.Slight {
+			severity = Doubtful
+		}
+		all = append(all, Finding{name, severity, l.Detail, l.Fix})
+	}
+	if len(all) == 0 {
+		all = []Finding{{Check: name, Detail: "#" + seen.Title + ": the bot may do there what it has to"}}
+	}
+	return all
+}

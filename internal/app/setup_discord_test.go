@@ -1,0 +1,48 @@
+package app_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/panebridge/panebridge/adapters/discord/discordtest"
+	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/internal/app"
+)
+
+// What stands in the way on Discord is found, each with what to do about it, and the
+// token is never shown.
+func TestExamineDiscord(t *testing.T) {
+	world := discordtest.New(discordtest.Options{})
+	guild := world.Guild("house")
+	text, forum, mute := guild.TextChannel("agents"), guild.ForumChannel("posts"), guild.TextChannel("quiet")
+	mute.Deny(discordtest.SendMessages)
+	cfg := config.Default()
+	dc := &cfg.Adapters.Discord
+	dc.Enabled, dc.Token, dc.APIURL, dc.Guild = true, config.NewSecret(world.Token()), onAPort(t, world)+"/api", guild.ID
+	dc.Channels = []config.DiscordChannel{{ID: text.ID, Threads: true}, {ID: forum.ID, Threads: false}, {ID: mute.ID}, {ID: "999999999999999999"}}
+
+	want := map[string]app.Severity{
+		"discord": app.Fine, "discord channel " + text.ID: app.Fine, "discord channel " + forum.ID: app.Broken,
+		"discord channel " + mute.ID: app.Broken, "discord channel 999999999999999999": app.Broken,
+	}
+	got := map[string]app.Severity{}
+	for _, f := range app.ExamineDiscord(t.Context(), cfg) {
+		got[f.Check] = max(got[f.Check], f.Severity)
+		if f.Severity != app.Fine && f.Fix == "" || strings.Contains(f.Detail+f.Fix, world.Token()) {
+			t.Errorf("%+v", f)
+		}
+	}
+	for check, severity := range want {
+		if s, ok := got[check]; !ok || s != severity {
+			t.Errorf("%s is %v (said: %v), want %v", check, s, ok, severity)
+		}
+	}
+	dc.Guild, dc.Channels = "999999999999999999", nil
+	if all := app.ExamineDiscord(t.Context(), cfg); len(all) != 2 || all[1].Severity != app.Broken || !strings.Contains(all[1].Fix, "oauth2/authorize") {
+		t.Errorf("of a server that the bot isn't on it's said %+v", all)
+	}
+	dc.Token = config.NewSecret(strings.Repeat("A", 24) + ".BBBBBB." + strings.Repeat("C", 30))
+	if all := app.ExamineDiscord(t.Context(), cfg); len(all) != 1 || all[0].Severity != app.Broken || !strings.Contains(all[0].Fix, "Reset Token") {
+		t.Errorf("of a wrong token it's said %+v", all)
+	}
+}

@@ -1,0 +1,23 @@
+package app
+
+import (
+	"os"
+	"path/filepath"
+
+	"github.com/panebridge/panebridge/sessions/agent"
+)
+
+// shellFolder is the place in the state folder of what shells read at their start.
+const shellFolder = "shell"
+
+// shellIntegration is what sessions.Options.Integrate wants.
+func (d *daemon) shellIntegration() (func([]string) (changed, env []string), error) {
+	if !d.config.Sessions.ShellIntegration {
+		return nil, nil //nolint:nilnil // none is wanted
+	}
+	s, err := agent.NewShellIntegration(filepath.Join(d.opt.StateDir, shellFolder))
+	if err != nil {
+		return nil, err
+	}
+	return func(command []string) (changed, env []string) { return s.Integrate(command, os.LookupEnv) }, nil
+}

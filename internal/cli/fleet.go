@@ -1,0 +1,301 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/panebridge/panebridge/internal/inbox"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+func newFleet(p *program) *cobra.Command {
+	cmd := newGroup("fleet", "Group sessions that work together",
+		newFleetNew(p), newFleetAdd(p), newFleetRemove(p), newFleetDrop(p), newFleetList(p))
+	cmd.Long = `A fleet is a named group of sessions: one may be its director, the others are its
+members. Members' ends of turns, questions and exits become notices for the director,
+which "panebridge listen" prints.`
+	cmd.Example = "  panebridge fleet new web --director lead\n  panebridge fleet add web tester writer\n  panebridge members"
+	return cmd
+}
+
+func newFleetNew(p *program) *cobra.Command {
+	var director string
+	var nobody, asJSON bool
+	cmd := &cobra.Command{
+		Use: "new NAME", Short: "Make a fleet; you direct it, if this is called in a session", Args: takes(1, 1),
+		RunE: p.withMailbox(func(ctx context.Context, m *mailbox, args []string) error {
+			if err := checkFleetName(args[0]); err != nil {
+				return err
+			}
+			var lead inbox.Party
+			switch {
+			case nobody:
+			case director != "":
+				var err error
+				if lead, err = m.all.Find(director); err != nil {
+					return err
+				}
+			default:
+				who, err := m.who(whoFlag{})
+				if err != nil && !errors.Is(err, inbox.ErrNobody) {
+					return err
+				}
+				lead, _ = m.all.Get(who.Session())
+			}
+			if err := m.store.AddFleet(ctx, args[0], lead.ID, time.Now()); err != nil {
+				return err
+			}
+			if asJSON {
+				return p.printJSON(map[string]any{"fleet": args[0], "director": lead.ID})
+			}
+			if lead.ID == "" {
+				return p.printf("Fleet %s is made. It has no director: `panebridge fleet add %s SESSION --director` gives it one.\n", args[0], args[0])
+			}
+			return p.printf("Fleet %s is made; %s directs it.\n", args[0], lead.Name)
+		}),
+	}
+	cmd.Flags().StringVar(&director, "director", "", "`SESSION` that directs it")
+	cmd.Flags().BoolVar(&nobody, "no-director", false, "nobody directs it yet")
+	cmd.MarkFlagsMutuallyExclusive("director", "no-director")
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+// checkFleetName refuses names that a line of a table can't show.
+func checkFleetName(name string) error {
+	if name == "" || len(name) > 64 || strings.ContainsAny(name, " \t\r\n:") || strings.ToValidUTF8(name, "") != name {
+		return usageErrorf("a fleet's name is one word of at most 64 bytes, without a colon, not %q", name)
+	}
+	return nil
+}
+
+func newFleetAdd(p *program) *cobra.Command {
+	var director, asJSON bool
+	cmd := &cobra.Command{
+		Use: "add NAME SESSION…", Short: "Take sessions into a fleet", Args: takes(2, -1),
+		RunE: p.withMailbox(func(ctx context.Context, m *mailbox, args []string) error {
+			if director && len(args) > 2 {
+				return usageErrorf("a fleet has one director: give one session with --director")
+			}
+			ids := []sessions.ID{}
+			for _, name := range args[1:] {
+				s, err := m.all.Find(name)
+				if err != nil {
+					return err
+				}
+				if err := m.store.AddMember(ctx, args[0], s.ID, director, time.Now()); err != nil {
+					return err
+				}
+				ids = append(ids, s.ID)
+			}
+			if asJSON {
+				return p.printJSON(map[string]any{"fleet": args[0], "added": ids, "director": director})
+			}
+			return p.printf("%s: in the fleet %s.\n", strings.Join(args[1:], ", "), args[0])
+		}),
+	}
+	cmd.Flags().BoolVar(&director, "director", false, "as its director, in place of who is")
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+func newFleetRemove(p *program) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "remove SESSION…", Aliases: []string{"rm"}, Short: "Take sessions out of their fleet", Args: takes(1, -1),
+		RunE: p.withMailbox(func(ctx context.Context, m *mailbox, args []string) error {
+			ids := []sessions.ID{}
+			for _, name := range args {
+				s, err := m.all.Find(name)
+				if err != nil {
+					return err
+				}
+				if err := m.store.DropMember(ctx, s.ID); err != nil {
+					return err
+				}
+				ids = append(ids, s.ID)
+			}
+			if asJSON {
+				return p.printJSON(map[string]any{"removed": ids})
+			}
+			return nil
+		}),
+	}
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+func newFleetDrop(p *program) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "drop NAME", Short: "Dissolve a fleet; its sessions and their mail stay", Args: takes(1, 1),
+		RunE: p.withMailbox(func(ctx context.Context, m *mailbox, args []string) error {
+			if err := m.store.DropFleet(ctx, args[0]); err != nil || !asJSON {
+				return err
+			}
+			return p.printJSON(map[string]any{"dropped": args[0]})
+		}),
+	}
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+// fleetEntry is a fleet as `fleet list --json` prints it.
+type fleetEntry struct {
+	Name      string        `json:"name"`
+	CreatedAt time.Time     `json:"created_at"`
+	Director  sessions.ID   `json:"director,omitempty"`
+	Members   []sessions.ID `json:"members"` // without the director
+}
+
+func newFleetList(p *program) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "list", Aliases: []string{"ls"}, Short: "List fleets", Args: takes(0, 0),
+		RunE: p.withMailbox(func(ctx context.Context, m *mailbox, _ []string) error {
+			fleets, err := m.store.Fleets(ctx)
+			if err != nil {
+				return err
+			}
+			list := []fleetEntry{}
+			rows := [][]string{{"FLEET", "DIRECTOR", "MEMBERS"}}
+			for _, f := range fleets {
+				e := fleetEntry{Name: f.Name, CreatedAt: f.CreatedAt, Members: []sessions.ID{}}
+				director, names := "-", []string{}
+				for _, s := range m.all.Members(f.Name) {
+					if s.Director {
+						e.Director, director = s.ID, s.Name
+						continue
+					}
+					e.Members, names = append(e.Members, s.ID), append(names, s.Name)
+				}
+				list, rows = append(list, e), append(rows, []string{f.Name, director, strings.Join(names, ", ")})
+			}
+			if asJSON {
+				return p.printJSON(list)
+			}
+			if len(list) == 0 {
+				p.notef("There's no fleet; `panebridge fleet new NAME` makes one.")
+				return nil
+			}
+			return p.printTable(rows)
+		}),
+	}
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+// memberEntry is a member as `members --json` prints it.
+type memberEntry struct {
+	ID       sessions.ID    `json:"id"`
+	Name     string         `json:"name"`
+	Fleet    string         `json:"fleet"`
+	Director bool           `json:"director"`
+	You      bool           `json:"you"`
+	State    sessions.State `json:"state"`
+	// With --activity; zero: never.
+	LastReceived time.Time `json:"last_received,omitzero"`
+	LastSent     time.Time `json:"last_sent,omitzero"`
+}
+
+func newMembers(p *program) *cobra.Command {
+	var who whoFlag
+	var fleet string
+	var activity, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "members",
+		Short: "List the sessions of a fleet",
+		Long: `List the sessions of your fleet, or of the one that's given, with their states: unknown
+while the daemon is stopped.`,
+		Args: takes(0, 0),
+		RunE: p.withMailbox(func(ctx context.Context, m *mailbox, _ []string) error {
+			me, err := m.who(who)
+			self, _ := m.all.Get(me.Session())
+			if fleet == "" {
+				fleet = self.Fleet
+			}
+			if fleet == "" && err != nil {
+				return err
+			}
+			if fleet == "" {
+				return usageErrorf("%s is in no fleet; give --fleet, `panebridge fleet list` shows those there are", m.all.Name(me))
+			}
+			if activity {
+				if err := m.store.Activity(ctx, m.all); err != nil {
+					return err
+				}
+			}
+			return m.printMembers(ctx, fleet, self.ID, activity, asJSON)
+		}),
+	}
+	who.add(cmd)
+	cmd.Flags().StringVar(&fleet, "fleet", "", "another fleet's `NAME`")
+	cmd.Flags().BoolVar(&activity, "activity", false, "with when each was sent something last, and sent something last")
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+func (m *mailbox) printMembers(ctx context.Context, fleet string, self sessions.ID, activity, asJSON bool) error {
+	list := []memberEntry{}
+	rows := [][]string{{"NAME", "ID", "ROLE", "STATE"}}
+	if activity {
+		rows[0] = append(rows[0], "LAST RECEIVED", "LAST SENT")
+	}
+	states := m.states(ctx)
+	for _, s := range m.all.Members(fleet) {
+		state := s.State
+		if now, ok := states[s.ID]; ok {
+			state = now
+		} else if state != sessions.StateEnded {
+			state = stateUnknown
+		}
+		list = append(list, memberEntry{s.ID, s.Name, fleet, s.Director, s.ID == self, state, s.LastReceived, s.LastSent})
+		role := "member"
+		if s.Director {
+			role = "director"
+		}
+		if s.ID == self {
+			role += " (you)"
+		}
+		row := []string{s.Name, string(s.ID), role, string(state)}
+		if activity {
+			row = append(row, moment(s.LastReceived), moment(s.LastSent))
+		}
+		rows = append(rows, row)
+	}
+	if asJSON {
+		return m.printJSON(list)
+	}
+	if len(list) == 0 {
+		return fmt.Errorf("there's nobody in the fleet %q; `panebridge fleet list` shows those there are", fleet)
+	}
+	return m.printTable(rows)
+}
+
+// stateUnknown is the state of a session of which only the daemon could tell.
+const stateUnknown = sessions.State("unknown")
+
+// states are the sessions' states as the daemon knows them now; nil while it's stopped.
+func (m *mailbox) states(ctx context.Context) map[sessions.ID]sessions.State {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	c, err := m.dial()
+	if err != nil {
+		return nil
+	}
+	defer c.Close()
+	list, err := c.Sessions(ctx)
+	if err != nil {
+		return nil
+	}
+	out := map[sessions.ID]sessions.State{}
+	for _, s := range list {
+		out[s.ID] = s.State
+	}
+	return out
+}

@@ -1,0 +1,43 @@
+package cli
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/panebridge/panebridge/internal/api/client"
+	"github.com/panebridge/panebridge/sessions/agent"
+)
+
+// hookOutput is what a hook prints to have its agent's model read something: Claude Code,
+// Codex and Gemini CLI take the same form.
+type hookOutput struct {
+	Specific hookSpecific `json:"hookSpecificOutput"`
+}
+
+type hookSpecific struct {
+	Event   string `json:"hookEventName"`
+	Context string `json:"additionalContext,omitempty"`
+	// Decision is of a permission hook.
+	Decision *hookDecision `json:"decision,omitempty"`
+}
+
+type hookDecision struct {
+	Behavior agent.Decision `json:"behavior"`
+}
+
+// tellAgent prints what an agent's model is to read.
+func (p *program) tellAgent(h agent.Hook, text string) error {
+	return encode(p.stdio.Out, hookOutput{hookSpecific{Event: h.Event, Context: text}}, "")
+}
+
+// awaitDecision waits until the dialog of a permission hook is answered, and prints an
+// answer that the hook can give. The agent ends the hook when it's answered otherwise.
+func (p *program) awaitDecision(ctx context.Context, dir string, h agent.Hook) error {
+	ctx, cancel := context.WithTimeout(ctx, agent.WaitFor)
+	defer cancel()
+	decision, err := client.New(filepath.Join(dir, socketFile)).Decision(ctx, h)
+	if err != nil || decision == "" {
+		return err
+	}
+	return encode(p.stdio.Out, hookOutput{hookSpecific{Event: h.Event, Decision: &hookDecision{decision}}}, "")
+}

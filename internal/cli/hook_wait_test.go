@@ -1,0 +1,66 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/panebridge/panebridge/internal/cli"
+)
+
+// A permission hook that waits prints what was decided, in the form that Claude Code
+// takes, and nothing if nothing was, or the daemon goes.
+func TestHookWaitsForADecision(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer, tool, want string
+		args               []string
+	}{
+		"allowed":  {`{"decision":"allow"}`, "Bash", `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}`, []string{"--wait"}},
+		"nothing":  {`{}`, "Bash", "", []string{"--wait"}},
+		"gone":     {"", "Bash", "", []string{"--wait"}},
+		"no flag":  {`{"decision":"allow"}`, "Bash", "", nil},
+		"question": {`{"decision":"allow"}`, "AskUserQuestion", "", []string{"--wait"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newHookRig(t)
+			server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+				if req.URL.Path != "/api/v1/hooks/decision" {
+					w.WriteHeader(http.StatusNoContent)
+					return
+				}
+				time.Sleep(200 * time.Millisecond) // longer than other hooks may take
+				if c.answer == "" {
+					conn, _, err := http.NewResponseController(w).Hijack()
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					_ = conn.Close()
+					return
+				}
+				w.Header().Set("Content-Type", "application/json")
+				_, _ = w.Write([]byte(c.answer))
+			})}
+			go func() { _ = server.Serve(r.listener) }()
+			t.Cleanup(func() { _ = server.Close() })
+			var got string
+			for end := time.Now().Add(20 * time.Second); time.Now().Before(end); { // a busy machine has no time for the record
+				var out, errs bytes.Buffer
+				in := strings.NewReader(`{"session_id":"c","tool_name":"` + c.tool + `","tool_input":{"command":"make test"}}`)
+				args := append([]string{"hook", "--state-dir", r.dir, "claude", "PermissionRequest"}, c.args...)
+				if code := cli.Main(context.Background(), "", args, cli.Stdio{In: in, Out: &out, Err: &errs}, func(string) (string, bool) { return "", false }); code != 0 || errs.Len() > 0 {
+					t.Fatalf("exit code %d, errors %q", code, &errs)
+				}
+				if got = strings.TrimSpace(out.String()); got == c.want {
+					break
+				}
+			}
+			if got != c.want {
+				t.Errorf("printed %q, want %q", got, c.want)
+			}
+		})
+	}
+}

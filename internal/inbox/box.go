@@ -1,0 +1,225 @@
+package inbox
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
+var errInvalid = sessions.ErrInvalid
+
+// Store keeps fleets, mail and notices in a file that several processes write at once.
+// Each method is one transaction: after an error nothing was written, and when it returns
+// nil a crash of the process takes nothing back.
+type Store interface {
+	// Parties returns all sessions that are known, the oldest first.
+	Parties(ctx context.Context) (Parties, error)
+	// AddMail stores mails together.
+	AddMail(ctx context.Context, mails []Mail) error
+	// Mail returns those of a query, the newest first.
+	Mail(ctx context.Context, q Query) ([]Mail, error)
+	// ChangeMail changes one in state, settling time and preview; an error of change is
+	// returned as it is. sessions.ErrUnknown if there's none of that id.
+	ChangeMail(ctx context.Context, id string, change func(*Mail) error) (Mail, error)
+	// TakePreviews marks the open mails of a recipient whose previews wait as being typed,
+	// and returns them, the oldest first. Nobody else gets the same.
+	TakePreviews(ctx context.Context, to Address) ([]Mail, error)
+	// SetPreviews says what became of them.
+	SetPreviews(ctx context.Context, ids []string, p Preview, why string) error
+	// LeftPreviews returns a recipient's mails whose previews are marked as being typed,
+	// the oldest first.
+	LeftPreviews(ctx context.Context, to Address) ([]Mail, error)
+	// HoldPreviews says why the previews that wait for a recipient aren't typed.
+	HoldPreviews(ctx context.Context, to Address, why string) error
+}
+
+// Typist types into a session's pane, if nothing speaks against it.
+type Typist interface {
+	// Type types a text and submits it. sent is false if it surely isn't in the pane; why
+	// says what speaks against it, and later whether that may pass. fixed says that
+	// the text is a command of panebridge's own, which a shell may run. An error is for
+	// what's unknown: the text may be in the pane.
+	Type(ctx context.Context, to Party, text string, fixed bool) (sent bool, why string, err error)
+	// Finish looks what became of a text of which somebody who has ended was typing, and
+	// submits it if nothing but it stands in the input box. It types nothing. It returns
+	// PreviewTyped when it's submitted, with what has kept it from that, if anything has;
+	// PreviewNone if it's gone or can't be told, and PreviewTyping if that may pass: both
+	// with the reason.
+	Finish(ctx context.Context, to Party, text string) (p Preview, why string)
+}
+
+// Announcer has what waits for somebody announced to them, here or in the daemon.
+type Announcer interface {
+	// Announce has the waiting previews of a recipient typed as one, if it can be now.
+	// It returns when that's known.
+	Announce(ctx context.Context, to Address) error
+	// Ping types the poll command into a session's pane; why is "" when it's typed.
+	Ping(ctx context.Context, to Party) (why string, err error)
+}
+
+// Box is mail as its users see it.
+type Box struct {
+	Store    Store
+	Announce Announcer // nil: nothing is announced
+}
+
+// Sent is the answer to a message.
+type Sent struct {
+	Mail             Mail   `json:"message"`
+	NotificationSent bool   `json:"notification_sent"`
+	Reason           string `json:"reason,omitempty"` // why it isn't sent, or isn't submitted yet
+}
+
+// Send stores a message, and then has it announced. That it couldn't be announced is no
+// error.
+func (b Box) Send(ctx context.Context, all Parties, from, to Address, text string) (Sent, error) {
+	return b.SendOnce(ctx, all, from, to, text, NewID())
+}
+
+// SendOnce is Send with an id that's given: if there's one of it, it was sent before, and
+// how that stands is the answer.
+func (b Box) SendOnce(ctx context.Context, all Parties, from, to Address, text, id string) (Sent, error) {
+	if err := CheckText(text, MaxTextBytes); err != nil {
+		return Sent{}, err
+	}
+	m := newMail(all, from, to, text, time.Now())
+	m.ID = id
+	if err := b.Store.AddMail(ctx, []Mail{m}); err != nil && !errors.Is(err, sessions.ErrConflict) {
+		return Sent{}, err
+	}
+	out := b.announced(ctx, []Mail{m})
+	return Sent{out[0], out[0].Preview == PreviewTyped, out[0].Why}, nil
+}
+
+// KeyID is the id of a mail that somebody may send again, not knowing whether it was sent:
+// the same key gives the same.
+func KeyID(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return "m_" + hex.EncodeToString(sum[:5])
+}
+
+// Broadcast is the answer to a broadcast.
+type Broadcast struct {
+	Sent    int     `json:"notifications_sent_count"`
+	Summary Summary `json:"broadcast_summary"`
+}
+
+// Summary is a broadcast as a whole.
+type Summary struct {
+	Mail
+	Messages []Mail `json:"messages"`
+}
+
+// Broadcast sends a message to each other member of the sender's fleet.
+func (b Box) Broadcast(ctx context.Context, all Parties, from Address, fleet, text string) (Broadcast, error) {
+	if err := CheckText(text, MaxTextBytes); err != nil {
+		return Broadcast{}, err
+	}
+	me, _ := all.Get(from.Session())
+	if fleet == "" {
+		fleet = me.Fleet
+	}
+	if fleet == "" {
+		return Broadcast{}, fmt.Errorf("broadcast: %w: %s is in no fleet; give --fleet, or `panebridge fleet add` it to one", sessions.ErrConflict, all.Name(from))
+	}
+	now := time.Now()
+	var mails []Mail
+	for _, p := range all.Members(fleet) {
+		if p.Address() == from || p.State == sessions.StateEnded {
+			continue
+		}
+		m := newMail(all, from, p.Address(), text, now)
+		m.Fleet = fleet
+		mails = append(mails, m)
+	}
+	if len(mails) == 0 {
+		return Broadcast{}, fmt.Errorf("broadcast: %w: nobody else is in the fleet %q", sessions.ErrConflict, fleet)
+	}
+	summary := newMail(all, from, "", text, now)
+	summary.Kind, summary.Fleet, summary.Status, summary.SettledAt = KindSummary, fleet, Completed, now
+	summary.Preview, summary.Why = PreviewNone, ""
+	if err := b.Store.AddMail(ctx, append(mails, summary)); err != nil {
+		return Broadcast{}, err
+	}
+	out := Broadcast{Summary: Summary{Mail: summary, Messages: b.announced(ctx, mails)}}
+	for _, m := range out.Summary.Messages {
+		if m.Preview == PreviewTyped {
+			out.Sent++
+		}
+	}
+	return out, nil
+}
+
+func newMail(all Parties, from, to Address, text string, now time.Time) Mail {
+	m := Mail{
+		ID: NewID(), Kind: KindMail, From: from, FromName: all.Name(from), To: to, ToName: all.Name(to),
+		Text: text, Status: InputRequired, SentAt: now, Preview: PreviewWaiting, Why: "the daemon isn't running",
+	}
+	p, session := all.Get(to.Session())
+	switch {
+	case from == to:
+		m.Preview, m.Why = PreviewNone, "it's sent to oneself"
+	case session && p.State == sessions.StateEnded:
+		m.Preview, m.Why = PreviewNone, "the session has ended"
+	case session && p.Pane.ID == "":
+		m.Preview, m.Why = PreviewNone, "the session has no pane"
+	}
+	return m
+}
+
+// announced has the waiting previews of these mails typed, as far as they can be, and
+// returns the mails as they are then. Mails that are stored stay so, whatever fails.
+func (b Box) announced(ctx context.Context, mails []Mail) []Mail {
+	if b.Announce == nil {
+		return mails
+	}
+	var all sync.WaitGroup
+	for i := range mails {
+		if mails[i].Preview == PreviewWaiting {
+			all.Go(func() { b.announce(ctx, &mails[i]) }) // each is for somebody else
+		}
+	}
+	all.Wait()
+	return mails
+}
+
+func (b Box) announce(ctx context.Context, m *Mail) {
+	if err := b.Announce.Announce(ctx, m.To); err != nil {
+		m.Why = err.Error()
+		return
+	}
+	if now, err := b.Store.Mail(ctx, Query{ID: m.ID}); err == nil && len(now) > 0 {
+		*m = now[0]
+	}
+}
+
+// Poll returns mail, and takes what it shows for announced.
+func (b Box) Poll(ctx context.Context, q Query) ([]Mail, error) {
+	q.Kind = KindMail
+	mails, err := b.Store.Mail(ctx, q)
+	if err != nil || q.To == "" {
+		return mails, err
+	}
+	var seen []string
+	for i := range mails {
+		if m := &mails[i]; m.Preview == PreviewWaiting {
+			m.Preview, m.Why = PreviewNone, "it was polled before"
+			seen = append(seen, m.ID)
+		}
+	}
+	if len(seen) == 0 {
+		return mails, nil
+	}
+	return mails, b.Store.SetPreviews(ctx, seen, PreviewNone, "it was polled before")
+}
+
+// Settle completes or cancels a mail.
+func (b Box) Settle(ctx context.Context, id string, by Address, to State) (Mail, error) {
+	return b.Store.ChangeMail(ctx, id, func(m *Mail) error { return m.Settle(by, to, time.Now()) })
+}

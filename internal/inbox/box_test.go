@@ -1,0 +1,227 @@
+package inbox_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/panebridge/panebridge/internal/inbox"
+	"github.com/panebridge/panebridge/internal/store"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// screen is a typist with a pane that can be busy.
+type screen struct {
+	why   string
+	err   error
+	typed []string
+	look  func()        // before it types
+	left  inbox.Preview // what's found out about one that was left
+}
+
+func (s *screen) Type(_ context.Context, _ inbox.Party, text string, _ bool) (bool, string, error) {
+	if s.look != nil {
+		s.look()
+	}
+	if s.why != "" || s.err != nil {
+		return false, s.why, s.err
+	}
+	s.typed = append(s.typed, text)
+	return true, "", nil
+}
+
+func (s *screen) Finish(context.Context, inbox.Party, string) (inbox.Preview, string) {
+	return s.left, s.why
+}
+
+// fleet has a director and two members in a database.
+type fleet struct {
+	t      *testing.T
+	db     *store.Inbox
+	screen *screen
+	box    inbox.Box
+	all    inbox.Parties
+}
+
+func newFleet(t *testing.T) *fleet {
+	t.Helper()
+	dir := t.TempDir()
+	main, err := store.Open(t.Context(), dir+"/panebridge.db", store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = main.Close() })
+	for i, name := range []string{"lead", "work", "test"} {
+		s := sessions.Session{
+			ID: sessions.ID("pb_" + name), Name: name, State: sessions.StateIdle, CreatedAt: time.Unix(int64(i+1), 0),
+			Pane: sessions.Pane{ID: "%1", Server: "default"},
+		}
+		if err := main.PutSession(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f := &fleet{t: t, db: openInbox(t, dir), screen: &screen{}}
+	if err := f.db.AddFleet(t.Context(), "web", "pb_lead", time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []sessions.ID{"pb_work", "pb_test"} {
+		if err := f.db.AddMember(t.Context(), "web", id, false, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.box = inbox.Box{Store: f.db, Announce: &inbox.Previews{Store: f.db, Typist: f.screen}}
+	if f.all, err = f.db.Parties(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func (f *fleet) send(from, to inbox.Address, text string) inbox.Sent {
+	f.t.Helper()
+	sent, err := f.box.Send(f.t.Context(), f.all, from, to, text)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return sent
+}
+
+// TestCommittedBeforeTyped looks from another connection while the preview is typed.
+func TestCommittedBeforeTyped(t *testing.T) {
+	f := newFleet(t)
+	seen := 0
+	f.screen.look = func() {
+		mails, err := f.db.Mail(t.Context(), inbox.Query{To: "pb_work"})
+		if err != nil {
+			t.Error(err)
+		}
+		seen = len(mails)
+	}
+	if sent := f.send("pb_lead", "pb_work", "hello"); !sent.NotificationSent || seen != 1 {
+		t.Errorf("%+v; %d rows while it was typed", sent, seen)
+	}
+}
+
+func TestNotTyped(t *testing.T) {
+	f := newFleet(t)
+	if sent := f.send("pb_lead", "pb_lead", "to myself"); sent.NotificationSent || sent.Reason == "" || len(f.screen.typed) != 0 {
+		t.Errorf("to oneself: %+v, typed %q", sent, f.screen.typed)
+	}
+	f.screen.why = "a dialog is open"
+	if sent := f.send("pb_lead", "pb_work", "one"); sent.NotificationSent || sent.Reason != "a dialog is open" {
+		t.Errorf("into a dialog: %+v", sent)
+	}
+	f.screen.why, f.screen.err = "", errors.New("the connection was lost")
+	if sent := f.send("pb_lead", "pb_work", "two"); sent.NotificationSent || !strings.Contains(sent.Reason, "unknown") {
+		t.Errorf("nobody knows: %+v", sent)
+	}
+	f.screen.err = nil
+	if err := f.box.Announce.Announce(t.Context(), "pb_work"); err != nil || len(f.screen.typed) != 0 {
+		t.Errorf("typed again: %q, %v", f.screen.typed, err)
+	}
+	mails, err := f.box.Poll(t.Context(), inbox.Query{To: "pb_work", Status: inbox.InputRequired})
+	if err != nil || len(mails) != 2 || mails[0].Text != "two" {
+		t.Errorf("stored: %+v, %v", mails, err)
+	}
+}
+
+// TestMerged has previews wait for a busy agent, and become one.
+func TestMerged(t *testing.T) {
+	f := newFleet(t)
+	f.screen.why = "it's working"
+	for _, text := range []string{"one", "two", "three"} {
+		f.send("pb_lead", "pb_work", text)
+	}
+	f.screen.why = ""
+	for range 2 { // once is enough
+		if err := f.box.Announce.Announce(t.Context(), "pb_work"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(f.screen.typed) != 1 || !strings.Contains(f.screen.typed[0], "3 messages, newest ") || !strings.HasSuffix(f.screen.typed[0], "\nthree") {
+		t.Errorf("typed %q", f.screen.typed)
+	}
+}
+
+// TestSeenAlready: what was polled or settled isn't announced any more.
+func TestSeenAlready(t *testing.T) {
+	f := newFleet(t)
+	f.screen.why = "it's working"
+	f.send("pb_lead", "pb_work", "polled")
+	if _, err := f.box.Poll(t.Context(), inbox.Query{To: "pb_work"}); err != nil {
+		t.Fatal(err)
+	}
+	canceled := f.send("pb_lead", "pb_work", "canceled")
+	if m, err := f.box.Settle(t.Context(), canceled.Mail.ID, "pb_lead", inbox.Canceled); err != nil || m.Status != inbox.Canceled {
+		t.Fatal(m, err)
+	}
+	f.screen.why = ""
+	if err := f.box.Announce.Announce(t.Context(), "pb_work"); err != nil || len(f.screen.typed) != 0 {
+		t.Errorf("typed %q, %v", f.screen.typed, err)
+	}
+	if _, err := f.box.Settle(t.Context(), canceled.Mail.ID, "pb_work", inbox.Completed); !errors.Is(err, inbox.ErrState) || !strings.Contains(err.Error(), "canceled") {
+		t.Errorf("acknowledged after it was canceled: %v", err)
+	}
+	if _, err := f.box.Settle(t.Context(), "m_none", "pb_work", inbox.Completed); !errors.Is(err, sessions.ErrUnknown) {
+		t.Errorf("acknowledged what isn't there: %v", err)
+	}
+}
+
+func TestBroadcast(t *testing.T) {
+	f := newFleet(t)
+	b, err := f.box.Broadcast(t.Context(), f.all, "pb_work", "", "stop")
+	if err != nil || b.Sent != 2 || len(b.Summary.Messages) != 2 || b.Summary.Kind != inbox.KindSummary || len(f.screen.typed) != 2 {
+		t.Fatalf("%+v, %v, typed %q", b, err, f.screen.typed)
+	}
+	for _, who := range []inbox.Address{"pb_lead", "pb_test", "pb_work", ""} {
+		mails, err := f.box.Poll(t.Context(), inbox.Query{To: who, Status: ""})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range mails {
+			if m.Kind != inbox.KindMail {
+				t.Errorf("%s polled %+v", who, m)
+			}
+		}
+		if want := map[inbox.Address]int{"pb_lead": 1, "pb_test": 1, "pb_work": 0, "": 2}[who]; len(mails) != want {
+			t.Errorf("%q has %d mails, want %d", who, len(mails), want)
+		}
+	}
+	if _, err := f.box.Broadcast(t.Context(), f.all, inbox.Person("me"), "", "stop"); !errors.Is(err, sessions.ErrConflict) {
+		t.Errorf("from nobody's fleet: %v", err)
+	}
+}
+
+// TestFleets: a session is in one fleet, and a fleet has one director.
+func TestFleets(t *testing.T) {
+	f := newFleet(t)
+	if err := f.db.AddFleet(t.Context(), "web", "", time.Now()); !errors.Is(err, sessions.ErrConflict) {
+		t.Errorf("the same fleet again: %v", err)
+	}
+	if err := f.db.AddFleet(t.Context(), "api", "pb_work", time.Now()); !errors.Is(err, sessions.ErrConflict) {
+		t.Errorf("a director who is in another: %v", err)
+	}
+	if err := f.db.AddMember(t.Context(), "none", "pb_work", false, time.Now()); !errors.Is(err, sessions.ErrUnknown) {
+		t.Errorf("a fleet that isn't there: %v", err)
+	}
+	if err := f.db.AddMember(t.Context(), "web", "pb_work", true, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	all, err := f.db.Parties(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d, ok := all.DirectorOf("web"); !ok || d.Name != "work" || len(all.Members("web")) != 3 {
+		t.Errorf("director %+v of %+v", d, all.Members("web"))
+	}
+	if to, err := all.Address("director", "pb_lead"); to != "pb_work" || err != nil {
+		t.Errorf("director: %q, %v", to, err)
+	}
+	if err := f.db.DropFleet(t.Context(), "web"); err != nil {
+		t.Fatal(err)
+	}
+	if all, err = f.db.Parties(t.Context()); err != nil || all[0].Fleet != "" {
+		t.Errorf("after it was dissolved: %+v, %v", all, err)
+	}
+}

@@ -1,0 +1,103 @@
+package inbox
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// State is how far a mail is.
+type State string
+
+// The states. The last two are final.
+const (
+	InputRequired State = "input_required" // the recipient hasn't settled it
+	Completed     State = "completed"      // the recipient has
+	Canceled      State = "canceled"       // the sender has taken it back
+)
+
+// States are all there are.
+func States() []State { return []State{InputRequired, Completed, Canceled} }
+
+// Kind says what a mail is.
+type Kind string
+
+// The kinds.
+const (
+	KindMail Kind = "mail"
+	// KindSummary tells of a broadcast as a whole; nobody receives it.
+	KindSummary Kind = "broadcast_summary"
+)
+
+// Mail is a message from one to another.
+type Mail struct {
+	ID        string    `json:"id"`
+	Kind      Kind      `json:"kind"`
+	From      Address   `json:"from"`
+	FromName  string    `json:"from_name"`
+	To        Address   `json:"to"` // "" of a summary
+	ToName    string    `json:"to_name"`
+	Fleet     string    `json:"fleet,omitempty"` // of a broadcast
+	Text      string    `json:"text"`
+	Status    State     `json:"status"`
+	SentAt    time.Time `json:"sent_at"`
+	SettledAt time.Time `json:"settled_at,omitzero"`
+	Preview   Preview   `json:"preview"`
+	// Why says why the preview isn't typed, or what has kept it from being submitted.
+	Why string `json:"preview_reason,omitempty"`
+}
+
+// Preview says how far a mail's preview is.
+type Preview string
+
+// What became of a preview. Only a waiting one is ever typed; one that's being typed when
+// its process ends may be on the screen, and isn't typed again.
+const (
+	PreviewNone    Preview = "none"    // it isn't to be typed
+	PreviewWaiting Preview = "waiting" // it couldn't be typed yet; the daemon tries again
+	PreviewTyping  Preview = "typing"
+	PreviewTyped   Preview = "typed"
+)
+
+// NewID returns the id of a new mail: short, for it's written by hand.
+func NewID() string {
+	var b [5]byte
+	_, _ = rand.Read(b[:]) // documented never to fail
+	return "m_" + hex.EncodeToString(b[:])
+}
+
+// Settle takes a mail to a final state. Only its recipient completes it, only its sender
+// cancels it, and only while it's open.
+func (m *Mail) Settle(by Address, to State, now time.Time) error {
+	switch {
+	case m.Kind != KindMail:
+		return fmt.Errorf("settle %s: %w: it's a %s, which is nobody's to settle", m.ID, sessions.ErrConflict, m.Kind)
+	case to == Completed && by != m.To:
+		return fmt.Errorf("acknowledge %s: %w: it was sent to %s, and only the recipient acknowledges (it's %s)", m.ID, ErrNotYours, m.ToName, m.Status)
+	case to == Canceled && by != m.From:
+		return fmt.Errorf("cancel %s: %w: it was sent by %s, and only the sender cancels (it's %s)", m.ID, ErrNotYours, m.FromName, m.Status)
+	case to != Completed && to != Canceled:
+		return fmt.Errorf("settle %s: %w state %q", m.ID, sessions.ErrInvalid, to)
+	case m.Status != InputRequired:
+		return fmt.Errorf("settle %s as %s: %w: it's %s already", m.ID, to, ErrState, m.Status)
+	}
+	m.Status, m.SettledAt = to, now
+	if m.Preview == PreviewWaiting {
+		m.Preview, m.Why = PreviewNone, "it was settled before"
+	}
+	return nil
+}
+
+// Query says which mail is wanted.
+type Query struct {
+	ID     string  // "": any
+	To     Address // "": of anybody
+	From   Address // "": by anybody
+	Status State   // "": any
+	Since  time.Time
+	Limit  int // 0: no limit
+	Kind   Kind
+}

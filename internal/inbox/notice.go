@@ -1,0 +1,60 @@
+package inbox
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// NoticeType says what a notice is about.
+type NoticeType string
+
+// The types.
+const (
+	Complete NoticeType = "complete" // a piece of work is done
+	Waiting  NoticeType = "waiting"  // who sent it waits for something
+	Question NoticeType = "question"
+	Info     NoticeType = "info"
+)
+
+// NoticeTypes are all there are.
+func NoticeTypes() []NoticeType { return []NoticeType{Complete, Waiting, Question, Info} }
+
+// ParseNoticeType reads a type.
+func ParseNoticeType(word string) (NoticeType, error) {
+	if t := NoticeType(word); slices.Contains(NoticeTypes(), t) {
+		return t, nil
+	}
+	return "", fmt.Errorf("%w type %q: it's one of complete, waiting, question, info", sessions.ErrInvalid, word)
+}
+
+// Notice is told once to who listens. The JSON form is what `panebridge listen` prints.
+type Notice struct {
+	Seq  int64      `json:"-"` // grows in the order in which notices were committed
+	To   Address    `json:"-"` // "": whoever is in no fleet
+	At   time.Time  `json:"ts"`
+	From string     `json:"from"`
+	Type NoticeType `json:"type"`
+	Msg  string     `json:"msg"`
+	// Redelivered says that a listener took it before and ended before it could say that
+	// it was printed: it may have been.
+	Redelivered bool `json:"redelivered,omitempty"`
+}
+
+// Listener is a process that waits for notices.
+type Listener struct {
+	ID      int64
+	Session Address // whose notices
+	// Common says that it also takes those that are for nobody in particular.
+	Common  bool
+	Process Process
+	Bell    string // name of its bell, see Bells
+}
+
+// Process tells one process of this host from any other: the kernel uses ids again.
+type Process struct {
+	PID     int
+	Started int64 // when, in the kernel's own count; 0: it can't be told
+}

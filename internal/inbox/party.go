@@ -1,0 +1,176 @@
+package inbox
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// Address is who sends or receives: the id of a session, or a person.
+type Address string
+
+const personPrefix = "person:"
+
+// Person is the address of somebody whom the configuration names (people:).
+func Person(name string) Address { return Address(personPrefix + name) }
+
+// Person returns the name of a person; false: it's a session's address.
+func (a Address) Person() (name string, ok bool) { return strings.CutPrefix(string(a), personPrefix) }
+
+// Session returns the id of a session; "" of a person.
+func (a Address) Session() sessions.ID {
+	if _, person := a.Person(); person {
+		return ""
+	}
+	return sessions.ID(a)
+}
+
+// Party is a session as others in its fleet see it.
+type Party struct {
+	sessions.Session
+	Fleet    string // "": in none
+	Director bool   // of that fleet
+	// When it was sent something last and sent something last; zero: never.
+	LastReceived, LastSent time.Time
+}
+
+// Address is where the session is reached.
+func (p Party) Address() Address { return Address(p.ID) }
+
+// Parties are all sessions that are known.
+type Parties []Party
+
+// Errors of this package, besides those of package sessions.
+var (
+	// ErrState: the mail isn't in the state that the step takes.
+	ErrState = fmt.Errorf("%w: wrong state", sessions.ErrConflict)
+	// ErrNotYours: the step is somebody else's.
+	ErrNotYours = errors.New("not yours")
+	// ErrNobody: it isn't known who asks.
+	ErrNobody = errors.New("it isn't known who you are")
+)
+
+// Get returns the session of an id.
+func (all Parties) Get(id sessions.ID) (Party, bool) {
+	for _, p := range all {
+		if p.ID == id {
+			return p, true
+		}
+	}
+	return Party{}, false
+}
+
+// Find returns the session of an id or of a name: a living one, else the last of that
+// name.
+func (all Parties) Find(idOrName string) (Party, error) {
+	if p, ok := all.Get(sessions.ID(idOrName)); ok {
+		return p, nil
+	}
+	var hit *Party
+	for i := range all {
+		p := &all[i]
+		if p.Name != idOrName {
+			continue
+		}
+		if hit != nil && hit.State != sessions.StateEnded && p.State != sessions.StateEnded {
+			return Party{}, fmt.Errorf("%w: several sessions are named %q; use the id", sessions.ErrConflict, idOrName)
+		}
+		if hit == nil || hit.State == sessions.StateEnded {
+			hit = p
+		}
+	}
+	if hit == nil {
+		return Party{}, fmt.Errorf("%w session %q; `panebridge sessions list --all` shows those there are", sessions.ErrUnknown, idOrName)
+	}
+	return *hit, nil
+}
+
+// directorWord stands for the director of the sender's own fleet.
+const directorWord = "director"
+
+// Address finds who is meant by a word: "person:NAME", "director" (of the fleet of who
+// asks), or a session's id or name.
+func (all Parties) Address(word string, asks Address) (Address, error) {
+	a := Address(word)
+	if name, ok := a.Person(); ok {
+		if name == "" {
+			return "", fmt.Errorf("%w address %q: a name belongs behind the colon", sessions.ErrInvalid, word)
+		}
+		return a, nil
+	}
+	p, err := all.Find(word)
+	if err == nil || word != directorWord {
+		return p.Address(), err
+	}
+	me, _ := all.Get(asks.Session())
+	d, ok := all.DirectorOf(me.Fleet)
+	if !ok {
+		return "", fmt.Errorf("%w: you're in no fleet that has a director; `panebridge fleet list` shows the fleets", sessions.ErrUnknown)
+	}
+	return d.Address(), nil
+}
+
+// Name is what people call an address.
+func (all Parties) Name(a Address) string {
+	if p, ok := all.Get(a.Session()); ok {
+		return p.Name
+	}
+	return string(a)
+}
+
+// Members are the sessions of a fleet, its director first.
+func (all Parties) Members(fleet string) Parties {
+	var out Parties
+	for _, p := range all {
+		switch {
+		case fleet == "" || p.Fleet != fleet:
+		case p.Director:
+			out = append(Parties{p}, out...)
+		default:
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// DirectorOf returns who directs a fleet; false: nobody does.
+func (all Parties) DirectorOf(fleet string) (Party, bool) {
+	for _, p := range all {
+		if fleet != "" && p.Fleet == fleet && p.Director {
+			return p, true
+		}
+	}
+	return Party{}, false
+}
+
+// Place is where a command was called: what the environment tells of its pane.
+type Place struct {
+	Session string // PANEBRIDGE_SESSION
+	Pane    string // TMUX_PANE
+	Server  int    // process id of the tmux server, of TMUX
+}
+
+// Who finds out who called a command: the one given by name, else the session of the
+// pane it was called in.
+func (all Parties) Who(given string, at Place) (Address, error) {
+	if given != "" {
+		return all.Address(given, "")
+	}
+	if at.Session != "" {
+		if p, ok := all.Get(sessions.ID(at.Session)); ok {
+			return p.Address(), nil
+		}
+	}
+	for _, p := range all {
+		if at.Pane != "" && p.State != sessions.StateEnded && p.Pane.ID == at.Pane && p.Pane.Identity.PID == at.Server {
+			return p.Address(), nil
+		}
+	}
+	if at.Pane == "" {
+		return "", fmt.Errorf("%w: this isn't called in a pane of tmux; give --from SESSION (or person:NAME)", ErrNobody)
+	}
+	return "", fmt.Errorf("%w: pane %s is no session of panebridge's; `panebridge sessions adopt` makes it one, --from SESSION says who you are", ErrNobody, at.Pane)
+}

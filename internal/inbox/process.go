@@ -1,0 +1,23 @@
+package inbox
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// Self is this process.
+func Self() Process { return Process{os.Getpid(), started(os.Getpid())} }
+
+// Runs reports whether the process still runs: the one of that id may be another by now.
+func (p Process) Runs() bool {
+	if p.PID <= 0 {
+		return false
+	}
+	if err := unix.Kill(p.PID, 0); err != nil && !errors.Is(err, unix.EPERM) {
+		return false
+	}
+	now := started(p.PID)
+	return now == p.Started || p.Started == 0
+}

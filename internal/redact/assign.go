@@ -1,0 +1,362 @@
+package redact
+
+import (
+	"bytes"
+	"slices"
+)
+
+// keyword is a word in a name that says that its value is secret.
+type keyword struct {
+	word   string // in small letters
+	plural bool   // it may have an s behind it
+	label  string
+	// weak says that the word alone doesn't say it: "key" does so only beside others.
+	weak bool
+}
+
+func keywords() []keyword {
+	return []keyword{
+		{"password", true, "password", false},
+		{"passwd", false, "password", false},
+		{"passphrase", true, "passphrase", false},
+		{"pass", false, "password", false},
+		{"pwd", false, "password", false},
+		{"secret", true, "secret", false},
+		{"token", true, "token", false},
+		{"credential", true, "credential", false},
+		{"auth", false, "credential", true},
+		{"key", true, "key", true},
+	}
+}
+
+// spellings are how a keyword stands in names: token, Token, TOKEN.
+func (k keyword) spellings() []string {
+	up := bytes.ToUpper([]byte(k.word))
+	title := string(up[:1]) + k.word[1:]
+	return []string{k.word, title, string(up)}
+}
+
+// strongKeys are the keys that are secret, as their names are without _ and -.
+var strongKeys = [][]byte{ //nolint:gochecknoglobals // a constant table
+	[]byte("apikey"), []byte("accesskey"), []byte("secretkey"), []byte("privatekey"), []byte("authkey"), []byte("signingkey"), []byte("encryptionkey"),
+	[]byte("masterkey"), []byte("accountkey"), []byte("servicekey"), []byte("sharedkey"), []byte("appkey"), []byte("jwtkey"), []byte("clientkey"),
+	[]byte("securitykey"), []byte("sessionkey"), []byte("adminkey"), []byte("rootkey"), []byte("deploykey"), []byte("rolekey"), []byte("writekey"),
+}
+
+// harmless are ends of names that say that the value is about a secret, and none.
+var harmless = [][]byte{ //nolint:gochecknoglobals // a constant table
+	[]byte("name"), []byte("path"), []byte("file"), []byte("url"), []byte("uri"), []byte("type"), []byte("size"), []byte("len"), []byte("length"),
+	[]byte("count"), []byte("index"), []byte("time"), []byte("expiry"), []byte("expires"), []byte("alg"), []byte("algorithm"), []byte("format"),
+	[]byte("hash"), []byte("fingerprint"), []byte("thumbprint"), []byte("checksum"), []byte("digest"), []byte("arn"), []byte("version"), []byte("endpoint"), []byte("keyid"), []byte("tokenid"),
+	[]byte("limit"), []byte("usage"), []byte("label"), []byte("prefix"), []byte("dir"), []byte("ref"), []byte("accesskeyid"), []byte("field"), []byte("header"),
+	[]byte("regex"), []byte("pattern"), []byte("algo"), []byte("scheme"), []byte("method"), []byte("class"), []byte("func"), []byte("test"),
+}
+
+// maxName is how long a name can be, in characters.
+const maxName = 64
+
+type assigner struct {
+	name, bare, quoted *charset
+}
+
+func newAssigner() *assigner {
+	a := &assigner{name: chars("A-Za-z0-9_.-"), bare: chars("!-~"), quoted: chars(" -~")}
+	for _, c := range []byte("\"'`,;()[]{}<>|\\") {
+		a.bare[c] = false
+	}
+	for _, c := range []byte("\"'`\\") {
+		a.quoted[c] = false
+	}
+	return a
+}
+
+// matcher finds values that are given to a name with a keyword in it, if they look
+// drawn at random: in files of environment variables, YAML, JSON, TOML, shells, source
+// code, XML, options of commands.
+func (a *assigner) matcher(k keyword) matcher {
+	return func(s *scan, word, from, end int) {
+		if from < s.done[word] || !a.isPart(s, k, from, end) {
+			return
+		}
+		tail := s.follow(end, a.name, 0, maxName)
+		for _, end := range slices.Backward(s.ends(end, tail.end)) { // the next row may be the value
+			if last := a.given(s, k, from, end); last > 0 {
+				s.done[word] = last
+				return
+			}
+		}
+	}
+}
+
+// given finds the value of a name whose keyword begins at a place and which ends at
+// another, and returns where it ends; 0: there's none that's secret.
+func (a *assigner) given(s *scan, k keyword, from, end int) int {
+	if s.buf[end-1] == '.' {
+		return 0
+	}
+	at, quote, ok := a.operator(s, from, end)
+	if !ok || at >= len(s.buf) {
+		return 0
+	}
+	strength := a.strength(s, k, from, end)
+	if strength == 0 {
+		return 0
+	}
+	set := a.bare
+	if quote != 0 {
+		set = a.quoted
+	}
+	r := s.follow(at, set, 0, glance)
+	if r.n == 0 || s.isHead(r.end) {
+		return 0
+	}
+	if quote == 0 && (s.buf[r.end] == '(' || s.buf[r.end] == '[' || s.buf[r.end] == '{') {
+		return 0 // code
+	}
+	ends := s.ends(at, r.end)
+	if quote != 0 && s.buf[r.end] != quote {
+		// A quote that isn't closed in its row is closed in the next.
+		far := s.follow(at, set, -1, 4*probe)
+		if s.buf[min(far.end, len(s.buf)-1)] == quote && !bytes.ContainsAny(s.buf[at:far.end], " ()[]{};") {
+			ends = append([]int{far.end}, ends...)
+		}
+	}
+	for i, end := range ends {
+		if quote == 0 { // the end of a sentence isn't of the value
+			end = at + len(bytes.TrimRight(s.buf[at:end], ".:!?"))
+		}
+		v := s.value(nil, at, end, glance)
+		if len(v) == 0 {
+			continue
+		}
+		f := finding{from: at, secret: at, end: end, label: k.label, rank: rankGuess}
+		if isValue(v, strength) {
+			if i == 0 && r.n == glance {
+				f.end = s.follow(at, set, 0, 0).end
+			}
+			s.found(f)
+			return f.end
+		}
+		if i == 0 && r.open && r.n > 2 && r.n < probe && strength == 2 && couldBeValue(v) {
+			s.begun(f)
+		}
+	}
+	return 0
+}
+
+// isPart says whether a keyword is a word of its own within its name: "apiKey" and
+// "API_KEY", but not "monkey".
+func (a *assigner) isPart(s *scan, k keyword, from, end int) bool {
+	small := s.buf[from] >= 'a'
+	if from > 0 {
+		switch before := s.buf[from-1]; {
+		case small && isAlnum(before) && !isDigit(before) && (k.weak || len(k.word) < 5) && !s.joined(from, "api"):
+			return false
+		case !small && before >= 'A' && before <= 'Z' && s.buf[from+1] < 'a' && (k.weak || len(k.word) < 5) && !s.joined(from, "API") && !s.joined(from, "PG"):
+			return false
+		}
+	}
+	switch c := s.buf[end]; {
+	case c >= 'a' && c <= 'z':
+		return c == 's' && k.plural && classOf(s.buf[end+1]) != lower
+	case c >= 'A' && c <= 'Z' && s.buf[end-1] < 'a':
+		return c == 'S' && k.plural && !isAlnum(s.buf[end+1])
+	}
+	return true
+}
+
+// joined says whether a word stands right before a place.
+func (s *scan) joined(at int, w string) bool {
+	return at >= len(w) && string(s.buf[at-len(w):at]) == w
+}
+
+// operator goes over what stands between a name and its value. quote is what the value
+// is quoted with; 0: nothing.
+func (a *assigner) operator(s *scan, from, end int) (at int, quote byte, ok bool) {
+	at, closed := closing(s, end)
+	at = s.skip(at, 8)
+	if at >= len(s.buf) {
+		return at, 0, false
+	}
+	if next, ok := s.either(at, ":=", "=>", "->", "==", "!="); ok {
+		at = next
+	} else if next, ok := s.either(at, "=", ":"); ok {
+		at = next
+		if !closed {
+			at = s.typed(at)
+		}
+	} else if next, ok := s.either(at, ">"); ok && !closed {
+		at = next
+	} else if next, ok := s.either(at, ","); ok && closed {
+		at = next
+	} else if next, ok := s.either(at, "is "); ok {
+		at = next
+	} else if at == end || closed || !a.isOption(s, from) {
+		return at, 0, false
+	}
+	at = s.skip(at, 8)
+	if next, ok := s.either(at, `b"`, `r"`, `f"`, `u"`, `$"`, `@"`, `b'`, `r'`, `f'`, `u'`, `$'`); ok {
+		at = next - 1
+	}
+	if next, ok := s.either(at, `\`); ok {
+		at = next
+	}
+	if next, ok := s.either(at, `"`, "'", "`"); ok {
+		quote = s.buf[next-1]
+		at = next
+		for at < len(s.buf) && s.buf[at] == quote {
+			at++
+		}
+		if at+1 < len(s.buf) && s.buf[at] == '\n' {
+			at++
+		}
+	}
+	return at, quote, true
+}
+
+// either goes over the first of some words that stands at a place.
+func (s *scan) either(at int, words ...string) (end int, ok bool) {
+	for _, w := range words {
+		if end, ok := s.word(at, w); ok {
+			return end, true
+		}
+	}
+	return at, false
+}
+
+// typed goes over the type that some languages write between a name and its value.
+func (s *scan) typed(at int) int {
+	if end, ok := s.either(s.skip(at, 2), "string", "String", "str", "&str", "any"); ok {
+		if end, ok = s.either(s.skip(end, 2), "="); ok {
+			return end
+		}
+	}
+	return at
+}
+
+// closing goes over what closes a name: "key"], 'key', \"key\".
+func closing(s *scan, at int) (end int, closed bool) {
+	if next, ok := s.either(at, `\"`, `\'`, `"`, "'", "`"); ok {
+		if end, ok := s.either(next, "]", ")"); ok {
+			return end, true
+		}
+		return next, true
+	}
+	return at, false
+}
+
+// isOption says whether a blank stands between a name and its value: for the options of
+// a command (--token abc), in Dockerfiles (ENV TOKEN abc), in shells (set -x TOKEN abc)
+// and in .netrc (login me password abc).
+func (a *assigner) isOption(s *scan, from int) bool {
+	first := s.back(from, a.name, maxName)
+	row := max(first, s.start(s.rowOf(from))) // what stands in the row before may be no part of it
+	if s.buf[first] == '-' || s.buf[row] == '-' || isVariable(s.buf[row:from]) {
+		return true
+	}
+	before := s.peek(max(0, row-40), row)
+	for _, w := range []string{"ENV ", "ARG ", "set -x ", "set -gx ", "set -Ux ", "setx ", "setenv ", "config set ", "login", "secret set "} {
+		if bytes.Contains(before, []byte(w)) {
+			return true
+		}
+	}
+	return false
+}
+
+// isVariable says that a name begins as those of environment variables do: API_KEY.
+func isVariable(name []byte) bool {
+	for _, c := range name {
+		if c != '_' && c != '\n' && !isDigit(c) && (c < 'A' || c > 'Z') {
+			return false
+		}
+	}
+	return bytes.IndexByte(name, '_') > 0
+}
+
+// strength says how surely a name's value is secret: 0 no, 1 maybe, 2 yes.
+func (a *assigner) strength(s *scan, k keyword, from, end int) int {
+	first := s.back(from, a.name, maxName)
+	var buf [3 * maxName]byte
+	name := buf[:0]
+	for _, c := range s.value(nil, first, end, 2*maxName+16) {
+		if isAlnum(c) {
+			name = append(name, c|0x20)
+		}
+	}
+	for _, h := range harmless {
+		if bytes.HasSuffix(name, h) && !bytes.HasSuffix(name, []byte(k.word)) {
+			return 0
+		}
+	}
+	if bytes.Contains(name, []byte("public")) || bytes.Contains(name, []byte("pubkey")) {
+		return 0
+	}
+	if !k.weak {
+		return 2
+	}
+	if slices.ContainsFunc(strongKeys, func(w []byte) bool { return bytes.Contains(name, w) }) {
+		return 2
+	}
+	return 1
+}
+
+// isValue says whether the value of a name looks like a secret.
+func isValue(v []byte, strength int) bool {
+	if len(v) < 8 || isOther(v) {
+		return false
+	}
+	if isHex(v) {
+		return strength == 2 && len(v) >= 28 && !measureOf(v).dull()
+	}
+	if strength == 2 {
+		return secretLike(v, 10)
+	}
+	m := measureOf(v)
+	return len(v) >= 24 && m.classes >= 3 && m.random(60) && !isStandIn(v)
+}
+
+// couldBeValue says whether a text could be the beginning of what looks like a secret.
+func couldBeValue(v []byte) bool {
+	return !isOther(v) && !isStandIn(v) && (len(v) < 8 || isHex(v) || measureOf(v).random(40))
+}
+
+// isOther says that a value is something else than a secret: a variable, an expression,
+// an address, an id.
+func isOther(v []byte) bool {
+	return bytes.IndexByte([]byte("$<%{(*&@"), v[0]) >= 0 || bytes.IndexByte(v, ' ') >= 0 || bytes.Contains(v, []byte("://")) || isUUID(v) || isFormat(v)
+}
+
+// isFormat says that a text is made into another before it's used: "%s-%d", "${A}b".
+func isFormat(v []byte) bool {
+	for _, w := range []string{"%s", "%d", "%v", "%q", "%w", "${", "$(", "{{", "*", "...", "a-z", "A-Z", "0-9"} {
+		if bytes.Contains(v, []byte(w)) {
+			return true
+		}
+	}
+	return false
+}
+
+// secretLike says that a text of at least so many characters looks drawn at random.
+func secretLike(v []byte, least int) bool {
+	m := measureOf(v)
+	if len(v) < least || m.classes < 2 || isStandIn(v) {
+		return false
+	}
+	if len(v) < 16 {
+		return m.classes >= 3 && m.random(50)
+	}
+	return m.random(50)
+}
+
+// isUUID says that a text is a UUID (RFC 9562).
+func isUUID(v []byte) bool {
+	if len(v) != 36 {
+		return false
+	}
+	for i, c := range v {
+		if dash := i == 8 || i == 13 || i == 18 || i == 23; dash != (c == '-') {
+			return false
+		}
+	}
+	return true
+}

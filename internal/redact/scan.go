@@ -1,0 +1,148 @@
+package redact
+
+import (
+	"bytes"
+	"slices"
+	"unicode/utf8"
+)
+
+// finding is a secret in a text.
+type finding struct {
+	from   int // in buf; what stands from here to secret tells what it is, and is shown
+	secret int
+	end    int
+	label  string
+	rank   int // of two that overlap, what the higher one says is shown
+}
+
+// The ranks of findings: the surer one knows what it is, the higher.
+const (
+	rankGuess = iota // by the name before it
+	rankForm         // by its form
+	rankOwn          // it's known
+)
+
+// piece is what of a finding stands in one row.
+type piece struct {
+	row    int
+	from   int // in buf, as in finding
+	secret int
+	end    int
+	label  string
+	first  bool // the secret begins here
+	rank   int
+}
+
+// scan is one search in one text.
+type scan struct {
+	*text
+	rules   *rules
+	pieces  []piece
+	waits   int // the first row that had better wait for the next one; len(): none
+	done    []int
+	opaque  []span // masks that stand there already, and aren't looked into
+	scratch [256]byte
+}
+
+type span struct{ from, end int }
+
+// search finds the secrets in a text.
+func (r *rules) search(t *text) *scan {
+	s := &scan{text: t, rules: r, waits: t.len(), done: make([]int, len(r.anchors))}
+	r.words.scan(t.buf, func(word uint16, end int) {
+		a := &r.anchors[word]
+		a.match(s, int(word), s.begin(end, len(a.word)), end)
+	})
+	for _, u := range r.user {
+		u.match(s)
+	}
+	r.own.tails(s)
+	return s
+}
+
+// begin is where a word of n characters begins that ends at a place.
+func (s *scan) begin(end, n int) int {
+	for n > 0 {
+		end--
+		if s.buf[end] != '\n' {
+			n--
+		}
+	}
+	return end
+}
+
+// found adds a finding, unless it's allowed.
+func (s *scan) found(f finding) {
+	if f.secret >= f.end || s.inMask(f.from) || s.isHead(f.end) {
+		return
+	}
+	if f.rank < rankOwn && s.rules.allows(s.value(nil, f.from, f.end, 4096)) {
+		return
+	}
+	s.add(f)
+}
+
+// add cuts a finding into its rows.
+func (s *scan) add(f finding) {
+	first := true
+	for row := s.rowOf(f.secret); row < s.len() && s.start(row) < f.end; row++ {
+		p := piece{
+			row: row, from: max(f.from, s.start(row)), secret: max(f.secret, s.start(row)), end: min(f.end, s.end(row)),
+			label: f.label, first: first, rank: f.rank,
+		}
+		if p.secret < p.end {
+			s.pieces = append(s.pieces, p)
+			first = false
+		}
+	}
+}
+
+// wait notes that more may come to what stands at a place.
+func (s *scan) wait(at int) { s.waits = min(s.waits, s.rowOf(at)) }
+
+// begun takes what may be the beginning of a secret, at the end of what's known: its row
+// had better wait, and what looks drawn at random is masked meanwhile.
+func (s *scan) begun(f finding) {
+	if f.secret >= f.end {
+		return
+	}
+	s.wait(f.from)
+	if !plain(s.peek(f.secret, f.end)) {
+		s.found(f)
+	}
+}
+
+// peek is the beginning of what stands in buf, without breaks, until the next peek.
+func (s *scan) peek(from, end int) []byte { return s.value(s.scratch[:0], from, end, len(s.scratch)) }
+
+// isHead says whether a mask stands behind what ends at a place, which then is what the
+// mask shows of its secret.
+func (s *scan) isHead(end int) bool {
+	if end < len(s.buf) && s.buf[end] == '\n' {
+		end++
+	}
+	rest := s.buf[min(end, len(s.buf)):]
+	return bytes.HasPrefix(rest, []byte("…"+maskBegin)) || bytes.HasPrefix(rest, []byte(dot))
+}
+
+func (s *scan) inMask(at int) bool {
+	for _, o := range slices.Backward(s.opaque) {
+		if o.from <= at {
+			return at < o.end
+		}
+	}
+	return false
+}
+
+// maxLabel is how long the name of a rule can be, in characters.
+const maxLabel = 64
+
+// mask notes a mask that stands in the text already.
+func (s *scan) mask(_, from, end int) {
+	for i := end; i < min(len(s.buf), end+utf8.UTFMax*maxLabel+len(": ]")); i++ {
+		if s.buf[i] == ']' {
+			s.opaque = append(s.opaque, span{max(0, from-len("…")), i + 1})
+			return
+		}
+	}
+}

@@ -1,0 +1,85 @@
+package redact_test
+
+import (
+	"bytes"
+	"context"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/panebridge/panebridge/internal/redact"
+)
+
+// In the sources of Go and of the modules on this machine, which have next to no real
+// secrets in them, at most one thing per MB is masked, but for keys in PEM.
+func TestFalseMasks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads all sources there are")
+	}
+	const most = 1 // per MB of 10⁶ bytes
+	limit := 40 << 20
+	if stress() {
+		limit = 1 << 40
+	}
+	m := newMasker(t, redact.Options{})
+	for name, root := range map[string]string{"GOROOT": filepath.Join(goEnv(t, "GOROOT"), "src"), "GOMODCACHE": goEnv(t, "GOMODCACHE")} {
+		t.Run(name, func(t *testing.T) {
+			size, masks, keys := 0, 0, 0
+			names := map[string]int{}
+			texts(t, root, limit, func(_ string, data []byte) {
+				size += len(data)
+				for _, k := range m.Find(data) {
+					if names[k.Name]++; k.Name == "private key" {
+						keys++
+						continue
+					}
+					masks++
+				}
+			})
+			if size < 10<<20 {
+				t.Skipf("only %d bytes in %s", size, root)
+			}
+			rate := float64(masks) / (float64(size) / 1e6)
+			t.Logf("%d MB, %d masks beside %d rows of private keys: %.2f per MB: %v", size/1e6, masks, keys, rate, names)
+			if rate > most {
+				t.Errorf("%.2f masks per MB, at most %d may be", rate, most)
+			}
+		})
+	}
+}
+
+// texts calls each for the text files in a folder and below, up to so many bytes in all.
+func texts(tb testing.TB, root string, limit int, each func(path string, data []byte)) {
+	tb.Helper()
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || limit <= 0 || !d.Type().IsRegular() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if head := data[:min(len(data), 4096)]; err != nil || bytes.IndexByte(head, 0) >= 0 || !utf8.Valid(head[:max(0, len(head)-4)]) && !utf8.Valid(data) {
+			return err
+		}
+		limit -= len(data)
+		each(path, data)
+		return nil
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+}
+
+func goEnv(tb testing.TB, name string) string {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "go", "env", name).Output()
+	if err != nil {
+		tb.Skipf("there's no go command to say where %s is: %v", name, err)
+	}
+	return strings.TrimSpace(string(out))
+}

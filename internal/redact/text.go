@@ -1,0 +1,160 @@
+package redact
+
+import (
+	"bytes"
+	"sort"
+	"unicode/utf8"
+)
+
+// text is what is searched: rows without the blanks and frames at their ends, each
+// closed by a line feed, so that a secret which is wrapped over two rows stands
+// together but for that one byte.
+type text struct {
+	buf  []byte
+	rows []row
+	open bool // more rows may come
+}
+
+// row is where a row's text is.
+type row struct {
+	at     int // in text.buf
+	from   int // in the raw row: so many bytes were left out at its beginning
+	indent int // the same in characters
+}
+
+// lineText is the text of lines.
+func lineText(lines []string, open bool) *text {
+	size := 0
+	for _, l := range lines {
+		size += len(l) + 1
+	}
+	t := &text{buf: make([]byte, 0, size), rows: make([]row, 0, len(lines)+1), open: open}
+	for _, l := range lines {
+		from, to := core(l)
+		t.add(from, utf8.RuneCountInString(l[:from]))
+		t.buf = append(t.buf, l[from:to]...)
+		t.buf = append(t.buf, '\n')
+	}
+	t.add(0, 0)
+	return t
+}
+
+// wholeText is the text of a whole file. One that doesn't end with a line feed may
+// have been cut off.
+func wholeText(data []byte) *text {
+	t := &text{buf: make([]byte, 0, len(data)+1), rows: make([]row, 0, len(data)/32+2)}
+	for more := true; more; {
+		var l []byte
+		l, data, more = bytes.Cut(data, []byte{'\n'})
+		from, to := core(l)
+		t.add(from, utf8.RuneCount(l[:from]))
+		t.buf = append(t.buf, l[from:to]...)
+		t.buf = append(t.buf, '\n')
+	}
+	t.add(0, 0)
+	t.open = t.len() > 0 && t.start(t.len()-1) < t.end(t.len()-1)
+	return t
+}
+
+func (t *text) add(from, indent int) {
+	t.rows = append(t.rows, row{at: len(t.buf), from: from, indent: indent})
+}
+
+// len is the number of rows.
+func (t *text) len() int { return len(t.rows) - 1 }
+
+// start and end are where a row's text is in buf.
+func (t *text) start(row int) int { return t.rows[row].at }
+func (t *text) end(row int) int   { return t.rows[row+1].at - 1 }
+
+// rowOf returns the row at a place in buf.
+func (t *text) rowOf(at int) int {
+	return sort.Search(t.len(), func(i int) bool { return t.rows[i+1].at > at })
+}
+
+// core returns where a row's text begins and ends without blanks and without the
+// frame that programs draw around it: "│ text │".
+func core[T string | []byte](l T) (from, to int) {
+	to = len(l)
+	for from < to {
+		n := edge(l[from:to])
+		if n == 0 {
+			break
+		}
+		from += n
+	}
+	for to > from {
+		n := edgeBack(l[from:to])
+		if n == 0 {
+			break
+		}
+		to -= n
+	}
+	return from, to
+}
+
+// edge is the length of a blank or piece of a frame at the beginning; 0: there's none.
+func edge[T string | []byte](l T) int {
+	switch c := l[0]; {
+	case c == ' ', c == '\t', c == '\r', c == '|':
+		return 1
+	case c < utf8.RuneSelf || len(l) < 3:
+		return 0
+	default:
+		return frame(l[0], l[1], l[2])
+	}
+}
+
+func edgeBack[T string | []byte](l T) int {
+	switch c := l[len(l)-1]; {
+	case c == ' ', c == '\t', c == '\r', c == '|':
+		return 1
+	case c < utf8.RuneSelf || len(l) < 3:
+		return 0
+	default:
+		return frame(l[len(l)-3], l[len(l)-2], l[len(l)-1])
+	}
+}
+
+// frame is 3 for the UTF-8 of box drawings and blocks (U+2500 to U+259F) and of the
+// bracket that Claude Code puts before a tool's output (U+23BF).
+func frame(a, b, c byte) int {
+	if a == 0xE2 && (b >= 0x94 && b <= 0x95 || b == 0x96 && c <= 0x9F || b == 0x8E && c == 0xBF) {
+		return 3
+	}
+	return 0
+}
+
+// near is how many rows around one tell how wide rows are. narrow is less than a
+// terminal's width.
+const near, narrow = 8, 16
+
+// full says whether a row is as wide as it can be, as far as the rows around tell: only
+// such a row is wrapped by a terminal or a program. How wide a row was that has a mask in
+// it isn't known.
+func (t *text) full(row int) bool {
+	width := t.width(row)
+	if width < narrow {
+		return false
+	}
+	for i := max(0, row-near); i < min(t.len(), row+near+1); i++ {
+		if t.width(i) > width || bytes.Contains(t.buf[t.start(i):t.end(i)], []byte(maskBegin)) {
+			return false
+		}
+	}
+	return true
+}
+
+func (t *text) width(row int) int {
+	return t.rows[row].indent + utf8.RuneCount(t.buf[t.start(row):t.end(row)])
+}
+
+// value appends what stands in buf, without the breaks between rows, up to limit bytes.
+func (t *text) value(to []byte, from, end, limit int) []byte {
+	for i := from; i < end && len(to) < limit; i++ {
+		if c := t.buf[i]; c != '\n' {
+			to = append(to, c)
+		}
+	}
+	return to
+}

@@ -1,0 +1,92 @@
+package redact
+
+import (
+	"bytes"
+	"slices"
+)
+
+// userinfo is a password in an address: scheme://user:password@host. It counts whatever
+// it looks like, but for what people write in examples.
+func userinfo() matcher {
+	set := chars("!-~")
+	for _, c := range []byte("/?#\"'<>`\\,@ {}()[]|^") {
+		set[c] = false
+	}
+	scheme := chars("a-z0-9+.-")
+	return func(s *scan, _, from, end int) {
+		if from > 0 && s.buf[from-1] != '\n' && !scheme[s.buf[from-1]] {
+			return
+		}
+		r := s.follow(end, set, 0, 512)
+		at, ok := s.word(r.end, "@")
+		wrapped := false
+		if !ok {
+			// It may go on in the next row, whatever that looks like, if an @ follows.
+			far := s.follow(end, set, -1, 512)
+			if at, wrapped = s.word(far.end, "@"); wrapped || far.open {
+				r, ok = far, wrapped
+			} else if !r.open {
+				return
+			}
+		}
+		v := s.value(nil, end, r.end, 512)
+		user, password, has := bytes.Cut(v, []byte{':'})
+		if !has || len(password) == 0 {
+			return
+		}
+		f := finding{from: end, secret: s.skipOver(end, len(user)+1), end: r.end, label: "password", rank: rankGuess}
+		random := len(password) >= 8 && measureOf(password).random(50)
+		switch {
+		case !ok && !isPort(password):
+			s.begun(f)
+		case ok && (random || !wrapped && !s.exampleHost(at)) && !isStandInPassword(user, password):
+			s.found(f)
+		}
+	}
+}
+
+func isPort(v []byte) bool {
+	for _, c := range v {
+		if !isDigit(c) {
+			return false
+		}
+	}
+	return len(v) <= 5
+}
+
+// exampleHost says that a host is this one, or one of documentation (RFC 2606).
+func (s *scan) exampleHost(at int) bool {
+	host := s.peek(at, min(len(s.buf), at+64))
+	for _, h := range []string{"localhost", "127.0.0.1", "host", "foo", "test", "www.example."} {
+		if rest, ok := bytes.CutPrefix(host, []byte(h)); ok && (len(rest) == 0 || !isAlnum(rest[0])) {
+			return true
+		}
+	}
+	return bytes.HasPrefix(host, []byte("example.")) || bytes.Contains(host, []byte(".example."))
+}
+
+// isStandInPassword says that a password is one of documentation.
+func isStandInPassword(user, password []byte) bool {
+	if bytes.EqualFold(user, password) || bytes.ContainsAny(password, "${}<>*()[]") || bytes.Contains(password, []byte("...")) || bytes.Contains(password, []byte("%s")) {
+		return true
+	}
+	var small [256]byte
+	low := appendLower(small[:0], password)
+	if slices.Contains([]string{
+		"pass", "passwd", "password", "pwd", "pw", "p", "secret", "token", "user", "username", "test", "foo", "bar", "baz", "root", "admin", "guest", "postgres",
+		"abc", "hunter2", "credentials", "key", "apikey", "auth", "oauth2", "x-oauth-basic", "open sesame",
+	}, string(low)) {
+		return true
+	}
+	return isStandIn(password) || len(password) >= 3 && 2*measureOf(password).repeats >= len(password) || isCount(password)
+}
+
+// isCount says that a text is digits that count: 1234.
+func isCount(v []byte) bool {
+	for i, c := range v {
+		if !isDigit(c) || i > 0 && c != v[i-1]+1 {
+			return false
+		}
+	}
+	return true
+}

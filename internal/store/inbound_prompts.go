@@ -1,0 +1,134 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/inbound"
+)
+
+const promptMessageColumns = `prompt, adapter, chat, thread, kind, session, message, checked, closed, at`
+
+func scanPromptMessage(scan func(...any) error) (m inbound.PromptMessage, err error) {
+	var checked string
+	var at int64
+	err = scan(&m.Prompt, &m.Place.Adapter, &m.Place.Chat, &m.Place.Thread, &m.Kind, &m.Session, &m.Message, &checked, &m.Closed, &at)
+	if err != nil {
+		return inbound.PromptMessage{}, err
+	}
+	m.At = fromNanos(at)
+	return m, json.Unmarshal([]byte(checked), &m.Checked)
+}
+
+// PromptMessages returns those that aren't closed: see inbound.PromptStore.
+func (s *Store) PromptMessages(ctx context.Context) ([]inbound.PromptMessage, error) {
+	return list(ctx, s, "read the messages of questions", func(row *sql.Rows) (inbound.PromptMessage, error) {
+		return scanPromptMessage(row.Scan)
+	}, `SELECT `+promptMessageColumns+` FROM prompt_messages WHERE NOT closed ORDER BY at, prompt, adapter, chat, thread, kind`)
+}
+
+// PromptMessage returns one by its id: see inbound.PromptStore.
+func (s *Store) PromptMessage(ctx context.Context, adapter, chat, message string) (inbound.PromptMessage, error) {
+	row := s.read.db.QueryRowContext(ctx, `SELECT `+promptMessageColumns+` FROM prompt_messages
+		WHERE adapter = ? AND chat = ? AND message = ? ORDER BY at DESC LIMIT 1`, clean(adapter), clean(chat), clean(message))
+	m, err := scanPromptMessage(row.Scan)
+	if err != nil {
+		return m, s.explain("read the message of a question", unknown(err))
+	}
+	return m, nil
+}
+
+// PutPromptMessage keeps a message: see inbound.PromptStore.
+func (s *Store) PutPromptMessage(ctx context.Context, m inbound.PromptMessage) error {
+	checked, err := json.Marshal(m.Checked)
+	if err != nil {
+		return err
+	}
+	return s.exec1(
+		ctx, "store the message of a question", `INSERT INTO prompt_messages (`+promptMessageColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT DO UPDATE SET message = excluded.message, checked = excluded.checked, closed = excluded.closed`,
+		clean(m.Prompt), clean(m.Place.Adapter), clean(m.Place.Chat), clean(m.Place.Thread), clean(m.Kind), clean(m.Session), clean(m.Message),
+		string(checked), m.Closed, nanos(m.At),
+	)
+}
+
+// Writer returns whose next message is an answer: see inbound.PromptStore.
+func (s *Store) Writer(ctx context.Context, place adapters.Target, person string) (inbound.Writer, error) {
+	w := inbound.Writer{Place: place, Person: person}
+	var expires int64
+	err := s.read.db.QueryRowContext(
+		ctx, `SELECT prompt, expires FROM prompt_writers WHERE adapter = ? AND chat = ? AND thread = ? AND person = ?`,
+		clean(place.Adapter), clean(place.Chat), clean(place.Thread), clean(person),
+	).Scan(&w.Prompt, &expires)
+	if err != nil {
+		return inbound.Writer{}, s.explain("read whose message is an answer", unknown(err))
+	}
+	w.Expires = fromNanos(expires)
+	return w, nil
+}
+
+// PutWriter keeps whose next message is an answer: see inbound.PromptStore.
+func (s *Store) PutWriter(ctx context.Context, w inbound.Writer) error {
+	return s.exec1(
+		ctx, "store whose message is an answer", `INSERT INTO prompt_writers (adapter, chat, thread, person, prompt, expires) VALUES (?, ?, ?, ?, ?, ?)
+		ON CONFLICT DO UPDATE SET prompt = excluded.prompt, expires = excluded.expires`,
+		clean(w.Place.Adapter), clean(w.Place.Chat), clean(w.Place.Thread), clean(w.Person), clean(w.Prompt), nanos(w.Expires),
+	)
+}
+
+// DropWriter takes that back: see inbound.PromptStore.
+func (s *Store) DropWriter(ctx context.Context, place adapters.Target, person string) error {
+	return s.exec1(
+		ctx, "forget whose message is an answer", `DELETE FROM prompt_writers WHERE adapter = ? AND chat = ? AND thread = ? AND person = ?`,
+		clean(place.Adapter), clean(place.Chat), clean(place.Thread), clean(person),
+	)
+}
+
+// AddMissed counts what would have rung: see inbound.AttentionStore.
+func (s *Store) AddMissed(ctx context.Context, m inbound.Missed) error {
+	return s.exec1(
+		ctx, "store what didn't ring", `INSERT INTO missed (adapter, chat, thread, session, what, times, at) VALUES (?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT DO UPDATE SET times = times + excluded.times, at = excluded.at`,
+		clean(m.Place.Adapter), clean(m.Place.Chat), clean(m.Place.Thread), clean(m.Session), clean(m.What), m.Times, nanos(m.At),
+	)
+}
+
+// Missed returns all that would have rung: see inbound.AttentionStore.
+func (s *Store) Missed(ctx context.Context) ([]inbound.Missed, error) {
+	return list(ctx, s, "read what didn't ring", func(row *sql.Rows) (m inbound.Missed, err error) {
+		var at int64
+		err = row.Scan(&m.Place.Adapter, &m.Place.Chat, &m.Place.Thread, &m.Session, &m.What, &m.Times, &at)
+		m.At = fromNanos(at)
+		return m, err
+	}, `SELECT adapter, chat, thread, session, what, times, at FROM missed ORDER BY adapter, chat, thread, at, session, what`)
+}
+
+// DropMissed forgets what was told: see inbound.AttentionStore.
+func (s *Store) DropMissed(ctx context.Context, m inbound.Missed) error {
+	return s.exec1(
+		ctx, "forget what didn't ring", `DELETE FROM missed WHERE adapter = ? AND chat = ? AND thread = ? AND session = ? AND what = ?`,
+		clean(m.Place.Adapter), clean(m.Place.Chat), clean(m.Place.Thread), clean(m.Session), clean(m.What),
+	)
+}
+
+// Boards returns the pinned lists: see inbound.AttentionStore.
+func (s *Store) Boards(ctx context.Context) ([]inbound.Board, error) {
+	return list(ctx, s, "read the pinned lists", func(row *sql.Rows) (b inbound.Board, err error) {
+		return b, row.Scan(&b.Place.Adapter, &b.Place.Chat, &b.Message, &b.Says, &b.Pinned)
+	}, `SELECT adapter, chat, message, says, pinned FROM boards ORDER BY adapter, chat`)
+}
+
+// PutBoard keeps a pinned list: see inbound.AttentionStore.
+func (s *Store) PutBoard(ctx context.Context, b inbound.Board) error {
+	return s.exec1(
+		ctx, "store a pinned list", `INSERT INTO boards (adapter, chat, message, says, pinned) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT DO UPDATE SET message = excluded.message, says = excluded.says, pinned = excluded.pinned`,
+		clean(b.Place.Adapter), clean(b.Place.Chat), clean(b.Message), clean(b.Says), b.Pinned,
+	)
+}
+
+// keepPromptMessages is for how long a reply to a question that's closed isn't typed.
+const keepPromptMessages = 7 * 24 * time.Hour

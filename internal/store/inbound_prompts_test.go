@@ -1,0 +1,112 @@
+package store
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+func TestMessagesOfQuestions(t *testing.T) {
+	s := mustOpen(t, dbPath(t), Options{})
+	ctx := t.Context()
+	at := day
+	place := adapters.Target{Adapter: "chat", Chat: "-1", Thread: "7"}
+	m := inbound.PromptMessage{Prompt: "pr_1", Session: "pb_1", Place: place, Kind: inbound.PromptAsked, Message: "5", At: at}
+	reminder := m
+	reminder.Kind, reminder.Message = inbound.PromptReminded, "6"
+	changed := m
+	changed.Checked = []int{1, 3}
+	for _, x := range []inbound.PromptMessage{m, reminder, changed} {
+		if err := s.PutPromptMessage(ctx, x); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.MoveChat(ctx, "chat", "-1", "-2"); err != nil {
+		t.Fatal(err)
+	}
+	changed.Place.Chat, reminder.Place.Chat = "-2", "-2"
+	got, err := s.PromptMessages(ctx)
+	if diff := cmp.Diff([]inbound.PromptMessage{changed, reminder}, got); err != nil || diff != "" {
+		t.Errorf("%v\n%s", err, diff)
+	}
+	changed.Closed = true
+	if err := s.PutPromptMessage(ctx, changed); err != nil {
+		t.Fatal(err)
+	}
+	if got, err = s.PromptMessages(ctx); err != nil || len(got) != 1 {
+		t.Errorf("%v, %+v", err, got)
+	}
+	one, err := s.PromptMessage(ctx, "chat", "-2", "5")
+	if diff := cmp.Diff(changed, one); err != nil || diff != "" {
+		t.Errorf("%v\n%s", err, diff)
+	}
+	if _, err := s.PromptMessage(ctx, "chat", "-1", "5"); !errors.Is(err, sessions.ErrUnknown) {
+		t.Errorf("of the chat's old id: %v", err)
+	}
+	if err := s.ForgetInbound(ctx, at.Add(keepPromptMessages+time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.PromptMessage(ctx, "chat", "-2", "5"); !errors.Is(err, sessions.ErrUnknown) {
+		t.Errorf("long after it was closed: %v", err)
+	}
+	if got, err = s.PromptMessages(ctx); err != nil || len(got) != 1 {
+		t.Errorf("%v, %+v", err, got)
+	}
+}
+
+func TestWritersMissedAndBoards(t *testing.T) {
+	s := mustOpen(t, dbPath(t), Options{})
+	ctx := t.Context()
+	at := day
+	place := adapters.Target{Adapter: "chat", Chat: "-1"}
+	w := inbound.Writer{Place: place, Person: "chat:1", Prompt: "pr_1", Expires: at}
+	if _, err := s.Writer(ctx, place, "chat:1"); !errors.Is(err, sessions.ErrUnknown) {
+		t.Error(err)
+	}
+	if err := s.PutWriter(ctx, w); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := s.Writer(ctx, place, "chat:1"); err != nil || got != w {
+		t.Errorf("%v, %+v", err, got)
+	}
+	if err := s.DropWriter(ctx, place, "chat:1"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Writer(ctx, place, "chat:1"); !errors.Is(err, sessions.ErrUnknown) {
+		t.Error(err)
+	}
+
+	m := inbound.Missed{Place: place, Session: "pb_1", What: inbound.MissedTurn, Times: 2, At: at}
+	for range 2 {
+		if err := s.AddMissed(ctx, m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.Times = 4
+	if got, err := s.Missed(ctx); err != nil || len(got) != 1 || got[0] != m {
+		t.Errorf("%v, %+v", err, got)
+	}
+	if err := s.DropMissed(ctx, m); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := s.Missed(ctx); err != nil || len(got) != 0 {
+		t.Errorf("%v, %+v", err, got)
+	}
+
+	b := inbound.Board{Place: place, Message: "5", Says: "a list"}
+	for range 2 {
+		if err := s.PutBoard(ctx, b); err != nil {
+			t.Fatal(err)
+		}
+		b.Pinned = true
+	}
+	if got, err := s.Boards(ctx); err != nil || len(got) != 1 || got[0] != b {
+		t.Errorf("%v, %+v", err, got)
+	}
+}

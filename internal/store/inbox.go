@@ -1,0 +1,145 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/panebridge/panebridge/internal/inbox"
+)
+
+// Inbox has the fleets, mail and notices in the database. Unlike a Store it's opened by
+// many processes at once: the command line's, that run for moments, and the daemon. It
+// opens one connection, writes in short transactions, and holds nothing in between.
+type Inbox struct {
+	path string
+	gate *entrance
+	db   *sql.DB // one connection
+}
+
+var _ inbox.Store = (*Inbox)(nil)
+
+// lockedFor is how long a write is tried again that found the database locked, on top of
+// each try's own waiting.
+const lockedFor = 30 * time.Second
+
+// OpenInbox opens the database at path, makes it if there is none, and brings its schema
+// up to date; of several who do so at once, one does.
+func OpenInbox(ctx context.Context, path string) (_ *Inbox, err error) {
+	s := &Inbox{path: path}
+	defer func() {
+		if err != nil {
+			err = errors.Join(explain("open store "+path, path, err), s.Close())
+		}
+	}()
+	if s.gate, err = openEntrance(path, gateWaitOthers); err != nil {
+		return nil, err
+	}
+	// Opening is at the gate, too: the last to close a database removes its -wal, and a
+	// connection that's opened meanwhile is refused without waiting.
+	defer s.gate.enter()()
+	return s, again(ctx, func() error { return s.open(ctx) })
+}
+
+func (s *Inbox) open(ctx context.Context) error {
+	if err := makePrivate(s.path); err != nil {
+		return err
+	}
+	name, err := dsn(s.path, "journal_mode(WAL)", "synchronous(NORMAL)")
+	if err != nil {
+		return err
+	}
+	if s.db, err = sql.Open("sqlite", name); err != nil {
+		return err
+	}
+	s.db.SetMaxOpenConns(1)
+	conn, err := s.db.Conn(ctx)
+	if err != nil {
+		return errors.Join(err, s.db.Close())
+	}
+	_, _, err = migrate(ctx, conn, migrations())
+	if err = errors.Join(err, conn.Close()); err != nil {
+		return errors.Join(err, s.db.Close())
+	}
+	return nil
+}
+
+// again does something until the database isn't locked any more, but not for ever.
+func again(ctx context.Context, do func() error) error {
+	for began := time.Now(); ; {
+		err := do()
+		if !errors.Is(kindOf(err), ErrLocked) || ctx.Err() != nil || time.Since(began) > lockedFor {
+			return err
+		}
+	}
+}
+
+// Close closes the file. Nothing may be done after it.
+func (s *Inbox) Close() error {
+	if s.db == nil {
+		return s.gate.close()
+	}
+	leave := s.gate.enter()
+	err := s.db.Close()
+	leave()
+	return errors.Join(err, s.gate.close())
+}
+
+// write does something in a transaction of its own. do may be called again after one that
+// was rolled back. Once it has begun, it's carried through.
+func (s *Inbox) write(ctx context.Context, doing string, do func(ctx context.Context, conn *sql.Conn) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	conn, err := s.db.Conn(ctx)
+	if err != nil {
+		return s.explain(doing, err)
+	}
+	defer func() { _ = conn.Close() }() // back to the pool
+	ctx = context.WithoutCancel(ctx)    // which costs SQLite's driver no goroutine per statement, either
+	return s.explain(doing, again(ctx, func() error {
+		defer s.gate.enter()()
+		return transact(ctx, conn, do)
+	}))
+}
+
+func transact(ctx context.Context, conn *sql.Conn, do func(ctx context.Context, conn *sql.Conn) error) error {
+	if _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	err := do(ctx, conn)
+	if err == nil {
+		_, err = conn.ExecContext(ctx, "COMMIT")
+	}
+	if err != nil {
+		_, _ = conn.ExecContext(ctx, "ROLLBACK") // fails where SQLite has rolled back already
+	}
+	return err
+}
+
+// query reads rows, one after the other.
+func (s *Inbox) query(ctx context.Context, doing, query string, args []any, each func(*sql.Rows) error) error {
+	err := again(ctx, func() (err error) {
+		rows, err := s.db.QueryContext(ctx, query, args...)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, rows.Close()) }()
+		for rows.Next() {
+			if err := each(rows); err != nil {
+				return err
+			}
+		}
+		return rows.Err()
+	})
+	return s.explain(doing, err)
+}
+
+func (s *Inbox) explain(doing string, err error) error {
+	if err == nil || errors.Is(err, inbox.ErrState) || errors.Is(err, inbox.ErrNotYours) || errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return explain(doing, s.path, err)
+}

@@ -1,0 +1,166 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/panebridge/panebridge/internal/inbox"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+const (
+	sqlParties = `SELECT s.id, s.name, s.agent, s.cwd, s.state, s.reason, s.server, s.server_pid, s.server_start, s.pane, s.tmux_session,
+	s.created_at, s.ended_at, ifnull(m.fleet, ''), ifnull(m.director, 0)
+	FROM sessions s LEFT JOIN fleet_members m ON m.session = s.id ORDER BY s.created_at, s.seq`
+	// seq is the order of sending.
+	sqlActivity = `SELECT m.session,
+	ifnull((SELECT sent_at FROM mail WHERE sender = m.session ORDER BY seq DESC LIMIT 1), 0),
+	ifnull((SELECT max(sent_at) FROM mail WHERE recipient = m.session), 0)
+	FROM fleet_members m`
+	sqlFleets      = `SELECT name, created_at FROM fleets ORDER BY created_at, name`
+	sqlAddFleet    = `INSERT INTO fleets (name, created_at) VALUES (?, ?)`
+	sqlDropFleet   = `DELETE FROM fleets WHERE name = ?`
+	sqlHasFleet    = `SELECT count(*) FROM fleets WHERE name = ?`
+	sqlMemberOf    = `SELECT fleet FROM fleet_members WHERE session = ?`
+	sqlAddMember   = `INSERT INTO fleet_members (session, fleet, director, added_at) VALUES (?, ?, ?, ?) ON CONFLICT (session) DO UPDATE SET director = excluded.director`
+	sqlNoDirector  = `UPDATE fleet_members SET director = 0 WHERE fleet = ?`
+	sqlDropMember  = `DELETE FROM fleet_members WHERE session = ?`
+	readingParties = "read sessions and fleets"
+)
+
+// Parties returns all sessions with their fleets: see inbox.Store.
+func (s *Inbox) Parties(ctx context.Context) (inbox.Parties, error) {
+	var all inbox.Parties
+	err := s.query(ctx, readingParties, sqlParties, nil, func(rows *sql.Rows) error {
+		var p inbox.Party
+		var created, ended int64
+		at := &p.Pane
+		err := rows.Scan(&p.ID, &p.Name, &p.Agent, &p.Cwd, &p.State, &p.Reason, &at.Server, &at.Identity.PID, &at.Identity.Start, &at.ID, &at.Session,
+			&created, &ended, &p.Fleet, &p.Director)
+		p.CreatedAt, p.EndedAt = fromNanos(created), fromNanos(ended)
+		all = append(all, p)
+		return err
+	})
+	return all, err
+}
+
+// Activity adds to the members of fleets when they were sent something last, and sent
+// something last.
+func (s *Inbox) Activity(ctx context.Context, all inbox.Parties) error {
+	type times struct{ sent, received int64 }
+	last := map[sessions.ID]times{}
+	err := s.query(ctx, "read who wrote when", sqlActivity, nil, func(rows *sql.Rows) error {
+		var id sessions.ID
+		var t times
+		err := rows.Scan(&id, &t.sent, &t.received)
+		last[id] = t
+		return err
+	})
+	for i := range all {
+		t := last[all[i].ID]
+		all[i].LastSent, all[i].LastReceived = fromNanos(t.sent), fromNanos(t.received)
+	}
+	return err
+}
+
+// Fleet is a fleet as it's kept.
+type Fleet struct {
+	Name      string
+	CreatedAt time.Time
+}
+
+// Fleets returns all fleets, the oldest first.
+func (s *Inbox) Fleets(ctx context.Context) ([]Fleet, error) {
+	var all []Fleet
+	err := s.query(ctx, "read fleets", sqlFleets, nil, func(rows *sql.Rows) error {
+		var f Fleet
+		var created int64
+		err := rows.Scan(&f.Name, &created)
+		f.CreatedAt = fromNanos(created)
+		all = append(all, f)
+		return err
+	})
+	return all, err
+}
+
+// AddFleet makes a fleet, with a director if one is given. sessions.ErrConflict if there
+// is one of that name, or the director is in another.
+func (s *Inbox) AddFleet(ctx context.Context, name string, director sessions.ID, now time.Time) error {
+	return s.write(ctx, "make the fleet "+name, func(ctx context.Context, conn *sql.Conn) error {
+		var n int
+		if err := conn.QueryRowContext(ctx, sqlHasFleet, name).Scan(&n); err != nil {
+			return err
+		}
+		if n > 0 {
+			return fmt.Errorf("%w: there's one already", sessions.ErrConflict)
+		}
+		if _, err := conn.ExecContext(ctx, sqlAddFleet, name, nanos(now)); err != nil {
+			return err
+		}
+		if director == "" {
+			return nil
+		}
+		return addMember(ctx, conn, name, director, true, now)
+	})
+}
+
+// DropFleet dissolves a fleet. Its sessions, and their mail, stay.
+func (s *Inbox) DropFleet(ctx context.Context, name string) error {
+	return s.write(ctx, "dissolve the fleet "+name, func(ctx context.Context, conn *sql.Conn) error {
+		done, err := conn.ExecContext(ctx, sqlDropFleet, name)
+		if err != nil {
+			return err
+		}
+		if n, err := done.RowsAffected(); err != nil || n > 0 {
+			return err
+		}
+		return noFleet(name)
+	})
+}
+
+// AddMember takes a session into a fleet, as its director (in place of who was) or as a
+// member. sessions.ErrConflict if it's in another.
+func (s *Inbox) AddMember(ctx context.Context, fleet string, id sessions.ID, director bool, now time.Time) error {
+	return s.write(ctx, "take "+string(id)+" into the fleet "+fleet, func(ctx context.Context, conn *sql.Conn) error {
+		return addMember(ctx, conn, fleet, id, director, now)
+	})
+}
+
+func addMember(ctx context.Context, conn *sql.Conn, fleet string, id sessions.ID, director bool, now time.Time) error {
+	var n int
+	if err := conn.QueryRowContext(ctx, sqlHasFleet, fleet).Scan(&n); err != nil {
+		return err
+	}
+	if n == 0 {
+		return noFleet(fleet)
+	}
+	var other string
+	switch err := conn.QueryRowContext(ctx, sqlMemberOf, clean(id)).Scan(&other); {
+	case err == nil && other != fleet:
+		return fmt.Errorf("%w: it's in the fleet %s; `panebridge fleet remove` takes it out there", sessions.ErrConflict, other)
+	case err != nil && !errors.Is(err, sql.ErrNoRows):
+		return err
+	}
+	if director {
+		if _, err := conn.ExecContext(ctx, sqlNoDirector, fleet); err != nil {
+			return err
+		}
+	}
+	_, err := conn.ExecContext(ctx, sqlAddMember, clean(id), fleet, director, nanos(now))
+	return err
+}
+
+func noFleet(name string) error {
+	return fmt.Errorf("%w fleet %q; `panebridge fleet list` shows those there are, `panebridge fleet new` makes one", sessions.ErrUnknown, name)
+}
+
+// DropMember takes a session out of its fleet; one that's in none is no error.
+func (s *Inbox) DropMember(ctx context.Context, id sessions.ID) error {
+	return s.write(ctx, "take "+string(id)+" out of its fleet", func(ctx context.Context, conn *sql.Conn) error {
+		_, err := conn.ExecContext(ctx, sqlDropMember, clean(id))
+		return err
+	})
+}

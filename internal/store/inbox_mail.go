@@ -1,0 +1,176 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/panebridge/panebridge/internal/inbox"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+const (
+	mailColumns   = `id, kind, sender, sender_name, recipient, recipient_name, fleet, text, status, sent_at, settled_at, preview, preview_reason`
+	sqlAddMail    = `INSERT INTO mail (` + mailColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	sqlMail       = `SELECT ` + mailColumns + ` FROM mail WHERE `
+	sqlSetMail    = `UPDATE mail SET status = ?, settled_at = ?, preview = ?, preview_reason = ? WHERE id = ?`
+	sqlWaiting    = `SELECT ` + mailColumns + ` FROM mail WHERE recipient = ? AND preview = 'waiting' ORDER BY seq`
+	sqlLeft       = `SELECT ` + mailColumns + ` FROM mail WHERE recipient = ? AND preview = 'typing' ORDER BY seq`
+	sqlHold       = `UPDATE mail SET preview_reason = ? WHERE recipient = ? AND preview = 'waiting' AND preview_reason != ?`
+	sqlPreview    = `UPDATE mail SET preview = ?, preview_reason = ? WHERE id = ?`
+	sqlAwaits     = `SELECT EXISTS (SELECT 1 FROM mail WHERE recipient = ? AND preview IN ('waiting', 'typing'))`
+	sqlWaitingFor = `SELECT DISTINCT recipient FROM mail WHERE preview IN ('waiting', 'typing')`
+)
+
+// AddMail stores mails together: see inbox.Store.
+func (s *Inbox) AddMail(ctx context.Context, mails []inbox.Mail) error {
+	return s.write(ctx, "store the message", func(ctx context.Context, conn *sql.Conn) error {
+		for i := range mails {
+			m := &mails[i]
+			_, err := conn.ExecContext(ctx, sqlAddMail, m.ID, m.Kind, clean(m.From), clean(m.FromName), clean(m.To), clean(m.ToName), clean(m.Fleet),
+				clean(m.Text), m.Status, nanos(m.SentAt), nanos(m.SettledAt), m.Preview, clean(m.Why))
+			if isUnique(err) {
+				return fmt.Errorf("%w: %s was sent before", sessions.ErrConflict, m.ID)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// scanMail reads one row of mailColumns.
+func scanMail(row interface{ Scan(into ...any) error }) (m inbox.Mail, err error) {
+	var sent, settled int64
+	err = row.Scan(&m.ID, &m.Kind, &m.From, &m.FromName, &m.To, &m.ToName, &m.Fleet, &m.Text, &m.Status, &sent, &settled, &m.Preview, &m.Why)
+	m.SentAt, m.SettledAt = fromNanos(sent), fromNanos(settled)
+	return m, err
+}
+
+// Mail returns those of a query, the newest first: see inbox.Store.
+func (s *Inbox) Mail(ctx context.Context, q inbox.Query) ([]inbox.Mail, error) {
+	where, args := []string{"TRUE"}, []any{}
+	for condition, value := range map[string]string{
+		"id = ?": q.ID, "recipient = ?": string(q.To), "sender = ?": string(q.From), "status = ?": string(q.Status), "kind = ?": string(q.Kind),
+	} {
+		if value != "" {
+			where, args = append(where, condition), append(args, value)
+		}
+	}
+	if !q.Since.IsZero() {
+		where, args = append(where, "sent_at >= ?"), append(args, nanos(q.Since))
+	}
+	limit := q.Limit
+	if limit <= 0 {
+		limit = -1
+	}
+	all := []inbox.Mail{}
+	err := s.query(ctx, "read mail", sqlMail+strings.Join(where, " AND ")+" ORDER BY seq DESC LIMIT ?", append(args, limit), func(rows *sql.Rows) error {
+		m, err := scanMail(rows)
+		all = append(all, m)
+		return err
+	})
+	return all, err
+}
+
+// ChangeMail changes a mail's state: see inbox.Store.
+func (s *Inbox) ChangeMail(ctx context.Context, id string, change func(*inbox.Mail) error) (m inbox.Mail, err error) {
+	err = s.write(ctx, "settle "+id, func(ctx context.Context, conn *sql.Conn) (err error) {
+		m, err = scanMail(conn.QueryRowContext(ctx, sqlMail+"id = ?", clean(id)))
+		if errors.Is(err, sql.ErrNoRows) {
+			return fmt.Errorf("%w message %q; `panebridge poll --status all` shows those there are", sessions.ErrUnknown, id)
+		}
+		if err != nil {
+			return err
+		}
+		if err := change(&m); err != nil {
+			return err
+		}
+		_, err = conn.ExecContext(ctx, sqlSetMail, m.Status, nanos(m.SettledAt), m.Preview, clean(m.Why), m.ID)
+		return err
+	})
+	return m, err
+}
+
+// TakePreviews marks waiting previews as being typed: see inbox.Store.
+func (s *Inbox) TakePreviews(ctx context.Context, to inbox.Address) (taken []inbox.Mail, err error) {
+	err = s.write(ctx, "take previews", func(ctx context.Context, conn *sql.Conn) error {
+		if taken, err = waitingFor(ctx, conn, to); err != nil {
+			return err
+		}
+		for i := range taken {
+			if _, err := conn.ExecContext(ctx, sqlPreview, inbox.PreviewTyping, "", taken[i].ID); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return taken, err
+}
+
+// waitingFor reads the mails whose previews wait for a recipient, the oldest first.
+func waitingFor(ctx context.Context, conn *sql.Conn, to inbox.Address) (all []inbox.Mail, err error) {
+	rows, err := conn.QueryContext(ctx, sqlWaiting, clean(to))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		m, err := scanMail(rows)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, m)
+	}
+	return all, rows.Err()
+}
+
+// SetPreviews says what became of previews: see inbox.Store.
+func (s *Inbox) SetPreviews(ctx context.Context, ids []string, p inbox.Preview, why string) error {
+	return s.write(ctx, "store what became of previews", func(ctx context.Context, conn *sql.Conn) error {
+		for _, id := range ids {
+			if _, err := conn.ExecContext(ctx, sqlPreview, p, clean(why), id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// LeftPreviews returns those whose typing was cut off: see inbox.Store.
+func (s *Inbox) LeftPreviews(ctx context.Context, to inbox.Address) (all []inbox.Mail, err error) {
+	err = s.query(ctx, "read previews that were being typed", sqlLeft, []any{clean(to)}, func(rows *sql.Rows) error {
+		m, err := scanMail(rows)
+		all = append(all, m)
+		return err
+	})
+	return all, err
+}
+
+// HoldPreviews says why previews wait: see inbox.Store.
+func (s *Inbox) HoldPreviews(ctx context.Context, to inbox.Address, why string) error {
+	return s.write(ctx, "store why previews wait", func(ctx context.Context, conn *sql.Conn) error {
+		_, err := conn.ExecContext(ctx, sqlHold, clean(why), clean(to), clean(why))
+		return err
+	})
+}
+
+// AwaitedBy returns for whom previews wait, or were being typed.
+func (s *Inbox) AwaitedBy(ctx context.Context) (all []inbox.Address, err error) {
+	err = s.query(ctx, "read who has previews waiting", sqlWaitingFor, nil, func(rows *sql.Rows) error {
+		var a inbox.Address
+		err := rows.Scan(&a)
+		all = append(all, a)
+		return err
+	})
+	return all, err
+}
+
+// Awaits says whether previews wait for somebody, or were being typed.
+func (s *Inbox) Awaits(ctx context.Context, to inbox.Address) (some bool, err error) {
+	err = s.query(ctx, "look for previews", sqlAwaits, []any{clean(to)}, func(rows *sql.Rows) error { return rows.Scan(&some) })
+	return some, err
+}

@@ -1,0 +1,74 @@
+package polling_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/panebridge/panebridge/polling"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// asker is an observer of a program that asks.
+type asker struct {
+	polling.Generic
+	mu    sync.Mutex
+	sight sessions.Sight
+}
+
+func (a *asker) Close() error { return nil }
+
+func (a *asker) Observe(context.Context, sessions.Look) (sessions.Sight, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.sight, nil
+}
+
+func (a *asker) asks(of string, prompts bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.sight = sessions.Sight{Text: sessions.TextPane, Prompts: prompts}
+	if of != "" {
+		a.sight.Prompt = &sessions.Dialog{Print: of, Marked: -1}
+	}
+}
+
+// Events tell of each dialog when it comes and when it goes, and of the one that stands
+// there when a daemon starts; a look that couldn't tell changes nothing.
+func TestEventsTellOfDialogs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		mem, src := &memLog{}, newFakeSource("%1")
+		r := newRig(t, mem, mem, map[string]polling.Source{"t": src})
+		a := &asker{}
+		a.asks("1", true)
+		target := polling.Target{Session: "pb_1", Server: "t", Pane: "%1", Observe: func([]byte) (polling.Observer, error) { return a, nil }}
+		if err := r.coord.Start(target); err != nil {
+			r.Fatal(err)
+		}
+		for i, of := range []string{"1", "1", "2", "?", "2", "", "", "3"} {
+			a.asks(map[bool]string{true: "", false: of}[of == "?"], of != "?")
+			src.print("%1", fmt.Sprint("line ", i), false)
+			r.after(5 * time.Second)
+		}
+		var told []string
+		for _, ev := range r.owner.all() {
+			if ev.Asked {
+				told = append(told, printOf(ev.Prompt))
+			}
+		}
+		if want := []string{"1", "2", "", "3"}; !slices.Equal(told, want) {
+			r.Errorf("told of %q, want %q", told, want)
+		}
+	})
+}
+
+func printOf(d *sessions.Dialog) string {
+	if d == nil {
+		return ""
+	}
+	return d.Print
+}

@@ -1,0 +1,151 @@
+package polling
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// Observer knows more of the program in a pane than its screen tells: its
+// transcript, its hooks, what its signs mean. It's used by its session's poller
+// alone, one call at a time; its Profile is that of the program that runs now.
+type Observer interface {
+	Profile
+	// Observe works in one look. Whoever gets an error, or can't store what the
+	// sessions.Sight says, makes a new observer from what was stored last.
+	Observe(ctx context.Context, l sessions.Look) (sessions.Sight, error)
+	Close() error
+}
+
+const (
+	maxHeldLines = 2000
+	maxTyped     = 32
+)
+
+// observe asks the observer about a step, if there is one and the step shows all
+// of the screen.
+func (p *OutputPoller) observe(ctx context.Context, step *Step, last bool) (sessions.Sight, error) {
+	p.shown = 0
+	if p.observer == nil {
+		return sessions.Sight{Text: sessions.TextPane}, nil
+	}
+	if step.Exit == nil && !last && !step.engine.caughtUp() {
+		return sessions.Sight{Text: p.text, Known: p.known, State: p.state, Keep: p.kept}, nil
+	}
+	p.mu.Lock()
+	typed := slices.Clone(p.typedTexts)
+	p.mu.Unlock()
+	p.shown = len(typed)
+	l := sessions.Look{Screen: step.screen, Dialog: step.Dialog, Marked: step.Complete, Typed: typed, Last: last || step.Exit != nil, Now: time.Now()}
+	return p.observer.Observe(ctx, l)
+}
+
+// typedDone forgets what was typed before the look that's stored.
+func (p *OutputPoller) typedDone() {
+	p.mu.Lock()
+	p.typedTexts = slices.Delete(p.typedTexts, 0, p.shown)
+	p.inputsDone()
+	p.mu.Unlock()
+	p.shown = 0
+}
+
+// rest works in what an observer still has behind a look.
+func (p *OutputPoller) rest(ctx context.Context, sight sessions.Sight, last bool) error {
+	for sight.More {
+		var err error
+		if sight, err = p.observer.Observe(ctx, sessions.Look{Last: last, Now: time.Now()}); err != nil {
+			return err
+		}
+		step := &Step{engine: p.engine}
+		if err := p.store(ctx, step, sight); err != nil {
+			return err
+		}
+	}
+	again := sight.Again
+	if at := p.quietAt(sight); again.IsZero() || !at.IsZero() && at.Before(again) {
+		again = at
+	}
+	p.lookAgain(again)
+	return nil
+}
+
+// lookAgain has the pane captured at a time, though it may not change.
+func (p *OutputPoller) lookAgain(at time.Time) {
+	if at.IsZero() {
+		p.timer.Stop()
+		return
+	}
+	p.timer.Reset(max(time.Until(at), 10*time.Millisecond))
+}
+
+// own are the pane's lines and gaps that become the session's with a step: none
+// while another text is, or may become, the session's. hold: the engine has read
+// lines that aren't decided about, and mustn't be stored as if they were.
+func (p *OutputPoller) own(step *Step, text sessions.Text, now time.Time) (lines []sessions.Line, gaps []sessions.Gap, hold bool) {
+	if text == sessions.TextTranscript {
+		p.held = held{}
+		return nil, nil, false
+	}
+	p.held.add(step, now)
+	if text == sessions.TextHeld && (len(p.held.lines) < maxHeldLines || !step.engine.caughtUp()) {
+		return nil, nil, true
+	}
+	lines, gaps = p.held.lines, p.held.gaps
+	p.held = held{}
+	return lines, gaps, false
+}
+
+// held is what was read from a pane and waits for a decision.
+type held struct {
+	lines []sessions.Line
+	gaps  []sessions.Gap // After counts lines
+}
+
+func (h *held) add(step *Step, now time.Time) {
+	for _, g := range step.Gaps {
+		g.After += int64(len(h.lines))
+		h.gaps = append(h.gaps, g)
+	}
+	for _, l := range step.Lines {
+		h.lines = append(h.lines, sessions.Line{Kind: sessions.KindPane, Text: l, At: now})
+	}
+}
+
+// disown takes for lines, though they never were, the rows that stood undecided on
+// the screen before, and those that show what was said elsewhere: another text was
+// the session's. What comes below them is the pane's own again.
+func (e *Engine) disown(before []screenRow, said func(row string) bool) {
+	was := map[uint64]int{}
+	for _, r := range before {
+		was[rowHash(trimRow(r.text))]++
+	}
+	rows, n := e.screen.normal, 0
+	for i, r := range rows {
+		h := rowHash(trimRow(r.text))
+		if h == blank {
+			continue
+		}
+		if was[h] == 0 && !said(trimRow(r.text)) {
+			break
+		}
+		was[h]--
+		n = i + 1
+	}
+	e.skip(rows[:n])
+	e.screen.normal = rows[n:]
+}
+
+// skip takes rows for lines that were emitted.
+func (e *Engine) skip(rows []screenRow) {
+	if len(rows) == 0 {
+		return
+	}
+	e.state.Shown = cloneShown(e.state.Shown)
+	for _, r := range rows {
+		e.state.Shown[r.abs] = rowHash(trimRow(r.text))
+	}
+	e.state.Next = max(e.state.Next, rows[len(rows)-1].abs+1)
+	e.state.Begun = ""
+}

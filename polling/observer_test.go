@@ -1,0 +1,247 @@
+package polling_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/panebridge/panebridge/polling"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// program is an agent program as its observers see it: what it wrote to its
+// transcript, and whose text counts.
+type program struct {
+	polling.Generic
+	mu    sync.Mutex
+	text  sessions.Text
+	wrote []string // "END" ends a turn
+	over  bool     // it has ended
+}
+
+func (p *program) set(text sessions.Text) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.text, p.over = text, false
+}
+
+func (p *program) write(lines ...string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.wrote = append(p.wrote, lines...)
+}
+
+func (p *program) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.over = true
+}
+
+// observer reads a program's transcript from where the last one stopped.
+type observer struct {
+	*program
+	cursor int
+	open   bool
+	back   bool // the pane's lines count again
+}
+
+func (p *program) observe(kept []byte) (polling.Observer, error) {
+	o := &observer{program: p}
+	if kept != nil {
+		var k struct {
+			Cursor     int
+			Open, Back bool
+		}
+		if err := json.Unmarshal(kept, &k); err != nil {
+			return nil, err
+		}
+		o.cursor, o.open, o.back = k.Cursor, k.Open, k.Back
+	}
+	return o, nil
+}
+
+func (o *observer) Close() error { return nil }
+
+// Observe gives at most three lines at once, and stops behind the end of a turn.
+func (o *observer) Observe(_ context.Context, l sessions.Look) (sessions.Sight, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	s := sessions.Sight{Text: o.text, Known: o.text != sessions.TextPane, State: sessions.StateWorking}
+	if o.text == sessions.TextTranscript {
+		for len(s.Lines) < 3 && o.cursor < len(o.wrote) && !s.Ended {
+			text := o.wrote[o.cursor]
+			o.cursor++
+			s.Began = s.Began || !o.open
+			o.open = text != "END"
+			s.Ended = !o.open
+			if o.open {
+				s.Lines = append(s.Lines, sessions.Line{Kind: sessions.KindAnswer, Text: text, At: l.Now, Begins: true})
+			}
+		}
+		s.More = o.cursor < len(o.wrote)
+	}
+	if o.over && !s.More && o.text != sessions.TextPane {
+		told := slices.Clone(o.wrote)
+		s.Said = func(row string) bool { return slices.Contains(told, strings.TrimPrefix(row, "drawn ")) }
+		o.text = sessions.TextPane
+	}
+	var err error
+	s.Keep, err = json.Marshal(struct {
+		Cursor     int
+		Open, Back bool
+	}{o.cursor, o.open, o.back})
+	return s, err
+}
+
+func (r *rig) startObserved(p *program) {
+	r.Helper()
+	if err := r.coord.Start(polling.Target{Session: "pb_1", Server: "t", Pane: "%1", Observe: p.observe}); err != nil {
+		r.Fatal(err)
+	}
+}
+
+// While a transcript is the session's text, nothing of the pane comes; behind it the
+// pane goes on, without what the program had left on the screen.
+func TestOneTextAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		mem, src, p := &memLog{}, newFakeSource("%1"), &program{text: sessions.TextPane}
+		r := newRig(t, mem, mem, map[string]polling.Source{"t": src})
+		r.startObserved(p)
+		src.print("%1", "$ agent", false)
+		r.after(5 * time.Second)
+		p.set(sessions.TextHeld)
+		for i := range 20 {
+			src.print("%1", fmt.Sprint("banner ", i), false)
+		}
+		r.after(5 * time.Second)
+		r.want("$ agent")
+		p.set(sessions.TextTranscript)
+		p.write("one", "two", "three", "four", "END", "five", "END")
+		src.print("%1", "drawn one", false)
+		src.print("%1", "drawn two", false)
+		r.after(5 * time.Second)
+		r.want("$ agent", "one", "two", "three", "four", "five")
+		if mem.turn.Number != 3 || mem.turn.Open || mem.turn.FirstLine != 6 || mem.turn.LastLine != 6 { // the pane's line began the first turn
+			t.Errorf("turn %+v", mem.turn)
+		}
+		p.write("six")
+		src.print("%1", "drawn six", false)
+		src.print("%1", "$ ls", false)
+		p.end()
+		r.after(5 * time.Second)
+		src.print("%1", "file", false)
+		r.after(5 * time.Second)
+		r.want("$ agent", "one", "two", "three", "four", "five", "six", "$ ls", "file")
+	})
+}
+
+// What is held for a transcript that never comes is the session's text after all.
+func TestHeldLinesComeOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		mem, src, p := &memLog{}, newFakeSource("%1"), &program{text: sessions.TextHeld}
+		r := newRig(t, mem, mem, map[string]polling.Source{"t": src})
+		r.startObserved(p)
+		var want []string
+		for i := range 50 {
+			want = append(want, fmt.Sprint("line ", i))
+			src.print("%1", want[i], false)
+			r.after(300 * time.Millisecond)
+		}
+		r.want()
+		p.set(sessions.TextPane)
+		src.print("%1", "more", false)
+		r.after(5 * time.Second)
+		r.want(append(want, "more")...)
+	})
+}
+
+// Whatever the order of things, and however often storing fails: each line of the
+// pane that's the session's comes once, and so does each of the transcript.
+func TestTextsAreHandedOver(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		steps := rapid.SliceOfN(rapid.SampledFrom([]string{"print", "print", "write", "write", "turn", "pane", "held", "transcript", "end", "fail", "wait"}), 1, 60).Draw(rt, "steps")
+		synctest.Test(t, func(t *testing.T) {
+			mem, src, p := &memLog{}, newFakeSource("%1"), &program{text: sessions.TextPane}
+			log := &brokenLog{memLog: mem}
+			r := newRig(t, log, mem, map[string]polling.Source{"t": src})
+			r.startObserved(p)
+			r.after(5 * time.Second)
+			var want, held []string
+			mode := sessions.TextPane
+			turn := func(to sessions.Text) {
+				r.after(90 * time.Second) // over every back-off
+				if to == sessions.TextPane {
+					want = append(want, held...)
+				}
+				if to != sessions.TextHeld {
+					held = nil
+				}
+				p.set(to)
+				mode = to
+				src.print("%1", "", false) // a look
+				r.after(5 * time.Second)
+			}
+			for i, step := range steps {
+				line := fmt.Sprintf("%s %d", step, i)
+				switch step {
+				case "print":
+					src.print("%1", line, false)
+					switch mode {
+					case sessions.TextPane:
+						want = append(want, line)
+					case sessions.TextHeld:
+						held = append(held, line)
+					case sessions.TextTranscript:
+					}
+				case "write", "turn":
+					if mode != sessions.TextTranscript {
+						continue // a program writes only while it runs
+					}
+					p.write(line)
+					want = append(want, line)
+					if step == "turn" {
+						p.write("END")
+					}
+				case "pane", "held", "transcript":
+					if mode != sessions.TextTranscript && step != string(mode) {
+						turn(sessions.Text(step))
+					}
+				case "end":
+					if mode == sessions.TextTranscript {
+						r.after(90 * time.Second)
+						p.end()
+						src.print("%1", line, false)
+						r.after(5 * time.Second)
+						mode = sessions.TextPane
+						want = append(want, line)
+					}
+				case "fail":
+					log.failures.Store(3)
+				case "wait":
+					r.after(700 * time.Millisecond)
+				}
+			}
+			if mode == sessions.TextHeld {
+				turn(sessions.TextPane)
+			}
+			src.print("%1", "last", false)
+			r.after(5 * time.Minute)
+			if mode == sessions.TextPane {
+				want = append(want, "last")
+			}
+			got := slices.DeleteFunc(mem.text(), func(s string) bool { return s == "" })
+			want = slices.DeleteFunc(want, func(s string) bool { return s == "" })
+			if !slices.Equal(got, want) {
+				rt.Fatalf("after %q\ngot  %q\nwant %q", steps, got, want)
+			}
+		})
+	})
+}

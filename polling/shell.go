@@ -1,0 +1,226 @@
+package polling
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// shellState is how far a shell's prompts and commands have been read.
+type shellState struct {
+	Seen     int64 // the newest mark that was worked in: twice the absolute number of its row, and 1 more for a command's
+	Count    int   // that of the newest prompt, plus 1; 0: none was seen
+	Running  bool  // a command was submitted, and no prompt has come since
+	Inferred bool  // prompts are recognised by their look, not by marks
+	Prompt   string
+	// Split is the row of a prompt that begins behind output without a line end, and the
+	// bytes of that output, which is a line already.
+	Split split
+}
+
+type split struct {
+	Row   int64
+	Bytes int
+}
+
+// known reports whether the pane's shell says where commands begin and end.
+func (s *shellState) known() bool { return s.Count > 0 || s.Inferred }
+
+// cut says that a turn begins or ends with a shell's command.
+type cut struct {
+	at      int  // behind so many of the step's lines
+	begin   bool // or ends
+	running bool // an end: of a command that was seen to begin
+	marker  bool // an end: by a turn marker
+	status  *int // of an end; nil: unknown
+}
+
+// boundary is where a command begins or ends on the grid.
+type boundary struct {
+	row   int64 // an end is before the line that begins in this row, a begin behind the line that ends in it
+	begin bool
+	mark  sessions.Mark
+	key   int64
+	rest  string // the end of the output if it has no line end
+	bytes int    // of the line that it has with the prompt
+}
+
+// boundaries are those that are undecided, in their order, and the number behind the
+// rows that are final by them: all above a prompt, and a command that was submitted.
+func (w *work) boundaries() (out []boundary, final int64) {
+	marks := w.marks()
+	if len(marks) == 0 {
+		return nil, 0
+	}
+	var starts []int
+	prompt := -1 // row of the last prompt
+	last := w.lastRow()
+	// A command's row may have become a line in the moment before it was marked.
+	from := w.state.Next
+	if seen := w.state.Shell.Seen; seen > 0 {
+		from = min(from, seen/2)
+	}
+	for i := max(0, w.index(from)); i < len(w.s.Rows) && w.abs(i) < last; {
+		j, whole := w.logical(i)
+		starts = append(starts, i)
+		for ; len(marks) > 0 && marks[0].Row <= j; marks = marks[1:] {
+			m := marks[0]
+			if m.Row < i {
+				continue
+			}
+			b := boundary{mark: m, key: 2 * w.abs(m.Row)}
+			switch m.Kind {
+			case sessions.MarkPrompt:
+				prompt = m.Row
+				first := starts[max(0, len(starts)-1-m.Above)]
+				b.row = w.abs(first)
+				w.splitOff(&b, first)
+			case sessions.MarkCommand:
+				if !whole {
+					continue
+				}
+				b.begin, b.row, b.key = true, w.abs(j), b.key+1
+				if j > m.Row && prompt < i {
+					// What was typed ahead, and echoed right before, goes on below. The first
+					// output goes on in its line.
+					b.row = w.abs(i) - 1
+				}
+			default:
+				continue
+			}
+			if b.key < w.state.Shell.Seen {
+				continue
+			}
+			out, final = append(out, b), max(final, b.row)
+			if b.begin {
+				final = b.row + 1
+			}
+		}
+		i = j + 1
+	}
+	return out, final
+}
+
+// marks are the snapshot's, or those that its prompts stand for, in the order in
+// which they came about: a command's is made in a row that may have its prompt's.
+func (w *work) marks() []sessions.Mark {
+	if len(w.s.Marks) == 0 {
+		return w.inferred()
+	}
+	marks := slices.Clone(w.s.Marks)
+	slices.SortStableFunc(marks, func(a, b sessions.Mark) int {
+		if a.Row != b.Row {
+			return a.Row - b.Row
+		}
+		return int(a.Kind) - int(b.Kind)
+	})
+	return marks
+}
+
+// splitOff finds output without a line end before a prompt whose first row is i.
+func (w *work) splitOff(b *boundary, i int) {
+	m := b.mark
+	if m.Width == 0 || m.Width == sessions.FreshRow {
+		return
+	}
+	text := w.s.Rows[i]
+	if m.Row == i {
+		text = text[:m.At]
+	} else if m.Above == 0 {
+		text = strings.Join(w.s.Rows[i:m.Row], "") + w.s.Rows[m.Row][:m.At]
+	} else {
+		text = trimRow(text)
+	}
+	over := utf8.RuneCountInString(text) - m.Width
+	for at := range text {
+		if over <= 0 {
+			b.rest, b.bytes = trimRow(text[:at]), at
+			return
+		}
+		over--
+	}
+}
+
+// pass works in the boundaries that are at or before a place.
+func (w *work) pass(bs []boundary, upTo func(b boundary) bool) []boundary {
+	for len(bs) > 0 && upTo(bs[0]) {
+		b := bs[0]
+		bs = bs[1:]
+		w.state.Shell.Seen = b.key + 1
+		if b.begin {
+			w.commandBegins()
+		} else {
+			w.promptIsBack(b)
+		}
+	}
+	return bs
+}
+
+func (w *work) commandBegins() {
+	sh := &w.state.Shell
+	if sh.Running {
+		return // it was seen before the rows were numbered anew
+	}
+	sh.Running = true
+	w.step.cuts = append(w.step.cuts, cut{at: len(w.step.Lines), begin: true})
+}
+
+// promptIsBack ends a command, unless the prompt is only drawn again: then nothing was
+// counted. Where something was and none was seen to begin, the screen was cleared.
+func (w *work) promptIsBack(b boundary) {
+	sh := &w.state.Shell
+	was, first, running := sh.Count, !sh.known(), sh.Running
+	inferred := b.mark.Inferred
+	if !inferred && b.mark.Count+1 == was || inferred && !first && !running {
+		return
+	}
+	sh.Count, sh.Running, sh.Inferred = b.mark.Count+1, false, inferred
+	if b.rest != "" && (running || !first) {
+		w.line(b.rest, b.row)
+		sh.Split = split{b.row, b.bytes}
+	}
+	end := cut{at: len(w.step.Lines), running: running}
+	if (!first || running) && b.mark.Status >= 0 {
+		end.status = &b.mark.Status
+	}
+	if first && !running {
+		end.running = true // what came before the first prompt is a turn only if it had lines
+	}
+	w.step.cuts = append(w.step.cuts, end)
+}
+
+// shellDied ends the command with which a shell ended.
+func (w *work) shellDied() {
+	sh := &w.state.Shell
+	if !sh.Running {
+		return
+	}
+	sh.Running = false
+	end := cut{at: len(w.step.Lines), running: true}
+	if w.s.DeadStatus >= 0 {
+		end.status = &w.s.DeadStatus
+	}
+	w.step.cuts = append(w.step.cuts, end)
+}
+
+// unsplit is how many bytes of the line that begins in a row are a line already.
+func (w *work) unsplit(abs int64, text string) int {
+	if sp := w.state.Shell.Split; sp.Bytes > 0 && sp.Row == abs {
+		return min(sp.Bytes, len(text))
+	}
+	return 0
+}
+
+// unbroken is a line's text without zsh's sign for a missing line end.
+func (w *work) unbroken(sp span, text string) string {
+	for _, m := range w.s.Marks {
+		if m.Kind == sessions.MarkBroken && m.Row >= sp.i && m.Row <= sp.j {
+			text = strings.Join(w.s.Rows[sp.i:m.Row], "") + w.s.Rows[m.Row][:m.At]
+			_, size := utf8.DecodeLastRuneInString(text)
+			return trimRow(text[:len(text)-size])
+		}
+	}
+	return text
+}

@@ -1,0 +1,302 @@
+package polling
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
+const (
+	// waitGrace is how long after the time-out the last look may take.
+	waitGrace = time.Second
+	// catchUpFor is how long a pane is read on that prints about as fast as it's read,
+	// before it's decided what was found so far.
+	catchUpFor = time.Second
+)
+
+// WaitOptions are what a wait is made with; zero means the default.
+type WaitOptions struct {
+	Timeout        time.Duration // sessions.DefaultWaitTimeout
+	Interval       time.Duration // between two looks; sessions.DefaultWaitInterval
+	CaptureTimeout time.Duration // after which a capture is given up; 5 s
+	MaxRows        int           // rows of history a capture may have; 5,000
+	// Note is told what the wait is doing; it must not block for long. nil: nobody is.
+	Note func(sessions.WaitNote)
+	// Gone reports whether the tmux server is gone for good; nil: it isn't known.
+	Gone func() bool
+}
+
+func (o WaitOptions) withDefaults() WaitOptions {
+	if o.Timeout <= 0 {
+		o.Timeout = sessions.DefaultWaitTimeout
+	}
+	if o.Interval <= 0 {
+		o.Interval = sessions.DefaultWaitInterval
+	}
+	o.Interval = max(o.Interval, sessions.MinWaitInterval)
+	if o.CaptureTimeout <= 0 {
+		o.CaptureTimeout = 5 * time.Second
+	}
+	if o.MaxRows <= 0 {
+		o.MaxRows = 5000
+	}
+	o.MaxRows = max(o.MaxRows, minCaptureLines)
+	if o.Note == nil {
+		o.Note = func(sessions.WaitNote) {}
+	}
+	if o.Gone == nil {
+		o.Gone = func() bool { return false }
+	}
+	return o
+}
+
+// Wait waits for output in a pane: what's printed behind the first capture, which is made at
+// once. identity is the tmux server's run that has the pane; zero: whichever runs. An
+// error says that it couldn't, and is ctx's own if that has ended.
+func Wait(ctx context.Context, src Source, pane string, identity sessions.ServerIdentity, p *WaitPatterns, opt WaitOptions) (sessions.WaitResult, error) {
+	w := &waiter{
+		src: src, pane: pane, identity: identity, opt: opt.withDefaults(),
+		found: finding{patterns: p}, follower: newFollower(), depth: waitContext, began: time.Now(),
+	}
+	return w.run(ctx)
+}
+
+// waiter is one wait for a pane's output.
+type waiter struct {
+	src      Source
+	pane     string
+	identity sessions.ServerIdentity
+	opt      WaitOptions
+
+	follower waitFollower
+	found    finding
+	began    time.Time
+	depth    int                // rows above the screen that the next capture takes
+	behind   *sessions.Window   // the next capture's, while the pane isn't caught up with
+	seen     *sessions.Snapshot // the last
+	noted    string             // the last note
+}
+
+func (w *waiter) run(ctx context.Context) (sessions.WaitResult, error) {
+	deadline := w.began.Add(w.opt.Timeout)
+	for first := true; ; first = false {
+		looked := time.Now()
+		over := !looked.Before(deadline) // then this look is the last
+		outcome, reason, err := w.tick(ctx, deadline)
+		switch {
+		case ctx.Err() != nil:
+			return sessions.WaitResult{}, context.Cause(ctx)
+		case outcome != "":
+			return w.result(outcome, reason), nil
+		case err != nil && (first || !passing(err)):
+			return sessions.WaitResult{}, err
+		case over:
+			return w.timeout(err), nil
+		}
+		if first {
+			w.opt.Note(sessions.WaitNote{Event: sessions.WaitBegun, TimeoutMS: w.opt.Timeout.Milliseconds()})
+		}
+		w.tell()
+		pause := min(time.Until(looked.Add(w.opt.Interval)), time.Until(deadline))
+		select {
+		case <-ctx.Done():
+			return sessions.WaitResult{}, context.Cause(ctx)
+		case <-time.After(pause):
+		}
+	}
+}
+
+// passing reports whether the next look may do better: the server is slow, or its
+// connection is being made again.
+func passing(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, sessions.ErrUnavailable)
+}
+
+// tick looks until it has caught up with the pane, and says how the wait has ended, if
+// it has.
+func (w *waiter) tick(ctx context.Context, deadline time.Time) (sessions.WaitOutcome, string, error) {
+	var asked *Need
+	window := sessions.Window{Start: -w.depth}
+	if w.behind != nil {
+		window = *w.behind
+	}
+	for until := time.Now().Add(catchUpFor); ; {
+		s, more, err := w.look(ctx, deadline, window, asked)
+		if err != nil {
+			if outcome, reason := w.found.outcome(); outcome != "" {
+				return outcome, reason, nil
+			}
+			return w.failed(err)
+		}
+		if asked = more; more != nil {
+			window = more.Window
+			continue
+		}
+		switch {
+		case s == nil: // it's another screen now
+		case s.respawned:
+			w.found.missed = true
+			return sessions.WaitRespawned, "another program was started in the pane; what it prints isn't searched", nil
+		case s.reached || s.suspended:
+			w.behind = nil
+			return w.decide()
+		default:
+			window = w.follower.engine.ahead(w.opt.MaxRows)
+			w.behind = &window
+		}
+		if time.Now().After(until) {
+			return w.decide()
+		}
+	}
+}
+
+// look takes one snapshot and searches it, or says which one is needed instead. Both are
+// nil where the screen was switched meanwhile.
+func (w *waiter) look(ctx context.Context, deadline time.Time, window sessions.Window, asked *Need) (*sighting, *Need, error) {
+	until := time.Now().Add(w.opt.CaptureTimeout)
+	if last := deadline.Add(waitGrace); last.Before(until) {
+		until = last
+	}
+	ctx, cancel := context.WithDeadline(ctx, until)
+	defer cancel()
+	snap, err := w.snapshot(ctx, window)
+	if err != nil {
+		return nil, nil, err
+	}
+	if snap.Alternate && !w.follower.started() {
+		if again, err := w.beginBehind(ctx); err != nil || again {
+			return nil, nil, err
+		}
+	}
+	s, more := w.follower.look(&snap, asked, w.opt.MaxRows, time.Now())
+	if s == nil {
+		return nil, more, nil
+	}
+	w.seen = &snap
+	if !s.respawned {
+		w.follower = s.next
+		w.found.take(s)
+		w.depth = min(max(waitContext+2*len(s.lines), w.depth*3/4), w.opt.MaxRows)
+	}
+	return s, nil, nil
+}
+
+// decide says how the wait has ended, if it has.
+func (w *waiter) decide() (sessions.WaitOutcome, string, error) {
+	if outcome, reason := w.found.outcome(); outcome != "" {
+		return outcome, reason, nil
+	}
+	if w.behind == nil && w.seen != nil && w.seen.Dead {
+		return sessions.WaitDied, "the program in the pane has ended", nil
+	}
+	return "", "", nil
+}
+
+// SavedSource is a Source that can look behind the alternate screen.
+type SavedSource interface {
+	// SavedScreen takes the normal screen of a pane that shows the alternate one, with at
+	// most above rows of history. If it doesn't show that any more, Alternate is false.
+	SavedScreen(ctx context.Context, pane string, above int) (sessions.Snapshot, error)
+}
+
+// beginBehind begins with the normal screen behind the alternate one. again: that's the one
+// that's shown now.
+func (w *waiter) beginBehind(ctx context.Context) (again bool, err error) {
+	src, ok := w.src.(SavedSource)
+	if !ok {
+		return false, nil
+	}
+	saved, err := src.SavedScreen(ctx, w.pane, waitContext)
+	if err != nil || !saved.Alternate {
+		return err == nil, err
+	}
+	saved.Alternate = false
+	if s, _ := w.follower.look(&saved, nil, w.opt.MaxRows, time.Now()); s != nil {
+		w.follower = s.next
+	}
+	return false, nil
+}
+
+// snapshot captures the pane of the right server.
+func (w *waiter) snapshot(ctx context.Context, window sessions.Window) (sessions.Snapshot, error) {
+	snap, err := w.src.Snapshot(ctx, w.pane, window)
+	if err == nil && w.identity != (sessions.ServerIdentity{}) && snap.Server != w.identity {
+		err = fmt.Errorf("%w pane: its tmux server was started anew", sessions.ErrUnknown)
+	}
+	return snap, err
+}
+
+// failed decides what an error of the source means.
+func (w *waiter) failed(err error) (sessions.WaitOutcome, string, error) {
+	switch {
+	case errors.Is(err, sessions.ErrUnknown):
+		return sessions.WaitDied, "the pane is gone; what was printed right before may not have been seen", nil
+	case errors.Is(err, sessions.ErrUnavailable) && w.opt.Gone():
+		return sessions.WaitDied, "the pane's tmux server has ended", nil
+	}
+	return "", "", err
+}
+
+// tell notes when the alternate screen comes and goes.
+func (w *waiter) tell() {
+	event := sessions.WaitResumed
+	if w.seen != nil && w.seen.Alternate {
+		event = sessions.WaitSuspended
+	}
+	if event == w.noted || w.noted == "" && event == sessions.WaitResumed {
+		return
+	}
+	w.noted = event
+	w.opt.Note(sessions.WaitNote{Event: event})
+}
+
+// timeout is the result of a wait that has found nothing in time.
+func (w *waiter) timeout(err error) sessions.WaitResult {
+	switch {
+	case w.seen != nil && w.seen.Alternate:
+		return w.result(sessions.WaitAlternate, "the program shows the alternate screen, which isn't searched")
+	case err != nil:
+		return w.result(sessions.WaitTimeout, "the last look failed: "+err.Error())
+	case w.behind != nil:
+		w.found.unsure = true
+		return w.result(sessions.WaitHistoryLost, "nothing was found in time, but more was printed than could be read by then")
+	case w.found.unsure:
+		return w.result(sessions.WaitHistoryLost, "nothing was found in time, but the output repeats itself or was cleared, so that some of it may not have been seen")
+	}
+	return w.result(sessions.WaitTimeout, "")
+}
+
+func (w *waiter) result(outcome sessions.WaitOutcome, reason string) sessions.WaitResult {
+	r := sessions.WaitResult{
+		Outcome: outcome, Reason: reason, Source: string(sessions.KindPane), Tail: []string{},
+		ElapsedMS: time.Since(w.began).Milliseconds(), TimeoutMS: w.opt.Timeout.Milliseconds(),
+	}
+	w.found.fill(&r)
+	s := w.seen
+	if s == nil {
+		return r
+	}
+	r.Alternate = s.Alternate
+	if s.Dead && outcome == sessions.WaitDied {
+		r.Exit = &sessions.Exit{Status: s.DeadStatus, Signal: s.DeadSignal}
+	}
+	r.Tail = screenTail(s)
+	return r
+}
+
+// screenTail is the end of the screen.
+func screenTail(s *sessions.Snapshot) []string {
+	rows := s.Rows[min(max(0, s.HistorySize-s.First), len(s.Rows)):]
+	for len(rows) > 0 && trimRow(rows[len(rows)-1]) == "" {
+		rows = rows[:len(rows)-1]
+	}
+	rows = rows[max(0, len(rows)-sessions.MaxWaitTail):]
+	out := make([]string, len(rows))
+	for i, r := range rows {
+		out[i] = cutText(trimRow(r))
+	}
+	return out
+}

@@ -1,0 +1,7 @@
+package redisbucket
+
+import "time"
+
+// BeatEvery has a budget say less often that it's there, so that hours of virtual
+// time take seconds. It's called before Run.
+func (b *Budget) BeatEvery(d time.Duration) { b.every = d }

@@ -1,0 +1,133 @@
+package redisbucket_test
+
+import (
+	"context"
+	"math"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/panebridge/panebridge/internal/redistest"
+	"github.com/panebridge/panebridge/qos"
+)
+
+// The scaled platform of P14: 20 calls in 3 s, calls of up to 2 s.
+const (
+	perWindow   = 20
+	window      = 3 * time.Second
+	callTimeout = 2 * time.Second
+	processes   = 8
+)
+
+func stress() bool { return os.Getenv("PANEBRIDGE_STRESS") == "1" }
+
+// realServer starts a server of a test's own.
+func realServer(t *testing.T, args ...string) *redistest.Server {
+	t.Helper()
+	s, err := redistest.New(context.Background(), t.TempDir(), false, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Start(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Kill)
+	return s
+}
+
+func scaled(p *platform, addrs ...string) job {
+	return job{
+		Addrs: addrs, Bot: "bot", Most: processes, Platform: p.path, Chats: []string{"chat"}, Class: qos.Stream,
+		Calls: perWindow, Per: window, Timeout: callTimeout, Verbose: os.Getenv("VERBOSE") != "",
+	}
+}
+
+// Eight processes that always want to send get what one would have got, each the
+// same.
+func TestProcessesShareAllThereIs(t *testing.T) {
+	s := realServer(t)
+	p := newPlatform(t, 0)
+	c := startCrew(t, processes, scaled(p, s.Addr))
+	time.Sleep(3 * window) // the server was empty: a window within the share
+	windows := 2
+	if stress() {
+		windows = 100
+	}
+	from := time.Now()
+	time.Sleep(time.Duration(windows) * window)
+	got := p.since("chat", from)
+	took := time.Since(from)
+	for _, w := range c.live {
+		w.end()
+	}
+	p.check(t, perWindow, window)
+	ideal := float64(perWindow) * took.Seconds() / window.Seconds()
+	counts := map[string]int{}
+	for _, a := range got {
+		counts[a.worker]++
+	}
+	t.Logf("%d grants of an ideal %.0f (%.1f %%), Jain %.4f, %v", len(got), ideal, 100*float64(len(got))/ideal, jain(counts), counts)
+	if len(counts) != processes {
+		t.Errorf("not all were served: %v", counts)
+	}
+	if !stress() {
+		return // a process that waits for a processor can't use its slots
+	}
+	if float64(len(got)) < 0.95*ideal {
+		t.Errorf("%d grants of an ideal %.0f", len(got), ideal)
+	}
+	if j := jain(counts); j < 0.99 {
+		t.Errorf("Jain's index of %v is %.4f", counts, j)
+	}
+}
+
+func jain(counts map[string]int) float64 {
+	sum, squares := 0.0, 0.0
+	for _, n := range counts {
+		sum += float64(n)
+		squares += float64(n * n)
+	}
+	return sum * sum / (float64(len(counts)) * math.Max(squares, 1))
+}
+
+// What one process has finals of gets the slots before the streams of others. That Redis
+// decides so is asserted always (claims_test.go); here processes race, which takes a
+// machine that lets them.
+func TestFinalsOfOneProcessGoBeforeStreamsOfOthers(t *testing.T) {
+	s := realServer(t)
+	p := newPlatform(t, 0)
+	j := scaled(p, s.Addr)
+	j.Gap = window / perWindow * 9 / 10 // slots come one by one, and not all at once
+	startCrew(t, processes-1, j)
+	time.Sleep(3 * window)
+	j.Class, j.Name, j.State, j.Rest = qos.Final, "finals", t.TempDir()+"/m", 300*time.Millisecond
+	finals := start(t, j)
+	defer finals.kill()
+	time.Sleep(window)
+	from := time.Now()
+	time.Sleep(4 * window)
+	calls := p.since("chat", from)
+	p.check(t, perWindow, window)
+	// Two processes that are granted slots one right after the other may send in any
+	// order.
+	const scheduling = 20 * time.Millisecond
+	n, before, most := 0, 0, 0
+	for _, f := range calls {
+		if f.class != "final" {
+			continue
+		}
+		n++
+		passed := 0
+		for _, s := range calls {
+			if s.class == "stream" && s.sent.After(f.wanted.Add(scheduling)) && s.sent.Before(f.sent.Add(-scheduling)) {
+				passed++
+			}
+		}
+		before += passed
+		most = max(most, passed)
+	}
+	t.Logf("%d finals among %d calls; %d streams went before one that waited, %d at most before one", n, len(calls), before, most)
+	if n == 0 || stress() && (n < 10 || before > n/4 || most > 1) {
+		t.Errorf("%d streams went before %d finals that waited, %d before one", before, n, most)
+	}
+}

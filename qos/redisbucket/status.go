@@ -1,0 +1,228 @@
+package redisbucket
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/panebridge/panebridge/qos"
+)
+
+// Member is one process that shares the bot.
+type Member struct {
+	ID       string
+	Silent   time.Duration // since it last confirmed an answer
+	Left     bool          // it signed off
+	Vanished bool          // its share is held back
+}
+
+func readMembers(r *reader) []Member {
+	var list []Member
+	for r.more() {
+		m := Member{ID: r.text(), Silent: r.duration(), Left: r.text() == "left"}
+		m.Vanished = !m.Left && m.Silent > vanishes
+		list = append(list, m)
+	}
+	return list
+}
+
+// Standing is how a process stands with Redis, for the status page.
+type Standing struct {
+	// State is "joining", "shared", "learning" (within the safe share, because the
+	// server was found empty), "silent", "share" (within the safe share, because
+	// there's no answer), or "refused" (never admitted).
+	State string
+	// Member is this process's own id.
+	Member       string
+	Answered     time.Time // when Redis last answered to a member
+	Members      []Member
+	MaxProcesses int
+	Err          error // why it isn't shared
+}
+
+// States are all that Standing.State can be.
+func States() []string {
+	return []string{"joining", "shared", "learning", "silent", "share", "refused"}
+}
+
+// Standing returns how it is now. What's said of silence and share is about the
+// chats' own windows.
+func (b *Budget) Standing(now time.Time) Standing {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := Standing{
+		Member: b.note.Member, Answered: b.link.last, MaxProcesses: b.opt.MaxProcesses, Err: b.link.err,
+	}
+	for _, m := range b.link.members {
+		if !m.Left {
+			s.Members = append(s.Members, m)
+		}
+	}
+	q := &question{limit: b.limits.Group}
+	switch {
+	case b.link.state == linking:
+		s.State = "joining"
+	case b.link.state == linked && b.learning(q).After(now):
+		s.State = "learning"
+	case b.link.state == linked:
+		s.State = "shared"
+	case b.link.last.IsZero():
+		s.State = "refused"
+	default:
+		s.State = "share"
+		if at, _ := b.shareFrom(now, q); at.After(now) {
+			s.State = "silent"
+		}
+	}
+	return s
+}
+
+// Members lists the processes that share a bot, and their maximum. It may take a second.
+func Members(ctx context.Context, client Client, bot string) ([]Member, int, error) {
+	members, most, _, err := administer(ctx, client, bot, "")
+	return members, most, err
+}
+
+// Forget gives the share of a member back that vanished and won't come back. It mustn't
+// be running: cut off from Redis it would go on sending within that share.
+func Forget(ctx context.Context, client Client, bot, member string) error {
+	members, _, done, err := administer(ctx, client, bot, member)
+	switch {
+	case err != nil:
+		return err
+	case done == "forgotten":
+		return nil
+	case done == "there":
+		return fmt.Errorf("forget member %s: it's running; stop it and it signs off by itself", member)
+	default:
+		ids := make([]string, 0, len(members))
+		for _, m := range members {
+			ids = append(ids, m.ID)
+		}
+		return fmt.Errorf("forget member %s: there's none with this id; there are %v", member, ids)
+	}
+}
+
+// administer lists the members, and forgets one if it's named. A server that hasn't been
+// asked anything for a while can't know at once who is there, so it's asked for as long
+// as that takes.
+func administer(ctx context.Context, client Client, bot, member string) ([]Member, int, string, error) {
+	k := keysOf(bot)
+	for {
+		reply, err := adminScript.Run(ctx, client, []string{k.state(), k.members(), k.penalties()},
+			"", "", 0, 0, 0, 0, k.channel(), member).Slice()
+		r := &reader{values: reply, err: err}
+		most, done, served := r.number(), r.text(), r.duration()
+		members := readMembers(r.list())
+		if r.err != nil {
+			return nil, 0, "", fmt.Errorf("ask redis for the members: %w", r.err)
+		}
+		if done == "forgotten" || served > vanishes+late || len(members) == 0 {
+			return members, int(most), done, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, 0, "", fmt.Errorf("ask redis for the members: %w", ctx.Err())
+		case <-time.After(vanishes / 4):
+		}
+	}
+}
+
+// sight is how a chat's ring stood in Redis.
+type sight struct {
+	asked  time.Time
+	stamps []time.Time // oldest first
+}
+
+const (
+	// sightEvery is how often Redis is asked how a chat stands, while somebody looks.
+	sightEvery = time.Second
+	// sightKept is for how long an answer is good.
+	sightKept = 5 * time.Second
+)
+
+// Use implements qos.Budget. It says what this process has taken, and, if it was asked
+// before, what all have.
+func (b *Budget) Use(now time.Time, chat qos.Chat) []qos.WindowUse {
+	uses := b.local.Use(now, chat)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.link.state != linked {
+		return uses
+	}
+	s := b.sights[chat]
+	if s == nil || now.Sub(s.asked) >= sightEvery {
+		b.look(now, chat)
+	}
+	if s == nil || now.Sub(s.asked) > sightKept {
+		return uses
+	}
+	limit, _ := limitOf(b.limits, chat, qos.FamilyMessage)
+	if uses == nil && len(s.stamps) > 0 {
+		for _, w := range limit.Windows {
+			uses = append(uses, qos.WindowUse{Window: w})
+		}
+	}
+	for i, w := range limit.Windows {
+		if i < len(uses) {
+			s.widen(now, &uses[i], w)
+		}
+	}
+	return uses
+}
+
+// widen takes in what others have taken of a window.
+func (s *sight) widen(now time.Time, use *qos.WindowUse, w qos.Window) {
+	var held []time.Time
+	for _, at := range s.stamps {
+		if at.Add(w.Per).After(now) {
+			held = append(held, at)
+		}
+	}
+	if len(held) <= use.Used {
+		return
+	}
+	use.Used = len(held)
+	if len(held) >= w.Calls {
+		first := held[len(held)-w.Calls]
+		if first.After(now) {
+			first = now
+		}
+		use.Free = first.Add(w.Per)
+	}
+}
+
+// look asks Redis how a chat stands. b.mu is held.
+func (b *Budget) look(now time.Time, chat qos.Chat) {
+	limit, l := limitOf(b.limits, chat, qos.FamilyMessage)
+	old := b.sights[chat]
+	s := &sight{asked: now}
+	if old != nil {
+		s.stamps = old.stamps
+	}
+	for c, o := range b.sights {
+		if now.Sub(o.asked) > sightKept {
+			delete(b.sights, c)
+		}
+	}
+	b.sights[chat] = s
+	p := b.preamble(now, longest(limit.Windows), b.opt.Timeout)
+	p.key(b.keys.ring(l))
+	b.work.Go(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), b.opt.Timeout)
+		defer cancel()
+		reply, err := lookScript.Run(ctx, b.opt.Client, p.keys, p.args...).Slice()
+		received := time.Now()
+		r := &reader{values: reply, err: err}
+		var stamps []time.Time
+		for r.more() {
+			stamps = append(stamps, received.Add(-r.duration()))
+		}
+		if r.err != nil {
+			return
+		}
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		s.stamps = stamps
+	})
+}

@@ -1,0 +1,104 @@
+package agent
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// How long the screen must read the same before it counts: programs draw in several
+// writes, some milliseconds apart, and opencode 1.18.33 fills in what a dialog is about
+// later.
+const (
+	shownAfter = 200 * time.Millisecond // a dialog
+	goneAfter  = 50 * time.Millisecond  // none
+)
+
+// asking is what an observer makes of the dialogs that it sees: one counts, or has gone,
+// when two looks in succession read the same. It's for one goroutine.
+type asking struct {
+	read  string    // fingerprint of what was read last; "": none
+	since time.Time // since when; zero: nothing was read
+	sure  bool
+}
+
+// see works in what a look read, nil: no dialog. It reports whether that's sure, and
+// when to look again if it isn't.
+func (a *asking) see(d *sessions.Dialog, now time.Time) (sure bool, again time.Time) {
+	seen := ""
+	if d != nil {
+		seen = d.Print
+	}
+	if a.since.IsZero() || seen != a.read {
+		// Nothing that's there from the first look on is no change.
+		a.sure = a.since.IsZero() && d == nil
+		a.read, a.since = seen, now
+	}
+	after := shownAfter
+	if d == nil {
+		after = goneAfter
+	}
+	if !a.sure && now.Sub(a.since) >= after {
+		a.sure = true
+	}
+	if a.sure {
+		return true, time.Time{}
+	}
+	return false, a.since.Add(after + 10*time.Millisecond)
+}
+
+// prompts adds the dialog on the screen to a sight.
+func (o *Observer) prompts(s *sessions.Sight, l sessions.Look) {
+	switch {
+	case l.Last:
+		s.Prompts = true // the program ends, and with it what it asks
+		o.asks(nil)
+		return
+	case l.Screen == nil:
+		return
+	}
+	var d *sessions.Dialog
+	if l.Dialog != "" {
+		d = o.profile().Prompt(l.Screen, nil)
+	}
+	sure, again := o.asking.see(d, l.Now)
+	if !sure {
+		s.Again = sooner(s.Again, again)
+		return
+	}
+	s.Prompt, s.Prompts = d, true
+	o.asks(d)
+}
+
+// Read reads the dialog on a session's screen, as sessions.Dialogs has it.
+func (w *Watchers) Read(id sessions.ID, s *sessions.Snapshot, styled *sessions.Screen) *sessions.Dialog {
+	if s == nil {
+		return nil
+	}
+	return w.profileOf(id).Prompt(s, styled)
+}
+
+// Next says what to do next on the way to an answer, as sessions.Dialogs has it.
+func (w *Watchers) Next(id sessions.ID, d *sessions.Dialog, a sessions.Answer) (sessions.DialogStep, error) {
+	if d == nil {
+		return sessions.DialogStep{}, fmt.Errorf("%w answer: no dialog is open", sessions.ErrInvalid)
+	}
+	return w.profileOf(id).Next(d, a)
+}
+
+// profileOf is the profile of the program that runs in a session.
+func (w *Watchers) profileOf(id sessions.ID) *Profile {
+	w.mu.Lock()
+	o := w.observers[id]
+	w.mu.Unlock()
+	if o == nil {
+		return w.opt.Profiles.Generic()
+	}
+	o.known.mu.Lock()
+	defer o.known.mu.Unlock()
+	if o.known.dialogs == nil {
+		return w.opt.Profiles.Generic()
+	}
+	return o.known.dialogs
+}

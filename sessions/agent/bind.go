@@ -1,0 +1,319 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/panebridge/panebridge/sessions"
+	"github.com/panebridge/panebridge/sessions/transcript"
+)
+
+// recognise finds out which agent program runs in the pane, if that isn't known,
+// and whether it still does.
+func (o *Observer) recognise(l sessions.Look, hooks []Hook) {
+	if p := o.program; p != nil {
+		p.ending = p.ending || l.Last || p.process.PID > 0 && !o.w.opt.Processes.Alive(p.process)
+		if p.process.PID > 0 || p.ending {
+			return
+		}
+	}
+	if l.Screen == nil || l.Last {
+		return
+	}
+	all := o.asked.due(o.w.opt.Processes.Group(l.Screen.PID), l.Now)
+	if !all && len(hooks) == 0 {
+		return
+	}
+	process, profile := o.inForeground(l.Screen.PID)
+	switch {
+	case profile == nil:
+		profile = o.given // it may run where its process can't be seen
+	case profile.Shell():
+		profile = nil
+	}
+	if profile == nil || profile.Shell() {
+		return
+	}
+	if o.program == nil {
+		o.program = &program{profile: profile, judge: NewJudge(profile, nil)}
+		o.choose(sessions.Source{Program: profile.Name()})
+	}
+	o.program.process = process
+	if w := o.past.by(process); w != nil && process.PID > 0 && o.program.reader == nil {
+		o.turnTo(w.Ref) // it was suspended
+	}
+}
+
+// asked says when a pane was asked which program runs in it. A program starts soon
+// after its process group has the foreground, if at all: it's asked at each look at
+// first, and ever more seldom.
+type asked struct {
+	group int
+	since time.Time
+	last  time.Time
+}
+
+// askSeldom is the longest time between two questions about the same group.
+const askSeldom = 30 * time.Second
+
+func (a *asked) due(group int, now time.Time) bool {
+	if group != a.group || a.since.IsZero() {
+		*a = asked{group: group, since: now}
+	}
+	if !a.last.IsZero() && now.Sub(a.last) < min(a.last.Sub(a.since)/4, askSeldom) {
+		return false
+	}
+	a.last = now
+	return true
+}
+
+// inForeground is the agent program among the processes that a person at the pane
+// talks to; nil if there's none.
+func (o *Observer) inForeground(pane int) (Process, *Profile) {
+	for _, more := range []bool{false, true} {
+		for _, p := range o.w.opt.Processes.Foreground(pane, more) {
+			if profile := o.w.opt.Profiles.Match(p); profile != nil {
+				return p, profile
+			}
+		}
+	}
+	return Process{}, nil
+}
+
+// bind looks for the transcript of the program's conversation: by what its hooks
+// say, else by its process and its folder.
+func (o *Observer) bind(ctx context.Context, l sessions.Look) error {
+	p := o.program
+	if p.profile.Format() == "" || l.Now.Sub(p.lost) < tryLostEvery {
+		return nil
+	}
+	if p.announced != nil && isThere(p.announced.Path) && o.turnTo(*p.announced) {
+		p.announced, p.sure, p.lost = nil, p.sure || p.lost.IsZero(), time.Time{}
+	}
+	if p.ending || l.Now.Sub(p.looked) < p.findEvery() || l.Screen == nil {
+		return nil
+	}
+	p.looked = l.Now
+	o.publishScreen(l.Screen)
+	return o.find(ctx, l.Screen)
+}
+
+const (
+	findEvery      = time.Second     // for the transcript of a program that has none
+	findOtherEvery = 5 * time.Second // for that of another conversation of the same program
+	tryLostEvery   = 5 * time.Second // to read on in one that couldn't be read
+)
+
+func (p *program) findEvery() time.Duration {
+	if p.reader == nil {
+		return findEvery
+	}
+	return findOtherEvery
+}
+
+// nested reports whether a hook is of an agent that the program has started as a tool:
+// no conversation is changed while a turn goes on.
+func (p *program) nested(h Hook) bool {
+	if p.reader == nil || !p.judge.saved.Open || h.Signal == Asking || h.Signal == Answered {
+		return false
+	}
+	own := p.reader.Ref().Session
+	return own != "" && h.Conversation != "" && h.Conversation != own
+}
+
+// hear keeps what a hook says of the conversation's transcript, which may be written
+// later. Hooks of tools may be of a sub-agent's conversation.
+func (p *program) hear(h Hook) {
+	if !h.announces() || h.Agent != string(p.profile.Format()) {
+		return
+	}
+	ref := transcript.Ref{Format: p.profile.Format(), Path: h.Transcript, Session: h.Conversation}
+	if ref.Format == transcript.OpenCode && ref.Session != "" && p.process.PID > 0 { // all are in one place
+		env := p.process.Environ()
+		ref.Path = transcript.OpenCodeDatabase(env["HOME"], env)
+	}
+	if ref.Path != "" {
+		p.announced, p.lost = &ref, time.Time{}
+	}
+}
+
+// announces reports whether a hook tells of the conversation that's the program's.
+func (h Hook) announces() bool {
+	return h.Signal == SessionStart || h.Signal == PromptSent || h.Signal == TurnDone
+}
+
+func isThere(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// find reads the transcript that the program's process holds, or else the only one
+// of its folder that has what stands on the screen.
+func (o *Observer) find(ctx context.Context, screen *sessions.Snapshot) error {
+	p := o.program
+	if p.process.PID == 0 {
+		return nil
+	}
+	env := p.process.Environ()
+	all, err := transcript.Find(ctx, transcript.Where{
+		Format: p.profile.Format(), Home: env["HOME"], Env: env, Cwd: p.process.Cwd, PID: p.process.PID, Started: p.process.Started,
+	})
+	if err != nil {
+		o.w.opt.Logger.Debug("look for transcripts", "session", o.session.ID, "err", err)
+		return ctx.Err() // the next look may find it
+	}
+	if held := sure(all); len(held) > 0 {
+		if !slices.ContainsFunc(held, p.reading) && o.turnTo(held[0].Ref) {
+			p.sure = true
+		}
+		return nil
+	}
+	var hits []transcript.Candidate
+	for _, c := range all {
+		if o.fits(c, all, screen) {
+			hits = append(hits, c)
+		}
+	}
+	was := p.search.only
+	p.search = search{done: true, found: len(all), fits: len(hits)}
+	if len(hits) != 1 {
+		return nil
+	}
+	// Another in its folder may have been asked the same just now, which its screen
+	// will have shown at the next look.
+	if p.search.only = hits[0].Ref.Path; p.search.only == was || !o.w.twins(o) {
+		o.turnTo(hits[0].Ref)
+	}
+	return nil
+}
+
+// sure are the candidates that the process itself holds, the newest first.
+func sure(all []transcript.Candidate) []transcript.Candidate {
+	held := slices.DeleteFunc(slices.Clone(all), func(c transcript.Candidate) bool { return !c.Sure })
+	slices.SortStableFunc(held, func(a, b transcript.Candidate) int { return b.Changed.Compare(a.Changed) })
+	return held
+}
+
+// fits reports whether a transcript may be that of the program by what it says: what
+// was asked last stands on this screen and on that of no other program that it could
+// be of. A program that has a transcript turns to another only for a turn that began
+// since, when its own stood still.
+func (o *Observer) fits(c transcript.Candidate, all []transcript.Candidate, screen *sessions.Snapshot) bool {
+	p := o.program
+	switch {
+	case p.reading(c) || p.sure && p.reader != nil || c.Changed.Before(p.process.Started):
+		return false
+	case p.reader != nil:
+		own := slices.IndexFunc(all, p.reading)
+		if own >= 0 && !c.Started.After(all[own].Changed) || p.began.Before(c.Started.Add(-startSlack)) {
+			return false
+		}
+	}
+	return o.shows(screen, c.LastUser) && !o.w.othersHave(o, c)
+}
+
+// reading reports whether a candidate is what's read already.
+func (p *program) reading(c transcript.Candidate) bool {
+	return p.reader != nil && sameRef(p.reader.Ref(), c.Ref)
+}
+
+func sameRef(a, b transcript.Ref) bool {
+	return a.Path == b.Path && (a.Session == b.Session || a.Format != transcript.OpenCode)
+}
+
+// shows reports whether what was asked of an agent stands on the screen, or was
+// typed by panebridge and isn't told of yet.
+func (o *Observer) shows(screen *sessions.Snapshot, asked string) bool {
+	l := letters(asked)
+	return len(l) >= minKnown && (o.typed.has(l) || onScreen(screenLetters(screen), l))
+}
+
+func screenLetters(s *sessions.Snapshot) string {
+	return letters(strings.Join(s.Rows[max(0, len(s.Rows)-s.Height):], ""))
+}
+
+// maxAsked is how much of a text is looked for on a screen, in bytes: the program may
+// show only its beginning.
+const maxAsked = 200
+
+func onScreen(screen, asked string) bool {
+	return strings.Contains(screen, asked[:min(len(asked), maxAsked)])
+}
+
+// turnTo reads a transcript instead of the one before, all of which is told, from where
+// it was left, or else from its beginning; false: it isn't read.
+func (o *Observer) turnTo(ref transcript.Ref) bool {
+	p := o.program
+	if p.reader != nil && sameRef(p.reader.Ref(), ref) {
+		return true
+	}
+	if p.pane { // the pane's lines count until the next turn begins
+		return false
+	}
+	if !o.choose(p.reads(ref)) {
+		p.refuse(ref, "is another session's text")
+		return false
+	}
+	var cursor []byte
+	if was := o.past.of(ref); was != nil {
+		ref, cursor = was.Ref, was.Cursor
+	}
+	if err := o.read(ref, cursor); err != nil {
+		p.refuse(ref, "can't be read: "+err.Error())
+		o.choose(sessions.Source{Program: p.profile.Name()})
+		o.w.opt.Logger.Warn("a transcript can't be read", "session", o.session.ID, "path", ref.Path, "err", err)
+		return false
+	}
+	return true
+}
+
+// lose stops reading a transcript that can't be read at the moment. It's tried again,
+// from where it was left; if that takes too long the pane tells what comes.
+func (o *Observer) lose(why error, now time.Time) {
+	p := o.program
+	if p.reader == nil { // it couldn't even be looked for
+		o.w.opt.Logger.Debug("look for transcripts", "session", o.session.ID, "err", why)
+		return
+	}
+	ref := p.reader.Ref()
+	if err := o.unread(); err != nil {
+		why = errors.Join(why, err)
+	}
+	p.refuse(ref, "can't be read: "+why.Error())
+	p.announced, p.lost = &ref, now
+	if p.owed.Since.IsZero() {
+		p.owed.Since = now
+	}
+	o.choose(sessions.Source{Program: p.profile.Name()})
+	o.w.opt.Logger.Warn("a transcript can't be read at the moment", "session", o.session.ID, "path", ref.Path, "err", why)
+}
+
+// reads is the source of a session's text while the program's transcript is read.
+func (p *program) reads(ref transcript.Ref) sessions.Source {
+	return sessions.Source{Program: p.profile.Name(), Transcript: ref.Path, Conversation: ref.Session}
+}
+
+// read opens a transcript at a cursor; nil: at its beginning.
+func (o *Observer) read(ref transcript.Ref, cursor []byte) error {
+	r, err := transcript.Open(ref, cursor)
+	if err != nil {
+		return err
+	}
+	err = o.unread()
+	o.program.reader = r
+	return err
+}
+
+func (o *Observer) unread() error {
+	if o.program == nil || o.program.reader == nil {
+		return nil
+	}
+	o.past.leave(o.program)
+	err := o.program.reader.Close()
+	o.program.reader, o.program.next, o.program.cursor = nil, nil, nil
+	return err
+}

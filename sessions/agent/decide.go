@@ -1,0 +1,132 @@
+package agent
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// Decision is what a hook that waits tells its agent about the dialog it was called for.
+type Decision string
+
+// Allow has the agent do what it asks for, and close the dialog. There's no other: "No"
+// at the keyboard also ends the turn, and what a hook can say doesn't.
+const Allow Decision = "allow"
+
+// WaitFor is how long a hook waits at most: then the dialog stands alone, and is answered
+// by keys. hookTimeout is how long its agent gives it.
+const (
+	WaitFor     = 10 * time.Minute
+	hookTimeout = WaitFor + 15*time.Second
+)
+
+// decider is a hook that waits for a decision.
+type decider struct {
+	about string // letters of what the agent asks for
+	told  chan Decision
+	drawn bool // its dialog was seen
+}
+
+// shownWithin is how long a dialog may take to be seen. An agent without a screen calls
+// its hooks too, and draws none: it mustn't be held up.
+const shownWithin = 3 * time.Second
+
+// Waits reports whether a hook may wait until its dialog is answered: the agent draws
+// the dialog meanwhile, and ends the hook when a person answers at the keyboard (seen
+// with Claude Code 2.1.329: SIGTERM within 0.1 s). Codex shows no dialog while such a
+// hook runs.
+func (h Hook) Waits() bool {
+	return h.Agent == "claude" && h.Event == "PermissionRequest" && h.Tool != "AskUserQuestion" && h.Tool != "ExitPlanMode"
+}
+
+// AwaitDecision waits until somebody answers the dialog that a hook was called for, in a
+// way that the hook can tell; "" if that doesn't happen before the context ends, or can't.
+func (w *Watchers) AwaitDecision(ctx context.Context, h Hook) Decision {
+	about := letters(h.Text)
+	if !h.Waits() || len(about) < minKnown {
+		return ""
+	}
+	w.mu.Lock()
+	o := w.about(h)
+	w.mu.Unlock()
+	if o == nil {
+		return ""
+	}
+	d := &decider{about: about[:min(len(about), maxAsked)], told: make(chan Decision, 1)}
+	o.known.mu.Lock()
+	d.drawn = strings.Contains(o.known.asked, d.about)
+	o.known.deciders = append(o.known.deciders, d)
+	o.known.mu.Unlock()
+	defer o.undecided(d)
+	undrawn := time.NewTimer(shownWithin)
+	defer undrawn.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ""
+		case decision := <-d.told:
+			return decision
+		case <-undrawn.C:
+			o.known.mu.Lock()
+			drawn := d.drawn
+			o.known.mu.Unlock()
+			if !drawn {
+				return ""
+			}
+		}
+	}
+}
+
+// undecided forgets a hook that waits no longer.
+func (o *Observer) undecided(d *decider) {
+	o.known.mu.Lock()
+	defer o.known.mu.Unlock()
+	o.known.deciders = slices.DeleteFunc(o.known.deciders, func(other *decider) bool { return other == d })
+}
+
+// asks tells hooks that wait which dialog is on the screen; nil: none is. Those whose
+// dialog has gone wait no longer.
+func (o *Observer) asks(d *sessions.Dialog) {
+	o.known.mu.Lock()
+	defer o.known.mu.Unlock()
+	o.known.asked = ""
+	if d != nil {
+		o.known.asked = letters(d.Title + d.Body)
+	}
+	o.known.deciders = slices.DeleteFunc(o.known.deciders, func(waits *decider) bool {
+		shown := strings.Contains(o.known.asked, waits.about)
+		if waits.drawn && !shown {
+			waits.told <- ""
+			return true
+		}
+		waits.drawn = shown
+		return false
+	})
+}
+
+// Decide gives an answer by the hook that waits for it, without a key; false: there's
+// none that waits for this dialog and can tell this answer.
+func (w *Watchers) Decide(id sessions.ID, d *sessions.Dialog, a sessions.Answer) bool {
+	w.mu.Lock()
+	o := w.observers[id]
+	w.mu.Unlock()
+	if o == nil || len(a.Options) != 1 || a.Text != "" || a.Options[0] >= len(d.Options) {
+		return false
+	}
+	p := w.profileOf(id)
+	form := slices.IndexFunc(p.spec.Prompts, func(f form) bool { return f.Form == d.Form })
+	if form < 0 || p.spec.Prompts[form].Allow == nil || !p.spec.Prompts[form].Allow.whole.MatchString(d.Options[a.Options[0]].Label) {
+		return false
+	}
+	o.known.mu.Lock()
+	defer o.known.mu.Unlock()
+	if len(o.known.deciders) != 1 || !strings.Contains(letters(d.Title+d.Body), o.known.deciders[0].about) {
+		return false
+	}
+	o.known.deciders[0].told <- Allow
+	o.known.deciders = nil
+	return true
+}

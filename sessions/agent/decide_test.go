@@ -1,0 +1,121 @@
+package agent
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// permission is a dialog of Claude Code as its form reads it.
+func permission(command string) *sessions.Dialog {
+	return &sessions.Dialog{
+		Kind: sessions.PromptPermission, Form: "permission", Title: "Do you want to proceed?", Body: "Bash command\n  " + command,
+		Options: []sessions.DialogOption{{Label: "Yes"}, {Label: "Yes, and don't ask again"}, {Label: "No"}},
+	}
+}
+
+// waiting is a hook that waits in a session with Claude Code.
+type waiting struct {
+	*testing.T
+	w    *Watchers
+	o    *Observer
+	done chan Decision
+}
+
+func withWaiting(t *testing.T, command string, test func(w *waiting)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t)
+		o := h.pane(1).o
+		o.known.dialogs = h.w.opt.Profiles.Get("claude")
+		w := &waiting{T: t, w: h.w, o: o, done: make(chan Decision, 1)}
+		ctx, cancel := context.WithTimeout(t.Context(), WaitFor)
+		defer cancel()
+		go func() {
+			w.done <- h.w.AwaitDecision(ctx, Hook{Agent: "claude", Event: "PermissionRequest", Signal: Asking, Text: command, Session: "pb_1"})
+		}()
+		synctest.Wait()
+		test(w)
+	})
+}
+
+func (w *waiting) decide(d *sessions.Dialog, option int) bool {
+	return w.w.Decide("pb_1", d, sessions.Answer{Options: []int{option}})
+}
+
+// told is what the hook was told; "still": it waits.
+func (w *waiting) told() Decision {
+	synctest.Wait()
+	select {
+	case d := <-w.done:
+		return d
+	default:
+		return "still"
+	}
+}
+
+func (w *waiting) want(want Decision) {
+	w.Helper()
+	if got := w.told(); got != want {
+		w.Errorf("the hook is told %q, want %q", got, want)
+	}
+}
+
+func TestAHookAllows(t *testing.T) {
+	withWaiting(t, "make test", func(w *waiting) {
+		w.o.asks(permission("make test"))
+		time.Sleep(time.Minute)
+		w.want("still")
+		for _, option := range []int{1, 2} {
+			if w.decide(permission("make test"), option) {
+				w.Errorf("option %d was told by the hook", option)
+			}
+		}
+		if w.decide(permission("rm -rf build"), 0) {
+			w.Error("another dialog was answered by it")
+		}
+		if !w.decide(permission("make test"), 0) {
+			w.Error("it doesn't allow")
+		}
+		w.want(Allow)
+		if w.decide(permission("make test"), 0) {
+			w.Error("it allows twice")
+		}
+	})
+}
+
+// A program without a screen isn't held up, and none whose dialog was answered otherwise.
+func TestAHookDoesNotWaitForNothing(t *testing.T) {
+	withWaiting(t, "make test", func(w *waiting) {
+		time.Sleep(shownWithin + time.Millisecond)
+		w.want("")
+	})
+	withWaiting(t, "make test", func(w *waiting) {
+		w.o.asks(permission("make test"))
+		time.Sleep(time.Minute)
+		w.o.asks(nil)
+		w.want("")
+	})
+	withWaiting(t, "make test", func(w *waiting) {
+		w.o.asks(permission("make test"))
+		time.Sleep(WaitFor)
+		w.want("")
+	})
+}
+
+// Of two that wait it can't be told which dialog stands there.
+func TestTwoHooksThatWaitDecideNothing(t *testing.T) {
+	withWaiting(t, "make test", func(w *waiting) {
+		go w.w.AwaitDecision(w.Context(), Hook{Agent: "claude", Event: "PermissionRequest", Signal: Asking, Text: "make", Session: "pb_1"})
+		synctest.Wait()
+		w.o.asks(permission("make test"))
+		if w.decide(permission("make test"), 0) {
+			w.Error("one was chosen")
+		}
+		w.o.asks(nil)
+		w.want("")
+	})
+}

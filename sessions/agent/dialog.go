@@ -1,0 +1,291 @@
+package agent
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+	"strings"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// Prompt reads the dialog on a screen; nil: none is open, or none that's of a form of
+// the profile. styled is the same screen with its colours, without which Marked may be
+// -1. A profile with the dialogs of all others has their forms, too.
+func (p *Profile) Prompt(screen *sessions.Snapshot, styled *sessions.Screen) *sessions.Dialog {
+	if len(p.others) > 0 && p.Dialog(visible(screen)) == "" { // it has the phrases of all of them
+		return nil
+	}
+	if d := p.read(screen, styled); d != nil {
+		return d
+	}
+	for _, other := range p.others {
+		if d := other.read(screen, styled); d != nil {
+			d.Form = other.name + "/" + d.Form
+			return d
+		}
+	}
+	return nil
+}
+
+func (p *Profile) read(screen *sessions.Snapshot, styled *sessions.Screen) *sessions.Dialog {
+	if len(p.spec.Prompts) == 0 || p.phrases.find(visible(screen)) == "" {
+		return nil
+	}
+	l := p.layout(screen, true)
+	if l.dialog < 0 {
+		return nil
+	}
+	cut := lowest(l, p.spec.Screen.Dialog, len(l.rows)) < 0
+	for i := range p.spec.Prompts {
+		f := &p.spec.Prompts[i]
+		r := dialogReading{form: f, layout: l, cut: cut}
+		if d := r.read(); d != nil {
+			if f.Styled && styled != nil {
+				d.Marked = markedByColour(f, d, styled)
+			}
+			return d
+		}
+	}
+	return nil
+}
+
+// formOf returns the form of a dialog that was read with this profile; nil: it's of
+// another configuration.
+func (p *Profile) formOf(d *sessions.Dialog) *form {
+	for i := range p.spec.Prompts {
+		if p.spec.Prompts[i].Form == d.Form {
+			return &p.spec.Prompts[i]
+		}
+	}
+	for _, other := range p.others {
+		if name, ok := strings.CutPrefix(d.Form, other.name+"/"); ok {
+			return other.formOf(&sessions.Dialog{Form: name})
+		}
+	}
+	return nil
+}
+
+// dialogReading is a dialog that's being read.
+type dialogReading struct {
+	form   *form
+	layout *layout
+	cut    bool
+
+	rows    []row
+	options []option
+	submit  int  // the row of what submits; -1: none is visible
+	window  bool // only some of the options are visible
+	above   int  // rows[:above] are above the options
+	end     int  // rows[end:] are below the dialog
+	marks   int  // how many rows are marked
+}
+
+// row is a row of the dialog.
+type row struct {
+	n    int    // its number on the screen
+	text string // its content
+	edge bool   // it's drawn around the content
+}
+
+// option is one that was found.
+type option struct {
+	sessions.DialogOption
+	more   string // "↓", "↑": others are hidden behind, before it
+	row    int    // index in rows
+	next   int    // index of the first row that isn't its own
+	col    int    // where its label begins
+	number int    // 0: none
+	marked bool
+}
+
+func (r *dialogReading) read() *sessions.Dialog {
+	r.content()
+	if !r.form.Match.MatchString(r.text(0, len(r.rows))) || !r.findOptions() || !r.findEnd() {
+		return nil
+	}
+	d := &sessions.Dialog{Kind: r.form.Kind, Form: r.form.Form, Styled: r.form.Styled, Cut: r.cut, Marked: -1}
+	if !r.title(d) {
+		return nil
+	}
+	r.mark(d)
+	for _, o := range r.options {
+		d.Options = append(d.Options, o.DialogOption)
+	}
+	d.Cut = d.Cut || r.window || r.hidden(d)
+	d.First, d.Last = r.layout.dialog, r.rows[r.end-1].n
+	if r.form.Kind == sessions.PromptMulti {
+		if r.window { // not all of what's checked can be seen: it's shown, and answered in the session
+			d.Kind, d.Options, d.Marked = sessions.PromptChoice, nil, -1
+		}
+		d.Text = "" // nowhere was it tried how a text goes with other options
+	}
+	d.Print = printOf(d)
+	return d
+}
+
+// hidden reports whether a part of what it's about isn't shown, or may not be.
+func (r *dialogReading) hidden(d *sessions.Dialog) bool {
+	if full := r.form.Full; full > 0 && strings.Count(d.Body, "\n")+1 >= full {
+		return true
+	}
+	return r.form.Hidden != nil && r.form.Hidden.MatchString(r.text(0, r.above))
+}
+
+// content takes off the frame.
+func (r *dialogReading) content() {
+	for n := r.layout.dialog; n < len(r.layout.rows); n++ {
+		text, edge := r.layout.rows[n], false
+		if f := r.form.Frame; f != nil {
+			m := f.row.FindStringSubmatch(text)
+			if edge = m == nil; !edge {
+				text = m[1]
+				if m = f.row.FindStringSubmatch(strings.TrimRight(text, " ")); m != nil {
+					text = m[1] // a frame in the frame
+				}
+			}
+		}
+		r.rows = append(r.rows, row{n, strings.TrimRight(text, " "), edge})
+	}
+}
+
+// text is the content of some rows.
+func (r *dialogReading) text(from, to int) string {
+	var b strings.Builder
+	for _, w := range r.rows[from:to] {
+		if !w.edge {
+			b.WriteString(w.text)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// findEnd finds where the dialog ends. Text below it says that it's quoted.
+func (r *dialogReading) findEnd() bool {
+	from := r.above
+	if n := len(r.options); n > 0 {
+		from = max(from, r.options[n-1].next)
+	}
+	r.end = from
+	if foot := r.form.Foot; foot != nil {
+		for r.end < len(r.rows) && !foot.row.MatchString(r.whole(r.end)) {
+			r.end++
+		}
+		if r.end == len(r.rows) {
+			return false
+		}
+		r.end++
+	}
+	last := r.end
+	for i := r.end; i < len(r.rows); i++ {
+		text := r.whole(i)
+		if text == "" {
+			continue
+		}
+		switch {
+		case r.form.Frame != nil && !r.rows[i].edge || r.edgeOnly(text):
+			last = i + 1
+		case !matchesRow(r.form.Under, text):
+			return false
+		}
+	}
+	r.end = last
+	return true
+}
+
+// whole is a row with its frame.
+func (r *dialogReading) whole(i int) string { return r.layout.rows[r.rows[i].n] }
+
+// edgeOnly reports whether a row has only what boxes are drawn with.
+func (r *dialogReading) edgeOnly(text string) bool {
+	return r.form.Frame != nil && strings.Trim(text, " ╭╮╰╯┌┐└┘─│┃╹▀▄█") == ""
+}
+
+// title takes apart what's above the options.
+func (r *dialogReading) title(d *sessions.Dialog) bool {
+	from, to := -1, -1
+	if t := r.form.Title; t != nil {
+		for i := r.above - 1; i >= 0 && from < 0; i-- {
+			if m := t.row.FindStringSubmatch(r.rows[i].text); m != nil && !r.rows[i].edge {
+				from, to, d.Title = i, i+1, strings.TrimSpace(m[1])
+			}
+		}
+	} else {
+		from, to = r.paragraph()
+		var parts []string
+		for i := max(from, 0); i < to; i++ {
+			parts = append(parts, strings.TrimSpace(strings.TrimPrefix(r.rows[i].text, "│ ")))
+		}
+		d.Title = strings.Join(parts, " ")
+	}
+	if from < 0 || d.Title == "" {
+		return false
+	}
+	var body []string
+	for i := range r.above {
+		if w := r.rows[i]; !w.edge && (i < from || i >= to) && !matchesRow(r.form.Skip, w.text) {
+			body = append(body, w.text)
+		}
+	}
+	d.Body = tidy(body)
+	return true
+}
+
+// paragraph are the last rows above the options that aren't blank.
+func (r *dialogReading) paragraph() (from, to int) {
+	none := func(i int) bool {
+		return r.rows[i].edge || r.rows[i].text == "" || matchesRow(r.form.Skip, r.rows[i].text)
+	}
+	to = r.above
+	for to > 0 && none(to-1) {
+		to--
+	}
+	from = to
+	for from > 0 && !none(from-1) {
+		from--
+	}
+	if from == to {
+		return -1, -1
+	}
+	return from, to
+}
+
+// tidy takes off the blank rows around some and the blanks that all of them begin with.
+func tidy(rows []string) string {
+	for len(rows) > 0 && rows[0] == "" {
+		rows = rows[1:]
+	}
+	for len(rows) > 0 && rows[len(rows)-1] == "" {
+		rows = rows[:len(rows)-1]
+	}
+	indent := -1
+	for _, row := range rows {
+		if n := len(row) - len(strings.TrimLeft(row, " ")); row != "" && (indent < 0 || n < indent) {
+			indent = n
+		}
+	}
+	out := make([]string, len(rows))
+	for i, row := range rows {
+		out[i] = printable(row[min(max(indent, 0), len(row)):])
+	}
+	return strings.Join(out, "\n")
+}
+
+// printOf is the fingerprint of a dialog: of its texts without blanks, for where
+// they're wrapped depends on the width.
+func printOf(d *sessions.Dialog) string {
+	h := sha256.New()
+	add := func(s string) {
+		h.Write([]byte(strings.Join(strings.Fields(s), "")))
+		h.Write([]byte{0})
+	}
+	add(d.Form)
+	add(d.Title)
+	add(d.Body)
+	for _, o := range d.Options {
+		add(o.Label + o.Detail)
+	}
+	add(strconv.FormatBool(d.Text != "")) // a text that's typed there takes its label's place
+	return hex.EncodeToString(h.Sum(nil)[:12])
+}

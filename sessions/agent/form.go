@@ -1,0 +1,234 @@
+package agent
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// form says how a dialog of one kind is recognised, taken apart and answered. A
+// dialog is of the first form that fits.
+type form struct {
+	Form string              `yaml:"form"` // its name, unique within the profile
+	Kind sessions.PromptKind `yaml:"kind"`
+	// Frame has one group: what of a row is content. The rows that it doesn't match are
+	// drawn around it. None: all of a row is content.
+	Frame *pattern `yaml:"frame"`
+	// Match must be found in the content.
+	Match pattern `yaml:"match"`
+	// Title has one group, the question, in one row above the options, the lowest that
+	// there is. None: the question is the last paragraph above them.
+	Title *pattern `yaml:"title"`
+	// Skip are rows above the options that don't belong to what it's about.
+	Skip []pattern `yaml:"skip"`
+	// Option is the first row of an option. Its groups are mark, number, check, more, label
+	// and detail, of which only label must be there. Numbers count from 1, top to bottom.
+	// More is a sign beside an option that others are hidden there: ↓ or ↑.
+	Option *pattern `yaml:"option"`
+	// Apart says that options without numbers have a blank row between them: the rows
+	// below an option's first are its own.
+	Apart bool `yaml:"apart"`
+	// Row is a row that has all options side by side: its group has the labels, with at
+	// least two blanks between them.
+	Row *pattern `yaml:"row"`
+	// Fixed are options that aren't drawn as such, in place of Option and Row.
+	Fixed []fixedOption `yaml:"fixed"`
+	// Below says what stands in the rows below an option's first: the rest of its label,
+	// or what explains it.
+	Below below `yaml:"below"`
+	// Strip is cut off labels: the key that they name, say.
+	Strip *pattern `yaml:"strip"`
+	// Window is a row that says that a list shows only some of its options.
+	Window *pattern `yaml:"window"`
+	// Hidden is a row above the options that says that a part of what it's about isn't
+	// shown.
+	Hidden *pattern `yaml:"hidden"`
+	// Full is how many rows of what it's about are shown at most: so many may be a part
+	// of it. 0: all are.
+	Full int `yaml:"full"`
+	// Foot is a row below the options with which the dialog ends. None: it ends with the
+	// options.
+	Foot *pattern `yaml:"foot"`
+	// Under are rows that may stand below the dialog. With any other, it's a text that's
+	// only quoted.
+	Under []pattern `yaml:"under"`
+	// Styled says that colours alone show what's marked.
+	Styled bool `yaml:"styled"`
+	// Answer is how an option is taken.
+	Answer means `yaml:"answer"`
+	// Toggle is pressed on an option that's marked, to check it. "": its number does.
+	Toggle string `yaml:"toggle"`
+	// Submit is what submits the checked options.
+	Submit *submission `yaml:"submit"`
+	Text   *textEntry  `yaml:"text"`
+	// Allow is the label of the option that a permission hook which waits can take.
+	Allow *pattern `yaml:"allow"`
+}
+
+// means is how an option is taken.
+type means string
+
+const (
+	byDigit    means = "digit"    // its number acts at once; of a multi: toggles, or goes to it
+	byArrows   means = "arrows"   // Up and Down go to it, Enter takes it
+	bySideways means = "sideways" // Left and Right go to it, Enter takes it
+	byKeys     means = "keys"     // of fixed options
+)
+
+type below string
+
+const (
+	belowLabel  below = "label"
+	belowDetail below = "detail"
+)
+
+// fixedOption is an option with its key.
+type fixedOption struct {
+	Label string `yaml:"label"`
+	Key   string `yaml:"key"`
+}
+
+// submission is what submits a choice of several.
+type submission struct {
+	// Row is a row that Down goes to, with the group mark, before the key is pressed.
+	// None: the key does it wherever the mark is.
+	Row *pattern `yaml:"row"`
+	Key string   `yaml:"key"`
+}
+
+// textEntry is what takes free text: one of the options, which isn't counted among
+// them, or a field that a key opens.
+type textEntry struct {
+	// Label is the entry's label as long as nothing stands in it.
+	Label pattern `yaml:"label"`
+	// Above is a row below the entry, and Hint one that's there while the entry is
+	// marked: by these it's known though a text has its label's place.
+	Above *pattern `yaml:"above"`
+	Hint  *pattern `yaml:"hint"`
+	// Detail: its field is the row below it, which is there once it takes text.
+	Detail bool `yaml:"detail"`
+	// Field is a row below the options that's there once it takes text, with a group for
+	// the text. Then Label is that of an option, which counts as one too, on which Open
+	// is pressed.
+	Field *pattern `yaml:"field"`
+	Open  string   `yaml:"open"`
+	// Empty is what stands in the field before a text does.
+	Empty *pattern `yaml:"empty"`
+}
+
+var (
+	promptKinds = []sessions.PromptKind{ //nolint:gochecknoglobals // a constant table
+		sessions.PromptPermission, sessions.PromptChoice, sessions.PromptMulti, sessions.PromptText, sessions.PromptPlan, sessions.PromptSetup,
+	}
+	answerMeans = []means{byDigit, byArrows, bySideways, byKeys} //nolint:gochecknoglobals // a constant table
+	// keyNames are the keys that forms press.
+	keyNames = regexp.MustCompile(`^(?:Enter|Escape|Tab|BTab|Space|Up|Down|Left|Right|[!-~])$`) //nolint:gochecknoglobals // a constant
+)
+
+// checkForms returns what's wrong with forms, or "".
+func checkForms(forms []form) string {
+	names := map[string]bool{}
+	for i, f := range forms {
+		problem := f.check()
+		if problem == "" && names[f.Form] {
+			problem = "its name must be another than that of the forms before"
+		}
+		if problem != "" {
+			return fmt.Sprintf("prompt %d (%s): %s", i+1, f.Form, problem)
+		}
+		names[f.Form] = true
+	}
+	return ""
+}
+
+func (f *form) check() string {
+	switch {
+	case f.Form == "":
+		return "form must be given: a name"
+	case !slices.Contains(promptKinds, f.Kind):
+		return fmt.Sprintf("kind must be one of %s, not %q", list(promptKinds), f.Kind)
+	case f.Match.Regexp == nil:
+		return "match must be given"
+	case !slices.Contains(answerMeans, f.Answer):
+		return fmt.Sprintf("answer must be one of %s, not %q", list(answerMeans), f.Answer)
+	case f.Below != "" && f.Below != belowLabel && f.Below != belowDetail:
+		return fmt.Sprintf("below must be label or detail, not %q", f.Below)
+	case f.Frame != nil && f.Frame.NumSubexp() < 1:
+		return "frame must have a group: a row's content"
+	case f.Title != nil && f.Title.NumSubexp() < 1:
+		return "title must have a group: the question"
+	}
+	if problem := f.checkOptions(); problem != "" {
+		return problem
+	}
+	return f.checkKeys()
+}
+
+// checkOptions looks at where the options come from.
+func (f *form) checkOptions() string {
+	ways := 0
+	for _, has := range []bool{f.Option != nil, f.Row != nil, len(f.Fixed) > 0} {
+		if has {
+			ways++
+		}
+	}
+	switch {
+	case ways != 1:
+		return "one of option, row and fixed must be given"
+	case f.Option != nil && f.Option.SubexpIndex("label") < 0:
+		return "option must have a group named label"
+	case f.Row != nil && f.Row.SubexpIndex("labels") < 0:
+		return "row must have a group named labels"
+	case f.Apart && (f.Option == nil || f.Option.SubexpIndex("number") >= 0):
+		return "apart needs an option without a group named number"
+	case f.Answer == byDigit && (f.Option == nil || f.Option.SubexpIndex("number") < 0):
+		return "answer: digit needs an option with a group named number"
+	case f.Answer == byArrows && (f.Option == nil || f.Option.SubexpIndex("mark") < 0):
+		return "answer: arrows needs an option with a group named mark"
+	case f.Answer == bySideways && (f.Row == nil || !f.Styled):
+		return "answer: sideways needs row and styled"
+	case (f.Answer == byKeys) != (len(f.Fixed) > 0):
+		return "answer: keys goes with fixed"
+	}
+	return ""
+}
+
+// checkKeys looks at what's pressed.
+func (f *form) checkKeys() string {
+	keys := []string{f.Toggle}
+	for _, o := range f.Fixed {
+		if o.Label == "" || o.Key == "" {
+			return "fixed: each must have label and key"
+		}
+		keys = append(keys, o.Key)
+	}
+	if f.Kind == sessions.PromptMulti {
+		if f.Submit == nil || f.Submit.Key == "" || f.Option == nil || f.Option.SubexpIndex("check") < 0 {
+			return "kind: multi needs submit with a key, and an option with a group named check"
+		}
+		if f.Answer != byDigit && (f.Answer != byArrows || f.Toggle == "") {
+			return "kind: multi needs answer: digit, or answer: arrows and toggle"
+		}
+		if f.Submit.Row != nil && f.Submit.Row.SubexpIndex("mark") < 0 {
+			return "submit: row must have a group named mark"
+		}
+		keys = append(keys, f.Submit.Key)
+	}
+	if t := f.Text; t != nil {
+		if t.Label.Regexp == nil || f.Option == nil || f.Option.SubexpIndex("mark") < 0 && !t.Detail {
+			return "text needs label, and an option with a group named mark"
+		}
+		if (t.Field != nil) != (t.Open != "") || t.Field != nil && t.Field.NumSubexp() < 1 {
+			return "text: field needs a group, and open, the key that opens it"
+		}
+		keys = append(keys, t.Open)
+	}
+	for _, k := range keys {
+		if k != "" && !keyNames.MatchString(k) {
+			return fmt.Sprintf("a key must be Enter, Escape, Tab, Space, an arrow or one character, not %q", k)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,42 @@
+package agent
+
+import "time"
+
+// Signal is what a hook of an agent program tells, whichever program it is.
+type Signal string
+
+// The signals.
+const (
+	SessionStart Signal = "session_start" // a conversation begins or goes on
+	PromptSent   Signal = "prompt_sent"   // the person's text was taken: a turn begins
+	ToolStart    Signal = "tool_start"    // a tool is about to run
+	ToolEnd      Signal = "tool_end"
+	Asking       Signal = "asking"    // a dialog is open: permission or question
+	Answered     Signal = "answered"  // that dialog was answered
+	TurnDone     Signal = "turn_done" // the answer is complete
+	// TurnBroken: the turn ended without a complete answer, by a person's hand or a failure.
+	TurnBroken Signal = "turn_broken"
+	Nudge      Signal = "nudge" // the program called for attention; nothing is known by it alone
+	SessionEnd Signal = "session_end"
+)
+
+// Hook is one call of an agent program's hook, as `panebridge hook` hands it on.
+type Hook struct {
+	Agent  string `json:"agent"`            // name of its profile: claude, codex, gemini, opencode
+	Event  string `json:"event"`            // as the agent calls it
+	Signal Signal `json:"signal,omitempty"` // "": one that says nothing here
+	// Conversation is the agent's own id of the conversation; "" if it didn't tell.
+	Conversation string `json:"conversation,omitempty"`
+	Transcript   string `json:"transcript,omitempty"` // absolute path of the transcript; "" if it didn't tell
+	Cwd          string `json:"cwd,omitempty"`
+	Tool         string `json:"tool,omitempty"`
+	Text         string `json:"text,omitempty"` // the prompt, the question or the answer; may be cut
+	// Where the hook ran. Codex may run it in its daemon's environment, so that the pane
+	// is another's: Conversation and Transcript count for more.
+	TmuxSocket string    `json:"tmux_socket,omitempty"` // path, of TMUX
+	TmuxPID    int       `json:"tmux_pid,omitempty"`    // of the tmux server, of TMUX
+	Pane       string    `json:"pane,omitempty"`        // TMUX_PANE
+	Session    string    `json:"session,omitempty"`     // PANEBRIDGE_SESSION, in panes made by panebridge
+	PIDs       []int     `json:"pids,omitempty"`        // the processes above the hook, nearest first
+	At         time.Time `json:"at"`                    // when it was called
+}

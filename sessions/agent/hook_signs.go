@@ -1,0 +1,171 @@
+package agent
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// HookAgents lists the agent programs whose hooks are understood.
+func HookAgents() []string { return slices.Sorted(maps.Keys(hookSigns)) }
+
+// hookSigns says what the hooks of each agent program tell: each function sets Signal
+// and Text, and Tool where the record has it in another place.
+var hookSigns = map[string]func(h *Hook, fields record){
+	"claude":   claudeSign,
+	"codex":    codexSign,
+	"gemini":   geminiSign,
+	"opencode": openCodeSign,
+}
+
+// claudeSign knows Claude Code's hooks. A permission's dialog is told of at once by
+// PermissionRequest; the notification of it comes 6 s later, and only if it's still open.
+// No Stop follows a dialog that was denied or an answer that was interrupted.
+func claudeSign(h *Hook, fields record) {
+	switch h.Event {
+	case "SessionStart":
+		h.Signal = SessionStart
+	case "UserPromptSubmit":
+		h.Signal, h.Text = PromptSent, fields.text("prompt")
+	case "PreToolUse":
+		h.Signal, h.Text = ToolStart, toolText(fields.object("tool_input"))
+	case "PermissionRequest":
+		h.Signal, h.Text = Asking, toolText(fields.object("tool_input"))
+	case "PostToolUse", "PostToolUseFailure":
+		h.Signal = ToolEnd
+		if h.Tool == "AskUserQuestion" || h.Tool == "ExitPlanMode" {
+			h.Signal = Answered
+		}
+	case "Stop":
+		h.Signal, h.Text = TurnDone, fields.text("last_assistant_message")
+	case "StopFailure":
+		h.Signal, h.Text = TurnBroken, fields.first("error_details", "error", "last_assistant_message")
+	case "Notification":
+		h.Signal, h.Text = Nudge, fields.text("message")
+	case "SessionEnd":
+		h.Signal, h.Text = SessionEnd, fields.text("reason")
+	}
+}
+
+// codexQuestion is the tool by which Codex asks; it has no PermissionRequest.
+const codexQuestion = "request_user_input"
+
+// codexTitle begins the request by which Codex has its own conversation named. Its
+// notify program is called for that as for a person's.
+const codexTitle = "Generate a concise, single-line task title"
+
+// codexSign knows Codex's hooks, whose records are like Claude Code's, and its notify
+// program, which is called with the end of each turn.
+func codexSign(h *Hook, fields record) {
+	switch {
+	case h.Event == "agent-turn-complete":
+		if asked := fields.texts("input-messages"); len(asked) > 0 && strings.HasPrefix(asked[0], codexTitle) {
+			return
+		}
+		h.Signal, h.Text = TurnDone, fields.text("last-assistant-message")
+	case h.Event == "Interrupt":
+		h.Signal = TurnBroken
+	case h.Event == "PreToolUse" && h.Tool == codexQuestion:
+		h.Signal, h.Text = Asking, toolText(fields.object("tool_input"))
+	case h.Event == "PostToolUse" && h.Tool == codexQuestion:
+		h.Signal = Answered
+	default:
+		claudeSign(h, fields)
+	}
+}
+
+// geminiQuestion is the tool by which Gemini CLI asks.
+const geminiQuestion = "ask_user"
+
+// geminiSign knows Gemini CLI's hooks. The answer that AfterAgent gives has its words
+// torn apart and begins twice, so it's left to the transcript.
+func geminiSign(h *Hook, fields record) {
+	switch h.Event {
+	case "SessionStart":
+		h.Signal = SessionStart
+	case "BeforeAgent":
+		h.Signal, h.Text = PromptSent, fields.text("prompt")
+	case "BeforeTool":
+		h.Signal, h.Text = ToolStart, toolText(fields.object("tool_input"))
+	case "Notification":
+		h.Signal, h.Text = Nudge, fields.text("message")
+		if fields.text("notification_type") == "ToolPermission" {
+			h.Signal = Asking
+			if text := toolText(fields.object("details")); text != "" {
+				h.Text = text
+			}
+		}
+	case "AfterTool":
+		h.Signal = ToolEnd
+		if h.Tool == geminiQuestion {
+			h.Signal = Answered
+		}
+	case "AfterAgent":
+		h.Signal = TurnDone
+	case "SessionEnd":
+		h.Signal, h.Text = SessionEnd, fields.text("reason")
+	}
+}
+
+// openCodeSign knows what the plug-in for opencode hands on: the events of its bus by
+// their names, and calls of tools and messages as hooks of plug-ins have them. What a
+// sub-agent does (its conversation has a parent) says nothing of the turn, but its
+// dialogs are shown all the same.
+func openCodeSign(h *Hook, fields record) {
+	input := fields.object("input")
+	for _, id := range []string{input.text("sessionID"), fields.object("info").text("id")} {
+		if h.Conversation == "" {
+			h.Conversation = bounded(id, maxHookName)
+		}
+	}
+	if h.Cwd == "" {
+		h.Cwd = absolutePath(fields.text("directory"))
+	}
+	if tool := input.text("tool"); h.Tool == "" {
+		h.Tool = bounded(tool, maxHookName)
+	}
+	child := fields.text("parentID") != "" || fields.object("info").text("parentID") != ""
+	switch h.Event {
+	case "question.asked":
+		h.Signal, h.Text = Asking, toolText(fields)
+	case "permission.asked":
+		h.Signal, h.Text = Asking, toolText(fields.object("metadata"))
+		h.Tool = bounded(fields.text("permission"), maxHookName)
+	case "question.replied", "question.rejected", "permission.replied":
+		h.Signal, h.Text = Answered, fields.text("reply")
+	}
+	if child || h.Signal != "" {
+		return
+	}
+	switch h.Event {
+	case "session.created", "session.resumed":
+		h.Signal = SessionStart
+	case "chat.message":
+		h.Signal, h.Text = PromptSent, fields.text("text")
+	case "tool.execute.before":
+		h.Signal, h.Text = ToolStart, toolText(fields.object("output").object("args"))
+	case "tool.execute.after":
+		h.Signal = ToolEnd
+	case "session.idle":
+		h.Signal = TurnDone
+	case "session.error":
+		failure := fields.object("error")
+		h.Signal, h.Text = TurnBroken, failure.object("data").text("message")
+		if h.Text == "" {
+			h.Text = failure.text("name")
+		}
+	case "session.end":
+		h.Signal = SessionEnd
+	}
+}
+
+// toolText returns what a tool was asked to do in short: the question, the command or
+// the file.
+func toolText(input record) string {
+	for _, question := range input.objects("questions") {
+		if text := question.text("question"); text != "" {
+			return text
+		}
+	}
+	return input.first("command", "file_path", "filePath", "filepath", "path", "url", "plan", "description", "prompt", "title")
+}

@@ -1,0 +1,244 @@
+package agent
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/panebridge/panebridge/sessions"
+	"github.com/panebridge/panebridge/sessions/transcript"
+)
+
+// A daemon that's killed and started again in mid-turn tells of no end twice, and of
+// each once.
+func TestJudgeOutlivesRestarts(t *testing.T) {
+	set, recordings := loadAll(t)
+	for _, r := range recordings {
+		parts := partsOf(t, r)
+		for _, every := range []time.Duration{1300 * time.Millisecond, 3100 * time.Millisecond} {
+			m := mode{hooks: true, records: true, talking: true}
+			want := ends(newReplay(t, set, parts, m).run())
+			for at := every; at < 10*time.Minute; at += every {
+				m.restart = append(m.restart, at)
+			}
+			verdicts := newReplay(t, set, parts, m).run()
+			if problem := alternate(verdicts); problem != "" {
+				t.Errorf("%s, a restart every %s: %s", r.Name, every, problem)
+			}
+			if got := ends(verdicts); got != want {
+				t.Errorf("%s, a restart every %s: %d ends, want %d", r.Name, every, got, want)
+			}
+		}
+	}
+}
+
+func ends(verdicts []verdictAt) (n int) {
+	for _, v := range verdicts {
+		if v.Ended {
+			n++
+		}
+	}
+	return n
+}
+
+// idleScreen and workingScreen are Claude Code's, in short.
+const (
+	claudeIdle    = "● Hello\n\n✻ Brewed for 3s · done 1:07 AM\n\n──────────────\n❯\n──────────────\n  ⏸ manual mode on · ? for shortcuts"
+	claudeWorking = "❯ hello\n\n✻ Brewing… (3s)\n\n──────────────\n❯\n──────────────\n  ⏸ manual mode on · esc to interrupt"
+	claudeDialog  = "● Bash\n──────────────\n Bash command\n Do you want to proceed?\n ❯ 1. Yes\n   2. No\n\n Esc to cancel · Tab to amend"
+	claudeQuote   = "● It said: Do you want to proceed?\n\n──────────────\n❯\n──────────────\n  ⏸ manual mode on · esc to interrupt"
+	claudeStopped = "● Hel\n  ⎿  Interrupted · What should Claude do instead?\n\n──────────────\n❯\n──────────────\n  ⏸ manual mode on · ? for shortcuts"
+)
+
+// scene is a judge that's shown screens by hand.
+type scene struct {
+	t   *testing.T
+	p   *Profile
+	j   *Judge
+	now time.Time
+}
+
+func newScene(t *testing.T, profile string) *scene {
+	t.Helper()
+	set, err := Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := set.Get(profile)
+	return &scene{t, p, NewJudge(p, nil), time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+}
+
+func (s *scene) see(after time.Duration, screen string, more ...any) Verdict {
+	s.t.Helper()
+	s.now = s.now.Add(after)
+	e := Evidence{Now: s.now, Running: true}
+	if screen != "" {
+		e.Screen = snapshot(screen)
+		e.Dialog = s.p.Dialog(e.Screen.Rows)
+	}
+	for _, m := range more {
+		switch m := m.(type) {
+		case Signal:
+			e.Hooks = append(e.Hooks, Hook{Agent: s.p.Name(), Event: string(m), Signal: m, At: s.now})
+		case Hook:
+			e.Hooks = append(e.Hooks, m)
+		case transcript.Record:
+			e.Records = append(e.Records, m)
+		}
+	}
+	return s.j.See(e)
+}
+
+func (s *scene) want(v Verdict, state sessions.State, began, ended bool) {
+	s.t.Helper()
+	if v.State != state || v.Began != began || v.Ended != ended {
+		s.t.Fatalf("at %s: got %s (%s), began %t, ended %t; want %s, %t, %t", s.now.Format("05.000"), v.State, v.Reason, v.Began, v.Ended, state, began, ended)
+	}
+}
+
+func snapshot(screen string) *sessions.Snapshot {
+	rows := bytes.Split([]byte(screen), []byte("\n"))
+	s := &sessions.Snapshot{Width: 80, Height: len(rows)}
+	for _, row := range rows {
+		s.Rows = append(s.Rows, string(row))
+	}
+	return s
+}
+
+func TestTurnByScreenAlone(t *testing.T) {
+	s := newScene(t, "claude")
+	s.want(s.see(0, claudeIdle), sessions.StateIdle, false, false)
+	s.want(s.see(time.Second, claudeWorking), sessions.StateWorking, true, false)
+	s.want(s.see(time.Second, claudeDialog), sessions.StateWaiting, false, false)
+	s.want(s.see(time.Second, claudeWorking), sessions.StateWorking, false, false)
+	s.want(s.see(time.Second, claudeIdle), sessions.StateIdle, false, true)
+	s.want(s.see(time.Second, claudeIdle), sessions.StateIdle, false, false)
+}
+
+func TestInterruptedTurnEndsWithoutHook(t *testing.T) {
+	s := newScene(t, "claude")
+	s.see(0, claudeIdle)
+	s.want(s.see(time.Second, claudeWorking, PromptSent), sessions.StateWorking, true, false)
+	s.see(2*time.Second, claudeWorking)
+	v := s.see(time.Second, claudeStopped)
+	s.want(v, sessions.StateIdle, false, true)
+	if !v.Interrupted {
+		t.Error("the turn doesn't count as interrupted")
+	}
+}
+
+func TestQuotedPhraseIsNoDialog(t *testing.T) {
+	s := newScene(t, "claude")
+	s.see(0, claudeIdle)
+	s.want(s.see(time.Second, claudeQuote), sessions.StateWorking, true, false)
+	if s.p.Dialog(snapshot(claudeQuote).Rows) == "" {
+		t.Error("nothing is held back while the phrase is on the screen")
+	}
+}
+
+// A hook that came just now counts for more than a screen that's behind it, and for
+// less than one that isn't.
+func TestStaleHookIsCorrected(t *testing.T) {
+	s := newScene(t, "claude")
+	s.see(0, claudeIdle)
+	v := s.see(time.Second, claudeIdle, PromptSent)
+	s.want(v, sessions.StateWorking, true, false)
+	if v.Again.IsZero() {
+		t.Fatal("it doesn't want to look again")
+	}
+	s.want(s.see(500*time.Millisecond, claudeWorking), sessions.StateWorking, false, false)
+	// No Stop ever comes.
+	s.want(s.see(5*time.Second, claudeIdle), sessions.StateIdle, false, true)
+}
+
+func TestEndWaitsForTheLastBlock(t *testing.T) {
+	s := newScene(t, "claude")
+	s.see(0, claudeIdle)
+	s.see(time.Second, claudeWorking, PromptSent, transcript.Record{Kind: transcript.User, Text: "hello\n"})
+	v := s.see(2*time.Second, claudeWorking, TurnDone)
+	s.want(v, sessions.StateIdle, false, false)
+	if wait := v.Again.Sub(s.now); v.Again.IsZero() || wait > time.Second {
+		t.Errorf("it looks again after %s", wait)
+	}
+	s.want(s.see(300*time.Millisecond, claudeWorking, transcript.Record{Kind: transcript.Answer, Text: "Hello\n"}, transcript.Record{Kind: transcript.TurnEnd}),
+		sessions.StateIdle, false, true)
+	// The spinner turns on while the person's own Stop hooks run.
+	s.want(s.see(3*time.Second, claudeWorking), sessions.StateIdle, false, false)
+	s.want(s.see(time.Second, claudeIdle, TurnDone), sessions.StateIdle, false, false)
+}
+
+func TestTextBehindTheEndIsOfANewTurn(t *testing.T) {
+	s := newScene(t, "claude")
+	user, answer, end := transcript.Record{Kind: transcript.User}, transcript.Record{Kind: transcript.Answer, Text: "a"}, transcript.Record{Kind: transcript.TurnEnd}
+	v := s.see(0, claudeIdle, user, answer, end)
+	if !v.Began || !v.Ended {
+		t.Fatalf("a turn that's seen only when it's over: began %t, ended %t", v.Began, v.Ended)
+	}
+	s.want(s.see(time.Second, claudeWorking, answer), sessions.StateWorking, true, false)
+	s.want(s.see(time.Second, claudeIdle, answer, end), sessions.StateIdle, false, true)
+}
+
+func TestForeignConversationEndsNothing(t *testing.T) {
+	s := newScene(t, "codex")
+	s.see(0, "", Hook{Signal: PromptSent, Event: "UserPromptSubmit", Conversation: "a", At: s.now})
+	s.want(s.see(time.Second, "", Hook{Signal: TurnDone, Event: "agent-turn-complete", Conversation: "title", At: s.now.Add(time.Second)}), sessions.StateWorking, false, false)
+	s.want(s.see(time.Second, "", Hook{Signal: TurnDone, Event: "Stop", Conversation: "a", At: s.now.Add(time.Second)}), sessions.StateIdle, false, true)
+	s.see(100*time.Millisecond, "", Hook{Signal: PromptSent, Event: "UserPromptSubmit", Conversation: "a", At: s.now.Add(100 * time.Millisecond)})
+	// notify tells of the turn before, late.
+	s.want(s.see(100*time.Millisecond, "", Hook{Signal: TurnDone, Event: "agent-turn-complete", Conversation: "a", At: s.now.Add(100 * time.Millisecond)}), sessions.StateWorking, false, false)
+}
+
+func TestMarkerAndDeathEndATurn(t *testing.T) {
+	s := newScene(t, "generic")
+	s.now = s.now.Add(time.Hour)
+	v := s.j.See(Evidence{Now: s.now, Marked: true, Running: true})
+	if !v.Began || !v.Ended {
+		t.Errorf("marker: began %t, ended %t", v.Began, v.Ended)
+	}
+	s = newScene(t, "claude")
+	s.see(0, claudeWorking, PromptSent)
+	v = s.j.See(Evidence{Now: s.now.Add(time.Second)})
+	if !v.Ended || !v.Interrupted {
+		t.Errorf("death: ended %t, interrupted %t", v.Ended, v.Interrupted)
+	}
+}
+
+// What's saved is the same as long as nothing was learned.
+func TestSaveIsStable(t *testing.T) {
+	s := newScene(t, "claude")
+	s.see(0, claudeIdle)
+	s.see(time.Second, claudeWorking, PromptSent)
+	s.see(2*time.Second, claudeWorking)
+	saved := s.j.Save()
+	for range 20 {
+		s.see(time.Second, claudeWorking)
+		if got := s.j.Save(); !bytes.Equal(got, saved) {
+			t.Fatalf("nothing happened, but what's saved changed from\n%s to\n%s", saved, got)
+		}
+	}
+	if j := NewJudge(s.p, saved); !bytes.Equal(j.Save(), saved) {
+		t.Errorf("read and saved again it's\n%s, not\n%s", j.Save(), saved)
+	}
+	if j := NewJudge(s.p, []byte("{")); j.See(Evidence{Now: s.now, Running: true}).State != sessions.StateStarting {
+		t.Error("a judge of damaged state doesn't begin anew")
+	}
+}
+
+// A judge never asks for a look that's past, or for looks without end while nothing goes on.
+func TestAgainIsAhead(t *testing.T) {
+	set, recordings := loadAll(t)
+	for _, r := range recordings {
+		for _, v := range newReplay(t, set, partsOf(t, r), mode{hooks: true, talking: true}).run() {
+			if !v.Again.IsZero() && v.Again.Before(r.Epoch.Add(v.at)) {
+				t.Fatalf("%s at %s: it asks for a look at %s", r.Name, v.at, v.Again.Sub(r.Epoch))
+			}
+		}
+	}
+	s := newScene(t, "claude")
+	s.see(0, claudeIdle)
+	s.see(time.Second, claudeWorking)
+	s.see(time.Second, claudeIdle)
+	if v := s.see(time.Minute, claudeIdle); !v.Again.IsZero() {
+		t.Errorf("at rest it asks for a look after %s", v.Again.Sub(s.now))
+	}
+}

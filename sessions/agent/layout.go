@@ -1,0 +1,261 @@
+package agent
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// layout is a visible screen taken apart by a profile: header, conversation, and the
+// volatile rest below it.
+type layout struct {
+	rows   []string // without blanks at their ends
+	text   string   // the rows, each with a line end
+	at     []int    // where in text each row begins
+	header int      // rows[:header] are the header
+	lower  int      // rows[lower:] are volatile: the foot and what's above it, or a dialog
+	foot   int      // first row of the foot; -1: there is none
+	dialog int      // first row of an open dialog; -1: none is open
+	phrase string   // by which the dialog is recognised
+	title  string
+	cursor string // the cursor's row, up to it
+}
+
+// blanks makes blanks of those that don't break (U+00A0) and of zero-width ones (U+200B),
+// which some programs write beside their signs and in their input boxes.
+var blanks = strings.NewReplacer("\u00a0", " ", "\u200b", "") //nolint:gochecknoglobals // a constant table
+
+// visible returns the rows that are on the screen, with plain blanks and none at their
+// ends.
+func visible(s *sessions.Snapshot) []string {
+	rows := s.Rows[max(0, len(s.Rows)-s.Height):]
+	out := make([]string, len(rows))
+	for i, row := range rows {
+		if strings.Contains(row, "\u00a0") || strings.Contains(row, "\u200b") {
+			row = blanks.Replace(row)
+		}
+		out[i] = strings.TrimRight(row, " ")
+	}
+	return out
+}
+
+// layout takes a screen apart. dialogs: a phrase of a dialog may be on it.
+func (p *Profile) layout(s *sessions.Snapshot, dialogs bool) *layout {
+	l := &layout{rows: visible(s), title: strings.TrimSpace(s.Title)}
+	p.cutScrollbar(l.rows)
+	l.join()
+	l.foot, l.dialog = lowest(l, p.spec.Screen.Foot, len(l.rows)), -1
+	if dialogs {
+		p.findDialog(l)
+	}
+	p.findLower(l)
+	for l.header < l.lower && (matchesRow(p.spec.Screen.Header, l.rows[l.header]) || l.header > 0 && l.rows[l.header] == "") {
+		l.header++
+	}
+	if y := s.CursorY; y < len(l.rows) {
+		l.cursor = cells(l.rows[y], s.CursorX)
+	}
+	return l
+}
+
+// cutScrollbar takes the scroll bar off the ends of rows.
+func (p *Profile) cutScrollbar(rows []string) {
+	for i, row := range rows {
+		for _, bar := range p.spec.Screen.Scrollbar {
+			if at := bar.FindStringIndex(row); at != nil && at[1] == len(row) {
+				rows[i] = strings.TrimRight(row[:at[0]], " ")
+			}
+		}
+	}
+}
+
+// footOf returns the first row of the foot, -1 without one.
+func (p *Profile) footOf(rows []string) int {
+	l := &layout{rows: rows}
+	l.join()
+	return lowest(l, p.spec.Screen.Foot, len(rows))
+}
+
+func (l *layout) join() {
+	l.at = make([]int, len(l.rows)+1)
+	var b strings.Builder
+	for i, row := range l.rows {
+		l.at[i] = b.Len()
+		b.WriteString(row)
+		b.WriteByte('\n')
+	}
+	l.at[len(l.rows)] = b.Len()
+	l.text = b.String()
+}
+
+// lowest returns the lowest row above before at which a pattern matches, or -1.
+func lowest(l *layout, patterns []pattern, before int) int {
+	for i := before - 1; i >= 0; i-- {
+		rest := l.text[l.at[i]:]
+		if slices.ContainsFunc(patterns, func(p pattern) bool { return p.row.MatchString(rest) }) {
+			return i
+		}
+	}
+	return -1
+}
+
+// findDialog looks for an open dialog. Where the input box is on the screen a phrase
+// above it is only quoted: no agent draws both. In the box it's what somebody types.
+func (p *Profile) findDialog(l *layout) {
+	from, to := p.boxRows(l)
+	for i := len(l.rows) - 1; i > l.foot; i-- {
+		if i >= from && i < to {
+			continue
+		}
+		first := len(p.phrases.phrases)
+		p.phrases.each(l.rows[i], func(n int) { first = min(first, n) })
+		if first < len(p.phrases.phrases) {
+			l.phrase = p.phrases.phrases[first]
+			// Where its top can't be seen, it fills the screen.
+			l.dialog = max(0, lowest(l, p.spec.Screen.Dialog, i+1))
+			return
+		}
+	}
+}
+
+// boxRows are the rows of what stands in the input box, if all of that is on the screen.
+func (p *Profile) boxRows(l *layout) (from, to int) {
+	if l.foot < 0 {
+		return 0, 0
+	}
+	foot := l.text[l.at[l.foot]:]
+	for _, box := range p.spec.Input.Box {
+		if at := box.row.FindStringSubmatchIndex(foot); at != nil && at[0] == 0 && len(at) > 2 && at[2] >= 0 {
+			from = l.foot + strings.Count(foot[:at[2]], "\n")
+			return from, from + strings.Count(strings.TrimSuffix(foot[at[2]:at[3]], "\n"), "\n") + 1
+		}
+	}
+	return 0, 0
+}
+
+// findLower finds where the conversation ends.
+func (p *Profile) findLower(l *layout) {
+	if l.dialog >= 0 {
+		l.lower = l.dialog
+		return
+	}
+	l.lower = l.foot
+	if l.foot < 0 {
+		l.lower = len(l.rows)
+	}
+	for {
+		end := l.lower
+		for end > 0 && l.rows[end-1] == "" {
+			end--
+		}
+		from := p.aboveFrom(l, end)
+		if from < 0 {
+			return
+		}
+		l.lower = from
+	}
+}
+
+// maxAbove is for how many rows a pattern of Above may stand.
+const maxAbove = 8
+
+// aboveFrom returns where rows that belong to the foot begin that end before end; -1:
+// there are none.
+func (p *Profile) aboveFrom(l *layout, end int) int {
+	for i := end - 1; i >= max(0, end-maxAbove); i-- {
+		rows := l.text[l.at[i] : l.at[end]-1]
+		if slices.ContainsFunc(p.spec.Screen.Above, func(p pattern) bool { return p.whole.MatchString(rows) }) {
+			return i
+		}
+	}
+	return -1
+}
+
+func matchesRow(patterns []pattern, row string) bool {
+	return slices.ContainsFunc(patterns, func(p pattern) bool { return p.row.MatchString(row) })
+}
+
+// endRows is how many rows of the conversation inEnd means.
+const endRows = 3
+
+// part returns a part of the screen; false: it isn't there.
+func (l *layout) part(in where) (string, bool) {
+	switch in {
+	case inTitle:
+		return l.title, l.title != ""
+	case inDialog:
+		return l.phrase, l.dialog >= 0
+	case inFoot:
+		return l.text[l.at[l.lower]:], l.lower < len(l.rows) && l.dialog < 0
+	case inCursor:
+		return l.cursor, l.cursor != ""
+	case inEnd:
+		return l.end()
+	default:
+		return l.text, true
+	}
+}
+
+func (l *layout) end() (string, bool) {
+	from, to, n := l.lower, l.lower, 0
+	for i := l.lower - 1; i >= l.header && n < endRows; i-- {
+		if l.rows[i] == "" {
+			continue
+		}
+		if n == 0 {
+			to = i + 1
+		}
+		from, n = i, n+1
+	}
+	return l.text[l.at[from]:l.at[to]], n > 0
+}
+
+// cells cuts a row at a cell. Wide characters are rare before a cursor that matters,
+// so a character counts as a cell.
+func cells(row string, n int) string {
+	for i := range row {
+		if n == 0 {
+			return row[:i]
+		}
+		n--
+	}
+	return row
+}
+
+// seen is the sign that a screen shows.
+type seen struct {
+	state sessions.State // "": none
+	in    where
+	text  string // what was found, without blanks around it
+	sure  bool
+}
+
+// look returns the first sign that's on the screen.
+func (p *Profile) look(l *layout) seen {
+	for _, s := range p.spec.Signs {
+		part, there := l.part(s.In)
+		if !there || s.Without != nil && s.Without.MatchString(part) {
+			continue
+		}
+		text := part
+		if s.Match != nil {
+			at := s.Match.FindStringIndex(part)
+			if at == nil {
+				continue
+			}
+			text = part[at[0]:at[1]]
+		}
+		if s.State == unsure {
+			return seen{}
+		}
+		return seen{s.State, s.In, strings.TrimSpace(text), s.Sure}
+	}
+	return seen{}
+}
+
+// interrupted reports whether the conversation's end says that it was interrupted.
+func (p *Profile) interrupted(l *layout) bool {
+	end, there := l.end()
+	return there && slices.ContainsFunc(p.spec.Interrupted, func(p pattern) bool { return p.MatchString(end) })
+}

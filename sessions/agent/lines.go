@@ -1,0 +1,191 @@
+package agent
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/panebridge/panebridge/sessions"
+	"github.com/panebridge/panebridge/sessions/transcript"
+)
+
+// kinds are the lines that records become; the others become none.
+var kinds = map[transcript.Kind]sessions.Kind{ //nolint:gochecknoglobals // a constant table
+	transcript.User:       sessions.KindUser,
+	transcript.Answer:     sessions.KindAnswer,
+	transcript.Tool:       sessions.KindTool,
+	transcript.ToolResult: sessions.KindTool,
+	transcript.Question:   sessions.KindTool,
+	transcript.Failure:    sessions.KindNotice,
+	transcript.Compacted:  sessions.KindNotice,
+}
+
+// lines are what records become in the output log. What was typed by panebridge
+// stands there already, with its author.
+func (o *Observer) lines(records []transcript.Record, now time.Time) []sessions.Line {
+	var out []sessions.Line
+	for _, r := range records {
+		kind, ok := kinds[r.Kind]
+		if !ok || r.Text == "" || r.Kind == transcript.User && o.typed.take(r.Text) {
+			continue
+		}
+		at := r.At
+		if at.IsZero() || at.After(now) {
+			at = now
+		}
+		for i, text := range strings.Split(marked(r), "\n") {
+			out = append(out, sessions.Line{Kind: kind, Text: printable(text), At: at, Begins: i == 0})
+		}
+		o.program.text.add(r.Text)
+	}
+	return out
+}
+
+// printable drops control characters other than tab.
+func printable(s string) string {
+	control := func(r rune) bool { return r != '\t' && unicode.IsControl(r) }
+	if strings.IndexFunc(s, control) < 0 {
+		return s
+	}
+	return strings.Map(func(r rune) rune {
+		if control(r) {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// letters are the letters and digits of a text: what's left of it however it's
+// wrapped, indented, framed or marked up.
+func letters(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, s)
+}
+
+// typed are texts that panebridge typed and whose records are yet to come, by
+// their letters, the oldest first.
+type typed []string
+
+const (
+	maxTyped     = 16
+	maxTypedText = 2000 // of a text; a longer one is known by its beginning
+	longText     = 20   // a text of so many is hardly a part of another by chance
+)
+
+func (t *typed) add(texts []sessions.Typed) {
+	for _, x := range texts {
+		if l := start(signs(x.Text)); l != "" {
+			*t = append(*t, l)
+		}
+	}
+	if len(*t) > maxTyped {
+		*t = slices.Clone((*t)[len(*t)-maxTyped:])
+	}
+}
+
+// take reports whether a text that was asked of the agent is one of these, and
+// takes it and those before it away.
+func (t *typed) take(text string) bool {
+	i, n := t.index(signs(text))
+	if i < 0 {
+		return false
+	}
+	*t = slices.Clone((*t)[i+n:])
+	return true
+}
+
+// has reports whether a text, by its letters, is one of these.
+func (t typed) has(l string) bool {
+	i, _ := t.index(l)
+	return i >= 0
+}
+
+// index finds a text also where the program has made one of several, has wrapped
+// something around it, or has cut it: the first, and how many.
+func (t typed) index(l string) (first, n int) {
+	if i := slices.Index(t, start(l)); i >= 0 {
+		return i, 1
+	}
+	if i, n := t.joined(l); n > 1 {
+		return i, n
+	}
+	return slices.IndexFunc(t, func(was string) bool {
+		return len(was) >= longText && strings.Contains(l, was) || len(l) >= longText && strings.HasPrefix(was, l)
+	}), 1
+}
+
+// joined finds texts that the program has made one of, which were sent while it was
+// at work: the first, and how many.
+func (t typed) joined(l string) (first, n int) {
+	for first := range t {
+		rest := l
+		for i, was := range t[first:] {
+			var ok bool
+			if rest, ok = strings.CutPrefix(rest, was); !ok {
+				break
+			}
+			if rest == "" && i > 0 {
+				return first, i + 1
+			}
+		}
+	}
+	return -1, 0
+}
+
+// signs are the letters of a text, or what's to be seen of one without any.
+func signs(s string) string {
+	if l := letters(s); l != "" {
+		return l
+	}
+	return strings.Join(strings.Fields(s), "")
+}
+
+// start is at most maxTypedText bytes of a text, whole characters.
+func start(s string) string {
+	if len(s) <= maxTypedText {
+		return s
+	}
+	end := maxTypedText
+	for !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end]
+}
+
+// recent is the end of what was told of a transcript, by its letters.
+type recent struct{ text []byte }
+
+const (
+	maxRecent = 64 << 10
+	minKnown  = 4 // letters by which a row is known
+)
+
+func (r *recent) add(text string) {
+	r.text = append(r.text, letters(text)...)
+	if len(r.text) > 2*maxRecent {
+		r.text = slices.Clone(r.text[len(r.text)-maxRecent:])
+	}
+}
+
+// has reports whether a row shows some of it.
+func (r *recent) has(row string) bool {
+	l := letters(row)
+	return len(l) >= minKnown && bytes.Contains(r.text, []byte(l))
+}
+
+// unsaid are the rows behind the last that was told.
+func (r *recent) unsaid(rows []string) []string {
+	for i, row := range slices.Backward(rows) {
+		if r.has(row) {
+			return rows[i+1:]
+		}
+	}
+	return rows
+}

@@ -1,0 +1,304 @@
+package agent
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/panebridge/panebridge/sessions"
+	"github.com/panebridge/panebridge/sessions/transcript"
+)
+
+//go:embed profiles/*.yaml
+var builtIn embed.FS
+
+// Generic is the name of the profile of a program that nothing is known about.
+const Generic = "generic"
+
+// Set is all profiles that there are. It doesn't change.
+type Set struct {
+	profiles map[string]*Profile
+	names    []string // sorted
+}
+
+// Get returns a profile by its name, nil if there is none of that name.
+func (s *Set) Get(name string) *Profile { return s.profiles[name] }
+
+// Generic returns the profile of a program that nothing is known about.
+func (s *Set) Generic() *Profile { return s.profiles[Generic] }
+
+// Names are the names of all profiles, sorted.
+func (s *Set) Names() []string { return slices.Clone(s.names) }
+
+// Override changes profiles or adds some. Profiles is a mapping from names to
+// profiles; a profile that there is already keeps what the override leaves out. A new
+// one may say with `base:` which it's made from. Lists take the place of those they
+// override; under `more:`, signs, dialogs, prompts, interrupted and what's in screen come before them.
+type Override struct {
+	File     string // that it was read from, for errors
+	Profiles *yaml.Node
+}
+
+// ReadOverrides reads the YAML files of a folder, in the order of their names. Each
+// has profiles by their names. A folder that isn't there has none.
+func ReadOverrides(folder string) ([]Override, error) {
+	files, err := filepath.Glob(filepath.Join(folder, "*.yaml"))
+	if err != nil {
+		return nil, fmt.Errorf("find profiles: %w", err)
+	}
+	var out []Override
+	var problems []error
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("read profiles: %w", err))
+			continue
+		}
+		o, err := ParseOverride(file, text)
+		if err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		out = append(out, o)
+	}
+	return out, errors.Join(problems...)
+}
+
+// ParseOverride reads an override from YAML.
+func ParseOverride(file string, text []byte) (Override, error) {
+	var doc yaml.Node
+	if err := yaml.Load(text, &doc); err != nil {
+		return Override{}, located(file, "", err)
+	}
+	o := Override{File: file, Profiles: &doc}
+	if doc.Kind == yaml.DocumentNode && len(doc.Content) > 0 {
+		o.Profiles = doc.Content[0]
+	}
+	return o, nil
+}
+
+// Load makes the profiles of the binary and of the overrides, in their order. An error
+// tells all that's wrong, with file and line.
+func Load(overrides ...Override) (*Set, error) {
+	specs, problems := map[string]spec{}, []error(nil)
+	files, err := builtIn.ReadDir("profiles")
+	if err != nil {
+		return nil, fmt.Errorf("read the profiles in the binary: %w", err)
+	}
+	for _, f := range files {
+		name := "profiles/" + f.Name()
+		text, err := builtIn.ReadFile(name)
+		if err != nil {
+			return nil, fmt.Errorf("read the profiles in the binary: %w", err)
+		}
+		o, err := ParseOverride(name, text)
+		problems = append(problems, err, override(specs, o))
+	}
+	for _, o := range overrides {
+		problems = append(problems, override(specs, o))
+	}
+	if err := errors.Join(problems...); err != nil {
+		return nil, err
+	}
+	return newSet(specs), nil
+}
+
+func newSet(specs map[string]spec) *Set {
+	s := &Set{profiles: map[string]*Profile{}, names: slices.Sorted(maps.Keys(specs))}
+	for _, name := range s.names {
+		sp := specs[name]
+		sp.Quiet = sp.Quiet.orStandard()
+		if sp.AllDialogs {
+			for _, other := range s.names {
+				sp.Dialogs = append(slices.Clone(sp.Dialogs), specs[other].Dialogs...)
+			}
+		}
+		sp.Dialogs = unique(sp.Dialogs)
+		s.profiles[name] = &Profile{name: name, spec: sp, phrases: indexPhrases(sp.Dialogs)}
+	}
+	for _, name := range s.names {
+		p := s.profiles[name]
+		for _, other := range s.names {
+			if p.spec.AllDialogs && other != name && !s.profiles[other].spec.AllDialogs || p.spec.Shell && other == Generic {
+				p.others = append(p.others, s.profiles[other])
+			}
+		}
+	}
+	return s
+}
+
+func unique(list []string) []string {
+	var out []string
+	for _, s := range list {
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// written is a profile as an override has it.
+type written struct {
+	Base string `yaml:"base"`
+	More more   `yaml:"more"`
+	spec `yaml:",inline"`
+}
+
+// more is put before the lists that there are.
+type more struct {
+	Dialogs     []string  `yaml:"dialogs"`
+	Prompts     []form    `yaml:"prompts"`
+	Screen      furniture `yaml:"screen"`
+	Signs       []sign    `yaml:"signs"`
+	Interrupted []pattern `yaml:"interrupted"`
+}
+
+// override works an override into specs.
+func override(specs map[string]spec, o Override) error {
+	n := o.Profiles
+	if n == nil || n.Kind == 0 || n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" {
+		return nil
+	}
+	if n.Kind != yaml.MappingNode {
+		return &LoadError{File: o.File, Line: n.Line, Problem: "must be a mapping from the names of profiles to profiles"}
+	}
+	var problems []error
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		problems = append(problems, overrideOne(specs, o.File, n.Content[i], n.Content[i+1]))
+	}
+	return errors.Join(problems...)
+}
+
+func overrideOne(specs map[string]spec, file string, key, value *yaml.Node) error {
+	name := key.Value
+	w := written{spec: specs[name]}
+	var base struct {
+		Base string `yaml:"base"`
+	}
+	if value.Load(&base) == nil && base.Base != "" {
+		from, known := specs[base.Base]
+		if !known {
+			return &LoadError{file, key.Line, name, fmt.Sprintf("base must be a profile that there is (%s), not %q", strings.Join(slices.Sorted(maps.Keys(specs)), ", "), base.Base)}
+		}
+		w.spec = from
+	}
+	if err := value.Load(&w, yaml.WithKnownFields()); err != nil {
+		return located(file, name, err)
+	}
+	w.merge()
+	if problem := w.check(); problem != "" {
+		return &LoadError{file, key.Line, name, problem}
+	}
+	specs[name] = w.spec
+	return nil
+}
+
+// merge puts what's in More before the lists.
+func (w *written) merge() {
+	w.Dialogs = append(w.More.Dialogs, w.Dialogs...)
+	w.Prompts = append(w.More.Prompts, w.Prompts...)
+	w.Signs = append(w.More.Signs, w.Signs...)
+	w.Interrupted = append(w.More.Interrupted, w.Interrupted...)
+	s, m := &w.Screen, &w.More.Screen
+	s.Header = append(m.Header, s.Header...)
+	s.Foot = append(m.Foot, s.Foot...)
+	s.Above = append(m.Above, s.Above...)
+	s.Dialog = append(m.Dialog, s.Dialog...)
+	s.Rows = append(m.Rows, s.Rows...)
+	s.Prompt = append(m.Prompt, s.Prompt...)
+	s.Scrollbar = append(m.Scrollbar, s.Scrollbar...)
+}
+
+var (
+	states  = []sessions.State{sessions.StateStarting, sessions.StateIdle, sessions.StateWorking, sessions.StateWaiting, sessions.StateError, unsure} //nolint:gochecknoglobals // a constant table
+	places  = []where{inTitle, inDialog, inFoot, inEnd, inCursor, inScreen}                                                                           //nolint:gochecknoglobals // a constant table
+	formats = []transcript.Format{"", transcript.Claude, transcript.Codex, transcript.Gemini, transcript.OpenCode, transcript.Qwen, transcript.Pi}    //nolint:gochecknoglobals // a constant table
+)
+
+// check returns what's wrong with a profile that could be read, or "".
+func (w *written) check() string {
+	for _, phrase := range w.Dialogs {
+		if !phraseForm.MatchString(phrase) {
+			return fmt.Sprintf("dialogs must be phrases of 4 to 48 characters in lower case that begin with two letters and have only letters, digits, blanks and , : ' / - in them, not %q", phrase)
+		}
+	}
+	for i, s := range w.Signs {
+		if !slices.Contains(states, s.State) {
+			return fmt.Sprintf("sign %d: state must be one of %s, not %q", i+1, list(states), s.State)
+		}
+		if !slices.Contains(places, s.In) {
+			return fmt.Sprintf("sign %d: in must be one of %s, not %q", i+1, list(places), s.In)
+		}
+		if s.Match == nil && (s.In == inScreen || s.In == inTitle || s.In == inEnd) {
+			return fmt.Sprintf("sign %d: match must be given with in: %s", i+1, s.In)
+		}
+	}
+	if !slices.Contains(formats, w.Transcript) {
+		return fmt.Sprintf("transcript must be one of %s, or left out, not %q", list(formats[1:]), w.Transcript)
+	}
+	return checkForms(w.Prompts)
+}
+
+func list[T ~string](of []T) string {
+	var b strings.Builder
+	for i, v := range of {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(string(v))
+	}
+	return b.String()
+}
+
+// LoadError is something wrong in a profile.
+type LoadError struct {
+	File    string
+	Line    int    // 0: unknown
+	Profile string // "": not of one profile
+	Problem string
+}
+
+func (e *LoadError) Error() string {
+	at := e.File
+	if e.Line > 0 {
+		at = fmt.Sprintf("%s:%d", e.File, e.Line)
+	}
+	if e.Profile != "" {
+		at += ": profile " + e.Profile
+	}
+	return at + ": " + e.Problem
+}
+
+// plainProblem says without the names of Go's types that a key isn't known.
+func plainProblem(message string) string {
+	if key, ok := strings.CutPrefix(message, "field "); ok {
+		if key, _, ok = strings.Cut(key, " not found in type"); ok {
+			return "unknown key " + strconv.Quote(key) + "; the profiles in the binary show which there are"
+		}
+	}
+	return message
+}
+
+// located gives the errors of the YAML library their file.
+func located(file, profile string, err error) error {
+	all, ok := errors.AsType[*yaml.LoadErrors](err)
+	if !ok {
+		if one, ok := errors.AsType[*yaml.LoadError](err); ok {
+			return &LoadError{file, one.Mark.Line, profile, one.Message}
+		}
+		return &LoadError{file, 0, profile, err.Error()}
+	}
+	out := make([]error, len(all.Errors))
+	for i, e := range all.Errors {
+		out[i] = &LoadError{file, e.Mark.Line, profile, plainProblem(e.Message)}
+	}
+	return errors.Join(out...)
+}

@@ -1,0 +1,311 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/panebridge/panebridge/sessions"
+	"github.com/panebridge/panebridge/sessions/transcript"
+)
+
+const (
+	// recogniseEvery is how often a pane is asked at most whether its shell runs.
+	recogniseEvery = time.Second
+	// workEvery is how often a program that works is looked at, though its screen may
+	// stand still: its transcript grows without it.
+	workEvery = time.Second
+	// holdFor is how long a program that works may go without a transcript that's known
+	// to be its, before the pane's lines count. All that were tried write it within
+	// 3 s of the first prompt.
+	holdFor = 10 * time.Second
+	// startSlack is how far the kernel's time of a process' start may be off: it counts
+	// from a boot time in whole seconds.
+	startSlack = 2 * time.Second
+)
+
+// Observer finds out which agent program runs in a session's pane, reads its
+// transcript and judges what it's doing. It's a polling.Observer: one goroutine
+// calls it, apart from what known holds.
+type Observer struct {
+	w       *Watchers
+	session sessions.Session
+	given   *Profile // of the program that was started in it; nil: to be found out
+	known   known
+
+	program *program // nil: none that's known
+	past    past     // transcripts that were read before
+	asked   asked    // which program runs in the pane
+	front   front
+	typed   typed // texts whose records are yet to come
+	asking  asking
+}
+
+// program is one run of an agent program.
+type program struct {
+	profile *Profile
+	process Process // zero: it's known by the configuration or its hooks alone
+	judge   *Judge
+	reader  *transcript.Reader // nil: no transcript is known to be its
+	looked  time.Time          // when transcripts were looked for
+	began   time.Time          // when the turn began that's going or was the last
+	// announced is what a hook said will be its transcript; nil: nothing.
+	announced *transcript.Ref
+	sure      bool                // its transcript is known by a hook, or held by its process
+	lost      time.Time           // when its transcript couldn't be read; zero: it could
+	owed      owed                // what it said without a transcript that's known
+	pane      bool                // the pane's lines count until the next turn begins
+	from      time.Time           // what the transcript has from before was told by the pane; zero: nothing
+	next      []transcript.Record // were read, and are to be told with the next look
+	cursor    []byte              // before next
+	ending    bool                // it has ended, and the rest of its transcript is being read
+	text      recent              // what was told of its transcript
+	told      sessions.Text
+	search    search // of its transcript
+}
+
+// kept is what an observer wants kept.
+type kept struct {
+	Program string          `json:"program,omitempty"` // name of the profile
+	PID     int             `json:"pid,omitempty"`
+	Started time.Time       `json:"started,omitzero"`
+	Ref     *transcript.Ref `json:"ref,omitempty"`
+	Cursor  json.RawMessage `json:"cursor,omitempty"`
+	Judge   json.RawMessage `json:"judge,omitempty"`
+	Pane    bool            `json:"pane,omitempty"`
+	Typed   typed           `json:"typed,omitempty"`
+	Past    past            `json:"past,omitempty"`
+	Owed    owed            `json:"owed,omitzero"`
+	From    time.Time       `json:"from,omitzero"`
+	Sure    bool            `json:"sure,omitempty"`
+	// Announced is what a hook said, which isn't said again.
+	Announced *transcript.Ref `json:"announced,omitempty"`
+}
+
+func newObserver(w *Watchers, s sessions.Session, profile string, blob []byte) (*Observer, error) {
+	o := &Observer{w: w, session: s}
+	if profile != "" {
+		o.given = w.opt.Profiles.Get(profile)
+	}
+	if len(blob) == 0 {
+		return o, nil
+	}
+	var k kept
+	if err := json.Unmarshal(blob, &k); err != nil {
+		return nil, fmt.Errorf("read what was kept of the program: %w", err)
+	}
+	o.typed, o.past = k.Typed, k.Past
+	p := w.opt.Profiles.Get(k.Program)
+	if p == nil {
+		return o, nil // it was, in another configuration
+	}
+	o.program = &program{
+		profile: p, judge: NewJudge(p, k.Judge), process: Process{PID: k.PID, Started: k.Started},
+		pane: k.Pane, owed: k.Owed, from: k.From, sure: k.Sure, announced: k.Announced,
+	}
+	o.program.began = o.program.judge.saved.Began
+	if now, ok := w.opt.Processes.Get(k.PID); ok && now.Started.Equal(k.Started) {
+		o.program.process = now
+	}
+	if k.Ref != nil {
+		if err := o.read(*k.Ref, k.Cursor); err != nil {
+			w.opt.Logger.Warn("a transcript can't be read on", "session", s.ID, "path", k.Ref.Path, "err", err)
+		}
+		o.choose(o.program.reads(*k.Ref))
+	}
+	o.publish(0)
+	return o, nil
+}
+
+// Close ends the observer.
+func (o *Observer) Close() error {
+	o.w.forget(o)
+	return o.unread()
+}
+
+// profile of the program that runs.
+func (o *Observer) profile() *Profile {
+	switch {
+	case o.program != nil:
+		return o.program.profile
+	case o.given != nil:
+		return o.given
+	}
+	return o.w.opt.Profiles.Generic()
+}
+
+// Drawing is that of the program's profile.
+func (o *Observer) Drawing(s *sessions.Snapshot) bool { return o.profile().Drawing(s) }
+
+// Dialog is that of the program's profile.
+func (o *Observer) Dialog(rows []string) string { return o.profile().Dialog(rows) }
+
+// Prompt is that of the program's profile.
+func (o *Observer) Prompt(s *sessions.Snapshot) *sessions.Dialog { return o.profile().Prompt(s, nil) }
+
+// Observe works in one look.
+func (o *Observer) Observe(ctx context.Context, l sessions.Look) (sessions.Sight, error) {
+	s, err := o.observe(ctx, l)
+	if err == nil {
+		o.prompts(&s, l)
+	}
+	return s, err
+}
+
+func (o *Observer) observe(ctx context.Context, l sessions.Look) (sessions.Sight, error) {
+	hooks := o.taken()
+	o.typed.add(l.Typed)
+	o.recognise(l, hooks)
+	pane := 0
+	if l.Screen != nil {
+		pane = l.Screen.PID
+	}
+	defer func() { o.publish(pane) }()
+	if o.program == nil {
+		return o.sight(sessions.Sight{Text: sessions.TextPane, Quiet: o.quiet(l), Front: o.runs(l)})
+	}
+	hooks = slices.DeleteFunc(hooks, o.program.nested)
+	for _, h := range hooks {
+		o.program.hear(h)
+	}
+	records, err := o.records(ctx)
+	if err == nil && len(records) == 0 { // all of the transcript is told: another may follow
+		if err = o.bind(ctx, l); err == nil {
+			records, err = o.records(ctx)
+		}
+	}
+	if ctx.Err() != nil {
+		return sessions.Sight{}, ctx.Err()
+	}
+	if err != nil {
+		o.lose(err, l.Now)
+	}
+	return o.told(l, hooks, records)
+}
+
+// told makes a sight of what a look brought of a program.
+func (o *Observer) told(l sessions.Look, hooks []Hook, records []transcript.Record) (sessions.Sight, error) {
+	p := o.program
+	submitted := false
+	for _, t := range l.Typed {
+		submitted = submitted || t.Text == ""
+	}
+	v := p.judge.See(Evidence{
+		Now: l.Now, Screen: l.Screen, Hooks: hooks, Records: records, Typed: submitted,
+		Running: !p.ending && !l.Last, Marked: l.Marked, Dialog: l.Dialog,
+	})
+	o.w.tell(o.session.ID, News{At: l.Now, Typed: l.Typed, Records: records, Verdict: v})
+	if v.Began {
+		p.began = l.Now
+	}
+	s := sessions.Sight{
+		Known: true, State: v.State, Reason: v.Reason, Began: v.Began, Ended: v.Ended,
+		Lines: o.lines(records, l.Now), Text: p.source(v, l.Now),
+		More: len(records) > 0, Again: v.Again,
+	}
+	p.told = s.Text
+	if v.State == sessions.StateWorking || v.State == sessions.StateStarting {
+		s.Again = sooner(s.Again, l.Now.Add(workEvery))
+	}
+	if s.Text == sessions.TextHeld && !p.owed.Since.IsZero() {
+		s.Again = sooner(s.Again, p.owed.Since.Add(holdFor+time.Millisecond))
+	}
+	if l.Screen != nil {
+		s.Status = p.profile.Status(l.Screen)
+		if p.reader == nil || v.State != sessions.StateIdle { // else the transcript has all of it
+			text, _ := p.profile.Fresh(l.Screen)
+			s.Writing = p.text.unsaid(text)
+		}
+	}
+	if p.ending && len(records) == 0 {
+		o.end(&s)
+	}
+	return o.sight(s)
+}
+
+// source says whose lines count while a program runs.
+func (p *program) source(v Verdict, now time.Time) sessions.Text {
+	switch {
+	case p.profile.Format() == "":
+		return sessions.TextPane
+	case p.reader != nil:
+		p.owed = owed{}
+		return sessions.TextTranscript
+	}
+	if v.Began {
+		if p.pane {
+			p.from = p.owed.Ended
+		}
+		p.pane, p.owed = false, owed{Since: now, Turn: true}
+	}
+	if v.Ended {
+		p.owed.Turn, p.owed.Ended = true, p.judge.saved.Ended
+	}
+	atWork := v.State == sessions.StateWorking || v.State == sessions.StateWaiting
+	switch since := p.owed.Since; {
+	case !since.IsZero() && now.Sub(since) > holdFor && (atWork || p.owed.Turn):
+		p.pane = true
+	case since.IsZero() && (atWork || p.owed.Turn):
+		p.owed.Since = now
+	case !atWork && !p.owed.Turn:
+		p.owed.Since = time.Time{}
+	}
+	if p.pane {
+		return sessions.TextPane
+	}
+	return sessions.TextHeld
+}
+
+// end makes the pane's lines the session's again.
+func (o *Observer) end(s *sessions.Sight) {
+	if p := o.program; p.reader != nil {
+		s.Said = p.text.has
+		_ = o.unread()
+	} else {
+		s.Text = sessions.TextPane // nothing else will tell what was held back
+	}
+	o.program, o.asked = nil, asked{}
+	o.choose(sessions.Source{})
+	s.More = false
+}
+
+// choose tells what the session's text is read from; false: it's another's.
+func (o *Observer) choose(src sessions.Source) bool {
+	err := o.w.opt.Choose(o.session.ID, src)
+	if err != nil && !errors.Is(err, sessions.ErrConflict) {
+		o.w.opt.Logger.Debug("the source of a session", "session", o.session.ID, "err", err)
+	}
+	return err == nil
+}
+
+// sight adds what's to be kept.
+func (o *Observer) sight(s sessions.Sight) (sessions.Sight, error) {
+	k := kept{Typed: o.typed, Past: o.past}
+	if p := o.program; p != nil {
+		k.Program, k.PID, k.Started, k.Judge, k.Pane = p.profile.Name(), p.process.PID, p.process.Started, p.judge.Save(), p.pane
+		k.Owed, k.From, k.Sure, k.Announced = p.owed, p.from, p.sure, p.announced
+		if p.reader != nil {
+			ref := p.reader.Ref()
+			k.Ref, k.Cursor = &ref, p.place()
+		}
+	} else if len(o.typed) == 0 && len(o.past) == 0 {
+		return s, nil
+	}
+	blob, err := json.Marshal(k)
+	if err != nil {
+		return s, fmt.Errorf("keep what's known of the program: %w", err)
+	}
+	s.Keep = blob
+	return s, nil
+}
+
+// sooner is the earlier of two times, of which either may be none.
+func sooner(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,103 @@
+package agent
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"github.com/panebridge/panebridge/sessions"
+	"github.com/panebridge/panebridge/sessions/transcript"
+)
+
+// unreadable puts a folder in a transcript's place: reading it fails, whoever reads.
+func (f *file) unreadable() (repair func()) {
+	f.Helper()
+	aside := f.path + ".aside"
+	if err := os.Rename(f.path, aside); err != nil {
+		f.Fatal(err)
+	}
+	if err := os.Mkdir(f.path, 0o700); err != nil {
+		f.Fatal(err)
+	}
+	return func() {
+		f.Helper()
+		if err := os.Remove(f.path); err != nil {
+			f.Fatal(err)
+		}
+		if err := os.Rename(aside, f.path); err != nil {
+			f.Fatal(err)
+		}
+	}
+}
+
+// A transcript that can't be read for a moment is read on, and nothing else is told
+// meanwhile.
+func TestTranscriptThatCantBeReadForAMoment(t *testing.T) {
+	h := newHost(t)
+	h.run(1, 1, h.now.Add(-time.Minute))
+	p, f := h.pane(1), h.file("one")
+	p.hook(SessionStart, f)
+	f.user("first")
+	p.look(time.Second, atWorkOn("first"))
+	repair := f.unreadable()
+	p.look(time.Second, atWorkOn("first"))
+	if p.text != sessions.TextHeld {
+		t.Errorf("its text is %s's", p.text)
+	}
+	p.restart()
+	p.look(time.Second, atWorkOn("first"))
+	repair()
+	f.answer("of first")
+	for range 3 {
+		p.look(3*time.Second, atWorkOn("first"))
+	}
+	if p.text != sessions.TextTranscript {
+		t.Errorf("its text is %s's", p.text)
+	}
+	p.want("user first", "answer of first")
+}
+
+// One that can't be read for good is given up: the pane tells what comes.
+func TestTranscriptThatCantBeRead(t *testing.T) {
+	h := newHost(t)
+	h.run(1, 1, h.now.Add(-time.Minute))
+	p, f := h.pane(1), h.file("one")
+	p.hook(SessionStart, f)
+	f.user("first")
+	p.look(time.Second, atWorkOn("first"))
+	f.unreadable()
+	for range 15 {
+		p.look(time.Second, atWorkOn("first"))
+	}
+	if p.text != sessions.TextPane {
+		t.Errorf("its text is %s's", p.text)
+	}
+	p.want("user first")
+}
+
+// Codex' hooks run below a daemon that the first pane has started: what they say of
+// their conversation is surer than their processes.
+func TestHooksBelowASharedDaemon(t *testing.T) {
+	h := newHost(t)
+	first, second := h.pane(1), h.pane(2)
+	shared := Process{PID: 1 << 30}
+	for p, name := range map[*pane]string{first: "one", second: "two"} {
+		p.o.known.pids = []int{p.pid, 1<<30 + p.pid}
+		p.o.known.ref = &transcript.Ref{Format: transcript.Codex, Path: "/x/" + name, Session: name}
+	}
+	first.o.known.pids = append(first.o.known.pids, shared.PID)
+	for _, hook := range []struct {
+		Hook
+		want *pane
+	}{
+		{Hook{Agent: "codex", Conversation: "two", PIDs: []int{shared.PID}}, second},
+		{Hook{Agent: "codex", Transcript: "/x/two", PIDs: []int{shared.PID}}, second},
+		{Hook{Agent: "codex", Conversation: "one", PIDs: []int{shared.PID}}, first},
+		{Hook{Agent: "codex", Conversation: "three", PIDs: []int{shared.PID}}, first},
+		{Hook{Agent: "claude", Conversation: "two", PIDs: []int{shared.PID}}, first},
+	} {
+		if got := h.w.about(hook.Hook); got != hook.want.o {
+			t.Errorf("a hook of %s in %s%s isn't that of %s", hook.Agent, hook.Conversation, hook.Transcript, hook.want.id)
+		}
+	}
+}

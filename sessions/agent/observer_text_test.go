@@ -1,0 +1,355 @@
+package agent
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// Turns that are found all at once are told one by one, each with its own lines.
+func TestTurnsOfACatchUpAreApart(t *testing.T) {
+	h := newHost(t)
+	h.run(1, 1, h.now.Add(-time.Minute))
+	p, f := h.pane(1), h.file("one")
+	f.user("first question")
+	p.hook(SessionStart, f)
+	p.look(time.Second, atWorkOn("first question"))
+	for _, n := range []string{"first", "second", "third"} {
+		if n != "first" {
+			h.now = h.now.Add(time.Second)
+			f.user(n + " question")
+		}
+		h.now = h.now.Add(time.Second)
+		f.answer(n + " answer")
+		f.end()
+	}
+	p.look(time.Second, atRest("third question", "● third answer"))
+	for range 5 {
+		p.look(time.Second, atRest("third question", "● third answer"))
+	}
+	want := []string{
+		"BEGIN", "user first question", "answer first answer", "END",
+		"BEGIN", "user second question", "answer second answer", "END",
+		"BEGIN", "user third question", "answer third answer", "END",
+	}
+	if !slices.Equal(p.told, want) {
+		t.Errorf("told %q, want %q", p.told, want)
+	}
+}
+
+// A program whose transcript isn't found: its pane's lines come out also if its turns
+// are short.
+func TestPaneOfShortTurnsComesOut(t *testing.T) {
+	h := newHost(t)
+	h.run(1, 1, h.now.Add(-time.Minute))
+	p := h.pane(1)
+	p.look(time.Second, atRest("nothing"))
+	for range 3 {
+		p.look(time.Second, atWorkOn("a question"))
+	}
+	p.look(time.Second, atRest("a question", "● an answer"))
+	p.look(holdFor, atRest("a question", "● an answer"))
+	if p.text != sessions.TextPane {
+		t.Errorf("%v after the turn the text is %s", holdFor, p.text)
+	}
+}
+
+// What's held back is the session's text at its end.
+func TestHeldTextComesOutAtTheEnd(t *testing.T) {
+	h := newHost(t)
+	h.run(1, 1, h.now.Add(-time.Minute))
+	p := h.pane(1)
+	p.look(time.Second, atWorkOn("a question"))
+	if s := p.last(); s.Text != sessions.TextPane {
+		t.Errorf("the text is %s at the end", s.Text)
+	}
+}
+
+// A turn that was told by the pane isn't told by the transcript that's found then.
+func TestTurnOfThePaneIsNotRepeated(t *testing.T) {
+	h := newHost(t)
+	h.run(1, 1, h.now.Add(-time.Minute))
+	p, f := h.pane(1), h.file("one")
+	h.cwd = "/srv/elsewhere" // not to be found by its folder
+	p.look(time.Second, atWorkOn("first question"))
+	f.user("first question")
+	for range 12 {
+		p.look(time.Second, atWorkOn("first question"))
+	}
+	if p.text != sessions.TextPane {
+		t.Fatalf("the text is %s", p.text)
+	}
+	f.answer("first answer")
+	f.end()
+	p.hook(TurnDone, f)
+	p.look(time.Second, atRest("first question", "● first answer"))
+	for range 3 {
+		p.look(time.Second, atRest("first question", "● first answer"))
+	}
+	p.restart()
+	h.now = h.now.Add(time.Second)
+	f.user("second question")
+	p.hook(PromptSent, f)
+	p.look(time.Second, atWorkOn("second question"))
+	f.answer("second answer")
+	f.end()
+	p.look(time.Second, atRest("second question", "● second answer"))
+	p.want("user second question", "answer second answer")
+}
+
+// A program goes back to a conversation that it had before.
+func TestConversationThatComesBack(t *testing.T) {
+	h := newHost(t)
+	h.run(1, 1, h.now.Add(-time.Minute))
+	p, a, b := h.pane(1), h.file("one"), h.file("two")
+	for i, f := range []*file{a, b, a} {
+		asked := []string{"first", "second", "third"}[i]
+		h.now = h.now.Add(10 * time.Second)
+		f.user(asked)
+		p.hook(SessionStart, f)
+		p.look(time.Second, atWorkOn(asked))
+		f.answer("of " + asked)
+		f.end()
+		p.look(time.Second, atRest(asked))
+		if i == 1 {
+			p.restart()
+		}
+	}
+	p.want("user first", "answer of first", "user second", "answer of second", "user third", "answer of third")
+}
+
+// An agent is suspended, another one runs and ends, and the first goes on.
+func TestSuspendedAgentsGoOn(t *testing.T) {
+	h := newHost(t)
+	first := h.run(1, 1, h.now.Add(-time.Minute))
+	p, a, b := h.pane(1), h.file("one"), h.file("two")
+	a.user("first")
+	p.hook(SessionStart, a)
+	p.look(time.Second, atWorkOn("first"))
+	delete(h.running, 1)
+	p.look(time.Second, "$ ")
+	a.answer("written late")
+	h.run(1, 2, h.now)
+	p.look(time.Second, atRest("other"))
+	b.user("second")
+	p.hook(SessionStart, b)
+	p.look(time.Second, atWorkOn("second"))
+	delete(h.running, 1)
+	p.look(time.Second, "$ ")
+	p.restart()
+	h.running[1] = first
+	p.look(time.Second, atWorkOn("first"))
+	p.hook(SessionStart, a)
+	p.look(time.Second, atWorkOn("first"))
+	a.answer("behind it")
+	p.look(time.Second, atRest("first"))
+	p.want("user first", "user second", "answer written late", "answer behind it")
+}
+
+// An agent ends and is at once started again with the same conversation.
+func TestContinuedAtOnce(t *testing.T) {
+	h := newHost(t)
+	h.run(1, 1, h.now.Add(-time.Minute))
+	p, f := h.pane(1), h.file("one")
+	f.user("first")
+	p.hook(SessionStart, f)
+	p.look(time.Second, atWorkOn("first"))
+	f.answer("of first")
+	f.end()
+	p.look(500*time.Millisecond, atRest("first"))
+	delete(h.running, 1)
+	p.look(100*time.Millisecond, "$ ")
+	h.run(1, 2, h.now)
+	p.look(500*time.Millisecond, atRest("first"))
+	p.hook(SessionStart, f)
+	p.look(500*time.Millisecond, atRest("first"))
+	f.user("second")
+	p.look(500*time.Millisecond, atWorkOn("second"))
+	p.want("user first", "answer of first", "user second")
+}
+
+// A hook that tells of a transcript before it's there counts also behind a restart of
+// the daemon, and if the transcript is another session's for a while.
+func TestAnnouncedTranscriptIsWaitedFor(t *testing.T) {
+	h := newHost(t)
+	h.run(1, 1, h.now.Add(-time.Minute))
+	p, f := h.pane(1), h.file("one")
+	h.cwd = "/srv/elsewhere"
+	p.hook(SessionStart, f)
+	p.look(time.Second, atRest("nothing"))
+	p.restart()
+	h.sources["pb_9"] = sessions.Source{Program: "claude", Transcript: f.path}
+	f.user("a question")
+	p.look(time.Second, atWorkOn("a question"))
+	p.want()
+	delete(h.sources, "pb_9")
+	p.look(time.Second, atWorkOn("a question"))
+	p.want("user a question")
+}
+
+// Two agents in one folder are asked the same at the same time. Only one has hooks.
+func TestSameQuestionInOneFolder(t *testing.T) {
+	h := newHost(t)
+	h.run(1, 1, h.now.Add(-time.Minute))
+	h.run(2, 2, h.now.Add(-time.Minute))
+	hooked, other := h.pane(1), h.pane(2)
+	a, b := h.file("one"), h.file("two")
+	hooked.look(time.Second, atRest("nothing"))
+	other.look(time.Second, atRest("nothing"))
+	hooked.hook(SessionStart, a)
+	a.user("the same question") // its pane isn't looked at yet
+	other.look(time.Second, atWorkOn("the same question"))
+	b.user("the same question")
+	for range 3 {
+		hooked.look(500*time.Millisecond, atWorkOn("the same question"))
+		other.look(500*time.Millisecond, atWorkOn("the same question"))
+	}
+	a.answer("of one")
+	b.answer("of two")
+	hooked.look(time.Second, atWorkOn("the same question"))
+	other.look(time.Second, atWorkOn("the same question"))
+	hooked.want("user the same question", "answer of one")
+	other.want("user the same question", "answer of two")
+}
+
+// The transcript of one that's slower to write it isn't taken by guess for the other's.
+func TestSlowTwinIsNotMixedUp(t *testing.T) {
+	h := newHost(t)
+	h.run(1, 1, h.now.Add(-time.Minute))
+	h.run(2, 2, h.now.Add(-time.Minute))
+	slow, fast := h.pane(1), h.pane(2)
+	a, b := h.file("one"), h.file("two")
+	slow.look(time.Second, atRest("nothing"))
+	fast.look(0, atRest("nothing"))
+	h.now = h.now.Add(900 * time.Millisecond)
+	b.user("the same question")
+	slow.look(100*time.Millisecond, atWorkOn("the same question")) // fast wasn't looked at yet
+	fast.look(100*time.Millisecond, atWorkOn("the same question"))
+	a.user("the same question")
+	for range 4 {
+		slow.look(500*time.Millisecond, atWorkOn("the same question"))
+		fast.look(500*time.Millisecond, atWorkOn("the same question"))
+	}
+	b.answer("of two")
+	slow.look(time.Second, atWorkOn("the same question"))
+	fast.look(time.Second, atWorkOn("the same question"))
+	if slices.Contains(slow.told, "answer of two") {
+		t.Errorf("told %q, which is the other's", slow.told)
+	}
+}
+
+// What panebridge typed stands in the log already, however the program notes it.
+func TestTypedTextIsNotRepeated(t *testing.T) {
+	long := "this is a very long text ällé that goes on and on "
+	for len(long) < 3*maxTypedText {
+		long += "x" + long + "é"
+	}
+	for _, c := range []struct {
+		name         string
+		typed, noted []string
+	}{
+		{"wrapped", []string{"a text that's long enough"}, []string{"a text that's\nlong   enough"}},
+		{"twice", []string{"yes", "yes"}, []string{"yes", "yes"}},
+		{"no letters", []string{"👍", "?"}, []string{"👍", "?"}},
+		{"queued as one", []string{"one", "two and more"}, []string{"one\ntwo and more"}},
+		{"long", []string{long}, []string{long}},
+		{"cut", []string{"a long text that's cut by the program"}, []string{"a long text that's cut by the"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := newHost(t)
+			h.run(1, 1, h.now.Add(-time.Minute))
+			p, f := h.pane(1), h.file("one")
+			p.hook(SessionStart, f)
+			p.look(time.Second, atRest("nothing"), c.typed...)
+			p.restart()
+			for _, n := range c.noted {
+				f.user(n)
+			}
+			f.answer("an answer")
+			p.look(time.Second, atWorkOn("nothing"))
+			p.want("answer an answer")
+		})
+	}
+}
+
+// An agent that the program runs as a tool has hooks too, and its own conversation.
+func TestNestedAgentIsNotTheConversation(t *testing.T) {
+	h := newHost(t)
+	h.run(1, 1, h.now.Add(-time.Minute))
+	p, f, inner := h.pane(1), h.file("one"), h.file("inner")
+	f.user("a question")
+	p.hook(SessionStart, f)
+	p.hook(PromptSent, f)
+	p.look(time.Second, atWorkOn("a question"))
+	inner.user("do some work")
+	p.hook(SessionStart, inner)
+	p.hook(PromptSent, inner)
+	p.look(time.Second, atWorkOn("a question"))
+	inner.answer("some work")
+	p.hook(TurnDone, inner)
+	p.look(time.Second, atWorkOn("a question"))
+	f.answer("an answer")
+	f.end()
+	p.hook(TurnDone, f)
+	p.look(time.Second, atRest("a question"))
+	p.want("user a question", "answer an answer")
+}
+
+// What stands behind the last look is told before another conversation is.
+func TestRestOfAConversationIsTold(t *testing.T) {
+	h := newHost(t)
+	h.run(1, 1, h.now.Add(-time.Minute))
+	p, a, b := h.pane(1), h.file("one"), h.file("two")
+	a.user("first")
+	p.hook(SessionStart, a)
+	p.look(time.Second, atWorkOn("first"))
+	a.answer("of first")
+	a.end()
+	p.hook(TurnDone, a)
+	p.look(time.Second, atRest("first"))
+	a.answer("late")
+	b.user("second")
+	p.hook(SessionStart, b)
+	p.hook(PromptSent, b)
+	p.look(time.Second, atWorkOn("second"))
+	p.want("user first", "answer of first", "answer late", "user second")
+}
+
+// A transcript that's deleted, cut or written anew is read on; control characters and
+// long lines are told.
+func TestTranscriptIsReadOn(t *testing.T) {
+	h := newHost(t)
+	h.run(1, 1, h.now.Add(-time.Minute))
+	p, f := h.pane(1), h.file("one")
+	p.hook(SessionStart, f)
+	f.user("first")
+	f.answer("of \x1b[31mfirst\x00\r\n" + long)
+	p.look(time.Second, atWorkOn("first"))
+	whole, err := os.ReadFile(f.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(f.path); err != nil {
+		t.Fatal(err)
+	}
+	p.look(time.Second, atWorkOn("first"))
+	if err := os.WriteFile(f.path, whole, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.look(time.Second, atWorkOn("first"))
+	f.answer("second")
+	p.restart()
+	p.look(time.Second, atWorkOn("first"))
+	if err := os.Truncate(f.path, int64(len(whole))); err != nil {
+		t.Fatal(err)
+	}
+	f.answer("third")
+	p.look(time.Second, atWorkOn("first"))
+	p.want("user first", "answer of [31mfirst", "answer "+long, "answer second", "answer third")
+}
+
+var long = strings.Repeat("a long line ", 50_000) //nolint:gochecknoglobals // a constant

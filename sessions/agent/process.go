@@ -1,0 +1,189 @@
+package agent
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/prometheus/procfs"
+)
+
+// Process is a process of this host.
+type Process struct {
+	PID     int
+	Parent  int
+	Name    string // as the kernel calls it, at most 15 bytes
+	Args    []string
+	Cwd     string
+	Started time.Time
+	// Environ reads its environment, as it was when the process was started; nil if it
+	// can't be read.
+	Environ func() map[string]string
+}
+
+// Processes looks at the processes of this host. On systems without /proc it
+// finds none, and programs are known only by the configuration and by their hooks.
+// Its methods may be called by many at once.
+type Processes struct {
+	fs   procfs.FS
+	ok   bool
+	boot time.Time
+
+	mu     sync.Mutex
+	listed time.Time
+	groups map[int][]procfs.ProcStat // all processes by their group, as of listed
+}
+
+// NewProcesses returns the processes of this host.
+func NewProcesses() *Processes {
+	fs, err := procfs.NewDefaultFS()
+	if err != nil {
+		return &Processes{}
+	}
+	stat, err := fs.Stat()
+	if err != nil {
+		return &Processes{}
+	}
+	return &Processes{fs: fs, ok: true, boot: time.Unix(int64(stat.BootTime), 0)}
+}
+
+// listEvery is how often all processes of the host are listed at most: the kernel
+// has no list of a group's.
+const listEvery = 500 * time.Millisecond
+
+// Group is the process group that has the foreground of the terminal of process pid;
+// 0: it isn't known.
+func (p *Processes) Group(pid int) int {
+	if !p.ok {
+		return 0
+	}
+	s, err := p.stat(pid)
+	if err != nil {
+		return 0
+	}
+	return max(0, s.TPGID)
+}
+
+// Foreground returns the processes that have the foreground of the terminal of
+// process pid, the leader first: what a person at the pane talks to. more: those
+// besides the leader too, which may be up to half a second old.
+func (p *Processes) Foreground(pid int, more bool) []Process {
+	if !p.ok {
+		return nil
+	}
+	top, err := p.stat(pid)
+	if err != nil || top.TPGID <= 0 {
+		return nil
+	}
+	var out []Process
+	if leader, err := p.stat(top.TPGID); err == nil {
+		out = append(out, p.process(leader))
+	}
+	if !more {
+		return out
+	}
+	for _, s := range p.group(top.TPGID) {
+		if s.PID != top.TPGID {
+			out = append(out, p.process(s))
+		}
+	}
+	return out
+}
+
+// group returns the processes of a process group.
+func (p *Processes) group(id int) []procfs.ProcStat {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if time.Since(p.listed) < listEvery {
+		return p.groups[id]
+	}
+	p.listed, p.groups = time.Now(), map[int][]procfs.ProcStat{}
+	all, err := p.fs.AllProcs()
+	if err != nil {
+		return nil
+	}
+	for _, proc := range all {
+		if s, err := proc.Stat(); err == nil {
+			p.groups[s.PGRP] = append(p.groups[s.PGRP], s)
+		}
+	}
+	return p.groups[id]
+}
+
+// Get returns a process; false: it's gone.
+func (p *Processes) Get(pid int) (Process, bool) {
+	if !p.ok {
+		return Process{}, false
+	}
+	s, err := p.stat(pid)
+	if err != nil || s.State == "Z" {
+		return Process{}, false
+	}
+	return p.process(s), true
+}
+
+// Alive reports whether a process that was found still runs, and in the
+// foreground of its terminal: one that was suspended has left the pane to its shell.
+func (p *Processes) Alive(was Process) bool {
+	s, err := p.stat(was.PID)
+	return err == nil && s.State != "Z" && s.State != "X" && s.TPGID == s.PGRP && p.started(s).Equal(was.Started)
+}
+
+// Above returns the processes above pid, nearest first.
+func (p *Processes) Above(pid int) []int {
+	var out []int
+	for len(out) < 32 && p.ok {
+		s, err := p.stat(pid)
+		if err != nil || s.PPID <= 1 {
+			break
+		}
+		out = append(out, s.PPID)
+		pid = s.PPID
+	}
+	return out
+}
+
+func (p *Processes) stat(pid int) (procfs.ProcStat, error) {
+	proc, err := p.fs.Proc(pid)
+	if err != nil {
+		return procfs.ProcStat{}, fmt.Errorf("find process %d: %w", pid, err)
+	}
+	return proc.Stat()
+}
+
+// ticks of the kernel's clock in a second: USER_HZ is 100 on every platform of Go.
+const ticks = 100
+
+func (p *Processes) started(s procfs.ProcStat) time.Time {
+	return p.boot.Add(time.Duration(s.Starttime) * time.Second / ticks)
+}
+
+func (p *Processes) environ(pid int) map[string]string {
+	proc, err := p.fs.Proc(pid)
+	if err != nil {
+		return nil
+	}
+	list, err := proc.Environ()
+	if err != nil {
+		return nil
+	}
+	env := make(map[string]string, len(list))
+	for _, kv := range list {
+		if name, value, ok := strings.Cut(kv, "="); ok {
+			env[name] = value
+		}
+	}
+	return env
+}
+
+func (p *Processes) process(s procfs.ProcStat) Process {
+	out := Process{PID: s.PID, Parent: s.PPID, Name: s.Comm, Started: p.started(s)}
+	proc, err := p.fs.Proc(s.PID)
+	if err == nil {
+		out.Args, _ = proc.CmdLine()
+		out.Cwd, _ = proc.Cwd()
+	}
+	out.Environ = func() map[string]string { return p.environ(s.PID) }
+	return out
+}

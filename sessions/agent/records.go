@@ -1,0 +1,114 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/panebridge/panebridge/sessions/transcript"
+)
+
+const readAtOnce = 500 // records
+
+// owed says since when a program has said something that no transcript is known to
+// have: its pane will tell it.
+type owed struct {
+	Since time.Time `json:"since,omitzero"`
+	Turn  bool      `json:"turn,omitempty"` // a turn began or ended since
+	Ended time.Time `json:"ended,omitzero"` // when that turn ended
+}
+
+// records are what the transcript has since the last look, of one turn at most: up to
+// the end of a turn, or to what the person asked next.
+func (o *Observer) records(ctx context.Context) ([]transcript.Record, error) {
+	p := o.program
+	if p.reader == nil {
+		return nil, nil
+	}
+	out := p.next
+	p.next, p.cursor = nil, nil
+	for len(out) < readAtOnce && !endsTurn(out) {
+		var before []byte
+		if len(out) > 0 {
+			before = p.reader.Cursor()
+		}
+		records, err := p.reader.Read(ctx, 1)
+		if err != nil && len(out) == 0 {
+			return nil, fmt.Errorf("read the transcript: %w", err)
+		}
+		if err != nil || len(records) == 0 { // an error comes again
+			break
+		}
+		records = slices.DeleteFunc(records, p.old)
+		if len(out) > 0 && len(records) > 0 && records[0].Kind == transcript.User {
+			p.next, p.cursor = records, before
+			break
+		}
+		out = append(out, records...)
+	}
+	return out, nil
+}
+
+func endsTurn(records []transcript.Record) bool {
+	return slices.ContainsFunc(records, func(r transcript.Record) bool { return r.Kind == transcript.TurnEnd })
+}
+
+// place is the cursor behind what was told.
+func (p *program) place() []byte {
+	if len(p.next) > 0 {
+		return p.cursor
+	}
+	return p.reader.Cursor()
+}
+
+// old reports whether a record is told already: it was there before the program was
+// started, of a conversation that it goes on with, or the pane has told it.
+func (p *program) old(r transcript.Record) bool {
+	if r.At.IsZero() {
+		return false
+	}
+	return r.At.Before(p.from) || !p.process.Started.IsZero() && r.At.Before(p.process.Started.Add(-startSlack))
+}
+
+// past are places in transcripts up to which they're told, the last left last: a
+// program that was suspended may come back, and so may a conversation.
+type past []left
+
+type left struct {
+	PID     int             `json:"pid,omitempty"`
+	Started time.Time       `json:"started,omitzero"`
+	Ref     transcript.Ref  `json:"ref"`
+	Cursor  json.RawMessage `json:"cursor"`
+}
+
+const maxPast = 4 // some 1 KB each
+
+// leave remembers how far a program's transcript was told.
+func (t *past) leave(p *program) {
+	l := left{PID: p.process.PID, Started: p.process.Started, Ref: p.reader.Ref(), Cursor: p.place()}
+	kept := slices.DeleteFunc(slices.Clone(*t), func(was left) bool { return sameRef(was.Ref, l.Ref) })
+	kept = append(kept, l)
+	*t = kept[max(0, len(kept)-maxPast):]
+}
+
+// of is where a transcript was left; nil: it wasn't read yet.
+func (t past) of(ref transcript.Ref) *left {
+	for i := range t {
+		if sameRef(t[i].Ref, ref) {
+			return &t[i]
+		}
+	}
+	return nil
+}
+
+// by is what a process read last; nil: it's none that was here.
+func (t past) by(p Process) *left {
+	for i, l := range slices.Backward(t) {
+		if l.PID == p.PID && l.Started.Equal(p.Started) {
+			return &t[i]
+		}
+	}
+	return nil
+}

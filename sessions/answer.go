@@ -1,0 +1,309 @@
+package sessions
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Answer answers a question by pressing what the person would press. Exactly one answer
+// counts; who comes later gets ErrConflict, with the prompt that says who answered what.
+// It returns when the answer was given, or surely wasn't. ErrInvalid says what would be
+// right; ErrConflict also that the question has changed or is gone, and ErrUnavailable
+// that the session doesn't react: the prompt says whether it's open again.
+func (m *Manager) Answer(ctx context.Context, id string, a Answer) (Prompt, error) {
+	p, err := m.claim(ctx, id, a)
+	if err != nil {
+		return p, err
+	}
+	run, done, err := m.carriedThrough(ctx)
+	if err != nil {
+		return m.settle(ctx, p, outcome{state: PromptOpen, err: err})
+	}
+	defer done()
+	return m.settle(ctx, p, m.give(run, p))
+}
+
+// carriedThrough is a context that ends with Run and not with the request: what has
+// begun is carried through. Run waits for done.
+func (m *Manager) carriedThrough(ctx context.Context) (run context.Context, done func(), err error) {
+	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.ctx == nil {
+		return run, cancel, nil
+	}
+	if m.ctx.Err() != nil {
+		cancel()
+		return nil, nil, fmt.Errorf("%w: panebridge is stopping", ErrUnavailable)
+	}
+	m.typists.Add(1)
+	stop := context.AfterFunc(m.ctx, cancel)
+	return run, func() { stop(); cancel(); m.typists.Done() }, nil
+}
+
+// claim makes an answer the one that counts, if none does yet. That's stored before a
+// key is pressed.
+func (m *Manager) claim(ctx context.Context, id string, a Answer) (Prompt, error) {
+	m.asks.Lock()
+	defer m.asks.Unlock()
+	p, open := m.openPrompt(id)
+	if !open {
+		was, err := m.Prompt(ctx, id)
+		if err != nil {
+			return was, err
+		}
+		return was, was.conflict()
+	}
+	if p.State != PromptOpen {
+		return p, p.conflict()
+	}
+	if err := p.Dialog.takes(a); err != nil {
+		return p, err
+	}
+	claimed := p
+	claimed.State, claimed.Answer = PromptAnswering, &a
+	if err := m.putPrompt(ctx, claimed); err != nil {
+		return p, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if e := m.entries[p.Session]; e != nil {
+		e.giving, e.gave, e.doubt = true, false, ""
+	}
+	return claimed, nil
+}
+
+// outcome is what became of an answer that counted.
+type outcome struct {
+	state  PromptState // open: it's to be answered again
+	reason string      // of closed
+	doubt  string      // of open: see asking
+	err    error       // for who answered
+}
+
+// settle ends a claim, and takes in what was shown meanwhile.
+func (m *Manager) settle(ctx context.Context, p Prompt, end outcome) (Prompt, error) {
+	m.asks.Lock()
+	defer m.asks.Unlock()
+	if end.state == PromptAnswering { // the daemon stops; the next run finds out
+		return p, end.err
+	}
+	next := p
+	switch end.state {
+	case PromptAnswered:
+		next = p.answered()
+	case PromptClosed:
+		next = p.closed(end.reason)
+	default:
+		next.State, next.Answer = PromptOpen, nil
+	}
+	m.mu.Lock()
+	e := m.entries[p.Session]
+	ours := e != nil && e.prompt != nil && e.prompt.ID == p.ID
+	if e != nil {
+		e.giving = false
+	}
+	m.mu.Unlock()
+	if !ours { // the session ended meanwhile
+		if was, err := m.Prompt(ctx, p.ID); err == nil {
+			next = was
+		}
+		if next.State == PromptAnswered {
+			end.err = nil
+		}
+		return next, end.err
+	}
+	if err := m.putPrompt(ctx, next); err != nil {
+		m.reopen(next) // nothing can be stored, and nobody is at it any more
+	}
+	m.mu.Lock()
+	if again := e.shown != nil && e.shown.Print == p.Dialog.Print; next.Final() && again {
+		e.done = p.Dialog.Print
+	}
+	e.doubt = end.doubt
+	done := e.done
+	m.mu.Unlock()
+	m.takeInHeld(ctx, p.Session)
+	if done != "" {
+		m.lookAgain(p.Session, done) //nolint:contextcheck // its life is Run's
+	}
+	return next, end.err
+}
+
+// reopen takes a claim back that couldn't be taken back on the disk: who reads it there
+// compares it with what's shown.
+func (m *Manager) reopen(p Prompt) {
+	m.mu.Lock()
+	if e := m.entries[p.Session]; e != nil {
+		e.prompt = &p
+	}
+	m.mu.Unlock()
+	m.opt.Prompt(p)
+}
+
+// A dialog that's just like the one before it is no news for the poller if it comes
+// before the poller has looked. So it's looked for, when there was time for that.
+const (
+	lookAgainAfter = time.Second
+	lookAgainTries = 5
+)
+
+// lookAgain asks again what was answered, if it still stands there later.
+func (m *Manager) lookAgain(id ID, done string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.ctx == nil || m.ctx.Err() != nil {
+		return
+	}
+	ctx := m.ctx
+	m.typists.Go(func() {
+		for range lookAgainTries {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(lookAgainAfter):
+			}
+			if m.stillDone(id, done) && !m.askAgain(ctx, id, done) {
+				continue // it couldn't be seen
+			}
+			return
+		}
+	})
+}
+
+// stillDone reports whether the poller hasn't shown anything else.
+func (m *Manager) stillDone(id ID, done string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.entries[id]
+	return e != nil && e.done == done
+}
+
+// askAgain looks, and reports whether it could.
+func (m *Manager) askAgain(ctx context.Context, id ID, done string) bool {
+	s, srv, err := m.living(id)
+	if err != nil {
+		return true
+	}
+	look, cancel := context.WithTimeout(ctx, tmuxTimeout)
+	defer cancel()
+	snap, err := srv.Snapshot(look, s.Pane.ID, Window{})
+	if err != nil || snap.Server != s.Pane.Identity {
+		return false
+	}
+	d := m.opt.Dialogs.Read(id, &snap, nil)
+	if d == nil || d.Print != done {
+		return true // the poller will say so
+	}
+	m.asks.Lock()
+	defer m.asks.Unlock()
+	m.mu.Lock()
+	if e := m.entries[id]; e != nil && e.done == done {
+		e.done = ""
+	}
+	m.mu.Unlock()
+	m.takeInHeld(ctx, id)
+	return true
+}
+
+func (p Prompt) answered() Prompt {
+	p.State, p.Reason, p.ClosedAt = PromptAnswered, "", time.Now()
+	return p
+}
+
+func (p Prompt) author() string {
+	if p.Answer == nil {
+		return ""
+	}
+	return p.Answer.Author
+}
+
+// Chosen says what was answered: the labels of the options, or the text; "" while
+// nobody has answered.
+func (p Prompt) Chosen() string {
+	if p.Answer == nil {
+		return ""
+	}
+	if len(p.Answer.Options) == 0 {
+		return p.Answer.Text
+	}
+	var labels []string
+	for _, i := range p.Answer.Options {
+		if i >= 0 && i < len(p.Dialog.Options) {
+			labels = append(labels, p.Dialog.Options[i].Label)
+		}
+	}
+	return strings.Join(labels, ", ")
+}
+
+// Who is whose answer counts, as people are called; "" while nobody has answered.
+func (p Prompt) Who() string {
+	if p.Answer == nil {
+		return ""
+	}
+	return cmp.Or(p.Answer.Name, p.Answer.Author)
+}
+
+// conflict says why a prompt can't be answered any more.
+func (p Prompt) conflict() error {
+	chosen := inShort(p.Chosen(), maxSaid)
+	switch p.State {
+	case PromptAnswering:
+		return fmt.Errorf("%w: %s is answering already: %s", ErrConflict, p.Who(), chosen)
+	case PromptAnswered:
+		return fmt.Errorf("%w: %s has answered already: %s", ErrConflict, p.Who(), chosen)
+	case PromptOpen, PromptClosed:
+	}
+	return fmt.Errorf("%w: the question is closed: %s", ErrConflict, p.Reason)
+}
+
+// takes reports whether an answer fits a dialog, or what would.
+func (d *Dialog) takes(a Answer) error {
+	multi := d.Kind == PromptMulti
+	switch {
+	case a.Text != "" && len(a.Options) > 0:
+		return fmt.Errorf("%w answer: it's options or a text, not both", ErrInvalid)
+	case a.Text != "" && d.Text == "":
+		return fmt.Errorf("%w answer: this question takes no text; it takes %s", ErrInvalid, d.choices())
+	case a.Text != "":
+		return checkText(a.Text, false)
+	case len(a.Options) == 0 && (!multi || a.Options == nil), len(a.Options) > 1 && !multi:
+		return fmt.Errorf("%w answer: it takes %s", ErrInvalid, d.choices())
+	}
+	had := map[int]bool{}
+	for _, i := range a.Options {
+		if i < 0 || i >= len(d.Options) {
+			return fmt.Errorf("%w answer: there is no option %d; it takes %s", ErrInvalid, i+1, d.choices())
+		}
+		if had[i] {
+			return fmt.Errorf("%w answer: option %d is given twice", ErrInvalid, i+1)
+		}
+		had[i] = true
+	}
+	return nil
+}
+
+// choices says what a dialog takes.
+func (d *Dialog) choices() string {
+	var all []string
+	for i, o := range d.Options {
+		all = append(all, strconv.Itoa(i+1)+" “"+inShort(o.Label, maxName)+"”")
+	}
+	out := "one of " + strings.Join(all, ", ")
+	switch {
+	case len(all) == 0 && d.Text == "":
+		return "nothing from here; answer it in the session"
+	case len(all) == 0:
+		return "a text"
+	case d.Kind == PromptMulti:
+		out = "any of " + strings.Join(all, ", ")
+	}
+	if d.Text != "" {
+		out += ", or a text"
+	}
+	return out
+}

@@ -1,0 +1,107 @@
+package sessions
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// anywayWithin is how long a go-ahead may take: a typist looks every half second.
+const anywayWithin = 15 * time.Second
+
+// goAhead has a text, or its Enter, sent though a dialog's phrase is on the screen. It's
+// for the one screen that somebody has looked at, and is used once.
+type goAhead struct {
+	receipt string
+	quoted  string // see Receipt.Quoted
+	by      string
+	done    chan error // gets one: what came of it
+}
+
+// SendAnyway sends a text that only a dialog's phrase holds, on a screen on which no
+// dialog is recognised: quoted is the Receipt.Quoted of the screen that by has looked at.
+// It returns when the text, or its Enter, is in the pane, or surely isn't. ErrConflict
+// says that the screen is another by now, that somebody else was faster, or that the
+// receipt isn't held so.
+func (m *Manager) SendAnyway(ctx context.Context, id, quoted, by string) (Receipt, error) {
+	r, err := m.Receipt(ctx, id)
+	if err != nil {
+		return r, err
+	}
+	if quoted == "" {
+		return r, fmt.Errorf("%w request: say which screen was looked at, by the receipt's “quoted”", ErrInvalid)
+	}
+	g := &goAhead{receipt: id, quoted: quoted, by: by, done: make(chan error, 1)}
+	stopping, err := m.goAhead(r.Session, g)
+	if err == nil {
+		timer := time.NewTimer(anywayWithin)
+		defer timer.Stop()
+		select {
+		case err = <-g.done:
+		case <-ctx.Done():
+			err = m.withdraw(r.Session, g)
+		case <-stopping:
+			err = m.withdraw(r.Session, g)
+		case <-timer.C:
+			err = m.withdraw(r.Session, g)
+		}
+	}
+	m.log.Info("an input is sent anyway", "session", r.Session, "receipt", id, "author", by, "err", err)
+	if now, failed := m.Receipt(context.WithoutCancel(ctx), id); failed == nil {
+		r = now
+	}
+	return r, err
+}
+
+// goAhead leaves a go-ahead for the typist, if the receipt waits for one.
+func (m *Manager) goAhead(session ID, g *goAhead) (stopping <-chan struct{}, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.entries[session]
+	if e == nil || len(e.queue) == 0 || e.queue[0].ID != g.receipt || m.ctx == nil {
+		return nil, fmt.Errorf("%w: the input isn't held by a dialog's words (any more)", ErrConflict)
+	}
+	switch r := e.queue[0]; {
+	case e.ahead != nil:
+		return nil, fmt.Errorf("%w: %s has just sent it anyway", ErrConflict, e.ahead.by)
+	case r.Final():
+		return nil, fmt.Errorf("%w: the input is %s already", ErrConflict, r.State)
+	case r.Quoted == "" && r.Reason != "":
+		return nil, fmt.Errorf("%w: it can't be sent anyway now: %s", ErrConflict, r.Reason)
+	case r.Quoted == "":
+		return nil, fmt.Errorf("%w: the input isn't held by a dialog's words (any more)", ErrConflict)
+	case r.Quoted != g.quoted:
+		return nil, errOtherScreen
+	}
+	e.ahead = g
+	return m.ctx.Done(), nil
+}
+
+// errNotStored says that nobody would know of it after a crash.
+var errNotStored = fmt.Errorf("%w: what's about to be done can't be stored; nothing was sent", ErrUnavailable)
+
+// errOtherScreen says that somebody has looked at a screen that's gone.
+var errOtherScreen = fmt.Errorf("%w: the screen isn't the one that was looked at any more; nothing was sent, look again", ErrConflict)
+
+// withdraw takes a go-ahead back, or waits for what comes of it.
+func (m *Manager) withdraw(session ID, g *goAhead) error {
+	m.mu.Lock()
+	e := m.entries[session]
+	taken := e == nil || e.ahead != g
+	if !taken {
+		e.ahead = nil
+	}
+	m.mu.Unlock()
+	if taken {
+		return <-g.done // whoever took it is at it
+	}
+	return fmt.Errorf("%w: the session couldn't be looked at in time; nothing was sent", ErrUnavailable)
+}
+
+// asksNow reports whether a dialog is known to be open in a session.
+func (m *Manager) asksNow(id ID) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.entries[id]
+	return e != nil && (e.prompt != nil || e.shown != nil)
+}

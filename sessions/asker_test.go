@@ -1,0 +1,509 @@
+package sessions_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// question is one dialog of an asker.
+type question struct {
+	title   string
+	options []string
+	text    bool      // its last option takes text
+	stuck   bool      // it reads keys and does nothing
+	deaf    time.Time // until then as well
+	marked  int
+	typed   string
+}
+
+func (q *question) sum() string {
+	h := fnv.New64a()
+	_, _ = fmt.Fprint(h, q.title, "\x00", strings.Join(q.options, "\x00"))
+	return fmt.Sprintf("%016x", h.Sum64())
+}
+
+// took is an answer as the program understood it.
+type took struct {
+	q      *question
+	option int
+	text   string
+	byHand bool // at the pane's own keyboard
+}
+
+// asker is a tmux server with one pane, whose program asks questions: Up and Down move
+// the mark, Enter takes what's marked. It reads its input some time after it was typed.
+type asker struct {
+	sessions.Server // what isn't used here
+
+	mu      sync.Mutex
+	lag     time.Duration // until input is read
+	tmux    time.Duration // that a command takes
+	styled  bool          // what's marked is seen by its colour only
+	now     *question     // nil: none is open
+	unread  int
+	keys    int // that were pressed or pasted
+	took    []took
+	stray   []string // keys that no dialog took
+	dead    bool
+	refuse  error // of Press and Paste
+	spinner int
+	queue   []func()
+	byHand  bool // the key that's read was pressed at the pane's own keyboard
+	ended   bool
+}
+
+func (p *asker) Name() string                                    { return "default" }
+func (p *asker) Identity() (sessions.ServerIdentity, bool)       { return run, true }
+func (p *asker) Kill(context.Context, string) error              { return nil }
+func (p *asker) Mark(context.Context, string, sessions.ID) error { return nil }
+
+func (p *asker) Create(context.Context, sessions.ID, sessions.PaneRequest) (sessions.PaneInfo, error) {
+	return sessions.PaneInfo{ID: "%1"}, nil
+}
+
+func (p *asker) Terminal(string) (sessions.Terminal, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return sessions.Terminal{Unread: p.unread}, nil
+}
+
+// rows are what's on the screen, and with colours. mu is held.
+func (p *asker) rows() (plain, styled []string) {
+	add := func(s string) { plain, styled = append(plain, s), append(styled, s) }
+	add(fmt.Sprintf("output %d", p.spinner))
+	if p.now == nil {
+		add("> " + "")
+		return plain, styled
+	}
+	add("? " + p.now.title)
+	for i, o := range p.now.options {
+		text := fmt.Sprintf("%d. %s", i+1, o)
+		if p.now.text && i == len(p.now.options)-1 && p.now.typed != "" {
+			text += ": " + p.now.typed
+		}
+		mark := "  "
+		if i == p.now.marked && !p.styled {
+			mark = "❯ "
+		}
+		plain = append(plain, mark+text)
+		if i == p.now.marked && p.styled {
+			text = "\x1b[7m" + text + "\x1b[0m"
+		}
+		styled = append(styled, mark+text)
+	}
+	return plain, styled
+}
+
+func (p *asker) Snapshot(context.Context, string, sessions.Window) (sessions.Snapshot, error) {
+	defer time.Sleep(p.tmux)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.dead {
+		return sessions.Snapshot{}, sessions.ErrUnknown
+	}
+	plain, _ := p.rows()
+	return sessions.Snapshot{Server: run, Pane: "%1", Rows: plain}, nil
+}
+
+func (p *asker) Screen(context.Context, string) (sessions.Screen, error) {
+	defer time.Sleep(p.tmux)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, styled := p.rows()
+	return sessions.Screen{Rows: styled}, nil
+}
+
+func (p *asker) Press(_ context.Context, g sessions.Guard, keys ...string) (sessions.Outcome, error) {
+	return p.input(g, func() {
+		for _, k := range keys {
+			p.key(k)
+		}
+	})
+}
+
+func (p *asker) Paste(_ context.Context, g sessions.Guard, text string) (sessions.Outcome, error) {
+	return p.input(g, func() {
+		if q := p.now; q != nil && q.text && q.marked == len(q.options)-1 {
+			q.typed += text
+			return
+		}
+		p.stray = append(p.stray, text)
+	})
+}
+
+// input is what a guarded step does: the check and the typing are one.
+func (p *asker) input(g sessions.Guard, read func()) (sessions.Outcome, error) {
+	time.Sleep(p.tmux)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	plain, _ := p.rows()
+	for _, i := range g.Rows {
+		if i >= len(plain) || plain[i] != g.Saw.Rows[i] {
+			return sessions.Moved, nil
+		}
+	}
+	if len(g.Phrases) > 0 && p.now != nil {
+		return sessions.Held, nil
+	}
+	if p.refuse != nil && !errors.Is(p.refuse, sessions.ErrUncertain) {
+		return "", p.refuse
+	}
+	p.keys++
+	p.unread++
+	p.queue = append(p.queue, read)
+	time.AfterFunc(p.lag, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.read()
+	})
+	if p.refuse != nil {
+		return "", p.refuse
+	}
+	return sessions.Done, nil
+}
+
+// read has the program read the oldest input. mu is held.
+func (p *asker) read() {
+	if len(p.queue) == 0 {
+		return
+	}
+	f := p.queue[0]
+	p.queue, p.unread = p.queue[1:], p.unread-1
+	f()
+}
+
+// key is what the program does at a key. mu is held.
+func (p *asker) key(k string) {
+	q := p.now
+	switch {
+	case q == nil:
+		p.stray = append(p.stray, k)
+	case q.stuck, time.Now().Before(q.deaf):
+	case k == "Down":
+		q.marked = min(q.marked+1, len(q.options)-1)
+	case k == "Up":
+		q.marked = max(q.marked-1, 0)
+	case k == "Enter":
+		p.took = append(p.took, took{q, q.marked, q.typed, p.byHand})
+		if p.now = nil; p.ended {
+			p.dead = true
+		}
+	default:
+		p.stray = append(p.stray, k)
+	}
+}
+
+// press is a key at the pane's own keyboard. It's read behind what's unread.
+func (p *asker) press(k string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	read := func() {
+		if p.now == nil {
+			return
+		}
+		p.byHand = true
+		p.key(k)
+		p.byHand = false
+	}
+	if len(p.queue) == 0 {
+		read()
+		return
+	}
+	p.queue = append(p.queue, read)
+	p.unread++
+	time.AfterFunc(p.lag, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.read()
+	})
+}
+
+// ask shows a question, or none, when the program has read its input.
+func (p *asker) ask(q *question) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for len(p.queue) > 0 {
+		p.read()
+	}
+	p.now = q
+}
+
+func (p *asker) with(f func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	f()
+}
+
+// asked reads an asker's dialogs.
+type asked struct{}
+
+func (asked) Read(_ sessions.ID, s *sessions.Snapshot, styled *sessions.Screen) *sessions.Dialog {
+	d := &sessions.Dialog{Kind: sessions.PromptChoice, Marked: -1, First: -1}
+	var labels []string
+	for i, row := range s.Rows {
+		if title, ok := strings.CutPrefix(row, "? "); ok {
+			d.Title, d.First, d.Last = title, i, i
+			continue
+		}
+		if d.First < 0 {
+			continue
+		}
+		if strings.HasPrefix(row, "❯ ") || styled != nil && strings.Contains(styled.Rows[i], "\x1b[7m") {
+			d.Marked = len(labels)
+		}
+		_, label, _ := strings.Cut(row, ". ")
+		if at := strings.Index(label, "write"); at >= 0 {
+			d.Text, label = "write", "write"
+		}
+		labels = append(labels, label)
+		d.Options, d.Last = append(d.Options, sessions.DialogOption{Label: label}), i
+	}
+	if d.First < 0 {
+		return nil
+	}
+	d.Styled = d.Marked < 0 || styled != nil
+	d.Print = (&question{title: d.Title, options: labels}).sum()
+	return d
+}
+
+var errColours = errors.New("it has to be seen with its colours")
+
+func (asked) Next(_ sessions.ID, d *sessions.Dialog, a sessions.Answer) (sessions.DialogStep, error) {
+	to := len(d.Options) - 1
+	if a.Text == "" {
+		to = a.Options[0]
+	}
+	switch {
+	case d.Marked < 0:
+		return sessions.DialogStep{}, errColours
+	case d.Marked < to:
+		return sessions.DialogStep{Keys: []string{"Down"}}, nil
+	case d.Marked > to:
+		return sessions.DialogStep{Keys: []string{"Up"}}, nil
+	}
+	return sessions.DialogStep{Keys: []string{"Enter"}, Last: true}, nil
+}
+
+// memory is a store in memory.
+type memory struct {
+	sessions.Store // what isn't used here
+
+	mu       sync.Mutex
+	sessions []sessions.Session
+	prompts  map[string]sessions.Prompt
+	refuse   func(sessions.Prompt) bool
+}
+
+func (s *memory) Sessions(context.Context) ([]sessions.Session, error)     { return s.sessions, nil }
+func (s *memory) ClosedPanes(context.Context) ([]sessions.Pane, error)     { return nil, nil }
+func (s *memory) OpenReceipts(context.Context) ([]sessions.Receipt, error) { return nil, nil }
+func (s *memory) PutReceipt(context.Context, sessions.Receipt) error       { return nil }
+func (s *memory) PutSession(_ context.Context, one sessions.Session) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sessions = append(slices.DeleteFunc(s.sessions, func(o sessions.Session) bool { return o.ID == one.ID }), one)
+	return nil
+}
+
+func (s *memory) PutPrompt(_ context.Context, p sessions.Prompt) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.refuse != nil && s.refuse(p) {
+		return sessions.ErrUnavailable
+	}
+	s.prompts[p.ID] = p
+	return nil
+}
+
+func (s *memory) Prompt(_ context.Context, id string) (sessions.Prompt, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p, ok := s.prompts[id]
+	if !ok {
+		return p, sessions.ErrUnknown
+	}
+	return p, nil
+}
+
+func (s *memory) OpenPrompts(context.Context) (all []sessions.Prompt, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, p := range s.prompts {
+		if !p.Final() {
+			all = append(all, p)
+		}
+	}
+	return all, nil
+}
+
+// desk is a manager with one session that asks, and a poller that looks every second,
+// and when something was typed.
+type desk struct {
+	testing.TB
+	pane    *asker
+	manager *sessions.Manager
+	id      sessions.ID
+	poke    chan struct{}
+	stop    func()
+
+	mu    sync.Mutex
+	told  []sessions.Prompt
+	shown string // Print that the poller told
+}
+
+func newDesk(tb testing.TB, pane *asker, db sessions.Store) *desk {
+	tb.Helper()
+	d := &desk{TB: tb, pane: pane, poke: make(chan struct{}, 1)}
+	d.manager = sessions.NewManager(sessions.Options{
+		Servers: []sessions.Server{pane}, Store: db, Pollers: pollers{d}, Notes: d, Sink: nobody{}, Shell: "sh",
+		Phrases: []string{"."}, Dialog: func(rows []string) string {
+			if strings.HasPrefix(rows[1], "?") {
+				return "?"
+			}
+			return ""
+		},
+		Dialogs: asked{}, Prompt: func(p sessions.Prompt) {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			d.told = append(d.told, p)
+		},
+	})
+	if err := d.manager.Load(context.Background()); err != nil {
+		tb.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { _ = d.manager.Run(ctx) })
+	if all := d.manager.List(); len(all) > 0 {
+		d.id = all[0].ID
+	} else {
+		s, err := d.manager.New(ctx, sessions.NewRequest{Name: "s", Cwd: "/"})
+		if err != nil {
+			tb.Fatal(err)
+		}
+		d.id = s.ID
+	}
+	running.Go(func() { d.poll(ctx) })
+	d.stop = sync.OnceFunc(func() { cancel(); running.Wait() })
+	return d
+}
+
+func withDesk(t *testing.T, test func(d *desk)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t, &asker{lag: 10 * time.Millisecond}, &memory{prompts: map[string]sessions.Prompt{}})
+		defer d.stop()
+		test(d)
+	})
+}
+
+func (d *desk) Note(_ context.Context, _ sessions.ID, l sessions.Line, _ *sessions.Gap) (sessions.Line, []sessions.Gap, error) {
+	l.N = 1
+	return l, nil, nil
+}
+
+type pollers struct{ *desk }
+
+func (pollers) Start(sessions.Session) error            { return nil }
+func (pollers) Stop(context.Context, sessions.ID) error { return nil }
+func (pollers) ServerGone(string)                       {}
+
+func (p pollers) Typed(sessions.ID, string) {
+	select {
+	case p.poke <- struct{}{}:
+	default:
+	}
+}
+
+func (d *desk) poll(ctx context.Context) {
+	for {
+		d.look() //nolint:contextcheck // what a poller tells has no context
+		select {
+		case <-ctx.Done():
+			return
+		case <-d.poke:
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+func (d *desk) look() {
+	snap, err := d.pane.Snapshot(context.Background(), "%1", sessions.Window{})
+	if err != nil {
+		d.manager.Ended(d.id, nil, "the pane is gone")
+		return
+	}
+	ev := sessions.OutputEvent{Session: d.id, Prompt: asked{}.Read(d.id, &snap, nil)}
+	shown := ""
+	if ev.Prompt != nil {
+		shown = ev.Prompt.Print
+	}
+	d.mu.Lock()
+	ev.Asked = shown != d.shown
+	d.shown = shown
+	d.mu.Unlock()
+	d.manager.Output(ev)
+}
+
+// asks shows a question and returns its prompt.
+func (d *desk) asks(q *question) sessions.Prompt {
+	d.Helper()
+	d.pane.ask(q)
+	d.pass(1500 * time.Millisecond)
+	return d.open()
+}
+
+// open is the prompt that's open.
+func (d *desk) open() sessions.Prompt {
+	d.Helper()
+	p, ok := d.manager.PromptOf(d.id)
+	if !ok {
+		d.Fatal("no prompt is open")
+	}
+	return p
+}
+
+func (d *desk) pass(t time.Duration) {
+	time.Sleep(t)
+	synctest.Wait()
+}
+
+func (d *desk) answer(id string, by string, options ...int) (sessions.Prompt, error) {
+	return d.manager.Answer(context.Background(), id, sessions.Answer{Options: options, Author: by})
+}
+
+// states are those that were told, in order, with why.
+func (d *desk) states() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var out []string
+	for _, p := range d.told {
+		s := string(p.State)
+		if p.Reason != "" {
+			s += " (" + p.Reason + ")"
+		}
+		out = append(out, s)
+	}
+	return strings.Join(out, ", ")
+}
+
+func (d *desk) wantStates(want string) {
+	d.Helper()
+	if got := d.states(); got != want {
+		d.Errorf("told %s\nwant %s", got, want)
+	}
+}
+
+func permission(marked int) *question {
+	return &question{title: "May I?", options: []string{"Yes", "Yes, always", "No"}, marked: marked}
+}

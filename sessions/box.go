@@ -1,0 +1,17 @@
+package sessions
+
+// Box is a program's input box as it stands on the screen. The zero value: nothing is
+// known of the program's box.
+type Box struct {
+	Known bool // the program's kind of box is known
+	Open  bool // it's on the screen
+	// Text is what stands in it, with its rows joined by "\n" and without blanks around
+	// them; "": nothing. A program may show something else in place of a long text:
+	// "[Pasted text #1 +61 lines]".
+	Text string
+	// Rows are visible rows of it or below it, from 0, that are like none above them: as
+	// long as they stand there, the box does.
+	Rows []int
+	// Queued says that the program keeps something that was submitted until it has time.
+	Queued bool
+}

@@ -1,0 +1,162 @@
+package sessions
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+const paneWidth, paneHeight = 120, 40
+
+// New makes a session in a pane of its own.
+func (m *Manager) New(ctx context.Context, req NewRequest) (Session, error) {
+	m.life.Lock()
+	defer m.life.Unlock()
+	return m.create(ctx, req)
+}
+
+// create is New. life is held.
+func (m *Manager) create(ctx context.Context, req NewRequest) (Session, error) {
+	pane, srv, err := m.plan(&req)
+	if err != nil {
+		return Session{}, err
+	}
+	if req.Name, err = m.freeName(req.Name, req.Agent); err != nil {
+		return Session{}, err
+	}
+	pane.Session = m.opt.Prefix + tmuxName(req.Name)
+	ctx, cancel := context.WithTimeout(ctx, tmuxTimeout)
+	defer cancel()
+	id := NewID()
+	pane.Env = m.envOf(pane.Env, id)
+	info, err := srv.Create(ctx, id, pane)
+	if err != nil {
+		return Session{}, err
+	}
+	identity, _ := srv.Identity()
+	s := Session{
+		ID: id, Name: req.Name, Agent: req.Agent, Cwd: pane.Cwd, State: StateStarting, Owned: true, CreatedAt: time.Now(),
+		Pane: Pane{Server: srv.Name(), Identity: identity, ID: info.ID, Session: info.Session},
+	}
+	if err := m.begin(ctx, s); err != nil {
+		_ = srv.Kill(ctx, info.ID)
+		return Session{}, err
+	}
+	return s, nil
+}
+
+// envOf are the environment variables of a session's program.
+func (m *Manager) envOf(agent []string, id ID) []string {
+	return append(slices.Concat(m.opt.Env, agent), "PANEBRIDGE_SESSION="+string(id))
+}
+
+// plan checks a request and works out what to run where.
+func (m *Manager) plan(req *NewRequest) (PaneRequest, Server, error) {
+	m.mu.Lock()
+	agent, known := m.opt.Agents[req.Agent]
+	m.mu.Unlock()
+	p := PaneRequest{
+		Width: cmp.Or(agent.Width, paneWidth), Height: cmp.Or(agent.Height, paneHeight),
+		HistoryLimit: cmp.Or(agent.HistoryLimit, m.opt.HistoryLimit), Command: req.Command,
+	}
+	if req.Agent != "" && !known {
+		return p, nil, fmt.Errorf("%w agent %q: the configuration's `agents` has no such entry", ErrUnknown, req.Agent)
+	}
+	p.Env = agent.Env
+	if len(p.Command) == 0 {
+		p.Command = agent.Command
+	}
+	if req.Resume != "" {
+		if err := resumable(req, agent); err != nil {
+			return p, nil, err
+		}
+		p.Command = slices.Concat(p.Command, agent.resume(req.Resume))
+	}
+	if len(p.Command) == 0 {
+		p.Command = []string{m.opt.Shell}
+	}
+	if m.opt.Integrate != nil {
+		var env []string
+		p.Command, env = m.opt.Integrate(p.Command)
+		p.Env = slices.Concat(p.Env, env)
+	}
+	if p.Cwd = req.Cwd; p.Cwd == "" {
+		p.Cwd, _ = os.UserHomeDir()
+	}
+	if !filepath.IsAbs(p.Cwd) {
+		return p, nil, fmt.Errorf("%w folder %q: give an absolute path", ErrInvalid, req.Cwd)
+	}
+	if fi, err := os.Stat(p.Cwd); err != nil || !fi.IsDir() {
+		return p, nil, fmt.Errorf("%w folder %q: there is no such folder", ErrInvalid, p.Cwd)
+	}
+	if strings.ContainsAny(req.Name, "\n\t\x00") || len(req.Name) > 100 {
+		return p, nil, fmt.Errorf("%w name: at most 100 bytes on one line", ErrInvalid)
+	}
+	srv := m.opt.Servers[0]
+	if req.Server != "" {
+		if srv = m.server(req.Server); srv == nil {
+			return p, nil, fmt.Errorf("%w tmux server %q: it isn't in the configuration", ErrUnknown, req.Server)
+		}
+	}
+	return p, srv, nil
+}
+
+// freeName returns the name asked for if it's free, or makes one up.
+func (m *Manager) freeName(name, agent string) (string, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	used := map[string]bool{}
+	for _, e := range m.entries {
+		if e.State != StateEnded {
+			used[e.Name] = true
+			used[tmuxName(e.Name)] = true
+		}
+	}
+	if name != "" {
+		if used[name] || used[tmuxName(name)] {
+			return "", fmt.Errorf("%w: a session is named %q already; choose another name", ErrConflict, name)
+		}
+		return name, nil
+	}
+	base := agent
+	if base == "" {
+		base = "shell"
+	}
+	for n := 1; ; n++ {
+		name := fmt.Sprintf("%s-%d", base, n)
+		if !used[name] {
+			return name, nil
+		}
+	}
+}
+
+// tmuxName makes a name that tmux takes as it is: without the "." and ":" of
+// its targets and the characters of its patterns.
+func tmuxName(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
+			return r
+		}
+		return '_'
+	}, name)
+}
+
+// SetAgents replaces the agents that can be started.
+func (m *Manager) SetAgents(a map[string]Agent) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.opt.Agents = a
+}
+
+// Agents returns the names of the agents that can be started, sorted.
+func (m *Manager) Agents() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Sorted(maps.Keys(m.opt.Agents))
+}

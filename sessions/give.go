@@ -1,0 +1,318 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// How an answer is given. The waits for a program are a typist's.
+const (
+	giveSteps      = 40               // keys and texts on the way to one answer
+	giveWithin     = 10 * time.Second // all of them
+	keyboardWithin = 5 * time.Second  // until nobody else types
+	// drawnFor is how long a dialog has to stand before a key is for it: Claude Code 2.1.329
+	// passes over what's pressed in the first 130 ms to 200 ms.
+	drawnFor    = 500 * time.Millisecond
+	unsureLooks = 3  // at a screen without the dialog: it may be half drawn
+	checkedRows = 60 // of a dialog, by the guard
+)
+
+// giver gives one answer, in a closed loop: look, have the profile say what to do next,
+// do it if the very same dialog is still there, wait until the dialog shows it.
+type giver struct {
+	m       *Manager
+	prompt  Prompt
+	srv     Server
+	pane    Pane
+	marks   bool // the dialog has to be seen with its colours
+	pressed bool // something was
+}
+
+// seen is a look at the screen and what was read there.
+type seen struct {
+	snap   Snapshot
+	styled *Screen
+	dialog *Dialog // nil: none
+	unread int     // bytes that the program hasn't read yet
+}
+
+// errMoving says that two looks at a screen didn't show the same.
+var errMoving = errors.New("the screen is being redrawn")
+
+// give gives the answer that counts.
+func (m *Manager) give(ctx context.Context, p Prompt) outcome {
+	s, srv, err := m.living(p.Session)
+	if err != nil {
+		return outcome{state: PromptClosed, reason: "the session has ended", err: err}
+	}
+	m.mu.Lock()
+	keys := m.entries[p.Session].keyboard
+	m.mu.Unlock()
+	if err := keys.takeWithin(ctx, keyboardWithin); err != nil {
+		return outcome{state: PromptOpen, err: err}
+	}
+	defer keys.giveBack()
+	within, cancel := context.WithTimeout(ctx, giveWithin)
+	defer cancel()
+	g := &giver{m: m, prompt: p, srv: srv, pane: s.Pane}
+	end := g.run(within)
+	if ctx.Err() != nil && end.state != PromptAnswered {
+		return outcome{state: PromptAnswering, err: fmt.Errorf("%w: panebridge stopped while it was answered; look at the session", ErrUnavailable)}
+	}
+	return end
+}
+
+func (g *giver) run(ctx context.Context) outcome {
+	for range giveSteps {
+		now, err := g.stands(ctx)
+		if err != nil {
+			return g.unseen(err)
+		}
+		if now.dialog == nil || now.dialog.Print != g.prompt.Dialog.Print {
+			return g.lost(now.dialog)
+		}
+		if now.unread > 0 { // of the pane's own keyboard, say: what it does has to be seen first
+			if err := rest(ctx, lookEvery); err != nil {
+				return g.unseen(err)
+			}
+			continue
+		}
+		if decide := g.m.opt.Decide; decide != nil && !g.pressed && decide(g.prompt.Session, now.dialog, *g.prompt.Answer) {
+			g.pressed = true
+			g.m.gave(g.prompt.Session, true)
+			end, _ := g.watch(ctx, DialogStep{Last: true}, &now)
+			return end
+		}
+		if young := drawnFor - time.Since(g.prompt.OpenedAt); young > 0 {
+			if err := rest(ctx, young); err != nil {
+				return g.unseen(err)
+			}
+			continue
+		}
+		step, err := g.m.opt.Dialogs.Next(g.prompt.Session, now.dialog, *g.prompt.Answer)
+		if err != nil {
+			if g.marks || errors.Is(err, ErrInvalid) {
+				return g.back(err)
+			}
+			g.marks = true
+			continue
+		}
+		out, err := g.do(ctx, step, &now)
+		switch {
+		case err != nil:
+			return g.failed(err)
+		case out == Dead:
+			return outcome{state: PromptClosed, reason: "the session's program has ended", err: errDead}
+		case out != Done:
+			if err := rest(ctx, lookEvery); err != nil {
+				return g.unseen(err)
+			}
+			continue
+		}
+		if end, over := g.watch(ctx, step, &now); over {
+			return end
+		}
+	}
+	return g.back(fmt.Errorf("%w: the screen doesn't stand still, or the way to the answer is too long", ErrUnavailable))
+}
+
+// do does one step, if the screen is the one that was seen, letter by letter where the
+// dialog stands.
+func (g *giver) do(ctx context.Context, step DialogStep, now *seen) (Outcome, error) {
+	rows := TellingRows(now.snap.Rows, now.dialog.First, now.dialog.Last, checkedRows)
+	if len(rows) == 0 {
+		return "", fmt.Errorf("%w: the question can't be told from what stands above it; answer it in the session", ErrConflict)
+	}
+	guard := Guard{Pane: g.pane.ID, Server: g.pane.Identity, Saw: &now.snap, Rows: rows}
+	ctx = context.WithoutCancel(ctx) // once begun, what came of it has to be known
+	var out Outcome
+	var err error
+	if step.Text != "" {
+		out, err = g.srv.Paste(ctx, guard, step.Text)
+	} else {
+		out, err = g.srv.Press(ctx, guard, step.Keys...)
+	}
+	if out == Done || errors.Is(err, ErrUncertain) {
+		g.pressed = true
+		g.m.gave(g.prompt.Session, step.Last && out == Done)
+		g.m.opt.Pollers.Typed(g.prompt.Session, "")
+	}
+	return out, err
+}
+
+// gave notes that the last step of an answer was done: what ends the session now, the
+// answer did.
+func (m *Manager) gave(id ID, last bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if e := m.entries[id]; e != nil {
+		e.gave = last
+	}
+}
+
+// watch waits until the dialog shows a step, or the program had time to; over says that
+// this was the end.
+func (g *giver) watch(ctx context.Context, step DialogStep, before *seen) (end outcome, over bool) {
+	begin := time.Now()
+	read := begin
+	for since := time.Duration(0); since < reactWithin; since = time.Since(read) {
+		err := rest(ctx, lookEvery)
+		if err != nil {
+			break
+		}
+		now, err := g.see(ctx)
+		switch {
+		case errors.Is(err, errMoving):
+			continue
+		case step.Last && (errors.Is(err, ErrEnded) || errors.Is(err, ErrUnknown)):
+			return outcome{state: PromptAnswered}, true // that was what ended it
+		case err != nil:
+			return g.unseen(err), true
+		}
+		if now.unread > 0 {
+			read = time.Now()
+			continue
+		}
+		if step.Last {
+			if now.dialog == nil || now.dialog.Print != before.dialog.Print {
+				return outcome{state: PromptAnswered}, true
+			}
+		} else if reacted(before, &now, since) && (step.Text == "" || since >= settleFor) {
+			return outcome{}, false
+		}
+	}
+	if step.Last {
+		end = g.back(fmt.Errorf("%w: the answer was given, but the question still stands; look at the session before you answer again", ErrUnavailable))
+	} else {
+		end = g.back(fmt.Errorf("%w: the session doesn't react to keys; look at it before you answer again", ErrUnavailable))
+	}
+	return end, true
+}
+
+// reacted reports whether a dialog shows a step that was done since ago. That its rows
+// changed alone may be anything, a clock say; the mark may move a moment later.
+func reacted(before, now *seen, since time.Duration) bool {
+	a, b := before.dialog, now.dialog
+	if b == nil || a.Print != b.Print || a.Marked != b.Marked || !slices.Equal(a.Options, b.Options) || a.Typed != b.Typed {
+		return true
+	}
+	return since >= settleFor && !slices.Equal(before.rows(), now.rows())
+}
+
+// rows are those that the dialog stands in, with colours if they were looked at.
+func (s *seen) rows() []string {
+	from := s.snap.Rows
+	if s.styled != nil {
+		from = s.styled.Rows
+	}
+	return from[max(0, min(s.dialog.First, len(from))):max(0, min(s.dialog.Last+1, len(from)))]
+}
+
+// stands looks until the dialog is seen, or surely isn't there.
+func (g *giver) stands(ctx context.Context) (seen, error) {
+	for looks := 0; ; {
+		now, err := g.see(ctx)
+		switch {
+		case err == nil && now.dialog != nil && now.dialog.Print == g.prompt.Dialog.Print:
+			return now, nil
+		case err == nil:
+			if looks++; looks == unsureLooks {
+				return now, nil
+			}
+		case !errors.Is(err, errMoving) && !errors.Is(err, ErrUnavailable):
+			return now, err
+		}
+		if wait := rest(ctx, lookEvery); wait != nil {
+			return now, errors.Join(wait, err)
+		}
+	}
+}
+
+// see takes one look at the screen.
+func (g *giver) see(ctx context.Context) (seen, error) {
+	snap, err := g.srv.Snapshot(ctx, g.pane.ID, Window{})
+	if err == nil {
+		err = snap.ended(g.pane.Identity)
+	}
+	if err != nil {
+		return seen{}, err
+	}
+	now := seen{snap: snap}
+	if term, err := g.srv.Terminal(snap.TTY); err == nil {
+		now.unread = term.Unread
+	}
+	if now.dialog = g.m.opt.Dialogs.Read(g.prompt.Session, &snap, nil); now.dialog == nil || !now.dialog.Styled && !g.marks {
+		return now, nil
+	}
+	screen, err := g.srv.Screen(ctx, g.pane.ID)
+	if err != nil {
+		return now, err
+	}
+	if !screen.shows(&snap) {
+		return now, errMoving
+	}
+	now.styled = &screen
+	now.dialog = g.m.opt.Dialogs.Read(g.prompt.Session, &snap, &screen)
+	return now, nil
+}
+
+// back opens the prompt again. If something was pressed, the dialog may still go by it.
+func (g *giver) back(err error) outcome {
+	out := outcome{state: PromptOpen, err: err}
+	if g.pressed {
+		out.doubt = closedMeantime
+	}
+	return out
+}
+
+// lost closes the prompt: another dialog is there, or none.
+func (g *giver) lost(now *Dialog) outcome {
+	out := outcome{state: PromptClosed, reason: closedInPane, err: fmt.Errorf("%w: the question is gone; nothing was answered", ErrConflict)}
+	switch {
+	case g.pressed:
+		out.reason = closedMeantime
+		out.err = fmt.Errorf("%w: the question went while the answer was being given; look at the session", ErrConflict)
+	case now != nil:
+		out.reason = closedByOther
+		out.err = fmt.Errorf("%w: the question has changed; nothing was answered", ErrConflict)
+	}
+	return out
+}
+
+// unseen is what comes of a screen that can't be looked at.
+func (g *giver) unseen(err error) outcome {
+	switch {
+	case errors.Is(err, ErrEnded), errors.Is(err, ErrUnknown):
+		return outcome{state: PromptClosed, reason: "the session has ended", err: fmt.Errorf("%w: the question is gone", ErrEnded)}
+	case errors.Is(err, context.DeadlineExceeded):
+		err = fmt.Errorf("the session couldn't be seen within %s: %w", giveWithin, err)
+	}
+	if g.pressed {
+		return g.back(fmt.Errorf("%w: the answer was begun; look at the session before you answer again: %w", ErrUnavailable, err))
+	}
+	return g.back(fmt.Errorf("%w: nothing was answered: %w", ErrUnavailable, err))
+}
+
+// failed is what comes of a step that tmux didn't do, or not surely.
+func (g *giver) failed(err error) outcome {
+	switch {
+	case errors.Is(err, ErrUncertain):
+		return g.back(fmt.Errorf("%w: the connection to tmux was lost while it was answered; look at the session before you answer again: %w", ErrUnavailable, err))
+	case errors.Is(err, ErrConflict):
+		return g.back(err)
+	}
+	return g.unseen(err)
+}
+
+// rest waits.
+func rest(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}

@@ -1,0 +1,219 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// Preview is a text that's typed and submitted now or not at all: it tells somebody of
+// something that's kept elsewhere.
+type Preview struct {
+	Text string
+	// Command says that the text is a command of panebridge's own, which a shell may run.
+	// Any other text is typed into no shell.
+	Command bool
+	Box     func(*Snapshot) Box  // reads the input box of the program in the pane
+	Shell   func(*Snapshot) bool // says whether that's a shell
+	// Stop is closed when only what needs no waiting for others is still to be done. Nil:
+	// never; a Manager's own Run sees to it.
+	Stop <-chan struct{}
+}
+
+const (
+	previewKeyboard = 2 * time.Second  // until nobody else types
+	previewWithin   = 30 * time.Second // until it's submitted, once it's in the input box
+)
+
+// Preview types a preview into a session if nothing speaks against it: the program is
+// working, a dialog is open, an input waits or something stands in the input box. sent is
+// false if it surely isn't typed, and why says why. If it is, why says what has kept it
+// from being submitted, "" for nothing. After an error it's unknown.
+func (m *Manager) Preview(ctx context.Context, id ID, p Preview) (sent bool, why string, err error) {
+	t, s, e, err := m.previewer(id, p)
+	if err != nil {
+		return false, err.Error(), nil //nolint:nilerr // it's the reason
+	}
+	m.mu.Lock()
+	waiting := len(e.queue) > 0 || e.typing
+	m.mu.Unlock()
+	switch {
+	case s.State == StateWorking || s.State == StateStarting:
+		return false, "it's " + string(s.State) + "; it's told when it's idle", nil
+	case s.State == StateWaiting:
+		return false, "a dialog is open", nil
+	case waiting:
+		return false, "an input is being typed", nil
+	}
+	if err := e.keyboard.takeWithin(ctx, previewKeyboard); err != nil {
+		return false, "an input is being typed", nil //nolint:nilerr // it's the reason
+	}
+	defer e.keyboard.giveBack()
+	sent, why, err = t.run(ctx)
+	if sent {
+		m.opt.Pollers.Typed(id, p.Text)
+	}
+	return sent, why, err
+}
+
+// previewer is for a session's pane, whose keyboard has to be taken yet.
+func (m *Manager) previewer(id ID, p Preview) (*previewer, Session, *entry, error) {
+	s, srv, err := m.living(id)
+	if err != nil {
+		return nil, s, nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.entries[id]
+	if e == nil {
+		return nil, s, nil, errors.New("the session is gone")
+	}
+	t := &previewer{srv: srv, pane: s.Pane, text: p, phrases: m.opt.Phrases, dialog: m.opt.Dialog}
+	if m.ctx != nil {
+		t.stop = m.ctx.Done()
+	}
+	return t, s, e, nil
+}
+
+// TypePreview does the same for a pane of which no manager knows. phrases and dialog are
+// as in Options.
+func TypePreview(ctx context.Context, srv Server, pane Pane, p Preview, phrases []string, dialog func(rows []string) string) (sent bool, why string, err error) {
+	t := previewer{srv: srv, pane: pane, text: p, phrases: phrases, dialog: dialog, stop: p.Stop}
+	return t.run(ctx)
+}
+
+// previewer types one preview.
+type previewer struct {
+	srv     Server
+	pane    Pane
+	text    Preview
+	phrases []string
+	dialog  func(rows []string) string
+	stop    <-chan struct{} // closed when only what needs no waiting is still done; nil: never
+	shown   bool            // the text was seen in the input box
+}
+
+func (t *previewer) run(ctx context.Context) (sent bool, why string, err error) {
+	snap, term, err := t.look(ctx)
+	if err != nil {
+		return false, err.Error(), nil //nolint:nilerr // nothing was touched
+	}
+	if why := t.against(&snap, term); why != "" {
+		return false, why, nil
+	}
+	guard := t.guard(&snap)
+	ctx = context.WithoutCancel(ctx) // what's in the input box has to be submitted
+	switch out, err := t.srv.Paste(ctx, guard, t.text.Text); {
+	case errors.Is(err, ErrUncertain):
+		return false, "", fmt.Errorf("type the preview: %w", err)
+	case err != nil:
+		return false, err.Error(), nil
+	case out == Dead:
+		return false, "its program has ended", nil
+	case out == Held:
+		return false, "a dialog is open", nil
+	case out == Moved:
+		return false, "its screen is changing", nil
+	}
+	return true, t.submit(ctx, &snap), nil
+}
+
+// look takes a snapshot of the pane.
+func (t *previewer) look(ctx context.Context) (Snapshot, Terminal, error) {
+	snap, err := t.srv.Snapshot(ctx, t.pane.ID, Window{})
+	if err == nil {
+		err = snap.ended(t.pane.Identity)
+	}
+	if err != nil {
+		return snap, Terminal{}, err
+	}
+	term, err := t.srv.Terminal(snap.TTY)
+	return snap, term, err
+}
+
+// tells says whether a box is seen to be on the screen: then a dialog's phrase there is
+// only quoted, for no program draws both.
+func tells(box Box) bool { return box.Open && len(box.Rows) > 0 }
+
+// guard has something typed only while the screen is as it was seen, with the box in it.
+func (t *previewer) guard(s *Snapshot) Guard {
+	g := Guard{Pane: t.pane.ID, Server: t.pane.Identity, Phrases: t.phrases, Saw: s}
+	box := t.text.Box(s)
+	if !tells(box) {
+		return g
+	}
+	g.Rows, g.Phrases = box.Rows, absent(t.phrases, s)
+	return g
+}
+
+// bareSign is a row of an unknown program up to the cursor, with nothing in it but a sign
+// that says "write here".
+var bareSign = regexp.MustCompile(`^[\s│┃|]*[>❯›»]?\s*$`) //nolint:gochecknoglobals // a constant
+
+// barePrompt is the same of a shell.
+var barePrompt = regexp.MustCompile(`(^|\s|[\])~\w])[$%#>❯»➜]\s*$`) //nolint:gochecknoglobals // a constant
+
+// against says what speaks against typing; "": nothing. What isn't known for sure does.
+func (t *previewer) against(s *Snapshot, term Terminal) string {
+	box := t.text.Box(s)
+	switch {
+	case t.dialog(s.Rows) != "" && !tells(box):
+		return "a dialog is open"
+	case box.Known && !box.Open:
+		return "its input box isn't on the screen"
+	case box.Known && box.Text != "":
+		return "a half-typed text stands in its input box"
+	case term.Unread > 0:
+		return "it hasn't read what was typed before"
+	case box.Known:
+		return ""
+	}
+	before, behind := aroundCursor(s)
+	shell := t.text.Shell(s)
+	switch {
+	case shell && !t.text.Command:
+		return "a shell is in its foreground, which would run the text"
+	case strings.TrimSpace(behind) != "":
+		return "a half-typed text stands behind its cursor"
+	case shell && !barePrompt.MatchString(before):
+		return "a half-typed text stands in its prompt, or it has another"
+	case shell:
+		return ""
+	case term.Canonical && s.CursorX > 0:
+		return "a half-typed line stands before its cursor"
+	case term.Canonical && longest(t.text.Text) > term.MaxLine:
+		return fmt.Sprintf("its terminal cuts lines at %d bytes", term.MaxLine)
+	case !term.Canonical && !bareSign.MatchString(before):
+		return "it can't be seen whether something stands in its input box"
+	}
+	return ""
+}
+
+// longest is the length in bytes of the longest line.
+func longest(text string) int {
+	most := 0
+	for line := range strings.SplitSeq(text, "\n") {
+		most = max(most, len(line))
+	}
+	return most
+}
+
+// aroundCursor is the cursor's row before and from the cursor on. A wide character counts
+// as one cell, which errs to the side of seeing text.
+func aroundCursor(s *Snapshot) (before, behind string) {
+	y := s.HistorySize + s.CursorY - s.First
+	if y < 0 || y >= len(s.Rows) {
+		return "", ""
+	}
+	row, n := s.Rows[y], s.CursorX
+	for i := range row {
+		if n == 0 {
+			return row[:i], row[i:]
+		}
+		n--
+	}
+	return row, ""
+}

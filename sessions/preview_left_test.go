@@ -1,0 +1,145 @@
+package sessions
+
+import (
+	"context"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+)
+
+const leftText = "[panebridge msg m_1 from lead 2026-01-02 15:04:05]\nplease run the tests!"
+
+// mortal is a pane with an input box, whose typist is killed at one of its steps.
+type mortal struct {
+	Server
+
+	box       string
+	dialog    bool
+	unknown   bool // the box can't be read
+	pastes    int
+	submitted []string
+	steps     int // until who types is killed; 0: never
+}
+
+// step is survived, or not.
+func (m *mortal) step() {
+	if m.steps--; m.steps == 0 {
+		runtime.Goexit()
+	}
+}
+
+func (m *mortal) rows() []string {
+	if m.dialog {
+		return []string{"proceed?"}
+	}
+	return append(append([]string{}, m.submitted...), "> "+m.box)
+}
+
+func (m *mortal) Snapshot(context.Context, string, Window) (Snapshot, error) {
+	m.step()
+	return Snapshot{Pane: "%1", Rows: m.rows(), CursorX: len(m.box)}, nil
+}
+
+func (m *mortal) Terminal(string) (Terminal, error) { return Terminal{}, nil }
+
+func (m *mortal) Paste(_ context.Context, _ Guard, text string) (Outcome, error) {
+	m.step()
+	m.pastes++
+	m.box += text
+	m.step()
+	return Done, nil
+}
+
+func (m *mortal) Press(context.Context, Guard, ...string) (Outcome, error) {
+	m.step()
+	m.submitted = append(m.submitted, m.box)
+	m.box = ""
+	m.step()
+	return Done, nil
+}
+
+func (m *mortal) typist() *previewer {
+	return &previewer{
+		srv: m, pane: Pane{ID: "%1"}, phrases: []string{"proceed"},
+		dialog: func(rows []string) string { return map[bool]string{true: "proceed"}[rows[0] == "proceed?"] },
+		text: Preview{
+			Text: leftText, Shell: func(*Snapshot) bool { return false },
+			Box: func(*Snapshot) Box { return Box{Known: !m.unknown, Open: !m.dialog && !m.unknown, Text: m.box} },
+		},
+	}
+}
+
+// The typist of a preview is killed at each of its steps, and so is the one that looks
+// after it, until one isn't. The text is in the pane once at most, submitted once at
+// most, and not left there.
+func TestPreviewCutOffAnywhere(t *testing.T) {
+	finished := 0
+	for killed := 1; ; killed++ {
+		for again := range 40 {
+			synctest.Test(t, func(t *testing.T) {
+				m := &mortal{steps: killed}
+				done := make(chan bool)
+				go func() {
+					defer close(done)
+					_, _, _ = m.typist().run(t.Context())
+				}()
+				<-done
+				if m.steps > 0 {
+					killed = -1 // all steps were survived
+				}
+				m.steps = again
+				done = make(chan bool)
+				go func() {
+					defer close(done)
+					m.typist().finish(t.Context())
+				}()
+				<-done
+				m.steps = 0
+				stood := m.box != ""
+				end, why := m.typist().finish(t.Context())
+				if stood != (end == PreviewFinished) || end == PreviewUnclear || m.box != "" || m.pastes > 1 || len(m.submitted) != m.pastes {
+					t.Errorf("killed at step %d, and then %d: %d, %q; pasted %d times, %q submitted, %q is left", killed, again, end, why, m.pastes, m.submitted, m.box)
+				}
+				if stood {
+					finished++
+				}
+			})
+		}
+		if killed < 0 {
+			break
+		}
+	}
+	if finished < 10 {
+		t.Errorf("only %d were left", finished)
+	}
+}
+
+// What was left is submitted only where nothing but it stands in the box.
+func TestPreviewLeft(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		pane mortal
+		want PreviewEnd
+		why  string
+	}{
+		{"all of it", mortal{box: leftText}, PreviewFinished, ""},
+		{"broken into rows", mortal{box: strings.ReplaceAll(leftText, "tests", "te\nsts")}, PreviewFinished, ""},
+		{"it's gone", mortal{}, PreviewUnknown, "doesn't stand"},
+		{"another text", mortal{box: "half"}, PreviewUnknown, "something else"},
+		{"something behind it", mortal{box: leftText + "!"}, PreviewUnknown, "beside it"},
+		{"something before it", mortal{box: "h" + leftText}, PreviewUnknown, "beside it"},
+		{"its end", mortal{box: "please run the tests!"}, PreviewUnknown, "beside it"},
+		{"a dialog", mortal{box: leftText, dialog: true}, PreviewUnclear, "dialog"},
+		{"a box that can't be read", mortal{box: leftText, unknown: true}, PreviewUnknown, "can't be read"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				end, why := c.pane.typist().finish(t.Context())
+				if end != c.want || !strings.Contains(why, c.why) || (len(c.pane.submitted) > 0) != (end == PreviewFinished) || c.pane.pastes > 0 {
+					t.Errorf("%d, %q; %q submitted", end, why, c.pane.submitted)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,62 @@
+package sessions
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestPreviewAgainst: a preview is typed only where it can be seen that nothing stands in
+// the input box.
+func TestPreviewAgainst(t *testing.T) {
+	raw, lines := Terminal{}, Terminal{Canonical: true, MaxLine: 4095}
+	for _, c := range []struct {
+		name    string
+		rows    []string
+		x       int
+		term    Terminal
+		box     Box
+		shell   bool
+		command bool
+		text    string
+		want    string // "": it's typed
+	}{
+		{name: "an empty box", box: Box{Known: true, Open: true}},
+		{name: "something in the box", box: Box{Known: true, Open: true, Text: "rm"}, want: "half-typed"},
+		{name: "no box", box: Box{Known: true}, want: "isn't on the screen"},
+		{name: "a dialog", rows: []string{"do you want to proceed"}, box: Box{Known: true, Open: true}, want: "dialog"},
+		{name: "not read yet", box: Box{Known: true, Open: true}, term: Terminal{Unread: 3}, want: "hasn't read"},
+		{name: "a line reader", rows: []string{"", ""}, term: lines},
+		{name: "half a line", rows: []string{"half"}, x: 4, term: lines, want: "half-typed"},
+		{name: "a line reader that asks", rows: []string{"Name: "}, x: 6, term: lines, want: "half-typed"},
+		{name: "too long for the kernel", rows: []string{""}, term: lines, text: strings.Repeat("x", 5000), want: "cuts lines"},
+		{name: "a bare sign", rows: []string{"> "}, x: 2, term: raw},
+		{name: "a sign in a box", rows: []string{"│ ❯ "}, x: 4, term: raw},
+		{name: "text behind the sign", rows: []string{"> half"}, x: 6, term: raw, want: "can't be seen"},
+		{name: "text behind the cursor", rows: []string{"> half"}, x: 2, term: raw, want: "behind its cursor"},
+		{name: "text of an unknown program", rows: []string{"Ready."}, x: 6, term: raw, want: "can't be seen"},
+		{name: "a shell", rows: []string{"$ "}, x: 2, term: raw, shell: true, want: "would run"},
+		{name: "a command for a shell", rows: []string{"me@host:~$ "}, x: 11, term: raw, shell: true, command: true},
+		{name: "a shell with half a command", rows: []string{"$ rm -rf"}, x: 8, term: raw, shell: true, command: true, want: "half-typed"},
+		{name: "a shell with its cursor at the beginning", rows: []string{"$ rm -rf"}, x: 2, term: raw, shell: true, command: true, want: "half-typed"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := previewer{
+				text: Preview{
+					Text: c.text, Command: c.command,
+					Box:   func(*Snapshot) Box { return c.box },
+					Shell: func(*Snapshot) bool { return c.shell },
+				},
+				dialog: func(rows []string) string {
+					if strings.Contains(strings.Join(rows, "\n"), "do you want to proceed") {
+						return "do you want to proceed"
+					}
+					return ""
+				},
+			}
+			got := p.against(&Snapshot{Rows: c.rows, Height: len(c.rows), CursorX: c.x}, c.term)
+			if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
+	}
+}

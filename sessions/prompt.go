@@ -1,0 +1,112 @@
+package sessions
+
+import "time"
+
+// PromptKind says what a question is about.
+type PromptKind string
+
+// The kinds of prompt.
+const (
+	PromptPermission PromptKind = "permission" // may the agent do something
+	PromptChoice     PromptKind = "choice"     // one of the options
+	PromptMulti      PromptKind = "multi"      // any number of the options
+	PromptText       PromptKind = "text"       // only text can be given
+	PromptPlan       PromptKind = "plan"       // is what the agent means to do right
+	PromptSetup      PromptKind = "setup"      // of the program about itself: trust a folder, log in
+)
+
+// Dialog is an open dialog as it stands on a session's screen.
+type Dialog struct {
+	Kind  PromptKind `json:"kind"`
+	Title string     `json:"title"` // the question, on one line
+	// Body is what it's about: the command, the changes, the plan; lines joined with "\n",
+	// as they're drawn. Cut says that a part of the dialog isn't on the screen: its
+	// beginning, or some of the options.
+	Body    string         `json:"body,omitempty"`
+	Cut     bool           `json:"cut,omitempty"`
+	Options []DialogOption `json:"options"` // as they're drawn, top to bottom
+	// Text is the label of what takes free text; "": it takes none.
+	Text string `json:"text,omitempty"`
+	// Print is the same for the same dialog, whatever of it is marked or checked, and
+	// hardly ever for another: hexadecimal digits.
+	Print string `json:"print"`
+	// Marked is the index of the option that Enter would take; len(Options): the entry
+	// for text, which then takes what's pasted; len(Options)+1: what submits a
+	// PromptMulti; -1: it isn't known, or none is.
+	Marked int `json:"-"`
+	// Styled says that colours alone show what's marked.
+	Styled bool `json:"-"`
+	// First and Last are the visible rows that it stands in, from 0.
+	First int `json:"-"`
+	Last  int `json:"-"`
+	// What Dialogs.Next goes by: the form by which it was read, the key that goes to the
+	// entry for text ("": none does), and what stands in it.
+	Form    string `json:"-"`
+	TextKey string `json:"-"`
+	Typed   string `json:"-"`
+}
+
+// DialogOption is one that can be chosen.
+type DialogOption struct {
+	Label   string `json:"label"`            // without number, mark and key
+	Detail  string `json:"detail,omitempty"` // what's explained below it
+	Checked bool   `json:"-"`                // of PromptMulti: as it stands
+	Key     string `json:"-"`                // that takes it, by tmux's name; "": it's gone to
+}
+
+// Answer is what somebody chose.
+type Answer struct {
+	// Options are indexes of Dialog.Options: one, or any number of a PromptMulti.
+	Options []int  `json:"options,omitempty"`
+	Text    string `json:"text,omitempty"` // free text; then there are no options
+	Author  string `json:"author"`         // who: "web", "cli", "telegram:123"
+	Name    string `json:"name"`           // what people call them; "": Author
+	Origin  string `json:"-"`              // the place, as a target of adapters; "": none of theirs
+}
+
+// PromptState says what became of a prompt.
+type PromptState string
+
+// The states of a prompt. The last two are final.
+const (
+	PromptOpen      PromptState = "open"
+	PromptAnswering PromptState = "answering" // somebody's answer counts, and is being given
+	PromptAnswered  PromptState = "answered"  // that answer was given
+	PromptClosed    PromptState = "closed"    // it went without an answer given here: see Reason
+)
+
+// Prompt is a question that an agent asks in its pane.
+type Prompt struct {
+	ID       string      `json:"id"` // "pr_" and 12 hexadecimal digits
+	Session  ID          `json:"session"`
+	Dialog   Dialog      `json:"dialog"`
+	State    PromptState `json:"state"`
+	Reason   string      `json:"reason,omitempty"` // why it's closed, as a sentence
+	Answer   *Answer     `json:"answer,omitempty"` // the one that counts
+	OpenedAt time.Time   `json:"opened_at"`
+	ClosedAt time.Time   `json:"closed_at,omitzero"`
+}
+
+// Final reports whether the prompt will not change any more.
+func (p Prompt) Final() bool { return p.State == PromptAnswered || p.State == PromptClosed }
+
+// Dialogs knows the dialogs of the programs that run in sessions' panes.
+type Dialogs interface {
+	// Read reads the dialog on a session's screen; nil: none is open, or none that can be
+	// answered. styled is the same screen with its colours; without it Marked may be -1.
+	Read(id ID, s *Snapshot, styled *Screen) *Dialog
+	// Next says what to do next on the way to an answer, given how the dialog stands now.
+	// An error says why the answer can't be given (ErrInvalid), or how the dialog must
+	// first be seen.
+	Next(id ID, d *Dialog, a Answer) (DialogStep, error)
+}
+
+// DialogStep is one step on the way to an answer: keys, or text. After each the screen
+// is read again.
+type DialogStep struct {
+	Keys []string // by tmux's names
+	Text string   // pasted; "": none
+	// Last says that the dialog is answered with this step: it goes away, or another
+	// takes its place.
+	Last bool
+}

@@ -1,0 +1,246 @@
+package sessions
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Why prompts are closed.
+const (
+	closedInPane   = "it was answered in the pane"
+	closedByOther  = "another question took its place"
+	closedByCrash  = "panebridge stopped while it was answered; look at the session"
+	closedMeantime = "it went while an answer was being given; look at the session"
+)
+
+// promptAgainAfter is when a change of a prompt that couldn't be stored is tried again.
+const promptAgainAfter = time.Second
+
+// asking is what's known of a session's questions.
+type asking struct {
+	prompt *Prompt // open, or being answered; never changed in place
+	shown  *Dialog // stands on the screen, as the poller told last
+	heard  bool    // the poller told in this run of the daemon
+	// giving says that an answer is being given. Who gives it decides what becomes of the
+	// prompt; what's shown is taken in afterwards.
+	giving bool
+	gave   bool // the last step of that answer was done
+	// doubt is why the prompt may go though nobody answers it in the pane: an answer was
+	// given and nothing came of it. "": none was.
+	doubt string
+	// done is the Print of a prompt that's final while its dialog is still shown: the
+	// poller hasn't looked since. It isn't asked again.
+	done string
+}
+
+// Prompts returns the questions that are open, or being answered, oldest first.
+func (m *Manager) Prompts() []Prompt {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out := []Prompt{}
+	for _, e := range m.entries {
+		if e.prompt != nil {
+			out = append(out, *e.prompt)
+		}
+	}
+	slices.SortFunc(out, func(a, b Prompt) int {
+		return cmp.Or(a.OpenedAt.Compare(b.OpenedAt), cmp.Compare(a.ID, b.ID))
+	})
+	return out
+}
+
+// PromptOf returns a session's question, if one is open or being answered.
+func (m *Manager) PromptOf(id ID) (Prompt, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if e := m.entries[id]; e != nil && e.prompt != nil {
+		return *e.prompt, true
+	}
+	return Prompt{}, false
+}
+
+// Prompt returns a question as it is now, whatever became of it; ErrUnknown if there's
+// none, or none any more.
+func (m *Manager) Prompt(ctx context.Context, id string) (Prompt, error) {
+	if p, ok := m.openPrompt(id); ok {
+		return p, nil
+	}
+	p, err := m.opt.Store.Prompt(ctx, id)
+	if errors.Is(err, ErrUnknown) {
+		return p, fmt.Errorf("%w prompt %q", ErrUnknown, id)
+	}
+	return p, err
+}
+
+func (m *Manager) openPrompt(id string) (Prompt, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, e := range m.entries {
+		if e.prompt != nil && e.prompt.ID == id {
+			return *e.prompt, true
+		}
+	}
+	return Prompt{}, false
+}
+
+// show takes in what a poller's event says about the dialog on the screen; m.mu is held.
+// The first one of a run that shows something counts, whether it's news for the poller
+// or not: the prompt of the last run has to be compared with it.
+func (e *entry) show(ev OutputEvent) bool {
+	if !ev.Asked && (e.heard || ev.Prompt == nil) {
+		return false
+	}
+	e.heard, e.shown = true, ev.Prompt
+	if ev.Prompt == nil || ev.Prompt.Print != e.done {
+		e.done = ""
+	}
+	return true
+}
+
+// takeIn brings a session's prompt in line with what's shown.
+func (m *Manager) takeIn(ctx context.Context, id ID) {
+	m.asks.Lock()
+	defer m.asks.Unlock()
+	m.takeInHeld(ctx, id)
+}
+
+// takeInHeld is takeIn with m.asks held.
+func (m *Manager) takeInHeld(ctx context.Context, id ID) {
+	m.mu.Lock()
+	e := m.entries[id]
+	if e == nil || e.State == StateEnded || !e.heard || e.giving {
+		m.mu.Unlock()
+		return
+	}
+	now := e.asking
+	m.mu.Unlock()
+	p, d := now.prompt, now.shown
+	var err error
+	switch {
+	case p != nil && d != nil && p.Dialog.Print == d.Print:
+		if p.State == PromptAnswering { // in the last run, and its dialog still stands
+			back := *p
+			back.State, back.Answer = PromptOpen, nil
+			err = m.putPrompt(ctx, back)
+		}
+	case p != nil:
+		err = m.putPrompt(ctx, p.closed(now.whyGone()))
+		p = nil
+		fallthrough
+	default:
+		if p == nil && d != nil && d.Print != now.done && err == nil {
+			err = m.putPrompt(ctx, Prompt{ID: newPromptID(), Session: id, Dialog: *d, State: PromptOpen, OpenedAt: time.Now()})
+		}
+	}
+	if err != nil {
+		time.AfterFunc(promptAgainAfter, func() { m.later(func(ctx context.Context) { m.takeIn(ctx, id) }) })
+	}
+}
+
+// whyGone says why a prompt is closed that isn't shown any more.
+func (a *asking) whyGone() string {
+	switch {
+	case a.prompt.State == PromptAnswering:
+		return closedByCrash
+	case a.doubt != "":
+		return a.doubt
+	case a.shown != nil:
+		return closedByOther
+	}
+	return closedInPane
+}
+
+func (p Prompt) closed(reason string) Prompt {
+	p.State, p.Reason, p.Answer, p.ClosedAt = PromptClosed, reason, nil, time.Now()
+	return p
+}
+
+func newPromptID() string {
+	var b [6]byte
+	_, _ = rand.Read(b[:]) // documented never to fail
+	return "pr_" + hex.EncodeToString(b[:])
+}
+
+// putPrompt stores a prompt, takes it into the registry and tells about it; m.asks is
+// held. What's final is so even if it can't be stored: it was done, or is over. After a
+// crash it's found out again.
+func (m *Manager) putPrompt(ctx context.Context, p Prompt) error {
+	if err := m.opt.Store.PutPrompt(context.WithoutCancel(ctx), p); err != nil {
+		m.log.Error("store a prompt", "session", p.Session, "prompt", p.ID, "state", p.State, "err", err)
+		if !p.Final() {
+			return fmt.Errorf("store the prompt: %w", err)
+		}
+	}
+	m.mu.Lock()
+	if e := m.entries[p.Session]; e != nil {
+		if e.prompt = &p; p.Final() {
+			e.prompt, e.doubt = nil, ""
+		}
+	}
+	m.mu.Unlock()
+	m.log.Info("prompt", "session", p.Session, "prompt", p.ID, "kind", p.Dialog.Kind, "state", p.State, "reason", p.Reason, "author", p.author())
+	m.opt.Prompt(p)
+	return nil
+}
+
+// endPrompt closes the prompt of a session whose program has ended. If it ended by the
+// answer, that's what was wanted.
+func (m *Manager) endPrompt(ctx context.Context, id ID, reason string) {
+	m.asks.Lock()
+	defer m.asks.Unlock()
+	m.mu.Lock()
+	e := m.entries[id]
+	if e == nil {
+		m.mu.Unlock()
+		return
+	}
+	p, gave := e.prompt, e.gave
+	e.shown, e.done = nil, ""
+	m.mu.Unlock()
+	if p == nil {
+		return
+	}
+	end := p.closed(reason)
+	if p.State == PromptAnswering && gave {
+		end = p.answered()
+	}
+	_ = m.putPrompt(ctx, end) // a failure to store it is logged
+}
+
+// loadPrompts takes up the questions of the daemon's last run. Whether they still stand
+// is seen when the poller tells what's shown.
+func (m *Manager) loadPrompts(ctx context.Context, open []Prompt) {
+	m.asks.Lock()
+	defer m.asks.Unlock()
+	for _, p := range open {
+		m.mu.Lock()
+		e := m.entries[p.Session]
+		lives := e != nil && e.State != StateEnded
+		var before *Prompt
+		if lives {
+			before, e.prompt = e.prompt, &p
+		}
+		m.mu.Unlock()
+		if !lives {
+			_ = m.putPrompt(ctx, p.closed("the session has ended")) // a failure to store it is logged
+		}
+		if before != nil { // a change that couldn't be stored
+			_ = m.opt.Store.PutPrompt(ctx, before.closed(closedByOther)) // nobody knows of it
+		}
+	}
+}
+
+// noDialogs knows none.
+type noDialogs struct{}
+
+func (noDialogs) Read(ID, *Snapshot, *Screen) *Dialog { return nil }
+
+func (noDialogs) Next(ID, *Dialog, Answer) (DialogStep, error) {
+	return DialogStep{}, fmt.Errorf("%w answer: it isn't known how; answer it in the session", ErrInvalid)
+}

@@ -1,0 +1,152 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"path"
+	"time"
+)
+
+const (
+	reconcileAfter  = 50 * time.Millisecond
+	adoptAgainAfter = 2 * time.Second
+)
+
+// NewPanes is told when a look at a server found panes that weren't there.
+func (m *Manager) NewPanes(server string) { m.Reconcile(server) }
+
+// Reconcile has Run compare the registry with what a tmux server has now: call
+// it when a server's connection came or went, or its sessions changed.
+//
+// One look serves all calls of the last moment: making a thousand windows is a
+// thousand notifications, and a look at a thousand panes costs tmux 20 ms.
+func (m *Manager) Reconcile(server string) {
+	m.mu.Lock()
+	pending := m.pending[server]
+	m.pending[server] = true
+	m.mu.Unlock()
+	if pending {
+		return
+	}
+	time.AfterFunc(reconcileAfter, func() { m.reconcileLater(server) })
+}
+
+func (m *Manager) reconcileLater(server string) {
+	m.later(func(ctx context.Context) {
+		m.mu.Lock()
+		delete(m.pending, server)
+		m.mu.Unlock()
+		srv := m.server(server)
+		if srv == nil {
+			return
+		}
+		m.life.Lock()
+		defer m.life.Unlock()
+		if err := m.reconcile(ctx, srv); err != nil && ctx.Err() == nil {
+			m.log.Warn("compare sessions with tmux", "server", server, "err", err)
+		}
+	})
+}
+
+// reconcile ends sessions of earlier runs of the server, starts pollers of
+// those that live, takes in their names, and adopts what the patterns say.
+func (m *Manager) reconcile(ctx context.Context, srv Server) error {
+	identity, up := srv.Identity()
+	if !up {
+		if srv.Gone() {
+			m.endRuns(ctx, srv, ServerIdentity{}, "the tmux server has ended")
+		}
+		return nil
+	}
+	m.endRuns(ctx, srv, identity, "the tmux server was started anew")
+	m.resume(srv)
+	panes, err := m.panes(ctx, srv)
+	if err != nil {
+		return err
+	}
+	if len(panes) == 0 {
+		return srv.Leave(ctx) // only our own hidden session is left
+	}
+	for _, p := range panes {
+		m.follow(ctx, srv.Name(), identity, p)
+		if !m.wanted(srv.Name(), identity, p) {
+			continue
+		}
+		if err := m.adoptWanted(ctx, srv, p); err != nil {
+			time.AfterFunc(adoptAgainAfter, func() { m.Reconcile(srv.Name()) }) // a busy server, a full disk
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *Manager) panes(ctx context.Context, srv Server) ([]PaneInfo, error) {
+	ctx, cancel := context.WithTimeout(ctx, tmuxTimeout)
+	defer cancel()
+	return srv.Panes(ctx)
+}
+
+// adoptWanted adopts a pane that a pattern matches. That it's gone meanwhile or
+// a session already is no error.
+func (m *Manager) adoptWanted(ctx context.Context, srv Server, p PaneInfo) error {
+	ctx, cancel := context.WithTimeout(ctx, tmuxTimeout)
+	defer cancel()
+	_, err := m.adopt(ctx, srv, p, p.Session)
+	if errors.Is(err, ErrConflict) || errors.Is(err, ErrUnknown) {
+		return nil
+	}
+	return err
+}
+
+// endRuns ends the sessions of all runs of a server but the one given.
+func (m *Manager) endRuns(ctx context.Context, srv Server, keep ServerIdentity, reason string) {
+	lost := false
+	for _, s := range m.List() {
+		if s.State == StateEnded || s.Pane.Server != srv.Name() || s.Pane.Identity == keep {
+			continue
+		}
+		if !lost {
+			m.opt.Pollers.ServerGone(srv.Name())
+			lost = true
+		}
+		_ = m.opt.Pollers.Stop(ctx, s.ID) // waits until its last output is stored
+		m.ended(ctx, s.ID, nil, reason, &Gap{Reason: "what was printed right before may be missing"})
+	}
+}
+
+// resume starts the pollers of living sessions that have none.
+func (m *Manager) resume(srv Server) {
+	for _, s := range m.List() {
+		if s.State != StateEnded && s.Pane.Server == srv.Name() {
+			_ = m.opt.Pollers.Start(s) // it has one already: fine
+		}
+	}
+}
+
+// wanted reports whether a pattern adopts a pane.
+func (m *Manager) wanted(server string, identity ServerIdentity, p PaneInfo) bool {
+	if _, taken := m.at(server, identity, p.ID); taken {
+		return false
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed[closedPane{server, identity, p.ID}] {
+		return false
+	}
+	for _, pattern := range m.opt.Adopt {
+		if ok, err := path.Match(pattern, p.Session); err == nil && ok {
+			return true
+		}
+	}
+	return false
+}
+
+// SetAdopt replaces the patterns, and looks at all servers with them.
+func (m *Manager) SetAdopt(patterns []string) {
+	m.mu.Lock()
+	m.opt.Adopt = patterns
+	m.mu.Unlock()
+	for _, s := range m.opt.Servers {
+		m.Reconcile(s.Name())
+	}
+}

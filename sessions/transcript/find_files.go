@@ -1,0 +1,250 @@
+package transcript
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+var (
+	jsonLines  = regexp.MustCompile(`\.jsonl$`)
+	rollout    = regexp.MustCompile(`^rollout-.*\.jsonl$`)
+	geminiFile = regexp.MustCompile(`^session-.*\.jsonl$`)
+	notName    = regexp.MustCompile(`[^A-Za-z0-9]`)
+	piNotName  = regexp.MustCompile(`[/\\:]`)
+)
+
+// findClaude looks in projects/FOLDER, whose name is the path with "-" for all but
+// letters and digits. sessions/PID.json says which conversation a process has,
+// before anything is written of it.
+func findClaude(ctx context.Context, w *Where) ([]Candidate, error) {
+	base := w.folder("CLAUDE_CONFIG_DIR", ".claude")
+	held := claudeHeld(base, w.PID)
+	var found []Candidate
+	for _, cwd := range w.cwds() {
+		files, err := w.list(filepath.Join(base, "projects", claudeFolder(cwd)), jsonLines)
+		if err != nil {
+			return nil, err
+		}
+		more, err := w.candidates(ctx, files, func(head []byte, c *Candidate) bool {
+			c.Cwd, c.Started = text(firstOf(head, "cwd")), stamp(firstOf(head, "timestamp"))
+			c.Ref.Session = strings.TrimSuffix(filepath.Base(c.Ref.Path), ".jsonl")
+			return !firstOf(head, "isSidechain").Bool()
+		})
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, more...)
+	}
+	if held == nil {
+		return found, nil
+	}
+	for i := range found {
+		if found[i].Ref.Path == held.Ref.Path {
+			found[i].Sure = true
+			return found, nil
+		}
+	}
+	return append(found, *held), nil
+}
+
+// claudeFolder is the name of a folder's folder. Names of more than 200 characters
+// are cut and get a checksum of Claude Code's own; those are found by hooks only.
+func claudeFolder(cwd string) string { return notName.ReplaceAllString(cwd, "-") }
+
+// claudeHeld returns the conversation that a process, or the nearest one below it,
+// says it has.
+func claudeHeld(base string, pid int) *Candidate {
+	for _, level := range descendants(pid) {
+		for _, p := range level {
+			file, err := os.ReadFile(filepath.Join(base, "sessions", strconv.Itoa(p)+".json"))
+			if err != nil || !valid(file) {
+				continue
+			}
+			r := gjson.ParseBytes(file)
+			ticks := startTicks(p)
+			session, cwd := text(r.Get("sessionId")), text(r.Get("cwd"))
+			if ticks == "" || ticks != r.Get("procStart").String() || session == "" || notName.ReplaceAllString(session, "-") != session {
+				continue // of a process that's gone
+			}
+			c := &Candidate{Cwd: cwd, Sure: true, Ref: Ref{
+				Format: Claude, Path: filepath.Join(base, "projects", claudeFolder(cwd), session+".jsonl"), Session: session,
+			}}
+			if head, tail, err := ends(c.Ref.Path); err == nil {
+				c.Started, c.LastUser = stamp(firstOf(head, "timestamp")), lastUser(Claude, tail)
+				if info, err := os.Stat(c.Ref.Path); err == nil {
+					c.Changed = info.ModTime()
+				}
+			}
+			return c
+		}
+	}
+	return nil
+}
+
+// findCodex looks in sessions/YEAR/MONTH/DAY. Codex has the file of its conversation
+// open, and those of earlier ones of the same process: the last one written is that
+// of now. Its daemon has those of several terminals open, but is above none.
+func findCodex(ctx context.Context, w *Where) ([]Candidate, error) {
+	base := filepath.Join(w.folder("CODEX_HOME", ".codex"), "sessions")
+	days, err := filepath.Glob(filepath.Join(base, "[0-9]*", "[0-9]*", "[0-9]*"))
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(days)
+	slices.Reverse(days)
+	var files []listed
+	for _, day := range days {
+		more, err := w.list(day, rollout)
+		if err != nil {
+			return nil, err
+		}
+		if files = append(files, more...); len(files) > maxListed {
+			break
+		}
+	}
+	found, err := w.candidates(ctx, newest(files), codexAbout)
+	if err != nil {
+		return nil, err
+	}
+	held := codexHeld(base, w.PID)
+	for i := range found { // the last written first
+		if slices.Contains(held, found[i].Ref.Path) {
+			found[i].Sure = true
+			break
+		}
+	}
+	return found, nil
+}
+
+func codexAbout(head []byte, c *Candidate) bool {
+	meta := firstOf(head, "payload")
+	c.Cwd, c.Started, c.Ref.Session = text(meta.Get("cwd")), stamp(meta.Get("timestamp")), text(meta.Get("id"))
+	source := meta.Get("thread_source").Str
+	return !meta.Get("source").IsObject() && (source == "" || source == "user")
+}
+
+// codexHeld returns the transcripts that a process, or the nearest ones below it,
+// have open.
+func codexHeld(base string, pid int) []string {
+	if linked, err := filepath.EvalSymlinks(base); err == nil {
+		base = linked
+	}
+	for _, level := range descendants(pid) {
+		var held []string
+		for _, p := range level {
+			for _, path := range openFiles(p) {
+				if rollout.MatchString(filepath.Base(path)) && strings.HasPrefix(path, base+string(filepath.Separator)) {
+					held = append(held, path)
+				}
+			}
+		}
+		if len(held) > 0 {
+			return held
+		}
+	}
+	return nil
+}
+
+// findGemini looks in tmp/PROJECT/chats. projects.json names a folder's project;
+// earlier versions took the path's SHA-256.
+func findGemini(ctx context.Context, w *Where) ([]Candidate, error) {
+	base := filepath.Join(w.folder("GEMINI_CLI_HOME"), ".gemini")
+	projects, _ := os.ReadFile(filepath.Join(base, "projects.json"))
+	named := map[string]string{}
+	gjson.GetBytes(projects, "projects").ForEach(func(cwd, name gjson.Result) bool {
+		named[cwd.Str] = name.Str
+		return true
+	})
+	var found []Candidate
+	for _, cwd := range w.cwds() {
+		sum := sha256.Sum256([]byte(cwd))
+		for _, name := range []string{named[cwd], hex.EncodeToString(sum[:])} {
+			if name == "" || name != filepath.Base(name) {
+				continue
+			}
+			files, err := w.list(filepath.Join(base, "tmp", name, "chats"), geminiFile)
+			if err != nil {
+				return nil, err
+			}
+			more, err := w.candidates(ctx, files, func(head []byte, c *Candidate) bool {
+				c.Cwd, c.Started, c.Ref.Session = cwd, stamp(firstOf(head, "startTime")), text(firstOf(head, "sessionId"))
+				return firstOf(head, "kind").Str != "subagent"
+			})
+			if err != nil {
+				return nil, err
+			}
+			found = append(found, more...)
+		}
+	}
+	return withoutStubs(found), nil
+}
+
+// withoutStubs leaves out the empty file that Gemini CLI makes when it goes on with
+// a conversation in the file that's there.
+func withoutStubs(found []Candidate) []Candidate {
+	return slices.DeleteFunc(slices.Clone(found), func(c Candidate) bool {
+		return c.LastUser == "" && slices.ContainsFunc(found, func(o Candidate) bool {
+			return o.LastUser != "" && o.Ref.Session == c.Ref.Session
+		})
+	})
+}
+
+// findQwen looks in projects/FOLDER/chats, named as by Claude Code.
+func findQwen(ctx context.Context, w *Where) ([]Candidate, error) {
+	base := w.folder("QWEN_HOME", ".qwen")
+	if dir := w.Env["QWEN_RUNTIME_DIR"]; filepath.IsAbs(dir) {
+		base = dir
+	}
+	var found []Candidate
+	for _, cwd := range w.cwds() {
+		files, err := w.list(filepath.Join(base, "projects", claudeFolder(cwd), "chats"), jsonLines)
+		if err != nil {
+			return nil, err
+		}
+		more, err := w.candidates(ctx, files, func(head []byte, c *Candidate) bool {
+			c.Cwd, c.Started = text(firstOf(head, "cwd")), stamp(firstOf(head, "timestamp"))
+			c.Ref.Session = strings.TrimSuffix(filepath.Base(c.Ref.Path), ".jsonl")
+			return true
+		})
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, more...)
+	}
+	return found, nil
+}
+
+// findPi looks in sessions/--FOLDER--, the path with "-" for "/".
+func findPi(ctx context.Context, w *Where) ([]Candidate, error) {
+	base := w.folder("PI_CODING_AGENT_DIR", ".pi", "agent")
+	sessions := filepath.Join(base, "sessions")
+	if dir := w.Env["PI_CODING_AGENT_SESSION_DIR"]; filepath.IsAbs(dir) {
+		sessions = dir
+	}
+	var found []Candidate
+	for _, cwd := range w.cwds() {
+		name := "--" + piNotName.ReplaceAllString(strings.TrimLeft(cwd, `/\`), "-") + "--"
+		files, err := w.list(filepath.Join(sessions, name), jsonLines)
+		if err != nil {
+			return nil, err
+		}
+		more, err := w.candidates(ctx, files, func(head []byte, c *Candidate) bool {
+			c.Cwd, c.Started, c.Ref.Session = text(firstOf(head, "cwd")), stamp(firstOf(head, "timestamp")), text(firstOf(head, "id"))
+			return true
+		})
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, more...)
+	}
+	return found, nil
+}

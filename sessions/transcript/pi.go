@@ -1,0 +1,173 @@
+package transcript
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// piDecoder reads pi's transcripts (seen with 0.73.1):
+// ~/.pi/agent/sessions/--FOLDER--/TIME_ID.jsonl.
+//
+// A message of the model is one record with all of its parts, written when it's
+// complete; why it stopped says whether the turn is over. A failed request is such a
+// message too, each time it's tried; that it's not tried again isn't told.
+// --continue goes on with the same file.
+type piDecoder struct {
+	Open bool `json:"open,omitempty"` // something was asked, and no end told
+}
+
+var piSilent = map[string]bool{
+	"session": true, "model_change": true, "thinking_level_change": true, "label": true, "custom": true,
+	"custom_message": true, "session_info": true, "branch_summary": true,
+}
+
+func (d *piDecoder) decode(line []byte, out []Record) ([]Record, bool) {
+	if !valid(line) {
+		return out, false
+	}
+	var kind, id string
+	var at, message gjson.Result
+	gjson.ParseBytes(line).ForEach(func(key, v gjson.Result) bool {
+		switch key.Str {
+		case "type":
+			kind = v.Str
+		case "id":
+			id = v.Str
+		case "timestamp":
+			at = v
+		case "message":
+			message = v
+		}
+		return true
+	})
+	first := len(out)
+	understood := true
+	id = own(id)
+	switch kind {
+	case "message":
+		out, understood = d.message(id, message, out)
+	case "compaction":
+		out = append(out, Record{Kind: Compacted, ID: id})
+	default:
+		understood = piSilent[kind]
+	}
+	when := stamp(at)
+	for i := first; i < len(out); i++ {
+		out[i].At = when
+	}
+	return out, understood
+}
+
+// piMessage is a message's fields that matter, read in one pass: its content may be
+// long.
+type piMessage struct {
+	role, stop, failure, call, tool, command, output string
+	content                                          gjson.Result
+	failed                                           bool
+	exit                                             int64
+}
+
+func (m *piMessage) read(message gjson.Result) {
+	message.ForEach(func(key, v gjson.Result) bool {
+		switch key.Str {
+		case "role":
+			m.role = v.Str
+		case "content":
+			m.content = v
+		case "stopReason":
+			m.stop = v.Str
+		case "errorMessage":
+			m.failure = v.Str
+		case "toolCallId":
+			m.call = v.Str
+		case "toolName":
+			m.tool = v.Str
+		case "isError":
+			m.failed = v.Bool()
+		case "command":
+			m.command = v.Str
+		case "output":
+			m.output = v.Str
+		case "exitCode":
+			m.exit = v.Int()
+		}
+		return true
+	})
+}
+
+func (d *piDecoder) message(id string, message gjson.Result, out []Record) ([]Record, bool) {
+	var m piMessage
+	m.read(message)
+	switch m.role {
+	case "user":
+		if said := claudeText(m.content); strings.TrimSpace(said) != "" {
+			d.Open = true
+			out = append(out, Record{Kind: User, ID: id, Text: own(said)})
+		}
+	case "assistant":
+		out = d.answer(id, &m, out)
+	case "toolResult":
+		out = append(out, Record{Kind: ToolResult, ID: own(m.call), Tool: own(m.tool), Failed: m.failed, Text: piResult(claudeText(m.content))})
+	case "bashExecution": // a command that the person ran with "!"
+		out = append(out,
+			Record{Kind: User, ID: id, Text: "! " + clean(m.command)},
+			Record{Kind: ToolResult, ID: id, Tool: "!", Text: result(m.output), Failed: m.exit != 0})
+	case "custom", "hookMessage", "compactionSummary", "branchSummary":
+	default:
+		return out, false
+	}
+	return out, true
+}
+
+func (d *piDecoder) answer(id string, m *piMessage, out []Record) []Record {
+	d.Open = true
+	m.content.ForEach(func(_, part gjson.Result) bool {
+		switch part.Get("type").Str {
+		case "text":
+			if answer := text(part.Get("text")); strings.TrimSpace(answer) != "" {
+				out = append(out, Record{Kind: Answer, ID: id, Text: answer})
+			}
+		case "toolCall":
+			name := text(part.Get("name"))
+			out = append(out, Record{Kind: Tool, ID: text(part.Get("id")), Tool: name, Text: call(name, part.Get("arguments"))})
+		}
+		return true
+	})
+	switch m.stop {
+	case "stop", "length":
+		out = d.end(id, false, out)
+	case "aborted":
+		out = d.end(id, true, out)
+	case "error":
+		r := Record{Kind: Failure, ID: id, Text: short(m.failure, 10), Waits: passes(m.failure)}
+		if out = append(out, r); !r.Waits { // else it's tried again
+			out = d.end(id, false, out)
+		}
+	}
+	return out
+}
+
+// end ends the turn, once.
+func (d *piDecoder) end(id string, interrupted bool, out []Record) []Record {
+	if !d.Open {
+		return out
+	}
+	d.Open = false
+	return append(out, Record{Kind: TurnEnd, ID: id, Interrupted: interrupted})
+}
+
+// piResult is a result in short, with the status before a failed command's output.
+func piResult(said string) string {
+	const last = "Command exited with code "
+	i := strings.LastIndex(said, last)
+	if i < 0 {
+		return result(said)
+	}
+	status, err := strconv.Atoi(strings.TrimSpace(said[i+len(last):]))
+	if err != nil {
+		return result(said)
+	}
+	return "exit status " + strconv.Itoa(status) + "\n" + result(said[:i])
+}

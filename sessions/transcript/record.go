@@ -1,0 +1,55 @@
+package transcript
+
+import "time"
+
+// Format names a way of keeping a transcript: the agent program that writes it.
+type Format string
+
+// The formats that can be read.
+const (
+	Claude   Format = "claude"
+	Codex    Format = "codex"
+	Gemini   Format = "gemini"
+	OpenCode Format = "opencode"
+	Qwen     Format = "qwen"
+	Pi       Format = "pi"
+)
+
+// Ref names one transcript: that of one conversation of an agent program.
+type Ref struct {
+	Format Format `json:"format"`
+	Path   string `json:"path"` // absolute: a file, or opencode's database
+	// Session is the agent's own id of the conversation. With opencode it says which
+	// rows of the database are meant; elsewhere it may be "".
+	Session string `json:"session,omitempty"`
+}
+
+// Kind is what a record tells.
+type Kind string
+
+// The kinds of record.
+const (
+	User       Kind = "user"        // what was asked of the agent; Text is all of it
+	Answer     Kind = "answer"      // a block of the answer; Text is its exact Markdown
+	Tool       Kind = "tool"        // a tool was called; Text says in short with what
+	ToolResult Kind = "tool_result" // it returned; Text is the result in short
+	Question   Kind = "question"    // the agent asks the person; Text is the question with its options
+	TurnEnd    Kind = "turn_end"    // the answer is complete, or was interrupted
+	Failure    Kind = "failure"     // the model or the program failed; Text says why
+	Compacted  Kind = "compacted"   // the conversation was shortened; Text may be ""
+)
+
+// Record is one thing that a transcript tells, in the order in which it happened.
+type Record struct {
+	Kind Kind
+	ID   string // the agent's own id of what this is a part of; may be ""
+	Text string // valid UTF-8, lines end in "\n"
+	Tool string // name of the tool, of Tool, ToolResult and Question
+	At   time.Time
+	// Failed says that a tool didn't do what it should.
+	Failed bool
+	// Interrupted says that a person ended the turn; of TurnEnd.
+	Interrupted bool
+	// Waits says that the failure passes by itself (a rate limit, a retry); of Failure.
+	Waits bool
+}

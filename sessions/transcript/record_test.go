@@ -1,0 +1,83 @@
+package transcript
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
+)
+
+// checkRecord checks what holds for records of all formats.
+func checkRecord(t *testing.T, r Record) {
+	t.Helper()
+	kinds := []Kind{User, Answer, Tool, ToolResult, Question, TurnEnd, Failure, Compacted}
+	switch {
+	case !slices.Contains(kinds, r.Kind):
+		t.Errorf("unknown kind: %+v", r)
+	case !utf8.ValidString(r.Text) || !utf8.ValidString(r.Tool) || !utf8.ValidString(r.ID):
+		t.Errorf("invalid UTF-8: %+v", r)
+	case r.Text == "" && slices.Contains([]Kind{User, Answer}, r.Kind):
+		t.Errorf("no text: %+v", r)
+	case r.Kind == User && strings.Contains(r.Text, "\r"):
+		t.Errorf("another line end: %+v", r)
+	case (r.Kind == Tool || r.Kind == ToolResult) && (len(r.Text) > 6000 || strings.Count(r.Text, "\n") > shortLines+1):
+		t.Errorf("not short: %+v", r)
+	case r.Interrupted && r.Kind != TurnEnd, r.Waits && r.Kind != Failure:
+		t.Errorf("doesn't go with its kind: %+v", r)
+	}
+}
+
+func TestRecordsAreWellFormed(t *testing.T) {
+	for _, rec := range recordings(t) {
+		for _, r := range rest(t, open(t, rec.place(t), nil)) {
+			checkRecord(t, r)
+			if r.At.IsZero() {
+				t.Errorf("%s: no time: %+v", rec.name, r)
+			}
+		}
+	}
+}
+
+func TestPastesAndWrappers(t *testing.T) {
+	for in, want := range map[string]string{
+		"\n\n<pasted_content id=\"8\">\na\n\n  b\n</pasted_content id=\"8\">\n":    "a\n\n  b",
+		"look: \n\n<pasted_content id=\"8\">\na\n</pasted_content id=\"8\">\n and": "look: \na\n and",
+		"<pasted_content id=\"8\">\na\n</pasted_content id=\"9\">\n":               "<pasted_content id=\"8\">\na\n</pasted_content id=\"9\">",
+		"what is <pasted_content id=…>?":                                           "what is <pasted_content id=…>?",
+	} {
+		if got := unpaste(in); got != want {
+			t.Errorf("unpaste(%q) = %q, want %q", in, got, want)
+		}
+	}
+	for in, want := range map[string]bool{
+		"<environment_context>\n  <cwd>/x</cwd>\n</environment_context>": true,
+		"<system-reminder>a</system-reminder>":                           true,
+		"<div>a</div>":                                                   false,
+		"<system-reminder> is a tag, what's it for?":                     false,
+		"say <turn_aborted>":                                             false,
+	} {
+		if got := injected(in); got != want {
+			t.Errorf("injected(%q) = %v", in, got)
+		}
+	}
+}
+
+func TestCallsInShort(t *testing.T) {
+	long := strings.Repeat("ü", 300)
+	for in, want := range map[string]string{
+		`{"command":"seq 1 300 | tee numbers.txt","description":"Print"}`:                            "T: seq 1 300 | tee numbers.txt",
+		`{"command":["bash","-lc","ls -l"]}`:                                                         "T: ls -l",
+		`{"file_path":"/a/b.md","content":"x\ny"}`:                                                   "T: /a/b.md",
+		`{"cmd":"cat <<E\na\nb\nE"}`:                                                                 "T: cat <<E … (+3 lines)",
+		`{"cmd":"apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: n.md\n+a\n*** End Patch\nEOF"}`: "T: apply_patch: add n.md",
+		`{"command":"` + long + `"}`:                                                                 "T: " + long[:2*shortRunes] + "…",
+		`{}`:                                                                                         "T",
+		`{"n":1}`:                                                                                    `T: {"n":1}`,
+	} {
+		if got := call("T", gjson.Parse(in)); got != want {
+			t.Errorf("call(%s) = %q, want %q", in, got, want)
+		}
+	}
+}

@@ -1,0 +1,72 @@
+package transcript
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// clean makes a person's or a program's text valid UTF-8 whose lines end in "\n".
+func clean(s string) string {
+	s = strings.ToValidUTF8(s, string(utf8.RuneError))
+	if strings.IndexByte(s, '\r') >= 0 {
+		s = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(s)
+	}
+	return s
+}
+
+// between returns what stands between two tags, if s begins with the first, blanks
+// aside, or has it after other tags.
+func between(s, open, end string) (string, bool) {
+	if !strings.HasPrefix(strings.TrimSpace(s), "<") {
+		return "", false
+	}
+	_, after, ok := strings.Cut(s, open)
+	if !ok {
+		return "", false
+	}
+	return first(strings.Cut(after, end))
+}
+
+func first(inner, _ string, ok bool) (string, bool) { return inner, ok }
+
+// wrappers are the tags in which programs put what they tell the model in the
+// person's name.
+var wrappers = []string{
+	"bash-stderr", "command-message", "environment_context", "hook_context", "local-command-caveat",
+	"local-command-stderr", "local-command-stdout", "new-diagnostics", "permissions", "session_context",
+	"skill", "skills_instructions", "subagent_notification", "system-reminder", "system_reminder",
+	"task-notification", "tick", "turn_aborted", "user-prompt-submit-hook", "user_instructions",
+	"user_shell_command",
+}
+
+var leadingTag = regexp.MustCompile(`^\s*<([A-Za-z_-]+)[^>]*>`)
+
+// injected says that no person wrote a text: it begins with a tag of wrappers, and
+// ends with one.
+func injected(s string) bool {
+	m := leadingTag.FindStringSubmatch(s)
+	if m == nil || !strings.HasSuffix(strings.TrimSpace(s), ">") {
+		return false
+	}
+	return slices.Contains(wrappers, m[1])
+}
+
+// passing are words in the text of failures that pass by themselves.
+var passing = []string{
+	"overload", "rate limit", "rate-limit", "ratelimit", "too many requests", "usage limit", "limit reached", "hit your limit",
+	"quota", "resource_exhausted", "unavailable", "try again", "retry", "429", "503", "529", "temporarily", "timed out", "timeout",
+}
+
+// passes says whether a failure passes by itself: the same request may succeed
+// later.
+func passes(failure string) bool {
+	failure = strings.ToLower(failure)
+	for _, p := range passing {
+		if strings.Contains(failure, p) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,183 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// How a program's input box is waited for.
+const (
+	// readyWithin is how long a program may take to show its box: opencode took up to
+	// 20 s. One whose box was never seen by then is of a release that draws it otherwise.
+	readyWithin = 25 * time.Second
+	// shownWithin is how long a text that was read may take to stand in the box: on a machine
+	// with six times as much to do as it has processors opencode took over 5 s.
+	shownWithin = 15 * time.Second
+	// blankFor is how long a new session may show nothing at all. Programs that draw
+	// screens do so while they load, in a terminal that still makes lines: what's typed
+	// then stands in their boxes later, and its Enter is a line break there.
+	blankFor = 5 * time.Second
+)
+
+// box reads the input box of the session's program.
+func (t *typist) box(s *Snapshot) Box {
+	if t.m.opt.Box == nil {
+		return Box{}
+	}
+	b := t.m.opt.Box(t.id, s)
+	if !b.Open {
+		return b
+	}
+	t.m.mu.Lock()
+	defer t.m.mu.Unlock()
+	if e := t.m.entries[t.id]; e != nil {
+		e.boxSeen = true
+	}
+	return b
+}
+
+// obstacle says why a text isn't typed yet, though no dialog is open, and the state of
+// its receipt meanwhile; "": nothing is in the way.
+func (t *typist) obstacle(s *Snapshot) (why string, state ReceiptState) {
+	if t.receipt.Text == "" {
+		return "", "" // an Enter is for what stands in the box
+	}
+	b := t.box(s)
+	switch waited := time.Since(t.began); {
+	case !b.Known && blank(s) && t.young():
+		return "the program isn't ready for input yet", ReceiptStored
+	case !b.Known:
+		return "", ""
+	case b.Open && b.Text != "":
+		return "something half-typed stands in the session's input box; it's typed when that was sent or taken away", ReceiptHeld
+	case b.Open:
+		return "", ""
+	case waited < readyWithin:
+		return "the program isn't ready for input yet", ReceiptStored
+	case t.m.boxSeen(t.id):
+		return "the program shows something else than its input box; it's typed when the box is back", ReceiptHeld
+	}
+	return "", ""
+}
+
+// blank reports whether nothing is on the screen.
+func blank(s *Snapshot) bool {
+	return s.HistorySize == 0 && !slices.ContainsFunc(s.Rows, func(row string) bool { return strings.TrimSpace(row) != "" })
+}
+
+// young reports whether the session has just been made.
+func (t *typist) young() bool {
+	t.m.mu.Lock()
+	defer t.m.mu.Unlock()
+	e := t.m.entries[t.id]
+	return e != nil && time.Since(e.CreatedAt) < blankFor
+}
+
+// boxSeen reports whether the box was ever seen in a session.
+func (m *Manager) boxSeen(id ID) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.entries[id]
+	return e != nil && e.boxSeen
+}
+
+// errNotShown says that a program has read a text and done something else with it.
+var errNotShown = errors.New("the program has read the text, but it doesn't stand in its input box; Enter was not pressed, look at the session")
+
+// shown waits until the text stands in the program's box, where that can be seen: some
+// programs read what's typed while they begin, and show it later, or never.
+func (t *typist) shown(ctx context.Context) error {
+	if !t.boxed || strings.IndexFunc(t.receipt.Text, unicode.IsLetter) < 0 {
+		return nil
+	}
+	for begin := time.Now(); time.Since(begin) < shownWithin; {
+		s, err := t.look(ctx)
+		if err != nil {
+			return err
+		}
+		if b := t.box(&s); !b.Open || b.Text != "" {
+			return nil // a dialog has opened, say: that's looked for before Enter
+		}
+		if err := t.wait(ctx, lookEvery); err != nil {
+			return err
+		}
+	}
+	return errNotShown
+}
+
+// awayFor is how long a box must be away until it's more than half drawn.
+const awayFor = 500 * time.Millisecond
+
+// left reports whether the text has left the program's box: it's empty, or something
+// else has taken its place. An Enter may only have taken a completion, which changes the
+// screen too.
+func (t *typist) left(s *Snapshot) bool {
+	b := t.box(s)
+	t.queued = t.queued || b.Queued
+	if b.Open && b.Text == "" {
+		t.empty++ // a screen that's half drawn may show an old box without its text
+		return t.empty > 1
+	}
+	t.empty = 0
+	if b.Open {
+		t.away = time.Time{}
+		return false
+	}
+	if t.away.IsZero() {
+		t.away = time.Now()
+	}
+	return time.Since(t.away) >= awayFor || t.m.opt.Dialog(s.Rows) != ""
+}
+
+// submittedHow is what's to be known of a text that was submitted.
+func (t *typist) submittedHow() string {
+	if t.queued {
+		return "queued: the agent is at work, and takes it up when it has time"
+	}
+	return ""
+}
+
+// guard says when something may be typed, and whether a dialog is open instead. Where
+// the program's box is on the screen a dialog's phrase there is only quoted: no program
+// draws both. Then the guard sees to it that the box is still there.
+func (t *typist) guard(s *Snapshot) (g Guard, dialog bool) {
+	g = Guard{Pane: t.pane, Server: s.Server, Phrases: t.m.opt.Phrases, Saw: s}
+	if t.m.opt.Dialog(s.Rows) == "" {
+		return g, false
+	}
+	b := t.box(s)
+	if !tells(b) {
+		return g, true
+	}
+	g.Rows, g.Phrases = b.Rows, absent(t.m.opt.Phrases, s)
+	return g, false
+}
+
+// absent are the phrases that aren't on a screen.
+func absent(phrases []string, s *Snapshot) (out []string) {
+	screen := strings.ToLower(strings.Join(s.Rows, "\n"))
+	for _, phrase := range phrases {
+		if !strings.Contains(screen, phrase) {
+			out = append(out, phrase)
+		}
+	}
+	return out
+}
+
+// ownPhrases is guard for a program whose box isn't known, where the only phrases on the
+// screen are those of the text that was just pasted there: none stood there before.
+func (t *typist) ownPhrases(s *Snapshot) (g Guard, dialog bool) {
+	g = Guard{Pane: t.pane, Server: s.Server, Saw: s}
+	if t.boxed || t.box(s).Known || t.m.opt.Dialogs.Read(t.id, s, nil) != nil {
+		return g, true
+	}
+	if !t.onlyOwn(s.Rows) {
+		return g, true
+	}
+	g.Phrases = absent(t.m.opt.Phrases, s)
+	return g, false
+}

@@ -1,0 +1,73 @@
+package sessions_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// covered is a pane whose program asks something with the first Enter.
+type covered struct {
+	*boxed
+	takes bool // the Enter submits the text, too
+}
+
+func (p *covered) Press(ctx context.Context, g sessions.Guard, keys ...string) (sessions.Outcome, error) {
+	first := p.enters == 0
+	if first {
+		p.do(func() { p.deaf = !p.takes })
+	}
+	out, err := p.boxed.Press(ctx, g, keys...)
+	if first {
+		p.do(func() { p.sent, p.hidden, p.deaf = append(p.sent, "do you want to proceed"), true, false })
+	}
+	return out, err
+}
+
+// A dialog that comes with an Enter hides whether the text was submitted: that shows when
+// the dialog has closed, or where the text stands among what was said.
+func TestADialogHidesWhatBecameOfAText(t *testing.T) {
+	for _, takes := range []bool{false, true} {
+		p := &covered{boxed: &boxed{pane: &pane{}}, takes: takes}
+		withPane(t, p.pane, p, p.options, func(b *bed) {
+			r, err := b.input("look at README", "")
+			if err != nil {
+				b.Fatal(err)
+			}
+			is := func(want string) {
+				b.Helper()
+				r, err := b.manager.Receipt(b.Context(), r.ID)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if got := string(r.State) + ": " + r.Reason; !strings.HasPrefix(got, want) {
+					b.Errorf("submitted at once: %v; the receipt is %s; want %s", takes, got, want)
+				}
+			}
+			b.pass(time.Minute)
+			if takes {
+				is("submitted")
+			} else {
+				is("typed: a dialog has opened")
+			}
+			p.do(func() {
+				p.hidden = false
+				for i, row := range p.sent {
+					if row == "do you want to proceed" {
+						p.sent = append(p.sent[:i:i], p.sent[i+1:]...)
+						break
+					}
+				}
+			})
+			b.pass(10 * time.Second)
+			is("submitted")
+			b.wantSent("look at README")
+			if want := map[bool]int{false: 2, true: 1}[takes]; p.enters != want {
+				b.Errorf("%d Enters, want %d", p.enters, want)
+			}
+		})
+	}
+}

@@ -1,0 +1,211 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// enter presses Enter and looks whether the screen took it; once more at most.
+func (t *typist) enter(ctx context.Context) error {
+	for range 2 {
+		var err error
+		if t.at, err = t.look(ctx); err != nil {
+			return err
+		}
+		if err := t.pressEnter(ctx); err != nil {
+			return err
+		}
+		t.m.opt.Pollers.Typed(t.id, "")
+		if t.term.Canonical {
+			return t.line(ctx)
+		}
+		took, err := t.took(ctx, &t.at)
+		if err != nil {
+			return err
+		}
+		if took {
+			t.set(ctx, ReceiptSubmitted, t.submittedHow())
+			return errDone
+		}
+		if !t.echoed {
+			t.set(ctx, ReceiptSubmitted, "unverified: the program doesn't show what is typed")
+			return errDone
+		}
+	}
+	if !t.boxed {
+		return errors.New("the program has taken the text in, but two Enters changed nothing on its screen; look at the session")
+	}
+	return errors.New("the text is in the session's input box, but two Enters didn't submit it")
+}
+
+// line waits until the program has read the line that the kernel made. One that takes
+// the terminal over first gets it as mere text: for a shell that's the same, and a
+// program with an input box takes it as a text with a line break.
+func (t *typist) line(ctx context.Context) error {
+	waited := false
+	for begin := time.Now(); time.Since(begin) < reactWithin; {
+		s, err := t.look(ctx)
+		switch {
+		case errors.Is(err, ErrEnded), errors.Is(err, ErrUnknown):
+			t.set(ctx, ReceiptSubmitted, "") // that was its last input
+			return errDone
+		case err != nil:
+			return err
+		case t.term.Canonical && t.term.Unread == 0, !t.term.Canonical && !waited:
+			t.set(ctx, ReceiptSubmitted, "")
+			return errDone
+		case !t.term.Canonical && t.box(&s).Known:
+			return errors.New("the program was just starting, and may have taken the text without its Enter; look at the session before you send it again")
+		}
+		waited = true
+		if err := t.wait(ctx, lookEvery); err != nil {
+			return err
+		}
+	}
+	t.set(ctx, ReceiptSubmitted, "unverified: the program wasn't seen to read it")
+	return errDone
+}
+
+// pressEnter waits while a dialog is open: an Enter would answer it.
+func (t *typist) pressEnter(ctx context.Context) error {
+	began := time.Now()
+	for {
+		if err := t.take(ctx); err != nil {
+			return err
+		}
+		out, err := t.pressOnce(ctx)
+		switch {
+		case err != nil:
+			return fmt.Errorf("the text is typed, but Enter may not be: %w", err)
+		case out == Dead:
+			return errDead
+		case out == Done:
+			return nil
+		case out == Moved && (t.cleared == nil || time.Since(began) < restlessFor):
+			if err := t.wait(ctx, lookEvery); err != nil {
+				return err
+			}
+			continue
+		}
+		t.release()
+		if out == Moved {
+			t.hold(ctx, ReceiptTyped, "the screen doesn't stand still; Enter is pressed when it does")
+		} else {
+			t.heldBy(ctx, &t.at, ReceiptTyped)
+		}
+		if err := t.wait(ctx, heldEvery); err != nil {
+			return err
+		}
+		if err := t.shown(ctx); errors.Is(err, errNotShown) {
+			return errTakenAway
+		} else if err != nil {
+			return err
+		}
+	}
+}
+
+// pressOnce presses Enter unless a dialog's phrase is on the screen; or, where it's only
+// quoted, while the program's box is there, or the screen is one that somebody has
+// looked at.
+func (t *typist) pressOnce(ctx context.Context) (Outcome, error) {
+	g := Guard{Pane: t.pane, Server: t.before.Server, Phrases: t.m.opt.Phrases}
+	out, err := t.srv.Press(context.WithoutCancel(ctx), g, "Enter")
+	if out != Held || err != nil {
+		return out, err
+	}
+	if t.at, err = t.look(ctx); err != nil {
+		t.at = Snapshot{}
+		return Held, nil //nolint:nilerr // nothing was pressed; the next look tells
+	}
+	by, cleared := t.by, t.cleared
+	t.takeAhead()
+	g, out = t.enterGuard(&t.at)
+	failed := errOtherScreen
+	if out == Done && t.ahead != nil && !t.set(ctx, ReceiptTyped, "") { // who sent it anyway is on the disk first
+		out, failed = Held, errNotStored
+	}
+	if out == Done {
+		if out, err = t.srv.Press(context.WithoutCancel(ctx), g, "Enter"); err != nil {
+			failed = err
+		}
+	}
+	if out == Done && err == nil {
+		t.answerAhead(nil)
+		return out, nil
+	}
+	t.answerAhead(failed)
+	t.by, t.cleared = by, cleared
+	return out, err
+}
+
+// enterGuard says when Enter may be pressed on a screen with a dialog's phrase: Done;
+// Moved has it looked at again at once.
+func (t *typist) enterGuard(s *Snapshot) (Guard, Outcome) {
+	g, dialog := t.guard(s)
+	if dialog {
+		g, dialog = t.ownPhrases(s)
+	}
+	switch {
+	case !dialog && len(g.Rows) == 0 && len(g.Phrases) == len(t.m.opt.Phrases):
+		return g, Held // the phrase has just gone
+	case !dialog:
+		return g, Done
+	case t.asCleared(s) && t.restless(s):
+		return g, Moved
+	case t.asCleared(s):
+		return t.still(s), Done
+	}
+	if g, ok := t.anyway(s); ok {
+		return g, Done
+	}
+	return g, Held
+}
+
+// took reports whether the screen changed after Enter. The time for it runs
+// from when the program has read the key.
+func (t *typist) took(ctx context.Context, before *Snapshot) (bool, error) {
+	within := reactWithin
+	if !t.echoed {
+		within = settleFor // it doesn't show what it reads, so why should it show this
+	}
+	begin := time.Now()
+	for read := begin; time.Since(read) < within; {
+		if err := t.wait(ctx, lookEvery); err != nil {
+			return false, err
+		}
+		s, err := t.look(ctx)
+		if errors.Is(err, ErrEnded) || errors.Is(err, ErrUnknown) {
+			return true, nil // that was its last input
+		}
+		if err != nil {
+			return false, err
+		}
+		if t.boxed {
+			if t.covered(before, &s) {
+				if err := t.uncover(ctx); err != nil {
+					return false, err
+				}
+				read = time.Now()
+				continue
+			}
+			if t.left(&s) {
+				return true, nil
+			}
+		} else if !sameScreen(before, &s) || t.term.Canonical {
+			return true, nil
+		}
+		if t.term.Unread > 0 && time.Since(begin) < readWithin {
+			read = time.Now()
+		}
+	}
+	return false, nil
+}
+
+// sameScreen compares what a person would see.
+func sameScreen(a, b *Snapshot) bool {
+	return a.CursorX == b.CursorX && a.CursorY == b.CursorY && a.HistorySize == b.HistorySize &&
+		a.Alternate == b.Alternate && slices.Equal(a.Rows, b.Rows)
+}

@@ -1,0 +1,166 @@
+package sessions
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// How a text is sent though a dialog's phrase is on the screen.
+const (
+	// stillSeconds is how long nothing has to come out of a pane until its screen is one
+	// that a person can look at.
+	stillSeconds = 2
+	// restlessFor is how long Enter waits for a screen that doesn't stand still before
+	// that's said.
+	restlessFor = 10 * time.Second
+)
+
+// quotes reports whether only a dialog's phrase is on a screen: no dialog is known or
+// recognised there. Of a program whose input box is known, and isn't on the screen, it
+// isn't taken as quoted: that's rather a dialog of a form that nobody knows yet.
+func (t *typist) quotes(s *Snapshot) bool {
+	return t.m.opt.Dialog(s.Rows) != "" && !t.box(s).Known && t.m.opt.Dialogs.Read(t.id, s, nil) == nil && !t.m.asksNow(t.id)
+}
+
+// heldBy says what keeps a text back (ReceiptHeld), or its Enter (ReceiptTyped): a
+// dialog, or only its phrase. Then it may be sent anyway once the screen stands still.
+func (t *typist) heldBy(ctx context.Context, s *Snapshot, state ReceiptState) {
+	dialog, sent := "a dialog is open in the session; it's typed when the dialog has closed", "it's typed"
+	if state == ReceiptTyped {
+		dialog, sent = "a dialog has opened; Enter is pressed when it has closed", "Enter is pressed"
+	}
+	if !t.quotes(s) {
+		t.stood = ""
+		t.hold(ctx, state, dialog)
+		return
+	}
+	words := "a dialog's words, “" + t.m.opt.Dialog(s.Rows) + "”, are on the screen"
+	now := t.print(s)
+	stands := now == t.stood && !t.restless(s) && t.asked.Unix()-s.Activity >= stillSeconds
+	t.stood = now
+	if !stands {
+		t.hold(ctx, state, words+"; "+sent+" when they have gone")
+		return
+	}
+	t.holdAs(ctx, state, words+", but no dialog is recognised; "+sent+" when they have gone, or at once if somebody who may answer dialogs sends it anyway", now)
+}
+
+// print stands for a screen: see Receipt.Quoted. It's another one after each go-ahead
+// that came to nothing.
+func (t *typist) print(s *Snapshot) string {
+	h := sha256.New()
+	_, _ = fmt.Fprintln(h, s.Server, s.Pane, s.PID, s.Width, s.Height, s.HistorySize, s.CursorX, s.CursorY, s.Alternate, letters(s.Title), t.refused)
+	for _, row := range s.Rows {
+		_, _ = fmt.Fprintln(h, strings.TrimRight(row, " \t"))
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}
+
+// still is the guard that has something typed only while nothing has come out of the
+// pane since it was looked at. What else it checks says the same in other ways.
+func (t *typist) still(s *Snapshot) Guard {
+	rows := TellingRows(s.Rows, 0, len(s.Rows), checkedRows)
+	rows = slices.DeleteFunc(rows, func(row int) bool { // tmux has the mark in it still
+		return slices.ContainsFunc(s.Marks, func(m Mark) bool { return m.Row == row })
+	})
+	return Guard{Pane: t.pane, Server: s.Server, Phrases: absent(t.m.opt.Phrases, s), Saw: s, Rows: rows, Still: true}
+}
+
+// restless reports whether something came out of the pane in the second in which it was
+// looked at: then nobody could say whether more did. Or the program hasn't read yet what
+// was typed, and may open a dialog by it.
+func (t *typist) restless(s *Snapshot) bool { return t.asked.Unix() <= s.Activity || t.term.Unread > 0 }
+
+// takeAhead takes the go-ahead for the receipt, if somebody has left one.
+func (t *typist) takeAhead() {
+	t.m.mu.Lock()
+	defer t.m.mu.Unlock()
+	if e := t.m.entries[t.id]; e != nil && e.ahead != nil && e.ahead.receipt == t.receipt.ID {
+		t.ahead, e.ahead = e.ahead, nil
+	}
+}
+
+// answerAhead says what came of a go-ahead, if there's one.
+func (t *typist) answerAhead(err error) {
+	if t.ahead == nil {
+		return
+	}
+	if err != nil {
+		t.refused++
+	}
+	t.ahead.done <- err
+	t.ahead = nil
+}
+
+// dropAhead is for a go-ahead that comes to nothing because the receipt is final, or
+// panebridge stops.
+func (t *typist) dropAhead(ctx context.Context) {
+	err := fmt.Errorf("%w: the input isn't held any more", ErrConflict)
+	if ctx.Err() != nil {
+		err = fmt.Errorf("%w: panebridge is stopping", ErrUnavailable)
+	}
+	t.answerAhead(err)
+	t.takeAhead()
+	t.answerAhead(err)
+}
+
+// anyway is guard for the very screen that somebody has looked at before sending the text
+// anyway; false: it isn't that one.
+func (t *typist) anyway(s *Snapshot) (Guard, bool) {
+	if t.ahead == nil || t.print(s) != t.ahead.quoted || !t.quotes(s) || t.restless(s) {
+		return Guard{}, false
+	}
+	t.by = t.ahead.by
+	seen := *s
+	t.cleared = &seen
+	return t.still(s), true
+}
+
+// asCleared reports whether a screen is the one on which the text was sent anyway, with
+// nothing new but the text: what stood above the cursor does so still, and elsewhere
+// there's no phrase in what has changed, but the text's own.
+func (t *typist) asCleared(s *Snapshot) bool {
+	was := t.cleared
+	if was == nil || was.PID != s.PID || was.Width != s.Width || was.Height != s.Height || was.Alternate != s.Alternate || !t.quotes(s) {
+		return false
+	}
+	up := s.HistorySize - was.HistorySize // rows that have gone up since
+	if up < 0 {
+		return false
+	}
+	var changed []string
+	for i := range max(len(s.Rows), was.CursorY-up) {
+		same := i < len(s.Rows) && i+up < len(was.Rows) && strings.TrimRight(s.Rows[i], " \t") == strings.TrimRight(was.Rows[i+up], " \t")
+		switch {
+		case same:
+		case i+up < was.CursorY:
+			return false
+		default:
+			changed = append(changed, s.Rows[i])
+		}
+	}
+	return t.onlyOwn(changed)
+}
+
+// onlyOwn reports whether rows have no phrases but those of the text that was pasted
+// there. How the program breaks rows and draws around them is no matter.
+func (t *typist) onlyOwn(rows []string) bool {
+	shown := letters(strings.ToLower(strings.Join(rows, "")))
+	for line := range strings.SplitSeq(strings.ToLower(t.receipt.Text), "\n") {
+		if own := letters(line); t.hasPhrase(own) {
+			before, behind, _ := strings.Cut(shown, own)
+			shown = before + "\x00" + behind
+		}
+	}
+	return !t.hasPhrase(shown)
+}
+
+// hasPhrase reports whether one of the phrases is among some letters.
+func (t *typist) hasPhrase(shown string) bool {
+	return slices.ContainsFunc(t.m.opt.Phrases, func(phrase string) bool { return strings.Contains(shown, letters(phrase)) })
+}
