@@ -18,19 +18,20 @@ func (p *OutputPoller) work(ctx context.Context, step *Step, last bool) error {
 	if err != nil {
 		return err
 	}
-	if err := p.store(ctx, step, sight); err != nil {
+	before := p.engine.screen.normal
+	if err := p.store(ctx, step, before, sight); err != nil {
 		return err
 	}
 	p.typedDone()
-	return p.rest(ctx, sight, last)
+	return p.rest(ctx, before, sight, last)
 }
 
 // store commits a step and what the observer saw, and then keeps the engine and
-// tells the owner.
-func (p *OutputPoller) store(ctx context.Context, step *Step, sight sessions.Sight) error {
+// tells the owner. before are the rows that stood undecided before the look.
+func (p *OutputPoller) store(ctx context.Context, step *Step, before []screenRow, sight sessions.Sight) error {
 	now := time.Now()
 	if sight.Said != nil {
-		step.engine.disown(p.engine.screen.normal, sight.Said)
+		step.engine.disown(before, sight.Said)
 	}
 	lines, gaps, hold := p.own(step, sight.Text, now)
 	b := Batch{Session: p.target.Session, Lines: append(lines, sight.Lines...), Gaps: gaps}

@@ -51,15 +51,19 @@ func (p *OutputPoller) typedDone() {
 	p.shown = 0
 }
 
-// rest works in what an observer still has behind a look.
-func (p *OutputPoller) rest(ctx context.Context, sight sessions.Sight, last bool) error {
+// rest works in what an observer still has behind a look; before are the rows that stood
+// undecided before it.
+func (p *OutputPoller) rest(ctx context.Context, before []screenRow, sight sessions.Sight, last bool) error {
+	p.mu.Lock()
+	settling := p.settling // the look itself left rows that aren't settled
+	p.mu.Unlock()
 	for sight.More {
 		var err error
 		if sight, err = p.observer.Observe(ctx, sessions.Look{Last: last, Now: time.Now()}); err != nil {
 			return err
 		}
-		step := &Step{engine: p.engine}
-		if err := p.store(ctx, step, sight); err != nil {
+		step := &Step{engine: p.engine, Settling: settling}
+		if err := p.store(ctx, step, before, sight); err != nil {
 			return err
 		}
 	}

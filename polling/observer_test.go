@@ -25,6 +25,7 @@ type program struct {
 	text  sessions.Text
 	wrote []string // "END" ends a turn
 	over  bool     // it has ended
+	ends  int      // how often it has
 }
 
 func (p *program) set(text sessions.Text) {
@@ -43,6 +44,7 @@ func (p *program) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.over = true
+	p.ends++
 }
 
 // observer reads a program's transcript from where the last one stopped.
@@ -50,20 +52,20 @@ type observer struct {
 	*program
 	cursor int
 	open   bool
-	back   bool // the pane's lines count again
+	ends   int // how many ends it has told of
 }
 
 func (p *program) observe(kept []byte) (polling.Observer, error) {
 	o := &observer{program: p}
 	if kept != nil {
 		var k struct {
-			Cursor     int
-			Open, Back bool
+			Cursor, Ends int
+			Open         bool
 		}
 		if err := json.Unmarshal(kept, &k); err != nil {
 			return nil, err
 		}
-		o.cursor, o.open, o.back = k.Cursor, k.Open, k.Back
+		o.cursor, o.open, o.ends = k.Cursor, k.Open, k.Ends
 	}
 	return o, nil
 }
@@ -74,8 +76,12 @@ func (o *observer) Close() error { return nil }
 func (o *observer) Observe(_ context.Context, l sessions.Look) (sessions.Sight, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	s := sessions.Sight{Text: o.text, Known: o.text != sessions.TextPane, State: sessions.StateWorking}
-	if o.text == sessions.TextTranscript {
+	text := o.text
+	if o.over && o.ends == o.program.ends {
+		text = sessions.TextPane
+	}
+	s := sessions.Sight{Text: text, Known: text != sessions.TextPane, State: sessions.StateWorking}
+	if text == sessions.TextTranscript {
 		for len(s.Lines) < 3 && o.cursor < len(o.wrote) && !s.Ended {
 			text := o.wrote[o.cursor]
 			o.cursor++
@@ -88,16 +94,16 @@ func (o *observer) Observe(_ context.Context, l sessions.Look) (sessions.Sight, 
 		}
 		s.More = o.cursor < len(o.wrote)
 	}
-	if o.over && !s.More && o.text != sessions.TextPane {
+	if o.over && !s.More && text != sessions.TextPane {
 		told := slices.Clone(o.wrote)
 		s.Said = func(row string) bool { return slices.Contains(told, strings.TrimPrefix(row, "drawn ")) }
-		o.text = sessions.TextPane
+		o.ends = o.program.ends
 	}
 	var err error
 	s.Keep, err = json.Marshal(struct {
-		Cursor     int
-		Open, Back bool
-	}{o.cursor, o.open, o.back})
+		Cursor, Ends int
+		Open         bool
+	}{o.cursor, o.ends, o.open})
 	return s, err
 }
 
