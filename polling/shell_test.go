@@ -302,8 +302,14 @@ func TestWhatDisturbsAShell(t *testing.T) {
 	p.tmux("send-keys", "-t", p.id, "C-c")
 	next(ran{[]string{"^C"}, 130})
 
+	prompts := func() int { return strings.Count(p.tmux("capture-pane", "-p", "-t", p.id), "\uFE0D") }
+	shown := prompts()
 	p.tmux("send-keys", "-t", p.id, "-l", "half a comm")
-	p.tmux("send-keys", "-t", p.id, "C-c") // no command
+	p.await("prompt behind ^C", func() bool { // bash drops what's typed while it draws its prompt, ^C too
+		p.tmux("send-keys", "-t", p.id, "C-c") // no command
+		time.Sleep(300 * time.Millisecond)
+		return prompts() > shown
+	})
 	p.typeLine("echo whole")
 	next(ran{[]string{"whole"}, 0})
 
