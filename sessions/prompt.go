@@ -36,6 +36,8 @@ type Dialog struct {
 	Marked int `json:"-"`
 	// Styled says that colours alone show what's marked.
 	Styled bool `json:"-"`
+	// Partial says that what it's about is probably still being drawn.
+	Partial bool `json:"-"`
 	// First and Last are the visible rows that it stands in, from 0.
 	First int `json:"-"`
 	Last  int `json:"-"`

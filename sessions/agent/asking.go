@@ -11,8 +11,9 @@ import (
 // writes, some milliseconds apart, and opencode 1.18.33 fills in what a dialog is about
 // later.
 const (
-	shownAfter = 200 * time.Millisecond // a dialog
-	goneAfter  = 50 * time.Millisecond  // none
+	shownAfter   = 200 * time.Millisecond // a dialog
+	partialAfter = 3 * time.Second        // one of which a part is yet to be drawn
+	goneAfter    = 50 * time.Millisecond  // none
 )
 
 // asking is what an observer makes of the dialogs that it sees: one counts, or has gone,
@@ -36,8 +37,11 @@ func (a *asking) see(d *sessions.Dialog, now time.Time) (sure bool, again time.T
 		a.read, a.since = seen, now
 	}
 	after := shownAfter
-	if d == nil {
+	switch {
+	case d == nil:
 		after = goneAfter
+	case d.Partial:
+		after = partialAfter
 	}
 	if !a.sure && now.Sub(a.since) >= after {
 		a.sure = true

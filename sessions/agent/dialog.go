@@ -113,6 +113,7 @@ func (r *dialogReading) read() *sessions.Dialog {
 		d.Options = append(d.Options, o.DialogOption)
 	}
 	d.Cut = d.Cut || r.window || r.hidden(d)
+	d.Partial = r.form.Partial != nil && r.form.Partial.whole.MatchString(d.Body)
 	d.First, d.Last = r.layout.dialog, r.rows[r.end-1].n
 	if r.form.Kind == sessions.PromptMulti {
 		if r.window { // not all of what's checked can be seen: it's shown, and answered in the session

@@ -192,6 +192,42 @@ func TestAskingIsSureAtTheSecondLook(t *testing.T) {
 	}
 }
 
+// opencode draws what a command's permission is about later than the rest. Until then
+// nobody is asked, unless there's nothing more to come.
+func TestDialogsThatAreDrawnInParts(t *testing.T) {
+	set, err := Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, _ := screenOf(t, "testdata/dialogs/opencode-permission.txt")
+	part := screenOfRows(slices.Clone(whole.Rows))
+	for i, row := range part.Rows {
+		if strings.Contains(row, "┃  $ seq 1 300") {
+			part.Rows[i] = "  ┃"
+		}
+	}
+	p, now := set.Get("opencode"), time.Now()
+	var a asking
+	a.see(nil, now)
+	for i, tt := range []struct {
+		screen *sessions.Snapshot
+		after  time.Duration
+		sure   bool
+	}{
+		{part, 0, false}, {part, 900 * time.Millisecond, false}, {whole, 10 * time.Millisecond, false}, {whole, shownAfter, true},
+		{part, time.Second, false}, {part, partialAfter, true},
+	} {
+		d := p.Prompt(tt.screen, nil)
+		if d == nil {
+			t.Fatalf("look %d: it isn't read", i)
+		}
+		now = now.Add(tt.after)
+		if sure, _ := a.see(d, now); sure != tt.sure {
+			t.Errorf("look %d at %q: sure %v", i, d.Body, sure)
+		}
+	}
+}
+
 // Watchers read with the profile of the program that runs, and tell of a dialog with the
 // second look.
 func TestWatchersReadDialogs(t *testing.T) {

@@ -45,6 +45,8 @@ type form struct {
 	// Hidden is a row above the options that says that a part of what it's about isn't
 	// shown.
 	Hidden *pattern `yaml:"hidden"`
+	// Partial is all of what it's about while the rest of that is yet to be drawn.
+	Partial *pattern `yaml:"partial"`
 	// Full is how many rows of what it's about are shown at most: so many may be a part
 	// of it. 0: all are.
 	Full int `yaml:"full"`
