@@ -214,8 +214,12 @@ func TestDialogsThatAreDrawnInParts(t *testing.T) {
 		after  time.Duration
 		sure   bool
 	}{
-		{part, 0, false}, {part, 900 * time.Millisecond, false}, {whole, 10 * time.Millisecond, false}, {whole, shownAfter, true},
-		{part, time.Second, false}, {part, partialAfter, true},
+		{part, 0, false},
+		{part, 900 * time.Millisecond, false},
+		{whole, 10 * time.Millisecond, false},
+		{whole, shownAfter, true},
+		{part, time.Second, false},
+		{part, partialAfter, true},
 	} {
 		d := p.Prompt(tt.screen, nil)
 		if d == nil {
