@@ -1,14 +1,12 @@
 package app_test
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/panebridge/panebridge/internal/agentlab"
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/inbox"
 	"github.com/panebridge/panebridge/internal/store"
@@ -27,38 +25,24 @@ func liveMoments() int {
 // and while a person's text stands half-typed in their input boxes. Each mail is announced
 // by one preview, which the model gets as it was typed: none answers a question, and none
 // is submitted together with what somebody else has written.
-func TestLivePreviews(t *testing.T) {
-	if os.Getenv("PANEBRIDGE_AGENTS") == "" {
-		t.Skip("PANEBRIDGE_AGENTS isn't set; make test-agents sets it")
+func TestLivePreviews(t *testing.T) { eachLiveAgent(t, livePreviews) }
+
+func livePreviews(t *testing.T, name string, random *rand.Rand) {
+	t.Helper()
+	k := newMailRig(t, name, random)
+	for n := 0; n < liveMoments() && !t.Failed(); n++ {
+		k.moment()
 	}
-	for _, name := range []string{"claude", "codex", "gemini", "opencode", "qwen", "pi"} {
-		if only := os.Getenv("PANEBRIDGE_AGENT"); only != "" && only != name {
-			continue
-		}
-		t.Run(name, func(t *testing.T) {
-			seed := rand.Uint64()
-			if s := os.Getenv("PANEBRIDGE_SEED"); s != "" {
-				if _, err := fmt.Sscan(s, &seed); err != nil {
-					t.Fatal(err)
-				}
-			}
-			t.Logf("seed %d", seed)
-			k := newLivePreviews(t, name, rand.New(rand.NewPCG(seed, 1)))
-			for n := 0; n < liveMoments() && !t.Failed(); n++ {
-				k.moment()
-			}
-			k.checkMails()
-			k.check()
-			if t.Failed() {
-				k.Logf("screen:\n%s", k.screen(k.Context()))
-			}
-		})
+	k.checkMails()
+	k.check()
+	if t.Failed() {
+		k.Logf("screen:\n%s", k.screen(k.Context()))
 	}
 }
 
-// livePreviews is an agent that asks, is written to by a person at its keyboard, and gets
+// mailRig is an agent that asks, is written to by a person at its keyboard, and gets
 // mail.
-type livePreviews struct {
+type mailRig struct {
 	*promptRig
 	db     *store.Inbox
 	box    inbox.Box
@@ -68,16 +52,9 @@ type livePreviews struct {
 	halves map[string]bool   // what a person typed, and whether it was submitted
 }
 
-func newLivePreviews(t *testing.T, name string, random *rand.Rand) *livePreviews {
+func newMailRig(t *testing.T, name string, random *rand.Rand) *mailRig {
 	t.Helper()
-	a := agentlab.Agents()[name]
-	m := liveMode{agent: name, width: 100, height: 40, hooks: a.Hooks && random.IntN(2) == 0, orders: true}
-	if a.Inline && a.Alt && random.IntN(2) == 0 {
-		m.screen = agentlab.Inline
-	}
-	t.Logf("%v", m)
-	k := &livePreviews{promptRig: &promptRig{liveRig: beginLiveRig(t, m), random: random}, mails: map[string]string{}, halves: map[string]bool{}}
-	k.watch()
+	k := &mailRig{promptRig: beginPromptRig(t, name, random), mails: map[string]string{}, halves: map[string]bool{}}
 	out, err := k.api.Adopt(k.ctx(), api.Create{Tmux: "keep"})
 	k.must(err)
 	k.from = out[0].ID
@@ -91,7 +68,7 @@ func newLivePreviews(t *testing.T, name string, random *rand.Rand) *livePreviews
 }
 
 // mail sends the agent one, whose text is an order to the model.
-func (k *livePreviews) mail() {
+func (k *mailRig) mail() {
 	k.Helper()
 	o := k.word("say")
 	sent, err := k.box.Send(k.ctx(), k.all, inbox.Address(k.from), inbox.Address(k.id), "Please "+o.String()+" for me")
@@ -101,15 +78,15 @@ func (k *livePreviews) mail() {
 }
 
 // pause is for as long as it takes something to go wrong.
-func (k *livePreviews) pause(most time.Duration) {
+func (k *mailRig) pause(most time.Duration) {
 	time.Sleep(time.Duration(k.random.Int64N(int64(most))))
 }
 
 // moment has the agent do something, and sends mail meanwhile.
-func (k *livePreviews) moment() {
+func (k *mailRig) moment() {
 	k.Helper()
 	kinds := []string{"idle", "busy", "half", "half", "dialog", "dialog"}
-	if agentlab.Agents()[k.mode.agent].Permission == nil {
+	if !k.asks() {
 		kinds = kinds[:4]
 	}
 	switch kinds[k.random.IntN(len(kinds))] {
@@ -145,7 +122,7 @@ func (k *livePreviews) moment() {
 
 // half has a person type a text while mail comes, think about it, and submit it or take it
 // back.
-func (k *livePreviews) half() {
+func (k *mailRig) half() {
 	k.Helper()
 	text := "half" + k.word("").tag
 	submits := k.random.IntN(2) == 0
@@ -173,7 +150,7 @@ func (k *livePreviews) half() {
 
 // said is all that people have said in the longest of the conversations, a text a
 // paragraph.
-func (k *livePreviews) said() string {
+func (k *mailRig) said() string {
 	most := ""
 	for _, r := range k.run.Model.Requests() {
 		if all := strings.Join(r.Said, "\n\n"); len(all) > len(most) {
@@ -184,7 +161,7 @@ func (k *livePreviews) said() string {
 }
 
 // rest waits until the agent rests and all mails are announced.
-func (k *livePreviews) rest() {
+func (k *mailRig) rest() {
 	k.Helper()
 	k.calm()
 	for end := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) {
@@ -205,7 +182,7 @@ func (k *livePreviews) rest() {
 	k.calm()
 }
 
-func (k *livePreviews) inbox() []inbox.Mail {
+func (k *mailRig) inbox() []inbox.Mail {
 	k.Helper()
 	all, err := k.db.Mail(k.ctx(), inbox.Query{To: inbox.Address(k.id), Kind: inbox.KindMail})
 	k.must(err)
@@ -213,7 +190,7 @@ func (k *livePreviews) inbox() []inbox.Mail {
 }
 
 // checkMails compares what the model was told with the mails.
-func (k *livePreviews) checkMails() {
+func (k *mailRig) checkMails() {
 	k.Helper()
 	said := k.said()
 	announced, previews := map[string]int{}, 0

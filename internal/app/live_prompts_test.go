@@ -28,7 +28,11 @@ func liveAsks() int {
 // the chats, from here, on the keyboard, at both at once, or not at all: the agents do
 // what was answered and nothing else, each dialog is shown and closed in time, and each
 // text comes to the model once, or is said not to have been submitted.
-func TestLivePrompts(t *testing.T) {
+func TestLivePrompts(t *testing.T) { eachLiveAgent(t, livePrompts) }
+
+// eachLiveAgent plays something with each of the real agent programs.
+func eachLiveAgent(t *testing.T, play func(t *testing.T, name string, random *rand.Rand)) {
+	t.Helper()
 	if os.Getenv("PANEBRIDGE_AGENTS") == "" {
 		t.Skip("PANEBRIDGE_AGENTS isn't set; make test-agents sets it")
 	}
@@ -44,21 +48,14 @@ func TestLivePrompts(t *testing.T) {
 				}
 			}
 			t.Logf("seed %d", seed)
-			livePrompts(t, name, rand.New(rand.NewPCG(seed, 0)))
+			play(t, name, rand.New(rand.NewPCG(seed, 0)))
 		})
 	}
 }
 
 func livePrompts(t *testing.T, name string, random *rand.Rand) {
 	t.Helper()
-	a := agentlab.Agents()[name]
-	m := liveMode{agent: name, width: 100, height: 40, hooks: a.Hooks && random.IntN(2) == 0, orders: true}
-	if a.Inline && a.Alt && random.IntN(2) == 0 {
-		m.screen = agentlab.Inline
-	}
-	t.Logf("%v", m)
-	k := &promptRig{liveRig: beginLiveRig(t, m), random: random}
-	k.watch()
+	k := beginPromptRig(t, name, random)
 	k.input(momentStart, k.word("say"))
 	if err := k.run.Ready(t.Context()); err != nil {
 		t.Fatal(err)
@@ -66,7 +63,7 @@ func livePrompts(t *testing.T, name string, random *rand.Rand) {
 	k.calm()
 	t.Logf("%v", k.inputs)
 	asks, says := liveAsks(), liveAsks()
-	if a.Permission == nil {
+	if !k.asks() {
 		asks = 0
 	}
 	for asks+says > 0 && !t.Failed() {
@@ -95,7 +92,24 @@ type promptRig struct {
 	passing   []string // prompts that stood for a moment only
 }
 
-// moment is what the agent is doing when it's given a text.
+// beginPromptRig starts an agent in a random mode, and what it asks is watched.
+func beginPromptRig(t *testing.T, name string, random *rand.Rand) *promptRig {
+	t.Helper()
+	a := agentlab.Agents()[name]
+	m := liveMode{agent: name, width: 100, height: 40, hooks: a.Hooks && random.IntN(2) == 0, orders: true}
+	if a.Inline && a.Alt && random.IntN(2) == 0 {
+		m.screen = agentlab.Inline
+	}
+	t.Logf("%v", m)
+	k := &promptRig{liveRig: beginLiveRig(t, m), random: random}
+	k.watch()
+	return k
+}
+
+// asks reports whether the agent ever asks for a permission.
+func (k *promptRig) asks() bool { return agentlab.Agents()[k.mode.agent].Permission != nil }
+
+// askMoment is what the agent is doing when it's given a text.
 type askMoment string
 
 const (
