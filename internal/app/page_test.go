@@ -180,7 +180,7 @@ func (s *site) servesAgent(b *browser) {
 	b.Do(chromedp.Click("[data-key=Escape]"))
 	b.Until("answer to the question", `document.querySelector('#lines').textContent.includes('you canceled')`)
 	b.Do(chromedp.Click("#close"), chromedp.WaitVisible("#close-dialog"), chromedp.Click("#close-confirm"))
-	b.Until("end", `document.querySelector('.session[aria-current]').dataset.state === 'ended' && document.querySelector('#text').disabled`)
+	b.Until("end", `document.querySelector('.session[aria-current]').dataset.state === 'ended' && document.querySelector('#text').disabled && !document.querySelector('#close-dialog').open`)
 }
 
 // watching has the page remember what it shows only for a while: the lines in
