@@ -48,21 +48,38 @@ func (m *Manager) give(ctx context.Context, p Prompt) outcome {
 	if err != nil {
 		return outcome{state: PromptClosed, reason: "the session has ended", err: err}
 	}
+	g := &giver{m: m, prompt: p, srv: srv, pane: s.Pane}
 	m.mu.Lock()
 	keys := m.entries[p.Session].keyboard
 	m.mu.Unlock()
-	if err := keys.takeWithin(ctx, keyboardWithin); err != nil {
-		return outcome{state: PromptOpen, err: err}
+	if end, gone := g.awaitTurn(ctx, keys); gone {
+		return end
 	}
 	defer keys.giveBack()
 	within, cancel := context.WithTimeout(ctx, giveWithin)
 	defer cancel()
-	g := &giver{m: m, prompt: p, srv: srv, pane: s.Pane}
 	end := g.run(within)
 	if ctx.Err() != nil && end.state != PromptAnswered {
 		return outcome{state: PromptAnswering, err: fmt.Errorf("%w: panebridge stopped while it was answered; look at the session", ErrUnavailable)}
 	}
 	return end
+}
+
+// awaitTurn takes the keyboard. While somebody else's text is typed the question may go,
+// and then nobody waits for that.
+func (g *giver) awaitTurn(ctx context.Context, keys keyboard) (end outcome, gone bool) {
+	for until := time.Now().Add(keyboardWithin); ; {
+		err := keys.takeWithin(ctx, lookEvery)
+		if err == nil {
+			return outcome{}, false
+		}
+		if shown, known := g.m.shownOf(g.prompt.Session); known && (shown == nil || shown.Print != g.prompt.Dialog.Print) {
+			return g.lost(shown), true
+		}
+		if ctx.Err() != nil || time.Now().After(until) {
+			return outcome{state: PromptOpen, err: err}, true
+		}
+	}
 }
 
 func (g *giver) run(ctx context.Context) outcome {

@@ -300,6 +300,31 @@ func TestTypistAndAnswerTakeTurns(t *testing.T) {
 	})
 }
 
+// An answer that waits for a text to be typed doesn't wait for a question that has gone.
+func TestAnAnswerDoesNotWaitForAQuestionThatHasGone(t *testing.T) {
+	for _, next := range []*question{nil, {title: "And this?", options: []string{"Yes"}}} {
+		withDesk(t, func(d *desk) {
+			d.pane.with(func() { d.pane.lag = 8 * time.Second })
+			if _, err := d.manager.Input(t.Context(), d.id, sessions.InputRequest{Text: "hello", Submit: true}); err != nil {
+				t.Fatal(err)
+			}
+			d.pass(time.Second) // it's typed, and not read yet
+			d.pane.with(func() { d.pane.now = permission(0) })
+			d.pass(1500 * time.Millisecond)
+			p := d.open()
+			gone := time.Now().Add(300 * time.Millisecond)
+			time.AfterFunc(time.Until(gone), func() { d.pane.with(func() { d.pane.now = next }) })
+			got, err := d.answer(p.ID, "ann", 0)
+			if late := time.Since(gone); !errors.Is(err, sessions.ErrConflict) || got.State != sessions.PromptClosed || late > 1200*time.Millisecond {
+				t.Errorf("%s after it had gone: %+v, %v", late, got, err)
+			}
+			if n := len(d.manager.Prompts()); (n == 1) != (next != nil) {
+				t.Errorf("%d prompts are open", n)
+			}
+		})
+	}
+}
+
 // A daemon that's started anew goes on with the prompt that it had.
 func TestPromptsOutliveTheDaemon(t *testing.T) {
 	for name, then := range map[string]struct {

@@ -65,6 +65,18 @@ func (m *Manager) PromptOf(id ID) (Prompt, bool) {
 	return Prompt{}, false
 }
 
+// shownOf is the dialog on a session's screen, nil: none, as the poller told last; known:
+// it has told.
+func (m *Manager) shownOf(id ID) (shown *Dialog, known bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.entries[id]
+	if e == nil {
+		return nil, false
+	}
+	return e.shown, e.heard
+}
+
 // Prompt returns a question as it is now, whatever became of it; ErrUnknown if there's
 // none, or none any more.
 func (m *Manager) Prompt(ctx context.Context, id string) (Prompt, error) {
