@@ -71,6 +71,7 @@ type typist struct {
 	before  Snapshot // the look the paste was decided on
 	echoed  bool
 	boxed   bool      // the text was pasted into an input box that can be read
+	alone   bool      // it was seen to stand there alone
 	queued  bool      // the program keeps it until it has time
 	away    time.Time // since when its box isn't on the screen; zero: it is
 	empty   int       // looks in succession at which the box had nothing in it
@@ -341,6 +342,7 @@ func (t *typist) settle(ctx context.Context) error {
 			return err
 		}
 		t.echoed = t.echoed || !sameScreen(&t.before, &s)
+		t.noteAlone(t.box(&s))
 		if t.term.Canonical {
 			return nil
 		}

@@ -1,6 +1,7 @@
 package sessions_test
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -109,6 +110,7 @@ func readBox(queued *bool) func(sessions.ID, *sessions.Snapshot) sessions.Box {
 func TestTextsGoThroughTheInputBox(t *testing.T) {
 	for _, c := range []struct {
 		name   string
+		text   string // "": "look at README"
 		begin  func(p *boxed)
 		after  time.Duration // then:
 		change func(p *boxed)
@@ -137,8 +139,8 @@ func TestTextsGoThroughTheInputBox(t *testing.T) {
 			want: "submitted", sent: []string{"look at README"}, enters: 1,
 		},
 		{
-			name: "completion", begin: func(p *boxed) { p.complete = true }, within: 10 * time.Second,
-			want: "submitted", sent: []string{"look at READMEME.md"}, enters: 2,
+			name: "completion", text: "look at @READ", begin: func(p *boxed) { p.complete = true }, within: 10 * time.Second,
+			want: "submitted", sent: []string{"look at @README.md"}, enters: 2,
 		},
 		{
 			name: "refused", begin: func(p *boxed) { p.deaf = true }, within: time.Minute,
@@ -166,7 +168,7 @@ func TestTextsGoThroughTheInputBox(t *testing.T) {
 			p := &boxed{pane: &pane{}}
 			c.begin(p)
 			withPane(t, p.pane, p, p.options, func(b *bed) {
-				r, err := b.input("look at README", "")
+				r, err := b.input(cmp.Or(c.text, "look at README"), "")
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -20,8 +20,8 @@ func (t *typist) covered(before, now *Snapshot) bool {
 	return text == "" || n == 0 || n < count(before)
 }
 
-// errTakenAway says that Enter waited for a dialog, and then there was nothing to submit.
-var errTakenAway = errors.New("it was typed, but is no longer in the session's input box: somebody at the pane may have sent it, or taken it away, while a dialog was open; look at the session")
+// errTakenAway says that Enter waited for something, and then there was nothing to submit.
+var errTakenAway = errors.New("it was typed, but is no longer in the session's input box: somebody at the pane may have sent it, or taken it away; look at the session")
 
 // coveredBytes is how much of a text is looked for: more may be cut.
 const coveredBytes = 40

@@ -9,6 +9,9 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
+// halfDrawn is how long a screen shows neither a dialog nor the box.
+const halfDrawn = 200 * time.Millisecond
+
 // covered is a pane whose program asks something with the first Enter.
 type covered struct {
 	*boxed
@@ -22,7 +25,10 @@ func (p *covered) Press(ctx context.Context, g sessions.Guard, keys ...string) (
 	}
 	out, err := p.boxed.Press(ctx, g, keys...)
 	if first {
-		p.do(func() { p.sent, p.hidden, p.deaf = append(p.sent, "do you want to proceed"), true, false })
+		p.do(func() { p.hidden, p.deaf = true, false })
+		time.AfterFunc(halfDrawn, func() {
+			p.do(func() { p.sent = append(p.sent, "do you want to proceed") })
+		})
 	}
 	return out, err
 }
@@ -54,7 +60,6 @@ func TestADialogHidesWhatBecameOfAText(t *testing.T) {
 				is("typed: a dialog has opened")
 			}
 			p.do(func() {
-				p.hidden = false
 				for i, row := range p.sent {
 					if row == "do you want to proceed" {
 						p.sent = append(p.sent[:i:i], p.sent[i+1:]...)
@@ -62,6 +67,8 @@ func TestADialogHidesWhatBecameOfAText(t *testing.T) {
 					}
 				}
 			})
+			b.pass(halfDrawn)
+			p.do(func() { p.hidden = false })
 			b.pass(10 * time.Second)
 			is("submitted")
 			b.wantSent("look at README")

@@ -15,6 +15,9 @@ func (t *typist) enter(ctx context.Context) error {
 		if t.at, err = t.look(ctx); err != nil {
 			return err
 		}
+		if err := t.unjoin(ctx); err != nil {
+			return err
+		}
 		if err := t.pressEnter(ctx); err != nil {
 			return err
 		}
@@ -104,6 +107,12 @@ func (t *typist) pressEnter(ctx context.Context) error {
 		} else if err != nil {
 			return err
 		}
+		if t.at, err = t.look(ctx); err != nil {
+			return err
+		}
+		if err := t.unjoin(ctx); err != nil {
+			return err
+		}
 	}
 }
 
@@ -188,7 +197,7 @@ func (t *typist) took(ctx context.Context, before *Snapshot) (bool, error) {
 				if err := t.uncover(ctx); err != nil {
 					return false, err
 				}
-				read = time.Now()
+				read, t.away, t.empty = time.Now(), time.Time{}, 0
 				continue
 			}
 			if t.left(&s) {

@@ -85,7 +85,7 @@ func (c *standinCheck) checkInputs(p *standinPlay, journal []standin.Entry) {
 			c.counts["inputs submitted"]++
 		case refused && !submitted && why != "":
 			c.counts["inputs that the program refused, failed"]++
-		case exact == 1 && strings.Contains(why, "somebody at the pane may have sent it"):
+		case exact+like == 1 && strings.Contains(why, "somebody at the pane may have sent it"):
 			c.counts["inputs that a person submitted at the keyboard"]++
 		case early: // where it came was to be seen by nobody
 			c.counts["inputs that met a dialog before it was to be seen"]++

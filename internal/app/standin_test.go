@@ -40,6 +40,7 @@ type standinRig struct {
 	prompts map[string]*heardPrompt // by id
 	order   []*heardPrompt
 	bySess  map[sessions.ID]*standinPlay
+	seeds   map[uint64]bool // the last digits of those that are used: names, tags and texts are made of them
 }
 
 // heardPrompt is what the daemon said of a prompt.
@@ -86,7 +87,7 @@ type standinAct struct {
 
 func newStandinRig(t *testing.T) *standinRig {
 	t.Helper()
-	r := &standinRig{prompts: map[string]*heardPrompt{}, bySess: map[sessions.ID]*standinPlay{}}
+	r := &standinRig{prompts: map[string]*heardPrompt{}, bySess: map[sessions.ID]*standinPlay{}, seeds: map[uint64]bool{}}
 	much := []telegramtest.Window{{Calls: 100000, Per: time.Minute}}
 	r.telegram = telegramtest.New(telegramtest.Options{Limits: telegramtest.Limits{Group: much, Private: much, Bot: much, Typing: much}})
 	r.onTele = r.telegram.AddUser(telegramtest.User{FirstName: "T"})
@@ -179,6 +180,10 @@ func (r *standinRig) play(agent string, seed uint64, dialogs int) *standinPlay {
 	if err != nil {
 		r.Fatal(err)
 	}
+	for r.seeds[seed%1000] {
+		seed++
+	}
+	r.seeds[seed%1000] = true
 	name := fmt.Sprintf("%s-%d", agent, seed%1000)
 	home := filepath.Join(r.dir, name)
 	one := &standinPlay{

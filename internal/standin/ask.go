@@ -17,7 +17,7 @@ type asker struct {
 
 func (a *asker) tag() string {
 	a.n++
-	return fmt.Sprintf("t%xq%dz", a.seed%0xfffff, a.n)
+	return fmt.Sprintf("t%xq%dz", a.seed%1000000, a.n)
 }
 
 func (a *asker) one(list ...string) string { return list[a.rand.IntN(len(list))] }

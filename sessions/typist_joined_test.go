@@ -1,0 +1,86 @@
+package sessions_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// What somebody at the pane types beside a text isn't submitted with it: Enter waits until
+// that's gone, or with it the text.
+func TestSomebodyTypesBesideAText(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		beside string // in the box, "" nothing
+		last   string // then
+		want   string
+		sent   []string
+		enters int
+	}{
+		{"taken away again", "look at README no", "look at README", "submitted: ", []string{"look at README"}, 2},
+		{"before it", "no look at README", "look at README", "submitted: ", []string{"look at README"}, 2},
+		{"sent by them", "look at README no", "", "failed: it was typed, but is no longer in the session's input box", nil, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := &boxed{pane: &pane{}, deaf: true}
+			withPane(t, p.pane, p, p.options, func(b *bed) {
+				r, err := b.input("look at README", "")
+				if err != nil {
+					b.Fatal(err)
+				}
+				is := func(want string) {
+					b.Helper()
+					r, err := b.manager.Receipt(b.Context(), r.ID)
+					if err != nil {
+						b.Fatal(err)
+					}
+					if got := string(r.State) + ": " + r.Reason; !strings.HasPrefix(got, want) {
+						b.Errorf("the receipt is %s; want %s", got, want)
+					}
+				}
+				b.pass(2 * time.Second)
+				if p.enters != 1 {
+					b.Fatalf("%d Enters, want one, which does nothing", p.enters)
+				}
+				p.do(func() { p.box, p.deaf = c.beside, false })
+				b.pass(time.Minute)
+				is(string(sessions.ReceiptTyped) + ": somebody at the pane")
+				if len(p.sent) > 0 || p.enters != 1 {
+					b.Errorf("%d Enters, submitted %q", p.enters, p.sent)
+				}
+				p.do(func() { p.box = c.last })
+				b.pass(5 * time.Second)
+				is(c.want)
+				b.wantSent(c.sent...)
+				if p.enters != c.enters {
+					b.Errorf("%d Enters, want %d", p.enters, c.enters)
+				}
+			})
+		})
+	}
+}
+
+// The same for a key that somebody pressed in a dialog which has just gone.
+func TestAKeyThatIsTooLateForADialog(t *testing.T) {
+	p := &boxed{pane: &pane{}}
+	withPane(t, p.pane, p, p.options, func(b *bed) {
+		r, err := b.input("look at README", "")
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.pass(300 * time.Millisecond) // it stands there, and Enter is yet to come
+		p.do(func() { p.sent, p.hidden = []string{"do you want to proceed"}, true })
+		b.pass(10 * time.Second)
+		p.do(func() { p.sent, p.hidden, p.box = nil, false, p.box+"2" })
+		b.pass(time.Minute)
+		got, err := b.manager.Receipt(b.Context(), r.ID)
+		if err != nil || got.State != sessions.ReceiptTyped || !strings.HasPrefix(got.Reason, "somebody at the pane") || p.enters > 0 {
+			b.Errorf("%d Enters, %+v, %v", p.enters, got, err)
+		}
+		p.do(func() { p.box = "look at README" })
+		b.pass(5 * time.Second)
+		b.wantSent("look at README")
+	})
+}
