@@ -130,7 +130,7 @@ func (t *typist) left(s *Snapshot) bool {
 	if t.away.IsZero() {
 		t.away = time.Now()
 	}
-	return time.Since(t.away) >= awayFor || t.m.opt.Dialog(s.Rows) != ""
+	return time.Since(t.away) >= awayFor
 }
 
 // submittedHow is what's to be known of a text that was submitted.

@@ -9,13 +9,24 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// halfDrawn is how long a screen shows neither a dialog nor the box.
+// halfDrawn is how long a screen shows neither a dialog nor the box, and then both in part.
 const halfDrawn = 200 * time.Millisecond
 
 // covered is a pane whose program asks something with the first Enter.
 type covered struct {
 	*boxed
 	takes bool // the Enter submits the text, too
+	old   bool // what stood in the box is still there, though the box isn't
+}
+
+func (p *covered) Snapshot(ctx context.Context, pane string, w sessions.Window) (sessions.Snapshot, error) {
+	s, err := p.boxed.Snapshot(ctx, pane, w)
+	p.do(func() {
+		if p.old {
+			s.Rows = append(s.Rows, "| look at README")
+		}
+	})
+	return s, err
 }
 
 func (p *covered) Press(ctx context.Context, g sessions.Guard, keys ...string) (sessions.Outcome, error) {
@@ -27,8 +38,9 @@ func (p *covered) Press(ctx context.Context, g sessions.Guard, keys ...string) (
 	if first {
 		p.do(func() { p.hidden, p.deaf = true, false })
 		time.AfterFunc(halfDrawn, func() {
-			p.do(func() { p.sent = append(p.sent, "do you want to proceed") })
+			p.do(func() { p.sent, p.old = append(p.sent, "do you want to proceed"), true })
 		})
+		time.AfterFunc(2*halfDrawn, func() { p.do(func() { p.old = false }) })
 	}
 	return out, err
 }
