@@ -168,7 +168,7 @@ func (m *Manager) lookAgain(id ID, done string) {
 			case <-time.After(lookAgainAfter):
 			}
 			if m.stillDone(id, done) && !m.askAgain(ctx, id, done) {
-				continue // it couldn't be seen
+				continue
 			}
 			return
 		}
@@ -183,7 +183,7 @@ func (m *Manager) stillDone(id ID, done string) bool {
 	return e != nil && e.done == done
 }
 
-// askAgain looks, and reports whether it could.
+// askAgain looks, and reports whether what was answered stands there, and is asked again.
 func (m *Manager) askAgain(ctx context.Context, id ID, done string) bool {
 	s, srv, err := m.living(id)
 	if err != nil {
@@ -197,7 +197,7 @@ func (m *Manager) askAgain(ctx context.Context, id ID, done string) bool {
 	}
 	d := m.opt.Dialogs.Read(id, &snap, nil)
 	if d == nil || d.Print != done {
-		return true // the poller will say so
+		return false // the poller will say so, unless it comes again before it looks
 	}
 	m.asks.Lock()
 	defer m.asks.Unlock()

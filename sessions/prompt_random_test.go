@@ -28,6 +28,7 @@ type trial struct {
 	*desk
 	rt      *rapid.T
 	answers sync.WaitGroup
+	asked   map[string]*question // by what's to be read of them, the newest
 
 	mu    sync.Mutex
 	given []*given
@@ -45,13 +46,18 @@ func anyQuestion(rt *rapid.T) *question {
 func (t *trial) step() {
 	switch rapid.IntRange(0, 11).Draw(t.rt, "step") {
 	case 0, 1, 2:
-		t.pane.ask(anyQuestion(t.rt))
+		q := anyQuestion(t.rt)
+		if was := t.asked[q.sum()]; was != nil && t.pane.styled {
+			q.marked = was.marked // colours aren't among what tmux checks
+		}
+		t.asked[q.sum()] = q
+		t.pane.ask(q)
 	case 3:
 		t.pane.ask(nil)
 	case 4:
 		key := rapid.SampledFrom([]string{"Up", "Down", "Enter"}).Draw(t.rt, "key")
 		if t.pane.styled {
-			key = "Enter" // colours aren't among what tmux checks
+			key = "Enter" // as above
 		}
 		t.pane.press(key)
 	case 5:
@@ -146,7 +152,7 @@ func TestNoKeyGoesWhereItIsNotMeant(t *testing.T) {
 		rapid.Check(struct{ testing.TB }{t}, func(rt *rapid.T) {
 			d := newDesk(t, &asker{lag: 10 * time.Millisecond, tmux: 5 * time.Millisecond}, &memory{prompts: map[string]sessions.Prompt{}})
 			defer d.stop()
-			one := &trial{desk: d, rt: rt}
+			one := &trial{desk: d, rt: rt, asked: map[string]*question{}}
 			defer one.answers.Wait()
 			for range steps {
 				one.step()
