@@ -15,7 +15,7 @@ func (t *typist) enter(ctx context.Context) error {
 		if t.at, err = t.look(ctx); err != nil {
 			return err
 		}
-		if err := t.unjoin(ctx); err != nil {
+		if err := t.standsAlone(ctx); err != nil {
 			return err
 		}
 		if err := t.pressEnter(ctx); err != nil {
@@ -110,7 +110,7 @@ func (t *typist) pressEnter(ctx context.Context) error {
 		if t.at, err = t.look(ctx); err != nil {
 			return err
 		}
-		if err := t.unjoin(ctx); err != nil {
+		if err := t.standsAlone(ctx); err != nil {
 			return err
 		}
 	}

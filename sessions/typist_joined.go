@@ -3,37 +3,63 @@ package sessions
 import (
 	"context"
 	"strings"
+	"time"
 )
 
-// unjoin waits while somebody at the pane has something of theirs beside the text in the
-// input box: an Enter would submit both.
-func (t *typist) unjoin(ctx context.Context) error {
-	for t.joined(t.box(&t.at)) {
-		t.release()
-		t.hold(ctx, ReceiptTyped, "somebody at the pane has typed something beside it; Enter is pressed when that was taken away")
-		if err := t.wait(ctx, heldEvery); err != nil {
-			return err
+// standsAlone waits until Enter is for the text and nothing else, where that was seen to
+// stand in the input box: somebody at the pane may have typed something beside it, which
+// Enter would submit too, or have sent it, or the screen is half drawn. A dialog is waited
+// for elsewhere.
+func (t *typist) standsAlone(ctx context.Context) error {
+	if !t.alone {
+		return nil
+	}
+	var away time.Time // since when the box isn't on the screen; zero: it is
+	for empty := 0; ; {
+		pause, b := lookEvery, t.box(&t.at)
+		if b.Open {
+			away = time.Time{}
 		}
-		if err := t.take(ctx); err != nil {
+		if b.Text != "" {
+			empty = 0
+		}
+		switch {
+		case !b.Known, !b.Open && t.m.opt.Dialog(t.at.Rows) != "":
+			return nil
+		case !b.Open && away.IsZero():
+			away = time.Now()
+		case !b.Open && time.Since(away) >= awayFor:
+			t.release()
+			t.hold(ctx, ReceiptTyped, "the program shows something else than its input box; Enter is pressed when the box is back")
+			pause = heldEvery
+		case !b.Open:
+		case b.Text == "":
+			if empty++; empty > 1 {
+				return errTakenAway
+			}
+		case t.joined(b):
+			t.release()
+			t.hold(ctx, ReceiptTyped, "somebody at the pane has typed something beside it; Enter is pressed when that was taken away")
+			pause = heldEvery
+		case t.keys != nil:
+			return nil
+		default:
+			if err := t.take(ctx); err != nil {
+				return err
+			}
+		}
+		if err := t.wait(ctx, pause); err != nil {
 			return err
 		}
 		var err error
 		if t.at, err = t.look(ctx); err != nil {
 			return err
 		}
-		if b := t.box(&t.at); b.Open && b.Text == "" {
-			return errTakenAway
-		}
 	}
-	return nil
 }
 
-// joined reports whether there's something beside the text in a box in which it has stood
-// alone before.
+// joined reports whether there's something beside the text in its box.
 func (t *typist) joined(b Box) bool {
-	if !t.alone || !b.Open {
-		return false
-	}
 	before, behind, there := strings.Cut(letters(b.Text), letters(t.receipt.Text))
 	return there && (before != "" || behind != "" && !completes(t.receipt.Text))
 }

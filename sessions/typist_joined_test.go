@@ -73,7 +73,9 @@ func TestAKeyThatIsTooLateForADialog(t *testing.T) {
 		b.pass(300 * time.Millisecond) // it stands there, and Enter is yet to come
 		p.do(func() { p.sent, p.hidden = []string{"do you want to proceed"}, true })
 		b.pass(10 * time.Second)
-		p.do(func() { p.sent, p.hidden, p.box = nil, false, p.box+"2" })
+		p.do(func() { p.sent, p.box = nil, p.box+"2" })
+		b.pass(halfDrawn)
+		p.do(func() { p.hidden = false })
 		b.pass(time.Minute)
 		got, err := b.manager.Receipt(b.Context(), r.ID)
 		if err != nil || got.State != sessions.ReceiptTyped || !strings.HasPrefix(got.Reason, "somebody at the pane") || p.enters > 0 {
@@ -82,5 +84,27 @@ func TestAKeyThatIsTooLateForADialog(t *testing.T) {
 		p.do(func() { p.box = "look at README" })
 		b.pass(5 * time.Second)
 		b.wantSent("look at README")
+	})
+}
+
+// Where the text was taken away behind a dialog there's nothing left to submit.
+func TestATextThatIsTakenAwayBehindADialog(t *testing.T) {
+	p := &boxed{pane: &pane{}}
+	withPane(t, p.pane, p, p.options, func(b *bed) {
+		r, err := b.input("look at README", "")
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.pass(300 * time.Millisecond)
+		p.do(func() { p.sent, p.hidden = []string{"do you want to proceed"}, true })
+		b.pass(10 * time.Second)
+		p.do(func() { p.sent, p.box = nil, "" })
+		b.pass(halfDrawn)
+		p.do(func() { p.hidden = false })
+		b.pass(10 * time.Second)
+		got, err := b.manager.Receipt(b.Context(), r.ID)
+		if err != nil || got.State != sessions.ReceiptFailed || !strings.Contains(got.Reason, "no longer in the session's input box") || p.enters > 0 {
+			b.Errorf("%d Enters, %+v, %v", p.enters, got, err)
+		}
 	})
 }
