@@ -57,7 +57,7 @@ test-short: ## the quick tests alone
 test-agents: ## the tests with the real agent programs (Linux; installs node, and 1.6 GB into .cache/agents)
 	scripts/install.sh agents
 	$(GO) run ./internal/agentlab/install
-	PANEBRIDGE_AGENTS=1 $(GO) test -count=1 -timeout 90m -p 1 -run Live ./internal/agentlab ./internal/app
+	PANEBRIDGE_AGENTS=1 $(GO) test -count=1 -timeout 150m -p 1 -run Live ./internal/agentlab ./internal/app
 
 .PHONY: race
 race: ## the quick tests under the race detector (needs a C compiler)
