@@ -68,7 +68,10 @@ func (k *promptRig) checkDone(q *question) {
 		if q.how == "race" {
 			want = !answered // the keyboard says yes, the other no
 		}
-		if got := k.ran(q); got != want {
+		// Where the mark has to be moved for the one, the other's Enter may have taken what
+		// was marked then: the refusal, if anything but a yes.
+		between := q.how == "race" && strings.Contains(q.prompt.Reason, "while an answer was being given")
+		if got := k.ran(q); got != want && !between {
 			k.Errorf("done: %t, want %t: %s; results %q", got, want, q, k.run.Model.Results(q.tag))
 		}
 		return

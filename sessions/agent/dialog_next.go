@@ -49,7 +49,7 @@ func (f *form) entered(d *sessions.Dialog) bool {
 	return f.Answer == byDigit && f.Text != nil && d.Marked == len(d.Options)
 }
 
-// goTo moves the mark by one step, or presses Enter on what's marked.
+// goTo moves the mark by one step, the shorter way, or presses Enter on what's marked.
 func (f *form) goTo(d *sessions.Dialog, want int, last bool) (sessions.DialogStep, error) {
 	back, forth := "Up", "Down"
 	if f.Answer == bySideways {
@@ -60,10 +60,16 @@ func (f *form) goTo(d *sessions.Dialog, want int, last bool) (sessions.DialogSte
 		return sessions.DialogStep{Keys: []string{"Enter"}, Last: last}, nil
 	case d.Marked < 0:
 		return sessions.DialogStep{}, errUnseen
-	case d.Marked > want:
+	case d.Marked > want != f.overTheEnd(d, want):
 		return sessions.DialogStep{Keys: []string{back}}, nil
 	}
 	return sessions.DialogStep{Keys: []string{forth}}, nil
+}
+
+// overTheEnd reports whether the way to an option is shorter over the end.
+func (f *form) overTheEnd(d *sessions.Dialog, want int) bool {
+	way := max(d.Marked-want, want-d.Marked)
+	return f.Round && len(d.Options)-way < way
 }
 
 // checkAll checks what's wanted of several options, one after the other, and submits

@@ -224,3 +224,24 @@ func TestNextSaysWhyNot(t *testing.T) {
 		}
 	}
 }
+
+// What's on the way to an option may be taken by a key that a person presses meanwhile: no
+// way to a refusal leads over what's allowed for good.
+func TestTheWayToARefusal(t *testing.T) {
+	set, err := Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := set.Get("opencode")
+	screen, styled := screenOf(t, "testdata/dialogs/opencode-permission.txt")
+	d := p.Prompt(screen, styled)
+	if d == nil || d.Marked != 0 || len(d.Options) != 3 || d.Options[2].Label != "Reject" {
+		t.Fatalf("%+v", d)
+	}
+	for from, want := range []string{"Left", "Right", "Enter"} {
+		d.Marked = from
+		if step, err := p.Next(d, sessions.Answer{Options: []int{2}}); err != nil || !slices.Equal(step.Keys, []string{want}) {
+			t.Errorf("from option %d: %+v, %v; want %s", from, step, err, want)
+		}
+	}
+}

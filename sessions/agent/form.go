@@ -33,6 +33,9 @@ type form struct {
 	// Row is a row that has all options side by side: its group has the labels, with at
 	// least two blanks between them.
 	Row *pattern `yaml:"row"`
+	// Round says that the mark of a row goes round at the ends. The less it's moved, the less
+	// can a key that a person presses meanwhile take what lies on the way.
+	Round bool `yaml:"round"`
 	// Fixed are options that aren't drawn as such, in place of Option and Row.
 	Fixed []fixedOption `yaml:"fixed"`
 	// Below says what stands in the rows below an option's first: the rest of its label,
@@ -189,6 +192,8 @@ func (f *form) checkOptions() string {
 		return "answer: digit needs an option with a group named number"
 	case f.Answer == byArrows && (f.Option == nil || f.Option.SubexpIndex("mark") < 0):
 		return "answer: arrows needs an option with a group named mark"
+	case f.Round && f.Row == nil:
+		return "round goes with row"
 	case f.Answer == bySideways && (f.Row == nil || !f.Styled):
 		return "answer: sideways needs row and styled"
 	case (f.Answer == byKeys) != (len(f.Fixed) > 0):
