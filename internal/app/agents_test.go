@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -240,7 +239,7 @@ func TestAnswersSurviveKills(t *testing.T) {
 			t.Parallel()
 			dir := shortTemp(t)
 			k := &killed{T: t, dir: dir, socket: filepath.Join(dir, "tmux")}
-			t.Cleanup(func() { _ = exec.Command("tmux", "-S", k.socket, "kill-server").Run() })
+			t.Cleanup(func() { endTmux(k.socket) })
 			k.run()
 			p := playAgent(&daemon{T: t, dir: dir, socket: k.socket, api: k.api}, name, speed, !strings.HasPrefix(name, "qwen") && !strings.HasPrefix(name, "pi"))
 			done := 0

@@ -6,7 +6,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -39,6 +41,16 @@ func shortTemp(t *testing.T) string {
 	return dir
 }
 
+// endTmux ends a tmux server. kill-server isn't enough: tmux 3.3a doesn't end as long as a
+// client of it has output for a reader that was killed.
+func endTmux(socket string) {
+	pid, _ := exec.Command("tmux", "-S", socket, "display-message", "-p", "#{pid}").Output()
+	_ = exec.Command("tmux", "-S", socket, "kill-server").Run()
+	if n, err := strconv.Atoi(strings.TrimSpace(string(pid))); err == nil {
+		_ = syscall.Kill(n, syscall.SIGKILL)
+	}
+}
+
 func newDaemon(t *testing.T) *daemon {
 	t.Helper()
 	dir := shortTemp(t)
@@ -47,7 +59,7 @@ func newDaemon(t *testing.T) *daemon {
 	d.cfg.Tmux.Servers = []config.TmuxServer{{SocketPath: d.socket}}
 	d.cfg.Adapters.Web.Listen = "127.0.0.1:0"
 	d.cfg.Polling.OutputCadence, d.cfg.Polling.FocusCadence = 0.1, 0.1
-	t.Cleanup(func() { _ = exec.Command("tmux", "-S", d.socket, "kill-server").Run() })
+	t.Cleanup(func() { endTmux(d.socket) })
 	d.start()
 	return d
 }

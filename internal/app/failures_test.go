@@ -136,7 +136,7 @@ func TestKilledDaemon(t *testing.T) {
 	}
 	dir := shortTemp(t)
 	k := &killed{T: t, dir: dir, socket: filepath.Join(dir, "tmux")}
-	t.Cleanup(func() { _ = exec.Command("tmux", "-S", k.socket, "kill-server").Run() })
+	t.Cleanup(func() { endTmux(k.socket) })
 	k.run()
 	s, err := k.api.NewSession(context.Background(), api.Create{Name: "printer", Command: []string{"sh", "-c", fmt.Sprintf("i=1; while [ $i -le %d ]; do echo $i; i=$((i+1)); sleep 0.004; done; echo done; cat", lines)}})
 	if err != nil {

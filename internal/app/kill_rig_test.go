@@ -106,6 +106,7 @@ func newKillRig(t *testing.T) *killRig {
 	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", k.program, "github.com/panebridge/panebridge/cmd/panebridge").CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
 	}
+	t.Cleanup(func() { endTmux(k.socket) })
 	t.Cleanup(k.kill)
 	return k
 }
@@ -176,12 +177,6 @@ echo "$0 has printed $i"; echo '[Output Complete]'`, s.lines, turnEvery, s.rest.
 	made, err := k.api.NewSession(k.ctx(), api.Create{Name: s.name, Cwd: k.dir, Command: []string{"sh", "-c", script, s.name, s.name}})
 	if err != nil {
 		k.Fatal(err)
-	}
-	if len(k.ids) == 0 {
-		// kill-server isn't enough: tmux 3.3a doesn't end as long as a client of it has
-		// output for a reader that was killed.
-		pid := k.serverPID()
-		k.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
 	}
 	k.ids[s.name] = made
 }

@@ -90,7 +90,7 @@ func beginLiveRig(t *testing.T, m liveMode) *liveRig {
 	if m.hooks {
 		k.installHooks(exe)
 	}
-	t.Cleanup(func() { _ = exec.Command("tmux", "-S", k.socket, "kill-server").Run() })
+	t.Cleanup(func() { endTmux(k.socket) })
 	t.Cleanup(func() {
 		if err := k.run.Stop(); err != nil {
 			t.Error(err)

@@ -276,7 +276,7 @@ func newSite(t *testing.T) *site {
 	if err := os.WriteFile(filepath.Join(dir, "config.yaml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = exec.Command("tmux", "-S", s.socket, "kill-server").Run() })
+	t.Cleanup(func() { endTmux(s.socket) })
 	s.start()
 	t.Cleanup(s.kill)
 	return s
