@@ -72,6 +72,7 @@ func (m *Manager) previewer(id ID, p Preview) (*previewer, Session, *entry, erro
 		return nil, s, nil, errors.New("the session is gone")
 	}
 	t := &previewer{srv: srv, pane: s.Pane, text: p, phrases: m.opt.Phrases, dialog: m.opt.Dialog}
+	t.young = e.young()
 	if m.ctx != nil {
 		t.stop = m.ctx.Done()
 	}
@@ -94,6 +95,7 @@ type previewer struct {
 	dialog  func(rows []string) string
 	stop    <-chan struct{} // closed when only what needs no waiting is still done; nil: never
 	shown   bool            // the text was seen in the input box
+	young   bool            // the session has just begun, and its program may not have yet
 }
 
 func (t *previewer) run(ctx context.Context) (sent bool, why string, err error) {
@@ -170,6 +172,8 @@ func (t *previewer) against(s *Snapshot, term Terminal) string {
 		return "it hasn't read what was typed before"
 	case box.Known:
 		return ""
+	case t.young && blank(s):
+		return "the program isn't ready for input yet"
 	}
 	before, behind := aroundCursor(s)
 	shell := t.text.Shell(s)

@@ -17,6 +17,7 @@ func TestPreviewAgainst(t *testing.T) {
 		box     Box
 		shell   bool
 		command bool
+		young   bool
 		text    string
 		want    string // "": it's typed
 	}{
@@ -26,6 +27,9 @@ func TestPreviewAgainst(t *testing.T) {
 		{name: "a dialog", rows: []string{"do you want to proceed"}, box: Box{Known: true, Open: true}, want: "dialog"},
 		{name: "not read yet", box: Box{Known: true, Open: true}, term: Terminal{Unread: 3}, want: "hasn't read"},
 		{name: "a line reader", rows: []string{"", ""}, term: lines},
+		{name: "nothing yet", rows: []string{"", ""}, term: lines, young: true, want: "isn't ready"},
+		{name: "the box of a new program", box: Box{Known: true, Open: true}, young: true},
+		{name: "a line reader that has said something", rows: []string{"", "Welcome."}, term: lines, young: true},
 		{name: "half a line", rows: []string{"half"}, x: 4, term: lines, want: "half-typed"},
 		{name: "a line reader that asks", rows: []string{"Name: "}, x: 6, term: lines, want: "half-typed"},
 		{name: "too long for the kernel", rows: []string{""}, term: lines, text: strings.Repeat("x", 5000), want: "cuts lines"},
@@ -41,6 +45,7 @@ func TestPreviewAgainst(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := previewer{
+				young: c.young,
 				text: Preview{
 					Text: c.text, Command: c.command,
 					Box:   func(*Snapshot) Box { return c.box },

@@ -74,8 +74,11 @@ func (t *typist) young() bool {
 	t.m.mu.Lock()
 	defer t.m.mu.Unlock()
 	e := t.m.entries[t.id]
-	return e != nil && time.Since(e.CreatedAt) < blankFor
+	return e != nil && e.young()
 }
+
+// young is the same; Manager.mu is held.
+func (e *entry) young() bool { return time.Since(e.CreatedAt) < blankFor }
 
 // boxSeen reports whether the box was ever seen in a session.
 func (m *Manager) boxSeen(id ID) bool {
