@@ -144,7 +144,7 @@ func TestNextTakesWhatWasWanted(t *testing.T) {
 		if f.Answer == byKeys || f.Text != nil && f.Text.Detail {
 			return
 		}
-		s := &stage{f: f, entry: -1, wraps: rapid.Bool().Draw(rt, "wraps")}
+		s := &stage{f: f, entry: -1, wraps: f.Round || rapid.Bool().Draw(rt, "wraps")}
 		for i := range rapid.IntRange(2, 5).Draw(rt, "options") {
 			s.labels = append(s.labels, fmt.Sprint("option ", i))
 			s.checked = append(s.checked, rapid.Bool().Draw(rt, "checked"))
