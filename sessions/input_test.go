@@ -198,6 +198,22 @@ func (b *bed) wantSent(want ...string) {
 	}
 }
 
+// wantReceipt: a receipt's state and reason begin like this; "submitted" alone has no reason.
+func (b *bed) wantReceipt(id, want string) {
+	b.Helper()
+	r, err := b.manager.Receipt(b.Context(), id)
+	if err != nil {
+		b.Fatal(err)
+	}
+	got := string(r.State)
+	if r.Reason != "" {
+		got += ": " + r.Reason
+	}
+	if !strings.HasPrefix(got, want) || want == "submitted" && got != want {
+		b.Errorf("the receipt is %s; want %s", got, want)
+	}
+}
+
 func TestTheSameKeyGivesTheSameReceipt(t *testing.T) {
 	withBed(t, func(b *bed) {
 		var all sync.WaitGroup

@@ -71,8 +71,7 @@ func (m *Manager) previewer(id ID, p Preview) (*previewer, Session, *entry, erro
 	if e == nil {
 		return nil, s, nil, errors.New("the session is gone")
 	}
-	t := &previewer{srv: srv, pane: s.Pane, text: p, phrases: m.opt.Phrases, dialog: m.opt.Dialog}
-	t.young = e.young()
+	t := &previewer{srv: srv, pane: s.Pane, text: p, phrases: m.opt.Phrases, dialog: m.opt.Dialog, young: e.young()}
 	if m.ctx != nil {
 		t.stop = m.ctx.Done()
 	}

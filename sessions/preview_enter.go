@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strings"
 	"time"
-	"unicode"
 )
 
 // submit presses Enter when the program has read the text, and looks whether the screen
@@ -118,7 +117,7 @@ const (
 // stands looks at the input box. A long text may be shown by something else in brackets.
 func (t *previewer) stands(s *Snapshot) standing {
 	box := t.text.Box(s)
-	around := t.places(box.Text)
+	around := places(t.text.Text, box.Text)
 	gone := t.shown && around == nil
 	t.shown = t.shown || box.Open && around != nil
 	switch {
@@ -175,7 +174,7 @@ func (t *previewer) left(ctx context.Context, before *Snapshot) bool {
 			if !sameScreen(before, &snap) {
 				return true
 			}
-		case box.Open && t.places(box.Text) == nil && box.Text != was.Text:
+		case box.Open && places(t.text.Text, box.Text) == nil && box.Text != was.Text:
 			return true
 		case box.Open:
 			away = time.Time{}
@@ -189,38 +188,4 @@ func (t *previewer) left(ctx context.Context, before *Snapshot) bool {
 		}
 	}
 	return false
-}
-
-// endRunes is how many letters and digits are the end of a preview: a box may not show
-// all of it.
-const endRunes = 20
-
-// places are where a preview, or its end, stands among the letters and digits of a box:
-// those before and behind it; nil: it doesn't, or isn't shown as it was typed.
-func (t *previewer) places(box string) (around []string) {
-	all, shown := letters(t.text.Text), letters(box)
-	if before, behind, ok := strings.Cut(shown, all); ok {
-		return []string{before, behind}
-	}
-	end := lastLetters(t.text.Text)
-	if at := strings.LastIndex(shown, end); at >= 0 && end != "" {
-		return []string{"", shown[at+len(end):]}
-	}
-	return nil
-}
-
-// lastLetters are the last letters and digits of a text.
-func lastLetters(text string) string {
-	runes := []rune(letters(text))
-	return string(runes[max(0, len(runes)-endRunes):])
-}
-
-// letters are the letters and digits of a text: a box breaks rows and draws around them.
-func letters(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			return r
-		}
-		return -1
-	}, text)
 }

@@ -172,27 +172,13 @@ func TestTextsGoThroughTheInputBox(t *testing.T) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				is := func(want string) {
-					b.Helper()
-					r, err := b.manager.Receipt(b.Context(), r.ID)
-					if err != nil {
-						b.Fatal(err)
-					}
-					got := string(r.State)
-					if r.Reason != "" {
-						got += ": " + r.Reason
-					}
-					if !strings.HasPrefix(got, want) || want == "submitted" && got != want {
-						b.Errorf("the receipt is %s; want %s", got, want)
-					}
-				}
 				if c.change != nil {
 					b.pass(c.after)
-					is(c.before)
+					b.wantReceipt(r.ID, c.before)
 					p.do(func() { c.change(p) })
 				}
 				b.pass(c.within)
-				is(c.want)
+				b.wantReceipt(r.ID, c.want)
 				b.wantSent(c.sent...)
 				if p.enters != c.enters {
 					b.Errorf("%d Enters, want %d", p.enters, c.enters)

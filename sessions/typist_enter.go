@@ -11,10 +11,6 @@ import (
 // enter presses Enter and looks whether the screen took it; once more at most.
 func (t *typist) enter(ctx context.Context) error {
 	for range 2 {
-		var err error
-		if t.at, err = t.look(ctx); err != nil {
-			return err
-		}
 		if err := t.standsAlone(ctx); err != nil {
 			return err
 		}
@@ -105,9 +101,6 @@ func (t *typist) pressEnter(ctx context.Context) error {
 		if err := t.shown(ctx); errors.Is(err, errNotShown) {
 			return errTakenAway
 		} else if err != nil {
-			return err
-		}
-		if t.at, err = t.look(ctx); err != nil {
 			return err
 		}
 		if err := t.standsAlone(ctx); err != nil {

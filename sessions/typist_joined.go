@@ -6,16 +6,17 @@ import (
 	"time"
 )
 
-// standsAlone waits until Enter is for the text and nothing else, where that was seen to
+// standsAlone looks, and waits until Enter is for the text and nothing else, where that was seen to
 // stand in the input box: somebody at the pane may have typed something beside it, which
 // Enter would submit too, or have sent it, or the screen is half drawn. A dialog is waited
 // for elsewhere.
 func (t *typist) standsAlone(ctx context.Context) error {
-	if !t.alone {
-		return nil
-	}
 	var away time.Time // since when the box isn't on the screen; zero: it is
 	for empty := 0; ; {
+		var err error
+		if t.at, err = t.look(ctx); err != nil || !t.alone {
+			return err
+		}
 		pause, b := lookEvery, t.box(&t.at)
 		if b.Open {
 			away = time.Time{}
@@ -51,17 +52,13 @@ func (t *typist) standsAlone(ctx context.Context) error {
 		if err := t.wait(ctx, pause); err != nil {
 			return err
 		}
-		var err error
-		if t.at, err = t.look(ctx); err != nil {
-			return err
-		}
 	}
 }
 
 // joined reports whether there's something beside the text in its box.
 func (t *typist) joined(b Box) bool {
-	before, behind, there := strings.Cut(letters(b.Text), letters(t.receipt.Text))
-	return there && (before != "" || behind != "" && !completes(t.receipt.Text))
+	around := places(t.receipt.Text, b.Text)
+	return around != nil && (around[0] != "" || around[1] != "" && !completes(t.receipt.Text))
 }
 
 // noteAlone notes that the text stands in a box, and nothing else does.

@@ -19,8 +19,8 @@ func TestSomebodyTypesBesideAText(t *testing.T) {
 		sent   []string
 		enters int
 	}{
-		{"taken away again", "look at README no", "look at README", "submitted: ", []string{"look at README"}, 2},
-		{"before it", "no look at README", "look at README", "submitted: ", []string{"look at README"}, 2},
+		{"taken away again", "look at README no", "look at README", "submitted", []string{"look at README"}, 2},
+		{"before it", "no look at README", "look at README", "submitted", []string{"look at README"}, 2},
 		{"sent by them", "look at README no", "", "failed: it was typed, but is no longer in the session's input box", nil, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -30,29 +30,19 @@ func TestSomebodyTypesBesideAText(t *testing.T) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				is := func(want string) {
-					b.Helper()
-					r, err := b.manager.Receipt(b.Context(), r.ID)
-					if err != nil {
-						b.Fatal(err)
-					}
-					if got := string(r.State) + ": " + r.Reason; !strings.HasPrefix(got, want) {
-						b.Errorf("the receipt is %s; want %s", got, want)
-					}
-				}
 				b.pass(2 * time.Second)
 				if p.enters != 1 {
 					b.Fatalf("%d Enters, want one, which does nothing", p.enters)
 				}
 				p.do(func() { p.box, p.deaf = c.beside, false })
 				b.pass(time.Minute)
-				is(string(sessions.ReceiptTyped) + ": somebody at the pane")
+				b.wantReceipt(r.ID, string(sessions.ReceiptTyped)+": somebody at the pane")
 				if len(p.sent) > 0 || p.enters != 1 {
 					b.Errorf("%d Enters, submitted %q", p.enters, p.sent)
 				}
 				p.do(func() { p.box = c.last })
 				b.pass(5 * time.Second)
-				is(c.want)
+				b.wantReceipt(r.ID, c.want)
 				b.wantSent(c.sent...)
 				if p.enters != c.enters {
 					b.Errorf("%d Enters, want %d", p.enters, c.enters)
