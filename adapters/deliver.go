@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -48,8 +50,10 @@ type DelivererOptions struct {
 	// Placed is HubOptions.Placed.
 	Placed func(id sessions.ID)
 	// Nonce returns a fresh Op.Nonce. Nil: a random one.
-	Nonce  func() string
-	Logger *slog.Logger
+	Nonce func() string
+	// Panicked is told that a call panicked. It must not block. Nil: nobody is told.
+	Panicked func()
+	Logger   *slog.Logger
 }
 
 // openDoc is an open document. Its fields belong to the Deliverer's mutex.
@@ -57,6 +61,7 @@ type openDoc struct {
 	binding Binding
 	doc     Document
 	busy    bool // a call is under way, and doc changes when it ends
+	panics  int  // of its calls, in succession
 }
 
 // NewDeliverer returns a Deliverer without documents.
@@ -69,6 +74,9 @@ func NewDeliverer(opt DelivererOptions) *Deliverer {
 	}
 	if opt.Placed == nil {
 		opt.Placed = func(sessions.ID) {}
+	}
+	if opt.Panicked == nil {
+		opt.Panicked = func() {}
 	}
 	if opt.Nonce == nil {
 		opt.Nonce = func() string { return randomHex(8) }
@@ -116,8 +124,14 @@ func (d *Deliverer) Document(id BindingID) (Document, bool) {
 	return o.doc, true
 }
 
-// Deliver implements qos.Deliverer.
-func (d *Deliverer) Deliver(ctx context.Context, call qos.Call) qos.Result {
+// Deliver implements qos.Deliverer. A call that panics is one of which nobody knows
+// whether it was made; a document whose calls go on panicking is given up.
+func (d *Deliverer) Deliver(ctx context.Context, call qos.Call) (result qos.Result) {
+	defer func() {
+		if r := recover(); r != nil {
+			result = d.reportPanic(call, r)
+		}
+	}()
 	if call.Doc == "" {
 		return d.request(ctx, call)
 	}
@@ -127,12 +141,37 @@ func (d *Deliverer) Deliver(ctx context.Context, call qos.Call) qos.Result {
 	}
 	after, result := d.deliver(ctx, call, b, doc)
 	d.mu.Lock()
-	o.doc, o.busy = after, false
+	o.doc, o.busy, o.panics = after, false, 0
 	d.mu.Unlock()
 	if after.Thread != doc.Thread {
 		d.opt.Placed(b.Session)
 	}
 	return result
+}
+
+// maxPanics is how many calls of a document may panic in succession until it's given up:
+// what it shows is likely to make each of them panic.
+const maxPanics = 3
+
+// reportPanic says that a call panicked, and what comes of it. What it says has no word
+// of a session's: the stack has none, and of the panic only the runtime's own errors are
+// kept.
+func (d *Deliverer) reportPanic(call qos.Call, r any) qos.Result {
+	err := fmt.Errorf("panic: a %T", r)
+	if known, ok := r.(runtime.Error); ok {
+		err = fmt.Errorf("panic: %w", known)
+	}
+	d.opt.Logger.Error("a call panicked", "adapter", d.opt.Adapter.Name(), "doc", call.Doc, "err", err, "stack", string(debug.Stack()))
+	d.opt.Panicked()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if o := d.open[call.Doc]; o != nil && call.Doc != "" {
+		o.busy = false
+		if o.panics++; o.panics >= maxPanics {
+			return qos.Result{Outcome: qos.Rejected, Err: fmt.Errorf("show the session: %w", err)}
+		}
+	}
+	return qos.Result{Outcome: qos.Uncertain, Err: err}
 }
 
 func (d *Deliverer) request(ctx context.Context, call qos.Call) qos.Result {

@@ -47,7 +47,10 @@ type HubOptions struct {
 	// to work, or has got its thread. It returns at once, and asks the Hub nothing but
 	// Status, At and Shape before it does. Nil: nobody is told.
 	Placed func(id sessions.ID)
-	Logger *slog.Logger
+	// Panicked is told that a call panicked, and was contained. It must not block. Nil:
+	// nobody is told.
+	Panicked func()
+	Logger   *slog.Logger
 }
 
 // Outlet is an adapter and the budget of its bot.
@@ -158,7 +161,7 @@ func (h *Hub) addOutlet(o Outlet) error {
 	}
 	out.deliverer = NewDeliverer(DelivererOptions{
 		Adapter: o.Adapter, Outbox: out.outbox, Store: h.opt.Store, Log: h.opt.Log, Sessions: h.opt.Sessions, Screens: h.opt.Screens, Masker: h.opt.Masker,
-		Heard: h.heard, Quiet: h.opt.Quiet, Placed: h.opt.Placed, Logger: log,
+		Heard: h.heard, Quiet: h.opt.Quiet, Placed: h.opt.Placed, Panicked: h.opt.Panicked, Logger: log,
 	})
 	options := h.opt.tuned(name, out.options)
 	if options.Logger == nil {

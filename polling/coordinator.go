@@ -28,6 +28,7 @@ type Options struct {
 	MaxCaptureLines int              // rows of history a capture may have; 5,000, at least 100
 	Marker          *Marker          // what ends a turn; nil: nothing does
 	Prompts         []*regexp.Regexp // what shells' prompts look like, see NewPrompts; none: they aren't recognised
+	Panicked        func()           // is told that a poller panicked and is begun anew; nil: nobody is
 	Logger          *slog.Logger
 }
 
@@ -45,6 +46,9 @@ func (o Options) withDefaults() Options {
 		o.MaxCaptureLines = 5000
 	}
 	o.MaxCaptureLines = max(o.MaxCaptureLines, minCaptureLines)
+	if o.Panicked == nil {
+		o.Panicked = func() {}
+	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}

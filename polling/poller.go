@@ -3,6 +3,7 @@ package polling
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
@@ -172,7 +173,9 @@ func (p *OutputPoller) run(ctx context.Context) {
 func (p *OutputPoller) guarded(ctx context.Context) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("panic: %v\n%s", r, debug.Stack())
+			err = errors.New("panebridge had a fault in its own work here; it's in the log")
+			p.slog.Error("a poller panicked", "panic", fmt.Sprintf("%T", r), "stack", string(debug.Stack()))
+			p.opt.Panicked()
 		}
 	}()
 	return p.loop(ctx)

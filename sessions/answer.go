@@ -24,7 +24,9 @@ func (m *Manager) Answer(ctx context.Context, id string, a Answer) (Prompt, erro
 		return m.settle(ctx, p, outcome{state: PromptOpen, err: err})
 	}
 	defer done()
-	return m.settle(ctx, p, m.give(run, p))
+	end := outcome{state: PromptOpen, doubt: closedMeantime, err: fmt.Errorf("%w: panebridge failed while it answered; look at the session before you answer again", ErrUnavailable)}
+	m.containPanic(p.Session, WorkerAnswer, func() { end = m.give(run, p) })
+	return m.settle(ctx, p, end)
 }
 
 // carriedThrough is a context that ends with Run and not with the request: what has
@@ -161,18 +163,20 @@ func (m *Manager) lookAgain(id ID, done string) {
 	}
 	ctx := m.ctx
 	m.typists.Go(func() {
-		for range lookAgainTries {
-			select {
-			case <-ctx.Done():
-				return
-			case <-time.After(lookAgainAfter):
-			}
-			if m.stillDone(id, done) && !m.askAgain(ctx, id, done) {
-				continue
-			}
+		m.containPanic(id, WorkerLook, func() { m.lookForAgain(ctx, id, done) })
+	})
+}
+
+// lookForAgain looks some times whether what was answered stands there still.
+func (m *Manager) lookForAgain(ctx context.Context, id ID, done string) {
+	for range lookAgainTries {
+		if rest(ctx, lookAgainAfter) != nil {
 			return
 		}
-	})
+		if !m.stillDone(id, done) || m.askAgain(ctx, id, done) {
+			return
+		}
+	}
 }
 
 // stillDone reports whether the poller hasn't shown anything else.

@@ -49,9 +49,10 @@ func (m *Manager) give(ctx context.Context, p Prompt) outcome {
 		return outcome{state: PromptClosed, reason: "the session has ended", err: err}
 	}
 	g := &giver{m: m, prompt: p, srv: srv, pane: s.Pane}
-	m.mu.Lock()
-	keys := m.entries[p.Session].keyboard
-	m.mu.Unlock()
+	keys := m.keyboardOf(p.Session)
+	if keys == nil {
+		return outcome{state: PromptClosed, reason: "the session is gone", err: fmt.Errorf("%w: the question is gone", ErrEnded)}
+	}
 	if end, gone := g.awaitTurn(ctx, keys); gone {
 		return end
 	}

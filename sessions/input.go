@@ -157,41 +157,54 @@ func (m *Manager) Cancel(ctx context.Context, id string) (Receipt, error) {
 func (m *Manager) setReceipt(ctx context.Context, session ID, id string, change func(*Receipt) bool) (Receipt, bool, error) {
 	m.writing.Lock()
 	defer m.writing.Unlock()
-	m.mu.Lock()
-	var hit *Receipt
-	if e := m.entries[session]; e != nil {
-		for _, r := range e.queue {
-			if r.ID == id {
-				hit = r
-			}
-		}
-	}
-	if hit == nil || hit.Final() {
-		m.mu.Unlock()
+	before, r, ok := m.changeReceipt(session, id, change)
+	if !ok {
 		return Receipt{}, false, nil
 	}
-	before := *hit
-	if !change(hit) {
-		m.mu.Unlock()
-		return Receipt{}, false, nil
-	}
-	if hit.State != ReceiptHeld && hit.State != ReceiptTyped {
-		hit.Quoted = ""
-	}
-	hit.UpdatedAt = time.Now()
-	r := *hit
-	m.mu.Unlock()
 	if err := m.opt.Store.PutReceipt(context.WithoutCancel(ctx), r); err != nil {
 		m.log.Error("store a receipt", "session", session, "receipt", id, "state", r.State, "err", err)
 		if r.State == ReceiptTyping || r.State == ReceiptCancelled {
-			m.mu.Lock()
-			*hit = before
-			m.mu.Unlock()
+			m.changeReceipt(session, id, func(now *Receipt) bool { *now = before; return true })
 			return before, false, err
 		}
 	}
 	m.opt.Receipt(r)
 	return r, true, nil
+}
+
+// changeReceipt changes a waiting receipt in the registry, if change says so. m.writing
+// is held.
+func (m *Manager) changeReceipt(session ID, id string, change func(*Receipt) bool) (before, after Receipt, ok bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	hit := m.waitingReceipt(session, id)
+	if hit == nil {
+		return Receipt{}, Receipt{}, false
+	}
+	before = *hit
+	if !change(hit) {
+		return before, before, false
+	}
+	if hit.State != ReceiptHeld && hit.State != ReceiptTyped {
+		hit.Quoted = ""
+	}
+	hit.UpdatedAt = time.Now()
+	return before, *hit, true
+}
+
+// waitingReceipt is a receipt in the registry that isn't final; nil: there's none of that
+// id. m.mu is held.
+func (m *Manager) waitingReceipt(session ID, id string) *Receipt {
+	e := m.entries[session]
+	if e == nil {
+		return nil
+	}
+	for _, r := range e.queue {
+		if r.ID == id && !r.Final() {
+			return r
+		}
+	}
+	return nil
 }
 
 // failWaiting fails all inputs of a session that has ended.

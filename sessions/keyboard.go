@@ -36,3 +36,13 @@ func (k keyboard) takeWithin(ctx context.Context, d time.Duration) error {
 }
 
 func (k keyboard) giveBack() { <-k }
+
+// keyboardOf is the keyboard of a session; nil: there's no such session any more.
+func (m *Manager) keyboardOf(id ID) keyboard {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if e := m.entries[id]; e != nil {
+		return e.keyboard
+	}
+	return nil
+}

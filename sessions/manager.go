@@ -54,7 +54,10 @@ type Options struct {
 	// Prompt is told each change of a prompt, in order, after it was stored. It must not
 	// block and must not call back. Nil: nobody is told.
 	Prompt func(Prompt)
-	Logger *slog.Logger
+	// Panicked is told that a worker of a session panicked, and was begun anew: one of
+	// the Worker constants. It must not block. Nil: nobody is told.
+	Panicked func(worker string)
+	Logger   *slog.Logger
 }
 
 // Manager owns the registry of sessions and their life cycle. Its methods may
@@ -107,6 +110,9 @@ func NewManager(opt Options) *Manager {
 	}
 	if opt.Prompt == nil {
 		opt.Prompt = func(Prompt) {}
+	}
+	if opt.Panicked == nil {
+		opt.Panicked = func(string) {}
 	}
 	if opt.Dialogs == nil {
 		opt.Dialogs = noDialogs{}
@@ -170,7 +176,7 @@ func (m *Manager) Run(ctx context.Context) error {
 		case <-m.wake:
 		}
 		for _, f := range m.takeTodo() {
-			f(ctx)
+			m.containPanic("", WorkerLife, func() { f(ctx) })
 		}
 	}
 }
@@ -263,29 +269,55 @@ func (m *Manager) server(name string) Server {
 
 // update changes a session in the registry and tells about it.
 func (m *Manager) update(id ID, change func(*Session)) (Session, bool) {
+	s, ok := m.changeSession(id, change)
+	if ok {
+		m.opt.Sink.Changed(s)
+	}
+	return s, ok
+}
+
+// changeSession changes a session in the registry; false: there's none of that id.
+func (m *Manager) changeSession(id ID, change func(*Session)) (Session, bool) {
 	m.mu.Lock()
+	defer m.mu.Unlock()
 	e := m.entries[id]
 	if e == nil {
-		m.mu.Unlock()
 		return Session{}, false
 	}
 	change(&e.Session)
-	s := e.Session
-	m.mu.Unlock()
-	m.opt.Sink.Changed(s)
-	return s, true
+	return e.Session, true
 }
 
 // Output takes an event of a poller into the registry and hands it on.
 func (m *Manager) Output(ev OutputEvent) {
-	now := time.Now()
-	m.mu.Lock()
-	e := m.entries[ev.Session]
-	if e == nil || e.State == StateEnded {
-		m.mu.Unlock()
+	s, news, ok := m.takeOutput(ev, time.Now())
+	if !ok {
 		return
 	}
-	changed := ev.State != "" && ev.State != e.State || ev.Complete || ev.Turn.Number != e.Turn.Number
+	m.opt.Sink.Output(ev)
+	if news.changed {
+		m.opt.Sink.Changed(s)
+	}
+	if news.asked {
+		m.takeIn(context.Background(), s.ID) // an event has no context: it's taken in whatever ends
+	}
+}
+
+// outputNews says what of an output event others than its readers hear of.
+type outputNews struct {
+	changed bool // the session itself
+	asked   bool // what it asks
+}
+
+// takeOutput takes an event into the registry; false: the session has ended.
+func (m *Manager) takeOutput(ev OutputEvent, now time.Time) (s Session, news outputNews, ok bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.entries[ev.Session]
+	if e == nil || e.State == StateEnded {
+		return Session{}, outputNews{}, false
+	}
+	news.changed = ev.State != "" && ev.State != e.State || ev.Complete || ev.Turn.Number != e.Turn.Number
 	if n := len(ev.Lines); n > 0 {
 		e.Lines, e.LastOutputAt = ev.Lines[n-1].N, now
 	}
@@ -296,14 +328,6 @@ func (m *Manager) Output(ev OutputEvent) {
 	if ev.Exit != nil {
 		e.Exit = ev.Exit
 	}
-	asked := e.show(ev)
-	s := e.Session
-	m.mu.Unlock()
-	m.opt.Sink.Output(ev)
-	if changed {
-		m.opt.Sink.Changed(s)
-	}
-	if asked {
-		m.takeIn(context.Background(), s.ID) // an event has no context: it's taken in whatever ends
-	}
+	news.asked = e.show(ev)
+	return e.Session, news, true
 }

@@ -52,12 +52,16 @@ func (m *Manager) Preview(ctx context.Context, id ID, p Preview) (sent bool, why
 		return false, "an input is being typed", nil //nolint:nilerr // it's the reason
 	}
 	defer e.keyboard.giveBack()
-	sent, why, err = t.run(ctx)
+	err = errPreviewPanicked
+	m.containPanic(id, WorkerPreview, func() { sent, why, err = t.run(ctx) })
 	if sent {
 		m.opt.Pollers.Typed(id, p.Text)
 	}
 	return sent, why, err
 }
+
+// errPreviewPanicked says that nobody knows whether a preview was typed.
+var errPreviewPanicked = fmt.Errorf("%w: panebridge failed while it typed the preview", ErrUncertain)
 
 // previewer is for a session's pane, whose keyboard has to be taken yet.
 func (m *Manager) previewer(id ID, p Preview) (*previewer, Session, *entry, error) {

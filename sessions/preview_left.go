@@ -38,7 +38,9 @@ func (m *Manager) FinishPreview(ctx context.Context, id ID, p Preview) (end Prev
 		return PreviewUnclear, "an input is being typed"
 	}
 	defer e.keyboard.giveBack()
-	if end, why = t.finish(ctx); end == PreviewFinished {
+	end, why = PreviewUnknown, errPreviewPanicked.Error()
+	m.containPanic(id, WorkerPreview, func() { end, why = t.finish(ctx) })
+	if end == PreviewFinished {
 		m.opt.Pollers.Typed(id, p.Text)
 	}
 	return end, why

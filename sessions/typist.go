@@ -31,24 +31,31 @@ func (m *Manager) startTypist(id ID) {
 	e.typing = true
 	ctx := m.ctx
 	m.typists.Go(func() {
-		for {
-			r := m.nextInput(id)
-			if r == nil {
-				return
-			}
-			(&typist{m: m, id: id, receipt: *r, began: time.Now()}).run(ctx)
-			if ctx.Err() != nil {
-				return
-			}
+		for r := m.nextInput(id); r != nil && ctx.Err() == nil; r = m.nextInput(id) {
+			m.typeInput(ctx, id, *r)
 		}
 	})
 }
 
-// nextInput drops finished receipts and returns the first that's open.
+// typeInput types one input. One that makes the typist panic fails, and the next is typed
+// by a new typist.
+func (m *Manager) typeInput(ctx context.Context, id ID, r Receipt) {
+	t := &typist{m: m, id: id, receipt: r, began: time.Now()}
+	if m.containPanic(id, WorkerTypist, func() { t.run(ctx) }) {
+		return
+	}
+	t.set(context.WithoutCancel(ctx), ReceiptFailed, "panebridge failed while it typed this; look at the session before you send it again")
+}
+
+// nextInput drops finished receipts and returns the first that's open; nil: none is, or
+// the session was forgotten.
 func (m *Manager) nextInput(id ID) *Receipt {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	e := m.entries[id]
+	if e == nil {
+		return nil
+	}
 	for len(e.queue) > 0 && e.queue[0].Final() {
 		e.queue = e.queue[1:]
 	}
@@ -111,16 +118,14 @@ func (t *typist) take(ctx context.Context) error {
 	if t.keys != nil {
 		return nil
 	}
-	t.m.mu.Lock()
-	e := t.m.entries[t.id]
-	t.m.mu.Unlock()
-	if e == nil {
+	keys := t.m.keyboardOf(t.id)
+	if keys == nil {
 		return errDone
 	}
-	if err := e.keyboard.take(ctx); err != nil {
+	if err := keys.take(ctx); err != nil {
 		return err
 	}
-	t.keys = e.keyboard
+	t.keys = keys
 	return nil
 }
 

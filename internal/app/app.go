@@ -137,7 +137,8 @@ func (d *daemon) build(ctx context.Context, token string) error {
 	d.coord = polling.NewCoordinator(sources, d.store, owner{d}, polling.Options{
 		Cadence: cfg.Polling.OutputCadence.Duration(), FocusCadence: cfg.Polling.FocusCadence.Duration(),
 		CaptureTimeout: cfg.Polling.CaptureTimeout.Duration(), MaxCaptureLines: cfg.Polling.MaxCaptureLines,
-		Marker: polling.NewMarker("", expr), Prompts: prompts, Logger: log.With("component", "polling"),
+		Marker: polling.NewMarker("", expr), Prompts: prompts,
+		Panicked: func() { d.metrics.panicked("poller") }, Logger: log.With("component", "polling"),
 	})
 	if err := d.buildWatchers(); err != nil {
 		return err
@@ -154,7 +155,7 @@ func (d *daemon) build(ctx context.Context, token string) error {
 		Servers: servers, Store: d.store, Pollers: pollers{d}, Notes: notes{d.store}, Sink: d.metrics.watch(sinks{d.broker, hubSink{d}, inboundSink{d}, mailSink{d}}),
 		Adopt: cfg.Sessions.Adopt, Prefix: cfg.Sessions.TmuxPrefix, HistoryLimit: cfg.Sessions.HistoryLimit,
 		Agents: agents(cfg, d.profiles), Shell: shell(), Integrate: integrate, Env: []string{"PANEBRIDGE_STATE_DIR=" + d.opt.StateDir}, Phrases: generic.DialogPhrases(), Dialog: generic.Dialog, Box: d.watchers.Box, Decide: d.watchers.Decide, Dialogs: d.watchers,
-		Receipt: d.receiptChanged, Prompt: d.prompted, Logger: log.With("component", "sessions"),
+		Receipt: d.receiptChanged, Prompt: d.prompted, Panicked: d.metrics.panicked, Logger: log.With("component", "sessions"),
 	})
 	if err := d.manager.Load(ctx); err != nil {
 		return err

@@ -19,6 +19,7 @@ type metrics struct {
 	missing  prometheus.Counter
 	turns    prometheus.Counter
 	ended    prometheus.Counter
+	panics   *prometheus.CounterVec
 	calls    *callMetrics
 	redis    *redisMetrics
 }
@@ -40,11 +41,17 @@ func newMetrics(version string) *metrics {
 		ConstLabels: prometheus.Labels{"version": version},
 	})
 	info.Set(1)
-	m.registry.MustRegister(m.lines, m.gaps, m.missing, m.turns, m.ended, info,
+	m.panics = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Namespace: "panebridge", Name: "panics_total", Help: "Faults of panebridge's own that were contained, by the worker that was begun anew.",
+	}, []string{"worker"})
+	m.registry.MustRegister(m.lines, m.gaps, m.missing, m.turns, m.ended, m.panics, info,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.calls, m.redis = newCallMetrics(m.registry), newRedisMetrics(m.registry)
 	return m
 }
+
+// panicked counts a worker that panicked and was begun anew.
+func (m *metrics) panicked(worker string) { m.panics.WithLabelValues(worker).Inc() }
 
 func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})

@@ -1,0 +1,49 @@
+package sessions
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+)
+
+// The workers whose panics are contained: see Options.Panicked.
+const (
+	WorkerTypist  = "typist"  // types one input
+	WorkerPreview = "preview" // types one preview
+	WorkerAnswer  = "answer"  // gives one answer to a dialog
+	WorkerLook    = "look"    // looks whether an answered dialog stands there again
+	WorkerLife    = "life"    // compares the registry with tmux, and ends sessions
+)
+
+// containPanic runs work for a session and reports whether it returned. A panic in it
+// is logged with its stack, counted, and told in the session's log; id is "" where it's
+// the work of no single session. All of Manager's locks are released by defer, or
+// around code that can't panic: what was contained leaves none of them held.
+func (m *Manager) containPanic(id ID, worker string, work func()) (returned bool) {
+	defer func() {
+		if r := recover(); r != nil {
+			m.reportPanic(id, worker, r)
+		}
+	}()
+	work()
+	return true
+}
+
+// reportPanic says that a worker panicked. What it says has none of a person's words:
+// only the runtime's own errors are kept.
+func (m *Manager) reportPanic(id ID, worker string, r any) {
+	what := fmt.Sprintf("a %T", r)
+	if err, ok := r.(runtime.Error); ok {
+		what = err.Error()
+	}
+	m.log.Error("a worker panicked; it's begun anew", "session", id, "worker", worker, "panic", what, "stack", string(debug.Stack()))
+	m.opt.Panicked(worker)
+	if id == "" {
+		return
+	}
+	defer func() { _ = recover() }() //nolint:errcheck // the fault is in telling of it, and it's logged above
+	if err := m.Note(context.Background(), id, "panebridge had a fault in its own work here ("+worker+"); it's in the log, and the work was begun anew"); err != nil {
+		m.log.Warn("a fault isn't told in the session's log", "session", id, "err", err)
+	}
+}
