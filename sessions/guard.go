@@ -17,6 +17,9 @@ type Guard struct {
 	// letter and in the same place. Saw then is a look at all of the screen. None of them
 	// may be blank, or be like one above it: tmux searches from the top.
 	Rows []int
+	// Front, if set, must be the name of the program in the pane's foreground, as
+	// Snapshot.Front has it.
+	Front string
 	// Still says that nothing may have come out of the pane since Saw, which was asked for
 	// when the second of Saw.Activity was over.
 	Still bool

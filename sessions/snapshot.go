@@ -28,7 +28,8 @@ type Snapshot struct {
 	DeadStatus    int    // exit status of a dead pane; -1 unknown
 	DeadSignal    string // signal that ended it, if tmux tells
 	Title         string
-	Activity      int64 // second since 1970 of the last output in the pane's window
+	Front         string // name of the program in the foreground as tmux knows it, "?" for characters other than letters, digits and " _.-"; see Guard.Front
+	Activity      int64  // second since 1970 of the last output in the pane's window
 	TTY           string
 
 	First   int      // grid row of Rows[0]

@@ -66,6 +66,10 @@ func (g guarded) run(ctx context.Context, before, command string) (sessions.Outc
 	t := " -t " + g.guard.Pane + " "
 	line := before + "if-shell -F" + t + "'#{pane_dead}' { " + say(sessions.Dead) + " } { "
 	closing := " }"
+	if front := g.guard.Front; front != "" {
+		line += "if-shell -F" + t + quote("#{!=:"+frontFormat+","+front+"}") + " { " + say(sessions.Moved) + " } { "
+		closing += " }"
+	}
 	if len(g.guard.Phrases) > 0 {
 		line += "if-shell -F" + t + quote("#{!=:#{C/ri:"+formatLiteral(strings.Join(g.guard.Phrases, "|"))+"},0}") +
 			" { " + say(sessions.Held) + " } { "

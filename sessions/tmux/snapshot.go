@@ -13,13 +13,18 @@ import (
 // ErrNoPane means that the pane is gone.
 var ErrNoPane = fmt.Errorf("pane is gone: %w", sessions.ErrUnknown)
 
+// frontFormat is the name of the program in a pane's foreground, as the kernel has it at
+// the moment in which tmux answers. Characters with a meaning in formats are replaced, so
+// that a guard can compare it.
+const frontFormat = `#{s/[^A-Za-z0-9 _.-]/?/:pane_current_command}`
+
 // stateFormat asks for a pane's state; the title is last because it may hold
 // any character but control characters.
 const stateFormat = "#{pane_id},#{pane_pid},#{pane_width},#{pane_height},#{history_size},#{history_limit}," +
 	"#{cursor_x},#{cursor_y},#{cursor_flag},#{alternate_on},#{pane_in_mode},#{pane_dead},#{pane_dead_status}," +
-	"#{pane_dead_signal},#{window_activity},#{pane_tty},#{pane_title}"
+	"#{pane_dead_signal},#{window_activity},#{pane_tty}," + frontFormat + ",#{pane_title}"
 
-const stateFields = 17
+const stateFields = 18
 
 // Snapshot takes a pane's state and rows at one instant, by one command line.
 //
@@ -210,7 +215,7 @@ func parseState(line string) (sessions.Snapshot, error) {
 		Pane: f[0], PID: num(f[1]), Width: num(f[2]), Height: num(f[3]),
 		HistorySize: num(f[4]), HistoryLimit: num(f[5]), CursorX: num(f[6]), CursorY: num(f[7]),
 		CursorVisible: f[8] == "1", Alternate: f[9] == "1", InMode: f[10] != "0" && f[10] != "", Dead: f[11] == "1",
-		DeadStatus: -1, DeadSignal: f[13], TTY: f[15], Title: f[16],
+		DeadStatus: -1, DeadSignal: f[13], TTY: f[15], Front: f[16], Title: f[17],
 	}
 	if f[12] != "" {
 		s.DeadStatus = num(f[12])
