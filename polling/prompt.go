@@ -13,7 +13,10 @@ import (
 // prompts are those of the shells of today's systems as they come.
 var prompts = []string{ //nolint:gochecknoglobals // a constant table
 	`(?:\([^()]*\) )?\[?[\w.-]+@[\w.-]+[: ](?P<folder>[^#$%>]*?)\]?(?: \[(?P<status>\d+)\])?[$#%>] ?`, // Debian, Fedora, macOS, fish
-	`(?:(?P<folder>\S.*) )?❯ ?`,        // pure, starship
+	`(?:(?P<folder>\S.*) )?❯ ?`,                       // pure, starship
+	`➜\s+(?P<folder>\S+(?: git:\([^)]*\))?)(?: ✗)? +`, // oh-my-zsh
+	`[╰└][─╼]*(?:\[[^\]]*\])?[$#%❯>➤λ] ?`,             // the last row of a prompt of two: Kali, some themes
+	`[λ»▶➜] `,
 	`(?:ba|z|da|k)?sh-\d[\d.]*[$#%] ?`, // a shell without files of its own
 	`[$#%] ?`,
 }

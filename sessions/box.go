@@ -5,6 +5,9 @@ package sessions
 type Box struct {
 	Known bool // the program's kind of box is known
 	Open  bool // it's on the screen
+	// Shell says that it's the line of a shell, behind its prompt. One that isn't Open
+	// has a prompt that nobody knows, or is at work.
+	Shell bool
 	// Text is what stands in it, with its rows joined by "\n" and without blanks around
 	// them; "": nothing. A program may show something else in place of a long text:
 	// "[Pasted text #1 +61 lines]".

@@ -62,25 +62,35 @@ func (in *boxLook) text(rows string) string {
 	return text
 }
 
-// Box reads the input box of the program that runs in a session. One that has just begun
-// may not be known yet: then the process in the foreground tells.
+// Box reads the input box of the program that runs in a session, or the line of a shell.
+// A program that has just begun may not be known yet: then the process in the foreground
+// tells.
 func (w *Watchers) Box(id sessions.ID, s *sessions.Snapshot) sessions.Box {
-	w.mu.Lock()
-	o := w.observers[id]
-	w.mu.Unlock()
-	if o == nil {
-		return sessions.Box{}
-	}
-	o.known.mu.Lock()
-	name := o.known.insight.Program
-	o.known.mu.Unlock()
-	if p := w.opt.Profiles.Get(name); p != nil {
+	if p := w.opt.Profiles.Get(w.programIn(id)); p != nil && !p.Shell() {
 		return p.Box(s)
 	}
-	for _, process := range w.opt.Processes.Foreground(s.PID, false) {
+	found := w.opt.Processes.Foreground(s.PID, true)
+	for _, process := range found {
 		if p := w.opt.Profiles.Match(process); p != nil && !p.Shell() {
 			return p.Box(s)
 		}
 	}
+	if len(found) > 0 && interactiveShell(found[0]) {
+		return shellLine(s, w.opt.Prompts)
+	}
 	return sessions.Box{}
+}
+
+// programIn is the name of the profile of the agent program that runs in a session, as
+// its last look found it; "": none does.
+func (w *Watchers) programIn(id sessions.ID) string {
+	w.mu.Lock()
+	o := w.observers[id]
+	w.mu.Unlock()
+	if o == nil {
+		return ""
+	}
+	o.known.mu.Lock()
+	defer o.known.mu.Unlock()
+	return o.known.insight.Program
 }

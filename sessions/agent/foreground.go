@@ -2,7 +2,9 @@ package agent
 
 import (
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -39,6 +41,42 @@ func (f *Foreground) Shell(s *sessions.Snapshot) bool {
 	return slices.ContainsFunc(f.processes.Foreground(s.PID, true), interactiveShell)
 }
 
+// Front tells what has the foreground of a session's pane: an agent program of the
+// profiles, a shell, the program that the pane was made with, or another one.
+func (w *Watchers) Front(s *sessions.Snapshot) sessions.Program {
+	found := w.opt.Processes.Foreground(s.PID, true)
+	if len(found) == 0 {
+		return sessions.Program{}
+	}
+	leader := found[0]
+	out := sessions.Program{
+		Kind: sessions.ProgramOther, Name: leader.title(),
+		Run: strconv.Itoa(leader.PID) + "-" + strconv.FormatInt(leader.Started.UnixMilli(), 10), Started: time.Now().Add(-leader.Age), Own: leader.PID == s.PID,
+	}
+	for _, process := range found {
+		if p := w.opt.Profiles.Match(process); p != nil && !p.Shell() {
+			out.Kind, out.Name, out.Started = sessions.ProgramAgent, p.Name(), time.Now().Add(-process.Age)
+			return out
+		}
+	}
+	switch {
+	case interactiveShell(leader):
+		out.Kind = sessions.ProgramShell
+	case out.Own:
+		out.Kind = sessions.ProgramOwn
+	}
+	return out
+}
+
+// title is what people call a process: the name by which it was started.
+func (p Process) title() string {
+	if len(p.Args) == 0 || p.Args[0] == "" {
+		return p.Name
+	}
+	name, _, _ := strings.Cut(p.Args[0], " ")
+	return baseName(name)
+}
+
 // otherShells are those besides shellNames.
 var otherShells = []string{"csh", "pwsh", "elvish", "xonsh", "busybox"} //nolint:gochecknoglobals // a constant table
 
@@ -65,7 +103,7 @@ func interactiveShell(p Process) bool {
 // takesValue says whether a shell's flag has its value behind it.
 func takesValue(flag string) bool {
 	switch flag {
-	case "--rcfile", "--init-file", "-o", "+o", "-O", "+O":
+	case "--rcfile", "--init-file", "--init-command", "-C", "-o", "+o", "-O", "+O":
 		return true
 	}
 	return false

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -16,7 +17,8 @@ type Process struct {
 	Name    string // as the kernel calls it, at most 15 bytes
 	Args    []string
 	Cwd     string
-	Started time.Time
+	Started time.Time     // to a second or two, and the same each time that it's asked for
+	Age     time.Duration // how long it had run when it was looked at, to about 20 ms
 	// Environ reads its environment, as it was when the process was started; nil if it
 	// can't be read.
 	Environ func() map[string]string
@@ -159,6 +161,20 @@ func (p *Processes) started(s procfs.ProcStat) time.Time {
 	return p.boot.Add(time.Duration(s.Starttime) * time.Second / ticks)
 }
 
+// uptime is how long the host has been up, to 10 ms; 0 where that can't be read.
+func uptime() time.Duration {
+	text, err := os.ReadFile("/proc/uptime")
+	if err != nil {
+		return 0
+	}
+	first, _, _ := strings.Cut(string(text), " ")
+	up, err := time.ParseDuration(first + "s")
+	if err != nil {
+		return 0
+	}
+	return up
+}
+
 func (p *Processes) environ(pid int) map[string]string {
 	proc, err := p.fs.Proc(pid)
 	if err != nil {
@@ -178,7 +194,7 @@ func (p *Processes) environ(pid int) map[string]string {
 }
 
 func (p *Processes) process(s procfs.ProcStat) Process {
-	out := Process{PID: s.PID, Parent: s.PPID, Name: s.Comm, Started: p.started(s)}
+	out := Process{PID: s.PID, Parent: s.PPID, Name: s.Comm, Started: p.started(s), Age: uptime() - time.Duration(s.Starttime)*time.Second/ticks}
 	proc, err := p.fs.Proc(s.PID)
 	if err == nil {
 		out.Args, _ = proc.CmdLine()

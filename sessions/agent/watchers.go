@@ -2,6 +2,7 @@ package agent
 
 import (
 	"log/slog"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -30,8 +31,12 @@ type Options struct {
 	// Choose makes something the source of a session's text: sessions.Manager's.
 	Choose func(id sessions.ID, src sessions.Source) error
 	// Poke has a session looked at now.
-	Poke   func(id sessions.ID)
-	Logger *slog.Logger
+	Poke func(id sessions.ID)
+	// Prompts are the shells' prompts, each anchored at the beginning of a line:
+	// polling.NewPrompts makes them. Without them only a shell that marks its prompts can
+	// be read.
+	Prompts []*regexp.Regexp
+	Logger  *slog.Logger
 }
 
 // Watchers have one Observer for each session that's read, and hand each hook to

@@ -1,0 +1,63 @@
+package sessions
+
+import "time"
+
+// ProgramKind says what sort of program has the foreground of a pane.
+type ProgramKind int
+
+// The kinds of program.
+const (
+	ProgramUnknown ProgramKind = iota // this host's processes can't be looked at
+	ProgramAgent                      // one that has a profile
+	ProgramShell                      // it runs what's typed as commands
+	ProgramOwn                        // the one that the pane was made with, neither agent nor shell
+	ProgramOther                      // any other: an editor, a pager, ssh
+)
+
+// Program is what has the foreground of a pane's terminal: it reads what's typed.
+type Program struct {
+	Kind    ProgramKind
+	Name    string    // an agent's profile; else the name of the process: "vim"
+	Run     string    // the same for one run of a program, another for any other; "": unknown
+	Started time.Time // when that run began, to about 20 ms; zero: unknown
+	Own     bool      // it's what the pane was made with, or begun by that: no shell began it
+}
+
+// Addressee is the program that people write to in a session, as it's kept: "" is the
+// shell or the program that the session's pane was made with, "agent:NAME" an agent
+// program, "run:ID" one run of another program.
+type Addressee string
+
+// addresseeOf is the addressee that a program is.
+func addresseeOf(p Program) Addressee {
+	switch p.Kind {
+	case ProgramAgent:
+		return Addressee("agent:" + p.Name)
+	case ProgramOther:
+		return Addressee("run:" + p.Run)
+	case ProgramUnknown, ProgramShell, ProgramOwn:
+	}
+	return ""
+}
+
+// reaches reports whether a text for the addressee that's typed now is read by it.
+// written is when somebody wrote the text. An agent that was begun in a shell since then
+// isn't whom it was written to.
+func (a Addressee) reaches(front Program, written time.Time) bool {
+	switch {
+	case front.Kind == ProgramUnknown, a == addresseeOf(front) && front.Kind != ProgramAgent:
+		return true
+	case front.Kind == ProgramAgent:
+		return a == addresseeOf(front) || a == "" && (front.Own || !front.Started.After(written))
+	}
+	return false
+}
+
+// agent is the name of the agent's profile; "": it's no agent.
+func (a Addressee) agent() string {
+	const prefix = "agent:"
+	if len(a) > len(prefix) && a[:len(prefix)] == prefix {
+		return string(a[len(prefix):])
+	}
+	return ""
+}
