@@ -25,7 +25,7 @@ func (m *Manager) Answer(ctx context.Context, id string, a Answer) (Prompt, erro
 	}
 	defer done()
 	end := outcome{state: PromptOpen, doubt: closedMeantime, err: fmt.Errorf("%w: panebridge failed while it answered; look at the session before you answer again", ErrUnavailable)}
-	m.containPanic(p.Session, WorkerAnswer, func() { end = m.give(run, p) })
+	m.containPanic(ctx, p.Session, WorkerAnswer, func() { end = m.give(run, p) })
 	return m.settle(ctx, p, end)
 }
 
@@ -163,7 +163,7 @@ func (m *Manager) lookAgain(id ID, done string) {
 	}
 	ctx := m.ctx
 	m.typists.Go(func() {
-		m.containPanic(id, WorkerLook, func() { m.lookForAgain(ctx, id, done) })
+		m.containPanic(ctx, id, WorkerLook, func() { m.lookForAgain(ctx, id, done) })
 	})
 }
 

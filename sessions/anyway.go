@@ -3,6 +3,7 @@ package sessions
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -15,6 +16,7 @@ type goAhead struct {
 	receipt string
 	quoted  string // see Receipt.Quoted
 	by      string
+	revival Revival    // begins the agent again that the text was written to; "": the text goes to who is there
 	done    chan error // gets one: what came of it
 }
 
@@ -23,15 +25,36 @@ type goAhead struct {
 // It returns when the text, or its Enter, is in the pane, or surely isn't. ErrConflict
 // says that the screen is another by now, that somebody else was faster, or that the
 // receipt isn't held so.
+//
+// A text that's held because another program has the foreground goes to that run of it,
+// and so does what's written to the session from then on.
 func (m *Manager) SendAnyway(ctx context.Context, id, quoted, by string) (Receipt, error) {
+	return m.leaveGoAhead(ctx, id, goAhead{quoted: quoted, by: by})
+}
+
+// Revive begins the agent again that a held text was written to, in the shell that has
+// its place: quoted is the Receipt.Quoted of a receipt whose Revivals have the way. The
+// text is typed when the agent takes it. It returns when the command that begins the
+// agent was submitted, or surely wasn't; errors are those of SendAnyway.
+func (m *Manager) Revive(ctx context.Context, id, quoted, by string, way Revival) (Receipt, error) {
+	if way != ReviveNew && way != ReviveResume {
+		return Receipt{}, fmt.Errorf("%w request: an agent is begun again by %q or %q", ErrInvalid, ReviveNew, ReviveResume)
+	}
+	return m.leaveGoAhead(ctx, id, goAhead{quoted: quoted, by: by, revival: way})
+}
+
+// leaveGoAhead leaves a go-ahead for the typist of a held receipt, and waits for what
+// comes of it.
+func (m *Manager) leaveGoAhead(ctx context.Context, id string, ahead goAhead) (Receipt, error) {
 	r, err := m.Receipt(ctx, id)
 	if err != nil {
 		return r, err
 	}
-	if quoted == "" {
+	if ahead.quoted == "" {
 		return r, fmt.Errorf("%w request: say which screen was looked at, by the receipt's “quoted”", ErrInvalid)
 	}
-	g := &goAhead{receipt: id, quoted: quoted, by: by, done: make(chan error, 1)}
+	g := &ahead
+	g.receipt, g.done = id, make(chan error, 1)
 	stopping, err := m.goAhead(r.Session, g)
 	if err == nil {
 		timer := time.NewTimer(anywayWithin)
@@ -46,7 +69,7 @@ func (m *Manager) SendAnyway(ctx context.Context, id, quoted, by string) (Receip
 			err = m.withdraw(r.Session, g)
 		}
 	}
-	m.log.Info("an input is sent anyway", "session", r.Session, "receipt", id, "author", by, "err", err)
+	m.log.Info("an input is sent anyway", "session", r.Session, "receipt", id, "author", g.by, "revival", g.revival, "err", err)
 	if now, failed := m.Receipt(context.WithoutCancel(ctx), id); failed == nil {
 		r = now
 	}
@@ -72,6 +95,8 @@ func (m *Manager) goAhead(session ID, g *goAhead) (stopping <-chan struct{}, err
 		return nil, fmt.Errorf("%w: the input isn't held by a dialog's words (any more)", ErrConflict)
 	case r.Quoted != g.quoted:
 		return nil, errOtherScreen
+	case g.revival != "" && !slices.Contains(r.Revivals, g.revival):
+		return nil, fmt.Errorf("%w: the agent can't be begun again in that way", ErrConflict)
 	}
 	e.ahead = g
 	return m.ctx.Done(), nil

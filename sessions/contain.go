@@ -20,10 +20,10 @@ const (
 // is logged with its stack, counted, and told in the session's log; id is "" where it's
 // the work of no single session. All of Manager's locks are released by defer, or
 // around code that can't panic: what was contained leaves none of them held.
-func (m *Manager) containPanic(id ID, worker string, work func()) (returned bool) {
+func (m *Manager) containPanic(ctx context.Context, id ID, worker string, work func()) (returned bool) {
 	defer func() {
 		if r := recover(); r != nil {
-			m.reportPanic(id, worker, r)
+			m.reportPanic(context.WithoutCancel(ctx), id, worker, r)
 		}
 	}()
 	work()
@@ -32,7 +32,7 @@ func (m *Manager) containPanic(id ID, worker string, work func()) (returned bool
 
 // reportPanic says that a worker panicked. What it says has none of a person's words:
 // only the runtime's own errors are kept.
-func (m *Manager) reportPanic(id ID, worker string, r any) {
+func (m *Manager) reportPanic(ctx context.Context, id ID, worker string, r any) {
 	what := fmt.Sprintf("a %T", r)
 	if err, ok := r.(runtime.Error); ok {
 		what = err.Error()
@@ -42,8 +42,8 @@ func (m *Manager) reportPanic(id ID, worker string, r any) {
 	if id == "" {
 		return
 	}
-	defer func() { _ = recover() }() //nolint:errcheck // the fault is in telling of it, and it's logged above
-	if err := m.Note(context.Background(), id, "panebridge had a fault in its own work here ("+worker+"); it's in the log, and the work was begun anew"); err != nil {
+	defer func() { _ = recover() }() // the fault may be in telling; it's logged above
+	if err := m.Note(ctx, id, "panebridge had a fault in its own work here ("+worker+"); it's in the log, and the work was begun anew"); err != nil {
 		m.log.Warn("a fault isn't told in the session's log", "session", id, "err", err)
 	}
 }

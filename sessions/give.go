@@ -92,6 +92,9 @@ func (g *giver) run(ctx context.Context) outcome {
 		if now.dialog == nil || now.dialog.Print != g.prompt.Dialog.Print {
 			return g.lost(now.dialog)
 		}
+		if g.m.frontOf(&now.snap).Kind == ProgramShell { // it asks nothing: who asked has left its dialog behind
+			return g.lost(nil)
+		}
 		if now.unread > 0 { // of the pane's own keyboard, say: what it does has to be seen first
 			if err := rest(ctx, lookEvery); err != nil {
 				return g.unseen(err)
@@ -144,7 +147,7 @@ func (g *giver) do(ctx context.Context, step DialogStep, now *seen) (Outcome, er
 	if len(rows) == 0 {
 		return "", fmt.Errorf("%w: the question can't be told from what stands above it; answer it in the session", ErrConflict)
 	}
-	guard := Guard{Pane: g.pane.ID, Server: g.pane.Identity, Saw: &now.snap, Rows: rows}
+	guard := Guard{Pane: g.pane.ID, Server: g.pane.Identity, Saw: &now.snap, Rows: rows, Front: now.snap.Front}
 	ctx = context.WithoutCancel(ctx) // once begun, what came of it has to be known
 	var out Outcome
 	var err error

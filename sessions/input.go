@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -34,6 +35,7 @@ func (m *Manager) Input(ctx context.Context, id ID, req InputRequest) (Receipt, 
 	r := &Receipt{
 		ID: newReceiptID(), Session: s.ID, Text: req.Text, Submit: req.Submit, Author: req.Author,
 		Name: req.Name, Origin: req.Origin, Key: req.Key, State: ReceiptStored, CreatedAt: now, UpdatedAt: now,
+		To: s.Addressee,
 	}
 	out := *r
 	if err := m.enqueue(ctx, r); err != nil {
@@ -163,8 +165,8 @@ func (m *Manager) setReceipt(ctx context.Context, session ID, id string, change 
 	}
 	if err := m.opt.Store.PutReceipt(context.WithoutCancel(ctx), r); err != nil {
 		m.log.Error("store a receipt", "session", session, "receipt", id, "state", r.State, "err", err)
-		if r.State == ReceiptTyping || r.State == ReceiptCancelled {
-			m.changeReceipt(session, id, func(now *Receipt) bool { *now = before; return true })
+		if r.State == ReceiptTyping || r.State == ReceiptCancelled || r.Pressed && !before.Pressed {
+			m.restoreReceipt(before)
 			return before, false, err
 		}
 	}
@@ -186,10 +188,25 @@ func (m *Manager) changeReceipt(session ID, id string, change func(*Receipt) boo
 		return before, before, false
 	}
 	if hit.State != ReceiptHeld && hit.State != ReceiptTyped {
-		hit.Quoted = ""
+		hit.Quoted, hit.Front, hit.Revivals = "", "", nil
 	}
 	hit.UpdatedAt = time.Now()
 	return before, *hit, true
+}
+
+// restoreReceipt takes back what couldn't be stored.
+func (m *Manager) restoreReceipt(before Receipt) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.entries[before.Session]
+	if e == nil {
+		return
+	}
+	for _, r := range e.queue {
+		if r.ID == before.ID {
+			*r = before
+		}
+	}
 }
 
 // waitingReceipt is a receipt in the registry that isn't final; nil: there's none of that
@@ -219,38 +236,51 @@ func (m *Manager) failWaiting(ctx context.Context, id ID, reason string) {
 	m.mu.Unlock()
 	for _, rid := range ids {
 		_, _, _ = m.setReceipt(ctx, id, rid, func(r *Receipt) bool { // a failure to store it is logged
-			r.State, r.Reason = ReceiptFailed, reason
+			if r.Reason = reason; r.State == ReceiptTyping || r.State == ReceiptTyped {
+				r.Reason += "; the text had been typed, and nobody knows whether it was taken"
+			}
+			r.State = ReceiptFailed
 			return true
 		})
 	}
 }
 
-// loadReceipts takes up the inputs of the daemon's last run: what wasn't typed
-// waits again; what may have been typed isn't typed again.
+// loadReceipts takes up the inputs of the daemon's last run. What may have been typed
+// comes first: a typist looks what became of it before anything else is typed.
 func (m *Manager) loadReceipts(ctx context.Context, open []Receipt) error {
 	for _, r := range open {
 		switch r.State {
-		case ReceiptStored, ReceiptHeld:
-			m.mu.Lock()
-			if e := m.entries[r.Session]; e != nil {
-				e.queue = append(e.queue, &r)
+		case ReceiptStored, ReceiptHeld, ReceiptTyping, ReceiptTyped:
+			if m.queueAgain(r) {
+				continue
 			}
-			m.mu.Unlock()
-			continue
-		case ReceiptTyping:
-			r.Reason = "panebridge stopped while it was being typed; look at the session before you send it again"
-		case ReceiptTyped:
-			r.Reason = "it was typed, but panebridge stopped before it was seen to be submitted; look at the session"
 		case ReceiptSubmitted, ReceiptFailed, ReceiptCancelled:
 			continue
 		}
-		r.State, r.UpdatedAt = ReceiptFailed, time.Now()
+		r.State, r.Reason, r.UpdatedAt = ReceiptFailed, "panebridge stopped while it was being typed, and the session has ended since; nobody knows whether it was taken", time.Now()
 		if err := m.opt.Store.PutReceipt(ctx, r); err != nil {
 			return fmt.Errorf("close a receipt of the last run: %w", err)
 		}
 		m.opt.Receipt(r)
 	}
 	return nil
+}
+
+// queueAgain puts an input of the last run into its session's queue; false: the session
+// is gone, or has ended.
+func (m *Manager) queueAgain(r Receipt) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.entries[r.Session]
+	if e == nil || e.State == StateEnded {
+		return false
+	}
+	if r.State == ReceiptStored || r.State == ReceiptHeld {
+		e.queue = append(e.queue, &r)
+		return true
+	}
+	e.queue, e.left = slices.Insert(e.queue, 0, &r), true
+	return true
 }
 
 // Keys presses keys in a session's pane at once, by tmux's names for them. They

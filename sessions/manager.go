@@ -47,6 +47,13 @@ type Options struct {
 	Receipt func(Receipt)
 	// Box reads the input box of a session's program. Nil: none can be read.
 	Box func(id ID, s *Snapshot) Box
+	// Front tells what has the foreground of the pane of a screen that was just looked at.
+	// Nil: nothing is known of it.
+	Front func(s *Snapshot) Program
+	// Revive is the command line by which a shell begins an agent again that has a
+	// profile of this name; conversation is the agent's own id of the one to go on with,
+	// "" for a new one. false: it isn't known. Nil: it never is.
+	Revive func(id ID, program, conversation string) (line string, ok bool)
 	// Decide gives an answer to a dialog without a key, if the program waits for it in
 	// another way; false: it doesn't. Nil: none does.
 	Decide  func(id ID, d *Dialog, a Answer) bool
@@ -88,6 +95,9 @@ type entry struct {
 	typing   bool       // a typist is at work
 	keyboard keyboard
 	boxSeen  bool     // the program's input box was on the screen
+	left     bool     // the first of queue was being typed when the daemon's last run ended
+	was      Source   // the last agent program's that has ended
+	bare     []string // ends of rows that somebody has said to be empty prompts
 	ahead    *goAhead // for the first of queue, until its typist takes it; nil: none
 }
 
@@ -176,7 +186,7 @@ func (m *Manager) Run(ctx context.Context) error {
 		case <-m.wake:
 		}
 		for _, f := range m.takeTodo() {
-			m.containPanic("", WorkerLife, func() { f(ctx) })
+			m.containPanic(ctx, "", WorkerLife, func() { f(ctx) })
 		}
 	}
 }

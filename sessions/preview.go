@@ -53,7 +53,7 @@ func (m *Manager) Preview(ctx context.Context, id ID, p Preview) (sent bool, why
 	}
 	defer e.keyboard.giveBack()
 	err = errPreviewPanicked
-	m.containPanic(id, WorkerPreview, func() { sent, why, err = t.run(ctx) })
+	m.containPanic(ctx, id, WorkerPreview, func() { sent, why, err = t.run(ctx) })
 	if sent {
 		m.opt.Pollers.Typed(id, p.Text)
 	}
@@ -76,6 +76,7 @@ func (m *Manager) previewer(id ID, p Preview) (*previewer, Session, *entry, erro
 		return nil, s, nil, errors.New("the session is gone")
 	}
 	t := &previewer{srv: srv, pane: s.Pane, text: p, phrases: m.opt.Phrases, dialog: m.opt.Dialog, young: e.young()}
+	t.stranger = func(s *Snapshot) string { return m.strangerIn(id, s) }
 	if m.ctx != nil {
 		t.stop = m.ctx.Done()
 	}
@@ -99,6 +100,9 @@ type previewer struct {
 	stop    <-chan struct{} // closed when only what needs no waiting is still done; nil: never
 	shown   bool            // the text was seen in the input box
 	young   bool            // the session has just begun, and its program may not have yet
+	// stranger names the program that has the foreground in place of the one that people
+	// write to; "": that one has it. Nil: it isn't known whom they write to.
+	stranger func(s *Snapshot) (name string)
 }
 
 func (t *previewer) run(ctx context.Context) (sent bool, why string, err error) {
@@ -145,7 +149,7 @@ func tells(box Box) bool { return box.Open && len(box.Rows) > 0 }
 
 // guard has something typed only while the screen is as it was seen, with the box in it.
 func (t *previewer) guard(s *Snapshot) Guard {
-	g := Guard{Pane: t.pane.ID, Server: t.pane.Identity, Phrases: t.phrases, Saw: s}
+	g := Guard{Pane: t.pane.ID, Server: t.pane.Identity, Phrases: t.phrases, Saw: s, Front: s.Front}
 	box := t.text.Box(s)
 	if !tells(box) {
 		return g
@@ -163,10 +167,17 @@ var barePrompt = regexp.MustCompile(`(^|\s|[\])~\w])[$%#>❯»➜]\s*$`) //nolin
 
 // against says what speaks against typing; "": nothing. What isn't known for sure does.
 func (t *previewer) against(s *Snapshot, term Terminal) string {
+	if t.stranger != nil {
+		if name := t.stranger(s); name != "" {
+			return name + " has the foreground"
+		}
+	}
 	box := t.text.Box(s)
 	switch {
 	case t.dialog(s.Rows) != "" && !tells(box):
 		return "a dialog is open"
+	case box.Shell && !t.text.Command:
+		return "a shell is in its foreground, which would run the text"
 	case box.Known && !box.Open:
 		return "its input box isn't on the screen"
 	case box.Known && box.Text != "":

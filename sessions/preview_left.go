@@ -39,7 +39,7 @@ func (m *Manager) FinishPreview(ctx context.Context, id ID, p Preview) (end Prev
 	}
 	defer e.keyboard.giveBack()
 	end, why = PreviewUnknown, errPreviewPanicked.Error()
-	m.containPanic(id, WorkerPreview, func() { end, why = t.finish(ctx) })
+	m.containPanic(ctx, id, WorkerPreview, func() { end, why = t.finish(ctx) })
 	if end == PreviewFinished {
 		m.opt.Pollers.Typed(id, p.Text)
 	}

@@ -18,6 +18,15 @@ const (
 	ReceiptCancelled ReceiptState = "cancelled" // taken back before it was typed
 )
 
+// Revival is a way to begin an agent again that has ended and left its pane to a shell.
+type Revival string
+
+// The ways.
+const (
+	ReviveNew    Revival = "start"  // with a new conversation
+	ReviveResume Revival = "resume" // with the one that it had
+)
+
 // Receipt is the record of one input.
 type Receipt struct {
 	ID      string       `json:"id"` // "in_" and 12 hexadecimal digits
@@ -33,8 +42,19 @@ type Receipt struct {
 	// Quoted is set while only a dialog's phrase keeps the text, or its Enter, back, on a
 	// screen that stands still and on which no dialog is recognised. It stands for that
 	// screen: 16 hexadecimal digits. See Manager.SendAnyway. It isn't kept.
-	Quoted    string    `json:"quoted,omitempty"`
-	Anyway    string    `json:"anyway,omitempty"` // who sent it anyway; "": nobody
+	Quoted string `json:"quoted,omitempty"`
+	// Front is the program that has the foreground in place of the one that the text was
+	// written to; "": none has. Quoted then stands for that run of it, and not for a
+	// screen. Revivals are the ways in which the other can be begun again.
+	Front    string    `json:"front,omitempty"`
+	Revivals []Revival `json:"revivals,omitempty"`
+	Anyway   string    `json:"anyway,omitempty"` // who sent it anyway; "": nobody
+	// To is whom it was written to: the session's addressee of that time, or who somebody
+	// has said it's for all the same.
+	To Addressee `json:"-"`
+	// Pressed says that Enter was pressed behind the text, or is about to be: the intent,
+	// on disk before the key.
+	Pressed   bool      `json:"-"`
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
 }

@@ -81,6 +81,7 @@ func (m *Manager) respawn(ctx context.Context, s Session, req NewRequest) (Sessi
 	if err := srv.Respawn(ctx, s.Pane.ID, pane); err != nil {
 		return Session{}, fmt.Errorf("restart %s: %w", s.Name, err)
 	}
+	m.address(ctx, s.ID, "")
 	m.endPrompt(ctx, s.ID, "the program was started anew")
 	text := "program started anew"
 	if req.Resume != "" {

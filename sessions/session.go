@@ -83,4 +83,5 @@ type Session struct {
 	Exit         *Exit     `json:"exit,omitempty"`
 	Lines        int64     `json:"lines"` // number of the newest line; 0: none yet
 	Source       Source    `json:"source,omitzero"`
+	Addressee    Addressee `json:"-"` // whom people write to here
 }

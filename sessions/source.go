@@ -1,6 +1,9 @@
 package sessions
 
-import "fmt"
+import (
+	"context"
+	"fmt"
+)
 
 // Source is where a session's text comes from. The zero value is its pane, with
 // no program in it that's known.
@@ -31,9 +34,16 @@ func (m *Manager) Choose(id ID, src Source) error {
 			return fmt.Errorf("%w: %s is the text of session %s", ErrConflict, src.Transcript, o.Name)
 		}
 	}
+	if e.Source.Program != "" && src.Program == "" {
+		e.was = e.Source
+	}
 	e.Source = src
+	address := src.Program != "" && e.Addressee == ""
 	s := e.Session
 	m.mu.Unlock()
+	if address { // who writes now has read that program's words
+		m.address(context.Background(), id, addresseeOf(Program{Kind: ProgramAgent, Name: src.Program}))
+	}
 	m.log.Info("text comes from", "session", id, "program", src.Program, "transcript", src.Transcript)
 	m.opt.Sink.Changed(s)
 	return nil

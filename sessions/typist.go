@@ -41,7 +41,7 @@ func (m *Manager) startTypist(id ID) {
 // by a new typist.
 func (m *Manager) typeInput(ctx context.Context, id ID, r Receipt) {
 	t := &typist{m: m, id: id, receipt: r, began: time.Now()}
-	if m.containPanic(id, WorkerTypist, func() { t.run(ctx) }) {
+	if m.containPanic(ctx, id, WorkerTypist, func() { t.run(ctx) }) {
 		return
 	}
 	t.set(context.WithoutCancel(ctx), ReceiptFailed, "panebridge failed while it typed this; look at the session before you send it again")
@@ -77,8 +77,15 @@ type typist struct {
 	term    Terminal
 	before  Snapshot // the look the paste was decided on
 	echoed  bool
+	entered bool      // Enter was pressed
+	ended   bool      // and then the program ended
+	stands  bool      // the text stood in its line when that was looked at last behind Enter
+	stirred int       // times that Enter wasn't pressed because the screen had changed
+	front   string    // Snapshot.Front when it was pasted
+	into    Program   // that it was pasted into
 	boxed   bool      // the text was pasted into an input box that can be read
 	alone   bool      // it was seen to stand there alone
+	inRow   bool      // it was seen before the cursor of a program whose box isn't known
 	queued  bool      // the program keeps it until it has time
 	away    time.Time // since when its box isn't on the screen; zero: it is
 	empty   int       // looks in succession at which the box had nothing in it
@@ -100,17 +107,51 @@ var errDone = errors.New("done")
 func (t *typist) run(ctx context.Context) {
 	defer t.dropAhead(ctx)
 	defer t.release()
-	for _, step := range []func(context.Context) error{t.paste, t.settle, t.tell, t.enter} {
-		err := step(ctx)
-		switch {
-		case err == nil:
-		case errors.Is(err, errDone), ctx.Err() != nil:
-			return
-		default:
-			t.set(ctx, ReceiptFailed, err.Error())
+	steps := []func(context.Context) error{t.settle, t.tell, t.enter}
+	begin := t.paste
+	if t.m.leftByLastRun(t.id, t.receipt.ID) {
+		begin, steps = t.takeUp, steps[1:]
+	}
+	if !t.goOn(ctx, begin(ctx)) {
+		return
+	}
+	hand, cancel := inHand(ctx)
+	defer cancel()
+	for _, step := range steps {
+		if !t.goOn(hand, step(hand)) {
 			return
 		}
 	}
+}
+
+// goOn says whether the next step is due, given what came of one.
+func (t *typist) goOn(ctx context.Context, err error) bool {
+	switch {
+	case err == nil:
+		return true
+	case errors.Is(err, errDone), ctx.Err() != nil:
+	case t.entered && (errors.Is(err, ErrEnded) || errors.Is(err, ErrUnknown)):
+		t.set(ctx, ReceiptSubmitted, endedWithIt)
+	case t.entered && errors.Is(err, errTakenAway):
+		t.set(ctx, ReceiptSubmitted, t.submittedHow())
+	default:
+		t.set(ctx, ReceiptFailed, err.Error())
+	}
+	return false
+}
+
+// finishWithin is how long what's in a pane without its Enter may take when panebridge
+// stops. What isn't submitted by then is taken up at the next start.
+const finishWithin = 4 * time.Second
+
+// inHand is a context for what has been pasted: it ends finishWithin after ctx.
+func inHand(ctx context.Context) (hand context.Context, cancel func()) {
+	hand, end := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		defer end()
+		_ = rest(hand, finishWithin)
+	})
+	return hand, func() { stop(); end() }
 }
 
 // take takes the session's keyboard, and waits for it.
@@ -142,9 +183,22 @@ func (t *typist) release() {
 // about to be done couldn't be stored.
 func (t *typist) set(ctx context.Context, state ReceiptState, reason string) bool {
 	_, ok, _ := t.m.setReceipt(ctx, t.id, t.receipt.ID, func(r *Receipt) bool {
-		r.State, r.Reason, r.Quoted, r.Anyway = state, reason, "", t.by
+		r.State, r.Reason, r.Quoted, r.Anyway, r.To = state, reason, "", t.by, t.receipt.To
 		return true
 	})
+	return ok
+}
+
+// markPressed stores that Enter is about to be pressed; false: the receipt was closed, or
+// it can't be stored.
+func (t *typist) markPressed(ctx context.Context) bool {
+	r, ok, _ := t.m.setReceipt(ctx, t.id, t.receipt.ID, func(r *Receipt) bool {
+		r.State, r.Reason, r.Quoted, r.Pressed = ReceiptTyped, "", "", true
+		return true
+	})
+	if ok {
+		t.receipt.Pressed = r.Pressed
+	}
 	return ok
 }
 
@@ -155,12 +209,16 @@ func (t *typist) hold(ctx context.Context, state ReceiptState, reason string) {
 
 // holdAs is hold for a text that may be sent anyway.
 func (t *typist) holdAs(ctx context.Context, state ReceiptState, reason, quoted string) {
+	t.holdWith(ctx, func(r *Receipt) { r.State, r.Reason, r.Quoted, r.Front, r.Revivals = state, reason, quoted, "", nil })
+}
+
+// holdWith is hold for a change of the receipt that says more.
+func (t *typist) holdWith(ctx context.Context, change func(*Receipt)) {
 	_, _, _ = t.m.setReceipt(ctx, t.id, t.receipt.ID, func(r *Receipt) bool { // a failure to store it is logged
-		if r.State == state && r.Reason == reason && r.Quoted == quoted {
-			return false
-		}
-		r.State, r.Reason, r.Quoted, r.Anyway = state, reason, quoted, t.by
-		return true
+		was := *r
+		change(r)
+		r.Anyway, r.Pressed = t.by, t.entered
+		return r.State != was.State || r.Reason != was.Reason || r.Quoted != was.Quoted
 	})
 }
 
@@ -225,6 +283,12 @@ func (t *typist) paste(ctx context.Context) error {
 		if err := t.fits(); err != nil {
 			return err
 		}
+		if waits, err := t.awaitAddressee(ctx); err != nil {
+			return err
+		} else if waits {
+			tries = 0 // it's not the screen's fault
+			continue
+		}
 		g, dialog := t.pasteGuard(&t.before)
 		if tries >= movedTries && len(g.Rows) == 0 && !g.Still {
 			g.Saw = nil // a screen that never stands still: the search for dialogs, atomic as well, has to do
@@ -243,7 +307,7 @@ func (t *typist) paste(ctx context.Context) error {
 		switch out {
 		case Done:
 			t.answerAhead(nil)
-			t.boxed = t.box(&t.before).Open
+			t.boxed, t.front, t.into = t.box(&t.before).Open, t.before.Front, t.m.frontOf(&t.before)
 			t.m.opt.Pollers.Typed(t.id, t.receipt.Text)
 			return t.typed(ctx)
 		case Dead:
@@ -265,10 +329,10 @@ func (t *typist) paste(ctx context.Context) error {
 
 // tryPaste pastes the text where no dialog is open; "": something else is in the way.
 func (t *typist) tryPaste(ctx context.Context, g Guard) (Outcome, error) {
-	if why, state := t.obstacle(&t.before); why != "" {
+	if o := t.obstacle(&t.before); o.why != "" && !t.pastObstacle(o) {
 		t.release()
-		t.answerAhead(fmt.Errorf("%w: it isn't sent yet: %s", ErrConflict, why))
-		t.hold(ctx, state, why)
+		t.answerAhead(fmt.Errorf("%w: it isn't sent yet: %s", ErrConflict, o.why))
+		t.holdForObstacle(ctx, o)
 		return "", nil
 	}
 	if !t.set(ctx, ReceiptTyping, "") {
@@ -347,7 +411,7 @@ func (t *typist) settle(ctx context.Context) error {
 			return err
 		}
 		t.echoed = t.echoed || !sameScreen(&t.before, &s)
-		t.noteAlone(t.box(&s))
+		t.noteAlone(&s)
 		if t.term.Canonical {
 			return nil
 		}

@@ -17,6 +17,8 @@ const (
 	// shownWithin is how long a text that was read may take to stand in the box: on a machine
 	// with six times as much to do as it has processors opencode took over 5 s.
 	shownWithin = 15 * time.Second
+	// promptWithin is how long a shell that has the foreground may take to show a prompt.
+	promptWithin = 3 * time.Second
 	// blankFor is how long a new session may show nothing at all. Programs that draw
 	// screens do so while they load, in a terminal that still makes lines: what's typed
 	// then stands in their boxes later, and its Enter is a line break there.
@@ -40,28 +42,40 @@ func (t *typist) box(s *Snapshot) Box {
 	return b
 }
 
-// obstacle says why a text isn't typed yet, though no dialog is open, and the state of
-// its receipt meanwhile; "": nothing is in the way.
-func (t *typist) obstacle(s *Snapshot) (why string, state ReceiptState) {
+// obstacle is why a text isn't typed yet, though no dialog is open.
+type obstacle struct {
+	why    string       // a sentence; "": nothing is in the way
+	state  ReceiptState // of the receipt meanwhile
+	unsure bool         // a person may see that nothing is: see Receipt.Quoted
+}
+
+// obstacle looks for what's in the way of a text.
+func (t *typist) obstacle(s *Snapshot) obstacle {
 	if t.receipt.Text == "" {
-		return "", "" // an Enter is for what stands in the box
+		return obstacle{} // an Enter is for what stands in the box
 	}
 	b := t.box(s)
 	switch waited := time.Since(t.began); {
+	case !t.term.Canonical && t.term.Unread > 0:
+		return obstacle{why: "the program hasn't read yet what was typed before", state: ReceiptStored}
 	case !b.Known && blank(s) && t.young():
-		return "the program isn't ready for input yet", ReceiptStored
+		return obstacle{why: notReady, state: ReceiptStored}
 	case !b.Known:
-		return "", ""
+		return t.rowObstacle(s)
 	case b.Open && b.Text != "":
-		return "something half-typed stands in the session's input box; it's typed when that was sent or taken away", ReceiptHeld
+		return obstacle{why: halfTyped, state: ReceiptHeld, unsure: b.Shell}
 	case b.Open:
-		return "", ""
+		return obstacle{}
+	case b.Shell && waited < promptWithin:
+		return obstacle{why: notReady, state: ReceiptStored}
+	case b.Shell:
+		return t.promptObstacle(s)
 	case waited < readyWithin:
-		return "the program isn't ready for input yet", ReceiptStored
+		return obstacle{why: notReady, state: ReceiptStored}
 	case t.m.boxSeen(t.id):
-		return "the program shows something else than its input box; it's typed when the box is back", ReceiptHeld
+		return obstacle{why: "the program shows something else than its input box; it's typed when the box is back", state: ReceiptHeld}
 	}
-	return "", ""
+	return obstacle{}
 }
 
 // blank reports whether nothing is on the screen.
@@ -138,6 +152,9 @@ func (t *typist) left(s *Snapshot) bool {
 
 // submittedHow is what's to be known of a text that was submitted.
 func (t *typist) submittedHow() string {
+	if t.ended {
+		return endedWithIt
+	}
 	if t.queued {
 		return "queued: the agent is at work, and takes it up when it has time"
 	}
@@ -148,7 +165,7 @@ func (t *typist) submittedHow() string {
 // the program's box is on the screen a dialog's phrase there is only quoted: no program
 // draws both. Then the guard sees to it that the box is still there.
 func (t *typist) guard(s *Snapshot) (g Guard, dialog bool) {
-	g = Guard{Pane: t.pane, Server: s.Server, Phrases: t.m.opt.Phrases, Saw: s}
+	g = Guard{Pane: t.pane, Server: s.Server, Phrases: t.m.opt.Phrases, Saw: s, Front: s.Front}
 	if t.m.opt.Dialog(s.Rows) == "" {
 		return g, false
 	}
@@ -174,7 +191,7 @@ func absent(phrases []string, s *Snapshot) (out []string) {
 // ownPhrases is guard for a program whose box isn't known, where the only phrases on the
 // screen are those of the text that was just pasted there: none stood there before.
 func (t *typist) ownPhrases(s *Snapshot) (g Guard, dialog bool) {
-	g = Guard{Pane: t.pane, Server: s.Server, Saw: s}
+	g = Guard{Pane: t.pane, Server: s.Server, Saw: s, Front: s.Front}
 	if t.boxed || t.box(s).Known || t.m.opt.Dialogs.Read(t.id, s, nil) != nil {
 		return g, true
 	}

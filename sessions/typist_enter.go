@@ -33,12 +33,17 @@ func (t *typist) enter(ctx context.Context) error {
 			t.set(ctx, ReceiptSubmitted, "unverified: the program doesn't show what is typed")
 			return errDone
 		}
+		t.entered = t.entered && !t.stands // else that one changed nothing
 	}
 	if !t.boxed {
 		return errors.New("the program has taken the text in, but two Enters changed nothing on its screen; look at the session")
 	}
 	return errors.New("the text is in the session's input box, but two Enters didn't submit it")
 }
+
+// endedWithIt is what's known of a text whose program ended behind its Enter: that may
+// have been its last input, or have ended it first.
+const endedWithIt = "unverified: the program has ended since"
 
 // line waits until the program has read the line that the kernel made. One that takes
 // the terminal over first gets it as mere text: for a shell that's the same, and a
@@ -49,14 +54,14 @@ func (t *typist) line(ctx context.Context) error {
 		s, err := t.look(ctx)
 		switch {
 		case errors.Is(err, ErrEnded), errors.Is(err, ErrUnknown):
-			t.set(ctx, ReceiptSubmitted, "") // that was its last input
+			t.set(ctx, ReceiptSubmitted, endedWithIt)
 			return errDone
 		case err != nil:
 			return err
 		case t.term.Canonical && t.term.Unread == 0, !t.term.Canonical && !waited:
 			t.set(ctx, ReceiptSubmitted, "")
 			return errDone
-		case !t.term.Canonical && t.box(&s).Known:
+		case !t.term.Canonical && t.box(&s).Known && !t.box(&s).Shell:
 			return errors.New("the program was just starting, and may have taken the text without its Enter; look at the session before you send it again")
 		}
 		waited = true
@@ -75,8 +80,18 @@ func (t *typist) pressEnter(ctx context.Context) error {
 		if err := t.take(ctx); err != nil {
 			return err
 		}
+		if !t.markPressed(ctx) {
+			t.release()
+			if err := t.wait(ctx, heldEvery); err != nil { // the disk is full, say
+				return err
+			}
+			continue
+		}
 		out, err := t.pressOnce(ctx)
+		t.entered = t.entered || out == Done || errors.Is(err, ErrUncertain)
 		switch {
+		case errors.Is(err, errOtherFront):
+			return err
 		case err != nil:
 			return fmt.Errorf("the text is typed, but Enter may not be: %w", err)
 		case out == Dead:
@@ -84,7 +99,11 @@ func (t *typist) pressEnter(ctx context.Context) error {
 		case out == Done:
 			return nil
 		case out == Moved && (t.cleared == nil || time.Since(began) < restlessFor):
+			t.stirred++
 			if err := t.wait(ctx, lookEvery); err != nil {
+				return err
+			}
+			if err := t.standsAlone(ctx); err != nil {
 				return err
 			}
 			continue
@@ -113,8 +132,14 @@ func (t *typist) pressEnter(ctx context.Context) error {
 // quoted, while the program's box is there, or the screen is one that somebody has
 // looked at.
 func (t *typist) pressOnce(ctx context.Context) (Outcome, error) {
-	g := Guard{Pane: t.pane, Server: t.before.Server, Phrases: t.m.opt.Phrases}
+	g := Guard{Pane: t.pane, Server: t.before.Server, Phrases: t.m.opt.Phrases, Front: t.front}
+	if t.alone && t.stirred < movedTries {
+		g.Saw = &t.at // what somebody types beside the text moves the cursor
+	}
 	out, err := t.srv.Press(context.WithoutCancel(ctx), g, "Enter")
+	if out == Moved && err == nil {
+		return Moved, t.checkFront(ctx)
+	}
 	if out != Held || err != nil {
 		return out, err
 	}
@@ -180,11 +205,17 @@ func (t *typist) took(ctx context.Context, before *Snapshot) (bool, error) {
 		}
 		s, err := t.look(ctx)
 		if errors.Is(err, ErrEnded) || errors.Is(err, ErrUnknown) {
-			return true, nil // that was its last input
+			t.ended = true
+			return true, nil
 		}
 		if err != nil {
 			return false, err
 		}
+		if t.wasEnded(&s) {
+			t.ended = true
+			return true, nil
+		}
+		t.stands = t.lineState(&s) == lineHasIt
 		if t.boxed {
 			if t.covered(before, &s) {
 				if err := t.uncover(ctx); err != nil {
@@ -204,6 +235,13 @@ func (t *typist) took(ctx context.Context, before *Snapshot) (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// wasEnded reports whether the program that the text was pasted into, other than a shell,
+// doesn't have the foreground any more.
+func (t *typist) wasEnded(s *Snapshot) bool {
+	now := t.m.frontOf(s)
+	return t.into.Kind != ProgramShell && now.Kind != ProgramUnknown && t.into.Kind != ProgramUnknown && (now.Kind != t.into.Kind || addresseeOf(now) != addresseeOf(t.into))
 }
 
 // sameScreen compares what a person would see.

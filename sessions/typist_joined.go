@@ -14,10 +14,13 @@ func (t *typist) standsAlone(ctx context.Context) error {
 	var away time.Time // since when the box isn't on the screen; zero: it is
 	for empty := 0; ; {
 		var err error
-		if t.at, err = t.look(ctx); err != nil || !t.alone {
+		if t.at, err = t.look(ctx); err != nil {
 			return err
 		}
-		pause, b := lookEvery, t.box(&t.at)
+		if err := t.checkReach(ctx, &t.at); err != nil || !t.alone {
+			return err
+		}
+		pause, b := lookEvery, t.lineOrBox(&t.at)
 		if b.Open {
 			away = time.Time{}
 		}
@@ -55,16 +58,43 @@ func (t *typist) standsAlone(ctx context.Context) error {
 	}
 }
 
+// lineOrBox reads the box, or the row before the cursor where the program's box isn't
+// known, but the text was seen to stand in that row.
+func (t *typist) lineOrBox(s *Snapshot) Box {
+	b := t.box(s)
+	if b.Known || !t.inRow {
+		return b
+	}
+	before, _ := aroundCursor(s)
+	text := lastLine(t.receipt.Text)
+	at := strings.LastIndex(before, text)
+	if at < 0 {
+		return b
+	}
+	return Box{Known: true, Open: true, Text: strings.TrimSpace(t.receipt.Text + before[at+len(text):])}
+}
+
+// lastLine is the last line of a text.
+func lastLine(text string) string { return text[strings.LastIndexByte(text, '\n')+1:] }
+
 // joined reports whether there's something beside the text in its box.
 func (t *typist) joined(b Box) bool {
 	around := places(t.receipt.Text, b.Text)
 	return around != nil && (around[0] != "" || around[1] != "" && !completes(t.receipt.Text))
 }
 
-// noteAlone notes that the text stands in a box, and nothing else does.
-func (t *typist) noteAlone(b Box) {
+// noteAlone notes that the text stands in a box that can be read, or before the cursor of
+// a program whose box isn't known: then what else stands there is somebody's. The box had
+// nothing in it before.
+func (t *typist) noteAlone(s *Snapshot) {
+	b := t.box(s)
+	if before, _ := aroundCursor(s); !b.Known && strings.TrimSpace(lastLine(t.receipt.Text)) != "" && strings.Contains(before, lastLine(t.receipt.Text)) {
+		t.alone, t.inRow = true, true
+		return
+	}
+
 	own := letters(t.receipt.Text)
-	t.alone = t.alone || b.Open && own != "" && letters(b.Text) == own
+	t.alone = t.alone || b.Open && own != "" && (letters(b.Text) == own || t.boxed && places(t.receipt.Text, b.Text) != nil)
 }
 
 // completes reports whether a program may put something behind a text: the rest of the

@@ -68,7 +68,7 @@ func (t *typist) still(s *Snapshot) Guard {
 	rows = slices.DeleteFunc(rows, func(row int) bool { // tmux has the mark in it still
 		return slices.ContainsFunc(s.Marks, func(m Mark) bool { return m.Row == row })
 	})
-	return Guard{Pane: t.pane, Server: s.Server, Phrases: absent(t.m.opt.Phrases, s), Saw: s, Rows: rows, Still: true}
+	return Guard{Pane: t.pane, Server: s.Server, Phrases: absent(t.m.opt.Phrases, s), Saw: s, Rows: rows, Still: true, Front: s.Front}
 }
 
 // restless reports whether something came out of the pane in the second in which it was

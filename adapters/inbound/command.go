@@ -53,6 +53,7 @@ func buttons() map[string]button {
 		"skip-stale":    {run: skipStale, repeat: true},
 		"take-back":     {run: takeBack, repeat: true},
 		"send-anyway":   {run: sendAnyway},
+		"revive":        {run: reviveAgent},
 		"sessions":      {run: listSessions, repeat: true},
 		"folder":        {run: browse, repeat: true},
 		"begin":         {run: beginChosen},

@@ -76,6 +76,9 @@ type Sessions interface {
 	// receipt's Quoted stood for. It returns when that's done, or surely isn't: within some
 	// seconds. sessions.ErrConflict says why it isn't.
 	SendAnyway(ctx context.Context, id, quoted, by string) (sessions.Receipt, error)
+	// Revive begins the agent again that a held text was written to, in one of its
+	// receipt's Revivals; else as SendAnyway.
+	Revive(ctx context.Context, id, quoted, by string, way sessions.Revival) (sessions.Receipt, error)
 	Keys(ctx context.Context, id sessions.ID, keys []string, author string) error
 	Screen(ctx context.Context, id sessions.ID) (sessions.Screen, error)
 	// Prompts returns the questions that are open, the oldest first.

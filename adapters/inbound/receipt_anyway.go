@@ -36,7 +36,14 @@ func (rs *receipts) heldButtons(ctx context.Context, t *tracked) [][]adapters.Bu
 	}
 	if q := t.receipt.Quoted; q != "" {
 		args := t.Receipt + " " + q
-		add("Send anyway", offer{Do: "send-anyway", Session: t.Session, Args: args, Role: Approver, Single: true, Group: "anyway " + args})
+		for _, way := range t.receipt.Revivals {
+			add(revivalLabels[way], offer{Do: "revive", Session: t.Session, Args: args + " " + string(way), Role: Approver, Single: true, Group: "anyway " + args})
+		}
+		label := "Send anyway"
+		if front := t.receipt.Front; front != "" {
+			label = "Type it into " + front + " all the same"
+		}
+		add(label, offer{Do: "send-anyway", Session: t.Session, Args: args, Role: Approver, Single: true, Group: "anyway " + args})
 	}
 	if t.receipt.State == sessions.ReceiptHeld {
 		add("Take back", offer{Do: "take-back", Session: t.Session, Args: t.Receipt, Role: Operator, Single: true})
@@ -44,7 +51,36 @@ func (rs *receipts) heldButtons(ctx context.Context, t *tracked) [][]adapters.Bu
 	if row == nil {
 		return nil
 	}
-	return [][]adapters.Button{row}
+	if t.receipt.Front == "" {
+		return [][]adapters.Button{row}
+	}
+	var rows [][]adapters.Button // these labels are long
+	for _, b := range row {
+		rows = append(rows, []adapters.Button{b})
+	}
+	return rows
+}
+
+// revivalLabels are the buttons by which an agent is begun again.
+var revivalLabels = map[sessions.Revival]string{ //nolint:gochecknoglobals // a constant table
+	sessions.ReviveNew:    "Start it again",
+	sessions.ReviveResume: "Go on with its conversation",
+}
+
+// reviveAgent begins the agent again that a held text was written to.
+func reviveAgent(a *ask) error {
+	args := strings.Fields(a.offered.Args)
+	if len(args) != 3 {
+		return errors.New("this button says no way to begin the agent again")
+	}
+	_, err := a.in.opt.Sessions.Revive(a.ctx, args[0], args[1], a.event.Person.ID, sessions.Revival(args[2]))
+	if errors.Is(err, sessions.ErrConflict) {
+		return errors.New(strings.TrimPrefix(err.Error(), sessions.ErrConflict.Error()+": "))
+	}
+	if err != nil {
+		return err
+	}
+	return a.answer("It's being started; your text follows when it takes it.")
 }
 
 // sendAnyway sends a text that only a dialog's words hold, on the screen that the button

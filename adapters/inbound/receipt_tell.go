@@ -56,7 +56,7 @@ func (rs *receipts) tell(ctx context.Context, t *tracked, what Progress, now tim
 		}
 	case ToldHeld:
 		p.Text, p.Ring = "Held: "+plain(t.receipt.Reason)+".", t.Told != ToldHeld
-		if t.receipt.Quoted != "" {
+		if t.receipt.Quoted != "" && t.receipt.Front == "" {
 			p.Text += " /screen shows it."
 		}
 		if q := rs.in.question(t.Place, t.Session); q != "" {

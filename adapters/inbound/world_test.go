@@ -15,6 +15,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/adaptertest"
@@ -452,8 +453,8 @@ func (t *tmux) Snapshot(_ context.Context, pane string, _ sessions.Window) (sess
 	if t.x.blind {
 		return sessions.Snapshot{Server: identity, Pane: pane, Rows: []string{">"}}, nil
 	}
-	rows := slices.Clone(t.x.sent)
-	return sessions.Snapshot{Server: identity, Pane: pane, Rows: append(rows, "> "+t.x.box[pane])}, nil
+	rows := append(slices.Clone(t.x.sent), strings.Split("> "+t.x.box[pane], "\n")...)
+	return sessions.Snapshot{Server: identity, Pane: pane, Rows: rows, CursorX: utf8.RuneCountInString(rows[len(rows)-1]), CursorY: len(rows) - 1}, nil
 }
 
 func (p *process) killed() bool {

@@ -79,7 +79,13 @@ func (a *api) sendAnyway(w http.ResponseWriter, r *http.Request) error {
 	if body.Quoted == "" {
 		return badRequest(`"quoted" says which screen was looked at: the receipt has it`)
 	}
-	rcpt, err := a.opts.Sessions.SendAnyway(r.Context(), r.PathValue("id"), body.Quoted, a.author)
+	var rcpt sessions.Receipt
+	var err error
+	if body.Revival == "" {
+		rcpt, err = a.opts.Sessions.SendAnyway(r.Context(), r.PathValue("id"), body.Quoted, a.author)
+	} else {
+		rcpt, err = a.opts.Sessions.Revive(r.Context(), r.PathValue("id"), body.Quoted, a.author, body.Revival)
+	}
 	if err != nil {
 		return err
 	}

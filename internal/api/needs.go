@@ -36,6 +36,9 @@ type Sessions interface {
 	// stands for: see sessions.Receipt. It returns when that's done, or surely isn't, which
 	// may take some seconds. ErrConflict says why it isn't.
 	SendAnyway(ctx context.Context, receiptID, quoted, by string) (sessions.Receipt, error)
+	// Revive begins the agent again that a held text was written to, in one of the
+	// receipt's Revivals; else as SendAnyway.
+	Revive(ctx context.Context, receiptID, quoted, by string, way sessions.Revival) (sessions.Receipt, error)
 	// Keys presses keys, named as tmux names them.
 	Keys(ctx context.Context, id sessions.ID, keys []string, author string) error
 	// Prompts returns the questions that are open or being answered, oldest first, and

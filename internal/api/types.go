@@ -78,6 +78,9 @@ type Input struct {
 // same name, as it was when somebody looked at the screen.
 type Anyway struct {
 	Quoted string `json:"quoted"`
+	// Revival is one of the receipt's revivals: the agent is begun again, and then gets
+	// the text. "": the text goes to what's in front now.
+	Revival sessions.Revival `json:"revival,omitempty"`
 }
 
 // Keys is the body of POST /api/v1/sessions/{id}/keys.

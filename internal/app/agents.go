@@ -3,6 +3,7 @@ package app
 import (
 	"fmt"
 	"path/filepath"
+	"regexp"
 
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/polling"
@@ -27,14 +28,14 @@ func loadProfiles(configPath string) (*agent.Set, error) {
 }
 
 // buildWatchers makes what finds out which agent programs run in the sessions.
-func (d *daemon) buildWatchers() (err error) {
+func (d *daemon) buildWatchers(prompts []*regexp.Regexp) (err error) {
 	if d.profiles, err = loadProfiles(d.opt.ConfigPath); err != nil {
 		return fmt.Errorf("read the agents' profiles: %w", err)
 	}
 	d.watchers = agent.NewWatchers(agent.Options{
 		Profiles: d.profiles, Processes: agent.NewProcesses(), Poke: d.coord.Poke,
-		Choose: func(id sessions.ID, src sessions.Source) error { return d.manager.Choose(id, src) },
-		Logger: d.opt.Log.With("component", "agents"),
+		Choose:  func(id sessions.ID, src sessions.Source) error { return d.manager.Choose(id, src) },
+		Prompts: prompts, Logger: d.opt.Log.With("component", "agents"),
 	})
 	return nil
 }

@@ -140,7 +140,7 @@ func (d *daemon) build(ctx context.Context, token string) error {
 		Marker: polling.NewMarker("", expr), Prompts: prompts,
 		Panicked: func() { d.metrics.panicked("poller") }, Logger: log.With("component", "polling"),
 	})
-	if err := d.buildWatchers(); err != nil {
+	if err := d.buildWatchers(prompts); err != nil { //nolint:contextcheck // what it makes outlives this call
 		return err
 	}
 	if err := d.checkProfiles(cfg); err != nil {
@@ -154,7 +154,7 @@ func (d *daemon) build(ctx context.Context, token string) error {
 	d.manager = sessions.NewManager(sessions.Options{
 		Servers: servers, Store: d.store, Pollers: pollers{d}, Notes: notes{d.store}, Sink: d.metrics.watch(sinks{d.broker, hubSink{d}, inboundSink{d}, mailSink{d}}),
 		Adopt: cfg.Sessions.Adopt, Prefix: cfg.Sessions.TmuxPrefix, HistoryLimit: cfg.Sessions.HistoryLimit,
-		Agents: agents(cfg, d.profiles), Shell: shell(), Integrate: integrate, Env: []string{"PANEBRIDGE_STATE_DIR=" + d.opt.StateDir}, Phrases: generic.DialogPhrases(), Dialog: generic.Dialog, Box: d.watchers.Box, Decide: d.watchers.Decide, Dialogs: d.watchers,
+		Agents: agents(cfg, d.profiles), Shell: shell(), Integrate: integrate, Env: []string{"PANEBRIDGE_STATE_DIR=" + d.opt.StateDir}, Phrases: generic.DialogPhrases(), Dialog: generic.Dialog, Box: d.watchers.Box, Front: d.watchers.Front, Revive: d.revive, Decide: d.watchers.Decide, Dialogs: d.watchers,
 		Receipt: d.receiptChanged, Prompt: d.prompted, Panicked: d.metrics.panicked, Logger: log.With("component", "sessions"),
 	})
 	if err := d.manager.Load(ctx); err != nil {
@@ -229,9 +229,10 @@ func (d *daemon) listen(ctx context.Context) (doors, error) {
 // run runs the parts. The store outlives them all.
 func (d *daemon) run(ctx context.Context, doors doors, token string) error {
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return d.manager.Run(ctx) })
+	typed := make(chan struct{}) // closed when the manager's typists have put nothing aside
+	g.Go(func() error { defer close(typed); return d.manager.Run(ctx) })
 	g.Go(func() error { return d.coord.Run(ctx) })
-	g.Go(func() error { return d.runClients(ctx) })
+	g.Go(func() error { return d.runClients(ctx, typed) })
 	g.Go(func() error { return d.hub.Run(ctx) })
 	g.Go(func() error { return d.noteDisabled(ctx) })
 	g.Go(func() error { return d.inbound.Run(ctx) })

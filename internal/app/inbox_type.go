@@ -10,8 +10,8 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// typedWithin is how long a stopping daemon waits for a preview that's in an input box to
-// be submitted: left there, it would be in the way of all that's typed later.
+// typedWithin is how long a stopping daemon waits for a text that's in an input box to be
+// submitted: left there, it would be in the way of all that's typed later.
 const typedWithin = 5 * time.Second
 
 // othersTypeWithin is how long a daemon that starts waits for a command that types by
@@ -75,7 +75,8 @@ func (m *mailroom) endTyping() {
 
 // runClients runs the connections to tmux, from when no command types any more by one of
 // its own until they're gone: who types alone mustn't do it beside the daemon.
-func (d *daemon) runClients(ctx context.Context) error {
+// typed is closed when the manager types no more.
+func (d *daemon) runClients(ctx context.Context, typed <-chan struct{}) error {
 	first, cancel := context.WithTimeout(ctx, othersTypeWithin)
 	defer cancel()
 	give, err := d.mail.typists.Take(first)
@@ -90,7 +91,7 @@ func (d *daemon) runClients(ctx context.Context) error {
 		return err
 	}
 	d.mail.alone.Store(true)
-	longer := d.mail.outlasted(ctx)
+	longer := d.mail.outlasted(ctx, typed)
 	var clients errgroup.Group
 	for _, c := range d.clients {
 		clients.Go(func() error { return c.Run(longer) })
@@ -99,14 +100,19 @@ func (d *daemon) runClients(ctx context.Context) error {
 }
 
 // outlasted returns a context for the connections to tmux, which ends after ctx, when
-// nothing is being typed any more. Nothing is begun then.
-func (m *mailroom) outlasted(ctx context.Context) context.Context {
+// nothing is being typed any more, by the mailroom or whoever closes typed. Nothing is
+// begun then.
+func (m *mailroom) outlasted(ctx context.Context, typed <-chan struct{}) context.Context {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	context.AfterFunc(ctx, func() {
 		defer cancel()
-		select {
-		case <-m.stopTyping():
-		case <-time.After(typedWithin):
+		late := time.After(typedWithin)
+		for _, quiet := range []<-chan struct{}{m.stopTyping(), typed} {
+			select {
+			case <-quiet:
+			case <-late:
+				return
+			}
 		}
 	})
 	return longer

@@ -69,7 +69,8 @@ export const pressKeys = (id, keys) => call('POST', sessionPath(id, '/keys'), { 
 export const getReceipt = (id) => json('GET', `receipts/${encodeURIComponent(id)}`);
 export const cancelReceipt = (id) => json('DELETE', `receipts/${encodeURIComponent(id)}`);
 export const openReceipts = (id) => json('GET', sessionPath(id, '/receipts'));
-export const sendAnyway = (id, quoted) => json('POST', `receipts/${encodeURIComponent(id)}/anyway`, { quoted });
+// sendAnyway types a held text, or with a revival begins the agent again that it's for.
+export const sendAnyway = (id, quoted, revival) => json('POST', `receipts/${encodeURIComponent(id)}/anyway`, { quoted, revival });
 export const getPrompt = (id) => json('GET', `prompts/${encodeURIComponent(id)}`);
 export const answerPrompt = (id, body) => json('POST', `prompts/${encodeURIComponent(id)}/answer`, body);
 export const getOutput = async (id, from, limit) => marked(await json('GET', sessionPath(id, `/output?from=${from}&limit=${limit}`)));

@@ -7,6 +7,7 @@ import { cancelReceipt, getReceipt, openReceipts, pressKeys, sendAnyway, sendInp
 // written elsewhere, or before the page was loaded, and isn't done.
 
 const final = new Set(['submitted', 'failed', 'cancelled']);
+const revivals = { start: 'Start it again', resume: 'Go on with its conversation' };
 const takeable = new Set(['stored', 'held']);
 const steps = ['stored', 'typed', 'submitted'];
 const pollEvery = 400; // milliseconds between looks at a receipt
@@ -147,7 +148,13 @@ export class Composer {
     item.replaceChildren(progress(receipt), element('span', 'receipt-text', receipt.text));
     const by = names[receipt.author] ?? receipt.author;
     if (by) item.append(element('span', 'receipt-author', `by ${by}`));
-    if (receipt.quoted) item.append(this.button('Send anyway', () => this.sendAnyway(receipt)));
+    for (const way of receipt.revivals ?? []) {
+      item.append(this.button(revivals[way] ?? way, () => this.sendAnyway(receipt, way)));
+    }
+    if (receipt.quoted) {
+      const label = receipt.front ? `Type it into ${receipt.front} all the same` : 'Send anyway';
+      item.append(this.button(label, () => this.sendAnyway(receipt)));
+    }
     if (takeable.has(receipt.state)) item.append(this.button('Take back', () => this.takeBack(receipt)));
     if (receipt.state === 'failed') item.append(this.button('Dismiss', () => item.remove()));
     if (receipt.reason) item.append(element('span', 'receipt-reason', receipt.reason));
@@ -160,10 +167,11 @@ export class Composer {
     return button;
   }
 
-  // sendAnyway is for the screen as it was when the button was drawn.
-  async sendAnyway(receipt) {
+  // sendAnyway is for the screen, or the program in front, as it was when the button was
+  // drawn.
+  async sendAnyway(receipt, revival) {
     try {
-      await sendAnyway(receipt.id, receipt.quoted);
+      await sendAnyway(receipt.id, receipt.quoted, revival);
     } catch (error) {
       toast(error.message);
     }

@@ -2,6 +2,7 @@ package apitest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -58,6 +59,14 @@ func (d *Daemon) SendAnyway(ctx context.Context, id, quoted, by string) (session
 	d.mu.Unlock()
 	d.SetReceipt(id, sessions.ReceiptSubmitted, "")
 	return d.Receipt(ctx, id)
+}
+
+// Revive implements api.Sessions.
+func (d *Daemon) Revive(ctx context.Context, id, quoted, by string, way sessions.Revival) (sessions.Receipt, error) {
+	if r, err := d.Receipt(ctx, id); err != nil || !slices.Contains(r.Revivals, way) {
+		return r, errors.Join(err, fmt.Errorf("%w: the agent can't be begun again in that way", sessions.ErrConflict))
+	}
+	return d.SendAnyway(ctx, id, quoted, by)
 }
 
 // Cancel implements api.Sessions.

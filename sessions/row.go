@@ -1,0 +1,87 @@
+package sessions
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Why a text waits, whatever the program.
+const (
+	notReady  = "the program isn't ready for input yet"
+	halfTyped = "something half-typed stands in the session's input line; it's typed when that was sent or taken away"
+)
+
+// asks is a row up to the cursor that ends with a sign by which programs ask for a line,
+// or with a box's edge.
+var asks = regexp.MustCompile(`(?:[:?>$#%\])}»❯›➜…|│┃~]|\.\.\.)\s*$`) //nolint:gochecknoglobals // a constant
+
+// rowObstacle is obstacle for a program whose input box isn't known: what stands before
+// the cursor tells whether somebody has begun to write.
+func (t *typist) rowObstacle(s *Snapshot) obstacle {
+	before, _ := aroundCursor(s)
+	half := strings.TrimSpace(before) != "" && !asks.MatchString(before)
+	if half && !t.m.isBare(t.id, before) {
+		return obstacle{why: halfTyped, state: ReceiptHeld, unsure: true}
+	}
+	return obstacle{}
+}
+
+// promptObstacle is obstacle for a shell that shows no prompt that's known.
+func (t *typist) promptObstacle(s *Snapshot) obstacle {
+	before, behind := aroundCursor(s)
+	if strings.TrimSpace(behind) == "" && (barePrompt.MatchString(before) || t.m.isBare(t.id, before)) {
+		return obstacle{}
+	}
+	return obstacle{
+		why:   "the shell's prompt isn't known here (sessions.prompts can say what it looks like), so something half-typed may stand there",
+		state: ReceiptHeld, unsure: true,
+	}
+}
+
+// isBare reports whether somebody has said that a row like this is an empty prompt.
+func (m *Manager) isBare(id ID, before string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.entries[id]
+	row := strings.TrimRight(before, " ")
+	return e != nil && slices.ContainsFunc(e.bare, func(end string) bool { return strings.HasSuffix(row, end) })
+}
+
+// learnBare notes that a row is an empty prompt: somebody has looked.
+func (m *Manager) learnBare(id ID, before string) {
+	end := bareEnd(before)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if e := m.entries[id]; e != nil && end != "" && !slices.Contains(e.bare, end) {
+		e.bare = append(e.bare, end)
+	}
+}
+
+// pastObstacle reports whether somebody has looked at the very screen, and sends the text
+// though it can't be seen here that nothing is in its way.
+func (t *typist) pastObstacle(o obstacle) bool {
+	s := &t.before
+	if !o.unsure || t.ahead == nil || t.ahead.revival != "" || t.print(s) != t.ahead.quoted || t.restless(s) {
+		return false
+	}
+	t.by = t.ahead.by
+	before, _ := aroundCursor(s)
+	t.m.learnBare(t.id, before)
+	return true
+}
+
+// holdForObstacle says what's in the way. If that isn't sure the text may be sent anyway
+// once the screen stands still.
+func (t *typist) holdForObstacle(ctx context.Context, o obstacle) {
+	s := &t.before
+	now := t.print(s)
+	stands := o.unsure && now == t.stood && !t.restless(s) && t.asked.Unix()-s.Activity >= stillSeconds
+	t.stood = now
+	if !stands {
+		t.hold(ctx, o.state, o.why)
+		return
+	}
+	t.holdAs(ctx, o.state, o.why, now)
+}

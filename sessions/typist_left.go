@@ -1,0 +1,264 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// A text whose typing was cut off is in one of these places. Whoever typed it is gone:
+// panebridge was ended, or the program that it was for.
+const (
+	// freshFor is how long after a text was typed its Enter is still what its writer
+	// wants: an older one is taken out of the line instead.
+	freshFor = 10 * time.Minute
+	// wipeSteps is how often the keys that empty a line are pressed at most. Each empties
+	// one of its rows.
+	wipeSteps = 200
+)
+
+// leftByLastRun reports whether a receipt was being typed when the daemon's last run
+// ended. It says so once.
+func (m *Manager) leftByLastRun(id ID, receipt string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.entries[id]
+	left := e != nil && e.left && len(e.queue) > 0 && e.queue[0].ID == receipt
+	if left {
+		e.left = false
+	}
+	return left
+}
+
+// takeUp looks what became of a text that was being typed when the daemon's last run
+// ended. One that stands in its input line with nothing beside it still gets its Enter;
+// nil says that it's due. Else the receipt says what's known.
+func (t *typist) takeUp(ctx context.Context) error {
+	t.entered = t.receipt.Pressed
+	stands, err := t.whereItStands(ctx)
+	if err != nil {
+		return err
+	}
+	switch {
+	case stands == lineHasIt && !t.receipt.Submit:
+		t.set(ctx, ReceiptTyped, "")
+		return errDone
+	case stands == lineHasIt && time.Since(t.receipt.UpdatedAt) > freshFor:
+		return t.wipe(ctx, errors.New("panebridge stopped before it had pressed Enter, and that was long ago"))
+	case stands == lineHasIt:
+		t.boxed = t.box(&t.before).Open
+		t.front, t.into, t.alone, t.echoed = t.before.Front, t.m.frontOf(&t.before), t.boxed, true
+		return nil
+	case stands == lineHasMore:
+		return errors.New("panebridge stopped before it had pressed Enter, and something stands beside it in the session's input line; look at the session")
+	case t.receipt.Pressed && (stands == lineHidden || !t.box(&t.before).Known):
+		return errors.New("panebridge was stopped before it saw whether the text was submitted, and nobody knows; look at the session before you send it again")
+	case t.receipt.Pressed:
+		t.set(ctx, ReceiptSubmitted, "unverified: panebridge was stopped before it saw the text taken; it isn't in the input line any more")
+		return errDone
+	}
+	return errors.New("panebridge stopped before it had pressed Enter, and the text isn't in the session's input line; look at the session before you send it again")
+}
+
+// lineState says what stands in the line or box that a text was typed into.
+type lineState int
+
+const (
+	lineHidden  lineState = iota // it can't be seen
+	lineWithout                  // nothing of the text
+	lineHasIt                    // the text, and nothing else
+	lineHasMore                  // the text and something else, or what may be a part of it
+)
+
+// whereItStands looks until the line says the same for settleFor, without input on its
+// way to the program. It waits while a dialog is open or the program shows no line.
+func (t *typist) whereItStands(ctx context.Context) (lineState, error) {
+	var last lineState
+	var since, hidden time.Time
+	for began := time.Now(); ; {
+		if err := t.take(ctx); err != nil {
+			return lineHidden, err
+		}
+		var err error
+		if t.before, err = t.look(ctx); err != nil {
+			return lineHidden, err
+		}
+		if err := t.checkReach(ctx, &t.before); err != nil {
+			return lineHidden, err
+		}
+		now := t.lineState(&t.before)
+		pause := lookEvery
+		switch {
+		case t.term.Unread > 0 && time.Since(began) < readWithin:
+			since = time.Time{}
+		case now == lineHidden && t.m.opt.Dialog(t.before.Rows) != "":
+			hidden = time.Time{}
+			t.release()
+			t.hold(ctx, ReceiptTyped, "panebridge was stopped while it was being typed, and a dialog is open; whether it was submitted shows when it has closed")
+			pause = heldEvery
+		case now == lineHidden:
+			if hidden.IsZero() {
+				hidden = time.Now()
+			}
+			if time.Since(hidden) > readyWithin {
+				return lineHidden, nil
+			}
+		case now != last || since.IsZero():
+			last, since, hidden = now, time.Now(), time.Time{}
+		case time.Since(since) >= settleFor:
+			return now, nil
+		}
+		if err := t.wait(ctx, pause); err != nil {
+			return lineHidden, err
+		}
+	}
+}
+
+// lineState reads the line once.
+func (t *typist) lineState(s *Snapshot) lineState {
+	b, own := t.box(s), withoutSpace(t.receipt.Text)
+	switch {
+	case b.Known && !b.Open:
+		return lineHidden
+	case !b.Known:
+		return t.rowState(s)
+	case withoutSpace(b.Text) == own:
+		return lineHasIt
+	case b.Text == "":
+		return lineWithout
+	case places(t.receipt.Text, b.Text) != nil, strings.HasPrefix(b.Text, "["), strings.Contains(own, withoutSpace(b.Text)):
+		return lineHasMore
+	}
+	return lineWithout
+}
+
+// rowState reads the row before the cursor, of a program whose input box isn't known. Of a
+// text of several lines the last is there alone: the others are lines that were read.
+func (t *typist) rowState(s *Snapshot) lineState {
+	before, _ := aroundCursor(s)
+	text := lastLine(t.receipt.Text)
+	prompt, ok := strings.CutSuffix(strings.TrimRight(before, " "), strings.TrimRight(text, " "))
+	switch {
+	case t.term.Canonical && !t.term.Echo:
+		return lineHasMore // nobody can see what stands there
+	case !ok && text != "" && strings.Contains(before, text):
+		return lineHasMore
+	case !ok || strings.TrimSpace(text) == "":
+		return lineWithout
+	case strings.TrimSpace(prompt) == "", asks.MatchString(prompt), t.m.isBare(t.id, prompt):
+		return lineHasIt
+	}
+	return lineHasMore
+}
+
+// errOtherFront says that a text was typed, and not submitted: another program has the
+// foreground by now.
+var errOtherFront = errors.New("it was typed, but Enter wasn't pressed")
+
+// checkFront looks who has the foreground, where it isn't the program that the text was
+// pasted into. The program may only have another name by now.
+func (t *typist) checkFront(ctx context.Context) error {
+	var err error
+	if t.at, err = t.look(ctx); err != nil {
+		return err
+	}
+	if err := t.checkReach(ctx, &t.at); err != nil {
+		return err
+	}
+	t.front = t.at.Front
+	return nil
+}
+
+// checkReach fails when another program has the foreground than the one that the text was
+// written to. What of the text has come to stand in that one's line is taken away.
+func (t *typist) checkReach(ctx context.Context, s *Snapshot) error {
+	front := t.m.frontOf(s)
+	if t.reaches(front) {
+		return nil
+	}
+	t.before = *s
+	if t.entered {
+		t.set(ctx, ReceiptSubmitted, "unverified: Enter was pressed, and "+front.Name+" has the foreground by now")
+		return errDone
+	}
+	gone := fmt.Errorf("%w, because %s has the foreground by now", errOtherFront, front.Name)
+	if front.Kind != ProgramShell {
+		return gone
+	}
+	for began := time.Now(); time.Since(began) < settleFor; { // what wasn't read comes to the shell now
+		snap, err := t.look(ctx)
+		if err != nil {
+			return gone
+		}
+		if t.before = snap; t.lineState(&snap) == lineHasIt && t.term.Unread == 0 {
+			return t.wipe(ctx, gone)
+		}
+		if rest(ctx, lookEvery) != nil {
+			return gone
+		}
+	}
+	return gone
+}
+
+// wipe takes the text out of the line that it stands in alone, and returns why with what
+// came of that. Each step is pressed only while the screen is the one that was seen.
+func (t *typist) wipe(ctx context.Context, why error) error {
+	hand, cancel := inHand(ctx)
+	defer cancel()
+	moved := 0
+	for range wipeSteps {
+		s := t.before
+		if !t.endsWithOwn(&s) {
+			break
+		}
+		g := Guard{Pane: t.pane, Server: s.Server, Phrases: absent(t.m.opt.Phrases, &s), Saw: &s, Front: s.Front}
+		out, err := t.srv.Press(hand, g, t.wipeKeys(&s)...)
+		if err != nil || out == Dead {
+			return fmt.Errorf("%w; it stands there still: look at the session", why)
+		}
+		if out != Done {
+			if moved++; moved > movedTries {
+				break
+			}
+		}
+		for began := time.Now(); time.Since(began) < reactWithin; {
+			if rest(hand, lookEvery) != nil {
+				return fmt.Errorf("%w; it may stand there still: look at the session", why)
+			}
+			if t.before, err = t.look(hand); err != nil {
+				return fmt.Errorf("%w; it may stand there still: look at the session", why)
+			}
+			if out != Done || t.term.Unread == 0 && !sameScreen(&s, &t.before) {
+				break
+			}
+		}
+		if t.lineState(&t.before) == lineWithout {
+			return fmt.Errorf("%w; it was taken out of the input line again", why)
+		}
+	}
+	return fmt.Errorf("%w; it stands in the input line still: send it or take it away there", why)
+}
+
+// endsWithOwn reports whether all that stands in the line is the text, or its beginning:
+// what's left of it while it's taken away.
+func (t *typist) endsWithOwn(s *Snapshot) bool {
+	b := t.box(s)
+	if !b.Known {
+		return t.lineState(s) == lineHasIt
+	}
+	return b.Open && b.Text != "" && strings.HasPrefix(withoutSpace(t.receipt.Text), withoutSpace(b.Text))
+}
+
+// wipeKeys empty a line: the kernel's own key where it makes the lines; else to the end
+// of the row, all of it, and the line break before it.
+func (t *typist) wipeKeys(s *Snapshot) []string {
+	switch {
+	case t.term.Canonical:
+		return []string{"C-u"}
+	case strings.Contains(t.box(s).Text, "\n"):
+		return []string{"C-e", "C-u", "BSpace"}
+	}
+	return []string{"C-e", "C-u"}
+}
