@@ -190,6 +190,23 @@ func (p *played) check() {
 	}
 }
 
+// typeBehind types a text into what has the place of the program, which has ended: it's
+// held until somebody says that it's for that.
+func (p *played) typeBehind(text string) {
+	p.Helper()
+	r, err := p.api.Input(p.ctx(), string(p.id), text, true)
+	if err != nil {
+		p.Fatal(err)
+	}
+	p.await("the text's being sent", func() bool {
+		if r, err = p.api.Receipt(p.ctx(), r.ID); err == nil && r.Quoted != "" {
+			// Once for the program, and once more where it has left something before the cursor.
+			_, _ = p.api.SendAnyway(p.ctx(), r.ID, r.Quoted)
+		}
+		return err == nil && r.State == sessions.ReceiptSubmitted
+	})
+}
+
 // leave ends the program: what's printed then is the session's text, and nothing of
 // what the program has left on the screen.
 func (p *played) leave() {
@@ -198,9 +215,7 @@ func (p *played) leave() {
 		p.Fatal(err)
 	}
 	p.await("the program's end", func() bool { return p.session().Source.Program == "" })
-	if _, err := p.api.Input(p.ctx(), string(p.id), "printed behind it", true); err != nil {
-		p.Fatal(err)
-	}
+	p.typeBehind("printed behind it")
 	p.await("what's printed behind it", func() bool { return slices.Contains(p.lines(p.id), "printed behind it") })
 	said := letters(strings.Join(p.truth(), ""))
 	for _, line := range p.paneLines() {
