@@ -3,13 +3,18 @@ package sessions
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 const paneWidth, paneHeight = 120, 40
@@ -92,11 +97,11 @@ func (m *Manager) plan(req *NewRequest) (PaneRequest, Server, error) {
 	if !filepath.IsAbs(p.Cwd) {
 		return p, nil, fmt.Errorf("%w folder %q: give an absolute path", ErrInvalid, req.Cwd)
 	}
-	if fi, err := os.Stat(p.Cwd); err != nil || !fi.IsDir() {
-		return p, nil, fmt.Errorf("%w folder %q: there is no such folder", ErrInvalid, p.Cwd)
+	if err := CheckFolder(p.Cwd); err != nil {
+		return p, nil, err
 	}
-	if strings.ContainsAny(req.Name, "\n\t\x00") || len(req.Name) > 100 {
-		return p, nil, fmt.Errorf("%w name: at most 100 bytes on one line", ErrInvalid)
+	if err := checkName(req.Name); err != nil {
+		return p, nil, err
 	}
 	srv := m.opt.Servers[0]
 	if req.Server != "" {
@@ -105,6 +110,31 @@ func (m *Manager) plan(req *NewRequest) (PaneRequest, Server, error) {
 		}
 	}
 	return p, srv, nil
+}
+
+// CheckFolder fails with ErrInvalid if a folder can't be entered. What's looked at is the
+// folder's own ".", which needs the permission that entering it needs.
+func CheckFolder(path string) error {
+	_, err := os.Stat(path + "/.")
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%w folder %q: there is no such folder", ErrInvalid, path)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%w folder %q: no permission to enter it", ErrInvalid, path)
+	case errors.Is(err, syscall.ENOTDIR):
+		return fmt.Errorf("%w folder %q: it's no folder", ErrInvalid, path)
+	}
+	return fmt.Errorf("%w folder %q: it can't be entered: %w", ErrInvalid, path, err)
+}
+
+// checkName refuses a name for a session that can't be shown on one line.
+func checkName(name string) error {
+	if len(name) > 100 || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
+		return fmt.Errorf("%w name: at most 100 bytes of UTF-8 on one line, without control characters", ErrInvalid)
+	}
+	return nil
 }
 
 // freeName returns the name asked for if it's free, or makes one up.

@@ -15,6 +15,9 @@ func (m *Manager) Adopt(ctx context.Context, req AdoptRequest) ([]Session, error
 	if req.Tmux == "" {
 		return nil, fmt.Errorf("%w: say which pane (%%12) or tmux session to adopt", ErrInvalid)
 	}
+	if err := checkName(req.Name); err != nil {
+		return nil, err
+	}
 	m.life.Lock()
 	defer m.life.Unlock()
 	var errs []error
@@ -65,7 +68,7 @@ func (m *Manager) adopt(ctx context.Context, srv Server, p PaneInfo, name string
 		return s, fmt.Errorf("%w: pane %s is session %s (%s) already", ErrConflict, p.ID, s.ID, s.Name)
 	}
 	id := p.Mark
-	if id == "" || m.has(id) {
+	if !id.Valid() || m.has(id) {
 		id = NewID()
 	}
 	if err := srv.Mark(ctx, p.ID, id); err != nil {

@@ -14,10 +14,14 @@ type Server interface {
 	Gone() bool
 	Panes(ctx context.Context) ([]PaneInfo, error)
 	// Create makes a tmux session with one marked pane, which remains when its
-	// program ends; it starts a server if there's none.
+	// program ends; it starts a server if there's none. It fails with ErrInvalid, and
+	// leaves nothing, if the folder can't be entered or if something can't be given to
+	// a program as it is.
 	Create(ctx context.Context, id ID, req PaneRequest) (PaneInfo, error)
 	// Respawn ends what runs in a pane and starts a program there; of req only Cwd, Env
 	// and Command count. No Command: the one that the pane was made with, or respawned.
+	// It fails with ErrInvalid as Create does; if only tmux finds that the folder can't
+	// be entered, what ran has ended by then.
 	Respawn(ctx context.Context, pane string, req PaneRequest) error
 	// Mark sets the pane's option @panebridge_id; "" unsets it.
 	Mark(ctx context.Context, pane string, id ID) error
@@ -36,9 +40,9 @@ type Server interface {
 
 // PaneRequest describes a pane to make.
 type PaneRequest struct {
-	Session       string // name of the new tmux session; letters, digits, - and _
-	Cwd           string
-	Env           []string // NAME=value
+	Session       string   // name of the new tmux session; letters, digits, - and _
+	Cwd           string   // absolute; "": wherever tmux starts programs
+	Env           []string // NAME=value; not those that tmux and shells set themselves, as SHELL or PWD
 	Command       []string // program and arguments
 	HistoryLimit  int      // rows
 	Width, Height int      // cells

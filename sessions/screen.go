@@ -74,7 +74,7 @@ type Sink interface {
 
 // NewRequest asks for a session in a pane of its own.
 type NewRequest struct {
-	Name    string   // unique among living sessions; "" for one made from Agent or "shell"
+	Name    string   // unique among living sessions, at most 100 bytes without control characters; "" for one made from Agent or "shell"
 	Agent   string   // key of the configuration's agents, or ""
 	Cwd     string   // absolute folder; "" for the daemon's user's home
 	Command []string // program and arguments; empty: the agent's, else the user's shell
@@ -88,7 +88,7 @@ type NewRequest struct {
 type AdoptRequest struct {
 	Tmux   string // pane id ("%12"), or the exact name of a tmux session, all of whose panes are adopted
 	Server string // configured tmux server; "" for the first that has it
-	Name   string // "" for the tmux session's name
+	Name   string // as in NewRequest; "" for the tmux session's name
 }
 
 // InputRequest is text for a session.

@@ -3,6 +3,7 @@ package sessions
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"regexp"
 	"time"
 )
 
@@ -17,6 +18,12 @@ func NewID() ID {
 	_, _ = rand.Read(b[:]) // documented never to fail
 	return ID("pb_" + hex.EncodeToString(b[:]))
 }
+
+var sessionIDs = regexp.MustCompile(`^pb_[A-Za-z0-9_]{1,60}$`)
+
+// Valid reports whether it may be a session's: the option that keeps it is anybody's to
+// set.
+func (id ID) Valid() bool { return sessionIDs.MatchString(string(id)) }
 
 // State is what a session is doing.
 type State string

@@ -10,7 +10,34 @@
 // parser.go reads the control protocol; conn.go is one connection with its
 // request queue; client.go keeps a connection up and knows its health;
 // snapshot.go takes atomic snapshots; input.go types; panes.go lists, makes and
-// ends panes; tty.go looks at the terminal behind a pane.
+// ends panes; start.go starts programs in them; tty.go looks at the terminal behind a
+// pane.
+//
+// # Strings
+//
+// Every string that reaches tmux arrives as it is, or is refused; none is run or
+// expanded. The table says which there are and how each stays literal. What tries them
+// all against a real tmux is in literal_test.go, literal_pane_test.go,
+// literal_server_test.go and folder_test.go.
+//
+//	string                                  goes to tmux as                    is literal because
+//	folder of a program                     -e PANEBRIDGE_FOLDER=…             quote; never -c, which is a format: startScript enters it, or fails
+//	program and arguments                   new-window, respawn-pane -- …      quote; several words, so that no shell reads them; checkText
+//	environment                             -e NAME=value                      quote; checkVariable
+//	the command that tmux keeps             respawn-pane without a command     tmux keeps words; they know no folder
+//	name of a session that's made           new-session -s (a format), =NAME:  checkCreate: letters, digits, - and _; sessions.tmuxName makes such
+//	a session's id                          set-option @panebridge_id          ID.Valid, quote; no -F
+//	pane                                    -t %12                             checkPane: % and digits
+//	text                                    set-buffer -- …, paste-buffer      quote; NUL is refused
+//	keys                                    send-keys -- …                     quote; Manager.Keys takes names of single keys alone
+//	phrases of dialogs                      if-shell -F '#{C/ri:…}'            literalPattern, quote
+//	rows of the screen                      if-shell -F '#{C/r:…}'             literalRow, quote
+//	title                                   if-shell -F '#{==:…}'              plainTitle: ASCII letters, digits and blanks; quote
+//	channel                                 wait-for -- …, a process           literalArgument
+//	socket's name or path, -f               options of a process               the kernel hands them over; tmux doesn't expand them
+//	names of others' buffers                delete-buffer -b                   quote
+//	names, folders, programs, marks of      list-panes -F                      values aren't expanded again; safeField keeps fields and lines apart
+//	others' panes
 //
 // What may not live here: what text means (polling), and who may type
 // (adapters).

@@ -23,6 +23,9 @@ type guarded struct {
 // the program asked for it. paste-buffer into a dead pane ends the whole server
 // on tmux 3.3a, hence the test for it.
 func (c *Client) Paste(ctx context.Context, g sessions.Guard, text string) (sessions.Outcome, error) {
+	if strings.Contains(text, "\x00") {
+		return "", fmt.Errorf("paste into pane %s: %w text: it has a NUL byte, which tmux can't take", g.Pane, sessions.ErrInvalid)
+	}
 	l, err := c.current()
 	if err != nil {
 		return "", err
@@ -61,6 +64,9 @@ func (g guarded) run(ctx context.Context, before, command string) (sessions.Outc
 	if g.guard.Server != (sessions.ServerIdentity{}) && g.guard.Server != g.identity {
 		return "", ErrNoPane // the pane of that id is another one's by now
 	}
+	if err := checkPane(g.guard.Pane); err != nil {
+		return "", err
+	}
 	const token = "panebridge-outcome"
 	say := func(o sessions.Outcome) string { return "display-message -p '" + token + " " + string(o) + "'" }
 	t := " -t " + g.guard.Pane + " "
@@ -71,9 +77,9 @@ func (g guarded) run(ctx context.Context, before, command string) (sessions.Outc
 		closing += " }"
 	}
 	if len(g.guard.Phrases) > 0 {
-		line += "if-shell -F" + t + quote("#{!=:#{C/ri:"+formatLiteral(strings.Join(g.guard.Phrases, "|"))+"},0}") +
-			" { " + say(sessions.Held) + " } { "
-		closing += " }"
+		// What tmux can't look for (a format may become too long for it) counts as seen.
+		line += "if-shell -F" + t + quote("#{==:#{C/ri:"+literalPattern(strings.Join(g.guard.Phrases, "|"))+"},0}") + " { "
+		closing = " } { " + say(sessions.Held) + " }" + closing
 	}
 	if saw := g.guard.Saw; saw != nil {
 		seen := sameScreen(saw)
@@ -118,10 +124,4 @@ func plainTitle(title string) string {
 		}
 		return '?'
 	}, title)
-}
-
-// formatLiteral writes a regular expression so that it stands for itself in a
-// format: its special characters doubled or escaped.
-func formatLiteral(s string) string {
-	return strings.NewReplacer("#", "##", ",", "#,", "}", "#}").Replace(s)
 }

@@ -54,10 +54,13 @@ func (c *Client) glances(ctx context.Context, line string) ([]sessions.Glance, e
 	return out, nil
 }
 
-// paneFormat's texts are cleared of control characters (a folder's name may
-// hold a line end); "|" can't occur before the path, which comes last.
-const paneFormat = `#{pane_id}|#{pane_pid}|#{pane_dead}|#{@panebridge_id}|#{s/[\001-\037|]/?/:session_name}|` +
-	`#{s/[\001-\037|]/?/:pane_current_command}|#{s/[\001-\037]/?/:pane_current_path}`
+// paneFormat's texts are anybody's, so what would end a field or a line is written as in
+// a URL, and other control characters as "%?". Newer versions of tmux write what isn't
+// UTF-8 as \377, so backslashes are written as in a URL too; see safeText.
+const paneFormat = `#{pane_id}|#{pane_pid}|#{pane_dead}|` + safeField + `@panebridge_id}|` + safeField + `session_name}|` +
+	safeField + `pane_current_command}|` + safeField + `pane_current_path}`
+
+const safeField = `#{s/%/%25/;s/[\\]/%5C/;s/[|]/%7C/;s/\012/%0A/;s/[\001-\011\013-\037\177]/%?/:`
 
 // Panes lists all panes with what's needed to recognise them, those of the
 // hidden session apart. It reads /proc for each, so it's for when panes came or
@@ -69,19 +72,42 @@ func (c *Client) Panes(ctx context.Context) ([]sessions.PaneInfo, error) {
 	}
 	out := make([]sessions.PaneInfo, 0, len(reply[0].lines))
 	for _, line := range reply[0].lines {
-		f := strings.SplitN(line, "|", 7)
-		if len(f) != 7 {
-			return nil, fmt.Errorf("list panes: %w: %.80q", errProtocol, line)
+		p, err := parsePane(line)
+		if err != nil {
+			return nil, fmt.Errorf("list panes: %w", err)
 		}
-		if f[4] == HiddenSession {
-			continue
+		if p.Session != HiddenSession {
+			out = append(out, p)
 		}
-		pid, _ := strconv.Atoi(f[1])
-		out = append(out, sessions.PaneInfo{
-			ID: f[0], PID: pid, Dead: f[2] == "1", Mark: sessions.ID(f[3]), Session: f[4], Command: f[5], Cwd: f[6],
-		})
 	}
 	return out, nil
+}
+
+// parsePane reads a line of paneFormat. A folder whose name isn't known to the letter is
+// none: there may be another that's called so.
+func parsePane(line string) (sessions.PaneInfo, error) {
+	f := strings.Split(line, "|")
+	if len(f) != 7 {
+		return sessions.PaneInfo{}, fmt.Errorf("%w: %.80q", errProtocol, line)
+	}
+	pid, _ := strconv.Atoi(f[1])
+	p := sessions.PaneInfo{ID: f[0], PID: pid, Dead: f[2] == "1", Mark: sessions.ID(f[3])}
+	if !p.Mark.Valid() {
+		p.Mark = ""
+	}
+	p.Session, _ = safeText(f[4])
+	p.Command, _ = safeText(f[5])
+	if folder, whole := safeText(f[6]); whole {
+		p.Cwd = folder
+	}
+	return p, nil
+}
+
+// safeText is what a field of paneFormat stands for, with ? for characters that are lost;
+// whole: there are none.
+func safeText(field string) (text string, whole bool) {
+	whole = !strings.Contains(field, "%?")
+	return strings.NewReplacer("%25", "%", "%5C", "\\", "%7C", "|", "%0A", "\n", "%?", "?").Replace(unvis(field)), whole
 }
 
 // formatArg quotes a format of ours for tmux's double quotes, in which octal
@@ -90,7 +116,10 @@ func formatArg(f string) string { return `"` + f + `"` }
 
 // Mark sets the pane's option @panebridge_id, or unsets it where id is "".
 func (c *Client) Mark(ctx context.Context, pane string, id sessions.ID) error {
-	line := "set-option -p -t " + pane + " @panebridge_id " + quote(string(id))
+	if err := checkPane(pane); err != nil {
+		return fmt.Errorf("mark pane: %w", err)
+	}
+	line := "set-option -p -t " + pane + " -- @panebridge_id " + quote(string(id))
 	if id == "" {
 		line = "set-option -pu -t " + pane + " @panebridge_id"
 	}
@@ -106,36 +135,65 @@ func (c *Client) Mark(ctx context.Context, pane string, id sessions.ID) error {
 
 // Create makes a tmux session with one pane that keeps HistoryLimit rows and
 // remains when its program ends, and marks it with id. It starts a server if
-// none is running.
+// none is running. It returns when the program is in its folder; if it can't be
+// entered, that's an error with sessions.ErrInvalid, and nothing is left.
 //
 // A pane's history limit is fixed when it's made, so the session is made with a
 // placeholder first, gets its limit, and then its real window, all in one
 // command line.
 func (c *Client) Create(ctx context.Context, id sessions.ID, req sessions.PaneRequest) (sessions.PaneInfo, error) {
+	if err := checkCreate(id, req); err != nil {
+		return sessions.PaneInfo{}, fmt.Errorf("create tmux session: %w", err)
+	}
 	if _, err := c.current(); err != nil {
 		if err := c.startServer(ctx); err != nil {
 			return sessions.PaneInfo{}, err
 		}
 	}
+	l, err := c.current()
+	if err != nil {
+		return sessions.PaneInfo{}, err
+	}
+	info, err := l.create(ctx, id, req)
+	if err != nil {
+		return info, fmt.Errorf("create tmux session %s: %w", req.Session, err)
+	}
+	if err := l.awaitEntered(ctx, info.ID, info.PID, req.Cwd); err != nil {
+		_ = c.Kill(context.WithoutCancel(ctx), info.ID)
+		return sessions.PaneInfo{}, fmt.Errorf("create tmux session %s: %w", req.Session, err)
+	}
+	return info, nil
+}
+
+func checkCreate(id sessions.ID, req sessions.PaneRequest) error {
+	switch {
+	case !id.Valid():
+		return fmt.Errorf("%w id %.40q", sessions.ErrInvalid, id)
+	case !sessionNames.MatchString(req.Session):
+		return fmt.Errorf("%w name %.40q: a tmux session's name has 1 to 200 letters, digits, - and _", sessions.ErrInvalid, req.Session)
+	case len(req.Command) == 0:
+		return fmt.Errorf("%w: there's no command", sessions.ErrInvalid)
+	}
+	return checkStart(req)
+}
+
+// create makes the session and its pane, or nothing.
+func (l *live) create(ctx context.Context, id sessions.ID, req sessions.PaneRequest) (sessions.PaneInfo, error) {
 	target := "'=" + req.Session + ":^'"
 	line := fmt.Sprintf("new-session -d -E -s %s -x %d -y %d 'exec cat' ; set-option -t =%s: history-limit %d ; new-window -k -t %s -P -F '#{pane_id}|#{pane_pid}'",
 		req.Session, req.Width, req.Height, req.Session, req.HistoryLimit, target)
-	var args []string
-	if req.Cwd != "" {
-		args = append(args, "-c", quote(req.Cwd))
-	}
-	for _, kv := range req.Env {
-		args = append(args, "-e", quote(kv))
-	}
-	line += " " + strings.Join(args, " ") + " --" + quoteAll(drained(req.Command))
+	line += startOptions(req)
 	line += " ; set-option -p -t " + target + " remain-on-exit on ; set-option -p -t " + target + " @panebridge_id " + quote(string(id))
-	reply, err := c.do(ctx, &request{line: line, blocks: 5})
+	reply, err := l.do(ctx, &request{line: line, blocks: 5})
 	if err != nil {
-		var refused *CommandError
-		if errors.As(err, &refused) && strings.Contains(refused.Message, "duplicate session") {
-			return sessions.PaneInfo{}, fmt.Errorf("create tmux session %s: %w: a tmux session of that name exists", req.Session, sessions.ErrConflict)
+		refused, _ := errors.AsType[*CommandError](err)
+		if refused != nil && strings.Contains(refused.Message, "duplicate session") {
+			return sessions.PaneInfo{}, fmt.Errorf("%w: a tmux session of that name exists", sessions.ErrConflict)
 		}
-		return sessions.PaneInfo{}, fmt.Errorf("create tmux session %s: %w", req.Session, err)
+		if refused != nil && len(reply) > 1 { // its first command has made the session
+			_, _ = l.do(context.WithoutCancel(ctx), &request{line: "kill-session -t =" + req.Session + ":", blocks: 1})
+		}
+		return sessions.PaneInfo{}, err
 	}
 	pane, pid, _ := strings.Cut(strings.Join(reply[2].lines, ""), "|")
 	info := sessions.PaneInfo{ID: pane, Session: req.Session, Mark: id, Cwd: req.Cwd}
@@ -171,6 +229,9 @@ func (c *Client) startServer(ctx context.Context) error {
 
 // Kill ends a pane and what runs in it. A pane that's gone is no error.
 func (c *Client) Kill(ctx context.Context, pane string) error {
+	if checkPane(pane) != nil {
+		return nil // there's no such pane
+	}
 	_, err := c.do(ctx, &request{line: "kill-pane -t " + pane, blocks: 1})
 	var refused *CommandError
 	if err != nil && !errors.As(err, &refused) {
@@ -196,6 +257,9 @@ func (c *Client) Leave(ctx context.Context) error {
 
 // Screen captures a pane's visible screen with colours.
 func (c *Client) Screen(ctx context.Context, pane string) (sessions.Screen, error) {
+	if err := checkPane(pane); err != nil {
+		return sessions.Screen{}, fmt.Errorf("capture pane: %w", err)
+	}
 	l, err := c.current()
 	if err != nil {
 		return sessions.Screen{}, err

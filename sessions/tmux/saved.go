@@ -17,6 +17,9 @@ var savedFormat = strings.NewReplacer("#{cursor_x}", "#{alternate_saved_x}", "#{
 // above rows of history, at one instant. Which rows are wrapped isn't known. If the
 // alternate screen is gone already, Alternate is false and there are no rows.
 func (c *Client) SavedScreen(ctx context.Context, pane string, above int) (sessions.Snapshot, error) {
+	if err := checkPane(pane); err != nil {
+		return sessions.Snapshot{}, fmt.Errorf("capture the normal screen of a pane: %w", err)
+	}
 	l, err := c.current()
 	if err != nil {
 		return sessions.Snapshot{}, err

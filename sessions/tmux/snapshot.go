@@ -34,6 +34,9 @@ const stateFields = 18
 // before 3.6 captures go through a buffer, because capture-pane -p leaks its
 // whole reply there (4 KB per 50 rows, measured on 3.3a).
 func (c *Client) Snapshot(ctx context.Context, pane string, w sessions.Window) (sessions.Snapshot, error) {
+	if err := checkPane(pane); err != nil {
+		return sessions.Snapshot{}, fmt.Errorf("capture pane: %w", err)
+	}
 	l, err := c.current()
 	if err != nil {
 		return sessions.Snapshot{}, err

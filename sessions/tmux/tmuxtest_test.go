@@ -24,13 +24,24 @@ func startServer(t *testing.T) *server {
 	s := &server{t: t, socket: filepath.Join(shortTemp(t), "s")}
 	s.tmux("-f", "/dev/null", "new-session", "-d", "-s", "first", "-x", "80", "-y", "24", "exec cat")
 	t.Cleanup(func() { _ = exec.Command("tmux", "-S", s.socket, "kill-server").Run() })
-	s.client = tmux.New(tmux.Options{SocketPath: s.socket})
+	s.connectTo(s.socket)
+	return s
+}
+
+// connectTo has the client be one of that socket's server.
+func (s *server) connectTo(socket string) {
+	s.t.Helper()
+	s.run(tmux.New(tmux.Options{SocketPath: socket}))
+	s.await("connection", func() bool { return s.client.Status().Connected })
+}
+
+// run runs the client for as long as the test.
+func (s *server) run(c *tmux.Client) {
+	s.client = c
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
-	go func() { defer close(done); _ = s.client.Run(ctx) }()
-	t.Cleanup(func() { cancel(); <-done })
-	s.await("connection", func() bool { return s.client.Status().Connected })
-	return s
+	go func() { defer close(done); _ = c.Run(ctx) }()
+	s.t.Cleanup(func() { cancel(); <-done })
 }
 
 // shortTemp is a temporary folder with a path short enough for a socket.
@@ -44,9 +55,13 @@ func shortTemp(t *testing.T) string {
 	return dir
 }
 
+func (s *server) command(args ...string) *exec.Cmd {
+	return exec.Command("tmux", append([]string{"-u", "-S", s.socket}, args...)...)
+}
+
 func (s *server) tmux(args ...string) string {
 	s.t.Helper()
-	out, err := exec.Command("tmux", append([]string{"-u", "-S", s.socket}, args...)...).CombinedOutput()
+	out, err := s.command(args...).CombinedOutput()
 	if err != nil {
 		s.t.Fatalf("tmux %v: %v: %s", args, err, out)
 	}

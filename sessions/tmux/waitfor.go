@@ -31,7 +31,7 @@ func WaitFor(ctx context.Context, opt Options, channel string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := c.oneOff(ctx, "wait-for", channel); err != nil {
+	if _, err := c.oneOff(ctx, "wait-for", "--", literalArgument(channel)); err != nil {
 		return err
 	}
 	after, err := c.oneOff(ctx, "display-message", "-p", "#{pid} #{start_time}")

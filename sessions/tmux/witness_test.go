@@ -1,0 +1,153 @@
+package tmux_test
+
+import (
+	"encoding/json"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// witnessFile names, in the environment of this test's own program, the file into which it
+// writes with what it was started.
+const witnessFile = "PANEBRIDGE_TEST_WITNESS"
+
+// testimony is with what a program was started, to the byte.
+type testimony struct {
+	Folder    []byte   // where it is, as the kernel says
+	Arguments [][]byte // behind its name
+	Env       [][]byte
+}
+
+// TestMain makes the test's program a witness where one is asked for, and has properties
+// checked more often with PANEBRIDGE_STRESS, unless -rapid.checks says otherwise.
+func TestMain(m *testing.M) {
+	if file := os.Getenv(witnessFile); file != "" {
+		testify(file)
+		return
+	}
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "rapid.checks" })
+	if !given && os.Getenv("PANEBRIDGE_STRESS") != "" {
+		if err := flag.Set("rapid.checks", "1000"); err != nil {
+			panic(err)
+		}
+	}
+	os.Exit(m.Run())
+}
+
+// testify writes the testimony and stays until its terminal is closed.
+func testify(file string) {
+	folder, err := syscall.Getwd()
+	if err != nil {
+		panic(err)
+	}
+	text, err := json.Marshal(testimony{[]byte(folder), allBytes(os.Args[1:]), allBytes(os.Environ())})
+	if err != nil {
+		panic(err)
+	}
+	if err := os.WriteFile(file+".new", text, 0o600); err != nil {
+		panic(err)
+	}
+	if err := os.Rename(file+".new", file); err != nil {
+		panic(err)
+	}
+	_, _ = io.Copy(io.Discard, os.Stdin)
+}
+
+func allBytes(texts []string) [][]byte {
+	out := make([][]byte, len(texts))
+	for i, text := range texts {
+		out[i] = []byte(text)
+	}
+	return out
+}
+
+// env is the value of a variable that the program was given.
+func (w testimony) env(name string) (string, bool) {
+	for _, kv := range w.Env {
+		if value, ok := strings.CutPrefix(string(kv), name+"="); ok {
+			return value, true
+		}
+	}
+	return "", false
+}
+
+// has reports whether the program was given these arguments.
+func (w testimony) has(arguments []string) bool {
+	return slices.EqualFunc(w.Arguments, arguments, func(got []byte, want string) bool { return string(got) == want })
+}
+
+// stand is a tmux server with programs that testify, and one named pwn, which nothing may
+// run: it leaves a file behind.
+type stand struct {
+	*server
+	self, dir, canary string
+	calls             int
+}
+
+func newStand(t *testing.T) *stand {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := shortTemp(t)
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		t.Fatal(err)
+	}
+	st := &stand{self: self, dir: dir, canary: filepath.Join(dir, "canary")}
+	bin := filepath.Join(dir, "bin")
+	st.mkdir(t, bin)
+	if err := os.WriteFile(filepath.Join(bin, "pwn"), []byte("#!/bin/sh\necho \"$@\" >>'"+st.canary+"'\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	st.server = startServer(t)
+	return st
+}
+
+func (st *stand) mkdir(t *testing.T, dir string) string {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// newFile is the name of a file that isn't there yet.
+func (st *stand) newFile() string {
+	st.calls++
+	return filepath.Join(st.dir, "file"+itoa(st.calls))
+}
+
+// heard waits for a witness.
+func (st *stand) heard(file string) (w testimony) {
+	st.t.Helper()
+	var text []byte
+	st.await("witness in "+file, func() (ok bool) {
+		var err error
+		text, err = os.ReadFile(file)
+		return err == nil
+	})
+	if err := json.Unmarshal(text, &w); err != nil {
+		st.t.Fatal(err)
+	}
+	return w
+}
+
+// quiet fails if anything has run that mustn't. What a format runs, tmux starts in the
+// background: another such program, that's waited for, comes behind it.
+func (st *stand) quiet(what string) {
+	st.t.Helper()
+	st.tmux("run-shell", ":")
+	if ran, err := os.ReadFile(st.canary); err == nil {
+		st.t.Errorf("%s: it ran (%.40q)", what, ran)
+		_ = os.Remove(st.canary)
+	}
+}
