@@ -2,6 +2,8 @@ package app_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,7 +29,10 @@ func TestASessionIsBegunAndRestartedFromAChat(t *testing.T) {
 		Command: []string{"sh", "-c", `echo begun as $$ with "$@" in $PWD at $(stty size); exec cat`, "sh"}, Flags: []string{"a flag"}, Width: 70, Height: 20,
 	}}
 	d.start()
-	folder := shortTemp(t)
+	folder := filepath.Join(shortTemp(t), "C#Samples#(echo)##") // tmux would start it elsewhere, if it were to read this
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	say := func(at telegramtest.Place, text string) {
 		t.Helper()
 		if _, err := operator.Say(at, text); err != nil {
