@@ -42,6 +42,13 @@ type Options struct {
 	ConfigFile string // -f, for a server that this client starts; "" for tmux's own default
 	Logger     *slog.Logger
 
+	// Environment (NAME=value) is that of a server that this client starts. Nil: what of
+	// this process's own a login has.
+	Environment []string
+	// Secret reports whether a value has a secret in it, which no server, pane or client
+	// that's started here may have. Any goroutine may call it. Nil: none has.
+	Secret func(value string) bool
+
 	// OnUp is called when a connection stands; OnDown when it has ended, and
 	// again when the server is found to be gone. OnPanes is called when sessions
 	// or windows came, went or were renamed. All run on the client's
@@ -169,7 +176,7 @@ func (c *Client) session(ctx context.Context) (wasUp bool, err error) {
 	// no-output: panes are never throttled by us.
 	p, err := spawn(c.opt.Program, c.args("-N", "-C",
 		"new-session", "-A", "-E", "-s", HiddenSession, "-x", "80", "-y", "24",
-		"-f", "no-output,ignore-size", "exec cat"))
+		"-f", "no-output,ignore-size", "exec cat"), c.clientEnv())
 	if err != nil {
 		return false, err
 	}
@@ -198,7 +205,7 @@ func (c *Client) session(ctx context.Context) (wasUp bool, err error) {
 func (c *Client) removeHidden() {
 	cmd := exec.Command(c.opt.Program, c.args("-N", "if-shell", "-F", "-t", "="+HiddenSession+":", //nolint:noctx // ended by tmux
 		"#{==:#{session_attached},0}", "kill-session -t ="+HiddenSession)...)
-	cmd.Env = clientEnv(os.Environ())
+	cmd.Env = c.clientEnv()
 	if err := cmd.Start(); err != nil {
 		return // it stays, and the next client takes it over
 	}

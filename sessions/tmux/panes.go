@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -154,7 +153,11 @@ func (c *Client) Create(ctx context.Context, id sessions.ID, req sessions.PaneRe
 	if err != nil {
 		return sessions.PaneInfo{}, err
 	}
-	info, err := l.create(ctx, id, req)
+	withheld, err := c.withhold(ctx, "'="+req.Session+":'")
+	if err != nil {
+		return sessions.PaneInfo{}, fmt.Errorf("create tmux session %s: %w", req.Session, err)
+	}
+	info, err := l.create(ctx, id, req, withheld)
 	if err != nil {
 		return info, fmt.Errorf("create tmux session %s: %w", req.Session, err)
 	}
@@ -177,14 +180,15 @@ func checkCreate(id sessions.ID, req sessions.PaneRequest) error {
 	return checkStart(req)
 }
 
-// create makes the session and its pane, or nothing.
-func (l *live) create(ctx context.Context, id sessions.ID, req sessions.PaneRequest) (sessions.PaneInfo, error) {
+// create makes the session and its pane, or nothing. withheld are commands that keep
+// variables of the server's from the pane.
+func (l *live) create(ctx context.Context, id sessions.ID, req sessions.PaneRequest, withheld []string) (sessions.PaneInfo, error) {
 	target := "'=" + req.Session + ":^'"
-	line := fmt.Sprintf("new-session -d -E -s %s -x %d -y %d 'exec cat' ; set-option -t =%s: history-limit %d ; new-window -k -t %s -P -F '#{pane_id}|#{pane_pid}'",
-		req.Session, req.Width, req.Height, req.Session, req.HistoryLimit, target)
+	line := fmt.Sprintf("new-session -d -E -s %s -x %d -y %d 'exec cat' ; set-option -t =%s: history-limit %d ; %snew-window -k -t %s -P -F '#{pane_id}|#{pane_pid}'",
+		req.Session, req.Width, req.Height, req.Session, req.HistoryLimit, strings.Join(withheld, ""), target)
 	line += startOptions(req)
 	line += " ; set-option -p -t " + target + " remain-on-exit on ; set-option -p -t " + target + " @panebridge_id " + quote(string(id))
-	reply, err := l.do(ctx, &request{line: line, blocks: 5})
+	reply, err := l.do(ctx, &request{line: line, blocks: 5 + len(withheld)})
 	if err != nil {
 		refused, _ := errors.AsType[*CommandError](err)
 		if refused != nil && strings.Contains(refused.Message, "duplicate session") {
@@ -195,7 +199,7 @@ func (l *live) create(ctx context.Context, id sessions.ID, req sessions.PaneRequ
 		}
 		return sessions.PaneInfo{}, err
 	}
-	pane, pid, _ := strings.Cut(strings.Join(reply[2].lines, ""), "|")
+	pane, pid, _ := strings.Cut(strings.Join(reply[2+len(withheld)].lines, ""), "|")
 	info := sessions.PaneInfo{ID: pane, Session: req.Session, Mark: id, Cwd: req.Cwd}
 	info.PID, _ = strconv.Atoi(pid)
 	return info, nil
@@ -208,9 +212,7 @@ func (c *Client) startServer(ctx context.Context) error {
 		return fmt.Errorf("start a tmux server: %w", err)
 	}
 	cmd := exec.CommandContext(ctx, c.opt.Program, c.args("new-session", "-d", "-E", "-s", HiddenSession, "-x", "80", "-y", "24", "exec cat")...)
-	cmd.Env = slices.DeleteFunc(cmd.Environ(), func(kv string) bool {
-		return strings.HasPrefix(kv, "TMUX=") || strings.HasPrefix(kv, "TMUX_PANE=") // with these it refuses to nest
-	})
+	cmd.Env = c.serverEnv()
 	cmd.WaitDelay = time.Second
 	if out, err := cmd.CombinedOutput(); err != nil && !strings.Contains(string(out), "duplicate session") {
 		return fmt.Errorf("start a tmux server on %s: %w: %s", c.SocketPath(), err, strings.TrimSpace(string(out)))

@@ -25,7 +25,7 @@ type process struct {
 }
 
 // spawn starts a client process.
-func spawn(program string, args []string) (*process, error) {
+func spawn(program string, args, environ []string) (*process, error) {
 	inR, inW, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("make a pipe: %w", err)
@@ -38,7 +38,7 @@ func spawn(program string, args []string) (*process, error) {
 	}
 	p := &process{stdin: inW, stdout: outR, stderr: new(bytes.Buffer), exited: make(chan struct{})}
 	p.cmd = exec.Command(program, args...) //nolint:noctx // it must not be killed, see process
-	p.cmd.Env = clientEnv(os.Environ())
+	p.cmd.Env = environ
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = inR, outW, p.stderr
 	err = p.cmd.Start()
 	_ = inR.Close()
@@ -53,22 +53,6 @@ func spawn(program string, args []string) (*process, error) {
 		close(p.exited)
 	}()
 	return p, nil
-}
-
-// clientEnv is what the client process needs of an environment. Every variable
-// is a message of its own while the client introduces itself, and a tmux before
-// 3.4 crashes if a session or window comes or goes in the middle of that: so
-// the shorter, the better.
-func clientEnv(env []string) []string {
-	var out []string
-	for _, kv := range env {
-		name, _, _ := strings.Cut(kv, "=")
-		switch name {
-		case "PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TMUX_TMPDIR":
-			out = append(out, kv)
-		}
-	}
-	return out
 }
 
 // end ends the process and waits for it, but not for a server that stands

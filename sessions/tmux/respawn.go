@@ -30,13 +30,17 @@ func (c *Client) respawn(ctx context.Context, pane string, req sessions.PaneRequ
 	if err != nil {
 		return err
 	}
+	withheld, err := c.withhold(ctx, pane)
+	if err != nil {
+		return err
+	}
 	// A command that was kept by tmux since before there was folderVariable knows none.
-	reply, err := l.do(ctx, &request{blocks: 2, line: "respawn-pane -k -t " + pane + startOptions(req) +
+	reply, err := l.do(ctx, &request{blocks: 2 + len(withheld), line: strings.Join(withheld, "") + "respawn-pane -k -t " + pane + startOptions(req) +
 		" ; display-message -p -t " + pane + " '#{pane_pid} #{m:*" + folderVariable + "*,#{pane_start_command}}'"})
 	if err != nil {
 		return err
 	}
-	pid, goes, _ := strings.Cut(strings.Join(reply[1].lines, ""), " ")
+	pid, goes, _ := strings.Cut(strings.Join(reply[1+len(withheld)].lines, ""), " ")
 	n, err := strconv.Atoi(pid)
 	if err != nil {
 		return fmt.Errorf("%w: process %.80q", errProtocol, pid)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -44,7 +45,9 @@ func (v Version) String() string { return v.raw }
 // ProgramVersion asks a tmux program for its version and refuses one older
 // than MinVersion.
 func ProgramVersion(ctx context.Context, program string) (Version, error) {
-	out, err := exec.CommandContext(ctx, program, "-V").Output()
+	cmd := exec.CommandContext(ctx, program, "-V")
+	cmd.Env = clientEnv(os.Environ())
+	out, err := cmd.Output()
 	if errors.Is(err, exec.ErrNotFound) {
 		return Version{}, fmt.Errorf("%s isn't installed: install it (apt-get install tmux, brew install tmux)", program)
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"runtime"
 	"strings"
@@ -47,7 +46,7 @@ func WaitFor(ctx context.Context, opt Options, channel string) error {
 // oneOff runs one tmux command as a process of its own.
 func (c *Client) oneOff(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, c.opt.Program, c.args(append([]string{"-N"}, args...)...)...)
-	cmd.Env = clientEnv(os.Environ())
+	cmd.Env = c.clientEnv()
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = waitForEnd
 	cmd.SysProcAttr = endsWithUs()
