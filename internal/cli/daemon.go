@@ -57,10 +57,33 @@ func absolute(dir string) (string, error) {
 	return dir, nil
 }
 
-// loadConfig loads the configuration from where the flags say.
+// loadConfig loads the configuration from where the flags say, with its secrets, so that
+// this process's memory is closed to others before.
 func (p *program) loadConfig() (*config.Config, string, error) {
+	if err := closeMemory(); err != nil {
+		return nil, "", err
+	}
 	cfg, path, err := config.Find(p.configFlag, p.env)
 	return cfg, path, explainConfig(path, err)
+}
+
+// loadPublic loads the configuration for what needs none of its secrets. In a pane the
+// variables that have them aren't set.
+func (p *program) loadPublic() (*config.Config, error) {
+	path, named, err := config.Path(p.configFlag, p.env)
+	if err != nil {
+		return nil, usageErrorf("%w", err)
+	}
+	cfg, err := config.Load(path, func(name string) (string, bool) {
+		if value, set := p.env(name); set {
+			return value, true
+		}
+		return "unset", true
+	})
+	if errors.Is(err, fs.ErrNotExist) && !named {
+		return config.Default(), nil
+	}
+	return cfg, explainConfig(path, err)
 }
 
 // explainConfig adds the exit code, and what to do about a file that can't be

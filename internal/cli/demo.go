@@ -54,6 +54,9 @@ and the next "panebridge demo" goes on with it.`,
 }
 
 func (p *program) demo(ctx context.Context) error {
+	if err := closeMemory(); err != nil {
+		return err
+	}
 	if _, err := tmux.ProgramVersion(ctx, tmuxProgram); err != nil {
 		return err
 	}
@@ -179,7 +182,9 @@ func endDemo(ctx context.Context, s config.TmuxServer) error {
 	ctx, cancel := context.WithTimeout(ctx, demoEndTimeout)
 	defer cancel()
 	for {
-		out, err := exec.CommandContext(ctx, tmuxProgram, append(socketFlag(s), "kill-server")...).CombinedOutput()
+		cmd := exec.CommandContext(ctx, tmuxProgram, append(socketFlag(s), "kill-server")...)
+		cmd.Env = tmux.LoginEnvironment(os.Environ(), nil)
+		out, err := cmd.CombinedOutput()
 		text := strings.TrimSpace(string(out))
 		if err == nil || strings.Contains(text, "no server running") || strings.Contains(text, "error connecting") {
 			return nil

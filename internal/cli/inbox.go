@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/inbox"
 	"github.com/panebridge/panebridge/internal/store"
 )
@@ -95,7 +94,7 @@ func (m *mailbox) bells() inbox.Bells {
 // maxText is how long the text of a preview gets. A configuration that can't be read is no
 // reason not to tell somebody of a message.
 func (m *mailbox) maxText() int {
-	cfg, _, err := config.Find(m.configFlag, m.env)
+	cfg, err := m.loadPublic()
 	if err != nil {
 		return inbox.DefaultMaxTextRunes
 	}

@@ -96,6 +96,9 @@ func (f initFlags) telegram() (config.Telegram, error) {
 }
 
 func (p *program) init(ctx context.Context, f initFlags) error {
+	if err := closeMemory(); err != nil {
+		return err
+	}
 	path, _, err := config.Path(p.configFlag, p.env)
 	if err != nil {
 		return usageErrorf("%w", err)

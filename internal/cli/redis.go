@@ -22,7 +22,7 @@ func newRedis(p *program) *cobra.Command {
 }
 
 func (p *program) redisConfig() (*config.Config, error) {
-	cfg, _, err := config.Find(p.configFlag, p.env)
+	cfg, _, err := p.loadConfig()
 	return cfg, err
 }
 

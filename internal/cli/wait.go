@@ -200,7 +200,7 @@ const longestWait = 30 * 24 * time.Hour
 func milliseconds(d time.Duration) int64 { return max(1, min(d, longestWait).Milliseconds()) }
 
 func (p *program) waitAlone(ctx context.Context, session string, f waitFlags, note func(sessions.WaitNote)) (sessions.WaitResult, error) {
-	cfg, _, err := p.loadConfig()
+	cfg, err := p.loadPublic()
 	if err != nil {
 		return sessions.WaitResult{}, err
 	}

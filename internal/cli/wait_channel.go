@@ -19,7 +19,7 @@ var errChannelTimeout = errors.New("the time is out")
 
 // waitChannel waits until a channel of a tmux server is signalled.
 func (p *program) waitChannel(ctx context.Context, f waitFlags) (sessions.WaitResult, error) {
-	cfg, _, err := p.loadConfig()
+	cfg, err := p.loadPublic()
 	if err != nil {
 		return sessions.WaitResult{}, err
 	}
