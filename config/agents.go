@@ -9,7 +9,7 @@ import (
 type Agent struct {
 	Command      []string          `yaml:"command" min:"1" eg:"[claude]" doc:"The program and its arguments; no shell reads them."`
 	Flags        []string          `yaml:"flags" eg:"[--model, sonnet]" doc:"More arguments, behind the command's."`
-	Env          map[string]Secret `yaml:"env" keys:"env_name" eg:"{ANTHROPIC_API_KEY: \"${ANTHROPIC_API_KEY}\"}" doc:"Environment variables for it, besides the daemon's; never shown or logged."`
+	Env          map[string]Secret `yaml:"env" keys:"env_name" eg:"{ANTHROPIC_API_KEY: \"${ANTHROPIC_API_KEY}\"}" doc:"Environment variables for it, besides those of its tmux server; never shown or logged. No secret of panebridge's own may be in them."`
 	Profile      string            `yaml:"profile" is:"profile" eg:"claude" doc:"Profile that knows its screen and its transcripts; left out: the one of the agent's own name."`
 	Resume       []string          `yaml:"resume" eg:"[--resume, \"{id}\"]" doc:"Arguments, behind all others, with which it goes on with the conversation {id}; left out: the profile's."`
 	Width        int               `yaml:"width" min:"20" max:"1000" eg:"120" doc:"Columns of its pane."`

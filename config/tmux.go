@@ -4,7 +4,8 @@ import "fmt"
 
 // Tmux says which tmux servers there are.
 type Tmux struct {
-	Servers []TmuxServer `yaml:"servers" min:"1" doc:"Each server is named by its socket, in one of two ways."`
+	Servers     []TmuxServer `yaml:"servers" min:"1" doc:"Each server is named by its socket, in one of two ways."`
+	Environment []string     `yaml:"environment" is:"env_name" eg:"[GOPATH, HTTPS_PROXY]" doc:"Names of variables that a tmux server started by panebridge gets from its environment, besides those of a login (HOME, PATH, LANG, …). One that has a secret of panebridge's stays out in any case; a key for one agent goes to agents.*.env."`
 }
 
 // TmuxServer is one tmux server. Exactly one of its keys is set.

@@ -41,12 +41,5 @@ func (d *daemon) checkProfiles(cfg *config.Config) error {
 			})
 		}
 	}
-	switch {
-	case len(found) == 0:
-		return nil
-	case d.opt.ConfigPath == "":
-		return fmt.Errorf("%w: %s: %s", sessions.ErrInvalid, found[0].Path, found[0].Message)
-	default:
-		return config.Locate(d.opt.ConfigPath, d.opt.Env, found)
-	}
+	return locateProblems(found, d.opt.ConfigPath, d.opt.Env)
 }

@@ -67,7 +67,11 @@ type daemon struct {
 	disabled  chan adapters.Binding // to be noted in their sessions' logs
 	inbound   *inbound.Inbound
 	mail      *mailroom
-	masker    *redact.Masker
+
+	masker    *redact.Masker // for what leaves the host
+	logMasker *redact.Masker // for the log: only what's known to be secret
+	secrets   redact.Known   // what nothing below a tmux server may have
+	pageToken string         // opens the page
 
 	reloading sync.Mutex     // held by a reload
 	config    *config.Config // as it was read last
@@ -93,14 +97,17 @@ func Run(ctx context.Context, opt Options) (err error) {
 			dir.undo()
 		}
 	}()
-	db, err := store.Open(ctx, filepath.Join(opt.StateDir, databaseFile), store.Options{LogMaxLines: int64(opt.Config.Sessions.LogMaxLines), Logger: opt.Log})
+	d := &daemon{opt: opt, config: opt.Config, pageToken: dir.token, disabled: make(chan adapters.Binding, 64)}
+	if err := d.newMasker(); err != nil {
+		return fmt.Errorf("read redact: %w", err)
+	}
+	d.store, err = store.Open(ctx, filepath.Join(opt.StateDir, databaseFile), store.Options{LogMaxLines: int64(opt.Config.Sessions.LogMaxLines), Logger: d.opt.Log})
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	d := &daemon{opt: opt, store: db, config: opt.Config, disabled: make(chan adapters.Binding, 64)}
+	defer func() { err = errors.Join(err, d.store.Close()) }()
 	defer func() { err = errors.Join(err, d.mail.close()) }()
-	if err := d.build(ctx, dir.token); err != nil {
+	if err := d.build(ctx); err != nil {
 		return err
 	}
 	doors, err := d.listen(ctx)
@@ -108,11 +115,11 @@ func Run(ctx context.Context, opt Options) (err error) {
 		return err
 	}
 	ready = true
-	return d.run(ctx, doors, dir.token)
+	return d.run(ctx, doors)
 }
 
 // build makes the parts; none of them runs yet.
-func (d *daemon) build(ctx context.Context, token string) error {
+func (d *daemon) build(ctx context.Context) error {
 	cfg, log := d.config, d.opt.Log
 	expr, err := cfg.Polling.TurnMarker.Regexp()
 	if err != nil {
@@ -122,8 +129,8 @@ func (d *daemon) build(ctx context.Context, token string) error {
 	if err != nil {
 		return fmt.Errorf("read sessions.prompts: %w", err)
 	}
-	if err := d.newMasker(token); err != nil {
-		return fmt.Errorf("read redact: %w", err)
+	if err := CheckSecrets(cfg, d.pageToken, d.opt.ConfigPath, d.opt.Env); err != nil {
+		return err
 	}
 	d.broker, d.metrics = api.NewBroker(), newMetrics(d.opt.Version)
 	sources := map[string]polling.Source{}
@@ -154,7 +161,7 @@ func (d *daemon) build(ctx context.Context, token string) error {
 	d.manager = sessions.NewManager(sessions.Options{
 		Servers: servers, Store: d.store, Pollers: pollers{d}, Notes: notes{d.store}, Sink: d.metrics.watch(sinks{d.broker, hubSink{d}, inboundSink{d}, mailSink{d}}),
 		Adopt: cfg.Sessions.Adopt, Prefix: cfg.Sessions.TmuxPrefix, HistoryLimit: cfg.Sessions.HistoryLimit,
-		Agents: agents(cfg, d.profiles), Shell: shell(), Integrate: integrate, Env: []string{"PANEBRIDGE_STATE_DIR=" + d.opt.StateDir}, Phrases: generic.DialogPhrases(), Dialog: generic.Dialog, Box: d.watchers.Box, Front: d.watchers.Front, Revive: d.revive, Decide: d.watchers.Decide, Dialogs: d.watchers,
+		Agents: agents(cfg, d.profiles), Shell: d.shell(), Integrate: integrate, Env: []string{"PANEBRIDGE_STATE_DIR=" + d.opt.StateDir}, Phrases: generic.DialogPhrases(), Dialog: generic.Dialog, Box: d.watchers.Box, Front: d.watchers.Front, Revive: d.revive, Decide: d.watchers.Decide, Dialogs: d.watchers,
 		Receipt: d.receiptChanged, Prompt: d.prompted, Panicked: d.metrics.panicked, Logger: log.With("component", "sessions"),
 	})
 	if err := d.manager.Load(ctx); err != nil {
@@ -187,7 +194,7 @@ func (d *daemon) build(ctx context.Context, token string) error {
 	d.health = newHealthWatch(d.clients, d.store, cfg.Polling.OutputCadence.Duration(), d.otherParts)
 	d.server, err = api.NewServer(api.Options{
 		Sessions: registry{d.manager, d}, Output: outputLog{d.store}, Broker: d.broker, Health: d.health.document, Outbound: outbound{d}, Reload: d.reload, Pair: d.pair, Picture: picture, Hooks: d.hook, Decision: d.watchers.AwaitDecision, Reminder: d.mail.reminder, Inbox: d.mail, Wait: d.wait, Programs: programs{d}, Masker: d.masker, Metrics: d.metrics.handler(),
-		Page: web.Handler(), Token: token, Log: log.With("component", "api"),
+		Page: web.Handler(), Token: d.pageToken, Log: log.With("component", "api"),
 	})
 	return err
 }
@@ -199,6 +206,7 @@ func (d *daemon) newClient(s config.TmuxServer) *tmux.Client {
 	look := func() { d.manager.Reconcile(c.Name()) }
 	c = tmux.New(tmux.Options{
 		SocketName: s.SocketName, SocketPath: s.SocketPath, Logger: d.opt.Log.With("component", "tmux"),
+		Environment: tmux.LoginEnvironment(os.Environ(), d.config.Tmux.Environment), Secret: d.hasSecret,
 		OnUp:    func(sessions.ServerIdentity) { look() },
 		OnDown:  func(error) { look() },
 		OnPanes: look,
@@ -227,9 +235,9 @@ func (d *daemon) listen(ctx context.Context) (doors, error) {
 }
 
 // run runs the parts. The store outlives them all.
-func (d *daemon) run(ctx context.Context, doors doors, token string) error {
+func (d *daemon) run(ctx context.Context, doors doors) error {
 	g, ctx := errgroup.WithContext(ctx)
-	typed := make(chan struct{}) // closed when the manager's typists have put nothing aside
+	typed := make(chan struct{}) // closed when the manager types no more
 	g.Go(func() error { defer close(typed); return d.manager.Run(ctx) })
 	g.Go(func() error { return d.coord.Run(ctx) })
 	g.Go(func() error { return d.runClients(ctx, typed) })
@@ -246,7 +254,7 @@ func (d *daemon) run(ctx context.Context, doors doors, token string) error {
 	g.Go(func() error { return d.first(ctx) })
 	info := Info{Socket: socketPath(d.opt.StateDir)}
 	if doors.tcp != nil {
-		info.URL = "http://" + doors.tcp.Addr().String() + "/?token=" + token
+		info.URL = "http://" + doors.tcp.Addr().String() + "/?token=" + d.pageToken
 	}
 	d.opt.Log.Info("ready", "socket", info.Socket)
 	if d.opt.Ready != nil {

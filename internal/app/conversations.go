@@ -3,7 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
-	"os"
+	"slices"
 	"strings"
 
 	"github.com/panebridge/panebridge/adapters/inbound"
@@ -25,7 +25,7 @@ func (c conversations) Conversations(ctx context.Context, name, folder string) (
 		return nil, fmt.Errorf("%w: it isn't known what %s could go on with", sessions.ErrInvalid, name)
 	}
 	env := map[string]string{}
-	for _, kv := range append(os.Environ(), a.Env...) {
+	for _, kv := range slices.Concat(c.d.paneEnvironment(), a.Env) {
 		k, v, _ := strings.Cut(kv, "=")
 		env[k] = v
 	}

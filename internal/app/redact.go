@@ -2,7 +2,7 @@ package app
 
 import (
 	"context"
-	"net/url"
+	"log/slog"
 	"regexp"
 	"strings"
 
@@ -13,52 +13,34 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// newMasker makes what hides secrets in whatever leaves the host. pageToken opens the
-// page.
-func (d *daemon) newMasker(pageToken string) error {
+// newMasker makes what hides secrets in whatever leaves the host, and the daemon's own
+// in its log.
+func (d *daemon) newMasker() error {
 	var err error
 	if d.masker, err = redact.New(maskOptions(d.config.Redact)); err != nil {
 		return err
 	}
-	d.masker.Add("panebridge's page", pageToken)
-	d.hideOwn(d.config)
+	if d.logMasker, err = redact.New(redact.Options{Off: true}); err != nil {
+		return err
+	}
+	d.opt.Log = slog.New(maskedHandler{d.opt.Log.Handler(), d.logMasker})
+	d.masker.Add("panebridge's page", d.pageToken)
+	d.logMasker.Add("panebridge's page", d.pageToken)
+	d.secrets.Add("page's token", d.pageToken)
+	d.learnSecrets(d.config)
+	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"} {
+		proxy, _ := d.opt.Env(name)
+		d.logMasker.Add("proxy password", passwordIn(proxy))
+	}
 	return nil
 }
 
-// hideOwn hides the secrets that the configuration has. One that's too short to be told
-// from other text isn't hidden.
-func (d *daemon) hideOwn(cfg *config.Config) {
-	a := cfg.Adapters
-	if text, err := token(a.Telegram.Token, a.Telegram.TokenFile, "telegram"); err == nil && text != "" {
-		d.masker.Add("Telegram token", text)
-		if _, secret, ok := strings.Cut(text, ":"); ok {
-			d.masker.Add("Telegram token", secret)
-		}
-	}
-	if text, err := token(a.Discord.Token, a.Discord.TokenFile, "discord"); err == nil && text != "" {
-		d.masker.Add("Discord token", text)
-	}
-	if s, err := redisServer(cfg.Redis); err == nil {
-		for _, text := range []string{s.Password, s.SentinelPassword} {
-			if text != "" {
-				d.masker.Add("Redis password", text)
-			}
-		}
-	}
-	for _, proxy := range []string{a.Telegram.Proxy, a.Discord.Proxy} {
-		if u, err := url.Parse(proxy); err == nil {
-			if password, ok := u.User.Password(); ok {
-				d.masker.Add("proxy password", password)
-			}
-		}
-	}
-	for _, agent := range cfg.Agents {
-		for name, value := range agent.Env {
-			if secretName.MatchString(name) {
-				d.masker.Add(name, value.Reveal())
-			}
-		}
-	}
+// passwordIn is the password in an address, which may be one that can't be read.
+func passwordIn(address string) string {
+	_, rest, _ := strings.Cut(address, "://")
+	at := strings.LastIndexByte(rest, '@')
+	_, password, _ := strings.Cut(rest[:max(at, 0)], ":")
+	return password
 }
 
 // secretName tells variables that hold a secret from NODE_ENV=production.

@@ -62,6 +62,9 @@ func (d *daemon) reloadFile(ctx context.Context) (api.Reloaded, error) {
 	if err := d.checkProfiles(next); err != nil {
 		return done, err
 	}
+	if err := CheckSecrets(next, d.pageToken, d.opt.ConfigPath, d.opt.Env); err != nil {
+		return done, err
+	}
 	d.letIn(next) // rules name chats that are new
 	if err := d.hub.Reload(ctx, settings); err != nil {
 		d.letIn(d.config)
@@ -73,7 +76,7 @@ func (d *daemon) reloadFile(ctx context.Context) (api.Reloaded, error) {
 	if err := d.masker.Set(maskOptions(next.Redact)); err != nil {
 		return done, err // the configuration takes no such rules
 	}
-	d.hideOwn(next)
+	d.learnSecrets(next)
 	if d.opt.LogLevel != nil {
 		d.opt.LogLevel.Set(next.Log.SlogLevel())
 	}

@@ -116,6 +116,10 @@ agents: {cat: {command: [cat]}}
 			"adapters: {telegram: {qos: {group_mpm: 1, mode: fast}}}\nbogus: 1\n",
 			[]string{"config.yaml:3:40: adapters.telegram.qos.group_mpm: must be at least 2", "config.yaml:3:49: adapters.telegram.qos.mode: must be one of", "config.yaml:4:1: bogus: unknown key"},
 		},
+		"a secret of ours for an agent": {
+			"adapters: {telegram: {token: '7:planted-0123456789'}}\nagents: {x: {command: [x], env: {A: '/7:planted-0123456789'}}}\n",
+			[]string{"config.yaml:4:37: agents.x.env.A: must not have panebridge's own Telegram token in it"},
+		},
 		"chats that aren't there": {
 			"adapters: {telegram: {qos: {group_mpm: 5}}}\nmirrors:\n  - {session: a, to: 'telegram:-100'}\n  - {session: b, to: 'telegram:-300'}\n  - {session: c, to: 'discord:5'}\n",
 			[]string{"config.yaml:6:5: mirrors[1]: mirror \"b\" to telegram:-300: chat -300 is not in the configuration", "config.yaml:7:5: mirrors[2]: mirror \"c\" to discord:5: unknown adapter \"discord\"; there is telegram"},

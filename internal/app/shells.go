@@ -1,7 +1,6 @@
 package app
 
 import (
-	"os"
 	"path/filepath"
 
 	"github.com/panebridge/panebridge/sessions/agent"
@@ -19,5 +18,5 @@ func (d *daemon) shellIntegration() (func([]string) (changed, env []string), err
 	if err != nil {
 		return nil, err
 	}
-	return func(command []string) (changed, env []string) { return s.Integrate(command, os.LookupEnv) }, nil
+	return func(command []string) (changed, env []string) { return s.Integrate(command, d.lookUpPane) }, nil
 }

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"os"
 	"time"
 
 	"github.com/panebridge/panebridge/internal/store"
@@ -63,8 +62,8 @@ func (n notes) Note(ctx context.Context, id sessions.ID, l sessions.Line, gap *s
 }
 
 // shell is what a session without a command runs.
-func shell() string {
-	if s := os.Getenv("SHELL"); s != "" {
+func (d *daemon) shell() string {
+	if s, _ := d.lookUpPane("SHELL"); s != "" {
 		return s
 	}
 	return "/bin/sh"

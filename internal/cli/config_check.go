@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/internal/app"
 )
 
 // configVerdict is what `config check --json` prints.
@@ -49,7 +50,10 @@ func (p *program) checkConfig(flag string, asJSON bool) error {
 	if err != nil {
 		return usageErrorf("%w", err)
 	}
-	_, err = config.Load(path, p.env)
+	cfg, err := config.Load(path, p.env)
+	if err == nil {
+		err = app.CheckSecrets(cfg, "", path, p.env)
+	}
 	v := configVerdict{File: path, Valid: err == nil, Problems: []configProblem{}}
 	if errors.Is(err, fs.ErrNotExist) && !named {
 		v.Valid, v.Missing, err = true, true, nil

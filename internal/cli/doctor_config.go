@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/internal/app"
 )
 
 // examineConfig reads the configuration; with problems it returns the defaults.
@@ -12,11 +13,14 @@ func (p *program) examineConfig() (*config.Config, []finding) {
 	const name = "configuration"
 	cfg, path, err := p.loadConfig()
 	if err == nil {
+		err = app.CheckSecrets(cfg, "", path, p.env)
+	}
+	if err == nil {
 		f := finding{Check: name, State: verdictOK, Detail: path + " is valid"}
 		if _, err := os.Stat(path); err != nil {
 			f.Detail = "there is no " + path + ", so the defaults hold"
 		}
-		return cfg, []finding{f}
+		return cfg, append([]finding{f}, findings(app.ExamineEnvironment(cfg, os.Environ()))...)
 	}
 	problems, ok := errors.AsType[*config.Errors](err)
 	if !ok {

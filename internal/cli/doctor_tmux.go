@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/internal/app"
 	"github.com/panebridge/panebridge/sessions/tmux"
 )
 
@@ -28,16 +30,17 @@ func examineTmux(ctx context.Context) (finding, bool) {
 }
 
 func examineServers(ctx context.Context, cfg *config.Config) []finding {
+	secret := app.IsOwn(cfg)
 	var all []finding
 	for _, s := range cfg.Tmux.Servers {
-		all = append(all, examineServer(ctx, tmux.New(tmux.Options{SocketName: s.SocketName, SocketPath: s.SocketPath, Program: tmuxProgram})))
+		all = append(all, examineServer(ctx, tmux.New(tmux.Options{SocketName: s.SocketName, SocketPath: s.SocketPath, Program: tmuxProgram, Secret: secret}))...)
 	}
 	return all
 }
 
 // examineServer looks whether a tmux server's socket can be reached, and then
 // whether control mode works.
-func examineServer(ctx context.Context, c *tmux.Client) finding {
+func examineServer(ctx context.Context, c *tmux.Client) []finding {
 	name, path := "tmux server "+c.Name(), c.SocketPath()
 	d := net.Dialer{Timeout: time.Second}
 	conn, err := d.DialContext(ctx, "unix", path)
@@ -46,33 +49,54 @@ func examineServer(ctx context.Context, c *tmux.Client) finding {
 		_ = conn.Close()
 		return examineControlMode(ctx, name, path, c)
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):
-		return finding{Check: name, State: verdictOK, Detail: "none is running on " + path + "; it's started when a session is made"}
+		return []finding{{Check: name, State: verdictOK, Detail: "none is running on " + path + "; it's started when a session is made"}}
 	case errors.Is(err, fs.ErrPermission):
-		return finding{name, verdictBroken, "no permission on its socket " + path, "Run panebridge as the user who owns the socket, or configure another in tmux.servers."}
+		return []finding{{name, verdictBroken, "no permission on its socket " + path, "Run panebridge as the user who owns the socket, or configure another in tmux.servers."}}
 	}
-	return finding{name, verdictBroken, err.Error(), "Correct the server's socket in tmux.servers."}
+	return []finding{{name, verdictBroken, err.Error(), "Correct the server's socket in tmux.servers."}}
 }
 
 // examineControlMode connects as the daemon does.
-func examineControlMode(ctx context.Context, name, path string, c *tmux.Client) finding {
+func examineControlMode(ctx context.Context, name, path string, c *tmux.Client) []finding {
 	ctx, cancel := context.WithTimeout(ctx, controlTimeout)
 	defer cancel()
 	before := c.Status().Err
 	ended := make(chan error, 1)
 	go func() { ended <- c.Run(ctx) }()
 	s := awaitStatus(ctx, c, before)
+	var variables []string
+	if s.Connected {
+		variables, _ = c.SecretVariables(ctx) // without an answer nothing is known of them
+	}
 	cancel()
 	<-ended
 	switch {
 	case s.Connected:
-		return finding{Check: name, State: verdictOK, Detail: fmt.Sprintf("version %s, process %d; control mode works", s.Version, s.Identity.PID)}
+		all := []finding{{Check: name, State: verdictOK, Detail: fmt.Sprintf("version %s, process %d; control mode works", s.Version, s.Identity.PID)}}
+		if len(variables) > 0 {
+			all = append(all, exposedFinding(name, path, variables))
+		}
+		return all
 	case s.Absent:
-		return finding{Check: name, State: verdictOK, Detail: "it has just ended"}
+		return []finding{{Check: name, State: verdictOK, Detail: "it has just ended"}}
 	}
-	return finding{
+	return []finding{{
 		name, verdictBroken, "control mode doesn't work: " + s.Err.Error(),
 		"Look whether `tmux -S " + path + " list-sessions` answers: if it hangs, the server is stopped (kill -CONT its process)\n" +
 			"or stuck; if it doesn't, the server may be of another version than the program, and must be started anew.",
+	}}
+}
+
+// exposedFinding is of a server that somebody has started with panebridge's secrets.
+func exposedFinding(name, path string, variables []string) finding {
+	var commands []string
+	for _, v := range variables {
+		commands = append(commands, "tmux -S "+path+" set-environment -g -u "+v)
+	}
+	return finding{
+		name, verdictWarning,
+		"its environment has secrets of panebridge's in " + strings.Join(variables, ", ") + ": sessions that panebridge makes don't get them, others do",
+		strings.Join(commands, "\n") + "\nkeeps them from new panes. What runs there has them until the server is started anew, from a shell without them.",
 	}
 }
 

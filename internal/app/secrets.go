@@ -1,0 +1,183 @@
+package app
+
+import (
+	"fmt"
+	"maps"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/internal/redact"
+	"github.com/panebridge/panebridge/sessions"
+	"github.com/panebridge/panebridge/sessions/tmux"
+)
+
+// secret is a text that the configuration has, or a file that it names.
+type secret struct{ name, text string }
+
+// ownSecrets are panebridge's own: nothing that runs in a pane may have one.
+func ownSecrets(cfg *config.Config) []secret {
+	var out []secret
+	add := func(name, text string) {
+		if text != "" {
+			out = append(out, secret{name, text})
+		}
+	}
+	a := cfg.Adapters
+	if text, err := token(a.Telegram.Token, a.Telegram.TokenFile, "telegram"); err == nil {
+		add("Telegram token", text)
+		_, behind, _ := strings.Cut(text, ":") // what's before it is the bot's id, which everybody may know
+		add("Telegram token", behind)
+	}
+	if text, err := token(a.Discord.Token, a.Discord.TokenFile, "discord"); err == nil {
+		add("Discord token", text)
+	}
+	redis, _ := redisServer(cfg.Redis) // what it can't read is said elsewhere
+	add("Redis password", redis.Password)
+	add("Redis password", redis.SentinelPassword)
+	for _, proxy := range []string{a.Telegram.Proxy, a.Discord.Proxy} {
+		if u, err := url.Parse(proxy); err == nil {
+			password, _ := u.User.Password()
+			add("proxy password", password)
+		}
+		add("proxy password", passwordIn(proxy)) // as it's escaped there
+	}
+	return out
+}
+
+// agentSecrets are those that the configuration gives to agents, each to its own.
+func agentSecrets(cfg *config.Config) []secret {
+	var out []secret
+	for _, agent := range cfg.Agents {
+		for name, value := range agent.Env {
+			if secretName.MatchString(name) && value.Reveal() != "" {
+				out = append(out, secret{name, value.Reveal()})
+			}
+		}
+	}
+	return out
+}
+
+// kept are those of agents' secrets that no other pane may have: not what's only called
+// one, such as the path of a key or AUTH=1.
+func kept(agents []secret) []secret {
+	const least = 6 // bytes, as in redact.Masker
+	return slices.DeleteFunc(agents, func(s secret) bool { return len(s.text) < least || strings.HasPrefix(s.text, "/") })
+}
+
+// learnSecrets has the secrets of a configuration known, and hidden in whatever leaves
+// the host. Those of an earlier one stay known: they may still be in force.
+func (d *daemon) learnSecrets(cfg *config.Config) {
+	own := ownSecrets(cfg)
+	for _, s := range slices.Concat(own, agentSecrets(cfg)) {
+		d.masker.Add(s.name, s.text)
+		d.logMasker.Add(s.name, s.text)
+	}
+	addSecrets(&d.secrets, own, kept(agentSecrets(cfg)))
+	if text, err := os.ReadFile(cfg.Redis.TLSKeyFile); err == nil {
+		d.secrets.Add("key of Redis' certificate", string(text)) // the masker knows such keys by their form
+	}
+}
+
+func addSecrets(to *redact.Known, lists ...[]secret) {
+	for _, s := range slices.Concat(lists...) {
+		to.Add(s.name, s.text)
+	}
+}
+
+// hasSecret reports whether a value has a secret in it.
+func (d *daemon) hasSecret(value string) bool {
+	_, found := d.secrets.Find(value)
+	return found
+}
+
+// paneEnvironment is the environment (NAME=value) of the tmux servers that the daemon
+// starts, and so of all panes there.
+func (d *daemon) paneEnvironment() []string {
+	return slices.DeleteFunc(tmux.LoginEnvironment(os.Environ(), d.opt.Config.Tmux.Environment), func(kv string) bool {
+		_, value, _ := strings.Cut(kv, "=")
+		return d.hasSecret(value)
+	})
+}
+
+// lookUpPane is os.LookupEnv for a pane's environment.
+func (d *daemon) lookUpPane(name string) (string, bool) {
+	for _, kv := range d.paneEnvironment() {
+		if value, ok := strings.CutPrefix(kv, name+"="); ok {
+			return value, true
+		}
+	}
+	return "", false
+}
+
+// CheckSecrets says where a configuration gives a secret of panebridge's own to an agent:
+// in its environment, or in a command that everybody on the machine can see. pageToken may be "". file is where
+// it was read from; "": nowhere.
+func CheckSecrets(cfg *config.Config, pageToken, file string, env config.Env) error {
+	var own redact.Known
+	own.Add("page's token", pageToken)
+	addSecrets(&own, ownSecrets(cfg))
+	var found []config.Problem
+	look := func(path, text, instead string) {
+		if name, has := own.Find(text); has {
+			found = append(found, config.Problem{Path: path, Message: "must not have panebridge's own " + name + " in it: " + instead})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(cfg.Agents)) {
+		a, at := cfg.Agents[name], "agents."+name+"."
+		for _, variable := range slices.Sorted(maps.Keys(a.Env)) {
+			look(at+"env."+variable, a.Env[variable].Reveal(), "whatever runs in the agent's pane could read it; give the agent a secret of its own")
+		}
+		for _, list := range []struct {
+			key  string
+			args []string
+		}{{"command", a.Command}, {"flags", a.Flags}, {"resume", a.Resume}} {
+			for i, arg := range list.args {
+				look(fmt.Sprintf("%s%s[%d]", at, list.key, i), arg, "everybody on this machine could read it; give the agent a secret of its own, in env")
+			}
+		}
+	}
+	return locateProblems(found, file, env)
+}
+
+// locateProblems is the error of what's wrong with a configuration; nil: nothing is.
+func locateProblems(found []config.Problem, file string, env config.Env) error {
+	switch {
+	case len(found) == 0:
+		return nil
+	case file == "":
+		return fmt.Errorf("%w: %s: %s", sessions.ErrInvalid, found[0].Path, found[0].Message)
+	default:
+		return config.Locate(file, env, found)
+	}
+}
+
+// ExamineEnvironment says which variables of this environment (NAME=value) a tmux server
+// doesn't get though it would without the secret in them.
+func ExamineEnvironment(cfg *config.Config, environ []string) []Finding {
+	var known redact.Known
+	addSecrets(&known, ownSecrets(cfg), kept(agentSecrets(cfg)))
+	var out []Finding
+	for _, kv := range tmux.LoginEnvironment(environ, cfg.Tmux.Environment) {
+		variable, value, _ := strings.Cut(kv, "=")
+		if name, has := known.Find(value); has {
+			out = append(out, Finding{
+				Check: "environment", Severity: Doubtful, Detail: variable + " has the " + name + " in it, so no tmux server that panebridge starts gets it",
+				Fix: "Give " + variable + " another value where panebridge is started; a name in tmux.environment doesn't help.",
+			})
+		}
+	}
+	return out
+}
+
+// IsOwn returns what reports whether a value has a secret of panebridge's own in it.
+func IsOwn(cfg *config.Config) func(value string) bool {
+	var own redact.Known
+	addSecrets(&own, ownSecrets(cfg))
+	return func(value string) bool {
+		_, found := own.Find(value)
+		return found
+	}
+}
