@@ -48,10 +48,12 @@ var rules = map[string][]string{
 	"adapters/telegram/telegramtest": {"internal/chatview", "internal/faults"}, // nothing else of ours: it doesn't share our mistakes
 	"adapters/discord/discordtest":   {"internal/chatview", "internal/faults"},
 
-	"internal/api":        append([]string{"internal/api/client", "internal/inbox", "internal/recording/format", "internal/redact", "internal/render/sgr", "sessions/agent"}, domain...),
+	"internal/api":        append([]string{"internal/api/client", "internal/browsers", "internal/inbox", "internal/peer", "internal/recording/format", "internal/redact", "internal/render/sgr", "sessions/agent"}, domain...),
 	"internal/api/client": append([]string{"internal/api", "internal/inbox", "internal/recording/format", "sessions/agent"}, domain...),
-	"internal/store":      append([]string{"adapters/inbound", "internal/inbox"}, domain...),
+	"internal/store":      append([]string{"adapters/inbound", "internal/browsers", "internal/inbox"}, domain...),
 	"internal/inbox":      {"sessions"},
+	"internal/browsers":   {"sessions"},
+	"internal/peer":       {}, // whose a connection is
 
 	// Tools that know nothing of the daemon.
 	"internal/demoagent":             {},
