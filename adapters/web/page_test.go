@@ -15,11 +15,11 @@ import (
 	"github.com/panebridge/panebridge/adapters/web"
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/api/apitest"
+	"github.com/panebridge/panebridge/internal/browsers"
+	"github.com/panebridge/panebridge/internal/browsers/browserstest"
 	"github.com/panebridge/panebridge/internal/browsertest"
 	"github.com/panebridge/panebridge/sessions"
 )
-
-const token = "page-token"
 
 // site is a daemon with the page, which can be stopped and started again on the
 // same port.
@@ -27,6 +27,8 @@ type site struct {
 	daemon   *apitest.Daemon
 	adapters []api.Adapter
 	broker   *api.Broker
+	known    *browserstest.Store // survives a start
+	keeper   *browsers.Keeper
 	addr     string
 	stop     func()
 }
@@ -44,7 +46,7 @@ func (o outbound) Bind(context.Context, sessions.ID, api.Bind) (api.Binding, err
 
 func newSite(t *testing.T) *site {
 	t.Helper()
-	s := &site{broker: api.NewBroker(), addr: "127.0.0.1:0"}
+	s := &site{broker: api.NewBroker(), known: &browserstest.Store{}, addr: "127.0.0.1:0"}
 	s.daemon = &apitest.Daemon{Sink: s.broker}
 	s.start(t)
 	t.Cleanup(func() { s.stop() })
@@ -53,8 +55,12 @@ func newSite(t *testing.T) *site {
 
 func (s *site) start(t *testing.T) {
 	t.Helper()
+	s.keeper = browsers.New(time.Now(), s.known)
+	if err := s.keeper.Load(t.Context(), time.Now()); err != nil {
+		t.Fatal(err)
+	}
 	server, err := api.NewServer(api.Options{
-		Sessions: s.daemon, Output: s.daemon, Broker: s.broker, Page: web.Handler(), Token: token,
+		Sessions: s.daemon, Output: s.daemon, Broker: s.broker, Page: web.Handler(), Browsers: s.keeper,
 		Health:   func() api.Health { return api.Health{State: api.HealthOK} },
 		Outbound: outbound{s},
 	})
@@ -84,11 +90,14 @@ func browse(t *testing.T, width, height int) *browsertest.Browser {
 	t.Helper()
 	b := browsertest.New(t, width, height)
 	b.AwayAtTimes()
+	b.Ignore("status of 401") // a request was signed for the start before
 	return b
 }
 
+// open opens an address that lets the browser in.
 func (s *site) open() chromedp.Action[chromedp.Void] {
-	return chromedp.Navigate("http://" + s.addr + "/?token=" + token)
+	url, _ := s.keeper.NewAddress(time.Now(), s.addr)
+	return chromedp.Navigate(url)
 }
 
 const lineCount = `document.querySelectorAll('#lines .line').length`

@@ -11,7 +11,7 @@ import (
 //go:embed static
 var files embed.FS
 
-// Handler serves the page. It sets no security headers and asks for no token:
+// Handler serves the page. It sets no security headers and asks for no signature:
 // the server that mounts it does.
 func Handler() http.Handler {
 	static, err := fs.Sub(files, "static")

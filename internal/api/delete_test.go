@@ -33,7 +33,7 @@ func TestDeleteASession(t *testing.T) {
 			if c.ended {
 				b.daemon.SetState(id, sessions.StateEnded, "closed")
 			}
-			got, text := b.send(t, "DELETE", "/api/v1/sessions/"+string(id)+c.query, "", bearer)
+			got, text := b.send(t, "DELETE", "/api/v1/sessions/"+string(id)+c.query, "", b.sign)
 			if got.status != c.status {
 				t.Errorf("status %d, want %d: %s", got.status, c.status, text)
 			}

@@ -1,27 +1,33 @@
 package api
 
 import (
+	"bytes"
+	"context"
 	"crypto/sha256"
-	"crypto/subtle"
+	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/netip"
-	"net/url"
 	"strings"
+	"time"
+
+	"github.com/panebridge/panebridge/internal/browsers"
 )
 
 // door stands before everything on the TCP port. Any program and any page of
 // any browser of this machine can reach a loopback port, so it asks for
+//   - a connection of the daemon's own user, where the system says whose it is (guard.go);
 //   - a Host that names the loopback interface and this port, against pages
 //     whose name was made to point here (DNS rebinding);
-//   - the token, as a bearer token or as the cookie it was exchanged for;
 //   - an Origin, where there is one, that is the page's own, for all that
-//     changes something and for events.
+//     changes something and for events;
+//   - a signature by a browser that was let in, for all but the page's files, which hold
+//     nothing secret (package browsers).
 type door struct {
-	token  [sha256.Size]byte
 	port   string
-	cookie string // has the port in its name: cookies are shared by all ports of a host
+	keeper *browsers.Keeper
 	api    http.Handler
 	page   http.Handler
 }
@@ -31,10 +37,7 @@ func newDoor(o Options, port string, api http.Handler) *door {
 	if page == nil {
 		page = http.NotFoundHandler()
 	}
-	return &door{
-		token: sha256.Sum256([]byte(o.Token)), port: port, cookie: "panebridge_" + port,
-		api: api, page: page,
-	}
+	return &door{port: port, keeper: o.Browsers, api: api, page: page}
 }
 
 func portOf(l net.Listener) string {
@@ -45,40 +48,86 @@ func portOf(l net.Listener) string {
 	return port
 }
 
+// The calls that need no signature.
+const (
+	startPath = "/api/v1/page/start" // GET: what's needed to sign
+	keysPath  = "/api/v1/page/keys"  // POST: lets a browser in that has a token
+)
+
 // ServeHTTP lets a request in, or says why not.
 func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	setSecurityHeaders(w.Header())
+	d.dropCookie(w, r)
+	why := foreignUser(r.Context())
 	switch {
+	case why != "":
+		w.Header().Set("Connection", "close")
+		forbid(w, why)
 	case !d.hostAllowed(r.Host):
-		writeError(w, &Error{
-			Status: http.StatusForbidden, Code: codeForbidden,
-			Message: "this address is served to the machine itself only, as http://127.0.0.1:" + d.port,
-		})
-	case isPage(r) && r.Method == http.MethodGet && r.URL.Query().Has("token"):
-		d.login(w, r)
-	case !d.authorized(r):
-		unauthorized(w, r)
+		forbid(w, "this address is served to the machine itself only, as http://127.0.0.1:"+d.port)
+	case r.Header.Get("Service-Worker") == "script":
+		endWorker(w)
+	case isPage(r) && reads(r):
+		d.serveFile(w, r)
 	case needsOrigin(r) && !sameOrigin(r):
-		writeError(w, &Error{
-			Status: http.StatusForbidden, Code: codeForbidden,
-			Message: "the request comes from another page: " + r.Header.Get("Origin"),
-		})
-	case isPage(r):
-		d.page.ServeHTTP(w, r)
+		forbid(w, "the request comes from another page: "+r.Header.Get("Origin"))
+	case r.URL.Path == startPath && r.Method == http.MethodGet:
+		writeJSON(w, http.StatusOK, d.signingStart())
+	case r.URL.Path == keysPath && r.Method == http.MethodPost:
+		if err := d.letIn(w, r); err != nil {
+			d.refuse(w, err)
+		}
 	default:
-		d.api.ServeHTTP(w, r)
+		d.serveSigned(w, r)
 	}
+}
+
+func forbid(w http.ResponseWriter, message string) {
+	writeError(w, &Error{Status: http.StatusForbidden, Code: codeForbidden, Message: message})
 }
 
 // setSecurityHeaders forbids a browser whatever the page doesn't need.
 func setSecurityHeaders(h http.Header) {
 	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "+
-		"img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'; form-action 'none'")
+		"img-src 'self' data:; worker-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'none'")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cache-Control", "no-store")
+}
+
+// dropCookie has a browser forget the cookie by which earlier releases knew it. It opens
+// nothing any more, but was sent to every port of this host.
+func (d *door) dropCookie(w http.ResponseWriter, r *http.Request) {
+	name := "panebridge_" + d.port
+	if len(r.CookiesNamed(name)) > 0 {
+		http.SetCookie(w, &http.Cookie{Name: name, Path: "/", MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteStrictMode}) //nolint:gosec // not Secure: it must replace one that isn't
+	}
+}
+
+// endWorker answers a browser that looks for the newest version of a service worker. The
+// page has none, so it's one that another server left while it had the port: this one
+// takes its place, ends itself, and has its tabs loaded anew.
+func endWorker(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
+	_, _ = io.WriteString(w, `self.addEventListener('install', () => self.skipWaiting());
+self.addEventListener('activate', (event) => event.waitUntil((async () => {
+  await self.registration.unregister();
+  for (const tab of await self.clients.matchAll({ type: 'window' })) await tab.navigate(tab.url);
+})()));
+`)
+}
+
+// serveFile serves the page's files. The address that lets a browser in shows the page,
+// and empties the browser's cache of what another server may have left there.
+func (d *door) serveFile(w http.ResponseWriter, r *http.Request) {
+	if strings.HasPrefix(r.URL.Path, browsers.EnterPath) {
+		w.Header().Set("Clear-Site-Data", `"cache"`)
+		r = r.Clone(r.Context())
+		r.URL.Path, r.URL.RawPath = "/", ""
+	}
+	d.page.ServeHTTP(w, r)
 }
 
 // hostAllowed reports whether a Host header names the loopback interface and
@@ -102,50 +151,11 @@ func isPage(r *http.Request) bool {
 	return !strings.HasPrefix(r.URL.Path, "/api/") && r.URL.Path != "/metrics"
 }
 
-// login exchanges the token in the page's address for a cookie, and sends the
-// browser to the address without it, so that it stays out of history,
-// bookmarks and screenshots.
-func (d *door) login(w http.ResponseWriter, r *http.Request) {
-	query := r.URL.Query()
-	token := query.Get("token")
-	if !d.tokenOK(token) {
-		unauthorized(w, r)
-		return
-	}
-	http.SetCookie(w, &http.Cookie{ //nolint:gosec // not Secure: the loopback port speaks plain HTTP
-		Name: d.cookie, Value: url.QueryEscape(token), Path: "/",
-		HttpOnly: true, SameSite: http.SameSiteStrictMode,
-		MaxAge: 365 * 24 * 3600, // the token's own life is the daemon's affair
-	})
-	query.Del("token")
-	to := url.URL{Path: "/" + strings.TrimLeft(r.URL.Path, "/"), RawQuery: query.Encode()} // never //host
-	http.Redirect(w, r, to.String(), http.StatusSeeOther)
-}
-
-func (d *door) authorized(r *http.Request) bool {
-	if bearer, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
-		return d.tokenOK(strings.TrimSpace(bearer))
-	}
-	for _, c := range r.CookiesNamed(d.cookie) {
-		if token, err := url.QueryUnescape(c.Value); err == nil && d.tokenOK(token) {
-			return true
-		}
-	}
-	return false
-}
-
-// tokenOK takes the same time for every wrong token; the hash hides the length.
-func (d *door) tokenOK(token string) bool {
-	sum := sha256.Sum256([]byte(token))
-	return subtle.ConstantTimeCompare(sum[:], d.token[:]) == 1
-}
+func reads(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
 
 // needsOrigin reports whether a foreign page could do harm by a request that it
 // can't read the answer of, or by holding a stream open.
-func needsOrigin(r *http.Request) bool {
-	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
-	return !reads || r.URL.Path == "/api/v1/events"
-}
+func needsOrigin(r *http.Request) bool { return !reads(r) || r.URL.Path == "/api/v1/events" }
 
 // sameOrigin reports whether a request has no Origin (it's no browser's, or a
 // plain same-origin GET) or the origin it was sent to.
@@ -154,28 +164,163 @@ func sameOrigin(r *http.Request) bool {
 	return origin == "" || origin == "http://"+r.Host
 }
 
-func unauthorized(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("WWW-Authenticate", `Bearer realm="panebridge"`)
-	if !isPage(r) {
-		writeError(w, &Error{
-			Status: http.StatusUnauthorized, Code: codeUnauthorized,
-			Message: "the token is missing or wrong: send it as “Authorization: Bearer …”, or open the address that `panebridge status --url` prints",
-		})
+// serveSigned hands on a request that a browser has signed which was let in.
+func (d *door) serveSigned(w http.ResponseWriter, r *http.Request) {
+	checked, err := d.keeper.Check(r.Context(), time.Now(), r)
+	if err == nil {
+		err = readSigned(w, r, checked)
+	}
+	if err != nil {
+		d.refuse(w, err)
 		return
 	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(http.StatusUnauthorized)
-	_, _ = io.WriteString(w, unauthorizedPage)
+	r = r.WithContext(withBrowser(r.Context(), checked.Browser))
+	if isPage(r) {
+		d.page.ServeHTTP(w, r)
+		return
+	}
+	d.api.ServeHTTP(w, r)
 }
 
-const unauthorizedPage = `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>panebridge</title>
-<h1>panebridge</h1>
-<p>This page needs its token.</p>
-<p>Open the address that <code>panebridge status --url</code> prints.</p>
-</html>
-`
+// maxSignedBytes bounds a body, which is read as a whole to be compared with its digest:
+// what the page has drawn as Markdown at once is the greatest.
+const maxSignedBytes = max(maxInputBodyBytes, 4<<20)
+
+// readSigned reads a request's body and puts what was read in its place, unless it isn't
+// the one that was signed.
+func readSigned(w http.ResponseWriter, r *http.Request, c browsers.Checked) error {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxSignedBytes))
+	if err != nil {
+		return bodyError(err)
+	}
+	if sha256.Sum256(body) != c.Digest {
+		return browsers.ErrUnknown
+	}
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	return nil
+}
+
+func (d *door) refuse(w http.ResponseWriter, err error) {
+	e := d.refusal(err)
+	if e.Status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", `Signature realm="panebridge"`) // a scheme of which browsers know nothing to ask
+	}
+	writeError(w, e)
+}
+
+// refusal is what a request is answered that isn't let in. Some errors are the API's own.
+func (d *door) refusal(err error) *Error {
+	switch {
+	case errors.Is(err, browsers.ErrStale):
+		now := d.signingStart()
+		return &Error{Status: http.StatusUnauthorized, Code: codeStale, Message: err.Error(), SigningStart: &now}
+	case errors.Is(err, browsers.ErrReplayed):
+		return &Error{Status: http.StatusUnauthorized, Code: codeReplayed, Message: err.Error()}
+	case errors.Is(err, browsers.ErrBusy):
+		return &Error{Status: http.StatusTooManyRequests, Code: codeTooMany, Message: err.Error()}
+	case errors.Is(err, browsers.ErrUnknown), errors.Is(err, browsers.ErrToken):
+		return &Error{Status: http.StatusUnauthorized, Code: codeUnauthorized, Message: err.Error()}
+	}
+	return toError(err)
+}
+
+// SigningStart is what a browser needs to sign requests.
+type SigningStart struct {
+	Start string `json:"start"` // the name of this start of the daemon
+	Now   int64  `json:"now"`   // its time, in seconds since 1970
+}
+
+func (d *door) signingStart() SigningStart {
+	start, now := d.keeper.Now(time.Now())
+	return SigningStart{Start: start, Now: now}
+}
+
+// KeyRequest is the body of POST /api/v1/page/keys. It needs a token, or the signature of
+// a browser that's known and changes its key.
+type KeyRequest struct {
+	Token string `json:"token"`
+	Key   []byte `json:"key"` // the public key, as WebCrypto's format "raw" has it
+}
+
+// KeyAnswer says how a browser is known from now on.
+type KeyAnswer struct {
+	SigningStart
+
+	ID      string    `json:"id"`
+	Expires time.Time `json:"expires"`
+}
+
+// letIn serves POST /api/v1/page/keys.
+func (d *door) letIn(w http.ResponseWriter, r *http.Request) error {
+	now := time.Now()
+	checked, unsigned := d.keeper.Check(r.Context(), now, r)
+	if errors.Is(unsigned, browsers.ErrStale) {
+		return unsigned
+	}
+	if unsigned == nil {
+		if err := readSigned(w, r, checked); err != nil {
+			return err
+		}
+	}
+	var body KeyRequest
+	if err := readJSON(w, r, maxBodyBytes, &body); err != nil {
+		return err
+	}
+	b, err := d.enrol(r, now, checked.Browser, body)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusCreated, KeyAnswer{SigningStart: d.signingStart(), ID: b.ID, Expires: b.Expires})
+	return nil
+}
+
+// enrol makes a browser's key known. was is the browser that signed; empty: none did.
+func (d *door) enrol(r *http.Request, now time.Time, was browsers.Browser, body KeyRequest) (browsers.Browser, error) {
+	if was.ID != "" {
+		return d.keeper.Renew(r.Context(), now, was, body.Token, body.Key)
+	}
+	return d.keeper.Enrol(r.Context(), now, body.Token, r.Host, labelOf(r.UserAgent()), body.Key)
+}
+
+// labelOf says in a few words which browser a User-Agent header is of.
+func labelOf(agent string) string {
+	program, system := "a browser", ""
+	for _, p := range [][2]string{{"Edg", "Edge"}, {"OPR/", "Opera"}, {"Firefox/", "Firefox"}, {"Chrome/", "Chrome"}, {"Safari/", "Safari"}} {
+		if strings.Contains(agent, p[0]) {
+			program = p[1]
+			break
+		}
+	}
+	for _, s := range [][2]string{{"Android", "Android"}, {"iPhone", "iPhone"}, {"iPad", "iPad"}, {"Windows", "Windows"}, {"Mac OS X", "macOS"}, {"Linux", "Linux"}} {
+		if strings.Contains(agent, s[0]) {
+			system = " on " + s[1]
+			break
+		}
+	}
+	return program + system
+}
+
+type browserKey struct{}
+
+func withBrowser(ctx context.Context, b browsers.Browser) context.Context {
+	return context.WithValue(ctx, browserKey{}, b)
+}
+
+// browserOf returns the browser that a request is from; an empty one on the Unix socket.
+func browserOf(ctx context.Context) browsers.Browser {
+	b, _ := ctx.Value(browserKey{}).(browsers.Browser)
+	return b
+}
+
+// foreignUser says why a connection isn't served at all; "": it is.
+func foreignUser(ctx context.Context) string {
+	c, ok := ctx.Value(guardedKey{}).(*guarded)
+	switch {
+	case !ok || c.ours:
+		return ""
+	case c.err != nil:
+		return fmt.Sprintf("the page is served to its own user only, and the system doesn't say whose this connection is (%v)", c.err)
+	}
+	return fmt.Sprintf("the page is served to its own user only, and this connection is of the user with the id %d; "+
+		"a proxy must run as the daemon's user", c.uid)
+}

@@ -15,6 +15,8 @@ type Error struct {
 	Message string `json:"message"` // a sentence for people
 	// Prompt is the one that couldn't be answered, as it is now.
 	Prompt *Prompt `json:"prompt,omitempty"`
+	// SigningStart is what to sign for, if it was signed for something else.
+	*SigningStart
 }
 
 // Error returns the message.
@@ -28,7 +30,10 @@ const (
 	codeMethod       = "method_not_allowed"
 	codeMediaType    = "unsupported_media_type"
 	codeNotFound     = "not_found"
+	codeReplayed     = "replayed"
+	codeStale        = "stale"
 	codeTooLarge     = "too_large"
+	codeTooMany      = "too_many"
 	codeUnauthorized = "unauthorized"
 )
 

@@ -255,7 +255,7 @@ func TestLastEventIDGoesBeforeFrom(t *testing.T) {
 	id := b.daemon.Add("one", "")
 	b.daemon.Append(id, sessions.KindPane, texts(1, 9)...)
 	r, _ := http.NewRequestWithContext(t.Context(), "GET", b.url+"/api/v1/events?session=one&from=1", http.NoBody)
-	bearer(r)
+	b.sign(r)
 	r.Header.Set("Last-Event-ID", "9")
 	resp, err := http.DefaultClient.Do(r)
 	if err != nil {
@@ -279,7 +279,7 @@ func TestLastEventIDGoesBeforeFrom(t *testing.T) {
 func TestHeartbeat(t *testing.T) {
 	b := setup(t, func(o *api.Options) { o.Timeouts.Heartbeat = 10 * time.Millisecond })
 	r, _ := http.NewRequestWithContext(t.Context(), "GET", b.url+"/api/v1/events", http.NoBody)
-	bearer(r)
+	b.sign(r)
 	resp, err := http.DefaultClient.Do(r)
 	if err != nil {
 		t.Fatal(err)
@@ -419,7 +419,7 @@ func TestSlowClient(t *testing.T) {
 	b := setup(t, func(o *api.Options) { o.Timeouts.Write = time.Second })
 	id := b.daemon.Add("one", "")
 	r, _ := http.NewRequestWithContext(t.Context(), "GET", b.url+"/api/v1/events?session=one&from=0", http.NoBody)
-	bearer(r)
+	b.sign(r)
 	slow, err := http.DefaultClient.Do(r) // and reads no more than the header
 	if err != nil {
 		t.Fatal(err)

@@ -22,8 +22,8 @@ type Pairing struct {
 // for a role that there isn't, sessions.ErrConflict while too many codes wait.
 type Pair func(ctx context.Context, role, by string) (Pairing, error)
 
-// pair gives access to chats, so only the command line may: the page's token is of
-// less weight than being the daemon's own user.
+// pair gives access to chats, so only the command line may: a browser that
+// may use the page is of less weight than being the daemon's own user.
 func (a *api) pair(w http.ResponseWriter, r *http.Request) error {
 	if a.author != authorCLI {
 		return &Error{Status: http.StatusForbidden, Code: codeForbidden, Message: "pairing codes are made in the terminal: panebridge pair"}

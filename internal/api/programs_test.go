@@ -55,7 +55,7 @@ func TestProgramsAndRecordings(t *testing.T) {
 			t.Errorf("for %s: %v", length, err)
 		}
 	}
-	answer, body := b.send(t, http.MethodGet, "/api/v1/sessions/work/recording?for=1s", "", bearer)
+	answer, body := b.send(t, http.MethodGet, "/api/v1/sessions/work/recording?for=1s", "", b.sign)
 	if answer.status != http.StatusNotFound || !strings.Contains(body, "through the Unix socket") {
 		t.Errorf("through the port: %d %s", answer.status, body)
 	}

@@ -9,9 +9,11 @@ import (
 
 // api is the API as one door serves it.
 type api struct {
-	opts   Options
-	author string          // who an input through this door is from
-	quit   <-chan struct{} // closed when the server ends: event streams end then
+	opts    Options
+	author  string          // who an input through this door is from
+	quit    <-chan struct{} // closed when the server ends: event streams end then
+	host    string          // where the page is; "": it's off, or this is its door
+	streams *streams
 }
 
 // handler answers a request, or returns an error before it has written any of
@@ -49,6 +51,10 @@ func (a *api) routes() *http.ServeMux {
 		"/api/v1/events":                  {"GET": a.events},
 		"/api/v1/hooks":                   {"POST": a.hooks},
 		"/api/v1/hooks/decision":          {"POST": a.decision},
+		"/api/v1/page":                    {"GET": a.onUnix(a.pageInfo)},
+		"/api/v1/page/addresses":          {"POST": a.onUnix(a.newAddress)},
+		"/api/v1/page/browsers/{id}":      {"DELETE": a.onUnix(a.revoke)},
+		"/api/v1/page/rotate":             {"POST": a.onUnix(a.rotate)},
 		"/api/v1/inbox/announce":          {"POST": a.announce},
 		"/api/v1/inbox/ping":              {"POST": a.ping},
 	} {

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/panebridge/panebridge/internal/browsers"
 	"github.com/panebridge/panebridge/internal/redact"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -34,7 +35,7 @@ type Options struct {
 	Masker   *redact.Masker                        // finds secrets; nil: nothing is hidden
 	Metrics  http.Handler                          // GET /metrics; nil: not served
 	Page     http.Handler                          // what isn't the API, on the TCP door only; nil: nothing
-	Token    string                                // opens the TCP door; needed only there
+	Browsers *browsers.Keeper                      // who may come by the TCP door; needed only there
 	Log      *slog.Logger                          // nil: nothing is logged
 	Timeouts StreamTimeouts                        // of event streams
 }
@@ -104,18 +105,23 @@ const shutdownGrace = 5 * time.Second
 // context ended it. The caller has given the Unix socket the mode 0600: whoever
 // can open it may do everything.
 func (s *Server) Run(ctx context.Context, unix, tcp net.Listener) error {
-	if tcp != nil && s.opts.Token == "" {
-		return errors.Join(errors.New("serve the API on "+tcp.Addr().String()+": it needs a token"), tcp.Close(), closeListener(unix))
+	if tcp != nil && s.opts.Browsers == nil {
+		return errors.Join(errors.New("serve the API on "+tcp.Addr().String()+": it needs to know the browsers that may"), tcp.Close(), closeListener(unix))
 	}
 	quit := make(chan struct{})
 	group, ctx := errgroup.WithContext(ctx)
-	if unix != nil {
-		a := &api{opts: s.opts, author: authorCLI, quit: quit}
-		group.Go(func() error { return serve(ctx, unix, a.routes()) })
-	}
+	host := ""
 	if tcp != nil {
-		a := &api{opts: s.opts, author: authorWeb, quit: quit}
-		group.Go(func() error { return serve(ctx, tcp, newDoor(s.opts, portOf(tcp), a.routes())) })
+		host = tcp.Addr().String()
+		open := newStreams(maxStreamsEach, maxStreamsPage, s.opts.Browsers)
+		s.opts.Browsers.OnGone(open.cut)
+		a := &api{opts: s.opts, author: authorWeb, quit: quit, streams: open}
+		d := newDoor(s.opts, portOf(tcp), a.routes())
+		group.Go(func() error { return serve(ctx, newGuard(tcp), d) })
+	}
+	if unix != nil {
+		a := &api{opts: s.opts, author: authorCLI, quit: quit, host: host, streams: newStreams(maxStreamsUnix, maxStreamsUnix, nil)}
+		group.Go(func() error { return serve(ctx, unix, a.routes()) })
 	}
 	group.Go(func() error {
 		<-ctx.Done()
@@ -141,6 +147,7 @@ func serve(ctx context.Context, l net.Listener, h http.Handler) error {
 		WriteTimeout:      2 * time.Minute, // event streams set their own
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
+		ConnContext:       withGuarded,
 		ErrorLog:          slog.NewLogLogger(slog.DiscardHandler, slog.LevelInfo), // a client's broken connection isn't news
 	}
 	ended := make(chan error, 1)

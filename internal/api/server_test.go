@@ -17,10 +17,10 @@ import (
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/api/apitest"
 	"github.com/panebridge/panebridge/internal/api/client"
+	"github.com/panebridge/panebridge/internal/browsers"
+	"github.com/panebridge/panebridge/internal/browsers/browserstest"
 	"github.com/panebridge/panebridge/sessions"
 )
-
-const token = "correct-horse"
 
 // bench is a server with both doors open on real listeners.
 type bench struct {
@@ -29,15 +29,18 @@ type bench struct {
 	socket string
 	url    string // of the TCP door
 	port   string
-	stop   func() // ends the server and waits for it
+	keeper *browsers.Keeper
+	signer *browserstest.Signer // a browser that was let in
+	stop   func()               // ends the server and waits for it
 }
 
 func setup(t *testing.T, change ...func(*api.Options)) *bench {
 	t.Helper()
 	broker := api.NewBroker()
 	daemon := &apitest.Daemon{Sink: broker}
+	keeper := browsers.New(time.Now(), &browserstest.Store{})
 	opts := api.Options{
-		Sessions: daemon, Output: daemon, Broker: broker, Token: token,
+		Sessions: daemon, Output: daemon, Broker: broker, Browsers: keeper,
 		Health: func() api.Health { return api.Health{State: api.HealthOK} },
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, "up 1\n")
@@ -59,7 +62,8 @@ func setup(t *testing.T, change ...func(*api.Options)) *bench {
 	ended := make(chan error, 1)
 	go func() { ended <- server.Run(ctx, unix, tcp) }()
 	_, port, _ := net.SplitHostPort(tcp.Addr().String())
-	b := &bench{daemon: daemon, client: client.New(socket), socket: socket, url: "http://127.0.0.1:" + port, port: port}
+	b := &bench{daemon: daemon, client: client.New(socket), socket: socket, url: "http://127.0.0.1:" + port, port: port, keeper: keeper}
+	b.signer = b.letIn(t, "127.0.0.1:"+port)
 	stopped := false
 	b.stop = func() {
 		if stopped {
@@ -123,52 +127,78 @@ func (b *bench) send(t *testing.T, method, path, body string, mod func(*http.Req
 	return answer{resp.StatusCode, resp.Header, resp.Cookies()}, string(text)
 }
 
-func bearer(r *http.Request) { r.Header.Set("Authorization", "Bearer "+token) }
+// letIn lets a browser in that knows the page by that address.
+func (b *bench) letIn(t *testing.T, host string) *browserstest.Signer {
+	t.Helper()
+	s := browserstest.NewSigner()
+	url, _ := b.keeper.NewAddress(time.Now(), host)
+	_, token, _ := strings.Cut(url, "#")
+	known, err := b.keeper.Enrol(t.Context(), time.Now(), token, host, "a test", s.PublicKey())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.ID = known.ID
+	s.Start, _ = b.keeper.Now(time.Now())
+	s.Now = func() int64 { _, now := b.keeper.Now(time.Now()); return now }
+	return s
+}
+
+// sign signs a request as the browser that was let in.
+func (b *bench) sign(r *http.Request) { b.signer.Sign(r) }
 
 func TestWhoMayEnterOverTCP(t *testing.T) {
 	b := setup(t)
 	id := b.daemon.Add("one", "")
 	input := "/api/v1/sessions/" + string(id) + "/input"
-	cookie := func(value string) func(*http.Request) {
-		return func(r *http.Request) { r.AddCookie(&http.Cookie{Name: "panebridge_" + b.port, Value: value}) }
-	}
 	host := func(h string) func(*http.Request) {
-		return func(r *http.Request) { bearer(r); r.Host = h }
+		signer := b.letIn(t, h)
+		return func(r *http.Request) { r.Host = h; signer.Sign(r) }
 	}
 	origin := func(o string) func(*http.Request) {
 		return func(r *http.Request) {
-			bearer(r)
 			r.Header.Set("Origin", o)
 			r.Header.Set("Content-Type", "application/json")
+			b.sign(r)
 		}
 	}
 	contentType := func(ct string) func(*http.Request) {
-		return func(r *http.Request) { bearer(r); r.Header.Set("Content-Type", ct) }
+		return func(r *http.Request) { r.Header.Set("Content-Type", ct); b.sign(r) }
+	}
+	header := func(name, value string) func(*http.Request) {
+		return func(r *http.Request) { r.Header.Set(name, value) }
 	}
 	for _, tc := range []struct {
 		name, method, path string
 		mod                func(*http.Request)
 		want               int
 	}{
-		{"no token", "GET", "/api/v1/sessions", nil, 401},
-		{"no token for metrics", "GET", "/metrics", nil, 401},
-		{"no token for the page", "GET", "/", nil, 401},
-		{"no token for the page's files", "GET", "/app.js", nil, 401},
-		{"token", "GET", "/api/v1/sessions", bearer, 200},
-		{"token for metrics", "GET", "/metrics", bearer, 200},
-		{"wrong token", "GET", "/api/v1/sessions", func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+token+"x") }, 401},
-		{"empty token", "GET", "/api/v1/sessions", func(r *http.Request) { r.Header.Set("Authorization", "Bearer ") }, 401},
-		{"token in an API address", "GET", "/api/v1/sessions?token=" + token, nil, 401},
-		{"cookie", "GET", "/api/v1/sessions", cookie(token), 200},
-		{"cookie for the page", "GET", "/", cookie(token), 200},
-		{"wrong cookie", "GET", "/api/v1/sessions", cookie("x"), 401},
-		{"another port's cookie", "GET", "/api/v1/sessions", func(r *http.Request) { r.AddCookie(&http.Cookie{Name: "panebridge_1", Value: token}) }, 401},
-		{"wrong token in the page's address", "GET", "/?token=x", nil, 401},
+		{"no signature", "GET", "/api/v1/sessions", nil, 401},
+		{"no signature for metrics", "GET", "/metrics", nil, 401},
+		{"no signature for events", "GET", "/api/v1/events", nil, 401},
+		{"no signature for Markdown", "POST", "/markdown", nil, 401},
+		{"the page is for all of this user's browsers", "GET", "/", nil, 200},
+		{"so are its files", "HEAD", "/app.js", nil, 200},
+		{"so is what's needed to sign", "GET", "/api/v1/page/start", nil, 200},
+		{"signature", "GET", "/api/v1/sessions", b.sign, 200},
+		{"signature for metrics", "GET", "/metrics", b.sign, 200},
+		{"signature for Markdown", "POST", "/markdown", b.sign, 200},
+		{"bearer", "GET", "/api/v1/sessions", header("Authorization", "Bearer x"), 401},
+		{"empty bearer", "GET", "/api/v1/sessions", header("Authorization", "Bearer "), 401},
+		{"token in an API address", "GET", "/api/v1/sessions?token=x", nil, 401},
+		{"cookie of an earlier release", "GET", "/api/v1/sessions", header("Cookie", "panebridge_"+b.port+"=x"), 401},
+		{"browser that was never let in", "GET", "/api/v1/sessions", stranger(b).Sign, 401},
+		{"browser at another address", "GET", "/api/v1/sessions", b.letIn(t, "localhost:"+b.port).Sign, 401},
+		{"who may use the page", "GET", "/api/v1/page", b.sign, 403},
+		{"a new address", "POST", "/api/v1/page/addresses", origin("http://127.0.0.1:" + b.port), 403},
+		{"revoking others", "DELETE", "/api/v1/page/browsers/br_1", b.sign, 403},
+		{"revoking all", "POST", "/api/v1/page/rotate", b.sign, 403},
 
 		{"localhost", "GET", "/api/v1/sessions", host("localhost:" + b.port), 200},
 		{"other loopback address", "GET", "/api/v1/sessions", host("127.9.9.9:" + b.port), 200},
 		{"IPv6 loopback", "GET", "/api/v1/sessions", host("[::1]:" + b.port), 200},
 		{"rebound name", "GET", "/api/v1/sessions", host("evil.example:" + b.port), 403},
+		{"rebound name for the page", "GET", "/", host("evil.example:" + b.port), 403},
+		{"rebound name for what's needed to sign", "GET", "/api/v1/page/start", host("evil.example:" + b.port), 403},
 		{"name that looks like localhost", "GET", "/api/v1/sessions", host("localhost.evil.example:" + b.port), 403},
 		{"wrong port", "GET", "/api/v1/sessions", host("127.0.0.1:1"), 403},
 		{"no port", "GET", "/api/v1/sessions", host("127.0.0.1"), 403},
@@ -176,6 +206,7 @@ func TestWhoMayEnterOverTCP(t *testing.T) {
 
 		{"own origin", "POST", input, origin("http://127.0.0.1:" + b.port), 202},
 		{"foreign origin", "POST", input, origin("http://evil.example"), 403},
+		{"foreign origin lets itself in", "POST", "/api/v1/page/keys", origin("http://evil.example"), 403},
 		{"origin of another port", "POST", input, origin("http://127.0.0.1:1"), 403},
 		{"origin by another name", "POST", input, origin("http://localhost:" + b.port), 403},
 		{"no origin to speak of", "POST", input, origin("null"), 403},
@@ -185,11 +216,11 @@ func TestWhoMayEnterOverTCP(t *testing.T) {
 
 		{"form", "POST", input, contentType("application/x-www-form-urlencoded"), 415},
 		{"plain text", "POST", input, contentType("text/plain"), 415},
-		{"no content type", "POST", input, bearer, 415},
+		{"no content type", "POST", input, b.sign, 415},
 		{"JSON with charset", "POST", input, contentType("application/json; charset=utf-8"), 202},
 
-		{"unknown call", "GET", "/api/v1/nothing", bearer, 404},
-		{"wrong method", "PUT", "/api/v1/sessions", bearer, 405},
+		{"unknown call", "GET", "/api/v1/nothing", b.sign, 404},
+		{"wrong method", "PUT", "/api/v1/sessions", b.sign, 405},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			resp, text := b.send(t, tc.method, tc.path, `{"text":"hi"}`, tc.mod)
@@ -207,38 +238,21 @@ func TestWhoMayEnterOverTCP(t *testing.T) {
 	}
 }
 
-func TestLoginExchangesTokenForCookie(t *testing.T) {
-	b := setup(t)
-	resp, _ := b.send(t, "GET", "/?x=1&token="+token, "", nil)
-	if got := resp.header.Get("Location"); resp.status != 303 || got != "/?x=1" {
-		t.Fatalf("status %d to %q, want 303 to /?x=1", resp.status, got)
-	}
-	c := resp.cookies[0]
-	if c.Name != "panebridge_"+b.port || !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/" {
-		t.Errorf("cookie is %v", c)
-	}
-	resp, text := b.send(t, "GET", "/", "", func(r *http.Request) { r.AddCookie(c) })
-	if resp.status != 200 || text != "the page" {
-		t.Errorf("with the cookie: status %d: %s", resp.status, text)
-	}
-	resp, _ = b.send(t, "GET", "//evil.example/?token="+token, "", nil)
-	if to := resp.header.Get("Location"); strings.HasPrefix(to, "//") {
-		t.Errorf("redirects to another host: %s", to)
-	}
-	_, text = b.send(t, "GET", "/", "", nil)
-	if !strings.Contains(text, "panebridge status") {
-		t.Errorf("the refusal doesn't say what to do: %s", text)
-	}
+// stranger is a browser that has told itself how to sign.
+func stranger(b *bench) *browserstest.Signer {
+	s := browserstest.NewSigner()
+	s.ID, s.Start, s.Now = b.signer.ID, b.signer.Start, b.signer.Now
+	return s
 }
 
-func TestTCPDoorStaysShutWithoutToken(t *testing.T) {
+func TestTCPDoorStaysShutWithoutBrowsers(t *testing.T) {
 	broker := api.NewBroker()
 	daemon := &apitest.Daemon{Sink: broker}
 	server, err := api.NewServer(api.Options{Sessions: daemon, Output: daemon, Broker: broker, Health: func() api.Health { return api.Health{} }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := server.Run(t.Context(), nil, listen(t, "tcp", "127.0.0.1:0")); err == nil || !strings.Contains(err.Error(), "token") {
+	if err := server.Run(t.Context(), nil, listen(t, "tcp", "127.0.0.1:0")); err == nil || !strings.Contains(err.Error(), "browsers") {
 		t.Errorf("Run returned %v", err)
 	}
 }
@@ -280,7 +294,7 @@ func TestErrorsHaveTheirStatus(t *testing.T) {
 func TestBodiesAreBounded(t *testing.T) {
 	b := setup(t)
 	id := b.daemon.Add("one", "")
-	asJSON := func(r *http.Request) { bearer(r); r.Header.Set("Content-Type", "application/json") }
+	asJSON := func(r *http.Request) { r.Header.Set("Content-Type", "application/json"); b.sign(r) }
 	for _, tc := range []struct {
 		name, path, body string
 		want             int
@@ -314,7 +328,7 @@ func TestBadQueries(t *testing.T) {
 		"/api/v1/sessions/one/output?from=x", "/api/v1/sessions/one/output?from=-1", "/api/v1/sessions/one/output?limit=0",
 		"/api/v1/sessions/one/output?limit=5001", "/api/v1/sessions/one/screen?format=png",
 	} {
-		if resp, text := b.send(t, "GET", path, "", bearer); resp.status != 400 {
+		if resp, text := b.send(t, "GET", path, "", b.sign); resp.status != 400 {
 			t.Errorf("%s: status %d, want 400: %s", path, resp.status, text)
 		}
 	}
@@ -403,8 +417,8 @@ func TestInputSubmitsUnlessToldNotTo(t *testing.T) {
 	b := setup(t)
 	b.daemon.Add("one", "")
 	b.send(t, "POST", "/api/v1/sessions/one/input", `{"text":"hi"}`, func(r *http.Request) {
-		bearer(r)
 		r.Header.Set("Content-Type", "application/json")
+		b.sign(r)
 	})
 	if r := b.daemon.Receipts(); len(r) != 1 || !r[0].Submit || r[0].Author != "web" {
 		t.Errorf("receipts are %+v", r)

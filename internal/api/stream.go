@@ -27,19 +27,24 @@ func (a *api) events(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	ctx, done, err := a.streams.begin(r.Context())
+	if err != nil {
+		return err
+	}
+	defer done()
 	// Listening starts before the position is taken: what's printed in between
 	// is found in the log, what's printed later is heard of.
 	sub := a.opts.Broker.subscribe(only)
 	defer a.opts.Broker.unsubscribe(sub)
 	s := &stream{api: a, sub: sub, positions: map[sessions.ID]position{}}
-	list, err := s.start(r.Context(), from)
+	list, err := s.start(ctx, from)
 	if err != nil {
 		return err
 	}
 	if s.out, err = newSSEWriter(w, a.opts.Timeouts.Write); err != nil {
 		return err
 	}
-	s.run(r.Context(), list)
+	s.run(ctx, list)
 	return nil
 }
 

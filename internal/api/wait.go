@@ -62,7 +62,12 @@ func (a *api) wait(w http.ResponseWriter, r *http.Request) error {
 	if a.opts.Wait == nil {
 		return fmt.Errorf("wait: %w here", sessions.ErrUnavailable)
 	}
-	ctx, cancel := context.WithCancelCause(r.Context())
+	ctx, done, err := a.streams.begin(r.Context())
+	if err != nil {
+		return err
+	}
+	defer done()
+	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	go func() {
 		select {

@@ -107,8 +107,8 @@ func TestWaitEndsWithItsCaller(t *testing.T) {
 	<-w.ended
 }
 
-// Through the TCP door it needs the token.
-func TestWaitNeedsTheDoorsToken(t *testing.T) {
+// Through the TCP door it needs a signature.
+func TestWaitNeedsASignature(t *testing.T) {
 	b, _, _ := setupWait(t)
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.url+"/api/v1/sessions/one/wait", strings.NewReader(`{"patterns":["x"]}`))
 	if err != nil {
@@ -121,6 +121,6 @@ func TestWaitNeedsTheDoorsToken(t *testing.T) {
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusUnauthorized {
-		t.Errorf("without a token: %s", resp.Status)
+		t.Errorf("without a signature: %s", resp.Status)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/web"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/browsers"
 	"github.com/panebridge/panebridge/internal/redact"
 	"github.com/panebridge/panebridge/internal/store"
 	"github.com/panebridge/panebridge/polling"
@@ -42,7 +44,8 @@ type Options struct {
 
 // Info is where a running daemon is reached.
 type Info struct {
-	URL    string // the page's address with its token; "" when the page is off
+	Page   string // where the page is; "": it's off
+	Enter  string // the same with a token that lets one browser in; "": it's off
 	Socket string // of the API, for the command line
 }
 
@@ -57,6 +60,7 @@ type daemon struct {
 	watchers *agent.Watchers
 	broker   *api.Broker
 	metrics  *metrics
+	browsers *browsers.Keeper
 	server   *api.Server
 	health   *healthWatch
 
@@ -71,7 +75,6 @@ type daemon struct {
 	masker    *redact.Masker // for what leaves the host
 	logMasker *redact.Masker // for the log: only what's known to be secret
 	secrets   redact.Known   // what nothing below a tmux server may have
-	pageToken string         // opens the page
 
 	reloading sync.Mutex     // held by a reload
 	config    *config.Config // as it was read last
@@ -97,7 +100,7 @@ func Run(ctx context.Context, opt Options) (err error) {
 			dir.undo()
 		}
 	}()
-	d := &daemon{opt: opt, config: opt.Config, pageToken: dir.token, disabled: make(chan adapters.Binding, 64)}
+	d := &daemon{opt: opt, config: opt.Config, disabled: make(chan adapters.Binding, 64)}
 	if err := d.newMasker(); err != nil {
 		return fmt.Errorf("read redact: %w", err)
 	}
@@ -129,7 +132,11 @@ func (d *daemon) build(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read sessions.prompts: %w", err)
 	}
-	if err := CheckSecrets(cfg, d.pageToken, d.opt.ConfigPath, d.opt.Env); err != nil {
+	d.browsers = browsers.New(time.Now(), d.store)
+	if err := d.browsers.Load(ctx, time.Now()); err != nil {
+		return err
+	}
+	if err := CheckSecrets(cfg, d.browsers.Secret(), d.opt.ConfigPath, d.opt.Env); err != nil {
 		return err
 	}
 	d.broker, d.metrics = api.NewBroker(), newMetrics(d.opt.Version)
@@ -194,7 +201,7 @@ func (d *daemon) build(ctx context.Context) error {
 	d.health = newHealthWatch(d.clients, d.store, cfg.Polling.OutputCadence.Duration(), d.otherParts)
 	d.server, err = api.NewServer(api.Options{
 		Sessions: registry{d.manager, d}, Output: outputLog{d.store}, Broker: d.broker, Health: d.health.document, Outbound: outbound{d}, Reload: d.reload, Pair: d.pair, Picture: picture, Hooks: d.hook, Decision: d.watchers.AwaitDecision, Reminder: d.mail.reminder, Inbox: d.mail, Wait: d.wait, Programs: programs{d}, Masker: d.masker, Metrics: d.metrics.handler(),
-		Page: web.Handler(), Token: d.pageToken, Log: log.With("component", "api"),
+		Page: web.Handler(), Browsers: d.browsers, Log: log.With("component", "api"),
 	})
 	return err
 }
@@ -254,7 +261,9 @@ func (d *daemon) run(ctx context.Context, doors doors) error {
 	g.Go(func() error { return d.first(ctx) })
 	info := Info{Socket: socketPath(d.opt.StateDir)}
 	if doors.tcp != nil {
-		info.URL = "http://" + doors.tcp.Addr().String() + "/?token=" + d.pageToken
+		host := doors.tcp.Addr().String()
+		info.Page = "http://" + host + "/"
+		info.Enter, _ = d.browsers.NewAddress(time.Now(), host)
 	}
 	d.opt.Log.Info("ready", "socket", info.Socket)
 	if d.opt.Ready != nil {

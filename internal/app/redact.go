@@ -24,9 +24,9 @@ func (d *daemon) newMasker() error {
 		return err
 	}
 	d.opt.Log = slog.New(maskedHandler{d.opt.Log.Handler(), d.logMasker})
-	d.masker.Add("panebridge's page", d.pageToken)
-	d.logMasker.Add("panebridge's page", d.pageToken)
-	d.secrets.Add("page's token", d.pageToken)
+	d.masker.Add("panebridge's page", d.browsers.Secret())
+	d.logMasker.Add("panebridge's page", d.browsers.Secret())
+	d.secrets.Add("page's token", d.browsers.Secret())
 	d.learnSecrets(d.config)
 	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"} {
 		proxy, _ := d.opt.Env(name)

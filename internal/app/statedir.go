@@ -2,8 +2,6 @@ package app
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net"
@@ -26,17 +24,19 @@ const maxSocketPath = 103
 const (
 	databaseFile = "panebridge.db"
 	socketFile   = "panebridge.sock"
-	tokenFile    = "web.token"
 	pidFile      = "panebridge.pid"
 )
+
+// oldFiles are those of earlier releases: a token that opened the page for a year, and
+// its address.
+var oldFiles = []string{"web.token", "web.address"}
 
 // stateDir is the folder of one daemon, locked for as long as it runs.
 type stateDir struct {
 	path  string
 	lock  *os.File
-	token string // opens the page
-	made  bool   // the folder wasn't there before
-	fresh bool   // no daemon has ever used it
+	made  bool // the folder wasn't there before
+	fresh bool // no daemon has ever used it
 }
 
 func openStateDir(dir string) (*stateDir, error) {
@@ -63,10 +63,8 @@ func openStateDir(dir string) (*stateDir, error) {
 		d.close()
 		return nil, fmt.Errorf("write %s: %w", pidFile, err)
 	}
-	if d.token, err = loadToken(filepath.Join(dir, tokenFile)); err != nil {
-		d.undo()
-		d.close()
-		return nil, err
+	for _, name := range oldFiles {
+		_ = os.Remove(filepath.Join(dir, name)) // they open nothing any more
 	}
 	return d, nil
 }
@@ -82,7 +80,7 @@ func (d *stateDir) undo() {
 	if !d.fresh {
 		return
 	}
-	for _, name := range []string{databaseFile, databaseFile + "-wal", databaseFile + "-shm", databaseFile + "-line", databaseFile + "-room", socketFile, tokenFile, pidFile} {
+	for _, name := range []string{databaseFile, databaseFile + "-wal", databaseFile + "-shm", databaseFile + "-line", databaseFile + "-room", socketFile, pidFile} {
 		_ = os.Remove(filepath.Join(d.path, name)) // what's left does no harm
 	}
 	_ = os.RemoveAll(filepath.Join(d.path, shellFolder))
@@ -93,24 +91,6 @@ func (d *stateDir) undo() {
 
 // close gives the folder free.
 func (d *stateDir) close() { _ = d.lock.Close() }
-
-// loadToken reads the page's token, or makes one.
-func loadToken(path string) (string, error) {
-	b, err := os.ReadFile(path)
-	if token := strings.TrimSpace(string(b)); err == nil && len(token) >= 32 {
-		return token, nil
-	}
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return "", fmt.Errorf("read the page's token: %w", err)
-	}
-	var raw [24]byte
-	_, _ = rand.Read(raw[:]) // documented never to fail
-	token := hex.EncodeToString(raw[:])
-	if err := os.WriteFile(path, []byte(token+"\n"), 0o600); err != nil {
-		return "", fmt.Errorf("write the page's token: %w", err)
-	}
-	return token, nil
-}
 
 func socketPath(stateDir string) string { return filepath.Join(stateDir, socketFile) }
 

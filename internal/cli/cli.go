@@ -42,7 +42,7 @@ func newRoot(p *program) *cobra.Command {
 	root := newGroup("panebridge", "Mirror agent sessions that run in tmux, and write back to them",
 		newInit(p), newRun(p), newDemo(p), newDemoAgent(p), newDoctor(p), newConfig(p),
 		newSessions(p), newInput(p), newKeys(p), newPrompts(p), newAnswer(p), newTail(p), newScreen(p), newWait(p),
-		newBind(p), newUnbind(p), newPair(p), newStatus(p), newRedis(p), newHook(p), newHooks(p),
+		newBind(p), newUnbind(p), newPair(p), newPage(p), newStatus(p), newRedis(p), newHook(p), newHooks(p),
 		newFleet(p), newMembers(p), newSend(p), newBroadcast(p), newPoll(p), newAck(p), newCancel(p), newPing(p), newNotify(p), newListen(p), newSkill(p),
 		newVersion(p),
 	)
@@ -59,7 +59,7 @@ on Telegram.`
 	root.SetUsageTemplate(usageTemplate(root.UsageTemplate()))
 	flags := root.PersistentFlags()
 	flags.StringVar(&p.configFlag, "config", "", "configuration `FILE` (else PANEBRIDGE_CONFIG, else panebridge/config.yaml in your configuration folder)")
-	flags.StringVar(&p.stateDirFlag, "state-dir", "", "`FOLDER` for database, socket and token (else PANEBRIDGE_STATE_DIR, else panebridge in your state folder)")
+	flags.StringVar(&p.stateDirFlag, "state-dir", "", "`FOLDER` for database and socket (else PANEBRIDGE_STATE_DIR, else panebridge in your state folder)")
 	_ = root.MarkPersistentFlagFilename("config", "yaml", "yml") // fails only for a flag that isn't there
 	_ = root.MarkPersistentFlagDirname("state-dir")
 	return root

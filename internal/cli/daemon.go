@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
-	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,13 +17,8 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// Files in the state folder. The address file is written by serve, the others
-// by internal/app.
-const (
-	socketFile  = "panebridge.sock"
-	tokenFile   = "web.token"
-	addressFile = "web.address"
-)
+// socketFile is the daemon's socket in the state folder.
+const socketFile = "panebridge.sock"
 
 // maxSocketPath is how long the path of a Unix socket may be, in bytes
 // (sun_path less its end: 104 on BSD and macOS, 108 on Linux).
@@ -166,13 +159,6 @@ func calling(err error) error {
 		return err
 	}
 	return fmt.Errorf("%w: %w", errCalling, err)
-}
-
-// readLine returns the first line of a small file in the state folder.
-func readLine(stateDir, name string) (string, error) {
-	text, err := os.ReadFile(filepath.Join(stateDir, name))
-	line, _, _ := strings.Cut(string(text), "\n")
-	return strings.TrimSpace(line), err
 }
 
 // completeSession completes the first argument with the names of living

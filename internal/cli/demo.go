@@ -90,7 +90,7 @@ func (p *program) demo(ctx context.Context) error {
 		Sessions: []sessions.NewRequest{{Name: demoSession, Command: []string{self, demoAgentCommand}}},
 		Ready: func(info app.Info) {
 			markDemo(dir)
-			p.say(demoText(info.URL, dir, shown(self), again, server))
+			p.say(demoText(info.Enter, dir, shown(self), again, server))
 		},
 	}
 	err = p.serve(running, opt)
@@ -212,6 +212,7 @@ Try, on the page:
         kill -9 PID; AGAIN demo
 
 And in another terminal:
+        SELF --state-dir DIR page          (another address: each lets one browser in)
         SELF --state-dir DIR tail demo
         SELF --state-dir DIR input demo "count 20"
         tmux SOCKET attach -t =pb_demo     (Ctrl-b d leaves it)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net"
 	"net/http"
@@ -55,7 +56,7 @@ func examinePort(ctx context.Context, cfg *config.Config, dir string, running bo
 		return finding{Check: name, State: verdictOK, Detail: "it's off (adapters.web.enabled)"}
 	}
 	if running {
-		if address, err := pageAddress(dir); err == nil && address != "" && ours(ctx, address, dir) {
+		if address := served(ctx, dir); address != "" {
 			return finding{Check: name, State: verdictOK, Detail: "served on " + address}
 		}
 		return finding{name, verdictWarning, "the daemon doesn't serve it as the configuration says", "Start the daemon anew."}
@@ -80,24 +81,29 @@ func free(ctx context.Context, address string) bool {
 	return true
 }
 
-// ours reports whether the page at that address takes the token of this state
-// folder.
-func ours(ctx context.Context, address, dir string) bool {
-	token, err := readLine(dir, tokenFile)
-	if err != nil {
-		return false
-	}
+// served returns where the daemon of a state folder serves the page; "" when it doesn't,
+// or something else answers there.
+func served(ctx context.Context, dir string) string {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address+"api/v1/sessions", http.NoBody)
-	if err != nil {
-		return false
+	c := client.New(filepath.Join(dir, socketFile))
+	defer c.Close()
+	page, err := c.Page(ctx)
+	if err != nil || page.URL == "" {
+		return ""
 	}
-	r.Header.Set("Authorization", "Bearer "+token)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, page.URL+"api/v1/page/start", http.NoBody)
+	if err != nil {
+		return ""
+	}
 	resp, err := http.DefaultClient.Do(r)
 	if err != nil {
-		return false
+		return ""
 	}
 	defer func() { _ = resp.Body.Close() }()
-	return resp.StatusCode == http.StatusOK
+	var now api.SigningStart
+	if json.NewDecoder(resp.Body).Decode(&now) != nil || now.Start != page.Start {
+		return ""
+	}
+	return page.URL
 }

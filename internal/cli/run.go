@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -47,24 +46,18 @@ func (p *program) run(ctx context.Context) error {
 	})
 }
 
-// sayReady prints where the page is, with its token only on a terminal:
-// elsewhere the line ends in a log that more people read than the page is for.
+// sayReady prints where the page is, with a token only on a terminal: elsewhere the line
+// ends in a log that more people read than the page is for.
 func (p *program) sayReady(info app.Info) {
 	switch {
-	case info.URL == "":
+	case info.Page == "":
 		p.say("panebridge is ready; the page is off (adapters.web.enabled)")
 	case isTerminal(p.stdio.Out):
-		p.say("panebridge is ready: " + info.URL)
+		p.say("panebridge is ready: " + info.Enter + " (lets one browser in, for ten minutes)")
 	default:
-		p.say("panebridge is ready: " + withoutToken(info.URL) + " (`panebridge status --url` prints the address with its token)")
+		p.say("panebridge is ready: " + info.Page + " (`panebridge page` prints an address that lets a browser in)")
 	}
 }
 
 // say prints a line of a daemon, which goes on when nobody reads it.
 func (p *program) say(line string) { _ = p.printf("%s\n", line) }
-
-// withoutToken cuts the token off the page's address.
-func withoutToken(url string) string {
-	address, _, _ := strings.Cut(url, "?")
-	return address
-}

@@ -2,9 +2,7 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -19,7 +17,7 @@ import (
 const tmuxProgram = "tmux"
 
 // serve runs the daemon until ctx ends, with what surrounds it: its log,
-// reloads by signal, systemd, and the file with the page's address.
+// reloads by signal, and systemd.
 func (p *program) serve(ctx context.Context, opt app.Options) error {
 	opt.LogLevel = new(slog.LevelVar)
 	opt.LogLevel.Set(opt.Config.Log.SlogLevel())
@@ -37,7 +35,6 @@ func (p *program) serve(ctx context.Context, opt app.Options) error {
 
 	ready := opt.Ready
 	opt.Ready = func(info app.Info) {
-		writeAddress(opt, info)
 		sd.ready()
 		ready(info)
 		helpers.Go(func() { sd.watchdog(around, info.Socket) })
@@ -52,37 +49,7 @@ func (p *program) serve(ctx context.Context, opt app.Options) error {
 		<-around.Done()
 		sd.stopping()
 	})
-	err := app.Run(ctx, opt)
-	if !errors.Is(err, app.ErrInUse) { // it's the other's file then
-		_ = os.Remove(filepath.Join(opt.StateDir, addressFile)) // the next start makes it anew
-	}
-	return err
-}
-
-// writeAddress leaves the page's address for `panebridge status`, as the
-// configuration may leave the port to the system.
-func writeAddress(opt app.Options, info app.Info) {
-	path := filepath.Join(opt.StateDir, addressFile)
-	if info.URL == "" {
-		_ = os.Remove(path) // of a daemon that was killed
-		return
-	}
-	if err := os.WriteFile(path, []byte(withoutToken(info.URL)+"\n"), 0o600); err != nil {
-		opt.Log.Warn("write the page's address for `panebridge status`", "error", err)
-	}
-}
-
-// pageAddress returns the address that a running daemon has left, without its
-// token; "" when the page is off.
-func pageAddress(stateDir string) (string, error) {
-	address, err := readLine(stateDir, addressFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
-	if err != nil {
-		return "", fmt.Errorf("read the page's address: %w", err)
-	}
-	return address, nil
+	return app.Run(ctx, opt)
 }
 
 // reloadOn has the daemon read its configuration again at each signal, until

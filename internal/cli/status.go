@@ -3,8 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
-	"net/url"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -33,7 +31,7 @@ func newStatus(p *program) *cobra.Command {
 		Args:  takes(0, 0),
 		RunE: p.withDaemon(func(ctx context.Context, c *client.Client, _ []string) error {
 			if urlOnly {
-				return p.printURL(ctx, c, asJSON)
+				return p.printAddress(ctx, c, asJSON)
 			}
 			s, err := p.status(ctx, c)
 			if err != nil {
@@ -45,17 +43,13 @@ func newStatus(p *program) *cobra.Command {
 			return p.printStatus(s, verbose, time.Now())
 		}),
 	}
-	cmd.Flags().BoolVar(&urlOnly, "url", false, "print only the page's address, with the token that opens it")
+	cmd.Flags().BoolVar(&urlOnly, "url", false, "print only an address of the page that lets one browser in, as \"panebridge page\" does")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "also what each session's program is, and why its state is believed")
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }
 
 func (p *program) status(ctx context.Context, c *client.Client) (status, error) {
-	dir, err := p.stateDir()
-	if err != nil {
-		return status{}, err
-	}
 	health, err := c.Health(ctx)
 	if err != nil {
 		return status{}, err
@@ -72,14 +66,14 @@ func (p *program) status(ctx context.Context, c *client.Client) (status, error) 
 	if err != nil {
 		return status{}, err
 	}
-	address, err := pageAddress(dir)
-	return status{State: health.State, Parts: health.Parts, Sessions: living(list), Adapters: adapters, Programs: programs, URL: address}, err
+	page, err := c.Page(ctx)
+	return status{State: health.State, Parts: health.Parts, Sessions: living(list), Adapters: adapters, Programs: programs, URL: page.URL}, err
 }
 
 func (p *program) printStatus(s status, verbose bool, now time.Time) error {
 	page := "the page is off"
 	if s.URL != "" {
-		page = "page: " + s.URL + " (--url prints it with its token)"
+		page = "page: " + s.URL + " (`panebridge page` lets a browser in)"
 	}
 	if err := p.printf("panebridge is %s; %s\n\n", s.State, page); err != nil {
 		return err
@@ -132,29 +126,14 @@ func (p *program) printPrograms(s status, now time.Time) error {
 	return nil
 }
 
-// printURL prints the page's address with its token.
-func (p *program) printURL(ctx context.Context, c *client.Client, asJSON bool) error {
-	dir, err := p.stateDir()
+// printAddress prints an address that lets one browser in.
+func (p *program) printAddress(ctx context.Context, c *client.Client, asJSON bool) error {
+	a, err := c.NewAddress(ctx)
 	if err != nil {
 		return err
 	}
-	if _, err := c.Health(ctx); err != nil { // a file may outlive its daemon
-		return err
-	}
-	address, err := pageAddress(dir)
-	if err != nil {
-		return err
-	}
-	if address == "" {
-		return errors.New("the page is off: set adapters.web.enabled to true and start the daemon anew")
-	}
-	token, err := readLine(dir, tokenFile)
-	if err != nil {
-		return fmt.Errorf("read the page's token: %w", err)
-	}
-	address += "?" + url.Values{"token": {token}}.Encode()
 	if asJSON {
-		return p.printJSON(map[string]string{"url": address})
+		return p.printJSON(a)
 	}
-	return p.printf("%s\n", address)
+	return p.printf("%s\n", a.URL)
 }

@@ -1,5 +1,7 @@
 'use strict';
 
+import { signedFetch } from './key.js';
+
 // The calls of the HTTP API that the page makes. A refusal is thrown as an
 // APIError; a server that can't be reached as a TypeError, as fetch does.
 
@@ -15,18 +17,14 @@ export class APIError extends Error {
 const base = '/api/v1/';
 const sessionPath = (id, rest = '') => `sessions/${encodeURIComponent(id)}${rest}`;
 
-async function call(method, path, body) {
-  const options = { method, headers: {}, credentials: 'same-origin' };
-  if (body !== undefined) {
-    options.headers['Content-Type'] = 'application/json';
-    options.body = JSON.stringify(body);
-  }
-  const response = await fetch(base + path, options);
+async function call(method, path, body, signal) {
+  const response = await signedFetch(base + path, { method, signal, body: body && JSON.stringify(body) });
   if (!response.ok) throw await refusal(response);
   return response;
 }
 
-async function refusal(response) {
+// refusal is the error that the server answered.
+export async function refusal(response) {
   try {
     const { error } = await response.json();
     return new APIError(response.status, error.code, error.message, error.prompt);
@@ -49,13 +47,8 @@ const json = async (...args) => (await call(...args)).json();
 
 // getMarkdown asks how blocks of answers look: runs of text for each.
 export async function getMarkdown(blocks) {
-  const response = await fetch('/markdown', {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    credentials: 'same-origin',
-    body: JSON.stringify({ blocks }),
-  });
-  if (!response.ok) throw new APIError(response.status, 'http', `the server answered ${response.status}`);
+  const response = await signedFetch('/markdown', { method: 'POST', body: JSON.stringify({ blocks }) });
+  if (!response.ok) throw await refusal(response);
   return response.json();
 }
 
@@ -75,4 +68,4 @@ export const getPrompt = (id) => json('GET', `prompts/${encodeURIComponent(id)}`
 export const answerPrompt = (id, body) => json('POST', `prompts/${encodeURIComponent(id)}/answer`, body);
 export const getOutput = async (id, from, limit) => marked(await json('GET', sessionPath(id, `/output?from=${from}&limit=${limit}`)));
 export const getScreen = async (id, secrets) => (await call('GET', sessionPath(id, `/screen?format=html&secrets=${secrets}`))).text();
-export const eventsURL = (id, from) => `${base}events?session=${encodeURIComponent(id)}&from=${encodeURIComponent(from)}`;
+export const openEvents = (id, from, signal) => call('GET', `events?session=${encodeURIComponent(id)}&from=${encodeURIComponent(from)}`, undefined, signal);

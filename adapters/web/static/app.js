@@ -2,6 +2,8 @@
 
 import { byId, ago } from './dom.js';
 import { listAdapters, listSessions, marked } from './api.js';
+import { passGate, showGate } from './gate.js';
+import { known, loadKey } from './key.js';
 import { Composer } from './composer.js';
 import { Conversation } from './conversation.js';
 import { drawDelivery } from './delivery.js';
@@ -25,6 +27,7 @@ const state = {
   tab: 'conversation',
   listed: true, // the last poll worked
   streaming: true, // the stream is connected
+  shut: null, // why the browser isn't let in; '': it is; null: that isn't known yet
 };
 
 const current = () => state.sessions.find((s) => s.id === state.open?.id);
@@ -103,19 +106,30 @@ function receive(open, name, data) {
 }
 
 async function poll() {
+  if (state.shut !== '' && !(await loadKey().catch(() => false) && known())) return;
   try {
     const [sessions, adapters] = await Promise.all([listSessions(), listAdapters().catch(() => null)]);
     state.sessions = sessions;
     if (adapters) drawDelivery(adapters);
     state.listed = true;
+    shut('');
     if (!state.streaming) state.open?.stream?.now();
     follow();
     draw();
   } catch (error) {
-    state.listed = false;
-    state.refused = error.status === 401;
+    if (error.status === 401) shut('refused');
+    else state.listed = false;
     drawConnection();
   }
+}
+
+// shut closes the page for a browser that isn't let in, or opens it again: another tab may
+// have let the browser in.
+function shut(why) {
+  if (state.shut === why) return;
+  state.shut = why;
+  if (why) closeOpen();
+  showGate(why);
 }
 
 async function pollForever() {
@@ -155,10 +169,8 @@ function about(session) {
 
 function drawConnection() {
   const bar = byId('connection');
-  bar.hidden = state.listed && state.streaming;
-  bar.textContent = !state.listed && state.refused
-    ? 'The token isn’t valid any more. Open the address that “panebridge status --url” prints.'
-    : 'Reconnecting…';
+  bar.hidden = state.shut !== '' || state.listed && state.streaming;
+  bar.textContent = 'Reconnecting…';
 }
 
 function drawer(open) {
@@ -200,7 +212,7 @@ function visibility() {
   poll();
 }
 
-function start() {
+async function start() {
   for (const name of ['conversation', 'screen']) {
     const tab = byId(`tab-${name}`);
     tab.addEventListener('click', () => showTab(name));
@@ -218,6 +230,7 @@ function start() {
     choose(session.id);
   });
   closeDialog(current, poll);
+  shut(await passGate());
   pollForever();
 }
 

@@ -1,12 +1,13 @@
 'use strict';
 
-import { eventsURL } from './api.js';
+import { openEvents } from './api.js';
+import { forgetStart } from './key.js';
 
 // A Stream follows the events of one session. When the connection breaks it
-// opens a new one behind the last event it got: the browser's own reconnecting
-// isn't used, as it gives up for good on some errors.
+// opens a new one behind the last event it got. It reads server-sent events from a
+// request of its own: the browser's EventSource can't sign, and gives up for good on
+// some errors.
 
-const names = ['output', 'gap', 'live', 'turn', 'state', 'exit', 'prompt'];
 const firstDelay = 250;
 const maxDelay = 8000;
 
@@ -21,43 +22,93 @@ export class Stream {
     this.open();
   }
 
-  open() {
-    clearTimeout(this.timer);
-    this.source?.close();
-    const source = new EventSource(eventsURL(this.session, this.from));
-    this.source = source;
-    source.onopen = () => {
-      this.delay = firstDelay;
-      this.onStatus(true);
-    };
-    source.onerror = () => this.retry();
-    for (const name of names) source.addEventListener(name, (event) => this.receive(name, event));
+  async open() {
+    this.give();
+    const connection = new AbortController();
+    this.connection = connection;
+    try {
+      const { body } = await openEvents(this.session, this.from, connection.signal);
+      if (this.connection === connection) this.connected();
+      for await (const event of eventsOf(body)) {
+        if (this.connection !== connection) return; // it was given up
+        this.receive(event);
+      }
+    } catch {
+      // the connection broke, or there was none: the list says if it's for another reason
+    }
+    if (this.connection !== connection) return;
+    forgetStart();
+    this.retry();
   }
 
-  receive(name, event) {
-    if (event.target !== this.source) return; // of a connection that was given up
-    if (event.lastEventId) this.from = event.lastEventId;
-    this.on(name, JSON.parse(event.data));
+  connected() {
+    this.isOpen = true;
+    this.delay = firstDelay;
+    this.onStatus(true);
+  }
+
+  receive({ name, id, data }) {
+    if (id) this.from = id;
+    this.on(name, JSON.parse(data));
   }
 
   retry() {
-    this.source.close();
+    this.give();
     this.onStatus(false);
-    clearTimeout(this.timer);
     this.timer = setTimeout(() => this.open(), this.delay * (0.75 + Math.random() / 2));
     this.delay = Math.min(this.delay * 2, maxDelay);
   }
 
   // now opens a new connection at once, when there's reason to believe it works.
   now() {
-    if (!this.source || this.source.readyState === EventSource.OPEN) return;
+    if (this.closed || this.isOpen) return;
     this.delay = firstDelay;
     this.open();
   }
 
   close() {
-    clearTimeout(this.timer);
-    this.source.close();
-    this.source = null;
+    this.closed = true;
+    this.give();
   }
+
+  // give gives up the connection, or the wait for the next.
+  give() {
+    clearTimeout(this.timer);
+    this.connection?.abort();
+    this.connection = null;
+    this.isOpen = false;
+  }
+}
+
+// eventsOf yields the events in a body, as far as the API writes them: one line of data
+// each. A chunk without a line break can't end one, so what's long is put together once.
+async function* eventsOf(body) {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let chunks = [];
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      const text = decoder.decode(value, { stream: true });
+      chunks.push(text);
+      if (!text.includes('\n')) continue;
+      const blocks = chunks.join('').split('\n\n');
+      chunks = [blocks.pop()];
+      for (const block of blocks) {
+        const event = eventOf(block);
+        if (event.data) yield event;
+      }
+    }
+  } finally {
+    reader.cancel().catch(() => {}); // it broke before
+  }
+}
+
+function eventOf(block) {
+  const fields = Object.fromEntries(block.split('\n').map((line) => {
+    const at = line.indexOf(': ');
+    return [line.slice(0, at), line.slice(at + 2)];
+  }));
+  return { name: fields.event, id: fields.id, data: fields.data };
 }

@@ -1,0 +1,67 @@
+'use strict';
+
+import { byId } from './dom.js';
+import { refusal } from './api.js';
+import { enter, known, loadKey, supported } from './key.js';
+
+// The gate stands before the page while the browser isn't let in, and says what to do.
+
+const enterPath = '/new/';
+const tryEvery = 2000; // milliseconds between attempts while nobody answers
+
+const texts = {
+  'not-in': ['This browser isn’t signed in', 'The page opens for browsers that were let in from a terminal of this machine.'],
+  refused: ['This browser is signed out', 'Its access was revoked, or it wasn’t here for thirty days.'],
+  used: ['This address doesn’t work any more', 'It was opened before, is older than ten minutes, or the daemon was started anew since.'],
+  unsupported: ['This browser can’t keep a key here', 'Open the page as http://127.0.0.1 or by https, in a window that isn’t private.'],
+};
+
+// showGate shows why the browser isn't let in; with '' it's let in.
+export function showGate(why) {
+  const shut = why !== '';
+  byId('gate').hidden = !shut;
+  byId('layout').hidden = shut;
+  if (!shut) return;
+  const [title, text] = texts[why];
+  byId('gate').dataset.why = why;
+  byId('gate-title').textContent = title;
+  byId('gate-text').textContent = text;
+  byId('gate-how').hidden = why === 'unsupported';
+}
+
+// passGate lets the browser in by the address, if it's one that does, and says why it
+// isn't in; '' if it may be.
+export async function passGate() {
+  if (!supported()) return 'unsupported';
+  const token = location.pathname.startsWith(enterPath) ? location.hash.slice(1) : '';
+  if (location.pathname !== '/') history.replaceState(null, '', '/');
+  try {
+    if (token) return await enterBy(token);
+    await loadKey();
+  } catch {
+    return 'unsupported'; // a private window may have no store
+  }
+  return known() ? '' : 'not-in';
+}
+
+async function enterBy(token) {
+  await endWorkers();
+  for (;;) {
+    try {
+      const response = await enter(token);
+      if (response.ok) return '';
+      const { status } = await refusal(response);
+      if (status === 401) return 'used';
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error;
+    }
+    await new Promise((resolve) => { setTimeout(resolve, tryEvery); });
+  }
+}
+
+// endWorkers ends service workers. The page has none: another server that had this
+// address once may have left one.
+async function endWorkers() {
+  const list = await navigator.serviceWorker?.getRegistrations().catch(() => []);
+  for (const one of list ?? []) await one.unregister();
+}

@@ -1,0 +1,142 @@
+'use strict';
+
+// The browser's key, by which the daemon knows it. The private half can't be read, by this
+// page neither, and is kept where only this address reaches it: another port is another
+// address. Each request is signed with it, for one start of the daemon and once, so that
+// whoever receives it in the daemon's place can do nothing with it. The form is that of
+// RFC 9421; the daemon takes no other (internal/browsers/signature.go).
+
+const startPath = '/api/v1/page/start';
+const keysPath = '/api/v1/page/keys';
+const changeEvery = 7 * 24 * 3600 * 1000; // milliseconds
+const tries = 3; // of a request that's signed for another start, or with a key that was changed meanwhile
+const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+
+let browser = null; // {id, key, changeAt}; null: it isn't let in
+let start = null; // {name, ahead}: of the daemon, whose clock is ahead by milliseconds; null: not known
+
+// supported says whether the browser has what's needed, which it hides from pages that
+// anybody on the way could have changed.
+export const supported = () => Boolean(globalThis.isSecureContext && crypto.subtle && globalThis.indexedDB && navigator.locks);
+
+export const known = () => Boolean(browser);
+
+const done = (request) => new Promise((resolve, reject) => {
+  request.onsuccess = () => resolve(request.result);
+  request.onerror = () => reject(request.error);
+});
+
+async function withStore(mode, fn) {
+  const opening = indexedDB.open('panebridge', 1);
+  opening.onupgradeneeded = () => opening.result.createObjectStore('keys');
+  const db = await done(opening);
+  try {
+    return await done(fn(db.transaction('keys', mode).objectStore('keys')));
+  } finally {
+    db.close();
+  }
+}
+
+// loadKey reads the key, and says whether it's another than before: another tab may have
+// changed it, or let the browser in.
+export async function loadKey() {
+  const was = browser;
+  browser = await withStore('readonly', (store) => store.get('browser')) ?? null;
+  return browser?.id !== was?.id || browser?.changeAt !== was?.changeAt;
+}
+
+// enter has the browser let in by the token of an address. One that's let in already gets
+// another key.
+export const enter = (token) => navigator.locks.request('panebridge-key', async () => {
+  await loadKey();
+  return changeKey(token);
+});
+
+// changeKey makes a new key and keeps it when the daemon knows it. It returns what the
+// daemon answered.
+async function changeKey(token) {
+  const pair = await crypto.subtle.generateKey(algorithm, false, ['sign', 'verify']);
+  const key = base64(await crypto.subtle.exportKey('raw', pair.publicKey));
+  const response = await signedFetch(keysPath, { method: 'POST', body: JSON.stringify({ token, key }) });
+  if (!response.ok) return response;
+  const answer = await response.clone().json();
+  learn(answer);
+  browser = { id: answer.id, key: pair.privateKey, changeAt: Date.now() + changeEvery };
+  await withStore('readwrite', (store) => store.put(browser, 'browser'));
+  return response;
+}
+
+// changeInTime changes the key when it's old enough. If that fails, the next one does.
+function changeInTime() {
+  if (Date.now() < browser.changeAt) return;
+  navigator.locks.request('panebridge-key', { ifAvailable: true }, async (lock) => {
+    if (!lock) return;
+    await loadKey();
+    if (browser && Date.now() >= browser.changeAt) await changeKey('');
+  }).catch(() => {});
+}
+
+// signedFetch is fetch for a path of the daemon, signed.
+export async function signedFetch(path, options) {
+  for (let n = 1; ; n += 1) {
+    const response = await send(path, options);
+    if (response.status !== 401 || n === tries) return response;
+    const { error } = await response.clone().json().catch(() => ({}));
+    if (error?.code === 'stale') learn(error);
+    else if (path === keysPath || !await loadKey() || !browser) return response;
+  }
+}
+
+async function send(path, { method = 'GET', body = '', signal }) {
+  try {
+    if (!start) learn(await (await fetch(startPath, bare)).json());
+    const headers = body ? { 'Content-Type': 'application/json' } : {};
+    const bytes = new TextEncoder().encode(body);
+    if (browser) Object.assign(headers, await sign(method, path, bytes));
+    const response = await fetch(path, { ...bare, method, headers, signal, body: body ? bytes : undefined });
+    if (response.ok && browser && path !== keysPath) changeInTime();
+    return response;
+  } catch (error) {
+    forgetStart();
+    throw error;
+  }
+}
+
+// forgetStart is called when a connection broke: another start of the daemon may be the
+// next to answer.
+export function forgetStart() {
+  start = null;
+}
+
+// bare is for requests that carry nothing but what's in them, and go nowhere else.
+const bare = { credentials: 'omit', cache: 'no-store', redirect: 'error', referrerPolicy: 'no-referrer' };
+
+function learn({ start: name, now }) {
+  start = { name, ahead: now * 1000 - Date.now() };
+}
+
+async function sign(method, path, body) {
+  const digest = `sha-256=:${base64(await crypto.subtle.digest('SHA-256', body))}:`;
+  const url = new URL(path, location.origin);
+  const created = Math.floor((Date.now() + start.ahead) / 1000);
+  const nonce = base64(crypto.getRandomValues(new Uint8Array(18))).replace(/\+/g, '-').replace(/\//g, '_');
+  const params = '("@method" "@authority" "@request-target" "content-digest" "panebridge-start")'
+    + `;created=${created};nonce="${nonce}";keyid="${browser.id}";alg="ecdsa-p256-sha256";tag="panebridge-page"`;
+  const signed = [
+    `"@method": ${method}`,
+    `"@authority": ${location.host}`,
+    `"@request-target": ${url.pathname}${url.search}`,
+    `"content-digest": ${digest}`,
+    `"panebridge-start": ${start.name}`,
+    `"@signature-params": ${params}`,
+  ].join('\n');
+  const signature = await crypto.subtle.sign(algorithm, browser.key, new TextEncoder().encode(signed));
+  return {
+    'Content-Digest': digest,
+    'Panebridge-Start': start.name,
+    'Signature-Input': `sig=${params}`,
+    Signature: `sig=:${base64(signature)}:`,
+  };
+}
+
+const base64 = (bytes) => btoa(String.fromCharCode(...new Uint8Array(bytes)));
