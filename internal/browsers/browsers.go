@@ -59,7 +59,7 @@ type Store interface {
 // Why a request is refused; found with errors.Is.
 var (
 	// ErrUnknown: it isn't signed by a browser that's known at this address.
-	ErrUnknown = errors.New("this browser isn't signed in here, or not any more: run `panebridge page` and open the address that it prints")
+	ErrUnknown = errors.New("this browser isn't let in here, or not any more: run `panebridge page` and open the address that it prints")
 	// ErrToken: the token was used, has expired, or is of an earlier start.
 	ErrToken = errors.New("this address was used already, is older than ten minutes, or was made before the daemon was started: run `panebridge page` and open the address that it prints")
 	// ErrStale: it's signed for another start or another time. Signed anew for those of
@@ -276,7 +276,7 @@ func (k *Keeper) Enrol(ctx context.Context, now time.Time, token, address, label
 	case !good:
 		return Browser{}, ErrToken
 	case full:
-		return Browser{}, fmt.Errorf("%w: %d browsers are signed in: `panebridge page revoke` takes one away", sessions.ErrConflict, maxBrowsers)
+		return Browser{}, fmt.Errorf("%w: %d browsers are let in: `panebridge page revoke` takes one away", sessions.ErrConflict, maxBrowsers)
 	}
 	b := Browser{ID: newID(), Label: short(label), Address: strings.ToLower(address), Key: key, Created: now, LastUsed: now, Expires: now.Add(keyLife)}
 	one, err := newKnown(b)

@@ -128,8 +128,17 @@ async function poll() {
 function shut(why) {
   if (state.shut === why) return;
   state.shut = why;
-  if (why) closeOpen();
+  if (why) empty();
   showGate(why);
+}
+
+// empty leaves nothing of the sessions in the page.
+function empty() {
+  closeOpen();
+  for (const dialog of document.querySelectorAll('dialog[open]')) dialog.close();
+  state.sessions = [];
+  drawDelivery([]);
+  draw();
 }
 
 async function pollForever() {

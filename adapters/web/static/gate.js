@@ -10,8 +10,8 @@ const enterPath = '/new/';
 const tryEvery = 2000; // milliseconds between attempts while nobody answers
 
 const texts = {
-  'not-in': ['This browser isn’t signed in', 'The page opens for browsers that were let in from a terminal of this machine.'],
-  refused: ['This browser is signed out', 'Its access was revoked, or it wasn’t here for thirty days.'],
+  'not-in': ['This browser isn’t let in', 'The page opens only for browsers that were let in from a terminal.'],
+  refused: ['This browser isn’t let in any more', 'Its access was revoked, or it wasn’t here for thirty days.'],
   used: ['This address doesn’t work any more', 'It was opened before, is older than ten minutes, or the daemon was started anew since.'],
   unsupported: ['This browser can’t keep a key here', 'Open the page as http://127.0.0.1 or by https, in a window that isn’t private.'],
 };

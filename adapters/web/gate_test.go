@@ -1,0 +1,124 @@
+package web_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/panebridge/panebridge/internal/browsertest"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+const (
+	gateShows = `!document.querySelector('#gate').hidden && document.querySelector('#layout').hidden && document.querySelector('#gate').dataset.why`
+	pageShows = `document.querySelector('#gate')?.hidden && !document.querySelector('#layout').hidden && document.querySelector('#name').textContent === 'one'`
+)
+
+// A browser that isn't let in sees what to do, and nothing else; one that was let in goes
+// on until it's revoked.
+func TestGateSaysWhatToDo(t *testing.T) {
+	s := newSite(t)
+	id := s.daemon.Add("one", "")
+	s.daemon.Append(id, sessions.KindPane, "secret line")
+	b := browse(t, 1280, 800)
+	sees := func(why, name string) {
+		b.Helper()
+		b.Until(why, gateShows+` === '`+why+`'`)
+		text := browsertest.Eval[string](b, `document.querySelector('#gate').innerText`)
+		if !strings.Contains(text, "panebridge page") {
+			t.Errorf("%s: it doesn't say what to do: %s", why, text)
+		}
+		if strings.Contains(browsertest.Eval[string](b, `document.body.textContent`), "secret line") {
+			t.Errorf("%s: the page still has what the session printed", why)
+		}
+		b.Shot(name)
+		b.Do(chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile))
+		b.Until("a phone's size", `innerWidth === 390`)
+		b.Shot(name + "-phone")
+		if wide := browsertest.Eval[int](b, `document.documentElement.scrollWidth`); wide > 390 {
+			t.Errorf("%s: the page is %d pixels wide on a phone of 390", why, wide)
+		}
+		b.Do(chromedp.EmulateViewport(1280, 800))
+		b.Until("a wide window", `innerWidth === 1280`)
+	}
+
+	b.Do(chromedp.Navigate("http://" + s.addr + "/"))
+	sees("not-in", "gate-not-in")
+
+	url, _ := s.keeper.NewAddress(time.Now(), s.addr)
+	b.Do(chromedp.Navigate(url))
+	b.Until("the page", pageShows)
+	if now := browsertest.Eval[string](b, `location.href`); now != "http://"+s.addr+"/#"+string(id) && now != "http://"+s.addr+"/" {
+		t.Errorf("the address still shows %s", now)
+	}
+	if history := browsertest.Eval[string](b, `document.cookie + JSON.stringify({...localStorage}) + JSON.stringify({...sessionStorage})`); history != "{}{}" {
+		t.Errorf("the browser keeps %s where it shouldn't", history)
+	}
+	b.Shot("gate-let-in")
+	b.Do(chromedp.Reload())
+	b.Until("the page after a reload", pageShows)
+	// An address that was used already does no harm to a browser that's known.
+	b.Do(chromedp.Navigate(url))
+	b.Until("the page by a used address", pageShows)
+	if list := s.keeper.List(time.Now()); len(list) != 1 || !strings.HasSuffix(list[0].Label, " on Linux") || list[0].Address != s.addr {
+		t.Errorf("known are %+v", list)
+	}
+
+	if _, err := s.keeper.Rotate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	sees("refused", "gate-revoked")
+	b.Do(chromedp.Reload())
+	sees("refused", "gate-revoked-again")
+	b.Do(chromedp.Navigate(url))
+	sees("used", "gate-used")
+	b.Do(s.open())
+	b.Until("the page by a new address", pageShows)
+
+	// The thirty days are over while the page is open, and its tab is the only one.
+	list, err := s.known.Browsers(t.Context())
+	if err != nil || len(list) != 1 {
+		t.Fatalf("stored are %+v, %v", list, err)
+	}
+	s.stop()
+	list[0].Expires = time.Now().Add(-time.Second)
+	if err := s.known.UpdateBrowser(t.Context(), list[0]); err != nil {
+		t.Fatal(err)
+	}
+	s.start(t)
+	sees("refused", "gate-expired")
+}
+
+// A browser changes its key in time, and another tab of it goes on with the new one.
+func TestKeyIsChangedInTime(t *testing.T) {
+	s := newSite(t)
+	s.daemon.Add("one", "")
+	b := browse(t, 1280, 800)
+	b.Do(s.open())
+	b.Until("the page", pageShows)
+	was := s.keeper.List(time.Now())[0]
+	browsertest.Eval[bool](b, `(async () => {
+		const db = await new Promise((r) => { const o = indexedDB.open('panebridge', 1); o.onsuccess = () => r(o.result); });
+		const store = db.transaction('keys', 'readwrite').objectStore('keys');
+		store.get('browser').onsuccess = (e) => {
+			store.put({ ...e.target.result, changeAt: 0 }, 'browser').onsuccess = () => { window.old = true; };
+		};
+	})(), true`)
+	b.Until("an old key", `window.old`)
+	b.Do(chromedp.Reload())
+	b.Until("the page", pageShows)
+	deadline := time.Now().Add(30 * time.Second)
+	for string(s.keeper.List(time.Now())[0].Key) == string(was.Key) {
+		if time.Now().After(deadline) {
+			t.Fatal("the key wasn't changed")
+		}
+		b.Do(chromedp.Sleep(20 * time.Millisecond))
+	}
+	now := s.keeper.List(time.Now())
+	if len(now) != 1 || now[0].ID != was.ID || !now[0].Expires.After(was.Expires) {
+		t.Errorf("known are %+v, was %+v", now, was)
+	}
+	b.Do(chromedp.SendKeys("#text", "still in"), browsertest.Enter(), chromedp.WaitVisible(".receipt[data-state=submitted]"))
+}
