@@ -372,7 +372,7 @@ func (k *Keeper) Rotate(ctx context.Context) (int, error) {
 	k.writing.Lock()
 	defer k.writing.Unlock()
 	k.mu.Lock()
-	clear(k.tokens.waiting)
+	k.tokens.waiting = nil
 	ids := make([]string, 0, len(k.known))
 	for id := range k.known {
 		ids = append(ids, id)

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -24,50 +25,37 @@ const (
 // tokens are the one-time tokens that wait to be used. Only hashes are kept, and only in
 // memory.
 type tokens struct {
-	prefix  string // the first half of all tokens of this start; see Keeper.Secret
-	waiting map[[sha256.Size]byte]time.Time
+	prefix  string  // the first half of all tokens of this start; see Keeper.Secret
+	waiting []token // oldest first
 }
 
-func newTokens() tokens {
-	return tokens{prefix: rand.Text()[:halfToken], waiting: map[[sha256.Size]byte]time.Time{}}
+type token struct {
+	sum     [sha256.Size]byte
+	expires time.Time
 }
 
-func (t *tokens) add(now time.Time) (token string, expires time.Time) {
+func newTokens() tokens { return tokens{prefix: rand.Text()[:halfToken]} }
+
+func (t *tokens) add(now time.Time) (text string, expires time.Time) {
 	t.forget(now)
-	if len(t.waiting) >= maxTokens {
-		delete(t.waiting, t.oldest())
-	}
-	token, expires = t.prefix+rand.Text()[:halfToken], now.Add(tokenLife)
-	t.waiting[sha256.Sum256([]byte(token))] = expires
-	return token, expires
+	text, expires = t.prefix+rand.Text()[:halfToken], now.Add(tokenLife)
+	t.waiting = append(t.waiting, token{sha256.Sum256([]byte(text)), expires})
+	t.waiting = t.waiting[max(0, len(t.waiting)-maxTokens):]
+	return text, expires
 }
 
-// use reports whether a token is good, and uses it up. A lookup by the hash takes the
-// same time for every wrong token.
-func (t *tokens) use(now time.Time, token string) bool {
+// use reports whether a token is good, and uses it up. That it compares hashes hides how
+// much of a wrong one is right.
+func (t *tokens) use(now time.Time, text string) bool {
 	t.forget(now)
-	sum := sha256.Sum256([]byte(token))
-	_, good := t.waiting[sum]
-	delete(t.waiting, sum)
-	return good
+	sum := sha256.Sum256([]byte(text))
+	before := len(t.waiting)
+	t.waiting = slices.DeleteFunc(t.waiting, func(one token) bool { return one.sum == sum })
+	return len(t.waiting) < before
 }
 
 func (t *tokens) forget(now time.Time) {
-	for sum, expires := range t.waiting {
-		if !now.Before(expires) {
-			delete(t.waiting, sum)
-		}
-	}
-}
-
-func (t *tokens) oldest() (sum [sha256.Size]byte) {
-	var first time.Time
-	for s, expires := range t.waiting {
-		if first.IsZero() || expires.Before(first) {
-			sum, first = s, expires
-		}
-	}
-	return sum
+	t.waiting = slices.DeleteFunc(t.waiting, func(one token) bool { return !now.Before(one.expires) })
 }
 
 // NewAddress returns an address of the page that lets one browser in, once, until it
@@ -76,8 +64,8 @@ func (t *tokens) oldest() (sum [sha256.Size]byte) {
 func (k *Keeper) NewAddress(now time.Time, host string) (url string, expires time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	token, expires := k.tokens.add(now)
-	return fmt.Sprintf("http://%s%s%s#%s", host, EnterPath, strings.ToLower(rand.Text()[:8]), token), expires
+	text, expires := k.tokens.add(now)
+	return fmt.Sprintf("http://%s%s%s#%s", host, EnterPath, strings.ToLower(rand.Text()[:8]), text), expires
 }
 
 // Secret returns the half that all tokens of this start have in common. Who masks it
