@@ -3,7 +3,6 @@ package web_test
 import (
 	"bufio"
 	"bytes"
-
 	"encoding/base64"
 	"encoding/json"
 	"fmt"

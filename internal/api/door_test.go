@@ -247,7 +247,7 @@ func TestMain(m *testing.M) {
 	if url == "" {
 		os.Exit(m.Run())
 	}
-	resp, err := http.Get(url) //nolint:gosec,noctx // the test's own server, and a process of its own
+	resp, err := http.Get(url)
 	if err != nil {
 		fmt.Println(err) //nolint:forbidigo // for the test
 		os.Exit(1)
@@ -316,7 +316,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 	}
 	_ = open[0].Close()
 	for deadline := time.Now().Add(time.Minute); ; {
-		resp, err := http.Get(b.url + "/") //nolint:gosec,noctx // the test's own server
+		resp, err := http.Get(b.url + "/")
 		if err == nil {
 			_ = resp.Body.Close()
 			break

@@ -1,7 +1,6 @@
 package browsers_test
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -11,14 +10,6 @@ import (
 	"github.com/panebridge/panebridge/internal/browsers/browserstest"
 	"github.com/panebridge/panebridge/sessions"
 )
-
-// noCancel is a context for drawn tests.
-type noCancel struct{ context.Context }
-
-func (noCancel) Deadline() (time.Time, bool) { return time.Time{}, false }
-func (noCancel) Done() <-chan struct{}       { return nil }
-func (noCancel) Err() error                  { return nil }
-func (noCancel) Value(any) any               { return nil }
 
 func TestTokenLetsOneBrowserIn(t *testing.T) {
 	r := newRig(t)

@@ -1,6 +1,7 @@
 package browsers_test
 
 import (
+	"context"
 	"crypto/elliptic"
 	"encoding/base64"
 	"errors"
@@ -46,7 +47,7 @@ type fataler interface {
 func (r *rig) start(t fataler) {
 	t.Helper()
 	r.keeper = browsers.New(r.now, r.store)
-	if err := r.keeper.Load(noCancel{}, r.now); err != nil {
+	if err := r.keeper.Load(context.Background(), r.now); err != nil {
 		t.Fatalf("%v", err)
 	}
 }
@@ -66,7 +67,7 @@ func (r *rig) token() string {
 func (r *rig) letIn(t fataler) *browserstest.Signer {
 	t.Helper()
 	s := browserstest.NewSigner()
-	b, err := r.keeper.Enrol(noCancel{}, r.now, r.token(), host, "a test", s.PublicKey())
+	b, err := r.keeper.Enrol(context.Background(), r.now, r.token(), host, "a test", s.PublicKey())
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
@@ -76,12 +77,12 @@ func (r *rig) letIn(t fataler) *browserstest.Signer {
 }
 
 func (r *rig) check(req *http.Request) error {
-	_, err := r.keeper.Check(noCancel{}, r.now, req)
+	_, err := r.keeper.Check(context.Background(), r.now, req)
 	return err
 }
 
 func request(method, target, body string) *http.Request {
-	req := httptest.NewRequest(method, target, strings.NewReader(body)) //nolint:noctx // it's never sent
+	req := httptest.NewRequest(method, target, strings.NewReader(body))
 	req.Host = host
 	return req
 }
@@ -179,12 +180,12 @@ func TestNoPartOfASignedRequestCanBeChanged(t *testing.T) {
 			rapid.StringN(0, 40, -1).Draw(t, "body"))
 		s.Sign(req)
 		name := rapid.SampledFrom(sorted(mutations)).Draw(t, "part")
-		changed := req.Clone(noCancel{})
+		changed := req.Clone(context.Background())
 		mutations[name](t, changed)
 		if err := r.check(changed); err == nil {
 			t.Fatalf("with another %s it's taken: %s %s %s %v", name, changed.Method, changed.Host, changed.RequestURI, changed.Header)
 		}
-		checked, err := r.keeper.Check(noCancel{}, r.now, req)
+		checked, err := r.keeper.Check(context.Background(), r.now, req)
 		if err != nil || checked.Browser.ID != s.ID {
 			t.Fatalf("the request itself: %+v, %v", checked, err)
 		}
@@ -235,7 +236,7 @@ func TestNothingThatWasHeardIsTakenAgain(t *testing.T) {
 				if len(heard) == 0 {
 					return
 				}
-				req := rapid.SampledFrom(heard).Draw(t, "request").Clone(noCancel{})
+				req := rapid.SampledFrom(heard).Draw(t, "request").Clone(context.Background())
 				if err := r.check(req); err == nil {
 					t.Fatalf("taken again: %v", req.Header)
 				}
@@ -255,7 +256,7 @@ func TestNothingThatWasHeardIsTakenAgain(t *testing.T) {
 			},
 			"revoke": func(t *rapid.T) {
 				s := rapid.SampledFrom(all).Draw(t, "browser")
-				if err := r.keeper.Revoke(noCancel{}, s.ID); (err != nil) != revoked[s.ID] {
+				if err := r.keeper.Revoke(context.Background(), s.ID); (err != nil) != revoked[s.ID] {
 					t.Fatalf("%v", err)
 				}
 				revoked[s.ID] = true
@@ -329,5 +330,31 @@ func BenchmarkCheck(b *testing.B) {
 	s.Sign(req)
 	for b.Loop() {
 		_ = r.check(req) // a replay: all but the last step
+	}
+}
+
+// A request that was signed for the last second that's taken, and arrives at any moment of
+// what's kept, is refused at every later second.
+func TestNoncesAreKeptForAsLongAsTheyMatter(t *testing.T) {
+	r := newRig(t)
+	s := r.letIn(t)
+	for first := range 260 {
+		_, now := r.keeper.Now(r.now)
+		s.Now = func() int64 { return now + 60 }
+		req := request("GET", "/", "")
+		s.Sign(req)
+		if err := r.check(req); err != nil {
+			t.Fatalf("second %d: %v", first, err)
+		}
+		was := r.now
+		if first%20 == 0 || first > 110 && first < 130 {
+			for range 130 {
+				r.now = r.now.Add(time.Second)
+				if err := r.check(req); err == nil {
+					t.Fatalf("arrived in second %d, and again %v later", first, r.now.Sub(was))
+				}
+			}
+		}
+		r.now = r.now.Add(time.Second)
 	}
 }
