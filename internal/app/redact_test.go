@@ -112,3 +112,21 @@ printf 'again ghp_%[5]s\n'; sleep 0.5; echo '%[6]s, over'; exec cat`, github, ow
 		t.Errorf("on the command line the screen is %q, %v", screen, err)
 	}
 }
+
+// An address that lets a browser in, printed in a session, is masked where it counts.
+func TestAddressesOfThePageAreMasked(t *testing.T) {
+	d := newDaemon(t)
+	address, err := d.api.NewAddress(d.ctx())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := d.api.NewSession(d.ctx(), api.Create{Name: "shows", Command: []string{"sh", "-c", "echo '" + address.URL + "'; exec cat"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.await("the address", func() bool { return slices.Contains(d.lines(s.ID), address.URL) })
+	out, err := d.api.Output(d.ctx(), "shows", 0, 0)
+	if err != nil || len(out.Secrets) != 1 || out.Secrets[0].To-out.Secrets[0].From < 18 || out.Secrets[0].From < strings.Index(address.URL, "#") {
+		t.Errorf("masked is %+v, %v", out.Secrets, err)
+	}
+}

@@ -139,8 +139,12 @@ func newKnown(b Browser) (one *known, err error) {
 }
 
 // OnGone has a function called with the id of each browser that was revoked: what it has
-// open ends then. It's called before anything else is.
-func (k *Keeper) OnGone(f func(id string)) { k.gone = f }
+// open ends then.
+func (k *Keeper) OnGone(f func(id string)) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.gone = f
+}
 
 // Now returns what a browser needs to sign: the name of this start, and the time in
 // seconds. The daemon's time goes on evenly from its start: a clock that's set back
@@ -400,9 +404,10 @@ func (k *Keeper) drop(ctx context.Context, ids []string) error {
 	for _, id := range ids {
 		delete(k.known, id)
 	}
+	gone := k.gone
 	k.mu.Unlock()
 	for _, id := range ids {
-		k.gone(id)
+		gone(id)
 	}
 	if err := k.store.DropBrowsers(ctx, ids); err != nil {
 		return fmt.Errorf("revoke for good: %w; until the daemon is started again it holds", err)
