@@ -136,7 +136,8 @@ func (d *daemon) build(ctx context.Context) error {
 	if err := d.browsers.Load(ctx, time.Now()); err != nil {
 		return err
 	}
-	if err := CheckSecrets(cfg, d.browsers.Secret(), d.opt.ConfigPath, d.opt.Env); err != nil {
+	d.hidePage(d.browsers.Secret())
+	if err := CheckSecrets(cfg, d.opt.ConfigPath, d.opt.Env); err != nil {
 		return err
 	}
 	d.broker, d.metrics = api.NewBroker(), newMetrics(d.opt.Version)

@@ -57,7 +57,6 @@ func newSecretRig(t *testing.T) *secretRig {
 		"Telegram token": half, "in base64": base64.StdEncoding.EncodeToString([]byte("me:" + token)), "escaped": url.QueryEscape(token), "Discord token": discord,
 		"Redis password": redis, "Sentinels' password": sentinel, "proxy password": url.PathEscape(proxy), "proxy password unescaped": proxy,
 		"Discord proxy password": "planted-second-proxy", "agent's key": "planted-agents-key-0123",
-		"page's token": strings.Repeat("planted0", 6),
 	}
 	r.environ = []string{
 		playedCLI + "=1", "GOTRACEBACK=crash", "PATH=" + os.Getenv("PATH"), "HOME=" + dir, "USER=somebody", "SHELL=/bin/bash", "LANG=C.UTF-8", "TERM=xterm-256color", "XDG_RUNTIME_DIR=/run/somebody",
@@ -68,7 +67,7 @@ func newSecretRig(t *testing.T) *secretRig {
 		"HTTPS_PROXY=http://somebody:planted-proxy-of-environment@127.0.0.1:1",
 	}
 	r.planted["HTTPS_PROXY"] = "planted-proxy-of-environment"
-	for _, name := range []string{"AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "DATABASE_URL", "NPM_CONFIG", "NOTE", "OPENAI_API_KEY", "PGPASS", "CI_JOB"} {
+	for _, name := range []string{"AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "DATABASE_URL", "NPM_CONFIG", "NOTE", "OPENAI_API_KEY", "PGPASS", "CI_JOB", "SLACK_TOKEN"} {
 		r.planted[name] = "planted-in-" + strings.ToLower(name)
 		r.environ = append(r.environ, name+"=x://y:"+r.planted[name]+"@z")
 	}
@@ -84,7 +83,6 @@ func newSecretRig(t *testing.T) *secretRig {
 		t.Fatal(err)
 	}
 	r.write("sentinel", sentinel)
-	r.write("state/web.token", r.planted["page's token"]+"\n")
 	r.write("config.yaml", fmt.Sprintf(`tmux: {servers: [{socket_path: %q}], environment: [NAMED_CACHE, NAMED_PROXY, NAMED_SAFE]}
 log: {level: debug}
 adapters:

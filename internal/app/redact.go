@@ -13,6 +13,13 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
+// hidePage keeps secret what's a part of every address that lets a browser in.
+func (d *daemon) hidePage(secret string) {
+	d.masker.Add("panebridge's page", secret)
+	d.logMasker.Add("panebridge's page", secret)
+	d.secrets.Add("page's address", secret)
+}
+
 // newMasker makes what hides secrets in whatever leaves the host, and the daemon's own
 // in its log.
 func (d *daemon) newMasker() error {
@@ -24,9 +31,6 @@ func (d *daemon) newMasker() error {
 		return err
 	}
 	d.opt.Log = slog.New(maskedHandler{d.opt.Log.Handler(), d.logMasker})
-	d.masker.Add("panebridge's page", d.browsers.Secret())
-	d.logMasker.Add("panebridge's page", d.browsers.Secret())
-	d.secrets.Add("page's token", d.browsers.Secret())
 	d.learnSecrets(d.config)
 	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"} {
 		proxy, _ := d.opt.Env(name)

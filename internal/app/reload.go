@@ -62,7 +62,7 @@ func (d *daemon) reloadFile(ctx context.Context) (api.Reloaded, error) {
 	if err := d.checkProfiles(next); err != nil {
 		return done, err
 	}
-	if err := CheckSecrets(next, d.browsers.Secret(), d.opt.ConfigPath, d.opt.Env); err != nil {
+	if err := CheckSecrets(next, d.opt.ConfigPath, d.opt.Env); err != nil {
 		return done, err
 	}
 	d.letIn(next) // rules name chats that are new

@@ -113,11 +113,10 @@ func (d *daemon) lookUpPane(name string) (string, bool) {
 }
 
 // CheckSecrets says where a configuration gives a secret of panebridge's own to an agent:
-// in its environment, or in a command that everybody on the machine can see. pageToken may be "". file is where
+// in its environment, or in a command that everybody on the machine can see. file is where
 // it was read from; "": nowhere.
-func CheckSecrets(cfg *config.Config, pageToken, file string, env config.Env) error {
+func CheckSecrets(cfg *config.Config, file string, env config.Env) error {
 	var own redact.Known
-	own.Add("page's token", pageToken)
 	addSecrets(&own, ownSecrets(cfg))
 	var found []config.Problem
 	look := func(path, text, instead string) {

@@ -13,7 +13,7 @@ func (p *program) examineConfig() (*config.Config, []finding) {
 	const name = "configuration"
 	cfg, path, err := p.loadConfig()
 	if err == nil {
-		err = app.CheckSecrets(cfg, "", path, p.env)
+		err = app.CheckSecrets(cfg, path, p.env)
 	}
 	if err == nil {
 		f := finding{Check: name, State: verdictOK, Detail: path + " is valid"}
