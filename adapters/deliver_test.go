@@ -3,6 +3,7 @@ package adapters_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -112,5 +113,17 @@ func TestRequestsGoToTheAdapter(t *testing.T) {
 	silent := adapters.NewDeliverer(adapters.DelivererOptions{Adapter: struct{ adapters.Adapter }{a}})
 	if r := silent.Deliver(t.Context(), qos.Call{Chat: "-1", Key: "k"}); r.Outcome != qos.Rejected {
 		t.Errorf("an adapter without requests: %v, want rejected", r.Outcome)
+	}
+}
+
+// TestDeliveryContainsPanics: a call that panics is one of which nobody knows whether it was
+// made, and a document whose calls go on doing so is given up.
+func TestDeliveryContainsPanics(t *testing.T) {
+	d, b, _ := oneDocument(t, func(adapters.Op) adapters.Reply { panic("what somebody wrote") })
+	for i, want := range []qos.Outcome{qos.Uncertain, qos.Uncertain, qos.Rejected} {
+		r := d.Deliver(t.Context(), docCall(b))
+		if r.Outcome != want || strings.Contains(r.Err.Error(), "somebody") {
+			t.Errorf("call %d came to %v: %v; want %v", i+1, r.Outcome, r.Err, want)
+		}
 	}
 }
