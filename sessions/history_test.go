@@ -377,9 +377,9 @@ func (h *history) step() {
 		h.terminate()
 		h.start()
 	case n < 38:
-		h.with(func() {
-			h.kill()
-		})
+		h.with(func() { h.kill() })
+	default: // of somebody who may not answer dialogs
+		_ = m.Keys(ctx, h.anyID(), sessions.KeyPress{Keys: []string{"Up", "Tab"}, Author: "ann", Seen: time.Now()})
 	}
 	h.reap()
 	time.Sleep(time.Duration([]int{0, 1, 20, 60, 200, 600, 700, 1500, 4000}[h.r.IntN(9)]) * time.Millisecond)

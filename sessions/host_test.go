@@ -178,7 +178,7 @@ func (h *host) press(p *hostPane, typed string) {
 		}
 	case typed == "C-u":
 		f.line = f.line[:strings.LastIndexByte(f.line, '\n')+1]
-	case typed == "C-e", typed == "C-c", typed == "Escape":
+	case typed == "C-e", typed == "C-c", typed == "Escape", typed == "Up", typed == "Tab":
 	default:
 		f.line += typed
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 	"unicode/utf8"
 )
@@ -281,47 +280,4 @@ func (m *Manager) queueAgain(r Receipt) bool {
 	}
 	e.queue, e.left = slices.Insert(e.queue, 0, &r), true
 	return true
-}
-
-// Keys presses keys in a session's pane at once, by tmux's names for them. They
-// answer dialogs too, so no dialog holds them.
-func (m *Manager) Keys(ctx context.Context, id ID, keys []string, author string) error {
-	if len(keys) == 0 || len(keys) > 100 {
-		return fmt.Errorf("%w keys: give 1 to 100", ErrInvalid)
-	}
-	for _, k := range keys {
-		if !keyName(k) {
-			return fmt.Errorf("%w key %q: give names like Enter, Escape, Tab, BTab, BSpace, Up, PageDown, F5, C-c, M-x, or single characters", ErrInvalid, k)
-		}
-	}
-	s, srv, err := m.living(id)
-	if err != nil {
-		return err
-	}
-	out, err := srv.Press(ctx, Guard{Pane: s.Pane.ID, Server: s.Pane.Identity}, keys...)
-	if err != nil {
-		return err
-	}
-	if out == Dead {
-		return fmt.Errorf("%s: %w: its program has ended", s.Name, ErrEnded)
-	}
-	m.log.Info("keys pressed", "session", id, "count", len(keys), "author", author)
-	m.opt.Pollers.Typed(id, "")
-	return nil
-}
-
-// keyName reports whether tmux takes s as the name of one key.
-func keyName(s string) bool {
-	base := s
-	for len(base) > 2 && (strings.HasPrefix(base, "C-") || strings.HasPrefix(base, "M-") || strings.HasPrefix(base, "S-")) {
-		base = base[2:]
-	}
-	switch base {
-	case "Enter", "Escape", "Tab", "BTab", "BSpace", "Space", "Up", "Down", "Left", "Right", "Home", "End",
-		"PageUp", "PageDown", "PPage", "NPage", "IC", "DC", "Insert", "Delete",
-		"F1", "F2", "F3", "F4", "F5", "F6", "F7", "F8", "F9", "F10", "F11", "F12":
-		return true
-	}
-	r, n := utf8.DecodeRuneInString(base)
-	return n == len(base) && r > ' ' && r != 0x7f && r != utf8.RuneError
 }

@@ -144,8 +144,9 @@ func (t *previewer) look(ctx context.Context) (Snapshot, Terminal, error) {
 }
 
 // tells says whether a box is seen to be on the screen: then a dialog's phrase there is
-// only quoted, for no program draws both.
-func tells(box Box) bool { return box.Open && len(box.Rows) > 0 }
+// only quoted, for no program draws both. A shell that has the foreground asks nothing;
+// that it has it is a part of the guard.
+func tells(box Box) bool { return box.Open && (len(box.Rows) > 0 || box.Shell) }
 
 // guard has something typed only while the screen is as it was seen, with the box in it.
 func (t *previewer) guard(s *Snapshot) Guard {

@@ -215,7 +215,8 @@ func (t *typist) took(ctx context.Context, before *Snapshot) (bool, error) {
 			t.ended = true
 			return true, nil
 		}
-		t.stands = t.lineState(&s) == lineHasIt
+		stands := t.lineState(&s)
+		t.stands = stands == lineHasIt || stands == lineHasMore
 		if t.boxed {
 			if t.covered(before, &s) {
 				if err := t.uncover(ctx); err != nil {

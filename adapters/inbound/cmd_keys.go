@@ -73,6 +73,10 @@ func readKeys(text string) ([]string, error) {
 	return words, nil
 }
 
+// seenAgo is how old what a person presses a button for is at least: what has come up on
+// the screen since then, nobody has pressed it for.
+const seenAgo = 1500 * time.Millisecond
+
 // press presses keys in the session. What may answer an open question takes the role
 // of those who answer questions.
 func (a *ask) press(keys []string) error {
@@ -81,7 +85,15 @@ func (a *ask) press(keys []string) error {
 	if asks && !harmless && !a.roles.Has(Approver) {
 		return errors.New("a question is on the screen: answering it takes the role approver; /esc and /stop can be used")
 	}
-	if err := a.in.opt.Sessions.Keys(a.ctx, a.session.ID, keys, a.event.Person.ID); err != nil {
+	press := sessions.KeyPress{Keys: keys, Author: a.event.Person.ID, Answers: a.roles.Has(Approver), Seen: a.event.At}
+	if _, button := a.event.Action.(Pressed); button {
+		press.Seen = press.Seen.Add(-seenAgo)
+	}
+	err := a.in.opt.Sessions.Keys(a.ctx, a.session.ID, press)
+	if errors.Is(err, sessions.ErrConflict) {
+		return errors.New(strings.TrimPrefix(err.Error(), sessions.ErrConflict.Error()+": "))
+	}
+	if err != nil {
 		return err
 	}
 	a.in.opt.Hub.Focus(a.session.ID)

@@ -79,7 +79,9 @@ type Sessions interface {
 	// Revive begins the agent again that a held text was written to, in one of its
 	// receipt's Revivals; else as SendAnyway.
 	Revive(ctx context.Context, id, quoted, by string, way sessions.Revival) (sessions.Receipt, error)
-	Keys(ctx context.Context, id sessions.ID, keys []string, author string) error
+	// Keys presses keys, named as tmux names them. sessions.ErrConflict says that a
+	// dialog is in the way.
+	Keys(ctx context.Context, id sessions.ID, p sessions.KeyPress) error
 	Screen(ctx context.Context, id sessions.ID) (sessions.Screen, error)
 	// Prompts returns the questions that are open, the oldest first.
 	Prompts() []sessions.Prompt

@@ -3,6 +3,7 @@ package api
 import (
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -93,6 +94,10 @@ func (a *api) sendAnyway(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+// seenAgo is how old what a person at the page presses a key for is at least: what has come
+// up since then, nobody has pressed it for.
+const seenAgo = 700 * time.Millisecond
+
 func (a *api) keys(w http.ResponseWriter, r *http.Request) error {
 	var body Keys
 	if err := readJSON(w, r, maxBodyBytes, &body); err != nil {
@@ -105,7 +110,11 @@ func (a *api) keys(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := a.opts.Sessions.Keys(r.Context(), s.ID, body.Keys, a.author); err != nil {
+	press := sessions.KeyPress{Keys: body.Keys, Author: a.author, Answers: true}
+	if a.author != authorCLI {
+		press.Seen = time.Now().Add(-seenAgo)
+	}
+	if err := a.opts.Sessions.Keys(r.Context(), s.ID, press); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)

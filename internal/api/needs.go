@@ -40,7 +40,7 @@ type Sessions interface {
 	// receipt's Revivals; else as SendAnyway.
 	Revive(ctx context.Context, receiptID, quoted, by string, way sessions.Revival) (sessions.Receipt, error)
 	// Keys presses keys, named as tmux names them.
-	Keys(ctx context.Context, id sessions.ID, keys []string, author string) error
+	Keys(ctx context.Context, id sessions.ID, p sessions.KeyPress) error
 	// Prompts returns the questions that are open or being answered, oldest first, and
 	// PromptOf a session's. They do no I/O.
 	Prompts() []sessions.Prompt

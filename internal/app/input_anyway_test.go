@@ -3,7 +3,6 @@ package app_test
 import (
 	"errors"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -12,14 +11,29 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// In a shell in which a dialog's words stand, a text is sent when somebody says so who
-// has looked at the screen, and on no other screen.
-func TestInputIsSentThoughADialogIsQuoted(t *testing.T) {
-	shells := []string{"bash"} // which marks its prompts
-	if os.Getenv("PANEBRIDGE_STRESS") != "" {
-		shells = append(shells, "sh", "cat")
+// In a shell a dialog's words hold nothing: a shell that has the foreground asks nothing.
+func TestQuotedWordsHoldNothingInAShell(t *testing.T) {
+	d := newDaemon(t)
+	for _, shell := range []string{"bash", "sh"} {
+		if _, err := d.api.NewSession(d.ctx(), api.Create{Name: shell, Command: []string{shell}}); err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range []string{"echo 'Do you want to proceed?'; echo 100% {#,x}", "echo one"} {
+			r, err := d.api.Input(d.ctx(), shell, text, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r := d.final(r); r.State != sessions.ReceiptSubmitted {
+				t.Errorf("in %s %q is %s: %s", shell, text, r.State, r.Reason)
+			}
+		}
 	}
-	for _, shell := range shells {
+}
+
+// In a program of which nothing is known, and in which a dialog's words stand, a text is
+// sent when somebody says so who has looked at the screen, and on no other screen.
+func TestInputIsSentThoughADialogIsQuoted(t *testing.T) {
+	for _, shell := range []string{"cat"} {
 		t.Run(shell, func(t *testing.T) {
 			d := newDaemon(t)
 			s, err := d.api.NewSession(d.ctx(), api.Create{Name: "quoted", Command: []string{shell}})

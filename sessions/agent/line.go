@@ -15,7 +15,9 @@ var continued = regexp.MustCompile(`^(?:[a-z]+(?: [a-z]+)*)?> `) //nolint:gochec
 
 // shellLine reads the line that's being written in a shell, as an input box: what stands
 // between its prompt and the cursor. The prompt is known by the shell's own marks, or by
-// what prompts look like. It isn't open where no prompt stands before the cursor.
+// what prompts look like. It isn't open where no prompt stands before the cursor. It has
+// no rows by which it's known again: marks are in them, and that the shell has the
+// foreground says more.
 func shellLine(s *sessions.Snapshot, prompts []*regexp.Regexp) sessions.Box {
 	b := sessions.Box{Known: true, Shell: true}
 	cursor := s.HistorySize + s.CursorY - s.First
@@ -30,8 +32,6 @@ func shellLine(s *sessions.Snapshot, prompts []*regexp.Regexp) sessions.Box {
 		return b
 	}
 	b.Open, b.Text = true, lineBehind(s, row, at, cursor)
-	visible := max(0, s.HistorySize-s.First)
-	b.Rows = sessions.TellingRows(s.Rows[visible:], row-visible, row-visible, 1)
 	return b
 }
 

@@ -53,7 +53,7 @@ func TestSessionsGetNoSecretsOfTheirServer(t *testing.T) {
 		t.Fatalf("variables with secrets are %q, %v; want %q", names, err, want)
 	}
 	shows := func(n string) []string { return []string{"sh", "-c", "env; echo shown " + n + "; exec cat"} }
-	made, err := s.client.Create(s.ctx(), "id", sessions.PaneRequest{Session: "ours", Width: 200, Height: 50, HistoryLimit: 1000, Cwd: t.TempDir(), Env: []string{"OWN=planted by the agent's configuration"}, Command: shows("once")})
+	made, err := s.client.Create(s.ctx(), sessions.NewID(), sessions.PaneRequest{Session: "ours", Width: 200, Height: 50, HistoryLimit: 1000, Cwd: t.TempDir(), Env: []string{"OWN=planted by the agent's configuration"}, Command: shows("once")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func TestAServerIsStartedWithoutSecrets(t *testing.T) {
 	go func() { defer close(done); _ = s.client.Run(ctx) }()
 	t.Cleanup(func() { cancel(); <-done })
 	s.await("no server", func() bool { return s.client.Gone() })
-	if _, err := s.client.Create(s.ctx(), "id", sessions.PaneRequest{Session: "ours", Width: 80, Height: 24, HistoryLimit: 1000, Command: []string{"cat"}}); err != nil {
+	if _, err := s.client.Create(s.ctx(), sessions.NewID(), sessions.PaneRequest{Session: "ours", Width: 80, Height: 24, HistoryLimit: 1000, Command: []string{"cat"}}); err != nil {
 		t.Fatal(err)
 	}
 	if text := s.tmux("show-environment", "-g"); strings.Contains(text, "planted") || !strings.Contains(text, "NAMED=yes") {

@@ -301,13 +301,13 @@ func (d *Daemon) Receipt(_ context.Context, id string) (sessions.Receipt, error)
 }
 
 // Keys implements api.Sessions.
-func (d *Daemon) Keys(_ context.Context, _ sessions.ID, keys []string, _ string) error {
+func (d *Daemon) Keys(_ context.Context, _ sessions.ID, p sessions.KeyPress) error {
 	if err := d.failing(); err != nil {
 		return err
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.keys = append(d.keys, keys...)
+	d.keys = append(d.keys, p.Keys...)
 	return nil
 }
 

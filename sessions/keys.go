@@ -1,0 +1,159 @@
+package sessions
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// KeyPress is keys that a person presses in a session's pane.
+type KeyPress struct {
+	Keys   []string // 1 to 100, by tmux's names for them
+	Author string   // who presses them
+	Name   string   // what people call them; "": Author
+	// Answers says that the person may answer dialogs. Without it only keys that refuse
+	// (Escape, C-c) are pressed while one is open.
+	Answers bool
+	// Seen is when the person saw the screen at the latest: a dialog that has come up since
+	// isn't what the keys are for. Zero: it isn't known, and isn't asked.
+	Seen time.Time
+}
+
+// maxKeys bounds one KeyPress.
+const maxKeys = 100
+
+// keysTries is how often keys are tried on a screen that changes meanwhile.
+const keysTries = 20
+
+// errNotToAnswer says that keys would answer a dialog, which isn't that person's to do.
+var errNotToAnswer = fmt.Errorf("%w: a question is on the screen, which these keys may answer; that takes somebody who may answer questions", ErrConflict)
+
+// errNewDialog says that a person can't have seen the dialog on the screen.
+var errNewDialog = fmt.Errorf("%w: a question has just come up, or has changed, on the screen; look at it before you press keys", ErrConflict)
+
+// Keys presses keys in a session's pane. They may answer a dialog: so the check for one
+// and the keys are one step, and what changes on the screen without one doesn't matter.
+// ErrConflict says that a dialog is in the way, ErrInvalid that a key has no such name.
+func (m *Manager) Keys(ctx context.Context, id ID, p KeyPress) error {
+	if len(p.Keys) == 0 || len(p.Keys) > maxKeys {
+		return fmt.Errorf("%w keys: give 1 to %d", ErrInvalid, maxKeys)
+	}
+	for _, k := range p.Keys {
+		if !keyName(k) {
+			return fmt.Errorf("%w key %q: give names like Enter, Escape, Tab, BTab, BSpace, Up, PageDown, F5, C-c, M-x, or single characters", ErrInvalid, k)
+		}
+	}
+	s, srv, err := m.living(id)
+	if err != nil {
+		return err
+	}
+	out, err := m.pressKeys(ctx, s, srv, p)
+	switch {
+	case err != nil:
+		return err
+	case out == Dead:
+		return fmt.Errorf("%s: %w: its program has ended", s.Name, ErrEnded)
+	case out == Held:
+		return errNewDialog
+	case out == Moved:
+		return fmt.Errorf("%w: the screen with the question doesn't stand still; press again", ErrUnavailable)
+	}
+	m.log.Info("keys pressed", "session", id, "count", len(p.Keys), "author", p.Author)
+	m.opt.Pollers.Typed(id, "")
+	return nil
+}
+
+// pressKeys presses keys as soon as the screen is one on which they may be.
+func (m *Manager) pressKeys(ctx context.Context, s Session, srv Server, p KeyPress) (out Outcome, err error) {
+	if refuses(p.Keys) {
+		return srv.Press(ctx, Guard{Pane: s.Pane.ID, Server: s.Pane.Identity}, p.Keys...)
+	}
+	for range keysTries {
+		snap, err := srv.Snapshot(ctx, s.Pane.ID, Window{})
+		if err == nil {
+			err = snap.ended(s.Pane.Identity)
+		}
+		if err != nil {
+			return "", err
+		}
+		g, err := m.keysGuard(s.ID, &snap, p)
+		if err != nil {
+			return "", err
+		}
+		if out, err = srv.Press(ctx, g, p.Keys...); err != nil || out != Moved && (out != Held || !p.Answers) {
+			return out, err
+		}
+		if err := rest(ctx, lookEvery); err != nil {
+			return "", err
+		}
+	}
+	return out, nil
+}
+
+// refuses reports whether keys can only refuse what's asked.
+func refuses(keys []string) bool {
+	return !slices.ContainsFunc(keys, func(k string) bool { return k != "Escape" && k != "C-c" })
+}
+
+// keysGuard says when keys may be pressed: while no dialog is open, or while the one that
+// the person has seen stands there, if it's theirs to answer.
+func (m *Manager) keysGuard(id ID, snap *Snapshot, p KeyPress) (Guard, error) {
+	t := &typist{m: m, id: id, pane: snap.Pane}
+	g, open := t.guard(snap)
+	d := m.opt.Dialogs.Read(id, snap, nil)
+	if !open && d == nil {
+		g.Saw, g.Front = nil, "" // a spinner, or what's printed, changes nothing
+		if len(g.Rows) > 0 {
+			g.Saw = snap
+		}
+		return g, nil
+	}
+	switch {
+	case !p.Answers:
+		return g, errNotToAnswer
+	case !m.hadSeen(id, d, p.Seen):
+		return g, errNewDialog
+	}
+	g.Phrases, g.Saw, g.Rows = nil, snap, nil
+	if d != nil {
+		g.Rows = TellingRows(snap.Rows, d.First, d.Last, checkedRows)
+	}
+	return g, nil
+}
+
+// hadSeen reports whether a dialog was open when a person saw the screen, as far as that's
+// known: the poller has told of it before then.
+func (m *Manager) hadSeen(id ID, d *Dialog, seen time.Time) bool {
+	if seen.IsZero() {
+		return true
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.entries[id]
+	switch {
+	case e == nil:
+		return false
+	case d == nil: // one that can't be read, and so has no prompt
+		return e.State == StateWaiting
+	}
+	return e.prompt != nil && e.prompt.Dialog.Print == d.Print && !e.prompt.OpenedAt.After(seen)
+}
+
+// keyName reports whether tmux takes s as the name of one key.
+func keyName(s string) bool {
+	base := s
+	for len(base) > 2 && (strings.HasPrefix(base, "C-") || strings.HasPrefix(base, "M-") || strings.HasPrefix(base, "S-")) {
+		base = base[2:]
+	}
+	switch base {
+	case "Enter", "Escape", "Tab", "BTab", "BSpace", "Space", "Up", "Down", "Left", "Right", "Home", "End",
+		"PageUp", "PageDown", "PPage", "NPage", "IC", "DC", "Insert", "Delete",
+		"F1", "F2", "F3", "F4", "F5", "F6", "F7", "F8", "F9", "F10", "F11", "F12":
+		return true
+	}
+	r, n := utf8.DecodeRuneInString(base)
+	return n == len(base) && r > ' ' && r != 0x7f && r != utf8.RuneError
+}
