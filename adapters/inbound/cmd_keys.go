@@ -104,6 +104,10 @@ func (a *ask) pressAndSay(keys []string) error {
 	if err := a.press(keys); err != nil {
 		return err
 	}
+	return a.sayPressed(keys)
+}
+
+func (a *ask) sayPressed(keys []string) error {
 	return a.replace("Pressed " + plain(strings.Join(keys, " ")) + " in " + bold(a.session.Name) + ".")
 }
 

@@ -3,6 +3,7 @@ package inbound_test
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/sessions"
@@ -91,16 +92,23 @@ func TestKeysThatMayAnswerAQuestionAreForApprovers(t *testing.T) {
 
 func TestEachAgentIsInterruptedInItsWay(t *testing.T) {
 	inChat(t, func(w *world, _ sessions.ID) {
-		w.manager.SetAgents(map[string]sessions.Agent{"claude": {}, "my-Codex": {}, "gemini": {}, "opencode": {}, "vim": {}})
+		w.manager.SetAgents(map[string]sessions.Agent{"quick": {}, "my-opencode": {}, "vim": {}})
+		w.interrupt = func(s sessions.Session) []string { // by what runs, whatever it's called
+			return map[string][]string{"quick": {"Escape"}, "my-opencode": {"Escape", "Escape"}}[s.Agent]
+		}
 		for agent, want := range map[string][]string{
-			"claude": {"Escape"}, "my-Codex": {"Escape"}, "gemini": {"Escape"}, "opencode": {"Escape", "Escape"}, "vim": {"C-c"}, "": {"C-c"},
+			"quick": {"Escape"}, "my-opencode": {"Escape", "Escape"}, "vim": {"C-c"}, "": {"C-c"},
 		} {
 			s, err := w.manager.New(w.Context(), sessions.NewRequest{Agent: agent, Cwd: w.dir, Name: "of-" + agent, Command: []string{"x"}})
 			if err != nil {
 				w.Fatal(err)
 			}
+			began := time.Now()
 			w.ask(ann, "/stop "+s.Name)
 			w.wantKeys(want...)
+			if took := time.Since(began); len(want) > 1 && took < 400*time.Millisecond { // one alone, to opencode
+				w.Errorf("two keys within %s", took)
+			}
 		}
 	})
 }

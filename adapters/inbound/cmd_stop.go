@@ -1,27 +1,36 @@
 package inbound
 
-import "strings"
+import (
+	"context"
+	"time"
+)
 
-// interrupts says by which keys agents are interrupted, by a word in the agent's
-// name. Others, shells above all, take C-c. For opencode two presses are known to
-// work; one wasn't tried.
-var interrupts = []struct { //nolint:gochecknoglobals // a constant table
-	agent string
-	keys  []string
-}{
-	{"opencode", []string{"Escape", "Escape"}},
-	{"claude", []string{"Escape"}},
-	{"codex", []string{"Escape"}},
-	{"gemini", []string{"Escape"}},
-}
+// interruptPause is how long it takes from one key of an interruption to the next: opencode
+// 1.18.33 takes a second Escape right behind the first as one.
+const interruptPause = 400 * time.Millisecond
 
-func interruptOf(agent string) []string {
-	for _, i := range interrupts {
-		if strings.Contains(strings.ToLower(agent), i.agent) {
-			return i.keys
+// interrupt presses the keys that end what the session's program is doing. Shells, and
+// programs of which nothing is known, take C-c.
+func (a *ask) interrupt() ([]string, error) {
+	keys := []string{"C-c"}
+	if a.in.opt.Interrupt != nil {
+		if known := a.in.opt.Interrupt(a.session); len(known) > 0 {
+			keys = known
 		}
 	}
-	return []string{"C-c"}
+	for i, key := range keys {
+		if i > 0 {
+			select {
+			case <-a.ctx.Done():
+				return keys, context.Cause(a.ctx)
+			case <-time.After(interruptPause):
+			}
+		}
+		if err := a.press([]string{key}); err != nil {
+			return keys, err
+		}
+	}
+	return keys, nil
 }
 
 // stopCommand interrupts what a session is doing.
@@ -34,7 +43,11 @@ func stopCommand() command {
 			if err := a.nothingElse(); err != nil {
 				return err
 			}
-			return a.pressAndSay(interruptOf(a.session.Agent))
+			keys, err := a.interrupt()
+			if err != nil {
+				return err
+			}
+			return a.sayPressed(keys)
 		},
 	}
 }

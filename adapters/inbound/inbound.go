@@ -25,6 +25,10 @@ type Options struct {
 	// Asked has tell hear what a session's agent was asked, as its transcript says, until
 	// stop is called. tell doesn't block. Nil: that isn't known of any.
 	Asked func(id sessions.ID, tell func(text string)) (stop func())
+	// Interrupt returns the keys that end what a session's program is doing, one after the
+	// other, by the profile of the program that runs in it. None, or a nil Interrupt: it
+	// isn't known.
+	Interrupt func(s sessions.Session) []string
 	// Mail is the agents' mail; nil: there's none.
 	Mail   Mail
 	Access Access // by configuration; people and chats that were paired come on top

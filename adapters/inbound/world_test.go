@@ -34,6 +34,8 @@ type world struct {
 	opt   func(*inbound.Options)
 	ways  func(*sessions.Options)
 	had   conversations
+	// interrupt is inbound.Options.Interrupt; nil: nothing is known.
+	interrupt func(s sessions.Session) []string
 
 	process *process
 	in      *inbound.Inbound
@@ -111,6 +113,12 @@ func (w *world) start() {
 		Access: inbound.Access{
 			Roles: map[string]inbound.Roles{ann: roles(inbound.Operator), bob: roles(inbound.Viewer), cleo: roles(inbound.Admin), dora: roles(inbound.Operator, inbound.Approver)},
 			Chats: []adapters.Target{group},
+		},
+		Interrupt: func(s sessions.Session) []string {
+			if w.interrupt == nil {
+				return nil
+			}
+			return w.interrupt(s)
 		},
 		Logger: slog.New(slog.NewTextHandler(w.log, nil)),
 	}

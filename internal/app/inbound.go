@@ -28,13 +28,29 @@ func (d *daemon) buildInbound() error {
 	}
 	var err error
 	d.inbound, err = inbound.New(inbound.Options{
-		Platforms: platforms, Sessions: maskedScreens{d.manager, d.masker}, Hub: d.hub, Conversations: conversations{d}, Mail: letters{d.mail}, Asked: d.asked,
+		Platforms: platforms, Sessions: maskedScreens{d.manager, d.masker}, Hub: d.hub, Conversations: conversations{d}, Mail: letters{d.mail}, Asked: d.asked, Interrupt: d.interruptKeys,
 		Store: maskedStore{d.store, adapters.MaskedLog(chatLog{d.store}, d.masker)}, Access: access(d.config),
 		RemindAfter: d.config.Prompts.RemindAfter.Duration(), EscalateTo: escalateTo(d.config), Pinned: d.config.Attention.Pinned,
 		StaleAfter: d.config.Inbound.StaleAfter.Duration(), MaxFile: limit, StateDir: d.opt.StateDir, Folders: d.config.Inbound.Folders,
 		Logger: d.opt.Log.With("component", "inbound"),
 	})
 	return err
+}
+
+// interruptKeys are the keys that end what a session's program is doing: those of the agent
+// that runs in it, whatever it's called in the configuration, else of the one that was
+// begun there.
+func (d *daemon) interruptKeys(s sessions.Session) []string {
+	name := s.Source.Program
+	if name == "" && s.Agent != "" {
+		d.reloading.Lock()
+		name = profileOf(d.config, s.Agent)
+		d.reloading.Unlock()
+	}
+	if p := d.profiles.Get(name); p != nil {
+		return p.InterruptKeys()
+	}
+	return nil
 }
 
 // asked has tell hear what a session's agent was asked, as its transcript says.
