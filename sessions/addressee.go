@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 )
 
@@ -201,20 +200,4 @@ func (t *typist) revive(ctx context.Context, agent string, way Revival) error {
 		}
 	}
 	return errors.New("the command that begins " + agent + " again stands in the shell's line, and couldn't be submitted; look at the session")
-}
-
-// bareEnd is what a row that's an empty prompt ends with, by which it's known again.
-func bareEnd(before string) string {
-	end := strings.TrimRight(before, " ")
-	at := len(end)
-	for at > 0 && len(letters(end[at-1:])) == 0 && end[at-1] < 0x80 {
-		at--
-	}
-	if at == len(end) { // no ASCII sign: the last character then, whatever it is
-		if r := []rune(end); len(r) > 0 {
-			return string(r[len(r)-1:])
-		}
-		return ""
-	}
-	return end[at:]
 }

@@ -94,11 +94,11 @@ type entry struct {
 	queue    []*Receipt // the first may be in work
 	typing   bool       // a typist is at work
 	keyboard keyboard
-	boxSeen  bool     // the program's input box was on the screen
-	left     bool     // the first of queue was being typed when the daemon's last run ended
-	was      Source   // the last agent program's that has ended
-	bare     []string // ends of rows that somebody has said to be empty prompts
-	ahead    *goAhead // for the first of queue, until its typist takes it; nil: none
+	boxSeen  bool       // the program's input box was on the screen
+	left     bool       // the first of queue was being typed when the daemon's last run ended
+	was      Source     // the last agent program's that has ended
+	bare     []barePart // rows that somebody has said to be empty prompts
+	ahead    *goAhead   // for the first of queue, until its typist takes it; nil: none
 }
 
 func newEntry(s Session) *entry { return &entry{Session: s, keyboard: newKeyboard()} }

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Why a text waits, whatever the program.
@@ -45,18 +47,56 @@ func (m *Manager) isBare(id ID, before string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	e := m.entries[id]
-	row := strings.TrimRight(before, " ")
-	return e != nil && slices.ContainsFunc(e.bare, func(end string) bool { return strings.HasSuffix(row, end) })
+	return e != nil && slices.ContainsFunc(e.bare, func(known barePart) bool { return known.of(before) })
 }
 
 // learnBare notes that a row is an empty prompt: somebody has looked.
 func (m *Manager) learnBare(id ID, before string) {
-	end := bareEnd(before)
+	part := barePartOf(before)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if e := m.entries[id]; e != nil && end != "" && !slices.Contains(e.bare, end) {
-		e.bare = append(e.bare, end)
+	if e := m.entries[id]; e != nil && part != (barePart{}) && !slices.Contains(e.bare, part) {
+		e.bare = append(e.bare, part)
 	}
+}
+
+// barePart is that by which an empty prompt is known again: the signs that it ends with
+// ("›"), behind which what somebody types would stand; or, where it ends with a letter, all
+// of it but for its numbers ("ctrl+c to exit").
+type barePart struct {
+	text string
+	all  bool
+}
+
+func barePartOf(before string) barePart {
+	row := strings.TrimRight(before, " ")
+	word := row[strings.LastIndexByte(row, ' ')+1:]
+	if r, size := utf8.DecodeRuneInString(word); size == len(word) && r > unicode.MaxASCII && !unicode.In(r, unicode.Han, unicode.Hangul, unicode.Hiragana, unicode.Katakana) {
+		return barePart{text: word} // "λ" is a letter
+	}
+	letter := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == ' ' }
+	if signs := row[len(strings.TrimRightFunc(row, func(r rune) bool { return !letter(r) })):]; signs != "" {
+		return barePart{text: signs}
+	}
+	return barePart{text: withoutDigits(row), all: true}
+}
+
+// of reports whether a row is such a prompt.
+func (p barePart) of(before string) bool {
+	row := strings.TrimRight(before, " ")
+	if p.all {
+		return withoutDigits(row) == p.text
+	}
+	return strings.HasSuffix(row, p.text)
+}
+
+func withoutDigits(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsDigit(r) {
+			return -1
+		}
+		return r
+	}, s)
 }
 
 // pastObstacle reports whether somebody has looked at the very screen, and sends the text
