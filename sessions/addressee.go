@@ -119,7 +119,7 @@ func (t *typist) holdForFront(ctx context.Context, front Program) {
 	case front.Kind == ProgramAgent:
 		why = front.Name + " was begun after this was written; it's typed when the shell is back"
 	default:
-		why = front.Name + " has the foreground; it's typed when the session's own program is back"
+		why = front.Name + " has the foreground; it's typed when that has ended"
 	}
 	t.holdWith(ctx, func(r *Receipt) {
 		r.State, r.Reason, r.Quoted, r.Front, r.Revivals = ReceiptHeld, why, t.frontPrint(front), front.Name, revivals

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 )
@@ -33,6 +34,14 @@ func (t *typist) rowObstacle(s *Snapshot) obstacle {
 // promptObstacle is obstacle for a shell that shows no prompt that's known.
 func (t *typist) promptObstacle(s *Snapshot) obstacle {
 	before, behind := aroundCursor(s)
+	if strings.TrimSpace(before+behind) == "" {
+		switch {
+		case !t.term.Canonical: // it edits a line, behind a prompt that's empty
+			return obstacle{}
+		case time.Since(t.began) < readyWithin: // it reads its files, say
+			return obstacle{why: notReady, state: ReceiptStored}
+		}
+	}
 	if strings.TrimSpace(behind) == "" && (barePrompt.MatchString(before) || t.m.isBare(t.id, before)) {
 		return obstacle{}
 	}

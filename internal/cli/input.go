@@ -78,7 +78,7 @@ Exit code 1 when the input failed, 4 when it's not done by the time-out.`,
 	flags.BoolVar(&f.noSubmit, "no-submit", false, "don't press Enter behind the text")
 	flags.BoolVar(&f.wait, "wait", true, "wait until the text is submitted, or typed with --no-submit")
 	flags.DurationVar(&f.timeout, "timeout", 30*time.Second, "how long to wait")
-	flags.StringVar(&f.anyway, "anyway", "", "send the text that's held by a dialog's words; without the screen: show it")
+	flags.StringVar(&f.anyway, "anyway", "", "send a held text on the screen, or to the program, that was looked at; without one: show it")
 	flags.Lookup("anyway").NoOptDefVal = justLook
 	jsonFlag(cmd, &f.asJSON)
 	return cmd
@@ -183,10 +183,10 @@ func stillWaiting(r sessions.Receipt, after time.Duration, callErr error) error 
 		return fmt.Errorf("the text was %s when the daemon stopped; it's taken up again when it runs (%w)", r.State, callErr)
 	}
 	if r.Quoted != "" {
-		return fmt.Errorf("the text is held after %s by a dialog's words, though no dialog is recognised: `panebridge input %s --anyway` shows where, and how to send it all the same", after, r.Session)
+		return fmt.Errorf("the text is held after %s: %s. `panebridge input %s --anyway` shows the screen, and how to send it all the same", after, r.Reason, r.Session)
 	}
 	if r.State == sessions.ReceiptHeld {
-		return fmt.Errorf("the text is held after %s: it's typed when the dialog has been answered, see `panebridge screen %s`", after, r.Session)
+		return fmt.Errorf("the text is held after %s: %s; see `panebridge screen %s`", after, r.Reason, r.Session)
 	}
 	return fmt.Errorf("the text is still %s after %s and stays queued: see `panebridge screen %s`", r.State, after, r.Session)
 }

@@ -64,6 +64,10 @@ func (p *program) showHeld(ctx context.Context, c *client.Client, s api.Session,
 			return err
 		}
 	}
-	return p.printf("%s: %s\nby %s: %s\nIf no dialog is open there, this sends it:\npanebridge input %s --anyway=%s\n",
-		r.State, r.Reason, r.Author, strings.Join(strings.Fields(r.Text), " "), s.ID, r.Quoted)
+	sends := "If no dialog is open there, and nothing half-typed stands there, this sends it:"
+	if r.Front != "" {
+		sends = "This types it into " + r.Front + " all the same:"
+	}
+	return p.printf("%s: %s\nby %s: %s\n%s\npanebridge input %s --anyway=%s\n",
+		r.State, r.Reason, r.Author, strings.Join(strings.Fields(r.Text), " "), sends, s.ID, r.Quoted)
 }
