@@ -12,8 +12,10 @@ import (
 
 // prompts are those of the shells of today's systems as they come.
 var prompts = []string{ //nolint:gochecknoglobals // a constant table
-	`(?:\([^()]*\) )?\[?[\w.-]+@[\w.-]+[: ](?P<folder>[^#$%>]*?)\]?(?: \[(?P<status>\d+)\])?[$#%>] ?`, // Debian, Fedora, macOS, fish
-	`(?:(?P<folder>\S.*) )?❯ ?`,                       // pure, starship
+	`(?:\([^()]*\) )?\[?[\w.-]+@[\w.-]+[: ](?P<folder>[^#$%>❯❱»➤λ]*?)\]?(?: \[(?P<status>\d+)\])?[$#%>] ?`, // Debian, Fedora, macOS, fish
+	`(?:(?P<folder>[^\s❯❱»➤][^❯❱»➤]*?) )?[❯❱] ?`,                                                           // pure, starship
+	`[\w.-]+[#%] `,                                    // zsh's own
+	`(?P<folder>[~/][\w./~-]*) [#%] `,                 // and one with the folder
 	`➜\s+(?P<folder>\S+(?: git:\([^)]*\))?)(?: ✗)? +`, // oh-my-zsh
 	`[╰└][─╼]*(?:\[[^\]]*\])?[$#%❯>➤λ] ?`,             // the last row of a prompt of two: Kali, some themes
 	`[λ»▶➜] `,

@@ -68,22 +68,31 @@ func (m *Manager) address(ctx context.Context, id ID, to Addressee) {
 	}
 }
 
+// yields reports whether another program becomes the session's addressee by itself: the
+// first one does, and an agent in the place of what began it.
+func (m *Manager) yields(id ID, to Addressee) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.entries[id]
+	return e != nil && (e.Addressee == "" || to.agent() != "" && (e.Addressee == "own" || e.Addressee.shell()))
+}
+
 // awaitAddressee holds the text while another program has the foreground than the one
 // that it was written to; waits says that it does. Somebody who may can have it typed
 // there all the same, or have the agent begun again.
 func (t *typist) awaitAddressee(ctx context.Context) (waits bool, err error) {
 	front := t.m.frontOf(&t.before)
+	t.goesTo, t.letGo = "", false
 	if t.reaches(front) {
-		if t.receipt.To == "" && front.Kind == ProgramAgent {
-			t.m.address(ctx, t.id, addresseeOf(front))
+		if to := addresseeOf(front); t.receipt.To != to && (front.Kind == ProgramAgent || t.receipt.To == "") {
+			t.goesTo = to
 		}
 		return false, nil
 	}
 	t.takeAhead()
 	if t.ahead != nil && t.ahead.quoted == t.frontPrint(front) {
 		if t.ahead.revival == "" {
-			t.by, t.receipt.To = t.ahead.by, addresseeOf(front)
-			t.m.address(ctx, t.id, t.receipt.To)
+			t.by, t.goesTo, t.letGo = t.ahead.by, addresseeOf(front), true
 			return false, nil
 		}
 		t.answerAhead(t.revive(ctx, t.receipt.To.agent(), t.ahead.revival))
@@ -114,10 +123,12 @@ func (t *typist) holdForFront(ctx context.Context, front Program) {
 		revivals = t.revivals(agent)
 	case agent != "":
 		why = "it was written to " + agent + ", and " + front.Name + " has the foreground; it's typed when " + agent + " is back"
-	case to != "":
+	case to != "" && to != "own" && !to.shell():
 		why = "the program that it was written to doesn't have the foreground, " + front.Name + " has"
 	case front.Kind == ProgramAgent:
 		why = front.Name + " was begun after this was written; it's typed when the shell is back"
+	case to.shell() && front.Kind == ProgramShell:
+		why = "another shell (" + front.Name + ") has the foreground; it's typed when that has ended"
 	default:
 		why = front.Name + " has the foreground; it's typed when that has ended"
 	}

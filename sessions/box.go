@@ -12,6 +12,8 @@ type Box struct {
 	// them; "": nothing. A program may show something else in place of a long text:
 	// "[Pasted text #1 +61 lines]".
 	Text string
+	// Unfinished is what of a command stands above the line, which goes on with it; "": none.
+	Unfinished string
 	// Rows are visible rows of it or below it, from 0, that are like none above them: as
 	// long as they stand there, the box does.
 	Rows []int

@@ -18,6 +18,9 @@ func (m *Manager) Forget(ctx context.Context, id ID) error {
 	if s.State != StateEnded {
 		return fmt.Errorf("forget session %s: %w: it still lives; close it first", s.Name, ErrConflict)
 	}
+	if err := m.opt.Pollers.Stop(ctx, s.ID); err != nil { // one that was begun as it ended
+		return err
+	}
 	if err := m.opt.Store.DropSession(ctx, s.ID); err != nil {
 		return err
 	}

@@ -103,6 +103,22 @@ func (h *history) start() {
 	d := &daemonRun{manager: m, stop: stop, ended: make(chan struct{})}
 	go func() { defer close(d.ended); _ = m.Run(ctx) }()
 	h.daemon = d
+	h.chooseAgain()
+}
+
+// chooseAgain tells a daemon that has just started which agents run in the panes.
+func (h *history) chooseAgain() {
+	chosen := map[sessions.ID]string{}
+	h.with(func() {
+		for _, p := range h.panes {
+			if f := p.front(); f != nil && f.kind == sessions.ProgramAgent && p.addressee == f.key() {
+				chosen[p.mark] = f.name
+			}
+		}
+	})
+	for id, name := range chosen {
+		_ = h.daemon.manager.Choose(id, sessions.Source{Program: name})
+	}
 }
 
 // silent is a log of which nothing is wanted.
@@ -226,6 +242,9 @@ func (h *history) sendOn() {
 				return
 			}
 			_, err := h.daemon.manager.SendAnyway(h.Context(), r.ID, r.Quoted, "ann")
+			if h.unsure() {
+				err = errKilled
+			}
 			if r.Front == "" || front.name != r.Front {
 				return
 			}

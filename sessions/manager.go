@@ -96,6 +96,7 @@ type entry struct {
 	keyboard keyboard
 	boxSeen  bool       // the program's input box was on the screen
 	left     bool       // the first of queue was being typed when the daemon's last run ended
+	begun    string     // what was submitted last in a shell, with what it went on with
 	was      Source     // the last agent program's that has ended
 	bare     []barePart // rows that somebody has said to be empty prompts
 	ahead    *goAhead   // for the first of queue, until its typist takes it; nil: none

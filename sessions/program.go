@@ -1,6 +1,9 @@
 package sessions
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // ProgramKind says what sort of program has the foreground of a pane.
 type ProgramKind int
@@ -23,9 +26,10 @@ type Program struct {
 	Own     bool      // it's what the pane was made with, or begun by that: no shell began it
 }
 
-// Addressee is the program that people write to in a session, as it's kept: "" is the
-// shell or the program that the session's pane was made with, "agent:NAME" an agent
-// program, "run:ID" one run of another program.
+// Addressee is the program that people write to in a session, as it's kept: "agent:NAME"
+// is an agent program, "shell:RUN" one shell, "own" the program that the session's pane was
+// made with, "run:RUN" one run of another program. "" is whichever of the first three has
+// the foreground when a text is typed for the first time.
 type Addressee string
 
 // addresseeOf is the addressee that a program is.
@@ -35,7 +39,11 @@ func addresseeOf(p Program) Addressee {
 		return Addressee("agent:" + p.Name)
 	case ProgramOther:
 		return Addressee("run:" + p.Run)
-	case ProgramUnknown, ProgramShell, ProgramOwn:
+	case ProgramShell:
+		return Addressee("shell:" + p.Run)
+	case ProgramOwn:
+		return "own"
+	case ProgramUnknown:
 	}
 	return ""
 }
@@ -45,19 +53,24 @@ func addresseeOf(p Program) Addressee {
 // isn't whom it was written to.
 func (a Addressee) reaches(front Program, written time.Time) bool {
 	switch {
-	case front.Kind == ProgramUnknown, a == addresseeOf(front) && front.Kind != ProgramAgent:
+	case front.Kind == ProgramUnknown, a == addresseeOf(front):
 		return true
+	case front.Kind == ProgramAgent && (a == "" || a == "own"):
+		return front.Own || !front.Started.After(written)
 	case front.Kind == ProgramAgent:
-		return a == addresseeOf(front) || a == "" && (front.Own || !front.Started.After(written))
+		return a.shell() && !front.Started.After(written)
 	}
-	return false
+	return a == "" && front.Kind != ProgramOther
 }
+
+// shell reports whether it's a shell.
+func (a Addressee) shell() bool { return strings.HasPrefix(string(a), "shell:") }
 
 // agent is the name of the agent's profile; "": it's no agent.
 func (a Addressee) agent() string {
-	const prefix = "agent:"
-	if len(a) > len(prefix) && a[:len(prefix)] == prefix {
-		return string(a[len(prefix):])
+	name, ok := strings.CutPrefix(string(a), "agent:")
+	if !ok {
+		return ""
 	}
-	return ""
+	return name
 }

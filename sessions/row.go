@@ -20,11 +20,18 @@ const (
 // or with a box's edge.
 var asks = regexp.MustCompile(`(?:[:?>$#%\])}»❯›➜…|│┃~]|\.\.\.)\s*$`) //nolint:gochecknoglobals // a constant
 
+// asksLine is one of a command of a shell's own that reads a line. What a shell runs may
+// end with other signs.
+var asksLine = regexp.MustCompile(`[:?\])…]\s*$`) //nolint:gochecknoglobals // a constant
+
 // rowObstacle is obstacle for a program whose input box isn't known: what stands before
 // the cursor tells whether somebody has begun to write.
 func (t *typist) rowObstacle(s *Snapshot) obstacle {
 	before, _ := aroundCursor(s)
 	half := strings.TrimSpace(before) != "" && !asks.MatchString(before)
+	if t.m.frontOf(s).Kind == ProgramShell {
+		half = strings.TrimSpace(before) != "" && !asksLine.MatchString(before)
+	}
 	if half && !t.m.isBare(t.id, before) {
 		return obstacle{why: halfTyped, state: ReceiptHeld, unsure: true}
 	}
@@ -42,8 +49,8 @@ func (t *typist) promptObstacle(s *Snapshot) obstacle {
 			return obstacle{why: notReady, state: ReceiptStored}
 		}
 	}
-	if strings.TrimSpace(behind) == "" && (barePrompt.MatchString(before) || t.m.isBare(t.id, before)) {
-		return obstacle{}
+	if strings.TrimSpace(behind) == "" && t.term.Canonical && asksLine.MatchString(before) {
+		return obstacle{} // one of its own commands reads a line: read, say
 	}
 	return obstacle{
 		why:   "the shell's prompt isn't known here (sessions.prompts can say what it looks like), so something half-typed may stand there",
@@ -57,6 +64,36 @@ func (m *Manager) isBare(id ID, before string) bool {
 	defer m.mu.Unlock()
 	e := m.entries[id]
 	return e != nil && slices.ContainsFunc(e.bare, func(known barePart) bool { return known.of(before) })
+}
+
+// atBare reports whether the cursor stands behind a row that somebody has said to be an
+// empty prompt.
+func (t *typist) atBare(s *Snapshot) bool {
+	before, _ := aroundCursor(s)
+	return t.m.isBare(t.id, before)
+}
+
+// beganCommand reports whether the command that a shell's line goes on with is what was
+// submitted last from here: a here-document, say.
+func (m *Manager) beganCommand(id ID, unfinished string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.entries[id]
+	return e != nil && e.begun != "" && letters(e.begun) == letters(unfinished)
+}
+
+// noteSubmitted notes what was submitted in a shell, behind what it goes on with.
+func (m *Manager) noteSubmitted(id ID, text string, goesOn bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.entries[id]
+	switch {
+	case e == nil:
+	case goesOn:
+		e.begun += "\n" + text
+	default:
+		e.begun = text
+	}
 }
 
 // learnBare notes that a row is an empty prompt: somebody has looked.

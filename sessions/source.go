@@ -38,7 +38,7 @@ func (m *Manager) Choose(id ID, src Source) error {
 		e.was = e.Source
 	}
 	e.Source = src
-	address := src.Program != "" && e.Addressee == ""
+	address := src.Program != "" && (e.Addressee == "" || e.Addressee == "own" || e.Addressee.shell())
 	s := e.Session
 	m.mu.Unlock()
 	if address { // who writes now has read that program's words

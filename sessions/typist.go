@@ -83,7 +83,11 @@ type typist struct {
 	stirred int       // times that Enter wasn't pressed because the screen had changed
 	front   string    // Snapshot.Front when it was pasted
 	into    Program   // that it was pasted into
+	goesTo  Addressee // whom it's for from when it's pasted on; "": as before
+	letGo   bool      // somebody has said so
 	boxed   bool      // the text was pasted into an input box that can be read
+	shell   bool      // that's a shell, and Enter wasn't pressed yet
+	goesOn  bool      // its line goes on with an unfinished command
 	alone   bool      // it was seen to stand there alone
 	inRow   bool      // it was seen before the cursor of a program whose box isn't known
 	queued  bool      // the program keeps it until it has time
@@ -306,8 +310,14 @@ func (t *typist) paste(ctx context.Context) error {
 		}
 		switch out {
 		case Done:
+			if t.letGo {
+				t.receipt.To = t.goesTo
+				t.m.address(ctx, t.id, t.goesTo)
+			}
 			t.answerAhead(nil)
-			t.boxed, t.front, t.into = t.box(&t.before).Open, t.before.Front, t.m.frontOf(&t.before)
+			b := t.box(&t.before)
+			t.boxed, t.shell, t.goesOn = b.Open, b.Shell, b.Unfinished != ""
+			t.front, t.into = t.before.Front, t.m.frontOf(&t.before)
 			t.m.opt.Pollers.Typed(t.id, t.receipt.Text)
 			return t.typed(ctx)
 		case Dead:
@@ -334,6 +344,12 @@ func (t *typist) tryPaste(ctx context.Context, g Guard) (Outcome, error) {
 		t.answerAhead(fmt.Errorf("%w: it isn't sent yet: %s", ErrConflict, o.why))
 		t.holdForObstacle(ctx, o)
 		return "", nil
+	}
+	if t.goesTo != "" && !t.letGo {
+		t.receipt.To = t.goesTo
+		if t.m.yields(t.id, t.goesTo) {
+			t.m.address(ctx, t.id, t.goesTo)
+		}
 	}
 	if !t.set(ctx, ReceiptTyping, "") {
 		// It was closed; or the disk is full, say: nothing is typed that nobody would know

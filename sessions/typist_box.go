@@ -62,9 +62,11 @@ func (t *typist) obstacle(s *Snapshot) obstacle {
 		return obstacle{why: notReady, state: ReceiptStored}
 	case !b.Known:
 		return t.rowObstacle(s)
-	case b.Open && b.Text != "":
+	case b.Open && b.Text != "", b.Unfinished != "" && !t.m.beganCommand(t.id, b.Unfinished):
 		return obstacle{why: halfTyped, state: ReceiptHeld, unsure: b.Shell}
 	case b.Open:
+		return obstacle{}
+	case b.Shell && t.atBare(s):
 		return obstacle{}
 	case b.Shell && waited < promptWithin:
 		return obstacle{why: notReady, state: ReceiptStored}
@@ -135,7 +137,7 @@ const awayFor = 500 * time.Millisecond
 func (t *typist) left(s *Snapshot) bool {
 	b := t.box(s)
 	t.queued = t.queued || b.Queued
-	if b.Open && b.Text == "" {
+	if b.Open && (b.Text == "" || t.alone && t.lineState(s) == lineWithout) {
 		t.empty++ // a screen that's half drawn may show an old box without its text
 		return t.empty > 1
 	}

@@ -18,6 +18,10 @@ func (t *typist) enter(ctx context.Context) error {
 			return err
 		}
 		t.m.opt.Pollers.Typed(t.id, "")
+		if t.shell {
+			t.m.noteSubmitted(t.id, t.receipt.Text, t.goesOn)
+			t.shell = false
+		}
 		if t.term.Canonical {
 			return t.line(ctx)
 		}

@@ -53,6 +53,8 @@ func (t *typist) takeUp(ctx context.Context) error {
 		return nil
 	case stands == lineHasMore:
 		return errors.New("panebridge stopped before it had pressed Enter, and something stands beside it in the session's input line; look at the session")
+	case !t.receipt.Pressed && stands == lineHidden:
+		return errors.New("panebridge stopped before it had pressed Enter, and the session's input line can't be read: the text may stand there; look at the session")
 	case t.receipt.Pressed && (stands == lineHidden || !t.box(&t.before).Known):
 		return errors.New("panebridge was stopped before it saw whether the text was submitted, and nobody knows; look at the session before you send it again")
 	case t.receipt.Pressed:

@@ -190,21 +190,13 @@ func (p *played) check() {
 	}
 }
 
-// typeBehind types a text into what has the place of the program, which has ended: it's
-// held until somebody says that it's for that.
+// typeBehind types a text at the pane's own keyboard into what has the place of the
+// program, which has ended: one that's sent is held.
 func (p *played) typeBehind(text string) {
 	p.Helper()
-	r, err := p.api.Input(p.ctx(), string(p.id), text, true)
-	if err != nil {
-		p.Fatal(err)
-	}
-	p.await("the text's being sent", func() bool {
-		if r, err = p.api.Receipt(p.ctx(), r.ID); err == nil && r.Quoted != "" {
-			// Once for the program, and once more where it has left something before the cursor.
-			_, _ = p.api.SendAnyway(p.ctx(), r.ID, r.Quoted)
-		}
-		return err == nil && r.State == sessions.ReceiptSubmitted
-	})
+	pane := p.session().Tmux.Pane
+	p.tmux("send-keys", "-t", pane, "-l", text)
+	p.tmux("send-keys", "-t", pane, "Enter")
 }
 
 // leave ends the program: what's printed then is the session's text, and nothing of

@@ -64,6 +64,9 @@ func (w *Watchers) Front(s *sessions.Snapshot) sessions.Program {
 		out.Kind = sessions.ProgramShell
 	case out.Own:
 		out.Kind = sessions.ProgramOwn
+		if last := found[len(found)-1]; leader.PID != last.PID {
+			out.Name = last.title() // the leader is what starts it
+		}
 	}
 	return out
 }

@@ -25,75 +25,99 @@ func shellLine(s *sessions.Snapshot, prompts []*regexp.Regexp) sessions.Box {
 		return b
 	}
 	row, at, ok := markedPrompt(s, cursor)
+	if !ok && len(s.Marks) > 0 {
+		return sessions.Box{} // one of its own commands reads: read, say
+	}
 	if !ok {
 		row, at, ok = knownPrompt(s, cursor, prompts)
 	}
 	if !ok {
 		return b
 	}
-	b.Open, b.Text = true, lineBehind(s, row, at, cursor)
+	b.Open = true
+	b.Text, b.Unfinished = lineBehind(s, row, at, cursor)
 	return b
 }
 
 // markedPrompt finds the prompt before the cursor by the shell's marks: its row and the
-// bytes of that row up to its end. A command's mark below it says that it's used up.
+// bytes of that row up to its end. A command's mark in its row or below says that it's
+// used up.
 func markedPrompt(s *sessions.Snapshot, cursor int) (row, at int, ok bool) {
-	if len(s.Marks) == 0 {
-		return 0, 0, false
-	}
-	last := s.Marks[len(s.Marks)-1]
-	return last.Row, last.At, last.Kind == sessions.MarkPrompt && last.Row <= cursor && last.Row >= s.HistorySize-s.First
-}
-
-// knownPrompt finds it by what prompts look like: in the line that the cursor is in, or
-// in one above that goes on down to there.
-func knownPrompt(s *sessions.Snapshot, cursor int, prompts []*regexp.Regexp) (row, at int, ok bool) {
-	if len(s.Marks) > 0 {
-		return 0, 0, false // this shell marks its prompts, and this is none
-	}
-	for row := cursor; row >= max(0, s.HistorySize-s.First); row-- {
-		if row > 0 && row-1 < len(s.Wrapped) && s.Wrapped[row-1] {
+	for _, m := range slices.Backward(s.Marks) {
+		if m.Kind != sessions.MarkPrompt {
 			continue
 		}
-		if row < cursor && strings.TrimSpace(s.Rows[row+1]) == "" {
-			return 0, 0, false
-		}
-		for _, re := range prompts {
-			if m := re.FindStringIndex(s.Rows[row]); m != nil && m[1] > 0 {
-				return row, m[1], true
-			}
-		}
+		used := slices.ContainsFunc(s.Marks, func(c sessions.Mark) bool { return c.Kind == sessions.MarkCommand && c.Row >= m.Row })
+		return m.Row, m.At, !used && m.Row <= cursor && m.Row >= s.HistorySize-s.First
 	}
 	return 0, 0, false
 }
 
-// lineBehind is what stands behind a prompt. Shells show suggestions and a second prompt
-// at the right behind the cursor: that counts only where nothing stands before it.
-func lineBehind(s *sessions.Snapshot, row, at, cursor int) string {
+// knownPrompt finds it by what prompts look like: in the line that the cursor is in, or
+// in the one above that it goes on with.
+func knownPrompt(s *sessions.Snapshot, cursor int, prompts []*regexp.Regexp) (row, at int, ok bool) {
+	for row := cursor; row >= max(0, s.HistorySize-s.First); row-- {
+		if row > 0 && (wrapped(s, row-1) || continued.MatchString(s.Rows[row])) {
+			continue
+		}
+		for _, re := range prompts {
+			if m := re.FindStringSubmatchIndex(s.Rows[row]); m != nil && m[1] > 0 && plainFolder(re, s.Rows[row], m) {
+				return row, m[1], true
+			}
+		}
+		break
+	}
+	return 0, 0, false
+}
+
+func wrapped(s *sessions.Snapshot, row int) bool {
+	return row >= 0 && row < len(s.Wrapped) && s.Wrapped[row]
+}
+
+// folders are what prompts show of a folder, and of a branch behind it. What has more
+// words may be the beginning of a command.
+var folders = regexp.MustCompile(`^(?:(?:[\w.-]+@[\w.-]+[ :])?\S*(?: (?:git:)?\([^()]*\))?|\S+ (?:on|in|via|at) \S.*)$`) //nolint:gochecknoglobals // a constant
+
+// plainFolder reports whether what a prompt has for a folder is surely one.
+func plainFolder(re *regexp.Regexp, row string, m []int) bool {
+	i := re.SubexpIndex("folder")
+	return i < 0 || m[2*i] < 0 || folders.MatchString(row[m[2*i]:m[2*i+1]])
+}
+
+// lineBehind is what stands behind a prompt, and what of an unfinished command stands
+// above that. Shells show suggestions and a second prompt at the right behind the cursor:
+// that counts only where nothing stands before it.
+func lineBehind(s *sessions.Snapshot, row, at, cursor int) (text, unfinished string) {
 	before, behind := cutAt(s.Rows[cursor], s.CursorX)
 	if row == cursor {
-		at = min(at, len(s.Rows[row]))
-		text := strings.TrimSpace(before[min(at, len(before)):])
+		text = strings.TrimSpace(before[min(at, len(before)):])
 		if text == "" && !atRight(behind, s) {
 			text = strings.TrimSpace(behind)
 		}
-		return text
-	}
-	if m := continued.FindString(before); m != "" {
-		return strings.TrimSpace(before[len(m):])
+		return text, ""
 	}
 	lines := slices.Concat([]string{s.Rows[row][min(at, len(s.Rows[row])):]}, s.Rows[row+1:cursor], []string{before})
+	goesOn := !wrapped(s, cursor-1) && continued.MatchString(before)
 	for i := range lines {
+		if i > 0 && !wrapped(s, row+i-1) {
+			lines[i] = strings.TrimPrefix(lines[i], continued.FindString(lines[i]))
+		}
 		lines[i] = strings.TrimSpace(lines[i])
 	}
-	return strings.Trim(strings.Join(lines, "\n"), "\n")
+	if last := len(lines) - 1; goesOn {
+		return lines[last], strings.Join(lines[:last], "\n") + "\n"
+	}
+	return strings.Trim(strings.Join(lines, "\n"), "\n"), ""
 }
 
-// atRight reports whether what stands behind the cursor is set apart from it and reaches
-// the right edge: a prompt of the shell's.
+// promptGap is how far a prompt at the right is from the cursor at least.
+const promptGap = 8
+
+// atRight reports whether all that stands behind the cursor is set apart from it and
+// reaches the right edge: a prompt of the shell's.
 func atRight(behind string, s *sessions.Snapshot) bool {
 	text := strings.TrimRight(behind, " ")
-	return strings.HasPrefix(text, " ") && s.CursorX+displaywidth.String(text) >= s.Width-2
+	return strings.HasPrefix(text, strings.Repeat(" ", promptGap)) && s.CursorX+displaywidth.String(text) >= s.Width-2
 }
 
 // cutAt divides a row at a column.
