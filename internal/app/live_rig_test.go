@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -184,10 +185,22 @@ func (k *liveRig) kill() {
 	if k.process == nil {
 		return
 	}
-	_ = k.process.Process.Kill()
-	_ = k.process.Wait()
-	k.process = nil
+	k.end(syscall.SIGKILL)
 	k.killed++
+}
+
+// end ends the daemon by a signal. One that's asked to end has 10 s for it.
+func (k *liveRig) end(sig syscall.Signal) {
+	k.Helper()
+	began := time.Now()
+	_ = k.process.Process.Signal(sig)
+	late := time.AfterFunc(patience, func() { _ = k.process.Process.Kill() })
+	_ = k.process.Wait()
+	late.Stop()
+	if took := time.Since(began); took > 10*time.Second {
+		k.Errorf("%s took %s", sig, took)
+	}
+	k.process = nil
 }
 
 // again starts the daemon anew, and waits until it answers.

@@ -138,7 +138,11 @@ func (h *typingHouse) enter(name string, command ...string) {
 // write sends a text, and reports whether it was accepted.
 func (h *typingHouse) write(r *room) {
 	h.Helper()
-	token := fmt.Sprintf("t-%s-%d-end", r.name, len(h.inputs))
+	h.writeToken(r, fmt.Sprintf("t-%s-%d-end", r.name, len(h.inputs)))
+}
+
+func (h *typingHouse) writeToken(r *room, token string) {
+	h.Helper()
 	got, err := h.api.Input(h.ctx(), string(r.id), h.commandLine()+token, true)
 	if err != nil {
 		h.Fatal(err)
@@ -271,18 +275,10 @@ func shellIsBack(pid int) bool {
 // check compares what the programs took with what was written.
 func (h *typingHouse) check() {
 	h.Helper()
-	count := map[string]int{}
-	log, _ := os.ReadFile(h.recorder() + ".log") // there's none as long as nothing was taken
-	token := regexp.MustCompile(`^t-\S+-\d+-end$`)
-	for line := range strings.Lines(string(log)) {
-		if line = strings.TrimSuffix(line, "\n"); !token.MatchString(line) {
-			h.Errorf("a shell took %q", line)
-		}
-		count[line]++
-		for _, x := range h.inputs {
-			if x.token == line && x.forAgent {
-				h.Errorf("%s was written to an agent, and a shell took it", line)
-			}
+	count := h.took()
+	for _, x := range h.inputs {
+		if count[x.token] > 0 && x.forAgent {
+			h.Errorf("%s was written to an agent, and a shell took it", x.token)
 		}
 	}
 	for _, r := range h.rooms {
@@ -296,6 +292,21 @@ func (h *typingHouse) check() {
 			h.Logf("the agent of %s:\n%s", r.name, journal)
 		}
 	}
+}
+
+// took counts what the shells took.
+func (h *typingHouse) took() map[string]int {
+	h.Helper()
+	count := map[string]int{}
+	log, _ := os.ReadFile(h.recorder() + ".log") // there's none as long as nothing was taken
+	token := regexp.MustCompile(`^t-\S+-\d+-end$`)
+	for line := range strings.Lines(string(log)) {
+		if line = strings.TrimSuffix(line, "\n"); !token.MatchString(line) {
+			h.Errorf("a shell took %q", line)
+		}
+		count[line]++
+	}
+	return count
 }
 
 // checkAgent counts what the agent of a room took.

@@ -1,0 +1,177 @@
+package app_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// restartWithin is how long after a text was sent the daemon is ended at the latest. By
+// then a text is taken, or the second of two is being typed.
+const restartWithin = 1500 * time.Millisecond
+
+// restartSignals end a daemon. Those that ask it to end have it finish what's in hand.
+func restartSignals() []syscall.Signal {
+	return []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGKILL}
+}
+
+// restartTally counts what became of the texts that a program was sent while the daemon
+// was restarted.
+type restartTally struct {
+	moments, texts, submitted, unverified, cleared int
+	failed                                         map[string]int // by reasons
+}
+
+// add counts a receipt, and the times that the program took its text; "" says that they
+// agree.
+func (c *restartTally) add(r sessions.Receipt, took int) (wrong string) {
+	c.texts++
+	unverified := strings.HasPrefix(r.Reason, "unverified")
+	switch {
+	case r.State == sessions.ReceiptSubmitted && unverified:
+		c.unverified++
+	case r.State == sessions.ReceiptSubmitted:
+		c.submitted++
+	default:
+		if c.failed == nil {
+			c.failed = map[string]int{}
+		}
+		c.failed[fmt.Sprintf("%s: %s", r.State, r.Reason)]++
+	}
+	switch {
+	case took > 1:
+		return "it was taken more than once"
+	case r.State == sessions.ReceiptSubmitted && !unverified && took != 1:
+		return "it wasn't taken"
+	case r.State != sessions.ReceiptSubmitted && r.State != sessions.ReceiptFailed:
+		return "it isn't done"
+	case r.State == sessions.ReceiptFailed && r.Reason == "":
+		return "it isn't said why it failed"
+	case r.State == sessions.ReceiptFailed && took > 0 && !strings.Contains(r.Reason, "nobody knows"):
+		return "it was taken all the same"
+	}
+	return ""
+}
+
+// check wants most texts to have been submitted: saying that none was is too easy.
+func (c *restartTally) check(t *testing.T, program string) {
+	t.Helper()
+	t.Logf("%s: %d moments, %d texts, %d submitted, %d unverified, %d times half a line was cleared, failed %v", program, c.moments, c.texts, c.submitted, c.unverified, c.cleared, c.failed)
+	if c.texts > 0 && c.submitted*2 < c.texts {
+		t.Errorf("%s took %d of %d texts", program, c.submitted, c.texts)
+	}
+}
+
+// writeThenEnd sends each room one or two texts, at a moment of its own, and ends the
+// daemon then by a drawn signal.
+func (h *typingHouse) writeThenEnd() {
+	h.Helper()
+	type moment struct {
+		room   *room
+		before time.Duration
+	}
+	var all []moment
+	for _, r := range h.rooms {
+		all = append(all, moment{r, time.Duration(h.random.Int64N(int64(restartWithin)))})
+	}
+	slices.SortFunc(all, func(a, b moment) int { return int(b.before - a.before) })
+	end := time.Now().Add(restartWithin)
+	for _, m := range all {
+		time.Sleep(time.Until(end.Add(-m.before))) // this is the drawn moment
+		for range 1 + h.random.IntN(2) {
+			h.writeAny(m.room)
+		}
+	}
+	time.Sleep(time.Until(end))
+	signals := restartSignals()
+	h.end(signals[h.random.IntN(len(signals))])
+}
+
+// writeAny sends a text that has a row or some.
+func (h *typingHouse) writeAny(r *room) {
+	h.Helper()
+	long := strings.Repeat("x", []int{0, 0, 30, 90, 250}[h.random.IntN(5)])
+	h.writeToken(r, fmt.Sprintf("t-%s%s-%d-end", r.name, long, len(h.inputs)))
+}
+
+// finished waits until all that a room was sent is done. What a text that failed has left
+// in the line is taken away, as a person would who's told so.
+func (h *typingHouse) finished(r *room) (cleared int) {
+	h.Helper()
+	var all []sessions.Receipt
+	defer func() {
+		if h.Failed() {
+			h.Logf("%s waits for %+v\n%s", r.name, all, h.tmux("capture-pane", "-p", "-t", "=pb_"+r.name+":"))
+		}
+	}()
+	var last time.Time
+	h.await("end of the texts in "+r.name, func() bool {
+		var err error
+		if all, err = h.api.Waiting(h.ctx(), string(r.id)); err != nil {
+			return false
+		}
+		if len(all) > 0 && strings.HasPrefix(all[0].Reason, "something half-typed") && time.Since(last) > 2*time.Second {
+			h.unhalf(r)
+			last = time.Now()
+			cleared++
+		}
+		return len(all) == 0
+	})
+	return cleared
+}
+
+// The daemon is ended at drawn moments after texts were sent to shells of all kinds, and
+// started again: each text is run once, or said not to be, and none with another.
+func TestTypingOverRestarts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a daemon comes and goes in real time")
+	}
+	t.Parallel()
+	moments := 6
+	if os.Getenv("PANEBRIDGE_STRESS") != "" {
+		moments = 200
+	}
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	h := newTypingHouse(t, seed)
+	h.run()
+	h.awaitTmux()
+	tallies := map[*room]*restartTally{}
+	for _, command := range [][]string{{"bash"}, {"bash", "--norc"}, {"zsh"}, {"fish"}, {"sh"}} {
+		h.enter(strings.Join(command, ""), command...)
+		tallies[h.rooms[len(h.rooms)-1]] = &restartTally{}
+	}
+	for n := 0; n < moments && !t.Failed(); n++ {
+		h.writeThenEnd()
+		h.run()
+		for _, r := range h.rooms {
+			tallies[r].moments++
+			tallies[r].cleared += h.finished(r)
+		}
+	}
+	h.checkRestarts(tallies)
+}
+
+func (h *typingHouse) checkRestarts(tallies map[*room]*restartTally) {
+	h.Helper()
+	count := h.took()
+	for _, x := range h.inputs {
+		r, err := h.api.Receipt(h.ctx(), x.receipt)
+		if err != nil {
+			h.Fatal(err)
+		}
+		if wrong := tallies[x.room].add(r, count[x.token]); wrong != "" {
+			h.Errorf("%s: %s was taken %d times, and is %s: %s", wrong, x.token, count[x.token], r.State, r.Reason)
+		}
+	}
+	for _, r := range h.rooms {
+		tallies[r].check(h.T, r.name)
+	}
+}
