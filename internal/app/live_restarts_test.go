@@ -50,6 +50,18 @@ func (k *restartRig) moment() {
 	for range 1 + k.random.IntN(2) {
 		k.send()
 	}
+	k.restart()
+	if k.random.IntN(4) == 0 {
+		k.restart() // what was taken up is cut off again
+	}
+	k.finished()
+	if k.random.IntN(2) == 0 {
+		k.await("rest of the agent", func() bool { return !k.run.Model.Busy() })
+	}
+}
+
+func (k *restartRig) restart() {
+	k.Helper()
 	time.Sleep(time.Duration(k.random.Int64N(int64(restartWithin)))) // this is the drawn moment
 	signals := restartSignals()
 	sig := signals[k.random.IntN(len(signals))]
@@ -57,10 +69,6 @@ func (k *restartRig) moment() {
 	k.end(sig)
 	k.again(k.Context())
 	k.tally.moments++
-	k.finished()
-	if k.random.IntN(2) == 0 {
-		k.await("rest of the agent", func() bool { return !k.run.Model.Busy() })
-	}
 }
 
 // send sends a text that has a line or two, or is long; some texts keep the agent busy.

@@ -46,6 +46,7 @@ type room struct {
 // typedText is a text that was accepted.
 type typedText struct {
 	token, receipt string
+	first          string // the token of a line before it; "": there's none
 	room           *room
 	forAgent       bool
 }
@@ -63,6 +64,7 @@ func newTypingHouse(t *testing.T, seed uint64) *typingHouse {
 	}
 	config := fmt.Sprintf("tmux: {servers: [{socket_path: %q}]}\nadapters: {web: {enabled: false}}\npolling: {output_cadence_s: 0.2, focus_cadence_s: 0.2}\n", h.socket)
 	h.file(filepath.Join(dir, "config.yaml"), config, 0o600)
+	h.file(filepath.Join(dir, ".zshrc"), "", 0o600) // else zsh asks how to begin
 	h.file(h.recorder(), "#!/bin/sh\nprintf '%s\\n' \"$*\" >> \"$0.log\"\n", 0o700)
 	t.Cleanup(func() { endTmux(h.socket) })
 	t.Cleanup(func() { h.end(syscall.SIGKILL) })
@@ -90,7 +92,7 @@ func (h *typingHouse) run() {
 	}
 	defer said.Close()
 	h.process = exec.Command(h.exe, "run", "--state-dir", filepath.Join(h.dir, "state"), "--config", filepath.Join(h.dir, "config.yaml"))
-	h.process.Env = append(os.Environ(), playedCLI+"=1")
+	h.process.Env = append(os.Environ(), playedCLI+"=1", "HOME="+h.dir) // the shells read nobody's own files, some of which wait for each other
 	h.process.Stdout, h.process.Stderr = said, said
 	if err := h.process.Start(); err != nil {
 		h.Fatal(err)
@@ -138,16 +140,21 @@ func (h *typingHouse) enter(name string, command ...string) {
 // write sends a text, and reports whether it was accepted.
 func (h *typingHouse) write(r *room) {
 	h.Helper()
-	h.writeToken(r, fmt.Sprintf("t-%s-%d-end", r.name, len(h.inputs)))
+	h.writeToken(r, "", fmt.Sprintf("t-%s-%d-end", r.name, len(h.inputs)))
 }
 
-func (h *typingHouse) writeToken(r *room, token string) {
+// writeToken sends a command; first, if it isn't "", is that of a line before it.
+func (h *typingHouse) writeToken(r *room, first, token string) {
 	h.Helper()
-	got, err := h.api.Input(h.ctx(), string(r.id), h.commandLine()+token, true)
+	text := h.commandLine() + token
+	if first != "" {
+		text = h.commandLine() + first + "\n" + text
+	}
+	got, err := h.api.Input(h.ctx(), string(r.id), text, true)
 	if err != nil {
 		h.Fatal(err)
 	}
-	h.inputs = append(h.inputs, &typedText{token: token, receipt: got.ID, room: r, forAgent: r.met})
+	h.inputs = append(h.inputs, &typedText{first: first, token: token, receipt: got.ID, room: r, forAgent: r.met})
 }
 
 // keys are pressed at a pane's own keyboard.

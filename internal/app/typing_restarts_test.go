@@ -26,6 +26,7 @@ func restartSignals() []syscall.Signal {
 // was restarted.
 type restartTally struct {
 	moments, texts, submitted, unverified, cleared int
+	lost                                           int            // of the unverified
 	failed                                         map[string]int // by reasons
 }
 
@@ -37,6 +38,9 @@ func (c *restartTally) add(r sessions.Receipt, took int) (wrong string) {
 	switch {
 	case r.State == sessions.ReceiptSubmitted && unverified:
 		c.unverified++
+		if took == 0 {
+			c.lost++
+		}
 	case r.State == sessions.ReceiptSubmitted:
 		c.submitted++
 	default:
@@ -63,7 +67,7 @@ func (c *restartTally) add(r sessions.Receipt, took int) (wrong string) {
 // check wants most texts to have been submitted: saying that none was is too easy.
 func (c *restartTally) check(t *testing.T, program string) {
 	t.Helper()
-	t.Logf("%s: %d moments, %d texts, %d submitted, %d unverified, %d times half a line was cleared, failed %v", program, c.moments, c.texts, c.submitted, c.unverified, c.cleared, c.failed)
+	t.Logf("%s: %d moments, %d texts, %d submitted, %d unverified (%d of them not taken), %d times half a line was cleared, failed %v", program, c.moments, c.texts, c.submitted, c.unverified, c.lost, c.cleared, c.failed)
 	if c.texts > 0 && c.submitted*2 < c.texts {
 		t.Errorf("%s took %d of %d texts", program, c.submitted, c.texts)
 	}
@@ -90,15 +94,25 @@ func (h *typingHouse) writeThenEnd() {
 		}
 	}
 	time.Sleep(time.Until(end))
+	h.endDrawn()
+}
+
+func (h *typingHouse) endDrawn() {
+	h.Helper()
 	signals := restartSignals()
 	h.end(signals[h.random.IntN(len(signals))])
 }
 
-// writeAny sends a text that has a row or some.
+// writeAny sends a text that has a row or some, or two lines.
 func (h *typingHouse) writeAny(r *room) {
 	h.Helper()
 	long := strings.Repeat("x", []int{0, 0, 30, 90, 250}[h.random.IntN(5)])
-	h.writeToken(r, fmt.Sprintf("t-%s%s-%d-end", r.name, long, len(h.inputs)))
+	token := fmt.Sprintf("t-%s%s-%d-end", r.name, long, len(h.inputs))
+	if h.random.IntN(5) > 0 {
+		h.writeToken(r, "", token)
+		return
+	}
+	h.writeToken(r, "t-first"+strings.TrimPrefix(token, "t"), token)
 }
 
 // finished waits until all that a room was sent is done. What a text that failed has left
@@ -118,7 +132,7 @@ func (h *typingHouse) finished(r *room) (cleared int) {
 			return false
 		}
 		if len(all) > 0 && strings.HasPrefix(all[0].Reason, "something half-typed") && time.Since(last) > 2*time.Second {
-			h.unhalf(r)
+			h.keys(r, "C-c") // C-u leaves something on the screen where output came between what was typed
 			last = time.Now()
 			cleared++
 		}
@@ -151,6 +165,11 @@ func TestTypingOverRestarts(t *testing.T) {
 	for n := 0; n < moments && !t.Failed(); n++ {
 		h.writeThenEnd()
 		h.run()
+		if h.random.IntN(4) == 0 { // what was taken up is cut off again
+			time.Sleep(time.Duration(h.random.Int64N(int64(restartWithin))))
+			h.endDrawn()
+			h.run()
+		}
 		for _, r := range h.rooms {
 			tallies[r].moments++
 			tallies[r].cleared += h.finished(r)
@@ -169,6 +188,10 @@ func (h *typingHouse) checkRestarts(tallies map[*room]*restartTally) {
 		}
 		if wrong := tallies[x.room].add(r, count[x.token]); wrong != "" {
 			h.Errorf("%s: %s was taken %d times, and is %s: %s", wrong, x.token, count[x.token], r.State, r.Reason)
+		}
+		// A shell that reads line by line runs the first when it's pasted.
+		if n := count[x.first]; x.first != "" && (n > 1 || n < count[x.token]) {
+			h.Errorf("%s was taken %d times, and the line behind it %d times: %s: %s", x.first, n, count[x.token], r.State, r.Reason)
 		}
 	}
 	for _, r := range h.rooms {
