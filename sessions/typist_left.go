@@ -177,6 +177,16 @@ func (t *typist) checkFront(ctx context.Context) error {
 // written to. What of the text has come to stand in that one's line is taken away.
 func (t *typist) checkReach(ctx context.Context, s *Snapshot) error {
 	front := t.m.frontOf(s)
+	for began := time.Now(); t.runsLine(front) && time.Since(began) < reactWithin; front = t.m.frontOf(s) {
+		if err := t.wait(ctx, lookEvery); err != nil {
+			return err
+		}
+		snap, err := t.look(ctx)
+		if err != nil {
+			return err
+		}
+		*s = snap
+	}
 	if t.reaches(front) {
 		return nil
 	}
@@ -202,6 +212,13 @@ func (t *typist) checkReach(ctx context.Context, s *Snapshot) error {
 		}
 	}
 	return gone
+}
+
+// runsLine reports whether the program in the foreground may be what an earlier line of
+// the text has begun: a shell that reads line by line runs each as it comes.
+func (t *typist) runsLine(front Program) bool {
+	return !t.entered && t.receipt.To == "" && front.Kind == ProgramOther && !t.reaches(front) &&
+		strings.Contains(t.receipt.Text, "\n") && !front.Started.Before(t.receipt.CreatedAt)
 }
 
 // wipe takes the text out of the line that it stands in alone, and returns why with what

@@ -103,3 +103,34 @@ func TestALineThatNobodyIsSeenToRead(t *testing.T) {
 		}
 	})
 }
+
+// A shell that reads line by line runs the first line of a text as it comes. The Enter
+// behind the last waits until that's done.
+func TestALineRunsBeforeTheEndOfItsText(t *testing.T) {
+	p := &starting{boxed: &boxed{pane: &pane{sent: []string{"$ "}}}}
+	done := false
+	options := func(o *sessions.Options) {
+		p.options(o)
+		o.Front = func(*sessions.Snapshot) (front sessions.Program) {
+			p.do(func() {
+				front = sessions.Program{Kind: sessions.ProgramShell, Name: "sh"}
+				if p.box != "" && !done {
+					front = sessions.Program{Kind: sessions.ProgramOther, Name: "make", Run: "1", Started: time.Now()}
+				}
+			})
+			return front
+		}
+	}
+	withPane(t, p.pane, p, options, func(b *bed) {
+		r, err := b.input("make\nmake test", "")
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.pass(time.Second)
+		p.do(func() { done = true })
+		b.pass(5 * time.Second)
+		if r, err = b.manager.Receipt(b.Context(), r.ID); err != nil || r.State != sessions.ReceiptSubmitted || r.Reason != "" {
+			b.Errorf("%+v, %v", r, err)
+		}
+	})
+}
