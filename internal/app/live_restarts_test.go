@@ -96,13 +96,16 @@ func (k *restartRig) send() {
 func (k *restartRig) finished() {
 	k.Helper()
 	var all []sessions.Receipt
-	var last time.Time
+	last := time.Now() // when nothing was known to stand there
 	for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
 		var err error
 		if all, err = k.api.Waiting(k.Context(), string(k.id)); err == nil && len(all) == 0 {
 			return
 		}
-		if len(all) > 0 && strings.HasPrefix(all[0].Reason, "something half-typed") && time.Since(last) > 2*time.Second {
+		if len(all) == 0 || !strings.HasPrefix(all[0].Reason, "something half-typed") {
+			last = time.Now()
+		}
+		if time.Since(last) > 2*time.Second {
 			k.Logf("the box is emptied:\n%s", k.screen(k.Context()))
 			k.tmux("send-keys", "-t", k.run.Pane, "C-e", "C-u", "BSpace")
 			last = time.Now()

@@ -125,13 +125,16 @@ func (h *typingHouse) finished(r *room) (cleared int) {
 			h.Logf("%s waits for %+v\n%s", r.name, all, h.tmux("capture-pane", "-p", "-t", "=pb_"+r.name+":"))
 		}
 	}()
-	var last time.Time
+	last := time.Now() // when nothing was known to stand there
 	h.await("end of the texts in "+r.name, func() bool {
 		var err error
 		if all, err = h.api.Waiting(h.ctx(), string(r.id)); err != nil {
 			return false
 		}
-		if len(all) > 0 && strings.HasPrefix(all[0].Reason, "something half-typed") && time.Since(last) > 2*time.Second {
+		if len(all) == 0 || !strings.HasPrefix(all[0].Reason, "something half-typed") {
+			last = time.Now()
+		}
+		if time.Since(last) > 2*time.Second {
 			h.keys(r, "C-c") // C-u leaves something on the screen where output came between what was typed
 			last = time.Now()
 			cleared++
