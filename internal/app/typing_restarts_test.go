@@ -135,6 +135,7 @@ func (h *typingHouse) finished(r *room) (cleared int) {
 			last = time.Now()
 		}
 		if time.Since(last) > 2*time.Second {
+			h.Logf("%s the line of %s is cleared for %s:\n%s", time.Now().Format(clock), r.name, all[0].ID, strings.TrimRight(h.tmux("capture-pane", "-p", "-t", "=pb_"+r.name+":"), "\n"))
 			h.keys(r, "C-c") // C-u leaves something on the screen where output came between what was typed
 			last = time.Now()
 			cleared++
@@ -190,7 +191,7 @@ func (h *typingHouse) checkRestarts(tallies map[*room]*restartTally) {
 			h.Fatal(err)
 		}
 		if wrong := tallies[x.room].add(r, count[x.token]); wrong != "" {
-			h.Errorf("%s: %s was taken %d times, and is %s: %s", wrong, x.token, count[x.token], r.State, r.Reason)
+			h.Errorf("%s: %s (%s, behind %q) was taken %d times, and is %s at %s: %s", wrong, x.token, r.ID, x.first, count[x.token], r.State, r.UpdatedAt.Format(clock), r.Reason)
 		}
 		// A shell that reads line by line runs the first when it's pasted.
 		if n := count[x.first]; x.first != "" && (n > 1 || n < count[x.token]) {
