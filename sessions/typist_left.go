@@ -217,7 +217,7 @@ func (t *typist) checkReach(ctx context.Context, s *Snapshot) error {
 // runsLine reports whether the program in the foreground may be what an earlier line of
 // the text has begun: a shell that reads line by line runs each as it comes.
 func (t *typist) runsLine(front Program) bool {
-	return !t.entered && t.receipt.To == "" && front.Kind == ProgramOther && !t.reaches(front) &&
+	return !t.entered && (t.receipt.To == "" || t.receipt.To.shell()) && front.Kind == ProgramOther && !t.reaches(front) &&
 		strings.Contains(t.receipt.Text, "\n") && !front.Started.Before(t.receipt.CreatedAt)
 }
 
