@@ -47,7 +47,7 @@ check: fmt-check vet lint tidy-check generate-check test-short ## what every com
 .PHONY: test
 test: ## all tests with short counts; installs tmux, redis-server, faketime, chromium if missing
 	scripts/install.sh test
-	$(GO) test -count=1 -timeout 15m ./...
+	$(GO) test -count=1 -timeout 30m ./...
 
 .PHONY: test-short
 test-short: ## the quick tests alone
