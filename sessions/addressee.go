@@ -82,7 +82,7 @@ func (m *Manager) yields(id ID, to Addressee) bool {
 // there all the same, or have the agent begun again.
 func (t *typist) awaitAddressee(ctx context.Context) (waits bool, err error) {
 	front := t.m.frontOf(&t.before)
-	t.goesTo, t.letGo = "", false
+	t.into, t.goesTo, t.letGo = front, "", false
 	if t.reaches(front) {
 		if to := addresseeOf(front); t.receipt.To != to && (front.Kind == ProgramAgent || t.receipt.To == "") {
 			t.goesTo = to

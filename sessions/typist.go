@@ -315,9 +315,6 @@ func (t *typist) paste(ctx context.Context) error {
 				t.m.address(ctx, t.id, t.goesTo)
 			}
 			t.answerAhead(nil)
-			b := t.box(&t.before)
-			t.boxed, t.shell, t.goesOn = b.Open, b.Shell, b.Unfinished != ""
-			t.front, t.into = t.before.Front, t.m.frontOf(&t.before)
 			t.m.opt.Pollers.Typed(t.id, t.receipt.Text)
 			return t.typed(ctx)
 		case Dead:
@@ -351,6 +348,8 @@ func (t *typist) tryPaste(ctx context.Context, g Guard) (Outcome, error) {
 			t.m.address(ctx, t.id, t.goesTo)
 		}
 	}
+	b := t.box(&t.before)
+	t.boxed, t.shell, t.goesOn, t.front = b.Open, b.Shell, b.Unfinished != "", t.before.Front
 	if !t.set(ctx, ReceiptTyping, "") {
 		// It was closed; or the disk is full, say: nothing is typed that nobody would know
 		// of after a crash.
