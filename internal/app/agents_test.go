@@ -190,13 +190,27 @@ func (p *played) check() {
 	}
 }
 
-// typeBehind types a text at the pane's own keyboard into what has the place of the
-// program, which has ended: one that's sent is held.
+// typeBehind types a text into what has the place of the program, which has ended: it's
+// held until somebody says that it's for that, and once more where the program has left
+// something before the cursor. Where it has left a dialog on the screen, somebody clears
+// that.
 func (p *played) typeBehind(text string) {
 	p.Helper()
-	pane := p.session().Tmux.Pane
-	p.tmux("send-keys", "-t", pane, "-l", text)
-	p.tmux("send-keys", "-t", pane, "Enter")
+	r, err := p.api.Input(p.ctx(), string(p.id), text, true)
+	if err != nil {
+		p.Fatal(err)
+	}
+	cleared := time.Now().Add(20 * time.Second)
+	p.await("the text's being sent", func() bool {
+		if r, err = p.api.Receipt(p.ctx(), r.ID); err == nil && r.Quoted != "" {
+			_, _ = p.api.SendAnyway(p.ctx(), r.ID, r.Quoted) // which may be of a screen that has just gone
+		}
+		if time.Now().After(cleared) {
+			cleared = time.Now().Add(time.Hour)
+			p.tmux("send-keys", "-R", "-t", p.session().Tmux.Pane)
+		}
+		return err == nil && r.State == sessions.ReceiptSubmitted
+	})
 }
 
 // leave ends the program: what's printed then is the session's text, and nothing of
