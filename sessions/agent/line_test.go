@@ -54,7 +54,7 @@ func TestALineOfAShellIsRead(t *testing.T) {
 		{rows: "~/x % echo half # ‸", want: "echo half #"},
 		{rows: "ready: echo half >‸", want: hidden},
 		{rows: "me@host ~/src (main)> ‸", want: ""},
-		{rows: "root@vm /w/main (main)# echo hi ‸", want: "echo hi"},
+		{rows: "root@host /s/project (main)# echo hi ‸", want: "echo hi"},
 		{rows: "➜  ~ git:(main) ✗ ‸", want: ""},
 		{rows: "└─$ ‸", want: ""},
 		{rows: "$ echo half-‸                                                        12:30", want: "echo half-"},
