@@ -68,13 +68,12 @@ func (m *Manager) address(ctx context.Context, id ID, to Addressee) {
 	}
 }
 
-// yields reports whether another program becomes the session's addressee by itself: the
-// first one does, and an agent in the place of what began it.
+// yields reports whether another program becomes the session's addressee by itself.
 func (m *Manager) yields(id ID, to Addressee) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	e := m.entries[id]
-	return e != nil && (e.Addressee == "" || to.agent() != "" && (e.Addressee == "own" || e.Addressee.shell()))
+	return e != nil && e.Addressee.yieldsTo(to)
 }
 
 // awaitAddressee holds the text while another program has the foreground than the one

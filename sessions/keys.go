@@ -13,7 +13,6 @@ import (
 type KeyPress struct {
 	Keys   []string // 1 to 100, by tmux's names for them
 	Author string   // who presses them
-	Name   string   // what people call them; "": Author
 	// Answers says that the person may answer dialogs. Without it only keys that refuse
 	// (Escape, C-c) are pressed while one is open.
 	Answers bool

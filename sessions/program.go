@@ -63,6 +63,12 @@ func (a Addressee) reaches(front Program, written time.Time) bool {
 	return a == "" && front.Kind != ProgramOther
 }
 
+// yieldsTo reports whether another program takes the addressee's place by itself: the
+// first one does, and an agent in the place of what began it.
+func (a Addressee) yieldsTo(to Addressee) bool {
+	return a == "" || to.agent() != "" && (a == "own" || a.shell())
+}
+
 // shell reports whether it's a shell.
 func (a Addressee) shell() bool { return strings.HasPrefix(string(a), "shell:") }
 

@@ -38,11 +38,12 @@ func (m *Manager) Choose(id ID, src Source) error {
 		e.was = e.Source
 	}
 	e.Source = src
-	address := src.Program != "" && (e.Addressee == "" || e.Addressee == "own" || e.Addressee.shell())
+	to := addresseeOf(Program{Kind: ProgramAgent, Name: src.Program})
+	address := src.Program != "" && e.Addressee.yieldsTo(to)
 	s := e.Session
 	m.mu.Unlock()
 	if address { // who writes now has read that program's words
-		m.address(context.Background(), id, addresseeOf(Program{Kind: ProgramAgent, Name: src.Program}))
+		m.address(context.Background(), id, to)
 	}
 	m.log.Info("text comes from", "session", id, "program", src.Program, "transcript", src.Transcript)
 	m.opt.Sink.Changed(s)
