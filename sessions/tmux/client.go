@@ -176,7 +176,7 @@ func (c *Client) session(ctx context.Context) (wasUp bool, err error) {
 	// no-output: panes are never throttled by us.
 	p, err := spawn(c.opt.Program, c.args("-N", "-C",
 		"new-session", "-A", "-E", "-s", HiddenSession, "-x", "80", "-y", "24",
-		"-f", "no-output,ignore-size", "exec cat"), c.clientEnv())
+		"-f", "no-output,ignore-size", "cat", "-"), c.clientEnv()) // two words: no shell, which may be one that lets nobody in
 	if err != nil {
 		return false, err
 	}

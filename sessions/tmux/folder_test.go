@@ -108,7 +108,7 @@ func TestFolderWithoutPermission(t *testing.T) {
 			t.Fatal(err)
 		}
 		st.socket = filepath.Join(dir, "s")
-		cmd := st.command("-f", "/dev/null", "new-session", "-d", "-s", "nobody", "exec cat")
+		cmd := st.command("-f", "/dev/null", "new-session", "-d", "-s", "nobody", "cat", "-")
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 		cmd.Dir = "/"
 		if out, err := cmd.CombinedOutput(); err != nil {

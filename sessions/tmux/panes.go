@@ -211,7 +211,7 @@ func (c *Client) startServer(ctx context.Context) error {
 	if err := c.checkProgram(ctx); err != nil {
 		return fmt.Errorf("start a tmux server: %w", err)
 	}
-	cmd := exec.CommandContext(ctx, c.opt.Program, c.args("new-session", "-d", "-E", "-s", HiddenSession, "-x", "80", "-y", "24", "exec cat")...)
+	cmd := exec.CommandContext(ctx, c.opt.Program, c.args("new-session", "-d", "-E", "-s", HiddenSession, "-x", "80", "-y", "24", "cat", "-")...)
 	cmd.Env = c.serverEnv()
 	cmd.WaitDelay = time.Second
 	if out, err := cmd.CombinedOutput(); err != nil && !strings.Contains(string(out), "duplicate session") {
