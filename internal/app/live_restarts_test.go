@@ -102,7 +102,7 @@ func (k *restartRig) finished() {
 		if all, err = k.api.Waiting(k.Context(), string(k.id)); err == nil && len(all) == 0 {
 			return
 		}
-		if len(all) == 0 || !strings.HasPrefix(all[0].Reason, "something half-typed") {
+		if len(all) == 0 || !saysLineStands(all[0].Reason) {
 			last = time.Now()
 		}
 		if time.Since(last) > 2*time.Second {

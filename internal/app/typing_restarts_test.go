@@ -131,7 +131,7 @@ func (h *typingHouse) finished(r *room) (cleared int) {
 		if all, err = h.api.Waiting(h.ctx(), string(r.id)); err != nil {
 			return false
 		}
-		if len(all) == 0 || !strings.HasPrefix(all[0].Reason, "something half-typed") {
+		if len(all) == 0 || !saysLineStands(all[0].Reason) {
 			last = time.Now()
 		}
 		if time.Since(last) > 2*time.Second {
@@ -143,6 +143,13 @@ func (h *typingHouse) finished(r *room) (cleared int) {
 		return len(all) == 0
 	})
 	return cleared
+}
+
+// saysLineStands reports whether a text is held because something may stand in the line.
+// What's left of two lines isn't seen as what it is: dash shows a second prompt behind
+// it, and other shells none in its row.
+func saysLineStands(reason string) bool {
+	return strings.HasPrefix(reason, "something half-typed") || strings.HasPrefix(reason, "the shell's prompt isn't known")
 }
 
 // The daemon is ended at drawn moments after texts were sent to shells of all kinds, and
