@@ -78,7 +78,8 @@ type live struct {
 	identity sessions.ServerIdentity
 	version  Version
 	enc      encoding
-	leakFree bool // capture-pane -p may be used without the server growing
+	leakFree bool   // capture-pane -p may be used without the server growing
+	exact    string // capture-pane's flags for rows as they were written; see exactFlags
 	buffers  atomic.Uint64
 }
 
@@ -305,6 +306,7 @@ func (c *Client) greet(ctx context.Context, conn *conn) error {
 	l.identity.Start, _ = strconv.ParseInt(f[1], 10, 64)
 	l.version = ParseVersion(strings.Join(f[2:], " "))
 	l.leakFree = l.version.AtLeast(3, 6)
+	l.exact = exactFlags(l.version)
 	if err := l.learn(ctx); err != nil {
 		return err
 	}

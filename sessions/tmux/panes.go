@@ -267,7 +267,7 @@ func (c *Client) Screen(ctx context.Context, pane string) (sessions.Screen, erro
 		return sessions.Screen{}, err
 	}
 	buf := bufferPrefix + strconv.FormatUint(l.buffers.Add(1), 10)
-	r := &request{blocks: 4, line: "display-message -p -t " + pane + " '" + stateFormat + "' ; capture-pane -eN -t " + pane +
+	r := &request{blocks: 4, line: "display-message -p -t " + pane + " '" + stateFormat + "' ; capture-pane -e" + l.exact + " -t " + pane +
 		" -b " + buf + " ; show-buffer -b " + buf + " ; delete-buffer -b " + buf}
 	r.rows = func(done []block) int {
 		if len(done) == 2 {

@@ -36,8 +36,8 @@ func (l *live) savedScreen(ctx context.Context, pane string, above int) (session
 	buf := bufferPrefix + strconv.FormatUint(l.buffers.Add(1), 10)
 	// The rows above the alternate screen are the normal one's history.
 	r := &request{blocks: 6, line: "display-message -p" + t + " '" + savedFormat + "'" +
-		" ; capture-pane -N -S -" + strconv.Itoa(max(1, above)) + t + " -b " + buf + " ; show-buffer -b " + buf +
-		" ; capture-pane -aqN" + t + " -b " + buf + " ; show-buffer -b " + buf + " ; delete-buffer -b " + buf}
+		" ; capture-pane -" + l.exact + " -S -" + strconv.Itoa(max(1, above)) + t + " -b " + buf + " ; show-buffer -b " + buf +
+		" ; capture-pane -aq" + l.exact + t + " -b " + buf + " ; show-buffer -b " + buf + " ; delete-buffer -b " + buf}
 	const historyAt, savedAt = 2, 4
 	window := sessions.Window{Start: -max(1, above)}
 	r.rows = func(done []block) int {

@@ -72,9 +72,9 @@ func (l *live) snapshot(ctx context.Context, pane string, w sessions.Window) (se
 	line := "display-message -p" + t + " '" + stateFormat + "'"
 	rowsAt := 1
 	if l.leakFree {
-		line += " ; capture-pane -pN" + rng + t
+		line += " ; capture-pane -p" + l.exact + rng + t
 	} else {
-		line += " ; capture-pane -N" + rng + t + " -b " + buf + " ; show-buffer -b " + buf
+		line += " ; capture-pane -" + l.exact + rng + t + " -b " + buf + " ; show-buffer -b " + buf
 		rowsAt = 2
 	}
 	line += " ; capture-pane -J" + rng + t + " -b " + buf +
@@ -103,6 +103,17 @@ func (l *live) snapshot(ctx context.Context, pane string, w sessions.Window) (se
 	}
 	s.Marks = sessions.CutMarks(s.Rows)
 	return s, nil
+}
+
+// exactFlags are those with which capture-pane shows rows as they were written: with the
+// blanks at their ends, and without cells that nothing was written to. tmux 3.4 and newer
+// pad rows to their full width unless -T is given (-J implies it); 3.3a has no -T and
+// doesn't pad.
+func exactFlags(v Version) string {
+	if v.AtLeast(3, 4) {
+		return "NT"
+	}
+	return "N"
 }
 
 // captureRange is a window as options of capture-pane.
