@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -150,17 +149,14 @@ func (d *Deliverer) Deliver(ctx context.Context, call qos.Call) (result qos.Resu
 }
 
 // maxPanics is how many calls of a document may panic in succession until it's given up:
-// what it shows is likely to make each of them panic.
+// what it shows is likely to make each of them panic. The same holds for the Hub's tasks.
 const maxPanics = 3
 
 // reportPanic says that a call panicked, and what comes of it. What it says has no word
 // of a session's: the stack has none, and of the panic only the runtime's own errors are
 // kept.
 func (d *Deliverer) reportPanic(call qos.Call, r any) qos.Result {
-	err := fmt.Errorf("panic: a %T", r)
-	if known, ok := r.(runtime.Error); ok {
-		err = fmt.Errorf("panic: %w", known)
-	}
+	err := panicError(r)
 	d.opt.Logger.Error("a call panicked", "adapter", d.opt.Adapter.Name(), "doc", call.Doc, "err", err, "stack", string(debug.Stack()))
 	d.opt.Panicked()
 	d.mu.Lock()

@@ -47,8 +47,8 @@ type HubOptions struct {
 	// to work, or has got its thread. It returns at once, and asks the Hub nothing but
 	// Status, At and Shape before it does. Nil: nobody is told.
 	Placed func(id sessions.ID)
-	// Panicked is told that a call panicked, and was contained. It must not block. Nil:
-	// nobody is told.
+	// Panicked is told that a call or a task of the Hub's panicked, and was contained. It
+	// must not block. Nil: nobody is told.
 	Panicked func()
 	Logger   *slog.Logger
 }
@@ -130,6 +130,9 @@ func NewHub(opt HubOptions) (*Hub, error) {
 	}
 	if opt.Placed == nil {
 		opt.Placed = func(sessions.ID) {}
+	}
+	if opt.Panicked == nil {
+		opt.Panicked = func() {}
 	}
 	h := &Hub{
 		opt: opt, log: opt.Logger, outlets: map[string]*outlet{}, rules: opt.Rules,

@@ -3,6 +3,8 @@ package adapters
 import (
 	"context"
 	"fmt"
+	"runtime"
+	"runtime/debug"
 	"time"
 
 	"github.com/panebridge/panebridge/qos"
@@ -15,6 +17,7 @@ type task struct {
 	what   string
 	do     func(ctx context.Context) error
 	failed bool
+	panics int
 }
 
 // later leaves something to Run. h.mu is held.
@@ -52,8 +55,8 @@ func (h *Hub) workOnce(ctx context.Context) bool {
 	h.mu.Unlock()
 	var again []*task
 	for _, t := range tasks {
-		err := t.do(ctx)
-		if err == nil {
+		err := h.tryTask(ctx, t)
+		if err == nil || t.panics >= maxPanics {
 			continue
 		}
 		if !t.failed {
@@ -66,6 +69,29 @@ func (h *Hub) workOnce(ctx context.Context) bool {
 	defer h.mu.Unlock()
 	h.tasks = append(again, h.tasks...)
 	return len(again) > 0
+}
+
+// tryTask does a task once. A panic in it is logged with its stack, counted and returned
+// as an error; the log gets no word of a session's.
+func (h *Hub) tryTask(ctx context.Context, t *task) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			t.panics++
+			err = panicError(r)
+			h.log.Error("a task panicked", "what", t.what, "times", t.panics, "given_up", t.panics >= maxPanics, "err", err, "stack", string(debug.Stack()))
+			h.opt.Panicked()
+		}
+	}()
+	return t.do(ctx)
+}
+
+// panicError is a panic as an error. Of what was said only the runtime's own errors are
+// kept: others may have a session's words in them.
+func panicError(r any) error {
+	if known, ok := r.(runtime.Error); ok {
+		return fmt.Errorf("panic: %w", known)
+	}
+	return fmt.Errorf("panic: a %T", r)
 }
 
 // begin binds a new session by the rules, from where it was when it was heard of.

@@ -48,7 +48,10 @@ type Options struct {
 	MaxFile int64
 	// Folders is the folder below which /new offers others; "": the home folder.
 	Folders string
-	Logger  *slog.Logger
+	// Panicked is told that a worker of Run's panicked, and is begun anew. It must not
+	// block. Nil: nobody is told.
+	Panicked func(worker string)
+	Logger   *slog.Logger
 }
 
 const (
@@ -152,6 +155,9 @@ func New(opt Options) (*Inbound, error) {
 	if opt.Logger == nil {
 		opt.Logger = slog.New(slog.DiscardHandler)
 	}
+	if opt.Panicked == nil {
+		opt.Panicked = func(string) {}
+	}
 	if opt.StaleAfter == 0 {
 		opt.StaleAfter = defaultStaleAfter
 	}
@@ -205,22 +211,26 @@ func (in *Inbound) Load(ctx context.Context) error {
 // until ctx ends.
 func (in *Inbound) Run(ctx context.Context) error {
 	var children sync.WaitGroup
-	defer children.Wait()
-	children.Go(func() {
-		for {
-			if err := in.opt.Store.ForgetInbound(ctx, time.Now()); err != nil && ctx.Err() == nil {
-				in.log.Warn("forgetting what has expired failed; it's tried again in an hour", "err", err)
-			}
-			if Pause(ctx, forgetEvery) != nil {
-				return
-			}
+	for worker, run := range map[string]func(ctx context.Context){
+		workerReceipts: in.receipts.run, workerNeeds: in.needs.run, workerPrompts: in.prompts.run,
+		workerMissed: in.missed.run, workerBoards: in.boards.run, workerForget: in.forgetExpired,
+	} {
+		children.Go(func() { in.keepRunning(ctx, worker, run) })
+	}
+	children.Wait()
+	return nil
+}
+
+// forgetExpired drops what nobody needs any more, every hour until ctx ends.
+func (in *Inbound) forgetExpired(ctx context.Context) {
+	for {
+		if err := in.opt.Store.ForgetInbound(ctx, time.Now()); err != nil && ctx.Err() == nil {
+			in.log.Warn("forgetting what has expired failed; it's tried again in an hour", "err", err)
 		}
-	})
-	children.Go(func() { in.needs.run(ctx) })
-	children.Go(func() { in.prompts.run(ctx) })
-	children.Go(func() { in.missed.run(ctx) })
-	children.Go(func() { in.boards.run(ctx) })
-	return in.receipts.run(ctx)
+		if Pause(ctx, forgetEvery) != nil {
+			return
+		}
+	}
 }
 
 // Output takes in what a session did. It returns at once.

@@ -2,6 +2,7 @@ package inbound
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -80,8 +81,8 @@ func (n *needs) run(ctx context.Context) {
 	for {
 		ready, next := n.due(time.Now())
 		for _, id := range ready {
-			if err := n.call(ctx, id); err != nil && ctx.Err() == nil {
-				n.in.log.Warn("nobody could be told that a question is open", "session", id, "err", err)
+			if !n.tryCall(ctx, id) {
+				next = time.Now()
 			}
 		}
 		timer.Reset(time.Until(next))
@@ -119,6 +120,23 @@ func (n *needs) due(now time.Time) (ready []sessions.ID, next time.Time) {
 		}
 	}
 	return ready, next
+}
+
+// tryCall tells of a question once. Where that fails, or panics, it's due again in
+// unreadAfter, as long as the question stands.
+func (n *needs) tryCall(ctx context.Context, id sessions.ID) (told bool) {
+	n.in.containPanic(workerNeeds, func() {
+		err := n.call(ctx, id)
+		if told = err == nil || errors.Is(err, sessions.ErrUnknown); !told && ctx.Err() == nil {
+			n.in.log.Warn("nobody could be told that a question is open; it's tried again", "session", id, "err", err)
+		}
+	})
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if o := n.open[id]; !told && o != nil {
+		o.due, o.rang = time.Now().Add(unreadAfter), false
+	}
+	return told
 }
 
 // call tells of a question wherever its session is mirrored.

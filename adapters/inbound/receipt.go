@@ -109,25 +109,22 @@ func (rs *receipts) leave(word func(*receipts)) {
 	}
 }
 
-func (rs *receipts) run(ctx context.Context) error {
+// run tells writers until ctx ends.
+func (rs *receipts) run(ctx context.Context) {
 	for rs.load(ctx) != nil {
 		if Pause(ctx, tellAgain) != nil {
-			return nil
+			return
 		}
 	}
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
-	defer func() {
-		for _, stop := range rs.stops {
-			stop()
-		}
-	}()
+	defer rs.unfollowAll()
 	for {
 		next := rs.work(ctx)
 		timer.Reset(time.Until(next))
 		select {
 		case <-ctx.Done():
-			return nil
+			return
 		case <-rs.wake:
 		case <-timer.C:
 		}

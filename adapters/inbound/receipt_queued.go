@@ -121,6 +121,17 @@ func (rs *receipts) unfollow() {
 	}
 }
 
+// unfollowAll ends it for all sessions.
+func (rs *receipts) unfollowAll() {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	clear(rs.followed)
+	for id, stop := range rs.stops {
+		stop()
+		delete(rs.stops, id)
+	}
+}
+
 // inOrder are the open texts, in the order in which they were submitted.
 func (rs *receipts) inOrder() []*tracked {
 	all := make([]*tracked, 0, len(rs.open))

@@ -1,0 +1,63 @@
+package inbound
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"time"
+)
+
+// The workers whose panics are contained: see Options.Panicked.
+const (
+	workerReceipts = "receipts" // tells writers how far what they wrote has got
+	workerNeeds    = "needs"    // calls people to open questions
+	workerPrompts  = "prompts"  // shows questions
+	workerMissed   = "missed"   // tells what didn't ring
+	workerBoards   = "boards"   // keeps the lists of sessions
+	workerForget   = "forget"   // drops what has expired
+)
+
+// A worker that panicked is begun anew after panicPause, and after twice as long each
+// time it panics again within the last pause and panicPauseMax.
+const (
+	panicPause    = time.Second
+	panicPauseMax = time.Minute
+)
+
+// keepRunning runs a worker until it returns or ctx ends, and begins it anew when it
+// panics. It blocks. A worker takes up what it left from the store, as after a restart.
+func (in *Inbound) keepRunning(ctx context.Context, worker string, run func(ctx context.Context)) {
+	for pause := panicPause; ; pause = min(2*pause, panicPauseMax) {
+		began := time.Now()
+		if in.containPanic(worker, func() { run(ctx) }) {
+			return
+		}
+		if time.Since(began) > panicPauseMax {
+			pause = panicPause
+		}
+		if Pause(ctx, pause) != nil {
+			return
+		}
+	}
+}
+
+// containPanic runs work and reports whether it returned. A panic is logged with its
+// stack and counted. The log gets no word of a session's: of the panic only the runtime's
+// own errors are kept.
+func (in *Inbound) containPanic(worker string, work func()) (returned bool) {
+	defer func() {
+		r := recover()
+		if r == nil {
+			return
+		}
+		what := fmt.Sprintf("a %T", r)
+		if err, ok := r.(runtime.Error); ok {
+			what = err.Error()
+		}
+		in.log.Error("a worker panicked; it's begun anew", "worker", worker, "panic", what, "stack", string(debug.Stack()))
+		in.opt.Panicked(worker)
+	}()
+	work()
+	return true
+}
