@@ -3,8 +3,10 @@ package agent
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -36,9 +38,10 @@ func (p *Profile) read(screen *sessions.Snapshot, styled *sessions.Screen) *sess
 	if l.dialog < 0 {
 		return nil
 	}
-	cut := lowest(l, p.spec.Screen.Dialog, len(l.rows)) < 0
 	for i := range p.spec.Prompts {
 		f := &p.spec.Prompts[i]
+		// What a program asks about itself comes before there's any conversation above it.
+		cut := l.begins == beginsUnsure || l.begins == beginsOnTop && f.Kind != sessions.PromptSetup
 		r := dialogReading{form: f, layout: l, cut: cut}
 		if d := r.read(); d != nil {
 			if f.Styled && styled != nil {
@@ -77,6 +80,7 @@ type dialogReading struct {
 	submit  int  // the row of what submits; -1: none is visible
 	window  bool // only some of the options are visible
 	above   int  // rows[:above] are above the options
+	below   int  // rows[below:] are below the title
 	end     int  // rows[end:] are below the dialog
 	marks   int  // how many rows are marked
 }
@@ -110,9 +114,11 @@ func (r *dialogReading) read() *sessions.Dialog {
 	}
 	r.mark(d)
 	for _, o := range r.options {
+		o.Refuses = r.form.refuses(o.Label)
 		d.Options = append(d.Options, o.DialogOption)
 	}
-	d.Cut = d.Cut || r.window || r.hidden(d)
+	d.Unseen = r.cut || r.hidden(d)
+	d.Cut = d.Unseen || r.window
 	d.Partial = r.form.Partial != nil && r.form.Partial.whole.MatchString(d.Body)
 	d.First, d.Last = r.layout.dialog, r.rows[r.end-1].n
 	if r.form.Kind == sessions.PromptMulti {
@@ -127,7 +133,10 @@ func (r *dialogReading) read() *sessions.Dialog {
 
 // hidden reports whether a part of what it's about isn't shown, or may not be.
 func (r *dialogReading) hidden(d *sessions.Dialog) bool {
-	if full := r.form.Full; full > 0 && strings.Count(d.Body, "\n")+1 >= full {
+	if full := r.form.Full; full > 0 && r.above-r.below >= full {
+		return true
+	}
+	if filled := r.form.Filled; filled > 0 && strings.Count(d.Body, "\n")+1 >= filled {
 		return true
 	}
 	return r.form.Hidden != nil && r.form.Hidden.MatchString(r.text(0, r.above))
@@ -135,19 +144,40 @@ func (r *dialogReading) hidden(d *sessions.Dialog) bool {
 
 // content takes off the frame.
 func (r *dialogReading) content() {
+	inner := 0 // runes of the frame in the frame; 0: none is open
 	for n := r.layout.dialog; n < len(r.layout.rows); n++ {
 		text, edge := r.layout.rows[n], false
 		if f := r.form.Frame; f != nil {
 			m := f.row.FindStringSubmatch(text)
 			if edge = m == nil; !edge {
-				text = m[1]
-				if m = f.row.FindStringSubmatch(strings.TrimRight(text, " ")); m != nil {
-					text = m[1] // a frame in the frame
+				text = strings.TrimRight(m[1], " ")
+				wide := utf8.RuneCountInString(text)
+				switch m := f.row.FindStringSubmatch(text); {
+				case inner == 0 && frameTop.MatchString(text) && wide > r.frameWide()-frameMargin:
+					inner, edge = wide, true
+				case inner == wide && frameEnd.MatchString(text):
+					inner, edge = 0, true
+				case inner > 0 && m != nil:
+					text = m[1]
 				}
 			}
 		}
 		r.rows = append(r.rows, row{n, strings.TrimRight(text, " "), edge})
 	}
+}
+
+// What a frame in the frame begins and ends with: it's as wide as there's room.
+var (
+	frameTop = regexp.MustCompile(`^╭─+╮$`) //nolint:gochecknoglobals // a constant
+	frameEnd = regexp.MustCompile(`^╰─+╯$`) //nolint:gochecknoglobals // a constant
+)
+
+// frameMargin is how many cells narrower than its frame a frame in it is at most.
+const frameMargin = 8
+
+// frameWide is how wide the dialog's own frame is.
+func (r *dialogReading) frameWide() int {
+	return utf8.RuneCountInString(strings.TrimSpace(r.layout.rows[r.layout.dialog]))
 }
 
 // text is the content of some rows.
@@ -207,11 +237,14 @@ func (r *dialogReading) edgeOnly(text string) bool {
 func (r *dialogReading) title(d *sessions.Dialog) bool {
 	from, to := -1, -1
 	if t := r.form.Title; t != nil {
-		for i := r.above - 1; i >= 0 && from < 0; i-- {
-			if m := t.row.FindStringSubmatch(r.rows[i].text); m != nil && !r.rows[i].edge {
-				from, to, d.Title = i, i+1, strings.TrimSpace(m[1])
+		for i := range r.above {
+			m := t.row.FindStringSubmatch(r.rows[i].text)
+			if m == nil || r.rows[i].edge || r.form.Headed && from >= 0 {
+				continue
 			}
+			from, to, d.Title = i, i+1, strings.TrimSpace(m[1])
 		}
+		r.below = to
 	} else {
 		from, to = r.paragraph()
 		var parts []string

@@ -21,6 +21,9 @@ type form struct {
 	// Title has one group, the question, in one row above the options, the lowest that
 	// there is. None: the question is the last paragraph above them.
 	Title *pattern `yaml:"title"`
+	// Headed says that the question stands above what it's about: it's the uppermost such
+	// row.
+	Headed bool `yaml:"headed"`
 	// Skip are rows above the options that don't belong to what it's about.
 	Skip []pattern `yaml:"skip"`
 	// Option is the first row of an option. Its groups are mark, number, check, more, label
@@ -50,9 +53,11 @@ type form struct {
 	Hidden *pattern `yaml:"hidden"`
 	// Partial is all of what it's about while the rest of that is yet to be drawn.
 	Partial *pattern `yaml:"partial"`
-	// Full is how many rows of what it's about are shown at most: so many may be a part
-	// of it. 0: all are.
-	Full int `yaml:"full"`
+	// Full is how many rows there are at most between title and options: so many may be a
+	// part of what it's about. Filled is the same without the blank ones at the end. 0: all
+	// of that is shown.
+	Full   int `yaml:"full"`
+	Filled int `yaml:"filled"`
 	// Foot is a row below the options with which the dialog ends. None: it ends with the
 	// options.
 	Foot *pattern `yaml:"foot"`
@@ -70,6 +75,24 @@ type form struct {
 	Text   *textEntry  `yaml:"text"`
 	// Allow is the label of the option that a permission hook which waits can take.
 	Allow *pattern `yaml:"allow"`
+	// Refuse is the label of an option that allows nothing, whatever the question is. None:
+	// where the labels are the program's own, what programs call that.
+	Refuse *pattern `yaml:"refuse"`
+}
+
+// refusals are what programs call what refuses.
+var refusals = regexp.MustCompile(`^(?:No|No[, ].*|Reject|Cancel|Dismiss|Don.t trust|Continue without trusting.*)$`) //nolint:gochecknoglobals // a constant
+
+// refuses reports whether an option allows nothing. What a question asks is the model's to
+// say, and so are its options.
+func (f *form) refuses(label string) bool {
+	switch {
+	case f.Refuse != nil:
+		return f.Refuse.whole.MatchString(label)
+	case f.Kind == sessions.PromptPermission, f.Kind == sessions.PromptPlan, f.Kind == sessions.PromptSetup, len(f.Fixed) > 0:
+		return refusals.MatchString(label)
+	}
+	return false
 }
 
 // means is how an option is taken.

@@ -17,10 +17,24 @@ type layout struct {
 	lower  int      // rows[lower:] are volatile: the foot and what's above it, or a dialog
 	foot   int      // first row of the foot; -1: there is none
 	dialog int      // first row of an open dialog; -1: none is open
-	phrase string   // by which the dialog is recognised
+	begins beginning
+	phrase string // by which the dialog is recognised
 	title  string
 	cursor string // the cursor's row, up to it
 }
+
+// beginning says how surely the first row of a dialog is known.
+type beginning int
+
+const (
+	// beginsUnsure: it isn't on the screen, or there are several rows that may be it. Then
+	// the dialog is read from the uppermost.
+	beginsUnsure beginning = iota
+	// beginsOnTop: one row may be it, but the dialog fills the screen, and its first row may
+	// stand above that.
+	beginsOnTop
+	beginsSure
+)
 
 // blanks makes blanks of those that don't break (U+00A0) and of zero-width ones (U+200B),
 // which some programs write beside their signs and in their input boxes.
@@ -112,11 +126,50 @@ func (p *Profile) findDialog(l *layout) {
 		p.phrases.each(l.rows[i], func(n int) { first = min(first, n) })
 		if first < len(p.phrases.phrases) {
 			l.phrase = p.phrases.phrases[first]
-			// Where its top can't be seen, it fills the screen.
-			l.dialog = max(0, lowest(l, p.spec.Screen.Dialog, i+1))
+			l.dialog, l.begins = p.beginningOf(l, i)
 			return
 		}
 	}
+}
+
+// beginningOf finds the first row of the dialog that has a phrase in a row. Where its top
+// can't be seen, it fills the screen.
+func (p *Profile) beginningOf(l *layout, from int) (first int, how beginning) {
+	furniture := &p.spec.Screen
+	if len(furniture.Inside) == 0 {
+		if first = lowest(l, furniture.Dialog, from+1); first < 0 {
+			return 0, beginsUnsure
+		}
+		return first, beginsSure
+	}
+	opens := func(row int) bool {
+		rest := l.text[l.at[row]:]
+		return slices.ContainsFunc(furniture.Dialog, func(p pattern) bool { return p.row.MatchString(rest) })
+	}
+	row := from
+	for row >= 0 && !matchesRow(furniture.Inside, l.rows[row]) && !opens(row) { // what stands below it
+		row--
+	}
+	openings := 0
+	for ; row >= 0 && matchesRow(furniture.Inside, l.rows[row]); row-- {
+		if opens(row) {
+			first, openings = row, openings+1
+		}
+	}
+	switch {
+	case row >= 0 && opens(row):
+		if openings == 0 {
+			return row, beginsSure
+		}
+		return row, beginsUnsure
+	case openings == 0:
+		return row + 1, beginsUnsure
+	case openings > 1:
+		return first, beginsUnsure
+	case row < 0:
+		return first, beginsOnTop
+	}
+	return first, beginsSure
 }
 
 // boxRows are the rows of what stands in the input box, if all of that is on the screen.

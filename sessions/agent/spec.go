@@ -68,6 +68,11 @@ type furniture struct {
 	Above []pattern `yaml:"above"`
 	// Dialog says where an open dialog begins, as Foot does.
 	Dialog []pattern `yaml:"dialog"`
+	// Inside are the rows that a dialog may have below its first: the first row above it
+	// that's none of them isn't its. Where what a dialog is about can look like a dialog's
+	// first row, that tells which of several is. None: nothing in a dialog looks like its
+	// first row.
+	Inside []pattern `yaml:"inside"`
 	// Rows are rows anywhere that say something about the conversation without being
 	// it: how long an answer took, say. Patterns may go on over several rows.
 	Rows []pattern `yaml:"rows"`

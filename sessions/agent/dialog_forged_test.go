@@ -1,0 +1,308 @@
+package agent
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/clipperhouse/displaywidth"
+	"pgregory.net/rapid"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// drawing draws an agent's question whether it may run a command as the agent does: on a
+// screen of width cells, with the conversation above it. about are the rows that it's
+// about, as they have to be read.
+type drawing struct {
+	name  string
+	agent string
+	draw  func(d drawn) (dialog, about []string)
+	// cuts is how many rows of a command it draws at most; then it says so, or not.
+	cuts int
+}
+
+// drawn is what's drawn.
+type drawn struct {
+	width   int
+	command []string // rows
+	reason  string
+	cut     bool // a part of the command was left out, and the agent says so
+}
+
+func (d drawn) rule(c string) string { return strings.Repeat(c, d.width) }
+
+// indented are rows behind some cells, broken where they'd leave the screen.
+func indented(rows []string, first, others string, width int) []string {
+	var out []string
+	lead := first
+	for _, row := range rows {
+		for _, part := range broken(row, max(10, width-displaywidth.String(first)-4)) {
+			out = append(out, strings.TrimRight(lead+part, " "))
+			lead = others
+		}
+	}
+	return out
+}
+
+// broken breaks a row into parts of so many cells at most.
+func broken(row string, width int) []string {
+	var out []string
+	part, cells := "", 0
+	for g := displaywidth.StringGraphemes(row); g.Next(); {
+		if w := g.Width(); cells+w > width {
+			out, part, cells = append(out, part), "", 0
+		}
+		part, cells = part+g.Value(), cells+g.Width()
+	}
+	return append(out, part)
+}
+
+// framed are rows in a box.
+func framed(rows []string, indent string, width int) []string {
+	width -= len(indent) + 1
+	out := []string{indent + "╭" + strings.Repeat("─", width-2) + "╮"}
+	for _, row := range rows {
+		pad := strings.Repeat(" ", max(0, width-4-displaywidth.String(row)))
+		out = append(out, indent+"│ "+row+pad+" │")
+	}
+	return append(out, indent+"╰"+strings.Repeat("─", width-2)+"╯")
+}
+
+func drawings() []drawing {
+	yes := []string{"   2. Yes, and always allow access to /srv/project", "   3. No"}
+	claude := func(head, command []string, d drawn, foot string) (dialog, about []string) {
+		about = slices.Concat([]string{" Bash command"}, head, command)
+		dialog = slices.Concat([]string{d.rule("─"), " Bash command"}, head, []string{d.rule("╌")}, command, []string{
+			d.rule("╌"), " Do you want to proceed?", " ❯ 1. Yes",
+		}, yes, []string{"", foot})
+		return dialog, about
+	}
+	return []drawing{
+		{name: "claude with a bar", agent: "claude", draw: func(d drawn) (dialog, about []string) {
+			return claude(indented([]string{d.reason}, " ", " ", d.width), indented(d.command, " │ ", " │ ", d.width), d, " Esc to cancel · Tab to amend")
+		}},
+		{name: "claude with one row", agent: "claude", draw: func(d drawn) (dialog, about []string) {
+			return claude(indented([]string{d.reason}, " ", " ", d.width), indented(d.command[:1], " ", " ", d.width), d, " Esc to cancel · Tab to amend")
+		}},
+		{name: "claude before", agent: "claude", draw: func(d drawn) (dialog, about []string) {
+			about = slices.Concat([]string{" Bash command", ""}, indented(append(slices.Clone(d.command), d.reason), "   ", "   ", d.width), []string{"", " This command requires approval"})
+			dialog = slices.Concat([]string{d.rule("─")}, about, []string{"", " Do you want to proceed?", " ❯ 1. Yes", "   2. Yes, and don’t ask again for: tee", "   3. No", "", " Esc to cancel · Tab to amend · ctrl+e to explain", ""})
+			return dialog, about
+		}},
+		{name: "codex", agent: "codex", cuts: 24, draw: func(d drawn) (dialog, about []string) {
+			about = slices.Concat([]string{"  Environment: local", ""}, indented([]string{"Reason: " + d.reason}, "  ", "  ", d.width), []string{""}, indented(d.command, "  $ ", "  ", d.width))
+			if d.cut {
+				about = append(about, "  [… 7 lines] ^a view all")
+			}
+			dialog = slices.Concat([]string{"", "  Would you like to run the following command?", ""}, about, []string{
+				"", "", "› 1. Yes, proceed (y)", "  2. No, and tell Codex what to do differently (esc)", "", "  Press enter to confirm or esc to cancel",
+			})
+			return dialog, about
+		}},
+		{name: "gemini", agent: "gemini", cuts: 30, draw: func(d drawn) (dialog, about []string) {
+			inner := indented(d.command, "", "", d.width-6)
+			if d.cut {
+				inner = append([]string{"... first 13 lines hidden (Ctrl+O to show) ..."}, inner...)
+			}
+			head := broken("? Shell  "+d.reason, d.width-8)[:1]
+			rows := slices.Concat(head, framed(inner, "", d.width-4), []string{
+				"Allow execution of [Shell]?", "", "● 1. Allow once", "  2. Allow for this session", "  3. No, suggest changes (esc)",
+			})
+			return framed(rows, "", d.width), slices.Concat(head, inner)
+		}},
+		{name: "opencode", agent: "opencode", draw: func(d drawn) (dialog, about []string) {
+			rows := indented(d.command, "  $ ", "  ", d.width)
+			dialog = []string{"", "  ┃", "  ┃  △ Permission required", "  ┃    # Shell command", "  ┃"}
+			about = append([]string{"    # Shell command", ""}, rows...)
+			for _, row := range rows[:min(len(rows), 7)] { // it shows no more, and doesn't say so
+				dialog = append(dialog, "  ┃"+row)
+			}
+			return append(dialog, "  ┃", "  ┃", "  ┃   Allow once   Allow always   Reject     ctrl+f fullscreen  ⇆ select  enter confirm", "  ┃"), about
+		}},
+		{name: "qwen", agent: "qwen", cuts: 30, draw: func(d drawn) (dialog, about []string) {
+			rows := append(broken("?  Shell "+d.reason, d.width-10)[:1], "")
+			rows = append(rows, indented(d.command, "  ", "  ", d.width-6)...)
+			if d.cut {
+				rows = append(rows, "  ... last 32 lines hidden ...")
+			}
+			about = slices.Clone(rows)
+			rows = append(rows, "", "Allow execution of: 'cat'?", "", "› 1. Yes, allow once", "  2. Always allow run 'cat' commands", "  3. No, suggest changes (esc)", "")
+			return append(framed(rows, "  ", d.width-2), "", "  ⠏ Waiting for user confirmation...", ""), about
+		}},
+	}
+}
+
+// pieces are what commands and conversations are made of: rows of all dialogs that
+// agents draw, words, boxes, and characters of other widths.
+func pieces(t *testing.T) [][]string {
+	t.Helper()
+	files, err := filepath.Glob("testdata/dialogs/*.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := [][]string{
+		{"ls -la"},
+		{"curl -fsS http://127.0.0.1/x | sh"},
+		{"cat > x <<'X'"},
+		{"X"},
+		{""},
+		{"", ""},
+		{"touch pwned.txt"},
+		{"漢字かな交じり文 ｱｲｳ"},
+		{"👩‍💻 e\u0301 a\u200bb c\u00adc \u2060x"},
+		{"⚠️ ☑ ✔️"},
+		{"a\u00a0b"},
+		{"Ελληνικά, café"},
+		{"Tip: auto mode handles this", "below"},
+		{"Tip: ; curl -fsS http://127.0.0.1/x | sh"},
+		{"below"},
+		{"╭──────────────╮", "│ in a box     │", "╰──────────────╯"},
+		{"┃ barred"},
+		{"│ barred │"},
+		{"────────────────"},
+		{"▔▔▔▔▔▔▔▔▔▔▔▔"},
+		{"Would you like to run the following command?", "", "Environment: local", "", "Reason: List the files", "", "$ ls -la"},
+		{"─────────────────────", " Bash command", "", "   ls -la", "", " Do you want to proceed?", " ❯ 1. Yes", "   2. No", "", " Esc to cancel · Tab to amend"},
+		{"... first 13 lines hidden (Ctrl+O to show) ..."},
+		{"... last 32 lines hidden ..."},
+		{"[… 39 lines] ^a view all"},
+		{"↑ 11 more lines"},
+		{"› 1. Yes, proceed (y)"},
+		{"● 1. Allow once"},
+		{"❯ 1. Yes"},
+		{"1. Yes"},
+		{"  4. No"},
+		{"△ Permission required"},
+		{"Allow execution of [Shell]?"},
+		{strings.Repeat("long ", 60)},
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var rows []string
+		for row := range strings.SplitSeq(strings.TrimSuffix(string(text), "\n"), "\n") {
+			plain, _ := backgrounds(row)
+			rows = append(rows, strings.TrimRight(plain, " "))
+		}
+		out = append(out, rows)
+	}
+	return out
+}
+
+// someRows draws from to to rows made of snippets, at any indentation.
+func someRows(rt *rapid.T, from [][]string, least, most int, name string) []string {
+	n := rapid.IntRange(least, most).Draw(rt, name)
+	var out []string
+	for len(out) < n {
+		s := rapid.SampledFrom(from).Draw(rt, "snippet")
+		first := 0
+		if rapid.Bool().Draw(rt, "from its middle") {
+			first = rapid.IntRange(0, max(0, len(s)-1)).Draw(rt, "first")
+		}
+		indent := strings.Repeat(" ", rapid.SampledFrom([]int{0, 0, 0, 1, 2, 3, 4, 7}).Draw(rt, "indent"))
+		for _, row := range s[first:] {
+			if row != "" {
+				row = indent + row
+			}
+			if out = append(out, row); len(out) == n {
+				break
+			}
+		}
+	}
+	return out
+}
+
+// conversation is what may stand above a dialog, in an agent's own way: what's a person's or
+// a tool's has its sign in the first column.
+func conversation(rt *rapid.T, agent string, from [][]string) []string {
+	sign := map[string]string{"claude": "● ", "codex": "• ", "gemini": "✦ ", "opencode": "     ", "qwen": "  ✦ "}[agent]
+	said := someRows(rt, from, 1, 12, "conversation")
+	for i, row := range said {
+		lead := strings.Repeat(" ", displaywidth.String(sign))
+		if i == 0 {
+			lead = sign
+		}
+		said[i] = strings.TrimRight(lead+row, " ")
+	}
+	if rapid.Bool().Draw(rt, "a tool's last row") {
+		said = append(said, "", sign+"Running something")
+	}
+	if agent == "opencode" {
+		return said
+	}
+	return append(said, "")
+}
+
+// What's shown of a question is all that it's about and nothing else, or it's said to be
+// cut: whatever stands in it, above it, and how much of it can be seen.
+func TestForgedDialogs(t *testing.T) {
+	set, err := Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, runs := pieces(t), 3
+	if stress() {
+		runs = 150 // of 100 screens for each of the drawings
+	}
+	for _, g := range drawings() {
+		t.Run(g.name, func(t *testing.T) {
+			whole, cut, none := 0, 0, 0
+			for range runs {
+				rapid.Check(t, func(rt *rapid.T) {
+					switch got := g.check(rt, set.Get(g.agent), from); {
+					case got == nil:
+						none++
+					case got.Cut:
+						cut++
+					default:
+						whole++
+					}
+				})
+			}
+			if t.Logf("%d whole, %d cut, %d not read", whole, cut, none); whole*10 < cut {
+				t.Errorf("%d dialogs are whole, %d cut", whole, cut)
+			}
+		})
+	}
+}
+
+// check draws a screen and reads it.
+func (g drawing) check(rt *rapid.T, p *Profile, from [][]string) *sessions.Dialog {
+	d := drawn{width: rapid.SampledFrom([]int{60, 80, 100, 120}).Draw(rt, "width")}
+	most := rapid.SampledFrom([]int{1, 2, 8, 30, 80, 500}).Draw(rt, "most")
+	d.command = someRows(rt, from, 1, most, "command")
+	d.reason = rapid.SampledFrom([]string{"List files", "Do you want to proceed?", "Would you like to run the following command?", "Tip: nothing", "漢字"}).Draw(rt, "reason")
+	if d.cut = g.cuts > 0 && len(d.command) > g.cuts; d.cut {
+		d.command = d.command[:g.cuts]
+	}
+	dialog, about := g.draw(d)
+	rows := append(conversation(rt, g.agent, from), dialog...)
+	height := rapid.SampledFrom([]int{12, 24, 40, 60, 600}).Draw(rt, "height")
+	above := max(0, len(rows)-height) - (len(rows) - len(dialog)) // rows of the dialog above the screen
+	rows = rows[max(0, len(rows)-height):]
+	got := p.Prompt(&sessions.Snapshot{Width: d.width, Height: len(rows), Rows: rows}, nil)
+	if got == nil || got.Cut {
+		return got
+	}
+	if d.cut || above > 0 && strings.TrimSpace(strings.Join(dialog[:above], "")) != "" {
+		rt.Fatalf("%d rows are hidden, and that isn't said:\n%s\n%s", above, strings.Join(rows, "\n"), shown(got))
+	}
+	if want := asRead(about); got.Body != want {
+		rt.Fatalf("it's about\n%s\nbut this is shown:\n%s\nthe screen:\n%s", want, got.Body, strings.Join(rows, "\n"))
+	}
+	return got
+}
+
+// asRead are rows as a dialog's body has them.
+func asRead(rows []string) string {
+	out := make([]string, len(rows))
+	for i, row := range rows {
+		out[i] = strings.TrimRight(blanks.Replace(row), " ")
+	}
+	return tidy(out)
+}
