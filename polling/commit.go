@@ -152,7 +152,7 @@ func (p *OutputPoller) ask(ev *sessions.OutputEvent, sight sessions.Sight) {
 	if sight.Prompts {
 		was := p.asked
 		p.asked = sight.Prompt
-		ev.Asked = p.unasked || (was == nil) != (p.asked == nil) || was != nil && was.Print != p.asked.Print
+		ev.Asked = p.unasked || (was == nil) != (p.asked == nil) || was != nil && !was.TellsAs(p.asked)
 		p.unasked = false
 	}
 	ev.Prompt = p.asked

@@ -265,8 +265,25 @@ func (p Prompt) conflict() error {
 	return fmt.Errorf("%w: the question is closed: %s", ErrConflict, p.Reason)
 }
 
-// takes reports whether an answer fits a dialog, or what would.
+// takes reports whether an answer fits a dialog, or what would. It's the one place that
+// says what nobody may choose who hasn't seen all of the question.
 func (d *Dialog) takes(a Answer) error {
+	if err := d.fits(a); err != nil || !d.Unseen {
+		return err
+	}
+	blind := a.Text != "" || len(a.Options) == 0
+	for _, i := range a.Options {
+		blind = blind || !d.Offers(i)
+	}
+	if !blind {
+		return nil
+	}
+	refusals := *d
+	refusals.Kind, refusals.Text = PromptChoice, ""
+	return fmt.Errorf("%w answer: not all of the question can be seen, so it takes %s", ErrInvalid, refusals.choices())
+}
+
+func (d *Dialog) fits(a Answer) error {
 	multi := d.Kind == PromptMulti
 	switch {
 	case a.Text != "" && len(a.Options) > 0:
@@ -295,6 +312,9 @@ func (d *Dialog) takes(a Answer) error {
 func (d *Dialog) choices() string {
 	var all []string
 	for i, o := range d.Options {
+		if !d.Offers(i) {
+			continue
+		}
 		all = append(all, strconv.Itoa(i+1)+" “"+inShort(o.Label, maxName)+"”")
 	}
 	out := "one of " + strings.Join(all, ", ")

@@ -20,6 +20,7 @@ type question struct {
 	title   string
 	options []string
 	text    bool      // its last option takes text
+	unseen  bool      // not all of it can be seen
 	stuck   bool      // it reads keys and does nothing
 	deaf    time.Time // until then as well
 	marked  int
@@ -28,7 +29,7 @@ type question struct {
 
 func (q *question) sum() string {
 	h := fnv.New64a()
-	_, _ = fmt.Fprint(h, q.title, "\x00", strings.Join(q.options, "\x00"))
+	_, _ = fmt.Fprint(h, q.title, q.unseen, "\x00", strings.Join(q.options, "\x00"))
 	return fmt.Sprintf("%016x", h.Sum64())
 }
 
@@ -85,7 +86,11 @@ func (p *asker) rows() (plain, styled []string) {
 		add("> " + "")
 		return plain, styled
 	}
-	add("? " + p.now.title)
+	if p.now.unseen {
+		add("? … " + p.now.title)
+	} else {
+		add("? " + p.now.title)
+	}
 	for i, o := range p.now.options {
 		text := fmt.Sprintf("%d. %s", i+1, o)
 		if p.now.text && i == len(p.now.options)-1 && p.now.typed != "" {
@@ -252,7 +257,8 @@ func (asked) Read(_ sessions.ID, s *sessions.Snapshot, styled *sessions.Screen) 
 	var labels []string
 	for i, row := range s.Rows {
 		if title, ok := strings.CutPrefix(row, "? "); ok {
-			d.Title, d.First, d.Last = title, i, i
+			d.Title, d.Unseen = strings.CutPrefix(title, "… ")
+			d.First, d.Last = i, i
 			continue
 		}
 		if d.First < 0 {
@@ -266,13 +272,13 @@ func (asked) Read(_ sessions.ID, s *sessions.Snapshot, styled *sessions.Screen) 
 			d.Text, label = "write", "write"
 		}
 		labels = append(labels, label)
-		d.Options, d.Last = append(d.Options, sessions.DialogOption{Label: label}), i
+		d.Options, d.Last = append(d.Options, sessions.DialogOption{Label: label, Refuses: strings.HasPrefix(label, "No")}), i
 	}
 	if d.First < 0 {
 		return nil
 	}
 	d.Styled = d.Marked < 0 || styled != nil
-	d.Print = (&question{title: d.Title, options: labels}).sum()
+	d.Print = (&question{title: d.Title, unseen: d.Unseen, options: labels}).sum()
 	return d
 }
 

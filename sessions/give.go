@@ -92,6 +92,9 @@ func (g *giver) run(ctx context.Context) outcome {
 		if now.dialog == nil || now.dialog.Print != g.prompt.Dialog.Print {
 			return g.lost(now.dialog)
 		}
+		if err := now.dialog.takes(*g.prompt.Answer); err != nil { // less of it can be seen now
+			return g.back(err)
+		}
 		if g.m.frontOf(&now.snap).Kind == ProgramShell { // it asks nothing: who asked has left its dialog behind
 			return g.lost(nil)
 		}

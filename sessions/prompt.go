@@ -21,9 +21,11 @@ type Dialog struct {
 	Title string     `json:"title"` // the question, on one line
 	// Body is what it's about: the command, the changes, the plan; lines joined with "\n",
 	// as they're drawn. Cut says that a part of the dialog isn't on the screen: its
-	// beginning, or some of the options.
+	// beginning, or some of the options. Unseen says that what it's about isn't surely all
+	// of that: then only what refuses can be chosen.
 	Body    string         `json:"body,omitempty"`
 	Cut     bool           `json:"cut,omitempty"`
+	Unseen  bool           `json:"unseen,omitempty"`
 	Options []DialogOption `json:"options"` // as they're drawn, top to bottom
 	// Text is the label of what takes free text; "": it takes none.
 	Text string `json:"text,omitempty"`
@@ -50,11 +52,24 @@ type Dialog struct {
 
 // DialogOption is one that can be chosen.
 type DialogOption struct {
-	Label   string `json:"label"`            // without number, mark and key
-	Detail  string `json:"detail,omitempty"` // what's explained below it
-	Checked bool   `json:"-"`                // of PromptMulti: as it stands
-	Key     string `json:"-"`                // that takes it, by tmux's name; "": it's gone to
+	Label   string `json:"label"`             // without number, mark and key
+	Detail  string `json:"detail,omitempty"`  // what's explained below it
+	Refuses bool   `json:"refuses,omitempty"` // it allows nothing, whatever the question is
+	Checked bool   `json:"-"`                 // of PromptMulti: as it stands
+	Key     string `json:"-"`                 // that takes it, by tmux's name; "": it's gone to
 }
+
+// TellsAs reports whether another reading of a dialog tells people the same.
+func (d *Dialog) TellsAs(other *Dialog) bool {
+	return d.Print == other.Print && d.Unseen == other.Unseen
+}
+
+// Offers reports whether an option can be chosen by somebody who knows of the dialog what
+// it says.
+func (d *Dialog) Offers(option int) bool { return !d.Unseen || d.Options[option].Refuses }
+
+// OffersText reports the same of a free text.
+func (d *Dialog) OffersText() bool { return d.Text != "" && !d.Unseen }
 
 // Answer is what somebody chose.
 type Answer struct {

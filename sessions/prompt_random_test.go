@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -38,6 +39,7 @@ func anyQuestion(rt *rapid.T) *question {
 	all := [][]string{{"Yes", "No"}, {"Yes", "Yes, always", "No"}, {"Yes", "Yes, always", "No, never"}, {"a", "b", "c", "d", "e"}}
 	q := &question{title: rapid.SampledFrom([]string{"May I?", "May I too?"}).Draw(rt, "title"), options: rapid.SampledFrom(all).Draw(rt, "options")}
 	q.marked = rapid.IntRange(0, len(q.options)-1).Draw(rt, "marked")
+	q.unseen = rapid.Bool().Draw(rt, "unseen")
 	q.stuck = rapid.IntRange(0, 9).Draw(rt, "stuck") == 0
 	return q
 }
@@ -112,6 +114,9 @@ func (t *trial) check() {
 		key := fmt.Sprint(one.q.sum(), one.option)
 		if one.byHand {
 			continue
+		}
+		if label := one.q.options[one.option]; one.q.unseen && !strings.HasPrefix(label, "No") {
+			t.rt.Fatalf("%q was chosen of %q, of which not all could be seen", label, one.q.title)
 		}
 		if ours[key]++; !asked[key] {
 			t.rt.Fatalf("the program took %q of %q, which nobody answered", one.q.options[one.option], one.q.title)

@@ -102,6 +102,26 @@ func TestAnswersThatDoNotFit(t *testing.T) {
 	})
 }
 
+// Of a question that can't be seen whole only what refuses is taken, whoever asks for it.
+func TestWhatIsNotSeenIsNotAllowed(t *testing.T) {
+	withDesk(t, func(d *desk) {
+		q := &question{title: "May I?", options: []string{"Yes", "Yes, always", "No", "write"}, text: true, unseen: true}
+		p := d.asks(q)
+		for _, a := range []sessions.Answer{{Options: []int{0}}, {Options: []int{1}}, {Text: "yes"}, {Options: []int{}}, {Options: []int{2, 0}}} {
+			got, err := d.manager.Answer(t.Context(), p.ID, a)
+			if !errors.Is(err, sessions.ErrInvalid) || got.State != sessions.PromptOpen {
+				t.Errorf("%+v: %v, %s", a, err, got.State)
+			}
+		}
+		if d.pane.keys > 0 {
+			t.Errorf("%d keys were pressed", d.pane.keys)
+		}
+		if done, err := d.answer(p.ID, "ann", 2); err != nil || done.Chosen() != "No" {
+			t.Errorf("%+v, %v", done, err)
+		}
+	})
+}
+
 // Two answer at the same instant: one counts, the other is told whose.
 func TestOneOfTwoAnswersCounts(t *testing.T) {
 	withDesk(t, func(d *desk) {

@@ -136,10 +136,11 @@ func (m *Manager) takeInHeld(ctx context.Context, id ID) {
 	var err error
 	switch {
 	case p != nil && d != nil && p.Dialog.Print == d.Print:
-		if p.State == PromptAnswering { // in the last run, and its dialog still stands
-			back := *p
-			back.State, back.Answer = PromptOpen, nil
-			err = m.putPrompt(ctx, back)
+		same := *p
+		same.State, same.Answer, same.Dialog = PromptOpen, nil, *d
+		// In the last run it was being answered, or another part of it can be seen.
+		if p.State == PromptAnswering || !p.Dialog.TellsAs(d) {
+			err = m.putPrompt(ctx, same)
 		}
 	case p != nil:
 		err = m.putPrompt(ctx, p.closed(now.whyGone()))

@@ -38,6 +38,9 @@ func asks(k sessions.PromptKind) string {
 	}
 }
 
+// unseenNote says why a question has fewer buttons than options.
+const unseenNote = "⚠ Not all of what it’s about can be seen, so only what refuses can be chosen here. Look at it in the session."
+
 // promptText is what the message of a question says, in Markdown, cut to fit. lead
 // stands at its top; "": nothing does.
 func promptText(name string, p sessions.Prompt, checked []int, shape adapters.Shape, lead string) string {
@@ -47,6 +50,9 @@ func promptText(name string, p sessions.Prompt, checked []int, shape adapters.Sh
 	}
 	if p.Dialog.Title != "" {
 		head += "\n\n" + plain(shortened(p.Dialog.Title, maxQuestion))
+	}
+	if p.Dialog.Unseen && !p.Final() {
+		head += "\n\n" + unseenNote
 	}
 	var foot string
 	switch {

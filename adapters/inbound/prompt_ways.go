@@ -25,7 +25,7 @@ func (ps *prompts) ways(ctx context.Context, p sessions.Prompt, m PromptMessage)
 		}
 		return b
 	}
-	multi := p.Dialog.Kind == sessions.PromptMulti
+	multi := p.Dialog.Kind == sessions.PromptMulti && !p.Dialog.Unseen
 	shown := shownOptions(p.Dialog)
 	if shape := ps.in.opt.Hub.Shape(m.Place); shape.Menus > 0 && len(shown) > 0 && (multi || len(shown) > fewOptions) {
 		menus = choices(p, m, shown, shape, func(args string) string {
@@ -49,7 +49,7 @@ func (ps *prompts) ways(ctx context.Context, p sessions.Prompt, m PromptMessage)
 	if multi {
 		last = append(last, add("Send", offer{Do: "send-chosen", Args: p.ID, Role: Approver}))
 	}
-	if p.Dialog.Text != "" {
+	if p.Dialog.OffersText() {
 		last = append(last, add("Write an answer…", offer{Do: "write-answer", Args: p.ID, Role: Approver}))
 	}
 	if len(last) > 1 { // four are too many beside each other on a phone
@@ -67,7 +67,7 @@ func (ps *prompts) ways(ctx context.Context, p sessions.Prompt, m PromptMessage)
 func shownOptions(d sessions.Dialog) []int {
 	var out []int
 	for i, o := range d.Options {
-		if d.Text == "" || oneLine(o.Label) != oneLine(d.Text) {
+		if d.Offers(i) && (d.Text == "" || oneLine(o.Label) != oneLine(d.Text)) {
 			out = append(out, i)
 		}
 	}

@@ -154,7 +154,7 @@ func (ps *prompts) load(ctx context.Context) error {
 			all[m.Prompt] = a
 		}
 		s := &shown{PromptMessage: m}
-		s.posted = openAs(m.Checked)
+		s.posted = openAs(m.Checked) + a.extent()
 		a.messages[spot{m.Place, m.Kind}] = s
 	}
 	ps.mu.Lock()
@@ -248,8 +248,16 @@ func (a *asked) wants(m *shown) string {
 	case m.Kind == PromptReminded:
 		return openAs(nil)
 	default:
-		return openAs(m.Checked)
+		return openAs(m.Checked) + a.extent()
 	}
+}
+
+// extent is how much of the question a message can show.
+func (a *asked) extent() string {
+	if a.Dialog.Unseen {
+		return " unseen"
+	}
+	return ""
 }
 
 // done says that no message is left to be changed.

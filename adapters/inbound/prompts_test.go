@@ -372,3 +372,24 @@ func TestAPlaceThatComesLaterShowsTheQuestion(t *testing.T) {
 		w.wantPosts("Answered by Somebody: No.", "Answered by Somebody: No.", "Answered by Somebody: No.")
 	})
 }
+
+// A question of which not all can be seen has no button that allows anything, and gets them
+// when it can.
+func TestAQuestionThatIsNotSeenWhole(t *testing.T) {
+	inWorld(t, func(w *world) {
+		d := permission()
+		d.Cut, d.Unseen, d.Options[2].Refuses = true, true, true
+		p := w.question("pr_1", d)
+		posts := w.wantPosts("Not all of what it’s about can be seen")
+		if got := labels(posts); slices.Contains(got, "Yes") || slices.Contains(got, "Write an answer…") || !slices.Contains(got, "No") {
+			t.Errorf("buttons are %q", got)
+		}
+		p.Dialog.Cut, p.Dialog.Unseen = false, false
+		w.in.Prompted(p)
+		w.pass(time.Second)
+		posts = w.wantPosts("asks for permission")
+		if got := labels(posts); posts[0].Message == "" || posts[0].Ring || !slices.Contains(got, "Yes") || strings.Contains(posts[0].Text, "Not all") {
+			t.Errorf("buttons are %q in %+v", got, posts[0])
+		}
+	})
+}

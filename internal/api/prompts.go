@@ -20,7 +20,10 @@ type Prompt struct {
 	Title   string              `json:"title"`
 	Body    string              `json:"body,omitempty"` // lines joined with "\n"
 	Cut     bool                `json:"cut,omitempty"`  // the beginning of Body isn't on the screen
-	Options []PromptOption      `json:"options"`        // never null
+	// Unseen says that Body isn't surely all that it's about: then only what refuses can be
+	// chosen.
+	Unseen  bool           `json:"unseen,omitempty"`
+	Options []PromptOption `json:"options"` // never null
 	// Multi says that any number of Options may be chosen.
 	Multi bool `json:"multi,omitempty"`
 	// Text is the label of what takes free text; "": it takes none.
@@ -37,6 +40,8 @@ type PromptOption struct {
 	N      int    `json:"n"` // from 1, as it's drawn
 	Label  string `json:"label"`
 	Detail string `json:"detail,omitempty"`
+	// Refuses says that it allows nothing, whatever the question is.
+	Refuses bool `json:"refuses,omitempty"`
 }
 
 // PromptAnswer is who answered what.
@@ -93,11 +98,11 @@ func (a *api) newPrompt(p sessions.Prompt) Prompt {
 	rows = a.hidden(rows)
 	out := Prompt{
 		ID: p.ID, Session: p.Session, Kind: p.Dialog.Kind, Title: rows[0], Body: strings.Join(rows[1:body], "\n"),
-		Cut: p.Dialog.Cut, Options: []PromptOption{}, Multi: p.Dialog.Kind == sessions.PromptMulti, Text: p.Dialog.Text,
+		Cut: p.Dialog.Cut, Unseen: p.Dialog.Unseen, Options: []PromptOption{}, Multi: p.Dialog.Kind == sessions.PromptMulti, Text: p.Dialog.Text,
 		State: p.State, Reason: p.Reason, OpenedAt: p.OpenedAt, ClosedAt: p.ClosedAt,
 	}
-	for i := range p.Dialog.Options {
-		out.Options = append(out.Options, PromptOption{N: i + 1, Label: rows[body+2*i], Detail: rows[body+2*i+1]})
+	for i, o := range p.Dialog.Options {
+		out.Options = append(out.Options, PromptOption{N: i + 1, Label: rows[body+2*i], Detail: rows[body+2*i+1], Refuses: o.Refuses})
 	}
 	if p.Answer != nil {
 		out.Answer = &PromptAnswer{Chosen: rows[end], Author: p.Answer.Author, Name: p.Answer.Name}

@@ -83,10 +83,15 @@ func promptText(one api.Prompt, session string, now time.Time) string {
 			fmt.Fprintf(&b, "    %s\n", line)
 		}
 	}
-	for _, o := range one.Options {
-		fmt.Fprintf(&b, "  %d. %s\n", o.N, o.Label)
+	if one.Unseen {
+		b.WriteString("  Not all of it can be seen: only what refuses can be chosen here.\n")
 	}
-	if one.Text != "" {
+	for _, o := range one.Options {
+		if !one.Unseen || o.Refuses {
+			fmt.Fprintf(&b, "  %d. %s\n", o.N, o.Label)
+		}
+	}
+	if one.Text != "" && !one.Unseen {
 		fmt.Fprintf(&b, "  --text: %s\n", one.Text)
 	}
 	return b.String()

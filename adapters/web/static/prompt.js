@@ -9,6 +9,9 @@ import { answerPrompt, getPrompt } from './api.js';
 const armedAfter = 400; // milliseconds for which a new question takes no click: it was meant for what stood there
 const lingers = 60000; // milliseconds for which the line stays
 const names = { web: 'This page', cli: 'The command line' };
+// What can be chosen, and by what a question is told from itself with more to be seen.
+const offered = (prompt) => prompt.options.filter((option) => !prompt.unseen || option.refuses);
+const extent = (prompt) => `${Boolean(prompt.unseen)}`;
 const final = (prompt) => prompt.state === 'answered' || prompt.state === 'closed';
 
 export class PromptPanel {
@@ -35,12 +38,12 @@ export class PromptPanel {
     if (this.closed || prompt.session !== this.session) return;
     const { prompt: was } = this;
     if (was && was.id !== prompt.id && (final(prompt) || prompt.opened_at < was.opened_at)) return; // late news of an earlier one
-    if (was && was.id === prompt.id && (was.state === prompt.state || final(was))) return;
+    if (was && was.id === prompt.id && (was.state === prompt.state && extent(was) === extent(prompt) || final(was))) return;
     if (!was && final(prompt)) return; // nobody saw it here
     clearTimeout(this.timer);
     this.prompt = prompt;
     const focused = this.box.contains(document.activeElement);
-    if (was?.id === prompt.id && !final(prompt)) this.state(prompt);
+    if (was?.id === prompt.id && !final(prompt) && extent(was) === extent(prompt)) this.state(prompt);
     else if (final(prompt)) this.done(prompt);
     else this.ask(prompt);
     this.box.hidden = false;
@@ -73,8 +76,9 @@ export class PromptPanel {
       body.setAttribute('aria-label', 'What it’s about');
       parts.push(body);
     }
-    parts.push(prompt.multi ? this.boxes(prompt) : this.buttons(prompt));
-    if (prompt.text) parts.push(this.field(prompt));
+    if (prompt.unseen) parts.push(element('p', 'prompt-unseen', 'Not all of what it’s about can be seen, so only what refuses can be chosen here. Look at it in the session.'));
+    parts.push(prompt.multi && !prompt.unseen ? this.boxes(prompt) : this.buttons(prompt));
+    if (prompt.text && !prompt.unseen) parts.push(this.field(prompt));
     this.status = element('p', 'prompt-status');
     this.status.setAttribute('role', 'alert');
     this.box.replaceChildren(...parts, this.status);
@@ -85,7 +89,7 @@ export class PromptPanel {
 
   buttons(prompt) {
     const list = element('div', 'prompt-options');
-    for (const option of prompt.options) {
+    for (const option of offered(prompt)) {
       const button = element('button', 'button prompt-option');
       button.type = 'button';
       button.append(element('span', 'prompt-n', String(option.n)), labelOf(option));
