@@ -119,6 +119,8 @@ func CheckFolder(path string) error {
 	switch {
 	case err == nil:
 		return nil
+	case errors.Is(err, fs.ErrNotExist) && strings.ContainsRune(path, utf8.RuneError):
+		return fmt.Errorf("%w folder %q: its name seems to have bytes that aren't UTF-8, which can't be given here; make a link to it that has another name", ErrInvalid, path)
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%w folder %q: there is no such folder", ErrInvalid, path)
 	case errors.Is(err, fs.ErrPermission):
@@ -141,16 +143,15 @@ func checkName(name string) error {
 func (m *Manager) freeName(name, agent string) (string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	used := map[string]bool{}
+	used := map[string]string{} // names, and what tmux makes of them, with whose they are
 	for _, e := range m.entries {
 		if e.State != StateEnded {
-			used[e.Name] = true
-			used[tmuxName(e.Name)] = true
+			used[e.Name], used[tmuxName(e.Name)] = e.Name, e.Name
 		}
 	}
 	if name != "" {
-		if used[name] || used[tmuxName(name)] {
-			return "", fmt.Errorf("%w: a session is named %q already; choose another name", ErrConflict, name)
+		if other := cmp.Or(used[name], used[tmuxName(name)]); other != "" {
+			return "", fmt.Errorf("%w: a session is named %q already; choose another name", ErrConflict, other)
 		}
 		return name, nil
 	}
@@ -160,7 +161,7 @@ func (m *Manager) freeName(name, agent string) (string, error) {
 	}
 	for n := 1; ; n++ {
 		name := fmt.Sprintf("%s-%d", base, n)
-		if !used[name] {
+		if used[name] == "" {
 			return name, nil
 		}
 	}

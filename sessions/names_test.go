@@ -60,6 +60,19 @@ func TestNamesOfSessions(t *testing.T) {
 	}
 }
 
+// Of two names that tmux can't tell apart the second is refused, and whose it is is said.
+func TestNamesThatTmuxTakesForOne(t *testing.T) {
+	o := &others{}
+	withPane(t, &o.pane, o, nil, func(b *bed) {
+		if _, err := b.manager.New(b.Context(), sessions.NewRequest{Name: "a.b", Cwd: "/"}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.manager.New(b.Context(), sessions.NewRequest{Name: "a:b", Cwd: "/"}); !errors.Is(err, sessions.ErrConflict) || !strings.Contains(err.Error(), `"a.b"`) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
 // A folder that can't be entered is refused before anything is made, or ended.
 func TestFoldersOfSessions(t *testing.T) {
 	dir := t.TempDir()
@@ -67,7 +80,7 @@ func TestFoldersOfSessions(t *testing.T) {
 	if err := errors.Join(os.Mkdir(closed, 0o600), os.WriteFile(file, nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	refused := map[string]string{"relative": "absolute", filepath.Join(dir, "gone"): "no such folder", file: "no folder", dir + "/\x00": "entered", dir + strings.Repeat("/x", 5000): "entered"}
+	refused := map[string]string{"relative": "absolute", filepath.Join(dir, "gone"): "no such folder", file: "no folder", dir + "/\x00": "entered", dir + "/a\xff": "UTF-8", dir + "/a\uFFFD": "UTF-8", dir + strings.Repeat("/x", 5000): "entered"}
 	if os.Getuid() != 0 { // who may enter any
 		refused[closed] = "no permission"
 	}
