@@ -123,7 +123,8 @@ func (t *typist) anyway(s *Snapshot) (Guard, bool) {
 
 // asCleared reports whether a screen is the one on which the text was sent anyway, with
 // nothing new but the text: what stood above the cursor does so still, and elsewhere
-// there's no phrase in what has changed, but the text's own.
+// there's no phrase in what has changed, but the text's own. The text is shown there:
+// where it has gone again something else may have the screen, with the same words on it.
 func (t *typist) asCleared(s *Snapshot) bool {
 	was := t.cleared
 	if was == nil || was.PID != s.PID || was.Width != s.Width || was.Height != s.Height || was.Alternate != s.Alternate || !t.quotes(s) {
@@ -144,7 +145,16 @@ func (t *typist) asCleared(s *Snapshot) bool {
 			changed = append(changed, s.Rows[i])
 		}
 	}
-	return t.onlyOwn(changed)
+	return t.onlyOwn(changed) && (sameScreen(was, s) || t.showsOwn(changed))
+}
+
+// showsOwn reports whether the text's last line is among rows, however they are broken.
+func (t *typist) showsOwn(rows []string) bool {
+	shown, own := strings.Join(rows, ""), lastLine(t.receipt.Text)
+	if only := letters(own); only != "" {
+		return strings.Contains(letters(shown), only)
+	}
+	return strings.Contains(withoutSpace(shown), withoutSpace(own))
 }
 
 // onlyOwn reports whether rows have no phrases but those of the text that was pasted
