@@ -193,7 +193,8 @@ func (p *played) check() {
 // typeBehind types a text into what has the place of the program, which has ended: it's
 // held until somebody says that it's for that, and once more where the program has left
 // something before the cursor. Where it has left a dialog on the screen, somebody clears
-// that.
+// that. A text that fails, because the place was taken by yet another while it was typed,
+// is written again.
 func (p *played) typeBehind(text string) {
 	p.Helper()
 	r, err := p.api.Input(p.ctx(), string(p.id), text, true)
@@ -205,7 +206,11 @@ func (p *played) typeBehind(text string) {
 		if r, err = p.api.Receipt(p.ctx(), r.ID); err == nil && r.Quoted != "" {
 			_, _ = p.api.SendAnyway(p.ctx(), r.ID, r.Quoted) // which may be of a screen that has just gone
 		}
+		if err == nil && r.State == sessions.ReceiptFailed {
+			r, err = p.api.Input(p.ctx(), string(p.id), text, true)
+		}
 		if time.Now().After(cleared) {
+			p.Logf("the screen is cleared for %+v, %v\n%s", r, err, p.tmux("capture-pane", "-p", "-t", p.session().Tmux.Pane))
 			cleared = time.Now().Add(time.Hour)
 			p.tmux("send-keys", "-R", "-t", p.session().Tmux.Pane)
 		}

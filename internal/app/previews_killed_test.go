@@ -97,12 +97,13 @@ func (r *previewRig) killCommand(exe string, m *previewMember) {
 	}
 	r.killTyping(m, "two for", cmd)
 	left := r.left(m)
-	if _, err := r.command("send", "--from", r.other(m), "--to", m.session.Name, "--text", "three for "+m.session.Name); err != nil {
+	said, err := r.command("send", "--from", r.other(m), "--to", m.session.Name, "--text", "three for "+m.session.Name)
+	if err != nil {
 		r.Fatal(err)
 	}
 	r.finished(m, left)
 	if n := m.said(r.T, standin.Submitted, "three for"); n != 1 {
-		r.Errorf("%s: what was sent behind it was submitted %d times", m.session.Name, n)
+		r.Errorf("%s: what was sent behind it was submitted %d times; the command said %s", m.session.Name, n, said)
 	}
 }
 
