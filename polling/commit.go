@@ -165,6 +165,8 @@ func (p *OutputPoller) nextState(step *Step, sight sessions.Sight, now time.Time
 		return sessions.StateIdle, "its program has ended"
 	case step.Dialog != "" && !p.quoted(sight):
 		return sessions.StateWaiting, "a dialog is on the screen: " + step.Dialog
+	case p.asks(sight):
+		return sessions.StateWaiting, "its screen looks like a question, which isn't recognised"
 	case step.Complete:
 		return sessions.StateIdle, "its turn has ended"
 	case p.live != nil && p.live.Alternate && (p.engine.state.Shell.known() || sight.Front != ""):
@@ -180,6 +182,15 @@ func (p *OutputPoller) nextState(step *Step, sight sessions.Sight, now time.Time
 		return sessions.StateIdle, "its turn has ended"
 	}
 	return sessions.StateIdle, "its pane is quiet"
+}
+
+// asks reports whether a dialog that isn't recognised is on the screen.
+func (p *OutputPoller) asks(sight sessions.Sight) bool {
+	d := p.asked
+	if sight.Prompts {
+		d = sight.Prompt
+	}
+	return d != nil && d.Kind == sessions.PromptUnread
 }
 
 // quoted reports whether a dialog's words on the screen are only quoted there: a shell

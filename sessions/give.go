@@ -208,6 +208,9 @@ func (g *giver) watch(ctx context.Context, step DialogStep, before *seen) (end o
 			return outcome{}, false
 		}
 	}
+	if step.Last && before.dialog.Kind == PromptUnread {
+		return outcome{state: PromptAnswered}, true // that the key was pressed is all that's known of it
+	}
 	if step.Last {
 		end = g.back(fmt.Errorf("%w: the answer was given, but the question still stands; look at the session before you answer again", ErrUnavailable))
 	} else {

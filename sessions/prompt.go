@@ -13,6 +13,10 @@ const (
 	PromptText       PromptKind = "text"       // only text can be given
 	PromptPlan       PromptKind = "plan"       // is what the agent means to do right
 	PromptSetup      PromptKind = "setup"      // of the program about itself: trust a folder, log in
+	// PromptUnread is a dialog that isn't recognised. Its options are keys, which are pressed
+	// only on the very screen that was shown: none where a key or a code is asked for. Body is
+	// that screen.
+	PromptUnread PromptKind = "unread"
 )
 
 // Dialog is an open dialog as it stands on a session's screen.
@@ -30,7 +34,7 @@ type Dialog struct {
 	// Text is the label of what takes free text; "": it takes none.
 	Text string `json:"text,omitempty"`
 	// Print is the same for the same dialog, whatever of it is marked or checked, and
-	// hardly ever for another: hexadecimal digits.
+	// hardly ever for another: letters and digits.
 	Print string `json:"print"`
 	// Marked is the index of the option that Enter would take; len(Options): the entry
 	// for text, which then takes what's pasted; len(Options)+1: what submits a

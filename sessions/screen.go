@@ -120,3 +120,23 @@ func (m *Manager) Screen(ctx context.Context, id ID) (Screen, error) {
 	}
 	return srv.Screen(ctx, s.Pane.ID)
 }
+
+// PromptScreen returns the screen on which a question stands, with its colours. If that one
+// has gone, or can't be seen, it's what's known of the question's rows.
+func (m *Manager) PromptScreen(ctx context.Context, p Prompt) Screen {
+	if s, srv, err := m.living(p.Session); err == nil && !p.Final() {
+		snap, err := srv.Snapshot(ctx, s.Pane.ID, Window{})
+		screen, fail := srv.Screen(ctx, s.Pane.ID)
+		if err == nil && fail == nil && snap.Server == s.Pane.Identity && screen.shows(&snap) {
+			if d := m.opt.Dialogs.Read(p.Session, &snap, nil); d != nil && d.Print == p.Dialog.Print {
+				return screen
+			}
+		}
+	}
+	out := Screen{Rows: strings.Split(p.Dialog.Body, "\n"), CursorY: -1}
+	for _, row := range out.Rows {
+		out.Width = max(out.Width, len([]rune(row)))
+	}
+	out.Height = len(out.Rows)
+	return out
+}

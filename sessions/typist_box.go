@@ -76,6 +76,8 @@ func (t *typist) obstacle(s *Snapshot) obstacle {
 		return obstacle{why: notReady, state: ReceiptStored}
 	case t.m.boxSeen(t.id):
 		return obstacle{why: "the program shows something else than its input box; it's typed when the box is back", state: ReceiptHeld}
+	case t.m.opt.Dialogs.Read(t.id, s, nil) != nil:
+		return obstacle{why: "its screen looks like a question; it's typed when that's answered", state: ReceiptHeld}
 	}
 	return obstacle{}
 }

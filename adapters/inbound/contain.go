@@ -11,7 +11,6 @@ import (
 // The workers whose panics are contained: see Options.Panicked.
 const (
 	workerReceipts = "receipts" // tells writers how far what they wrote has got
-	workerNeeds    = "needs"    // calls people to open questions
 	workerPrompts  = "prompts"  // shows questions
 	workerMissed   = "missed"   // tells what didn't ring
 	workerBoards   = "boards"   // keeps the lists of sessions

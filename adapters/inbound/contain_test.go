@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters/inbound"
-	"github.com/panebridge/panebridge/sessions"
 )
 
 // Posts panic at drawn moments, in the middle of the work of those that tell people
@@ -24,10 +23,6 @@ func TestWorkersAreBegunAnew(t *testing.T) {
 			w.end()
 			w.opt = func(o *inbound.Options) { o.Panicked = func(worker string) { panicked[worker]++ } }
 			w.start()
-			s, err := w.manager.Get("agent")
-			if err != nil {
-				t.Fatal(err)
-			}
 			faults := 0
 			draw := func() {
 				w.hub.mu.Lock()
@@ -42,16 +37,14 @@ func TestWorkersAreBegunAnew(t *testing.T) {
 			w.close(p, "answered in the pane")
 			w.pass(5 * time.Minute)
 			draw()
-			for _, st := range []sessions.State{sessions.StateWorking, sessions.StateWaiting} {
-				w.in.Output(sessions.OutputEvent{Session: s.ID, State: st})
-			}
+			w.question("pr_2", unread("Deploy?", "❯ now", "  later"))
 			w.pass(5 * time.Minute)
 			last := map[string]string{} // what each message says in the end
 			for _, post := range w.hub.take() {
 				last[post.Key] = post.Text
 			}
 			all := strings.ReplaceAll(strings.Join(slices.Sorted(maps.Values(last)), "\n\n"), `\`, "")
-			for _, want := range []string{"Answered in the pane.", "a question is on its screen"} {
+			for _, want := range []string{"Answered in the pane.", "needs you"} {
 				if !strings.Contains(all, want) {
 					t.Errorf("seed %d: after %d panics (%v) nobody sees %q in\n%s", seed, faults, panicked, want, all)
 				}

@@ -90,6 +90,8 @@ type Sessions interface {
 	// dialog is in the way.
 	Keys(ctx context.Context, id sessions.ID, p sessions.KeyPress) error
 	Screen(ctx context.Context, id sessions.ID) (sessions.Screen, error)
+	// PromptScreen is the screen on which a question stands, or what's known of it.
+	PromptScreen(ctx context.Context, p sessions.Prompt) sessions.Screen
 	// Prompts returns the questions that are open, the oldest first.
 	Prompts() []sessions.Prompt
 	// Prompt returns one that is or was; sessions.ErrUnknown if it never was, or isn't
@@ -139,9 +141,9 @@ type Inbound struct {
 	commands  map[string]command
 	buttons   map[string]button
 
-	access      *access
-	receipts    *receipts
-	needs       *needs
+	access   *access
+	receipts *receipts
+
 	prompts     *prompts
 	missed      *missed
 	boards      *boards
@@ -175,7 +177,7 @@ func New(opt Options) (*Inbound, error) {
 		opt: opt, log: opt.Logger, platforms: map[string]Platform{}, commands: map[string]command{}, buttons: buttons(),
 		access: newAccess(opt), preferences: &preferences{}, hints: newSeldom(hintEvery),
 	}
-	in.receipts, in.needs, in.prompts = newReceipts(in), newNeeds(in), newPrompts(in)
+	in.receipts, in.prompts = newReceipts(in), newPrompts(in)
 	in.missed, in.boards = newMissed(in), newBoards(in)
 	var err error
 	if in.pictures, err = screenshot.New(); err != nil {
@@ -212,8 +214,8 @@ func (in *Inbound) Load(ctx context.Context) error {
 func (in *Inbound) Run(ctx context.Context) error {
 	var children sync.WaitGroup
 	for worker, run := range map[string]func(ctx context.Context){
-		workerReceipts: in.receipts.run, workerNeeds: in.needs.run, workerPrompts: in.prompts.run,
-		workerMissed: in.missed.run, workerBoards: in.boards.run, workerForget: in.forgetExpired,
+		workerReceipts: in.receipts.run, workerPrompts: in.prompts.run, workerMissed: in.missed.run,
+		workerBoards: in.boards.run, workerForget: in.forgetExpired,
 	} {
 		children.Go(func() { in.keepRunning(ctx, worker, run) })
 	}
@@ -236,7 +238,6 @@ func (in *Inbound) forgetExpired(ctx context.Context) {
 // Output takes in what a session did. It returns at once.
 func (in *Inbound) Output(ev sessions.OutputEvent) {
 	in.receipts.output(ev)
-	in.needs.output(ev)
 	in.missed.output(ev)
 	if ev.State != "" || ev.Complete || ev.Exit != nil {
 		in.boards.look()

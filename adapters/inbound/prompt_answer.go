@@ -38,6 +38,9 @@ func (in *Inbound) give(ctx context.Context, ev Event, id string, ans sessions.A
 	case p.State == sessions.PromptClosed:
 		return "", errors.New("it isn't answered. " + became(p))
 	default:
+		if p.Dialog.Kind == sessions.PromptUnread {
+			return "Pressed " + chosen(p.Dialog, ans) + ".", nil
+		}
 		return "Answered: " + fullStop(chosen(p.Dialog, ans)), nil
 	}
 }

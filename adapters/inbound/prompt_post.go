@@ -2,7 +2,9 @@ package inbound
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
@@ -13,7 +15,7 @@ import (
 // post has a message say what it's to say.
 func (ps *prompts) post(ctx context.Context, a *asked, m *shown) error {
 	ps.mu.Lock()
-	p, msg, says, silent := a.Prompt, m.PromptMessage, m.posted, m.silent
+	p, msg, says, silent, plain := a.Prompt, m.PromptMessage, m.posted, m.silent, m.plain
 	asked := ""
 	if over := a.messages[spot{m.Place, PromptAsked}]; over != nil {
 		asked = over.Message
@@ -34,7 +36,51 @@ func (ps *prompts) post(ctx context.Context, a *asked, m *shown) error {
 		post.ReplyTo = asked
 		return ps.postReminder(post, name, p, msg)
 	}
+	if p.Dialog.Kind == sessions.PromptUnread && !plain {
+		if err := ps.picture(ctx, &post, p); err != nil {
+			ps.in.log.Warn("a screen couldn't be drawn", "session", p.Session, "err", err)
+		}
+	}
 	return ps.postQuestion(ctx, post, name, p, msg, silent)
+}
+
+// picture draws the screen on which a question stands.
+func (ps *prompts) picture(ctx context.Context, post *adapters.Post, p sessions.Prompt) error {
+	s := ps.in.opt.Sessions.PromptScreen(ctx, p)
+	if s.Width < 1 || s.Height < 1 {
+		return errors.New("it's empty")
+	}
+	var err error
+	post.Picture, _, err = ps.in.pictures.PNG(s)
+	return err
+}
+
+// followsWithin is how soon a screen that came of a key, or of a small change, follows the
+// one before.
+const followsWithin = 10 * time.Second
+
+// follows reports whether a dialog that isn't recognised is what became of the one before it
+// in its session: somebody pressed a key there, or most of its rows are the same. Whoever
+// looks after that one knows.
+func follows(p, before sessions.Prompt) bool {
+	if p.Dialog.Kind != sessions.PromptUnread || before.ID == "" || p.OpenedAt.Sub(before.ClosedAt) > followsWithin {
+		return false
+	}
+	if before.State == sessions.PromptAnswered {
+		return true
+	}
+	was, same, all := map[string]bool{}, 0, 0
+	for row := range strings.Lines(before.Dialog.Body) {
+		was[strings.TrimSpace(row)] = true
+	}
+	for row := range strings.Lines(p.Dialog.Body) {
+		if row = strings.TrimSpace(row); row != "" {
+			if all++; was[row] {
+				same++
+			}
+		}
+	}
+	return 2*same >= all
 }
 
 // postReminder says that nobody has answered a question, or what became of it then.

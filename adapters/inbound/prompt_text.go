@@ -33,6 +33,8 @@ func asks(k sessions.PromptKind) string {
 		return "asks whether its plan is right"
 	case sessions.PromptSetup:
 		return "asks about its own setup"
+	case sessions.PromptUnread:
+		return "needs you"
 	default:
 		return "asks"
 	}
@@ -47,6 +49,9 @@ func promptText(name string, p sessions.Prompt, checked []int, shape adapters.Sh
 	head := fmt.Sprintf("**%s %s**", plain(name), asks(p.Dialog.Kind))
 	if lead != "" {
 		head = lead + "\n\n" + head
+	}
+	if p.Dialog.Kind == sessions.PromptUnread {
+		return unreadText(head, p)
 	}
 	if p.Dialog.Title != "" {
 		head += "\n\n" + plain(shortened(p.Dialog.Title, maxQuestion))
@@ -70,6 +75,21 @@ func promptText(name string, p sessions.Prompt, checked []int, shape adapters.Sh
 		parts = append(parts, foot)
 	}
 	return strings.Join(parts, "\n\n")
+}
+
+// unreadText is what stands below the picture of a screen.
+func unreadText(head string, p sessions.Prompt) string {
+	switch {
+	case p.Final():
+		return head + "\n\n" + plain(became(p))
+	case len(p.Dialog.Options) == 0:
+		return head + ": its screen asks for something that's typed there only, a key or a code perhaps. Answer it in the session."
+	case p.Dialog.Title != "":
+		head += ": " + plain(shortened(p.Dialog.Title, maxQuestion))
+	default:
+		head += ": its screen looks like a question."
+	}
+	return head + "\n\npanebridge doesn't know this dialog. Each button presses its key, while this very screen stands."
 }
 
 // numbered says that the options stand in the text: a button can't hold all of them.
@@ -186,6 +206,9 @@ func whoAnswered(a sessions.Answer) string {
 func became(p sessions.Prompt) string {
 	switch {
 	case p.State == sessions.PromptAnswered && p.Answer != nil:
+		if p.Dialog.Kind == sessions.PromptUnread {
+			return whoAnswered(*p.Answer) + " pressed " + chosen(p.Dialog, *p.Answer) + "."
+		}
 		return "Answered by " + whoAnswered(*p.Answer) + ": " + fullStop(chosen(p.Dialog, *p.Answer))
 	case p.Reason != "":
 		return sentenceOf(p.Reason)

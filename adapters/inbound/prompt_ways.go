@@ -27,7 +27,11 @@ func (ps *prompts) ways(ctx context.Context, p sessions.Prompt, m PromptMessage)
 	}
 	multi := p.Dialog.Kind == sessions.PromptMulti && !p.Dialog.Unseen
 	shown := shownOptions(p.Dialog)
-	if shape := ps.in.opt.Hub.Shape(m.Place); shape.Menus > 0 && len(shown) > 0 && (multi || len(shown) > fewOptions) {
+	if p.Dialog.Kind == sessions.PromptUnread {
+		rows = keyRows(p, func(i int) adapters.Button {
+			return add(p.Dialog.Options[i].Label, offer{Do: "answer", Args: fmt.Sprintf("%s %d", p.ID, i), Role: Approver})
+		})
+	} else if shape := ps.in.opt.Hub.Shape(m.Place); shape.Menus > 0 && len(shown) > 0 && (multi || len(shown) > fewOptions) {
 		menus = choices(p, m, shown, shape, func(args string) string {
 			do := "answer-chosen"
 			if multi {
@@ -55,12 +59,34 @@ func (ps *prompts) ways(ctx context.Context, p sessions.Prompt, m PromptMessage)
 	if len(last) > 1 { // four are too many beside each other on a phone
 		rows, last = append(rows, last), nil
 	}
-	last = append(
-		last,
-		add("Screen", offer{Do: "screen", Role: Viewer}),
-		add("Keys", offer{Do: "command", Args: "keys ", Role: Operator}),
-	)
+	last = append(last, add("Screen", offer{Do: "screen", Role: Viewer}))
+	if p.Dialog.Kind != sessions.PromptUnread || len(shown) > 0 { // no code goes by keys of a chat
+		last = append(last, add("Keys", offer{Do: "command", Args: "keys ", Role: Operator}))
+	}
 	return menus, append(rows, last), err
+}
+
+// How the keys of a dialog that isn't recognised stand below its picture: Discord takes five
+// rows of five.
+const (
+	keysInRow = 4
+	keyRowsOf = 4
+)
+
+// keyRows are the keys of a dialog that isn't recognised: the first ones four in a row, as
+// on a keyboard, and so many of the others as fit.
+func keyRows(p sessions.Prompt, button func(i int) adapters.Button) (rows [][]adapters.Button) {
+	for i := range p.Dialog.Options {
+		last := len(rows) - 1
+		if last < 0 || len(rows[last]) >= keysInRow+last/2 {
+			if len(rows) == keyRowsOf {
+				break
+			}
+			rows, last = append(rows, nil), last+1
+		}
+		rows[last] = append(rows[last], button(i))
+	}
+	return rows
 }
 
 // shownOptions are the options that can be chosen, by index: not the one that takes a text.

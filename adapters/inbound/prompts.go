@@ -25,9 +25,10 @@ type prompts struct {
 	mu      sync.Mutex // guards what's below; never held during I/O
 	changed []sessions.Prompt
 	sent    []sentPrompt
-	asked   map[string]*asked // by Prompt.ID; all that isn't closed everywhere
-	remind  time.Duration     // 0: nobody is reminded
-	to      adapters.Target   // zero: nowhere
+	asked   map[string]*asked               // by Prompt.ID; all that isn't closed everywhere
+	unread  map[sessions.ID]sessions.Prompt // the last sessions.PromptUnread of each session that's closed
+	remind  time.Duration                   // 0: nobody is reminded
+	to      adapters.Target                 // zero: nowhere
 }
 
 // asked is a question and the messages about it.
@@ -35,6 +36,7 @@ type asked struct {
 	sessions.Prompt
 	messages map[spot]*shown
 	bound    map[adapters.BindingID]adapters.Target // where it's shown for each
+	follows  bool                                   // it's what came of a key, and rings nobody
 }
 
 // threadWithin is how long a question waits for the thread that's made for its session,
@@ -54,6 +56,7 @@ type shown struct {
 	before string // what it said before that
 	retry  time.Time
 	gone   bool // it can't be shown
+	plain  bool // its picture was refused
 	silent bool // it stands beside the session's thread already, and has rung there
 }
 
@@ -68,16 +71,13 @@ type sentPrompt struct {
 
 func newPrompts(in *Inbound) *prompts {
 	return &prompts{
-		in: in, wake: make(chan struct{}, 1), asked: map[string]*asked{}, remind: in.opt.RemindAfter, to: in.opt.EscalateTo,
+		in: in, wake: make(chan struct{}, 1), asked: map[string]*asked{}, unread: map[sessions.ID]sessions.Prompt{}, remind: in.opt.RemindAfter, to: in.opt.EscalateTo,
 	}
 }
 
 // Prompted takes in how a question stands: each change, in order. It returns at once.
 func (in *Inbound) Prompted(p sessions.Prompt) {
 	in.prompts.leave(func(ps *prompts) { ps.changed = append(ps.changed, p) })
-	if p.Final() {
-		in.needs.answered(p.Session)
-	}
 	in.boards.look()
 }
 
@@ -178,6 +178,10 @@ func (ps *prompts) work(ctx context.Context) time.Time {
 			a.Prompt = p
 		} else {
 			ps.asked[p.ID] = newAsked(p)
+			ps.asked[p.ID].follows = follows(p, ps.unread[p.Session])
+		}
+		if p.Final() && p.Dialog.Kind == sessions.PromptUnread {
+			ps.unread[p.Session] = p
 		}
 	}
 	ps.changed = nil
@@ -223,6 +227,10 @@ func (ps *prompts) confirm(s sentPrompt) []PromptMessage {
 	}
 	if s.says == closedAs {
 		m.Closed = true
+	}
+	if m.Message == "" && !m.plain && a.Dialog.Kind == sessions.PromptUnread {
+		m.plain, m.posted = true, "" // a place may take no pictures
+		return nil
 	}
 	if m.Message == "" {
 		m.gone = true
@@ -327,7 +335,7 @@ func (ps *prompts) places(a *asked, now time.Time) time.Time {
 			continue
 		}
 		a.bound[b.Binding.ID] = b.Target
-		a.message(b.Target, PromptAsked, now).silent = shown
+		a.message(b.Target, PromptAsked, now).silent = shown || a.follows
 	}
 	if ps.remind <= 0 || a.State != sessions.PromptOpen {
 		return next

@@ -118,3 +118,26 @@ func TestSessionsThatNeedSomebodyComeFirst(t *testing.T) {
 	b.Do(s.open(), chromedp.WaitVisible("#foot"))
 	b.Until("the order", `Array.from(document.querySelectorAll('.session-name'), (e) => e.textContent).join(' ') === 'asking working done ended'`)
 }
+
+// A dialog that isn't recognised is shown as it's on the screen, with its colours, and with
+// keys.
+func TestADialogThatIsNotRecognisedHasKeys(t *testing.T) {
+	s := newSite(t)
+	id := s.daemon.Add("asking", "claude")
+	s.daemon.SetScreen(id, sessions.Screen{Width: 20, Height: 2, Rows: []string{"Deploy?", "\x1b[7mnow\x1b[0m  later"}})
+	d := sessions.Dialog{Kind: sessions.PromptUnread, Body: "Deploy?\nnow  later", Print: "u", Options: []sessions.DialogOption{{Label: "Esc"}, {Label: "↓"}, {Label: "Enter"}}}
+	asked := s.daemon.Ask(id, d)
+	b := browse(t, 390, 800)
+	b.Do(s.open(), chromedp.WaitVisible("#prompt"))
+	b.Until("the question takes clicks", armed)
+	b.Until("the screen's colours", `document.querySelector('#prompt .prompt-body .reverse')?.textContent === 'now'`)
+	b.Shot("prompt-unread")
+	if text := browsertest.Eval[string](b, promptText); !strings.Contains(text, "Its screen looks like a question") || !strings.Contains(text, "doesn’t know this dialog") {
+		t.Errorf("the question is %q", text)
+	}
+	b.Do(chromedp.Click(".prompt-option:nth-child(2)"))
+	b.Until("who pressed what", `/This page answered: ↓$/.test(`+promptText+`)`)
+	if p, err := s.daemon.Prompt(t.Context(), asked); err != nil || p.Chosen() != "↓" {
+		t.Errorf("the answer is %+v, %v", p, err)
+	}
+}

@@ -70,6 +70,12 @@ func (m maskedScreens) Screen(ctx context.Context, id sessions.ID) (sessions.Scr
 	return s, err
 }
 
+func (m maskedScreens) PromptScreen(ctx context.Context, p sessions.Prompt) sessions.Screen {
+	s := m.Manager.PromptScreen(ctx, p)
+	s.Rows = m.masker.Rows(nil, s.Rows)
+	return s
+}
+
 // maskedStore is the store as commands read it: lines have no secrets.
 type maskedStore struct {
 	*store.Store

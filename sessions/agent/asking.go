@@ -11,9 +11,10 @@ import (
 // writes, some milliseconds apart, and opencode 1.18.33 fills in what a dialog is about
 // later.
 const (
-	shownAfter   = 200 * time.Millisecond // a dialog
-	partialAfter = 3 * time.Second        // one of which a part is yet to be drawn
-	goneAfter    = 50 * time.Millisecond  // none
+	shownAfter   = 200 * time.Millisecond  // a dialog
+	partialAfter = 3 * time.Second         // one of which a part is yet to be drawn
+	unreadAfter  = 1200 * time.Millisecond // one that no form knows
+	goneAfter    = 50 * time.Millisecond   // none
 )
 
 // asking is what an observer makes of the dialogs that it sees: one counts, or has gone,
@@ -22,6 +23,7 @@ type asking struct {
 	read  string    // fingerprint of what was read last; "": none
 	since time.Time // since when; zero: nothing was read
 	sure  bool
+	shown *sessions.Dialog // the last that was sure
 }
 
 // see works in what a look read, nil: no dialog. It reports whether that's sure, and
@@ -40,6 +42,8 @@ func (a *asking) see(d *sessions.Dialog, now time.Time) (sure bool, again time.T
 	switch {
 	case d == nil:
 		after = goneAfter
+	case d.Kind == sessions.PromptUnread:
+		after = unreadAfter
 	case d.Partial:
 		after = partialAfter
 	}
@@ -56,7 +60,7 @@ func (a *asking) see(d *sessions.Dialog, now time.Time) (sure bool, again time.T
 func (o *Observer) prompts(s *sessions.Sight, l sessions.Look) {
 	switch {
 	case l.Last:
-		s.Prompts = true // the program ends, and with it what it asks
+		s.Prompts, o.asking.shown = true, nil // the program ends, and with it what it asks
 		o.asks(nil)
 		return
 	case l.Screen == nil:
@@ -66,13 +70,21 @@ func (o *Observer) prompts(s *sessions.Sight, l sessions.Look) {
 	if l.Dialog != "" {
 		d = o.profile().Prompt(l.Screen, nil)
 	}
-	sure, again := o.asking.see(d, l.Now)
-	if !sure {
-		s.Again = sooner(s.Again, again)
-		return
+	u := o.lookUnread(s, l.Screen, d != nil)
+	if d == nil {
+		d = o.w.unread(o.profile(), l.Screen, u)
 	}
-	s.Prompt, s.Prompts = d, true
-	o.asks(d)
+	sure, again := o.asking.see(d, l.Now)
+	if sure {
+		o.asking.shown = d
+		s.Prompt, s.Prompts = d, true
+		o.asks(d)
+	} else {
+		s.Again = sooner(s.Again, again)
+	}
+	if shown := o.asking.shown; s.Known && shown != nil && shown.Kind == sessions.PromptUnread && s.State != sessions.StateWaiting {
+		s.State, s.Reason = sessions.StateWaiting, "its screen looks like a question, which isn't recognised"
+	}
 }
 
 // Read reads the dialog on a session's screen, as sessions.Dialogs has it.
@@ -80,13 +92,28 @@ func (w *Watchers) Read(id sessions.ID, s *sessions.Snapshot, styled *sessions.S
 	if s == nil {
 		return nil
 	}
-	return w.profileOf(id).Prompt(s, styled)
+	if d := w.profileOf(id).Prompt(s, styled); d != nil {
+		return d
+	}
+	w.mu.Lock()
+	o := w.observers[id]
+	w.mu.Unlock()
+	if o == nil {
+		return nil
+	}
+	o.known.mu.Lock()
+	p, u := o.known.dialogs, o.known.unread
+	o.known.mu.Unlock()
+	return w.unread(p, s, u)
 }
 
 // Next says what to do next on the way to an answer, as sessions.Dialogs has it.
 func (w *Watchers) Next(id sessions.ID, d *sessions.Dialog, a sessions.Answer) (sessions.DialogStep, error) {
-	if d == nil {
+	switch {
+	case d == nil:
 		return sessions.DialogStep{}, fmt.Errorf("%w answer: no dialog is open", sessions.ErrInvalid)
+	case d.Kind == sessions.PromptUnread && a.Text == "" && len(a.Options) == 1 && a.Options[0] >= 0 && a.Options[0] < len(d.Options):
+		return sessions.DialogStep{Keys: []string{d.Options[a.Options[0]].Key}, Last: true}, nil
 	}
 	return w.profileOf(id).Next(d, a)
 }

@@ -307,6 +307,18 @@ func (p *Profile) look(l *layout) seen {
 	return seen{}
 }
 
+// unsure reports whether the first sign on a screen is one that says nothing.
+func (p *Profile) unsure(l *layout) bool {
+	for _, s := range p.spec.Signs {
+		part, there := l.part(s.In)
+		if !there || s.Without != nil && s.Without.MatchString(part) || s.Match != nil && !s.Match.MatchString(part) {
+			continue
+		}
+		return s.State == unsure
+	}
+	return false
+}
+
 // interrupted reports whether the conversation's end says that it was interrupted.
 func (p *Profile) interrupted(l *layout) bool {
 	end, there := l.end()

@@ -42,6 +42,7 @@ type Observer struct {
 	front   front
 	typed   typed // texts whose records are yet to come
 	asking  asking
+	unasked unread
 }
 
 // program is one run of an agent program.

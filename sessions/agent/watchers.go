@@ -158,6 +158,7 @@ type known struct {
 	deciders []*decider
 	asked    string   // letters of the dialog on the screen
 	dialogs  *Profile // by which its dialogs are read; nil: it wasn't looked at yet
+	unread   unread   // how those are looked for that it doesn't know
 }
 
 // maxHooks bounds what waits for a look: more than a look's time brings.

@@ -1,13 +1,16 @@
 'use strict';
 
 import { byId, element } from './dom.js';
-import { answerPrompt, getPrompt } from './api.js';
+import { answerPrompt, getPrompt, getScreen } from './api.js';
+import { rebuild } from './screen.js';
 
 // The question that the open session asks, above the composer: its options as buttons,
 // and afterwards a line that says who answered what.
 
 const armedAfter = 400; // milliseconds for which a new question takes no click: it was meant for what stood there
 const lingers = 60000; // milliseconds for which the line stays
+const noteOfKeys = 'panebridge doesn’t know this dialog. Each button presses its key, while this very screen stands.';
+const noteOfFields = 'It asks for something that’s typed there only, a key or a code perhaps. Answer it in the session.';
 const names = { web: 'This page', cli: 'The command line' };
 // What can be chosen, and by what a question is told from itself with more to be seen.
 const offered = (prompt) => prompt.options.filter((option) => !prompt.unseen || option.refuses);
@@ -67,7 +70,8 @@ export class PromptPanel {
   }
 
   ask(prompt) {
-    const title = element('h3', 'prompt-title', prompt.title || 'The session asks');
+    const unread = prompt.kind === 'unread';
+    const title = element('h3', 'prompt-title', prompt.title || (unread ? 'Its screen looks like a question' : 'The session asks'));
     title.id = 'prompt-title';
     const parts = [title];
     if (prompt.body) {
@@ -75,7 +79,9 @@ export class PromptPanel {
       body.tabIndex = 0;
       body.setAttribute('aria-label', 'What it’s about');
       parts.push(body);
+      if (unread) this.draw(body, prompt);
     }
+    if (unread) parts.push(element('p', 'prompt-note', prompt.options.length > 0 ? noteOfKeys : noteOfFields));
     if (prompt.unseen) parts.push(element('p', 'prompt-unseen', 'Not all of what it’s about can be seen, so only what refuses can be chosen here. Look at it in the session.'));
     parts.push(prompt.multi && !prompt.unseen ? this.boxes(prompt) : this.buttons(prompt));
     if (prompt.text && !prompt.unseen) parts.push(this.field(prompt));
@@ -87,12 +93,24 @@ export class PromptPanel {
     this.timer = setTimeout(() => this.state(this.prompt), armedAfter);
   }
 
+  // draw shows the screen with its colours, by which alone some dialogs show what's marked.
+  async draw(body, prompt) {
+    try {
+      const text = await getScreen(prompt.session, 'mask');
+      if (this.prompt?.id === prompt.id && body.isConnected) body.replaceChildren(...rebuild(text));
+    } catch {
+      // its rows stand there
+    }
+  }
+
   buttons(prompt) {
-    const list = element('div', 'prompt-options');
+    const keys = prompt.kind === 'unread';
+    const list = element('div', keys ? 'prompt-options prompt-keys' : 'prompt-options');
     for (const option of offered(prompt)) {
       const button = element('button', 'button prompt-option');
       button.type = 'button';
-      button.append(element('span', 'prompt-n', String(option.n)), labelOf(option));
+      if (!keys) button.append(element('span', 'prompt-n', String(option.n)));
+      button.append(labelOf(option));
       button.addEventListener('click', () => this.answer({ option: option.n }));
       list.append(button);
     }

@@ -64,7 +64,7 @@ export class Screen {
 
 // rebuild makes nodes from the server's HTML. It takes over text, and of spans
 // the known classes and colours; whatever else there was would be text only.
-function rebuild(text) {
+export function rebuild(text) {
   // The newline behind <pre> is what HTML ignores there: without it, a first
   // row that is empty would be.
   const parsed = new DOMParser().parseFromString(`<pre>\n${text}</pre>`, 'text/html');

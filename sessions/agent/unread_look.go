@@ -1,0 +1,77 @@
+package agent
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// unread is how dialogs that no form knows are looked for on a program's screen.
+type unread struct {
+	waits bool // the program itself tells that it waits for a person
+	// before are rows that stood there when the program began: they aren't its. It's kept
+	// until its input box is drawn; nil: all rows count.
+	before map[string]bool
+	of     *program // whose they are
+}
+
+// lookUnread works in a look at the screen. read: there's a dialog that can be read.
+func (o *Observer) lookUnread(s *sessions.Sight, screen *sessions.Snapshot, read bool) unread {
+	p := o.profile()
+	u := &o.unasked
+	if o.program != u.of {
+		*u = unread{of: o.program}
+		if o.program != nil && len(p.spec.Input.Box) > 0 {
+			u.before = map[string]bool{}
+			for _, row := range visible(screen) {
+				u.before[row] = true
+			}
+		}
+	}
+	l := p.layout(screen, true)
+	if read || l.foot >= 0 {
+		u.before = nil
+	}
+	// While a hook decides in a person's place the program's state says nothing.
+	u.waits = !read && s.Known && s.State == sessions.StateWaiting && !p.unsure(l)
+	o.known.mu.Lock()
+	defer o.known.mu.Unlock()
+	o.known.unread = *u
+	return *u
+}
+
+// unread looks for a dialog that no form knows. A shell that has the foreground asks
+// nothing, and neither do programs that show texts.
+func (w *Watchers) unread(p *Profile, s *sessions.Snapshot, u unread) *sessions.Dialog {
+	if p == nil {
+		return nil
+	}
+	d := p.Unread(u.own(s), u.waits)
+	if d == nil || len(p.spec.Input.Box) > 0 {
+		return d
+	}
+	found := w.opt.Processes.Foreground(s.PID, false)
+	if len(found) > 0 && (interactiveShell(found[0]) || slices.Contains(viewers, found[0].title())) || len(found) == 0 && shellLine(s, w.opt.Prompts).Open {
+		return nil
+	}
+	return d
+}
+
+// own is a screen without the rows that aren't the program's.
+func (u unread) own(s *sessions.Snapshot) *sessions.Snapshot {
+	if len(u.before) == 0 {
+		return s
+	}
+	out := *s
+	out.Rows = slices.Clone(s.Rows)
+	for i, row := range visible(s) {
+		if u.before[row] {
+			out.Rows[max(0, len(s.Rows)-s.Height)+i] = ""
+		}
+	}
+	return &out
+}
+
+// viewers are programs that show texts, of whatever these are.
+var viewers = strings.Fields("less more most man vi vim nvim view vimdiff nano emacs hx micro kak bat delta tig top htop btop watch tail tmux screen") //nolint:gochecknoglobals // a constant table
