@@ -48,6 +48,7 @@ type setup struct {
 	home, cwd, url string
 	hook           string // shell command to which the event's name is appended; "" none
 	screen         Screen
+	agent          *Agent
 	packages       string // where packages are installed
 
 	argv []string
@@ -89,9 +90,18 @@ func writeFile(path, text string) error {
 	return nil
 }
 
-// Agents are all agents by name. What's in here was found by running these
-// versions.
+// Agents are all agents by name: in the versions that are pinned here, or, where
+// PANEBRIDGE_AGENTS is "latest", in those that InstallLatest has found.
 func Agents() map[string]*Agent {
+	out := pinned()
+	if os.Getenv("PANEBRIDGE_AGENTS") == "latest" {
+		useFound(out)
+	}
+	return out
+}
+
+// pinned are all agents. What's in here was found by running these versions.
+func pinned() map[string]*Agent {
 	escape := []string{"Escape"}
 	out := map[string]*Agent{}
 	for _, a := range []*Agent{

@@ -12,7 +12,8 @@
 // It needs Linux, tmux, node 20 or newer with npm, and unshare and nsenter (as
 // root, or with user namespaces allowed). The programs are installed into
 // .cache/agents, in the versions that are pinned here; a newer one may show new
-// dialogs when it starts.
+// dialogs when it starts. With PANEBRIDGE_AGENTS=latest they run in the versions
+// that npm served when `make test-agents-latest` asked for them.
 //
 // Hooks run inside the namespace: they reach a daemon by its Unix socket, not by
 // a TCP port.

@@ -41,6 +41,16 @@ func split(spec string) (pkg, version string) {
 	return spec[:i], spec[i+1:]
 }
 
+// place is the folder of a package below dir. The pinned version of each has the
+// package's own; others have one each, so that going back installs nothing.
+func place(dir, spec string) string {
+	pkg, version := split(spec)
+	if pins()[pkg] == version {
+		return filepath.Join(dir, slug(pkg))
+	}
+	return filepath.Join(dir, slug(spec))
+}
+
 // Install installs an agent with npm, unless its version is there already. It
 // says whether it did.
 func Install(ctx context.Context, a *Agent) (bool, error) {
@@ -75,7 +85,7 @@ func Installed(a *Agent) bool {
 
 func installed(dir, spec string) bool {
 	pkg, version := split(spec)
-	where := filepath.Join(dir, slug(pkg))
+	where := place(dir, spec)
 	if _, err := os.Stat(filepath.Join(where, ".installed")); err != nil {
 		return false
 	}
@@ -88,8 +98,7 @@ func installPackage(ctx context.Context, dir, spec string) (bool, error) {
 	if installed(dir, spec) {
 		return false, nil
 	}
-	pkg, _ := split(spec)
-	where := filepath.Join(dir, slug(pkg))
+	where := place(dir, spec)
 	if err := writeJSON(filepath.Join(where, "package.json"), obj{"private": true}); err != nil {
 		return false, err
 	}

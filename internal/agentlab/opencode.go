@@ -48,10 +48,11 @@ func setupOpenCode(s *setup) error {
 	// At its first start it installs @opencode-ai/plugin here and shows a blank screen
 	// until that's done, for ever without a network. So the installed package is put
 	// there.
-	if err := writeJSON(config+"/package.json", obj{"dependencies": obj{"@opencode-ai/plugin": "1.18.33"}}); err != nil {
+	pkg, version := split(s.agent.Extra[0])
+	if err := writeJSON(config+"/package.json", obj{"dependencies": obj{pkg: version}}); err != nil {
 		return err
 	}
-	from := filepath.Join(s.packages, slug("@opencode-ai/plugin"))
+	from := place(s.packages, s.agent.Extra[0])
 	if err := os.CopyFS(config+"/node_modules", os.DirFS(filepath.Join(from, "node_modules"))); err != nil {
 		return fmt.Errorf("set up opencode: %w", err)
 	}

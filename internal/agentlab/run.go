@@ -117,7 +117,7 @@ func (r *Run) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s := &setup{home: r.Home, cwd: r.Cwd, url: "http://127.0.0.1:" + strconv.Itoa(port), screen: r.cfg.Screen, packages: packages}
+	s := &setup{home: r.Home, cwd: r.Cwd, url: "http://127.0.0.1:" + strconv.Itoa(port), screen: r.cfg.Screen, agent: r.Agent, packages: packages}
 	if r.cfg.Hook != "" && r.Agent.Hooks {
 		if s.hook, err = r.writeHook(); err != nil {
 			return err
@@ -155,8 +155,7 @@ func (r *Run) writeCommand(s *setup, packages string) error {
 	if err != nil {
 		return fmt.Errorf("prepare %s: %w; install node 20 or newer", r.Agent.Name, err)
 	}
-	pkg, _ := split(r.Agent.Package)
-	bin := filepath.Join(packages, slug(pkg), "node_modules", ".bin")
+	bin := filepath.Join(place(packages, r.Agent.Package), "node_modules", ".bin")
 	env := append([]string{
 		"PATH=" + strings.TrimPrefix(r.cfg.Path+":"+bin, ":") + ":" + filepath.Dir(node) + ":/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
 		"HOME=" + r.Home, "LANG=C.UTF-8", "TERM=tmux-256color", "COLORTERM=truecolor", "SHELL=/bin/bash", "USER=" + os.Getenv("USER"),
