@@ -15,6 +15,7 @@ type face struct {
 	spin   int      // counts while it's busy
 	queued []string // what waits
 	fresh  bool     // nothing was said yet
+	guess  string   // what may be asked next; "": it has no guess
 }
 
 // cursorHere, in a row, is where the cursor is left: the terminal keeps the place.
@@ -29,6 +30,29 @@ func (f *face) cursorAt(row int) string {
 		return cursorHere
 	}
 	return ""
+}
+
+// How text looks.
+const (
+	plain      = "\x1b[0m"
+	dim        = "\x1b[2m"
+	underlined = "\x1b[4m"
+	reversed   = "\x1b[7m"
+)
+
+// own is a text that the program itself writes into its empty box, with the cursor on its
+// first character.
+func own(text, cursor, ghost string) string {
+	first, size := utf8.DecodeRuneInString(text)
+	return cursorHere + cursor + string(first) + plain + ghost + text[size:] + plain
+}
+
+// guesses are what a program takes to be what's asked next.
+func guesses(agent string) []string {
+	if agent != "claude" && agent != "qwen" {
+		return nil
+	}
+	return []string{"", "now run the tests", "yes", "and say why, for each of the files that were changed so far, in a sentence", "do you want to proceed with the rest?"}
 }
 
 // look is how a program draws.

@@ -19,12 +19,16 @@ func claudeFoot(f *face) []string {
 	switch {
 	case len(f.box) > 0:
 		for i, row := range f.box {
-			out = append(out, sign(i == 0, "❯")+"\u00a0"+row)
+			out = append(out, sign(i == 0, "❯")+"\u00a0"+row+f.cursorAt(i))
 		}
 	case len(f.queued) > 0:
-		out = append(out, "❯\u00a0Press up to edit queued messages")
+		out = append(out, "❯\u00a0"+own("Press up to edit queued messages", reversed, dim))
+	case f.fresh && !f.busy:
+		out = append(out, "❯\u00a0"+own(`Try "edit <filepath> to…"`, reversed, dim))
+	case f.guess != "" && !f.busy:
+		out = append(out, "❯\u00a0"+own(folded(f.guess, f.width-4)[0], reversed, dim))
 	default:
-		out = append(out, "❯\u00a0")
+		out = append(out, "❯\u00a0"+cursorHere)
 	}
 	out = append(out, rule(f.width))
 	switch {

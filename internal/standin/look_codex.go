@@ -30,7 +30,7 @@ func codexFoot(f *face) []string {
 	out = append(out, "", "")
 	switch {
 	case len(f.box) == 0:
-		out = append(out, "› "+cursorHere+"Ask Codex to do anything")
+		out = append(out, "› "+own("Ask Codex to do anything", dim, dim))
 	default:
 		for i, row := range f.box {
 			out = append(out, sign(i == 0, "›")+" "+row+f.cursorAt(i))

@@ -5,6 +5,12 @@ import (
 	"strings"
 )
 
+// Gemini CLI's colours.
+const (
+	geminiGrey  = "\x1b[38;2;175;175;175m"
+	geminiWhite = "\x1b[38;2;255;255;255m"
+)
+
 func geminiTitle(f *face, dialog bool) string {
 	text := "◇  Ready (project)"
 	switch {
@@ -32,10 +38,10 @@ func geminiFoot(f *face) []string {
 	}
 	out = append(out, rule(f.width), " Shift+Tab to accept edits", strings.Repeat("▄", f.width))
 	if len(f.box) == 0 {
-		out = append(out, " >   Type your message or @path/to/file")
+		out = append(out, " > "+own("  Type your message or @path/to/file", reversed, geminiGrey))
 	}
 	for i, row := range f.box {
-		out = append(out, " "+sign(i == 0, ">")+" "+row)
+		out = append(out, " "+sign(i == 0, ">")+" "+geminiWhite+row+f.cursorAt(i)+plain)
 	}
 	out = append(out, strings.Repeat("▀", f.width))
 	if f.popup != "" {

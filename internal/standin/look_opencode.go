@@ -8,6 +8,8 @@ import (
 // opencode's colours.
 const (
 	ocPlain  = "\x1b[38;2;255;255;255m\x1b[48;2;10;10;10m"
+	ocGrey   = "\x1b[38;2;128;128;128m"
+	ocTyped  = "\x1b[38;2;238;238;238m"
 	ocPanel  = "\x1b[48;2;20;20;20m"
 	ocBar    = "\x1b[48;2;30;30;30m"
 	ocChosen = "\x1b[48;2;245;167;66m"
@@ -22,14 +24,14 @@ func opencodeFoot(f *face) []string {
 	}
 	out = append(out, "", "  ┃")
 	if len(f.box) == 0 {
-		text := ""
+		text := cursorHere
 		if f.fresh {
-			text = `  Ask anything… "Fix a TODO in the codebase"`
+			text = own(`Ask anything… "Fix a TODO in the codebase"`, ocGrey, ocGrey)
 		}
-		out = append(out, "  ┃"+cursorHere+text)
+		out = append(out, "  ┃  "+text)
 	}
 	for i, row := range f.box {
-		out = append(out, "  ┃  "+row+f.cursorAt(i))
+		out = append(out, "  ┃  "+ocTyped+row+f.cursorAt(i)+plain)
 	}
 	if f.popup != "" {
 		out = append(out, "  ┃  ", "  ┃  Build · "+f.popup)

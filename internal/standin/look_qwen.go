@@ -2,6 +2,9 @@ package standin
 
 import "fmt"
 
+// qwenGrey is the colour in which it writes what isn't typed.
+const qwenGrey = "\x1b[38;2;108;112;134m"
+
 func qwenTitle(*face, bool) string { return "Qwen - project" }
 
 func qwenFoot(f *face) []string {
@@ -17,11 +20,15 @@ func qwenFoot(f *face) []string {
 		out = append(out, "  Press ↑ to edit queued messages")
 	}
 	out = append(out, rule(f.width))
-	if len(f.box) == 0 {
-		out = append(out, ">   Type your message or @path/to/file")
+	switch {
+	case len(f.box) > 0:
+	case f.guess != "" && !f.busy:
+		out = append(out, "> "+own(folded(f.guess, f.width-4)[0], underlined, qwenGrey))
+	default:
+		out = append(out, "> "+own("  Type your message or @path/to/file", underlined, qwenGrey))
 	}
 	for i, row := range f.box {
-		out = append(out, sign(i == 0, ">")+" "+row)
+		out = append(out, sign(i == 0, ">")+" "+row+f.cursorAt(i))
 	}
 	out = append(out, rule(f.width))
 	if f.popup != "" {

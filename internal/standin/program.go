@@ -216,6 +216,9 @@ func (g *program) work(now time.Time) {
 	case !g.busy.IsZero() && now.After(g.busy) && len(g.due) == 0:
 		g.busy = time.Time{}
 		g.say("The work is done.")
+		if all := guesses(g.play.Agent); len(all) > 0 {
+			g.face.guess = all[g.rand.IntN(len(all))]
+		}
 		if g.rand.IntN(8) == 0 {
 			g.say(`It says "Do you want to proceed?", and then "Enter to select".`) // which is only quoted
 		}
@@ -247,7 +250,7 @@ func (g *program) work(now time.Time) {
 
 // turn begins a turn, in which dialogs come.
 func (g *program) turn(now time.Time) {
-	g.face.fresh = false
+	g.face.fresh, g.face.guess = false, ""
 	length := g.between(400, 2500)
 	g.busy = now.Add(length)
 	for range []int{0, 1, 1, 2}[g.rand.IntN(4)] {
