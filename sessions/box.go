@@ -12,6 +12,9 @@ type Box struct {
 	// them; "": nothing. A program may show something else in place of a long text:
 	// "[Pasted text #1 +61 lines]".
 	Text string
+	// Unsure says that Text may be the program's own, who writes there what could be asked:
+	// a person may see that.
+	Unsure bool
 	// Unfinished is what of a command stands above the line, which goes on with it; "": none.
 	Unfinished string
 	// Rows are visible rows of it or below it, from 0, that are like none above them: as

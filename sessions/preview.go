@@ -132,7 +132,7 @@ func (t *previewer) run(ctx context.Context) (sent bool, why string, err error) 
 
 // look takes a snapshot of the pane.
 func (t *previewer) look(ctx context.Context) (Snapshot, Terminal, error) {
-	snap, err := t.srv.Snapshot(ctx, t.pane.ID, Window{})
+	snap, err := t.srv.Snapshot(ctx, t.pane.ID, Window{Styled: true})
 	if err == nil {
 		err = snap.ended(t.pane.Identity)
 	}

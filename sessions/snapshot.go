@@ -34,6 +34,7 @@ type Snapshot struct {
 
 	First   int      // grid row of Rows[0]
 	Rows    []string // with the trailing blanks of used cells
+	Styled  []string // the same rows with SGR escape sequences, each from default attributes on; nil: not asked for
 	Wrapped []bool   // Wrapped[i]: row i goes on in row i+1
 	Marks   []Mark   // of a shell, cut from Rows
 	At      time.Time
@@ -60,6 +61,9 @@ var errDead = fmt.Errorf("%w: its program has ended", ErrEnded)
 type Window struct {
 	Start int // first row, at most 0; clamped to the oldest row
 	Rows  int // how many rows; 0: to the bottom of the screen
+	// Styled asks for Snapshot.Styled, too: another capture at the same instant. Input
+	// boxes can't be judged without.
+	Styled bool
 }
 
 // PaneInfo is a pane as found by a look at all panes of a tmux server.

@@ -256,7 +256,7 @@ func (t *typist) look(ctx context.Context) (Snapshot, error) {
 			return Snapshot{}, err
 		}
 		t.pane, t.srv, t.asked = s.Pane.ID, srv, time.Now()
-		snap, err := srv.Snapshot(ctx, t.pane, Window{})
+		snap, err := srv.Snapshot(ctx, t.pane, Window{Styled: true})
 		switch {
 		case err == nil:
 			if ended := snap.ended(s.Pane.Identity); ended != nil {

@@ -63,7 +63,7 @@ func (t *typist) obstacle(s *Snapshot) obstacle {
 	case !b.Known:
 		return t.rowObstacle(s)
 	case b.Open && b.Text != "", b.Unfinished != "" && !t.m.beganCommand(t.id, b.Unfinished):
-		return obstacle{why: halfTyped, state: ReceiptHeld, unsure: b.Shell}
+		return obstacle{why: halfTyped, state: ReceiptHeld, unsure: b.Shell || b.Unsure}
 	case b.Open:
 		return obstacle{}
 	case b.Shell && t.atBare(s):

@@ -14,11 +14,12 @@ import (
 // boxed is a pane whose program has an input box that can be read.
 type boxed struct {
 	*pane
-	hidden   bool // the box isn't on the screen
-	complete bool // the first Enter takes a completion
-	deaf     bool // Enter does nothing
-	lost     bool // what's pasted is read, and goes nowhere
-	queue    bool // what's submitted waits
+	hidden   bool   // the box isn't on the screen
+	complete bool   // the first Enter takes a completion
+	deaf     bool   // Enter does nothing
+	lost     bool   // what's pasted is read, and goes nowhere
+	queue    bool   // what's submitted waits
+	guess    string // what the program itself writes into its empty box
 	enters   int
 }
 
@@ -27,7 +28,7 @@ func (p *boxed) Snapshot(context.Context, string, sessions.Window) (sessions.Sna
 	defer p.mu.Unlock()
 	rows := slices.Clone(p.sent)
 	if !p.hidden {
-		rows = append(rows, "> "+p.box)
+		rows = append(rows, "> "+cmp.Or(p.box, p.guess))
 	}
 	return sessions.Snapshot{Server: run, Pane: "%1", Rows: rows, CursorX: len(p.box)}, nil
 }
@@ -97,7 +98,7 @@ func readBox(queued *bool) func(sessions.ID, *sessions.Snapshot) sessions.Box {
 		b := sessions.Box{Known: true, Queued: *queued}
 		if n := len(s.Rows); n > 0 {
 			b.Text, b.Open = strings.CutPrefix(s.Rows[n-1], "> ")
-			b.Rows = []int{n - 1}
+			b.Rows, b.Unsure = []int{n - 1}, s.CursorX == 0
 			if !b.Open {
 				b.Text = ""
 			}
@@ -205,6 +206,29 @@ func TestABoxThatIsAwayIsWaitedFor(t *testing.T) {
 		p.do(func() { p.hidden = false })
 		b.pass(5 * time.Second)
 		b.wantSent("first", "second")
+	})
+}
+
+// What may be the program's own, in a look that isn't known, holds a text until somebody
+// has looked at the screen.
+func TestWhatMayBeTheProgramsOwn(t *testing.T) {
+	p := &boxed{pane: &pane{}, guess: "run the tests"}
+	withPane(t, p.pane, p, p.options, func(b *bed) {
+		r, err := b.input("look at README", "")
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.pass(time.Minute)
+		b.wantReceipt(r.ID, "held: something half-typed")
+		if r = b.receipt(r.ID); r.Quoted == "" {
+			b.Fatalf("%+v; want that it can be sent anyway", r)
+		}
+		if err := b.anyway(r); err != nil {
+			b.Fatal(err)
+		}
+		p.do(func() { p.guess = "" })
+		b.pass(10 * time.Second)
+		b.wantSent("look at README")
 	})
 }
 

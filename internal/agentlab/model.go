@@ -202,11 +202,21 @@ func (m *Model) aside(offered []string) bool {
 	return len(offered) < m.tools
 }
 
+// Guess is what the model takes to be what a person will ask next. Claude Code and Qwen
+// Code show it in their empty input boxes.
+const Guess = "now run the tests again"
+
+// guessing is how a request for a guess begins.
+const guessing = "[SUGGESTION MODE"
+
 // begin chooses what's answered and waits until the answer begins. auxiliary, if
 // it isn't "", answers a request that isn't part of the conversation.
 func (m *Model) begin(w http.ResponseWriter, r *http.Request, conversation []turnText, offered []string, auxiliary string) *reply {
 	if auxiliary == "" && m.aside(offered) {
 		auxiliary = "Nothing to add."
+	}
+	if n := len(conversation); n > 0 && strings.HasPrefix(conversation[n-1].text, guessing) {
+		auxiliary = Guess
 	}
 	if auxiliary != "" {
 		zero := 0.0

@@ -27,6 +27,7 @@ type liveMode struct {
 	hooks         bool
 	kills         int  // of the daemon, in mid-turn
 	orders        bool // the model takes orders
+	env           []string
 }
 
 func (m liveMode) String() string {
@@ -84,7 +85,7 @@ func beginLiveRig(t *testing.T, m liveMode) *liveRig {
 		t.Fatal(err)
 	}
 	cfg := agentlab.Config{Agent: m.agent, Width: m.width, Height: m.height, Screen: m.screen, Socket: k.socket, Orders: m.orders}
-	cfg.Env = []string{playedCLI + "=1"} // its hooks are the test's program
+	cfg.Env = append([]string{playedCLI + "=1"}, m.env...) // its hooks are the test's program
 	if k.run, err = agentlab.Prepare(t.Context(), cfg); err != nil {
 		t.Fatal(err)
 	}

@@ -2,19 +2,23 @@ package agent
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/panebridge/panebridge/sessions"
 )
 
 // boxLook says what a program's input box looks like.
 type boxLook struct {
-	// Box is matched where the foot begins; its groups are what stands in the box.
+	// Box is matched where the foot begins; its first group is what stands in the box.
 	Box []pattern `yaml:"box"`
 	// Edge is what stands at the left of a row in it.
 	Edge *pattern `yaml:"edge"`
 	// Empty are texts that the program itself shows in an empty box.
 	Empty []pattern `yaml:"empty"`
+	// Ghost are the colours of what the program itself writes there, as far as that
+	// isn't dim, which it is in most; Typed are those of what's typed, as far as it isn't
+	// the terminal's own.
+	Ghost []colour `yaml:"ghost"`
+	Typed []colour `yaml:"typed"`
 	// Queued are signs, anywhere on the screen, that something that was submitted waits.
 	Queued []pattern `yaml:"queued"`
 }
@@ -33,8 +37,10 @@ func (p *Profile) Box(s *sessions.Snapshot) sessions.Box {
 	b.Queued = slices.ContainsFunc(in.Queued, func(p pattern) bool { return p.MatchString(l.text) })
 	foot := l.text[l.at[l.foot]:]
 	for _, box := range in.Box {
-		if at := box.row.FindStringSubmatch(foot); at != nil {
-			b.Open, b.Text, b.Rows = true, in.text(strings.Join(at[1:], "\n")), sessions.TellingRows(s.Rows[max(0, len(s.Rows)-s.Height):], l.foot, len(s.Rows), tellingRows)
+		if at := box.row.FindStringSubmatchIndex(foot); at != nil {
+			b.Open = true
+			b.Text, b.Unsure = in.typed(in.readField(l, s, l.at[l.foot]+max(0, at[2]), l.at[l.foot]+max(0, at[3])), s)
+			b.Rows = sessions.TellingRows(s.Rows[max(0, len(s.Rows)-s.Height):], l.foot, len(s.Rows), tellingRows)
 			return b
 		}
 	}
@@ -43,24 +49,6 @@ func (p *Profile) Box(s *sessions.Snapshot) sessions.Box {
 
 // tellingRows is how many rows tell that a box stands there.
 const tellingRows = 3
-
-// text is what stands in a box whose rows are given.
-func (in *boxLook) text(rows string) string {
-	var out []string
-	for row := range strings.SplitSeq(rows, "\n") {
-		if in.Edge != nil {
-			if at := in.Edge.row.FindStringIndex(row); at != nil {
-				row = row[at[1]:]
-			}
-		}
-		out = append(out, strings.TrimSpace(row))
-	}
-	text := strings.Trim(strings.Join(out, "\n"), "\n")
-	if slices.ContainsFunc(in.Empty, func(p pattern) bool { return p.row.MatchString(text) }) {
-		return ""
-	}
-	return text
-}
 
 // Box reads the input box of the program that runs in a session, or the line of a shell.
 // A program that has just begun may not be known yet: then the process in the foreground

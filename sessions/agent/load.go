@@ -244,6 +244,11 @@ func (w *written) check() string {
 	if !slices.Contains(formats, w.Transcript) {
 		return fmt.Sprintf("transcript must be one of %s, or left out, not %q", list(formats[1:]), w.Transcript)
 	}
+	for i, box := range w.Input.Box {
+		if box.NumSubexp() == 0 {
+			return fmt.Sprintf("input: box %d must have a group in round brackets for what stands in it", i+1)
+		}
+	}
 	return checkForms(w.Prompts)
 }
 

@@ -30,8 +30,8 @@ const stateFields = 18
 //
 // Which rows are wrapped is told by a second capture in the same line, with
 // -J, whose text differs from the first only by the missing line ends: its
-// size alone says whether there are any, and only then it's fetched. On tmux
-// before 3.6 captures go through a buffer, because capture-pane -p leaks its
+// size alone says whether there are any, and only then it's fetched. Styles are a
+// third. On tmux before 3.6 captures go through a buffer, because capture-pane -p leaks its
 // whole reply there (4 KB per 50 rows, measured on 3.3a).
 func (c *Client) Snapshot(ctx context.Context, pane string, w sessions.Window) (sessions.Snapshot, error) {
 	if err := checkPane(pane); err != nil {
@@ -77,10 +77,21 @@ func (l *live) snapshot(ctx context.Context, pane string, w sessions.Window) (se
 		line += " ; capture-pane -" + l.exact + rng + t + " -b " + buf + " ; show-buffer -b " + buf
 		rowsAt = 2
 	}
+	styledAt := -1
+	if w.Styled {
+		line += " ; capture-pane -e" + l.exact + rng + t + " -b " + buf + " ; show-buffer -b " + buf
+		styledAt = rowsAt + 2
+	}
+	sizeAt := max(rowsAt, styledAt) + 2
 	line += " ; capture-pane -J" + rng + t + " -b " + buf +
 		" ; list-buffers -f '#{==:#{buffer_name}," + buf + "}' -F '#{buffer_size}'"
-	r := &request{line: line, blocks: rowsAt + 3}
-	r.rows = func(done []block) int { return l.expected(done, w, rowsAt) }
+	r := &request{line: line, blocks: sizeAt + 1}
+	r.rows = func(done []block) int {
+		if len(done) == styledAt {
+			return l.expected(done, w, styledAt, true)
+		}
+		return l.expected(done, w, rowsAt, !l.leakFree)
+	}
 	reply, err := l.do(ctx, r)
 	if len(reply) > 0 && len(reply[0].lines) == 1 && !strings.HasPrefix(reply[0].lines[0], pane+",") {
 		return sessions.Snapshot{}, ErrNoPane // a gone pane's fields are empty; the captures behind it failed
@@ -98,7 +109,10 @@ func (l *live) snapshot(ctx context.Context, pane string, w sessions.Window) (se
 	if !l.leakFree {
 		s.Rows = l.enc.decode(s.Rows)
 	}
-	if err := l.wraps(ctx, &s, buf, reply[rowsAt+2].lines); err != nil {
+	if styledAt > 0 {
+		s.Styled = l.styled(reply[styledAt].lines)
+	}
+	if err := l.wraps(ctx, &s, buf, reply[sizeAt].lines); err != nil {
 		return s, err
 	}
 	s.Marks = sessions.CutMarks(s.Rows)
@@ -114,6 +128,13 @@ func exactFlags(v Version) string {
 		return "NT"
 	}
 	return "N"
+}
+
+// styled are the rows of a capture with styles.
+func (l *live) styled(rows []string) []string {
+	rows = l.enc.decode(rows)
+	sessions.CutMarks(rows)
+	return selfContained(rows)
 }
 
 // captureRange is a window as options of capture-pane.
@@ -138,8 +159,9 @@ func extent(s sessions.Snapshot, w sessions.Window) (first, n int) {
 	return first, last - first + 1
 }
 
-// expected is how many lines the next block's body has.
-func (l *live) expected(done []block, w sessions.Window, rowsAt int) int {
+// expected is how many lines the next block's body has. shown: the rows there come out
+// of a buffer.
+func (l *live) expected(done []block, w sessions.Window, rowsAt int, shown bool) int {
 	switch len(done) {
 	case 0:
 		return 1
@@ -149,7 +171,7 @@ func (l *live) expected(done []block, w sessions.Window, rowsAt int) int {
 			return -1 // the pane is gone: this block is tmux's error
 		}
 		_, n := extent(s, w)
-		if !l.leakFree {
+		if shown {
 			n += l.enc.extra
 		}
 		return n

@@ -2,7 +2,9 @@ package tmux_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,6 +49,38 @@ func TestSnapshotIsAtomic(t *testing.T) {
 	}
 	t.Logf("%d snapshots, %d times the pane had moved, 0 disagreed", taken, moved)
 }
+
+// The rows with their styles are those of the same instant, in history and on the screen.
+func TestStyledSnapshotIsAtomic(t *testing.T) {
+	s := startServer(t)
+	p := s.pane("printer", `exec awk 'BEGIN { for (i = 1; ; i++) printf "\033[%dm%d\033[2m of \\ $many\033[0m\n", 31 + i % 7, i }'`, "-x", "80", "-y", "50")
+	for _, w := range []sessions.Window{{Styled: true}, {Start: -20, Styled: true}, {Start: -20, Rows: 10, Styled: true}} {
+		for moved, last := 0, -1; moved < 100; {
+			snap, err := s.client.Snapshot(s.ctx(), p, w)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if snap.HistorySize != last {
+				moved, last = moved+1, snap.HistorySize
+			}
+			if len(snap.Styled) != len(snap.Rows) {
+				t.Fatalf("%d rows, %d with styles", len(snap.Rows), len(snap.Styled))
+			}
+			for i, row := range snap.Styled {
+				number, _, _ := strings.Cut(snap.Rows[i], " ")
+				n, _ := strconv.Atoi(number)
+				want := fmt.Sprintf("\x1b[%dm%d\x1b[2m of \\ $many", 31+n%7, n)
+				drawn := strings.ReplaceAll(row, "\x1b[49m", "") // which tmux puts in
+				whole := n > 0 && snap.First+i < snap.HistorySize+snap.CursorY
+				if escapes.ReplaceAllString(row, "") != snap.Rows[i] || whole && !strings.HasSuffix(drawn, want) {
+					t.Fatalf("row %d is %q, with styles %q", i, snap.Rows[i], row)
+				}
+			}
+		}
+	}
+}
+
+var escapes = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
 func TestSnapshotKnowsWraps(t *testing.T) {
 	s := startServer(t)
