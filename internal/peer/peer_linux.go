@@ -36,13 +36,60 @@ func User(c net.Conn) (uid int, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("find the other end's user: %w", err)
 	}
-	if uid, err = diag(near, far); err != nil && !errors.Is(err, errNone) {
-		uid, err = inTable(near, far)
-	}
+	own, err := socketAt(near, far)
 	if err != nil {
 		return 0, fmt.Errorf("find the user of %s: %w", far, err)
 	}
-	return uid, nil
+	return own.uid, nil
+}
+
+// Socket returns the inode of the socket at the other end of a TCP connection that stays
+// on this machine: /proc/PID/fd names it for each process that has it. It fails when the
+// other end is closed.
+func Socket(c net.Conn) (inode uint64, err error) {
+	near, far, err := ends(c)
+	if err != nil {
+		return 0, fmt.Errorf("find the other end's socket: %w", err)
+	}
+	own, err := socketAt(near, far)
+	if err != nil {
+		return 0, fmt.Errorf("find the socket of %s: %w", far, err)
+	}
+	return own.inode, nil
+}
+
+// Process returns the process that has connected to a Unix socket of ours; 0: it's none
+// that can be seen from here, as one outside of a container. It may have ended since.
+func Process(c *net.UnixConn) (pid int, err error) {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return 0, fmt.Errorf("find the other end's process: %w", err)
+	}
+	var cred *unix.Ucred
+	var failed error
+	if err := raw.Control(func(fd uintptr) {
+		cred, failed = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
+	}); err != nil {
+		failed = err
+	}
+	if failed != nil {
+		return 0, fmt.Errorf("find the other end's process: %w", failed)
+	}
+	return int(cred.Pid), nil
+}
+
+// socket is one end of a connection.
+type socket struct {
+	uid   int
+	inode uint64
+}
+
+func socketAt(near, far netip.AddrPort) (socket, error) {
+	own, err := diag(near, far)
+	if err != nil && !errors.Is(err, errNone) {
+		return inTable(near, far)
+	}
+	return own, err
 }
 
 func ends(c net.Conn) (near, far netip.AddrPort, err error) {
@@ -70,20 +117,20 @@ const (
 )
 
 // diag asks the kernel about the socket whose own end is far.
-func diag(near, far netip.AddrPort) (int, error) {
+func diag(near, far netip.AddrPort) (socket, error) {
 	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_SOCK_DIAG)
 	if err != nil {
-		return 0, err
+		return socket{}, err
 	}
 	defer func() { _ = unix.Close(fd) }()
 	_ = unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: 1}) // it answers at once
 	if err := unix.Sendto(fd, diagRequest(near, far), 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
-		return 0, err
+		return socket{}, err
 	}
 	answer := make([]byte, 4096)
 	n, _, err := unix.Recvfrom(fd, answer, 0)
 	if err != nil {
-		return 0, err
+		return socket{}, err
 	}
 	return readAnswer(answer[:n])
 }
@@ -114,40 +161,40 @@ func padded(a netip.Addr) []byte {
 	return out
 }
 
-func readAnswer(b []byte) (int, error) {
+func readAnswer(b []byte) (socket, error) {
 	switch {
 	case len(b) >= headerBytes+4 && binary.NativeEndian.Uint16(b[4:]) == unix.NLMSG_ERROR:
 		if code := -int32(binary.NativeEndian.Uint32(b[headerBytes:])); unix.Errno(code) != unix.ENOENT {
-			return 0, unix.Errno(code)
+			return socket{}, unix.Errno(code)
 		}
-		return 0, errNone
+		return socket{}, errNone
 	case len(b) < answerBytes || binary.NativeEndian.Uint16(b[4:]) != sockDiagByFamily:
-		return 0, errors.New("the kernel's answer has another form")
+		return socket{}, errors.New("the kernel's answer has another form")
 	case b[stateAt] != established || binary.NativeEndian.Uint32(b[inodeAt:]) == 0:
-		return 0, errNone
+		return socket{}, errNone
 	}
-	return int(binary.NativeEndian.Uint32(b[uidAt:])), nil
+	return socket{int(binary.NativeEndian.Uint32(b[uidAt:])), uint64(binary.NativeEndian.Uint32(b[inodeAt:]))}, nil
 }
 
 // inTable looks a connection up in the kernel's tables.
-func inTable(near, far netip.AddrPort) (int, error) {
+func inTable(near, far netip.AddrPort) (socket, error) {
 	for _, name := range []string{"/proc/net/tcp", "/proc/net/tcp6"} { // one of IPv4 may be in either
 		f, err := os.Open(name)
 		if err != nil {
 			continue
 		}
-		uid, err := readTable(f, near, far)
+		own, err := readTable(f, near, far)
 		_ = f.Close()
 		if !errors.Is(err, errNone) {
-			return uid, err
+			return own, err
 		}
 	}
-	return 0, errNone
+	return socket{}, errNone
 }
 
-// readTable finds the user of the socket whose own end is far in a table as proc_net_tcp
+// readTable finds the socket whose own end is far in a table as proc_net_tcp
 // describes it: number, own end, other end, state, …, user (8th), …, inode (10th).
-func readTable(r io.Reader, near, far netip.AddrPort) (int, error) {
+func readTable(r io.Reader, near, far netip.AddrPort) (socket, error) {
 	lines := bufio.NewScanner(r)
 	for lines.Scan() {
 		f := strings.Fields(lines.Text())
@@ -157,13 +204,15 @@ func readTable(r io.Reader, near, far netip.AddrPort) (int, error) {
 		own, ok1 := tableEnd(f[1])
 		other, ok2 := tableEnd(f[2])
 		if ok1 && ok2 && own == far && other == near {
-			return strconv.Atoi(f[7])
+			uid, err1 := strconv.Atoi(f[7])
+			inode, err2 := strconv.ParseUint(f[9], 10, 64)
+			return socket{uid, inode}, errors.Join(err1, err2)
 		}
 	}
 	if err := lines.Err(); err != nil {
-		return 0, err
+		return socket{}, err
 	}
-	return 0, errNone
+	return socket{}, errNone
 }
 
 // tableEnd reads an end as the table has it: words of four bytes in the machine's order,

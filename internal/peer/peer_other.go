@@ -13,3 +13,9 @@ const Known = false
 
 // User returns an error: nobody knows.
 func User(net.Conn) (uid int, err error) { return 0, errors.New("this system doesn't tell") }
+
+// Socket returns an error, as User does.
+func Socket(net.Conn) (inode uint64, err error) { return 0, errors.New("this system doesn't tell") }
+
+// Process returns an error, as User does.
+func Process(*net.UnixConn) (pid int, err error) { return 0, errors.New("this system doesn't tell") }

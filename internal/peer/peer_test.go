@@ -45,22 +45,63 @@ func TestOwnConnectionsAreOurs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for name, ask := range map[string]func(_, _ netip.AddrPort) (int, error){"diag": diag, "table": inTable} {
-				if uid, err := ask(near, far); uid != os.Geteuid() || err != nil {
-					t.Errorf("%s: user %d, %v", name, uid, err)
+			for name, ask := range map[string]func(_, _ netip.AddrPort) (socket, error){"diag": diag, "table": inTable} {
+				if own, err := ask(near, far); own.uid != os.Geteuid() || own.inode == 0 || err != nil {
+					t.Errorf("%s: %+v, %v", name, own, err)
 				}
 			}
 			if uid, err := User(server); uid != os.Geteuid() || err != nil {
 				t.Errorf("user %d, %v", uid, err)
 			}
+			inode, err := Socket(server)
+			if link := linkOf(t, client); err != nil || link != fmt.Sprintf("socket:[%d]", inode) {
+				t.Errorf("socket %d, %v; it's %s", inode, err, link)
+			}
 			// An end without an owner would be root's, if one believed the table.
 			_ = client.Close()
-			for name, ask := range map[string]func(_, _ netip.AddrPort) (int, error){"diag": diag, "table": inTable} {
-				if uid, err := ask(near, far); !errors.Is(err, errNone) {
-					t.Errorf("%s, closed: user %d, %v", name, uid, err)
+			for name, ask := range map[string]func(_, _ netip.AddrPort) (socket, error){"diag": diag, "table": inTable} {
+				if own, err := ask(near, far); !errors.Is(err, errNone) {
+					t.Errorf("%s, closed: %+v, %v", name, own, err)
 				}
 			}
 		})
+	}
+}
+
+// linkOf is what /proc says of a connection of ours.
+func linkOf(t *testing.T, c net.Conn) (link string) {
+	t.Helper()
+	raw, err := c.(syscall.Conn).SyscallConn()
+	if err == nil {
+		err = raw.Control(func(fd uintptr) { link, _ = os.Readlink(fmt.Sprintf("/proc/self/fd/%d", fd)) })
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return link
+}
+
+// The process that has connected to a Unix socket is named.
+func TestProcessOfAUnixSocketIsKnown(t *testing.T) {
+	var lc net.ListenConfig
+	l, err := lc.Listen(t.Context(), "unix", t.TempDir()+"/s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	var d net.Dialer
+	client, err := d.DialContext(t.Context(), "unix", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = client.Close() }()
+	server, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = server.Close() }()
+	if pid, err := Process(server.(*net.UnixConn)); pid != os.Getpid() || err != nil {
+		t.Errorf("process %d, %v", pid, err)
 	}
 }
 
@@ -86,8 +127,8 @@ func TestAnotherUsersConnectionIsTheirs(t *testing.T) {
 	const other = 65_533
 	if os.Geteuid() != 0 {
 		foreign := strings.Replace(table, " 1000 ", fmt.Sprintf(" %d ", other), 1)
-		if uid, err := readTable(strings.NewReader(foreign), addr("127.0.0.1:7333"), addr("127.0.0.1:43210")); uid != other || err != nil {
-			t.Errorf("user %d, %v", uid, err)
+		if own, err := readTable(strings.NewReader(foreign), addr("127.0.0.1:7333"), addr("127.0.0.1:43210")); own.uid != other || err != nil {
+			t.Errorf("%+v, %v", own, err)
 		}
 		return
 	}
@@ -119,9 +160,9 @@ func TestAnotherUsersConnectionIsTheirs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, ask := range map[string]func(_, _ netip.AddrPort) (int, error){"diag": diag, "table": inTable} {
-		if uid, err := ask(near, far); uid != other || err != nil {
-			t.Errorf("%s: user %d, %v", name, uid, err)
+	for name, ask := range map[string]func(_, _ netip.AddrPort) (socket, error){"diag": diag, "table": inTable} {
+		if own, err := ask(near, far); own.uid != other || err != nil {
+			t.Errorf("%s: %+v, %v", name, own, err)
 		}
 	}
 }
@@ -138,9 +179,9 @@ func addr(s string) netip.AddrPort { return netip.MustParseAddrPort(s) }
 
 func TestTableIsRead(t *testing.T) {
 	for far, want := range map[string]int{"127.0.0.1:43210": 1000, "127.0.0.1:43211": -1, "127.0.0.1:43212": -1, "127.0.0.2:43210": -1} {
-		uid, err := readTable(strings.NewReader(table), addr("127.0.0.1:7333"), addr(far))
-		if want < 0 && !errors.Is(err, errNone) || want >= 0 && (uid != want || err != nil) {
-			t.Errorf("%s: user %d, %v", far, uid, err)
+		own, err := readTable(strings.NewReader(table), addr("127.0.0.1:7333"), addr(far))
+		if want < 0 && !errors.Is(err, errNone) || want >= 0 && (own != socket{want, 27439} || err != nil) {
+			t.Errorf("%s: %+v, %v", far, own, err)
 		}
 	}
 }
