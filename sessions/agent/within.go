@@ -1,0 +1,245 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/prometheus/procfs"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// SessionPane is a pane, as the processes that were begun in it tell of it.
+type SessionPane struct {
+	Session sessions.ID // "": it's none of a session's
+	Server  int         // process id of its tmux server
+	Pane    string      // tmux pane id
+	// PID is the process id of the pane's program; 0: the pane is gone, and only what
+	// it left is looked for.
+	PID int
+}
+
+// Origins tells which processes belong to a session's pane. It's of one moment: make a new
+// one for each question.
+type Origins struct {
+	processes *Processes
+	panes     []SessionPane
+	groups    map[string]sessions.ID // control groups that are one pane's alone
+	home      string
+	seen      map[int]kin
+}
+
+// kin is a process as far as it says where it was begun.
+type kin struct {
+	pid, parent int
+	leader      int // of its terminal session, see setsid(2)
+	started     uint64
+	uid         uint64
+	group       string            // its control group; "": the root, or it isn't known
+	environ     map[string]string // nil: it can't be read
+}
+
+// Origins looks at these panes. home is the daemon's state folder: by it what's left of
+// sessions that nobody remembers is known.
+func (p *Processes) Origins(panes []SessionPane, home string) *Origins {
+	o := &Origins{processes: p, panes: panes, home: home, groups: map[string]sessions.ID{}, seen: map[int]kin{}}
+	if !p.ok {
+		return o
+	}
+	own := o.group(os.Getpid())
+	for _, pane := range panes {
+		if g := o.group(pane.PID); g != "" && g != own && g != o.group(pane.Server) && pane.Session != "" {
+			o.groups[g] = pane.Session
+		}
+	}
+	for _, pane := range panes {
+		if pane.Session == "" {
+			delete(o.groups, o.group(pane.PID)) // others' panes are in it, too
+		}
+	}
+	return o
+}
+
+// group is the control group of a process.
+func (o *Origins) group(pid int) string {
+	k, err := o.kin(pid)
+	if err != nil {
+		return ""
+	}
+	return k.group
+}
+
+// errRaced says that a process ended while its descent was looked at.
+var errRaced = errors.New("a process above it ended meanwhile")
+
+// Of returns the session in whose pane a process was begun; "": in none. An error says
+// that it can't be told: the process is gone, or isn't one of this host's.
+func (o *Origins) Of(pid int) (sessions.ID, error) {
+	const tries = 5
+	for try := 1; ; try++ {
+		line, err := o.descent(pid)
+		if err == nil {
+			return o.find(line), nil
+		}
+		if !errors.Is(err, errRaced) || try == tries {
+			return "", fmt.Errorf("find where process %d was begun: %w", pid, err)
+		}
+		clear(o.seen)
+	}
+}
+
+// descent is a process and those above it, nearest first, without the first of all.
+func (o *Origins) descent(pid int) ([]kin, error) {
+	const most = 1 << 16 // more than there are processes in a chain
+	first, err := o.kin(pid)
+	if err != nil {
+		return nil, err
+	}
+	line := []kin{first}
+	for last := first; last.parent > 1 && len(line) < most; line = append(line, last) {
+		above, err := o.kin(last.parent)
+		if err != nil || above.started > last.started { // another has its number
+			return nil, errRaced
+		}
+		last = above
+	}
+	return line, nil
+}
+
+// find finds the session by the processes' descent, nearest first; of what has left it by
+// the terminal that it was begun at, the control group, and what its environment says.
+func (o *Origins) find(line []kin) sessions.ID {
+	for _, by := range []func(kin) sessions.ID{o.byProcess, o.byGroup, o.byEnvironment} {
+		for _, k := range line {
+			if id := by(k); id != "" {
+				return id
+			}
+		}
+	}
+	return ""
+}
+
+// byProcess knows the pane's own program, and all that was begun at its terminal: a
+// process that loses its parent keeps its terminal's session, unless it begins another.
+func (o *Origins) byProcess(k kin) sessions.ID {
+	for _, p := range o.panes {
+		if p.Session != "" && p.PID > 0 && (k.pid == p.PID || k.leader == p.PID) {
+			return p.Session
+		}
+	}
+	return ""
+}
+
+// byGroup knows what stays in a control group that's a pane's alone, as tmux makes one for
+// each where it was built for systemd.
+func (o *Origins) byGroup(k kin) sessions.ID {
+	for g := k.group; g != "" && g != "/" && g != "."; g = path.Dir(g) {
+		if id := o.groups[g]; id != "" {
+			return id
+		}
+	}
+	return ""
+}
+
+// byEnvironment knows what was begun with a pane's environment.
+func (o *Origins) byEnvironment(k kin) sessions.ID {
+	if id := sessions.ID(k.environ["PANEBRIDGE_SESSION"]); id.Valid() {
+		if o.home != "" && k.environ["PANEBRIDGE_STATE_DIR"] == o.home {
+			return id
+		}
+		if slices.ContainsFunc(o.panes, func(p SessionPane) bool { return p.Session == id }) {
+			return id
+		}
+	}
+	pane := k.environ["TMUX_PANE"]
+	server := serverOf(k.environ["TMUX"])
+	for _, p := range o.panes {
+		if pane != "" && p.Pane == pane && p.Session != "" && (server == 0 || p.Server == server) {
+			return p.Session
+		}
+	}
+	return ""
+}
+
+// serverOf is the process id of the tmux server that the variable TMUX names: socket,
+// process, session; the socket's path may have commas. 0: it names none.
+func serverOf(tmux string) int {
+	f := strings.Split(tmux, ",")
+	if len(f) < 3 {
+		return 0
+	}
+	pid, _ := strconv.Atoi(f[len(f)-2])
+	return pid
+}
+
+// Holding returns the session of a process that has a socket by its inode and was begun in
+// a session's pane; "": none has. Where such a process can't be looked into it counts as
+// one that has it.
+func (o *Origins) Holding(inode uint64, uid int) (sessions.ID, error) {
+	all, err := o.processes.fs.AllProcs()
+	if err != nil {
+		return "", fmt.Errorf("list the processes: %w", err)
+	}
+	want := fmt.Sprintf("socket:[%d]", inode)
+	for _, proc := range all {
+		k, err := o.kin(proc.PID)
+		if err != nil || int(k.uid) != uid {
+			continue // it's gone, or another user's
+		}
+		id, err := o.Of(proc.PID)
+		if err != nil || id == "" {
+			continue
+		}
+		links, err := proc.FileDescriptorTargets()
+		if errors.Is(err, os.ErrPermission) {
+			return id, nil
+		}
+		if slices.Contains(links, want) {
+			return id, nil
+		}
+	}
+	return "", nil
+}
+
+// kin looks at a process, once.
+func (o *Origins) kin(pid int) (kin, error) {
+	if k, ok := o.seen[pid]; ok {
+		return k, nil
+	}
+	if !o.processes.ok || pid <= 0 {
+		return kin{}, fmt.Errorf("%w process %d", sessions.ErrUnknown, pid)
+	}
+	s, err := o.processes.stat(pid)
+	if err != nil {
+		return kin{}, err
+	}
+	k := kin{pid: s.PID, parent: s.PPID, leader: s.Session, started: s.Starttime, environ: o.processes.environ(pid)}
+	if proc, err := o.processes.fs.Proc(pid); err == nil {
+		if groups, err := proc.Cgroups(); err == nil {
+			k.group = groupOf(groups)
+		}
+		if status, err := proc.NewStatus(); err == nil {
+			k.uid = status.UIDs[1]
+		}
+	}
+	o.seen[pid] = k
+	return k, nil
+}
+
+// groupOf is a process's control group: of the unified hierarchy, or where there's none of
+// systemd's. "": it's the root.
+func groupOf(all []procfs.Cgroup) string {
+	found := ""
+	for _, g := range all {
+		named := len(g.Controllers) == 1 && g.Controllers[0] == "name=systemd"
+		if g.Path != "/" && (g.HierarchyID == 0 || named && found == "") {
+			found = g.Path
+		}
+	}
+	return found
+}
