@@ -17,6 +17,7 @@ const (
 	// only on the very screen that was shown: none where a key or a code is asked for. Body is
 	// that screen.
 	PromptUnread PromptKind = "unread"
+	PromptCall   PromptKind = "call" // may a program in the pane have panebridge do something; it's on no screen
 )
 
 // Dialog is an open dialog as it stands on a session's screen.
@@ -106,10 +107,15 @@ type Prompt struct {
 	Answer   *Answer     `json:"answer,omitempty"` // the one that counts
 	OpenedAt time.Time   `json:"opened_at"`
 	ClosedAt time.Time   `json:"closed_at,omitzero"`
+	// Access says that it's about access for others: only who may give that can answer.
+	Access bool `json:"-"`
 }
 
 // Final reports whether the prompt will not change any more.
 func (p Prompt) Final() bool { return p.State == PromptAnswered || p.State == PromptClosed }
+
+// Kind says what the prompt is about.
+func (p Prompt) Kind() PromptKind { return p.Dialog.Kind }
 
 // Dialogs knows the dialogs of the programs that run in sessions' panes.
 type Dialogs interface {

@@ -225,7 +225,7 @@ func (in *Inbound) answerText(ctx context.Context, ev Event, s Said, roles Roles
 // Markdown, and has it shown there if it isn't. "": none is open.
 func (in *Inbound) question(place adapters.Target, id sessions.ID) string {
 	for _, p := range in.opt.Sessions.Prompts() {
-		if p.Session != id {
+		if p.Session != id || p.Kind() == sessions.PromptCall {
 			continue
 		}
 		message := ""
@@ -254,5 +254,7 @@ func (in *Inbound) question(place adapters.Target, id sessions.ID) string {
 
 // asksNow says whether a session has an open question that can be answered.
 func (in *Inbound) asksNow(id sessions.ID) bool {
-	return slices.ContainsFunc(in.opt.Sessions.Prompts(), func(p sessions.Prompt) bool { return p.Session == id })
+	return slices.ContainsFunc(in.opt.Sessions.Prompts(), func(p sessions.Prompt) bool {
+		return p.Session == id && p.Kind() != sessions.PromptCall
+	})
 }

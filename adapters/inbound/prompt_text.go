@@ -35,6 +35,8 @@ func asks(k sessions.PromptKind) string {
 		return "asks about its own setup"
 	case sessions.PromptUnread:
 		return "needs you"
+	case sessions.PromptCall:
+		return "has a program that asks for something"
 	default:
 		return "asks"
 	}

@@ -25,7 +25,7 @@ func (ps *prompts) ways(ctx context.Context, p sessions.Prompt, m PromptMessage)
 		}
 		return b
 	}
-	multi := p.Dialog.Kind == sessions.PromptMulti && !p.Dialog.Unseen
+	multi, may := p.Dialog.Kind == sessions.PromptMulti && !p.Dialog.Unseen, answerRole(p)
 	shown := shownOptions(p.Dialog)
 	if p.Dialog.Kind == sessions.PromptUnread {
 		rows = keyRows(p, func(i int) adapters.Button {
@@ -37,7 +37,7 @@ func (ps *prompts) ways(ctx context.Context, p sessions.Prompt, m PromptMessage)
 			if multi {
 				do = "choose"
 			}
-			return add("", offer{Do: do, Args: args, Role: Approver}).Data
+			return add("", offer{Do: do, Args: args, Role: may}).Data
 		})
 	} else {
 		do := "answer"
@@ -45,22 +45,22 @@ func (ps *prompts) ways(ctx context.Context, p sessions.Prompt, m PromptMessage)
 			do = "toggle"
 		}
 		for _, i := range shown {
-			b := add(buttonLabel(p.Dialog, i, m.Checked), offer{Do: do, Args: fmt.Sprintf("%s %d", p.ID, i), Role: Approver})
+			b := add(buttonLabel(p.Dialog, i, m.Checked), offer{Do: do, Args: fmt.Sprintf("%s %d", p.ID, i), Role: may})
 			rows = append(rows, []adapters.Button{b})
 		}
 	}
 	var last []adapters.Button
 	if multi {
-		last = append(last, add("Send", offer{Do: "send-chosen", Args: p.ID, Role: Approver}))
+		last = append(last, add("Send", offer{Do: "send-chosen", Args: p.ID, Role: may}))
 	}
 	if p.Dialog.OffersText() {
-		last = append(last, add("Write an answer…", offer{Do: "write-answer", Args: p.ID, Role: Approver}))
+		last = append(last, add("Write an answer…", offer{Do: "write-answer", Args: p.ID, Role: may}))
 	}
 	if len(last) > 1 { // four are too many beside each other on a phone
 		rows, last = append(rows, last), nil
 	}
 	last = append(last, add("Screen", offer{Do: "screen", Role: Viewer}))
-	if p.Dialog.Kind != sessions.PromptUnread || len(shown) > 0 { // no code goes by keys of a chat
+	if p.Kind() != sessions.PromptCall && (p.Dialog.Kind != sessions.PromptUnread || len(shown) > 0) { // no code goes by keys of a chat
 		last = append(last, add("Keys", offer{Do: "command", Args: "keys ", Role: Operator}))
 	}
 	return menus, append(rows, last), err
@@ -87,6 +87,15 @@ func keyRows(p sessions.Prompt, button func(i int) adapters.Button) (rows [][]ad
 		rows[last] = append(rows[last], button(i))
 	}
 	return rows
+}
+
+// answerRole is what a person needs to answer a question: nobody gives access who couldn't
+// give it themselves.
+func answerRole(p sessions.Prompt) Role {
+	if p.Access {
+		return Admin
+	}
+	return Approver
 }
 
 // shownOptions are the options that can be chosen, by index: not the one that takes a text.

@@ -393,3 +393,40 @@ func TestAQuestionThatIsNotSeenWhole(t *testing.T) {
 		}
 	})
 }
+
+// A call from a pane is for approvers to allow, and one that gives access for those who
+// can give it. It's on no screen: it's in nobody's way.
+func TestWhoMayAllowACall(t *testing.T) {
+	for access, may := range map[bool]map[string]bool{
+		false: {ann: false, bob: false, dora: true, cleo: true},
+		true:  {ann: false, bob: false, dora: false, cleo: true},
+	} {
+		for person, may := range may {
+			inWorld(t, func(w *world) {
+				s, err := w.manager.Get("agent")
+				if err != nil {
+					t.Fatal(err)
+				}
+				w.asks.Change(sessions.Prompt{
+					ID: "pr_1", Session: s.ID, State: sessions.PromptOpen, OpenedAt: time.Now(), Access: access,
+					Dialog: sessions.Dialog{
+						Kind: sessions.PromptCall, Title: "May it?", Body: "POST /x",
+						Options: []sessions.DialogOption{{Label: "Allow it once"}, {Label: "Refuse"}},
+					},
+				})
+				synctest.Wait()
+				posts := w.wantPosts("**agent has a program that asks for something**\n\nMay it?\n\n```\nPOST /x\n```")
+				if want := []string{"Allow it once", "Refuse", "Screen"}; !slices.Equal(labels(posts[:1]), want) {
+					t.Errorf("its buttons are %q", labels(posts[:1]))
+				}
+				w.press(person, w.button(posts, "Allow it once"))
+				if took := len(w.asks.Took()) == 1; took != may {
+					t.Errorf("access %v: %s's word counts: %v", access, person, took)
+				}
+				w.say(ann, "hello")
+				w.pass(2 * time.Second)
+				w.wantTyped("hello")
+			})
+		}
+	}
+}

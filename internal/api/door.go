@@ -26,6 +26,7 @@ import (
 //   - a signature by a browser that was let in, for all but the page's files, which hold
 //     nothing secret (package browsers).
 type door struct {
+	opts   Options
 	port   string
 	keeper *browsers.Keeper
 	api    http.Handler
@@ -37,7 +38,7 @@ func newDoor(o Options, port string, api http.Handler) *door {
 	if page == nil {
 		page = http.NotFoundHandler()
 	}
-	return &door{port: port, keeper: o.Browsers, api: api, page: page}
+	return &door{opts: o, port: port, keeper: o.Browsers, api: api, page: page}
 }
 
 func portOf(l net.Listener) string {
@@ -253,6 +254,9 @@ type KeyAnswer struct {
 // letIn serves POST /api/v1/page/keys.
 func (d *door) letIn(w http.ResponseWriter, r *http.Request) error {
 	now := time.Now()
+	if d.opts.placeOf(r.Context()).Inside {
+		return &Error{Status: http.StatusForbidden, Code: codeInside, Message: "programs in sessions' panes aren't let in: open the address in a browser that was begun elsewhere"}
+	}
 	checked, unsigned := d.keeper.Check(r.Context(), now, r)
 	if errors.Is(unsigned, browsers.ErrStale) {
 		return unsigned

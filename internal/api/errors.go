@@ -22,6 +22,9 @@ type Error struct {
 // Error returns the message.
 func (e *Error) Error() string { return e.Message }
 
+// Inside says that the call wasn't made since it came from a session's pane.
+func (e *Error) Inside() bool { return e.Code == codeInside }
+
 // The codes that don't stem from an error of package sessions.
 const (
 	codeBadRequest   = "bad_request"

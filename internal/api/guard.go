@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"net"
 	"os"
 	"sync"
@@ -89,11 +88,3 @@ func (c *guarded) Close() error {
 }
 
 type guardedKey struct{}
-
-// withGuarded is an http.Server's ConnContext.
-func withGuarded(ctx context.Context, c net.Conn) context.Context {
-	if kept, ok := c.(*guarded); ok {
-		return context.WithValue(ctx, guardedKey{}, kept)
-	}
-	return ctx
-}

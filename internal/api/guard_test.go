@@ -35,7 +35,7 @@ func TestGuardServesItsOwnUser(t *testing.T) {
 				g.user = nil
 			}
 			c, _ := net.Pipe()
-			why := foreignUser(withGuarded(context.Background(), g.admit(c)))
+			why := foreignUser(withConnection(context.Background(), g.admit(c)))
 			if (why == "") != (tc.want == "") || !strings.Contains(why, tc.want) {
 				t.Errorf("refused because %q, want %q", why, tc.want)
 			}

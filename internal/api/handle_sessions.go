@@ -2,12 +2,18 @@ package api
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/panebridge/panebridge/sessions"
 )
 
-func (a *api) listSessions(w http.ResponseWriter, _ *http.Request) error {
-	writeJSON(w, http.StatusOK, a.newSessions(a.opts.Sessions.List()))
+// listSessions shows all of them; to a program in a session's pane its own.
+func (a *api) listSessions(w http.ResponseWriter, r *http.Request) error {
+	all := a.opts.Sessions.List()
+	if place := a.opts.placeOf(r.Context()); place.Inside {
+		all = slices.DeleteFunc(all, func(s sessions.Session) bool { return s.ID != place.Session })
+	}
+	writeJSON(w, http.StatusOK, a.newSessions(all))
 	return nil
 }
 

@@ -20,58 +20,73 @@ type api struct {
 // the answer.
 type handler func(http.ResponseWriter, *http.Request) error
 
-// methods are the handlers of one path.
-type methods map[string]handler
+// methods are the calls of one path.
+type methods map[string]route
 
-// routes returns the API's calls.
+// table has all calls of the API. Each says what becomes of it when it comes from a
+// session's pane.
+func (a *api) table() map[string]methods {
+	return map[string]methods{
+		"/api/v1/health":                  {"GET": {a.health, asked, "say how panebridge works"}},
+		"/api/v1/adapters":                {"GET": {a.adapters, asked, "list the chats"}},
+		"/api/v1/config/reload":           {"POST": {a.reload, asksWho, "read the configuration again"}},
+		"/api/v1/sessions":                {"GET": {a.listSessions, own, "list all sessions"}, "POST": {a.createSession, asked, "begin a session"}},
+		"/api/v1/sessions/{id}":           {"GET": {a.getSession, own, "show a session"}, "DELETE": {a.deleteSession, asked, "end or forget a session"}},
+		"/api/v1/sessions/{id}/input":     {"POST": {a.input, asked, "type into a session"}},
+		"/api/v1/sessions/{id}/keys":      {"POST": {a.keys, asked, "press keys in a session"}},
+		"/api/v1/sessions/{id}/receipts":  {"GET": {a.openReceipts, own, "list what waits to be typed into a session"}},
+		"/api/v1/sessions/{id}/output":    {"GET": {a.output, own, "read what a session has shown"}},
+		"/api/v1/sessions/{id}/wait":      {"POST": {a.wait, free, ""}},
+		"/api/v1/sessions/{id}/screen":    {"GET": {a.screen, own, "show a session's screen"}},
+		"/api/v1/sessions/{id}/bindings":  {"POST": {a.bind, asked, "mirror a session to a chat"}},
+		"/api/v1/sessions/{id}/recording": {"GET": {a.record, asked, "record a session"}},
+		"/api/v1/programs":                {"GET": {a.programs, asked, "list the sessions' programs"}},
+		"/api/v1/bindings/{id}":           {"DELETE": {a.unbind, asked, "end the mirroring to a chat"}},
+		"/api/v1/pairings":                {"POST": {a.pair, asksWho, "make a code that lets a person in"}},
+		"/api/v1/receipts/{id}":           {"GET": {a.receipt, asked, "say what became of a text"}, "DELETE": {a.cancelReceipt, asked, "take back a text"}},
+		"/api/v1/receipts/{id}/anyway":    {"POST": {a.sendAnyway, asked, "type a text that's held"}},
+		"/api/v1/prompts":                 {"GET": {a.prompts, asked, "list open questions"}},
+		"/api/v1/prompts/{id}":            {"GET": {a.prompt, asked, "show a question"}},
+		"/api/v1/prompts/{id}/answer":     {"POST": {a.answerPrompt, asked, "answer a question"}},
+		"/api/v1/events":                  {"GET": {a.events, own, "follow all sessions"}},
+		"/api/v1/hooks":                   {"POST": {a.hooks, free, ""}},
+		"/api/v1/hooks/decision":          {"POST": {a.decision, free, ""}},
+		"/api/v1/page":                    {"GET": {a.onUnix(a.pageInfo), asksWho, "list the browsers that may use the page"}},
+		"/api/v1/page/addresses":          {"POST": {a.onUnix(a.newAddress), asksWho, "let a browser use the page"}},
+		"/api/v1/page/browsers/{id}":      {"DELETE": {a.onUnix(a.revoke), asksWho, "shut a browser out of the page"}},
+		"/api/v1/page/rotate":             {"POST": {a.onUnix(a.rotate), asksWho, "shut all browsers out of the page"}},
+		"/api/v1/inbox/announce":          {"POST": {a.announce, free, ""}},
+		"/api/v1/inbox/ping":              {"POST": {a.ping, free, ""}},
+		"/api/v1/caller":                  {"GET": {a.caller, free, ""}},
+		"/api/v1/caller/confirm":          {"POST": {a.confirmed, asked, "let a command do this"}},
+		"/metrics":                        {"GET": {a.metrics, asked, "show panebridge's counters"}},
+	}
+}
+
+// routes serves the API's calls.
 func (a *api) routes() *http.ServeMux {
 	mux := http.NewServeMux()
-	for path, m := range map[string]methods{
-		"/api/v1/health":                  {"GET": a.health},
-		"/api/v1/adapters":                {"GET": a.adapters},
-		"/api/v1/config/reload":           {"POST": a.reload},
-		"/api/v1/sessions":                {"GET": a.listSessions, "POST": a.createSession},
-		"/api/v1/sessions/{id}":           {"GET": a.getSession, "DELETE": a.deleteSession},
-		"/api/v1/sessions/{id}/input":     {"POST": a.input},
-		"/api/v1/sessions/{id}/keys":      {"POST": a.keys},
-		"/api/v1/sessions/{id}/receipts":  {"GET": a.openReceipts},
-		"/api/v1/sessions/{id}/output":    {"GET": a.output},
-		"/api/v1/sessions/{id}/wait":      {"POST": a.wait},
-		"/api/v1/sessions/{id}/screen":    {"GET": a.screen},
-		"/api/v1/sessions/{id}/bindings":  {"POST": a.bind},
-		"/api/v1/sessions/{id}/recording": {"GET": a.record},
-		"/api/v1/programs":                {"GET": a.programs},
-		"/api/v1/bindings/{id}":           {"DELETE": a.unbind},
-		"/api/v1/pairings":                {"POST": a.pair},
-		"/api/v1/receipts/{id}":           {"GET": a.receipt, "DELETE": a.cancelReceipt},
-		"/api/v1/receipts/{id}/anyway":    {"POST": a.sendAnyway},
-		"/api/v1/prompts":                 {"GET": a.prompts},
-		"/api/v1/prompts/{id}":            {"GET": a.prompt},
-		"/api/v1/prompts/{id}/answer":     {"POST": a.answerPrompt},
-		"/api/v1/events":                  {"GET": a.events},
-		"/api/v1/hooks":                   {"POST": a.hooks},
-		"/api/v1/hooks/decision":          {"POST": a.decision},
-		"/api/v1/page":                    {"GET": a.onUnix(a.pageInfo)},
-		"/api/v1/page/addresses":          {"POST": a.onUnix(a.newAddress)},
-		"/api/v1/page/browsers/{id}":      {"DELETE": a.onUnix(a.revoke)},
-		"/api/v1/page/rotate":             {"POST": a.onUnix(a.rotate)},
-		"/api/v1/inbox/announce":          {"POST": a.announce},
-		"/api/v1/inbox/ping":              {"POST": a.ping},
-	} {
+	for path, m := range a.table() {
 		mux.Handle(path, a.serve(m))
-	}
-	if a.opts.Metrics != nil {
-		mux.Handle("GET /metrics", a.opts.Metrics)
 	}
 	mux.Handle("/", a.serve(nil))
 	return mux
+}
+
+// metrics are written by a handler of another's.
+func (a *api) metrics(w http.ResponseWriter, r *http.Request) error {
+	if a.opts.Metrics == nil {
+		return &Error{Status: http.StatusNotFound, Code: codeNotFound, Message: "there are no metrics"}
+	}
+	a.opts.Metrics.ServeHTTP(w, r)
+	return nil
 }
 
 // serve picks the handler of a request's method and writes its error.
 func (a *api) serve(m methods) http.Handler {
 	allow := strings.Join(slices.Sorted(maps.Keys(m)), ", ")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h, ok := m[r.Method]
+		rt, ok := m[r.Method]
 		switch {
 		case m == nil:
 			writeError(w, &Error{Status: http.StatusNotFound, Code: codeNotFound, Message: "there is no " + r.URL.Path})
@@ -79,7 +94,12 @@ func (a *api) serve(m methods) http.Handler {
 			w.Header().Set("Allow", allow)
 			writeError(w, &Error{Status: http.StatusMethodNotAllowed, Code: codeMethod, Message: "this address takes " + allow})
 		default:
-			a.answer(w, r, h)
+			a.answer(w, r, func(w http.ResponseWriter, r *http.Request) error {
+				if err := a.admit(w, r, rt); err != nil {
+					return err
+				}
+				return rt.do(w, r)
+			})
 		}
 	})
 }

@@ -34,6 +34,8 @@ type Options struct {
 	Programs Programs                              // what's known of the programs in panes; nil: nothing
 	Masker   *redact.Masker                        // finds secrets; nil: nothing is hidden
 	Metrics  http.Handler                          // GET /metrics; nil: not served
+	Places   Places                                // where callers were begun; nil: all outside of sessions' panes
+	Confirm  Confirm                               // asks people about calls from there; nil: they're refused
 	Page     http.Handler                          // what isn't the API, on the TCP door only; nil: nothing
 	Browsers *browsers.Keeper                      // who may come by the TCP door; needed only there
 	Log      *slog.Logger                          // nil: nothing is logged
@@ -147,7 +149,7 @@ func serve(ctx context.Context, l net.Listener, h http.Handler) error {
 		WriteTimeout:      2 * time.Minute, // event streams set their own
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
-		ConnContext:       withGuarded,
+		ConnContext:       withConnection,
 		ErrorLog:          slog.NewLogLogger(slog.DiscardHandler, slog.LevelInfo), // a client's broken connection isn't news
 	}
 	ended := make(chan error, 1)

@@ -33,7 +33,7 @@ func (d *daemon) buildWatchers(prompts []*regexp.Regexp) (err error) {
 		return fmt.Errorf("read the agents' profiles: %w", err)
 	}
 	d.watchers = agent.NewWatchers(agent.Options{
-		Profiles: d.profiles, Processes: agent.NewProcesses(), Poke: d.coord.Poke,
+		Profiles: d.profiles, Processes: d.processes, Poke: d.coord.Poke,
 		Choose:  func(id sessions.ID, src sessions.Source) error { return d.manager.Choose(id, src) },
 		Prompts: prompts, Logger: d.opt.Log.With("component", "agents"),
 	})

@@ -51,18 +51,20 @@ type Info struct {
 
 // daemon is a started daemon's parts.
 type daemon struct {
-	opt      Options
-	store    *store.Store
-	clients  []*tmux.Client
-	manager  *sessions.Manager
-	coord    *polling.PollingCoordinator
-	profiles *agent.Set
-	watchers *agent.Watchers
-	broker   *api.Broker
-	metrics  *metrics
-	browsers *browsers.Keeper
-	server   *api.Server
-	health   *healthWatch
+	opt       Options
+	store     *store.Store
+	clients   []*tmux.Client
+	manager   *sessions.Manager
+	coord     *polling.PollingCoordinator
+	profiles  *agent.Set
+	watchers  *agent.Watchers
+	processes *agent.Processes
+	broker    *api.Broker
+	metrics   *metrics
+	browsers  *browsers.Keeper
+	calls     *calls
+	server    *api.Server
+	health    *healthWatch
 
 	hub       *adapters.Hub
 	platforms []platform            // those that are on
@@ -141,6 +143,7 @@ func (d *daemon) build(ctx context.Context) error {
 		return err
 	}
 	d.broker, d.metrics = api.NewBroker(), newMetrics(d.opt.Version)
+	d.processes, d.calls = agent.NewProcesses(), newCalls(d.prompted, log.With("component", "api"))
 	sources := map[string]polling.Source{}
 	var servers []sessions.Server
 	for _, s := range cfg.Tmux.Servers {
@@ -201,7 +204,8 @@ func (d *daemon) build(ctx context.Context) error {
 	d.metrics.registry.MustRegister(newAgeCollector(d), newRedisCollector(d))
 	d.health = newHealthWatch(d.clients, d.store, cfg.Polling.OutputCadence.Duration(), d.otherParts)
 	d.server, err = api.NewServer(api.Options{
-		Sessions: registry{d.manager, d}, Output: outputLog{d.store}, Broker: d.broker, Health: d.health.document, Outbound: outbound{d}, Reload: d.reload, Pair: d.pair, Picture: picture, Hooks: d.hook, Decision: d.watchers.AwaitDecision, Reminder: d.mail.reminder, Inbox: d.mail, Wait: d.wait, Programs: programs{d}, Masker: d.masker, Metrics: d.metrics.handler(),
+		Sessions: registry{questions{d.manager, d.calls}, d}, Output: outputLog{d.store}, Broker: d.broker, Health: d.health.document, Outbound: outbound{d}, Reload: d.reload, Pair: d.pair, Picture: picture, Hooks: d.hook, Decision: d.watchers.AwaitDecision, Reminder: d.mail.reminder, Inbox: d.mail, Wait: d.wait, Programs: programs{d}, Masker: d.masker, Metrics: d.metrics.handler(),
+		Places: d.place, Confirm: d.calls.confirm,
 		Page: web.Handler(), Browsers: d.browsers, Log: log.With("component", "api"),
 	})
 	return err

@@ -25,6 +25,7 @@ import (
 // TestMain makes this binary the program in a pane too.
 func TestMain(m *testing.M) {
 	asCLI()
+	asBrowser()
 	agentlab.Main()
 	recording.Main()
 	standin.Main()

@@ -37,7 +37,7 @@ func maskedPrompt(m *redact.Masker, p sessions.Prompt) sessions.Prompt {
 }
 
 func (m maskedScreens) Prompts() []sessions.Prompt {
-	all := m.Manager.Prompts()
+	all := m.questions.Prompts()
 	for i, p := range all {
 		all[i] = maskedPrompt(m.masker, p)
 	}
@@ -45,12 +45,12 @@ func (m maskedScreens) Prompts() []sessions.Prompt {
 }
 
 func (m maskedScreens) Prompt(ctx context.Context, id string) (sessions.Prompt, error) {
-	p, err := m.Manager.Prompt(ctx, id)
+	p, err := m.questions.Prompt(ctx, id)
 	return maskedPrompt(m.masker, p), err
 }
 
 func (m maskedScreens) Answer(ctx context.Context, id string, a sessions.Answer) (sessions.Prompt, error) {
-	p, err := m.Manager.Answer(ctx, id, a)
+	p, err := m.questions.Answer(ctx, id, a)
 	return maskedPrompt(m.masker, p), err
 }
 

@@ -60,12 +60,12 @@ func maskOptions(cfg config.Redact) redact.Options {
 
 // maskedScreens are the sessions as chats see them: screens have no secrets.
 type maskedScreens struct {
-	*sessions.Manager
+	questions
 	masker *redact.Masker
 }
 
 func (m maskedScreens) Screen(ctx context.Context, id sessions.ID) (sessions.Screen, error) {
-	s, err := m.Manager.Screen(ctx, id)
+	s, err := m.questions.Screen(ctx, id)
 	s.Rows = m.masker.Rows(nil, s.Rows)
 	return s, err
 }

@@ -111,16 +111,36 @@ func (p *program) withDaemon(do func(ctx context.Context, c *client.Client, args
 			return err
 		}
 		defer c.Close()
-		ctx, cancel := context.WithTimeout(cmd.Context(), callTimeout)
+		ctx, cancel := p.callContext(cmd.Context(), c, callTimeout)
 		defer cancel()
 		return calling(do(ctx, c, args))
 	}
 }
 
+// askedFor is longer than the daemon waits for somebody's word.
+const askedFor = 6 * time.Minute
+
+// callContext bounds calls to a time, or, once somebody is asked whether one may be made,
+// to what that takes.
+func (p *program) callContext(ctx context.Context, c *client.Client, limit time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	timer := time.AfterFunc(limit, func() { cancel(context.DeadlineExceeded) })
+	c.OnAsked(func() {
+		if timer.Reset(askedFor + limit) {
+			p.notef("This is called in a session's pane, so somebody is asked in a chat or on the page whether it may be done. Ctrl-C ends it.")
+		}
+	})
+	return ctx, func() { timer.Stop(); cancel(nil) }
+}
+
 // find returns a session by id or name: a living one, else the last of that
 // name that has ended, whose log and end can still be asked for.
 func find(ctx context.Context, c *client.Client, idOrName string) (api.Session, error) {
+	c = c.Quiet()
 	s, err := c.Session(ctx, idOrName)
+	if client.Inside(err) { // what's done with it says whether it's there
+		return api.Session{ID: sessions.ID(idOrName), Name: idOrName}, nil
+	}
 	refused, ok := errors.AsType[*api.Error](err)
 	if !ok || refused.Status != http.StatusNotFound {
 		return s, err
@@ -184,7 +204,7 @@ func (p *program) completeNames(cmd *cobra.Command, wanted func(api.Session) boo
 	// A person waits behind the tab key.
 	ctx, cancel := context.WithTimeout(cmd.Context(), time.Second)
 	defer cancel()
-	list, err := c.Sessions(ctx)
+	list, err := c.Quiet().Sessions(ctx)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}

@@ -251,7 +251,7 @@ func (m *mailbox) printMembers(ctx context.Context, fleet string, self sessions.
 		state := s.State
 		if now, ok := states[s.ID]; ok {
 			state = now
-		} else if state != sessions.StateEnded {
+		} else if states == nil && state != sessions.StateEnded {
 			state = stateUnknown
 		}
 		list = append(list, memberEntry{s.ID, s.Name, fleet, s.Director, s.ID == self, state, s.LastReceived, s.LastSent})
@@ -280,7 +280,8 @@ func (m *mailbox) printMembers(ctx context.Context, fleet string, self sessions.
 // stateUnknown is the state of a session of which only the daemon could tell.
 const stateUnknown = sessions.State("unknown")
 
-// states are the sessions' states as the daemon knows them now; nil while it's stopped.
+// states are the sessions' states as the daemon knows them now; nil while it's stopped. In
+// a session's pane there's that session's alone: of the others the database has it.
 func (m *mailbox) states(ctx context.Context) map[sessions.ID]sessions.State {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()

@@ -110,7 +110,7 @@ func (p *program) inputText(args []string) (string, error) {
 }
 
 func (p *program) input(ctx context.Context, c *client.Client, session, text string, f inputFlags) error {
-	callCtx, cancel := context.WithTimeout(ctx, callTimeout)
+	callCtx, cancel := p.callContext(ctx, c, callTimeout)
 	defer cancel()
 	s, err := findLiving(callCtx, c, session)
 	if err != nil {
@@ -155,8 +155,10 @@ func (p *program) follow(ctx context.Context, c *client.Client, r sessions.Recei
 			return r, &exitError{exitTimedOut, stillWaiting(r, f.timeout, callErr)}
 		case <-time.After(pause):
 		}
-		now, err := c.Receipt(ctx, r.ID)
+		now, err := c.Quiet().Receipt(ctx, r.ID)
 		switch {
+		case client.Inside(err):
+			return r, nil
 		case err == nil:
 			callErr = nil
 		case ctx.Err() != nil:

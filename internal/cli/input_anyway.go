@@ -16,7 +16,7 @@ const justLook = "look"
 // anyway shows the screen on which only a dialog's words hold a text, or sends the text
 // if the screen is still the one that was looked at.
 func (p *program) anyway(ctx context.Context, c *client.Client, session string, f inputFlags) error {
-	callCtx, cancel := context.WithTimeout(ctx, answerTimeout)
+	callCtx, cancel := p.callContext(ctx, c, answerTimeout)
 	defer cancel()
 	s, err := findLiving(callCtx, c, session)
 	if err != nil {

@@ -119,7 +119,7 @@ answered first, or the question is gone.`,
 				return err
 			}
 			defer c.Close()
-			ctx, cancel := context.WithTimeout(cmd.Context(), answerTimeout)
+			ctx, cancel := p.callContext(cmd.Context(), c, answerTimeout)
 			defer cancel()
 			done, err := c.Answer(ctx, args[0], r)
 			if err != nil {

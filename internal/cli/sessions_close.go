@@ -29,7 +29,9 @@ forgotten ("panebridge sessions forget").`,
 			if !asJSON {
 				return p.printSessions(s)
 			}
-			if s, err = c.Session(ctx, string(s.ID)); err != nil {
+			if now, err := c.Quiet().Session(ctx, string(s.ID)); err == nil {
+				s = now
+			} else if !client.Inside(err) {
 				return err
 			}
 			return p.printJSON(s)

@@ -27,7 +27,10 @@ func watch(ctx context.Context, c *client.Client, s api.Session, limit time.Dura
 			return s, ctx.Err()
 		case <-time.After(watchEvery):
 		}
-		now, err := c.Session(ctx, string(s.ID))
+		now, err := c.Quiet().Session(ctx, string(s.ID))
+		if client.Inside(err) {
+			return s, nil
+		}
 		if err != nil {
 			return s, err
 		}

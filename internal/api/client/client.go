@@ -12,6 +12,8 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
+	"net/http/httptrace"
+	"net/textproto"
 	"net/url"
 	"strconv"
 	"strings"
@@ -30,6 +32,8 @@ var ErrNotRunning = errors.New("panebridge isn't running")
 type Client struct {
 	socket string
 	http   *http.Client
+	quiet  bool
+	asked  func()
 }
 
 // New returns a Client for the socket of that path. It connects when it's
@@ -41,6 +45,35 @@ func New(socketPath string) *Client {
 			return d.DialContext(ctx, "unix", socketPath)
 		},
 	}}}
+}
+
+// Quiet returns the same client for calls for which nobody is to be asked whether they may
+// be made where this is called: they're refused there, see Inside.
+func (c *Client) Quiet() *Client {
+	quiet := *c
+	quiet.quiet = true
+	return &quiet
+}
+
+// OnAsked has f called when somebody is being asked whether a call may be made, which
+// takes them some minutes.
+func (c *Client) OnAsked(f func()) { c.asked = f }
+
+// Inside says whether a call was refused since it came from a session's pane.
+func Inside(err error) bool {
+	e, ok := errors.AsType[*api.Error](err)
+	return ok && e.Inside()
+}
+
+// Caller says where this is called.
+func (c *Client) Caller(ctx context.Context) (api.Caller, error) {
+	var out api.Caller
+	return out, c.call(ctx, http.MethodGet, "/api/v1/caller", nil, nil, &out)
+}
+
+// Confirm returns nil if a command that needs no daemon may be run where this is called.
+func (c *Client) Confirm(ctx context.Context, command []string) error {
+	return c.call(ctx, http.MethodPost, "/api/v1/caller/confirm", nil, api.DirectCall{Command: command}, nil)
 }
 
 // Close closes idle connections.
@@ -225,6 +258,16 @@ func (c *Client) do(ctx context.Context, method, path string, query url.Values, 
 	r, err := newRequest(ctx, method, path, query, body)
 	if err != nil {
 		return nil, fmt.Errorf("prepare the call of %s: %w", path, err)
+	}
+	if c.quiet {
+		r.Header.Set(api.AskHeader, "no")
+	} else if c.asked != nil {
+		r = r.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{Got1xxResponse: func(code int, _ textproto.MIMEHeader) error {
+			if code == http.StatusProcessing {
+				c.asked()
+			}
+			return nil
+		}}))
 	}
 	resp, err := c.http.Do(r)
 	if err != nil {

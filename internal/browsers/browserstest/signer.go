@@ -9,11 +9,13 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/panebridge/panebridge/internal/browsers"
 )
@@ -34,6 +36,29 @@ func NewSigner() *Signer {
 		panic(err) // the system has no randomness
 	}
 	return &Signer{key: key}
+}
+
+// Text is the signer with its key, for another process. Its time is that process's own.
+func (s *Signer) Text() string {
+	raw, err := s.key.Bytes()
+	if err != nil {
+		panic(err) // not for a key of P-256
+	}
+	return s.ID + " " + s.Start + " " + hex.EncodeToString(raw)
+}
+
+// ParseSigner reads what Text wrote.
+func ParseSigner(text string) (*Signer, error) {
+	var key string
+	s := &Signer{Now: func() int64 { return time.Now().Unix() }}
+	if _, err := fmt.Sscan(text, &s.ID, &s.Start, &key); err != nil {
+		return nil, err
+	}
+	raw, err := hex.DecodeString(key)
+	if err == nil {
+		s.key, err = ecdsa.ParseRawPrivateKey(elliptic.P256(), raw)
+	}
+	return s, err
 }
 
 // PublicKey returns the key's public half as the daemon takes it.

@@ -1,0 +1,68 @@
+package api
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// Each call says what becomes of it when it comes from a session's pane. A call that's
+// added needs a rule; what's free or open for the caller's own session stands here too.
+func TestEveryCallHasARuleForPanes(t *testing.T) {
+	var free1, own1 []string
+	for path, m := range (&api{}).table() {
+		for method, rt := range m {
+			name := method + " " + strings.TrimPrefix(path, "/api/v1")
+			switch rt.inside {
+			case free:
+				free1 = append(free1, name)
+			case own:
+				own1 = append(own1, name)
+				fallthrough
+			case asked, asksWho:
+				if rt.does == "" {
+					t.Errorf("%s doesn't say what people would be asked", name)
+				}
+			case noRule:
+				t.Errorf("%s has no rule for callers in sessions' panes", name)
+			}
+		}
+	}
+	slices.Sort(free1)
+	slices.Sort(own1)
+	wantFree := []string{"GET /caller", "POST /hooks", "POST /hooks/decision", "POST /inbox/announce", "POST /inbox/ping", "POST /sessions/{id}/wait"}
+	wantOwn := []string{"GET /events", "GET /sessions", "GET /sessions/{id}", "GET /sessions/{id}/output", "GET /sessions/{id}/receipts", "GET /sessions/{id}/screen"}
+	if !slices.Equal(free1, wantFree) || !slices.Equal(own1, wantOwn) {
+		t.Errorf("in a session's pane %q are free, and %q of one's own session", free1, own1)
+	}
+}
+
+// A call without a rule isn't made for a caller in a session's pane, nor is anybody asked.
+func TestACallWithoutARuleIsRefused(t *testing.T) {
+	called := false
+	a := &api{author: authorCLI, opts: Options{
+		Sessions: nobody{},
+		Places:   func(context.Context, net.Conn) Place { return Place{Inside: true, Session: "pb_0123456789ab"} },
+		Confirm:  func(context.Context, Call) error { t.Error("somebody was asked"); return nil },
+	}}
+	h := a.serve(methods{"GET": {do: func(http.ResponseWriter, *http.Request) error { called = true; return nil }}})
+	r := httptest.NewRequestWithContext(withConnection(t.Context(), nil), http.MethodGet, "/api/v1/new", nil)
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	if called || w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), codeInside) {
+		t.Errorf("called: %v; %d %s", called, w.Code, w.Body)
+	}
+}
+
+// nobody has no sessions.
+type nobody struct{ Sessions }
+
+func (nobody) Get(string) (sessions.Session, error) {
+	return sessions.Session{}, sessions.ErrUnknown
+}

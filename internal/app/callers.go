@@ -1,0 +1,175 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/peer"
+	"github.com/panebridge/panebridge/sessions"
+	"github.com/panebridge/panebridge/sessions/agent"
+)
+
+// panesTime bounds how long a caller waits until tmux has said which panes there are.
+const panesTime = 5 * time.Second
+
+// place finds out where the program at the other end of a connection was begun. What can't
+// be told counts as a session's pane: an outsider loses a moment, an insider gains nothing.
+func (d *daemon) place(ctx context.Context, c net.Conn) api.Place {
+	if !peer.Known {
+		return api.Place{} // nor is there a way to look at processes: see docs/security.md
+	}
+	place, err := d.findPlace(ctx, c)
+	if err != nil {
+		d.opt.Log.Warn("nobody can tell where a call comes from, so it counts as one from a session's pane", "err", err)
+		return api.Place{Inside: true, Why: err.Error()}
+	}
+	return place
+}
+
+func (d *daemon) findPlace(ctx context.Context, c net.Conn) (api.Place, error) {
+	ctx, cancel := context.WithTimeout(ctx, panesTime)
+	defer cancel()
+	if unix, ok := c.(*net.UnixConn); ok {
+		pid, err := peer.Process(unix)
+		if err != nil {
+			return api.Place{}, err
+		}
+		origins, err := d.origins(ctx)
+		if err != nil {
+			return api.Place{}, err
+		}
+		id, err := origins.Of(pid)
+		if err != nil {
+			return api.Place{}, err
+		}
+		place := api.Place{Inside: id != "", Session: id, PIDs: append([]int{pid}, d.processes.Above(pid)...)}
+		if caller, ok := d.processes.Get(pid); ok {
+			place.Program = commandLine(caller.Args)
+		}
+		return place, nil
+	}
+	inode, err := peer.Socket(c)
+	if err != nil {
+		return api.Place{}, err
+	}
+	origins, err := d.origins(ctx)
+	if err != nil {
+		return api.Place{}, err
+	}
+	id, err := origins.Holding(inode, os.Geteuid())
+	if err != nil {
+		return api.Place{}, err
+	}
+	// If it was closed meanwhile, who had it can't be found any more.
+	if again, err := peer.Socket(c); err != nil || again != inode {
+		return api.Place{}, errors.Join(errors.New("the connection was closed"), err)
+	}
+	return api.Place{Inside: id != "", Session: id}, nil
+}
+
+// origins looks which panes there are, and whose. All panes of a tmux session that
+// panebridge made are that session's, so that a window that an agent opens beside its own
+// is no way out; other panes are their user's. Of sessions that have ended only what they
+// left is looked for, if their pane is gone too.
+func (d *daemon) origins(ctx context.Context) (*agent.Origins, error) {
+	type spot struct {
+		server int
+		pane   string
+	}
+	all := d.manager.List()
+	there := map[spot]*agent.SessionPane{}
+	beside := map[string][]*agent.SessionPane{} // by tmux server and session
+	names := map[*agent.SessionPane]string{}
+	var panes []agent.SessionPane
+	for _, c := range d.clients {
+		identity, up := c.Identity()
+		if !up {
+			continue // its sessions' panes can't be told from others; their marks can
+		}
+		list, err := c.Panes(ctx)
+		if err != nil {
+			if lives(all, c.Name()) {
+				return nil, err
+			}
+			continue
+		}
+		for _, p := range list {
+			one := &agent.SessionPane{Server: identity.PID, Pane: p.ID, PID: p.PID}
+			there[spot{identity.PID, p.ID}] = one
+			home := c.Name() + "\n" + p.Session
+			beside[home] = append(beside[home], one)
+			names[one] = home
+		}
+	}
+	for _, s := range all {
+		p := there[spot{s.Pane.Identity.PID, s.Pane.ID}]
+		switch {
+		case p != nil && s.State != sessions.StateEnded:
+			p.Session = s.ID
+			if s.Owned {
+				for _, other := range beside[names[p]] {
+					other.Session = cmp.Or(other.Session, s.ID)
+				}
+			}
+		case p == nil:
+			panes = append(panes, agent.SessionPane{Session: s.ID, Server: s.Pane.Identity.PID, Pane: s.Pane.ID})
+		}
+	}
+	for _, p := range there {
+		panes = append(panes, *p)
+	}
+	return d.processes.Origins(panes, d.opt.StateDir), nil
+}
+
+// lives says whether a session lives on a tmux server.
+func lives(all []sessions.Session, server string) bool {
+	for _, s := range all {
+		if s.Pane.Server == server && s.State != sessions.StateEnded {
+			return true
+		}
+	}
+	return false
+}
+
+// maxProgramRunes bounds what's shown of a caller's command line.
+const maxProgramRunes = 300
+
+// commandLine is a command line as people read it.
+func commandLine(args []string) string {
+	words := make([]string, len(args))
+	for i, a := range args {
+		words[i] = a
+		if a == "" || strings.ContainsFunc(a, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`'"\$&|;<>()*?#`+"`", r) }) {
+			words[i] = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+		}
+	}
+	line := []rune(visible(strings.Join(words, " ")))
+	if len(line) > maxProgramRunes {
+		return fmt.Sprintf("%s… (%d characters more)", string(line[:maxProgramRunes]), len(line)-maxProgramRunes)
+	}
+	return string(line)
+}
+
+// visible is a text on one line in which everything can be seen: what isn't drawn, or is
+// drawn elsewhere than it stands, is written as its number.
+func visible(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if r == ' ' || unicode.IsGraphic(r) && !unicode.IsSpace(r) && !unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Mn, r) {
+			b.WriteRune(r)
+			continue
+		}
+		q := strconv.QuoteRuneToASCII(r)
+		b.WriteString(q[1 : len(q)-1])
+	}
+	return b.String()
+}
