@@ -8,7 +8,7 @@ type Polling struct {
 	FocusCadence    Seconds    `yaml:"focus_cadence_s" min:"0.1" max:"60" doc:"The same for a session somebody is talking to; at most output_cadence_s."`
 	CaptureTimeout  Seconds    `yaml:"capture_timeout_s" min:"0.1" max:"60" doc:"Seconds after which a read that hangs is given up until the next one."`
 	MaxCaptureLines int        `yaml:"max_capture_lines" min:"500" max:"100000" doc:"Lines taken in one read; catching up takes several."`
-	TurnMarker      TurnMarker `yaml:"turn_marker" is:"turn_marker" doc:"Text that ends a turn; \"/…/\" is a regular expression (RE2), \"\" is no marker."`
+	TurnMarker      TurnMarker `yaml:"turn_marker" is:"turn_marker" doc:"Text that ends a turn of a program whose turns nothing else tells apart; \"/…/\" is a regular expression (RE2), \"\" is no marker."`
 }
 
 func defaultPolling() Polling {

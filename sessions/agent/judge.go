@@ -23,10 +23,10 @@ import (
 //  4. What was believed before.
 //
 // A turn begins with a hook, a user's record or a working screen, and ends once: with
-// a turn marker, a hook (the transcript's last block is waited for, quiet.block), the
-// transcript's own end of turn, or a screen that says idle and goes on saying so
-// (quiet.confirm). That last one is the only end of an interrupted turn in most
-// programs. A screen that goes on working behind an end is no new turn before it was
+// a hook (the transcript's last block is waited for, quiet.block), the transcript's own
+// end of turn, a screen that says idle and goes on saying so (quiet.confirm), or, of a
+// program that has none of these, a turn marker. The screen is the only end of an
+// interrupted turn in most programs. A screen that goes on working behind an end is no new turn before it was
 // idle in between: Stop hooks run while the spinner still turns.
 type Judge struct {
 	profile *Profile
@@ -136,7 +136,7 @@ func (j *Judge) See(e Evidence) Verdict {
 	if e.Screen != nil {
 		j.lookAt(e)
 	}
-	if e.Marked {
+	if e.Marked && !j.tellsEnds() {
 		j.marked(e.Now, &v)
 	}
 	if !e.Running {
@@ -183,6 +183,10 @@ func head(text string) string {
 	text = strings.TrimSpace(text)
 	return text[:min(len(text), most)]
 }
+
+// tellsEnds reports whether the program itself tells where its turns end. A turn marker
+// on its screen is then something that it was asked to write, or quotes.
+func (j *Judge) tellsEnds() bool { return !j.profile.byChange() || j.saved.Ender != "" }
 
 // marked ends the turn whose marker was seen; one that nobody saw begin was short.
 func (j *Judge) marked(now time.Time, v *Verdict) {

@@ -203,6 +203,32 @@ func TestMarkerAndDeathEndATurn(t *testing.T) {
 	}
 }
 
+// A turn marker in an answer ends nothing where the program's ends are known otherwise.
+func TestMarkerInAnAnswerEndsNothing(t *testing.T) {
+	for _, agent := range []string{"claude", "codex", "gemini", "opencode", "pi", "qwen"} {
+		s := newScene(t, agent)
+		s.see(0, "", PromptSent)
+		s.now = s.now.Add(time.Minute)
+		if v := s.j.See(Evidence{Now: s.now, Marked: true, Running: true}); v.Ended || v.State != sessions.StateWorking {
+			t.Errorf("%s: ended %t, %s (%s)", agent, v.Ended, v.State, v.Reason)
+		}
+		if v := s.see(time.Minute, "", TurnDone); !v.Ended {
+			t.Errorf("%s: its own end didn't end the turn", agent)
+		}
+		s.now = s.now.Add(time.Minute)
+		if v := s.j.See(Evidence{Now: s.now, Marked: true, Running: true}); v.Began || v.Ended {
+			t.Errorf("%s: a marker between two turns is one of its own", agent)
+		}
+	}
+	s := newScene(t, "generic") // but its hooks tell
+	s.see(0, "", PromptSent)
+	s.see(time.Second, "", TurnDone)
+	s.see(time.Minute, "", PromptSent)
+	if v := s.j.See(Evidence{Now: s.now, Marked: true, Running: true}); v.Ended {
+		t.Error("a marker ended the turn of a program whose hooks tell of its ends")
+	}
+}
+
 // What's saved is the same as long as nothing was learned.
 func TestSaveIsStable(t *testing.T) {
 	s := newScene(t, "claude")
