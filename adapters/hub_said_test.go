@@ -1,6 +1,7 @@
 package adapters_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -20,7 +21,7 @@ func TestWhatWasWrittenElsewhereIsShownWithItsAuthor(t *testing.T) {
 		said := func(author, origin, text string) {
 			t.Helper()
 			r.must(r.house.Print("pb_1", adaptertest.Output{
-				Lines: []string{text}, Kind: sessions.KindUser, Author: author, Origin: origin,
+				Lines: strings.Split(text, "\n"), Kind: sessions.KindUser, Author: author, Origin: origin, Begins: true,
 			}))
 			r.pass(time.Minute)
 		}
@@ -32,16 +33,16 @@ func TestWhatWasWrittenElsewhereIsShownWithItsAuthor(t *testing.T) {
 		}
 		r.print("pb_1", "fixing", "still")
 		r.pass(time.Minute)
-		said("Bob", "b:-1", "and test it")
+		said("Bob", "b:-1", "and test it\n\n  all of it")
 		said("cli", "", "now")
 		r.ends("pb_1", "fixed")
 		r.pass(time.Minute)
 		const ending = "fixed\ndone · 4 min"
-		r.wantTexts("a", "-1", "fixing\nstill\nBob: and test it\ncli: now", ending)
-		r.wantTexts("a", "-2", "Ada: fix it\nfixing\nstill\nBob: and test it\ncli: now", ending)
+		r.wantTexts("a", "-1", "fixing\nstill\nBob: and test it\n\n  all of it\ncli: now", ending)
+		r.wantTexts("a", "-2", "Ada: fix it\nfixing\nstill\nBob: and test it\n\n  all of it\ncli: now", ending)
 		r.wantTexts("b", "-1", "Ada: fix it\nfixing\nstill\ncli: now", ending)
 		for _, st := range r.hub.Status("pb_1") {
-			if st.Delivered != 6 || st.Pressure.Behind > 0 {
+			if st.Delivered != 8 || st.Pressure.Behind > 0 {
 				t.Errorf("in %s, line %d is said to be the last that's there", st.Target, st.Delivered)
 			}
 		}
@@ -60,7 +61,7 @@ func TestWhatWasWrittenInASessionsOwnThreadIsHiddenThere(t *testing.T) {
 		r.pass(time.Minute)
 		thread := r.platforms["a"].Threads("-1", "agent-1")[0]
 		for _, origin := range []string{"a:-1/" + thread, "a:-1"} {
-			r.must(r.house.Print("pb_1", adaptertest.Output{Lines: []string{origin}, Kind: sessions.KindUser, Author: "Ada", Origin: origin}))
+			r.must(r.house.Print("pb_1", adaptertest.Output{Lines: []string{origin}, Kind: sessions.KindUser, Author: "Ada", Origin: origin, Begins: true}))
 		}
 		r.print("pb_1", "working")
 		r.pass(time.Minute)

@@ -75,7 +75,7 @@ func (p Piece) Text() string { return p.Line.Text[p.From:p.To] }
 // plain is the text without markup, behind the name of who wrote it.
 func (p Piece) plain() string {
 	switch name := p.author(); {
-	case name == "" || p.From > 0 || p.Line.Author == "" && !p.Line.Begins:
+	case name == "" || p.From > 0 || !p.Line.Begins:
 		return p.Text()
 	default:
 		return name + ": " + p.Text()

@@ -254,7 +254,8 @@ func (p Prompt) Who() string {
 
 // conflict says why a prompt can't be answered any more.
 func (p Prompt) conflict() error {
-	chosen := inShort(p.Chosen(), maxSaid)
+	const most = 200 // characters
+	chosen := inShort(p.Chosen(), most)
 	switch p.State {
 	case PromptAnswering:
 		return fmt.Errorf("%w: %s is answering already: %s", ErrConflict, p.Who(), chosen)

@@ -413,9 +413,9 @@ func withDesk(t *testing.T, test func(d *desk)) {
 	})
 }
 
-func (d *desk) Note(_ context.Context, _ sessions.ID, l sessions.Line, _ *sessions.Gap) (sessions.Line, []sessions.Gap, error) {
-	l.N = 1
-	return l, nil, nil
+func (d *desk) Note(_ context.Context, _ sessions.ID, lines []sessions.Line, _ *sessions.Gap) ([]sessions.Line, []sessions.Gap, error) {
+	lines[0].N = 1
+	return lines, nil, nil
 }
 
 type pollers struct{ *desk }

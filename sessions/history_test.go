@@ -124,8 +124,8 @@ func (h *history) chooseAgain() {
 // silent is a log of which nothing is wanted.
 type silent struct{}
 
-func (silent) Note(_ context.Context, _ sessions.ID, l sessions.Line, _ *sessions.Gap) (sessions.Line, []sessions.Gap, error) {
-	return l, nil, nil
+func (silent) Note(_ context.Context, _ sessions.ID, lines []sessions.Line, _ *sessions.Gap) ([]sessions.Line, []sessions.Gap, error) {
+	return lines, nil, nil
 }
 
 // terminate ends the daemon as SIGTERM does.

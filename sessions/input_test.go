@@ -79,17 +79,19 @@ func (nobody) Output(sessions.OutputEvent)             {}
 func (nobody) Changed(sessions.Session)                {}
 
 // Note keeps a line, and what was in the pane's box when it came.
-func (b *bed) Note(_ context.Context, _ sessions.ID, l sessions.Line, _ *sessions.Gap) (sessions.Line, []sessions.Gap, error) {
+func (b *bed) Note(_ context.Context, _ sessions.ID, lines []sessions.Line, _ *sessions.Gap) ([]sessions.Line, []sessions.Gap, error) {
 	b.pane.mu.Lock()
 	defer b.pane.mu.Unlock()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.mute {
-		return l, nil, sessions.ErrUnavailable
+		return nil, nil, sessions.ErrUnavailable
 	}
-	l.N = int64(len(b.lines)) + 1
-	b.lines, b.boxes = append(b.lines, l), append(b.boxes, b.pane.box)
-	return l, nil, nil
+	for i := range lines {
+		lines[i].N = int64(len(b.lines)) + 1
+		b.lines, b.boxes = append(b.lines, lines[i]), append(b.boxes, b.pane.box)
+	}
+	return lines, nil, nil
 }
 
 // full is a store whose disk can be full for receipts.

@@ -177,11 +177,11 @@ func (m *Manager) ended(ctx context.Context, id ID, exit *Exit, reason string, g
 	} else if exit != nil && exit.Status >= 0 {
 		text += fmt.Sprintf(", with status %d", exit.Status)
 	}
-	line, gaps, err := m.note(ctx, id, Line{Kind: KindNotice, Text: text}, gap)
+	lines, gaps, err := m.note(ctx, id, []Line{{Kind: KindNotice, Text: text}}, gap)
 	if err != nil {
 		m.log.Error("write the notice of a session's end", "session", id, "err", err)
 	} else {
-		m.opt.Sink.Output(OutputEvent{Session: id, First: line.N, Lines: []Line{line}, Gaps: gaps, Exit: exit, Live: &Live{CursorY: -1}, State: StateEnded, Reason: reason})
+		m.opt.Sink.Output(OutputEvent{Session: id, First: lines[0].N, Lines: lines, Gaps: gaps, Exit: exit, Live: &Live{CursorY: -1}, State: StateEnded, Reason: reason})
 	}
 	s, ok := m.update(id, func(s *Session) {
 		s.State, s.Reason, s.EndedAt = StateEnded, reason, time.Now()

@@ -11,26 +11,27 @@ import (
 // Note writes a notice of panebridge itself into a session's log, where
 // everybody who follows it sees it.
 func (m *Manager) Note(ctx context.Context, id ID, text string) error {
-	if err := m.publish(ctx, id, Line{Kind: KindNotice, Text: text}); err != nil {
+	if err := m.publish(ctx, id, []Line{{Kind: KindNotice, Text: text}}); err != nil {
 		return fmt.Errorf("write a notice: %w", err)
 	}
 	return nil
 }
 
-const (
-	maxSaid = 200 // of an input, in characters: all of it is in the session
-	maxName = 64  // of its author
-)
+const maxName = 64 // of an author, in characters
 
-// said writes into a session's log what somebody is about to send to it, in short, for
-// those who follow it from elsewhere: the pane shows the text, and not who wrote it.
+// said writes into a session's log what somebody is about to send to it, line by line, for
+// those who follow it from elsewhere: the pane shows the text as its program draws it, in
+// short perhaps, and not who wrote it.
 func (m *Manager) said(ctx context.Context, r Receipt) error {
 	author := inShort(cmp.Or(r.Name, r.Author), maxName)
 	if author == "" || strings.TrimSpace(r.Text) == "" {
 		return nil
 	}
-	l := Line{Kind: KindUser, Text: inShort(r.Text, maxSaid), Author: author, Origin: r.Origin}
-	if err := m.publish(ctx, r.Session, l); err != nil {
+	var lines []Line
+	for text := range strings.SplitSeq(strings.Trim(r.Text, "\n"), "\n") {
+		lines = append(lines, Line{Kind: KindUser, Text: text, Author: author, Origin: r.Origin, Begins: lines == nil})
+	}
+	if err := m.publish(ctx, r.Session, lines); err != nil {
 		return fmt.Errorf("write who wrote an input: %w", err)
 	}
 	return nil
@@ -45,9 +46,9 @@ func inShort(s string, n int) string {
 	return s
 }
 
-// publish appends a line, and tells everybody.
-func (m *Manager) publish(ctx context.Context, id ID, l Line) error {
-	line, gaps, err := m.note(ctx, id, l, nil)
+// publish appends lines, and tells everybody.
+func (m *Manager) publish(ctx context.Context, id ID, lines []Line) error {
+	lines, gaps, err := m.note(ctx, id, lines, nil)
 	if err != nil {
 		return err
 	}
@@ -55,21 +56,24 @@ func (m *Manager) publish(ctx context.Context, id ID, l Line) error {
 	if err != nil {
 		return err
 	}
-	m.opt.Sink.Output(OutputEvent{Session: id, First: line.N, Lines: []Line{line}, Gaps: gaps, Turn: s.Turn})
+	m.opt.Sink.Output(OutputEvent{Session: id, First: lines[0].N, Lines: lines, Gaps: gaps, Turn: s.Turn})
 	return nil
 }
 
-// note appends a line, and takes its number into the registry.
-func (m *Manager) note(ctx context.Context, id ID, l Line, gap *Gap) (Line, []Gap, error) {
-	l.At = time.Now()
-	line, gaps, err := m.opt.Notes.Note(ctx, id, l, gap)
+// note appends lines, and takes the last one's number into the registry.
+func (m *Manager) note(ctx context.Context, id ID, lines []Line, gap *Gap) ([]Line, []Gap, error) {
+	now := time.Now()
+	for i := range lines {
+		lines[i].At = now
+	}
+	lines, gaps, err := m.opt.Notes.Note(ctx, id, lines, gap)
 	if err != nil {
-		return line, gaps, err
+		return nil, nil, err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if e := m.entries[id]; e != nil {
-		e.Lines = max(e.Lines, line.N)
+		e.Lines = max(e.Lines, lines[len(lines)-1].N)
 	}
-	return line, gaps, nil
+	return lines, gaps, nil
 }

@@ -75,7 +75,7 @@ type Pollers interface {
 
 // Notes writes what doesn't come out of a session into its output log.
 type Notes interface {
-	// Note appends a line, behind a gap if one is given (its After is set by the log).
-	// It returns them with their numbers.
-	Note(ctx context.Context, id ID, l Line, gap *Gap) (Line, []Gap, error)
+	// Note appends one line or more, behind a gap if one is given (its After is set by the
+	// log). It returns them with their numbers.
+	Note(ctx context.Context, id ID, lines []Line, gap *Gap) ([]Line, []Gap, error)
 }

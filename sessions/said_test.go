@@ -27,8 +27,9 @@ func TestWhoWroteAnInputIsNotedBeforeItIsSubmitted(t *testing.T) {
 		write(sessions.InputRequest{Text: "", Submit: true, Author: "cli"})
 		write(sessions.InputRequest{Text: "not yet", Author: "cli"}) // nor submitted at all
 		want := []sessions.Line{
-			{N: 1, Kind: sessions.KindUser, Text: "one two", Author: "Ada L", Origin: "telegram:-5/7"},
-			{N: 2, Kind: sessions.KindUser, Text: strings.Repeat("wörd ", 39) + "wörd…", Author: "cli"},
+			{N: 1, Kind: sessions.KindUser, Text: "one", Author: "Ada L", Origin: "telegram:-5/7", Begins: true},
+			{N: 2, Kind: sessions.KindUser, Text: "\ttwo", Author: "Ada L", Origin: "telegram:-5/7"},
+			{N: 3, Kind: sessions.KindUser, Text: long, Author: "cli", Begins: true},
 		}
 		if len(b.lines) != len(want) {
 			t.Fatalf("noted %+v", b.lines)
@@ -39,7 +40,7 @@ func TestWhoWroteAnInputIsNotedBeforeItIsSubmitted(t *testing.T) {
 				t.Errorf("noted %+v, want %+v", l, want[i])
 			}
 		}
-		if b.boxes[0] != "one\n\ttwo" || b.boxes[1] != long {
+		if b.boxes[0] != "one\n\ttwo" || b.boxes[2] != long {
 			t.Errorf("when it was noted, there stood %q", b.boxes)
 		}
 	})

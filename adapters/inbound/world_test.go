@@ -509,8 +509,8 @@ func (pollers) Start(sessions.Session) error            { return nil }
 func (pollers) Stop(context.Context, sessions.ID) error { return nil }
 func (pollers) Typed(sessions.ID, string)               {}
 func (pollers) ServerGone(string)                       {}
-func (pollers) Note(context.Context, sessions.ID, sessions.Line, *sessions.Gap) (sessions.Line, []sessions.Gap, error) {
-	return sessions.Line{N: 1}, nil, nil
+func (pollers) Note(_ context.Context, _ sessions.ID, lines []sessions.Line, _ *sessions.Gap) ([]sessions.Line, []sessions.Gap, error) {
+	return lines, nil, nil
 }
 
 type sink struct{}

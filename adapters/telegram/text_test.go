@@ -119,7 +119,7 @@ func TestWhatAPersonWroteIsQuoted(t *testing.T) {
 		b := w.bridge(adapters.Rule{Session: "agent-0", To: target(w.group, 0)})
 		b.Start()
 		b.Begin(first, "agent-0")
-		b.Print(first, adaptertest.Output{Lines: []string{"ask @somebody"}, Kind: sessions.KindUser, Author: "Ada", Origin: "web"})
+		b.Print(first, adaptertest.Output{Lines: []string{"ask @somebody"}, Kind: sessions.KindUser, Author: "Ada", Origin: "web", Begins: true})
 		b.Print(first, adaptertest.Output{Lines: []string{"> ask @somebody"}})
 		after(time.Minute)
 		b.Stop()

@@ -49,16 +49,16 @@ func (l outputLog) Head(ctx context.Context, id sessions.ID) (line, gap int64, e
 // notes writes into the output log what doesn't come from a poller.
 type notes struct{ *store.Store }
 
-func (n notes) Note(ctx context.Context, id sessions.ID, l sessions.Line, gap *sessions.Gap) (sessions.Line, []sessions.Gap, error) {
-	b := polling.Batch{Session: id, Lines: []sessions.Line{l}}
+func (n notes) Note(ctx context.Context, id sessions.ID, lines []sessions.Line, gap *sessions.Gap) ([]sessions.Line, []sessions.Gap, error) {
+	b := polling.Batch{Session: id, Lines: lines}
 	if gap != nil {
 		b.Gaps = []sessions.Gap{{AtLeast: gap.AtLeast, Reason: gap.Reason}}
 	}
 	done, err := n.Append(ctx, b)
 	if err != nil {
-		return sessions.Line{}, nil, err
+		return nil, nil, err
 	}
-	return done.Lines[0], done.Gaps, nil
+	return done.Lines, done.Gaps, nil
 }
 
 // shell is what a session without a command runs.

@@ -185,7 +185,7 @@ func lineText(l sessions.Line) string {
 	case sessions.KindNotice:
 		return "-- " + l.Text + " --"
 	case sessions.KindUser:
-		if l.Author != "" {
+		if l.Author != "" && l.Begins {
 			return "> " + l.Author + ": " + l.Text
 		}
 		return "> " + l.Text

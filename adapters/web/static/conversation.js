@@ -301,7 +301,7 @@ export class Conversation {
 
 function lineNode(line) {
   const node = element('div', `line ${line.kind}`);
-  const author = line.author || (line.kind === 'user' && line.begins ? 'you' : '');
+  const author = line.kind === 'user' && line.begins ? line.author || 'you' : '';
   if (author) node.append(`${author}: `);
   let at = 0;
   for (const { from, to, name } of line.secrets ?? []) {
@@ -312,7 +312,6 @@ function lineNode(line) {
   if (at > 0) node.dataset.secret = 'true';
   if (line.kind === 'answer') answerLine(node, line);
   node.dataset.n = line.n;
-  node.hidden = line.kind === 'user' && line.author === 'web'; // written here: the pane echoes it
   return node;
 }
 
