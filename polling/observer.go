@@ -119,7 +119,8 @@ func (h *held) add(step *Step, now time.Time) {
 
 // disown takes for lines, though they never were, the rows that stood undecided on
 // the screen before, and those that show what was said elsewhere: another text was
-// the session's. What comes below them is the pane's own again.
+// the session's. What comes below them is the pane's own again. A program that was killed
+// leaves its alternate screen behind, too.
 func (e *Engine) disown(before []screenRow, said func(row string) bool) {
 	was := map[uint64]int{}
 	for _, r := range before {
@@ -139,6 +140,10 @@ func (e *Engine) disown(before []screenRow, said func(row string) bool) {
 	}
 	e.skip(rows[:n])
 	e.screen.normal = rows[n:]
+	e.screen.left = map[uint64]bool{}
+	for _, r := range e.screen.alternate {
+		e.screen.left[rowHash(trimRow(r))] = true
+	}
 }
 
 // skip takes rows for lines that were emitted.

@@ -149,6 +149,38 @@ func TestOneTextAtATime(t *testing.T) {
 	})
 }
 
+// A program that's killed leaves its alternate screen behind: what stands there was told
+// by its transcript. What comes there is the pane's own.
+func TestAnAlternateScreenThatWasLeftIsNotTold(t *testing.T) {
+	for _, comes := range []string{"", "$ "} {
+		synctest.Test(t, func(t *testing.T) {
+			mem, src, p := &memLog{}, newFakeSource("%1"), &program{text: sessions.TextTranscript}
+			src.panes["%1"].change = func(s *sessions.Snapshot) { s.Alternate = true }
+			r := newRig(t, mem, mem, map[string]polling.Source{"t": src})
+			r.startObserved(p)
+			p.write("one")
+			src.print("%1", "a frame", false)
+			src.print("%1", "drawn one", false)
+			r.after(5 * time.Second)
+			p.end()
+			src.print("%1", comes, false)
+			r.after(5 * time.Second)
+			want := []string{"one"}
+			if comes != "" {
+				src.print("%1", "killed", false)
+				r.after(5 * time.Second)
+				want = append(want, "killed")
+			}
+			src.remove("%1")
+			r.after(5 * time.Second)
+			got := slices.DeleteFunc(mem.text(), func(s string) bool { return s == "" })
+			if !slices.Equal(got, want) {
+				t.Errorf("behind %q told %q, want %q", comes, got, want)
+			}
+		})
+	}
+}
+
 // What is held for a transcript that never comes is the session's text after all.
 func TestHeldLinesComeOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -6,6 +6,9 @@ package polling
 type memory struct {
 	normal    []screenRow // undecided rows of the normal screen
 	alternate []string    // rows of the alternate screen while that's shown
+	// left are the rows, by their hash, that a program has left on the alternate screen
+	// whose text was told otherwise.
+	left map[uint64]bool
 }
 
 // screenRow is a row as last seen.
@@ -76,7 +79,9 @@ func (w *work) vanishAlternate(rows []string) {
 		rows = rows[:len(rows)-1]
 	}
 	for _, r := range rows {
-		w.line(trimRow(r), 0)
+		if !w.screen.left[rowHash(trimRow(r))] {
+			w.line(trimRow(r), 0)
+		}
 	}
 }
 

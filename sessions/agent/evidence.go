@@ -17,6 +17,9 @@ type Evidence struct {
 	Marked  bool // a turn marker was seen
 	Typed   bool // text was typed and submitted by panebridge
 	Running bool // the program's process lives
+	// Unsaid: the screen showed something that was being written and that the transcript
+	// doesn't have.
+	Unsaid bool
 }
 
 // Verdict is what a judge believes.

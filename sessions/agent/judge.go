@@ -36,6 +36,7 @@ type Judge struct {
 	last    belief    // of the last verdict
 	later   []event   // what came behind the end of a turn, for the next look
 	changed time.Time // when the screen changed last, as far as it was looked at
+	unsaid  bool      // Evidence.Unsaid
 	rows    []string
 }
 
@@ -122,7 +123,7 @@ func (j *Judge) Save() []byte {
 func (j *Judge) See(e Evidence) Verdict {
 	var v Verdict
 	events := slices.Concat(j.later, eventsOf(e))
-	j.later = nil
+	j.later, j.unsaid = nil, e.Unsaid
 	for i, ev := range events {
 		if j.over() && ev.asks() {
 			j.end(j.saved.Belief.At, false, &v)

@@ -116,7 +116,7 @@ func (j *Judge) behind() time.Duration {
 func (j *Judge) settle(now time.Time, v *Verdict) {
 	s := &j.saved
 	switch {
-	case s.Open && !s.Due.IsZero() && (j.over() || !s.Records || !now.Before(s.Due)):
+	case s.Open && !s.Due.IsZero() && (j.over() || !s.Records || !now.Before(s.Due)) && !now.Before(j.cutDue()):
 		j.end(s.Belief.At, false, v)
 	case s.Open && j.resting(now) && !now.Before(j.restDue()):
 		j.end(j.screen.since, j.screen.interrupted, v)
@@ -125,6 +125,15 @@ func (j *Judge) settle(now time.Time, v *Verdict) {
 		j.begin(j.screen.since, v)
 		s.Seen = true
 	}
+}
+
+// cutDue is when a turn may end that was stopped in the middle of what it said: the screen
+// must have shown the rest of it. Zero: at once.
+func (j *Judge) cutDue() time.Time {
+	if !j.saved.Broken || !j.unsaid {
+		return time.Time{}
+	}
+	return j.saved.Due.Add(time.Duration(j.profile.spec.Quiet.Confirm))
 }
 
 // working reports whether the screen shows a turn that nobody told of.
@@ -161,6 +170,9 @@ func (j *Judge) resting(now time.Time) bool {
 // last block should have come, but no program writes that a turn was interrupted in time.
 func (j *Judge) restDue() time.Time {
 	wait := time.Duration(j.profile.spec.Quiet.Confirm)
+	if j.unsaid && j.screen.interrupted && j.saved.Records && !j.saved.Last {
+		return j.screen.since.Add(time.Duration(j.profile.spec.Quiet.Block)) // the transcript may have it yet
+	}
 	if j.screen.sure && (!j.saved.Records || j.saved.Last || j.screen.interrupted) {
 		wait = 0
 	}
@@ -228,6 +240,7 @@ func (j *Judge) again(now time.Time, ended bool) time.Time {
 	if s.Open && !s.Due.IsZero() {
 		at(s.Due)
 		at(now.Add(blockCadence)) // its last block may have come
+		at(j.cutDue())
 	}
 	if drawn := s.Answered.Add(time.Duration(q.Behind)); !s.Answered.IsZero() && j.screen.at.Before(drawn) {
 		at(drawn)

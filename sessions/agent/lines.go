@@ -29,6 +29,9 @@ func (o *Observer) lines(records []transcript.Record, now time.Time) []sessions.
 	var out []sessions.Line
 	for _, r := range records {
 		kind, ok := kinds[r.Kind]
+		if r.Kind == transcript.User && len(o.program.profile.spec.Screen.Prompt) == 0 {
+			o.program.text.asked = letters(r.Text)
+		}
 		if !ok || r.Text == "" || r.Kind == transcript.User && o.typed.take(r.Text) {
 			continue
 		}
@@ -39,7 +42,7 @@ func (o *Observer) lines(records []transcript.Record, now time.Time) []sessions.
 		for i, text := range strings.Split(marked(r), "\n") {
 			out = append(out, sessions.Line{Kind: kind, Text: printable(text), At: at, Begins: i == 0})
 		}
-		o.program.text.add(r.Text)
+		o.program.text.add(r.Text, r.Kind == transcript.User)
 	}
 	return out
 }
@@ -160,19 +163,36 @@ func start(s string) string {
 }
 
 // recent is the end of what was told of a transcript, by its letters.
-type recent struct{ text []byte }
+type recent struct {
+	text []byte
+	turn []byte // what the program said in the turn that's open, or was the last
+	// asked is what was asked last, of a program that doesn't mark that on its screen.
+	asked string
+}
 
 const (
 	maxRecent = 64 << 10
 	minKnown  = 4 // letters by which a row is known
 )
 
-func (r *recent) add(text string) {
-	r.text = append(r.text, letters(text)...)
-	if len(r.text) > 2*maxRecent {
-		r.text = slices.Clone(r.text[len(r.text)-maxRecent:])
+// add takes in what was told; asked: a person wrote it.
+func (r *recent) add(text string, asked bool) {
+	l := letters(text)
+	r.text = appendRecent(r.text, l)
+	if !asked {
+		r.turn = appendRecent(r.turn, l)
 	}
 }
+
+func appendRecent(to []byte, l string) []byte {
+	if to = append(to, l...); len(to) > 2*maxRecent {
+		return slices.Clone(to[len(to)-maxRecent:])
+	}
+	return to
+}
+
+// begin notes that a turn begins.
+func (r *recent) begin() { r.turn = nil }
 
 // has reports whether a row shows some of it.
 func (r *recent) has(row string) bool {
@@ -180,10 +200,25 @@ func (r *recent) has(row string) bool {
 	return len(l) >= minKnown && bytes.Contains(r.text, []byte(l))
 }
 
-// unsaid are the rows behind the last that was told.
+// unsaid are the rows behind the last that was told in the turn. A short row, which may
+// stand in many places of a text, was told if it's the end, or stands behind the one above.
 func (r *recent) unsaid(rows []string) []string {
+	above := make([]string, len(rows)) // letters of the row above each that has some
+	last := ""
+	for i, row := range rows {
+		if l := letters(row); l != "" {
+			above[i], last = last, l
+		}
+	}
 	for i, row := range slices.Backward(rows) {
-		if r.has(row) {
+		l := letters(row)
+		switch {
+		case len(l) < minKnown:
+		case l == r.asked || len(l) >= longText && strings.HasSuffix(r.asked, l):
+			return rows[i+1:]
+		case len(l) >= longText && bytes.Contains(r.turn, []byte(l)),
+			above[i] != "" && bytes.Contains(r.turn, []byte(above[i]+l)),
+			bytes.HasSuffix(r.turn, []byte(l)):
 			return rows[i+1:]
 		}
 	}

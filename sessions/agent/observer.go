@@ -64,6 +64,7 @@ type program struct {
 	cursor    []byte              // before next
 	ending    bool                // it has ended, and the rest of its transcript is being read
 	text      recent              // what was told of its transcript
+	writing   writing             // what it was seen to write since
 	told      sessions.Text
 	search    search // of its transcript
 }
@@ -196,17 +197,19 @@ func (o *Observer) told(l sessions.Look, hooks []Hook, records []transcript.Reco
 	}
 	v := p.judge.See(Evidence{
 		Now: l.Now, Screen: l.Screen, Hooks: hooks, Records: records, Typed: submitted,
-		Running: !p.ending && !l.Last, Marked: l.Marked, Dialog: l.Dialog,
+		Running: !p.ending && !l.Last, Marked: l.Marked, Dialog: l.Dialog, Unsaid: p.reader != nil && len(p.writing.rows) > 0,
 	})
 	o.w.tell(o.session.ID, News{At: l.Now, Typed: l.Typed, Records: records, Verdict: v})
 	if v.Began {
 		p.began = l.Now
+		p.text.begin()
 	}
 	s := sessions.Sight{
 		Known: true, State: v.State, Reason: v.Reason, Began: v.Began, Ended: v.Ended,
 		Lines: o.lines(records, l.Now), Text: p.source(v, l.Now),
 		More: len(records) > 0, Again: v.Again,
 	}
+	s.Lines = append(s.Lines, o.follow(l, v, records)...)
 	p.told = s.Text
 	if v.State == sessions.StateWorking || v.State == sessions.StateStarting {
 		s.Again = sooner(s.Again, l.Now.Add(workEvery))
