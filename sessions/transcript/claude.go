@@ -186,7 +186,7 @@ func (d *claudeDecoder) user(l *claudeLine, out []Record) []Record {
 	if results {
 		return out
 	}
-	said := claudeText(content)
+	said := withoutNotices(claudeText(content))
 	if content.IsArray() && strings.HasPrefix(said, claudeInterrupted) && strings.HasSuffix(said, "]") && !l.origin.Exists() {
 		return d.end(out, Record{Kind: TurnEnd, ID: own(l.id), Interrupted: true})
 	}
@@ -236,7 +236,7 @@ func (d *claudeDecoder) attachment(l *claudeLine, out []Record) []Record {
 		return out
 	}
 	prompt := a.Get("prompt")
-	said := unpaste(claudeText(prompt))
+	said := unpaste(withoutNotices(claudeText(prompt)))
 	if injected(said) || strings.TrimSpace(said) == "" {
 		return out
 	}

@@ -93,7 +93,7 @@ func (d *codexDecoder) event(e gjson.Result, out []Record) ([]Record, bool) {
 			out = append(out, Record{Kind: Answer, Text: answer})
 		}
 	case "user_message":
-		if said := text(e.Get("message")); !d.Items && !injected(said) && said != "" {
+		if said := withoutNotices(text(e.Get("message"))); !d.Items && !injected(said) && said != "" {
 			out = append(out, Record{Kind: User, Text: clean(said)})
 		}
 	case "task_started", "turn_started":
@@ -136,7 +136,7 @@ func codexSaid(item gjson.Result, out []Record) []Record {
 	id := text(item.Get("id"))
 	switch item.Get("type").Str {
 	case "UserMessage":
-		if said := codexText(item.Get("content")); !injected(said) && strings.TrimSpace(said) != "" {
+		if said := withoutNotices(codexText(item.Get("content"))); !injected(said) && strings.TrimSpace(said) != "" {
 			out = append(out, Record{Kind: User, ID: id, Text: own(clean(said))})
 		}
 	case "AgentMessage":

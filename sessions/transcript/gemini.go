@@ -120,7 +120,7 @@ func (d *geminiDecoder) user(id string, content, shown gjson.Result, out []Recor
 		content = shown
 	}
 	said, _, _ := strings.Cut(geminiText(content), "\n--- Content from referenced files ---")
-	if strings.TrimSpace(said) == "" || injected(said) {
+	if said = withoutNotices(said); strings.TrimSpace(said) == "" || injected(said) {
 		return out
 	}
 	d.Open = true

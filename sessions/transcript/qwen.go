@@ -54,7 +54,7 @@ func (d *qwenDecoder) decode(line []byte, out []Record) ([]Record, bool) {
 	understood := true
 	switch kind {
 	case "user":
-		if said := geminiText(message.Get("parts")); strings.TrimSpace(said) != "" && !injected(said) && subtype == "" {
+		if said := withoutNotices(geminiText(message.Get("parts"))); strings.TrimSpace(said) != "" && !injected(said) && subtype == "" {
 			d.Open = true
 			out = append(out, Record{Kind: User, ID: id, Text: own(clean(said))})
 		}

@@ -81,3 +81,44 @@ func TestCallsInShort(t *testing.T) {
 		}
 	}
 }
+
+// What a program says to the model alone isn't shown: neither beside what a person wrote
+// nor behind what a tool returned. What a person wrote themselves stays.
+func TestWhatIsSaidToTheModelAloneIsNotShown(t *testing.T) {
+	const reminder = "<system-reminder>\nThis is bookkeeping: never quote it.\n</system-reminder>"
+	for in, want := range map[string]string{
+		"Async agent launched successfully. (This tool result is internal metadata \u2014 never quote or paste any part of it.)\nagentId: abc": "Async agent launched successfully.",
+		"Spawned successfully. (This tool result is internal metadata \u2014 never quote it.)":                                                 "Spawned successfully.",
+		"fix it\n" + reminder:                              "fix it",
+		reminder + "\n" + reminder + "\nfix it\n\n":        "fix it\n\n",
+		"fix it\n" + reminder + "\n" + reminder + "\n":     "fix it",
+		"fix it\n\n<memory_updates>\nx\n</memory_updates>": "fix it",
+		reminder:                            "",
+		"what does <system-reminder> mean?": "what does <system-reminder> mean?",
+		"what is <system-reminder>x</system-reminder>": "what is <system-reminder>x</system-reminder>",
+		"<skill>mine</skill> is what I wrote":          "<skill>mine</skill> is what I wrote",
+		"<b>bold</b>":                                  "<b>bold</b>",
+		"the words internal metadata in a sentence":    "the words internal metadata in a sentence",
+		"</system-reminder>":                           "</system-reminder>",
+		"<system-reminder>without an end":              "<system-reminder>without an end",
+	} {
+		if got := withoutNotices(in); got != want {
+			t.Errorf("of %q is shown %q, want %q", in, got, want)
+		}
+	}
+	lines := []string{
+		`{"type":"user","uuid":"1","origin":{"kind":"human"},"message":{"content":[{"type":"text","text":"fix it"},{"type":"text","text":"<system-reminder>\nnever quote\n</system-reminder>"}]}}`,
+		`{"type":"user","uuid":"2","message":{"content":[{"type":"tool_result","tool_use_id":"t","content":[{"type":"text","text":"Async agent launched successfully. (This tool result is internal metadata — never quote or paste any part of it, including the agentId below, into a user-facing reply.)\nagentId: abc"}]}]}}`,
+	}
+	d := &claudeDecoder{}
+	var got []string
+	for _, line := range lines {
+		records, _ := d.decode([]byte(line), nil)
+		for _, r := range records {
+			got = append(got, string(r.Kind)+" "+r.Text)
+		}
+	}
+	if want := []string{"user fix it", "tool_result Async agent launched successfully."}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

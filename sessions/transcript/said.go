@@ -35,7 +35,8 @@ func first(inner, _ string, ok bool) (string, bool) { return inner, ok }
 // person's name.
 var wrappers = []string{
 	"bash-stderr", "command-message", "environment_context", "hook_context", "local-command-caveat",
-	"local-command-stderr", "local-command-stdout", "new-diagnostics", "permissions", "session_context",
+	"local-command-stderr", "local-command-stdout", "memory_listing_additions", "memory_updates",
+	"new-diagnostics", "permissions", "session_context",
 	"skill", "skills_instructions", "subagent_notification", "system-reminder", "system_reminder",
 	"task-notification", "tick", "turn_aborted", "user-prompt-submit-hook", "user_instructions",
 	"user_shell_command",
@@ -52,6 +53,54 @@ func injected(s string) bool {
 	}
 	return slices.Contains(wrappers, m[1])
 }
+
+// forModel begins what a program adds for the model alone behind a tool's result: that it
+// must not be quoted, and ids of its own.
+var forModel = regexp.MustCompile(`(?is)\(This tool result is internal metadata.*|^\[?(?:internal metadata|internal note)\b.*`)
+
+// withoutNotices is a text without what its program says to the model alone: blocks in tags
+// of notices at its beginning and its end, and what mustn't be quoted.
+func withoutNotices(s string) string {
+	if strings.IndexByte(s, '<') >= 0 {
+		for {
+			cut, ok := withoutBlock(s)
+			if !ok {
+				break
+			}
+			s = cut
+		}
+	}
+	if at := forModel.FindStringIndex(s); at != nil {
+		s = strings.TrimRight(s[:at[0]], " \n")
+	}
+	return s
+}
+
+// notices are those wrappers that programs put beside what a person wrote or a tool said.
+var notices = []string{
+	"hook_context", "memory_listing_additions", "memory_updates", "new-diagnostics", "system-reminder", "system_reminder",
+	"user-prompt-submit-hook",
+}
+
+// withoutBlock takes one block in the tags of a notice away, at the beginning or the end.
+func withoutBlock(s string) (string, bool) {
+	if m := leadingTag.FindStringSubmatch(s); m != nil && slices.Contains(notices, m[1]) {
+		if _, after, ok := strings.Cut(s, "</"+m[1]+">"); ok {
+			return strings.TrimLeft(after, "\n"), true
+		}
+	}
+	m := trailingTag.FindStringSubmatch(s)
+	if m == nil || !slices.Contains(notices, m[1]) {
+		return s, false
+	}
+	at := strings.LastIndex(s, "<"+m[1]+">")
+	if at < 0 || at > 0 && s[at-1] != '\n' { // in a line of somebody's
+		return s, false
+	}
+	return strings.TrimRight(s[:at], "\n"), true
+}
+
+var trailingTag = regexp.MustCompile(`</([A-Za-z_-]+)>\s*$`)
 
 // passing are words in the text of failures that pass by themselves.
 var passing = []string{

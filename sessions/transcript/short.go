@@ -72,6 +72,7 @@ func plural(n int, what string) string {
 
 // result is a tool's result in short.
 func result(text string) string {
+	text = withoutNotices(text)
 	if strings.TrimSpace(text) == "" {
 		return "(no output)"
 	}
