@@ -313,7 +313,10 @@ type memory struct {
 func (s *memory) Sessions(context.Context) ([]sessions.Session, error)     { return s.sessions, nil }
 func (s *memory) ClosedPanes(context.Context) ([]sessions.Pane, error)     { return nil, nil }
 func (s *memory) OpenReceipts(context.Context) ([]sessions.Receipt, error) { return nil, nil }
-func (s *memory) PutReceipt(context.Context, sessions.Receipt) error       { return nil }
+func (s *memory) UnansweredReceipts(context.Context, time.Time) ([]sessions.Receipt, error) {
+	return nil, nil
+}
+func (s *memory) PutReceipt(context.Context, sessions.Receipt) error { return nil }
 func (s *memory) PutSession(_ context.Context, one sessions.Session) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

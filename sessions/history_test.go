@@ -497,7 +497,7 @@ func (h *history) checkReceipt(w *written, n int) []string {
 	sure := !strings.HasPrefix(r.Reason, "unverified")
 	bad := false
 	switch r.State {
-	case sessions.ReceiptSubmitted:
+	case sessions.ReceiptSubmitted, sessions.ReceiptAnswered:
 		bad = sure && n != 1
 	case sessions.ReceiptCancelled, sessions.ReceiptStored, sessions.ReceiptHeld:
 		bad = n != 0

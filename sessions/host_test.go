@@ -566,6 +566,17 @@ func (j journal) OpenReceipts(context.Context) (open []sessions.Receipt, err err
 	return open, nil
 }
 
+func (j journal) UnansweredReceipts(_ context.Context, since time.Time) (all []sessions.Receipt, err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, r := range j.disk.receipts {
+		if r.State == sessions.ReceiptSubmitted && r.UpdatedAt.After(since) {
+			all = append(all, r)
+		}
+	}
+	return all, nil
+}
+
 func (j journal) PutPrompt(_ context.Context, p sessions.Prompt) error {
 	return j.write(func(d *disk) { d.prompts[p.ID] = p })
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 )
@@ -64,6 +65,7 @@ func (m *Manager) enqueue(ctx context.Context, r *Receipt) error {
 	}
 	m.mu.Unlock()
 	m.opt.Receipt(told)
+	m.tellBehind(ctx, r.Session)
 	return nil
 }
 
@@ -156,21 +158,31 @@ func (m *Manager) Cancel(ctx context.Context, id string) (Receipt, error) {
 // is about to be done, or never will be, is taken back with an error: after a crash
 // nobody would know.
 func (m *Manager) setReceipt(ctx context.Context, session ID, id string, change func(*Receipt) bool) (Receipt, bool, error) {
+	before, r, ok, err := m.putReceipt(ctx, session, id, change)
+	if ok && r.State == ReceiptSubmitted {
+		m.awaitAnswer(ctx, r, before.UpdatedAt) // Enter was pressed then
+	}
+	return r, ok, err
+}
+
+// putReceipt is setReceipt that returns the receipt as it was, too.
+func (m *Manager) putReceipt(ctx context.Context, session ID, id string, change func(*Receipt) bool) (before, r Receipt, ok bool, err error) {
 	m.writing.Lock()
 	defer m.writing.Unlock()
-	before, r, ok := m.changeReceipt(session, id, change)
+	before, r, ok = m.changeReceipt(session, id, change)
 	if !ok {
-		return Receipt{}, false, nil
+		return Receipt{}, Receipt{}, false, nil
 	}
 	if err := m.opt.Store.PutReceipt(context.WithoutCancel(ctx), r); err != nil {
 		m.log.Error("store a receipt", "session", session, "receipt", id, "state", r.State, "err", err)
 		if r.State == ReceiptTyping || r.State == ReceiptCancelled || r.Pressed && !before.Pressed {
 			m.restoreReceipt(before)
-			return before, false, err
+			return before, before, false, err
 		}
 	}
 	m.opt.Receipt(r)
-	return r, true, nil
+	m.tellBehind(ctx, session)
+	return before, r, true, nil
 }
 
 // changeReceipt changes a waiting receipt in the registry, if change says so. m.writing
@@ -253,7 +265,7 @@ func (m *Manager) loadReceipts(ctx context.Context, open []Receipt) error {
 			if m.queueAgain(r) {
 				continue
 			}
-		case ReceiptSubmitted, ReceiptFailed, ReceiptCancelled:
+		case ReceiptSubmitted, ReceiptAnswered, ReceiptFailed, ReceiptCancelled:
 			continue
 		}
 		r.State, r.Reason, r.UpdatedAt = ReceiptFailed, "panebridge stopped while it was being typed, and the session has ended since; nobody knows whether it was taken", time.Now()
@@ -273,6 +285,9 @@ func (m *Manager) queueAgain(r Receipt) bool {
 	e := m.entries[r.Session]
 	if e == nil || e.State == StateEnded {
 		return false
+	}
+	if strings.HasPrefix(r.Reason, reasonBehind) {
+		r.State, r.Reason = ReceiptStored, "" // which it waits behind isn't kept
 	}
 	if r.State == ReceiptStored || r.State == ReceiptHeld {
 		e.queue = append(e.queue, &r)

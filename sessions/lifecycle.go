@@ -197,5 +197,6 @@ func (m *Manager) ended(ctx context.Context, id ID, exit *Exit, reason string, g
 	}
 	m.endPrompt(ctx, id, "the session has ended: "+reason)
 	m.failWaiting(ctx, id, "the session has ended: "+reason)
+	m.endAnswers(id)
 	m.log.Info("session ends", "session", id, "reason", reason)
 }

@@ -45,6 +45,10 @@ type Options struct {
 	// Receipt is told each change of a receipt, in order, after it was stored. It must
 	// not block and must not call back. Nil: nobody is told.
 	Receipt func(Receipt)
+	// Asked has tell hear what a session's agent was asked, as its transcript says, until
+	// stop is called. tell may be called by any goroutine, and returns at once. Nil:
+	// nothing is known of it.
+	Asked func(id ID, tell func(text string)) (stop func())
 	// Box reads the input box of a session's program. Nil: none can be read.
 	Box func(id ID, s *Snapshot) Box
 	// Front tells what has the foreground of the pane of a screen that was just looked at.
@@ -91,6 +95,7 @@ type Manager struct {
 type entry struct {
 	Session
 	asking
+	answers
 	queue    []*Receipt // the first may be in work
 	typing   bool       // a typist is at work
 	keyboard keyboard
@@ -161,7 +166,10 @@ func (m *Manager) Load(ctx context.Context) error {
 	}
 	m.mu.Unlock()
 	m.loadPrompts(ctx, asked)
-	return m.loadReceipts(ctx, open)
+	if err := m.loadReceipts(ctx, open); err != nil {
+		return err
+	}
+	return m.loadUnanswered(ctx)
 }
 
 // Run does what others leave to it (reconciling with tmux, ending sessions)
@@ -309,6 +317,9 @@ func (m *Manager) Output(ev OutputEvent) {
 	if news.changed {
 		m.opt.Sink.Changed(s)
 	}
+	if news.turn {
+		m.later(func(ctx context.Context) { m.settleAnswers(ctx, s.ID) })
+	}
 	if news.asked {
 		m.takeIn(context.Background(), s.ID) // an event has no context: it's taken in whatever ends
 	}
@@ -318,6 +329,7 @@ func (m *Manager) Output(ev OutputEvent) {
 type outputNews struct {
 	changed bool // the session itself
 	asked   bool // what it asks
+	turn    bool // something that a text waits for
 }
 
 // takeOutput takes an event into the registry; false: the session has ended.
@@ -333,6 +345,10 @@ func (m *Manager) takeOutput(ev OutputEvent, now time.Time) (s Session, news out
 		e.Lines, e.LastOutputAt = ev.Lines[n-1].N, now
 	}
 	e.Turn = ev.Turn
+	var turn turnNews
+	if turn, news.turn = e.turnsOf(ev); news.turn {
+		e.hear(turn)
+	}
 	if ev.State != "" {
 		e.State, e.Reason = ev.State, ev.Reason
 	}

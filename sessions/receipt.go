@@ -5,15 +5,17 @@ import "time"
 // ReceiptState says how far an input got.
 type ReceiptState string
 
-// The states of a receipt: stored → typed → submitted, with held in between
-// where a dialog is open. Failed and cancelled are final, as is submitted (or
-// typed, when no Enter was asked for).
+// The states of a receipt: stored → typed → submitted → answered, with held in between
+// where something keeps it back. Failed and cancelled are final. So is submitted (or
+// typed, when no Enter was asked for) as to what's done about the text; it becomes
+// answered when the turn that it began ends.
 const (
 	ReceiptStored    ReceiptState = "stored"    // on disk, not typed
 	ReceiptHeld      ReceiptState = "held"      // a dialog is open; typed when it has closed
 	ReceiptTyping    ReceiptState = "typing"    // about to be typed: the intent, on disk before the pane is touched
 	ReceiptTyped     ReceiptState = "typed"     // in the pane, Enter not pressed yet (or not asked for)
 	ReceiptSubmitted ReceiptState = "submitted" // Enter was pressed and the screen took it
+	ReceiptAnswered  ReceiptState = "answered"  // the turn that it began has ended
 	ReceiptFailed    ReceiptState = "failed"    // see Reason
 	ReceiptCancelled ReceiptState = "cancelled" // taken back before it was typed
 )
@@ -43,6 +45,9 @@ type Receipt struct {
 	// screen that stands still and on which no dialog is recognised. It stands for that
 	// screen: 16 hexadecimal digits. See Manager.SendAnyway. It isn't kept.
 	Quoted string `json:"quoted,omitempty"`
+	// Behind is the id of the input that's held and that this one waits behind; "": there's
+	// none. It isn't kept.
+	Behind string `json:"behind,omitempty"`
 	// Front is the program that has the foreground in place of the one that the text was
 	// written to; "": none has. Quoted then stands for that run of it, and not for a
 	// screen. Revivals are the ways in which the other can be begun again.
@@ -59,10 +64,13 @@ type Receipt struct {
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-// Final reports whether the receipt will not change any more.
+// Submitted reports whether the text was, whatever has become of it.
+func (r Receipt) Submitted() bool { return r.State == ReceiptSubmitted || r.State == ReceiptAnswered }
+
+// Final reports whether nothing is to be done about the text any more.
 func (r Receipt) Final() bool {
 	switch r.State {
-	case ReceiptSubmitted, ReceiptFailed, ReceiptCancelled:
+	case ReceiptSubmitted, ReceiptAnswered, ReceiptFailed, ReceiptCancelled:
 		return true
 	case ReceiptTyped:
 		return !r.Submit

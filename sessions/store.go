@@ -1,6 +1,9 @@
 package sessions
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Store keeps sessions and receipts over restarts. Every method may do disk
 // I/O; each call is one transaction and is durable against a crash of the
@@ -24,6 +27,9 @@ type Store interface {
 	Receipt(ctx context.Context, id string) (Receipt, error)
 	// OpenReceipts returns those that are not Final, oldest first.
 	OpenReceipts(ctx context.Context) ([]Receipt, error)
+	// UnansweredReceipts returns those that are ReceiptSubmitted and have been since a
+	// time, oldest first.
+	UnansweredReceipts(ctx context.Context, since time.Time) ([]Receipt, error)
 	// PutPrompt inserts or replaces one by ID. One that's Final drops those that have
 	// been for long.
 	PutPrompt(ctx context.Context, p Prompt) error

@@ -160,7 +160,7 @@ func (t *typist) submittedHow() string {
 		return endedWithIt
 	}
 	if t.queued {
-		return "queued: the agent is at work, and takes it up when it has time"
+		return reasonQueued
 	}
 	return ""
 }

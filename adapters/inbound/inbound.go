@@ -22,9 +22,6 @@ type Options struct {
 	Store     Store
 	// Conversations knows what agents can go on with; nil: nothing is known.
 	Conversations Conversations
-	// Asked has tell hear what a session's agent was asked, as its transcript says, until
-	// stop is called. tell doesn't block. Nil: that isn't known of any.
-	Asked func(id sessions.ID, tell func(text string)) (stop func())
 	// Interrupt returns the keys that end what a session's program is doing, one after the
 	// other, by the profile of the program that runs in it. None, or a nil Interrupt: it
 	// isn't known.
@@ -237,7 +234,6 @@ func (in *Inbound) forgetExpired(ctx context.Context) {
 
 // Output takes in what a session did. It returns at once.
 func (in *Inbound) Output(ev sessions.OutputEvent) {
-	in.receipts.output(ev)
 	in.missed.output(ev)
 	if ev.State != "" || ev.Complete || ev.Exit != nil {
 		in.boards.look()

@@ -19,6 +19,7 @@ const (
 	ToldTyped     Progress = "typed"
 	ToldHeld      Progress = "held"
 	ToldSubmitted Progress = "submitted"
+	ToldQueued    Progress = "queued" // by its agent, which is at work
 	ToldAnswered  Progress = "answered"
 	ToldPassed    Progress = "passed" // its agent's turn has ended, and it's not known whether it was taken up
 	ToldFailed    Progress = "failed"

@@ -28,15 +28,10 @@ type receipts struct {
 
 	mu      sync.Mutex
 	changed []sessions.Receipt
-	turns   []turnNews
 	told    []told
-	// followed are the sessions of which all turns are told, with the number of the last
-	// that was seen to run.
-	followed map[sessions.ID]int64
 
 	// Owned by run's goroutine.
-	open  map[string]*tracked    // by key
-	stops map[sessions.ID]func() // of what tells what agents were asked
+	open map[string]*tracked // by key
 }
 
 // told is what came of a post.
@@ -51,20 +46,18 @@ type told struct {
 // tracked is an input whose writer isn't told all yet.
 type tracked struct {
 	Origin
-	receipt  sessions.Receipt
-	since    time.Time // when the receipt came into its state
-	answered bool
-	posted   Progress // what's on its way, or was cosmetic
-	words    bool     // a reaction was refused: what must be known is said in words
-	retry    time.Time
-	queued   *queuedText // nil: it isn't
-	passed   bool        // turns have ended, and it wasn't seen to be taken up
-	quoted   string      // the screen of the button "Send anyway" that was posted
-	offered  time.Time   // when
+	receipt sessions.Receipt
+	since   time.Time // when the receipt came into its state
+	posted  Progress  // what's on its way, or was cosmetic
+	words   bool      // a reaction was refused: what must be known is said in words
+	retry   time.Time
+	quoted  string    // the screen of the button "Send anyway" that was posted
+	offered time.Time // when
+	behind  bool      // it was told last that the text waits behind another
 }
 
 func newReceipts(in *Inbound) *receipts {
-	return &receipts{in: in, wake: make(chan struct{}, 1), open: map[string]*tracked{}, followed: map[sessions.ID]int64{}, stops: map[sessions.ID]func(){}}
+	return &receipts{in: in, wake: make(chan struct{}, 1), open: map[string]*tracked{}}
 }
 
 // ReceiptChanged takes in how far an input is. It returns at once.
@@ -72,30 +65,6 @@ func (in *Inbound) ReceiptChanged(r sessions.Receipt) {
 	if r.Key != "" {
 		in.receipts.leave(func(rs *receipts) { rs.changed = append(rs.changed, r) })
 	}
-}
-
-// output takes in that turns end, and that others begin where that matters. It returns
-// at once.
-func (rs *receipts) output(ev sessions.OutputEvent) {
-	n := turnNews{session: ev.Session, at: time.Now(), turn: ev.Turn.Number}
-	if ev.Turn.Open {
-		n.what = turnBegan
-	}
-	if !ev.Complete {
-		rs.mu.Lock()
-		last, followed := rs.followed[ev.Session]
-		news := followed && ev.Turn.Open && ev.Turn.Number > last
-		if news {
-			rs.followed[ev.Session] = ev.Turn.Number
-		}
-		rs.mu.Unlock()
-		if !news {
-			return
-		}
-	} else {
-		n.what = turnEnded
-	}
-	rs.leave(func(rs *receipts) { rs.turns = append(rs.turns, n) })
 }
 
 // leave leaves word for run.
@@ -118,7 +87,6 @@ func (rs *receipts) run(ctx context.Context) {
 	}
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
-	defer rs.unfollowAll()
 	for {
 		next := rs.work(ctx)
 		timer.Reset(time.Until(next))
@@ -156,12 +124,6 @@ func (rs *receipts) load(ctx context.Context) error {
 		}
 		t.since = t.receipt.UpdatedAt
 		rs.open[o.Key] = t
-		if rs.queue(t); t.queued != nil {
-			continue
-		}
-		if s, err := rs.in.opt.Sessions.Get(string(o.Session)); err == nil && !s.Turn.Open {
-			t.answer(s.Turn.EndedAt)
-		}
 	}
 	return nil
 }
@@ -170,14 +132,11 @@ func (rs *receipts) load(ctx context.Context) error {
 // again.
 func (rs *receipts) work(ctx context.Context) time.Time {
 	rs.mu.Lock()
-	changed, turns, said := rs.changed, rs.turns, rs.told
-	rs.changed, rs.turns, rs.told = nil, nil, nil
+	changed, said := rs.changed, rs.told
+	rs.changed, rs.told = nil, nil
 	rs.mu.Unlock()
 	for _, r := range changed {
 		rs.take(ctx, r)
-	}
-	for _, n := range turns {
-		rs.hear(n)
 	}
 	for _, s := range said {
 		if t := rs.open[s.key]; t != nil {
@@ -194,7 +153,6 @@ func (rs *receipts) work(ctx context.Context) time.Time {
 			delete(rs.open, t.Key)
 		}
 	}
-	rs.unfollow()
 	return next
 }
 
@@ -225,15 +183,6 @@ func (rs *receipts) take(ctx context.Context, r sessions.Receipt) {
 	if t.Receipt != r.ID {
 		t.Receipt = r.ID
 		rs.keep(ctx, t)
-	}
-	rs.queue(t)
-}
-
-// answer takes in that a turn has ended. One that ended after the text was submitted
-// is taken as its answer.
-func (t *tracked) answer(ended time.Time) {
-	if t.receipt.State == sessions.ReceiptSubmitted && ended.After(t.receipt.UpdatedAt) {
-		t.answered = true
 	}
 }
 
@@ -280,13 +229,15 @@ func (t *tracked) wanted() Progress {
 		}
 		return ToldTyped
 	case sessions.ReceiptSubmitted:
-		if t.answered {
-			return ToldAnswered
-		}
-		if t.passed {
+		switch {
+		case t.receipt.Reason == sessions.ReasonPassed:
 			return ToldPassed
+		case t.receipt.Queued():
+			return ToldQueued
 		}
 		return ToldSubmitted
+	case sessions.ReceiptAnswered:
+		return ToldAnswered
 	case sessions.ReceiptFailed:
 		return ToldFailed
 	case sessions.ReceiptCancelled:
@@ -300,7 +251,6 @@ func (t *tracked) wanted() Progress {
 // advance tells a writer what's to be told now. It returns when to look again; zero:
 // when something changes.
 func (rs *receipts) advance(ctx context.Context, t *tracked, now time.Time) time.Time {
-	over := t.waitsOver(now)
 	want := t.wanted()
 	anyway := t.anywayDue()
 	switch {
@@ -308,7 +258,7 @@ func (rs *receipts) advance(ctx context.Context, t *tracked, now time.Time) time
 		return t.retry
 	case want == ToldTakenBack && t.Told != ToldAsked:
 		return rs.takenBack(ctx, t, now)
-	case want == ToldAnswered, want == ToldSubmitted && now.Sub(t.receipt.UpdatedAt) > answerFor:
+	case want == ToldAnswered && t.Told != ToldQueued, (want == ToldSubmitted || want == ToldQueued) && now.Sub(t.receipt.UpdatedAt) > answerFor:
 		if want == ToldAnswered {
 			rs.cosmetic(t, want)
 		}
@@ -321,10 +271,10 @@ func (rs *receipts) advance(ctx context.Context, t *tracked, now time.Time) time
 			rs.cosmetic(t, want)
 		}
 		return earlier(due, now, rs.stale(ctx, t, now))
-	case want != t.Told && want != t.posted, !anyway.IsZero() && !now.Before(anyway):
+	case want != t.Told && want != t.posted, want == ToldHeld && t.behind && t.receipt.Behind == "", !anyway.IsZero() && !now.Before(anyway):
 		rs.tell(ctx, t, want, now)
 	}
-	return earlier(earlier(t.retry, now, rs.stale(ctx, t, now)), now, earlier(over, now, anyway))
+	return earlier(earlier(t.retry, now, rs.stale(ctx, t, now)), now, anyway)
 }
 
 // earlier is the first of two times that are still to come; zero: none is.

@@ -6,7 +6,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -27,8 +26,6 @@ func inBusy(t *testing.T, test func(b *busy)) {
 				text, open := strings.CutPrefix(s.Rows[len(s.Rows)-1], "> ")
 				return sessions.Box{Known: true, Open: open, Text: text, Queued: true}
 			}
-		}
-		b.opt = func(o *inbound.Options) {
 			o.Asked = func(_ sessions.ID, tell func(string)) func() {
 				b.tell = tell
 				return func() { b.tell = nil }
@@ -64,7 +61,7 @@ func (b *busy) write(text string) {
 	b.Helper()
 	b.say(ann, text)
 	b.pass(5 * time.Second)
-	b.wantPosts("👍")
+	b.wantPosts("Waits: queued: the agent is at work")
 }
 
 // A queued text is answered by the end of the turn that took it up.
@@ -80,7 +77,7 @@ func TestAQueuedTextIsAnsweredByItsOwnTurn(t *testing.T) {
 			b.wantPosts()
 			b.ends()
 			b.pass(time.Second)
-			b.wantPosts("👌")
+			b.wantPosts("Taken up, and answered.", "👌")
 		},
 		"the next turn, which its transcript says just before": func(b *busy) {
 			b.write("and then this")
@@ -92,7 +89,7 @@ func TestAQueuedTextIsAnsweredByItsOwnTurn(t *testing.T) {
 			b.wantPosts()
 			b.ends()
 			b.pass(time.Second)
-			b.wantPosts("👌")
+			b.wantPosts("Taken up, and answered.", "👌")
 		},
 		"the turn that ran": func(b *busy) {
 			b.write("and then this")
@@ -102,7 +99,7 @@ func TestAQueuedTextIsAnsweredByItsOwnTurn(t *testing.T) {
 			b.wantPosts()
 			b.ends()
 			b.pass(time.Second)
-			b.wantPosts("👌")
+			b.wantPosts("Taken up, and answered.", "👌")
 		},
 		"the turn that ran, at its very end": func(b *busy) {
 			b.write("and then this")
@@ -111,7 +108,7 @@ func TestAQueuedTextIsAnsweredByItsOwnTurn(t *testing.T) {
 			b.pass(9 * time.Second)
 			b.wantPosts()
 			b.pass(2 * time.Second)
-			b.wantPosts("👌")
+			b.wantPosts("Taken up, and answered.", "👌")
 		},
 		"a turn each": func(b *busy) {
 			b.write("first of two")
@@ -121,13 +118,13 @@ func TestAQueuedTextIsAnsweredByItsOwnTurn(t *testing.T) {
 			b.pass(20 * time.Second)
 			b.ends()
 			b.pass(time.Second)
-			b.wantPosts("👌")
+			b.wantPosts("Taken up, and answered.", "👌")
 			b.begins()
 			b.pass(time.Minute)
 			b.wantPosts()
 			b.ends()
 			b.pass(time.Second)
-			b.wantPosts("👌")
+			b.wantPosts("Taken up, and answered.", "👌")
 		},
 		"one turn for both": func(b *busy) {
 			b.write("first of two")
@@ -139,7 +136,7 @@ func TestAQueuedTextIsAnsweredByItsOwnTurn(t *testing.T) {
 			b.wantPosts()
 			b.ends()
 			b.pass(time.Second)
-			b.wantPosts("👌", "👌")
+			b.wantPosts("Taken up, and answered.", "👌", "Taken up, and answered.", "👌")
 		},
 		"nobody knows": func(b *busy) {
 			b.write("and then this")
@@ -169,7 +166,7 @@ func TestAQueuedTextIsAnsweredByItsOwnTurn(t *testing.T) {
 			b.pass(time.Minute)
 			b.ends()
 			b.pass(time.Second)
-			b.wantPosts("👌")
+			b.wantPosts("Taken up, and answered.", "👌")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

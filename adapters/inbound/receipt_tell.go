@@ -54,8 +54,19 @@ func (rs *receipts) tell(ctx context.Context, t *tracked, what Progress, now tim
 			t.Told = what
 			return
 		}
+	case ToldQueued:
+		p.Class = qos.Stream
+		p.Text = "Waits: " + plain(t.receipt.Reason) + "."
+	case ToldAnswered:
+		p.Class = qos.Stream
+		p.Text = "Taken up, and answered."
 	case ToldHeld:
-		p.Text, p.Ring = "Held: "+plain(t.receipt.Reason)+".", t.Told != ToldHeld
+		p.Text, p.Ring = "Held: "+plain(t.receipt.Reason)+".", t.Told != ToldHeld || t.behind
+		if t.receipt.Behind != "" {
+			p.Text, p.Ring = "Waits: "+plain(t.receipt.Reason)+".", false
+			p.Buttons = rs.heldButtons(ctx, t)
+			break
+		}
 		if t.receipt.Quoted != "" && t.receipt.Front == "" {
 			p.Text += " /screen shows it."
 		}
@@ -69,7 +80,7 @@ func (rs *receipts) tell(ctx context.Context, t *tracked, what Progress, now tim
 		p.Text = "Taken back."
 	case ToldPassed:
 		p.Class = qos.Stream
-		p.Text = "Typed and submitted, and queued by the agent. No turn runs any more; whether it took this up can't be seen."
+		p.Text = "Typed and submitted, " + plain(sessions.ReasonPassed) + "."
 	default:
 		return
 	}
@@ -86,7 +97,7 @@ func (rs *receipts) tell(ctx context.Context, t *tracked, what Progress, now tim
 		t.retry = now.Add(tellAgain)
 		return
 	}
-	t.posted = what
+	t.posted, t.behind = what, what == ToldHeld && t.receipt.Behind != ""
 	if what == ToldHeld && t.receipt.Quoted != "" {
 		t.quoted, t.offered = t.receipt.Quoted, now
 	}

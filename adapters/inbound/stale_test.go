@@ -60,14 +60,16 @@ func TestHeldTextIsTypedWhenTheDialogCloses(t *testing.T) {
 		w.held("one")
 		w.say(ann, "two")
 		w.pass(time.Minute)
-		w.wantPosts("👀") // it waits behind the first
+		if posts := w.wantPosts("Waits: it waits behind another text: a dialog is open"); posts[0].Ring {
+			w.Error("a text that waits behind another rings")
+		}
 		w.restart()
 		w.pass(time.Minute)
-		w.wantPosts("👀")
+		w.wantPosts()
 		w.panes.setDialog(false)
 		w.pass(time.Minute)
 		w.wantTyped("one", "two")
-		posts := w.wantPosts("Typed and submitted now", "👍")
+		posts := w.wantPosts("Typed and submitted now", "Typed and submitted now")
 		if posts[0].Message == "" {
 			w.Error("the message that said it's held isn't edited")
 		}

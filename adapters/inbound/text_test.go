@@ -21,10 +21,10 @@ func TestATextIsTypedAndItsWriterSeesIt(t *testing.T) {
 			w.Errorf("the reaction stands on %s in %s, want %s in %s", p.ReplyTo, p.To, ev.Message, group)
 		}
 		s := w.manager.List()[0]
-		w.in.Output(sessions.OutputEvent{Session: s.ID, Complete: true})
+		w.manager.Output(sessions.OutputEvent{Session: s.ID, Complete: true, Turn: sessions.Turn{Number: 1}})
 		w.pass(time.Second)
 		w.wantPosts("👌")
-		w.in.Output(sessions.OutputEvent{Session: s.ID, Complete: true})
+		w.manager.Output(sessions.OutputEvent{Session: s.ID, Complete: true, Turn: sessions.Turn{Number: 1}})
 		w.restart()
 		w.pass(time.Hour)
 		w.wantPosts()

@@ -45,6 +45,8 @@ func TestHeldTextsOfOthersAreShown(t *testing.T) {
 	if r, err := s.daemon.Receipt(t.Context(), first); err != nil || r.Anyway != "web" {
 		t.Errorf("%+v, %v", r, err)
 	}
+	s.daemon.SetReceipt(first, sessions.ReceiptAnswered, "")
+	b.Until("the first answered", `document.querySelector('.receipt[data-state=answered]')?.textContent.includes('answered')`)
 	browsertest.Eval[bool](b, click("Take back"))
 	b.Until("the second taken back", `document.querySelector('.receipt[data-state=cancelled]')`)
 	if r, err := s.daemon.Receipt(t.Context(), second); err != nil || r.State != sessions.ReceiptCancelled {

@@ -212,7 +212,7 @@ func (p *played) typeBehind(text string) {
 			cleared = time.Now().Add(time.Hour)
 			p.tmux("send-keys", "-R", "-t", p.session().Tmux.Pane)
 		}
-		return err == nil && r.State == sessions.ReceiptSubmitted
+		return err == nil && r.Submitted()
 	})
 }
 

@@ -174,7 +174,7 @@ func TestFromPaneToLogAndBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r = d.final(r); r.State != sessions.ReceiptSubmitted {
+	if r = d.final(r); !r.Submitted() {
 		t.Fatalf("receipt is %+v", r)
 	}
 	d.await("answer", d.has(s.ID, "got <-n a;b $HOME #{x} Enter;>"))

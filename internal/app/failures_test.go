@@ -67,7 +67,7 @@ func TestHungServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.awaitTmux()
-	if r = d.final(r); r.State != sessions.ReceiptSubmitted {
+	if r = d.final(r); !r.Submitted() {
 		t.Errorf("the input of meanwhile is %s: %s", r.State, r.Reason)
 	}
 	d.await("meanwhile", d.has(s.ID, "2 <meanwhile>"))
@@ -81,7 +81,7 @@ func (d *daemon) say(session, text string) {
 	if err != nil {
 		d.Fatal(err)
 	}
-	if r = d.final(r); r.State != sessions.ReceiptSubmitted {
+	if r = d.final(r); !r.Submitted() {
 		d.Fatalf("%q is %s: %s", text, r.State, r.Reason)
 	}
 }

@@ -23,7 +23,7 @@ func TestQuotedWordsHoldNothingInAShell(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if r := d.final(r); r.State != sessions.ReceiptSubmitted {
+			if r := d.final(r); !r.Submitted() {
 				t.Errorf("in %s %q is %s: %s", shell, text, r.State, r.Reason)
 			}
 		}
@@ -48,7 +48,7 @@ func TestInputIsSentThoughADialogIsQuoted(t *testing.T) {
 				}
 				return r
 			}
-			if r := d.final(input("echo 'Do you want to proceed?'; echo 100% {#,x}")); r.State != sessions.ReceiptSubmitted {
+			if r := d.final(input("echo 'Do you want to proceed?'; echo 100% {#,x}")); !r.Submitted() {
 				t.Fatalf("%s: %s", r.State, r.Reason)
 			}
 			offered := func(r sessions.Receipt, not string) sessions.Receipt {
@@ -83,7 +83,7 @@ func TestInputIsSentThoughADialogIsQuoted(t *testing.T) {
 			if r, err := d.api.SendAnyway(d.ctx(), first.ID, first.Quoted); err != nil || r.Anyway != "cli" {
 				t.Fatalf("%+v, %v", r, err)
 			}
-			if r := d.final(first); r.State != sessions.ReceiptSubmitted || r.Anyway != "cli" {
+			if r := d.final(first); !r.Submitted() || r.Anyway != "cli" {
 				t.Fatalf("%+v", r)
 			}
 			// The words are still there, and the next has them itself.
@@ -91,7 +91,7 @@ func TestInputIsSentThoughADialogIsQuoted(t *testing.T) {
 			if _, err := d.api.SendAnyway(d.ctx(), second.ID, second.Quoted); err != nil {
 				t.Fatal(err)
 			}
-			if r := d.final(second); r.State != sessions.ReceiptSubmitted {
+			if r := d.final(second); !r.Submitted() {
 				t.Fatalf("%+v", r)
 			}
 			d.await("what was sent", func() bool {

@@ -167,7 +167,7 @@ func TestInputsArriveAsWritten(t *testing.T) {
 				}
 				rec = d.final(rec)
 				switch {
-				case rec.State == sessions.ReceiptSubmitted:
+				case rec.Submitted():
 					want = append(want, text)
 				case mode == "cooked" && len(text) > 4000 && rec.State == sessions.ReceiptFailed:
 				default:
@@ -220,7 +220,7 @@ func TestInputRefusesAndHolds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r = d.final(r); r.State != sessions.ReceiptSubmitted {
+	if r = d.final(r); !r.Submitted() {
 		t.Fatalf("1 MB: %s: %s", r.State, r.Reason)
 	}
 	checkReads(t, "raw", reads(t, file), []string{big})
@@ -256,7 +256,7 @@ func TestInputWaitsForDialog(t *testing.T) {
 	if err := d.api.Keys(d.ctx(), "dialog", "1", "Enter"); err != nil {
 		t.Fatal(err)
 	}
-	if r := d.final(first); r.State != sessions.ReceiptSubmitted {
+	if r := d.final(first); !r.Submitted() {
 		t.Fatalf("%s: %s", r.State, r.Reason)
 	}
 	d.await("both", d.has(s.ID, "then <what is this please 7>"))

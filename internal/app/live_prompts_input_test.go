@@ -34,7 +34,7 @@ func (in *liveInput) special() bool { return in.style == "slash" || in.style == 
 // over says that nothing is to be waited for.
 func (in *liveInput) over() bool {
 	if in.via == "api" {
-		return in.receipt.Final() && (in.receipt.State != sessions.ReceiptSubmitted || in.got > 0 || in.special())
+		return in.receipt.Final() && (!in.receipt.Submitted() || in.got > 0 || in.special())
 	}
 	return in.got > 0 || in.failed()
 }

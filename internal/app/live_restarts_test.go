@@ -148,7 +148,7 @@ func (k *restartRig) modelHasAll() {
 		missing := false
 		for _, in := range k.inputs {
 			k.refresh(in)
-			missing = missing || in.receipt.State == sessions.ReceiptSubmitted && in.got == 0
+			missing = missing || in.receipt.Submitted() && in.got == 0
 		}
 		if !missing && time.Since(quiet) > 3*time.Second {
 			return

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/internal/standin"
-	"github.com/panebridge/panebridge/sessions"
 )
 
 // toldOf are what a writer was told about a text in a chat: signs and answers.
@@ -73,7 +72,7 @@ func (c *standinCheck) checkInputs(p *standinPlay, journal []standin.Entry) {
 				like++
 			}
 		}
-		submitted, why := in.receipt.State == sessions.ReceiptSubmitted, in.receipt.Reason
+		submitted, why := in.receipt.Submitted(), in.receipt.Reason
 		if in.from != "api" {
 			told := p.toldOf(in)
 			why = strings.Join(told, " / ")

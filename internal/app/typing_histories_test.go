@@ -341,7 +341,7 @@ func (h *typingHouse) checkText(x *typedText, n int) {
 	sure := !strings.HasPrefix(r.Reason, "unverified")
 	switch {
 	case n > 1,
-		r.State == sessions.ReceiptSubmitted && sure && n != 1,
+		r.Submitted() && sure && n != 1,
 		r.State == sessions.ReceiptHeld && n != 0,
 		r.State == sessions.ReceiptFailed && n != 0 && !strings.Contains(r.Reason, "nobody knows"):
 		h.Errorf("%s (room met an agent: %v) was taken %d times, and is %s: %s", x.token, x.forAgent, n, r.State, r.Reason)

@@ -36,12 +36,12 @@ func (c *restartTally) add(r sessions.Receipt, took int) (wrong string) {
 	c.texts++
 	unverified := strings.HasPrefix(r.Reason, "unverified")
 	switch {
-	case r.State == sessions.ReceiptSubmitted && unverified:
+	case r.Submitted() && unverified:
 		c.unverified++
 		if took == 0 {
 			c.lost++
 		}
-	case r.State == sessions.ReceiptSubmitted:
+	case r.Submitted():
 		c.submitted++
 	default:
 		if c.failed == nil {
@@ -52,9 +52,9 @@ func (c *restartTally) add(r sessions.Receipt, took int) (wrong string) {
 	switch {
 	case took > 1:
 		return "it was taken more than once"
-	case r.State == sessions.ReceiptSubmitted && !unverified && took != 1:
+	case r.Submitted() && !unverified && took != 1:
 		return "it wasn't taken"
-	case r.State != sessions.ReceiptSubmitted && r.State != sessions.ReceiptFailed:
+	case !r.Submitted() && r.State != sessions.ReceiptFailed:
 		return "it isn't done"
 	case r.State == sessions.ReceiptFailed && r.Reason == "":
 		return "it isn't said why it failed"

@@ -14,12 +14,12 @@ import (
 type reader struct {
 	db *sql.DB
 
-	sessions, receipt, openReceipts, closedPanes *sql.Stmt
-	receiptByKey                                 *sql.Stmt
-	log, load, linesFrom, linesLast, gaps        *sql.Stmt
-	progress, bindings, sentMessage, messageAt   *sql.Stmt
-	slots, penalties                             *sql.Stmt
-	waitingUpdates, note, prompt, openPrompts    *sql.Stmt
+	sessions, receipt, openReceipts, unanswered, closedPanes *sql.Stmt
+	receiptByKey                                             *sql.Stmt
+	log, load, linesFrom, linesLast, gaps                    *sql.Stmt
+	progress, bindings, sentMessage, messageAt               *sql.Stmt
+	slots, penalties                                         *sql.Stmt
+	waitingUpdates, note, prompt, openPrompts                *sql.Stmt
 }
 
 func openReader(ctx context.Context, path string) (*reader, error) {
@@ -40,6 +40,7 @@ func openReader(ctx context.Context, path string) (*reader, error) {
 		{&r.receipt, sqlReceipt},
 		{&r.receiptByKey, sqlReceiptKey},
 		{&r.openReceipts, sqlOpenReceipts},
+		{&r.unanswered, sqlUnanswered},
 		{&r.closedPanes, sqlClosedPanes},
 		{&r.log, sqlLog},
 		{&r.load, sqlLoad},

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -15,7 +16,9 @@ const (
 	sqlReceiptKey  = `SELECT ` + receiptColumns + ` FROM receipts WHERE key = ?`
 	// "open" is written by what Receipt.Final says: the rule stands in one place.
 	sqlOpenReceipts = `SELECT ` + receiptColumns + ` FROM receipts WHERE open ORDER BY created_at, seq`
-	sqlPutReceipt   = `INSERT INTO receipts (` + receiptColumns + `, open) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	// Only those of the last day are looked at: they're few.
+	sqlUnanswered = `SELECT ` + receiptColumns + ` FROM receipts WHERE NOT open AND state = ? AND updated_at >= ? ORDER BY updated_at, seq`
+	sqlPutReceipt = `INSERT INTO receipts (` + receiptColumns + `, open) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 	ON CONFLICT (id) DO UPDATE SET session = excluded.session, text = excluded.text, submit = excluded.submit,
 	author = excluded.author, name = excluded.name, origin = excluded.origin, key = excluded.key, state = excluded.state, reason = excluded.reason, anyway = excluded.anyway, pressed = excluded.pressed, addressee = excluded.addressee,
 	created_at = excluded.created_at, updated_at = excluded.updated_at, open = excluded.open`
@@ -58,9 +61,19 @@ func (s *Store) oneReceipt(doing string, row *sql.Row) (sessions.Receipt, error)
 // OpenReceipts returns those that aren't final: see sessions.Store.
 func (s *Store) OpenReceipts(ctx context.Context) (all []sessions.Receipt, err error) {
 	defer func() { err = s.explain("read open receipts", err) }()
-	rows, err := s.read.openReceipts.QueryContext(ctx)
-	if err != nil {
-		return nil, err
+	return receiptsOf(s.read.openReceipts.QueryContext(ctx))
+}
+
+// UnansweredReceipts returns those that were submitted, and not answered since: see
+// sessions.Store.
+func (s *Store) UnansweredReceipts(ctx context.Context, since time.Time) (all []sessions.Receipt, err error) {
+	defer func() { err = s.explain("read unanswered receipts", err) }()
+	return receiptsOf(s.read.unanswered.QueryContext(ctx, sessions.ReceiptSubmitted, nanos(since)))
+}
+
+func receiptsOf(rows *sql.Rows, failed error) (all []sessions.Receipt, err error) {
+	if failed != nil {
+		return nil, failed
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {

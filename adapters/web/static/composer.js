@@ -6,15 +6,16 @@ import { cancelReceipt, getReceipt, openReceipts, pressKeys, sendAnyway, sendInp
 // The composer: what's written to the session, and how far it got; also what was
 // written elsewhere, or before the page was loaded, and isn't done.
 
-const final = new Set(['submitted', 'failed', 'cancelled']);
+const final = new Set(['answered', 'failed', 'cancelled']);
 const revivals = { start: 'Start it again', resume: 'Go on with its conversation' };
 const takeable = new Set(['stored', 'held']);
-const steps = ['stored', 'typed', 'submitted'];
+const steps = ['stored', 'typed', 'submitted', 'answered'];
 const pollEvery = 400; // milliseconds between looks at a receipt
 const patientAfter = 15000; // milliseconds after which it's looked at as seldom as
 const listEvery = 2000; // milliseconds between looks for receipts from elsewhere
 const names = { web: '', cli: 'the command line' };
-const lingers = 5000; // milliseconds for which a submitted one is shown
+const lingers = 5000; // milliseconds for which a finished one is shown
+const answersIn = 60000; // milliseconds for which a submitted one is, that its agent hasn't queued
 const drafts = new Map(); // what was written but not sent, by session
 
 export class Composer {
@@ -116,7 +117,7 @@ export class Composer {
     }
   }
 
-  // follow shows a receipt until it's final.
+  // follow shows a receipt until its text is answered, or won't be.
   async follow(receipt) {
     if (this.shown.has(receipt.id)) return;
     this.shown.add(receipt.id);
@@ -124,9 +125,11 @@ export class Composer {
     const item = element('li', 'receipt');
     this.list.append(item);
     let now = receipt;
+    let submitted = 0; // since when it has been; 0: it isn't
     for (;;) {
       this.draw(item, now);
-      if (final.has(now.state) || this.closed) break;
+      if (now.state === 'submitted' && !now.reason?.startsWith('queued:')) submitted ||= Date.now();
+      if (final.has(now.state) || this.closed || (submitted && Date.now() - submitted > answersIn)) break;
       await sleep(Date.now() - began < patientAfter ? pollEvery : listEvery);
       try {
         now = await getReceipt(receipt.id);

@@ -1,0 +1,324 @@
+package sessions
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A text is answered by the end of the turn that it began. One that an agent has queued
+// while it was at work is answered by the end of the turn that took it up: the one that ran
+// then, if the agent has put it in there, or one that begins behind it. The agent's
+// transcript tells when it was taken up. Else only that's known what turns have ended.
+const (
+	// takeUpWithin is how long behind the end of a turn an agent may take to begin the
+	// next with what was queued: half a second is usual, hooks of the person's own may
+	// run before.
+	takeUpWithin = 10 * time.Second
+	// startWithin is the same where no turn ran when the text was queued: programs that
+	// start keep what's written until they have connected to their servers.
+	startWithin = 2 * time.Minute
+	// justNow is how far apart what a transcript says and the end of the turn before may
+	// be told.
+	justNow = 3 * time.Second
+	// submitSlack is how long before Enter was pressed behind a text its turn may have
+	// begun: the clock of turns is that of the poller's looks.
+	submitSlack = 500 * time.Millisecond
+	// answerFor is how long a text may wait for its turn to end.
+	answerFor = 24 * time.Hour
+	// maxAwaited bounds the texts of a session that wait for that.
+	maxAwaited = 100
+)
+
+// What Receipt.Reason says of a text that its agent has queued: that it waits, and in the
+// end perhaps that nobody knows.
+const (
+	reasonQueued = "queued: the agent is at work, and takes it up when it has time"
+	// ReasonPassed says that no turn runs any more.
+	ReasonPassed = "queued by the agent, but no turn runs any more; whether it took this up can't be seen" //nolint:gosec // no credential
+)
+
+// turnNews is something that was told of a session's turns, in the order in which it was.
+type turnNews struct {
+	at   time.Time
+	what turnWhat
+	turn int64  // its number
+	text string // of turnAsked
+}
+
+type turnWhat int
+
+const (
+	turnEnded turnWhat = iota
+	turnBegan          // or was seen to run
+	turnAsked          // the agent's transcript says that it was asked a text
+)
+
+// awaited is a text that was submitted and isn't answered yet.
+type awaited struct {
+	receipt Receipt
+	queued  bool
+	behind  int64     // the number of the turn that it waits behind
+	until   time.Time // when another must have begun behind that, which has ended; zero: it runs, or none has to
+	taken   time.Time // when the text was seen to be taken up; zero: it wasn't
+	turn    int64     // the turn that has it; not above behind: it isn't known
+	// answered or passed: that's to be told.
+	answered, passed bool
+}
+
+// answers are a session's texts that wait for their turns to end. Manager.mu guards it.
+type answers struct {
+	awaited []*awaited  // in the order in which they were submitted
+	running int64       // the last turn that was seen to run
+	timer   *time.Timer // for the first of the waits
+	stop    func()      // of what tells what the agent is asked; nil: nothing does
+}
+
+// Queued reports whether a receipt is of a text that its agent has queued.
+func (r Receipt) Queued() bool {
+	return r.State == ReceiptSubmitted && strings.HasPrefix(r.Reason, "queued:")
+}
+
+// awaitAnswer begins to wait for the answer of a text that was submitted. pressed is when
+// its Enter was; zero: the daemon was started anew since.
+func (m *Manager) awaitAnswer(ctx context.Context, r Receipt, pressed time.Time) {
+	m.mu.Lock()
+	e := m.entries[r.Session]
+	if e == nil || e.State == StateEnded || strings.TrimSpace(r.Text) == "" {
+		m.mu.Unlock()
+		return
+	}
+	a := &awaited{receipt: r, queued: r.Queued(), behind: e.Turn.Number}
+	from := pressed
+	if pressed.IsZero() {
+		from = r.UpdatedAt
+	}
+	t := e.Turn
+	switch began := t.Number > 0 && t.StartedAt.After(from.Add(-submitSlack)); {
+	case !t.Open && (began || pressed.IsZero() && !a.queued && t.EndedAt.After(from)):
+		a.answered = true
+	case t.Open && (began || !a.queued && (pressed.IsZero() || e.Source.Program == "")):
+		a.behind, a.turn = t.Number-1, t.Number
+	case !t.Open && a.queued:
+		a.until = time.Now().Add(startWithin)
+	default: // it waits behind the turn that's open, or for one to begin
+	}
+	e.awaited = append(e.awaited, a)
+	e.awaited = e.awaited[max(0, len(e.awaited)-maxAwaited):]
+	m.mu.Unlock()
+	m.settleAnswers(ctx, r.Session)
+}
+
+// followAsked has what a session's agent is asked told while a queued text waits.
+func (m *Manager) followAsked(id ID) {
+	if m.opt.Asked == nil {
+		return
+	}
+	m.mu.Lock()
+	e := m.entries[id]
+	wanted := e != nil && slices.ContainsFunc(e.awaited, func(a *awaited) bool { return a.queued && a.taken.IsZero() })
+	var stop func()
+	switch {
+	case e == nil:
+	case wanted && e.stop == nil:
+		e.stop = func() {} // nobody else begins it
+	case !wanted && e.stop != nil:
+		stop, e.stop = e.stop, nil
+		wanted = false
+	default:
+		wanted = false
+	}
+	m.mu.Unlock()
+	if stop != nil {
+		stop()
+	}
+	if !wanted {
+		return
+	}
+	stop = m.opt.Asked(id, func(text string) { m.hearTurn(id, turnNews{at: time.Now(), what: turnAsked, text: text}) })
+	m.mu.Lock()
+	if e.stop != nil {
+		e.stop, stop = stop, nil
+	}
+	m.mu.Unlock()
+	if stop != nil { // it isn't wanted any more
+		stop()
+	}
+}
+
+// hearTurn takes in what was told of a session's turns.
+func (m *Manager) hearTurn(id ID, n turnNews) {
+	m.mu.Lock()
+	e := m.entries[id]
+	if e != nil {
+		e.hear(n)
+	}
+	m.mu.Unlock()
+	m.later(func(ctx context.Context) { m.settleAnswers(ctx, id) })
+}
+
+// turnsOf is what an event tells of turns; false: nothing that a text waits for.
+// Manager.mu is held.
+func (a *answers) turnsOf(ev OutputEvent) (turnNews, bool) {
+	n := turnNews{at: time.Now(), turn: ev.Turn.Number}
+	switch {
+	case len(a.awaited) == 0:
+		return n, false
+	case ev.Complete:
+		return n, true
+	case ev.Turn.Open && ev.Turn.Number > a.running:
+		n.what, a.running = turnBegan, ev.Turn.Number
+		return n, true
+	}
+	return n, false
+}
+
+// hear takes in what was told of the turns. Manager.mu is held.
+func (a *answers) hear(n turnNews) {
+	asked := letters(strings.ToLower(n.text))
+	begun := false // the turn has taken one queued text up
+	for _, w := range a.awaited {
+		switch {
+		case w.answered || w.passed:
+		case n.what == turnEnded:
+			w.turnEnds(n)
+		case n.what == turnAsked:
+			if w.queued && w.taken.IsZero() {
+				asked = w.askedIn(asked, n.at)
+			}
+		case n.turn <= w.behind || w.turn > w.behind:
+		case w.queued && begun && w.taken.IsZero():
+			w.behind, w.until = n.turn, time.Time{} // it waits behind this one, then
+		default:
+			w.turn, begun = n.turn, begun || w.queued
+		}
+	}
+}
+
+// turnEnds takes in the end of a turn.
+func (w *awaited) turnEnds(n turnNews) {
+	switch {
+	case w.turn > w.behind && n.turn >= w.turn,
+		!w.queued && n.turn > w.behind,
+		!w.taken.IsZero() && n.turn >= w.behind && n.at.Sub(w.taken) > justNow:
+		w.answered = true
+	case n.turn >= w.behind && w.turn <= w.behind:
+		w.until = n.at.Add(takeUpWithin)
+	}
+}
+
+// waitsOver ends the wait behind a turn for another to begin. It returns when that's due;
+// zero: it isn't.
+func (w *awaited) waitsOver(now time.Time) time.Time {
+	switch {
+	case w.until.IsZero(), w.turn > w.behind, w.answered, w.passed:
+		return time.Time{}
+	case now.Before(w.until):
+		return w.until
+	}
+	w.answered = !w.queued || !w.taken.IsZero()
+	w.passed = !w.answered
+	return time.Time{}
+}
+
+// askedIn takes in that an agent was asked something, by its letters, if the text is in
+// it, and returns the rest: programs wrap, cut and join texts.
+func (w *awaited) askedIn(asked string, at time.Time) (rest string) {
+	const (
+		most  = 400 // bytes of a text: more may be cut
+		first = 8   // a text of so many is hardly the beginning of another by chance,
+		part  = 20  // and of so many hardly a part
+	)
+	want := letters(strings.ToLower(w.receipt.Text))
+	want = want[:min(len(want), most)]
+	i := strings.Index(asked, want)
+	if want == "" || i < 0 || asked != want && (i > 0 || len(want) < first) && len(want) < part {
+		return asked
+	}
+	w.taken = at
+	return asked[:i] + asked[i+len(want):]
+}
+
+// settleAnswers stores and tells what became of a session's texts, and has itself called
+// again when a wait is over.
+func (m *Manager) settleAnswers(ctx context.Context, id ID) {
+	m.writing.Lock()
+	defer m.followAsked(id)
+	defer m.writing.Unlock()
+	m.mu.Lock()
+	e := m.entries[id]
+	if e == nil {
+		m.mu.Unlock()
+		return
+	}
+	now := time.Now()
+	var next time.Time
+	var done []Receipt
+	e.awaited = slices.DeleteFunc(e.awaited, func(w *awaited) bool {
+		if due := w.waitsOver(now); !due.IsZero() && (next.IsZero() || due.Before(next)) {
+			next = due
+		}
+		switch r := w.receipt; {
+		case w.answered:
+			r.State, r.Reason, r.UpdatedAt = ReceiptAnswered, "", now
+			if strings.HasPrefix(w.receipt.Reason, "unverified") {
+				r.Reason = w.receipt.Reason
+			}
+			done = append(done, r)
+		case w.passed:
+			r.Reason, r.UpdatedAt = ReasonPassed, now
+			done = append(done, r)
+		default:
+			return now.Sub(r.UpdatedAt) > answerFor
+		}
+		return true
+	})
+	if e.timer != nil {
+		e.timer.Stop()
+	}
+	if !next.IsZero() {
+		e.timer = time.AfterFunc(next.Sub(now), func() { m.later(func(ctx context.Context) { m.settleAnswers(ctx, id) }) })
+	}
+	m.mu.Unlock()
+	for _, r := range done {
+		if err := m.opt.Store.PutReceipt(context.WithoutCancel(ctx), r); err != nil {
+			m.log.Error("store that a text was answered", "session", id, "receipt", r.ID, "err", err)
+		}
+		m.opt.Receipt(r)
+	}
+}
+
+// endAnswers is for a session that has ended: no turn of it will answer anything.
+func (m *Manager) endAnswers(id ID) {
+	m.mu.Lock()
+	var stop func()
+	if e := m.entries[id]; e != nil {
+		if e.timer != nil {
+			e.timer.Stop()
+		}
+		stop = e.stop
+		e.answers = answers{}
+	}
+	m.mu.Unlock()
+	if stop != nil {
+		stop()
+	}
+}
+
+// loadUnanswered takes up the texts of the last run that were submitted.
+func (m *Manager) loadUnanswered(ctx context.Context) error {
+	all, err := m.opt.Store.UnansweredReceipts(ctx, time.Now().Add(-answerFor))
+	if err != nil {
+		return fmt.Errorf("load texts that wait for their answers: %w", err)
+	}
+	slices.SortFunc(all, func(a, b Receipt) int { return cmp.Or(a.UpdatedAt.Compare(b.UpdatedAt), cmp.Compare(a.ID, b.ID)) })
+	for _, r := range all {
+		if r.Reason != ReasonPassed {
+			m.awaitAnswer(ctx, r, time.Time{})
+		}
+	}
+	return nil
+}
