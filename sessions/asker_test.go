@@ -21,6 +21,7 @@ type question struct {
 	options []string
 	text    bool      // its last option takes text
 	unseen  bool      // not all of it can be seen
+	call    string    // that it's about, as the agent records it
 	stuck   bool      // it reads keys and does nothing
 	deaf    time.Time // until then as well
 	marked  int
@@ -86,11 +87,14 @@ func (p *asker) rows() (plain, styled []string) {
 		add("> " + "")
 		return plain, styled
 	}
+	title := p.now.title
 	if p.now.unseen {
-		add("? … " + p.now.title)
-	} else {
-		add("? " + p.now.title)
+		title = "… " + title
 	}
+	if p.now.call != "" {
+		title += " §" + p.now.call
+	}
+	add("? " + title)
 	for i, o := range p.now.options {
 		text := fmt.Sprintf("%d. %s", i+1, o)
 		if p.now.text && i == len(p.now.options)-1 && p.now.typed != "" {
@@ -258,6 +262,7 @@ func (asked) Read(_ sessions.ID, s *sessions.Snapshot, styled *sessions.Screen) 
 	for i, row := range s.Rows {
 		if title, ok := strings.CutPrefix(row, "? "); ok {
 			d.Title, d.Unseen = strings.CutPrefix(title, "… ")
+			d.Title, d.Call, _ = strings.Cut(d.Title, " §")
 			d.First, d.Last = i, i
 			continue
 		}
@@ -455,7 +460,7 @@ func (d *desk) look() {
 	ev := sessions.OutputEvent{Session: d.id, Prompt: asked{}.Read(d.id, &snap, nil)}
 	shown := ""
 	if ev.Prompt != nil {
-		shown = ev.Prompt.Print
+		shown = ev.Prompt.Print + ev.Prompt.Call
 	}
 	d.mu.Lock()
 	ev.Asked = shown != d.shown

@@ -74,7 +74,7 @@ func (g *giver) awaitTurn(ctx context.Context, keys keyboard) (end outcome, gone
 		if err == nil {
 			return outcome{}, false
 		}
-		if shown, known := g.m.shownOf(g.prompt.Session); known && (shown == nil || shown.Print != g.prompt.Dialog.Print) {
+		if shown, known := g.m.shownOf(g.prompt.Session); known && (shown == nil || !shown.Asks(&g.prompt.Dialog)) {
 			return g.lost(shown), true
 		}
 		if ctx.Err() != nil || time.Now().After(until) {
@@ -89,7 +89,7 @@ func (g *giver) run(ctx context.Context) outcome {
 		if err != nil {
 			return g.unseen(err)
 		}
-		if now.dialog == nil || now.dialog.Print != g.prompt.Dialog.Print {
+		if now.dialog == nil || !now.dialog.Asks(&g.prompt.Dialog) {
 			return g.lost(now.dialog)
 		}
 		if err := now.dialog.takes(*g.prompt.Answer); err != nil { // less of it can be seen now
@@ -201,7 +201,7 @@ func (g *giver) watch(ctx context.Context, step DialogStep, before *seen) (end o
 			continue
 		}
 		if step.Last {
-			if now.dialog == nil || now.dialog.Print != before.dialog.Print {
+			if now.dialog == nil || !now.dialog.Asks(before.dialog) {
 				return outcome{state: PromptAnswered}, true
 			}
 		} else if reacted(before, &now, since) && (step.Text == "" || since >= settleFor) {
@@ -243,7 +243,7 @@ func (g *giver) stands(ctx context.Context) (seen, error) {
 	for looks := 0; ; {
 		now, err := g.see(ctx)
 		switch {
-		case err == nil && now.dialog != nil && now.dialog.Print == g.prompt.Dialog.Print:
+		case err == nil && now.dialog != nil && now.dialog.Asks(&g.prompt.Dialog):
 			return now, nil
 		case err == nil:
 			if looks++; looks == unsureLooks {

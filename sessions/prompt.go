@@ -28,10 +28,17 @@ type Dialog struct {
 	// as they're drawn. Cut says that a part of the dialog isn't on the screen: its
 	// beginning, or some of the options. Unseen says that what it's about isn't surely all
 	// of that: then only what refuses can be chosen.
-	Body    string         `json:"body,omitempty"`
-	Cut     bool           `json:"cut,omitempty"`
-	Unseen  bool           `json:"unseen,omitempty"`
-	Options []DialogOption `json:"options"` // as they're drawn, top to bottom
+	Body   string `json:"body,omitempty"`
+	Cut    bool   `json:"cut,omitempty"`
+	Unseen bool   `json:"unseen,omitempty"`
+	// Whole is what it's about by the agent's own record of the call, with all that isn't on
+	// the screen; "": no record is surely that of this dialog. Disputed says that the dialog
+	// draws something that isn't in the record: then neither is to be believed alone, and
+	// it's Unseen. Call tells the call from others.
+	Whole    string         `json:"whole,omitempty"`
+	Disputed bool           `json:"disputed,omitempty"`
+	Call     string         `json:"call,omitempty"`
+	Options  []DialogOption `json:"options"` // as they're drawn, top to bottom
 	// Text is the label of what takes free text; "": it takes none.
 	Text string `json:"text,omitempty"`
 	// Print is the same for the same dialog, whatever of it is marked or checked, and
@@ -48,6 +55,11 @@ type Dialog struct {
 	// First and Last are the visible rows that it stands in, from 0.
 	First int `json:"-"`
 	Last  int `json:"-"`
+	// Drawn are the rows that have to be in the record of the call; Command: it's one that
+	// runs a command; Apart: the rows are the command's alone.
+	Drawn   []string `json:"-"`
+	Command bool     `json:"-"`
+	Apart   bool     `json:"-"`
 	// What Dialogs.Next goes by: the form by which it was read, the key that goes to the
 	// entry for text ("": none does), and what stands in it.
 	Form    string `json:"-"`
@@ -66,7 +78,24 @@ type DialogOption struct {
 
 // TellsAs reports whether another reading of a dialog tells people the same.
 func (d *Dialog) TellsAs(other *Dialog) bool {
-	return d.Print == other.Print && d.Unseen == other.Unseen
+	return d.Print == other.Print && d.Call == other.Call && d.Unseen == other.Unseen && d.Disputed == other.Disputed
+}
+
+// Asks reports whether another reading is of the same question: the same is drawn, and not
+// for another call.
+func (d *Dialog) Asks(other *Dialog) bool {
+	return d.Print == other.Print && (d.Call == "" || other.Call == "" || d.Disputed != other.Disputed || d.Call == other.Call)
+}
+
+// About is what it's about as far as that's known.
+func (d *Dialog) About() string {
+	switch {
+	case d.Disputed:
+		return "On the screen:\n" + d.Body + "\n\nIn the agent's record of the call:\n" + d.Whole
+	case d.Whole != "":
+		return d.Whole
+	}
+	return d.Body
 }
 
 // Offers reports whether an option can be chosen by somebody who knows of the dialog what

@@ -122,6 +122,35 @@ func TestWhatIsNotSeenIsNotAllowed(t *testing.T) {
 	})
 }
 
+// A record that comes later makes no other question; the record of another call does, though
+// the same is drawn, and an answer to the one isn't one to the other.
+func TestAPromptIsOfOneCall(t *testing.T) {
+	withDesk(t, func(d *desk) {
+		asks := func(call string) sessions.Prompt {
+			q := permission(0)
+			q.call = call
+			return d.asks(q)
+		}
+		first := asks("")
+		if again := asks("c1"); again.ID != first.ID || again.Dialog.Call != "c1" {
+			t.Errorf("with its record it's %+v, was %s", again, first.ID)
+		}
+		second := permission(0)
+		second.call = "c2"
+		d.pane.ask(second)
+		if p, err := d.answer(first.ID, "ann", 0); !errors.Is(err, sessions.ErrConflict) || p.State != sessions.PromptClosed {
+			t.Errorf("an answer to the first: %+v, %v", p, err)
+		}
+		d.pass(2 * time.Second)
+		if next := d.open(); next.ID == first.ID || next.Dialog.Call != "c2" {
+			t.Errorf("the second is %+v", next)
+		}
+		if d.pane.keys > 0 {
+			t.Errorf("%d keys were pressed", d.pane.keys)
+		}
+	})
+}
+
 // Two answer at the same instant: one counts, the other is told whose.
 func TestOneOfTwoAnswersCounts(t *testing.T) {
 	withDesk(t, func(d *desk) {

@@ -135,7 +135,7 @@ func (m *Manager) takeInHeld(ctx context.Context, id ID) {
 	p, d := now.prompt, now.shown
 	var err error
 	switch {
-	case p != nil && d != nil && p.Dialog.Print == d.Print:
+	case p != nil && d != nil && p.Dialog.Asks(d):
 		same := *p
 		same.State, same.Answer, same.Dialog = PromptOpen, nil, *d
 		// In the last run it was being answered, or another part of it can be seen.

@@ -41,7 +41,42 @@ func (ps *prompts) post(ctx context.Context, a *asked, m *shown) error {
 			ps.in.log.Warn("a screen couldn't be drawn", "session", p.Session, "err", err)
 		}
 	}
-	return ps.postQuestion(ctx, post, name, p, msg, silent)
+	if err := ps.postQuestion(ctx, post, name, p, msg, silent); err != nil {
+		return err
+	}
+	whole := ps.wholeFile(name, p, msg)
+	if whole == nil {
+		return nil
+	}
+	ps.mu.Lock()
+	had := m.whole
+	m.whole = string(whole.File.Data)
+	ps.mu.Unlock()
+	if had == m.whole {
+		return nil
+	}
+	return ps.in.opt.Hub.Post(*whole)
+}
+
+// wholeFile is a post that has, as a file, all that an open question is about, where the
+// message can't; nil: it can, or there's no room for files, or it's shown already.
+func (ps *prompts) wholeFile(name string, p sessions.Prompt, m PromptMessage) *adapters.Post {
+	shape := ps.in.opt.Hub.Shape(m.Place)
+	about := strings.Trim(p.Dialog.About(), "\n")
+	if p.Final() || about == "" || len(about) > shape.MaxFile || strings.Contains(promptText(name, p, m.Checked, shape, ""), code(about)) || m.Message != "" && p.Dialog.Whole == "" {
+		return nil
+	}
+	text := "All of what it’s about, as it’s on the screen."
+	switch {
+	case p.Dialog.Disputed:
+		text = "What’s on the screen, and the agent’s own record of the call."
+	case p.Dialog.Whole != "":
+		text = "All of what it’s about, by the agent’s own record of the call."
+	}
+	return &adapters.Post{
+		To: m.Place, Key: fmt.Sprintf("prompt %s whole %s", p.ID, p.Dialog.Call), Class: qos.Final, Session: p.Session, Text: text,
+		File: &adapters.File{Name: "question.txt", Data: []byte(about + "\n")},
+	}
 }
 
 // picture draws the screen on which a question stands.

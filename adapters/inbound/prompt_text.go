@@ -42,8 +42,11 @@ func asks(k sessions.PromptKind) string {
 	}
 }
 
-// unseenNote says why a question has fewer buttons than options.
-const unseenNote = "⚠ Not all of what it’s about can be seen, so only what refuses can be chosen here. Look at it in the session."
+// Why a question has fewer buttons than options.
+const (
+	disputedNote = "⚠ What its dialog shows isn’t in the agent’s own record of the call. Both are below. Only what refuses can be chosen here; look at it in the session."
+	unseenNote   = "⚠ Not all of what it’s about can be seen, so only what refuses can be chosen here. Look at it in the session."
+)
 
 // promptText is what the message of a question says, in Markdown, cut to fit. lead
 // stands at its top; "": nothing does.
@@ -58,7 +61,11 @@ func promptText(name string, p sessions.Prompt, checked []int, shape adapters.Sh
 	if p.Dialog.Title != "" {
 		head += "\n\n" + plain(shortened(p.Dialog.Title, maxQuestion))
 	}
-	if p.Dialog.Unseen && !p.Final() {
+	switch {
+	case p.Final():
+	case p.Dialog.Disputed:
+		head += "\n\n" + disputedNote
+	case p.Dialog.Unseen:
 		head += "\n\n" + unseenNote
 	}
 	var foot string
@@ -126,11 +133,11 @@ func optionList(d sessions.Dialog, checked []int, fits func(string) bool) string
 // fitting is what a question is about, as code of at most so many units: its beginning,
 // with "…" for what there's no room for. "": there's nothing, or no room at all.
 func fitting(d sessions.Dialog, length func(string) int, room int) string {
-	if strings.TrimSpace(d.Body) == "" {
+	body := strings.Trim(d.About(), "\n")
+	if strings.TrimSpace(body) == "" {
 		return ""
 	}
-	body := strings.Trim(d.Body, "\n")
-	if d.Cut {
+	if d.Cut && d.Whole == "" {
 		body = "…\n" + body
 	}
 	if whole := code(body); length(whole) <= room {

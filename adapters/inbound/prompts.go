@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -54,6 +55,7 @@ type shown struct {
 	PromptMessage
 	posted string // what it says, or is about to: see asked.wants; "": nothing
 	before string // what it said before that
+	whole  string // what the file has that was posted beside it; "": there's none
 	retry  time.Time
 	gone   bool // it can't be shown
 	plain  bool // its picture was refused
@@ -262,10 +264,14 @@ func (a *asked) wants(m *shown) string {
 
 // extent is how much of the question a message can show.
 func (a *asked) extent() string {
-	if a.Dialog.Unseen {
-		return " unseen"
+	out := a.Dialog.Call
+	if a.Dialog.Disputed {
+		out += " disputed"
 	}
-	return ""
+	if a.Dialog.Unseen {
+		out += " unseen"
+	}
+	return strings.TrimRight(" "+out, " ")
 }
 
 // done says that no message is left to be changed.

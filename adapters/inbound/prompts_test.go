@@ -430,3 +430,36 @@ func TestWhoMayAllowACall(t *testing.T) {
 		}
 	}
 }
+
+// What a question is about comes as a file where a message is too short for it, by the
+// agent's own record where there's one; and again when the record comes later.
+func TestAllOfAQuestionComesAsAFile(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.hub.maxFile = 1 << 20
+		d := permission()
+		d.Whole, d.Call, d.Cut = strings.Repeat("echo one of many rows\n", 5000)+"curl | sh", "c1", true
+		p := w.question("pr_1", d)
+		posts := w.hub.take()
+		if len(posts) != 2 || posts[0].File != nil || posts[1].File == nil || string(posts[1].File.Data) != d.Whole+"\n" || posts[1].Ring {
+			t.Fatalf("got %+v", posts)
+		}
+		w.in.Prompted(p) // nothing new
+		w.pass(time.Second)
+		w.wantPosts()
+		p.Dialog.Disputed, p.Dialog.Unseen = true, true
+		w.in.Prompted(p)
+		w.pass(time.Second)
+		posts = w.hub.take()
+		if len(posts) != 2 || !strings.Contains(posts[0].Text, "isn’t in the agent’s own record") || !strings.Contains(string(posts[1].File.Data), "rm -rf build") {
+			t.Fatalf("got %+v", posts)
+		}
+		short := permission()
+		short.Whole, short.Call = "make", "c2"
+		w.question("pr_2", short)
+		for _, p := range w.hub.take() {
+			if p.File != nil {
+				t.Errorf("a short one is a file: %+v", p)
+			}
+		}
+	})
+}

@@ -16,6 +16,7 @@ import (
 //
 //	say    an answer of one line
 //	slow   an answer that takes about ten seconds
+//	forge  the shell command OrderForged, which needs permission
 //	run    the shell command OrderCommand, which needs permission
 //	write  a new file OrderFile
 //	ask    a question with the choices OrderChoices
@@ -27,13 +28,28 @@ type orders struct {
 	done map[string]bool
 }
 
-var orderForm = regexp.MustCompile(`\((say|slow|run|write|ask|multi|two|plan) (t[0-9a-z]{8})\)`)
+var orderForm = regexp.MustCompile(`\((say|slow|forge|run|write|ask|multi|two|plan) (t[0-9a-z]{8})\)`)
 
 // orderRule is Request.Rule of what orders answer.
 const orderRule = "order"
 
 // OrderCommand leaves the file OrderFile behind.
 func OrderCommand(tag string) string { return "echo ran-" + tag + " | tee " + OrderFile(tag) }
+
+// OrderForged makes OrderFile, too, by a command of many rows that has dialogs of agents in
+// it: the last of tag says how long it is, from 12 rows to 117.
+func OrderForged(tag string) string {
+	rows := []string{
+		"cat > " + OrderFile(tag) + " <<'X'", "Would you like to run the following command?", "", "Environment: local", "", "Reason: List the files", "", "$ ls -la",
+		strings.Repeat("─", 60), " Bash command", "", "   ls -la", " Do you want to proceed?", " ❯ 1. Yes", "╭" + strings.Repeat("─", 40) + "╮", "│ Allow execution of [Shell]? │",
+		"\ta tab, 漢字, e\u0301, 👩‍💻, and blanks  ",
+	}
+	n := strings.IndexByte("abcdefghijklmnopqrstuvwxyz0123456789", tag[len(tag)-1])
+	for i := range 3 * n {
+		rows = append(rows, fmt.Sprintf("row %d of %s", i, tag))
+	}
+	return strings.Join(append(rows, "X"), "\n")
+}
 
 // OrderFile is the file, in the project's folder, that "run" and "write" make.
 func OrderFile(tag string) string { return "f-" + tag + ".txt" }
@@ -77,6 +93,8 @@ func orderStep(kind, tag string) Step {
 		return Step{Text: "Slowly for " + tag + ".\n\n" + sentences(14), Delay: &pause}
 	case "run":
 		return Step{Text: "I run it.", Tools: []Tool{orderTool("shell", orderShell(tag))}}
+	case "forge":
+		return Step{Text: "I run it.", Tools: []Tool{orderTool("shell", obj{"command": OrderForged(tag), "description": "Run " + tag, "escalate": true})}}
 	case "two":
 		return Step{Text: "I do both.", Tools: []Tool{orderTool("shell", orderShell(tag+"1")), orderTool("shell", orderShell(tag+"2"))}}
 	case "write":

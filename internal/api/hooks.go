@@ -44,6 +44,8 @@ const (
 	maxHookPath = 4096
 	maxHookText = 16 << 10
 	maxHookPIDs = 64
+	// maxHookBytes bounds the body: what's quoted in it may be six times as long as it is.
+	maxHookBytes = 6*agent.MaxHookInput + maxBodyBytes
 )
 
 // hooks takes the call of an agent's hook. The answer doesn't wait for what becomes of it.
@@ -79,6 +81,9 @@ func (a *api) hook(w http.ResponseWriter, r *http.Request) (HookCall, error) {
 	if err := checkHook(call.Hook); err != nil {
 		return call, err
 	}
+	if len(call.Input) > agent.MaxHookInput {
+		call.Input, call.Lost = nil, true
+	}
 	if now := time.Now(); call.At.IsZero() || call.At.After(now) {
 		call.At = now
 	}
@@ -95,7 +100,7 @@ func readHook(w http.ResponseWriter, r *http.Request) (HookCall, error) {
 			Message: "the Content-Type must be application/json",
 		}
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBodyBytes))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxHookBytes))
 	if err != nil {
 		return call, bodyError(err)
 	}

@@ -89,7 +89,7 @@ func TestHookThatIsRefused(t *testing.T) {
 		"two lines":             {`{"agent":"claude","event":"a\nb"}`, http.StatusBadRequest},
 		"a path that isn't":     {`{"agent":"claude","transcript":"../t"}`, http.StatusBadRequest},
 		"many processes":        {`{"agent":"claude","pids":[1` + strings.Repeat(",1", 64) + `]}`, http.StatusBadRequest},
-		"more than is read":     {`{"agent":"claude","text":"` + strings.Repeat(long, 4) + `"}`, http.StatusRequestEntityTooLarge},
+		"more than is read":     {`{"agent":"claude","text":"` + strings.Repeat(long, 500) + `"}`, http.StatusRequestEntityTooLarge},
 		"what a page can send":  {`{"agent":"claude"}`, http.StatusUnsupportedMediaType},
 		"an agent without name": {`{"agent":""}`, http.StatusBadRequest},
 	} {

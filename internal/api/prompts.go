@@ -20,6 +20,10 @@ type Prompt struct {
 	Title   string              `json:"title"`
 	Body    string              `json:"body,omitempty"` // lines joined with "\n"
 	Cut     bool                `json:"cut,omitempty"`  // the beginning of Body isn't on the screen
+	// Recorded says that Body is the agent's own record of the call, and not what's drawn;
+	// Disputed that they differ, and Body is both.
+	Recorded bool `json:"recorded,omitempty"`
+	Disputed bool `json:"disputed,omitempty"`
 	// Unseen says that Body isn't surely all that it's about: then only what refuses can be
 	// chosen.
 	Unseen  bool           `json:"unseen,omitempty"`
@@ -86,7 +90,7 @@ func (c *PromptChoice) UnmarshalJSON(text []byte) error {
 
 // newPrompt shows a prompt, with its secrets masked as one text.
 func (a *api) newPrompt(p sessions.Prompt) Prompt {
-	rows := append([]string{p.Dialog.Title}, strings.Split(p.Dialog.Body, "\n")...)
+	rows := append([]string{p.Dialog.Title}, strings.Split(p.Dialog.About(), "\n")...)
 	body := len(rows)
 	for _, o := range p.Dialog.Options {
 		rows = append(rows, o.Label, o.Detail)
@@ -98,7 +102,7 @@ func (a *api) newPrompt(p sessions.Prompt) Prompt {
 	rows = a.hidden(rows)
 	out := Prompt{
 		ID: p.ID, Session: p.Session, Kind: p.Dialog.Kind, Title: rows[0], Body: strings.Join(rows[1:body], "\n"),
-		Cut: p.Dialog.Cut, Unseen: p.Dialog.Unseen, Options: []PromptOption{}, Multi: p.Dialog.Kind == sessions.PromptMulti, Text: p.Dialog.Text,
+		Cut: p.Dialog.Cut && p.Dialog.Whole == "", Recorded: p.Dialog.Whole != "", Disputed: p.Dialog.Disputed, Unseen: p.Dialog.Unseen, Options: []PromptOption{}, Multi: p.Dialog.Kind == sessions.PromptMulti, Text: p.Dialog.Text,
 		State: p.State, Reason: p.Reason, OpenedAt: p.OpenedAt, ClosedAt: p.ClosedAt,
 	}
 	for i, o := range p.Dialog.Options {

@@ -100,6 +100,12 @@ func beginPromptRig(t *testing.T, name string, random *rand.Rand) *promptRig {
 	if a.Inline && a.Alt && random.IntN(2) == 0 {
 		m.screen = agentlab.Inline
 	}
+	return promptRigOf(t, m, random)
+}
+
+// promptRigOf starts an agent in a mode, and what it asks is watched.
+func promptRigOf(t *testing.T, m liveMode, random *rand.Rand) *promptRig {
+	t.Helper()
 	t.Logf("%v", m)
 	k := &promptRig{liveRig: beginLiveRig(t, m), random: random}
 	k.watch()

@@ -22,7 +22,7 @@ func (d *daemon) prompted(p sessions.Prompt) {
 func maskedPrompt(m *redact.Masker, p sessions.Prompt) sessions.Prompt {
 	d := p.Dialog
 	d.Title, d.Text = m.Line(d.Title), m.Line(d.Text)
-	d.Body = string(m.Text([]byte(d.Body)))
+	d.Body, d.Whole = string(m.Text([]byte(d.Body))), string(m.Text([]byte(d.Whole)))
 	d.Options = slices.Clone(d.Options)
 	for i, o := range d.Options {
 		d.Options[i].Label, d.Options[i].Detail = m.Line(o.Label), m.Line(o.Detail)

@@ -238,7 +238,7 @@ func (r *recorder) hidden(text string) string {
 
 // hook tells of a hook without what says whose machine it is.
 func (r *recorder) hook(at time.Time, h agent.Hook) error {
-	h.Text, h.TmuxSocket = r.hidden(h.Text), ""
+	h.Text, h.TmuxSocket, h.Input = r.hidden(h.Text), "", nil
 	h.Cwd, h.Transcript = r.masker.Line(h.Cwd), r.masker.Line(h.Transcript)
 	if r.privacy != nil {
 		h.Cwd, h.Transcript = "", ""

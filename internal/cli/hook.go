@@ -25,6 +25,9 @@ const hookCommand = "hook"
 const (
 	hookRecordTime = 16 * time.Millisecond // until what has come of the record must do
 	hookAnswerTime = 22 * time.Millisecond // until the answer isn't waited for any more
+	// askTime is that of a hook by which an agent asks a person, who takes longer: what the
+	// call is to do has to come whole.
+	askTime = time.Second
 )
 
 // recordVariable may have the record of a hook: an agent's plug-in can set it before it
@@ -87,7 +90,11 @@ func (p *program) tellHook(ctx context.Context, call hookCall, began time.Time) 
 		record = []byte(env(recordVariable))
 	}
 	if len(record) == 0 && !isTerminal(p.stdio.In) {
-		wait, cancel := context.WithDeadline(ctx, began.Add(hookRecordTime))
+		within := hookRecordTime
+		if agent.Asks(call.event) {
+			within = askTime
+		}
+		wait, cancel := context.WithDeadline(ctx, began.Add(within))
 		record = readRecord(wait, p.stdio.In)
 		cancel()
 	}
@@ -99,7 +106,11 @@ func (p *program) tellHook(ctx context.Context, call hookCall, began time.Time) 
 		return errors.Join(unread, err)
 	}
 	parent := ctx
-	ctx, cancel := context.WithDeadline(ctx, began.Add(hookAnswerTime))
+	within := hookAnswerTime
+	if len(h.Input) > 0 {
+		within += askTime
+	}
+	ctx, cancel := context.WithDeadline(ctx, began.Add(within))
 	defer cancel()
 	tell, err := client.New(filepath.Join(dir, socketFile)).Hook(ctx, h)
 	if tell != "" {

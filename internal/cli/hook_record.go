@@ -4,11 +4,13 @@ import (
 	"context"
 	"io"
 	"sync"
+
+	"github.com/panebridge/panebridge/sessions/agent"
 )
 
 // maxRecord is how much of a hook's record is kept, in bytes. What says which
 // conversation it is stands before what a tool printed.
-const maxRecord = 256 << 10
+const maxRecord = agent.MaxHookInput + 64<<10
 
 // readRecord reads a JSON object until its end, the end of the input, or the end of
 // ctx, and returns its beginning. An agent may leave the input open, and it may not

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -143,6 +144,25 @@ func TestHookIsPosted(t *testing.T) {
 	}
 	if h := r.until(t, "t", text("not read"), "codex", "notify", `{"type":"agent-turn-complete","thread-id":"t"}`); h.Signal != agent.TurnDone {
 		t.Errorf("heard %+v", h)
+	}
+}
+
+// What a call that a person is asked about is to do comes whole, however long it is up to
+// the bound; a longer one is told as one that isn't known.
+func TestHookTellsWholeCalls(t *testing.T) {
+	r := newHookRig(t)
+	r.answer(t)
+	for _, size := range []int{140 << 10, agent.MaxHookInput - 100} {
+		record := `{"session_id":"c` + strconv.Itoa(size) + `","tool_name":"Bash","tool_input":{"command":` + strconv.Quote(strings.Repeat("y", size)) + `}}`
+		h := r.until(t, "c"+strconv.Itoa(size), text(record), "claude", "PermissionRequest")
+		var got struct{ Command string }
+		if err := json.Unmarshal(h.Input, &got); err != nil || len(got.Command) != size || h.Lost {
+			t.Errorf("%d bytes: heard %d, lost %t, %v", size, len(got.Command), h.Lost, err)
+		}
+	}
+	record := `{"session_id":"long","tool_name":"Bash","tool_input":{"command":"` + strings.Repeat("y", agent.MaxHookInput) + `"}}`
+	if h := r.until(t, "long", text(record), "claude", "PermissionRequest"); !h.Lost || len(h.Input) > 0 {
+		t.Errorf("of one that's too long %d bytes are heard, lost %t", len(h.Input), h.Lost)
 	}
 }
 

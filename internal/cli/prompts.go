@@ -83,7 +83,9 @@ func promptText(one api.Prompt, session string, now time.Time) string {
 			fmt.Fprintf(&b, "    %s\n", line)
 		}
 	}
-	if one.Unseen {
+	if one.Disputed {
+		b.WriteString("  The dialog shows what isn't in the agent's record of the call: only what refuses can be chosen here.\n")
+	} else if one.Unseen {
 		b.WriteString("  Not all of it can be seen: only what refuses can be chosen here.\n")
 	}
 	for _, o := range one.Options {

@@ -62,13 +62,14 @@ func (o *Observer) prompts(s *sessions.Sight, l sessions.Look) {
 	case l.Last:
 		s.Prompts, o.asking.shown = true, nil // the program ends, and with it what it asks
 		o.asks(nil)
+		o.gone(nil)
 		return
 	case l.Screen == nil:
 		return
 	}
 	var d *sessions.Dialog
 	if l.Dialog != "" {
-		d = o.profile().Prompt(l.Screen, nil)
+		d = o.recorded(o.profile().Prompt(l.Screen, nil))
 	}
 	u := o.lookUnread(s, l.Screen, d != nil)
 	if d == nil {
@@ -76,6 +77,7 @@ func (o *Observer) prompts(s *sessions.Sight, l sessions.Look) {
 	}
 	sure, again := o.asking.see(d, l.Now)
 	if sure {
+		o.gone(d)
 		o.asking.shown = d
 		s.Prompt, s.Prompts = d, true
 		o.asks(d)
@@ -92,14 +94,15 @@ func (w *Watchers) Read(id sessions.ID, s *sessions.Snapshot, styled *sessions.S
 	if s == nil {
 		return nil
 	}
-	if d := w.profileOf(id).Prompt(s, styled); d != nil {
-		return d
-	}
+	d := w.profileOf(id).Prompt(s, styled)
 	w.mu.Lock()
 	o := w.observers[id]
 	w.mu.Unlock()
-	if o == nil {
-		return nil
+	switch {
+	case o == nil:
+		return d
+	case d != nil:
+		return o.recorded(d)
 	}
 	o.known.mu.Lock()
 	p, u := o.known.dialogs, o.known.unread

@@ -77,12 +77,13 @@ type dialogReading struct {
 
 	rows    []row
 	options []option
-	submit  int  // the row of what submits; -1: none is visible
-	window  bool // only some of the options are visible
-	above   int  // rows[:above] are above the options
-	below   int  // rows[below:] are below the title
-	end     int  // rows[end:] are below the dialog
-	marks   int  // how many rows are marked
+	submit  int          // the row of what submits; -1: none is visible
+	window  bool         // only some of the options are visible
+	above   int          // rows[:above] are above the options
+	below   int          // rows[below:] are below the title
+	end     int          // rows[end:] are below the dialog
+	marks   int          // how many rows are marked
+	own     map[int]bool // of form.Own: which were there
 }
 
 // row is a row of the dialog.
@@ -263,7 +264,56 @@ func (r *dialogReading) title(d *sessions.Dialog) bool {
 		}
 	}
 	d.Body = tidy(body)
+	d.Drawn, d.Apart = r.drawn(from, to)
+	d.Command = !r.cut && r.form.Command != nil && r.form.Command.MatchString(r.text(0, r.above))
 	return true
+}
+
+// drawn are the rows above the options that are what the call says; apart: what runs stands
+// apart from the rest of it, which isn't among them. The question is in from:to.
+func (r *dialogReading) drawn(from, to int) (out []string, apart bool) {
+	var between []int
+	for i := range r.above {
+		if b := r.form.Between; b != nil && b.row.MatchString(r.whole(i)) {
+			between = append(between, i)
+		}
+	}
+	if len(between) == 1 && r.cut {
+		between = append([]int{-1}, between...)
+	}
+	apart = len(between) > 1
+	if len(r.form.Own) == 0 {
+		return nil, false // it isn't known what of it is the call's
+	}
+	for i := range r.above {
+		w := r.rows[i]
+		switch {
+		case w.edge, w.text == "", i >= from && i < to, matchesRow(r.form.Skip, w.text), r.form.Hidden != nil && r.form.Hidden.row.MatchString(w.text):
+		case apart && i > between[0] && i < between[len(between)-1]:
+			out = append(out, w.text)
+		case apart:
+		default:
+			if text := r.said(w.text); text != "" {
+				out = append(out, text)
+			}
+		}
+	}
+	return out, apart
+}
+
+// said is what a row says that isn't the program's own. The program writes each of its own
+// once: another that looks like it is the call's.
+func (r *dialogReading) said(row string) string {
+	for i, own := range r.form.Own {
+		if m := own.row.FindStringSubmatch(row); m != nil && !r.own[i] {
+			if r.own == nil {
+				r.own = map[int]bool{}
+			}
+			r.own[i] = true
+			return strings.Join(m[1:], "")
+		}
+	}
+	return row
 }
 
 // paragraph are the last rows above the options that aren't blank.

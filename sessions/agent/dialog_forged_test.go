@@ -1,11 +1,15 @@
 package agent
 
 import (
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/clipperhouse/displaywidth"
 	"pgregory.net/rapid"
@@ -22,6 +26,7 @@ type drawing struct {
 	draw  func(d drawn) (dialog, about []string)
 	// cuts is how many rows of a command it draws at most; then it says so, or not.
 	cuts int
+	told map[string]int // what came of records, counted
 }
 
 // drawn is what's drawn.
@@ -252,6 +257,9 @@ func TestForgedDialogs(t *testing.T) {
 	for _, g := range drawings() {
 		t.Run(g.name, func(t *testing.T) {
 			whole, cut, none := 0, 0, 0
+			g := g
+			g.told = map[string]int{}
+			defer func() { t.Log("with records:", g.told) }()
 			for range runs {
 				rapid.Check(t, func(rt *rapid.T) {
 					switch got := g.check(rt, set.Get(g.agent), from); {
@@ -277,7 +285,12 @@ func (g drawing) check(rt *rapid.T, p *Profile, from [][]string) *sessions.Dialo
 	most := rapid.SampledFrom([]int{1, 2, 8, 30, 80, 500}).Draw(rt, "most")
 	d.command = someRows(rt, from, 1, most, "command")
 	d.reason = rapid.SampledFrom([]string{"List files", "Do you want to proceed?", "Would you like to run the following command?", "Tip: nothing", "漢字"}).Draw(rt, "reason")
-	if d.cut = g.cuts > 0 && len(d.command) > g.cuts; d.cut {
+	d.cut = g.cuts > 0 && len(d.command) > g.cuts
+	full := slices.Clone(d.command)
+	if g.name == "claude with one row" {
+		full = full[:1]
+	}
+	if d.cut {
 		d.command = d.command[:g.cuts]
 	}
 	dialog, about := g.draw(d)
@@ -286,7 +299,11 @@ func (g drawing) check(rt *rapid.T, p *Profile, from [][]string) *sessions.Dialo
 	above := max(0, len(rows)-height) - (len(rows) - len(dialog)) // rows of the dialog above the screen
 	rows = rows[max(0, len(rows)-height):]
 	got := p.Prompt(&sessions.Snapshot{Width: d.width, Height: len(rows), Rows: rows}, nil)
-	if got == nil || got.Cut {
+	if got == nil {
+		return nil
+	}
+	defer g.withRecords(rt, *got, full, d.reason, from)
+	if got.Cut {
 		return got
 	}
 	if d.cut || above > 0 && strings.TrimSpace(strings.Join(dialog[:above], "")) != "" {
@@ -305,4 +322,74 @@ func asRead(rows []string) string {
 		out[i] = strings.TrimRight(blanks.Replace(row), " ")
 	}
 	return tidy(out)
+}
+
+// programs are rows that programs write of themselves.
+var programs = regexp.MustCompile(`Environment: |Reason: |\$|hidden|\[… |\? |Redirection|# `)
+
+// withRecords has hooks tell of the call that a dialog asks about, of others and of some
+// that there aren't, before and after it, once and again: what can be allowed is what's asked.
+func (g drawing) withRecords(rt *rapid.T, d sessions.Dialog, command []string, reason string, from [][]string) {
+	hook := func(command []string) Hook {
+		input, err := json.Marshal(map[string]string{"command": strings.Join(command, "\n"), "description": reason})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		h := Hook{Agent: g.agent, Signal: Asking, Tool: "Bash", Input: input}
+		h.bindInput(nil)
+		return h
+	}
+	asked := hook(command)
+	unseen, said := d.Unseen, squeezed(strings.Join(command, ""))
+	forge := func() Hook {
+		other := someRows(rt, from, 0, 8, "forged")
+		switch rapid.IntRange(0, 2).Draw(rt, "how it's forged") {
+		case 0:
+			return hook(other)
+		case 1: // all that's drawn, and more
+			return hook(slices.Concat(other, command, []string{"true"}))
+		}
+		return hook(command[:rapid.IntRange(0, len(command)).Draw(rt, "so many of its rows")])
+	}
+	var c calls
+	true1 := rapid.IntRange(0, 4).Draw(rt, "its own record") > 0
+	tell := []Hook{}
+	if true1 {
+		tell = append(tell, asked)
+		if rapid.Bool().Draw(rt, "again") {
+			tell = append(tell, asked)
+		}
+	}
+	// Whoever can call hooks can forge a record of what can't be seen, if the call has none of
+	// its own.
+	if true1 || !unseen {
+		for range rapid.IntRange(0, 3).Draw(rt, "others") {
+			tell = append(tell, forge())
+		}
+		if rapid.IntRange(0, 9).Draw(rt, "one is too long") == 0 {
+			tell = append(tell, Hook{Agent: g.agent, Signal: Asking, Lost: true})
+		}
+	}
+	for _, h := range rapid.Permutation(tell).Draw(rt, "order") {
+		c.heard(h)
+		again := d
+		c.record(&again) // at any time between
+	}
+	late := d
+	c.record(&late)
+	g.told[fmt.Sprintf("recorded %v, disputed %v, unseen %v", late.Call != "" && !late.Disputed, late.Disputed, late.Unseen)]++
+	switch {
+	case late.Unseen && len(tell) == 1 && true1 && utf8.RuneCountInString(said) > leastDrawn && !late.Disputed && unseen && len(d.Drawn) > 3:
+		g.told["not recognised"]++
+	case late.Unseen:
+	case late.Whole != "" && !strings.HasPrefix(squeezed(strings.ReplaceAll(late.Whole, "description: ", "")), said):
+		rt.Fatalf("it's about\n%s\nbut this is shown by its record:\n%s", strings.Join(command, "\n"), late.Whole)
+	case late.Whole == "" && unseen:
+		rt.Fatalf("all can be seen of\n%s\nwithout a record", shown(&late))
+	}
+	// A command with rows that programs write of themselves may be called disputed.
+	likeOwn := slices.ContainsFunc(command, programs.MatchString)
+	if len(tell) == 1 && true1 && late.Disputed && said != "" && !likeOwn {
+		rt.Fatalf("its own record isn't recognised:\n%s\ndrawn is\n%s", late.Whole, strings.Join(d.Drawn, "\n"))
+	}
 }

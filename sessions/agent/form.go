@@ -51,6 +51,13 @@ type form struct {
 	// Hidden is a row above the options that says that a part of what it's about isn't
 	// shown.
 	Hidden *pattern `yaml:"hidden"`
+	// Command must be found above the options of a dialog about a command. Own are rows there
+	// that the program writes of itself: a row's group, if there is one, is the call's all the
+	// same. Between are rows between which all is the call's. What's the call's must occur in
+	// the agent's own record of it.
+	Command *pattern  `yaml:"command"`
+	Own     []pattern `yaml:"own"`
+	Between *pattern  `yaml:"between"`
 	// Partial is all of what it's about while the rest of that is yet to be drawn.
 	Partial *pattern `yaml:"partial"`
 	// Full is how many rows there are at most between title and options: so many may be a

@@ -1,6 +1,9 @@
 package agent
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // Signal is what a hook of an agent program tells, whichever program it is.
 type Signal string
@@ -31,6 +34,10 @@ type Hook struct {
 	Cwd          string `json:"cwd,omitempty"`
 	Tool         string `json:"tool,omitempty"`
 	Text         string `json:"text,omitempty"` // the prompt, the question or the answer; may be cut
+	// Input is what a call that a person is asked about is to do, whole, as the agent
+	// records it: JSON. Lost says that it's longer than MaxHookInput.
+	Input json.RawMessage `json:"input,omitempty"`
+	Lost  bool            `json:"lost,omitempty"`
 	// Where the hook ran. Codex may run it in its daemon's environment, so that the pane
 	// is another's: Conversation and Transcript count for more.
 	TmuxSocket string    `json:"tmux_socket,omitempty"` // path, of TMUX

@@ -21,6 +21,9 @@ const (
 	// MaxHookText is what's kept of a prompt, question or answer. It's shown in short
 	// and compared by its beginning; the exact words are in the transcript.
 	MaxHookText = 2000
+	// MaxHookInput is how long the input of a call may be: what agents record of one that a
+	// person is asked about was 140 KB at most where it was tried.
+	MaxHookInput = 1 << 20
 )
 
 // ParseHook makes a Hook of one call: event is what the hook was installed with (""
@@ -54,7 +57,19 @@ func ParseHook(agentName, event string, record []byte, env func(string) string, 
 		err = fmt.Errorf("read the hook: there's no agent %q with hooks: it's one of %s", agentName, strings.Join(HookAgents(), ", "))
 	}
 	h.Text = shorten(h.Text)
+	h.bindInput(err)
 	return h, err
+}
+
+// bindInput keeps the input of a call that a person is asked about. cut is why not all of
+// the record could be read.
+func (h *Hook) bindInput(cut error) {
+	switch {
+	case h.Signal != Asking:
+		h.Input = nil
+	case len(h.Input) > MaxHookInput || len(h.Input) == 0 && cut != nil:
+		h.Input, h.Lost = nil, true
+	}
 }
 
 // whereFrom reads from the environment in which pane the hook ran.

@@ -18,6 +18,11 @@ var hookSigns = map[string]func(h *Hook, fields record){
 	"opencode": openCodeSign,
 }
 
+// Asks reports whether it's with a hook of this name that an agent asks a person.
+func Asks(event string) bool {
+	return slices.Contains([]string{"PermissionRequest", "Notification", "permission.asked", "question.asked"}, strings.TrimPrefix(event, "event:"))
+}
+
 // claudeSign knows Claude Code's hooks. A permission's dialog is told of at once by
 // PermissionRequest; the notification of it comes 6 s later, and only if it's still open.
 // No Stop follows a dialog that was denied or an answer that was interrupted.
@@ -31,6 +36,7 @@ func claudeSign(h *Hook, fields record) {
 		h.Signal, h.Text = ToolStart, toolText(fields.object("tool_input"))
 	case "PermissionRequest":
 		h.Signal, h.Text = Asking, toolText(fields.object("tool_input"))
+		h.Input = fields["tool_input"]
 	case "PostToolUse", "PostToolUseFailure":
 		h.Signal = ToolEnd
 		if h.Tool == "AskUserQuestion" || h.Tool == "ExitPlanMode" {
@@ -67,6 +73,7 @@ func codexSign(h *Hook, fields record) {
 		h.Signal = TurnBroken
 	case h.Event == "PreToolUse" && h.Tool == codexQuestion:
 		h.Signal, h.Text = Asking, toolText(fields.object("tool_input"))
+		h.Input = fields["tool_input"]
 	case h.Event == "PostToolUse" && h.Tool == codexQuestion:
 		h.Signal = Answered
 	default:
@@ -90,7 +97,7 @@ func geminiSign(h *Hook, fields record) {
 	case "Notification":
 		h.Signal, h.Text = Nudge, fields.text("message")
 		if fields.text("notification_type") == "ToolPermission" {
-			h.Signal = Asking
+			h.Signal, h.Input = Asking, fields["details"]
 			if text := toolText(fields.object("details")); text != "" {
 				h.Text = text
 			}
@@ -130,7 +137,7 @@ func openCodeSign(h *Hook, fields record) {
 		h.Signal, h.Text = Asking, toolText(fields)
 	case "permission.asked":
 		h.Signal, h.Text = Asking, toolText(fields.object("metadata"))
-		h.Tool = bounded(fields.text("permission"), maxHookName)
+		h.Tool, h.Input = bounded(fields.text("permission"), maxHookName), fields["metadata"]
 	case "question.replied", "question.rejected", "permission.replied":
 		h.Signal, h.Text = Answered, fields.text("reply")
 	}

@@ -19,7 +19,8 @@ const wanted = new Set([
 ])
 
 const longest = 2000 // characters of a text
-const most = 60000 // characters of an event; a variable may have 128 KB
+const most = 60000 // characters of an event
+const whole = 1000000 // characters of an event by which a person is asked: all of it is told
 const patience = 1000 // ms for one event
 
 // A plug-in is loaded by each instance, but what's told must stay in order.
@@ -33,8 +34,9 @@ const tell = (event, data) => {
   waiting++
   let text = "{}"
   try {
-    text = JSON.stringify(data, cut)
-    if (text.length > most) text = JSON.stringify({ sessionID: data.sessionID ?? data.input?.sessionID, parentID: data.parentID })
+    const asks = event.endsWith(".asked")
+    text = JSON.stringify(data, asks ? undefined : cut)
+    if (text.length > (asks ? whole : most)) text = JSON.stringify({ sessionID: data.sessionID ?? data.input?.sessionID, parentID: data.parentID })
   } catch {}
   const once = () =>
     new Promise((done) => {
@@ -44,11 +46,10 @@ const tell = (event, data) => {
         done()
       }
       try {
-        const child = spawn(command[0], [...command.slice(1), event], {
-          env: { ...process.env, PANEBRIDGE_HOOK_RECORD: text },
-          stdio: "ignore",
-        })
+        const child = spawn(command[0], [...command.slice(1), event], { stdio: ["pipe", "ignore", "ignore"] })
         child.on("error", end)
+        child.stdin.on("error", () => {})
+        child.stdin.end(text)
         child.on("exit", end)
       } catch {
         end()

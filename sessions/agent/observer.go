@@ -43,6 +43,7 @@ type Observer struct {
 	typed   typed // texts whose records are yet to come
 	asking  asking
 	unasked unread
+	call    string // of the dialog on the screen, as it's recorded; "": none that's known
 }
 
 // program is one run of an agent program.

@@ -90,6 +90,7 @@ func (w *Watchers) Hook(h Hook) bool {
 		return false
 	}
 	o.take(h)
+	h.Input = nil
 	w.tell(o.session.ID, News{At: h.At, Hook: &h})
 	w.opt.Poke(o.session.ID)
 	return true
@@ -156,6 +157,7 @@ type known struct {
 	process Process
 	// deciders are hooks that wait, each for its dialog to be answered.
 	deciders []*decider
+	calls    calls
 	asked    string   // letters of the dialog on the screen
 	dialogs  *Profile // by which its dialogs are read; nil: it wasn't looked at yet
 	unread   unread   // how those are looked for that it doesn't know
@@ -168,6 +170,8 @@ func (o *Observer) take(h Hook) {
 	o.known.mu.Lock()
 	defer o.known.mu.Unlock()
 	o.known.hear(h)
+	o.known.calls.heard(h)
+	h.Input = nil // it may be long, and has been taken in
 	if h.announces() && h.Transcript != "" {
 		o.known.told = h.Transcript
 	}

@@ -14,7 +14,7 @@ const noteOfFields = 'It asks for something that’s typed there only, a key or 
 const names = { web: 'This page', cli: 'The command line' };
 // What can be chosen, and by what a question is told from itself with more to be seen.
 const offered = (prompt) => prompt.options.filter((option) => !prompt.unseen || option.refuses);
-const extent = (prompt) => `${Boolean(prompt.unseen)}`;
+const extent = (prompt) => `${Boolean(prompt.unseen)} ${Boolean(prompt.disputed)} ${prompt.body}`;
 const final = (prompt) => prompt.state === 'answered' || prompt.state === 'closed';
 
 export class PromptPanel {
@@ -82,7 +82,8 @@ export class PromptPanel {
       if (unread) this.draw(body, prompt);
     }
     if (unread) parts.push(element('p', 'prompt-note', prompt.options.length > 0 ? noteOfKeys : noteOfFields));
-    if (prompt.unseen) parts.push(element('p', 'prompt-unseen', 'Not all of what it’s about can be seen, so only what refuses can be chosen here. Look at it in the session.'));
+    if (prompt.disputed) parts.push(element('p', 'prompt-unseen', 'What the dialog shows isn’t in the agent’s own record of the call. Only what refuses can be chosen here. Look at it in the session.'));
+    else if (prompt.unseen) parts.push(element('p', 'prompt-unseen', 'Not all of what it’s about can be seen, so only what refuses can be chosen here. Look at it in the session.'));
     parts.push(prompt.multi && !prompt.unseen ? this.boxes(prompt) : this.buttons(prompt));
     if (prompt.text && !prompt.unseen) parts.push(this.field(prompt));
     this.status = element('p', 'prompt-status');

@@ -16,6 +16,9 @@ import (
 // writeTime bounds writing to a socket whose buffer is full.
 const writeTime = 10 * time.Millisecond
 
+// inputTime bounds writing the input of a call that a person is asked about.
+const inputTime = time.Second
+
 // Hook tells the daemon that an agent's hook was called. The call is made at once and
 // in one piece; what the context's deadline ends is the wait for the answer, so that a
 // daemon that's held up still hears of it. tell is what the agent is to be told, if
@@ -37,7 +40,11 @@ func (c *Client) Hook(ctx context.Context, h agent.Hook) (tell string, err error
 		return "", c.callError(path, err)
 	}
 	defer func() { _ = conn.Close() }()
-	_ = conn.SetWriteDeadline(time.Now().Add(writeTime)) // fails only if it's closed
+	within := writeTime
+	if len(h.Input) > 0 { // it may be more than a socket's buffer takes
+		within = inputTime
+	}
+	_ = conn.SetWriteDeadline(time.Now().Add(within)) // fails only if it's closed
 	if _, err := conn.Write(text.Bytes()); err != nil {
 		return "", c.callError(path, err)
 	}
