@@ -9,7 +9,11 @@ type Access struct {
 	Operators []string `yaml:"operators" is:"person" doc:"May also type, press keys, begin and close sessions."`
 	Approvers []string `yaml:"approvers" is:"person" doc:"May also answer an agent's questions."`
 	Admins    []string `yaml:"admins" is:"person" doc:"May do all of it, and change who may."`
+
+	PairingTTL Duration `yaml:"pairing_ttl" is:"duration" doc:"How long what a code gave in a group holds while the platform doesn't say whether its person is still in there."`
 }
+
+func defaultAccess() Access { return Access{PairingTTL: "720h"} }
 
 func personProblem(text string) string {
 	adapter, id, ok := strings.Cut(text, ":")

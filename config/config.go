@@ -38,6 +38,7 @@ type Env func(name string) (value string, set bool)
 func Default() *Config {
 	return &Config{
 		Tmux:      defaultTmux(),
+		Access:    defaultAccess(),
 		Sessions:  defaultSessions(),
 		Polling:   defaultPolling(),
 		Adapters:  defaultAdapters(),

@@ -82,6 +82,7 @@ log: {level: debug, format: json}
 		},
 		Adapters:  config.Adapters{Web: config.Web{Enabled: false, Listen: "[::1]:0"}, Telegram: telegram, Discord: config.Default().Adapters.Discord},
 		Agents:    map[string]config.Agent{"claude": agent, "other": agent},
+		Access:    config.Default().Access,
 		Inbound:   config.Default().Inbound,
 		Mail:      config.Default().Mail,
 		Notices:   config.Default().Notices,

@@ -43,6 +43,33 @@ func (a *Adapter) Platform(notes Notes) *Platform { return &Platform{adapter: a,
 // Name implements inbound.Platform.
 func (p *Platform) Name() string { return Name }
 
+// unknownMember is Discord's code for somebody who isn't on a server
+// (docs.discord.com/developers/topics/opcodes-and-status-codes).
+const unknownMember = 10007
+
+// Member implements inbound.MemberReader: a group is a channel, and who's on its server is
+// in there.
+func (p *Platform) Member(ctx context.Context, group adapters.Target, person string) (bool, error) {
+	user := strings.TrimPrefix(person, Name+":")
+	if !isID(group.Chat) || !isID(user) {
+		return false, fmt.Errorf("look for %s in %s: these aren't ids", person, group)
+	}
+	var channel struct {
+		Guild string `json:"guild_id"`
+	}
+	if err := p.adapter.client.raw(ctx, http.MethodGet, "channels/"+group.Chat, nil, &channel); err != nil {
+		return false, err
+	}
+	if !isID(channel.Guild) {
+		return false, fmt.Errorf("look for %s in %s: it's on no server", person, group)
+	}
+	err := p.adapter.client.raw(ctx, http.MethodGet, "guilds/"+channel.Guild+"/members/"+user, nil, nil)
+	if f, ok := errors.AsType[*failure](err); ok && f.code == unknownMember {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // Answer implements inbound.Platform. That the button was pressed was acknowledged when
 // it came, which ended the wait; a text follows it, for the person alone. A press that's
 // too old to be answered is none that anybody waits for.

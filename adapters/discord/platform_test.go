@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/discord"
 	"github.com/panebridge/panebridge/adapters/discord/discordtest"
 	"github.com/panebridge/panebridge/adapters/inbound"
@@ -174,5 +175,32 @@ func TestSetCommands(t *testing.T) {
 			t.Errorf("Discord has %+v", w.Commands(""))
 		}
 		w.noRefusals()
+	})
+}
+
+// Who's on a channel's server is in the group; an error isn't an answer.
+func TestMember(t *testing.T) {
+	inBubble(t, discordtest.Options{}, func(w *world) {
+		e := w.ear()
+		e.start()
+		defer func() { e.stop() }()
+		quiet()
+		p := e.bot.Platform(e.notes)
+		at := adapters.Target{Adapter: "discord", Chat: w.plain}
+		if in, err := p.Member(context.Background(), at, "discord:"+w.ada.ID); !in || err != nil {
+			t.Errorf("she's in: %v, %v", in, err)
+		}
+		if in, err := p.Member(context.Background(), at, "discord:123456789012345678"); in || err != nil {
+			t.Errorf("nobody is in: %v, %v", in, err)
+		}
+		for _, wrong := range []string{"discord:x", "discord:", "../1"} {
+			if in, err := p.Member(context.Background(), at, wrong); in || err == nil {
+				t.Errorf("%q: %v, %v", wrong, in, err)
+			}
+		}
+		at.Chat = "123456789012345678"
+		if in, err := p.Member(context.Background(), at, "discord:"+w.ada.ID); in || err == nil {
+			t.Errorf("a channel that isn't there: %v, %v", in, err)
+		}
 	})
 }

@@ -50,27 +50,32 @@ func (r Roles) Has(want Role) bool {
 
 // Access is who has access by configuration.
 type Access struct {
-	Roles map[string]Roles  // by Person.ID
-	Names map[string]string // what people are called over platforms, by Person.ID
+	// PairingTTL is how long what a group gave holds while nobody can say whether its
+	// person is still in there; 0: 30 days.
+	PairingTTL time.Duration
+	Roles      map[string]Roles  // by Person.ID
+	Names      map[string]string // what people are called over platforms, by Person.ID
 	// Chats are the groups and channels where people may talk to the bot, without
 	// threads. Its private chats with people who have access need no entry.
 	Chats []adapters.Target
 }
 
-// Grant is what a person was given by a pairing code.
-type Grant struct {
-	Person string // Person.ID
-	Name   string // as the platform showed it then
-	Role   Role
-	By     string // who made the code
-	At     time.Time
-}
-
-// AccessStore keeps what pairing gave.
+// AccessStore keeps what people were given.
 type AccessStore interface {
 	Grants(ctx context.Context) ([]Grant, error)
-	// DropGrants takes all back that a person was given.
-	DropGrants(ctx context.Context, person string) error
+	// PutGrant gives a role, anew if the person has it.
+	PutGrant(ctx context.Context, g Grant) error
+	// DropGrants takes a role back that a person was given; "": all.
+	DropGrants(ctx context.Context, person string, role Role) error
+	// VoidGrants ends for good what a group gave to a person, and keeps why.
+	VoidGrants(ctx context.Context, person string, group adapters.Target, why string) error
+	// UseGrants notes when a person did something last, CheckGrants when they were seen in
+	// a group last.
+	UseGrants(ctx context.Context, person string, at time.Time) error
+	CheckGrants(ctx context.Context, person string, group adapters.Target, at time.Time) error
+	// PrivateChats returns whose private chats with the bot are whose, by Person.ID.
+	PrivateChats(ctx context.Context) (map[adapters.Target]string, error)
+	PutPrivateChat(ctx context.Context, chat adapters.Target, person string) error
 	// Chats are those that were paired or adopted, without threads.
 	Chats(ctx context.Context) ([]adapters.Target, error)
 	PutChat(ctx context.Context, chat adapters.Target, by string, at time.Time) error
@@ -90,12 +95,24 @@ type access struct {
 
 	mu      sync.RWMutex // guards what's below; never held during I/O
 	config  Access
-	granted map[string]Roles
-	chats   map[adapters.Target]bool // paired or adopted
+	granted []Grant                    // the oldest first, one of a person and role
+	chats   map[adapters.Target]bool   // paired or adopted
+	private map[adapters.Target]string // whose private chats are whose
+	was     map[string]bool            // who has or had access by the configuration, since the start
 }
 
 func newAccess(opt Options) *access {
-	return &access{config: opt.Access, strange: newStrangers(), granted: map[string]Roles{}, chats: map[adapters.Target]bool{}}
+	a := &access{strange: newStrangers(), chats: map[adapters.Target]bool{}, private: map[adapters.Target]string{}, was: map[string]bool{}}
+	a.configure(opt.Access)
+	return a
+}
+
+// configure takes in what the configuration says. mu is held, if anybody else knows a.
+func (a *access) configure(to Access) {
+	a.config = to
+	for person := range to.Roles {
+		a.was[person] = true
+	}
 }
 
 // load reads what pairing gave.
@@ -108,24 +125,17 @@ func (a *access) load(ctx context.Context, s AccessStore) error {
 	if err != nil {
 		return fmt.Errorf("load access: %w", err)
 	}
+	private, err := s.PrivateChats(ctx)
+	if err != nil {
+		return fmt.Errorf("load access: %w", err)
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.granted, a.chats = map[string]Roles{}, map[adapters.Target]bool{}
-	for _, g := range grants {
-		a.grant(g.Person, g.Role)
-	}
+	a.granted, a.chats, a.private = grants, map[adapters.Target]bool{}, private
 	for _, c := range chats {
 		a.chats[c] = true
 	}
 	return nil
-}
-
-// grant takes a role into account. mu is held.
-func (a *access) grant(person string, role Role) {
-	if a.granted[person] == nil {
-		a.granted[person] = Roles{}
-	}
-	a.granted[person][role] = true
 }
 
 // roles are all that a person has.
@@ -133,11 +143,13 @@ func (a *access) roles(person string) Roles {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
 	out := maps.Clone(a.config.Roles[person])
-	for r := range a.granted[person] {
-		if out == nil {
-			out = Roles{}
+	for i, why := range a.whyVoid(time.Now()) {
+		if g := a.granted[i]; g.Person == person && why == "" {
+			if out == nil {
+				out = Roles{}
+			}
+			out[g.Role] = true
 		}
-		out[r] = true
 	}
 	return out
 }
@@ -179,19 +191,8 @@ func (a *access) knows(chat adapters.Target) bool {
 func (in *Inbound) SetAccess(to Access) {
 	in.access.mu.Lock()
 	defer in.access.mu.Unlock()
-	in.access.config = to
-}
-
-// Revoke takes back what pairing gave to a person. What the configuration gives
-// stays.
-func (in *Inbound) Revoke(ctx context.Context, person string) error {
-	if err := in.opt.Store.DropGrants(ctx, person); err != nil {
-		return fmt.Errorf("take back the access of %s: %w", person, err)
-	}
-	in.access.mu.Lock()
-	defer in.access.mu.Unlock()
-	delete(in.access.granted, person)
-	return nil
+	in.access.configure(to)
+	in.members.look()
 }
 
 // Knows says whether people may talk to the bot in a chat because the
@@ -217,11 +218,13 @@ func (in *Inbound) admit(ctx context.Context, ev Event) (Roles, bool, error) {
 	if err != nil || paired {
 		return nil, false, err
 	}
+	in.lookAtGroups(ctx, ev.Person.ID)
 	roles, why := in.standing(ev)
 	if why != "" {
 		in.stranger(ev, why)
 		return nil, false, nil
 	}
+	in.used(ctx, ev)
 	return roles, true, nil
 }
 

@@ -224,7 +224,7 @@ func TestPairingLetsAPersonInOnce(t *testing.T) {
 		w.pass(5 * time.Second)
 		w.wantTyped("typed by a friend now", "and after a restart")
 		w.wantPosts("👍", "👍")
-		if err := w.in.Revoke(w.Context(), evil); err != nil {
+		if _, err := w.in.Revoke(w.Context(), evil, "", "cli"); err != nil {
 			w.Fatal(err)
 		}
 		w.say(evil, "not any more")

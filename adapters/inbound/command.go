@@ -40,7 +40,7 @@ func commands() []command {
 	return []command{
 		sessionsCommand(), newCommand(), resumeCommand(), restartCommand(), screenCommand(), keysCommand(), stopCommand(), escCommand(), historyCommand(), searchCommand(),
 		sendCommand(), viewCommand(), muteCommand(), statusCommand(), bindCommand(), unbindCommand(), closeCommand(), reopenCommand(),
-		mailCommand(), fleetCommand(), pairCommand(), helpCommand(),
+		mailCommand(), fleetCommand(), pairCommand(), accessCommand(), helpCommand(),
 	}
 }
 

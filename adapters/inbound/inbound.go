@@ -146,6 +146,7 @@ type Inbound struct {
 	boards      *boards
 	preferences *preferences
 	hints       *seldom
+	members     *members
 	pictures    *screenshot.Renderer
 }
 
@@ -175,7 +176,7 @@ func New(opt Options) (*Inbound, error) {
 		access: newAccess(opt), preferences: &preferences{}, hints: newSeldom(hintEvery),
 	}
 	in.receipts, in.prompts = newReceipts(in), newPrompts(in)
-	in.missed, in.boards = newMissed(in), newBoards(in)
+	in.missed, in.boards, in.members = newMissed(in), newBoards(in), newMembers(in)
 	var err error
 	if in.pictures, err = screenshot.New(); err != nil {
 		errs = append(errs, err)
@@ -212,7 +213,7 @@ func (in *Inbound) Run(ctx context.Context) error {
 	var children sync.WaitGroup
 	for worker, run := range map[string]func(ctx context.Context){
 		workerReceipts: in.receipts.run, workerPrompts: in.prompts.run, workerMissed: in.missed.run,
-		workerBoards: in.boards.run, workerForget: in.forgetExpired,
+		workerBoards: in.boards.run, workerForget: in.forgetExpired, workerMembers: in.members.run,
 	} {
 		children.Go(func() { in.keepRunning(ctx, worker, run) })
 	}

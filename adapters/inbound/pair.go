@@ -47,6 +47,15 @@ type CodeUse struct {
 	At     time.Time
 }
 
+// Grant is what using a code gives.
+func (u CodeUse) Grant(c Code) Grant {
+	g := Grant{Person: u.Person.ID, Name: u.Person.Name, Role: c.Role, By: c.By, At: u.At, Chat: u.Chat}
+	if u.Chat != (adapters.Target{}) {
+		g.Checked = u.At // who writes there is in there
+	}
+	return g
+}
+
 // Pair makes a code that lets a person in who writes "/pair CODE" to the bot, once,
 // within the time that's returned; written in a group, the group too. by says who
 // made it.
@@ -128,11 +137,17 @@ func (in *Inbound) tryCode(ctx context.Context, ev Event) (bool, error) {
 		return false, fmt.Errorf("use a pairing code: %w", err)
 	}
 	in.access.mu.Lock()
-	in.access.grant(ev.Person.ID, c.Role)
+	in.access.put(use.Grant(c))
 	if use.Chat != (adapters.Target{}) {
 		in.access.chats[use.Chat] = true
 	}
 	in.access.mu.Unlock()
+	if ev.Private {
+		in.privateOf(ctx, ev)
+		if err := in.opt.Hub.ChatBack(ctx, ev.Place.Adapter, ev.Place.Chat); err != nil {
+			in.log.Warn("bindings of a private chat couldn't be tried again", "target", ev.Place.String(), "err", err)
+		}
+	}
 	in.log.Info("a person was let in by a pairing code", "person", ev.Person.ID, "target", ev.Place.String(), "role", c.Role, "by", c.By)
 	in.record(ctx, ev, Entry{Kind: "pair", What: string(c.Role), Outcome: "done"})
 	text := "You're in, as " + string(c.Role) + ". /help shows what you can do."

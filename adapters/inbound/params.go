@@ -55,6 +55,12 @@ func paramsOf(command string) []Param {
 		return []Param{{Name: "name", Help: "One fleet alone"}}
 	case "pair":
 		return []Param{{Name: "code", Help: "The code that you were given; or, to make one, the role it gives"}}
+	case "access":
+		return []Param{
+			{Name: "change", Help: "What to do; nothing: list who may do what", Choices: []string{"grant", "revoke"}},
+			{Name: "person", Help: "telegram:123 or discord:456"},
+			{Name: "role", Help: "What to give", Choices: []string{string(Viewer), string(Operator), string(Approver), string(Admin)}},
+		}
 	case "stop", "esc", "close", "unbind", "reopen", "restart":
 		return []Param{session}
 	default:

@@ -23,6 +23,9 @@ func (in *Inbound) placeChanged(ctx context.Context, ev Event) error {
 		return nil
 	case ChatMoved:
 		return in.chatMoved(ctx, ev, a)
+	case Left:
+		in.left(ctx, a.Person, chatOf(place))
+		return nil
 	case ChatBack:
 		return in.opt.Hub.ChatBack(ctx, place.Adapter, place.Chat)
 	case ChatLost:

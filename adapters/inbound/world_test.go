@@ -695,7 +695,18 @@ type chat struct {
 	answers []string
 	files   map[string]string
 	fetches int
-	fail    int // fetches that fail first
+	fail    int             // fetches that fail first
+	gone    map[string]bool // who isn't in any group
+	unread  error           // why nobody can tell who is
+	asked   int             // how often it was looked who's in a group
+}
+
+// Member implements inbound.MemberReader.
+func (c *chat) Member(_ context.Context, _ adapters.Target, person string) (bool, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.asked++
+	return !c.gone[person], c.unread
 }
 
 func (c *chat) take() []string {

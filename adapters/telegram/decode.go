@@ -29,6 +29,7 @@ type (
 		Edited   *messageJSON  `json:"edited_message"`
 		Callback *callbackJSON `json:"callback_query"`
 		Member   *memberJSON   `json:"my_chat_member"`
+		Other    *memberJSON   `json:"chat_member"`
 	}
 	messageJSON struct {
 		ID         int64     `json:"message_id"`
@@ -57,6 +58,7 @@ type (
 		Voice    *fileJSON  `json:"voice"`
 		Photo    []fileJSON `json:"photo"` // the same in several sizes
 
+		Left          *userJSON `json:"left_chat_member"`
 		TopicClosed   *struct{} `json:"forum_topic_closed"`
 		TopicReopened *struct{} `json:"forum_topic_reopened"`
 		MigratedTo    int64     `json:"migrate_to_chat_id"`
@@ -72,9 +74,10 @@ type (
 		From userJSON `json:"from"`
 		Date int64    `json:"date"`
 		New  struct {
-			Status  string   `json:"status"`
-			User    userJSON `json:"user"`
-			CanSend bool     `json:"can_send_messages"` // if restricted
+			Status   string   `json:"status"`
+			User     userJSON `json:"user"`
+			IsMember bool     `json:"is_member"`         // if restricted
+			CanSend  bool     `json:"can_send_messages"` // if restricted
 		} `json:"new_chat_member"`
 	}
 	userJSON struct {
@@ -135,6 +138,8 @@ func (d Decoder) Decode(raw []byte) (inbound.Event, bool, error) {
 		err = d.pressed(&e, u.Callback)
 	case u.Member != nil:
 		err = d.member(&e, u.Member)
+	case u.Other != nil:
+		err = d.other(&e, u.Other)
 	}
 	if err != nil || e.Action == nil {
 		return inbound.Event{}, false, err
@@ -161,6 +166,10 @@ func (d Decoder) message(e *inbound.Event, m *messageJSON) error {
 	case m.MigratedTo != 0:
 		e.Place.Thread = ""
 		e.Action = inbound.ChatMoved{To: strconv.FormatInt(m.MigratedTo, 10)}
+		return nil
+	case m.Left != nil:
+		e.Place.Thread = ""
+		e.Action = inbound.Left{Person: person(m.Left).ID}
 		return nil
 	case m.TopicClosed != nil:
 		e.Action = inbound.ThreadClosed{}
@@ -232,6 +241,30 @@ func (d Decoder) member(e *inbound.Event, m *memberJSON) error {
 		e.Action = inbound.ChatBack{}
 	}
 	return nil
+}
+
+// other reads what became of somebody else in a group.
+func (d Decoder) other(e *inbound.Event, m *memberJSON) error {
+	if err := d.place(e, m.Chat); err != nil {
+		return err
+	}
+	e.At, e.Person = timeOf(m.Date), person(&m.From)
+	if !e.Private && !isMember(m.New.Status, m.New.IsMember) {
+		e.Action = inbound.Left{Person: person(&m.New.User).ID}
+	}
+	return nil
+}
+
+// isMember says whether somebody is in a group, by what Telegram calls them there
+// (core.telegram.org/bots/api#chatmember).
+func isMember(status string, restrictedIn bool) bool {
+	switch status {
+	case "creator", "administrator", "member":
+		return true
+	case "restricted":
+		return restrictedIn
+	}
+	return false
 }
 
 // frame reads where, when, by whom and which message. Messages have a topic only if

@@ -70,6 +70,24 @@ func (p *Platform) Answer(ctx context.Context, press inbound.Event, text string)
 	return err
 }
 
+// Member implements inbound.MemberReader. Telegram tells it surely of groups in which the
+// bot is an administrator, and mostly of others (core.telegram.org/bots/api#getchatmember).
+func (p *Platform) Member(ctx context.Context, group adapters.Target, person string) (bool, error) {
+	chat, err1 := strconv.ParseInt(group.Chat, 10, 64)
+	user, err2 := strconv.ParseInt(strings.TrimPrefix(person, Name+":"), 10, 64)
+	if err := errors.Join(err1, err2); err != nil {
+		return false, fmt.Errorf("look for %s in %s: %w", person, group, err)
+	}
+	var found struct {
+		Status   string `json:"status"`
+		IsMember bool   `json:"is_member"`
+	}
+	if err := p.client.raw(ctx, "getChatMember", map[string]any{"chat_id": chat, "user_id": user}, &found); err != nil {
+		return false, err
+	}
+	return isMember(found.Status, found.IsMember), nil
+}
+
 // cut shortens a text to so many characters.
 func cut(text string, most int) string {
 	if r := []rune(text); len(r) > most {

@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
@@ -239,6 +241,29 @@ func TestSetCommands(t *testing.T) {
 		set(2)
 		if got := w.Commands(w.ada.ID, w.ada.ID); len(got) != 1 {
 			w.Errorf("the menu is %+v", got)
+		}
+	})
+}
+
+// Who's in a group is asked of Telegram, and an error isn't an answer.
+func TestMember(t *testing.T) {
+	inBubble(t, telegramtest.Options{}, func(w *world) {
+		p := w.adapter(nil).Platform(notes{})
+		group := adapters.Target{Adapter: "telegram", Chat: strconv.FormatInt(w.group, 10)}
+		person := "telegram:" + strconv.FormatInt(w.ada.ID, 10)
+		if in, err := p.Member(w.Context(), group, person); !in || err != nil {
+			w.Errorf("she's in: %v, %v", in, err)
+		}
+		if err := w.ada.Leave(w.group); err != nil {
+			w.Fatal(err)
+		}
+		if in, err := p.Member(w.Context(), group, person); in || err != nil {
+			w.Errorf("she's left: %v, %v", in, err)
+		}
+		for _, wrong := range []string{"telegram:1", "telegram:x", ""} {
+			if in, err := p.Member(w.Context(), group, wrong); in || err == nil {
+				w.Errorf("%q: %v, %v", wrong, in, err)
+			}
 		}
 	})
 }

@@ -428,7 +428,7 @@ func TestPollerAsksForWhatIsUsed(t *testing.T) {
 		end := w.inBackground(a.Poller(telegram.PollerOptions{}).Run)
 		after(time.Second)
 		end()
-		if !slices.Equal(asked.Allowed, []string{"message", "edited_message", "callback_query", "my_chat_member"}) || asked.Limit != 100 {
+		if !slices.Equal(asked.Allowed, []string{"message", "edited_message", "callback_query", "my_chat_member", "chat_member"}) || asked.Limit != 100 {
 			w.Errorf("asked for %+v", asked)
 		}
 	})

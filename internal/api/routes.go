@@ -43,6 +43,8 @@ func (a *api) table() map[string]methods {
 		"/api/v1/programs":                {"GET": {a.programs, asked, "list the sessions' programs"}},
 		"/api/v1/bindings/{id}":           {"DELETE": {a.unbind, asked, "end the mirroring to a chat"}},
 		"/api/v1/pairings":                {"POST": {a.pair, asksWho, "make a code that lets a person in"}},
+		"/api/v1/access":                  {"GET": {a.listAccess, asksWho, "list who may do what"}, "POST": {a.grantAccess, asksWho, "give a person access"}},
+		"/api/v1/access/{person}":         {"DELETE": {a.revokeAccess, asksWho, "take back a person's access"}},
 		"/api/v1/receipts/{id}":           {"GET": {a.receipt, asked, "say what became of a text"}, "DELETE": {a.cancelReceipt, asked, "take back a text"}},
 		"/api/v1/receipts/{id}/anyway":    {"POST": {a.sendAnyway, asked, "type a text that's held"}},
 		"/api/v1/prompts":                 {"GET": {a.prompts, asked, "list open questions"}},

@@ -25,6 +25,7 @@ type Options struct {
 	Outbound Outbound                              // the chat platforms; nil: there are none
 	Reload   Reload                                // nil: not possible
 	Pair     Pair                                  // nil: there are no chat platforms
+	Access   Access                                // who may do what in chats; nil: there are no chat platforms
 	Picture  func(sessions.Screen) ([]byte, error) // draws a screen as a PNG; nil: it isn't
 	Hooks    Hooks                                 // hears of agents' hooks; nil: they're dropped
 	Decision Decision                              // has hooks wait; nil: none does

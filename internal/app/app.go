@@ -204,7 +204,7 @@ func (d *daemon) build(ctx context.Context) error {
 	d.metrics.registry.MustRegister(newAgeCollector(d), newRedisCollector(d))
 	d.health = newHealthWatch(d.clients, d.store, cfg.Polling.OutputCadence.Duration(), d.otherParts)
 	d.server, err = api.NewServer(api.Options{
-		Sessions: registry{questions{d.manager, d.calls}, d}, Output: outputLog{d.store}, Broker: d.broker, Health: d.health.document, Outbound: outbound{d}, Reload: d.reload, Pair: d.pair, Picture: picture, Hooks: d.hook, Decision: d.watchers.AwaitDecision, Reminder: d.mail.reminder, Inbox: d.mail, Wait: d.wait, Programs: programs{d}, Masker: d.masker, Metrics: d.metrics.handler(),
+		Sessions: registry{questions{d.manager, d.calls}, d}, Output: outputLog{d.store}, Broker: d.broker, Health: d.health.document, Outbound: outbound{d}, Reload: d.reload, Pair: d.pair, Access: accessOf{d}, Picture: picture, Hooks: d.hook, Decision: d.watchers.AwaitDecision, Reminder: d.mail.reminder, Inbox: d.mail, Wait: d.wait, Programs: programs{d}, Masker: d.masker, Metrics: d.metrics.handler(),
 		Places: d.place, Confirm: d.calls.confirm,
 		Page: web.Handler(), Browsers: d.browsers, Log: log.With("component", "api"),
 	})

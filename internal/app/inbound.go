@@ -66,7 +66,7 @@ func (d *daemon) asked(id sessions.ID, tell func(text string)) (stop func()) {
 
 // access translates who may do what.
 func access(cfg *config.Config) inbound.Access {
-	out := inbound.Access{Roles: map[string]inbound.Roles{}, Names: map[string]string{}}
+	out := inbound.Access{Roles: map[string]inbound.Roles{}, Names: map[string]string{}, PairingTTL: cfg.Access.PairingTTL.Duration()}
 	for role, people := range map[inbound.Role][]string{
 		inbound.Viewer: cfg.Access.Viewers, inbound.Operator: cfg.Access.Operators,
 		inbound.Approver: cfg.Access.Approvers, inbound.Admin: cfg.Access.Admins,

@@ -42,7 +42,7 @@ func newRoot(p *program) *cobra.Command {
 	root := newGroup("panebridge", "Mirror agent sessions that run in tmux, and write back to them",
 		newInit(p), newRun(p), newDemo(p), newDemoAgent(p), newDoctor(p), newConfig(p),
 		newSessions(p), newInput(p), newKeys(p), newPrompts(p), newAnswer(p), newTail(p), newScreen(p), newWait(p),
-		newBind(p), newUnbind(p), newPair(p), newPage(p), newStatus(p), newRedis(p), newHook(p), newHooks(p),
+		newBind(p), newUnbind(p), newPair(p), newAccess(p), newPage(p), newStatus(p), newRedis(p), newHook(p), newHooks(p),
 		newFleet(p), newMembers(p), newSend(p), newBroadcast(p), newPoll(p), newAck(p), newCancel(p), newPing(p), newNotify(p), newListen(p), newSkill(p),
 		newVersion(p),
 	)

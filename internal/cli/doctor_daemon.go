@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"path/filepath"
@@ -45,7 +46,28 @@ func examineDaemon(ctx context.Context, dir string) (running bool, all []finding
 		}
 		all = append(all, f)
 	}
-	return true, all
+	return true, append(all, examineMembers(ctx, c)...)
+}
+
+// unseenFor is longer than the daemon takes to look again who's in a group.
+const unseenFor = time.Hour
+
+// examineMembers looks whose access goes by a group of which nobody can tell who's in it.
+func examineMembers(ctx context.Context, c *client.Client) (all []finding) {
+	list, err := c.Quiet().Access(ctx)
+	if err != nil {
+		return nil // there are no chats, or it isn't for whoever runs this
+	}
+	for _, e := range list {
+		if e.Chat == "" || e.Void != "" || time.Since(e.Checked) < unseenFor {
+			continue
+		}
+		all = append(all, finding{
+			"access", verdictWarning, fmt.Sprintf("nobody can tell whether %s is still in %s, which made them %s; last seen there %s", e.Person, e.Chat, e.Role, moment(e.Checked)),
+			"Make the bot an administrator of the group, or give the role by name: `panebridge access grant`. Else it ends after access.pairing_ttl.",
+		})
+	}
+	return all
 }
 
 // examinePort looks whether the page's port is free or ours.

@@ -17,16 +17,73 @@ const sqlPutChat = `INSERT INTO chats (adapter, chat, by, at) VALUES (?, ?, ?, ?
 // Grants returns what pairing gave: see inbound.AccessStore.
 func (s *Store) Grants(ctx context.Context) ([]inbound.Grant, error) {
 	return list(ctx, s, "read what pairing gave", func(row *sql.Rows) (g inbound.Grant, err error) {
-		var at int64
-		err = row.Scan(&g.Person, &g.Name, &g.Role, &g.By, &at)
-		g.At = fromNanos(at)
+		var at, checked, used int64
+		err = row.Scan(&g.Person, &g.Name, &g.Role, &g.By, &at, &g.Chat.Adapter, &g.Chat.Chat, &checked, &used, &g.Void)
+		g.At, g.Checked, g.Used = fromNanos(at), fromNanos(checked), fromNanos(used)
 		return g, err
-	}, `SELECT person, name, role, by, at FROM grants ORDER BY at, person, role`)
+	}, `SELECT person, name, role, by, at, adapter, chat, checked_at, used_at, void FROM grants ORDER BY at, person, role`)
+}
+
+const sqlPutGrant = `INSERT INTO grants (person, role, name, by, at, adapter, chat, checked_at, used_at, void) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, '')
+	ON CONFLICT DO UPDATE SET name = excluded.name, by = excluded.by, at = excluded.at, adapter = excluded.adapter, chat = excluded.chat, checked_at = excluded.checked_at, void = ''`
+
+func grantArgs(g inbound.Grant) []any {
+	return []any{clean(g.Person), clean(g.Role), clean(g.Name), clean(g.By), nanos(g.At), clean(g.Chat.Adapter), clean(g.Chat.Chat), nanos(g.Checked)}
+}
+
+// PutGrant gives a person a role: see inbound.AccessStore.
+func (s *Store) PutGrant(ctx context.Context, g inbound.Grant) error {
+	return s.exec1(ctx, "store what a person was given", sqlPutGrant, grantArgs(g)...)
 }
 
 // DropGrants takes back what a person was given: see inbound.AccessStore.
-func (s *Store) DropGrants(ctx context.Context, person string) error {
-	return s.exec1(ctx, "drop what pairing gave", `DELETE FROM grants WHERE person = ?`, clean(person))
+func (s *Store) DropGrants(ctx context.Context, person string, role inbound.Role) error {
+	return s.exec1(ctx, "drop what a person was given", `DELETE FROM grants WHERE person = ?1 AND (role = ?2 OR ?2 = '')`, clean(person), clean(role))
+}
+
+// VoidGrants ends what a group gave to a person: see inbound.AccessStore.
+func (s *Store) VoidGrants(ctx context.Context, person string, group adapters.Target, why string) error {
+	return s.exec1(
+		ctx, "void what a group gave", `UPDATE grants SET void = ? WHERE person = ? AND adapter = ? AND chat = ? AND void = ''`,
+		clean(why), clean(person), clean(group.Adapter), clean(group.Chat),
+	)
+}
+
+// UseGrants notes when a person did something last: see inbound.AccessStore.
+func (s *Store) UseGrants(ctx context.Context, person string, at time.Time) error {
+	return s.exec1(ctx, "store when access was used", `UPDATE grants SET used_at = ? WHERE person = ?`, nanos(at), clean(person))
+}
+
+// CheckGrants notes when a person was seen in a group last: see inbound.AccessStore.
+func (s *Store) CheckGrants(ctx context.Context, person string, group adapters.Target, at time.Time) error {
+	return s.exec1(
+		ctx, "store when a person was seen in a group", `UPDATE grants SET checked_at = ? WHERE person = ? AND adapter = ? AND chat = ?`,
+		nanos(at), clean(person), clean(group.Adapter), clean(group.Chat),
+	)
+}
+
+// PrivateChats returns whose private chats are whose: see inbound.AccessStore.
+func (s *Store) PrivateChats(ctx context.Context) (map[adapters.Target]string, error) {
+	type owned struct {
+		chat   adapters.Target
+		person string
+	}
+	all, err := list(ctx, s, "read private chats", func(row *sql.Rows) (o owned, err error) {
+		return o, row.Scan(&o.chat.Adapter, &o.chat.Chat, &o.person)
+	}, `SELECT adapter, chat, person FROM private_chats`)
+	out := map[adapters.Target]string{}
+	for _, o := range all {
+		out[o.chat] = o.person
+	}
+	return out, err
+}
+
+// PutPrivateChat says whose private chat one is: see inbound.AccessStore.
+func (s *Store) PutPrivateChat(ctx context.Context, chat adapters.Target, person string) error {
+	return s.exec1(
+		ctx, "store whose private chat one is", `INSERT INTO private_chats (adapter, chat, person) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET person = excluded.person`,
+		clean(chat.Adapter), clean(chat.Chat), clean(person),
+	)
 }
 
 // Chats returns the chats that were paired or adopted: see inbound.AccessStore.
@@ -79,11 +136,7 @@ func (s *Store) UseCode(ctx context.Context, hash string, u inbound.CodeUse) (c 
 			return sessions.ErrUnknown
 		}
 		_, err1 := conn.ExecContext(ctx, `UPDATE codes SET used_key = ? WHERE hash = ?`, clean(u.Key), c.Hash)
-		_, err2 := conn.ExecContext(
-			ctx, `INSERT INTO grants (person, role, name, by, at) VALUES (?, ?, ?, ?, ?)
-			ON CONFLICT DO UPDATE SET name = excluded.name, by = excluded.by, at = excluded.at`,
-			clean(u.Person.ID), clean(c.Role), clean(u.Person.Name), clean(c.By), nanos(u.At),
-		)
+		_, err2 := conn.ExecContext(ctx, sqlPutGrant, grantArgs(u.Grant(c))...)
 		var err3 error
 		if u.Chat != (adapters.Target{}) {
 			_, err3 = conn.ExecContext(ctx, sqlPutChat, clean(u.Chat.Adapter), clean(u.Chat.Chat), clean(u.Person.ID), nanos(u.At))

@@ -1,0 +1,92 @@
+package inbound
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+func accessCommand() command {
+	return command{
+		CommandInfo: CommandInfo{Name: "access", Args: "[change] [person] [role]", Help: "Say who may do what, and change it"},
+		role:        Admin,
+		run: func(a *ask) error {
+			words := strings.Fields(a.args)
+			switch {
+			case len(words) == 0:
+				return a.reply(accessText(a.in.AccessList(), time.Now()))
+			case words[0] == "grant" && len(words) == 3:
+				if err := a.in.Give(a.ctx, words[1], Role(strings.ToLower(words[2])), a.event.Person.ID); err != nil {
+					return err
+				}
+				return a.reply(plain(words[1] + " may do what the role " + strings.ToLower(words[2]) + " says."))
+			case words[0] == "revoke" && len(words) == 2:
+				rest, err := a.in.Revoke(a.ctx, words[1], "", a.event.Person.ID)
+				if err != nil {
+					return err
+				}
+				return a.reply(plain(RevokedText(words[1], rest)))
+			}
+			return errors.New("write /access, /access grant PERSON ROLE, or /access revoke PERSON; a person is telegram:123 or discord:456")
+		},
+	}
+}
+
+// RevokedText says what came of taking back a person's access; rest is what the
+// configuration gives them.
+func RevokedText(person string, rest Roles) string {
+	if len(rest) == 0 {
+		return person + " has no access any more."
+	}
+	var left []string
+	for r := range rest {
+		left = append(left, string(r))
+	}
+	slices.Sort(left)
+	return "What " + person + " was given is taken back. The configuration still gives them " + strings.Join(left, ", ") + ": take them out of access: there."
+}
+
+// maxAccessRows bounds what's listed in a chat: `panebridge access list` has all.
+const maxAccessRows = 30
+
+// accessText lists who may do what, in Markdown.
+func accessText(all []Listed, now time.Time) string {
+	var b strings.Builder
+	for i, l := range all {
+		if i == maxAccessRows {
+			fmt.Fprintf(&b, "and %d more: `panebridge access list` has all\n", len(all)-i)
+			break
+		}
+		who := l.Person
+		if l.Name != "" {
+			who += " (" + l.Name + ")"
+		}
+		fmt.Fprintf(&b, "%s: **%s**, %s\n", plain(who), l.Role, plain(GivenText(l, now)))
+	}
+	if b.Len() == 0 {
+		return "Nobody has access."
+	}
+	return b.String()
+}
+
+// GivenText says where somebody's role comes from, and how it stands.
+func GivenText(l Listed, now time.Time) string {
+	if l.Config {
+		return "by the configuration"
+	}
+	text := "by " + l.By + ", " + age(now.Sub(l.At)) + " ago"
+	if l.Chat.Chat != "" {
+		text += ", in " + l.Chat.String()
+	}
+	if l.Used.IsZero() {
+		text += ", never used"
+	} else {
+		text += ", used " + age(now.Sub(l.Used)) + " ago"
+	}
+	if l.Void != "" {
+		text += "; VOID: " + l.Void
+	}
+	return text
+}
