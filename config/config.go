@@ -18,6 +18,7 @@ type Config struct {
 	Mirrors   []Mirror            `yaml:"mirrors" reload:"yes" doc:"Which sessions are mirrored to which chats, by rule; people can bind others there."`
 	Adapters  Adapters            `yaml:"adapters" doc:"Where sessions are shown."`
 	Agents    map[string]Agent    `yaml:"agents" keys:"name" eg:"claude" reload:"yes" doc:"Programs that can be started as a session, by name."`
+	Profiles  map[string]Profile  `yaml:"profiles" keys:"profile_name" eg:"qwen: {input: {ghost: [\"#6c7086\"]}}" doc:"What the screens of agent programs look like: changes to panebridge's own profiles, and new ones, by name; docs/agents.md says how. No ${NAME} is replaced in them."`
 	Access    Access              `yaml:"access" reload:"yes" doc:"Who may do what in chats; nobody else may do anything."`
 	People    map[string][]string `yaml:"people" keys:"name" is:"person" eg:"me: [\"telegram:123\", \"discord:456\"]" reload:"yes" doc:"Names for people over platforms."`
 	Inbound   Inbound             `yaml:"inbound" doc:"How what is written in chats gets to the sessions."`

@@ -145,3 +145,32 @@ func TestSecondsAreExact(t *testing.T) {
 		}
 	}
 }
+
+// A profile is kept as it's written, with its places; what it says counts, not where.
+func TestProfilesAreKeptAsTheyAreWritten(t *testing.T) {
+	a, err := parse("profiles:\n  mine:\n    base: codex\n    program: {names: ['^mine$', '${HOME}']}\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := a.Profiles["mine"].Node()
+	if n.Line != 3 || n.Column != 5 || n.Content[3].Content[1].Content[1].Value != "${HOME}" {
+		t.Errorf("got %+v", n)
+	}
+	b, err := parse("# moved\nprofiles: {mine: {base: codex, program: {names: ['^mine$', '${HOME}']}}}\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := config.Diff(a, a); len(got) != 0 {
+		t.Errorf("a configuration differs from itself: %v", got)
+	}
+	c, err := parse("profiles:\n  mine:\n    base: claude\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := config.Diff(a, c); len(got) != 1 || got[0] != (config.Change{Path: "profiles.mine"}) {
+		t.Errorf("differs in %v", got)
+	}
+	if b.Profiles["mine"].Node() == nil {
+		t.Error("one in a single row isn't kept")
+	}
+}

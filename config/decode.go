@@ -39,8 +39,12 @@ func (d *decoder) value(n *yaml.Node, v reflect.Value, r rules, path string) {
 		n = n.Alias
 	}
 	d.nodes[path] = n
-	if v.Type() == reflect.TypeFor[Secret]() {
+	switch v.Type() {
+	case reflect.TypeFor[Secret]():
 		d.secret(n, v, path)
+		return
+	case reflect.TypeFor[Profile]():
+		d.profile(n, v, path)
 		return
 	}
 	switch v.Kind() {
@@ -130,6 +134,15 @@ func (d *decoder) entries(n *yaml.Node, path string, each func(key, value *yaml.
 		}
 		each(key, value)
 	}
+}
+
+// profile keeps a profile as it's written.
+func (d *decoder) profile(n *yaml.Node, v reflect.Value, path string) {
+	if n.Kind != yaml.MappingNode {
+		d.report(n, path, "must be a mapping (key: value), not "+describe(n))
+		return
+	}
+	v.Set(reflect.ValueOf(Profile{n}))
 }
 
 func (d *decoder) list(n *yaml.Node, v reflect.Value, r rules, path string) {

@@ -56,5 +56,9 @@ func same(a, b reflect.Value) bool {
 	if a.Kind() == reflect.Slice && a.Len() == 0 && b.Len() == 0 {
 		return true
 	}
+	if p, ok := reflect.TypeAssert[Profile](a); ok {
+		other, _ := reflect.TypeAssert[Profile](b) // both are of one type
+		return p.Equal(other)
+	}
 	return reflect.DeepEqual(a.Interface(), b.Interface())
 }

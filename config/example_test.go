@@ -31,7 +31,7 @@ func TestExampleIsTheDefault(t *testing.T) {
 // What is commented out in the example is right too: without its comment mark
 // it reads, but for the second of two keys that exclude each other.
 func TestExampleCommentsAreValid(t *testing.T) {
-	text := strings.NewReplacer("agents: {}", "agents:", "mirrors: []", "mirrors:", "chats: []", "chats:", "channels: []", "channels:", "people: {}", "people:", "rules: []", "rules:").Replace(config.Example())
+	text := strings.NewReplacer("agents: {}", "agents:", "mirrors: []", "mirrors:", "chats: []", "chats:", "channels: []", "channels:", "people: {}", "people:", "profiles: {}", "profiles:", "rules: []", "rules:").Replace(config.Example())
 	text = regexp.MustCompile(`(?m)^( *)#   `).ReplaceAllString(text, "$1  ")
 	text = strings.Replace(text, "socket_name: default\n", "\n", 1)
 	text = strings.Replace(text, "# socket_path", "socket_path", 1)
@@ -39,7 +39,7 @@ func TestExampleCommentsAreValid(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	if len(got.Agents) != 1 || got.Agents["claude"].Env["ANTHROPIC_API_KEY"].Reveal() != "k" || got.Tmux.Servers[0].SocketPath == "" || len(got.Mirrors) != 1 ||
+	if len(got.Agents) != 1 || got.Profiles["qwen"].Node() == nil || got.Agents["claude"].Env["ANTHROPIC_API_KEY"].Reveal() != "k" || got.Tmux.Servers[0].SocketPath == "" || len(got.Mirrors) != 1 ||
 		len(got.Adapters.Telegram.Chats) != 1 || len(got.Adapters.Discord.Channels) != 1 || len(got.People["me"]) != 2 || len(got.Redact.Rules) != 1 {
 		t.Errorf("got %+v", got)
 	}

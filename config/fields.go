@@ -50,7 +50,7 @@ func fieldsOf(section reflect.Type) []field {
 
 // isSection says whether a type has keys of its own.
 func isSection(t reflect.Type) bool {
-	return t.Kind() == reflect.Struct && t != reflect.TypeFor[Secret]()
+	return t.Kind() == reflect.Struct && t != reflect.TypeFor[Secret]() && t != reflect.TypeFor[Profile]()
 }
 
 // join returns the YAML path of a key below a path.

@@ -29,6 +29,8 @@ func formatOf(name string) format {
 		return format{must: "must be of 1 to 64 letters, digits, _ and -, beginning with a letter or digit", pattern: `^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`}
 	case "profile":
 		return format{must: "must be the name of a profile, such as claude, codex or generic, or left out", pattern: `^([a-z0-9][a-z0-9_-]{0,63})?$`}
+	case "profile_name":
+		return format{must: "must be of 1 to 64 small letters, digits, _ and -, beginning with a letter or digit", pattern: `^[a-z0-9][a-z0-9_-]{0,63}$`}
 	case "tmux_prefix":
 		return format{must: "must be of 1 to 32 letters, digits, _ and -", pattern: `^[A-Za-z0-9_-]{1,32}$`}
 	case "env_name":

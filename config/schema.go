@@ -36,6 +36,9 @@ func schemaOf(t reflect.Type, r rules) *schema {
 	if t == reflect.TypeFor[Secret]() {
 		return &schema{Type: []string{"string", "number", "boolean"}}
 	}
+	if t == reflect.TypeFor[Profile]() {
+		return &schema{Type: "object"}
+	}
 	switch t.Kind() {
 	case reflect.Struct:
 		return sectionSchema(t)

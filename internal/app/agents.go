@@ -1,9 +1,14 @@
 package app
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"regexp"
+	"slices"
+
+	"go.yaml.in/yaml/v4"
 
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/polling"
@@ -15,8 +20,10 @@ import (
 // which change or add to those in the binary.
 const profilesFolder = "profiles"
 
-// loadProfiles reads the profiles that a configuration's sessions may have.
-func loadProfiles(configPath string) (*agent.Set, error) {
+// LoadProfiles reads the profiles that a configuration's sessions may have: those of the
+// binary, of the folder beside the configuration's file, and of the configuration. What's
+// wrong with the last is a config.Errors.
+func LoadProfiles(cfg *config.Config, configPath string) (*agent.Set, error) {
 	var overrides []agent.Override
 	if configPath != "" {
 		var err error
@@ -24,12 +31,63 @@ func loadProfiles(configPath string) (*agent.Set, error) {
 			return nil, err
 		}
 	}
-	return agent.Load(overrides...)
+	set, err := agent.Load(overrides...)
+	if err != nil || len(cfg.Profiles) == 0 {
+		return set, err
+	}
+	written := &yaml.Node{Kind: yaml.MappingNode}
+	for _, name := range slices.Sorted(maps.Keys(cfg.Profiles)) {
+		value := cfg.Profiles[name].Node()
+		key := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: name, Line: value.Line, Column: value.Column}
+		written.Content = append(written.Content, key, value)
+	}
+	set, err = agent.Load(append(overrides, agent.Override{File: configPath, Profiles: written})...)
+	if err != nil {
+		return nil, profileProblems(err)
+	}
+	return set, nil
+}
+
+// profileProblems are the mistakes in a configuration's profiles as those of its other
+// keys.
+func profileProblems(err error) error {
+	var out config.Errors
+	var add func(error) bool
+	add = func(err error) bool {
+		switch err := err.(type) { //nolint:errorlint // each of those that were joined is looked at
+		case *agent.LoadError:
+			p := config.Problem{File: err.File, Line: max(1, err.Line), Column: max(1, err.Column), Path: "profiles." + err.Profile, Message: err.Problem}
+			if err.Path != "" {
+				p.Path += "." + err.Path
+			}
+			out.Problems = append(out.Problems, p)
+			return true
+		case interface{ Unwrap() []error }:
+			return !slices.ContainsFunc(err.Unwrap(), func(err error) bool { return !add(err) })
+		}
+		return false
+	}
+	if !add(err) {
+		return err
+	}
+	slices.SortStableFunc(out.Problems, func(a, b config.Problem) int { return cmp.Or(a.Line-b.Line, a.Column-b.Column) })
+	return &out
+}
+
+// CheckProfiles says what's wrong with the profiles of a configuration, in its file or
+// beside that, and which agents have a profile that there isn't: as a config.Errors,
+// with the places.
+func CheckProfiles(cfg *config.Config, file string, env config.Env) error {
+	profiles, err := LoadProfiles(cfg, file)
+	if err != nil {
+		return err
+	}
+	return checkAgents(cfg, profiles, file, env)
 }
 
 // buildWatchers makes what finds out which agent programs run in the sessions.
 func (d *daemon) buildWatchers(prompts []*regexp.Regexp) (err error) {
-	if d.profiles, err = loadProfiles(d.opt.ConfigPath); err != nil {
+	if d.profiles, err = LoadProfiles(d.opt.Config, d.opt.ConfigPath); err != nil {
 		return fmt.Errorf("read the agents' profiles: %w", err)
 	}
 	d.watchers = agent.NewWatchers(agent.Options{

@@ -30,16 +30,16 @@ func agents(cfg *config.Config, profiles *agent.Set) map[string]sessions.Agent {
 	return out
 }
 
-// checkProfiles says which agents have a profile that there isn't, and where in the
+// checkAgents says which agents have a profile that there isn't, and where in the
 // configuration's file that stands.
-func (d *daemon) checkProfiles(cfg *config.Config) error {
+func checkAgents(cfg *config.Config, profiles *agent.Set, file string, env config.Env) error {
 	var found []config.Problem
 	for _, name := range slices.Sorted(maps.Keys(cfg.Agents)) {
-		if p := cfg.Agents[name].Profile; p != "" && d.profiles.Get(p) == nil {
+		if p := cfg.Agents[name].Profile; p != "" && profiles.Get(p) == nil {
 			found = append(found, config.Problem{
-				Path: "agents." + name + ".profile", Message: fmt.Sprintf("there's no profile %q; there are %s", p, strings.Join(d.profiles.Names(), ", ")),
+				Path: "agents." + name + ".profile", Message: fmt.Sprintf("there's no profile %q; there are %s", p, strings.Join(profiles.Names(), ", ")),
 			})
 		}
 	}
-	return locateProblems(found, d.opt.ConfigPath, d.opt.Env)
+	return locateProblems(found, file, env)
 }

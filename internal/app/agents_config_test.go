@@ -20,7 +20,7 @@ func loadAgents(t *testing.T, text string) (*daemon, *config.Config) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	profiles, err := loadProfiles(path)
+	profiles, err := LoadProfiles(cfg, path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ agents:
   own: {command: [w], profile: claude, resume: [go-on, "{id}"]}
   other: {command: [w], env: {A: b}}
 `)
-	if err := d.checkProfiles(cfg); err != nil {
+	if err := CheckProfiles(cfg, d.opt.ConfigPath, d.opt.Env); err != nil {
 		t.Fatal(err)
 	}
 	all := agents(cfg, d.profiles)
@@ -52,7 +52,7 @@ agents:
 
 func TestAProfileThatThereIsntIsFoundInTheFile(t *testing.T) {
 	d, cfg := loadAgents(t, "agents:\n  claude: {command: [claude]}\n  x: {command: [x], profile: cloude}\n")
-	err := d.checkProfiles(cfg)
+	err := CheckProfiles(cfg, d.opt.ConfigPath, d.opt.Env)
 	if err == nil || !strings.Contains(err.Error(), `:3:30: agents.x.profile: there's no profile "cloude"; there are claude, codex`) {
 		t.Errorf("it says %v", err)
 	}

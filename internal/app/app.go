@@ -161,7 +161,7 @@ func (d *daemon) build(ctx context.Context) error {
 	if err := d.buildWatchers(prompts); err != nil { //nolint:contextcheck // what it makes outlives this call
 		return err
 	}
-	if err := d.checkProfiles(cfg); err != nil {
+	if err := checkAgents(cfg, d.profiles, d.opt.ConfigPath, d.opt.Env); err != nil {
 		return err
 	}
 	integrate, err := d.shellIntegration()

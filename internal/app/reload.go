@@ -59,7 +59,7 @@ func (d *daemon) reloadFile(ctx context.Context) (api.Reloaded, error) {
 	if err != nil {
 		return done, err
 	}
-	if err := d.checkProfiles(next); err != nil {
+	if err := CheckProfiles(next, d.opt.ConfigPath, d.opt.Env); err != nil {
 		return done, err
 	}
 	if err := CheckSecrets(next, d.opt.ConfigPath, d.opt.Env); err != nil {

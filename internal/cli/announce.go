@@ -180,7 +180,7 @@ func (l lonelyPane) preview(text string, fixed bool) sessions.Preview {
 
 // connected does something at a pane, or says why it can't be reached.
 func (t lonelyTypist) connected(ctx context.Context, to inbox.Party, do func(ctx context.Context, pane lonelyPane)) (unreachable string) {
-	profiles, err := agent.Load()
+	profiles, err := t.p.loadProfiles()
 	if err != nil {
 		return err.Error()
 	}

@@ -54,6 +54,9 @@ func (p *program) checkConfig(flag string, asJSON bool) error {
 	if err == nil {
 		err = app.CheckSecrets(cfg, path, p.env)
 	}
+	if err == nil {
+		err = app.CheckProfiles(cfg, path, p.env)
+	}
 	v := configVerdict{File: path, Valid: err == nil, Problems: []configProblem{}}
 	if errors.Is(err, fs.ErrNotExist) && !named {
 		v.Valid, v.Missing, err = true, true, nil

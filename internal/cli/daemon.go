@@ -14,7 +14,9 @@ import (
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/api/client"
+	"github.com/panebridge/panebridge/internal/app"
 	"github.com/panebridge/panebridge/sessions"
+	"github.com/panebridge/panebridge/sessions/agent"
 )
 
 // socketFile is the daemon's socket in the state folder.
@@ -77,6 +79,19 @@ func (p *program) loadPublic() (*config.Config, error) {
 		return config.Default(), nil
 	}
 	return cfg, explainConfig(path, err)
+}
+
+// loadProfiles loads the agents' profiles as the configuration has them.
+func (p *program) loadProfiles() (*agent.Set, error) {
+	cfg, err := p.loadPublic()
+	if err != nil {
+		return nil, err
+	}
+	path, _, err := config.Path(p.configFlag, p.env)
+	if err != nil {
+		return nil, usageErrorf("%w", err)
+	}
+	return app.LoadProfiles(cfg, path)
 }
 
 // explainConfig adds the exit code, and what to do about a file that can't be

@@ -16,6 +16,9 @@ func (p *program) examineConfig() (*config.Config, []finding) {
 		err = app.CheckSecrets(cfg, path, p.env)
 	}
 	if err == nil {
+		err = app.CheckProfiles(cfg, path, p.env)
+	}
+	if err == nil {
 		f := finding{Check: name, State: verdictOK, Detail: path + " is valid"}
 		if _, err := os.Stat(path); err != nil {
 			f.Detail = "there is no " + path + ", so the defaults hold"

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -162,20 +163,20 @@ var (
 	keyNames = regexp.MustCompile(`^(?:Enter|Escape|Tab|BTab|Space|Up|Down|Left|Right|[!-~])$`) //nolint:gochecknoglobals // a constant
 )
 
-// checkForms returns what's wrong with forms, or "".
-func checkForms(forms []form) string {
-	names := map[string]bool{}
+// checkForms returns what's wrong with forms, and with which first, or "".
+func checkForms(forms []form) (which int, problem string) {
+	names := map[string]int{}
 	for i, f := range forms {
 		problem := f.check()
-		if problem == "" && names[f.Form] {
-			problem = "its name must be another than that of the forms before"
+		if first, known := names[f.Form]; problem == "" && known {
+			i, problem = first, "its name must be another than that of the others"
 		}
 		if problem != "" {
-			return fmt.Sprintf("prompt %d (%s): %s", i+1, f.Form, problem)
+			return i, fmt.Sprintf("prompt %s: %s", cmp.Or(f.Form, "without a name"), problem)
 		}
-		names[f.Form] = true
+		names[f.Form] = i
 	}
-	return ""
+	return 0, ""
 }
 
 func (f *form) check() string {

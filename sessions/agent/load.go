@@ -76,7 +76,7 @@ func ReadOverrides(folder string) ([]Override, error) {
 func ParseOverride(file string, text []byte) (Override, error) {
 	var doc yaml.Node
 	if err := yaml.Load(text, &doc); err != nil {
-		return Override{}, located(file, "", err)
+		return Override{}, located(file, "", nil, err)
 	}
 	o := Override{File: file, Profiles: &doc}
 	if doc.Kind == yaml.DocumentNode && len(doc.Content) > 0 {
@@ -168,13 +168,37 @@ func override(specs map[string]spec, o Override) error {
 		return nil
 	}
 	if n.Kind != yaml.MappingNode {
-		return &LoadError{File: o.File, Line: n.Line, Problem: "must be a mapping from the names of profiles to profiles"}
+		return &LoadError{File: o.File, Line: n.Line, Column: n.Column, Problem: "must be a mapping from the names of profiles to profiles"}
 	}
 	var problems []error
-	for i := 0; i+1 < len(n.Content); i += 2 {
+	for _, i := range basesFirst(n.Content) {
 		problems = append(problems, overrideOne(specs, o.File, n.Content[i], n.Content[i+1]))
 	}
 	return errors.Join(problems...)
+}
+
+// basesFirst are the indexes of the names in an override, those that others are made from
+// before these.
+func basesFirst(entries []*yaml.Node) (order []int) {
+	seen := map[int]bool{}
+	var add func(i int)
+	add = func(i int) {
+		if seen[i] {
+			return
+		}
+		seen[i] = true
+		base := nodeBelow(entries[i+1], "base")
+		for j := 0; base != nil && j+1 < len(entries); j += 2 {
+			if entries[j].Value == base.Value {
+				add(j)
+			}
+		}
+		order = append(order, i)
+	}
+	for i := 0; i+1 < len(entries); i += 2 {
+		add(i)
+	}
+	return order
 }
 
 func overrideOne(specs map[string]spec, file string, key, value *yaml.Node) error {
@@ -186,16 +210,20 @@ func overrideOne(specs map[string]spec, file string, key, value *yaml.Node) erro
 	if value.Load(&base) == nil && base.Base != "" {
 		from, known := specs[base.Base]
 		if !known {
-			return &LoadError{file, key.Line, name, fmt.Sprintf("base must be a profile that there is (%s), not %q", strings.Join(slices.Sorted(maps.Keys(specs)), ", "), base.Base)}
+			return placed(file, name, value, fault{at: []any{"base"}, problem: fmt.Sprintf("must be a profile that there is (%s), not %q", strings.Join(slices.Sorted(maps.Keys(specs)), ", "), base.Base)})
 		}
 		w.spec = from
 	}
 	if err := value.Load(&w, yaml.WithKnownFields()); err != nil {
-		return located(file, name, err)
+		return located(file, name, value, err)
 	}
 	w.merge()
-	if problem := w.check(); problem != "" {
-		return &LoadError{file, key.Line, name, problem}
+	var problems []error
+	for _, f := range w.check() {
+		problems = append(problems, placed(file, name, value, w.unmerged(f)))
+	}
+	if err := errors.Join(problems...); err != nil {
+		return err
 	}
 	specs[name] = w.spec
 	return nil
@@ -223,33 +251,37 @@ var (
 	formats = []transcript.Format{"", transcript.Claude, transcript.Codex, transcript.Gemini, transcript.OpenCode, transcript.Qwen, transcript.Pi}    //nolint:gochecknoglobals // a constant table
 )
 
-// check returns what's wrong with a profile that could be read, or "".
-func (w *written) check() string {
-	for _, phrase := range w.Dialogs {
+// check returns what's wrong with a profile that could be read.
+func (w *written) check() (out []fault) {
+	wrong := func(problem string, at ...any) { out = append(out, fault{at, problem}) }
+	for i, phrase := range w.Dialogs {
 		if !phraseForm.MatchString(phrase) {
-			return fmt.Sprintf("dialogs must be phrases of 4 to 48 characters in lower case that begin with two letters and have only letters, digits, blanks and , : ' / - in them, not %q", phrase)
+			wrong(fmt.Sprintf("must be a phrase of 4 to 48 characters in lower case that begins with two letters and has only letters, digits, blanks and , : ' / - in them, not %q", phrase), "dialogs", i)
 		}
 	}
 	for i, s := range w.Signs {
 		if !slices.Contains(states, s.State) {
-			return fmt.Sprintf("sign %d: state must be one of %s, not %q", i+1, list(states), s.State)
+			wrong(fmt.Sprintf("must be one of %s, not %q", list(states), s.State), "signs", i, "state")
 		}
 		if !slices.Contains(places, s.In) {
-			return fmt.Sprintf("sign %d: in must be one of %s, not %q", i+1, list(places), s.In)
+			wrong(fmt.Sprintf("must be one of %s, not %q", list(places), s.In), "signs", i, "in")
 		}
 		if s.Match == nil && (s.In == inScreen || s.In == inTitle || s.In == inEnd) {
-			return fmt.Sprintf("sign %d: match must be given with in: %s", i+1, s.In)
+			wrong(fmt.Sprintf("match must be given with in: %s", s.In), "signs", i)
 		}
 	}
 	if !slices.Contains(formats, w.Transcript) {
-		return fmt.Sprintf("transcript must be one of %s, or left out, not %q", list(formats[1:]), w.Transcript)
+		wrong(fmt.Sprintf("must be one of %s, or left out, not %q", list(formats[1:]), w.Transcript), "transcript")
 	}
 	for i, box := range w.Input.Box {
 		if box.NumSubexp() == 0 {
-			return fmt.Sprintf("input: box %d must have a group in round brackets for what stands in it", i+1)
+			wrong("must have a group in round brackets for what stands in it", "input", "box", i)
 		}
 	}
-	return checkForms(w.Prompts)
+	if i, problem := checkForms(w.Prompts); problem != "" {
+		wrong(problem, "prompts", i)
+	}
+	return out
 }
 
 func list[T ~string](of []T) string {
@@ -265,19 +297,23 @@ func list[T ~string](of []T) string {
 
 // LoadError is something wrong in a profile.
 type LoadError struct {
-	File    string
-	Line    int    // 0: unknown
-	Profile string // "": not of one profile
-	Problem string
+	File         string
+	Line, Column int    // from 1; 0: unknown
+	Profile      string // "": not of one profile
+	Path         string // of the value in the profile, as signs[0].state; "": the profile itself
+	Problem      string
 }
 
 func (e *LoadError) Error() string {
 	at := e.File
 	if e.Line > 0 {
-		at = fmt.Sprintf("%s:%d", e.File, e.Line)
+		at = fmt.Sprintf("%s:%d:%d", e.File, e.Line, max(1, e.Column))
 	}
 	if e.Profile != "" {
 		at += ": profile " + e.Profile
+	}
+	if e.Path != "" {
+		at += ": " + e.Path
 	}
 	return at + ": " + e.Problem
 }
@@ -292,18 +328,18 @@ func plainProblem(message string) string {
 	return message
 }
 
-// located gives the errors of the YAML library their file.
-func located(file, profile string, err error) error {
+// located gives the errors of the YAML library their file, and the path in a profile.
+func located(file, profile string, in *yaml.Node, err error) error {
 	all, ok := errors.AsType[*yaml.LoadErrors](err)
 	if !ok {
 		if one, ok := errors.AsType[*yaml.LoadError](err); ok {
-			return &LoadError{file, one.Mark.Line, profile, one.Message}
+			return &LoadError{file, one.Mark.Line, one.Mark.Column, profile, pathTo(in, one.Mark.Line, one.Mark.Column), one.Message}
 		}
-		return &LoadError{file, 0, profile, err.Error()}
+		return &LoadError{File: file, Profile: profile, Problem: err.Error()}
 	}
 	out := make([]error, len(all.Errors))
 	for i, e := range all.Errors {
-		out[i] = &LoadError{file, e.Mark.Line, profile, plainProblem(e.Message)}
+		out[i] = &LoadError{file, e.Mark.Line, e.Mark.Column, profile, pathTo(in, e.Mark.Line, e.Mark.Column), plainProblem(e.Message)}
 	}
 	return errors.Join(out...)
 }

@@ -164,7 +164,10 @@ func (p *pattern) UnmarshalYAML(n *yaml.Node) error {
 	if n.Kind != yaml.ScalarNode {
 		return errors.New("must be a regular expression")
 	}
-	re, err := regexp.Compile("(?m:" + n.Value + ")")
+	if _, err := regexp.Compile(n.Value); err != nil {
+		return fmt.Errorf("must be a regular expression of Go's syntax: %w", err)
+	}
+	re, err := regexp.Compile("(?m:" + n.Value + ")") // which is longer, and may be too long
 	if err != nil {
 		return fmt.Errorf("must be a regular expression of Go's syntax: %w", err)
 	}
