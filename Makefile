@@ -17,7 +17,7 @@ BUILDFLAGS := -trimpath -buildvcs=false -ldflags "-X main.version=$(VERSION)"
 
 .PHONY: help
 help: ## list the targets
-	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' Makefile
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-19s %s\n", $$1, $$2}' Makefile
 
 .PHONY: demo
 demo: ## see it work: installs tmux if it's missing, builds, starts the demo
@@ -58,6 +58,12 @@ test-agents: ## the tests with the real agent programs (Linux; installs node, an
 	scripts/install.sh agents
 	$(GO) run ./internal/agentlab/install
 	PANEBRIDGE_AGENTS=1 $(GO) test -count=1 -timeout 150m -p 1 -run Live ./internal/agentlab ./internal/app
+
+.PHONY: test-agents-latest
+test-agents-latest: ## the same in the versions that npm serves today; docs/agents.md says what then
+	scripts/install.sh agents
+	$(GO) run ./internal/agentlab/install -latest
+	PANEBRIDGE_AGENTS=latest $(GO) test -count=1 -timeout 150m -p 1 -run Live ./internal/agentlab ./internal/app
 
 .PHONY: race
 race: ## the quick tests under the race detector (needs a C compiler)

@@ -134,13 +134,13 @@ func (k *boxRig) halves() []half {
 	out := []half{
 		{keys: []string{"Tab"}}, // which takes the guess
 		{text: "half"},
-		{text: "half", keys: []string{"Home"}},
+		{text: "half", keys: []string{"C-a"}},
 		{text: "half a sentence 漢字 👋", keys: []string{"Left", "Left"}},
 		{text: agentlab.Guess},
-		{text: agentlab.Guess, keys: []string{"Home"}},
+		{text: agentlab.Guess, keys: []string{"C-a"}},
 	}
 	for _, own := range []string{`Try "edit <filepath> to…"`, "Type your message", "Ask anything", "Ask Codex to do anything"} {
-		out = append(out, half{text: own, keys: []string{"Home"}})
+		out = append(out, half{text: own, keys: []string{"C-a"}})
 	}
 	return out
 }
@@ -171,7 +171,7 @@ func (k *boxRig) behind(ctx context.Context, h half) {
 	if slices.ContainsFunc(k.run.Model.Requests(), func(q agentlab.Request) bool { return strings.Contains(q.User, text) }) {
 		k.Fatalf("the model was asked %q", text)
 	}
-	k.must(k.run.Keys(ctx, "End", "C-u"))
+	k.must(k.run.Keys(ctx, "C-e", "C-u"))
 	for !r.Final() {
 		r = k.later(ctx, r)
 	}

@@ -94,12 +94,12 @@ func examineProgram(s api.Session, in agent.Insight) []finding {
 		}
 		all = append(all, finding{name, verdictWarning, fmt.Sprintf("no transcript of %s is bound, so %s: %s", in.Program, text, in.Unbound), fix})
 	}
-	if agent.OtherMajor(in.Version, in.MadeFrom) {
+	if agent.Untried(in.Version, in.MadeFrom) {
 		all = append(all, finding{
 			name, verdictWarning,
-			fmt.Sprintf("%s %s runs, and its profile was made from %s: its state may be misjudged", in.Program, in.Version, strings.Join(in.MadeFrom, ", ")),
-			"If its state is wrong, `panebridge doctor record " + s.Name + "` makes a recording for a report;\n" +
-				"a file in the folder profiles beside the configuration can correct the profile.",
+			fmt.Sprintf("%s %s runs, and its profile was tried with %s: questions and state may be misread", in.Program, in.Version, strings.Join(in.MadeFrom, ", ")),
+			"A newer panebridge may know it. If something is wrong, `panebridge doctor record " + s.Name + "` makes a recording for a report;\n" +
+				"profiles." + in.Program + " in the configuration can correct the profile, and with made_from say that it's right.",
 		})
 	}
 	if in.Skipped > 0 {

@@ -50,8 +50,8 @@ func programOf(in agent.Insight) string {
 	if in.PID > 0 {
 		text += fmt.Sprintf(", process %d", in.PID)
 	}
-	if agent.OtherMajor(in.Version, in.MadeFrom) {
-		text += "; its profile was made from " + strings.Join(in.MadeFrom, ", ")
+	if agent.Untried(in.Version, in.MadeFrom) {
+		text += "; nobody has tried this version: its profile is for " + strings.Join(in.MadeFrom, ", ")
 	}
 	return text
 }

@@ -28,7 +28,7 @@ func TestStatusSaysWhatIsBelieved(t *testing.T) {
 	}{
 		"bound, with hooks": {bound, agent.HooksInstalled, `
 pb_1 work (default %1)
-  program  claude 3.0.1, process 12; its profile was made from 2.1.329
+  program  claude 3.0.1, process 12; nobody has tried this version: its profile is for 2.1.329
   text     of the transcript /h/t.jsonl
   state    working since 11:58:00: hook PreToolUse at 11:59:50
   turn     3, begun 3 min ago

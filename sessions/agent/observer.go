@@ -44,6 +44,7 @@ type Observer struct {
 	asking  asking
 	unasked unread
 	call    string // of the dialog on the screen, as it's recorded; "": none that's known
+	untried string // program and version of which it was said last that nobody has tried it
 }
 
 // program is one run of an agent program.
@@ -68,6 +69,7 @@ type program struct {
 	writing   writing             // what it was seen to write since
 	told      sessions.Text
 	search    search // of its transcript
+	versioned bool   // its version was looked at
 }
 
 // kept is what an observer wants kept.
@@ -86,6 +88,7 @@ type kept struct {
 	Sure    bool            `json:"sure,omitempty"`
 	// Announced is what a hook said, which isn't said again.
 	Announced *transcript.Ref `json:"announced,omitempty"`
+	Untried   string          `json:"untried,omitempty"`
 }
 
 func newObserver(w *Watchers, s sessions.Session, profile string, blob []byte) (*Observer, error) {
@@ -100,7 +103,7 @@ func newObserver(w *Watchers, s sessions.Session, profile string, blob []byte) (
 	if err := json.Unmarshal(blob, &k); err != nil {
 		return nil, fmt.Errorf("read what was kept of the program: %w", err)
 	}
-	o.typed, o.past = k.Typed, k.Past
+	o.typed, o.past, o.untried = k.Typed, k.Past, k.Untried
 	p := w.opt.Profiles.Get(k.Program)
 	if p == nil {
 		return o, nil // it was, in another configuration
@@ -207,7 +210,7 @@ func (o *Observer) told(l sessions.Look, hooks []Hook, records []transcript.Reco
 	}
 	s := sessions.Sight{
 		Known: true, State: v.State, Reason: v.Reason, Began: v.Began, Ended: v.Ended,
-		Lines: o.lines(records, l.Now), Text: p.source(v, l.Now),
+		Lines: append(o.sayUntried(l.Now), o.lines(records, l.Now)...), Text: p.source(v, l.Now),
 		More: len(records) > 0, Again: v.Again,
 	}
 	s.Lines = append(s.Lines, o.follow(l, v, records)...)
@@ -288,7 +291,7 @@ func (o *Observer) choose(src sessions.Source) bool {
 
 // sight adds what's to be kept.
 func (o *Observer) sight(s sessions.Sight) (sessions.Sight, error) {
-	k := kept{Typed: o.typed, Past: o.past}
+	k := kept{Typed: o.typed, Past: o.past, Untried: o.untried}
 	if p := o.program; p != nil {
 		k.Program, k.PID, k.Started, k.Judge, k.Pane = p.profile.Name(), p.process.PID, p.process.Started, p.judge.Save(), p.pane
 		k.Owed, k.From, k.Sure, k.Announced = p.owed, p.from, p.sure, p.announced
@@ -296,7 +299,7 @@ func (o *Observer) sight(s sessions.Sight) (sessions.Sight, error) {
 			ref := p.reader.Ref()
 			k.Ref, k.Cursor = &ref, p.place()
 		}
-	} else if len(o.typed) == 0 && len(o.past) == 0 {
+	} else if len(o.typed) == 0 && len(o.past) == 0 && o.untried == "" {
 		return s, nil
 	}
 	blob, err := json.Marshal(k)

@@ -2,12 +2,16 @@ package agent
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"github.com/panebridge/panebridge/sessions"
 )
 
 // Version is that of the program that a process runs, "" where it can't be read: it's
@@ -104,16 +108,80 @@ func pathVersion(file string) string {
 	return ""
 }
 
-// OtherMajor reports whether a version is of another major version than all of those
-// that a profile was made from. What's no version isn't.
-func OtherMajor(version string, madeFrom []string) bool {
-	major := func(v string) string {
-		m, _, ok := strings.Cut(v, ".")
-		if !ok {
-			return ""
-		}
-		return m
+// Untried reports whether a version is newer than all that a profile was tried with, or
+// of an older major version than all of them. What's no version isn't.
+func Untried(version string, tried []string) bool {
+	now, ok := parseVersion(version)
+	if !ok {
+		return false
 	}
-	now := major(version)
-	return now != "" && len(madeFrom) > 0 && !slices.ContainsFunc(madeFrom, func(v string) bool { return major(v) == now })
+	newest, oldest := [3]int{}, [3]int{}
+	for i, v := range tried {
+		known, ok := parseVersion(v)
+		switch {
+		case !ok:
+			return false
+		case i == 0:
+			newest, oldest = known, known
+		}
+		if slices.Compare(known[:], newest[:]) > 0 {
+			newest = known
+		}
+		if slices.Compare(known[:], oldest[:]) < 0 {
+			oldest = known
+		}
+	}
+	return len(tried) > 0 && (slices.Compare(now[:], newest[:]) > 0 || now[0] < oldest[0])
+}
+
+// NewestTried is the newest of some versions.
+func NewestTried(tried []string) (newest string) {
+	for _, v := range tried {
+		if newest == "" || Untried(v, []string{newest}) {
+			newest = v
+		}
+	}
+	return newest
+}
+
+// parseVersion reads a version's numbers.
+func parseVersion(v string) (numbers [3]int, ok bool) {
+	m := semver.FindStringSubmatch(v)
+	if m == nil {
+		return numbers, false
+	}
+	v, _, _ = strings.Cut(m[1], "-")
+	v, _, _ = strings.Cut(v, "+")
+	for i, part := range strings.Split(v, ".") {
+		n, err := strconv.Atoi(part)
+		if err != nil {
+			return numbers, false
+		}
+		numbers[i] = n
+	}
+	return numbers, true
+}
+
+// untried is what's said of a program of a version that nobody has tried; "": it was.
+func untried(program, version string, tried []string) string {
+	if !Untried(version, tried) {
+		return ""
+	}
+	return fmt.Sprintf("%s %s runs here, which nobody has tried with this panebridge yet (the newest was %s): it may misread its screen. `panebridge doctor` says what helps.", program, version, NewestTried(tried))
+}
+
+// sayUntried is the line that says so, once for each version in a session.
+func (o *Observer) sayUntried(now time.Time) []sessions.Line {
+	p := o.program
+	if p.versioned || p.process.PID == 0 {
+		return nil
+	}
+	p.versioned = true
+	version := p.process.Version()
+	text := untried(p.profile.Name(), version, p.profile.MadeFrom())
+	if text == "" || o.untried == p.profile.Name()+" "+version {
+		return nil
+	}
+	o.untried = p.profile.Name() + " " + version
+	return []sessions.Line{{Kind: sessions.KindNotice, Text: printable(text), At: now, Begins: true}}
 }

@@ -57,13 +57,19 @@ func TestVersionIsThePackages(t *testing.T) {
 	}
 }
 
-func TestOtherMajor(t *testing.T) {
-	for version, want := range map[string]bool{"2.0.1": false, "3.0.0": true, "1.9": true, "": false, "unknown": false} {
-		if got := OtherMajor(version, []string{"2.1.329", "2.1.197"}); got != want {
+func TestUntried(t *testing.T) {
+	for version, want := range map[string]bool{
+		"2.1.329": false, "2.1.197": false, "2.1.200": false, "2.0.1": false, "2.1.330": true, "2.2.0": true, "3.0.0": true, "10.0.0": true, "1.9.9": true,
+		"2.1.329-beta.1": false, "v2.1.330": true, "2.1.1000": true, "1.9": false, "": false, "unknown": false,
+	} {
+		if got := Untried(version, []string{"2.1.197", "2.1.329"}); got != want {
 			t.Errorf("%q: %t, want %t", version, got, want)
 		}
 	}
-	if OtherMajor("3.0.0", nil) {
+	if Untried("3.0.0", nil) || Untried("3.0.0", []string{"of the spring"}) {
 		t.Error("a profile of no version is of another")
+	}
+	if got := NewestTried([]string{"0.15.10", "0.24.4", "0.9.30"}); got != "0.24.4" {
+		t.Errorf("the newest is %q", got)
 	}
 }
