@@ -55,6 +55,9 @@ type Sight struct {
 	// Front is the name of the program that the pane's shell runs in its foreground, where
 	// no agent program does; "": it runs none, or that isn't known.
 	Front string
+	// Asks is why a program that isn't known waits for a line that a person has to type,
+	// as a sentence; "": it doesn't.
+	Asks  string
 	Again time.Time // when to look again though nothing changes; zero: no need
 	More  bool      // there's more to tell, at once and without another look
 	Keep  []byte    // JSON: what's needed to go on behind this look

@@ -14,6 +14,7 @@ import (
 	"github.com/panebridge/panebridge/polling"
 	"github.com/panebridge/panebridge/sessions"
 	"github.com/panebridge/panebridge/sessions/agent"
+	"github.com/panebridge/panebridge/sessions/tmux"
 )
 
 // profilesFolder stands beside the configuration and has profiles of agent programs,
@@ -93,9 +94,24 @@ func (d *daemon) buildWatchers(prompts []*regexp.Regexp) (err error) {
 	d.watchers = agent.NewWatchers(agent.Options{
 		Profiles: d.profiles, Processes: d.processes, Poke: d.coord.Poke,
 		Choose:  func(id sessions.ID, src sessions.Source) error { return d.manager.Choose(id, src) },
+		Reads:   d.reads,
 		Prompts: prompts, Logger: d.opt.Log.With("component", "agents"),
 	})
 	return nil
+}
+
+// reads tells of the terminal of a pane that was just looked at.
+func (d *daemon) reads(s *sessions.Snapshot) (canonical, reads, hidden bool) {
+	t, err := (*tmux.Client)(nil).Terminal(s.TTY)
+	if err != nil || !t.Canonical {
+		return false, false, false
+	}
+	for _, p := range d.processes.Foreground(s.PID, true) {
+		if t.Unread == 0 && d.processes.ReadsTerminal(p.PID, s.TTY) {
+			return true, true, !t.Echo
+		}
+	}
+	return true, false, !t.Echo
 }
 
 // observe makes the observer of a session.

@@ -94,10 +94,14 @@ func (o *Observer) bind(ctx context.Context, l sessions.Look) error {
 	if p.announced != nil && isThere(p.announced.Path) && o.turnTo(*p.announced) {
 		p.announced, p.sure, p.lost = nil, p.sure || p.lost.IsZero(), time.Time{}
 	}
-	if p.ending || l.Now.Sub(p.looked) < p.findEvery() || l.Screen == nil {
+	if p.ending || l.Screen == nil {
 		return nil
 	}
-	p.looked = l.Now
+	if l.Now.Sub(p.looked) < p.findEvery() {
+		p.findAgain = p.looked.Add(p.findEvery()) // this may be the last look for long
+		return nil
+	}
+	p.looked, p.findAgain = l.Now, time.Time{}
 	o.publishScreen(l.Screen)
 	return o.find(ctx, l.Screen)
 }
@@ -201,7 +205,8 @@ func sure(all []transcript.Candidate) []transcript.Candidate {
 // fits reports whether a transcript may be that of the program by what it says: what
 // was asked last stands on this screen and on that of no other program that it could
 // be of. A program that has a transcript turns to another only for a turn that began
-// since, when its own stood still.
+// since, when its own stood still, or if what was asked last on its screen is asked there,
+// and not in its own.
 func (o *Observer) fits(c transcript.Candidate, all []transcript.Candidate, screen *sessions.Snapshot) bool {
 	p := o.program
 	switch {
@@ -209,7 +214,12 @@ func (o *Observer) fits(c transcript.Candidate, all []transcript.Candidate, scre
 		return false
 	case p.reader != nil:
 		own := slices.IndexFunc(all, p.reading)
-		if own >= 0 && !c.Started.After(all[own].Changed) || p.began.Before(c.Started.Add(-startSlack)) {
+		if own >= 0 && !c.Started.After(all[own].Changed) {
+			return false
+		}
+		// A turn that was too short to be seen is known by what it was asked.
+		seen := own >= 0 && c.LastUser != all[own].LastUser && p.profile.askedLast(screen, letters(c.LastUser))
+		if p.began.Before(c.Started.Add(-startSlack)) && !seen {
 			return false
 		}
 	}

@@ -65,6 +65,19 @@ func (p *Profile) promptEnd(l *layout) int {
 	return 0
 }
 
+// askedLast reports whether a text, by its letters, is what the person wrote last, as far as
+// the screen shows it.
+func (p *Profile) askedLast(s *sessions.Snapshot, text string) bool {
+	l := p.layout(s, true)
+	for i := l.lower - 1; i >= l.header; i-- {
+		if n := l.span(p.spec.Screen.Prompt, i); n > 0 {
+			shown := letters(strings.Join(l.rows[i:min(i+n, len(l.rows))], ""))
+			return shown != "" && (shown == text || len(shown) >= longText && strings.HasPrefix(text, shown))
+		}
+	}
+	return false
+}
+
 // remark returns how many rows from row i on are the program's own remark.
 func (p *Profile) remark(l *layout, i int) int { return l.span(p.spec.Screen.Rows, i) }
 

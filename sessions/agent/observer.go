@@ -40,6 +40,7 @@ type Observer struct {
 	past    past     // transcripts that were read before
 	asked   asked    // which program runs in the pane
 	front   front
+	line    lineAsked
 	typed   typed // texts whose records are yet to come
 	asking  asking
 	unasked unread
@@ -54,7 +55,9 @@ type program struct {
 	judge   *Judge
 	reader  *transcript.Reader // nil: no transcript is known to be its
 	looked  time.Time          // when transcripts were looked for
-	began   time.Time          // when the turn began that's going or was the last
+	// findAgain is when they're to be looked for again: they weren't at the last look.
+	findAgain time.Time
+	began     time.Time // when the turn began that's going or was the last
 	// announced is what a hook said will be its transcript; nil: nothing.
 	announced *transcript.Ref
 	sure      bool                // its transcript is known by a hook, or held by its process
@@ -171,7 +174,9 @@ func (o *Observer) observe(ctx context.Context, l sessions.Look) (sessions.Sight
 	}
 	defer func() { o.publish(pane) }()
 	if o.program == nil {
-		return o.sight(sessions.Sight{Text: sessions.TextPane, Quiet: o.quiet(l), Front: o.runs(l)})
+		s := sessions.Sight{Text: sessions.TextPane, Quiet: o.quiet(l), Front: o.runs(l)}
+		s.Asks, s.Again = o.asksLine(l)
+		return o.sight(s)
 	}
 	hooks = slices.DeleteFunc(hooks, o.program.nested)
 	for _, h := range hooks {
@@ -215,6 +220,9 @@ func (o *Observer) told(l sessions.Look, hooks []Hook, records []transcript.Reco
 	}
 	s.Lines = append(s.Lines, o.follow(l, v, records)...)
 	p.told = s.Text
+	if p.findAgain.After(l.Now) && !p.sure {
+		s.Again = sooner(s.Again, p.findAgain)
+	}
 	if v.State == sessions.StateWorking || v.State == sessions.StateStarting {
 		s.Again = sooner(s.Again, l.Now.Add(workEvery))
 	}

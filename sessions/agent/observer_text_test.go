@@ -353,3 +353,40 @@ func TestTranscriptIsReadOn(t *testing.T) {
 }
 
 var long = strings.Repeat("a long line ", 50_000) //nolint:gochecknoglobals // a constant
+
+// A new conversation's transcript is found though its first turn was too short to be seen,
+// by what was asked last on the screen; another's, that was asked the same as this one, or
+// something that only stands elsewhere on the screen, isn't taken for it.
+func TestAConversationWhoseTurnWasNotSeenIsFound(t *testing.T) {
+	for name, c := range map[string]struct {
+		asked, screen string
+		found         bool
+	}{
+		"another question":       {"second question", atRest("second question", "● the second answer"), true},
+		"on another screen":      {"second question", atRest("first question", "● the first answer"), false},
+		"quoted in an answer":    {"second question", atRest("first question", "● ask the second question"), false},
+		"the very same question": {"first question", atRest("first question", "● the first answer"), false},
+	} {
+		h := newHost(t)
+		h.run(1, 1, h.now.Add(-time.Minute))
+		p, one := h.pane(1), h.file("one")
+		one.user("first question")
+		p.look(time.Second, atWorkOn("first question"))
+		one.answer("the first answer")
+		one.end()
+		for range 3 {
+			p.look(3*time.Second, atRest("first question", "● the first answer"))
+		}
+		h.now = h.now.Add(time.Minute)
+		two := h.file("two")
+		two.user(c.asked)
+		two.answer("the second answer")
+		two.end()
+		for range 4 {
+			p.look(3*time.Second, c.screen)
+		}
+		if found := slices.Contains(p.told, "answer the second answer"); found != c.found {
+			t.Errorf("%s: found %t, want %t: %q", name, found, c.found, p.told)
+		}
+	}
+}

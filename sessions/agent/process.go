@@ -3,6 +3,8 @@ package agent
 import (
 	"fmt"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -123,6 +125,36 @@ func (p *Processes) Get(pid int) (Process, bool) {
 		return Process{}, false
 	}
 	return p.process(s), true
+}
+
+// readCalls are the numbers of read(2): on amd64, on arm64, riscv64 and loong64, and on 386
+// and arm.
+var readCalls = []string{"0", "63", "3"} //nolint:gochecknoglobals // a constant table
+
+// ReadsTerminal reports whether a process waits for something to be typed at a terminal:
+// the kernel says what it sleeps in, and which file its call is about. Where it may not be
+// asked the second (Yama), the process must have the terminal as its input. On systems
+// without /proc it's false.
+func (p *Processes) ReadsTerminal(pid int, tty string) bool {
+	dir := "/proc/" + strconv.Itoa(pid)
+	sleeps, err := os.ReadFile(dir + "/wchan") // connections' reads are of the same name
+	if err != nil || string(sleeps) != "wait_woken" && !strings.HasPrefix(string(sleeps), "n_tty_read") {
+		return false
+	}
+	fd := "0"
+	if call, err := os.ReadFile(dir + "/syscall"); err == nil { // "0 0x0 0x7f…": its number, and what it's given
+		words := strings.Fields(string(call))
+		if len(words) < 3 || !slices.Contains(readCalls, words[0]) {
+			return false
+		}
+		n, err := strconv.ParseUint(strings.TrimPrefix(words[1], "0x"), 16, 31)
+		if err != nil {
+			return false
+		}
+		fd = strconv.FormatUint(n, 10)
+	}
+	file, err := os.Readlink(dir + "/fd/" + fd)
+	return err == nil && (file == tty || file == "/dev/tty")
 }
 
 // Alive reports whether a process that was found still runs, and in the
