@@ -26,6 +26,7 @@ const (
 // decider is a hook that waits for a decision.
 type decider struct {
 	about string // letters of what the agent asks for
+	call  string // the call, as it's recorded; "": the hook doesn't tell
 	told  chan Decision
 	drawn bool // its dialog was seen
 }
@@ -56,8 +57,11 @@ func (w *Watchers) AwaitDecision(ctx context.Context, h Hook) Decision {
 		return ""
 	}
 	d := &decider{about: about[:min(len(about), maxAsked)], told: make(chan Decision, 1)}
+	if len(h.Input) > 0 {
+		d.call = sumOf(h)
+	}
 	o.known.mu.Lock()
-	d.drawn = strings.Contains(o.known.asked, d.about)
+	d.drawn = d.isOf(o.known.asked, o.known.askedCall)
 	o.known.deciders = append(o.known.deciders, d)
 	o.known.mu.Unlock()
 	defer o.undecided(d)
@@ -80,6 +84,16 @@ func (w *Watchers) AwaitDecision(ctx context.Context, h Hook) Decision {
 	}
 }
 
+// isOf reports whether it waits for the dialog that says this, of a call that's recorded.
+// Where both calls are known, they say so; the letters may be on the part of a dialog that
+// isn't seen.
+func (d *decider) isOf(asked, call string) bool {
+	if d.call != "" && call != "" {
+		return d.call == call
+	}
+	return strings.Contains(asked, d.about)
+}
+
 // undecided forgets a hook that waits no longer.
 func (o *Observer) undecided(d *decider) {
 	o.known.mu.Lock()
@@ -92,12 +106,12 @@ func (o *Observer) undecided(d *decider) {
 func (o *Observer) asks(d *sessions.Dialog) {
 	o.known.mu.Lock()
 	defer o.known.mu.Unlock()
-	o.known.asked = ""
+	o.known.asked, o.known.askedCall = "", ""
 	if d != nil {
-		o.known.asked = letters(d.Title + d.Body)
+		o.known.asked, o.known.askedCall = letters(d.Title+d.Body), d.Call
 	}
 	o.known.deciders = slices.DeleteFunc(o.known.deciders, func(waits *decider) bool {
-		shown := strings.Contains(o.known.asked, waits.about)
+		shown := waits.isOf(o.known.asked, o.known.askedCall)
 		if waits.drawn && !shown {
 			waits.told <- ""
 			return true
@@ -123,10 +137,25 @@ func (w *Watchers) Decide(id sessions.ID, d *sessions.Dialog, a sessions.Answer)
 	}
 	o.known.mu.Lock()
 	defer o.known.mu.Unlock()
-	if len(o.known.deciders) != 1 || !strings.Contains(letters(d.Title+d.Body), o.known.deciders[0].about) {
+	var is []*decider
+	for _, waits := range o.known.deciders {
+		if waits.decides(d) {
+			is = append(is, waits)
+		}
+	}
+	if len(is) != 1 || is[0].call == "" && len(o.known.deciders) > 1 {
 		return false
 	}
-	o.known.deciders[0].told <- Allow
-	o.known.deciders = nil
+	is[0].told <- Allow
+	o.known.deciders = slices.DeleteFunc(o.known.deciders, func(other *decider) bool { return other == is[0] })
 	return true
+}
+
+// decides reports whether what it's told is surely about this dialog: the call is the same.
+// A hook that doesn't tell the call is known by the dialog's letters.
+func (d *decider) decides(of *sessions.Dialog) bool {
+	if d.call != "" {
+		return d.call == of.Call && !of.Disputed
+	}
+	return of.Call == "" && strings.Contains(letters(of.Title+of.Body), d.about)
 }

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -117,5 +118,49 @@ func TestTwoHooksThatWaitDecideNothing(t *testing.T) {
 		}
 		w.o.asks(nil)
 		w.want("")
+	})
+}
+
+// Where calls are recorded, a hook decides about its own and no other: not about one whose
+// dialog shows the same, nor one that its dialog contradicts.
+func TestAHookDecidesAboutItsCall(t *testing.T) {
+	hook := func(command string) Hook {
+		input, err := json.Marshal(map[string]string{"command": command})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return Hook{Agent: "claude", Event: "PermissionRequest", Signal: Asking, Tool: "Bash", Text: "make", Session: "pb_1", Input: input}
+	}
+	withWaiting(t, "make", func(w *waiting) { // one that doesn't tell its call, and two that do
+		calls := []Hook{hook("make test"), hook("make test && make install")}
+		told := make([]chan Decision, len(calls))
+		for i, h := range calls {
+			told[i] = make(chan Decision, 1)
+			go func() { told[i] <- w.w.AwaitDecision(w.Context(), h) }()
+		}
+		synctest.Wait()
+		d := permission("make test")
+		d.Call = sumOf(calls[1])
+		w.o.asks(d)
+		other, disputed := *d, *d
+		other.Call, disputed.Disputed = "of another", true
+		for _, not := range []*sessions.Dialog{&other, &disputed, permission("make test")} {
+			if w.decide(not, 0) {
+				t.Errorf("it's decided about %+v", not)
+			}
+		}
+		if !w.decide(d, 0) {
+			t.Error("nothing is decided")
+		}
+		if got := <-told[1]; got != Allow {
+			t.Errorf("the hook of the call is told %q", got)
+		}
+		synctest.Wait()
+		select {
+		case got := <-told[0]:
+			t.Errorf("the other is told %q", got)
+		default:
+		}
+		w.o.asks(nil)
 	})
 }

@@ -162,9 +162,11 @@ type known struct {
 	// deciders are hooks that wait, each for its dialog to be answered.
 	deciders []*decider
 	calls    calls
-	asked    string   // letters of the dialog on the screen
-	dialogs  *Profile // by which its dialogs are read; nil: it wasn't looked at yet
-	unread   unread   // how those are looked for that it doesn't know
+	asked    string // letters of the dialog on the screen
+	// askedCall is its call as it's recorded; "": none is known to be.
+	askedCall string
+	dialogs   *Profile // by which its dialogs are read; nil: it wasn't looked at yet
+	unread    unread   // how those are looked for that it doesn't know
 }
 
 // maxHooks bounds what waits for a look: more than a look's time brings.
