@@ -10,11 +10,11 @@ import (
 
 // Decision waits until the dialog that a hook was called for is answered in a way that
 // the hook can tell its agent; "" if that doesn't happen before the context ends.
-type Decision func(ctx context.Context, h agent.Hook) agent.Decision
+type Decision func(ctx context.Context, h agent.Hook) agent.Told
 
 // HookDecision is the answer to a hook that waits.
 type HookDecision struct {
-	Decision agent.Decision `json:"decision,omitempty"` // "": none was made here
+	agent.Told
 }
 
 // decision has the hook of an agent wait.

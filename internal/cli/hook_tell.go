@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"path/filepath"
 
 	"github.com/panebridge/panebridge/internal/api/client"
@@ -22,7 +23,8 @@ type hookSpecific struct {
 }
 
 type hookDecision struct {
-	Behavior agent.Decision `json:"behavior"`
+	Behavior agent.Decision  `json:"behavior"`
+	Input    json.RawMessage `json:"updatedInput,omitempty"`
 }
 
 // tellAgent prints what an agent's model is to read.
@@ -35,9 +37,9 @@ func (p *program) tellAgent(h agent.Hook, text string) error {
 func (p *program) awaitDecision(ctx context.Context, dir string, h agent.Hook) error {
 	ctx, cancel := context.WithTimeout(ctx, agent.WaitFor)
 	defer cancel()
-	decision, err := client.New(filepath.Join(dir, socketFile)).Decision(ctx, h)
-	if err != nil || decision == "" {
+	told, err := client.New(filepath.Join(dir, socketFile)).Decision(ctx, h)
+	if err != nil || told.Decision == "" {
 		return err
 	}
-	return encode(p.stdio.Out, hookOutput{hookSpecific{Event: h.Event, Decision: &hookDecision{decision}}}, "")
+	return encode(p.stdio.Out, hookOutput{hookSpecific{Event: h.Event, Decision: &hookDecision{told.Decision, told.Input}}}, "")
 }

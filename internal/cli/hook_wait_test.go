@@ -22,7 +22,8 @@ func TestHookWaitsForADecision(t *testing.T) {
 		"nothing":  {`{}`, "Bash", "", []string{"--wait"}},
 		"gone":     {"", "Bash", "", []string{"--wait"}},
 		"no flag":  {`{"decision":"allow"}`, "Bash", "", nil},
-		"question": {`{"decision":"allow"}`, "AskUserQuestion", "", []string{"--wait"}},
+		"plan":     {`{"decision":"allow"}`, "ExitPlanMode", "", []string{"--wait"}},
+		"question": {`{"decision":"allow","input":{"answers":{"a":"b"}}}`, "AskUserQuestion", `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow","updatedInput":{"answers":{"a":"b"}}}}}`, []string{"--wait"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newHookRig(t)

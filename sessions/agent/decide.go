@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +17,13 @@ type Decision string
 // at the keyboard also ends the turn, and what a hook can say doesn't.
 const Allow Decision = "allow"
 
+// Told is what a hook that waited is told.
+type Told struct {
+	Decision Decision `json:"decision,omitempty"` // "": none was made here
+	// Input is what the call is to have in place of its own: a question with its answers.
+	Input json.RawMessage `json:"input,omitempty"`
+}
+
 // WaitFor is how long a hook waits at most: then the dialog stands alone, and is answered
 // by keys. hookTimeout is how long its agent gives it.
 const (
@@ -25,9 +33,10 @@ const (
 
 // decider is a hook that waits for a decision.
 type decider struct {
-	about string // letters of what the agent asks for
-	call  string // the call, as it's recorded; "": the hook doesn't tell
-	told  chan Decision
+	about string          // letters of what the agent asks for
+	call  string          // the call, as it's recorded; "": the hook doesn't tell
+	input json.RawMessage // of a question; nil: it's none
+	told  chan Told
 	drawn bool // its dialog was seen
 }
 
@@ -40,24 +49,30 @@ const shownWithin = 3 * time.Second
 // with Claude Code 2.1.329: SIGTERM within 0.1 s). Codex shows no dialog while such a
 // hook runs.
 func (h Hook) Waits() bool {
-	return h.Agent == "claude" && h.Event == "PermissionRequest" && h.Tool != "AskUserQuestion" && h.Tool != "ExitPlanMode"
+	return h.Agent == "claude" && h.Event == "PermissionRequest" && h.Tool != "ExitPlanMode" && (h.Tool != claudeQuestion || len(h.Input) > 0)
 }
 
+// claudeQuestion is the tool by which Claude Code asks a question.
+const claudeQuestion = "AskUserQuestion"
+
 // AwaitDecision waits until somebody answers the dialog that a hook was called for, in a
-// way that the hook can tell; "" if that doesn't happen before the context ends, or can't.
-func (w *Watchers) AwaitDecision(ctx context.Context, h Hook) Decision {
+// way that the hook can tell; nothing if that doesn't happen before the context ends, or can't.
+func (w *Watchers) AwaitDecision(ctx context.Context, h Hook) Told {
 	about := letters(h.Text)
 	if !h.Waits() || len(about) < minKnown {
-		return ""
+		return Told{}
 	}
 	w.mu.Lock()
 	o := w.about(h)
 	w.mu.Unlock()
 	if o == nil {
-		return ""
+		return Told{}
 	}
-	d := &decider{about: about[:min(len(about), maxAsked)], told: make(chan Decision, 1)}
-	if len(h.Input) > 0 {
+	d := &decider{about: about[:min(len(about), maxAsked)], told: make(chan Told, 1)}
+	switch {
+	case h.Tool == claudeQuestion:
+		d.input = h.Input
+	case len(h.Input) > 0:
 		d.call = sumOf(h)
 	}
 	o.known.mu.Lock()
@@ -70,7 +85,7 @@ func (w *Watchers) AwaitDecision(ctx context.Context, h Hook) Decision {
 	for {
 		select {
 		case <-ctx.Done():
-			return ""
+			return Told{}
 		case decision := <-d.told:
 			return decision
 		case <-undrawn.C:
@@ -78,7 +93,7 @@ func (w *Watchers) AwaitDecision(ctx context.Context, h Hook) Decision {
 			drawn := d.drawn
 			o.known.mu.Unlock()
 			if !drawn {
-				return ""
+				return Told{}
 			}
 		}
 	}
@@ -113,7 +128,7 @@ func (o *Observer) asks(d *sessions.Dialog) {
 	o.known.deciders = slices.DeleteFunc(o.known.deciders, func(waits *decider) bool {
 		shown := waits.isOf(o.known.asked, o.known.askedCall)
 		if waits.drawn && !shown {
-			waits.told <- ""
+			waits.told <- Told{}
 			return true
 		}
 		waits.drawn = shown
@@ -127,14 +142,11 @@ func (w *Watchers) Decide(id sessions.ID, d *sessions.Dialog, a sessions.Answer)
 	w.mu.Lock()
 	o := w.observers[id]
 	w.mu.Unlock()
-	if o == nil || len(a.Options) != 1 || a.Text != "" || a.Options[0] >= len(d.Options) {
+	if o == nil || slices.ContainsFunc(a.Options, func(i int) bool { return i < 0 || i >= len(d.Options) }) {
 		return false
 	}
-	p := w.profileOf(id)
-	form := slices.IndexFunc(p.spec.Prompts, func(f form) bool { return f.Form == d.Form })
-	if form < 0 || p.spec.Prompts[form].Allow == nil || !p.spec.Prompts[form].Allow.whole.MatchString(d.Options[a.Options[0]].Label) {
-		return false
-	}
+	f := w.profileOf(id).formOf(d)
+	allows := f != nil && f.Allow != nil && a.Text == "" && len(a.Options) == 1 && f.Allow.whole.MatchString(d.Options[a.Options[0]].Label)
 	o.known.mu.Lock()
 	defer o.known.mu.Unlock()
 	var is []*decider
@@ -146,9 +158,69 @@ func (w *Watchers) Decide(id sessions.ID, d *sessions.Dialog, a sessions.Answer)
 	if len(is) != 1 || is[0].call == "" && len(o.known.deciders) > 1 {
 		return false
 	}
-	is[0].told <- Allow
+	told := Told{Decision: Allow}
+	if is[0].input != nil {
+		if told.Input = answered(is[0].input, d, a); told.Input == nil {
+			return false
+		}
+	} else if !allows {
+		return false
+	}
+	is[0].told <- told
 	o.known.deciders = slices.DeleteFunc(o.known.deciders, func(other *decider) bool { return other == is[0] })
 	return true
+}
+
+// answered is the input of Claude Code's question with an answer; nil: it isn't surely the
+// one that the dialog asks, or several are asked at once.
+func answered(input json.RawMessage, d *sessions.Dialog, a sessions.Answer) json.RawMessage {
+	var asked struct {
+		Questions []struct {
+			Question string `json:"question"`
+			Options  []struct {
+				Label string `json:"label"`
+			} `json:"options"`
+		} `json:"questions"`
+	}
+	if json.Unmarshal(input, &asked) != nil || len(asked.Questions) != 1 || d.Unseen {
+		return nil
+	}
+	q := asked.Questions[0]
+	if squeezed(d.Body+d.Title) != squeezed(q.Question) || len(d.Options) < len(q.Options) {
+		return nil
+	}
+	for i, o := range q.Options {
+		if squeezed(d.Options[i].Label) != squeezed(o.Label) {
+			return nil
+		}
+	}
+	said := []string{a.Text}
+	if a.Text == "" {
+		said = nil
+		for _, i := range a.Options {
+			if i >= len(q.Options) {
+				return nil
+			}
+			said = append(said, q.Options[i].Label)
+		}
+	}
+	if len(said) == 0 {
+		return nil
+	}
+	var all map[string]json.RawMessage
+	if json.Unmarshal(input, &all) != nil {
+		return nil
+	}
+	answers, err := json.Marshal(map[string]string{q.Question: strings.Join(said, ", ")})
+	if err != nil {
+		return nil
+	}
+	all["answers"] = answers
+	out, err := json.Marshal(all)
+	if err != nil {
+		return nil
+	}
+	return out
 }
 
 // decides reports whether what it's told is surely about this dialog: the call is the same.

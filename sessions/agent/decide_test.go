@@ -36,7 +36,7 @@ func withWaiting(t *testing.T, command string, test func(w *waiting)) {
 		ctx, cancel := context.WithTimeout(t.Context(), WaitFor)
 		defer cancel()
 		go func() {
-			w.done <- h.w.AwaitDecision(ctx, Hook{Agent: "claude", Event: "PermissionRequest", Signal: Asking, Text: command, Session: "pb_1"})
+			w.done <- h.w.AwaitDecision(ctx, Hook{Agent: "claude", Event: "PermissionRequest", Signal: Asking, Text: command, Session: "pb_1"}).Decision
 		}()
 		synctest.Wait()
 		test(w)
@@ -136,7 +136,7 @@ func TestAHookDecidesAboutItsCall(t *testing.T) {
 		told := make([]chan Decision, len(calls))
 		for i, h := range calls {
 			told[i] = make(chan Decision, 1)
-			go func() { told[i] <- w.w.AwaitDecision(w.Context(), h) }()
+			go func() { told[i] <- w.w.AwaitDecision(w.Context(), h).Decision }()
 		}
 		synctest.Wait()
 		d := permission("make test")
@@ -163,4 +163,71 @@ func TestAHookDecidesAboutItsCall(t *testing.T) {
 		}
 		w.o.asks(nil)
 	})
+}
+
+// A question is answered by its hook with the labels that were chosen, or a text, if it's the
+// very one that the dialog asks.
+func TestAHookAnswersAQuestion(t *testing.T) {
+	const input = `{"questions":[{"question":"Which parts should be built, given all of it?","header":"Parts","multiSelect":true,"options":[{"label":"Parser","description":"x"},{"label":"Writer"},{"label":"A long one"}]}],"metadata":{"source":"x"}}`
+	dialog := func() *sessions.Dialog {
+		return &sessions.Dialog{
+			Kind: sessions.PromptMulti, Form: "multi", Title: "Which parts should be built, given all of it?", Text: "Type something",
+			Options: []sessions.DialogOption{{Label: "Parser"}, {Label: "Writer"}, {Label: "A  long one"}, {Label: "Chat about this"}},
+		}
+	}
+	for name, tt := range map[string]struct {
+		change func(d *sessions.Dialog)
+		answer sessions.Answer
+		want   string // "": it's for keys
+	}{
+		"one":                  {nil, sessions.Answer{Options: []int{1}}, "Writer"},
+		"two":                  {nil, sessions.Answer{Options: []int{0, 2}}, "Parser, A long one"},
+		"a text":               {nil, sessions.Answer{Text: "both, \"please\""}, `both, "please"`},
+		"none":                 {nil, sessions.Answer{Options: []int{}}, ""},
+		"what isn't a choice":  {nil, sessions.Answer{Options: []int{3}}, ""},
+		"another question":     {func(d *sessions.Dialog) { d.Title = "Which parts should be built, given all of it? Or none?" }, sessions.Answer{Options: []int{0}}, ""},
+		"one with other words": {func(d *sessions.Dialog) { d.Options[1].Label = "Writer, too" }, sessions.Answer{Options: []int{0}}, ""},
+		"one that isn't seen":  {func(d *sessions.Dialog) { d.Unseen = true }, sessions.Answer{Options: []int{0}}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := newHost(t)
+				o := h.pane(1).o
+				o.known.dialogs = h.w.opt.Profiles.Get("claude")
+				told := make(chan Told, 1)
+				go func() {
+					told <- h.w.AwaitDecision(t.Context(), Hook{
+						Agent: "claude", Event: "PermissionRequest", Signal: Asking, Tool: "AskUserQuestion", Session: "pb_1",
+						Text: "Which parts should be built, given all of it?", Input: json.RawMessage(input),
+					})
+				}()
+				synctest.Wait()
+				d := dialog()
+				o.asks(d)
+				if tt.change != nil {
+					tt.change(d)
+				}
+				if did := h.w.Decide("pb_1", d, tt.answer); did != (tt.want != "") {
+					t.Fatalf("answered by the hook: %v", did)
+				}
+				o.asks(nil)
+				got := <-told
+				if tt.want == "" {
+					if got.Decision != "" {
+						t.Errorf("it's told %+v", got)
+					}
+					return
+				}
+				var out struct {
+					Questions []json.RawMessage
+					Answers   map[string]string
+					Metadata  map[string]string
+				}
+				if err := json.Unmarshal(got.Input, &out); err != nil || got.Decision != Allow || len(out.Questions) != 1 || out.Metadata["source"] != "x" ||
+					len(out.Answers) != 1 || out.Answers[d.Title] != tt.want {
+					t.Errorf("it's told %s %s, %v; want %q", got.Decision, got.Input, err, tt.want)
+				}
+			})
+		})
+	}
 }

@@ -65,14 +65,14 @@ func (c *Client) Hook(ctx context.Context, h agent.Hook) (tell string, err error
 }
 
 // Decision waits until the dialog that an agent's hook was called for is answered in a
-// way that the hook can tell; "" if it's answered otherwise, or not in time.
-func (c *Client) Decision(ctx context.Context, h agent.Hook) (agent.Decision, error) {
+// way that the hook can tell; nothing if it's answered otherwise, or not in time.
+func (c *Client) Decision(ctx context.Context, h agent.Hook) (agent.Told, error) {
 	resp, err := c.do(ctx, http.MethodPost, "/api/v1/hooks/decision", nil, api.HookCall{Version: api.HookVersion, Hook: h})
 	if err != nil {
-		return "", err
+		return agent.Told{}, err
 	}
 	defer func() { _ = resp.Body.Close() }()
 	var answer api.HookDecision
 	err = decode(resp, &answer)
-	return answer.Decision, err
+	return answer.Told, err
 }
