@@ -21,14 +21,15 @@ import (
 //	write  a new file OrderFile
 //	ask    a question with the choices OrderChoices
 //	multi  the same, of which any number may be chosen
+//	several  two questions in one call, of the second of which any number may be chosen
 //	two    run twice in one reply: with TAG and "1", and with "2"
-//	plan   a plan to be approved, where the program has a tool for that
+//	plan   a plan to be approved, where the program has a tool for that; longplan: of 80 lines
 type orders struct {
 	mu   sync.Mutex
 	done map[string]bool
 }
 
-var orderForm = regexp.MustCompile(`\((say|slow|forge|run|write|ask|multi|two|plan) (t[0-9a-z]{8})\)`)
+var orderForm = regexp.MustCompile(`\((say|slow|forge|run|write|ask|multi|several|two|plan|longplan) (t[0-9a-z]{8})\)`)
 
 // orderRule is Request.Rule of what orders answer.
 const orderRule = "order"
@@ -63,12 +64,15 @@ func OrderChoices(tag string) []string {
 func (o *orders) pick(conversation []turnText) choice {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	user, said := "", []string{}
+	user, said, plan := "", []string{}, ""
 	for _, c := range conversation {
 		if c.role != "user" {
 			continue
 		}
 		user = c.text
+		if at := planFile.FindString(c.text); at != "" {
+			plan = at
+		}
 		for _, m := range orderForm.FindAllStringSubmatch(c.text, -1) {
 			kind, tag := m[1], m[2]
 			if o.done[tag] {
@@ -80,13 +84,16 @@ func (o *orders) pick(conversation []turnText) choice {
 				continue
 			}
 			o.done[tag] = true
-			return choice{rule: orderRule, user: user, step: orderStep(kind, tag)}
+			return choice{rule: orderRule, user: user, step: orderStep(kind, tag, plan)}
 		}
 	}
 	return choice{rule: orderRule, user: user, step: Step{Text: strings.TrimSpace("Done. " + strings.Join(said, " "))}}
 }
 
-func orderStep(kind, tag string) Step {
+// planFile is where Claude Code has a plan written before it's asked about.
+var planFile = regexp.MustCompile(`/[^\s"]*/\.claude/plans/[\w-]+\.md`)
+
+func orderStep(kind, tag, planFile string) Step {
 	switch kind {
 	case "slow":
 		pause := 0.1
@@ -99,16 +106,31 @@ func orderStep(kind, tag string) Step {
 		return Step{Text: "I do both.", Tools: []Tool{orderTool("shell", orderShell(tag+"1")), orderTool("shell", orderShell(tag+"2"))}}
 	case "write":
 		return Step{Text: "I write it.", Tools: []Tool{orderTool("write", obj{"path": OrderFile(tag), "content": "wrote-" + tag + "\n"})}}
-	case "plan":
-		return Step{Text: "I have a plan.", Tools: []Tool{orderTool("plan", obj{"plan": "1. Do " + tag + "\n2. Rest"})}}
+	case "plan", "longplan":
+		plan := "1. Do " + tag + "\n2. Rest"
+		if kind == "longplan" {
+			for i := 3; i <= 80; i++ {
+				plan += fmt.Sprintf("\n%d. Step %d of %s", i, i, tag)
+			}
+		}
+		tools := []Tool{orderTool("plan", obj{"plan": plan})}
+		if planFile != "" {
+			tools = append([]Tool{orderTool("write", obj{"path": planFile, "content": plan})}, tools...)
+		}
+		return Step{Text: "I have a plan.", Tools: tools}
 	}
-	var options []any
-	for _, label := range OrderChoices(tag) {
-		options = append(options, obj{"label": label, "description": "This one is called " + label[:4]})
+	question := func(text, header string, multi bool) obj {
+		var options []any
+		for _, label := range OrderChoices(tag) {
+			options = append(options, obj{"label": label, "description": "This one is called " + label[:4]})
+		}
+		return obj{"question": text, "header": header, "multiSelect": multi, "options": options}
 	}
-	return Step{Text: "I have a question.", Tools: []Tool{orderTool("ask", obj{"questions": []any{obj{
-		"question": "Which way should " + tag + " go?", "header": "Way", "multiSelect": kind == "multi", "options": options,
-	}}})}}
+	questions := []any{question("Which way should "+tag+" go?", "Way", kind == "multi")}
+	if kind == "several" {
+		questions = append(questions, question("And which should "+tag+" take along?", "Load", true))
+	}
+	return Step{Text: "I have a question.", Tools: []Tool{orderTool("ask", obj{"questions": questions})}}
 }
 
 // sentences are so many, none like another: Gemini CLI asks what's to be done about a
