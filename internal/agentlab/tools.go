@@ -104,6 +104,9 @@ func escalated(a, out obj) obj {
 
 func (m *Model) absolute(a obj) string {
 	path, _ := a["path"].(string)
+	if filepath.IsAbs(path) {
+		return path
+	}
 	return filepath.Join(m.cwd, path)
 }
 

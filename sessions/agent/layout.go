@@ -3,6 +3,7 @@ package agent
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -58,6 +59,7 @@ func visible(s *sessions.Snapshot) []string {
 func (p *Profile) layout(s *sessions.Snapshot, dialogs bool) *layout {
 	l := &layout{rows: visible(s), title: strings.TrimSpace(s.Title)}
 	p.cutScrollbar(l.rows)
+	p.cutTrack(l.rows, s.Width)
 	l.join()
 	l.foot, l.dialog = lowest(l, p.spec.Screen.Foot, len(l.rows)), -1
 	if dialogs {
@@ -80,6 +82,17 @@ func (p *Profile) cutScrollbar(rows []string) {
 			if at := bar.FindStringIndex(row); at != nil && at[1] == len(row) {
 				rows[i] = strings.TrimRight(row[:at[0]], " ")
 			}
+		}
+	}
+}
+
+// cutTrack takes the rest of a scroll bar off the ends of rows that reach the last column,
+// but for those that stand in a frame: that's what its right side looks like.
+func (p *Profile) cutTrack(rows []string, width int) {
+	track := p.spec.Screen.Track
+	for i, row := range rows {
+		if rest, ok := strings.CutSuffix(row, track); ok && track != "" && strings.HasSuffix(rest, " ") && utf8.RuneCountInString(row) >= width && !strings.HasPrefix(strings.TrimLeft(row, " "), track) {
+			rows[i] = strings.TrimRight(rest, " ")
 		}
 	}
 }

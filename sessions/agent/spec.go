@@ -82,6 +82,9 @@ type furniture struct {
 	// Scrollbar is what a scroll bar looks like at the right end of a row. It's cut off
 	// there.
 	Scrollbar []pattern `yaml:"scrollbar"`
+	// Track is what the rest of a scroll bar is drawn with, in the pane's last column. "":
+	// nothing.
+	Track string `yaml:"track"`
 }
 
 // where is a part of the screen.
