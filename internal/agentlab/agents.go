@@ -270,6 +270,7 @@ func setupQwen(s *setup) error {
 		"general":  obj{"enableAutoUpdate": false, "disableAutoUpdate": true},
 		"privacy":  obj{"usageStatisticsEnabled": false}, "telemetry": obj{"enabled": false},
 		"model": obj{"name": "mock-model"}, "$version": 3,
+		"tools": obj{"approvalMode": "default"}, // 0.24 has a model decide, by itself
 	})
 }
 

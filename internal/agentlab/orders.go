@@ -107,12 +107,11 @@ func orderStep(kind, tag, planFile string) Step {
 	case "write":
 		return Step{Text: "I write it.", Tools: []Tool{orderTool("write", obj{"path": OrderFile(tag), "content": "wrote-" + tag + "\n"})}}
 	case "plan", "longplan":
-		plan := "1. Do " + tag + "\n2. Rest"
-		if kind == "longplan" {
-			for i := 3; i <= 80; i++ {
-				plan += fmt.Sprintf("\n%d. Step %d of %s", i, i, tag)
-			}
+		steps := []string{"1. Do " + tag, "2. Rest"}
+		for i := 3; kind == "longplan" && i <= 80; i++ {
+			steps = append(steps, fmt.Sprintf("%d. Step %d of %s", i, i, tag))
 		}
+		plan := strings.Join(steps, "\n")
 		tools := []Tool{orderTool("plan", obj{"plan": plan})}
 		if planFile != "" {
 			tools = append([]Tool{orderTool("write", obj{"path": planFile, "content": plan})}, tools...)

@@ -45,7 +45,7 @@ func dialogLooks() map[string]*dialogLook {
 		"codex":    look(`^  (?:Would you like to|Question \d)`, `Press enter to confirm or esc|enter to submit`),
 		"gemini":   look(`^ ?╭─{10,}`, `Allow execution of|Apply this change|Enter to (?:select|submit)|Review your answers`),
 		"opencode": look(`^\n(?: *┃.*\n)+(?: .*\n|\n)*\z`, `Permission required|esc dismiss|Always allow`),
-		"qwen":     look(`^ *╭─{10,}`, `Allow execution of|Apply this change|↑/↓: Navigate|Ready to submit`),
+		"qwen":     look(`^(?: *╭─{10,}|  \? \S)`, `Allow execution of|Apply this change|↑/↓: Navigate|Ready to submit`),
 		"pi":       look(`^never$`, `^never$`),
 	}
 }

@@ -91,7 +91,7 @@ func (p *Profile) cutScrollbar(rows []string) {
 func (p *Profile) cutTrack(rows []string, width int) {
 	track := p.spec.Screen.Track
 	for i, row := range rows {
-		if rest, ok := strings.CutSuffix(row, track); ok && track != "" && strings.HasSuffix(rest, " ") && utf8.RuneCountInString(row) >= width && !strings.HasPrefix(strings.TrimLeft(row, " "), track) {
+		if rest, ok := strings.CutSuffix(row, track); ok && track != "" && strings.HasSuffix(rest, " ") && utf8.RuneCountInString(row) >= width && (strings.TrimSpace(rest) == "" || !strings.HasPrefix(strings.TrimLeft(row, " "), track)) {
 			rows[i] = strings.TrimRight(rest, " ")
 		}
 	}

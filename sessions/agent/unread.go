@@ -25,7 +25,7 @@ var (
 	unreadNumber = regexp.MustCompile(`^ *(?:[❯›>▸►▶→➜➤»●◉◆⦿*•☞] ?)? *(?:\[.?\] |[☐☑☒◯○●◉] )?[\[(]?(\d{1,2})[\].):] ?\s*(\S.*)$`)
 	unreadCheck  = regexp.MustCompile(`^ *(?:[❯›>▸►▶→➜➤»] ?)? *(?:\d+[.)] )?(?:\[[ xX✔✓*]\]|[☐☑☒◯○◉◻◼▢]) +\S`)
 	// Keys, and what they do: "Enter to select", "esc cancel", "[Tab] next", "↑/↓: navigate".
-	unreadHint  = regexp.MustCompile(`(?i)(?:^|[\s(\[<·•|,/])(?:enter|return|esc(?:ape)?|space(?:bar)?|tab|arrows?|arrow keys|↑|↓|←|→|⏎|↵|⇥|⇆|↑/↓|↑↓|←/→|j/k|q)[\])>]?(?: keys?)?[ :=]+(?:to |for |= ?|– |- )?(?:select|choose|confirm|submit|cancel|continue|accept|navigate|move|toggle|go back|back|quit|exit|close|dismiss|next|previous|change|switch|proceed|skip|pick|approve|allow|reject|deny|decline|abort|apply|save|open|adjust|view|start|enable)\b|(?i)\bpress (?:any key|<?\[?(?:enter|return|esc|space|y|n)\b)|(?i)\b(?:hit|press) .{1,12} to (?:continue|confirm|proceed|cancel|abort|exit)`)
+	unreadHint  = regexp.MustCompile(`(?i)(?:^|[\s(\[<·•|,/])(?:enter|return|esc(?:ape)?|space(?:bar)?|tab|arrows?|arrow keys|↑|↓|←|→|⏎|↵|⇥|⇆|↑/↓|↑↓|←/→|j/k|q)[\])>]?(?: keys?)?[ :=]+(?:to |for |= ?|– |- )?(?:select|choose|confirm|submit|cancel|continue|accept|navigate|move|toggle|go back|back|quit|exit|close|dismiss|next|previous|change|switch|proceed|skip|pick|approve|allow|reject|deny|decline|abort|apply|save|open|adjust|view|start|enable|review|trust|default)\b|(?i)\bpress (?:any key|<?\[?(?:enter|return|esc|space|y|n)\b)|(?i)\b(?:hit|press) .{1,12} to (?:continue|confirm|proceed|cancel|abort|exit)`)
 	unreadYesNo = regexp.MustCompile(`(?i)[\[(<] ?(?:y(?:es)?) ?[/|,] ?n(?:o)?(?: ?[/|,] ?\w+)* ?[\])>]|\b(?:yes/no|y/n)\b|[\[(](?:y|n)[\])](?:es|o)\b.*[\[(](?:y|n)[\])](?:es|o)\b`)
 	// Options side by side, in brackets of some kind.
 	unreadButtons = regexp.MustCompile(`(?i)(?:^|[^\w ]|  )[ \[(<]*(?:yes|ok|okay|allow(?: \w+)?|accept|approve|continue|confirm|save|submit)[ \])>]*(?:[^\w ]|  +)(?:.*(?:[^\w ]|  ))?[ \[(<]*(?:no|cancel|deny|reject|decline|abort|skip|quit|don.?t \w+)[ \])>]*(?:[^\w ]|  |$)`)
@@ -76,7 +76,8 @@ func (p *Profile) Unread(screen *sessions.Snapshot, waits bool) *sessions.Dialog
 		return nil
 	case boxed && (l.dialog >= 0 || waits): // one of its phrases stands there, or it says so
 	case boxed && l.foot >= 0: // what looks like its box may be a text of the conversation
-		if below := lookUnread(l.rows[l.foot+1:], &sessions.Snapshot{}); !below.marked && !below.numbers || !below.strongly() {
+		below, own := lookUnread(l.rows[l.foot+1:], &sessions.Snapshot{}), lookUnread(l.rows[l.foot:], &sessions.Snapshot{})
+		if (!below.marked && !below.numbers || !below.strongly()) && (!own.marked || !own.enter || !own.escape) {
 			return nil
 		}
 	case boxed && !u.weakly(), !boxed && !u.strongly():
