@@ -14,7 +14,7 @@ var anew = map[string]string{"claude": "/clear", "codex": "/new", "gemini": "/cl
 
 // Real agent programs begin a new conversation, in another transcript: the session stays
 // what it was, and what's said then is in its log once, also where the turn was short and
-// no hook tells of it.
+// no hook tells of it. What panebridge sends then is said to be answered.
 func TestLiveNewConversations(t *testing.T) { eachLiveAgent(t, liveNewConversations) }
 
 func liveNewConversations(t *testing.T, name string, random *rand.Rand) {
@@ -35,6 +35,15 @@ func liveNewConversations(t *testing.T, name string, random *rand.Rand) {
 	k.must(k.run.Still(ctx, settled))
 	k.turn(ctx, "Please say hello once more", nil)
 	answers(2)
+	const sent = "Please say hello for the last time" // by panebridge
+	r, err := k.api.Input(k.ctx(), string(k.id), sent, true)
+	k.must(err)
+	k.asked = append(k.asked, sent)
+	k.await("the answer of what was sent", func() bool {
+		r, err = k.api.Receipt(k.ctx(), r.ID)
+		return err == nil && r.State == sessions.ReceiptAnswered
+	})
+	answers(3)
 	time.Sleep(2 * time.Second) // for what mustn't come
 	k.checkAnswers(k.logged())
 	if all, err := k.api.Sessions(k.ctx()); err != nil || len(all) != 1 || all[0].ID != k.id {
