@@ -152,7 +152,9 @@ func masked(m *redact.Masker, p Post) Post {
 	if m == nil {
 		return p
 	}
-	p.Text = m.Line(p.Text)
+	if !p.Shown {
+		p.Text = m.Line(p.Text)
+	}
 	if p.File != nil && !bytes.Contains(p.File.Data[:min(len(p.File.Data), 8<<10)], []byte{0}) {
 		p.File = &File{Name: m.Line(p.File.Name), Data: m.Text(p.File.Data)}
 	}

@@ -21,6 +21,9 @@ type Post struct {
 	Message string
 	// ReplyTo is the message that it answers; "": none.
 	ReplyTo string
+	// Shown says that the text isn't masked: it's a secret that was made for whoever reads it
+	// there.
+	Shown bool
 	// Text is Markdown. Beside a picture or a file it's what's written below.
 	Text    string
 	Menus   []Menu     // above the buttons; only where Shape.Menus allows them

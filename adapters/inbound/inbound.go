@@ -27,7 +27,9 @@ type Options struct {
 	// isn't known.
 	Interrupt func(s sessions.Session) []string
 	// Mail is the agents' mail; nil: there's none.
-	Mail   Mail
+	Mail Mail
+	// Paired hears of each pairing code that's made, before anybody else; nil: nobody does.
+	Paired func(code string)
 	Access Access // by configuration; people and chats that were paired come on top
 	// StaleAfter is how old what somebody wrote may get until it isn't typed without
 	// asking. 0: 10 minutes.

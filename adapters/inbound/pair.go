@@ -64,6 +64,9 @@ func (in *Inbound) Pair(ctx context.Context, role Role, by string) (code string,
 		return "", time.Time{}, fmt.Errorf("make a pairing code: %w: %w", sessions.ErrInvalid, err)
 	}
 	code, expires = newCode(), time.Now().Add(codeFor)
+	if in.opt.Paired != nil {
+		in.opt.Paired(code)
+	}
 	err = in.opt.Store.PutCode(ctx, Code{Hash: codeHash(code), Role: role, By: by, Expires: expires}, maxCodes)
 	if err != nil {
 		return "", time.Time{}, fmt.Errorf("make a pairing code: %w", err)
@@ -204,7 +207,7 @@ func pairCommand() command {
 			if err != nil {
 				return err
 			}
-			return a.reply("Within ten minutes, once: whoever writes `/pair " + code + "` to the bot becomes " + string(role) + ".")
+			return a.post(adapters.Post{Shown: true, Text: "Within ten minutes, once: whoever writes `/pair " + code + "` to the bot becomes " + string(role) + "."})
 		},
 	}
 }

@@ -42,8 +42,6 @@ type Place struct {
 	Session sessions.ID // whose pane; "": it can't be told
 	Why     string      // it can't be told
 	Program string      // what calls, as people read it; "": it isn't known
-	// PIDs are the calling process and those above it, nearest first, where that's known.
-	PIDs []int
 }
 
 // Places finds out where the program at the other end of a connection was begun. It
@@ -211,30 +209,19 @@ func (a *api) ask(w http.ResponseWriter, r *http.Request, rt route, place Place)
 	return err
 }
 
-// Caller says where a call comes from: GET /api/v1/caller.
-type Caller struct {
-	Inside  bool        `json:"inside"`            // in a session's pane, or nobody can tell
-	Session sessions.ID `json:"session,omitempty"` // whose pane
+// String is the rule's name.
+func (r insideRule) String() string {
+	return [...]string{"none", "free", "own", "asked", "asked of who gives access"}[r]
 }
 
-func (a *api) caller(w http.ResponseWriter, r *http.Request) error {
-	place := a.opts.placeOf(r.Context())
-	writeJSON(w, http.StatusOK, Caller{Inside: place.Inside, Session: place.Session})
-	return nil
-}
-
-// DirectCall is the body of POST /api/v1/caller/confirm: a command that works without the
-// daemon asks whether it may.
-type DirectCall struct {
-	Command []string `json:"command"` // with its arguments
-}
-
-// confirmed answers who was let through: see route.
-func (a *api) confirmed(w http.ResponseWriter, r *http.Request) error {
-	var body DirectCall
-	if err := readJSON(w, r, maxBodyBytes, &body); err != nil {
-		return err
+// InsideRules are all calls, as "POST /api/v1/pairings", with what becomes of each when it
+// comes from a session's pane.
+func InsideRules() map[string]string {
+	out := map[string]string{}
+	for path, m := range (&api{}).table() {
+		for method, rt := range m {
+			out[method+" "+path] = rt.inside.String()
+		}
 	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+	return out
 }

@@ -59,8 +59,6 @@ func (a *api) table() map[string]methods {
 		"/api/v1/page/rotate":             {"POST": {a.onUnix(a.rotate), asksWho, "shut all browsers out of the page"}},
 		"/api/v1/inbox/announce":          {"POST": {a.announce, free, ""}},
 		"/api/v1/inbox/ping":              {"POST": {a.ping, free, ""}},
-		"/api/v1/caller":                  {"GET": {a.caller, free, ""}},
-		"/api/v1/caller/confirm":          {"POST": {a.confirmed, asked, "let a command do this"}},
 		"/metrics":                        {"GET": {a.metrics, asked, "show panebridge's counters"}},
 	}
 }

@@ -51,7 +51,7 @@ func (d *daemon) findPlace(ctx context.Context, c net.Conn) (api.Place, error) {
 		if err != nil {
 			return api.Place{}, err
 		}
-		place := api.Place{Inside: id != "", Session: id, PIDs: append([]int{pid}, d.processes.Above(pid)...)}
+		place := api.Place{Inside: id != "", Session: id}
 		if caller, ok := d.processes.Get(pid); ok {
 			place.Program = commandLine(caller.Args)
 		}

@@ -26,6 +26,7 @@ import (
 func TestMain(m *testing.M) {
 	asCLI()
 	asBrowser()
+	asSocket()
 	agentlab.Main()
 	recording.Main()
 	standin.Main()

@@ -20,6 +20,12 @@ func (d *daemon) hidePage(secret string) {
 	d.secrets.Add("page's address", secret)
 }
 
+// hideCode keeps a pairing code out of whatever leaves the host by way of a session.
+func (d *daemon) hideCode(code string) {
+	d.masker.Add("pairing code", code)
+	d.logMasker.Add("pairing code", code)
+}
+
 // newMasker makes what hides secrets in whatever leaves the host, and the daemon's own
 // in its log.
 func (d *daemon) newMasker() error {
@@ -50,10 +56,20 @@ func passwordIn(address string) string {
 // secretName tells variables that hold a secret from NODE_ENV=production.
 var secretName = regexp.MustCompile(`(?i)key|token|secret|pass|cred|auth`)
 
+// pairingRule finds a pairing code as it's printed, whatever the daemon knows of it: one that
+// has been restarted doesn't know those it made before.
+func pairingRule() redact.Rule {
+	const letter = `[2-9A-HJKMNP-TV-Z]` // those of inbound's codes
+	return redact.Rule{Name: "pairing code", Pattern: `/pair +(` + letter + `{8})(?:[^0-9A-Za-z]|$)`}
+}
+
 func maskOptions(cfg config.Redact) redact.Options {
 	o := redact.Options{Off: !cfg.Enabled, Allow: cfg.Allow}
 	for _, r := range cfg.Rules {
 		o.Rules = append(o.Rules, redact.Rule{Name: r.Name, Pattern: r.Pattern})
+	}
+	if cfg.Enabled {
+		o.Rules = append(o.Rules, pairingRule())
 	}
 	return o
 }

@@ -65,17 +65,6 @@ func Inside(err error) bool {
 	return ok && e.Inside()
 }
 
-// Caller says where this is called.
-func (c *Client) Caller(ctx context.Context) (api.Caller, error) {
-	var out api.Caller
-	return out, c.call(ctx, http.MethodGet, "/api/v1/caller", nil, nil, &out)
-}
-
-// Confirm returns nil if a command that needs no daemon may be run where this is called.
-func (c *Client) Confirm(ctx context.Context, command []string) error {
-	return c.call(ctx, http.MethodPost, "/api/v1/caller/confirm", nil, api.DirectCall{Command: command}, nil)
-}
-
 // Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
