@@ -76,8 +76,25 @@ func (k *boxRig) ask(ctx context.Context) (text string, receipt sessions.Receipt
 // idle waits until the agent has answered all, and shows what it shows then.
 func (k *boxRig) idle(ctx context.Context) {
 	k.Helper()
+	k.focus(true) // else some guess nothing
 	k.must(k.run.Answered(ctx, k.said))
 	k.must(k.run.Still(ctx, 2*time.Second))
+	k.focus(k.said%2 == 0)
+	k.must(k.run.Still(ctx, time.Second))
+}
+
+// focus tells the program that its pane has the focus, or another has, as tmux does where
+// focus-events is on: some put their cursors away then.
+func (k *boxRig) focus(has bool) {
+	k.Helper()
+	if !slices.Contains([]string{"claude", "gemini", "qwen"}, k.mode.agent) {
+		return // it hasn't asked to be told
+	}
+	last := "4f"
+	if has {
+		last = "49"
+	}
+	k.tmux("send-keys", "-t", k.run.Pane, "-H", "1b", "5b", last)
 }
 
 // guessed reports whether its guess is on the screen.

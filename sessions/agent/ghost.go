@@ -124,12 +124,8 @@ func (in *boxLook) typed(f *field, s *sessions.Snapshot) (text string, unsure bo
 		return whole, false
 	}
 	at := slices.IndexFunc(f.rows, func(r fieldRow) bool { return r.y == s.CursorY })
-	if at < 0 { // it isn't drawn in full, or the program has put its cursor away
-		looks := in.looksOf(f.cells, f.colourless)
-		if looks == looksGhost || own && looks != looksTyped {
-			return "", false
-		}
-		return whole, looks == looksUnknown
+	if at < 0 {
+		return in.typedUnseen(f, whole, own)
 	}
 	before := func(c cell) bool { return c.row < s.CursorY || c.row == s.CursorY && c.column < s.CursorX }
 	behind := func(c cell) bool { return c.row > s.CursorY || c.row == s.CursorY && c.column > s.CursorX }
@@ -149,6 +145,25 @@ func (in *boxLook) typed(f *field, s *sessions.Snapshot) (text string, unsure bo
 		return "", false
 	}
 	return whole, alone || looks == looksUnknown
+}
+
+// typedUnseen is typed where the cursor isn't in the box: it isn't drawn in full, or the
+// program has put its cursor away (Gemini CLI and Qwen Code do while another pane has the
+// focus). Then the first character looks as the others do.
+func (in *boxLook) typedUnseen(f *field, whole string, own bool) (text string, unsure bool) {
+	n := len(f.cells)
+	for n > 0 && in.looksOf(f.cells[n-1:n], f.colourless) == looksGhost {
+		n--
+	}
+	looks := in.looksOf(f.cells[:n], f.colourless)
+	switch {
+	case n == 0, own && looks != looksTyped:
+		return "", false
+	case n < len(f.cells):
+		first := f.cells[n]
+		return f.text(slices.IndexFunc(f.rows, func(r fieldRow) bool { return r.y == first.row }), first.column), false
+	}
+	return whole, looks == looksUnknown
 }
 
 func keep(cells []cell, which func(cell) bool) (out []cell) {

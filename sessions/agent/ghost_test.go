@@ -213,7 +213,7 @@ func anyBox(rt *rapid.T, d *drawnBox) *shownBox {
 	case kind == "guess" && len(d.own) > 0:
 		text := anyText(rt)
 		s = d.draw([]piece{{text, theme.ghost}}, at(0), theme)
-		s.guess, s.sure = text, !theme.colourless && len([]rune(text)) > 1
+		s.guess, s.sure = text, !theme.colourless && (away || len([]rune(text)) > 1)
 	case kind == "typed", kind == "goes on" && (len(d.own) == 0 || theme.colourless):
 		text := anyText(rt)
 		if len(d.own) > 0 && !theme.colourless && rapid.Bool().Draw(rt, "like its own") {
@@ -228,7 +228,7 @@ func anyBox(rt *rapid.T, d *drawnBox) *shownBox {
 	case kind == "goes on":
 		text, more := anyText(rt), anyText(rt)
 		s = d.draw([]piece{{text, theme.typed}, {more, theme.ghost}}, at(len([]rune(text))), theme)
-		s.written, s.guess, s.sure = text, more, !away && len([]rune(more)) > 1
+		s.written, s.guess, s.sure = text, more, away || len([]rune(more)) > 1
 	default:
 		s = d.draw(nil, at(0), theme)
 		s.sure = true
