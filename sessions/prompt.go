@@ -59,7 +59,9 @@ type Dialog struct {
 	// runs a command; Apart: the rows are the command's alone.
 	Drawn   []string `json:"-"`
 	Command bool     `json:"-"`
-	Apart   bool     `json:"-"`
+	// Surely are those of Drawn that are the dialog's wherever it begins.
+	Surely []string `json:"-"`
+	Apart  bool     `json:"-"`
 	// What Dialogs.Next goes by: the form by which it was read, the key that goes to the
 	// entry for text ("": none does), and what stands in it.
 	Form    string `json:"-"`

@@ -238,9 +238,17 @@ func (c *call) drawn(d *sessions.Dialog) likeness {
 	return drawsIt
 }
 
+// mayBe reports whether all that a dialog surely draws occurs in the call.
+func (c *call) mayBe(d *sessions.Dialog) bool {
+	return !slices.ContainsFunc(d.Surely, func(row string) bool {
+		_, ok := c.part(row)
+		return !ok
+	})
+}
+
 // part is what a row draws of a call; false: it draws something else.
 func (c *call) part(row string) (string, bool) {
-	for _, text := range bareRow(row) {
+	for _, text := range bareRow(row, c.main == "") {
 		text = squeezed(text)
 		if text == "" || slices.ContainsFunc(c.texts, func(said string) bool { return strings.Contains(said, text) }) {
 			return text, true
@@ -249,15 +257,15 @@ func (c *call) part(row string) (string, bool) {
 	return "", false
 }
 
-// bareRow is a row as it is, and without what programs put before it, a number of a line
-// and a sign, or after it: that it's longer.
-func bareRow(row string) []string {
+// bareRow is a row as it is, and without what programs put after it, that it's longer, or
+// before those of files: a number of a line and a sign.
+func bareRow(row string, file bool) []string {
 	row = strings.TrimSpace(row)
 	out := []string{row}
 	if bare, ok := strings.CutSuffix(row, "…"); ok {
 		out = append(out, bare)
 	}
-	if bare := strings.TrimLeft(row, "0123456789"); bare != row {
+	if bare := strings.TrimLeft(row, "0123456789"); file && bare != row {
 		bare = strings.TrimLeft(bare, " ")
 		out = append(out, bare, strings.TrimLeft(bare, "+-"))
 	}
@@ -272,16 +280,18 @@ func (c calls) record(d *sessions.Dialog) {
 		return
 	}
 	var is []call
+	rival := false // one that's drawn as well, if the dialog begins farther down
 	disputed := d.Command && len(c) > 0
 	for _, one := range c {
 		like := one.drawn(d)
 		disputed = disputed && like == drawsOther
+		rival = rival || d.Unseen && like == drawsOther && one.mayBe(d)
 		if like == drawsIt {
 			is = append(is, one)
 		}
 	}
 	switch {
-	case len(is) == 1 && !is[0].lost:
+	case len(is) == 1 && !is[0].lost && !rival:
 		d.Call, d.Whole, d.Unseen = is[0].sum, is[0].said, false
 	case disputed:
 		newest := c[len(c)-1]

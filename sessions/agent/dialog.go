@@ -82,6 +82,7 @@ type dialogReading struct {
 	above   int          // rows[:above] are above the options
 	below   int          // rows[below:] are below the title
 	end     int          // rows[end:] are below the dialog
+	surely  []string     // see sessions.Dialog
 	marks   int          // how many rows are marked
 	own     map[int]bool // of form.Own: which were there
 }
@@ -265,6 +266,7 @@ func (r *dialogReading) title(d *sessions.Dialog) bool {
 	}
 	d.Body = tidy(body)
 	d.Drawn, d.Apart = r.drawn(from, to)
+	d.Surely = r.surely
 	d.Command = !r.cut && r.form.Command != nil && r.form.Command.MatchString(r.text(0, r.above))
 	return true
 }
@@ -287,6 +289,9 @@ func (r *dialogReading) drawn(from, to int) (out []string, apart bool) {
 	}
 	for i := range r.above {
 		w := r.rows[i]
+		if w.n > r.layout.lowest && !w.edge {
+			r.surely = append(r.surely, r.form.callsOf(w.text))
+		}
 		switch {
 		case w.edge, w.text == "", i >= from && i < to, matchesRow(r.form.Skip, w.text), r.form.Hidden != nil && r.form.Hidden.row.MatchString(w.text):
 		case apart && i > between[0] && i < between[len(between)-1]:
@@ -299,6 +304,19 @@ func (r *dialogReading) drawn(from, to int) (out []string, apart bool) {
 		}
 	}
 	return out, apart
+}
+
+// callsOf is what of a row is the call's in any case.
+func (f *form) callsOf(row string) string {
+	for _, own := range f.Own {
+		if m := own.row.FindStringSubmatch(row); m != nil {
+			return strings.Join(m[1:], "")
+		}
+	}
+	if matchesRow(f.Skip, row) || f.Hidden != nil && f.Hidden.row.MatchString(row) || f.Title != nil && f.Title.row.MatchString(row) {
+		return ""
+	}
+	return row
 }
 
 // said is what a row says that isn't the program's own. The program writes each of its own

@@ -19,6 +19,7 @@ type layout struct {
 	foot   int      // first row of the foot; -1: there is none
 	dialog int      // first row of an open dialog; -1: none is open
 	begins beginning
+	lowest int    // the lowest row that may be its first
 	phrase string // by which the dialog is recognised
 	title  string
 	cursor string // the cursor's row, up to it
@@ -166,7 +167,9 @@ func (p *Profile) beginningOf(l *layout, from int) (first int, how beginning) {
 	openings := 0
 	for ; row >= 0 && matchesRow(furniture.Inside, l.rows[row]); row-- {
 		if opens(row) {
-			first, openings = row, openings+1
+			if first, openings = row, openings+1; openings == 1 {
+				l.lowest = row
+			}
 		}
 	}
 	switch {
