@@ -93,7 +93,9 @@ func begin(t *testing.T, steps []string, marks []string) chain {
 // A process that was begun in a pane is known by whatever way it was begun, unless it has
 // lost its parent, its terminal's session and its environment.
 func TestWhatWasBegunInAPaneIsKnown(t *testing.T) {
-	seen := map[bool]int{}
+	if checkOrigin(t, t, []string{"clear", "setsid", "orphan"}, []string{"TMUX_PANE=%7"}) {
+		t.Fatal("what has lost all that tells is inside")
+	}
 	rapid.Check(t, func(rt *rapid.T) {
 		steps := rapid.SliceOfN(rapid.SampledFrom([]string{"child", "orphan", "setsid", "clear"}), 0, 5).Draw(rt, "steps")
 		marks := rapid.SampledFrom([][]string{
@@ -103,31 +105,30 @@ func TestWhatWasBegunInAPaneIsKnown(t *testing.T) {
 			{"TMUX=/tmp/a,b/tmux-0/default,4242,0", "TMUX_PANE=%7"},
 			{"TMUX_PANE=%7"},
 		}).Draw(rt, "marks")
-		c := begin(t, steps, marks)
-		panes := []agent.SessionPane{{Session: marked, Server: 4242, Pane: "%7", PID: c.pane}, {Server: 4242, Pane: "%8", PID: os.Getpid()}}
-		look := func() sessions.ID {
-			id, err := agent.NewProcesses().Origins(panes, home).Of(c.last)
-			if err != nil {
-				rt.Fatal(err)
-			}
-			return id
-		}
-		seen[c.inside]++
-		for end := time.Now().Add(2 * time.Minute); ; time.Sleep(time.Millisecond) {
-			id := look()
-			if c.inside && id == "" {
-				rt.Fatalf("%q with %q isn't known", steps, marks)
-			}
-			if c.inside == (id != "") {
-				return
-			}
-			if time.Now().After(end) { // who let it go may end a moment later
-				rt.Fatalf("%q with %q is of %s", steps, marks, id)
-			}
-		}
+		checkOrigin(t, rt, steps, marks)
 	})
-	if seen[true] == 0 || seen[false] == 0 {
-		t.Errorf("inside or not: %v", seen)
+}
+
+// checkOrigin begins a process and fails if it isn't known as one of the pane's, though it
+// is one, or the other way round.
+func checkOrigin(t *testing.T, tb rapid.TB, steps, marks []string) (inside bool) {
+	t.Helper()
+	c := begin(t, steps, marks)
+	panes := []agent.SessionPane{{Session: marked, Server: 4242, Pane: "%7", PID: c.pane}, {Server: 4242, Pane: "%8", PID: os.Getpid()}}
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(time.Millisecond) {
+		id, err := agent.NewProcesses().Origins(panes, home).Of(c.last)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		if c.inside && id == "" {
+			tb.Fatalf("%q with %q isn't known", steps, marks)
+		}
+		if c.inside == (id != "") {
+			return c.inside
+		}
+		if time.Now().After(end) { // who let it go may end a moment later
+			tb.Fatalf("%q with %q is of %s", steps, marks, id)
+		}
 	}
 }
 
