@@ -13,6 +13,7 @@ import (
 // Claude Code's hook answers its questions: one choice, several, and a text.
 func TestLiveQuestionsByHook(t *testing.T) {
 	eachLiveAgent(t, func(t *testing.T, name string, random *rand.Rand) {
+		t.Helper()
 		if name != "claude" {
 			t.Skip("its hooks can't answer questions")
 		}
