@@ -64,13 +64,19 @@ func (l *hubLife) judge() {
 			l.wrong = append(l.wrong, fmt.Sprintf("at %v a call came to chat %s during a penalty", a.At, a.Call.Chat))
 		}
 	}
-	for i := -1; i < mostSessions; i++ {
-		chat := theChat
-		if i >= 0 {
-			chat = chatOf(i)
+	perThread := l.daemon.Platform.PerThread // then each thread has a budget of its own
+	places := map[[2]string]bool{}
+	for _, a := range l.platform.Arrivals() {
+		place := [2]string{a.Call.Chat, a.Call.Thread}
+		if !perThread {
+			place[1] = ""
 		}
-		if n := l.platform.Worst(time.Minute, func(c Call) bool { return c.Chat == chat }); n > 20 {
-			l.wrong = append(l.wrong, fmt.Sprintf("%d calls came to chat %s within a minute", n, chat))
+		places[place] = true
+	}
+	for place := range places {
+		in := func(c Call) bool { return c.Chat == place[0] && (!perThread || c.Thread == place[1]) }
+		if n := l.platform.Worst(time.Minute, in); n > 20 {
+			l.wrong = append(l.wrong, fmt.Sprintf("%d calls came to chat %s, thread %q, within a minute", n, place[0], place[1]))
 		}
 	}
 }
