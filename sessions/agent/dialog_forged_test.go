@@ -298,8 +298,12 @@ func (g drawing) check(rt *rapid.T, p *Profile, from [][]string) *sessions.Dialo
 	height := rapid.SampledFrom([]int{12, 24, 40, 60, 600}).Draw(rt, "height")
 	above := max(0, len(rows)-height) - (len(rows) - len(dialog)) // rows of the dialog above the screen
 	rows = rows[max(0, len(rows)-height):]
-	got := p.Prompt(&sessions.Snapshot{Width: d.width, Height: len(rows), Rows: rows}, nil)
+	screen := &sessions.Snapshot{Width: d.width, Height: len(rows), Rows: rows}
+	got := p.Prompt(screen, nil)
 	if got == nil {
+		if u := p.Unread(screen, true); u != nil {
+			checkHeadless(rt, u, rows)
+		}
 		return nil
 	}
 	defer g.withRecords(rt, *got, full, d.reason, from)
@@ -313,6 +317,15 @@ func (g drawing) check(rt *rapid.T, p *Profile, from [][]string) *sessions.Dialo
 		rt.Fatalf("it's about\n%s\nbut this is shown:\n%s\nthe screen:\n%s", want, got.Body, strings.Join(rows, "\n"))
 	}
 	return got
+}
+
+// checkHeadless wants nothing to be offered that may allow what isn't seen.
+func checkHeadless(rt *rapid.T, u *sessions.Dialog, rows []string) {
+	for i, o := range u.Options {
+		if u.Offers(i) && o.Key != "Escape" {
+			rt.Fatalf("%s is offered, and the question's beginning isn't on the screen:\n%s", o.Label, strings.Join(rows, "\n"))
+		}
+	}
 }
 
 // asRead are rows as a dialog's body has them.

@@ -88,8 +88,30 @@ func (p *Profile) Unread(screen *sessions.Snapshot, waits bool) *sessions.Dialog
 	if !u.secret {
 		d.Options = u.keys()
 	}
+	if p.headless(l) {
+		d.Cut, d.Unseen = true, true // Escape is all that it takes
+	}
 	d.Print = u.print(l.rows, screen)
 	return d
+}
+
+// headless reports whether the options of a permission or a plan stand on the screen, as
+// the profile knows them, without the question that belongs to them: that's above the
+// screen, and what it's about may be, too.
+func (p *Profile) headless(l *layout) bool {
+	top := *l
+	top.dialog = 0
+	for i := range p.spec.Prompts {
+		f := &p.spec.Prompts[i]
+		if f.Kind != sessions.PromptPermission && f.Kind != sessions.PromptPlan || f.Foot == nil && f.Row == nil {
+			continue
+		}
+		r := dialogReading{form: f, layout: &top}
+		if r.content(); r.findOptions() && r.findEnd() {
+			return true
+		}
+	}
+	return slices.ContainsFunc(p.others, func(other *Profile) bool { return other.headless(l) })
 }
 
 // lookUnread takes a screen apart.
@@ -248,7 +270,7 @@ func (u *unreadLook) title() string {
 // keys are the keys that may answer it: those that dialogs know, and those that it names.
 func (u *unreadLook) keys() []sessions.DialogOption {
 	out := []sessions.DialogOption{
-		{Label: "Esc", Key: "Escape"},
+		{Label: "Esc", Key: "Escape", Refuses: true},
 		{Label: "↑", Key: "Up"},
 		{Label: "↓", Key: "Down"},
 		{Label: "Enter", Key: "Enter"},
