@@ -43,13 +43,13 @@ func newCanvas(t *testing.T) *canvas {
 	}
 	run("-f", "/dev/null", "new-session", "-d", "-s", "keep", "-x", "100", "-y", "30", "exec cat", ";", "set", "-g", "status", "off")
 	t.Cleanup(func() { _ = exec.Command("tmux", "-S", socket, "kill-server").Run() })
-	c := &canvas{t: t, client: tmux.New(tmux.Options{SocketPath: socket})}
+	// Before the client comes: tmux 3.3a may end when two come at once.
+	pane, tty, _ := strings.Cut(run("new-session", "-d", "-s", "work", "-x", "100", "-y", "30", "-P", "-F", "#{pane_id} #{pane_tty}", "stty -echo raw; exec cat"), " ")
+	c := &canvas{t: t, client: tmux.New(tmux.Options{SocketPath: socket}), pane: pane}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() { defer close(done); _ = c.client.Run(ctx) }()
 	t.Cleanup(func() { cancel(); <-done })
-	pane, tty, _ := strings.Cut(run("new-session", "-d", "-s", "work", "-x", "100", "-y", "30", "-P", "-F", "#{pane_id} #{pane_tty}", "stty -echo raw; exec cat"), " ")
-	c.pane = pane
 	if c.tty, err = os.OpenFile(tty, os.O_WRONLY, 0); err != nil {
 		t.Fatal(err)
 	}
