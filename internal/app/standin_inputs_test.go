@@ -39,7 +39,7 @@ func (p *standinPlay) toldOf(in *askedInput) (out []string) {
 }
 
 // The signs of how far a text got.
-var ends = []string{"👍", "🤔", "👌", "Typed", "Failed", "Not typed", "Nothing was typed", "Answered"}
+var ends = []string{"👍", "🤔", "👌", "Typed", "Failed", "Not typed", "Nothing was typed", "Answered", "Taken up"}
 
 // chatHasEnd reports whether a text's writer was told how it ended.
 func (p *standinPlay) chatHasEnd(in *askedInput) bool {
