@@ -156,7 +156,7 @@ const maxPanics = 3
 // of a session's: the stack has none, and of the panic only the runtime's own errors are
 // kept.
 func (d *Deliverer) reportPanic(call qos.Call, r any) qos.Result {
-	err := panicError(r)
+	err := sessions.PanicError(r)
 	d.opt.Logger.Error("a call panicked", "adapter", d.opt.Adapter.Name(), "doc", call.Doc, "err", err, "stack", string(debug.Stack()))
 	d.opt.Panicked()
 	d.mu.Lock()

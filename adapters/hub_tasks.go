@@ -3,7 +3,6 @@ package adapters
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"runtime/debug"
 	"time"
 
@@ -77,21 +76,12 @@ func (h *Hub) tryTask(ctx context.Context, t *task) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			t.panics++
-			err = panicError(r)
+			err = sessions.PanicError(r)
 			h.log.Error("a task panicked", "what", t.what, "times", t.panics, "given_up", t.panics >= maxPanics, "err", err, "stack", string(debug.Stack()))
 			h.opt.Panicked()
 		}
 	}()
 	return t.do(ctx)
-}
-
-// panicError is a panic as an error. Of what was said only the runtime's own errors are
-// kept: others may have a session's words in them.
-func panicError(r any) error {
-	if known, ok := r.(runtime.Error); ok {
-		return fmt.Errorf("panic: %w", known)
-	}
-	return fmt.Errorf("panic: a %T", r)
 }
 
 // begin binds a new session by the rules, from where it was when it was heard of.

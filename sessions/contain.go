@@ -30,14 +30,18 @@ func (m *Manager) containPanic(ctx context.Context, id ID, worker string, work f
 	return true
 }
 
-// reportPanic says that a worker panicked. What it says has none of a person's words:
-// only the runtime's own errors are kept.
-func (m *Manager) reportPanic(ctx context.Context, id ID, worker string, r any) {
-	what := fmt.Sprintf("a %T", r)
-	if err, ok := r.(runtime.Error); ok {
-		what = err.Error()
+// PanicError returns what recover returned as an error. It keeps the words of the runtime's
+// own errors alone: others may have a person's words in them.
+func PanicError(r any) error {
+	if known, ok := r.(runtime.Error); ok {
+		return fmt.Errorf("panic: %w", known)
 	}
-	m.log.Error("a worker panicked; it's begun anew", "session", id, "worker", worker, "panic", what, "stack", string(debug.Stack()))
+	return fmt.Errorf("panic: a %T", r)
+}
+
+// reportPanic says that a worker panicked.
+func (m *Manager) reportPanic(ctx context.Context, id ID, worker string, r any) {
+	m.log.Error("a worker panicked; it's begun anew", "session", id, "worker", worker, "err", PanicError(r), "stack", string(debug.Stack()))
 	m.opt.Panicked(worker)
 	if id == "" {
 		return

@@ -2,10 +2,10 @@ package inbound
 
 import (
 	"context"
-	"fmt"
-	"runtime"
 	"runtime/debug"
 	"time"
+
+	"github.com/panebridge/panebridge/sessions"
 )
 
 // The workers whose panics are contained: see Options.Panicked.
@@ -43,20 +43,13 @@ func (in *Inbound) keepRunning(ctx context.Context, worker string, run func(ctx 
 }
 
 // containPanic runs work and reports whether it returned. A panic is logged with its
-// stack and counted. The log gets no word of a session's: of the panic only the runtime's
-// own errors are kept.
+// stack and counted.
 func (in *Inbound) containPanic(worker string, work func()) (returned bool) {
 	defer func() {
-		r := recover()
-		if r == nil {
-			return
+		if r := recover(); r != nil {
+			in.log.Error("a worker panicked; it's begun anew", "worker", worker, "err", sessions.PanicError(r), "stack", string(debug.Stack()))
+			in.opt.Panicked(worker)
 		}
-		what := fmt.Sprintf("a %T", r)
-		if err, ok := r.(runtime.Error); ok {
-			what = err.Error()
-		}
-		in.log.Error("a worker panicked; it's begun anew", "worker", worker, "panic", what, "stack", string(debug.Stack()))
-		in.opt.Panicked(worker)
 	}()
 	work()
 	return true

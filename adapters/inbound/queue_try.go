@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"runtime/debug"
 	"slices"
 
@@ -121,7 +120,7 @@ func (q *Queue) giveUp(ctx context.Context, v verdict, u Update, e Event, err er
 func (q *Queue) decode(u Update) (e Event, ok bool, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			e, ok, err = Event{}, false, panicked(r)
+			e, ok, err = Event{}, false, sessions.PanicError(r)
 		}
 	}()
 	e, ok, err = q.opts.Decode(u.Raw)
@@ -136,18 +135,9 @@ func (q *Queue) handle(ctx context.Context, e Event) (err error) {
 	defer cancel()
 	defer func() {
 		if r := recover(); r != nil {
-			err = panicked(r)
+			err = sessions.PanicError(r)
 			q.log.ErrorContext(ctx, "handling an update panicked", "key", e.Key, "err", err, "stack", string(debug.Stack()))
 		}
 	}()
 	return q.opts.Handle(ctx, e)
-}
-
-// panicked makes an error of a panic, without what somebody wrote: only the
-// runtime's own words are kept, which have none of it.
-func panicked(r any) error {
-	if err, ok := r.(runtime.Error); ok {
-		return fmt.Errorf("panic: %w", err)
-	}
-	return fmt.Errorf("panic: a %T", r)
 }
