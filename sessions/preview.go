@@ -44,7 +44,7 @@ func (m *Manager) Preview(ctx context.Context, id ID, p Preview) (sent bool, why
 	case s.State == StateWorking || s.State == StateStarting:
 		return false, "it's " + string(s.State) + "; it's told when it's idle", nil
 	case s.State == StateWaiting:
-		return false, "a dialog is open", nil
+		return false, m.whyWaits(s), nil
 	case waiting:
 		return false, "an input is being typed", nil
 	}
@@ -58,6 +58,14 @@ func (m *Manager) Preview(ctx context.Context, id ID, p Preview) (sent bool, why
 		m.opt.Pollers.Typed(id, p.Text)
 	}
 	return sent, why, err
+}
+
+// whyWaits says what a session that waits waits for: a dialog, or what its state says.
+func (m *Manager) whyWaits(s Session) string {
+	if shown, known := m.shownOf(s.ID); known && shown == nil && s.Reason != "" {
+		return s.Reason
+	}
+	return "a dialog is open"
 }
 
 // errPreviewPanicked says that nobody knows whether a preview was typed.

@@ -32,7 +32,7 @@ func (m *Manager) FinishPreview(ctx context.Context, id ID, p Preview) (end Prev
 		return PreviewUnknown, err.Error()
 	}
 	if s.State == StateWaiting {
-		return PreviewUnclear, "a dialog is open"
+		return PreviewUnclear, m.whyWaits(s)
 	}
 	if err := e.keyboard.takeWithin(ctx, previewKeyboard); err != nil {
 		return PreviewUnclear, "an input is being typed"

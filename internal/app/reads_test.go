@@ -28,6 +28,10 @@ func TestAProgramThatReadsALineIsSeenToWait(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	lines, err := d.api.NewSession(d.ctx(), api.Create{Name: "lines", Command: []string{"sh", "-c", "echo ready; exec cat"}})
+	if err != nil {
+		t.Fatal(err)
+	}
 	said := map[string]bool{}
 	now := func() api.Session {
 		one, err := d.api.Session(d.ctx(), string(s.ID))
@@ -67,6 +71,12 @@ func TestAProgramThatReadsALineIsSeenToWait(t *testing.T) {
 	for reason := range said {
 		if strings.Contains(reason, "hunter") || strings.Contains(reason, "Ada") {
 			t.Errorf("it's said what was typed: %q", reason)
+		}
+	}
+	d.tmux("send-keys", "-t", lines.Tmux.Pane, "-l", "half-")
+	for began := time.Now(); time.Since(began) < 3*time.Second; time.Sleep(50 * time.Millisecond) {
+		if one, err := d.api.Session(d.ctx(), string(lines.ID)); err != nil || one.State == sessions.StateWaiting {
+			t.Fatalf("what's typed into a program that asks nothing is taken for a question: %s (%s), %v", one.State, one.Reason, err)
 		}
 	}
 	if one, err := d.api.Session(d.ctx(), string(plain.ID)); err != nil || one.State == sessions.StateWaiting {

@@ -25,6 +25,21 @@ var promptFirst = regexp.MustCompile(`^\s*\S*[>$#%❯»](?:\s|$)`)
 type lineAsked struct {
 	row   string
 	since time.Time
+	// empty is the grid row in which the program was seen to wait for a line with nothing
+	// before the cursor, plus one; 0: in none. What stands there later was typed: a program
+	// that waits prints nothing, and the Enter that ends its wait begins another row.
+	empty int
+}
+
+// typed reports whether what stands before the cursor in a grid row of a program that waits
+// for a line is what somebody types.
+func (l *lineAsked) typed(row int, before string) bool {
+	if before == "" {
+		l.empty = row + 1
+	} else if l.empty != row+1 {
+		l.empty = 0
+	}
+	return before != "" && l.empty != 0
 }
 
 // asksLine says why a program that no profile knows waits for a line at the terminal; "":
@@ -44,12 +59,13 @@ func (o *Observer) asksLine(l sessions.Look) (reason string, again time.Time) {
 	case !canonical:
 	case reads && hidden:
 		return reasonHidden, time.Time{}
+	case reads && o.line.typed(s.HistorySize+s.CursorY, before):
 	case before == "" || promptFirst.MatchString(before) || shellLine(s, o.w.opt.Prompts).Open:
 	case reads:
 		return reasonLine, time.Time{}
 	default:
 		if o.line.row != before {
-			o.line = lineAsked{before, l.Now}
+			o.line.row, o.line.since = before, l.Now
 		}
 		if l.Now.Sub(o.line.since) < readSoon {
 			return "", l.Now.Add(readSoon / 6)
