@@ -26,6 +26,7 @@ import (
 type site struct {
 	daemon   *apitest.Daemon
 	adapters []api.Adapter
+	access   accessList
 	broker   *api.Broker
 	known    *browserstest.Store // survives a start
 	keeper   *browsers.Keeper
@@ -62,7 +63,7 @@ func (s *site) start(t *testing.T) {
 	server, err := api.NewServer(api.Options{
 		Sessions: s.daemon, Output: s.daemon, Broker: s.broker, Page: web.Handler(), Browsers: s.keeper,
 		Health:   func() api.Health { return api.Health{State: api.HealthOK} },
-		Outbound: outbound{s},
+		Outbound: outbound{s}, Access: &s.access,
 	})
 	if err != nil {
 		t.Fatal(err)

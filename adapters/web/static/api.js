@@ -53,6 +53,9 @@ export async function getMarkdown(blocks) {
 }
 
 export const listAdapters = () => json('GET', 'adapters');
+export const listAccess = () => json('GET', 'access');
+export const grantAccess = (person, role) => call('POST', 'access', { person, role });
+export const revokeAccess = (person, role) => json('DELETE', `access/${encodeURIComponent(person)}?role=${encodeURIComponent(role)}`);
 export const listSessions = () => json('GET', 'sessions');
 export const createSession = (body) => json('POST', 'sessions', body);
 export const closeSession = (id) => call('DELETE', sessionPath(id, '?state=living'));

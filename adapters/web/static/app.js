@@ -1,6 +1,7 @@
 'use strict';
 
 import { byId, ago } from './dom.js';
+import { accessDialog, showAccess } from './access.js';
 import { listAdapters, listSessions, marked } from './api.js';
 import { passGate, showGate } from './gate.js';
 import { known, loadKey } from './key.js';
@@ -110,7 +111,7 @@ async function poll() {
   try {
     const [sessions, adapters] = await Promise.all([listSessions(), listAdapters().catch(() => null)]);
     state.sessions = sessions;
-    if (adapters) drawDelivery(adapters);
+    if (adapters) drawChats(adapters);
     state.listed = true;
     shut('');
     if (!state.streaming) state.open?.stream?.now();
@@ -137,8 +138,13 @@ function empty() {
   closeOpen();
   for (const dialog of document.querySelectorAll('dialog[open]')) dialog.close();
   state.sessions = [];
-  drawDelivery([]);
+  drawChats([]);
   draw();
+}
+
+function drawChats(adapters) {
+  drawDelivery(adapters);
+  showAccess(adapters.length > 0);
 }
 
 async function pollForever() {
@@ -239,6 +245,7 @@ async function start() {
     choose(session.id);
   });
   closeDialog(current, poll);
+  accessDialog();
   shut(await passGate());
   pollForever();
 }

@@ -71,7 +71,7 @@ const removing = ({ name }) => ({
 });
 
 // attempt runs a call with its button disabled, and shows why it didn't work.
-async function attempt(button, error, fn) {
+export async function attempt(button, error, fn) {
   byId(button).disabled = true;
   byId(error).textContent = '';
   try {
@@ -79,6 +79,7 @@ async function attempt(button, error, fn) {
   } catch (e) {
     byId(error).textContent = e.message;
   } finally {
-    byId(button).disabled = false;
+    const again = byId(button); // the call may have drawn it anew, or taken it away
+    if (again) again.disabled = false;
   }
 }
