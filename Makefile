@@ -5,6 +5,8 @@ GO       ?= go
 FUZZTIME ?= 10s
 # Long enough for stable figures, short enough to run all of them while waiting.
 BENCHTIME ?= 300ms
+# More flags for `make test`, such as -p 1: one package at a time.
+TESTFLAGS ?=
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
 # The version comes from git here, so Go needn't ask git as well (and fail
@@ -47,7 +49,7 @@ check: fmt-check vet lint tidy-check generate-check test-short ## what every com
 .PHONY: test
 test: ## all tests with short counts; installs tmux, redis-server, faketime, chromium if missing
 	scripts/install.sh test
-	$(GO) test -count=1 -timeout 30m ./...
+	$(GO) test -count=1 -timeout 30m $(TESTFLAGS) ./...
 
 .PHONY: test-short
 test-short: ## the quick tests alone
