@@ -12,7 +12,7 @@ import (
 // for elsewhere.
 func (t *typist) standsAlone(ctx context.Context) error {
 	var away time.Time // since when the box isn't on the screen; zero: it is
-	for empty := 0; ; {
+	for gone := 0; ; {
 		var err error
 		if t.at, err = t.look(ctx); err != nil {
 			return err
@@ -24,8 +24,9 @@ func (t *typist) standsAlone(ctx context.Context) error {
 		if b.Open {
 			away = time.Time{}
 		}
-		if b.Text != "" {
-			empty = 0
+		without := b.Open && (b.Text == "" || t.lineState(&t.at) == lineWithout)
+		if !without {
+			gone = 0
 		}
 		switch {
 		case !b.Known, !b.Open && t.m.opt.Dialog(t.at.Rows) != "":
@@ -37,8 +38,8 @@ func (t *typist) standsAlone(ctx context.Context) error {
 			t.hold(ctx, ReceiptTyped, "the program shows something else than its input box; Enter is pressed when the box is back")
 			pause = heldEvery
 		case !b.Open:
-		case b.Text == "":
-			if empty++; empty > 1 {
+		case without: // a screen that's half drawn may show a box without it
+			if gone++; gone > 1 {
 				return errTakenAway
 			}
 		case t.joined(b):
