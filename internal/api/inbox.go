@@ -64,3 +64,30 @@ func (a *api) readAnnounce(w http.ResponseWriter, r *http.Request) (body Announc
 	}
 	return body, nil
 }
+
+// FleetChange is the body of POST /api/v1/fleets: what a command is about to change. The
+// command writes the store itself, as all do that work while the daemon is stopped.
+type FleetChange struct {
+	Change   string   `json:"change"` // "new", "add", "remove" or "drop"
+	Fleet    string   `json:"fleet,omitempty"`
+	Sessions []string `json:"sessions,omitempty"`
+	Director bool     `json:"director,omitempty"` // the session directs it
+}
+
+// changeFleet serves POST /api/v1/fleets: the answer says that the caller may make the
+// change.
+func (a *api) changeFleet(w http.ResponseWriter, r *http.Request) error {
+	var body FleetChange
+	if err := readJSON(w, r, maxBodyBytes, &body); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// mailbox serves GET /api/v1/sessions/{id}/mailbox and /api/v1/people/{name}/mailbox: the
+// answer says that the caller may read and write that mail, which the store has.
+func (a *api) mailbox(w http.ResponseWriter, _ *http.Request) error {
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}

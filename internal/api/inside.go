@@ -22,11 +22,12 @@ type insideRule int
 
 // The rules. Each call has one; without one it's refused.
 const (
-	noRule  insideRule = iota
-	free               // it's done: mail, notices, waiting, hooks
-	own                // it's done if it's about the caller's own session, else as asked
-	asked              // approvers are asked whether this one call may be made
-	asksWho            // as asked, of those who may give access: it gives some
+	noRule   insideRule = iota
+	free                // it's done: mail, notices, waiting, hooks
+	own                 // it's done if it's about the caller's own session, else as asked
+	ownKnown            // as own, but done too if nobody can tell which session is the caller's
+	asked               // approvers are asked whether this one call may be made
+	asksWho             // as asked, of those who may give access: it gives some
 )
 
 // route is one call of the API.
@@ -112,7 +113,8 @@ func (a *api) admit(w http.ResponseWriter, r *http.Request, rt route) error {
 		return nil
 	}
 	place := a.opts.placeOf(r.Context())
-	if !place.Inside || rt.inside == own && a.ownSession(r, place) {
+	lost := place.Session == "" && rt.inside == ownKnown
+	if !place.Inside || lost || (rt.inside == own || rt.inside == ownKnown) && a.ownSession(r, place) {
 		return nil
 	}
 	why := a.ask(w, r, rt, place)
@@ -211,7 +213,7 @@ func (a *api) ask(w http.ResponseWriter, r *http.Request, rt route, place Place)
 
 // String is the rule's name.
 func (r insideRule) String() string {
-	return [...]string{"none", "free", "own", "asked", "asked of who gives access"}[r]
+	return [...]string{"none", "free", "own", "own, if that's known", "asked", "asked of who gives access"}[r]
 }
 
 // InsideRules are all calls, as "POST /api/v1/pairings", with what becomes of each when it

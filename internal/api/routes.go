@@ -58,6 +58,9 @@ func (a *api) table() map[string]methods {
 		"/api/v1/page/browsers/{id}":      {"DELETE": {a.onUnix(a.revoke), asksWho, "shut a browser out of the page"}},
 		"/api/v1/page/rotate":             {"POST": {a.onUnix(a.rotate), asksWho, "shut all browsers out of the page"}},
 		"/api/v1/inbox/announce":          {"POST": {a.announce, free, ""}},
+		"/api/v1/sessions/{id}/mailbox":   {"GET": {a.mailbox, ownKnown, "use another session's mail"}},
+		"/api/v1/people/{name}/mailbox":   {"GET": {a.mailbox, asked, "use a person's mail"}},
+		"/api/v1/fleets":                  {"POST": {a.changeFleet, asked, "change a fleet"}},
 		"/api/v1/inbox/ping":              {"POST": {a.ping, free, ""}},
 		"/metrics":                        {"GET": {a.metrics, asked, "show panebridge's counters"}},
 	}

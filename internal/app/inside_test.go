@@ -208,6 +208,61 @@ func TestProgramsInPanesMayLittle(t *testing.T) {
 	}
 }
 
+// What the commands do themselves takes somebody's word too in a session's pane: others'
+// mail, and fleets. Elsewhere it takes none.
+func TestProgramsInPanesSpeakForThemselves(t *testing.T) {
+	if testing.Short() || !peer.Known {
+		t.Skip("it takes some seconds, and a system that knows whose a connection is")
+	}
+	d := newDaemon(t)
+	id, pane := d.shellSession("worker")
+	other, _ := d.shellSession("other")
+	third, _ := d.shellSession("third")
+	fifth, _ := d.shellSession("fifth")
+	fourth, _ := d.shellSession("fourth")
+	env := "PANEBRIDGE_STATE_DIR=" + filepath.Join(d.dir, "state") + " "
+	own := d.userPane()
+	if out := d.said(d.runIn(own, "%s", env+panebridge(t, "fleet new first --no-director"))); !strings.Contains(out, "exit 0") {
+		t.Fatalf("in the user's own pane: %q", out)
+	}
+	for _, test := range []struct{ args, title, body string }{
+		{"send --from other --to worker --text x", "use another session's mail", string(other)},
+		{"poll --from third", "use another session's mail", string(third)},
+		{"listen --from fourth --timeout 50ms", "use another session's mail", string(fourth)},
+		{"poll --from person:ann", "use a person's mail", "ann"},
+		{"fleet new mine", "change a fleet", `{"change":"new","fleet":"mine","sessions":["worker"],"director":true}`},
+		{"fleet add first worker --director", "change a fleet", `{"change":"add","fleet":"first","sessions":["worker"],"director":true}`},
+		{"fleet remove other", "change a fleet", `{"change":"remove","sessions":["other"]}`},
+		{"fleet drop first", "change a fleet", `{"change":"drop","fleet":"first"}`},
+	} {
+		q := d.runIn(pane, "%s", env+panebridge(t, test.args))
+		p := d.callPrompt(id)
+		if !strings.Contains(p.Title, test.title) || !strings.Contains(p.Body, test.body) {
+			t.Errorf("%s: the question is %q, %q", test.args, p.Title, p.Body)
+		}
+		if _, err := d.api.Answer(d.ctx(), p.ID, api.AnswerRequest{Option: &api.PromptChoice{Label: "Refuse"}}); err != nil {
+			t.Fatal(err)
+		}
+		if out := d.said(q); !strings.Contains(out, "refused it") {
+			t.Errorf("%s: it said %q", test.args, out)
+		}
+	}
+	// Whom the environment names makes no difference.
+	q := d.runIn(pane, "%s", env+"PANEBRIDGE_SESSION="+string(fifth)+" "+panebridge(t, "poll"))
+	p := d.callPrompt(id)
+	if _, err := d.api.Answer(d.ctx(), p.ID, api.AnswerRequest{Option: &api.PromptChoice{Label: "Allow it once"}}); err != nil {
+		t.Fatal(err)
+	}
+	if out := d.said(q); strings.Contains(out, "refused") {
+		t.Errorf("it was allowed, and said %q", out)
+	}
+	for _, args := range []string{"fleet list", "fleet drop first"} {
+		if out := d.said(d.runIn(own, "%s", env+panebridge(t, args))); !strings.Contains(out, "exit 0") {
+			t.Errorf("in the user's own pane, %s: %q", args, out)
+		}
+	}
+}
+
 // What a program in a session's pane may do is done without a question, and what was
 // allowed is done once.
 func TestProgramsInPanesMayThis(t *testing.T) {

@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/api/client"
 	"github.com/panebridge/panebridge/internal/inbox"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -47,6 +49,9 @@ func newFleetNew(p *program) *cobra.Command {
 				}
 				lead, _ = m.all.Get(who.Session())
 			}
+			if err := m.changing(ctx, api.FleetChange{Change: "new", Fleet: args[0], Sessions: named(lead), Director: lead.ID != ""}); err != nil {
+				return err
+			}
 			if err := m.store.AddFleet(ctx, args[0], lead.ID, time.Now()); err != nil {
 				return err
 			}
@@ -66,6 +71,20 @@ func newFleetNew(p *program) *cobra.Command {
 	return cmd
 }
 
+// changing returns nil if this program may change a fleet so: in a session's pane that
+// takes somebody's word.
+func (m *mailbox) changing(ctx context.Context, change api.FleetChange) error {
+	return m.allowed(ctx, func(ctx context.Context, c *client.Client) error { return c.AllowFleetChange(ctx, change) })
+}
+
+// named is a session's name, if there's one.
+func named(p inbox.Party) []string {
+	if p.ID == "" {
+		return nil
+	}
+	return []string{p.Name}
+}
+
 // checkFleetName refuses names that a line of a table can't show.
 func checkFleetName(name string) error {
 	if name == "" || len(name) > 64 || strings.ContainsAny(name, " \t\r\n:") || strings.ToValidUTF8(name, "") != name {
@@ -81,6 +100,9 @@ func newFleetAdd(p *program) *cobra.Command {
 		RunE: p.withMailbox(func(ctx context.Context, m *mailbox, args []string) error {
 			if director && len(args) > 2 {
 				return usageErrorf("a fleet has one director: give one session with --director")
+			}
+			if err := m.changing(ctx, api.FleetChange{Change: "add", Fleet: args[0], Sessions: args[1:], Director: director}); err != nil {
+				return err
 			}
 			ids := []sessions.ID{}
 			for _, name := range args[1:] {
@@ -109,6 +131,9 @@ func newFleetRemove(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "remove SESSION…", Aliases: []string{"rm"}, Short: "Take sessions out of their fleet", Args: takes(1, -1),
 		RunE: p.withMailbox(func(ctx context.Context, m *mailbox, args []string) error {
+			if err := m.changing(ctx, api.FleetChange{Change: "remove", Sessions: args}); err != nil {
+				return err
+			}
 			ids := []sessions.ID{}
 			for _, name := range args {
 				s, err := m.all.Find(name)
@@ -135,6 +160,9 @@ func newFleetDrop(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "drop NAME", Short: "Dissolve a fleet; its sessions and their mail stay", Args: takes(1, 1),
 		RunE: p.withMailbox(func(ctx context.Context, m *mailbox, args []string) error {
+			if err := m.changing(ctx, api.FleetChange{Change: "drop", Fleet: args[0]}); err != nil {
+				return err
+			}
 			if err := m.store.DropFleet(ctx, args[0]); err != nil || !asJSON {
 				return err
 			}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/panebridge/panebridge/internal/api/client"
 	"github.com/panebridge/panebridge/internal/inbox"
 	"github.com/panebridge/panebridge/internal/store"
 )
@@ -81,6 +82,32 @@ func (m *mailbox) who(w whoFlag) (inbox.Address, error) {
 		err = &exitError{exitUsage, err}
 	}
 	return who, err
+}
+
+// speaker is who, for a command that reads or writes their mail, which takes somebody's
+// word if it's called in the pane of another session.
+func (m *mailbox) speaker(ctx context.Context, w whoFlag) (inbox.Address, error) {
+	who, err := m.who(w)
+	if err != nil {
+		return who, err
+	}
+	return who, m.allowed(ctx, func(ctx context.Context, c *client.Client) error { return c.AllowMailbox(ctx, who) })
+}
+
+// allowTime is how long the daemon takes at most to say that nobody's word is needed.
+const allowTime = 5 * time.Second
+
+// allowed asks the daemon whether this program may do what the daemon itself has no part
+// in. Where none answers it may: the store is its user's, as these commands are.
+func (m *mailbox) allowed(ctx context.Context, ask func(ctx context.Context, c *client.Client) error) error {
+	c := client.New(filepath.Join(m.dir, socketFile))
+	defer c.Close()
+	call, cancel := m.callContext(ctx, c, allowTime)
+	defer cancel()
+	if err := ask(call, c); client.Inside(err) {
+		return calling(err)
+	}
+	return ctx.Err()
 }
 
 // box is mail that's announced by the daemon, or by this program while that's stopped.

@@ -51,7 +51,7 @@ waits for its recipient, who sees it with "panebridge poll" and settles it with
 }
 
 func (m *mailbox) send(ctx context.Context, who whoFlag, to, text string, asJSON bool) error {
-	from, err := m.who(who)
+	from, err := m.speaker(ctx, who)
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func newBroadcast(p *program) *cobra.Command {
 				return err
 			}
 			return p.openMailbox(cmd.Context(), func(m *mailbox) error {
-				from, err := m.who(who)
+				from, err := m.speaker(cmd.Context(), who)
 				if err != nil {
 					return err
 				}
@@ -181,7 +181,7 @@ func (f pollFlags) query(me inbox.Address, now time.Time) (inbox.Query, error) {
 }
 
 func (m *mailbox) poll(ctx context.Context, f pollFlags) error {
-	me, err := m.who(f.who)
+	me, err := m.speaker(ctx, f.who)
 	if err != nil {
 		return err
 	}
@@ -238,7 +238,7 @@ func newSettle(p *program, use, short string, to inbox.State) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: use, Short: short, Args: takes(1, -1),
 		RunE: p.withMailbox(func(ctx context.Context, m *mailbox, args []string) error {
-			me, err := m.who(who)
+			me, err := m.speaker(ctx, who)
 			if err != nil {
 				return err
 			}

@@ -60,7 +60,7 @@ func (p *program) notify(ctx context.Context, f notifyFlags, args []string) erro
 		return err
 	}
 	return p.openMailbox(ctx, func(m *mailbox) error {
-		from, err := m.who(f.who)
+		from, err := m.speaker(ctx, f.who)
 		if err != nil {
 			return err
 		}
@@ -139,7 +139,7 @@ type timedOut struct {
 }
 
 func (m *mailbox) listen(ctx context.Context, f listenFlags) error {
-	me, err := m.who(f.who)
+	me, err := m.speaker(ctx, f.who)
 	if err != nil && (f.who.given != "" || !errors.Is(err, inbox.ErrNobody)) {
 		return err
 	}

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"net/http"
+	"net/url"
 
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/inbox"
@@ -18,4 +19,20 @@ func (c *Client) Ping(ctx context.Context, to inbox.Address) (why string, err er
 	var out api.Pinged
 	err = c.call(ctx, http.MethodPost, "/api/v1/inbox/ping", nil, api.Announce{To: to}, &out)
 	return out.Reason, err
+}
+
+// AllowMailbox returns nil if this program may use the mail of a session or person. It
+// waits while somebody is asked.
+func (c *Client) AllowMailbox(ctx context.Context, who inbox.Address) error {
+	path := "/api/v1/sessions/" + url.PathEscape(string(who.Session())) + "/mailbox"
+	if name, ok := who.Person(); ok {
+		path = "/api/v1/people/" + url.PathEscape(name) + "/mailbox"
+	}
+	return c.call(ctx, http.MethodGet, path, nil, nil, nil)
+}
+
+// AllowFleetChange returns nil if this program may change a fleet so. It waits while
+// somebody is asked.
+func (c *Client) AllowFleetChange(ctx context.Context, change api.FleetChange) error {
+	return c.call(ctx, http.MethodPost, "/api/v1/fleets", nil, change, nil)
 }
