@@ -17,8 +17,11 @@ func (t *typist) standsAlone(ctx context.Context) error {
 		if t.at, err = t.look(ctx); err != nil {
 			return err
 		}
-		if err := t.checkReach(ctx, &t.at); err != nil || !t.alone {
+		if err := t.checkReach(ctx, &t.at); err != nil {
 			return err
+		}
+		if t.noteAlone(&t.at); !t.alone { // a dialog may have covered it until now
+			return nil
 		}
 		pause, b := lookEvery, t.lineOrBox(&t.at)
 		if b.Open {
