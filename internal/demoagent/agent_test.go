@@ -31,6 +31,14 @@ type terminal struct {
 
 func start(ctx context.Context, t *testing.T, opts demoagent.Options) *terminal {
 	t.Helper()
+	term := open(t)
+	term.run(ctx, opts)
+	return term
+}
+
+// open makes a terminal at which nothing runs yet.
+func open(t *testing.T) *terminal {
+	t.Helper()
 	master, tty, err := pty.Open()
 	if err != nil {
 		t.Fatal(err)
@@ -38,17 +46,21 @@ func start(ctx context.Context, t *testing.T, opts demoagent.Options) *terminal 
 	if err := pty.Setsize(master, &pty.Winsize{Rows: 24, Cols: 80}); err != nil {
 		t.Fatal(err)
 	}
-	term := &terminal{t: t, master: master, tty: tty, ended: make(chan error, 1)}
+	return &terminal{t: t, master: master, tty: tty, ended: make(chan error, 1)}
+}
+
+// run starts an agent there.
+func (term *terminal) run(ctx context.Context, opts demoagent.Options) {
+	term.t.Helper()
 	ctx, cancel := context.WithCancel(ctx)
-	go func() { term.ended <- demoagent.Run(ctx, tty, tty, opts) }()
-	t.Cleanup(func() {
+	go func() { term.ended <- demoagent.Run(ctx, term.tty, term.tty, opts) }()
+	term.t.Cleanup(func() {
 		cancel()
 		// A terminal whose other side is gone doesn't block writers.
-		master.Close()
+		term.master.Close()
 		<-term.ended
-		tty.Close()
+		term.tty.Close()
 	})
-	return term
 }
 
 func (term *terminal) press(keys string) {
@@ -167,9 +179,11 @@ func TestEmptyInputStartsNoTurn(t *testing.T) {
 }
 
 func TestInputDuringAnAnswerIsShownAndAnsweredAfterIt(t *testing.T) {
-	term := start(t.Context(), t, fast)
-	term.waitFor("\n> ")
-	term.press("count 1\rcount 2\r") // two lines at once, as a paste is
+	term := open(t)
+	term.press("count 1\rcount 2\r")
+	term.waitFor("count 1\r\ncount 2\r\n") // the terminal has both, whenever it hands them over
+	term.run(t.Context(), fast)
+	term.waitFor("\n> count 1\r\n")
 	term.waitFor("line 1 of 1\r\n")
 	term.waitFor("[Output Complete]\r\n\r\n> count 2\r\n")
 	term.waitFor("line 2 of 2\r\n")
