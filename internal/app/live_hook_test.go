@@ -1,6 +1,8 @@
 package app_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -12,8 +14,8 @@ import (
 )
 
 // Claude Code's permission hook, put there by panebridge, waits while the dialog stands:
-// a Yes from a chat goes by the hook, a key at the keyboard ends it, and a No is given by
-// a key.
+// a Yes and a No from a chat go by the hook, a key at the keyboard ends it, and what the model
+// is told of a No is the same by either.
 func TestLivePermissionHook(t *testing.T) {
 	if os.Getenv("PANEBRIDGE_AGENTS") == "" {
 		t.Skip("PANEBRIDGE_AGENTS isn't set; make test-agents sets it")
@@ -56,14 +58,65 @@ func TestLivePermissionHook(t *testing.T) {
 	q.err = k.run.Keys(t.Context(), q.keys...)
 	over(q)
 
-	q = asks("api")
-	q.options = []int{len(q.prompt.Options) - 1}
-	k.answerHere(q)
-	over(q)
+	refused := func(how string) (transcript string) {
+		q := asks(how)
+		q.options = []int{len(q.prompt.Options) - 1}
+		if how == "keyboard" {
+			q.keys = []string{fmt.Sprint(len(q.prompt.Options))}
+			q.err = k.run.Keys(t.Context(), q.keys...)
+		} else {
+			k.answerHere(q)
+		}
+		over(q)
+		return k.toldOf(q.tag)
+	}
+	for range 2 {
+		if byHook, byKey := refused("api"), refused("keyboard"); byHook != byKey || byHook == "" {
+			t.Errorf("the model is told of a No\n%s\nby the hook, and by the key\n%s", byHook, byKey)
+		}
+	}
 	if n := strings.Count(k.tmux("capture-pane", "-p", "-S", "-", "-t", k.run.Pane), byHook); n != 1 {
 		t.Errorf("the hook is said to have allowed %d commands, want 1; screen:\n%s", n, k.screen(t.Context()))
 	}
+	said, err := os.ReadFile(filepath.Join(k.dir, "log"))
+	k.must(err)
+	if n := strings.Count(string(said), "hook answers its dialog"); n != 3 {
+		t.Errorf("the hook answered %d times, want 3; the daemon said:\n%s", n, said)
+	}
 	k.check()
+}
+
+// toldOf is what the transcript has as told to the model after a call: the texts of the
+// person's side, and by whom the call was refused.
+func (k *promptRig) toldOf(tag string) string {
+	k.Helper()
+	var out []string
+	called := false
+	for _, path := range k.run.Transcripts() {
+		text, err := os.ReadFile(path)
+		k.must(err)
+		for line := range strings.Lines(string(text)) {
+			var r struct {
+				Type    string
+				Denial  string `json:"toolDenialKind"`
+				Result  any    `json:"toolUseResult"`
+				Message struct{ Content json.RawMessage }
+			}
+			var parts []struct{ Type, Text, Content string }
+			if json.Unmarshal([]byte(line), &r) != nil || json.Unmarshal(r.Message.Content, &parts) != nil {
+				continue
+			}
+			if r.Type == "assistant" {
+				called = strings.Contains(line, "ran-"+tag)
+			}
+			for _, p := range parts {
+				if called && r.Type == "user" {
+					out = append(out, fmt.Sprintf("%s %q %q, %s, %v", p.Type, p.Text, p.Content, r.Denial, r.Result))
+				}
+			}
+		}
+	}
+	return strings.Join(out, "\n")
 }
 
 // waitingHooks are the permission hooks of the agent that run.

@@ -23,8 +23,9 @@ type hookSpecific struct {
 }
 
 type hookDecision struct {
-	Behavior agent.Decision  `json:"behavior"`
-	Input    json.RawMessage `json:"updatedInput,omitempty"`
+	Behavior  agent.Decision  `json:"behavior"`
+	Interrupt bool            `json:"interrupt,omitempty"`
+	Input     json.RawMessage `json:"updatedInput,omitempty"`
 }
 
 // tellAgent prints what an agent's model is to read.
@@ -41,5 +42,5 @@ func (p *program) awaitDecision(ctx context.Context, dir string, h agent.Hook) e
 	if err != nil || told.Decision == "" {
 		return err
 	}
-	return encode(p.stdio.Out, hookOutput{hookSpecific{Event: h.Event, Decision: &hookDecision{told.Decision, told.Input}}}, "")
+	return encode(p.stdio.Out, hookOutput{hookSpecific{Event: h.Event, Decision: &hookDecision{told.Decision, told.Interrupt, told.Input}}}, "")
 }

@@ -19,6 +19,7 @@ func TestHookWaitsForADecision(t *testing.T) {
 		args               []string
 	}{
 		"allowed":  {`{"decision":"allow"}`, "Bash", `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}`, []string{"--wait"}},
+		"refused":  {`{"decision":"deny","interrupt":true}`, "Bash", `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","interrupt":true}}}`, []string{"--wait"}},
 		"nothing":  {`{}`, "Bash", "", []string{"--wait"}},
 		"gone":     {"", "Bash", "", []string{"--wait"}},
 		"no flag":  {`{"decision":"allow"}`, "Bash", "", nil},

@@ -13,13 +13,17 @@ import (
 // Decision is what a hook that waits tells its agent about the dialog it was called for.
 type Decision string
 
-// Allow has the agent do what it asks for, and close the dialog. There's no other: "No"
-// at the keyboard also ends the turn, and what a hook can say doesn't.
-const Allow Decision = "allow"
+// The decisions. Allow has the agent do what it asks for, and close the dialog. Deny has it
+// not do that; with Told.Interrupt the turn ends, as it does by "No" at the keyboard.
+const (
+	Allow Decision = "allow"
+	Deny  Decision = "deny"
+)
 
 // Told is what a hook that waited is told.
 type Told struct {
-	Decision Decision `json:"decision,omitempty"` // "": none was made here
+	Decision  Decision `json:"decision,omitempty"`  // "": none was made here
+	Interrupt bool     `json:"interrupt,omitempty"` // the turn ends, too
 	// Input is what the call is to have in place of its own: a question with its answers.
 	Input json.RawMessage `json:"input,omitempty"`
 }
@@ -36,6 +40,7 @@ type decider struct {
 	about string          // letters of what the agent asks for
 	call  string          // the call, as it's recorded; "": the hook doesn't tell
 	input json.RawMessage // of a question; nil: it's none
+	sub   bool            // a sub-agent asks
 	told  chan Told
 	drawn bool // its dialog was seen
 }
@@ -68,7 +73,7 @@ func (w *Watchers) AwaitDecision(ctx context.Context, h Hook) Told {
 	if o == nil {
 		return Told{}
 	}
-	d := &decider{about: about[:min(len(about), maxAsked)], told: make(chan Told, 1)}
+	d := &decider{about: about[:min(len(about), maxAsked)], sub: h.Sub, told: make(chan Told, 1)}
 	switch {
 	case h.Tool == claudeQuestion:
 		d.input = h.Input
@@ -146,7 +151,6 @@ func (w *Watchers) Decide(id sessions.ID, d *sessions.Dialog, a sessions.Answer)
 		return false
 	}
 	f := w.profileOf(id).formOf(d)
-	allows := f != nil && f.Allow != nil && a.Text == "" && len(a.Options) == 1 && f.Allow.whole.MatchString(d.Options[a.Options[0]].Label)
 	o.known.mu.Lock()
 	defer o.known.mu.Unlock()
 	var is []*decider
@@ -158,17 +162,36 @@ func (w *Watchers) Decide(id sessions.ID, d *sessions.Dialog, a sessions.Answer)
 	if len(is) != 1 || is[0].call == "" && len(o.known.deciders) > 1 {
 		return false
 	}
-	told := Told{Decision: Allow}
-	if is[0].input != nil {
-		if told.Input = answered(is[0].input, d, a); told.Input == nil {
-			return false
-		}
-	} else if !allows {
+	told := is[0].tells(f, d, a)
+	if told.Decision == "" {
 		return false
 	}
+	w.opt.Logger.Info("an agent's hook answers its dialog", "session", id, "decision", told.Decision)
 	is[0].told <- told
 	o.known.deciders = slices.DeleteFunc(o.known.deciders, func(other *decider) bool { return other == is[0] })
 	return true
+}
+
+// tells is what the hook is told by an answer; no decision: that's one for keys.
+func (d *decider) tells(f *form, of *sessions.Dialog, a sessions.Answer) Told {
+	if d.input != nil {
+		if input := answered(d.input, of, a); input != nil {
+			return Told{Decision: Allow, Input: input}
+		}
+		return Told{}
+	}
+	if f == nil || a.Text != "" || len(a.Options) != 1 {
+		return Told{}
+	}
+	label := of.Options[a.Options[0]].Label
+	switch {
+	case f.Allow != nil && f.Allow.whole.MatchString(label):
+		return Told{Decision: Allow}
+	// A sub-agent's turn goes on after "No", and the hook could only end it.
+	case f.Deny != nil && f.Deny.whole.MatchString(label) && d.call != "" && !d.sub:
+		return Told{Decision: Deny, Interrupt: true}
+	}
+	return Told{}
 }
 
 // answered is the input of Claude Code's question with an answer; nil: it isn't surely the

@@ -165,6 +165,51 @@ func TestAHookDecidesAboutItsCall(t *testing.T) {
 	})
 }
 
+// "No" ends the turn, so the hook says that too; not where the call isn't surely its own, and
+// not of a sub-agent's, whose turn goes on after a "No".
+func TestAHookRefuses(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func(h *Hook, d *sessions.Dialog)
+		option int
+		want   Told
+	}{
+		"no":           {nil, 2, Told{Decision: Deny, Interrupt: true}},
+		"of a part":    {func(_ *Hook, d *sessions.Dialog) { d.Unseen = true }, 2, Told{Decision: Deny, Interrupt: true}},
+		"yes for ever": {nil, 1, Told{}},
+		"no, and more": {func(_ *Hook, d *sessions.Dialog) { d.Options[2].Label = "No, and tell Claude what to do" }, 2, Told{}},
+		"disputed":     {func(_ *Hook, d *sessions.Dialog) { d.Disputed = true }, 2, Told{}},
+		"another call": {func(_ *Hook, d *sessions.Dialog) { d.Call = "another" }, 2, Told{}},
+		"no record":    {func(h *Hook, d *sessions.Dialog) { h.Input, d.Call = nil, "" }, 2, Told{}},
+		"a sub-agent":  {func(h *Hook, _ *sessions.Dialog) { h.Sub = true }, 2, Told{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				host := newHost(t)
+				o := host.pane(1).o
+				o.known.dialogs = host.w.opt.Profiles.Get("claude")
+				h := Hook{Agent: "claude", Event: "PermissionRequest", Signal: Asking, Tool: "Bash", Text: "make test", Session: "pb_1", Input: json.RawMessage(`{"command":"make test"}`)}
+				d := permission("make test")
+				d.Call = sumOf(h)
+				if tt.change != nil {
+					tt.change(&h, d)
+				}
+				told := make(chan Told, 1)
+				go func() { told <- host.w.AwaitDecision(t.Context(), h) }()
+				synctest.Wait()
+				o.asks(d)
+				if did := host.w.Decide("pb_1", d, sessions.Answer{Options: []int{tt.option}}); did != (tt.want.Decision != "") {
+					t.Errorf("answered by the hook: %v", did)
+				}
+				o.asks(nil)
+				time.Sleep(shownWithin)
+				if got := <-told; got.Decision != tt.want.Decision || got.Interrupt != tt.want.Interrupt || got.Input != nil {
+					t.Errorf("it's told %+v, want %+v", got, tt.want)
+				}
+			})
+		})
+	}
+}
+
 // A question is answered by its hook with the labels that were chosen, or a text, if it's the
 // very one that the dialog asks.
 func TestAHookAnswersAQuestion(t *testing.T) {

@@ -81,8 +81,10 @@ type form struct {
 	// Submit is what submits the checked options.
 	Submit *submission `yaml:"submit"`
 	Text   *textEntry  `yaml:"text"`
-	// Allow is the label of the option that a permission hook which waits can take.
+	// Allow and Deny are the labels of the options that a permission hook which waits can
+	// take: Deny ends the turn, too.
 	Allow *pattern `yaml:"allow"`
+	Deny  *pattern `yaml:"deny"`
 	// Refuse is the label of an option that allows nothing, whatever the question is. None:
 	// where the labels are the program's own, what programs call that.
 	Refuse *pattern `yaml:"refuse"`

@@ -33,6 +33,7 @@ type Hook struct {
 	Transcript   string `json:"transcript,omitempty"` // absolute path of the transcript; "" if it didn't tell
 	Cwd          string `json:"cwd,omitempty"`
 	Tool         string `json:"tool,omitempty"`
+	Sub          bool   `json:"sub,omitempty"`  // a sub-agent's call, as far as the agent tells
 	Text         string `json:"text,omitempty"` // the prompt, the question or the answer; may be cut
 	// Input is what a call that a person is asked about is to do, whole, as the agent
 	// records it: JSON. Lost says that it's longer than MaxHookInput.

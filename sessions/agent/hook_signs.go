@@ -36,7 +36,7 @@ func claudeSign(h *Hook, fields record) {
 		h.Signal, h.Text = ToolStart, toolText(fields.object("tool_input"))
 	case "PermissionRequest":
 		h.Signal, h.Text = Asking, toolText(fields.object("tool_input"))
-		h.Input = fields["tool_input"]
+		h.Input, h.Sub = fields["tool_input"], fields.text("agent_id") != ""
 	case "PostToolUse", "PostToolUseFailure":
 		h.Signal = ToolEnd
 		if h.Tool == "AskUserQuestion" || h.Tool == "ExitPlanMode" {
