@@ -62,6 +62,12 @@ type Dialog struct {
 	// Surely are those of Drawn that are the dialog's wherever it begins.
 	Surely []string `json:"-"`
 	Apart  bool     `json:"-"`
+	// Tabs is the row that names the questions which are asked at once, "": there's none;
+	// Listed are all options that are drawn. Nth counts from 1 the question of several that
+	// the agent's hook is to be told together: no key answers it. 0: it's none of those.
+	Tabs   string         `json:"-"`
+	Listed []DialogOption `json:"-"`
+	Nth    int            `json:"-"`
 	// What Dialogs.Next goes by: the form by which it was read, the key that goes to the
 	// entry for text ("": none does), and what stands in it.
 	Form    string `json:"-"`

@@ -114,6 +114,9 @@ func (k *promptRig) choosePrompt(q *question) {
 
 func (k *promptRig) answerHere(q *question) {
 	r := api.AnswerRequest{Text: q.text}
+	if q.prompt.Multi && q.text == "" {
+		r.Options = []api.PromptChoice{} // that's what none of them is
+	}
 	for _, i := range q.options {
 		r.Options = append(r.Options, api.PromptChoice{N: i + 1})
 	}

@@ -115,6 +115,10 @@ func (w *Watchers) Next(id sessions.ID, d *sessions.Dialog, a sessions.Answer) (
 	switch {
 	case d == nil:
 		return sessions.DialogStep{}, fmt.Errorf("%w answer: no dialog is open", sessions.ErrInvalid)
+	case d.Nth > 0 && a.Text == "" && len(a.Options) == 0:
+		return sessions.DialogStep{}, fmt.Errorf("%w answer: nothing was chosen of all that's asked", sessions.ErrInvalid)
+	case d.Nth > 0:
+		return sessions.DialogStep{}, fmt.Errorf("%w: the agent's hook doesn't wait for it any more", sessions.ErrUnavailable)
 	case d.Kind == sessions.PromptUnread && a.Text == "" && len(a.Options) == 1 && a.Options[0] >= 0 && a.Options[0] < len(d.Options):
 		return sessions.DialogStep{Keys: []string{d.Options[a.Options[0]].Key}, Last: true}, nil
 	}

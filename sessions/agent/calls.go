@@ -301,11 +301,14 @@ func (c calls) record(d *sessions.Dialog) {
 
 // recorded is a dialog of the session with what its call's record says.
 func (o *Observer) recorded(d *sessions.Dialog) *sessions.Dialog {
-	if d == nil || d.Kind != sessions.PromptPermission {
+	if d == nil || d.Kind != sessions.PromptPermission && d.Tabs == "" {
 		return d
 	}
 	o.known.mu.Lock()
 	defer o.known.mu.Unlock()
+	if d.Tabs != "" && o.known.dialogs != nil {
+		return o.asksSeveral(o.known.dialogs.formOf(d), d)
+	}
 	o.known.calls.record(d)
 	return d
 }

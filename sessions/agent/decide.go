@@ -41,8 +41,10 @@ type decider struct {
 	call  string          // the call, as it's recorded; "": the hook doesn't tell
 	input json.RawMessage // of a question; nil: it's none
 	sub   bool            // a sub-agent asks
-	told  chan Told
-	drawn bool // its dialog was seen
+	// several are the questions of a call that asks more than one; nil: it asks one, or none.
+	several *questions
+	told    chan Told
+	drawn   bool // its dialog was seen
 }
 
 // shownWithin is how long a dialog may take to be seen. An agent without a screen calls
@@ -76,7 +78,9 @@ func (w *Watchers) AwaitDecision(ctx context.Context, h Hook) Told {
 	d := &decider{about: about[:min(len(about), maxAsked)], sub: h.Sub, told: make(chan Told, 1)}
 	switch {
 	case h.Tool == claudeQuestion:
-		d.input = h.Input
+		if d.input, d.several = h.Input, questionsOf(h.Input); d.several != nil {
+			d.call = sumOf(h)
+		}
 	case len(h.Input) > 0:
 		d.call = sumOf(h)
 	}
@@ -84,6 +88,9 @@ func (w *Watchers) AwaitDecision(ctx context.Context, h Hook) Told {
 	d.drawn = d.isOf(o.known.asked, o.known.askedCall)
 	o.known.deciders = append(o.known.deciders, d)
 	o.known.mu.Unlock()
+	if d.several != nil { // a dialog that was seen before is one of theirs
+		w.opt.Poke(o.session.ID)
+	}
 	defer o.undecided(d)
 	undrawn := time.NewTimer(shownWithin)
 	defer undrawn.Stop()
@@ -151,6 +158,9 @@ func (w *Watchers) Decide(id sessions.ID, d *sessions.Dialog, a sessions.Answer)
 		return false
 	}
 	f := w.profileOf(id).formOf(d)
+	if d.Nth > 0 {
+		defer w.opt.Poke(id) // the next question is on no screen
+	}
 	o.known.mu.Lock()
 	defer o.known.mu.Unlock()
 	var is []*decider
@@ -161,6 +171,11 @@ func (w *Watchers) Decide(id sessions.ID, d *sessions.Dialog, a sessions.Answer)
 	}
 	if len(is) != 1 || is[0].call == "" && len(o.known.deciders) > 1 {
 		return false
+	}
+	if q := is[0].several; q != nil {
+		if done, ok := q.answer(d, a); !done {
+			return ok
+		}
 	}
 	told := is[0].tells(f, d, a)
 	if told.Decision == "" {
@@ -174,6 +189,9 @@ func (w *Watchers) Decide(id sessions.ID, d *sessions.Dialog, a sessions.Answer)
 
 // tells is what the hook is told by an answer; no decision: that's one for keys.
 func (d *decider) tells(f *form, of *sessions.Dialog, a sessions.Answer) Told {
+	if d.several != nil {
+		return Told{Decision: Allow, Input: withAnswers(d.input, d.several.answered())}
+	}
 	if d.input != nil {
 		if input := answered(d.input, of, a); input != nil {
 			return Told{Decision: Allow, Input: input}
@@ -230,11 +248,16 @@ func answered(input json.RawMessage, d *sessions.Dialog, a sessions.Answer) json
 	if len(said) == 0 {
 		return nil
 	}
+	return withAnswers(input, map[string]string{q.Question: strings.Join(said, ", ")})
+}
+
+// withAnswers is a call's input with the answers to its questions, by their texts.
+func withAnswers(input json.RawMessage, by map[string]string) json.RawMessage {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(input, &all) != nil {
 		return nil
 	}
-	answers, err := json.Marshal(map[string]string{q.Question: strings.Join(said, ", ")})
+	answers, err := json.Marshal(by)
 	if err != nil {
 		return nil
 	}

@@ -119,6 +119,7 @@ func (r *dialogReading) read() *sessions.Dialog {
 		o.Refuses = r.form.refuses(o.Label)
 		d.Options = append(d.Options, o.DialogOption)
 	}
+	d.Tabs, d.Listed = r.tabs(), d.Options
 	d.Unseen = r.cut || r.hidden(d)
 	d.Cut = d.Unseen || r.window
 	d.Partial = r.form.Partial != nil && r.form.Partial.whole.MatchString(d.Body)
@@ -269,6 +270,23 @@ func (r *dialogReading) title(d *sessions.Dialog) bool {
 	d.Surely = r.surely
 	d.Command = !r.cut && r.form.Command != nil && r.form.Command.MatchString(r.text(0, r.above))
 	return true
+}
+
+// tabs is the row that names the questions which are asked at once; "": there isn't just one.
+func (r *dialogReading) tabs() (found string) {
+	if r.form.Tabs == nil {
+		return ""
+	}
+	for _, w := range r.rows[:r.above] {
+		if !r.form.Tabs.row.MatchString(w.text) {
+			continue
+		}
+		if found != "" {
+			return ""
+		}
+		found = w.text
+	}
+	return found
 }
 
 // drawn are the rows above the options that are what the call says; apart: what runs stands

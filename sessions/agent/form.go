@@ -81,6 +81,10 @@ type form struct {
 	// Submit is what submits the checked options.
 	Submit *submission `yaml:"submit"`
 	Text   *textEntry  `yaml:"text"`
+	// Tabs is a row above the options that names the questions which are asked at once.
+	// Beside is the label of what the program adds to the options of a question.
+	Tabs   *pattern `yaml:"tabs"`
+	Beside *pattern `yaml:"beside"`
 	// Allow and Deny are the labels of the options that a permission hook which waits can
 	// take: Deny ends the turn, too.
 	Allow *pattern `yaml:"allow"`
