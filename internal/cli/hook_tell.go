@@ -26,6 +26,14 @@ type hookDecision struct {
 	Behavior  agent.Decision  `json:"behavior"`
 	Interrupt bool            `json:"interrupt,omitempty"`
 	Input     json.RawMessage `json:"updatedInput,omitempty"`
+	// Permissions are what changes of those.
+	Permissions []permissionUpdate `json:"updatedPermissions,omitempty"`
+}
+
+type permissionUpdate struct {
+	Type        string `json:"type"`
+	Mode        string `json:"mode"`
+	Destination string `json:"destination"` // for how long
 }
 
 // tellAgent prints what an agent's model is to read.
@@ -42,5 +50,9 @@ func (p *program) awaitDecision(ctx context.Context, dir string, h agent.Hook) e
 	if err != nil || told.Decision == "" {
 		return err
 	}
-	return encode(p.stdio.Out, hookOutput{hookSpecific{Event: h.Event, Decision: &hookDecision{told.Decision, told.Interrupt, told.Input}}}, "")
+	decision := &hookDecision{Behavior: told.Decision, Interrupt: told.Interrupt, Input: told.Input}
+	if told.Mode != "" {
+		decision.Permissions = []permissionUpdate{{Type: "setMode", Mode: told.Mode, Destination: "session"}}
+	}
+	return encode(p.stdio.Out, hookOutput{hookSpecific{Event: h.Event, Decision: decision}}, "")
 }

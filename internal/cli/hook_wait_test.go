@@ -23,7 +23,7 @@ func TestHookWaitsForADecision(t *testing.T) {
 		"nothing":  {`{}`, "Bash", "", []string{"--wait"}},
 		"gone":     {"", "Bash", "", []string{"--wait"}},
 		"no flag":  {`{"decision":"allow"}`, "Bash", "", nil},
-		"plan":     {`{"decision":"allow"}`, "ExitPlanMode", "", []string{"--wait"}},
+		"plan":     {`{"decision":"allow","input":{"plan":"x"},"mode":"default"}`, "ExitPlanMode", `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow","updatedInput":{"plan":"x"},"updatedPermissions":[{"type":"setMode","mode":"default","destination":"session"}]}}}`, []string{"--wait"}},
 		"question": {`{"decision":"allow","input":{"answers":{"a":"b"}}}`, "AskUserQuestion", `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow","updatedInput":{"answers":{"a":"b"}}}}}`, []string{"--wait"}},
 	} {
 		t.Run(name, func(t *testing.T) {

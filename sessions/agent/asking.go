@@ -98,11 +98,11 @@ func (w *Watchers) Read(id sessions.ID, s *sessions.Snapshot, styled *sessions.S
 	w.mu.Lock()
 	o := w.observers[id]
 	w.mu.Unlock()
-	switch {
-	case o == nil:
+	if o == nil {
 		return d
-	case d != nil:
-		return o.recorded(d)
+	}
+	if d = o.recorded(d); d != nil {
+		return d
 	}
 	o.known.mu.Lock()
 	p, u := o.known.dialogs, o.known.unread

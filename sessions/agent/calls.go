@@ -22,6 +22,8 @@ type call struct {
 	texts []string
 	main  string
 	said  string // the input as people read it
+	// plan says that it's one, which is drawn without the signs of its Markdown.
+	plan bool
 	// lost says that the input isn't known: it was longer than what a hook tells. It may be
 	// any call.
 	lost bool
@@ -94,7 +96,7 @@ func sumOf(h Hook) string {
 }
 
 func newCall(h Hook) call {
-	c := call{sum: sumOf(h), tool: h.Tool, times: 1, lost: h.Lost}
+	c := call{sum: sumOf(h), tool: h.Tool, times: 1, lost: h.Lost, plan: h.Tool == claudePlan}
 	var fields []said
 	if !c.lost {
 		dec := json.NewDecoder(bytes.NewReader(h.Input))
@@ -102,14 +104,25 @@ func newCall(h Hook) call {
 		fields = fieldsOf(dec, "", nil)
 	}
 	for _, f := range fields {
-		if f.name == "command" && c.main == "" {
-			c.main = squeezed(f.value)
+		if (f.name == "command" && !c.plan || f.name == "plan" && c.plan) && c.main == "" {
+			c.main = c.letters(f.value)
 		}
-		c.texts = append(c.texts, squeezed(f.value))
+		c.texts = append(c.texts, c.letters(f.value))
 	}
 	c.said = saidOf(fields)
 	return c
 }
+
+// letters are what of a text is compared with what's drawn.
+func (c *call) letters(text string) string {
+	if c.plan {
+		text = markdown.Replace(text)
+	}
+	return squeezed(text)
+}
+
+// markdown takes off the signs that aren't drawn, or otherwise.
+var markdown = strings.NewReplacer("*", "", "_", "", "`", "", "#", "", ">", "", "~", "", "|", "", "-", "", "+", "", "•", "", "◦", "", "▪", "") //nolint:gochecknoglobals // a constant table
 
 // said is a value of a call's input, and what it's called.
 type said struct{ name, value string }
@@ -159,12 +172,12 @@ func saidOf(fields []said) string {
 		b.WriteString(f.value)
 	}
 	for _, f := range fields {
-		if f.name == "command" {
+		if f.name == "command" || f.name == "plan" {
 			add(f, false)
 		}
 	}
 	for _, f := range fields {
-		if f.name != "command" {
+		if f.name != "command" && f.name != "plan" {
 			add(f, true)
 		}
 	}
@@ -202,7 +215,7 @@ func (c *call) drawn(d *sessions.Dialog) likeness {
 	switch {
 	case c.lost:
 		return drawsIt
-	case d.Command && c.main == "":
+	case (d.Command || c.plan) && c.main == "", c.plan != (d.Kind == sessions.PromptPlan):
 		return drawsOther
 	}
 	var all strings.Builder
@@ -249,7 +262,7 @@ func (c *call) mayBe(d *sessions.Dialog) bool {
 // part is what a row draws of a call; false: it draws something else.
 func (c *call) part(row string) (string, bool) {
 	for _, text := range bareRow(row, c.main == "") {
-		text = squeezed(text)
+		text = c.letters(text)
 		if text == "" || slices.ContainsFunc(c.texts, func(said string) bool { return strings.Contains(said, text) }) {
 			return text, true
 		}
@@ -281,7 +294,7 @@ func (c calls) record(d *sessions.Dialog) {
 	}
 	var is []call
 	rival := false // one that's drawn as well, if the dialog begins farther down
-	disputed := d.Command && len(c) > 0
+	disputed := d.Command && slices.ContainsFunc(c, func(one call) bool { return one.tool != claudeQuestion && !one.plan })
 	for _, one := range c {
 		like := one.drawn(d)
 		disputed = disputed && like == drawsOther
@@ -299,17 +312,25 @@ func (c calls) record(d *sessions.Dialog) {
 	}
 }
 
-// recorded is a dialog of the session with what its call's record says.
+// recorded is a dialog of the session with what its call's record says; nil: without one it
+// isn't known.
 func (o *Observer) recorded(d *sessions.Dialog) *sessions.Dialog {
-	if d == nil || d.Kind != sessions.PromptPermission && d.Tabs == "" {
+	if d == nil || d.Kind != sessions.PromptPermission && d.Kind != sessions.PromptPlan && d.Tabs == "" {
 		return d
 	}
 	o.known.mu.Lock()
 	defer o.known.mu.Unlock()
-	if d.Tabs != "" && o.known.dialogs != nil {
-		return o.asksSeveral(o.known.dialogs.formOf(d), d)
+	var f *form
+	if o.known.dialogs != nil {
+		f = o.known.dialogs.formOf(d)
+	}
+	if d.Tabs != "" {
+		return o.asksSeveral(f, d)
 	}
 	o.known.calls.record(d)
+	if f != nil && f.Recorded && d.Call == "" {
+		return nil
+	}
 	return d
 }
 

@@ -26,6 +26,9 @@ type Told struct {
 	Interrupt bool     `json:"interrupt,omitempty"` // the turn ends, too
 	// Input is what the call is to have in place of its own: a question with its answers.
 	Input json.RawMessage `json:"input,omitempty"`
+	// Mode is that of permissions which the agent is to have afterwards, as it calls it; "":
+	// what it would take itself.
+	Mode string `json:"mode,omitempty"`
 }
 
 // WaitFor is how long a hook waits at most: then the dialog stands alone, and is answered
@@ -40,6 +43,7 @@ type decider struct {
 	about string          // letters of what the agent asks for
 	call  string          // the call, as it's recorded; "": the hook doesn't tell
 	input json.RawMessage // of a question; nil: it's none
+	plan  json.RawMessage // of a plan; nil: it's none
 	sub   bool            // a sub-agent asks
 	// several are the questions of a call that asks more than one; nil: it asks one, or none.
 	several *questions
@@ -56,11 +60,18 @@ const shownWithin = 3 * time.Second
 // with Claude Code 2.1.329: SIGTERM within 0.1 s). Codex shows no dialog while such a
 // hook runs.
 func (h Hook) Waits() bool {
-	return h.Agent == "claude" && h.Event == "PermissionRequest" && h.Tool != "ExitPlanMode" && (h.Tool != claudeQuestion || len(h.Input) > 0)
+	return h.Agent == "claude" && h.Event == "PermissionRequest" && (h.Tool != claudePlan && h.Tool != claudeQuestion || len(h.Input) > 0)
 }
 
-// claudeQuestion is the tool by which Claude Code asks a question.
-const claudeQuestion = "AskUserQuestion"
+// The tools by which Claude Code asks a question, and whether its plan is right.
+const (
+	claudeQuestion = "AskUserQuestion"
+	claudePlan     = "ExitPlanMode"
+)
+
+// askEach is Claude Code's mode in which it asks before each change. Without a mode a plan
+// that a hook allows brings back the one before the plan, which may ask less.
+const askEach = "default"
 
 // AwaitDecision waits until somebody answers the dialog that a hook was called for, in a
 // way that the hook can tell; nothing if that doesn't happen before the context ends, or can't.
@@ -82,7 +93,9 @@ func (w *Watchers) AwaitDecision(ctx context.Context, h Hook) Told {
 			d.call = sumOf(h)
 		}
 	case len(h.Input) > 0:
-		d.call = sumOf(h)
+		if d.call = sumOf(h); h.Tool == claudePlan {
+			d.plan = h.Input
+		}
 	}
 	o.known.mu.Lock()
 	d.drawn = d.isOf(o.known.asked, o.known.askedCall)
@@ -203,7 +216,9 @@ func (d *decider) tells(f *form, of *sessions.Dialog, a sessions.Answer) Told {
 	}
 	label := of.Options[a.Options[0]].Label
 	switch {
-	case f.Allow != nil && f.Allow.whole.MatchString(label):
+	case f.Allow != nil && f.Allow.whole.MatchString(label) && d.plan != nil:
+		return Told{Decision: Allow, Input: d.plan, Mode: askEach}
+	case f.Allow != nil && f.Allow.whole.MatchString(label) && f.Kind == sessions.PromptPermission:
 		return Told{Decision: Allow}
 	// A sub-agent's turn goes on after "No", and the hook could only end it.
 	case f.Deny != nil && f.Deny.whole.MatchString(label) && d.call != "" && !d.sub:

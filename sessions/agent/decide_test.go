@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"reflect"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -204,6 +205,55 @@ func TestAHookRefuses(t *testing.T) {
 				time.Sleep(shownWithin)
 				if got := <-told; got.Decision != tt.want.Decision || got.Interrupt != tt.want.Interrupt || got.Input != nil {
 					t.Errorf("it's told %+v, want %+v", got, tt.want)
+				}
+			})
+		})
+	}
+}
+
+// A plan is approved by its hook in the one way that leaves each edit to be asked about: the
+// mode says so, as the one before the plan may ask less.
+func TestAHookApprovesAPlan(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func(d *sessions.Dialog)
+		answer sessions.Answer
+		want   bool
+	}{
+		"with edits asked about": {nil, sessions.Answer{Options: []int{1}}, true},
+		"in auto mode":           {nil, sessions.Answer{Options: []int{0}}, false},
+		"changed":                {nil, sessions.Answer{Text: "Yes, manually approve edits"}, false},
+		"not bound":              {func(d *sessions.Dialog) { d.Call = "" }, sessions.Answer{Options: []int{1}}, false},
+		"of another call":        {func(d *sessions.Dialog) { d.Call = "another" }, sessions.Answer{Options: []int{1}}, false},
+		"in another dialog":      {func(d *sessions.Dialog) { d.Form = "permission" }, sessions.Answer{Options: []int{1}}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				host := newHost(t)
+				o := host.pane(1).o
+				o.known.dialogs = host.w.opt.Profiles.Get("claude")
+				h := Hook{
+					Agent: "claude", Event: "PermissionRequest", Signal: Asking, Tool: "ExitPlanMode", Text: "1. Build the parser", Session: "pb_1",
+					Input: json.RawMessage(`{"plan":"1. Build the parser","planFilePath":"/p.md"}`),
+				}
+				d := &sessions.Dialog{
+					Kind: sessions.PromptPlan, Form: "written plan", Title: "Would you like to proceed?", Body: "1. Build the parser", Text: "Tell Claude what to change", Call: sumOf(h),
+					Options: []sessions.DialogOption{{Label: "Yes, and use auto mode"}, {Label: "Yes, manually approve edits"}},
+				}
+				if tt.change != nil {
+					tt.change(d)
+				}
+				told := make(chan Told, 1)
+				go func() { told <- host.w.AwaitDecision(t.Context(), h) }()
+				synctest.Wait()
+				o.asks(d)
+				if did := host.w.Decide("pb_1", d, tt.answer); did != tt.want {
+					t.Errorf("answered by the hook: %v", did)
+				}
+				o.asks(nil)
+				time.Sleep(shownWithin)
+				got := <-told
+				if want := (Told{Decision: Allow, Input: h.Input, Mode: "default"}); tt.want && !reflect.DeepEqual(got, want) || !tt.want && got.Decision != "" {
+					t.Errorf("it's told %+v", got)
 				}
 			})
 		})

@@ -254,6 +254,7 @@ func TestForgedDialogs(t *testing.T) {
 	if stress() {
 		runs = 150 // of 100 screens for each of the drawings
 	}
+	t.Run("claude's plans", func(t *testing.T) { forgedPlans(t, from, runs) })
 	t.Run("claude's questions", func(t *testing.T) { forgedQuestions(t, 10*runs) })
 	for _, g := range drawings() {
 		t.Run(g.name, func(t *testing.T) {

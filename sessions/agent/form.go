@@ -81,6 +81,9 @@ type form struct {
 	// Submit is what submits the checked options.
 	Submit *submission `yaml:"submit"`
 	Text   *textEntry  `yaml:"text"`
+	// Recorded says that such a dialog is read only with the agent's record of its call: the
+	// screen shows its end alone.
+	Recorded bool `yaml:"recorded"`
 	// Tabs is a row above the options that names the questions which are asked at once.
 	// Beside is the label of what the program adds to the options of a question.
 	Tabs   *pattern `yaml:"tabs"`
