@@ -126,6 +126,9 @@ func (m *Manager) settle(ctx context.Context, p Prompt, end outcome) (Prompt, er
 	if again := e.shown != nil && e.shown.Print == p.Dialog.Print; next.Final() && again {
 		e.done = p.Dialog.Print
 	}
+	if next.Final() { // what stands there now may be a part of another
+		e.whole, e.reading, e.parts = nil, "", nil
+	}
 	e.doubt = end.doubt
 	done := e.done
 	m.mu.Unlock()
@@ -199,7 +202,7 @@ func (m *Manager) askAgain(ctx context.Context, id ID, done string) bool {
 	if err != nil || snap.Server != s.Pane.Identity {
 		return false
 	}
-	d := m.opt.Dialogs.Read(id, &snap, nil)
+	d := m.samePartOf(id, m.opt.Dialogs.Read(id, &snap, nil))
 	if d == nil || d.Print != done {
 		return false // the poller will say so, unless it comes again before it looks
 	}

@@ -521,3 +521,10 @@ func (d *desk) wantStates(want string) {
 func permission(marked int) *question {
 	return &question{title: "May I?", options: []string{"Yes", "Yes, always", "No"}, marked: marked}
 }
+
+// Grow finds that somebody is at the terminal.
+func (*asker) Grow(context.Context, string, sessions.ServerIdentity, int, time.Duration) (sessions.Snapshot, error) {
+	return sessions.Snapshot{}, sessions.ErrConflict
+}
+func (*asker) Shrink(context.Context, string) error { return nil }
+func (*asker) Settle(string)                        {}

@@ -13,6 +13,7 @@ const (
 	WorkerPreview = "preview" // types one preview
 	WorkerAnswer  = "answer"  // gives one answer to a dialog
 	WorkerLook    = "look"    // looks whether an answered dialog stands there again
+	WorkerWhole   = "whole"   // reads a dialog whole of which the screen shows a part
 	WorkerLife    = "life"    // compares the registry with tmux, and ends sessions
 )
 

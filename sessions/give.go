@@ -25,6 +25,8 @@ const (
 type giver struct {
 	m       *Manager
 	prompt  Prompt
+	dialog  *Dialog // what has to stand there
+	tall    *taller // the pane is made taller for what's answered there; nil: it isn't
 	srv     Server
 	pane    Pane
 	marks   bool // the dialog has to be seen with its colours
@@ -48,7 +50,7 @@ func (m *Manager) give(ctx context.Context, p Prompt) outcome {
 	if err != nil {
 		return outcome{state: PromptClosed, reason: "the session has ended", err: err}
 	}
-	g := &giver{m: m, prompt: p, srv: srv, pane: s.Pane}
+	g := &giver{m: m, prompt: p, dialog: &p.Dialog, srv: srv, pane: s.Pane}
 	keys := m.keyboardOf(p.Session)
 	if keys == nil {
 		return outcome{state: PromptClosed, reason: "the session is gone", err: fmt.Errorf("%w: the question is gone", ErrEnded)}
@@ -57,9 +59,7 @@ func (m *Manager) give(ctx context.Context, p Prompt) outcome {
 		return end
 	}
 	defer keys.giveBack()
-	within, cancel := context.WithTimeout(ctx, giveWithin)
-	defer cancel()
-	end := g.run(within)
+	end := g.runWithin(ctx)
 	if ctx.Err() != nil && end.state != PromptAnswered {
 		return outcome{state: PromptAnswering, err: fmt.Errorf("%w: panebridge stopped while it was answered; look at the session", ErrUnavailable)}
 	}
@@ -83,13 +83,32 @@ func (g *giver) awaitTurn(ctx context.Context, keys keyboard) (end outcome, gone
 	}
 }
 
+// runWithin gives the answer in its time, in a taller pane if it has to be there.
+func (g *giver) runWithin(ctx context.Context) outcome {
+	most := giveWithin
+	if g.prompt.Dialog.Tall != "" && !g.prompt.refuses() {
+		most += wholeWithin
+	}
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	if g.prompt.Dialog.Tall == "" || g.prompt.refuses() {
+		return g.run(ctx)
+	}
+	g.tall = &taller{m: g.m, id: g.prompt.Session, srv: g.srv, pane: g.pane}
+	defer g.shrink(ctx)
+	if end, over := g.grow(ctx); over {
+		return end
+	}
+	return g.run(ctx)
+}
+
 func (g *giver) run(ctx context.Context) outcome {
 	for range giveSteps {
 		now, err := g.stands(ctx)
 		if err != nil {
 			return g.unseen(err)
 		}
-		if now.dialog == nil || !now.dialog.Asks(&g.prompt.Dialog) {
+		if now.dialog == nil || !now.dialog.Asks(g.dialog) {
 			return g.lost(now.dialog)
 		}
 		if err := now.dialog.takes(*g.prompt.Answer); err != nil { // less of it can be seen now
@@ -104,7 +123,7 @@ func (g *giver) run(ctx context.Context) outcome {
 			}
 			continue
 		}
-		if decide := g.m.opt.Decide; decide != nil && !g.pressed && decide(g.prompt.Session, now.dialog, *g.prompt.Answer) {
+		if decide := g.m.opt.Decide; decide != nil && g.tall == nil && !g.pressed && decide(g.prompt.Session, now.dialog, *g.prompt.Answer) {
 			g.pressed = true
 			g.m.gave(g.prompt.Session, true)
 			end, _ := g.watch(ctx, DialogStep{Last: true}, &now)
@@ -146,7 +165,12 @@ func (g *giver) run(ctx context.Context) outcome {
 // do does one step, if the screen is the one that was seen, letter by letter where the
 // dialog stands.
 func (g *giver) do(ctx context.Context, step DialogStep, now *seen) (Outcome, error) {
-	rows := TellingRows(now.snap.Rows, now.dialog.First, now.dialog.Last, checkedRows)
+	rows := TellingRows(now.snap.Rows, now.dialog.First, now.dialog.Last, len(now.snap.Rows))
+	if g.tall == nil {
+		rows = rows[:min(len(rows), checkedRows)]
+	} else {
+		rows = sampleRows(rows)
+	}
 	if len(rows) == 0 {
 		return "", fmt.Errorf("%w: the question can't be told from what stands above it; answer it in the session", ErrConflict)
 	}
@@ -243,7 +267,7 @@ func (g *giver) stands(ctx context.Context) (seen, error) {
 	for looks := 0; ; {
 		now, err := g.see(ctx)
 		switch {
-		case err == nil && now.dialog != nil && now.dialog.Asks(&g.prompt.Dialog):
+		case err == nil && now.dialog != nil && now.dialog.Asks(g.dialog):
 			return now, nil
 		case err == nil:
 			if looks++; looks == unsureLooks {
@@ -260,6 +284,9 @@ func (g *giver) stands(ctx context.Context) (seen, error) {
 
 // see takes one look at the screen.
 func (g *giver) see(ctx context.Context) (seen, error) {
+	if g.tall != nil {
+		return g.tall.read(ctx, g.marks)
+	}
 	snap, err := g.srv.Snapshot(ctx, g.pane.ID, Window{})
 	if err == nil {
 		err = snap.ended(g.pane.Identity)
@@ -271,7 +298,7 @@ func (g *giver) see(ctx context.Context) (seen, error) {
 	if term, err := g.srv.Terminal(snap.TTY); err == nil {
 		now.unread = term.Unread
 	}
-	if now.dialog = g.m.opt.Dialogs.Read(g.prompt.Session, &snap, nil); now.dialog == nil || !now.dialog.Styled && !g.marks {
+	if now.dialog = g.m.samePartOf(g.prompt.Session, g.m.opt.Dialogs.Read(g.prompt.Session, &snap, nil)); now.dialog == nil || !now.dialog.Styled && !g.marks {
 		return now, nil
 	}
 	screen, err := g.srv.Screen(ctx, g.pane.ID)
@@ -282,7 +309,7 @@ func (g *giver) see(ctx context.Context) (seen, error) {
 		return now, errMoving
 	}
 	now.styled = &screen
-	now.dialog = g.m.opt.Dialogs.Read(g.prompt.Session, &snap, &screen)
+	now.dialog = g.m.samePartOf(g.prompt.Session, g.m.opt.Dialogs.Read(g.prompt.Session, &snap, &screen))
 	return now, nil
 }
 

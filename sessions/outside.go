@@ -1,6 +1,9 @@
 package sessions
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Server is a tmux server as Manager needs it. Methods that take a context
 // block until the server has answered or it ends; they fail with
@@ -36,6 +39,14 @@ type Server interface {
 	// error they didn't.
 	Paste(ctx context.Context, g Guard, text string) (Outcome, error)
 	Press(ctx context.Context, g Guard, keys ...string) (Outcome, error)
+	// Grow makes a pane of a run of the server so many rows high, if nobody can see it:
+	// ErrConflict says that somebody may, or that it isn't alone in its window. before is
+	// what tmux has made of the old screen, before the program can have drawn anything. Until
+	// Settle others' looks (Window.Tall) and Screen are ErrUnavailable. Shrink makes it as
+	// it was before, which tmux itself does after most.
+	Grow(ctx context.Context, pane string, server ServerIdentity, rows int, most time.Duration) (before Snapshot, err error)
+	Shrink(ctx context.Context, pane string) error
+	Settle(pane string)
 }
 
 // PaneRequest describes a pane to make.

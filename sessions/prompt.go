@@ -35,10 +35,14 @@ type Dialog struct {
 	// the screen; "": no record is surely that of this dialog. Disputed says that the dialog
 	// draws something that isn't in the record: then neither is to be believed alone, and
 	// it's Unseen. Call tells the call from others.
-	Whole    string         `json:"whole,omitempty"`
-	Disputed bool           `json:"disputed,omitempty"`
-	Call     string         `json:"call,omitempty"`
-	Options  []DialogOption `json:"options"` // as they're drawn, top to bottom
+	Whole    string `json:"whole,omitempty"`
+	Disputed bool   `json:"disputed,omitempty"`
+	Call     string `json:"call,omitempty"`
+	// Tall says that it was read whole in a taller pane, since the screen shows a part of
+	// it: the Print of what stood there. What allows is pressed only on that, in a taller
+	// pane again; Print is that of the part. "": the screen shows it.
+	Tall    string         `json:"tall,omitempty"`
+	Options []DialogOption `json:"options"` // as they're drawn, top to bottom
 	// Text is the label of what takes free text; "": it takes none.
 	Text string `json:"text,omitempty"`
 	// Print is the same for the same dialog, whatever of it is marked or checked, and
@@ -86,13 +90,13 @@ type DialogOption struct {
 
 // TellsAs reports whether another reading of a dialog tells people the same.
 func (d *Dialog) TellsAs(other *Dialog) bool {
-	return d.Print == other.Print && d.Call == other.Call && d.Unseen == other.Unseen && d.Disputed == other.Disputed
+	return d.Print == other.Print && d.Call == other.Call && d.Unseen == other.Unseen && d.Disputed == other.Disputed && d.Tall == other.Tall
 }
 
 // Asks reports whether another reading is of the same question: the same is drawn, and not
-// for another call.
+// for another call, and not as a part of another whole.
 func (d *Dialog) Asks(other *Dialog) bool {
-	return d.Print == other.Print && (d.Call == "" || other.Call == "" || d.Disputed != other.Disputed || d.Call == other.Call)
+	return d.Print == other.Print && (d.Tall == "" || other.Tall == "" || d.Tall == other.Tall) && (d.Call == "" || other.Call == "" || d.Disputed != other.Disputed || d.Call == other.Call)
 }
 
 // About is what it's about as far as that's known.

@@ -34,6 +34,13 @@ type asking struct {
 	// doubt is why the prompt may go though nobody answers it in the pane: an answer was
 	// given and nothing came of it. "": none was.
 	doubt string
+	// whole is the dialog of which the screen shows a part, as it was read in a taller
+	// pane; its Print is that of the part. nil: it wasn't. reading is the Print of the part
+	// that somebody reads, or has given up to read; parts are those by which the program
+	// drew the same again when the pane was as high as before.
+	whole   *Dialog
+	reading string
+	parts   []string
 	// done is the Print of a prompt that's final while its dialog is still shown: the
 	// poller hasn't looked since. It isn't asked again.
 	done string
@@ -108,11 +115,42 @@ func (e *entry) show(ev OutputEvent) bool {
 	if !ev.Asked && (e.heard || ev.Prompt == nil) {
 		return false
 	}
-	e.heard, e.shown = true, ev.Prompt
-	if ev.Prompt == nil || ev.Prompt.Print != e.done {
+	e.heard, e.shown = true, e.samePart(ev.Prompt)
+	e.forgetWhole()
+	if e.shown == nil || e.shown.Print != e.done {
 		e.done = ""
 	}
 	return true
+}
+
+// forgetWhole forgets what was read of a dialog that isn't shown any more.
+func (a *asking) forgetWhole() {
+	if a.whole != nil && (a.shown == nil || a.shown.Print != a.whole.Print) {
+		a.whole = nil
+	}
+	if a.shown == nil || a.shown.Print != a.reading {
+		a.reading, a.parts = "", nil
+	}
+}
+
+// samePart is a dialog by the Print of the part that was seen first.
+func (a *asking) samePart(d *Dialog) *Dialog {
+	if d == nil || !d.Unseen || a.reading == "" || !slices.Contains(a.parts, d.Print) {
+		return d
+	}
+	same := *d
+	same.Print = a.reading
+	return &same
+}
+
+// samePartOf is samePart for a session.
+func (m *Manager) samePartOf(id ID, d *Dialog) *Dialog {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if e := m.entries[id]; e != nil {
+		return e.samePart(d)
+	}
+	return d
 }
 
 // takeIn brings a session's prompt in line with what's shown.
@@ -132,7 +170,7 @@ func (m *Manager) takeInHeld(ctx context.Context, id ID) {
 	}
 	now := e.asking
 	m.mu.Unlock()
-	p, d := now.prompt, now.shown
+	p, d := now.prompt, now.told()
 	var err error
 	switch {
 	case p != nil && d != nil && p.Dialog.Asks(d):
@@ -151,6 +189,11 @@ func (m *Manager) takeInHeld(ctx context.Context, id ID) {
 			err = m.putPrompt(ctx, Prompt{ID: newPromptID(), Session: id, Dialog: *d, State: PromptOpen, OpenedAt: time.Now()})
 		}
 	}
+	m.mu.Lock()
+	if e := m.entries[id]; e != nil && e.prompt != nil && !e.giving {
+		m.readWhole(e) //nolint:contextcheck // its life is Run's
+	}
+	m.mu.Unlock()
 	if err != nil {
 		time.AfterFunc(promptAgainAfter, func() { m.later(func(ctx context.Context) { m.takeIn(ctx, id) }) })
 	}
@@ -215,6 +258,7 @@ func (m *Manager) endPrompt(ctx context.Context, id ID, reason string) {
 	}
 	p, gave := e.prompt, e.gave
 	e.shown, e.done = nil, ""
+	e.forgetWhole()
 	m.mu.Unlock()
 	if p == nil {
 		return
@@ -238,6 +282,9 @@ func (m *Manager) loadPrompts(ctx context.Context, open []Prompt) {
 		var before *Prompt
 		if lives {
 			before, e.prompt = e.prompt, &p
+			if e.whole = nil; p.Dialog.Tall != "" {
+				e.whole = &p.Dialog
+			}
 		}
 		m.mu.Unlock()
 		if !lives {

@@ -128,7 +128,7 @@ func (m *Manager) PromptScreen(ctx context.Context, p Prompt) Screen {
 		snap, err := srv.Snapshot(ctx, s.Pane.ID, Window{})
 		screen, fail := srv.Screen(ctx, s.Pane.ID)
 		if err == nil && fail == nil && snap.Server == s.Pane.Identity && screen.shows(&snap) {
-			if d := m.opt.Dialogs.Read(p.Session, &snap, nil); d != nil && d.Print == p.Dialog.Print {
+			if d := m.samePartOf(p.Session, m.opt.Dialogs.Read(p.Session, &snap, nil)); d != nil && d.Print == p.Dialog.Print {
 				return screen
 			}
 		}

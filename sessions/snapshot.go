@@ -64,6 +64,9 @@ type Window struct {
 	// Styled asks for Snapshot.Styled, too: another capture at the same instant. Input
 	// boxes can't be judged without.
 	Styled bool
+	// Tall asks for the pane as it is while it's taller for a moment (Server.Grow). Without
+	// it that's ErrUnavailable.
+	Tall bool
 }
 
 // PaneInfo is a pane as found by a look at all panes of a tmux server.

@@ -748,3 +748,10 @@ func (c *chat) Link(place adapters.Target, message string) string {
 	return place.String() + "#" + message
 }
 func (c *chat) SetCommands(context.Context, []inbound.CommandInfo) error { return nil }
+
+// Grow finds that somebody is at the terminal.
+func (*tmux) Grow(context.Context, string, sessions.ServerIdentity, int, time.Duration) (sessions.Snapshot, error) {
+	return sessions.Snapshot{}, sessions.ErrConflict
+}
+func (*tmux) Shrink(context.Context, string) error { return nil }
+func (*tmux) Settle(string)                        {}

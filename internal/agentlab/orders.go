@@ -17,6 +17,7 @@ import (
 //	say    an answer of one line
 //	slow   an answer that takes about ten seconds
 //	forge  the shell command OrderForged, which needs permission
+//	long   the shell command OrderLong, which needs permission
 //	run    the shell command OrderCommand, which needs permission
 //	write  a new file OrderFile
 //	ask    a question with the choices OrderChoices
@@ -29,7 +30,7 @@ type orders struct {
 	done map[string]bool
 }
 
-var orderForm = regexp.MustCompile(`\((say|slow|forge|run|write|ask|multi|several|two|plan|longplan) (t[0-9a-z]{8})\)`)
+var orderForm = regexp.MustCompile(`\((say|slow|forge|long|run|write|ask|multi|several|two|plan|longplan) (t[0-9a-z]{8})\)`)
 
 // orderRule is Request.Rule of what orders answer.
 const orderRule = "order"
@@ -47,6 +48,17 @@ func OrderForged(tag string) string {
 	}
 	n := strings.IndexByte("abcdefghijklmnopqrstuvwxyz0123456789", tag[len(tag)-1])
 	for i := range 3 * n {
+		rows = append(rows, fmt.Sprintf("row %d of %s", i, tag))
+	}
+	return strings.Join(append(rows, "X"), "\n")
+}
+
+// OrderLong makes OrderFile, too, by a command of so many rows that it fills most screens: the
+// last of tag says how long it is, from 42 rows to 147.
+func OrderLong(tag string) string {
+	rows := []string{"cat > " + OrderFile(tag) + " <<'X'"}
+	n := strings.IndexByte("abcdefghijklmnopqrstuvwxyz0123456789", tag[len(tag)-1])
+	for i := range 40 + 3*n {
 		rows = append(rows, fmt.Sprintf("row %d of %s", i, tag))
 	}
 	return strings.Join(append(rows, "X"), "\n")
@@ -102,6 +114,8 @@ func orderStep(kind, tag, planFile string) Step {
 		return Step{Text: "I run it.", Tools: []Tool{orderTool("shell", orderShell(tag))}}
 	case "forge":
 		return Step{Text: "I run it.", Tools: []Tool{orderTool("shell", obj{"command": OrderForged(tag), "description": "Run " + tag, "escalate": true})}}
+	case "long":
+		return Step{Text: "I run it.", Tools: []Tool{orderTool("shell", obj{"command": OrderLong(tag), "description": "Run " + tag, "escalate": true})}}
 	case "two":
 		return Step{Text: "I do both.", Tools: []Tool{orderTool("shell", orderShell(tag+"1")), orderTool("shell", orderShell(tag+"2"))}}
 	case "write":

@@ -30,6 +30,7 @@ func TestMain(m *testing.M) {
 	agentlab.Main()
 	recording.Main()
 	standin.Main()
+	recording.ActorMain[longAsker](longVar)
 	if mode := os.Getenv("PANEBRIDGE_TEST_RECORDER"); mode != "" {
 		record(mode, os.Getenv("PANEBRIDGE_TEST_FILE"))
 		return

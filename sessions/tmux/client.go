@@ -70,6 +70,7 @@ type Client struct {
 	mu     sync.Mutex
 	live   *live // nil: no connection
 	status Status
+	tall   map[string]int // how often panes were made taller, and as they were; see Grow
 }
 
 // live is what belongs to one connection.
@@ -312,6 +313,7 @@ func (c *Client) greet(ctx context.Context, conn *conn) error {
 	}
 	l.buffers.Store(firstBuffer())
 	l.dropOldBuffers(ctx)
+	l.shrinkAll(ctx)
 	c.setUp(l)
 	return nil
 }

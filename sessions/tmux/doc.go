@@ -33,6 +33,7 @@
 //	phrases of dialogs                      if-shell -F '#{C/ri:…}'            literalPattern, quote
 //	rows of the screen                      if-shell -F '#{C/r:…}'             literalRow, quote
 //	title                                   if-shell -F '#{==:…}'              plainTitle: ASCII letters, digits and blanks; quote
+//	how a window was (@panebridge_tall)     if-shell -F '#{==:…}', run-shell   tallMarks: what isn't of ours to the letter is left
 //	channel                                 wait-for -- …, a process           literalArgument
 //	socket's name or path, -f               options of a process               the kernel hands them over; tmux doesn't expand them
 //	names of others' buffers                delete-buffer -b                   quote

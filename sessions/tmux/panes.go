@@ -266,6 +266,7 @@ func (c *Client) Screen(ctx context.Context, pane string) (sessions.Screen, erro
 	if err != nil {
 		return sessions.Screen{}, err
 	}
+	changes := c.tallChanges(pane)
 	buf := bufferPrefix + strconv.FormatUint(l.buffers.Add(1), 10)
 	r := &request{blocks: 4, line: "display-message -p -t " + pane + " '" + stateFormat + "' ; capture-pane -e" + l.exact + " -t " + pane +
 		" -b " + buf + " ; show-buffer -b " + buf + " ; delete-buffer -b " + buf}
@@ -283,6 +284,9 @@ func (c *Client) Screen(ctx context.Context, pane string) (sessions.Screen, erro
 	}
 	if err != nil {
 		return sessions.Screen{}, fmt.Errorf("capture pane %s: %w", pane, err)
+	}
+	if err := c.asItIs(pane, changes); err != nil {
+		return sessions.Screen{}, err
 	}
 	s, err := parseState(reply[0].lines[0])
 	if err != nil {

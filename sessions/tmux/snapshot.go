@@ -41,6 +41,7 @@ func (c *Client) Snapshot(ctx context.Context, pane string, w sessions.Window) (
 	if err != nil {
 		return sessions.Snapshot{}, err
 	}
+	changes := c.tallChanges(pane)
 	// A pane is dead as soon as its terminal is closed; how its program ended
 	// is known when tmux hears of it from the kernel, a moment later, unless the
 	// program lives on without a terminal.
@@ -48,6 +49,11 @@ func (c *Client) Snapshot(ctx context.Context, pane string, w sessions.Window) (
 		s, err := l.snapshot(ctx, pane, w)
 		if err != nil {
 			return sessions.Snapshot{}, fmt.Errorf("capture pane %s: %w", pane, err)
+		}
+		if !w.Tall {
+			if err := c.asItIs(pane, changes); err != nil {
+				return sessions.Snapshot{}, err
+			}
 		}
 		if !s.Dead || s.DeadStatus >= 0 || s.DeadSignal != "" || tries == deadTries {
 			return s, nil
