@@ -112,14 +112,18 @@ func (m *Manager) awaitAnswer(ctx context.Context, r Receipt, pressed time.Time)
 	m.settleAnswers(ctx, r.Session)
 }
 
-// followAsked has what a session's agent is asked told while a queued text waits.
+// followAsked has what a session's agent is asked told while a text may be found there.
 func (m *Manager) followAsked(id ID) {
 	if m.opt.Asked == nil {
 		return
 	}
 	m.mu.Lock()
 	e := m.entries[id]
-	wanted := e != nil && slices.ContainsFunc(e.awaited, func(a *awaited) bool { return a.queued && a.taken.IsZero() })
+	wanted := false
+	if e != nil {
+		e.prune(time.Now())
+		wanted = len(e.typed) > 0 || slices.ContainsFunc(e.awaited, func(a *awaited) bool { return a.queued && a.taken.IsZero() })
+	}
 	var stop func()
 	switch {
 	case e == nil:
@@ -138,7 +142,7 @@ func (m *Manager) followAsked(id ID) {
 	if !wanted {
 		return
 	}
-	stop = m.opt.Asked(id, func(text string) { m.hearTurn(id, turnNews{at: time.Now(), what: turnAsked, text: text}) })
+	stop = m.opt.Asked(id, func(a Asked) { m.hearAsked(id, a) })
 	m.mu.Lock()
 	if e.stop != nil {
 		e.stop, stop = stop, nil
@@ -187,7 +191,9 @@ func (a *answers) hear(n turnNews) {
 			w.turnEnds(n)
 		case n.what == turnAsked:
 			if w.queued && w.taken.IsZero() {
-				asked = w.askedIn(asked, n.at)
+				if rest, ok := askedIn(asked, w.receipt.Text); ok {
+					asked, w.taken = rest, n.at
+				}
 			}
 		case n.turn <= w.behind || w.turn > w.behind:
 		case w.queued && begun && w.taken.IsZero():
@@ -224,22 +230,21 @@ func (w *awaited) waitsOver(now time.Time) time.Time {
 	return time.Time{}
 }
 
-// askedIn takes in that an agent was asked something, by its letters, if the text is in
-// it, and returns the rest: programs wrap, cut and join texts.
-func (w *awaited) askedIn(asked string, at time.Time) (rest string) {
+// askedIn looks for a text in what an agent was asked, by its letters, and returns the rest
+// of that: programs wrap, cut and join texts.
+func askedIn(asked, text string) (rest string, ok bool) {
 	const (
 		most  = 400 // bytes of a text: more may be cut
 		first = 8   // a text of so many is hardly the beginning of another by chance,
 		part  = 20  // and of so many hardly a part
 	)
-	want := letters(strings.ToLower(w.receipt.Text))
+	want := letters(strings.ToLower(text))
 	want = want[:min(len(want), most)]
 	i := strings.Index(asked, want)
 	if want == "" || i < 0 || asked != want && (i > 0 || len(want) < first) && len(want) < part {
-		return asked
+		return asked, false
 	}
-	w.taken = at
-	return asked[:i] + asked[i+len(want):]
+	return asked[:i] + asked[i+len(want):], true
 }
 
 // settleAnswers stores and tells what became of a session's texts, and has itself called
@@ -268,9 +273,11 @@ func (m *Manager) settleAnswers(ctx context.Context, id ID) {
 				r.Reason = w.receipt.Reason
 			}
 			done = append(done, r)
+			e.drop(r.ID)
 		case w.passed:
 			r.Reason, r.UpdatedAt = ReasonPassed, now
 			done = append(done, r)
+			e.drop(r.ID)
 		default:
 			return now.Sub(r.UpdatedAt) > answerFor
 		}
@@ -301,6 +308,7 @@ func (m *Manager) endAnswers(id ID) {
 		}
 		stop = e.stop
 		e.answers = answers{}
+		e.proofs = proofs{}
 	}
 	m.mu.Unlock()
 	if stop != nil {
@@ -316,7 +324,12 @@ func (m *Manager) loadUnanswered(ctx context.Context) error {
 	}
 	slices.SortFunc(all, func(a, b Receipt) int { return cmp.Or(a.UpdatedAt.Compare(b.UpdatedAt), cmp.Compare(a.ID, b.ID)) })
 	for _, r := range all {
-		if r.Reason != ReasonPassed {
+		switch {
+		case r.State == ReceiptFailed:
+			if r.Pressed && time.Since(r.UpdatedAt) < proofFor {
+				m.awaitProof(r, r.CreatedAt)
+			}
+		case r.Reason != ReasonPassed:
 			m.awaitAnswer(ctx, r, time.Time{})
 		}
 	}

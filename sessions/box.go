@@ -5,6 +5,9 @@ package sessions
 type Box struct {
 	Known bool // the program's kind of box is known
 	Open  bool // it's on the screen
+	// Torn says that tmux has broken its frame: the pane has got narrower, and the program
+	// hasn't drawn it anew. It isn't Open then.
+	Torn bool
 	// Shell says that it's the line of a shell, behind its prompt. One that isn't Open
 	// has a prompt that nobody knows, or is at work.
 	Shell bool

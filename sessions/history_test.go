@@ -62,6 +62,25 @@ func (h *host) frontOf(s *sessions.Snapshot) sessions.Program {
 	return sessions.Program{}
 }
 
+// follow has a daemon hear what the agents in a session's pane were asked.
+func (h *host) follow(term int, id sessions.ID, tell func(sessions.Asked)) (stop func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	f := &follower{term: term, id: id, tell: tell}
+	h.followers = append(h.followers, f)
+	h.untold = slices.DeleteFunc(h.untold, func(u untold) bool {
+		if u.id == id {
+			time.AfterFunc(time.Millisecond, func() { tell(u.asked) })
+		}
+		return u.id == id
+	})
+	return func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.followers = slices.DeleteFunc(h.followers, func(o *follower) bool { return o == f })
+	}
+}
+
 func (h *host) boxOf(s *sessions.Snapshot) sessions.Box {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -91,6 +110,7 @@ func (h *history) start() {
 			}
 			return ""
 		},
+		Asked:    func(id sessions.ID, tell func(sessions.Asked)) func() { return h.follow(term, id, tell) },
 		Box:      func(_ sessions.ID, s *sessions.Snapshot) sessions.Box { return h.boxOf(s) },
 		Front:    h.frontOf,
 		Revive:   func(_ sessions.ID, program, _ string) (string, bool) { return program, true },
@@ -272,6 +292,7 @@ func (h *history) person() {
 	}
 	f := p.front()
 	switch {
+	case f.stuck != nil:
 	case f.dialog:
 		f.dialog = false
 		p.activity = time.Now().Unix()
@@ -314,7 +335,9 @@ func (h *history) program() {
 	}
 	f := p.front()
 	switch {
-	case f.kind == sessions.ProgramAgent && h.r.IntN(2) == 0 && len(p.unread) == 0:
+	case f.stuck != nil && h.r.IntN(2) == 0:
+		h.unstick(p, f)
+	case f.kind == sessions.ProgramAgent && h.r.IntN(2) == 0 && len(p.unread) == 0 && f.stuck == nil:
 		h.note("%s asks in %s", f.name, p.id)
 		f.dialog = true
 		p.activity = time.Now().Unix()
@@ -322,6 +345,17 @@ func (h *history) program() {
 		h.end(p)
 		gone = p.mark
 	}
+}
+
+// resize gives a pane another size. None cuts a row exactly behind a text, which nobody
+// could tell from the whole.
+func (h *history) resize() {
+	h.with(func() {
+		if p := h.somePane(); p != nil {
+			p.width, p.height = []int{9, 18, 40, 80}[h.r.IntN(4)], []int{7, 12, 24}[h.r.IntN(3)]
+			h.note("%s gets %d columns, %d rows", p.id, p.width, p.height)
+		}
+	})
 }
 
 // choose tells the daemon which agent a pane's text is from, as its watchers do.
@@ -356,7 +390,15 @@ func (h *history) newSession() {
 
 func (h *history) step() {
 	m, ctx := h.daemon.manager, h.Context()
-	switch n := h.r.IntN(40); {
+	switch n := h.r.IntN(46); {
+	case n >= 43:
+		h.with(func() {
+			if p := h.somePane(); p != nil {
+				h.stick(p)
+			}
+		})
+	case n >= 40:
+		h.resize()
 	case n < 2:
 		h.newSession()
 	case n < 15:
@@ -427,7 +469,9 @@ func (h *history) rest() {
 			for !p.gone && len(p.programs) > 1 && p.front().kind == sessions.ProgramOther {
 				h.end(p)
 			}
+			p.width, p.height = 80, 24
 			if f := p.front(); f != nil {
+				h.unstick(p, f)
 				f.dialog = false
 				if strings.Contains(f.line, "half") {
 					f.line = strings.TrimSpace(strings.ReplaceAll(f.line, "half", ""))
@@ -502,7 +546,7 @@ func (h *history) checkReceipt(w *written, n int) []string {
 	case sessions.ReceiptCancelled, sessions.ReceiptStored, sessions.ReceiptHeld:
 		bad = n != 0
 	case sessions.ReceiptFailed:
-		bad = n != 0 && !strings.Contains(r.Reason, "look at the session") && !strings.Contains(r.Reason, "nobody knows")
+		bad = n != 0 && !strings.Contains(r.Reason, "nobody knows")
 	case sessions.ReceiptTyping, sessions.ReceiptTyped:
 		bad = r.State == sessions.ReceiptTyping
 	}

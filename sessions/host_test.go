@@ -26,7 +26,43 @@ type host struct {
 	panes  []*hostPane
 	disk   disk
 	begun  int // programs
-	trace  []string
+	// followers hear what agents were asked.
+	followers []*follower
+	untold    []untold
+	trace     []string
+}
+
+// follower is a daemon that hears what the agents of a session were asked.
+type follower struct {
+	term int
+	id   sessions.ID
+	tell func(sessions.Asked)
+}
+
+// record has an agent's transcript say a while later what it was asked.
+func (h *host) record(p *hostPane, line string) {
+	a := sessions.Asked{Text: line, At: time.Now()}
+	time.AfterFunc(time.Duration(h.r.IntN(3000))*time.Millisecond, func() {
+		h.mu.Lock()
+		var all []*follower
+		for _, f := range h.followers {
+			if f.term == h.term && f.id == p.mark {
+				all = append(all, f)
+			}
+		}
+		if len(all) == 0 {
+			h.untold = append(h.untold, untold{p.mark, a}) // a daemon reads on where the last one stopped
+		}
+		h.mu.Unlock()
+		for _, f := range all {
+			f.tell(a)
+		}
+	})
+}
+
+type untold struct {
+	id    sessions.ID
+	asked sessions.Asked
 }
 
 type disk struct {
@@ -44,6 +80,8 @@ type hostPane struct {
 	past      []*hosted // that have ended
 	unread    []string  // typed, and read by nobody yet: a key, or "paste " and a text
 	lag       time.Duration
+	width     int
+	height    int
 	dead      bool
 	gone      bool
 	activity  int64
@@ -64,6 +102,15 @@ type hosted struct {
 	dialog  bool
 	printed []string
 	took    []taken
+	stuck   *stuck // nil: it works in at once what it reads
+}
+
+// stuck is a program that's at work and draws nothing for a while; what it reads it works
+// in afterwards.
+type stuck struct {
+	shows sessions.Snapshot // what it drew last
+	spins bool              // but for a sign that it's at work
+	read  []string
 }
 
 // taken is a line that a program took.
@@ -99,8 +146,8 @@ func (p *hosted) key() string {
 
 const phrase = "do you want to proceed"
 
-// rows are what a program shows, and where its cursor is.
-func (p *hosted) rows() (rows []string, x, y int) {
+// rows are what a program shows in so many columns, and where its cursor is.
+func (p *hosted) rows(width int) (rows []string, x, y int) {
 	rows = slices.Clone(p.printed[max(0, len(p.printed)-4):])
 	lines := strings.Split(p.line, "\n")
 	switch {
@@ -111,15 +158,70 @@ func (p *hosted) rows() (rows []string, x, y int) {
 		rows = append(rows, lines[1:]...)
 		return rows, len(rows[len(rows)-1]), len(rows) - 1
 	case p.kind == sessions.ProgramAgent:
-		rows = append(rows, "────────────", "❯ "+lines[0])
-		for _, l := range lines[1:] {
-			rows = append(rows, "  "+l)
+		rule := strings.Repeat("─", width)
+		rows = append(rows, rule)
+		for i, l := range inColumns(lines, width-3) {
+			rows = append(rows, map[bool]string{true: "❯ ", false: "  "}[i == 0]+l)
 		}
-		return append(rows, "────────────"), len([]rune(rows[len(rows)-1])), len(rows) - 1
+		return append(rows, rule), len([]rune(rows[len(rows)-1])), len(rows) - 1
 	}
 	rows = append(rows, "~", lines[len(lines)-1])
 	return rows, len(rows[len(rows)-1]), len(rows) - 1
 }
+
+// inColumns breaks lines.
+func inColumns(lines []string, width int) (out []string) {
+	for _, l := range lines {
+		r := []rune(l)
+		for ; len(r) > width; r = r[width:] {
+			out = append(out, string(r[:width]))
+		}
+		out = append(out, string(r))
+	}
+	return out
+}
+
+// resized is what tmux makes of a screen when its pane gets another size and nothing is
+// drawn anew: it breaks rows, or cuts them on the alternate screen.
+func resized(s sessions.Snapshot, width, height int) sessions.Snapshot {
+	switch {
+	case s.Alternate:
+		s.Rows = slices.Clone(s.Rows)
+		for i := range s.Rows {
+			s.Rows[i] = cells(s.Rows[i], width)
+		}
+		s.CursorX = min(s.CursorX, width-1)
+	case width < s.Width:
+		above := inColumns(s.Rows[:s.CursorY], width)
+		var rows []string
+		for _, row := range s.Rows {
+			parts := inColumns([]string{row}, width)
+			for i := range parts {
+				s.Wrapped = append(s.Wrapped, i < len(parts)-1)
+			}
+			rows = append(rows, parts...)
+		}
+		s.CursorX, s.CursorY, s.Rows = s.CursorX%width, len(above)+s.CursorX/width, rows
+	}
+	s.Width = width
+	return inRows(s, height)
+}
+
+// inRows is a screen with its rows cut: those below the cursor first.
+func inRows(s sessions.Snapshot, height int) sessions.Snapshot {
+	if len(s.Rows) > height {
+		from := max(0, s.CursorY-height+1)
+		to := min(len(s.Rows), from+height)
+		s.Rows, s.CursorY = s.Rows[from:to], s.CursorY-from
+		if s.Wrapped != nil {
+			s.Wrapped = s.Wrapped[from:to]
+		}
+	}
+	s.Height = height
+	return s
+}
+
+func cells(row string, n int) string { r := []rune(row); return string(r[:min(n, len(r))]) }
 
 // boxOf reads what rows draws.
 func boxOf(front *hosted, s *sessions.Snapshot) sessions.Box {
@@ -139,6 +241,10 @@ func boxOf(front *hosted, s *sessions.Snapshot) sessions.Box {
 	var edges []int
 	for i, row := range s.Rows {
 		if strings.HasPrefix(row, "────") {
+			if s.Wrapped != nil && s.Wrapped[i] {
+				b.Torn = true
+				return b
+			}
 			edges = append(edges, i)
 		}
 	}
@@ -157,6 +263,10 @@ func boxOf(front *hosted, s *sessions.Snapshot) sessions.Box {
 func (h *host) press(p *hostPane, typed string) {
 	f := p.front()
 	if f == nil {
+		return
+	}
+	if f.stuck != nil {
+		f.stuck.read = append(f.stuck.read, typed)
 		return
 	}
 	p.activity = time.Now().Unix()
@@ -196,6 +306,7 @@ func (h *host) submit(p *hostPane, f *hosted) {
 	switch {
 	case f.kind == sessions.ProgramAgent && strings.Contains(line, "x-text"):
 		p.address(f.key())
+		h.record(p, line)
 	case f.kind == sessions.ProgramShell && (line == "agent" || line == "other agent" || line == "editor"):
 		h.begin(p, line)
 	}
@@ -229,12 +340,45 @@ func (h *host) read(p *hostPane) {
 	}
 }
 
+// stick has the program in front draw nothing for a while.
+func (h *host) stick(p *hostPane) {
+	f, spins, d := p.front(), h.r.IntN(2) == 0, time.Duration(h.r.IntN(25_000))*time.Millisecond
+	if spins {
+		d = min(d, 14*time.Second) // what it read before stands in its box within shownWithin
+	}
+	if f == nil || f.kind != sessions.ProgramAgent || f.stuck != nil || f.dialog {
+		return
+	}
+	h.note("%s is stuck in %s for %s, and spins: %v", f.name, p.id, d, spins)
+	f.stuck = &stuck{shows: (server{host: h}).look(p), spins: spins}
+	time.AfterFunc(d, func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.unstick(p, f)
+	})
+}
+
+// unstick has a program work in what it has read.
+func (h *host) unstick(p *hostPane, f *hosted) {
+	if f.stuck == nil || p.front() != f {
+		return
+	}
+	read := f.stuck.read
+	f.stuck = nil
+	h.note("%s goes on in %s", f.name, p.id)
+	p.activity = time.Now().Unix()
+	for _, typed := range read {
+		h.press(p, typed)
+	}
+}
+
 // end ends the program in front; what it hasn't read is read by the next.
 func (h *host) end(p *hostPane) {
 	if f := p.front(); f != nil {
 		h.note("%s ends in %s", f.name, p.id)
 		p.programs = slices.Clone(p.programs[:len(p.programs)-1])
 		p.past = append(p.past, f)
+		f.stuck = nil
 		p.activity = time.Now().Unix()
 	}
 	p.dead = p.front() == nil
@@ -336,7 +480,7 @@ func (s server) Create(_ context.Context, id sessions.ID, req sessions.PaneReque
 	if err != nil {
 		return sessions.PaneInfo{}, err
 	}
-	p := &hostPane{id: fmt.Sprint("%", len(s.panes)+1), pid: len(s.panes) + 100, name: req.Session, mark: id, lag: time.Duration(s.r.IntN(200)) * time.Millisecond}
+	p := &hostPane{id: fmt.Sprint("%", len(s.panes)+1), pid: len(s.panes) + 100, name: req.Session, mark: id, width: 80, height: 24, lag: time.Duration(s.r.IntN(200)) * time.Millisecond}
 	s.panes = append(s.panes, p)
 	s.begin(p, req.Command[0])
 	return sessions.PaneInfo{ID: p.id, Session: p.name, Mark: id, PID: p.pid}, s.done(after)
@@ -408,10 +552,26 @@ func (s server) Snapshot(_ context.Context, pane string, _ sessions.Window) (ses
 }
 
 func (s server) look(p *hostPane) sessions.Snapshot {
-	snap := sessions.Snapshot{Server: run, Pane: p.id, PID: p.pid, Width: 80, Height: 24, Dead: p.dead, TTY: p.id, Activity: p.activity}
-	if f := p.front(); f != nil {
+	snap := sessions.Snapshot{Server: run, Pane: p.id, PID: p.pid, Width: p.width, Height: p.height, Dead: p.dead, TTY: p.id, Activity: p.activity}
+	f := p.front()
+	switch {
+	case f == nil:
+	case f.stuck != nil:
+		snap = f.stuck.shows
+		if f.stuck.spins && len(f.printed) > 0 {
+			snap.Rows = append([]string{time.Now().Format("* 05.0")}, snap.Rows[1:]...)
+			p.activity = time.Now().Unix()
+		}
+		snap = resized(snap, p.width, p.height)
+		snap.Activity, snap.Front = p.activity, f.name
+	default:
 		snap.Front = f.name
-		snap.Rows, snap.CursorX, snap.CursorY = f.rows()
+		snap.Rows, snap.CursorX, snap.CursorY = f.rows(p.width)
+		if f.kind == sessions.ProgramAgent { // it draws the end of what it has to show
+			from := max(0, len(snap.Rows)-p.height)
+			snap.Rows, snap.CursorY = snap.Rows[from:], max(0, snap.CursorY-from)
+			snap.Alternate = f.name == "agent"
+		}
 	}
 	return snap
 }
@@ -570,7 +730,7 @@ func (j journal) UnansweredReceipts(_ context.Context, since time.Time) (all []s
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, r := range j.disk.receipts {
-		if r.State == sessions.ReceiptSubmitted && r.UpdatedAt.After(since) {
+		if (r.State == sessions.ReceiptSubmitted || r.State == sessions.ReceiptFailed) && r.UpdatedAt.After(since) {
 			all = append(all, r)
 		}
 	}

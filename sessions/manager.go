@@ -45,10 +45,10 @@ type Options struct {
 	// Receipt is told each change of a receipt, in order, after it was stored. It must
 	// not block and must not call back. Nil: nobody is told.
 	Receipt func(Receipt)
-	// Asked has tell hear what a session's agent was asked, as its transcript says, until
-	// stop is called. tell may be called by any goroutine, and returns at once. Nil:
-	// nothing is known of it.
-	Asked func(id ID, tell func(text string)) (stop func())
+	// Asked has tell hear what a session's agent was asked, as its transcript and its hooks
+	// say, until stop is called. tell may be called by any goroutine, and returns at once.
+	// Nil: nothing is known of it.
+	Asked func(id ID, tell func(Asked)) (stop func())
 	// Box reads the input box of a session's program. Nil: none can be read.
 	Box func(id ID, s *Snapshot) Box
 	// Front tells what has the foreground of the pane of a screen that was just looked at.
@@ -96,6 +96,7 @@ type entry struct {
 	Session
 	asking
 	answers
+	proofs
 	queue    []*Receipt // the first may be in work
 	typing   bool       // a typist is at work
 	keyboard keyboard

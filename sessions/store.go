@@ -27,8 +27,8 @@ type Store interface {
 	Receipt(ctx context.Context, id string) (Receipt, error)
 	// OpenReceipts returns those that are not Final, oldest first.
 	OpenReceipts(ctx context.Context) ([]Receipt, error)
-	// UnansweredReceipts returns those that are ReceiptSubmitted and have been since a
-	// time, oldest first.
+	// UnansweredReceipts returns those that are ReceiptSubmitted or ReceiptFailed and have
+	// been since a time, oldest first.
 	UnansweredReceipts(ctx context.Context, since time.Time) ([]Receipt, error)
 	// PutPrompt inserts or replaces one by ID. One that's Final drops those that have
 	// been for long.

@@ -89,14 +89,17 @@ type typist struct {
 	shell   bool      // that's a shell, and Enter wasn't pressed yet
 	goesOn  bool      // its line goes on with an unfinished command
 	alone   bool      // it was seen to stand there alone
+	beside  bool      // something else was seen to stand beside it
 	inRow   bool      // it was seen before the cursor of a program whose box isn't known
 	queued  bool      // the program keeps it until it has time
+	resized bool      // what was seen of Enter may be what a change of the pane's size has made
 	away    time.Time // since when its box isn't on the screen; zero: it is
 	empty   int       // looks in succession at which the box had nothing in it
 	began   time.Time // when it was this text's turn
 	keys    keyboard  // of the session, while it's taken
 	asked   time.Time // when the last look was asked for
-	at      Snapshot  // the look that Enter was decided on
+	size    paneSize
+	at      Snapshot // the look that Enter was decided on
 	// Of a text that only a dialog's phrase holds:
 	stood   string    // the screen at the last look, see print
 	ahead   *goAhead  // that was taken, and not answered yet; nil: none
@@ -112,8 +115,12 @@ func (t *typist) run(ctx context.Context) {
 	defer t.dropAhead(ctx)
 	defer t.release()
 	steps := []func(context.Context) error{t.settle, t.tell, t.enter}
+	if !t.receipt.Submit {
+		steps = []func(context.Context) error{t.settle, t.leave}
+	}
 	begin := t.paste
 	if t.m.leftByLastRun(t.id, t.receipt.ID) {
+		t.m.awaitProof(t.receipt, t.receipt.UpdatedAt)
 		begin, steps = t.takeUp, steps[1:]
 	}
 	if !t.goOn(ctx, begin(ctx)) {
@@ -134,6 +141,8 @@ func (t *typist) goOn(ctx context.Context, err error) bool {
 	case err == nil:
 		return true
 	case errors.Is(err, errDone), ctx.Err() != nil:
+	case t.receipt.Submit && t.m.isProved(t.id, t.receipt.ID):
+		t.set(ctx, ReceiptSubmitted, "")
 	case t.entered && (errors.Is(err, ErrEnded) || errors.Is(err, ErrUnknown)):
 		t.set(ctx, ReceiptSubmitted, endedWithIt)
 	case t.entered && errors.Is(err, errTakenAway):
@@ -262,6 +271,7 @@ func (t *typist) look(ctx context.Context) (Snapshot, error) {
 			if ended := snap.ended(s.Pane.Identity); ended != nil {
 				return snap, ended
 			}
+			t.size.see(&snap, t.asked)
 			if t.term, err = srv.Terminal(snap.TTY); err == nil {
 				return snap, nil
 			}
@@ -356,6 +366,7 @@ func (t *typist) tryPaste(ctx context.Context, g Guard) (Outcome, error) {
 		t.answerAhead(errNotStored)
 		return "", nil
 	}
+	t.m.awaitProof(t.receipt, time.Now())
 	return t.pasteGuarded(ctx, g)
 }
 
@@ -403,10 +414,17 @@ func (t *typist) fits() error {
 }
 
 func (t *typist) typed(ctx context.Context) error {
-	if !t.set(ctx, ReceiptTyped, "") || !t.receipt.Submit {
+	if t.receipt.Submit && !t.set(ctx, ReceiptTyped, "") {
 		return errDone
 	}
 	return nil
+}
+
+// leave ends the typing of a text that's to stand in the line without an Enter: it does by
+// now, and what's typed next sees it.
+func (t *typist) leave(ctx context.Context) error {
+	t.set(ctx, ReceiptTyped, "")
+	return errDone
 }
 
 // settle waits until the program has read the text, so that text and Enter

@@ -115,14 +115,16 @@ func (t *typist) shown(ctx context.Context) error {
 	if !t.boxed || strings.IndexFunc(t.receipt.Text, unicode.IsLetter) < 0 {
 		return nil
 	}
-	for begin := time.Now(); time.Since(begin) < shownWithin; {
+	frozen := true
+	for begin := time.Now(); time.Since(begin) < shownWithin || frozen && time.Since(begin) < frozenWithin; {
 		s, err := t.look(ctx)
 		if err != nil {
 			return err
 		}
-		if b := t.box(&s); !b.Open || b.Text != "" {
+		if b := t.box(&s); !b.Open && !b.Torn || b.Text != "" {
 			return nil // a dialog has opened, say: that's looked for before Enter
 		}
+		frozen = frozen && (t.size.broken() || sameScreen(&t.before, &s))
 		if err := t.wait(ctx, lookEvery); err != nil {
 			return err
 		}
@@ -139,6 +141,10 @@ const awayFor = 500 * time.Millisecond
 func (t *typist) left(s *Snapshot) bool {
 	b := t.box(s)
 	t.queued = t.queued || b.Queued
+	if b.Torn || t.size.broken() {
+		t.away, t.empty = time.Time{}, 0
+		return false
+	}
 	if b.Open && (b.Text == "" || t.alone && t.lineState(s) == lineWithout) {
 		t.empty++ // a screen that's half drawn may show an old box without its text
 		return t.empty > 1
@@ -156,11 +162,15 @@ func (t *typist) left(s *Snapshot) bool {
 
 // submittedHow is what's to be known of a text that was submitted.
 func (t *typist) submittedHow() string {
-	if t.ended {
-		return endedWithIt
-	}
-	if t.queued {
+	switch {
+	case t.queued && !t.ended:
 		return reasonQueued
+	case t.m.isProved(t.id, t.receipt.ID):
+		return ""
+	case t.ended:
+		return endedWithIt
+	case t.resized:
+		return "unverified: the pane got another size as Enter was pressed"
 	}
 	return ""
 }

@@ -8,9 +8,19 @@ import (
 	"time"
 )
 
+const (
+	enters = 2 // that are pressed at most
+	// lateWithin is how long the last Enter's effect may take to be seen: programs that are
+	// at work read at once, and draw late.
+	lateWithin = 10 * time.Second
+	// frozenWithin is the same of a program that draws nothing at all meanwhile, and until
+	// what was read before it has shown.
+	frozenWithin = 30 * time.Second
+)
+
 // enter presses Enter and looks whether the screen took it; once more at most.
 func (t *typist) enter(ctx context.Context) error {
-	for range 2 {
+	for n := range enters {
 		if err := t.standsAlone(ctx); err != nil {
 			return err
 		}
@@ -25,7 +35,7 @@ func (t *typist) enter(ctx context.Context) error {
 		if t.term.Canonical {
 			return t.line(ctx)
 		}
-		took, err := t.took(ctx, &t.at)
+		took, err := t.took(ctx, t.at, n == enters-1)
 		if err != nil {
 			return err
 		}
@@ -195,15 +205,13 @@ func (t *typist) enterGuard(s *Snapshot) (Guard, Outcome) {
 	return g, Held
 }
 
-// took reports whether the screen changed after Enter. The time for it runs
-// from when the program has read the key.
-func (t *typist) took(ctx context.Context, before *Snapshot) (bool, error) {
-	within := reactWithin
-	if !t.echoed {
-		within = settleFor // it doesn't show what it reads, so why should it show this
-	}
-	begin := time.Now()
-	for read := begin; time.Since(read) < within; {
+// took reports whether the program took Enter: the screen changed after it, or the agent
+// says so. The time for it runs from when the program has read the key. last: it won't be
+// pressed again.
+func (t *typist) took(ctx context.Context, before Snapshot, last bool) (bool, error) {
+	e := effect{before: before, sizes: t.size.count, last: last, read: time.Now(), frozen: true}
+	begin := e.read
+	for time.Since(e.read) < t.effectWithin(&e) {
 		if err := t.wait(ctx, lookEvery); err != nil {
 			return false, err
 		}
@@ -215,31 +223,64 @@ func (t *typist) took(ctx context.Context, before *Snapshot) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if t.wasEnded(&s) {
-			t.ended = true
-			return true, nil
-		}
-		stands := t.lineState(&s)
-		t.stands = stands == lineHasIt || stands == lineHasMore
-		if t.boxed {
-			if t.covered(before, &s) {
-				if err := t.uncover(ctx); err != nil {
-					return false, err
-				}
-				read, t.away, t.empty = time.Now(), time.Time{}, 0
-				continue
-			}
-			if t.left(&s) {
-				return true, nil
-			}
-		} else if !sameScreen(before, &s) || t.term.Canonical {
-			return true, nil
+		took, err := t.seeEffect(ctx, &e, &s)
+		if took || err != nil {
+			return took, err
 		}
 		if t.term.Unread > 0 && time.Since(begin) < readWithin {
-			read = time.Now()
+			e.read = time.Now()
 		}
 	}
 	return false, nil
+}
+
+// effect is what was seen since an Enter.
+type effect struct {
+	before Snapshot
+	sizes  int  // changes of the pane's size before it
+	last   bool // no other is pressed
+	read   time.Time
+	frozen bool // the screen has stood still
+}
+
+// effectWithin is how long an Enter's effect may take to be seen.
+func (t *typist) effectWithin(e *effect) time.Duration {
+	switch {
+	case !t.echoed:
+		return settleFor // it doesn't show what it reads, so why should it show this
+	case !e.last || !t.boxed:
+		return reactWithin
+	case e.frozen:
+		return frozenWithin
+	}
+	return lateWithin
+}
+
+// seeEffect works in one look behind Enter, and reports whether the program took that.
+func (t *typist) seeEffect(ctx context.Context, e *effect, s *Snapshot) (bool, error) {
+	if t.wasEnded(s) {
+		t.ended = true
+		return true, nil
+	}
+	stands := t.lineState(s)
+	t.stands = stands == lineHasIt || stands == lineHasMore
+	changed := !sameScreen(&e.before, s)
+	e.frozen = e.frozen && (!changed || t.size.broken())
+	switch {
+	case t.m.isProved(t.id, t.receipt.ID):
+		return true, nil
+	case !t.boxed && t.size.count != e.sizes:
+		t.resized = changed
+		return changed || t.term.Canonical, nil
+	case !t.boxed:
+		return changed || t.term.Canonical, nil
+	case t.covered(&e.before, s):
+		e.read, t.away, t.empty = time.Now(), time.Time{}, 0
+		return false, t.uncover(ctx)
+	case !changed:
+		return false, nil
+	}
+	return t.left(s), nil
 }
 
 // wasEnded reports whether the program that the text was pasted into, other than a shell,

@@ -41,11 +41,14 @@ func (t *typist) standsAlone(ctx context.Context) error {
 			t.hold(ctx, ReceiptTyped, "the program shows something else than its input box; Enter is pressed when the box is back")
 			pause = heldEvery
 		case !b.Open:
+		case without && t.size.broken():
+			gone = 0
 		case without: // a screen that's half drawn may show a box without it
 			if gone++; gone > 1 {
 				return errTakenAway
 			}
-		case t.joined(b):
+		case t.joined(b), t.beside && !t.onlyOwnIn(b):
+			t.beside = true
 			t.release()
 			t.hold(ctx, ReceiptTyped, "somebody at the pane has typed something beside it; Enter is pressed when that was taken away")
 			pause = heldEvery
@@ -60,6 +63,11 @@ func (t *typist) standsAlone(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// onlyOwnIn reports whether all of the text is seen in its box, and nothing else.
+func (t *typist) onlyOwnIn(b Box) bool {
+	return !t.joined(b) && places(t.receipt.Text, b.Text) != nil
 }
 
 // lineOrBox reads the box, or the row before the cursor where the program's box isn't

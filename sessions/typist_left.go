@@ -51,6 +51,8 @@ func (t *typist) takeUp(ctx context.Context) error {
 		t.boxed = t.box(&t.before).Open
 		t.front, t.into, t.alone, t.echoed = t.before.Front, t.m.frontOf(&t.before), t.boxed, true
 		return nil
+	case stands == lineHasMore && t.receipt.Pressed:
+		return errors.New("panebridge was stopped before it saw whether the text was submitted; it, or a part of it, stands in the session's input line with something else, and nobody knows; look at the session")
 	case stands == lineHasMore:
 		return errors.New("panebridge stopped before it had pressed Enter, and something stands beside it in the session's input line; look at the session")
 	case !t.receipt.Pressed && stands == lineHidden:
@@ -78,6 +80,7 @@ const (
 // way to the program. It waits while a dialog is open or the program shows no line.
 func (t *typist) whereItStands(ctx context.Context) (lineState, error) {
 	var last lineState
+	var first *Snapshot
 	var since, hidden time.Time
 	for began := time.Now(); ; {
 		if err := t.take(ctx); err != nil {
@@ -89,6 +92,10 @@ func (t *typist) whereItStands(ctx context.Context) (lineState, error) {
 		}
 		if err := t.checkReach(ctx, &t.before); err != nil {
 			return lineHidden, err
+		}
+		if first == nil {
+			seen := t.before
+			first = &seen
 		}
 		now := t.lineState(&t.before)
 		pause := lookEvery
@@ -109,6 +116,8 @@ func (t *typist) whereItStands(ctx context.Context) (lineState, error) {
 			}
 		case now != last || since.IsZero():
 			last, since, hidden = now, time.Now(), time.Time{}
+		case now == lineWithout && !t.receipt.Pressed && time.Since(t.receipt.UpdatedAt) < t.showsWithin(first):
+			// A program that's at work may have read it, and show it when it has time.
 		case time.Since(since) >= settleFor:
 			return now, nil
 		}
@@ -116,6 +125,15 @@ func (t *typist) whereItStands(ctx context.Context) (lineState, error) {
 			return lineHidden, err
 		}
 	}
+}
+
+// showsWithin is how long after it was typed a text may come to stand in its box: one that
+// draws nothing may be at work.
+func (t *typist) showsWithin(first *Snapshot) time.Duration {
+	if sameScreen(first, &t.before) || t.size.broken() {
+		return frozenWithin
+	}
+	return shownWithin
 }
 
 // lineState reads the line once.

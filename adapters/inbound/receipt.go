@@ -167,9 +167,10 @@ func (rs *receipts) take(ctx context.Context, r sessions.Receipt) {
 			}
 			return
 		}
-		if o.Done {
+		if o.Done && (o.Told != ToldFailed || !r.Submitted()) {
 			return
 		}
+		o.Done = false // it was delivered after all
 		t = &tracked{Origin: o}
 		rs.open[r.Key] = t
 	}
@@ -258,7 +259,7 @@ func (rs *receipts) advance(ctx context.Context, t *tracked, now time.Time) time
 		return t.retry
 	case want == ToldTakenBack && t.Told != ToldAsked:
 		return rs.takenBack(ctx, t, now)
-	case want == ToldAnswered && t.Told != ToldQueued, (want == ToldSubmitted || want == ToldQueued) && now.Sub(t.receipt.UpdatedAt) > answerFor:
+	case want == ToldAnswered && t.Told != ToldQueued && t.Told != ToldFailed, (want == ToldSubmitted || want == ToldQueued) && now.Sub(t.receipt.UpdatedAt) > answerFor:
 		if want == ToldAnswered {
 			rs.cosmetic(t, want)
 		}

@@ -14,7 +14,7 @@ type busy struct {
 	*world
 	id   sessions.ID
 	turn int64
-	tell func(string) // that the agent was asked a text; nil: nobody listens
+	tell func(sessions.Asked) // that the agent was asked a text; nil: nobody listens
 }
 
 func inBusy(t *testing.T, test func(b *busy)) {
@@ -26,7 +26,7 @@ func inBusy(t *testing.T, test func(b *busy)) {
 				text, open := strings.CutPrefix(s.Rows[len(s.Rows)-1], "> ")
 				return sessions.Box{Known: true, Open: open, Text: text, Queued: true}
 			}
-			o.Asked = func(_ sessions.ID, tell func(string)) func() {
+			o.Asked = func(_ sessions.ID, tell func(sessions.Asked)) func() {
 				b.tell = tell
 				return func() { b.tell = nil }
 			}
@@ -56,6 +56,9 @@ func (b *busy) ends() {
 	b.output(sessions.OutputEvent{Complete: true, Turn: sessions.Turn{EndedAt: time.Now()}})
 }
 
+// asked has the transcript say that the agent was asked a text.
+func (b *busy) asked(text string) { b.tell(sessions.Asked{Text: text, At: time.Now()}) }
+
 // write has a text submitted, and queued by the agent.
 func (b *busy) write(text string) {
 	b.Helper()
@@ -81,7 +84,7 @@ func TestAQueuedTextIsAnsweredByItsOwnTurn(t *testing.T) {
 		},
 		"the next turn, which its transcript says just before": func(b *busy) {
 			b.write("and then this")
-			b.tell("and then this")
+			b.asked("and then this")
 			b.pass(time.Second)
 			b.ends()
 			b.begins()
@@ -93,8 +96,8 @@ func TestAQueuedTextIsAnsweredByItsOwnTurn(t *testing.T) {
 		},
 		"the turn that ran": func(b *busy) {
 			b.write("and then this")
-			b.tell("<wrapped>and then\nthis</wrapped> " + strings.Repeat("x", 30)) // which isn't it
-			b.tell("And then\n  this")
+			b.asked("<wrapped>and then\nthis</wrapped> " + strings.Repeat("x", 30)) // which isn't it
+			b.asked("And then\n  this")
 			b.pass(5 * time.Second)
 			b.wantPosts()
 			b.ends()
@@ -103,7 +106,7 @@ func TestAQueuedTextIsAnsweredByItsOwnTurn(t *testing.T) {
 		},
 		"the turn that ran, at its very end": func(b *busy) {
 			b.write("and then this")
-			b.tell("and then this")
+			b.asked("and then this")
 			b.ends()
 			b.pass(9 * time.Second)
 			b.wantPosts()
@@ -131,7 +134,7 @@ func TestAQueuedTextIsAnsweredByItsOwnTurn(t *testing.T) {
 			b.write("second of two")
 			b.ends()
 			b.begins()
-			b.tell("first of two\nsecond of two")
+			b.asked("first of two\nsecond of two")
 			b.pass(time.Minute)
 			b.wantPosts()
 			b.ends()
@@ -176,6 +179,32 @@ func TestAQueuedTextIsAnsweredByItsOwnTurn(t *testing.T) {
 				if b.tell != nil {
 					b.Error("the transcript is still listened to")
 				}
+			})
+		})
+	}
+}
+
+// What was said not to be delivered, and was, is said to be: in the message that said so.
+func TestATextThatWasDeliveredAfterAllIsSaidToBe(t *testing.T) {
+	for name, restarts := range map[string]bool{"at once": false, "after a restart": true} {
+		t.Run(name, func(t *testing.T) {
+			inBusy(t, func(b *busy) {
+				b.panes.deaf = true
+				b.say(ann, "list the files of this folder")
+				b.pass(2 * time.Minute)
+				b.wantPosts("✍", "Failed: the text is in the session's input box")
+				if restarts {
+					b.restart()
+				}
+				b.asked("list the files of this folder")
+				b.pass(time.Second)
+				posts := b.wantPosts("delivered after all")
+				if len(posts) == 1 && posts[0].Message == "" {
+					b.Error("it's a message of its own")
+				}
+				b.ends()
+				b.pass(time.Minute)
+				b.wantPosts("👌")
 			})
 		})
 	}

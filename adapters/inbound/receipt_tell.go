@@ -39,6 +39,8 @@ func (rs *receipts) tell(ctx context.Context, t *tracked, what Progress, now tim
 		p.Class = qos.Stream
 		unverified := t.unverified()
 		switch {
+		case t.Told == ToldFailed:
+			p.Text = "It was delivered after all: the agent has it."
 		case t.Reply != "" && unverified:
 			p.Text = "Typed now; " + plain(t.receipt.Reason) + "."
 		case t.words && unverified:

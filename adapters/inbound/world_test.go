@@ -372,6 +372,7 @@ type panes struct {
 	sent   []string          // submitted, over all panes, in order
 	dialog bool              // an open dialog refuses what's typed
 	blind  bool              // they show nothing of what's typed
+	deaf   bool              // Enter does nothing that can be seen
 	keys   []string
 	screen sessions.Screen
 	ended  []string // panes that were killed
@@ -494,7 +495,7 @@ func (t *tmux) Press(_ context.Context, g sessions.Guard, keys ...string) (sessi
 			t.x.keys = append(t.x.keys, keys...)
 			return sessions.Done, nil
 		}
-		if t.x.box[g.Pane] != "" {
+		if t.x.box[g.Pane] != "" && !t.x.deaf {
 			t.x.sent = append(t.x.sent, t.x.box[g.Pane])
 			t.x.box[g.Pane] = ""
 		}

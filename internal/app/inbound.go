@@ -53,12 +53,15 @@ func (d *daemon) interruptKeys(s sessions.Session) []string {
 	return nil
 }
 
-// asked has tell hear what a session's agent was asked, as its transcript says.
-func (d *daemon) asked(id sessions.ID, tell func(text string)) (stop func()) {
+// asked has tell hear what a session's agent was asked, as its transcript and its hooks say.
+func (d *daemon) asked(id sessions.ID, tell func(sessions.Asked)) (stop func()) {
 	return d.watchers.Watch(id, func(n agent.News) {
+		if h := n.Hook; h != nil && h.Signal == agent.PromptSent {
+			tell(sessions.Asked{Text: h.Text, At: h.At, Hook: true})
+		}
 		for _, r := range n.Records {
 			if r.Kind == transcript.User {
-				tell(r.Text)
+				tell(sessions.Asked{Text: r.Text, At: r.At})
 			}
 		}
 	})

@@ -17,7 +17,7 @@ const (
 	// "open" is written by what Receipt.Final says: the rule stands in one place.
 	sqlOpenReceipts = `SELECT ` + receiptColumns + ` FROM receipts WHERE open ORDER BY created_at, seq`
 	// Only those of the last day are looked at: they're few.
-	sqlUnanswered = `SELECT ` + receiptColumns + ` FROM receipts WHERE NOT open AND state = ? AND updated_at >= ? ORDER BY updated_at, seq`
+	sqlUnanswered = `SELECT ` + receiptColumns + ` FROM receipts WHERE NOT open AND state IN (?, ?) AND updated_at >= ? ORDER BY updated_at, seq`
 	sqlPutReceipt = `INSERT INTO receipts (` + receiptColumns + `, open) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 	ON CONFLICT (id) DO UPDATE SET session = excluded.session, text = excluded.text, submit = excluded.submit,
 	author = excluded.author, name = excluded.name, origin = excluded.origin, key = excluded.key, state = excluded.state, reason = excluded.reason, anyway = excluded.anyway, pressed = excluded.pressed, addressee = excluded.addressee,
@@ -64,11 +64,11 @@ func (s *Store) OpenReceipts(ctx context.Context) (all []sessions.Receipt, err e
 	return receiptsOf(s.read.openReceipts.QueryContext(ctx))
 }
 
-// UnansweredReceipts returns those that were submitted, and not answered since: see
-// sessions.Store.
+// UnansweredReceipts returns those that were submitted, and not answered since, and those
+// that failed: see sessions.Store.
 func (s *Store) UnansweredReceipts(ctx context.Context, since time.Time) (all []sessions.Receipt, err error) {
 	defer func() { err = s.explain("read unanswered receipts", err) }()
-	return receiptsOf(s.read.unanswered.QueryContext(ctx, sessions.ReceiptSubmitted, nanos(since)))
+	return receiptsOf(s.read.unanswered.QueryContext(ctx, sessions.ReceiptSubmitted, sessions.ReceiptFailed, nanos(since)))
 }
 
 func receiptsOf(rows *sql.Rows, failed error) (all []sessions.Receipt, err error) {

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -38,6 +39,10 @@ func (p *Profile) Box(s *sessions.Snapshot) sessions.Box {
 	foot := l.text[l.at[l.foot]:]
 	for _, box := range in.Box {
 		if at := box.row.FindStringSubmatchIndex(foot); at != nil {
+			if torn(s, l.foot, l.foot+strings.Count(foot[:at[1]], "\n")) {
+				b.Torn = true
+				return b
+			}
 			b.Open = true
 			b.Text, b.Unsure = in.typed(in.readField(l, s, l.at[l.foot]+max(0, at[2]), l.at[l.foot]+max(0, at[3])), s)
 			b.Rows = sessions.TellingRows(s.Rows[max(0, len(s.Rows)-s.Height):], l.foot, len(s.Rows), tellingRows)
@@ -45,6 +50,19 @@ func (p *Profile) Box(s *sessions.Snapshot) sessions.Box {
 		}
 	}
 	return b
+}
+
+// torn reports whether tmux has broken one of some visible rows that are but a line of
+// signs: the pane has got narrower, and the program hasn't drawn its box anew. What's
+// between such rows says nothing.
+func torn(s *sessions.Snapshot, from, to int) bool {
+	above := max(0, len(s.Rows)-s.Height)
+	for i := above + from; i < min(above+to+1, len(s.Rows), len(s.Wrapped)); i++ {
+		if s.Wrapped[i] && strings.Trim(s.Rows[i], "─▀▄━") == "" && s.Rows[i] != "" {
+			return true
+		}
+	}
+	return false
 }
 
 // tellingRows is how many rows tell that a box stands there.

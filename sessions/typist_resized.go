@@ -1,0 +1,33 @@
+package sessions
+
+import "time"
+
+// redrawWithin is how long a program that's at work may take to draw itself anew when its
+// pane gets another size.
+const redrawWithin = 15 * time.Second
+
+// paneSize follows the size of a typist's pane. One that has just got another shows what
+// tmux has made of the rows that stood there: a box that was broken in two may look empty.
+type paneSize struct {
+	width, height int
+	changed       time.Time // when it got this one, and the program hasn't drawn since; zero: it has
+	first         Snapshot  // the first look at it
+	count         int       // of changes
+}
+
+// see takes in a look.
+func (p *paneSize) see(s *Snapshot, at time.Time) {
+	switch {
+	case p.width == 0:
+		p.width, p.height = s.Width, s.Height
+	case p.width != s.Width || p.height != s.Height:
+		p.width, p.height, p.changed, p.first = s.Width, s.Height, at, *s
+		p.count++
+	case p.changed.IsZero():
+	case s.Activity > p.changed.Unix(), !sameScreen(&p.first, s), at.Sub(p.changed) > redrawWithin:
+		p.changed, p.first = time.Time{}, Snapshot{}
+	}
+}
+
+// broken reports whether the screen is one that nobody has drawn.
+func (p *paneSize) broken() bool { return !p.changed.IsZero() }
