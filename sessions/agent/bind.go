@@ -204,8 +204,8 @@ func sure(all []transcript.Candidate) []transcript.Candidate {
 
 // fits reports whether a transcript may be that of the program by what it says: what
 // was asked last stands on this screen and on that of no other program that it could
-// be of. A program that has a transcript turns to another only for a turn that began
-// since, when its own stood still, or if what was asked last on its screen is asked there,
+// be of. A program that has a transcript turns to another, new or one that it has gone
+// back to, only for a turn that began since, when its own stood still, or if what was asked last on its screen is asked there,
 // and not in its own.
 func (o *Observer) fits(c transcript.Candidate, all []transcript.Candidate, screen *sessions.Snapshot) bool {
 	p := o.program
@@ -214,12 +214,16 @@ func (o *Observer) fits(c transcript.Candidate, all []transcript.Candidate, scre
 		return false
 	case p.reader != nil:
 		own := slices.IndexFunc(all, p.reading)
-		if own >= 0 && !c.Started.After(all[own].Changed) {
-			return false
+		since, back := c.Started, false
+		if own >= 0 && !since.After(all[own].Changed) { // it isn't new: the program may have gone back to it
+			if since, back = all[own].Changed, true; !c.Changed.After(since) {
+				return false
+			}
 		}
 		// A turn that was too short to be seen is known by what it was asked.
 		seen := own >= 0 && c.LastUser != all[own].LastUser && p.profile.askedLast(screen, letters(c.LastUser))
-		if p.began.Before(c.Started.Add(-startSlack)) && !seen {
+		marks := len(p.profile.spec.Screen.Prompt) > 0
+		if !seen && (back && marks || p.began.Before(since.Add(-startSlack))) {
 			return false
 		}
 	}
@@ -269,8 +273,11 @@ func (o *Observer) turnTo(ref transcript.Ref) bool {
 		return false
 	}
 	var cursor []byte
+	from := p.from
 	if was := o.past.of(ref); was != nil {
 		ref, cursor = was.Ref, was.Cursor
+	} else if p.reader != nil && p.last.After(from) {
+		from = p.last.Add(1) // what it has from before is another pane's, or a copy of what was told
 	}
 	if err := o.read(ref, cursor); err != nil {
 		p.refuse(ref, "can't be read: "+err.Error())
@@ -278,6 +285,7 @@ func (o *Observer) turnTo(ref transcript.Ref) bool {
 		o.w.opt.Logger.Warn("a transcript can't be read", "session", o.session.ID, "path", ref.Path, "err", err)
 		return false
 	}
+	p.from = from
 	return true
 }
 

@@ -28,6 +28,9 @@ var kinds = map[transcript.Kind]sessions.Kind{ //nolint:gochecknoglobals // a co
 func (o *Observer) lines(records []transcript.Record, now time.Time) []sessions.Line {
 	var out []sessions.Line
 	for _, r := range records {
+		if r.Kind == transcript.TurnEnd && r.At.After(o.program.last) && !r.At.After(now) {
+			o.program.last = r.At
+		}
 		kind, ok := kinds[r.Kind]
 		if r.Kind == transcript.User && len(o.program.profile.spec.Screen.Prompt) == 0 {
 			o.program.text.asked = letters(r.Text)

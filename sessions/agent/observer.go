@@ -65,6 +65,7 @@ type program struct {
 	owed      owed                // what it said without a transcript that's known
 	pane      bool                // the pane's lines count until the next turn begins
 	from      time.Time           // what the transcript has from before was told by the pane; zero: nothing
+	last      time.Time           // when the last turn ended whose end was told
 	next      []transcript.Record // were read, and are to be told with the next look
 	cursor    []byte              // before next
 	ending    bool                // it has ended, and the rest of its transcript is being read
@@ -88,6 +89,7 @@ type kept struct {
 	Past    past            `json:"past,omitempty"`
 	Owed    owed            `json:"owed,omitzero"`
 	From    time.Time       `json:"from,omitzero"`
+	Last    time.Time       `json:"last,omitzero"`
 	Sure    bool            `json:"sure,omitempty"`
 	// Announced is what a hook said, which isn't said again.
 	Announced *transcript.Ref `json:"announced,omitempty"`
@@ -113,7 +115,7 @@ func newObserver(w *Watchers, s sessions.Session, profile string, blob []byte) (
 	}
 	o.program = &program{
 		profile: p, judge: NewJudge(p, k.Judge), process: Process{PID: k.PID, Started: k.Started},
-		pane: k.Pane, owed: k.Owed, from: k.From, sure: k.Sure, announced: k.Announced,
+		pane: k.Pane, owed: k.Owed, from: k.From, last: k.Last, sure: k.Sure, announced: k.Announced,
 	}
 	o.program.began = o.program.judge.saved.Began
 	if now, ok := w.opt.Processes.Get(k.PID); ok && now.Started.Equal(k.Started) {
@@ -302,7 +304,7 @@ func (o *Observer) sight(s sessions.Sight) (sessions.Sight, error) {
 	k := kept{Typed: o.typed, Past: o.past, Untried: o.untried}
 	if p := o.program; p != nil {
 		k.Program, k.PID, k.Started, k.Judge, k.Pane = p.profile.Name(), p.process.PID, p.process.Started, p.judge.Save(), p.pane
-		k.Owed, k.From, k.Sure, k.Announced = p.owed, p.from, p.sure, p.announced
+		k.Owed, k.From, k.Last, k.Sure, k.Announced = p.owed, p.from, p.last, p.sure, p.announced
 		if p.reader != nil {
 			ref := p.reader.Ref()
 			k.Ref, k.Cursor = &ref, p.place()

@@ -390,3 +390,65 @@ func TestAConversationWhoseTurnWasNotSeenIsFound(t *testing.T) {
 		}
 	}
 }
+
+// A program goes back to a conversation, and no hook tells of it: what's said there then is
+// told, and nothing that was.
+func TestConversationThatComesBackWithoutHooks(t *testing.T) {
+	for _, restarts := range []bool{false, true} {
+		h := newHost(t)
+		h.run(1, 1, h.now.Add(-time.Minute))
+		p, a, b := h.pane(1), h.file("one"), h.file("two")
+		var want []string
+		for i, f := range []*file{a, b, a, b} {
+			asked := []string{"first question", "second question", "third question", "fourth question"}[i]
+			h.now = h.now.Add(10 * time.Second)
+			f.user(asked)
+			p.look(time.Second, atWorkOn(asked))
+			p.look(6*time.Second, atWorkOn(asked))
+			f.answer("the answer of the " + asked)
+			f.end()
+			for range 3 {
+				p.look(6*time.Second, atRest(asked, "● the answer"))
+			}
+			want = append(want, "user "+asked, "answer the answer of the "+asked)
+			if restarts {
+				p.restart()
+			}
+		}
+		p.want(want...)
+	}
+}
+
+// A program goes on with a copy of its conversation, or with one that another pane had
+// since: what it has from before is not told as new.
+func TestAForkedConversationIsNotToldAgain(t *testing.T) {
+	for _, hooks := range []bool{false, true} {
+		h := newHost(t)
+		h.run(1, 1, h.now.Add(-time.Hour))
+		p, a, b := h.pane(1), h.file("one"), h.file("two")
+		begin := h.now
+		for _, f := range []*file{a, b} { // b is the copy
+			h.now = begin
+			f.user("first question")
+			f.answer("the first answer")
+			f.end()
+			if f == a {
+				p.look(time.Second, atWorkOn("first question"))
+				p.look(6*time.Second, atRest("first question", "● the first answer"))
+			}
+		}
+		h.now = begin.Add(time.Minute)
+		b.user("second question")
+		if hooks {
+			p.hook(SessionStart, b)
+		}
+		p.look(time.Second, atWorkOn("second question"))
+		p.look(6*time.Second, atWorkOn("second question"))
+		b.answer("the second answer")
+		b.end()
+		for range 3 {
+			p.look(6*time.Second, atRest("second question", "● the second answer"))
+		}
+		p.want("user first question", "answer the first answer", "user second question", "answer the second answer")
+	}
+}
