@@ -145,7 +145,7 @@ func (t *typist) left(s *Snapshot) bool {
 		t.away, t.empty = time.Time{}, 0
 		return false
 	}
-	if b.Open && (b.Text == "" || t.alone && t.lineState(s) == lineWithout) {
+	if t.without(s, b) {
 		t.empty++ // a screen that's half drawn may show an old box without its text
 		return t.empty > 1
 	}
@@ -158,6 +158,12 @@ func (t *typist) left(s *Snapshot) bool {
 		t.away = time.Now()
 	}
 	return time.Since(t.away) >= awayFor
+}
+
+// without reports whether a box is there without the text: it's empty, or something else
+// has taken the text's place, where that was seen to stand in it.
+func (t *typist) without(s *Snapshot, b Box) bool {
+	return b.Open && (b.Text == "" || t.alone && t.lineState(s) == lineWithout)
 }
 
 // submittedHow is what's to be known of a text that was submitted.

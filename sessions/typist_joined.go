@@ -27,7 +27,7 @@ func (t *typist) standsAlone(ctx context.Context) error {
 		if b.Open {
 			away = time.Time{}
 		}
-		without := b.Open && (b.Text == "" || t.lineState(&t.at) == lineWithout)
+		without := t.without(&t.at, b)
 		if !without {
 			gone = 0
 		}

@@ -63,9 +63,14 @@ function drawEntry(entry) {
 const givers = { configuration: 'by the configuration', cli: 'from the terminal', web: 'on this page' };
 
 function about({ by, at, chat, last_used: used }) {
-  const given = `given ${givers[by] ?? `by ${by}`}${at ? `, ${ago(at)} ago` : ''}`.replace('now ago', 'just now');
-  const lastUsed = used ? `last used ${ago(used)} ago`.replace('now ago', 'just now') : 'never used';
+  const given = `given ${givers[by] ?? `by ${by}`}${at ? `, ${when(at)}` : ''}`;
+  const lastUsed = used ? `last used ${when(used)}` : 'never used';
   return [given, chat && `in ${chat}`, by !== 'configuration' && lastUsed].filter(Boolean).join(' · ');
+}
+
+function when(iso) {
+  const age = ago(iso);
+  return age === 'now' ? 'just now' : `${age} ago`;
 }
 
 function revokeButton({ person, role, name }) {
