@@ -13,8 +13,8 @@ const (
 	// lateWithin is how long the last Enter's effect may take to be seen: programs that are
 	// at work read at once, and draw late.
 	lateWithin = 10 * time.Second
-	// frozenWithin is the same of a program that draws nothing at all meanwhile, and until
-	// what was read before it has shown.
+	// frozenWithin is the same of a program that leaves its input box alone meanwhile, though
+	// a sign that it's at work may move, and until what was read before it has shown.
 	frozenWithin = 30 * time.Second
 )
 
@@ -240,7 +240,7 @@ type effect struct {
 	sizes  int  // changes of the pane's size before it
 	last   bool // no other is pressed
 	read   time.Time
-	frozen bool // the screen has stood still
+	frozen bool // the screen, or its input box at least, has stood still
 }
 
 // effectWithin is how long an Enter's effect may take to be seen.
@@ -265,7 +265,9 @@ func (t *typist) seeEffect(ctx context.Context, e *effect, s *Snapshot) (bool, e
 	stands := t.lineState(s)
 	t.stands = stands == lineHasIt || stands == lineHasMore
 	changed := !sameScreen(&e.before, s)
-	e.frozen = e.frozen && (!changed || t.size.broken())
+	if e.frozen && changed && !t.size.broken() && !t.sameBox(&e.before, s) {
+		e.frozen, e.read = false, time.Now() // it goes on, and takes its time from here
+	}
 	switch {
 	case t.m.isProved(t.id, t.receipt.ID):
 		return true, nil
@@ -281,6 +283,12 @@ func (t *typist) seeEffect(ctx context.Context, e *effect, s *Snapshot) (bool, e
 		return false, nil
 	}
 	return t.left(s), nil
+}
+
+// sameBox reports whether the input box has the same in it, and the cursor in the same column.
+func (t *typist) sameBox(before, s *Snapshot) bool {
+	was, now := t.box(before), t.box(s)
+	return was.Open && now.Open && was.Text == now.Text && before.CursorX == s.CursorX
 }
 
 // wasEnded reports whether the program that the text was pasted into, other than a shell,
