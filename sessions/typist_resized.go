@@ -24,9 +24,24 @@ func (p *paneSize) see(s *Snapshot, at time.Time) {
 		p.width, p.height, p.changed, p.first = s.Width, s.Height, at, *s
 		p.count++
 	case p.changed.IsZero():
-	case s.Activity > p.changed.Unix(), !sameScreen(&p.first, s), at.Sub(p.changed) > redrawWithin:
+	case drawnAnew(&p.first, s), at.Sub(p.changed) > redrawWithin:
 		p.changed, p.first = time.Time{}, Snapshot{}
 	}
+}
+
+// drawnAnew reports whether a program has drawn more than a sign that it's at work, which
+// has a row, and leaves the cursor where it was.
+func drawnAnew(first, now *Snapshot) bool {
+	if first.CursorX != now.CursorX || first.CursorY != now.CursorY || first.Alternate != now.Alternate || len(first.Rows) != len(now.Rows) {
+		return true
+	}
+	rows := 0
+	for i := range first.Rows {
+		if first.Rows[i] != now.Rows[i] {
+			rows++
+		}
+	}
+	return rows > 1
 }
 
 // broken reports whether the screen is one that nobody has drawn.
