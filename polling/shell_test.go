@@ -54,7 +54,8 @@ func shells(t *testing.T) map[string]string {
 	}
 	for name, text := range map[string]string{
 		".bashrc": `PS1='\[\e[1m\]me@host\[\e[0m\]:\w\$ '`, ".zshrc": `PROMPT='%B%1~%b %# '`, "z/.zshenv": string(text),
-		".config/fish/config.fish": "set -g fish_greeting\nfunction fish_prompt; echo 'fish> '; end",
+		".config/fish/config.fish":                     "set -g fish_greeting\nfunction fish_prompt; echo 'fish> '; end",
+		".local/share/fish/generated_completions/made": "", // else fish reads all manual pages
 	} {
 		path := filepath.Join(home, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

@@ -64,7 +64,8 @@ func newTypingHouse(t *testing.T, seed uint64) *typingHouse {
 	}
 	config := fmt.Sprintf("tmux: {servers: [{socket_path: %q}]}\nadapters: {web: {enabled: false}}\npolling: {output_cadence_s: 0.2, focus_cadence_s: 0.2}\n", h.socket)
 	h.file(filepath.Join(dir, "config.yaml"), config, 0o600)
-	h.file(filepath.Join(dir, ".zshrc"), "", 0o600) // else zsh asks how to begin
+	h.file(filepath.Join(dir, ".zshrc"), "", 0o600)                                       // else zsh asks how to begin
+	h.file(filepath.Join(dir, ".local/share/fish/generated_completions/made"), "", 0o600) // else fish reads all manual pages
 	h.file(h.recorder(), "#!/bin/sh\nprintf '%s\\n' \"$*\" >> \"$0.log\"\n", 0o700)
 	t.Cleanup(func() { endTmux(h.socket) })
 	t.Cleanup(func() { h.end(syscall.SIGKILL) })
@@ -73,6 +74,9 @@ func newTypingHouse(t *testing.T, seed uint64) *typingHouse {
 
 func (h *typingHouse) file(path, text string, mode os.FileMode) {
 	h.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		h.Fatal(err)
+	}
 	if err := os.WriteFile(path, []byte(text), mode); err != nil {
 		h.Fatal(err)
 	}

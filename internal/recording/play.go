@@ -138,9 +138,10 @@ func (p Play) schedule(r *Recording, c *clock) ([]step, error) {
 		if err != nil {
 			return nil, err
 		}
+		calls := &hookCalls{command: p.Hook}
 		for _, h := range hooks {
 			h = r.Moved(h, p.Home, cwd)
-			out = append(out, step{h.At, func(*Terminal) error { p.call(h); return nil }})
+			out = append(out, step{h.At, func(*Terminal) error { calls.begin(h); return nil }})
 		}
 	}
 	sortByTime(out, func(s step) time.Duration { return s.at })
@@ -152,12 +153,31 @@ func (p Play) schedule(r *Recording, c *clock) ([]step, error) {
 	return out, nil
 }
 
-// call calls the hook command, and goes on at once: the agents' hooks were
-// called beside what they drew.
-func (p Play) call(h Hook) {
-	cmd := exec.Command("/bin/sh", "-c", p.Hook+` "$1"`, "sh", h.Event) //nolint:noctx // lives as long as it likes, as with the agents
-	cmd.Stdin = strings.NewReader(string(h.Stdin))
-	if err := cmd.Start(); err == nil {
-		go func() { _ = cmd.Wait() }()
-	}
+// hookCalls are the calls of a hook command.
+type hookCalls struct {
+	command string
+	last    chan struct{} // closed when the latest has ended; nil: there was none
+}
+
+// hookWithin is how long a hook is waited for before the next is called: one that asks
+// waits for people.
+const hookWithin = 5 * time.Second
+
+// begin calls the hook command when the call before it has ended, as the agents do, and
+// returns at once: they draw meanwhile.
+func (c *hookCalls) begin(h Hook) {
+	before, ended := c.last, make(chan struct{})
+	c.last = ended
+	go func() {
+		defer close(ended)
+		if before != nil {
+			select {
+			case <-before:
+			case <-time.After(hookWithin):
+			}
+		}
+		cmd := exec.Command("/bin/sh", "-c", c.command+` "$1"`, "sh", h.Event) //nolint:noctx // lives as long as it likes, as with the agents
+		cmd.Stdin = strings.NewReader(string(h.Stdin))
+		_ = cmd.Run()
+	}()
 }
