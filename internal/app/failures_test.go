@@ -131,8 +131,11 @@ func TestKilledServer(t *testing.T) {
 // log is complete and has nothing twice.
 func TestKilledDaemon(t *testing.T) {
 	kills, lines := 5, 3000
-	if os.Getenv("PANEBRIDGE_STRESS") != "" {
+	switch {
+	case os.Getenv("PANEBRIDGE_STRESS") != "":
 		kills, lines = 50, 20_000
+	case testing.Short():
+		kills, lines = 2, 1000
 	}
 	dir := shortTemp(t)
 	k := &killed{T: t, dir: dir, socket: filepath.Join(dir, "tmux")}
