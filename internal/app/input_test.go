@@ -26,7 +26,7 @@ import (
 func TestMain(m *testing.M) {
 	asCLI()
 	asBrowser()
-	asSocket()
+	asCaller()
 	agentlab.Main()
 	recording.Main()
 	standin.Main()

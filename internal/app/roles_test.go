@@ -21,6 +21,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/browsers/browserstest"
 	"github.com/panebridge/panebridge/internal/peer"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -59,35 +60,60 @@ type person struct {
 	find     func(button string) (press func() error) // in the place of the session; nil: it is not there
 }
 
-// asSocket has the test binary make one call to the API's socket, for which nobody is to
-// be asked, and print its status and its answer.
-func asSocket() {
-	socket := os.Getenv("PANEBRIDGE_TEST_SOCKET")
-	if socket == "" {
+// asCaller has the test binary make calls to the API, for which nobody is to be asked, and
+// print each with its status and its error's code: by the socket, or by the page's port as a
+// browser that was let in.
+func asCaller() {
+	var door callDoor
+	if socket := os.Getenv("PANEBRIDGE_TEST_SOCKET"); socket != "" {
+		door = socketDoor(socket)
+	}
+	if page := os.Getenv("PANEBRIDGE_TEST_PAGE"); page != "" {
+		base, key, _ := strings.Cut(page, " ")
+		signer, err := browserstest.ParseSigner(key)
+		if err != nil {
+			panic(err)
+		}
+		door = callDoor{base: base, sign: signer.Sign, client: http.DefaultClient}
+	}
+	if door.client == nil {
 		return
 	}
 	for _, call := range os.Args[1:] {
-		_, _ = fmt.Fprintln(os.Stdout, call, rawCall(socket, call))
+		_, _ = fmt.Fprintln(os.Stdout, call, door.makeCall(call))
 	}
 	os.Exit(0) //nolint:revive // this is a main() then
 }
 
-// rawCall makes a call "METHOD /path" and returns its status with the error's code.
-func rawCall(socket, call string) string {
+// callDoor is a way to the API.
+type callDoor struct {
+	base   string
+	sign   func(*http.Request) // nil: nothing is signed there
+	client *http.Client
+}
+
+func socketDoor(socket string) callDoor {
+	return callDoor{base: "http://panebridge", client: &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "unix", socket)
+	}}}}
+}
+
+// makeCall makes a call "METHOD /path" and returns its status with the error's code.
+func (door callDoor) makeCall(call string) string {
 	method, path, _ := strings.Cut(call, " ")
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, method, "http://panebridge"+path, strings.NewReader("{}"))
+	r, err := http.NewRequestWithContext(ctx, method, door.base+path, strings.NewReader("{}"))
 	if err != nil {
 		return err.Error()
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set(api.AskHeader, "no")
-	c := http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		var d net.Dialer
-		return d.DialContext(ctx, "unix", socket)
-	}}}
-	resp, err := c.Do(r)
+	if door.sign != nil {
+		door.sign(r)
+	}
+	resp, err := door.client.Do(r)
 	if err != nil {
 		return err.Error()
 	}
@@ -322,14 +348,13 @@ func (d *daemon) answered(prompt string) string {
 }
 
 // tryCalls makes every call of the API outside, in the user's own pane and in a session's,
-// and by the page in both.
+// by the socket and by the page.
 func (d *daemon) tryCalls(id, other sessions.ID, pane string) {
 	d.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		d.Fatal(err)
 	}
-	socket := filepath.Join(d.dir, "state", "panebridge.sock")
 	fill := func(call string, s sessions.ID) string {
 		call = strings.ReplaceAll(call, "/sessions/{id}", "/sessions/"+string(s))
 		call = strings.ReplaceAll(strings.ReplaceAll(call, "{id}", "none"), "{person}", "telegram:1")
@@ -339,15 +364,20 @@ func (d *daemon) tryCalls(id, other sessions.ID, pane string) {
 		}
 		return call
 	}
+	signer, base := d.letIn()
+	doors := map[string]string{
+		"socket": "PANEBRIDGE_TEST_SOCKET=" + filepath.Join(d.dir, "state", "panebridge.sock"),
+		"page":   "PANEBRIDGE_TEST_PAGE='" + base + " " + signer.Text() + "'",
+	}
 	rules := api.InsideRules()
-	run := func(pane string, s sessions.ID) map[string]string {
+	run := func(door, pane string, s sessions.ID) map[string]string {
 		d.Helper()
 		var words []string
 		for _, call := range slices.Sorted(maps.Keys(rules)) {
 			words = append(words, "'"+fill(call, s)+"'")
 		}
 		out := map[string]string{}
-		for line := range strings.Lines(d.said(d.runIn(pane, "%s", "PANEBRIDGE_TEST_SOCKET="+socket+" "+exe+" "+strings.Join(words, " ")))) {
+		for line := range strings.Lines(d.said(d.runIn(pane, "%s", doors[door]+" "+exe+" "+strings.Join(words, " ")))) {
 			f := strings.SplitN(strings.TrimSpace(line), " ", 3)
 			if len(f) == 3 {
 				out[f[0]+" "+f[1]] = f[2]
@@ -355,21 +385,27 @@ func (d *daemon) tryCalls(id, other sessions.ID, pane string) {
 		}
 		return out
 	}
-	inOther, inOwn := run(pane, other), run(pane, id)
-	for call, rule := range rules {
-		list := call == "GET /api/v1/sessions"
-		theirs, mine := inOther[fill(call, other)], inOwn[fill(call, id)]
-		if refused := theirs == "403 inside"; theirs == "" || refused != (rule != "free" && !list) {
-			d.Errorf("in a pane, about another session: %s (%s): %q", call, rule, theirs)
-		}
-		if refused := mine == "403 inside"; mine == "" || refused != (rule != "free" && !strings.HasPrefix(rule, "own")) {
-			d.Errorf("in a pane, about its own session: %s (%s): %q", call, rule, mine)
+	for door := range doors {
+		inOther, inOwn := run(door, pane, other), run(door, pane, id)
+		for call, rule := range rules {
+			list := call == "GET /api/v1/sessions"
+			theirs, mine := inOther[fill(call, other)], inOwn[fill(call, id)]
+			if refused := theirs == "403 inside"; theirs == "" || refused != (rule != "free" && !list) {
+				d.Errorf("by the %s in a pane, about another session: %s (%s): %q", door, call, rule, theirs)
+			}
+			if refused := mine == "403 inside"; mine == "" || refused != (rule != "free" && !strings.HasPrefix(rule, "own")) {
+				d.Errorf("by the %s in a pane, about its own session: %s (%s): %q", door, call, rule, mine)
+			}
 		}
 	}
 	delete(rules, "GET /api/v1/sessions/{id}/recording") // which goes on, outside
-	for call, got := range run(d.userPane(), other) {
-		if strings.Contains(got, "inside") || got == "" {
-			d.Errorf("in the user's own pane: %s: %q", call, got)
+	outside := d.userPane()
+	for _, door := range []string{"page", "socket"} { // by the socket all browsers are shut out
+		for call, got := range run(door, outside, other) {
+			unsigned := strings.HasPrefix(got, "401") // it isn't a browser's word that's tried here
+			if strings.Contains(got, "inside") || unsigned || got == "" {
+				d.Errorf("by the %s in the user's own pane: %s: %q", door, call, got)
+			}
 		}
 	}
 }
