@@ -9,7 +9,7 @@ import (
 
 // What an agent says it was asked was delivered, whatever its screen showed when the text
 // was typed: an agent that's at work may draw that late, and a pane that got another size
-// shows for a while what nobody drew.
+// shows for a while what nobody drew. See docs/adr/0030.
 const (
 	// proofFor is how long behind its typing a text may be found among what the agent was
 	// asked: one that was queued is taken up by the end of a long turn.
