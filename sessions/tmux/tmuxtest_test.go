@@ -23,7 +23,8 @@ func startServer(t *testing.T) *server {
 	t.Helper()
 	s := &server{t: t, socket: filepath.Join(shortTemp(t), "s")}
 	s.tmux("-f", "/dev/null", "new-session", "-d", "-s", "first", "-x", "80", "-y", "24", "exec cat")
-	t.Cleanup(func() { _ = exec.Command("tmux", "-S", s.socket, "kill-server").Run() })
+	own := s.socket // a test may go on to another's
+	t.Cleanup(func() { _ = exec.Command("tmux", "-S", own, "kill-server").Run() })
 	s.connectTo(s.socket)
 	return s
 }
