@@ -622,6 +622,9 @@ func (s server) guarded(g sessions.Guard, typed ...string) (sessions.Outcome, er
 		return out, s.done(after)
 	}
 	s.note("typed into %s of %s: %q", p.front().name, p.id, typed)
+	if f := p.front(); p.addressee == "" && f.kind == sessions.ProgramAgent && strings.HasPrefix(typed[0], "paste x-text") {
+		p.address(f.key()) // what's written next is for whom this was
+	}
 	for _, one := range typed {
 		p.unread = append(p.unread, one)
 		time.AfterFunc(p.lag, func() { s.read(p) })
