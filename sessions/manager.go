@@ -100,11 +100,14 @@ type entry struct {
 	queue    []*Receipt // the first may be in work
 	typing   bool       // a typist is at work
 	keyboard keyboard
-	boxSeen  bool       // the program's input box was on the screen
+	boxSeen  bool // the program's input box was on the screen
+	unshown  bool // a text was read, of which nothing was seen up to the second drawn
+	drawn    int64
 	left     bool       // the first of queue was being typed when the daemon's last run ended
 	begun    string     // what was submitted last in a shell, with what it went on with
 	was      Source     // the last agent program's that has ended
 	bare     []barePart // rows that somebody has said to be empty prompts
+	prompts  []string   // of a shell that doesn't edit its line, with nothing before them
 	ahead    *goAhead   // for the first of queue, until its typist takes it; nil: none
 }
 

@@ -85,6 +85,7 @@ func (m *Manager) previewer(id ID, p Preview) (*previewer, Session, *entry, erro
 	}
 	t := &previewer{srv: srv, pane: s.Pane, text: p, phrases: m.opt.Phrases, dialog: m.opt.Dialog, young: e.young()}
 	t.stranger = func(s *Snapshot) string { return m.strangerIn(id, s) }
+	t.ahead = func(s *Snapshot, term Terminal) bool { return m.mayBeAhead(id, s, term) }
 	if m.ctx != nil {
 		t.stop = m.ctx.Done()
 	}
@@ -111,6 +112,9 @@ type previewer struct {
 	// stranger names the program that has the foreground in place of the one that people
 	// write to; "": that one has it. Nil: it isn't known whom they write to.
 	stranger func(s *Snapshot) (name string)
+	// ahead reports whether something may have been typed before a shell's prompt. Nil: it
+	// isn't known.
+	ahead func(*Snapshot, Terminal) bool
 }
 
 func (t *previewer) run(ctx context.Context) (sent bool, why string, err error) {
@@ -193,6 +197,8 @@ func (t *previewer) against(s *Snapshot, term Terminal) string {
 		return "a half-typed text stands in its input box"
 	case term.Unread > 0:
 		return "it hasn't read what was typed before"
+	case box.Shell && t.ahead != nil && t.ahead(s, term):
+		return "something may have been typed before its prompt"
 	case box.Known:
 		return ""
 	case t.young && blank(s):

@@ -58,12 +58,16 @@ func (t *typist) obstacle(s *Snapshot) obstacle {
 	switch waited := time.Since(t.began); {
 	case !t.term.Canonical && t.term.Unread > 0:
 		return obstacle{why: "the program hasn't read yet what was typed before", state: ReceiptStored}
+	case t.m.mayShow(t.id, s):
+		return obstacle{why: "the program has read a text and shows nothing of it yet; this is typed when it draws something", state: ReceiptHeld, unsure: true}
 	case !b.Known && blank(s) && t.young():
 		return obstacle{why: notReady, state: ReceiptStored}
 	case !b.Known:
 		return t.rowObstacle(s)
 	case b.Open && b.Text != "", b.Unfinished != "" && !t.m.beganCommand(t.id, b.Unfinished):
 		return obstacle{why: halfTyped, state: ReceiptHeld, unsure: b.Shell || b.Unsure}
+	case b.Open && b.Shell && t.m.mayBeAhead(t.id, s, t.term):
+		return obstacle{why: typedAhead, state: ReceiptHeld, unsure: true}
 	case b.Open:
 		return obstacle{}
 	case b.Shell && t.atBare(s):
@@ -115,7 +119,7 @@ func (t *typist) shown(ctx context.Context) error {
 	if !t.boxed || strings.IndexFunc(t.receipt.Text, unicode.IsLetter) < 0 {
 		return nil
 	}
-	frozen := true
+	frozen, drawn := true, t.before.Activity
 	for begin := time.Now(); time.Since(begin) < shownWithin || frozen && time.Since(begin) < frozenWithin; {
 		s, err := t.look(ctx)
 		if err != nil {
@@ -124,12 +128,38 @@ func (t *typist) shown(ctx context.Context) error {
 		if b := t.box(&s); !b.Open && !b.Torn || b.Text != "" {
 			return nil // a dialog has opened, say: that's looked for before Enter
 		}
-		frozen = frozen && (t.size.broken() || sameScreen(&t.before, &s))
+		frozen, drawn = frozen && (t.size.broken() || sameScreen(&t.before, &s)), s.Activity
 		if err := t.wait(ctx, lookEvery); err != nil {
 			return err
 		}
 	}
+	if frozen {
+		t.m.noteUnshown(t.id, drawn)
+	}
 	return errNotShown
+}
+
+// noteUnshown notes that a program has read a text and has drawn nothing since a second:
+// it may show that later.
+func (m *Manager) noteUnshown(id ID, drawn int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if e := m.entries[id]; e != nil {
+		e.unshown, e.drawn = true, drawn
+	}
+}
+
+// mayShow reports whether a program that has read a text before may still show it: it has
+// drawn nothing since.
+func (m *Manager) mayShow(id ID, s *Snapshot) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.entries[id]
+	if e == nil {
+		return false
+	}
+	e.unshown = e.unshown && s.Activity == e.drawn
+	return e.unshown
 }
 
 // awayFor is how long a box must be away until it's more than half drawn.

@@ -4,7 +4,7 @@ import "time"
 
 // redrawWithin is how long a program that's at work may take to draw itself anew when its
 // pane gets another size.
-const redrawWithin = 15 * time.Second
+const redrawWithin = frozenWithin
 
 // paneSize follows the size of a typist's pane. One that has just got another shows what
 // tmux has made of the rows that stood there: a box that was broken in two may look empty.

@@ -149,7 +149,7 @@ func (h *typingHouse) finished(r *room) (cleared int) {
 // What's left of two lines isn't seen as what it is: dash shows a second prompt behind
 // it, and other shells none in its row.
 func saysLineStands(reason string) bool {
-	return strings.HasPrefix(reason, "something half-typed") || strings.HasPrefix(reason, "the shell's prompt isn't known")
+	return strings.HasPrefix(reason, "something half-typed") || strings.HasPrefix(reason, "something stands before") || strings.HasPrefix(reason, "the shell's prompt isn't known")
 }
 
 // The daemon is ended at drawn moments after texts were sent to shells of all kinds, and
