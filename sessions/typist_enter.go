@@ -295,7 +295,13 @@ func (t *typist) sameBox(before, s *Snapshot) bool {
 // doesn't have the foreground any more.
 func (t *typist) wasEnded(s *Snapshot) bool {
 	now := t.m.frontOf(s)
-	return t.into.Kind != ProgramShell && now.Kind != ProgramUnknown && t.into.Kind != ProgramUnknown && (now.Kind != t.into.Kind || addresseeOf(now) != addresseeOf(t.into))
+	return t.isBegunAnew(now) || t.into.Kind != ProgramShell && now.Kind != ProgramUnknown && t.into.Kind != ProgramUnknown && (now.Kind != t.into.Kind || addresseeOf(now) != addresseeOf(t.into))
+}
+
+// isBegunAnew reports whether the program that has the foreground is another run of the one
+// that the text was pasted into.
+func (t *typist) isBegunAnew(now Program) bool {
+	return t.into.Kind == ProgramAgent && now.Kind == ProgramAgent && t.into.Run != "" && now.Run != "" && now.Run != t.into.Run
 }
 
 // sameScreen compares what a person would see.

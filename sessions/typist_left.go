@@ -206,7 +206,7 @@ func (t *typist) checkReach(ctx context.Context, s *Snapshot) error {
 		*s = snap
 	}
 	if t.reaches(front) {
-		return nil
+		return t.checkRun(ctx, s)
 	}
 	t.before = *s
 	if t.entered {
@@ -230,6 +230,43 @@ func (t *typist) checkReach(ctx context.Context, s *Snapshot) error {
 		}
 	}
 	return gone
+}
+
+// errBegunAnew says that the program that had read the text has ended with it.
+var errBegunAnew = errors.New("it was typed, but the program was started anew before its Enter; nothing was submitted")
+
+// checkRun fails when the program that the text was pasted into has been started anew since,
+// unless it stands in the new one's box: what nobody had read comes to that.
+func (t *typist) checkRun(ctx context.Context, s *Snapshot) error {
+	if !t.isBegunAnew(t.m.frontOf(s)) {
+		return nil
+	}
+	if t.entered {
+		t.set(ctx, ReceiptSubmitted, endedWithIt)
+		return errDone
+	}
+	var opened time.Time // when its box was there
+	for began := time.Now(); time.Since(began) < readyWithin && (opened.IsZero() || time.Since(opened) < settleFor); {
+		if t.lineState(s) == lineHasIt {
+			t.into = t.m.frontOf(s)
+			return nil
+		}
+		if opened.IsZero() && t.box(s).Open {
+			opened = time.Now()
+		}
+		if err := t.wait(ctx, lookEvery); err != nil {
+			return err
+		}
+		snap, err := t.look(ctx)
+		if err != nil {
+			return err
+		}
+		*s = snap
+		if !t.reaches(t.m.frontOf(s)) {
+			return t.checkReach(ctx, s)
+		}
+	}
+	return errBegunAnew
 }
 
 // runsLine reports whether the program in the foreground may be what an earlier line of
