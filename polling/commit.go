@@ -163,12 +163,12 @@ func (p *OutputPoller) nextState(step *Step, sight sessions.Sight, now time.Time
 	switch {
 	case step.Exit != nil:
 		return sessions.StateIdle, "its program has ended"
+	case sight.Asks != "":
+		return sessions.StateWaiting, sight.Asks
 	case step.Dialog != "" && !p.quoted(sight):
 		return sessions.StateWaiting, "a dialog is on the screen: " + step.Dialog
 	case p.asks(sight):
 		return sessions.StateWaiting, "its screen looks like a question, which isn't recognised"
-	case sight.Asks != "":
-		return sessions.StateWaiting, sight.Asks
 	case step.Complete:
 		return sessions.StateIdle, "its turn has ended"
 	case p.live != nil && p.live.Alternate && (p.engine.state.Shell.known() || sight.Front != ""):

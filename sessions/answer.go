@@ -321,6 +321,9 @@ func (d *Dialog) choices() string {
 		}
 		all = append(all, strconv.Itoa(i+1)+" “"+inShort(o.Label, maxName)+"”")
 	}
+	if d.Kind == PromptLine {
+		return "a line, by “input” or in a chat, as any text for the session"
+	}
 	out := "one of " + strings.Join(all, ", ")
 	switch {
 	case len(all) == 0 && d.Text == "":

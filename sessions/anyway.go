@@ -128,5 +128,5 @@ func (m *Manager) asksNow(id ID) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	e := m.entries[id]
-	return e != nil && (e.prompt != nil || e.shown != nil)
+	return e != nil && (e.prompt != nil && e.prompt.Kind() != PromptLine || e.shown != nil && e.shown.Kind != PromptLine)
 }

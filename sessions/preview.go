@@ -62,7 +62,7 @@ func (m *Manager) Preview(ctx context.Context, id ID, p Preview) (sent bool, why
 
 // whyWaits says what a session that waits waits for: a dialog, or what its state says.
 func (m *Manager) whyWaits(s Session) string {
-	if shown, known := m.shownOf(s.ID); known && shown == nil && s.Reason != "" {
+	if shown, known := m.shownOf(s.ID); known && (shown == nil || shown.Kind == PromptLine) && s.Reason != "" {
 		return s.Reason
 	}
 	return "a dialog is open"

@@ -17,7 +17,11 @@ const (
 	// only on the very screen that was shown: none where a key or a code is asked for. Body is
 	// that screen.
 	PromptUnread PromptKind = "unread"
-	PromptCall   PromptKind = "call" // may a program in the pane have panebridge do something; it's on no screen
+	// PromptLine is a program that no profile knows, which waits for a line at the terminal.
+	// What's written to the session answers it, as any text is typed: it takes no Answer.
+	// Title is its row as the program has printed it, without what's typed behind that.
+	PromptLine PromptKind = "line"
+	PromptCall PromptKind = "call" // may a program in the pane have panebridge do something; it's on no screen
 )
 
 // Dialog is an open dialog as it stands on a session's screen.
@@ -45,6 +49,8 @@ type Dialog struct {
 	Options []DialogOption `json:"options"` // as they're drawn, top to bottom
 	// Text is the label of what takes free text; "": it takes none.
 	Text string `json:"text,omitempty"`
+	// Hidden says that a PromptLine doesn't show what's typed: a password, say.
+	Hidden bool `json:"hidden,omitempty"`
 	// Print is the same for the same dialog, whatever of it is marked or checked, and
 	// hardly ever for another: letters and digits.
 	Print string `json:"print"`

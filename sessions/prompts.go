@@ -14,6 +14,7 @@ import (
 // Why prompts are closed.
 const (
 	closedInPane   = "it was answered in the pane"
+	closedByLine   = "it has its line"
 	closedByOther  = "another question took its place"
 	closedByCrash  = "panebridge stopped while it was answered; look at the session"
 	closedMeantime = "it went while an answer was being given; look at the session"
@@ -206,6 +207,8 @@ func (a *asking) whyGone() string {
 		return closedByCrash
 	case a.doubt != "":
 		return a.doubt
+	case a.prompt.Kind() == PromptLine:
+		return closedByLine
 	case a.shown != nil:
 		return closedByOther
 	}

@@ -28,6 +28,9 @@ var asksLine = regexp.MustCompile(`[:?\])…]\s*$`) //nolint:gochecknoglobals //
 // the cursor tells whether somebody has begun to write.
 func (t *typist) rowObstacle(s *Snapshot) obstacle {
 	before, _ := aroundCursor(s)
+	if t.m.asksWith(t.id, before) {
+		return obstacle{}
+	}
 	half := strings.TrimSpace(before) != "" && !asks.MatchString(before)
 	if t.m.frontOf(s).Kind == ProgramShell {
 		half = strings.TrimSpace(before) != "" && !asksLine.MatchString(before)

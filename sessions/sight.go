@@ -12,6 +12,13 @@ const (
 	TextTranscript Text = "transcript" // those of the agent's transcript; the pane's are dropped
 )
 
+// Why a session waits whose program reads a line. What stands in its row isn't said: some
+// of it may have been typed.
+const (
+	ReasonAsksLine   = "its program asks for a line, and waits for it"
+	ReasonAsksHidden = "its program asks for something that it doesn't show, a password perhaps, and waits for it"
+)
+
 // Look is what a look at a pane showed.
 type Look struct {
 	Screen *Snapshot // goes down to the bottom of the screen; nil: not looked at, or the pane is gone

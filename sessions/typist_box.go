@@ -219,12 +219,34 @@ func (t *typist) guard(s *Snapshot) (g Guard, dialog bool) {
 	if t.m.opt.Dialog(s.Rows) == "" {
 		return g, false
 	}
+	if row := t.m.lineAskedAt(t.id, s); row >= 0 { // a program that reads lines has no dialog
+		g.Rows, g.Phrases = []int{row}, absent(t.m.opt.Phrases, s)
+		return g, false
+	}
 	b := t.box(s)
 	if !tells(b) {
 		return g, true
 	}
 	g.Rows, g.Phrases = b.Rows, absent(t.m.opt.Phrases, s)
 	return g, false
+}
+
+// lineAskedAt is the row of a screen in which the session's program asks for a line, as is
+// known; -1: none is.
+func (m *Manager) lineAskedAt(id ID, s *Snapshot) int {
+	d, _ := m.shownOf(id)
+	row := s.HistorySize + s.CursorY - s.First
+	if d == nil || d.Kind != PromptLine || row < 0 || row >= len(s.Rows) || !strings.HasPrefix(strings.TrimSpace(s.Rows[row]), d.Title) {
+		return -1
+	}
+	return row
+}
+
+// asksWith reports whether a session's program asks for a line with a row, behind which
+// nothing stands yet.
+func (m *Manager) asksWith(id ID, row string) bool {
+	d, _ := m.shownOf(id)
+	return d != nil && d.Kind == PromptLine && strings.TrimSpace(row) == d.Title
 }
 
 // absent are the phrases that aren't on a screen.

@@ -81,7 +81,7 @@ const seenAgo = 1500 * time.Millisecond
 // of those who answer questions.
 func (a *ask) press(keys []string) error {
 	harmless := !slices.ContainsFunc(keys, func(k string) bool { return k != "Escape" && k != "C-c" })
-	asks := a.session.State == sessions.StateWaiting || a.in.asksNow(a.session.ID)
+	asks := (a.session.State == sessions.StateWaiting || a.in.asksNow(a.session.ID)) && !a.in.asksLine(a.session.ID)
 	if asks && !harmless && !a.roles.Has(Approver) {
 		return errors.New("a question is on the screen: answering it takes the role approver; /esc and /stop can be used")
 	}

@@ -225,7 +225,7 @@ func (in *Inbound) answerText(ctx context.Context, ev Event, s Said, roles Roles
 // Markdown, and has it shown there if it isn't. "": none is open.
 func (in *Inbound) question(place adapters.Target, id sessions.ID) string {
 	for _, p := range in.opt.Sessions.Prompts() {
-		if p.Session != id || p.Kind() == sessions.PromptCall {
+		if p.Session != id || p.Kind() == sessions.PromptCall || p.Kind() == sessions.PromptLine {
 			continue
 		}
 		message := ""
@@ -250,6 +250,13 @@ func (in *Inbound) question(place adapters.Target, id sessions.ID) string {
 		return "Answer " + what + " first."
 	}
 	return ""
+}
+
+// asksLine says whether a session asks for a line, which any text and key is for.
+func (in *Inbound) asksLine(id sessions.ID) bool {
+	return slices.ContainsFunc(in.opt.Sessions.Prompts(), func(p sessions.Prompt) bool {
+		return p.Session == id && p.Kind() == sessions.PromptLine
+	})
 }
 
 // asksNow says whether a session has an open question that can be answered.

@@ -95,11 +95,14 @@ func (ps *prompts) picture(ctx context.Context, post *adapters.Post, p sessions.
 const followsWithin = 10 * time.Second
 
 // follows reports whether a dialog that isn't recognised is what became of the one before it
-// in its session: somebody pressed a key there, or most of its rows are the same. Whoever
-// looks after that one knows.
+// in its session: somebody pressed a key there, or most of its rows are the same; or whether a
+// program asks for a line as it did just before. Whoever looks after that one knows.
 func follows(p, before sessions.Prompt) bool {
-	if p.Dialog.Kind != sessions.PromptUnread || before.ID == "" || p.OpenedAt.Sub(before.ClosedAt) > followsWithin {
+	if p.Dialog.Kind != before.Dialog.Kind || before.ID == "" || p.OpenedAt.Sub(before.ClosedAt) > followsWithin {
 		return false
+	}
+	if p.Dialog.Kind == sessions.PromptLine {
+		return p.Dialog.Title == before.Dialog.Title
 	}
 	if before.State == sessions.PromptAnswered {
 		return true

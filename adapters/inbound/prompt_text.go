@@ -35,6 +35,8 @@ func asks(k sessions.PromptKind) string {
 		return "asks about its own setup"
 	case sessions.PromptUnread:
 		return "needs you"
+	case sessions.PromptLine:
+		return "asks for a line"
 	case sessions.PromptCall:
 		return "has a program that asks for something"
 	default:
@@ -46,6 +48,12 @@ func asks(k sessions.PromptKind) string {
 const (
 	disputedNote = "⚠ What its dialog shows isn’t in the agent’s own record of the call. Both are below. Only what refuses can be chosen here; look at it in the session."
 	unseenNote   = "⚠ Not all of what it’s about can be seen, so only what refuses can be chosen here. Look at it in the session."
+)
+
+// How a program's question for a line is answered.
+const (
+	lineNote   = "What’s written to the session is typed there."
+	hiddenNote = "It doesn’t show what’s typed: a password, perhaps, which is better typed in the session, since a chat keeps what’s written. What’s written to the session here is typed there."
 )
 
 // promptText is what the message of a question says, in Markdown, cut to fit. lead
@@ -63,6 +71,10 @@ func promptText(name string, p sessions.Prompt, checked []int, shape adapters.Sh
 	}
 	switch {
 	case p.Final():
+	case p.Dialog.Kind == sessions.PromptLine && p.Dialog.Hidden:
+		head += "\n\n" + hiddenNote
+	case p.Dialog.Kind == sessions.PromptLine:
+		head += "\n\n" + lineNote
 	case p.Dialog.Disputed:
 		head += "\n\n" + disputedNote
 	case p.Dialog.Unseen:

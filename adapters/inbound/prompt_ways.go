@@ -60,7 +60,7 @@ func (ps *prompts) ways(ctx context.Context, p sessions.Prompt, m PromptMessage)
 		rows, last = append(rows, last), nil
 	}
 	last = append(last, add("Screen", offer{Do: "screen", Role: Viewer}))
-	if p.Kind() != sessions.PromptCall && (p.Dialog.Kind != sessions.PromptUnread || len(shown) > 0) { // no code goes by keys of a chat
+	if p.Kind() != sessions.PromptCall && !p.Dialog.Hidden && (p.Dialog.Kind != sessions.PromptUnread || len(shown) > 0) { // no code goes by keys of a chat
 		last = append(last, add("Keys", offer{Do: "command", Args: "keys ", Role: Operator}))
 	}
 	return menus, append(rows, last), err

@@ -27,7 +27,7 @@ type prompts struct {
 	changed []sessions.Prompt
 	sent    []sentPrompt
 	asked   map[string]*asked               // by Prompt.ID; all that isn't closed everywhere
-	unread  map[sessions.ID]sessions.Prompt // the last sessions.PromptUnread of each session that's closed
+	unread  map[sessions.ID]sessions.Prompt // the last sessions.PromptUnread or PromptLine of each session that's closed
 	remind  time.Duration                   // 0: nobody is reminded
 	to      adapters.Target                 // zero: nowhere
 }
@@ -182,7 +182,7 @@ func (ps *prompts) work(ctx context.Context) time.Time {
 			ps.asked[p.ID] = newAsked(p)
 			ps.asked[p.ID].follows = follows(p, ps.unread[p.Session])
 		}
-		if p.Final() && p.Dialog.Kind == sessions.PromptUnread {
+		if p.Final() && (p.Dialog.Kind == sessions.PromptUnread || p.Dialog.Kind == sessions.PromptLine) {
 			ps.unread[p.Session] = p
 		}
 	}

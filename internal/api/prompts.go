@@ -31,7 +31,9 @@ type Prompt struct {
 	// Multi says that any number of Options may be chosen.
 	Multi bool `json:"multi,omitempty"`
 	// Text is the label of what takes free text; "": it takes none.
-	Text     string               `json:"text,omitempty"`
+	Text string `json:"text,omitempty"`
+	// Hidden says that what's typed isn't shown: of the kind line.
+	Hidden   bool                 `json:"hidden,omitempty"`
 	State    sessions.PromptState `json:"state"`
 	Reason   string               `json:"reason,omitempty"` // why it's closed
 	Answer   *PromptAnswer        `json:"answer,omitempty"` // the one that counts
@@ -102,7 +104,7 @@ func (a *api) newPrompt(p sessions.Prompt) Prompt {
 	rows = a.hidden(rows)
 	out := Prompt{
 		ID: p.ID, Session: p.Session, Kind: p.Dialog.Kind, Title: rows[0], Body: strings.Join(rows[1:body], "\n"),
-		Cut: p.Dialog.Cut && p.Dialog.Whole == "", Recorded: p.Dialog.Whole != "", Disputed: p.Dialog.Disputed, Unseen: p.Dialog.Unseen, Options: []PromptOption{}, Multi: p.Dialog.Kind == sessions.PromptMulti, Text: p.Dialog.Text,
+		Cut: p.Dialog.Cut && p.Dialog.Whole == "", Recorded: p.Dialog.Whole != "", Disputed: p.Dialog.Disputed, Unseen: p.Dialog.Unseen, Options: []PromptOption{}, Multi: p.Dialog.Kind == sessions.PromptMulti, Text: p.Dialog.Text, Hidden: p.Dialog.Hidden,
 		State: p.State, Reason: p.Reason, OpenedAt: p.OpenedAt, ClosedAt: p.ClosedAt,
 	}
 	for i, o := range p.Dialog.Options {

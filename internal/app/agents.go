@@ -101,17 +101,19 @@ func (d *daemon) buildWatchers(prompts []*regexp.Regexp) (err error) {
 }
 
 // reads tells of the terminal of a pane that was just looked at.
-func (d *daemon) reads(s *sessions.Snapshot) (canonical, reads, hidden bool) {
+func (d *daemon) reads(s *sessions.Snapshot) agent.Reading {
 	t, err := (*tmux.Client)(nil).Terminal(s.TTY)
 	if err != nil || !t.Canonical {
-		return false, false, false
+		return agent.Reading{}
 	}
+	r := agent.Reading{Canonical: true, Hidden: !t.Echo}
 	for _, p := range d.processes.Foreground(s.PID, true) {
 		if t.Unread == 0 && d.processes.ReadsTerminal(p.PID, s.TTY) {
-			return true, true, !t.Echo
+			r.Reads, r.By, r.Waits = true, p, d.processes.Waits(p.PID)
+			break
 		}
 	}
-	return true, false, !t.Echo
+	return r
 }
 
 // observe makes the observer of a session.

@@ -53,11 +53,20 @@ func (s mailSink) Changed(one sessions.Session) {
 	case sessions.StateIdle:
 		m.idle(one.ID)
 	case sessions.StateWaiting:
-		m.hear(one.ID, inbox.Waiting, "waits: a dialog is open")
+		m.hear(one.ID, inbox.Waiting, "waits: "+whatWaits(one.Reason))
 	case sessions.StateEnded:
 		m.hear(one.ID, inbox.Info, "ended: "+one.Reason)
 	case sessions.StateStarting, sessions.StateWorking, sessions.StateError: // nothing that a director needs to know
 	}
+}
+
+// whatWaits says what a session waits for, by the reason of its state.
+func whatWaits(reason string) string {
+	switch reason {
+	case sessions.ReasonAsksLine, sessions.ReasonAsksHidden:
+		return reason
+	}
+	return "a dialog is open"
 }
 
 func turnEnded(t sessions.Turn) string {

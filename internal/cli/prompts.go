@@ -11,6 +11,7 @@ import (
 
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/api/client"
+	"github.com/panebridge/panebridge/sessions"
 )
 
 // answerTimeout bounds answering: other input may have to go first, then come the looks
@@ -92,6 +93,9 @@ func promptText(one api.Prompt, session string, now time.Time) string {
 		if !one.Unseen || o.Refuses {
 			fmt.Fprintf(&b, "  %d. %s\n", o.N, o.Label)
 		}
+	}
+	if one.Kind == sessions.PromptLine {
+		fmt.Fprintf(&b, "  panebridge input %s TEXT\n", session)
 	}
 	if one.Text != "" && !one.Unseen {
 		fmt.Fprintf(&b, "  --text: %s\n", one.Text)

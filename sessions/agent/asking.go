@@ -13,7 +13,7 @@ import (
 const (
 	shownAfter   = 200 * time.Millisecond  // a dialog
 	partialAfter = 3 * time.Second         // one of which a part is yet to be drawn
-	unreadAfter  = 1200 * time.Millisecond // one that no form knows
+	unreadAfter  = 1200 * time.Millisecond // one that no form knows, or a line that's asked for
 	goneAfter    = 50 * time.Millisecond   // none
 )
 
@@ -42,7 +42,7 @@ func (a *asking) see(d *sessions.Dialog, now time.Time) (sure bool, again time.T
 	switch {
 	case d == nil:
 		after = goneAfter
-	case d.Kind == sessions.PromptUnread:
+	case d.Kind == sessions.PromptUnread, d.Kind == sessions.PromptLine:
 		after = unreadAfter
 	case d.Partial:
 		after = partialAfter
@@ -74,6 +74,9 @@ func (o *Observer) prompts(s *sessions.Sight, l sessions.Look) {
 	u := o.lookUnread(s, l.Screen, d != nil)
 	if d == nil {
 		d = o.w.unread(o.profile(), l.Screen, u)
+	}
+	if d == nil && s.Asks != "" {
+		d = o.asksFor
 	}
 	sure, again := o.asking.see(d, l.Now)
 	if sure {

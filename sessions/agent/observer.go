@@ -41,7 +41,8 @@ type Observer struct {
 	asked   asked    // which program runs in the pane
 	front   front
 	line    lineAsked
-	typed   typed // texts whose records are yet to come
+	asksFor *sessions.Dialog // the line that a program without a profile asks for; nil: none
+	typed   typed            // texts whose records are yet to come
 	asking  asking
 	unasked unread
 	call    string // of the dialog on the screen, as it's recorded; "": none that's known
@@ -177,9 +178,10 @@ func (o *Observer) observe(ctx context.Context, l sessions.Look) (sessions.Sight
 	defer func() { o.publish(pane) }()
 	if o.program == nil {
 		s := sessions.Sight{Text: sessions.TextPane, Quiet: o.quiet(l), Front: o.runs(l)}
-		s.Asks, s.Again = o.asksLine(l)
+		s.Asks, o.asksFor, s.Again = o.asksLine(l)
 		return o.sight(s)
 	}
+	o.asksFor = nil
 	hooks = slices.DeleteFunc(hooks, o.program.nested)
 	for _, h := range hooks {
 		o.program.hear(h)

@@ -157,6 +157,20 @@ func (p *Processes) ReadsTerminal(pid int, tty string) bool {
 	return err == nil && (file == tty || file == "/dev/tty")
 }
 
+// Waits is how often a process has begun to wait for something: a process for which that's
+// the same hasn't run meanwhile. 0: it isn't known.
+func (p *Processes) Waits(pid int) uint64 {
+	proc, err := p.fs.Proc(pid)
+	if err != nil {
+		return 0
+	}
+	s, err := proc.NewStatus()
+	if err != nil {
+		return 0
+	}
+	return s.VoluntaryCtxtSwitches
+}
+
 // Alive reports whether a process that was found still runs, and in the
 // foreground of its terminal: one that was suspended has left the pane to its shell.
 func (p *Processes) Alive(was Process) bool {

@@ -160,7 +160,8 @@ func lookUnread(rows []string, screen *sessions.Snapshot) *unreadLook {
 		u.marked = false // it's where a text is written
 	}
 	u.secret = unreadSecret.MatchString(inField) && !unreadYesNo.MatchString(inField) || !lists && letters(inField) == "" && labelled
-	u.field = inField != "" && (unreadYesNo.MatchString(inField) || unreadHint.MatchString(inField) || unreadSecret.MatchString(inField) || strings.HasSuffix(inField, "?"))
+	typed := linePrompt.MatchString(inField) // behind a prompt for commands, perhaps
+	u.field = inField != "" && (unreadSecret.MatchString(inField) || !typed && (unreadYesNo.MatchString(inField) || unreadHint.MatchString(inField) || strings.HasSuffix(inField, "?")))
 	return u
 }
 
@@ -267,18 +268,21 @@ func (u *unreadLook) title() string {
 	return ""
 }
 
+// plainKeys are those that dialogs know, whatever they ask.
+var plainKeys = []sessions.DialogOption{
+	{Label: "Esc", Key: "Escape", Refuses: true},
+	{Label: "↑", Key: "Up"},
+	{Label: "↓", Key: "Down"},
+	{Label: "Enter", Key: "Enter"},
+	{Label: "←", Key: "Left"},
+	{Label: "→", Key: "Right"},
+	{Label: "Tab", Key: "Tab"},
+	{Label: "Space", Key: "Space"},
+}
+
 // keys are the keys that may answer it: those that dialogs know, and those that it names.
 func (u *unreadLook) keys() []sessions.DialogOption {
-	out := []sessions.DialogOption{
-		{Label: "Esc", Key: "Escape", Refuses: true},
-		{Label: "↑", Key: "Up"},
-		{Label: "↓", Key: "Down"},
-		{Label: "Enter", Key: "Enter"},
-		{Label: "←", Key: "Left"},
-		{Label: "→", Key: "Right"},
-		{Label: "Tab", Key: "Tab"},
-		{Label: "Space", Key: "Space"},
-	}
+	out := slices.Clone(plainKeys)
 	for n := range min(u.digits, 9) {
 		out = append(out, sessions.DialogOption{Label: strconv.Itoa(n + 1), Key: strconv.Itoa(n + 1)})
 	}

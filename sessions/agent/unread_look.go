@@ -10,6 +10,10 @@ import (
 // unread is how dialogs that no form knows are looked for on a program's screen.
 type unread struct {
 	waits bool // the program itself tells that it waits for a person
+	// line says that it waits for a line at the terminal: arrows do nothing there.
+	line bool
+	// typed says the same, and that what stands in the row is what somebody types.
+	typed bool
 	// before are rows that stood there when the program began: they aren't its. It's kept
 	// until its input box is drawn; nil: all rows count.
 	before map[string]bool
@@ -33,6 +37,7 @@ func (o *Observer) lookUnread(s *sessions.Sight, screen *sessions.Snapshot, read
 	if read || l.foot >= 0 {
 		u.before = nil
 	}
+	u.line, u.typed = o.line.waiting, o.line.waiting && !o.line.asks && o.line.holds
 	// While a hook decides in a person's place the program's state says nothing.
 	u.waits = !read && s.Known && s.State == sessions.StateWaiting && !p.unsure(l)
 	o.known.mu.Lock()
@@ -48,6 +53,9 @@ func (w *Watchers) unread(p *Profile, s *sessions.Snapshot, u unread) *sessions.
 		return nil
 	}
 	d := p.Unread(u.own(s), u.waits)
+	if d != nil && (u.typed || u.line && len(d.Options) <= len(plainKeys)) {
+		return nil
+	}
 	if d == nil || len(p.spec.Input.Box) > 0 {
 		return d
 	}

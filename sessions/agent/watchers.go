@@ -32,10 +32,9 @@ type Options struct {
 	Choose func(id sessions.ID, src sessions.Source) error
 	// Poke has a session looked at now.
 	Poke func(id sessions.ID)
-	// Reads tells of the terminal of a pane: whether it collects lines, whether a program
-	// in the foreground waits for one, and whether it hides what's typed. Nil: nothing is
-	// known of it.
-	Reads func(s *sessions.Snapshot) (canonical, reads, hidden bool)
+	// Reads tells of the terminal of a pane that was just looked at. Nil: nothing is known of
+	// it.
+	Reads func(s *sessions.Snapshot) Reading
 	// Prompts are the shells' prompts, each anchored at the beginning of a line:
 	// polling.NewPrompts makes them. Without them only a shell that marks its prompts can
 	// be read.

@@ -11,6 +11,8 @@ const armedAfter = 400; // milliseconds for which a new question takes no click:
 const lingers = 60000; // milliseconds for which the line stays
 const noteOfKeys = 'panebridge doesn’t know this dialog. Each button presses its key, while this very screen stands.';
 const noteOfFields = 'It asks for something that’s typed there only, a key or a code perhaps. Answer it in the session.';
+const noteOfLines = 'Its program reads a line: what you send below is typed there.';
+const noteOfHidden = `${noteOfLines} It doesn’t show it: a password, perhaps.`;
 const names = { web: 'This page', cli: 'The command line' };
 // What can be chosen, and by what a question is told from itself with more to be seen.
 const offered = (prompt) => prompt.options.filter((option) => !prompt.unseen || option.refuses);
@@ -81,6 +83,7 @@ export class PromptPanel {
       parts.push(body);
       if (unread) this.draw(body, prompt);
     }
+    if (prompt.kind === 'line') parts.push(element('p', 'prompt-note', prompt.hidden ? noteOfHidden : noteOfLines));
     if (unread) parts.push(element('p', 'prompt-note', prompt.options.length > 0 ? noteOfKeys : noteOfFields));
     if (prompt.disputed) parts.push(element('p', 'prompt-unseen', 'What the dialog shows isn’t in the agent’s own record of the call. Only what refuses can be chosen here. Look at it in the session.'));
     else if (prompt.unseen) parts.push(element('p', 'prompt-unseen', 'Not all of what it’s about can be seen, so only what refuses can be chosen here. Look at it in the session.'));
