@@ -202,6 +202,15 @@ func (m *Model) aside(offered []string) bool {
 	return len(offered) < m.tools
 }
 
+// helps says whether a request is that of a sub-agent for which the scenario has a rule.
+func (m *Model) helps(conversation []turnText) bool {
+	if m.orders != nil {
+		return false
+	}
+	rule := m.choose(conversation).rule
+	return rule != "" && slices.ContainsFunc(m.scenario.Rules, func(r Rule) bool { return r.Helper && r.Match == rule })
+}
+
 // Guess is what the model takes to be what a person will ask next. Claude Code and Qwen
 // Code show it in their empty input boxes.
 const Guess = "now run the tests again"
@@ -212,7 +221,7 @@ const guessing = "[SUGGESTION MODE"
 // begin chooses what's answered and waits until the answer begins. auxiliary, if
 // it isn't "", answers a request that isn't part of the conversation.
 func (m *Model) begin(w http.ResponseWriter, r *http.Request, conversation []turnText, offered []string, auxiliary string) *reply {
-	if auxiliary == "" && m.aside(offered) {
+	if auxiliary == "" && m.aside(offered) && !m.helps(conversation) {
 		auxiliary = "Nothing to add."
 	}
 	if n := len(conversation); n > 0 && strings.HasPrefix(conversation[n-1].text, guessing) {

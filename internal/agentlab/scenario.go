@@ -27,7 +27,10 @@ type Scenario struct {
 // that ignores case, is found in: one step per reply.
 type Rule struct {
 	Match string
-	Steps []Step
+	// Helper says that it's what a sub-agent of the program's is asked, which is offered
+	// fewer tools than the program itself.
+	Helper bool
+	Steps  []Step
 }
 
 // Step is one reply.
@@ -52,7 +55,7 @@ type Lines struct {
 	Format string
 }
 
-// Tool is a call of a tool by its kind: "shell", "write" or "ask". The model
+// Tool is a call of a tool by its kind: "shell", "write", "agent" or "ask". The model
 // calls what the program offers for it.
 type Tool struct {
 	Kind string

@@ -46,6 +46,12 @@ var offers = map[string][]struct {
 		{"ExitPlanMode", same},
 		{"exit_plan_mode", same},
 	},
+	"agent": {
+		{"Agent", same},
+		{"Task", same},
+		{"task", same},
+		{"agent", same},
+	},
 	"ask": {
 		{"AskUserQuestion", same},
 		{"question", same},

@@ -16,6 +16,7 @@ import (
 var kinds = map[transcript.Kind]sessions.Kind{ //nolint:gochecknoglobals // a constant table
 	transcript.User:       sessions.KindUser,
 	transcript.Answer:     sessions.KindAnswer,
+	transcript.Helper:     sessions.KindAnswer,
 	transcript.Tool:       sessions.KindTool,
 	transcript.ToolResult: sessions.KindTool,
 	transcript.Question:   sessions.KindTool,
@@ -45,7 +46,7 @@ func (o *Observer) lines(records []transcript.Record, now time.Time) []sessions.
 		for i, text := range strings.Split(marked(r), "\n") {
 			out = append(out, sessions.Line{Kind: kind, Text: printable(text), At: at, Begins: i == 0})
 		}
-		o.program.text.add(r.Text, r.Kind == transcript.User)
+		o.program.text.add(r.Text, r.Kind == transcript.User || r.Kind == transcript.Helper)
 	}
 	return out
 }

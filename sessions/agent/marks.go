@@ -14,6 +14,7 @@ const (
 	indentation  = "  "
 	questionMark = "❓ "
 	optionMark   = "› "
+	helperMark   = "↳ "
 )
 
 // marked is a record's text as lines of the output log show it.
@@ -25,6 +26,8 @@ func marked(r transcript.Record) string {
 		return failureMark + strings.ReplaceAll(r.Text, "\n", "\n"+indentation)
 	case r.Kind == transcript.ToolResult:
 		return indentation + strings.ReplaceAll(r.Text, "\n", "\n"+indentation)
+	case r.Kind == transcript.Helper:
+		return helperMark + r.By + ":\n\n" + r.Text
 	case r.Kind == transcript.Question:
 		return question(r.Text)
 	default:

@@ -204,12 +204,12 @@ func (o *Observer) observe(ctx context.Context, l sessions.Look) (sessions.Sight
 // told makes a sight of what a look brought of a program.
 func (o *Observer) told(l sessions.Look, hooks []Hook, records []transcript.Record) (sessions.Sight, error) {
 	p := o.program
-	submitted := false
+	submitted, own := false, withoutHelpers(records)
 	for _, t := range l.Typed {
 		submitted = submitted || t.Text == ""
 	}
 	v := p.judge.See(Evidence{
-		Now: l.Now, Screen: l.Screen, Hooks: hooks, Records: records, Typed: submitted,
+		Now: l.Now, Screen: l.Screen, Hooks: hooks, Records: own, Typed: submitted,
 		Running: !p.ending && !l.Last, Marked: l.Marked, Dialog: l.Dialog, Unsaid: p.reader != nil && len(p.writing.rows) > 0,
 	})
 	o.w.tell(o.session.ID, News{At: l.Now, Typed: l.Typed, Records: records, Verdict: v})

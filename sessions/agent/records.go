@@ -51,6 +51,11 @@ func (o *Observer) records(ctx context.Context) ([]transcript.Record, error) {
 	return out, nil
 }
 
+// withoutHelpers are the records of the agent's own turns.
+func withoutHelpers(records []transcript.Record) []transcript.Record {
+	return slices.DeleteFunc(slices.Clone(records), func(r transcript.Record) bool { return r.Kind == transcript.Helper })
+}
+
 func endsTurn(records []transcript.Record) bool {
 	return slices.ContainsFunc(records, func(r transcript.Record) bool { return r.Kind == transcript.TurnEnd })
 }

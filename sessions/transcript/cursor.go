@@ -35,6 +35,9 @@ type position struct {
 	Message string   `json:"message,omitempty"` // its id
 	Given   []string `json:"given,omitempty"`
 
+	// Of Claude Code's sub-agents, by the names of their files.
+	Helpers map[string]position `json:"helpers,omitempty"`
+
 	Skipped int64           `json:"skipped,omitempty"`
 	State   json.RawMessage `json:"state,omitempty"` // of the format's decoder
 }
@@ -74,8 +77,18 @@ func (c *cursor) check(ref Ref) error {
 		return fmt.Errorf("it has version %d, not %d", c.Version, cursorVersion)
 	case c.Ref != ref:
 		return fmt.Errorf("it's of the transcript %s %s %s", c.Ref.Format, c.Ref.Path, c.Ref.Session)
-	case at.Offset < 0, at.MarkLen < 0, int64(at.MarkLen) > at.Offset, at.MarkLen > markLen, at.Skipped < 0, len(at.Last) > ringLen:
+	case !at.possible():
 		return errors.New("its numbers can't be")
 	}
 	return nil
+}
+
+// possible reports whether a position can be one of a file's.
+func (at position) possible() bool {
+	for _, h := range at.Helpers {
+		if len(h.Helpers) > 0 || !h.possible() {
+			return false
+		}
+	}
+	return at.Offset >= 0 && at.MarkLen >= 0 && int64(at.MarkLen) <= at.Offset && at.MarkLen <= markLen && at.Skipped >= 0 && len(at.Last) <= ringLen
 }

@@ -89,7 +89,7 @@ func TestMutatedRecordsDoNoHarm(t *testing.T) {
 					t.Fatal(err)
 				}
 				// A conversation of its own, with nothing left of what was before it.
-				s := r.src.(*fileSource)
+				s := fileOf(r)
 				s.dec = s.fresh()
 				add(t, path, sample.data)
 				got, err := r.Read(context.Background(), 1<<20)

@@ -50,6 +50,13 @@ func Open(ref Ref, cursor []byte) (*Reader, error) {
 		}
 		return &Reader{ref, src}, nil
 	}
+	if ref.Format == Claude {
+		src, err := openClaude(ref.Path, pos)
+		if err != nil {
+			return nil, err
+		}
+		return &Reader{ref, src}, nil
+	}
 	fresh := decoders[ref.Format]
 	if fresh == nil {
 		return nil, fmt.Errorf("open transcript: unknown format %q; known are %v", ref.Format, Formats())

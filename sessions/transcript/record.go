@@ -36,7 +36,9 @@ const (
 	Question   Kind = "question"    // the agent asks the person; Text is the question with its options
 	TurnEnd    Kind = "turn_end"    // the answer is complete, or was interrupted
 	Failure    Kind = "failure"     // the model or the program failed; Text says why
-	Compacted  Kind = "compacted"   // the conversation was shortened; Text may be ""
+	// Helper is what a sub-agent says that the agent has called: By says who.
+	Helper    Kind = "helper"
+	Compacted Kind = "compacted" // the conversation was shortened; Text may be ""
 )
 
 // Record is one thing that a transcript tells, in the order in which it happened.
@@ -45,6 +47,7 @@ type Record struct {
 	ID   string // the agent's own id of what this is a part of; may be ""
 	Text string // valid UTF-8, lines end in "\n"
 	Tool string // name of the tool, of Tool, ToolResult and Question
+	By   string `json:",omitempty"` // who says it, of Helper: "Explore (Find the tests)"
 	At   time.Time
 	// Failed says that a tool didn't do what it should.
 	Failed bool

@@ -176,7 +176,7 @@ func TestRewrittenFileIsReadFromWhatIsntKnown(t *testing.T) {
 func TestLinesThatAreTooLongAreSkippedAndCounted(t *testing.T) {
 	const limit = 1000
 	path, r := pi(t)
-	r.src.(*fileSource).tail.limit = limit
+	fileOf(r).tail.limit = limit
 	write(t, path, said("1", "one")+said("2", strings.Repeat("x", limit))+said("3", "three")+`{"type":"message",`)
 	expect(t, r, "one three")
 	for range 20 { // the line grows over the limit, and over the reader's end
@@ -188,7 +188,7 @@ func TestLinesThatAreTooLongAreSkippedAndCounted(t *testing.T) {
 		t.Errorf("skipped %d, want 1", skipped)
 	}
 	r = open(t, r.Ref(), cursor)
-	r.src.(*fileSource).tail.limit = limit
+	fileOf(r).tail.limit = limit
 	add(t, path, []byte("\n"+said("4", "four")))
 	expect(t, r, "four")
 	if got := r.Skipped(); got != 2 {
@@ -255,4 +255,12 @@ func TestDamagedCursorsAreRefused(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+// fileOf is the file that a reader of one reads.
+func fileOf(r *Reader) *fileSource {
+	if c, ok := r.src.(*claudeSource); ok {
+		return c.main.src
+	}
+	return r.src.(*fileSource)
 }

@@ -1,0 +1,190 @@
+package transcript_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/panebridge/panebridge/sessions/transcript"
+)
+
+// Sub-agents write while they're read, and the reader is begun anew from its cursor at any
+// moment: what each says is given once, in its order, with who says it, and not before what
+// the agent did earlier. What's internal (an agent that no call began, reminders, what it's
+// asked) isn't given.
+func TestWhatSubAgentsOfClaudeSay(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	for range 60 {
+		newFamily(t, random).play()
+	}
+}
+
+// family is an agent of Claude Code with its sub-agents, and who reads what they say.
+type family struct {
+	*testing.T
+	random       *rand.Rand
+	main, folder string
+	clock        time.Time
+	ref          transcript.Ref
+	r            *transcript.Reader
+	got          []transcript.Record
+	want         map[string][]string // by who says it, "" the agent
+	half         map[string]string   // the rest of a line that's half written
+}
+
+func newFamily(t *testing.T, random *rand.Rand) *family {
+	t.Helper()
+	dir := t.TempDir()
+	f := &family{
+		T: t, random: random, main: filepath.Join(dir, "s.jsonl"), folder: filepath.Join(dir, "s", "subagents"),
+		clock: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), want: map[string][]string{}, half: map[string]string{},
+	}
+	f.ref = transcript.Ref{Format: transcript.Claude, Path: f.main}
+	f.open(nil)
+	return f
+}
+
+func (f *family) open(cursor []byte) {
+	f.Helper()
+	if f.r != nil {
+		if err := f.r.Close(); err != nil {
+			f.Fatal(err)
+		}
+	}
+	var err error
+	if f.r, err = transcript.Open(f.ref, cursor); err != nil {
+		f.Fatal(err)
+	}
+}
+
+func (f *family) write(path, text string) {
+	f.Helper()
+	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		f.Fatal(err)
+	}
+	if _, err := file.WriteString(text); err != nil {
+		f.Fatal(err)
+	}
+	if err := file.Close(); err != nil {
+		f.Fatal(err)
+	}
+}
+
+func (f *family) stamp() string {
+	f.clock = f.clock.Add(time.Duration(1+f.random.IntN(900)) * time.Millisecond)
+	return f.clock.Format("2006-01-02T15:04:05.000Z")
+}
+
+func (f *family) says(side bool, text string) string {
+	return fmt.Sprintf(`{"type":"assistant","isSidechain":%t,"uuid":"u","timestamp":%q,"message":{"id":"m","model":"x","content":[{"type":"text","text":%q}]}}`+"\n", side, f.stamp(), text)
+}
+
+// read reads all there is, with restarts.
+func (f *family) read() {
+	f.Helper()
+	for {
+		next, err := f.r.Read(f.Context(), 1+f.random.IntN(3))
+		if err != nil {
+			f.Fatal(err)
+		}
+		if f.got = append(f.got, next...); len(next) == 0 {
+			return
+		}
+		if f.random.IntN(4) == 0 {
+			f.open(f.r.Cursor())
+		}
+	}
+}
+
+// step has one of them say something, or begin.
+func (f *family) step(n int) {
+	f.Helper()
+	who := fmt.Sprintf("agent-%d", f.random.IntN(4))
+	file := filepath.Join(f.folder, who+".jsonl")
+	switch {
+	case f.random.IntN(3) == 0:
+		text := fmt.Sprint("the agent's word ", n)
+		f.want[""] = append(f.want[""], text)
+		f.write(f.main, f.says(false, text))
+	case f.want[who] == nil:
+		if err := os.MkdirAll(f.folder, 0o700); err != nil {
+			f.Fatal(err)
+		}
+		f.want[who] = []string{}
+		f.write(file, fmt.Sprintf(`{"type":"user","isSidechain":true,"timestamp":%q,"message":{"content":"helper, look"}}`+"\n", f.stamp()))
+		call := fmt.Sprintf(`,"toolUseId":"toolu_%s"`, who)
+		if who == "agent-3" { // it's the program's own
+			call = ""
+		}
+		if f.random.IntN(2) == 0 {
+			f.read() // it isn't described yet
+		}
+		f.write(filepath.Join(f.folder, who+".meta.json"), fmt.Sprintf(`{"agentType":"Explore","description":"look with %s"%s}`, who, call))
+	case f.half[who] != "":
+		f.write(file, f.half[who])
+		f.half[who] = ""
+	default:
+		text := fmt.Sprintf("a word of %s, %d\n\nand more", who, n)
+		line := f.says(true, text) + `{"type":"attachment","isSidechain":true,"attachment":{"type":"date"},"rendered":[{"content":"<system-reminder>never</system-reminder>"}]}` + "\n"
+		f.want[who] = append(f.want[who], text)
+		at := len(line)
+		if f.random.IntN(4) == 0 {
+			at = f.random.IntN(len(line))
+		}
+		f.write(file, line[:at])
+		f.half[who] = line[at:]
+	}
+}
+
+func (f *family) play() {
+	f.Helper()
+	for n := range 5 + f.random.IntN(60) {
+		f.step(n)
+		if f.random.IntN(2) == 0 {
+			f.read()
+		}
+	}
+	for who, line := range f.half {
+		f.write(filepath.Join(f.folder, who+".jsonl"), line)
+	}
+	f.read()
+	f.read()
+	said := map[string][]string{}
+	for _, one := range f.got {
+		who := ""
+		if one.Kind == transcript.Helper {
+			who = strings.TrimSuffix(strings.TrimPrefix(one.By, "Explore (look with "), ")")
+		} else if one.By != "" || one.Kind != transcript.Answer {
+			f.Fatalf("%+v", one)
+		}
+		said[who] = append(said[who], one.Text)
+	}
+	delete(f.want, "agent-3")
+	for who, texts := range f.want {
+		if !slices.Equal(said[who], texts) {
+			f.Fatalf("%q said\n%q, want\n%q", who, said[who], texts)
+		}
+	}
+	if len(said["agent-3"]) > 0 {
+		f.Fatalf("what's internal is given: %q", said["agent-3"])
+	}
+	f.open(nil)
+	all, err := f.r.Read(f.Context(), 1000)
+	if err != nil || len(all) != len(f.got) {
+		f.Fatalf("%d records at once, %d before, %v", len(all), len(f.got), err)
+	}
+	if !slices.IsSortedFunc(all, func(a, b transcript.Record) int { return a.At.Compare(b.At) }) {
+		f.Fatalf("read at once they aren't in the order of their times: %v", all)
+	}
+	if err := f.r.Close(); err != nil {
+		f.Fatal(err)
+	}
+}
