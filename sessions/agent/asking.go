@@ -87,9 +87,25 @@ func (o *Observer) prompts(s *sessions.Sight, l sessions.Look) {
 	} else {
 		s.Again = sooner(s.Again, again)
 	}
+	if o.hookDecides(s, l.Screen, d) {
+		s.State, s.Reason = sessions.StateWorking, "a hook runs, which may decide about a permission"
+	}
 	if shown := o.asking.shown; s.Known && shown != nil && shown.Kind == sessions.PromptUnread && s.State != sessions.StateWaiting {
 		s.State, s.Reason = sessions.StateWaiting, "its screen looks like a question, which isn't recognised"
 	}
+}
+
+// hookDecides reports whether what a program is said to wait for is decided by a hook of the
+// person's own: no dialog is drawn meanwhile, and no hook of panebridge's waits for somebody.
+func (o *Observer) hookDecides(s *sessions.Sight, screen *sessions.Snapshot, d *sessions.Dialog) bool {
+	if !s.Known || s.State != sessions.StateWaiting || d != nil {
+		return false
+	}
+	o.known.mu.Lock()
+	waits := len(o.known.deciders) > 0
+	o.known.mu.Unlock()
+	p := o.profile()
+	return !waits && p.runsHook(p.layout(screen, true))
 }
 
 // Read reads the dialog on a session's screen, as sessions.Dialogs has it.

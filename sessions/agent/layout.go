@@ -335,6 +335,18 @@ func (p *Profile) unsure(l *layout) bool {
 	return false
 }
 
+// runsHook reports whether the screen says that a hook of the program's runs, which may
+// decide in a person's place.
+func (p *Profile) runsHook(l *layout) bool {
+	for _, s := range p.spec.Signs {
+		part, there := l.part(s.In)
+		if there && s.State == unsure && s.Match != nil && strings.Contains(s.Match.FindString(part), "Running hook") {
+			return true
+		}
+	}
+	return false
+}
+
 // interrupted reports whether the conversation's end says that it was interrupted.
 func (p *Profile) interrupted(l *layout) bool {
 	end, there := l.end()
