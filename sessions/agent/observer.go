@@ -56,7 +56,8 @@ type program struct {
 	judge   *Judge
 	reader  *transcript.Reader // nil: no transcript is known to be its
 	looked  time.Time          // when transcripts were looked for
-	// findAgain is when they're to be looked for again: they weren't at the last look.
+	// findAgain is when they're to be looked for again: they weren't at the last look. A
+	// conversation that the process holds isn't its last: no hook may tell of the next.
 	findAgain time.Time
 	began     time.Time // when the turn began that's going or was the last
 	// announced is what a hook said will be its transcript; nil: nothing.
@@ -224,7 +225,7 @@ func (o *Observer) told(l sessions.Look, hooks []Hook, records []transcript.Reco
 	}
 	s.Lines = append(s.Lines, o.follow(l, v, records)...)
 	p.told = s.Text
-	if p.findAgain.After(l.Now) && !p.sure {
+	if p.findAgain.After(l.Now) {
 		s.Again = sooner(s.Again, p.findAgain)
 	}
 	if v.State == sessions.StateWorking || v.State == sessions.StateStarting {

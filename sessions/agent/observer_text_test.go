@@ -1,8 +1,12 @@
 package agent
 
 import (
+	"fmt"
 	"os"
+	"path/filepath"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -451,4 +455,52 @@ func TestAForkedConversationIsNotToldAgain(t *testing.T) {
 		}
 		p.want("user first question", "answer the first answer", "user second question", "answer the second answer")
 	}
+}
+
+// A program begins a new conversation, which its process tells and no hook, with a turn so
+// short that its screen stands still before transcripts are looked for again: it's looked
+// at once more.
+func TestAShortTurnOfANewConversationIsFound(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("processes tell of their conversations on Linux")
+	}
+	h := newHost(t)
+	p := h.pane(1)
+	stat, err := os.ReadFile("/proc/self/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	process := h.run(1, 0, h.now.Add(-time.Minute))
+	process.PID = os.Getpid() // one that says which conversation it has
+	h.running[1] = process
+	says := filepath.Join(h.home, ".claude", "sessions", strconv.Itoa(process.PID)+".json")
+	if err := os.MkdirAll(filepath.Dir(says), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, name := range []string{"one", "two", "three"} {
+		p.look(time.Minute, atRest("", "cleared")) // transcripts are looked for here
+		text := fmt.Sprintf(`{"sessionId":%q,"cwd":%q,"procStart":%q}`, name, h.cwd, strings.Fields(rest)[19])
+		if err := os.WriteFile(says, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f := h.file(name)
+		f.user("a question in " + name)
+		f.answer("the answer in " + name)
+		f.end()
+		p.look(time.Second, atRest("a question in "+name, "● the answer"))
+		want = append(want, "user a question in "+name, "answer the answer in "+name)
+		s := p.see(sessions.Look{Now: p.now})
+		for range 5 {
+			if s.Again.IsZero() || s.Again.After(p.now.Add(time.Minute)) {
+				break
+			}
+			p.now = s.Again // what comes by itself
+			l := sessions.Look{Screen: snapshot(atRest("a question in "+name, "● the answer")), Now: p.now}
+			l.Screen.PID = p.pid
+			s = p.see(l)
+		}
+	}
+	p.want(want...)
 }
