@@ -48,6 +48,7 @@ type setup struct {
 	home, cwd, url string
 	hook           string // shell command to which the event's name is appended; "" none
 	screen         Screen
+	daemon         bool
 	agent          *Agent
 	packages       string // where packages are installed
 
@@ -229,6 +230,9 @@ trust_level = "trusted"
 	// --no-daemon: else two background processes and 400 MB stay behind, and notify
 	// runs in their environment.
 	s.argv = []string{"codex", "--no-daemon", "--dangerously-bypass-hook-trust"}
+	if s.daemon {
+		s.argv = []string{"codex"}
+	}
 	if s.screen == Inline {
 		s.argv = append(s.argv, "--no-alt-screen")
 	}

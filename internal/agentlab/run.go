@@ -32,6 +32,7 @@ type Config struct {
 	Env      []string // more for the agent and its hooks, KEY=value
 	Path     string   // a folder whose programs it finds first; "": none
 	Orders   bool     // the model takes orders instead; see orders
+	Daemon   bool     // Codex: with the daemon that it starts by itself; Hook's trust is then to be given
 }
 
 // Run is one agent with its model.
@@ -117,7 +118,7 @@ func (r *Run) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s := &setup{home: r.Home, cwd: r.Cwd, url: "http://127.0.0.1:" + strconv.Itoa(port), screen: r.cfg.Screen, agent: r.Agent, packages: packages}
+	s := &setup{home: r.Home, cwd: r.Cwd, url: "http://127.0.0.1:" + strconv.Itoa(port), screen: r.cfg.Screen, daemon: r.cfg.Daemon, agent: r.Agent, packages: packages}
 	if r.cfg.Hook != "" && r.Agent.Hooks {
 		if s.hook, err = r.writeHook(); err != nil {
 			return err
@@ -232,6 +233,18 @@ func changed(path string) time.Time {
 	return info.ModTime()
 }
 
+// removeSockets removes what Codex' daemon has outside its home: links there lead to its
+// sockets.
+func (r *Run) removeSockets() {
+	links, _ := filepath.Glob(filepath.Join(r.Home, ".codex", "app-server-*", "*.sock"))
+	for _, link := range links {
+		if to, err := os.Readlink(link); err == nil && filepath.IsAbs(to) {
+			_ = os.Remove(to)
+			_ = os.Remove(to + ".lock")
+		}
+	}
+}
+
 // Stop ends everything that was started, and removes the folder.
 func (r *Run) Stop() error {
 	var left []int
@@ -249,6 +262,7 @@ func (r *Run) Stop() error {
 		r.ns.close()
 	}
 	r.writes.stop()
+	r.removeSockets()
 	if err := os.RemoveAll(r.dir); err != nil {
 		return fmt.Errorf("stop %s: %w", r.Agent.Name, err)
 	}

@@ -252,6 +252,7 @@ func (d *daemon) run(ctx context.Context, doors doors) error {
 	typed := make(chan struct{}) // closed when the manager types no more
 	g.Go(func() error { defer close(typed); return d.manager.Run(ctx) })
 	g.Go(func() error { return d.coord.Run(ctx) })
+	g.Go(func() error { return d.watchers.Run(ctx) })
 	g.Go(func() error { return d.runClients(ctx, typed) })
 	g.Go(func() error { return d.hub.Run(ctx) })
 	g.Go(func() error { return d.noteDisabled(ctx) })

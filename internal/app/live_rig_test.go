@@ -27,6 +27,7 @@ type liveMode struct {
 	hooks         bool
 	kills         int  // of the daemon, in mid-turn
 	orders        bool // the model takes orders
+	daemon        bool // Codex runs with its own daemon
 	env           []string
 }
 
@@ -84,7 +85,7 @@ func beginLiveRig(t *testing.T, m liveMode) *liveRig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := agentlab.Config{Agent: m.agent, Width: m.width, Height: m.height, Screen: m.screen, Socket: k.socket, Orders: m.orders}
+	cfg := agentlab.Config{Agent: m.agent, Width: m.width, Height: m.height, Screen: m.screen, Socket: k.socket, Orders: m.orders, Daemon: m.daemon}
 	cfg.Env = append([]string{playedCLI + "=1"}, m.env...) // its hooks are the test's program
 	if k.run, err = agentlab.Prepare(t.Context(), cfg); err != nil {
 		t.Fatal(err)

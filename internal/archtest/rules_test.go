@@ -94,8 +94,8 @@ var outside = map[string][]string{
 	"database/sql":                  databases,
 	"modernc.org/sqlite":            databases,
 	"github.com/bwmarrin/discordgo": {"adapters/discord"},
-	"github.com/gorilla/websocket":  {"adapters/discord"},
-	"github.com/tidwall/gjson":      {"sessions/transcript"}, // what isn't read at speed is decoded by encoding/json
+	"github.com/gorilla/websocket":  {"adapters/discord", "sessions/agent"}, // Codex' app server speaks it
+	"github.com/tidwall/gjson":      {"sessions/transcript"},                // what isn't read at speed is decoded by encoding/json
 }
 
 // databases is our own store, and who reads or plays back opencode's, which keeps

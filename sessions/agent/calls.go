@@ -27,6 +27,10 @@ type call struct {
 	// lost says that the input isn't known: it was longer than what a hook tells. It may be
 	// any call.
 	lost bool
+	// served is by what id the agent's server asks about it, "": it doesn't; hooked says that
+	// a hook told of it as well.
+	served string
+	hooked bool
 }
 
 // Bounds of the calls that an agent asks about at once.
@@ -45,19 +49,28 @@ type calls []call
 func (c *calls) heard(h Hook) {
 	switch {
 	case h.Signal == PromptSent || h.Signal == SessionStart || h.Signal == SessionEnd:
-		*c = nil
+		*c = slices.DeleteFunc(*c, func(one call) bool { return one.served == "" })
 		return
 	case h.Signal != Asking || len(h.Input) == 0 && !h.Lost:
 		return
 	}
 	one := newCall(h)
+	if i := slices.IndexFunc(*c, func(was call) bool { return was.served != "" && !was.hooked && was.same(&one) }); i >= 0 {
+		(*c)[i].hooked = true
+		return
+	}
 	if i := slices.IndexFunc(*c, func(was call) bool { return was.sum == one.sum }); i >= 0 {
 		(*c)[i].times++
 		return
 	}
+	c.add(one)
+}
+
+// add keeps one more, within their bounds.
+func (c *calls) add(one call) {
 	*c = append(*c, one)
 	for size := c.bytes(); len(*c) > maxCalls || size > maxCallsBytes; size = c.bytes() {
-		(*c)[0] = call{sum: (*c)[0].sum, lost: true, times: 1}
+		(*c)[0] = call{sum: (*c)[0].sum, lost: true, times: 1, served: (*c)[0].served}
 		if len(*c) > maxCalls {
 			*c = slices.Delete(*c, 0, 1)
 		} else {
@@ -75,13 +88,47 @@ func (c calls) bytes() (n int) {
 
 // answered takes one away whose dialog has gone.
 func (c *calls) answered(sum string) {
-	*c = slices.DeleteFunc(*c, func(one call) bool { return one.sum == sum && one.times <= 1 })
+	*c = slices.DeleteFunc(*c, func(one call) bool { return one.sum == sum && one.times <= 1 && one.served == "" })
 	for i := range *c {
-		if (*c)[i].sum == sum {
+		if (*c)[i].sum == sum && (*c)[i].times > 1 {
 			(*c)[i].times--
 		}
 	}
 }
+
+// serve takes in a call about which the agent's server asks, by its id, and returns its sum;
+// "": it isn't known what it's about. One that a hook has told of is the same.
+func (c *calls) serve(h Hook, id string) (sum string) {
+	if len(h.Input) == 0 {
+		return ""
+	}
+	one := newCall(h)
+	if i := slices.IndexFunc(*c, func(was call) bool { return was.served == "" && !was.lost && was.same(&one) }); i >= 0 {
+		(*c)[i].served, (*c)[i].hooked = id, true
+		return (*c)[i].sum
+	}
+	one.served = id
+	c.add(one)
+	return one.sum
+}
+
+// unserve takes in that the server asks about a call no longer: answered, or it can't be
+// heard any more.
+func (c *calls) unserve(id string, answered bool) {
+	i := slices.IndexFunc(*c, func(one call) bool { return one.served == id })
+	if i < 0 {
+		return
+	}
+	(*c)[i].served, (*c)[i].hooked = "", false
+	if answered {
+		if (*c)[i].times--; (*c)[i].times <= 0 {
+			*c = slices.Delete(*c, i, i+1)
+		}
+	}
+}
+
+// same reports whether two records are of calls that are the same to whoever's asked.
+func (c *call) same(other *call) bool { return c.tool == other.tool && c.said == other.said }
 
 // sumOf tells a call from others.
 func sumOf(h Hook) string {
@@ -299,7 +346,7 @@ func (c calls) record(d *sessions.Dialog) {
 		like := one.drawn(d)
 		disputed = disputed && like == drawsOther
 		rival = rival || d.Unseen && like == drawsOther && one.mayBe(d)
-		if like == drawsIt {
+		if like == drawsIt && !slices.ContainsFunc(is, func(other call) bool { return other.sum == one.sum }) {
 			is = append(is, one)
 		}
 	}

@@ -49,6 +49,9 @@ type decider struct {
 	several *questions
 	told    chan Told
 	drawn   bool // its dialog was seen
+	// served says that it's no hook but a connection to the agent's server: it waits until
+	// that says that the question was answered, and can tell choices alone.
+	served bool
 }
 
 // shownWithin is how long a dialog may take to be seen. An agent without a screen calls
@@ -152,7 +155,7 @@ func (o *Observer) asks(d *sessions.Dialog) {
 	}
 	o.known.deciders = slices.DeleteFunc(o.known.deciders, func(waits *decider) bool {
 		shown := waits.isOf(o.known.asked, o.known.askedCall)
-		if waits.drawn && !shown {
+		if waits.drawn && !shown && !waits.served {
 			waits.told <- Told{}
 			return true
 		}
@@ -194,7 +197,11 @@ func (w *Watchers) Decide(id sessions.ID, d *sessions.Dialog, a sessions.Answer)
 	if told.Decision == "" {
 		return false
 	}
-	w.opt.Logger.Info("an agent's hook answers its dialog", "session", id, "decision", told.Decision)
+	by := "an agent's hook answers its dialog"
+	if is[0].served {
+		by = "an agent's server answers its dialog"
+	}
+	w.opt.Logger.Info(by, "session", id, "decision", told.Decision)
 	is[0].told <- told
 	o.known.deciders = slices.DeleteFunc(o.known.deciders, func(other *decider) bool { return other == is[0] })
 	return true
@@ -206,6 +213,9 @@ func (d *decider) tells(f *form, of *sessions.Dialog, a sessions.Answer) Told {
 		return Told{Decision: Allow, Input: withAnswers(d.input, d.several.answered())}
 	}
 	if d.input != nil {
+		if d.served && (a.Text != "" || len(a.Options) != 1) {
+			return Told{}
+		}
 		if input := answered(d.input, of, a); input != nil {
 			return Told{Decision: Allow, Input: input}
 		}

@@ -50,6 +50,7 @@ type Watchers struct {
 	mu        sync.Mutex
 	observers map[sessions.ID]*Observer
 	listeners map[sessions.ID][]*func(News)
+	relink    chan struct{} // wakes Run
 }
 
 // NewWatchers returns watchers of no session yet.
@@ -57,7 +58,7 @@ func NewWatchers(opt Options) *Watchers {
 	if opt.Logger == nil {
 		opt.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Watchers{opt: opt, observers: map[sessions.ID]*Observer{}, listeners: map[sessions.ID][]*func(News){}}
+	return &Watchers{opt: opt, observers: map[sessions.ID]*Observer{}, listeners: map[sessions.ID][]*func(News){}, relink: make(chan struct{}, 1)}
 }
 
 // Observe makes the observer of a session that's about to be read. profile names
@@ -81,6 +82,7 @@ func (w *Watchers) forget(o *Observer) {
 	if w.observers[o.session.ID] == o {
 		delete(w.observers, o.session.ID)
 	}
+	w.wakeLinks()
 }
 
 // Hook hands a hook to the session that it's about; false: none is known.
@@ -166,6 +168,7 @@ type known struct {
 	askedCall string
 	dialogs   *Profile // by which its dialogs are read; nil: it wasn't looked at yet
 	unread    unread   // how those are looked for that it doesn't know
+	serving   serving  // of what its agent's server may tell
 }
 
 // maxHooks bounds what waits for a look: more than a look's time brings.
@@ -221,6 +224,10 @@ func (o *Observer) publish(pane int) {
 	}
 	o.known.insight, o.known.process = o.insight()
 	o.known.dialogs = o.profile()
+	if now := o.serves(); now != o.known.serving {
+		o.known.serving = now
+		o.w.wakeLinks()
+	}
 	o.known.ref = nil
 	if o.program == nil || o.program.reader != nil {
 		o.known.screen, o.known.cwd = "", ""
