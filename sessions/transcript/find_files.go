@@ -92,7 +92,7 @@ func claudeHeld(base string, pid int) *Candidate {
 
 // findCodex looks in sessions/YEAR/MONTH/DAY. Codex has the file of its conversation
 // open, and those of earlier ones of the same process: the last one written is that
-// of now. Its daemon has those of several terminals open, but is above none.
+// of now.
 func findCodex(ctx context.Context, w *Where) ([]Candidate, error) {
 	base := filepath.Join(w.folder("CODEX_HOME", ".codex"), "sessions")
 	days, err := filepath.Glob(filepath.Join(base, "[0-9]*", "[0-9]*", "[0-9]*"))
@@ -133,7 +133,8 @@ func codexAbout(head []byte, c *Candidate) bool {
 }
 
 // codexHeld returns the transcripts that a process, or the nearest ones below it,
-// have open.
+// have open. The app server has those of all terminals open, and is below the one that
+// started it: it doesn't count.
 func codexHeld(base string, pid int) []string {
 	if linked, err := filepath.EvalSymlinks(base); err == nil {
 		base = linked
@@ -141,6 +142,9 @@ func codexHeld(base string, pid int) []string {
 	for _, level := range descendants(pid) {
 		var held []string
 		for _, p := range level {
+			if isCodexServer(p) {
+				continue
+			}
 			for _, path := range openFiles(p) {
 				if rollout.MatchString(filepath.Base(path)) && strings.HasPrefix(path, base+string(filepath.Separator)) {
 					held = append(held, path)
@@ -152,6 +156,13 @@ func codexHeld(base string, pid int) []string {
 		}
 	}
 	return nil
+}
+
+// isCodexServer reports whether a process is the server that Codex starts for all its
+// terminals.
+func isCodexServer(pid int) bool {
+	line, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "cmdline"))
+	return err == nil && slices.Contains(strings.Split(string(line), "\x00"), "app-server")
 }
 
 // findGemini looks in tmp/PROJECT/chats. projects.json names a folder's project;

@@ -3,7 +3,9 @@ package transcript
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -165,6 +167,50 @@ func TestFindCodex(t *testing.T) {
 	}
 	defer also.Close()
 	h.expect(h.find(Codex, me), "!rollout-2: two", "rollout-1: one") // the last one written
+
+	_ = held.Close()
+	_ = also.Close()
+	for _, name := range []string{"terminal", "app-server"} { // the second has those of all terminals
+		child := exec.Command("/bin/sh", "-c", `read line <&4; echo "$line"; read wait`, "codex", name)
+		child.ExtraFiles = []*os.File{h.open(".codex/sessions/2026/01/02/rollout-1.jsonl"), h.open(".codex/sessions/2026/01/03/rollout-2.jsonl")}
+		in, err := child.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := child.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := child.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range child.ExtraFiles {
+			_ = f.Close()
+		}
+		if _, err := out.Read(make([]byte, 1)); err != nil { // it has them
+			t.Error(err)
+		}
+		if name == "terminal" {
+			h.expect(h.find(Codex, me), "!rollout-2: two", "rollout-1: one")
+		} else {
+			h.expect(h.find(Codex, me), "rollout-2: two", "rollout-1: one")
+		}
+		_ = in.Close()
+		_, _ = io.Copy(io.Discard, out)
+		if err := child.Wait(); err != nil {
+			t.Logf("%s: %v", name, err)
+		}
+	}
+}
+
+// open opens a file below the home folder.
+func (h *home) open(name string) *os.File {
+	h.t.Helper()
+	f, err := os.Open(filepath.Join(h.dir, name))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return f
 }
 
 func TestFindGeminiQwenPi(t *testing.T) {
