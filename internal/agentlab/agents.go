@@ -131,7 +131,7 @@ func pinned() map[string]*Agent {
 			Transcript: ".local/share/opencode/opencode.db", setup: setupOpenCode,
 		},
 		{
-			Name: "qwen", Package: "@qwen-code/qwen-code@0.15.10", Inline: true,
+			Name: "qwen", Package: "@qwen-code/qwen-code@0.15.10", Inline: true, Hooks: true,
 			Ready: regexp.MustCompile(`Type your message`), Settle: 3 * time.Second,
 			Permission: regexp.MustCompile(`Allow execution|Apply this change`), Approve: []string{"Enter"},
 			Transcript: ".qwen/projects/*/chats/*.jsonl", setup: setupQwen,
@@ -269,13 +269,19 @@ func setupGemini(s *setup) error {
 func setupQwen(s *setup) error {
 	s.argv = []string{"qwen"}
 	s.set("OPENAI_API_KEY=sk-test", "OPENAI_BASE_URL="+s.url+"/v1", "OPENAI_MODEL=mock-model", "QWEN_TELEMETRY_ENABLED=false")
-	return writeJSON(s.home+"/.qwen/settings.json", obj{
+	settings := obj{
 		"security": obj{"auth": obj{"selectedType": "openai"}, "folderTrust": obj{"enabled": false}},
 		"general":  obj{"enableAutoUpdate": false, "disableAutoUpdate": true},
 		"privacy":  obj{"usageStatisticsEnabled": false}, "telemetry": obj{"enabled": false},
 		"model": obj{"name": "mock-model"}, "$version": 3,
 		"tools": obj{"approvalMode": "default"}, // 0.24 has a model decide, by itself
-	})
+	}
+	if s.hook != "" {
+		settings["hooks"] = s.hooks([]string{
+			"SessionStart", "SessionEnd", "UserPromptSubmit", "PreToolUse", "PermissionRequest", "PostToolUse", "PostToolUseFailure", "Notification", "Stop", "StopFailure",
+		}, true)
+	}
+	return writeJSON(s.home+"/.qwen/settings.json", settings)
 }
 
 func setupPi(s *setup) error {

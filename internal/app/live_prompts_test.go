@@ -100,6 +100,7 @@ func beginPromptRig(t *testing.T, name string, random *rand.Rand) *promptRig {
 	if a.Inline && a.Alt && random.IntN(2) == 0 {
 		m.screen = agentlab.Inline
 	}
+	m.daemon = name == "codex" && !m.hooks && random.IntN(2) == 0
 	return promptRigOf(t, m, random)
 }
 

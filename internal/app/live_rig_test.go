@@ -39,6 +39,9 @@ func (m liveMode) String() string {
 	if m.hooks {
 		hooks = "hooks"
 	}
+	if m.daemon {
+		hooks += "-daemon"
+	}
 	return fmt.Sprintf("%s-%dx%d-%s", screen, m.width, m.height, hooks)
 }
 

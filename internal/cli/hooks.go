@@ -19,7 +19,8 @@ func newHooks(p *program) *cobra.Command {
 	cmd.Long = `Hooks are commands that an agent runs when something happens: a prompt was sent, a
 permission is asked for, the answer is complete. With panebridge's installed, it
 knows at once and for sure, and needn't read it from the screen. They're there for
-claude (Claude Code), codex, gemini (Gemini CLI) and opencode (as a plug-in).`
+claude (Claude Code), codex, gemini (Gemini CLI), opencode (as a plug-in) and
+qwen (Qwen Code).`
 	cmd.Example = "  panebridge hooks install claude\n  panebridge hooks status\n  panebridge hooks remove claude"
 	return cmd
 }

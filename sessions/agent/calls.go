@@ -21,7 +21,9 @@ type call struct {
 	// command, "": it's none.
 	texts []string
 	main  string
-	said  string // the input as people read it
+	// head is what Qwen Code draws above a command, on as many rows: it's squeezed, too.
+	head string
+	said string // the input as people read it
 	// plan says that it's one, which is drawn without the signs of its Markdown.
 	plan bool
 	// lost says that the input isn't known: it was longer than what a hook tells. It may be
@@ -156,6 +158,10 @@ func newCall(h Hook) call {
 		}
 		c.texts = append(c.texts, c.letters(f.value))
 	}
+	if i := slices.IndexFunc(fields, func(f said) bool { return f.name == "description" }); i >= 0 && c.tool == qwenShell && c.main != "" {
+		c.head = c.main + "(" + c.letters(fields[i].value) + ")"
+		c.texts = append(c.texts, c.head)
+	}
 	c.said = saidOf(fields)
 	return c
 }
@@ -283,6 +289,9 @@ func (c *call) drawn(d *sessions.Dialog) likeness {
 		return drawsIt
 	case !strings.Contains(rest, c.main):
 		return drawsOther
+	}
+	if above, ok := strings.CutSuffix(rest, c.main); ok && above != "" && strings.HasSuffix(c.head, above) {
+		return drawsIt
 	}
 	others := slices.Clone(c.texts)
 	others = slices.Delete(others, slices.Index(others, c.main), slices.Index(others, c.main)+1)

@@ -33,6 +33,7 @@ type drawing struct {
 type drawn struct {
 	width   int
 	command []string // rows
+	full    []string // the same, without what was left out
 	reason  string
 	cut     bool // a part of the command was left out, and the agent says so
 }
@@ -129,6 +130,18 @@ func drawings() []drawing {
 		}},
 		{name: "qwen", agent: "qwen", cuts: 30, draw: func(d drawn) (dialog, about []string) {
 			rows := append(broken("?  Shell "+d.reason, d.width-10)[:1], "")
+			rows = append(rows, indented(d.command, "  ", "  ", d.width-6)...)
+			if d.cut {
+				rows = append(rows, "  ... last 32 lines hidden ...")
+			}
+			about = slices.Clone(rows)
+			rows = append(rows, "", "Allow execution of: 'cat'?", "", "› 1. Yes, allow once", "  2. Always allow run 'cat' commands", "  3. No, suggest changes (esc)", "")
+			return append(framed(rows, "  ", d.width-2), "", "  ⠏ Waiting for user confirmation...", ""), about
+		}},
+		{name: "qwen with it above", agent: "qwen", cuts: 30, draw: func(d drawn) (dialog, about []string) { // a command of several rows
+			head := slices.Clone(d.full)
+			head[0], head[len(head)-1] = "?  Shell "+head[0], head[len(head)-1]+" ("+d.reason+")"
+			rows := append(indented(head, "", "", d.width-6), "")
 			rows = append(rows, indented(d.command, "  ", "  ", d.width-6)...)
 			if d.cut {
 				rows = append(rows, "  ... last 32 lines hidden ...")
@@ -292,6 +305,7 @@ func (g drawing) check(rt *rapid.T, p *Profile, from [][]string) *sessions.Dialo
 	if g.name == "claude with one row" {
 		full = full[:1]
 	}
+	d.full = full
 	if d.cut {
 		d.command = d.command[:g.cuts]
 	}
@@ -351,6 +365,9 @@ func (g drawing) withRecords(rt *rapid.T, d sessions.Dialog, command []string, r
 			rt.Fatal(err)
 		}
 		h := Hook{Agent: g.agent, Signal: Asking, Tool: "Bash", Input: input}
+		if g.agent == "qwen" {
+			h.Tool = qwenShell
+		}
 		h.bindInput(nil)
 		return h
 	}

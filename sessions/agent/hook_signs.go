@@ -16,6 +16,7 @@ var hookSigns = map[string]func(h *Hook, fields record){
 	"codex":    codexSign,
 	"gemini":   geminiSign,
 	"opencode": openCodeSign,
+	"qwen":     qwenSign,
 }
 
 // Asks reports whether it's with a hook of this name that an agent asks a person.
@@ -111,6 +112,33 @@ func geminiSign(h *Hook, fields record) {
 		h.Signal = TurnDone
 	case "SessionEnd":
 		h.Signal, h.Text = SessionEnd, fields.text("reason")
+	}
+}
+
+// The tools by which Qwen Code asks a question, and whether its plan is right: their dialogs
+// are no permissions. And the one by which it runs commands.
+const (
+	qwenQuestion = "ask_user_question"
+	qwenPlan     = "exit_plan_mode"
+	qwenShell    = "run_shell_command"
+)
+
+// qwenSteered begins what Qwen Code 0.15.10 calls a prompt, and is told to the model beside
+// a tool's result.
+const qwenSteered = "[User message received during tool execution]"
+
+// qwenSign knows Qwen Code's hooks, whose records are like Claude Code's. A turn's prompt is
+// told again, empty, with each tool's result.
+func qwenSign(h *Hook, fields record) {
+	claudeSign(h, fields)
+	said := strings.TrimSpace(h.Text)
+	switch {
+	case h.Signal == PromptSent && (said == "" || strings.HasPrefix(said, qwenSteered)):
+		h.Signal, h.Text = "", ""
+	case h.Signal == Asking && (h.Tool == qwenQuestion || h.Tool == qwenPlan):
+		h.Input = nil
+	case h.Signal == ToolEnd && (h.Tool == qwenQuestion || h.Tool == qwenPlan):
+		h.Signal = Answered
 	}
 }
 

@@ -75,6 +75,7 @@ var hookPlaces = map[string]struct {
 	"claude": {".claude/settings.json", []movedPlace{{"CLAUDE_CONFIG_DIR", "settings.json"}}, ".claude/settings.local.json"},
 	"codex":  {".codex/hooks.json", []movedPlace{{"CODEX_HOME", "hooks.json"}}, ".codex/hooks.json"},
 	"gemini": {".gemini/settings.json", []movedPlace{{"GEMINI_CLI_HOME", ".gemini/settings.json"}}, ".gemini/settings.json"},
+	"qwen":   {".qwen/settings.json", []movedPlace{{"QWEN_HOME", "settings.json"}}, ".qwen/settings.json"},
 	"opencode": {".config/opencode/plugin/panebridge.js", []movedPlace{
 		{"XDG_CONFIG_HOME", "opencode/plugin/panebridge.js"},
 	}, ".opencode/plugin/panebridge.js"},
@@ -152,6 +153,7 @@ var hookEvents = map[string][]string{
 	},
 	"codex":  {"SessionStart", "UserPromptSubmit", "PreToolUse", "PermissionRequest", "PostToolUse", "Stop", "Interrupt", "SessionEnd"},
 	"gemini": {"SessionStart", "BeforeAgent", "BeforeTool", "Notification", "AfterTool", "AfterAgent", "SessionEnd"},
+	"qwen":   {"SessionStart", "UserPromptSubmit", "PreToolUse", "PermissionRequest", "PostToolUse", "PostToolUseFailure", "Notification", "Stop", "StopFailure", "SessionEnd"},
 }
 
 func (i Install) wants(event string) bool { return slices.Contains(hookEvents[i.Agent], event) }

@@ -11,7 +11,7 @@ import (
 )
 
 // jsonFile is a file of settings with an object "hooks": by event a list of groups,
-// each of which has a list of hooks. Claude Code, Codex and Gemini CLI have it so.
+// each of which has a list of hooks. Claude Code, Codex, Gemini CLI and Qwen Code have it so.
 type jsonFile struct{ Install }
 
 // hookGroup is what's written for one event.
@@ -28,13 +28,14 @@ type hookCommand struct {
 }
 
 // group returns what's written for one event. The time limit, 5 s, more for a hook that
-// waits, is in seconds but for Gemini CLI, which counts milliseconds and shows the name.
+// waits, is in seconds but for Gemini CLI and Qwen Code, which count milliseconds (Qwen Code
+// 0.24.4 from 1000 on) and show the name.
 func (f jsonFile) group(event string) hookGroup {
 	hook := hookCommand{Type: "command", Command: f.command(event), Timeout: 5}
 	if (Hook{Agent: f.Agent, Event: event}).Waits() {
 		hook.Timeout = int(hookTimeout / time.Second)
 	}
-	if f.Agent != "gemini" {
+	if f.Agent != "gemini" && f.Agent != "qwen" {
 		return hookGroup{Hooks: []hookCommand{hook}}
 	}
 	hook.Name, hook.Timeout = "panebridge", 5000
