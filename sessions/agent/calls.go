@@ -61,7 +61,7 @@ func (c *calls) heard(h Hook) {
 		(*c)[i].hooked = true
 		return
 	}
-	if i := slices.IndexFunc(*c, func(was call) bool { return was.sum == one.sum }); i >= 0 {
+	if i := slices.IndexFunc(*c, func(was call) bool { return was.sum == one.sum && was.served == "" }); i >= 0 {
 		(*c)[i].times++
 		return
 	}
