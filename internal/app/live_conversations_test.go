@@ -21,6 +21,7 @@ func liveNewConversations(t *testing.T, name string, random *rand.Rand) {
 	t.Helper()
 	a := agentlab.Agents()[name]
 	m := liveMode{agent: name, width: 100, height: 40, hooks: a.Hooks && random.IntN(2) == 0}
+	m.daemon = name == "codex" && !m.hooks && random.IntN(2) == 0
 	t.Logf("%v", m)
 	k := newLiveRig(t, m)
 	ctx := t.Context()

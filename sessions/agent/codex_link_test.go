@@ -306,7 +306,7 @@ func (l *linked) dialog(command string) *sessions.Dialog {
 func TestAServerIsToldWhatWasDecided(t *testing.T) {
 	steps, drops := 400, 2
 	if os.Getenv("PANEBRIDGE_STRESS") != "" {
-		steps, drops = 5000, 20
+		steps, drops = 20_000, 4 // after each it waits longer
 	}
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
@@ -319,8 +319,14 @@ func TestAServerIsToldWhatWasDecided(t *testing.T) {
 	for range steps {
 		command := commands[r.IntN(len(commands))]
 		l.mu.Lock()
-		var open []int
+		if ids := slices.Sorted(maps.Keys(l.open)); len(ids) > 0 && r.IntN(3) > 0 {
+			command = l.open[ids[r.IntN(len(ids))]].command
+		}
+		var open, others []int
 		for id, c := range l.open {
+			if c.thread == otherThread {
+				others = append(others, id)
+			}
 			if c.command == command && c.thread == ourThread {
 				open = append(open, id)
 			}
@@ -328,6 +334,7 @@ func TestAServerIsToldWhatWasDecided(t *testing.T) {
 		told, all := len(l.answers), len(l.open)
 		l.mu.Unlock()
 		slices.Sort(open)
+		slices.Sort(others)
 		switch n := r.IntN(100); {
 		case n < 35 && all < 6:
 			call := servedCall{ourThread, command}
@@ -373,6 +380,9 @@ func TestAServerIsToldWhatWasDecided(t *testing.T) {
 			if len(open) > 0 {
 				l.resolve(open[r.IntN(len(open))])
 				count["by keys"]++
+			}
+			if len(others) > 0 {
+				l.resolve(others[0])
 			}
 		case n < 98 && drops > 0:
 			drops--
