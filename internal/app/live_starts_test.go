@@ -39,7 +39,8 @@ func liveStart(t *testing.T, name string, random *rand.Rand) {
 		}
 		return true
 	})
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end) && k.missing(); time.Sleep(200 * time.Millisecond) {
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end) && k.missing(); {
+		time.Sleep(200 * time.Millisecond)
 	}
 	k.check()
 	if t.Failed() {
