@@ -32,7 +32,7 @@ var rules = map[string][]string{
 	"qos":                 {},
 
 	"sessions/*":                {"sessions"},
-	"sessions/agent":            {"sessions", "sessions/transcript", "internal/render/sgr"},
+	"sessions/agent":            {"sessions", "sessions/transcript", "internal/peer", "internal/render/sgr"},
 	"sessions/agent/dialogtest": {}, // dialogs of programs that nobody knows
 	"polling":                   {"sessions"},
 	"qos/redisbucket":           {"qos"},

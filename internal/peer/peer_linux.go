@@ -61,21 +61,36 @@ func Socket(c net.Conn) (inode uint64, err error) {
 // Process returns the process that has connected to a Unix socket of ours; 0: it's none
 // that can be seen from here, as one outside of a container. It may have ended since.
 func Process(c *net.UnixConn) (pid int, err error) {
-	raw, err := c.SyscallConn()
+	cred, err := credentials(c)
 	if err != nil {
 		return 0, fmt.Errorf("find the other end's process: %w", err)
 	}
-	var cred *unix.Ucred
+	return int(cred.Pid), nil
+}
+
+// UnixUser returns the id of the user whose process is at the other end of a Unix socket:
+// of who connected, or of who listened when we did.
+func UnixUser(c *net.UnixConn) (uid int, err error) {
+	cred, err := credentials(c)
+	if err != nil {
+		return 0, fmt.Errorf("find the other end's user: %w", err)
+	}
+	return int(cred.Uid), nil
+}
+
+// credentials are what the kernel has kept of the other end of a Unix socket.
+func credentials(c *net.UnixConn) (cred *unix.Ucred, err error) {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
 	var failed error
 	if err := raw.Control(func(fd uintptr) {
 		cred, failed = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
 	}); err != nil {
-		failed = err
+		return nil, err
 	}
-	if failed != nil {
-		return 0, fmt.Errorf("find the other end's process: %w", failed)
-	}
-	return int(cred.Pid), nil
+	return cred, failed
 }
 
 // socket is one end of a connection.

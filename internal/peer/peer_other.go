@@ -19,3 +19,6 @@ func Socket(net.Conn) (inode uint64, err error) { return 0, errors.New("this sys
 
 // Process returns an error, as User does.
 func Process(*net.UnixConn) (pid int, err error) { return 0, errors.New("this system doesn't tell") }
+
+// UnixUser returns an error, as User does.
+func UnixUser(*net.UnixConn) (uid int, err error) { return 0, errors.New("this system doesn't tell") }

@@ -81,7 +81,7 @@ func linkOf(t *testing.T, c net.Conn) (link string) {
 	return link
 }
 
-// The process that has connected to a Unix socket is named.
+// The process that has connected to a Unix socket is named, and the user at each end.
 func TestProcessOfAUnixSocketIsKnown(t *testing.T) {
 	var lc net.ListenConfig
 	l, err := lc.Listen(t.Context(), "unix", t.TempDir()+"/s")
@@ -102,6 +102,11 @@ func TestProcessOfAUnixSocketIsKnown(t *testing.T) {
 	defer func() { _ = server.Close() }()
 	if pid, err := Process(server.(*net.UnixConn)); pid != os.Getpid() || err != nil {
 		t.Errorf("process %d, %v", pid, err)
+	}
+	for _, end := range []net.Conn{client, server} {
+		if uid, err := UnixUser(end.(*net.UnixConn)); uid != os.Getuid() || err != nil {
+			t.Errorf("user %d, %v", uid, err)
+		}
 	}
 }
 

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
+
+	"github.com/panebridge/panebridge/internal/peer"
 )
 
 // Bounds of what's exchanged with Codex' app server. A message that's longer is passed
@@ -126,11 +128,17 @@ func dialOwn(ctx context.Context, path string) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if uid, known := peerUID(conn); known && uid != os.Geteuid() {
+	if own, ok := conn.(*net.UnixConn); peer.Known && (!ok || !isOwn(own)) {
 		_ = conn.Close()
 		return nil, fmt.Errorf("who listens on %s is another user", path)
 	}
 	return conn, nil
+}
+
+// isOwn reports whether a process of this user's is at the other end of a connection.
+func isOwn(conn *net.UnixConn) bool {
+	uid, err := peer.UnixUser(conn)
+	return err == nil && uid == os.Geteuid()
 }
 
 func (s *codexServer) close() { _ = s.conn.Close() }
