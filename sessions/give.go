@@ -85,13 +85,13 @@ func (g *giver) awaitTurn(ctx context.Context, keys keyboard) (end outcome, gone
 
 // runWithin gives the answer in its time, in a taller pane if it has to be there.
 func (g *giver) runWithin(ctx context.Context) outcome {
-	most := giveWithin
-	if g.prompt.Dialog.Tall != "" && !g.prompt.refuses() {
+	tall, most := g.prompt.Dialog.Tall != "" && !g.prompt.refuses(), giveWithin
+	if tall {
 		most += wholeWithin
 	}
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
-	if g.prompt.Dialog.Tall == "" || g.prompt.refuses() {
+	if !tall {
 		return g.run(ctx)
 	}
 	g.tall = &taller{m: g.m, id: g.prompt.Session, srv: g.srv, pane: g.pane}
@@ -287,29 +287,39 @@ func (g *giver) see(ctx context.Context) (seen, error) {
 	if g.tall != nil {
 		return g.tall.read(ctx, g.marks)
 	}
-	snap, err := g.srv.Snapshot(ctx, g.pane.ID, Window{})
-	if err == nil {
-		err = snap.ended(g.pane.Identity)
-	}
+	now, err := g.m.seeDialog(ctx, g.prompt.Session, g.srv, g.pane, Window{})
 	if err != nil {
-		return seen{}, err
+		return now, err
 	}
-	now := seen{snap: snap}
-	if term, err := g.srv.Terminal(snap.TTY); err == nil {
-		now.unread = term.Unread
-	}
-	if now.dialog = g.m.samePartOf(g.prompt.Session, g.m.opt.Dialogs.Read(g.prompt.Session, &snap, nil)); now.dialog == nil || !now.dialog.Styled && !g.marks {
+	if now.dialog = g.m.samePartOf(g.prompt.Session, now.dialog); now.dialog == nil || !now.dialog.Styled && !g.marks {
 		return now, nil
 	}
 	screen, err := g.srv.Screen(ctx, g.pane.ID)
 	if err != nil {
 		return now, err
 	}
-	if !screen.shows(&snap) {
+	if !screen.shows(&now.snap) {
 		return now, errMoving
 	}
 	now.styled = &screen
-	now.dialog = g.m.samePartOf(g.prompt.Session, g.m.opt.Dialogs.Read(g.prompt.Session, &snap, &screen))
+	now.dialog = g.m.samePartOf(g.prompt.Session, g.m.opt.Dialogs.Read(g.prompt.Session, &now.snap, &screen))
+	return now, nil
+}
+
+// seeDialog looks at a session's pane, and reads the dialog there without its colours.
+func (m *Manager) seeDialog(ctx context.Context, id ID, srv Server, pane Pane, w Window) (seen, error) {
+	snap, err := srv.Snapshot(ctx, pane.ID, w)
+	if err == nil {
+		err = snap.ended(pane.Identity)
+	}
+	if err != nil {
+		return seen{}, err
+	}
+	now := seen{snap: snap}
+	if term, err := srv.Terminal(snap.TTY); err == nil {
+		now.unread = term.Unread
+	}
+	now.dialog = m.opt.Dialogs.Read(id, &snap, nil)
 	return now, nil
 }
 

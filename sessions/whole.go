@@ -234,23 +234,13 @@ type taller struct {
 
 // read looks at the pane, however high it is.
 func (t *taller) read(ctx context.Context, styled bool) (seen, error) {
-	var now seen
-	snap, err := t.srv.Snapshot(ctx, t.pane.ID, Window{Tall: true, Styled: styled})
-	if err == nil {
-		err = snap.ended(t.pane.Identity)
-	}
-	if err != nil {
+	now, err := t.m.seeDialog(ctx, t.id, t.srv, t.pane, Window{Tall: true, Styled: styled})
+	if err != nil || now.dialog == nil || !styled {
 		return now, err
 	}
-	now.snap = snap
-	if term, err := t.srv.Terminal(snap.TTY); err == nil {
-		now.unread = term.Unread
-	}
-	if now.dialog = t.m.opt.Dialogs.Read(t.id, &snap, nil); now.dialog == nil || !styled {
-		return now, nil
-	}
+	snap := &now.snap
 	now.styled = &Screen{Width: snap.Width, Height: snap.Height, Rows: snap.Styled}
-	now.dialog = t.m.opt.Dialogs.Read(t.id, &snap, now.styled)
+	now.dialog = t.m.opt.Dialogs.Read(t.id, snap, now.styled)
 	return now, nil
 }
 
