@@ -221,7 +221,7 @@ const guessing = "[SUGGESTION MODE"
 // begin chooses what's answered and waits until the answer begins. auxiliary, if
 // it isn't "", answers a request that isn't part of the conversation.
 func (m *Model) begin(w http.ResponseWriter, r *http.Request, conversation []turnText, offered []string, auxiliary string) *reply {
-	if auxiliary == "" && m.aside(offered) && !m.helps(conversation) {
+	if auxiliary == "" && m.aside(offered) && !m.helps(conversation) && !m.orders.toSub(conversation) {
 		auxiliary = "Nothing to add."
 	}
 	if n := len(conversation); n > 0 && strings.HasPrefix(conversation[n-1].text, guessing) {

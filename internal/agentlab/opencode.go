@@ -35,7 +35,7 @@ func setupOpenCode(s *setup) error {
 			"options": obj{"baseURL": s.url + "/v1", "apiKey": "sk-test"},
 			"models":  obj{"mock-model": obj{"name": "Mock Model", "limit": obj{"context": 128000, "output": 8000}}},
 		}},
-		"permission": obj{"bash": "ask", "edit": "ask"},
+		"permission": obj{"bash": "ask", "edit": "ask", "webfetch": "ask"},
 	})
 	if err != nil {
 		return err

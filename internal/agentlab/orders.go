@@ -20,17 +20,21 @@ import (
 //	long   the shell command OrderLong, which needs permission
 //	run    the shell command OrderCommand, which needs permission
 //	write  a new file OrderFile
+//	edit   a change of the project's notes.txt: OrderEdit
+//	fetch  a page of this host: OrderURL
 //	ask    a question with the choices OrderChoices
 //	multi  the same, of which any number may be chosen
 //	several  two questions in one call, of the second of which any number may be chosen
+//	sub    run by a sub-agent, with OrderSub(TAG), where opencode's tool for that is offered
 //	two    run twice in one reply: with TAG and "1", and with "2"
 //	plan   a plan to be approved, where the program has a tool for that; longplan: of 80 lines
 type orders struct {
 	mu   sync.Mutex
 	done map[string]bool
+	subs map[string]bool // tags of what sub-agents were told
 }
 
-var orderForm = regexp.MustCompile(`\((say|slow|forge|long|run|write|ask|multi|several|two|plan|longplan) (t[0-9a-z]{8})\)`)
+var orderForm = regexp.MustCompile(`\((say|slow|forge|long|run|write|edit|fetch|ask|multi|several|two|sub|plan|longplan) (t[0-9a-z]{8})\)`)
 
 // orderRule is Request.Rule of what orders answer.
 const orderRule = "order"
@@ -62,6 +66,44 @@ func OrderLong(tag string) string {
 		rows = append(rows, fmt.Sprintf("row %d of %s", i, tag))
 	}
 	return strings.Join(append(rows, "X"), "\n")
+}
+
+// OrderSub is the tag of what the sub-agent of a "sub" is told to run.
+func OrderSub(tag string) string {
+	out := []byte(tag)
+	slices.Reverse(out[1:])
+	return string(out)
+}
+
+// orderNotes is a file of the project, and orderNote one of its rows.
+const orderNotes = "notes.txt"
+
+func orderNote(n int) string { return fmt.Sprintf("note %d: the %dth of thirty", n, n) }
+
+// OrderNotes is what the project's notes.txt has in the beginning.
+func OrderNotes() string {
+	var notes strings.Builder
+	for n := range 30 {
+		notes.WriteString(orderNote(n+1) + "\n")
+	}
+	return notes.String()
+}
+
+// OrderEdit is what "edit" takes out of notes.txt and puts there, of which the first and the
+// last row are the same: from 2 new rows to 107, by the last of tag. Each time it's other rows.
+func OrderEdit(tag string) (old, now string) {
+	const letters = "abcdefghijklmnopqrstuvwxyz0123456789"
+	at := 2 + strings.IndexByte(letters, tag[1])%25
+	rows := []string{orderNote(at), "- edited by " + tag, "\tif a && b { // 漢字 e\u0301  "}
+	for i := range 3 * strings.IndexByte(letters, tag[len(tag)-1]) {
+		rows = append(rows, fmt.Sprintf("row %d of %s %s", i, tag, strings.Repeat("word ", i%40)))
+	}
+	return orderNote(at) + "\n" + orderNote(at+1) + "\n" + orderNote(at+2), strings.Join(append(rows, orderNote(at+2)), "\n")
+}
+
+// OrderURL is the page that "fetch" fetches; nobody answers there.
+func OrderURL(tag string) string {
+	return "http://127.0.0.1:9/" + tag + "?a=b#" + strings.Repeat("long", 30)
 }
 
 // OrderFile is the file, in the project's folder, that "run" and "write" make.
@@ -96,10 +138,26 @@ func (o *orders) pick(conversation []turnText) choice {
 				continue
 			}
 			o.done[tag] = true
+			if kind == "sub" {
+				o.subs[OrderSub(tag)] = true
+			}
 			return choice{rule: orderRule, user: user, step: orderStep(kind, tag, plan)}
 		}
 	}
 	return choice{rule: orderRule, user: user, step: Step{Text: strings.TrimSpace("Done. " + strings.Join(said, " "))}}
+}
+
+// toSub reports whether a conversation is that of a sub-agent which was told to carry out an
+// order.
+func (o *orders) toSub(conversation []turnText) bool {
+	if o == nil {
+		return false
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.ContainsFunc(conversation, func(c turnText) bool {
+		return c.role == "user" && slices.ContainsFunc(orderForm.FindAllStringSubmatch(c.text, -1), func(m []string) bool { return o.subs[m[2]] })
+	})
 }
 
 // planFile is where Claude Code has a plan written before it's asked about.
@@ -118,6 +176,15 @@ func orderStep(kind, tag, planFile string) Step {
 		return Step{Text: "I run it.", Tools: []Tool{orderTool("shell", obj{"command": OrderLong(tag), "description": "Run " + tag, "escalate": true})}}
 	case "two":
 		return Step{Text: "I do both.", Tools: []Tool{orderTool("shell", orderShell(tag+"1")), orderTool("shell", orderShell(tag+"2"))}}
+	case "sub":
+		return Step{Text: "Somebody runs it.", Tools: []Tool{orderTool("task", obj{
+			"description": "Run " + tag, "prompt": "Please (run " + OrderSub(tag) + ") for me", "subagent_type": "general",
+		})}}
+	case "edit":
+		old, now := OrderEdit(tag)
+		return Step{Text: "I change it.", Tools: []Tool{orderTool("read", obj{"path": orderNotes}), orderTool("edit", obj{"path": orderNotes, "old": old, "new": now})}}
+	case "fetch":
+		return Step{Text: "I fetch it.", Tools: []Tool{orderTool("fetch", obj{"url": OrderURL(tag), "prompt": "Say what " + tag + " is"})}}
 	case "write":
 		return Step{Text: "I write it.", Tools: []Tool{orderTool("write", obj{"path": OrderFile(tag), "content": "wrote-" + tag + "\n"})}}
 	case "plan", "longplan":

@@ -95,7 +95,7 @@ func Prepare(ctx context.Context, cfg Config) (*Run, error) {
 	}
 	r.Model = NewModel(scenario, r.Cwd)
 	if cfg.Orders {
-		r.Model.orders = &orders{done: map[string]bool{}}
+		r.Model.orders = &orders{done: map[string]bool{}, subs: map[string]bool{}}
 	}
 	r.writes = watchWrites(r)
 	if err := r.prepare(ctx); err != nil {
@@ -110,6 +110,9 @@ func (r *Run) prepare(ctx context.Context) error {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			return fmt.Errorf("prepare %s: %w", r.Agent.Name, err)
 		}
+	}
+	if err := writeFile(filepath.Join(r.Cwd, orderNotes), OrderNotes()); err != nil {
+		return err
 	}
 	if err := writeFile(filepath.Join(r.Cwd, "README.md"), "# A test project\n"); err != nil {
 		return err

@@ -42,6 +42,32 @@ var offers = map[string][]struct {
 			return obj{"filePath": m.absolute(a), "path": m.absolute(a), "content": a["content"]}
 		}},
 	},
+	"read": {
+		{"Read", func(m *Model, a obj) obj { return obj{"file_path": m.absolute(a)} }},
+		{"read_file", func(m *Model, a obj) obj { return obj{"file_path": m.absolute(a)} }},
+		{"exec_command", func(_ *Model, a obj) obj { return obj{"cmd": "cat " + text(a["path"])} }},
+		{"read", func(m *Model, a obj) obj { return obj{"filePath": m.absolute(a)} }},
+	},
+	"edit": {
+		{"Edit", func(m *Model, a obj) obj {
+			return obj{"file_path": m.absolute(a), "old_string": a["old"], "new_string": a["new"]}
+		}},
+		{"replace", func(m *Model, a obj) obj {
+			return obj{"file_path": m.absolute(a), "old_string": a["old"], "new_string": a["new"], "instruction": "Change it"}
+		}},
+		{"edit", func(m *Model, a obj) obj {
+			return obj{"filePath": m.absolute(a), "oldString": a["old"], "newString": a["new"]}
+		}},
+		{"exec_command", func(_ *Model, a obj) obj { return obj{"cmd": patchOf(a)} }},
+	},
+	"fetch": {
+		{"WebFetch", func(_ *Model, a obj) obj { return obj{"url": a["url"], "prompt": a["prompt"]} }},
+		{"webfetch", func(_ *Model, a obj) obj { return obj{"url": a["url"], "format": "text"} }},
+		{"web_fetch", func(_ *Model, a obj) obj { return obj{"prompt": text(a["prompt"]) + " at " + text(a["url"])} }},
+	},
+	"task": {
+		{"task", same},
+	},
 	"plan": {
 		{"ExitPlanMode", same},
 		{"exit_plan_mode", same},
@@ -54,7 +80,7 @@ var offers = map[string][]struct {
 	},
 	"ask": {
 		{"AskUserQuestion", same},
-		{"question", same},
+		{"question", multiple},
 		{"ask_user", typed},
 		{"ask_user_question", same},
 		{"request_user_input", named},
@@ -124,6 +150,12 @@ func patch(a obj) string {
 	return "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: " + filepath.Base(path) + "\n+" + strings.Join(lines, "\n+") + "\n*** End Patch\nEOF"
 }
 
+// patchOf changes a file the way Codex does.
+func patchOf(a obj) string {
+	lead := func(sign, rows string) string { return sign + strings.ReplaceAll(rows, "\n", "\n"+sign) }
+	return "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: " + text(a["path"]) + "\n@@\n" + lead("-", text(a["old"])) + "\n" + lead("+", text(a["new"])) + "\n*** End Patch\nEOF"
+}
+
 // questions are those of an "ask" tool, changed one by one.
 func questions(a obj, change func(q obj) obj) obj {
 	list, _ := a["questions"].([]any)
@@ -134,6 +166,14 @@ func questions(a obj, change func(q obj) obj) obj {
 		}
 	}
 	return obj{"questions": out}
+}
+
+func multiple(_ *Model, a obj) obj {
+	return questions(a, func(q obj) obj {
+		out := obj{"multiple": q["multiSelect"]}
+		maps.Copy(out, q)
+		return out
+	})
 }
 
 func typed(_ *Model, a obj) obj {
