@@ -123,11 +123,15 @@ func (g *giver) run(ctx context.Context) outcome {
 			}
 			continue
 		}
-		if decide := g.m.opt.Decide; decide != nil && g.tall == nil && !g.pressed && decide(g.prompt.Session, now.dialog, *g.prompt.Answer) {
+		switch g.decide(ctx, now.dialog) {
+		case DecidedHere:
 			g.pressed = true
 			g.m.gave(g.prompt.Session, true)
 			end, _ := g.watch(ctx, DialogStep{Last: true}, &now)
 			return end
+		case DecidedElsewhere:
+			return g.lost(nil)
+		case NotDecided:
 		}
 		if young := drawnFor - time.Since(g.prompt.OpenedAt); young > 0 {
 			if err := rest(ctx, young); err != nil {
@@ -160,6 +164,15 @@ func (g *giver) run(ctx context.Context) outcome {
 		}
 	}
 	return g.back(fmt.Errorf("%w: the screen doesn't stand still, or the way to the answer is too long", ErrUnavailable))
+}
+
+// decide gives the answer without a key, where that's possible.
+func (g *giver) decide(ctx context.Context, d *Dialog) Decided {
+	decide := g.m.opt.Decide
+	if decide == nil || g.tall != nil || g.pressed {
+		return NotDecided
+	}
+	return decide(ctx, g.prompt.Session, d, *g.prompt.Answer)
 }
 
 // do does one step, if the screen is the one that was seen, letter by letter where the

@@ -59,8 +59,9 @@ type Options struct {
 	// "" for a new one. false: it isn't known. Nil: it never is.
 	Revive func(id ID, program, conversation string) (line string, ok bool)
 	// Decide gives an answer to a dialog without a key, if the program waits for it in
-	// another way; false: it doesn't. Nil: none does.
-	Decide  func(id ID, d *Dialog, a Answer) bool
+	// another way, and may wait some seconds until the program has said what came of it. Nil:
+	// none does.
+	Decide  func(ctx context.Context, id ID, d *Dialog, a Answer) Decided
 	Dialogs Dialogs // reads the dialogs of the programs; nil: there are none
 	// Prompt is told each change of a prompt, in order, after it was stored. It must not
 	// block and must not call back. Nil: nobody is told.

@@ -69,9 +69,12 @@ type Dialog struct {
 	// runs a command; Apart: the rows are the command's alone.
 	Drawn   []string `json:"-"`
 	Command bool     `json:"-"`
+	// Above are the rows above the options but for a question below them, where the first of them is surely the dialog's.
+	Above []string `json:"-"`
 	// Surely are those of Drawn that are the dialog's wherever it begins.
 	Surely []string `json:"-"`
 	Apart  bool     `json:"-"`
+	All    bool     `json:"-"` // the rows are all that the call says
 	// Tabs is the row that names the questions which are asked at once, "": there's none;
 	// Listed are all options that are drawn. Nth counts from 1 the question of several that
 	// the agent's hook is to be told together: no key answers it. 0: it's none of those.
@@ -96,7 +99,7 @@ type DialogOption struct {
 
 // TellsAs reports whether another reading of a dialog tells people the same.
 func (d *Dialog) TellsAs(other *Dialog) bool {
-	return d.Print == other.Print && d.Call == other.Call && d.Unseen == other.Unseen && d.Disputed == other.Disputed && d.Tall == other.Tall
+	return d.Print == other.Print && d.Call == other.Call && d.Unseen == other.Unseen && d.Disputed == other.Disputed && d.Tall == other.Tall && d.Text == other.Text
 }
 
 // Asks reports whether another reading is of the same question: the same is drawn, and not
@@ -132,6 +135,16 @@ type Answer struct {
 	Name    string `json:"name"`           // what people call them; "": Author
 	Origin  string `json:"-"`              // the place, as a target of adapters; "": none of theirs
 }
+
+// Decided says what came of an answer that was to be given without a key.
+type Decided string
+
+// What may come of it.
+const (
+	NotDecided       Decided = ""          // nothing was told: it's for keys
+	DecidedHere      Decided = "here"      // the program was told
+	DecidedElsewhere Decided = "elsewhere" // the program says that it was answered before
+)
 
 // PromptState says what became of a prompt.
 type PromptState string

@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"io"
 	"path/filepath"
 
 	"github.com/panebridge/panebridge/internal/api/client"
@@ -46,13 +48,36 @@ func (p *program) tellAgent(h agent.Hook, text string) error {
 func (p *program) awaitDecision(ctx context.Context, dir string, h agent.Hook) error {
 	ctx, cancel := context.WithTimeout(ctx, agent.WaitFor)
 	defer cancel()
+	if h.Request != "" { // who reads it goes on with other events now
+		if _, err := io.WriteString(p.stdio.Out, "\n"); err != nil {
+			return fmt.Errorf("say that it waits: %w", err)
+		}
+	}
 	told, err := client.New(filepath.Join(dir, socketFile)).Decision(ctx, h)
 	if err != nil || told.Decision == "" {
 		return err
+	}
+	if h.Request != "" {
+		return encode(p.stdio.Out, requestReply(told), "")
 	}
 	decision := &hookDecision{Behavior: told.Decision, Interrupt: told.Interrupt, Input: told.Input}
 	if told.Mode != "" {
 		decision.Permissions = []permissionUpdate{{Type: "setMode", Mode: told.Mode, Destination: "session"}}
 	}
 	return encode(p.stdio.Out, hookOutput{hookSpecific{Event: h.Event, Decision: decision}}, "")
+}
+
+// reply is what opencode takes as the answer to a request: of a permission, or of questions.
+type reply struct {
+	Reply   string     `json:"reply,omitempty"`
+	Message string     `json:"message,omitempty"`
+	Answers [][]string `json:"answers,omitempty"`
+}
+
+func requestReply(told agent.Told) reply {
+	if told.Answers != nil {
+		return reply{Answers: told.Answers}
+	}
+	by := map[agent.Decision]string{agent.Allow: "once", agent.AllowAlways: "always", agent.Deny: "reject"}
+	return reply{Reply: by[told.Decision], Message: told.Message}
 }

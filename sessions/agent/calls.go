@@ -26,12 +26,22 @@ type call struct {
 	said string // the input as people read it
 	// plan says that it's one, which is drawn without the signs of its Markdown.
 	plan bool
+	// requests are the agent's own ids of it, by which it says that one was answered; saves is
+	// what it would allow for good; conversation is whose it is, where there are requests.
+	requests     []string
+	saves        []string
+	conversation string
+	over         int // how many of times were answered, though the dialog still stands there
+	// change is what it's to change of a file; nil: nothing that's known.
+	change *change
+	// asks says that it's a question, which runs nothing.
+	asks bool
 	// lost says that the input isn't known: it was longer than what a hook tells. It may be
 	// any call.
 	lost bool
-	// served is by what id the agent's server asks about it, "": it doesn't; hooked says that
-	// a hook told of it as well.
-	served string
+	// served says that the agent's server asks about it, by its one request; hooked, that a
+	// hook told of it as well.
+	served bool
 	hooked bool
 }
 
@@ -51,18 +61,30 @@ type calls []call
 func (c *calls) heard(h Hook) {
 	switch {
 	case h.Signal == PromptSent || h.Signal == SessionStart || h.Signal == SessionEnd:
-		*c = slices.DeleteFunc(*c, func(one call) bool { return one.served == "" })
+		// What an agent asks by a request stands until that's answered, whatever another of its
+		// conversations does.
+		*c = slices.DeleteFunc(*c, func(one call) bool {
+			return !one.served && (len(one.requests) == 0 && one.over == 0 || h.Signal == SessionEnd || one.conversation == h.Conversation)
+		})
+		return
+	case h.Signal == Answered && h.Request != "":
+		c.replied(h.Request)
 		return
 	case h.Signal != Asking || len(h.Input) == 0 && !h.Lost:
 		return
 	}
 	one := newCall(h)
-	if i := slices.IndexFunc(*c, func(was call) bool { return was.served != "" && !was.hooked && was.same(&one) }); i >= 0 {
+	if i := slices.IndexFunc(*c, func(was call) bool { return was.served && !was.hooked && was.same(&one) }); i >= 0 {
 		(*c)[i].hooked = true
 		return
 	}
-	if i := slices.IndexFunc(*c, func(was call) bool { return was.sum == one.sum && was.served == "" }); i >= 0 {
-		(*c)[i].times++
+	if i := slices.IndexFunc(*c, func(was call) bool { return was.sum == one.sum && !was.served }); i >= 0 {
+		was := &(*c)[i]
+		if h.Request != "" && slices.Contains(was.requests, h.Request) { // it's told again
+			return
+		}
+		was.times++
+		was.requests = append(was.requests, one.requests...)
 		return
 	}
 	c.add(one)
@@ -72,7 +94,8 @@ func (c *calls) heard(h Hook) {
 func (c *calls) add(one call) {
 	*c = append(*c, one)
 	for size := c.bytes(); len(*c) > maxCalls || size > maxCallsBytes; size = c.bytes() {
-		(*c)[0] = call{sum: (*c)[0].sum, lost: true, times: 1, served: (*c)[0].served}
+		first := (*c)[0]
+		(*c)[0] = call{sum: first.sum, lost: true, times: 1, requests: first.requests, conversation: first.conversation, served: first.served}
 		if len(*c) > maxCalls {
 			*c = slices.Delete(*c, 0, 1)
 		} else {
@@ -88,14 +111,52 @@ func (c calls) bytes() (n int) {
 	return n
 }
 
-// answered takes one away whose dialog has gone.
+// answered takes one away whose dialog has gone, unless its agent says by itself when it
+// was answered.
 func (c *calls) answered(sum string) {
-	*c = slices.DeleteFunc(*c, func(one call) bool { return one.sum == sum && one.times <= 1 && one.served == "" })
+	c.less(func(one *call) bool { return one.sum == sum && len(one.requests) == 0 && one.over == 0 })
+}
+
+// replied notes that one was answered, as its agent says. It's taken away when its dialog
+// isn't shown: see shows.
+func (c *calls) replied(request string) {
 	for i := range *c {
-		if (*c)[i].sum == sum && (*c)[i].times > 1 {
-			(*c)[i].times--
+		one := &(*c)[i]
+		if n := slices.Index(one.requests, request); n >= 0 && !one.served {
+			one.requests = slices.Delete(one.requests, n, n+1)
+			one.over++
 		}
 	}
+}
+
+// shows takes those away that were answered, but for the one whose dialog still stands there.
+func (c *calls) shows(sum string) {
+	*c = slices.DeleteFunc(*c, func(one call) bool { return one.sum != sum && one.over >= one.times })
+	for i := range *c {
+		if one := &(*c)[i]; one.sum != sum {
+			one.times, one.over = one.times-one.over, 0
+		}
+	}
+}
+
+// over reports whether a call was answered, as often as it was asked about.
+func (c calls) over(sum string) bool {
+	return slices.ContainsFunc(c, func(one call) bool { return one.sum == sum && one.over >= one.times })
+}
+
+// less takes those away that were asked about for the last time.
+func (c *calls) less(is func(one *call) bool) {
+	kept := (*c)[:0]
+	for _, one := range *c {
+		if is(&one) {
+			one.times--
+		}
+		if one.times > 0 {
+			kept = append(kept, one)
+		}
+	}
+	clear((*c)[len(kept):])
+	*c = kept
 }
 
 // serve takes in a call about which the agent's server asks, by its id, and returns its sum;
@@ -105,11 +166,11 @@ func (c *calls) serve(h Hook, id string) (sum string) {
 		return ""
 	}
 	one := newCall(h)
-	if i := slices.IndexFunc(*c, func(was call) bool { return was.served == "" && !was.lost && was.same(&one) }); i >= 0 {
-		(*c)[i].served, (*c)[i].hooked = id, true
+	if i := slices.IndexFunc(*c, func(was call) bool { return len(was.requests) == 0 && !was.lost && was.same(&one) }); i >= 0 {
+		(*c)[i].requests, (*c)[i].served, (*c)[i].hooked = []string{id}, true, true
 		return (*c)[i].sum
 	}
-	one.served = id
+	one.requests, one.served = []string{id}, true
 	c.add(one)
 	return one.sum
 }
@@ -117,13 +178,14 @@ func (c *calls) serve(h Hook, id string) (sum string) {
 // unserve takes in that the server asks about a call no longer: answered, or it can't be
 // heard any more.
 func (c *calls) unserve(id string, answered bool) {
-	i := slices.IndexFunc(*c, func(one call) bool { return one.served == id })
+	i := slices.IndexFunc(*c, func(one call) bool { return one.served && slices.Contains(one.requests, id) })
 	if i < 0 {
 		return
 	}
-	(*c)[i].served, (*c)[i].hooked = "", false
+	one := &(*c)[i]
+	one.requests, one.served, one.hooked = nil, false, false
 	if answered {
-		if (*c)[i].times--; (*c)[i].times <= 0 {
+		if one.times--; one.times <= 0 {
 			*c = slices.Delete(*c, i, i+1)
 		}
 	}
@@ -145,7 +207,10 @@ func sumOf(h Hook) string {
 }
 
 func newCall(h Hook) call {
-	c := call{sum: sumOf(h), tool: h.Tool, times: 1, lost: h.Lost, plan: h.Tool == claudePlan}
+	c := call{sum: sumOf(h), tool: h.Tool, times: 1, lost: h.Lost, plan: h.Tool == claudePlan, asks: slices.Contains(questionTools(), h.Tool), saves: h.Saves}
+	if h.Request != "" {
+		c.requests, c.conversation = []string{h.Request}, h.Conversation
+	}
 	var fields []said
 	if !c.lost {
 		dec := json.NewDecoder(bytes.NewReader(h.Input))
@@ -163,6 +228,16 @@ func newCall(h Hook) call {
 		c.texts = append(c.texts, c.head)
 	}
 	c.said = saidOf(fields)
+	if h.Request != "" && c.main == "" && !c.asks { // a dialog may draw no more than the tool
+		c.texts = append(c.texts, c.letters(h.Tool))
+		c.said = strings.TrimSuffix("tool: "+printable(h.Tool)+"\n"+c.said, "\n")
+	}
+	if !c.lost && c.main == "" && !c.asks && !c.plan {
+		c.change = changeOf(h.Input)
+	}
+	if c.change != nil {
+		c.said = c.change.said
+	}
 	return c
 }
 
@@ -266,6 +341,8 @@ const (
 // dialog is drawn whole, all of a command and that once.
 func (c *call) drawn(d *sessions.Dialog) likeness {
 	switch {
+	case c.asks:
+		return drawsOther
 	case c.lost:
 		return drawsIt
 	case (d.Command || c.plan) && c.main == "", c.plan != (d.Kind == sessions.PromptPlan):
@@ -285,8 +362,10 @@ func (c *call) drawn(d *sessions.Dialog) likeness {
 		return drawsSome
 	case d.Unseen:
 		return drawsIt
-	case c.main == "":
+	case c.main == "" && (d.All && rest == strings.Join(c.texts, "") || !d.All && madeOf(rest, c.texts)):
 		return drawsIt
+	case c.main == "":
+		return drawsOther
 	case !strings.Contains(rest, c.main):
 		return drawsOther
 	}
@@ -305,6 +384,23 @@ func (c *call) drawn(d *sessions.Dialog) likeness {
 		return drawsOther
 	}
 	return drawsIt
+}
+
+// madeOf reports whether a text is whole ones of others, one after the other.
+func madeOf(text string, of []string) bool {
+	ends := make([]bool, len(text)+1) // where one ends up to which it is
+	ends[0] = true
+	for at := range text {
+		if !ends[at] {
+			continue
+		}
+		for _, one := range of {
+			if one != "" && strings.HasPrefix(text[at:], one) {
+				ends[at+len(one)] = true
+			}
+		}
+	}
+	return ends[len(text)]
 }
 
 // mayBe reports whether all that a dialog surely draws occurs in the call.
@@ -350,7 +446,7 @@ func (c calls) record(d *sessions.Dialog) {
 	}
 	var is []call
 	rival := false // one that's drawn as well, if the dialog begins farther down
-	disputed := d.Command && slices.ContainsFunc(c, func(one call) bool { return one.tool != claudeQuestion && !one.plan })
+	disputed := d.Command && slices.ContainsFunc(c, func(one call) bool { return !one.asks && !one.plan })
 	for _, one := range c {
 		like := one.drawn(d)
 		disputed = disputed && like == drawsOther
@@ -371,7 +467,7 @@ func (c calls) record(d *sessions.Dialog) {
 // recorded is a dialog of the session with what its call's record says; nil: without one it
 // isn't known.
 func (o *Observer) recorded(d *sessions.Dialog) *sessions.Dialog {
-	if d == nil || d.Kind != sessions.PromptPermission && d.Kind != sessions.PromptPlan && d.Tabs == "" {
+	if d == nil || d.Kind == sessions.PromptUnread || d.Kind == sessions.PromptSetup {
 		return d
 	}
 	o.known.mu.Lock()
@@ -380,14 +476,67 @@ func (o *Observer) recorded(d *sessions.Dialog) *sessions.Dialog {
 	if o.known.dialogs != nil {
 		f = o.known.dialogs.formOf(d)
 	}
-	if d.Tabs != "" {
-		return o.asksSeveral(f, d)
+	if d.Kind != sessions.PromptPermission && d.Kind != sessions.PromptPlan || d.Tabs != "" {
+		return o.asksOf(f, d)
 	}
-	o.known.calls.record(d)
+	if f != nil && f.Saves != nil {
+		o.known.calls.bindSaving(f, d)
+		return d
+	}
+	if drawn := f.changed(d.Above); drawn != nil {
+		o.known.calls.recordChange(d, drawn)
+	} else {
+		o.known.calls.record(d)
+	}
 	if f != nil && f.Recorded && d.Call == "" {
 		return nil
 	}
+	if f != nil && f.Corrects != "" && d.Text == "" && (o.known.waitsFor(d) || d.Call != "" && o.known.calls.over(d.Call)) {
+		d.Text = f.Corrects
+	}
 	return d
+}
+
+// waitsFor reports whether one hook waits for a dialog which the agent answers by its
+// request. k.mu is held.
+func (k *known) waitsFor(d *sessions.Dialog) bool {
+	n := 0
+	for _, waits := range k.deciders {
+		if waits.request != "" && waits.decides(d) {
+			n++
+		}
+	}
+	return n == 1
+}
+
+// bindSaving binds a dialog that asks whether a call is to be allowed for good to the one
+// call that would save just what it draws.
+func (c calls) bindSaving(f *form, d *sessions.Dialog) {
+	if d.Unseen || len(d.Drawn) == 0 {
+		return
+	}
+	drawn := squeezed(strings.Join(d.Drawn, ""))
+	of := -1
+	for i, one := range c {
+		rows := ""
+		if m := f.Saves.whole.FindStringSubmatch(strings.TrimSpace(strings.Join(d.Drawn, " "))); m != nil && m[1] == one.tool && slices.Equal(one.saves, []string{"*"}) {
+			rows = drawn
+		} else {
+			for _, pattern := range one.saves {
+				rows += squeezed("-" + pattern)
+			}
+		}
+		if rows != drawn {
+			continue
+		}
+		if of >= 0 {
+			return
+		}
+		of = i
+	}
+	if of >= 0 && c[of].times == 1 {
+		d.Call = c[of].sum
+	}
 }
 
 // gone takes in which dialog is surely on the screen, nil: none is. The call of another has

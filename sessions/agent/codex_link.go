@@ -267,7 +267,7 @@ func (o *Observer) serve(id string, a *codexAsk) {
 	defer o.known.mu.Unlock()
 	d := a.decider
 	if a.hook.Tool == codexQuestion {
-		if questionsOf(a.hook.Input) != nil || len(d.about) < minKnown { // several are asked one after the other
+		if questionsOf(a.hook.Input, 2) != nil || len(d.about) < minKnown { // several are asked one after the other
 			return
 		}
 		d.input = a.hook.Input

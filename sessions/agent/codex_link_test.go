@@ -261,8 +261,8 @@ func (l *linked) knows() []string {
 
 func (l *linked) knowsLocked() (ids []string) {
 	for _, c := range l.o.known.calls {
-		if c.served != "" {
-			ids = append(ids, c.served)
+		if c.served {
+			ids = append(ids, c.requests...)
 		}
 	}
 	slices.Sort(ids)
@@ -358,11 +358,11 @@ func TestAServerIsToldWhatWasDecided(t *testing.T) {
 				l.o.gone(d)
 				l.o.gone(nil)
 			}
-			done := l.w.Decide(l.o.session.ID, d, sessions.Answer{Options: []int{option}})
+			done := l.w.Decide(l.Context(), l.o.session.ID, d, sessions.Answer{Options: []int{option}}) == sessions.DecidedHere
 			if done != (len(open) == 1) {
 				t.Fatalf("%q is asked %d times, and answered: %t; %+v", command, len(open), done, d)
 			}
-			if again := l.w.Decide(l.o.session.ID, d, sessions.Answer{Options: []int{option}}); again {
+			if again := l.w.Decide(l.Context(), l.o.session.ID, d, sessions.Answer{Options: []int{option}}) == sessions.DecidedHere; again {
 				t.Fatalf("%q is answered twice", command)
 			}
 			if done {

@@ -13,11 +13,13 @@ import (
 // Decision is what a hook that waits tells its agent about the dialog it was called for.
 type Decision string
 
-// The decisions. Allow has the agent do what it asks for, and close the dialog. Deny has it
-// not do that; with Told.Interrupt the turn ends, as it does by "No" at the keyboard.
+// The decisions. Allow has the agent do what it asks for, and close the dialog; AllowAlways
+// has it go on allowing Hook.Saves. Deny has it not do that; with Told.Interrupt the turn
+// ends, as it does by "No" at the keyboard.
 const (
-	Allow Decision = "allow"
-	Deny  Decision = "deny"
+	Allow       Decision = "allow"
+	AllowAlways Decision = "always"
+	Deny        Decision = "deny"
 )
 
 // Told is what a hook that waited is told.
@@ -29,6 +31,10 @@ type Told struct {
 	// Mode is that of permissions which the agent is to have afterwards, as it calls it; "":
 	// what it would take itself.
 	Mode string `json:"mode,omitempty"`
+	// Message is what the model is told with Deny; its turn goes on. Answers are those to a
+	// question whose agent takes them by themselves: of each all that was chosen.
+	Message string     `json:"message,omitempty"`
+	Answers [][]string `json:"answers,omitempty"`
 }
 
 // WaitFor is how long a hook waits at most: then the dialog stands alone, and is answered
@@ -47,6 +53,10 @@ type decider struct {
 	sub   bool            // a sub-agent asks
 	// several are the questions of a call that asks more than one; nil: it asks one, or none.
 	several *questions
+	// request is the agent's own id of what it asks; "": it has none. What's answered by it
+	// is told back, and the hook may wait until it was answered, whatever the screen shows.
+	request string
+	saves   []string // see Hook
 	told    chan Told
 	drawn   bool // its dialog was seen
 	// served says that it's no hook but a connection to the agent's server: it waits until
@@ -60,10 +70,16 @@ const shownWithin = 3 * time.Second
 
 // Waits reports whether a hook may wait until its dialog is answered: the agent draws
 // the dialog meanwhile, and ends the hook when a person answers at the keyboard (seen
-// with Claude Code 2.1.329: SIGTERM within 0.1 s). Codex shows no dialog while such a
-// hook runs.
+// with Claude Code 2.1.329: SIGTERM within 0.1 s). opencode's plug-in has it wait for as
+// long as the request is open. Codex shows no dialog while such a hook runs.
 func (h Hook) Waits() bool {
-	return h.Agent == "claude" && h.Event == "PermissionRequest" && (h.Tool != claudePlan && h.Tool != claudeQuestion || len(h.Input) > 0)
+	switch h.Agent {
+	case "claude":
+		return h.Event == "PermissionRequest" && (h.Tool != claudePlan && h.Tool != claudeQuestion || len(h.Input) > 0)
+	case "opencode":
+		return h.Signal == Asking && h.Request != "" && len(h.Input) > 0
+	}
+	return false
 }
 
 // The tools by which Claude Code asks a question, and whether its plan is right.
@@ -80,7 +96,7 @@ const askEach = "default"
 // way that the hook can tell; nothing if that doesn't happen before the context ends, or can't.
 func (w *Watchers) AwaitDecision(ctx context.Context, h Hook) Told {
 	about := letters(h.Text)
-	if !h.Waits() || len(about) < minKnown {
+	if !h.Waits() || len(about) < minKnown && h.Request == "" {
 		return Told{}
 	}
 	w.mu.Lock()
@@ -89,27 +105,24 @@ func (w *Watchers) AwaitDecision(ctx context.Context, h Hook) Told {
 	if o == nil {
 		return Told{}
 	}
-	d := &decider{about: about[:min(len(about), maxAsked)], sub: h.Sub, told: make(chan Told, 1)}
-	switch {
-	case h.Tool == claudeQuestion:
-		if d.input, d.several = h.Input, questionsOf(h.Input); d.several != nil {
-			d.call = sumOf(h)
-		}
-	case len(h.Input) > 0:
-		if d.call = sumOf(h); h.Tool == claudePlan {
-			d.plan = h.Input
-		}
-	}
+	d := newDecider(h, about)
 	o.known.mu.Lock()
+	if o.known.tooLate(h) {
+		o.known.mu.Unlock()
+		return Told{}
+	}
 	d.drawn = d.isOf(o.known.asked, o.known.askedCall)
 	o.known.deciders = append(o.known.deciders, d)
 	o.known.mu.Unlock()
-	if d.several != nil { // a dialog that was seen before is one of theirs
+	if d.several != nil || d.request != "" { // a dialog that was seen before may be its
 		w.opt.Poke(o.session.ID)
 	}
 	defer o.undecided(d)
 	undrawn := time.NewTimer(shownWithin)
 	defer undrawn.Stop()
+	if d.request != "" { // who hands its answer on holds up nobody
+		undrawn.Stop()
+	}
 	for {
 		select {
 		case <-ctx.Done():
@@ -125,6 +138,26 @@ func (w *Watchers) AwaitDecision(ctx context.Context, h Hook) Told {
 			}
 		}
 	}
+}
+
+// newDecider is a hook that's about to wait.
+func newDecider(h Hook, about string) *decider {
+	d := &decider{about: about[:min(len(about), maxAsked)], sub: h.Sub, request: h.Request, saves: h.Saves, told: make(chan Told, 1)}
+	switch {
+	case d.request != "":
+		if d.call = sumOf(h); h.Tool == openCodeQuestion {
+			d.input, d.several = h.Input, questionsOf(h.Input, 1)
+		}
+	case h.Tool == claudeQuestion:
+		if d.input, d.several = h.Input, questionsOf(h.Input, 2); d.several != nil {
+			d.call = sumOf(h)
+		}
+	case len(h.Input) > 0:
+		if d.call = sumOf(h); h.Tool == claudePlan {
+			d.plan = h.Input
+		}
+	}
+	return d
 }
 
 // isOf reports whether it waits for the dialog that says this, of a call that's recorded.
@@ -153,9 +186,10 @@ func (o *Observer) asks(d *sessions.Dialog) {
 	if d != nil {
 		o.known.asked, o.known.askedCall = letters(d.Title+d.Body), d.Call
 	}
+	o.known.calls.shows(o.known.askedCall)
 	o.known.deciders = slices.DeleteFunc(o.known.deciders, func(waits *decider) bool {
 		shown := waits.isOf(o.known.asked, o.known.askedCall)
-		if waits.drawn && !shown && !waits.served {
+		if waits.drawn && !shown && waits.request == "" && !waits.served {
 			waits.told <- Told{}
 			return true
 		}
@@ -164,19 +198,50 @@ func (o *Observer) asks(d *sessions.Dialog) {
 	})
 }
 
-// Decide gives an answer by the hook that waits for it, without a key; false: there's
-// none that waits for this dialog and can tell this answer.
-func (w *Watchers) Decide(id sessions.ID, d *sessions.Dialog, a sessions.Answer) bool {
+// repliedWithin is how long an agent may take to say what came of an answer.
+const repliedWithin = 5 * time.Second
+
+// Decide gives an answer by the hook that waits for it, without a key, and waits until the
+// agent has said what came of it, if it does; sessions.NotDecided: there's none that waits
+// for this dialog and can tell this answer, or the agent didn't take it.
+func (w *Watchers) Decide(ctx context.Context, id sessions.ID, d *sessions.Dialog, a sessions.Answer) sessions.Decided {
 	w.mu.Lock()
 	o := w.observers[id]
 	w.mu.Unlock()
 	if o == nil || slices.ContainsFunc(a.Options, func(i int) bool { return i < 0 || i >= len(d.Options) }) {
-		return false
+		return sessions.NotDecided
 	}
-	f := w.profileOf(id).formOf(d)
 	if d.Nth > 0 {
 		defer w.opt.Poke(id) // the next question is on no screen
 	}
+	f := w.profileOf(id).formOf(d)
+	request, decided := o.decide(f, d, a)
+	if request == nil {
+		return decided
+	}
+	defer o.forgetReply(request)
+	late := time.NewTimer(repliedWithin)
+	defer late.Stop()
+	select {
+	case came := <-request.came:
+		if came != sessions.DecidedHere {
+			w.opt.Logger.Warn("an agent didn't take an answer by its hook", "session", id, "answered before", came == sessions.DecidedElsewhere)
+		}
+		return came
+	case <-late.C:
+	case <-ctx.Done():
+	}
+	return decided
+}
+
+// replied is an answer of which the agent will say what came of it.
+type replied struct {
+	request string
+	came    chan sessions.Decided
+}
+
+// decide tells the hook that waits for a dialog. A request is one that's told back.
+func (o *Observer) decide(f *form, d *sessions.Dialog, a sessions.Answer) (*replied, sessions.Decided) {
 	o.known.mu.Lock()
 	defer o.known.mu.Unlock()
 	var is []*decider
@@ -186,30 +251,101 @@ func (w *Watchers) Decide(id sessions.ID, d *sessions.Dialog, a sessions.Answer)
 		}
 	}
 	if len(is) != 1 || is[0].call == "" && len(o.known.deciders) > 1 {
-		return false
+		return nil, sessions.NotDecided
 	}
-	if q := is[0].several; q != nil {
-		if done, ok := q.answer(d, a); !done {
-			return ok
+	if q := is[0].several; q != nil && d.Nth > 0 {
+		if done, ok := q.answer(d, a); !ok {
+			return nil, sessions.NotDecided
+		} else if !done {
+			return nil, sessions.DecidedHere
 		}
 	}
 	told := is[0].tells(f, d, a)
 	if told.Decision == "" {
-		return false
+		return nil, sessions.NotDecided
+	}
+	var back *replied
+	if is[0].request != "" {
+		back = &replied{is[0].request, make(chan sessions.Decided, 1)}
+		o.known.replies = append(o.known.replies, back)
 	}
 	by := "an agent's hook answers its dialog"
 	if is[0].served {
 		by = "an agent's server answers its dialog"
 	}
-	w.opt.Logger.Info(by, "session", id, "decision", told.Decision)
+	o.w.opt.Logger.Info(by, "session", o.session.ID, "decision", told.Decision)
 	is[0].told <- told
 	o.known.deciders = slices.DeleteFunc(o.known.deciders, func(other *decider) bool { return other == is[0] })
-	return true
+	return back, sessions.DecidedHere
+}
+
+// forgetReply waits for what came of an answer no longer.
+func (o *Observer) forgetReply(r *replied) {
+	o.known.mu.Lock()
+	defer o.known.mu.Unlock()
+	o.known.replies = slices.DeleteFunc(o.known.replies, func(other *replied) bool { return other == r })
+}
+
+// The outcomes that an agent's plug-in tells of an answer.
+const (
+	replyGiven = "given"
+	replyLate  = "late" // it was answered before
+)
+
+// heardReply takes in what a hook tells of requests: what came of an answer, and that one
+// was answered, by whom ever. k.mu is held.
+func (k *known) heardReply(h Hook) {
+	switch {
+	case h.Request == "":
+	case h.Signal == Replied:
+		came := sessions.NotDecided
+		switch h.Text {
+		case replyGiven:
+			came = sessions.DecidedHere
+		case replyLate:
+			came = sessions.DecidedElsewhere
+		}
+		k.came(h.Request, came)
+	case h.Signal == Answered:
+		const most = 64
+		k.settled = append(k.settled, h.Request)
+		k.settled = k.settled[max(0, len(k.settled)-most):]
+		if !h.Own {
+			k.came(h.Request, sessions.DecidedElsewhere)
+		}
+		k.deciders = slices.DeleteFunc(k.deciders, func(waits *decider) bool {
+			if waits.request != h.Request {
+				return false
+			}
+			waits.told <- Told{}
+			return true
+		})
+	}
+}
+
+// tooLate reports whether a hook tells of a request that was answered before. k.mu is held.
+func (k *known) tooLate(h Hook) bool {
+	return h.Signal == Asking && h.Request != "" && slices.Contains(k.settled, h.Request)
+}
+
+// came tells who waits for it what came of an answer.
+func (k *known) came(request string, came sessions.Decided) {
+	for _, r := range k.replies {
+		if r.request == request && len(r.came) == 0 {
+			r.came <- came
+		}
+	}
 }
 
 // tells is what the hook is told by an answer; no decision: that's one for keys.
 func (d *decider) tells(f *form, of *sessions.Dialog, a sessions.Answer) Told {
 	if d.several != nil {
+		switch {
+		case of.Nth == 0 && !d.several.answerAlone(a):
+			return Told{}
+		case d.request != "":
+			return Told{Decision: Allow, Answers: d.several.given}
+		}
 		return Told{Decision: Allow, Input: withAnswers(d.input, d.several.answered())}
 	}
 	if d.input != nil {
@@ -221,15 +357,24 @@ func (d *decider) tells(f *form, of *sessions.Dialog, a sessions.Answer) Told {
 		}
 		return Told{}
 	}
-	if f == nil || a.Text != "" || len(a.Options) != 1 {
+	switch {
+	case f == nil:
+		return Told{}
+	case a.Text != "" && f.Corrects != "" && of.Text == f.Corrects && d.request != "":
+		return Told{Decision: Deny, Message: a.Text}
+	case a.Text != "" || len(a.Options) != 1:
 		return Told{}
 	}
 	label := of.Options[a.Options[0]].Label
 	switch {
 	case f.Allow != nil && f.Allow.whole.MatchString(label) && d.plan != nil:
 		return Told{Decision: Allow, Input: d.plan, Mode: askEach}
+	case f.Allow != nil && f.Allow.whole.MatchString(label) && f.Saves != nil:
+		return Told{Decision: AllowAlways}
 	case f.Allow != nil && f.Allow.whole.MatchString(label) && f.Kind == sessions.PromptPermission:
 		return Told{Decision: Allow}
+	case f.Deny != nil && f.Deny.whole.MatchString(label) && d.request != "":
+		return Told{Decision: Deny}
 	// A sub-agent's turn goes on after "No", and the hook could only end it.
 	case f.Deny != nil && f.Deny.whole.MatchString(label) && d.call != "" && !d.sub:
 		return Told{Decision: Deny, Interrupt: true}

@@ -45,7 +45,7 @@ func withWaiting(t *testing.T, command string, test func(w *waiting)) {
 }
 
 func (w *waiting) decide(d *sessions.Dialog, option int) bool {
-	return w.w.Decide("pb_1", d, sessions.Answer{Options: []int{option}})
+	return w.w.Decide(w.Context(), "pb_1", d, sessions.Answer{Options: []int{option}}) == sessions.DecidedHere
 }
 
 // told is what the hook was told; "still": it waits.
@@ -198,7 +198,7 @@ func TestAHookRefuses(t *testing.T) {
 				go func() { told <- host.w.AwaitDecision(t.Context(), h) }()
 				synctest.Wait()
 				o.asks(d)
-				if did := host.w.Decide("pb_1", d, sessions.Answer{Options: []int{tt.option}}); did != (tt.want.Decision != "") {
+				if did := host.w.Decide(t.Context(), "pb_1", d, sessions.Answer{Options: []int{tt.option}}) == sessions.DecidedHere; did != (tt.want.Decision != "") {
 					t.Errorf("answered by the hook: %v", did)
 				}
 				o.asks(nil)
@@ -246,7 +246,7 @@ func TestAHookApprovesAPlan(t *testing.T) {
 				go func() { told <- host.w.AwaitDecision(t.Context(), h) }()
 				synctest.Wait()
 				o.asks(d)
-				if did := host.w.Decide("pb_1", d, tt.answer); did != tt.want {
+				if did := host.w.Decide(t.Context(), "pb_1", d, tt.answer) == sessions.DecidedHere; did != tt.want {
 					t.Errorf("answered by the hook: %v", did)
 				}
 				o.asks(nil)
@@ -302,7 +302,7 @@ func TestAHookAnswersAQuestion(t *testing.T) {
 				if tt.change != nil {
 					tt.change(d)
 				}
-				if did := h.w.Decide("pb_1", d, tt.answer); did != (tt.want != "") {
+				if did := h.w.Decide(t.Context(), "pb_1", d, tt.answer) == sessions.DecidedHere; did != (tt.want != "") {
 					t.Fatalf("answered by the hook: %v", did)
 				}
 				o.asks(nil)

@@ -267,7 +267,14 @@ func (r *dialogReading) title(d *sessions.Dialog) bool {
 	}
 	d.Body = tidy(body)
 	d.Drawn, d.Apart = r.drawn(from, to)
+	d.Apart, d.All = d.Apart || r.form.Alone, r.form.All
 	d.Surely = r.surely
+	if !r.cut {
+		d.Above = strings.Split(r.text(0, r.above), "\n")
+		for i := from; i < to && !r.form.Headed; i++ {
+			d.Above[i] = ""
+		}
+	}
 	d.Command = !r.cut && r.form.Command != nil && r.form.Command.MatchString(r.text(0, r.above))
 	return true
 }

@@ -56,9 +56,16 @@ type form struct {
 	// that the program writes of itself: a row's group, if there is one, is the call's all the
 	// same. Between are rows between which all is the call's. What's the call's must occur in
 	// the agent's own record of it.
-	Command *pattern  `yaml:"command"`
+	// Alone says that such a dialog draws nothing else of the call than its command.
+	Command *pattern `yaml:"command"`
+	Alone   bool     `yaml:"alone"`
+	// All says that a dialog which isn't about a command draws all that the call says, in the
+	// record's order. Else each of its texts that's drawn must be drawn whole.
+	All     bool      `yaml:"all"`
 	Own     []pattern `yaml:"own"`
 	Between *pattern  `yaml:"between"`
+	// Changes are how changes of files are drawn.
+	Changes []changeForm `yaml:"changes"`
 	// Partial is all of what it's about while the rest of that is yet to be drawn.
 	Partial *pattern `yaml:"partial"`
 	// Full is how many rows there are at most between title and options: so many may be a
@@ -88,10 +95,21 @@ type form struct {
 	// Beside is the label of what the program adds to the options of a question.
 	Tabs   *pattern `yaml:"tabs"`
 	Beside *pattern `yaml:"beside"`
+	// Untouched is that row while nobody has answered any. Asked is what the program adds to
+	// the text of a question.
+	Untouched *untouchedTabs `yaml:"untouched"`
+	Asked     *pattern       `yaml:"asked"`
 	// Allow and Deny are the labels of the options that a permission hook which waits can
 	// take: Deny ends the turn, too.
 	Allow *pattern `yaml:"allow"`
 	Deny  *pattern `yaml:"deny"`
+	// Corrects is what a text is called by which such a hook refuses, and tells the model
+	// what to do instead; the dialog itself takes none.
+	Corrects string `yaml:"corrects"`
+	// Saves is a row, with a group for what it names, of a dialog that asks whether a call is
+	// to be allowed for good, where that's for all that a tool does. Else it draws what is:
+	// a row for each pattern, behind a dash.
+	Saves *pattern `yaml:"saves"`
 	// Refuse is the label of an option that allows nothing, whatever the question is. None:
 	// where the labels are the program's own, what programs call that.
 	Refuse *pattern `yaml:"refuse"`
@@ -110,6 +128,13 @@ func (f *form) refuses(label string) bool {
 		return refusals.MatchString(label)
 	}
 	return false
+}
+
+// untouchedTabs are what stands before the names of questions, before each, and behind them.
+type untouchedTabs struct {
+	Before string `yaml:"before"`
+	Each   string `yaml:"each"` // "": the row doesn't tell which were answered
+	After  string `yaml:"after"`
 }
 
 // means is how an option is taken.
@@ -204,6 +229,11 @@ func (f *form) check() string {
 		return "frame must have a group: a row's content"
 	case f.Title != nil && f.Title.NumSubexp() < 1:
 		return "title must have a group: the question"
+	}
+	for _, c := range f.Changes {
+		if c.Head.Regexp == nil || c.Head.SubexpIndex("path") < 0 {
+			return "changes: each needs a head with a group named path"
+		}
 	}
 	if problem := f.checkOptions(); problem != "" {
 		return problem

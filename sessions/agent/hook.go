@@ -14,9 +14,11 @@ const (
 	PromptSent   Signal = "prompt_sent"   // the person's text was taken: a turn begins
 	ToolStart    Signal = "tool_start"    // a tool is about to run
 	ToolEnd      Signal = "tool_end"
-	Asking       Signal = "asking"    // a dialog is open: permission or question
-	Answered     Signal = "answered"  // that dialog was answered
-	TurnDone     Signal = "turn_done" // the answer is complete
+	Asking       Signal = "asking"   // a dialog is open: permission or question
+	Answered     Signal = "answered" // that dialog was answered
+	// Replied: what a hook was told was handed on, or couldn't be.
+	Replied  Signal = "replied"
+	TurnDone Signal = "turn_done" // the answer is complete
 	// TurnBroken: the turn ended without a complete answer, by a person's hand or a failure.
 	TurnBroken Signal = "turn_broken"
 	Nudge      Signal = "nudge" // the program called for attention; nothing is known by it alone
@@ -39,6 +41,13 @@ type Hook struct {
 	// records it: JSON. Lost says that it's longer than MaxHookInput.
 	Input json.RawMessage `json:"input,omitempty"`
 	Lost  bool            `json:"lost,omitempty"`
+	// Request is the agent's own id of what it asks, or of what was answered: where it takes
+	// answers by that, a hook can wait and give one. "": it has none. Saves are the patterns
+	// that it would allow for good.
+	Request string   `json:"request,omitempty"`
+	Saves   []string `json:"saves,omitempty"`
+	// Own says that a hook which waited answered it, and what came of that is told apart.
+	Own bool `json:"own,omitempty"`
 	// Where the hook ran. Codex may run it in its daemon's environment, so that the pane
 	// is another's: Conversation and Transcript count for more.
 	TmuxSocket string    `json:"tmux_socket,omitempty"` // path, of TMUX

@@ -156,6 +156,21 @@ func (r record) text(key string) string {
 	return s
 }
 
+// only returns an object with those of these members that there are; nil: there's none.
+func (r record) only(keys ...string) json.RawMessage {
+	some := record{}
+	for _, key := range keys {
+		if value, ok := r[key]; ok {
+			some[key] = value
+		}
+	}
+	out, err := json.Marshal(some)
+	if err != nil || len(some) == 0 {
+		return nil
+	}
+	return out
+}
+
 // first returns the first of these members that's a string and not empty.
 func (r record) first(keys ...string) string {
 	for _, key := range keys {

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -142,6 +143,31 @@ func qwenSign(h *Hook, fields record) {
 	}
 }
 
+// openCodeQuestion is the tool by which opencode asks.
+const openCodeQuestion = "question"
+
+// questionTools are those by which agents ask: their calls run nothing.
+func questionTools() []string {
+	return []string{claudeQuestion, codexQuestion, geminiQuestion, openCodeQuestion, qwenQuestion}
+}
+
+// openCodeInput is what a permission is asked for: a change as a diff, a folder by its
+// patterns, all else by what the tool was called with, as its dialog draws it.
+func openCodeInput(fields record) json.RawMessage {
+	metadata := fields.object("metadata")
+	switch {
+	case metadata.text("diff") != "":
+		return metadata.only("filepath", "diff")
+	case fields.text("permission") == "external_directory":
+		return fields.only("permission", "patterns", "metadata")
+	case len(fields.object("args")) > 0:
+		return fields["args"]
+	case len(metadata) > 0:
+		return fields["metadata"]
+	}
+	return fields.only("permission", "patterns")
+}
+
 // openCodeSign knows what the plug-in for opencode hands on: the events of its bus by
 // their names, and calls of tools and messages as hooks of plug-ins have them. What a
 // sub-agent does (its conversation has a parent) says nothing of the turn, but its
@@ -162,12 +188,17 @@ func openCodeSign(h *Hook, fields record) {
 	child := fields.text("parentID") != "" || fields.object("info").text("parentID") != ""
 	switch h.Event {
 	case "question.asked":
-		h.Signal, h.Text = Asking, toolText(fields)
+		h.Signal, h.Text, h.Sub = Asking, toolText(fields), child
+		h.Tool, h.Input, h.Request = openCodeQuestion, fields.only("questions"), bounded(fields.text("id"), maxHookName)
 	case "permission.asked":
-		h.Signal, h.Text = Asking, toolText(fields.object("metadata"))
-		h.Tool, h.Input = bounded(fields.text("permission"), maxHookName), fields["metadata"]
+		h.Signal, h.Text, h.Sub = Asking, toolText(fields.object("metadata")), child
+		h.Tool, h.Input, h.Request = bounded(fields.text("permission"), maxHookName), openCodeInput(fields), bounded(fields.text("id"), maxHookName)
+		h.Saves = fields.texts("always")
 	case "question.replied", "question.rejected", "permission.replied":
-		h.Signal, h.Text = Answered, fields.text("reply")
+		h.Signal, h.Text, h.Request = Answered, fields.text("reply"), bounded(fields.text("requestID"), maxHookName)
+		h.Own = string(fields["own"]) == "true"
+	case "panebridge.replied":
+		h.Signal, h.Text, h.Request = Replied, fields.text("outcome"), bounded(fields.text("requestID"), maxHookName)
 	}
 	if child || h.Signal != "" {
 		return

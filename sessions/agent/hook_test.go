@@ -93,7 +93,7 @@ func TestParseHookOfRealPrograms(t *testing.T) {
 			"chat.message||prompt_sent|",
 			"session.status|||",
 			"tool.execute.before|question|tool_start|Which storage should the queue use?",
-			"question.asked||asking|Which storage should the queue use?",
+			"question.asked|question|asking|Which storage should the queue use?",
 			"question.replied||answered|",
 			"tool.execute.after|question|tool_end|",
 			"session.idle||turn_done|",

@@ -9,36 +9,39 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// questions are those that a call of Claude Code asks at once, as its hook tells them, and
-// what was answered so far. They're asked one after the other, and the hook is told all
-// answers with the last.
+// questions are those that a call asks at once, as its hook tells them, and what was
+// answered so far. They're asked one after the other, and the hook is told all answers with
+// the last.
 type questions struct {
 	asked []oneQuestion
-	given []string // by question, "": nothing was chosen; as many as are answered
+	given [][]string // by question: what was chosen; as many as are answered
 }
 
 // oneQuestion is one of them.
 type oneQuestion struct {
 	Question string `json:"question"`
 	Header   string `json:"header"`
-	Multi    bool   `json:"multiSelect"`
+	Multi    bool   `json:"multiSelect"` // as Claude Code calls it
+	Multiple bool   `json:"multiple"`    // as opencode does
+	Custom   *bool  `json:"custom"`      // whether opencode takes a text, too; nil: it does
 	Options  []struct {
 		Label       string `json:"label"`
 		Description string `json:"description"`
 	} `json:"options"`
 }
 
-// questionsOf reads the input of a call; nil: it isn't one that asks several questions
-// which can be told apart.
-func questionsOf(input json.RawMessage) *questions {
+// questionsOf reads the input of a call; nil: it isn't one that asks so many questions at
+// least, which can be told apart.
+func questionsOf(input json.RawMessage, least int) *questions {
 	var call struct {
 		Questions []oneQuestion `json:"questions"`
 	}
-	if json.Unmarshal(input, &call) != nil || len(call.Questions) < 2 {
+	if json.Unmarshal(input, &call) != nil || len(call.Questions) < least {
 		return nil
 	}
 	had := map[string]bool{}
-	for _, q := range call.Questions {
+	for i, q := range call.Questions {
+		call.Questions[i].Multi = q.Multi || q.Multiple
 		if squeezed(q.Question) == "" || had[q.Question] || len(q.Options) == 0 { // the answers go by it
 			return nil
 		}
@@ -50,22 +53,38 @@ func questionsOf(input json.RawMessage) *questions {
 // shownBy returns which of the questions a dialog draws, -1: none, as it draws something
 // that the call doesn't say, or somebody answers at the pane.
 func (q *questions) shownBy(f *form, d *sessions.Dialog) int {
-	var tabs strings.Builder
-	tabs.WriteString("←")
-	for _, one := range q.asked {
-		tabs.WriteString("☐" + one.Header) // ☒ was answered there
-	}
-	tabs.WriteString("✔Submit→")
-	if f == nil || d.Unseen || d.Typed != "" || d.Marked == len(d.Listed) || squeezed(d.Tabs) != squeezed(tabs.String()) {
+	if f == nil || d.Unseen || d.Typed != "" || d.Marked == len(d.Listed) {
 		return -1
 	}
-	return slices.IndexFunc(q.asked, func(one oneQuestion) bool { return one.draws(f, d) })
+	tabs := ""
+	if f.Untouched == nil && len(q.asked) > 1 {
+		return -1
+	}
+	if u := f.Untouched; u != nil && (len(q.asked) > 1 || q.asked[0].Multi) {
+		tabs = u.Before
+		for _, one := range q.asked {
+			tabs += u.Each + one.Header
+		}
+		tabs += u.After
+	}
+	if squeezed(d.Tabs) != squeezed(tabs) {
+		return -1
+	}
+	i := slices.IndexFunc(q.asked, func(one oneQuestion) bool { return one.draws(f, d) })
+	if i > 0 && f.Untouched.Each == "" { // the first may have been answered there
+		return -1
+	}
+	return i
 }
 
 // draws reports whether a dialog draws nothing but this question.
 func (q *oneQuestion) draws(f *form, d *sessions.Dialog) bool {
 	multi := f.Kind == sessions.PromptMulti
-	if multi != q.Multi || squeezed(d.Body+d.Title) != squeezed(q.Question) || !d.Cut && len(d.Listed) < len(q.Options) {
+	asked := d.Body + d.Title
+	if f.Asked != nil {
+		asked = f.Asked.ReplaceAllString(asked, "")
+	}
+	if multi != q.Multi || squeezed(asked) != squeezed(q.Question) || !d.Cut && len(d.Listed) < len(q.Options) {
 		return false
 	}
 	next := 0
@@ -99,6 +118,9 @@ func (q *questions) dialog(d *sessions.Dialog, shows int, call string) *sessions
 		next.Options = append(next.Options, sessions.DialogOption{Label: oneRow(o.Label), Detail: oneRow(o.Description)})
 	}
 	next.Call, next.Whole, next.Nth = call, q.said(), i+1
+	if one.Custom != nil && !*one.Custom {
+		next.Text = ""
+	}
 	next.Cut, next.Unseen, next.Partial, next.Marked = false, false, false, -1
 	if i != shows { // else the same was asked before its record came
 		next.Body = fmt.Sprintf("%s, question %d", call, i+1)
@@ -108,7 +130,7 @@ func (q *questions) dialog(d *sessions.Dialog, shows int, call string) *sessions
 	return &next
 }
 
-// anyText is what Claude Code calls the entry for text.
+// anyText is what the entry for text is called.
 const anyText = "Type something"
 
 // said are the other questions, as people read them.
@@ -117,10 +139,10 @@ func (q *questions) said() string {
 	fmt.Fprintf(&b, "Question %d of %d.", len(q.given)+1, len(q.asked))
 	for i, one := range q.asked {
 		switch {
-		case i < len(q.given) && q.given[i] == "":
+		case i < len(q.given) && len(q.given[i]) == 0:
 			fmt.Fprintf(&b, "\n\n%d. %s\n   → none", i+1, oneRow(one.Question))
 		case i < len(q.given):
-			fmt.Fprintf(&b, "\n\n%d. %s\n   → %s", i+1, oneRow(one.Question), oneRow(q.given[i]))
+			fmt.Fprintf(&b, "\n\n%d. %s\n   → %s", i+1, oneRow(one.Question), oneRow(strings.Join(q.given[i], ", ")))
 		case i > len(q.given):
 			fmt.Fprintf(&b, "\n\n%d. %s", i+1, oneRow(one.Question))
 			for _, o := range one.Options {
@@ -145,39 +167,61 @@ func (q *questions) answer(d *sessions.Dialog, a sessions.Answer) (done, ok bool
 	if d.Nth != i+1 || i >= len(q.asked) {
 		return false, false
 	}
-	said := a.Text
-	if said == "" {
-		var labels []string
-		for _, n := range a.Options {
-			if n < 0 || n >= len(q.asked[i].Options) {
-				return false, false
-			}
-			labels = append(labels, q.asked[i].Options[n].Label)
-		}
-		said = strings.Join(labels, ", ")
+	said, ok := q.asked[i].chosen(a)
+	if !ok {
+		return false, false
 	}
 	given := append(slices.Clone(q.given), said)
-	if done = len(given) == len(q.asked); done && !slices.ContainsFunc(given, func(s string) bool { return s != "" }) {
+	if done = len(given) == len(q.asked); done && !slices.ContainsFunc(given, func(s []string) bool { return len(s) > 0 }) {
 		return false, false
 	}
 	q.given = given
 	return done, true
 }
 
+// answerAlone takes in the answer to a dialog that asks the only question as it's drawn.
+func (q *questions) answerAlone(a sessions.Answer) bool {
+	if len(q.asked) != 1 {
+		return false
+	}
+	said, ok := q.asked[0].chosen(a)
+	if !ok || len(said) == 0 {
+		return false
+	}
+	q.given = [][]string{said}
+	return true
+}
+
+// chosen is what an answer says: a text, or the labels of options; false: it has others.
+func (q *oneQuestion) chosen(a sessions.Answer) ([]string, bool) {
+	if a.Text != "" {
+		return []string{a.Text}, true
+	}
+	out := []string{}
+	for _, n := range a.Options {
+		if n < 0 || n >= len(q.Options) {
+			return nil, false
+		}
+		out = append(out, q.Options[n].Label)
+	}
+	return out, true
+}
+
 // answered are the answers by the questions' texts.
 func (q *questions) answered() map[string]string {
 	out := map[string]string{}
 	for i, said := range q.given {
-		if said != "" {
-			out[q.asked[i].Question] = said
+		if len(said) > 0 {
+			out[q.asked[i].Question] = strings.Join(said, ", ")
 		}
 	}
 	return out
 }
 
-// asksSeveral is a dialog with one of several questions as their call has it, if a hook that
-// waits tells that call and no other's does; else it's as it's drawn. o.known.mu is held.
-func (o *Observer) asksSeveral(f *form, d *sessions.Dialog) *sessions.Dialog {
+// asksOf is a dialog with a question as its call has it, if a hook that waits tells that call
+// and no other's does; else it's as it's drawn. Of several the one is asked that's next; one
+// alone is asked as it's drawn, and bound to its call. o.known.mu is held.
+func (o *Observer) asksOf(f *form, d *sessions.Dialog) *sessions.Dialog {
 	var of *decider
 	shows := -1
 	for _, waits := range o.known.deciders {
@@ -194,8 +238,13 @@ func (o *Observer) asksSeveral(f *form, d *sessions.Dialog) *sessions.Dialog {
 			of, shows = waits, i
 		}
 	}
-	if of == nil {
+	switch {
+	case of == nil:
 		return d
+	case len(of.several.asked) == 1:
+		bound := *d
+		bound.Call = of.call
+		return &bound
 	}
 	return of.several.dialog(d, shows, of.call)
 }

@@ -173,7 +173,7 @@ func forgedQuestions(t *testing.T, runs int) {
 			var ours *decider
 			for i, c := range rapid.Permutation(tell).Draw(rt, "order") {
 				hook := Hook{Agent: "claude", Tool: claudeQuestion, Input: c.input(rt)}
-				d := &decider{input: hook.Input, several: questionsOf(hook.Input), told: make(chan Told, 1)}
+				d := &decider{input: hook.Input, several: questionsOf(hook.Input, 2), told: make(chan Told, 1)}
 				if d.several != nil {
 					d.call = sumOf(hook)
 				}
@@ -217,10 +217,10 @@ func forgedQuestions(t *testing.T, runs int) {
 				if step, err := h.w.Next("pb_1", d, sessions.Answer{Options: []int{option}}); err == nil {
 					rt.Fatalf("%v is pressed", step)
 				}
-				if !h.w.Decide("pb_1", d, sessions.Answer{Options: []int{option}}) {
+				if h.w.Decide(t.Context(), "pb_1", d, sessions.Answer{Options: []int{option}}) != sessions.DecidedHere {
 					rt.Fatalf("it isn't answered: %s", shown(d))
 				}
-				if h.w.Decide("pb_1", d, sessions.Answer{Options: []int{option}}) {
+				if h.w.Decide(t.Context(), "pb_1", d, sessions.Answer{Options: []int{option}}) != sessions.NotDecided {
 					rt.Fatalf("it's answered twice: %s", shown(d))
 				}
 			}

@@ -162,6 +162,8 @@ type known struct {
 	process Process
 	// deciders are hooks that wait, each for its dialog to be answered.
 	deciders []*decider
+	replies  []*replied // of which is yet to come what came of them
+	settled  []string   // requests that were answered lately: what's told of them comes too late
 	calls    calls
 	asked    string // letters of the dialog on the screen
 	// askedCall is its call as it's recorded; "": none is known to be.
@@ -178,7 +180,11 @@ func (o *Observer) take(h Hook) {
 	o.known.mu.Lock()
 	defer o.known.mu.Unlock()
 	o.known.hear(h)
-	o.known.calls.heard(h)
+	if !o.known.tooLate(h) {
+		o.known.calls.heard(h)
+	}
+	o.known.heardReply(h)
+	o.known.calls.shows(o.known.askedCall)
 	h.Input = nil // it may be long, and has been taken in
 	if h.announces() && h.Transcript != "" {
 		o.known.told = h.Transcript

@@ -1,0 +1,347 @@
+package agent
+
+import (
+	"encoding/json"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// change is what a call is to change of a file, as its record says: rows by their squeezed
+// letters, without blank ones.
+type change struct {
+	path string
+	rows []drawnLine // all that's to be drawn
+	// texts says that the record has the text that's to be replaced, old, and what's put there,
+	// now: rows that both have may be drawn as the file's, and what's around them isn't known.
+	texts    bool
+	old, now []string
+	said     string // as people read it
+}
+
+// changeOf reads a call's input; nil: it isn't one that changes a file in a way that's known.
+func changeOf(input json.RawMessage) *change {
+	var in record
+	if json.Unmarshal(input, &in) != nil {
+		return nil
+	}
+	c := &change{path: in.first("file_path", "filePath", "filepath")}
+	_, old := in["old_string"]
+	_, now := in["new_string"]
+	switch diff := in.first("diff", "fileDiff"); {
+	case c.path == "":
+		return nil
+	case diff != "":
+		c.ofDiff(diff)
+	case old && now:
+		c.texts = true
+		was, is := rowsOf(in.text("old_string")), rowsOf(in.text("new_string"))
+		c.old, c.now = squeezedRows(was), squeezedRows(is)
+		where := ""
+		if string(in["replace_all"]) == "true" {
+			where = " (everywhere)"
+		}
+		c.say(where, slices.Concat(signed("-", was), signed("+", is)))
+	case in.text("content") != "":
+		rows := rowsOf(in.text("content"))
+		for _, text := range squeezedRows(rows) {
+			c.rows = append(c.rows, drawnLine{'+', text})
+		}
+		c.say("", rows)
+	default:
+		return nil
+	}
+	return c
+}
+
+// diffHead are the rows above what a diff changes.
+var diffHead = regexp.MustCompile(`^(?:Index: .*|=+|--- .*|\+\+\+ .*|diff .*|\\ No newline at end of file)$`) //nolint:gochecknoglobals // a constant
+
+// ofDiff takes in a diff.
+func (c *change) ofDiff(diff string) {
+	var rows []string
+	hunk := false
+	for _, row := range rowsOf(diff) {
+		hunk = hunk || strings.HasPrefix(row, "@@")
+		if !hunk && diffHead.MatchString(row) || strings.HasPrefix(row, `\ No newline`) {
+			continue
+		}
+		rows = append(rows, row)
+		if row == "" || strings.HasPrefix(row, "@@") {
+			continue
+		}
+		line := drawnLine{' ', squeezed(row)}
+		if row[0] == '+' || row[0] == '-' {
+			line = drawnLine{row[0], squeezed(row[1:])}
+		}
+		if line.text != "" {
+			c.rows = append(c.rows, line)
+		}
+	}
+	c.say("", rows)
+}
+
+// say is the change as people read it.
+func (c *change) say(where string, rows []string) {
+	out := []string{"file: " + printable(c.path) + where}
+	for _, row := range rows {
+		out = append(out, printable(row))
+	}
+	c.said = strings.Join(out, "\n")
+}
+
+func rowsOf(text string) []string {
+	return strings.Split(strings.TrimSuffix(strings.ReplaceAll(text, "\r\n", "\n"), "\n"), "\n")
+}
+
+func signed(sign string, rows []string) (out []string) {
+	for _, row := range rows {
+		out = append(out, sign+row)
+	}
+	return out
+}
+
+func squeezedRows(rows []string) (out []string) {
+	for _, row := range rows {
+		if text := squeezed(row); text != "" {
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
+// changeForm says how a dialog draws a change: Head is found in what's above the options,
+// and has a group named path. Signed rows have a sign behind their number; without, all of
+// them are new.
+type changeForm struct {
+	Head   pattern `yaml:"head"`
+	Signed bool    `yaml:"signed"`
+}
+
+// drawnChange is a change as a dialog draws it.
+type drawnChange struct {
+	path  string
+	lines []drawnLine
+	// beside says that old and new rows stand side by side, as opencode has them where there's
+	// room: those aren't told apart.
+	beside bool
+}
+
+type drawnLine struct {
+	sign byte // '+', '-' or ' '
+	text string
+}
+
+// A row of a change: its number ends where those of all the others do, which tells it from the
+// rest of a longer one above it.
+var (
+	numberedRow = regexp.MustCompile(`^( *\d+)(?: (.*))?$`)     //nolint:gochecknoglobals // a constant
+	besideRow   = regexp.MustCompile(`\S {2,}\d+ [ +-](?: |$)`) //nolint:gochecknoglobals // a constant
+)
+
+// changed reads the change that a dialog draws; nil: it draws none of its form's.
+func (f *form) changed(rows []string) *drawnChange {
+	if f == nil {
+		return nil
+	}
+	text := strings.Join(rows, "\n")
+	for _, cf := range f.Changes {
+		m := cf.Head.FindStringSubmatchIndex(text)
+		if m == nil {
+			continue
+		}
+		n := 2 * cf.Head.SubexpIndex("path")
+		d := &drawnChange{path: strings.TrimSpace(text[m[n]:m[n+1]])}
+		d.read(strings.Split(text[m[1]:], "\n")[1:], cf.Signed)
+		return d
+	}
+	return nil
+}
+
+func (d *drawnChange) read(rows []string, hasSigns bool) {
+	const most = 12 // cells of a number
+	ends := -1      // the column where numbers end
+	for _, row := range rows {
+		d.beside = d.beside || hasSigns && besideRow.MatchString(row) || ends > most
+		m := numberedRow.FindStringSubmatch(row)
+		switch {
+		case m != nil && (ends < 0 || len(m[1]) == ends):
+			ends = len(m[1])
+			line := drawnLine{'+', m[2]}
+			if hasSigns {
+				line.sign = ' '
+				if m[2] != "" && (m[2][0] == '+' || m[2][0] == '-') {
+					line.sign, line.text = m[2][0], m[2][1:]
+				}
+			}
+			d.lines = append(d.lines, line)
+		case ends >= 0 && strings.Trim(row, " .…⋮") != "":
+			last := &d.lines[len(d.lines)-1]
+			if at := ends + 1; hasSigns && len(row) > at && row[at] == last.sign && strings.TrimLeft(row[:at], " ") == "" {
+				row = row[at+1:] // Claude Code has the sign in each row of a longer one
+			}
+			last.text += row
+		}
+	}
+	kept := d.lines[:0]
+	for _, line := range d.lines {
+		if line.text = squeezed(line.text); line.text != "" {
+			kept = append(kept, line)
+		}
+	}
+	d.lines = kept
+}
+
+// of says what a dialog draws of a change: only what the record says, in its order, and where
+// it's drawn whole, all of that.
+func (d *drawnChange) of(c *change, whole bool) likeness {
+	switch {
+	case !samePath(c.path, d.path):
+		return drawsOther
+	case whole && c.texts && d.replaces(c.old, c.now):
+		return drawsIt
+	case whole && !c.texts && slices.Equal(d.lines, c.rows):
+		return drawsIt
+	case whole, c.texts:
+		return drawsOther
+	}
+	letters := 0
+	for _, line := range d.lines {
+		letters += len(line.text)
+	}
+	if letters < leastDrawn {
+		return drawsSome
+	}
+	for at := range len(c.rows) - len(d.lines) + 1 {
+		if d.isPart(c.rows[at:]) {
+			return drawsIt
+		}
+	}
+	return drawsOther
+}
+
+// isPart reports whether rows begin with those that are drawn, of which the first may begin
+// and the last end elsewhere.
+func (d *drawnChange) isPart(rows []drawnLine) bool {
+	for i, line := range d.lines {
+		is := rows[i].text == line.text
+		switch i {
+		case len(d.lines) - 1:
+			is = is || strings.HasPrefix(rows[i].text, line.text) || i == 0 && strings.Contains(rows[i].text, line.text)
+		case 0:
+			is = is || strings.HasSuffix(rows[i].text, line.text)
+		}
+		if !is || rows[i].sign != line.sign {
+			return false
+		}
+	}
+	return true
+}
+
+// replaces reports whether a text is drawn to be put in place of another: the rows with each
+// sign, and the same rows of the file between and beside them, are the one and the other.
+func (d *drawnChange) replaces(old, now []string) bool {
+	after := d.texts('+', now)
+	return slices.ContainsFunc(d.texts('-', old), func(shared []int) bool {
+		return slices.ContainsFunc(after, func(other []int) bool { return slices.Equal(shared, other) })
+	})
+}
+
+// texts finds where the rows with a sign, and rows of the file between and beside them, are a
+// text, one after the other, and none besides has that sign: for each such place it returns
+// which rows of the file are in it.
+func (d *drawnChange) texts(sign byte, text []string) (out [][]int) {
+	var side []int // of the file before the change, or after it: indexes of d.lines
+	first, last := -1, -1
+	for i, line := range d.lines {
+		if line.sign != ' ' && line.sign != sign {
+			continue
+		}
+		if line.sign == sign {
+			if last = len(side); first < 0 {
+				first = last
+			}
+		}
+		side = append(side, i)
+	}
+	for at := range len(side) - len(text) + 1 {
+		if first >= 0 && (at > first || at+len(text) <= last) {
+			continue
+		}
+		if !slices.EqualFunc(side[at:at+len(text)], text, func(i int, row string) bool { return d.lines[i].text == row }) {
+			continue
+		}
+		files := []int{}
+		for _, i := range side[at : at+len(text)] {
+			if d.lines[i].sign == ' ' {
+				files = append(files, i)
+			}
+		}
+		out = append(out, files)
+	}
+	return out
+}
+
+// contradicts reports whether a dialog surely draws something that the record doesn't say: a
+// new row that isn't in it. A path may be drawn in parts.
+func (d *drawnChange) contradicts(c *change) bool {
+	var made strings.Builder
+	made.WriteString(strings.Join(c.now, ""))
+	for _, line := range c.rows {
+		if line.sign == '+' {
+			made.WriteString(line.text)
+		}
+	}
+	all := made.String()
+	return slices.ContainsFunc(d.lines, func(line drawnLine) bool {
+		return line.sign == '+' && !strings.Contains(all, line.text)
+	})
+}
+
+// samePath reports whether a path may be drawn in this way: whole, or from the project's
+// folder or the user's on.
+func samePath(whole, drawn string) bool {
+	whole, drawn = path.Clean(squeezed(whole)), squeezed(drawn)
+	for {
+		rest, ok := strings.CutPrefix(drawn, "../")
+		if !ok {
+			break
+		}
+		drawn = rest
+	}
+	drawn = strings.TrimPrefix(strings.TrimPrefix(drawn, "~/"), "./")
+	return drawn != "" && (whole == drawn || strings.HasSuffix(whole, "/"+drawn))
+}
+
+// recordChange adds to a dialog about a change of a file what the record of its call says.
+// Where calls that change files wait, and the dialog draws something that none of them says,
+// both are shown.
+func (c calls) recordChange(d *sessions.Dialog, drawn *drawnChange) {
+	if drawn.beside {
+		return
+	}
+	var is []call
+	disputed, lost := (*call)(nil), false
+	for i, one := range c {
+		switch {
+		case one.lost:
+			lost = true
+		case one.change == nil:
+		case drawn.of(one.change, !d.Unseen) == drawsIt:
+			is = append(is, one)
+		case drawn.contradicts(one.change):
+			disputed = &c[i]
+		default:
+			lost = true
+		}
+	}
+	switch {
+	case len(is) == 1 && !lost:
+		d.Call, d.Whole, d.Unseen = is[0].sum, is[0].said, false
+	case len(is) == 0 && disputed != nil && !lost:
+		d.Call, d.Whole, d.Disputed, d.Unseen = disputed.sum, disputed.said, true, true
+	}
+}
