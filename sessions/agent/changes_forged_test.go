@@ -196,7 +196,7 @@ func TestForgedChanges(t *testing.T) {
 				rapid.Check(t, func(rt *rapid.T) { told[forgedChange(rt, p, agent, from)]++ })
 			}
 			t.Log(told)
-			if told["recorded"] < 5*told["not recognised"] {
+			if told["recorded"]+10 < 5*told["not recognised"] { // 10: few are drawn with -short
 				t.Errorf("the calls' own records: %v", told)
 			}
 		})
@@ -257,6 +257,8 @@ func forgedChange(rt *rapid.T, p *Profile, agent string, from [][]string) string
 		rt.Fatalf("its own record is disputed:\n%s\nof\n%s", late.Whole, strings.Join(rows, "\n"))
 	case late.Disputed:
 		return "disputed"
+	case agent == "gemini" && strings.Contains(e.path, ": "):
+		return "of a path that its title doesn't tell from the change"
 	case own && len(all) == 1 && !d.Cut:
 		return "not recognised"
 	}
