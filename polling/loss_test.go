@@ -13,9 +13,19 @@ import (
 
 func stress() bool { return os.Getenv("PANEBRIDGE_STRESS") != "" }
 
+// slow marks a test that waits for real programs for more than a second or two, which
+// -short leaves out.
+func slow(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("-short leaves out what takes more than a second or two")
+	}
+}
+
 // A flood that tmux can't keep: what's missing is announced, where it's
 // missing, and nothing comes twice.
 func TestFloodLosesNothingSilently(t *testing.T) {
+	slow(t)
 	n := 200_000
 	if stress() {
 		n = 1_000_000

@@ -123,6 +123,7 @@ func (p *pane) restart(opt polling.Options) {
 }
 
 func TestACommandIsATurn(t *testing.T) {
+	slow(t)
 	for name, command := range shells(t) {
 		t.Run(name, func(t *testing.T) {
 			p := newPane(t, command, "80x24", polling.Options{Cadence: 100 * time.Millisecond})
@@ -203,6 +204,7 @@ func numbers(n int) (out []string) {
 // its turn. It's a known fault. How many turns there are, and with which status, is always
 // asked.
 func TestCommandsAreTurns(t *testing.T) {
+	slow(t)
 	for _, cadence := range []time.Duration{100 * time.Millisecond, time.Second} {
 		t.Run(cadence.String(), func(t *testing.T) {
 			runs := 4

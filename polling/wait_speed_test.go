@@ -27,12 +27,10 @@ func (c speedCount) String() string {
 // again: each wait finds its own, and never an older one, or says that tmux dropped lines. Where
 // state and text are read in two calls, as for comparison here, it doesn't.
 func TestWaitAtFullSpeed(t *testing.T) {
+	slow(t)
 	for limit, times := range map[int]int{2000: 6, 50_000: 30} {
-		switch {
-		case stress():
+		if stress() {
 			times = 1000
-		case testing.Short():
-			times = 6
 		}
 		t.Run(strconv.Itoa(limit), func(t *testing.T) {
 			p := newWaitPane(t, fullSpeed, "80x24", "history-limit="+strconv.Itoa(limit))

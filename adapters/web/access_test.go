@@ -49,6 +49,7 @@ func (l *accessList) Revoke(_ context.Context, person, role, _ string) (api.Acce
 // Who may do what in chats can be read, given and taken back on the page, on a phone's
 // screen too; what the configuration gives can't be taken back here.
 func TestAccessIsGivenAndTakenBack(t *testing.T) {
+	slow(t)
 	for _, width := range []int{1200, 390} {
 		t.Run(fmt.Sprint(width), func(t *testing.T) {
 			s := newSite(t)

@@ -340,6 +340,7 @@ func TestServerOnAnotherPortGetsNothing(t *testing.T) {
 // reloaded and an address opened that wasn't used yet, and has its own script sign. When
 // the daemon is back, none of it opens anything, byte for byte or changed.
 func TestServerThatTookThePortGetsNothing(t *testing.T) {
+	slow(t)
 	s := newSite(t)
 	id := s.daemon.Add("one", "")
 	s.daemon.Append(id, sessions.KindPane, texts(1, 5)...)
@@ -397,6 +398,7 @@ func TestServerThatTookThePortGetsNothing(t *testing.T) {
 // goes when an address is opened that lets the browser in: files in the cache, and a
 // service worker.
 func TestWhatAnotherServerLeftInTheBrowserEnds(t *testing.T) {
+	slow(t)
 	s := newSite(t)
 	s.daemon.Add("one", "")
 	s.stop()

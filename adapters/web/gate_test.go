@@ -19,6 +19,7 @@ const (
 // A browser that isn't let in sees what to do, and nothing else; one that was let in goes
 // on until it's revoked.
 func TestGateSaysWhatToDo(t *testing.T) {
+	slow(t)
 	s := newSite(t)
 	id := s.daemon.Add("one", "")
 	s.daemon.Append(id, sessions.KindPane, "secret line")
@@ -93,6 +94,7 @@ func TestGateSaysWhatToDo(t *testing.T) {
 
 // A browser changes its key in time, and another tab of it goes on with the new one.
 func TestKeyIsChangedInTime(t *testing.T) {
+	slow(t)
 	s := newSite(t)
 	s.daemon.Add("one", "")
 	b := browse(t, 1280, 800)

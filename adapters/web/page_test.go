@@ -21,6 +21,15 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
+// slow marks a test that waits for real programs for more than a second or two, which
+// -short leaves out.
+func slow(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("-short leaves out what takes more than a second or two")
+	}
+}
+
 // site is a daemon with the page, which can be stopped and started again on the
 // same port.
 type site struct {
@@ -162,6 +171,7 @@ func TestManyLinesArriveInOrder(t *testing.T) {
 }
 
 func TestTypingShowsHowFarItGot(t *testing.T) {
+	slow(t)
 	s := newSite(t)
 	s.daemon.Type = func(*apitest.Daemon, *sessions.Receipt) {}
 	s.daemon.Add("one", "claude")
@@ -291,6 +301,7 @@ func TestDialogs(t *testing.T) {
 }
 
 func TestChatsShowWhatWaits(t *testing.T) {
+	slow(t)
 	s := newSite(t)
 	s.daemon.Add("agent", "claude")
 	b := browse(t, 1000, 700)

@@ -25,6 +25,7 @@ func permission() sessions.Dialog {
 // A question is shown while it's open, answered by a button, and closed when it was
 // answered elsewhere.
 func TestQuestionIsAnsweredByAButton(t *testing.T) {
+	slow(t)
 	s := newSite(t)
 	id := s.daemon.Add("asking", "claude")
 	asked := s.daemon.Ask(id, permission())

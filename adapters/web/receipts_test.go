@@ -13,6 +13,7 @@ import (
 // What waits for a session is shown wherever it was written, after a reload too; what
 // only a dialog's words hold can be sent anyway, on the screen that was looked at.
 func TestHeldTextsOfOthersAreShown(t *testing.T) {
+	slow(t)
 	s := newSite(t)
 	s.daemon.Type = func(*apitest.Daemon, *sessions.Receipt) {}
 	id := s.daemon.Add("shell", "")

@@ -82,6 +82,7 @@ func TestAdoptByPattern(t *testing.T) {
 
 // With agent-1 gone, nothing that's meant for it reaches agent-10.
 func TestGoneSessionIsNotItsNeighbour(t *testing.T) {
+	slow(t)
 	d := newDaemon(t)
 	d.tmux("new-session", "-d", "-s", "agent-1", "exec cat")
 	d.tmux("new-session", "-d", "-s", "agent-10", "exec cat")

@@ -21,9 +21,7 @@ import (
 // answers the message, is its answer, and the message is closed everywhere. What a password's
 // prompt hides stands nowhere.
 func TestLinesThatAreAskedForRing(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the programs take their time")
-	}
+	slow(t)
 	if _, err := os.Stat("/proc/self/wchan"); err != nil {
 		t.Skip("this system doesn't tell what processes wait for")
 	}
@@ -173,9 +171,7 @@ func (r *standinRig) discAsked(name, row string) (discordtest.Message, bool) {
 // it's given, whatever somebody has typed there; a shell's own read -p does, and so does what
 // it runs.
 func TestPromptsForCommandsDontRing(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the programs take their time")
-	}
+	slow(t)
 	if _, err := os.Stat("/proc/self/wchan"); err != nil {
 		t.Skip("this system doesn't tell what processes wait for")
 	}

@@ -16,6 +16,7 @@ import (
 // A private chat mirrors a session and takes input, over a restart, though its id says
 // nothing about whose it is.
 func TestDiscordPrivateChat(t *testing.T) {
+	slow(t)
 	world := discordtest.New(discordtest.Options{})
 	guild := world.Guild("house")
 	operator := world.Person("O")
@@ -60,6 +61,7 @@ func TestDiscordPrivateChat(t *testing.T) {
 
 // A bot that was thrown out and is invited again goes on where it was.
 func TestDiscordInvitedAgain(t *testing.T) {
+	slow(t)
 	world := discordtest.New(discordtest.Options{})
 	guild := world.Guild("house")
 	channel := guild.TextChannel("agents")
@@ -105,6 +107,7 @@ func TestDiscordInvitedAgain(t *testing.T) {
 // A channel and its rule come with one reload, and both go with the next: nothing more is
 // sent there.
 func TestDiscordChannelsComeAndGo(t *testing.T) {
+	slow(t)
 	world := discordtest.New(discordtest.Options{})
 	guild := world.Guild("house")
 	old, fresh := guild.TextChannel("old").ID, guild.TextChannel("fresh").ID

@@ -14,6 +14,7 @@ import (
 // the thread, over a restart of the daemon. A stranger on the same server gets nothing.
 // Commands come as slash commands.
 func TestDiscordToAPaneAndBack(t *testing.T) {
+	slow(t)
 	world := discordtest.New(discordtest.Options{})
 	guild := world.Guild("house")
 	channel := guild.TextChannel("agents")

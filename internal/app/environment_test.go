@@ -267,6 +267,7 @@ func (r *secretRig) asUser(args ...string) string {
 // there or a process below, but an agent's key to that agent; nor to its own clients, its
 // log, or a core file.
 func TestNoSecretGetsToATmuxServerOfOurs(t *testing.T) {
+	slow(t)
 	r := newSecretRig(t)
 	if len(r.planted) != 20 {
 		t.Fatalf("%d secrets are planted", len(r.planted))

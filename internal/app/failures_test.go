@@ -37,6 +37,7 @@ func (d *daemon) serverPID() int {
 // A stopped tmux server turns health red, and everything goes on without loss
 // when it runs again; an input that was sent meanwhile is typed once.
 func TestHungServer(t *testing.T) {
+	slow(t)
 	d := newDaemon(t)
 	s, err := d.api.NewSession(d.ctx(), api.Create{Name: "hang", Command: []string{"sh", "-c", `i=0; while read -r x; do i=$((i+1)); echo "$i <$x>"; done`}})
 	if err != nil {
@@ -130,12 +131,10 @@ func TestKilledServer(t *testing.T) {
 // The daemon is killed again and again while a session prints: at the end the
 // log is complete and has nothing twice.
 func TestKilledDaemon(t *testing.T) {
+	slow(t)
 	kills, lines := 5, 3000
-	switch {
-	case os.Getenv("PANEBRIDGE_STRESS") != "":
+	if os.Getenv("PANEBRIDGE_STRESS") != "" {
 		kills, lines = 50, 20_000
-	case testing.Short():
-		kills, lines = 2, 1000
 	}
 	dir := shortTemp(t)
 	k := &killed{T: t, dir: dir, socket: filepath.Join(dir, "tmux")}

@@ -35,6 +35,7 @@ func mailOf(d *daemon) (*store.Inbox, inbox.Box) {
 // TestMailToAPerson sends mail from a session to a person on Telegram, who answers it
 // there; the answer is mail to the session, and typed into its pane.
 func TestMailToAPerson(t *testing.T) {
+	slow(t)
 	telegram := telegramtest.New(telegramtest.Options{})
 	ann := telegram.AddUser(telegramtest.User{FirstName: "Ann"})
 	id := "telegram:" + strconv.FormatInt(ann.ID, 10)
@@ -84,6 +85,7 @@ func TestMailToAPerson(t *testing.T) {
 // TestDirectorIsTold: the end of a member's turn and its exit become notices for the
 // director, who listens; its own don't.
 func TestDirectorIsTold(t *testing.T) {
+	slow(t)
 	d := newDaemon(t)
 	var ids []string
 	for _, name := range []string{"lead", "work"} {

@@ -33,6 +33,7 @@ func TestQuotedWordsHoldNothingInAShell(t *testing.T) {
 // In a program of which nothing is known, and in which a dialog's words stand, a text is
 // sent when somebody says so who has looked at the screen, and on no other screen.
 func TestInputIsSentThoughADialogIsQuoted(t *testing.T) {
+	slow(t)
 	for _, shell := range []string{"cat"} {
 		t.Run(shell, func(t *testing.T) {
 			d := newDaemon(t)

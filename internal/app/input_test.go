@@ -46,6 +46,15 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// slow marks a test that waits for real programs for more than a second or two, which
+// -short leaves out.
+func slow(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("-short leaves out what takes more than a second or two")
+	}
+}
+
 // record writes each read it gets as a JSON line. Mode "raw" reads bytes as a
 // terminal program does, and shows what it reads; "silent" shows nothing;
 // "cooked" leaves the line to the kernel. All but cooked ask for bracketed
@@ -149,6 +158,7 @@ func randomText(r *rand.Rand) string {
 // programs with and without echo and in programs that read lines; and text and
 // Enter never arrive in one read where the program reads bytes.
 func TestInputsArriveAsWritten(t *testing.T) {
+	slow(t)
 	n := 24
 	if os.Getenv("PANEBRIDGE_STRESS") != "" {
 		n = 1000 / 3

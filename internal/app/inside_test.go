@@ -180,12 +180,19 @@ func enrol(s *browserstest.Signer, base, token string) (int, string, error) {
 	return status, text, err
 }
 
+// knowsPeers skips a test where the system doesn't tell whose a connection is.
+func knowsPeers(t *testing.T) {
+	t.Helper()
+	if !peer.Known {
+		t.Skip("the system doesn't tell whose a connection is")
+	}
+}
+
 // A program in a session's pane gets nothing but by somebody's word, whichever way it
 // has left the pane's tree, and by socket or port.
 func TestProgramsInPanesMayLittle(t *testing.T) {
-	if testing.Short() || !peer.Known {
-		t.Skip("it takes some seconds, and a system that knows whose a connection is")
-	}
+	slow(t)
+	knowsPeers(t)
 	d := newDaemon(t)
 	id, pane := d.shellSession("worker")
 	d.shellSession("other")
@@ -211,9 +218,8 @@ func TestProgramsInPanesMayLittle(t *testing.T) {
 // What the commands do themselves takes somebody's word too in a session's pane: others'
 // mail, and fleets. Elsewhere it takes none.
 func TestProgramsInPanesSpeakForThemselves(t *testing.T) {
-	if testing.Short() || !peer.Known {
-		t.Skip("it takes some seconds, and a system that knows whose a connection is")
-	}
+	slow(t)
+	knowsPeers(t)
 	d := newDaemon(t)
 	id, pane := d.shellSession("worker")
 	other, _ := d.shellSession("other")
@@ -266,9 +272,8 @@ func TestProgramsInPanesSpeakForThemselves(t *testing.T) {
 // What a program in a session's pane may do is done without a question, and what was
 // allowed is done once.
 func TestProgramsInPanesMayThis(t *testing.T) {
-	if testing.Short() || !peer.Known {
-		t.Skip("it takes some seconds, and a system that knows whose a connection is")
-	}
+	slow(t)
+	knowsPeers(t)
 	d := newDaemon(t)
 	id, pane := d.shellSession("worker")
 	other, _ := d.shellSession("other")
@@ -308,9 +313,8 @@ func TestProgramsInPanesMayThis(t *testing.T) {
 
 // The port is no way round: neither a browser's key nor an address helps in a pane.
 func TestThePortIsNoWayOutOfAPane(t *testing.T) {
-	if testing.Short() || !peer.Known {
-		t.Skip("it takes some seconds, and a system that knows whose a connection is")
-	}
+	slow(t)
+	knowsPeers(t)
 	d := newDaemon(t)
 	_, pane := d.shellSession("worker")
 	own := d.userPane()
@@ -350,9 +354,8 @@ func (d *daemon) userPane() string {
 
 // Where nobody can be asked, or nobody can see it all, it's refused at once.
 func TestWhatCantBeShownIsRefused(t *testing.T) {
-	if testing.Short() || !peer.Known {
-		t.Skip("it takes some seconds, and a system that knows whose a connection is")
-	}
+	slow(t)
+	knowsPeers(t)
 	d := newDaemon(t)
 	_, pane := d.shellSession("worker")
 	d.shellSession("other")

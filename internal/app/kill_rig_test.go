@@ -91,9 +91,7 @@ func kills() int {
 // which the test's log has.
 func newKillRig(t *testing.T) *killRig {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("it builds the program, and the limits of platforms count in real time")
-	}
+	slow(t)
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	k := &killRig{

@@ -45,6 +45,7 @@ func (d *daemon) scrape() string {
 // Metrics say what went to a platform, what it refused, and for how long things
 // wait; never to which chat.
 func TestMetricsOfAPlatform(t *testing.T) {
+	slow(t)
 	platform := adaptertest.NewPlatform(adaptertest.Options{})
 	platform.AddGroup("-100777", false)
 	var refused atomic.Bool

@@ -26,9 +26,7 @@ const pageLines = 5000
 // a long output arrives whole, what's typed arrives once, and a daemon that's
 // killed is only missed until it runs again.
 func TestPage(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes half a minute")
-	}
+	slow(t)
 	s := newSite(t)
 	b := &browser{browsertest.New(t, 1280, 900)}
 	b.Ignore("status of 401") // a request was signed for the start before

@@ -16,6 +16,7 @@ import (
 // in an agent's input box and isn't submitted. The next daemon, or command, submits it;
 // nothing is typed twice, and what's sent later is told as well.
 func TestPreviewsAreFinishedAfterAKill(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	agents, all := []string{"claude", "opencode"}, os.Getenv("PANEBRIDGE_STRESS") != ""
 	if all {

@@ -68,6 +68,7 @@ type previewMember struct {
 // half-typed text, none is submitted together with one, each is typed once at most, and
 // all mails are there when they're asked for.
 func TestPreviewsAtRandomMoments(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	seed := rand.Uint64()
 	if s := os.Getenv("PANEBRIDGE_SEED"); s != "" {

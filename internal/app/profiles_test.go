@@ -52,6 +52,7 @@ func installMine(t *testing.T, dir, version string) string {
 // its box is read, and its place says once, over restarts, that it's newer than what the
 // profile was tried with.
 func TestAProfileInTheConfiguration(t *testing.T) {
+	slow(t)
 	written, err := config.Parse("config.yaml", []byte(`
 profiles:
   mine:

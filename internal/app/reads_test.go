@@ -14,6 +14,7 @@ import (
 // typed is said nowhere. One that's at work behind something like a question isn't, and
 // neither is a shell that waits for a command.
 func TestAProgramThatReadsALineIsSeenToWait(t *testing.T) {
+	slow(t)
 	if _, err := os.Stat("/proc/self/wchan"); err != nil {
 		t.Skip("this system doesn't tell what processes wait for")
 	}

@@ -55,6 +55,7 @@ func (r *runningRecord) open(t *testing.T) *recording.Recording {
 // What `doctor record` writes of a pane in which a recording is played opens as one, and
 // shows the same words; with --private it has none of what the model said.
 func TestRecordOfAPlayedRecording(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	const name = "claude/tools-full-120x40"
 	p := playAgent(newDaemon(t), name, 4, true)

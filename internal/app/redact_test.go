@@ -18,6 +18,7 @@ import (
 // updates and two rows. They're in the log and for the command line, and nothing of
 // them comes to either platform: by mirrors, commands and files.
 func TestNoSecretComesToAChat(t *testing.T) {
+	slow(t)
 	const (
 		github = "x7Kq2mVb9TzR4wLcE8sYpD1nHfJ6uA3gQ0iZ"
 		own    = "zqw-of-our-own-0042"

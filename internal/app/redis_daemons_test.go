@@ -20,9 +20,7 @@ import (
 // limit through Redis, which is killed and comes back. Telegram never has to refuse a
 // call, and both are served before and after; with full counts also while Redis is away.
 func TestTwoDaemonsShareAGroup(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it builds the program, and the limits of platforms count in real time")
-	}
+	slow(t)
 	t.Parallel()
 	server, err := redistest.New(context.Background(), t.TempDir(), false)
 	if err != nil {

@@ -26,6 +26,7 @@ tmux: {servers: [{socket_path: %s}]}
 }
 
 func TestReloadAppliesWhatCanChangeAtRunTime(t *testing.T) {
+	slow(t)
 	platform := adaptertest.NewPlatform(adaptertest.Options{})
 	platform.AddGroup("-100", false)
 	platform.AddGroup("-200", false)

@@ -16,6 +16,7 @@ import (
 // A session that's begun from a chat has the agent's flags and size, and goes on as the
 // same session, in the same topic, when its program is started anew.
 func TestASessionIsBegunAndRestartedFromAChat(t *testing.T) {
+	slow(t)
 	telegram := telegramtest.New(telegramtest.Options{})
 	operator := telegram.AddUser(telegramtest.User{FirstName: "O"})
 	group := telegram.AddForum("Agents", operator)

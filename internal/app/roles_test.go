@@ -22,7 +22,6 @@ import (
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/browsers/browserstest"
-	"github.com/panebridge/panebridge/internal/peer"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -133,9 +132,8 @@ func (door callDoor) makeCall(call string) string {
 // command line outside, in a session's pane and by the page. What's refused is refused, and
 // what may be done isn't.
 func TestRoles(t *testing.T) {
-	if testing.Short() || !peer.Known {
-		t.Skip("it takes half a minute, and a system that knows whose a connection is")
-	}
+	slow(t)
+	knowsPeers(t)
 	telegram := telegramtest.New(telegramtest.Options{})
 	world := discordtest.New(discordtest.Options{})
 	guild := world.Guild("house")

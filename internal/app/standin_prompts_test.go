@@ -27,9 +27,7 @@ func standinCounts() (atOnce, rounds, dialogs, inputs int) {
 // question is found, and closed everywhere; each text is submitted once, or it's said why
 // not.
 func TestQuestionsAndInputsOfProgramsThatArePlayed(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the programs take their time")
-	}
+	slow(t)
 	t.Parallel()
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)

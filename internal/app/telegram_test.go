@@ -18,6 +18,7 @@ import (
 // What's written in a topic is typed into a real pane, and what the pane prints is in
 // the topic, over a restart of the daemon. A stranger in the same group gets nothing.
 func TestTelegramToAPaneAndBack(t *testing.T) {
+	slow(t)
 	telegram := telegramtest.New(telegramtest.Options{})
 	operator, stranger := telegram.AddUser(telegramtest.User{FirstName: "O"}), telegram.AddUser(telegramtest.User{FirstName: "S"})
 	group := telegram.AddForum("Agents", operator, stranger)

@@ -391,9 +391,7 @@ func (h *typingHouse) checkText(x *typedText, n int) {
 // What somebody types while a command runs stands before the next prompt of a shell that
 // lets the kernel edit its line, and is in nobody's text.
 func TestWhatIsTypedWhileACommandRunsIsInNobodysText(t *testing.T) {
-	if testing.Short() {
-		t.Skip("commands run in real time")
-	}
+	slow(t)
 	h := newTypingHouse(t, rand.Uint64())
 	h.file(h.recorder(), "#!/bin/sh\nsleep 0.5\nprintf '%s\\n' \"$*\" >> \"$0.log\"\n", 0o700)
 	h.run()
@@ -427,9 +425,7 @@ func TestWhatIsTypedWhileACommandRunsIsInNobodysText(t *testing.T) {
 // TestTypingHistories plays histories on real tmux: shells of all kinds, and agents that
 // are begun and end in them.
 func TestTypingHistories(t *testing.T) {
-	if testing.Short() {
-		t.Skip("programs and a daemon come and go in real time")
-	}
+	slow(t)
 	t.Parallel()
 	n, steps := 4, 8
 	if os.Getenv("PANEBRIDGE_STRESS") != "" {

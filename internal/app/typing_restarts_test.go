@@ -155,9 +155,7 @@ func saysLineStands(reason string) bool {
 // The daemon is ended at drawn moments after texts were sent to shells of all kinds, and
 // started again: each text is run once, or said not to be, and none with another.
 func TestTypingOverRestarts(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a daemon comes and goes in real time")
-	}
+	slow(t)
 	t.Parallel()
 	moments := 6
 	if os.Getenv("PANEBRIDGE_STRESS") != "" {

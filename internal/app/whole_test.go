@@ -268,9 +268,7 @@ type longRun struct {
 // wasn't shown whole, whatever the program makes of a taller pane; the panes have their size
 // again.
 func TestNothingIsAllowedThatWasNotReadWhole(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the programs take their time")
-	}
+	slow(t)
 	t.Parallel()
 	programs, asks := 6, 3
 	if os.Getenv("PANEBRIDGE_STRESS") != "" {

@@ -91,6 +91,7 @@ func TestOneRoundTripAQuestion(t *testing.T) {
 // A slot that comes free goes to the best claim, whoever asks first: what one process
 // has finals of goes before the streams of others, and streams take turns.
 func TestASlotGoesToTheBestClaim(t *testing.T) {
+	slow(t)
 	inRig(t, 4, func(r *rig) {
 		r.limits.Group = qos.Limit{Windows: []qos.Window{{Calls: 4, Per: 4 * time.Second}}, Gap: time.Second}
 		all := []*member{r.join(""), r.join(""), r.join(""), r.join("")}

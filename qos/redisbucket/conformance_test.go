@@ -46,6 +46,7 @@ func newBudget(t *testing.T, opt redisbucket.Options) *redisbucket.Budget {
 }
 
 func TestConformance(t *testing.T) {
+	slow(t)
 	for _, kept := range []bool{false, true} {
 		name := "kept in redis only"
 		if kept {

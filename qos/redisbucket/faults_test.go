@@ -116,6 +116,7 @@ func lasts(lasting bool, most time.Duration) {
 }
 
 func TestRedisIsPaused(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	s := realServer(t)
 	p := newPlatform(t, 100*time.Millisecond)
@@ -131,6 +132,7 @@ func TestRedisIsPaused(t *testing.T) {
 }
 
 func TestRedisIsKilled(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	s := realServer(t)
 	p := newPlatform(t, 100*time.Millisecond)
@@ -146,6 +148,7 @@ func TestRedisIsKilled(t *testing.T) {
 }
 
 func TestRedisIsEmptyAfterARestart(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	s := realServer(t)
 	p := newPlatform(t, 100*time.Millisecond)
@@ -165,6 +168,7 @@ func TestRedisIsEmptyAfterARestart(t *testing.T) {
 }
 
 func TestSentinelFailsOver(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	ctx := context.Background()
 	g, err := redistest.StartSentinels(ctx, t.TempDir())
@@ -206,6 +210,7 @@ func TestSentinelFailsOver(t *testing.T) {
 }
 
 func TestClusterFailsOver(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	ctx := context.Background()
 	g, err := redistest.StartCluster(ctx, t.TempDir())
@@ -246,6 +251,7 @@ func TestClusterFailsOver(t *testing.T) {
 }
 
 func TestRedisClockMoves(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	dir := t.TempDir()
 	clock, err := redistest.NewClock(dir)
@@ -274,6 +280,7 @@ func TestRedisClockMoves(t *testing.T) {
 }
 
 func TestProcessesAreKilled(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	s := realServer(t)
 	p := newPlatform(t, 100*time.Millisecond)

@@ -21,6 +21,15 @@ const (
 
 func stress() bool { return os.Getenv("PANEBRIDGE_STRESS") == "1" }
 
+// slow marks a test that waits for real programs for more than a second or two, which
+// -short leaves out.
+func slow(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("-short leaves out what takes more than a second or two")
+	}
+}
+
 // realServer starts a server of a test's own.
 func realServer(t *testing.T, args ...string) *redistest.Server {
 	t.Helper()
@@ -45,6 +54,7 @@ func scaled(p *platform, addrs ...string) job {
 // Eight processes that always want to send get what one would have got, each the
 // same.
 func TestProcessesShareAllThereIs(t *testing.T) {
+	slow(t)
 	s := realServer(t)
 	p := newPlatform(t, 0)
 	c := startCrew(t, processes, scaled(p, s.Addr))
@@ -94,6 +104,7 @@ func jain(counts map[string]int) float64 {
 // decides so is asserted always (claims_test.go); here processes race, which takes a
 // machine that lets them.
 func TestFinalsOfOneProcessGoBeforeStreamsOfOthers(t *testing.T) {
+	slow(t)
 	s := realServer(t)
 	p := newPlatform(t, 0)
 	j := scaled(p, s.Addr)
