@@ -169,3 +169,41 @@ func TestAMissingFolderIsToldWithItsPath(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// A closed store has none of its files open any more: what's opened again and again, or
+// moved away and made anew, leaves nothing behind.
+func TestAClosedStoreLetsItsFilesGo(t *testing.T) {
+	if _, err := os.Stat("/proc/self/fd"); err != nil {
+		t.Skip("this system doesn't list a process's open files")
+	}
+	path := dbPath(t)
+	s := mustOpen(t, path, Options{})
+	mustPut(t, s, "pb_1")
+	if _, err := s.Sessions(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if open := openBelow(t, filepath.Dir(path)); len(open) == 0 {
+		t.Fatal("an open store has no file open")
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if open := openBelow(t, filepath.Dir(path)); len(open) > 0 {
+		t.Errorf("these are still open: %v", open)
+	}
+}
+
+// openBelow are the files in a folder that this process has open.
+func openBelow(t *testing.T, dir string) (open []string) {
+	t.Helper()
+	all, err := filepath.Glob("/proc/self/fd/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fd := range all {
+		if name, err := os.Readlink(fd); err == nil && strings.HasPrefix(name, dir+"/") {
+			open = append(open, name)
+		}
+	}
+	return open
+}

@@ -12,7 +12,8 @@ import (
 
 // reader is the pool of read-only connections and what is prepared on it.
 type reader struct {
-	db *sql.DB
+	db    *sql.DB
+	stmts prepared
 
 	sessions, receipt, openReceipts, unanswered, closedPanes *sql.Stmt
 	receiptByKey                                             *sql.Stmt
@@ -35,7 +36,7 @@ func openReader(ctx context.Context, path string) (*reader, error) {
 	db.SetMaxOpenConns(n)
 	db.SetMaxIdleConns(n)
 	r := &reader{db: db}
-	err = prepare(ctx, db, []statement{
+	r.stmts, err = prepare(ctx, db, []statement{
 		{&r.sessions, sqlSessions},
 		{&r.receipt, sqlReceipt},
 		{&r.receiptByKey, sqlReceiptKey},
@@ -59,7 +60,7 @@ func openReader(ctx context.Context, path string) (*reader, error) {
 		{&r.openPrompts, sqlOpenPrompts},
 	})
 	if err != nil {
-		return nil, errors.Join(err, db.Close())
+		return nil, errors.Join(err, r.close())
 	}
 	return r, nil
 }
@@ -68,7 +69,7 @@ func (r *reader) close() error {
 	if r == nil {
 		return nil
 	}
-	return r.db.Close()
+	return errors.Join(r.stmts.close(), r.db.Close())
 }
 
 // snapshot runs f in a read transaction: all it reads of a session's log is of
@@ -91,15 +92,27 @@ type statement struct {
 	query string
 }
 
-// prepare prepares on a pool or a connection.
+// prepare prepares on a pool or a connection. What's prepared is closed before that is:
+// SQLite keeps a closed connection's files open for as long as it has statements.
 func prepare(ctx context.Context, on interface {
 	PrepareContext(ctx context.Context, query string) (*sql.Stmt, error)
 }, all []statement,
-) (err error) {
+) (done prepared, err error) {
 	for _, s := range all {
-		if *s.into, err = on.PrepareContext(ctx, s.query); err != nil { //nolint:sqlclosecheck // closed with the pool or connection
-			return fmt.Errorf("prepare %q: %w", s.query, err)
+		if *s.into, err = on.PrepareContext(ctx, s.query); err != nil { //nolint:sqlclosecheck // prepared closes it
+			return done, fmt.Errorf("prepare %q: %w", s.query, err)
 		}
+		done = append(done, *s.into)
 	}
-	return nil
+	return done, nil
+}
+
+// prepared are statements to be closed together.
+type prepared []*sql.Stmt
+
+func (p prepared) close() (err error) {
+	for _, s := range p {
+		err = errors.Join(err, s.Close())
+	}
+	return err
 }

@@ -16,6 +16,7 @@ type writer struct {
 	gate  *entrance
 	db    *sql.DB
 	conn  *sql.Conn
+	stmts prepared
 	once  sync.Once // closes
 	logs  logCache
 	full  bool // commits wait for the disk now; see durable.go
@@ -77,7 +78,7 @@ func (w *writer) open(ctx context.Context) (err error) {
 	if was != is {
 		w.log.InfoContext(ctx, "migrated the database", "from_version", was, "to_version", is)
 	}
-	return prepare(ctx, w.conn, []statement{
+	w.stmts, err = prepare(ctx, w.conn, []statement{
 		{&w.begin, "BEGIN IMMEDIATE"}, // take the write lock now: later it could fail half-way
 		{&w.commit, "COMMIT"},
 		{&w.rollback, "ROLLBACK"},
@@ -117,6 +118,7 @@ func (w *writer) open(ctx context.Context) (err error) {
 		{&w.putPrompt, sqlPutPrompt},
 		{&w.forgetPrompts, sqlForgetPrompts},
 	})
+	return err
 }
 
 // exec writes one row (or drops some) on its own, in a group with others.
@@ -180,8 +182,9 @@ func (w *writer) close() (err error) {
 	}
 	w.once.Do(func() {
 		w.queue.drain()
+		err = w.stmts.close()
 		if w.conn != nil {
-			err = w.conn.Close()
+			err = errors.Join(err, w.conn.Close())
 		}
 		err = errors.Join(err, w.db.Close(), w.gate.close())
 	})
