@@ -14,6 +14,8 @@ import (
 // onlyBash is a host on which each pane has a shell in its foreground.
 type onlyBash struct{}
 
+func (onlyBash) Rest(int) bool { return false }
+
 func (onlyBash) Group(int) int { return 1 }
 func (onlyBash) Foreground(int, bool) []agent.Process {
 	return []agent.Process{{PID: 1, Name: "bash", Args: []string{"bash"}}}

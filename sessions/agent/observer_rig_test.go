@@ -36,6 +36,8 @@ func newHost(t *testing.T) *host {
 	return h
 }
 
+func (h *host) Rest(int) bool { return false }
+
 func (h *host) Group(pane int) int { return h.running[pane].PID }
 
 func (h *host) Foreground(pane int, _ bool) []Process {

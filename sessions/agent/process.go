@@ -3,6 +3,7 @@ package agent
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -155,6 +156,34 @@ func (p *Processes) ReadsTerminal(pid int, tty string) bool {
 	}
 	file, err := os.Readlink(dir + "/fd/" + fd)
 	return err == nil && (file == tty || file == "/dev/tty")
+}
+
+// restsIn are the kernel's functions that a thread sleeps in for a time, or until a child
+// ends.
+var restsIn = []string{"hrtimer_nanosleep", "do_nanosleep", "common_nsleep", "do_wait", "kernel_wait4", "sigsuspend"} //nolint:gochecknoglobals // a constant table
+
+// Rest reports whether all that has the foreground of the terminal of process pid sleeps
+// for a time, or until a child ends: none of it waits for input. It's false where the
+// kernel doesn't say.
+func (p *Processes) Rest(pid int) bool {
+	group := p.Group(pid)
+	if group <= 0 {
+		return false
+	}
+	all := p.group(group)
+	for _, s := range all {
+		tasks, err := filepath.Glob("/proc/" + strconv.Itoa(s.PID) + "/task/*/wchan")
+		if err != nil || len(tasks) == 0 {
+			return false
+		}
+		for _, task := range tasks {
+			sleeps, err := os.ReadFile(task)
+			if err != nil || !slices.Contains(restsIn, string(sleeps)) {
+				return false
+			}
+		}
+	}
+	return len(all) > 0
 }
 
 // Waits is how often a process has begun to wait for something: a process for which that's

@@ -36,7 +36,9 @@ var (
 	unreadClock = regexp.MustCompile(`\b\d+(?:\.\d+)? ?(?:ms|s|sec|secs|seconds|m|min|minutes|h|%)\b|\b\d{1,2}:\d{2}(?::\d{2})?\b`)
 	unreadASCII = regexp.MustCompile(`^(\s*)(?:\||\+[-=+]{3,}\+$)(.*?)\|?$`)
 	// A prompt that waits for a line: the program asks nothing.
-	unreadPrompt  = regexp.MustCompile(`^\s*[❯›>$#%λ»]\s*$`)
+	unreadPrompt = regexp.MustCompile(`^\s*[❯›>$#%λ»]\s*$`)
+	// And one in front of the cursor that waits for a command, whatever is typed behind it.
+	unreadCommand = regexp.MustCompile(`^\s*(?:\w[\w.-]*(?: ?\[[^\]]*\])?[>#%$]|>>>|\.\.\.>?|\(\w+\)|In ?\[\d+\]:)(?:\s|$)`)
 	unreadSpinner = regexp.MustCompile(`[⠀-⣿]|[◐◓◑◒◴◷◶◵]|^\s*[·✢✳✶✻✽|/\\-]\s`)
 )
 
@@ -53,6 +55,7 @@ type unreadLook struct {
 	hints           int  // rows near the end that name keys
 	enter, escape   bool // and which of them
 	prompt          bool // it waits for a line
+	buried          bool // much stands below what looks like options
 	buttons, yesno  bool
 	field           bool // what's asked for stands in front of the cursor
 	secret          bool
@@ -133,16 +136,17 @@ func lookUnread(rows []string, screen *sessions.Snapshot) *unreadLook {
 	u.lists()
 	inField := ""
 	if y := screen.CursorY; screen.CursorVisible && y < len(u.rows) {
+		u.prompt = unreadCommand.MatchString(u.rows[y])
 		inField = strings.TrimSpace(cells(u.rows[y], screen.CursorX))
 		rest := strings.TrimSpace(strings.TrimPrefix(u.rows[y], cells(u.rows[y], screen.CursorX)))
 		if rest != "" || u.last > y {
 			inField = ""
 		}
 	}
-	labelled := false
+	labelled, waits := false, false
 	for i, row := range u.rows {
 		u.hints += u.hinted(i)
-		u.prompt = u.prompt || unreadPrompt.MatchString(row) && i > u.last-lastRows
+		waits = waits || unreadPrompt.MatchString(row) && i > u.last-lastRows
 		u.asks = u.asks || u.asksAt(i)
 		u.buttons = u.buttons || unreadButtons.MatchString(row)
 		u.checks = u.checks || unreadCheck.MatchString(row)
@@ -155,6 +159,8 @@ func lookUnread(rows []string, screen *sessions.Snapshot) *unreadLook {
 			u.letters = append(u.letters, strings.ToLower(m[1]+m[2]))
 		}
 	}
+	u.prompt = waits || u.prompt && u.last <= screen.CursorY // no keys are named below it
+	u.buried = u.isBuried()
 	lists := u.marked || u.numbers || u.buttons || u.checks || u.yesno
 	if u.hints == 0 && !u.both && screen.CursorVisible && screen.CursorY == u.list {
 		u.marked = false // it's where a text is written
@@ -192,6 +198,30 @@ const (
 	questionRows = 8
 	listRows     = 24 // from the marked option to the screen's last row
 )
+
+// isBuried reports whether so much stands below the last row that may belong to a dialog
+// that a program must have printed it since: its options stay at the end of the screen.
+func (u *unreadLook) isBuried() bool {
+	col := -1
+	if m := unreadMark.FindStringSubmatchIndex(u.rows[max(0, min(u.list, len(u.rows)-1))]); u.marked && m != nil {
+		col = utf8.RuneCountInString(u.rows[u.list][:m[6]])
+	}
+	below := 0
+	for i := u.last; i >= u.first && below <= questionRows; i-- {
+		row := u.rows[i]
+		text := strings.TrimSpace(row)
+		indent := utf8.RuneCountInString(row) - utf8.RuneCountInString(strings.TrimLeft(row, " "))
+		switch {
+		case text == "":
+		case i == u.list && u.marked, indent == col, unreadCheck.MatchString(row), unreadNumber.MatchString(row),
+			unreadYesNo.MatchString(row), unreadButtons.MatchString(row), unreadHint.MatchString(row), strings.HasSuffix(text, "?"):
+			return false
+		default:
+			below++
+		}
+	}
+	return below > questionRows
+}
 
 // asksAt reports whether a row is a question about the options: above them, if there are any.
 func (u *unreadLook) asksAt(i int) bool {
@@ -251,7 +281,7 @@ func (u *unreadLook) weakly() bool {
 
 // strongly reports whether the screen of any program does.
 func (u *unreadLook) strongly() bool {
-	if u.prompt {
+	if u.prompt || u.buried && !u.field {
 		return false
 	}
 	hint := u.hints > 0

@@ -59,6 +59,9 @@ func (w *Watchers) unread(p *Profile, s *sessions.Snapshot, u unread) *sessions.
 	if d == nil || len(p.spec.Input.Box) > 0 {
 		return d
 	}
+	if w.opt.Reads != nil && w.opt.Reads(s).Canonical && w.opt.Processes.Rest(s.PID) {
+		return nil // it gets lines alone, and none is waited for
+	}
 	found := w.opt.Processes.Foreground(s.PID, false)
 	if len(found) > 0 && (interactiveShell(found[0]) || slices.Contains(viewers, found[0].title())) || len(found) == 0 && shellLine(s, w.opt.Prompts).Open {
 		return nil

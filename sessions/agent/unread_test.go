@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -91,6 +92,35 @@ func TestUnknownDialogsAreNoticed(t *testing.T) {
 		}
 		if d := set.Generic().Unread(screen(append([]string{"begun"}, above...), false), false); d != nil {
 			t.Fatalf("nothing is asked, but it's noticed:\n%s", strings.Join(above, "\n"))
+		}
+	}
+}
+
+// What stands further above has been answered, or was a text: behind it a program waits for
+// a command, or has printed other rows.
+func TestWhatStandsAboveIsNotAsked(t *testing.T) {
+	set, err := Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	for range 2000 {
+		u := dialogtest.DrawUnknown(random)
+		rows := append([]string{"begun"}, u.Rows...)
+		if random.IntN(2) == 0 {
+			prompt := []string{"sqlite> ", "sqlite> .quit", "   ...> b text)", ">>> ", ">>> x", "... ", "(gdb) ", "In [3]: x", "mysql> ", "MariaDB [(none)]> select", "irb> 1"}[random.IntN(11)]
+			rows = append(rows, "thank you", prompt)
+		} else {
+			for n := range 10 + random.IntN(20) {
+				rows = append(rows, fmt.Sprintf("compiled module %d of the tool in /srv/tool", n))
+			}
+		}
+		s := &sessions.Snapshot{Width: 120, Height: 80, CursorVisible: true, CursorY: len(rows) - 1, CursorX: utf8.RuneCountInString(rows[len(rows)-1])}
+		s.Rows = append(slices.Clone(rows), make([]string, max(0, 80-len(rows)))...)
+		if d := set.Generic().Unread(s, false); d != nil {
+			t.Fatalf("it's over, but it's noticed:\n%s", strings.Join(rows, "\n"))
 		}
 	}
 }

@@ -16,6 +16,9 @@ type ProcessTable interface {
 	// Group is the process group that has the foreground of the terminal of process pid;
 	// 0: it isn't known.
 	Group(pid int) int
+	// Rest reports whether all that has the foreground of the terminal of process pid
+	// sleeps for a time, or until another process ends: none of it waits for input.
+	Rest(pid int) bool
 	// Foreground returns the processes that a person at the terminal of process pid
 	// talks to, the leader first; more: those besides the leader too.
 	Foreground(pid int, more bool) []Process
