@@ -62,8 +62,9 @@ func (w *Watchers) unread(p *Profile, s *sessions.Snapshot, u unread) *sessions.
 	if w.opt.Reads != nil && w.opt.Reads(s).Canonical && w.opt.Processes.Rest(s.PID) {
 		return nil // it gets lines alone, and none is waited for
 	}
-	found := w.opt.Processes.Foreground(s.PID, false)
-	if len(found) > 0 && (interactiveShell(found[0]) || slices.Contains(viewers, found[0].title())) || len(found) == 0 && shellLine(s, w.opt.Prompts).Open {
+	found := w.opt.Processes.Foreground(s.PID, true) // a pager has it with what it shows
+	viewer := func(p Process) bool { return slices.Contains(viewers, p.title()) }
+	if len(found) > 0 && interactiveShell(found[0]) || slices.ContainsFunc(found, viewer) || len(found) == 0 && shellLine(s, w.opt.Prompts).Open {
 		return nil
 	}
 	return d
@@ -85,4 +86,4 @@ func (u unread) own(s *sessions.Snapshot) *sessions.Snapshot {
 }
 
 // viewers are programs that show texts, of whatever these are.
-var viewers = strings.Fields("less more most man vi vim nvim view vimdiff nano emacs hx micro kak bat delta tig top htop btop watch tail tmux screen") //nolint:gochecknoglobals // a constant table
+var viewers = strings.Fields("less more most pager man ed ex vi vim nvim view vimdiff nano emacs hx micro kak bat delta tig top htop btop watch tail tmux screen") //nolint:gochecknoglobals // a constant table
