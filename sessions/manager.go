@@ -104,7 +104,9 @@ type entry struct {
 	boxSeen  bool // the program's input box was on the screen
 	unshown  bool // a text was read, of which nothing was seen up to the second drawn
 	drawn    int64
-	left     bool       // the first of queue was being typed when the daemon's last run ended
+	left     bool // the first of queue was being typed when the daemon's last run ended
+	hasTaken bool // a program's run was seen to take a text: takenBy, see Program.Run
+	takenBy  string
 	begun    string     // what was submitted last in a shell, with what it went on with
 	was      Source     // the last agent program's that has ended
 	bare     []barePart // rows that somebody has said to be empty prompts

@@ -114,22 +114,37 @@ func (m *Manager) boxSeen(id ID) bool {
 var errNotShown = errors.New("the program has read the text, but it doesn't stand in its input box; Enter was not pressed, look at the session")
 
 // shown waits until the text stands in the program's box, where that can be seen: some
-// programs read what's typed while they begin, and show it later, or never.
+// programs read what's typed while they begin, and show it later, or never. While the box
+// is away, nobody knows: the program draws its screen anew, say.
 func (t *typist) shown(ctx context.Context) error {
 	if !t.boxed || strings.IndexFunc(t.receipt.Text, unicode.IsLetter) < 0 {
 		return nil
 	}
 	frozen, drawn := true, t.before.Activity
+	var away time.Time // since when the box isn't on the screen; zero: it is
 	for begin := time.Now(); time.Since(begin) < shownWithin || frozen && time.Since(begin) < frozenWithin; {
 		s, err := t.look(ctx)
 		if err != nil {
 			return err
 		}
-		if b := t.box(&s); !b.Open && !b.Torn || b.Text != "" {
-			return nil // a dialog has opened, say: that's looked for before Enter
+		pause, b := lookEvery, t.box(&s)
+		switch {
+		case b.Text != "", b.Shell && !b.Open, !b.Known, !b.Open && !b.Torn && (t.alone || t.m.opt.Dialog(s.Rows) != ""):
+			return nil // it stood there, or a dialog has opened: that's looked at before Enter
+		case b.Open || b.Torn:
+			away = time.Time{}
+		case away.IsZero():
+			away, begin = time.Now(), time.Now()
+		default:
+			begin = time.Now() // it takes its time from when the box is back
+			if time.Since(away) >= awayFor {
+				t.release()
+				t.hold(ctx, ReceiptTyped, "the program shows something else than its input box; Enter is pressed when the box is back")
+				pause = heldEvery
+			}
 		}
 		frozen, drawn = frozen && (t.size.broken() || sameScreen(&t.before, &s)), s.Activity
-		if err := t.wait(ctx, lookEvery); err != nil {
+		if err := t.wait(ctx, pause); err != nil {
 			return err
 		}
 	}

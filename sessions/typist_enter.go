@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,8 +41,7 @@ func (t *typist) enter(ctx context.Context) error {
 			return err
 		}
 		if took {
-			t.set(ctx, ReceiptSubmitted, t.submittedHow())
-			return errDone
+			return t.submitted(ctx)
 		}
 		if !t.echoed {
 			t.set(ctx, ReceiptSubmitted, "unverified: the program doesn't show what is typed")
@@ -53,6 +53,16 @@ func (t *typist) enter(ctx context.Context) error {
 		return errors.New("the program has taken the text in, but two Enters changed nothing on its screen; look at the session")
 	}
 	return errors.New("the text is in the session's input box, but two Enters didn't submit it")
+}
+
+// submitted says that the text was submitted, and what's to be known of that.
+func (t *typist) submitted(ctx context.Context) error {
+	unsure, err := t.confirmFirst(ctx, &t.at)
+	if err != nil {
+		return err
+	}
+	t.set(ctx, ReceiptSubmitted, cmp.Or(unsure, t.submittedHow()))
+	return errDone
 }
 
 // endedWithIt is what's known of a text whose program ended behind its Enter: that may

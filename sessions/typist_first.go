@@ -1,0 +1,92 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+)
+
+// A program that starts may draw its input box before it works in what it reads, and may
+// empty the box when it's done: Qwen Code was seen to lose a text so. That the box is empty
+// doesn't tell then that a text was submitted: something else has to be seen of the first
+// that a run of a program takes, and of those in its first readyWithin.
+
+// lostAtStart is what's known of a text that left its box, of which nothing else was seen.
+const lostAtStart = "unverified: the text has left the input box, but the program had just begun and shows nothing else of it; look at the session before you send it again"
+
+// confirmFirst waits, where the text is the first that this run of the program takes, until
+// something of it is seen elsewhere than in its box. It returns what's to be known of it;
+// "": all is well.
+func (t *typist) confirmFirst(ctx context.Context, before *Snapshot) (string, error) {
+	if !t.isFirst(before) || t.ended {
+		return "", nil
+	}
+	stands := lineWithout
+	for began := time.Now(); time.Since(began) < lateWithin; {
+		s, err := t.look(ctx)
+		if err != nil {
+			return "", err
+		}
+		if t.wasEnded(&s) {
+			t.ended = true
+			return "", nil
+		}
+		if t.isHeardOf(before, &s) {
+			t.m.noteTaken(t.id, t.into.Run)
+			return "", nil
+		}
+		stands = t.lineState(&s)
+		if err := t.wait(ctx, lookEvery); err != nil {
+			return "", err
+		}
+	}
+	if stands == lineHasIt || stands == lineHasMore {
+		return "", errors.New("the program had just begun and has taken the text without its Enter; it stands in the session's input box: send it or take it away there")
+	}
+	return lostAtStart, nil
+}
+
+// isFirst reports whether no text was seen to be taken by this run of a program with an
+// input box, or it may still be starting. A command of the program's own may show nothing,
+// and there's nothing to be seen of a text without letters.
+func (t *typist) isFirst(s *Snapshot) bool {
+	if b := t.box(s); !b.Known || b.Shell || strings.HasPrefix(t.receipt.Text, "/") || letters(t.receipt.Text) == "" {
+		return false
+	}
+	t.m.mu.Lock()
+	defer t.m.mu.Unlock()
+	e := t.m.entries[t.id]
+	return e != nil && (!e.hasTaken || e.takenBy != t.into.Run || time.Since(t.into.Started) < readyWithin)
+}
+
+// isHeardOf reports whether the program has the text: it says so, keeps it until it has
+// time, shows it, or has begun to work.
+func (t *typist) isHeardOf(before, now *Snapshot) bool {
+	if t.queued || t.box(now).Queued || t.m.isProved(t.id, t.receipt.ID) || t.m.turnSince(t.id, before.At) {
+		return true
+	}
+	text := letters(t.receipt.Text)
+	text = text[:min(len(text), coveredBytes)]
+	count := func(rows []string) int { return strings.Count(letters(strings.Join(rows, "")), text) }
+	b := t.box(now)
+	n := count(now.Rows) - count([]string{b.Text})
+	return n > 0 && n >= count(before.Rows)
+}
+
+// turnSince reports whether a turn of a session's program began at a time or later.
+func (m *Manager) turnSince(id ID, at time.Time) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.entries[id]
+	return e != nil && !at.IsZero() && e.Turn.Number > 0 && e.Turn.StartedAt.After(at.Add(-submitSlack))
+}
+
+// noteTaken notes that a run of a program has taken a text.
+func (m *Manager) noteTaken(id ID, run string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if e := m.entries[id]; e != nil {
+		e.hasTaken, e.takenBy = true, run
+	}
+}

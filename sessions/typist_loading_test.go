@@ -1,0 +1,243 @@
+package sessions_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// loading is a pane in which an agent starts whose input box can be read: it draws that
+// before or behind it works keys in, draws its screen anew a few times, and may empty its
+// box when it's done.
+type loading struct {
+	*pane
+
+	began  time.Time
+	draws  time.Duration // behind its beginning: its box is there
+	reads  time.Duration // it works in what it reads
+	early  string        // what becomes of what it was sent before: "waits", "dropped", or "joined" as one text
+	clears time.Duration // it empties its box; 0: never
+	away   [][2]time.Duration
+	prints []time.Duration
+	shows  bool          // what it's asked stands on its screen
+	lag    time.Duration // from a key to its effect
+
+	unread []string
+	done   int // of what happens by itself
+}
+
+func drawLoading(r *rand.Rand) *loading {
+	ms := func(n int) time.Duration { return time.Duration(r.IntN(n)) * time.Millisecond }
+	p := &loading{pane: &pane{}, draws: ms(8000), early: []string{"waits", "dropped", "joined"}[r.IntN(3)], shows: r.IntN(4) > 0, lag: ms(150)}
+	if r.IntN(4) == 0 {
+		p.draws += ms(40_000)
+	}
+	p.reads = max(0, p.draws+ms(4000)-2*time.Second)
+	if r.IntN(2) == 0 {
+		p.clears = p.reads + ms(3000)
+	}
+	for range r.IntN(4) {
+		from := p.draws + ms(5000)
+		p.away = append(p.away, [2]time.Duration{from, from + ms([]int{60, 400, 3000}[r.IntN(3)])})
+	}
+	for range r.IntN(5) {
+		p.prints = append(p.prints, p.draws+ms(6000))
+	}
+	slices.Sort(p.prints)
+	return p
+}
+
+func (p *loading) String() string {
+	return fmt.Sprintf("draws %s, reads %s, what comes before is %s, clears %s, away %v, prints %v, shows %t, lag %s", p.draws, p.reads, p.early, p.clears, p.away, p.prints, p.shows, p.lag)
+}
+
+// happen does what's due; the pane is locked.
+func (p *loading) happen() {
+	now := time.Since(p.began)
+	for len(p.prints) > 0 && now >= p.prints[0] {
+		p.sent, p.prints = append(p.sent, "● a notice"), p.prints[1:]
+	}
+	if p.done == 0 && now >= p.reads {
+		p.done = 1
+		early := p.unread
+		p.unread = nil
+		switch p.early {
+		case "waits":
+			for _, typed := range early {
+				p.take(typed)
+			}
+		case "joined":
+			p.box += strings.ReplaceAll(strings.Join(early, ""), "\r", "\n")
+		}
+	}
+	if p.done == 1 && p.clears > 0 && now >= p.clears {
+		p.done, p.box = 2, ""
+	}
+}
+
+// take works one typed thing in.
+func (p *loading) take(typed string) {
+	switch {
+	case typed != "\r":
+		p.box += typed
+	case p.box != "":
+		p.asked(p.box)
+		p.box = ""
+	}
+}
+
+func (p *loading) asked(text string) {
+	p.sent = append(p.sent, "asked "+text)
+}
+
+// typed has a key or a text come to the program.
+func (p *loading) typed(what string) {
+	time.AfterFunc(p.lag, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.happen(); p.done == 0 {
+			p.unread = append(p.unread, what)
+		} else {
+			p.take(what)
+		}
+	})
+}
+
+func (p *loading) Terminal(string) (sessions.Terminal, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.happen(); p.early == "waits" {
+		return sessions.Terminal{Unread: len(strings.Join(p.unread, ""))}, nil
+	}
+	return sessions.Terminal{}, nil
+}
+
+func (p *loading) Snapshot(context.Context, string, sessions.Window) (sessions.Snapshot, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.look(), nil
+}
+
+func (p *loading) look() sessions.Snapshot {
+	p.happen()
+	s := sessions.Snapshot{Server: run, Pane: "%1", Width: 80, Height: 40}
+	now := time.Since(p.began)
+	for _, row := range p.sent {
+		if text, asked := strings.CutPrefix(row, "asked "); !asked {
+			s.Rows = append(s.Rows, row)
+		} else if p.shows {
+			s.Rows = append(s.Rows, "  "+text)
+		}
+	}
+	away := slices.ContainsFunc(p.away, func(a [2]time.Duration) bool { return now >= a[0] && now < a[1] })
+	if now >= p.draws && !away {
+		s.Rows = append(s.Rows, "> "+p.box)
+		s.CursorX, s.CursorY = 2+len(p.box), len(s.Rows)-1
+	}
+	return s
+}
+
+// keeps does as tmux does with a guard.
+func (p *loading) keeps(g sessions.Guard) bool {
+	now := p.look()
+	if g.Saw == nil {
+		return true
+	}
+	if len(g.Rows) == 0 {
+		return now.CursorX == g.Saw.CursorX && now.CursorY == g.Saw.CursorY
+	}
+	return !slices.ContainsFunc(g.Rows, func(i int) bool { return i >= len(now.Rows) || now.Rows[i] != g.Saw.Rows[i] })
+}
+
+func (p *loading) guarded(g sessions.Guard, what string) (sessions.Outcome, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.keeps(g) {
+		return sessions.Moved, nil
+	}
+	p.typed(what)
+	return sessions.Done, nil
+}
+
+func (p *loading) Paste(_ context.Context, g sessions.Guard, text string) (sessions.Outcome, error) {
+	return p.guarded(g, text)
+}
+
+func (p *loading) Press(_ context.Context, g sessions.Guard, _ ...string) (sessions.Outcome, error) {
+	return p.guarded(g, "\r")
+}
+
+func (p *loading) options(o *sessions.Options) {
+	o.Box = func(_ sessions.ID, s *sessions.Snapshot) sessions.Box {
+		b := sessions.Box{Known: true}
+		if n := len(s.Rows); n > 0 {
+			if b.Text, b.Open = strings.CutPrefix(s.Rows[n-1], "> "); b.Open {
+				b.Text, b.Rows = strings.TrimSpace(b.Text), []int{n - 1}
+			} else {
+				b.Text = ""
+			}
+		}
+		return b
+	}
+	o.Front = func(*sessions.Snapshot) sessions.Program {
+		return sessions.Program{Kind: sessions.ProgramAgent, Name: "agent", Run: "1", Started: p.began, Own: true}
+	}
+	p.began = time.Now()
+}
+
+// Texts are written at drawn moments to agents that start in drawn ways: what's said to be
+// submitted was, once, and what was submitted isn't said to have failed.
+func TestTextsForAgentsThatLoad(t *testing.T) {
+	n := 300
+	if os.Getenv("PANEBRIDGE_STRESS") != "" {
+		n = 1000 // each needs a database, and the system has so many files
+	}
+	seed := rand.Uint64()
+	if s := os.Getenv("PANEBRIDGE_SEED"); s != "" {
+		if _, err := fmt.Sscan(s, &seed); err != nil {
+			t.Fatal(err)
+		}
+	}
+	count := map[string]int{}
+	var wrong []string
+	for i := range n {
+		r := rand.New(rand.NewPCG(seed, uint64(i)))
+		p := drawLoading(r)
+		withPane(t, p.pane, p, p.options, func(b *bed) {
+			b.pass(time.Duration(r.IntN(12_000)) * time.Millisecond)
+			var all []sessions.Receipt
+			for n := range 1 + r.IntN(2) {
+				in, err := b.input(fmt.Sprint("look at README, number ", n), "")
+				if err != nil {
+					b.Fatal(err)
+				}
+				all = append(all, in)
+				b.pass(time.Duration(r.IntN(3000)) * time.Millisecond)
+			}
+			b.pass(3 * time.Minute)
+			for _, in := range all {
+				in = b.receipt(in.ID)
+				got := 0
+				for _, row := range p.sent {
+					got += strings.Count(row, in.Text)
+				}
+				sure := in.State == sessions.ReceiptSubmitted && in.Reason == ""
+				count[fmt.Sprintf("%s %.12s %d", in.State, in.Reason, got)]++
+				if sure && got != 1 || got > 1 || got == 1 && in.State == sessions.ReceiptFailed {
+					wrong = append(wrong, fmt.Sprintf("seed %d, %d: %q came %d times, and is %s %q; it %s; screen %q, box %q", seed, i, in.Text, got, in.State, in.Reason, p, p.sent, p.box))
+				}
+			}
+		})
+	}
+	t.Log(count)
+	for _, w := range wrong[:min(20, len(wrong))] {
+		t.Error(w)
+	}
+}
