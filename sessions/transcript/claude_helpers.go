@@ -192,10 +192,13 @@ func (s *claudeSource) has(name string) bool {
 	return false
 }
 
+// maxMeta is how many bytes what's written about a sub-agent may have: some hundred are usual.
+const maxMeta = 64 << 10
+
 // claudeHelperBy says who a sub-agent is, by what the program has written about it; "": it
 // isn't one that the agent has called.
 func claudeHelperBy(path string) (string, error) {
-	meta, err := os.ReadFile(path)
+	meta, err := readSmall(path, maxMeta)
 	if err != nil {
 		return "", err
 	}

@@ -117,7 +117,7 @@ func (d *database) open(logged bool) error {
 
 // keepsLog says whether a database is in WAL mode, by its header.
 func keepsLog(path string) (bool, error) {
-	file, err := os.Open(path)
+	file, _, err := openRegular(path)
 	if err != nil {
 		return false, err
 	}

@@ -173,7 +173,7 @@ func (w *Where) candidates(ctx context.Context, files []listed, about func(head 
 
 // ends reads a file's beginning and its end; the end begins with a whole line.
 func ends(path string) (head, tail []byte, err error) {
-	file, err := os.Open(path)
+	file, info, err := openRegular(path)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -184,10 +184,6 @@ func ends(path string) (head, tail []byte, err error) {
 		return nil, nil, err
 	}
 	head = head[:n]
-	info, err := file.Stat()
-	if err != nil {
-		return nil, nil, err
-	}
 	if info.Size() <= int64(n) {
 		return head, head, nil
 	}

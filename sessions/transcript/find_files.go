@@ -56,6 +56,13 @@ func findClaude(ctx context.Context, w *Where) ([]Candidate, error) {
 	return append(found, *held), nil
 }
 
+// How many bytes files may have that say which conversation a process has, some hundred, and
+// what the folders' projects are called, some dozen for each.
+const (
+	maxHeld     = 64 << 10
+	maxProjects = 8 << 20
+)
+
 // claudeFolder is the name of a folder's folder. Names of more than 200 characters
 // are cut and get a checksum of Claude Code's own; those are found by hooks only.
 func claudeFolder(cwd string) string { return notName.ReplaceAllString(cwd, "-") }
@@ -65,7 +72,7 @@ func claudeFolder(cwd string) string { return notName.ReplaceAllString(cwd, "-")
 func claudeHeld(base string, pid int) *Candidate {
 	for _, level := range descendants(pid) {
 		for _, p := range level {
-			file, err := os.ReadFile(filepath.Join(base, "sessions", strconv.Itoa(p)+".json"))
+			file, err := readSmall(filepath.Join(base, "sessions", strconv.Itoa(p)+".json"), maxHeld)
 			if err != nil || !valid(file) {
 				continue
 			}
@@ -169,7 +176,7 @@ func isCodexServer(pid int) bool {
 // earlier versions took the path's SHA-256.
 func findGemini(ctx context.Context, w *Where) ([]Candidate, error) {
 	base := filepath.Join(w.folder("GEMINI_CLI_HOME"), ".gemini")
-	projects, _ := os.ReadFile(filepath.Join(base, "projects.json"))
+	projects, _ := readSmall(filepath.Join(base, "projects.json"), maxProjects)
 	named := map[string]string{}
 	gjson.GetBytes(projects, "projects").ForEach(func(cwd, name gjson.Result) bool {
 		named[cwd.Str] = name.Str

@@ -119,19 +119,12 @@ func (t *tail) open() error {
 	if err := t.close(); err != nil {
 		return err
 	}
-	file, err := os.Open(t.path)
+	file, info, err := openRegular(t.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
 	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
 		return err
-	}
-	info, err := file.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("it's not a regular file")
-	}
-	if err != nil {
-		return errors.Join(err, file.Close())
 	}
 	t.file, t.info, t.changed = file, info, time.Time{}
 	return nil
