@@ -75,8 +75,9 @@ var offers = map[string][]struct {
 	"agent": {
 		{"Agent", same},
 		{"Task", same},
-		{"task", same},
+		{"task", general},
 		{"agent", same},
+		{"invoke_agent", func(_ *Model, a obj) obj { return obj{"agent_name": "generalist", "prompt": a["prompt"]} }},
 	},
 	"ask": {
 		{"AskUserQuestion", same},
@@ -117,6 +118,14 @@ func (c call) json() string {
 }
 
 func same(_ *Model, a obj) obj { return a }
+
+// general asks for the sub-agent that opencode has for everything.
+func general(_ *Model, a obj) obj {
+	out := maps.Clone(a)
+	out["subagent_type"] = "general"
+	delete(out, "run_in_background")
+	return out
+}
 
 func described(_ *Model, a obj) obj {
 	out := obj{"command": a["command"], "description": "Run a command"}

@@ -1,7 +1,7 @@
 package app_test
 
 import (
-	"os"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -10,22 +10,29 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// What the sub-agents of a real Claude Code say stands in the log once, each below who says
+// What the sub-agents of real Claude Code, Gemini CLI and opencode say stands in the log once, each below who says
 // it and in its own order, within no block of the agent's own answer; turns end as they
 // would without them, and nothing internal is told.
-func TestLiveSubAgents(t *testing.T) {
-	if os.Getenv("PANEBRIDGE_AGENTS") == "" {
-		t.Skip("PANEBRIDGE_AGENTS isn't set; make test-agents sets it")
+func TestLiveSubAgents(t *testing.T) { eachLiveAgent(t, liveSubAgents) }
+
+func liveSubAgents(t *testing.T, name string, _ *rand.Rand) {
+	t.Helper()
+	heads := map[string][]string{
+		"claude":   {"↳ general-purpose (Look at the list):", "↳ general-purpose (Look again):"},
+		"gemini":   {"↳ sub-agent (helper one, look at the list):", "↳ sub-agent (helper two, look at the list):"},
+		"opencode": {"↳ general (Look at the list):", "↳ general (Look again):"},
+	}[name]
+	if heads == nil {
+		t.Skip("what its sub-agents say isn't read")
 	}
-	if only := os.Getenv("PANEBRIDGE_AGENT"); only != "" && only != "claude" {
-		t.Skip("another agent is asked for")
-	}
-	m := liveMode{agent: "claude", width: 100, height: 40, screen: agentlab.Default}
+	m := liveMode{agent: name, width: 100, height: 40, screen: agentlab.Default}
 	k := newLiveRig(t, m)
 	ctx := t.Context()
 	k.must(k.run.Submit(ctx, "Please have it looked at"))
-	heads := []string{"↳ general-purpose (Look at the list):", "↳ general-purpose (Look again):"}
 	words := []string{"I am a helper, and I look at the list first.", "The helper has seen:\n\n1. one\n2. two"}
+	if name == "gemini" { // which has them say it once more, to the tool that ends them
+		words = append(words, words[1])
+	}
 	said := func() (all map[string][]string) {
 		all = map[string][]string{}
 		for _, block := range blocksOf(k.logged(), sessions.KindAnswer) {
@@ -66,7 +73,8 @@ func TestLiveSubAgents(t *testing.T) {
 		}
 	}
 	for _, l := range k.logged() {
-		if strings.Contains(l.Text, "system-reminder") || strings.Contains(l.Text, "helper one, look") {
+		task := name != "gemini" && strings.Contains(l.Text, "helper one, look") // which names them by that
+		if strings.Contains(l.Text, "system-reminder") || task {
 			t.Errorf("it's told: %q", l.Text)
 		}
 	}

@@ -35,7 +35,7 @@ type position struct {
 	Message string   `json:"message,omitempty"` // its id
 	Given   []string `json:"given,omitempty"`
 
-	// Of Claude Code's sub-agents, by the names of their files.
+	// Of sub-agents, by the names of their files, or their conversations' ids.
 	Helpers map[string]position `json:"helpers,omitempty"`
 
 	Skipped int64           `json:"skipped,omitempty"`

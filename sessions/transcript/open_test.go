@@ -43,7 +43,7 @@ func TestWhatStandsInTheFilesPlaces(t *testing.T) {
 	}
 	for name, put := range map[string]func(*testing.T, string){"a pipe": pipe, "a large file": large} {
 		t.Run("what describes a sub-agent is "+name, func(t *testing.T) {
-			f := newFamily(t, nil)
+			f := newFamily(t, transcript.Claude, nil)
 			if err := os.MkdirAll(f.folder, 0o700); err != nil {
 				t.Fatal(err)
 			}

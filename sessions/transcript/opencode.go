@@ -34,7 +34,9 @@ func openDatabase(ref Ref, at position) (source, error) {
 	if ref.Session == "" {
 		return nil, fmt.Errorf("open transcript %s: opencode keeps all conversations in one database, so the session must be told", ref.Path)
 	}
-	return &openCodeSource{ref: ref, data: database{path: ref.Path}, at: at}, nil
+	main := &openCodeSource{ref: ref, data: database{path: ref.Path}, at: at}
+	main.at.Helpers = nil
+	return newFamily(main, &openCodeHelpers{ref: ref, data: database{path: ref.Path}}, at), nil
 }
 
 // Rows after the last message that was given whole. Both use an index.
@@ -49,8 +51,11 @@ const (
 // 0.1 s was seen.
 const openCodeParting = 2 * time.Second
 
-// openCodeBatch is how many messages are read at a time.
-const openCodeBatch = 50
+// How many messages are read at a time, and where one is asked for.
+const (
+	openCodeBatch = 50
+	openCodeFew   = 8
+)
 
 type openCodeMessage struct {
 	id      string
@@ -89,13 +94,24 @@ func (s *openCodeSource) read(ctx context.Context, limit int) ([]Record, error) 
 
 // batch reads some messages on; more says that there are others.
 func (s *openCodeSource) batch(ctx context.Context, limit int, out []Record) (records []Record, more bool, err error) {
-	messages, err := s.messages(ctx)
+	if limit == 1 {
+		return s.batchOf(ctx, openCodeFew, limit, out)
+	}
+	return s.batchOf(ctx, openCodeBatch, limit, out)
+}
+
+// batchOf is batch for so many messages.
+func (s *openCodeSource) batchOf(ctx context.Context, most, limit int, out []Record) (records []Record, more bool, err error) {
+	messages, err := s.messages(ctx, most)
 	if err != nil {
 		return out, false, err
 	}
 	for i := range messages {
 		m := &messages[i]
 		over := s.over(m, messages[i+1:])
+		if !over && len(messages) == openCodeFew && most == openCodeFew { // one of those behind may tell
+			return s.batchOf(ctx, openCodeBatch, limit, out)
+		}
 		before := len(out)
 		if out, err = s.message(ctx, m, over, out); err != nil {
 			return out, false, err
@@ -112,7 +128,7 @@ func (s *openCodeSource) batch(ctx context.Context, limit int, out []Record) (re
 			return out, true, nil
 		}
 	}
-	return out, len(messages) == openCodeBatch, nil
+	return out, len(messages) == most, nil
 }
 
 // over says that a message is complete. A person's is written before its parts are,
@@ -131,8 +147,8 @@ func (s *openCodeSource) over(m *openCodeMessage, later []openCodeMessage) bool 
 	return false
 }
 
-func (s *openCodeSource) messages(ctx context.Context) ([]openCodeMessage, error) {
-	rows, err := s.data.db.QueryContext(ctx, openCodeMessages, maxLine, s.ref.Session, s.at.Created, s.at.Message, openCodeBatch)
+func (s *openCodeSource) messages(ctx context.Context, most int) ([]openCodeMessage, error) {
+	rows, err := s.data.db.QueryContext(ctx, openCodeMessages, maxLine, s.ref.Session, s.at.Created, s.at.Message, most)
 	if err != nil {
 		return nil, err
 	}

@@ -50,8 +50,8 @@ func Open(ref Ref, cursor []byte) (*Reader, error) {
 		}
 		return &Reader{ref, src}, nil
 	}
-	if ref.Format == Claude {
-		src, err := openClaude(ref.Path, pos)
+	if family := families[ref.Format]; family != nil {
+		src, err := family(ref.Path, pos)
 		if err != nil {
 			return nil, err
 		}
@@ -67,6 +67,9 @@ func Open(ref Ref, cursor []byte) (*Reader, error) {
 	}
 	return &Reader{ref, src}, nil
 }
+
+// families open the formats of which files of sub-agents are read besides.
+var families = map[Format]func(path string, at position) (source, error){Claude: openClaude, Gemini: openGemini}
 
 // decoders make the decoder of each format that's lines of JSON in a file.
 var decoders = map[Format]func() decoder{

@@ -12,7 +12,7 @@ import (
 // checkRecord checks what holds for records of all formats.
 func checkRecord(t *testing.T, r Record) {
 	t.Helper()
-	kinds := []Kind{User, Answer, Tool, ToolResult, Question, TurnEnd, Failure, Compacted}
+	kinds := []Kind{User, Answer, Tool, ToolResult, Question, TurnEnd, Failure, Compacted, Helper}
 	switch {
 	case !slices.Contains(kinds, r.Kind):
 		t.Errorf("unknown kind: %+v", r)

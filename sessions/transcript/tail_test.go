@@ -259,8 +259,8 @@ func TestDamagedCursorsAreRefused(t *testing.T) {
 
 // fileOf is the file that a reader of one reads.
 func fileOf(r *Reader) *fileSource {
-	if c, ok := r.src.(*claudeSource); ok {
-		return c.main.src
+	if c, ok := r.src.(*familySource); ok {
+		return c.main.src.(*fileSource)
 	}
 	return r.src.(*fileSource)
 }

@@ -17,21 +17,26 @@ import (
 // moment: what each says is given once, in its order, with who says it, and not before what
 // the agent did earlier. What's internal (an agent that no call began, reminders, what it's
 // asked) isn't given.
-func TestWhatSubAgentsOfClaudeSay(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 0))
-	for range 60 {
-		newFamily(t, random).play()
+func TestWhatSubAgentsSay(t *testing.T) {
+	for _, format := range []transcript.Format{transcript.Claude, transcript.Gemini} {
+		t.Run(string(format), func(t *testing.T) {
+			seed := rand.Uint64()
+			t.Logf("seed %d", seed)
+			random := rand.New(rand.NewPCG(seed, 0))
+			for range 60 {
+				newFamily(t, format, random).play()
+			}
+		})
 	}
 }
 
-// family is an agent of Claude Code with its sub-agents, and who reads what they say.
+// family is an agent of Claude Code or Gemini CLI with its sub-agents, and who reads what they say.
 type family struct {
 	*testing.T
 	random       *rand.Rand
 	main, folder string
 	clock        time.Time
+	ids          int
 	ref          transcript.Ref
 	r            *transcript.Reader
 	got          []transcript.Record
@@ -39,15 +44,22 @@ type family struct {
 	half         map[string]string   // the rest of a line that's half written
 }
 
-func newFamily(t *testing.T, random *rand.Rand) *family {
+func newFamily(t *testing.T, format transcript.Format, random *rand.Rand) *family {
 	t.Helper()
 	dir := t.TempDir()
+	folder := filepath.Join(dir, "s", "subagents")
+	if format == transcript.Gemini {
+		folder = filepath.Join(dir, "of-s")
+	}
 	f := &family{
-		T: t, random: random, main: filepath.Join(dir, "s.jsonl"), folder: filepath.Join(dir, "s", "subagents"),
+		T: t, random: random, main: filepath.Join(dir, "s.jsonl"), folder: folder,
 		clock: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), want: map[string][]string{}, half: map[string]string{},
 	}
-	f.ref = transcript.Ref{Format: transcript.Claude, Path: f.main}
+	f.ref = transcript.Ref{Format: format, Path: f.main}
 	f.open(nil)
+	if format == transcript.Gemini {
+		f.write(f.main, `{"sessionId":"of-s","kind":"main"}`+"\n")
+	}
 	return f
 }
 
@@ -84,6 +96,14 @@ func (f *family) stamp() string {
 }
 
 func (f *family) says(side bool, text string) string {
+	if f.ref.Format == transcript.Gemini {
+		f.ids++
+		line := fmt.Sprintf(`{"id":"g%d","timestamp":%q,"type":"gemini","content":%q}`+"\n", f.ids, f.stamp(), text)
+		if f.random.IntN(2) == 0 { // it's written once more with the tools that it called
+			return line + strings.Replace(line, `"type"`, `"toolCalls":[],"type"`, 1)
+		}
+		return line
+	}
 	return fmt.Sprintf(`{"type":"assistant","isSidechain":%t,"uuid":"u","timestamp":%q,"message":{"id":"m","model":"x","content":[{"type":"text","text":%q}]}}`+"\n", side, f.stamp(), text)
 }
 
@@ -119,6 +139,14 @@ func (f *family) step(n int) {
 			f.Fatal(err)
 		}
 		f.want[who] = []string{}
+		if f.ref.Format == transcript.Gemini {
+			f.write(file, fmt.Sprintf(`{"sessionId":"x","startTime":%q,"kind":"subagent"}`+"\n", f.stamp()))
+			if f.random.IntN(2) == 0 {
+				f.read() // it isn't asked yet
+			}
+			f.write(file, fmt.Sprintf(`{"id":"u","timestamp":%q,"type":"user","content":[{"text":"look with %s"}]}`+"\n", f.stamp(), who))
+			return
+		}
 		f.write(file, fmt.Sprintf(`{"type":"user","isSidechain":true,"timestamp":%q,"message":{"content":"helper, look"}}`+"\n", f.stamp()))
 		call := fmt.Sprintf(`,"toolUseId":"toolu_%s"`, who)
 		if who == "agent-3" { // it's the program's own
@@ -133,7 +161,10 @@ func (f *family) step(n int) {
 		f.half[who] = ""
 	default:
 		text := fmt.Sprintf("a word of %s, %d\n\nand more", who, n)
-		line := f.says(true, text) + `{"type":"attachment","isSidechain":true,"attachment":{"type":"date"},"rendered":[{"content":"<system-reminder>never</system-reminder>"}]}` + "\n"
+		line := f.says(true, text)
+		if f.ref.Format == transcript.Claude {
+			line += `{"type":"attachment","isSidechain":true,"attachment":{"type":"date"},"rendered":[{"content":"<system-reminder>never</system-reminder>"}]}` + "\n"
+		}
 		f.want[who] = append(f.want[who], text)
 		at := len(line)
 		if f.random.IntN(4) == 0 {
@@ -161,19 +192,22 @@ func (f *family) play() {
 	for _, one := range f.got {
 		who := ""
 		if one.Kind == transcript.Helper {
-			who = strings.TrimSuffix(strings.TrimPrefix(one.By, "Explore (look with "), ")")
+			who = strings.TrimPrefix(strings.TrimPrefix(one.By, "Explore"), "sub-agent")
+			who = strings.TrimSuffix(strings.TrimPrefix(who, " (look with "), ")")
 		} else if one.By != "" || one.Kind != transcript.Answer {
 			f.Fatalf("%+v", one)
 		}
 		said[who] = append(said[who], one.Text)
 	}
-	delete(f.want, "agent-3")
+	if f.ref.Format == transcript.Claude {
+		delete(f.want, "agent-3")
+	}
 	for who, texts := range f.want {
 		if !slices.Equal(said[who], texts) {
 			f.Fatalf("%q said\n%q, want\n%q", who, said[who], texts)
 		}
 	}
-	if len(said["agent-3"]) > 0 {
+	if len(said["agent-3"]) > len(f.want["agent-3"]) {
 		f.Fatalf("what's internal is given: %q", said["agent-3"])
 	}
 	f.open(nil)
