@@ -75,6 +75,9 @@ func (m *Manager) claim(ctx context.Context, id string, a Answer) (Prompt, error
 	defer m.mu.Unlock()
 	if e := m.entries[p.Session]; e != nil {
 		e.giving, e.gave, e.doubt = true, false, ""
+		if e.endReading != nil {
+			e.endReading()
+		}
 	}
 	return claimed, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -21,6 +22,7 @@ type question struct {
 	options []string
 	text    bool      // its last option takes text
 	unseen  bool      // not all of it can be seen
+	part    int       // which part of it is drawn, where not all of it can be seen
 	call    string    // that it's about, as the agent records it
 	stuck   bool      // it reads keys and does nothing
 	deaf    time.Time // until then as well
@@ -30,7 +32,11 @@ type question struct {
 
 func (q *question) sum() string {
 	h := fnv.New64a()
-	_, _ = fmt.Fprint(h, q.title, q.unseen, "\x00", strings.Join(q.options, "\x00"))
+	part := q.part
+	if !q.unseen {
+		part = 0
+	}
+	_, _ = fmt.Fprint(h, q.title, q.unseen, part, "\x00", strings.Join(q.options, "\x00"))
 	return fmt.Sprintf("%016x", h.Sum64())
 }
 
@@ -62,6 +68,13 @@ type asker struct {
 	queue   []func()
 	byHand  bool // the key that's read was pressed at the pane's own keyboard
 	ended   bool
+
+	alone   bool          // nobody is attached, so that the pane may be made taller
+	unwell  bool          // its program doesn't draw all of a question in a taller pane either
+	redraws time.Duration // that its program takes to draw for another size
+	tall    bool          // it's taller
+	covered bool          // only who made it taller may look
+	grown   int           // how often it was made taller
 }
 
 func (p *asker) Name() string                                    { return "default" }
@@ -91,6 +104,9 @@ func (p *asker) rows() (plain, styled []string) {
 	if p.now.unseen {
 		title = "… " + title
 	}
+	if p.now.part > 0 && p.now.unseen {
+		title += fmt.Sprint(" part ", p.now.part)
+	}
 	if p.now.call != "" {
 		title += " §" + p.now.call
 	}
@@ -113,12 +129,15 @@ func (p *asker) rows() (plain, styled []string) {
 	return plain, styled
 }
 
-func (p *asker) Snapshot(context.Context, string, sessions.Window) (sessions.Snapshot, error) {
+func (p *asker) Snapshot(_ context.Context, _ string, w sessions.Window) (sessions.Snapshot, error) {
 	defer time.Sleep(p.tmux)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.dead {
+	switch {
+	case p.dead:
 		return sessions.Snapshot{}, sessions.ErrUnknown
+	case p.covered && !w.Tall:
+		return sessions.Snapshot{}, sessions.ErrUnavailable
 	}
 	plain, _ := p.rows()
 	return sessions.Snapshot{Server: run, Pane: "%1", Rows: plain}, nil
@@ -258,11 +277,16 @@ type asked struct{}
 
 func (asked) Read(_ sessions.ID, s *sessions.Snapshot, styled *sessions.Screen) *sessions.Dialog {
 	d := &sessions.Dialog{Kind: sessions.PromptChoice, Marked: -1, First: -1}
+	part := 0
 	var labels []string
 	for i, row := range s.Rows {
 		if title, ok := strings.CutPrefix(row, "? "); ok {
 			d.Title, d.Unseen = strings.CutPrefix(title, "… ")
 			d.Title, d.Call, _ = strings.Cut(d.Title, " §")
+			if title, nth, ok := strings.Cut(d.Title, " part "); ok {
+				d.Title = title
+				part, _ = strconv.Atoi(nth)
+			}
 			d.First, d.Last = i, i
 			continue
 		}
@@ -283,7 +307,7 @@ func (asked) Read(_ sessions.ID, s *sessions.Snapshot, styled *sessions.Screen) 
 		return nil
 	}
 	d.Styled = d.Marked < 0 || styled != nil
-	d.Print = (&question{title: d.Title, unseen: d.Unseen, options: labels}).sum()
+	d.Print = (&question{title: d.Title, unseen: d.Unseen, part: part, options: labels}).sum()
 	return d
 }
 
@@ -453,6 +477,9 @@ func (d *desk) poll(ctx context.Context) {
 
 func (d *desk) look() {
 	snap, err := d.pane.Snapshot(context.Background(), "%1", sessions.Window{})
+	if errors.Is(err, sessions.ErrUnavailable) {
+		return
+	}
 	if err != nil {
 		d.manager.Ended(d.id, nil, "the pane is gone")
 		return
@@ -522,9 +549,53 @@ func permission(marked int) *question {
 	return &question{title: "May I?", options: []string{"Yes", "Yes, always", "No"}, marked: marked}
 }
 
-// Grow finds that somebody is at the terminal.
-func (*asker) Grow(context.Context, string, sessions.ServerIdentity, int, time.Duration) (sessions.Snapshot, error) {
-	return sessions.Snapshot{}, sessions.ErrConflict
+// Grow makes the pane taller, unless somebody is at the terminal.
+func (p *asker) Grow(context.Context, string, sessions.ServerIdentity, int, time.Duration) (sessions.Snapshot, error) {
+	time.Sleep(p.tmux)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.alone || p.dead {
+		return sessions.Snapshot{}, sessions.ErrConflict
+	}
+	plain, _ := p.rows()
+	p.tall, p.covered = true, true
+	p.grown++
+	p.resized()
+	return sessions.Snapshot{Server: run, Pane: "%1", Rows: plain}, nil
 }
-func (*asker) Shrink(context.Context, string) error { return nil }
-func (*asker) Settle(string)                        {}
+
+func (p *asker) Shrink(context.Context, string) error {
+	time.Sleep(p.tmux)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.tall {
+		p.tall = false
+		p.resized()
+	}
+	return nil
+}
+
+func (p *asker) Settle(string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.covered = false
+}
+
+// resized has the program draw its question for the pane's size, some time later. In a pane
+// that's as high as it was it draws another part of it. mu is held.
+func (p *asker) resized() {
+	q, tall := p.now, p.tall
+	if q == nil || q.part == 0 {
+		return
+	}
+	time.AfterFunc(p.redraws, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.tall != tall {
+			return
+		}
+		if q.unseen = !tall || p.unwell; q.unseen {
+			q.part = q.part%3 + 1
+		}
+	})
+}

@@ -67,7 +67,7 @@ func (m *Manager) give(ctx context.Context, p Prompt) outcome {
 }
 
 // awaitTurn takes the keyboard. While somebody else's text is typed the question may go,
-// and then nobody waits for that.
+// and then nobody waits for that. A reading ends for the answer, and it's waited for.
 func (g *giver) awaitTurn(ctx context.Context, keys keyboard) (end outcome, gone bool) {
 	for until := time.Now().Add(keyboardWithin); ; {
 		err := keys.takeWithin(ctx, lookEvery)
@@ -77,7 +77,7 @@ func (g *giver) awaitTurn(ctx context.Context, keys keyboard) (end outcome, gone
 		if shown, known := g.m.shownOf(g.prompt.Session); known && (shown == nil || !shown.Asks(&g.prompt.Dialog)) {
 			return g.lost(shown), true
 		}
-		if ctx.Err() != nil || time.Now().After(until) {
+		if ctx.Err() != nil || time.Now().After(until) && !g.m.isRead(g.prompt.Session) {
 			return outcome{state: PromptOpen, err: err}, true
 		}
 	}

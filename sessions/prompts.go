@@ -42,6 +42,10 @@ type asking struct {
 	whole   *Dialog
 	reading string
 	parts   []string
+	// backAt is when the pane was made as high as before; endReading ends the look at the
+	// taller one, nil: nobody looks.
+	backAt     time.Time
+	endReading context.CancelFunc
 	// done is the Print of a prompt that's final while its dialog is still shown: the
 	// poller hasn't looked since. It isn't asked again.
 	done string
@@ -134,10 +138,18 @@ func (a *asking) forgetWhole() {
 	}
 }
 
-// samePart is a dialog by the Print of the part that was seen first.
+// samePart is a dialog by the Print of the part that was seen first. What's drawn when the
+// pane has just been made as high as it was, and asks the same, is another part of it.
 func (a *asking) samePart(d *Dialog) *Dialog {
-	if d == nil || !d.Unseen || a.reading == "" || !slices.Contains(a.parts, d.Print) {
+	if d == nil || !d.Unseen || a.reading == "" || d.Print == a.reading {
 		return d
+	}
+	if !slices.Contains(a.parts, d.Print) {
+		was := a.shown
+		if was == nil || was.Print != a.reading || time.Since(a.backAt) > wholeBack || !d.asksLike(was) || a.whole != nil && !a.whole.isWholeOf(d) {
+			return d
+		}
+		a.parts = append(a.parts, d.Print)
 	}
 	same := *d
 	same.Print = a.reading

@@ -88,7 +88,7 @@ func (m *Manager) tryWhole(ctx context.Context, id ID, part string) {
 		case errors.Is(err, errNotWhole):
 			wait, rows = wholeNext, wholeRows
 			tries++
-		case errors.Is(err, ErrUnavailable):
+		case errors.Is(err, ErrUnavailable), errors.Is(err, context.Canceled): // an answer came
 			wait = wholeNext
 		}
 		m.log.Debug("a question isn't read whole", "session", id, "err", err)
@@ -125,6 +125,8 @@ func (m *Manager) lookWhole(ctx context.Context, id ID, part *Dialog, rows int) 
 		return err
 	}
 	defer keys.giveBack()
+	ctx, ended := m.beginReading(ctx, id)
+	defer ended()
 	t := &taller{m: m, id: id, srv: srv, pane: s.Pane}
 	defer t.settle(ctx)
 	now, err := t.read(ctx, false)
@@ -142,9 +144,6 @@ func (m *Manager) lookWhole(ctx context.Context, id ID, part *Dialog, rows int) 
 	if err == nil && (again == nil || !whole.isWholeOf(again)) {
 		err = errNotWhole
 	}
-	if again != nil && again.Print != part.Print && again.asksLike(part) {
-		m.noteParts(id, part.Print, again.Print)
-	}
 	if err != nil {
 		return err
 	}
@@ -154,12 +153,41 @@ func (m *Manager) lookWhole(ctx context.Context, id ID, part *Dialog, rows int) 
 	return nil
 }
 
-// noteParts notes that a dialog of which a part stands there was drawn otherwise again.
-func (m *Manager) noteParts(id ID, part, again string) {
+// beginReading notes that a session's pane is about to be made taller for a reading, until
+// ended. The context ends with what's done meanwhile: an answer doesn't wait for a reading,
+// which is made for who answers.
+func (m *Manager) beginReading(ctx context.Context, id ID) (reading context.Context, ended func()) {
+	reading, stop := context.WithCancel(ctx)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if e := m.entries[id]; e != nil && e.reading == part {
-		e.parts = append(e.parts, again)
+	e := m.entries[id]
+	if e == nil || e.giving {
+		stop()
+		return reading, stop
+	}
+	e.endReading = stop
+	return reading, func() {
+		stop()
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		e.endReading = nil
+	}
+}
+
+// isRead reports whether a session's pane is taller for a reading.
+func (m *Manager) isRead(id ID) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.entries[id]
+	return e != nil && e.endReading != nil
+}
+
+// noteBack notes that a session's pane is as high as it was before a reading.
+func (m *Manager) noteBack(id ID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if e := m.entries[id]; e != nil {
+		e.backAt = time.Now()
 	}
 }
 
@@ -279,8 +307,9 @@ func (t *taller) grow(ctx context.Context, rows int, accept func(*Dialog) bool) 
 }
 
 // shrink makes the pane as high as it was, and returns the dialog that its program has drawn
-// then, which asks like part; nil: it had time to draw one, and there's none. No part: nobody
-// waits for one.
+// then, which asks like part; nil: it had time to draw one, and there's none. What
+// it draws a moment later is the same question, too: see samePart. No part: nobody waits for
+// one.
 func (t *taller) shrink(ctx context.Context, part *Dialog) (*Dialog, error) {
 	if !t.grown {
 		return nil, nil
@@ -291,6 +320,7 @@ func (t *taller) shrink(ctx context.Context, part *Dialog) (*Dialog, error) {
 	if err := t.srv.Shrink(ctx, t.pane.ID); err != nil {
 		return nil, err
 	}
+	t.m.noteBack(t.id)
 	if part == nil {
 		return nil, rest(ctx, settleFor)
 	}
@@ -302,10 +332,11 @@ func (t *taller) shrink(ctx context.Context, part *Dialog) (*Dialog, error) {
 			return nil, err
 		}
 		switch d := now.dialog; {
-		case d == nil || !d.asksLike(part):
+		case d == nil || !d.Unseen || !d.asksLike(part): // it stands there as it was drawn for the taller pane, say
 			last = nil
 		case last == nil || last.Print != d.Print:
 			last, since = d, time.Now()
+			t.m.samePartOf(t.id, d)
 		case time.Since(since) >= settleFor:
 			return d, nil
 		}
@@ -375,11 +406,7 @@ func (g *giver) shrink(ctx context.Context) {
 	if g.pressed {
 		part = nil // it has gone, or somebody looks
 	}
-	again, err := g.tall.shrink(ctx, part)
-	if err != nil {
+	if _, err := g.tall.shrink(ctx, part); err != nil {
 		g.m.log.Warn("make a pane as high as it was", "session", g.prompt.Session, "err", err)
-	}
-	if again != nil && again.Print != g.prompt.Dialog.Print {
-		g.m.noteParts(g.prompt.Session, g.prompt.Dialog.Print, again.Print)
 	}
 }

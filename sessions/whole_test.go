@@ -1,0 +1,63 @@
+package sessions_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// Whoever refuses a question, or allows what was read whole, while its pane is made taller
+// for a reading, is heard: the answer is given, once, and soon.
+func TestAnswersAreGivenWhileAQuestionIsReadWhole(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		refused, allowed, whileTall := 0, 0, 0
+		rapid.Check(struct{ testing.TB }{t}, func(rt *rapid.T) {
+			ms := func(label string, most int) time.Duration {
+				return time.Duration(rapid.IntRange(0, most).Draw(rt, label)) * time.Millisecond
+			}
+			pane := &asker{lag: 10 * time.Millisecond, tmux: ms("tmux", 60), alone: true, unwell: rapid.Bool().Draw(rt, "never whole"), redraws: ms("redraws", 1500)}
+			d := newDesk(t, pane, &memory{prompts: map[string]sessions.Prompt{}})
+			defer d.stop()
+			q := permission(0)
+			q.unseen, q.part = true, 1
+			pane.ask(q)
+			d.pass(1200 * time.Millisecond)
+			d.pass(ms("moment", 25_000))
+			pane.with(func() {
+				if pane.tall {
+					whileTall++
+				}
+			})
+			p, option := d.open(), 2
+			if !p.Dialog.Unseen && rapid.Bool().Draw(rt, "allow") {
+				option = 0
+			}
+			began := time.Now()
+			got, err := d.answer(p.ID, "ann", option)
+			took := time.Since(began)
+			if err != nil || got.State != sessions.PromptAnswered || len(pane.took) != 1 || pane.took[0].option != option || len(pane.stray) > 0 {
+				rt.Fatalf("%+v of %+v: %+v, %v; took %+v, stray %q", option, p.Dialog, got, err, pane.took, pane.stray)
+			}
+			if option == 2 {
+				refused++
+			} else {
+				allowed++
+			}
+			if most := 5 * time.Second; option == 2 && took > most {
+				rt.Fatalf("it was refused after %s", took)
+			}
+			d.pass(20 * time.Second)
+			if n := len(d.manager.Prompts()); n > 0 || pane.tall || pane.covered {
+				rt.Fatalf("%d questions are open; the pane is taller: %t, %t", n, pane.tall, pane.covered)
+			}
+		})
+		t.Logf("%d refused, %d allowed; %d while the pane was taller", refused, allowed, whileTall)
+		if refused == 0 || allowed == 0 || whileTall == 0 {
+			t.Error("not all of it was tried")
+		}
+	})
+}
