@@ -47,7 +47,8 @@ func TestLiveRequests(t *testing.T) {
 	})
 }
 
-// What's allowed for good goes by the request, too.
+// What's allowed for good goes by the request, too, after sub-agents that asked for the same
+// as well.
 func TestLiveRequestForGood(t *testing.T) {
 	eachLiveAgent(t, func(t *testing.T, name string, random *rand.Rand) {
 		t.Helper()
@@ -58,6 +59,7 @@ func TestLiveRequestForGood(t *testing.T) {
 		if err := k.run.Ready(t.Context()); err != nil {
 			t.Fatal(err)
 		}
+		k.requestSub(t)
 		k.requestAlways(t)
 	})
 }

@@ -25,9 +25,9 @@ const hookCommand = "hook"
 const (
 	hookRecordTime = 16 * time.Millisecond // until what has come of the record must do
 	hookAnswerTime = 22 * time.Millisecond // until the answer isn't waited for any more
-	// askTime is that of a hook by which an agent asks a person, who takes longer: what the
-	// call is to do has to come whole.
-	askTime = time.Second
+	// unhurriedTime is that of a hook by which an agent asks a person, who takes longer: what
+	// the call is to do has to come whole; and of one that holds up nobody.
+	unhurriedTime = time.Second
 )
 
 // recordVariable may have the record of a hook: an agent's plug-in can set it before it
@@ -41,7 +41,7 @@ func newHook(p *program) *cobra.Command {
 		Short: "Tell the daemon of an agent's hook (agents call this)",
 		Long: `Tell the daemon that a hook of an agent was called. "panebridge hooks install" has
 the agent call this, with the hook's JSON record on standard input or as the last
-argument. It ends within 50 ms and with exit code 0 whatever is wrong, and prints
+argument. It ends within 50 ms, where the agent waits for it, and with exit code 0 whatever is wrong, and prints
 nothing but what the director of a fleet is to know (how to listen for notices), so that it's never in the agent's way; --verbose says on standard error what
 was. A plug-in may give the record in the variable PANEBRIDGE_HOOK_RECORD.`,
 		DisableFlagParsing: true,
@@ -89,10 +89,11 @@ func (p *program) tellHook(ctx context.Context, call hookCall, began time.Time) 
 	if len(record) == 0 {
 		record = []byte(env(recordVariable))
 	}
+	unhurried := agent.Unhurried(call.agent, call.event)
 	if len(record) == 0 && !isTerminal(p.stdio.In) {
 		within := hookRecordTime
-		if agent.Asks(call.event) {
-			within = askTime
+		if unhurried {
+			within = unhurriedTime
 		}
 		wait, cancel := context.WithDeadline(ctx, began.Add(within))
 		record = readRecord(wait, p.stdio.In)
@@ -107,8 +108,8 @@ func (p *program) tellHook(ctx context.Context, call hookCall, began time.Time) 
 	}
 	parent := ctx
 	within := hookAnswerTime
-	if len(h.Input) > 0 {
-		within += askTime
+	if unhurried || len(h.Input) > 0 {
+		within += unhurriedTime
 	}
 	ctx, cancel := context.WithDeadline(ctx, began.Add(within))
 	defer cancel()

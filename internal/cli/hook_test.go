@@ -221,3 +221,31 @@ func TestHookWhoseInputIsNotAsItShould(t *testing.T) {
 		})
 	}
 }
+
+// late is an input that comes when a busy plug-in has got round to writing it.
+type late struct {
+	after time.Duration
+	text  io.Reader
+}
+
+func (l *late) Read(p []byte) (int, error) {
+	time.Sleep(l.after)
+	l.after = 0
+	return l.text.Read(p)
+}
+
+// A plug-in holds up nobody while it writes its record: what it tells is waited for, also
+// where the machine is busy.
+func TestHookOfAPlugInIsWaitedFor(t *testing.T) {
+	r := newHookRig(t)
+	r.answer(t)
+	for event, record := range map[string]string{
+		"permission.replied": `{"sessionID":"c","requestID":"per_1","reply":"reject"}`,
+		"panebridge.replied": `{"sessionID":"c","requestID":"per_1","outcome":"given"}`,
+	} {
+		in := func() io.Reader { return &late{60 * time.Millisecond, strings.NewReader(record)} }
+		if h := r.until(t, "c", in, "opencode", event); h.Request != "per_1" {
+			t.Errorf("%s: heard %+v", event, h)
+		}
+	}
+}

@@ -67,7 +67,7 @@ func (c *calls) heard(h Hook) {
 			return !one.served && (len(one.requests) == 0 && one.over == 0 || h.Signal == SessionEnd || one.conversation == h.Conversation)
 		})
 		return
-	case h.Signal == Answered && h.Request != "":
+	case h.Request != "" && (h.Signal == Answered || h.Signal == Replied && (h.Text == replyGiven || h.Text == replyLate)):
 		c.replied(h.Request)
 		return
 	case h.Signal != Asking || len(h.Input) == 0 && !h.Lost:

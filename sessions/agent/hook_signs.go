@@ -20,9 +20,11 @@ var hookSigns = map[string]func(h *Hook, fields record){
 	"qwen":     qwenSign,
 }
 
-// Asks reports whether it's with a hook of this name that an agent asks a person.
-func Asks(event string) bool {
-	return slices.Contains([]string{"PermissionRequest", "Notification", "permission.asked", "question.asked"}, strings.TrimPrefix(event, "event:"))
+// Unhurried reports whether a hook may take a second to tell what it has to: it's one by which
+// a person is asked, or the agent doesn't wait for it. opencode's plug-in doesn't, and what it
+// tells comes late from a busy machine.
+func Unhurried(agent, event string) bool {
+	return agent == "opencode" || slices.Contains([]string{"PermissionRequest", "Notification", "permission.asked", "question.asked"}, strings.TrimPrefix(event, "event:"))
 }
 
 // claudeSign knows Claude Code's hooks. A permission's dialog is told of at once by

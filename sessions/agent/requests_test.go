@@ -107,6 +107,34 @@ func TestARequestWaits(t *testing.T) {
 	})
 }
 
+// Its record is forgotten when it was answered, whichever of the two ways to hear of that
+// comes: a later one that would save the same is told by its own.
+func TestARequestThatWasAnsweredIsForgotten(t *testing.T) {
+	for name, tt := range map[string]struct {
+		event, record string
+		again         bool // it stands still
+	}{
+		"opencode says so": {"permission.replied", `{"sessionID":"ses_2","requestID":"per_1","reply":"reject"}`, false},
+		"given":            {"panebridge.replied", `{"sessionID":"ses_2","requestID":"per_1","outcome":"given"}`, false},
+		"late":             {"panebridge.replied", `{"sessionID":"ses_2","requestID":"per_1","outcome":"late"}`, false},
+		"failed":           {"panebridge.replied", `{"sessionID":"ses_2","requestID":"per_1","outcome":"failed"}`, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			withRequest(t, "permission.asked", runsMake, func(r *asksFor) {
+				r.o.asks(r.makeDialog())
+				r.o.take(r.hook(tt.event, tt.record))
+				r.o.asks(nil)
+				second := `{"id":"per_2","sessionID":"ses_1","permission":"bash","patterns":["make all"],"always":["make *"],"metadata":{"command":"make all"},"tool":{"callID":"call_2"}}`
+				r.o.take(r.hook("permission.asked", second))
+				sure := r.dialog("  ┃", "  ┃  △ Always allow", "  ┃", "  ┃  This will allow the following patterns until OpenCode is restarted", "  ┃", "  ┃  - make *", "  ┃", "  ┃   Confirm   Cancel      ⇆ select  enter confirm", "  ┃")
+				if bound := sure.Call != ""; bound == tt.again {
+					t.Errorf("what's to be saved for good is bound to one request: %t", bound)
+				}
+			})
+		})
+	}
+}
+
 // Who answers is told what came of it: it counted, a key was faster, or keys have to do it.
 func TestWhatCameOfARequest(t *testing.T) {
 	for name, tt := range map[string]struct {
