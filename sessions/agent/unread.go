@@ -91,6 +91,9 @@ func (p *Profile) Unread(screen *sessions.Snapshot, waits bool) *sessions.Dialog
 	if !u.secret {
 		d.Options = u.keys()
 	}
+	if boxed && screen.CursorVisible { // it takes text: a search, say
+		d.Options = slices.DeleteFunc(d.Options, func(o sessions.DialogOption) bool { return o.Key == "Space" || len(o.Key) == 1 })
+	}
 	if p.headless(l) {
 		d.Cut, d.Unseen = true, true // Escape is all that it takes
 	}

@@ -170,3 +170,42 @@ func TestNothingIsTakenForAnUnreadDialog(t *testing.T) {
 	}
 	t.Logf("%v of recordings", looked)
 }
+
+// Where a program that has an input box shows its cursor in a dialog, it takes text there: no
+// key is offered that would be typed.
+func TestNoKeyIsTypedIntoAField(t *testing.T) {
+	set, err := Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	nothing := formless(t)
+	files, err := filepath.Glob("testdata/dialogs/*.txt")
+	if err != nil || len(files) < 30 {
+		t.Fatalf("%d screens, %v", len(files), err)
+	}
+	typed := func(o sessions.DialogOption) bool { return o.Key == "Space" || len(o.Key) == 1 }
+	fields := 0
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".txt")
+		agent, _, _ := strings.Cut(name, "-")
+		if agent == "generic" {
+			continue
+		}
+		for _, of := range []*Set{set, nothing} {
+			snap, _ := screenOf(t, file)
+			before := of.Get(agent).Unread(snap, true)
+			snap.CursorVisible, snap.CursorX, snap.CursorY = true, rand.IntN(snap.Width), rand.IntN(snap.Height)
+			d := of.Get(agent).Unread(snap, true)
+			if before == nil || d == nil || len(d.Options) == 0 {
+				continue
+			}
+			fields++
+			if !slices.ContainsFunc(before.Options, typed) || slices.ContainsFunc(d.Options, typed) || !slices.ContainsFunc(d.Options, func(o sessions.DialogOption) bool { return o.Key == "Escape" }) {
+				t.Errorf("%s: keys %+v, where it takes text %+v", name, before.Options, d.Options)
+			}
+		}
+	}
+	if fields < 30 {
+		t.Errorf("%d were looked at", fields)
+	}
+}
