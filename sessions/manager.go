@@ -107,6 +107,7 @@ type entry struct {
 	left     bool // the first of queue was being typed when the daemon's last run ended
 	hasTaken bool // a program's run was seen to take a text: takenBy, see Program.Run
 	takenBy  string
+	takenAt  time.Time  // the first of it
 	begun    string     // what was submitted last in a shell, with what it went on with
 	was      Source     // the last agent program's that has ended
 	bare     []barePart // rows that somebody has said to be empty prompts

@@ -10,7 +10,8 @@ import (
 // A program that starts may draw its input box before it works in what it reads, and may
 // empty the box when it's done: Qwen Code was seen to lose a text so. That the box is empty
 // doesn't tell then that a text was submitted: something else has to be seen of the first
-// that a run of a program takes, and of those in its first readyWithin.
+// that a run of a program takes, and of those in its first readyWithin and in as long behind
+// that one: one that's slow to begin may be at it still.
 
 // lostAtStart is what's known of a text that left its box, of which nothing else was seen.
 const lostAtStart = "unverified: the text has left the input box, but the program had just begun and shows nothing else of it; look at the session before you send it again"
@@ -57,7 +58,7 @@ func (t *typist) isFirst(s *Snapshot) bool {
 	t.m.mu.Lock()
 	defer t.m.mu.Unlock()
 	e := t.m.entries[t.id]
-	return e != nil && (!e.hasTaken || e.takenBy != t.into.Run || time.Since(t.into.Started) < readyWithin)
+	return e != nil && (!e.hasTaken || e.takenBy != t.into.Run || time.Since(t.into.Started) < readyWithin || time.Since(e.takenAt) < readyWithin)
 }
 
 // isHeardOf reports whether the program has the text: it says so, keeps it until it has
@@ -86,7 +87,7 @@ func (m *Manager) turnSince(id ID, at time.Time) bool {
 func (m *Manager) noteTaken(id ID, run string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if e := m.entries[id]; e != nil {
-		e.hasTaken, e.takenBy = true, run
+	if e := m.entries[id]; e != nil && (!e.hasTaken || e.takenBy != run) {
+		e.hasTaken, e.takenBy, e.takenAt = true, run, time.Now()
 	}
 }

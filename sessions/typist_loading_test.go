@@ -197,7 +197,7 @@ func (p *loading) options(o *sessions.Options) {
 func TestTextsForAgentsThatLoad(t *testing.T) {
 	n := 300
 	if os.Getenv("PANEBRIDGE_STRESS") != "" {
-		n = 1000 // each needs a database, and the system has so many files
+		n = 20_000
 	}
 	seed := rand.Uint64()
 	if s := os.Getenv("PANEBRIDGE_SEED"); s != "" {
