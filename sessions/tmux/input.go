@@ -56,11 +56,37 @@ func (c *Client) Press(ctx context.Context, g sessions.Guard, keys ...string) (s
 	return out, nil
 }
 
+// shared is what a guarded line says of a pane whose keys tmux would copy to the other panes
+// of its window; nothing was done. Those who use a guard don't hear it.
+const shared sessions.Outcome = "shared"
+
 // run sends `before ; if dead … else if held … else if moved … else command`
 // and reads which branch was taken from the token that each prints. Copy mode
 // and other modes are left first, because they swallow keys. Only copy mode knows
 // `send-keys -X cancel`.
 func (g guarded) run(ctx context.Context, before, command string) (sessions.Outcome, error) {
+	out, err := g.once(ctx, before, command, false)
+	if err != nil || out != shared {
+		return out, err
+	}
+	// `synchronize-panes` of the pane itself, if it has one, and not what it has from its
+	// window: a format can't tell them apart, and one that's unset by us would be lost.
+	option := " synchronize-panes"
+	was, err := g.do(ctx, &request{line: "show-options -pqv -t " + g.guard.Pane + option})
+	if err != nil {
+		return "", err
+	}
+	set := "set-option -p -t " + g.guard.Pane + option
+	back := "set-option -pu -t " + g.guard.Pane + option
+	if lines := was[0].lines; len(lines) > 0 {
+		back = set + " " + quote(lines[0])
+	}
+	return g.once(ctx, before, set+" off ; "+command+" ; "+back, true)
+}
+
+// once is one try of run. Where tmux copies what's typed to other panes it does nothing and
+// says shared, unless alone says that the command sees to that.
+func (g guarded) once(ctx context.Context, before, command string, alone bool) (sessions.Outcome, error) {
 	if g.guard.Server != (sessions.ServerIdentity{}) && g.guard.Server != g.identity {
 		return "", ErrNoPane // the pane of that id is another one's by now
 	}
@@ -95,6 +121,10 @@ func (g guarded) run(ctx context.Context, before, command string) (sessions.Outc
 	}
 	line += same.String()
 	closing = strings.Repeat(" } { "+say(sessions.Moved)+" }", len(g.guard.Rows)) + closing
+	if !alone {
+		line += "if-shell -F" + t + "'#{pane_synchronized}' { " + say(shared) + " } { "
+		closing = " }" + closing
+	}
 	line += "if-shell -F" + t + "'#{pane_in_mode}' { copy-mode -q" + t + "} ; " + command + " ; " + say(sessions.Done) + closing
 	reply, err := g.do(ctx, &request{line: line, token: token})
 	if err != nil {

@@ -2,6 +2,7 @@ package tmux_test
 
 import (
 	"errors"
+	"math/rand/v2"
 	"os"
 	"strconv"
 	"strings"
@@ -194,4 +195,55 @@ func TestHiddenSessionLeaves(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.await("end of the server", func() bool { return s.client.Gone() })
+}
+
+// tmux copies keys to all panes of a window with synchronize-panes, where they'd submit
+// what's half typed, or answer what's asked.
+func TestWhatIsTypedStaysInItsPane(t *testing.T) {
+	s := startServer(t)
+	ours := s.pane("shared", "exec cat", "-x", "100", "-y", "30")
+	other := s.tmux("split-window", "-t", ours, "-P", "-F", "#{pane_id}", "stty raw -echo; printf ready; exec cat -v")
+	s.await("the neighbour", s.shows(other, "ready"))
+	options := func() string {
+		return s.tmux("show-options", "-p", "-t", ours) + "|" + s.tmux("show-options", "-w", "-t", ours) + "|" + s.tmux("show-options", "-p", "-t", other)
+	}
+	rnd := rand.New(rand.NewPCG(1, 2))
+	want := ""
+	for range 60 {
+		for _, scope := range [][]string{{"-w", "-t", ours}, {"-p", "-t", ours}, {"-p", "-t", other}} {
+			set := append([]string{"set-option"}, scope...)
+			switch rnd.IntN(3) {
+			case 0:
+				s.tmux(append(set, "synchronize-panes", "on")...)
+			case 1:
+				s.tmux(append(set, "synchronize-panes", "off")...)
+			case 2:
+				s.tmux(append(set, "-u", "synchronize-panes")...)
+			}
+		}
+		before := options()
+		press := func() (sessions.Outcome, error) {
+			return s.client.Press(s.ctx(), sessions.Guard{Pane: ours, Phrases: []string{"nothing"}}, "x")
+		}
+		if rnd.IntN(2) == 0 {
+			press = func() (sessions.Outcome, error) {
+				return s.client.Paste(s.ctx(), sessions.Guard{Pane: ours}, "x")
+			}
+		}
+		if out, err := press(); out != sessions.Done || err != nil {
+			t.Fatalf("with %s: %s, %v", before, out, err)
+		}
+		want += "x"
+		if after := options(); after != before {
+			t.Fatalf("options were %s, and are %s", before, after)
+		}
+	}
+	s.await("what was typed", s.shows(ours, want))
+	// What tmux would have copied stands before this.
+	s.tmux("set-option", "-p", "-t", other, "synchronize-panes", "off")
+	s.tmux("send-keys", "-l", "-t", other, "end")
+	s.await("the neighbour's end", s.shows(other, "end"))
+	if got := strings.TrimSpace(strings.Join(s.snapshot(other).Rows, "")); got != "readyend" {
+		t.Errorf("the neighbour shows %q", got)
+	}
 }
