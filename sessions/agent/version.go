@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/sessions"
+	"github.com/panebridge/panebridge/sessions/transcript"
 )
 
 // Version is that of the program that a process runs, "" where it can't be read: it's
@@ -83,11 +84,9 @@ func packageVersion(file string) string {
 		}
 		var p struct{ Name, Version string }
 		path := filepath.Join(dir, "package.json")
-		if info, err := os.Stat(path); err == nil && info.Size() < maxPackage {
-			text, err := os.ReadFile(path)
-			if err == nil && json.Unmarshal(text, &p) == nil && p.Name != "" && p.Version != "" {
-				return p.Version
-			}
+		text, err := transcript.ReadRegular(path, maxPackage)
+		if err == nil && json.Unmarshal(text, &p) == nil && p.Name != "" && p.Version != "" {
+			return p.Version
 		}
 		dir = filepath.Dir(dir)
 	}

@@ -75,7 +75,7 @@ const maxMeta = 64 << 10
 // claudeHelperBy says who a sub-agent is, by what the program has written about it; "": it
 // isn't one that the agent has called.
 func claudeHelperBy(path string) (string, error) {
-	meta, err := readSmall(path, maxMeta)
+	meta, err := ReadRegular(path, maxMeta)
 	if err != nil {
 		return "", err
 	}

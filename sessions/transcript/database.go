@@ -96,6 +96,9 @@ func (d *database) open(logged bool) error {
 	if err := d.close(); err != nil {
 		return err
 	}
+	if err := ofFiles(d.path); err != nil {
+		return err
+	}
 	options := "mode=ro&_pragma=busy_timeout(20)&_pragma=query_only(1)"
 	if !logged {
 		wal, err := keepsLog(d.path)
@@ -115,9 +118,20 @@ func (d *database) open(logged bool) error {
 	return nil
 }
 
+// ofFiles refuses a database that isn't made of files: SQLite would wait for who writes into
+// a pipe.
+func ofFiles(path string) error {
+	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
+		if info, err := os.Stat(path + suffix); err == nil && !info.Mode().IsRegular() {
+			return fmt.Errorf("open %s: %w", path+suffix, errIrregular)
+		}
+	}
+	return nil
+}
+
 // keepsLog says whether a database is in WAL mode, by its header.
 func keepsLog(path string) (bool, error) {
-	file, _, err := openRegular(path)
+	file, _, err := OpenRegular(path)
 	if err != nil {
 		return false, err
 	}

@@ -173,7 +173,7 @@ func (w *Where) candidates(ctx context.Context, files []listed, about func(head 
 
 // ends reads a file's beginning and its end; the end begins with a whole line.
 func ends(path string) (head, tail []byte, err error) {
-	file, info, err := openRegular(path)
+	file, info, err := OpenRegular(path)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -72,7 +72,7 @@ func claudeFolder(cwd string) string { return notName.ReplaceAllString(cwd, "-")
 func claudeHeld(base string, pid int) *Candidate {
 	for _, level := range descendants(pid) {
 		for _, p := range level {
-			file, err := readSmall(filepath.Join(base, "sessions", strconv.Itoa(p)+".json"), maxHeld)
+			file, err := ReadRegular(filepath.Join(base, "sessions", strconv.Itoa(p)+".json"), maxHeld)
 			if err != nil || !valid(file) {
 				continue
 			}
@@ -176,7 +176,7 @@ func isCodexServer(pid int) bool {
 // earlier versions took the path's SHA-256.
 func findGemini(ctx context.Context, w *Where) ([]Candidate, error) {
 	base := filepath.Join(w.folder("GEMINI_CLI_HOME"), ".gemini")
-	projects, _ := readSmall(filepath.Join(base, "projects.json"), maxProjects)
+	projects, _ := ReadRegular(filepath.Join(base, "projects.json"), maxProjects)
 	named := map[string]string{}
 	gjson.GetBytes(projects, "projects").ForEach(func(cwd, name gjson.Result) bool {
 		named[cwd.Str] = name.Str

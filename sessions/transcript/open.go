@@ -13,8 +13,10 @@ import (
 // which would be waited for.
 var errIrregular = errors.New("it's not a regular file")
 
-// openRegular opens a file for reading, without waiting for anybody.
-func openRegular(path string) (*os.File, fs.FileInfo, error) {
+// OpenRegular opens a file for reading that any program of this user may have put there.
+// What isn't a regular file is refused, and not waited for: to open a pipe takes until
+// somebody writes into it.
+func OpenRegular(path string) (*os.File, fs.FileInfo, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, nil, err
@@ -29,9 +31,9 @@ func openRegular(path string) (*os.File, fs.FileInfo, error) {
 	return file, info, nil
 }
 
-// readSmall reads a file that has limit bytes at most.
-func readSmall(path string, limit int64) ([]byte, error) {
-	file, _, err := openRegular(path)
+// ReadRegular reads all of such a file, which may have limit bytes at most.
+func ReadRegular(path string, limit int64) ([]byte, error) {
+	file, _, err := OpenRegular(path)
 	if err != nil {
 		return nil, err
 	}

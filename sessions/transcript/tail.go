@@ -119,7 +119,7 @@ func (t *tail) open() error {
 	if err := t.close(); err != nil {
 		return err
 	}
-	file, info, err := openRegular(t.path)
+	file, info, err := OpenRegular(t.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -1,0 +1,184 @@
+package transcript
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// strange puts something at a path that isn't a file. Whoever waits for it waits for ever.
+var strange = map[string]func(path string) error{ //nolint:gochecknoglobals // a constant table
+	"pipe": func(path string) error { return syscall.Mkfifo(path, 0o600) },
+	"link to a pipe": func(path string) error {
+		return linked(path, func(to string) error { return syscall.Mkfifo(to, 0o600) })
+	},
+	"endless device":  func(path string) error { return os.Symlink("/dev/zero", path) },
+	"terminal":        func(path string) error { return os.Symlink("/dev/tty", path) },
+	"folder":          func(path string) error { return os.Mkdir(path, 0o700) },
+	"link to itself":  func(path string) error { return os.Symlink(path, path) },
+	"socket":          socket,
+	"far too long":    func(path string) error { return sparse(path, 1<<40) },
+	"nothing at all":  func(string) error { return nil },
+	"not to be read":  func(path string) error { return os.WriteFile(path, []byte("{}"), 0) },
+	"a file with nul": func(path string) error { return os.WriteFile(path, make([]byte, 1000), 0o600) },
+}
+
+func linked(path string, put func(string) error) error {
+	if err := put(path + ".to"); err != nil {
+		return err
+	}
+	return os.Symlink(path+".to", path)
+}
+
+func socket(path string) error {
+	l, err := new(net.ListenConfig).Listen(context.Background(), "unix", path)
+	if err != nil {
+		return err
+	}
+	l.(*net.UnixListener).SetUnlinkOnClose(false)
+	return l.Close()
+}
+
+func sparse(path string, size int64) error {
+	if err := os.WriteFile(path, []byte("{}"), 0o600); err != nil {
+		return err
+	}
+	return os.Truncate(path, size)
+}
+
+// Whatever an agent puts where its files are read, nobody waits for it, and no more of it is
+// kept than of a file.
+func TestWhatIsNoFileHoldsNobodyUp(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the devices are Linux's")
+	}
+	for what, put := range strange {
+		for where, read := range map[string]func(t *testing.T, swap func(path string)){
+			"a transcript that's read": func(t *testing.T, swap func(string)) {
+				t.Helper()
+				if what == "far too long" {
+					t.Skip("a transcript may be long")
+				}
+				path, r := pi(t)
+				write(t, path, said("1", "one"))
+				expect(t, r, "one")
+				swap(path)
+				for range 3 {
+					_, _ = r.Read(t.Context(), 100)
+				}
+			},
+			"a transcript that's sought": func(t *testing.T, swap func(string)) {
+				t.Helper()
+				path := filepath.Join(shortDir(t), "x")
+				swap(path)
+				_, _, _ = ends(path)
+			},
+			"what a process has": func(t *testing.T, swap func(string)) {
+				t.Helper()
+				h := newHome(t)
+				path := h.put(fmt.Sprintf(".claude/sessions/%d.json", os.Getpid()), 0, "{}")
+				swap(path)
+				_ = h.find(Claude, func(w *Where) { w.PID = os.Getpid() })
+			},
+			"Gemini's folders": func(t *testing.T, swap func(string)) {
+				t.Helper()
+				h := newHome(t)
+				swap(h.put(".gemini/projects.json", 0, "{}"))
+				_ = h.find(Gemini, nil)
+			},
+			"who a helper is": func(t *testing.T, swap func(string)) {
+				t.Helper()
+				path := filepath.Join(shortDir(t), "x.meta.json")
+				swap(path)
+				_, _ = claudeHelperBy(path)
+			},
+			"a database":         readDatabase(""),
+			"a database's log":   readDatabase("-wal"),
+			"a database's index": readDatabase("-shm"),
+		} {
+			t.Run(what+" as "+where, func(t *testing.T) {
+				over := make(chan struct{})
+				go func() {
+					defer close(over)
+					read(t, func(path string) {
+						_ = os.Remove(path)
+						if err := put(path); err != nil {
+							t.Error(err)
+						}
+					})
+				}()
+				select {
+				case <-over:
+				case <-time.After(waitedFor): // it would be for ever
+					t.Fatal("it waits")
+				}
+			})
+		}
+	}
+}
+
+// waitedFor is more than any look at a file takes.
+const waitedFor = time.Minute
+
+// shortDir is short enough for a socket's path.
+func shortDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "pb")
+	if err != nil {
+		t.Error(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+func readDatabase(suffix string) func(*testing.T, func(string)) {
+	return func(t *testing.T, swap func(string)) {
+		t.Helper()
+		ref := placeDatabase(t, string(unzip(t, "testdata/opencode-all.sql.gz")))
+		swap(ref.Path + suffix)
+		r, err := Open(ref, nil)
+		if err != nil {
+			return
+		}
+		defer r.Close()
+		_, _ = r.Read(t.Context(), 100)
+	}
+}
+
+// All that agents have written is opened by OpenRegular and ReadRegular.
+func TestAgentsFilesAreOpenedInOneWay(t *testing.T) {
+	opens := regexp.MustCompile(`os\.(Open|OpenFile|ReadFile|DirFS)\(.*`)
+	for _, pattern := range []string{"*.go", "../agent/*.go"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			if strings.HasSuffix(file, "_test.go") {
+				continue
+			}
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, call := range opens.FindAllString(string(text), -1) {
+				if strings.Contains(call, "/proc") || strings.Contains(call, "task") || strings.Contains(call, "dir + \"/") {
+					continue // of the kernel
+				}
+				switch filepath.Base(file) {
+				case "open.go", "load.go", "shell.go", "install_change.go": // itself, and what its own user has called for
+					continue
+				}
+				t.Errorf("%s: %s", file, call)
+			}
+		}
+	}
+}
