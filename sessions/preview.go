@@ -16,8 +16,12 @@ type Preview struct {
 	// Command says that the text is a command of panebridge's own, which a shell may run.
 	// Any other text is typed into no shell.
 	Command bool
-	Box     func(*Snapshot) Box  // reads the input box of the program in the pane
-	Shell   func(*Snapshot) bool // says whether that's a shell
+	// Plain is what's typed in place of a text that isn't a command into a program that's no
+	// known agent: it may run what it's given, as a shell at the other end of ssh does, or an
+	// interpreter. So it has no words of others. "": nothing is.
+	Plain string
+	Box   func(*Snapshot) Box  // reads the input box of the program in the pane
+	Shell func(*Snapshot) bool // says whether that's a shell
 	// Stop is closed when only what needs no waiting for others is still to be done. Nil:
 	// never; a Manager's own Run sees to it.
 	Stop <-chan struct{}
@@ -55,7 +59,7 @@ func (m *Manager) Preview(ctx context.Context, id ID, p Preview) (sent bool, why
 	err = errPreviewPanicked
 	m.containPanic(ctx, id, WorkerPreview, func() { sent, why, err = t.run(ctx) })
 	if sent {
-		m.opt.Pollers.Typed(id, p.Text)
+		m.opt.Pollers.Typed(id, t.text.Text)
 	}
 	return sent, why, err
 }
@@ -122,6 +126,7 @@ func (t *previewer) run(ctx context.Context) (sent bool, why string, err error) 
 	if err != nil {
 		return false, err.Error(), nil //nolint:nilerr // nothing was touched
 	}
+	t.choose(&snap)
 	if why := t.against(&snap, term); why != "" {
 		return false, why, nil
 	}
@@ -140,6 +145,13 @@ func (t *previewer) run(ctx context.Context) (sent bool, why string, err error) 
 		return false, "its screen is changing", nil
 	}
 	return true, t.submit(ctx, &snap), nil
+}
+
+// choose has the plain text typed where the program isn't known to be an agent.
+func (t *previewer) choose(s *Snapshot) {
+	if !t.text.Command && !t.text.Box(s).Known {
+		t.text.Text = t.text.Plain
+	}
 }
 
 // look takes a snapshot of the pane.
@@ -211,6 +223,8 @@ func (t *previewer) against(s *Snapshot, term Terminal) string {
 		return "a shell is in its foreground, which would run the text"
 	case strings.TrimSpace(behind) != "":
 		return "a half-typed text stands behind its cursor"
+	case t.text.Text == "":
+		return "it's no agent that's known, and may run the text"
 	case shell && !barePrompt.MatchString(before):
 		return "a half-typed text stands in its prompt, or it has another"
 	case shell:

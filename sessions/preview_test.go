@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"cmp"
 	"strings"
 	"testing"
 )
@@ -47,7 +48,7 @@ func TestPreviewAgainst(t *testing.T) {
 			p := previewer{
 				young: c.young,
 				text: Preview{
-					Text: c.text, Command: c.command,
+					Text: "words of others", Plain: cmp.Or(c.text, "a command"), Command: c.command,
 					Box:   func(*Snapshot) Box { return c.box },
 					Shell: func(*Snapshot) bool { return c.shell },
 				},
@@ -58,9 +59,14 @@ func TestPreviewAgainst(t *testing.T) {
 					return ""
 				},
 			}
-			got := p.against(&Snapshot{Rows: c.rows, Height: len(c.rows), CursorX: c.x}, c.term)
+			s := &Snapshot{Rows: c.rows, Height: len(c.rows), CursorX: c.x}
+			p.choose(s)
+			got := p.against(s, c.term)
 			if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 				t.Errorf("%q, want %q", got, c.want)
+			}
+			if words := p.text.Text == "words of others"; words != (c.box.Known || c.command) {
+				t.Errorf("it would type %q", p.text.Text)
 			}
 		})
 	}

@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/panebridge/panebridge/internal/api/client"
 	"github.com/panebridge/panebridge/internal/inbox"
 	"github.com/panebridge/panebridge/internal/store"
+	"github.com/panebridge/panebridge/sessions"
 )
 
 // viaDaemon has mail announced by the daemon, as the command line does.
@@ -76,9 +78,51 @@ func TestMailToAPerson(t *testing.T) {
 		mails, err := db.Mail(d.ctx(), inbox.Query{To: inbox.Address(s.ID)})
 		return err == nil && len(mails) == 1 && mails[0].From == inbox.Person("ann") && mails[0].Text == "yes, go on"
 	})
-	d.await("the answer in the pane", d.has(s.ID, "yes, go on"))
+	d.await("that the pane is told of it", d.has(s.ID, inbox.PollCommand))
 	if one, err := db.One(d.ctx(), sent.Mail.ID); err != nil || one.Status != inbox.Completed {
 		t.Errorf("the letter: %+v, %v", one, err)
+	}
+}
+
+// TestMailRunsNothing: who's mailed may be a shell at the other end of something, or an
+// interpreter, which runs what's typed. Nobody can tell, so it's typed no word of the mail.
+func TestMailRunsNothing(t *testing.T) {
+	d := newDaemon(t)
+	db, box := mailOf(d)
+	dir := t.TempDir()
+	for name, command := range map[string][]string{
+		"interpreter": {"sh", "-c", `while read -r line; do eval "$line"; echo "did $line"; done`},
+		"terminal":    {"script", "-q", "-c", `PS1='> ' bash --norc`, "/dev/null"},
+		"with a sign": {"script", "-q", "-c", `PS1='❯ ' bash --norc`, "/dev/null"},
+		"with a box":  {"script", "-q", "-c", `PS1='│ ❯ ' bash --norc`, "/dev/null"},
+	} {
+		s, err := d.api.NewSession(d.ctx(), api.Create{Name: name, Command: command, Cwd: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := db.Parties(d.ctx())
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := "x; touch ran-it; $(touch ran-it) `touch ran-it`\ntouch ran-it"
+		sent, err := box.Send(d.ctx(), all, inbox.Person("ann"), inbox.Address(s.ID), text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.await(name+" to be told", func() bool {
+			one, err := db.One(d.ctx(), sent.Mail.ID)
+			return err == nil && one.Preview == inbox.PreviewTyped
+		})
+		if _, err := d.api.Input(d.ctx(), string(s.ID), "exit", true); err != nil {
+			t.Fatal(err)
+		}
+		d.await(name+" to end", func() bool { // what was typed before has run by then
+			one, err := d.api.Session(d.ctx(), string(s.ID))
+			return err == nil && one.State == sessions.StateEnded
+		})
+		if _, err := os.Stat(filepath.Join(dir, "ran-it")); err == nil {
+			t.Fatalf("%s ran the mail", name)
+		}
 	}
 }
 

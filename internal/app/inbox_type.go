@@ -45,7 +45,7 @@ func (m *mailroom) Finish(ctx context.Context, to inbox.Party, text string) (p i
 
 func (m *mailroom) preview(to inbox.Party, text string, fixed bool) sessions.Preview {
 	return sessions.Preview{
-		Text: text, Command: fixed, Shell: m.look.Shell,
+		Text: text, Command: fixed, Plain: inbox.PollCommand, Shell: m.look.Shell,
 		Box: func(s *sessions.Snapshot) sessions.Box {
 			if b := m.d.watchers.Box(to.ID, s); b.Known {
 				return b

@@ -175,7 +175,7 @@ type lonelyPane struct {
 }
 
 func (l lonelyPane) preview(text string, fixed bool) sessions.Preview {
-	return sessions.Preview{Text: text, Command: fixed, Box: l.watch.Box, Shell: l.watch.Shell, Stop: l.stop}
+	return sessions.Preview{Text: text, Command: fixed, Plain: inbox.PollCommand, Box: l.watch.Box, Shell: l.watch.Shell, Stop: l.stop}
 }
 
 // connected does something at a pane, or says why it can't be reached.
