@@ -108,15 +108,16 @@ func (d *Dialog) Asks(other *Dialog) bool {
 	return d.Print == other.Print && (d.Tall == "" || other.Tall == "" || d.Tall == other.Tall) && (d.Call == "" || other.Call == "" || d.Disputed != other.Disputed || d.Call == other.Call)
 }
 
-// About is what it's about as far as that's known.
+// About is what it's about as far as that's known, in characters that are seen where they
+// stand.
 func (d *Dialog) About() string {
 	switch {
 	case d.Disputed:
-		return "On the screen:\n" + d.Body + "\n\nIn the agent's record of the call:\n" + d.Whole
+		return Legible("On the screen:\n" + d.Body + "\n\nIn the agent's record of the call:\n" + d.Whole)
 	case d.Whole != "":
-		return d.Whole
+		return Legible(d.Whole)
 	}
-	return d.Body
+	return Legible(d.Body)
 }
 
 // Offers reports whether an option can be chosen by somebody who knows of the dialog what

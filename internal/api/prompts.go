@@ -92,10 +92,10 @@ func (c *PromptChoice) UnmarshalJSON(text []byte) error {
 
 // newPrompt shows a prompt, with its secrets masked as one text.
 func (a *api) newPrompt(p sessions.Prompt) Prompt {
-	rows := append([]string{p.Dialog.Title}, strings.Split(p.Dialog.About(), "\n")...)
+	rows := append([]string{sessions.Legible(p.Dialog.Title)}, strings.Split(p.Dialog.About(), "\n")...)
 	body := len(rows)
 	for _, o := range p.Dialog.Options {
-		rows = append(rows, o.Label, o.Detail)
+		rows = append(rows, sessions.Legible(o.Label), sessions.Legible(o.Detail))
 	}
 	end := len(rows)
 	if p.Answer != nil {

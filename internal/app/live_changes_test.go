@@ -79,9 +79,9 @@ func liveChanges(t *testing.T, name string, random *rand.Rand) {
 // holdsRows reports whether a change has all of these rows, each with its sign.
 func holdsRows(body, gone string, made []string) bool {
 	for _, row := range made {
-		if !strings.Contains(body, "+"+visibleOnly(row)) {
+		if !strings.Contains(body, "+"+visibleOnly(sessions.Legible(row))) {
 			return false
 		}
 	}
-	return strings.Contains(body, "-"+visibleOnly(gone))
+	return strings.Contains(body, "-"+visibleOnly(sessions.Legible(gone)))
 }

@@ -43,7 +43,7 @@ func liveWhole(t *testing.T, name string, random *rand.Rand) {
 		switch {
 		case p.ID == "":
 			t.Fatalf("no question about %s; prompts %+v; screen:\n%s", o, k.seen.all(), k.screen(k.Context()))
-		case whole && !strings.Contains(visibleOnly(p.Body), visibleOnly(command)):
+		case whole && !strings.Contains(visibleOnly(p.Body), visibleOnly(sessions.Legible(command))):
 			t.Errorf("it asks about\n%s\nand this is shown, %+v:\n%s", command, p, p.Body)
 		case !whole:
 			never++

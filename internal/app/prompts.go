@@ -18,14 +18,16 @@ func (d *daemon) prompted(p sessions.Prompt) {
 	}
 }
 
-// maskedPrompt is a question as chats see it: it has no secrets.
+// maskedPrompt is a question as chats see it: it has no secrets, and nothing that's drawn
+// elsewhere than it stands (what it's about hasn't either, see Dialog.About).
 func maskedPrompt(m *redact.Masker, p sessions.Prompt) sessions.Prompt {
 	d := p.Dialog
-	d.Title, d.Text = m.Line(d.Title), m.Line(d.Text)
+	line := func(text string) string { return sessions.Legible(m.Line(text)) }
+	d.Title, d.Text = line(d.Title), line(d.Text)
 	d.Body, d.Whole = string(m.Text([]byte(d.Body))), string(m.Text([]byte(d.Whole)))
 	d.Options = slices.Clone(d.Options)
 	for i, o := range d.Options {
-		d.Options[i].Label, d.Options[i].Detail = m.Line(o.Label), m.Line(o.Detail)
+		d.Options[i].Label, d.Options[i].Detail = line(o.Label), line(o.Detail)
 	}
 	p.Dialog = d
 	if p.Answer != nil {
