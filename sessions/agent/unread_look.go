@@ -18,6 +18,34 @@ type unread struct {
 	// until its input box is drawn; nil: all rows count.
 	before map[string]bool
 	of     *program // whose they are
+	// stood is what stood there when the pane's shell had the foreground last, and mine that
+	// another program has it now.
+	stood stood
+	mine  bool
+}
+
+// stood are the rows of a screen up to the one that the cursor is in, in which a command is
+// typed. A shell's program begins below them.
+type stood struct {
+	first int // row of the history and the screen together
+	rows  []string
+}
+
+// standsAt are the rows of a screen that stood there; none, if the command's own row does no
+// longer: what has cleared the screen may have drawn all that's on it.
+func (b stood) standsAt(s *sessions.Snapshot) (rows []int) {
+	now := visible(s)
+	at := func(i int) int { return b.first + i - s.HistorySize }
+	last := len(b.rows) - 1
+	if last < 0 || s.Alternate || at(last) < 0 || at(last) >= len(now) || b.rows[last] == "" || !strings.HasPrefix(now[at(last)], b.rows[last]) {
+		return nil
+	}
+	for i, row := range b.rows {
+		if n := at(i); n >= 0 && now[n] == row {
+			rows = append(rows, n)
+		}
+	}
+	return append(rows, at(last))
 }
 
 // lookUnread works in a look at the screen. read: there's a dialog that can be read.
@@ -36,6 +64,15 @@ func (o *Observer) lookUnread(s *sessions.Sight, screen *sessions.Snapshot, read
 	l := p.layout(screen, true)
 	if read || l.foot >= 0 {
 		u.before = nil
+	}
+	switch group := o.asked.group; {
+	case o.program != nil || screen.Alternate && group == screen.PID:
+		u.stood, u.mine = stood{}, false
+	case group == screen.PID:
+		rows := visible(screen)
+		u.stood, u.mine = stood{screen.HistorySize, slices.Clone(rows[:min(len(rows), screen.CursorY+1)])}, false
+	default:
+		u.mine = group > 0
 	}
 	u.line, u.typed = o.line.waiting, o.line.waiting && !o.line.asks && o.line.holds
 	// While a hook decides in a person's place the program's state says nothing.
@@ -72,13 +109,17 @@ func (w *Watchers) unread(p *Profile, s *sessions.Snapshot, u unread) *sessions.
 
 // own is a screen without the rows that aren't the program's.
 func (u unread) own(s *sessions.Snapshot) *sessions.Snapshot {
-	if len(u.before) == 0 {
+	var others []int
+	if u.mine {
+		others = u.stood.standsAt(s)
+	}
+	if len(u.before) == 0 && len(others) == 0 {
 		return s
 	}
 	out := *s
 	out.Rows = slices.Clone(s.Rows)
 	for i, row := range visible(s) {
-		if u.before[row] {
+		if u.before[row] || slices.Contains(others, i) {
 			out.Rows[max(0, len(s.Rows)-s.Height)+i] = ""
 		}
 	}

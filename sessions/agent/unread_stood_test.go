@@ -1,0 +1,75 @@
+package agent
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/panebridge/panebridge/sessions"
+	"github.com/panebridge/panebridge/sessions/agent/dialogtest"
+)
+
+// What stood on the screen when a shell had it isn't asked by the program that it runs; what
+// that draws below, or on a screen that it has cleared, is, though the same stood there before.
+func TestAProgramAsksNothingThatStoodBefore(t *testing.T) {
+	set, err := Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	for range 3000 {
+		asked := dialogtest.DrawUnknown(random)
+		for asked.Field {
+			asked = dialogtest.DrawUnknown(random) // that stands in front of the cursor alone
+		}
+		p := pager{height: 30 + random.IntN(40)}
+		for n := range random.IntN(80) {
+			p.rows = append(p.rows, fmt.Sprint("line ", n))
+		}
+		p.print(asked.Rows...)
+		p.print("$ ru")
+		u := unread{stood: stood{p.shot().HistorySize, visible(p.shot())[:p.shot().CursorY+1]}, mine: true}
+		p.rows[len(p.rows)-1] = "$ run it"
+		switch random.IntN(3) {
+		case 0:
+			for n := range random.IntN(8) {
+				p.print(fmt.Sprint("2^", n))
+			}
+			p.print("")
+			if d := set.Generic().Unread(u.own(p.shot()), false); d != nil {
+				t.Fatalf("it stood there before:\n%s", strings.Join(p.rows, "\n"))
+			}
+			continue
+		case 1:
+			p.print(asked.Rows...)
+		default: // it draws the same where it stood
+			first := len(p.rows) - 1 - len(asked.Rows)
+			p.rows = slices.Concat(p.rows[:first], asked.Rows)
+		}
+		if d := set.Generic().Unread(u.own(p.shot()), false); d == nil {
+			t.Fatalf("it isn't noticed:\n%s", strings.Join(p.rows, "\n"))
+		}
+	}
+}
+
+// pager is a screen that scrolls.
+type pager struct {
+	rows   []string
+	height int
+}
+
+func (p *pager) print(rows ...string) { p.rows = append(p.rows, rows...) }
+
+func (p *pager) shot() *sessions.Snapshot {
+	s := &sessions.Snapshot{Width: 120, Height: p.height, HistorySize: max(0, len(p.rows)-p.height)}
+	s.Rows = slices.Clone(p.rows[s.HistorySize:])
+	s.CursorY = len(s.Rows) - 1
+	s.CursorX = utf8.RuneCountInString(s.Rows[s.CursorY])
+	s.Rows = append(s.Rows, make([]string, p.height-len(s.Rows))...)
+	return s
+}
