@@ -100,10 +100,15 @@ func eventually(ts *testscript.TestScript, neg bool, args []string) {
 	pattern, err := regexp.Compile("(?m)" + args[0])
 	ts.Check(err)
 	// Only a hung test takes so long.
-	for end := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
+	last, began := "", time.Now()
+	for end := began.Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
 		if run(ts, args[1:]) == 0 && pattern.MatchString(ts.ReadFile("stdout")) {
+			if took := time.Since(began); took > 5*time.Second {
+				ts.Logf("only after %s; before, it was %q", took.Round(time.Second), last)
+			}
 			return
 		}
+		last = ts.ReadFile("stdout") + ts.ReadFile("stderr")
 		if time.Now().After(end) {
 			ts.Fatalf("no match for %q within a minute", args[0])
 		}
