@@ -334,7 +334,7 @@ func (r *longRun) answer(d *daemon, random *rand.Rand) {
 			return
 		}
 		i := slices.IndexFunc(all, func(p api.Prompt) bool {
-			return p.Session == r.session.ID && p.State == sessions.PromptOpen && p.Kind == sessions.PromptPermission
+			return p.Session == r.session.ID && p.State == sessions.PromptOpen
 		})
 		if i < 0 {
 			continue
@@ -348,12 +348,20 @@ func (r *longRun) answer(d *daemon, random *rand.Rand) {
 		}
 		r.give(d, p, random)
 	}
-	d.Errorf("%+v: not all was answered: %v", r.ask, r.answers(d))
+	all, _ := d.api.Prompts(d.ctx())
+	d.Errorf("%+v: not all was answered: %v\n%+v\n%s", r.ask, r.answers(d), all, d.tmux("capture-pane", "-p", "-t", r.session.Tmux.Pane))
 }
 
-// give tries to allow what's asked, or refuses it.
+// give tries to allow what's asked, or refuses it. Where a pane that was taller has kept the
+// options of a question alone, what's told is an unread dialog, and its options are keys.
 func (r *longRun) give(d *daemon, p api.Prompt, random *rand.Rand) {
-	yes := slices.IndexFunc(p.Options, func(o api.PromptOption) bool { return !o.Refuses })
+	yes := slices.IndexFunc(p.Options, func(o api.PromptOption) bool {
+		return !o.Refuses && (p.Kind == sessions.PromptPermission || o.Label == "1" || o.Label == "Enter" && random.IntN(2) == 0)
+	})
+	if yes < 0 {
+		d.Errorf("nothing of %+v allows", p)
+		return
+	}
 	no := slices.IndexFunc(p.Options, func(o api.PromptOption) bool { return o.Refuses })
 	if p.Unseen {
 		if now, err := d.api.Answer(d.ctx(), p.ID, api.AnswerRequest{Option: &api.PromptChoice{N: yes + 1}}); err == nil {
