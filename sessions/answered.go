@@ -269,11 +269,12 @@ func (m *Manager) settleAnswers(ctx context.Context, id ID) {
 		switch r := w.receipt; {
 		case w.answered:
 			r.State, r.Reason, r.UpdatedAt = ReceiptAnswered, "", now
-			if strings.HasPrefix(w.receipt.Reason, "unverified") {
+			if w.receipt.Unverified() { // it may be proved yet
 				r.Reason = w.receipt.Reason
+			} else {
+				e.drop(r.ID)
 			}
 			done = append(done, r)
-			e.drop(r.ID)
 		case w.passed:
 			r.Reason, r.UpdatedAt = ReasonPassed, now
 			done = append(done, r)
@@ -324,11 +325,11 @@ func (m *Manager) loadUnanswered(ctx context.Context) error {
 	}
 	slices.SortFunc(all, func(a, b Receipt) int { return cmp.Or(a.UpdatedAt.Compare(b.UpdatedAt), cmp.Compare(a.ID, b.ID)) })
 	for _, r := range all {
+		if (r.State == ReceiptFailed && r.Pressed || r.Unverified()) && time.Since(r.UpdatedAt) < proofFor {
+			m.awaitProof(r, r.CreatedAt)
+		}
 		switch {
 		case r.State == ReceiptFailed:
-			if r.Pressed && time.Since(r.UpdatedAt) < proofFor {
-				m.awaitProof(r, r.CreatedAt)
-			}
 		case r.Reason != ReasonPassed:
 			m.awaitAnswer(ctx, r, time.Time{})
 		}

@@ -119,17 +119,19 @@ func (m *Manager) isProved(id ID, receipt string) bool {
 	return e != nil && e.proved(receipt)
 }
 
-// prove moves the receipt of a text on that was said not to be delivered. One that's being
-// typed its typist moves on.
+// prove moves the receipt of a text on that was said not to be delivered, and takes back
+// that nobody knows whether it was. One that's being typed its typist moves on.
 func (m *Manager) prove(ctx context.Context, id ID, receipt string) {
 	m.writing.Lock()
 	r, err := m.Receipt(ctx, receipt)
-	if err != nil || r.State != ReceiptFailed || !r.Submit {
+	if err != nil || r.State != ReceiptFailed && !r.Unverified() || !r.Submit {
 		m.writing.Unlock()
 		return
 	}
-	failed := r.UpdatedAt
-	r.State, r.Reason, r.UpdatedAt = ReceiptSubmitted, "", time.Now()
+	before := r
+	if r.Reason, r.UpdatedAt = "", time.Now(); r.State == ReceiptFailed {
+		r.State = ReceiptSubmitted
+	}
 	if err := m.opt.Store.PutReceipt(context.WithoutCancel(ctx), r); err != nil {
 		m.writing.Unlock()
 		m.log.Error("store that a text was delivered after all", "session", id, "receipt", receipt, "err", err)
@@ -142,9 +144,16 @@ func (m *Manager) prove(ctx context.Context, id ID, receipt string) {
 				*q = r
 			}
 		}
+		for _, w := range e.awaited {
+			if w.receipt.ID == receipt {
+				w.receipt = r
+			}
+		}
 	}
 	m.mu.Unlock()
 	m.opt.Receipt(r)
 	m.writing.Unlock()
-	m.awaitAnswer(ctx, r, failed)
+	if before.State == ReceiptFailed {
+		m.awaitAnswer(ctx, r, before.UpdatedAt)
+	}
 }

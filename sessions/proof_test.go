@@ -116,6 +116,56 @@ func TestATextThatWasDeliveredAfterAllIsAnswered(t *testing.T) {
 	})
 }
 
+// A text of which nobody saw that it was taken was, if the agent says that it was asked it:
+// before its turn's end or behind it. Its answer isn't in doubt then.
+func TestADoubtEndsWithTheAgentsWord(t *testing.T) {
+	for _, answered := range []bool{false, true} {
+		p := &starting{boxed: &boxed{pane: &pane{sent: []string{"$ sleep 60"}}}}
+		var tell func(sessions.Asked)
+		options := func(o *sessions.Options) {
+			p.options(o)
+			o.Asked = func(_ sessions.ID, to func(sessions.Asked)) func() {
+				tell = to
+				return func() { tell = func(sessions.Asked) {} }
+			}
+		}
+		withPane(t, p.pane, p, options, func(b *bed) {
+			p.do(func() { p.unread = 6 })
+			r, err := b.input("hello", "")
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.pass(10 * time.Second)
+			b.wantReceipt(r.ID, "submitted: unverified")
+			turn := sessions.Turn{Number: 1, Open: true, StartedAt: time.Now()}
+			b.manager.Output(sessions.OutputEvent{Session: b.id, Turn: turn})
+			end := func() {
+				turn.Open, turn.EndedAt = false, time.Now()
+				b.manager.Output(sessions.OutputEvent{Session: b.id, Turn: turn, Complete: true})
+				b.pass(time.Minute)
+			}
+			want := "submitted"
+			if answered {
+				end()
+				b.wantReceipt(r.ID, "answered: unverified")
+				want = "answered"
+			}
+			tell(sessions.Asked{Text: "hello", At: time.Now()})
+			b.pass(time.Second)
+			stored, err := b.store.Receipt(b.Context(), r.ID)
+			if err != nil || string(stored.State) != want || stored.Reason != "" {
+				b.Errorf("stored %+v, %v", stored, err)
+			}
+			if end(); !answered {
+				stored, err = b.store.Receipt(b.Context(), r.ID)
+				if err != nil || stored.State != sessions.ReceiptAnswered || stored.Reason != "" {
+					b.Errorf("stored %+v, %v", stored, err)
+				}
+			}
+		})
+	}
+}
+
 // clear takes away what stands in the box.
 func (p *pane) clear() {
 	p.mu.Lock()

@@ -1,6 +1,9 @@
 package sessions
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // ReceiptState says how far an input got.
 type ReceiptState string
@@ -66,6 +69,12 @@ type Receipt struct {
 
 // Submitted reports whether the text was, whatever has become of it.
 func (r Receipt) Submitted() bool { return r.State == ReceiptSubmitted || r.State == ReceiptAnswered }
+
+// Unverified reports whether Enter was pressed behind a text of which nobody knows that its
+// program took it. Reason says why.
+func (r Receipt) Unverified() bool {
+	return r.Submitted() && strings.HasPrefix(r.Reason, "unverified")
+}
 
 // Final reports whether nothing is to be done about the text any more.
 func (r Receipt) Final() bool {

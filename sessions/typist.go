@@ -141,8 +141,6 @@ func (t *typist) goOn(ctx context.Context, err error) bool {
 	case err == nil:
 		return true
 	case errors.Is(err, errDone), ctx.Err() != nil:
-	case t.receipt.Submit && t.m.isProved(t.id, t.receipt.ID):
-		t.set(ctx, ReceiptSubmitted, "")
 	case t.entered && (errors.Is(err, ErrEnded) || errors.Is(err, ErrUnknown)):
 		t.set(ctx, ReceiptSubmitted, endedWithIt)
 	case t.entered && errors.Is(err, errTakenAway):
@@ -197,6 +195,9 @@ func (t *typist) release() {
 func (t *typist) set(ctx context.Context, state ReceiptState, reason string) bool {
 	_, ok, _ := t.m.setReceipt(ctx, t.id, t.receipt.ID, func(r *Receipt) bool {
 		r.State, r.Reason, r.Quoted, r.Anyway, r.To = state, reason, "", t.by, t.receipt.To
+		if (state == ReceiptFailed || r.Unverified()) && r.Submit && t.m.entries[t.id].proved(r.ID) {
+			r.State, r.Reason = ReceiptSubmitted, "" // the agent has said that it was asked it
+		}
 		return true
 	})
 	return ok

@@ -50,6 +50,7 @@ type tracked struct {
 	since   time.Time // when the receipt came into its state
 	posted  Progress  // what's on its way, or was cosmetic
 	words   bool      // a reaction was refused: what must be known is said in words
+	doubted bool      // it was told last that nobody saw the text taken
 	retry   time.Time
 	quoted  string    // the screen of the button "Send anyway" that was posted
 	offered time.Time // when
@@ -122,7 +123,7 @@ func (rs *receipts) load(ctx context.Context) error {
 			rs.in.log.Error("load what writers weren't told yet", "err", err)
 			return err
 		}
-		t.since = t.receipt.UpdatedAt
+		t.since, t.doubted = t.receipt.UpdatedAt, t.Told == ToldSubmitted && t.receipt.Unverified()
 		rs.open[o.Key] = t
 	}
 	return nil
@@ -195,7 +196,7 @@ func (rs *receipts) confirm(ctx context.Context, t *tracked, s told) {
 	if t.posted == s.what || s.message != "" && t.Reply == "" {
 		t.posted = ToldNothing // what's said next goes into the message that's there now
 	}
-	if s.err != nil && s.sign && t.unverified() {
+	if s.err != nil && s.sign && t.receipt.Unverified() {
 		t.words, t.posted = true, ToldNothing
 		return
 	}
@@ -259,7 +260,7 @@ func (rs *receipts) advance(ctx context.Context, t *tracked, now time.Time) time
 		return t.retry
 	case want == ToldTakenBack && t.Told != ToldAsked:
 		return rs.takenBack(ctx, t, now)
-	case want == ToldAnswered && t.Told != ToldQueued && t.Told != ToldFailed, (want == ToldSubmitted || want == ToldQueued) && now.Sub(t.receipt.UpdatedAt) > answerFor:
+	case want == ToldAnswered && t.Told != ToldQueued && t.Told != ToldFailed && (!t.doubted || t.Reply == "" || t.receipt.Unverified()), (want == ToldSubmitted || want == ToldQueued) && now.Sub(t.receipt.UpdatedAt) > answerFor:
 		if want == ToldAnswered {
 			rs.cosmetic(t, want)
 		}
@@ -272,7 +273,7 @@ func (rs *receipts) advance(ctx context.Context, t *tracked, now time.Time) time
 			rs.cosmetic(t, want)
 		}
 		return earlier(due, now, rs.stale(ctx, t, now))
-	case want != t.Told && want != t.posted, want == ToldHeld && t.behind && t.receipt.Behind == "", !anyway.IsZero() && !now.Before(anyway):
+	case want != t.Told && want != t.posted, want == ToldSubmitted && t.doubted && !t.receipt.Unverified(), want == ToldHeld && t.behind && t.receipt.Behind == "", !anyway.IsZero() && !now.Before(anyway):
 		rs.tell(ctx, t, want, now)
 	}
 	return earlier(earlier(t.retry, now, rs.stale(ctx, t, now)), now, anyway)

@@ -3,7 +3,6 @@ package inbound
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
@@ -37,10 +36,12 @@ func (rs *receipts) tell(ctx context.Context, t *tracked, what Progress, now tim
 	switch what {
 	case ToldSubmitted:
 		p.Class = qos.Stream
-		unverified := t.unverified()
+		unverified := t.receipt.Unverified()
 		switch {
 		case t.Told == ToldFailed:
 			p.Text = "It was delivered after all: the agent has it."
+		case t.Told == ToldSubmitted && t.Reply != "":
+			p.Text = "Typed and submitted; the agent has it."
 		case t.Reply != "" && unverified:
 			p.Text = "Typed now; " + plain(t.receipt.Reason) + "."
 		case t.words && unverified:
@@ -100,14 +101,10 @@ func (rs *receipts) tell(ctx context.Context, t *tracked, what Progress, now tim
 		return
 	}
 	t.posted, t.behind = what, what == ToldHeld && t.receipt.Behind != ""
+	t.doubted = what == ToldSubmitted && t.receipt.Unverified()
 	if what == ToldHeld && t.receipt.Quoted != "" {
 		t.quoted, t.offered = t.receipt.Quoted, now
 	}
-}
-
-// unverified says that nobody saw the text taken.
-func (t *tracked) unverified() bool {
-	return t.receipt.State == sessions.ReceiptSubmitted && strings.HasPrefix(t.receipt.Reason, "unverified")
 }
 
 // takeBack takes an input back that isn't typed yet.

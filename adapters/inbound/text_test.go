@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
@@ -61,6 +62,47 @@ func TestWithoutReactionsWordsSayThatATextIsUnverified(t *testing.T) {
 			if posts := w.wantPosts("Typed; unverified: the program doesn't show"); len(posts) == 1 && posts[0].ReplyTo != ev.Message {
 				w.Errorf("it answers %s, want %s", posts[0].ReplyTo, ev.Message)
 			}
+			w.restart()
+			w.pass(time.Hour)
+			w.wantPosts()
+		})
+	}
+}
+
+// The doubt about a text is taken back when the agent says that it was asked it, also after
+// a restart, once.
+func TestTheDoubtAboutATextIsTakenBack(t *testing.T) {
+	for n := range 4 {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			defer w.end()
+			var tell func(sessions.Asked)
+			w.ways = func(o *sessions.Options) {
+				o.Asked = func(_ sessions.ID, to func(sessions.Asked)) func() {
+					tell = to
+					return func() {}
+				}
+			}
+			w.start()
+			w.bind(w.session("agent"), group, true)
+			want := []string{"👍"}
+			if n%2 == 1 {
+				w.hub.gloomy = errors.New("no reactions here")
+				want = []string{"Typed and submitted; the agent has it."}
+			}
+			w.panes.blind = true
+			w.say(ann, "unseen")
+			w.pass(time.Minute)
+			if posts := w.hub.take(); len(posts) == 0 {
+				t.Errorf("%d: there's no doubt", n)
+			}
+			if n >= 2 {
+				w.restart()
+				w.pass(time.Minute)
+			}
+			tell(sessions.Asked{Text: "unseen", At: time.Now()})
+			w.pass(time.Minute)
+			w.wantPosts(want...)
 			w.restart()
 			w.pass(time.Hour)
 			w.wantPosts()
