@@ -106,6 +106,7 @@ type typist struct {
 	refused int       // go-aheads that came to nothing
 	by      string    // who sent it anyway; "": nobody
 	cleared *Snapshot // the screen on which that was done; nil: none
+	late    bool      // its Enter took effect later than programs take that read it
 }
 
 // errDone ends the typing of an input whose receipt is final.

@@ -52,12 +52,14 @@ func (t *typist) enter(ctx context.Context) error {
 	if !t.boxed {
 		return errors.New("the program has taken the text in, but two Enters changed nothing on its screen; look at the session")
 	}
-	return errors.New("the text is in the session's input box, but two Enters didn't submit it")
+	return errNotTaken
 }
+
+var errNotTaken = errors.New("the text is in the session's input box, but two Enters didn't submit it")
 
 // submitted says that the text was submitted, and what's to be known of that.
 func (t *typist) submitted(ctx context.Context) error {
-	unsure, err := t.confirmFirst(ctx, &t.at)
+	unsure, err := t.confirm(ctx, &t.at)
 	if err != nil {
 		return err
 	}
@@ -235,6 +237,7 @@ func (t *typist) took(ctx context.Context, before Snapshot, last bool) (bool, er
 		}
 		took, err := t.seeEffect(ctx, &e, &s)
 		if took || err != nil {
+			t.late = t.boxed && time.Since(begin) > reactWithin
 			return took, err
 		}
 		if t.term.Unread > 0 && time.Since(begin) < readWithin {

@@ -16,11 +16,16 @@ import (
 // lostAtStart is what's known of a text that left its box, of which nothing else was seen.
 const lostAtStart = "unverified: the text has left the input box, but the program had just begun and shows nothing else of it; look at the session before you send it again"
 
-// confirmFirst waits, where the text is the first that this run of the program takes, until
-// something of it is seen elsewhere than in its box. It returns what's to be known of it;
-// "": all is well.
-func (t *typist) confirmFirst(ctx context.Context, before *Snapshot) (string, error) {
-	if !t.isFirst(before) || t.ended {
+// leftLate is what's known of a text that left its box long behind Enter, of which nothing
+// else was seen. A program may have refused it, and somebody at the pane taken it away.
+const leftLate = "unverified: the text has left the input box, but long after Enter was pressed, and the program shows nothing else of it; somebody at the pane may have taken it away"
+
+// confirm waits, where the text is the first that this run of the program takes, or it was
+// taken late, until something of it is seen elsewhere than in its box. It returns what's to
+// be known of it; "": all is well.
+func (t *typist) confirm(ctx context.Context, before *Snapshot) (string, error) {
+	first := t.isFirst(before)
+	if !first && !t.late || t.ended {
 		return "", nil
 	}
 	stands := lineWithout
@@ -42,7 +47,12 @@ func (t *typist) confirmFirst(ctx context.Context, before *Snapshot) (string, er
 			return "", err
 		}
 	}
-	if stands == lineHasIt || stands == lineHasMore {
+	switch has := stands == lineHasIt || stands == lineHasMore; {
+	case has && !first:
+		return "", errNotTaken
+	case t.late:
+		return leftLate, nil
+	case has:
 		return "", errors.New("the program had just begun and has taken the text without its Enter; it stands in the session's input box: send it or take it away there")
 	}
 	return lostAtStart, nil
@@ -62,9 +72,10 @@ func (t *typist) isFirst(s *Snapshot) bool {
 }
 
 // isHeardOf reports whether the program has the text: it says so, keeps it until it has
-// time, shows it, or has begun to work.
+// time, shows it, or has begun to work since Enter was pressed: but for a text that was taken
+// late, behind whose Enter much else may have begun.
 func (t *typist) isHeardOf(before, now *Snapshot) bool {
-	if t.queued || t.box(now).Queued || t.m.isProved(t.id, t.receipt.ID) || t.m.turnSince(t.id, before.At) {
+	if t.queued || t.box(now).Queued || t.m.isProved(t.id, t.receipt.ID) || !t.late && t.m.turnSince(t.id, before.At) {
 		return true
 	}
 	text := letters(t.receipt.Text)

@@ -261,7 +261,7 @@ func (rs *receipts) advance(ctx context.Context, t *tracked, now time.Time) time
 	case want == ToldTakenBack && t.Told != ToldAsked:
 		return rs.takenBack(ctx, t, now)
 	case want == ToldAnswered && t.Told != ToldQueued && t.Told != ToldFailed && (!t.doubted || t.Reply == "" || t.receipt.Unverified()), (want == ToldSubmitted || want == ToldQueued) && now.Sub(t.receipt.UpdatedAt) > answerFor:
-		if want == ToldAnswered {
+		if want == ToldAnswered && !t.receipt.Unverified() {
 			rs.cosmetic(t, want)
 		}
 		return rs.finish(ctx, t)

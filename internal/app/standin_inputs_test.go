@@ -84,6 +84,8 @@ func (c *standinCheck) checkInputs(p *standinPlay, journal []standin.Entry) {
 			c.counts["inputs submitted"]++
 		case refused && !submitted && why != "":
 			c.counts["inputs that the program refused, failed"]++
+		case refused && like == 0 && (strings.Contains(why, "somebody at the pane may have taken it away") || strings.Contains(why, "🤔")):
+			c.counts["inputs that the program refused, unverified"]++ // a person cleared the box while it was waited for
 		case exact+like == 1 && strings.Contains(why, "somebody at the pane may have sent it"):
 			c.counts["inputs that a person submitted at the keyboard"]++
 		case early: // where it came was to be seen by nobody
