@@ -20,6 +20,10 @@ const (
 	// screen of that height in parts (Qwen Code takes 0.4 s).
 	wholeStands = time.Second
 	wholeWithin = 5 * time.Second // until it stands so long
+	// elseWithin is how long something else may stand there before a reading ends, since
+	// nobody sees the pane meanwhile. Until a program draws, its question stands there as it
+	// was; it takes 0.4 s for a screen of that height.
+	elseWithin = 700 * time.Millisecond
 	// wholeBack is how long the program may take to draw it as it was before.
 	wholeBack = 2 * time.Second
 	// wholeMost is until tmux itself makes a pane as high as it was, whatever becomes of
@@ -32,6 +36,9 @@ const (
 
 // errNotWhole says that a taller pane doesn't show all of a dialog, or not surely.
 var errNotWhole = fmt.Errorf("%w: not all of the question can be seen", ErrConflict)
+
+// errElse says that the taller pane shows another question, or none.
+var errElse = fmt.Errorf("%w: something else stands there", errNotWhole)
 
 // told is a dialog as people are told of it: with all of it, if that was read.
 func (a *asking) told() *Dialog {
@@ -136,7 +143,10 @@ func (m *Manager) lookWhole(ctx context.Context, id ID, part *Dialog, rows int) 
 	if now.dialog == nil || m.samePartOf(id, now.dialog).Print != part.Print {
 		return fmt.Errorf("%w: the question has changed", ErrUnavailable)
 	}
-	whole, err := t.grow(ctx, rows, func(d *Dialog) bool { return d.isWholeOf(part) })
+	whole, err := t.grow(ctx, rows, part, func(d *Dialog) bool { return d.isWholeOf(part) })
+	if errors.Is(err, errElse) {
+		return err // settle makes it as high as it was
+	}
 	again, back := t.shrink(ctx, part)
 	if err == nil {
 		err = back
@@ -275,8 +285,9 @@ func (t *taller) read(ctx context.Context, styled bool) (seen, error) {
 // grow makes the pane taller and returns the dialog that's accepted, once it has stood there
 // for some time. What tmux alone makes of a taller pane doesn't count: it puts history above
 // the old screen, in which anything may stand. So it has to be another one than was read
-// then: the program has drawn it since.
-func (t *taller) grow(ctx context.Context, rows int, accept func(*Dialog) bool) (*Dialog, error) {
+// then: the program has drawn it since. Where something else than part stands for elseWithin,
+// it's errElse; no part: it's waited for.
+func (t *taller) grow(ctx context.Context, rows int, part *Dialog, accept func(*Dialog) bool) (*Dialog, error) {
 	before, err := t.srv.Grow(ctx, t.pane.ID, t.pane.Identity, rows, wholeMost)
 	if err != nil {
 		return nil, err
@@ -285,14 +296,20 @@ func (t *taller) grow(ctx context.Context, rows int, accept func(*Dialog) bool) 
 	was := t.m.opt.Dialogs.Read(t.id, &before, nil)
 	var last seen
 	var since time.Time
+	like := time.Now() // when what stood there was last like part
 	for end := time.Now().Add(wholeWithin); time.Now().Before(end); {
 		if err := rest(ctx, lookEvery); err != nil {
 			return nil, err
 		}
 		now, err := t.read(ctx, false)
+		if d := now.dialog; part == nil || d != nil && d.asksLike(part) && (d.Unseen || accept(d)) {
+			like = time.Now()
+		}
 		switch {
 		case err != nil:
 			return nil, err
+		case time.Since(like) >= elseWithin:
+			return nil, errElse
 		case now.dialog == nil || now.dialog.Unseen || !accept(now.dialog):
 			last, since = seen{}, time.Time{}
 		case was != nil && was.Print == now.dialog.Print:
@@ -326,12 +343,18 @@ func (t *taller) shrink(ctx context.Context, part *Dialog) (*Dialog, error) {
 	}
 	var last *Dialog
 	var since time.Time
+	like := time.Now() // when what stood there was last like part
 	for end := time.Now().Add(wholeBack); time.Now().Before(end); {
 		now, err := t.read(ctx, false)
 		if err != nil {
 			return nil, err
 		}
+		if now.dialog != nil && now.dialog.asksLike(part) {
+			like = time.Now()
+		}
 		switch d := now.dialog; {
+		case time.Since(like) >= elseWithin:
+			return nil, errElse
 		case d == nil || !d.Unseen || !d.asksLike(part): // it stands there as it was drawn for the taller pane, say
 			last = nil
 		case last == nil || last.Print != d.Print:
@@ -389,7 +412,7 @@ func (g *giver) grow(ctx context.Context) (end outcome, over bool) {
 	if strings.Count(whole.Body, "\n") > wholeFirst/2 {
 		rows = wholeRows
 	}
-	_, err := g.tall.grow(ctx, rows, func(d *Dialog) bool { return d.Asks(&whole) })
+	_, err := g.tall.grow(ctx, rows, nil, func(d *Dialog) bool { return d.Asks(&whole) })
 	if err == nil {
 		return outcome{}, false
 	}
@@ -406,7 +429,7 @@ func (g *giver) shrink(ctx context.Context) {
 	if g.pressed {
 		part = nil // it has gone, or somebody looks
 	}
-	if _, err := g.tall.shrink(ctx, part); err != nil {
+	if _, err := g.tall.shrink(ctx, part); err != nil && !errors.Is(err, errElse) {
 		g.m.log.Warn("make a pane as high as it was", "session", g.prompt.Session, "err", err)
 	}
 }

@@ -61,3 +61,45 @@ func TestAnswersAreGivenWhileAQuestionIsReadWhole(t *testing.T) {
 		}
 	})
 }
+
+// A question that goes while its pane is taller for a reading is closed soon after, and one
+// that comes meanwhile is told: nobody else looks as long as it's read.
+func TestAQuestionThatGoesWhileItIsReadIsClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		whileTall := 0
+		rapid.Check(struct{ testing.TB }{t}, func(rt *rapid.T) {
+			ms := func(label string, most int) time.Duration {
+				return time.Duration(rapid.IntRange(0, most).Draw(rt, label)) * time.Millisecond
+			}
+			pane := &asker{lag: 10 * time.Millisecond, tmux: ms("tmux", 60), alone: true, unwell: rapid.Bool().Draw(rt, "never whole"), redraws: ms("redraws", 1500)}
+			d := newDesk(t, pane, &memory{prompts: map[string]sessions.Prompt{}})
+			defer d.stop()
+			q := permission(0)
+			q.unseen, q.part = true, 1
+			pane.ask(q)
+			d.pass(1200 * time.Millisecond)
+			d.pass(ms("moment", 6000))
+			old := d.open()
+			pane.with(func() {
+				if pane.tall {
+					whileTall++
+				}
+			})
+			pane.ask(nil)
+			d.pass(ms("between", 1000))
+			var next *question
+			if rapid.Bool().Draw(rt, "another") {
+				next = &question{title: "And this?", options: []string{"Yes", "No"}}
+			}
+			pane.ask(next)
+			d.pass(3 * time.Second) // two readings' ends, and the poller's second
+			all := d.manager.Prompts()
+			if next == nil && len(all) > 0 || next != nil && (len(all) != 1 || all[0].ID == old.ID || all[0].Dialog.Title != next.title) {
+				rt.Fatalf("another %t; open: %+v; states %s", next != nil, all, d.states())
+			}
+		})
+		if whileTall == 0 {
+			t.Error("the pane was never taller")
+		}
+	})
+}
