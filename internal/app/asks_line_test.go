@@ -195,14 +195,11 @@ func TestPromptsForCommandsDontRing(t *testing.T) {
 		}
 		open[name] = s
 	}
-	for name, s := range open { // a client without its server, say
+	for name, s := range open {
 		d.await("life in "+name, func() bool {
 			one, err := d.api.Session(d.ctx(), string(s.ID))
 			return err == nil && (one.State == sessions.StateEnded || one.State == sessions.StateIdle)
 		})
-		if one, err := d.api.Session(d.ctx(), string(s.ID)); err != nil || one.State == sessions.StateEnded {
-			delete(open, name)
-		}
 	}
 	quiet := func(what string) {
 		t.Helper()
@@ -219,6 +216,21 @@ func TestPromptsForCommandsDontRing(t *testing.T) {
 		}
 	}
 	quiet("at its prompt")
+	for name, s := range open { // a client without its server ends, say
+		one, err := d.api.Session(d.ctx(), string(s.ID))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if one.State == sessions.StateEnded {
+			t.Logf("%s has ended: %s", name, one.Reason)
+			delete(open, name)
+		}
+	}
+	for _, name := range []string{"cat", "sh", "bash", "dash", "python3"} {
+		if _, ok := open[name]; !ok {
+			t.Fatalf("%s has ended", name)
+		}
+	}
 	for _, typed := range []string{"x = 'what is it?", " - name: ", "[y/N]"} {
 		for _, s := range open {
 			d.tmux("send-keys", "-t", s.Tmux.Pane, "-l", typed)
