@@ -71,11 +71,11 @@ func (t *typist) isFirst(s *Snapshot) bool {
 	return e != nil && (!e.hasTaken || e.takenBy != t.into.Run || time.Since(t.into.Started) < readyWithin || time.Since(e.takenAt) < readyWithin)
 }
 
-// isHeardOf reports whether the program has the text: it says so, keeps it until it has
-// time, shows it, or has begun to work since Enter was pressed: but for a text that was taken
-// late, behind whose Enter much else may have begun.
+// isHeardOf reports whether the program has the text: it says so, shows it, or keeps some
+// text until it has time, or has begun to work since Enter was pressed. The last two may be
+// others' texts where this one was taken late.
 func (t *typist) isHeardOf(before, now *Snapshot) bool {
-	if t.queued || t.box(now).Queued || t.m.isProved(t.id, t.receipt.ID) || !t.late && t.m.turnSince(t.id, before.At) {
+	if t.m.isProved(t.id, t.receipt.ID) || !t.late && (t.queued || t.box(now).Queued || t.m.turnSince(t.id, before.At)) {
 		return true
 	}
 	text := letters(t.receipt.Text)
