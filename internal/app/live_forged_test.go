@@ -23,7 +23,7 @@ func TestLiveForgedCommands(t *testing.T) { eachLiveAgent(t, liveForged) }
 
 func liveForged(t *testing.T, name string, random *rand.Rand) {
 	t.Helper()
-	if agentlab.Agents()[name].Permission == nil {
+	if agentlab.Agents()[name].Permission == nil && name != "pi" {
 		t.Skip("it asks for no permission")
 	}
 	for _, hooks := range []bool{true, false} {
@@ -47,6 +47,9 @@ func liveForgedWith(t *testing.T, name string, hooks bool, random *rand.Rand) {
 	if err := k.run.Ready(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	if name == "pi" {
+		k.installAsker()
+	}
 	recorded, allowed, refused := 0, 0, 0
 	for range rounds {
 		if t.Failed() {
@@ -69,14 +72,16 @@ func liveForgedWith(t *testing.T, name string, hooks bool, random *rand.Rand) {
 			recorded++
 		}
 		yes := random.IntN(2) == 0 || p.Unseen
-		option := slices.IndexFunc(p.Options, func(o api.PromptOption) bool { return o.Refuses != yes })
+		option := slices.IndexFunc(p.Options, func(o api.PromptOption) bool { return (o.Refuses || o.Label == "No") != yes })
 		done, err := k.api.Answer(k.Context(), p.ID, api.AnswerRequest{Option: &api.PromptChoice{N: option + 1}})
 		switch {
 		case p.Unseen && err == nil:
 			t.Errorf("%+v was allowed, and not all of it was shown", p)
 		case p.Unseen:
 			no := slices.IndexFunc(p.Options, func(o api.PromptOption) bool { return o.Refuses })
-			if _, err := k.api.Answer(k.Context(), p.ID, api.AnswerRequest{Option: &api.PromptChoice{N: no + 1}}); err != nil {
+			if name == "pi" { // what its options mean is the extension's to say
+				k.must(k.run.Keys(k.Context(), "Escape"))
+			} else if _, err := k.api.Answer(k.Context(), p.ID, api.AnswerRequest{Option: &api.PromptChoice{N: no + 1}}); err != nil {
 				t.Errorf("refuse %+v: %v", p, err)
 			}
 			refused++
@@ -100,13 +105,37 @@ func liveForgedWith(t *testing.T, name string, hooks bool, random *rand.Rand) {
 	}
 }
 
+// asker is an extension of pi's that asks about each command.
+const asker = `export default function (pi) {
+	pi.on("tool_call", async (event, ctx) => {
+		if (event.toolName !== "bash") return undefined;
+		const said = await ctx.ui.select("May this run?\n\n  " + event.input.command + "\n\nAllow it?", ["Yes", "No"]);
+		return said === "Yes" ? undefined : { block: true, reason: "refused" };
+	});
+}
+`
+
+// installAsker has pi ask about each command.
+func (k *promptRig) installAsker() {
+	k.Helper()
+	dir := filepath.Join(k.run.Cwd, ".pi", "extensions")
+	k.must(os.MkdirAll(dir, 0o700))
+	k.must(os.WriteFile(filepath.Join(dir, "asker.ts"), []byte(asker), 0o600))
+	k.must(k.run.Keys(k.Context(), "/reload"))
+	time.Sleep(time.Second)
+	k.must(k.run.Keys(k.Context(), "Enter"))
+	time.Sleep(5 * time.Second)
+}
+
 // asksAbout is the question about a command, when it has stood for some time.
 func (k *promptRig) asksAbout(tag string) (api.Prompt, bool) {
 	k.Helper()
 	for end := time.Now().Add(90 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		k.clear()
 		open := k.seen.open()
-		if i := slices.IndexFunc(open, func(p api.Prompt) bool { return p.Kind == sessions.PromptPermission }); i >= 0 {
+		if i := slices.IndexFunc(open, func(p api.Prompt) bool {
+			return p.Kind == sessions.PromptPermission || k.mode.agent == "pi" && p.Kind == sessions.PromptChoice
+		}); i >= 0 {
 			time.Sleep(700 * time.Millisecond)
 			all, err := k.api.Prompts(k.Context())
 			k.must(err)

@@ -19,11 +19,8 @@ func TestLiveMenus(t *testing.T) { eachLiveAgent(t, liveMenus) }
 func liveMenus(t *testing.T, name string, random *rand.Rand) {
 	t.Helper()
 	command := "/model"
-	switch name {
-	case "opencode":
+	if name == "opencode" {
 		command = "/models"
-	case "pi":
-		t.Skip("its menu stands where its input box does, and looks like one with a text in it")
 	}
 	k := promptRigOf(t, liveMode{agent: name, width: 100, height: 40, orders: true}, random)
 	if err := k.run.Ready(t.Context()); err != nil {

@@ -85,6 +85,7 @@ func TestQuotedDialogs(t *testing.T) {
 		"gemini":   "──────────────\n Shift+Tab to accept edits\n▄▄▄▄▄▄▄▄▄▄▄▄\n > Type\n▀▀▀▀▀▀▀▀▀▀▀▀",
 		"qwen":     "────────────────\n> Type your message\n───────────────",
 		"generic":  "> ",
+		"pi":       "──────────────\n\n──────────────\n~/project\n0.0%/128k (auto)",
 		"opencode": "\n  ┃\n  ┃  Build\n  ╹▀▀▀▀▀▀▀▀▀▀▀▀▀▀",
 	}
 	generic := func() *Profile {

@@ -196,6 +196,15 @@ func TestDialogsOfScreens(t *testing.T) {
 			t.Errorf("%s isn't read without knowing the program: %s", name, shown(again))
 		}
 	}
+	menus, err := filepath.Glob("testdata/menus/*.txt")
+	if err != nil || len(menus) < 6 {
+		t.Fatalf("%d screens, %v", len(menus), err)
+	}
+	for _, file := range menus {
+		name := strings.TrimSuffix(filepath.Base(file), ".txt")
+		agent, _, _ := strings.Cut(name, "-")
+		fmt.Fprintf(&b, "%s\n%s\n", name, shown(set.Get(agent).Prompt(screenOf(t, file))))
+	}
 	golden(t, "screens.txt", b.String())
 }
 

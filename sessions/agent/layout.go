@@ -63,7 +63,11 @@ func (p *Profile) layout(s *sessions.Snapshot, dialogs bool) *layout {
 	p.cutTrack(l.rows, s.Width)
 	l.join()
 	l.foot, l.dialog = lowest(l, p.spec.Screen.Foot, len(l.rows)), -1
-	if dialogs {
+	menu := p.isMenu(l, l.foot)
+	if menu {
+		l.dialog, l.begins, l.foot = l.foot, beginsSure, -1
+	}
+	if dialogs && !menu {
 		p.findDialog(l)
 	}
 	p.findLower(l)
@@ -102,7 +106,20 @@ func (p *Profile) cutTrack(rows []string, width int) {
 func (p *Profile) footOf(rows []string) int {
 	l := &layout{rows: rows}
 	l.join()
-	return lowest(l, p.spec.Screen.Foot, len(rows))
+	foot := lowest(l, p.spec.Screen.Foot, len(rows))
+	if p.isMenu(l, foot) {
+		return -1
+	}
+	return foot
+}
+
+// isMenu reports whether a dialog stands where the foot seems to begin.
+func (p *Profile) isMenu(l *layout, foot int) bool {
+	if foot < 0 {
+		return false
+	}
+	rest := l.text[l.at[foot]:]
+	return slices.ContainsFunc(p.spec.Screen.Menu, func(p pattern) bool { return p.row.MatchString(rest) })
 }
 
 func (l *layout) join() {

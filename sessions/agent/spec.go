@@ -62,6 +62,9 @@ type furniture struct {
 	// matched at the beginning of a row and may go on over the rows below; the lowest
 	// match counts.
 	Foot []pattern `yaml:"foot"`
+	// Menu is what stands where a foot begins and isn't one: a dialog in the place of the
+	// input box. It's matched as Foot is.
+	Menu []pattern `yaml:"menu"`
 	// Above are rows directly above the foot, or at the screen's end where there is no
 	// foot, that belong to it: spinner, tips. Blank rows do in any case. A pattern may
 	// stand for up to eight rows, all of which it must match.
