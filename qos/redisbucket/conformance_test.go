@@ -23,7 +23,13 @@ import (
 func inBubble(t *testing.T, m *miniredis.Miniredis) *redis.Client {
 	t.Helper()
 	c := redis.NewClient(&redis.Options{
-		Dialer:     func(context.Context, string, string) (net.Conn, error) { return m.Dial() },
+		Dialer: func(context.Context, string, string) (net.Conn, error) {
+			conn, err := m.Dial()
+			if err != nil {
+				return nil, err
+			}
+			return socket(conn), nil
+		},
 		MaxRetries: -1, ContextTimeoutEnabled: true, DisableIdentity: true,
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 	})
