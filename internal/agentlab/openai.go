@@ -35,6 +35,9 @@ func (m *Model) responses(w http.ResponseWriter, r *http.Request, body obj) {
 	s.text()
 	for _, c := range m.calls(p.step, offered) {
 		item := obj{"type": "function_call", "id": m.id("fc_"), "arguments": c.json(), "call_id": m.id("call_"), "name": c.name}
+		if c.name == codexAgents {
+			item["name"], item["namespace"] = "spawn_agent", codexAgents
+		}
 		s.send("response.output_item.added", obj{"output_index": len(s.items), "item": with(item, obj{"status": "in_progress"})})
 		s.done(with(item, obj{"status": "completed"}))
 	}

@@ -9,6 +9,9 @@ import (
 	"strings"
 )
 
+// codexAgents is what Codex offers its tools for sub-agents as.
+const codexAgents = "multi_agent_v1"
+
 // call is a tool call as a program's own tool takes it.
 type call struct {
 	name string
@@ -77,6 +80,7 @@ var offers = map[string][]struct {
 		{"Task", same},
 		{"task", general},
 		{"agent", same},
+		{codexAgents, func(_ *Model, a obj) obj { return obj{"message": a["prompt"]} }},
 		{"invoke_agent", func(_ *Model, a obj) obj { return obj{"agent_name": "generalist", "prompt": a["prompt"]} }},
 	},
 	"ask": {

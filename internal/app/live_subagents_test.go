@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -10,15 +11,19 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// What the sub-agents of real Claude Code, Gemini CLI and opencode say stands in the log once, each below who says
-// it and in its own order, within no block of the agent's own answer; turns end as they
-// would without them, and nothing internal is told.
+// codexName is what Codex calls a sub-agent: it has names for them.
+var codexName = regexp.MustCompile(`^↳ \S.* \(helper`)
+
+// What the sub-agents of real Claude Code, Codex, Gemini CLI and opencode say stands in the
+// log once, each below who says it and in its own order, within no block of the agent's own
+// answer; turns end as they would without them, and nothing internal is told.
 func TestLiveSubAgents(t *testing.T) { eachLiveAgent(t, liveSubAgents) }
 
 func liveSubAgents(t *testing.T, name string, _ *rand.Rand) {
 	t.Helper()
 	heads := map[string][]string{
 		"claude":   {"↳ general-purpose (Look at the list):", "↳ general-purpose (Look again):"},
+		"codex":    {"↳ somebody (helper one, look at the list):", "↳ somebody (helper two, look at the list):"},
 		"gemini":   {"↳ sub-agent (helper one, look at the list):", "↳ sub-agent (helper two, look at the list):"},
 		"opencode": {"↳ general (Look at the list):", "↳ general (Look again):"},
 	}[name]
@@ -39,6 +44,9 @@ func liveSubAgents(t *testing.T, name string, _ *rand.Rand) {
 			head, text, ok := strings.Cut(block, "\n\n")
 			if !ok || !strings.HasPrefix(head, "↳ ") {
 				head, text = "", block
+			}
+			if name == "codex" {
+				head = codexName.ReplaceAllString(head, "↳ somebody (helper")
 			}
 			all[head] = append(all[head], text)
 		}
@@ -73,7 +81,7 @@ func liveSubAgents(t *testing.T, name string, _ *rand.Rand) {
 		}
 	}
 	for _, l := range k.logged() {
-		task := name != "gemini" && strings.Contains(l.Text, "helper one, look") // which names them by that
+		task := name != "gemini" && name != "codex" && strings.Contains(l.Text, "helper one, look") // which names them by that
 		if strings.Contains(l.Text, "system-reminder") || task {
 			t.Errorf("it's told: %q", l.Text)
 		}

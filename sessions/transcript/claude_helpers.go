@@ -61,7 +61,7 @@ func (c *claudeHelpers) find(_ context.Context, known func(string) bool, at func
 		}
 		out = append(out, &helper{name: name, by: by, ahead: ahead{src: src}})
 	}
-	if all {
+	if all && hasSettled(info) {
 		c.changed = info.ModTime()
 	}
 	return out

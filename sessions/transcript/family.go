@@ -3,7 +3,9 @@ package transcript
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"maps"
+	"time"
 )
 
 // familySource reads a conversation and those of the sub-agents that it called, which are
@@ -26,6 +28,10 @@ type finder interface {
 	find(ctx context.Context, known func(name string) bool, at func(name string) position) []*helper
 	close() error
 }
+
+// hasSettled reports whether a folder's time says that nothing has been written there since: a
+// file system's clock may tick seldom, and two changes have one time.
+func hasSettled(folder fs.FileInfo) bool { return time.Since(folder.ModTime()) > time.Second }
 
 // helper is a sub-agent.
 type helper struct {

@@ -18,7 +18,7 @@ import (
 // the agent did earlier. What's internal (an agent that no call began, reminders, what it's
 // asked) isn't given.
 func TestWhatSubAgentsSay(t *testing.T) {
-	for _, format := range []transcript.Format{transcript.Claude, transcript.Gemini} {
+	for _, format := range []transcript.Format{transcript.Claude, transcript.Gemini, transcript.Codex} {
 		t.Run(string(format), func(t *testing.T) {
 			seed := rand.Uint64()
 			t.Logf("seed %d", seed)
@@ -30,7 +30,7 @@ func TestWhatSubAgentsSay(t *testing.T) {
 	}
 }
 
-// family is an agent of Claude Code or Gemini CLI with its sub-agents, and who reads what they say.
+// family is an agent of Claude Code, Gemini CLI or Codex with its sub-agents, and who reads what they say.
 type family struct {
 	*testing.T
 	random       *rand.Rand
@@ -55,10 +55,21 @@ func newFamily(t *testing.T, format transcript.Format, random *rand.Rand) *famil
 		T: t, random: random, main: filepath.Join(dir, "s.jsonl"), folder: folder,
 		clock: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), want: map[string][]string{}, half: map[string]string{},
 	}
+	if format == transcript.Codex {
+		f.folder = filepath.Join(dir, "2026", "01", "02")
+		f.main = filepath.Join(f.folder, "rollout-2026-01-02T03-04-05-s.jsonl")
+		if err := os.MkdirAll(f.folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		f.write(filepath.Join(f.folder, "rollout-2026-01-02T03-00-00-o.jsonl"), codexMeta("o", "s", "before")+f.codexSays("o", "never"))
+	}
 	f.ref = transcript.Ref{Format: format, Path: f.main}
 	f.open(nil)
 	if format == transcript.Gemini {
 		f.write(f.main, `{"sessionId":"of-s","kind":"main"}`+"\n")
+	}
+	if format == transcript.Codex {
+		f.write(f.main, codexMeta("s", "", ""))
 	}
 	return f
 }
@@ -95,6 +106,58 @@ func (f *family) stamp() string {
 	return f.clock.Format("2006-01-02T15:04:05.000Z")
 }
 
+// codexMeta is the first line of one of Codex's transcripts, with instructions as long as
+// they are.
+func codexMeta(id, parent, nickname string) string {
+	of := `,"thread_source":"user"`
+	if parent != "" {
+		of = fmt.Sprintf(`,"parent_thread_id":%q,"thread_source":"subagent","agent_nickname":%q`, parent, nickname)
+	}
+	return fmt.Sprintf(`{"timestamp":"2026-01-02T03:04:05Z","type":"session_meta","payload":{"session_id":"s","id":%q%s,"base_instructions":{"text":%q}}}`+"\n", id, of, strings.Repeat("x", 50_000))
+}
+
+func (f *family) codexSays(id, text string) string {
+	return fmt.Sprintf(`{"timestamp":%q,"type":"event_msg","payload":{"type":"item_completed","thread_id":%q,"item":{"type":"AgentMessage","id":"m","content":[{"type":"Text","text":%q}]}}}`+"\n", f.stamp(), id, text)
+}
+
+// fileOf is the file of a sub-agent. Those of Codex are in folders by day.
+func (f *family) fileOf(who string) string {
+	if f.ref.Format != transcript.Codex {
+		return filepath.Join(f.folder, who+".jsonl")
+	}
+	folder := f.folder
+	if who == "agent-1" {
+		folder = filepath.Join(filepath.Dir(folder), "03")
+	}
+	return filepath.Join(folder, "rollout-2026-01-02T03-04-06-"+who+".jsonl")
+}
+
+// codexBegins writes how a sub-agent of Codex begins: it's asked, behind what was said in the
+// conversation that called it, perhaps. Agent 2 is called by agent 0, and 3 by another
+// conversation.
+func (f *family) codexBegins(who string) {
+	f.Helper()
+	parent := map[string]string{"agent-2": "agent-0", "agent-3": "another"}[who]
+	if parent == "" {
+		parent = "s"
+	}
+	file := f.fileOf(who)
+	meta := codexMeta(who, parent, "Explore")
+	if f.random.IntN(2) == 0 {
+		f.write(file, meta[:1000])
+		f.read()
+		meta = meta[1000:]
+	}
+	f.write(file, meta)
+	if f.random.IntN(2) == 0 {
+		f.write(file, f.codexSays("s", "what was said before"))
+	}
+	if f.random.IntN(2) == 0 {
+		f.read() // it isn't asked yet
+	}
+	f.write(file, fmt.Sprintf(`{"timestamp":%q,"type":"event_msg","payload":{"type":"item_completed","thread_id":%q,"item":{"type":"UserMessage","id":"u","content":[{"type":"text","text":%q}]}}}`+"\n", f.stamp(), who, "look with "+who))
+}
+
 func (f *family) says(side bool, text string) string {
 	if f.ref.Format == transcript.Gemini {
 		f.ids++
@@ -128,17 +191,26 @@ func (f *family) read() {
 func (f *family) step(n int) {
 	f.Helper()
 	who := fmt.Sprintf("agent-%d", f.random.IntN(4))
-	file := filepath.Join(f.folder, who+".jsonl")
+	file := f.fileOf(who)
 	switch {
 	case f.random.IntN(3) == 0:
 		text := fmt.Sprint("the agent's word ", n)
 		f.want[""] = append(f.want[""], text)
+		if f.ref.Format == transcript.Codex {
+			f.write(f.main, f.codexSays("s", text))
+			return
+		}
 		f.write(f.main, f.says(false, text))
+	case f.ref.Format == transcript.Codex && who == "agent-2" && f.want["agent-0"] == nil:
 	case f.want[who] == nil:
-		if err := os.MkdirAll(f.folder, 0o700); err != nil {
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 			f.Fatal(err)
 		}
 		f.want[who] = []string{}
+		if f.ref.Format == transcript.Codex {
+			f.codexBegins(who)
+			return
+		}
 		if f.ref.Format == transcript.Gemini {
 			f.write(file, fmt.Sprintf(`{"sessionId":"x","startTime":%q,"kind":"subagent"}`+"\n", f.stamp()))
 			if f.random.IntN(2) == 0 {
@@ -162,6 +234,9 @@ func (f *family) step(n int) {
 	default:
 		text := fmt.Sprintf("a word of %s, %d\n\nand more", who, n)
 		line := f.says(true, text)
+		if f.ref.Format == transcript.Codex {
+			line = f.codexSays(who, text)
+		}
 		if f.ref.Format == transcript.Claude {
 			line += `{"type":"attachment","isSidechain":true,"attachment":{"type":"date"},"rendered":[{"content":"<system-reminder>never</system-reminder>"}]}` + "\n"
 		}
@@ -184,7 +259,7 @@ func (f *family) play() {
 		}
 	}
 	for who, line := range f.half {
-		f.write(filepath.Join(f.folder, who+".jsonl"), line)
+		f.write(f.fileOf(who), line)
 	}
 	f.read()
 	f.read()
@@ -199,7 +274,7 @@ func (f *family) play() {
 		}
 		said[who] = append(said[who], one.Text)
 	}
-	if f.ref.Format == transcript.Claude {
+	if f.ref.Format != transcript.Gemini {
 		delete(f.want, "agent-3")
 	}
 	for who, texts := range f.want {

@@ -64,7 +64,7 @@ func (g *geminiHelpers) find(_ context.Context, known func(string) bool, at func
 		}
 		out = append(out, &helper{name: name, by: "sub-agent (" + short(task, 1) + ")", ahead: ahead{src: &answersAlone{src}}})
 	}
-	if all {
+	if all && hasSettled(info) {
 		g.changed = info.ModTime()
 	}
 	return out
