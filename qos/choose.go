@@ -84,7 +84,7 @@ func (e *Engine) consider(now time.Time, c *chat, l *lane, class Class, best *ch
 	}
 	if at.After(now) {
 		c.lookBy(at)
-		if class == Stream {
+		if class != Interactive { // the pace after a penalty holds finals back, too
 			e.lookForChange(now, c)
 		}
 		return

@@ -77,7 +77,7 @@ func (e *Engine) rest(now time.Time, c *chat, l *lane) time.Duration {
 	return time.Duration((active - 0.5) * float64(e.tick(now, c, l)))
 }
 
-// lookForChange has the chat looked at when the numbers that hold its streams
+// lookForChange has the chat looked at when the numbers that hold its streams and finals
 // back can have changed by themselves.
 func (e *Engine) lookForChange(now time.Time, c *chat) {
 	if e.opt.Mode != Strict {
