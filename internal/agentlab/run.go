@@ -32,6 +32,7 @@ type Config struct {
 	Env      []string // more for the agent and its hooks, KEY=value
 	Path     string   // a folder whose programs it finds first; "": none
 	Orders   bool     // the model takes orders instead; see orders
+	Again    []string // more arguments of a second run in the pane, behind the first; nil: there's none
 	Daemon   bool     // Codex: with the daemon that it starts by itself; Hook's trust is then to be given
 }
 
@@ -174,14 +175,24 @@ func (r *Run) writeCommand(s *setup, packages string) error {
 	for _, word := range append(env, s.argv...) {
 		b.WriteString(" \\\n  " + quote(word))
 	}
-	b.WriteString("\n")
+	b.WriteString(" \"$@\"\n")
 	return writeFile(filepath.Join(r.dir, "run"), b.String())
 }
 
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // Command is a command line for a pane that runs the agent.
-func (r *Run) Command() string { return "exec sh " + quote(filepath.Join(r.dir, "run")) }
+func (r *Run) Command() string {
+	run := "sh " + quote(filepath.Join(r.dir, "run"))
+	if r.cfg.Again == nil {
+		return "exec " + run
+	}
+	words := []string{run + "; exec " + run}
+	for _, arg := range r.cfg.Again {
+		words = append(words, quote(arg))
+	}
+	return strings.Join(words, " ")
+}
 
 // Start runs the agent in a tmux session of its own and waits until it takes
 // input. The tmux server may be one that runs already.

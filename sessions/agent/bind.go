@@ -278,6 +278,8 @@ func (o *Observer) turnTo(ref transcript.Ref) bool {
 		ref, cursor = was.Ref, was.Cursor
 	} else if p.reader != nil && p.last.After(from) {
 		from = p.last.Add(1) // what it has from before is another pane's, or a copy of what was told
+	} else if told := o.past.told(); p.reader == nil && !told.IsZero() && !told.Before(from) {
+		from = told.Add(1) // a copy, too: see old, which can't be sure of the last seconds
 	}
 	if err := o.read(ref, cursor); err != nil {
 		p.refuse(ref, "can't be read: "+err.Error())

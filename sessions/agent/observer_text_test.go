@@ -457,6 +457,51 @@ func TestAForkedConversationIsNotToldAgain(t *testing.T) {
 	}
 }
 
+// An agent ends and is at once started again with a copy of its conversation: what that has
+// is as young as the program, as far as can be told, and isn't told anew.
+func TestAForkByAnotherRunIsNotToldAgain(t *testing.T) {
+	for _, wait := range []time.Duration{0, 500 * time.Millisecond, 3 * time.Second} {
+		for _, restart := range []bool{false, true} {
+			h := newHost(t)
+			h.run(1, 1, h.now.Add(-time.Hour))
+			p, a, b := h.pane(1), h.file("one"), h.file("two")
+			p.hook(SessionStart, a)
+			for _, f := range []*file{a, b} { // b is the copy, which isn't there yet
+				at := h.now
+				f.user("first question")
+				f.answer("the first answer")
+				f.end()
+				h.now = at
+			}
+			whole, err := os.ReadFile(b.path)
+			if err != nil || os.Remove(b.path) != nil {
+				t.Fatal(err)
+			}
+			p.look(100*time.Millisecond, atWorkOn("first question"))
+			p.look(400*time.Millisecond, atRest("first question", "● the first answer"))
+			delete(h.running, 1)
+			p.look(100*time.Millisecond, "$ ")
+			h.now = h.now.Add(wait)
+			h.run(1, 2, h.now)
+			if restart {
+				p.restart()
+			}
+			if err := os.WriteFile(b.path, whole, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			p.look(500*time.Millisecond, atRest("first question", "● the first answer"))
+			p.hook(SessionStart, b)
+			p.look(500*time.Millisecond, atRest("first question", "● the first answer"))
+			b.user("second question")
+			p.look(500*time.Millisecond, atWorkOn("second question"))
+			b.answer("the second answer")
+			b.end()
+			p.look(500*time.Millisecond, atRest("second question", "● the second answer"))
+			p.want("user first question", "answer the first answer", "user second question", "answer the second answer")
+		}
+	}
+}
+
 // A program begins a new conversation, which its process tells and no hook, with a turn so
 // short that its screen stands still before transcripts are looked for again: it's looked
 // at once more.

@@ -86,13 +86,14 @@ type left struct {
 	Started time.Time       `json:"started,omitzero"`
 	Ref     transcript.Ref  `json:"ref"`
 	Cursor  json.RawMessage `json:"cursor"`
+	Last    time.Time       `json:"last,omitzero"` // as program.last
 }
 
 const maxPast = 4 // some 1 KB each
 
 // leave remembers how far a program's transcript was told.
 func (t *past) leave(p *program) {
-	l := left{PID: p.process.PID, Started: p.process.Started, Ref: p.reader.Ref(), Cursor: p.place()}
+	l := left{PID: p.process.PID, Started: p.process.Started, Ref: p.reader.Ref(), Cursor: p.place(), Last: p.last}
 	kept := slices.DeleteFunc(slices.Clone(*t), func(was left) bool { return sameRef(was.Ref, l.Ref) })
 	kept = append(kept, l)
 	*t = kept[max(0, len(kept)-maxPast):]
@@ -106,6 +107,17 @@ func (t past) of(ref transcript.Ref) *left {
 		}
 	}
 	return nil
+}
+
+// told is until when transcripts were told: a new run of a program may go on with a copy of
+// what an earlier one said. Zero: there was no earlier run.
+func (t past) told() (until time.Time) {
+	for _, l := range t {
+		if l.Last.After(until) {
+			until = l.Last
+		}
+	}
+	return until
 }
 
 // by is what a process read last; nil: it's none that was here.
