@@ -21,6 +21,7 @@ import (
 //	run    the shell command OrderCommand, which needs permission
 //	write  a new file OrderFile
 //	edit   a change of the project's notes.txt: OrderEdit
+//	over   the same change, by writing the whole file anew
 //	fetch  a page of this host: OrderURL
 //	ask    a question with the choices OrderChoices
 //	multi  the same, of which any number may be chosen
@@ -34,7 +35,7 @@ type orders struct {
 	subs map[string]bool // tags of what sub-agents were told
 }
 
-var orderForm = regexp.MustCompile(`\((say|slow|forge|long|run|write|edit|fetch|ask|multi|several|two|sub|plan|longplan) (t[0-9a-z]{8})\)`)
+var orderForm = regexp.MustCompile(`\((say|slow|forge|long|run|write|edit|over|fetch|ask|multi|several|two|sub|plan|longplan) (t[0-9a-z]{8})\)`)
 
 // orderRule is Request.Rule of what orders answer.
 const orderRule = "order"
@@ -183,6 +184,10 @@ func orderStep(kind, tag, planFile string) Step {
 	case "edit":
 		old, now := OrderEdit(tag)
 		return Step{Text: "I change it.", Tools: []Tool{orderTool("read", obj{"path": orderNotes}), orderTool("edit", obj{"path": orderNotes, "old": old, "new": now})}}
+	case "over":
+		old, now := OrderEdit(tag)
+		content := strings.Replace(OrderNotes(), old, now, 1)
+		return Step{Text: "I change it.", Tools: []Tool{orderTool("read", obj{"path": orderNotes}), orderTool("write", obj{"path": orderNotes, "content": content})}}
 	case "fetch":
 		return Step{Text: "I fetch it.", Tools: []Tool{orderTool("fetch", obj{"url": OrderURL(tag), "prompt": "Say what " + tag + " is"})}}
 	case "write":

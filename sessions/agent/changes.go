@@ -115,10 +115,11 @@ func squeezedRows(rows []string) (out []string) {
 
 // changeForm says how a dialog draws a change: Head is found in what's above the options,
 // and has a group named path. Signed rows have a sign behind their number; without, all of
-// them are new.
+// them are new. Either: they have none in a file that's new alone.
 type changeForm struct {
 	Head   pattern `yaml:"head"`
 	Signed bool    `yaml:"signed"`
+	Either bool    `yaml:"either"`
 }
 
 // drawnChange is a change as a dialog draws it.
@@ -128,6 +129,8 @@ type drawnChange struct {
 	// beside says that old and new rows stand side by side, as opencode has them where there's
 	// room: those aren't told apart.
 	beside bool
+	// signed is the same with a sign behind each number; nil: it has them, or surely none.
+	signed *drawnChange
 }
 
 type drawnLine struct {
@@ -155,7 +158,12 @@ func (f *form) changed(rows []string) *drawnChange {
 		}
 		n := 2 * cf.Head.SubexpIndex("path")
 		d := &drawnChange{path: strings.TrimSpace(text[m[n]:m[n+1]])}
-		d.read(strings.Split(text[m[1]:], "\n")[1:], cf.Signed)
+		below := strings.Split(text[m[1]:], "\n")[1:]
+		d.read(below, cf.Signed)
+		if cf.Either {
+			d.signed = &drawnChange{path: d.path}
+			d.signed.read(below, true)
+		}
 		return d
 	}
 	return nil
@@ -199,6 +207,8 @@ func (d *drawnChange) read(rows []string, hasSigns bool) {
 // it's drawn whole, all of that.
 func (d *drawnChange) of(c *change, whole bool) likeness {
 	switch {
+	case d.signed != nil && d.signed.of(c, whole) == drawsIt:
+		return drawsIt
 	case !samePath(c.path, d.path):
 		return drawsOther
 	case whole && c.texts && d.replaces(c.old, c.now):
@@ -294,6 +304,9 @@ func (d *drawnChange) contradicts(c *change) bool {
 		if line.sign == '+' {
 			made.WriteString(line.text)
 		}
+	}
+	if d.signed != nil && !d.signed.contradicts(c) {
+		return false
 	}
 	all := made.String()
 	return slices.ContainsFunc(d.lines, func(line drawnLine) bool {

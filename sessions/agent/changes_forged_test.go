@@ -20,6 +20,7 @@ type edits struct {
 	old, now      []string
 	first, shared int // the number of its first row; rows that old and new begin with alike
 	create        bool
+	over          bool // the whole file is written anew
 }
 
 // someEdits draws one.
@@ -34,6 +35,7 @@ func someEdits(rt *rapid.T, from [][]string) edits {
 		e.first = 1
 		return e
 	}
+	e.over = rapid.Bool().Draw(rt, "written anew")
 	e.old = someRows(rt, from, 0, 4, "old")
 	if rapid.Bool().Draw(rt, "alike in the beginning") {
 		e.shared = 1
@@ -100,7 +102,7 @@ func (e edits) drawnAs(agent string, width int) []string {
 		})
 	case "gemini":
 		head := "? Edit  " + e.path + ": some... => others..."
-		if e.create {
+		if e.create || e.over {
 			head = "? WriteFile  Writing to " + e.path
 		}
 		return framed(slices.Concat([]string{head}, framed(numbered("", " ", width-8), "", width-4), []string{
