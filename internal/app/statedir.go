@@ -89,8 +89,12 @@ func (d *stateDir) undo() {
 	}
 }
 
-// close gives the folder free.
-func (d *stateDir) close() { _ = d.lock.Close() }
+// close gives the folder free. Closing the file alone may not: a child that's being started
+// has it open, too, until it runs its program.
+func (d *stateDir) close() {
+	_ = unix.Flock(int(d.lock.Fd()), unix.LOCK_UN)
+	_ = d.lock.Close()
+}
 
 func socketPath(stateDir string) string { return filepath.Join(stateDir, socketFile) }
 

@@ -33,7 +33,10 @@ func (t Typists) Try() (give func(), ok bool, err error) {
 	for {
 		switch err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); {
 		case err == nil:
-			return func() { _ = f.Close() }, true, nil // which unlocks it
+			return func() {
+				_ = unix.Flock(int(f.Fd()), unix.LOCK_UN) // a child that's being started may have it open, too
+				_ = f.Close()
+			}, true, nil
 		case errors.Is(err, unix.EINTR):
 			continue
 		case errors.Is(err, unix.EWOULDBLOCK):

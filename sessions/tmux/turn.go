@@ -70,7 +70,8 @@ func (t *turn) give() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.file != nil {
-		_ = t.file.Close() // which unlocks it
+		_ = unix.Flock(int(t.file.Fd()), unix.LOCK_UN) // a child that's being started may have it open, too
+		_ = t.file.Close()
 		t.file = nil
 	}
 }
