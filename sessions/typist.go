@@ -89,6 +89,7 @@ type typist struct {
 	shell   bool      // that's a shell, and Enter wasn't pressed yet
 	goesOn  bool      // its line goes on with an unfinished command
 	alone   bool      // it was seen to stand there alone
+	whole   bool      // it was seen to stand there whole
 	beside  bool      // something else was seen to stand beside it
 	inRow   bool      // it was seen before the cursor of a program whose box isn't known
 	queued  bool      // the program keeps it until it has time

@@ -18,6 +18,7 @@ type boxed struct {
 	complete bool   // the first Enter takes a completion
 	deaf     bool   // Enter does nothing
 	lost     bool   // what's pasted is read, and goes nowhere
+	eats     int    // bytes of the next paste go to a dialog that opens just then
 	queue    bool   // what's submitted waits
 	guess    string // what the program itself writes into its empty box
 	enters   int
@@ -56,6 +57,7 @@ func (p *boxed) Paste(ctx context.Context, g sessions.Guard, text string) (sessi
 	if p.lost {
 		return sessions.Done, nil
 	}
+	text, p.eats = text[min(p.eats, len(text)):], 0
 	return p.pane.Paste(ctx, g, text)
 }
 
@@ -64,6 +66,11 @@ func (p *boxed) Press(ctx context.Context, g sessions.Guard, keys ...string) (se
 		return out, nil
 	}
 	p.mu.Lock()
+	if slices.Contains(keys, "C-u") {
+		p.box = ""
+		p.mu.Unlock()
+		return sessions.Done, nil
+	}
 	p.enters++
 	done := p.deaf
 	if p.complete && !done {

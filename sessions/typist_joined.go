@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 )
@@ -12,7 +13,7 @@ import (
 // for elsewhere.
 func (t *typist) standsAlone(ctx context.Context) error {
 	var away time.Time // since when the box isn't on the screen; zero: it is
-	for gone := 0; ; {
+	for gone, torn := 0, 0; ; {
 		var err error
 		if t.at, err = t.look(ctx); err != nil {
 			return err
@@ -20,7 +21,18 @@ func (t *typist) standsAlone(ctx context.Context) error {
 		if err := t.checkReach(ctx, &t.at); err != nil {
 			return err
 		}
-		if t.noteAlone(&t.at); !t.alone { // a dialog may have covered it until now
+		t.noteAlone(&t.at) // a dialog may have covered it until now
+		if t.isTorn(&t.at) {
+			if torn++; torn > tornLooks {
+				t.before = t.at
+				return t.wipe(ctx, errTorn)
+			}
+			if err := t.wait(ctx, lookEvery); err != nil {
+				return err
+			}
+			continue
+		}
+		if !t.alone {
 			return nil
 		}
 		pause, b := lookEvery, t.lineOrBox(&t.at)
@@ -65,6 +77,26 @@ func (t *typist) standsAlone(ctx context.Context) error {
 	}
 }
 
+// tornLooks is in how many looks an input box must have the end of a text alone until it isn't
+// one that's half drawn.
+const tornLooks = 5
+
+// errTorn says that only the end of a text has come to stand in its input box: what opened as
+// it was typed has taken the rest as keys.
+var errTorn = errors.New("its beginning went to something that opened as it was typed, a question perhaps; the rest was not submitted")
+
+// isTorn reports whether only the end of the text has come to stand in an agent's box. That
+// box has one row: of a text of several some programs show the last ones. A sign that the
+// text begins with may have changed what the box is for.
+func (t *typist) isTorn(s *Snapshot) bool {
+	b, own := t.box(s), withoutSpace(t.receipt.Text)
+	if !t.boxed || t.whole || !b.Open || b.Shell || b.Text == "" || strings.Contains(b.Text, "\n") {
+		return false
+	}
+	head, ok := strings.CutSuffix(own, withoutSpace(b.Text))
+	return ok && letters(head) != ""
+}
+
 // onlyOwnIn reports whether all of the text is seen in its box, and nothing else.
 func (t *typist) onlyOwnIn(b Box) bool {
 	return !t.joined(b) && places(t.receipt.Text, b.Text) != nil
@@ -106,6 +138,7 @@ func (t *typist) noteAlone(s *Snapshot) {
 	}
 
 	own := letters(t.receipt.Text)
+	t.whole = t.whole || b.Open && withoutSpace(b.Text) == withoutSpace(t.receipt.Text)
 	t.alone = t.alone || b.Open && own != "" && (letters(b.Text) == own || t.boxed && places(t.receipt.Text, b.Text) != nil)
 }
 

@@ -1,9 +1,14 @@
 package sessions_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
 
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -74,6 +79,35 @@ func TestAKeyThatIsTooLateForADialog(t *testing.T) {
 		p.do(func() { p.box = "look at README" })
 		b.pass(5 * time.Second)
 		b.wantSent("look at README")
+	})
+}
+
+// A question that opens as a text is typed takes the beginning of it as keys: the rest isn't
+// submitted, and doesn't stay in the box.
+func TestAQuestionTakesTheBeginningOfAText(t *testing.T) {
+	words := rapid.SliceOfN(rapid.SampledFrom([]string{"look", "at", "README", "2", "now", "/srv/project/main.go", "a-very-long-word-of-many-letters", "…", "yes", "!"}), 2, 12)
+	rapid.Check(t, func(rt *rapid.T) {
+		text := strings.Join(words.Draw(rt, "words"), " ")
+		eats := rapid.IntRange(1, len(text)-1).Filter(func(n int) bool { return utf8.RuneStart(text[n]) }).Draw(rt, "bytes that it takes")
+		head, rest := text[:eats], strings.TrimSpace(text[eats:])
+		if rest == "" || !strings.ContainsFunc(head, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) || !strings.ContainsFunc(text[eats:], unicode.IsLetter) {
+			rt.Skip("nothing that a person would see is left, or a sign is gone")
+		}
+		p, wrong := &boxed{pane: &pane{}, eats: eats}, ""
+		withPane(t, p.pane, p, p.options, func(b *bed) {
+			r, err := b.input(text, "")
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.pass(30 * time.Second)
+			got, err := b.manager.Receipt(b.Context(), r.ID)
+			if err != nil || got.State != sessions.ReceiptFailed || !strings.Contains(got.Reason, "went to something that opened") || len(p.sent) > 0 || p.box != "" {
+				wrong = fmt.Sprintf("of %q the box got %q: %+v, %v; submitted %q, left %q", text, text[eats:], got, err, p.sent, p.box)
+			}
+		})
+		if wrong != "" {
+			rt.Fatal(wrong)
+		}
 	})
 }
 

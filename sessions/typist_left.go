@@ -316,13 +316,13 @@ func (t *typist) wipe(ctx context.Context, why error) error {
 }
 
 // endsWithOwn reports whether all that stands in the line is the text, or its beginning:
-// what's left of it while it's taken away.
+// what's left of it while it's taken away. Of one that lost its beginning it's the end.
 func (t *typist) endsWithOwn(s *Snapshot) bool {
 	b := t.box(s)
 	if !b.Known {
 		return t.lineState(s) == lineHasIt
 	}
-	return b.Open && b.Text != "" && strings.HasPrefix(withoutSpace(t.receipt.Text), withoutSpace(b.Text))
+	return b.Open && b.Text != "" && strings.HasPrefix(withoutSpace(t.receipt.Text), withoutSpace(b.Text)) || t.isTorn(s)
 }
 
 // wipeKeys empty a line: the kernel's own key where it makes the lines; else to the end
