@@ -67,6 +67,11 @@ type asker struct {
 	spinner int
 	queue   []func()
 	byHand  bool // the key that's read was pressed at the pane's own keyboard
+	digits  bool // a digit takes an option; what no question takes stands in its box
+	box     string
+	draws   time.Duration // until its screen shows that a question has gone
+	was     *question     // that has gone, and is drawn
+	gone    time.Time
 	ended   bool
 
 	alone   bool          // nobody is attached, so that the pane may be made taller
@@ -96,32 +101,36 @@ func (p *asker) Terminal(string) (sessions.Terminal, error) {
 func (p *asker) rows() (plain, styled []string) {
 	add := func(s string) { plain, styled = append(plain, s), append(styled, s) }
 	add(fmt.Sprintf("output %d", p.spinner))
-	if p.now == nil {
-		add("> " + "")
+	now := p.now
+	if now == nil && p.was != nil && time.Since(p.gone) < p.draws {
+		now = p.was
+	}
+	if now == nil {
+		add("> " + p.box)
 		return plain, styled
 	}
-	title := p.now.title
-	if p.now.unseen {
+	title := now.title
+	if now.unseen {
 		title = "… " + title
 	}
-	if p.now.part > 0 && p.now.unseen {
-		title += fmt.Sprint(" part ", p.now.part)
+	if now.part > 0 && now.unseen {
+		title += fmt.Sprint(" part ", now.part)
 	}
-	if p.now.call != "" {
-		title += " §" + p.now.call
+	if now.call != "" {
+		title += " §" + now.call
 	}
 	add("? " + title)
-	for i, o := range p.now.options {
+	for i, o := range now.options {
 		text := fmt.Sprintf("%d. %s", i+1, o)
-		if p.now.text && i == len(p.now.options)-1 && p.now.typed != "" {
-			text += ": " + p.now.typed
+		if now.text && i == len(now.options)-1 && now.typed != "" {
+			text += ": " + now.typed
 		}
 		mark := "  "
-		if i == p.now.marked && !p.styled {
+		if i == now.marked && !p.styled {
 			mark = "❯ "
 		}
 		plain = append(plain, mark+text)
-		if i == p.now.marked && p.styled {
+		if i == now.marked && p.styled {
 			text = "\x1b[7m" + text + "\x1b[0m"
 		}
 		styled = append(styled, mark+text)
@@ -214,6 +223,10 @@ func (p *asker) read() {
 func (p *asker) key(k string) {
 	q := p.now
 	switch {
+	case q == nil && p.digits && k == "BSpace":
+		p.box = p.box[:max(0, len(p.box)-1)]
+	case q == nil && p.digits:
+		p.box += k
 	case q == nil:
 		p.stray = append(p.stray, k)
 	case q.stuck, time.Now().Before(q.deaf):
@@ -223,9 +236,14 @@ func (p *asker) key(k string) {
 		q.marked = max(q.marked-1, 0)
 	case k == "Enter":
 		p.took = append(p.took, took{q, q.marked, q.typed, p.byHand})
+		p.was, p.gone = q, time.Now()
 		if p.now = nil; p.ended {
 			p.dead = true
 		}
+	case p.digits && k >= "1" && k <= "9":
+		p.took = append(p.took, took{q, int(k[0] - '1'), "", p.byHand})
+		p.was, p.gone = q, time.Now()
+		p.now = nil
 	default:
 		p.stray = append(p.stray, k)
 	}
@@ -399,10 +417,10 @@ type desk struct {
 	shown string // Print that the poller told
 }
 
-func newDesk(tb testing.TB, pane *asker, db sessions.Store) *desk {
+func newDesk(tb testing.TB, pane *asker, db sessions.Store, options ...func(*sessions.Options)) *desk {
 	tb.Helper()
 	d := &desk{TB: tb, pane: pane, poke: make(chan struct{}, 1)}
-	d.manager = sessions.NewManager(sessions.Options{
+	o := sessions.Options{
 		Servers: []sessions.Server{pane}, Store: db, Pollers: pollers{d}, Notes: d, Sink: nobody{}, Shell: "sh",
 		Phrases: []string{"."}, Dialog: func(rows []string) string {
 			if strings.HasPrefix(rows[1], "?") {
@@ -415,7 +433,11 @@ func newDesk(tb testing.TB, pane *asker, db sessions.Store) *desk {
 			defer d.mu.Unlock()
 			d.told = append(d.told, p)
 		},
-	})
+	}
+	for _, change := range options {
+		change(&o)
+	}
+	d.manager = sessions.NewManager(o)
 	if err := d.manager.Load(context.Background()); err != nil {
 		tb.Fatal(err)
 	}

@@ -238,6 +238,9 @@ func (g *giver) watch(ctx context.Context, step DialogStep, before *seen) (end o
 			continue
 		}
 		if step.Last {
+			if g.cameLate(ctx, step, &now) {
+				return g.lost(nil), true
+			}
 			if now.dialog == nil || !now.dialog.Asks(before.dialog) {
 				return outcome{state: PromptAnswered}, true
 			}

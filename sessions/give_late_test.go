@@ -1,0 +1,82 @@
+package sessions_test
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// digital reads an asker's dialogs of which a digit takes an option.
+type digital struct{ asked }
+
+func (digital) Next(_ sessions.ID, _ *sessions.Dialog, a sessions.Answer) (sessions.DialogStep, error) {
+	return sessions.DialogStep{Keys: []string{strconv.Itoa(a.Options[0] + 1)}, Last: true}, nil
+}
+
+// boxBelow reads an asker's input box.
+func boxBelow(_ sessions.ID, s *sessions.Snapshot) sessions.Box {
+	last := len(s.Rows) - 1
+	text, open := strings.CutPrefix(s.Rows[last], "> ")
+	if !open {
+		return sessions.Box{Known: true}
+	}
+	return sessions.Box{Known: true, Open: true, Text: text, Rows: []int{last}}
+}
+
+// Somebody at the pane presses Enter while an answer is given: who came first has answered, the
+// other is told so, and no key stays in the box.
+func TestAKeyThatComesBehindAPersonsOwn(t *testing.T) {
+	byHand, byAnswer := 0, 0
+	rapid.Check(t, func(rt *rapid.T) {
+		lag := time.Duration(rapid.IntRange(1, 40).Draw(rt, "milliseconds until a key is read")) * time.Millisecond
+		draws := time.Duration(rapid.IntRange(0, 60).Draw(rt, "milliseconds until it's drawn that it has gone")) * time.Millisecond
+		first := time.Duration(rapid.IntRange(0, 700).Draw(rt, "milliseconds until Enter")) * time.Millisecond
+		second := time.Duration(rapid.IntRange(0, 700).Draw(rt, "milliseconds until the answer")) * time.Millisecond
+		wrong := ""
+		synctest.Test(t, func(t *testing.T) {
+			d := newDesk(t, &asker{lag: lag, draws: draws, digits: true}, &memory{prompts: map[string]sessions.Prompt{}}, func(o *sessions.Options) {
+				o.Dialogs, o.Box = digital{}, boxBelow
+			})
+			defer d.stop()
+			p := d.asks(permission(0))
+			var both sync.WaitGroup
+			var err error
+			both.Go(func() {
+				time.Sleep(second)
+				p, err = d.answer(p.ID, "ann", 2)
+			})
+			time.Sleep(first)
+			d.pane.press("Enter")
+			both.Wait()
+			d.pass(2 * time.Second)
+			if len(d.pane.took) != 1 || d.pane.box != "" || len(d.pane.stray) > 0 {
+				wrong = fmt.Sprintf("the program took %+v, its box has %q, stray %q", d.pane.took, d.pane.box, d.pane.stray)
+				return
+			}
+			hand := d.pane.took[0].byHand
+			if told := err == nil && p.State == sessions.PromptAnswered; told == hand || hand && !errors.Is(err, sessions.ErrConflict) {
+				wrong = fmt.Sprintf("answered by hand: %t; told %+v, %v", hand, p, err)
+			}
+			if hand {
+				byHand++
+			} else {
+				byAnswer++
+			}
+		})
+		if wrong != "" {
+			rt.Fatal(wrong)
+		}
+	})
+	if byHand == 0 || byAnswer == 0 {
+		t.Errorf("%d times by hand, %d times by the answer", byHand, byAnswer)
+	}
+}
