@@ -141,9 +141,12 @@ func (k *promptRig) foundInTime(q *question) {
 	}
 	title := strings.Join(strings.Fields(q.prompt.Title), " ")
 	for _, s := range k.seen.screens {
-		if strings.Contains(s.text, title) && s.at.Before(came) {
+		switch {
+		case !s.at.Before(came):
+		case !strings.Contains(s.text, title):
+			drawn = time.Time{} // one with the same title was there before
+		case drawn.IsZero():
 			drawn = s.at
-			break
 		}
 	}
 	took := came.Sub(drawn)
