@@ -227,13 +227,49 @@ func (h *typingHouse) act() {
 	}
 }
 
+// unhalf has somebody take away what was half-typed, who looks whether that's gone: a dialog
+// takes the key, say.
 func (h *typingHouse) unhalf(r *room) {
 	h.Helper()
+	lines := r.command[0] == "sh" && !r.agent
+	if lines { // while a command runs its keys are the next line's
+		h.within(5*time.Second, func() bool { return strings.HasPrefix(h.cursorRow(r), "#") || strings.HasPrefix(h.cursorRow(r), "$") })
+	}
 	h.keys(r, "C-u")
-	if r.command[0] == "sh" && !r.agent {
+	if lines {
 		h.keys(r, "Enter") // what was typed while a command ran stays on the screen
 	}
+	if r.agent {
+		h.within(10*time.Second, func() bool {
+			gone := !strings.Contains(h.tmux("capture-pane", "-p", "-t", "=pb_"+r.name+":"), "❯ half-")
+			if !gone {
+				h.keys(r, "C-u")
+			}
+			return gone
+		})
+	}
 	r.half = false
+}
+
+// within waits for what may happen, and no longer than that.
+func (h *typingHouse) within(most time.Duration, happened func() bool) {
+	h.Helper()
+	for end := time.Now().Add(most); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		if happened() {
+			return
+		}
+	}
+}
+
+// cursorRow is the row that the cursor of a room's pane is in.
+func (h *typingHouse) cursorRow(r *room) string {
+	h.Helper()
+	y, err := strconv.Atoi(strings.TrimSpace(h.tmux("display-message", "-p", "-t", "=pb_"+r.name+":", "#{cursor_y}")))
+	if err != nil {
+		h.Fatal(err)
+	}
+	rows := strings.Split(h.tmux("capture-pane", "-p", "-t", "=pb_"+r.name+":"), "\n")
+	return rows[min(y, len(rows)-1)]
 }
 
 // beginAgent has somebody at the pane begin an agent in its shell. People write to it from
