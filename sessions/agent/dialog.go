@@ -148,7 +148,7 @@ func (r *dialogReading) hidden(d *sessions.Dialog) bool {
 // content takes off the frame.
 func (r *dialogReading) content() {
 	inner := 0 // runes of the frame in the frame; 0: none is open
-	for n := r.layout.dialog; n < len(r.layout.rows); n++ {
+	for n := r.layout.dialog; n < r.layout.behind; n++ {
 		text, edge := r.layout.rows[n], false
 		if f := r.form.Frame; f != nil {
 			m := f.row.FindStringSubmatch(text)

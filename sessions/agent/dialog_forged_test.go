@@ -35,7 +35,8 @@ type drawn struct {
 	command []string // rows
 	full    []string // the same, without what was left out
 	reason  string
-	cut     bool // a part of the command was left out, and the agent says so
+	cut     bool     // a part of the command was left out, and the agent says so
+	waits   []string // what other calls say that wait behind it
 }
 
 func (d drawn) rule(c string) string { return strings.Repeat(c, d.width) }
@@ -137,6 +138,20 @@ func drawings() []drawing {
 			about = slices.Clone(rows)
 			rows = append(rows, "", "Allow execution of: 'cat'?", "", "› 1. Yes, allow once", "  2. Always allow run 'cat' commands", "  3. No, suggest changes (esc)", "")
 			return append(framed(rows, "  ", d.width-2), "", "  ⠏ Waiting for user confirmation...", ""), about
+		}},
+		{name: "qwen without a frame", agent: "qwen", cuts: 30, draw: func(d drawn) (dialog, about []string) {
+			rows := append(broken("  ? Shell "+d.command[0]+" ("+d.reason+") ←", d.width-2)[:1], "")
+			rows = append(rows, indented(d.command, "     ", "     ", d.width-2)...)
+			if d.cut {
+				rows = append(rows, "     ... 32 more lines not shown (viewport too small) ...")
+			}
+			about = slices.Clone(rows)
+			rows = append(rows, "", "   Allow execution of: 'cat'?", "", "   › 1. Yes, allow once", "     2. Always allow run 'cat *' commands in this project", "     3. No, suggest changes (esc)", "")
+			for _, call := range d.waits {
+				rows = append(rows, indented([]string{call}, "  ? Shell ", "    ", d.width-2)...)
+				rows = append(rows, "")
+			}
+			return append(rows, "  ⠏ Waiting for user confirmation...", ""), about
 		}},
 		{name: "qwen with it above", agent: "qwen", cuts: 30, draw: func(d drawn) (dialog, about []string) { // a command of several rows
 			head := slices.Clone(d.full)
@@ -300,6 +315,9 @@ func (g drawing) check(rt *rapid.T, p *Profile, from [][]string) *sessions.Dialo
 	most := rapid.SampledFrom([]int{1, 2, 8, 30, 80, 500}).Draw(rt, "most")
 	d.command = someRows(rt, from, 1, most, "command")
 	d.reason = rapid.SampledFrom([]string{"List files", "Do you want to proceed?", "Would you like to run the following command?", "Tip: nothing", "漢字"}).Draw(rt, "reason")
+	if g.name == "qwen without a frame" {
+		d.waits = slices.DeleteFunc(someRows(rt, from, 0, 3, "calls behind it"), func(row string) bool { return strings.TrimSpace(row) == "" })
+	}
 	d.cut = g.cuts > 0 && len(d.command) > g.cuts
 	full := slices.Clone(d.command)
 	if g.name == "claude with one row" {

@@ -115,6 +115,11 @@ type form struct {
 	Refuse *pattern `yaml:"refuse"`
 }
 
+// allows reports whether such a dialog allows something: a permission or a plan.
+func (f *form) allows() bool {
+	return f.Kind == sessions.PromptPermission || f.Kind == sessions.PromptPlan
+}
+
 // refusals are what programs call what refuses.
 var refusals = regexp.MustCompile(`^(?:No|No[, ].*|Reject|Cancel|Dismiss|Don.t trust|Continue without trusting.*)$`) //nolint:gochecknoglobals // a constant
 

@@ -107,7 +107,7 @@ func (c *freshCount) frame(f *recording.Frame) {
 		}
 	}
 	rows := visible(&f.Snapshot)
-	c.p.cutScrollbar(rows)
+	c.p.cutScrollbar(rows, 0)
 	for _, row := range rows[c.lastAsked(rows):] {
 		words := plain(row)
 		if len(words) < minPlain || !strings.Contains(c.said, words) {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/clipperhouse/displaywidth"
+
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -20,6 +22,7 @@ type layout struct {
 	dialog int      // first row of an open dialog; -1: none is open
 	begins beginning
 	lowest int    // the lowest row that may be its first
+	behind int    // rows[behind:] are below the dialog: calls that wait behind it
 	phrase string // by which the dialog is recognised
 	title  string
 	cursor string // the cursor's row, up to it
@@ -59,9 +62,10 @@ func visible(s *sessions.Snapshot) []string {
 // layout takes a screen apart. dialogs: a phrase of a dialog may be on it.
 func (p *Profile) layout(s *sessions.Snapshot, dialogs bool) *layout {
 	l := &layout{rows: visible(s), title: strings.TrimSpace(s.Title)}
-	p.cutScrollbar(l.rows)
+	p.cutScrollbar(l.rows, s.Width)
 	p.cutTrack(l.rows, s.Width)
 	l.join()
+	l.behind = p.behindFrom(l.rows)
 	l.foot, l.dialog = lowest(l, p.spec.Screen.Foot, len(l.rows)), -1
 	menu := p.isMenu(l, l.foot)
 	if menu {
@@ -80,9 +84,12 @@ func (p *Profile) layout(s *sessions.Snapshot, dialogs bool) *layout {
 	return l
 }
 
-// cutScrollbar takes the scroll bar off the ends of rows.
-func (p *Profile) cutScrollbar(rows []string) {
+// cutScrollbar takes the scroll bar off the ends of rows that reach the last column.
+func (p *Profile) cutScrollbar(rows []string, width int) {
 	for i, row := range rows {
+		if displaywidth.String(row) < width {
+			continue
+		}
 		for _, bar := range p.spec.Screen.Scrollbar {
 			if at := bar.FindStringIndex(row); at != nil && at[1] == len(row) {
 				rows[i] = strings.TrimRight(row[:at[0]], " ")
@@ -149,7 +156,7 @@ func lowest(l *layout, patterns []pattern, before int) int {
 // above it is only quoted: no agent draws both. In the box it's what somebody types.
 func (p *Profile) findDialog(l *layout) {
 	from, to := p.boxRows(l)
-	for i := len(l.rows) - 1; i > l.foot; i-- {
+	for i := l.behind - 1; i > l.foot; i-- {
 		if i >= from && i < to {
 			continue
 		}
@@ -203,6 +210,38 @@ func (p *Profile) beginningOf(l *layout, from int) (first int, how beginning) {
 		return first, beginsOnTop
 	}
 	return first, beginsSure
+}
+
+// behindFrom returns the first row of the calls that wait behind the one that a dialog asks
+// about: the one that stands below the options. Without any, or with several that may be it,
+// it's the number of rows.
+func (p *Profile) behindFrom(rows []string) int {
+	if len(p.spec.Screen.Behind) == 0 {
+		return len(rows)
+	}
+	first, option := len(rows), false // option: the last row above that isn't blank is one
+	for i, row := range rows {
+		switch {
+		case row == "":
+			continue
+		case option && matchesRow(p.spec.Screen.Behind, row) && !matchesRow(p.spec.Screen.Asked, row):
+			if first < len(rows) {
+				return len(rows)
+			}
+			first = i
+		case first < len(rows) && !matchesRow(p.spec.Screen.Inside, row) && !matchesRow(p.spec.Screen.Behind, row):
+			return len(rows) // it's a text that's only quoted
+		}
+		option = p.isOption(row)
+	}
+	return first
+}
+
+// isOption reports whether a row looks like an option of a permission or a plan.
+func (p *Profile) isOption(row string) bool {
+	return slices.ContainsFunc(p.spec.Prompts, func(f form) bool {
+		return f.allows() && f.Frame == nil && f.Option != nil && f.Option.row.MatchString(row)
+	})
 }
 
 // boxRows are the rows of what stands in the input box, if all of that is on the screen.

@@ -76,6 +76,11 @@ type furniture struct {
 	// first row, that tells which of several is. None: nothing in a dialog looks like its
 	// first row.
 	Inside []pattern `yaml:"inside"`
+	// Behind are the rows with which calls begin that wait behind the one that a dialog asks
+	// about. They stand below its options, with rows as Inside has them.
+	Behind []pattern `yaml:"behind"`
+	// Asked are such rows of the call that it asks about.
+	Asked []pattern `yaml:"asked"`
 	// Rows are rows anywhere that say something about the conversation without being
 	// it: how long an answer took, say. Patterns may go on over several rows.
 	Rows []pattern `yaml:"rows"`

@@ -105,11 +105,18 @@ func (p *Profile) Unread(screen *sessions.Snapshot, waits bool) *sessions.Dialog
 // the profile knows them, without the question that belongs to them: that's above the
 // screen, and what it's about may be, too.
 func (p *Profile) headless(l *layout) bool {
+	return p.isHeadless(l, true) || p.endsAbove(l) ||
+		slices.ContainsFunc(p.others, func(other *Profile) bool { return other.isHeadless(l, false) })
+}
+
+// isHeadless is the same by the forms of one profile. own: it's that of the program. In other
+// programs options that nothing need stand below may be of any dialog.
+func (p *Profile) isHeadless(l *layout, own bool) bool {
 	top := *l
 	top.dialog = 0
 	for i := range p.spec.Prompts {
 		f := &p.spec.Prompts[i]
-		if f.Kind != sessions.PromptPermission && f.Kind != sessions.PromptPlan || f.Foot == nil && f.Row == nil {
+		if !f.allows() || f.Foot == nil && f.Row == nil && (!own || len(f.Under) == 0) {
 			continue
 		}
 		r := dialogReading{form: f, layout: &top}
@@ -117,7 +124,34 @@ func (p *Profile) headless(l *layout) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(p.others, func(other *Profile) bool { return other.headless(l) })
+	return false
+}
+
+// endsAbove reports whether less than that is on the screen of a program which draws calls
+// behind a dialog: the last of its options, or only those calls; or it isn't clear where they
+// begin.
+func (p *Profile) endsAbove(l *layout) bool {
+	if len(p.spec.Screen.Behind) == 0 {
+		return false
+	}
+	var first, option, waits, asked bool
+	for _, row := range l.rows {
+		switch {
+		case row == "":
+			continue
+		case p.isOption(row):
+			if option = true; !first {
+				return true
+			}
+		case matchesRow(p.spec.Screen.Behind, row):
+			if waits = true; option {
+				return true
+			}
+			asked = asked || matchesRow(p.spec.Screen.Asked, row)
+		}
+		first = true
+	}
+	return waits && !option && !asked
 }
 
 // lookUnread takes a screen apart.
