@@ -235,18 +235,20 @@ func (p *asker) key(k string) {
 	case k == "Up":
 		q.marked = max(q.marked-1, 0)
 	case k == "Enter":
-		p.took = append(p.took, took{q, q.marked, q.typed, p.byHand})
-		p.was, p.gone = q, time.Now()
-		if p.now = nil; p.ended {
+		if p.take(q.marked, q.typed); p.ended {
 			p.dead = true
 		}
 	case p.digits && k >= "1" && k <= "9":
-		p.took = append(p.took, took{q, int(k[0] - '1'), "", p.byHand})
-		p.was, p.gone = q, time.Now()
-		p.now = nil
+		p.take(int(k[0]-'1'), "")
 	default:
 		p.stray = append(p.stray, k)
 	}
+}
+
+// take ends the question with an answer. mu is held.
+func (p *asker) take(option int, text string) {
+	p.took = append(p.took, took{p.now, option, text, p.byHand})
+	p.was, p.gone, p.now = p.now, time.Now(), nil
 }
 
 // press is a key at the pane's own keyboard. It's read behind what's unread.

@@ -233,14 +233,14 @@ func (h *typingHouse) unhalf(r *room) {
 	h.Helper()
 	lines := r.command[0] == "sh" && !r.agent
 	if lines { // while a command runs its keys are the next line's
-		h.within(5*time.Second, func() bool { return strings.HasPrefix(h.cursorRow(r), "#") || strings.HasPrefix(h.cursorRow(r), "$") })
+		within(h.ctx(), 5*time.Second, func() bool { return strings.HasPrefix(h.cursorRow(r), "#") || strings.HasPrefix(h.cursorRow(r), "$") })
 	}
 	h.keys(r, "C-u")
 	if lines {
 		h.keys(r, "Enter") // what was typed while a command ran stays on the screen
 	}
 	if r.agent {
-		h.within(10*time.Second, func() bool {
+		within(h.ctx(), 10*time.Second, func() bool {
 			gone := !strings.Contains(h.tmux("capture-pane", "-p", "-t", "=pb_"+r.name+":"), "❯ half-")
 			if !gone {
 				h.keys(r, "C-u")
@@ -249,16 +249,6 @@ func (h *typingHouse) unhalf(r *room) {
 		})
 	}
 	r.half = false
-}
-
-// within waits for what may happen, and no longer than that.
-func (h *typingHouse) within(most time.Duration, happened func() bool) {
-	h.Helper()
-	for end := time.Now().Add(most); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-		if happened() {
-			return
-		}
-	}
 }
 
 // cursorRow is the row that the cursor of a room's pane is in.

@@ -476,7 +476,7 @@ func (o *Observer) recorded(d *sessions.Dialog) *sessions.Dialog {
 	if o.known.dialogs != nil {
 		f = o.known.dialogs.formOf(d)
 	}
-	if d.Kind != sessions.PromptPermission && d.Kind != sessions.PromptPlan || d.Tabs != "" {
+	if !allows(d.Kind) || d.Tabs != "" {
 		return o.asksOf(f, d)
 	}
 	if f != nil && f.Saves != nil {

@@ -26,7 +26,9 @@ type drawing struct {
 	draw  func(d drawn) (dialog, about []string)
 	// cuts is how many rows of a command it draws at most; then it says so, or not.
 	cuts int
-	told map[string]int // what came of records, counted
+	// waits says that it draws other calls that wait, below the options.
+	waits bool
+	told  map[string]int // what came of records, counted
 }
 
 // drawn is what's drawn.
@@ -139,7 +141,7 @@ func drawings() []drawing {
 			rows = append(rows, "", "Allow execution of: 'cat'?", "", "› 1. Yes, allow once", "  2. Always allow run 'cat' commands", "  3. No, suggest changes (esc)", "")
 			return append(framed(rows, "  ", d.width-2), "", "  ⠏ Waiting for user confirmation...", ""), about
 		}},
-		{name: "qwen without a frame", agent: "qwen", cuts: 30, draw: func(d drawn) (dialog, about []string) {
+		{name: "qwen without a frame", agent: "qwen", cuts: 30, waits: true, draw: func(d drawn) (dialog, about []string) {
 			rows := append(broken("  ? Shell "+d.command[0]+" ("+d.reason+") ←", d.width-2)[:1], "")
 			rows = append(rows, indented(d.command, "     ", "     ", d.width-2)...)
 			if d.cut {
@@ -315,7 +317,7 @@ func (g drawing) check(rt *rapid.T, p *Profile, from [][]string) *sessions.Dialo
 	most := rapid.SampledFrom([]int{1, 2, 8, 30, 80, 500}).Draw(rt, "most")
 	d.command = someRows(rt, from, 1, most, "command")
 	d.reason = rapid.SampledFrom([]string{"List files", "Do you want to proceed?", "Would you like to run the following command?", "Tip: nothing", "漢字"}).Draw(rt, "reason")
-	if g.name == "qwen without a frame" {
+	if g.waits {
 		d.waits = slices.DeleteFunc(someRows(rt, from, 0, 3, "calls behind it"), func(row string) bool { return strings.TrimSpace(row) == "" })
 	}
 	d.cut = g.cuts > 0 && len(d.command) > g.cuts

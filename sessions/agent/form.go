@@ -115,9 +115,9 @@ type form struct {
 	Refuse *pattern `yaml:"refuse"`
 }
 
-// allows reports whether such a dialog allows something: a permission or a plan.
-func (f *form) allows() bool {
-	return f.Kind == sessions.PromptPermission || f.Kind == sessions.PromptPlan
+// allows reports whether a dialog of a kind allows something: a permission or a plan.
+func allows(kind sessions.PromptKind) bool {
+	return kind == sessions.PromptPermission || kind == sessions.PromptPlan
 }
 
 // refusals are what programs call what refuses.
@@ -129,7 +129,7 @@ func (f *form) refuses(label string) bool {
 	switch {
 	case f.Refuse != nil:
 		return f.Refuse.whole.MatchString(label)
-	case f.Kind == sessions.PromptPermission, f.Kind == sessions.PromptPlan, f.Kind == sessions.PromptSetup, len(f.Fixed) > 0:
+	case allows(f.Kind), f.Kind == sessions.PromptSetup, len(f.Fixed) > 0:
 		return refusals.MatchString(label)
 	}
 	return false

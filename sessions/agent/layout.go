@@ -86,6 +86,9 @@ func (p *Profile) layout(s *sessions.Snapshot, dialogs bool) *layout {
 
 // cutScrollbar takes the scroll bar off the ends of rows that reach the last column.
 func (p *Profile) cutScrollbar(rows []string, width int) {
+	if len(p.spec.Screen.Scrollbar) == 0 {
+		return
+	}
 	for i, row := range rows {
 		if displaywidth.String(row) < width {
 			continue
@@ -219,12 +222,12 @@ func (p *Profile) behindFrom(rows []string) int {
 	if len(p.spec.Screen.Behind) == 0 {
 		return len(rows)
 	}
-	first, option := len(rows), false // option: the last row above that isn't blank is one
+	first, above := len(rows), "" // the last row above that isn't blank
 	for i, row := range rows {
 		switch {
 		case row == "":
 			continue
-		case option && matchesRow(p.spec.Screen.Behind, row) && !matchesRow(p.spec.Screen.Asked, row):
+		case matchesRow(p.spec.Screen.Behind, row) && !matchesRow(p.spec.Screen.Asked, row) && p.isOption(above):
 			if first < len(rows) {
 				return len(rows)
 			}
@@ -232,16 +235,19 @@ func (p *Profile) behindFrom(rows []string) int {
 		case first < len(rows) && !matchesRow(p.spec.Screen.Inside, row) && !matchesRow(p.spec.Screen.Behind, row):
 			return len(rows) // it's a text that's only quoted
 		}
-		option = p.isOption(row)
+		above = row
 	}
 	return first
 }
 
 // isOption reports whether a row looks like an option of a permission or a plan.
 func (p *Profile) isOption(row string) bool {
-	return slices.ContainsFunc(p.spec.Prompts, func(f form) bool {
-		return f.allows() && f.Frame == nil && f.Option != nil && f.Option.row.MatchString(row)
-	})
+	for i := range p.spec.Prompts {
+		if f := &p.spec.Prompts[i]; allows(f.Kind) && f.Frame == nil && f.Option != nil && f.Option.row.MatchString(row) {
+			return true
+		}
+	}
+	return false
 }
 
 // boxRows are the rows of what stands in the input box, if all of that is on the screen.

@@ -116,7 +116,7 @@ func (p *Profile) isHeadless(l *layout, own bool) bool {
 	top.dialog = 0
 	for i := range p.spec.Prompts {
 		f := &p.spec.Prompts[i]
-		if !f.allows() || f.Foot == nil && f.Row == nil && (!own || len(f.Under) == 0) {
+		if !allows(f.Kind) || f.Foot == nil && f.Row == nil && (!own || len(f.Under) == 0) {
 			continue
 		}
 		r := dialogReading{form: f, layout: &top}
