@@ -18,27 +18,32 @@ func (p *OutputPoller) work(ctx context.Context, step *Step, last bool) error {
 	if err != nil {
 		return err
 	}
-	before := p.engine.screen.normal
-	if err := p.store(ctx, step, before, sight); err != nil {
+	if err := p.store(ctx, step, sight, last); err != nil {
 		return err
 	}
 	p.typedDone()
-	return p.rest(ctx, before, sight, last)
+	return p.rest(ctx, sight, last)
 }
 
 // store commits a step and what the observer saw, and then keeps the engine and
-// tells the owner. before are the rows that stood undecided before the look.
-func (p *OutputPoller) store(ctx context.Context, step *Step, before []screenRow, sight sessions.Sight) error {
+// tells the owner. last: the session ends with it.
+func (p *OutputPoller) store(ctx context.Context, step *Step, sight sessions.Sight, last bool) error {
 	now := time.Now()
-	if sight.Said != nil {
-		step.engine.disown(before, sight.Said)
-	}
-	lines, gaps, hold := p.own(step, sight.Text, now)
+	undecided := p.held.begun
+	lines, gaps, hold := p.own(step, sight, last, now)
+	decided := undecided && !hold
 	b := Batch{Session: p.target.Session, Lines: append(lines, sight.Lines...), Gaps: gaps}
+	ofProgram := len(b.Lines)
+	if sight.Said != nil { // the pane's own come behind what the program said
+		b.Lines, ofProgram = append(slices.Clone(sight.Lines), lines...), len(sight.Lines)
+		for i := range b.Gaps {
+			b.Gaps[i].After += int64(len(sight.Lines))
+		}
+	}
 	complete := step.Complete
 	if sight.Known {
 		complete = sight.Ended
-		b.Turn = p.observedTurn(len(b.Lines), sight, now)
+		b.Turn = p.observedTurn(ofProgram, sight, now)
 		p.keepLate(step)
 	} else {
 		p.ownTurns(&b, step, sight, now)
@@ -49,7 +54,7 @@ func (p *OutputPoller) store(ctx context.Context, step *Step, before []screenRow
 		own = !sight.Known
 	}
 	ev := sessions.OutputEvent{Session: p.target.Session, Complete: complete, Exit: step.Exit, Turn: p.turn}
-	if step.Changed || b.Turn != nil || len(b.Ended)+len(step.cuts) > 0 || len(b.Lines)+len(b.Gaps) > 0 || !bytes.Equal(sight.Keep, p.kept) {
+	if step.Changed || decided || b.Turn != nil || len(b.Ended)+len(step.cuts) > 0 || len(b.Lines)+len(b.Gaps) > 0 || !bytes.Equal(sight.Keep, p.kept) {
 		done, err := p.append(ctx, b, step, sight.Keep, hold)
 		if err != nil {
 			return fmt.Errorf("store output: %w", err)

@@ -51,9 +51,8 @@ func (p *OutputPoller) typedDone() {
 	p.shown = 0
 }
 
-// rest works in what an observer still has behind a look; before are the rows that stood
-// undecided before it.
-func (p *OutputPoller) rest(ctx context.Context, before []screenRow, sight sessions.Sight, last bool) error {
+// rest works in what an observer still has behind a look.
+func (p *OutputPoller) rest(ctx context.Context, sight sessions.Sight, last bool) error {
 	p.mu.Lock()
 	settling := p.settling // the look itself left rows that aren't settled
 	p.mu.Unlock()
@@ -63,7 +62,7 @@ func (p *OutputPoller) rest(ctx context.Context, before []screenRow, sight sessi
 			return err
 		}
 		step := &Step{engine: p.engine, Settling: settling}
-		if err := p.store(ctx, step, before, sight); err != nil {
+		if err := p.store(ctx, step, sight, last); err != nil {
 			return err
 		}
 	}
@@ -86,75 +85,24 @@ func (p *OutputPoller) lookAgain(at time.Time) {
 
 // own are the pane's lines and gaps that become the session's with a step: none
 // while another text is, or may become, the session's. hold: the engine has read
-// lines that aren't decided about, and mustn't be stored as if they were.
-func (p *OutputPoller) own(step *Step, text sessions.Text, now time.Time) (lines []sessions.Line, gaps []sessions.Gap, hold bool) {
-	if text == sessions.TextTranscript {
+// lines that aren't decided about, and mustn't be stored as if they were. What was
+// read together with the end of the program is the program's or the pane's own: that's
+// decided when all of it is read, and all that the program had to say is told.
+func (p *OutputPoller) own(step *Step, sight sessions.Sight, last bool, now time.Time) (lines []sessions.Line, gaps []sessions.Gap, hold bool) {
+	p.held.add(step, p.engine.screen.normal, now)
+	read := step.engine.caughtUp() || step.Exit != nil || last
+	switch {
+	case sight.Said != nil:
+		p.held.disown(&step.engine, sight.Said)
+	case sight.Text == sessions.TextTranscript && (sight.More || !read):
+		return nil, nil, true
+	case sight.Text == sessions.TextTranscript:
 		p.held = held{}
 		return nil, nil, false
-	}
-	p.held.add(step, now)
-	if text == sessions.TextHeld && (len(p.held.lines) < maxHeldLines || !step.engine.caughtUp()) {
+	case sight.Text == sessions.TextHeld && (len(p.held.lines) < maxHeldLines || !step.engine.caughtUp()):
 		return nil, nil, true
 	}
 	lines, gaps = p.held.lines, p.held.gaps
 	p.held = held{}
 	return lines, gaps, false
-}
-
-// held is what was read from a pane and waits for a decision.
-type held struct {
-	lines []sessions.Line
-	gaps  []sessions.Gap // After counts lines
-}
-
-func (h *held) add(step *Step, now time.Time) {
-	for _, g := range step.Gaps {
-		g.After += int64(len(h.lines))
-		h.gaps = append(h.gaps, g)
-	}
-	for _, l := range step.Lines {
-		h.lines = append(h.lines, sessions.Line{Kind: sessions.KindPane, Text: l, At: now})
-	}
-}
-
-// disown takes for lines, though they never were, the rows that stood undecided on
-// the screen before, and those that show what was said elsewhere: another text was
-// the session's. What comes below them is the pane's own again. A program that was killed
-// leaves its alternate screen behind, too.
-func (e *Engine) disown(before []screenRow, said func(row string) bool) {
-	was := map[uint64]int{}
-	for _, r := range before {
-		was[rowHash(trimRow(r.text))]++
-	}
-	rows, n := e.screen.normal, 0
-	for i, r := range rows {
-		h := rowHash(trimRow(r.text))
-		if h == blank {
-			continue
-		}
-		if was[h] == 0 && !said(trimRow(r.text)) {
-			break
-		}
-		was[h]--
-		n = i + 1
-	}
-	e.skip(rows[:n])
-	e.screen.normal = rows[n:]
-	e.screen.left = map[uint64]bool{}
-	for _, r := range e.screen.alternate {
-		e.screen.left[rowHash(trimRow(r))] = true
-	}
-}
-
-// skip takes rows for lines that were emitted.
-func (e *Engine) skip(rows []screenRow) {
-	if len(rows) == 0 {
-		return
-	}
-	e.state.Shown = cloneShown(e.state.Shown)
-	for _, r := range rows {
-		e.state.Shown[r.abs] = rowHash(trimRow(r.text))
-	}
-	e.state.Next = max(e.state.Next, rows[len(rows)-1].abs+1)
-	e.state.Begun = ""
 }

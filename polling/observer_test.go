@@ -40,6 +40,12 @@ func (p *program) write(lines ...string) {
 	p.wrote = append(p.wrote, lines...)
 }
 
+func (p *program) told() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(p.wrote), func(l string) bool { return l == "END" })
+}
+
 func (p *program) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -205,7 +211,7 @@ func TestHeldLinesComeOut(t *testing.T) {
 // pane that's the session's comes once, and so does each of the transcript.
 func TestTextsAreHandedOver(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		steps := rapid.SliceOfN(rapid.SampledFrom([]string{"print", "print", "write", "write", "turn", "pane", "held", "transcript", "end", "fail", "wait"}), 1, 60).Draw(rt, "steps")
+		steps := rapid.SliceOfN(rapid.SampledFrom([]string{"print", "print", "write", "write", "turn", "pane", "held", "transcript", "end", "fail", "wait", "burst", "draw", "leave"}), 1, 60).Draw(rt, "steps")
 		synctest.Test(t, func(t *testing.T) {
 			mem, src, p := &memLog{}, newFakeSource("%1"), &program{text: sessions.TextPane}
 			log := &brokenLog{memLog: mem}
@@ -227,18 +233,21 @@ func TestTextsAreHandedOver(t *testing.T) {
 				src.print("%1", "", false) // a look
 				r.after(5 * time.Second)
 			}
+			put := func(line string) {
+				src.print("%1", line, false)
+				switch mode {
+				case sessions.TextPane:
+					want = append(want, line)
+				case sessions.TextHeld:
+					held = append(held, line)
+				case sessions.TextTranscript:
+				}
+			}
 			for i, step := range steps {
 				line := fmt.Sprintf("%s %d", step, i)
 				switch step {
 				case "print":
-					src.print("%1", line, false)
-					switch mode {
-					case sessions.TextPane:
-						want = append(want, line)
-					case sessions.TextHeld:
-						held = append(held, line)
-					case sessions.TextTranscript:
-					}
+					put(line)
 				case "write", "turn":
 					if mode != sessions.TextTranscript {
 						continue // a program writes only while it runs
@@ -260,6 +269,27 @@ func TestTextsAreHandedOver(t *testing.T) {
 						r.after(5 * time.Second)
 						mode = sessions.TextPane
 						want = append(want, line)
+					}
+				case "burst":
+					for k := range 30 {
+						put(fmt.Sprintf("%s %d", line, k))
+					}
+				case "draw": // the program shows what it wrote
+					if mode == sessions.TextTranscript && len(p.told()) > 0 {
+						src.print("%1", "drawn "+p.told()[len(p.told())-1], false)
+					}
+				case "leave": // the program ends, and much is printed before anybody looks
+					if mode == sessions.TextTranscript {
+						r.after(90 * time.Second)
+						p.write(line)
+						src.print("%1", "drawn "+line, false)
+						want = append(want, line)
+						p.end()
+						mode = sessions.TextPane
+						for k := range 30 {
+							put(fmt.Sprintf("%s %d", line, k))
+						}
+						r.after(5 * time.Second)
 					}
 				case "fail":
 					log.failures.Store(3)
