@@ -189,6 +189,15 @@ func (h *typingHouse) settled(r *room) {
 	})
 }
 
+// submitted waits until all that was written into a room is final.
+func (h *typingHouse) submitted(r *room) {
+	h.Helper()
+	h.await("the last text of "+r.name, func() bool {
+		all, err := h.api.Waiting(h.ctx(), string(r.id))
+		return err == nil && len(all) == 0
+	})
+}
+
 // restart ends the daemon at a drawn moment after a text was sent, and starts it again.
 func (h *typingHouse) restart() {
 	h.Helper()
@@ -419,14 +428,14 @@ func (h *typingHouse) checkText(x *typedText, n int) {
 func TestWhatIsTypedWhileACommandRunsIsInNobodysText(t *testing.T) {
 	slow(t)
 	h := newTypingHouse(t, rand.Uint64())
-	h.file(h.recorder(), "#!/bin/sh\nsleep 0.5\nprintf '%s\\n' \"$*\" >> \"$0.log\"\n", 0o700)
+	h.file(h.recorder(), "#!/bin/sh\nsleep 0.5\nprintf '%s\\n' \"$*\" >> \"$0.log\"\nsleep 0.5\n", 0o700)
 	h.run()
 	h.awaitTmux()
 	h.enter("r0sh", "sh")
 	r := h.rooms[0]
 	for range 3 {
 		h.write(r)
-		h.settled(r)
+		h.submitted(r) // a text that's held while the command before it ends isn't running yet
 		h.keys(r, "-l", "half-")
 		h.ranAll()
 		h.write(r)
