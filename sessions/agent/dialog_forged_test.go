@@ -319,6 +319,11 @@ func (g drawing) check(rt *rapid.T, p *Profile, from [][]string) *sessions.Dialo
 	d.reason = rapid.SampledFrom([]string{"List files", "Do you want to proceed?", "Would you like to run the following command?", "Tip: nothing", "漢字"}).Draw(rt, "reason")
 	if g.waits {
 		d.waits = slices.DeleteFunc(someRows(rt, from, 0, 3, "calls behind it"), func(row string) bool { return strings.TrimSpace(row) == "" })
+		for i := range d.waits {
+			if rapid.Bool().Draw(rt, "as if it were asked about") {
+				d.waits[i] += " ←"
+			}
+		}
 	}
 	d.cut = g.cuts > 0 && len(d.command) > g.cuts
 	full := slices.Clone(d.command)

@@ -129,12 +129,13 @@ func (p *Profile) isHeadless(l *layout, own bool) bool {
 
 // endsAbove reports whether less than that is on the screen of a program which draws calls
 // behind a dialog: the last of its options, or only those calls; or it isn't clear where they
-// begin.
+// begin. A row of a call that waits may read like that of the one that's asked about, which
+// has something to choose below it, before any other.
 func (p *Profile) endsAbove(l *layout) bool {
 	if len(p.spec.Screen.Behind) == 0 {
 		return false
 	}
-	var first, option, waits, asked bool
+	var first, option, waits, asked, chooses bool
 	for _, row := range l.rows {
 		switch {
 		case row == "":
@@ -147,11 +148,13 @@ func (p *Profile) endsAbove(l *layout) bool {
 			if waits = true; option {
 				return true
 			}
-			asked = asked || matchesRow(p.spec.Screen.Asked, row)
+			asked = matchesRow(p.spec.Screen.Asked, row)
+		case asked && (unreadMark.MatchString(row) || unreadNumber.MatchString(row) || unreadHint.MatchString(row)):
+			chooses = true
 		}
 		first = true
 	}
-	return waits && !option && !asked
+	return waits && !option && !chooses
 }
 
 // lookUnread takes a screen apart.
