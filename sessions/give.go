@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -30,6 +31,7 @@ type giver struct {
 	srv     Server
 	pane    Pane
 	marks   bool // the dialog has to be seen with its colours
+	checks  checks
 	pressed bool // something was
 }
 
@@ -147,6 +149,7 @@ func (g *giver) run(ctx context.Context) outcome {
 			g.marks = true
 			continue
 		}
+		g.checks.key = strings.Join(step.Keys, " ")
 		out, err := g.do(ctx, step, &now)
 		switch {
 		case err != nil:
@@ -300,6 +303,15 @@ func (g *giver) stands(ctx context.Context) (seen, error) {
 
 // see takes one look at the screen.
 func (g *giver) see(ctx context.Context) (seen, error) {
+	now, err := g.read(ctx)
+	if err == nil {
+		g.checks.recall(now.dialog)
+	}
+	return now, err
+}
+
+// read is see without what was seen before.
+func (g *giver) read(ctx context.Context) (seen, error) {
 	if g.tall != nil {
 		return g.tall.read(ctx, g.marks)
 	}

@@ -81,6 +81,8 @@ type Dialog struct {
 	Tabs   string         `json:"-"`
 	Listed []DialogOption `json:"-"`
 	Nth    int            `json:"-"`
+	// Window is where the options on the screen are among all of a list, nil: all are there.
+	Window *ListWindow `json:"-"`
 	// What Dialogs.Next goes by: the form by which it was read, the key that goes to the
 	// entry for text ("": none does), and what stands in it.
 	Form    string `json:"-"`
@@ -94,7 +96,15 @@ type DialogOption struct {
 	Detail  string `json:"detail,omitempty"`  // what's explained below it
 	Refuses bool   `json:"refuses,omitempty"` // it allows nothing, whatever the question is
 	Checked bool   `json:"-"`                 // of PromptMulti: as it stands
+	Hidden  bool   `json:"-"`                 // of PromptMulti: it isn't on the screen, and whether it's checked isn't known
 	Key     string `json:"-"`                 // that takes it, by tmux's name; "": it's gone to
+}
+
+// ListWindow is the part of a list of options that's on the screen.
+type ListWindow struct {
+	First  int  // the number of the first option there, from 1
+	Marked int  // the number of the marked row, as if all had one; 0: it isn't known
+	Submit bool // the marked row is the one that submits
 }
 
 // TellsAs reports whether another reading of a dialog tells people the same.

@@ -28,10 +28,12 @@ func TestLiveSeveralQuestions(t *testing.T) { eachLiveAgent(t, liveSeveral) }
 
 func liveSeveral(t *testing.T, name string, random *rand.Rand) {
 	t.Helper()
-	if name == "gemini" {
-		t.Skip("of its lists of several options only a part is shown, and those are answered in the session")
+	var k *promptRig
+	if name == "gemini" { // which shows a part of a list; its hooks tell the rest
+		k = promptRigOf(t, liveMode{agent: name, width: 100, height: 40, hooks: true, orders: true}, random)
+	} else {
+		k = beginPromptRig(t, name, random)
 	}
-	k := beginPromptRig(t, name, random)
 	if err := k.run.Ready(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -148,6 +150,9 @@ func (k *promptRig) foundInTime(q *question) {
 		case drawn.IsZero():
 			drawn = s.at
 		}
+	}
+	if drawn.IsZero() { // it was found before it was seen here
+		drawn = came
 	}
 	took := came.Sub(drawn)
 	k.Logf("%s: found %s after it was drawn", q, took.Round(time.Millisecond))

@@ -69,7 +69,7 @@ func (o *Observer) prompts(s *sessions.Sight, l sessions.Look) {
 	}
 	var d *sessions.Dialog
 	if l.Dialog != "" {
-		d = o.recorded(o.profile().Prompt(l.Screen, nil))
+		d = o.recorded(o.profile().promptOrPart(l.Screen, nil))
 	}
 	u := o.lookUnread(s, l.Screen, d != nil)
 	if d == nil {
@@ -113,14 +113,13 @@ func (w *Watchers) Read(id sessions.ID, s *sessions.Snapshot, styled *sessions.S
 	if s == nil {
 		return nil
 	}
-	d := w.profileOf(id).Prompt(s, styled)
 	w.mu.Lock()
 	o := w.observers[id]
 	w.mu.Unlock()
 	if o == nil {
-		return d
+		return w.profileOf(id).Prompt(s, styled)
 	}
-	if d = o.recorded(d); d != nil {
+	if d := o.recorded(w.profileOf(id).promptOrPart(s, styled)); d != nil {
 		return d
 	}
 	o.known.mu.Lock()

@@ -36,6 +36,8 @@ type call struct {
 	change *change
 	// asks says that it's a question, which runs nothing.
 	asks bool
+	// lists are its questions, of whose options the dialog shows a part at a time; nil: there are none.
+	lists []oneQuestion
 	// lost says that the input isn't known: it was longer than what a hook tells. It may be
 	// any call.
 	lost bool
@@ -69,6 +71,9 @@ func (c *calls) heard(h Hook) {
 		return
 	case h.Request != "" && (h.Signal == Answered || h.Signal == Replied && (h.Text == replyGiven || h.Text == replyLate)):
 		c.replied(h.Request)
+		return
+	case h.Signal == Answered && h.Request == "" && h.Tool == geminiQuestion:
+		c.forgetList()
 		return
 	case h.Signal != Asking || len(h.Input) == 0 && !h.Lost:
 		return
@@ -114,7 +119,22 @@ func (c calls) bytes() (n int) {
 // answered takes one away whose dialog has gone, unless its agent says by itself when it
 // was answered.
 func (c *calls) answered(sum string) {
-	c.less(func(one *call) bool { return one.sum == sum && len(one.requests) == 0 && one.over == 0 })
+	c.less(func(one *call) bool {
+		return one.sum == sum && len(one.requests) == 0 && one.over == 0 && one.lists == nil
+	})
+}
+
+// forgetList takes away the call of a list that was answered, if it's clear which that is.
+func (c *calls) forgetList() {
+	n := 0
+	for _, one := range *c {
+		if one.lists != nil {
+			n++
+		}
+	}
+	if n == 1 {
+		*c = slices.DeleteFunc(*c, func(one call) bool { return one.lists != nil })
+	}
 }
 
 // replied notes that one was answered, as its agent says. It's taken away when its dialog
@@ -231,6 +251,9 @@ func newCall(h Hook) call {
 	if h.Request != "" && c.main == "" && !c.asks { // a dialog may draw no more than the tool
 		c.texts = append(c.texts, c.letters(h.Tool))
 		c.said = strings.TrimSuffix("tool: "+printable(h.Tool)+"\n"+c.said, "\n")
+	}
+	if c.tool == geminiQuestion && !c.lost {
+		c.lists = listsOf(h.Input)
 	}
 	if !c.lost && c.main == "" && !c.asks && !c.plan {
 		c.change = changeOf(h.Input)
@@ -475,6 +498,13 @@ func (o *Observer) recorded(d *sessions.Dialog) *sessions.Dialog {
 	var f *form
 	if o.known.dialogs != nil {
 		f = o.known.dialogs.formOf(d)
+	}
+	if d.Window != nil {
+		if whole := o.known.calls.list(f, d, o.known.askedCall); whole != nil {
+			return whole
+		} else if inMidList(d) {
+			return nil
+		}
 	}
 	if !allows(d.Kind) || d.Tabs != "" {
 		return o.asksOf(f, d)

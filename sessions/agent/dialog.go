@@ -15,6 +15,18 @@ import (
 // the profile. styled is the same screen with its colours, without which Marked may be
 // -1. A profile with the dialogs of all others has their forms, too.
 func (p *Profile) Prompt(screen *sessions.Snapshot, styled *sessions.Screen) *sessions.Dialog {
+	if d := p.promptOrPart(screen, styled); !inMidList(d) {
+		return d
+	}
+	return nil
+}
+
+// inMidList reports whether a dialog shows a list from its middle on: without a record of
+// its call that isn't enough to go by.
+func inMidList(d *sessions.Dialog) bool { return d != nil && d.Window != nil && d.Window.First > 1 }
+
+// promptOrPart is Prompt, and reads also a dialog that shows a list from its middle on.
+func (p *Profile) promptOrPart(screen *sessions.Snapshot, styled *sessions.Screen) *sessions.Dialog {
 	if len(p.others) > 0 && p.Dialog(visible(screen)) == "" { // it has the phrases of all of them
 		return nil
 	}
@@ -125,7 +137,7 @@ func (r *dialogReading) read() *sessions.Dialog {
 	d.Partial = r.form.Partial != nil && r.form.Partial.whole.MatchString(d.Body)
 	d.First, d.Last = r.layout.dialog, r.rows[r.end-1].n
 	if r.form.Kind == sessions.PromptMulti {
-		if r.window { // not all of what's checked can be seen: it's shown, and answered in the session
+		if r.window { // not all of what's checked can be seen: see calls.list
 			d.Kind, d.Options, d.Marked = sessions.PromptChoice, nil, -1
 		}
 		d.Text = "" // nowhere was it tried how a text goes with other options

@@ -25,6 +25,8 @@ func (p *Profile) Next(d *sessions.Dialog, a sessions.Answer) (sessions.DialogSt
 		return sessions.DialogStep{}, fmt.Errorf("%w answer: it's options or a text, not both", sessions.ErrInvalid)
 	case a.Text != "":
 		return f.typeInto(d, a.Text)
+	case f.Kind == sessions.PromptMulti && d.Window != nil:
+		return f.checkList(d, a.Options)
 	case f.Kind == sessions.PromptMulti:
 		return f.checkAll(d, a.Options)
 	case len(a.Options) != 1 || a.Options[0] < 0 || a.Options[0] >= len(d.Options):

@@ -31,7 +31,9 @@ func (r *dialogReading) findOptions() bool {
 	}
 	found := r.matches()
 	if r.form.Option.SubexpIndex("number") >= 0 {
-		r.options = lastRun(found)
+		if r.options = lastRun(found); r.options == nil && r.form.Window != nil && r.form.Answer == byDigit {
+			r.options = lastPart(found)
+		}
 	} else {
 		r.options = r.lastBlock(found)
 	}
@@ -116,6 +118,16 @@ func lastRun(found []option) []option {
 		}
 	}
 	return nil
+}
+
+// lastPart are the lowest options whose numbers count on, from wherever.
+func lastPart(found []option) []option {
+	for i := len(found) - 1; i > 0; i-- {
+		if found[i].number != found[i-1].number+1 {
+			return found[i:]
+		}
+	}
+	return found
 }
 
 // lastBlock are the lowest options that stand one below the other, one of them marked, or
@@ -209,6 +221,7 @@ func (r *dialogReading) special(i int) bool {
 // what submits.
 func (r *dialogReading) mark(d *sessions.Dialog) {
 	r.lists()
+	list := r.options
 	text, entry := r.entry(d)
 	if entry >= 0 && r.form.Text.Field == nil {
 		o := r.options[entry]
@@ -235,6 +248,26 @@ func (r *dialogReading) mark(d *sessions.Dialog) {
 	if text != nil {
 		d.Marked, d.Typed = len(r.options), *text
 	}
+	if r.window && list[0].number > 0 {
+		d.Window = r.windowOf(d, list)
+	}
+}
+
+// windowOf says which part of a list is on the screen; the entry for text is in it.
+func (r *dialogReading) windowOf(d *sessions.Dialog, list []option) *sessions.ListWindow {
+	w := &sessions.ListWindow{First: list[0].number}
+	if r.marks > 1 {
+		return w
+	}
+	for i, o := range list {
+		if o.marked {
+			w.Marked = w.First + i
+		}
+	}
+	if d.Marked == len(r.options)+1 {
+		w.Marked, w.Submit = w.First+len(list), true
+	}
+	return w
 }
 
 // lists finds the rows around a list.

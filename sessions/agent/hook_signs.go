@@ -98,6 +98,9 @@ func geminiSign(h *Hook, fields record) {
 		h.Signal, h.Text = PromptSent, fields.text("prompt")
 	case "BeforeTool":
 		h.Signal, h.Text = ToolStart, toolText(fields.object("tool_input"))
+		if h.Tool == geminiQuestion { // its notification comes without the question
+			h.Signal, h.Input = Asking, fields["tool_input"]
+		}
 	case "Notification":
 		h.Signal, h.Text = Nudge, fields.text("message")
 		if fields.text("notification_type") == "ToolPermission" {
