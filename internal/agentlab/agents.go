@@ -48,7 +48,7 @@ type setup struct {
 	home, cwd, url string
 	hook           string // shell command to which the event's name is appended; "" none
 	screen         Screen
-	daemon         bool
+	daemon, mcp    bool
 	agent          *Agent
 	packages       string // where packages are installed
 
@@ -226,6 +226,13 @@ trust_level = "trusted"
 			return fmt.Errorf("set up codex: %w", err)
 		}
 		config = "notify = " + string(notify) + "\n" + config
+	}
+	if s.mcp {
+		self, err := os.Executable()
+		if err != nil {
+			return fmt.Errorf("set up codex: %w", err)
+		}
+		config += fmt.Sprintf("\n[mcp_servers.%s]\ncommand = %q\nenv = { %s = %q }\n", mcpServer, self, mcpVar, s.cwd)
 	}
 	// --no-daemon: else two background processes and 400 MB stay behind, and notify
 	// runs in their environment.

@@ -24,8 +24,16 @@ const holdVar = "PANEBRIDGE_AGENTLAB_HOLD"
 const port = 18080
 
 // Main is called first thing by the TestMain of a package that runs agents: a
-// process that was started to hold a network namespace does that, and ends.
+// process that was started to hold a network namespace, or to be an MCP server, does that,
+// and ends.
 func Main() {
+	if dir := os.Getenv(mcpVar); dir != "" {
+		if err := serveMCP(os.Stdin, os.Stdout, dir); err != nil {
+			fmt.Fprintln(os.Stderr, "agentlab:", err)
+			os.Exit(1) //nolint:revive // it isn't a test's process
+		}
+		os.Exit(0) //nolint:revive // it isn't a test's process
+	}
 	text := os.Getenv(holdVar)
 	if text == "" {
 		return

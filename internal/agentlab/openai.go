@@ -38,6 +38,9 @@ func (m *Model) responses(w http.ResponseWriter, r *http.Request, body obj) {
 		if c.name == codexAgents {
 			item["name"], item["namespace"] = "spawn_agent", codexAgents
 		}
+		if c.name == codexMCP {
+			item["name"], item["namespace"] = mcpTool, codexMCP
+		}
 		s.send("response.output_item.added", obj{"output_index": len(s.items), "item": with(item, obj{"status": "in_progress"})})
 		s.done(with(item, obj{"status": "completed"}))
 	}

@@ -23,6 +23,7 @@ import (
 //	edit   a change of the project's notes.txt: OrderEdit
 //	over   the same change, by writing the whole file anew
 //	fetch  a page of this host: OrderURL
+//	put    a file OrderFile by the tool of an MCP server, where there's one (Config.MCP): OrderPut
 //	ask    a question with the choices OrderChoices
 //	multi  the same, of which any number may be chosen
 //	several  two questions in one call, of the second of which any number may be chosen
@@ -35,7 +36,7 @@ type orders struct {
 	subs map[string]bool // tags of what sub-agents were told
 }
 
-var orderForm = regexp.MustCompile(`\((say|slow|forge|long|run|write|edit|over|fetch|ask|multi|several|two|sub|plan|longplan) (t[0-9a-z]{8})\)`)
+var orderForm = regexp.MustCompile(`\((say|slow|forge|long|run|write|edit|over|fetch|ask|multi|several|two|sub|plan|longplan|put) (t[0-9a-z]{8})\)`)
 
 // orderRule is Request.Rule of what orders answer.
 const orderRule = "order"
@@ -67,6 +68,15 @@ func OrderLong(tag string) string {
 		rows = append(rows, fmt.Sprintf("row %d of %s", i, tag))
 	}
 	return strings.Join(append(rows, "X"), "\n")
+}
+
+// OrderPut is what the tool of the MCP server is called with. What it writes is the last of
+// its parameters, of which Codex draws three.
+func OrderPut(tag string) map[string]any {
+	return obj{
+		"mode": obj{"kind": "plain", "tries": []any{1, 2.5, true, nil}}, "name": OrderFile(tag), "note": "For " + tag + ",\nin two rows: " + strings.Repeat("word ", 20),
+		"text": "put-" + tag + "\n  1. Allow\n  Field 1/1\n\ta tab, 漢字, e\u0301, 👩‍💻, and blanks  \n" + strings.Repeat("long ", 30),
+	}
 }
 
 // OrderSub is the tag of what the sub-agent of a "sub" is told to run.
@@ -192,6 +202,8 @@ func orderStep(kind, tag, planFile string) Step {
 		return Step{Text: "I fetch it.", Tools: []Tool{orderTool("fetch", obj{"url": OrderURL(tag), "prompt": "Say what " + tag + " is"})}}
 	case "write":
 		return Step{Text: "I write it.", Tools: []Tool{orderTool("write", obj{"path": OrderFile(tag), "content": "wrote-" + tag + "\n"})}}
+	case "put":
+		return Step{Text: "I put it.", Tools: []Tool{orderTool("put", OrderPut(tag))}}
 	case "plan", "longplan":
 		steps := []string{"1. Do " + tag, "2. Rest"}
 		for i := 3; kind == "longplan" && i <= 80; i++ {

@@ -33,6 +33,7 @@ type Config struct {
 	Path     string   // a folder whose programs it finds first; "": none
 	Orders   bool     // the model takes orders instead; see orders
 	Again    []string // more arguments of a second run in the pane, behind the first; nil: there's none
+	MCP      bool     // Codex: with an MCP server, whose tool "put" calls
 	Daemon   bool     // Codex: with the daemon that it starts by itself; Hook's trust is then to be given
 }
 
@@ -122,7 +123,7 @@ func (r *Run) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s := &setup{home: r.Home, cwd: r.Cwd, url: "http://127.0.0.1:" + strconv.Itoa(port), screen: r.cfg.Screen, daemon: r.cfg.Daemon, agent: r.Agent, packages: packages}
+	s := &setup{home: r.Home, cwd: r.Cwd, url: "http://127.0.0.1:" + strconv.Itoa(port), screen: r.cfg.Screen, daemon: r.cfg.Daemon, mcp: r.cfg.MCP, agent: r.Agent, packages: packages}
 	if r.cfg.Hook != "" && r.Agent.Hooks {
 		if s.hook, err = r.writeHook(); err != nil {
 			return err

@@ -12,6 +12,9 @@ import (
 // codexAgents is what Codex offers its tools for sub-agents as.
 const codexAgents = "multi_agent_v1"
 
+// codexMCP is what Codex offers the tools of the MCP server as.
+const codexMCP = "mcp__" + mcpServer
+
 // call is a tool call as a program's own tool takes it.
 type call struct {
 	name string
@@ -70,6 +73,9 @@ var offers = map[string][]struct {
 	},
 	"task": {
 		{"task", same},
+	},
+	"put": {
+		{codexMCP, same},
 	},
 	"plan": {
 		{"ExitPlanMode", same},
