@@ -42,16 +42,20 @@ func liveServed(t *testing.T, hooks bool, random *rand.Rand) {
 	k.plain(momentIdle, k.word("say"))
 	k.calm()
 	k.await("a connection to the app server", func() bool { return k.said("app server tells of a session's questions") == 1 })
-	kinds := []string{"run", "write", "ask", "forge", "run", "write", "ask", "long", "two"}
+	kinds := []string{"run", "write", "ask", "forge", "several", "run", "write", "ask", "long", "two", "several", "several"}
 	if os.Getenv("PANEBRIDGE_STRESS") != "" {
 		for range 50 - len(kinds) {
-			kinds = append(kinds, kinds[random.IntN(9)])
+			kinds = append(kinds, kinds[random.IntN(12)])
 		}
 	}
 	byServer := 0
 	for i, kind := range kinds {
 		if t.Failed() {
 			break
+		}
+		if kind == "several" {
+			byServer += k.servedSeveral([]string{"api", "text", "keyboard"}[(i+random.IntN(2))%3])
+			continue
 		}
 		byServer += k.served(kind, i < 4, random)
 	}
@@ -113,8 +117,14 @@ func (k *promptRig) served(kind string, here bool, random *rand.Rand) (byServer 
 		}
 		k.await("what was answered", func() bool { return len(k.seen.open()) > 0 || !k.run.Model.Busy() })
 		time.Sleep(700 * time.Millisecond)
-		made, _ := filepath.Glob(filepath.Join(k.run.Cwd, agentlab.OrderFile(tag)))
-		if ran := len(made) > 0; ran != yes {
+		made := func() bool {
+			found, _ := filepath.Glob(filepath.Join(k.run.Cwd, agentlab.OrderFile(tag)))
+			return len(found) > 0
+		}
+		if yes {
+			k.await("what was allowed", made)
+		}
+		if ran := made(); ran != yes {
 			k.Errorf("%s, %s: done %t, want %t; screen:\n%s", o, tag, ran, yes, k.screen(k.Context()))
 		}
 	}
@@ -127,6 +137,65 @@ func (k *promptRig) served(kind string, here bool, random *rand.Rand) (byServer 
 			}
 		}
 	}
+	return byServer
+}
+
+// servedSeveral has the agent ask two questions at once, answers the first, and then the second
+// by a choice, a text, or both at the keyboard; it returns how many answers its server was told.
+func (k *promptRig) servedSeveral(how string) (byServer int) {
+	k.Helper()
+	o := k.word("several")
+	k.plain(momentIdle, o)
+	choices := agentlab.OrderChoices(o.tag)
+	first, ok := k.servedPrompt(o, "several")
+	if !ok || !slices.Equal(labels(first), append(slices.Clone(choices), "None of the above")) || !strings.Contains(first.Body, "And which should "+o.tag) {
+		k.Errorf("%s: it's asked %+v; screen:\n%s", o, first, k.screen(k.Context()))
+		return 0
+	}
+	answer := func(p api.Prompt, r api.AnswerRequest) {
+		done, err := k.api.Answer(k.Context(), p.ID, r)
+		if err != nil || done.State != sessions.PromptAnswered {
+			k.Errorf("answer %+v: %v; screen:\n%s", p, err, k.screen(k.Context()))
+		}
+		k.await("the end of the question", func() bool { return !k.seen.get(p.ID).went.IsZero() })
+	}
+	answer(first, api.AnswerRequest{Option: &api.PromptChoice{N: 2}})
+	if shown := k.screen(k.Context()); !strings.Contains(shown, "Question 1/2 (2 unanswered)") {
+		k.Errorf("keys were pressed; screen:\n%s", shown)
+	}
+	var second api.Prompt
+	k.await("the second question", func() bool {
+		open := k.seen.open()
+		if len(open) == 1 {
+			second = open[0]
+		}
+		return len(open) == 1 && second.ID != first.ID
+	})
+	if second.Title != "And which should "+o.tag+" take along?" || !strings.Contains(second.Body, "→ "+choices[1]) {
+		k.Errorf("%s: it's asked %+v", o, second)
+	}
+	want := []string{choices[1], choices[2]}
+	switch byServer = 1; how {
+	case "keyboard": // takes the first of each: what was answered elsewhere doesn't count then
+		byServer, want = 0, choices[:1]
+		k.must(k.run.Keys(k.Context(), "1"))
+		k.await("the end of what was asked", func() bool { return !k.seen.get(second.ID).went.IsZero() })
+		k.must(k.run.Still(k.Context(), time.Second))
+		k.must(k.run.Keys(k.Context(), "1"))
+	case "text":
+		want[1] = "as you like it, " + o.tag
+		answer(second, api.AnswerRequest{Text: want[1]})
+	default:
+		answer(second, api.AnswerRequest{Option: &api.PromptChoice{N: 3}})
+	}
+	k.calm()
+	results := strings.Join(k.run.Model.Results(o.tag), "\n")
+	for _, c := range append(slices.Clone(choices), want...) {
+		if strings.Contains(results, c) != slices.Contains(want, c) {
+			k.Errorf("%s, %s: the model was told %q, want %q", o, how, results, want)
+		}
+	}
+	k.Logf("%s, %s: %q", o, how, results)
 	return byServer
 }
 

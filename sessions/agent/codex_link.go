@@ -267,10 +267,10 @@ func (o *Observer) serve(id string, a *codexAsk) {
 	defer o.known.mu.Unlock()
 	d := a.decider
 	if a.hook.Tool == codexQuestion {
-		if questionsOf(a.hook.Input, 2) != nil || len(d.about) < minKnown { // several are asked one after the other
+		if d.several = questionsOf(a.hook.Input, 1); d.several == nil {
 			return
 		}
-		d.input = a.hook.Input
+		d.input, d.call = a.hook.Input, sumOf(a.hook)
 	} else if d.call = o.known.calls.serve(a.hook, id); d.call == "" {
 		return
 	}
@@ -370,32 +370,69 @@ func decision(can []json.RawMessage) func(Told) any {
 	}
 }
 
-// questionRequest reads the question which of some choices is right.
+// codexNone is the choice that Codex adds to those of a question, and what it says beside it.
+// A text of one's own is told as a note to it.
+const (
+	codexNone     = "None of the above"
+	codexNoneSays = "Optionally, add details in notes (tab)"
+	codexNote     = "user_note: "
+)
+
+// questionRequest reads a call's questions which of some choices is right.
 func questionRequest(params json.RawMessage) (h Hook, answer func(Told) any) {
-	var r struct {
-		Questions []struct {
-			ID       string `json:"id"`
-			Question string `json:"question"`
-			Secret   bool   `json:"isSecret"`
-		} `json:"questions"`
+	type option struct {
+		Label       string `json:"label"`
+		Description string `json:"description"`
 	}
-	var all map[string]json.RawMessage
-	if json.Unmarshal(params, &r) != nil || json.Unmarshal(params, &all) != nil || len(r.Questions) != 1 || r.Questions[0].Secret || r.Questions[0].ID == "" {
+	type question struct {
+		ID       string   `json:"id"`
+		Question string   `json:"question"`
+		Header   string   `json:"header"`
+		Secret   bool     `json:"isSecret"`
+		Other    bool     `json:"isOther"`
+		Options  []option `json:"options"`
+		Custom   bool     `json:"custom"` // see oneQuestion
+	}
+	var r struct {
+		Questions []question `json:"questions"`
+	}
+	if json.Unmarshal(params, &r) != nil || len(r.Questions) == 0 {
 		return h, nil
 	}
-	input, err := json.Marshal(map[string]json.RawMessage{"questions": all["questions"]})
+	ids := map[string]bool{}
+	for i, q := range r.Questions {
+		if q.Secret || q.ID == "" || ids[q.ID] || len(q.Options) == 0 {
+			return h, nil
+		}
+		if ids[q.ID] = true; q.Other {
+			q.Options = append(q.Options, option{codexNone, codexNoneSays})
+		}
+		q.Custom = q.Other
+		r.Questions[i] = q
+	}
+	input, err := json.Marshal(r)
 	if err != nil {
 		return h, nil
 	}
-	one := r.Questions[0]
-	return Hook{Tool: codexQuestion, Text: shorten(one.Question), Input: input}, func(t Told) any {
-		var told struct {
-			Answers map[string]string `json:"answers"`
-		}
-		if t.Decision != Allow || json.Unmarshal(t.Input, &told) != nil || told.Answers[one.Question] == "" {
+	return Hook{Tool: codexQuestion, Text: shorten(r.Questions[0].Question), Input: input}, func(t Told) any {
+		if t.Decision != Allow || len(t.Answers) != len(r.Questions) {
 			return nil
 		}
-		return map[string]any{"answers": map[string]any{one.ID: map[string]any{"answers": []string{told.Answers[one.Question]}}}}
+		type given struct {
+			Answers []string `json:"answers"`
+		}
+		answers := map[string]given{}
+		for i, q := range r.Questions {
+			for _, said := range t.Answers[i] {
+				to := answers[q.ID]
+				if !slices.ContainsFunc(q.Options, func(o option) bool { return o.Label == said }) {
+					to.Answers, said = append(to.Answers, codexNone), codexNote+said
+				}
+				to.Answers = append(to.Answers, said)
+				answers[q.ID] = to
+			}
+		}
+		return map[string]any{"answers": answers}
 	}
 }
 

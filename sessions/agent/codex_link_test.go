@@ -498,13 +498,27 @@ func TestWhatAServerIsTold(t *testing.T) {
 		"what isn't known to be a command": {"item/commandExecution/requestApproval", `{"kind":"network","command":"x","commandActions":[{"type":"unknown","command":"x"}]}`, ``, "", Told{}, ``},
 		"a line that isn't a shell's":      {"item/commandExecution/requestApproval", `{"command":"ls 'x","commandActions":[{"type":"read","command":"ls"}]}`, ``, "", Told{}, ``},
 		"a question": {
-			"item/tool/requestUserInput", `{"questions":[{"id":"way","question":"Which?","options":[{"label":"A"},{"label":"B"}]}]}`,
-			`{"questions":[{"id":"way","question":"Which?","options":[{"label":"A"},{"label":"B"}]}]}`, codexQuestion,
-			Told{Decision: Allow, Input: json.RawMessage(`{"answers":{"Which?":"B"}}`)},
+			"item/tool/requestUserInput", `{"questions":[{"id":"way","question":"Which?","header":"Way","options":[{"label":"A","description":"a"},{"label":"B","description":"b"}]}]}`,
+			`{"questions":[{"id":"way","question":"Which?","header":"Way","isSecret":false,"isOther":false,"options":[{"label":"A","description":"a"},{"label":"B","description":"b"}],"custom":false}]}`, codexQuestion,
+			Told{Decision: Allow, Answers: [][]string{{"B"}}},
 			`{"answers":{"way":{"answers":["B"]}}}`,
 		},
-		"a secret":          {"item/tool/requestUserInput", `{"questions":[{"id":"way","question":"Which key?","isSecret":true}]}`, ``, "", Told{}, ``},
-		"several questions": {"item/tool/requestUserInput", `{"questions":[{"id":"a","question":"A?"},{"id":"b","question":"B?"}]}`, ``, "", Told{}, ``},
+		"several questions, one answered by a text": {
+			"item/tool/requestUserInput", `{"questions":[{"id":"a","question":"A?","header":"","isOther":true,"options":[{"label":"X","description":""}]},{"id":"b","question":"B?","header":"","options":[{"label":"Y","description":""}]}]}`,
+			`{"questions":[{"id":"a","question":"A?","header":"","isSecret":false,"isOther":true,"options":[{"label":"X","description":""},{"label":"None of the above","description":"Optionally, add details in notes (tab)"}],"custom":true},` +
+				`{"id":"b","question":"B?","header":"","isSecret":false,"isOther":false,"options":[{"label":"Y","description":""}],"custom":false}]}`, codexQuestion,
+			Told{Decision: Allow, Answers: [][]string{{"my own"}, {"Y"}}},
+			`{"answers":{"a":{"answers":["None of the above","user_note: my own"]},"b":{"answers":["Y"]}}}`,
+		},
+		"answers to some of its questions": {
+			"item/tool/requestUserInput", `{"questions":[{"id":"a","question":"A?","options":[{"label":"X"}]},{"id":"b","question":"B?","options":[{"label":"Y"}]}]}`,
+			`{"questions":[{"id":"a","question":"A?","header":"","isSecret":false,"isOther":false,"options":[{"label":"X","description":""}],"custom":false},{"id":"b","question":"B?","header":"","isSecret":false,"isOther":false,"options":[{"label":"Y","description":""}],"custom":false}]}`, codexQuestion,
+			Told{Decision: Allow, Answers: [][]string{{"X"}}},
+			`null`,
+		},
+		"a secret":              {"item/tool/requestUserInput", `{"questions":[{"id":"a","question":"A?","options":[{"label":"X"}]},{"id":"way","question":"Which key?","isSecret":true,"options":[{"label":"X"}]}]}`, ``, "", Told{}, ``},
+		"questions of one name": {"item/tool/requestUserInput", `{"questions":[{"id":"a","question":"A?","options":[{"label":"X"}]},{"id":"a","question":"B?","options":[{"label":"X"}]}]}`, ``, "", Told{}, ``},
+		"one without choices":   {"item/tool/requestUserInput", `{"questions":[{"id":"a","question":"A?"}]}`, ``, "", Told{}, ``},
 		"a file": {
 			"item/fileChange/requestApproval", `{"itemId":"call_1"}`, `[{"path":"/p/x","kind":{"type":"add"},"diff":"one\n"}]`, codexPatch, Told{Decision: Allow}, `{"decision":"accept"}`,
 		},

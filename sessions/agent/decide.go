@@ -51,7 +51,8 @@ type decider struct {
 	input json.RawMessage // of a question; nil: it's none
 	plan  json.RawMessage // of a plan; nil: it's none
 	sub   bool            // a sub-agent asks
-	// several are the questions of a call that asks more than one; nil: it asks one, or none.
+	// several are the questions of a call, of Claude Code's if it asks more than one; nil: it's
+	// no such call.
 	several *questions
 	// request is the agent's own id of what it asks; "": it has none. What's answered by it
 	// is told back, and the hook may wait until it was answered, whatever the screen shows.
@@ -60,7 +61,7 @@ type decider struct {
 	told    chan Told
 	drawn   bool // its dialog was seen
 	// served says that it's no hook but a connection to the agent's server: it waits until
-	// that says that the question was answered, and can tell choices alone.
+	// that says that the question was answered.
 	served bool
 }
 
@@ -343,15 +344,12 @@ func (d *decider) tells(f *form, of *sessions.Dialog, a sessions.Answer) Told {
 		switch {
 		case of.Nth == 0 && !d.several.answerAlone(a):
 			return Told{}
-		case d.request != "":
+		case d.request != "" || d.served:
 			return Told{Decision: Allow, Answers: d.several.given}
 		}
 		return Told{Decision: Allow, Input: withAnswers(d.input, d.several.answered())}
 	}
 	if d.input != nil {
-		if d.served && (a.Text != "" || len(a.Options) != 1) {
-			return Told{}
-		}
 		if input := answered(d.input, of, a); input != nil {
 			return Told{Decision: Allow, Input: input}
 		}

@@ -140,6 +140,9 @@ type untouchedTabs struct {
 	Before string `yaml:"before"`
 	Each   string `yaml:"each"` // "": the row doesn't tell which were answered
 	After  string `yaml:"after"`
+	// Count is the row where it says which question that is, {nth}, of how many, {all}, and
+	// that so many weren't answered.
+	Count string `yaml:"count"`
 }
 
 // means is how an option is taken.

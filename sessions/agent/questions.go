@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/panebridge/panebridge/sessions"
@@ -23,7 +24,7 @@ type oneQuestion struct {
 	Header   string `json:"header"`
 	Multi    bool   `json:"multiSelect"` // as Claude Code calls it
 	Multiple bool   `json:"multiple"`    // as opencode does
-	Custom   *bool  `json:"custom"`      // whether opencode takes a text, too; nil: it does
+	Custom   *bool  `json:"custom"`      // whether it takes a text, too, as opencode says; nil: it does
 	Options  []struct {
 		Label       string `json:"label"`
 		Description string `json:"description"`
@@ -56,25 +57,34 @@ func (q *questions) shownBy(f *form, d *sessions.Dialog) int {
 	if f == nil || d.Unseen || d.Typed != "" || d.Marked == len(d.Listed) {
 		return -1
 	}
-	tabs := ""
 	if f.Untouched == nil && len(q.asked) > 1 {
 		return -1
 	}
-	if u := f.Untouched; u != nil && (len(q.asked) > 1 || q.asked[0].Multi) {
-		tabs = u.Before
-		for _, one := range q.asked {
-			tabs += u.Each + one.Header
-		}
-		tabs += u.After
-	}
-	if squeezed(d.Tabs) != squeezed(tabs) {
+	i := slices.IndexFunc(q.asked, func(one oneQuestion) bool { return one.draws(f, d) })
+	if i < 0 || squeezed(d.Tabs) != squeezed(q.untouched(f.Untouched, i)) {
 		return -1
 	}
-	i := slices.IndexFunc(q.asked, func(one oneQuestion) bool { return one.draws(f, d) })
-	if i > 0 && f.Untouched.Each == "" { // the first may have been answered there
+	if i > 0 && f.Untouched.Each == "" && f.Untouched.Count == "" { // the first may have been answered there
 		return -1
 	}
 	return i
+}
+
+// untouched is the row above a question of a dialog of which nobody has answered any.
+func (q *questions) untouched(u *untouchedTabs, nth int) string {
+	switch {
+	case u == nil:
+		return ""
+	case u.Count != "":
+		return strings.NewReplacer("{nth}", strconv.Itoa(nth+1), "{all}", strconv.Itoa(len(q.asked))).Replace(u.Count)
+	case len(q.asked) == 1 && !q.asked[0].Multi:
+		return ""
+	}
+	row := []string{u.Before}
+	for _, one := range q.asked {
+		row = append(row, u.Each, one.Header)
+	}
+	return strings.Join(append(row, u.After), "")
 }
 
 // draws reports whether a dialog draws nothing but this question.
@@ -195,7 +205,10 @@ func (q *questions) answerAlone(a sessions.Answer) bool {
 // chosen is what an answer says: a text, or the labels of options; false: it has others.
 func (q *oneQuestion) chosen(a sessions.Answer) ([]string, bool) {
 	if a.Text != "" {
-		return []string{a.Text}, true
+		return []string{a.Text}, q.Custom == nil || *q.Custom
+	}
+	if !q.Multi && len(a.Options) != 1 {
+		return nil, false
 	}
 	out := []string{}
 	for _, n := range a.Options {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/clipperhouse/displaywidth"
 	"pgregory.net/rapid"
 
 	"github.com/panebridge/panebridge/sessions"
@@ -253,6 +254,203 @@ func forgedQuestions(t *testing.T, runs int) {
 	}
 	t.Logf("%v", counts)
 	if counts["recorded"]+10 < 5*counts["not recognised"] { // 10: few are drawn with -short
+		t.Errorf("the calls' own records: %v", counts)
+	}
+}
+
+// askedByCodex is the call as Codex asks it of its app server's clients: its questions have
+// ids, and take one choice each.
+func (c asksSome) askedByCodex(rt *rapid.T) json.RawMessage {
+	var all []any
+	for i, q := range c.Questions {
+		all = append(all, map[string]any{
+			"id": fmt.Sprintf("q%d", i), "question": q.Question, "header": q.Header, "options": q.Options, "isOther": true, "isSecret": false,
+		})
+	}
+	out, err := json.Marshal(map[string]any{"threadId": ourThread, "itemId": "call_1", "questions": all})
+	if err != nil {
+		rt.Fatal(err)
+	}
+	return out
+}
+
+// drawnByCodex draws the dialog as Codex does: with its question nth, of which so many are
+// answered at the pane, and a note that somebody types there, nil: nobody does.
+func (c asksSome) drawnByCodex(nth, width, answered int, note *string) []string {
+	q, n := c.Questions[nth], len(c.Questions)
+	rows := []string{"• I have a question.", "", ""}
+	count := fmt.Sprintf("  Question %d/%d", nth+1, n)
+	if answered < n {
+		count += fmt.Sprintf(" (%d unanswered)", n-answered)
+	}
+	rows = append(rows, count)
+	rows = append(rows, indented(strings.Split(q.Question, "\n"), "  ", "  ", width)...)
+	rows = append(rows, "")
+	options := slices.Clone(q.Options)
+	options = append(options, struct {
+		Label       string `json:"label"`
+		Description string `json:"description"`
+	}{codexNone, codexNoneSays})
+	wide := 0
+	for _, o := range options {
+		wide = max(wide, displaywidth.String(o.Label))
+	}
+	for i, o := range options {
+		mark := " "
+		if i == 0 && note == nil || i == len(options)-1 && note != nil {
+			mark = "›"
+		}
+		lead := fmt.Sprintf("  %s %d. %s%s  ", mark, i+1, o.Label, strings.Repeat(" ", wide-displaywidth.String(o.Label)))
+		rows = append(rows, indented([]string{o.Description}, lead, strings.Repeat(" ", displaywidth.String(lead)), width)...)
+	}
+	switch {
+	case note != nil:
+		rows = append(rows, "", "  › "+*note, "", "  tab or esc to clear notes | enter to submit answer")
+	case n == 1:
+		rows = append(rows, "", "  tab to add notes | enter to submit answer | esc to interrupt")
+	default:
+		rows = append(rows, "", "  tab to add notes | enter to submit answer | ←/→ to navigate questions | esc to interrupt")
+	}
+	return rows
+}
+
+// forgedCodexQuestions has Codex' app server ask what a dialog asks, and what others do that
+// are nearly the same; people answer here and at the pane, and connections break: what's asked
+// by a record is what the call asks, and its request alone is answered, once, and whole.
+func forgedCodexQuestions(t *testing.T, runs int) {
+	t.Helper()
+	h := newHost(t)
+	o := h.pane(1).o
+	p := h.w.opt.Profiles.Get("codex")
+	o.known.dialogs = p
+	counts := map[string]int{}
+	for range runs {
+		rapid.Check(t, func(rt *rapid.T) {
+			call := someQuestions(rt)
+			call.Questions = call.Questions[:rapid.IntRange(1, min(3, len(call.Questions))).Draw(rt, "asked")]
+			for i := range call.Questions {
+				call.Questions[i].Multi = false
+			}
+			nth := rapid.IntRange(0, len(call.Questions)-1).Draw(rt, "shown")
+			answered, width := 0, rapid.SampledFrom([]int{60, 100, 140}).Draw(rt, "width")
+			if rapid.IntRange(0, 4).Draw(rt, "somebody answers at the pane") == 0 {
+				answered = rapid.IntRange(1, len(call.Questions)).Draw(rt, "so many")
+			}
+			var note *string
+			if rapid.IntRange(0, 9).Draw(rt, "somebody types at the pane") == 0 {
+				note = new(rapid.SampledFrom([]string{"Add notes", "my own"}).Draw(rt, "note"))
+			}
+			height := rapid.SampledFrom([]int{10, 40, 600}).Draw(rt, "height")
+			read := func() *sessions.Dialog {
+				rows := call.drawnByCodex(nth, width, answered, note)
+				rows = rows[max(0, len(rows)-height):]
+				return o.recorded(p.Prompt(&sessions.Snapshot{Width: width, Height: len(rows), Rows: rows}, nil))
+			}
+			cut := len(call.drawnByCodex(nth, width, answered, note))-height > 3
+			tell := []asksSome{}
+			own := rapid.IntRange(0, 4).Draw(rt, "its own waits") > 0
+			if own {
+				tell = append(tell, call)
+			}
+			again := own && rapid.IntRange(0, 9).Draw(rt, "again") == 0
+			if again {
+				tell = append(tell, call)
+			}
+			for range rapid.IntRange(0, 2).Draw(rt, "others") {
+				tell = append(tell, call.forged(rt))
+			}
+			o.known.deciders = nil
+			var asks []*codexAsk
+			var says []func(Told) any
+			ours := -1
+			for i, c := range rapid.Permutation(tell).Draw(rt, "order") {
+				hook, says1 := (&codexLink{thread: ourThread}).request(serverMessage{Method: "item/tool/requestUserInput", Params: c.askedByCodex(rt)})
+				if says1 == nil {
+					rt.Fatalf("not read: %s", c.askedByCodex(rt))
+				}
+				a := &codexAsk{hook: hook, decider: &decider{told: make(chan Told, 1), served: true}}
+				o.serve(fmt.Sprint(i), a)
+				if asks, says = append(asks, a), append(says, says1); reflect.DeepEqual(c, call) {
+					ours = i
+				}
+			}
+			quiet := func(why string) {
+				for _, a := range asks {
+					if len(a.decider.told) > 0 {
+						rt.Fatalf("the server is told something, though %s", why)
+					}
+				}
+			}
+			want := map[string]any{}
+			for asked := 0; ; asked++ {
+				d := read()
+				bound := d != nil && d.Call != ""
+				if bound && (cut || answered > 0 || note != nil || again) {
+					rt.Fatalf("its record is taken, though not all is seen (%v), %d were answered at the pane, somebody types there (%v), or there are two of it (%v):\n%s", cut, answered, note != nil, again, shown(d))
+				}
+				if bound && own && d.Call != asks[ours].decider.call {
+					rt.Fatalf("another call's question is asked:\n%s", shown(d))
+				}
+				if !bound {
+					if counts["as drawn"]++; asked == 0 && own && len(tell) == 1 && !cut && answered == 0 && note == nil {
+						counts["not recognised"]++
+					}
+					if d != nil && d.Nth > 0 {
+						rt.Fatalf("a question of several that nobody waits for: %s", shown(d))
+					}
+					quiet("nothing was answered here")
+					return
+				}
+				i := slices.IndexFunc(asks, func(a *codexAsk) bool { return a.decider.call == d.Call })
+				is := asks[i].decider.several
+				q := is.asked[len(is.given)]
+				if !own && !reflect.DeepEqual(squeezed(is.asked[nth].Question), squeezed(call.Questions[nth].Question)) {
+					rt.Fatalf("what's drawn isn't in what's asked: %s", shown(d))
+				}
+				if d.Nth > 0 && (d.Nth != len(is.given)+1 || d.Title != oneRow(q.Question) || len(d.Options) != len(q.Options)) {
+					rt.Fatalf("asked is %+v, want\n%s", q, shown(d))
+				}
+				answer, said := sessions.Answer{Options: []int{rapid.IntRange(0, len(q.Options)-1).Draw(rt, "choice")}}, []any(nil)
+				if rapid.IntRange(0, 3).Draw(rt, "a text") == 0 {
+					answer = sessions.Answer{Text: rapid.SampledFrom([]string{"my own", "x, y", "user_note: a", "漢字"}).Draw(rt, "text")}
+					said = []any{codexNone, codexNote + answer.Text}
+				} else {
+					said = []any{q.Options[answer.Options[0]].Label}
+				}
+				if h.w.Decide(t.Context(), "pb_1", d, answer) != sessions.DecidedHere {
+					rt.Fatalf("it isn't answered: %s", shown(d))
+				}
+				want[fmt.Sprintf("q%d", asked)] = map[string]any{"answers": said}
+				if last := asked == len(is.asked)-1; last {
+					if h.w.Decide(t.Context(), "pb_1", d, answer) != sessions.NotDecided {
+						rt.Fatalf("it's answered twice: %s", shown(d))
+					}
+					var got any
+					text, _ := json.Marshal(says[i](<-asks[i].decider.told))
+					if err := json.Unmarshal(text, &got); err != nil || !reflect.DeepEqual(got, map[string]any{"answers": want}) {
+						rt.Fatalf("it's told %s, want %v", text, want)
+					}
+					counts["answered"]++
+					quiet("it was told")
+					return
+				}
+				quiet("not all is answered")
+				switch rapid.IntRange(0, 5).Draw(rt, "between the answers") {
+				case 0: // somebody answers there
+					answered = 1
+				case 1: // the connection ends
+					for i, a := range asks {
+						o.unserve(fmt.Sprint(i), a, false)
+					}
+					own = false
+				case 2: // another of the questions is looked at there
+					nth = rapid.IntRange(0, len(call.Questions)-1).Draw(rt, "shown then")
+				}
+			}
+		})
+	}
+	t.Logf("%v", counts)
+	if counts["answered"]+10 < 3*counts["not recognised"] { // 10: few are drawn with -short
 		t.Errorf("the calls' own records: %v", counts)
 	}
 }
