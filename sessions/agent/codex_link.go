@@ -267,10 +267,8 @@ func (o *Observer) serve(id string, a *codexAsk) {
 	defer o.known.mu.Unlock()
 	d := a.decider
 	if a.hook.Tool == codexQuestion {
-		if d.several = questionsOf(a.hook.Input, 1); d.several == nil {
-			return
-		}
-		d.input, d.call = a.hook.Input, sumOf(a.hook)
+		// Without questions that can be told apart nothing is told, to it or to another.
+		d.input, d.call, d.several = a.hook.Input, sumOf(a.hook), questionsOf(a.hook.Input, 1)
 	} else if d.call = o.known.calls.serve(a.hook, id); d.call == "" {
 		return
 	}
