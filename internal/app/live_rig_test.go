@@ -28,6 +28,7 @@ type liveMode struct {
 	kills         int  // of the daemon, in mid-turn
 	orders        bool // the model takes orders
 	daemon        bool // Codex runs with its own daemon
+	mcp           bool // and with an MCP server
 	env           []string
 	again         []string // arguments with which it's begun once more when it has ended
 }
@@ -89,7 +90,7 @@ func beginLiveRig(t *testing.T, m liveMode) *liveRig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := agentlab.Config{Agent: m.agent, Width: m.width, Height: m.height, Screen: m.screen, Socket: k.socket, Orders: m.orders, Daemon: m.daemon, Again: m.again}
+	cfg := agentlab.Config{Agent: m.agent, Width: m.width, Height: m.height, Screen: m.screen, Socket: k.socket, Orders: m.orders, Daemon: m.daemon, MCP: m.mcp, Again: m.again}
 	cfg.Env = append([]string{playedCLI + "=1"}, m.env...) // its hooks are the test's program
 	if k.run, err = agentlab.Prepare(t.Context(), cfg); err != nil {
 		t.Fatal(err)

@@ -15,8 +15,8 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// Codex in its daemon mode, with hooks and without, asks about commands, changes of files and
-// choices: what's answered from here is told to its app server without a key, as the call's
+// Codex in its daemon mode, with hooks and without, asks about commands, changes of files, tools
+// of an MCP server, and one choice or several: what's answered from here is told to its app server without a key, as the call's
 // record has it, and what's answered at the keyboard counts as ever.
 func TestLiveServedQuestions(t *testing.T) {
 	eachLiveAgent(t, func(t *testing.T, name string, random *rand.Rand) {
@@ -32,7 +32,7 @@ func TestLiveServedQuestions(t *testing.T) {
 
 func liveServed(t *testing.T, hooks bool, random *rand.Rand) {
 	t.Helper()
-	k := promptRigOf(t, liveMode{agent: "codex", width: 100, height: 40, hooks: hooks, orders: true, daemon: true}, random)
+	k := promptRigOf(t, liveMode{agent: "codex", width: 100, height: 40, hooks: hooks, orders: true, daemon: true, mcp: true}, random)
 	if hooks {
 		k.trustHooks()
 	}
@@ -42,10 +42,10 @@ func liveServed(t *testing.T, hooks bool, random *rand.Rand) {
 	k.plain(momentIdle, k.word("say"))
 	k.calm()
 	k.await("a connection to the app server", func() bool { return k.said("app server tells of a session's questions") == 1 })
-	kinds := []string{"run", "write", "ask", "forge", "several", "run", "write", "ask", "long", "two", "several", "several"}
+	kinds := []string{"put", "run", "write", "ask", "forge", "several", "put", "run", "write", "ask", "long", "two", "several", "several"}
 	if os.Getenv("PANEBRIDGE_STRESS") != "" {
 		for range 50 - len(kinds) {
-			kinds = append(kinds, kinds[random.IntN(12)])
+			kinds = append(kinds, kinds[random.IntN(14)])
 		}
 	}
 	byServer := 0
@@ -57,7 +57,7 @@ func liveServed(t *testing.T, hooks bool, random *rand.Rand) {
 			byServer += k.servedSeveral([]string{"api", "text", "keyboard"}[(i+random.IntN(2))%3])
 			continue
 		}
-		byServer += k.served(kind, i < 4, random)
+		byServer += k.served(kind, i < 5, random)
 	}
 	if n := k.said("server answers its dialog"); n != byServer {
 		t.Errorf("the server was told %d answers, want %d", n, byServer)
@@ -85,7 +85,7 @@ func (k *promptRig) served(kind string, here bool, random *rand.Rand) (byServer 
 			}
 			break
 		}
-		want := map[string]string{"run": agentlab.OrderCommand(o.tag), "forge": agentlab.OrderForged(o.tag), "long": agentlab.OrderLong(o.tag), "write": "wrote-" + o.tag}[kind]
+		want := map[string]string{"run": agentlab.OrderCommand(o.tag), "forge": agentlab.OrderForged(o.tag), "long": agentlab.OrderLong(o.tag), "write": "wrote-" + o.tag, "put": "  1. Allow\n      Field 1/1"}[kind]
 		if want != "" && !strings.Contains(p.Body, want) {
 			k.Errorf("it asks about\n%s\nand this is shown, %+v:\n%s", want, p, p.Body)
 		}

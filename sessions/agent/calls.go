@@ -34,6 +34,9 @@ type call struct {
 	over         int // how many of times were answered, though the dialog still stands there
 	// change is what it's to change of a file; nil: nothing that's known.
 	change *change
+	// mcp is how it's drawn, if it's of a tool of an MCP server, which Codex asks about; nil: it
+	// isn't.
+	mcp *toolCall
 	// asks says that it's a question, which runs nothing.
 	asks bool
 	// lists are its questions, of whose options the dialog shows a part at a time; nil: there are none.
@@ -187,7 +190,7 @@ func (c *calls) serve(h Hook, id string) (sum string) {
 	}
 	one := newCall(h)
 	if i := slices.IndexFunc(*c, func(was call) bool { return len(was.requests) == 0 && !was.lost && was.same(&one) }); i >= 0 {
-		(*c)[i].requests, (*c)[i].served, (*c)[i].hooked = []string{id}, true, true
+		(*c)[i].requests, (*c)[i].served, (*c)[i].hooked, (*c)[i].mcp = []string{id}, true, true, one.mcp
 		return (*c)[i].sum
 	}
 	one.requests, one.served = []string{id}, true
@@ -260,6 +263,12 @@ func newCall(h Hook) call {
 	}
 	if c.change != nil {
 		c.said = c.change.said
+	}
+	if of, said := toolCallOf(h); of != nil && !c.lost {
+		c.mcp, c.said, c.main, c.change = of, said, "", nil
+		if h.Asks != nil {
+			c.mcp = h.Asks
+		}
 	}
 	return c
 }
@@ -468,9 +477,14 @@ func (c calls) record(d *sessions.Dialog) {
 		return
 	}
 	var is []call
+	var newest call
 	rival := false // one that's drawn as well, if the dialog begins farther down
-	disputed := d.Command && slices.ContainsFunc(c, func(one call) bool { return !one.asks && !one.plan })
+	disputed := d.Command && slices.ContainsFunc(c, func(one call) bool { return !one.asks && !one.plan && one.mcp == nil })
 	for _, one := range c {
+		if one.mcp != nil {
+			continue
+		}
+		newest = one
 		like := one.drawn(d)
 		disputed = disputed && like == drawsOther
 		rival = rival || d.Unseen && like == drawsOther && one.mayBe(d)
@@ -482,7 +496,6 @@ func (c calls) record(d *sessions.Dialog) {
 	case len(is) == 1 && !is[0].lost && !rival:
 		d.Call, d.Whole, d.Unseen = is[0].sum, is[0].said, false
 	case disputed:
-		newest := c[len(c)-1]
 		d.Call, d.Whole, d.Disputed, d.Unseen = newest.sum, newest.said, true, true
 	}
 }
@@ -511,6 +524,10 @@ func (o *Observer) recorded(d *sessions.Dialog) *sessions.Dialog {
 	}
 	if f != nil && f.Saves != nil {
 		o.known.calls.bindSaving(f, d)
+		return d
+	}
+	if f != nil && f.Params != nil {
+		o.known.calls.recordTool(f, d)
 		return d
 	}
 	if drawn := f.changed(d.Above); drawn != nil {

@@ -305,6 +305,8 @@ func (l *codexLink) request(m serverMessage) (h Hook, answer func(Told) any) {
 		return Hook{Tool: codexPatch, Input: l.changes[i].changes}, decision(nil)
 	case "item/tool/requestUserInput":
 		return questionRequest(m.Params)
+	case "mcpServer/elicitation/request":
+		return elicitationRequest(m.Params)
 	}
 	return h, nil
 }

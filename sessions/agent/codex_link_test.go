@@ -473,6 +473,11 @@ func TestAServerThatSaysNothing(t *testing.T) {
 	}
 }
 
+// toolAsked is how an app server asks about a tool of an MCP server.
+const toolAsked = `{"serverName":"lab","mode":"form","message":"Allow the lab MCP server to run tool \"put\"?","requestedSchema":{"type":"object","properties":{}},` +
+	`"_meta":{"codex_approval_kind":"mcp_tool_call","tool_name":"put","tool_params":{"text":"a\n\u003cb","n":[1, 2]},` +
+	`"tool_params_display":[{"name":"text","display_name":"text","value":"a\n\u003cb"},{"name":"n","display_name":"n","value":[1, 2]}]}}`
+
 // What a server asks is answered in its words, and only what it can take.
 func TestWhatAServerIsTold(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -522,8 +527,17 @@ func TestWhatAServerIsTold(t *testing.T) {
 		"a file": {
 			"item/fileChange/requestApproval", `{"itemId":"call_1"}`, `[{"path":"/p/x","kind":{"type":"add"},"diff":"one\n"}]`, codexPatch, Told{Decision: Allow}, `{"decision":"accept"}`,
 		},
-		"a file that it wasn't told of": {"item/fileChange/requestApproval", `{"itemId":"call_2"}`, ``, "", Told{}, ``},
-		"another call":                  {"item/tool/call", `{}`, ``, "", Told{}, ``},
+		"a tool of an MCP server": {
+			"mcpServer/elicitation/request", toolAsked, `{"text":"a\n\u003cb","n":[1, 2]}`, "mcp__lab__put", Told{Decision: Allow}, `{"action":"accept"}`,
+		},
+		"one that's refused":                     {"mcpServer/elicitation/request", toolAsked, `{"text":"a\n\u003cb","n":[1, 2]}`, "mcp__lab__put", Told{Decision: Deny, Interrupt: true}, `{"action":"cancel"}`},
+		"what it can't be told about a tool":     {"mcpServer/elicitation/request", toolAsked, `{"text":"a\n\u003cb","n":[1, 2]}`, "mcp__lab__put", Told{Decision: AllowAlways}, `null`},
+		"a tool, of which another call is drawn": {"mcpServer/elicitation/request", strings.Replace(toolAsked, `"value":[1, 2]`, `"value":[1, 3]`, 1), ``, "", Told{}, ``},
+		"a tool, of which a part is drawn":       {"mcpServer/elicitation/request", strings.Replace(toolAsked, `,{"name":"n","display_name":"n","value":[1, 2]}`, ``, 1), ``, "", Told{}, ``},
+		"what a server of tools asks itself":     {"mcpServer/elicitation/request", `{"serverName":"lab","mode":"form","_meta":null,"message":"Allow the lab MCP server to run tool \"put\"?","requestedSchema":{"type":"object","properties":{}}}`, ``, "", Told{}, ``},
+		"a form with fields":                     {"mcpServer/elicitation/request", strings.Replace(toolAsked, `"properties":{}`, `"properties":{"a":{"type":"string"}}`, 1), ``, "", Told{}, ``},
+		"a file that it wasn't told of":          {"item/fileChange/requestApproval", `{"itemId":"call_2"}`, ``, "", Told{}, ``},
+		"another call":                           {"item/tool/call", `{}`, ``, "", Told{}, ``},
 	} {
 		l := &codexLink{thread: ourThread}
 		l.hear(serverMessage{Method: "item/started", Params: json.RawMessage(`{"threadId":"` + ourThread + `","item":{"id":"call_1","type":"fileChange","changes":[{"path":"/p/x","kind":{"type":"add"},"diff":"one\n"}]}}`)})

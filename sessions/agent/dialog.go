@@ -148,6 +148,9 @@ func (r *dialogReading) read() *sessions.Dialog {
 
 // hidden reports whether a part of what it's about isn't shown, or may not be.
 func (r *dialogReading) hidden(d *sessions.Dialog) bool {
+	if r.form.Params != nil {
+		return true
+	}
 	if full := r.form.Full; full > 0 && r.above-r.below >= full {
 		return true
 	}

@@ -286,6 +286,7 @@ func TestForgedDialogs(t *testing.T) {
 	}
 	t.Run("claude's plans", func(t *testing.T) { forgedPlans(t, from, runs) })
 	t.Run("claude's questions", func(t *testing.T) { forgedQuestions(t, 10*runs) })
+	t.Run("codex's tools", func(t *testing.T) { forgedTools(t, 10*runs) })
 	t.Run("codex's questions", func(t *testing.T) { forgedCodexQuestions(t, 10*runs) })
 	for _, g := range drawings() {
 		t.Run(g.name, func(t *testing.T) {

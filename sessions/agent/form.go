@@ -64,6 +64,9 @@ type form struct {
 	All     bool      `yaml:"all"`
 	Own     []pattern `yaml:"own"`
 	Between *pattern  `yaml:"between"`
+	// Params are how what a tool is called with is drawn. What such a dialog is about is never
+	// seen whole without the agent's record of the call.
+	Params *paramForm `yaml:"params"`
 	// Changes are how changes of files are drawn.
 	Changes []changeForm `yaml:"changes"`
 	// Partial is all of what it's about while the rest of that is yet to be drawn.
@@ -237,6 +240,9 @@ func (f *form) check() string {
 		return "frame must have a group: a row's content"
 	case f.Title != nil && f.Title.NumSubexp() < 1:
 		return "title must have a group: the question"
+	}
+	if f.Params != nil && (f.Params.Most < 1 || f.Params.Cut == "") {
+		return "params needs most, above 0, and cut"
 	}
 	for _, c := range f.Changes {
 		if c.Head.Regexp == nil || c.Head.SubexpIndex("path") < 0 {

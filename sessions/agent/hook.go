@@ -56,4 +56,8 @@ type Hook struct {
 	Session    string    `json:"session,omitempty"`     // PANEBRIDGE_SESSION, in panes made by panebridge
 	PIDs       []int     `json:"pids,omitempty"`        // the processes above the hook, nearest first
 	At         time.Time `json:"at"`                    // when it was called
+
+	// Asks is how a call of an MCP server's tool is drawn, as the agent's server says; nil: it
+	// doesn't.
+	Asks *toolCall `json:"-"`
 }

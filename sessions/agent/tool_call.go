@@ -1,0 +1,197 @@
+package agent
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/panebridge/panebridge/sessions"
+	"github.com/panebridge/panebridge/sessions/transcript"
+)
+
+// paramForm says how a dialog draws what a tool is called with: a part of that, in any case,
+// as it's on one row, whatever it's made of. So only the agent's record has all of it.
+type paramForm struct {
+	Most int    `yaml:"most"` // parameters, the first of them
+	Cut  string `yaml:"cut"`  // the end of a value that's too long
+}
+
+// toolCall is a call of a tool of an MCP server.
+type toolCall struct {
+	asks   string // what its dialog says, squeezed
+	params []toolParam
+}
+
+// toolParam is a parameter, as it's drawn: squeezed.
+type toolParam struct {
+	name, value string
+	long        bool // it may be cut
+}
+
+// leastCut is how many characters a value has that's cut: Codex 0.169.0 draws 57 of those
+// that have more than 60.
+const leastCut = 57
+
+// mcpTools is how the names of tools of MCP servers begin, as hooks call them:
+// mcp__SERVER__TOOL.
+const mcpTools = "mcp__"
+
+// toolCallOf is what Codex' hook tells of a call of such a tool, nil: it's none; and all that
+// it's called with as people read it.
+func toolCallOf(h Hook) (c *toolCall, said string) {
+	name, ok := strings.CutPrefix(h.Tool, mcpTools)
+	var params map[string]json.RawMessage
+	if !ok || h.Agent != string(transcript.Codex) || json.Unmarshal(h.Input, &params) != nil {
+		return nil, ""
+	}
+	server, tool, _ := strings.Cut(name, "__")
+	names := slices.Sorted(maps.Keys(params))
+	c = &toolCall{asks: squeezed(`Allow the ` + server + ` MCP server to run tool "` + tool + `"?`)}
+	rows := []string{"tool: " + h.Tool}
+	for _, name := range names {
+		text, value := paramValue(params[name])
+		c.params = append(c.params, toolParam{squeezed(name), squeezed(value), utf8.RuneCountInString(value) > leastCut})
+		rows = append(rows, paramRows(name, text)...)
+	}
+	for i, row := range rows {
+		rows[i] = printable(row)
+	}
+	return c, strings.Join(rows, "\n")
+}
+
+// paramValue is a value as people read it, and as it's drawn: a text without quotes.
+func paramValue(v json.RawMessage) (text, drawn string) {
+	if json.Unmarshal(v, &text) == nil && len(v) > 0 && v[0] == '"' {
+		return text, text
+	}
+	return string(v), string(v)
+}
+
+// paramRows are a parameter's rows: those of its value but the first are indented, so that
+// none looks like another parameter.
+func paramRows(name, text string) []string {
+	if quoted, err := json.Marshal(name); err == nil && (name == "" || printable(name) != name || strings.ContainsAny(name, ":\n")) {
+		name = string(quoted)
+	}
+	return strings.Split(name+": "+strings.ReplaceAll(text, "\n", "\n    "), "\n")
+}
+
+// draws reports whether a dialog that says this is about the call: it says what's asked, and
+// then the first parameters, and nothing else.
+func (c *toolCall) draws(f *paramForm, said string) bool {
+	rest, ok := strings.CutPrefix(said, c.asks)
+	return ok && drawsParams(f, rest, c.params, f.Most)
+}
+
+// drawsParams reports whether a text is all of so many parameters. One without a name isn't
+// drawn.
+func drawsParams(f *paramForm, text string, params []toolParam, most int) bool {
+	if len(params) == 0 || most == 0 {
+		return text == ""
+	}
+	p, others := params[0], params[1:]
+	if p.name == "" {
+		return drawsParams(f, text, others, most) || drawsParams(f, text, others, most-1)
+	}
+	text, ok := strings.CutPrefix(text, p.name+":")
+	if !ok {
+		return false
+	}
+	if rest, ok := strings.CutPrefix(text, p.value); ok && drawsParams(f, rest, others, most-1) {
+		return true
+	}
+	for n := 0; p.long && n < min(len(text), len(p.value)) && text[n] == p.value[n]; n++ {
+		if rest, ok := strings.CutPrefix(text[n+1:], f.Cut); ok && drawsParams(f, rest, others, most-1) {
+			return true
+		}
+	}
+	return false
+}
+
+// recordTool adds to a dialog about a tool what the record of its call says, as record does
+// of other dialogs: if it's the only call of which all that's drawn is drawn.
+func (c calls) recordTool(f *form, d *sessions.Dialog) {
+	if len(d.Above) == 0 {
+		return
+	}
+	var rows []string
+	for i, row := range d.Above {
+		if i > 0 || !matchesRow(f.Skip, row) {
+			rows = append(rows, row)
+		}
+	}
+	drawn := squeezed(strings.Join(rows, ""))
+	var is []call
+	var other *call
+	for i := range c {
+		one := &c[i]
+		switch {
+		case one.lost, one.mcp != nil && one.mcp.draws(f.Params, drawn):
+			if !slices.ContainsFunc(is, func(was call) bool { return was.sum == one.sum }) {
+				is = append(is, *one)
+			}
+		case one.mcp != nil:
+			other = one
+		}
+	}
+	switch {
+	case len(is) == 1 && !is[0].lost:
+		d.Call, d.Whole, d.Unseen = is[0].sum, is[0].said, false
+	case len(is) == 0 && other != nil:
+		d.Call, d.Whole, d.Disputed, d.Unseen = other.sum, other.said, true, true
+	}
+}
+
+// elicitationRequest reads the question whether a tool of an MCP server may be called. A
+// server of those can ask the same of itself: who says yes to that has told it so, and
+// nothing else.
+func elicitationRequest(params json.RawMessage) (h Hook, answer func(Told) any) {
+	var r struct {
+		Server  string `json:"serverName"`
+		Mode    string `json:"mode"`
+		Message string `json:"message"`
+		Schema  struct {
+			Properties map[string]json.RawMessage `json:"properties"`
+		} `json:"requestedSchema"`
+		Meta struct {
+			Kind   string          `json:"codex_approval_kind"`
+			Tool   string          `json:"tool_name"`
+			Params json.RawMessage `json:"tool_params"`
+			Drawn  []struct {
+				Name  string          `json:"name"`
+				Title string          `json:"display_name"`
+				Value json.RawMessage `json:"value"`
+			} `json:"tool_params_display"`
+		} `json:"_meta"`
+	}
+	var all map[string]json.RawMessage
+	switch {
+	case json.Unmarshal(params, &r) != nil, r.Mode != "form", r.Meta.Kind != "mcp_tool_call", r.Server == "", r.Meta.Tool == "", len(r.Schema.Properties) > 0:
+		return h, nil
+	case json.Unmarshal(r.Meta.Params, &all) != nil, all == nil, len(r.Meta.Drawn) != len(all):
+		return h, nil
+	}
+	of := &toolCall{asks: squeezed(r.Message)}
+	had := map[string]bool{}
+	for _, p := range r.Meta.Drawn {
+		if v, ok := all[p.Name]; !ok || had[p.Name] || string(v) != string(p.Value) { // it draws another call than it makes
+			return h, nil
+		}
+		had[p.Name] = true
+		_, value := paramValue(p.Value)
+		of.params = append(of.params, toolParam{squeezed(p.Title), squeezed(value), utf8.RuneCountInString(value) > leastCut})
+	}
+	h = Hook{Tool: mcpTools + r.Server + "__" + r.Meta.Tool, Text: shorten(r.Message), Input: r.Meta.Params, Asks: of}
+	return h, func(t Told) any {
+		switch t.Decision {
+		case Allow:
+			return map[string]string{"action": "accept"}
+		case Deny: // as the dialog's own "Cancel": the turn goes on
+			return map[string]string{"action": "cancel"}
+		case AllowAlways:
+		}
+		return nil
+	}
+}
