@@ -62,7 +62,8 @@ func (p Play) Act() error {
 		return err
 	}
 	c := &clock{}
-	s, err := p.schedule(r, c)
+	hooks := &hookCalls{command: p.Hook}
+	s, err := p.schedule(r, c, hooks)
 	if err != nil {
 		return err
 	}
@@ -92,6 +93,7 @@ func (p Play) Act() error {
 	if err := t.Sync(); err != nil {
 		return err
 	}
+	hooks.await(hookWithin)
 	if p.Done != "" {
 		if err := os.WriteFile(p.Done, nil, 0o600); err != nil {
 			return fmt.Errorf("play: %w", err)
@@ -108,7 +110,7 @@ type step struct {
 }
 
 // schedule is all that happens, in order.
-func (p Play) schedule(r *Recording, c *clock) ([]step, error) {
+func (p Play) schedule(r *Recording, c *clock, calls *hookCalls) ([]step, error) {
 	events, err := r.Events()
 	if err != nil {
 		return nil, err
@@ -138,7 +140,6 @@ func (p Play) schedule(r *Recording, c *clock) ([]step, error) {
 		if err != nil {
 			return nil, err
 		}
-		calls := &hookCalls{command: p.Hook}
 		for _, h := range hooks {
 			h = r.Moved(h, p.Home, cwd)
 			out = append(out, step{h.At, func(*Terminal) error { calls.begin(h); return nil }})
@@ -159,13 +160,18 @@ type hookCalls struct {
 	last    chan struct{} // closed when the latest has ended; nil: there was none
 }
 
-// hookWithin is how long a hook is waited for before the next is called: one that asks
-// waits for people.
-const hookWithin = 5 * time.Second
+// How long a hook is waited for: before the next is called, since one that asks waits for
+// people; and before anything else is drawn, as agents wait for theirs. A machine that
+// starts programs slowly plays a recording slowly, and no hook comes behind its end.
+const (
+	hookWithin = 5 * time.Second
+	drawWithin = time.Second
+)
 
 // begin calls the hook command when the call before it has ended, as the agents do, and
-// returns at once: they draw meanwhile.
+// returns without waiting for this one: they draw meanwhile.
 func (c *hookCalls) begin(h Hook) {
+	c.await(drawWithin)
 	before, ended := c.last, make(chan struct{})
 	c.last = ended
 	go func() {
@@ -180,4 +186,15 @@ func (c *hookCalls) begin(h Hook) {
 		cmd.Stdin = strings.NewReader(string(h.Stdin))
 		_ = cmd.Run()
 	}()
+}
+
+// await waits until the latest call has ended, for no longer than within.
+func (c *hookCalls) await(within time.Duration) {
+	if c.last == nil {
+		return
+	}
+	select {
+	case <-c.last:
+	case <-time.After(within):
+	}
 }
