@@ -161,28 +161,23 @@ type hookCalls struct {
 }
 
 // How long a hook is waited for: before the next is called, since one that asks waits for
-// people; and before anything else is drawn, as agents wait for theirs. A machine that
-// starts programs slowly plays a recording slowly, and no hook comes behind its end.
+// people; and before the recording goes on at the next, as agents wait for theirs. A machine
+// that starts programs slowly plays a recording slowly, and no hook comes behind its end.
 const (
 	hookWithin = 5 * time.Second
-	drawWithin = time.Second
+	playWithin = time.Second
 )
 
 // begin calls the hook command when the call before it has ended, as the agents do, and
 // returns without waiting for this one: they draw meanwhile.
 func (c *hookCalls) begin(h Hook) {
-	c.await(drawWithin)
-	before, ended := c.last, make(chan struct{})
+	c.await(playWithin)
+	before, ended := *c, make(chan struct{})
 	c.last = ended
 	go func() {
 		defer close(ended)
-		if before != nil {
-			select {
-			case <-before:
-			case <-time.After(hookWithin):
-			}
-		}
-		cmd := exec.Command("/bin/sh", "-c", c.command+` "$1"`, "sh", h.Event) //nolint:noctx // lives as long as it likes, as with the agents
+		before.await(hookWithin)
+		cmd := exec.Command("/bin/sh", "-c", before.command+` "$1"`, "sh", h.Event) //nolint:noctx // lives as long as it likes, as with the agents
 		cmd.Stdin = strings.NewReader(string(h.Stdin))
 		_ = cmd.Run()
 	}()

@@ -77,15 +77,9 @@ func (f *form) overTheEnd(d *sessions.Dialog, want int) bool {
 // checkAll checks what's wanted of several options, one after the other, and submits
 // them.
 func (f *form) checkAll(d *sessions.Dialog, want []int) (sessions.DialogStep, error) {
-	wanted := make([]bool, len(d.Options))
-	for _, i := range want {
-		if i < 0 || i >= len(d.Options) {
-			return sessions.DialogStep{}, fmt.Errorf("%w answer: there is no option %d", sessions.ErrInvalid, i+1)
-		}
-		wanted[i] = true
-	}
-	if d.Typed != "" {
-		return sessions.DialogStep{}, fmt.Errorf("%w answer: a text stands in the dialog; clear it in the session first", sessions.ErrInvalid)
+	wanted, err := wantedOf(d, want)
+	if err != nil {
+		return sessions.DialogStep{}, err
 	}
 	for i, o := range d.Options {
 		if o.Checked != wanted[i] {
@@ -102,6 +96,21 @@ func (f *form) checkAll(d *sessions.Dialog, want []int) (sessions.DialogStep, er
 		return sessions.DialogStep{}, errUnseen
 	}
 	return sessions.DialogStep{Keys: []string{"Down"}}, nil
+}
+
+// wantedOf says of each option of a dialog whether it's wanted. No text may stand in it.
+func wantedOf(d *sessions.Dialog, want []int) ([]bool, error) {
+	wanted := make([]bool, len(d.Options))
+	for _, i := range want {
+		if i < 0 || i >= len(d.Options) {
+			return nil, fmt.Errorf("%w answer: there is no option %d", sessions.ErrInvalid, i+1)
+		}
+		wanted[i] = true
+	}
+	if d.Typed != "" {
+		return nil, fmt.Errorf("%w answer: a text stands in the dialog; clear it in the session first", sessions.ErrInvalid)
+	}
+	return wanted, nil
 }
 
 // toggle checks an option, or takes its check away.

@@ -94,19 +94,14 @@ func (q *oneQuestion) whole(f *form, d *sessions.Dialog, call string) *sessions.
 // checkList goes through a list of which a part is on the screen: to each option that wasn't
 // seen, has each that isn't as it's wanted checked by its number, and goes to what submits.
 func (f *form) checkList(d *sessions.Dialog, want []int) (sessions.DialogStep, error) {
-	wanted := make([]bool, len(d.Options))
-	for _, i := range want {
-		if i < 0 || i >= len(d.Options) {
-			return sessions.DialogStep{}, fmt.Errorf("%w answer: there is no option %d", sessions.ErrInvalid, i+1)
-		}
-		wanted[i] = true
-	}
-	switch {
-	case len(d.Options) == 0:
+	if len(d.Options) == 0 {
 		return sessions.DialogStep{}, fmt.Errorf("%w answer: only a part of the list is on the screen, and no hook told of the rest; answer it in the session", sessions.ErrInvalid)
-	case d.Typed != "":
-		return sessions.DialogStep{}, fmt.Errorf("%w answer: a text stands in the dialog; clear it in the session first", sessions.ErrInvalid)
-	case d.Window.Marked == 0:
+	}
+	wanted, err := wantedOf(d, want)
+	if err != nil {
+		return sessions.DialogStep{}, err
+	}
+	if d.Window.Marked == 0 {
 		return sessions.DialogStep{}, errUnseen
 	}
 	way := func(i int) int { return max(i+1-d.Window.Marked, d.Window.Marked-i-1) }

@@ -15,10 +15,7 @@ import (
 // and of some that there aren't: what can be approved is the plan that's asked about.
 func forgedPlans(t *testing.T, from [][]string, runs int) {
 	t.Helper()
-	h := newHost(t)
-	o := h.pane(1).o
-	p := h.w.opt.Profiles.Get("claude")
-	o.known.dialogs = p
+	o, p := newReader(t, "claude")
 	counts := map[string]int{}
 	hook := func(plan []string) Hook {
 		input, err := json.Marshal(map[string]string{"plan": strings.Join(plan, "\n"), "planFilePath": "/home/x/.claude/plans/a-plan.md"})

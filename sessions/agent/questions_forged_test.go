@@ -133,15 +133,21 @@ func (c asksSome) drawn(nth, width int, done map[int]bool, checked bool) []strin
 	return append(rows, rule, fmt.Sprintf("  %d. Chat about this", n+1), "", "Enter to select · Tab/Arrow keys to navigate · Esc to cancel")
 }
 
+// newReader is an observer of a pane in which an agent runs, and the agent's profile.
+func newReader(t *testing.T, agent string) (*Observer, *Profile) {
+	t.Helper()
+	h := newHost(t)
+	o, p := h.pane(1).o, h.w.opt.Profiles.Get(agent)
+	o.known.dialogs = p
+	return o, p
+}
+
 // forgedQuestions has hooks that wait tell of the call that a dialog asks about, of others
 // and of some that there aren't: what's asked by a record is what the call asks, and its
 // hook alone is told what was answered.
 func forgedQuestions(t *testing.T, runs int) {
 	t.Helper()
-	h := newHost(t)
-	o := h.pane(1).o
-	p := h.w.opt.Profiles.Get("claude")
-	o.known.dialogs = p
+	o, p := newReader(t, "claude")
 	counts := map[string]int{}
 	for range runs {
 		rapid.Check(t, func(rt *rapid.T) {
@@ -215,13 +221,13 @@ func forgedQuestions(t *testing.T, runs int) {
 				asked = append(asked, d.Print)
 				option := rapid.IntRange(0, len(q.Options)-1).Draw(rt, "choice")
 				answers[q.Question] = q.Options[option].Label
-				if step, err := h.w.Next("pb_1", d, sessions.Answer{Options: []int{option}}); err == nil {
+				if step, err := o.w.Next("pb_1", d, sessions.Answer{Options: []int{option}}); err == nil {
 					rt.Fatalf("%v is pressed", step)
 				}
-				if h.w.Decide(t.Context(), "pb_1", d, sessions.Answer{Options: []int{option}}) != sessions.DecidedHere {
+				if o.w.Decide(t.Context(), "pb_1", d, sessions.Answer{Options: []int{option}}) != sessions.DecidedHere {
 					rt.Fatalf("it isn't answered: %s", shown(d))
 				}
-				if h.w.Decide(t.Context(), "pb_1", d, sessions.Answer{Options: []int{option}}) != sessions.NotDecided {
+				if o.w.Decide(t.Context(), "pb_1", d, sessions.Answer{Options: []int{option}}) != sessions.NotDecided {
 					rt.Fatalf("it's answered twice: %s", shown(d))
 				}
 			}
@@ -319,10 +325,7 @@ func (c asksSome) drawnByCodex(nth, width, answered int, note *string) []string 
 // by a record is what the call asks, and its request alone is answered, once, and whole.
 func forgedCodexQuestions(t *testing.T, runs int) {
 	t.Helper()
-	h := newHost(t)
-	o := h.pane(1).o
-	p := h.w.opt.Profiles.Get("codex")
-	o.known.dialogs = p
+	o, p := newReader(t, "codex")
 	counts := map[string]int{}
 	for range runs {
 		rapid.Check(t, func(rt *rapid.T) {
@@ -417,12 +420,12 @@ func forgedCodexQuestions(t *testing.T, runs int) {
 				} else {
 					said = []any{q.Options[answer.Options[0]].Label}
 				}
-				if h.w.Decide(t.Context(), "pb_1", d, answer) != sessions.DecidedHere {
+				if o.w.Decide(t.Context(), "pb_1", d, answer) != sessions.DecidedHere {
 					rt.Fatalf("it isn't answered: %s", shown(d))
 				}
 				want[fmt.Sprintf("q%d", asked)] = map[string]any{"answers": said}
 				if last := asked == len(is.asked)-1; last {
-					if h.w.Decide(t.Context(), "pb_1", d, answer) != sessions.NotDecided {
+					if o.w.Decide(t.Context(), "pb_1", d, answer) != sessions.NotDecided {
 						rt.Fatalf("it's answered twice: %s", shown(d))
 					}
 					var got any

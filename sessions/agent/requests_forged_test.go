@@ -35,10 +35,7 @@ type requestPlay struct {
 // come late, again and of requests that there aren't: an answer goes to the request whose
 // dialog stands there, or by keys.
 func TestForgedRequests(t *testing.T) {
-	h := newHost(t)
-	o := h.pane(1).o
-	p := h.w.opt.Profiles.Get("opencode")
-	o.known.dialogs = p
+	o, p := newReader(t, "opencode")
 	runs := 1
 	if stress() {
 		runs = 50

@@ -152,10 +152,7 @@ func (c usesTool) drawn(width int, counted bool) []string {
 // by its own record, and its request alone is answered.
 func forgedTools(t *testing.T, runs int) {
 	t.Helper()
-	h := newHost(t)
-	o := h.pane(1).o
-	p := h.w.opt.Profiles.Get("codex")
-	o.known.dialogs = p
+	o, p := newReader(t, "codex")
 	counts := map[string]int{}
 	for range runs {
 		rapid.Check(t, func(rt *rapid.T) {
@@ -243,7 +240,7 @@ func forgedTools(t *testing.T, runs int) {
 				return
 			}
 			option := rapid.SampledFrom([]int{0, 1, 2, len(d.Options) - 1}).Draw(rt, "choice")
-			decided := h.w.Decide(t.Context(), "pb_1", d, sessions.Answer{Options: []int{option}}) == sessions.DecidedHere
+			decided := o.w.Decide(t.Context(), "pb_1", d, sessions.Answer{Options: []int{option}}) == sessions.DecidedHere
 			if lasts := option == 1 || option == 2; decided != (!lasts && !twice) {
 				rt.Fatalf("option %d is answered: %v (asked twice: %v)", option, decided, twice)
 			}
