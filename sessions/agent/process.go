@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -250,14 +251,16 @@ func uptime() time.Duration {
 	return up
 }
 
-func (p *Processes) environ(pid int) map[string]string {
+// environ is the environment of a process; os.ErrPermission: it's another user's. It's empty
+// while the process begins another program.
+func (p *Processes) environ(pid int) (map[string]string, error) {
 	proc, err := p.fs.Proc(pid)
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	list, err := proc.Environ()
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	env := make(map[string]string, len(list))
 	for _, kv := range list {
@@ -265,7 +268,19 @@ func (p *Processes) environ(pid int) map[string]string {
 			env[name] = value
 		}
 	}
-	return env
+	return env, nil
+}
+
+// wasGivenNone reports whether a process was begun with an empty environment: it begins and
+// ends at the same place, which is set only once its program is there (proc(5), env_start).
+func wasGivenNone(pid int) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false
+	}
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	const began, ended = 50 - 3, 51 - 3 // env_start and env_end; the first of the fields is proc(5)'s third
+	return len(fields) > ended && fields[began] != "0" && fields[began] == fields[ended]
 }
 
 func (p *Processes) process(s procfs.ProcStat) Process {
@@ -275,6 +290,9 @@ func (p *Processes) process(s procfs.ProcStat) Process {
 		out.Args, _ = proc.CmdLine()
 		out.Cwd, _ = proc.Cwd()
 	}
-	out.Environ = func() map[string]string { return p.environ(s.PID) }
+	out.Environ = func() map[string]string {
+		env, _ := p.environ(s.PID)
+		return env
+	}
 	return out
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/prometheus/procfs"
 
@@ -74,8 +75,9 @@ func (o *Origins) group(pid int) string {
 	return k.group
 }
 
-// errRaced says that a process ended while its descent was looked at.
-var errRaced = errors.New("a process above it ended meanwhile")
+// errRaced says that a process ended, or began another program, while its descent was looked
+// at.
+var errRaced = errors.New("it, or a process above it, ended or changed meanwhile")
 
 // Of returns the session in whose pane a process was begun; "": in none. An error says
 // that it can't be told: the process is gone, or isn't one of this host's.
@@ -179,21 +181,25 @@ func serverOf(tmux string) int {
 
 // Holding returns the session of a process that has a socket by its inode and was begun in
 // a session's pane; "": none has. Where such a process can't be looked into it counts as
-// one that has it.
+// one that has it. An error says that it can't be told.
 func (o *Origins) Holding(inode uint64, uid int) (sessions.ID, error) {
 	all, err := o.processes.fs.AllProcs()
 	if err != nil {
 		return "", fmt.Errorf("list the processes: %w", err)
 	}
 	want := fmt.Sprintf("socket:[%d]", inode)
+	var raced error
 	for _, proc := range all {
 		k, err := o.kin(proc.PID)
-		if err != nil || int(k.uid) != uid {
-			continue // it's gone, or another user's
+		if err == nil && int(k.uid) != uid {
+			continue
 		}
 		id, err := o.Of(proc.PID)
+		if errors.Is(err, errRaced) {
+			raced = err
+		}
 		if err != nil || id == "" {
-			continue
+			continue // it's gone, or was begun elsewhere
 		}
 		links, err := proc.FileDescriptorTargets()
 		if errors.Is(err, os.ErrPermission) {
@@ -203,7 +209,7 @@ func (o *Origins) Holding(inode uint64, uid int) (sessions.ID, error) {
 			return id, nil
 		}
 	}
-	return "", nil
+	return "", raced
 }
 
 // kin looks at a process, once.
@@ -218,7 +224,11 @@ func (o *Origins) kin(pid int) (kin, error) {
 	if err != nil {
 		return kin{}, err
 	}
-	k := kin{pid: s.PID, parent: s.PPID, leader: s.Session, started: s.Starttime, environ: o.processes.environ(pid)}
+	env, err := o.environ(s)
+	if err != nil {
+		return kin{}, err
+	}
+	k := kin{pid: s.PID, parent: s.PPID, leader: s.Session, started: s.Starttime, environ: env}
 	if proc, err := o.processes.fs.Proc(pid); err == nil {
 		if groups, err := proc.Cgroups(); err == nil {
 			k.group = groupOf(groups)
@@ -229,6 +239,35 @@ func (o *Origins) kin(pid int) (kin, error) {
 	}
 	o.seen[pid] = k
 	return k, nil
+}
+
+// How often, and how long apart, a process is looked at whose environment isn't there.
+const (
+	execTries = 50
+	execWait  = time.Millisecond
+)
+
+// environ is the environment of a process; nil: it's another user's, or has none. While a
+// process begins another program the kernel shows none either, so that's looked at again. It
+// blocks for execTries * execWait at most.
+func (o *Origins) environ(s procfs.ProcStat) (map[string]string, error) {
+	const kernelThread = 0x00200000 // PF_KTHREAD: it has no environment, ever
+	if s.State == "Z" || s.Flags&kernelThread != 0 {
+		return nil, nil
+	}
+	for range execTries {
+		env, err := o.processes.environ(s.PID)
+		switch {
+		case errors.Is(err, os.ErrPermission):
+			return nil, nil
+		case err != nil:
+			return nil, err
+		case len(env) > 0 || wasGivenNone(s.PID):
+			return env, nil
+		}
+		time.Sleep(execWait)
+	}
+	return nil, errRaced
 }
 
 // groupOf is a process's control group: of the unified hierarchy, or where there's none of

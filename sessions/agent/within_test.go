@@ -132,6 +132,49 @@ func checkOrigin(t *testing.T, tb rapid.TB, steps, marks []string) (inside bool)
 	}
 }
 
+// A process that begins one program after the other, of which the kernel shows no environment
+// at such a moment, is never taken for one from outside.
+func TestWhatBeginsOtherProgramsIsKnown(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "again")
+	if err := os.WriteFile(file, []byte("exec sh "+quoted(file)+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("sh", file)
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "PANEBRIDGE_SESSION=" + string(marked)}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	panes := []agent.SessionPane{{Session: marked, Server: 4242, Pane: "%7"}}
+	for range 500 {
+		if id, err := agent.NewProcesses().Origins(panes, home).Of(cmd.Process.Pid); id == "" && err == nil {
+			t.Fatal("it's taken for one from outside")
+		}
+	}
+}
+
+// A process without any environment is one from outside, and that's said at once.
+func TestWhatHasNoEnvironmentIsKnown(t *testing.T) {
+	cmd := exec.Command("sleep", "60")
+	cmd.Env = []string{}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	panes := []agent.SessionPane{{Session: marked, Server: 4242, Pane: "%7"}}
+	if id, err := agent.NewProcesses().Origins(panes, home).Of(cmd.Process.Pid); id != "" || err != nil {
+		t.Errorf("it's taken for one of session %q (%v)", id, err)
+	}
+}
+
 // What belongs to a pane that's no session's, to another server's, or to another daemon's
 // session isn't a session's.
 func TestOtherPanesAreTheUsersOwn(t *testing.T) {
