@@ -247,7 +247,7 @@ func forgedQuestions(t *testing.T, runs int) {
 				rt.Fatalf("%d of %d questions were asked (%q)", len(asked), len(call.Questions), asked)
 			default:
 				counts["recorded"]++
-				told := <-ours.told
+				told := whatIsTold(rt, ours)
 				var out struct {
 					asksSome
 					Answers map[string]string `json:"answers"`
@@ -261,6 +261,17 @@ func forgedQuestions(t *testing.T, runs int) {
 	t.Logf("%v", counts)
 	if counts["recorded"]+10 < 5*counts["not recognised"] { // 10: few are drawn with -short
 		t.Errorf("the calls' own records: %v", counts)
+	}
+}
+
+// whatIsTold is what was told to who waits for an answer. Nothing was: rt fails.
+func whatIsTold(rt *rapid.T, to *decider) Told {
+	select {
+	case told := <-to.told:
+		return told
+	default:
+		rt.Fatalf("nothing is told to who asks %s", to.input)
+		return Told{}
 	}
 }
 
@@ -406,6 +417,14 @@ func forgedCodexQuestions(t *testing.T, runs int) {
 				}
 				i := slices.IndexFunc(asks, func(a *codexAsk) bool { return a.decider.call == d.Call })
 				is := asks[i].decider.several
+				if len(is.given) != asked { // the question that's looked at now is another call's, of which nothing is answered
+					if own || len(is.given) > 0 {
+						rt.Fatalf("%d answers are given to a call that has %d:\n%s", asked, len(is.given), shown(d))
+					}
+					counts["another call's"]++
+					quiet("not all is answered")
+					return
+				}
 				q := is.asked[len(is.given)]
 				if !own && !reflect.DeepEqual(squeezed(is.asked[nth].Question), squeezed(call.Questions[nth].Question)) {
 					rt.Fatalf("what's drawn isn't in what's asked: %s", shown(d))
@@ -429,7 +448,7 @@ func forgedCodexQuestions(t *testing.T, runs int) {
 						rt.Fatalf("it's answered twice: %s", shown(d))
 					}
 					var got any
-					text, _ := json.Marshal(says[i](<-asks[i].decider.told))
+					text, _ := json.Marshal(says[i](whatIsTold(rt, asks[i].decider)))
 					if err := json.Unmarshal(text, &got); err != nil || !reflect.DeepEqual(got, map[string]any{"answers": want}) {
 						rt.Fatalf("it's told %s, want %v", text, want)
 					}
@@ -453,7 +472,7 @@ func forgedCodexQuestions(t *testing.T, runs int) {
 		})
 	}
 	t.Logf("%v", counts)
-	if counts["answered"]+10 < 3*counts["not recognised"] { // 10: few are drawn with -short
+	if counts["answered"]+10 < 2*counts["not recognised"] { // 10: few are drawn with -short
 		t.Errorf("the calls' own records: %v", counts)
 	}
 }
