@@ -6,14 +6,19 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/panebridge/panebridge/sessions"
 )
 
 // prompts are those of the shells of today's systems as they come.
 var prompts = []string{ //nolint:gochecknoglobals // a constant table
-	`(?:\([^()]*\) )?\[?[\w.-]+@[\w.-]+[: ](?P<folder>[^#$%>❯❱»➤λ]*?)\]?(?: \[(?P<status>\d+)\])?[$#%>] ?`, // Debian, Fedora, macOS, fish
-	`(?:(?P<folder>[^\s❯❱»➤][^❯❱»➤]*?) )?[❯❱] ?`,                                                           // pure, starship
+	// Debian, Fedora, macOS, fish: which tells its mode where it has several, each status of
+	// a pipe, a signal by its name, and behind the bracket the command's where that's another.
+	`(?:\[[A-Z]\] )?(?:\([^()]*\) )?\[?[\w.-]+@[\w.-]+[: ](?P<folder>[^#$%>❯❱»➤λ]*?)\]?(?P<status> \[\w+(?:\|\w+)*\](?: \d+)?)?[$#%>] ?`,
+	`(?:(?P<folder>[^\s❯❱»➤][^❯❱»➤]*?) )?[❯❱] ?`, // pure, starship
 	`[\w.-]+[#%] `,                                    // zsh's own
 	`(?P<folder>[~/][\w./~-]*) [#%] `,                 // and one with the folder
 	`➜\s+(?P<folder>\S+(?: git:\([^)]*\))?)(?: ✗)? +`, // oh-my-zsh
@@ -25,7 +30,8 @@ var prompts = []string{ //nolint:gochecknoglobals // a constant table
 
 // NewPrompts compiles the expressions of prompts, besides the common ones; each has to match all
 // of a row up to the cursor. A group named folder has what changes from prompt to prompt,
-// one named status the exit status of the command before.
+// one named status the exit status of the command before: its last word, a number or the
+// name of a signal.
 func NewPrompts(exprs []string) ([]*regexp.Regexp, error) {
 	var out []*regexp.Regexp
 	for _, e := range slices.Concat(exprs, prompts) {
@@ -87,9 +93,7 @@ func (w *work) prompt(line string) (end int, shape string, status int) {
 			}
 			varies = append(varies, [2]int{m[2*i], m[2*i+1]})
 			if name == "status" {
-				if n, err := strconv.Atoi(line[m[2*i]:m[2*i+1]]); err == nil {
-					status = n
-				}
+				status = toldStatus(line[m[2*i]:m[2*i+1]])
 			}
 		}
 		slices.SortFunc(varies, func(a, b [2]int) int { return a[0] - b[0] })
@@ -97,11 +101,27 @@ func (w *work) prompt(line string) (end int, shape string, status int) {
 		from := 0
 		for _, v := range varies {
 			b.WriteString(line[from:v[0]])
-			b.WriteByte(0)
 			from = v[1]
 		}
 		b.WriteString(strings.TrimRight(line[from:m[1]], " "))
 		return m[1], b.String(), status
 	}
 	return 0, "", -1
+}
+
+// toldStatus is the exit status that a prompt tells by its last word, as the kernel counts
+// signals; -1: it isn't one.
+func toldStatus(text string) int {
+	words := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	if len(words) == 0 {
+		return -1
+	}
+	last := words[len(words)-1]
+	if n, err := strconv.Atoi(last); err == nil {
+		return n
+	}
+	if n := unix.SignalNum(last); n != 0 {
+		return 128 + int(n)
+	}
+	return -1
 }

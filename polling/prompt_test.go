@@ -3,6 +3,9 @@ package polling_test
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,6 +48,57 @@ func TestPromptsAreRecognised(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("turns %v, want %v; log:\n%s", got, want, strings.Join(p.log.text(), "\n"))
 	}
+}
+
+// TestFishsPromptsAreRecognised is of fish as it comes: its prompt tells how the command before
+// it ended, in more or fewer words each time.
+func TestFishsPromptsAreRecognised(t *testing.T) {
+	prompts, err := polling.NewPrompts(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, mode := range []string{"default", "vi"} {
+		t.Run(mode, func(t *testing.T) {
+			home := shellHome(t)
+			made := filepath.Join(home, ".local/share/fish/generated_completions/made") // else fish reads all manual pages
+			if err := os.MkdirAll(made, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			p := newPane(t, "exec env HOME="+home+" XDG_CONFIG_HOME="+home+" XDG_DATA_HOME="+home+"/.local/share fish --init-command 'set -g fish_greeting; fish_"+mode+"_key_bindings'", "80x24", polling.Options{Cadence: 100 * time.Millisecond, Prompts: prompts})
+			p.await("prompt", func() bool { return len(p.owner.all()) > 0 && p.engineKnows() })
+			ran := 0
+			for _, c := range rand.Perm(len(fishs)) {
+				p.typeLine(fishs[c].command)
+				p.await(fishs[c].command, func() bool {
+					p.log.mu.Lock()
+					defer p.log.mu.Unlock()
+					return len(p.log.ended) > ran
+				})
+				p.log.mu.Lock()
+				status := p.log.ended[ran].Status
+				p.log.mu.Unlock()
+				if ran++; status == nil && fishs[c].status != 0 || status != nil && *status != fishs[c].status {
+					t.Errorf("%s: it's said to have ended with %v, want %d; pane:\n%s", fishs[c].command, status, fishs[c].status, p.tmux("capture-pane", "-p", "-t", p.id))
+				}
+			}
+		})
+	}
+}
+
+// fishs are commands, and how they end.
+var fishs = []struct { //nolint:gochecknoglobals // a constant table
+	command string
+	status  int
+}{
+	{"seq 3", 0},
+	{"cd /", 0},
+	{"false", 1},
+	{"sh -c 'exit 3'", 3},
+	{"sh -c 'kill -9 $$'", 137},
+	{"false | true", 0},
+	{"true | sh -c 'exit 4'", 4},
+	{"sh -c 'exit 5' | sh -c 'kill -15 $$'", 143},
+	{"not true", 1},
 }
 
 // engineKnows reports whether the stored engine has seen a prompt.
