@@ -122,29 +122,32 @@ type previewer struct {
 }
 
 func (t *previewer) run(ctx context.Context) (sent bool, why string, err error) {
-	snap, term, err := t.look(ctx)
-	if err != nil {
-		return false, err.Error(), nil //nolint:nilerr // nothing was touched
+	hand := context.WithoutCancel(ctx) // what's in the input box has to be submitted
+	for tries := 1; ; tries++ {
+		snap, term, err := t.look(ctx)
+		if err != nil {
+			return false, err.Error(), nil //nolint:nilerr // nothing was touched
+		}
+		t.choose(&snap)
+		if why := t.against(&snap, term); why != "" {
+			return false, why, nil
+		}
+		switch out, err := t.srv.Paste(hand, t.guard(&snap), t.text.Text); {
+		case errors.Is(err, ErrUncertain):
+			return false, "", fmt.Errorf("type the preview: %w", err)
+		case err != nil:
+			return false, err.Error(), nil
+		case out == Dead:
+			return false, "its program has ended", nil
+		case out == Held:
+			return false, "a dialog is open", nil
+		case out == Moved && (tries >= movedTries || t.await(ctx) != nil):
+			return false, "its screen is changing", nil
+		case out == Moved:
+			continue
+		}
+		return true, t.submit(hand, &snap), nil
 	}
-	t.choose(&snap)
-	if why := t.against(&snap, term); why != "" {
-		return false, why, nil
-	}
-	guard := t.guard(&snap)
-	ctx = context.WithoutCancel(ctx) // what's in the input box has to be submitted
-	switch out, err := t.srv.Paste(ctx, guard, t.text.Text); {
-	case errors.Is(err, ErrUncertain):
-		return false, "", fmt.Errorf("type the preview: %w", err)
-	case err != nil:
-		return false, err.Error(), nil
-	case out == Dead:
-		return false, "its program has ended", nil
-	case out == Held:
-		return false, "a dialog is open", nil
-	case out == Moved:
-		return false, "its screen is changing", nil
-	}
-	return true, t.submit(ctx, &snap), nil
 }
 
 // choose has the plain text typed where the program isn't known to be an agent.

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	"pgregory.net/rapid"
 )
 
 const leftText = "[panebridge msg m_1 from lead 2026-01-02 15:04:05]\nplease run the tests!"
@@ -17,6 +19,7 @@ type mortal struct {
 	box       string
 	dialog    bool
 	unknown   bool // the box can't be read
+	restless  int  // so many times its screen has changed when it's typed into
 	pastes    int
 	submitted []string
 	steps     int // until who types is killed; 0: never
@@ -45,6 +48,10 @@ func (m *mortal) Terminal(string) (Terminal, error) { return Terminal{}, nil }
 
 func (m *mortal) Paste(_ context.Context, _ Guard, text string) (Outcome, error) {
 	m.step()
+	if m.restless > 0 {
+		m.restless--
+		return Moved, nil
+	}
 	m.pastes++
 	m.box += text
 	m.step()
@@ -78,7 +85,7 @@ func TestPreviewCutOffAnywhere(t *testing.T) {
 	for killed := 1; ; killed++ {
 		for again := range 40 {
 			synctest.Test(t, func(t *testing.T) {
-				m := &mortal{steps: killed}
+				m := &mortal{steps: killed, restless: again % 3}
 				done := make(chan bool)
 				go func() {
 					defer close(done)
@@ -113,6 +120,27 @@ func TestPreviewCutOffAnywhere(t *testing.T) {
 	if finished < 10 {
 		t.Errorf("only %d were left", finished)
 	}
+}
+
+// A preview is typed at a moment at which the screen stands still; where there's none in
+// time, or somebody else waits to type, nothing is.
+func TestPreviewWaitsForAScreenThatStands(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		restless, stopped := rapid.IntRange(0, 2*movedTries).Draw(rt, "restless"), rapid.Bool().Draw(rt, "stopped")
+		synctest.Test(t, func(*testing.T) {
+			m := &mortal{restless: restless}
+			p := m.typist()
+			if stop := make(chan struct{}); stopped {
+				close(stop)
+				p.stop = stop
+			}
+			sent, why, err := p.run(t.Context())
+			want := restless < movedTries && (restless == 0 || !stopped)
+			if err != nil || sent != want || (why == "") != want || len(m.submitted) != m.pastes || (m.pastes == 1) != want {
+				rt.Errorf("sent %v, %q, %v; pasted %d times, %q submitted", sent, why, err, m.pastes, m.submitted)
+			}
+		})
+	})
 }
 
 // What was left is submitted only where nothing but it stands in the box.
