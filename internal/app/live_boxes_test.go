@@ -39,7 +39,7 @@ func TestLiveBoxes(t *testing.T) {
 			m := liveMode{agent: name, width: 100, height: 30, hooks: agentlab.Agents()[name].Hooks}
 			m.env = []string{"CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION=1"}
 			k := &boxRig{liveRig: newLiveRig(t, m)}
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Duration(10+turns)*time.Minute)
 			defer cancel()
 			for range turns {
 				k.freely(ctx)
@@ -170,11 +170,21 @@ func (k *boxRig) halves() []half {
 	return out
 }
 
+// looks is the screen with its colours and its cursor.
+func (k *boxRig) looks() string {
+	k.Helper()
+	return k.tmux("display-message", "-p", "-t", k.run.Pane, "#{cursor_x} #{cursor_y}") + k.tmux("capture-pane", "-p", "-e", "-t", k.run.Pane)
+}
+
 // behind gives it a text while something half-typed stands there, and takes that away.
 func (k *boxRig) behind(ctx context.Context, h half) {
 	k.Helper()
 	if h.text != "" {
+		before := k.looks()
 		k.must(k.run.Paste(ctx, h.text))
+		if !within(ctx, time.Minute, func() bool { return k.looks() != before }) { // its guess has the same letters
+			k.Fatalf("%q isn't drawn:\n%s", h.text, k.screen(ctx))
+		}
 	}
 	if len(h.keys) > 0 {
 		time.Sleep(time.Second)
