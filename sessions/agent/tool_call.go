@@ -34,6 +34,9 @@ type toolParam struct {
 // that have more than 60.
 const leastCut = 57
 
+// mostCut is how many bytes of a cut value are compared with what's drawn.
+const mostCut = 4 * leastCut
+
 // mcpTools is how the names of tools of MCP servers begin, as hooks call them:
 // mcp__SERVER__TOOL.
 const mcpTools = "mcp__"
@@ -86,15 +89,25 @@ func (c *toolCall) draws(f *paramForm, said string) bool {
 }
 
 // drawsParams reports whether a text is all of so many parameters. One without a name isn't
-// drawn.
+// drawn, and may count or not. How long it takes is bounded, whatever a server of tools calls
+// its parameters.
 func drawsParams(f *paramForm, text string, params []toolParam, most int) bool {
+	unnamed := 0
+	for unnamed < len(params) && params[unnamed].name == "" {
+		unnamed++
+	}
+	for counts := 0; unnamed > 0 && counts <= min(unnamed, most); counts++ {
+		if drawsParams(f, text, params[unnamed:], most-counts) {
+			return true
+		}
+	}
 	if len(params) == 0 || most == 0 {
 		return text == ""
 	}
-	p, others := params[0], params[1:]
-	if p.name == "" {
-		return drawsParams(f, text, others, most) || drawsParams(f, text, others, most-1)
+	if unnamed > 0 {
+		return false
 	}
+	p, others := params[0], params[1:]
 	text, ok := strings.CutPrefix(text, p.name+":")
 	if !ok {
 		return false
@@ -102,7 +115,7 @@ func drawsParams(f *paramForm, text string, params []toolParam, most int) bool {
 	if rest, ok := strings.CutPrefix(text, p.value); ok && drawsParams(f, rest, others, most-1) {
 		return true
 	}
-	for n := 0; p.long && n < min(len(text), len(p.value)) && text[n] == p.value[n]; n++ {
+	for n := 0; p.long && n < min(len(text), len(p.value), mostCut) && text[n] == p.value[n]; n++ {
 		if rest, ok := strings.CutPrefix(text[n+1:], f.Cut); ok && drawsParams(f, rest, others, most-1) {
 			return true
 		}
