@@ -251,15 +251,16 @@ func uptime() time.Duration {
 	return up
 }
 
-// environ is the environment of a process; os.ErrPermission: it's another user's. It's empty
-// while the process begins another program.
+// environ is the environment of a process; os.ErrPermission: it's another user's. It's nil
+// where the kernel shows none, as while the process begins another program; one that has
+// written its title over it has one without variables.
 func (p *Processes) environ(pid int) (map[string]string, error) {
 	proc, err := p.fs.Proc(pid)
 	if err != nil {
 		return nil, err
 	}
 	list, err := proc.Environ()
-	if err != nil {
+	if err != nil || len(list) == 0 {
 		return nil, err
 	}
 	env := make(map[string]string, len(list))

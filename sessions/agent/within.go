@@ -262,7 +262,7 @@ func (o *Origins) environ(s procfs.ProcStat) (map[string]string, error) {
 			return nil, nil
 		case err != nil:
 			return nil, err
-		case len(env) > 0 || wasGivenNone(s.PID):
+		case env != nil || wasGivenNone(s.PID):
 			return env, nil
 		}
 		time.Sleep(execWait)

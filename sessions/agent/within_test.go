@@ -157,21 +157,24 @@ func TestWhatBeginsOtherProgramsIsKnown(t *testing.T) {
 	}
 }
 
-// A process without any environment is one from outside, and that's said at once.
-func TestWhatHasNoEnvironmentIsKnown(t *testing.T) {
-	cmd := exec.Command("sleep", "60")
-	cmd.Env = []string{}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	})
-	panes := []agent.SessionPane{{Session: marked, Server: 4242, Pane: "%7"}}
-	if id, err := agent.NewProcesses().Origins(panes, home).Of(cmd.Process.Pid); id != "" || err != nil {
-		t.Errorf("it's taken for one of session %q (%v)", id, err)
+// A process without any environment, or one that has written its title over it, as Chromium
+// does, is one from outside, and that's said at once.
+func TestWhatHasNoVariablesIsKnown(t *testing.T) {
+	for _, env := range [][]string{{}, {"a title"}} {
+		cmd := exec.Command("sleep", "60")
+		cmd.Env = env
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait()
+		})
+		panes := []agent.SessionPane{{Session: marked, Server: 4242, Pane: "%7"}}
+		if id, err := agent.NewProcesses().Origins(panes, home).Of(cmd.Process.Pid); id != "" || err != nil {
+			t.Errorf("with %q it's taken for one of session %q (%v)", env, id, err)
+		}
 	}
 }
 
