@@ -49,7 +49,9 @@ func New(t *testing.T, width, height int) *Browser {
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
 	b := &Browser{T: t, tab: ctx, said: &console{}}
-	b.Do(chromedp.EmulateViewport(int64(width), int64(height)))
+	if err := chromedp.Do(ctx, chromedp.EmulateViewport(int64(width), int64(height))); err != nil { // the browser ends with the context of this
+		t.Fatal(err)
+	}
 	if err := chromedp.Listen(ctx, b.said.listen); err != nil {
 		t.Fatal(err)
 	}
@@ -74,10 +76,16 @@ func (b *Browser) In(t *testing.T) *Browser {
 	return &Browser{T: t, tab: b.tab, said: b.said}
 }
 
-// Do does something in the browser.
+// Do does something in the browser. What isn't done in time fails the test, and says what
+// the page shows.
 func (b *Browser) Do(steps ...chromedp.Action[chromedp.Void]) {
 	b.Helper()
-	if err := chromedp.Do(b.tab, steps...); err != nil {
+	ctx, cancel := context.WithTimeout(b.tab, onePatience)
+	defer cancel()
+	if err := chromedp.Do(ctx, steps...); err != nil {
+		if ctx.Err() != nil {
+			b.Logf("the page shows: …%s", Eval[string](b, "document.body.innerText.slice(-3000)"))
+		}
 		b.Fatal(err)
 	}
 }
