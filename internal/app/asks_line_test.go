@@ -21,11 +21,10 @@ import (
 // answers the message, is its answer, and the message is closed everywhere. What a password's
 // prompt hides stands nowhere.
 func TestLinesThatAreAskedForRing(t *testing.T) {
-	slow(t)
+	slow(t) // and not beside others: its bars are seconds
 	if _, err := os.Stat("/proc/self/wchan"); err != nil {
 		t.Skip("this system doesn't tell what processes wait for")
 	}
-	t.Parallel()
 	r := newStandinRig(t)
 	r.stop()
 	r.cfg.Polling.OutputCadence = 1 // as it comes

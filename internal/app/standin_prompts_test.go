@@ -27,8 +27,7 @@ func standinCounts() (atOnce, rounds, dialogs, inputs int) {
 // question is found, and closed everywhere; each text is submitted once, or it's said why
 // not.
 func TestQuestionsAndInputsOfProgramsThatArePlayed(t *testing.T) {
-	slow(t)
-	t.Parallel()
+	slow(t) // and not beside others: its bars are seconds
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	r := newStandinRig(t)

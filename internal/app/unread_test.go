@@ -45,8 +45,7 @@ func unknownProgram(dir string, u dialogtest.Unknown, alternate bool) string {
 // and for approvers with keys as buttons, which are pressed on that very screen; none where
 // a key or a code is asked for. It's closed everywhere when it's gone.
 func TestUnknownDialogsRing(t *testing.T) {
-	slow(t)
-	t.Parallel()
+	slow(t) // and not beside others: its bars are seconds
 	seed, times := rand.Uint64(), 8
 	if os.Getenv("PANEBRIDGE_STRESS") != "" {
 		times = 60
