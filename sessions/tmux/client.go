@@ -64,8 +64,11 @@ type Client struct {
 	opt Options
 	log *slog.Logger
 
-	leaving      atomic.Bool // the hidden session is to go with the connection
-	panesChanged atomic.Bool // since the last look at all panes; see Glances
+	// making is held by those that make a session, and alone by who gives the server up.
+	making       sync.RWMutex
+	wanted       chan struct{} // a server was started: there's something to connect to; capacity 1
+	leaving      atomic.Bool   // the hidden session is to go with the connection
+	panesChanged atomic.Bool   // since the last look at all panes; see Glances
 
 	mu     sync.Mutex
 	live   *live // nil: no connection
@@ -103,7 +106,7 @@ func New(opt Options) *Client {
 	if opt.Logger == nil {
 		opt.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Client{opt: opt, log: opt.Logger, status: Status{Err: errConnecting}}
+	return &Client{opt: opt, log: opt.Logger, status: Status{Err: errConnecting}, wanted: make(chan struct{}, 1)}
 }
 
 // Name is what the configuration calls this server.
@@ -142,6 +145,8 @@ func (c *Client) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 		case <-time.After(delay):
+		case <-c.wanted:
+			delay = retryMin
 		}
 		if delay = min(2*delay, retryMax); errors.Is(err, errAbsent) && !errors.Is(err, errLeft) {
 			delay = min(delay, retryAbsent) // a look at a socket costs nothing

@@ -2,11 +2,14 @@ package tmux_test
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/panebridge/panebridge/sessions"
 	"github.com/panebridge/panebridge/sessions/tmux"
@@ -195,6 +198,42 @@ func TestHiddenSessionLeaves(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.await("end of the server", func() bool { return s.client.Gone() })
+}
+
+// A session that's made while the server's last has just ended, and the server is given up or
+// ends, is made: on that server, or on another.
+func TestASessionIsMadeAsTheServerEnds(t *testing.T) {
+	s := startServer(t)
+	s.tmux("kill-session", "-t", "=first")
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rnd := rand.New(rand.NewPCG(seed, 0))
+	for n := range 40 {
+		leave, kill := time.Duration(rnd.IntN(30))*time.Millisecond, rnd.IntN(3) == 0
+		var others sync.WaitGroup
+		others.Go(func() {
+			time.Sleep(leave)
+			if err := s.client.Leave(s.ctx()); err != nil && !errors.Is(err, sessions.ErrUnavailable) && !kill {
+				t.Error(err)
+			}
+		})
+		if kill {
+			others.Go(func() { _ = s.command("kill-server").Run() })
+		}
+		time.Sleep(time.Duration(rnd.IntN(60)) * time.Millisecond)
+		req := sessions.PaneRequest{Session: fmt.Sprint("next-", n), Command: []string{"cat"}, Cwd: "/", Width: 80, Height: 24, HistoryLimit: 100}
+		info, err := s.client.Create(s.ctx(), sessions.NewID(), req)
+		others.Wait()
+		switch {
+		case kill && err != nil: // its server may have been killed with it
+		case err != nil:
+			t.Errorf("round %d, given up after %s: %v", n, leave, err)
+		default:
+			if err := s.client.Kill(s.ctx(), info.ID); err != nil && !kill {
+				t.Errorf("round %d: %v", n, err)
+			}
+		}
+	}
 }
 
 // tmux copies keys to all panes of a window with synchronize-panes, where they'd submit

@@ -144,28 +144,50 @@ func (c *Client) Create(ctx context.Context, id sessions.ID, req sessions.PaneRe
 	if err := checkCreate(id, req); err != nil {
 		return sessions.PaneInfo{}, fmt.Errorf("create tmux session: %w", err)
 	}
-	if _, err := c.current(); err != nil {
-		if err := c.startServer(ctx); err != nil {
-			return sessions.PaneInfo{}, err
-		}
-	}
-	l, err := c.current()
+	l, info, err := c.make(ctx, id, req)
 	if err != nil {
-		return sessions.PaneInfo{}, err
-	}
-	withheld, err := c.withhold(ctx, "'="+req.Session+":'")
-	if err != nil {
-		return sessions.PaneInfo{}, fmt.Errorf("create tmux session %s: %w", req.Session, err)
-	}
-	info, err := l.create(ctx, id, req, withheld)
-	if err != nil {
-		return info, fmt.Errorf("create tmux session %s: %w", req.Session, err)
+		return info, err
 	}
 	if err := l.awaitEntered(ctx, info.ID, info.PID, req.Cwd); err != nil {
 		_ = c.Kill(context.WithoutCancel(ctx), info.ID)
 		return sessions.PaneInfo{}, fmt.Errorf("create tmux session %s: %w", req.Session, err)
 	}
 	return info, nil
+}
+
+// make makes the session and its pane, on a server that it starts if there's none. One that
+// ends before it was told anything, as it does when it has no session left, is followed by
+// another.
+func (c *Client) make(ctx context.Context, id sessions.ID, req sessions.PaneRequest) (*live, sessions.PaneInfo, error) {
+	c.making.RLock()
+	defer c.making.RUnlock()
+	for try := 1; ; try++ {
+		l, info, err := c.makeOnce(ctx, id, req)
+		if !errors.Is(err, errNotSent) || try == serverTries || !rest(ctx, lookEvery) {
+			return l, info, err
+		}
+	}
+}
+
+func (c *Client) makeOnce(ctx context.Context, id sessions.ID, req sessions.PaneRequest) (*live, sessions.PaneInfo, error) {
+	if _, err := c.current(); err != nil {
+		if err := c.startServer(ctx); err != nil {
+			return nil, sessions.PaneInfo{}, err
+		}
+	}
+	l, err := c.current()
+	if err != nil {
+		return nil, sessions.PaneInfo{}, err
+	}
+	withheld, err := c.withhold(ctx, "'="+req.Session+":'")
+	if err != nil {
+		return nil, sessions.PaneInfo{}, fmt.Errorf("create tmux session %s: %w", req.Session, err)
+	}
+	info, err := l.create(ctx, id, req, withheld)
+	if err != nil {
+		return nil, info, fmt.Errorf("create tmux session %s: %w", req.Session, err)
+	}
+	return l, info, nil
 }
 
 func checkCreate(id sessions.ID, req sessions.PaneRequest) error {
@@ -205,27 +227,75 @@ func (l *live) create(ctx context.Context, id sessions.ID, req sessions.PaneRequ
 	return info, nil
 }
 
-// startServer starts a tmux server with our hidden session as its first, and
-// waits until Run has connected to it.
+const (
+	serverTries = 10                    // starts of a server that ends at once
+	lookEvery   = 20 * time.Millisecond // whether there's a connection
+)
+
+// startServer starts a tmux server with our hidden session as its first, and waits until Run
+// has connected to it. One that was just about to end is followed by another.
 func (c *Client) startServer(ctx context.Context) error {
 	if err := c.checkProgram(ctx); err != nil {
 		return fmt.Errorf("start a tmux server: %w", err)
 	}
-	cmd := exec.CommandContext(ctx, c.opt.Program, c.args("new-session", "-d", "-E", "-s", HiddenSession, "-x", "80", "-y", "24", "cat", "-")...)
-	cmd.Env = c.serverEnv()
-	cmd.WaitDelay = time.Second
-	if out, err := cmd.CombinedOutput(); err != nil && !strings.Contains(string(out), "duplicate session") {
-		return fmt.Errorf("start a tmux server on %s: %w: %s", c.SocketPath(), err, strings.TrimSpace(string(out)))
+	for try := 1; ; try++ {
+		out, err := c.startOnce(ctx)
+		if err == nil {
+			err = c.awaitServer(ctx)
+		}
+		if err == nil || ctx.Err() != nil || try == serverTries {
+			if err != nil {
+				err = fmt.Errorf("start a tmux server on %s: %w: %s", c.SocketPath(), err, out)
+			}
+			return err
+		}
+		rest(ctx, lookEvery)
 	}
-	for {
+}
+
+// awaitServer waits until Run has connected to a server that was started; errAbsent: it has
+// ended before.
+func (c *Client) awaitServer(ctx context.Context) error {
+	select {
+	case c.wanted <- struct{}{}:
+	default:
+	}
+	const probeEvery = 5 // looks
+	for n := 1; ; n++ {
 		if _, err := c.current(); err == nil {
 			return nil
 		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("connect to the new tmux server: %w", ctx.Err())
-		case <-time.After(20 * time.Millisecond):
+		if !rest(ctx, lookEvery) {
+			return fmt.Errorf("connect to it: %w", ctx.Err())
 		}
+		if n%probeEvery == 0 {
+			if err := c.probe(ctx); errors.Is(err, errAbsent) {
+				return err
+			}
+		}
+	}
+}
+
+// startOnce asks tmux for our hidden session, on a server that it starts if there's none. out
+// is what it says.
+func (c *Client) startOnce(ctx context.Context) (out string, err error) {
+	cmd := exec.CommandContext(ctx, c.opt.Program, c.args("new-session", "-d", "-E", "-s", HiddenSession, "-x", "80", "-y", "24", "cat", "-")...)
+	cmd.Env = c.serverEnv()
+	cmd.WaitDelay = time.Second
+	text, err := cmd.CombinedOutput()
+	if out = strings.TrimSpace(string(text)); strings.Contains(out, "duplicate session") {
+		err = nil
+	}
+	return out, err
+}
+
+// rest waits; false: ctx has ended.
+func rest(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
 	}
 }
 
@@ -243,9 +313,18 @@ func (c *Client) Kill(ctx context.Context, pane string) error {
 }
 
 // Leave gives the hidden session up if it's the server's last, so that a server
-// whose user has ended everything can end. Run looks for the server again.
+// whose user has ended everything can end. Run looks for the server again. It returns when
+// the connection has ended, so that who makes a session then asks no server that ends.
 func (c *Client) Leave(ctx context.Context) error {
-	reply, err := c.do(ctx, &request{line: "list-sessions -F '#{exit-empty} #{session_name}'", blocks: 1})
+	if !c.making.TryLock() {
+		return nil // somebody makes a session
+	}
+	defer c.making.Unlock()
+	l, err := c.current()
+	if err != nil {
+		return err
+	}
+	reply, err := l.do(ctx, &request{line: "list-sessions -F '#{exit-empty} #{session_name}'", blocks: 1})
 	if err != nil {
 		return err
 	}
@@ -253,9 +332,19 @@ func (c *Client) Leave(ctx context.Context) error {
 		return nil // there are others, or the server stays without any
 	}
 	c.leaving.Store(true)
-	_, err = c.do(ctx, &request{line: "detach-client", blocks: 1})
-	return err
+	if _, err = l.do(ctx, &request{line: "detach-client", blocks: 1}); err != nil {
+		return err
+	}
+	for began := time.Now(); time.Since(began) < leftWithin; {
+		if now, err := c.current(); err != nil || now != l || !rest(ctx, lookEvery) {
+			break
+		}
+	}
+	return nil
 }
+
+// leftWithin is how long Leave waits for the end of its connection.
+const leftWithin = 2 * time.Second
 
 // Screen captures a pane's visible screen with colours.
 func (c *Client) Screen(ctx context.Context, pane string) (sessions.Screen, error) {
