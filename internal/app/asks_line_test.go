@@ -243,6 +243,10 @@ func TestPromptsForCommandsDontRing(t *testing.T) {
 	}
 	quiet("behind a line")
 	d.tmux("send-keys", "-t", open["bash"].Tmux.Pane, "C-c")
+	d.await("a new prompt", func() bool { // bash drops what comes while it takes the signal
+		rows := strings.Fields(d.tmux("capture-pane", "-p", "-t", open["bash"].Tmux.Pane))
+		return len(rows) > 0 && strings.HasPrefix(rows[len(rows)-1], "bash-")
+	})
 	d.tmux("send-keys", "-t", open["bash"].Tmux.Pane, "-l", "read -p 'Which one? ' x")
 	d.tmux("send-keys", "-t", open["bash"].Tmux.Pane, "Enter")
 	d.await("bash's own question", func() bool {

@@ -55,7 +55,11 @@ func TestLiveBoxes(t *testing.T) {
 				k.freely(ctx) // and then the box has its guess again
 			}
 			t.Logf("%s %s: %d texts, 0 held, of which %d came while its guess stood there; %d came behind something half-typed, all held", name, k.run.Agent.Version(), k.said-held, k.guesses, held)
-			if k.guessing() && k.guesses < turns-2 {
+			want := turns - 2
+			if name == "claude" { // it guesses nothing behind a turn that ended while another pane had the focus: every other one
+				want = turns/2 - 1
+			}
+			if k.guessing() && k.guesses < want {
 				t.Errorf("its guess stood there only %d times", k.guesses)
 			}
 		})
