@@ -173,19 +173,11 @@ func (h *typingHouse) keys(r *room, args ...string) {
 }
 
 // settled waits until nothing is being typed into a room: all that was written is final,
-// or the first of what waits is held.
+// or the first of what waits is held. Somebody clears what's left of a text in a shell's line.
 func (h *typingHouse) settled(r *room) {
 	h.Helper()
-	var all []sessions.Receipt
-	defer func() {
-		if h.Failed() {
-			h.Logf("%s waits for %+v\n%s", r.name, all, h.tmux("capture-pane", "-p", "-t", "=pb_"+r.name+":"))
-		}
-	}()
-	h.await("rest in "+r.name, func() (ok bool) {
-		var err error
-		all, err = h.api.Waiting(h.ctx(), string(r.id))
-		return err == nil && (len(all) == 0 || all[0].State == sessions.ReceiptHeld && (all[0].Front != "" || r.half))
+	h.cleared(r, "rest in "+r.name, func(all []sessions.Receipt) bool {
+		return len(all) == 0 || all[0].State == sessions.ReceiptHeld && (all[0].Front != "" || r.half)
 	})
 }
 
@@ -312,6 +304,12 @@ func (h *typingHouse) endAgent(r *room) {
 		_ = syscall.Kill(p.PID, syscall.SIGKILL)
 	}
 	h.await("shell of "+r.name, func() bool { return shellIsBack(pid) })
+	if r.command[0] == "sh" { // others put it right by themselves
+		sane := exec.Command("stty", "-F", strings.TrimSpace(h.tmux("display-message", "-p", "-t", s.Tmux.Pane, "#{pane_tty}")), "sane")
+		if out, err := sane.CombinedOutput(); err != nil {
+			h.Fatalf("%v: %s", err, out)
+		}
+	}
 	h.keys(r, "-R") // what the agent left of its screen and of its terminal
 	h.keys(r, "Enter")
 	r.agent = false

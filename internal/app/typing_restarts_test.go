@@ -119,6 +119,13 @@ func (h *typingHouse) writeAny(r *room) {
 // in the line is taken away, as a person would who's told so.
 func (h *typingHouse) finished(r *room) (cleared int) {
 	h.Helper()
+	return h.cleared(r, "end of the texts in "+r.name, func(all []sessions.Receipt) bool { return len(all) == 0 })
+}
+
+// cleared waits for what's to come of a room's texts. Where one is held since something may
+// stand in the shell's line somebody looks, and clears that: so often.
+func (h *typingHouse) cleared(r *room, what string, came func(waiting []sessions.Receipt) bool) (times int) {
+	h.Helper()
 	var all []sessions.Receipt
 	defer func() {
 		if h.Failed() {
@@ -126,23 +133,26 @@ func (h *typingHouse) finished(r *room) (cleared int) {
 		}
 	}()
 	last := time.Now() // when nothing was known to stand there
-	h.await("end of the texts in "+r.name, func() bool {
+	h.await(what, func() bool {
 		var err error
 		if all, err = h.api.Waiting(h.ctx(), string(r.id)); err != nil {
 			return false
 		}
-		if len(all) == 0 || !saysLineStands(all[0].Reason) {
+		if came(all) {
+			return true
+		}
+		if r.agent || len(all) == 0 || !saysLineStands(all[0].Reason) {
 			last = time.Now()
 		}
 		if time.Since(last) > 2*time.Second {
 			h.Logf("%s the line of %s is cleared for %s:\n%s", time.Now().Format(clock), r.name, all[0].ID, strings.TrimRight(h.tmux("capture-pane", "-p", "-t", "=pb_"+r.name+":"), "\n"))
 			h.keys(r, "C-c") // C-u leaves something on the screen where output came between what was typed
 			last = time.Now()
-			cleared++
+			times++
 		}
-		return len(all) == 0
+		return false
 	})
-	return cleared
+	return times
 }
 
 // saysLineStands reports whether a text is held because something may stand in the line.
