@@ -156,7 +156,7 @@ func pinned() map[string]*Agent {
 
 func setupClaude(s *setup) error {
 	key := "sk-ant-test-" + strings.Repeat("0", 36)
-	err := writeJSON(s.home+"/.claude.json", obj{
+	config := obj{
 		// Without hasCompletedOnboarding it tries to reach its vendor, and ends.
 		"hasCompletedOnboarding": true, "lastOnboardingVersion": "99.0.0", "theme": "dark", "numStartups": 5,
 		"autoUpdates": false, "hasSeenAutoDefaultNudge": true,
@@ -165,8 +165,11 @@ func setupClaude(s *setup) error {
 			"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true,
 			"projectOnboardingSeenCount": 5, "allowedTools": []string{},
 		}},
-	})
-	if err != nil {
+	}
+	if err := s.addMCP(config); err != nil {
+		return err
+	}
+	if err := writeJSON(s.home+"/.claude.json", config); err != nil {
 		return err
 	}
 	// Without defaultMode it starts in "auto mode", whose check is made by the
@@ -185,6 +188,9 @@ func setupClaude(s *setup) error {
 	)
 	if s.screen == Inline {
 		s.set("CLAUDE_CODE_DISABLE_ALTERNATE_SCREEN=1")
+	}
+	if s.mcp { // else its tools are offered only once they were searched for
+		s.set("ENABLE_TOOL_SEARCH=false")
 	}
 	return writeJSON(s.home+"/.claude/settings.json", settings)
 }
@@ -228,9 +234,9 @@ trust_level = "trusted"
 		config = "notify = " + string(notify) + "\n" + config
 	}
 	if s.mcp {
-		self, err := os.Executable()
+		self, _, err := mcpCommand(s.cwd)
 		if err != nil {
-			return fmt.Errorf("set up codex: %w", err)
+			return err
 		}
 		config += fmt.Sprintf("\n[mcp_servers.%s]\ncommand = %q\nenv = { %s = %q }\n", mcpServer, self, mcpVar, s.cwd)
 	}
@@ -264,6 +270,9 @@ func setupGemini(s *setup) error {
 			"SessionStart", "SessionEnd", "BeforeAgent", "AfterAgent", "BeforeTool", "AfterTool", "Notification",
 		}, true)
 	}
+	if err := s.addMCP(settings); err != nil {
+		return err
+	}
 	if err := writeJSON(s.home+"/.gemini/trustedFolders.json", obj{s.cwd: "TRUST_FOLDER"}); err != nil {
 		return err
 	}
@@ -287,6 +296,9 @@ func setupQwen(s *setup) error {
 		settings["hooks"] = s.hooks([]string{
 			"SessionStart", "SessionEnd", "UserPromptSubmit", "PreToolUse", "PermissionRequest", "PostToolUse", "PostToolUseFailure", "Notification", "Stop", "StopFailure",
 		}, true)
+	}
+	if err := s.addMCP(settings); err != nil {
+		return err
 	}
 	return writeJSON(s.home+"/.qwen/settings.json", settings)
 }

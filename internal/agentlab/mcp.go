@@ -19,7 +19,7 @@ const (
 	mcpTool   = "put_file"
 )
 
-// serveMCP has one tool, which writes a file in a folder, and says that it does.
+// serveMCP has two tools, which write a file in a folder, and say that they do.
 func serveMCP(in io.Reader, out io.Writer, dir string) error {
 	rows := bufio.NewReader(in)
 	for {
@@ -31,11 +31,9 @@ func serveMCP(in io.Reader, out io.Writer, dir string) error {
 			ID     json.RawMessage `json:"id"`
 			Method string          `json:"method"`
 			Params struct {
-				Version   string `json:"protocolVersion"`
-				Arguments struct {
-					Name string `json:"name"`
-					Text string `json:"text"`
-				} `json:"arguments"`
+				Version   string          `json:"protocolVersion"`
+				Name      string          `json:"name"`
+				Arguments json.RawMessage `json:"arguments"`
 			} `json:"params"`
 		}
 		if json.Unmarshal(line, &m) != nil || len(m.ID) == 0 {
@@ -46,17 +44,23 @@ func serveMCP(in io.Reader, out io.Writer, dir string) error {
 		case "initialize":
 			result = obj{"protocolVersion": m.Params.Version, "capabilities": obj{"tools": obj{}}, "serverInfo": obj{"name": mcpServer, "version": "1"}}
 		case "tools/list":
-			result = obj{"tools": []any{obj{
-				"name": mcpTool, "description": "Puts a text into a file.",
-				"inputSchema": obj{"type": "object", "properties": obj{"name": obj{"type": "string"}, "text": obj{"type": "string"}}},
-				"annotations": obj{"readOnlyHint": false, "destructiveHint": true},
-			}}}
+			hints := obj{"readOnlyHint": false, "destructiveHint": true}
+			result = obj{"tools": []any{
+				obj{
+					"name": mcpTool, "description": "Puts a text into a file.", "annotations": hints,
+					"inputSchema": obj{"type": "object", "properties": obj{"name": obj{"type": "string"}, "text": obj{"type": "string"}}},
+				},
+				obj{
+					"name": mcpAny, "description": "Puts all that it's given into a file.", "annotations": hints,
+					"inputSchema": obj{"type": "object", "properties": obj{"name": obj{"type": "string"}}, "additionalProperties": true},
+				},
+			}}
 		case "tools/call":
-			a := m.Params.Arguments
-			if err := os.WriteFile(filepath.Join(dir, filepath.Base(a.Name)), []byte(a.Text), 0o600); err != nil { //nolint:gosec // into a test's folder
-				return fmt.Errorf("write a file: %w", err)
+			name, err := putFile(dir, m.Params.Name, m.Params.Arguments)
+			if err != nil {
+				return err
 			}
-			result = obj{"content": []any{obj{"type": "text", "text": "put " + a.Name}}}
+			result = obj{"content": []any{obj{"type": "text", "text": "put " + name}}}
 		}
 		answer, err := json.Marshal(obj{"jsonrpc": "2.0", "id": m.ID, "result": result})
 		if err != nil {
@@ -66,4 +70,23 @@ func serveMCP(in io.Reader, out io.Writer, dir string) error {
 			return fmt.Errorf("answer a call: %w", err)
 		}
 	}
+}
+
+// putFile is a call of a tool: it writes the text that it was given, or all of it.
+func putFile(dir, tool string, args json.RawMessage) (name string, err error) {
+	var a struct {
+		Name string `json:"name"`
+		Text string `json:"text"`
+	}
+	text := []byte(args)
+	if err := json.Unmarshal(args, &a); err != nil && tool != mcpAny {
+		return "", fmt.Errorf("read a call: %w", err)
+	}
+	if tool != mcpAny {
+		text = []byte(a.Text)
+	}
+	if err := os.WriteFile(filepath.Join(dir, filepath.Base(a.Name)), text, 0o600); err != nil { //nolint:gosec // into a test's folder
+		return "", fmt.Errorf("write a file: %w", err)
+	}
+	return a.Name, nil
 }

@@ -39,7 +39,7 @@ func (m *Model) responses(w http.ResponseWriter, r *http.Request, body obj) {
 			item["name"], item["namespace"] = "spawn_agent", codexAgents
 		}
 		if c.name == codexMCP {
-			item["name"], item["namespace"] = mcpTool, codexMCP
+			item["name"], item["namespace"] = c.tool, codexMCP
 		}
 		s.send("response.output_item.added", obj{"output_index": len(s.items), "item": with(item, obj{"status": "in_progress"})})
 		s.done(with(item, obj{"status": "completed"}))

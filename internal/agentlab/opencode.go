@@ -27,7 +27,7 @@ export const Hooks = async ({ directory }) => { call("plugin.init", { directory 
 
 func setupOpenCode(s *setup) error {
 	config := s.home + "/.config/opencode"
-	err := writeJSON(config+"/opencode.json", obj{
+	settings := obj{
 		"$schema": "https://opencode.ai/config.json", "autoupdate": false, "share": "disabled",
 		"model": "mock/mock-model", "small_model": "mock/mock-model",
 		"provider": obj{"mock": obj{
@@ -36,8 +36,16 @@ func setupOpenCode(s *setup) error {
 			"models":  obj{"mock-model": obj{"name": "Mock Model", "limit": obj{"context": 128000, "output": 8000}}},
 		}},
 		"permission": obj{"bash": "ask", "edit": "ask", "webfetch": "ask"},
-	})
-	if err != nil {
+	}
+	if s.mcp {
+		command, env, err := mcpCommand(s.cwd)
+		if err != nil {
+			return err
+		}
+		settings["permission"].(obj)[mcpServer+"_*"] = "ask"
+		settings["mcp"] = obj{mcpServer: obj{"type": "local", "command": []any{command}, "environment": env, "enabled": true}}
+	}
+	if err := writeJSON(config+"/opencode.json", settings); err != nil {
 		return err
 	}
 	if s.hook != "" {

@@ -24,6 +24,7 @@ import (
 //	over   the same change, by writing the whole file anew
 //	fetch  a page of this host: OrderURL
 //	put    a file OrderFile by the tool of an MCP server, where there's one (Config.MCP): OrderPut
+//	tool   the same, with all that OrderTool draws
 //	ask    a question with the choices OrderChoices
 //	multi  the same, of which any number may be chosen
 //	several  two questions in one call, of the second of which any number may be chosen
@@ -36,7 +37,7 @@ type orders struct {
 	subs map[string]bool // tags of what sub-agents were told
 }
 
-var orderForm = regexp.MustCompile(`\((say|slow|forge|long|run|write|edit|over|fetch|ask|multi|several|two|sub|plan|longplan|put) (t[0-9a-z]{8})\)`)
+var orderForm = regexp.MustCompile(`\((say|slow|forge|long|run|write|edit|over|fetch|ask|multi|several|two|sub|plan|longplan|put|tool) (t[0-9a-z]{8})\)`)
 
 // orderRule is Request.Rule of what orders answer.
 const orderRule = "order"
@@ -204,6 +205,8 @@ func orderStep(kind, tag, planFile string) Step {
 		return Step{Text: "I write it.", Tools: []Tool{orderTool("write", obj{"path": OrderFile(tag), "content": "wrote-" + tag + "\n"})}}
 	case "put":
 		return Step{Text: "I put it.", Tools: []Tool{orderTool("put", OrderPut(tag))}}
+	case "tool":
+		return Step{Text: "I put it all.", Tools: []Tool{orderTool("tool", OrderTool(tag))}}
 	case "plan", "longplan":
 		steps := []string{"1. Do " + tag, "2. Rest"}
 		for i := 3; kind == "longplan" && i <= 80; i++ {

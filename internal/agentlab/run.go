@@ -33,7 +33,7 @@ type Config struct {
 	Path     string   // a folder whose programs it finds first; "": none
 	Orders   bool     // the model takes orders instead; see orders
 	Again    []string // more arguments of a second run in the pane, behind the first; nil: there's none
-	MCP      bool     // Codex: with an MCP server, whose tool "put" calls
+	MCP      bool     // with an MCP server, whose tools "put" and "tool" call
 	Daemon   bool     // Codex: with the daemon that it starts by itself; Hook's trust is then to be given
 }
 

@@ -19,17 +19,21 @@ const codexMCP = "mcp__" + mcpServer
 type call struct {
 	name string
 	args obj
+	tool string // of the MCP server, where the name is that of all of its tools
 }
 
 // maker makes the arguments of a program's tool from those of the scenario.
 type maker func(m *Model, a obj) obj
 
-// offers are the tools that can do what a scenario asks for; the first that a
-// program offers is called.
-var offers = map[string][]struct {
+// offer is a program's own tool, and how its arguments are made.
+type offer struct {
 	name string
 	make maker
-}{
+}
+
+// offers are the tools that can do what a scenario asks for; the first that a
+// program offers is called.
+var offers = map[string][]offer{
 	"shell": {
 		{"Bash", described},
 		{"exec_command", func(_ *Model, a obj) obj { return escalated(a, obj{"cmd": a["command"]}) }},
@@ -74,9 +78,8 @@ var offers = map[string][]struct {
 	"task": {
 		{"task", same},
 	},
-	"put": {
-		{codexMCP, same},
-	},
+	"put":  mcpOffers(mcpTool),
+	"tool": mcpOffers(mcpAny),
 	"plan": {
 		{"ExitPlanMode", same},
 		{"exit_plan_mode", same},
@@ -105,13 +108,16 @@ func (m *Model) call(t Tool, offered []string) call {
 	table := offers[t.Kind]
 	for _, o := range table {
 		if slices.Contains(offered, o.name) {
-			return call{o.name, o.make(m, a)}
+			return call{name: o.name, args: o.make(m, a), tool: mcpToolOf(t.Kind)}
 		}
 	}
 	if t.Kind == "ask" && slices.Contains(offered, "run_shell_command") { // Qwen Code has it without offering it
-		return call{"ask_user_question", a}
+		return call{name: "ask_user_question", args: a}
 	}
-	return call{table[0].name, table[0].make(m, a)}
+	if tool := mcpToolOf(t.Kind); tool != "" && slices.Contains(offered, "tool_search") { // the same
+		return call{name: mcpNames(tool)[0], args: a}
+	}
+	return call{name: table[0].name, args: table[0].make(m, a)}
 }
 
 func (m *Model) calls(s Step, offered []string) []call {

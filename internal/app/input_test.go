@@ -24,10 +24,10 @@ import (
 
 // TestMain makes this binary the program in a pane too.
 func TestMain(m *testing.M) {
+	agentlab.Main() // first: an MCP server has the environment of its agent, whose hooks are the CLI
 	asCLI()
 	asBrowser()
 	asCaller()
-	agentlab.Main()
 	recording.Main()
 	standin.Main()
 	recording.ActorMain[longAsker](longVar)
