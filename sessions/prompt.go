@@ -69,8 +69,10 @@ type Dialog struct {
 	// runs a command; Apart: the rows are the command's alone.
 	Drawn   []string `json:"-"`
 	Command bool     `json:"-"`
-	// Above are the rows above the options but for a question below them, where the first of them is surely the dialog's.
-	Above []string `json:"-"`
+	// Above are the rows above the options but for a question below them, where the first of them is
+	// surely the dialog's, or a tool is asked about; Headless: it isn't surely that.
+	Above    []string `json:"-"`
+	Headless bool     `json:"-"`
 	// Surely are those of Drawn that are the dialog's wherever it begins.
 	Surely []string `json:"-"`
 	Apart  bool     `json:"-"`

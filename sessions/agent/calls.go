@@ -34,8 +34,7 @@ type call struct {
 	over         int // how many of times were answered, though the dialog still stands there
 	// change is what it's to change of a file; nil: nothing that's known.
 	change *change
-	// mcp is how it's drawn, if it's of a tool of an MCP server, which Codex asks about; nil: it
-	// isn't.
+	// mcp is how it's drawn, if it's of a tool of an MCP server; nil: it isn't.
 	mcp *toolCall
 	// asks says that it's a question, which runs nothing.
 	asks bool
@@ -78,6 +77,11 @@ func (c *calls) heard(h Hook) {
 	case h.Signal == Answered && h.Request == "" && h.Tool == geminiQuestion:
 		c.forgetList()
 		return
+	case h.tellsTool() && h.Signal == ToolEnd:
+		sum := sumOf(h)
+		c.less(func(one *call) bool { return one.sum == sum })
+		return
+	case h.tellsTool() && (len(h.Input) > 0 || h.Lost):
 	case h.Signal != Asking || len(h.Input) == 0 && !h.Lost:
 		return
 	}
@@ -264,7 +268,7 @@ func newCall(h Hook) call {
 	if c.change != nil {
 		c.said = c.change.said
 	}
-	if of, said := toolCallOf(h); of != nil && !c.lost {
+	if of, said := serverCallOf(h); of != nil && !c.lost {
 		c.mcp, c.said, c.main, c.change = of, said, "", nil
 		if h.Asks != nil {
 			c.mcp = h.Asks
@@ -528,9 +532,7 @@ func (o *Observer) recorded(d *sessions.Dialog) *sessions.Dialog {
 	}
 	if f != nil && f.Params != nil {
 		o.known.calls.recordTool(f, d)
-		return d
-	}
-	if drawn := f.changed(d.Above); drawn != nil {
+	} else if drawn := f.changed(d.Above); drawn != nil {
 		o.known.calls.recordChange(d, drawn)
 	} else {
 		o.known.calls.record(d)

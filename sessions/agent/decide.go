@@ -97,6 +97,9 @@ const askEach = "default"
 // way that the hook can tell; nothing if that doesn't happen before the context ends, or can't.
 func (w *Watchers) AwaitDecision(ctx context.Context, h Hook) Told {
 	about := letters(h.Text)
+	if about == "" && strings.HasPrefix(h.Tool, mcpTools) { // whose parameters may have any name
+		about = letters(h.Tool)
+	}
 	if !h.Waits() || len(about) < minKnown && h.Request == "" {
 		return Told{}
 	}

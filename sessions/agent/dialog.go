@@ -148,7 +148,7 @@ func (r *dialogReading) read() *sessions.Dialog {
 
 // hidden reports whether a part of what it's about isn't shown, or may not be.
 func (r *dialogReading) hidden(d *sessions.Dialog) bool {
-	if r.form.Params != nil {
+	if r.form.Params != nil && !r.form.Params.Whole {
 		return true
 	}
 	if full := r.form.Full; full > 0 && r.above-r.below >= full {
@@ -284,7 +284,7 @@ func (r *dialogReading) title(d *sessions.Dialog) bool {
 	d.Drawn, d.Apart = r.drawn(from, to)
 	d.Apart, d.All = d.Apart || r.form.Alone, r.form.All
 	d.Surely = r.surely
-	if !r.cut {
+	if d.Headless = r.cut; !r.cut || r.form.Params != nil {
 		d.Above = strings.Split(r.text(0, r.above), "\n")
 		for i := from; i < to && !r.form.Headed; i++ {
 			d.Above[i] = ""

@@ -65,7 +65,7 @@ type form struct {
 	Own     []pattern `yaml:"own"`
 	Between *pattern  `yaml:"between"`
 	// Params are how what a tool is called with is drawn. What such a dialog is about is never
-	// seen whole without the agent's record of the call.
+	// seen whole without the agent's record of the call, unless they say so.
 	Params *paramForm `yaml:"params"`
 	// Changes are how changes of files are drawn.
 	Changes []changeForm `yaml:"changes"`
@@ -241,8 +241,10 @@ func (f *form) check() string {
 	case f.Title != nil && f.Title.NumSubexp() < 1:
 		return "title must have a group: the question"
 	}
-	if f.Params != nil && (f.Params.Most < 1 || f.Params.Cut == "") {
-		return "params needs most, above 0, and cut"
+	if f.Params != nil {
+		if problem := f.Params.check(); problem != "" {
+			return problem
+		}
 	}
 	for _, c := range f.Changes {
 		if c.Head.Regexp == nil || c.Head.SubexpIndex("path") < 0 {

@@ -65,7 +65,7 @@ func ParseHook(agentName, event string, record []byte, env func(string) string, 
 // the record could be read.
 func (h *Hook) bindInput(cut error) {
 	switch {
-	case h.Signal != Asking:
+	case h.Signal != Asking && !h.tellsTool():
 		h.Input = nil
 	case len(h.Input) > MaxHookInput || len(h.Input) == 0 && cut != nil:
 		h.Input, h.Lost = nil, true

@@ -7,21 +7,28 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/panebridge/panebridge/sessions"
 	"github.com/panebridge/panebridge/sessions/transcript"
 )
 
-// paramForm says how a dialog draws what a tool is called with: a part of that, in any case,
-// as it's on one row, whatever it's made of. So only the agent's record has all of it.
+// paramForm says how a dialog draws what a tool is called with: a part of that, unless it's said
+// to be drawn whole. So only the agent's record has all of it.
 type paramForm struct {
-	Most int    `yaml:"most"` // parameters, the first of them
-	Cut  string `yaml:"cut"`  // the end of a value that's too long
+	As    paramsAs `yaml:"as"`
+	Whole bool     `yaml:"whole"`
+	Most  int      `yaml:"most"` // parameters, the first of them
+	Cut   string   `yaml:"cut"`  // the end of what's too long
 }
 
 // toolCall is a call of a tool of an MCP server.
 type toolCall struct {
-	asks   string // what its dialog says, squeezed
+	// As Codex draws it: what its dialog says, squeezed, and the parameters.
+	asks   string
 	params []toolParam
+	// As other agents draw it: the tool as hooks call it, and what it's called with, also as JSON
+	// in letters.
+	tool  string
+	named []param
+	json  string
 }
 
 // toolParam is a parameter, as it's drawn: squeezed.
@@ -121,40 +128,6 @@ func drawsParams(f *paramForm, text string, params []toolParam, most int) bool {
 		}
 	}
 	return false
-}
-
-// recordTool adds to a dialog about a tool what the record of its call says, as record does
-// of other dialogs: if it's the only call of which all that's drawn is drawn.
-func (c calls) recordTool(f *form, d *sessions.Dialog) {
-	if len(d.Above) == 0 {
-		return
-	}
-	var rows []string
-	for i, row := range d.Above {
-		if i > 0 || !matchesRow(f.Skip, row) {
-			rows = append(rows, row)
-		}
-	}
-	drawn := squeezed(strings.Join(rows, ""))
-	var is []call
-	var other *call
-	for i := range c {
-		one := &c[i]
-		switch {
-		case one.lost, one.mcp != nil && one.mcp.draws(f.Params, drawn):
-			if !slices.ContainsFunc(is, func(was call) bool { return was.sum == one.sum }) {
-				is = append(is, *one)
-			}
-		case one.mcp != nil:
-			other = one
-		}
-	}
-	switch {
-	case len(is) == 1 && !is[0].lost:
-		d.Call, d.Whole, d.Unseen = is[0].sum, is[0].said, false
-	case len(is) == 0 && other != nil:
-		d.Call, d.Whole, d.Disputed, d.Unseen = other.sum, other.said, true, true
-	}
 }
 
 // elicitationRequest reads the question whether a tool of an MCP server may be called. A
