@@ -24,7 +24,7 @@ var hookSigns = map[string]func(h *Hook, fields record){
 // a person is asked, or the agent doesn't wait for it. opencode's plug-in doesn't, and what it
 // tells comes late from a busy machine.
 func Unhurried(agent, event string) bool {
-	return agent == "opencode" || slices.Contains([]string{"PermissionRequest", "Notification", "permission.asked", "question.asked"}, strings.TrimPrefix(event, "event:"))
+	return agent == "opencode" || agent == "gemini" && strings.TrimPrefix(event, "event:") == "BeforeTool" || slices.Contains([]string{"PermissionRequest", "Notification", "permission.asked", "question.asked"}, strings.TrimPrefix(event, "event:"))
 }
 
 // claudeSign knows Claude Code's hooks. A permission's dialog is told of at once by
@@ -101,10 +101,14 @@ func geminiSign(h *Hook, fields record) {
 		if h.Tool == geminiQuestion { // its notification comes without the question
 			h.Signal, h.Input = Asking, fields["tool_input"]
 		}
+		h.geminiTool(fields)
 	case "Notification":
 		h.Signal, h.Text = Nudge, fields.text("message")
 		if fields.text("notification_type") == "ToolPermission" {
 			h.Signal, h.Input = Asking, fields["details"]
+			if fields.object("details").text("type") == "mcp" { // it doesn't say what the tool is called with
+				h.Input = nil
+			}
 			if text := toolText(fields.object("details")); text != "" {
 				h.Text = text
 			}
@@ -114,10 +118,20 @@ func geminiSign(h *Hook, fields record) {
 		if h.Tool == geminiQuestion {
 			h.Signal = Answered
 		}
+		h.geminiTool(fields)
 	case "AfterAgent":
 		h.Signal = TurnDone
 	case "SessionEnd":
 		h.Signal, h.Text = SessionEnd, fields.text("reason")
+	}
+}
+
+// geminiTool takes in that a tool is one of an MCP server: it's named as other agents' hooks do, with
+// what it's called with, as the notification of its dialog comes without that.
+func (h *Hook) geminiTool(fields record) {
+	of := fields.object("mcp_context")
+	if server, tool := of.text("server_name"), of.text("tool_name"); server != "" && tool != "" {
+		h.Tool, h.Input = bounded(mcpTools+server+"__"+tool, maxHookName), fields["tool_input"]
 	}
 }
 

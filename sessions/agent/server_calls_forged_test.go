@@ -186,6 +186,17 @@ var toolDrawings = []struct {
 			" Do you want to proceed?", " ❯ 1. Yes", "   2. Yes, and don't ask again for " + title + " commands in /srv/project", "   3. No", "", " Esc to cancel · Tab to amend",
 		}), about
 	}},
+	{"gemini", "gemini", false, func(_ *rapid.T, c serverCall, width int) (dialog, about []string) {
+		head := "?  " + c.tool + " (" + c.server + " MCP Server) " + c.json()
+		if row := broken(head, width-6)[0]; row != head {
+			head = row + "…"
+		}
+		return framed([]string{
+			"Action Required", "", head, "", "MCP Server: " + c.server, "Tool: " + c.tool, "", "MCP Tool Details:", "(press Ctrl+O to expand MCP tool details)",
+			`Allow execution of MCP tool "` + c.tool + `" from server "` + c.server + `"?`, "",
+			"● 1. Allow once", "  2. Allow tool for this session", "  3. Allow all server tools for this session", "  4. No, suggest changes (esc)",
+		}, "", width), nil
+	}},
 }
 
 // Hooks tell of the call that a dialog about an MCP server's tool asks about, of others and of some
