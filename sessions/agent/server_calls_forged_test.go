@@ -197,6 +197,38 @@ var toolDrawings = []struct {
 			"● 1. Allow once", "  2. Allow tool for this session", "  3. Allow all server tools for this session", "  4. No, suggest changes (esc)",
 		}, "", width), nil
 	}},
+	{"qwen", "qwen", false, func(_ *rapid.T, c serverCall, width int) (dialog, about []string) {
+		head := "?  " + c.tool + " (" + c.server + " MCP Server) " + c.json()
+		if row := broken(head, width-10)[0]; row != head {
+			head = row + "…"
+		}
+		rows := append([]string{head + " ←", "", "  MCP Server: " + c.server, "  Tool: " + c.tool, ""}, qwenAsks(c)...)
+		return append(framed(rows, "  ", width-2), "", "  ⠏ Waiting for user confirmation...", ""), nil
+	}},
+	{"qwen without a frame", "qwen", true, func(rt *rapid.T, c serverCall, width int) (dialog, about []string) {
+		head := func(c serverCall) []string {
+			return indented([]string{"? " + c.tool + " (" + c.server + " MCP Server) " + c.json()}, "  ", "    ", width-2)
+		}
+		rows := head(c)
+		rows[0] += strings.Repeat(" ", max(1, width-4-displaywidth.String(rows[0]))) + "←"
+		rows = append(rows, "", "     MCP Server: "+c.server, "     Tool: "+c.tool)
+		about = append(slices.Clone(rows), "")
+		rows = append(rows, "")
+		for _, row := range qwenAsks(c) {
+			rows = append(rows, strings.TrimRight("   "+row, " "))
+		}
+		for range rapid.IntRange(0, 2).Draw(rt, "others that wait") {
+			rows = append(append(rows, head(c.forged(rt))...), "")
+		}
+		return append(rows, "  ⠏ Waiting for user confirmation...", ""), about[:len(about)-1]
+	}},
+}
+
+func qwenAsks(c serverCall) []string {
+	return []string{
+		`Allow execution of MCP tool "` + c.tool + `" from server "` + c.server + `"?`, "", "› 1. Yes, allow once", "  2. Always allow mcp__" + c.server + "__" + c.tool + " in this project",
+		"  3. Always allow mcp__" + c.server + "__" + c.tool + " for this user", "  4. No, suggest changes (esc)", "",
+	}
 }
 
 // Hooks tell of the call that a dialog about an MCP server's tool asks about, of others and of some

@@ -128,15 +128,21 @@ func (p *Profile) isHeadless(l *layout, own bool) bool {
 }
 
 // endsAbove reports whether less than that is on the screen of a program which draws calls
-// behind a dialog: the last of its options, or only those calls; or it isn't clear where they
-// begin. A row of a call that waits may read like that of the one that's asked about, which
+// behind a dialog: the last of its options, or only those calls, or the rest of one; or it isn't
+// clear where they begin. A row of a call that waits may read like that of the one that's asked about, which
 // has something to choose below it, before any other.
 func (p *Profile) endsAbove(l *layout) bool {
 	if len(p.spec.Screen.Behind) == 0 {
 		return false
 	}
 	var first, option, waits, asked, chooses bool
+	rest, last := false, "" // the first row goes on with what stands above the screen
 	for _, row := range l.rows {
+		if row != "" {
+			if last = row; !first {
+				rest = matchesRow(p.spec.Screen.Inside, row)
+			}
+		}
 		switch {
 		case row == "":
 			continue
@@ -154,7 +160,7 @@ func (p *Profile) endsAbove(l *layout) bool {
 		}
 		first = true
 	}
-	return waits && !option && !chooses
+	return waits && !option && !chooses || rest && matchesRow(p.spec.Screen.Inside, last)
 }
 
 // lookUnread takes a screen apart.
