@@ -26,7 +26,7 @@ func TestLiveTools(t *testing.T) { eachLiveAgent(t, liveTools) }
 
 func liveTools(t *testing.T, name string, random *rand.Rand) {
 	t.Helper()
-	if !slices.Contains([]string{"claude", "gemini", "qwen"}, name) {
+	if !slices.Contains([]string{"claude", "gemini", "qwen", "opencode"}, name) {
 		t.Skip("its calls of tools are asked about otherwise, or not at all")
 	}
 	for _, hooks := range []bool{true, false} {

@@ -183,6 +183,8 @@ func openCodeInput(fields record) json.RawMessage {
 		return fields["args"]
 	case len(metadata) > 0:
 		return fields["metadata"]
+	case !slices.Contains(openCodeDraws, fields.text("permission")): // its name is all that's drawn: without this nobody knows it
+		return fields["args"]
 	}
 	return fields.only("permission", "patterns")
 }

@@ -222,6 +222,13 @@ var toolDrawings = []struct {
 		}
 		return append(rows, "  ⠏ Waiting for user confirmation...", ""), about[:len(about)-1]
 	}},
+	{"opencode", "opencode", false, func(_ *rapid.T, c serverCall, _ int) (dialog, about []string) {
+		name := c.server + "_" + c.tool
+		return []string{
+			"", "  ┃", "  ┃  △ Permission required", "  ┃    ⚙ Call tool " + name, "  ┃", "  ┃  Tool: " + name, "  ┃", "  ┃",
+			"  ┃   Allow once   Allow always   Reject             ctrl+f fullscreen  ⇆ select  enter confirm", "  ┃",
+		}, nil
+	}},
 }
 
 func qwenAsks(c serverCall) []string {
