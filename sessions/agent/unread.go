@@ -135,8 +135,8 @@ func (p *Profile) endsAbove(l *layout) bool {
 	if len(p.spec.Screen.Behind) == 0 {
 		return false
 	}
-	var first, option, waits, asked, chooses bool
-	rest, last := false, "" // the first row goes on with what stands above the screen
+	var first, option, waits, asked, ours, chooses bool // ours: the call that's asked about is there
+	rest, last := false, ""                             // the first row goes on with what stands above the screen
 	for _, row := range l.rows {
 		if row != "" {
 			if last = row; !first {
@@ -155,12 +155,13 @@ func (p *Profile) endsAbove(l *layout) bool {
 				return true
 			}
 			asked = matchesRow(p.spec.Screen.Asked, row)
+			ours = ours || asked
 		case asked && (unreadMark.MatchString(row) || unreadNumber.MatchString(row) || unreadHint.MatchString(row)):
 			chooses = true
 		}
 		first = true
 	}
-	return waits && !option && !chooses || rest && matchesRow(p.spec.Screen.Inside, last)
+	return waits && (!ours || !option && !chooses) || rest && matchesRow(p.spec.Screen.Inside, last)
 }
 
 // lookUnread takes a screen apart.
