@@ -89,6 +89,12 @@ func (m *Manager) shownOf(id ID) (shown *Dialog, known bool) {
 	return e.shown, e.heard
 }
 
+// asksUnread reports whether a session's screen shows a dialog that nobody knows.
+func (m *Manager) asksUnread(id ID) bool {
+	shown, known := m.shownOf(id)
+	return known && shown != nil && shown.Kind == PromptUnread
+}
+
 // Prompt returns a question as it is now, whatever became of it; ErrUnknown if there's
 // none, or none any more.
 func (m *Manager) Prompt(ctx context.Context, id string) (Prompt, error) {

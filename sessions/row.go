@@ -33,6 +33,13 @@ func (t *typist) rowObstacle(s *Snapshot) obstacle {
 	}
 	half := strings.TrimSpace(before) != "" && !asks.MatchString(before)
 	if t.m.frontOf(s).Kind == ProgramShell {
+		switch {
+		case t.term.Canonical: // one of its own commands may read a line
+		case time.Since(t.began) < promptWithin:
+			return obstacle{why: notReady, state: ReceiptStored}
+		default:
+			return obstacle{why: "the shell reads something else than a command: a search, say, or a single key", state: ReceiptHeld, unsure: true}
+		}
 		half = strings.TrimSpace(before) != "" && !asksLine.MatchString(before)
 	}
 	if half && !t.m.isBare(t.id, before) {

@@ -60,6 +60,8 @@ func (t *typist) obstacle(s *Snapshot) obstacle {
 		return obstacle{why: "the program hasn't read yet what was typed before", state: ReceiptStored}
 	case t.m.mayShow(t.id, s):
 		return obstacle{why: "the program has read a text and shows nothing of it yet; this is typed when it draws something", state: ReceiptHeld, unsure: true}
+	case !b.Known && t.m.asksUnread(t.id):
+		return obstacle{why: "its screen asks something, which a text would answer; it's typed when that's answered", state: ReceiptHeld, unsure: true}
 	case !b.Known && blank(s) && t.young():
 		return obstacle{why: notReady, state: ReceiptStored}
 	case !b.Known:

@@ -455,6 +455,52 @@ func TestWhatIsTypedWhileACommandRunsIsInNobodysText(t *testing.T) {
 	h.check()
 }
 
+// While a shell searches its history, or one of its own commands reads a single key, a text
+// waits: its letters would find an old command, or answer, and Enter would run the rest.
+func TestTextsWaitWhileAShellReadsSomethingElse(t *testing.T) {
+	slow(t)
+	t.Parallel()
+	h := newTypingHouse(t, rand.Uint64())
+	h.run()
+	h.awaitTmux()
+	for _, c := range []struct {
+		shell string
+		begin [][]string // keys
+		end   string
+	}{
+		{"bash", [][]string{{"C-r"}}, "C-g"},
+		{"bash", [][]string{{"C-r"}, {"-l", "end"}}, "C-g"},
+		{"bash", [][]string{{"-l", "read -n 1 -p 'Delete all? [y/N] ' x"}, {"Enter"}}, "n"},
+		{"zsh", [][]string{{"-l", "read -k 1 'x?Delete all? [y/N] '"}, {"Enter"}}, "n"},
+	} {
+		h.enter(fmt.Sprint("r", len(h.rooms), c.shell), c.shell)
+		r := h.rooms[len(h.rooms)-1]
+		h.write(r)
+		h.submitted(r)
+		h.ranAll()
+		for _, keys := range c.begin {
+			h.keys(r, keys...)
+			time.Sleep(300 * time.Millisecond)
+		}
+		h.write(r)
+		var held sessions.Receipt
+		h.await("a text that's held in "+r.name, func() bool {
+			all, err := h.api.Waiting(h.ctx(), string(r.id))
+			if err == nil && len(all) == 1 {
+				held = all[0]
+			}
+			return held.State == sessions.ReceiptHeld
+		})
+		time.Sleep(time.Second)
+		if !strings.Contains(held.Reason, "reads something else") {
+			t.Errorf("%s, %v: it's held because %s", c.shell, c.begin, held.Reason)
+		}
+		h.keys(r, c.end)
+		h.finished(r)
+	}
+	h.check()
+}
+
 // TestTypingHistories plays histories on real tmux: shells of all kinds, and agents that
 // are begun and end in them.
 func TestTypingHistories(t *testing.T) {

@@ -117,6 +117,9 @@ func TestUnknownDialogsRing(t *testing.T) {
 		if want := len(p.Options); keys < min(want, 16)+1 || u.Secret && keys != 1 {
 			t.Errorf("%d buttons for %d keys", keys, want)
 		}
+		if random.IntN(3) == 0 {
+			r.holdsText(id, dir)
+		}
 		r.answerUnknown(id, dir, p, u, &tele, &disc, random)
 		r.await("the end in the chats", func() bool {
 			m, _ := r.telegram.Message(tele.Chat, tele.ID)
@@ -131,6 +134,24 @@ func TestUnknownDialogsRing(t *testing.T) {
 		}
 	}
 	t.Logf("%d dialogs, the slowest rang after %s", times, slowest)
+}
+
+// holdsText writes a text while a dialog is open that nobody knows: it isn't typed, for its
+// letters would answer that.
+func (r *standinRig) holdsText(id sessions.ID, dir string) {
+	r.Helper()
+	receipt, err := r.api.Input(r.ctx(), string(id), "yes, go on", true)
+	if err != nil {
+		r.Fatal(err)
+	}
+	r.await("a text that waits", func() bool {
+		now, err := r.api.Receipt(r.ctx(), receipt.ID)
+		return err == nil && now.State == sessions.ReceiptHeld
+	})
+	time.Sleep(time.Second)
+	if key, _ := os.ReadFile(filepath.Join(dir, "key")); len(key) > 0 {
+		r.Errorf("a text has answered what takes an approver: %s", key)
+	}
 }
 
 // isKnown reports whether a drawn dialog happens to look like one of an agent's, which is
