@@ -185,7 +185,7 @@ func (t *typist) revive(ctx context.Context, agent string, way Revival) error {
 	defer cancel()
 	hand, late := context.WithTimeout(hand, reviveWithin)
 	defer late()
-	guard := Guard{Pane: t.pane, Server: t.before.Server, Saw: &t.before, Front: t.before.Front}
+	guard := Guard{Pane: t.pane, Server: t.before.Server, Saw: &t.before, Front: t.before.Front, Lines: t.term.Canonical}
 	switch out, err := t.srv.Paste(hand, guard, line); {
 	case err != nil:
 		return err

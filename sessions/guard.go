@@ -23,6 +23,10 @@ type Guard struct {
 	// Still says that nothing may have come out of the pane since Saw, which was asked for
 	// when the second of Saw.Activity was over.
 	Still bool
+	// Lines says that a shell has the foreground, Front, and its terminal collects lines. What's
+	// pasted there isn't bracketed, though a program that was killed has left that switched on:
+	// such a shell doesn't know brackets.
+	Lines bool
 }
 
 // Outcome is what became of a guarded step.

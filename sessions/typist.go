@@ -392,6 +392,7 @@ func (t *typist) pasteGuarded(ctx context.Context, g Guard) (Outcome, error) {
 	if t.receipt.Text == "" {
 		return Done, nil
 	}
+	g.Lines = t.term.Canonical && g.Front != "" && t.m.frontOf(&t.before).Kind == ProgramShell
 	out, err := t.srv.Paste(context.WithoutCancel(ctx), g, t.receipt.Text)
 	switch {
 	case errors.Is(err, ErrUncertain):

@@ -501,6 +501,26 @@ func TestTextsWaitWhileAShellReadsSomethingElse(t *testing.T) {
 	h.check()
 }
 
+// A shell that lets the kernel edit its line gets a text without brackets, though a program that
+// was killed has left them switched on.
+func TestWhatAKilledProgramLeftSwitchedOnIsInNoText(t *testing.T) {
+	slow(t)
+	t.Parallel()
+	h := newTypingHouse(t, rand.Uint64())
+	h.run()
+	h.awaitTmux()
+	h.enter("r0sh", "sh")
+	r := h.rooms[0]
+	h.keys(r, "-l", `printf '\033[?2004h'`)
+	h.keys(r, "Enter")
+	for range 2 {
+		h.write(r)
+		h.submitted(r)
+		h.ranAll()
+	}
+	h.check()
+}
+
 // TestTypingHistories plays histories on real tmux: shells of all kinds, and agents that
 // are begun and end in them.
 func TestTypingHistories(t *testing.T) {

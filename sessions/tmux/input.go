@@ -20,7 +20,7 @@ type guarded struct {
 // Paste puts text into a pane as one bracketed paste, if the guard holds. It's
 // set-buffer and not load-buffer, which would wait for a file and break the
 // line's atomicity; -r keeps line ends as they are, -p brackets the paste where
-// the program asked for it. paste-buffer into a dead pane ends the whole server
+// the program asked for it and edits its line itself. paste-buffer into a dead pane ends the whole server
 // on tmux 3.3a, hence the test for it.
 func (c *Client) Paste(ctx context.Context, g sessions.Guard, text string) (sessions.Outcome, error) {
 	if strings.Contains(text, "\x00") {
@@ -32,7 +32,11 @@ func (c *Client) Paste(ctx context.Context, g sessions.Guard, text string) (sess
 	}
 	buf := bufferPrefix + strconv.FormatUint(l.buffers.Add(1), 10)
 	before := "set-buffer -b " + buf + " -- " + quote(text) + " ; "
-	out, err := guarded{l, g}.run(ctx, before, "paste-buffer -d -p -r -b "+buf+" -t "+g.Pane)
+	brackets := "-p "
+	if g.Lines {
+		brackets = ""
+	}
+	out, err := guarded{l, g}.run(ctx, before, "paste-buffer -d "+brackets+"-r -b "+buf+" -t "+g.Pane)
 	if err != nil || out != sessions.Done {
 		_ = l.discard(buf)
 	}
