@@ -325,10 +325,8 @@ func (ps *prompts) advance(ctx context.Context, id string, now time.Time) time.T
 func (ps *prompts) places(a *asked, now time.Time) time.Time {
 	bindings := ps.in.opt.Hub.Status(a.Session)
 	nowhere := make([]bool, len(bindings)) // they get a thread of their own, and have none yet
-	session, err := ps.in.opt.Sessions.Get(string(a.Session))
-	silent := err == nil && session.Lines == 0 // what has printed no line gets none until it does
 	for i, b := range bindings {
-		nowhere[i] = !silent && b.Target.Thread == "" && ps.in.opt.Hub.Shape(b.Target).OwnThread
+		nowhere[i] = b.Target.Thread == "" && ps.in.opt.Hub.Shape(b.Target).OwnThread
 	}
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
