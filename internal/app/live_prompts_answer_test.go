@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -150,7 +151,7 @@ func (k *promptRig) race(q *question) {
 // time; nil: there's none.
 func (k *promptRig) inTelegram(tag string, before time.Time) *telegramtest.Message {
 	for _, m := range slices.Backward(k.telegramAll()) {
-		if len(m.Buttons) > 0 && m.At.Before(before) && contains(m.Text, " asks") && contains(m.Text, tag) {
+		if len(m.Buttons) > 0 && m.At.Before(before) && asksAbout(m.Text, tag) {
 			return &m
 		}
 	}
@@ -161,12 +162,21 @@ func (k *promptRig) inTelegram(tag string, before time.Time) *telegramtest.Messa
 func (k *promptRig) inDiscord(tag string, before time.Time) *discordtest.Message {
 	for _, t := range k.discord.Threads(k.channel) {
 		for _, m := range slices.Backward(k.discord.Messages(t.ID)) {
-			if len(m.Rows) > 0 && m.At.Before(before) && contains(m.Content, " asks") && contains(m.Content, tag) {
+			if len(m.Rows) > 0 && m.At.Before(before) && asksAbout(m.Content, tag) {
 				return &m
 			}
 		}
 	}
 	return nil
+}
+
+// asksAbout reports whether a message asks about something. A whole question is looked for in its
+// first row: farther down may be another of the same call.
+func asksAbout(text, tag string) bool {
+	if strings.HasSuffix(tag, "?") {
+		text, _, _ = strings.Cut(text, "\n")
+	}
+	return contains(text, " asks") && contains(text, tag)
 }
 
 var escapes = regexp.MustCompile(`\\([^\w\s])`)
