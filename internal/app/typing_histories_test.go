@@ -181,6 +181,20 @@ func (h *typingHouse) settled(r *room) {
 	})
 }
 
+// awaitHeld waits until the one text that waits in a room is held, for another reason than who has
+// the foreground.
+func (h *typingHouse) awaitHeld(r *room) (held sessions.Receipt) {
+	h.Helper()
+	h.await("a text that's held in "+r.name, func() bool {
+		all, err := h.api.Waiting(h.ctx(), string(r.id))
+		if err == nil && len(all) == 1 {
+			held = all[0]
+		}
+		return held.State == sessions.ReceiptHeld && held.Front == ""
+	})
+	return held
+}
+
 // submitted waits until all that was written into a room is final.
 func (h *typingHouse) submitted(r *room) {
 	h.Helper()
@@ -437,14 +451,7 @@ func TestWhatIsTypedWhileACommandRunsIsInNobodysText(t *testing.T) {
 		h.keys(r, "-l", "half-")
 		h.ranAll()
 		h.write(r)
-		var held sessions.Receipt
-		h.await("the text that's held", func() bool {
-			all, err := h.api.Waiting(h.ctx(), string(r.id))
-			if err == nil && len(all) == 1 {
-				held = all[0]
-			}
-			return held.State == sessions.ReceiptHeld && held.Front == ""
-		})
+		held := h.awaitHeld(r)
 		if !saysLineStands(held.Reason) {
 			t.Errorf("it's held because %s", held.Reason)
 		}
@@ -483,14 +490,7 @@ func TestTextsWaitWhileAShellReadsSomethingElse(t *testing.T) {
 			time.Sleep(300 * time.Millisecond)
 		}
 		h.write(r)
-		var held sessions.Receipt
-		h.await("a text that's held in "+r.name, func() bool {
-			all, err := h.api.Waiting(h.ctx(), string(r.id))
-			if err == nil && len(all) == 1 {
-				held = all[0]
-			}
-			return held.State == sessions.ReceiptHeld
-		})
+		held := h.awaitHeld(r)
 		time.Sleep(time.Second)
 		if !strings.Contains(held.Reason, "reads something else") {
 			t.Errorf("%s, %v: it's held because %s", c.shell, c.begin, held.Reason)

@@ -249,6 +249,14 @@ func modes(r *parts) []mode {
 // stress asks for all that can be tried.
 func stress() bool { return os.Getenv("PANEBRIDGE_STRESS") != "" }
 
+// forgedRuns is how often 100 screens of each drawing are forged.
+func forgedRuns() int {
+	if stress() {
+		return 150
+	}
+	return 3
+}
+
 func say(b bool, yes, no string) string {
 	if b {
 		return yes

@@ -186,10 +186,7 @@ func TestForgedChanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	from, runs := pieces(t), 3
-	if stress() {
-		runs = 150
-	}
+	from, runs := pieces(t), forgedRuns()
 	for _, agent := range []string{"claude", "gemini", "opencode"} {
 		t.Run(agent, func(t *testing.T) {
 			told := map[string]int{}

@@ -280,10 +280,7 @@ func TestForgedDialogs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	from, runs := pieces(t), 3
-	if stress() {
-		runs = 150 // of 100 screens for each of the drawings
-	}
+	from, runs := pieces(t), forgedRuns()
 	t.Run("claude's plans", func(t *testing.T) { forgedPlans(t, from, runs) })
 	t.Run("claude's questions", func(t *testing.T) { forgedQuestions(t, 10*runs) })
 	t.Run("codex's tools", func(t *testing.T) { forgedTools(t, 10*runs) })

@@ -101,17 +101,7 @@ func serverCallOf(h Hook) (c *toolCall, said string) {
 	}
 	var text bytes.Buffer
 	_ = json.Compact(&text, h.Input) // it was read before
-	c = &toolCall{tool: h.Tool, json: drawnLetters(text.String())}
-	rows := []string{"tool: " + h.Tool}
-	for _, p := range params {
-		text, _ := paramValue(p.value)
-		c.named = append(c.named, p)
-		rows = append(rows, paramRows(p.name, text)...)
-	}
-	for i, row := range rows {
-		rows[i] = printable(row)
-	}
-	return c, strings.Join(rows, "\n")
+	return &toolCall{tool: h.Tool, named: params, json: drawnLetters(text.String())}, calledWith(h.Tool, params)
 }
 
 // drawnLetters are what of a text is compared with what's drawn: in place of what can't be drawn
@@ -241,11 +231,12 @@ var (
 func (f *form) toolDrawn(d *sessions.Dialog) *toolDrawing {
 	out := &toolDrawing{form: f.Params, part: d.Headless}
 	var rows []string
-	for i, row := range d.Above {
-		// What the program writes on top is its own; farther down it's the call's.
-		if strings.TrimSpace(strings.Join(d.Above[:i], "")) != "" || !matchesRow(f.Skip, row) {
+	begun := false // what the program writes on top is its own; farther down it's the call's
+	for _, row := range d.Above {
+		if begun || !matchesRow(f.Skip, row) {
 			rows = append(rows, row)
 		}
+		begun = begun || strings.TrimSpace(row) != ""
 	}
 	switch f.Params.As {
 	case asRows:

@@ -246,10 +246,7 @@ func TestForgedServerCalls(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	from, runs := pieces(t), 3
-	if stress() {
-		runs = 150
-	}
+	from, runs := pieces(t), forgedRuns()
 	for i, g := range toolDrawings {
 		t.Run(g.name, func(t *testing.T) {
 			told := map[string]int{}

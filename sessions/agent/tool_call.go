@@ -59,24 +59,39 @@ func toolCallOf(h Hook) (c *toolCall, said string) {
 	server, tool, _ := strings.Cut(name, "__")
 	names := slices.Sorted(maps.Keys(params))
 	c = &toolCall{asks: squeezed(`Allow the ` + server + ` MCP server to run tool "` + tool + `"?`)}
-	rows := []string{"tool: " + h.Tool}
+	var named []param
 	for _, name := range names {
-		text, value := paramValue(params[name])
-		c.params = append(c.params, toolParam{squeezed(name), squeezed(value), utf8.RuneCountInString(value) > leastCut})
-		rows = append(rows, paramRows(name, text)...)
+		c.params = append(c.params, newToolParam(name, params[name]))
+		named = append(named, param{name, params[name]})
+	}
+	return c, calledWith(h.Tool, named)
+}
+
+// newToolParam is a parameter as Codex draws it by a name.
+func newToolParam(name string, v json.RawMessage) toolParam {
+	value := paramText(v)
+	return toolParam{squeezed(name), squeezed(value), utf8.RuneCountInString(value) > leastCut}
+}
+
+// calledWith is a call as people read it: the tool, and what it's called with.
+func calledWith(tool string, params []param) string {
+	rows := []string{"tool: " + tool}
+	for _, p := range params {
+		rows = append(rows, paramRows(p.name, paramText(p.value))...)
 	}
 	for i, row := range rows {
 		rows[i] = printable(row)
 	}
-	return c, strings.Join(rows, "\n")
+	return strings.Join(rows, "\n")
 }
 
-// paramValue is a value as people read it, and as it's drawn: a text without quotes.
-func paramValue(v json.RawMessage) (text, drawn string) {
+// paramText is a value as people read it, and as Codex draws it: a text without quotes.
+func paramText(v json.RawMessage) string {
+	var text string
 	if json.Unmarshal(v, &text) == nil && len(v) > 0 && v[0] == '"' {
-		return text, text
+		return text
 	}
-	return string(v), string(v)
+	return string(v)
 }
 
 // paramRows are a parameter's rows: those of its value but the first are indented, so that
@@ -166,8 +181,7 @@ func elicitationRequest(params json.RawMessage) (h Hook, answer func(Told) any) 
 			return h, nil
 		}
 		had[p.Name] = true
-		_, value := paramValue(p.Value)
-		of.params = append(of.params, toolParam{squeezed(p.Title), squeezed(value), utf8.RuneCountInString(value) > leastCut})
+		of.params = append(of.params, newToolParam(p.Title, p.Value))
 	}
 	h = Hook{Tool: mcpTools + r.Server + "__" + r.Meta.Tool, Text: shorten(r.Message), Input: r.Meta.Params, Asks: of}
 	return h, func(t Told) any {

@@ -132,15 +132,12 @@ func checkOrigin(t *testing.T, tb rapid.TB, steps, marks []string) (inside bool)
 	}
 }
 
-// A process that begins one program after the other, of which the kernel shows no environment
-// at such a moment, is never taken for one from outside.
-func TestWhatBeginsOtherProgramsIsKnown(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "again")
-	if err := os.WriteFile(file, []byte("exec sh "+quoted(file)+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command("sh", file)
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "PANEBRIDGE_SESSION=" + string(marked)}
+// startApart starts a program in a terminal session of its own, with an environment, until the test
+// ends.
+func startApart(t *testing.T, env []string, program string, args ...string) (pid int) {
+	t.Helper()
+	cmd := exec.Command(program, args...)
+	cmd.Env = env
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -149,9 +146,20 @@ func TestWhatBeginsOtherProgramsIsKnown(t *testing.T) {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
+	return cmd.Process.Pid
+}
+
+// A process that begins one program after the other, of which the kernel shows no environment
+// at such a moment, is never taken for one from outside.
+func TestWhatBeginsOtherProgramsIsKnown(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "again")
+	if err := os.WriteFile(file, []byte("exec sh "+quoted(file)+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	pid := startApart(t, []string{"PATH=" + os.Getenv("PATH"), "PANEBRIDGE_SESSION=" + string(marked)}, "sh", file)
 	panes := []agent.SessionPane{{Session: marked, Server: 4242, Pane: "%7"}}
 	for range 500 {
-		if id, err := agent.NewProcesses().Origins(panes, home).Of(cmd.Process.Pid); id == "" && err == nil {
+		if id, err := agent.NewProcesses().Origins(panes, home).Of(pid); id == "" && err == nil {
 			t.Fatal("it's taken for one from outside")
 		}
 	}
@@ -161,18 +169,9 @@ func TestWhatBeginsOtherProgramsIsKnown(t *testing.T) {
 // does, is one from outside, and that's said at once.
 func TestWhatHasNoVariablesIsKnown(t *testing.T) {
 	for _, env := range [][]string{{}, {"a title"}} {
-		cmd := exec.Command("sleep", "60")
-		cmd.Env = env
-		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			_ = cmd.Process.Kill()
-			_ = cmd.Wait()
-		})
+		pid := startApart(t, env, "sleep", "60")
 		panes := []agent.SessionPane{{Session: marked, Server: 4242, Pane: "%7"}}
-		if id, err := agent.NewProcesses().Origins(panes, home).Of(cmd.Process.Pid); id != "" || err != nil {
+		if id, err := agent.NewProcesses().Origins(panes, home).Of(pid); id != "" || err != nil {
 			t.Errorf("with %q it's taken for one of session %q (%v)", env, id, err)
 		}
 	}

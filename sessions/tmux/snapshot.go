@@ -58,10 +58,8 @@ func (c *Client) Snapshot(ctx context.Context, pane string, w sessions.Window) (
 		if !s.Dead || s.DeadStatus >= 0 || s.DeadSignal != "" || tries == deadTries {
 			return s, nil
 		}
-		select {
-		case <-ctx.Done():
+		if !rest(ctx, deadPause) {
 			return s, nil
-		case <-time.After(deadPause):
 		}
 	}
 }

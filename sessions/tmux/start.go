@@ -144,10 +144,8 @@ func (l *live) awaitEntered(ctx context.Context, pane string, pid int, folder st
 		case s.Dead && (s.DeadStatus >= 0 || s.DeadSignal != ""): // and so it was in its folder
 			return nil
 		}
-		select {
-		case <-ctx.Done():
+		if !rest(ctx, pause) {
 			return fmt.Errorf("wait until it's in its folder: %w: %w", sessions.ErrUnavailable, ctx.Err())
-		case <-time.After(pause):
 		}
 	}
 }
