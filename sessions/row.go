@@ -62,6 +62,12 @@ func (t *typist) promptObstacle(s *Snapshot) obstacle {
 	if strings.TrimSpace(behind) == "" && t.term.Canonical && asksLine.MatchString(before) {
 		return obstacle{} // one of its own commands reads a line: read, say
 	}
+	if s.Alternate {
+		return obstacle{
+			why:   "a program that was ended has left its full screen on, where the shell's prompt can't be told from what stood there; 'reset' in the session ends it",
+			state: ReceiptHeld, unsure: true,
+		}
+	}
 	return obstacle{
 		why:   "the shell's prompt isn't known here (sessions.prompts can say what it looks like), so something half-typed may stand there",
 		state: ReceiptHeld, unsure: true,

@@ -303,7 +303,10 @@ func (h *typingHouse) readyCount(r *room) (n int) {
 	return n
 }
 
-// endAgent ends the agent, as a crash would.
+// leaveAlternate has a terminal show its first screen again.
+const leaveAlternate = "\x1b[?1049l"
+
+// endAgent ends the agent, as a crash would, and puts the terminal right.
 func (h *typingHouse) endAgent(r *room) {
 	h.Helper()
 	s, err := h.api.Session(h.ctx(), string(r.id))
@@ -318,11 +321,14 @@ func (h *typingHouse) endAgent(r *room) {
 		_ = syscall.Kill(p.PID, syscall.SIGKILL)
 	}
 	h.await("shell of "+r.name, func() bool { return shellIsBack(pid) })
+	tty := strings.TrimSpace(h.tmux("display-message", "-p", "-t", s.Tmux.Pane, "#{pane_tty}"))
 	if r.command[0] == "sh" { // others put it right by themselves
-		sane := exec.Command("stty", "-F", strings.TrimSpace(h.tmux("display-message", "-p", "-t", s.Tmux.Pane, "#{pane_tty}")), "sane")
-		if out, err := sane.CombinedOutput(); err != nil {
+		if out, err := exec.Command("stty", "-F", tty, "sane").CombinedOutput(); err != nil {
 			h.Fatalf("%v: %s", err, out)
 		}
+	}
+	if err := os.WriteFile(tty, []byte(leaveAlternate), 0); err != nil {
+		h.Fatal(err)
 	}
 	h.keys(r, "-R") // what the agent left of its screen and of its terminal
 	h.keys(r, "Enter")
@@ -463,22 +469,26 @@ func TestWhatIsTypedWhileACommandRunsIsInNobodysText(t *testing.T) {
 }
 
 // While a shell searches its history, or one of its own commands reads a single key, a text
-// waits: its letters would find an old command, or answer, and Enter would run the rest.
+// waits: its letters would find an old command, or answer, and Enter would run the rest. So it
+// does where a program's full screen has stayed, on which a prompt may be anything.
 func TestTextsWaitWhileAShellReadsSomethingElse(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	h := newTypingHouse(t, rand.Uint64())
 	h.run()
 	h.awaitTmux()
+	full := func(on string) [][]string { return [][]string{{"-l", `printf '\033[?1049` + on + `'`}, {"Enter"}} }
 	for _, c := range []struct {
-		shell string
-		begin [][]string // keys
-		end   string
+		shell      string
+		begin, end [][]string // keys
+		why        string
 	}{
-		{"bash", [][]string{{"C-r"}}, "C-g"},
-		{"bash", [][]string{{"C-r"}, {"-l", "end"}}, "C-g"},
-		{"bash", [][]string{{"-l", "read -n 1 -p 'Delete all? [y/N] ' x"}, {"Enter"}}, "n"},
-		{"zsh", [][]string{{"-l", "read -k 1 'x?Delete all? [y/N] '"}, {"Enter"}}, "n"},
+		{"bash", [][]string{{"C-r"}}, [][]string{{"C-g"}}, "reads something else"},
+		{"bash", [][]string{{"C-r"}, {"-l", "end"}}, [][]string{{"C-g"}}, "reads something else"},
+		{"bash", [][]string{{"-l", "read -n 1 -p 'Delete all? [y/N] ' x"}, {"Enter"}}, [][]string{{"n"}}, "reads something else"},
+		{"zsh", [][]string{{"-l", "read -k 1 'x?Delete all? [y/N] '"}, {"Enter"}}, [][]string{{"n"}}, "reads something else"},
+		{"bash", full("h"), full("l"), "full screen"},
+		{"sh", full("h"), full("l"), "full screen"},
 	} {
 		h.enter(fmt.Sprint("r", len(h.rooms), c.shell), c.shell)
 		r := h.rooms[len(h.rooms)-1]
@@ -492,10 +502,12 @@ func TestTextsWaitWhileAShellReadsSomethingElse(t *testing.T) {
 		h.write(r)
 		held := h.awaitHeld(r)
 		time.Sleep(time.Second)
-		if !strings.Contains(held.Reason, "reads something else") {
+		if !strings.Contains(held.Reason, c.why) {
 			t.Errorf("%s, %v: it's held because %s", c.shell, c.begin, held.Reason)
 		}
-		h.keys(r, c.end)
+		for _, keys := range c.end {
+			h.keys(r, keys...)
+		}
 		h.finished(r)
 	}
 	h.check()
