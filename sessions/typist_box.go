@@ -112,6 +112,19 @@ func (m *Manager) boxSeen(id ID) bool {
 	return e != nil && e.boxSeen
 }
 
+// errPartShown says that a shell has read a text's letters as commands of its own.
+var errPartShown = errors.New("the shell has taken the text for something else, as one does in vi's command mode; Enter was not pressed, and what came of it may stand in its line: look at the session")
+
+// isPartShown reports whether what stands in a shell's line is only a part of the text, or
+// something else. Of a text of several rows a shell may show some; tabs may have completed
+// words; a "<" says that the line was moved to the side; and the cursor may stand on the
+// last letter.
+func (t *typist) isPartShown(b Box) bool {
+	own := []rune(letters(t.receipt.Text))
+	return b.Shell && b.Open && b.Text != "" && !strings.ContainsAny(t.receipt.Text, "\n\t") && b.Unfinished == "" &&
+		!strings.HasPrefix(b.Text, "<") && !strings.Contains(letters(b.Text), string(own[:len(own)-1]))
+}
+
 // errNotShown says that a program has read a text and done something else with it.
 var errNotShown = errors.New("the program has read the text, but it doesn't stand in its input box; Enter was not pressed, look at the session")
 
@@ -122,7 +135,7 @@ func (t *typist) shown(ctx context.Context) error {
 	if !t.boxed || strings.IndexFunc(t.receipt.Text, unicode.IsLetter) < 0 {
 		return nil
 	}
-	frozen, drawn := true, t.before.Activity
+	frozen, part, drawn := true, false, t.before.Activity
 	var away time.Time // since when the box isn't on the screen; zero: it is
 	for begin := time.Now(); time.Since(begin) < shownWithin || frozen && time.Since(begin) < frozenWithin; {
 		s, err := t.look(ctx)
@@ -130,7 +143,9 @@ func (t *typist) shown(ctx context.Context) error {
 			return err
 		}
 		pause, b := lookEvery, t.box(&s)
+		part = t.isPartShown(b)
 		switch {
+		case part:
 		case b.Text != "", b.Shell && !b.Open, !b.Known, !b.Open && !b.Torn && (t.alone || t.m.opt.Dialog(s.Rows) != ""):
 			return nil // it stood there, or a dialog has opened: that's looked at before Enter
 		case b.Open || b.Torn:
@@ -149,6 +164,9 @@ func (t *typist) shown(ctx context.Context) error {
 		if err := t.wait(ctx, pause); err != nil {
 			return err
 		}
+	}
+	if part {
+		return errPartShown
 	}
 	if frozen {
 		t.m.noteUnshown(t.id, drawn)
