@@ -289,12 +289,25 @@ func (b *bound) tell(p Progress, live change) {
 	}
 }
 
+// needThread has a document looked at whose session asks something: it may have no thread
+// yet in which that's shown.
+func (b *bound) needThread() {
+	if b.open {
+		b.outlet.scheduler.Grow(b.ID.Doc())
+	}
+}
+
 // Changed takes in that a session was created, has changed or ended. It doesn't
 // block.
 func (h *Hub) Changed(s sessions.Session) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	w := h.sessions[s.ID]
+	if w != nil && s.State == sessions.StateWaiting {
+		for _, b := range w.bindings {
+			b.needThread()
+		}
+	}
 	switch {
 	case w == nil && s.State != sessions.StateEnded:
 		h.sessions[s.ID] = newWatched(s)

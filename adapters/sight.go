@@ -106,6 +106,9 @@ func (s *sight) nothing() bool {
 	return !s.due() && !s.page().Cut && allBlank(s.pending())
 }
 
+// asks says that the session waits for somebody: what it asks is shown in its thread.
+func (s *sight) asks() bool { return s.session.State == sessions.StateWaiting }
+
 func (s *sight) needsThread() bool {
 	return s.shape.OwnThread && s.doc.target(s.binding).Thread == ""
 }
