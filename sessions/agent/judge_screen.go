@@ -190,6 +190,9 @@ func (j *Judge) believe(e Evidence) belief {
 		b = j.byChange(e)
 	case j.last.At.After(b.At):
 		b = j.last // the screen said so before, and says nothing now
+		if j.closed(e) {
+			b = belief{State: sessions.StateIdle, Reason: "the dialog has left its screen", At: j.screen.since}
+		}
 	case b.State == "":
 		b = belief{State: sessions.StateStarting, Reason: "nothing is known of it yet", At: e.Now}
 	}
@@ -206,6 +209,17 @@ func (j *Judge) believe(e Evidence) belief {
 		return belief{State: sessions.StateError, Reason: "its last turn failed: " + s.Failed, At: b.At}
 	}
 	return b
+}
+
+// closed reports whether the dialog that was seen last has surely left a screen that says
+// nothing besides: text in its input box takes the place of the signs of rest, say.
+func (j *Judge) closed(e Evidence) bool {
+	return j.last.State == sessions.StateWaiting && j.screen.state == "" && e.Screen != nil && e.Dialog == "" && !e.Now.Before(j.closedDue())
+}
+
+// closedDue is when a screen without the dialog is believed.
+func (j *Judge) closedDue() time.Time {
+	return j.screen.since.Add(time.Duration(j.profile.spec.Quiet.Confirm))
 }
 
 // byChange reports whether the program counts as working while its screen changes.
@@ -247,6 +261,9 @@ func (j *Judge) again(now time.Time, ended bool) time.Time {
 	}
 	if told := s.Belief.At.Add(j.behind()); !s.Belief.At.IsZero() && j.screen.at.Before(told) {
 		at(told)
+	}
+	if j.last.State == sessions.StateWaiting && j.screen.state == "" {
+		at(j.closedDue())
 	}
 	if s.Open && s.Ender == "" {
 		at(j.screen.at.Add(workCadence)) // no hook will tell

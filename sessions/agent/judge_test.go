@@ -46,6 +46,7 @@ const (
 	claudeIdle    = "● Hello\n\n✻ Brewed for 3s · done 1:07 AM\n\n──────────────\n❯\n──────────────\n  ⏸ manual mode on · ? for shortcuts"
 	claudeWorking = "❯ hello\n\n✻ Brewing… (3s)\n\n──────────────\n❯\n──────────────\n  ⏸ manual mode on · esc to interrupt"
 	claudeDialog  = "● Bash\n──────────────\n Bash command\n Do you want to proceed?\n ❯ 1. Yes\n   2. No\n\n Esc to cancel · Tab to amend"
+	claudeHalf    = "● Hello\n\n──────────────\n❯ half-\n──────────────\n  ⏸ manual mode on"
 	claudeQuote   = "● It said: Do you want to proceed?\n\n──────────────\n❯\n──────────────\n  ⏸ manual mode on · esc to interrupt"
 	claudeStopped = "● Hel\n  ⎿  Interrupted · What should Claude do instead?\n\n──────────────\n❯\n──────────────\n  ⏸ manual mode on · ? for shortcuts"
 )
@@ -113,6 +114,32 @@ func TestTurnByScreenAlone(t *testing.T) {
 	s.want(s.see(time.Second, claudeWorking), sessions.StateWorking, false, false)
 	s.want(s.see(time.Second, claudeIdle), sessions.StateIdle, false, true)
 	s.want(s.see(time.Second, claudeIdle), sessions.StateIdle, false, false)
+}
+
+// Text that stands in the input box takes the place of the hints by which it's known that
+// the program rests. A dialog that was open before isn't any more.
+func TestADialogIsClosedOverAHalfTypedText(t *testing.T) {
+	for _, work := range []bool{false, true} {
+		s := newScene(t, "claude")
+		s.want(s.see(0, claudeIdle), sessions.StateIdle, false, false)
+		after := sessions.StateIdle
+		if work {
+			s.want(s.see(time.Second, claudeWorking), sessions.StateWorking, true, false)
+			after = sessions.StateWorking
+		}
+		s.want(s.see(time.Second, claudeDialog), sessions.StateWaiting, false, false)
+		v := s.see(time.Second, claudeHalf)
+		for n := 0; v.State == sessions.StateWaiting; n++ {
+			if n > 3 || v.Again.IsZero() || v.Again.Sub(s.now) > 3*time.Second {
+				t.Fatalf("at %s it's still waiting: %s; looked at again %s", s.now.Format("05.000"), v.Reason, v.Again)
+			}
+			v = s.see(v.Again.Sub(s.now), claudeHalf)
+		}
+		s.want(v, after, false, false)
+		s.want(s.see(time.Minute, claudeHalf), after, false, false)
+		s.want(s.see(time.Second, claudeDialog), sessions.StateWaiting, false, false)
+		s.want(s.see(time.Second, claudeIdle), sessions.StateIdle, false, work)
+	}
 }
 
 func TestInterruptedTurnEndsWithoutHook(t *testing.T) {
