@@ -170,11 +170,16 @@ func (k *promptRig) inDiscord(tag string, before time.Time) *discordtest.Message
 	return nil
 }
 
-// asksAbout reports whether a message asks about something. A whole question is looked for in its
-// first row: farther down may be another of the same call.
+// asksAbout reports whether a message asks about something. A whole question is looked for in the
+// first row that is one: farther down may be another of the same call.
 func asksAbout(text, tag string) bool {
 	if strings.HasSuffix(tag, "?") {
-		text, _, _ = strings.Cut(text, "\n")
+		head, rest, _ := strings.Cut(text, "\n")
+		for row := range strings.Lines(rest) {
+			if row = strings.TrimSpace(row); strings.HasSuffix(row, "?") {
+				return contains(head, " asks") && contains(row, tag)
+			}
+		}
 	}
 	return contains(text, " asks") && contains(text, tag)
 }

@@ -255,12 +255,13 @@ func (h *typingHouse) unhalf(r *room) {
 		h.keys(r, "Enter") // what was typed while a command ran stays on the screen
 	}
 	if r.agent {
-		within(h.ctx(), 10*time.Second, func() bool {
-			gone := !strings.Contains(h.tmux("capture-pane", "-p", "-t", "=pb_"+r.name+":"), "❯ half-")
-			if !gone {
+		within(h.ctx(), 30*time.Second, func() bool {
+			shown := h.tmux("capture-pane", "-p", "-t", "=pb_"+r.name+":")
+			if strings.Contains(shown, "❯ half-") {
 				h.keys(r, "C-u")
+				return false
 			}
-			return gone
+			return strings.Contains(shown, "───\n❯") // a dialog may cover the box
 		})
 	}
 	r.half = false
