@@ -488,6 +488,8 @@ func TestTextsWaitWhileAShellReadsSomethingElse(t *testing.T) {
 		{"bash", [][]string{{"C-r"}, {"-l", "end"}}, [][]string{{"C-g"}}, "reads something else"},
 		{"bash", [][]string{{"-l", "read -n 1 -p 'Delete all? [y/N] ' x"}, {"Enter"}}, [][]string{{"n"}}, "reads something else"},
 		{"zsh", [][]string{{"-l", "read -k 1 'x?Delete all? [y/N] '"}, {"Enter"}}, [][]string{{"n"}}, "reads something else"},
+		{"zsh", [][]string{{"C-r"}}, [][]string{{"C-g"}}, "reads something else"},
+		{"zsh", [][]string{{"C-r"}, {"-l", "end"}}, [][]string{{"C-g"}}, "reads something else"},
 		{"bash", full("h"), full("l"), "full screen"},
 		{"sh", full("h"), full("l"), "full screen"},
 	} {

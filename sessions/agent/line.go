@@ -13,6 +13,10 @@ import (
 // continued is what shells put before a line that goes on with the one above.
 var continued = regexp.MustCompile(`^(?:[a-z]+(?: [a-z]+)*)?> `) //nolint:gochecknoglobals // a constant
 
+// miniLine is where zsh reads what it searches for, or a command of its editor's, while the
+// cursor stays in the line above.
+var miniLine = regexp.MustCompile(`^(?:failing |invalid )?(?:(?:bck|fwd)-i-search|execute): .*_$`) //nolint:gochecknoglobals // a constant
+
 // shellLine reads the line that's being written in a shell, as an input box: what stands
 // between its prompt and the cursor. The prompt is known by the shell's own marks, or by
 // what prompts look like. It isn't open where no prompt stands before the cursor. It has
@@ -25,7 +29,7 @@ func shellLine(s *sessions.Snapshot, prompts []*regexp.Regexp) sessions.Box {
 		return b
 	}
 	row, at, ok := markedPrompt(s, cursor)
-	if !ok && len(s.Marks) > 0 {
+	if !ok && len(s.Marks) > 0 || cursor+1 < len(s.Rows) && miniLine.MatchString(s.Rows[cursor+1]) {
 		return sessions.Box{} // one of its own commands reads: read, say
 	}
 	if !ok {
