@@ -126,8 +126,8 @@ func (m *Manager) settle(ctx context.Context, p Prompt, end outcome) (Prompt, er
 		m.reopen(next) // nothing can be stored, and nobody is at it any more
 	}
 	m.mu.Lock()
-	if again := e.shown != nil && e.shown.Print == p.Dialog.Print; next.Final() && again {
-		e.done = p.Dialog.Print
+	if again := e.shown != nil && e.shown.Asks(&p.Dialog); next.Final() && again {
+		e.done = e.shown.Print
 	}
 	if next.Final() { // what stands there now may be a part of another
 		e.whole, e.reading, e.parts = nil, "", nil

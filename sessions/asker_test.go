@@ -24,6 +24,7 @@ type question struct {
 	unseen  bool      // not all of it can be seen
 	part    int       // which part of it is drawn, where not all of it can be seen
 	call    string    // that it's about, as the agent records it
+	body    string    // what it draws of that; "": it's no permission
 	stuck   bool      // it reads keys and does nothing
 	deaf    time.Time // until then as well
 	marked  int
@@ -36,7 +37,7 @@ func (q *question) sum() string {
 	if !q.unseen {
 		part = 0
 	}
-	_, _ = fmt.Fprint(h, q.title, q.unseen, part, "\x00", strings.Join(q.options, "\x00"))
+	_, _ = fmt.Fprint(h, q.title, q.unseen, part, q.body, "\x00", strings.Join(q.options, "\x00"))
 	return fmt.Sprintf("%016x", h.Sum64())
 }
 
@@ -118,6 +119,9 @@ func (p *asker) rows() (plain, styled []string) {
 	}
 	if now.call != "" {
 		title += " §" + now.call
+	}
+	if now.body != "" {
+		title += " ¶" + now.body
 	}
 	add("? " + title)
 	for i, o := range now.options {
@@ -302,6 +306,10 @@ func (asked) Read(_ sessions.ID, s *sessions.Snapshot, styled *sessions.Screen) 
 	for i, row := range s.Rows {
 		if title, ok := strings.CutPrefix(row, "? "); ok {
 			d.Title, d.Unseen = strings.CutPrefix(title, "… ")
+			d.Title, d.Body, _ = strings.Cut(d.Title, " ¶")
+			if d.Body != "" {
+				d.Kind = sessions.PromptPermission
+			}
 			d.Title, d.Call, _ = strings.Cut(d.Title, " §")
 			if title, nth, ok := strings.Cut(d.Title, " part "); ok {
 				d.Title = title
@@ -327,7 +335,7 @@ func (asked) Read(_ sessions.ID, s *sessions.Snapshot, styled *sessions.Screen) 
 		return nil
 	}
 	d.Styled = d.Marked < 0 || styled != nil
-	d.Print = (&question{title: d.Title, unseen: d.Unseen, part: part, options: labels}).sum()
+	d.Print = (&question{title: d.Title, unseen: d.Unseen, part: part, body: d.Body, options: labels}).sum()
 	return d
 }
 

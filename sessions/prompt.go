@@ -115,9 +115,20 @@ func (d *Dialog) TellsAs(other *Dialog) bool {
 }
 
 // Asks reports whether another reading is of the same question: the same is drawn, and not
-// for another call, and not as a part of another whole.
+// for another call, and not as a part of another whole; or permission for the same call is
+// asked for in the same words, however much of it is drawn.
 func (d *Dialog) Asks(other *Dialog) bool {
-	return d.Print == other.Print && (d.Tall == "" || other.Tall == "" || d.Tall == other.Tall) && (d.Call == "" || other.Call == "" || d.Disputed != other.Disputed || d.Call == other.Call)
+	if d.Print != other.Print {
+		return d.sameCall(other)
+	}
+	return (d.Tall == "" || other.Tall == "" || d.Tall == other.Tall) && (d.Call == "" || other.Call == "" || d.Disputed != other.Disputed || d.Call == other.Call)
+}
+
+// sameCall reports whether both ask for permission for one call, whose record has all that
+// they draw.
+func (d *Dialog) sameCall(other *Dialog) bool {
+	return d.Kind == PromptPermission && d.Call != "" && d.Call == other.Call && !d.Disputed && !other.Disputed &&
+		d.Tall == "" && other.Tall == "" && d.asksLike(other)
 }
 
 // About is what it's about as far as that's known, in characters that are seen where they

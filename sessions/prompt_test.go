@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/internal/store"
+	"pgregory.net/rapid"
+
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -147,6 +149,60 @@ func TestAPromptIsOfOneCall(t *testing.T) {
 		}
 		if d.pane.keys > 0 {
 			t.Errorf("%d keys were pressed", d.pane.keys)
+		}
+	})
+}
+
+// A program draws what it asks permission for anew, and otherwise: where its record says that
+// it's the same call, it's the same question, which takes the answer that was on its way. What
+// nothing but the screen tells of is another one.
+func TestACallThatIsDrawnOtherwise(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		call := rapid.SampledFrom([]string{"c1", ""}).Draw(rt, "call")
+		drawn := time.Duration(rapid.IntRange(0, 900).Draw(rt, "milliseconds until it's drawn otherwise")) * time.Millisecond
+		answered := time.Duration(rapid.IntRange(0, 900).Draw(rt, "milliseconds until the answer")) * time.Millisecond
+		wrong := ""
+		synctest.Test(t, func(t *testing.T) {
+			d := newDesk(t, &asker{lag: 5 * time.Millisecond}, &memory{prompts: map[string]sessions.Prompt{}})
+			defer d.stop()
+			ask := func(body string) *question {
+				q := permission(0)
+				q.call, q.body = call, body
+				return q
+			}
+			first := d.asks(ask("ls"))
+			if first.Dialog.Kind != sessions.PromptPermission {
+				wrong = "it's no permission"
+				return
+			}
+			var both sync.WaitGroup
+			var got sessions.Prompt
+			var err error
+			both.Go(func() {
+				time.Sleep(answered)
+				got, err = d.answer(first.ID, "ann", 2)
+			})
+			time.Sleep(drawn)
+			other := ask("… ls")
+			d.pane.with(func() {
+				if d.pane.now != nil {
+					other.marked = d.pane.now.marked
+					d.pane.now = other
+				}
+			})
+			both.Wait()
+			d.pass(3 * time.Second)
+			taken := len(d.pane.took) == 1 && d.pane.took[0].option == 2 && got.State == sessions.PromptAnswered && err == nil
+			switch {
+			case call != "" && !taken:
+				wrong = fmt.Sprintf("the program took %+v; told %+v, %v", d.pane.took, got, err)
+			case taken || err != nil && len(d.pane.took) == 0:
+			default:
+				wrong = fmt.Sprintf("without a call the program took %+v; told %+v, %v", d.pane.took, got, err)
+			}
+		})
+		if wrong != "" {
+			rt.Fatal(wrong)
 		}
 	})
 }
