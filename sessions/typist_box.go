@@ -82,6 +82,8 @@ func (t *typist) obstacle(s *Snapshot) obstacle {
 		return obstacle{why: notReady, state: ReceiptStored}
 	case t.m.boxSeen(t.id):
 		return obstacle{why: "the program shows something else than its input box; it's typed when the box is back", state: ReceiptHeld}
+	case noRows(s), t.term.Canonical: // it has drawn nothing yet, or hasn't come to reading keys
+		return obstacle{why: notReady, state: ReceiptHeld, unsure: true}
 	case t.m.opt.Dialogs.Read(t.id, s, nil) != nil:
 		return obstacle{why: "its screen looks like a question; it's typed when that's answered", state: ReceiptHeld}
 	}
@@ -89,8 +91,11 @@ func (t *typist) obstacle(s *Snapshot) obstacle {
 }
 
 // blank reports whether nothing is on the screen.
-func blank(s *Snapshot) bool {
-	return s.HistorySize == 0 && !slices.ContainsFunc(s.Rows, func(row string) bool { return strings.TrimSpace(row) != "" })
+func blank(s *Snapshot) bool { return s.HistorySize == 0 && noRows(s) }
+
+// noRows reports the same, whatever has left the screen.
+func noRows(s *Snapshot) bool {
+	return !slices.ContainsFunc(s.Rows, func(row string) bool { return strings.TrimSpace(row) != "" })
 }
 
 // young reports whether the session has just been made.

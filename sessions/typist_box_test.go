@@ -138,7 +138,12 @@ func TestTextsGoThroughTheInputBox(t *testing.T) {
 			want: "submitted", sent: []string{"look at README"}, enters: 1,
 		},
 		{
-			name: "its box can't be recognised", begin: func(p *boxed) { p.hidden = true }, within: time.Minute,
+			name: "its box can't be recognised", begin: func(p *boxed) { p.sent, p.hidden = []string{"Welcome"}, true }, within: time.Minute,
+			want: "submitted", sent: []string{"Welcome", "look at README"}, enters: 1,
+		},
+		{
+			name: "it draws nothing for long", begin: func(p *boxed) { p.hidden = true }, after: time.Hour,
+			before: "held: the program isn't ready", change: func(p *boxed) { p.hidden = false }, within: 4 * time.Second,
 			want: "submitted", sent: []string{"look at README"}, enters: 1,
 		},
 		{
