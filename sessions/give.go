@@ -18,6 +18,7 @@ const (
 	// passes over what's pressed in the first 130 ms to 200 ms.
 	drawnFor    = 500 * time.Millisecond
 	unsureLooks = 3  // at a screen without the dialog: it may be half drawn
+	alikeLooks  = 30 // at one that asks in the same words about something else: it may be drawn for another size yet
 	checkedRows = 60 // of a dialog, by the guard
 )
 
@@ -289,7 +290,7 @@ func (g *giver) stands(ctx context.Context) (seen, error) {
 		case err == nil && now.dialog != nil && now.dialog.Asks(g.dialog):
 			return now, nil
 		case err == nil:
-			if looks++; looks == unsureLooks {
+			if looks++; looks >= alikeLooks || looks >= unsureLooks && (now.dialog == nil || !now.dialog.asksLike(g.dialog)) {
 				return now, nil
 			}
 		case !errors.Is(err, errMoving) && !errors.Is(err, ErrUnavailable):
