@@ -128,7 +128,7 @@ func (d *Dialog) Asks(other *Dialog) bool {
 // they draw.
 func (d *Dialog) sameCall(other *Dialog) bool {
 	return d.Kind == PromptPermission && d.Call != "" && d.Call == other.Call && !d.Disputed && !other.Disputed &&
-		d.Tall == "" && other.Tall == "" && d.asksLike(other)
+		d.Whole == other.Whole && d.Tall == "" && other.Tall == "" && d.asksLike(other)
 }
 
 // About is what it's about as far as that's known, in characters that are seen where they

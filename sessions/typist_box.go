@@ -121,13 +121,38 @@ func (m *Manager) boxSeen(id ID) bool {
 var errPartShown = errors.New("the shell has taken the text for something else, as one does in vi's command mode; Enter was not pressed, and what came of it may stand in its line: look at the session")
 
 // isPartShown reports whether what stands in a shell's line is only a part of the text, or
-// something else. Of a text of several rows a shell may show some; tabs may have completed
+// something else: it hasn't the text's beginning, up to the first character that a shell may
+// draw otherwise. Of a text of several rows a shell may show some; tabs may have completed
 // words; a "<" says that the line was moved to the side; and the cursor may stand on the
-// last letter.
-func (t *typist) isPartShown(b Box) bool {
-	own := []rune(letters(t.receipt.Text))
-	return b.Shell && b.Open && b.Text != "" && !strings.ContainsAny(t.receipt.Text, "\n\t") && b.Unfinished == "" &&
-		!strings.HasPrefix(b.Text, "<") && !strings.Contains(letters(b.Text), string(own[:len(own)-1]))
+// last letter. Characters without width may take the shell's marks with them: then all of the
+// cursor's line is looked at.
+func (t *typist) isPartShown(s *Snapshot, b Box) bool {
+	line := b.Text
+	if !b.Known && t.m.frontOf(s).Kind == ProgramShell {
+		line = lineAtCursor(s)
+	} else if !b.Shell || !b.Open {
+		return false
+	}
+	plain := t.receipt.Text
+	if at := strings.IndexFunc(plain, func(r rune) bool { return r > unicode.MaxASCII }); at >= 0 {
+		plain = plain[:at]
+	}
+	own := letters(plain)
+	return line != "" && !strings.ContainsAny(t.receipt.Text, "\n\t") && b.Unfinished == "" &&
+		!strings.HasPrefix(line, "<") && own != "" && !strings.Contains(letters(line), own[:len(own)-1])
+}
+
+// lineAtCursor is the line that the cursor stands in, with the rows that it goes on from.
+func lineAtCursor(s *Snapshot) string {
+	y := s.HistorySize + s.CursorY - s.First
+	if y < 0 || y >= len(s.Rows) {
+		return ""
+	}
+	first := y
+	for first > 0 && first <= len(s.Wrapped) && s.Wrapped[first-1] {
+		first--
+	}
+	return strings.Join(s.Rows[first:y+1], "")
 }
 
 // errNotShown says that a program has read a text and done something else with it.
@@ -148,7 +173,7 @@ func (t *typist) shown(ctx context.Context) error {
 			return err
 		}
 		pause, b := lookEvery, t.box(&s)
-		part = t.isPartShown(b)
+		part = t.isPartShown(&s, b)
 		switch {
 		case part:
 		case b.Text != "", b.Shell && !b.Open, !b.Known, !b.Open && !b.Torn && (t.alone || t.m.opt.Dialog(s.Rows) != ""):

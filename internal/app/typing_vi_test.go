@@ -77,7 +77,7 @@ func TestTextsForAShellInViCommandMode(t *testing.T) {
 }
 
 // drawWords draws three words, with those letters among them that begin or change a line in
-// vi's command mode.
+// vi's command mode, and one that shells draw otherwise than it's written.
 func (h *typingHouse) drawWords() string {
 	words := make([]string, 3)
 	for i := range words {
@@ -87,5 +87,5 @@ func (h *typingHouse) drawWords() string {
 		}
 		words[i] = b.String()
 	}
-	return strings.Join(words, " ")
+	return strings.Join(append(words, "e\u0301n\u200dd"), " ")
 }
