@@ -14,8 +14,8 @@ import (
 // codexName is what Codex calls a sub-agent: it has names for them.
 var codexName = regexp.MustCompile(`^↳ \S.* \(helper`)
 
-// What the sub-agents of real Claude Code, Codex, Gemini CLI and opencode say stands in the
-// log once, each below who says it and in its own order, within no block of the agent's own
+// What the sub-agents of real Claude Code, Codex, Gemini CLI, opencode and Qwen Code say stands in
+// the log once, each below who says it and in its own order, within no block of the agent's own
 // answer; turns end as they would without them, and nothing internal is told.
 func TestLiveSubAgents(t *testing.T) { eachLiveAgent(t, liveSubAgents) }
 
@@ -26,6 +26,7 @@ func liveSubAgents(t *testing.T, name string, _ *rand.Rand) {
 		"codex":    {"↳ somebody (helper one, look at the list):", "↳ somebody (helper two, look at the list):"},
 		"gemini":   {"↳ sub-agent (helper one, look at the list):", "↳ sub-agent (helper two, look at the list):"},
 		"opencode": {"↳ general (Look at the list):", "↳ general (Look again):"},
+		"qwen":     {"↳ general-purpose (Look at the list):", "↳ general-purpose (Look again):"},
 	}[name]
 	if heads == nil {
 		t.Skip("what its sub-agents say isn't read")
@@ -53,6 +54,11 @@ func liveSubAgents(t *testing.T, name string, _ *rand.Rand) {
 		return all
 	}
 	k.await("what the sub-agents say", func() bool {
+		if name == "qwen" { // which asks whether it may call them
+			if strings.Contains(k.screen(ctx), "Do you want to proceed?") {
+				k.must(k.run.Keys(ctx, "1"))
+			}
+		}
 		all := said()
 		return len(all[heads[0]]) >= len(words) && len(all[heads[1]]) >= len(words) && !k.open()
 	})

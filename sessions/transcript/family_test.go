@@ -18,7 +18,7 @@ import (
 // the agent did earlier. What's internal (an agent that no call began, reminders, what it's
 // asked) isn't given.
 func TestWhatSubAgentsSay(t *testing.T) {
-	for _, format := range []transcript.Format{transcript.Claude, transcript.Gemini, transcript.Codex} {
+	for _, format := range []transcript.Format{transcript.Claude, transcript.Gemini, transcript.Codex, transcript.Qwen} {
 		t.Run(string(format), func(t *testing.T) {
 			seed := rand.Uint64()
 			t.Logf("seed %d", seed)
@@ -30,7 +30,7 @@ func TestWhatSubAgentsSay(t *testing.T) {
 	}
 }
 
-// family is an agent of Claude Code, Gemini CLI or Codex with its sub-agents, and who reads what they say.
+// family is an agent of Claude Code, Gemini CLI, Codex or Qwen Code with its sub-agents, and who reads what they say.
 type family struct {
 	*testing.T
 	random       *rand.Rand
@@ -62,6 +62,12 @@ func newFamily(t *testing.T, format transcript.Format, random *rand.Rand) *famil
 			t.Fatal(err)
 		}
 		f.write(filepath.Join(f.folder, "rollout-2026-01-02T03-00-00-o.jsonl"), codexMeta("o", "s", "before")+f.codexSays("o", "never"))
+	}
+	if format == transcript.Qwen {
+		f.folder, f.main = filepath.Join(dir, "subagents", "s"), filepath.Join(dir, "chats", "s.jsonl")
+		if err := os.MkdirAll(filepath.Dir(f.main), 0o700); err != nil {
+			t.Fatal(err)
+		}
 	}
 	f.ref = transcript.Ref{Format: format, Path: f.main}
 	f.open(nil)
@@ -167,6 +173,9 @@ func (f *family) says(side bool, text string) string {
 		}
 		return line
 	}
+	if f.ref.Format == transcript.Qwen {
+		return fmt.Sprintf(`{"type":"assistant","isSidechain":%t,"uuid":"u","timestamp":%q,"message":{"role":"model","parts":[{"text":"never","thought":true},{"text":%q}]}}`+"\n", side, f.stamp(), text)
+	}
 	return fmt.Sprintf(`{"type":"assistant","isSidechain":%t,"uuid":"u","timestamp":%q,"message":{"id":"m","model":"x","content":[{"type":"text","text":%q}]}}`+"\n", side, f.stamp(), text)
 }
 
@@ -178,13 +187,18 @@ func (f *family) read() {
 		if err != nil {
 			f.Fatal(err)
 		}
-		if f.got = append(f.got, next...); len(next) == 0 {
+		if f.got = append(f.got, withoutEnds(next)...); len(next) == 0 {
 			return
 		}
 		if f.random.IntN(4) == 0 {
 			f.open(f.r.Cursor())
 		}
 	}
+}
+
+// withoutEnds are records but for the ends of the agent's own turns.
+func withoutEnds(records []transcript.Record) []transcript.Record {
+	return slices.DeleteFunc(records, func(r transcript.Record) bool { return r.Kind == transcript.TurnEnd && r.By == "" })
 }
 
 // step has one of them say something, or begin.
@@ -219,7 +233,7 @@ func (f *family) step(n int) {
 			f.write(file, fmt.Sprintf(`{"id":"u","timestamp":%q,"type":"user","content":[{"text":"look with %s"}]}`+"\n", f.stamp(), who))
 			return
 		}
-		f.write(file, fmt.Sprintf(`{"type":"user","isSidechain":true,"timestamp":%q,"message":{"content":"helper, look"}}`+"\n", f.stamp()))
+		f.write(file, fmt.Sprintf(`{"type":"user","isSidechain":true,"timestamp":%q,"message":{"content":"helper, look","parts":[{"text":"helper, look"}]}}`+"\n", f.stamp()))
 		call := fmt.Sprintf(`,"toolUseId":"toolu_%s"`, who)
 		if who == "agent-3" { // it's the program's own
 			call = ""
@@ -287,6 +301,7 @@ func (f *family) play() {
 	}
 	f.open(nil)
 	all, err := f.r.Read(f.Context(), 1000)
+	all = withoutEnds(all)
 	if err != nil || len(all) != len(f.got) {
 		f.Fatalf("%d records at once, %d before, %v", len(all), len(f.got), err)
 	}

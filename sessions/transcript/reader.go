@@ -69,7 +69,7 @@ func Open(ref Ref, cursor []byte) (*Reader, error) {
 }
 
 // families open the formats of which files of sub-agents are read besides.
-var families = map[Format]func(path string, at position) (source, error){Claude: openClaude, Codex: openCodex, Gemini: openGemini}
+var families = map[Format]func(path string, at position) (source, error){Claude: openClaude, Codex: openCodex, Gemini: openGemini, Qwen: openQwen}
 
 // decoders make the decoder of each format that's lines of JSON in a file.
 var decoders = map[Format]func() decoder{

@@ -98,7 +98,7 @@ func TestWhatIsNoFileHoldsNobodyUp(t *testing.T) {
 				t.Helper()
 				path := filepath.Join(shortDir(t), "x.meta.json")
 				swap(path)
-				_, _ = claudeHelperBy(path)
+				_, _ = describedBy(path)
 			},
 			"a database":         readDatabase(""),
 			"a database's log":   readDatabase("-wal"),

@@ -14,31 +14,56 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// claudeHelpers finds the sub-agents of a conversation of Claude Code, which write files of
-// their own (seen with 2.1.329): SESSION/subagents/agent-ID.jsonl beside SESSION.jsonl, and
-// agent-ID.meta.json that says what each is for. What has no such file, or none of a tool's
-// call, is the program's own business.
-type claudeHelpers struct {
+// describedHelpers finds sub-agents that write files of their own, as those of Claude Code
+// (seen with 2.1.329) and Qwen Code (with 0.24.4) do: agent-ID.jsonl in a folder of the
+// conversation's, and agent-ID.meta.json that says what each is for. What has no such file,
+// or none of a tool's call, is the program's own business.
+type describedHelpers struct {
 	folder  string
-	changed time.Time // of the folder
+	open    func(path string, at position) (source, error) // what one of them says
+	changed time.Time                                      // of the folder
 }
 
+// openClaude opens SESSION.jsonl, and what stands in SESSION/subagents beside it.
 func openClaude(path string, at position) (source, error) {
 	src, err := openFile(path, decoders[Claude], at)
 	if err != nil {
 		return nil, err
 	}
-	return newFamily(src, &claudeHelpers{folder: filepath.Join(strings.TrimSuffix(path, ".jsonl"), "subagents")}, at), nil
+	folder := filepath.Join(strings.TrimSuffix(path, ".jsonl"), "subagents")
+	return newFamily(src, &describedHelpers{folder: folder, open: openClaudeHelper}, at), nil
+}
+
+func openClaudeHelper(path string, at position) (source, error) {
+	return openFile(path, func() decoder { return &claudeHelperDecoder{} }, at)
+}
+
+// openQwen opens chats/SESSION.jsonl, and what stands in subagents/SESSION beside that folder.
+func openQwen(path string, at position) (source, error) {
+	src, err := openFile(path, decoders[Qwen], at)
+	if err != nil {
+		return nil, err
+	}
+	folder := filepath.Join(filepath.Dir(filepath.Dir(path)), "subagents", strings.TrimSuffix(filepath.Base(path), ".jsonl"))
+	return newFamily(src, &describedHelpers{folder: folder, open: openQwenHelper}, at), nil
+}
+
+func openQwenHelper(path string, at position) (source, error) {
+	src, err := openFile(path, decoders[Qwen], at)
+	if err != nil {
+		return nil, err
+	}
+	return &answersAlone{src}, nil
 }
 
 // find looks into the folder if that has changed. It's looked at again where a sub-agent
 // isn't described yet.
-func (c *claudeHelpers) find(_ context.Context, known func(string) bool, at func(string) position) (out []*helper) {
-	info, err := os.Stat(c.folder)
-	if err != nil || info.ModTime().Equal(c.changed) {
+func (d *describedHelpers) find(_ context.Context, known func(string) bool, at func(string) position) (out []*helper) {
+	info, err := os.Stat(d.folder)
+	if err != nil || info.ModTime().Equal(d.changed) {
 		return nil // there are none, or nobody may know
 	}
-	entries, err := os.ReadDir(c.folder)
+	entries, err := os.ReadDir(d.folder)
 	if err != nil {
 		return nil
 	}
@@ -48,33 +73,33 @@ func (c *claudeHelpers) find(_ context.Context, known func(string) bool, at func
 		if !ok || known(name) {
 			continue
 		}
-		by, err := claudeHelperBy(filepath.Join(c.folder, name+".meta.json"))
+		by, err := describedBy(filepath.Join(d.folder, name+".meta.json"))
 		if errors.Is(err, fs.ErrNotExist) {
 			all = false
 		}
 		if err != nil || by == "" {
 			continue
 		}
-		src, err := openFile(filepath.Join(c.folder, e.Name()), func() decoder { return &claudeHelperDecoder{} }, at(name))
+		src, err := d.open(filepath.Join(d.folder, e.Name()), at(name))
 		if err != nil {
 			continue
 		}
 		out = append(out, &helper{name: name, by: by, ahead: ahead{src: src}})
 	}
 	if all && hasSettled(info) {
-		c.changed = info.ModTime()
+		d.changed = info.ModTime()
 	}
 	return out
 }
 
-func (*claudeHelpers) close() error { return nil }
+func (*describedHelpers) close() error { return nil }
 
 // maxMeta is how many bytes what's written about a sub-agent may have: some hundred are usual.
 const maxMeta = 64 << 10
 
-// claudeHelperBy says who a sub-agent is, by what the program has written about it; "": it
+// describedBy says who a sub-agent is, by what the program has written about it; "": it
 // isn't one that the agent has called.
-func claudeHelperBy(path string) (string, error) {
+func describedBy(path string) (string, error) {
 	meta, err := ReadRegular(path, maxMeta)
 	if err != nil {
 		return "", err
@@ -93,7 +118,7 @@ func claudeHelperBy(path string) (string, error) {
 	return by, nil
 }
 
-// claudeHelperDecoder reads what a sub-agent says. What it's asked, and what it does, is told
+// claudeHelperDecoder reads what a sub-agent of Claude Code says. What it's asked, and what it does, is told
 // by the conversation that called it, or is no word of its.
 type claudeHelperDecoder struct{}
 
