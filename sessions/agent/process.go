@@ -263,25 +263,45 @@ func (p *Processes) environ(pid int) (map[string]string, error) {
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}
+	return variables(list), nil
+}
+
+// wholeEnviron is the environment of a process as environ gives it, nil where it's empty, and
+// whether that's all of it. It isn't while the process begins another program: what's read
+// then is nothing, or its beginning, and the bounds of the new one may be the same for a
+// moment. They're final once the end of the program's code is known, which the kernel sets
+// behind them (proc(5): env_start, env_end, endcode).
+func wholeEnviron(pid int) (env map[string]string, whole bool, err error) {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+	if err != nil {
+		return nil, false, err
+	}
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return nil, false, err
+	}
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	const code, began, ended = 27 - 3, 50 - 3, 51 - 3 // the first of the fields is proc(5)'s third
+	if len(fields) <= ended || fields[code] == "0" {
+		return nil, false, nil
+	}
+	from, err := strconv.ParseUint(fields[began], 10, 64)
+	to, also := strconv.ParseUint(fields[ended], 10, 64)
+	if whole = err == nil && also == nil && from > 0 && to-from == uint64(len(raw)); !whole || len(raw) == 0 {
+		return nil, whole, nil
+	}
+	return variables(strings.Split(string(raw), "\x00")), true, nil
+}
+
+// variables are those of an environment.
+func variables(list []string) map[string]string {
 	env := make(map[string]string, len(list))
 	for _, kv := range list {
 		if name, value, ok := strings.Cut(kv, "="); ok {
 			env[name] = value
 		}
 	}
-	return env, nil
-}
-
-// wasGivenNone reports whether a process was begun with an empty environment: it begins and
-// ends at the same place, which is set only once its program is there (proc(5), env_start).
-func wasGivenNone(pid int) bool {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return false
-	}
-	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
-	const began, ended = 50 - 3, 51 - 3 // env_start and env_end; the first of the fields is proc(5)'s third
-	return len(fields) > ended && fields[began] != "0" && fields[began] == fields[ended]
+	return env
 }
 
 func (p *Processes) process(s procfs.ProcStat) Process {

@@ -256,13 +256,13 @@ func (o *Origins) environ(s procfs.ProcStat) (map[string]string, error) {
 		return nil, nil
 	}
 	for range execTries {
-		env, err := o.processes.environ(s.PID)
+		env, whole, err := wholeEnviron(s.PID)
 		switch {
 		case errors.Is(err, os.ErrPermission):
 			return nil, nil
 		case err != nil:
 			return nil, err
-		case env != nil || wasGivenNone(s.PID):
+		case whole:
 			return env, nil
 		}
 		time.Sleep(execWait)

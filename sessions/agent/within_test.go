@@ -156,11 +156,21 @@ func TestWhatBeginsOtherProgramsIsKnown(t *testing.T) {
 	if err := os.WriteFile(file, []byte("exec sh "+quoted(file)+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	pid := startApart(t, []string{"PATH=" + os.Getenv("PATH"), "PANEBRIDGE_SESSION=" + string(marked)}, "sh", file)
 	panes := []agent.SessionPane{{Session: marked, Server: 4242, Pane: "%7"}}
-	for range 500 {
-		if id, err := agent.NewProcesses().Origins(panes, home).Of(pid); id == "" && err == nil {
-			t.Fatal("it's taken for one from outside")
+	for _, more := range []int{0, 20_000} {
+		pid := startApart(t, []string{"MORE=" + strings.Repeat("x", more), "PATH=" + os.Getenv("PATH"), "PANEBRIDGE_SESSION=" + string(marked)}, "sh", file)
+		known := 0
+		for range 1500 {
+			id, err := agent.NewProcesses().Origins(panes, home).Of(pid)
+			switch {
+			case id == "" && err == nil:
+				t.Fatal("it's taken for one from outside")
+			case id != "":
+				known++
+			}
+		}
+		if known < 1000 {
+			t.Errorf("it was known %d times of 1500", known)
 		}
 	}
 }
