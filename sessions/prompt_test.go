@@ -11,9 +11,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/panebridge/panebridge/internal/store"
 	"pgregory.net/rapid"
 
+	"github.com/panebridge/panebridge/internal/store"
 	"github.com/panebridge/panebridge/sessions"
 )
 

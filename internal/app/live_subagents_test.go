@@ -55,9 +55,7 @@ func liveSubAgents(t *testing.T, name string, _ *rand.Rand) {
 	}
 	k.await("what the sub-agents say", func() bool {
 		if name == "qwen" { // which asks whether it may call them
-			if strings.Contains(k.screen(ctx), "Do you want to proceed?") {
-				k.must(k.run.Keys(ctx, "1"))
-			}
+			k.allowByKey("Do you want to proceed?")
 		}
 		all := said()
 		return len(all[heads[0]]) >= len(words) && len(all[heads[1]]) >= len(words) && !k.open()
@@ -91,5 +89,13 @@ func liveSubAgents(t *testing.T, name string, _ *rand.Rand) {
 		if strings.Contains(l.Text, "system-reminder") || task {
 			t.Errorf("it's told: %q", l.Text)
 		}
+	}
+}
+
+// allowByKey takes the first option of a dialog that asks something, at the pane.
+func (k *liveRig) allowByKey(question string) {
+	k.Helper()
+	if strings.Contains(k.screen(k.ctx()), question) {
+		k.must(k.run.Keys(k.ctx(), "1"))
 	}
 }
