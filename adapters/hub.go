@@ -289,10 +289,10 @@ func (b *bound) tell(p Progress, live change) {
 	}
 }
 
-// needThread has a document looked at whose session asks something: it may have no thread
-// yet in which that's shown.
-func (b *bound) needThread() {
-	if b.open {
+// needThread has a document looked at whose session asks something: it may have no thread of
+// its own yet in which that's shown.
+func (b *bound) needThread(s sessions.Session) {
+	if b.open && s.State == sessions.StateWaiting && b.outlet.adapter.Shape(b.Target).OwnThread {
 		b.outlet.scheduler.Grow(b.ID.Doc())
 	}
 }
@@ -303,9 +303,9 @@ func (h *Hub) Changed(s sessions.Session) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	w := h.sessions[s.ID]
-	if w != nil && s.State == sessions.StateWaiting {
+	if w != nil {
 		for _, b := range w.bindings {
-			b.needThread()
+			b.needThread(s)
 		}
 	}
 	switch {

@@ -97,8 +97,8 @@ func (h *Hub) catchUp(ctx context.Context, b *bound) error {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	b.tell(p, redrawn)
-	if s, err := h.opt.Sessions.Get(string(b.Session)); err == nil && s.State == sessions.StateWaiting {
-		b.needThread()
+	if s, err := h.opt.Sessions.Get(string(b.Session)); err == nil {
+		b.needThread(s)
 	}
 	return nil
 }

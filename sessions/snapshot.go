@@ -86,3 +86,17 @@ type Glance struct {
 	Activity int64  // second since 1970 of the last output in its window
 	State    string // compared only: changes when the pane's size, history, cursor, process or death does
 }
+
+// CursorLine is the line that the cursor stands in, up to its row: indexes of Rows. ok is false
+// where the cursor's row isn't among them.
+func (s *Snapshot) CursorLine() (first, cursor int, ok bool) {
+	cursor = s.HistorySize + s.CursorY - s.First
+	if cursor < 0 || cursor >= len(s.Rows) {
+		return 0, 0, false
+	}
+	first = cursor
+	for first > 0 && first <= len(s.Wrapped) && s.Wrapped[first-1] {
+		first--
+	}
+	return first, cursor, true
+}

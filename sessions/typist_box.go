@@ -129,7 +129,9 @@ var errPartShown = errors.New("the shell has taken the text for something else, 
 func (t *typist) isPartShown(s *Snapshot, b Box) bool {
 	line := b.Text
 	if !b.Known && t.m.frontOf(s).Kind == ProgramShell {
-		line = lineAtCursor(s)
+		if first, at, ok := s.CursorLine(); ok {
+			line = strings.Join(s.Rows[first:at+1], "")
+		}
 	} else if !b.Shell || !b.Open {
 		return false
 	}
@@ -140,19 +142,6 @@ func (t *typist) isPartShown(s *Snapshot, b Box) bool {
 	own := letters(plain)
 	return line != "" && !strings.ContainsAny(t.receipt.Text, "\n\t") && b.Unfinished == "" &&
 		!strings.HasPrefix(line, "<") && own != "" && !strings.Contains(letters(line), own[:len(own)-1])
-}
-
-// lineAtCursor is the line that the cursor stands in, with the rows that it goes on from.
-func lineAtCursor(s *Snapshot) string {
-	y := s.HistorySize + s.CursorY - s.First
-	if y < 0 || y >= len(s.Rows) {
-		return ""
-	}
-	first := y
-	for first > 0 && first <= len(s.Wrapped) && s.Wrapped[first-1] {
-		first--
-	}
-	return strings.Join(s.Rows[first:y+1], "")
 }
 
 // errNotShown says that a program has read a text and done something else with it.

@@ -151,7 +151,7 @@ func (k *promptRig) race(q *question) {
 // time; nil: there's none.
 func (k *promptRig) inTelegram(tag string, before time.Time) *telegramtest.Message {
 	for _, m := range slices.Backward(k.telegramAll()) {
-		if len(m.Buttons) > 0 && m.At.Before(before) && asksAbout(m.Text, tag) {
+		if len(m.Buttons) > 0 && m.At.Before(before) && messageAsks(m.Text, tag) {
 			return &m
 		}
 	}
@@ -162,7 +162,7 @@ func (k *promptRig) inTelegram(tag string, before time.Time) *telegramtest.Messa
 func (k *promptRig) inDiscord(tag string, before time.Time) *discordtest.Message {
 	for _, t := range k.discord.Threads(k.channel) {
 		for _, m := range slices.Backward(k.discord.Messages(t.ID)) {
-			if len(m.Rows) > 0 && m.At.Before(before) && asksAbout(m.Content, tag) {
+			if len(m.Rows) > 0 && m.At.Before(before) && messageAsks(m.Content, tag) {
 				return &m
 			}
 		}
@@ -170,9 +170,9 @@ func (k *promptRig) inDiscord(tag string, before time.Time) *discordtest.Message
 	return nil
 }
 
-// asksAbout reports whether a message asks about something. A whole question is looked for in the
+// messageAsks reports whether a message asks about something. A whole question is looked for in the
 // first row that is one: farther down may be another of the same call.
-func asksAbout(text, tag string) bool {
+func messageAsks(text, tag string) bool {
 	if strings.HasSuffix(tag, "?") {
 		head, rest, _ := strings.Cut(text, "\n")
 		for row := range strings.Lines(rest) {

@@ -51,11 +51,7 @@ func TestTextsForAShellInViCommandMode(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			h.await("end of "+text, func() bool {
-				got, err = h.api.Receipt(h.ctx(), got.ID)
-				return err == nil && got.Final()
-			})
-			if got.Submitted() {
+			if got = h.final(got); got.Submitted() {
 				submitted = append(submitted, text+"\n")
 			} else {
 				t.Logf("%s, %q: %s: %s", shell, text, got.State, got.Reason)

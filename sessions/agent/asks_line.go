@@ -168,13 +168,10 @@ func (o *Observer) asksLine(l sessions.Look) (reason string, d *sessions.Dialog,
 // lineAtCursor is what stands before and behind the cursor in its line, without blanks at
 // the ends; a line may take several rows.
 func lineAtCursor(s *sessions.Snapshot) (before, behind string) {
-	at := s.HistorySize + s.CursorY - s.First
-	if at < 0 || at >= len(s.Rows) {
+	first, at, ok := s.CursorLine()
+	if !ok {
 		return "", ""
 	}
 	before, behind = cutAt(s.Rows[at], s.CursorX)
-	for row := at - 1; wrapped(s, row); row-- {
-		before = s.Rows[row] + before
-	}
-	return strings.TrimSpace(before), strings.TrimSpace(behind)
+	return strings.TrimSpace(strings.Join(s.Rows[first:at], "") + before), strings.TrimSpace(behind)
 }

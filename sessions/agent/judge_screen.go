@@ -214,11 +214,16 @@ func (j *Judge) believe(e Evidence) belief {
 // closed reports whether the dialog that was seen last has surely left a screen that says
 // nothing besides: text in its input box takes the place of the signs of rest, say.
 func (j *Judge) closed(e Evidence) bool {
-	return j.last.State == sessions.StateWaiting && j.screen.state == "" && e.Screen != nil && e.Dialog == "" && !e.Now.Before(j.closedDue())
+	due := j.closedDue()
+	return !due.IsZero() && e.Screen != nil && e.Dialog == "" && !e.Now.Before(due)
 }
 
-// closedDue is when a screen without the dialog is believed.
+// closedDue is when a screen is believed that says nothing where a dialog was seen last. Zero:
+// none was, or the screen says something.
 func (j *Judge) closedDue() time.Time {
+	if j.last.State != sessions.StateWaiting || j.screen.state != "" {
+		return time.Time{}
+	}
 	return j.screen.since.Add(time.Duration(j.profile.spec.Quiet.Confirm))
 }
 
@@ -262,9 +267,7 @@ func (j *Judge) again(now time.Time, ended bool) time.Time {
 	if told := s.Belief.At.Add(j.behind()); !s.Belief.At.IsZero() && j.screen.at.Before(told) {
 		at(told)
 	}
-	if j.last.State == sessions.StateWaiting && j.screen.state == "" {
-		at(j.closedDue())
-	}
+	at(j.closedDue())
 	if s.Open && s.Ender == "" {
 		at(j.screen.at.Add(workCadence)) // no hook will tell
 	}

@@ -251,28 +251,17 @@ func uptime() time.Duration {
 	return up
 }
 
-// environ is the environment of a process; os.ErrPermission: it's another user's. It's nil
-// where the kernel shows none, as while the process begins another program; one that has
+// readEnviron reads the environment of a process; os.ErrPermission: it's another user's. It's
+// empty where the kernel shows none, as while the process begins another program; one that has
 // written its title over it has one without variables.
-func (p *Processes) environ(pid int) (map[string]string, error) {
-	proc, err := p.fs.Proc(pid)
-	if err != nil {
-		return nil, err
-	}
-	list, err := proc.Environ()
-	if err != nil || len(list) == 0 {
-		return nil, err
-	}
-	return variables(list), nil
-}
+func readEnviron(pid int) ([]byte, error) { return os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid)) }
 
-// wholeEnviron is the environment of a process as environ gives it, nil where it's empty, and
-// whether that's all of it. It isn't while the process begins another program: what's read
+// wholeEnviron is the environment of a process, nil where it's empty, and whether that's all of it. It isn't while the process begins another program: what's read
 // then is nothing, or its beginning, and the bounds of the new one may be the same for a
 // moment. They're final once the end of the program's code is known, which the kernel sets
 // behind them (proc(5): env_start, env_end, endcode).
 func wholeEnviron(pid int) (env map[string]string, whole bool, err error) {
-	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+	raw, err := readEnviron(pid)
 	if err != nil {
 		return nil, false, err
 	}
@@ -290,13 +279,13 @@ func wholeEnviron(pid int) (env map[string]string, whole bool, err error) {
 	if whole = err == nil && also == nil && from > 0 && to-from == uint64(len(raw)); !whole || len(raw) == 0 {
 		return nil, whole, nil
 	}
-	return variables(strings.Split(string(raw), "\x00")), true, nil
+	return variables(raw), true, nil
 }
 
-// variables are those of an environment.
-func variables(list []string) map[string]string {
-	env := make(map[string]string, len(list))
-	for _, kv := range list {
+// variables are those of an environment as it's read.
+func variables(raw []byte) map[string]string {
+	env := map[string]string{}
+	for kv := range strings.SplitSeq(string(raw), "\x00") {
 		if name, value, ok := strings.Cut(kv, "="); ok {
 			env[name] = value
 		}
@@ -312,8 +301,8 @@ func (p *Processes) process(s procfs.ProcStat) Process {
 		out.Cwd, _ = proc.Cwd()
 	}
 	out.Environ = func() map[string]string {
-		env, _ := p.environ(s.PID)
-		return env
+		raw, _ := readEnviron(s.PID)
+		return variables(raw)
 	}
 	return out
 }

@@ -20,8 +20,8 @@ type guarded struct {
 // Paste puts text into a pane as one bracketed paste, if the guard holds. It's
 // set-buffer and not load-buffer, which would wait for a file and break the
 // line's atomicity; -r keeps line ends as they are, -p brackets the paste where
-// the program asked for it and edits its line itself. paste-buffer into a dead pane ends the whole server
-// on tmux 3.3a, hence the test for it.
+// the program asked for it and edits its line itself. paste-buffer into a dead pane
+// ends the whole server on tmux 3.3a, hence the test for it.
 func (c *Client) Paste(ctx context.Context, g sessions.Guard, text string) (sessions.Outcome, error) {
 	if strings.Contains(text, "\x00") {
 		return "", fmt.Errorf("paste into pane %s: %w text: it has a NUL byte, which tmux can't take", g.Pane, sessions.ErrInvalid)

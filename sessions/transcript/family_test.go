@@ -30,7 +30,8 @@ func TestWhatSubAgentsSay(t *testing.T) {
 	}
 }
 
-// family is an agent of Claude Code, Gemini CLI, Codex or Qwen Code with its sub-agents, and who reads what they say.
+// family is an agent of Claude Code, Gemini CLI, Codex or Qwen Code with its sub-agents, and who
+// reads what they say.
 type family struct {
 	*testing.T
 	random       *rand.Rand
