@@ -73,10 +73,13 @@ var offers = map[string][]offer{
 	"fetch": {
 		{"WebFetch", func(_ *Model, a obj) obj { return obj{"url": a["url"], "prompt": a["prompt"]} }},
 		{"webfetch", func(_ *Model, a obj) obj { return obj{"url": a["url"], "format": "text"} }},
-		{"web_fetch", func(_ *Model, a obj) obj { return obj{"prompt": text(a["prompt"]) + " at " + text(a["url"])} }},
+		{"web_fetch", func(_ *Model, a obj) obj { // Qwen Code has both apart, Gemini CLI doesn't
+			return obj{"url": a["url"], "prompt": text(a["prompt"]) + " at " + text(a["url"])}
+		}},
 	},
 	"task": {
 		{"task", same},
+		{"agent", generalPurpose},
 	},
 	"put":  mcpOffers(mcpTool),
 	"tool": mcpOffers(mcpAny),
@@ -114,6 +117,9 @@ func (m *Model) call(t Tool, offered []string) call {
 	if t.Kind == "ask" && slices.Contains(offered, "run_shell_command") { // Qwen Code has it without offering it
 		return call{name: "ask_user_question", args: a}
 	}
+	if t.Kind == "fetch" && slices.Contains(offered, "tool_search") { // the same
+		return call{name: "web_fetch", args: a}
+	}
 	if tool := mcpToolOf(t.Kind); tool != "" && slices.Contains(offered, "tool_search") { // the same
 		return call{name: mcpNames(tool)[0], args: a}
 	}
@@ -140,6 +146,14 @@ func general(_ *Model, a obj) obj {
 	out := maps.Clone(a)
 	out["subagent_type"] = "general"
 	delete(out, "run_in_background")
+	return out
+}
+
+// generalPurpose asks for the one that Qwen Code has for everything.
+func generalPurpose(_ *Model, a obj) obj {
+	out := maps.Clone(a)
+	out["subagent_type"] = "general-purpose"
+	out["run_in_background"] = false
 	return out
 }
 

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/panebridge/panebridge/sessions"
+	"github.com/panebridge/panebridge/sessions/transcript"
 )
 
 // call is what an agent's hook told of a call that it asks a person about.
@@ -24,8 +25,9 @@ type call struct {
 	// head is what Qwen Code draws above a command, on as many rows: it's squeezed, too.
 	head string
 	said string // the input as people read it
-	// plan says that it's one, which is drawn without the signs of its Markdown.
-	plan bool
+	// plan says that it's one; marked, that it's drawn without the signs of its Markdown.
+	plan   bool
+	marked bool
 	// requests are the agent's own ids of it, by which it says that one was answered; saves is
 	// what it would allow for good; conversation is whose it is, where there are requests.
 	requests     []string
@@ -238,6 +240,8 @@ func newCall(h Hook) call {
 	if h.Request != "" {
 		c.requests, c.conversation = []string{h.Request}, h.Conversation
 	}
+	qwen := h.Agent == string(transcript.Qwen)
+	c.marked = c.plan || qwen && (h.Tool == qwenAgent || h.Tool == qwenFetch)
 	var fields []said
 	if !c.lost {
 		dec := json.NewDecoder(bytes.NewReader(h.Input))
@@ -267,6 +271,9 @@ func newCall(h Hook) call {
 	}
 	if c.change != nil {
 		c.said = c.change.said
+	} else if qwen && c.main == "" && !c.asks && !c.plan && !c.lost { // its dialog may name no tool
+		c.texts = append(c.texts, c.fetches(fields)...)
+		c.said = strings.TrimSuffix("tool: "+printable(h.Tool)+"\n"+c.said, "\n")
 	}
 	if of, said := serverCallOf(h); of != nil && !c.lost {
 		c.mcp, c.said, c.main, c.change = of, said, "", nil
@@ -277,9 +284,31 @@ func newCall(h Hook) call {
 	return c
 }
 
+// The tools of Qwen Code of whose calls Markdown is drawn: it begins a sub-agent, and fetches a
+// page.
+const (
+	qwenAgent = "agent"
+	qwenFetch = "web_fetch"
+)
+
+// fetches are what the dialog of Qwen Code 0.24.4 draws of fetching a page.
+func (c *call) fetches(fields []said) []string {
+	if c.tool != qwenFetch {
+		return nil
+	}
+	values := map[string]string{}
+	for _, f := range fields {
+		values[f.name] = f.value
+	}
+	return []string{
+		c.letters("Fetch content from " + values["url"] + " and process with: " + values["prompt"]),
+		c.letters("- " + values["url"]),
+	}
+}
+
 // letters are what of a text is compared with what's drawn.
 func (c *call) letters(text string) string {
-	if c.plan {
+	if c.marked {
 		text = markdown.Replace(text)
 	}
 	return squeezed(text)
@@ -476,14 +505,19 @@ func bareRow(row string, file bool) []string {
 // record adds to a dialog what the agent's own record of its call says. The record only
 // adds: what's drawn must all occur in it. Otherwise both are shown, and nothing that
 // allows can be chosen. Where several calls that differ may be it, none is.
-func (c calls) record(d *sessions.Dialog) {
+//
+// Where tool isn't "", only calls of that tool may be it.
+func (c calls) record(d *sessions.Dialog, tool string) {
 	if len(d.Drawn) == 0 && !d.Command {
 		return
+	}
+	if tool != "" {
+		c = slices.DeleteFunc(slices.Clone(c), func(one call) bool { return !one.lost && plainName(one.tool) != plainName(tool) })
 	}
 	var is []call
 	var newest call
 	rival := false // one that's drawn as well, if the dialog begins farther down
-	disputed := d.Command && slices.ContainsFunc(c, func(one call) bool { return !one.asks && !one.plan && one.mcp == nil })
+	disputed := (d.Command || tool != "") && slices.ContainsFunc(c, func(one call) bool { return !one.asks && !one.plan && one.mcp == nil })
 	for _, one := range c {
 		if one.mcp != nil {
 			continue
@@ -534,8 +568,8 @@ func (o *Observer) recorded(d *sessions.Dialog) *sessions.Dialog {
 		o.known.calls.recordTool(f, d)
 	} else if drawn := f.changed(d.Above); drawn != nil {
 		o.known.calls.recordChange(d, drawn)
-	} else {
-		o.known.calls.record(d)
+	} else if tool, ok := f.toolOf(d); ok {
+		o.known.calls.record(d, tool)
 	}
 	if f != nil && f.Recorded && d.Call == "" {
 		return nil
@@ -544,6 +578,25 @@ func (o *Observer) recorded(d *sessions.Dialog) *sessions.Dialog {
 		d.Text = f.Corrects
 	}
 	return d
+}
+
+// toolOf is what the tool is called that the dialog asks about; "": its form doesn't say. It's
+// false where the form does, and it isn't on the screen.
+func (f *form) toolOf(d *sessions.Dialog) (tool string, ok bool) {
+	if f == nil || f.Tool == nil {
+		return "", true
+	}
+	for _, row := range d.Above {
+		if row == "" {
+			continue
+		}
+		m := f.Tool.row.FindStringSubmatch(row)
+		if m == nil {
+			break
+		}
+		return m[1], m[1] != ""
+	}
+	return "", false
 }
 
 // waitsFor reports whether one hook waits for a dialog which the agent answers by its

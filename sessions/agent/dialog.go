@@ -148,7 +148,7 @@ func (r *dialogReading) read() *sessions.Dialog {
 
 // hidden reports whether a part of what it's about isn't shown, or may not be.
 func (r *dialogReading) hidden(d *sessions.Dialog) bool {
-	if r.form.Params != nil && !r.form.Params.Whole {
+	if r.form.Unseen || r.form.Params != nil && !r.form.Params.Whole {
 		return true
 	}
 	if full := r.form.Full; full > 0 && r.above-r.below >= full {

@@ -67,6 +67,11 @@ type form struct {
 	// Params are how what a tool is called with is drawn. What such a dialog is about is never
 	// seen whole without the agent's record of the call, unless they say so.
 	Params *paramForm `yaml:"params"`
+	// Unseen says that it's never sure that all of what it's about is drawn.
+	Unseen bool `yaml:"unseen"`
+	// Tool has one group: what the tool is called in the uppermost row. Only records of that
+	// tool are the dialog's.
+	Tool *pattern `yaml:"tool"`
 	// Changes are how changes of files are drawn.
 	Changes []changeForm `yaml:"changes"`
 	// Partial is all of what it's about while the rest of that is yet to be drawn.
@@ -240,6 +245,8 @@ func (f *form) check() string {
 		return "frame must have a group: a row's content"
 	case f.Title != nil && f.Title.NumSubexp() < 1:
 		return "title must have a group: the question"
+	case f.Tool != nil && f.Tool.NumSubexp() < 1:
+		return "tool must have a group: what the tool is called"
 	}
 	if f.Params != nil {
 		if problem := f.Params.check(); problem != "" {
