@@ -41,6 +41,9 @@ type GatewayOptions struct {
 	// Complete returns what may be meant by an argument that's being written. Nil:
 	// nothing. inbound.Inbound.Complete is one.
 	Complete func(e inbound.Event, command, param, begun string) []inbound.Candidate
+	// Panicked is told that an answer to an interaction panicked, and was contained. It must
+	// not block. Nil: nobody is told.
+	Panicked func()
 }
 
 // Gateway takes in what happens on Discord. Each event is stored before Discord is
@@ -85,6 +88,9 @@ func (a *Adapter) Gateway(o GatewayOptions) *Gateway {
 	}
 	if o.Complete == nil {
 		o.Complete = func(inbound.Event, string, string, string) []inbound.Candidate { return nil }
+	}
+	if o.Panicked == nil {
+		o.Panicked = func() {}
 	}
 	g := &Gateway{
 		adapter: a, opt: o, log: a.log,

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/sessions"
 )
 
 const (
@@ -90,7 +92,7 @@ func (g *Gateway) owe(ctx context.Context, s *session, it item, children *sync.W
 	}
 	if i.Type == interactionComplete {
 		if o, ok := i.focused(); ok {
-			children.Go(func() { g.complete(ctx, i, e, o) })
+			children.Go(func() { g.containPanic(func() { g.complete(ctx, i, e, o) }) })
 		}
 		return
 	}
@@ -104,8 +106,20 @@ func (g *Gateway) owe(ctx context.Context, s *session, it item, children *sync.W
 	}
 	children.Go(func() {
 		defer close(o.answered)
-		g.adapter.interactions.acknowledge(ctx, o, it.stored)
+		g.containPanic(func() { g.adapter.interactions.acknowledge(ctx, o, it.stored) })
 	})
+}
+
+// containPanic does what one interaction is owed. A panic in it is logged with its stack and
+// counted: it ends nobody else's.
+func (g *Gateway) containPanic(work func()) {
+	defer func() {
+		if r := recover(); r != nil {
+			g.log.Error("an answer to an interaction panicked", "err", sessions.PanicError(r), "stack", string(debug.Stack()))
+			g.opt.Panicked()
+		}
+	}()
+	work()
 }
 
 // firstAnswer is the body of an interaction's first answer: to a slash command what was

@@ -3,6 +3,7 @@ package discord_test
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strings"
@@ -200,6 +201,45 @@ func TestStrangersGetNothing(t *testing.T) {
 			t.Errorf("offered %+v", i.Choices)
 		}
 	})
+}
+
+// What's being completed panics at drawn moments: each is counted, and the others are answered
+// all the same.
+func TestPanicsEndNoOthersInteraction(t *testing.T) {
+	for seed := range uint64(5) {
+		inBubble(t, discordtest.Options{}, func(w *world) {
+			random := rand.New(rand.NewPCG(seed, 1))
+			e := w.ear()
+			panicked := 0
+			e.opts.Panicked = func() { panicked++ }
+			e.opts.Complete = func(_ inbound.Event, _, _, begun string) []inbound.Candidate {
+				if begun == "bad" {
+					panic("a fault")
+				}
+				return []inbound.Candidate{{Label: begun, Value: begun}}
+			}
+			e.withCommands()
+			defer func() { e.stop() }()
+			asked := map[string]string{}
+			faults := 0
+			for range 6 {
+				begun := []string{"good", "bad"}[random.IntN(2)]
+				if begun == "bad" {
+					faults++
+				}
+				asked[w.must(w.ada.Complete(w.plain, "new", "agent", begun, nil))] = begun
+				quiet()
+			}
+			for id, begun := range asked {
+				if i, _ := w.Interaction(id); (len(i.Choices) == 1) != (begun == "good") {
+					t.Errorf("seed %d: %s was offered %+v", seed, begun, i.Choices)
+				}
+			}
+			if panicked != faults {
+				t.Errorf("seed %d: %d faults were counted, want %d", seed, panicked, faults)
+			}
+		})
+	}
 }
 
 // What's told to who pressed a button is for that person alone, and comes though it's

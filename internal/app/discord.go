@@ -73,6 +73,7 @@ func (s *discordSide) connect(d *daemon) error {
 		Keeper: s.queue, Notes: s.notes, Admits: d.inbound.Admits, Complete: d.inbound.Complete,
 		Knows:    func(t adapters.Target) bool { return d.inbound.MayBind(t) || d.hub.Uses(t.Adapter, t.Chat) },
 		Mirrored: func() []adapters.Target { return d.mirroredOn(discord.Name) },
+		Panicked: func() { d.metrics.panicked("interaction") },
 	})
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -119,7 +120,7 @@ func (m *mailroom) run(ctx context.Context) error {
 	defer tick.Stop()
 	for {
 		for _, h := range m.takeHeard() {
-			if err := m.tellDirector(ctx, h); err != nil && ctx.Err() == nil {
+			if err := m.containPanic(func() error { return m.tellDirector(ctx, h) }); err != nil && ctx.Err() == nil {
 				m.d.opt.Log.Warn("a director couldn't be told", "session", h.session, "err", err)
 			}
 		}
@@ -153,9 +154,9 @@ func (m *mailroom) tryAgain(ctx context.Context, to inbox.Address) {
 	again := previewAgainEvery
 	waits, err := m.store.Awaits(ctx, to)
 	if name, person := to.Person(); person && waits {
-		again, err = letterAgainEvery, m.tellPerson(ctx, name)
+		again, err = letterAgainEvery, m.containPanic(func() error { return m.tellPerson(ctx, name) })
 	} else if waits {
-		err = m.announce(ctx, to)
+		err = m.containPanic(func() error { return m.announce(ctx, to) })
 	}
 	if err == nil && waits {
 		waits, err = m.store.Awaits(ctx, to)
@@ -169,6 +170,19 @@ func (m *mailroom) tryAgain(ctx context.Context, to inbox.Address) {
 	if m.waiting[to] = time.Now().Add(again); err == nil && !waits {
 		delete(m.waiting, to)
 	}
+}
+
+// containPanic does work for one that mail is for. A panic in it is logged with its stack,
+// counted and returned as an error: what's for others goes on.
+func (m *mailroom) containPanic(work func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = sessions.PanicError(r)
+			m.d.opt.Log.Error("announcing mail panicked", "err", err, "stack", string(debug.Stack()))
+			m.d.metrics.panicked("mail")
+		}
+	}()
+	return work()
 }
 
 // poke has run look now.

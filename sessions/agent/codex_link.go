@@ -121,15 +121,19 @@ func (o *Observer) keepLinked(ctx context.Context, s serving) {
 	}
 }
 
+// containPanic makes a panic an error, and logs it with its stack. It has to be deferred
+// itself.
+func (o *Observer) containPanic(err *error) {
+	if r := recover(); r != nil {
+		*err = sessions.PanicError(r)
+		o.w.opt.Logger.Error("a connection to an app server panicked; it's begun anew", "session", o.session.ID, "err", *err, "stack", string(debug.Stack()))
+	}
+}
+
 // link connects to the app server and hears what it asks, until the connection ends or
 // the conversation does.
 func (o *Observer) link(ctx context.Context, s serving) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			o.w.opt.Logger.Error("a connection to an app server panicked; it's begun anew", "session", o.session.ID, "err", sessions.PanicError(r), "stack", string(debug.Stack()))
-			err = sessions.PanicError(r)
-		}
-	}()
+	defer o.containPanic(&err)
 	process, ok := o.w.opt.Processes.Get(s.pid)
 	if !ok || !process.Started.Equal(s.started) || process.Environ == nil {
 		return errNoThread
@@ -232,12 +236,22 @@ func (l *codexLink) ask(m serverMessage) {
 		select {
 		case <-a.over:
 		case told := <-a.decider.told:
-			if result := answer(told); result != nil && l.server.answer(m.ID, result) != nil {
+			if l.answer(m.ID, answer, told) != nil {
 				l.server.close() // whoever reads from it hears of that
 			}
 		}
 	})
 	l.o.w.opt.Poke(l.o.session.ID)
+}
+
+// answer tells the server what was answered, if it takes that.
+func (l *codexLink) answer(id json.RawMessage, answer func(Told) any, told Told) (err error) {
+	defer l.o.containPanic(&err)
+	result := answer(told)
+	if result == nil {
+		return nil
+	}
+	return l.server.answer(id, result)
 }
 
 // resolved forgets a question that was answered, wherever that was.
