@@ -45,7 +45,7 @@ func plan(s sight) step {
 func (s *sight) show() step {
 	switch {
 	case s.needsThread():
-		if s.nothing() && !s.beginsWriting() && !s.asks() {
+		if !s.fillsThread() {
 			return step{}
 		}
 		return s.step(Op{Kind: KindThread, Text: threadTitle(s.session)}, Intent{Kind: KindThread}, true)
@@ -248,7 +248,7 @@ func (s *sight) screen() step {
 func (s *sight) again(in Intent) (_ step, ok bool) {
 	m := in.Message
 	switch {
-	case in.Kind == KindThread && s.needsThread() && (!s.nothing() || s.asks()):
+	case in.Kind == KindThread && s.needsThread() && s.fillsThread():
 		return s.step(Op{Kind: KindThread, Text: threadTitle(s.session), Again: true}, in, true), true
 	case in.Kind == KindEdit && s.mine(m.ID), (in.Kind == KindSend || in.Kind == KindFile) && s.knowsNonce(in):
 	default:

@@ -113,6 +113,9 @@ func (s *sight) needsThread() bool {
 	return s.shape.OwnThread && s.doc.target(s.binding).Thread == ""
 }
 
+// fillsThread says that there's something for a thread to be made for.
+func (s *sight) fillsThread() bool { return !s.nothing() || s.beginsWriting() || s.asks() }
+
 // leavesThread says that the thread made for the document is to be closed, once
 // everything is in it.
 func (s *sight) leavesThread() bool {
