@@ -25,6 +25,7 @@ type question struct {
 	part    int       // which part of it is drawn, where not all of it can be seen
 	call    string    // that it's about, as the agent records it
 	body    string    // what it draws of that; "": it's no permission
+	torn    bool      // it's half drawn, so that nobody knows it
 	stuck   bool      // it reads keys and does nothing
 	deaf    time.Time // until then as well
 	marked  int
@@ -111,6 +112,9 @@ func (p *asker) rows() (plain, styled []string) {
 		return plain, styled
 	}
 	title := now.title
+	if now.torn {
+		title = "~ " + title
+	}
 	if now.unseen {
 		title = "… " + title
 	}
@@ -305,9 +309,12 @@ func (asked) Read(_ sessions.ID, s *sessions.Snapshot, styled *sessions.Screen) 
 	var labels []string
 	for i, row := range s.Rows {
 		if title, ok := strings.CutPrefix(row, "? "); ok {
+			if strings.HasPrefix(title, "~ ") {
+				d.Kind = sessions.PromptUnread
+			}
 			d.Title, d.Unseen = strings.CutPrefix(title, "… ")
 			d.Title, d.Body, _ = strings.Cut(d.Title, " ¶")
-			if d.Body != "" {
+			if d.Body != "" && d.Kind != sessions.PromptUnread {
 				d.Kind = sessions.PromptPermission
 			}
 			d.Title, d.Call, _ = strings.Cut(d.Title, " §")
@@ -517,6 +524,9 @@ func (d *desk) look() {
 		return
 	}
 	ev := sessions.OutputEvent{Session: d.id, Prompt: asked{}.Read(d.id, &snap, nil)}
+	if ev.Prompt != nil && ev.Prompt.Kind == sessions.PromptUnread { // which a poller tells later
+		return
+	}
 	shown := ""
 	if ev.Prompt != nil {
 		shown = ev.Prompt.Print + ev.Prompt.Call

@@ -17,8 +17,11 @@ const (
 	// drawnFor is how long a dialog has to stand before a key is for it: Claude Code 2.1.329
 	// passes over what's pressed in the first 130 ms to 200 ms.
 	drawnFor    = 500 * time.Millisecond
-	unsureLooks = 3  // at a screen without the dialog: it may be half drawn
-	alikeLooks  = 30 // at one that asks in the same words about something else: it may be drawn for another size yet
+	unsureLooks = 3 // at a screen without the dialog, or with another: it may be half drawn
+	// alikeLooks are at one that may be drawn for another size yet: what asks in the same words about
+	// something else, or in place of a dialog that's known one that nobody knows, as Qwen Code 0.15.10
+	// looks for 0.2 s after its pane was taller. A poller waits for such a one as long.
+	alikeLooks  = 30
 	checkedRows = 60 // of a dialog, by the guard
 )
 
@@ -42,6 +45,11 @@ type seen struct {
 	styled *Screen
 	dialog *Dialog // nil: none
 	unread int     // bytes that the program hasn't read yet
+}
+
+// mayBecome reports whether what was seen may be a dialog that's half drawn yet.
+func (s *seen) mayBecome(d *Dialog) bool {
+	return s.dialog != nil && (s.dialog.asksLike(d) || s.dialog.Kind == PromptUnread && d.Kind != PromptUnread)
 }
 
 // errMoving says that two looks at a screen didn't show the same.
@@ -290,7 +298,7 @@ func (g *giver) stands(ctx context.Context) (seen, error) {
 		case err == nil && now.dialog != nil && now.dialog.Asks(g.dialog):
 			return now, nil
 		case err == nil:
-			if looks++; looks >= alikeLooks || looks >= unsureLooks && (now.dialog == nil || !now.dialog.asksLike(g.dialog)) {
+			if looks++; looks >= alikeLooks || looks >= unsureLooks && !now.mayBecome(g.dialog) {
 				return now, nil
 			}
 		case !errors.Is(err, errMoving) && !errors.Is(err, ErrUnavailable):

@@ -207,6 +207,53 @@ func TestACallThatIsDrawnOtherwise(t *testing.T) {
 	})
 }
 
+// A program draws its question anew while it's answered, half of it first, which looks like one that
+// nobody knows: the answer waits for it. If it stays so nothing is pressed.
+func TestATornQuestionIsNoOther(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		begins := time.Duration(rapid.IntRange(0, 900).Draw(rt, "milliseconds until it's drawn anew")) * time.Millisecond
+		answered := time.Duration(rapid.IntRange(0, 900).Draw(rt, "milliseconds until the answer")) * time.Millisecond
+		lasts := time.Duration(rapid.IntRange(20, 1300).Draw(rt, "milliseconds that it's torn")) * time.Millisecond
+		ends := rapid.Bool().Draw(rt, "it's whole again")
+		wrong := ""
+		synctest.Test(t, func(t *testing.T) {
+			d := newDesk(t, &asker{lag: 5 * time.Millisecond}, &memory{prompts: map[string]sessions.Prompt{}})
+			defer d.stop()
+			p := d.asks(permission(0))
+			var both sync.WaitGroup
+			var got sessions.Prompt
+			var err error
+			both.Go(func() {
+				time.Sleep(answered)
+				got, err = d.answer(p.ID, "ann", 2)
+			})
+			draw := func(torn bool) {
+				d.pane.with(func() {
+					if d.pane.now != nil {
+						again := *d.pane.now
+						again.torn = torn
+						d.pane.now = &again
+					}
+				})
+			}
+			time.Sleep(begins)
+			draw(true)
+			if ends {
+				time.Sleep(lasts)
+				draw(false)
+			}
+			both.Wait()
+			taken := len(d.pane.took) == 1 && d.pane.took[0].option == 2 && got.State == sessions.PromptAnswered && err == nil
+			if !taken && (ends || len(d.pane.took) > 0 || !errors.Is(err, sessions.ErrConflict)) {
+				wrong = fmt.Sprintf("the program took %+v; told %+v, %v", d.pane.took, got, err)
+			}
+		})
+		if wrong != "" {
+			rt.Fatal(wrong)
+		}
+	})
+}
+
 // Two answer at the same instant: one counts, the other is told whose.
 func TestOneOfTwoAnswersCounts(t *testing.T) {
 	withDesk(t, func(d *desk) {
