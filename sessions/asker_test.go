@@ -79,6 +79,9 @@ type asker struct {
 	alone   bool          // nobody is attached, so that the pane may be made taller
 	unwell  bool          // its program doesn't draw all of a question in a taller pane either
 	redraws time.Duration // that its program takes to draw for another size
+	tears   time.Duration // that its screen is half drawn then
+	blank   bool          // half drawn is nothing, or else a dialog that nobody knows
+	drawing bool          // it's half drawn
 	tall    bool          // it's taller
 	covered bool          // only who made it taller may look
 	grown   int           // how often it was made taller
@@ -111,12 +114,16 @@ func (p *asker) rows() (plain, styled []string) {
 		add("> " + p.box)
 		return plain, styled
 	}
-	title := now.title
-	if now.torn {
-		title = "~ " + title
+	if p.drawing && p.blank {
+		add("")
+		return plain, styled
 	}
+	title := now.title
 	if now.unseen {
 		title = "… " + title
+	}
+	if now.torn || p.drawing {
+		title = "~ " + title
 	}
 	if now.part > 0 && now.unseen {
 		title += fmt.Sprint(" part ", now.part)
@@ -630,12 +637,14 @@ func (p *asker) resized() {
 	if q == nil || q.part == 0 {
 		return
 	}
-	time.AfterFunc(p.redraws, func() {
+	time.AfterFunc(p.redraws, func() { p.with(func() { p.drawing = p.tears > 0 && p.tall == tall }) })
+	time.AfterFunc(p.redraws+p.tears, func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		if p.tall != tall {
 			return
 		}
+		p.drawing = false
 		if q.unseen = !tall || p.unwell; q.unseen {
 			q.part = q.part%3 + 1
 		}

@@ -298,7 +298,7 @@ func (g *giver) stands(ctx context.Context) (seen, error) {
 		case err == nil && now.dialog != nil && now.dialog.Asks(g.dialog):
 			return now, nil
 		case err == nil:
-			if looks++; looks >= alikeLooks || looks >= unsureLooks && !now.mayBecome(g.dialog) {
+			if looks++; looks >= alikeLooks || looks >= unsureLooks && !now.mayBecome(g.dialog) && (now.dialog != nil || !g.m.wasTaller(g.prompt.Session)) {
 				return now, nil
 			}
 		case !errors.Is(err, errMoving) && !errors.Is(err, ErrUnavailable):

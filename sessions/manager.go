@@ -363,6 +363,8 @@ func (m *Manager) takeOutput(ev OutputEvent, now time.Time) (s Session, news out
 	if ev.Exit != nil {
 		e.Exit = ev.Exit
 	}
-	news.asked = e.show(ev)
+	if news.asked = e.show(ev); e.away {
+		m.awaitReturn(e)
+	}
 	return e.Session, news, true
 }

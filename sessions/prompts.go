@@ -46,6 +46,9 @@ type asking struct {
 	// taller one, nil: nobody looks.
 	backAt     time.Time
 	endReading context.CancelFunc
+	// away says that the poller told that nothing is shown right after that: the program may
+	// have cleared its screen to draw it anew. What was shown counts for a moment more.
+	away bool
 	// done is the Print of a prompt that's final while its dialog is still shown: the
 	// poller hasn't looked since. It isn't asked again.
 	done string
@@ -126,11 +129,42 @@ func (e *entry) show(ev OutputEvent) bool {
 	if !ev.Asked && (e.heard || ev.Prompt == nil) {
 		return false
 	}
+	if e.away = ev.Prompt == nil && e.shown != nil && e.prompt != nil && !e.gave && time.Since(e.backAt) < wholeBack; e.away {
+		return false
+	}
 	e.heard, e.shown = true, e.samePart(ev.Prompt)
 	e.forgetWhole()
 	if e.shown == nil || e.shown.Print != e.done {
 		e.done = ""
 	}
+	return true
+}
+
+// awaitReturn takes in that a session shows no dialog, if none has come back by then. m.mu is held.
+func (m *Manager) awaitReturn(e *entry) {
+	if m.ctx == nil || m.ctx.Err() != nil {
+		return
+	}
+	ctx, id, wait := m.ctx, e.ID, wholeBack-time.Since(e.backAt)
+	m.typists.Go(func() {
+		m.containPanic(ctx, id, WorkerLook, func() {
+			if rest(ctx, wait) == nil && m.takeAway(id) {
+				m.takeIn(ctx, id)
+			}
+		})
+	})
+}
+
+// takeAway takes in that what was shown hasn't come back; false: it has.
+func (m *Manager) takeAway(id ID) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.entries[id]
+	if e == nil || !e.away {
+		return false
+	}
+	e.away, e.shown, e.done = false, nil, ""
+	e.forgetWhole()
 	return true
 }
 

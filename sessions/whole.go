@@ -24,6 +24,8 @@ const (
 	// nobody sees the pane meanwhile. Until a program draws, its question stands there as it
 	// was; it takes 0.4 s for a screen of that height.
 	elseWithin = 700 * time.Millisecond
+	// tornWithin is the same of what may be half drawn: nothing, or a dialog that nobody knows.
+	tornWithin = 1400 * time.Millisecond
 	// wholeBack is how long the program may take to draw it as it was before.
 	wholeBack = 2 * time.Second
 	// wholeMost is until tmux itself makes a pane as high as it was, whatever becomes of
@@ -192,6 +194,15 @@ func (m *Manager) isRead(id ID) bool {
 	return e != nil && e.endReading != nil
 }
 
+// wasTaller reports whether a session's pane was taller a moment ago: its program may be drawing it
+// anew.
+func (m *Manager) wasTaller(id ID) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.entries[id]
+	return e != nil && time.Since(e.backAt) < wholeBack
+}
+
 // noteBack notes that a session's pane is as high as it was before a reading.
 func (m *Manager) noteBack(id ID) {
 	m.mu.Lock()
@@ -349,11 +360,15 @@ func (t *taller) shrink(ctx context.Context, part *Dialog) (*Dialog, error) {
 		if err != nil {
 			return nil, err
 		}
+		most := elseWithin
+		if now.dialog == nil || now.mayBecome(part) {
+			most = tornWithin
+		}
 		if now.dialog != nil && now.dialog.asksLike(part) {
 			like = time.Now()
 		}
 		switch d := now.dialog; {
-		case time.Since(like) >= elseWithin:
+		case time.Since(like) >= most:
 			return nil, errElse
 		case d == nil || !d.Unseen || !d.asksLike(part): // it stands there as it was drawn for the taller pane, say
 			last = nil

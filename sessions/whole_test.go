@@ -19,7 +19,7 @@ func TestAnswersAreGivenWhileAQuestionIsReadWhole(t *testing.T) {
 			ms := func(label string, most int) time.Duration {
 				return time.Duration(rapid.IntRange(0, most).Draw(rt, label)) * time.Millisecond
 			}
-			pane := &asker{lag: 10 * time.Millisecond, tmux: ms("tmux", 60), alone: true, unwell: rapid.Bool().Draw(rt, "never whole"), redraws: ms("redraws", 1500)}
+			pane := &asker{lag: 10 * time.Millisecond, tmux: ms("tmux", 60), alone: true, unwell: rapid.Bool().Draw(rt, "never whole"), redraws: ms("redraws", 800), tears: ms("tears", 500), blank: rapid.Bool().Draw(rt, "blank")}
 			d := newDesk(t, pane, &memory{prompts: map[string]sessions.Prompt{}})
 			defer d.stop()
 			q := permission(0)
@@ -40,7 +40,7 @@ func TestAnswersAreGivenWhileAQuestionIsReadWhole(t *testing.T) {
 			got, err := d.answer(p.ID, "ann", option)
 			took := time.Since(began)
 			if err != nil || got.State != sessions.PromptAnswered || len(pane.took) != 1 || pane.took[0].option != option || len(pane.stray) > 0 {
-				rt.Fatalf("%+v of %+v: %+v, %v; took %+v, stray %q", option, p.Dialog, got, err, pane.took, pane.stray)
+				rt.Fatalf("%d: %v, %s (%s); took %+v, stray %q, keys %d", option, err, got.State, got.Reason, pane.took, pane.stray, pane.keys)
 			}
 			if option == 2 {
 				refused++
@@ -71,7 +71,7 @@ func TestAQuestionThatGoesWhileItIsReadIsClosed(t *testing.T) {
 			ms := func(label string, most int) time.Duration {
 				return time.Duration(rapid.IntRange(0, most).Draw(rt, label)) * time.Millisecond
 			}
-			pane := &asker{lag: 10 * time.Millisecond, tmux: ms("tmux", 60), alone: true, unwell: rapid.Bool().Draw(rt, "never whole"), redraws: ms("redraws", 1500)}
+			pane := &asker{lag: 10 * time.Millisecond, tmux: ms("tmux", 60), alone: true, unwell: rapid.Bool().Draw(rt, "never whole"), redraws: ms("redraws", 700), tears: ms("tears", 300), blank: rapid.Bool().Draw(rt, "blank")}
 			d := newDesk(t, pane, &memory{prompts: map[string]sessions.Prompt{}})
 			defer d.stop()
 			q := permission(0)
