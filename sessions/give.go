@@ -52,6 +52,19 @@ func (s *seen) mayBecome(d *Dialog) bool {
 	return s.dialog != nil && (s.dialog.asksLike(d) || s.dialog.Kind == PromptUnread && d.Kind != PromptUnread)
 }
 
+// mayReturn reports whether a screen without the dialog may be half drawn: its program was given
+// another size a moment ago, or draws no input box either.
+func (g *giver) mayReturn(now *seen) bool {
+	if g.m.wasTaller(g.prompt.Session) {
+		return true
+	}
+	if g.m.opt.Box == nil {
+		return false
+	}
+	b := g.m.opt.Box(g.prompt.Session, &now.snap)
+	return b.Known && !b.Shell && !b.Open && !b.Torn
+}
+
 // errMoving says that two looks at a screen didn't show the same.
 var errMoving = errors.New("the screen is being redrawn")
 
@@ -298,7 +311,7 @@ func (g *giver) stands(ctx context.Context) (seen, error) {
 		case err == nil && now.dialog != nil && now.dialog.Asks(g.dialog):
 			return now, nil
 		case err == nil:
-			if looks++; looks >= alikeLooks || looks >= unsureLooks && !now.mayBecome(g.dialog) && (now.dialog != nil || !g.m.wasTaller(g.prompt.Session)) {
+			if looks++; looks >= alikeLooks || looks >= unsureLooks && !now.mayBecome(g.dialog) && (now.dialog != nil || !g.mayReturn(&now)) {
 				return now, nil
 			}
 		case !errors.Is(err, errMoving) && !errors.Is(err, ErrUnavailable):

@@ -15,6 +15,7 @@ const (
 	partialAfter = 3 * time.Second         // one of which a part is yet to be drawn
 	unreadAfter  = 1200 * time.Millisecond // one that no form knows, or a line that's asked for
 	goneAfter    = 50 * time.Millisecond   // none
+	clearedAfter = time.Second             // none, and no input box either: it may be drawn anew
 )
 
 // asking is what an observer makes of the dialogs that it sees: one counts, or has gone,
@@ -26,9 +27,9 @@ type asking struct {
 	shown *sessions.Dialog // the last that was sure
 }
 
-// see works in what a look read, nil: no dialog. It reports whether that's sure, and
-// when to look again if it isn't.
-func (a *asking) see(d *sessions.Dialog, now time.Time) (sure bool, again time.Time) {
+// see works in what a look read, nil: no dialog; cleared: nor anything else that the program
+// always draws. It reports whether that's sure, and when to look again if it isn't.
+func (a *asking) see(d *sessions.Dialog, cleared bool, now time.Time) (sure bool, again time.Time) {
 	seen := ""
 	if d != nil {
 		seen = d.Print
@@ -40,6 +41,8 @@ func (a *asking) see(d *sessions.Dialog, now time.Time) (sure bool, again time.T
 	}
 	after := shownAfter
 	switch {
+	case d == nil && cleared && a.shown != nil && a.shown.Form != "":
+		after = clearedAfter
 	case d == nil:
 		after = goneAfter
 	case d.Kind == sessions.PromptUnread, d.Kind == sessions.PromptLine:
@@ -78,7 +81,7 @@ func (o *Observer) prompts(s *sessions.Sight, l sessions.Look) {
 	if d == nil && s.Asks != "" {
 		d = o.asksFor
 	}
-	sure, again := o.asking.see(d, l.Now)
+	sure, again := o.asking.see(d, o.profile().cleared(l.Screen), l.Now)
 	if sure {
 		o.gone(d)
 		o.asking.shown = d
@@ -93,6 +96,13 @@ func (o *Observer) prompts(s *sessions.Sight, l sessions.Look) {
 	if shown := o.asking.shown; s.Known && shown != nil && shown.Kind == sessions.PromptUnread && s.State != sessions.StateWaiting {
 		s.State, s.Reason = sessions.StateWaiting, "its screen looks like a question, which isn't recognised"
 	}
+}
+
+// cleared reports whether the program's input box isn't on a screen: with no dialog there either, its
+// screen may be half drawn.
+func (p *Profile) cleared(s *sessions.Snapshot) bool {
+	b := p.Box(s)
+	return b.Known && !b.Open && !b.Torn
 }
 
 // hookDecides reports whether what a program is said to wait for is decided by a hook of the

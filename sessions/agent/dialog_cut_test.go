@@ -182,13 +182,13 @@ func TestAskingIsSureAtTheSecondLook(t *testing.T) {
 		{60 * time.Millisecond, nil, true},
 	} {
 		now = now.Add(tt.after)
-		sure, again := a.see(tt.read, now)
+		sure, again := a.see(tt.read, false, now)
 		if sure != tt.sure || sure != again.IsZero() || !sure && again.Sub(now) > 210*time.Millisecond {
 			t.Errorf("look %d: sure %v, again in %v", i, sure, again.Sub(now))
 		}
 	}
 	a = asking{}
-	if sure, _ := a.see(one, now); sure {
+	if sure, _ := a.see(one, false, now); sure {
 		t.Error("a dialog at the first look may be half drawn")
 	}
 }
@@ -209,7 +209,7 @@ func TestDialogsThatAreDrawnInParts(t *testing.T) {
 	}
 	p, now := set.Get("opencode"), time.Now()
 	var a asking
-	a.see(nil, now)
+	a.see(nil, false, now)
 	for i, tt := range []struct {
 		screen *sessions.Snapshot
 		after  time.Duration
@@ -227,7 +227,7 @@ func TestDialogsThatAreDrawnInParts(t *testing.T) {
 			t.Fatalf("look %d: it isn't read", i)
 		}
 		now = now.Add(tt.after)
-		if sure, _ := a.see(d, now); sure != tt.sure {
+		if sure, _ := a.see(d, false, now); sure != tt.sure {
 			t.Errorf("look %d at %q: sure %v", i, d.Body, sure)
 		}
 	}
