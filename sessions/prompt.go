@@ -54,6 +54,9 @@ type Dialog struct {
 	// Print is the same for the same dialog, whatever of it is marked or checked, and
 	// hardly ever for another: letters and digits.
 	Print string `json:"print"`
+	// Loose is the same whatever the width is, Wide, in cells, at which it was drawn.
+	Loose string `json:"-"`
+	Wide  int    `json:"-"`
 	// Marked is the index of the option that Enter would take; len(Options): the entry
 	// for text, which then takes what's pasted; len(Options)+1: what submits a
 	// PromptMulti; -1: it isn't known, or none is.
@@ -118,10 +121,16 @@ func (d *Dialog) TellsAs(other *Dialog) bool {
 // for another call, and not as a part of another whole; or permission for the same call is
 // asked for in the same words, however much of it is drawn.
 func (d *Dialog) Asks(other *Dialog) bool {
-	if d.Print != other.Print {
+	if d.Print != other.Print && !d.reflows(other) {
 		return d.sameCall(other)
 	}
 	return (d.Tall == "" || other.Tall == "" || d.Tall == other.Tall) && (d.Call == "" || other.Call == "" || d.Disputed != other.Disputed || d.Call == other.Call)
+}
+
+// reflows reports whether both are drawn alike but for where rows are broken, at other widths: at one
+// width other rows or blanks are another question.
+func (d *Dialog) reflows(other *Dialog) bool {
+	return d.Wide != other.Wide && d.Wide > 0 && other.Wide > 0 && d.Loose != "" && d.Loose == other.Loose
 }
 
 // sameCall reports whether both ask for permission for one call, whose record has all that

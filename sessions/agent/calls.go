@@ -22,6 +22,10 @@ type call struct {
 	// command, "": it's none.
 	texts []string
 	main  string
+	// exact are the same with their blanks, of which several count as one. odd says that there's
+	// something in them that programs draw otherwise, each in its own way.
+	exact []string
+	odd   bool
 	// head is what Qwen Code draws above a command, on as many rows: it's squeezed, too.
 	head string
 	said string // the input as people read it
@@ -45,6 +49,8 @@ type call struct {
 	// lost says that the input isn't known: it was longer than what a hook tells. It may be
 	// any call.
 	lost bool
+	// before says that it was asked about before anything was heard of: its record didn't come.
+	before bool
 	// served says that the agent's server asks about it, by its one request; hooked, that a
 	// hook told of it as well.
 	served bool
@@ -110,12 +116,22 @@ func (c *calls) add(one call) {
 	for size := c.bytes(); len(*c) > maxCalls || size > maxCallsBytes; size = c.bytes() {
 		first := (*c)[0]
 		(*c)[0] = call{sum: first.sum, lost: true, times: 1, requests: first.requests, conversation: first.conversation, served: first.served}
+		*c = append((*c)[1:], (*c)[0])
 		if len(*c) > maxCalls {
-			*c = slices.Delete(*c, 0, 1)
-		} else {
-			*c = append((*c)[1:], (*c)[0])
+			c.forgetOldest()
 		}
 	}
+}
+
+// forgetOldest makes one of all that aren't known any more: what it was about may be asked still.
+func (c *calls) forgetOldest() {
+	last := len(*c) - 1
+	if i := slices.IndexFunc((*c)[:last], func(one call) bool { return one.lost && one.sum == "" }); i >= 0 {
+		(*c)[i].times += (*c)[last].times
+		*c = (*c)[:last]
+		return
+	}
+	(*c)[last] = call{lost: true, times: (*c)[last].times}
 }
 
 func (c calls) bytes() (n int) {
@@ -252,15 +268,20 @@ func newCall(h Hook) call {
 		if (f.name == "command" && !c.plan || f.name == "plan" && c.plan) && c.main == "" {
 			c.main = c.letters(f.value)
 		}
-		c.texts = append(c.texts, c.letters(f.value))
+		c.draws(f.value)
 	}
 	if i := slices.IndexFunc(fields, func(f said) bool { return f.name == "description" }); i >= 0 && c.tool == qwenShell && c.main != "" {
 		c.head = c.main + "(" + c.letters(fields[i].value) + ")"
 		c.texts = append(c.texts, c.head)
+		for _, f := range fields {
+			if f.name == "command" {
+				c.exact = append(c.exact, c.spaced(f.value+" ("+fields[i].value+")"))
+			}
+		}
 	}
 	c.said = saidOf(fields)
 	if h.Request != "" && c.main == "" && !c.asks { // a dialog may draw no more than the tool
-		c.texts = append(c.texts, c.letters(h.Tool))
+		c.draws(h.Tool)
 		c.said = strings.TrimSuffix("tool: "+printable(h.Tool)+"\n"+c.said, "\n")
 	}
 	if c.tool == geminiQuestion && !c.lost {
@@ -272,11 +293,12 @@ func newCall(h Hook) call {
 	if c.change != nil {
 		c.said = c.change.said
 	} else if qwen && c.main == "" && !c.asks && !c.plan && !c.lost { // its dialog may name no tool
-		c.texts = append(c.texts, c.fetches(fields)...)
+		c.fetches(fields)
 		c.said = strings.TrimSuffix("tool: "+printable(h.Tool)+"\n"+c.said, "\n")
 	}
 	if of, said := serverCallOf(h); of != nil && !c.lost {
 		c.mcp, c.said, c.main, c.change = of, said, "", nil
+		c.drawsName()
 		if h.Asks != nil {
 			c.mcp = h.Asks
 		}
@@ -291,19 +313,52 @@ const (
 	qwenFetch = "web_fetch"
 )
 
-// fetches are what the dialog of Qwen Code 0.24.4 draws of fetching a page.
-func (c *call) fetches(fields []said) []string {
+// fetches adds what the dialog of Qwen Code 0.24.4 draws of fetching a page.
+func (c *call) fetches(fields []said) {
 	if c.tool != qwenFetch {
-		return nil
+		return
 	}
 	values := map[string]string{}
 	for _, f := range fields {
 		values[f.name] = f.value
 	}
-	return []string{
-		c.letters("Fetch content from " + values["url"] + " and process with: " + values["prompt"]),
-		c.letters("- " + values["url"]),
+	c.draws("Fetch content from " + values["url"] + " and process with: " + values["prompt"])
+	c.draws("- " + values["url"])
+}
+
+// drawsName has a call of a tool of an MCP server be drawn as Qwen Code draws that of a sub-agent: by
+// the names of server and tool alone.
+func (c *call) drawsName() {
+	c.texts, c.exact = nil, nil
+	server, tool, _ := strings.Cut(strings.TrimPrefix(c.tool, mcpTools), "__")
+	c.draws("MCP Server: " + server)
+	c.draws("Tool: " + tool)
+}
+
+// draws adds a text of which rows may be drawn.
+func (c *call) draws(text string) {
+	c.texts = append(c.texts, c.letters(text))
+	c.exact = append(c.exact, c.spaced(text))
+	odd := func(r rune) bool {
+		return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Co) || r == unicode.ReplacementChar)
 	}
+	if strings.ContainsFunc(text, odd) || c.marked && (strings.ContainsAny(text, `[]<>&\`) || strings.Contains(text, "://") && c.tool != qwenFetch) {
+		c.odd = true
+	}
+}
+
+// spaced is a text by its letters and where blanks stand between them.
+func (c *call) spaced(text string) string {
+	if c.marked {
+		text = markdown.Replace(text)
+	}
+	var words []string
+	for word := range strings.FieldsSeq(text) {
+		if word = squeezed(word); word != "" {
+			words = append(words, word)
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 // letters are what of a text is compared with what's drawn.
@@ -478,9 +533,10 @@ func (c *call) mayBe(d *sessions.Dialog) bool {
 
 // part is what a row draws of a call; false: it draws something else.
 func (c *call) part(row string) (string, bool) {
-	for _, text := range bareRow(row, c.main == "") {
-		text = c.letters(text)
-		if text == "" || slices.ContainsFunc(c.texts, func(said string) bool { return strings.Contains(said, text) }) {
+	for _, bare := range bareRow(row, c.main == "") {
+		text, spaced := c.letters(bare), c.spaced(bare)
+		if text == "" || slices.ContainsFunc(c.texts, func(said string) bool { return strings.Contains(said, text) }) &&
+			slices.ContainsFunc(c.exact, func(said string) bool { return strings.Contains(said, spaced) }) {
 			return text, true
 		}
 	}
@@ -507,25 +563,23 @@ func bareRow(row string, file bool) []string {
 // allows can be chosen. Where several calls that differ may be it, none is.
 //
 // Where tool isn't "", only calls of that tool may be it.
-func (c calls) record(d *sessions.Dialog, tool string) {
+func (c calls) record(d *sessions.Dialog, f *form, tool string) {
 	if len(d.Drawn) == 0 && !d.Command {
 		return
 	}
-	if tool != "" {
-		c = slices.DeleteFunc(slices.Clone(c), func(one call) bool { return !one.lost && plainName(one.tool) != plainName(tool) })
-	}
+	tools := f != nil && f.Tools
 	var is []call
 	var newest call
-	rival := false // one that's drawn as well, if the dialog begins farther down
-	disputed := (d.Command || tool != "") && slices.ContainsFunc(c, func(one call) bool { return !one.asks && !one.plan && one.mcp == nil })
+	rival := false // one that may be what's drawn, though it isn't drawn so
+	disputed := (d.Command || tool != "" && f.Unseen) && slices.ContainsFunc(c, func(one call) bool { return !one.asks && !one.plan && one.mcp == nil && one.isOf(tool) })
 	for _, one := range c {
-		if one.mcp != nil {
+		if one.mcp != nil && !tools || !one.isOf(tool) || one.before && !d.Unseen {
 			continue
 		}
 		newest = one
 		like := one.drawn(d)
 		disputed = disputed && like == drawsOther
-		rival = rival || d.Unseen && like == drawsOther && one.mayBe(d)
+		rival = rival || like == drawsOther && !one.asks && (one.odd || d.Unseen && (one.mayBe(d) || one.change != nil))
 		if like == drawsIt && !slices.ContainsFunc(is, func(other call) bool { return other.sum == one.sum }) {
 			is = append(is, one)
 		}
@@ -536,6 +590,14 @@ func (c calls) record(d *sessions.Dialog, tool string) {
 	case disputed:
 		d.Call, d.Whole, d.Disputed, d.Unseen = newest.sum, newest.said, true, true
 	}
+}
+
+// qwenNames are what Qwen Code calls tools in its dialogs, where that's another name.
+var qwenNames = map[string]string{qwenShell: "Shell"} //nolint:gochecknoglobals // a constant table
+
+// isOf reports whether it may be a call of a tool by the name that's drawn of that; "": of any.
+func (c *call) isOf(tool string) bool {
+	return tool == "" || c.lost || plainName(c.tool) == plainName(tool) || qwenNames[c.tool] == tool
 }
 
 // recorded is a dialog of the session with what its call's record says; nil: without one it
@@ -569,7 +631,7 @@ func (o *Observer) recorded(d *sessions.Dialog) *sessions.Dialog {
 	} else if drawn := f.changed(d.Above); drawn != nil {
 		o.known.calls.recordChange(d, drawn)
 	} else if tool, ok := f.toolOf(d); ok {
-		o.known.calls.record(d, tool)
+		o.known.calls.record(d, f, tool)
 	}
 	if f != nil && f.Recorded && d.Call == "" {
 		return nil
@@ -580,8 +642,8 @@ func (o *Observer) recorded(d *sessions.Dialog) *sessions.Dialog {
 	return d
 }
 
-// toolOf is what the tool is called that the dialog asks about; "": its form doesn't say. It's
-// false where the form does, and it isn't on the screen.
+// toolOf is what the tool is called that the dialog asks about; "": its form doesn't say, or it isn't
+// on the screen. It's false where a record is to be of that tool and it isn't there.
 func (f *form) toolOf(d *sessions.Dialog) (tool string, ok bool) {
 	if f == nil || f.Tool == nil {
 		return "", true
@@ -590,13 +652,12 @@ func (f *form) toolOf(d *sessions.Dialog) (tool string, ok bool) {
 		if row == "" {
 			continue
 		}
-		m := f.Tool.row.FindStringSubmatch(row)
-		if m == nil {
-			break
+		if m := f.Tool.row.FindStringSubmatch(row); m != nil {
+			return m[1], m[1] != ""
 		}
-		return m[1], m[1] != ""
+		break
 	}
-	return "", false
+	return "", !f.Unseen
 }
 
 // waitsFor reports whether one hook waits for a dialog which the agent answers by its
@@ -641,12 +702,41 @@ func (c calls) bindSaving(f *form, d *sessions.Dialog) {
 	}
 }
 
+// begunWith takes in that a dialog stood there as the session was looked at first: what a hook told of
+// its call came before, and what comes now is about another.
+func (o *Observer) begunWith(d *sessions.Dialog) {
+	o.known.mu.Lock()
+	defer o.known.mu.Unlock()
+	if o.begun == "" && d != nil && d.Call == "" {
+		o.known.calls.add(call{sum: d.Print, lost: true, before: true, times: 1})
+	}
+	if o.begun = noDialog; d != nil {
+		o.begun = d.Print
+	}
+}
+
+// begunGone takes in that that dialog has gone.
+func (o *Observer) begunGone() {
+	o.begun = noDialog
+	o.known.mu.Lock()
+	defer o.known.mu.Unlock()
+	o.known.calls = slices.DeleteFunc(o.known.calls, func(one call) bool { return one.before })
+}
+
+// noDialog is Observer.begun where that was none, or has gone.
+const noDialog = "-"
+
 // gone takes in which dialog is surely on the screen, nil: none is. The call of another has
 // been answered.
 func (o *Observer) gone(now *sessions.Dialog) {
 	call := ""
 	if now != nil && !now.Disputed {
 		call = now.Call
+	}
+	if o.begun == "" {
+		o.begunWith(now)
+	} else if o.begun != noDialog && (now == nil || now.Print != o.begun) {
+		o.begunGone()
 	}
 	if o.call != "" && o.call != call {
 		o.known.mu.Lock()

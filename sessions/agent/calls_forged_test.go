@@ -137,7 +137,7 @@ func (c qwenCall) check(rt *rapid.T, p *Profile, d *sessions.Dialog, from [][]st
 	}
 	late := *d
 	if tool, ok := p.formOf(d).toolOf(d); ok {
-		k.record(&late, tool)
+		k.record(&late, p.formOf(d), tool)
 	}
 	switch {
 	case late.Disputed:

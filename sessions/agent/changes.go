@@ -345,7 +345,7 @@ func (c calls) recordChange(d *sessions.Dialog, drawn *drawnChange) {
 		case one.change == nil:
 		case drawn.of(one.change, !d.Unseen) == drawsIt:
 			is = append(is, one)
-		case drawn.contradicts(one.change):
+		case drawn.contradicts(one.change) && !one.odd:
 			disputed = &c[i]
 		default:
 			lost = true

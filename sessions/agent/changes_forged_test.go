@@ -236,7 +236,7 @@ func forgedChange(rt *rapid.T, p *Profile, agent string, from [][]string) string
 		if drawn := f.changed(d.Above); drawn != nil {
 			c.recordChange(&d, drawn)
 		} else {
-			c.record(&d, "")
+			c.record(&d, nil, "")
 		}
 		return &d
 	}

@@ -56,6 +56,7 @@ func (p *Profile) read(screen *sessions.Snapshot, styled *sessions.Screen) *sess
 		cut := l.begins == beginsUnsure || l.begins == beginsOnTop && f.Kind != sessions.PromptSetup
 		r := dialogReading{form: f, layout: l, cut: cut}
 		if d := r.read(); d != nil {
+			d.Wide = screen.Width
 			if f.Styled && styled != nil {
 				d.Marked = markedByColour(f, d, styled)
 			}
@@ -142,7 +143,7 @@ func (r *dialogReading) read() *sessions.Dialog {
 		}
 		d.Text = "" // nowhere was it tried how a text goes with other options
 	}
-	d.Print = printOf(d)
+	d.Print, d.Loose = printOf(d), looseOf(d)
 	return d
 }
 
@@ -414,12 +415,21 @@ func tidy(rows []string) string {
 	return strings.Join(out, "\n")
 }
 
-// printOf is the fingerprint of a dialog: of its texts without blanks, for where
-// they're wrapped depends on the width.
+// printOf is the fingerprint of a dialog: of its texts with their rows and blanks, which can make
+// another command of the same letters.
 func printOf(d *sessions.Dialog) string {
+	return fingerprint(d, func(s string) string { return s })
+}
+
+// looseOf is the same without blanks and rows, for where these are broken depends on the width.
+func looseOf(d *sessions.Dialog) string {
+	return fingerprint(d, func(s string) string { return strings.Join(strings.Fields(s), "") })
+}
+
+func fingerprint(d *sessions.Dialog, form func(string) string) string {
 	h := sha256.New()
 	add := func(s string) {
-		h.Write([]byte(strings.Join(strings.Fields(s), "")))
+		h.Write([]byte(form(s)))
 		h.Write([]byte{0})
 	}
 	add(d.Form)

@@ -107,6 +107,44 @@ func TestQuotedDialogs(t *testing.T) {
 	}
 }
 
+// Blanks and rows make another question of the same letters, at one width; at another they're where
+// its rows are broken.
+func TestBlanksMakeAnotherQuestion(t *testing.T) {
+	set, err := Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		words := rapid.SliceOfN(rapid.SampledFrom([]string{"rm", "-rf", "/tmp/x", "/", ":", "#", "touch", "a"}), 2, 8).Draw(rt, "words")
+		command := func(label string) string {
+			var b strings.Builder
+			for i, w := range words {
+				if i > 0 {
+					b.WriteString(rapid.SampledFrom([]string{" ", "", "\n"}).Draw(rt, label))
+				}
+				b.WriteString(w)
+			}
+			return b.String()
+		}
+		read := func(command string, width int) *sessions.Dialog {
+			rows := append([]string{"  > do it", "", "  ◆ I do.", "", "  ? Shell it (Do it) ←", ""}, indented(strings.Split(command, "\n"), "     ", "     ", width)...)
+			rows = append(rows, "", "   Allow execution of: 'rm'?", "", "   › 1. Yes, allow once", "     2. No, suggest changes (esc)", "", "  ⠏ Waiting for user confirmation...", "")
+			d := set.Get("qwen").Prompt(&sessions.Snapshot{Width: width, Height: len(rows), Rows: rows}, nil)
+			if d == nil {
+				rt.Fatalf("it isn't read:\n%s", strings.Join(rows, "\n"))
+			}
+			return d
+		}
+		one, other := command("between"), command("between others")
+		if a, b := read(one, 100), read(other, 100); a.Asks(b) != (one == other) || a.TellsAs(b) != (one == other) {
+			rt.Fatalf("%q and %q: asks the same %t, tells the same %t", one, other, a.Asks(b), a.TellsAs(b))
+		}
+		if a, b := read(one, 100), read(one, 24); !a.Asks(b) {
+			rt.Fatalf("%q is another question at another width", one)
+		}
+	})
+}
+
 // One letter of another command, question or option makes another fingerprint; marks,
 // checks and what's typed don't.
 func TestPrints(t *testing.T) {

@@ -306,6 +306,7 @@ func TestForgedDialogs(t *testing.T) {
 	t.Run("claude's questions", func(t *testing.T) { forgedQuestions(t, 10*runs) })
 	t.Run("codex's tools", func(t *testing.T) { forgedTools(t, 10*runs) })
 	t.Run("qwen's calls", func(t *testing.T) { forgedCalls(t, from, runs) })
+	t.Run("twins", func(t *testing.T) { forgedTwins(t, 3*runs) })
 	t.Run("codex's questions", func(t *testing.T) { forgedCodexQuestions(t, 10*runs) })
 	for _, g := range drawings() {
 		t.Run(g.name, func(t *testing.T) {
@@ -451,10 +452,10 @@ func (g drawing) withRecords(rt *rapid.T, d sessions.Dialog, command []string, r
 	for _, h := range rapid.Permutation(tell).Draw(rt, "order") {
 		c.heard(h)
 		again := d
-		c.record(&again, "") // at any time between
+		c.record(&again, nil, "") // at any time between
 	}
 	late := d
-	c.record(&late, "")
+	c.record(&late, nil, "")
 	g.told[fmt.Sprintf("recorded %v, disputed %v, unseen %v", late.Call != "" && !late.Disputed, late.Disputed, late.Unseen)]++
 	switch {
 	case late.Unseen && len(tell) == 1 && true1 && utf8.RuneCountInString(said) > leastDrawn && !late.Disputed && unseen && len(d.Drawn) > 3:

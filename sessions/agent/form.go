@@ -69,6 +69,8 @@ type form struct {
 	Params *paramForm `yaml:"params"`
 	// Unseen says that it's never sure that all of what it's about is drawn.
 	Unseen bool `yaml:"unseen"`
+	// Tools says that it may be about a tool of an MCP server, of which it draws the name.
+	Tools bool `yaml:"tools"`
 	// Tool has one group: what the tool is called in the uppermost row. Only records of that
 	// tool are the dialog's.
 	Tool *pattern `yaml:"tool"`

@@ -87,7 +87,7 @@ func (q *oneQuestion) whole(f *form, d *sessions.Dialog, call string) *sessions.
 	case n > 0 && (!q.Multi || n > len(q.Options)+1): // behind them Gemini CLI has "All of the above" where any number can be chosen
 		all.Marked = len(q.Options)
 	}
-	all.Print = printOf(&all)
+	all.Print, all.Loose = printOf(&all), looseOf(&all)
 	return &all
 }
 

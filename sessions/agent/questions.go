@@ -134,7 +134,7 @@ func (q *questions) dialog(d *sessions.Dialog, shows int, call string) *sessions
 	next.Cut, next.Unseen, next.Partial, next.Marked = false, false, false, -1
 	if i != shows { // else the same was asked before its record came
 		next.Body = fmt.Sprintf("%s, question %d", call, i+1)
-		next.Print = printOf(&next)
+		next.Print, next.Loose = printOf(&next), looseOf(&next)
 		next.Body = ""
 	}
 	return &next

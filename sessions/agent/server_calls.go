@@ -359,7 +359,7 @@ func (c calls) recordTool(f *form, d *sessions.Dialog) {
 			like = drawn.draws(one.mcp)
 		}
 		switch {
-		case like == drawsSome:
+		case like == drawsSome, like == drawsOther && one.odd:
 			unsure = true
 		case like == drawsOther:
 			other = one

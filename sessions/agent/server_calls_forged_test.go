@@ -316,7 +316,7 @@ func forgedServerCall(rt *rapid.T, p *Profile, drawing int, from [][]string) str
 		if f.Params != nil {
 			c.recordTool(f, &again)
 		} else {
-			c.record(&again, "")
+			c.record(&again, nil, "")
 		}
 		return &again
 	}
