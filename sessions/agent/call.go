@@ -1,0 +1,269 @@
+package agent
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/panebridge/panebridge/sessions/transcript"
+)
+
+// call is what an agent's hook told of a call that it asks a person about.
+type call struct {
+	sum   string // of tool and input
+	tool  string
+	times int // how often it was asked about, and hasn't been answered
+	// texts are the strings of the input by their squeezed letters; main is that of the
+	// command, "": it's none.
+	texts []string
+	main  string
+	// exact are the same with their blanks, of which several count as one. odd says that there's
+	// something in them that programs draw otherwise, each in its own way.
+	exact []string
+	odd   bool
+	// head is what Qwen Code draws above a command, on as many rows: it's squeezed, too.
+	head string
+	said string // the input as people read it
+	// plan says that it's one; marked, that it's drawn without the signs of its Markdown.
+	plan   bool
+	marked bool
+	// requests are the agent's own ids of it, by which it says that one was answered; saves is
+	// what it would allow for good; conversation is whose it is, where there are requests.
+	requests     []string
+	saves        []string
+	conversation string
+	over         int // how many of times were answered, though the dialog still stands there
+	// change is what it's to change of a file; nil: nothing that's known.
+	change *change
+	// mcp is how it's drawn, if it's of a tool of an MCP server; nil: it isn't.
+	mcp *toolCall
+	// asks says that it's a question, which runs nothing.
+	asks bool
+	// lists are its questions, of whose options the dialog shows a part at a time; nil: there are none.
+	lists []oneQuestion
+	// lost says that the input isn't known: it was longer than what a hook tells. It may be
+	// any call.
+	lost bool
+	// before says that it was asked about before anything was heard of: its record didn't come.
+	before bool
+	// served says that the agent's server asks about it, by its one request; hooked, that a
+	// hook told of it as well.
+	served bool
+	hooked bool
+}
+
+// same reports whether two records are of calls that are the same to whoever's asked.
+func (c *call) same(other *call) bool { return c.tool == other.tool && c.said == other.said }
+
+// sumOf tells a call from others.
+func sumOf(h Hook) string {
+	var text bytes.Buffer
+	text.WriteString(h.Tool)
+	text.WriteByte(0)
+	if json.Compact(&text, h.Input) != nil {
+		text.Write(h.Input)
+	}
+	s := sha256.Sum256(text.Bytes())
+	return hex.EncodeToString(s[:12])
+}
+
+func newCall(h Hook) call {
+	c := call{sum: sumOf(h), tool: h.Tool, times: 1, lost: h.Lost, plan: h.Tool == claudePlan, asks: slices.Contains(questionTools(), h.Tool), saves: h.Saves}
+	if h.Request != "" {
+		c.requests, c.conversation = []string{h.Request}, h.Conversation
+	}
+	qwen := h.Agent == string(transcript.Qwen)
+	c.marked = c.plan || qwen && (h.Tool == qwenAgent || h.Tool == qwenFetch)
+	var fields []said
+	if !c.lost {
+		dec := json.NewDecoder(bytes.NewReader(h.Input))
+		dec.UseNumber()
+		fields = fieldsOf(dec, "", nil)
+	}
+	for _, f := range fields {
+		if (f.name == "command" && !c.plan || f.name == "plan" && c.plan) && c.main == "" {
+			c.main = c.letters(f.value)
+		}
+		c.draws(f.value)
+	}
+	if i := slices.IndexFunc(fields, func(f said) bool { return f.name == "description" }); i >= 0 && c.tool == qwenShell && c.main != "" {
+		c.head = c.main + "(" + c.letters(fields[i].value) + ")"
+		c.texts = append(c.texts, c.head)
+		for _, f := range fields {
+			if f.name == "command" {
+				c.exact = append(c.exact, c.spaced(f.value+" ("+fields[i].value+")"))
+			}
+		}
+	}
+	c.said = saidOf(fields)
+	if h.Request != "" && c.main == "" && !c.asks { // a dialog may draw no more than the tool
+		c.draws(h.Tool)
+		c.said = strings.TrimSuffix("tool: "+printable(h.Tool)+"\n"+c.said, "\n")
+	}
+	if c.tool == geminiQuestion && !c.lost {
+		c.lists = listsOf(h.Input)
+	}
+	if !c.lost && c.main == "" && !c.asks && !c.plan {
+		c.change = changeOf(h.Input)
+	}
+	if c.change != nil {
+		c.said = c.change.said
+	} else if qwen && c.main == "" && !c.asks && !c.plan && !c.lost { // its dialog may name no tool
+		c.fetches(fields)
+		c.said = strings.TrimSuffix("tool: "+printable(h.Tool)+"\n"+c.said, "\n")
+	}
+	if of, said := serverCallOf(h); of != nil && !c.lost {
+		c.mcp, c.said, c.main, c.change = of, said, "", nil
+		c.drawsName()
+		if h.Asks != nil {
+			c.mcp = h.Asks
+		}
+	}
+	return c
+}
+
+// The tools of Qwen Code of whose calls Markdown is drawn: it begins a sub-agent, and fetches a
+// page.
+const (
+	qwenAgent = "agent"
+	qwenFetch = "web_fetch"
+)
+
+// fetches adds what the dialog of Qwen Code 0.24.4 draws of fetching a page.
+func (c *call) fetches(fields []said) {
+	if c.tool != qwenFetch {
+		return
+	}
+	values := map[string]string{}
+	for _, f := range fields {
+		values[f.name] = f.value
+	}
+	c.draws("Fetch content from " + values["url"] + " and process with: " + values["prompt"])
+	c.draws("- " + values["url"])
+}
+
+// drawsName has a call of a tool of an MCP server be drawn as Qwen Code draws that of a sub-agent: by
+// the names of server and tool alone.
+func (c *call) drawsName() {
+	c.texts, c.exact = nil, nil
+	server, tool, _ := strings.Cut(strings.TrimPrefix(c.tool, mcpTools), "__")
+	c.draws("MCP Server: " + server)
+	c.draws("Tool: " + tool)
+}
+
+// draws adds a text of which rows may be drawn.
+func (c *call) draws(text string) {
+	c.texts = append(c.texts, c.letters(text))
+	c.exact = append(c.exact, c.spaced(text))
+	odd := func(r rune) bool {
+		return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Co) || r == unicode.ReplacementChar)
+	}
+	if strings.ContainsFunc(text, odd) || c.marked && (strings.ContainsAny(text, `[]<>&\`) || strings.Contains(text, "://") && c.tool != qwenFetch) {
+		c.odd = true
+	}
+}
+
+// spaced is a text by its letters and where blanks stand between them.
+func (c *call) spaced(text string) string {
+	if c.marked {
+		text = markdown.Replace(text)
+	}
+	var words []string
+	for word := range strings.FieldsSeq(text) {
+		if word = squeezed(word); word != "" {
+			words = append(words, word)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// letters are what of a text is compared with what's drawn.
+func (c *call) letters(text string) string {
+	if c.marked {
+		text = markdown.Replace(text)
+	}
+	return squeezed(text)
+}
+
+// markdown takes off the signs that aren't drawn, or otherwise.
+var markdown = strings.NewReplacer("*", "", "_", "", "`", "", "#", "", ">", "", "~", "", "|", "", "-", "", "+", "", "•", "", "◦", "", "▪", "") //nolint:gochecknoglobals // a constant table
+
+// said is a value of a call's input, and what it's called.
+type said struct{ name, value string }
+
+// fieldsOf reads all values of a JSON text, in its order.
+func fieldsOf(dec *json.Decoder, name string, out []said) []said {
+	token, err := dec.Token()
+	if err != nil {
+		return out
+	}
+	switch t := token.(type) {
+	case json.Delim:
+		for dec.More() {
+			if t == '{' {
+				key, err := dec.Token()
+				if err != nil {
+					return out
+				}
+				name, _ = key.(string)
+			}
+			out = fieldsOf(dec, name, out)
+		}
+		_, _ = dec.Token() // its end, or that of the text
+	case string:
+		out = append(out, said{name, t})
+	case json.Number:
+		out = append(out, said{name, t.String()})
+	case bool:
+		if t {
+			out = append(out, said{name, "true"})
+		}
+	}
+	return out
+}
+
+// saidOf is a call as people read it: what's run as it is, the rest with its names.
+func saidOf(fields []said) string {
+	var b strings.Builder
+	add := func(f said, name bool) {
+		if b.Len() > 0 {
+			b.WriteByte('\n')
+		}
+		if name {
+			b.WriteString(f.name)
+			b.WriteString(": ")
+		}
+		b.WriteString(f.value)
+	}
+	for _, f := range fields {
+		if f.name == "command" || f.name == "plan" {
+			add(f, false)
+		}
+	}
+	for _, f := range fields {
+		if f.name != "command" && f.name != "plan" {
+			add(f, true)
+		}
+	}
+	var rows []string
+	for row := range strings.SplitSeq(b.String(), "\n") {
+		rows = append(rows, printable(row))
+	}
+	return strings.Join(rows, "\n")
+}
+
+// squeezed is a text without what terminals and agents draw otherwise, not at all, or
+// around texts of others: blanks, controls, what stands above, below or between
+// characters, and what boxes are made of.
+func squeezed(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) || r >= '─' && r <= '▟' || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Mn, unicode.Me) {
+			return -1
+		}
+		return r
+	}, s)
+}

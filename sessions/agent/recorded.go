@@ -1,0 +1,188 @@
+package agent
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// record adds to a dialog what the agent's own record of its call says. The record only
+// adds: what's drawn must all occur in it. Otherwise both are shown, and nothing that
+// allows can be chosen. Where several calls that differ may be it, none is.
+//
+// Where tool isn't "", only calls of that tool may be it.
+func (c calls) record(d *sessions.Dialog, f *form, tool string) {
+	if len(d.Drawn) == 0 && !d.Command {
+		return
+	}
+	tools := f != nil && f.Tools
+	var is []call
+	var newest call
+	rival := false // one that may be what's drawn, though it isn't drawn so
+	disputed := (d.Command || tool != "" && f.Unseen) && slices.ContainsFunc(c, func(one call) bool { return !one.asks && !one.plan && one.mcp == nil && one.isOf(tool) })
+	for _, one := range c {
+		if one.mcp != nil && !tools || !one.isOf(tool) || one.before && !d.Unseen {
+			continue
+		}
+		newest = one
+		like := one.drawn(d)
+		disputed = disputed && like == drawsOther
+		rival = rival || like == drawsOther && !one.asks && (one.odd || d.Unseen && (one.mayBe(d) || one.change != nil))
+		if like == drawsIt && !slices.ContainsFunc(is, func(other call) bool { return other.sum == one.sum }) {
+			is = append(is, one)
+		}
+	}
+	switch {
+	case len(is) == 1 && !is[0].lost && !rival:
+		d.Call, d.Whole, d.Unseen = is[0].sum, is[0].said, false
+	case disputed:
+		d.Call, d.Whole, d.Disputed, d.Unseen = newest.sum, newest.said, true, true
+	}
+}
+
+// recorded is a dialog of the session with what its call's record says; nil: without one it
+// isn't known.
+func (o *Observer) recorded(d *sessions.Dialog) *sessions.Dialog {
+	if d == nil || d.Kind == sessions.PromptUnread || d.Kind == sessions.PromptSetup {
+		return d
+	}
+	o.known.mu.Lock()
+	defer o.known.mu.Unlock()
+	var f *form
+	if o.known.dialogs != nil {
+		f = o.known.dialogs.formOf(d)
+	}
+	if d.Window != nil {
+		if whole := o.known.calls.list(f, d, o.known.askedCall); whole != nil {
+			return whole
+		} else if inMidList(d) {
+			return nil
+		}
+	}
+	if !allows(d.Kind) || d.Tabs != "" {
+		return o.asksOf(f, d)
+	}
+	if f != nil && f.Saves != nil {
+		o.known.calls.bindSaving(f, d)
+		return d
+	}
+	if f != nil && f.Params != nil {
+		o.known.calls.recordTool(f, d)
+	} else if drawn := f.changed(d.Above); drawn != nil {
+		o.known.calls.recordChange(d, drawn)
+	} else if tool, ok := f.toolOf(d); ok {
+		o.known.calls.record(d, f, tool)
+	}
+	if f != nil && f.Recorded && d.Call == "" {
+		return nil
+	}
+	if f != nil && f.Corrects != "" && d.Text == "" && (o.known.waitsFor(d) || d.Call != "" && o.known.calls.over(d.Call)) {
+		d.Text = f.Corrects
+	}
+	return d
+}
+
+// toolOf is what the tool is called that the dialog asks about; "": its form doesn't say, or it isn't
+// on the screen. It's false where a record is to be of that tool and it isn't there.
+func (f *form) toolOf(d *sessions.Dialog) (tool string, ok bool) {
+	if f == nil || f.Tool == nil {
+		return "", true
+	}
+	for _, row := range d.Above {
+		if row == "" {
+			continue
+		}
+		if m := f.Tool.row.FindStringSubmatch(row); m != nil {
+			return m[1], m[1] != ""
+		}
+		break
+	}
+	return "", !f.Unseen
+}
+
+// waitsFor reports whether one hook waits for a dialog which the agent answers by its
+// request. k.mu is held.
+func (k *known) waitsFor(d *sessions.Dialog) bool {
+	n := 0
+	for _, waits := range k.deciders {
+		if waits.request != "" && waits.decides(d) {
+			n++
+		}
+	}
+	return n == 1
+}
+
+// bindSaving binds a dialog that asks whether a call is to be allowed for good to the one
+// call that would save just what it draws.
+func (c calls) bindSaving(f *form, d *sessions.Dialog) {
+	if d.Unseen || len(d.Drawn) == 0 {
+		return
+	}
+	drawn := squeezed(strings.Join(d.Drawn, ""))
+	of := -1
+	for i, one := range c {
+		rows := ""
+		if m := f.Saves.whole.FindStringSubmatch(strings.TrimSpace(strings.Join(d.Drawn, " "))); m != nil && m[1] == one.tool && slices.Equal(one.saves, []string{"*"}) {
+			rows = drawn
+		} else {
+			for _, pattern := range one.saves {
+				rows += squeezed("-" + pattern)
+			}
+		}
+		if rows != drawn {
+			continue
+		}
+		if of >= 0 {
+			return
+		}
+		of = i
+	}
+	if of >= 0 && c[of].times == 1 {
+		d.Call = c[of].sum
+	}
+}
+
+// begunWith takes in that a dialog stood there as the session was looked at first: what a hook told of
+// its call came before, and what comes now is about another.
+func (o *Observer) begunWith(d *sessions.Dialog) {
+	o.known.mu.Lock()
+	defer o.known.mu.Unlock()
+	if o.begun == "" && d != nil && d.Call == "" {
+		o.known.calls.add(call{sum: d.Print, lost: true, before: true, times: 1})
+	}
+	if o.begun = noDialog; d != nil {
+		o.begun = d.Print
+	}
+}
+
+// begunGone takes in that that dialog has gone.
+func (o *Observer) begunGone() {
+	o.begun = noDialog
+	o.known.mu.Lock()
+	defer o.known.mu.Unlock()
+	o.known.calls = slices.DeleteFunc(o.known.calls, func(one call) bool { return one.before })
+}
+
+// noDialog is Observer.begun where that was none, or has gone.
+const noDialog = "-"
+
+// gone takes in which dialog is surely on the screen, nil: none is. The call of another has
+// been answered.
+func (o *Observer) gone(now *sessions.Dialog) {
+	call := ""
+	if now != nil && !now.Disputed {
+		call = now.Call
+	}
+	if o.begun == "" {
+		o.begunWith(now)
+	} else if o.begun != noDialog && (now == nil || now.Print != o.begun) {
+		o.begunGone()
+	}
+	if o.call != "" && o.call != call {
+		o.known.mu.Lock()
+		o.known.calls.answered(o.call)
+		o.known.mu.Unlock()
+	}
+	o.call = call
+}
