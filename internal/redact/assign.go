@@ -102,6 +102,35 @@ func (a *assigner) given(s *scan, k keyword, from, end int) int {
 	if strength == 0 {
 		return 0
 	}
+	if quote == 0 && s.buf[at] == '[' {
+		return a.list(s, k, from, end, at, strength)
+	}
+	return a.value(s, k, from, end, at, quote, strength)
+}
+
+// list finds the texts in a list that a name is given: ["a", "b"].
+func (a *assigner) list(s *scan, k keyword, from, end, at, strength int) (last int) {
+	const most = 64
+	for range most {
+		at = s.skip(at+1, 8) // over [ or ,
+		quote := s.buf[min(at, len(s.buf)-1)]
+		if quote != '"' && quote != '\'' {
+			return last
+		}
+		stop := s.follow(at+1, a.quoted, 0, glance).end
+		if found := a.value(s, k, from, end, at+1, quote, strength); found > 0 {
+			stop, last = found, found
+		}
+		if at = s.skip(min(stop+1, len(s.buf)-1), 8); s.buf[at] != ',' {
+			return last
+		}
+	}
+	return last
+}
+
+// value finds the value of a name that begins at a place, and returns where it ends; 0: it isn't
+// secret.
+func (a *assigner) value(s *scan, k keyword, from, end, at int, quote byte, strength int) int {
 	set := a.bare
 	if quote != 0 {
 		set = a.quoted
@@ -110,9 +139,7 @@ func (a *assigner) given(s *scan, k keyword, from, end int) int {
 	if r.n == 0 || s.isHead(r.end) {
 		return 0
 	}
-	if quote == 0 && (s.buf[r.end] == '(' || s.buf[r.end] == '[' || s.buf[r.end] == '{') {
-		return 0 // code
-	}
+	nameEnd := end
 	ends := s.ends(at, r.end)
 	if quote != 0 && s.buf[r.end] != quote {
 		// A quote that isn't closed in its row is closed in the next.
@@ -122,22 +149,30 @@ func (a *assigner) given(s *scan, k keyword, from, end int) int {
 		}
 	}
 	for i, end := range ends {
-		if quote == 0 { // the end of a sentence isn't of the value
+		if quote == 0 && s.buf[end] != '<' { // the end of a sentence isn't of the value
 			end = at + len(bytes.TrimRight(s.buf[at:end], ".:!?"))
 		}
 		v := s.value(nil, at, end, glance)
-		if len(v) == 0 {
+		if len(v) == 0 || quote == 0 && bytes.IndexByte([]byte("([{"), s.buf[end]) >= 0 { // code
 			continue
 		}
 		f := finding{from: at, secret: at, end: end, label: k.label, rank: rankGuess}
-		if isValue(v, strength) {
+		literal := strength == 2 && s.inRow(at, end) && a.isLiteral(s, k, from, nameEnd, at, f.end, quote, v)
+		if literal && i == 0 && r.open {
+			s.wait(f.from)
+		}
+		if isValue(v, strength) || literal {
 			if i == 0 && r.n == glance {
 				f.end = s.follow(at, set, 0, 0).end
 			}
 			s.found(f)
 			return f.end
 		}
-		if i == 0 && r.open && r.n > 2 && r.n < probe && strength == 2 && couldBeValue(v) {
+		if len(v) > 2 && len(v) < probe && strength == 2 && couldBeValue(v) {
+			if quote == 0 && isReference(v) && len(bytes.TrimRight(v, "0123456789")) > 0 && isLetters(bytes.TrimRight(v, "0123456789")) { // a name in a program
+				s.waitEnd(f)
+				continue
+			}
 			s.begun(f)
 		}
 	}
@@ -249,8 +284,7 @@ func closing(s *scan, at int) (end int, closed bool) {
 // a command (--token abc), in Dockerfiles (ENV TOKEN abc), in shells (set -x TOKEN abc)
 // and in .netrc (login me password abc).
 func (a *assigner) isOption(s *scan, from int) bool {
-	first := s.back(from, a.name, maxName)
-	row := max(first, s.start(s.rowOf(from))) // what stands in the row before may be no part of it
+	first, row := s.back(from, a.name, maxName), a.inRowFrom(s, from)
 	if s.buf[first] == '-' || s.buf[row] == '-' || isVariable(s.buf[row:from]) {
 		return true
 	}
@@ -291,6 +325,9 @@ func (a *assigner) strength(s *scan, k keyword, from, end int) int {
 	if bytes.Contains(name, []byte("public")) || bytes.Contains(name, []byte("pubkey")) {
 		return 0
 	}
+	if k.word == "pwd" && (a.begins(s, from) || s.joined(from, "OLD")) { // a folder
+		return 0
+	}
 	if !k.weak {
 		return 2
 	}
@@ -317,7 +354,7 @@ func isValue(v []byte, strength int) bool {
 
 // couldBeValue says whether a text could be the beginning of what looks like a secret.
 func couldBeValue(v []byte) bool {
-	return !isOther(v) && !isStandIn(v) && (len(v) < 8 || isHex(v) || measureOf(v).random(40))
+	return !isOther(v) && !isStandIn(v) && !isStandInWord(v) && !isVersion(v) && measureOf(v).digits < len(v) && (len(v) < 8 || isHex(v) || measureOf(v).random(40))
 }
 
 // isOther says that a value is something else than a secret: a variable, an expression,

@@ -13,7 +13,7 @@
 //
 // Where a secret is wrapped into the next row, that has "…[masked]". No line is added
 // or taken away. Nothing of what is random in a secret is shown. Masking what's masked
-// changes nothing.
+// changes nothing, and what's masked in a line stays so whatever lines follow.
 //
 // # How it's used
 //
@@ -31,10 +31,12 @@
 //
 // # How it works
 //
-// The rows are joined without the blanks and frames at their ends (text.go), so that a
+// The rows are joined without the blanks and frames at their ends and without characters that
+// nobody sees (text.go), so that a
 // wrapped secret is in one piece but for a line feed. One pass of an automaton over it
 // (automaton.go), to which a line feed is nothing, finds all anchors: prefixes
-// (kinds.go), words that stand before secrets (assign.go, tokens.go, url.go), BEGIN and
+// (kinds.go), words that stand before secrets (assign.go, literal.go, tokens.go, url.go), commands that
+// are given passwords and headers with cookies (commands.go), BEGIN and
 // END of blocks (pem.go), the beginnings of the daemon's own secrets (own.go). A matcher
 // per anchor looks at what's around it. It follows the characters that the secret is
 // made of, from row to row as long as the next row may go on with it (run.go). Whether
@@ -44,7 +46,8 @@
 //
 // # Limits
 //
-// It finds what looks like a secret or stands where one does. A password that is a word
-// is found in an address only. Who can type into a session can make it print a secret in
+// It finds what looks like a secret or stands where one does. A password that's a word is found where
+// a name, an option or an address says that it's one, and is no word that documentation has for one
+// (url.go). Who can type into a session can make it print a secret in
 // a form that nothing recognises.
 package redact

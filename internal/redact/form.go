@@ -59,9 +59,12 @@ func (f *form) match(s *scan, word, from, end int) {
 		s.found(found)
 		return
 	}
-	if found.end = r.end; r.open && r.n < max(f.least, f.usual) && !isStandIn(s.peek(end, r.end)) {
-		s.begun(found)
-		if f.look != mixed && r.n < f.least {
+	for _, found.end = range s.ends(end, r.end) {
+		v := s.peek(end, found.end)
+		if s.buf[found.end] != '\n' || len(v) >= max(f.least, f.usual) || isStandIn(v) {
+			continue
+		}
+		if s.begun(found); f.look != mixed && len(v) < f.least {
 			s.found(found)
 		}
 	}

@@ -61,8 +61,7 @@ func (s *scan) merged(pieces []piece, end, first int) Mask {
 	if best.from <= secret {
 		secret = best.secret
 	}
-	r := s.rows[best.row]
-	return Mask{Line: best.row - first, From: r.from + secret - r.at, To: r.from + end - r.at, Name: best.label, Rest: !best.first}
+	return Mask{Line: best.row - first, From: s.raw(best.row, secret, false), To: s.raw(best.row, end, true), Name: best.label, Rest: !best.first}
 }
 
 // apply returns the lines with their masks. Those without one are the same strings.

@@ -65,8 +65,14 @@ func (r *rules) builtIn() {
 	r.anchor(discordWebhook(), "/api/webhooks/")
 	r.anchor(awsSecret(), "AKIA", "ASIA")
 	r.anchor(azureClientSecret(), "Q~")
+	r.anchor(square(), "EAAA")
 	r.anchor(signature(), "?sig=", "&sig=", ";sig=", "X-Amz-Signature=", "X-Goog-Signature=", "SharedAccessSignature=")
 	r.anchor(userinfo(), "://")
+	for _, c := range commands() {
+		r.anchor(c.match, c.name)
+	}
+	r.anchor(cookies(), "Cookie:", "cookie:")
+	r.anchor(cryptHash(), cryptBegins()...)
 	r.anchor(credentials(false), "Bearer", "bearer", "BEARER")
 	r.anchor(credentials(true), "Basic", "basic", "BASIC")
 	a := newAssigner()

@@ -100,15 +100,23 @@ func (s *scan) add(f finding) {
 // wait notes that more may come to what stands at a place.
 func (s *scan) wait(at int) { s.waits = min(s.waits, s.rowOf(at)) }
 
-// begun takes what may be the beginning of a secret, at the end of what's known: its row
-// had better wait, and what looks drawn at random is masked meanwhile.
+// begun takes what may be the beginning of a secret, at the end of a row: what looks drawn at random
+// is masked, whatever follows, so that nothing is shown that was masked before. Where nothing
+// follows yet its row had better wait.
 func (s *scan) begun(f finding) {
-	if f.secret >= f.end {
+	if f.secret >= f.end || s.buf[f.end] != '\n' {
 		return
 	}
-	s.wait(f.from)
+	s.waitEnd(f)
 	if !plain(s.peek(f.secret, f.end)) {
 		s.found(f)
+	}
+}
+
+// waitEnd has the row of what may be the beginning of a secret wait, where nothing follows yet.
+func (s *scan) waitEnd(f finding) {
+	if s.open && f.end+1 == len(s.buf) {
+		s.wait(f.from)
 	}
 }
 

@@ -12,7 +12,14 @@ import (
 type text struct {
 	buf  []byte
 	rows []row
+	gaps []gap
 	open bool // more rows may come
+}
+
+// gap is where characters were left out that nobody sees: they could stand within a secret.
+type gap struct {
+	at int // in text.buf: they stood before it
+	n  int // bytes
 }
 
 // row is where a row's text is.
@@ -32,7 +39,7 @@ func lineText(lines []string, open bool) *text {
 	for _, l := range lines {
 		from, to := core(l)
 		t.add(from, utf8.RuneCountInString(l[:from]))
-		t.buf = append(t.buf, l[from:to]...)
+		addVisible(t, l[from:to])
 		t.buf = append(t.buf, '\n')
 	}
 	t.add(0, 0)
@@ -48,7 +55,7 @@ func wholeText(data []byte) *text {
 		l, data, more = bytes.Cut(data, []byte{'\n'})
 		from, to := core(l)
 		t.add(from, utf8.RuneCount(l[:from]))
-		t.buf = append(t.buf, l[from:to]...)
+		addVisible(t, l[from:to])
 		t.buf = append(t.buf, '\n')
 	}
 	t.add(0, 0)
@@ -58,6 +65,64 @@ func wholeText(data []byte) *text {
 
 func (t *text) add(from, indent int) {
 	t.rows = append(t.rows, row{at: len(t.buf), from: from, indent: indent})
+}
+
+// addVisible adds a row's text without what nobody sees in it.
+func addVisible[T string | []byte](t *text, l T) {
+	kept := 0
+	for i := 0; i < len(l); {
+		n := invisible(l[i:])
+		if n == 0 {
+			i++
+			continue
+		}
+		t.buf = append(t.buf, l[kept:i]...)
+		if last := len(t.gaps) - 1; last >= 0 && t.gaps[last].at == len(t.buf) {
+			t.gaps[last].n += n
+		} else {
+			t.gaps = append(t.gaps, gap{len(t.buf), n})
+		}
+		i += n
+		kept = i
+	}
+	t.buf = append(t.buf, l[kept:]...)
+}
+
+// invisible is the length of a character at the beginning that's drawn as nothing, or that turns
+// the direction of writing; 0: it's none of those.
+func invisible[T string | []byte](l T) int {
+	switch c := l[0]; {
+	case c < 0xC2 || len(l) < 2:
+		return 0
+	case c == 0xC2 && l[1] == 0xAD, c == 0xCD && l[1] == 0x8F, c == 0xD8 && l[1] == 0x9C: // U+00AD, U+034F, U+061C
+		return 2
+	case len(l) < 3:
+		return 0
+	case c == 0xE1 && l[1] == 0xA0 && l[2] >= 0x8B && l[2] <= 0x8F, // U+180B to U+180F
+		c == 0xE2 && l[1] == 0x80 && (l[2] >= 0x8B && l[2] <= 0x8F || l[2] >= 0xAA && l[2] <= 0xAE), // U+200B to U+200F, U+202A to U+202E
+		c == 0xE2 && l[1] == 0x81 && l[2] >= 0xA0 && l[2] <= 0xAF,                                   // U+2060 to U+206F
+		c == 0xEF && l[1] == 0xB8 && l[2] <= 0x8F,                                                   // U+FE00 to U+FE0F
+		c == 0xEF && l[1] == 0xBB && l[2] == 0xBF:                                                   // U+FEFF
+		return 3
+	case len(l) >= 4 && c == 0xF3 && l[1] == 0xA0 && l[2] <= 0x87: // U+E0000 to U+E01FF
+		return 4
+	}
+	return 0
+}
+
+// raw is where a place in buf is in its row as it was given. end says that it's the end of
+// something: what's left out right behind it is no part of that.
+func (t *text) raw(row, at int, end bool) int {
+	r := t.rows[row]
+	raw := r.from + at - r.at
+	first := sort.Search(len(t.gaps), func(i int) bool { return t.gaps[i].at >= r.at })
+	for _, g := range t.gaps[first:] {
+		if g.at > at || end && g.at == at {
+			break
+		}
+		raw += g.n
+	}
+	return raw
 }
 
 // len is the number of rows.
@@ -137,7 +202,7 @@ func (t *text) full(row int) bool {
 	if width < narrow {
 		return false
 	}
-	for i := max(0, row-near); i < min(t.len(), row+near+1); i++ {
+	for i := max(0, row-near); i < min(t.len(), row+2); i++ {
 		if t.width(i) > width || bytes.Contains(t.buf[t.start(i):t.end(i)], []byte(maskBegin)) {
 			return false
 		}

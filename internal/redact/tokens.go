@@ -26,8 +26,10 @@ func (s *scan) code(f finding, set *charset, usual, least int) {
 			return
 		}
 	}
-	if f.end = r.end; r.open && r.n < least {
-		s.begun(f)
+	for _, f.end = range s.ends(f.secret, r.end) {
+		if len(s.peek(f.secret, f.end)) < least {
+			s.begun(f)
+		}
 	}
 }
 
@@ -51,7 +53,7 @@ func jwt() matcher {
 				s.found(f)
 				return
 			}
-			if e == r.end && r.open && r.n > 0 && !ok {
+			if e > end && !ok {
 				s.begun(f)
 			}
 		}
@@ -106,7 +108,7 @@ func discord() matcher {
 				s.found(f)
 				return
 			}
-			if end == r.end && r.open && ok && len(rest) < 12 {
+			if ok && len(rest) < 12 {
 				s.begun(f)
 			}
 		}
@@ -183,6 +185,24 @@ func azureClientSecret() matcher {
 	}
 }
 
+// square is a token of Square's or Facebook's: EAAA and at least 56 characters. Rows of base64 have
+// that, too, but go on with others.
+func square() matcher {
+	set, base64Rest := chars("A-Za-z0-9_-"), chars("+/=")
+	return func(s *scan, _, from, end int) {
+		if !s.apart(from) || from > 0 && base64Rest[s.buf[from-1]] {
+			return
+		}
+		r := s.follow(end, set, 0, glance)
+		for _, stop := range s.ends(end, r.end) {
+			if v := s.value(nil, end, stop, glance); len(v) >= 56 && !base64Rest[s.buf[stop]] && mixed.fits(v[:probe-8]) {
+				s.found(finding{from: from, secret: end, end: stop, label: "Square token", rank: rankForm})
+				return
+			}
+		}
+	}
+}
+
 // signature is the signature of an address: of an Azure shared access signature (sig=),
 // an address that AWS or Google Cloud has signed.
 func signature() matcher {
@@ -238,10 +258,19 @@ func credentials(basic bool) matcher {
 				return
 			}
 		}
-		if f.end = r.end; r.open && r.n > 2 {
-			s.begun(f)
+		for _, f.end = range s.ends(at, r.end) {
+			if v := s.peek(at, f.end); len(v) > 2 && (!basic || isText(v)) {
+				s.begun(f)
+			}
 		}
 	}
+}
+
+// isText says that a text is base64 of one that people write.
+func isText(v []byte) bool {
+	out, err := base64.RawStdEncoding.DecodeString(string(v[:len(v)/4*4]))
+	_, password, ok := bytes.Cut(out, []byte{':'})
+	return err == nil && len(out) > 0 && (!ok || !isStandInWord(password)) && bytes.IndexFunc(out, func(r rune) bool { return r < ' ' || r > '~' }) < 0
 }
 
 // isUserAndPassword says that a text is "user:password" in base64.

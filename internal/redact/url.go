@@ -19,14 +19,12 @@ func userinfo() matcher {
 		}
 		r := s.follow(end, set, 0, 512)
 		at, ok := s.word(r.end, "@")
-		wrapped := false
+		near, wrapped := r, false
 		if !ok {
 			// It may go on in the next row, whatever that looks like, if an @ follows.
 			far := s.follow(end, set, -1, 512)
-			if at, wrapped = s.word(far.end, "@"); wrapped || far.open {
-				r, ok = far, wrapped
-			} else if !r.open {
-				return
+			if at, wrapped = s.word(far.end, "@"); wrapped {
+				near, r, ok = r, far, true
 			}
 		}
 		v := s.value(nil, end, r.end, 512)
@@ -36,11 +34,17 @@ func userinfo() matcher {
 		}
 		f := finding{from: end, secret: s.skipOver(end, len(user)+1), end: r.end, label: "password", rank: rankGuess}
 		random := len(password) >= 8 && measureOf(password).random(50)
-		switch {
-		case !ok && !isPort(password):
-			s.begun(f)
-		case ok && (random || !wrapped && !s.exampleHost(at)) && !isStandInPassword(user, password):
+		if ok && (random || !wrapped && !s.exampleHost(at)) && !isStandInPassword(user, password) {
 			s.found(f)
+			return
+		}
+		if ok && !wrapped {
+			return
+		}
+		for _, f.end = range s.ends(end, near.end) { // it was so before the next row came
+			if f.end > f.secret && !isPort(s.peek(f.secret, f.end)) {
+				s.begun(f)
+			}
 		}
 	}
 }
@@ -70,15 +74,17 @@ func isStandInPassword(user, password []byte) bool {
 	if bytes.EqualFold(user, password) || bytes.ContainsAny(password, "${}<>*()[]") || bytes.Contains(password, []byte("...")) || bytes.Contains(password, []byte("%s")) {
 		return true
 	}
+	return isStandInWord(password) || isStandIn(password) || len(password) >= 3 && 2*measureOf(password).repeats >= len(password) || isCount(password)
+}
+
+// isStandInWord says that a password is a word that documentation has for one.
+func isStandInWord(password []byte) bool {
 	var small [256]byte
 	low := appendLower(small[:0], password)
-	if slices.Contains([]string{
+	return slices.Contains([]string{
 		"pass", "passwd", "password", "pwd", "pw", "p", "secret", "token", "user", "username", "test", "foo", "bar", "baz", "root", "admin", "guest", "postgres",
-		"abc", "hunter2", "credentials", "key", "apikey", "auth", "oauth2", "x-oauth-basic", "open sesame",
-	}, string(low)) {
-		return true
-	}
-	return isStandIn(password) || len(password) >= 3 && 2*measureOf(password).repeats >= len(password) || isCount(password)
+		"abc", "hunter2", "opensesame", "secr3t", "credentials", "key", "apikey", "auth", "oauth2", "x-oauth-basic", "open sesame",
+	}, string(low))
 }
 
 // isCount says that a text is digits that count: 1234.
