@@ -28,7 +28,7 @@ func liveSubAgents(t *testing.T, name string, _ *rand.Rand) {
 		"opencode": {"↳ general (Look at the list):", "↳ general (Look again):"},
 		"qwen":     {"↳ general-purpose (Look at the list):", "↳ general-purpose (Look again):"},
 	}[name]
-	if heads == nil {
+	if heads == nil || name == "qwen" && agentlab.Agents()[name].Version() == "0.15.10" { // which writes nothing of them
 		t.Skip("what its sub-agents say isn't read")
 	}
 	m := liveMode{agent: name, width: 100, height: 40, screen: agentlab.Default}
