@@ -20,8 +20,8 @@ const (
 	unsureLooks = 3 // at a screen without the dialog, or with another: it may be half drawn
 	// alikeLooks are at one that may be drawn for another size yet: what asks in the same words about
 	// something else, or in place of a dialog that's known one that nobody knows, as Qwen Code 0.15.10
-	// looks for 0.2 s after its pane was taller. A poller waits for such a one as long.
-	alikeLooks  = 30
+	// looks for 0.2 s after its pane was taller.
+	alikeLooks  = 20
 	checkedRows = 60 // of a dialog, by the guard
 )
 

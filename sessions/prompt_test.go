@@ -213,7 +213,7 @@ func TestATornQuestionIsNoOther(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		begins := time.Duration(rapid.IntRange(0, 900).Draw(rt, "milliseconds until it's drawn anew")) * time.Millisecond
 		answered := time.Duration(rapid.IntRange(0, 900).Draw(rt, "milliseconds until the answer")) * time.Millisecond
-		lasts := time.Duration(rapid.IntRange(20, 1300).Draw(rt, "milliseconds that it's torn")) * time.Millisecond
+		lasts := time.Duration(rapid.IntRange(20, 900).Draw(rt, "milliseconds that it's torn")) * time.Millisecond
 		ends := rapid.Bool().Draw(rt, "it's whole again")
 		wrong := ""
 		synctest.Test(t, func(t *testing.T) {

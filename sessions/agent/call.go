@@ -25,6 +25,8 @@ type call struct {
 	// something in them that programs draw otherwise, each in its own way.
 	exact []string
 	odd   bool
+	// tells are those of texts by which people know it: what it's for, an address, a command.
+	tells []string
 	// head is what Qwen Code draws above a command, on as many rows: it's squeezed, too.
 	head string
 	said string // the input as people read it
@@ -89,6 +91,9 @@ func newCall(h Hook) call {
 			c.main = c.letters(f.value)
 		}
 		c.draws(f.value)
+		if slices.Contains([]string{"command", "description", "url"}, f.name) && len(c.letters(f.value)) >= leastDrawn/2 {
+			c.tells = append(c.tells, c.letters(f.value))
+		}
 	}
 	if i := slices.IndexFunc(fields, func(f said) bool { return f.name == "description" }); i >= 0 && c.tool == qwenShell && c.main != "" {
 		c.head = c.main + "(" + c.letters(fields[i].value) + ")"
@@ -112,7 +117,7 @@ func newCall(h Hook) call {
 	}
 	if c.change != nil {
 		c.said = c.change.said
-	} else if qwen && c.main == "" && !c.asks && !c.plan && !c.lost { // its dialog may name no tool
+	} else if qwen && c.main == "" && c.tool != qwenShell && !c.asks && !c.plan && !c.lost { // its dialog may name no tool
 		c.fetches(fields)
 		c.said = strings.TrimSuffix("tool: "+printable(h.Tool)+"\n"+c.said, "\n")
 	}

@@ -90,6 +90,12 @@ func (c *call) mayBe(d *sessions.Dialog) bool {
 	})
 }
 
+// tellsOf reports whether a dialog draws a text by which the call is known, whatever else it draws.
+func (c *call) tellsOf(d *sessions.Dialog) bool {
+	all := c.letters(strings.Join(d.Above, "") + strings.Join(d.Drawn, ""))
+	return slices.ContainsFunc(c.tells, func(text string) bool { return strings.Contains(all, text) })
+}
+
 // part is what a row draws of a call; false: it draws something else.
 func (c *call) part(row string) (string, bool) {
 	for _, bare := range bareRow(row, c.main == "") {

@@ -328,7 +328,7 @@ func (r *dialogReading) drawn(from, to int) (out []string, apart bool) {
 	if len(r.form.Own) == 0 {
 		return nil, false // it isn't known what of it is the call's
 	}
-	for i := range r.above {
+	for i := r.headEnd(); i < r.above; i++ {
 		w := r.rows[i]
 		if w.n > r.layout.lowest && !w.edge {
 			r.surely = append(r.surely, r.form.callsOf(w.text))
@@ -345,6 +345,19 @@ func (r *dialogReading) drawn(from, to int) (out []string, apart bool) {
 		}
 	}
 	return out, apart
+}
+
+// headEnd is where what the tool's own row says ends: at a blank row.
+func (r *dialogReading) headEnd() int {
+	if r.form.Tool == nil || !r.form.Unseen {
+		return 0
+	}
+	for i := range r.above {
+		if w := r.rows[i]; !w.edge && w.text == "" {
+			return i
+		}
+	}
+	return 0
 }
 
 // callsOf is what of a row is the call's in any case.

@@ -24,7 +24,7 @@ func forgedPlans(t *testing.T, from [][]string, runs int) {
 		}
 		return Hook{Agent: "claude", Signal: Asking, Tool: claudePlan, Input: input}
 	}
-	bare := func(plan string) string { c := call{plan: true}; return c.letters(plan) }
+	bare := func(plan string) string { c := call{plan: true, marked: true}; return c.letters(plan) }
 	for range runs {
 		rapid.Check(t, func(rt *rapid.T) {
 			plan := someRows(rt, from, 1, rapid.SampledFrom([]int{2, 8, 80}).Draw(rt, "most"), "plan")

@@ -28,7 +28,7 @@ func (c calls) record(d *sessions.Dialog, f *form, tool string) {
 		newest = one
 		like := one.drawn(d)
 		disputed = disputed && like == drawsOther
-		rival = rival || like == drawsOther && !one.asks && (one.odd || d.Unseen && (one.mayBe(d) || one.change != nil))
+		rival = rival || like == drawsOther && !one.asks && (one.odd || d.Unseen && (one.mayBe(d) || one.change != nil || one.tellsOf(d)))
 		if like == drawsIt && !slices.ContainsFunc(is, func(other call) bool { return other.sum == one.sum }) {
 			is = append(is, one)
 		}
