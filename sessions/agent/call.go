@@ -84,10 +84,13 @@ func newCall(h Hook) call {
 	if !c.lost {
 		dec := json.NewDecoder(bytes.NewReader(h.Input))
 		dec.UseNumber()
-		fields = fieldsOf(dec, "", nil)
+		fields = fieldsOf(dec, "", nil, 0)
 	}
 	for _, f := range fields {
-		if (f.name == "command" && !c.plan || f.name == "plan" && c.plan) && c.main == "" {
+		switch runs := f.name == "command" && !c.plan || f.name == "plan" && c.plan; {
+		case runs && f.depth > 1: // no tool runs that
+			c.odd = true
+		case runs && c.main == "":
 			c.main = c.letters(f.value)
 		}
 		c.draws(f.value)
@@ -164,12 +167,21 @@ func (c *call) drawsName() {
 func (c *call) draws(text string) {
 	c.texts = append(c.texts, c.letters(text))
 	c.exact = append(c.exact, c.spaced(text))
-	odd := func(r rune) bool {
-		return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Co) || r == unicode.ReplacementChar)
-	}
-	if strings.ContainsFunc(text, odd) || c.marked && (strings.ContainsAny(text, `[]<>&\`) || strings.Contains(text, "://") && c.tool != qwenFetch) {
+	if strings.ContainsFunc(text, isOdd) || c.marked && (strings.ContainsAny(text, `[]<>&\`) || strings.Contains(text, "://") && c.tool != qwenFetch) {
 		c.odd = true
 	}
+}
+
+// isOdd says that a character may not be drawn, or in a program's own way: tmux 3.3a leaves out those
+// that it doesn't know, such as U+0378 and U+1CCFA.
+func isOdd(r rune) bool {
+	switch {
+	case r == '\n' || r == '\t':
+		return false
+	case r > 0xFFFF && !unicode.In(r, unicode.Han) && (r < 0x1F300 || r > 0x1FAFF):
+		return true
+	}
+	return !unicode.IsPrint(r) && !unicode.IsSpace(r) || r == unicode.ReplacementChar
 }
 
 // spaced is a text by its letters and where blanks stand between them.
@@ -198,10 +210,16 @@ func (c *call) letters(text string) string {
 var markdown = strings.NewReplacer("*", "", "_", "", "`", "", "#", "", ">", "", "~", "", "|", "", "-", "", "+", "", "•", "", "◦", "", "▪", "") //nolint:gochecknoglobals // a constant table
 
 // said is a value of a call's input, and what it's called.
-type said struct{ name, value string }
+type said struct {
+	name, value string
+	depth       int // 1: it's a value of the input itself
+}
+
+// runs reports whether it's what's run, or a plan.
+func (f said) runs() bool { return f.depth == 1 && (f.name == "command" || f.name == "plan") }
 
 // fieldsOf reads all values of a JSON text, in its order.
-func fieldsOf(dec *json.Decoder, name string, out []said) []said {
+func fieldsOf(dec *json.Decoder, name string, out []said, depth int) []said {
 	token, err := dec.Token()
 	if err != nil {
 		return out
@@ -216,16 +234,16 @@ func fieldsOf(dec *json.Decoder, name string, out []said) []said {
 				}
 				name, _ = key.(string)
 			}
-			out = fieldsOf(dec, name, out)
+			out = fieldsOf(dec, name, out, depth+1)
 		}
 		_, _ = dec.Token() // its end, or that of the text
 	case string:
-		out = append(out, said{name, t})
+		out = append(out, said{name, t, depth})
 	case json.Number:
-		out = append(out, said{name, t.String()})
+		out = append(out, said{name, t.String(), depth})
 	case bool:
 		if t {
-			out = append(out, said{name, "true"})
+			out = append(out, said{name, "true", depth})
 		}
 	}
 	return out
@@ -245,12 +263,12 @@ func saidOf(fields []said) string {
 		b.WriteString(f.value)
 	}
 	for _, f := range fields {
-		if f.name == "command" || f.name == "plan" {
+		if f.runs() {
 			add(f, false)
 		}
 	}
 	for _, f := range fields {
-		if f.name != "command" && f.name != "plan" {
+		if !f.runs() {
 			add(f, true)
 		}
 	}

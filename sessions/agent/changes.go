@@ -338,7 +338,11 @@ func (c calls) recordChange(d *sessions.Dialog, drawn *drawnChange) {
 	}
 	var is []call
 	disputed, lost := (*call)(nil), false
+	changes := 0
 	for i, one := range c {
+		if one.change != nil {
+			changes++
+		}
 		switch {
 		case one.lost:
 			lost = true
@@ -352,6 +356,7 @@ func (c calls) recordChange(d *sessions.Dialog, drawn *drawnChange) {
 		}
 	}
 	switch {
+	case len(is) == 1 && changes > 1: // of part of a row more is drawn than it says, so another may be drawn as it is
 	case len(is) == 1 && !lost:
 		d.Call, d.Whole, d.Unseen = is[0].sum, is[0].said, false
 	case len(is) == 0 && disputed != nil && !lost:

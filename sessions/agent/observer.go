@@ -46,6 +46,7 @@ type Observer struct {
 	asking  asking
 	unasked unread
 	call    string // of the dialog on the screen, as it's recorded; "": none that's known
+	drawn   string // Print of the dialog on the screen as it was told last; "": none
 	begun   string // Print of the dialog that stood there at the first look; "": there was no look
 	untried string // program and version of which it was said last that nobody has tried it
 }

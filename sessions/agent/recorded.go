@@ -29,7 +29,9 @@ func (c calls) record(d *sessions.Dialog, f *form, tool string) {
 		like := one.drawn(d)
 		disputed = disputed && like == drawsOther
 		rival = rival || like == drawsOther && !one.asks && (one.odd || d.Unseen && (one.mayBe(d) || one.change != nil || one.tellsOf(d)))
-		if like == drawsIt && !slices.ContainsFunc(is, func(other call) bool { return other.sum == one.sum }) {
+		if like == drawsIt && one.change != nil { // where its file is drawn isn't known
+			rival = true
+		} else if like == drawsIt && !slices.ContainsFunc(is, func(other call) bool { return other.sum == one.sum }) {
 			is = append(is, one)
 		}
 	}
@@ -178,6 +180,15 @@ func (o *Observer) gone(now *sessions.Dialog) {
 		o.begunWith(now)
 	} else if o.begun != noDialog && (now == nil || now.Print != o.begun) {
 		o.begunGone()
+	}
+	if now != nil && now.Print == o.drawn { // it stands there still, whatever was told of another that fits
+		if o.call == "" {
+			o.call = call
+		}
+		return
+	}
+	if o.drawn = ""; now != nil {
+		o.drawn = now.Print
 	}
 	if o.call != "" && o.call != call {
 		o.known.mu.Lock()

@@ -75,6 +75,7 @@ func someTwin(rt *rapid.T) (own Hook, rows []string) {
 		out := append([]string{"  ⊷ Agent " + words + "   6s", "     Approval requested by general-purpose:"}, body...)
 		return append(out, "     "+title, "     › 1. Yes, allow once", "       2. Allow always", "       3. No", "", "  ⠏ Waiting for user confirmation...", "")
 	}
+	odd := rapid.SampledFrom([][2]string{{"\x1b[0m", `\u001b[0m`}, {"\u0378", ""}, {"\U0001ccfa", ""}}).Draw(rt, "odd") // and what's drawn of it
 	switch rapid.IntRange(0, 4).Draw(rt, "kind") {
 	case 0: // a link is drawn otherwise
 		own = qwenHook(rt, qwenAgent, map[string]string{"description": words + " [here](http://127.0.0.1/x)", "prompt": "Run evil", "subagent_type": "general-purpose"})
@@ -87,11 +88,11 @@ func someTwin(rt *rapid.T) (own Hook, rows []string) {
 		own = qwenHook(rt, "edit", map[string]string{"file_path": "/home/me/.bashrc", "old_string": "HISTSIZE=1", "new_string": "HISTSIZE=1\nevil &"})
 		return own, sub("Apply this change?", "       ... first 12 lines hidden ...", "       13    shopt -s histappend", "       14    # "+words, "       15    alias ll='ls -l'")
 	case 3: // what can't be drawn
-		own = qwenHook(rt, qwenShell, map[string]string{"command": "echo " + words + "\x1b[0m / evil", "description": words})
-		return own, sub("Do you want to proceed?", `       echo `+words+`\u001b[0m / evil`)
+		own = qwenHook(rt, qwenShell, map[string]string{"command": "echo " + words + odd[0] + " / evil", "description": words})
+		return own, sub("Do you want to proceed?", "       echo "+words+odd[1]+" / evil")
 	}
-	own = qwenHook(rt, qwenShell, map[string]string{"command": "echo " + words + "\x1b[0m / evil", "description": words})
-	drawn := "echo " + words + `\u001b[0m / evil`
+	own = qwenHook(rt, qwenShell, map[string]string{"command": "echo " + words + odd[0] + " / evil", "description": words})
+	drawn := "echo " + words + odd[1] + " / evil"
 	return own, append([]string{"  ? Shell " + drawn + " (" + words + ") ←", "", "     " + drawn, "", "   Allow execution of: 'echo'?"}, options...)
 }
 
