@@ -26,3 +26,7 @@ type Box struct {
 	// Queued says that the program keeps something that was submitted until it has time.
 	Queued bool
 }
+
+// Missing reports whether a program that's known to draw such a box doesn't show it: its screen may be
+// half drawn.
+func (b Box) Missing() bool { return b.Known && !b.Shell && !b.Open && !b.Torn }

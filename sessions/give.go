@@ -55,14 +55,7 @@ func (s *seen) mayBecome(d *Dialog) bool {
 // mayReturn reports whether a screen without the dialog may be half drawn: its program was given
 // another size a moment ago, or draws no input box either.
 func (g *giver) mayReturn(now *seen) bool {
-	if g.m.wasTaller(g.prompt.Session) {
-		return true
-	}
-	if g.m.opt.Box == nil {
-		return false
-	}
-	b := g.m.opt.Box(g.prompt.Session, &now.snap)
-	return b.Known && !b.Shell && !b.Open && !b.Torn
+	return g.m.wasTaller(g.prompt.Session) || g.m.opt.Box != nil && g.m.opt.Box(g.prompt.Session, &now.snap).Missing()
 }
 
 // errMoving says that two looks at a screen didn't show the same.

@@ -56,7 +56,7 @@ func TestNotMasked(t *testing.T) {
 		"token: 63ef4eac-e264-448c-a1d7-c31f76f99800", "commit 3f2a1b0c9d8e7f6a5b4c3d2e1f0a9b8c7d6e5f4a", "golang.org/x/net v0.1.0 h1:hZ/3BUoy5aId7sCpA/Tc5lt8DkFgdVS2onTpJsZ/fl0=",
 		"\"integrity\": \"sha512-oMdVdYgpd4gGbqmnlbXVZZtSmYhzbYfGYvx8Gzr3cNGGcZkhAUPpXqbmUPPDoLzpEPBXkLx4JsVr4TGSOV0EgA==\"",
 		"data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
-		"max_tokens: 4096", "password = os.Getenv(\"DB_PASSWORD\")", "PASSWORD=", "password: string", "token: null", "secret: true", "--- PASS: TestTags/testtag (0.04s)", "tokens=128000",
+		"password = os.Getenv(\"DB_PASSWORD\")", "PASSWORD=", "password: string", "token: null", "secret: true", "--- PASS: TestTags/testtag (0.04s)", "tokens=128000",
 		"mysql -u root -p shop", "curl -u \"$USER:$PASS\" https://db.internal", "docker run -p 8080:80 x", "ssh -p 2222 db", "jsonwebtoken: ^9.0.0", "Cookie: theme=dark",
 		"max_tokens: 4096", "tokenizer = AutoTokenizer.from_pretrained(model)", "keyboard: QWERTZ-de-DE-x86_64", "monkey=Zx8kQ9vB2mN7aaQ1", "public_key: Zx8kQ9vB2mN7aaQ1Lw0cJr5TyHgVbNmKl",
 		"http://user:password@example.com/", "postgres://postgres:postgres@localhost:5432/test", "https://$USER:$PASS@host", "http://localhost:8080/a@b", "git@github.com:a/b.git",

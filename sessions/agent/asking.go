@@ -28,7 +28,7 @@ type asking struct {
 }
 
 // see works in what a look read, nil: no dialog; cleared: nor anything else that the program
-// always draws. It reports whether that's sure, and when to look again if it isn't.
+// always draws, where a dialog was shown that's known. It reports whether that's sure, and when to look again if it isn't.
 func (a *asking) see(d *sessions.Dialog, cleared bool, now time.Time) (sure bool, again time.Time) {
 	seen := ""
 	if d != nil {
@@ -41,7 +41,7 @@ func (a *asking) see(d *sessions.Dialog, cleared bool, now time.Time) (sure bool
 	}
 	after := shownAfter
 	switch {
-	case d == nil && cleared && a.shown != nil && a.shown.Form != "":
+	case d == nil && cleared:
 		after = clearedAfter
 	case d == nil:
 		after = goneAfter
@@ -81,7 +81,9 @@ func (o *Observer) prompts(s *sessions.Sight, l sessions.Look) {
 	if d == nil && s.Asks != "" {
 		d = o.asksFor
 	}
-	sure, again := o.asking.see(d, o.profile().cleared(l.Screen), l.Now)
+	was := o.asking.shown
+	cleared := d == nil && was != nil && was.Form != "" && o.profile().Box(l.Screen).Missing()
+	sure, again := o.asking.see(d, cleared, l.Now)
 	if sure {
 		o.gone(d)
 		o.asking.shown = d
@@ -96,13 +98,6 @@ func (o *Observer) prompts(s *sessions.Sight, l sessions.Look) {
 	if shown := o.asking.shown; s.Known && shown != nil && shown.Kind == sessions.PromptUnread && s.State != sessions.StateWaiting {
 		s.State, s.Reason = sessions.StateWaiting, "its screen looks like a question, which isn't recognised"
 	}
-}
-
-// cleared reports whether the program's input box isn't on a screen: with no dialog there either, its
-// screen may be half drawn.
-func (p *Profile) cleared(s *sessions.Snapshot) bool {
-	b := p.Box(s)
-	return b.Known && !b.Open && !b.Torn
 }
 
 // hookDecides reports whether what a program is said to wait for is decided by a hook of the

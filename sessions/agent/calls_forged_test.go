@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -57,13 +56,7 @@ func (c qwenCall) hook(rt *rapid.T) Hook {
 	if c.tool == qwenFetch {
 		values = map[string]string{"url": c.url, "prompt": c.prompt}
 	}
-	input, err := json.Marshal(values)
-	if err != nil {
-		rt.Fatal(err)
-	}
-	h := Hook{Agent: "qwen", Signal: Asking, Tool: c.tool, Input: input}
-	h.bindInput(nil)
-	return h
+	return qwenHook(rt, c.tool, values)
 }
 
 // read draws the question as Qwen Code 0.15.10 or 0.24.4 does, and reads it.
@@ -117,13 +110,7 @@ func (c qwenCall) check(rt *rapid.T, p *Profile, d *sessions.Dialog, from [][]st
 			other.tool = map[string]string{qwenAgent: "skill", qwenFetch: qwenAgent}[c.tool]
 			other.description += "\n" + c.prompt
 		default:
-			input, err := json.Marshal(map[string]string{"command": c.description + "\n" + c.prompt})
-			if err != nil {
-				rt.Fatal(err)
-			}
-			h := Hook{Agent: "qwen", Signal: Asking, Tool: qwenShell, Input: input}
-			h.bindInput(nil)
-			tell = append(tell, h)
+			tell = append(tell, qwenHook(rt, qwenShell, map[string]string{"command": c.description + "\n" + c.prompt}))
 			continue
 		}
 		tell = append(tell, other.hook(rt))
