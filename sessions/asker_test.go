@@ -325,6 +325,7 @@ func (asked) Read(_ sessions.ID, s *sessions.Snapshot, styled *sessions.Screen) 
 				d.Kind = sessions.PromptPermission
 			}
 			d.Title, d.Call, _ = strings.Cut(d.Title, " §")
+			d.Call, d.Disputed = strings.CutPrefix(d.Call, "?")
 			if title, nth, ok := strings.Cut(d.Title, " part "); ok {
 				d.Title = title
 				part, _ = strconv.Atoi(nth)

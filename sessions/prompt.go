@@ -42,6 +42,9 @@ type Dialog struct {
 	Whole    string `json:"whole,omitempty"`
 	Disputed bool   `json:"disputed,omitempty"`
 	Call     string `json:"call,omitempty"`
+	// Was is the call by whose record the question was told before, where now there's none, or
+	// a disputed one; "": none.
+	Was string `json:"was,omitempty"`
 	// Tall says that it was read whole in a taller pane, since the screen shows a part of
 	// it: the Print of what stood there. What allows is pressed only on that, in a taller
 	// pane again; Print is that of the part. "": the screen shows it.
@@ -124,7 +127,19 @@ func (d *Dialog) Asks(other *Dialog) bool {
 	if d.Print != other.Print && !d.reflows(other) {
 		return d.sameCall(other)
 	}
-	return (d.Tall == "" || other.Tall == "" || d.Tall == other.Tall) && (d.Call == "" || other.Call == "" || d.Disputed != other.Disputed || d.Call == other.Call)
+	if d.Disputed && other.Disputed && d.Call != other.Call || d.Tall != "" && other.Tall != "" && d.Tall != other.Tall {
+		return false
+	}
+	a, b := d.toldCall(), other.toldCall()
+	return a == "" || b == "" || a == b
+}
+
+// toldCall is the call by whose record the question was told last; "": by none.
+func (d *Dialog) toldCall() string {
+	if d.Call != "" && !d.Disputed {
+		return d.Call
+	}
+	return d.Was
 }
 
 // reflows reports whether both are drawn alike but for where rows are broken, at other widths: at one

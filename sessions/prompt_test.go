@@ -153,6 +153,53 @@ func TestAPromptIsOfOneCall(t *testing.T) {
 	})
 }
 
+// Records of calls come, go, are disputed and come again while the same stands on the screen,
+// and panebridge starts anew: what's told under one id is by the record of one call alone.
+func TestAPromptIsToldByOneRecord(t *testing.T) {
+	told := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		steps := rapid.SliceOfN(rapid.SampledFrom([]string{"", "", "c1", "c1", "c2", "c3", "?c1", "?c2", "start"}), 2, 8).Draw(rt, "records")
+		wrong := ""
+		synctest.Test(t, func(t *testing.T) {
+			db := &memory{prompts: map[string]sessions.Prompt{}}
+			pane := &asker{lag: 5 * time.Millisecond}
+			d := newDesk(t, pane, db)
+			defer func() { d.stop() }()
+			shown := map[string]string{} // by a prompt's id
+			for _, call := range steps {
+				if call == "start" {
+					d.pass(2 * time.Second)
+					d.stop()
+					d = newDesk(t, pane, db)
+				} else {
+					q := permission(0)
+					q.call = call
+					d.pane.ask(q)
+				}
+				d.pass(2 * time.Second)
+				p, open := d.manager.PromptOf(d.id)
+				if d.pane.now != nil && !open {
+					wrong = "nothing is told"
+				}
+				if !open || p.Dialog.Call == "" || p.Dialog.Disputed {
+					continue
+				}
+				told++
+				if was := shown[p.ID]; was != "" && was != p.Dialog.Call {
+					wrong = fmt.Sprintf("%s is told by the record of %s, and then of %s", p.ID, was, p.Dialog.Call)
+				}
+				shown[p.ID] = p.Dialog.Call
+			}
+		})
+		if wrong != "" {
+			rt.Fatal(wrong)
+		}
+	})
+	if told == 0 {
+		t.Error("nothing was told by a record")
+	}
+}
+
 // A program draws what it asks permission for anew, and otherwise: where its record says that
 // it's the same call, it's the same question, which takes the answer that was on its way. What
 // nothing but the screen tells of is another one.

@@ -229,6 +229,9 @@ func (m *Manager) takeInHeld(ctx context.Context, id ID) {
 	case p != nil && d != nil && p.Dialog.Asks(d):
 		same := *p
 		same.State, same.Answer, same.Dialog = PromptOpen, nil, *d
+		if same.Dialog.Was = ""; d.Call == "" || d.Disputed {
+			same.Dialog.Was = p.Dialog.toldCall()
+		}
 		// In the last run it was being answered, or another part of it can be seen.
 		if p.State == PromptAnswering || !p.Dialog.TellsAs(d) {
 			err = m.putPrompt(ctx, same)
