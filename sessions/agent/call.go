@@ -56,6 +56,8 @@ type call struct {
 	// hook told of it as well.
 	served bool
 	hooked bool
+	// stale says that another turn has begun since: see calls.begin.
+	stale bool
 }
 
 // same reports whether two records are of calls that are the same to whoever's asked.

@@ -18,11 +18,7 @@ type calls []call
 func (c *calls) heard(h Hook) {
 	switch {
 	case h.Signal == PromptSent || h.Signal == SessionStart || h.Signal == SessionEnd:
-		// What an agent asks by a request stands until that's answered, whatever another of its
-		// conversations does.
-		*c = slices.DeleteFunc(*c, func(one call) bool {
-			return !one.served && (len(one.requests) == 0 && one.over == 0 || h.Signal == SessionEnd || one.conversation == h.Conversation)
-		})
+		c.begin(h)
 		return
 	case h.Request != "" && (h.Signal == Answered || h.Signal == Replied && (h.Text == replyGiven || h.Text == replyLate)):
 		c.replied(h.Request)
@@ -49,10 +45,33 @@ func (c *calls) heard(h Hook) {
 			return
 		}
 		was.times++
+		was.stale = false
 		was.requests = append(was.requests, one.requests...)
 		return
 	}
 	c.add(one)
+}
+
+// begin takes in that a turn or a conversation begins or ends: nothing of what was asked before
+// is waited for. What an agent asks by a request stands until that's answered, whatever another
+// of its conversations does. A dialog that stands there as a turn begins may yet be of a call of
+// before.
+func (c *calls) begin(h Hook) {
+	over := func(one call) bool {
+		return !one.served && (len(one.requests) == 0 && one.over == 0 || h.Signal == SessionEnd || one.conversation == h.Conversation)
+	}
+	if h.Signal != PromptSent {
+		*c = slices.DeleteFunc(*c, over)
+		return
+	}
+	for i := range *c {
+		(*c)[i].stale = (*c)[i].stale || over((*c)[i])
+	}
+}
+
+// forgetStale takes away those of turns before: no dialog of theirs is there any more.
+func (c *calls) forgetStale() {
+	*c = slices.DeleteFunc(*c, func(one call) bool { return one.stale })
 }
 
 // add keeps one more, within their bounds.
@@ -60,7 +79,7 @@ func (c *calls) add(one call) {
 	*c = append(*c, one)
 	for size := c.bytes(); len(*c) > maxCalls || size > maxCallsBytes; size = c.bytes() {
 		first := (*c)[0]
-		(*c)[0] = call{sum: first.sum, lost: true, times: 1, requests: first.requests, conversation: first.conversation, served: first.served}
+		(*c)[0] = call{sum: first.sum, lost: true, times: 1, requests: first.requests, conversation: first.conversation, served: first.served, stale: first.stale}
 		*c = append((*c)[1:], (*c)[0])
 		if len(*c) > maxCalls {
 			c.forgetOldest()
@@ -73,10 +92,11 @@ func (c *calls) forgetOldest() {
 	last := len(*c) - 1
 	if i := slices.IndexFunc((*c)[:last], func(one call) bool { return one.lost && one.sum == "" }); i >= 0 {
 		(*c)[i].times += (*c)[last].times
+		(*c)[i].stale = (*c)[i].stale && (*c)[last].stale
 		*c = (*c)[:last]
 		return
 	}
-	(*c)[last] = call{lost: true, times: (*c)[last].times}
+	(*c)[last] = call{lost: true, times: (*c)[last].times, stale: (*c)[last].stale}
 }
 
 func (c calls) bytes() (n int) {

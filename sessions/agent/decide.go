@@ -186,9 +186,13 @@ func (o *Observer) undecided(d *decider) {
 func (o *Observer) asks(d *sessions.Dialog) {
 	o.known.mu.Lock()
 	defer o.known.mu.Unlock()
+	was := o.known.asked
 	o.known.asked, o.known.askedCall = "", ""
 	if d != nil {
 		o.known.asked, o.known.askedCall = letters(d.Title+d.Body), d.Call
+	}
+	if d == nil || was != "" && o.known.asked != was {
+		o.known.calls.forgetStale()
 	}
 	o.known.calls.shows(o.known.askedCall)
 	o.known.deciders = slices.DeleteFunc(o.known.deciders, func(waits *decider) bool {

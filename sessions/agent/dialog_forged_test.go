@@ -307,6 +307,7 @@ func TestForgedDialogs(t *testing.T) {
 	t.Run("codex's tools", func(t *testing.T) { forgedTools(t, 10*runs) })
 	t.Run("qwen's calls", func(t *testing.T) { forgedCalls(t, from, runs) })
 	t.Run("twins", func(t *testing.T) { forgedTwins(t, 3*runs) })
+	t.Run("later twins", func(t *testing.T) { forgedLaterTwins(t, 3*runs) })
 	t.Run("codex's questions", func(t *testing.T) { forgedCodexQuestions(t, 10*runs) })
 	for _, g := range drawings() {
 		t.Run(g.name, func(t *testing.T) {
