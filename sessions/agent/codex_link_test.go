@@ -294,7 +294,7 @@ func (l *linked) heard() {
 // dialog is how Codex draws the question about a command, with what its record says.
 func (l *linked) dialog(command string) *sessions.Dialog {
 	return l.o.recorded(&sessions.Dialog{
-		Kind: sessions.PromptPermission, Form: "permission", Title: "Would you like to run the following command?", Body: "$ " + command, Command: true,
+		Kind: sessions.PromptPermission, Form: "permission", Title: "Would you like to run the following command?", Body: "$ " + command, Command: true, Print: "print of " + command,
 		Drawn: strings.Split(command, "\n"), Options: []sessions.DialogOption{{Label: "Yes, proceed"}, {Label: "Yes, and don't ask again"}, {Label: "No, and tell Codex what to do differently", Refuses: true}},
 	})
 }
