@@ -21,6 +21,7 @@ type call struct {
 	// command, "": it's none.
 	texts []string
 	main  string
+	rows  string // of the command, with their blanks as exact has them
 	// exact are the same with their blanks, of which several count as one. odd says that there's
 	// something in them that programs draw otherwise, each in its own way.
 	exact []string
@@ -93,7 +94,7 @@ func newCall(h Hook) call {
 		case runs && f.depth > 1: // no tool runs that
 			c.odd = true
 		case runs && c.main == "":
-			c.main = c.letters(f.value)
+			c.main, c.rows = c.letters(f.value), c.spacedRows(f.value)
 		}
 		c.draws(f.value)
 		if slices.Contains([]string{"command", "description", "url"}, f.name) && len(c.letters(f.value)) >= leastDrawn/2 {
@@ -198,6 +199,17 @@ func (c *call) spaced(text string) string {
 		}
 	}
 	return strings.Join(words, " ")
+}
+
+// spacedRows is the same with the ends of its rows.
+func (c *call) spacedRows(text string) string {
+	var rows []string
+	for row := range strings.Lines(text) {
+		if row = c.spaced(row); row != "" {
+			rows = append(rows, row)
+		}
+	}
+	return strings.Join(rows, "\n")
 }
 
 // letters are what of a text is compared with what's drawn.

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/clipperhouse/displaywidth"
+
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -25,6 +27,9 @@ func (c *call) drawn(d *sessions.Dialog) likeness {
 	case c.lost:
 		return drawsIt
 	case (d.Command || c.plan) && c.main == "", c.plan != (d.Kind == sessions.PromptPlan):
+		return drawsOther
+	}
+	if c.joins(d) {
 		return drawsOther
 	}
 	var all strings.Builder
@@ -63,6 +68,28 @@ func (c *call) drawn(d *sessions.Dialog) likeness {
 		return drawsOther
 	}
 	return drawsIt
+}
+
+// joins reports whether the command goes on in a row where a dialog draws two of which the first had
+// room for more: what's a comment's in the one runs in the other.
+func (c *call) joins(d *sessions.Dialog) bool {
+	if c.rows == "" || c.marked {
+		return false
+	}
+	above, wide := "", 0
+	for _, row := range d.Drawn {
+		row = strings.TrimSpace(row)
+		text := c.spaced(row)
+		if text == "" {
+			continue
+		}
+		first, _, _ := strings.Cut(text, " ")
+		if above != "" && wide+1+displaywidth.String(first) <= d.Wide/2 && strings.Contains(c.rows, above+" "+text) && !strings.Contains(c.rows, above+"\n"+text) {
+			return true
+		}
+		above, wide = text, displaywidth.String(row)
+	}
+	return false
 }
 
 // madeOf reports whether a text is whole ones of others, one after the other.

@@ -18,6 +18,8 @@ type laterTwin struct {
 	own   Hook
 	twins []Hook
 	rows  []string
+	// alone says that a twin isn't shown either where the call's own record doesn't come.
+	alone bool
 }
 
 // callHook is what a hook tells of a call that's asked about.
@@ -79,6 +81,7 @@ func someLaterTwin(rt *rapid.T) (c laterTwin) {
 	hook := func(input map[string]any) Hook { return callHook(rt, c.agent, shellTools[c.agent], input) }
 	switch rapid.IntRange(0, 5).Draw(rt, "kind") {
 	case 0: // a row that runs, or is a comment's
+		c.alone = true
 		c.own, c.twins = hook(command(": "+word+" #\ntouch /tmp/evil")), []Hook{hook(command(": " + word + " # touch /tmp/evil"))}
 		c.rows = commandDialog(c.agent, ": "+word+" #", "touch /tmp/evil")
 	case 1: // a value of the same name within another
@@ -183,7 +186,9 @@ func forgedLaterTwins(t *testing.T, runs int) {
 			}
 			look([]string{"a", "b", "c", "d", "e"})
 			between()
-			hear("its own", c.own)
+			if !c.alone || rapid.Bool().Draw(rt, "its own is told") {
+				hear("its own", c.own)
+			}
 			between()
 			for range rapid.IntRange(1, 3).Draw(rt, "looks") {
 				check(look(c.rows))
