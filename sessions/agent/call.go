@@ -64,6 +64,9 @@ type call struct {
 // same reports whether two records are of calls that are the same to whoever's asked.
 func (c *call) same(other *call) bool { return c.tool == other.tool && c.said == other.said }
 
+// runs reports whether it runs a command.
+func (c *call) runs() bool { return c.main != "" && !c.plan && c.tool != codexPatch }
+
 // sumOf tells a call from others.
 func sumOf(h Hook) string {
 	var text bytes.Buffer
@@ -271,7 +274,7 @@ func saidOf(fields []said) string {
 			b.WriteByte('\n')
 		}
 		if name {
-			b.WriteString(f.name)
+			b.WriteString(quotedName(f.name))
 			b.WriteString(": ")
 		}
 		b.WriteString(f.value)

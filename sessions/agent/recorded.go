@@ -22,7 +22,7 @@ func (c calls) record(d *sessions.Dialog, f *form, tool string) {
 	rival := false // one that may be what's drawn, though it isn't drawn so
 	disputed := (d.Command || tool != "" && f.Unseen) && slices.ContainsFunc(c, func(one call) bool { return !one.asks && !one.plan && one.mcp == nil && one.isOf(tool) })
 	for _, one := range c {
-		if one.mcp != nil && !tools || !one.isOf(tool) || one.before && !d.Unseen {
+		if one.mcp != nil && !tools || !one.isOf(tool) || one.before && !d.Unseen || one.runs() && f.runsNothing(d) {
 			continue
 		}
 		newest = one
@@ -41,6 +41,11 @@ func (c calls) record(d *sessions.Dialog, f *form, tool string) {
 	case disputed:
 		d.Call, d.Whole, d.Disputed, d.Unseen = newest.sum, newest.said, true, true
 	}
+}
+
+// runsNothing reports whether a dialog surely isn't about a command.
+func (f *form) runsNothing(d *sessions.Dialog) bool {
+	return f != nil && f.Command != nil && !d.Headless && !d.Command
 }
 
 // recorded is a dialog of the session with what its call's record says; nil: without one it

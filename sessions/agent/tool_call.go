@@ -97,10 +97,15 @@ func paramText(v json.RawMessage) string {
 // paramRows are a parameter's rows: those of its value but the first are indented, so that
 // none looks like another parameter.
 func paramRows(name, text string) []string {
+	return strings.Split(quotedName(name)+": "+strings.ReplaceAll(text, "\n", "\n    "), "\n")
+}
+
+// quotedName is a name as it is, or quoted where it could be taken for something else.
+func quotedName(name string) string {
 	if quoted, err := json.Marshal(name); err == nil && (name == "" || printable(name) != name || strings.ContainsAny(name, ":\n")) {
-		name = string(quoted)
+		return string(quoted)
 	}
-	return strings.Split(name+": "+strings.ReplaceAll(text, "\n", "\n    "), "\n")
+	return name
 }
 
 // draws reports whether a dialog that says this is about the call: it says what's asked, and

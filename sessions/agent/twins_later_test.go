@@ -79,7 +79,7 @@ func someLaterTwin(rt *rapid.T) (c laterTwin) {
 	word := rapid.SampledFrom([]string{"tidy", "build it", "see (all)"}).Draw(rt, "word")
 	command := func(text string) map[string]any { return map[string]any{"command": text, "description": "Tidy"} }
 	hook := func(input map[string]any) Hook { return callHook(rt, c.agent, shellTools[c.agent], input) }
-	switch rapid.IntRange(0, 5).Draw(rt, "kind") {
+	switch rapid.IntRange(0, 6).Draw(rt, "kind") {
 	case 0: // a row that runs, or is a comment's
 		c.alone = true
 		c.own, c.twins = hook(command(": "+word+" #\ntouch /tmp/evil")), []Hook{hook(command(": " + word + " # touch /tmp/evil"))}
@@ -120,6 +120,11 @@ func someLaterTwin(rt *rapid.T) (c laterTwin) {
 		c.own = change("/srv/project/Makefile", "rm -f x", "rm -rf build /")
 		c.twins = []Hook{change("/srv/project/Makefile", "\trm -f x # "+word, "\trm -rf build/ # "+word), change("/tmp/other/Makefile", "\trm -f x # "+word, "\trm -rf build/ # "+word)}
 		c.rows = []string{"> do it", "", strings.Repeat("─", 100), " Edit file", " Makefile", strings.Repeat("╌", 100), " 1  clean:", " 2 -    rm -f x # " + word, " 2 +    rm -rf build / # " + word, strings.Repeat("╌", 100), " Do you want to make this edit to Makefile?", " ❯ 1. Yes", "   2. Yes, and switch to accept edits", "   3. No", "", " Esc to cancel · Tab to amend"}
+	case 5: // a command in the words of what runs none
+		c.agent, c.alone = "claude", true
+		c.own = callHook(rt, "claude", "Skill", map[string]any{"skill": word, "args": "x"})
+		c.twins = []Hook{callHook(rt, "claude", "Bash", command("Use it: " + word + " x"))}
+		c.rows = []string{"> do it", "", strings.Repeat("─", 100), " Use skill", "", "   Use it: " + word + " x", "   Tidy", "", " Do you want to proceed?", " ❯ 1. Yes", "   2. Yes, and don’t ask again for it", "   3. No", "", " Esc to cancel · Tab to amend"}
 	default: // a character that isn't drawn
 		odd := rapid.SampledFrom([]string{"\u0378", "\ufffe", "\U000105c0"}).Draw(rt, "odd")
 		c.own, c.twins = hook(command(": "+word+" #"+odd+"\ntouch /tmp/evil")), []Hook{hook(command(": " + word + " # touch /tmp/evil"))}
@@ -137,7 +142,9 @@ func forgedLaterTwins(t *testing.T, runs int) {
 	defer func() { t.Log("with later twins:", told) }()
 	readers := map[string]*Observer{}
 	for _, agent := range []string{"claude", "codex", "gemini", "qwen"} {
-		readers[agent], _ = newReader(t, agent)
+		o, _ := newReader(t, agent)
+		o.known.dialogs = o.profile()
+		readers[agent] = o
 	}
 	for range runs {
 		rapid.Check(t, func(rt *rapid.T) {
