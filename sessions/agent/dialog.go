@@ -69,8 +69,9 @@ func (p *Profile) read(screen *sessions.Snapshot, styled *sessions.Screen) *sess
 // formOf returns the form of a dialog that was read with this profile; nil: it's of
 // another configuration.
 func (p *Profile) formOf(d *sessions.Dialog) *form {
+	own := strings.TrimPrefix(d.Form, p.name+"/") // it was read before the program was known
 	for i := range p.spec.Prompts {
-		if p.spec.Prompts[i].Form == d.Form {
+		if p.spec.Prompts[i].Form == own {
 			return &p.spec.Prompts[i]
 		}
 	}

@@ -60,6 +60,9 @@ func (o *Observer) recorded(d *sessions.Dialog) *sessions.Dialog {
 	if o.known.dialogs != nil {
 		f = o.known.dialogs.formOf(d)
 	}
+	if f == nil { // it was read as another program's: nothing says which records may be its own
+		return d
+	}
 	if d.Window != nil {
 		if whole := o.known.calls.list(f, d, o.known.askedCall); whole != nil {
 			return whole
