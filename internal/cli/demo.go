@@ -177,7 +177,8 @@ func socketFlag(s config.TmuxServer) []string {
 	return []string{"-L", s.SocketName}
 }
 
-// endDemo ends the demo's own tmux server, and its session with it.
+// endDemo ends the demo's own tmux server, and its session with it, and waits until it has gone:
+// one that's told to end takes connections for a moment.
 func endDemo(ctx context.Context, s config.TmuxServer) error {
 	ctx, cancel := context.WithTimeout(ctx, demoEndTimeout)
 	defer cancel()
@@ -186,11 +187,14 @@ func endDemo(ctx context.Context, s config.TmuxServer) error {
 		cmd.Env = tmux.LoginEnvironment(os.Environ(), nil)
 		out, err := cmd.CombinedOutput()
 		text := strings.TrimSpace(string(out))
-		if err == nil || strings.Contains(text, "no server running") || strings.Contains(text, "error connecting") {
+		switch {
+		case err == nil:
+			err = errors.New("it was told to, and is still there")
+		case strings.Contains(text, "no server running"), strings.Contains(text, "error connecting"):
 			return nil
 		}
-		// A server that's ending by itself, as its last session has, is in
-		// between: ask again.
+		// Told to end, or ending by itself as its last session has, it's in between: ask
+		// again.
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("end the demo's tmux server: %w: %s; end it with `tmux %s kill-server`", err, text, strings.Join(socketFlag(s), " "))

@@ -110,6 +110,8 @@ func eventually(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		last = ts.ReadFile("stdout") + ts.ReadFile("stderr")
 		if time.Now().After(end) {
+			run(ts, []string{"panebridge", "status"})
+			ts.Logf("what the daemon says of itself:\n%s%s", ts.ReadFile("stdout"), ts.ReadFile("stderr"))
 			ts.Fatalf("no match for %q within a minute", args[0])
 		}
 	}
