@@ -46,9 +46,50 @@ func shared(secret, text string) int {
 	return 0
 }
 
+// dressed is a text as files have it: alone, with NULs about it, or as UTF-16.
+func dressed(r *rand.Rand, text string) []byte {
+	switch r.IntN(4) {
+	case 0:
+		return []byte("\x7fELF\x02\x01\x01\x00\x00" + text + "\x00.shstrtab\x00")
+	case 1:
+		return []byte("SQLite format 3\x00\x10\x00" + strings.TrimSpace(text) + "\x00" + text)
+	case 2:
+		order := []byte{0xFF, 0xFE}
+		for _, b := range []byte(text) {
+			order = append(order, b, 0)
+		}
+		return order
+	}
+	return []byte(text)
+}
+
+// Packed files arrive as they are.
+func TestPackedFilesAreLeft(t *testing.T) {
+	inBubble(t, func(t *testing.T, r *rig) {
+		t.Helper()
+		random := rand.New(rand.NewPCG(1, 7))
+		r.masker, r.form.MaxFile = newMasker(t), 1<<20
+		r.rules = []adapters.Rule{rule(t, "*", "a:-1")}
+		r.start()
+		for i, begins := range []string{"\x89PNG\r\n\x1a\n\x00", "GIF89a\x00", "PK\x03\x04\x00", "\x1f\x8b\x08\x00", "%PDF-1.7\n\x00"} {
+			data := begins + "GITHUB_TOKEN=ghp_" + alphanumeric(random, 36)
+			r.must(r.hub.Post(adapters.Post{To: r.rules[0].To, Key: fmt.Sprint(i), Class: qos.Interactive, File: &adapters.File{Name: "x", Data: []byte(data)}}))
+			r.pass(time.Minute)
+			arrived := false
+			for _, m := range r.platforms["a"].Seen("-1", "") {
+				arrived = arrived || string(m.Data) == data
+			}
+			if !arrived {
+				t.Errorf("%q didn't arrive as it is", data)
+			}
+		}
+	})
+}
+
 // Whatever goes to a platform has no secret in it, however it was cut into lines and
 // updates, in live regions and in posts too; all the rest of the text is there.
 func TestNoSecretLeaves(t *testing.T) {
+	files := 0
 	for seed := range uint64(20) {
 		inBubble(t, func(t *testing.T, r *rig) {
 			t.Helper()
@@ -81,7 +122,7 @@ func TestNoSecretLeaves(t *testing.T) {
 				if random.IntN(4) == 0 {
 					if err := r.hub.Post(adapters.Post{
 						To: r.rules[0].To, Key: fmt.Sprint(i), Class: qos.Interactive, Text: "it's `ghp_" + secret + "`",
-						File: &adapters.File{Name: "x.txt", Data: []byte("\nGITHUB_TOKEN=ghp_" + secret + "\n")},
+						File: &adapters.File{Name: "x.txt", Data: dressed(random, "\nGITHUB_TOKEN=ghp_"+secret+"\n")},
 					}); err != nil {
 						t.Fatal(err)
 					}
@@ -96,7 +137,11 @@ func TestNoSecretLeaves(t *testing.T) {
 			var all strings.Builder
 			for _, name := range r.names {
 				for _, a := range r.platforms[name].Arrivals() {
-					all.WriteString(a.Call.Text + "\n" + string(a.Call.Data) + "\n")
+					all.WriteString(a.Call.Text + "\n")
+				}
+				for _, m := range r.platforms[name].Seen("-1", "") {
+					files += min(1, len(m.Data))
+					all.WriteString(strings.ReplaceAll(string(m.Data), "\x00", "") + "\n")
 				}
 			}
 			sent := all.String()
@@ -114,6 +159,9 @@ func TestNoSecretLeaves(t *testing.T) {
 				}
 			}
 		})
+	}
+	if files == 0 {
+		t.Error("no file was sent")
 	}
 }
 

@@ -20,7 +20,8 @@ const maxCandidates = 25
 
 // Complete returns what a person may mean who has begun to write a parameter of a
 // command at a place: nothing if they may not use the command there. It reads
-// folders, and takes no slot.
+// folders, and takes no slot. Candidates' labels are masked; one whose value has a secret in
+// it isn't offered.
 func (in *Inbound) Complete(ev Event, name, param, begun string) []Candidate {
 	roles, why := in.standing(ev)
 	c, ok := in.commands[name]
@@ -40,6 +41,12 @@ func (in *Inbound) Complete(ev Event, name, param, begun string) []Candidate {
 	}
 	var out []Candidate
 	for _, c := range all {
+		if mask := in.opt.Mask; mask != nil {
+			if mask(c.Value) != c.Value { // the platform would get it
+				continue
+			}
+			c.Label = mask(c.Label)
+		}
 		if len(out) < maxCandidates && strings.Contains(strings.ToLower(c.Label), strings.ToLower(strings.TrimSpace(begun))) {
 			out = append(out, c)
 		}

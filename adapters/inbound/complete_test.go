@@ -3,10 +3,12 @@ package inbound_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/internal/redact"
 )
 
 // offered are the values that a person is offered for what's being written in the group.
@@ -16,6 +18,41 @@ func (w *world) offered(person, command, param, begun string) []string {
 		out = append(out, c.Value)
 	}
 	return out
+}
+
+// What's offered goes to the platform: no secret of a name or a folder does.
+func TestNoSecretIsOffered(t *testing.T) {
+	w := newWorld(t)
+	m, err := redact.New(redact.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.opt = func(o *inbound.Options) { o.Mask = m.Line }
+	const secret = "ghp_Zq8Xk2Lw9Rt4Vb7Nm3Pc6Yd1Hf5Js0GaUeI0"
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	defer w.end()
+	w.start()
+	w.session("job-" + secret)
+	folder(t, home, "plain")
+	folder(t, home, secret)
+	n := 0
+	for _, param := range []string{"session", "folder"} {
+		command := map[string]string{"session": "close", "folder": "new"}[param]
+		for _, begun := range []string{"", "~/", secret[:10], "job"} {
+			for _, c := range w.in.Complete(w.event(ann, inbound.Said{}), command, param, begun) {
+				if n++; strings.Contains(c.Label+c.Value, secret[5:20]) {
+					t.Errorf("%s: %q offers %+v", param, begun, c)
+				}
+				if begun == secret[:10] {
+					t.Errorf("what's hidden is found by %q: %+v", begun, c)
+				}
+			}
+		}
+	}
+	if n == 0 {
+		t.Error("nothing was offered")
+	}
 }
 
 func TestComplete(t *testing.T) {
