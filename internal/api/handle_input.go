@@ -33,7 +33,7 @@ func (a *api) input(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	writeJSON(w, http.StatusAccepted, rcpt)
+	writeJSON(w, http.StatusAccepted, a.receiptFor(rcpt))
 	return nil
 }
 
@@ -42,7 +42,7 @@ func (a *api) receipt(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	writeJSON(w, http.StatusOK, rcpt)
+	writeJSON(w, http.StatusOK, a.receiptFor(rcpt))
 	return nil
 }
 
@@ -51,7 +51,7 @@ func (a *api) cancelReceipt(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	writeJSON(w, http.StatusOK, rcpt)
+	writeJSON(w, http.StatusOK, a.receiptFor(rcpt))
 	return nil
 }
 
@@ -62,9 +62,9 @@ func (a *api) openReceipts(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	list := a.opts.Sessions.Waiting(s.ID)
-	if list == nil {
-		list = []sessions.Receipt{}
+	list := []any{}
+	for _, rcpt := range a.opts.Sessions.Waiting(s.ID) {
+		list = append(list, a.receiptFor(rcpt))
 	}
 	writeJSON(w, http.StatusOK, list)
 	return nil
@@ -90,7 +90,7 @@ func (a *api) sendAnyway(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	writeJSON(w, http.StatusOK, rcpt)
+	writeJSON(w, http.StatusOK, a.receiptFor(rcpt))
 	return nil
 }
 

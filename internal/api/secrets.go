@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"strings"
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/sessions"
@@ -29,6 +30,33 @@ func (a *api) secrets(ctx context.Context, id sessions.ID, lines []sessions.Line
 		found = append(found, Secret{Line: l.N, From: adapters.UTF16Len(l.Text[:m.From]), To: adapters.UTF16Len(l.Text[:m.To]), Name: m.Name})
 	}
 	return found
+}
+
+// Receipt is a receipt as the page gets it: it hides the secrets of its text, as those of the log.
+// To anybody else it's a sessions.Receipt.
+type Receipt struct {
+	sessions.Receipt
+
+	Secrets []Secret `json:"secrets,omitempty"` // in units of the whole text; Line is 0
+}
+
+// receiptFor is what a caller gets of a receipt: the command line shows all, as tmux would.
+func (a *api) receiptFor(r sessions.Receipt) any {
+	if a.author == authorCLI || a.opts.Masker == nil {
+		return r
+	}
+	out := Receipt{Receipt: r}
+	out.Reason = a.opts.Masker.Line(r.Reason)
+	lines := strings.SplitAfter(r.Text, "\n")
+	begins, next := 0, 0 // of the line that's next, in units of the text
+	for _, m := range a.opts.Masker.Find([]byte(r.Text)) {
+		for ; next < m.Line; next++ {
+			begins += adapters.UTF16Len(lines[next])
+		}
+		l := lines[m.Line]
+		out.Secrets = append(out.Secrets, Secret{From: begins + adapters.UTF16Len(l[:m.From]), To: begins + adapters.UTF16Len(l[:m.To]), Name: m.Name})
+	}
+	return out
 }
 
 // hidden are rows of a screen without secrets.

@@ -136,6 +136,14 @@ func (s *site) hidesSecrets(b *browser) {
 	if text := browsertest.Eval[string](b.Browser, `document.querySelector('#screen-rows').textContent`); strings.Contains(text, secret[:13]) {
 		s.Errorf("the screen shows %q", text)
 	}
+	b.Do(chromedp.Click("#tab-conversation"))
+	b.write("🔑 take ghp_" + secret + ", please\nDB_PASSWORD=hunter2hunter2")
+	b.Do(browsertest.Enter())
+	b.receipt("submitted", "🔑 take ghp_[masked: GitHub token], please\nDB_PASSWORD=[masked: password]")
+	if all := browsertest.Eval[string](b.Browser, `[...receipts].join()`); strings.Contains(all, secret[:13]) || strings.Contains(all, "hunter2") {
+		s.Errorf("the receipts show %q", all)
+	}
+	b.Do(chromedp.Click("#tab-screen"))
 	b.Do(chromedp.Click("#screen-secrets"))
 	b.Until("the secret on the screen", `document.querySelector('#screen-rows').textContent.includes('`+secret+`')`)
 	b.Do(chromedp.Click("#tab-conversation"))

@@ -2,6 +2,7 @@
 
 import { byId, element, toast } from './dom.js';
 import { cancelReceipt, getReceipt, openReceipts, pressKeys, sendAnyway, sendInput } from './api.js';
+import { withSecrets } from './secrets.js';
 
 // The composer: what's written to the session, and how far it got; also what was
 // written elsewhere, or before the page was loaded, and isn't done.
@@ -148,7 +149,9 @@ export class Composer {
     if (item.dataset.look === look) return;
     item.dataset.look = look;
     item.dataset.state = receipt.state;
-    item.replaceChildren(progress(receipt), element('span', 'receipt-text', receipt.text));
+    const text = element('span', 'receipt-text');
+    text.append(...withSecrets(receipt.text, receipt.secrets));
+    item.replaceChildren(progress(receipt), text);
     const by = names[receipt.author] ?? receipt.author;
     if (by) item.append(element('span', 'receipt-author', `by ${by}`));
     for (const way of receipt.revivals ?? []) {

@@ -3,6 +3,7 @@
 import { byId, element } from './dom.js';
 import { answerLine, drawAnswers } from './answers.js';
 import { getOutput } from './api.js';
+import { withSecrets } from './secrets.js';
 
 // The Conversation keeps a window of the output log in the document: lines
 // top … bottom and the gaps between them, at most maxLines lines. Older ones
@@ -303,29 +304,10 @@ function lineNode(line) {
   const node = element('div', `line ${line.kind}`);
   const author = line.kind === 'user' && line.begins ? line.author || 'you' : '';
   if (author) node.append(`${author}: `);
-  let at = 0;
-  for (const { from, to, name } of line.secrets ?? []) {
-    node.append(line.text.slice(at, from), secretNode(line.text.slice(from, to), name));
-    at = to;
-  }
-  node.append(line.text.slice(at));
-  if (at > 0) node.dataset.secret = 'true';
+  node.append(...withSecrets(line.text, line.secrets));
+  if (line.secrets?.length > 0) node.dataset.secret = 'true';
   if (line.kind === 'answer') answerLine(node, line);
   node.dataset.n = line.n;
-  return node;
-}
-
-// secretNode hides a secret until it's clicked.
-function secretNode(text, name) {
-  const node = element('button', 'secret', `[masked: ${name}]`);
-  node.type = 'button';
-  node.title = 'Show it here';
-  let shown = false;
-  node.addEventListener('click', () => {
-    shown = !shown;
-    node.textContent = shown ? text : `[masked: ${name}]`;
-    node.title = shown ? 'Hide it again' : 'Show it here';
-  });
   return node;
 }
 
