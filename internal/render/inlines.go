@@ -69,15 +69,17 @@ func (w *walker) rawText(s text.Segment) {
 func target(destination []byte) string { return string(util.URLEscape(destination, true)) }
 
 // link emits the text of a link or an image. What a chat can't open is shown behind
-// it, as it was written, and so is a title.
+// it, as it was written, and so is a title, and the target of one whose text is another
+// address.
 func (w *walker) link(n ast.Node, url string, titled bool) {
 	from, to := tail(n)
 	blank := isBlank(n, w.src)
+	titled = titled || deceives(n, w.src, url)
 	open := !w.bare && isWeb(url) && !blank
 	before := len(w.runs)
 	if open && w.style.URL == "" {
 		was := w.style
-		w.style.URL = url
+		w.style.URL, w.style.Told = url, titled
 		w.inlines(n)
 		w.style = was
 	} else {

@@ -18,6 +18,7 @@ type Style struct {
 	Language  string // of Pre; "": unknown
 	Quote     Quote
 	URL       string // the text is a link to it; an absolute URL with http or https
+	Told      bool   // the target is shown behind the text of the link
 }
 
 // Literal says that a text is shown as it is: platforms find no mentions and links
@@ -40,6 +41,7 @@ func (s Style) meet(o Style) Style {
 	}
 	if s.URL != o.URL {
 		s.URL = ""
+		s.Told = false
 	}
 	return s
 }
