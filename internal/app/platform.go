@@ -3,13 +3,13 @@ package app
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/regular"
 )
 
 // platform is a chat platform as the daemon runs it: what goes out, and how what
@@ -46,13 +46,17 @@ func (d *daemon) buildPlatforms(ctx context.Context) error {
 	return nil
 }
 
+// maxSecretFile is the size in bytes of the largest file that's read for a token, a password or
+// certificates: a bundle of all public authorities has 0.2 MB.
+const maxSecretFile = 4 << 20
+
 // token is a bot's token, wherever it stands; key is its platform's in the
 // configuration.
 func token(inline config.Secret, file, key string) (string, error) {
 	if file == "" {
 		return strings.TrimSpace(inline.Reveal()), nil
 	}
-	text, err := os.ReadFile(file)
+	text, err := regular.Read(file, maxSecretFile)
 	if err != nil {
 		return "", fmt.Errorf("read adapters.%s.token_file: %w", key, err)
 	}

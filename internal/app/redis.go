@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -18,6 +17,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/regular"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/qos/redisbucket"
 )
@@ -98,7 +98,7 @@ func redisServer(cfg config.Redis) (redisbucket.Server, error) {
 		if f.path == "" {
 			continue
 		}
-		text, err := os.ReadFile(f.path)
+		text, err := regular.Read(f.path, maxSecretFile)
 		if err != nil {
 			return s, fmt.Errorf("read redis.%s: %w", f.key, err)
 		}
@@ -115,7 +115,7 @@ func redisServer(cfg config.Redis) (redisbucket.Server, error) {
 func redisTLS(cfg config.Redis) (*tls.Config, error) {
 	t := &tls.Config{MinVersion: tls.VersionTLS12}
 	if cfg.TLSCAFile != "" {
-		text, err := os.ReadFile(cfg.TLSCAFile)
+		text, err := regular.Read(cfg.TLSCAFile, maxSecretFile)
 		if err != nil {
 			return nil, fmt.Errorf("read redis.tls_ca_file: %w", err)
 		}
@@ -125,7 +125,7 @@ func redisTLS(cfg config.Redis) (*tls.Config, error) {
 		}
 	}
 	if cfg.TLSCertFile != "" {
-		pair, err := tls.LoadX509KeyPair(cfg.TLSCertFile, cfg.TLSKeyFile)
+		pair, err := keyPair(cfg.TLSCertFile, cfg.TLSKeyFile)
 		if err != nil {
 			return nil, fmt.Errorf("read redis.tls_cert_file and tls_key_file: %w", err)
 		}
@@ -178,3 +178,16 @@ func redisPart(adapter string, s redisbucket.Standing) api.Part {
 
 // otherParts are the parts of the health beside tmux and the store.
 func (d *daemon) otherParts() []api.Part { return append(d.chatParts(), d.redisParts()...) }
+
+// keyPair reads a certificate and its key.
+func keyPair(certFile, keyFile string) (tls.Certificate, error) {
+	cert, err := regular.Read(certFile, maxSecretFile)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	key, err := regular.Read(keyFile, maxSecretFile)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	return tls.X509KeyPair(cert, key)
+}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/redact"
+	"github.com/panebridge/panebridge/internal/regular"
 	"github.com/panebridge/panebridge/sessions"
 	"github.com/panebridge/panebridge/sessions/tmux"
 )
@@ -76,7 +77,7 @@ func (d *daemon) learnSecrets(cfg *config.Config) {
 		d.logMasker.Add(s.name, s.text)
 	}
 	addSecrets(&d.secrets, own, kept(agentSecrets(cfg)))
-	if text, err := os.ReadFile(cfg.Redis.TLSKeyFile); err == nil {
+	if text, err := regular.Read(cfg.Redis.TLSKeyFile, maxSecretFile); err == nil {
 		d.secrets.Add("key of Redis' certificate", string(text)) // the masker knows such keys by their form
 	}
 }

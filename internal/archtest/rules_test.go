@@ -32,7 +32,8 @@ var rules = map[string][]string{
 	"qos":                 {},
 
 	"sessions/*":                {"sessions"},
-	"sessions/agent":            {"sessions", "sessions/transcript", "internal/peer", "internal/render/sgr"},
+	"sessions/agent":            {"sessions", "sessions/transcript", "internal/peer", "internal/regular", "internal/render/sgr"},
+	"sessions/transcript":       {"sessions", "internal/regular"},
 	"sessions/agent/dialogtest": {}, // dialogs of programs that nobody knows
 	"polling":                   {"sessions"},
 	"qos/redisbucket":           {"qos"},
@@ -63,6 +64,7 @@ var rules = map[string][]string{
 	"internal/faults":                {}, // has their calls fail
 	"internal/memnet":                {}, // serves the stand-ins
 	"internal/redact":                {},
+	"internal/regular":               {},
 	"internal/redistest":             {}, // real Redis servers for tests and benchmarks
 	"internal/render":                {"sessions"},
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -13,6 +12,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/panebridge/panebridge/internal/regular"
 	"github.com/panebridge/panebridge/sessions"
 	"github.com/panebridge/panebridge/sessions/transcript"
 )
@@ -47,6 +47,9 @@ type Override struct {
 	Profiles *yaml.Node
 }
 
+// maxProfiles is the size in bytes of the largest file of profiles; ours have 50 kB.
+const maxProfiles = 4 << 20
+
 // ReadOverrides reads the YAML files of a folder, in the order of their names. Each
 // has profiles by their names. A folder that isn't there has none.
 func ReadOverrides(folder string) ([]Override, error) {
@@ -57,7 +60,7 @@ func ReadOverrides(folder string) ([]Override, error) {
 	var out []Override
 	var problems []error
 	for _, file := range files {
-		text, err := os.ReadFile(file)
+		text, err := regular.Read(file, maxProfiles)
 		if err != nil {
 			problems = append(problems, fmt.Errorf("read profiles: %w", err))
 			continue

@@ -60,9 +60,6 @@ func (o *Observer) recorded(d *sessions.Dialog) *sessions.Dialog {
 	if o.known.dialogs != nil {
 		f = o.known.dialogs.formOf(d)
 	}
-	if f == nil { // it was read as another program's: nothing says which records may be its own
-		return d
-	}
 	if d.Window != nil {
 		if whole := o.known.calls.list(f, d, o.known.askedCall); whole != nil {
 			return whole
@@ -73,21 +70,24 @@ func (o *Observer) recorded(d *sessions.Dialog) *sessions.Dialog {
 	if !allows(d.Kind) || d.Tabs != "" {
 		return o.asksOf(f, d)
 	}
-	if f != nil && f.Saves != nil {
+	if f == nil { // it was read as another program's: nothing says which records may be its own
+		return d
+	}
+	if f.Saves != nil {
 		o.known.calls.bindSaving(f, d)
 		return d
 	}
-	if f != nil && f.Params != nil {
+	if f.Params != nil {
 		o.known.calls.recordTool(f, d)
 	} else if drawn := f.changed(d.Above); drawn != nil {
 		o.known.calls.recordChange(d, drawn)
 	} else if tool, ok := f.toolOf(d); ok {
 		o.known.calls.record(d, f, tool)
 	}
-	if f != nil && f.Recorded && d.Call == "" {
+	if f.Recorded && d.Call == "" {
 		return nil
 	}
-	if f != nil && f.Corrects != "" && d.Text == "" && (o.known.waitsFor(d) || d.Call != "" && o.known.calls.over(d.Call)) {
+	if f.Corrects != "" && d.Text == "" && (o.known.waitsFor(d) || d.Call != "" && o.known.calls.over(d.Call)) {
 		d.Text = f.Corrects
 	}
 	return d

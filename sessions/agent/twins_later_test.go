@@ -123,7 +123,7 @@ func someLaterTwin(rt *rapid.T) (c laterTwin) {
 	case 5: // a command in the words of what runs none
 		c.agent, c.alone = "claude", true
 		c.own = callHook(rt, "claude", "Skill", map[string]any{"skill": word, "args": "x"})
-		c.twins = []Hook{callHook(rt, "claude", "Bash", command("Use it: " + word + " x"))}
+		c.twins = []Hook{callHook(rt, "claude", "Bash", command("Use it: "+word+" x"))}
 		c.rows = []string{"> do it", "", strings.Repeat("─", 100), " Use skill", "", "   Use it: " + word + " x", "   Tidy", "", " Do you want to proceed?", " ❯ 1. Yes", "   2. Yes, and don’t ask again for it", "   3. No", "", " Esc to cancel · Tab to amend"}
 	default: // a character that isn't drawn
 		odd := rapid.SampledFrom([]string{"\u0378", "\ufffe", "\U000105c0"}).Draw(rt, "odd")

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/panebridge/panebridge/internal/regular"
 	"github.com/panebridge/panebridge/sessions"
-	"github.com/panebridge/panebridge/sessions/transcript"
 )
 
 // Version is that of the program that a process runs, "" where it can't be read: it's
@@ -84,7 +84,7 @@ func packageVersion(file string) string {
 		}
 		var p struct{ Name, Version string }
 		path := filepath.Join(dir, "package.json")
-		text, err := transcript.ReadRegular(path, maxPackage)
+		text, err := regular.Read(path, maxPackage)
 		if err == nil && json.Unmarshal(text, &p) == nil && p.Name != "" && p.Version != "" {
 			return p.Version
 		}

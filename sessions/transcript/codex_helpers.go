@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/panebridge/panebridge/internal/regular"
 )
 
 // codexHelpers finds the sub-agents of a conversation of Codex (seen with 0.169.0), and
@@ -155,7 +157,7 @@ const askedWithin = 512 << 10
 // firstAsked is what was asked first in one of Codex's transcripts, in the conversation of
 // that id alone; not found: nothing yet.
 func firstAsked(path, id string) (task string, found bool) {
-	file, _, err := OpenRegular(path)
+	file, _, err := regular.Open(path)
 	if err != nil {
 		return "", false
 	}

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
+
+	"github.com/panebridge/panebridge/internal/regular"
 )
 
 // A database is a SQLite database of another program, which is never written to
@@ -123,7 +125,7 @@ func (d *database) open(logged bool) error {
 func ofFiles(path string) error {
 	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
 		if info, err := os.Stat(path + suffix); err == nil && !info.Mode().IsRegular() {
-			return fmt.Errorf("open %s: %w", path+suffix, errIrregular)
+			return fmt.Errorf("open %s: %w", path+suffix, regular.ErrIrregular)
 		}
 	}
 	return nil
@@ -131,7 +133,7 @@ func ofFiles(path string) error {
 
 // keepsLog says whether a database is in WAL mode, by its header.
 func keepsLog(path string) (bool, error) {
-	file, _, err := OpenRegular(path)
+	file, _, err := regular.Open(path)
 	if err != nil {
 		return false, err
 	}

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/panebridge/panebridge/internal/regular"
 )
 
 // describedHelpers finds sub-agents that write files of their own, as those of Claude Code
@@ -68,7 +70,7 @@ const maxMeta = 64 << 10
 // describedBy says who a sub-agent is, by what the program has written about it; "": it
 // isn't one that the agent has called.
 func describedBy(path string) (string, error) {
-	meta, err := ReadRegular(path, maxMeta)
+	meta, err := regular.Read(path, maxMeta)
 	if err != nil {
 		return "", err
 	}

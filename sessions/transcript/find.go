@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/panebridge/panebridge/internal/regular"
 )
 
 // Where says of which program transcripts are looked for.
@@ -173,7 +175,7 @@ func (w *Where) candidates(ctx context.Context, files []listed, about func(head 
 
 // ends reads a file's beginning and its end; the end begins with a whole line.
 func ends(path string) (head, tail []byte, err error) {
-	file, info, err := OpenRegular(path)
+	file, info, err := regular.Open(path)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/panebridge/panebridge/internal/regular"
 )
 
 var (
@@ -72,7 +74,7 @@ func claudeFolder(cwd string) string { return notName.ReplaceAllString(cwd, "-")
 func claudeHeld(base string, pid int) *Candidate {
 	for _, level := range descendants(pid) {
 		for _, p := range level {
-			file, err := ReadRegular(filepath.Join(base, "sessions", strconv.Itoa(p)+".json"), maxHeld)
+			file, err := regular.Read(filepath.Join(base, "sessions", strconv.Itoa(p)+".json"), maxHeld)
 			if err != nil || !valid(file) {
 				continue
 			}
@@ -176,7 +178,7 @@ func isCodexServer(pid int) bool {
 // earlier versions took the path's SHA-256.
 func findGemini(ctx context.Context, w *Where) ([]Candidate, error) {
 	base := filepath.Join(w.folder("GEMINI_CLI_HOME"), ".gemini")
-	projects, _ := ReadRegular(filepath.Join(base, "projects.json"), maxProjects)
+	projects, _ := regular.Read(filepath.Join(base, "projects.json"), maxProjects)
 	named := map[string]string{}
 	gjson.GetBytes(projects, "projects").ForEach(func(cwd, name gjson.Result) bool {
 		named[cwd.Str] = name.Str

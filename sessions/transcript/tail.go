@@ -9,6 +9,8 @@ import (
 	"os"
 	"slices"
 	"time"
+
+	"github.com/panebridge/panebridge/internal/regular"
 )
 
 const (
@@ -119,7 +121,7 @@ func (t *tail) open() error {
 	if err := t.close(); err != nil {
 		return err
 	}
-	file, info, err := OpenRegular(t.path)
+	file, info, err := regular.Open(t.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
