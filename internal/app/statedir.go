@@ -47,8 +47,11 @@ func openStateDir(dir string) (*stateDir, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the state folder: %w", err)
 	}
+	if err := checkOwn(dir); err != nil {
+		return nil, err
+	}
 	pidFile := filepath.Join(dir, pidFile)
-	f, err := os.OpenFile(pidFile, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := os.OpenFile(pidFile, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open the state folder: %w", err)
 	}
