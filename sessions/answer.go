@@ -275,10 +275,10 @@ func (p Prompt) conflict() error {
 // takes reports whether an answer fits a dialog, or what would. It's the one place that
 // says what nobody may choose who hasn't seen all of the question.
 func (d *Dialog) takes(a Answer) error {
-	if err := d.fits(a); err != nil || !d.Unseen {
+	if err := d.fits(a); err != nil {
 		return err
 	}
-	blind := a.Text != "" || len(a.Options) == 0
+	blind := (d.Unseen || d.Masked) && (a.Text != "" || len(a.Options) == 0)
 	for _, i := range a.Options {
 		blind = blind || !d.Offers(i)
 	}
@@ -286,7 +286,9 @@ func (d *Dialog) takes(a Answer) error {
 		return nil
 	}
 	refusals := *d
-	refusals.Kind, refusals.Text = PromptChoice, ""
+	if refusals.Text = ""; d.Kind == PromptMulti {
+		refusals.Kind = PromptChoice
+	}
 	return fmt.Errorf("%w answer: not all of the question can be seen, so it takes %s", ErrInvalid, refusals.choices())
 }
 

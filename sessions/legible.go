@@ -10,7 +10,9 @@ import (
 // people agree to, each character has to be seen in its place. Those that turn the direction
 // of writing, are drawn as nothing, or do something in a terminal are written as their
 // numbers. Lines, tabs, marks above letters and what joins letters and emoji stay.
-func Legible(text string) string {
+func Legible(text string) string { return legible(text, illegible) }
+
+func legible(text string, illegible func(rune) bool) string {
 	if !strings.ContainsFunc(text, illegible) {
 		return text
 	}

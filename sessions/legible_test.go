@@ -22,6 +22,12 @@ func TestWhatAQuestionIsAboutIsLegible(t *testing.T) {
 		}
 	}
 	for r := rune(0); r <= unicode.MaxRune; r++ {
+		if unicode.Is(unicode.Zs, r) && r != ' ' {
+			d := Dialog{Kind: PromptPermission, Whole: "a" + string(r) + "b"}
+			if about := d.About(); strings.ContainsRune(about, r) {
+				t.Fatalf("%U stands in %q", r, about)
+			}
+		}
 		if !unicode.In(r, unicode.Bidi_Control, unicode.Cc, unicode.Cf) || strings.ContainsRune("\n\t\u200c\u200d", r) {
 			continue
 		}

@@ -40,8 +40,11 @@ type Options struct {
 	// Integrate changes the command of a shell, and adds to its environment, so that it
 	// tells of its commands. Nil: nothing is changed.
 	Integrate func(command []string) (changed, env []string)
-	Phrases   []string                   // of open dialogs, see Guard
-	Dialog    func(rows []string) string // finds one of Phrases in rows, "" for none
+	Phrases   []string // of open dialogs, see Guard
+	// Hides reports whether what people see of a text hides something that could do more than be
+	// secret. Nil: it hides nothing.
+	Hides  func(text string) bool
+	Dialog func(rows []string) string // finds one of Phrases in rows, "" for none
 	// Receipt is told each change of a receipt, in order, after it was stored. It must
 	// not block and must not call back. Nil: nobody is told.
 	Receipt func(Receipt)

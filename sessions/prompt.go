@@ -1,6 +1,10 @@
 package sessions
 
-import "time"
+import (
+	"strings"
+	"time"
+	"unicode"
+)
 
 // PromptKind says what a question is about.
 type PromptKind string
@@ -42,6 +46,9 @@ type Dialog struct {
 	Whole    string `json:"whole,omitempty"`
 	Disputed bool   `json:"disputed,omitempty"`
 	Call     string `json:"call,omitempty"`
+	// Masked says that a secret is hidden in what people see of it, and with it something that
+	// could do more than be one: then, too, only what refuses can be chosen.
+	Masked bool `json:"masked,omitempty"`
 	// Was is the call by whose record the question was told before, where now there's none, or
 	// a disputed one; "": none.
 	Was string `json:"was,omitempty"`
@@ -57,7 +64,8 @@ type Dialog struct {
 	// Print is the same for the same dialog, whatever of it is marked or checked, and
 	// hardly ever for another: letters and digits.
 	Print string `json:"print"`
-	// Loose is the same whatever the width is, Wide, in cells, at which it was drawn.
+	// Loose is what it says, with single blanks and its rows' ends, as it was drawn on a screen of
+	// Wide cells.
 	Loose string `json:"-"`
 	Wide  int    `json:"-"`
 	// Marked is the index of the option that Enter would take; len(Options): the entry
@@ -117,7 +125,7 @@ type ListWindow struct {
 
 // TellsAs reports whether another reading of a dialog tells people the same.
 func (d *Dialog) TellsAs(other *Dialog) bool {
-	return d.Print == other.Print && d.Call == other.Call && d.Unseen == other.Unseen && d.Disputed == other.Disputed && d.Tall == other.Tall && d.Text == other.Text
+	return d.Print == other.Print && d.Call == other.Call && d.Unseen == other.Unseen && d.Disputed == other.Disputed && d.Masked == other.Masked && d.Tall == other.Tall && d.Text == other.Text
 }
 
 // Asks reports whether another reading is of the same question: the same is drawn, and not
@@ -145,7 +153,25 @@ func (d *Dialog) toldCall() string {
 // reflows reports whether both are drawn alike but for where rows are broken, at other widths: at one
 // width other rows or blanks are another question.
 func (d *Dialog) reflows(other *Dialog) bool {
-	return d.Wide != other.Wide && d.Wide > 0 && other.Wide > 0 && d.Loose != "" && d.Loose == other.Loose
+	return d.Wide != other.Wide && d.Wide > 0 && other.Wide > 0 && d.Loose != "" && reflowed(d.Loose, other.Loose)
+}
+
+// reflowed reports whether two texts are the same but for where their rows end: where one ends, the
+// other has an end, a blank, or goes on.
+func reflowed(a, b string) bool {
+	for a != "" && b != "" {
+		switch {
+		case a[0] == b[0], a[0] == '\n' && b[0] == ' ', a[0] == ' ' && b[0] == '\n':
+			a, b = a[1:], b[1:]
+		case a[0] == '\n':
+			a = a[1:]
+		case b[0] == '\n':
+			b = b[1:]
+		default:
+			return false
+		}
+	}
+	return strings.Trim(a, "\n") == "" && strings.Trim(b, "\n") == ""
 }
 
 // sameCall reports whether both ask for permission for one call, whose record has all that
@@ -158,21 +184,35 @@ func (d *Dialog) sameCall(other *Dialog) bool {
 // About is what it's about as far as that's known, in characters that are seen where they
 // stand.
 func (d *Dialog) About() string {
+	text := d.Body
 	switch {
 	case d.Disputed:
-		return Legible("On the screen:\n" + d.Body + "\n\nIn the agent's record of the call:\n" + d.Whole)
+		text = "On the screen:\n" + d.Body + "\n\nIn the agent's record of the call:\n" + d.Whole
 	case d.Whole != "":
-		return Legible(d.Whole)
+		text = d.Whole
 	}
-	return Legible(d.Body)
+	if d.Kind == PromptPermission {
+		return legible(text, func(r rune) bool { return illegible(r) || r != ' ' && unicode.Is(unicode.Zs, r) }) // such a blank is none to a shell
+	}
+	return Legible(text)
 }
 
 // Offers reports whether an option can be chosen by somebody who knows of the dialog what
 // it says.
-func (d *Dialog) Offers(option int) bool { return !d.Unseen || d.Options[option].Refuses }
+func (d *Dialog) Offers(option int) bool {
+	o := d.Options[option]
+	return o.Refuses || !d.Unseen && !d.Masked && (d.Kind != PromptPermission || !o.isCut())
+}
+
+// isCut reports whether the program shows a part of the option's label: what it would allow stands
+// nowhere.
+func (o *DialogOption) isCut() bool {
+	label := strings.TrimSpace(o.Label)
+	return strings.HasSuffix(label, "…") || strings.HasSuffix(label, "...")
+}
 
 // OffersText reports the same of a free text.
-func (d *Dialog) OffersText() bool { return d.Text != "" && !d.Unseen }
+func (d *Dialog) OffersText() bool { return d.Text != "" && !d.Unseen && !d.Masked }
 
 // Answer is what somebody chose.
 type Answer struct {

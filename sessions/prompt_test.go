@@ -200,6 +200,27 @@ func TestAPromptIsToldByOneRecord(t *testing.T) {
 	}
 }
 
+// Of what a secret hides with more than itself, only what refuses is taken, and that's told.
+func TestWhatAMaskHidesIsNotAllowed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hides := func(text string) bool { return strings.Contains(text, "secret&") }
+		d := newDesk(t, &asker{lag: 5 * time.Millisecond}, &memory{prompts: map[string]sessions.Prompt{}}, func(o *sessions.Options) { o.Hides = hides })
+		defer d.stop()
+		q := permission(0)
+		q.body = "secret& rm"
+		p := d.asks(q)
+		if !p.Dialog.Masked {
+			t.Fatalf("it's told as %+v", p.Dialog)
+		}
+		if _, err := d.answer(p.ID, "ann", 0); !errors.Is(err, sessions.ErrInvalid) || d.pane.keys > 0 {
+			t.Errorf("%d keys were pressed, %v", d.pane.keys, err)
+		}
+		if done, err := d.answer(p.ID, "ann", 2); err != nil || done.Chosen() != "No" {
+			t.Errorf("%+v, %v", done, err)
+		}
+	})
+}
+
 // A program draws what it asks permission for anew, and otherwise: where its record says that
 // it's the same call, it's the same question, which takes the answer that was on its way. What
 // nothing but the screen tells of is another one.

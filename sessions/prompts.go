@@ -223,7 +223,7 @@ func (m *Manager) takeInHeld(ctx context.Context, id ID) {
 	}
 	now := e.asking
 	m.mu.Unlock()
-	p, d := now.prompt, now.told()
+	p, d := now.prompt, m.masked(now.told())
 	var err error
 	switch {
 	case p != nil && d != nil && p.Dialog.Asks(d):
@@ -253,6 +253,16 @@ func (m *Manager) takeInHeld(ctx context.Context, id ID) {
 	if err != nil {
 		time.AfterFunc(promptAgainAfter, func() { m.later(func(ctx context.Context) { m.takeIn(ctx, id) }) })
 	}
+}
+
+// masked is a dialog of which it's known whether people are shown all of what it's about.
+func (m *Manager) masked(d *Dialog) *Dialog {
+	if d == nil || d.Kind != PromptPermission || m.opt.Hides == nil || !m.opt.Hides(d.About()) {
+		return d
+	}
+	out := *d
+	out.Masked = true
+	return &out
 }
 
 // whyGone says why a prompt is closed that isn't shown any more.

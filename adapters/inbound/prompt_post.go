@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/qos"
@@ -62,12 +64,14 @@ func (ps *prompts) post(ctx context.Context, a *asked, m *shown) error {
 // message can't; nil: it can, or there's no room for files, or it's shown already.
 func (ps *prompts) wholeFile(name string, p sessions.Prompt, m PromptMessage) *adapters.Post {
 	shape := ps.in.opt.Hub.Shape(m.Place)
-	about := strings.Trim(p.Dialog.About(), "\n")
-	if p.Final() || about == "" || len(about) > shape.MaxFile || strings.Contains(promptText(name, p, m.Checked, shape, ""), code(about)) || m.Message != "" && p.Dialog.Whole == "" {
+	about := wholeText(p.Dialog)
+	if p.Final() || about == "" || len(about) > shape.MaxFile || showsWhole(name, p, m.Checked, shape) {
 		return nil
 	}
 	text := "All of what it’s about, as it’s on the screen."
 	switch {
+	case p.Dialog.Whole == "" && (p.Dialog.Cut || p.Dialog.Unseen):
+		text = "What of it is on the screen."
 	case p.Dialog.Disputed:
 		text = "What’s on the screen, and the agent’s own record of the call."
 	case p.Dialog.Whole != "":
@@ -77,6 +81,34 @@ func (ps *prompts) wholeFile(name string, p sessions.Prompt, m PromptMessage) *a
 		To: m.Place, Key: fmt.Sprintf("prompt %s whole %s", p.ID, p.Dialog.Call), Class: qos.Final, Session: p.Session, Text: text,
 		File: &adapters.File{Name: "question.txt", Data: []byte(about + "\n")},
 	}
+}
+
+// wholeText is all that a question is about, with the options of which a message shows a part.
+func wholeText(d sessions.Dialog) string {
+	about := strings.Trim(d.About(), "\n")
+	if !slices.ContainsFunc(d.Options, isLong) {
+		return about
+	}
+	rows := []string{about, "", "Options:"}
+	for i, o := range d.Options {
+		rows = append(rows, strings.TrimSpace(fmt.Sprintf("%d. %s\n%s", i+1, o.Label, o.Detail)))
+	}
+	return strings.Join(rows, "\n")
+}
+
+// isLong reports whether a message shows a part of an option.
+func isLong(o sessions.DialogOption) bool {
+	return utf8.RuneCountInString(oneLine(o.Label)) > maxOption || utf8.RuneCountInString(oneLine(o.Detail)) > maxDetail
+}
+
+// showsWhole reports whether a message shows all that a question is about.
+func showsWhole(name string, p sessions.Prompt, checked []int, shape adapters.Shape) bool {
+	return strings.Contains(promptText(name, p, checked, shape, ""), code(strings.Trim(p.Dialog.About(), "\n"))) && !slices.ContainsFunc(p.Dialog.Options, isLong)
+}
+
+// canShow reports whether a place can show all that's to be allowed, in its message or as a file.
+func canShow(name string, p sessions.Prompt, checked []int, shape adapters.Shape) bool {
+	return p.Dialog.Kind != sessions.PromptPermission && p.Dialog.Kind != sessions.PromptPlan || strings.TrimSpace(p.Dialog.About()) == "" && !slices.ContainsFunc(p.Dialog.Options, isLong) || len(wholeText(p.Dialog)) <= shape.MaxFile || showsWhole(name, p, checked, shape)
 }
 
 // picture draws the screen on which a question stands.

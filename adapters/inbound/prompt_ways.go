@@ -25,13 +25,17 @@ func (ps *prompts) ways(ctx context.Context, p sessions.Prompt, m PromptMessage)
 		}
 		return b
 	}
+	shape := ps.in.opt.Hub.Shape(m.Place)
+	if !canShow("", p, m.Checked, shape) { // then nobody here knows what they'd allow
+		p.Dialog.Unseen = true
+	}
 	multi, may := p.Dialog.Kind == sessions.PromptMulti && !p.Dialog.Unseen, answerRole(p)
 	shown := shownOptions(p.Dialog)
 	if p.Dialog.Kind == sessions.PromptUnread {
 		rows = keyRows(p, func(i int) adapters.Button {
 			return add(p.Dialog.Options[i].Label, offer{Do: "answer", Args: fmt.Sprintf("%s %d", p.ID, i), Role: Approver})
 		})
-	} else if shape := ps.in.opt.Hub.Shape(m.Place); shape.Menus > 0 && len(shown) > 0 && (multi || len(shown) > fewOptions) {
+	} else if shape.Menus > 0 && len(shown) > 0 && (multi || len(shown) > fewOptions) {
 		menus = choices(p, m, shown, shape, func(args string) string {
 			do := "answer-chosen"
 			if multi {

@@ -48,6 +48,8 @@ type PromptOption struct {
 	Detail string `json:"detail,omitempty"`
 	// Refuses says that it allows nothing, whatever the question is.
 	Refuses bool `json:"refuses,omitempty"`
+	// Offered says that it can be chosen: it allows nothing, or all of the question is known.
+	Offered bool `json:"offered,omitempty"`
 }
 
 // PromptAnswer is who answered what.
@@ -104,11 +106,11 @@ func (a *api) newPrompt(p sessions.Prompt) Prompt {
 	rows = a.hidden(rows)
 	out := Prompt{
 		ID: p.ID, Session: p.Session, Kind: p.Dialog.Kind, Title: rows[0], Body: strings.Join(rows[1:body], "\n"),
-		Cut: p.Dialog.Cut && p.Dialog.Whole == "", Recorded: p.Dialog.Whole != "", Disputed: p.Dialog.Disputed, Unseen: p.Dialog.Unseen, Options: []PromptOption{}, Multi: p.Dialog.Kind == sessions.PromptMulti, Text: p.Dialog.Text, Hidden: p.Dialog.Hidden,
+		Cut: p.Dialog.Cut && p.Dialog.Whole == "", Recorded: p.Dialog.Whole != "", Disputed: p.Dialog.Disputed, Unseen: p.Dialog.Unseen || p.Dialog.Masked, Options: []PromptOption{}, Multi: p.Dialog.Kind == sessions.PromptMulti, Text: p.Dialog.Text, Hidden: p.Dialog.Hidden,
 		State: p.State, Reason: p.Reason, OpenedAt: p.OpenedAt, ClosedAt: p.ClosedAt,
 	}
 	for i, o := range p.Dialog.Options {
-		out.Options = append(out.Options, PromptOption{N: i + 1, Label: rows[body+2*i], Detail: rows[body+2*i+1], Refuses: o.Refuses})
+		out.Options = append(out.Options, PromptOption{N: i + 1, Label: rows[body+2*i], Detail: rows[body+2*i+1], Refuses: o.Refuses, Offered: p.Dialog.Offers(i)})
 	}
 	if p.Answer != nil {
 		out.Answer = &PromptAnswer{Chosen: rows[end], Author: p.Answer.Author, Name: p.Answer.Name}

@@ -25,6 +25,7 @@ func maskedPrompt(m *redact.Masker, p sessions.Prompt) sessions.Prompt {
 	line := func(text string) string { return sessions.Legible(m.Line(text)) }
 	d.Title, d.Text = line(d.Title), line(d.Text)
 	d.Body, d.Whole = string(m.Text([]byte(d.Body))), string(m.Text([]byte(d.Whole)))
+	d.Unseen = d.Unseen || d.Masked
 	d.Options = slices.Clone(d.Options)
 	for i, o := range d.Options {
 		d.Options[i].Label, d.Options[i].Detail = line(o.Label), line(o.Detail)

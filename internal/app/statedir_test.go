@@ -41,7 +41,7 @@ func TestAFolderThatWasLeftIsFree(t *testing.T) {
 func TestAStateFolderIsOnesOwn(t *testing.T) {
 	victim := filepath.Join(t.TempDir(), "victim")
 	for what, spoil := range map[string]func(dir string) error{
-		"others can write to": func(dir string) error { return os.Chmod(dir, 0o777) }, //nolint:gosec // that's what's tried
+		"others can write to": func(dir string) error { return os.Chmod(dir, 0o777) },
 		"panebridge.pid is a link": func(dir string) error {
 			return os.Symlink(victim, filepath.Join(dir, "panebridge.pid"))
 		},
@@ -52,7 +52,7 @@ func TestAStateFolderIsOnesOwn(t *testing.T) {
 		},
 		"others can write to DIR/panebridge.db": func(dir string) error {
 			file := filepath.Join(dir, databaseFile)
-			return errors.Join(os.WriteFile(file, nil, 0o600), os.Chmod(file, 0o666)) //nolint:gosec // that's what's tried
+			return errors.Join(os.WriteFile(file, nil, 0o600), os.Chmod(file, 0o666))
 		},
 		"belongs to user 1234": func(dir string) error {
 			file := filepath.Join(dir, "redis-telegram.json")

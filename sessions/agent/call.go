@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -21,7 +22,7 @@ type call struct {
 	// command, "": it's none.
 	texts []string
 	main  string
-	rows  string // of the command, with their blanks as exact has them
+	rows  string // of the command, with their blanks: see gapped
 	// exact are the same with their blanks, of which several count as one. odd says that there's
 	// something in them that programs draw otherwise, each in its own way.
 	exact []string
@@ -57,6 +58,9 @@ type call struct {
 	// hook told of it as well.
 	served bool
 	hooked bool
+	// gone says that its dialog wasn't seen any more, so that it was probably answered: it's none's
+	// record, but as it may stand there again, none of another that's drawn alike is taken.
+	gone bool
 	// stale says that another turn has begun since: see calls.begin.
 	stale bool
 }
@@ -204,11 +208,25 @@ func (c *call) spaced(text string) string {
 	return strings.Join(words, " ")
 }
 
+// gapped is a row with two blanks wherever it has more than one: there a program may begin another
+// row for them alone.
+func (c *call) gapped(row string) string {
+	var parts []string
+	for part := range strings.SplitSeq(wideGap.ReplaceAllString(strings.TrimSpace(row), "  "), "  ") {
+		if part = c.spaced(part); part != "" {
+			parts = append(parts, part)
+		}
+	}
+	return strings.Join(parts, "  ")
+}
+
+var wideGap = regexp.MustCompile(`\s{2,}|\t`)
+
 // spacedRows is the same with the ends of its rows.
 func (c *call) spacedRows(text string) string {
 	var rows []string
 	for row := range strings.Lines(text) {
-		if row = c.spaced(row); row != "" {
+		if row = c.gapped(row); row != "" {
 			rows = append(rows, row)
 		}
 	}
@@ -268,33 +286,26 @@ func fieldsOf(dec *json.Decoder, name string, out []said, depth int) []said {
 
 // saidOf is a call as people read it: what's run as it is, the rest with its names.
 func saidOf(fields []said) string {
-	var b strings.Builder
-	add := func(f said, name bool) {
-		if b.Len() > 0 {
-			b.WriteByte('\n')
-		}
-		if name {
-			b.WriteString(quotedName(f.name))
-			b.WriteString(": ")
-		}
-		b.WriteString(f.value)
-	}
+	var run, rows []string
+	marks := false
 	for _, f := range fields {
 		if f.runs() {
-			add(f, false)
+			marks = marks || f.name == "command"
+			run = append(run, strings.Split(f.value, "\n")...)
+		} else {
+			rows = append(rows, paramRows(f.name, f.value)...)
 		}
 	}
-	for _, f := range fields {
-		if !f.runs() {
-			add(f, true)
+	if marks && slices.ContainsFunc(run, named.MatchString) { // it could be taken for another value
+		for i := range run {
+			run[i] = map[bool]string{true: "$ ", false: "  "}[i == 0] + run[i]
 		}
 	}
-	var rows []string
-	for row := range strings.SplitSeq(b.String(), "\n") {
-		rows = append(rows, printable(row))
-	}
-	return strings.Join(rows, "\n")
+	return strings.Join(append(run, rows...), "\n")
 }
+
+// named is a row that begins as a value with its name does.
+var named = regexp.MustCompile(`^(?:\w+|".*"): `)
 
 // squeezed is a text without what terminals and agents draw otherwise, not at all, or
 // around texts of others: blanks, controls, what stands above, below or between

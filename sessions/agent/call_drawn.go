@@ -79,7 +79,7 @@ func (c *call) joins(d *sessions.Dialog) bool {
 	above, wide := "", 0
 	for _, row := range d.Drawn {
 		row = strings.TrimSpace(row)
-		text := c.spaced(row)
+		text := c.gapped(row)
 		if text == "" {
 			continue
 		}
@@ -114,6 +114,14 @@ func (c *call) mayBe(d *sessions.Dialog) bool {
 	return !slices.ContainsFunc(d.Surely, func(row string) bool {
 		_, ok := c.part(row)
 		return !ok
+	})
+}
+
+// hasSome reports whether a row that's drawn is the call's.
+func (c *call) hasSome(d *sessions.Dialog) bool {
+	return slices.ContainsFunc(d.Drawn, func(row string) bool {
+		text, ok := c.part(row)
+		return ok && len(text) >= leastDrawn
 	})
 }
 

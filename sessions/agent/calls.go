@@ -9,6 +9,8 @@ const (
 	// leastDrawn is how many letters of a call must be drawn so that it's known by them,
 	// where not all of it is.
 	leastDrawn = 8
+	// maxGone is how many are kept of those whose dialogs have gone.
+	maxGone = 8
 )
 
 // calls are those that wait for an answer, the oldest first.
@@ -45,7 +47,9 @@ func (c *calls) heard(h Hook) {
 			return
 		}
 		was.times++
-		was.stale = false
+		if was.stale = false; was.gone {
+			was.gone, was.times = false, 1
+		}
 		was.requests = append(was.requests, one.requests...)
 		return
 	}
@@ -65,18 +69,30 @@ func (c *calls) begin(h Hook) {
 		return
 	}
 	for i := range *c {
-		(*c)[i].stale = (*c)[i].stale || over((*c)[i])
+		(*c)[i].stale = !(*c)[i].gone && ((*c)[i].stale || over((*c)[i]))
 	}
 }
 
-// forgetStale takes away those of turns before: no dialog of theirs is there any more.
-func (c *calls) forgetStale() {
-	*c = slices.DeleteFunc(*c, func(one call) bool { return one.stale })
+// endStale takes in that no dialog is there any more of those of turns before.
+func (c *calls) endStale() {
+	for i := range *c {
+		if one := &(*c)[i]; one.stale {
+			one.stale, one.gone = false, true
+		}
+	}
+	c.boundGone()
 }
 
-// add keeps one more, within their bounds.
+// add keeps one more, within their bounds: what's gone gives way first.
 func (c *calls) add(one call) {
 	*c = append(*c, one)
+	for len(*c) > maxCalls || c.bytes() > maxCallsBytes {
+		i := slices.IndexFunc(*c, func(one call) bool { return one.gone })
+		if i < 0 {
+			break
+		}
+		*c = slices.Delete(*c, i, i+1)
+	}
 	for size := c.bytes(); len(*c) > maxCalls || size > maxCallsBytes; size = c.bytes() {
 		first := (*c)[0]
 		(*c)[0] = call{sum: first.sum, lost: true, times: 1, requests: first.requests, conversation: first.conversation, served: first.served, stale: first.stale}
@@ -109,9 +125,30 @@ func (c calls) bytes() (n int) {
 // answered takes one away whose dialog has gone, unless its agent says by itself when it
 // was answered.
 func (c *calls) answered(sum string) {
-	c.less(func(one *call) bool {
-		return one.sum == sum && len(one.requests) == 0 && one.over == 0 && one.lists == nil
-	})
+	for i := range *c {
+		one := &(*c)[i]
+		if one.sum != sum || len(one.requests) > 0 || one.over > 0 || one.lists != nil || one.gone {
+			continue
+		}
+		if one.times--; one.times <= 0 {
+			one.gone, one.times = true, 1
+		}
+	}
+	c.boundGone()
+}
+
+// boundGone forgets the oldest of those that have gone, if they're too many.
+func (c *calls) boundGone() {
+	n := 0
+	for _, one := range *c {
+		if one.gone {
+			n++
+		}
+	}
+	for ; n > maxGone; n-- {
+		i := slices.IndexFunc(*c, func(one call) bool { return one.gone })
+		*c = slices.Delete(*c, i, i+1)
+	}
 }
 
 // forgetList takes away the call of a list that was answered, if it's clear which that is.

@@ -86,11 +86,7 @@ func (c *change) ofDiff(diff string) {
 
 // say is the change as people read it.
 func (c *change) say(where string, rows []string) {
-	out := []string{"file: " + printable(c.path) + where}
-	for _, row := range rows {
-		out = append(out, printable(row))
-	}
-	c.said = strings.Join(out, "\n")
+	c.said = strings.Join(append([]string{"file: " + strings.ReplaceAll(c.path, "\n", "\n    ") + where}, rows...), "\n")
 }
 
 func rowsOf(text string) []string {
@@ -340,10 +336,11 @@ func (c calls) recordChange(d *sessions.Dialog, drawn *drawnChange) {
 	disputed, lost := (*call)(nil), false
 	changes := 0
 	for i, one := range c {
-		if one.change != nil {
+		if one.change != nil && (!one.gone || samePath(one.change.path, drawn.path)) {
 			changes++
 		}
 		switch {
+		case one.gone:
 		case one.lost:
 			lost = true
 		case one.change == nil:

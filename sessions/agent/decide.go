@@ -192,7 +192,7 @@ func (o *Observer) asks(d *sessions.Dialog) {
 		o.known.asked, o.known.askedCall = letters(d.Title+d.Body), d.Call
 	}
 	if d == nil || was != "" && o.known.asked != was {
-		o.known.calls.forgetStale()
+		o.known.calls.endStale()
 	}
 	o.known.calls.shows(o.known.askedCall)
 	o.known.deciders = slices.DeleteFunc(o.known.deciders, func(waits *decider) bool {

@@ -153,7 +153,7 @@ func (r *dialogReading) hidden(d *sessions.Dialog) bool {
 	if r.form.Unseen || r.form.Params != nil && !r.form.Params.Whole {
 		return true
 	}
-	if full := r.form.Full; full > 0 && r.above-r.below >= full {
+	if full := r.form.Full; full > 0 && (r.above-r.below >= full || r.layout.narrow) {
 		return true
 	}
 	if filled := r.form.Filled; filled > 0 && strings.Count(d.Body, "\n")+1 >= filled {
@@ -279,7 +279,7 @@ func (r *dialogReading) title(d *sessions.Dialog) bool {
 	var body []string
 	for i := range r.above {
 		if w := r.rows[i]; !w.edge && (i < from || i >= to) && !matchesRow(r.form.Skip, w.text) {
-			body = append(body, w.text)
+			body = append(body, r.raw(i))
 		}
 	}
 	d.Body = tidy(body)
@@ -294,6 +294,30 @@ func (r *dialogReading) title(d *sessions.Dialog) bool {
 	}
 	d.Command = !r.cut && r.form.Command != nil && r.form.Command.MatchString(r.text(0, r.above))
 	return true
+}
+
+// raw is the text of a row with the blanks that it has: one that doesn't break is none to a shell.
+func (r *dialogReading) raw(i int) string {
+	text, row := r.rows[i].text, r.layout.raw[r.layout.dialog+i]
+	plain := blanks.Replace(row)
+	at := strings.Index(plain, text)
+	if len(plain) == len(row) || at < 0 {
+		return text
+	}
+	var b strings.Builder
+	for _, c := range row {
+		one := blanks.Replace(string(c))
+		if at > 0 {
+			at -= len(one)
+			continue
+		}
+		if text == "" {
+			break
+		}
+		text = text[min(len(one), len(text)):]
+		b.WriteRune(c)
+	}
+	return b.String()
 }
 
 // tabs is the row that names the questions which are asked at once; "": there isn't just one.
@@ -432,20 +456,35 @@ func tidy(rows []string) string {
 // printOf is the fingerprint of a dialog: of its texts with their rows and blanks, which can make
 // another command of the same letters.
 func printOf(d *sessions.Dialog) string {
-	return fingerprint(d, func(s string) string { return s })
+	return fingerprint(d)
 }
 
-// looseOf is the same without blanks and rows, for where these are broken depends on the width.
+// looseOf is what it says with single blanks, and an end of a row where one stands.
 func looseOf(d *sessions.Dialog) string {
-	return fingerprint(d, func(s string) string { return strings.Join(strings.Fields(s), "") })
+	var b strings.Builder
+	tell(d, func(s string) {
+		for i, row := range strings.Split(s, "\n") {
+			if i > 0 {
+				b.WriteByte('\n')
+			}
+			b.WriteString(strings.Join(strings.Fields(row), " "))
+		}
+		b.WriteByte(0)
+	})
+	return b.String()
 }
 
-func fingerprint(d *sessions.Dialog, form func(string) string) string {
+func fingerprint(d *sessions.Dialog) string {
 	h := sha256.New()
-	add := func(s string) {
-		h.Write([]byte(form(s)))
+	tell(d, func(s string) {
+		h.Write([]byte(s))
 		h.Write([]byte{0})
-	}
+	})
+	return hex.EncodeToString(h.Sum(nil)[:12])
+}
+
+// tell has each part of what a dialog says be added.
+func tell(d *sessions.Dialog, add func(string)) {
 	add(d.Form)
 	add(d.Title)
 	add(d.Body)
@@ -453,5 +492,4 @@ func fingerprint(d *sessions.Dialog, form func(string) string) string {
 		add(o.Label + o.Detail)
 	}
 	add(strconv.FormatBool(d.Text != "")) // a text that's typed there takes its label's place
-	return hex.EncodeToString(h.Sum(nil)[:12])
 }

@@ -396,7 +396,7 @@ func checkHeadless(rt *rapid.T, u *sessions.Dialog, rows []string) {
 func asRead(rows []string) string {
 	out := make([]string, len(rows))
 	for i, row := range rows {
-		out[i] = strings.TrimRight(blanks.Replace(row), " ")
+		out[i] = strings.TrimRight(row, " \u00a0\u200b")
 	}
 	return tidy(out)
 }
@@ -462,7 +462,7 @@ func (g drawing) withRecords(rt *rapid.T, d sessions.Dialog, command []string, r
 	case late.Unseen && len(tell) == 1 && true1 && utf8.RuneCountInString(said) > leastDrawn && !late.Disputed && unseen && len(d.Drawn) > 3:
 		g.told["not recognised"]++
 	case late.Unseen:
-	case late.Whole != "" && !strings.HasPrefix(squeezed(strings.ReplaceAll(late.Whole, "description: ", "")), said):
+	case late.Whole != "" && !strings.HasPrefix(strings.TrimLeft(squeezed(strings.ReplaceAll(late.Whole, "description: ", "")), "$"), strings.TrimLeft(said, "$")):
 		rt.Fatalf("it's about\n%s\nbut this is shown by its record:\n%s", strings.Join(command, "\n"), late.Whole)
 	case late.Whole == "" && unseen:
 		rt.Fatalf("all can be seen of\n%s\nwithout a record", shown(&late))

@@ -52,6 +52,9 @@ type form struct {
 	// Hidden is a row above the options that says that a part of what it's about isn't
 	// shown.
 	Hidden *pattern `yaml:"hidden"`
+	// Keeps are rows above the options that say more than the record does: where it runs, say. They
+	// stand before it.
+	Keeps *pattern `yaml:"keeps"`
 	// Command must be found above the options of a dialog about a command. Own are rows there
 	// that the program writes of itself: a row's group, if there is one, is the call's all the
 	// same. Between are rows between which all is the call's. What's the call's must occur in

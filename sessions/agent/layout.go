@@ -14,6 +14,7 @@ import (
 // volatile rest below it.
 type layout struct {
 	rows   []string // without blanks at their ends
+	raw    []string // as the terminal has them
 	text   string   // the rows, each with a line end
 	at     []int    // where in text each row begins
 	header int      // rows[:header] are the header
@@ -24,6 +25,7 @@ type layout struct {
 	lowest int    // the lowest row that may be its first
 	behind int    // rows[behind:] are below the dialog: calls that wait behind it
 	phrase string // by which the dialog is recognised
+	narrow bool   // agents draw dialogs otherwise there than was tried
 	title  string
 	cursor string // the cursor's row, up to it
 }
@@ -39,6 +41,13 @@ const (
 	// stand above that.
 	beginsOnTop
 	beginsSure
+)
+
+// A smaller pane than this, in cells, may show no row of what a dialog is about: Codex 0.169.0 does
+// so at 40×16, opencode 1.18.33 at 100×14, Claude Code 2.1.329 at 24×14, Qwen Code 0.15.10 at 30×14.
+const (
+	leastWidth  = 60
+	leastHeight = 16
 )
 
 // blanks makes blanks of those that don't break (U+00A0) and of zero-width ones (U+200B),
@@ -61,7 +70,7 @@ func visible(s *sessions.Snapshot) []string {
 
 // layout takes a screen apart. dialogs: a phrase of a dialog may be on it.
 func (p *Profile) layout(s *sessions.Snapshot, dialogs bool) *layout {
-	l := &layout{rows: visible(s), title: strings.TrimSpace(s.Title)}
+	l := &layout{rows: visible(s), raw: s.Rows[max(0, len(s.Rows)-s.Height):], title: strings.TrimSpace(s.Title), narrow: s.Width < leastWidth}
 	p.cutScrollbar(l.rows, s.Width)
 	p.cutTrack(l.rows, s.Width)
 	l.join()

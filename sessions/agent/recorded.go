@@ -20,13 +20,19 @@ func (c calls) record(d *sessions.Dialog, f *form, tool string) {
 	var is []call
 	var newest call
 	rival := false // one that may be what's drawn, though it isn't drawn so
-	disputed := (d.Command || tool != "" && f.Unseen) && slices.ContainsFunc(c, func(one call) bool { return !one.asks && !one.plan && one.mcp == nil && one.isOf(tool) })
+	disputed := slices.ContainsFunc(c, func(one call) bool {
+		return (d.Command || tool != "" && (f.Unseen || one.runs())) && !one.asks && !one.plan && !one.gone && one.mcp == nil && one.isOf(tool)
+	})
 	for _, one := range c {
 		if one.mcp != nil && !tools || !one.isOf(tool) || one.before && !d.Unseen || one.runs() && f.runsNothing(d) {
 			continue
 		}
-		newest = one
 		like := one.drawn(d)
+		if one.gone {
+			rival = rival || like == drawsIt || one.odd && one.hasSome(d)
+			continue
+		}
+		newest = one
 		disputed = disputed && like == drawsOther
 		rival = rival || like == drawsOther && !one.asks && (one.odd || d.Unseen && (one.mayBe(d) || one.change != nil || one.tellsOf(d)))
 		if like == drawsIt && one.change != nil { // where its file is drawn isn't known
@@ -46,6 +52,20 @@ func (c calls) record(d *sessions.Dialog, f *form, tool string) {
 // runsNothing reports whether a dialog surely isn't about a command.
 func (f *form) runsNothing(d *sessions.Dialog) bool {
 	return f != nil && f.Command != nil && !d.Headless && !d.Command
+}
+
+// keep adds to what the record says the rows of the dialog that say more.
+func (f *form) keep(d *sessions.Dialog) {
+	if f.Keeps == nil || d.Whole == "" {
+		return
+	}
+	var rows []string
+	for _, row := range d.Above {
+		if m := f.Keeps.row.FindStringSubmatch(row); m != nil {
+			rows = append(rows, strings.TrimSpace(m[1]))
+		}
+	}
+	d.Whole = strings.Join(append(rows, d.Whole), "\n")
 }
 
 // recorded is a dialog of the session with what its call's record says; nil: without one it
@@ -87,6 +107,7 @@ func (o *Observer) recorded(d *sessions.Dialog) *sessions.Dialog {
 	if f.Recorded && d.Call == "" {
 		return nil
 	}
+	f.keep(d)
 	if f.Corrects != "" && d.Text == "" && (o.known.waitsFor(d) || d.Call != "" && o.known.calls.over(d.Call)) {
 		d.Text = f.Corrects
 	}
@@ -140,7 +161,7 @@ func (c calls) bindSaving(f *form, d *sessions.Dialog) {
 				rows += squeezed("-" + pattern)
 			}
 		}
-		if rows != drawn {
+		if rows != drawn || one.gone {
 			continue
 		}
 		if of >= 0 {

@@ -359,6 +359,8 @@ func (c calls) recordTool(f *form, d *sessions.Dialog) {
 			like = drawn.draws(one.mcp)
 		}
 		switch {
+		case one.gone:
+			unsure = unsure || like != drawsOther || one.odd
 		case like == drawsSome, like == drawsOther && one.odd:
 			unsure = true
 		case like == drawsOther:

@@ -79,9 +79,6 @@ func calledWith(tool string, params []param) string {
 	for _, p := range params {
 		rows = append(rows, paramRows(p.name, paramText(p.value))...)
 	}
-	for i, row := range rows {
-		rows[i] = printable(row)
-	}
 	return strings.Join(rows, "\n")
 }
 

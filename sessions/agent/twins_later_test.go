@@ -79,7 +79,7 @@ func someLaterTwin(rt *rapid.T) (c laterTwin) {
 	word := rapid.SampledFrom([]string{"tidy", "build it", "see (all)"}).Draw(rt, "word")
 	command := func(text string) map[string]any { return map[string]any{"command": text, "description": "Tidy"} }
 	hook := func(input map[string]any) Hook { return callHook(rt, c.agent, shellTools[c.agent], input) }
-	switch rapid.IntRange(0, 6).Draw(rt, "kind") {
+	switch rapid.IntRange(0, 7).Draw(rt, "kind") {
 	case 0: // a row that runs, or is a comment's
 		c.alone = true
 		c.own, c.twins = hook(command(": "+word+" #\ntouch /tmp/evil")), []Hook{hook(command(": " + word + " # touch /tmp/evil"))}
@@ -125,6 +125,11 @@ func someLaterTwin(rt *rapid.T) (c laterTwin) {
 		c.own = callHook(rt, "claude", "Skill", map[string]any{"skill": word, "args": "x"})
 		c.twins = []Hook{callHook(rt, "claude", "Bash", command("Use it: "+word+" x"))}
 		c.rows = []string{"> do it", "", strings.Repeat("─", 100), " Use skill", "", "   Use it: " + word + " x", "   Tidy", "", " Do you want to proceed?", " ❯ 1. Yes", "   2. Yes, and don’t ask again for it", "   3. No", "", " Esc to cancel · Tab to amend"}
+	case 6: // what's drawn of it stops at a character
+		c.agent = "qwen"
+		c.own = hook(command("touch /tmp/safe && echo " + word + "\necho hi" + strings.Repeat("\x01", 30) + "; touch /tmp/evil\necho b"))
+		c.twins = []Hook{hook(command("touch /tmp/safe && echo " + word + "\necho hi\necho b"))}
+		c.rows = qwenDialog("Shell touch /tmp/safe && echo…", "Allow execution of: 'touch, echo'?", "     touch /tmp/safe && echo "+word, "     echo hi", "     echo b")
 	default: // a character that isn't drawn
 		odd := rapid.SampledFrom([]string{"\u0378", "\ufffe", "\U000105c0"}).Draw(rt, "odd")
 		c.own, c.twins = hook(command(": "+word+" #"+odd+"\ntouch /tmp/evil")), []Hook{hook(command(": " + word + " # touch /tmp/evil"))}
@@ -201,6 +206,10 @@ func forgedLaterTwins(t *testing.T, runs int) {
 			for range rapid.IntRange(1, 3).Draw(rt, "looks") {
 				check(look(c.rows))
 				between()
+				if !c.alone && rapid.IntRange(0, 2).Draw(rt, "it's not seen for a moment") == 0 {
+					steps = append(steps, "nothing is seen")
+					look(rapid.SampledFrom([][]string{{"a", "b", "c", "d", "e"}, c.rows[:3], commandDialog(c.agent, "git status")}).Draw(rt, "screen"))
+				}
 			}
 			check(look(c.rows))
 		})

@@ -94,7 +94,7 @@ func (p *Profile) Unread(screen *sessions.Snapshot, waits bool) *sessions.Dialog
 	if boxed && screen.CursorVisible { // it takes text: a search, say
 		d.Options = slices.DeleteFunc(d.Options, func(o sessions.DialogOption) bool { return o.Key == "Space" || len(o.Key) == 1 })
 	}
-	if p.headless(l) {
+	if p.headless(l) || boxed && (l.narrow || screen.Height < leastHeight) {
 		d.Cut, d.Unseen = true, true // Escape is all that it takes
 	}
 	d.Print = u.print(l.rows, screen)
@@ -378,8 +378,10 @@ const maxUnreadLetters = 12
 func (u *unreadLook) print(rows []string, screen *sessions.Snapshot) string {
 	h := sha256.New()
 	for _, row := range rows[u.first : u.last+1] {
-		row = unreadSpinner.ReplaceAllString(unreadClock.ReplaceAllString(row, ""), "")
-		h.Write([]byte(strings.Join(strings.Fields(row), " ")))
+		if !strings.Contains(row, "?") { // what's asked has no clock
+			row = strings.Join(strings.Fields(unreadSpinner.ReplaceAllString(unreadClock.ReplaceAllString(row, ""), "")), " ")
+		}
+		h.Write([]byte(row))
 		h.Write([]byte{0})
 	}
 	if screen.CursorVisible {

@@ -15,7 +15,7 @@ const noteOfLines = 'Its program reads a line: what you send below is typed ther
 const noteOfHidden = `${noteOfLines} It doesn’t show it: a password, perhaps.`;
 const names = { web: 'This page', cli: 'The command line' };
 // What can be chosen, and by what a question is told from itself with more to be seen.
-const offered = (prompt) => prompt.options.filter((option) => !prompt.unseen || option.refuses);
+const offered = (prompt) => prompt.options.filter((option) => option.offered);
 const extent = (prompt) => `${Boolean(prompt.unseen)} ${Boolean(prompt.disputed)} ${prompt.body}`;
 const final = (prompt) => prompt.state === 'answered' || prompt.state === 'closed';
 
