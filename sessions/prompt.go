@@ -175,10 +175,10 @@ func reflowed(a, b string) bool {
 }
 
 // sameCall reports whether both ask for permission for one call, whose record has all that
-// they draw.
+// they draw; before it may stand what only the whole dialog draws.
 func (d *Dialog) sameCall(other *Dialog) bool {
 	return d.Kind == PromptPermission && d.Call != "" && d.Call == other.Call && !d.Disputed && !other.Disputed &&
-		d.Whole == other.Whole && d.Tall == "" && other.Tall == "" && d.asksLike(other)
+		(strings.HasSuffix(d.Whole, other.Whole) || strings.HasSuffix(other.Whole, d.Whole)) && d.Tall == "" && other.Tall == "" && d.asksLike(other)
 }
 
 // About is what it's about as far as that's known, in characters that are seen where they

@@ -90,7 +90,7 @@ func promptText(one api.Prompt, session string, now time.Time) string {
 		b.WriteString("  Not all of it can be seen: only what refuses can be chosen here.\n")
 	}
 	for _, o := range one.Options {
-		if !one.Unseen || o.Refuses {
+		if o.Offered {
 			fmt.Fprintf(&b, "  %d. %s\n", o.N, o.Label)
 		}
 	}

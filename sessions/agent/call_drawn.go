@@ -117,6 +117,12 @@ func (c *call) mayBe(d *sessions.Dialog) bool {
 	})
 }
 
+// isWithin reports whether all of the command is drawn, whatever else is: Qwen Code draws rows of its
+// own in Auto Mode.
+func (c *call) isWithin(d *sessions.Dialog) bool {
+	return strings.Contains(c.letters(strings.Join(d.Drawn, "")), c.main)
+}
+
 // hasSome reports whether a row that's drawn is the call's.
 func (c *call) hasSome(d *sessions.Dialog) bool {
 	return slices.ContainsFunc(d.Drawn, func(row string) bool {

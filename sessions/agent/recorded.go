@@ -21,7 +21,7 @@ func (c calls) record(d *sessions.Dialog, f *form, tool string) {
 	var newest call
 	rival := false // one that may be what's drawn, though it isn't drawn so
 	disputed := slices.ContainsFunc(c, func(one call) bool {
-		return (d.Command || tool != "" && (f.Unseen || one.runs())) && !one.asks && !one.plan && !one.gone && one.mcp == nil && one.isOf(tool)
+		return (d.Command || tool != "" && (f.Unseen || one.runs() && !one.isWithin(d))) && !one.asks && !one.plan && !one.gone && one.mcp == nil && one.isOf(tool)
 	})
 	for _, one := range c {
 		if one.mcp != nil && !tools || !one.isOf(tool) || one.before && !d.Unseen || one.runs() && f.runsNothing(d) {
