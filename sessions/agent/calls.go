@@ -68,8 +68,9 @@ func (c *calls) begin(h Hook) {
 		*c = slices.DeleteFunc(*c, over)
 		return
 	}
+	*c = slices.DeleteFunc(*c, func(one call) bool { return one.gone }) // nobody begins a turn beside a dialog
 	for i := range *c {
-		(*c)[i].stale = !(*c)[i].gone && ((*c)[i].stale || over((*c)[i]))
+		(*c)[i].stale = (*c)[i].stale || over((*c)[i])
 	}
 }
 

@@ -182,12 +182,14 @@ func forgedLaterTwins(t *testing.T, runs int) {
 				steps = append(steps, what)
 				o.known.calls.heard(h)
 			}
+			unseen := false // it wasn't, for a moment
 			between := func() {
 				for range rapid.IntRange(0, 3).Draw(rt, "told") {
-					switch rapid.IntRange(0, 3).Draw(rt, "what") {
-					case 0:
+					switch n := rapid.IntRange(0, 3).Draw(rt, "what"); {
+					case n == 0 && unseen: // that would say that it was answered
+					case n == 0:
 						hear("a turn", Hook{Agent: c.agent, Signal: PromptSent})
-					case 1:
+					case n == 1:
 						hear("another's end", Hook{Agent: c.agent, Signal: ToolEnd, Tool: "Other", Input: json.RawMessage(`{"a":"b"}`)})
 					default:
 						hear("a twin", rapid.SampledFrom(c.twins).Draw(rt, "twin"))
@@ -207,6 +209,7 @@ func forgedLaterTwins(t *testing.T, runs int) {
 				check(look(c.rows))
 				between()
 				if !c.alone && rapid.IntRange(0, 2).Draw(rt, "it's not seen for a moment") == 0 {
+					unseen = true
 					steps = append(steps, "nothing is seen")
 					look(rapid.SampledFrom([][]string{{"a", "b", "c", "d", "e"}, c.rows[:3], commandDialog(c.agent, "git status")}).Draw(rt, "screen"))
 				}
