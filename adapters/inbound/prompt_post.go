@@ -65,7 +65,7 @@ func (ps *prompts) post(ctx context.Context, a *asked, m *shown) error {
 func (ps *prompts) wholeFile(name string, p sessions.Prompt, m PromptMessage) *adapters.Post {
 	shape := ps.in.opt.Hub.Shape(m.Place)
 	about := wholeText(p.Dialog)
-	if p.Final() || about == "" || len(about) > shape.MaxFile || showsWhole(name, p, m.Checked, shape) {
+	if p.Final() || about == "" || len(about) > shape.MaxFile || showsWhole(promptText(name, p, m.Checked, shape, leadOf(p, m, time.Now())), p) {
 		return nil
 	}
 	text := "All of what it’s about, as it’s on the screen."
@@ -101,14 +101,23 @@ func isLong(o sessions.DialogOption) bool {
 	return utf8.RuneCountInString(oneLine(o.Label)) > maxOption || utf8.RuneCountInString(oneLine(o.Detail)) > maxDetail
 }
 
-// showsWhole reports whether a message shows all that a question is about.
-func showsWhole(name string, p sessions.Prompt, checked []int, shape adapters.Shape) bool {
-	return strings.Contains(promptText(name, p, checked, shape, ""), code(strings.Trim(p.Dialog.About(), "\n"))) && !slices.ContainsFunc(p.Dialog.Options, isLong)
+// leadOf is the sentence at the top of a message; "": there's none.
+func leadOf(p sessions.Prompt, m PromptMessage, now time.Time) string {
+	if m.Kind != PromptEscalated || p.Final() {
+		return ""
+	}
+	return "Nobody has answered this for " + age(now.Sub(p.OpenedAt)) + "."
 }
 
-// canShow reports whether a place can show all that's to be allowed, in its message or as a file.
-func canShow(name string, p sessions.Prompt, checked []int, shape adapters.Shape) bool {
-	return p.Dialog.Kind != sessions.PromptPermission && p.Dialog.Kind != sessions.PromptPlan || strings.TrimSpace(p.Dialog.About()) == "" && !slices.ContainsFunc(p.Dialog.Options, isLong) || len(wholeText(p.Dialog)) <= shape.MaxFile || showsWhole(name, p, checked, shape)
+// showsWhole reports whether the text of a message shows all that a question is about.
+func showsWhole(text string, p sessions.Prompt) bool {
+	return strings.Contains(text, code(strings.Trim(p.Dialog.About(), "\n"))) && !slices.ContainsFunc(p.Dialog.Options, isLong)
+}
+
+// canShow reports whether a place can show all that's to be allowed, in the text of its message or as
+// a file.
+func canShow(text string, p sessions.Prompt, shape adapters.Shape) bool {
+	return p.Dialog.Kind != sessions.PromptPermission && p.Dialog.Kind != sessions.PromptPlan || strings.TrimSpace(p.Dialog.About()) == "" && !slices.ContainsFunc(p.Dialog.Options, isLong) || len(wholeText(p.Dialog)) <= shape.MaxFile || showsWhole(text, p)
 }
 
 // picture draws the screen on which a question stands.
@@ -172,12 +181,9 @@ func (ps *prompts) postReminder(post adapters.Post, name string, p sessions.Prom
 
 // postQuestion shows a question, or what became of it. silent: it rings nobody.
 func (ps *prompts) postQuestion(ctx context.Context, post adapters.Post, name string, p sessions.Prompt, m PromptMessage, silent bool) error {
-	lead, now := "", time.Now()
-	if m.Kind == PromptEscalated && !p.Final() {
-		lead = "Nobody has answered this for " + age(now.Sub(p.OpenedAt)) + "."
-	}
+	now := time.Now()
 	post.Message = m.Message
-	post.Text = promptText(name, p, m.Checked, ps.in.opt.Hub.Shape(m.Place), lead)
+	post.Text = promptText(name, p, m.Checked, ps.in.opt.Hub.Shape(m.Place), leadOf(p, m, now))
 	if p.Final() {
 		post.Session = "" // its end must not take this back
 		if m.Message != "" {
@@ -186,7 +192,7 @@ func (ps *prompts) postQuestion(ctx context.Context, post adapters.Post, name st
 		return ps.in.opt.Hub.Post(post)
 	}
 	var err error
-	if post.Menus, post.Buttons, err = ps.ways(ctx, p, m); err != nil {
+	if post.Menus, post.Buttons, err = ps.ways(ctx, p, m, post.Text); err != nil {
 		return err
 	}
 	if m.Message == "" && !silent {

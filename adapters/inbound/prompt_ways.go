@@ -16,8 +16,8 @@ import (
 const fewOptions = 4
 
 // ways are the ways to answer a question in a place: options as buttons, or as menus where
-// there are menus, and any number may be chosen or there are many.
-func (ps *prompts) ways(ctx context.Context, p sessions.Prompt, m PromptMessage) (menus []adapters.Menu, rows [][]adapters.Button, err error) {
+// there are menus, and any number may be chosen or there are many. text is what the message says.
+func (ps *prompts) ways(ctx context.Context, p sessions.Prompt, m PromptMessage, text string) (menus []adapters.Menu, rows [][]adapters.Button, err error) {
 	add := func(label string, o offer) (b adapters.Button) {
 		if err == nil {
 			o.Session = p.Session
@@ -26,7 +26,7 @@ func (ps *prompts) ways(ctx context.Context, p sessions.Prompt, m PromptMessage)
 		return b
 	}
 	shape := ps.in.opt.Hub.Shape(m.Place)
-	if !canShow("", p, m.Checked, shape) { // then nobody here knows what they'd allow
+	if !canShow(text, p, shape) { // then nobody here knows what they'd allow
 		p.Dialog.Unseen = true
 	}
 	multi, may := p.Dialog.Kind == sessions.PromptMulti && !p.Dialog.Unseen, answerRole(p)

@@ -225,7 +225,7 @@ func encodedKey() matcher {
 		if !bytes.Contains(head, []byte("PRIVATE")) {
 			return
 		}
-		f := finding{from: from, secret: end, end: s.glued(s.follow(end, set, 0, 0).end), label: "private key", rank: rankForm}
+		f := finding{from: from, secret: end, end: s.glued(s.follow(end, set, 0, 0).end), label: privateKey, rank: rankForm}
 		s.done[word] = f.end
 		s.found(f)
 	}

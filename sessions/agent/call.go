@@ -297,9 +297,7 @@ func saidOf(fields []said) string {
 		}
 	}
 	if marks && slices.ContainsFunc(run, named.MatchString) { // it could be taken for another value
-		for i := range run {
-			run[i] = map[bool]string{true: "$ ", false: "  "}[i == 0] + run[i]
-		}
+		run = strings.Split("$ "+strings.Join(run, "\n  "), "\n")
 	}
 	return strings.Join(append(run, rows...), "\n")
 }

@@ -456,7 +456,12 @@ func tidy(rows []string) string {
 // printOf is the fingerprint of a dialog: of its texts with their rows and blanks, which can make
 // another command of the same letters.
 func printOf(d *sessions.Dialog) string {
-	return fingerprint(d)
+	h := sha256.New()
+	tell(d, func(s string) {
+		h.Write([]byte(s))
+		h.Write([]byte{0})
+	})
+	return hex.EncodeToString(h.Sum(nil)[:12])
 }
 
 // looseOf is what it says with single blanks, and an end of a row where one stands.
@@ -472,15 +477,6 @@ func looseOf(d *sessions.Dialog) string {
 		b.WriteByte(0)
 	})
 	return b.String()
-}
-
-func fingerprint(d *sessions.Dialog) string {
-	h := sha256.New()
-	tell(d, func(s string) {
-		h.Write([]byte(s))
-		h.Write([]byte{0})
-	})
-	return hex.EncodeToString(h.Sum(nil)[:12])
 }
 
 // tell has each part of what a dialog says be added.

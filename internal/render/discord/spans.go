@@ -133,10 +133,10 @@ func (w *writer) span(s span, start bool) {
 	switch url := s.style.URL; {
 	case url == "":
 		w.WriteString(text())
-	case strings.Contains(s.text, "://") && s.style.Told:
-		w.WriteString(text())
 	case strings.Contains(s.text, "://"): // Discord makes no link of a text that looks like one
-		w.WriteString(text() + " (" + bareURL(url) + ")")
+		if w.WriteString(text()); !s.style.Told {
+			w.WriteString(" (" + bareURL(url) + ")")
+		}
 	default:
 		w.WriteString("[" + text() + "](" + bareURL(url) + ")")
 	}
