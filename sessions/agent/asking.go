@@ -72,8 +72,10 @@ func (o *Observer) prompts(s *sessions.Sight, l sessions.Look) {
 	}
 	var d *sessions.Dialog
 	if l.Dialog != "" {
-		d = o.recorded(o.profile().promptOrPart(l.Screen, nil))
+		d = o.profile().promptOrPart(l.Screen, nil)
 	}
+	o.stands(d, l)
+	d = o.recorded(d)
 	u := o.lookUnread(s, l.Screen, d != nil)
 	if d == nil {
 		d = o.w.unread(o.profile(), l.Screen, u)

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/panebridge/panebridge/sessions/transcript"
@@ -17,7 +18,8 @@ import (
 type call struct {
 	sum   string // of tool and input
 	tool  string
-	times int // how often it was asked about, and hasn't been answered
+	times int       // how often it was asked about, and hasn't been answered
+	told  time.Time // when a hook told of it first; zero: none has said when
 	// texts are the strings of the input by their squeezed letters; main is that of the
 	// command, "": it's none.
 	texts []string
@@ -52,8 +54,6 @@ type call struct {
 	// lost says that the input isn't known: it was longer than what a hook tells. It may be
 	// any call.
 	lost bool
-	// before says that it was asked about before anything was heard of: its record didn't come.
-	before bool
 	// served says that the agent's server asks about it, by its one request; hooked, that a
 	// hook told of it as well.
 	served bool
@@ -84,7 +84,7 @@ func sumOf(h Hook) string {
 }
 
 func newCall(h Hook) call {
-	c := call{sum: sumOf(h), tool: h.Tool, times: 1, lost: h.Lost, plan: h.Tool == claudePlan, asks: slices.Contains(questionTools(), h.Tool), saves: h.Saves}
+	c := call{sum: sumOf(h), tool: h.Tool, times: 1, told: h.At, lost: h.Lost, plan: h.Tool == claudePlan, asks: slices.Contains(questionTools(), h.Tool), saves: h.Saves}
 	if h.Request != "" {
 		c.requests, c.conversation = []string{h.Request}, h.Conversation
 	}

@@ -48,7 +48,7 @@ func (c *calls) heard(h Hook) {
 		}
 		was.times++
 		if was.stale = false; was.gone {
-			was.gone, was.times = false, 1
+			was.gone, was.times, was.told = false, 1, one.told
 		}
 		was.requests = append(was.requests, one.requests...)
 		return
@@ -96,7 +96,7 @@ func (c *calls) add(one call) {
 	}
 	for size := c.bytes(); len(*c) > maxCalls || size > maxCallsBytes; size = c.bytes() {
 		first := (*c)[0]
-		(*c)[0] = call{sum: first.sum, lost: true, times: 1, requests: first.requests, conversation: first.conversation, served: first.served, stale: first.stale}
+		(*c)[0] = call{sum: first.sum, lost: true, times: 1, told: first.told, requests: first.requests, conversation: first.conversation, served: first.served, stale: first.stale}
 		*c = append((*c)[1:], (*c)[0])
 		if len(*c) > maxCalls {
 			c.forgetOldest()

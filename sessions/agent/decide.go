@@ -190,6 +190,7 @@ func (o *Observer) asks(d *sessions.Dialog) {
 	o.known.asked, o.known.askedCall = "", ""
 	if d != nil {
 		o.known.asked, o.known.askedCall = letters(d.Title+d.Body), d.Call
+		o.known.standing.recorded = d.Call != "" && !d.Disputed
 	}
 	if d == nil || was != "" && o.known.asked != was {
 		o.known.calls.endStale()

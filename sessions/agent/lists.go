@@ -27,6 +27,9 @@ func (c calls) list(f *form, d *sessions.Dialog, shown string) *sessions.Dialog 
 	var of *oneQuestion
 	sum := ""
 	for i := range c {
+		if c[i].gone {
+			continue
+		}
 		for n := range c[i].lists {
 			if d.Window.First > len(c[i].lists[n].Options) && c[i].sum != shown || !c[i].lists[n].drawsPart(f, d) {
 				continue

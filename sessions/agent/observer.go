@@ -47,7 +47,6 @@ type Observer struct {
 	unasked unread
 	call    string // of the dialog on the screen, as it's recorded; "": none that's known
 	drawn   string // Print of the dialog on the screen as it was told last; "": none
-	begun   string // Print of the dialog that stood there at the first look; "": there was no look
 	untried string // program and version of which it was said last that nobody has tried it
 }
 
@@ -291,6 +290,7 @@ func (o *Observer) end(s *sessions.Sight) {
 		s.Text = sessions.TextPane // nothing else will tell what was held back
 	}
 	o.program, o.asked = nil, asked{}
+	o.known.endDialogs()
 	o.choose(sessions.Source{})
 	s.More = false
 }

@@ -24,7 +24,7 @@ func (c calls) record(d *sessions.Dialog, f *form, tool string) {
 		return (d.Command || tool != "" && (f.Unseen || one.runs() && !one.isWithin(d))) && !one.asks && !one.plan && !one.gone && one.mcp == nil && one.isOf(tool)
 	})
 	for _, one := range c {
-		if one.mcp != nil && !tools || !one.isOf(tool) || one.before && !d.Unseen || one.runs() && f.runsNothing(d) {
+		if one.mcp != nil && !tools || !one.isOf(tool) || one.runs() && f.runsNothing(d) {
 			continue
 		}
 		like := one.drawn(d)
@@ -76,12 +76,13 @@ func (o *Observer) recorded(d *sessions.Dialog) *sessions.Dialog {
 	}
 	o.known.mu.Lock()
 	defer o.known.mu.Unlock()
+	known := o.known.calls.of(&o.known.standing)
 	var f *form
 	if o.known.dialogs != nil {
 		f = o.known.dialogs.formOf(d)
 	}
 	if d.Window != nil {
-		if whole := o.known.calls.list(f, d, o.known.askedCall); whole != nil {
+		if whole := known.list(f, d, o.known.askedCall); whole != nil {
 			return whole
 		} else if inMidList(d) {
 			return nil
@@ -94,15 +95,15 @@ func (o *Observer) recorded(d *sessions.Dialog) *sessions.Dialog {
 		return d
 	}
 	if f.Saves != nil {
-		o.known.calls.bindSaving(f, d)
+		known.bindSaving(f, d)
 		return d
 	}
 	if f.Params != nil {
-		o.known.calls.recordTool(f, d)
+		known.recordTool(f, d)
 	} else if drawn := f.changed(d.Above); drawn != nil {
-		o.known.calls.recordChange(d, drawn)
+		known.recordChange(d, drawn)
 	} else if tool, ok := f.toolOf(d); ok {
-		o.known.calls.record(d, f, tool)
+		known.record(d, f, tool)
 	}
 	if f.Recorded && d.Call == "" {
 		return nil
@@ -174,41 +175,12 @@ func (c calls) bindSaving(f *form, d *sessions.Dialog) {
 	}
 }
 
-// begunWith takes in that a dialog stood there as the session was looked at first: what a hook told of
-// its call came before, and what comes now is about another.
-func (o *Observer) begunWith(d *sessions.Dialog) {
-	o.known.mu.Lock()
-	defer o.known.mu.Unlock()
-	if o.begun == "" && d != nil && d.Call == "" {
-		o.known.calls.add(call{sum: d.Print, lost: true, before: true, times: 1})
-	}
-	if o.begun = noDialog; d != nil {
-		o.begun = d.Print
-	}
-}
-
-// begunGone takes in that that dialog has gone.
-func (o *Observer) begunGone() {
-	o.begun = noDialog
-	o.known.mu.Lock()
-	defer o.known.mu.Unlock()
-	o.known.calls = slices.DeleteFunc(o.known.calls, func(one call) bool { return one.before })
-}
-
-// noDialog is Observer.begun where that was none, or has gone.
-const noDialog = "-"
-
 // gone takes in which dialog is surely on the screen, nil: none is. The call of another has
 // been answered.
 func (o *Observer) gone(now *sessions.Dialog) {
 	call := ""
 	if now != nil && !now.Disputed {
 		call = now.Call
-	}
-	if o.begun == "" {
-		o.begunWith(now)
-	} else if o.begun != noDialog && (now == nil || now.Print != o.begun) {
-		o.begunGone()
 	}
 	if now != nil && now.Print == o.drawn { // it stands there still, whatever was told of another that fits
 		if o.call == "" {

@@ -74,6 +74,20 @@ func subDialog(body ...string) []string {
 	return append(rows, "     Do you want to proceed?", "     › 1. Yes, allow once", "       2. Allow always", "       3. No", "", "  ⠏ Waiting for user confirmation...", "")
 }
 
+// idleScreen draws an empty input box.
+func idleScreen(agent string) []string {
+	rule := strings.Repeat("─", 100)
+	switch agent {
+	case "claude":
+		return []string{"● Done.", "", rule, "❯ ", rule, "  ? for shortcuts"}
+	case "codex":
+		return []string{"• Done.", "", "", "› Ask Codex to do anything", "", "  gpt-5 · 100% context left"}
+	case "gemini":
+		return []string{"✦ Done.", "", rule, strings.Repeat("▄", 100), " >   Type your message or @path/to/file", strings.Repeat("▀", 100), " ~/x"}
+	}
+	return []string{"  ◆ Done.", "", rule, ">   Type your message or @path/to/file", rule, "  ? for shortcuts"}
+}
+
 func someLaterTwin(rt *rapid.T) (c laterTwin) {
 	c.agent = rapid.SampledFrom([]string{"claude", "codex", "gemini", "qwen"}).Draw(rt, "agent")
 	word := rapid.SampledFrom([]string{"tidy", "build it", "see (all)"}).Draw(rt, "word")
@@ -148,13 +162,17 @@ func forgedLaterTwins(t *testing.T, runs int) {
 	readers, programs := map[string]*Observer{}, map[string]*Profile{}
 	for _, agent := range []string{"claude", "codex", "gemini", "qwen"} {
 		readers[agent], programs[agent] = newReader(t, agent)
+		readers[agent].known.heard = &HookSeen{Agent: agent}
 	}
 	for range runs {
 		rapid.Check(t, func(rt *rapid.T) {
 			c := someLaterTwin(rt)
 			o := readers[c.agent]
 			now, steps := time.Now(), []string{}
-			o.known.calls, o.asking, o.call, o.drawn, o.begun = nil, asking{}, "", "", ""
+			begin := func() {
+				o.known.calls, o.known.standing, o.asking, o.call, o.drawn = nil, standing{}, asking{}, "", ""
+			}
+			begin()
 			look := func(rows []string) (d *sessions.Dialog) {
 				for range 3 {
 					now = now.Add(2 * time.Second)
@@ -180,6 +198,7 @@ func forgedLaterTwins(t *testing.T, runs int) {
 			}
 			hear := func(what string, h Hook) {
 				steps = append(steps, what)
+				h.At = now
 				o.known.calls.heard(h)
 			}
 			unseen := false // it wasn't, for a moment
@@ -199,16 +218,39 @@ func forgedLaterTwins(t *testing.T, runs int) {
 			if o.known.dialogs = o.profile(); rapid.IntRange(0, 9).Draw(rt, "known meanwhile") == 0 {
 				o.known.dialogs = programs[c.agent] // its screen is read as any program's still
 			}
-			look([]string{"a", "b", "c", "d", "e"})
-			between()
-			if !c.alone || rapid.Bool().Draw(rt, "its own is told") {
+			own, late := true, rapid.IntRange(0, 2).Draw(rt, "its own isn't told, or was before a restart") == 0
+			if late || c.alone {
+				own = rapid.Bool().Draw(rt, "its own is told")
+			}
+			look(idleScreen(c.agent))
+			if o.known.standing != (standing{open: true}) {
+				rt.Fatalf("%s's box isn't seen: %+v", c.agent, o.known.standing)
+			}
+			if !late {
+				between()
+			}
+			if own {
 				hear("its own", c.own)
 			}
-			between()
+			switch {
+			case !late:
+				between()
+			case rapid.Bool().Draw(rt, "restart"): // the dialog stands, and isn't read at first
+				steps = append(steps, "a restart")
+				begin()
+				look(rapid.SampledFrom([][]string{{"a", "b", "c", "d", "e"}, c.rows[:3], narrow(c.rows)}).Draw(rt, "first look"))
+			default:
+				look(c.rows)
+				now = now.Add(lateAfter)
+				steps = append(steps, "a while")
+			}
+			if late {
+				between()
+			}
 			for range rapid.IntRange(1, 3).Draw(rt, "looks") {
 				check(look(c.rows))
 				between()
-				if !c.alone && rapid.IntRange(0, 2).Draw(rt, "it's not seen for a moment") == 0 {
+				if own && !c.alone && !late && rapid.IntRange(0, 2).Draw(rt, "it's not seen for a moment") == 0 {
 					unseen = true
 					steps = append(steps, "nothing is seen")
 					look(rapid.SampledFrom([][]string{{"a", "b", "c", "d", "e"}, c.rows[:3], commandDialog(c.agent, "git status")}).Draw(rt, "screen"))
@@ -217,4 +259,14 @@ func forgedLaterTwins(t *testing.T, runs int) {
 			check(look(c.rows))
 		})
 	}
+}
+
+// narrow has rows be drawn in a pane that's too narrow to read them.
+func narrow(rows []string) (out []string) {
+	for _, row := range rows {
+		for r := []rune(row); len(r) > 0; r = r[min(len(r), 12):] {
+			out = append(out, string(r[:min(len(r), 12)]))
+		}
+	}
+	return out
 }

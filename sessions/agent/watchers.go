@@ -168,7 +168,8 @@ type known struct {
 	replies  []*replied // of which is yet to come what came of them
 	settled  []string   // requests that were answered lately: what's told of them comes too late
 	calls    calls
-	asked    string // letters of the dialog on the screen
+	standing standing // the dialog on the screen
+	asked    string   // letters of the dialog on the screen
 	// askedCall is its call as it's recorded; "": none is known to be.
 	askedCall string
 	dialogs   *Profile // by which its dialogs are read; nil: it wasn't looked at yet
