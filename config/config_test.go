@@ -42,7 +42,7 @@ tmux:
   servers:
     - socket_name: work
     - {socket_path: "/run/${USER}/tmux.sock"}
-sessions: {adopt: ["${NAME}*", 'a[0-9]?'], tmux_prefix: my-, history_limit: 1e3, log_max_lines: 1000}
+sessions: {adopt: ["${NAME}*", 'a[0-9]?'], tmux_prefix: my-, history_limit: 1e3, log_max_lines: 1000, keep_ended: 12h}
 polling: {output_cadence_s: 0.1, capture_timeout_s: 2.5, max_capture_lines: 500, turn_marker: '/done\.$$/'}
 mirrors:
   - {session: "agent-*", to: "telegram:-100/7", view: final, input: true}
@@ -72,7 +72,7 @@ log: {level: debug, format: json}
 	telegram.QoS.ReserveMPM = 2 // not given: it makes room
 	want := &config.Config{
 		Tmux:     config.Tmux{Servers: []config.TmuxServer{{SocketName: "work"}, {SocketPath: "/run/ann/tmux.sock"}}},
-		Sessions: config.Sessions{Adopt: []string{"agent-*", "a[0-9]?"}, TmuxPrefix: "my-", HistoryLimit: 1000, LogMaxLines: 1000, ShellIntegration: true},
+		Sessions: config.Sessions{Adopt: []string{"agent-*", "a[0-9]?"}, TmuxPrefix: "my-", HistoryLimit: 1000, LogMaxLines: 1000, KeepEnded: "12h", ShellIntegration: true},
 		Polling: config.Polling{
 			OutputCadence: 0.1, FocusCadence: 0.1, CaptureTimeout: 2.5, MaxCaptureLines: 500, TurnMarker: `/done\.$$/`,
 		},

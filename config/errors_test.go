@@ -235,6 +235,10 @@ mirrors:
 2:15: people.me[0]: must be PLATFORM:ID of a person, such as telegram:123 or discord:456; names can be taken by anybody`,
 	},
 	{
+		name: "ages", in: "sessions: {keep_ended: 4000d}\n",
+		want: "1:24: sessions.keep_ended: must be a time span above 0 and at most 3650d, such as 30d or 12h",
+	},
+	{
 		name: "time spans", in: "inbound: {stale_after: 10, max_file_mb: -1}\n",
 		want: `1:24: inbound.stale_after: must be a time span above 0 and at most 720h, such as 90s, 10m or 1h30m
 1:41: inbound.max_file_mb: must be at least 0, not -1`,

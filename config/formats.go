@@ -61,6 +61,8 @@ func formatOf(name string) format {
 		return format{problem: regexpProblem}
 	case "duration":
 		return format{problem: durationProblem}
+	case "age":
+		return format{problem: ageProblem}
 	case "span":
 		return format{problem: spanProblem}
 	case "loopback_or_none":

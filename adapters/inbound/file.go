@@ -97,6 +97,10 @@ func quoted(path string) string {
 	return path
 }
 
+// FilesFolder is the folder in the state folder that has the files of sessions whose own folders take
+// none, each in one that's named by its session's id.
+const FilesFolder = "files"
+
 // folder opens the folder for a session's files: in the session's own folder, where
 // its agent may read without asking anybody; else in the state folder.
 func (in *Inbound) folder(s sessions.Session) (*os.Root, string, error) {
@@ -111,11 +115,11 @@ func (in *Inbound) folder(s sessions.Session) (*os.Root, string, error) {
 	if in.opt.StateDir == "" {
 		return nil, "", errors.Join(first, errors.New("there's no state folder"))
 	}
-	r, err := openIn(in.opt.StateDir, false, "files", string(s.ID))
+	r, err := openIn(in.opt.StateDir, false, FilesFolder, string(s.ID))
 	if err != nil {
 		return nil, "", errors.Join(first, err)
 	}
-	return r, filepath.Join(in.opt.StateDir, "files", string(s.ID)), nil
+	return r, filepath.Join(in.opt.StateDir, FilesFolder, string(s.ID)), nil
 }
 
 // openIn opens a folder below a base, made where it's missing. Each step must be a

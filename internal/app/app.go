@@ -262,6 +262,7 @@ func (d *daemon) run(ctx context.Context, doors doors) error {
 		g.Go(func() error { return p.run(ctx) })
 	}
 	g.Go(func() error { return d.health.run(ctx) })
+	g.Go(func() error { return d.forgetEnded(ctx) })
 	g.Go(func() error { return d.server.Run(ctx, doors.unix, doors.tcp) })
 	g.Go(func() error { return d.reloads(ctx) })
 	g.Go(func() error { return d.first(ctx) })

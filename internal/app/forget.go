@@ -2,9 +2,17 @@ package app
 
 import (
 	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"time"
 
+	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/sessions"
 )
+
+// forgetEvery is how often sessions are looked for that ended too long ago.
+const forgetEvery = time.Hour
 
 // registry is the manager as the API calls it: who forgets a session has all parts
 // forget it.
@@ -13,9 +21,64 @@ type registry struct {
 	d *daemon
 }
 
+// Forget has all parts forget a session that has ended, and nothing of it be left in the state folder.
 func (r registry) Forget(ctx context.Context, id sessions.ID) error {
-	if err := r.questions.Forget(ctx, id); err != nil {
+	err := r.d.forget(ctx, id)
+	if err != nil {
 		return err
 	}
-	return r.d.hub.Forget(ctx, id)
+	return r.d.store.Erase(ctx)
+}
+
+func (d *daemon) forget(ctx context.Context, id sessions.ID) error {
+	if err := d.manager.Forget(ctx, id); err != nil {
+		return err
+	}
+	return errors.Join(d.hub.Forget(ctx, id), os.RemoveAll(filepath.Join(d.opt.StateDir, inbound.FilesFolder, string(id))))
+}
+
+// forgetEnded forgets sessions that ended longer ago than sessions.keep_ended says, at the start
+// and every hour, until ctx ends.
+func (d *daemon) forgetEnded(ctx context.Context) error {
+	tick := time.NewTicker(forgetEvery)
+	defer tick.Stop()
+	for {
+		if n := d.forgetEndedNow(ctx, time.Now()); n > 0 {
+			d.opt.Log.Info("sessions that ended long ago are forgotten", "sessions", n)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+func (d *daemon) forgetEndedNow(ctx context.Context, now time.Time) (n int) {
+	before := now.Add(-d.keepEnded())
+	for _, s := range d.manager.List() {
+		if s.State != sessions.StateEnded || !s.EndedAt.Before(before) {
+			continue
+		}
+		if err := d.forget(ctx, s.ID); err != nil {
+			if ctx.Err() == nil {
+				d.opt.Log.Error("a session that ended long ago isn't forgotten", "session", s.ID, "err", err)
+			}
+			break
+		}
+		n++
+	}
+	if n == 0 || ctx.Err() != nil {
+		return n
+	}
+	if err := d.store.Erase(ctx); err != nil && ctx.Err() == nil {
+		d.opt.Log.Error("what was forgotten may be in the database's files still", "err", err)
+	}
+	return n
+}
+
+func (d *daemon) keepEnded() time.Duration {
+	d.reloading.Lock()
+	defer d.reloading.Unlock()
+	return d.config.Sessions.KeepEnded.Duration()
 }

@@ -24,6 +24,7 @@ type request struct {
 	rows    int                             // about how many rows it writes
 	apply   func(ctx context.Context) error // writes, within a transaction; called again when that was rolled back
 	durable bool                            // see durable.go
+	alone   bool                            // apply is to run outside of transactions, and beside no other
 	err     error
 	leader  bool      // asked to commit the next batch, of which it is the first
 	woken   chan bool // true: lead; false: done, and err is valid
@@ -52,6 +53,11 @@ func newQueue(commit func(ctx context.Context, batch []*request)) *queue {
 // and do returns what happened.
 func (q *queue) do(ctx context.Context, rows int, apply func(ctx context.Context) error) error {
 	return q.submit(ctx, &request{rows: rows, apply: apply})
+}
+
+// doAlone is do for what no transaction may be open beside.
+func (q *queue) doAlone(ctx context.Context, apply func(ctx context.Context) error) error {
+	return q.submit(ctx, &request{apply: apply, alone: true})
 }
 
 // submit does the work of do.
@@ -132,7 +138,9 @@ func (q *queue) take() []*request {
 	for n < len(q.waiting) && n < maxBatchRequests && (n == 0 || rows+q.waiting[n].rows <= maxBatchRows) {
 		rows += q.waiting[n].rows
 		q.waiting[n].err = errInterrupted
-		n++
+		if n++; q.waiting[n-1].alone || n < len(q.waiting) && q.waiting[n].alone {
+			break
+		}
 	}
 	batch := q.waiting[:n:n]
 	if q.waiting = q.waiting[n:]; len(q.waiting) == 0 {

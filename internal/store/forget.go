@@ -7,17 +7,32 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-const (
-	sqlDropSession  = `DELETE FROM sessions WHERE id = ?` // and with it its log, lines, gaps and turns
-	sqlDropReceipts = `DELETE FROM receipts WHERE session = ?`
-)
+// sqlDrop are what's deleted with a session, by its id, the session itself last: with that go its
+// log, lines, gaps and turns.
+var sqlDrop = []string{ //nolint:gochecknoglobals // a constant table
+	`DELETE FROM receipts WHERE session = ?`,
+	`DELETE FROM prompt_messages WHERE session = ?1 OR prompt IN (SELECT id FROM prompts WHERE session = ?1)`,
+	`DELETE FROM prompt_writers WHERE prompt IN (SELECT id FROM prompts WHERE session = ?)`,
+	`DELETE FROM prompts WHERE session = ?`,
+	`DELETE FROM offers WHERE session = ?`,
+	`DELETE FROM waiting WHERE message ->> 'Session' = ?`,
+	`DELETE FROM origins WHERE session = ?`,
+	`DELETE FROM missed WHERE session = ?`,
+	`DELETE FROM preferences WHERE session = ?`,
+	`DELETE FROM mail WHERE sender = ?1 OR recipient = ?1`,
+	`DELETE FROM notices WHERE sender = ?1 OR recipient = ?1`,
+	`DELETE FROM listeners WHERE session = ?`,
+	`DELETE FROM fleet_members WHERE session = ?`,
+	`DELETE FROM sessions WHERE id = ?`,
+}
 
 // dropAtOnce is how many lines of a session go in one transaction: 200,000 take a
 // second or more, for which nobody else should have to wait.
 const dropAtOnce = 2000
 
-// DropSession deletes a session with all that belongs to it: see sessions.Store. A
-// long log goes piece by piece, the oldest lines first.
+// DropSession deletes a session with all that belongs to it, mail to and from it included: see
+// sessions.Store. A long log goes piece by piece, the oldest lines first. Erase then has nothing of
+// it be left in the files.
 func (s *Store) DropSession(ctx context.Context, id sessions.ID) error {
 	for gone := false; !gone; {
 		err := s.write.queue.do(ctx, dropAtOnce, func(ctx context.Context) (err error) {
@@ -50,7 +65,7 @@ func (w *writer) dropSome(ctx context.Context, id sessions.ID) (gone bool, err e
 		_, err := w.updateLog.ExecContext(ctx, log.head, log.oldest, log.lastOutputAt, log.turn.Number, nil, log.session)
 		return false, err
 	}
-	for _, stmt := range []string{sqlDropReceipts, sqlDropPrompts, sqlDropSession} {
+	for _, stmt := range sqlDrop {
 		if _, err := w.conn.ExecContext(ctx, stmt, clean(id)); err != nil {
 			return false, err
 		}

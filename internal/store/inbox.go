@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/panebridge/panebridge/internal/inbox"
@@ -47,7 +48,7 @@ func (s *Inbox) open(ctx context.Context) error {
 	if err := makePrivate(s.path); err != nil {
 		return err
 	}
-	name, err := dsn(s.path, "journal_mode(WAL)", "synchronous(NORMAL)")
+	name, err := dsn(s.path, append(slices.Clone(writes), "synchronous(NORMAL)")...)
 	if err != nil {
 		return err
 	}

@@ -3,12 +3,14 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"net/url"
 	"os"
 	"path/filepath"
 	"sync/atomic"
+	"time"
 
 	"github.com/panebridge/panebridge/polling"
 	"github.com/panebridge/panebridge/sessions"
@@ -93,6 +95,14 @@ func makePrivate(path string) error {
 	return err
 }
 
+// busyTimeout is how long a connection waits for another's lock: longer than any transaction of ours,
+// and of the command line's.
+const busyTimeout = 5 * time.Second
+
+// writes are what a connection needs that writes. What's deleted is overwritten, and its room can be
+// given back; the latter counts for a new database alone.
+var writes = []string{"auto_vacuum(2)", "secure_delete(1)", "journal_mode(WAL)"} //nolint:gochecknoglobals // a constant table
+
 // dsn names the database with what every connection needs.
 func dsn(path string, pragmas ...string) (string, error) {
 	path, err := filepath.Abs(path)
@@ -100,8 +110,8 @@ func dsn(path string, pragmas ...string) (string, error) {
 		return "", err
 	}
 	u := url.URL{Scheme: "file", Path: path}
-	// busy_timeout first: the others may have to wait already. 5 s is longer
-	// than any transaction of ours, and of the command line's.
-	u.RawQuery = url.Values{"_pragma": append([]string{"busy_timeout(5000)", "foreign_keys(1)"}, pragmas...)}.Encode()
+	// busy_timeout first: the others may have to wait already.
+	wait := fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds())
+	u.RawQuery = url.Values{"_pragma": append([]string{wait, "foreign_keys(1)"}, pragmas...)}.Encode()
 	return u.String(), nil
 }

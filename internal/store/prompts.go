@@ -25,7 +25,6 @@ const (
 	reason = excluded.reason, answer = excluded.answer, origin = excluded.origin,
 	opened_at = excluded.opened_at, closed_at = excluded.closed_at, open = excluded.open`
 	sqlForgetPrompts = `DELETE FROM prompts WHERE NOT open AND closed_at < ?`
-	sqlDropPrompts   = `DELETE FROM prompts WHERE session = ?`
 )
 
 // PutPrompt inserts or replaces a prompt: see sessions.Store.

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 )
 
@@ -37,9 +38,7 @@ type writer struct {
 }
 
 func openWriter(ctx context.Context, path string, log *slog.Logger) (*writer, error) {
-	name, err := dsn(
-		path,
-		"journal_mode(WAL)",
+	name, err := dsn(path, append(slices.Clone(writes),
 		// A commit doesn't wait for the disk. A crash of the process loses
 		// nothing, the kernel has it all. A power loss may take the last
 		// moments back, consistently; tmux is gone then too, and what was
@@ -47,7 +46,7 @@ func openWriter(ctx context.Context, path string, log *slog.Logger) (*writer, er
 		// than tmux remember is committed durably; see durable.go.
 		"synchronous(NORMAL)",
 		"journal_size_limit(67108864)", // bytes the -wal keeps after a large transaction
-	)
+	)...)
 	if err != nil {
 		return nil, err
 	}
@@ -131,6 +130,12 @@ func (w *writer) exec(ctx context.Context, stmt *sql.Stmt, args ...any) error {
 
 // commitBatch commits requests together or, if that fails, one by one.
 func (w *writer) commitBatch(ctx context.Context, batch []*request) {
+	if batch[0].alone {
+		leave := w.gate.enter()
+		defer leave()
+		batch[0].err = batch[0].apply(ctx)
+		return
+	}
 	began, err := w.transact(ctx, batch)
 	if err != nil && began && len(batch) > 1 {
 		w.log.DebugContext(ctx, "joint transaction failed, its requests follow one by one", "requests", len(batch), "err", err)

@@ -1,0 +1,200 @@
+package app_test
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/panebridge/panebridge/adapters/discord/discordtest"
+	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
+	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/inbox"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// mark begins everything that's to be forgotten.
+const mark = "qzforget"
+
+// copies are the places of the marker in a folder: which of them, and in which file.
+func copies(t *testing.T, folder string) (found []string) {
+	t.Helper()
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return err
+		}
+		name, _ := filepath.Rel(folder, path)
+		if strings.Contains(name, mark) {
+			found = append(found, "the name "+name)
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for rest := content; ; {
+			i := bytes.Index(rest, []byte(mark))
+			if i < 0 {
+				return nil
+			}
+			rest = rest[i:]
+			if one := fmt.Sprintf("%s in %s", rest[:min(len(rest), len(mark)+8)], name); !slices.Contains(found, one) {
+				found = append(found, one)
+			}
+			rest = rest[len(mark):]
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// What was printed, said, uploaded, asked and mailed in a session is in no file of the state folder
+// once the session is forgotten, and what took its room is given back.
+func TestForgettingLeavesNoCopy(t *testing.T) {
+	slow(t)
+	telegram := telegramtest.New(telegramtest.Options{})
+	ann := telegram.AddUser(telegramtest.User{FirstName: "A"})
+	group := telegram.AddForum("Agents", ann)
+	world := discordtest.New(discordtest.Options{})
+	guild := world.Guild("house")
+	channel := guild.TextChannel("agents")
+	bob := world.Person("B")
+
+	d := newDaemon(t)
+	d.stop()
+	tg, dc := &d.cfg.Adapters.Telegram, &d.cfg.Adapters.Discord
+	tg.Enabled, tg.Token, tg.APIURL = true, config.NewSecret(telegramtest.DefaultToken), onAPort(t, telegram)
+	tg.Chats = []config.TelegramChat{{ID: int(group), Topics: true}}
+	dc.Enabled, dc.Token, dc.APIURL, dc.Guild = true, config.NewSecret(world.Token()), onAPort(t, world)+"/api", guild.ID
+	dc.Channels = []config.DiscordChannel{{ID: channel.ID, Threads: true}}
+	d.cfg.Sessions.LogMaxLines = 3000
+	d.cfg.Access.Admins = []string{"telegram:" + strconv.FormatInt(ann.ID, 10), "discord:" + bob.ID}
+	d.cfg.Mirrors = []config.Mirror{
+		{Session: "*", To: "telegram:" + strconv.FormatInt(group, 10), View: "stream", Input: true},
+		{Session: "*", To: "discord:" + channel.ID, View: "stream", Input: true},
+	}
+	d.start()
+	stays, err := d.api.NewSession(d.ctx(), api.Create{Name: "stays", Command: []string{"sh", "-c", "echo kept-for-good; exec cat"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	script := `i=0; while [ $i -lt 10000 ]; do echo "` + mark + `-line $i, of which there are more than are kept"; i=$((i+1)); done
+printf '` + mark + `-asks: delete all? [y/N] '; read -r x; echo "answered $x"; exec cat`
+	s, err := d.api.NewSession(d.ctx(), api.Create{Name: "qzforget_name", Command: []string{"sh", "-c", script}, Cwd: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var topic telegramtest.Place
+	var thread string
+	d.await("topic and thread", func() bool {
+		for _, one := range telegram.Topics(group) {
+			if strings.Contains(one.Name, mark) {
+				topic = one.Place
+			}
+		}
+		for _, one := range world.Threads(channel.ID) {
+			if strings.Contains(one.Name, mark) {
+				thread = one.ID
+			}
+		}
+		return topic.Thread != 0 && thread != ""
+	})
+	d.await("the question", func() bool {
+		prompts, err := d.api.Prompts(d.ctx())
+		return err == nil && len(prompts) == 1
+	})
+	if _, err := ann.SendFile(topic, mark+"-file.txt", []byte(mark+"-content"), mark+"-caption"); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.api.Keys(d.ctx(), string(s.ID), "n", "Enter"); err != nil {
+		t.Fatal(err)
+	}
+	d.await("the answer", d.has(s.ID, "answered n"))
+	if _, err := ann.Say(topic, mark+"-said by Ann"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bob.Say(thread, mark+"-said by Bob"); err != nil {
+		t.Fatal(err)
+	}
+	db, box := mailOf(d)
+	all, err := db.Parties(d.ctx())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, way := range [][2]inbox.Address{{inbox.Address(s.ID), inbox.Address(stays.ID)}, {inbox.Address(stays.ID), inbox.Address(s.ID)}} {
+		if _, err := box.Send(d.ctx(), all, way[0], way[1], mark+"-mail"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.await("all of it", func() bool {
+		text := strings.Join(d.lines(s.ID), "\n")
+		return strings.Contains(text, mark+"-said by Ann") && strings.Contains(text, mark+"-said by Bob")
+	})
+	state := filepath.Join(d.dir, "state")
+	if len(copies(t, state)) == 0 {
+		t.Fatal("it's nowhere, so that nothing can be forgotten")
+	}
+	size := func() (n int64) {
+		for _, suffix := range []string{"", "-wal"} {
+			info, err := os.Stat(filepath.Join(state, "panebridge.db"+suffix))
+			if err != nil {
+				t.Fatal(err)
+			}
+			n += info.Size()
+		}
+		return n
+	}
+	before := size()
+	if err := d.api.CloseSession(d.ctx(), string(s.ID)); err != nil {
+		t.Fatal(err)
+	}
+	d.await("its end", func() bool { return d.api.ForgetSession(d.ctx(), string(s.ID)) == nil })
+	if found := copies(t, state); len(found) > 0 {
+		t.Errorf("it's still there:\n%s", strings.Join(found, "\n"))
+	}
+	if after := size(); after > before/2 {
+		t.Errorf("the database had %d bytes, and has %d", before, after)
+	}
+	d.await("the last line of the other", d.has(stays.ID, "kept-for-good"))
+}
+
+// A session that ended long ago is forgotten, and one that lives isn't, however old it is.
+func TestEndedSessionsAreKeptForAWhile(t *testing.T) {
+	slow(t)
+	d := newDaemon(t)
+	for name, script := range map[string]string{"lives": "exec cat", "ends": "echo " + mark + "-line"} {
+		if _, err := d.api.NewSession(d.ctx(), api.Create{Name: name, Command: []string{"sh", "-c", script}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	names := func() (all []string) {
+		list, err := d.api.Sessions(d.ctx())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range list {
+			all = append(all, fmt.Sprint(s.Name, " ", s.State == sessions.StateEnded))
+		}
+		slices.Sort(all)
+		return all
+	}
+	both := []string{"ends true", "lives false"}
+	d.await("the end of one", func() bool { return slices.Equal(names(), both) })
+	d.stop()
+	d.start()
+	if got := names(); !slices.Equal(got, both) {
+		t.Fatalf("after a restart there are %v", got)
+	}
+	d.stop()
+	d.cfg.Sessions.KeepEnded = "1ms"
+	d.start()
+	d.await("that it's forgotten", func() bool { return slices.Equal(names(), both[1:]) })
+	d.await("that there's no copy", func() bool { return len(copies(t, filepath.Join(d.dir, "state"))) == 0 })
+}

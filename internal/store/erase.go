@@ -1,0 +1,102 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+const (
+	// eraseAtOnce is how many free pages of 4 KB are given back in one go, which takes some
+	// 10 ms: nobody else should have to wait longer.
+	eraseAtOnce = 1000
+	// rewriteAtMost is how large a database may be that's written anew so that it can give room
+	// back: some 2 s, for which all writes wait.
+	rewriteAtMost = 256 << 20
+	// eraseWait is how long a reader may be in the way, and eraseTries how often it may.
+	eraseWait  = 200 * time.Millisecond
+	eraseTries = 50
+)
+
+// Erase has nothing of what was deleted be left in the files: the room that it took is given back,
+// and the write-ahead log is emptied. It blocks until that's done, 10 s at most where readers are in
+// the way; ErrLocked if they are for longer.
+//
+// A database that an older panebridge made can't give room back. It's written anew once if it's no
+// larger than 256 MB; a larger one keeps its size, and what's deleted in it from now on is overwritten.
+func (s *Store) Erase(ctx context.Context) error {
+	return s.explain("erase what was deleted", s.erase(ctx))
+}
+
+func (s *Store) erase(ctx context.Context) error {
+	for last := int64(-1); ; {
+		var left int64
+		err := s.write.queue.doAlone(ctx, func(ctx context.Context) (err error) {
+			left, err = s.write.giveBack(ctx)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if left == 0 || left == last {
+			break
+		}
+		last = left
+	}
+	var busy bool
+	for range eraseTries {
+		err := s.write.queue.doAlone(ctx, func(ctx context.Context) (err error) {
+			busy, err = s.write.emptyLog(ctx)
+			return err
+		})
+		if err != nil || !busy {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(eraseWait):
+		}
+	}
+	return fmt.Errorf("%w: somebody reads it all the time", ErrLocked)
+}
+
+// giveBack shortens the file by some of its free pages, and returns how many are left.
+func (w *writer) giveBack(ctx context.Context) (left int64, err error) {
+	var mode, pages, size int64
+	for query, into := range map[string]*int64{"PRAGMA auto_vacuum": &mode, "PRAGMA page_count": &pages, "PRAGMA page_size": &size} {
+		if err := w.conn.QueryRowContext(ctx, query).Scan(into); err != nil {
+			return 0, err
+		}
+	}
+	switch {
+	case mode == 2:
+		_, err = w.conn.ExecContext(ctx, fmt.Sprintf("PRAGMA incremental_vacuum(%d)", eraseAtOnce))
+	case pages*size <= rewriteAtMost:
+		_, err = w.conn.ExecContext(ctx, "PRAGMA auto_vacuum = 2; VACUUM")
+	default:
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	err = w.conn.QueryRowContext(ctx, "PRAGMA freelist_count").Scan(&left)
+	return left, err
+}
+
+// emptyLog writes what's in the write-ahead log into the database, and empties it. Busy says that
+// somebody still reads what's in it.
+func (w *writer) emptyLog(ctx context.Context) (busy bool, err error) {
+	// A reader is waited for outside, where nobody else's write waits too.
+	if _, err := w.conn.ExecContext(ctx, "PRAGMA busy_timeout = 20"); err != nil {
+		return false, err
+	}
+	defer func() {
+		_, reset := w.conn.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout = %d", busyTimeout.Milliseconds()))
+		err = errors.Join(err, reset)
+	}()
+	var log, done int64
+	err = w.conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &log, &done)
+	return busy, err
+}
