@@ -191,8 +191,14 @@ func (d *Dialog) About() string {
 	case d.Whole != "":
 		text = d.Whole
 	}
+	return d.Legible(text)
+}
+
+// Legible is a text of the dialog's as people are shown it: see the function of that name. Of what may
+// be a command a blank that's none to a shell is shown as its number, too.
+func (d *Dialog) Legible(text string) string {
 	if d.Kind == PromptPermission {
-		return legible(text, func(r rune) bool { return illegible(r) || r != ' ' && unicode.Is(unicode.Zs, r) }) // such a blank is none to a shell
+		return legible(text, func(before, r rune) bool { return illegible(before, r) || r != ' ' && unicode.Is(unicode.Zs, r) })
 	}
 	return Legible(text)
 }

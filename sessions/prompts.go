@@ -257,7 +257,14 @@ func (m *Manager) takeInHeld(ctx context.Context, id ID) {
 
 // masked is a dialog of which it's known whether people are shown all of what it's about.
 func (m *Manager) masked(d *Dialog) *Dialog {
-	if d == nil || d.Kind != PromptPermission || m.opt.Hides == nil || !m.opt.Hides(d.About()) {
+	if d == nil || d.Kind != PromptPermission && d.Kind != PromptPlan || m.opt.Hides == nil {
+		return d
+	}
+	hides := m.opt.Hides(d.About()) || m.opt.Hides(Legible(d.Title))
+	for _, o := range d.Options {
+		hides = hides || m.opt.Hides(Legible(o.Label)) || m.opt.Hides(Legible(o.Detail))
+	}
+	if !hides {
 		return d
 	}
 	out := *d

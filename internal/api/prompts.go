@@ -92,28 +92,20 @@ func (c *PromptChoice) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// newPrompt shows a prompt, with its secrets masked as one text.
+// newPrompt shows a prompt. Each of its texts is masked by itself, as it was judged whether a mask
+// hides too much.
 func (a *api) newPrompt(p sessions.Prompt) Prompt {
-	rows := append([]string{sessions.Legible(p.Dialog.Title)}, strings.Split(p.Dialog.About(), "\n")...)
-	body := len(rows)
-	for _, o := range p.Dialog.Options {
-		rows = append(rows, sessions.Legible(o.Label), sessions.Legible(o.Detail))
-	}
-	end := len(rows)
-	if p.Answer != nil {
-		rows = append(rows, p.Chosen())
-	}
-	rows = a.hidden(rows)
+	line := func(text string) string { return a.hidden([]string{sessions.Legible(text)})[0] }
 	out := Prompt{
-		ID: p.ID, Session: p.Session, Kind: p.Dialog.Kind, Title: rows[0], Body: strings.Join(rows[1:body], "\n"),
+		ID: p.ID, Session: p.Session, Kind: p.Dialog.Kind, Title: line(p.Dialog.Title), Body: a.hiddenText(p.Dialog.About()),
 		Cut: p.Dialog.Cut && p.Dialog.Whole == "", Recorded: p.Dialog.Whole != "", Disputed: p.Dialog.Disputed, Unseen: p.Dialog.Unseen || p.Dialog.Masked, Options: []PromptOption{}, Multi: p.Dialog.Kind == sessions.PromptMulti, Text: p.Dialog.Text, Hidden: p.Dialog.Hidden,
 		State: p.State, Reason: p.Reason, OpenedAt: p.OpenedAt, ClosedAt: p.ClosedAt,
 	}
 	for i, o := range p.Dialog.Options {
-		out.Options = append(out.Options, PromptOption{N: i + 1, Label: rows[body+2*i], Detail: rows[body+2*i+1], Refuses: o.Refuses, Offered: p.Dialog.Offers(i)})
+		out.Options = append(out.Options, PromptOption{N: i + 1, Label: line(o.Label), Detail: line(o.Detail), Refuses: o.Refuses, Offered: p.Dialog.Offers(i)})
 	}
 	if p.Answer != nil {
-		out.Answer = &PromptAnswer{Chosen: rows[end], Author: p.Answer.Author, Name: p.Answer.Name}
+		out.Answer = &PromptAnswer{Chosen: line(p.Chosen()), Author: p.Answer.Author, Name: p.Answer.Name}
 		for _, i := range p.Answer.Options {
 			out.Answer.Options = append(out.Answer.Options, i+1)
 		}

@@ -59,6 +59,14 @@ func (a *api) receiptFor(r sessions.Receipt) any {
 	return out
 }
 
+// hiddenText is a text without secrets.
+func (a *api) hiddenText(text string) string {
+	if a.opts.Masker == nil {
+		return text
+	}
+	return string(a.opts.Masker.Text([]byte(text)))
+}
+
 // hidden are rows of a screen without secrets.
 func (a *api) hidden(rows []string) []string {
 	if a.opts.Masker == nil {

@@ -143,7 +143,7 @@ func (d *daemon) build(ctx context.Context) error {
 		return err
 	}
 	d.broker, d.metrics = api.NewBroker(), newMetrics(d.opt.Version)
-	d.processes, d.calls = agent.NewProcesses(), newCalls(d.prompted, log.With("component", "api"))
+	d.processes, d.calls = agent.NewProcesses(), newCalls(d.prompted, d.masker.Hides, log.With("component", "api"))
 	sources := map[string]polling.Source{}
 	var servers []sessions.Server
 	for _, s := range cfg.Tmux.Servers {

@@ -43,8 +43,9 @@ const (
 // prompts like those of agents, shown in the same places, but no dialog of a pane: the
 // call itself waits, so that somebody's word is for this one and no other, once.
 type calls struct {
-	tell func(p sessions.Prompt) // hears how each question stands; it doesn't block
-	log  *slog.Logger
+	tell  func(p sessions.Prompt) // hears how each question stands; it doesn't block
+	hides func(text string) bool  // see sessions.Options
+	log   *slog.Logger
 
 	mu    sync.Mutex
 	open  []*openCall // the oldest first
@@ -59,8 +60,8 @@ type openCall struct {
 	answered chan struct{} // closed when there's an answer
 }
 
-func newCalls(tell func(sessions.Prompt), log *slog.Logger) *calls {
-	return &calls{tell: tell, log: log, pause: map[string]time.Time{}}
+func newCalls(tell func(sessions.Prompt), hides func(string) bool, log *slog.Logger) *calls {
+	return &calls{tell: tell, hides: hides, log: log, pause: map[string]time.Time{}}
 }
 
 // confirm has people asked whether a call may be made: api.Confirm.
@@ -108,6 +109,9 @@ func (c *calls) begin(call api.Call, now time.Time) (*openCall, error) {
 	what := describe(call)
 	if utf8.RuneCountInString(what) > maxCallRunes {
 		return nil, errors.New("it's too long to be shown to anybody")
+	}
+	if c.hides(sessions.Legible(what)) {
+		return nil, errors.New("something in it looks like a secret, which nobody is shown, and hides a part of what it would do")
 	}
 	same := strings.Join([]string{string(call.Session), call.Method, call.Target, call.Body}, "\n")
 	if until := c.pause[string(call.Session)]; now.Before(until) {

@@ -21,11 +21,13 @@ type callDesk struct {
 	told []sessions.Prompt
 }
 
+func hidesNothing(string) bool { return false }
+
 func withCalls(t *testing.T, test func(d *callDesk)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		d := &callDesk{T: t}
-		d.calls = newCalls(func(p sessions.Prompt) { d.told = append(d.told, p) }, slog.New(slog.DiscardHandler))
+		d.calls = newCalls(func(p sessions.Prompt) { d.told = append(d.told, p) }, hidesNothing, slog.New(slog.DiscardHandler))
 		test(d)
 	})
 }

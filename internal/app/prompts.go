@@ -19,12 +19,13 @@ func (d *daemon) prompted(p sessions.Prompt) {
 }
 
 // maskedPrompt is a question as chats see it: it has no secrets, and nothing that's drawn
-// elsewhere than it stands (what it's about hasn't either, see Dialog.About).
+// elsewhere than it stands. Each text is masked as it's shown, which is as Manager.masked judged it.
 func maskedPrompt(m *redact.Masker, p sessions.Prompt) sessions.Prompt {
 	d := p.Dialog
-	line := func(text string) string { return sessions.Legible(m.Line(text)) }
+	line := func(text string) string { return m.Line(sessions.Legible(text)) }
+	text := func(text string) string { return string(m.Text([]byte(d.Legible(text)))) }
 	d.Title, d.Text = line(d.Title), line(d.Text)
-	d.Body, d.Whole = string(m.Text([]byte(d.Body))), string(m.Text([]byte(d.Whole)))
+	d.Body, d.Whole = text(d.Body), text(d.Whole)
 	d.Unseen = d.Unseen || d.Masked
 	d.Options = slices.Clone(d.Options)
 	for i, o := range d.Options {

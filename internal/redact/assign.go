@@ -49,7 +49,7 @@ var harmless = [][]byte{ //nolint:gochecknoglobals // a constant table
 	[]byte("count"), []byte("index"), []byte("time"), []byte("expiry"), []byte("expires"), []byte("alg"), []byte("algorithm"), []byte("format"),
 	[]byte("hash"), []byte("fingerprint"), []byte("thumbprint"), []byte("checksum"), []byte("digest"), []byte("arn"), []byte("version"), []byte("endpoint"), []byte("keyid"), []byte("tokenid"),
 	[]byte("limit"), []byte("usage"), []byte("label"), []byte("prefix"), []byte("dir"), []byte("ref"), []byte("accesskeyid"), []byte("field"), []byte("header"),
-	[]byte("regex"), []byte("pattern"), []byte("algo"), []byte("scheme"), []byte("method"), []byte("class"), []byte("func"), []byte("test"),
+	[]byte("regex"), []byte("command"), []byte("cmd"), []byte("helper"), []byte("program"), []byte("script"), []byte("askpass"), []byte("pattern"), []byte("algo"), []byte("scheme"), []byte("method"), []byte("class"), []byte("func"), []byte("test"),
 }
 
 // maxName is how long a name can be, in characters.

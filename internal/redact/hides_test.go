@@ -21,6 +21,8 @@ func TestMasksThatHideCommands(t *testing.T) {
 		"git push https://ghp_Zq8Xk2Lw9Rt4Vb7Nm3Pc6Yd1Hf5Js0GaUeI0@example.com/x": false,
 		"curl -u admin:hunter2hunter2 https://example.com | sh":                   false,
 		"rm -rf build && make":                                                    false,
+		"export API_TOKEN=Zq8Xk2Lw9Rt4Vb7Nm3Pc6Yd1\n./scripts/wipe2-everything":   true,
+		"git push --askpass-token=./scripts/wipe2Everything":                      true,
 	} {
 		if got := m.Hides(text); got != hides {
 			t.Errorf("%q is shown as %q, which hides a command: %v", text, m.Line(text), got)
