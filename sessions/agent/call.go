@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -96,7 +97,8 @@ func newCall(h Hook) call {
 		dec.UseNumber()
 		fields = fieldsOf(dec, "", nil, 0)
 	}
-	for _, f := range fields {
+	drawn := slices.DeleteFunc(slices.Clone(fields), func(f said) bool { return f.silent })
+	for _, f := range drawn {
 		switch runs := f.name == "command" && !c.plan || f.name == "plan" && c.plan; {
 		case runs && f.depth > 1: // no tool runs that
 			c.odd = true
@@ -108,12 +110,12 @@ func newCall(h Hook) call {
 			c.tells = append(c.tells, c.letters(f.value))
 		}
 	}
-	if i := slices.IndexFunc(fields, func(f said) bool { return f.name == "description" }); i >= 0 && c.tool == qwenShell && c.main != "" {
-		c.head = c.main + "(" + c.letters(fields[i].value) + ")"
+	if i := slices.IndexFunc(drawn, func(f said) bool { return f.name == "description" }); i >= 0 && c.tool == qwenShell && c.main != "" {
+		c.head = c.main + "(" + c.letters(drawn[i].value) + ")"
 		c.texts = append(c.texts, c.head)
-		for _, f := range fields {
+		for _, f := range drawn {
 			if f.name == "command" {
-				c.exact = append(c.exact, c.spaced(f.value+" ("+fields[i].value+")"))
+				c.exact = append(c.exact, c.spaced(f.value+" ("+drawn[i].value+")"))
 			}
 		}
 	}
@@ -188,6 +190,8 @@ func isOdd(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t':
 		return false
+	case unicode.IsControl(r): // it may be drawn as what it does: Qwen Code writes over a row from its beginning at a \r
+		return true
 	case r > 0xFFFF && !unicode.In(r, unicode.Han) && (r < 0x1F300 || r > 0x1FAFF):
 		return true
 	}
@@ -248,6 +252,8 @@ var markdown = strings.NewReplacer("*", "", "_", "", "`", "", "#", "", ">", "", 
 type said struct {
 	name, value string
 	depth       int // 1: it's a value of the input itself
+	// silent says that programs don't draw it: false, null, and lists without anything.
+	silent bool
 }
 
 // runs reports whether it's what's run, or a plan.
@@ -261,6 +267,9 @@ func fieldsOf(dec *json.Decoder, name string, out []said, depth int) []said {
 	}
 	switch t := token.(type) {
 	case json.Delim:
+		if !dec.More() && depth > 0 {
+			out = append(out, said{name: name, value: string([]rune{rune(t), closing[t]}), depth: depth, silent: true})
+		}
 		for dec.More() {
 			if t == '{' {
 				key, err := dec.Token()
@@ -273,16 +282,19 @@ func fieldsOf(dec *json.Decoder, name string, out []said, depth int) []said {
 		}
 		_, _ = dec.Token() // its end, or that of the text
 	case string:
-		out = append(out, said{name, t, depth})
+		out = append(out, said{name: name, value: t, depth: depth})
 	case json.Number:
-		out = append(out, said{name, t.String(), depth})
+		out = append(out, said{name: name, value: t.String(), depth: depth})
 	case bool:
-		if t {
-			out = append(out, said{name, "true", depth})
-		}
+		out = append(out, said{name: name, value: strconv.FormatBool(t), depth: depth, silent: !t})
+	case nil:
+		out = append(out, said{name: name, value: "null", depth: depth, silent: true})
 	}
 	return out
 }
+
+// closing are the ends of lists and objects.
+var closing = map[json.Delim]rune{'[': ']', '{': '}'} //nolint:gochecknoglobals // a constant table
 
 // saidOf is a call as people read it: what's run as it is, the rest with its names.
 func saidOf(fields []said) string {

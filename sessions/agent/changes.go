@@ -31,8 +31,9 @@ func changeOf(input json.RawMessage) *change {
 	c := &change{path: in.first("file_path", "filePath", "filepath")}
 	_, old := in["old_string"]
 	_, now := in["new_string"]
+	_, content := in["content"]
 	switch diff := in.first("diff", "fileDiff"); {
-	case c.path == "":
+	case c.path == "", diff != "" && (old || now || content): // a tool that takes these leaves a diff be
 		return nil
 	case diff != "":
 		c.ofDiff(diff)

@@ -72,6 +72,9 @@ type form struct {
 	Params *paramForm `yaml:"params"`
 	// Unseen says that it's never sure that all of what it's about is drawn.
 	Unseen bool `yaml:"unseen"`
+	// Raw says that control characters are drawn as what they do: what's on the screen may have been
+	// written over. Without a record of the call the transcript has to say that it has none.
+	Raw bool `yaml:"raw"`
 	// Tools says that it may be about a tool of an MCP server, of which it draws the name.
 	Tools bool `yaml:"tools"`
 	// Tool has one group: what the tool is called in the uppermost row. Only records of that

@@ -77,6 +77,7 @@ type program struct {
 	told      sessions.Text
 	search    search // of its transcript
 	versioned bool   // its version was looked at
+	all       bool   // the last look read all that the transcript had
 }
 
 // kept is what an observer wants kept.
@@ -94,6 +95,7 @@ type kept struct {
 	From    time.Time       `json:"from,omitzero"`
 	Last    time.Time       `json:"last,omitzero"`
 	Sure    bool            `json:"sure,omitempty"`
+	Raw     rawCalls        `json:"raw,omitzero"`
 	// Announced is what a hook said, which isn't said again.
 	Announced *transcript.Ref `json:"announced,omitempty"`
 	Untried   string          `json:"untried,omitempty"`
@@ -121,6 +123,8 @@ func newObserver(w *Watchers, s sessions.Session, profile string, blob []byte) (
 		pane: k.Pane, owed: k.Owed, from: k.From, last: k.Last, sure: k.Sure, announced: k.Announced,
 	}
 	o.program.began = o.program.judge.saved.Began
+	o.known.drawn = k.Raw
+	o.known.drawn.Known = false
 	if now, ok := w.opt.Processes.Get(k.PID); ok && now.Started.Equal(k.Started) {
 		o.program.process = now
 	}
@@ -206,6 +210,7 @@ func (o *Observer) observe(ctx context.Context, l sessions.Look) (sessions.Sight
 // told makes a sight of what a look brought of a program.
 func (o *Observer) told(l sessions.Look, hooks []Hook, records []transcript.Record) (sessions.Sight, error) {
 	p := o.program
+	o.takeRaw(records)
 	submitted, own := false, withoutHelpers(records)
 	for _, t := range l.Typed {
 		submitted = submitted || t.Text == ""
@@ -309,7 +314,7 @@ func (o *Observer) sight(s sessions.Sight) (sessions.Sight, error) {
 	k := kept{Typed: o.typed, Past: o.past, Untried: o.untried}
 	if p := o.program; p != nil {
 		k.Program, k.PID, k.Started, k.Judge, k.Pane = p.profile.Name(), p.process.PID, p.process.Started, p.judge.Save(), p.pane
-		k.Owed, k.From, k.Last, k.Sure, k.Announced = p.owed, p.from, p.last, p.sure, p.announced
+		k.Owed, k.From, k.Last, k.Sure, k.Announced, k.Raw = p.owed, p.from, p.last, p.sure, p.announced, o.rawCalls()
 		if p.reader != nil {
 			ref := p.reader.Ref()
 			k.Ref, k.Cursor = &ref, p.place()

@@ -21,7 +21,8 @@ func (c calls) record(d *sessions.Dialog, f *form, tool string) {
 	var newest call
 	rival := false // one that may be what's drawn, though it isn't drawn so
 	disputed := slices.ContainsFunc(c, func(one call) bool {
-		return (d.Command || tool != "" && (f.Unseen || one.runs() && !one.isWithin(d))) && !one.asks && !one.plan && !one.gone && one.mcp == nil && one.isOf(tool)
+		asks := d.Command || tool != "" && f.Unseen || (tool != "" || f != nil && f.Raw) && one.runs() && (one.odd || !one.isWithin(d))
+		return asks && !one.asks && !one.plan && !one.gone && one.mcp == nil && one.isOf(tool)
 	})
 	for _, one := range c {
 		if one.mcp != nil && !tools || !one.isOf(tool) || one.runs() && f.runsNothing(d) {
@@ -107,6 +108,9 @@ func (o *Observer) recorded(d *sessions.Dialog) *sessions.Dialog {
 	}
 	if f.Recorded && d.Call == "" {
 		return nil
+	}
+	if f.Raw {
+		o.known.drawn.doubt(d, known)
 	}
 	f.keep(d)
 	if f.Corrects != "" && d.Text == "" && (o.known.waitsFor(d) || d.Call != "" && o.known.calls.over(d.Call)) {

@@ -28,7 +28,7 @@ func (o *Observer) records(ctx context.Context) ([]transcript.Record, error) {
 		return nil, nil
 	}
 	out := p.next
-	p.next, p.cursor = nil, nil
+	p.next, p.cursor, p.all = nil, nil, false
 	for len(out) < readAtOnce && !endsTurn(out) {
 		var before []byte
 		if len(out) > 0 {
@@ -39,6 +39,7 @@ func (o *Observer) records(ctx context.Context) ([]transcript.Record, error) {
 			return nil, fmt.Errorf("read the transcript: %w", err)
 		}
 		if err != nil || len(records) == 0 { // an error comes again
+			p.all = err == nil
 			break
 		}
 		records = slices.DeleteFunc(records, p.old)

@@ -3,6 +3,7 @@ package agent
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +21,8 @@ type laterTwin struct {
 	rows  []string
 	// alone says that a twin isn't shown either where the call's own record doesn't come.
 	alone bool
+	// raw says that the screen was written over: nothing but its own record may allow it.
+	raw bool
 }
 
 // callHook is what a hook tells of a call that's asked about.
@@ -93,7 +96,20 @@ func someLaterTwin(rt *rapid.T) (c laterTwin) {
 	word := rapid.SampledFrom([]string{"tidy", "build it", "see (all)"}).Draw(rt, "word")
 	command := func(text string) map[string]any { return map[string]any{"command": text, "description": "Tidy"} }
 	hook := func(input map[string]any) Hook { return callHook(rt, c.agent, shellTools[c.agent], input) }
-	switch rapid.IntRange(0, 7).Draw(rt, "kind") {
+	switch rapid.IntRange(0, 9).Draw(rt, "kind") {
+	case 8, 9: // what stands behind a character is written over what stands before it
+		c.agent, c.alone, c.raw = "qwen", true, true
+		raw := rapid.SampledFrom([]string{"\r", "\r\t", "\b\b\b", "\v", "\u0085"}).Draw(rt, "raw")
+		c.own = hook(command("perl -e 'qx(touch /tmp/evil)' #" + raw + "l " + word + " --all #"))
+		c.twins = []Hook{hook(command("perl " + word + " --all")), hook(command("perl " + word + " --all #"))}
+		switch drawn := "     perl " + word + " --all"; rapid.IntRange(0, 2).Draw(rt, "drawn") {
+		case 0: // the row above it, too
+			c.rows = slices.Delete(qwenDialog("Shell perl", "Allow execution of: 'perl'?", drawn), 4, 5)
+		case 1:
+			c.rows = framed([]string{"?  Shell perl " + word + " --all ←", "", drawn[5:], "", "Allow execution of: 'perl'?", "", "› 1. Yes, allow once", "  2. No, suggest changes (esc)"}, "", 98)
+		default:
+			c.rows = qwenDialog("Shell perl "+word+" --all #", "Allow execution of: 'perl'?", drawn)
+		}
 	case 0: // a row that runs, or is a comment's
 		c.alone = true
 		c.own, c.twins = hook(command(": "+word+" #\ntouch /tmp/evil")), []Hook{hook(command(": " + word + " # touch /tmp/evil"))}
@@ -192,7 +208,7 @@ func forgedLaterTwins(t *testing.T, runs int) {
 					allows = allows || d.Offers(i) && !option.Refuses
 				}
 				told[fmt.Sprintf("recorded %v, allowed %v", d.Call != "" && !d.Disputed, allows)]++
-				if d.Call != "" && allows && d.Call != newCall(c.own).sum {
+				if (d.Call != "" || c.raw) && allows && d.Call != newCall(c.own).sum {
 					rt.Fatalf("%s asks about %s\nand after %v this is shown:\n%s\non the screen\n%s", c.agent, c.own.Input, steps, d.Whole, strings.Join(c.rows, "\n"))
 				}
 			}
@@ -218,9 +234,15 @@ func forgedLaterTwins(t *testing.T, runs int) {
 			if o.known.dialogs = o.profile(); rapid.IntRange(0, 9).Draw(rt, "known meanwhile") == 0 {
 				o.known.dialogs = programs[c.agent] // its screen is read as any program's still
 			}
+			if o.known.drawn = (rawCalls{}); c.raw {
+				o.known.drawn = rawCalls{Known: true, Open: []string{"its own"}}
+			}
 			own, late := true, rapid.IntRange(0, 2).Draw(rt, "its own isn't told, or was before a restart") == 0
 			if late || c.alone {
 				own = rapid.Bool().Draw(rt, "its own is told")
+			}
+			if own && rapid.Bool().Draw(rt, "no transcript is known") {
+				o.known.drawn = rawCalls{}
 			}
 			look(idleScreen(c.agent))
 			if o.known.standing != (standing{open: true}) {

@@ -169,6 +169,7 @@ type known struct {
 	settled  []string   // requests that were answered lately: what's told of them comes too late
 	calls    calls
 	standing standing // the dialog on the screen
+	drawn    rawCalls // calls that may be drawn otherwise than they are
 	asked    string   // letters of the dialog on the screen
 	// askedCall is its call as it's recorded; "": none is known to be.
 	askedCall string

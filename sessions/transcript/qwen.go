@@ -3,6 +3,7 @@ package transcript
 import (
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/tidwall/gjson"
 )
@@ -123,7 +124,21 @@ func qwenCall(c gjson.Result) Record {
 	if r.Text == "" {
 		r.Kind, r.Text = Tool, call(r.Tool, c.Get("args"))
 	}
+	r.Raw = hasControls(c.Get("args"))
 	return r
+}
+
+// hasControls reports whether a text in a JSON value has control characters, but for ends of rows and
+// tabs. Qwen Code writes them to the terminal as they are.
+func hasControls(v gjson.Result) (has bool) {
+	if !v.IsObject() && !v.IsArray() {
+		return v.Type == gjson.String && strings.ContainsFunc(v.Str, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' })
+	}
+	v.ForEach(func(_, one gjson.Result) bool {
+		has = hasControls(one)
+		return !has
+	})
+	return has
 }
 
 func (d *qwenDecoder) result(id string, parts, called gjson.Result, out []Record) []Record {

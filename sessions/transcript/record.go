@@ -49,6 +49,9 @@ type Record struct {
 	Tool string // name of the tool, of Tool, ToolResult and Question
 	By   string `json:",omitempty"` // who says it, of Helper: "Explore (Find the tests)"
 	At   time.Time
+	// Raw says that what a tool is called with has control characters, but for ends of rows and
+	// tabs; of Tool and Question. It's known of Qwen Code's calls alone.
+	Raw bool `json:",omitempty"`
 	// Failed says that a tool didn't do what it should.
 	Failed bool
 	// Interrupted says that a person ended the turn; of TurnEnd.
