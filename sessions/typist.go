@@ -97,6 +97,7 @@ type typist struct {
 	away    time.Time // since when its box isn't on the screen; zero: it is
 	empty   int       // looks in succession at which the box had nothing in it
 	began   time.Time // when it was this text's turn
+	drawn   time.Time // when the program was first seen to have drawn something; zero: it wasn't
 	keys    keyboard  // of the session, while it's taken
 	asked   time.Time // when the last look was asked for
 	size    paneSize

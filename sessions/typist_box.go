@@ -55,6 +55,9 @@ func (t *typist) obstacle(s *Snapshot) obstacle {
 		return obstacle{} // an Enter is for what stands in the box
 	}
 	b := t.box(s)
+	if t.drawn.IsZero() && !noRows(s) {
+		t.drawn = time.Now()
+	}
 	switch waited := time.Since(t.began); {
 	case !t.term.Canonical && t.term.Unread > 0:
 		return obstacle{why: "the program hasn't read yet what was typed before", state: ReceiptStored}
@@ -84,6 +87,8 @@ func (t *typist) obstacle(s *Snapshot) obstacle {
 		return obstacle{why: "the program shows something else than its input box; it's typed when the box is back", state: ReceiptHeld}
 	case noRows(s), t.term.Canonical: // it has drawn nothing yet, or hasn't come to reading keys
 		return obstacle{why: notReady, state: ReceiptHeld, unsure: true}
+	case time.Since(t.drawn) < blankFor: // its box may be yet to come, or was there between two looks
+		return obstacle{why: notReady, state: ReceiptStored}
 	case t.m.opt.Dialogs.Read(t.id, s, nil) != nil:
 		return obstacle{why: "its screen looks like a question; it's typed when that's answered", state: ReceiptHeld}
 	}
