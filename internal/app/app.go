@@ -110,7 +110,9 @@ func Run(ctx context.Context, opt Options) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, d.store.Close()) }()
+	defer func() {
+		err = errors.Join(err, d.store.Keep(context.WithoutCancel(ctx)), d.store.Close())
+	}()
 	defer func() { err = errors.Join(err, d.mail.close()) }()
 	if err := d.build(ctx); err != nil {
 		return err
@@ -202,7 +204,7 @@ func (d *daemon) build(ctx context.Context) error {
 		return d.locate(err)
 	}
 	d.metrics.registry.MustRegister(newAgeCollector(d), newRedisCollector(d))
-	d.health = newHealthWatch(d.clients, d.store, cfg.Polling.OutputCadence.Duration(), d.otherParts)
+	d.health = newHealthWatch(d.clients, d.store, cfg.Polling.OutputCadence.Duration(), d.otherParts, log.With("component", "store"))
 	d.server, err = api.NewServer(api.Options{
 		Sessions: registry{questions{d.manager, d.calls}, d}, Output: outputLog{d.store}, Broker: d.broker, Health: d.health.document, Outbound: outbound{d}, Reload: d.reload, Pair: d.pair, Access: accessOf{d}, Picture: picture, Hooks: d.hook, Decision: d.watchers.AwaitDecision, Reminder: d.mail.reminder, Inbox: d.mail, Wait: d.wait, Programs: programs{d}, Masker: d.masker, Metrics: d.metrics.handler(),
 		Places: d.place, Confirm: d.calls.confirm,

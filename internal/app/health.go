@@ -2,7 +2,9 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -11,8 +13,14 @@ import (
 	"github.com/panebridge/panebridge/sessions/tmux"
 )
 
-// storeCheckEvery is how often the store is asked whether it answers.
-const storeCheckEvery = 5 * time.Second
+const (
+	// storeLookEvery is how often the store is asked whether it answers, and whether its file is
+	// still there.
+	storeLookEvery = 5 * time.Second
+	// storeCheckEvery is how often all of it is read, and storeCheckAfter when it is first.
+	storeCheckEvery = 24 * time.Hour
+	storeCheckAfter = time.Minute
+)
 
 // healthWatch knows how the parts are without asking them at the moment of the
 // question, so that a hung part doesn't hang the answer.
@@ -21,27 +29,35 @@ type healthWatch struct {
 	store   *store.Store
 	more    func() []api.Part // the other parts
 	silence time.Duration     // a server that takes longer to answer is hung
+	log     *slog.Logger
 
 	mu       sync.Mutex
 	storeErr error
 	storeOK  time.Time
 }
 
-func newHealthWatch(clients []*tmux.Client, db *store.Store, cadence time.Duration, more func() []api.Part) *healthWatch {
-	return &healthWatch{clients: clients, store: db, more: more, silence: cadence, storeOK: time.Now()}
+func newHealthWatch(clients []*tmux.Client, db *store.Store, cadence time.Duration, more func() []api.Part, log *slog.Logger) *healthWatch {
+	return &healthWatch{clients: clients, store: db, more: more, silence: cadence, log: log, storeOK: time.Now()}
 }
 
-// run looks at the store now and then.
+// run looks at the store now and then, and has what it holds be written anew if its file was
+// deleted, until ctx ends.
 func (h *healthWatch) run(ctx context.Context) error {
-	tick := time.NewTicker(storeCheckEvery)
-	defer tick.Stop()
+	look, check := time.NewTicker(storeLookEvery), time.NewTimer(storeCheckAfter)
+	defer look.Stop()
+	defer check.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-tick.C:
+		case <-look.C:
+		case <-check.C:
+			check.Reset(storeCheckEvery)
+			if err := h.store.Check(ctx); err != nil && ctx.Err() == nil {
+				h.log.Error("the database isn't sound", "err", err)
+			}
 		}
-		_, err := h.store.ClosedPanes(ctx)
+		err := h.lookAtStore(ctx)
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -51,6 +67,23 @@ func (h *healthWatch) run(ctx context.Context) error {
 		}
 		h.mu.Unlock()
 	}
+}
+
+func (h *healthWatch) lookAtStore(ctx context.Context) error {
+	err := h.store.Health(ctx)
+	if errors.Is(err, store.ErrMissing) {
+		h.log.Error("the database's file is gone, and what it held is written anew", "err", err)
+		if rescue := h.store.Rescue(ctx); rescue != nil {
+			return fmt.Errorf("%w; %w", err, rescue)
+		}
+		h.log.Info("the database was written anew")
+		err = h.store.Health(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = h.store.ClosedPanes(ctx) // it can be read
+	return err
 }
 
 // document is the health as it is now.
@@ -96,7 +129,10 @@ func (h *healthWatch) storePart() api.Part {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	p := api.Part{Name: "store", State: api.HealthOK, LastSuccess: h.storeOK}
-	if h.storeErr != nil {
+	switch {
+	case errors.Is(h.storeErr, store.ErrLittleRoom):
+		p.State, p.Detail = api.HealthDegraded, h.storeErr.Error()
+	case h.storeErr != nil:
 		p.State, p.Detail = api.HealthDown, h.storeErr.Error()
 	}
 	return p

@@ -30,7 +30,7 @@ var _ adapters.Store = (*Store)(nil)
 // Bindings returns all bindings with their documents: see adapters.Store.
 func (s *Store) Bindings(ctx context.Context) (all []adapters.Kept, err error) {
 	defer func() { err = s.explain("read bindings", err) }()
-	rows, err := s.read.bindings.QueryContext(ctx)
+	rows, err := s.reader().bindings.QueryContext(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -101,5 +101,5 @@ func asConflict(err error) error {
 
 // DropBinding deletes a binding with its document: see adapters.Store.
 func (s *Store) DropBinding(ctx context.Context, id adapters.BindingID) error {
-	return s.explain("drop binding "+string(id), s.write.exec(ctx, s.write.dropBinding, clean(id)))
+	return s.explain("drop binding "+string(id), s.write.exec(ctx, &s.write.dropBinding, clean(id)))
 }

@@ -17,20 +17,20 @@ const (
 // PutClosedPane remembers a pane whose session was closed by hand and that no
 // pattern may adopt again. A pane is known by everything but its session's name.
 func (s *Store) PutClosedPane(ctx context.Context, p sessions.Pane) error {
-	err := s.write.exec(ctx, s.write.putClosedPane, clean(p.Server), p.Identity.PID, p.Identity.Start, clean(p.ID), clean(p.Session))
+	err := s.write.exec(ctx, &s.write.putClosedPane, clean(p.Server), p.Identity.PID, p.Identity.Start, clean(p.ID), clean(p.Session))
 	return s.explain("store closed pane "+p.ID, err)
 }
 
 // DropClosedPane forgets a pane; one that isn't known is no error.
 func (s *Store) DropClosedPane(ctx context.Context, p sessions.Pane) error {
-	err := s.write.exec(ctx, s.write.dropClosedPane, clean(p.Server), p.Identity.PID, p.Identity.Start, clean(p.ID))
+	err := s.write.exec(ctx, &s.write.dropClosedPane, clean(p.Server), p.Identity.PID, p.Identity.Start, clean(p.ID))
 	return s.explain("drop closed pane "+p.ID, err)
 }
 
 // ClosedPanes returns the panes that PutClosedPane remembers, in the order they came.
 func (s *Store) ClosedPanes(ctx context.Context) (all []sessions.Pane, err error) {
 	defer func() { err = s.explain("read closed panes", err) }()
-	rows, err := s.read.closedPanes.QueryContext(ctx)
+	rows, err := s.reader().closedPanes.QueryContext(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -125,7 +125,7 @@ func (w *writer) remember(ctx context.Context, id adapters.BindingID, m adapters
 
 // MessageAt returns the first message that shows a line: see adapters.Store.
 func (s *Store) MessageAt(ctx context.Context, id adapters.BindingID, line int64) (message string, err error) {
-	err = s.read.messageAt.QueryRowContext(ctx, string(id), line).Scan(&message)
+	err = s.reader().messageAt.QueryRowContext(ctx, string(id), line).Scan(&message)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", nil
 	}
@@ -144,7 +144,7 @@ type SentMessage struct {
 // platform's id: what somebody answers to. The error is sessions.ErrUnknown if
 // it's none of ours.
 func (s *Store) SentMessage(ctx context.Context, adapter, chat, id string) (m SentMessage, err error) {
-	err = s.read.sentMessage.QueryRowContext(ctx, id, adapter, chat).Scan(&m.Binding, &m.Session, &m.From, &m.To)
+	err = s.reader().sentMessage.QueryRowContext(ctx, id, adapter, chat).Scan(&m.Binding, &m.Session, &m.From, &m.To)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = fmt.Errorf("%w message", sessions.ErrUnknown)
 	}

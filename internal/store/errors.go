@@ -17,6 +17,8 @@ var (
 	ErrFull = fmt.Errorf("%w: the disk or its quota is full; free some space, output stays in tmux meanwhile", sessions.ErrUnavailable)
 	// ErrLocked: another process holds the database. Nothing was written.
 	ErrLocked = fmt.Errorf("%w: another process holds the database; end it or wait for it", sessions.ErrUnavailable)
+	// ErrReadOnly: the file, its folder or its disk may only be read. Nothing was written.
+	ErrReadOnly = fmt.Errorf("%w: the database may only be read; see to its file, its folder and its disk", sessions.ErrUnavailable)
 	// ErrDamaged: the file isn't a database, or not a sound one.
 	ErrDamaged = fmt.Errorf("%w: the database is damaged", sessions.ErrUnavailable)
 	// ErrClosed: the store was closed.
@@ -38,11 +40,15 @@ func explain(doing, path string, err error) error {
 	case kind == nil:
 		return fmt.Errorf("%s: %w", doing, err)
 	case errors.Is(kind, ErrDamaged):
-		return fmt.Errorf("%s: %w: %w; stop panebridge, move %s (and its -wal and -shm) away and start again: output that is still in tmux will be read again",
-			doing, ErrDamaged, err, path)
+		return damaged(doing, path, err)
 	default:
 		return fmt.Errorf("%s: %w: %w", doing, kind, err)
 	}
+}
+
+func damaged(doing, path string, err error) error {
+	return fmt.Errorf("%s: %w: %w; stop panebridge, move %s (and its -wal and -shm) away and start again: output that is still in tmux will be read again",
+		doing, ErrDamaged, err, path)
 }
 
 // kindOf tells which of this package's errors an SQLite error is; nil: none.
@@ -59,12 +65,20 @@ func kindOf(err error) error {
 	switch e.Code() & 0xff { // the primary code of an extended one
 	case sqlite3.SQLITE_FULL:
 		return ErrFull
+	case sqlite3.SQLITE_READONLY:
+		return ErrReadOnly
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 		return ErrLocked
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
 		return ErrDamaged
 	}
 	return nil
+}
+
+// isBroken tells whether an error of SQLite's isn't about what was written.
+func isBroken(err error) bool {
+	var e *sqlite.Error
+	return errors.As(err, &e) && e.Code()&0xff != sqlite3.SQLITE_CONSTRAINT && e.Code()&0xff != sqlite3.SQLITE_INTERRUPT
 }
 
 // isUnique tells whether SQLite refused a row because another has its key.

@@ -60,8 +60,14 @@ func TestAFullDiskRefusesAndLosesNothing(t *testing.T) {
 		}
 	}
 	check()
+	if err := s.Health(ctx); !errors.Is(err, ErrFull) {
+		t.Errorf("its health is %v", err)
+	}
 
 	mustExec(t, s.write.conn, `PRAGMA max_page_count = 1000000`)
+	if err := s.Health(ctx); err != nil && !errors.Is(err, ErrLittleRoom) {
+		t.Errorf("with space again its health is %v", err)
+	}
 	if a := mustAppend(t, s, batch("pb_1", 3, 1000)); a.Head != head+3 {
 		t.Errorf("with space again: got head %d, want %d", a.Head, head+3)
 	}

@@ -33,7 +33,7 @@ func (s *Store) exec1(ctx context.Context, doing, query string, args ...any) err
 // list reads rows.
 func list[T any](ctx context.Context, s *Store, doing string, scan func(row *sql.Rows) (T, error), query string, args ...any) (all []T, err error) {
 	defer func() { err = s.explain(doing, err) }()
-	rows, err := s.read.db.QueryContext(ctx, query, args...)
+	rows, err := s.reader().db.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ func (s *Store) PromptMessages(ctx context.Context) ([]inbound.PromptMessage, er
 
 // PromptMessage returns one by its id: see inbound.PromptStore.
 func (s *Store) PromptMessage(ctx context.Context, adapter, chat, message string) (inbound.PromptMessage, error) {
-	row := s.read.db.QueryRowContext(ctx, `SELECT `+promptMessageColumns+` FROM prompt_messages
+	row := s.reader().db.QueryRowContext(ctx, `SELECT `+promptMessageColumns+` FROM prompt_messages
 		WHERE adapter = ? AND chat = ? AND message = ? ORDER BY at DESC LIMIT 1`, clean(adapter), clean(chat), clean(message))
 	m, err := scanPromptMessage(row.Scan)
 	if err != nil {
@@ -59,7 +59,7 @@ func (s *Store) PutPromptMessage(ctx context.Context, m inbound.PromptMessage) e
 func (s *Store) Writer(ctx context.Context, place adapters.Target, person string) (inbound.Writer, error) {
 	w := inbound.Writer{Place: place, Person: person}
 	var expires int64
-	err := s.read.db.QueryRowContext(
+	err := s.reader().db.QueryRowContext(
 		ctx, `SELECT prompt, expires FROM prompt_writers WHERE adapter = ? AND chat = ? AND thread = ? AND person = ?`,
 		clean(place.Adapter), clean(place.Chat), clean(place.Thread), clean(person),
 	).Scan(&w.Prompt, &expires)

@@ -28,7 +28,7 @@ func (s *Store) PutWaiting(ctx context.Context, w inbound.Waiting) error {
 // Waiting returns a message that waits: see inbound.WaitingStore.
 func (s *Store) Waiting(ctx context.Context, key string) (w inbound.Waiting, err error) {
 	var message string
-	err = s.read.db.QueryRowContext(ctx, `SELECT message FROM waiting WHERE key = ?`, clean(key)).Scan(&message)
+	err = s.reader().db.QueryRowContext(ctx, `SELECT message FROM waiting WHERE key = ?`, clean(key)).Scan(&message)
 	if err == nil {
 		err = json.Unmarshal([]byte(message), &w)
 	}
@@ -68,7 +68,7 @@ func (s *Store) DropOrigin(ctx context.Context, key string) error {
 
 // Origin returns where an input came from: see inbound.OriginStore.
 func (s *Store) Origin(ctx context.Context, key string) (inbound.Origin, error) {
-	o, err := scanOrigin(s.read.db.QueryRowContext(ctx, `SELECT `+originColumns+` FROM origins WHERE key = ?`, clean(key)))
+	o, err := scanOrigin(s.reader().db.QueryRowContext(ctx, `SELECT `+originColumns+` FROM origins WHERE key = ?`, clean(key)))
 	if err != nil {
 		return inbound.Origin{}, s.explain("read where an input came from", unknown(err))
 	}

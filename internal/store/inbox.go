@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/panebridge/panebridge/internal/inbox"
@@ -15,9 +16,12 @@ import (
 // many processes at once: the command line's, that run for moments, and the daemon. It
 // opens one connection, writes in short transactions, and holds nothing in between.
 type Inbox struct {
-	path string
-	gate *entrance
-	db   *sql.DB // one connection
+	path  string
+	gate  *entrance
+	files files // that are open
+
+	following sync.RWMutex // held while another file is opened
+	db        *sql.DB      // one connection
 }
 
 var _ inbox.Store = (*Inbox)(nil)
@@ -35,6 +39,7 @@ func OpenInbox(ctx context.Context, path string) (_ *Inbox, err error) {
 			err = errors.Join(explain("open store "+path, path, err), s.Close())
 		}
 	}()
+	awaitRescue(ctx, path)
 	if s.gate, err = openEntrance(path, gateWaitOthers); err != nil {
 		return nil, err
 	}
@@ -64,15 +69,55 @@ func (s *Inbox) open(ctx context.Context) error {
 	if err = errors.Join(err, conn.Close()); err != nil {
 		return errors.Join(err, s.db.Close())
 	}
-	return nil
+	return s.files.remember(s.path)
 }
+
+// follow goes on with the file that has the database's name now, if another one has than was opened:
+// the daemon has written it anew. One that was deleted is gone on with until then.
+func (s *Inbox) follow(ctx context.Context) error {
+	if err := s.files.check(); !errors.Is(err, ErrReplaced) {
+		return nil
+	}
+	s.following.Lock()
+	defer s.following.Unlock()
+	if isTorn(s.path) {
+		return ErrMissing
+	}
+	old := s.db
+	if err := s.open(ctx); err != nil {
+		s.db = old
+		if _, gone := os.Lstat(s.path); isGone(gone) || isTorn(s.path) {
+			return ErrMissing
+		}
+		return err
+	}
+	return old.Close()
+}
+
+// awaitRescue waits for the daemon to write the database anew, where it was deleted but what stands
+// beside it wasn't. It gives up after rescueWithin: no daemon may run.
+func awaitRescue(ctx context.Context, path string) {
+	for began := time.Now(); time.Since(began) < rescueWithin && ctx.Err() == nil; time.Sleep(50 * time.Millisecond) {
+		_, err := os.Lstat(path)
+		_, beside := os.Lstat(path + roomSuffix)
+		if (!isGone(err) || beside != nil) && !isTorn(path) {
+			return
+		}
+	}
+}
+
+// rescueWithin is longer than the daemon takes to look at its file and to write a small one anew.
+const rescueWithin = 8 * time.Second
 
 // again does something until the database isn't locked any more, but not for ever.
 func again(ctx context.Context, do func() error) error {
 	for began := time.Now(); ; {
 		err := do()
-		if !errors.Is(kindOf(err), ErrLocked) || ctx.Err() != nil || time.Since(began) > lockedFor {
+		if !errors.Is(kindOf(err), ErrLocked) && !errors.Is(err, ErrMissing) || ctx.Err() != nil || time.Since(began) > lockedFor {
 			return err
+		}
+		if errors.Is(err, ErrMissing) { // the daemon is about to write it anew
+			time.Sleep(20 * time.Millisecond)
 		}
 	}
 }
@@ -94,14 +139,19 @@ func (s *Inbox) write(ctx context.Context, doing string, do func(ctx context.Con
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	conn, err := s.db.Conn(ctx)
-	if err != nil {
-		return s.explain(doing, err)
-	}
-	defer func() { _ = conn.Close() }() // back to the pool
-	ctx = context.WithoutCancel(ctx)    // which costs SQLite's driver no goroutine per statement, either
+	ctx = context.WithoutCancel(ctx) // which costs SQLite's driver no goroutine per statement, either
 	return s.explain(doing, again(ctx, func() error {
 		defer s.gate.enter()()
+		if err := s.follow(ctx); err != nil {
+			return err
+		}
+		s.following.RLock()
+		defer s.following.RUnlock()
+		conn, err := s.db.Conn(ctx)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = conn.Close() }() // back to the pool
 		return transact(ctx, conn, do)
 	}))
 }
@@ -123,6 +173,11 @@ func transact(ctx context.Context, conn *sql.Conn, do func(ctx context.Context, 
 // query reads rows, one after the other.
 func (s *Inbox) query(ctx context.Context, doing, query string, args []any, each func(*sql.Rows) error) error {
 	err := again(ctx, func() (err error) {
+		if err := s.follow(ctx); err != nil {
+			return err
+		}
+		s.following.RLock()
+		defer s.following.RUnlock()
 		rows, err := s.db.QueryContext(ctx, query, args...)
 		if err != nil {
 			return err

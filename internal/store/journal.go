@@ -69,7 +69,7 @@ func (j journal) Keep(ctx context.Context, updates []inbound.Update) (fresh []in
 // Waiting implements inbound.Journal.
 func (j journal) Waiting(ctx context.Context, after int64, limit int) (list []inbound.Update, err error) {
 	defer func() { err = j.store.explain("read the updates of "+j.adapter, err) }()
-	rows, err := j.store.read.waitingUpdates.QueryContext(ctx, j.adapter, after, limit)
+	rows, err := j.store.reader().waitingUpdates.QueryContext(ctx, j.adapter, after, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -89,21 +89,21 @@ func (j journal) Waiting(ctx context.Context, after int64, limit int) (list []in
 // Try implements inbound.Journal.
 func (j journal) Try(ctx context.Context, seq int64, tries int) error {
 	w := j.store.write
-	return j.store.explain("count the tries of an update of "+j.adapter, w.exec(ctx, w.tryUpdate, j.adapter, seq, tries))
+	return j.store.explain("count the tries of an update of "+j.adapter, w.exec(ctx, &w.tryUpdate, j.adapter, seq, tries))
 }
 
 // Settle implements inbound.Journal.
 func (j journal) Settle(ctx context.Context, seq int64, o inbound.Outcome) error {
 	w := j.store.write
-	return j.store.explain("settle an update of "+j.adapter, w.exec(ctx, w.settleUpdate, j.adapter, seq, string(o)))
+	return j.store.explain("settle an update of "+j.adapter, w.exec(ctx, &w.settleUpdate, j.adapter, seq, string(o)))
 }
 
 // Forget implements inbound.Journal.
 func (j journal) Forget(ctx context.Context, before time.Time, most int) error {
 	w := j.store.write
 	err := errors.Join(
-		w.exec(ctx, w.forgetUpdates, j.adapter, nanos(before), most),
-		w.exec(ctx, w.emptyUpdates, j.adapter, setAsideKept),
+		w.exec(ctx, &w.forgetUpdates, j.adapter, nanos(before), most),
+		w.exec(ctx, &w.emptyUpdates, j.adapter, setAsideKept),
 	)
 	return j.store.explain("forget old updates of "+j.adapter, err)
 }

@@ -59,7 +59,7 @@ func TestJournalDropsContent(t *testing.T) {
 	}
 	ok(t, j.Forget(ctx, time.Time{}, 1000))
 	var all, with int
-	ok(t, s.read.db.QueryRowContext(ctx, `SELECT count(*), sum(raw <> x'') FROM updates`).Scan(&all, &with))
+	ok(t, s.reader().db.QueryRowContext(ctx, `SELECT count(*), sum(raw <> x'') FROM updates`).Scan(&all, &with))
 	if all != setAsideKept+50 || with != setAsideKept {
 		t.Errorf("%d updates, %d with their content", all, with)
 	}

@@ -53,7 +53,7 @@ func (l ledger) Load(ctx context.Context, since time.Time) (kept qos.Kept, err e
 }
 
 func (l ledger) slots(ctx context.Context, since time.Time) (slots []qos.Slot, err error) {
-	rows, err := l.store.read.slots.QueryContext(ctx, l.bot, nanos(since))
+	rows, err := l.store.reader().slots.QueryContext(ctx, l.bot, nanos(since))
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func (l ledger) slots(ctx context.Context, since time.Time) (slots []qos.Slot, e
 }
 
 func (l ledger) penalties(ctx context.Context) (penalties []qos.Penalty, err error) {
-	rows, err := l.store.read.penalties.QueryContext(ctx, l.bot)
+	rows, err := l.store.reader().penalties.QueryContext(ctx, l.bot)
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ const trimmedReason = "dropped from the log: sessions.log_max_lines"
 // Load returns a session's engine state and turn: see polling.Log.
 func (s *Store) Load(ctx context.Context, id sessions.ID) (engine []byte, t sessions.Turn, err error) {
 	var started, ended int64
-	err = s.read.load.QueryRowContext(ctx, string(id)).
+	err = s.reader().load.QueryRowContext(ctx, string(id)).
 		Scan(&engine, &t.Number, &t.Open, &started, &ended, &t.FirstLine, &t.LastLine, &t.Status)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = fmt.Errorf("%w session", sessions.ErrUnknown)
@@ -47,8 +47,9 @@ func (s *Store) Load(ctx context.Context, id sessions.ID) (engine []byte, t sess
 
 // Tail returns the last n lines, oldest first: see polling.Log.
 func (s *Store) Tail(ctx context.Context, id sessions.ID, n int) (lines []sessions.Line, err error) {
-	err = s.read.snapshot(ctx, id, func(tx *sql.Tx, log logState) (err error) {
-		lines, err = s.read.lines(ctx, tx, s.read.linesLast, log.session, max(n, 0))
+	r := s.reader() // for all of it: see Rescue
+	err = r.snapshot(ctx, id, func(tx *sql.Tx, log logState) (err error) {
+		lines, err = r.lines(ctx, tx, r.linesLast, log.session, max(n, 0))
 		return err
 	})
 	if err != nil {
@@ -66,13 +67,14 @@ func (s *Store) Tail(ctx context.Context, id sessions.ID, n int) (lines []sessio
 // Gaps begins with one that says how many.
 func (s *Store) Read(ctx context.Context, id sessions.ID, from int64, limit int) (out sessions.Output, err error) {
 	from = max(from, 0)
-	err = s.read.snapshot(ctx, id, func(tx *sql.Tx, log logState) (err error) {
+	r := s.reader() // for all of it: see Rescue
+	err = r.snapshot(ctx, id, func(tx *sql.Tx, log logState) (err error) {
 		first := from
 		if from < log.oldest {
 			first = log.oldest
 			out.Gaps = dropped(from-1, log)
 		}
-		if out.Lines, err = s.read.lines(ctx, tx, s.read.linesFrom, log.session, first, clampLimit(limit)); err != nil {
+		if out.Lines, err = r.lines(ctx, tx, r.linesFrom, log.session, first, clampLimit(limit)); err != nil {
 			return err
 		}
 		out.Next = from
@@ -81,7 +83,7 @@ func (s *Store) Read(ctx context.Context, id sessions.ID, from int64, limit int)
 			out.Next = out.Lines[n-1].N + 1
 			lastPlace = out.Next - 2
 		}
-		out.Gaps, _, err = s.read.gapsBetween(ctx, tx, out.Gaps, log.session, first-1, lastPlace, 0)
+		out.Gaps, _, err = r.gapsBetween(ctx, tx, out.Gaps, log.session, first-1, lastPlace, 0)
 		return err
 	})
 	if err != nil {
@@ -104,9 +106,10 @@ func CursorAt(from int64) Cursor {
 
 // End returns the cursor behind everything that is in a session's log now.
 func (s *Store) End(ctx context.Context, id sessions.ID) (c Cursor, err error) {
-	err = s.read.snapshot(ctx, id, func(tx *sql.Tx, log logState) (err error) {
+	r := s.reader() // for all of it: see Rescue
+	err = r.snapshot(ctx, id, func(tx *sql.Tx, log logState) (err error) {
 		c.Line = log.head
-		_, c.Gap, err = s.read.gapsBetween(ctx, tx, nil, log.session, log.head, log.head, 0)
+		_, c.Gap, err = r.gapsBetween(ctx, tx, nil, log.session, log.head, log.head, 0)
 		return err
 	})
 	if err != nil {
@@ -122,21 +125,22 @@ func (s *Store) End(ctx context.Context, id sessions.ID) (c Cursor, err error) {
 // After and before the next. Where lines behind c have been dropped, Gaps
 // begins with one that says how many.
 func (s *Store) ReadSince(ctx context.Context, id sessions.ID, c Cursor, limit int) (out sessions.Output, next Cursor, err error) {
-	err = s.read.snapshot(ctx, id, func(tx *sql.Tx, log logState) (err error) {
+	r := s.reader() // for all of it: see Rescue
+	err = r.snapshot(ctx, id, func(tx *sql.Tx, log logState) (err error) {
 		next = c
 		if c.Line < log.oldest-1 {
 			next.Line = log.oldest - 1
 			out.Gaps = dropped(c.Line, log)
 		}
 		first := next.Line
-		if out.Lines, err = s.read.lines(ctx, tx, s.read.linesFrom, log.session, first+1, clampLimit(limit)); err != nil {
+		if out.Lines, err = r.lines(ctx, tx, r.linesFrom, log.session, first+1, clampLimit(limit)); err != nil {
 			return err
 		}
 		if n := len(out.Lines); n > 0 {
 			next.Line = out.Lines[n-1].N
 		}
 		out.Next = next.Line + 1
-		out.Gaps, next.Gap, err = s.read.gapsBetween(ctx, tx, out.Gaps, log.session, first, next.Line, c.Gap)
+		out.Gaps, next.Gap, err = r.gapsBetween(ctx, tx, out.Gaps, log.session, first, next.Line, c.Gap)
 		return err
 	})
 	if err != nil {

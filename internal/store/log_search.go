@@ -25,12 +25,13 @@ func (s *Store) Search(ctx context.Context, id sessions.ID, text string, limit i
 		return nil, nil
 	}
 	pattern := "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(clean(text)) + "%"
-	err = s.read.snapshot(ctx, id, func(tx *sql.Tx, log logState) error {
+	r := s.reader() // for all of it: see Rescue
+	err = r.snapshot(ctx, id, func(tx *sql.Tx, log logState) error {
 		stmt, err := tx.PrepareContext(ctx, sqlSearch) // closed with tx
 		if err != nil {
 			return err
 		}
-		lines, err = s.read.lines(ctx, tx, stmt, log.session, pattern, clampLimit(limit))
+		lines, err = r.lines(ctx, tx, stmt, log.session, pattern, clampLimit(limit))
 		return err
 	})
 	if err != nil {

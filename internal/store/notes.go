@@ -22,7 +22,7 @@ func (s *Store) Notes(adapter string) Notes { return Notes{store: s, adapter: cl
 
 // Note returns what was kept for a key; "" if nothing was.
 func (n Notes) Note(ctx context.Context, key string) (value string, err error) {
-	err = n.store.read.note.QueryRowContext(ctx, n.adapter, clean(key)).Scan(&value)
+	err = n.store.reader().note.QueryRowContext(ctx, n.adapter, clean(key)).Scan(&value)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", nil
 	}
@@ -32,5 +32,5 @@ func (n Notes) Note(ctx context.Context, key string) (value string, err error) {
 // PutNote keeps a value for a key, in place of the one before.
 func (n Notes) PutNote(ctx context.Context, key, value string) error {
 	w := n.store.write
-	return n.store.explain("store a note of "+n.adapter, w.exec(ctx, w.putNote, n.adapter, clean(key), clean(value)))
+	return n.store.explain("store a note of "+n.adapter, w.exec(ctx, &w.putNote, n.adapter, clean(key), clean(value)))
 }

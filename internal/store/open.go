@@ -35,7 +35,9 @@ type Store struct {
 	path     string
 	maxLines atomic.Int64
 	write    *writer
-	read     *reader
+	read     atomic.Pointer[reader] // nil: it isn't open yet
+	files    files
+	checked  atomic.Pointer[error] // what the last Check found; nil: none has ended yet
 }
 
 // Open opens the database at path, makes it if there is none, and brings its
@@ -61,14 +63,21 @@ func (s *Store) open(ctx context.Context, log *slog.Logger) (err error) {
 	if s.write, err = openWriter(ctx, s.path, log); err != nil {
 		return err
 	}
-	s.read, err = openReader(ctx, s.path)
-	return err
+	read, err := openReader(ctx, s.path)
+	if err != nil {
+		return err
+	}
+	s.read.Store(read)
+	return s.files.remember(s.path)
 }
+
+// reader reads from the file as it is now: see Rescue.
+func (s *Store) reader() *reader { return s.read.Load() }
 
 // Close waits for the writes that have been asked for, refuses new ones and
 // closes the file. It may be called twice.
 func (s *Store) Close() error {
-	return errors.Join(s.read.close(), s.write.close())
+	return errors.Join(s.reader().close(), s.write.close())
 }
 
 // SetLogMaxLines changes the bound of every session's log; n ≤ 0 means

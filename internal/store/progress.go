@@ -19,7 +19,7 @@ const sqlProgress = `SELECT l.head, ifnull(t.number, 0), ifnull(t.last_line, 0),
 // Progress returns how far a session is: see adapters.Log.
 func (s *Store) Progress(ctx context.Context, id sessions.ID) (p adapters.Progress, err error) {
 	var began, ended int64
-	err = s.read.progress.QueryRowContext(ctx, string(id)).Scan(&p.Head, &p.Turn, &p.TurnEnd, &p.TurnFirst, &began, &ended, &p.Status)
+	err = s.reader().progress.QueryRowContext(ctx, string(id)).Scan(&p.Head, &p.Turn, &p.TurnEnd, &p.TurnFirst, &began, &ended, &p.Status)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = fmt.Errorf("%w session", sessions.ErrUnknown)
 	}

@@ -58,7 +58,7 @@ func (s *Store) PutPrompt(ctx context.Context, p sessions.Prompt) error {
 
 // Prompt returns a prompt: see sessions.Store.
 func (s *Store) Prompt(ctx context.Context, id string) (sessions.Prompt, error) {
-	p, err := scanPrompt(s.read.prompt.QueryRowContext(ctx, clean(id)))
+	p, err := scanPrompt(s.reader().prompt.QueryRowContext(ctx, clean(id)))
 	if errors.Is(err, sql.ErrNoRows) {
 		err = fmt.Errorf("%w prompt", sessions.ErrUnknown)
 	}
@@ -71,7 +71,7 @@ func (s *Store) Prompt(ctx context.Context, id string) (sessions.Prompt, error) 
 // OpenPrompts returns those that aren't final: see sessions.Store.
 func (s *Store) OpenPrompts(ctx context.Context) (all []sessions.Prompt, err error) {
 	defer func() { err = s.explain("read open prompts", err) }()
-	rows, err := s.read.openPrompts.QueryContext(ctx)
+	rows, err := s.reader().openPrompts.QueryContext(ctx)
 	if err != nil {
 		return nil, err
 	}

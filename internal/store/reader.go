@@ -28,7 +28,7 @@ func openReader(ctx context.Context, path string) (*reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	db, err := sql.Open("sqlite", name)
+	db, err := sql.Open("sqlite", name+"&mode=rw") // which makes none
 	if err != nil {
 		return nil, err
 	}
@@ -36,6 +36,9 @@ func openReader(ctx context.Context, path string) (*reader, error) {
 	db.SetMaxOpenConns(n)
 	db.SetMaxIdleConns(n)
 	r := &reader{db: db}
+	if err := openAll(ctx, db, n); err != nil {
+		return nil, errors.Join(err, r.close())
+	}
 	r.stmts, err = prepare(ctx, db, []statement{
 		{&r.sessions, sqlSessions},
 		{&r.receipt, sqlReceipt},
@@ -63,6 +66,27 @@ func openReader(ctx context.Context, path string) (*reader, error) {
 		return nil, errors.Join(err, r.close())
 	}
 	return r, nil
+}
+
+// openAll opens all of a pool's connections, which stay open, and has each read something: one that
+// comes to its files later, when they were deleted meanwhile, would find none, or others.
+func openAll(ctx context.Context, db *sql.DB, n int) (err error) {
+	open := make([]*sql.Conn, n)
+	for i := range open {
+		var version int
+		if open[i], err = db.Conn(ctx); err == nil {
+			err = open[i].QueryRowContext(ctx, "PRAGMA schema_version").Scan(&version)
+		}
+		if err != nil {
+			break
+		}
+	}
+	for _, conn := range open {
+		if conn != nil {
+			err = errors.Join(err, conn.Close())
+		}
+	}
+	return err
 }
 
 func (r *reader) close() error {

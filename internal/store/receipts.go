@@ -27,7 +27,7 @@ const (
 // PutReceipt inserts or replaces a receipt: see sessions.Store.
 func (s *Store) PutReceipt(ctx context.Context, r sessions.Receipt) error {
 	err := s.write.exec(
-		ctx, s.write.putReceipt,
+		ctx, &s.write.putReceipt,
 		clean(r.ID), clean(r.Session), clean(r.Text), r.Submit, clean(r.Author), clean(r.Name), clean(r.Origin), sql.NullString{String: clean(r.Key), Valid: r.Key != ""},
 		clean(r.State), clean(r.Reason), clean(r.Anyway), r.Pressed, clean(r.To), nanos(r.CreatedAt), nanos(r.UpdatedAt), !r.Final(),
 	)
@@ -39,12 +39,12 @@ func (s *Store) PutReceipt(ctx context.Context, r sessions.Receipt) error {
 
 // Receipt returns a receipt: see sessions.Store.
 func (s *Store) Receipt(ctx context.Context, id string) (sessions.Receipt, error) {
-	return s.oneReceipt("read receipt "+id, s.read.receipt.QueryRowContext(ctx, id))
+	return s.oneReceipt("read receipt "+id, s.reader().receipt.QueryRowContext(ctx, id))
 }
 
 // ReceiptByKey returns the receipt with a key: see sessions.Store.
 func (s *Store) ReceiptByKey(ctx context.Context, key string) (sessions.Receipt, error) {
-	return s.oneReceipt("read the receipt of "+key, s.read.receiptByKey.QueryRowContext(ctx, clean(key)))
+	return s.oneReceipt("read the receipt of "+key, s.reader().receiptByKey.QueryRowContext(ctx, clean(key)))
 }
 
 func (s *Store) oneReceipt(doing string, row *sql.Row) (sessions.Receipt, error) {
@@ -61,14 +61,14 @@ func (s *Store) oneReceipt(doing string, row *sql.Row) (sessions.Receipt, error)
 // OpenReceipts returns those that aren't final: see sessions.Store.
 func (s *Store) OpenReceipts(ctx context.Context) (all []sessions.Receipt, err error) {
 	defer func() { err = s.explain("read open receipts", err) }()
-	return receiptsOf(s.read.openReceipts.QueryContext(ctx))
+	return receiptsOf(s.reader().openReceipts.QueryContext(ctx))
 }
 
 // UnansweredReceipts returns those that were submitted, and not answered since, and those
 // that failed: see sessions.Store.
 func (s *Store) UnansweredReceipts(ctx context.Context, since time.Time) (all []sessions.Receipt, err error) {
 	defer func() { err = s.explain("read unanswered receipts", err) }()
-	return receiptsOf(s.read.unanswered.QueryContext(ctx, sessions.ReceiptSubmitted, sessions.ReceiptFailed, nanos(since)))
+	return receiptsOf(s.reader().unanswered.QueryContext(ctx, sessions.ReceiptSubmitted, sessions.ReceiptFailed, nanos(since)))
 }
 
 func receiptsOf(rows *sql.Rows, failed error) (all []sessions.Receipt, err error) {

@@ -31,7 +31,7 @@ const (
 // LastOutputAt are those of their logs.
 func (s *Store) Sessions(ctx context.Context) (all []sessions.Session, err error) {
 	defer func() { err = s.explain("read sessions", err) }()
-	rows, err := s.read.sessions.QueryContext(ctx)
+	rows, err := s.reader().sessions.QueryContext(ctx)
 	if err != nil {
 		return nil, err
 	}

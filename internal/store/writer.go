@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 // writer is the one write connection. Its statements are used by the queue's
@@ -15,12 +16,19 @@ type writer struct {
 	log   *slog.Logger
 	queue *queue
 	gate  *entrance
-	db    *sql.DB
-	conn  *sql.Conn
-	stmts prepared
 	once  sync.Once // closes
 	logs  logCache
 	full  bool // commits wait for the disk now; see durable.go
+	// failed says that the last transaction failed, and no request was to blame.
+	failed atomic.Bool
+	link
+}
+
+// link is a connection to the file that has the database's name, with what's prepared on it.
+type link struct {
+	db    *sql.DB
+	conn  *sql.Conn
+	stmts prepared
 
 	begin, commit, rollback                   *sql.Stmt
 	logState, updateLog, putTurn              *sql.Stmt
@@ -37,7 +45,21 @@ type writer struct {
 	putPrompt, forgetPrompts                  *sql.Stmt
 }
 
-func openWriter(ctx context.Context, path string, log *slog.Logger) (*writer, error) {
+func openWriter(ctx context.Context, path string, log *slog.Logger) (w *writer, err error) {
+	w = &writer{log: log, logs: newLogCache()}
+	w.queue = newQueue(w.commitBatch)
+	if w.gate, err = openEntrance(path, gateWaitDaemon); err != nil {
+		return nil, err
+	}
+	defer w.gate.enter()()
+	if w.link, err = openLink(ctx, path, log); err != nil {
+		return nil, errors.Join(err, w.gate.close())
+	}
+	return w, nil
+}
+
+// openLink opens the file at path, and brings its schema up to date.
+func openLink(ctx context.Context, path string, log *slog.Logger) (l link, err error) {
 	name, err := dsn(path, append(slices.Clone(writes),
 		// A commit doesn't wait for the disk. A crash of the process loses
 		// nothing, the kernel has it all. A power loss may take the last
@@ -48,82 +70,85 @@ func openWriter(ctx context.Context, path string, log *slog.Logger) (*writer, er
 		"journal_size_limit(67108864)", // bytes the -wal keeps after a large transaction
 	)...)
 	if err != nil {
-		return nil, err
+		return link{}, err
 	}
-	w := &writer{log: log, logs: newLogCache()}
-	w.queue = newQueue(w.commitBatch)
-	if w.gate, err = openEntrance(path, gateWaitDaemon); err != nil {
-		return nil, err
+	if l.db, err = sql.Open("sqlite", name); err != nil {
+		return link{}, err
 	}
-	defer w.gate.enter()()
-	if w.db, err = sql.Open("sqlite", name); err != nil {
-		return nil, errors.Join(err, w.gate.close())
+	l.db.SetMaxOpenConns(1)
+	if err := l.open(ctx, log); err != nil {
+		return link{}, errors.Join(err, l.close())
 	}
-	w.db.SetMaxOpenConns(1)
-	if err := w.open(ctx); err != nil {
-		return nil, errors.Join(err, w.close())
-	}
-	return w, nil
+	return l, nil
 }
 
-func (w *writer) open(ctx context.Context) (err error) {
-	if w.conn, err = w.db.Conn(ctx); err != nil {
+func (l *link) open(ctx context.Context, log *slog.Logger) (err error) {
+	if l.conn, err = l.db.Conn(ctx); err != nil {
 		return err
 	}
-	was, is, err := migrate(ctx, w.conn, migrations())
+	was, is, err := migrate(ctx, l.conn, migrations())
 	if err != nil {
 		return err
 	}
 	if was != is {
-		w.log.InfoContext(ctx, "migrated the database", "from_version", was, "to_version", is)
+		log.InfoContext(ctx, "migrated the database", "from_version", was, "to_version", is)
 	}
-	w.stmts, err = prepare(ctx, w.conn, []statement{
-		{&w.begin, "BEGIN IMMEDIATE"}, // take the write lock now: later it could fail half-way
-		{&w.commit, "COMMIT"},
-		{&w.rollback, "ROLLBACK"},
-		{&w.logState, sqlLog},
-		{&w.updateLog, sqlUpdateLog},
-		{&w.putTurn, sqlPutTurn},
-		{&w.addLine, sqlAddLine},
-		{&w.addGap, sqlAddGap},
-		{&w.dropLines, sqlDropLines},
-		{&w.dropGaps, sqlDropGaps},
-		{&w.dropTurns, sqlDropTurns},
-		{&w.putSession, sqlPutSession},
-		{&w.putLog, sqlPutLog},
-		{&w.putReceipt, sqlPutReceipt},
-		{&w.putClosedPane, sqlPutClosedPane},
-		{&w.dropClosedPane, sqlDropClosedPane},
-		{&w.putBinding, sqlPutBinding},
-		{&w.dropBinding, sqlDropBinding},
-		{&w.putDocument, sqlPutDocument},
-		{&w.addMessage, sqlAddMessage},
-		{&w.dropMessages, sqlDropMessages},
-		{&w.takeSlot, sqlTakeSlot},
-		{&w.stampSlot, sqlStampSlot},
-		{&w.dropSlot, sqlDropSlot},
-		{&w.moveSlots, sqlMoveSlots},
-		{&w.forgetSlots, sqlForgetSlots},
-		{&w.putPenalty, sqlPutPenalty},
-		{&w.mergePenalties, sqlMergePenalties},
-		{&w.dropPenalties, sqlDropPenalties},
-		{&w.forgetPenalties, sqlForgetPenalties},
-		{&w.keepUpdate, sqlKeepUpdate},
-		{&w.tryUpdate, sqlTryUpdate},
-		{&w.settleUpdate, sqlSettleUpdate},
-		{&w.forgetUpdates, sqlForgetUpdates},
-		{&w.emptyUpdates, sqlEmptyUpdates},
-		{&w.putNote, sqlPutNote},
-		{&w.putPrompt, sqlPutPrompt},
-		{&w.forgetPrompts, sqlForgetPrompts},
+	l.stmts, err = prepare(ctx, l.conn, []statement{
+		{&l.begin, "BEGIN IMMEDIATE"}, // take the write lock now: later it could fail half-way
+		{&l.commit, "COMMIT"},
+		{&l.rollback, "ROLLBACK"},
+		{&l.logState, sqlLog},
+		{&l.updateLog, sqlUpdateLog},
+		{&l.putTurn, sqlPutTurn},
+		{&l.addLine, sqlAddLine},
+		{&l.addGap, sqlAddGap},
+		{&l.dropLines, sqlDropLines},
+		{&l.dropGaps, sqlDropGaps},
+		{&l.dropTurns, sqlDropTurns},
+		{&l.putSession, sqlPutSession},
+		{&l.putLog, sqlPutLog},
+		{&l.putReceipt, sqlPutReceipt},
+		{&l.putClosedPane, sqlPutClosedPane},
+		{&l.dropClosedPane, sqlDropClosedPane},
+		{&l.putBinding, sqlPutBinding},
+		{&l.dropBinding, sqlDropBinding},
+		{&l.putDocument, sqlPutDocument},
+		{&l.addMessage, sqlAddMessage},
+		{&l.dropMessages, sqlDropMessages},
+		{&l.takeSlot, sqlTakeSlot},
+		{&l.stampSlot, sqlStampSlot},
+		{&l.dropSlot, sqlDropSlot},
+		{&l.moveSlots, sqlMoveSlots},
+		{&l.forgetSlots, sqlForgetSlots},
+		{&l.putPenalty, sqlPutPenalty},
+		{&l.mergePenalties, sqlMergePenalties},
+		{&l.dropPenalties, sqlDropPenalties},
+		{&l.forgetPenalties, sqlForgetPenalties},
+		{&l.keepUpdate, sqlKeepUpdate},
+		{&l.tryUpdate, sqlTryUpdate},
+		{&l.settleUpdate, sqlSettleUpdate},
+		{&l.forgetUpdates, sqlForgetUpdates},
+		{&l.emptyUpdates, sqlEmptyUpdates},
+		{&l.putNote, sqlPutNote},
+		{&l.putPrompt, sqlPutPrompt},
+		{&l.forgetPrompts, sqlForgetPrompts},
 	})
 	return err
 }
 
-// exec writes one row (or drops some) on its own, in a group with others.
-func (w *writer) exec(ctx context.Context, stmt *sql.Stmt, args ...any) error {
+func (l *link) close() error {
+	err := l.stmts.close()
+	if l.conn != nil {
+		err = errors.Join(err, l.conn.Close())
+	}
+	return errors.Join(err, l.db.Close())
+}
+
+// exec writes one row (or drops some) on its own, in a group with others. The statement is read when
+// it's run: it's another after a rescue.
+func (w *writer) exec(ctx context.Context, stmt **sql.Stmt, args ...any) error {
 	return w.queue.do(ctx, 1, func(ctx context.Context) error {
-		_, err := stmt.ExecContext(ctx, args...)
+		_, err := (*stmt).ExecContext(ctx, args...)
 		return err
 	})
 }
@@ -142,11 +167,12 @@ func (w *writer) commitBatch(ctx context.Context, batch []*request) {
 		for i := range batch {
 			_, batch[i].err = w.transact(ctx, batch[i:i+1])
 		}
-		return
+	} else {
+		for _, r := range batch {
+			r.err = err
+		}
 	}
-	for _, r := range batch {
-		r.err = err
-	}
+	w.failed.Store(slices.ContainsFunc(batch, func(r *request) bool { return isBroken(r.err) }))
 }
 
 // transact applies requests in one transaction. began is false if there could
@@ -187,11 +213,7 @@ func (w *writer) close() (err error) {
 	}
 	w.once.Do(func() {
 		w.queue.drain()
-		err = w.stmts.close()
-		if w.conn != nil {
-			err = errors.Join(err, w.conn.Close())
-		}
-		err = errors.Join(err, w.db.Close(), w.gate.close())
+		err = errors.Join(w.link.close(), w.gate.close())
 	})
 	return err
 }

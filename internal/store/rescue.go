@@ -1,0 +1,118 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// newSuffix is behind the database's name while it's written anew.
+const newSuffix = "-new"
+
+// keptSuffix is behind its name where another file has that.
+const keptSuffix = "-kept-20060102T150405Z"
+
+// closeReaderAfter is when the readers of a file that was replaced are closed: no read takes as long.
+const closeReaderAfter = 30 * time.Second
+
+// Rescue writes all that the store holds into a new file in place of one that was deleted, and goes on
+// with that. It blocks until it's done, and all writes wait meanwhile. Where it fails, for want of
+// room for instance, nothing has changed, and it can be tried again. ErrReplaced if another
+// file has the name.
+func (s *Store) Rescue(ctx context.Context) error {
+	err := s.write.queue.doAlone(ctx, func(ctx context.Context) error {
+		if err := s.files.check(); !errors.Is(err, ErrMissing) {
+			return err
+		}
+		if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
+			return err
+		}
+		if err := s.write.copyTo(ctx, s.path+newSuffix); err != nil {
+			return err
+		}
+		return s.moveTo(ctx, s.path+newSuffix)
+	})
+	return s.explain("write the database anew", err)
+}
+
+// Keep sees to it, before the store is closed, that what it holds has a name: what was deleted is
+// written anew, and where another file has the name, into one beside it, which the error names.
+func (s *Store) Keep(ctx context.Context) error {
+	found := s.files.check()
+	switch {
+	case errors.Is(found, ErrMissing):
+		return s.Rescue(ctx)
+	case errors.Is(found, ErrReplaced):
+		beside := s.path + time.Now().UTC().Format(keptSuffix)
+		err := s.write.queue.doAlone(ctx, func(ctx context.Context) error { return s.write.copyTo(ctx, beside) })
+		if err != nil {
+			return s.explain("keep what the database held", errors.Join(found, err))
+		}
+		return fmt.Errorf("%w; what it held is in %s", found, beside)
+	}
+	return nil
+}
+
+// copyTo writes all that the database holds into another file.
+func (w *writer) copyTo(ctx context.Context, path string) (err error) {
+	if err := errors.Join(removeAll(path), makePrivate(path)); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, removeAll(path))
+		}
+	}()
+	if _, err := w.conn.ExecContext(ctx, "VACUUM INTO ?", path); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// moveTo gives a copy the database's name, and goes on with it. Only the queue's leader may call it.
+func (s *Store) moveTo(ctx context.Context, copied string) error {
+	if err := removeAll(s.path); err != nil { // what's left of the old one beside it
+		return err
+	}
+	if err := os.Rename(copied, s.path); err != nil {
+		return err
+	}
+	if err := s.write.reopen(ctx, s.path); err != nil {
+		return err
+	}
+	read, err := openReader(ctx, s.path)
+	if err != nil {
+		return err
+	}
+	old := s.read.Swap(read)
+	time.AfterFunc(closeReaderAfter, func() { _ = old.close() })
+	return s.files.remember(s.path)
+}
+
+// reopen goes on with the file that has the database's name now. Only the queue's leader may call it.
+func (w *writer) reopen(ctx context.Context, path string) error {
+	now, err := openLink(ctx, path, w.log)
+	if err != nil {
+		return err
+	}
+	old := w.link
+	w.link, w.full = now, false
+	return old.close()
+}
+
+// removeAll removes a database with what stands beside it; it may not be there.
+func removeAll(path string) (err error) {
+	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
+		if one := os.Remove(path + suffix); one != nil && !errors.Is(one, os.ErrNotExist) {
+			err = errors.Join(err, one)
+		}
+	}
+	return err
+}
