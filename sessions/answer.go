@@ -111,6 +111,7 @@ func (m *Manager) settle(ctx context.Context, p Prompt, end outcome) (Prompt, er
 	ours := e != nil && e.prompt != nil && e.prompt.ID == p.ID
 	if e != nil {
 		e.giving = false
+		e.noteRefused(next)
 	}
 	m.mu.Unlock()
 	if !ours { // the session ended meanwhile

@@ -439,7 +439,8 @@ type desk struct {
 
 	mu    sync.Mutex
 	told  []sessions.Prompt
-	shown string // Print that the poller told
+	notes []string // in the log
+	shown string   // Print that the poller told
 }
 
 func newDesk(tb testing.TB, pane *asker, db sessions.Store, options ...func(*sessions.Options)) *desk {
@@ -494,6 +495,9 @@ func withDesk(t *testing.T, test func(d *desk)) {
 
 func (d *desk) Note(_ context.Context, _ sessions.ID, lines []sessions.Line, _ *sessions.Gap) ([]sessions.Line, []sessions.Gap, error) {
 	lines[0].N = 1
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.notes = append(d.notes, lines[0].Text)
 	return lines, nil, nil
 }
 

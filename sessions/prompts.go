@@ -32,6 +32,8 @@ type asking struct {
 	// prompt; what's shown is taken in afterwards.
 	giving bool
 	gave   bool // the last step of that answer was done
+	// refused is what was refused here last; nil: something else was answered last.
+	refused *refusal
 	// doubt is why the prompt may go though nobody answers it in the pane: an answer was
 	// given and nothing came of it. "": none was.
 	doubt string

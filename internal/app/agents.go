@@ -94,6 +94,7 @@ func (d *daemon) buildWatchers(prompts []*regexp.Regexp) (err error) {
 	d.watchers = agent.NewWatchers(agent.Options{
 		Profiles: d.profiles, Processes: d.processes, Poke: d.coord.Poke,
 		Choose:  func(id sessions.ID, src sessions.Source) error { return d.manager.Choose(id, src) },
+		Made:    func(id sessions.ID, call string) { d.manager.CallMade(id, call) },
 		Reads:   d.reads,
 		Prompts: prompts, Logger: d.opt.Log.With("component", "agents"),
 	})

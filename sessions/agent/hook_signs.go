@@ -45,6 +45,8 @@ func claudeSign(h *Hook, fields record) {
 		h.Signal = ToolEnd
 		if h.Tool == "AskUserQuestion" || h.Tool == "ExitPlanMode" {
 			h.Signal = Answered
+		} else if h.Event == "PostToolUse" {
+			h.Text = toolText(fields.object("tool_input"))
 		}
 	case "Stop":
 		h.Signal, h.Text = TurnDone, fields.text("last_assistant_message")

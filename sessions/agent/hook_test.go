@@ -59,11 +59,11 @@ func TestParseHookOfRealPrograms(t *testing.T) {
 			"PermissionRequest|Bash|asking|seq 1 300 | tee numbers.txt",
 			"SessionEnd||session_end|other",
 			"Notification||nudge|Claude needs your permission",
-			"PostToolUse|Bash|tool_end|",
+			"PostToolUse|Bash|tool_end|seq 1 300 | tee numbers.txt",
 			"Notification||nudge|Claude is waiting for your input",
 			"PreToolUse|Write|tool_start|/srv/agents/proj/claude/notes-tools-inline-100x35.md",
 			"PermissionRequest|Write|asking|/srv/agents/proj/claude/notes-tools-inline-100x35.md",
-			"PostToolUse|Write|tool_end|",
+			"PostToolUse|Write|tool_end|/srv/agents/proj/claude/notes-tools-inline-100x35.md",
 		},
 		"codex": {
 			"SessionStart||session_start|",
@@ -75,7 +75,7 @@ func TestParseHookOfRealPrograms(t *testing.T) {
 			"PostToolUse|request_user_input|answered|",
 			"PreToolUse|Bash|tool_start|seq 1 300 | tee numbers.txt",
 			"PermissionRequest|Bash|asking|seq 1 300 | tee numbers.txt",
-			"PostToolUse|Bash|tool_end|",
+			"PostToolUse|Bash|tool_end|seq 1 300 | tee numbers.txt",
 		},
 		"gemini": {
 			"SessionStart||session_start|",

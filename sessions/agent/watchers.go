@@ -35,6 +35,9 @@ type Options struct {
 	Choose func(id sessions.ID, src sessions.Source) error
 	// Poke has a session looked at now.
 	Poke func(id sessions.ID)
+	// Made takes in that a program has carried out a call, by its record; nil: nobody asks. It
+	// doesn't block.
+	Made func(id sessions.ID, call string)
 	// Reads tells of the terminal of a pane that was just looked at. Nil: nothing is known of
 	// it.
 	Reads func(s *sessions.Snapshot) Reading
@@ -98,6 +101,9 @@ func (w *Watchers) Hook(h Hook) bool {
 		return false
 	}
 	o.take(h)
+	if made := o.made(h); made != "" && w.opt.Made != nil {
+		w.opt.Made(o.session.ID, made)
+	}
 	h.Input = nil
 	w.tell(o.session.ID, News{At: h.At, Hook: &h})
 	w.opt.Poke(o.session.ID)
@@ -168,9 +174,10 @@ type known struct {
 	replies  []*replied // of which is yet to come what came of them
 	settled  []string   // requests that were answered lately: what's told of them comes too late
 	calls    calls
-	standing standing // the dialog on the screen
-	drawn    rawCalls // calls that may be drawn otherwise than they are
-	asked    string   // letters of the dialog on the screen
+	lately   []toldCall // that were asked about, the oldest first
+	standing standing   // the dialog on the screen
+	drawn    rawCalls   // calls that may be drawn otherwise than they are
+	asked    string     // letters of the dialog on the screen
 	// askedCall is its call as it's recorded; "": none is known to be.
 	askedCall string
 	dialogs   *Profile // by which its dialogs are read; nil: it wasn't looked at yet
@@ -185,6 +192,7 @@ func (o *Observer) take(h Hook) {
 	o.known.mu.Lock()
 	defer o.known.mu.Unlock()
 	o.known.hear(h)
+	o.known.noteTold(h)
 	if !o.known.tooLate(h) {
 		o.known.calls.heard(h)
 	}
