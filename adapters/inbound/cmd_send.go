@@ -98,7 +98,7 @@ func (a *ask) read(path string) ([]byte, error) {
 	return data, nil
 }
 
-// openFile opens a regular file below a folder, through real folders only.
+// openFile opens a regular file below a folder that has no other name, through real folders only.
 func openFile(base, path string) (f *os.File, err error) {
 	r, err := os.OpenRoot(base)
 	if err != nil {
@@ -123,6 +123,9 @@ func openFile(base, path string) (f *os.File, err error) {
 	}
 	if !before.Mode().IsRegular() {
 		return nil, fmt.Errorf("only plain files are sent, not folders, links and devices; %s is one", path)
+	}
+	if s, ok := before.Sys().(*syscall.Stat_t); ok && s.Nlink > 1 {
+		return nil, fmt.Errorf("%s has another name elsewhere, under which it may be kept back: send a copy of it", path)
 	}
 	f, err = r.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe that takes its place holds nobody up
 	if err != nil {

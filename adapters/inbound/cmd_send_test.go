@@ -81,6 +81,11 @@ func TestSendKeepsBack(t *testing.T) {
 				w.Fatal(err)
 			}
 		}
+		for name, to := range map[string]string{"named-outside": filepath.Join(outside, "plain.txt"), "named-env": filepath.Join(dir, ".env")} {
+			if err := os.Link(to, filepath.Join(dir, name)); err != nil {
+				w.Fatal(err)
+			}
+		}
 		if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
 			w.Fatal(err)
 		}
@@ -88,7 +93,7 @@ func TestSendKeepsBack(t *testing.T) {
 			"nowhere": "There's no file nowhere", "folder": "only plain files", ".": "only files in the session's folder", "large": "at most 1 kB", "empty": "nothing in empty",
 			"../" + filepath.Base(outside) + "/plain.txt": "only files in", filepath.Join(outside, "plain.txt"): "only files in", "/etc/passwd": "only files in",
 			"to-outside": "only plain files", "to-env": "only plain files", "to-folder/plain.txt": "isn't a folder", "to-root/etc/hostname": "isn't a folder", "to-inside": "only plain files",
-			"pipe": "only plain files", "notes.txt": "a private key in it", "a\x00b": "isn't a file's path", strings.Repeat("A", 10_000): "isn't a file's path",
+			"named-outside": "has another name", "named-env": "has another name", "pipe": "only plain files", "notes.txt": "a private key in it", "a\x00b": "isn't a file's path", strings.Repeat("A", 10_000): "isn't a file's path",
 			strings.Repeat("a/", 2000) + "b": "no file",
 		}
 		for _, name := range kept {
