@@ -99,6 +99,7 @@ func (p *program) examine(ctx context.Context) []finding {
 		return append(all, finding{"state folder", verdictBroken, err.Error(), "Give --state-dir or set PANEBRIDGE_STATE_DIR."})
 	}
 	all = append(all, examineStateDir(dir)...)
+	all = append(all, findings(app.ExamineStore(ctx, dir))...)
 	running, daemon := examineDaemon(ctx, dir)
 	all = append(all, daemon...)
 	all = append(all, examinePort(ctx, cfg, dir, running))

@@ -23,7 +23,8 @@ func (p *program) examineConfig() (*config.Config, []finding) {
 		if _, err := os.Stat(path); err != nil {
 			f.Detail = "there is no " + path + ", so the defaults hold"
 		}
-		return cfg, append([]finding{f}, findings(app.ExamineEnvironment(cfg, os.Environ()))...)
+		all := append([]finding{f}, findings(app.ExamineExposure(cfg, path))...)
+		return cfg, append(all, findings(app.ExamineEnvironment(cfg, os.Environ()))...)
 	}
 	problems, ok := errors.AsType[*config.Errors](err)
 	if !ok {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 
@@ -129,36 +128,9 @@ func (s *Store) probe(ctx context.Context) error {
 // Check reads all of the database and says whether it's sound; ErrDamaged if it isn't. A gigabyte
 // takes some seconds, in which nobody has to wait for it. Health goes on saying what it found.
 func (s *Store) Check(ctx context.Context) error {
-	problems, err := quickCheck(ctx, s.path)
-	found := s.explain("check the database", err)
-	switch {
-	case err != nil && !errors.Is(found, ErrDamaged):
-		return found
-	case err == nil && !slices.Equal(problems, []string{"ok"}):
-		found = damaged("check the database", s.path, errors.New(strings.Join(problems, "; ")))
+	found := Examine(ctx, s.path)
+	if found == nil || errors.Is(found, ErrDamaged) {
+		s.checked.Store(&found)
 	}
-	s.checked.Store(&found)
 	return found
-}
-
-// quickCheck is what SQLite finds, by a connection that hasn't read anything of it yet.
-func quickCheck(ctx context.Context, path string) (problems []string, err error) {
-	r, err := openReader(ctx, path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, r.close()) }()
-	rows, err := r.db.QueryContext(ctx, "PRAGMA quick_check(5)")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var text string
-		if err := rows.Scan(&text); err != nil {
-			return nil, err
-		}
-		problems = append(problems, text)
-	}
-	return problems, rows.Err()
 }

@@ -1,0 +1,61 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/internal/store"
+)
+
+// ExamineStore looks at the database in a state folder, whether a daemon uses it or not; nothing if
+// there's none yet.
+func ExamineStore(ctx context.Context, stateDir string) []Finding {
+	const name = "database"
+	path := filepath.Join(stateDir, databaseFile)
+	err := store.Examine(ctx, path)
+	if _, missing := os.Stat(path); errors.Is(missing, fs.ErrNotExist) {
+		return nil
+	}
+	switch {
+	case err == nil:
+		return []Finding{{Check: name, Detail: path + " is sound"}}
+	case errors.Is(err, store.ErrTooNew):
+		return []Finding{{name, Broken, err.Error(), "Run the newer panebridge that made it, or give another --state-dir."}}
+	case errors.Is(err, store.ErrDamaged):
+		return []Finding{{name, Broken, err.Error(), "Stop panebridge, move it away, and start again: what's in tmux is read again."}}
+	}
+	return []Finding{{name, Broken, err.Error(), "See to its file and its disk; see docs/operations.md."}}
+}
+
+// ExamineExposure looks for secrets that others can read: in a configuration that others may open, and
+// on the way to a platform.
+func ExamineExposure(cfg *config.Config, path string) (all []Finding) {
+	tg, dc := cfg.Adapters.Telegram, cfg.Adapters.Discord
+	info, err := os.Stat(path)
+	if err == nil && info.Mode().Perm()&0o044 != 0 {
+		text, err := os.ReadFile(path)
+		for name, secret := range map[string]string{"adapters.telegram.token": tg.Token.Reveal(), "adapters.discord.token": dc.Token.Reveal(), "redis.password": cfg.Redis.Password.Reveal()} {
+			if err == nil && secret != "" && bytes.Contains(text, []byte(secret)) {
+				all = append(all, Finding{"configuration", Doubtful, "other users can read " + path + ", in which " + name + " stands", "chmod 600 " + path + ", or write it as ${VARIABLE} or into a file of its own."})
+			}
+		}
+	}
+	for name, address := range map[string]string{"adapters.telegram.api_url": tg.APIURL, "adapters.discord.api_url": dc.APIURL} {
+		if u, err := url.Parse(address); err == nil && u.Scheme == "http" && !isLocal(u.Hostname()) {
+			all = append(all, Finding{"configuration", Doubtful, name + " is " + address + ": the bot's token goes there in plain text, with all that's said", "Use https, or a server on this machine."})
+		}
+	}
+	return all
+}
+
+func isLocal(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}

@@ -1,0 +1,67 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+)
+
+// ErrTooNew means that a newer panebridge made the database.
+var ErrTooNew = errors.New("the database was made by a newer panebridge")
+
+// Examine looks at a database that may be in use, and changes nothing: nil if it's sound and of a
+// version that this panebridge reads or brings up to date. ErrTooNew, ErrDamaged, fs.ErrNotExist.
+// It reads all of it, which takes some seconds for a gigabyte.
+func Examine(ctx context.Context, path string) (err error) {
+	defer func() { err = explain("examine "+path, path, err) }()
+	name, err := dsn(path, "query_only(1)")
+	if err != nil {
+		return err
+	}
+	db, err := sql.Open("sqlite", name+"&mode=ro")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	is, err := version(ctx, conn)
+	if err != nil {
+		return err
+	}
+	files, err := fs.Glob(migrations(), "*.sql")
+	if err != nil {
+		return err
+	}
+	if is > len(files) {
+		return fmt.Errorf("%w: it has schema version %d, and this one knows up to %d", ErrTooNew, is, len(files))
+	}
+	problems, err := quickCheck(ctx, conn)
+	if err == nil && strings.Join(problems, "") != "ok" {
+		err = damaged("examine "+path, path, errors.New(strings.Join(problems, "; ")))
+	}
+	return err
+}
+
+// quickCheck is what SQLite finds; "ok" if that's nothing.
+func quickCheck(ctx context.Context, conn *sql.Conn) (problems []string, err error) {
+	rows, err := conn.QueryContext(ctx, "PRAGMA quick_check(5)")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			return nil, err
+		}
+		problems = append(problems, text)
+	}
+	return problems, rows.Err()
+}
