@@ -84,21 +84,40 @@ func sumOf(h Hook) string {
 	return hex.EncodeToString(s[:12])
 }
 
+// newCall is what a hook tells of a call.
 func newCall(h Hook) call {
 	c := call{sum: sumOf(h), tool: h.Tool, times: 1, told: h.At, lost: h.Lost, plan: h.Tool == claudePlan, asks: slices.Contains(questionTools(), h.Tool), saves: h.Saves}
 	if h.Request != "" {
 		c.requests, c.conversation = []string{h.Request}, h.Conversation
 	}
-	qwen := h.Agent == string(transcript.Qwen)
-	c.marked = c.plan || qwen && (h.Tool == qwenAgent || h.Tool == qwenFetch)
+	c.marked = c.plan || h.Agent == string(transcript.Qwen) && (h.Tool == qwenAgent || h.Tool == qwenFetch)
 	var fields []said
 	if !c.lost {
-		dec := json.NewDecoder(bytes.NewReader(h.Input))
-		dec.UseNumber()
-		fields = fieldsOf(dec, "", nil, 0)
+		fields = inputOf(h)
 	}
-	drawn := slices.DeleteFunc(slices.Clone(fields), func(f said) bool { return f.silent })
-	for _, f := range drawn {
+	c.readFields(slices.DeleteFunc(slices.Clone(fields), func(f said) bool { return f.silent }))
+	c.said = saidOf(fields)
+	if h.Request != "" && c.main == "" && !c.asks { // a dialog may draw no more than the tool
+		c.draws(h.Tool)
+		c.sayTool()
+	}
+	if !c.lost {
+		c.readKind(h, fields)
+	}
+	return c
+}
+
+// inputOf are all values of a call's input.
+func inputOf(h Hook) []said {
+	dec := json.NewDecoder(bytes.NewReader(h.Input))
+	dec.UseNumber()
+	return fieldsOf(dec, "", nil, 0)
+}
+
+// readFields takes in the values of a call that programs draw.
+func (c *call) readFields(fields []said) {
+	described := ""
+	for _, f := range fields {
 		switch runs := f.name == "command" && !c.plan || f.name == "plan" && c.plan; {
 		case runs && f.depth > 1: // no tool runs that
 			c.odd = true
@@ -109,41 +128,50 @@ func newCall(h Hook) call {
 		if slices.Contains([]string{"command", "description", "url"}, f.name) && len(c.letters(f.value)) >= leastDrawn/2 {
 			c.tells = append(c.tells, c.letters(f.value))
 		}
-	}
-	if i := slices.IndexFunc(drawn, func(f said) bool { return f.name == "description" }); i >= 0 && c.tool == qwenShell && c.main != "" {
-		c.head = c.main + "(" + c.letters(drawn[i].value) + ")"
-		c.texts = append(c.texts, c.head)
-		for _, f := range drawn {
-			if f.name == "command" {
-				c.exact = append(c.exact, c.spaced(f.value+" ("+drawn[i].value+")"))
-			}
+		if f.name == "description" && described == "" {
+			described = " (" + f.value + ")"
 		}
 	}
-	c.said = saidOf(fields)
-	if h.Request != "" && c.main == "" && !c.asks { // a dialog may draw no more than the tool
-		c.draws(h.Tool)
-		c.said = strings.TrimSuffix("tool: "+printable(h.Tool)+"\n"+c.said, "\n")
+	if c.tool != qwenShell || c.main == "" || described == "" {
+		return
 	}
-	if c.tool == geminiQuestion && !c.lost {
+	c.head = c.main + c.letters(described)
+	c.texts = append(c.texts, c.head)
+	for _, f := range fields {
+		if f.name == "command" {
+			c.exact = append(c.exact, c.spaced(f.value+described))
+		}
+	}
+}
+
+// readKind takes in what's peculiar to a call that changes a file, lists options, is of an MCP server's
+// tool, or is drawn by Qwen Code without the tool's name.
+func (c *call) readKind(h Hook, fields []said) {
+	if c.tool == geminiQuestion {
 		c.lists = listsOf(h.Input)
 	}
-	if !c.lost && c.main == "" && !c.asks && !c.plan {
+	other := c.main == "" && !c.asks && !c.plan
+	if other {
 		c.change = changeOf(h.Input)
 	}
 	if c.change != nil {
 		c.said = c.change.said
-	} else if qwen && c.main == "" && c.tool != qwenShell && !c.asks && !c.plan && !c.lost { // its dialog may name no tool
+	} else if other && h.Agent == string(transcript.Qwen) && c.tool != qwenShell {
 		c.fetches(fields)
-		c.said = strings.TrimSuffix("tool: "+printable(h.Tool)+"\n"+c.said, "\n")
+		c.sayTool()
 	}
-	if of, said := serverCallOf(h); of != nil && !c.lost {
+	if of, said := serverCallOf(h); of != nil {
 		c.mcp, c.said, c.main, c.change = of, said, "", nil
 		c.drawsName()
 		if h.Asks != nil {
 			c.mcp = h.Asks
 		}
 	}
-	return c
+}
+
+// sayTool begins what people read with the tool's name.
+func (c *call) sayTool() {
+	c.said = strings.TrimSuffix("tool: "+printable(c.tool)+"\n"+c.said, "\n")
 }
 
 // The tools of Qwen Code of whose calls Markdown is drawn: it begins a sub-agent, and fetches a
