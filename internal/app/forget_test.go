@@ -13,7 +13,6 @@ import (
 
 	"github.com/panebridge/panebridge/adapters/discord/discordtest"
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
-	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/inbox"
 	"github.com/panebridge/panebridge/sessions"
@@ -69,17 +68,9 @@ func TestForgettingLeavesNoCopy(t *testing.T) {
 
 	d := newDaemon(t)
 	d.stop()
-	tg, dc := &d.cfg.Adapters.Telegram, &d.cfg.Adapters.Discord
-	tg.Enabled, tg.Token, tg.APIURL = true, config.NewSecret(telegramtest.DefaultToken), onAPort(t, telegram)
-	tg.Chats = []config.TelegramChat{{ID: int(group), Topics: true}}
-	dc.Enabled, dc.Token, dc.APIURL, dc.Guild = true, config.NewSecret(world.Token()), onAPort(t, world)+"/api", guild.ID
-	dc.Channels = []config.DiscordChannel{{ID: channel.ID, Threads: true}}
+	d.mirror("*", telegram, group, world, guild.ID, channel.ID)
 	d.cfg.Sessions.LogMaxLines = 3000
 	d.cfg.Access.Admins = []string{"telegram:" + strconv.FormatInt(ann.ID, 10), "discord:" + bob.ID}
-	d.cfg.Mirrors = []config.Mirror{
-		{Session: "*", To: "telegram:" + strconv.FormatInt(group, 10), View: "stream", Input: true},
-		{Session: "*", To: "discord:" + channel.ID, View: "stream", Input: true},
-	}
 	d.start()
 	stays, err := d.api.NewSession(d.ctx(), api.Create{Name: "stays", Command: []string{"sh", "-c", "echo kept-for-good; exec cat"}})
 	if err != nil {

@@ -34,18 +34,10 @@ func TestNoSecretComesToAChat(t *testing.T) {
 
 	d := newDaemon(t)
 	d.stop()
-	tg, dc := &d.cfg.Adapters.Telegram, &d.cfg.Adapters.Discord
-	tg.Enabled, tg.Token, tg.APIURL = true, config.NewSecret(telegramtest.DefaultToken), onAPort(t, telegram)
-	tg.Chats = []config.TelegramChat{{ID: int(group), Topics: true}}
-	dc.Enabled, dc.Token, dc.APIURL, dc.Guild = true, config.NewSecret(world.Token()), onAPort(t, world)+"/api", guild.ID
-	dc.Channels = []config.DiscordChannel{{ID: channel.ID, Threads: true}}
+	d.mirror("*", telegram, group, world, guild.ID, channel.ID)
 	d.cfg.Agents = map[string]config.Agent{"x": {Command: []string{"true"}, Env: map[string]config.Secret{"X_API_KEY": config.NewSecret(own)}}}
 	d.cfg.Redact.Rules = []config.RedactRule{{Name: "customer", Pattern: `C-[0-9]{6}`}}
 	d.cfg.Access.Operators = []string{"telegram:" + strconv.FormatInt(ann.ID, 10), "discord:" + bob.ID}
-	d.cfg.Mirrors = []config.Mirror{
-		{Session: "*", To: "telegram:" + strconv.FormatInt(group, 10), View: "stream", Input: true},
-		{Session: "*", To: "discord:" + channel.ID, View: "stream", Input: true},
-	}
 	d.start()
 	script := fmt.Sprintf(`echo "token ghp_%[1]s, customer %[3]s, key %[2]s, bot %[4]s"
 echo "GITHUB_TOKEN=ghp_%[1]s" >notes.txt

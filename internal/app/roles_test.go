@@ -19,7 +19,6 @@ import (
 
 	"github.com/panebridge/panebridge/adapters/discord/discordtest"
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
-	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/browsers/browserstest"
 	"github.com/panebridge/panebridge/sessions"
@@ -154,15 +153,7 @@ func TestRoles(t *testing.T) {
 			*list = append(*list, tg.id, dc.id)
 		}
 	}
-	tg, dc := &d.cfg.Adapters.Telegram, &d.cfg.Adapters.Discord
-	tg.Enabled, tg.Token, tg.APIURL = true, config.NewSecret(telegramtest.DefaultToken), onAPort(t, telegram)
-	tg.Chats = []config.TelegramChat{{ID: int(group), Topics: true}}
-	dc.Enabled, dc.Token, dc.APIURL, dc.Guild = true, config.NewSecret(world.Token()), onAPort(t, world)+"/api", guild.ID
-	dc.Channels = []config.DiscordChannel{{ID: channel.ID, Threads: true}}
-	d.cfg.Mirrors = []config.Mirror{
-		{Session: "worker", To: "telegram:" + strconv.FormatInt(group, 10), View: "stream", Input: true},
-		{Session: "worker", To: "discord:" + channel.ID, View: "stream", Input: true},
-	}
+	d.mirror("worker", telegram, group, world, guild.ID, channel.ID)
 	d.start()
 	id, pane := d.shellSession("worker")
 	other, _ := d.shellSession("other")

@@ -104,20 +104,10 @@ func newStandinRig(t *testing.T) *standinRig {
 	d.stop()
 	r.daemon = d
 	d.cfg.Polling.OutputCadence, d.cfg.Polling.FocusCadence = config.Seconds(standinTick.Seconds()), 0.2
-	tg := &d.cfg.Adapters.Telegram
-	tg.Enabled, tg.Token, tg.APIURL = true, config.NewSecret(telegramtest.DefaultToken), onAPort(t, r.telegram)
-	tg.Chats = []config.TelegramChat{{ID: int(r.forum), Topics: true}}
-	tg.QoS.Mode = "off"
-	dc := &d.cfg.Adapters.Discord
-	dc.Enabled, dc.Token, dc.APIURL, dc.Guild = true, config.NewSecret(r.discord.Token()), onAPort(t, r.discord)+"/api", guild.ID
-	dc.Channels = []config.DiscordChannel{{ID: r.channel, Threads: true}}
-	dc.QoS.Mode = "off"
+	d.mirror("*", r.telegram, r.forum, r.discord, guild.ID, r.channel)
+	d.cfg.Adapters.Telegram.QoS.Mode, d.cfg.Adapters.Discord.QoS.Mode = "off", "off"
 	roles := []string{"telegram:" + strconv.FormatInt(r.onTele.ID, 10), "discord:" + r.onDisc.ID}
 	d.cfg.Access.Operators, d.cfg.Access.Approvers = roles, roles
-	d.cfg.Mirrors = []config.Mirror{
-		{Session: "*", To: "telegram:" + strconv.FormatInt(r.forum, 10), View: "stream", Input: true},
-		{Session: "*", To: "discord:" + r.channel, View: "stream", Input: true},
-	}
 	d.start()
 	d.await("the gateway", func() bool { return r.discord.Gateways() == 1 })
 	r.listen()
