@@ -95,7 +95,7 @@ func (c *PromptChoice) UnmarshalJSON(text []byte) error {
 // newPrompt shows a prompt. Each of its texts is masked by itself, as it was judged whether a mask
 // hides too much.
 func (a *api) newPrompt(p sessions.Prompt) Prompt {
-	line := func(text string) string { return a.hidden([]string{sessions.Legible(text)})[0] }
+	line := func(text string) string { return a.hiddenText(sessions.Legible(text)) }
 	out := Prompt{
 		ID: p.ID, Session: p.Session, Kind: p.Dialog.Kind, Title: line(p.Dialog.Title), Body: a.hiddenText(p.Dialog.About()),
 		Cut: p.Dialog.Cut && p.Dialog.Whole == "", Recorded: p.Dialog.Whole != "", Disputed: p.Dialog.Disputed, Unseen: p.Dialog.Unseen || p.Dialog.Masked, Options: []PromptOption{}, Multi: p.Dialog.Kind == sessions.PromptMulti, Text: p.Dialog.Text, Hidden: p.Dialog.Hidden,

@@ -11,8 +11,8 @@ import (
 // control characters, which some programs draw as what they do, so that the screen shows something
 // else than what runs.
 type rawCalls struct {
-	Known bool     `json:"known,omitempty"` // all of a transcript was read
-	Open  []string `json:"open,omitempty"`  // the ids of those that have some, and no result yet
+	known bool     // all of a transcript was read
+	Open  []string `json:"open,omitempty"` // the ids of those that have some, and no result yet
 }
 
 // maxRaw bounds those that are remembered.
@@ -30,7 +30,7 @@ func (r *rawCalls) take(records []transcript.Record, all bool) {
 			r.Open = append(r.Open, one.ID)
 		}
 	}
-	r.Known = all
+	r.known = all
 }
 
 // doubt has only refusals be taken of a dialog that may be drawn otherwise than what runs, where its
@@ -50,21 +50,21 @@ func (r *rawCalls) doubt(d *sessions.Dialog, waiting calls) {
 func (r *rawCalls) plain(waiting calls) bool {
 	odd := slices.ContainsFunc(waiting, func(one call) bool { return !one.gone && (one.odd || one.lost) })
 	told := slices.ContainsFunc(waiting, func(one call) bool { return !one.gone })
-	return len(r.Open) == 0 && !odd && (r.Known || told)
+	return len(r.Open) == 0 && !odd && (r.known || told)
 }
 
 // takeRaw takes in what the transcript has since the last look.
 func (o *Observer) takeRaw(records []transcript.Record) {
 	o.known.mu.Lock()
 	defer o.known.mu.Unlock()
-	o.known.drawn.take(records, o.program.reader != nil && o.program.all)
+	o.known.raw.take(records, o.program.reader != nil && o.program.all)
 }
 
 // rawCalls are those that are to be kept.
 func (o *Observer) rawCalls() rawCalls {
 	o.known.mu.Lock()
 	defer o.known.mu.Unlock()
-	kept := o.known.drawn
+	kept := o.known.raw
 	kept.Open = slices.Clone(kept.Open)
 	return kept
 }

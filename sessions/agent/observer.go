@@ -123,8 +123,7 @@ func newObserver(w *Watchers, s sessions.Session, profile string, blob []byte) (
 		pane: k.Pane, owed: k.Owed, from: k.From, last: k.Last, sure: k.Sure, announced: k.Announced,
 	}
 	o.program.began = o.program.judge.saved.Began
-	o.known.drawn = k.Raw
-	o.known.drawn.Known = false
+	o.known.raw = k.Raw
 	if now, ok := w.opt.Processes.Get(k.PID); ok && now.Started.Equal(k.Started) {
 		o.program.process = now
 	}

@@ -110,7 +110,7 @@ func (o *Observer) recorded(d *sessions.Dialog) *sessions.Dialog {
 		return nil
 	}
 	if f.Raw {
-		o.known.drawn.doubt(d, known)
+		o.known.raw.doubt(d, known)
 	}
 	f.keep(d)
 	if f.Corrects != "" && d.Text == "" && (o.known.waitsFor(d) || d.Call != "" && o.known.calls.over(d.Call)) {

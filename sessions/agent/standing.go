@@ -85,5 +85,5 @@ func (p *Profile) takesText(screen *sessions.Snapshot) bool {
 func (k *known) endDialogs() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.standing, k.drawn = standing{open: true}, rawCalls{}
+	k.standing, k.raw = standing{open: true}, rawCalls{}
 }

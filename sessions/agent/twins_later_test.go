@@ -234,15 +234,15 @@ func forgedLaterTwins(t *testing.T, runs int) {
 			if o.known.dialogs = o.profile(); rapid.IntRange(0, 9).Draw(rt, "known meanwhile") == 0 {
 				o.known.dialogs = programs[c.agent] // its screen is read as any program's still
 			}
-			if o.known.drawn = (rawCalls{}); c.raw {
-				o.known.drawn = rawCalls{Known: true, Open: []string{"its own"}}
+			if o.known.raw = (rawCalls{}); c.raw {
+				o.known.raw = rawCalls{known: true, Open: []string{"its own"}}
 			}
 			own, late := true, rapid.IntRange(0, 2).Draw(rt, "its own isn't told, or was before a restart") == 0
 			if late || c.alone {
 				own = rapid.Bool().Draw(rt, "its own is told")
 			}
 			if own && rapid.Bool().Draw(rt, "no transcript is known") {
-				o.known.drawn = rawCalls{}
+				o.known.raw = rawCalls{}
 			}
 			look(idleScreen(c.agent))
 			if o.known.standing != (standing{open: true}) {

@@ -176,7 +176,7 @@ type known struct {
 	calls    calls
 	lately   []toldCall // that were asked about, the oldest first
 	standing standing   // the dialog on the screen
-	drawn    rawCalls   // calls that may be drawn otherwise than they are
+	raw      rawCalls   // calls that may be drawn otherwise than they are
 	asked    string     // letters of the dialog on the screen
 	// askedCall is its call as it's recorded; "": none is known to be.
 	askedCall string
