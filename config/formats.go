@@ -111,7 +111,7 @@ func globProblem(text string) string {
 
 func loopbackProblem(text string) string {
 	host, port, err := net.SplitHostPort(text)
-	if err != nil || !isLoopback(host) {
+	if err != nil || !IsLoopback(host) {
 		return "must be a loopback host:port, such as 127.0.0.1:7333, localhost:7333 or [::1]:7333"
 	}
 	if _, err := strconv.ParseUint(port, 10, 16); err != nil || strings.HasPrefix(port, "+") {
@@ -149,7 +149,8 @@ func isURL(text string, schemes ...string) bool {
 	return err == nil && u.Host != "" && u.User == nil && u.RawQuery == "" && u.Fragment == "" && slices.Contains(schemes, u.Scheme)
 }
 
-func isLoopback(host string) bool {
+// IsLoopback reports whether a host, by name or number, is surely this machine.
+func IsLoopback(host string) bool {
 	addr, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && addr.IsLoopback()
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"net"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -20,10 +19,9 @@ func ExamineStore(ctx context.Context, stateDir string) []Finding {
 	const name = "database"
 	path := filepath.Join(stateDir, databaseFile)
 	err := store.Examine(ctx, path)
-	if _, missing := os.Stat(path); errors.Is(missing, fs.ErrNotExist) {
-		return nil
-	}
 	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
 	case err == nil:
 		return []Finding{{Check: name, Detail: path + " is sound"}}
 	case errors.Is(err, store.ErrTooNew):
@@ -41,21 +39,19 @@ func ExamineExposure(cfg *config.Config, path string) (all []Finding) {
 	info, err := os.Stat(path)
 	if err == nil && info.Mode().Perm()&0o044 != 0 {
 		text, err := os.ReadFile(path)
-		for name, secret := range map[string]string{"adapters.telegram.token": tg.Token.Reveal(), "adapters.discord.token": dc.Token.Reveal(), "redis.password": cfg.Redis.Password.Reveal()} {
-			if err == nil && secret != "" && bytes.Contains(text, []byte(secret)) {
-				all = append(all, Finding{"configuration", Doubtful, "other users can read " + path + ", in which " + name + " stands", "chmod 600 " + path + ", or write it as ${VARIABLE} or into a file of its own."})
+		for _, one := range []struct {
+			name   string
+			secret config.Secret
+		}{{"adapters.telegram.token", tg.Token}, {"adapters.discord.token", dc.Token}, {"redis.password", cfg.Redis.Password}} {
+			if secret := one.secret.Reveal(); err == nil && secret != "" && bytes.Contains(text, []byte(secret)) {
+				all = append(all, Finding{"configuration", Doubtful, "other users can read " + path + ", in which " + one.name + " stands", "chmod 600 " + path + ", or write it as ${VARIABLE} or into a file of its own."})
 			}
 		}
 	}
-	for name, address := range map[string]string{"adapters.telegram.api_url": tg.APIURL, "adapters.discord.api_url": dc.APIURL} {
-		if u, err := url.Parse(address); err == nil && u.Scheme == "http" && !isLocal(u.Hostname()) {
-			all = append(all, Finding{"configuration", Doubtful, name + " is " + address + ": the bot's token goes there in plain text, with all that's said", "Use https, or a server on this machine."})
+	for _, one := range [][2]string{{"adapters.telegram.api_url", tg.APIURL}, {"adapters.discord.api_url", dc.APIURL}} {
+		if u, err := url.Parse(one[1]); err == nil && u.Scheme == "http" && !config.IsLoopback(u.Hostname()) {
+			all = append(all, Finding{"configuration", Doubtful, one[0] + " is " + one[1] + ": the bot's token goes there in plain text, with all that's said", "Use https, or a server on this machine."})
 		}
 	}
 	return all
-}
-
-func isLocal(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

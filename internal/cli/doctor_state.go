@@ -6,7 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
+
+	"github.com/panebridge/panebridge/internal/store"
 )
 
 // Less free space than this is worth a word, and than this is too little: a log
@@ -71,11 +72,10 @@ func open(dir string) bool {
 
 func examineDisk(dir string) finding {
 	const name = "disk"
-	var s syscall.Statfs_t
-	if err := syscall.Statfs(dir, &s); err != nil {
+	freeBytes, err := store.Room(dir)
+	if err != nil {
 		return finding{name, verdictWarning, fmt.Sprintf("how full it is can't be told: %v", err), "Look with `df`."}
 	}
-	freeBytes := uint64(s.Bavail) * uint64(s.Bsize) //nolint:unconvert // the fields' types differ between systems
 	f := finding{Check: name, State: verdictOK, Detail: fmt.Sprintf("%d MB free", freeBytes>>20)}
 	switch {
 	case freeBytes < fullBytes:

@@ -30,19 +30,14 @@ func (s *Store) Erase(ctx context.Context) error {
 }
 
 func (s *Store) erase(ctx context.Context) error {
-	for last := int64(-1); ; {
-		var left int64
+	for more := true; more; {
 		err := s.write.queue.doAlone(ctx, func(ctx context.Context) (err error) {
-			left, err = s.write.giveBack(ctx)
+			more, err = s.write.giveBack(ctx)
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		if left == 0 || left == last {
-			break
-		}
-		last = left
 	}
 	var busy bool
 	for range eraseTries {
@@ -62,27 +57,20 @@ func (s *Store) erase(ctx context.Context) error {
 	return fmt.Errorf("%w: somebody reads it all the time", ErrLocked)
 }
 
-// giveBack shortens the file by some of its free pages, and returns how many are left.
-func (w *writer) giveBack(ctx context.Context) (left int64, err error) {
-	var mode, pages, size int64
-	for query, into := range map[string]*int64{"PRAGMA auto_vacuum": &mode, "PRAGMA page_count": &pages, "PRAGMA page_size": &size} {
-		if err := w.conn.QueryRowContext(ctx, query).Scan(into); err != nil {
-			return 0, err
-		}
-	}
+// giveBack shortens the file by some of its free pages. More says that it can be shortened further.
+func (w *writer) giveBack(ctx context.Context) (more bool, err error) {
+	var mode, free, size int64
+	err = w.conn.QueryRowContext(ctx, `SELECT auto_vacuum, freelist_count, page_count * page_size
+		FROM pragma_auto_vacuum, pragma_freelist_count, pragma_page_count, pragma_page_size`).Scan(&mode, &free, &size)
 	switch {
-	case mode == 2:
+	case err != nil:
+	case mode == incremental:
 		_, err = w.conn.ExecContext(ctx, fmt.Sprintf("PRAGMA incremental_vacuum(%d)", eraseAtOnce))
-	case pages*size <= rewriteAtMost:
-		_, err = w.conn.ExecContext(ctx, "PRAGMA auto_vacuum = 2; VACUUM")
-	default:
-		return 0, nil
+		more = free > eraseAtOnce
+	case size <= rewriteAtMost:
+		_, err = w.conn.ExecContext(ctx, fmt.Sprintf("PRAGMA auto_vacuum = %d; VACUUM", incremental))
 	}
-	if err != nil {
-		return 0, err
-	}
-	err = w.conn.QueryRowContext(ctx, "PRAGMA freelist_count").Scan(&left)
-	return left, err
+	return more && err == nil, err
 }
 
 // emptyLog writes what's in the write-ahead log into the database, and empties it. Busy says that

@@ -4,19 +4,18 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
-	"io/fs"
+	"os"
 	"strings"
 )
-
-// ErrTooNew means that a newer panebridge made the database.
-var ErrTooNew = errors.New("the database was made by a newer panebridge")
 
 // Examine looks at a database that may be in use, and changes nothing: nil if it's sound and of a
 // version that this panebridge reads or brings up to date. ErrTooNew, ErrDamaged, fs.ErrNotExist.
 // It reads all of it, which takes some seconds for a gigabyte.
 func Examine(ctx context.Context, path string) (err error) {
 	defer func() { err = explain("examine "+path, path, err) }()
+	if _, err := os.Stat(path); err != nil {
+		return err
+	}
 	name, err := dsn(path, "query_only(1)")
 	if err != nil {
 		return err
@@ -31,16 +30,8 @@ func Examine(ctx context.Context, path string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	is, err := version(ctx, conn)
-	if err != nil {
+	if _, _, err := versions(ctx, conn, migrations()); err != nil {
 		return err
-	}
-	files, err := fs.Glob(migrations(), "*.sql")
-	if err != nil {
-		return err
-	}
-	if is > len(files) {
-		return fmt.Errorf("%w: it has schema version %d, and this one knows up to %d", ErrTooNew, is, len(files))
 	}
 	problems, err := quickCheck(ctx, conn)
 	if err == nil && strings.Join(problems, "") != "ok" {

@@ -106,14 +106,21 @@ func (s *Store) Health(ctx context.Context) error {
 	if found := s.checked.Load(); found != nil && *found != nil {
 		return *found
 	}
-	var fs unix.Statfs_t
-	if err := unix.Statfs(s.path, &fs); err != nil {
+	free, err := Room(s.path)
+	if err != nil {
 		return fmt.Errorf("ask for the room beside %s: %w", s.path, err)
 	}
-	if free := fs.Bavail * uint64(fs.Bsize); free < littleRoom {
+	if free < littleRoom {
 		return fmt.Errorf("%w: %d MB are free beside %s; free some", ErrLittleRoom, free>>20, s.path)
 	}
 	return nil
+}
+
+// Room is how many bytes this user may still write to the disk of a file or a folder.
+func Room(path string) (free uint64, err error) {
+	var s unix.Statfs_t
+	err = unix.Statfs(path, &s)
+	return uint64(s.Bavail) * uint64(s.Bsize), err //nolint:unconvert // the fields' types differ between systems
 }
 
 // probe writes as much as a busy session does at once, and takes it back.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 )
@@ -24,16 +25,9 @@ func migrations() fs.FS {
 // migrate brings the database to the newest version and returns the version it
 // had and the one it has. Each step is one transaction.
 func migrate(ctx context.Context, conn *sql.Conn, steps fs.FS) (was, is int, err error) {
-	files, err := fs.Glob(steps, "*.sql")
+	was, newest, err := versions(ctx, conn, steps)
 	if err != nil {
-		return 0, 0, err
-	}
-	newest := len(files)
-	if was, err = version(ctx, conn); err != nil {
-		return 0, 0, err
-	}
-	if was > newest {
-		return was, was, fmt.Errorf("the database has schema version %d, this panebridge knows up to %d: run the newer panebridge that made it", was, newest)
+		return was, was, err
 	}
 	for is = was; is < newest; {
 		if is, err = step(ctx, conn, steps, is); err != nil {
@@ -75,6 +69,25 @@ func step(ctx context.Context, conn *sql.Conn, steps fs.FS, is int) (int, error)
 	}
 	committed = true
 	return is + 1, nil
+}
+
+// ErrTooNew means that a newer panebridge made the database.
+var ErrTooNew = errors.New("run the newer panebridge that made it")
+
+// versions are the version that a database has, and the newest that there is; ErrTooNew.
+func versions(ctx context.Context, conn *sql.Conn, steps fs.FS) (is, newest int, err error) {
+	files, err := fs.Glob(steps, "*.sql")
+	if err != nil {
+		return 0, 0, err
+	}
+	newest = len(files)
+	if is, err = version(ctx, conn); err != nil {
+		return 0, newest, err
+	}
+	if is > newest {
+		err = fmt.Errorf("the database has schema version %d, this panebridge knows up to %d: %w", is, newest, ErrTooNew)
+	}
+	return is, newest, err
 }
 
 func version(ctx context.Context, conn *sql.Conn) (v int, err error) {

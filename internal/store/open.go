@@ -108,9 +108,12 @@ func makePrivate(path string) error {
 // and of the command line's.
 const busyTimeout = 5 * time.Second
 
+// incremental is the auto_vacuum by which free pages are given back when that's asked for.
+const incremental = 2
+
 // writes are what a connection needs that writes. What's deleted is overwritten, and its room can be
 // given back; the latter counts for a new database alone.
-var writes = []string{"auto_vacuum(2)", "secure_delete(1)", "journal_mode(WAL)"} //nolint:gochecknoglobals // a constant table
+var writes = []string{fmt.Sprintf("auto_vacuum(%d)", incremental), "secure_delete(1)", "journal_mode(WAL)"} //nolint:gochecknoglobals // a constant table
 
 // dsn names the database with what every connection needs.
 func dsn(path string, pragmas ...string) (string, error) {
