@@ -26,6 +26,9 @@ func (m *Manager) Answer(ctx context.Context, id string, a Answer) (Prompt, erro
 	defer done()
 	end := outcome{state: PromptOpen, doubt: closedMeantime, err: fmt.Errorf("%w: panebridge failed while it answered; look at the session before you answer again", ErrUnavailable)}
 	m.containPanic(ctx, p.Session, WorkerAnswer, func() { end = m.give(run, p) })
+	if end.key != "" && m.opt.Box != nil {
+		m.lookLater(p.Session, func(ctx context.Context) { m.takeLateKey(ctx, p.Session, end.key) }) //nolint:contextcheck // its life is Run's
+	}
 	return m.settle(ctx, p, end)
 }
 
@@ -87,6 +90,7 @@ type outcome struct {
 	state  PromptState // open: it's to be answered again
 	reason string      // of closed
 	doubt  string      // of open: see asking
+	key    string      // of answered: the last, if it may come to stand in an input box
 	err    error       // for who answered
 }
 
@@ -138,7 +142,7 @@ func (m *Manager) settle(ctx context.Context, p Prompt, end outcome) (Prompt, er
 	m.mu.Unlock()
 	m.takeInHeld(ctx, p.Session)
 	if done != "" {
-		m.lookAgain(p.Session, done) //nolint:contextcheck // its life is Run's
+		m.lookLater(p.Session, func(ctx context.Context) { m.lookForAgain(ctx, p.Session, done) }) //nolint:contextcheck // its life is Run's
 	}
 	return next, end.err
 }
@@ -161,8 +165,8 @@ const (
 	lookAgainTries = 5
 )
 
-// lookAgain asks again what was answered, if it still stands there later.
-func (m *Manager) lookAgain(id ID, done string) {
+// lookLater runs f, which looks at a session, for as long as it takes.
+func (m *Manager) lookLater(id ID, f func(ctx context.Context)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.ctx == nil || m.ctx.Err() != nil {
@@ -170,11 +174,11 @@ func (m *Manager) lookAgain(id ID, done string) {
 	}
 	ctx := m.ctx
 	m.typists.Go(func() {
-		m.containPanic(ctx, id, WorkerLook, func() { m.lookForAgain(ctx, id, done) })
+		m.containPanic(ctx, id, WorkerLook, func() { f(ctx) })
 	})
 }
 
-// lookForAgain looks some times whether what was answered stands there still.
+// lookForAgain looks some times whether what was answered stands there still, and asks it again then.
 func (m *Manager) lookForAgain(ctx context.Context, id ID, done string) {
 	for range lookAgainTries {
 		if rest(ctx, lookAgainAfter) != nil {

@@ -71,6 +71,8 @@ type asker struct {
 	byHand  bool // the key that's read was pressed at the pane's own keyboard
 	digits  bool // a digit takes an option; what no question takes stands in its box
 	box     string
+	boxed   time.Time     // when the box was changed last
+	inks    time.Duration // until its screen shows that
 	draws   time.Duration // until its screen shows that a question has gone
 	was     *question     // that has gone, and is drawn
 	gone    time.Time
@@ -111,7 +113,11 @@ func (p *asker) rows() (plain, styled []string) {
 		now = p.was
 	}
 	if now == nil {
-		add("> " + p.box)
+		box := p.box
+		if time.Since(p.boxed) < p.inks {
+			box = ""
+		}
+		add("> " + box)
 		return plain, styled
 	}
 	if p.drawing && p.blank {
@@ -242,6 +248,7 @@ func (p *asker) key(k string) {
 		p.box = p.box[:max(0, len(p.box)-1)]
 	case q == nil && p.digits:
 		p.box += k
+		p.boxed = time.Now()
 	case q == nil:
 		p.stray = append(p.stray, k)
 	case q.stuck, time.Now().Before(q.deaf):

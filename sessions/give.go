@@ -260,7 +260,7 @@ func (g *giver) watch(ctx context.Context, step DialogStep, before *seen) (end o
 				return g.lost(nil), true
 			}
 			if now.dialog == nil || !now.dialog.Asks(before.dialog) {
-				return outcome{state: PromptAnswered}, true
+				return outcome{state: PromptAnswered, key: step.single()}, true
 			}
 		} else if reacted(before, &now, since) && (step.Text == "" || since >= settleFor) {
 			return outcome{}, false
