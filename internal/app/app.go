@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -53,6 +52,7 @@ type Info struct {
 type daemon struct {
 	opt       Options
 	store     *store.Store
+	salvaged  string // what became of a damaged database at the start; "": it wasn't
 	clients   []*tmux.Client
 	manager   *sessions.Manager
 	coord     *polling.PollingCoordinator
@@ -84,19 +84,27 @@ type daemon struct {
 
 // Run runs a daemon until ctx ends, and returns when everything it started has
 // ended. ErrInUse if another one runs on the same state folder.
-func Run(ctx context.Context, opt Options) (err error) {
+func Run(ctx context.Context, opt Options) error {
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
 	if opt.Env == nil {
 		opt.Env = os.LookupEnv
 	}
+	ready, err := run(ctx, opt)
+	if !ready && errors.Is(err, store.ErrDamaged) { // found by what's read at the start; now it's known
+		_, err = run(ctx, opt)
+	}
+	return err
+}
+
+// run runs a daemon. Ready says that its doors were opened.
+func run(ctx context.Context, opt Options) (ready bool, err error) {
 	dir, err := openStateDir(opt.StateDir)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer dir.close()
-	ready := false
 	defer func() {
 		if !ready {
 			dir.undo()
@@ -104,25 +112,24 @@ func Run(ctx context.Context, opt Options) (err error) {
 	}()
 	d := &daemon{opt: opt, config: opt.Config, disabled: make(chan adapters.Binding, 64)}
 	if err := d.newMasker(); err != nil {
-		return fmt.Errorf("read redact: %w", err)
+		return false, fmt.Errorf("read redact: %w", err)
 	}
-	d.store, err = store.Open(ctx, filepath.Join(opt.StateDir, databaseFile), store.Options{LogMaxLines: int64(opt.Config.Sessions.LogMaxLines), Logger: d.opt.Log})
-	if err != nil {
-		return err
+	if err := d.openStore(ctx); err != nil {
+		return false, err
 	}
 	defer func() {
 		err = errors.Join(err, d.store.Keep(context.WithoutCancel(ctx)), d.store.Close())
 	}()
 	defer func() { err = errors.Join(err, d.mail.close()) }()
 	if err := d.build(ctx); err != nil {
-		return err
+		return false, err
 	}
 	doors, err := d.listen(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	ready = true
-	return d.run(ctx, doors)
+	return true, d.run(ctx, doors)
 }
 
 // build makes the parts; none of them runs yet.
@@ -204,7 +211,7 @@ func (d *daemon) build(ctx context.Context) error {
 		return d.locate(err)
 	}
 	d.metrics.registry.MustRegister(newAgeCollector(d), newRedisCollector(d))
-	d.health = newHealthWatch(d.clients, d.store, cfg.Polling.OutputCadence.Duration(), d.otherParts, log.With("component", "store"))
+	d.health = newHealthWatch(d.clients, d.store, d.salvaged, cfg.Polling.OutputCadence.Duration(), d.otherParts, log.With("component", "store"))
 	d.server, err = api.NewServer(api.Options{
 		Sessions: registry{questions{d.manager, d.calls}, d}, Output: outputLog{d.store}, Broker: d.broker, Health: d.health.document, Outbound: outbound{d}, Reload: d.reload, Pair: d.pair, Access: accessOf{d}, Picture: picture, Hooks: d.hook, Decision: d.watchers.AwaitDecision, Reminder: d.mail.reminder, Inbox: d.mail, Wait: d.wait, Programs: programs{d}, Masker: d.masker, Metrics: d.metrics.handler(),
 		Places: d.place, Confirm: d.calls.confirm,

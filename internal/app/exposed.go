@@ -27,7 +27,7 @@ func ExamineStore(ctx context.Context, stateDir string) []Finding {
 	case errors.Is(err, store.ErrTooNew):
 		return []Finding{{name, Broken, err.Error(), "Run the newer panebridge that made it, or give another --state-dir."}}
 	case errors.Is(err, store.ErrDamaged):
-		return []Finding{{name, Broken, err.Error(), "Stop panebridge, move it away, and start again: what's in tmux is read again."}}
+		return []Finding{{name, Broken, err.Error(), "Restart panebridge: it saves what can be read, and keeps the damaged database beside the new one."}}
 	}
 	return []Finding{{name, Broken, err.Error(), "See to its file and its disk; see docs/operations.md."}}
 }

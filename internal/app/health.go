@@ -25,19 +25,20 @@ const (
 // healthWatch knows how the parts are without asking them at the moment of the
 // question, so that a hung part doesn't hang the answer.
 type healthWatch struct {
-	clients []*tmux.Client
-	store   *store.Store
-	more    func() []api.Part // the other parts
-	silence time.Duration     // a server that takes longer to answer is hung
-	log     *slog.Logger
+	clients  []*tmux.Client
+	store    *store.Store
+	salvaged string            // what became of a damaged database at the start; "": it wasn't
+	more     func() []api.Part // the other parts
+	silence  time.Duration     // a server that takes longer to answer is hung
+	log      *slog.Logger
 
 	mu       sync.Mutex
 	storeErr error
 	storeOK  time.Time
 }
 
-func newHealthWatch(clients []*tmux.Client, db *store.Store, cadence time.Duration, more func() []api.Part, log *slog.Logger) *healthWatch {
-	return &healthWatch{clients: clients, store: db, more: more, silence: cadence, log: log, storeOK: time.Now()}
+func newHealthWatch(clients []*tmux.Client, db *store.Store, salvaged string, cadence time.Duration, more func() []api.Part, log *slog.Logger) *healthWatch {
+	return &healthWatch{clients: clients, store: db, salvaged: salvaged, more: more, silence: cadence, log: log, storeOK: time.Now()}
 }
 
 // run looks at the store now and then, and has what it holds be written anew if its file was
@@ -134,6 +135,8 @@ func (h *healthWatch) storePart() api.Part {
 		p.State, p.Detail = api.HealthDegraded, h.storeErr.Error()
 	case h.storeErr != nil:
 		p.State, p.Detail = api.HealthDown, h.storeErr.Error()
+	case h.salvaged != "":
+		p.State, p.Detail = api.HealthDegraded, h.salvaged
 	}
 	return p
 }

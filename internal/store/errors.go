@@ -27,8 +27,15 @@ var (
 
 // explain wraps err once: what was tried, which of the errors above it is, and
 // what SQLite said.
+//
+// That the database is damaged is told by its health from then on, and the next start saves what can
+// be read.
 func (s *Store) explain(doing string, err error) error {
-	return explain(doing, s.path, err)
+	err = explain(doing, s.path, err)
+	if errors.Is(err, ErrDamaged) && s.checked.Swap(&err) == nil {
+		err = errors.Join(err, noteUnsound(s.path, err))
+	}
+	return err
 }
 
 func explain(doing, path string, err error) error {
@@ -47,7 +54,7 @@ func explain(doing, path string, err error) error {
 }
 
 func damaged(doing, path string, err error) error {
-	return fmt.Errorf("%s: %w: %w; stop panebridge, move %s (and its -wal and -shm) away and start again: output that is still in tmux will be read again",
+	return fmt.Errorf("%s: %w: %w; restart panebridge: it puts a new database in the place of %s with all that can be read, and keeps the damaged one beside it",
 		doing, ErrDamaged, err, path)
 }
 

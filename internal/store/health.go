@@ -139,5 +139,8 @@ func (s *Store) Check(ctx context.Context) error {
 	if found == nil || errors.Is(found, ErrDamaged) {
 		s.checked.Store(&found)
 	}
+	if errors.Is(found, ErrDamaged) {
+		return errors.Join(found, noteUnsound(s.path, found))
+	}
 	return found
 }

@@ -46,5 +46,8 @@ func TestADamagedFileIsFound(t *testing.T) {
 	if err := s.Health(ctx); !errors.Is(err, ErrDamaged) {
 		t.Errorf("its health is %v", err)
 	}
+	if err := Unsound(path); !errors.Is(err, ErrDamaged) {
+		t.Errorf("for the next start it's %v", err)
+	}
 	_ = f.Close() // last: it takes the locks of this process on the file with it
 }

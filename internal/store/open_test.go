@@ -126,7 +126,7 @@ func TestADamagedFileSaysWhatToDo(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Open(t.Context(), path, Options{})
-	if !errors.Is(err, ErrDamaged) || !errors.Is(err, sessions.ErrUnavailable) || !strings.Contains(err.Error(), "move "+path) {
+	if !errors.Is(err, ErrDamaged) || !errors.Is(err, sessions.ErrUnavailable) || !strings.Contains(err.Error(), "restart panebridge: it puts a new database in the place of "+path) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -69,11 +69,7 @@ func (w *writer) copyTo(ctx context.Context, path string) (err error) {
 	if _, err := w.conn.ExecContext(ctx, "VACUUM INTO ?", path); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
+	return syncFile(path)
 }
 
 // moveTo gives a copy the database's name, and goes on with it. Only the queue's leader may call it.

@@ -1,0 +1,79 @@
+package app_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/panebridge/panebridge/internal/api"
+)
+
+// What became of a damaged database is said, its damaged file is kept, and sessions go on.
+func TestADamagedDatabaseIsSavedAtTheStart(t *testing.T) {
+	slow(t)
+	d := newDaemon(t)
+	s, err := d.api.NewSession(d.ctx(), api.Create{Name: "one", Command: []string{"sh", "-c", "seq 1 3000; exec cat"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.await("the last line", d.has(s.ID, "3000"))
+	path := filepath.Join(d.dir, "state", "panebridge.db")
+	for _, how := range []struct {
+		name   string
+		damage func() error
+		says   string
+	}{
+		{"in the middle", func() error { return overwrite(path, 1, 2) }, "it was damaged, and is written anew"},
+		{"its beginning", func() error { return overwrite(path, 0, 1) }, "nothing of it could be read"},
+		{"empty", func() error { return os.Truncate(path, 0) }, "it was gone at the start"},
+		{"gone", func() error { return os.Remove(path) }, "it was gone at the start"},
+	} {
+		d.stop()
+		if err := how.damage(); err != nil {
+			t.Fatal(err)
+		}
+		d.start()
+		d.await(how.name+": that it's said", func() bool { return strings.Contains(d.storePart(), how.says) })
+		d.await(how.name+": a new session", func() bool {
+			_, err := d.api.NewSession(d.ctx(), api.Create{Name: strings.ReplaceAll(how.name, " ", "-"), Command: []string{"cat"}})
+			return err == nil
+		})
+	}
+	kept, err := filepath.Glob(path + "-damaged-*Z")
+	if err != nil || len(kept) < 1 {
+		t.Errorf("kept are %v, %v", kept, err)
+	}
+	d.stop()
+	d.start()
+	d.awaitTmux()
+	d.await("that all is well again", func() bool { return !strings.Contains(d.storePart(), "damaged") })
+}
+
+// overwrite writes nonsense over a part of a file: from and to are quarters of it.
+func overwrite(path string, from, to int64) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	quarter := info.Size() / 4
+	_, err = f.WriteAt([]byte(strings.Repeat("nonsense", int(quarter*(to-from)/8))), from*quarter)
+	return err
+}
+
+// storePart is what's said of the store.
+func (d *daemon) storePart() string {
+	h, err := d.api.Health(context.Background())
+	i := slices.IndexFunc(h.Parts, func(p api.Part) bool { return p.Name == "store" })
+	if err != nil || i < 0 {
+		return ""
+	}
+	return string(h.Parts[i].State) + " " + h.Parts[i].Detail
+}
