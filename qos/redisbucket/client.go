@@ -44,6 +44,7 @@ func NewClient(s Server) redis.UniversalClient {
 		Addrs: s.Addrs, MasterName: s.MasterName, IsClusterMode: s.Cluster,
 		Username: s.Username, Password: s.Password, DB: s.DB, TLSConfig: s.TLS,
 		SentinelUsername: s.SentinelUsername, SentinelPassword: s.SentinelPassword,
+		Dialer:        boundedDialer(&redis.Options{DialTimeout: s.Timeout, TLSConfig: s.TLS}),
 		ClientName:    "panebridge",
 		DialerRetries: 1, // the default dials five times, 100 ms apart
 		DialTimeout:   s.Timeout, ReadTimeout: s.Timeout, WriteTimeout: s.Timeout, PoolTimeout: s.Timeout,
