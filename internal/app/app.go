@@ -151,6 +151,7 @@ func (d *daemon) build(ctx context.Context) error {
 	if err := CheckSecrets(cfg, d.opt.ConfigPath, d.opt.Env); err != nil {
 		return err
 	}
+	d.warnOfExposure()
 	d.broker, d.metrics = api.NewBroker(), newMetrics(d.opt.Version)
 	d.processes, d.calls = agent.NewProcesses(), newCalls(d.prompted, d.masker.Hides, log.With("component", "api"))
 	sources := map[string]polling.Source{}

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/panebridge/panebridge/adapters/discord"
+	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/store"
 )
@@ -54,4 +56,16 @@ func ExamineExposure(cfg *config.Config, path string) (all []Finding) {
 		}
 	}
 	return all
+}
+
+// warnOfExposure says in the log what others can read of the configuration's secrets.
+func (d *daemon) warnOfExposure() {
+	a := d.config.Adapters
+	all := ExamineExposure(d.config, d.opt.ConfigPath)
+	all = append(append(all, examineTokenFile(telegram.Name, a.Telegram.TokenFile)...), examineTokenFile(discord.Name, a.Discord.TokenFile)...)
+	for _, f := range all {
+		if f.Severity == Doubtful {
+			d.opt.Log.Warn("a secret isn't safe", "component", "config", "found", f.Detail, "fix", f.Fix)
+		}
+	}
 }

@@ -1,9 +1,13 @@
 package app
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -36,6 +40,12 @@ func TestSecretsAreReadFromFiles(t *testing.T) {
 			"a password":    func() error { _, err := redisServer(config.Redis{PasswordFile: name}); return err },
 			"an authority":  func() error { _, err := redisTLS(config.Redis{TLSCAFile: name}); return err },
 			"a certificate": func() error { _, err := keyPair(name, name); return err },
+			"doctor's token": func() error {
+				if all := examineTokenFile("telegram", name); len(all) == 1 && all[0].Severity == Broken {
+					return fmt.Errorf("%s: %w", all[0].Detail, regular.ErrIrregular)
+				}
+				return nil
+			},
 		} {
 			done := make(chan error, 1)
 			go func() { done <- read() }()
@@ -49,6 +59,29 @@ func TestSecretsAreReadFromFiles(t *testing.T) {
 				}
 			case <-time.After(10 * time.Second):
 				t.Fatalf("%s from %s isn't there after 10 s", what, name)
+			}
+		}
+	}
+}
+
+// A start says which secrets others can read.
+func TestASecretThatOthersCanReadIsToldAtTheStart(t *testing.T) {
+	dir := t.TempDir()
+	file, token := filepath.Join(dir, "panebridge.yaml"), filepath.Join(dir, "token")
+	for _, mode := range []os.FileMode{0o600, 0o644} {
+		for path, text := range map[string]string{file: "adapters: {discord: {token: abcdefgh}}\n", token: "12345:secret\n"} {
+			if err := errors.Join(os.WriteFile(path, []byte(text), mode), os.Chmod(path, mode)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var log bytes.Buffer
+		cfg := config.Default()
+		cfg.Adapters.Discord.Token, cfg.Adapters.Telegram.TokenFile = config.NewSecret("abcdefgh"), token
+		d := &daemon{opt: Options{ConfigPath: file, Log: slog.New(slog.NewTextHandler(&log, nil))}, config: cfg}
+		d.warnOfExposure()
+		for _, one := range []string{"adapters.discord.token stands", "can read " + token} {
+			if told := strings.Contains(log.String(), one); told != (mode == 0o644) {
+				t.Errorf("with mode %o %q is told: %t", mode, one, told)
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/internal/regular"
 )
 
 // Severity is how a check came out.
@@ -82,13 +83,9 @@ func examineTokenFile(platform, file string) []Finding {
 	if file == "" {
 		return nil
 	}
-	info, err := os.Stat(file)
-	if err == nil {
-		var f *os.File
-		if f, err = os.Open(file); err == nil {
-			_ = f.Close()
-		}
-	}
+	_, err := regular.Read(file, maxSecretFile)
+	info, gone := os.Stat(file)
+	err = errors.Join(err, gone)
 	switch {
 	case err != nil:
 		return []Finding{{name, Broken, err.Error(), "Put the token into that file (mode 0600, this user's), or name another in adapters." + platform + ".token_file."}}
