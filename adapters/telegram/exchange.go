@@ -13,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"github.com/panebridge/panebridge/qos"
 )
@@ -120,8 +119,8 @@ func (x *exchange) foreign(method string, resp *http.Response) *failure {
 	switch {
 	case resp.StatusCode == http.StatusTooManyRequests:
 		f.outcome = qos.Throttled
-		if seconds, err := strconv.ParseInt(resp.Header.Get("Retry-After"), 10, 32); err == nil {
-			f.retryAfter = time.Duration(seconds) * time.Second
+		if n, err := strconv.ParseInt(resp.Header.Get("Retry-After"), 10, 64); err == nil {
+			f.retryAfter = seconds(n)
 		}
 	case resp.StatusCode >= 300 && resp.StatusCode < 500:
 		f.outcome = qos.Failed // it wasn't passed on

@@ -47,6 +47,13 @@ func (f *failure) reply() adapters.Reply {
 	return r
 }
 
+// seconds is a time that was ordered. One beyond a year is a year: a time.Duration has no room for all
+// that a platform may say.
+func seconds(n int64) time.Duration {
+	const year = 365 * 24 * 3600
+	return time.Duration(max(0, min(n, year))) * time.Second
+}
+
 // refusal is the failure of a call that Telegram has answered with an error.
 func refusal(method string, status int, a answer) *failure {
 	f := &failure{method: method, code: a.Code, text: harmless(a.Description), outcome: qos.Rejected}
@@ -55,7 +62,7 @@ func refusal(method string, status int, a answer) *failure {
 	}
 	switch {
 	case f.code == http.StatusTooManyRequests:
-		f.outcome, f.retryAfter = qos.Throttled, time.Duration(a.Parameters.RetryAfter)*time.Second
+		f.outcome, f.retryAfter = qos.Throttled, seconds(a.Parameters.RetryAfter)
 	case a.Parameters.MigratedTo != 0:
 		f.outcome, f.migratedTo = qos.Migrated, a.Parameters.MigratedTo
 	case f.code >= http.StatusInternalServerError:

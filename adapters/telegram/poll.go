@@ -131,9 +131,13 @@ func (p *Poller) poll(ctx context.Context) (rest time.Duration, err error) {
 	if err := p.opts.Keeper.Keep(ctx, updates); err != nil {
 		return 0, err
 	}
+	again := next <= p.offset
 	p.offset = next
 	if n := len(list) - len(updates); n > 0 {
 		p.log.ErrorContext(ctx, "updates without a number were left out", "count", n)
+	}
+	if again {
+		return 0, errors.New("read updates: they were acknowledged already")
 	}
 	return 0, nil
 }
@@ -152,10 +156,11 @@ func (p *Poller) getUpdates(ctx context.Context, wait time.Duration) ([]json.Raw
 	return list, err
 }
 
-// read returns updates as the journal takes them, and the number after the greatest.
-// What has no number can't be acknowledged by itself, and is left out.
+// read returns updates as the journal takes them, and the number after the greatest, which may be
+// below the last: after a week without updates Telegram begins somewhere else
+// (core.telegram.org/bots/api#update). What has no number can't be acknowledged by itself, and is
+// left out.
 func (p *Poller) read(list []json.RawMessage) (updates []inbound.Update, next int64) {
-	next = p.offset
 	for _, raw := range list {
 		u, id, err := readUpdate(raw)
 		if err != nil {

@@ -17,6 +17,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/adapters/inbound/journaltest"
 	"github.com/panebridge/panebridge/adapters/telegram"
@@ -409,6 +411,74 @@ func TestPollerIsntHurried(t *testing.T) {
 			w.Errorf("%d calls in a minute", n)
 		}
 	})
+}
+
+// Whatever a server answers, it isn't asked more than three times a second, and what's new comes
+// through when it answers well again, with a number below the last, too.
+func TestPollerIsntHurriedByOddAnswers(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		odd := rapid.SliceOfN(rapid.SampledFrom([]string{
+			`{"ok":true,"result":[]}`,
+			`{"ok":true,"result":[{"update_id":7},{"update_id":9}]}`,
+			`{"ok":true,"result":[{"update_id":9},{"update_id":9}]}`,
+			`{"ok":true,"result":[{"update_id":900000},{}]}`,
+			`{"ok":true,"result":[{},{"update_id":0},{"update_id":-3},{"update_id":1e300},{"update_id":"7"},null,3]}`,
+			`{"ok":true,"result":{}}`, `{"ok":true}`, `{"ok":false}`, `[]`, ``, `<html>`,
+			`{"ok":false,"error_code":429,"parameters":{"retry_after":-5}}`,
+			`{"ok":false,"error_code":429,"parameters":{"retry_after":0}}`,
+			`{"ok":false,"error_code":429,"parameters":{"retry_after":20}}`,
+			`{"ok":false,"error_code":500,"description":"x"}`,
+		}), 1, 5).Draw(rt, "answers")
+		fresh := rapid.SampledFrom([]int64{3, 8, 10, 1_000_000}).Draw(rt, "number of what's new")
+		var calls atomic.Int64
+		var came atomic.Bool
+		inBubble(t, telegramtest.Options{}, func(w *world) {
+			var well atomic.Bool
+			a := w.adapter(func(o *telegram.Options) {
+				o.Transport = courier(func(r *http.Request) (*http.Response, error) {
+					var asked struct{ Offset int64 }
+					if err := json.NewDecoder(r.Body).Decode(&asked); err != nil {
+						rt.Errorf("a request: %v", err)
+					}
+					n := calls.Add(1)
+					if !well.Load() {
+						return answering(http.StatusOK, odd[int(n)%len(odd)])(r)
+					}
+					if came.Load() && asked.Offset == fresh+1 { // it was acknowledged
+						time.Sleep(50 * time.Second)
+						return answering(http.StatusOK, `{"ok":true,"result":[]}`)(r)
+					}
+					return answering(http.StatusOK, fmt.Sprintf(`{"ok":true,"result":[{"update_id":%d}]}`, fresh))(r)
+				})
+			})
+			p := a.Poller(telegram.PollerOptions{Keeper: keeperFunc(func(updates []inbound.Update) {
+				for _, u := range updates {
+					if well.Load() && u.Key == fmt.Sprint(fresh) {
+						came.Store(true)
+					}
+				}
+			})})
+			end := w.inBackground(p.Run)
+			after(10 * time.Minute)
+			if n := calls.Load(); n > 1800 {
+				rt.Errorf("%d calls in ten minutes", n)
+			}
+			well.Store(true)
+			calls.Store(0)
+			after(5 * time.Minute)
+			if n := calls.Load(); !came.Load() || n > 60 {
+				rt.Errorf("what's new came: %t; %d calls in five minutes", came.Load(), n)
+			}
+			end()
+		})
+	})
+}
+
+type keeperFunc func(updates []inbound.Update)
+
+func (f keeperFunc) Keep(_ context.Context, updates []inbound.Update) error {
+	f(updates)
+	return nil
 }
 
 func TestPollerAsksForWhatIsUsed(t *testing.T) {
