@@ -262,7 +262,7 @@ func (g *giver) watch(ctx context.Context, step DialogStep, before *seen) (end o
 			if now.dialog == nil || !now.dialog.Asks(before.dialog) {
 				return outcome{state: PromptAnswered, key: step.single()}, true
 			}
-		} else if reacted(before, &now, since) && (step.Text == "" || since >= settleFor) {
+		} else if reacted(step, before, &now, since) && (step.Text == "" || since >= settleFor) {
 			return outcome{}, false
 		}
 	}
@@ -278,9 +278,14 @@ func (g *giver) watch(ctx context.Context, step DialogStep, before *seen) (end o
 }
 
 // reacted reports whether a dialog shows a step that was done since ago. That its rows
-// changed alone may be anything, a clock say; the mark may move a moment later.
-func reacted(before, now *seen, since time.Duration) bool {
+// changed alone may be anything, a clock say; the mark may move a moment later, or before: Gemini CLI
+// 0.61.0 moves it to an option up to 0.2 s before it draws its check, and a key that's pressed again
+// in between takes the check away.
+func reacted(step DialogStep, before, now *seen, since time.Duration) bool {
 	a, b := before.dialog, now.dialog
+	if i := step.Toggles - 1; b != nil && i >= 0 && i < min(len(a.Options), len(b.Options)) && since < settleFor {
+		return a.Options[i].Checked != b.Options[i].Checked
+	}
 	if b == nil || a.Print != b.Print || a.Marked != b.Marked || !slices.Equal(a.Options, b.Options) || a.Typed != b.Typed {
 		return true
 	}

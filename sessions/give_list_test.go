@@ -1,7 +1,9 @@
 package sessions
 
 import (
+	"slices"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 )
@@ -47,6 +49,32 @@ func TestWhatWasSeenOfAListCounts(t *testing.T) {
 					rt.Fatalf("option %d is %+v, and checked is %v, known %v", i+1, o, checked, known)
 				}
 			}
+		}
+	})
+}
+
+// Of a key that checks an option, the check is waited for, whatever else moves before.
+func TestACheckIsSeenBeforeTheNextKey(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		options := make([]DialogOption, rapid.IntRange(1, 5).Draw(rt, "options"))
+		for i := range options {
+			options[i].Checked = rapid.Bool().Draw(rt, "checked")
+		}
+		which := rapid.IntRange(0, len(options)-1).Draw(rt, "which")
+		before := &seen{dialog: &Dialog{Kind: PromptMulti, Print: "p", Options: options}}
+		after := slices.Clone(options)
+		checked, moved := rapid.Bool().Draw(rt, "its check is drawn"), rapid.Bool().Draw(rt, "its mark is drawn")
+		now := &seen{dialog: &Dialog{Kind: PromptMulti, Print: "p", Options: after}}
+		if checked {
+			after[which].Checked = !after[which].Checked
+		}
+		if moved {
+			now.dialog.Marked = which + 1
+		}
+		since := time.Duration(rapid.IntRange(0, 1000).Draw(rt, "milliseconds")) * time.Millisecond
+		want := checked || moved && since >= settleFor // long after the key it may be drawn another way
+		if got := reacted(DialogStep{Toggles: which + 1}, before, now, since); got != want {
+			rt.Fatalf("it has reacted: %t", got)
 		}
 	})
 }

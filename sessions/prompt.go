@@ -290,4 +290,7 @@ type DialogStep struct {
 	// Last says that the dialog is answered with this step: it goes away, or another
 	// takes its place.
 	Last bool
+	// Toggles is the number, from 1, of the option that this step checks, or takes the check of;
+	// 0: it does neither.
+	Toggles int
 }

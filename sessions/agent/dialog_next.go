@@ -123,9 +123,9 @@ func (f *form) toggle(d *sessions.Dialog, i int) (sessions.DialogStep, error) {
 	case d.Options[i].Key == "" && f.Answer == byDigit:
 		return sessions.DialogStep{}, fmt.Errorf("%w answer: no key is known for option %d", sessions.ErrInvalid, i+1)
 	case f.Toggle != "" && d.Marked == i:
-		return sessions.DialogStep{Keys: []string{f.Toggle}}, nil
+		return sessions.DialogStep{Keys: []string{f.Toggle}, Toggles: i + 1}, nil
 	}
-	return sessions.DialogStep{Keys: []string{d.Options[i].Key}}, nil
+	return sessions.DialogStep{Keys: []string{d.Options[i].Key}, Toggles: i + 1}, nil
 }
 
 // typeInto goes to the entry for text, and types one.
