@@ -68,13 +68,15 @@ test-agents-latest: ## the same in the versions that npm serves today; docs/agen
 	PANEBRIDGE_AGENTS=latest $(GO) test -count=1 -timeout 150m -p 1 -run Live ./internal/agentlab ./internal/app
 
 .PHONY: race
-race: ## the quick tests under the race detector (needs a C compiler)
-	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m ./...
+race: ## the quick tests under the race detector (installs a C compiler)
+	scripts/install.sh race
+	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m $(TESTFLAGS) ./...
 
 .PHONY: stress
-stress: ## all tests with full counts, one package at a time
+stress: ## all tests with full counts, one package at a time, then every fuzz target for 30 s
 	scripts/install.sh test
 	PANEBRIDGE_STRESS=1 $(GO) test -count=1 -timeout 80m -p 1 ./...
+	scripts/fuzz-short.sh 30s
 
 .PHONY: bench
 bench: build ## Go benchmarks, then short runs of pbbench

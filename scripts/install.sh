@@ -2,9 +2,10 @@
 # Installs the system packages that panebridge needs, and says what it does
 # before it does it. Does nothing where everything is there.
 #
-# usage: scripts/install.sh demo|test|agents...
+# usage: scripts/install.sh demo|test|race|agents...
 #
 #   demo    tmux
+#   race    a C compiler, and tmux
 #   test    tmux, redis-server, faketime, chromium, zsh, fish
 #   agents  tmux, node 20 or newer with npm, unshare and nsenter
 #
@@ -47,6 +48,7 @@ present() {
 	zsh) have zsh ;;
 	fish) have fish ;;
 	node) have_node ;;
+	compiler) have "${CC:-cc}" || have gcc ;;
 	util-linux) have unshare && have nsenter ;;
 	esac
 }
@@ -66,14 +68,15 @@ check_go() {
 	esac
 }
 
-[ $# -gt 0 ] || die "usage: $0 demo|test|agents..."
+[ $# -gt 0 ] || die "usage: $0 demo|test|race|agents..."
 want=''
 for what in "$@"; do
 	case $what in
 	demo) want="$want tmux" ;;
 	test) want="$want tmux redis faketime chromium zsh fish" ;;
+	race) want="$want tmux compiler" ;;
 	agents) want="$want tmux node util-linux" ;;
-	*) die "usage: $0 demo|test|agents... ($what isn't known)" ;;
+	*) die "usage: $0 demo|test|race|agents... ($what isn't known)" ;;
 	esac
 done
 
@@ -105,6 +108,9 @@ for thing in $missing; do
 	apt-get:redis) packages="$packages redis-server" ;;
 	# Ubuntu has Chromium as a snap only: the end says so.
 	apt-get:chromium) grep -qs '^ID=ubuntu' /etc/os-release || packages="$packages chromium" ;;
+	apt-get:compiler) packages="$packages gcc libc6-dev" ;;
+	apk:compiler) packages="$packages gcc musl-dev" ;;
+	dnf:compiler | pacman:compiler | brew:compiler) packages="$packages gcc" ;;
 	brew:chromium) casks='chromium' ;;
 	apt-get:node | dnf:node | pacman:node | apk:node) packages="$packages nodejs npm" ;;
 	pacman:redis) packages="$packages valkey" ;; # Arch's successor of Redis

@@ -193,6 +193,10 @@ func (k *promptRig) ask() {
 			k.Errorf("no question of %s within %s; prompts %+v; screen:\n%s", o, time.Since(began), k.seen.all(), k.screen(k.Context()))
 			return
 		}
+		if i == 1 && qs[0].denied() && k.isTakenBack(q) {
+			k.Logf("%s: it took the second back, as the first was refused", o)
+			break
+		}
 		k.questions = append(k.questions, q)
 		if k.random.IntN(3) == 0 {
 			k.input(momentDialog, k.word("say"))
@@ -202,6 +206,17 @@ func (k *promptRig) ask() {
 	}
 	k.finish(qs)
 	k.calm()
+}
+
+// isTakenBack reports whether a question goes away within two seconds without an answer: opencode 1.18.33
+// may draw the second of two dialogs for a moment when a refusal of the first ends both.
+func (k *promptRig) isTakenBack(q *question) bool {
+	for end := time.Now().Add(2 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		if !slices.ContainsFunc(k.seen.open(), func(p api.Prompt) bool { return p.ID == q.prompt.ID }) {
+			return true
+		}
+	}
+	return false
 }
 
 // finish submits what's asked once more when all is chosen.
