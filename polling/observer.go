@@ -22,6 +22,9 @@ type Observer interface {
 const (
 	maxHeldLines = 2000
 	maxTyped     = 32
+	// drainWithin is for how long what an observer still has is worked in when a session is
+	// closed: a file that grows for ever has no end.
+	drainWithin = 3 * time.Second
 )
 
 // observe asks the observer about a step, if there is one and the step shows all
@@ -56,7 +59,14 @@ func (p *OutputPoller) rest(ctx context.Context, sight sessions.Sight, last bool
 	p.mu.Lock()
 	settling := p.settling // the look itself left rows that aren't settled
 	p.mu.Unlock()
+	var stopping time.Time
 	for sight.More {
+		if now := time.Now(); p.isStopping() && stopping.IsZero() {
+			stopping = now
+		} else if !stopping.IsZero() && now.Sub(stopping) > drainWithin {
+			p.slog.WarnContext(ctx, "the session is closed before all was told that its program has written")
+			break
+		}
 		var err error
 		if sight, err = p.observer.Observe(ctx, sessions.Look{Last: last, Now: time.Now()}); err != nil {
 			return err
@@ -72,6 +82,16 @@ func (p *OutputPoller) rest(ctx context.Context, sight sessions.Sight, last bool
 	}
 	p.lookAgain(again)
 	return nil
+}
+
+// isStopping reports whether Stop was called.
+func (p *OutputPoller) isStopping() bool {
+	select {
+	case <-p.stop:
+		return true
+	default:
+		return false
+	}
 }
 
 // lookAgain has the pane captured at a time, though it may not change.

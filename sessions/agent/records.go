@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -10,7 +11,11 @@ import (
 	"github.com/panebridge/panebridge/sessions/transcript"
 )
 
-const readAtOnce = 500 // records
+// How much of a transcript a look takes in at once, about.
+const (
+	readAtOnce      = 500 // records
+	readAtOnceBytes = 1 << 20
+)
 
 // owed says since when a program has said something that no transcript is known to
 // have: its pane will tell it.
@@ -29,12 +34,15 @@ func (o *Observer) records(ctx context.Context) ([]transcript.Record, error) {
 	}
 	out := p.next
 	p.next, p.cursor, p.all = nil, nil, false
-	for len(out) < readAtOnce && !endsTurn(out) {
+	for size := 0; len(out) < readAtOnce && size < readAtOnceBytes && !endsTurn(out); {
 		var before []byte
 		if len(out) > 0 {
 			before = p.reader.Cursor()
 		}
 		records, err := p.reader.Read(ctx, 1)
+		if errors.Is(err, transcript.ErrMore) {
+			break
+		}
 		if err != nil && len(out) == 0 {
 			return nil, fmt.Errorf("read the transcript: %w", err)
 		}
@@ -46,6 +54,9 @@ func (o *Observer) records(ctx context.Context) ([]transcript.Record, error) {
 		if len(out) > 0 && len(records) > 0 && records[0].Kind == transcript.User {
 			p.next, p.cursor = records, before
 			break
+		}
+		for _, r := range records {
+			size += len(r.Text)
 		}
 		out = append(out, records...)
 	}

@@ -82,7 +82,7 @@ var decoders = map[Format]func() decoder{
 
 // Read returns what's new, in order, about limit records at most (0: 1000), and none
 // if there's nothing new; it doesn't wait for more. After an error the reader can
-// be read again: nothing is lost by it. A transcript that isn't there has nothing
+// be read again: nothing is lost by it; ErrMore says that it has to be. A transcript that isn't there has nothing
 // new.
 func (r *Reader) Read(ctx context.Context, limit int) ([]Record, error) {
 	if r.src == nil {
