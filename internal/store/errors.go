@@ -32,8 +32,11 @@ var (
 // be read.
 func (s *Store) explain(doing string, err error) error {
 	err = explain(doing, s.path, err)
-	if errors.Is(err, ErrDamaged) && s.checked.Swap(&err) == nil {
-		err = errors.Join(err, noteUnsound(s.path, err))
+	if !errors.Is(err, ErrDamaged) {
+		return err
+	}
+	if was := s.checked.Swap(&err); was == nil || *was == nil {
+		return errors.Join(err, noteUnsound(s.path, err))
 	}
 	return err
 }

@@ -51,3 +51,26 @@ func TestADamagedFileIsFound(t *testing.T) {
 	}
 	_ = f.Close() // last: it takes the locks of this process on the file with it
 }
+
+// Damage that a request meets is known from then on, and to the next start, whatever was found before.
+func TestDamageThatARequestMeetsIsKnown(t *testing.T) {
+	for _, checked := range []bool{false, true} {
+		ctx, path := t.Context(), dbPath(t)
+		s := mustOpen(t, path, Options{})
+		if checked {
+			if err := s.Check(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := Unsound(path); err != nil {
+			t.Fatal(err)
+		}
+		_ = s.explain("read something", ErrDamaged)
+		if err := s.Health(ctx); !errors.Is(err, ErrDamaged) {
+			t.Errorf("checked: %t: its health is %v", checked, err)
+		}
+		if err := Unsound(path); !errors.Is(err, ErrDamaged) {
+			t.Errorf("checked: %t: for the next start it's %v", checked, err)
+		}
+	}
+}
