@@ -26,6 +26,9 @@ func TestAnswersAreGivenWhileAQuestionIsReadWhole(t *testing.T) {
 			q.unseen, q.part = true, 1
 			pane.ask(q)
 			d.pass(1200 * time.Millisecond)
+			if rapid.Bool().Draw(rt, "it was read") { // drawn numbers are small mostly
+				d.pass(10 * time.Second)
+			}
 			d.pass(ms("moment", 25_000))
 			pane.with(func() {
 				if pane.tall {
