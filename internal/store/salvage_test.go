@@ -177,7 +177,7 @@ func TestWhatCanBeReadOfADamagedDatabaseIsSaved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var single, kept, all int // lines of databases with one damaged page that isn't the first
+	var single, nearlyAll, kept, all int // databases with one damaged page that isn't the first, and their lines
 	rapid.Check(t, func(rt *rapid.T) {
 		folder, err := os.MkdirTemp(t.TempDir(), "")
 		if err != nil {
@@ -203,14 +203,18 @@ func TestWhatCanBeReadOfADamagedDatabaseIsSaved(t *testing.T) {
 		checkSalvaged(rt, before, after, out)
 		if len(pages) == 1 && pages[0] > 0 {
 			single, kept, all = single+1, kept+len(after["lines"]), all+len(before["lines"])
+			if len(after["lines"]) >= len(before["lines"])*9/10 {
+				nearlyAll++
+			}
 		}
 		checkOpens(ctx, rt, path)
 		if again, err := os.ReadFile(out.Kept); err != nil || len(again) > len(data) {
 			rt.Errorf("the damaged file isn't kept: %d bytes, %v", len(again), err)
 		}
 	})
-	if single > 10 && kept < all*9/10 {
-		t.Errorf("of %d databases with one damaged page, %d of %d lines were saved", single, kept, all)
+	// One page of the schema's loses all: a mean of so few would hang on how many of these are drawn.
+	if single > 10 && nearlyAll < single/2 {
+		t.Errorf("of %d databases with one damaged page, nine tenths of the lines were saved in %d", single, nearlyAll)
 	}
 	t.Logf("one damaged page, %d times: %d of %d lines saved", single, kept, all)
 }
