@@ -20,20 +20,15 @@ func Examine(ctx context.Context, path string) (err error) {
 	if err != nil {
 		return err
 	}
-	db, err := sql.Open("sqlite", name+"&mode=ro")
+	db, err := openSingle(ctx, name+"&mode=ro")
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	conn, err := db.Conn(ctx)
-	if err != nil {
+	defer func() { err = errors.Join(err, db.close()) }()
+	if _, _, err := versions(ctx, db.conn, migrations()); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, conn.Close()) }()
-	if _, _, err := versions(ctx, conn, migrations()); err != nil {
-		return err
-	}
-	problems, err := quickCheck(ctx, conn)
+	problems, err := quickCheck(ctx, db.conn)
 	if err == nil && strings.Join(problems, "") != "ok" {
 		err = damaged("examine "+path, path, errors.New(strings.Join(problems, "; ")))
 	}

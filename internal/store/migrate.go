@@ -29,12 +29,16 @@ func migrate(ctx context.Context, conn *sql.Conn, steps fs.FS) (was, is int, err
 	if err != nil {
 		return was, was, err
 	}
-	for is = was; is < newest; {
-		if is, err = step(ctx, conn, steps, is); err != nil {
-			return was, is, err
-		}
+	is, err = migrateFrom(ctx, conn, steps, was, newest)
+	return was, is, err
+}
+
+// migrateFrom brings a database from one version to another, and returns the one it has then.
+func migrateFrom(ctx context.Context, conn *sql.Conn, steps fs.FS, is, target int) (_ int, err error) {
+	for err == nil && is < target {
+		is, err = step(ctx, conn, steps, is)
 	}
-	return was, is, nil
+	return is, err
 }
 
 // step applies the migration behind version is, unless another process did so

@@ -144,7 +144,7 @@ func salvageInto(ctx context.Context, damaged, fresh string, log *slog.Logger) (
 		lost = []Loss{{Table: everything}}
 		is = 0
 	}
-	if err := migrateTo(ctx, to.conn, is); err != nil {
+	if _, err := migrateFrom(ctx, to.conn, migrations(), 0, is); err != nil {
 		return nil, err
 	}
 	c := copier{from: from.conn, to: to.conn, log: log, lost: map[string]bool{}}
@@ -153,7 +153,7 @@ func salvageInto(ctx context.Context, damaged, fresh string, log *slog.Logger) (
 			return nil, err
 		}
 	}
-	if err := migrateTo(ctx, to.conn, newest); err != nil {
+	if _, err := migrateFrom(ctx, to.conn, migrations(), is, newest); err != nil {
 		return nil, err
 	}
 	rows, err := mend(ctx, to.conn)
@@ -213,15 +213,6 @@ func openDamaged(ctx context.Context, path string) (single, error) {
 		return single{}, err
 	}
 	return openSingle(ctx, name+"&mode=ro")
-}
-
-// migrateTo brings a new database to a version.
-func migrateTo(ctx context.Context, conn *sql.Conn, target int) error {
-	is, err := version(ctx, conn)
-	for err == nil && is < target {
-		is, err = step(ctx, conn, migrations(), is)
-	}
-	return err
 }
 
 func syncFile(path string) error {
