@@ -180,10 +180,10 @@ func (m *Manager) ended(ctx context.Context, id ID, exit *Exit, reason string, g
 	lines, gaps, err := m.note(ctx, id, []Line{{Kind: KindNotice, Text: text}}, gap)
 	if err != nil {
 		m.log.Error("write the notice of a session's end", "session", id, "err", err)
-	} else {
-		m.opt.Sink.Output(OutputEvent{Session: id, First: lines[0].N, Lines: lines, Gaps: gaps, Exit: exit, Live: &Live{CursorY: -1}, State: StateEnded, Reason: reason})
 	}
-	s, ok := m.update(id, func(s *Session) {
+	// Whoever hears of the last line asks whether it's the last: it rings. One who reads the
+	// log between these two, for another line, takes it for a line like others.
+	s, ok := m.changeSession(id, func(s *Session) {
 		s.State, s.Reason, s.EndedAt = StateEnded, reason, time.Now()
 		if exit != nil {
 			s.Exit = exit
@@ -192,6 +192,10 @@ func (m *Manager) ended(ctx context.Context, id ID, exit *Exit, reason string, g
 	if !ok {
 		return
 	}
+	if err == nil {
+		m.opt.Sink.Output(OutputEvent{Session: id, First: lines[0].N, Lines: lines, Gaps: gaps, Exit: exit, Live: &Live{CursorY: -1}, State: StateEnded, Reason: reason})
+	}
+	m.opt.Sink.Changed(s)
 	if err := m.opt.Store.PutSession(ctx, s); err != nil {
 		m.log.Error("store the end of a session", "session", id, "err", err)
 	}

@@ -119,7 +119,10 @@ type Output struct {
 }
 
 // Print has a session print: a line that comes while no turn is open opens one.
-func (h *House) Print(id sessions.ID, o Output) error {
+func (h *House) Print(id sessions.ID, o Output) error { return h.print(id, o, false) }
+
+// print is Print; last says that the session ends with it.
+func (h *House) print(id sessions.ID, o Output, last bool) error {
 	h.mu.Lock()
 	r := h.find(id)
 	b := Batch{Session: id}
@@ -152,12 +155,12 @@ func (h *House) Print(id sessions.ID, o Output) error {
 	if err != nil {
 		return err
 	}
-	h.hear(r, o, done)
+	h.hear(r, o, done, last)
 	return nil
 }
 
 // hear takes a stored batch in and tells the sink.
-func (h *House) hear(r *resident, o Output, done Appended) {
+func (h *House) hear(r *resident, o Output, done Appended, last bool) {
 	ev := sessions.OutputEvent{Session: r.ID, Lines: done.Lines, Gaps: done.Gaps, Turn: done.Turn}
 	if len(done.Lines) > 0 {
 		ev.First = done.Lines[0].N
@@ -177,10 +180,17 @@ func (h *House) hear(r *resident, o Output, done Appended) {
 		r.ends = append(r.ends, done.Turn.LastLine)
 	}
 	r.Turn = done.Turn
-	sink := h.sink
+	if last {
+		r.State, r.EndedAt, r.live = sessions.StateEnded, time.Now(), nil
+	}
+	s, sink := r.Session, h.sink
 	h.mu.Unlock()
-	if sink != nil {
-		sink.Output(ev)
+	if sink == nil {
+		return
+	}
+	sink.Output(ev)
+	if last {
+		sink.Changed(s)
 	}
 }
 
@@ -196,18 +206,7 @@ func (h *House) Rename(id sessions.ID, name string) {
 	}
 }
 
-// End ends a session with a notice in its log.
+// End ends a session with a notice in its log. It has ended when that's told.
 func (h *House) End(id sessions.ID, notice string) error {
-	if err := h.Print(id, Output{Lines: []string{notice}}); err != nil {
-		return err
-	}
-	h.mu.Lock()
-	r := h.find(id)
-	r.State, r.EndedAt, r.live = sessions.StateEnded, time.Now(), nil
-	s, sink := r.Session, h.sink
-	h.mu.Unlock()
-	if sink != nil {
-		sink.Changed(s)
-	}
-	return nil
+	return h.print(id, Output{Lines: []string{notice}}, true)
 }

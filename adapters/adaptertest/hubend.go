@@ -18,6 +18,7 @@ func (l *hubLife) end() {
 		if s.State == sessions.StateEnded {
 			continue
 		}
+		synctest.Wait() // who reads the log as its last line is written doesn't know that it's the last
 		if err := l.house.End(s.ID, "session ended"); err != nil {
 			l.wrong = append(l.wrong, err.Error())
 		}

@@ -382,4 +382,7 @@ func (r *reading) finish() {
 	if n := len(r.ends); n > 0 && r.ends[n-1] > r.want.After && r.ends[n-1] <= r.want.To && r.rang < r.ends[n-1] && r.rang < r.at.Line-1 {
 		r.wrong = append(r.wrong, fmt.Sprintf("nothing rang for the turn that ended at line %d", r.ends[n-1]))
 	}
+	if n := int64(len(r.printed)); r.State == sessions.StateEnded && n == r.want.To && r.rang < n {
+		r.wrong = append(r.wrong, "the session has ended, and its last line didn't ring")
+	}
 }
