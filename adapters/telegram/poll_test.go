@@ -413,8 +413,9 @@ func TestPollerIsntHurried(t *testing.T) {
 	})
 }
 
-// Whatever a server answers, it isn't asked more than three times a second, and what's new comes
-// through when it answers well again, with a number below the last, too.
+// Whatever a server answers, it isn't asked more than four times a second, and what's new comes
+// through when it answers well again, with a number below the last, too. (Three calls may go
+// between two rests after a failure, which take two thirds of a second to a second.)
 func TestPollerIsntHurriedByOddAnswers(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		odd := rapid.SliceOfN(rapid.SampledFrom([]string{
@@ -460,7 +461,7 @@ func TestPollerIsntHurriedByOddAnswers(t *testing.T) {
 			})})
 			end := w.inBackground(p.Run)
 			after(10 * time.Minute)
-			if n := calls.Load(); n > 1800 {
+			if n := calls.Load(); n > 2400 {
 				rt.Errorf("%d calls in ten minutes", n)
 			}
 			well.Store(true)
