@@ -83,6 +83,8 @@ type asker struct {
 	redraws time.Duration // that its program takes to draw for another size
 	tears   time.Duration // that its screen is half drawn then
 	blank   bool          // half drawn is nothing, or else a dialog that nobody knows
+	afresh  time.Duration // behind that, until it draws another part once more; 0: never
+	drew    func()        // is called when it has drawn for another size, or afresh; may be nil
 	drawing bool          // it's half drawn
 	tall    bool          // it's taller
 	covered bool          // only who made it taller may look
@@ -470,6 +472,7 @@ func newDesk(tb testing.TB, pane *asker, db sessions.Store, options ...func(*ses
 	for _, change := range options {
 		change(&o)
 	}
+	pane.drew = func() { pollers{d}.Typed("", "") }
 	d.manager = sessions.NewManager(o)
 	if err := d.manager.Load(context.Background()); err != nil {
 		tb.Fatal(err)
@@ -649,16 +652,31 @@ func (p *asker) resized() {
 	if q == nil || q.part == 0 {
 		return
 	}
+	draw := func(f func()) {
+		p.with(f)
+		if p.drew != nil {
+			p.drew()
+		}
+	}
 	time.AfterFunc(p.redraws, func() { p.with(func() { p.drawing = p.tears > 0 && p.tall == tall }) })
 	time.AfterFunc(p.redraws+p.tears, func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if p.tall != tall {
-			return
-		}
-		p.drawing = false
-		if q.unseen = !tall || p.unwell; q.unseen {
-			q.part = q.part%3 + 1
-		}
+		draw(func() {
+			if p.tall != tall {
+				return
+			}
+			p.drawing = false
+			if q.unseen = !tall || p.unwell; q.unseen {
+				q.part = q.part%3 + 1
+			}
+		})
 	})
+	if p.afresh > 0 && !tall {
+		time.AfterFunc(p.redraws+p.tears+p.afresh, func() {
+			draw(func() {
+				if q.unseen && !p.tall {
+					q.part = q.part%3 + 1
+				}
+			})
+		})
+	}
 }

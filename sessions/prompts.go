@@ -187,8 +187,14 @@ func (a *asking) samePart(d *Dialog) *Dialog {
 		return d
 	}
 	if !slices.Contains(a.parts, d.Print) {
-		was := a.shown
-		if was == nil || was.Print != a.reading || time.Since(a.backAt) > wholeBack || !d.asksLike(was) || a.whole != nil && !a.whole.isWholeOf(d) {
+		past, was := time.Since(a.backAt), a.shown
+		if was == nil || was.Print != a.reading || !d.asksLike(was) {
+			return d
+		}
+		switch {
+		case a.whole == nil && past <= wholeLate && d.overlaps(was): // it can only be refused
+		case a.whole != nil && past <= wholeBack && a.whole.isWholeOf(d):
+		default:
 			return d
 		}
 		a.parts = append(a.parts, d.Print)

@@ -28,6 +28,9 @@ const (
 	tornWithin = 1400 * time.Millisecond
 	// wholeBack is how long the program may take to draw it as it was before.
 	wholeBack = 2 * time.Second
+	// wholeLate is until it may draw another part of one that can only be refused: Qwen Code
+	// 0.15.10 did 2 s after its pane was as high as before, on a busy machine.
+	wholeLate = 10 * time.Second
 	// wholeMost is until tmux itself makes a pane as high as it was, whatever becomes of
 	// panebridge: longer than an answer takes.
 	wholeMost  = 45 * time.Second
@@ -233,6 +236,30 @@ func (d *Dialog) asksLike(other *Dialog) bool {
 		})
 }
 
+// overlaps reports whether half of what one of two dialogs shows is shown by the other, too,
+// in order. Either may show a part.
+func (d *Dialog) overlaps(other *Dialog) bool {
+	fewer, more := telling(d.Body), telling(other.Body)
+	if len(fewer) > len(more) {
+		fewer, more = more, fewer
+	}
+	return len(fewer) > 0 && 2*rowsMissing(fewer, more) <= len(fewer)
+}
+
+// rowsMissing counts the rows that other rows don't have, in order.
+func rowsMissing(rows, others []string) int {
+	missing := 0
+	for _, row := range rows {
+		at := slices.Index(others, row)
+		if at < 0 {
+			missing++
+			continue
+		}
+		others = others[at+1:]
+	}
+	return missing
+}
+
 // isWholeOf reports whether a dialog is all of one of which part was seen: it asks the same
 // and takes the same answers, and what was seen of the one stands in the other, in order.
 func (d *Dialog) isWholeOf(part *Dialog) bool {
@@ -240,17 +267,9 @@ func (d *Dialog) isWholeOf(part *Dialog) bool {
 		return false
 	}
 	const own = 2 // rows that only say that there are more, or are cut off themselves
-	missing, all := 0, telling(d.Body)
-	seen := telling(part.Body)
-	for _, row := range seen {
-		at := slices.Index(all, row)
-		if at < 0 {
-			missing++
-			continue
-		}
-		all = all[at+1:]
-	}
-	return missing <= own && len(telling(d.Body)) >= len(seen)
+	all, seen := telling(d.Body), telling(part.Body)
+	missing := rowsMissing(seen, all)
+	return missing <= own && 2*missing <= len(seen) && len(all) >= len(seen)
 }
 
 // telling are the rows of a text that have letters or signs, without blanks.
