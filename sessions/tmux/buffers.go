@@ -2,13 +2,11 @@ package tmux
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"strconv"
 	"strings"
-	"syscall"
 )
 
 // bufferPrefix begins the names of all buffers of ours.
@@ -30,7 +28,7 @@ func firstBuffer() uint64 {
 func inUse(name string) bool {
 	n, err := strconv.ParseUint(strings.TrimPrefix(name, bufferPrefix), 10, 64)
 	pid := int(n >> bufferPIDShift)
-	return err == nil && pid > 0 && pid != os.Getpid() && !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
+	return err == nil && pid != os.Getpid() && runs(pid)
 }
 
 // learn sets the probe buffer and looks how it's shown.

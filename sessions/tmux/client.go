@@ -183,7 +183,7 @@ func (c *Client) session(ctx context.Context) (wasUp bool, err error) {
 	// no-output: panes are never throttled by us.
 	p, err := spawn(c.opt.Program, c.args("-N", "-C",
 		"new-session", "-A", "-E", "-s", HiddenSession, "-x", "80", "-y", "24",
-		"-f", "no-output,ignore-size", "cat", "-"), c.clientEnv()) // two words: no shell, which may be one that lets nobody in
+		"-f", "no-output,ignore-size", "cat", "-"), append(c.clientEnv(), daemonVariable+"="+strconv.Itoa(os.Getpid()))) // two words: no shell, which may be one that lets nobody in
 	if err != nil {
 		return false, err
 	}
@@ -318,6 +318,7 @@ func (c *Client) greet(ctx context.Context, conn *conn) error {
 	}
 	l.buffers.Store(firstBuffer())
 	l.dropOldBuffers(ctx)
+	l.endOrphans(ctx)
 	l.shrinkAll(ctx)
 	c.setUp(l)
 	return nil
