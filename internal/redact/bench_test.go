@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/panebridge/panebridge/internal/redact"
+	"github.com/panebridge/panebridge/internal/redact/redacttest"
 )
 
 // Masking sources, beside what it's compared with in the same run: copying them, and
@@ -39,10 +40,10 @@ func BenchmarkText(b *testing.B) {
 
 // What rendering a message costs: 40 lines with all their context, and a screen.
 func BenchmarkLines(b *testing.B) {
-	g := newGarden(1)
+	g := redacttest.New(1)
 	lines := make([]string, redact.Before+40)
 	for i := range lines {
-		lines[i] = g.noise()
+		lines[i] = g.Noise()
 	}
 	m := newMasker(b, redact.Options{})
 	for _, before := range []int{0, redact.Before} {

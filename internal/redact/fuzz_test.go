@@ -7,15 +7,16 @@ import (
 	"unicode/utf8"
 
 	"github.com/panebridge/panebridge/internal/redact"
+	"github.com/panebridge/panebridge/internal/redact/redacttest"
 )
 
 // Whatever the text: masking it doesn't panic, changes nothing outside of masks, keeps
 // lines, gives the same again, and changes nothing when it's done twice.
 func FuzzMask(f *testing.F) {
-	for i, k := range kinds() {
-		g := newGarden(uint64(i))
-		f.Add(g.noise() + "\n" + k.make(g).text + "\n" + g.noise())
-		text := k.make(g).text
+	for i, k := range redacttest.Kinds() {
+		g := redacttest.New(uint64(i))
+		f.Add(g.Noise() + "\n" + k.Make(g).Text + "\n" + g.Noise())
+		text := k.Make(g).Text
 		f.Add(text[:len(text)/2] + "\n" + text[len(text)/2:])
 	}
 	f.Add("pin 123456 is wrong\nTOKEN=own-secret-17")

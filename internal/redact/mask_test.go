@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/panebridge/panebridge/internal/redact"
+	"github.com/panebridge/panebridge/internal/redact/redacttest"
 )
 
 func TestMasks(t *testing.T) {
@@ -74,8 +75,8 @@ func TestNotMasked(t *testing.T) {
 
 func TestBlocks(t *testing.T) {
 	m := newMasker(t, redact.Options{})
-	g := newGarden(1)
-	a, b := g.of(b64Set, 64), g.of(b64Set, 20)+"="
+	g := redacttest.New(1)
+	a, b := g.Of(redacttest.Base64, 64), g.Of(redacttest.Base64, 20)+"="
 	for name, test := range map[string][2]string{
 		"plain":         {"-----BEGIN RSA PRIVATE KEY-----\n" + a + "\n" + b + "\n-----END RSA PRIVATE KEY-----\nok", "-----BEGIN RSA PRIVATE KEY-----\n…[masked: private key]\n…[masked]\n-----END RSA PRIVATE KEY-----\nok"},
 		"encrypted":     {"-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,A327\n\n" + a + "\n-----END RSA PRIVATE KEY-----", "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,A327\n\n…[masked: private key]\n-----END RSA PRIVATE KEY-----"},

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/panebridge/panebridge/internal/redact"
+	"github.com/panebridge/panebridge/internal/redact/redacttest"
 )
 
 func stress() bool { return os.Getenv("PANEBRIDGE_STRESS") != "" }
@@ -33,18 +34,18 @@ func TestStreams(t *testing.T) {
 		n = 80
 	}
 	m := newMasker(t, redact.Options{})
-	all := kinds()
+	all := redacttest.Kinds()
 	t.Logf("%d kinds", len(all))
 	leaks := 0
 	for i := range n {
-		g := newGarden(uint64(i))
-		p := all[i%len(all)].make(g)
+		g := garden{redacttest.New(uint64(i))}
+		p := all[i%len(all)].Make(g.Garden)
 		log := g.stream(p)
-		v := &viewer{m: m, garden: g}
+		v := &viewer{m: m, Garden: g.Garden}
 		v.follow(log)
-		if share, what := leaked(p.secret, v.seen); share > 1.0/3 {
+		if share, what := leaked(p.Secret, v.seen); share > 1.0/3 {
 			leaks++
-			t.Errorf("%d: %s: %.0f %% of %q leak, such as %q", i, p.kind, 100*share, p.text, what)
+			t.Errorf("%d: %s: %.0f %% of %q leak, such as %q", i, p.Kind, 100*share, p.Text, what)
 		}
 	}
 	t.Logf("%d secrets, %d leaks", n, leaks)
@@ -56,37 +57,40 @@ type arrival struct {
 	at   time.Duration
 }
 
+// garden plants secrets in streams.
+type garden struct{ redacttest.Garden }
+
 // stream is the log of a session that shows a secret: its lines as they were wrapped
 // and as updates brought them.
-func (g garden) stream(p planted) []arrival {
+func (g garden) stream(p redacttest.Planted) []arrival {
 	var lines []string
-	for range g.between(0, 60) {
-		lines = append(lines, g.noise())
+	for range g.Between(0, 60) {
+		lines = append(lines, g.Noise())
 	}
 	width, indent, frame := 0, "", false
 	switch g.IntN(4) {
 	case 0: // whole
 	case 1: // by the terminal
-		width = g.between(20, 120)
+		width = g.Between(20, 120)
 	case 2: // by a program
-		width, indent = g.between(30, 120), strings.Repeat(" ", g.between(1, 6))
+		width, indent = g.Between(30, 120), strings.Repeat(" ", g.Between(1, 6))
 	case 3:
-		width, frame = g.between(30, 120), true
+		width, frame = g.Between(30, 120), true
 	}
 	split := g.IntN(2) == 0
-	for _, l := range append(strings.Split(p.text, "\n"), g.noise(), g.noise()) {
+	for _, l := range append(strings.Split(p.Text, "\n"), g.Noise(), g.Noise()) {
 		if split && len(l) > 3 { // over two updates
-			at := runeBefore(l, g.between(1, len(l)-1))
+			at := runeBefore(l, g.Between(1, len(l)-1))
 			lines = append(lines, wrap(l[:at], width, indent, frame)...)
 			l = l[at:]
-			if len(strings.Split(p.text, "\n")) > 1 {
+			if len(strings.Split(p.Text, "\n")) > 1 {
 				split = g.IntN(8) == 0
 			}
 		}
 		lines = append(lines, wrap(l, width, indent, frame)...)
 	}
-	for range g.between(0, 20) {
-		lines = append(lines, g.noise())
+	for range g.Between(0, 20) {
+		lines = append(lines, g.Noise())
 	}
 	var out []arrival
 	at := time.Duration(0)
@@ -136,7 +140,7 @@ func wrap(l string, width int, indent string, frame bool) []string {
 
 // viewer shows a log as a chat does, and remembers all it has shown.
 type viewer struct {
-	garden
+	redacttest.Garden
 	m    *redact.Masker
 	seen map[string]bool
 }
@@ -167,7 +171,7 @@ func (v *viewer) render(lines []string, patient bool) {
 	if v.IntN(2) == 0 {
 		from = max(0, len(lines)-5)
 	}
-	end := v.between(from+1, len(lines))
+	end := v.Between(from+1, len(lines))
 	got := v.m.Lines(redact.Window{Before: lines[max(0, from-redact.Before):from], Lines: lines[from:end], After: lines[end:min(len(lines), end+redact.After)], Open: true})
 	show := got.Lines
 	if !patient {

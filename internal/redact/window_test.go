@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/panebridge/panebridge/internal/redact"
+	"github.com/panebridge/panebridge/internal/redact/redacttest"
 )
 
 // What's masked in a line depends on the lines around it alone, not on which range of
@@ -16,17 +17,17 @@ import (
 func TestRangesAgree(t *testing.T) {
 	m := newMasker(t, redact.Options{})
 	rapid.Check(t, func(t *rapid.T) {
-		g := newGarden(rapid.Uint64().Draw(t, "seed"))
+		g := garden{redacttest.New(rapid.Uint64().Draw(t, "seed"))}
 		var log []string
-		for range g.between(1, 12) {
-			for _, a := range g.stream(kinds()[g.IntN(len(kinds()))].make(g)) {
+		for range g.Between(1, 12) {
+			for _, a := range g.stream(redacttest.Kinds()[g.IntN(len(redacttest.Kinds()))].Make(g.Garden)) {
 				log = append(log, a.text)
 			}
 		}
 		whole := m.Lines(redact.Window{Lines: log})
 		from := g.IntN(len(log))
-		end := g.between(from+1, len(log))
-		before, after := g.between(redact.Before, 2*redact.Before), g.between(redact.After, 2*redact.After)
+		end := g.Between(from+1, len(log))
+		before, after := g.Between(redact.Before, 2*redact.Before), g.Between(redact.After, 2*redact.After)
 		part := m.Lines(redact.Window{
 			Before: log[max(0, from-before):from],
 			Lines:  log[from:end],
