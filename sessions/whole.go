@@ -236,28 +236,31 @@ func (d *Dialog) asksLike(other *Dialog) bool {
 		})
 }
 
-// overlaps reports whether half of what one of two dialogs shows is shown by the other, too,
+// overlaps reports whether more than half of what one of two dialogs shows is shown by the other, too,
 // in order. Either may show a part.
 func (d *Dialog) overlaps(other *Dialog) bool {
-	fewer, more := telling(d.Body), telling(other.Body)
-	if len(fewer) > len(more) {
-		fewer, more = more, fewer
-	}
-	return len(fewer) > 0 && 2*rowsMissing(fewer, more) <= len(fewer)
+	some, others := telling(d.Body), telling(other.Body)
+	fewer := min(len(some), len(others))
+	return 2*rowsShared(some, others) > fewer
 }
 
-// rowsMissing counts the rows that other rows don't have, in order.
-func rowsMissing(rows, others []string) int {
-	missing := 0
-	for _, row := range rows {
-		at := slices.Index(others, row)
-		if at < 0 {
-			missing++
-			continue
+// rowsShared is the most rows that two texts have in the same order: rows of a command may
+// occur again.
+func rowsShared(some, others []string) int {
+	shared := make([]int, len(others)+1) // by the rows of some so far and the first n of others
+	for _, row := range some {
+		before := 0 // what shared[n] was for the rows before
+		for n, other := range others {
+			was := shared[n+1]
+			if row == other {
+				shared[n+1] = before + 1
+			} else {
+				shared[n+1] = max(was, shared[n])
+			}
+			before = was
 		}
-		others = others[at+1:]
 	}
-	return missing
+	return shared[len(others)]
 }
 
 // isWholeOf reports whether a dialog is all of one of which part was seen: it asks the same
@@ -268,7 +271,7 @@ func (d *Dialog) isWholeOf(part *Dialog) bool {
 	}
 	const own = 2 // rows that only say that there are more, or are cut off themselves
 	all, seen := telling(d.Body), telling(part.Body)
-	missing := rowsMissing(seen, all)
+	missing := len(seen) - rowsShared(seen, all)
 	return missing <= own && 2*missing <= len(seen) && len(all) >= len(seen)
 }
 
