@@ -156,7 +156,7 @@ func masked(m *redact.Masker, p Post) Post {
 		return p
 	}
 	if !p.Shown {
-		p.Text = m.Line(p.Text)
+		p.Text = maskedMarkdown(m, p.Text)
 	}
 	if p.File != nil {
 		p.File = &File{Name: m.Line(p.File.Name), Data: maskedData(m, p.File.Data)}
