@@ -189,7 +189,7 @@ func (bs *boards) text(place adapters.Target, mirrored map[sessions.ID]bool) str
 			name = "[" + name + "](<" + link + ">)"
 		}
 		if s.State == sessions.StateError && s.Reason != "" {
-			name += " · " + plain(shortened(s.Reason, 120))
+			name += " · " + plain(shortened(bs.in.masked(s.Reason), 120))
 		}
 		return name
 	})

@@ -107,7 +107,7 @@ func (a *ask) choice(do, label string, c choice) (adapters.Button, error) {
 	if err != nil {
 		return adapters.Button{}, fmt.Errorf("keep a choice: %w", err)
 	}
-	return a.offer(ended(label, maxLabel), offer{
+	return a.offer(ended(a.in.masked(label), maxLabel), offer{
 		Do: do, Args: string(args), Role: Operator, Person: a.event.Person.ID, Single: do == "begin", Group: "new " + c.Asked,
 	})
 }

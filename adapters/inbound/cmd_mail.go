@@ -62,7 +62,7 @@ func showLetters(a *ask) error {
 		if err != nil {
 			return err
 		}
-		err = a.post(adapters.Post{Text: letterText(l, a.in.opt.Hub.Shape(place)), Buttons: [][]adapters.Button{row}, Sent: func(message string, err error) {
+		err = a.post(adapters.Post{Text: a.in.letterText(l, a.in.opt.Hub.Shape(place)), Buttons: [][]adapters.Button{row}, Sent: func(message string, err error) {
 			if err == nil && message != "" {
 				go a.in.letterShown(place, message, l.ID)
 			}

@@ -113,9 +113,9 @@ func (a *ask) meant(c choice, typed string, why error) error {
 // beside what isn't there, and the deepest folder that is.
 func (in *Inbound) foldersLike(typed string) []string {
 	base := in.folders()
-	path, inHome := strings.CutPrefix(typed, in.shown(base)+"/")
-	if !inHome {
-		if path, inHome = strings.CutPrefix(typed, base+"/"); !inHome && strings.HasPrefix(typed, "/") || strings.HasPrefix(path, "~") {
+	path, below := strings.CutPrefix(typed, inHome(base)+"/")
+	if !below {
+		if path, below = strings.CutPrefix(typed, base+"/"); !below && strings.HasPrefix(typed, "/") || strings.HasPrefix(path, "~") {
 			return nil // it's elsewhere, where nothing is offered
 		}
 	}
@@ -253,8 +253,20 @@ func (in *Inbound) folders() string {
 	return home
 }
 
-// shown is a path as people are shown it.
-func (in *Inbound) shown(path string) string {
+// shown is a path as people are shown it, without secrets: it may be cut.
+func (in *Inbound) shown(path string) string { return in.masked(inHome(path)) }
+
+// masked is a text without secrets. What's cut is masked before: nobody knows what the rest of a
+// secret belongs to.
+func (in *Inbound) masked(text string) string {
+	if in.opt.Mask == nil {
+		return text
+	}
+	return in.opt.Mask(text)
+}
+
+// inHome is a path as people write it.
+func inHome(path string) string {
 	home, err := os.UserHomeDir()
 	if err != nil || home == "/" {
 		return path

@@ -104,7 +104,7 @@ func (a *ask) offerConversations(c choice) error {
 	text.WriteString("Conversations" + where + ":")
 	var rows [][]adapters.Button
 	for i, v := range all[:min(len(all), maxConversations)] {
-		title := cmp.Or(strings.Join(strings.Fields(v.Title), " "), "(without words)")
+		title := cmp.Or(a.in.masked(strings.Join(strings.Fields(v.Title), " ")), "(without words)")
 		fmt.Fprintf(&text, "\n%d. %s", i+1, plain(shortened(title, maxTitle)))
 		if !v.Changed.IsZero() {
 			fmt.Fprintf(&text, " (%s ago)", age(time.Since(v.Changed)))

@@ -134,7 +134,7 @@ func (in *Inbound) entry(place adapters.Target, s sessions.Session, now time.Tim
 		parts = append(parts, age(max(now.Sub(since), 0)))
 	}
 	if s.State == sessions.StateError && s.Reason != "" {
-		parts = append(parts, plain(shortened(s.Reason, 120)))
+		parts = append(parts, plain(shortened(in.masked(s.Reason), 120)))
 	}
 	return strings.Join(parts, " · ")
 }

@@ -41,12 +41,10 @@ func (in *Inbound) Complete(ev Event, name, param, begun string) []Candidate {
 	}
 	var out []Candidate
 	for _, c := range all {
-		if mask := in.opt.Mask; mask != nil {
-			if mask(c.Value) != c.Value { // the platform would get it
-				continue
-			}
-			c.Label = mask(c.Label)
+		if in.masked(c.Value) != c.Value { // the platform would get it
+			continue
 		}
+		c.Label = in.masked(c.Label)
 		if len(out) < maxCandidates && strings.Contains(strings.ToLower(c.Label), strings.ToLower(strings.TrimSpace(begun))) {
 			out = append(out, c)
 		}
@@ -74,7 +72,7 @@ func (in *Inbound) sessionCandidates(place adapters.Target) []Candidate {
 func (in *Inbound) folderCandidates(begun string) []Candidate {
 	var out []Candidate
 	add := func(path string) {
-		c := Candidate{in.shown(path), in.shown(path)}
+		c := Candidate{inHome(path), inHome(path)}
 		if !slices.Contains(out, c) {
 			out = append(out, c)
 		}
@@ -82,7 +80,7 @@ func (in *Inbound) folderCandidates(begun string) []Candidate {
 	for _, path := range in.recent() {
 		add(path)
 	}
-	base := in.shown(in.folders())
+	base := inHome(in.folders())
 	written, below := strings.CutPrefix(begun, base+"/")
 	if !below && strings.HasPrefix(begun, base[:1]) {
 		written = "" // it's elsewhere, or not written yet

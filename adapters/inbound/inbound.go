@@ -45,8 +45,8 @@ type Options struct {
 	// MaxFile is the size in bytes of the largest file that's taken; less than 0: none
 	// is. 0: 20 MiB, which is what Telegram's getFile gives.
 	MaxFile int64
-	// Mask takes secrets out of what's offered while somebody writes: that goes through no
-	// Outbox. Nil: nothing is masked.
+	// Mask takes secrets out of what's offered while somebody writes, which goes through no
+	// Outbox, and of what's cut before it goes through one. Nil: nothing is masked.
 	Mask func(text string) string
 	// Folders is the folder below which /new offers others; "": the home folder.
 	Folders string

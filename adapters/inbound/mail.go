@@ -57,7 +57,7 @@ func (in *Inbound) Deliver(ctx context.Context, place adapters.Target, person st
 	}
 	return in.opt.Hub.Post(adapters.Post{
 		To: place, Key: "letter " + l.ID, Class: qos.Final, Ring: true, Sent: sent, Buttons: [][]adapters.Button{row},
-		Text: letterText(l, in.opt.Hub.Shape(place)),
+		Text: in.letterText(l, in.opt.Hub.Shape(place)),
 	})
 }
 
@@ -73,7 +73,8 @@ func (in *Inbound) letterButtons(ctx context.Context, place adapters.Target, per
 // letterSpare is what a letter's text leaves of a message, for what stands around it.
 const letterSpare = 200
 
-func letterText(l Letter, shape adapters.Shape) string {
+func (in *Inbound) letterText(l Letter, shape adapters.Shape) string {
+	l.Text = in.masked(l.Text)
 	text := plain(l.Text)
 	for cut := []rune(l.Text); shape.MaxLen > 0 && shape.Len(text) > max(shape.MaxLen-letterSpare, letterSpare) && len(cut) > 0; {
 		cut = cut[:len(cut)*9/10]

@@ -100,11 +100,11 @@ func (s *scan) add(f finding) {
 // wait notes that more may come to what stands at a place.
 func (s *scan) wait(at int) { s.waits = min(s.waits, s.rowOf(at)) }
 
-// begun takes what may be the beginning of a secret, at the end of a row: what looks drawn at random
-// is masked, whatever follows, so that nothing is shown that was masked before. Where nothing
-// follows yet its row had better wait.
+// begun takes what may be the beginning of a secret, at the end of a row or where somebody has cut
+// it off ("ghp_x7Kq…"): what looks drawn at random is masked, whatever follows, so that nothing is
+// shown that was masked before. Where nothing follows yet its row had better wait.
 func (s *scan) begun(f finding) {
-	if f.secret >= f.end || s.buf[f.end] != '\n' {
+	if f.secret >= f.end || s.buf[f.end] != '\n' && !bytes.HasPrefix(s.buf[f.end:], []byte("…")) {
 		return
 	}
 	s.waitEnd(f)

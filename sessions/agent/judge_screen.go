@@ -81,9 +81,10 @@ func (s seen) reason() string {
 	return "its screen says: " + text
 }
 
-// firstLine cuts a text behind its first line, and a long one.
+// firstLine cuts a text behind its first line, and one that's longer than a screen's row is. Who
+// shows it cuts it to what there's room for, once secrets are masked.
 func firstLine(text string) string {
-	const most = 120
+	const most = 400
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	if runes := []rune(line); len(runes) > most {
 		return string(runes[:most]) + "…"
