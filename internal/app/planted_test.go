@@ -1,0 +1,252 @@
+package app_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters/discord/discordtest"
+	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
+	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/redact/redacttest"
+)
+
+// Secrets of all kinds, and ordinary passwords that only a name tells of, are printed (at
+// once, in two updates, in colours, wrapped by the pane), sent as files, asked for, said in a
+// chat, and stand in names: nothing of them comes to either platform, by mirrors, commands,
+// files, what's completed, questions or receipts.
+func TestNoPlantedSecretLeaves(t *testing.T) {
+	slow(t)
+	n := 150
+	if os.Getenv("PANEBRIDGE_STRESS") != "" {
+		n = 1000
+	}
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	telegram := telegramtest.New(telegramtest.Options{})
+	ann := telegram.AddUser(telegramtest.User{FirstName: "A"})
+	group := telegram.AddForum("Agents", ann)
+	world := discordtest.New(discordtest.Options{})
+	guild := world.Guild("house")
+	channel := guild.TextChannel("agents")
+	bob := world.Person("B")
+	d := newDaemon(t)
+	d.stop()
+	d.mirror("*", telegram, group, world, guild.ID, channel.ID)
+	d.cfg.Access.Operators = []string{"telegram:" + strconv.FormatInt(ann.ID, 10), "discord:" + bob.ID}
+	d.start()
+
+	p := planter{T: t, g: redacttest.New(seed), dir: t.TempDir()}
+	p.plant(n)
+	const token = "x7Kq2mVb9TzR4wLcE8sYpD1nHfJ6uA3gQ0iZ"
+	p.secrets = append(p.secrets, token)
+	folder := filepath.Join(p.dir, "ghp_"+token)
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "notes.txt"), []byte(p.inFile(n)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "ghp_"+token+".txt"), []byte("harmless\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	asks, answers := p.one(), p.one()
+	script := "sh " + filepath.Join(p.dir, "print") + "; printf '%s\\nGo on? [y/N] ' \"$ASKS\"; read x; echo over-$x; exec cat"
+	s, err := d.api.NewSession(d.ctx(), api.Create{Name: "leaky", Command: []string{"env", "ASKS=" + asks, "sh", "-c", script}, Cwd: folder})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.api.NewSession(d.ctx(), api.Create{Name: "ghp_" + token, Command: []string{"cat"}, Cwd: folder}); err != nil {
+		t.Fatal(err)
+	}
+	d.await("the question", func() bool {
+		prompts, err := d.api.Prompts(d.ctx())
+		return err == nil && len(prompts) > 0
+	})
+	if err := d.api.Keys(d.ctx(), string(s.ID), "n", "Enter"); err != nil {
+		t.Fatal(err)
+	}
+	d.await("the last line", d.has(s.ID, "over-n"))
+
+	var topic telegramtest.Place
+	var thread string
+	d.await("topic and thread", func() bool {
+		for _, one := range telegram.Topics(group) {
+			if strings.Contains(one.Name, "leaky") {
+				topic = one.Place
+			}
+		}
+		for _, one := range world.Threads(channel.ID) {
+			if strings.Contains(one.Name, "leaky") {
+				thread = one.ID
+			}
+		}
+		return topic.Thread != 0 && thread != ""
+	})
+	for _, c := range []string{"/history", "/search password", "/search token", "/screen text", "/status", "/sessions", "/send notes.txt", "/send ghp_" + token + ".txt", answers} {
+		if _, err := ann.Say(topic, c); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := bob.Say(thread, c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, option := range []string{"g", "ghp_"} {
+		_, _ = bob.Complete(channel.ID, "new", "folder", option, nil)
+		_, _ = bob.Complete(channel.ID, "new", "agent", option, nil)
+		_, _ = bob.Complete(channel.ID, "status", "session", option, nil)
+	}
+	sent := func() string { return sentTo(t, telegram, group, world, channel.ID) }
+	d.await("the files", func() bool { return strings.Count(sent(), "end of the notes") >= 2 })
+	d.await("what was said", func() bool {
+		receipts, err := d.api.Waiting(d.ctx(), string(s.ID))
+		return err == nil && len(receipts) == 0 && strings.Count(sent(), "over-n") >= 2
+	})
+	time.Sleep(2 * time.Second) // what's on its way
+	text := sent()
+	if n := strings.Count(text, "[masked"); n < len(p.secrets) {
+		t.Errorf("%d secrets were planted, and %d masks are shown", len(p.secrets), n)
+	}
+	for _, found := range p.leaks(text) {
+		t.Error(found)
+	}
+}
+
+// sentTo is all that came to the platforms, but for what people wrote there.
+func sentTo(t *testing.T, telegram *telegramtest.Server, group int64, world *discordtest.Server, channel string) string {
+	t.Helper()
+	var all strings.Builder
+	calls, err := json.Marshal(telegram.Calls())
+	if err != nil {
+		t.Fatal(err)
+	}
+	all.Write(calls)
+	for _, topic := range telegram.Topics(group) {
+		for _, m := range telegram.See(topic.Place) {
+			if !m.From.IsBot {
+				continue
+			}
+			fmt.Fprintf(&all, "\n%s", m.Text)
+			if m.File != nil {
+				fmt.Fprintf(&all, "\nfile %s: %s", m.File.Name, m.File.Content)
+			}
+		}
+	}
+	for _, c := range world.Calls() {
+		fmt.Fprintf(&all, "\n%s", c.Body)
+	}
+	for _, thread := range world.Threads(channel) {
+		for _, m := range world.Messages(thread.ID) {
+			if !m.Author.Bot {
+				continue
+			}
+			fmt.Fprintf(&all, "\n%s", m.Content)
+			for _, f := range m.Files {
+				fmt.Fprintf(&all, "\nfile %s: %s", f.Name, f.Content)
+			}
+		}
+	}
+	return all.String()
+}
+
+// planter writes a script that prints secrets.
+type planter struct {
+	*testing.T
+	g       redacttest.Garden
+	dir     string
+	secrets []string
+}
+
+func (p *planter) one() string {
+	all := redacttest.Ordinary()
+	one := all[p.g.IntN(len(all))].Make(p.g)
+	p.secrets = append(p.secrets, one.Secret)
+	return one.Text
+}
+
+// plant writes the script that prints n of them.
+func (p *planter) plant(n int) {
+	p.Helper()
+	all := append(redacttest.Ordinary(), redacttest.Kinds()...)
+	var script strings.Builder
+	write := func(i int, part, text string) {
+		name := filepath.Join(p.dir, fmt.Sprint("part-", i, part))
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			p.Fatal(err)
+		}
+		fmt.Fprintf(&script, "cat %s\n", name)
+	}
+	for i := range n {
+		one := all[i%len(all)].Make(p.g)
+		p.secrets = append(p.secrets, one.Secret)
+		text := one.Text
+		at := p.g.IntN(len(text))
+		for at > 0 && text[at]&0xc0 == 0x80 {
+			at--
+		}
+		switch p.g.IntN(4) {
+		case 0:
+			write(i, "a", p.g.Noise()+"\n"+text[:at])
+			fmt.Fprintf(&script, "sleep 0.%02d\n", p.g.IntN(40))
+			write(i, "b", text[at:]+"\n")
+		case 1:
+			write(i, "", text[:at]+"\x1b[1;31m"+text[at:]+"\x1b[0m\n")
+		case 2:
+			write(i, "", "│ "+strings.ReplaceAll(text, "\n", " │\n│ ")+" │\n")
+		default:
+			write(i, "", text+"\n"+p.g.Noise()+"\n")
+		}
+	}
+	if err := os.WriteFile(filepath.Join(p.dir, "print"), []byte(script.String()), 0o600); err != nil {
+		p.Fatal(err)
+	}
+}
+
+// inFile is a file with n of them, but for private keys: of a file with one nothing is sent.
+func (p *planter) inFile(n int) string {
+	all := slices.DeleteFunc(append(redacttest.Ordinary(), redacttest.Kinds()...), func(k redacttest.Kind) bool {
+		return strings.Contains(k.Name, "PRIVATE KEY") || k.Name == "service account"
+	})
+	var text strings.Builder
+	for i := range n {
+		one := all[i%len(all)].Make(p.g)
+		p.secrets = append(p.secrets, one.Secret)
+		text.WriteString(one.Text + "\n" + p.g.Noise() + "\n")
+	}
+	return text.String() + "end of the notes\n"
+}
+
+// leaks says what of the secrets stands in a text: all of a short one, or so much of a longer
+// one that it's no head that tells its kind.
+func (p *planter) leaks(text string) (found []string) {
+	const most = 13
+	of := map[string]string{}
+	for _, secret := range p.secrets {
+		secret = strings.ReplaceAll(secret, "\n", "")
+		if len(secret) < most {
+			if i := strings.Index(text, secret); i >= 0 {
+				found = append(found, fmt.Sprintf("%q left: …%q…", secret, text[max(0, i-80):min(len(text), i+80)]))
+			}
+			continue
+		}
+		for i := range len(secret) - most + 1 {
+			of[secret[i:i+most]] = secret
+		}
+	}
+	told := map[string]bool{}
+	for i := range max(0, len(text)-most+1) {
+		if secret := of[text[i:i+most]]; secret != "" && !told[secret] && !regexp.MustCompile(`^[A-Za-z ]*$`).MatchString(text[i:i+most]) {
+			told[secret] = true
+			found = append(found, fmt.Sprintf("%q of %q left: …%q…", text[i:i+most], secret, text[max(0, i-80):min(len(text), i+80)]))
+		}
+	}
+	return found
+}
