@@ -3,10 +3,12 @@ package config
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 )
 
 // Config is the whole configuration. Its zero value is not valid; begin with
@@ -76,15 +78,58 @@ func Load(path string, env Env) (*Config, error) {
 	return Parse(path, data, env)
 }
 
-func readFile(path string) ([]byte, error) {
-	data, err := os.ReadFile(path)
-	switch {
-	case errors.Is(err, syscall.EISDIR):
-		return nil, fmt.Errorf("read configuration: %s is a folder; give the file in it, such as %s", path, filepath.Join(path, "config.yaml"))
+const (
+	// maxFile is how long a configuration may be, in bytes: more than anybody writes.
+	maxFile = 16 << 20
+	// pipeWithin is until all of one must have come through a pipe (--config <(…)).
+	pipeWithin = 10 * time.Second
+)
+
+// readFile reads a configuration. It waits for a pipe for pipeWithin at most, and for nothing
+// else that isn't a regular file.
+func readFile(path string) (data []byte, err error) {
+	defer func() {
+		if err != nil {
+			data, err = nil, fmt.Errorf("read configuration: %w", err)
+		}
+	}()
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	piped := info.Mode()&os.ModeNamedPipe != 0
+	switch mode := info.Mode(); {
+	case mode.IsDir():
+		return nil, fmt.Errorf("%s is a folder; give the file in it, such as %s", path, filepath.Join(path, "config.yaml"))
+	case piped:
+		if err := f.SetReadDeadline(time.Now().Add(pipeWithin)); err != nil {
+			return nil, err
+		}
+	case !mode.IsRegular() && !isDevNull(info):
+		return nil, fmt.Errorf("%s is neither a file nor a pipe", path)
+	}
+	switch data, err = io.ReadAll(io.LimitReader(f, maxFile+1)); {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, fmt.Errorf("not all of it came through the pipe %s within %s", path, pipeWithin)
 	case err != nil:
-		return nil, fmt.Errorf("read configuration: %w", err)
+		return nil, err
+	case len(data) > maxFile:
+		return nil, fmt.Errorf("%s has more than %d MB", path, maxFile>>20)
+	case piped && len(data) == 0:
+		return nil, fmt.Errorf("nothing came through the pipe %s", path)
 	}
 	return data, nil
+}
+
+// isDevNull reports whether a file is the one in which nothing is.
+func isDevNull(info os.FileInfo) bool {
+	null, err := os.Stat(os.DevNull)
+	return err == nil && os.SameFile(info, null)
 }
 
 // Find loads the configuration from where [Path] says it is, and says where

@@ -12,6 +12,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/discord"
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/internal/regular"
 	"github.com/panebridge/panebridge/internal/store"
 )
 
@@ -40,7 +41,7 @@ func ExamineExposure(cfg *config.Config, path string) (all []Finding) {
 	tg, dc := cfg.Adapters.Telegram, cfg.Adapters.Discord
 	info, err := os.Stat(path)
 	if err == nil && info.Mode().Perm()&0o044 != 0 {
-		text, err := os.ReadFile(path)
+		text, err := regular.Read(path, maxSecretFile)
 		for _, one := range []struct {
 			name   string
 			secret config.Secret

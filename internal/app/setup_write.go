@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/internal/regular"
 )
 
 // FirstTelegram is what a first configuration says of Telegram. Titles and names only
@@ -81,7 +82,7 @@ const firstHead = `# Written by "panebridge init". "panebridge config check" say
 // Check returns what stands in the way of Write: a token that's there and is another.
 // It's called early, so that nobody answers questions for nothing.
 func (f FirstTelegram) Check() error {
-	there, err := os.ReadFile(f.TokenFile)
+	there, err := regular.Read(f.TokenFile, maxSecretFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || f.Token.Reveal() == "":
 		return nil

@@ -8,11 +8,15 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
+	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -137,5 +141,62 @@ func grow(path string, done <-chan struct{}) {
 			return
 		case <-time.After(5 * time.Millisecond):
 		}
+	}
+}
+
+// Whatever stands where a chat names a file or a folder, it's answered, and the daemon ends within
+// ten seconds.
+func TestNothingStrangeThatAChatNamesHoldsUpTheEnd(t *testing.T) {
+	slow(t)
+	telegram := telegramtest.New(telegramtest.Options{})
+	ann := telegram.AddUser(telegramtest.User{FirstName: "A"})
+	group := telegram.AddForum("Agents", ann)
+	d := newDaemon(t)
+	d.stop()
+	tg := &d.cfg.Adapters.Telegram
+	tg.Enabled, tg.Token, tg.APIURL = true, config.NewSecret(telegramtest.DefaultToken), onAPort(t, telegram)
+	tg.Chats = []config.TelegramChat{{ID: int(group), Topics: true}}
+	d.cfg.Mirrors = []config.Mirror{{Session: "*", To: "telegram:" + strconv.FormatInt(group, 10), View: "stream", Input: true}}
+	d.cfg.Access.Admins = []string{"telegram:" + strconv.FormatInt(ann.ID, 10)}
+	d.start()
+	home, done := filepath.Join(d.dir, "home"), make(chan struct{})
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	defer close(done)
+	if _, err := d.api.NewSession(d.ctx(), api.Create{Name: "work", Cwd: home, Command: []string{"sh", "-c", "echo begun; exec cat"}}); err != nil {
+		t.Fatal(err)
+	}
+	var topic telegramtest.Place
+	d.await("topic", func() bool {
+		for _, one := range telegram.Topics(group) {
+			topic = one.Place
+		}
+		return topic.Thread != 0
+	})
+	asked := 0
+	for name, put := range strangeFiles {
+		path := filepath.Join(home, name)
+		if err := put(path); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if name == "growing" {
+			go grow(path, done)
+		}
+		for _, what := range []string{"/send " + name, "/new sh " + path} {
+			id, err := ann.Say(topic, what)
+			if err != nil {
+				t.Fatal(err)
+			}
+			asked = id
+		}
+	}
+	d.await("the last answer", func() bool {
+		return slices.ContainsFunc(telegram.See(topic), func(m telegramtest.Message) bool { return m.From.IsBot && m.ReplyTo == asked })
+	})
+	began := time.Now()
+	d.stop()
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("the daemon took %.1f s to end", took.Seconds())
 	}
 }

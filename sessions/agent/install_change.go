@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/panebridge/panebridge/internal/regular"
 )
 
 // backupSuffix ends the name of the copy of a file as it was before an install.
@@ -105,9 +107,12 @@ func (i Install) read() (Change, error) {
 	return c, err
 }
 
+// maxSettings is the size in bytes of the largest settings of an agent that are read: more than anybody has.
+const maxSettings = 16 << 20
+
 // readIfThere returns nil without error if there's no file.
 func readIfThere(path string) ([]byte, error) {
-	text, err := os.ReadFile(path)
+	text, err := regular.Read(path, maxSettings)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil

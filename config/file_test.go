@@ -1,0 +1,77 @@
+package config_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/panebridge/panebridge/config"
+)
+
+// Whatever stands where a configuration should, it's read or refused within eleven seconds.
+func TestAConfigurationIsReadFromFilesAndPipes(t *testing.T) {
+	dir := t.TempDir()
+	pipe := func(name string, write func(f *os.File)) string {
+		path := filepath.Join(dir, name)
+		if err := syscall.Mkfifo(path, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if write != nil {
+			f, err := os.OpenFile(path, os.O_RDWR, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = f.Close() })
+			go write(f)
+		}
+		return path
+	}
+	const text = "log: {level: debug}\n"
+	whole := pipe("whole", func(f *os.File) {
+		_, _ = f.WriteString(text)
+		time.Sleep(200 * time.Millisecond)
+		_ = f.Close()
+	})
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	long := filepath.Join(dir, "long")
+	if err := os.WriteFile(long, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(long, 1<<40); err != nil {
+		t.Fatal(err)
+	}
+	loop := filepath.Join(dir, "loop")
+	if err := os.Symlink(loop, loop); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		file: "", whole: "", os.DevNull: "",
+		pipe("nobody writes", nil):               "nothing came through the pipe",
+		pipe("never written", func(*os.File) {}): "not all of it came through the pipe",
+		"/dev/zero":                              "is neither a file nor a pipe",
+		long:                                     "has more than 16 MB",
+		dir:                                      "is a folder; give the file in it",
+		loop:                                     "too many levels of symbolic links",
+	} {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			t.Parallel()
+			began := time.Now()
+			cfg, err := config.Load(path, nil)
+			if took := time.Since(began); took > 11*time.Second {
+				t.Errorf("it took %s", took)
+			}
+			switch {
+			case want == "" && (err != nil || path != os.DevNull && cfg.Log.Level != "debug"):
+				t.Errorf("%+v, %v", cfg, err)
+			case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+				t.Errorf("%v; want %q", err, want)
+			}
+		})
+	}
+}
