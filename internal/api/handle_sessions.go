@@ -3,18 +3,52 @@ package api
 import (
 	"net/http"
 	"slices"
+	"strconv"
 
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// listSessions shows all of them; to a program in a session's pane its own.
+// endedHeader says how many sessions have ended of which the list shows some.
+const endedHeader = "Panebridge-Ended"
+
+// listSessions shows all of them; to a program in a session's pane its own. With the query
+// "ended" it shows so many of those that have ended, the newest, and the one that the query
+// "with" names, whatever it is.
 func (a *api) listSessions(w http.ResponseWriter, r *http.Request) error {
-	all := a.opts.Sessions.List()
+	all, err := someEnded(a.opts.Sessions.List(), r, w.Header())
+	if err != nil {
+		return err
+	}
 	if place := a.opts.placeOf(r.Context()); place.Inside {
 		all = slices.DeleteFunc(all, func(s sessions.Session) bool { return s.ID != place.Session })
 	}
 	writeJSON(w, http.StatusOK, a.newSessions(all))
 	return nil
+}
+
+// someEnded leaves out what listSessions isn't asked for.
+func someEnded(all []sessions.Session, r *http.Request, header http.Header) ([]sessions.Session, error) {
+	text := r.URL.Query().Get("ended")
+	if text == "" {
+		return all, nil
+	}
+	most, err := strconv.Atoi(text)
+	if err != nil || most < 0 {
+		return nil, badRequest(`"ended" is how many of the sessions that have ended are shown: a number from 0 on`)
+	}
+	var ended []sessions.Session
+	for _, s := range all {
+		if s.State == sessions.StateEnded {
+			ended = append(ended, s)
+		}
+	}
+	header.Set(endedHeader, strconv.Itoa(len(ended)))
+	slices.SortFunc(ended, func(a, b sessions.Session) int { return b.EndedAt.Compare(a.EndedAt) })
+	shown := map[sessions.ID]bool{sessions.ID(r.URL.Query().Get("with")): true}
+	for _, s := range ended[:min(most, len(ended))] {
+		shown[s.ID] = true
+	}
+	return slices.DeleteFunc(all, func(s sessions.Session) bool { return s.State == sessions.StateEnded && !shown[s.ID] }), nil
 }
 
 func (a *api) getSession(w http.ResponseWriter, r *http.Request) error {

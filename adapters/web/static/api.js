@@ -56,7 +56,12 @@ export const listAdapters = () => json('GET', 'adapters');
 export const listAccess = () => json('GET', 'access');
 export const grantAccess = (person, role) => call('POST', 'access', { person, role });
 export const revokeAccess = (person, role) => json('DELETE', `access/${encodeURIComponent(person)}?role=${encodeURIComponent(role)}`);
-export const listSessions = () => json('GET', 'sessions');
+// listSessions are all that live, the newest that have ended, so many at most, and the one of
+// that id; ended is how many have.
+export async function listSessions(most, id) {
+  const response = await call('GET', `sessions?ended=${most}&with=${encodeURIComponent(id)}`);
+  return { sessions: await response.json(), ended: Number(response.headers.get('Panebridge-Ended')) };
+}
 export const createSession = (body) => json('POST', 'sessions', body);
 export const closeSession = (id) => call('DELETE', sessionPath(id, '?state=living'));
 export const forgetSession = (id) => call('DELETE', sessionPath(id, '?state=ended'));

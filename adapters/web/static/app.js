@@ -20,10 +20,13 @@ import { Stream } from './stream.js';
 
 const pollEvery = 2000; // milliseconds
 const firstLines = 500; // of a session that's opened
+const endedAtOnce = 50; // sessions that have ended and are shown, and so many more when asked for
 const hiddenGrace = 30000; // milliseconds after which a hidden page gives its connection back
 
 const state = {
   sessions: [],
+  ended: 0, // how many have ended
+  mostEnded: endedAtOnce, // of these are shown
   open: null, // {id, conversation, composer, prompt, screen, stream}
   tab: 'conversation',
   listed: true, // the last poll worked
@@ -33,10 +36,8 @@ const state = {
 
 const current = () => state.sessions.find((s) => s.id === state.open?.id);
 
-function chosenByAddress() {
-  const id = decodeURIComponent(location.hash.slice(1));
-  return state.sessions.find((s) => s.id === id);
-}
+const idInAddress = () => decodeURIComponent(location.hash.slice(1));
+const chosenByAddress = () => state.sessions.find((s) => s.id === idInAddress());
 
 // choose opens a session through the address, so that going back works.
 function choose(id) {
@@ -109,8 +110,11 @@ function receive(open, name, data) {
 async function poll() {
   if (state.shut !== '' && !(await loadKey().catch(() => false) && known())) return;
   try {
-    const [sessions, adapters] = await Promise.all([listSessions(), listAdapters().catch(() => null)]);
+    const [{ sessions, ended }, adapters] = await Promise.all([
+      listSessions(state.mostEnded, idInAddress() || (state.open?.id ?? '')), listAdapters().catch(() => null),
+    ]);
     state.sessions = sessions;
+    state.ended = ended;
     if (adapters) drawChats(adapters);
     state.listed = true;
     shut('');
@@ -138,6 +142,7 @@ function empty() {
   closeOpen();
   for (const dialog of document.querySelectorAll('dialog[open]')) dialog.close();
   state.sessions = [];
+  state.ended = 0;
   drawChats([]);
   draw();
 }
@@ -156,8 +161,21 @@ async function pollForever() {
 
 function draw() {
   drawList(state.sessions, state.open?.id, choose);
+  drawOlder();
   drawHead(current());
   drawConnection();
+}
+
+// drawOlder offers the sessions that have ended and aren't shown.
+function drawOlder() {
+  const more = state.ended - state.sessions.filter((s) => s.state === 'ended').length;
+  byId('older').hidden = more <= 0;
+  byId('older').textContent = `${more} more have ended…`;
+}
+
+function showOlder() {
+  state.mostEnded += endedAtOnce;
+  poll();
 }
 
 function drawHead(session) {
@@ -238,7 +256,8 @@ async function start() {
   byId('menu').addEventListener('click', () => drawer(!document.body.classList.contains('drawer-open')));
   byId('veil').addEventListener('click', () => drawer(false));
   addEventListener('keydown', (event) => { if (event.key === 'Escape') drawer(false); });
-  addEventListener('hashchange', follow);
+  byId('older').addEventListener('click', showOlder);
+  addEventListener('hashchange', () => { if (idInAddress() && !chosenByAddress()) poll(); else follow(); });
   document.addEventListener('visibilitychange', visibility);
   newDialog(async (session) => {
     await poll();
