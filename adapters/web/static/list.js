@@ -36,10 +36,12 @@ function rank(s) {
 }
 
 // sorted puts first those that need somebody, then those that work, those that are done,
-// and those that have ended; among these the order doesn't change under the reader's
-// finger.
+// and those that have ended, the newest before older ones; among these the order doesn't
+// change under the reader's finger.
 function sorted(sessions) {
-  return [...sessions].sort((a, b) => rank(a) - rank(b) || a.created_at.localeCompare(b.created_at) || a.id.localeCompare(b.id));
+  return [...sessions].sort((a, b) => rank(a) - rank(b)
+    || (a.ended_at && b.ended_at ? b.ended_at.localeCompare(a.ended_at) : 0)
+    || a.created_at.localeCompare(b.created_at) || a.id.localeCompare(b.id));
 }
 
 function makeItem(id, choose) {

@@ -144,6 +144,9 @@ func (d *Daemon) SetState(id sessions.ID, state sessions.State, reason string) {
 	d.mu.Lock()
 	s := d.find(string(id))
 	s.State, s.Reason = state, reason
+	if state == sessions.StateEnded {
+		s.EndedAt = time.Now()
+	}
 	c := s.Session
 	d.mu.Unlock()
 	d.Sink.Changed(c)
