@@ -140,3 +140,12 @@ func (h *healthWatch) storePart() api.Part {
 	}
 	return p
 }
+
+// otherParts are the parts of the health beside tmux and the store.
+func (d *daemon) otherParts() []api.Part {
+	all := append(d.chatParts(), d.redisParts()...)
+	if machine := machinePart(); machine != nil {
+		all = append(all, *machine)
+	}
+	return all
+}

@@ -176,9 +176,6 @@ func redisPart(adapter string, s redisbucket.Standing) api.Part {
 	return p
 }
 
-// otherParts are the parts of the health beside tmux and the store.
-func (d *daemon) otherParts() []api.Part { return append(d.chatParts(), d.redisParts()...) }
-
 // keyPair reads a certificate and its key.
 func keyPair(certFile, keyFile string) (tls.Certificate, error) {
 	cert, err := regular.Read(certFile, maxSecretFile)

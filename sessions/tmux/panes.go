@@ -206,11 +206,14 @@ func checkCreate(id sessions.ID, req sessions.PaneRequest) error {
 // variables of the server's from the pane.
 func (l *live) create(ctx context.Context, id sessions.ID, req sessions.PaneRequest, withheld []string) (sessions.PaneInfo, error) {
 	target := "'=" + req.Session + ":^'"
-	line := fmt.Sprintf("new-session -d -E -s %s -x %d -y %d 'exec cat' ; set-option -t =%s: history-limit %d ; %snew-window -k -t %s -P -F '#{pane_id}|#{pane_pid}'",
+	// A second window takes the place of the first: new-window -k would, too, but tmux 3.3a
+	// crashes, and all its sessions with it, where there's no terminal left for that.
+	line := fmt.Sprintf("new-session -d -E -s %s -x %d -y %d 'exec cat' ; set-option -t =%s: history-limit %d ; %snew-window -d -a -t %s -P -F '#{pane_id}|#{pane_pid}'",
 		req.Session, req.Width, req.Height, req.Session, req.HistoryLimit, strings.Join(withheld, ""), target)
 	line += startOptions(req)
+	line += " ; kill-window -t " + target + " ; move-window -r -t =" + req.Session + ":"
 	line += " ; set-option -p -t " + target + " remain-on-exit on ; set-option -p -t " + target + " @panebridge_id " + quote(string(id))
-	reply, err := l.do(ctx, &request{line: line, blocks: 5 + len(withheld)})
+	reply, err := l.do(ctx, &request{line: line, blocks: 7 + len(withheld)})
 	if err != nil {
 		refused, _ := errors.AsType[*CommandError](err)
 		if refused != nil && strings.Contains(refused.Message, "duplicate session") {
@@ -219,7 +222,7 @@ func (l *live) create(ctx context.Context, id sessions.ID, req sessions.PaneRequ
 		if refused != nil && len(reply) > 1 { // its first command has made the session
 			_, _ = l.do(context.WithoutCancel(ctx), &request{line: "kill-session -t =" + req.Session + ":", blocks: 1})
 		}
-		return sessions.PaneInfo{}, err
+		return sessions.PaneInfo{}, explainScarce(err)
 	}
 	pane, pid, _ := strings.Cut(strings.Join(reply[2+len(withheld)].lines, ""), "|")
 	info := sessions.PaneInfo{ID: pane, Session: req.Session, Mark: id, Cwd: req.Cwd}

@@ -38,7 +38,7 @@ func (c *Client) respawn(ctx context.Context, pane string, req sessions.PaneRequ
 	reply, err := l.do(ctx, &request{blocks: 2 + len(withheld), line: strings.Join(withheld, "") + "respawn-pane -k -t " + pane + startOptions(req) +
 		" ; display-message -p -t " + pane + " '#{pane_pid} #{m:*" + folderVariable + "*,#{pane_start_command}}'"})
 	if err != nil {
-		return err
+		return explainScarce(err)
 	}
 	pid, goes, _ := strings.Cut(strings.Join(reply[1+len(withheld)].lines, ""), " ")
 	n, err := strconv.Atoi(pid)
