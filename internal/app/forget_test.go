@@ -7,12 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/panebridge/panebridge/adapters/discord/discordtest"
-	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/inbox"
 	"github.com/panebridge/panebridge/sessions"
@@ -58,19 +55,9 @@ func copies(t *testing.T, folder string) (found []string) {
 // once the session is forgotten, and what took its room is given back.
 func TestForgettingLeavesNoCopy(t *testing.T) {
 	slow(t)
-	telegram := telegramtest.New(telegramtest.Options{})
-	ann := telegram.AddUser(telegramtest.User{FirstName: "A"})
-	group := telegram.AddForum("Agents", ann)
-	world := discordtest.New(discordtest.Options{})
-	guild := world.Guild("house")
-	channel := guild.TextChannel("agents")
-	bob := world.Person("B")
-
-	d := newDaemon(t)
-	d.stop()
-	d.mirror("*", telegram, group, world, guild.ID, channel.ID)
+	b, d := newBothPlatforms(t)
 	d.cfg.Sessions.LogMaxLines = 3000
-	d.cfg.Access.Admins = []string{"telegram:" + strconv.FormatInt(ann.ID, 10), "discord:" + bob.ID}
+	d.cfg.Access.Admins = b.people()
 	d.start()
 	stays, err := d.api.NewSession(d.ctx(), api.Create{Name: "stays", Command: []string{"sh", "-c", "echo kept-for-good; exec cat"}})
 	if err != nil {
@@ -82,36 +69,22 @@ printf '` + mark + `-asks: delete all? [y/N] '; read -r x; echo "answered $x"; e
 	if err != nil {
 		t.Fatal(err)
 	}
-	var topic telegramtest.Place
-	var thread string
-	d.await("topic and thread", func() bool {
-		for _, one := range telegram.Topics(group) {
-			if strings.Contains(one.Name, mark) {
-				topic = one.Place
-			}
-		}
-		for _, one := range world.Threads(channel.ID) {
-			if strings.Contains(one.Name, mark) {
-				thread = one.ID
-			}
-		}
-		return topic.Thread != 0 && thread != ""
-	})
+	topic, thread := b.awaitPlaces(d, mark)
 	d.await("the question", func() bool {
 		prompts, err := d.api.Prompts(d.ctx())
 		return err == nil && len(prompts) == 1
 	})
-	if _, err := ann.SendFile(topic, mark+"-file.txt", []byte(mark+"-content"), mark+"-caption"); err != nil {
+	if _, err := b.ann.SendFile(topic, mark+"-file.txt", []byte(mark+"-content"), mark+"-caption"); err != nil {
 		t.Fatal(err)
 	}
 	if err := d.api.Keys(d.ctx(), string(s.ID), "n", "Enter"); err != nil {
 		t.Fatal(err)
 	}
 	d.await("the answer", d.has(s.ID, "answered n"))
-	if _, err := ann.Say(topic, mark+"-said by Ann"); err != nil {
+	if _, err := b.ann.Say(topic, mark+"-said by Ann"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := bob.Say(thread, mark+"-said by Bob"); err != nil {
+	if _, err := b.bob.Say(thread, mark+"-said by Bob"); err != nil {
 		t.Fatal(err)
 	}
 	db, box := mailOf(d)

@@ -8,13 +8,10 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/panebridge/panebridge/adapters/discord/discordtest"
-	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/redact/redacttest"
 )
@@ -31,17 +28,8 @@ func TestNoPlantedSecretLeaves(t *testing.T) {
 	}
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
-	telegram := telegramtest.New(telegramtest.Options{})
-	ann := telegram.AddUser(telegramtest.User{FirstName: "A"})
-	group := telegram.AddForum("Agents", ann)
-	world := discordtest.New(discordtest.Options{})
-	guild := world.Guild("house")
-	channel := guild.TextChannel("agents")
-	bob := world.Person("B")
-	d := newDaemon(t)
-	d.stop()
-	d.mirror("*", telegram, group, world, guild.ID, channel.ID)
-	d.cfg.Access.Operators = []string{"telegram:" + strconv.FormatInt(ann.ID, 10), "discord:" + bob.ID}
+	b, d := newBothPlatforms(t)
+	d.cfg.Access.Operators = b.people()
 	d.start()
 
 	p := planter{T: t, g: redacttest.New(seed), dir: t.TempDir()}
@@ -76,35 +64,21 @@ func TestNoPlantedSecretLeaves(t *testing.T) {
 	}
 	d.await("the last line", d.has(s.ID, "over-n"))
 
-	var topic telegramtest.Place
-	var thread string
-	d.await("topic and thread", func() bool {
-		for _, one := range telegram.Topics(group) {
-			if strings.Contains(one.Name, "leaky") {
-				topic = one.Place
-			}
-		}
-		for _, one := range world.Threads(channel.ID) {
-			if strings.Contains(one.Name, "leaky") {
-				thread = one.ID
-			}
-		}
-		return topic.Thread != 0 && thread != ""
-	})
+	topic, thread := b.awaitPlaces(d, "leaky")
 	for _, c := range []string{"/history", "/search password", "/search token", "/screen text", "/status", "/sessions", "/send notes.txt", "/send ghp_" + token + ".txt", answers} {
-		if _, err := ann.Say(topic, c); err != nil {
+		if _, err := b.ann.Say(topic, c); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := bob.Say(thread, c); err != nil {
+		if _, err := b.bob.Say(thread, c); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, option := range []string{"g", "ghp_"} {
-		_, _ = bob.Complete(channel.ID, "new", "folder", option, nil)
-		_, _ = bob.Complete(channel.ID, "new", "agent", option, nil)
-		_, _ = bob.Complete(channel.ID, "status", "session", option, nil)
+		_, _ = b.bob.Complete(b.channel, "new", "folder", option, nil)
+		_, _ = b.bob.Complete(b.channel, "new", "agent", option, nil)
+		_, _ = b.bob.Complete(b.channel, "status", "session", option, nil)
 	}
-	sent := func() string { return sentTo(t, telegram, group, world, channel.ID) }
+	sent := func() string { return b.sent(t) }
 	d.await("the files", func() bool { return strings.Count(sent(), "end of the notes") >= 2 })
 	d.await("what was said", func() bool {
 		receipts, err := d.api.Waiting(d.ctx(), string(s.ID))
@@ -120,17 +94,17 @@ func TestNoPlantedSecretLeaves(t *testing.T) {
 	}
 }
 
-// sentTo is all that came to the platforms, but for what people wrote there.
-func sentTo(t *testing.T, telegram *telegramtest.Server, group int64, world *discordtest.Server, channel string) string {
+// sent is all that came to the platforms, but for what people wrote there.
+func (b *bothPlatforms) sent(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder
-	calls, err := json.Marshal(telegram.Calls())
+	calls, err := json.Marshal(b.telegram.Calls())
 	if err != nil {
 		t.Fatal(err)
 	}
 	all.Write(calls)
-	for _, topic := range telegram.Topics(group) {
-		for _, m := range telegram.See(topic.Place) {
+	for _, topic := range b.telegram.Topics(b.group) {
+		for _, m := range b.telegram.See(topic.Place) {
 			if !m.From.IsBot {
 				continue
 			}
@@ -140,11 +114,11 @@ func sentTo(t *testing.T, telegram *telegramtest.Server, group int64, world *dis
 			}
 		}
 	}
-	for _, c := range world.Calls() {
+	for _, c := range b.discord.Calls() {
 		fmt.Fprintf(&all, "\n%s", c.Body)
 	}
-	for _, thread := range world.Threads(channel) {
-		for _, m := range world.Messages(thread.ID) {
+	for _, thread := range b.discord.Threads(b.channel) {
+		for _, m := range b.discord.Messages(thread.ID) {
 			if !m.Author.Bot {
 				continue
 			}

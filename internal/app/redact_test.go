@@ -4,11 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/panebridge/panebridge/adapters/discord/discordtest"
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api"
@@ -24,20 +22,10 @@ func TestNoSecretComesToAChat(t *testing.T) {
 		own    = "zqw-of-our-own-0042"
 		ticket = "C-123456"
 	)
-	telegram := telegramtest.New(telegramtest.Options{})
-	ann := telegram.AddUser(telegramtest.User{FirstName: "A"})
-	group := telegram.AddForum("Agents", ann)
-	world := discordtest.New(discordtest.Options{})
-	guild := world.Guild("house")
-	channel := guild.TextChannel("agents")
-	bob := world.Person("B")
-
-	d := newDaemon(t)
-	d.stop()
-	d.mirror("*", telegram, group, world, guild.ID, channel.ID)
+	b, d := newBothPlatforms(t)
 	d.cfg.Agents = map[string]config.Agent{"x": {Command: []string{"true"}, Env: map[string]config.Secret{"X_API_KEY": config.NewSecret(own)}}}
 	d.cfg.Redact.Rules = []config.RedactRule{{Name: "customer", Pattern: `C-[0-9]{6}`}}
-	d.cfg.Access.Operators = []string{"telegram:" + strconv.FormatInt(ann.ID, 10), "discord:" + bob.ID}
+	d.cfg.Access.Operators = b.people()
 	d.start()
 	script := fmt.Sprintf(`echo "token ghp_%[1]s, customer %[3]s, key %[2]s, bot %[4]s"
 echo "GITHUB_TOKEN=ghp_%[1]s" >notes.txt
@@ -50,40 +38,30 @@ printf 'again ghp_%[5]s\n'; sleep 0.5; echo '%[6]s, over'; exec cat`, github, ow
 		return slices.ContainsFunc(d.lines(s.ID), func(l string) bool { return strings.Contains(l, ", over") })
 	})
 
-	var topic telegramtest.Place
-	var thread string
-	d.await("topic and thread", func() bool {
-		for _, one := range telegram.Topics(group) {
-			topic = one.Place
-		}
-		for _, one := range world.Threads(channel.ID) {
-			thread = one.ID
-		}
-		return topic.Thread != 0 && thread != ""
-	})
+	topic, thread := b.awaitPlaces(d, "leaky")
 	commands := []string{"/history", "/search " + github[:8], "/search customer", "/screen text", "/screen", "/send notes.txt"}
 	for _, c := range commands {
-		if _, err := ann.Say(topic, c); err != nil {
+		if _, err := b.ann.Say(topic, c); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := bob.Say(thread, c); err != nil {
+		if _, err := b.bob.Say(thread, c); err != nil {
 			t.Fatal(err)
 		}
 	}
 	sent := func() string {
 		var all strings.Builder
-		calls, err := json.Marshal(telegram.Calls())
+		calls, err := json.Marshal(b.telegram.Calls())
 		if err != nil {
 			t.Fatal(err)
 		}
 		all.Write(calls)
-		for _, m := range telegram.See(topic) {
+		for _, m := range b.telegram.See(topic) {
 			fmt.Fprintf(&all, "\n%s", m.Text)
 			if m.File != nil {
 				fmt.Fprintf(&all, "\nfile %s: %s", m.File.Name, m.File.Content)
 			}
 		}
-		for _, m := range world.Messages(thread) {
+		for _, m := range b.discord.Messages(thread) {
 			fmt.Fprintf(&all, "\n%s", m.Content)
 			for _, f := range m.Files {
 				fmt.Fprintf(&all, "\nfile %s: %s", f.Name, f.Content)
