@@ -44,11 +44,14 @@ func TestYears(t *testing.T) {
 		return err == nil && len(list) == all-old
 	})
 	t.Logf("%d were forgotten after %.1f s", old, time.Since(began).Seconds())
+	whole, _, _ := pageList(d, "")
+	t.Logf("the list of all has %d bytes", whole)
 	for _, c := range []struct {
 		query string
 		most  int
 	}{{"?ended=50&with=" + yearsID(old), 100_000}, {"?ended=0", 10}} {
 		size, ended, list := pageList(d, c.query)
+		t.Logf("%s has %d bytes", c.query, size)
 		if size > c.most || ended != all-old {
 			t.Errorf("%s has %d bytes, and says that %d have ended", c.query, size, ended)
 		}
