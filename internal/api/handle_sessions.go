@@ -15,12 +15,13 @@ const endedHeader = "Panebridge-Ended"
 // "ended" it shows so many of those that have ended, the newest, and the one that the query
 // "with" names, whatever it is.
 func (a *api) listSessions(w http.ResponseWriter, r *http.Request) error {
-	all, err := someEnded(a.opts.Sessions.List(), r, w.Header())
-	if err != nil {
-		return err
-	}
+	all := a.opts.Sessions.List()
 	if place := a.opts.placeOf(r.Context()); place.Inside {
 		all = slices.DeleteFunc(all, func(s sessions.Session) bool { return s.ID != place.Session })
+	}
+	all, err := someEnded(all, r, w.Header())
+	if err != nil {
+		return err
 	}
 	writeJSON(w, http.StatusOK, a.newSessions(all))
 	return nil
