@@ -192,6 +192,7 @@ func TestPostsFollowAChatThatMigrates(t *testing.T) {
 	outboxTest(t, func(r *rig, h *told) {
 		r.platforms["a"].AddGroup("-100", true)
 		r.platforms["a"].Migrate("-1", "-100")
+		r.platforms["a"].SetFault(func(adaptertest.Call) adaptertest.Fault { return adaptertest.Fault{Out: time.Second} }) // all wait when the first is answered
 		for i := range 3 {
 			r.post(h.post(fmt.Sprint(i), fmt.Sprint("text ", i)))
 		}
