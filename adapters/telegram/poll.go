@@ -106,6 +106,9 @@ func (p *Poller) Run(ctx context.Context) error {
 	return nil
 }
 
+// errAgain says that a call brought nothing but what was acknowledged already.
+var errAgain = errors.New("read updates: they were acknowledged already")
+
 // poll makes one call and stores what it brings. Without an error, it says how long
 // to wait until the next.
 func (p *Poller) poll(ctx context.Context) (rest time.Duration, err error) {
@@ -137,7 +140,7 @@ func (p *Poller) poll(ctx context.Context) (rest time.Duration, err error) {
 		p.log.ErrorContext(ctx, "updates without a number were left out", "count", n)
 	}
 	if again {
-		return 0, errors.New("read updates: they were acknowledged already")
+		return 0, errAgain
 	}
 	return 0, nil
 }
@@ -205,7 +208,7 @@ func (p *Poller) failed(ctx context.Context, err error) time.Duration {
 		p.vitals.Fails(ctx, err.Error())
 		return f.retryAfter + rand.N(time.Second) // never earlier
 	}
-	p.quick = true
+	p.quick = !errors.Is(err, errAgain) // that was an answer: nothing has to be shown by another
 	p.fails++
 	p.vitals.Fails(ctx, err.Error())
 	return inbound.RestAfter(p.fails)
