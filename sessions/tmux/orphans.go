@@ -3,12 +3,13 @@ package tmux
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/prometheus/procfs"
 )
 
 // daemonVariable tells a client process's daemon by its process id.
@@ -33,21 +34,22 @@ func (l *live) endOrphans(ctx context.Context) {
 
 // isOrphan reports whether a process is a client of a daemon that's gone.
 func isOrphan(pid int) bool {
-	environ, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+	p, err := procfs.NewProc(pid)
 	if err != nil {
 		return false
 	}
-	all := strings.Split(string(environ), "\x00")
-	i := slices.IndexFunc(all, func(kv string) bool { return strings.HasPrefix(kv, daemonVariable+"=") })
-	if i < 0 {
+	environ, err := p.Environ()
+	i := slices.IndexFunc(environ, func(kv string) bool { return strings.HasPrefix(kv, daemonVariable+"=") })
+	if err != nil || i < 0 {
 		return false
 	}
-	daemon, err := strconv.Atoi(strings.TrimPrefix(all[i], daemonVariable+"="))
+	daemon, err := strconv.Atoi(strings.TrimPrefix(environ[i], daemonVariable+"="))
 	switch {
 	case err != nil:
 		return false
 	case daemon == os.Getpid(): // one that was killed may have had the same
-		return parentOf(pid) != daemon
+		stat, err := p.Stat()
+		return err == nil && stat.PPID != daemon
 	default:
 		return !runs(daemon)
 	}
@@ -56,18 +58,4 @@ func isOrphan(pid int) bool {
 // runs reports whether there's a process of that id.
 func runs(pid int) bool {
 	return pid > 0 && !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
-}
-
-// parentOf is the id of a process's parent; 0: it isn't known.
-func parentOf(pid int) int {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0
-	}
-	_, rest, _ := strings.Cut(string(stat[strings.LastIndexByte(string(stat), ')')+1:]), " ") // its name may have any
-	if f := strings.Fields(rest); len(f) > 1 {
-		parent, _ := strconv.Atoi(f[1])
-		return parent
-	}
-	return 0
 }
