@@ -58,7 +58,8 @@ type Doubt struct {
 // Compare says what's wrong with what a person sees, read from the first message to
 // the last: each line of the log once and in order, but for blank ones at the edges
 // of messages; a notice where the log has a gap, or was trimmed; nothing twice that
-// isn't marked; the end of the last turn rang, and nothing was added to what rang.
+// isn't marked; the last turn's end and the session's rang, and nothing was added to what
+// rang.
 func (h *House) Compare(seen []Message, w Want) []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
