@@ -141,8 +141,8 @@ func TestOneTextAtATime(t *testing.T) {
 		src.print("%1", "drawn two", false)
 		r.after(5 * time.Second)
 		r.want("$ agent", "one", "two", "three", "four", "five")
-		if mem.turn.Number != 3 || mem.turn.Open || mem.turn.FirstLine != 6 || mem.turn.LastLine != 6 { // the pane's line began the first turn
-			t.Errorf("turn %+v", mem.turn)
+		if turn, _ := mem.turns(); turn.Number != 3 || turn.Open || turn.FirstLine != 6 || turn.LastLine != 6 { // the pane's line began the first turn
+			t.Errorf("turn %+v", turn)
 		}
 		p.write("six")
 		src.print("%1", "drawn six", false)

@@ -65,6 +65,13 @@ func (l *memLog) Append(_ context.Context, b polling.Batch) (polling.Appended, e
 	return out, nil
 }
 
+// turns are the newest turn, and those that have ended.
+func (l *memLog) turns() (newest sessions.Turn, ended []sessions.Turn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.turn, slices.Clone(l.ended)
+}
+
 // put stores a turn of a batch.
 func (l *memLog) put(t sessions.Turn, head int64) {
 	was := l.turn

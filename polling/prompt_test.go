@@ -129,16 +129,17 @@ func TestQuietEndsATurn(t *testing.T) {
 			src.print("%1", strconv.Itoa(i), false)
 			r.after(3 * time.Second) // not quiet for long enough
 		}
-		if len(mem.ended) > 0 || !mem.turn.Open {
-			t.Fatalf("ended %+v, now %+v", mem.ended, mem.turn)
+		if turn, ended := mem.turns(); len(ended) > 0 || !turn.Open {
+			t.Fatalf("ended %+v, now %+v", ended, turn)
 		}
 		r.after(10 * time.Second)
 		src.print("%1", "next", false)
 		r.after(20 * time.Second)
-		if len(mem.ended) != 2 || mem.ended[0].LastLine != 3 || mem.ended[1].FirstLine != 4 || mem.ended[1].LastLine != 4 || r.owner.completed() != 2 {
-			t.Errorf("ended %+v, %d told", mem.ended, r.owner.completed())
+		_, ended := mem.turns()
+		if len(ended) != 2 || ended[0].LastLine != 3 || ended[1].FirstLine != 4 || ended[1].LastLine != 4 || r.owner.completed() != 2 {
+			t.Errorf("ended %+v, %d told", ended, r.owner.completed())
 		}
-		if took := mem.ended[0].EndedAt.Sub(mem.ended[0].StartedAt); took > 13*time.Second {
+		if took := ended[0].EndedAt.Sub(ended[0].StartedAt); took > 13*time.Second {
 			t.Errorf("the first took %s", took)
 		}
 	})

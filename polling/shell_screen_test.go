@@ -2,6 +2,7 @@ package polling_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,11 +14,17 @@ import (
 // front is an observer that knows what runs in the pane's foreground.
 type front struct {
 	polling.Generic
-	runs string
+	runs atomic.Pointer[string] // nil: nothing
 }
 
+func (f *front) run(program string) { f.runs.Store(&program) }
+
 func (f *front) Observe(context.Context, sessions.Look) (sessions.Sight, error) {
-	return sessions.Sight{Text: sessions.TextPane, Front: f.runs}, nil
+	sight := sessions.Sight{Text: sessions.TextPane}
+	if runs := f.runs.Load(); runs != nil {
+		sight.Front = *runs
+	}
+	return sight, nil
 }
 
 func (f *front) Close() error { return nil }
@@ -61,11 +68,11 @@ func TestAFullScreenProgramOfAShell(t *testing.T) {
 		}
 		src.set("%1", prompt)
 		want(sessions.StateIdle, "its shell's prompt is back")
-		f.runs = "vim"
+		f.run("vim")
 		src.set("%1", editor)
 		want(sessions.StateWorking, "its shell runs vim")
 		src.set("%1", prompt)
-		f.runs = ""
+		f.run("")
 		want(sessions.StateIdle, "its shell's prompt is back")
 		src.set("%1", editor) // and processes can't be looked at
 		want(sessions.StateWorking, "its shell runs a full-screen program")

@@ -37,7 +37,7 @@ func (r *rig) say(src *fakeSource, lines ...string) {
 // a line.
 func (r *rig) wantTurn(number int64, took time.Duration, first string) {
 	r.Helper()
-	got := r.log.turn
+	got, _ := r.log.turns()
 	is := got.EndedAt.Sub(got.StartedAt)
 	if got.Number != number || got.Open || is < took-3*time.Second || is > took+3*time.Second || r.log.text()[got.FirstLine-1] != first {
 		r.Errorf("turn %+v took %s, of %q; want about %s, from %q", got, is, r.log.text(), took, first)
@@ -61,8 +61,8 @@ func TestATurnBeginsWithItsInput(t *testing.T) {
 		r.wantTurn(1, 45*time.Second, "> hello")
 
 		r.say(src, "", "")
-		if mem.turn.Open {
-			r.Errorf("blank lines opened %+v", mem.turn)
+		if turn, _ := mem.turns(); turn.Open {
+			r.Errorf("blank lines opened %+v", turn)
 		}
 		r.say(src, "a tip of the day")
 		r.after(10 * time.Minute)
@@ -130,8 +130,9 @@ func TestAnAnswerBeginsNoTurn(t *testing.T) {
 		r.after(time.Second)
 		a.asks("", true)
 		r.say(src, done)
-		if took := mem.turn.EndedAt.Sub(mem.turn.StartedAt); took < 25*time.Second {
-			t.Errorf("%+v took %s", mem.turn, took)
+		turn, _ := mem.turns()
+		if took := turn.EndedAt.Sub(turn.StartedAt); took < 25*time.Second {
+			t.Errorf("%+v took %s", turn, took)
 		}
 	})
 }

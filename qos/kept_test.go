@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -41,11 +42,11 @@ func (l *moody) Write(ctx context.Context, entries []qos.Entry) error {
 // TestNothingGoesBeforeItIsKept: a call waits until its slot is durable, and isn't
 // made if that fails.
 func TestNothingGoesBeforeItIsKept(t *testing.T) {
-	var fails bool
+	var fails atomic.Bool
 	ledger := &moody{Ledger: qostest.NewMemLedger().Process()}
 	ledger.write = func() error {
 		time.Sleep(3 * time.Second)
-		if fails {
+		if fails.Load() {
 			return errDisk
 		}
 		return nil
@@ -61,13 +62,13 @@ func TestNothingGoesBeforeItIsKept(t *testing.T) {
 			t.Fatalf("%d calls, want 1 when its slot was written", n)
 		}
 		a.pass(time.Minute)
-		fails = true
+		fails.Store(true)
 		a.post(group, "y", qos.Interactive)
 		a.pass(time.Minute)
 		if n := len(a.made(nil)); n != 1 {
 			t.Errorf("%d calls, want none whose slot couldn't be written", n)
 		}
-		fails = false
+		fails.Store(false)
 		a.pass(20 * time.Second)
 		if n := len(a.made(nil)); n != 2 {
 			t.Errorf("%d calls when the ledger works again, want 2", n)
@@ -86,9 +87,10 @@ func TestUnreadableLedgerGrantsNothing(t *testing.T) {
 		first.pass(19 * time.Second) // one a second
 		first.close()
 
-		broken := true
+		var broken atomic.Bool
+		broken.Store(true)
 		ledger := &moody{Ledger: kept.Process(), load: func() error {
-			if broken {
+			if broken.Load() {
 				return errDisk
 			}
 			return nil
@@ -102,7 +104,7 @@ func TestUnreadableLedgerGrantsNothing(t *testing.T) {
 		if n := len(second.made(nil)); n != 0 || second.snapshot().Bot.BudgetErr == nil {
 			t.Errorf("%d calls while the ledger couldn't be read; said: %v", n, second.snapshot().Bot.BudgetErr)
 		}
-		broken = false
+		broken.Store(false)
 		second.pass(19 * time.Second)
 		if n := len(second.made(nil)); n != 0 {
 			t.Errorf("%d calls in a window that's full", n)
