@@ -510,9 +510,12 @@ func TestTypistAndAnswerTakeTurns(t *testing.T) {
 			}
 		}
 		d.pass(time.Second)
-		if _, err := d.answer(p.ID, "ann", 2); err != nil || d.pane.took[0].option != 2 || len(d.pane.stray) > 0 {
-			t.Errorf("%v, took %+v, stray %q", err, d.pane.took, d.pane.stray)
-		}
+		_, err := d.answer(p.ID, "ann", 2)
+		d.pane.with(func() {
+			if err != nil || d.pane.took[0].option != 2 || len(d.pane.stray) > 0 {
+				t.Errorf("%v, took %+v, stray %q", err, d.pane.took, d.pane.stray)
+			}
+		})
 		d.pass(time.Minute)
 		if got := strings.Join(d.pane.stray, " "); got != "hello Enter hello Enter hello Enter" {
 			t.Errorf("typed %q", got)
@@ -584,7 +587,9 @@ func TestPromptsOutliveTheDaemon(t *testing.T) {
 				pane.ask(then.shows)
 				next := newDesk(t, pane, db)
 				defer next.stop()
+				next.mu.Lock()
 				next.shown = "?" // what its poller tells first is news
+				next.mu.Unlock()
 				next.pass(3 * time.Second)
 				next.wantStates(then.want)
 				kept, err := next.manager.Prompt(t.Context(), p.ID)
