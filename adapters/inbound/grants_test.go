@@ -110,14 +110,14 @@ func TestWhoLeavesAGroupMayNothing(t *testing.T) {
 			w.do(w.event(fay, inbound.Left{Person: fay}))
 		},
 		"asked": func(w *world) {
-			w.chat.gone = map[string]bool{fay: true}
+			w.chat.with(func(c *chat) { c.gone = map[string]bool{fay: true} })
 			w.pass(time.Minute)
 			if w.may(fay) {
 				w.Error("an ex-member goes on")
 			}
 		},
 		"found": func(w *world) { // who only reads does nothing
-			w.chat.gone = map[string]bool{fay: true}
+			w.chat.with(func(c *chat) { c.gone = map[string]bool{fay: true} })
 			w.pass(time.Hour)
 		},
 	} {
@@ -150,7 +150,7 @@ func TestWhoLeavesAGroupMayNothing(t *testing.T) {
 					}
 					w.restart()
 				}
-				w.chat.gone = nil // whoever is back needs another code
+				w.chat.with(func(c *chat) { c.gone = nil }) // whoever is back needs another code
 				w.pass(time.Hour)
 				if w.may(fay) {
 					t.Error("who's back goes on")
@@ -169,7 +169,7 @@ func TestPairingsEndWhereMembersCantBeRead(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.pair(group, fay, inbound.Operator, "cli")
 		w.pass(10 * 24 * time.Hour)
-		w.chat.unread = errors.New("the member list is inaccessible")
+		w.chat.with(func(c *chat) { c.unread = errors.New("the member list is inaccessible") })
 		w.pass(29 * 24 * time.Hour)
 		if !w.may(fay) {
 			t.Error("it has ended too early")
@@ -221,7 +221,7 @@ func TestAccessHistories(t *testing.T) {
 	inWorld(t, func(w *world) {
 		rapid.Check(struct{ testing.TB }{t}, func(rt *rapid.T) {
 			config, grants, void := map[string]inbound.Roles{}, map[string]map[inbound.Role]given{}, map[string]bool{}
-			w.chat.gone = map[string]bool{}
+			w.chat.with(func(c *chat) { c.gone = map[string]bool{} })
 			for _, p := range people {
 				_, _ = w.in.Revoke(context.Background(), p, "", "cli")
 				grants[p] = map[inbound.Role]given{}
@@ -266,7 +266,7 @@ func TestAccessHistories(t *testing.T) {
 					delete(grants[p], role)
 				case 4:
 					void[p] = true
-					w.chat.gone[p] = true
+					w.chat.with(func(c *chat) { c.gone[p] = true })
 					for r, g := range grants[p] {
 						if g.in {
 							delete(grants[p], r)

@@ -702,6 +702,13 @@ type chat struct {
 	asked   int             // how often it was looked who's in a group
 }
 
+// with changes it, whoever asks it meanwhile.
+func (c *chat) with(change func(c *chat)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	change(c)
+}
+
 // Member implements inbound.MemberReader.
 func (c *chat) Member(_ context.Context, _ adapters.Target, person string) (bool, error) {
 	c.mu.Lock()
