@@ -183,6 +183,8 @@ type Reply struct {
 	Existed bool
 	// Rejected: what isn't there any more, so that it can be repaired.
 	Missing Missing
+	// Uncertain: as in qos.Result.
+	Over bool
 	// Throttled: as in qos.Result.
 	RetryAfter time.Duration
 	Global     bool
@@ -196,5 +198,5 @@ type Reply struct {
 // result is what the scheduler is told of a reply, but for a document's numbers and a
 // chat's new key.
 func (r Reply) result() qos.Result {
-	return qos.Result{Outcome: r.Outcome, RetryAfter: r.RetryAfter, Global: r.Global, Narrow: r.Narrow, Err: r.Err}
+	return qos.Result{Outcome: r.Outcome, Over: r.Over, RetryAfter: r.RetryAfter, Global: r.Global, Narrow: r.Narrow, Err: r.Err}
 }

@@ -67,7 +67,7 @@ const (
 	Failed
 	// Uncertain: the call was written, and no answer came, or one that leaves open
 	// whether it was done. The slot is held as if the answer came 5 s after the
-	// deadline; the next call says Uncertain.
+	// deadline, unless Result.Over is set; the next call says Uncertain.
 	Uncertain
 	// Rejected: the platform will never accept this (topic deleted, bad request).
 	// The document or request stops, and an Event says so.
@@ -108,6 +108,11 @@ type Result struct {
 	// before; nothing counts as reached. News of further lines are an earlier reason.
 	// Zero: all is there.
 	Again time.Time
+
+	// Over, of Uncertain: the call can't arrive any more, because an answer came that
+	// leaves open whether it was done, or its connection was closed. Its slot comes back
+	// by when it ended, half a second later.
+	Over bool
 
 	// Throttled: the platform's order. Zero is taken as one second. Global says
 	// that the order is for the whole bot (Discord's X-RateLimit-Global), Narrow that the

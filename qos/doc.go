@@ -33,8 +33,9 @@
 // (Counting from dispatch doesn't hold: with delays of up to 3 s, 30 calls arrived
 // in a minute that allowed 20. Nor does a bucket that refills: N at once and N more
 // while it refills is 2N - 1 in a window.) A call that timed out after it was
-// written is taken to have been answered 5 s after its deadline. The slot is made
-// durable before its call goes out, so a crash doesn't open the window either.
+// written is taken to have been answered 5 s after its deadline; one whose connection
+// broke, or whose answer leaves open whether it was done, half a second after that. The slot
+// is made durable before its call goes out, so a crash doesn't open the window either.
 //
 // A call needs a slot in every window that applies: its chat's, the bot's, and no
 // penalty. The key is the chat, as the platform counts: a forum's topics are one

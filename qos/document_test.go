@@ -3,6 +3,7 @@ package qos_test
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -239,6 +240,52 @@ func TestUncertainIsSentOnceMore(t *testing.T) {
 		}
 	})
 }
+
+// TestBrokenCallsSilenceNobody: a call that's over, though nobody knows whether it was done,
+// holds up its chat no longer than any other failure: documents, what was asked, and what
+// waits there behind it.
+func TestBrokenCallsSilenceNobody(t *testing.T) {
+	for seed := range uint64(200) {
+		inArena(t, qos.Options{Limits: qos.Limits{IsPrivate: isPrivate}}, nil, func(a *arena) {
+			random := rand.New(rand.NewPCG(seed, 0))
+			chat := []qos.Chat{group, "7"}[random.IntN(2)]
+			latency := time.Duration(random.IntN(18_000)) * time.Millisecond
+			broken := false
+			a.outcome = func(qos.Call) *qos.Result {
+				if broken {
+					return nil
+				}
+				broken = true
+				return &qos.Result{Outcome: qos.Uncertain, Over: true}
+			}
+			a.latency = func() time.Duration {
+				if broken {
+					return 0
+				}
+				return latency
+			}
+			a.open("doc", chat)
+			a.want("doc", 3, true)
+			a.pass(time.Millisecond)
+			a.post(chat, "question", qos.Final)
+			a.post(chat, "reply", qos.Interactive)
+			a.pass(time.Minute)
+			calls := a.made(nil)
+			if len(calls) != 4 {
+				t.Fatalf("seed %d: %d calls, want the broken one, it again, and two posts", seed, len(calls))
+			}
+			if gap := calls[1].at - calls[0].end; gap < overGrace || gap > 2*time.Second {
+				t.Errorf("seed %d: %s was silent for %s after a call that broke after %s", seed, chat, gap, calls[0].end-calls[0].at)
+			}
+			if marked := slices.IndexFunc(calls, func(g grant) bool { return g.Doc != "" && g.Uncertain }); marked < 1 {
+				t.Errorf("seed %d: what may be there already was made again without saying so", seed)
+			}
+		})
+	}
+}
+
+// overGrace is how long a call may arrive after it's over.
+const overGrace = 500 * time.Millisecond
 
 // TestBackOff: a chat that fails is tried less and less often; others don't wait
 // for it. What's there is delivered when it works again.

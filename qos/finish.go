@@ -6,6 +6,10 @@ import "time"
 // arrive: it's in a network buffer somewhere.
 const answerGrace = 5 * time.Second
 
+// overGrace is how long after its end a call may still arrive that's over but wasn't
+// done for sure: what stands in between may pass on what it has.
+const overGrace = 500 * time.Millisecond
+
 // Finish takes in what came of a call, which ended at answered (now or before).
 func (e *Engine) Finish(now time.Time, s *Started, r Result, answered time.Time) {
 	now = e.advance(now)
@@ -55,7 +59,11 @@ func (e *Engine) settle(now time.Time, c *chat, s *Started, r Result, answered t
 		e.takeBack(c, s)
 		return
 	case Uncertain:
-		answered = later(s.Deadline, answered).Add(answerGrace)
+		if r.Over {
+			answered = answered.Add(overGrace)
+		} else {
+			answered = later(s.Deadline, answered).Add(answerGrace)
+		}
 	default:
 	}
 	e.budget.Settle(now, s.permit, answered)

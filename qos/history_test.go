@@ -135,7 +135,7 @@ func randomFaults(r *rand.Rand) faults {
 	f := faults{
 		latency:    []time.Duration{0, 300 * time.Millisecond, 3 * time.Second, 30 * time.Second}[r.IntN(4)],
 		retryAfter: []time.Duration{4 * time.Second, 30 * time.Second, 10 * time.Minute}[r.IntN(3)],
-		throttled:  rate(), failed: rate(), timeout: rate(), unsent: rate(), rejected: rate() / 5, migrated: rate() / 10,
+		throttled:  rate(), failed: rate(), timeout: rate(), unsent: rate(), broken: rate(), rejected: rate() / 5, migrated: rate() / 10,
 	}
 	switch r.IntN(8) {
 	case 0:
@@ -202,6 +202,7 @@ func TestRandomHistories(t *testing.T) {
 var mustHappen = []string{
 	"delivered", "unchanged", "not_sent", "throttled", "failed", "rejected", "chat_gone", "migrated",
 	"time-out after the write", "lost without an answer", "arrival after the deadline", "answer after 10 s or more",
+	"broken after it was done", "broken before it was done",
 	"penalty of a family", "penalty of a chat", "penalty of the bot", "start within a penalty",
 	"cancellation while something waits", "cancellation while a call is under way",
 	"restart", "restart with a call under way", "crash", "crash with a call under way",

@@ -39,7 +39,7 @@ type world struct {
 type faults struct {
 	latency                            time.Duration // at most
 	throttled, failed, timeout, unsent float64       // how often
-	rejected, migrated                 float64
+	broken, rejected, migrated         float64
 	retryAfter                         time.Duration // at most
 	ledgerDelay                        time.Duration
 	ledgerFails                        float64
@@ -382,6 +382,12 @@ func (p *process) Deliver(ctx context.Context, call qos.Call) qos.Result {
 			})
 		}
 	}
+	if fate.over && fate.takes < time.Until(deadline) {
+		w.mu.Lock()
+		w.saw(map[bool]string{false: "broken after it was done", true: "broken before it was done"}[fate.lost])
+		w.mu.Unlock()
+		return p.answered(call, letter, qos.Result{Outcome: qos.Uncertain, Over: sleep(ctx, fate.takes)})
+	}
 	if fate.lost || fate.takes >= time.Until(deadline) {
 		w.mu.Lock()
 		w.saw(map[bool]string{false: "time-out after the write", true: "lost without an answer"}[fate.lost])
@@ -445,6 +451,7 @@ type fate struct {
 	result         qos.Result
 	arrives, takes time.Duration
 	lost           bool
+	over           bool // it breaks: nobody is told whether it was done, but it's over
 }
 
 func (w *world) fate(l letter, call qos.Call) fate {
@@ -480,6 +487,10 @@ func (w *world) fate(l letter, call qos.Call) fate {
 		x.lost = w.random.float() < 0.3
 		x.takes = time.Hour
 		x.arrives = w.random.duration(30 * time.Second)
+	case under(f.broken):
+		x.outcome, x.over = qos.Delivered, true
+		x.lost = w.random.float() < 0.4
+		x.arrives = time.Duration(w.random.float() * float64(x.takes+overGrace))
 	default:
 		x.outcome = qos.Delivered
 		x.result.Delivered, x.result.Final, x.result.More = l.to, l.final, l.more
