@@ -69,8 +69,8 @@ func secretsOf(opt Options) []string {
 	return secrets
 }
 
-// do makes a call of the library's, and decodes its result into `into`, if that
-// isn't nil. What the library makes of the answer isn't used: an answer with
+// do makes a call of the library's, and decodes its result into `into`; nil: it must be
+// true. What the library makes of the answer isn't used: an answer with
 // something it doesn't know is an error to it, though the call was done.
 func (c *client) do(ctx context.Context, into any, call func(context.Context) error) error {
 	ctx, cancel := withTimeout(ctx)
@@ -80,14 +80,17 @@ func (c *client) do(ctx context.Context, into any, call func(context.Context) er
 	if result == nil {
 		return c.asFailure(err)
 	}
-	return c.decode(result, into)
+	return c.decode("", result, into)
 }
 
 // raw makes a call that the library doesn't offer. params become a JSON object; nil:
-// none.
+// an empty one. into is as do's.
 func (c *client) raw(ctx context.Context, method string, params, into any) error {
 	ctx, cancel := withTimeout(ctx)
 	defer cancel()
+	if params == nil {
+		params = map[string]any{}
+	}
 	body, err := json.Marshal(params)
 	if err != nil {
 		return c.exchange.failed(method, qos.Rejected, fmt.Errorf("encode the request: %w", err))
@@ -103,9 +106,9 @@ func (c *client) raw(ctx context.Context, method string, params, into any) error
 		return err
 	}
 	if err := resp.Body.Close(); err != nil {
-		return c.exchange.failed(method, qos.Uncertain, err)
+		return c.exchange.unreadable(method, err)
 	}
-	return c.decode(result, into)
+	return c.decode(method, result, into)
 }
 
 func withTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
@@ -121,17 +124,41 @@ func (c *client) asFailure(err error) error {
 		return f
 	}
 	if err == nil {
-		err = errors.New("the answer has no result")
+		err = errors.New("it has no result")
 	}
-	return c.exchange.failed("", qos.Uncertain, err)
+	return c.exchange.unreadable("", err)
 }
 
-func (c *client) decode(result json.RawMessage, into any) error {
+// checked is a result that knows what it must have.
+type checked interface {
+	// check says why it can't be what was asked for.
+	check() error
+}
+
+// decode reads a result. nil wants the plain true of calls that return nothing.
+func (c *client) decode(method string, result json.RawMessage, into any) error {
 	if into == nil {
-		return nil
+		into = new(done)
 	}
-	if err := json.Unmarshal(result, into); err != nil {
-		return c.exchange.failed("", qos.Uncertain, fmt.Errorf("read the result: %w", err))
+	err := json.Unmarshal(result, into)
+	if err == nil && string(result) == "null" {
+		err = errors.New("it's null")
+	}
+	if r, ok := into.(checked); ok && err == nil {
+		err = r.check()
+	}
+	if err != nil {
+		return c.exchange.unreadable(method, err)
+	}
+	return nil
+}
+
+// done is the result of calls that return nothing.
+type done bool
+
+func (d done) check() error {
+	if !d {
+		return errors.New("it isn't true")
 	}
 	return nil
 }

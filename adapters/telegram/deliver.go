@@ -103,6 +103,26 @@ type sent struct {
 	Thread int `json:"message_thread_id"`
 }
 
+func (s *sent) check() error {
+	if s.ID <= 0 {
+		return errors.New("the new message has no number")
+	}
+	return nil
+}
+
+// edited is what matters of a message that was edited.
+type edited struct {
+	ID   int `json:"message_id"`
+	want int
+}
+
+func (e *edited) check() error {
+	if e.ID != e.want {
+		return errors.New("it's about another message")
+	}
+	return nil
+}
+
 // send makes a new message.
 func (a *Adapter) send(ctx context.Context, m message) adapters.Reply {
 	reply, err := replyTo(m.replyTo)
@@ -152,7 +172,7 @@ func (a *Adapter) edit(ctx context.Context, m message) adapters.Reply {
 		return rejected(fmt.Errorf("%q is not a message's number", m.id))
 	}
 	markup := keyboard(m.buttons)
-	return outcome(a.client.do(ctx, nil, func(ctx context.Context) error {
+	return outcome(a.client.do(ctx, &edited{want: id}, func(ctx context.Context) error {
 		var err error
 		if m.picture != nil || m.file != nil {
 			_, err = a.client.bot.EditMessageCaption(ctx, &bot.EditMessageCaptionParams{

@@ -10,7 +10,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
-	"strconv"
+	"os"
 	"strings"
 	"sync/atomic"
 
@@ -38,7 +38,7 @@ type answer struct {
 	Code        int             `json:"error_code"`
 	Description string          `json:"description"`
 	Parameters  struct {
-		RetryAfter int64 `json:"retry_after"` // seconds
+		RetryAfter order `json:"retry_after"`
 		MigratedTo int64 `json:"migrate_to_chat_id"`
 	} `json:"parameters"`
 }
@@ -66,12 +66,14 @@ func (x *exchange) Do(r *http.Request) (*http.Response, error) {
 	out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 	out.Body, _ = out.GetBody()
 	resp, err := x.http.Do(out)
-	if err != nil {
-		outcome := qos.Uncertain
-		if !connected.Load() {
-			outcome = qos.NotSent
-		}
-		return nil, x.failed(method, outcome, err)
+	switch {
+	case err == nil:
+	case !connected.Load():
+		return nil, x.failed(method, qos.NotSent, err)
+	default:
+		f := x.failed(method, qos.Uncertain, err)
+		f.over = r.Context().Err() == nil && !errors.Is(err, os.ErrDeadlineExceeded)
+		return nil, f
 	}
 	defer resp.Body.Close()
 	return x.read(r.Context(), method, resp)
@@ -91,14 +93,14 @@ func (x *exchange) read(ctx context.Context, method string, resp *http.Response)
 		err = fmt.Errorf("the answer is larger than %d bytes", maxAnswer)
 	}
 	if err != nil {
-		return nil, x.failed(method, qos.Uncertain, fmt.Errorf("read the answer: %w", err))
+		return nil, x.unreadable(method, err)
 	}
 	var a answer
 	if err := json.Unmarshal(body, &a); err != nil || a.OK == nil {
 		return nil, x.foreign(method, resp)
 	}
 	if !*a.OK {
-		f := refusal(method, resp.StatusCode, a)
+		f := refusal(method, resp, a)
 		f.text = x.clean(f.text)
 		return nil, f
 	}
@@ -113,18 +115,23 @@ func (x *exchange) read(ctx context.Context, method string, resp *http.Response)
 // gave it. Only the status is of use; the page may quote what was asked.
 func (x *exchange) foreign(method string, resp *http.Response) *failure {
 	f := &failure{
-		method: method, code: resp.StatusCode, outcome: qos.Uncertain,
+		method: method, code: resp.StatusCode, outcome: qos.Uncertain, over: true,
 		text: fmt.Sprintf("status %d, and no answer of Telegram's: check api_url, and the proxy if there's one", resp.StatusCode),
 	}
 	switch {
 	case resp.StatusCode == http.StatusTooManyRequests:
-		f.outcome = qos.Throttled
-		if n, err := strconv.ParseInt(resp.Header.Get("Retry-After"), 10, 64); err == nil {
-			f.retryAfter = seconds(n)
-		}
+		f.outcome, f.over = qos.Throttled, false
+		f.retryAfter = orderOf(resp.Header.Get("Retry-After"))
 	case resp.StatusCode >= 300 && resp.StatusCode < 500:
-		f.outcome = qos.Failed // it wasn't passed on
+		f.outcome, f.over = qos.Failed, false // it wasn't passed on
 	}
+	return f
+}
+
+// unreadable is the failure of a call whose answer leaves open whether it was done.
+func (x *exchange) unreadable(method string, err error) *failure {
+	f := x.failed(method, qos.Uncertain, fmt.Errorf("read the answer: %w", err))
+	f.over = true
 	return f
 }
 

@@ -1,6 +1,7 @@
 package telegram
 
 import (
+	"math"
 	"net/http"
 	"regexp"
 	"strconv"
@@ -19,6 +20,7 @@ type failure struct {
 	text       string // as a sentence, for people
 	outcome    qos.Outcome
 	missing    adapters.Missing
+	over       bool          // of Uncertain: it can't arrive any more
 	entities   bool          // refused for its entities: the text alone may pass
 	retryAfter time.Duration // as ordered, never clamped
 	migratedTo int64
@@ -40,35 +42,55 @@ func (f *failure) Unwrap() error { return f.cause }
 
 // reply is the failure as package adapters reads it.
 func (f *failure) reply() adapters.Reply {
-	r := adapters.Reply{Outcome: f.outcome, Missing: f.missing, RetryAfter: f.retryAfter, Err: f}
+	r := adapters.Reply{Outcome: f.outcome, Missing: f.missing, Over: f.over, RetryAfter: f.retryAfter, Err: f}
 	if f.migratedTo != 0 {
 		r.Chat = strconv.FormatInt(f.migratedTo, 10)
 	}
 	return r
 }
 
-// seconds is a time that was ordered. One beyond a year is a year: a time.Duration has no room for all
-// that a platform may say.
-func seconds(n int64) time.Duration {
-	const year = 365 * 24 * 3600
-	return time.Duration(max(0, min(n, year))) * time.Second
+// order is for how long a 429 orders silence, in whatever form. What can't be read is none.
+type order time.Duration
+
+// UnmarshalJSON implements json.Unmarshaler: 3, 3.5 and "3" are seconds.
+func (o *order) UnmarshalJSON(raw []byte) error {
+	*o = order(orderOf(strings.Trim(string(raw), `"`)))
+	return nil
 }
 
+// orderOf reads seconds, rounded up to whole ones. Orders beyond a year are a year: a
+// time.Duration has no room for all that a platform may say.
+func orderOf(text string) time.Duration {
+	const year = 365 * 24 * 3600
+	n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err != nil || !(n > 0) { // also for what's not a number
+		return 0
+	}
+	return time.Duration(math.Ceil(min(n, year))) * time.Second
+}
+
+// inWords finds an order in a description: "Too Many Requests: retry after 3".
+var inWords = regexp.MustCompile(`retry after (\d+)`)
+
 // refusal is the failure of a call that Telegram has answered with an error.
-func refusal(method string, status int, a answer) *failure {
+func refusal(method string, resp *http.Response, a answer) *failure {
 	f := &failure{method: method, code: a.Code, text: harmless(a.Description), outcome: qos.Rejected}
 	if f.code == 0 {
-		f.code = status
+		f.code = resp.StatusCode
 	}
 	switch {
 	case f.code == http.StatusTooManyRequests:
-		f.outcome, f.retryAfter = qos.Throttled, seconds(a.Parameters.RetryAfter)
+		// The longest that it says: calling too early is worse than calling late.
+		f.outcome, f.retryAfter = qos.Throttled, max(time.Duration(a.Parameters.RetryAfter), orderOf(resp.Header.Get("Retry-After")))
+		if said := inWords.FindStringSubmatch(strings.ToLower(a.Description)); said != nil {
+			f.retryAfter = max(f.retryAfter, orderOf(said[1]))
+		}
 	case a.Parameters.MigratedTo != 0:
 		f.outcome, f.migratedTo = qos.Migrated, a.Parameters.MigratedTo
 	case f.code >= http.StatusInternalServerError:
 		// The Bot API server says so too of calls that it had passed on when it was
 		// stopped.
-		f.outcome = qos.Uncertain
+		f.outcome, f.over = qos.Uncertain, true
 	default:
 		f.explain(a.Description)
 	}

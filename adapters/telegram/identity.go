@@ -85,9 +85,7 @@ func (i *Identity) ask(ctx context.Context) (Decoder, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, askFor)
 	defer cancel()
-	var me struct {
-		User string `json:"username"`
-	}
+	var me Bot
 	if err := i.client.raw(ctx, "getMe", nil, &me); err != nil {
 		user, noted := i.notes.Note(ctx, noteUser+id)
 		if noted != nil || user == "" {

@@ -70,6 +70,20 @@ func (p *Platform) Answer(ctx context.Context, press inbound.Event, text string)
 	return err
 }
 
+// member is somebody in a chat, or who was (core.telegram.org/bots/api#chatmember).
+type member struct {
+	Status   string `json:"status"`
+	IsMember bool   `json:"is_member"` // if restricted
+}
+
+func (m *member) check() error {
+	switch m.Status {
+	case "creator", "administrator", "member", "restricted", "left", "kicked":
+		return nil
+	}
+	return errors.New("it doesn't say whether somebody is a member")
+}
+
 // Member implements inbound.MemberReader. Telegram tells it surely of groups in which the
 // bot is an administrator, and mostly of others (core.telegram.org/bots/api#getchatmember).
 func (p *Platform) Member(ctx context.Context, group adapters.Target, person string) (bool, error) {
@@ -78,10 +92,7 @@ func (p *Platform) Member(ctx context.Context, group adapters.Target, person str
 	if err := errors.Join(err1, err2); err != nil {
 		return false, fmt.Errorf("look for %s in %s: %w", person, group, err)
 	}
-	var found struct {
-		Status   string `json:"status"`
-		IsMember bool   `json:"is_member"`
-	}
+	var found member
 	if err := p.client.raw(ctx, "getChatMember", map[string]any{"chat_id": chat, "user_id": user}, &found); err != nil {
 		return false, err
 	}

@@ -43,6 +43,13 @@ type Bot struct {
 	PrivateTopics bool `json:"has_topics_enabled"`
 }
 
+func (b *Bot) check() error {
+	if b.ID <= 0 || b.User == "" {
+		return errors.New("it doesn't say who the bot is")
+	}
+	return nil
+}
+
 // Bot asks who the bot is.
 func (p *Probe) Bot(ctx context.Context) (Bot, error) {
 	var b Bot

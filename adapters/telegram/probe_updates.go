@@ -60,7 +60,8 @@ func (p *Probe) look(ctx context.Context, wait time.Duration, params map[string]
 
 // Forget acknowledges updates up to a number: nobody gets them any more.
 func (p *Probe) Forget(ctx context.Context, last int64) error {
-	return p.client.raw(ctx, "getUpdates", map[string]any{"offset": last + 1, "limit": 1, "timeout": 0}, nil)
+	var list []json.RawMessage
+	return p.client.raw(ctx, "getUpdates", map[string]any{"offset": last + 1, "limit": 1, "timeout": 0}, &list)
 }
 
 // Rival looks for that long whether another program reads the bot's updates. One that

@@ -2,9 +2,11 @@ package telegram_test
 
 import (
 	"net/http"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,6 +15,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/adaptertest"
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
+	"github.com/panebridge/panebridge/internal/faults"
 	"github.com/panebridge/panebridge/internal/memnet"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
@@ -28,6 +31,16 @@ type world struct {
 	ada    *telegramtest.Person
 	forum  int64
 	group  int64
+	// fate is what happens to the calls of a method.
+	fate atomic.Pointer[func(method string) faults.Fate]
+}
+
+// fateOf is what happens to a call on its way.
+func (w *world) fateOf(r *http.Request, _ []byte) faults.Fate {
+	if fate := w.fate.Load(); fate != nil {
+		return (*fate)(path.Base(r.URL.Path))
+	}
+	return faults.Fate{}
 }
 
 // inBubble runs a test with a world.
@@ -41,7 +54,7 @@ func inBubble(t *testing.T, opts telegramtest.Options, test func(w *world)) {
 		if _, err := w.ada.Say(telegramtest.Place{Chat: w.ada.ID}, "/start"); err != nil {
 			t.Fatal(err)
 		}
-		net, stop := memnet.Start(w.Server)
+		net, stop := memnet.Start(faults.NewProxy(w.Server, w.fateOf))
 		w.net, w.client = net, net.Transport()
 		defer func() {
 			w.client.CloseIdleConnections()

@@ -17,11 +17,21 @@ import (
 // (core.telegram.org/bots/api#createforumtopic).
 const maxTitle = 128
 
+// topic is what matters of a topic that was made.
+type topic struct {
+	Thread int `json:"message_thread_id"`
+}
+
+func (t *topic) check() error {
+	if t.Thread <= 0 {
+		return errors.New("the new topic has no number")
+	}
+	return nil
+}
+
 // createTopic makes a topic.
 func (a *Adapter) createTopic(ctx context.Context, at place, title string) adapters.Reply {
-	var got struct {
-		Thread int `json:"message_thread_id"`
-	}
+	var got topic
 	err := a.client.do(ctx, &got, func(ctx context.Context) error {
 		_, err := a.client.bot.CreateForumTopic(ctx, &bot.CreateForumTopicParams{ChatID: at.chat, Name: topicName(title)})
 		return err
