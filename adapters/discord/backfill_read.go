@@ -34,8 +34,8 @@ func (b *backfill) state(ctx context.Context, s *session, round int, e errand) (
 			r.Data, err = json.Marshal(map[string]any{"id": e.place.Thread, "parent_id": e.place.Chat, "type": channelPublicThread})
 			e.place = adapters.Target{}
 		case err == nil:
-			var c channelJSON
-			if err := json.Unmarshal(r.Data, &c); err != nil {
+			c := askedChannel{want: e.place.Thread}
+			if err := cmp.Or(json.Unmarshal(r.Data, &c), c.check()); err != nil {
 				return e, unreadable(err)
 			}
 			e.last = later(c.ID, c.Last)

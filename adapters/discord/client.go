@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -69,12 +70,12 @@ func (c *client) do(ctx context.Context, call func(*discordgo.Session, ...discor
 	if f, ok := errors.AsType[*failure](err); ok {
 		return f
 	}
-	return c.exchange.failed("", qos.Uncertain, err)
+	return c.exchange.unreadable("", err)
 }
 
 // raw makes a call that the library doesn't offer, or not with all its fields. path is
 // without the version: "channels/1/messages?limit=50". body becomes JSON; nil: none.
-// The answer is decoded into `into`, if that isn't nil.
+// The answer is decoded into `into`; nil: whatever Discord answers is right.
 func (c *client) raw(ctx context.Context, method, path string, body, into any) error {
 	var encoded []byte
 	if body != nil {
@@ -105,8 +106,34 @@ func (c *client) send(ctx context.Context, method, path, kind string, body []byt
 	if err != nil || into == nil {
 		return err
 	}
-	if err := json.Unmarshal(answer, into); err != nil {
-		return c.exchange.failed(routeOf(method, path), qos.Uncertain, fmt.Errorf("read the answer: %w", err))
+	err = json.Unmarshal(answer, into)
+	if err == nil && string(bytes.TrimSpace(answer)) == "null" {
+		err = errors.New("it's null")
+	}
+	if a, ok := into.(checked); ok && err == nil {
+		err = a.check()
+	}
+	if err != nil {
+		return c.exchange.unreadable(routeOf(method, path), err)
+	}
+	return nil
+}
+
+// checked is an answer that knows what it must have.
+type checked interface {
+	// check says why it can't be what was asked for.
+	check() error
+}
+
+// same is an answer about one thing, which has the id that it was asked by.
+type same struct {
+	ID   string `json:"id"`
+	want string
+}
+
+func (s *same) check() error {
+	if s.ID != s.want {
+		return errors.New("it's about something else")
 	}
 	return nil
 }

@@ -109,7 +109,7 @@ func (p *Platform) SetCommands(ctx context.Context, commands []inbound.CommandIn
 		err = errors.New("set the commands: Discord doesn't say which application the bot is of")
 	}
 	if err == nil {
-		err = p.adapter.client.raw(ctx, http.MethodPut, "applications/"+app.ID+"/commands", list, nil)
+		err = p.adapter.client.raw(ctx, http.MethodPut, "applications/"+app.ID+"/commands", list, new([]json.RawMessage))
 	}
 	if after := retryAfterOf(err); after > 0 {
 		until := time.Now().Add(after).Add(time.Second).Format(time.RFC3339)

@@ -85,6 +85,13 @@ type made struct {
 	At      time.Time `json:"timestamp"`
 }
 
+func (m *made) check() error {
+	if !isID(m.ID) {
+		return errors.New("it has no id")
+	}
+	return nil
+}
+
 // send makes a new message.
 func (a *Adapter) send(ctx context.Context, m message) adapters.Reply {
 	body := create{
@@ -104,9 +111,6 @@ func (a *Adapter) send(ctx context.Context, m message) adapters.Reply {
 		err = a.client.upload(ctx, http.MethodPost, path, body, files, &got)
 	} else {
 		err = a.client.raw(ctx, http.MethodPost, path, body, &got)
-	}
-	if err == nil && !isID(got.ID) {
-		err = a.client.exchange.failed(routeOf(http.MethodPost, path), qos.Uncertain, errors.New("the new message has no id"))
 	}
 	if err != nil && (m.file != nil || m.picture != nil) {
 		return only(failed(err, m.at)) // perhaps nothing but files isn't allowed
@@ -148,7 +152,7 @@ func (a *Adapter) edit(ctx context.Context, m message) adapters.Reply {
 		m.rows = []discordgo.MessageComponent{}
 	}
 	path := "channels/" + channelOf(m.at) + "/messages/" + m.id
-	return outcome(a.client.raw(ctx, http.MethodPatch, path, change{Content: m.content, Mentions: nobody(), Rows: m.rows}, nil), m.at)
+	return outcome(a.client.raw(ctx, http.MethodPatch, path, change{Content: m.content, Mentions: nobody(), Rows: m.rows}, &same{want: m.id}), m.at)
 }
 
 // outcome is the reply to a call that makes nothing new.

@@ -98,6 +98,9 @@ func (f *face) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !errors.Is(err, adaptertest.ErrNoConnection) {
 		adaptertest.Connected(r.Context())
 	}
+	if r.Method == http.MethodPatch {
+		answer.ID = path[len(path)-1] // of what was changed
+	}
 	return f.answer(r, w, answer, err)
 }
 
@@ -162,7 +165,7 @@ func (f *face) answer(r *http.Request, w written, answer adaptertest.Answer, err
 		// may be later, is this.
 		return adaptertest.Respond(r, http.StatusNotFound, map[string]any{"message": "404: Not Found", "code": 0}), nil
 	case refused.Text == adaptertest.NotModified:
-		return adaptertest.Respond(r, http.StatusOK, map[string]any{}), nil
+		return adaptertest.Respond(r, http.StatusOK, map[string]any{"id": answer.ID}), nil
 	}
 	body := map[string]any{"message": "refused", "code": codes[refused.Text]}
 	if refused.Code == http.StatusTooManyRequests {

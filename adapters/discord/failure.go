@@ -18,6 +18,7 @@ type failure struct {
 	code       int    // Discord's own, of docs.discord.com/developers/topics/opcodes-and-status-codes; 0: none
 	text       string // as a sentence, for people
 	outcome    qos.Outcome
+	over       bool          // of Uncertain: it can't arrive any more
 	retryAfter time.Duration // as ordered, never clamped
 	global     bool          // the order is for the whole bot
 	local      bool          // it wasn't called at all: the answer was known
@@ -45,10 +46,32 @@ func (f *failure) Unwrap() error { return f.cause }
 // problem is what Discord answers when it refuses. Its details quote the request, and
 // aren't read.
 type problem struct {
-	Code       int      `json:"code"`
-	Message    *string  `json:"message"`
-	RetryAfter *float64 `json:"retry_after"` // seconds
-	Global     bool     `json:"global"`
+	Code       number  `json:"code"`
+	Message    *string `json:"message"`
+	RetryAfter number  `json:"retry_after"` // seconds
+	Global     flag    `json:"global"`
+}
+
+// number is a number in whatever form: 3, 3.5 and "3". What can't be read is 0.
+type number float64
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (n *number) UnmarshalJSON(raw []byte) error {
+	f, err := strconv.ParseFloat(strings.Trim(string(raw), `"`), 64)
+	if err != nil {
+		f = 0
+	}
+	*n = number(f)
+	return nil
+}
+
+// flag is true, or "true"; all else is false.
+type flag bool
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (f *flag) UnmarshalJSON(raw []byte) error {
+	*f = flag(strings.Trim(string(raw), `"`) == "true")
+	return nil
 }
 
 // refusal is the failure of a call that was answered with an error.
@@ -59,15 +82,15 @@ func refusal(route string, resp *http.Response, body []byte) *failure {
 		f.foreign(resp)
 		return f
 	}
-	f.code, f.text = p.Code, harmless(*p.Message)
+	f.code, f.text = int(p.Code), harmless(*p.Message)
 	switch {
 	case f.code == codeOldEdits: // with status 429, and no order to be silent
 	case f.status == http.StatusUnauthorized:
 		f.outcome, f.text = qos.Failed, adviceToken // it will be done when the token is right
 	case f.status == http.StatusTooManyRequests:
-		f.outcome, f.retryAfter, f.global = qos.Throttled, orderOf(p, resp.Header), p.Global
+		f.outcome, f.retryAfter, f.global = qos.Throttled, orderOf(p, resp.Header), bool(p.Global)
 	case f.status >= http.StatusInternalServerError:
-		f.outcome = qos.Uncertain
+		f.outcome, f.over = qos.Uncertain, true
 	case f.code == 0 && (f.status == http.StatusNotFound || f.status == http.StatusMethodNotAllowed), f.code == codeNetwork:
 		f.outcome, f.text = qos.Failed, adviceAddress // it will be done when that's right
 	default:
@@ -83,6 +106,10 @@ func refusal(route string, resp *http.Response, body []byte) *failure {
 func (f *failure) foreign(resp *http.Response) {
 	f.text = "no answer of Discord's: check api_url, and the proxy if there's one"
 	switch {
+	case f.status == http.StatusTooManyRequests && (resp.Header.Get(headerScope) != "" || resp.Header.Get(headerResetAfter) != ""):
+		// Discord's own, of which the rest was lost.
+		f.outcome, f.retryAfter, f.global = qos.Throttled, orderOf(problem{}, resp.Header), resp.Header.Get(headerGlobal) != ""
+		f.text = "Discord orders silence"
 	case f.status == http.StatusTooManyRequests:
 		// The guard in front of Discord silences the address, whatever is called
 		// (docs.discord.com/developers/topics/rate-limits).
@@ -95,7 +122,7 @@ func (f *failure) foreign(resp *http.Response) {
 		f.guard = true
 		f.text = "something in front of Discord refuses this address: wait, or check the proxy if there's one"
 	case f.status >= http.StatusInternalServerError:
-		f.outcome = qos.Uncertain
+		f.outcome, f.over = qos.Uncertain, true
 	case f.status == http.StatusRequestEntityTooLarge:
 		f.text = adviceFile
 	default:
@@ -110,10 +137,7 @@ const foreignSilence = time.Minute
 // orderOf is for how long a 429 orders silence: the longest of what it says, because
 // calling too early is worse than calling late. 0: it doesn't say.
 func orderOf(p problem, h http.Header) time.Duration {
-	var order time.Duration
-	if p.RetryAfter != nil {
-		order = seconds(*p.RetryAfter)
-	}
+	order := seconds(float64(p.RetryAfter))
 	for _, name := range []string{"Retry-After", headerResetAfter} {
 		if n, err := strconv.ParseFloat(h.Get(name), 64); err == nil {
 			order = max(order, seconds(n))

@@ -79,7 +79,7 @@ func only(r adapters.Reply) adapters.Reply {
 // reply is the failure as package adapters reads it, of a call to a target.
 func (f *failure) reply(at adapters.Target) adapters.Reply {
 	r := adapters.Reply{
-		Outcome: f.outcome, RetryAfter: f.retryAfter, Global: f.global, Narrow: f.outcome == qos.Throttled && !f.global, Err: f,
+		Outcome: f.outcome, Over: f.over, RetryAfter: f.retryAfter, Global: f.global, Narrow: f.outcome == qos.Throttled && !f.global, Err: f,
 	}
 	if f.outcome != qos.Rejected {
 		return r

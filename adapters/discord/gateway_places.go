@@ -75,15 +75,30 @@ func (p *places) of(id string) (adapters.Target, bool) {
 
 // askChannel asks how a channel or thread is.
 func askChannel(ctx context.Context, cl *client, id string) (channelJSON, error) {
-	var c channelJSON
+	c := askedChannel{want: id}
 	err := cl.raw(ctx, http.MethodGet, "channels/"+id, nil, &c)
-	return c, err
+	return c.channelJSON, err
+}
+
+// askedChannel is how a channel is that was asked for by its id.
+type askedChannel struct {
+	channelJSON
+	Kind *int `json:"type"`
+	want string
+}
+
+func (c *askedChannel) check() error {
+	if c.ID != c.want || c.Kind == nil {
+		return errors.New("it isn't about the channel")
+	}
+	c.Type = *c.Kind
+	return nil
 }
 
 // isGone says whether a call failed because what it's about isn't there, or may not be
-// seen: the same call would fail again.
+// seen: the same call would fail again. Only Discord itself can say so, by a code.
 func isGone(err error) bool {
 	f, ok := errors.AsType[*failure](err)
-	return ok && !f.local && f.outcome != qos.Throttled && f.status >= http.StatusBadRequest && f.status < http.StatusInternalServerError &&
+	return ok && !f.local && f.code != 0 && f.outcome != qos.Throttled && f.status >= http.StatusBadRequest && f.status < http.StatusInternalServerError &&
 		f.status != http.StatusUnauthorized && f.status != http.StatusTooManyRequests
 }

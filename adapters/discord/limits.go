@@ -19,6 +19,7 @@ const (
 	headerResetAfter = "X-RateLimit-Reset-After"
 	headerBucket     = "X-RateLimit-Bucket"
 	headerScope      = "X-RateLimit-Scope"
+	headerGlobal     = "X-RateLimit-Global"
 )
 
 // scopeShared is of a limit that's used by others too: its 429s don't count as invalid

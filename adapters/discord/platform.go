@@ -63,12 +63,19 @@ func (p *Platform) Member(ctx context.Context, group adapters.Target, person str
 	if !isID(channel.Guild) {
 		return false, fmt.Errorf("look for %s in %s: it's on no server", person, group)
 	}
-	err := p.adapter.client.raw(ctx, http.MethodGet, "guilds/"+channel.Guild+"/members/"+user, nil, nil)
+	err := p.adapter.client.raw(ctx, http.MethodGet, "guilds/"+channel.Guild+"/members/"+user, nil, &guildMember{User: same{want: user}})
 	if f, ok := errors.AsType[*failure](err); ok && f.code == unknownMember {
 		return false, nil
 	}
 	return err == nil, err
 }
+
+// guildMember is somebody on a server (docs.discord.com/developers/resources/guild#guild-member-object).
+type guildMember struct {
+	User same `json:"user"`
+}
+
+func (m *guildMember) check() error { return m.User.check() }
 
 // Answer implements inbound.Platform. That the button was pressed was acknowledged when
 // it came, which ended the wait; a text follows it, for the person alone. A press that's

@@ -96,7 +96,7 @@ func (p *Probe) Guilds(ctx context.Context) ([]Guild, error) {
 
 // IsOn asks whether the bot is on a server.
 func (p *Probe) IsOn(ctx context.Context, guild string) (bool, error) {
-	err := p.client.raw(ctx, http.MethodGet, "guilds/"+guild, nil, nil)
+	err := p.client.raw(ctx, http.MethodGet, "guilds/"+guild, nil, &same{want: guild})
 	if isGone(err) {
 		return false, nil
 	}

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/adaptertest"
 	"github.com/panebridge/panebridge/adapters/discord"
 	"github.com/panebridge/panebridge/adapters/discord/discordtest"
+	"github.com/panebridge/panebridge/internal/faults"
 	"github.com/panebridge/panebridge/internal/memnet"
 	"github.com/panebridge/panebridge/internal/render/rendertest"
 	"github.com/panebridge/panebridge/qos"
@@ -32,6 +34,16 @@ type world struct {
 	agents string // a text channel
 	posts  string // a forum channel
 	plain  string // a text channel for one session
+	// fate is what happens to a call of the REST API.
+	fate atomic.Pointer[func(r *http.Request) faults.Fate]
+}
+
+// fateOf is what happens to a call on its way.
+func (w *world) fateOf(r *http.Request, _ []byte) faults.Fate {
+	if fate := w.fate.Load(); fate != nil {
+		return (*fate)(r)
+	}
+	return faults.Fate{}
 }
 
 // begins is when worlds begin. A bubble's clock begins before Discord's ids do, which
@@ -47,7 +59,7 @@ func inBubble(t *testing.T, opts discordtest.Options, test func(w *world)) {
 		w.ada = w.Person("Ada")
 		w.house = w.Guild("house")
 		w.agents, w.posts, w.plain = w.house.TextChannel("agents").ID, w.house.ForumChannel("posts").ID, w.house.TextChannel("plain").ID
-		net, stop := memnet.Start(w.Server)
+		net, stop := memnet.Start(faults.NewProxy(w.Server, w.fateOf))
 		w.net, w.client = net, net.Transport()
 		defer func() {
 			w.client.CloseIdleConnections()

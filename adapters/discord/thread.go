@@ -52,9 +52,6 @@ func (a *Adapter) makeThread(ctx context.Context, op adapters.Op) adapters.Reply
 	var got made
 	path := "channels/" + at.Chat + "/threads"
 	err = a.client.raw(ctx, http.MethodPost, path, body, &got)
-	if err == nil && !isID(got.ID) {
-		err = a.client.exchange.failed(routeOf(http.MethodPost, path), qos.Uncertain, errors.New("the new thread has no id"))
-	}
 	if err != nil {
 		return aboutThreads(err, at)
 	}
@@ -65,7 +62,7 @@ func (a *Adapter) makeThread(ctx context.Context, op adapters.Op) adapters.Reply
 // oldest; "": there's none. One that was made a moment ago isn't archived.
 func (a *Adapter) madeThread(ctx context.Context, channel, name string) (id string, err error) {
 	var bot made
-	var active discordgo.ThreadsList
+	var active activeThreads
 	if err := a.look(ctx, "users/@me", &bot); err != nil {
 		return "", err
 	}
@@ -79,6 +76,18 @@ func (a *Adapter) madeThread(ctx context.Context, channel, name string) (id stri
 		}
 	}
 	return id, nil
+}
+
+// activeThreads are those of a server.
+type activeThreads struct {
+	Threads []*discordgo.Channel `json:"threads"`
+}
+
+func (a *activeThreads) check() error {
+	if a.Threads == nil {
+		return errors.New("it has no list of threads")
+	}
+	return nil
 }
 
 // existed is the reply if a thread was made before.
@@ -131,7 +140,7 @@ func escape(s string) string {
 // takes the right to manage threads, to open one doesn't.
 func (a *Adapter) openThread(ctx context.Context, at adapters.Target) adapters.Reply {
 	to := discordgo.ChannelEdit{Archived: new(false)}
-	var now channelJSON
+	now := askedChannel{want: channelOf(at)}
 	if err := a.look(ctx, "channels/"+channelOf(at), &now); err != nil {
 		return aboutThreads(err, at)
 	}
@@ -146,7 +155,7 @@ func (a *Adapter) setThread(ctx context.Context, at adapters.Target, family qos.
 	if at.Thread == "" {
 		return rejected(errors.New("it's no thread"))
 	}
-	if err := a.client.raw(a.within(ctx, at, family), http.MethodPatch, "channels/"+at.Thread, to, nil); err != nil {
+	if err := a.client.raw(a.within(ctx, at, family), http.MethodPatch, "channels/"+at.Thread, to, &same{want: at.Thread}); err != nil {
 		return aboutThreads(err, at)
 	}
 	return adapters.Reply{Outcome: qos.Delivered}
@@ -158,6 +167,19 @@ type forums struct {
 	known map[string]bool
 }
 
+// kindOfChannel is of what kind a channel is.
+type kindOfChannel struct {
+	same
+	Type *discordgo.ChannelType `json:"type"`
+}
+
+func (k *kindOfChannel) check() error {
+	if k.Type == nil {
+		return errors.New("it doesn't say of what kind the channel is")
+	}
+	return k.same.check()
+}
+
 // isForum says whether posts are made in a channel, not threads. It's asked once for
 // each channel.
 func (a *Adapter) isForum(ctx context.Context, channel string) (bool, error) {
@@ -167,11 +189,11 @@ func (a *Adapter) isForum(ctx context.Context, channel string) (bool, error) {
 	if ok {
 		return forum, nil
 	}
-	var got discordgo.Channel
+	got := kindOfChannel{same: same{want: channel}}
 	if err := a.look(ctx, "channels/"+channel, &got); err != nil {
 		return false, err
 	}
-	forum = got.Type == discordgo.ChannelTypeGuildForum || got.Type == discordgo.ChannelTypeGuildMedia
+	forum = *got.Type == discordgo.ChannelTypeGuildForum || *got.Type == discordgo.ChannelTypeGuildMedia
 	a.forums.mu.Lock()
 	defer a.forums.mu.Unlock()
 	if a.forums.known == nil {

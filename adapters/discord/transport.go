@@ -3,12 +3,14 @@ package discord
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"os"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -96,12 +98,14 @@ func (x *exchange) RoundTrip(r *http.Request) (*http.Response, error) {
 	out.URL.Scheme, out.URL.Host, out.Host = x.base.Scheme, x.base.Host, ""
 	out.URL.Path, out.URL.RawPath = x.base.Path+strings.TrimPrefix(r.URL.Path, "/api"), rawPath(x.base, r.URL)
 	resp, err := x.next.RoundTrip(out)
-	if err != nil {
-		outcome := qos.Uncertain
-		if !connected.Load() {
-			outcome = qos.NotSent
-		}
-		return nil, x.failed(call.route, outcome, err)
+	switch {
+	case err == nil:
+	case !connected.Load():
+		return nil, x.failed(call.route, qos.NotSent, err)
+	default:
+		f := x.failed(call.route, qos.Uncertain, err)
+		f.over = r.Context().Err() == nil && !errors.Is(err, os.ErrDeadlineExceeded)
+		return nil, f
 	}
 	defer resp.Body.Close()
 	return x.read(call, p, resp)
@@ -129,8 +133,13 @@ func (x *exchange) read(call call, p purpose, resp *http.Response) (*http.Respon
 		x.learn(p.scope, l)
 	}
 	if resp.StatusCode >= http.StatusOK && resp.StatusCode < http.StatusMultipleChoices {
+		switch {
+		case err != nil:
+		case resp.StatusCode == http.StatusNoContent && len(body) > 0, resp.StatusCode != http.StatusNoContent && !json.Valid(body):
+			err = errors.New("it isn't Discord's: check api_url, and the proxy if there's one")
+		}
 		if err != nil {
-			return nil, x.failed(call.route, qos.Uncertain, fmt.Errorf("read the answer: %w", err))
+			return nil, x.unreadable(call.route, err)
 		}
 		x.limits.accepted()
 		resp.Body = io.NopCloser(bytes.NewReader(body))
@@ -141,6 +150,13 @@ func (x *exchange) read(call call, p purpose, resp *http.Response) (*http.Respon
 	f.text = x.clean(f.text)
 	x.limits.refused(now, call, f, resp.Header)
 	return nil, f
+}
+
+// unreadable is the failure of a call whose answer leaves open whether it was done.
+func (x *exchange) unreadable(route string, err error) *failure {
+	f := x.failed(route, qos.Uncertain, fmt.Errorf("read the answer: %w", err))
+	f.over = true
+	return f
 }
 
 // failed is the failure of a call that has no answer.

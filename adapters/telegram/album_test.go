@@ -59,7 +59,9 @@ func TestPhotosSentTogetherAreOneMessage(t *testing.T) {
 				journal := journaltest.NewMemory()
 				r := w.read(journal.Process(), nil)
 				time.Sleep(time.Minute)
+				r.mu.Lock()
 				r.events = nil
+				r.mu.Unlock()
 				first := w.photo("a", 1, "")
 				r = between(w, r, journal)
 				w.photo("a", 2, "look at these")
