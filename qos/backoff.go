@@ -9,7 +9,7 @@ import (
 // jitter, per chat, so that chats that failed together don't come back together.
 const (
 	backoffLeast = time.Second
-	backoffMost  = time.Minute
+	backoffMost  = 30 * time.Second // what works again is noticed within a minute
 )
 
 type backoff struct {
@@ -19,7 +19,7 @@ type backoff struct {
 
 func (b *backoff) failed(now time.Time, random *rand.Rand) {
 	ceiling := backoffMost
-	if b.failures < 6 { // 1 s << 6 is above a minute
+	if b.failures < 5 { // 1 s << 5 is above half a minute
 		ceiling = backoffLeast << b.failures
 	}
 	b.failures++

@@ -102,7 +102,7 @@
 // as a probe, of the best class that waits, and nothing more until it's answered.
 // For a minute after that, finals and streams go at half the reduced pace.
 //
-// Other failures back off per chat, 1 s to 60 s with full jitter (backoff.go).
+// Other failures back off per chat, 1 s to 30 s with full jitter (backoff.go).
 //
 // # What may not live here
 //

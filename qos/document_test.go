@@ -304,9 +304,9 @@ func TestBackOff(t *testing.T) {
 				a.feed("elsewhere", "-200")
 				a.pass(time.Hour)
 				tries := a.made(func(g grant) bool { return g.Chat == group })
-				// Full jitter: half a minute on average in the end.
-				if n := len(tries); n < 60 || n > 200 {
-					t.Errorf("%d tries in an hour, want about 120", n)
+				// Full jitter: a quarter of a minute on average in the end.
+				if n := len(tries); n < 120 || n > 400 {
+					t.Errorf("%d tries in an hour, want about 240", n)
 				}
 				early := a.made(func(g grant) bool { return g.Chat == group && g.at < 20*time.Second })
 				if len(early) < 3 {

@@ -72,6 +72,7 @@ type Gateway struct {
 	// What follows belongs to Run's goroutine.
 	session *session // that can be resumed; nil: none
 	fails   int      // connections in a row that didn't live for calm
+	denied  int      // of them, those that Discord ended as if a person had to do something
 	deaf    int      // dials in a row to the session's own address that failed
 }
 
@@ -106,12 +107,17 @@ func (a *Adapter) Gateway(o GatewayOptions) *Gateway {
 const (
 	// calm is how long a connection must live to count as a good one.
 	calm = time.Minute
+	// maxDenied is how many logins that Discord doesn't take follow each other soon, and
+	// deniedRest how long to rest between those after them: a day has a thousand logins
+	// (docs.discord.com/developers/events/gateway#session-start-limit-object).
+	maxDenied  = 4
+	deniedRest = 2 * time.Minute
 	// maxDeaf is how often a session's own address is dialed before the general one.
 	maxDeaf = 3
 )
 
 // Run takes events in until ctx ends. When Discord doesn't let the bot in for a reason
-// that only a person can change, it calls no more, and Health says so.
+// that only a person can change, it calls seldom, and Health says so.
 func (g *Gateway) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var children sync.WaitGroup
@@ -135,7 +141,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 // rest before the next.
 func (g *Gateway) ended(ctx context.Context, err error, lived time.Duration) time.Duration {
 	if lived >= calm {
-		g.fails = 0
+		g.fails, g.denied = 0, 0
 	}
 	g.fails++
 	why := err.Error()
@@ -145,9 +151,12 @@ func (g *Gateway) ended(ctx context.Context, err error, lived time.Duration) tim
 			g.session = nil
 		}
 		if end.final {
-			g.link.Ends(ctx, why)
-			<-ctx.Done()
-			return 0
+			g.denied++
+			g.link.Denied(ctx, why)
+			if !end.early && g.denied > maxDenied {
+				return deniedRest + rand.N(deniedRest/4)
+			}
+			return inbound.RestDenied(g.denied)
 		}
 		if end.asked {
 			g.log.InfoContext(ctx, "Discord asks to connect again", "why", why)

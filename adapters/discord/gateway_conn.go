@@ -125,7 +125,9 @@ func (g *Gateway) address(ctx context.Context) (string, error) {
 		switch {
 		case err != nil:
 			if f, ok := errors.AsType[*failure](err); ok && f.status == http.StatusUnauthorized {
-				return "", closing(4004)
+				e := closing(4004)
+				e.early = true
+				return "", e
 			}
 			return "", err
 		case g.session != nil || wait <= 0:

@@ -13,7 +13,8 @@ import (
 // ending is why a connection to the gateway ended, and what that means for the next.
 type ending struct {
 	text   string // as a sentence, for people
-	final  bool   // a person must change something first
+	final  bool   // a person must change something, as far as is known
+	early  bool   // of final: before the bot tried to log in
 	forget bool   // the session can't be resumed
 	asked  bool   // Discord wants it so; nothing is wrong
 	// rest is the least time to rest before the next, to which up to four times as
@@ -47,7 +48,7 @@ func closing(code int) *ending {
 	case 4004:
 		return &ending{final: true, forget: true, text: "Discord doesn't know the token: take the present one from the page Bot of " + portal + ", put it into token_file, and restart panebridge"}
 	case 4014:
-		return &ending{final: true, forget: true, text: "the bot may not read messages: turn on the Message Content intent at " + portal + ", on the bot's page Bot, and restart panebridge"}
+		return &ending{final: true, forget: true, text: "the bot may not read messages: turn on the Message Content intent at " + portal + ", on the bot's page Bot"}
 	case 4010, 4011:
 		return &ending{final: true, forget: true, text: "the bot is on too many servers: Discord asks for shards, which panebridge doesn't use; give it a bot of its own"}
 	case 4012, 4013:

@@ -180,7 +180,7 @@ func (i *intake) look(ctx context.Context, it item) error {
 	if it.stored != nil {
 		i.done = append(i.done, it.stored)
 	}
-	if it.Seq <= i.seq {
+	if it.Seq <= i.seq && it.Type != eventReady { // which some servers number 0
 		return nil // it came again
 	}
 	i.seq = it.Seq

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -107,7 +108,8 @@ func TestSilentGateway(t *testing.T) {
 	})
 }
 
-// What only a person can change ends it, with a word on what to do.
+// What only a person can change, as far as is known, is said at once, with a word on what to
+// do, and tried again seldom.
 func TestFinalCloses(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -120,11 +122,8 @@ func TestFinalCloses(t *testing.T) {
 			e.change = func(o *discord.Options) { o.Token = "MTIzNDU2Nzg5MDEyMzQ1Njc4.wrong1.abcdefghijklmnopqrstuvwxyz" }
 		}, "token_file"},
 		{"token taken away", discordtest.Options{}, func(w *world, _ *ear) {
-			time.AfterFunc(time.Minute, func() { w.CloseGateways(4004, "Authentication failed.") })
+			time.AfterFunc(time.Minute, w.ResetToken)
 		}, "token_file"},
-		{"version", discordtest.Options{}, func(w *world, _ *ear) {
-			time.AfterFunc(time.Minute, func() { w.CloseGateways(4012, "Invalid API version") })
-		}, "newer version"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			inBubble(t, c.opts, func(w *world) {
@@ -139,8 +138,11 @@ func TestFinalCloses(t *testing.T) {
 				if h.Condition != inbound.Down || !strings.Contains(h.Detail, c.say) {
 					t.Errorf("health is %+v", h)
 				}
-				if n := len(w.Calls()); n != calls || w.Gateways() != 0 {
-					t.Errorf("it goes on: %d calls after %d", n, calls)
+				if n := len(w.Calls()) - calls; n < 20 || n > 100 || w.Gateways() != 0 {
+					t.Errorf("%d calls in an hour", n)
+				}
+				if n := w.Identifies(); n > 40 {
+					t.Errorf("%d logins in an hour: a day has a thousand", n)
 				}
 			})
 		})
@@ -162,6 +164,24 @@ func TestPassingEnds(t *testing.T) {
 		{"closed with 4000", func(w *world) { w.CloseGateways(4000, "Unknown error") }, 1, 1, 2 * time.Second, 0},
 		{"closed with 4009", func(w *world) { w.CloseGateways(4009, "Session timed out") }, 2, 0, 8 * time.Second, 0},
 		{"closed with 1001", func(w *world) { w.CloseGateways(1001, "going away") }, 1, 1, 2 * time.Second, 0},
+		{"closed with 1000", func(w *world) { w.CloseGateways(1000, "bye") }, 1, 1, 2 * time.Second, 0},
+		{"closed with 4001", func(w *world) { w.CloseGateways(4001, "Unknown opcode") }, 1, 1, 2 * time.Second, 0},
+		{"closed with 4003", func(w *world) { w.CloseGateways(4003, "Not authenticated") }, 2, 0, 8 * time.Second, 0},
+		{"closed with 4005", func(w *world) { w.CloseGateways(4005, "Already authenticated") }, 1, 1, 2 * time.Second, 0},
+		{"closed with 4007", func(w *world) { w.CloseGateways(4007, "Invalid seq") }, 2, 0, 8 * time.Second, 0},
+		{"closed with 4008", func(w *world) { w.CloseGateways(4008, "Rate limited") }, 1, 1, 2 * time.Second, 0},
+		{"closed with a code that's new", func(w *world) { w.CloseGateways(4099, "?") }, 1, 1, 2 * time.Second, 0},
+		{"the token refused, once", func(w *world) {
+			w.Inject(discordtest.Fault{Call: "GetGatewayBot", Times: 1, Status: http.StatusUnauthorized, Message: "401: Unauthorized"})
+			w.InvalidateSessions(false)
+		}, 2, 0, 20 * time.Second, time.Second},
+		// Once, whatever it says: a server in trouble says that, too.
+		{"closed with 4004", func(w *world) { w.CloseGateways(4004, "Authentication failed.") }, 2, 0, 8 * time.Second, 0},
+		{"closed with 4010", func(w *world) { w.CloseGateways(4010, "Invalid shard") }, 2, 0, 8 * time.Second, 0},
+		{"closed with 4011", func(w *world) { w.CloseGateways(4011, "Sharding required") }, 2, 0, 8 * time.Second, 0},
+		{"closed with 4012", func(w *world) { w.CloseGateways(4012, "Invalid API version") }, 2, 0, 8 * time.Second, 0},
+		{"closed with 4013", func(w *world) { w.CloseGateways(4013, "Invalid intents") }, 2, 0, 8 * time.Second, 0},
+		{"closed with 4014", func(w *world) { w.CloseGateways(4014, "Disallowed intents") }, 2, 0, 8 * time.Second, 0},
 		{"dropped and forgotten", func(w *world) { w.ForgetSessions(); w.DropGateways() }, 2, 0, 10 * time.Second, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -349,7 +369,7 @@ func TestMuteGateway(t *testing.T) {
 				e.start()
 				defer func() { e.stop() }()
 				time.Sleep(25 * time.Second)
-				if h := e.gateway.Health(); w.Gateways() != 0 || h.Condition != inbound.Degraded || !strings.Contains(h.Detail, "silent") && hello {
+				if h := e.gateway.Health(); w.Gateways() != 0 || h.Condition == inbound.Well || !strings.Contains(h.Detail, "silent") && hello {
 					t.Errorf("%d gateways, health %+v", w.Gateways(), h)
 				}
 				time.Sleep(70 * time.Second)
@@ -362,6 +382,24 @@ func TestMuteGateway(t *testing.T) {
 				time.Sleep(2 * time.Minute)
 				e.wantTexts(target(w.plain, ""), "anybody?")
 			})
+		})
+	}
+}
+
+// What the gateway greets with is taken in, however a server numbers it.
+func TestAServerThatTheBotIsNotOn(t *testing.T) {
+	for _, fromZero := range []bool{false, true} {
+		inBubble(t, discordtest.Options{FromZero: fromZero}, func(w *world) {
+			other := w.Guild("another")
+			e := w.ear()
+			e.change = func(o *discord.Options) { o.Guild = other.ID }
+			other.Kick()
+			e.start()
+			defer func() { e.stop() }()
+			time.Sleep(time.Minute)
+			if h := e.gateway.Health(); h.Condition != inbound.Down || !strings.Contains(h.Detail, "isn't on the server "+other.ID) {
+				t.Errorf("from zero: %t, health is %+v", fromZero, h)
+			}
 		})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/qos"
 )
 
@@ -27,8 +28,6 @@ const (
 const scopeShared = "shared"
 
 const (
-	// deniedFor is how long nothing is called after Discord hasn't taken the token.
-	deniedFor = time.Minute
 	// mostForeign is the longest that the guard in front of Discord is believed to
 	// silence an address, where it doesn't say: field reports have an hour.
 	mostForeign = time.Hour
@@ -54,6 +53,7 @@ type limits struct {
 	guard   failure   // with which it wasn't
 	strikes int       // how often, since anything was accepted
 	denied  time.Time // the token wasn't taken: not called until
+	denials int       // how often it wasn't, in a row
 	invalid invalid
 }
 
@@ -155,7 +155,7 @@ func (l *limits) refusal(now time.Time, c call, p purpose, b *bucket) *failure {
 		f.status, f.global, f.guard = l.guard.status, l.guard.global, true
 		return f
 	case now.Before(l.denied):
-		f := no(qos.Failed, l.denied, adviceToken)
+		f := no(qos.NotSent, l.denied, adviceToken)
 		f.status = http.StatusUnauthorized
 		return f
 	case now.Before(l.global) && !c.outside:
@@ -245,7 +245,7 @@ func (l *limits) tightest(now time.Time, scope qos.Scope, b *bucket) (learned qo
 func (l *limits) accepted() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.strikes, l.denied = 0, time.Time{}
+	l.strikes, l.denied, l.denials = 0, time.Time{}, 0
 }
 
 // refused takes in that Discord refused a call. It may prolong the order of silence.
@@ -255,8 +255,9 @@ func (l *limits) refused(now time.Time, c call, f *failure, h http.Header) {
 	shared := h.Get(headerScope) == scopeShared
 	switch f.status {
 	case http.StatusUnauthorized:
-		if !c.outside {
-			l.denied = now.Add(deniedFor)
+		if !c.outside && !now.Before(l.denied) { // those that were under way count once
+			l.denials++
+			l.denied = now.Add(inbound.RestDenied(l.denials))
 		}
 	case http.StatusForbidden:
 	case http.StatusTooManyRequests:

@@ -13,7 +13,7 @@ type Condition string
 // The conditions.
 const (
 	Well     Condition = "ok"
-	Degraded Condition = "degraded" // it fails since less than a minute
+	Degraded Condition = "degraded" // it fails since less than ten seconds
 	Down     Condition = "down"
 )
 
@@ -35,7 +35,7 @@ func (h Health) Worse(other Health) Health {
 }
 
 // downAfter is how long something fails until somebody must look.
-const downAfter = time.Minute
+const downAfter = 10 * time.Second
 
 // Vitals watches a part that does something again and again. Set its fields before
 // its first use. It's safe for concurrent use.
@@ -47,7 +47,7 @@ type Vitals struct {
 	lastOK time.Time
 	since  time.Time // failing; zero: it isn't
 	detail string
-	final  bool
+	denied bool // a person must do something
 }
 
 // Works says that it has just worked.
@@ -58,7 +58,7 @@ func (v *Vitals) Works(ctx context.Context) {
 	if !v.since.IsZero() {
 		v.Log.InfoContext(ctx, v.Part+" works again", "after", time.Since(v.since).Round(time.Millisecond))
 	}
-	v.since, v.detail = time.Time{}, ""
+	v.since, v.detail, v.denied = time.Time{}, "", false
 }
 
 // Fails says what's wrong. It's logged once, until that changes.
@@ -68,18 +68,25 @@ func (v *Vitals) Fails(ctx context.Context, detail string) {
 	if v.since.IsZero() {
 		v.since = time.Now()
 	}
+	v.denied = false
 	if v.detail != detail {
 		v.detail = detail
 		v.Log.WarnContext(ctx, v.Part+" fails; it's tried again", "why", detail)
 	}
 }
 
-// Ends says that it's over for good.
-func (v *Vitals) Ends(ctx context.Context, detail string) {
+// Denied says what's wrong that only a person can change, as far as is known. It's logged
+// once, until that changes, and health is red at once.
+func (v *Vitals) Denied(ctx context.Context, detail string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.detail, v.final = detail, true
-	v.Log.ErrorContext(ctx, v.Part+" has ended", "why", detail)
+	if v.since.IsZero() {
+		v.since = time.Now()
+	}
+	if !v.denied || v.detail != detail {
+		v.Log.ErrorContext(ctx, v.Part+" fails; it's tried again now and then", "why", detail)
+	}
+	v.detail, v.denied = detail, true
 }
 
 // Health is how it is.
@@ -88,7 +95,7 @@ func (v *Vitals) Health() Health {
 	defer v.mu.Unlock()
 	h := Health{Condition: Well, Detail: v.detail, LastOK: v.lastOK}
 	switch {
-	case v.final || !v.since.IsZero() && time.Since(v.since) >= downAfter:
+	case v.denied || !v.since.IsZero() && time.Since(v.since) >= downAfter:
 		h.Condition = Down
 	case !v.since.IsZero():
 		h.Condition = Degraded

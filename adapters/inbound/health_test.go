@@ -11,8 +11,8 @@ import (
 	"github.com/panebridge/panebridge/adapters/inbound"
 )
 
-// A part that fails is degraded, and down after a minute; it's logged once per reason,
-// and is well again at the first success. What has ended stays down.
+// A part that fails is degraded, and down after ten seconds; it's logged once per reason,
+// and is well again at the first success. One that's denied is down at once.
 func TestVitals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := context.Background()
@@ -33,14 +33,23 @@ func TestVitals(t *testing.T) {
 			v.Fails(ctx, "no network")
 		}
 		want(inbound.Degraded, "no network", ok)
-		time.Sleep(time.Minute)
+		time.Sleep(10*time.Second - 1)
+		want(inbound.Degraded, "no network", ok)
+		time.Sleep(1)
 		v.Fails(ctx, "no answer")
 		want(inbound.Down, "no answer", ok)
 		v.Works(ctx)
 		want(inbound.Well, "", time.Now())
-		v.Ends(ctx, "wrong token")
-		want(inbound.Down, "wrong token", time.Now())
-		if n := strings.Count(log.String(), "\n"); n != 4 {
+		for range 10 {
+			v.Denied(ctx, "wrong token")
+		}
+		ok = time.Now()
+		want(inbound.Down, "wrong token", ok)
+		v.Fails(ctx, "no network")
+		want(inbound.Degraded, "no network", ok)
+		v.Works(ctx)
+		want(inbound.Well, "", ok)
+		if n := strings.Count(log.String(), "\n"); n != 6 {
 			t.Errorf("it was logged in %d lines:\n%s", n, log.String())
 		}
 	})

@@ -33,9 +33,9 @@ func (a *Adapter) Identity(notes Notes) *Identity {
 
 // Ask asks until it's known who the bot is; false: ctx has ended before. When Telegram
 // doesn't say, the name it had the last time counts: what waits can be handled. When
-// there's none and Telegram doesn't take the token, it's asked no more.
+// there's none and Telegram doesn't take the token, it's asked seldom.
 func (i *Identity) Ask(ctx context.Context) bool {
-	for fails := 0; ctx.Err() == nil; {
+	for fails, denied := 0, 0; ctx.Err() == nil; {
 		d, err := i.ask(ctx)
 		switch {
 		case err == nil:
@@ -44,8 +44,9 @@ func (i *Identity) Ask(ctx context.Context) bool {
 			return true
 		case ctx.Err() != nil:
 		case isUnauthorized(err):
-			i.vitals.Ends(ctx, err.Error())
-			<-ctx.Done()
+			denied++
+			i.vitals.Denied(ctx, err.Error())
+			_ = inbound.Pause(ctx, inbound.RestDenied(denied))
 		default:
 			fails++
 			i.vitals.Fails(ctx, err.Error())

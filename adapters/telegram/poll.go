@@ -65,6 +65,7 @@ type Poller struct {
 	offset  int64 // of the next update; 0: the oldest that Telegram has
 	quick   bool  // the next call doesn't wait: it shows whether all's well
 	fails   int   // in a row
+	denied  int   // how often Telegram didn't take the token, in a row
 	rivals  rivals
 	deleted time.Time // when a webhook was taken away
 }
@@ -84,8 +85,8 @@ func (a *Adapter) Poller(o PollerOptions) *Poller {
 // Health says how well it works. It may be called at any time.
 func (p *Poller) Health() inbound.Health { return p.vitals.Health() }
 
-// Run polls until ctx ends. When Telegram doesn't take the token it calls no more,
-// and Health says so.
+// Run polls until ctx ends. When Telegram doesn't take the token it calls seldom, and
+// Health says so: a server in trouble says that, too.
 func (p *Poller) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		rest, err := p.poll(ctx)
@@ -94,8 +95,9 @@ func (p *Poller) Run(ctx context.Context) error {
 		case err == nil:
 			p.worked(ctx)
 		case isUnauthorized(err):
-			p.vitals.Ends(ctx, err.Error())
-			<-ctx.Done()
+			p.vitals.Denied(ctx, err.Error())
+			p.denied++
+			rest = inbound.RestDenied(p.denied)
 		default:
 			rest = p.failed(ctx, err)
 		}
@@ -188,7 +190,7 @@ func readUpdate(raw []byte) (inbound.Update, int64, error) {
 
 // worked takes note of a call that went through.
 func (p *Poller) worked(ctx context.Context) {
-	p.quick, p.fails = false, 0
+	p.quick, p.fails, p.denied = false, 0, 0
 	if p.rivals.met > 0 {
 		if time.Since(p.rivals.last) < calm {
 			return // it proves nothing

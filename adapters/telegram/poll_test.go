@@ -159,7 +159,7 @@ func TestPollerAcknowledgesWhatIsStored(t *testing.T) {
 		}
 		r := w.read(p, nil)
 		w.say("one")
-		after(10 * time.Second)
+		after(5 * time.Second)
 		w.condition(r, inbound.Degraded, "the disk is full")
 		after(2 * time.Minute)
 		w.condition(r, inbound.Down, "the disk is full")
@@ -232,8 +232,10 @@ func TestPollerBacksOff(t *testing.T) {
 			inBubble(t, telegramtest.Options{}, func(w *world) {
 				remove := w.Inject(fault)
 				r := w.read(journaltest.NewMemory().Process(), nil)
-				after(30 * time.Second)
+				after(5 * time.Second)
 				w.condition(r, inbound.Degraded, "")
+				after(10 * time.Second)
+				w.condition(r, inbound.Down, "")
 				after(time.Hour)
 				w.condition(r, inbound.Down, "")
 				if n := len(w.calls("getUpdates")); n < 100 || n > 200 {
@@ -261,8 +263,8 @@ func TestPollerTellsOfAnotherReader(t *testing.T) {
 		after(time.Second)
 		w.condition(r, inbound.Well, "")
 		other := w.read(journaltest.NewMemory().Process(), nil)
-		after(30 * time.Second)
-		w.condition(r, inbound.Degraded, "another program reads this bot's updates")
+		after(15 * time.Second)
+		w.condition(r, inbound.Down, "another program reads this bot's updates")
 		after(3 * time.Minute)
 		w.condition(r, inbound.Down, "another program reads this bot's updates")
 		w.condition(other, inbound.Down, "another program reads this bot's updates")
@@ -333,7 +335,9 @@ func (w *world) set(method, body string) {
 	}
 }
 
-func TestPollerEndsWithoutAToken(t *testing.T) {
+// A token that isn't taken is said at once, and tried again seldom: a server in trouble
+// refuses one, too.
+func TestPollerWithAWrongToken(t *testing.T) {
 	inBubble(t, telegramtest.Options{}, func(w *world) {
 		secret := "AAanother-token-that-is-nobodys-0123456"
 		var log bytes.Buffer
@@ -345,14 +349,32 @@ func TestPollerEndsWithoutAToken(t *testing.T) {
 		end := w.inBackground(p.Run)
 		after(24 * time.Hour)
 		w.condition(p, inbound.Down, "@BotFather")
-		if n := len(w.calls("getUpdates")); n != 1 {
-			w.Errorf("%d calls", n)
+		if n := len(w.calls("getUpdates")); n < 1900 || n > 2500 {
+			w.Errorf("%d calls in a day", n)
 		}
 		if text := log.String() + p.Health().Detail; strings.Contains(text, secret) || strings.Count(log.String(), "\n") != 1 {
 			w.Errorf("the log is %s", text)
 		}
 		end()
 	})
+	for _, times := range []int{1, 3} {
+		inBubble(t, telegramtest.Options{}, func(w *world) {
+			r := w.read(journaltest.NewMemory().Process(), nil)
+			after(2 * time.Minute)
+			w.Inject(telegramtest.Fault{Method: "getUpdates", Times: times, Code: http.StatusUnauthorized, Description: "Unauthorized"})
+			after(51 * time.Second) // as long as a poll takes
+			w.condition(r, inbound.Down, "@BotFather")
+			if _, err := w.ada.Say(telegramtest.Place{Chat: w.ada.ID}, "hello"); err != nil {
+				w.Fatal(err)
+			}
+			after(time.Minute)
+			w.condition(r, inbound.Well, "")
+			if got := r.texts(); got != "/start hello" {
+				w.Errorf("refused %d times, and then it has %q", times, got)
+			}
+			r.end()
+		})
+	}
 }
 
 // No failure shows the token, whatever goes wrong.

@@ -77,11 +77,11 @@ func (a *Adapter) Webhook(o WebhookOptions) (*Webhook, error) {
 func (w *Webhook) Health() inbound.Health { return w.vitals.Health() }
 
 // Run tells Telegram of the webhook and watches it until ctx ends. The handler must
-// be reachable before. When Telegram doesn't take the token it calls no more, and
+// be reachable before. When Telegram doesn't take the token it calls seldom, and
 // Health says so. The webhook stays set: Telegram keeps updates for the next start.
 func (w *Webhook) Run(ctx context.Context) error {
 	set := false
-	for fails := 0; ctx.Err() == nil; {
+	for fails, denied := 0, 0; ctx.Err() == nil; {
 		var err error
 		if set {
 			err = w.check(ctx)
@@ -92,11 +92,12 @@ func (w *Webhook) Run(ctx context.Context) error {
 		switch {
 		case ctx.Err() != nil:
 		case err == nil:
-			set, fails = true, 0
+			set, fails, denied = true, 0, 0
 			w.vitals.Works(ctx)
 		case isUnauthorized(err):
-			w.vitals.Ends(ctx, err.Error())
-			<-ctx.Done()
+			denied++
+			w.vitals.Denied(ctx, err.Error())
+			rest = inbound.RestDenied(denied)
 		default:
 			fails++
 			w.vitals.Fails(ctx, err.Error())

@@ -29,6 +29,9 @@ type Options struct {
 	BanStatus int
 	// Latency returns how long a call travels here and its answer back. Nil: no time.
 	Latency func(call, channel string) (here, back time.Duration)
+	// FromZero numbers a session's events from 0 on, as other servers do that speak
+	// Discord's gateway; Discord itself begins with 1.
+	FromZero bool
 	// Heartbeat is the interval that HELLO asks for; 41.25 s.
 	Heartbeat time.Duration
 }

@@ -9,7 +9,8 @@ import (
 type session struct {
 	id      string
 	intents Intent
-	events  [][]byte // all of them: the first has the sequence number 1
+	events  [][]byte // all of them
+	first   int      // the first one's sequence number
 	conn    *gateway // nil while there's none
 	left    time.Time
 	over    bool // nothing is added to it any more, and it can't be taken up again
@@ -18,7 +19,7 @@ type session struct {
 
 // add appends an event and wakes whoever sends it.
 func (x *session) add(name string, data any) {
-	seq := len(x.events) + 1
+	seq := len(x.events) + x.first
 	x.events = append(x.events, encode(wireEvent{Data: data, Seq: &seq, Name: name}))
 	if x.conn != nil {
 		x.conn.poke()
@@ -76,7 +77,10 @@ func (g *gateway) begin(id identify) {
 	}
 	g.compress = id.Compress
 	s.gates.count++
-	x := &session{id: fmt.Sprintf("session-%d", s.gates.count), intents: *id.Intents, conn: g}
+	x := &session{id: fmt.Sprintf("session-%d", s.gates.count), intents: *id.Intents, conn: g, first: 1}
+	if s.opts.FromZero {
+		x.first = 0
+	}
 	s.gates.sessions = append(s.gates.sessions, x)
 	g.session, g.next = x, 0
 	s.ready(g)
@@ -157,7 +161,8 @@ func (g *gateway) resume(r resume) {
 		g.say(wireEvent{Op: opInvalidSession, Data: false})
 		return
 	}
-	if r.Seq < 0 || r.Seq > len(x.events) {
+	next := r.Seq + 1 - x.first
+	if next < 0 || next > len(x.events) {
 		x.over = true
 		x.part()
 		g.close(4007, "Invalid seq.")
@@ -168,7 +173,7 @@ func (g *gateway) resume(r resume) {
 		old.cut()
 	}
 	s.gates.resumes++
-	x.conn, g.session, g.next = g, x, r.Seq
+	x.conn, g.session, g.next = g, x, next
 	x.add("RESUMED", map[string]any{"_trace": []string{}})
 	s.Touch()
 }
