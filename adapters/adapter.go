@@ -82,7 +82,9 @@ type Shape struct {
 	NonceFor time.Duration
 	// OwnThread says that a target without a thread gets one made for it.
 	// ClosesThreads says that it's closed when all of an ended session is in it.
-	OwnThread, ClosesThreads bool
+	// OnlyThreads says that nothing can be written beside threads, as far as is known: it's
+	// asked for with each call.
+	OwnThread, ClosesThreads, OnlyThreads bool
 }
 
 func (s Shape) withDefaults() Shape {
@@ -177,7 +179,8 @@ type Reply struct {
 	// edit that the platform refuses because nothing would change is Delivered. The
 	// zero value is Uncertain.
 	Outcome qos.Outcome
-	// Delivered: the new message's or thread's id. Existed says that the platform
+	// Delivered: the new message's or thread's id; of a Rejected one whose thread is missing, the
+	// message's that was made all the same, outside of the thread. Existed says that the platform
 	// had a message with this nonce already, or the thread.
 	ID      string
 	Existed bool

@@ -17,8 +17,13 @@ type Document struct {
 	Thread string `json:"thread,omitempty"`
 	// Title is what Thread is called; "": not known.
 	Title string `json:"title,omitempty"`
+	// Proven says that a message was accepted in Thread.
+	Proven bool `json:"proven,omitempty"`
 	// Closed says that Thread was closed, because the session has ended.
 	Closed bool `json:"closed,omitempty"`
+	// Lost is about threads that were made for the document and couldn't be written to; nil:
+	// there were none.
+	Lost *Lost `json:"lost,omitempty"`
 
 	// Tail is the newest message, if more lines may be added to it, or if it shows
 	// the screen.
@@ -36,8 +41,9 @@ type Document struct {
 type Message struct {
 	ID      string `json:"id"`
 	View    View   `json:"view"`
-	From    Place  `json:"from"` // its text begins here
-	To      Place  `json:"to"`   // and ends here
+	From    Place  `json:"from"`             // its text begins here
+	To      Place  `json:"to"`               // and ends here
+	Astray  string `json:"astray,omitempty"` // see Page.Astray
 	Double  bool   `json:"double,omitempty"`
 	Cut     bool   `json:"cut,omitempty"`
 	Dropped int64  `json:"dropped,omitempty"` // see Page.Dropped
@@ -48,7 +54,9 @@ type Message struct {
 }
 
 // page is a page that begins as the message does.
-func (m Message) page() Page { return Page{Double: m.Double, Cut: m.Cut, Dropped: m.Dropped} }
+func (m Message) page() Page {
+	return Page{Astray: m.Astray, Double: m.Double, Cut: m.Cut, Dropped: m.Dropped}
+}
 
 // Doubt says what unanswered calls may have shown: everything before To, the end
 // of turn Turn, the screen or the live region.
@@ -114,7 +122,10 @@ func (d Document) after(in Intent, id string, existed bool) Document {
 	}
 	switch {
 	case in.Kind == KindThread:
-		d.Thread, d.Closed = id, false
+		d.Thread, d.Closed, d.Proven = id, false, false
+		if d.Lost != nil { // what was said until now stands elsewhere
+			d.Tail, d.Stale = nil, nil
+		}
 	case in.Kind == KindClose:
 		d.Closed = true
 	case in.Kind == KindEdit && d.Stale != nil && d.Stale.ID == m.ID:
@@ -122,6 +133,7 @@ func (d Document) after(in Intent, id string, existed bool) Document {
 	default:
 		if in.Kind != KindEdit {
 			d = d.leaveTail()
+			d.Proven = d.Thread != ""
 		}
 		if d.Tail = nil; m.ID != "" && (!m.Sealed || m.View == ViewScreen) {
 			d.Tail = &m

@@ -77,6 +77,7 @@ type Hub struct {
 	rules    []Rule
 	bindings map[BindingID]*bound
 	sessions map[sessions.ID]*watched
+	refused  map[refusalKey]*refusal
 	tasks    []*task
 	wake     chan struct{}
 }
@@ -94,10 +95,12 @@ type outlet struct {
 // life and mu held, so either is enough to read it.
 type bound struct {
 	Binding
-	open   bool
-	live   bool   // it shows a live region
-	place  Target // where it was when its document was last open; zero: where Binding says
-	outlet *outlet
+	open  bool
+	live  bool   // it shows a live region
+	place Target // where it was when its document was last open; zero: where Binding says
+	// notBefore is until when nothing can be shown there, as its document knew; zero: it can.
+	notBefore time.Time
+	outlet    *outlet
 	// drafted is when the live region was last to be shown in passing; nil: never.
 	drafted atomic.Pointer[time.Time]
 }
@@ -136,7 +139,7 @@ func NewHub(opt HubOptions) (*Hub, error) {
 	}
 	h := &Hub{
 		opt: opt, log: opt.Logger, outlets: map[string]*outlet{}, rules: opt.Rules,
-		bindings: map[BindingID]*bound{}, sessions: map[sessions.ID]*watched{}, wake: make(chan struct{}, 1),
+		bindings: map[BindingID]*bound{}, refused: map[refusalKey]*refusal{}, sessions: map[sessions.ID]*watched{}, wake: make(chan struct{}, 1),
 	}
 	var errs []error
 	for _, o := range opt.Outlets {

@@ -100,7 +100,7 @@ func TestAnEndedSessionWhoseChatIsGoneIsForgotten(t *testing.T) {
 		r.pass(time.Minute)
 		r.platforms["a"].DeleteChat("-1")
 		r.must(r.house.End("pb_1", "session ended"))
-		r.pass(time.Minute)
+		r.pass(20 * time.Minute)
 		if st := r.hub.Status(""); len(st) > 0 {
 			t.Errorf("there is still %+v", st)
 		}

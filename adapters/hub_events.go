@@ -44,9 +44,18 @@ func (h *Hub) docEnded(ctx context.Context, o *outlet, ev qos.Event) error {
 		next.Disabled = fmt.Sprintf("the session has ended, and its lines after %d couldn't be sent in time; they're tried again at the next start", ev.Delivered)
 		h.close(b)
 	case ev.Kind == qos.DocStopped:
-		next.Disabled = fmt.Sprintf("the platform refused it: %v", ev.Err)
-		if err = h.disable(ctx, b, next); err == nil && ended {
-			err = h.drop(ctx, b)
+		next.Disabled = refusedBy + fmt.Sprint(ev.Err)
+		if err = h.disable(ctx, b, next); err != nil {
+			break
+		}
+		h.mu.Lock()
+		news, tries := h.noteRefused(b)
+		h.mu.Unlock()
+		if ended && tries >= soonRetries {
+			return h.drop(ctx, b)
+		}
+		if !news {
+			return nil
 		}
 	case ended:
 		return h.drop(ctx, b)

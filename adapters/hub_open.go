@@ -37,6 +37,11 @@ func (h *Hub) Load(ctx context.Context) error {
 		}
 		b := h.add(k.Binding)
 		b.place = k.Document.target(k.Binding)
+		if b.isRefusal() {
+			h.mu.Lock()
+			h.noteRefused(b)
+			h.mu.Unlock()
+		}
 		err = errors.Join(err, h.open(ctx, b, k.Document))
 	}
 	for _, s := range h.opt.Sessions.List() {
@@ -117,6 +122,9 @@ func (h *Hub) close(b *bound) {
 	was := b.open
 	if was {
 		b.place = b.where()
+		if doc, ok := b.outlet.deliverer.Document(b.ID); ok && doc.Lost != nil {
+			b.notBefore = doc.Lost.Again
+		}
 	}
 	b.open = false
 	h.mu.Unlock()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -33,7 +34,7 @@ func (h *Hub) At(place Target) []Binding {
 	defer h.mu.RUnlock()
 	var out []Binding
 	for _, b := range h.bindings {
-		if !b.Unbound && b.where() == place && (place.Thread != "" || !h.ownThread(b.Target)) {
+		if !b.Unbound && b.where() == place && (place.Thread != "" || !h.ownThread(b.Target) || b.astray()) {
 			out = append(out, b.Binding)
 		}
 	}
@@ -71,6 +72,16 @@ func (b *bound) where() Target {
 		return b.place
 	}
 	return b.Target
+}
+
+// astray says that a binding is shown in its chat itself, because its threads can't be
+// written to. mu is held.
+func (b *bound) astray() bool {
+	if !b.open {
+		return false
+	}
+	doc, ok := b.outlet.deliverer.Document(b.ID)
+	return ok && doc.astray(b.outlet.adapter.Shape(b.Target), time.Now())
 }
 
 // in says whether a binding that wasn't taken back is in a chat. mu is held.

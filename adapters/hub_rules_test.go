@@ -143,12 +143,12 @@ func TestABindingByRuleIsTriedAgainOnReload(t *testing.T) {
 		r.pass(time.Minute)
 		r.print("pb_1", "two")
 		r.pass(time.Minute)
-		if n := len(r.platforms["a"].Arrivals()); n != 1 || len(r.disabled) != 1 {
-			t.Errorf("%d calls to a chat that's gone, said %d times; want one of each", n, len(r.disabled))
+		if n := len(r.platforms["a"].Arrivals()); n > 7 || len(r.disabled) != 1 {
+			t.Errorf("%d calls in two minutes to a chat that's gone, said %d times", n, len(r.disabled))
 		}
 		r.platforms["a"].AddGroup("-1", false)
 		r.must(r.reload(r.rules))
-		r.pass(time.Minute)
+		r.pass(5 * time.Second)
 		r.wantTexts("a", "-1", "one\ntwo")
 	})
 }

@@ -3,6 +3,7 @@ package adapters
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
@@ -15,6 +16,7 @@ type BindingStatus struct {
 	Target    Target       // where it is now
 	Delivered int64        // the last line that's there
 	Pressure  qos.Pressure // how far it lags behind
+	Problem   string       // what's wrong with where it's shown, as a sentence; "": nothing is
 }
 
 // Status returns a session's bindings, the oldest first; of all sessions if id is
@@ -31,6 +33,7 @@ func (h *Hub) Status(id sessions.ID) []BindingStatus {
 		if b.open {
 			doc, _ := b.outlet.deliverer.Document(b.ID)
 			st.Delivered = doc.Delivered()
+			st.Problem = doc.problem(b.outlet.adapter.Shape(b.Target).withDefaults(), time.Now())
 			st.Pressure, _ = b.outlet.scheduler.Pressure(b.ID.Doc())
 		}
 		out = append(out, st)

@@ -22,6 +22,11 @@ type task struct {
 // later leaves something to Run. h.mu is held.
 func (h *Hub) later(what string, do func(ctx context.Context) error) {
 	h.tasks = append(h.tasks, &task{what: what, do: do})
+	h.poke()
+}
+
+// poke wakes Run.
+func (h *Hub) poke() {
 	select {
 	case h.wake <- struct{}{}:
 	default:
@@ -33,9 +38,17 @@ func (h *Hub) work(ctx context.Context) {
 	retry := time.NewTimer(time.Hour)
 	defer retry.Stop()
 	for {
-		if h.workOnce(ctx) {
-			retry.Reset(retryAfter)
+		if at := h.nextRetry(); !at.IsZero() && !time.Now().Before(at) {
+			h.retryRefused(ctx)
 		}
+		wait := time.Hour
+		if h.workOnce(ctx) {
+			wait = retryAfter
+		}
+		if at := h.nextRetry(); !at.IsZero() {
+			wait = min(wait, max(time.Until(at), 0))
+		}
+		retry.Reset(wait)
 		select {
 		case <-ctx.Done():
 			return
@@ -118,8 +131,8 @@ func (h *Hub) finishLocked(ctx context.Context, id sessions.ID) error {
 	}
 	for _, b := range h.bindingsOf(id) {
 		if !b.open {
-			if b.Active() {
-				continue // its adapter may be back after the next start
+			if b.Active() || b.isRefusal() && !b.Unbound && !b.Resting {
+				continue // its adapter may be back after the next start; what was refused is tried again
 			}
 			if err := h.drop(ctx, b); err != nil {
 				return err

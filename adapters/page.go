@@ -11,6 +11,8 @@ import (
 
 // Page is what one message shows, before it's formatted.
 type Page struct {
+	// Astray is a notice at the top that says why this isn't where it belongs; "": it is.
+	Astray string
 	// Double says that a call for (some of) this was made before and wasn't
 	// answered: the text must begin with a mark that it may be there already.
 	Double bool
@@ -136,6 +138,9 @@ func (p Page) live() bool { return len(p.Live) > 0 || len(p.Writing) > 0 || p.St
 // default of Shape.Text.
 func PlainText(p Page) string {
 	var lines []string
+	if p.Astray != "" {
+		lines = append(lines, p.Astray)
+	}
 	if p.Double {
 		lines = append(lines, doubleMark)
 	}

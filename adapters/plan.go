@@ -86,7 +86,7 @@ func (s *sight) tidy() {
 // message is a message that shows a page, or is at a place if the page has no
 // lines.
 func (s *sight) message(p Page, at Place) Message {
-	m := Message{View: s.binding.View, From: at, To: at, Double: p.Double, Cut: p.Cut, Dropped: p.Dropped, Live: p.live(), Writing: len(p.Writing) > 0}
+	m := Message{View: s.binding.View, From: at, To: at, Astray: p.Astray, Double: p.Double, Cut: p.Cut, Dropped: p.Dropped, Live: p.live(), Writing: len(p.Writing) > 0}
 	if n := len(p.Pieces); n > 0 {
 		m.From, m.To = p.Pieces[0].start(), p.Pieces[n-1].end()
 	}
@@ -190,8 +190,8 @@ func (s *sight) file() step {
 	content := fileOf(Page{Cut: head.Cut, Dropped: head.Dropped}, inFile, s.shape.MaxFile)
 	complete := s.all() && allBlank(rest(pending, content))
 	m := s.message(content, s.doc.Shown)
-	m.Double, m.Sealed = head.Double, true
-	beside := Page{Double: head.Double}
+	m.Astray, m.Double, m.Sealed = head.Astray, head.Double, true
+	beside := Page{Astray: head.Astray, Double: head.Double}
 	if complete {
 		beside = s.concluded(beside)
 	}
@@ -217,7 +217,7 @@ func (s *sight) attach(content, beside Page, complete bool) Op {
 // screen shows the live region alone.
 func (s *sight) screen() step {
 	d, due := s.doc, s.due()
-	p := Page{Double: d.Doubt.Screen}
+	p := Page{Astray: s.astrayText(), Double: d.Doubt.Screen}
 	if due {
 		p = s.concluded(p)
 	}
@@ -229,7 +229,7 @@ func (s *sight) screen() step {
 	t := d.Tail
 	kind := KindSend
 	if t != nil && !t.Sealed && !due {
-		kind, p.Double = KindEdit, t.Double
+		kind, p.Astray, p.Double = KindEdit, t.Astray, t.Double
 	}
 	m := s.message(p, shown)
 	if m.Hash = s.hash(p); t != nil && !due && m.Hash == t.Hash {
@@ -282,11 +282,11 @@ func (s *sight) sameOp(in Intent) (_ Op, ok bool) {
 		end = s.endingOf(in, last)
 	}
 	if in.Kind == KindFile {
-		p.Double = false
+		p.Astray, p.Double = "", false
 		if p = p.plus(s.log.between(m.From, m.To)); len(p.Pieces) == 0 || len(PlainText(p)) > s.shape.MaxFile {
 			return Op{}, false
 		}
-		return s.attach(p, Page{Double: m.Double, Ending: end}, in.Ring || last), true
+		return s.attach(p, Page{Astray: m.Astray, Double: m.Double, Ending: end}, in.Ring || last), true
 	}
 	p.Ending = end
 	if m.View == ViewScreen {

@@ -10,6 +10,7 @@ import (
 // by their kinds. An Ending is its last line, as a notice.
 func Rendered(p Page) render.Page {
 	var b renderedLines
+	b.notice(Page{Astray: p.Astray})
 	b.notice(Page{Double: p.Double})
 	b.notice(Page{Cut: p.Cut, Dropped: p.Dropped})
 	attached := Page{Attached: p.Attached, When: p.When}

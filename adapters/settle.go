@@ -1,6 +1,10 @@
 package adapters
 
-import "github.com/panebridge/panebridge/qos"
+import (
+	"fmt"
+
+	"github.com/panebridge/panebridge/qos"
+)
 
 // settle works out what a reply means for the document, and what the scheduler is
 // told. sent is the message that was sent or changed.
@@ -30,10 +34,7 @@ func settle(s sight, st step, r Reply) (after Document, sent *Message, _ qos.Res
 		result.Outcome, result.Err = qos.Delivered, nil
 		return after, nil, s.told(result, after, true)
 	case r.Outcome == qos.Rejected && r.Missing == MissingThread && st.before.Thread != "":
-		after = s.doc
-		after.Thread, after.Title, after.Tail, after.Stale, after.Intent, after.Doubt = "", "", nil, nil, nil, Doubt{}
-		result.Outcome, result.Err = qos.Delivered, nil
-		return after, nil, s.told(result, after, true)
+		return s.settleLost(st, r, result)
 	case r.Outcome == qos.Uncertain || r.Outcome == qos.OutcomeUnknown:
 		result.Outcome = qos.Uncertain
 		return st.before, nil, result
@@ -43,6 +44,30 @@ func settle(s sight, st step, r Reply) (after Document, sent *Message, _ qos.Res
 	default:
 		return s.doc, nil, result // surely not done: all is as it was before
 	}
+}
+
+// settleLost takes in that a document's thread can't be written to. A message that was made
+// all the same, outside of it, counts if that's where the rest is shown.
+func (s *sight) settleLost(st step, r Reply, result qos.Result) (after Document, sent *Message, _ qos.Result) {
+	after = s.doc
+	after.Intent, after.Doubt = nil, Doubt{}
+	after = after.losesThread(s.shape, s.now, r.Err)
+	in := *st.before.Intent
+	switch {
+	case s.shape.OnlyThreads && !after.Lost.Again.IsZero():
+		result.Err = fmt.Errorf("its %ss can't be written to: %w", s.shape.Threads, r.Err)
+		return after, nil, result
+	case r.ID == "" || in.Kind != KindSend && in.Kind != KindFile:
+	case after.astray(s.shape, s.now):
+		lost := after.Lost
+		after = st.before.after(in, r.ID, false).losesThread(s.shape, s.now, r.Err)
+		after.Lost = lost
+		sent = sentMessage(in, r)
+	default: // it's shown again in the next one
+		after.Doubt = st.before.unresolved().Doubt
+	}
+	result.Outcome, result.Err = qos.Delivered, nil
+	return after, sent, s.told(result, after, true)
 }
 
 // told fills in the numbers that the scheduler goes by.

@@ -89,7 +89,7 @@ func (s *sight) loaded() int64 { return s.log.first() + int64(len(s.log.pieces))
 
 // page is an empty page for what's pending.
 func (s *sight) page() Page {
-	var p Page
+	p := Page{Astray: s.astrayText()}
 	shown := s.doc.Shown.Line
 	if end := s.start().Line; end > shown {
 		p.Cut, p.Dropped = true, max(0, end-max(shown, s.doc.Doubt.To.Line))
@@ -110,7 +110,7 @@ func (s *sight) nothing() bool {
 func (s *sight) asks() bool { return s.session.State == sessions.StateWaiting }
 
 func (s *sight) needsThread() bool {
-	return s.shape.OwnThread && s.doc.target(s.binding).Thread == ""
+	return s.shape.OwnThread && s.doc.target(s.binding).Thread == "" && !s.astray()
 }
 
 // fillsThread says that there's something for a thread to be made for.

@@ -1,6 +1,10 @@
 package adapters
 
-import "github.com/panebridge/panebridge/qos"
+import (
+	"time"
+
+	"github.com/panebridge/panebridge/qos"
+)
 
 // Threader is an Adapter on whose platform making threads has limits of its own, and
 // may have to wait for long while messages needn't.
@@ -13,7 +17,8 @@ type Threader interface {
 // keyOf is the key of limits that a document's next call falls under.
 func keyOf(a Adapter, b Binding, d Document) qos.Chat {
 	t := d.target(b)
-	if th, ok := a.(Threader); ok && t.Thread == "" && a.Shape(b.Target).OwnThread {
+	shape := a.Shape(b.Target)
+	if th, ok := a.(Threader); ok && t.Thread == "" && shape.OwnThread && !d.astray(shape, time.Now()) {
 		return th.Threads(t)
 	}
 	return a.Chat(t)

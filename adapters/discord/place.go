@@ -75,7 +75,7 @@ func (a *Adapter) Shape(t adapters.Target) adapters.Shape {
 	}
 	if t.Thread == "" {
 		c, _ := a.channel(t.Chat)
-		s.OwnThread, s.ClosesThreads = c.Threads, c.Threads
+		s.OwnThread, s.ClosesThreads, s.OnlyThreads = c.Threads, c.Threads, a.forums.has(t.Chat)
 	}
 	return s
 }

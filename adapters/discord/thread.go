@@ -167,6 +167,13 @@ type forums struct {
 	known map[string]bool
 }
 
+// has says whether a channel is known to be a forum channel.
+func (f *forums) has(channel string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.known[channel]
+}
+
 // kindOfChannel is of what kind a channel is.
 type kindOfChannel struct {
 	same

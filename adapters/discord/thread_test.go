@@ -2,13 +2,19 @@ package discord_test
 
 import (
 	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/adaptertest"
 	"github.com/panebridge/panebridge/adapters/discord/discordtest"
+	"github.com/panebridge/panebridge/internal/faults"
 	"github.com/panebridge/panebridge/qos"
+	"github.com/panebridge/panebridge/sessions"
 )
 
 // A session's thread is made when it has something to say, follows its name as often as
@@ -240,4 +246,54 @@ func TestClosedThreadsAreOpened(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Threads that can be made and not written to are no reason to make one after the other: once
+// anew, then all is shown in the channel itself, and another is tried seldom. A forum channel
+// has no such place: what's wrong is said, and nothing is lost.
+func TestThreadsThatCantBeWrittenTo(t *testing.T) {
+	inBubble(t, discordtest.Options{}, func(w *world) {
+		for _, channel := range []string{w.agents, w.posts} {
+			b := w.bridge(adapters.Rule{Session: "*", To: target(channel, "")})
+			b.Start()
+			id := map[string]sessions.ID{w.agents: first, w.posts: "pb_000000000002"}[channel]
+			b.Begin(id, "api")
+			b.Print(id, adaptertest.Output{Lines: lines(1, 3), Ends: true})
+			after(time.Minute)
+			deaf := regexp.MustCompile("/channels/(?:" + w.agents + "|" + w.posts + ")/messages")
+			var made atomic.Int32
+			w.fate.Store(new(func(r *http.Request) faults.Fate {
+				switch {
+				case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/threads"):
+					made.Add(1)
+				case r.Method != http.MethodGet && strings.Contains(r.URL.Path, "/messages") && !deaf.MatchString(r.URL.Path):
+					return faults.Fate{Lost: true, Answer: &faults.Answer{Status: http.StatusNotFound, Body: `{"message":"Unknown Channel","code":10003}`}}
+				}
+				return faults.Fate{}
+			}))
+			for i := range 5 {
+				b.Print(id, adaptertest.Output{Lines: lines(4+3*i, 3), Ends: true})
+				after(time.Minute)
+			}
+			if n := made.Load(); n != 1 {
+				w.Errorf("%d threads were made in five minutes", n)
+			}
+			st := b.Hub.Status(id)[0]
+			if channel == w.agents && (!strings.Contains(st.Problem, "its thread can't be written to") || st.Delivered < 18) {
+				w.Errorf("the binding is %+v", st)
+			}
+			if channel == w.posts && !strings.Contains(st.Problem+st.Binding.Disabled, "its threads can't be written to") {
+				w.Errorf("the binding is %+v", st)
+			}
+			w.fate.Store(nil)
+			after(time.Hour)
+			b.Print(id, adaptertest.Output{Lines: lines(19, 3), Ends: true})
+			after(time.Minute)
+			st = b.Hub.Status(id)[0]
+			if st.Problem != "" || st.Binding.Disabled != "" || st.Delivered < 21 || st.Target.Thread == "" {
+				w.Errorf("threads work again, and the binding is %+v", st)
+			}
+			b.Stop()
+		}
+	})
 }

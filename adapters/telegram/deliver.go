@@ -158,7 +158,7 @@ func (a *Adapter) send(ctx context.Context, m message) adapters.Reply {
 	case err != nil:
 		return failed(err)
 	case thread != 0 && got.Thread != thread:
-		return lostTopic()
+		return lostTopic(strconv.Itoa(got.ID))
 	default:
 		return adapters.Reply{Outcome: qos.Delivered, ID: strconv.Itoa(got.ID)}
 	}

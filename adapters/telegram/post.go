@@ -10,6 +10,7 @@ import (
 	"github.com/go-telegram/bot/models"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/qos"
 )
 
 // Post implements adapters.Poster. Of a message with a picture or a file, an edit
@@ -33,7 +34,11 @@ func (a *Adapter) Post(ctx context.Context, p adapters.Post, id string) adapters
 	} else if p.Text != "" {
 		m.text = postText(p.Text, maxCaption)
 	}
-	return a.put(ctx, m)
+	r := a.put(ctx, m)
+	if r.Missing == adapters.MissingThread && r.ID != "" {
+		return adapters.Reply{Outcome: qos.Delivered, ID: r.ID} // people see it, wherever it landed
+	}
+	return r
 }
 
 // react puts an emoji to a message. Bots may use those of

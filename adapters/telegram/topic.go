@@ -85,6 +85,6 @@ var errLost = errors.New("the topic is gone, and Telegram has put the message ou
 // lostTopic is the reply to a message that landed outside of its topic, because that's
 // gone: chats have done so without a word
 // (github.com/tdlib/telegram-bot-api/issues/854).
-func lostTopic() adapters.Reply {
-	return adapters.Reply{Outcome: qos.Rejected, Missing: adapters.MissingThread, Err: errLost}
+func lostTopic(id string) adapters.Reply {
+	return adapters.Reply{Outcome: qos.Rejected, Missing: adapters.MissingThread, ID: id, Err: errLost}
 }

@@ -1,6 +1,7 @@
 package telegram_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -130,7 +131,11 @@ func TestDeletedTopicIsMadeAnew(t *testing.T) {
 			if topic.Place == old.Place {
 				w.Fatal("the deleted topic is there")
 			}
-			for _, wrong := range b.House.Compare(b.seen(topic.Place), adaptertest.Want{Session: first, After: 3, To: 6, Oldest: 1}) {
+			want := adaptertest.Want{Session: first, After: 3, To: 6, Oldest: 1}
+			if loses { // it stands in the chat itself, too
+				want.Doubts = []adaptertest.Doubt{{From: adapters.Place{Line: 4}, To: adapters.Place{Line: 7}}}
+			}
+			for _, wrong := range b.House.Compare(b.seen(topic.Place), want) {
 				w.Error(wrong)
 			}
 		})
@@ -234,7 +239,7 @@ func TestMigration(t *testing.T) {
 	})
 }
 
-// What a person must repair is said once, and nothing is called any more.
+// What a person must repair is said, and tried again: soon for twelve minutes, and then seldom.
 func TestChatThatCantBeUsed(t *testing.T) {
 	for name, broken := range map[string]struct {
 		do    func(w *world) error
@@ -259,8 +264,10 @@ func TestChatThatCantBeUsed(t *testing.T) {
 				if len(st) != 1 || !strings.Contains(st[0].Binding.Disabled, broken.words) {
 					w.Errorf("the binding is %+v", st)
 				}
-				if n := len(w.CallsTo(w.forum)); n != 1 {
-					w.Errorf("%d calls, want 1", n)
+				hour := len(w.CallsTo(w.forum))
+				after(24 * time.Hour)
+				if day := len(w.CallsTo(w.forum)) - hour; hour > 40 || day > 10 {
+					w.Errorf("%d calls in an hour and %d in the day after", hour, day)
 				}
 			})
 		})
@@ -283,4 +290,97 @@ func TestAnyNameMakesATopic(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Topics that can be made and not written to are no reason to make one after the other: once
+// anew, then all is shown in the chat itself, says so, and another is tried seldom. When they
+// work again, so does the session's. Nothing is lost, and what's there twice is marked.
+func TestTopicsThatCantBeWrittenTo(t *testing.T) {
+	for name, tc := range map[string]struct {
+		broken func(w *world, broken bool)
+		first  bool // from the first message on
+		made   int  // topics, the session's first included
+	}{
+		"refused, at first":          {func(w *world, b bool) { w.SetDeafTopics(w.forum, b) }, true, 1},
+		"refused, from some time on": {func(w *world, b bool) { w.SetDeafTopics(w.forum, b) }, false, 2},
+		"unsaid, at first":           {func(w *world, b bool) { w.SetHidesTopics(w.forum, b) }, true, 1},
+		"unsaid, from some time on":  {func(w *world, b bool) { w.SetHidesTopics(w.forum, b) }, false, 2},
+	} {
+		for _, restarted := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, restarted), func(t *testing.T) {
+				inBubble(t, telegramtest.Options{}, func(w *world) {
+					b := w.inForum()
+					b.Start()
+					defer func() { b.Stop() }()
+					b.Begin(first, "api")
+					if tc.first {
+						tc.broken(w, true)
+					}
+					b.Print(first, adaptertest.Output{Lines: lines(1, 3), Ends: true})
+					after(time.Minute)
+					tc.broken(w, true)
+					for i := range 5 {
+						b.Print(first, adaptertest.Output{Lines: lines(4+3*i, 3), Ends: true})
+						after(time.Minute)
+					}
+					if restarted {
+						b.Stop()
+						b.Start()
+					}
+					b.Print(first, adaptertest.Output{Lines: lines(19, 3), Ends: true})
+					after(2 * time.Minute)
+					if n := len(w.calls("createForumTopic")); n != tc.made {
+						w.Errorf("%d topics were made in nine minutes, want %d", n, tc.made)
+					}
+					general := telegramtest.Place{Chat: w.forum}
+					shown := texts(w, general)
+					if !strings.Contains(shown, "line 21") || strings.Count(shown, "can't be written to, so it's shown here") < 3 {
+						w.Errorf("the chat itself shows\n%s", shown)
+					}
+					st := b.Hub.Status(first)
+					if len(st) != 1 || !strings.Contains(st[0].Problem, "its topic can't be written to") || st[0].Target != target(w.forum, 0) {
+						w.Errorf("the binding is %+v", st)
+					}
+					if at := b.Hub.At(target(w.forum, 0)); len(at) != 1 {
+						w.Errorf("whoever writes there writes to %+v", at)
+					}
+					after(24 * time.Hour)
+					b.Print(first, adaptertest.Output{Lines: lines(22, 3), Ends: true})
+					after(24 * time.Hour)
+					if n := len(w.calls("createForumTopic")); n > tc.made+3 {
+						w.Errorf("%d topics were made in two days", n)
+					}
+					tc.broken(w, false)
+					b.Print(first, adaptertest.Output{Lines: lines(25, 3), Ends: true})
+					after(7 * time.Hour)
+					b.Print(first, adaptertest.Output{Lines: lines(28, 3), Ends: true})
+					after(time.Minute)
+					if st := b.Hub.Status(first); st[0].Problem != "" || st[0].Target.Thread == "" {
+						w.Errorf("topics work again, and the binding is %+v", st)
+					}
+					all := ""
+					for _, topic := range w.Topics(w.forum) {
+						all += texts(w, topic.Place)
+					}
+					all += texts(w, general)
+					for i := 1; i <= 30; i++ {
+						if n := strings.Count(all, fmt.Sprintf("line %d of", i)); n != 1 && (n == 0 || !strings.Contains(all, "sent once more")) {
+							w.Errorf("line %d is shown %d times:\n%s", i, n, all)
+						}
+					}
+				})
+			})
+		}
+	}
+}
+
+// texts are the messages of a place, one after the other.
+func texts(w *world, at telegramtest.Place) string {
+	var all strings.Builder
+	for _, m := range w.Messages(at.Chat) {
+		if m.Thread == at.Thread {
+			all.WriteString(m.Text + "\n")
+		}
+	}
+	return all.String()
 }

@@ -43,6 +43,8 @@ type chat struct {
 	// being refused, as private chats did for a while
 	// (github.com/tdlib/telegram-bot-api/issues/854).
 	losesTopics bool
+	deafTopics  bool // see Server.SetDeafTopics
+	hidesTopics bool // see Server.SetHidesTopics
 	migratedTo  int64
 
 	members  map[int64]*member

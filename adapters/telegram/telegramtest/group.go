@@ -63,6 +63,21 @@ func (s *Server) SetLosesTopics(group int64, loses bool) {
 	s.mustChat(group).losesTopics = loses
 }
 
+// SetDeafTopics makes a forum refuse messages to all its topics as if they weren't there, though
+// topics can be made (github.com/tdlib/telegram-bot-api/issues/693 and 847).
+func (s *Server) SetDeafTopics(group int64, deaf bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mustChat(group).deafTopics = deaf
+}
+
+// SetHidesTopics makes answers about a forum's messages leave out in which topic they are.
+func (s *Server) SetHidesTopics(group int64, hides bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mustChat(group).hidesTopics = hides
+}
+
 // mustChat: that a test asks for a chat that never was is a mistake in the test.
 func (s *Server) mustChat(id int64) *chat {
 	c := s.chats[id]

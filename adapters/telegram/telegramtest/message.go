@@ -113,6 +113,9 @@ func (s *Server) wire(c *chat, m *Message, deep bool) *wireMessage {
 	if m.Thread == 0 {
 		w.MessageThreadID = m.root
 	}
+	if c.hidesTopics {
+		w.MessageThreadID, w.IsTopicMessage = 0, false
+	}
 	if !m.EditedAt.IsZero() {
 		w.EditDate = m.EditedAt.Unix()
 	}

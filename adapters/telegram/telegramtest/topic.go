@@ -76,7 +76,7 @@ func (s *Server) sendThread(c *chat, thread int) (int, *refusal) {
 	switch {
 	case t == nil && c.losesTopics && c.hadTopic(thread):
 		return 0, nil
-	case t == nil:
+	case t == nil, c.deafTopics:
 		return 0, badRequest("message thread not found")
 	case t.closed && !c.rights(s.opts.Bot.ID).ManageTopics:
 		return 0, badRequest("TOPIC_CLOSED")

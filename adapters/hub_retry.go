@@ -1,0 +1,179 @@
+package adapters
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// refusedBy begins Binding.Disabled of what the platform refused. A person may have repaired
+// it since, or the platform may have been in trouble: it's tried again, soon at first, and
+// then seldom.
+const refusedBy = "the platform refused it: "
+
+const (
+	// soonRetry grows to lateRetry, twice as long each time; after soonRetries it's
+	// seldomRetry, which grows to rareRetry.
+	soonRetry   = 10 * time.Second
+	lateRetry   = 25 * time.Second
+	soonRetries = 30
+	seldomRetry = 10 * time.Minute
+	rareRetry   = 6 * time.Hour
+	// provesAfter is how long a binding must have worked to show that others of its chat may.
+	provesAfter = 5 * time.Second
+)
+
+// refusalKey names what was refused for the same reason in the same chat.
+type refusalKey struct{ adapter, chat, why string }
+
+// refusal is what's known of bindings that a platform refused for one reason in one chat.
+// One of them is tried for all.
+type refusal struct {
+	tries int
+	next  time.Time
+	trial BindingID // the one that's tried; "": none is
+}
+
+// retryRest is how long to wait before a try, after so many.
+func retryRest(tries int) time.Duration {
+	if tries < soonRetries {
+		return min(soonRetry<<min(tries, 8), lateRetry)
+	}
+	return min(seldomRetry<<min(tries-soonRetries, 8), rareRetry)
+}
+
+// noteRefused has a binding tried again that the platform refused, and says whether that's
+// news, and how often what was refused for the same reason has been tried. life and mu are held.
+func (h *Hub) noteRefused(b *bound) (news bool, tries int) {
+	t := b.where()
+	key := refusalKey{t.Adapter, t.Chat, b.Disabled}
+	tried := 0
+	for k, r := range h.refused {
+		if r.trial == b.ID {
+			tried = r.tries + 1
+			if r.trial = ""; k != key {
+				delete(h.refused, k)
+			}
+		}
+	}
+	r := h.refused[key]
+	if r == nil {
+		r = &refusal{}
+		h.refused[key] = r
+		news = tried == 0
+	}
+	if tried > 0 || r.next.IsZero() {
+		r.tries = max(r.tries, tried)
+		r.next = laterTime(time.Now().Add(retryRest(r.tries)), b.notBefore)
+	}
+	h.poke()
+	return news, r.tries
+}
+
+// nextRetry is when refused bindings are to be looked at; zero: none are.
+func (h *Hub) nextRetry() time.Time {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	var at time.Time
+	for _, r := range h.refused {
+		if at.IsZero() || r.next.Before(at) {
+			at = r.next
+		}
+	}
+	return at
+}
+
+// retryRefused tries what was refused and is due.
+func (h *Hub) retryRefused(ctx context.Context) {
+	h.life.Lock()
+	defer h.life.Unlock()
+	h.mu.RLock()
+	var due []refusalKey
+	for k, r := range h.refused {
+		if !time.Now().Before(r.next) {
+			due = append(due, k)
+		}
+	}
+	h.mu.RUnlock()
+	for _, k := range due {
+		if err := h.retry(ctx, k); err != nil {
+			h.log.Warn("what the platform refused couldn't be tried again", "adapter", k.adapter, "chat", k.chat, "err", err)
+		}
+	}
+}
+
+// retry tries one of what was refused for a reason, or all, if one has worked since. life is
+// held.
+func (h *Hub) retry(ctx context.Context, k refusalKey) error {
+	all := h.refusedFor(k)
+	h.mu.Lock()
+	r := h.refused[k]
+	r.next = time.Now().Add(provesAfter)
+	trial := h.bindings[r.trial]
+	works := trial != nil && trial.open
+	switch {
+	case len(all) == 0:
+		delete(h.refused, k)
+	case !works:
+		all, r.trial = all[:1], all[0].ID
+	default:
+		delete(h.refused, k)
+	}
+	given := !works && r.tries >= soonRetries
+	h.mu.Unlock()
+	var errs []error
+	for _, b := range all {
+		errs = append(errs, h.revive(ctx, b))
+	}
+	if given {
+		errs = append(errs, h.dropEnded(ctx, k))
+	}
+	return errors.Join(errs...)
+}
+
+// dropEnded forgets what's left of sessions that have ended, since a chat has refused it for
+// long. life is held.
+func (h *Hub) dropEnded(ctx context.Context, k refusalKey) error {
+	var errs []error
+	for _, b := range h.refusedFor(k) {
+		s, err := h.opt.Sessions.Get(string(b.Session))
+		if errors.Is(err, sessions.ErrUnknown) || err == nil && s.State == sessions.StateEnded {
+			errs = append(errs, h.drop(ctx, b))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// refusedFor returns the bindings that were refused for a reason, the oldest first.
+func (h *Hub) refusedFor(k refusalKey) []*bound {
+	var out []*bound
+	for _, b := range h.allIn(k.adapter, k.chat) {
+		if b.Disabled == k.why && !b.Unbound && !b.Resting {
+			out = append(out, b)
+		}
+	}
+	slices.SortFunc(out, func(a, b *bound) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	return out
+}
+
+// revive has a binding work again that the platform refused. What's left of a session that
+// has ended is sent. life is held.
+func (h *Hub) revive(ctx context.Context, b *bound) error {
+	next := b.Binding
+	next.Disabled = ""
+	if _, err := h.change(ctx, b, next); err != nil {
+		return err
+	}
+	s, err := h.opt.Sessions.Get(string(b.Session))
+	if err != nil || s.State != sessions.StateEnded {
+		return err
+	}
+	return h.finishLocked(ctx, b.Session)
+}
+
+// isRefusal says whether a binding does nothing because the platform refused it.
+func (b Binding) isRefusal() bool { return strings.HasPrefix(b.Disabled, refusedBy) }

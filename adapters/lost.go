@@ -1,0 +1,75 @@
+package adapters
+
+import (
+	"fmt"
+	"time"
+)
+
+// Lost is what's known of the threads made for a document that couldn't be written to. What's
+// lost once is made anew at once. When the new one can't be written to either, or is lost
+// soon after, everything's shown in the chat itself, and a thread is tried again seldom.
+type Lost struct {
+	At    time.Time `json:"at"`             // when the last one was lost
+	Times int       `json:"times"`          // how many were, each soon after the one before
+	Again time.Time `json:"again,omitzero"` // no thread is made before; zero: one may be made
+	Why   string    `json:"why,omitempty"`  // what the platform said, as a sentence
+	// Nowhere says that the chat takes nothing beside its threads: nothing is shown meanwhile.
+	Nowhere bool `json:"nowhere,omitempty"`
+}
+
+const (
+	// soonLost is how long a thread must have been in use to count as a good one.
+	soonLost = 10 * time.Minute
+	// firstTry is how long after threads couldn't be written to another one is tried, and
+	// lastTry the longest that grows to, twice as long each time.
+	firstTry = 10 * time.Minute
+	lastTry  = 6 * time.Hour
+)
+
+// losesThread is the document when its thread can't be written to.
+func (d Document) losesThread(shape Shape, now time.Time, why error) Document {
+	l := Lost{At: now, Times: 1, Nowhere: shape.OnlyThreads}
+	if why != nil {
+		l.Why = why.Error()
+	}
+	if was := d.Lost; was != nil && now.Before(laterTime(was.At, was.Again).Add(soonLost)) {
+		l.Times = was.Times + 1
+	}
+	if !d.Proven || l.Times > 1 {
+		l.Again = now.Add(min(firstTry<<min(l.Times-1, 10), lastTry))
+	}
+	d.Thread, d.Title, d.Proven, d.Tail, d.Stale, d.Lost = "", "", false, nil, nil, &l
+	return d
+}
+
+func laterTime(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// astray says that the document has no thread of its own because none can be written to:
+// it's shown in the chat itself, if anything can.
+func (d Document) astray(shape Shape, now time.Time) bool {
+	return shape.OwnThread && d.Thread == "" && d.Lost != nil && !d.Lost.Nowhere && now.Before(d.Lost.Again)
+}
+
+func (s *sight) astray() bool { return s.doc.astray(s.shape, s.now) }
+
+// problem says what's wrong with where a document is shown, as a sentence; "": nothing is.
+func (d Document) problem(shape Shape, now time.Time) string {
+	if !d.astray(shape, now) {
+		return ""
+	}
+	return fmt.Sprintf("its %s can't be written to (%s), so it's shown in the chat itself; another is tried at %s", shape.Threads, d.Lost.Why, d.Lost.Again.Format(time.TimeOnly))
+}
+
+// astrayText is the notice at the top of a message that's shown in the chat itself in place
+// of a thread; "": it belongs there.
+func (s *sight) astrayText() string {
+	if !s.astray() {
+		return ""
+	}
+	return "[" + threadTitle(s.session) + ": its " + s.shape.Threads + " can't be written to, so it's shown here]"
+}
