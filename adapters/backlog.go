@@ -3,6 +3,7 @@ package adapters
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -95,7 +96,7 @@ func (b *backlog) add(out sessions.Output, counted int64) {
 		if l.N > b.head {
 			return
 		}
-		p := Piece{Line: l, To: len(l.Text), Hidden: l.Origin != "" && l.Origin == b.here}
+		p := Piece{Line: l, To: len(l.Text), Hidden: l.Origin != "" && l.Origin == b.here || b.isAboutHere(l)}
 		for len(gaps) > 0 && gaps[0].After < l.N {
 			if gaps[0].After == l.N-1 {
 				p.Gap = joinGaps(p.Gap, gaps[0])
@@ -113,6 +114,12 @@ func (b *backlog) add(out sessions.Output, counted int64) {
 			b.size += len(l.Text) + 1
 		}
 	}
+}
+
+// isAboutHere says whether a line is a notice about the place where the log is shown, or the
+// chat that's in: why it wasn't shown there.
+func (b *backlog) isAboutHere(l sessions.Line) bool {
+	return l.Kind == sessions.KindNotice && l.Origin != "" && (l.Origin == b.here || strings.HasPrefix(b.here, l.Origin+"/"))
 }
 
 // first is the number of the first line that's kept.

@@ -61,6 +61,45 @@ type openDoc struct {
 	doc     Document
 	busy    bool // a call is under way, and doc changes when it ends
 	panics  int  // of its calls, in succession
+	failing failing
+}
+
+// failing is since when a document's calls fail, and why the last one did; zero: they don't.
+type failing struct {
+	since time.Time
+	why   error
+}
+
+// after is what a call's result makes of it.
+func (f failing) after(r qos.Result, now time.Time) failing {
+	switch r.Outcome {
+	case qos.NotSent, qos.Failed, qos.Uncertain, qos.Throttled:
+		if f.since.IsZero() {
+			f.since = now
+		}
+		f.why = r.Err
+		return f
+	case qos.Unchanged:
+		return f
+	default:
+		return failing{}
+	}
+}
+
+// failsFor is how long calls must have failed until it's said: what passes by itself is none
+// of anybody's business.
+const failsFor = 10 * time.Second
+
+// Failing says why an open document's calls have failed for ten seconds or longer; "": they
+// haven't.
+func (d *Deliverer) Failing(id BindingID) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	o := d.open[id.Doc()]
+	if o == nil || o.failing.since.IsZero() || time.Since(o.failing.since) < failsFor {
+		return ""
+	}
+	return fmt.Sprintf("its calls fail since %s: %v", o.failing.since.Format(time.TimeOnly), o.failing.why)
 }
 
 // NewDeliverer returns a Deliverer without documents.
@@ -140,7 +179,7 @@ func (d *Deliverer) Deliver(ctx context.Context, call qos.Call) (result qos.Resu
 	}
 	after, result := d.deliver(ctx, call, b, doc)
 	d.mu.Lock()
-	o.doc, o.busy, o.panics = after, false, 0
+	o.doc, o.busy, o.panics, o.failing = after, false, 0, o.failing.after(result, time.Now())
 	d.mu.Unlock()
 	if after.Thread != doc.Thread {
 		d.opt.Placed(b.Session)

@@ -16,8 +16,13 @@ type BindingStatus struct {
 	Target    Target       // where it is now
 	Delivered int64        // the last line that's there
 	Pressure  qos.Pressure // how far it lags behind
-	Problem   string       // what's wrong with where it's shown, as a sentence; "": nothing is
+	// Failing is why its calls have failed for ten seconds or longer, and Astray why it's shown
+	// elsewhere than it should be, as sentences; "": neither is so.
+	Failing, Astray string
 }
+
+// Problem is what's wrong though it's mirrored, as a sentence; "": nothing is.
+func (s BindingStatus) Problem() string { return cmp.Or(s.Failing, s.Astray) }
 
 // Status returns a session's bindings, the oldest first; of all sessions if id is
 // empty.
@@ -33,7 +38,8 @@ func (h *Hub) Status(id sessions.ID) []BindingStatus {
 		if b.open {
 			doc, _ := b.outlet.deliverer.Document(b.ID)
 			st.Delivered = doc.Delivered()
-			st.Problem = doc.problem(b.outlet.adapter.Shape(b.Target).withDefaults(), time.Now())
+			st.Failing = b.outlet.deliverer.Failing(b.ID)
+			st.Astray = doc.problem(b.outlet.adapter.Shape(b.Target).withDefaults(), time.Now())
 			st.Pressure, _ = b.outlet.scheduler.Pressure(b.ID.Doc())
 		}
 		out = append(out, st)

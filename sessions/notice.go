@@ -11,7 +11,13 @@ import (
 // Note writes a notice of panebridge itself into a session's log, where
 // everybody who follows it sees it.
 func (m *Manager) Note(ctx context.Context, id ID, text string) error {
-	if err := m.publish(ctx, id, []Line{{Kind: KindNotice, Text: text}}); err != nil {
+	return m.NoteElsewhere(ctx, id, "", text)
+}
+
+// NoteElsewhere is Note for those who don't follow the session at a place, or in one of its
+// threads: it's about that place. "": it's for everybody.
+func (m *Manager) NoteElsewhere(ctx context.Context, id ID, place, text string) error {
+	if err := m.publish(ctx, id, []Line{{Kind: KindNotice, Text: text, Origin: place}}); err != nil {
 		return fmt.Errorf("write a notice: %w", err)
 	}
 	return nil

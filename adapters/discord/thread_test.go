@@ -279,10 +279,10 @@ func TestThreadsThatCantBeWrittenTo(t *testing.T) {
 				w.Errorf("%d threads were made in five minutes", n)
 			}
 			st := b.Hub.Status(id)[0]
-			if channel == w.agents && (!strings.Contains(st.Problem, "its thread can't be written to") || st.Delivered < 18) {
+			if channel == w.agents && (!strings.Contains(st.Problem(), "its thread can't be written to") || st.Delivered < 18) {
 				w.Errorf("the binding is %+v", st)
 			}
-			if channel == w.posts && !strings.Contains(st.Problem+st.Binding.Disabled, "its threads can't be written to") {
+			if channel == w.posts && !strings.Contains(st.Problem()+st.Binding.Disabled, "its threads can't be written to") {
 				w.Errorf("the binding is %+v", st)
 			}
 			w.fate.Store(nil)
@@ -290,7 +290,7 @@ func TestThreadsThatCantBeWrittenTo(t *testing.T) {
 			b.Print(id, adaptertest.Output{Lines: lines(19, 3), Ends: true})
 			after(time.Minute)
 			st = b.Hub.Status(id)[0]
-			if st.Problem != "" || st.Binding.Disabled != "" || st.Delivered < 21 || st.Target.Thread == "" {
+			if st.Problem() != "" || st.Binding.Disabled != "" || st.Delivered < 21 || st.Target.Thread == "" {
 				w.Errorf("threads work again, and the binding is %+v", st)
 			}
 			b.Stop()

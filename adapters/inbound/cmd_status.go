@@ -80,6 +80,9 @@ func bindingState(st adapters.BindingStatus) string {
 	if !st.Binding.Input {
 		text += ", nothing is typed"
 	}
+	if problem := st.Problem(); problem != "" {
+		text += ", " + plain(strings.TrimRight(problem, "."))
+	}
 	if behind := st.Pressure.Behind; behind > 0 {
 		text += fmt.Sprintf(", %d lines behind since %s", behind, age(st.Pressure.Age))
 	}

@@ -338,7 +338,7 @@ func TestTopicsThatCantBeWrittenTo(t *testing.T) {
 						w.Errorf("the chat itself shows\n%s", shown)
 					}
 					st := b.Hub.Status(first)
-					if len(st) != 1 || !strings.Contains(st[0].Problem, "its topic can't be written to") || st[0].Target != target(w.forum, 0) {
+					if len(st) != 1 || !strings.Contains(st[0].Problem(), "its topic can't be written to") || st[0].Target != target(w.forum, 0) {
 						w.Errorf("the binding is %+v", st)
 					}
 					if at := b.Hub.At(target(w.forum, 0)); len(at) != 1 {
@@ -355,7 +355,7 @@ func TestTopicsThatCantBeWrittenTo(t *testing.T) {
 					after(7 * time.Hour)
 					b.Print(first, adaptertest.Output{Lines: lines(28, 3), Ends: true})
 					after(time.Minute)
-					if st := b.Hub.Status(first); st[0].Problem != "" || st[0].Target.Thread == "" {
+					if st := b.Hub.Status(first); st[0].Problem() != "" || st[0].Target.Thread == "" {
 						w.Errorf("topics work again, and the binding is %+v", st)
 					}
 					all := ""

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 
@@ -15,9 +16,13 @@ type Binding struct {
 	Input     bool   `json:"input"`              // what's written there goes to the session
 	Origin    string `json:"origin"`             // rule or hand
 	Disabled  string `json:"disabled,omitempty"` // why it does nothing
+	Problem   string `json:"problem,omitempty"`  // what's wrong though it does something
 	Delivered int64  `json:"delivered"`          // the last line that's there
 	Behind    int64  `json:"behind"`             // lines that should be there and aren't yet
 }
+
+// Trouble is why the chat doesn't show the session as it should; "": it does.
+func (b Binding) Trouble() string { return cmp.Or(b.Disabled, b.Problem) }
 
 // Bind is the body of POST /api/v1/sessions/{id}/bindings.
 type Bind struct {

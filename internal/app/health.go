@@ -143,7 +143,8 @@ func (h *healthWatch) storePart() api.Part {
 
 // otherParts are the parts of the health beside tmux and the store.
 func (d *daemon) otherParts() []api.Part {
-	all := append(d.chatParts(), d.redisParts()...)
+	all := append(d.chatParts(), d.mirrorParts()...)
+	all = append(all, d.redisParts()...)
 	if machine := machinePart(); machine != nil {
 		all = append(all, *machine)
 	}

@@ -100,7 +100,7 @@ func (d *daemon) noteDisabled(ctx context.Context) error {
 			return nil
 		case b := <-d.disabled:
 			text := fmt.Sprintf("%s doesn't mirror this session any more: %s", b.Target, b.Disabled)
-			if err := d.manager.Note(ctx, b.Session, text); err != nil && !errors.Is(err, sessions.ErrEnded) && ctx.Err() == nil {
+			if err := d.manager.NoteElsewhere(ctx, b.Session, adapters.Target{Adapter: b.Target.Adapter, Chat: b.Target.Chat}.String(), text); err != nil && !errors.Is(err, sessions.ErrEnded) && ctx.Err() == nil {
 				d.opt.Log.Warn("write a notice", "session", string(b.Session), "err", err)
 			}
 		}

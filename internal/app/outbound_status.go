@@ -50,7 +50,7 @@ func (o outbound) Unbind(ctx context.Context, id string) error {
 func bindingState(s adapters.BindingStatus) api.Binding {
 	return api.Binding{
 		ID: string(s.Binding.ID), To: s.Target.String(), View: string(s.Binding.View), Input: s.Binding.Input,
-		Origin: string(s.Binding.Origin), Disabled: s.Binding.Disabled, Delivered: s.Delivered, Behind: s.Pressure.Behind,
+		Origin: string(s.Binding.Origin), Disabled: s.Binding.Disabled, Problem: s.Problem(), Delivered: s.Delivered, Behind: s.Pressure.Behind,
 	}
 }
 

@@ -133,3 +133,60 @@ func onAPort(t *testing.T, s http.Handler) string {
 	})
 	return "http://" + l.Addr().String()
 }
+
+// A chat that doesn't show a session as it should is said wherever people look, while it
+// lasts: here one where the bot may make no topics.
+func TestAMirrorThatDoesNotWorkIsSaid(t *testing.T) {
+	slow(t)
+	telegram := telegramtest.New(telegramtest.Options{})
+	operator := telegram.AddUser(telegramtest.User{FirstName: "O"})
+	group := telegram.AddForum("Agents", operator)
+	if err := operator.SetBotRights(group, &telegramtest.Rights{}); err != nil {
+		t.Fatal(err)
+	}
+	d := newDaemon(t)
+	d.stop()
+	tg := &d.cfg.Adapters.Telegram
+	tg.Enabled, tg.Token, tg.APIURL = true, config.NewSecret(telegramtest.DefaultToken), onAPort(t, telegram)
+	tg.Chats = []config.TelegramChat{{ID: int(group), Topics: true}}
+	d.cfg.Mirrors = []config.Mirror{{Session: "*", To: "telegram:" + strconv.FormatInt(group, 10), View: "stream", Input: true}}
+	d.start()
+	s, err := d.api.NewSession(d.ctx(), api.Create{Name: "said", Command: []string{"sh", "-c", "echo hello; exec cat"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mirrors := func() (part api.Part) {
+		h, err := d.api.Health(d.ctx())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range h.Parts {
+			if p.Name == "telegram mirrors" {
+				part = p
+			}
+		}
+		return part
+	}
+	d.await("health to say so", func() bool { return mirrors().State == api.HealthDown })
+	if p := mirrors(); !strings.Contains(p.Detail, "make it an administrator") {
+		t.Errorf("health says %+v", p)
+	}
+	now, err := d.api.Session(d.ctx(), string(s.ID))
+	if err != nil || len(now.Bindings) != 1 || !strings.Contains(now.Bindings[0].Trouble(), "make it an administrator") {
+		t.Errorf("the session is %+v, %v", now, err)
+	}
+	rights := telegramtest.AllRights()
+	if err := operator.SetBotRights(group, &rights); err != nil {
+		t.Fatal(err)
+	}
+	d.await("the session's topic", func() bool { return len(telegram.Topics(group)) == 1 })
+	d.await("health to be well", func() bool { return mirrors().Name == "" })
+	for _, m := range telegram.See(telegram.Topics(group)[0].Place) {
+		if strings.Contains(m.Text, "doesn't mirror") {
+			t.Errorf("the chat is told that it wasn't told: %q", m.Text)
+		}
+	}
+	if !slices.ContainsFunc(d.lines(s.ID), func(line string) bool { return strings.Contains(line, "doesn't mirror") }) {
+		t.Errorf("the session's log is %q", d.lines(s.ID))
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/sessions"
 )
 
 func newSessions(p *program) *cobra.Command {
@@ -32,6 +33,17 @@ func sessionTable(list []api.Session, now time.Time) [][]string {
 		})
 	}
 	return rows
+}
+
+// notMirrored says of each session which chats don't show it as they should, and why.
+func (p *program) notMirrored(list ...api.Session) {
+	for _, s := range list {
+		for _, b := range s.Bindings {
+			if why := b.Trouble(); why != "" && s.State != sessions.StateEnded {
+				p.notef("%s isn't shown as it should be in %s: %s", s.Name, b.To, why)
+			}
+		}
+	}
 }
 
 // brief cuts a reason so that the table isn't much wider than a terminal: status -v has

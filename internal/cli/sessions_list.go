@@ -37,6 +37,7 @@ func newSessionsList(p *program) *cobra.Command {
 			} else {
 				p.notef("No session is running; `panebridge sessions new` makes one.")
 			}
+			p.notMirrored(shown...)
 			if hidden := len(list) - len(shown); hidden > 0 {
 				p.notef("%d more ended; --all lists them too, `panebridge sessions forget` removes them.", hidden)
 			}

@@ -49,6 +49,7 @@ The exit code is 1 when the program fails at once, as one that isn't installed d
 					return err
 				}
 			}
+			p.notMirrored(s)
 			return endedAtOnce(ctx, c, s)
 		}),
 	}

@@ -92,6 +92,7 @@ func (p *program) printStatus(s status, verbose bool, now time.Time) error {
 	} else if err := errors.Join(p.printf("\n"), p.printTable(sessionTable(s.Sessions, now))); err != nil {
 		return err
 	}
+	p.notMirrored(s.Sessions...)
 	if verbose {
 		if err := p.printPrograms(s, now); err != nil {
 			return err

@@ -197,6 +197,10 @@ function about(session) {
   const parts = [session.state, session.agent, session.cwd];
   if (session.state !== 'working' && session.last_output_at) parts.push(`last line ${ago(session.last_output_at)}`);
   if (session.reason) parts[0] += ` (${session.reason})`;
+  for (const b of session.bindings) {
+    const why = b.disabled || b.problem;
+    if (why) parts.push(`not shown as it should be in ${b.to}: ${why}`);
+  }
   return parts.filter(Boolean).join(' · ');
 }
 
