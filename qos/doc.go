@@ -99,7 +99,8 @@
 // chat, because field reports have bans from methods nobody counted. Three chats
 // within 2 s silence the bot. The pace is multiplied by 0.7 (to 0.1 at least), and
 // gets 0.05 back per clean minute with traffic. When a penalty lifts, one call goes
-// as a probe, of the best class that waits, and nothing more until it's answered.
+// as a probe, of the best class that waits, or the next cosmetic message where nothing does,
+// and nothing more until it's answered.
 // For a minute after that, finals and streams go at half the reduced pace.
 //
 // Other failures back off per chat, 1 s to 30 s with full jitter (backoff.go).

@@ -222,6 +222,34 @@ func TestUnsentCostsNothing(t *testing.T) {
 	})
 }
 
+// TestAMessageThatNobodyMissesProbes: where nothing else is to be said, the first call after
+// a penalty is one that nobody would miss, so that more may follow. Nothing is said to have a
+// slot to come where nothing waits.
+func TestAMessageThatNobodyMissesProbes(t *testing.T) {
+	for _, global := range []bool{false, true} {
+		inArena(t, qos.Options{}, nil, func(a *arena) {
+			a.outcome = func(qos.Call) *qos.Result {
+				a.outcome = nil
+				return &qos.Result{Outcome: qos.Throttled, RetryAfter: 10 * time.Second, Global: global}
+			}
+			list := qos.Request{Chat: group, Key: "list"}
+			for range 60 {
+				a.sched.Try(list)
+				a.pass(time.Second)
+				for _, c := range a.snapshot().Chats {
+					if !c.NextSlot.IsZero() {
+						t.Fatalf("nothing waits in %s, and its next slot is said to be at %s", c.Chat, c.NextSlot)
+					}
+				}
+			}
+			calls := a.made(nil)
+			if len(calls) < 3 || calls[1].at < 10*time.Second || calls[1].at > 13*time.Second {
+				t.Errorf("global: %t: calls %+v, want the next one when the silence is over", global, calls)
+			}
+		})
+	}
+}
+
 // TestCosmeticIsNoProbe: the one call after a penalty is about something.
 func TestCosmeticIsNoProbe(t *testing.T) {
 	for _, global := range []bool{false, true} {

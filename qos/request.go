@@ -148,7 +148,7 @@ func (e *Engine) allowsCosmetic(now time.Time, c *chat, l *lane, family Family) 
 	switch {
 	case c.busy(), c.waiting > 0:
 		return false
-	case c.throttle.probing, e.bot.throttle.probing:
+	case (c.throttle.probing || e.bot.throttle.probing) && family != FamilyMessage:
 		return false // a probe is no use if it's about nothing
 	case now.Before(e.silentUntil(c)), now.Before(l.openAt(e.spare(now, c, l))):
 		return false

@@ -34,10 +34,13 @@ func (e *Engine) Snapshot(now time.Time) Snapshot {
 
 func (e *Engine) chatStatus(now time.Time, c *chat) ChatStatus {
 	s := ChatStatus{
-		Chat: c.key, Windows: e.budget.Use(now, c.key), InFlight: c.call != nil, NextSlot: ahead(now, c.look),
+		Chat: c.key, Windows: e.budget.Use(now, c.key), InFlight: c.call != nil,
 		PenaltyUntil: ahead(now, e.penalty(c)), BackoffUntil: ahead(now, c.backoff.until),
 		Multiplier:     c.throttle.multiplier(),
 		ActiveSessions: c.emitters.active(now, e.opt.ActiveEmitterWindow),
+	}
+	if c.waiting > 0 { // else it's looked at when it can be forgotten
+		s.NextSlot = ahead(now, c.look)
 	}
 	if e.opt.Mode == Strict {
 		s.Reserve = e.kept(now, c, e.mainWindow(c))
