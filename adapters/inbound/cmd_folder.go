@@ -112,6 +112,9 @@ func (a *ask) choice(do, label string, c choice) (adapters.Button, error) {
 	})
 }
 
+// thisFolder begins the button that chooses the folder which is looked into.
+const thisFolder = "✓ "
+
 // ended cuts a text to so many runes at its beginning: the end of a path says more.
 func ended(text string, runes int) string {
 	r := []rune(text)
@@ -141,7 +144,7 @@ func browse(a *ask) error {
 		return err
 	}
 	full := filepath.Join(a.in.folders(), c.Path)
-	here, err := a.chosen("✓ "+a.in.shown(full), c, full)
+	here, err := a.chosen(thisFolder+ended(a.in.shown(full), maxLabel-len([]rune(thisFolder))), c, full)
 	if err != nil {
 		return err
 	}

@@ -141,6 +141,21 @@ func (w *world) on(posts []adapters.Post, label string) []adapters.Post {
 	return next
 }
 
+// However long a folder's name is, the button that chooses it says so, and how it ends.
+func TestTheFolderPickerMarksLongNames(t *testing.T) {
+	inHome(t, func(w *world, home string) {
+		name := strings.Repeat("a-long-name-", 6) + "end"
+		folder(w.T, home, name, "below")
+		w.say(ann, "/new claude")
+		posts := w.on(w.hub.take(), "Other folders …")
+		long := labels(posts)[slices.IndexFunc(labels(posts), func(l string) bool { return strings.HasSuffix(l, "-end") })]
+		posts = w.on(posts, long)
+		if !slices.ContainsFunc(labels(posts), func(l string) bool { return strings.HasPrefix(l, "✓ …") && strings.HasSuffix(l, "-end") && len([]rune(l)) <= 36 }) {
+			w.Errorf("buttons %q", labels(posts))
+		}
+	})
+}
+
 func TestTheFolderPickerWalks(t *testing.T) {
 	inHome(t, func(w *world, home string) {
 		folder(w.T, home, "src", "deep", "er")
