@@ -150,7 +150,10 @@ func TestTheFolderPickerMarksLongNames(t *testing.T) {
 		posts := w.on(w.hub.take(), "Other folders …")
 		long := labels(posts)[slices.IndexFunc(labels(posts), func(l string) bool { return strings.HasSuffix(l, "-end") })]
 		posts = w.on(posts, long)
-		if !slices.ContainsFunc(labels(posts), func(l string) bool { return strings.HasPrefix(l, "✓ …") && strings.HasSuffix(l, "-end") && len([]rune(l)) <= 36 }) {
+		marked := func(l string) bool {
+			return strings.HasPrefix(l, "✓ …") && strings.HasSuffix(l, "-end") && len([]rune(l)) <= 36
+		}
+		if !slices.ContainsFunc(labels(posts), marked) {
 			w.Errorf("buttons %q", labels(posts))
 		}
 	})

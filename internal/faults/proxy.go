@@ -2,10 +2,11 @@ package faults
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"io"
+	"maps"
 	"net/http"
-	"net/http/httptest"
 	"strconv"
 	"time"
 )
@@ -71,7 +72,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		time.Sleep(f.Here)
 		ctx = context.WithoutCancel(ctx)
 	}
-	answer := httptest.NewRecorder()
+	answer := &recorder{header: http.Header{}}
 	if !f.Lost {
 		in := r.Clone(ctx)
 		in.Body = io.NopCloser(bytes.NewReader(body))
@@ -86,31 +87,44 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.write(w, answer)
 }
 
-func (a *Answer) recorded() *httptest.ResponseRecorder {
-	rec := httptest.NewRecorder()
+func (a *Answer) recorded() *recorder {
+	r := &recorder{header: http.Header{}, status: a.Status}
 	for name, value := range a.Header {
-		rec.Header().Set(name, value)
+		r.header.Set(name, value)
 	}
-	rec.WriteHeader(a.Status)
-	_, _ = rec.WriteString(a.Body)
-	return rec
+	r.body.WriteString(a.Body)
+	return r
 }
 
+// recorder is an answer before it goes on its way.
+type recorder struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+// Header implements http.ResponseWriter.
+func (r *recorder) Header() http.Header { return r.header }
+
+// WriteHeader implements http.ResponseWriter.
+func (r *recorder) WriteHeader(status int) { r.status = cmp.Or(r.status, status) }
+
+// Write implements http.ResponseWriter.
+func (r *recorder) Write(p []byte) (int, error) { return r.body.Write(p) }
+
 // write sends an answer on its way.
-func (f Fate) write(w http.ResponseWriter, answer *httptest.ResponseRecorder) {
-	body := answer.Body.Bytes()
+func (f Fate) write(w http.ResponseWriter, answer *recorder) {
+	body := answer.body.Bytes()
 	if f.Change != nil {
 		body = f.Change(body)
 	}
-	for name, values := range answer.Header() {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), answer.header)
 	w.Header().Del("Content-Length")
 	if f.End == Half {
 		w.Header().Set("Content-Length", strconv.Itoa(len(body)+1))
 		body = body[:len(body)/2]
 	}
-	w.WriteHeader(answer.Code)
+	w.WriteHeader(cmp.Or(answer.status, http.StatusOK))
 	_, _ = w.Write(body)
 	if f.End == Half {
 		panic(http.ErrAbortHandler)
