@@ -292,10 +292,18 @@ func (b *bound) tell(p Progress, live change) {
 	}
 }
 
-// needThread has a document looked at whose session asks something: it may have no thread of
-// its own yet in which that's shown.
+// expected says that somebody looks for the session's thread, whether it has said anything or
+// not: it was begun for them, or they asked for it to be shown. Programs that say nothing until
+// they're asked could be asked nowhere. Hundreds may be adopted at a time, and get theirs with
+// their first output.
+func (b Binding) expected(s sessions.Session) bool {
+	return s.State != sessions.StateEnded && (s.Owned || b.Origin == ByHand)
+}
+
+// needThread has a document looked at whose session asks something, or is looked for: it may
+// have no thread of its own yet in which that's shown. mu is held.
 func (b *bound) needThread(s sessions.Session) {
-	if b.open && s.State == sessions.StateWaiting && b.outlet.adapter.Shape(b.Target).OwnThread {
+	if b.open && b.where().Thread == "" && (s.State == sessions.StateWaiting || b.expected(s)) && b.outlet.adapter.Shape(b.Target).OwnThread {
 		b.outlet.scheduler.Grow(b.ID.Doc())
 	}
 }

@@ -113,8 +113,11 @@ func (s *sight) needsThread() bool {
 	return s.shape.OwnThread && s.doc.target(s.binding).Thread == "" && !s.astray()
 }
 
-// fillsThread says that there's something for a thread to be made for.
-func (s *sight) fillsThread() bool { return !s.nothing() || s.beginsWriting() || s.asks() }
+// fillsThread says that there's something for a thread to be made for, or somebody who looks
+// for it.
+func (s *sight) fillsThread() bool {
+	return !s.nothing() || s.beginsWriting() || s.asks() || s.binding.expected(s.session)
+}
 
 // leavesThread says that the thread made for the document is to be closed, once
 // everything is in it.

@@ -55,7 +55,7 @@ func newBench(n New, p *Platform, b Backend, view adapters.View) (*bench, error)
 	}
 	x.start()
 	x.binding = adapters.Binding{
-		ID: "bd_1", Session: theSession, View: view, Origin: adapters.ByHand, CreatedAt: time.Now(),
+		ID: "bd_1", Session: theSession, View: view, Origin: adapters.ByRule, CreatedAt: time.Now(),
 		Target: adapters.Target{Adapter: x.name(), Chat: theChat},
 	}
 	doc := adapters.NewDocument(0, adapters.Progress{})

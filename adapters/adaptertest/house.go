@@ -85,9 +85,14 @@ func (h *House) find(id sessions.ID) *resident {
 	return h.sessions[i]
 }
 
-// Begin makes a session.
-func (h *House) Begin(id sessions.ID, name string) error {
-	s := sessions.Session{ID: id, Name: name, State: sessions.StateStarting, CreatedAt: time.Now()}
+// Begin makes a session that was adopted.
+func (h *House) Begin(id sessions.ID, name string) error { return h.begin(id, name, false) }
+
+// BeginOwned makes a session that somebody has begun.
+func (h *House) BeginOwned(id sessions.ID, name string) error { return h.begin(id, name, true) }
+
+func (h *House) begin(id sessions.ID, name string, owned bool) error {
+	s := sessions.Session{ID: id, Name: name, State: sessions.StateStarting, CreatedAt: time.Now(), Owned: owned}
 	if err := h.backend.AddSession(context.Background(), s); err != nil {
 		return err
 	}

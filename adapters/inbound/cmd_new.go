@@ -204,7 +204,7 @@ func (a *ask) begun(s sessions.Session) error {
 	case err != nil:
 		text += " It isn't shown here: " + plain(sentence(err))
 	case shape.OwnThread:
-		text += " Its " + shape.Threads + " comes with its first output."
+		text += " Its " + shape.Threads + " is on its way: write to it there."
 	}
 	return a.replace(text)
 }

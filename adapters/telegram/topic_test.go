@@ -100,6 +100,53 @@ func TestTopicIsRenamedWithItsSession(t *testing.T) {
 	})
 }
 
+// A session that somebody has begun, or asked for, has its topic at once, though it says
+// nothing until it's asked; one that was adopted has it with its first output. It isn't made
+// twice, over restarts either.
+func TestATopicIsThereWhereSomebodyLooksForIt(t *testing.T) {
+	for _, how := range []string{"begun", "asked for", "adopted"} {
+		t.Run(how, func(t *testing.T) {
+			inBubble(t, telegramtest.Options{}, func(w *world) {
+				b := w.inForum()
+				b.Start()
+				defer func() { b.Stop() }()
+				begin := b.House.Begin
+				if how == "begun" {
+					begin = b.House.BeginOwned
+				}
+				if err := begin(first, "api"); err != nil {
+					w.Fatal(err)
+				}
+				if how == "asked for" {
+					if _, err := b.Hub.Bind(w.Context(), first, target(w.forum, 0), adapters.ViewStream, true); err != nil {
+						w.Fatal(err)
+					}
+				}
+				after(3 * time.Second)
+				want := 1
+				if how == "adopted" {
+					want = 0
+				}
+				if n := len(w.Topics(w.forum)); n != want {
+					w.Errorf("after three seconds there are %d topics", n)
+				}
+				if n := len(w.CallsTo(w.forum)); n != want {
+					w.Errorf("%d calls for a session that says nothing", n)
+				}
+				b.Stop()
+				b.Start()
+				after(time.Minute)
+				b.Print(first, adaptertest.Output{Lines: lines(1, 3), Ends: true})
+				after(time.Minute)
+				if n := len(w.Topics(w.forum)); n != 1 {
+					w.Errorf("there are %d topics", n)
+				}
+				b.compare(b.topic(w.forum, "api").Place, first)
+			})
+		})
+	}
+}
+
 // A daemon that dies right after the last line closes the topic when it's back.
 func TestTopicIsClosedAfterARestart(t *testing.T) {
 	inBubble(t, telegramtest.Options{}, func(w *world) {
