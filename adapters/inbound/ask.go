@@ -36,6 +36,11 @@ func (a *ask) reply(markdown string, buttons ...[]adapters.Button) error {
 // post is reply for what's more than a text. Place, key, class and the message that
 // it answers are filled in where they're empty.
 func (a *ask) post(p adapters.Post) error {
+	return a.in.opt.Hub.Post(a.filled(p))
+}
+
+// filled is a post of this asking, with what's empty filled in.
+func (a *ask) filled(p adapters.Post) adapters.Post {
 	if p.To == (adapters.Target{}) {
 		p.To = a.event.Place
 	}
@@ -50,16 +55,22 @@ func (a *ask) post(p adapters.Post) error {
 		p.Session = a.session.ID
 	}
 	p.Class = qos.Interactive
-	return a.in.opt.Hub.Post(p)
+	return p
 }
 
 // replace changes the message below which the pressed button stands. For a command
 // it's a reply.
 func (a *ask) replace(markdown string, buttons ...[]adapters.Button) error {
-	if !a.pressed() {
-		return a.reply(markdown, buttons...)
+	return a.post(a.replacing(markdown, buttons...))
+}
+
+// replacing is what replace posts.
+func (a *ask) replacing(markdown string, buttons ...[]adapters.Button) adapters.Post {
+	p := adapters.Post{Text: markdown, Buttons: buttons}
+	if a.pressed() {
+		p.Key, p.Message = "replace "+a.event.Message, a.event.Message
 	}
-	return a.post(adapters.Post{Key: "replace " + a.event.Message, Message: a.event.Message, Text: markdown, Buttons: buttons})
+	return p
 }
 
 // answer tells the person who pressed a button what came of it, in passing. For a

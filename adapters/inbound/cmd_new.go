@@ -206,7 +206,11 @@ func (a *ask) begun(s sessions.Session) error {
 	case shape.OwnThread:
 		text += " Its " + shape.Threads + " is on its way: write to it there."
 	}
-	return a.replace(text)
+	if err != nil || !shape.OwnThread {
+		return a.replace(text)
+	}
+	a.in.cards.tell(s.ID, a.filled(a.replacing(text)))
+	return nil
 }
 
 // typedFolder is the folder that somebody wrote: absolute, below the home folder, or

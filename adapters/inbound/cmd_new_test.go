@@ -94,6 +94,10 @@ func TestNewGetsATopicOfItsOwn(t *testing.T) {
 		ev := w.event(ann, inbound.Said{Text: "/new claude ~"})
 		ev.Place.Thread = "7"
 		w.do(ev)
+		if got := w.hub.take(); len(got) > 0 {
+			w.Errorf("before its topic can be there: %+v", got)
+		}
+		w.pass(3 * time.Second)
 		w.wantSaid(said(w.hub.take()), "**claude-1** begins in ~. Its topic is on its way: write to it there.")
 		if b := w.hub.bindings[1]; b.Target != group || b.Session != w.newest().ID {
 			w.Errorf("bound to %s", b.Target)

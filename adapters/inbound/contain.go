@@ -14,6 +14,7 @@ const (
 	workerPrompts  = "prompts"  // shows questions
 	workerMissed   = "missed"   // tells what didn't ring
 	workerBoards   = "boards"   // keeps the lists of sessions
+	workerCards    = "cards"    // says in sessions' threads what can be done there
 	workerMembers  = "members"  // looks who's still in the groups that gave them something
 	workerForget   = "forget"   // drops what has expired
 )

@@ -149,6 +149,7 @@ type Inbound struct {
 	prompts     *prompts
 	missed      *missed
 	boards      *boards
+	cards       *cards
 	preferences *preferences
 	hints       *seldom
 	members     *members
@@ -181,7 +182,7 @@ func New(opt Options) (*Inbound, error) {
 		access: newAccess(opt), preferences: &preferences{}, hints: newSeldom(hintEvery),
 	}
 	in.receipts, in.prompts = newReceipts(in), newPrompts(in)
-	in.missed, in.boards, in.members = newMissed(in), newBoards(in), newMembers(in)
+	in.missed, in.boards, in.members, in.cards = newMissed(in), newBoards(in), newMembers(in), newCards(in)
 	var err error
 	if in.pictures, err = screenshot.New(); err != nil {
 		errs = append(errs, err)
@@ -219,6 +220,7 @@ func (in *Inbound) Run(ctx context.Context) error {
 	for worker, run := range map[string]func(ctx context.Context){
 		workerReceipts: in.receipts.run, workerPrompts: in.prompts.run, workerMissed: in.missed.run,
 		workerBoards: in.boards.run, workerForget: in.forgetExpired, workerMembers: in.members.run,
+		workerCards: in.cards.run,
 	} {
 		children.Go(func() { in.keepRunning(ctx, worker, run) })
 	}

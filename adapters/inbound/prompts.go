@@ -88,6 +88,7 @@ func (in *Inbound) Prompted(p sessions.Prompt) {
 func (in *Inbound) Placed(sessions.ID) {
 	in.prompts.leave(func(*prompts) {})
 	in.boards.look()
+	in.cards.look()
 }
 
 // SetPrompts replaces after how long people are reminded of a question, once, and where

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
 	"github.com/panebridge/panebridge/config"
@@ -189,4 +190,39 @@ func TestAMirrorThatDoesNotWorkIsSaid(t *testing.T) {
 	if !slices.ContainsFunc(d.lines(s.ID), func(line string) bool { return strings.Contains(line, "doesn't mirror") }) {
 		t.Errorf("the session's log is %q", d.lines(s.ID))
 	}
+}
+
+// /new leads somewhere: the session's topic is there at once, with a card, though its program
+// says nothing until it's asked; whoever asked is told where; what's written there is answered.
+func TestNewLeadsToATopic(t *testing.T) {
+	slow(t)
+	telegram := telegramtest.New(telegramtest.Options{})
+	operator := telegram.AddUser(telegramtest.User{FirstName: "O"})
+	group := telegram.AddForum("Agents", operator)
+	d := newDaemon(t)
+	d.stop()
+	tg := &d.cfg.Adapters.Telegram
+	tg.Enabled, tg.Token, tg.APIURL = true, config.NewSecret(telegramtest.DefaultToken), onAPort(t, telegram)
+	tg.Chats = []config.TelegramChat{{ID: int(group), Topics: true}}
+	d.cfg.Access.Operators = []string{"telegram:" + strconv.FormatInt(operator.ID, 10)}
+	d.start()
+	dir := t.TempDir()
+	asked := time.Now()
+	if _, err := operator.Say(telegramtest.Place{Chat: group}, "/new shell "+dir); err != nil {
+		t.Fatal(err)
+	}
+	d.await("a topic", func() bool { return len(telegram.Topics(group)) == 1 })
+	at := telegram.Topics(group)[0].Place
+	has := func(at telegramtest.Place, words string) func() bool {
+		return func() bool {
+			return slices.ContainsFunc(telegram.See(at), func(m telegramtest.Message) bool { return m.From.IsBot && strings.Contains(m.Text, words) })
+		}
+	}
+	d.await("a card", has(at, "Write a command here"))
+	t.Logf("topic and card came %s after /new", time.Since(asked).Round(time.Millisecond))
+	d.await("whoever asked to be told where", has(telegramtest.Place{Chat: group}, "Write to it there"))
+	if _, err := operator.Say(at, "echo one-$((1+1))"); err != nil {
+		t.Fatal(err)
+	}
+	d.await("the answer", has(at, "one-2"))
 }

@@ -1,0 +1,54 @@
+package telegram_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters/adaptertest"
+	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
+)
+
+// A session that somebody has begun has its topic within three seconds, and a card in it that
+// says what it is and what can be done, though its program says nothing until it's asked. What
+// it says then stands below. One that was adopted has neither until it says something.
+func TestACardStandsInTheTopicOfANewSession(t *testing.T) {
+	inOffice(t, false, func(o *office) {
+		if err := o.House.BeginOwned("pb_000000000009", "fresh"); err != nil {
+			t.Fatal(err)
+		}
+		if err := o.House.Begin("pb_000000000010", "adopted"); err != nil {
+			t.Fatal(err)
+		}
+		o.Pass(3 * time.Second)
+		at := o.topic(o.forum, "fresh").Place
+		cards := func(at telegramtest.Place) (all []telegramtest.Message) {
+			for _, m := range o.See(at) {
+				if len(m.Buttons) > 0 && m.Service == "" {
+					all = append(all, m)
+				}
+			}
+			return all
+		}
+		got := cards(at)
+		if len(got) != 1 || !strings.HasPrefix(got[0].Text, "fresh is a shell in") || len(got[0].Buttons[0]) != 4 || got[0].Buttons[0][0].Text != "Screen" || got[0].Rang {
+			t.Fatalf("after three seconds there is %+v", got)
+		}
+		o.Print("pb_000000000009", adaptertest.Output{Lines: lines(1, 2), Ends: true})
+		o.Print("pb_000000000010", adaptertest.Output{Lines: lines(1, 2), Ends: true})
+		o.Pass(20 * time.Second)
+		if m := o.See(at); m[len(m)-1].ID <= got[0].ID || len(cards(at)) != 1 {
+			t.Errorf("then there is %+v", m)
+		}
+		if n := len(cards(o.topic(o.forum, "adopted").Place)); n != 0 {
+			t.Errorf("an adopted session has %d cards", n)
+		}
+		o.Close()
+		o.Pass(time.Hour)
+		o.Open()
+		o.Pass(time.Minute)
+		if n := len(cards(at)); n != 1 {
+			t.Errorf("after a restart there are %d cards", n)
+		}
+	})
+}
