@@ -1,6 +1,9 @@
 package adapters_test
 
 import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -40,7 +43,7 @@ func TestWhatWasWrittenElsewhereIsShownWithItsAuthor(t *testing.T) {
 		const ending = "fixed\ndone · 4 min"
 		r.wantTexts("a", "-1", "fixing\nstill\nBob: and test it\n\n  all of it\ncli: now", ending)
 		r.wantTexts("a", "-2", "Ada: fix it\nfixing\nstill\nBob: and test it\n\n  all of it\ncli: now", ending)
-		r.wantTexts("b", "-1", "Ada: fix it\nfixing\nstill\ncli: now", ending)
+		r.wantTexts("b", "-1", "Ada: fix it\nfixing\nstill", "cli: now", ending) // Bob wrote in between
 		for _, st := range r.hub.Status("pb_1") {
 			if st.Delivered != 8 || st.Pressure.Behind > 0 {
 				t.Errorf("in %s, line %d is said to be the last that's there", st.Target, st.Delivered)
@@ -65,8 +68,60 @@ func TestWhatWasWrittenInASessionsOwnThreadIsHiddenThere(t *testing.T) {
 		}
 		r.print("pb_1", "working")
 		r.pass(time.Minute)
-		if all := r.platforms["a"].Seen("-1", thread); len(all) != 1 || all[0].Text != "ready\nAda: a:-1\nworking" {
+		if all := r.platforms["a"].Seen("-1", thread); len(all) != 2 || all[0].Text != "ready" || all[1].Text != "Ada: a:-1\nworking" {
 			t.Errorf("the thread shows %+v", all)
 		}
 	})
+}
+
+// What comes after somebody has written in a place stands below that, however little it is;
+// what had begun before stays where it began. Drawn: texts here and elsewhere, answers in
+// parts, ends of turns, restarts.
+func TestWhatComesLaterStandsBelow(t *testing.T) {
+	for seed := range uint64(40) {
+		inBubble(t, func(t *testing.T, r *rig) {
+			t.Helper()
+			random := rand.New(rand.NewPCG(seed, 0))
+			r.rules = []adapters.Rule{rule(t, "*", "a:-1")}
+			r.start()
+			r.begin("pb_1", "agent-1")
+			wrote := map[string]int{} // how many messages there were when a line was printed behind a text
+			asked, n := -1, 0
+			for range 60 {
+				switch random.IntN(6) {
+				case 0:
+					r.must(r.house.Print("pb_1", adaptertest.Output{Lines: []string{"asked"}, Kind: sessions.KindUser, Author: "Ada", Origin: "a:-1", Begins: true}))
+					asked = len(r.texts("a", "-1"))
+				case 1:
+					r.must(r.house.Print("pb_1", adaptertest.Output{Lines: []string{"elsewhere"}, Kind: sessions.KindUser, Author: "Bob", Origin: "b:-1", Begins: true}))
+				case 2:
+					if random.IntN(4) == 0 {
+						r.stop()
+						r.start()
+					}
+				default:
+					n++
+					line := fmt.Sprintf("line %d.", n)
+					if asked >= 0 {
+						wrote[line] = asked
+					}
+					if random.IntN(3) == 0 {
+						r.ends("pb_1", line)
+					} else {
+						r.print("pb_1", line)
+					}
+				}
+				r.pass(time.Duration(random.IntN(20)) * time.Second)
+			}
+			r.pass(2 * time.Minute)
+			all := r.texts("a", "-1")
+			for i := 1; i <= n; i++ {
+				line := fmt.Sprintf("line %d.", i)
+				at := slices.IndexFunc(all, func(m string) bool { return strings.Contains(m, line) })
+				if at < wrote[line] || strings.Count(strings.Join(all, "\n"), line) != 1 {
+					t.Errorf("seed %d: %q stands in message %d, and somebody had written below %d of %q", seed, line, at, wrote[line], all)
+				}
+			}
+		})
+	}
 }

@@ -112,7 +112,10 @@ func (s *sight) extend(pending []Piece) step {
 		to = pieces[len(pieces)-1].end()
 	}
 	p := t.page().plus(s.log.between(t.From, to))
-	return s.edit(*t, s.withRegion(p))
+	if t.Writing || !s.interrupted() { // what was being written comes where it began
+		p = s.withRegion(p)
+	}
+	return s.edit(*t, p)
 }
 
 // strip takes the live region of its time from a message that's not the tail.

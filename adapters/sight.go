@@ -1,6 +1,7 @@
 package adapters
 
 import (
+	"slices"
 	"time"
 
 	"github.com/panebridge/panebridge/qos"
@@ -125,10 +126,22 @@ func (s *sight) leavesThread() bool {
 	return s.ended() && s.shape.ClosesThreads && s.doc.Thread != "" && !s.doc.Closed
 }
 
+// interrupted says that somebody has written in this place since the tail's last line: what
+// comes then stands below that.
+func (s *sight) interrupted() bool {
+	t := s.doc.Tail
+	if t == nil || t.View == ViewScreen {
+		return false
+	}
+	return slices.ContainsFunc(s.log.between(t.To, Place{Line: s.progress.Head + 1}), func(p Piece) bool {
+		return p.Hidden && p.Line.Kind == sessions.KindUser && p.Line.Begins
+	})
+}
+
 // fitsTail says whether all that's pending can be added to the tail.
 func (s *sight) fitsTail() bool {
 	t := s.doc.Tail
-	if t == nil || s.due() || s.ended() || s.page().Cut || !s.all() {
+	if t == nil || s.due() || s.ended() || s.page().Cut || !s.all() || s.interrupted() {
 		return false
 	}
 	pieces := withoutBlankEnd(s.log.between(t.From, Place{Line: s.limit() + 1}))

@@ -25,7 +25,7 @@ func (s *sight) beginsWriting() bool {
 		return false
 	}
 	t := s.doc.Tail
-	if t == nil {
+	if t == nil || !t.Writing && s.interrupted() {
 		return true
 	}
 	p := s.withRegion(t.page().plus(s.log.between(t.From, t.To)))
