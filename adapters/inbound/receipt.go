@@ -32,7 +32,21 @@ type receipts struct {
 
 	// Owned by run's goroutine.
 	open map[string]*tracked // by key
+	plain map[adapters.Target]refusals // of reactions, by chat
 }
+
+// refusals are how many reactions a chat has refused in a row, and when it did last.
+type refusals struct {
+	times int
+	last  time.Time
+}
+
+// enough says that nothing but refusals is to be expected: one may have been for a message
+// that's gone.
+func (r refusals) enough(now time.Time) bool { return r.times >= 2 && now.Sub(r.last) < plainFor }
+
+// plainFor is for how long a chat that takes no reactions isn't asked to take one again.
+const plainFor = time.Hour
 
 // told is what came of a post.
 type told struct {
@@ -58,7 +72,7 @@ type tracked struct {
 }
 
 func newReceipts(in *Inbound) *receipts {
-	return &receipts{in: in, wake: make(chan struct{}, 1), open: map[string]*tracked{}}
+	return &receipts{in: in, wake: make(chan struct{}, 1), open: map[string]*tracked{}, plain: map[adapters.Target]refusals{}}
 }
 
 // ReceiptChanged takes in how far an input is. It returns at once.
@@ -196,7 +210,12 @@ func (rs *receipts) confirm(ctx context.Context, t *tracked, s told) {
 	if t.posted == s.what || s.message != "" && t.Reply == "" {
 		t.posted = ToldNothing // what's said next goes into the message that's there now
 	}
-	if s.err != nil && s.sign && t.receipt.Unverified() {
+	if s.err == nil && s.sign {
+		delete(rs.plain, chatOf(t.Place))
+	}
+	if s.err != nil && s.sign {
+		chat := chatOf(t.Place)
+		rs.plain[chat] = refusals{rs.plain[chat].times + 1, time.Now()}
 		t.words, t.posted = true, ToldNothing
 		return
 	}

@@ -19,7 +19,7 @@ func (rs *receipts) finish(ctx context.Context, t *tracked) time.Time {
 // cosmetic puts a reaction to the message, if that costs nobody anything.
 func (rs *receipts) cosmetic(t *tracked, what Progress) {
 	t.posted = what
-	if t.Message == "" {
+	if t.Message == "" || rs.plain[chatOf(t.Place)].enough(time.Now()) {
 		return
 	}
 	// Nobody misses it.
@@ -36,6 +36,7 @@ func (rs *receipts) tell(ctx context.Context, t *tracked, what Progress, now tim
 	switch what {
 	case ToldSubmitted:
 		p.Class = qos.Stream
+		t.words = t.words || rs.plain[chatOf(t.Place)].enough(now)
 		unverified := t.receipt.Unverified()
 		switch {
 		case t.Told == ToldFailed:
@@ -46,6 +47,8 @@ func (rs *receipts) tell(ctx context.Context, t *tracked, what Progress, now tim
 			p.Text = "Typed now; " + plain(t.receipt.Reason) + "."
 		case t.words && unverified:
 			p.Text = "Typed; " + plain(t.receipt.Reason) + "."
+		case t.words && t.Reply == "":
+			p.Text = "Typed and submitted."
 		case t.Reply != "" && t.receipt.Anyway != "":
 			p.Text = "Sent anyway by " + plain(rs.in.access.name(Person{ID: t.receipt.Anyway})) + ", and submitted now."
 		case t.Reply != "":

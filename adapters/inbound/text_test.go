@@ -41,13 +41,17 @@ func TestWhyAPlaceMirrorsNothingIsSaidPlainly(t *testing.T) {
 	})
 }
 
-// Where a chat allows no reactions, what must be known of a text is said in words.
-func TestWithoutReactionsWordsSayThatATextIsUnverified(t *testing.T) {
+// Where a chat allows no reactions, what becomes of a text is said in words. After two that
+// were refused none is tried for an hour.
+func TestWithoutReactionsWordsSayWhatBecomesOfAText(t *testing.T) {
 	for _, gloomy := range []error{nil, errors.New("no reactions here")} {
 		inWorld(t, func(w *world) {
 			w.hub.gloomy = gloomy
 			w.say(ann, "seen")
 			w.pass(time.Minute)
+			if gloomy != nil {
+				w.wantPosts("Typed and submitted.")
+			}
 			w.panes.mu.Lock()
 			w.panes.blind = true
 			w.panes.mu.Unlock()
