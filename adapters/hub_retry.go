@@ -148,6 +148,17 @@ func (h *Hub) dropEnded(ctx context.Context, k refusalKey) error {
 	return errors.Join(errs...)
 }
 
+// tried is why a binding was refused that's being tried again, until that works; "": it's
+// none. mu is held.
+func (h *Hub) tried(id BindingID) string {
+	for k, r := range h.refused {
+		if r.trial == id {
+			return k.why
+		}
+	}
+	return ""
+}
+
 // refusedFor returns the bindings that were refused for a reason, the oldest first.
 func (h *Hub) refusedFor(k refusalKey) []*bound {
 	var out []*bound

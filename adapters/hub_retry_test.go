@@ -35,7 +35,12 @@ func TestWhatWasRefusedIsTriedAgain(t *testing.T) {
 				for i := range sessionsThere {
 					r.print(sid(i), fmt.Sprintf("meanwhile %d", i))
 				}
-				r.pass(gone / 2)
+				for range int(gone / 2 / (100 * time.Millisecond)) { // a try looks no better than what it tries
+					r.pass(100 * time.Millisecond)
+					if st := r.hub.Status(sid(0)); st[0].Binding.Disabled == "" && st[0].Failing == "" {
+						t.Fatalf("the chat is gone, and all looks well: %+v", st)
+					}
+				}
 				if random.IntN(3) == 0 {
 					r.stop()
 					r.start()

@@ -38,7 +38,7 @@ func (h *Hub) Status(id sessions.ID) []BindingStatus {
 		if b.open {
 			doc, _ := b.outlet.deliverer.Document(b.ID)
 			st.Delivered = doc.Delivered()
-			st.Failing = b.outlet.deliverer.Failing(b.ID)
+			st.Failing = cmp.Or(b.outlet.deliverer.Failing(b.ID), h.tried(b.ID))
 			st.Astray = doc.problem(b.outlet.adapter.Shape(b.Target).withDefaults(), time.Now())
 			st.Pressure, _ = b.outlet.scheduler.Pressure(b.ID.Doc())
 		}
