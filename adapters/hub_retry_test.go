@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/adaptertest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -24,6 +25,7 @@ func TestWhatWasRefusedIsTriedAgain(t *testing.T) {
 				sid := func(i int) sessions.ID { return sessions.ID(fmt.Sprint("pb_", i)) }
 				r.rules = []adapters.Rule{rule(t, "*", "a:-1")}
 				r.start()
+				r.platforms["a"].SetFault(func(adaptertest.Call) adaptertest.Fault { return adaptertest.Fault{Out: 300 * time.Millisecond} })
 				for i := range sessionsThere {
 					r.begin(sid(i), fmt.Sprint("agent-", i))
 					r.print(sid(i), fmt.Sprintf("begins %d", i))
@@ -31,10 +33,11 @@ func TestWhatWasRefusedIsTriedAgain(t *testing.T) {
 				r.pass(time.Minute)
 				before := len(r.platforms["a"].Arrivals())
 				r.platforms["a"].DeleteChat("-1")
-				gone := time.Duration(10+random.IntN(600)) * time.Second
+				gone := time.Duration(20+random.IntN(600)) * time.Second
 				for i := range sessionsThere {
 					r.print(sid(i), fmt.Sprintf("meanwhile %d", i))
 				}
+				r.pass(10 * time.Second) // until that's known
 				for range int(gone / 2 / (100 * time.Millisecond)) { // a try looks no better than what it tries
 					r.pass(100 * time.Millisecond)
 					if st := r.hub.Status(sid(0)); st[0].Binding.Disabled == "" && st[0].Failing == "" {
