@@ -2,7 +2,10 @@ package cli
 
 import (
 	"context"
+	"os"
+	"sync"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -24,6 +27,9 @@ Under systemd it fits Type=notify-reload and WatchdogSec.`,
 }
 
 func (p *program) run(ctx context.Context) error {
+	ctx, stop := untilSignal(ctx, syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	defer p.endWithin(ctx, endsWithin)()
 	cfg, path, err := p.loadConfig()
 	if err != nil {
 		return err
@@ -38,12 +44,35 @@ func (p *program) run(ctx context.Context) error {
 	if _, err := tmux.ProgramVersion(ctx, tmuxProgram); err != nil {
 		return err
 	}
-	ctx, stop := untilSignal(ctx, syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
 	return p.serve(ctx, app.Options{
 		Config: cfg, ConfigPath: path, StateDir: dir,
 		Ready: func(info app.Info) { p.sayReady(info) },
 	})
+}
+
+// endsWithin is how long the daemon may take to end. Service managers wait for ten seconds or
+// longer.
+const endsWithin = 9 * time.Second
+
+// endWithin ends the program a time after ctx, whatever hangs: a platform, a disk, a database that
+// somebody else has locked. That's like a kill, after which nothing is missing or twice. The
+// function it returns says that the program ends by itself.
+func (p *program) endWithin(ctx context.Context, limit time.Duration) (ended func()) {
+	done := make(chan struct{})
+	go func() {
+		select {
+		case <-ctx.Done():
+		case <-done:
+			return
+		}
+		select {
+		case <-time.After(limit):
+			p.notef("panebridge didn't end within %s, and is ended: what's left goes on with the next start", limit)
+			os.Exit(1)
+		case <-done:
+		}
+	}()
+	return sync.OnceFunc(func() { close(done) })
 }
 
 // sayReady prints where the page is, with a token only on a terminal: elsewhere the line
