@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -67,6 +68,10 @@ func (m *Manager) adopt(ctx context.Context, srv Server, p PaneInfo, name string
 	if s, ok := m.at(srv.Name(), identity, p.ID); ok {
 		return s, fmt.Errorf("%w: pane %s is session %s (%s) already", ErrConflict, p.ID, s.ID, s.Name)
 	}
+	m.mu.Lock()
+	// Panes that we've made are in tmux sessions of ours.
+	owned := m.lost(p) && m.opt.Prefix != "" && strings.HasPrefix(p.Session, m.opt.Prefix)
+	m.mu.Unlock()
 	id := p.Mark
 	if !id.Valid() || m.has(id) {
 		id = NewID()
@@ -78,7 +83,7 @@ func (m *Manager) adopt(ctx context.Context, srv Server, p PaneInfo, name string
 	if err := m.unclose(ctx, where); err != nil {
 		return Session{}, err
 	}
-	s := Session{ID: id, Name: name, Cwd: p.Cwd, State: StateStarting, CreatedAt: time.Now(), Pane: where}
+	s := Session{ID: id, Name: name, Cwd: p.Cwd, State: StateStarting, CreatedAt: time.Now(), Pane: where, Owned: owned}
 	return s, m.begin(ctx, s)
 }
 

@@ -26,14 +26,17 @@ const ConversationID = "{id}"
 
 // Options configure a Manager.
 type Options struct {
-	Servers      []Server // the first is where new sessions are made
-	Store        Store
-	Pollers      Pollers
-	Notes        Notes
-	Sink         Sink
-	Adopt        []string // patterns of tmux session names (path.Match)
-	Prefix       string   // of the names of tmux sessions made here
-	HistoryLimit int      // rows, for panes made here
+	Servers []Server // the first is where new sessions are made
+	Store   Store
+	Pollers Pollers
+	Notes   Notes
+	Sink    Sink
+	Adopt   []string // patterns of tmux session names (path.Match)
+	// Recover says that some of the registry was lost: panes that carry a session's mark which
+	// nobody knows are sessions again, under the same id.
+	Recover      bool
+	Prefix       string // of the names of tmux sessions made here
+	HistoryLimit int    // rows, for panes made here
 	Agents       map[string]Agent
 	Env          []string // NAME=value, for panes made here
 	Shell        string   // what a session without a command runs

@@ -1,9 +1,11 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path"
+	"strings"
 	"time"
 )
 
@@ -91,7 +93,13 @@ func (m *Manager) panes(ctx context.Context, srv Server) ([]PaneInfo, error) {
 func (m *Manager) adoptWanted(ctx context.Context, srv Server, p PaneInfo) error {
 	ctx, cancel := context.WithTimeout(ctx, tmuxTimeout)
 	defer cancel()
-	_, err := m.adopt(ctx, srv, p, p.Session)
+	name := p.Session
+	m.mu.Lock()
+	if m.lost(p) {
+		name = cmp.Or(strings.TrimPrefix(p.Session, m.opt.Prefix), p.Session)
+	}
+	m.mu.Unlock()
+	_, err := m.adopt(ctx, srv, p, name)
 	if errors.Is(err, ErrConflict) || errors.Is(err, ErrUnknown) {
 		return nil
 	}
@@ -133,12 +141,20 @@ func (m *Manager) wanted(server string, identity ServerIdentity, p PaneInfo) boo
 	if m.closed[closedPane{server, identity, p.ID}] {
 		return false
 	}
+	if m.lost(p) {
+		return true
+	}
 	for _, pattern := range m.opt.Adopt {
 		if ok, err := path.Match(pattern, p.Session); err == nil && ok {
 			return true
 		}
 	}
 	return false
+}
+
+// lost says whether a pane is of a session that the registry has lost. mu is held.
+func (m *Manager) lost(p PaneInfo) bool {
+	return m.opt.Recover && p.Mark.Valid() && m.entries[p.Mark] == nil
 }
 
 // SetAdopt replaces the patterns, and looks at all servers with them.

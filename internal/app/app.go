@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -66,13 +67,14 @@ type daemon struct {
 	server    *api.Server
 	health    *healthWatch
 
-	hub       *adapters.Hub
-	platforms []platform            // those that are on
-	shared    []*sharedBudget       // with other processes
-	outlets   []string              // names of the hub's adapters
-	disabled  chan adapters.Binding // to be noted in their sessions' logs
-	inbound   *inbound.Inbound
-	mail      *mailroom
+	eraseAgain atomic.Bool // something that was forgotten may be in the database's files
+	hub        *adapters.Hub
+	platforms  []platform            // those that are on
+	shared     []*sharedBudget       // with other processes
+	outlets    []string              // names of the hub's adapters
+	disabled   chan adapters.Binding // to be noted in their sessions' logs
+	inbound    *inbound.Inbound
+	mail       *mailroom
 
 	masker    *redact.Masker // for what leaves the host
 	logMasker *redact.Masker // for the log: only what's known to be secret
@@ -181,7 +183,7 @@ func (d *daemon) build(ctx context.Context) error {
 	generic := d.profiles.Generic()
 	d.manager = sessions.NewManager(sessions.Options{
 		Servers: servers, Store: d.store, Pollers: pollers{d}, Notes: notes{d.store}, Sink: d.metrics.watch(sinks{d.broker, hubSink{d}, inboundSink{d}, mailSink{d}}),
-		Adopt: cfg.Sessions.Adopt, Prefix: cfg.Sessions.TmuxPrefix, HistoryLimit: cfg.Sessions.HistoryLimit,
+		Adopt: cfg.Sessions.Adopt, Recover: d.salvaged != "", Prefix: cfg.Sessions.TmuxPrefix, HistoryLimit: cfg.Sessions.HistoryLimit,
 		Agents: agents(cfg, d.profiles), Shell: d.shell(), Integrate: integrate, Env: []string{"PANEBRIDGE_STATE_DIR=" + d.opt.StateDir}, Phrases: generic.DialogPhrases(), Dialog: generic.Dialog, Asked: d.asked, Box: d.watchers.Box, Front: d.watchers.Front, Revive: d.revive, Decide: d.watchers.Decide, Dialogs: d.watchers, Hides: d.masker.Hides,
 		Receipt: d.receiptChanged, Prompt: d.prompted, Panicked: d.metrics.panicked, Logger: log.With("component", "sessions"),
 	})

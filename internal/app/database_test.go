@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/sessions"
 )
 
 // What became of a damaged database is said, its damaged file is kept, and sessions go on.
@@ -37,6 +38,15 @@ func TestADamagedDatabaseIsSavedAtTheStart(t *testing.T) {
 		}
 		d.start()
 		d.await(how.name+": that it's said", func() bool { return strings.Contains(d.storePart(), how.says) })
+		d.await(how.name+": that the session lives", func() bool {
+			now, err := d.api.Session(d.ctx(), string(s.ID))
+			return err == nil && now.State != sessions.StateEnded && now.Name == "one" && now.Owned
+		})
+		d.await(how.name+": that it's typed into", func() bool {
+			_, err := d.api.Input(d.ctx(), string(s.ID), "after "+how.name, true)
+			return err == nil
+		})
+		d.await(how.name+": the answer", d.has(s.ID, "after "+how.name))
 		d.await(how.name+": a new session", func() bool {
 			_, err := d.api.NewSession(d.ctx(), api.Create{Name: strings.ReplaceAll(how.name, " ", "-"), Command: []string{"cat"}})
 			return err == nil
@@ -50,6 +60,51 @@ func TestADamagedDatabaseIsSavedAtTheStart(t *testing.T) {
 	d.start()
 	d.awaitTmux()
 	d.await("that all is well again", func() bool { return !strings.Contains(d.storePart(), "damaged") })
+}
+
+// A database that's cut under the daemon is told of soon, and from then on nothing is said to be
+// stored; sessions live on, and go on after the next start.
+func TestADatabaseThatIsCutTakesNothing(t *testing.T) {
+	slow(t)
+	for _, parts := range []int64{0, 1, 2} { // of three
+		d := newDaemon(t)
+		s, err := d.api.NewSession(d.ctx(), api.Create{Name: "one", Command: []string{"sh", "-c", "seq -f 'line %g of what it says' 1 3000; exec cat"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.await("the last line", d.has(s.ID, "line 3000 of what it says"))
+		d.stop() // so that it's in the file itself
+		d.start()
+		d.awaitTmux()
+		path := filepath.Join(d.dir, "state", "panebridge.db")
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		left := info.Size() * parts / 3
+		t.Logf("cut from %d to %d bytes", info.Size(), left)
+		if err := os.Truncate(path, left); err != nil {
+			t.Fatal(err)
+		}
+		d.await("that it's told", func() bool { return strings.Contains(d.storePart(), "damaged") })
+		if r, err := d.api.Input(d.ctx(), string(s.ID), "into nothing", true); err == nil || !strings.Contains(err.Error(), "damaged") {
+			t.Errorf("cut to %d bytes: an input is %+v, %v", left, r, err)
+		}
+		if s, err := d.api.NewSession(d.ctx(), api.Create{Name: "two", Command: []string{"cat"}}); err == nil || !strings.Contains(err.Error(), "damaged") {
+			t.Errorf("cut to %d bytes: a session is %+v, %v", left, s, err)
+		}
+		d.stop()
+		d.start()
+		d.await("that the session lives", func() bool {
+			now, err := d.api.Session(d.ctx(), string(s.ID))
+			return err == nil && now.State != sessions.StateEnded && now.Name == "one"
+		})
+		if _, err := d.api.Input(d.ctx(), string(s.ID), "again", true); err != nil {
+			t.Error(err)
+		}
+		d.await("the answer", d.has(s.ID, "again"))
+		d.stop()
+	}
 }
 
 // overwrite writes nonsense over a part of a file: from and to are quarters of it.

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"time"
@@ -14,6 +15,10 @@ import (
 // forgetEvery is how often sessions are looked for that ended too long ago.
 const forgetEvery = time.Hour
 
+// eraseEvery is how often it's tried again to have nothing left in the files of what was
+// forgotten.
+const eraseEvery = 20 * time.Second
+
 // registry is the manager as the API calls it: who forgets a session has all parts
 // forget it.
 type registry struct {
@@ -23,11 +28,15 @@ type registry struct {
 
 // Forget has all parts forget a session that has ended, and nothing of it be left in the state folder.
 func (r registry) Forget(ctx context.Context, id sessions.ID) error {
-	err := r.d.forget(ctx, id)
-	if err != nil {
+	if err := r.d.forget(ctx, id); err != nil {
 		return err
 	}
-	return r.d.store.Erase(ctx)
+	err := r.d.store.Erase(ctx)
+	if err == nil {
+		return nil
+	}
+	r.d.eraseAgain.Store(true)
+	return fmt.Errorf("it's forgotten, and copies may be in the database's files for a while; that's tried again every %s: %w", eraseEvery, err)
 }
 
 func (d *daemon) forget(ctx context.Context, id sessions.ID) error {
@@ -40,17 +49,35 @@ func (d *daemon) forget(ctx context.Context, id sessions.ID) error {
 // forgetEnded forgets sessions that ended longer ago than sessions.keep_ended says, at the start
 // and every hour, until ctx ends.
 func (d *daemon) forgetEnded(ctx context.Context) error {
-	tick := time.NewTicker(forgetEvery)
+	tick, again := time.NewTicker(forgetEvery), time.NewTicker(eraseEvery)
 	defer tick.Stop()
+	defer again.Stop()
+	d.eraseAgain.Store(true) // who ran before may have left something
 	for {
 		if n := d.forgetEndedNow(ctx, time.Now()); n > 0 {
 			d.opt.Log.Info("sessions that ended long ago are forgotten", "sessions", n)
 		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
+		for waits := true; waits; {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-tick.C:
+				waits = false
+			case <-again.C:
+				d.eraseLeft(ctx)
+			}
 		}
+	}
+}
+
+// eraseLeft has nothing be left in the files of what was forgotten while somebody read them.
+func (d *daemon) eraseLeft(ctx context.Context) {
+	if !d.eraseAgain.Swap(false) {
+		return
+	}
+	if err := d.store.Erase(ctx); err != nil && ctx.Err() == nil {
+		d.eraseAgain.Store(true)
+		d.opt.Log.Warn("what was forgotten may be in the database's files still; it's tried again", "err", err)
 	}
 }
 
@@ -71,9 +98,8 @@ func (d *daemon) forgetEndedNow(ctx context.Context, now time.Time) (n int) {
 	if n == 0 || ctx.Err() != nil {
 		return n
 	}
-	if err := d.store.Erase(ctx); err != nil && ctx.Err() == nil {
-		d.opt.Log.Error("what was forgotten may be in the database's files still", "err", err)
-	}
+	d.eraseAgain.Store(true)
+	d.eraseLeft(ctx)
 	return n
 }
 

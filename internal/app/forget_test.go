@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"bytes"
+	"database/sql"
 	"fmt"
 	"io/fs"
 	"os"
@@ -63,7 +64,11 @@ func TestForgettingLeavesNoCopy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	script := `i=0; while [ $i -lt 10000 ]; do echo "` + mark + `-line $i, of which there are more than are kept"; i=$((i+1)); done
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	script := fmt.Sprintf("%s=1 %s notify --state-dir %s %s-notice\n", playedCLI, exe, filepath.Join(d.dir, "state"), mark) + `i=0; while [ $i -lt 10000 ]; do echo "` + mark + `-line $i, of which there are more than are kept"; i=$((i+1)); done
 printf '` + mark + `-asks: delete all? [y/N] '; read -r x; echo "answered $x"; exec cat`
 	s, err := d.api.NewSession(d.ctx(), api.Create{Name: "qzforget_name", Command: []string{"sh", "-c", script}, Cwd: t.TempDir()})
 	if err != nil {
@@ -102,8 +107,8 @@ printf '` + mark + `-asks: delete all? [y/N] '; read -r x; echo "answered $x"; e
 		return strings.Contains(text, mark+"-said by Ann") && strings.Contains(text, mark+"-said by Bob")
 	})
 	state := filepath.Join(d.dir, "state")
-	if len(copies(t, state)) == 0 {
-		t.Fatal("it's nowhere, so that nothing can be forgotten")
+	if all := strings.Join(copies(t, state), "\n"); !strings.Contains(all, mark+"-notice") || !strings.Contains(all, mark+"-mail") {
+		t.Fatalf("there is nothing that could be forgotten:\n%s", all)
 	}
 	size := func() (n int64) {
 		for _, suffix := range []string{"", "-wal"} {
@@ -127,6 +132,49 @@ printf '` + mark + `-asks: delete all? [y/N] '; read -r x; echo "answered $x"; e
 		t.Errorf("the database had %d bytes, and has %d", before, after)
 	}
 	d.await("the last line of the other", d.has(stays.ID, "kept-for-good"))
+}
+
+// Whoever reads the database all the time keeps copies in its files: that's said, and when
+// they have ended nothing is left, without another word.
+func TestForgettingBesideAReader(t *testing.T) {
+	slow(t)
+	d := newDaemon(t)
+	s, err := d.api.NewSession(d.ctx(), api.Create{Name: "read", Command: []string{"sh", "-c", "seq -f " + mark + "-line-%g 2000; exec cat"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.await("its lines", d.has(s.ID, mark+"-line-2000"))
+	if err := d.api.CloseSession(d.ctx(), string(s.ID)); err != nil {
+		t.Fatal(err)
+	}
+	d.await("its end", func() bool {
+		s, err := d.api.Session(d.ctx(), string(s.ID))
+		return err == nil && s.State == sessions.StateEnded
+	})
+	state := filepath.Join(d.dir, "state")
+	db, err := sql.Open("sqlite", filepath.Join(state, "panebridge.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	tx, err := db.BeginTx(t.Context(), &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var n int
+	if err := tx.QueryRowContext(t.Context(), "SELECT count(*) FROM lines").Scan(&n); err != nil || n < 2000 {
+		t.Fatalf("%d lines, %v", n, err)
+	}
+	if err := d.api.ForgetSession(d.ctx(), string(s.ID)); err == nil || !strings.Contains(err.Error(), "it's forgotten") {
+		t.Errorf("forgetting says %v", err)
+	}
+	if len(copies(t, state)) == 0 {
+		t.Fatal("nobody has read anything")
+	}
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	d.await("that there's no copy", func() bool { return len(copies(t, state)) == 0 })
 }
 
 // A session that ended long ago is forgotten, and one that lives isn't, however old it is.

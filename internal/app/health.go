@@ -131,6 +131,8 @@ func (h *healthWatch) storePart() api.Part {
 	defer h.mu.Unlock()
 	p := api.Part{Name: "store", State: api.HealthOK, LastSuccess: h.storeOK}
 	switch {
+	case h.storeErr == nil && h.store.Failing():
+		p.State, p.Detail = api.HealthDown, "the last write failed; why is looked for within 5 s"
 	case errors.Is(h.storeErr, store.ErrLittleRoom):
 		p.State, p.Detail = api.HealthDegraded, h.storeErr.Error()
 	case h.storeErr != nil:

@@ -124,5 +124,5 @@ func (m *mailroom) tellDirector(ctx context.Context, h happened) error {
 	if !ok || d.ID == p.ID || d.State == sessions.StateEnded {
 		return nil
 	}
-	return inbox.Notify(ctx, m.store, m.bells, inbox.Notice{To: d.Address(), At: h.at, From: p.Name, Type: h.kind, Msg: h.msg})
+	return inbox.Notify(ctx, m.store, m.bells, inbox.Notice{To: d.Address(), Session: p.Address(), At: h.at, From: p.Name, Type: h.kind, Msg: h.msg})
 }

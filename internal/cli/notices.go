@@ -68,7 +68,7 @@ func (p *program) notify(ctx context.Context, f notifyFlags, args []string) erro
 		if err != nil {
 			return err
 		}
-		n := inbox.Notice{To: to, At: time.Now(), From: m.all.Name(from), Type: kind, Msg: args[0]}
+		n := inbox.Notice{To: to, Session: from, At: time.Now(), From: m.all.Name(from), Type: kind, Msg: args[0]}
 		if err := inbox.Notify(ctx, m.store, m.bells(), n); err != nil || !f.asJSON {
 			return err
 		}

@@ -32,12 +32,15 @@ func ParseNoticeType(word string) (NoticeType, error) {
 
 // Notice is told once to who listens. The JSON form is what `panebridge listen` prints.
 type Notice struct {
-	Seq  int64      `json:"-"` // grows in the order in which notices were committed
-	To   Address    `json:"-"` // "": whoever is in no fleet
-	At   time.Time  `json:"ts"`
-	From string     `json:"from"`
-	Type NoticeType `json:"type"`
-	Msg  string     `json:"msg"`
+	Seq int64   `json:"-"` // grows in the order in which notices were committed
+	To  Address `json:"-"` // "": whoever is in no fleet
+	// Session is where it came from; "": from outside of any. It's not told of notices that
+	// are taken.
+	Session Address    `json:"-"`
+	At      time.Time  `json:"ts"`
+	From    string     `json:"from"`
+	Type    NoticeType `json:"type"`
+	Msg     string     `json:"msg"`
 	// Redelivered says that a listener took it before and ended before it could say that
 	// it was printed: it may have been.
 	Redelivered bool `json:"redelivered,omitempty"`

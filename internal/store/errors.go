@@ -63,6 +63,9 @@ func damaged(doing, path string, err error) error {
 
 // kindOf tells which of this package's errors an SQLite error is; nil: none.
 func kindOf(err error) error {
+	if errors.Is(err, errCut) {
+		return ErrDamaged
+	}
 	var e *sqlite.Error
 	if !errors.As(err, &e) {
 		return nil

@@ -2,12 +2,15 @@ package store
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -98,6 +101,9 @@ func (s *Store) Health(ctx context.Context) error {
 	if err := s.files.check(); err != nil {
 		return err
 	}
+	if err := cut(ctx, s.path); err != nil {
+		return s.explain("look at the store", err)
+	}
 	if s.write.failed.Load() {
 		if err := s.probe(ctx); err != nil {
 			return err
@@ -115,6 +121,68 @@ func (s *Store) Health(ctx context.Context) error {
 	}
 	return nil
 }
+
+// errCut says that a part of the file is gone.
+var errCut = errors.New("its file is shorter than it was written")
+
+// cut says whether a database's file is shorter than its header says
+// (sqlite.org/fileformat2.html#in_header_database_size). Whoever brings the write-ahead log in
+// writes that first, so it counts only if it stays so.
+func cut(ctx context.Context, path string) error {
+	for try := range 3 {
+		if try > 0 {
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(100 * time.Millisecond):
+			}
+		}
+		short, err := isShort(path)
+		if err != nil || !short {
+			return err
+		}
+	}
+	return errCut
+}
+
+func isShort(path string) (bool, error) {
+	f, err := os.Open(path)
+	if isGone(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = f.Close() }()
+	info, err := f.Stat()
+	if err != nil {
+		return false, err
+	}
+	var header [32]byte
+	if _, err := f.ReadAt(header[:], 0); errors.Is(err, io.EOF) {
+		return true, nil // it was opened, so there was one
+	} else if err != nil {
+		return false, err
+	}
+	page := int64(binary.BigEndian.Uint16(header[16:]))
+	if page == 1 {
+		page = 65536
+	}
+	return info.Size() < page*int64(binary.BigEndian.Uint32(header[28:])), nil
+}
+
+// unsound is what's known of the database's damage; nil: none is. What's written from then on may
+// be lost at the next start, so nobody is told that something new is stored.
+func (s *Store) unsound() error {
+	if found := s.checked.Load(); found != nil && *found != nil {
+		return *found
+	}
+	return nil
+}
+
+// Failing reports whether the last write failed, and nothing about it was to blame. It's known at
+// once; Health finds out why.
+func (s *Store) Failing() bool { return s.write.failed.Load() }
 
 // Room is how many bytes this user may still write to the disk of a file or a folder.
 func Room(path string) (free uint64, err error) {

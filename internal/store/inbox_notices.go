@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	sqlAddNotice   = `INSERT INTO notices (recipient, at, sender, type, text) VALUES (?, ?, ?, ?, ?)`
+	sqlAddNotice   = `INSERT INTO notices (recipient, at, sender, session, type, text) VALUES (?, ?, ?, ?, ?, ?)`
 	sqlBells       = `SELECT bell FROM listeners WHERE session = ?1 OR (common AND ?1 = '')`
 	sqlAnyNotice   = `SELECT EXISTS (SELECT 1 FROM notices WHERE recipient = ?1 AND lease = 0) OR (?2 AND EXISTS (SELECT 1 FROM notices WHERE recipient = '' AND lease = 0))`
 	sqlTakeNotices = `UPDATE notices SET lease = ?1 WHERE seq IN (
@@ -28,7 +28,7 @@ const (
 func (s *Inbox) AddNotice(ctx context.Context, n inbox.Notice) (bells []string, err error) {
 	err = s.write(ctx, "store the notice", func(ctx context.Context, conn *sql.Conn) error {
 		bells = nil
-		if _, err := conn.ExecContext(ctx, sqlAddNotice, clean(n.To), nanos(n.At), clean(n.From), clean(n.Type), clean(n.Msg)); err != nil {
+		if _, err := conn.ExecContext(ctx, sqlAddNotice, clean(n.To), nanos(n.At), clean(n.From), clean(n.Session), clean(n.Type), clean(n.Msg)); err != nil {
 			return err
 		}
 		rows, err := conn.QueryContext(ctx, sqlBells, clean(n.To))

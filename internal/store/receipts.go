@@ -26,6 +26,9 @@ const (
 
 // PutReceipt inserts or replaces a receipt: see sessions.Store.
 func (s *Store) PutReceipt(ctx context.Context, r sessions.Receipt) error {
+	if err := s.unsound(); err != nil && r.State == sessions.ReceiptStored {
+		return err
+	}
 	err := s.write.exec(
 		ctx, &s.write.putReceipt,
 		clean(r.ID), clean(r.Session), clean(r.Text), r.Submit, clean(r.Author), clean(r.Name), clean(r.Origin), sql.NullString{String: clean(r.Key), Valid: r.Key != ""},

@@ -68,6 +68,9 @@ func scanSession(rows *sql.Rows) (x sessions.Session, err error) {
 
 // PutSession inserts or replaces a session: see sessions.Store.
 func (s *Store) PutSession(ctx context.Context, x sessions.Session) error {
+	if err := s.unsound(); err != nil && x.State == sessions.StateStarting {
+		return err
+	}
 	var status sql.NullInt64
 	var signal string
 	if x.Exit != nil {
