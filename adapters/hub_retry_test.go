@@ -37,7 +37,7 @@ func TestWhatWasRefusedIsTriedAgain(t *testing.T) {
 				for i := range sessionsThere {
 					r.print(sid(i), fmt.Sprintf("meanwhile %d", i))
 				}
-				r.pass(10 * time.Second) // until that's known
+				r.pass(10 * time.Second)                             // until that's known
 				for range int(gone / 2 / (100 * time.Millisecond)) { // a try looks no better than what it tries
 					r.pass(100 * time.Millisecond)
 					if st := r.hub.Status(sid(0)); st[0].Binding.Disabled == "" && st[0].Failing == "" {

@@ -31,7 +31,7 @@ type receipts struct {
 	told    []told
 
 	// Owned by run's goroutine.
-	open map[string]*tracked // by key
+	open  map[string]*tracked          // by key
 	plain map[adapters.Target]refusals // of reactions, by chat
 }
 

@@ -68,7 +68,7 @@ func (p *program) endWithin(ctx context.Context, limit time.Duration) (ended fun
 		select {
 		case <-time.After(limit):
 			p.notef("panebridge didn't end within %s, and is ended: what's left goes on with the next start", limit)
-			os.Exit(1)
+			os.Exit(1) //nolint:revive // nothing else ends what hangs
 		case <-done:
 		}
 	}()
