@@ -21,8 +21,8 @@ const leadFor = 3 * time.Second
 
 // cards say in a session's own thread what can be done there, as soon as it's made: a program
 // that says nothing until it's asked leaves it empty. Then whoever began the session is told
-// where that is. One goroutine does: run. What's posted is remembered in memory: a restart within
-// two minutes may post one again.
+// where that is. One goroutine does: run. Only threads that are made while it runs get a card:
+// after a restart nobody knows whether one is there already.
 type cards struct {
 	in   *Inbound
 	wake chan struct{}
@@ -69,6 +69,11 @@ func (cs *cards) tell(id sessions.ID, post adapters.Post) {
 
 // run posts cards until ctx ends.
 func (cs *cards) run(ctx context.Context) {
+	for _, st := range cs.in.opt.Hub.Status("") {
+		if ownThread(st) {
+			cs.posted[cardPlace{st.Binding.Session, st.Target}] = true
+		}
+	}
 	for {
 		select {
 		case <-ctx.Done():
@@ -94,8 +99,7 @@ func (cs *cards) round(ctx context.Context, now time.Time) {
 			continue
 		}
 		s, err := cs.in.opt.Sessions.Get(string(at.session))
-		own := st.Target.Thread != "" && st.Binding.Target.Thread == ""
-		if !own || !st.Open || err != nil || s.State == sessions.StateEnded || !s.Owned && st.Binding.Origin != adapters.ByHand {
+		if !ownThread(st) || !st.Open || err != nil || s.State == sessions.StateEnded || !s.Owned && st.Binding.Origin != adapters.ByHand {
 			continue
 		}
 		if !cs.posted[at] {
@@ -119,6 +123,11 @@ func (cs *cards) round(ctx context.Context, now time.Time) {
 	for _, post := range due {
 		cs.reply(post)
 	}
+}
+
+// ownThread says whether a binding is shown in a thread that was made for it.
+func ownThread(st adapters.BindingStatus) bool {
+	return st.Target.Thread != "" && st.Binding.Target.Thread == ""
 }
 
 // reply tells somebody that a session has begun.

@@ -274,7 +274,7 @@ func (k *liveRig) topic() []chatMessage {
 	var out []chatMessage
 	for _, t := range k.telegram.Topics(k.forum) {
 		for _, m := range k.telegram.See(t.Place) {
-			if !m.From.IsBot || m.Service != "" {
+			if !m.From.IsBot || m.Service != "" || isCard(m.Text) {
 				continue
 			}
 			one := chatMessage{text: m.Text}
@@ -293,7 +293,7 @@ func (k *liveRig) thread() []chatMessage {
 	var out []chatMessage
 	for _, t := range k.discord.Threads(k.channel) {
 		for _, m := range k.discord.Messages(t.ID) {
-			if m.Kind != 0 || m.ID == t.ID || m.Author.ID != k.discord.Bot().ID {
+			if m.Kind != 0 || isCard(m.Content) || m.ID == t.ID || m.Author.ID != k.discord.Bot().ID {
 				continue
 			}
 			text, wrong := rendertest.ReadDiscord(m.Content)

@@ -118,7 +118,7 @@ func (s telegramStage) shown(t *testing.T, m mirror) []message {
 func (s telegramStage) messages(at telegramtest.Place) []message {
 	var out []message
 	for _, m := range s.See(at) {
-		if !m.From.IsBot || m.Service != "" {
+		if !m.From.IsBot || m.Service != "" || isCard(m.Text) {
 			continue
 		}
 		x := message{id: strconv.Itoa(m.ID), at: m.At, edits: len(m.History), rang: m.Rang, text: m.Text}
