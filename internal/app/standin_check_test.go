@@ -150,11 +150,13 @@ func (c *standinCheck) checkFound(p *standinPlay, s *stood) {
 	}
 }
 
-// closesWithin is when a prompt whose dialog is gone has to be closed: a second later where
-// only a part of it was seen, since its pane may be taller then, in which nobody else looks.
+// closesWithin is when a prompt whose dialog is gone has to be closed: three seconds later where
+// only a part of it was seen, since its pane may be taller then, in which nobody else looks. That's
+// as long as a reading may take where the dialog goes meanwhile (ADR 26); such a question can only
+// be refused.
 func closesWithin(h *heardPrompt) time.Duration {
 	if h.first.Unseen {
-		return 2*standinTick + time.Second
+		return 2*standinTick + 3*time.Second
 	}
 	return 2 * standinTick
 }
