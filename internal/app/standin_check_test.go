@@ -151,9 +151,9 @@ func (c *standinCheck) checkFound(p *standinPlay, s *stood) {
 }
 
 // closesWithin is when a prompt whose dialog is gone has to be closed: three seconds later where
-// only a part of it was seen, since its pane may be taller then, in which nobody else looks. That's
-// as long as a reading may take where the dialog goes meanwhile (ADR 26); such a question can only
-// be refused.
+// only a part of it was seen, since its pane may be taller then, in which nobody else looks: 0.7 s
+// until the reading sees that something else stands there, and 2 s in which the program may draw
+// the question anew.
 func closesWithin(h *heardPrompt) time.Duration {
 	if h.first.Unseen {
 		return 2*standinTick + 3*time.Second

@@ -2,15 +2,13 @@ package store
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"strings"
 	"sync"
-	"time"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 
@@ -42,6 +40,8 @@ const walSuffix = "-wal"
 type files struct {
 	mu  sync.Mutex
 	all map[string]os.FileInfo // by their path
+
+	size atomic.Int64 // of the database at the last look, in bytes
 }
 
 // remember takes in which files have the names of the database and its write-ahead log now. One that
@@ -54,6 +54,9 @@ func (f *files) remember(path string) error {
 			return err
 		}
 		all[one] = info
+		if one == path && err == nil {
+			f.size.Store(info.Size())
+		}
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -101,8 +104,8 @@ func (s *Store) Health(ctx context.Context) error {
 	if err := s.files.check(); err != nil {
 		return err
 	}
-	if err := cut(ctx, s.path); err != nil {
-		return s.explain("look at the store", err)
+	if err := s.lookForCut(ctx); err != nil {
+		return err
 	}
 	if s.write.failed.Load() {
 		if err := s.probe(ctx); err != nil {
@@ -125,50 +128,34 @@ func (s *Store) Health(ctx context.Context) error {
 // errCut says that a part of the file is gone.
 var errCut = errors.New("its file is shorter than it was written")
 
-// cut says whether a database's file is shorter than its header says
-// (sqlite.org/fileformat2.html#in_header_database_size). Whoever brings the write-ahead log in
-// writes that first, so it counts only if it stays so.
-func cut(ctx context.Context, path string) error {
-	for try := range 3 {
-		if try > 0 {
-			select {
-			case <-ctx.Done():
-				return ctx.Err()
-			case <-time.After(100 * time.Millisecond):
-			}
-		}
-		short, err := isShort(path)
-		if err != nil || !short {
+// leastPage is the smallest that a page can be, and so a database, in bytes
+// (sqlite.org/fileformat2.html).
+const leastPage = 512
+
+// lookForCut finds out whether a part of the database's file is gone, once that's shorter than at
+// the last look: what was forgotten may have given its room back. The file isn't opened beside
+// SQLite: to close it would take SQLite's locks (sqlite.org/howtocorrupt.html).
+func (s *Store) lookForCut(ctx context.Context) error {
+	info, err := os.Lstat(s.path)
+	if isGone(err) {
+		return nil
+	}
+	size, was := int64(0), s.files.size.Load()
+	if err == nil {
+		size = info.Size()
+	}
+	switch {
+	case err != nil:
+		return err
+	case size < leastPage:
+		return s.explain("look at the store", errCut)
+	case size < was:
+		if err := s.Check(ctx); err != nil {
 			return err
 		}
 	}
-	return errCut
-}
-
-func isShort(path string) (bool, error) {
-	f, err := os.Open(path)
-	if isGone(err) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	defer func() { _ = f.Close() }()
-	info, err := f.Stat()
-	if err != nil {
-		return false, err
-	}
-	var header [32]byte
-	if _, err := f.ReadAt(header[:], 0); errors.Is(err, io.EOF) {
-		return true, nil // it was opened, so there was one
-	} else if err != nil {
-		return false, err
-	}
-	page := int64(binary.BigEndian.Uint16(header[16:]))
-	if page == 1 {
-		page = 65536
-	}
-	return info.Size() < page*int64(binary.BigEndian.Uint32(header[28:])), nil
+	s.files.size.Store(size)
+	return nil
 }
 
 // unsound is what's known of the database's damage; nil: none is. What's written from then on may
