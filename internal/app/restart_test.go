@@ -22,9 +22,7 @@ func TestASessionIsBegunAndRestartedFromAChat(t *testing.T) {
 	group := telegram.AddForum("Agents", operator)
 	d := newDaemon(t)
 	d.stop()
-	tg := &d.cfg.Adapters.Telegram
-	tg.Enabled, tg.Token, tg.APIURL = true, config.NewSecret(telegramtest.DefaultToken), onAPort(t, telegram)
-	tg.Chats = []config.TelegramChat{{ID: int(group), Topics: true}}
+	d.useForum(telegram, group)
 	d.cfg.Access.Operators = []string{"telegram:" + strconv.FormatInt(operator.ID, 10)}
 	d.cfg.Agents = map[string]config.Agent{"echo": {
 		Command: []string{"sh", "-c", `echo begun as $$ with "$@" in $PWD at $(stty size); exec cat`, "sh"}, Flags: []string{"a flag"}, Width: 70, Height: 20,

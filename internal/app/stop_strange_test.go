@@ -153,9 +153,7 @@ func TestNothingStrangeThatAChatNamesHoldsUpTheEnd(t *testing.T) {
 	group := telegram.AddForum("Agents", ann)
 	d := newDaemon(t)
 	d.stop()
-	tg := &d.cfg.Adapters.Telegram
-	tg.Enabled, tg.Token, tg.APIURL = true, config.NewSecret(telegramtest.DefaultToken), onAPort(t, telegram)
-	tg.Chats = []config.TelegramChat{{ID: int(group), Topics: true}}
+	d.useForum(telegram, group)
 	d.cfg.Mirrors = []config.Mirror{{Session: "*", To: "telegram:" + strconv.FormatInt(group, 10), View: "stream", Input: true}}
 	d.cfg.Access.Admins = []string{"telegram:" + strconv.FormatInt(ann.ID, 10)}
 	d.start()

@@ -26,9 +26,7 @@ func TestTelegramToAPaneAndBack(t *testing.T) {
 
 	d := newDaemon(t)
 	d.stop()
-	tg := &d.cfg.Adapters.Telegram
-	tg.Enabled, tg.Token, tg.APIURL = true, config.NewSecret(telegramtest.DefaultToken), onAPort(t, telegram)
-	tg.Chats = []config.TelegramChat{{ID: int(group), Topics: true}}
+	d.useForum(telegram, group)
 	d.cfg.Access.Operators = []string{"telegram:" + strconv.FormatInt(operator.ID, 10)}
 	d.cfg.Mirrors = []config.Mirror{{Session: "*", To: "telegram:" + strconv.FormatInt(group, 10), View: "stream", Input: true}}
 	d.start()
@@ -115,6 +113,14 @@ func TestAWrongTokenShowsInHealth(t *testing.T) {
 	}
 }
 
+// useForum has a daemon that isn't started yet use a forum of Telegram's.
+func (d *daemon) useForum(telegram *telegramtest.Server, group int64) {
+	d.Helper()
+	tg := &d.cfg.Adapters.Telegram
+	tg.Enabled, tg.Token, tg.APIURL = true, config.NewSecret(telegramtest.DefaultToken), onAPort(d.T, telegram)
+	tg.Chats = []config.TelegramChat{{ID: int(group), Topics: true}}
+}
+
 // onAPort puts a stand-in on a port of its own.
 func onAPort(t *testing.T, s http.Handler) string {
 	t.Helper()
@@ -147,9 +153,7 @@ func TestAMirrorThatDoesNotWorkIsSaid(t *testing.T) {
 	}
 	d := newDaemon(t)
 	d.stop()
-	tg := &d.cfg.Adapters.Telegram
-	tg.Enabled, tg.Token, tg.APIURL = true, config.NewSecret(telegramtest.DefaultToken), onAPort(t, telegram)
-	tg.Chats = []config.TelegramChat{{ID: int(group), Topics: true}}
+	d.useForum(telegram, group)
 	d.cfg.Mirrors = []config.Mirror{{Session: "*", To: "telegram:" + strconv.FormatInt(group, 10), View: "stream", Input: true}}
 	d.start()
 	s, err := d.api.NewSession(d.ctx(), api.Create{Name: "said", Command: []string{"sh", "-c", "echo hello; exec cat"}})
@@ -201,9 +205,7 @@ func TestNewLeadsToATopic(t *testing.T) {
 	group := telegram.AddForum("Agents", operator)
 	d := newDaemon(t)
 	d.stop()
-	tg := &d.cfg.Adapters.Telegram
-	tg.Enabled, tg.Token, tg.APIURL = true, config.NewSecret(telegramtest.DefaultToken), onAPort(t, telegram)
-	tg.Chats = []config.TelegramChat{{ID: int(group), Topics: true}}
+	d.useForum(telegram, group)
 	d.cfg.Access.Operators = []string{"telegram:" + strconv.FormatInt(operator.ID, 10)}
 	d.start()
 	dir := t.TempDir()
