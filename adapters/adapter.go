@@ -67,6 +67,8 @@ type Shape struct {
 	// MaxCaption is the most that a text beside a file may hold, as MaxLen. 0: it
 	// holds nothing but how many lines are attached.
 	MaxCaption int
+	// Formats says that formatting goes beside the text, and may be refused for itself.
+	Formats bool
 	// Threads is what people call threads there: "topic". "": "thread".
 	Threads string
 	// Menus is how many menus fit below a post that has a row of buttons too, and

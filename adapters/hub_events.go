@@ -20,8 +20,22 @@ func (h *Hub) event(o *outlet, ev qos.Event) {
 		h.log.Info("a chat has another id now", "adapter", o.adapter.Name(), "from", ev.Chat, "to", ev.To)
 	case qos.RequestDropped:
 		if o.outbox != nil && owns(ev.Key) {
-			o.outbox.requestDropped(ev.Key, ev.Err)
+			h.postElsewhere(o, o.outbox.requestDropped(ev.Key, ev.Err))
 		}
+	}
+}
+
+// postElsewhere has Run post what was refused where it was to go.
+func (h *Hub) postElsewhere(o *outlet, posts []Post) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, p := range posts {
+		h.later("post elsewhere what was refused", func(context.Context) error {
+			if err := o.outbox.Post(p); err != nil {
+				p.sent("", err)
+			}
+			return nil
+		})
 	}
 }
 

@@ -156,7 +156,7 @@ func masked(m *redact.Masker, p Post) Post {
 		return p
 	}
 	if !p.Shown {
-		p.Text = maskedMarkdown(m, p.Text)
+		p.Text, p.Numbered = maskedMarkdown(m, p.Text), maskedMarkdown(m, p.Numbered)
 	}
 	if p.File != nil {
 		p.File = &File{Name: m.Line(p.File.Name), Data: maskedData(m, p.File.Data)}

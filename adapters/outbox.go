@@ -42,7 +42,7 @@ var (
 type Outbox struct {
 	poster    Poster
 	chat      func(Target) qos.Chat
-	nonceFor  func(Target) time.Duration
+	shape     func(Target) Shape
 	scheduler func() scheduler
 	masker    *redact.Masker // nil: nothing is masked
 	log       *slog.Logger
@@ -68,8 +68,10 @@ type waitingPost struct {
 	inFlight bool
 	next     *Post // takes its place when its call has ended
 
-	tried  time.Time // when it was first sent with its nonce
-	marked bool      // it may be there already, and says so
+	tried   time.Time // when it was first sent with its nonce
+	marked  bool      // it may be there already, and says so
+	refused bool      // in every form
+	whole   *Post     // as it was before the platform refused something of it; nil: it didn't
 }
 
 // again prepares a post to be sent, maybe not for the first time. uncertain says that a
@@ -87,8 +89,8 @@ func (w *waitingPost) again(now time.Time, nonceFor time.Duration, uncertain boo
 func newOutbox(poster Poster, a Adapter, s func() scheduler, m *redact.Masker, log *slog.Logger) *Outbox {
 	return &Outbox{
 		poster: poster, chat: a.Chat, scheduler: s, masker: m, log: log,
-		nonceFor: func(t Target) time.Duration { return a.Shape(t).NonceFor },
-		waiting:  map[string]*waitingPost{}, perChat: map[qos.Chat]int{}, cosmetic: map[qos.Chat]Post{},
+		shape:   func(t Target) Shape { return a.Shape(t).withDefaults() },
+		waiting: map[string]*waitingPost{}, perChat: map[qos.Chat]int{}, cosmetic: map[qos.Chat]Post{},
 	}
 }
 
@@ -122,7 +124,7 @@ func (p Post) check() error {
 }
 
 func (p Post) size() int {
-	n := len(p.Text) + len(p.Picture)
+	n := len(p.Text) + len(p.Numbered) + len(p.Picture)
 	if p.File != nil {
 		n += len(p.File.Data)
 	}
@@ -189,7 +191,7 @@ func (o *Outbox) add(chat qos.Chat, key string, p Post) (replaced *Post, undo fu
 		o.waiting[key] = w
 		o.perChat[chat]++
 		o.bytes += p.size()
-		return nil, func() { o.dropped(key) }, nil
+		return nil, func() { o.drop(key) }, nil
 	}
 	slot := &w.Post
 	if w.inFlight {
@@ -202,7 +204,7 @@ func (o *Outbox) add(chat qos.Chat, key string, p Post) (replaced *Post, undo fu
 		slot = w.next
 	} else {
 		old := w.Post
-		replaced = &old
+		replaced, w.whole = &old, nil
 	}
 	if o.bytes-slot.size()+p.size() > maxPostBytes {
 		return nil, nil, ErrTooMuchWaits
@@ -212,11 +214,17 @@ func (o *Outbox) add(chat qos.Chat, key string, p Post) (replaced *Post, undo fu
 	return replaced, func() {}, nil // the slot that was asked for before is still to come, or nothing is
 }
 
-// dropped forgets a post. mu isn't held.
-func (o *Outbox) dropped(key string) []Post {
+// drop forgets a post, with the one that would have taken its place. refused says that the
+// platform did, in every form: the post is as it was to be. mu isn't held.
+func (o *Outbox) drop(key string) (posts []Post, refused bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.forget(key)
+	w := o.waiting[key]
+	posts = o.forget(key)
+	if w != nil && w.whole != nil {
+		posts[0] = *w.whole
+	}
+	return posts, w != nil && w.refused
 }
 
 // forget takes a post out, with the one that would have taken its place. mu is held.

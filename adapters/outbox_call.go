@@ -48,15 +48,23 @@ func (o *Outbox) requestCosmetic(ctx context.Context, call qos.Call) qos.Result 
 	return r.result()
 }
 
-// requestDropped takes in that the scheduler gave a post up.
-func (o *Outbox) requestDropped(key string, err error) {
+// requestDropped takes in that the scheduler gave a post up. It returns what's to be posted
+// elsewhere.
+func (o *Outbox) requestDropped(key string, err error) (elsewhere []Post) {
 	if err == nil {
 		err = errDropped
 	}
-	for _, p := range o.dropped(key) {
+	posts, refused := o.drop(key)
+	for _, p := range posts {
+		if moved, ok := p.elsewhere(err); ok && refused {
+			o.log.Warn("a post was refused, and goes elsewhere", "target", p.To.String(), "to", moved.To.String(), "session", p.Session, "err", err)
+			elsewhere = append(elsewhere, moved)
+			continue
+		}
 		o.log.Warn("a post was given up", "target", p.To.String(), "session", p.Session, "err", err)
 		p.sent("", err)
 	}
+	return elsewhere
 }
 
 // marked is a text that may be in the chat already.
@@ -87,7 +95,7 @@ func (o *Outbox) take(call qos.Call) (p Post, message string, ok bool) {
 	if message != "" {
 		return w.Post, message, true
 	}
-	w.again(time.Now(), o.nonceFor(w.To), call.Uncertain)
+	w.again(time.Now(), o.shape(w.To).NonceFor, call.Uncertain)
 	p = w.Post
 	if w.marked {
 		p.Text = marked(p.Text)
@@ -136,8 +144,11 @@ func (o *Outbox) settle(key string, p Post, message string, r Reply) qos.Result 
 			tell = func() { p.sent("", r.Err) }
 			o.advance(key, w)
 			result.Outcome, result.Err, result.More = qos.Delivered, nil, true
+		case r.Missing != MissingThread && o.simplify(w, message, r.Err):
+			result.Outcome, result.Err, result.More = qos.Delivered, nil, true
+		default: // the scheduler drops it, and says so
+			w.refused = true
 		}
-		// Else the scheduler drops it, and says so.
 	case qos.Migrated:
 		o.follow(p.To.Chat, r.Chat)
 		result.Chat = o.chat(w.To)
@@ -162,7 +173,7 @@ func (o *Outbox) settle(key string, p Post, message string, r Reply) qos.Result 
 // follow has all that waits for a chat go to its new id. mu is held.
 func (o *Outbox) follow(from, to string) {
 	for _, w := range o.waiting {
-		for _, p := range []*Post{&w.Post, w.next} {
+		for _, p := range []*Post{&w.Post, w.next, w.whole} {
 			if p != nil && p.To.Chat == from {
 				p.To.Chat = to
 			}
@@ -178,6 +189,6 @@ func (o *Outbox) advance(key string, w *waitingPost) bool {
 		return false
 	}
 	o.bytes -= w.size()
-	w.Post, w.next, w.marked = *w.next, nil, false
+	w.Post, w.next, w.marked, w.refused, w.whole = *w.next, nil, false, false, nil
 	return true
 }

@@ -8,7 +8,8 @@ import (
 )
 
 // Post is a message that's no part of a document: a command's reply, a receipt, a
-// prompt. See Outbox.
+// prompt. One that the platform refuses is made in simpler forms, and elsewhere at last.
+// See Outbox.
 type Post struct {
 	To Target
 	// Key is unique in its chat. A post whose key waits already takes its place; one
@@ -38,6 +39,14 @@ type Post struct {
 	Reaction string
 	// Pin is a message that's to be pinned in its chat, silently, in place of a text.
 	Pin string
+	// Numbered is the text that takes Text's place where the platform refuses the buttons and
+	// menus: it says how to choose without. "": Text.
+	Numbered string
+	// Plain says that the text is shown without formatting: it's set where the platform
+	// refused the post with it.
+	Plain bool
+	// Elsewhere is where it's posted if it's refused in every form; zero: nowhere.
+	Elsewhere Target
 	// Sent is called once when the post has been made, or has failed for good, or
 	// another has taken its place (ErrReplaced). message is the platform's id. It must
 	// return at once. Nil: nobody is told.

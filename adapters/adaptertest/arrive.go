@@ -54,6 +54,11 @@ func (p *Platform) judge(now time.Time, call Call, f Fault) (Answer, *Error) {
 	case BadGateway:
 		return Answer{}, &Error{Code: http.StatusBadGateway, Text: "bad gateway"}
 	default:
+		if p.opt.Refuse != nil {
+			if why := p.opt.Refuse(call); why != "" {
+				return Answer{}, &Error{Code: http.StatusBadRequest, Text: why}
+			}
+		}
 		return p.do(now, c, call)
 	}
 }

@@ -34,6 +34,9 @@ type Call struct {
 	Data    []byte
 	Silent  bool   // nobody is notified
 	Nonce   string // "": none
+	// Of posts; nobody sees them here.
+	Picture, Buttons, Plain bool
+	ReplyTo                 string
 }
 
 // Answer is what a call made.
@@ -147,6 +150,9 @@ type Options struct {
 	Unlimited bool
 	// Fault is asked before each call. Nil: all works at once.
 	Fault func(c Call) Fault
+	// Refuse says why the platform doesn't take what a message has in it; "": it does. Nil: it
+	// takes all.
+	Refuse func(c Call) string
 	// Arriving is told of each call before it's done. Nil: nobody is.
 	Arriving func(c Call)
 }

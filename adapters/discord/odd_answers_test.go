@@ -72,7 +72,7 @@ func TestOddAnswersLeaveItOpen(t *testing.T) {
 		}
 		try := func(what, name string, odd faults.Answer) {
 			after(2 * time.Second)
-			w.fate.Store(new(func(r *http.Request) faults.Fate {
+			w.fate.Store(new(func(r *http.Request, _ []byte) faults.Fate {
 				if r.Method == http.MethodGet {
 					return faults.Fate{} // to look at something first is no call that could be done
 				}
@@ -100,13 +100,13 @@ func TestOddAnswersLeaveItOpen(t *testing.T) {
 		}
 		// A connection that breaks before, and within, an answer.
 		for _, end := range []faults.End{faults.Reset, faults.Half} {
-			w.fate.Store(new(func(*http.Request) faults.Fate { return faults.Fate{End: end} }))
+			w.fate.Store(new(func(*http.Request, []byte) faults.Fate { return faults.Fate{End: end} }))
 			if r := w.call(a, send(at, "x")); r.Outcome != qos.Uncertain || !r.Over {
 				w.Errorf("a connection broke (%d): %+v", end, r)
 			}
 		}
 		// And one that's slower than the caller's patience isn't over: it arrives later.
-		w.fate.Store(new(func(*http.Request) faults.Fate { return faults.Fate{Here: 22 * time.Second} }))
+		w.fate.Store(new(func(*http.Request, []byte) faults.Fate { return faults.Fate{Here: 22 * time.Second} }))
 		ctx, cancel := context.WithTimeout(w.Context(), 20*time.Second)
 		defer cancel()
 		if r := a.Call(ctx, send(at, "later")); r.Outcome != qos.Uncertain || r.Over {
@@ -136,7 +136,7 @@ func TestOddAnswersAreNoNews(t *testing.T) {
 				}
 				var made atomic.Int32
 				known := regexp.MustCompile("/(channels/[0-9]+|users/@me)$")
-				w.fate.Store(new(func(r *http.Request) faults.Fate {
+				w.fate.Store(new(func(r *http.Request, _ []byte) faults.Fate {
 					if strings.HasSuffix(r.URL.Path, "/threads") {
 						made.Add(1)
 					}

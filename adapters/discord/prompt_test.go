@@ -1,9 +1,11 @@
 package discord_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +17,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/discord/discordtest"
 	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/adapters/platformtest"
+	"github.com/panebridge/panebridge/internal/faults"
 	"github.com/panebridge/panebridge/internal/render/rendertest"
 	"github.com/panebridge/panebridge/internal/store"
 )
@@ -232,6 +235,31 @@ func TestAQuestionComesToNewPlaces(t *testing.T) {
 			if seen := o.Seen(); len(seen) != 1 || len(seen[0].Buttons) != 0 || !strings.Contains(seen[0].Text, "Answered by Ada: No.") {
 				t.Errorf("people see %+v", seen)
 			}
+		}
+	})
+}
+
+// A question whose buttons Discord refuses says how it's answered with numbers, and is.
+func TestAQuestionWithoutButtons(t *testing.T) {
+	inOffice(t, false, func(o *office) {
+		odd := faults.Answer{Status: 400, Header: map[string]string{"Content-Type": "application/json"}, Body: `{"code":50035,"message":"Invalid Form Body"}`}
+		o.fate.Store(new(func(_ *http.Request, body []byte) faults.Fate {
+			if bytes.Contains(body, []byte(`"components":[{`)) {
+				return faults.Fate{Lost: true, Answer: &odd}
+			}
+			return faults.Fate{}
+		}))
+		o.Ask("pr_1")
+		o.Pass(10 * time.Second)
+		all := o.Messages(o.at)
+		m := all[len(all)-1]
+		if !m.Rang || !strings.Contains(m.Content, `1\. Yes`) || !strings.HasSuffix(m.Content, "Reply to this message with a number to answer.") {
+			t.Errorf("people see %+v", m)
+		}
+		o.Say("3", m.ID)
+		o.Pass(10 * time.Second)
+		if took := o.Questions().Took(); len(took) != 1 || !slices.Equal(took[0].Options, []int{2}) {
+			t.Errorf("answers %+v", took)
 		}
 	})
 }

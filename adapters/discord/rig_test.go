@@ -35,13 +35,13 @@ type world struct {
 	posts  string // a forum channel
 	plain  string // a text channel for one session
 	// fate is what happens to a call of the REST API.
-	fate atomic.Pointer[func(r *http.Request) faults.Fate]
+	fate atomic.Pointer[func(r *http.Request, body []byte) faults.Fate]
 }
 
 // fateOf is what happens to a call on its way.
-func (w *world) fateOf(r *http.Request, _ []byte) faults.Fate {
+func (w *world) fateOf(r *http.Request, body []byte) faults.Fate {
 	if fate := w.fate.Load(); fate != nil {
-		return (*fate)(r)
+		return (*fate)(r, body)
 	}
 	return faults.Fate{}
 }

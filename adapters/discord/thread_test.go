@@ -262,7 +262,7 @@ func TestThreadsThatCantBeWrittenTo(t *testing.T) {
 			after(time.Minute)
 			deaf := regexp.MustCompile("/channels/(?:" + w.agents + "|" + w.posts + ")/messages")
 			var made atomic.Int32
-			w.fate.Store(new(func(r *http.Request) faults.Fate {
+			w.fate.Store(new(func(r *http.Request, _ []byte) faults.Fate {
 				switch {
 				case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/threads"):
 					made.Add(1)

@@ -44,6 +44,9 @@ func (a *ask) filled(p adapters.Post) adapters.Post {
 	if p.To == (adapters.Target{}) {
 		p.To = a.event.Place
 	}
+	if p.Message == "" && p.Reaction == "" && p.Pin == "" {
+		p.Elsewhere = a.in.beside(p.To)
+	}
 	if p.Key == "" {
 		p.Key = fmt.Sprintf("reply %s %d", a.event.Key, a.replies)
 		a.replies++

@@ -313,10 +313,20 @@ func (in *Inbound) GaveUp(ev Event) {
 	}
 }
 
+// beside is the chat itself of a place in a thread, where what the thread doesn't take can be
+// shown; zero: the place is no thread, or the chat takes nothing beside threads.
+func (in *Inbound) beside(place adapters.Target) adapters.Target {
+	chat := adapters.Target{Adapter: place.Adapter, Chat: place.Chat}
+	if place.Thread == "" || in.opt.Hub.Shape(chat).OnlyThreads {
+		return adapters.Target{}
+	}
+	return chat
+}
+
 // say answers an event with a text in Markdown.
 func (in *Inbound) say(ev Event, key string, class qos.Class, text string, buttons ...[]adapters.Button) {
 	err := in.opt.Hub.Post(adapters.Post{
-		To: ev.Place, Key: key + " " + ev.Key, Class: class, ReplyTo: ev.Message, Text: text, Buttons: buttons,
+		To: ev.Place, Elsewhere: in.beside(ev.Place), Key: key + " " + ev.Key, Class: class, ReplyTo: ev.Message, Text: text, Buttons: buttons,
 	})
 	if err != nil {
 		in.log.Warn("somebody couldn't be answered", "key", ev.Key, "target", ev.Place.String(), "err", err)

@@ -155,7 +155,7 @@ func cancelWriting(a *ask) error {
 }
 
 // answerFrom takes a text as the answer to a question: it answers the question's
-// message, or its person has said that it's one. handled is false if it's neither.
+// message, with the numbers of options or a text, or its person has said that it's one. handled is false if it's neither.
 func (in *Inbound) answerFrom(ctx context.Context, ev Event, s Said, roles Roles) (d done, handled bool, err error) {
 	w, err := in.opt.Store.Writer(ctx, ev.Place, ev.Person.ID)
 	id := w.Prompt
@@ -180,33 +180,39 @@ func (in *Inbound) answerFrom(ctx context.Context, ev Event, s Said, roles Roles
 	if err != nil && !errors.Is(err, sessions.ErrUnknown) {
 		return done{}, false, fmt.Errorf("look for a question: %w", err)
 	}
+	if chosen, ok := in.optionsOf(p, ev.Place, s.Text); ok && w.Prompt == "" && err == nil && !p.Final() {
+		d, err = in.answerWith(ctx, ev, s, roles, p, sessions.Answer{Options: chosen})
+		return d, true, err
+	}
 	if w.Prompt == "" && err == nil && !p.Final() && p.Dialog.Text == "" {
 		return done{}, false, nil // it waits until the question is answered
 	}
-	d, err = in.answerText(ctx, ev, s, roles, id)
+	text := strings.TrimSpace(s.Text)
+	if strings.HasPrefix(text, "//") {
+		text = text[1:]
+	}
+	p.ID = id
+	d, err = in.answerWith(ctx, ev, s, roles, p, sessions.Answer{Text: text})
 	if err == nil && w.Prompt != "" {
 		err = in.opt.Store.DropWriter(ctx, ev.Place, ev.Person.ID)
 	}
 	return d, true, err
 }
 
-// answerText answers a question with a text, and says what came of it.
-func (in *Inbound) answerText(ctx context.Context, ev Event, s Said, roles Roles, id string) (done, error) {
-	d, text := done{what: "answer"}, strings.TrimSpace(s.Text)
-	if strings.HasPrefix(text, "//") {
-		text = text[1:]
-	}
+// answerWith answers a question with what was written, and says what came of it.
+func (in *Inbound) answerWith(ctx context.Context, ev Event, s Said, roles Roles, p sessions.Prompt, ans sessions.Answer) (done, error) {
+	d, may := done{what: "answer"}, answerRole(p)
 	var why string
 	switch {
-	case !roles.Has(Approver):
-		why, d.outcome = "Answering takes the role approver.", "role"
+	case !roles.Has(may):
+		why, d.outcome = fmt.Sprintf("Answering takes the role %s.", may), "role"
 	case time.Since(ev.At) > in.opt.StaleAfter:
 		why, d.outcome = "It was written "+age(time.Since(ev.At))+" ago, while panebridge couldn't see it. Write it again.", "stale"
 	case len(s.Files) > 0:
 		why, d.outcome = "A question takes a text alone.", "file"
 	}
 	if why == "" {
-		said, err := in.give(ctx, ev, id, sessions.Answer{Text: text})
+		said, err := in.give(ctx, ev, p.ID, ans)
 		if ctx.Err() != nil || errors.Is(err, sessions.ErrUnavailable) {
 			return done{}, err
 		}

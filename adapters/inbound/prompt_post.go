@@ -17,7 +17,7 @@ import (
 // post has a message say what it's to say.
 func (ps *prompts) post(ctx context.Context, a *asked, m *shown) error {
 	ps.mu.Lock()
-	p, msg, says, silent, plain := a.Prompt, m.PromptMessage, m.posted, m.silent, m.plain
+	p, msg, says, silent := a.Prompt, m.PromptMessage, m.posted, m.silent
 	asked := ""
 	if over := a.messages[spot{m.Place, PromptAsked}]; over != nil {
 		asked = over.Message
@@ -38,7 +38,7 @@ func (ps *prompts) post(ctx context.Context, a *asked, m *shown) error {
 		post.ReplyTo = asked
 		return ps.postReminder(post, name, p, msg)
 	}
-	if p.Dialog.Kind == sessions.PromptUnread && !plain {
+	if p.Dialog.Kind == sessions.PromptUnread {
 		if err := ps.picture(ctx, &post, p); err != nil {
 			ps.in.log.Warn("a screen couldn't be drawn", "session", p.Session, "err", err)
 		}
@@ -65,7 +65,7 @@ func (ps *prompts) post(ctx context.Context, a *asked, m *shown) error {
 func (ps *prompts) wholeFile(name string, p sessions.Prompt, m PromptMessage) *adapters.Post {
 	shape := ps.in.opt.Hub.Shape(m.Place)
 	about := wholeText(p.Dialog)
-	if p.Final() || about == "" || len(about) > shape.MaxFile || showsWhole(promptText(name, p, m.Checked, shape, leadOf(p, m, time.Now())), p) {
+	if p.Final() || about == "" || len(about) > shape.MaxFile || ps.alwaysShowsWhole(name, p, m) {
 		return nil
 	}
 	text := "All of what it’s about, as it’s on the screen."
@@ -81,6 +81,17 @@ func (ps *prompts) wholeFile(name string, p sessions.Prompt, m PromptMessage) *a
 		To: m.Place, Key: fmt.Sprintf("prompt %s whole %s", p.ID, p.Dialog.Call), Class: qos.Final, Session: p.Session, Text: text,
 		File: &adapters.File{Name: "question.txt", Data: []byte(about + "\n")},
 	}
+}
+
+// alwaysShowsWhole reports whether the message shows all that a question is about, also where its
+// buttons are refused.
+func (ps *prompts) alwaysShowsWhole(name string, p sessions.Prompt, m PromptMessage) bool {
+	for _, byNumber := range []bool{false, true} {
+		if !showsWhole(promptText(name, p, m.Checked, ps.in.opt.Hub.Shape(m.Place), leadOf(p, m, time.Now()), byNumber), p) {
+			return false
+		}
+	}
+	return true
 }
 
 // wholeText is all that a question is about, with the options of which a message shows a part.
@@ -183,7 +194,8 @@ func (ps *prompts) postReminder(post adapters.Post, name string, p sessions.Prom
 func (ps *prompts) postQuestion(ctx context.Context, post adapters.Post, name string, p sessions.Prompt, m PromptMessage, silent bool) error {
 	now := time.Now()
 	post.Message = m.Message
-	post.Text = promptText(name, p, m.Checked, ps.in.opt.Hub.Shape(m.Place), leadOf(p, m, now))
+	shape, lead := ps.in.opt.Hub.Shape(m.Place), leadOf(p, m, now)
+	post.Text = promptText(name, p, m.Checked, shape, lead, false)
 	if p.Final() {
 		post.Session = "" // its end must not take this back
 		if m.Message != "" {
@@ -191,6 +203,7 @@ func (ps *prompts) postQuestion(ctx context.Context, post adapters.Post, name st
 		}
 		return ps.in.opt.Hub.Post(post)
 	}
+	post.Numbered = promptText(name, p, m.Checked, shape, lead, true)
 	var err error
 	if post.Menus, post.Buttons, err = ps.ways(ctx, p, m, post.Text); err != nil {
 		return err

@@ -57,11 +57,15 @@ const (
 )
 
 // promptText is what the message of a question says, in Markdown, cut to fit. lead
-// stands at its top; "": nothing does.
-func promptText(name string, p sessions.Prompt, checked []int, shape adapters.Shape, lead string) string {
+// stands at its top; "": nothing does. byNumber says that it has no buttons: people answer it
+// with numbers.
+func promptText(name string, p sessions.Prompt, checked []int, shape adapters.Shape, lead string, byNumber bool) string {
 	head := fmt.Sprintf("**%s %s**", plain(name), asks(p.Dialog.Kind))
 	if lead != "" {
 		head = lead + "\n\n" + head
+	}
+	if p.Dialog.Kind == sessions.PromptUnread && byNumber && !p.Final() {
+		return strings.Join([]string{unreadText(head, p), keyList(p.Dialog), numbersNote(p.Dialog)}, "\n\n")
 	}
 	if p.Dialog.Kind == sessions.PromptUnread {
 		return unreadText(head, p)
@@ -84,8 +88,11 @@ func promptText(name string, p sessions.Prompt, checked []int, shape adapters.Sh
 	switch {
 	case p.Final():
 		foot = plain(became(p))
-	case numbered(p.Dialog):
+	case numbered(p.Dialog), byNumber && len(p.Dialog.Options) > 0:
 		foot = optionList(p.Dialog, checked, func(s string) bool { return shape.Len(s) <= shape.MaxLen/2 })
+	}
+	if note := numbersNote(p.Dialog); byNumber && !p.Final() && note != "" {
+		foot += "\n\n" + note
 	}
 	room := shape.MaxLen - shape.Len(head) - shape.Len(foot) - spareUnits
 	parts := []string{head}

@@ -1,9 +1,11 @@
 package inbound
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -38,6 +40,34 @@ type asked struct {
 	messages map[spot]*shown
 	bound    map[adapters.BindingID]adapters.Target // where it's shown for each
 	follows  bool                                   // it's what came of a key, and rings nobody
+	refused  time.Time                              // since when places refuse it; zero: none does
+	why      error                                  // the last of them did
+}
+
+// isShown says that people see the question in a chat; "": anywhere. mu is held.
+func (a *asked) isShown(chat adapters.Target) bool {
+	for at, m := range a.messages {
+		if m.Message != "" && (chat == (adapters.Target{}) || at.place.Adapter == chat.Adapter && at.place.Chat == chat.Chat) {
+			return true
+		}
+	}
+	return false
+}
+
+// isTried says that a message is under way to a chat, where it isn't shown yet. mu is held.
+func (a *asked) isTried(chat adapters.Target) bool {
+	for at, m := range a.messages {
+		if m.Message == "" && m.posted != "" && at.place.Adapter == chat.Adapter && at.place.Chat == chat.Chat {
+			return true
+		}
+	}
+	return false
+}
+
+// isHidden says that nobody can see the question, because each place that it's for refuses it.
+// mu is held.
+func (a *asked) isHidden() bool {
+	return !a.Final() && !a.refused.IsZero() && !a.isShown(adapters.Target{})
 }
 
 // threadWithin is how long a question waits for the thread that's made for its session,
@@ -57,9 +87,18 @@ type shown struct {
 	before string // what it said before that
 	whole  string // what the file has that was posted beside it; "": there's none
 	retry  time.Time
-	gone   bool // it can't be shown
-	plain  bool // its picture was refused
+	tries  int  // that were refused in succession
 	silent bool // it stands beside the session's thread already, and has rung there
+}
+
+// refused says that the place has refused the message in every form, and that it's nowhere.
+func (m *shown) refused() bool { return m.tries > 0 && m.Message == "" }
+
+// showRetry is after how long what was refused is tried again: 30 s, and twice as long each
+// time until it's ten minutes.
+func showRetry(tries int) time.Duration {
+	const first, last = 30 * time.Second, 10 * time.Minute
+	return min(first<<min(tries-1, 10), last)
 }
 
 // sentPrompt is what came of a post.
@@ -85,8 +124,16 @@ func (in *Inbound) Prompted(p sessions.Prompt) {
 
 // Placed takes in that a session is shown at a place where it wasn't: what it asks is
 // shown there, too. It returns at once.
-func (in *Inbound) Placed(sessions.ID) {
-	in.prompts.leave(func(*prompts) {})
+func (in *Inbound) Placed(id sessions.ID) {
+	in.prompts.leave(func(ps *prompts) {
+		for _, a := range ps.asked {
+			for _, m := range a.messages {
+				if a.Session == id && m.refused() {
+					m.retry = time.Time{}
+				}
+			}
+		}
+	})
 	in.boards.look()
 	in.cards.look()
 }
@@ -231,16 +278,30 @@ func (ps *prompts) confirm(s sentPrompt) []PromptMessage {
 	if s.says == closedAs {
 		m.Closed = true
 	}
-	if m.Message == "" && !m.plain && a.Dialog.Kind == sessions.PromptUnread {
-		m.plain, m.posted = true, "" // a place may take no pictures
-		return nil
-	}
 	if m.Message == "" {
-		m.gone = true
-		clear(a.bound) // the session may get a thread yet
+		ps.showElsewhere(a, m, s.err)
 		return nil
 	}
+	m.tries, a.refused, a.why = 0, time.Time{}, nil
 	return []PromptMessage{m.PromptMessage}
+}
+
+// showElsewhere has a question that a place has refused be shown in the chat itself, where the
+// place is a thread, and tries it again. mu is held.
+func (ps *prompts) showElsewhere(a *asked, m *shown, why error) {
+	now := time.Now()
+	m.tries++
+	m.posted, m.retry = "", now.Add(showRetry(m.tries))
+	if a.why = why; a.refused.IsZero() {
+		a.refused = now
+	}
+	if m.Kind == PromptReminded {
+		return
+	}
+	clear(a.bound) // the session may get a thread yet
+	if chat := ps.in.beside(m.Place); chat != (adapters.Target{}) {
+		a.message(chat, PromptAsked, now)
+	}
 }
 
 // closedAs is what a message says that tells what became of the question.
@@ -281,7 +342,7 @@ func (a *asked) done() bool {
 		return false
 	}
 	for _, m := range a.messages {
-		if !m.Closed && !m.gone {
+		if !m.Closed && !m.refused() {
 			return false
 		}
 	}
@@ -344,6 +405,9 @@ func (ps *prompts) places(a *asked, now time.Time) time.Time {
 		a.bound[b.Binding.ID] = b.Target
 		a.message(b.Target, PromptAsked, now).silent = shown || a.follows
 	}
+	if to := ps.to; to != (adapters.Target{}) && a.isHidden() && a.messages[spot{to, PromptAsked}] == nil {
+		a.message(to, PromptEscalated, now)
+	}
 	if ps.remind <= 0 || a.State != sessions.PromptOpen {
 		return next
 	}
@@ -376,14 +440,17 @@ func (ps *prompts) toPost(a *asked, now time.Time) []*shown {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
 	var out []*shown
-	for _, m := range a.messages {
+	all := slices.SortedFunc(maps.Values(a.messages), func(x, y *shown) int { return cmp.Or(cmp.Compare(x.tries, y.tries), x.At.Compare(y.At)) })
+	for _, m := range all {
 		want := a.wants(m)
 		switch {
-		case m.gone, m.posted == want, m.retry.After(now):
-			continue
 		case want == closedAs && m.posted == "":
 			m.Closed = true // it was never asked there
 			continue
+		case m.posted == want, m.retry.After(now):
+			continue
+		case m.refused() && (a.isShown(m.Place) || a.isTried(m.Place)):
+			continue // another place of the chat shows it, or may
 		}
 		m.before, m.posted = m.posted, want
 		out = append(out, m)

@@ -36,6 +36,78 @@ func TestAQuestionIsShownAndAnswered(t *testing.T) {
 	})
 }
 
+// A question that a topic refuses is shown in the chat itself; where nothing takes it, that's
+// said, where questions go that nobody answers is tried at once, and the place again and again.
+func TestARefusedQuestionIsShown(t *testing.T) {
+	topic := adapters.Target{Adapter: "chat", Chat: "-1", Thread: "7"}
+	for _, all := range []bool{false, true} {
+		inWorld(t, func(w *world) {
+			w.bind(w.idOf("agent"), topic, true)
+			refusing := true
+			w.hub.refused = func(p adapters.Post) error {
+				if refusing && (all || p.To == topic) {
+					return errors.New("not here")
+				}
+				return nil
+			}
+			if err := w.hub.Unbind(t.Context(), w.hub.At(group)[0].ID); err != nil {
+				t.Fatal(err)
+			}
+			p := w.question("pr_1", permission())
+			w.pass(15 * time.Second)
+			health := w.in.Questions()
+			if !all {
+				if posts := w.wantPosts("agent asks for permission"); posts[0].To != group || !posts[0].Ring || health.Condition != inbound.Well {
+					t.Errorf("got %+v, health %+v", posts[0], health)
+				}
+				w.pass(time.Hour)
+				w.wantPosts() // once
+				w.close(p, "answered in the pane")
+				w.wantPosts("Answered in the pane.")
+				return
+			}
+			if w.wantPosts(); health.Condition != inbound.Down || !strings.Contains(health.Detail, "not here") {
+				t.Errorf("health %+v, want it down", health)
+			}
+			refusing = false
+			w.pass(time.Minute)
+			if w.wantPosts("agent asks for permission"); w.in.Questions().Condition != inbound.Well {
+				t.Errorf("health %+v, want it well", w.in.Questions())
+			}
+		})
+	}
+}
+
+// Somebody who answers a question's message with the number of an option has chosen that.
+// What a place doesn't offer isn't chosen so, by nobody who may not, and after "write an
+// answer" a number is a text.
+func TestAQuestionIsAnsweredByNumber(t *testing.T) {
+	inWorld(t, func(w *world) {
+		reply := func(person, text string) {
+			w.do(w.event(person, inbound.Said{Text: text, ReplyTo: "p1"}))
+			w.pass(time.Second)
+		}
+		d := permission()
+		d.Text = ""
+		w.question("pr_1", d)
+		posts := w.wantPosts("agent asks for permission")
+		if want := "1. Yes\n2. Yes, and don't ask again\n3. No\n\nReply to this message with a number to answer."; !strings.HasSuffix(posts[0].Numbered, want) {
+			t.Errorf("without buttons it says %q, want it to end %q", posts[0].Numbered, want)
+		}
+		reply(ann, "2")
+		w.wantPosts("Nothing was typed. Answering takes the role approver.")
+		reply(dora, "4")
+		if got := w.asks.Took(); got != nil {
+			t.Errorf("answers %+v", got)
+		}
+		w.hub.take()
+		reply(dora, " 2. ")
+		if got := w.asks.Took(); len(got) != 1 || !slices.Equal(got[0].Options, []int{1}) {
+			t.Errorf("answers %+v", got)
+		}
+	})
+}
+
 func TestAQuestionAnsweredAtTheKeyboardIsClosed(t *testing.T) {
 	inWorld(t, func(w *world) {
 		p := w.question("pr_1", permission())

@@ -529,7 +529,8 @@ type hub struct {
 	posts    []adapters.Post
 	n        int
 	refuse   error
-	gloomy   error // reactions aren't allowed
+	gloomy   error                       // reactions aren't allowed
+	refused  func(p adapters.Post) error // says why a post is, in every form; nil: none is
 	moved    []string
 
 	reopened  []adapters.Target
@@ -562,10 +563,17 @@ func (h *hub) Post(p adapters.Post) error {
 		defer h.mu.Unlock()
 		return h.refuse
 	}
-	if h.gloomy != nil && p.Reaction != "" {
+	refused := h.gloomy
+	if p.Reaction == "" {
+		refused = nil
+		if h.refused != nil {
+			refused = h.refused(p)
+		}
+	}
+	if refused != nil {
 		h.mu.Unlock()
 		if p.Sent != nil {
-			p.Sent("", h.gloomy)
+			p.Sent("", refused)
 		}
 		return nil
 	}

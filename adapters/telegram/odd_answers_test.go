@@ -79,7 +79,7 @@ func TestOddAnswersLeaveItOpen(t *testing.T) {
 				if name == "two answers at once" && what != "send" {
 					continue // it's no JSON, as the others that aren't
 				}
-				w.fate.Store(new(func(string) faults.Fate { return faults.Fate{Lost: true, Answer: &odd} }))
+				w.fate.Store(new(func(string, []byte) faults.Fate { return faults.Fate{Lost: true, Answer: &odd} }))
 				began := time.Now()
 				ctx, cancel := context.WithTimeout(w.Context(), 20*time.Second)
 				r := make(ctx)
@@ -94,13 +94,13 @@ func TestOddAnswersLeaveItOpen(t *testing.T) {
 		}
 		// A connection that breaks before, and within, an answer.
 		for _, end := range []faults.End{faults.Reset, faults.Half} {
-			w.fate.Store(new(func(string) faults.Fate { return faults.Fate{End: end} }))
+			w.fate.Store(new(func(string, []byte) faults.Fate { return faults.Fate{End: end} }))
 			if r := calls["send"](w.Context()); r.Outcome != qos.Uncertain || !r.Over {
 				w.Errorf("a connection broke (%d): %+v", end, r)
 			}
 		}
 		// And one that's slower than the caller's patience isn't over: it arrives later.
-		w.fate.Store(new(func(string) faults.Fate { return faults.Fate{Here: 22 * time.Second} }))
+		w.fate.Store(new(func(string, []byte) faults.Fate { return faults.Fate{Here: 22 * time.Second} }))
 		before := len(w.Calls())
 		ctx, cancel := context.WithTimeout(w.Context(), 20*time.Second)
 		defer cancel()
@@ -127,7 +127,7 @@ func TestOddAnswersAreNoNews(t *testing.T) {
 					w.Fatal("it isn't known who the bot is")
 				}
 				was := maps.Clone(kept)
-				w.fate.Store(new(func(string) faults.Fate { return faults.Fate{Lost: true, Answer: &odd} }))
+				w.fate.Store(new(func(string, []byte) faults.Fate { return faults.Fate{Lost: true, Answer: &odd} }))
 				if in, err := p.Member(w.Context(), target(w.group, 0), telegram.Name+":"+number(w.ada.ID)); err == nil {
 					w.Errorf("somebody is in the group: %t", in)
 				}
@@ -166,7 +166,7 @@ func TestOrdersOfSilenceInEveryForm(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, telegramtest.Options{}, func(w *world) {
 				tc.answer.Status = http.StatusTooManyRequests
-				w.fate.Store(new(func(string) faults.Fate { return faults.Fate{Lost: true, Answer: &tc.answer} }))
+				w.fate.Store(new(func(string, []byte) faults.Fate { return faults.Fate{Lost: true, Answer: &tc.answer} }))
 				r := w.adapter(nil).Call(w.Context(), adapters.Op{Kind: adapters.KindSend, Target: target(w.group, 0), Page: page("x")})
 				if r.Outcome != qos.Throttled || r.RetryAfter != tc.want {
 					w.Errorf("%+v, want to be silent for %s", r, tc.want)

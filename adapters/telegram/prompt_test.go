@@ -1,6 +1,7 @@
 package telegram_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/platformtest"
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
+	"github.com/panebridge/panebridge/internal/faults"
 	"github.com/panebridge/panebridge/internal/store"
 )
 
@@ -188,5 +190,30 @@ func TestPrompts(t *testing.T) {
 	adaptertest.Prompts(t, func(t *testing.T, test func(s adaptertest.Stage)) {
 		t.Helper()
 		inOffice(t, false, func(o *office) { test(o) })
+	})
+}
+
+// A question whose buttons Telegram refuses says how it's answered with numbers, and is.
+func TestAQuestionWithoutButtons(t *testing.T) {
+	inOffice(t, false, func(o *office) {
+		odd := faults.Answer{Status: 400, Body: `{"ok":false,"error_code":400,"description":"Bad Request: BUTTON_DATA_INVALID"}`}
+		o.fate.Store(new(func(_ string, body []byte) faults.Fate {
+			if bytes.Contains(body, []byte("inline_keyboard")) {
+				return faults.Fate{Lost: true, Answer: &odd}
+			}
+			return faults.Fate{}
+		}))
+		o.Ask("pr_1")
+		o.Pass(10 * time.Second)
+		all := o.See(o.at)
+		m := all[len(all)-1]
+		if !m.Rang || !strings.Contains(m.Text, "1. Yes") || !strings.HasSuffix(m.Text, "Reply to this message with a number to answer.") {
+			t.Errorf("people see %+v", m)
+		}
+		o.Say("3", strconv.Itoa(m.ID))
+		o.Pass(10 * time.Second)
+		if took := o.Questions().Took(); len(took) != 1 || !slices.Equal(took[0].Options, []int{2}) {
+			t.Errorf("answers %+v", took)
+		}
 	})
 }

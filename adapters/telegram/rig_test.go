@@ -32,13 +32,13 @@ type world struct {
 	forum  int64
 	group  int64
 	// fate is what happens to the calls of a method.
-	fate atomic.Pointer[func(method string) faults.Fate]
+	fate atomic.Pointer[func(method string, body []byte) faults.Fate]
 }
 
 // fateOf is what happens to a call on its way.
-func (w *world) fateOf(r *http.Request, _ []byte) faults.Fate {
+func (w *world) fateOf(r *http.Request, body []byte) faults.Fate {
 	if fate := w.fate.Load(); fate != nil {
-		return (*fate)(path.Base(r.URL.Path))
+		return (*fate)(path.Base(r.URL.Path), body)
 	}
 	return faults.Fate{}
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/store"
 	"github.com/panebridge/panebridge/sessions/tmux"
@@ -146,6 +147,11 @@ func (h *healthWatch) storePart() api.Part {
 // otherParts are the parts of the health beside tmux and the store.
 func (d *daemon) otherParts() []api.Part {
 	all := append(d.chatParts(), d.mirrorParts()...)
+	if d.inbound != nil {
+		if h := d.inbound.Questions(); h.Condition != inbound.Well {
+			all = append(all, partOf("questions", h))
+		}
+	}
 	all = append(all, d.redisParts()...)
 	if machine := machinePart(); machine != nil {
 		all = append(all, *machine)
