@@ -67,8 +67,6 @@ type Shape struct {
 	// MaxCaption is the most that a text beside a file may hold, as MaxLen. 0: it
 	// holds nothing but how many lines are attached.
 	MaxCaption int
-	// Formats says that formatting goes beside the text, and may be refused for itself.
-	Formats bool
 	// Threads is what people call threads there: "topic". "": "thread".
 	Threads string
 	// Menus is how many menus fit below a post that has a row of buttons too, and
@@ -188,6 +186,8 @@ type Reply struct {
 	Existed bool
 	// Rejected: what isn't there any more, so that it can be repaired.
 	Missing Missing
+	// Rejected: it's about what was to be shown, not about where. Something else may be taken.
+	Content bool
 	// Uncertain: as in qos.Result.
 	Over bool
 	// Throttled: as in qos.Result.

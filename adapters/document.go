@@ -24,6 +24,9 @@ type Document struct {
 	// Lost is about threads that were made for the document and couldn't be written to; nil:
 	// there were none.
 	Lost *Lost `json:"lost,omitempty"`
+	// Withheld is about the message that the platform refused last for what it's to show; nil:
+	// it has taken one since.
+	Withheld *Withheld `json:"withheld,omitempty"`
 
 	// Tail is the newest message, if more lines may be added to it, or if it shows
 	// the screen.
@@ -47,10 +50,12 @@ type Message struct {
 	Double  bool   `json:"double,omitempty"`
 	Cut     bool   `json:"cut,omitempty"`
 	Dropped int64  `json:"dropped,omitempty"` // see Page.Dropped
-	Live    bool   `json:"live,omitempty"`    // it shows a live region below its lines
-	Writing bool   `json:"writing,omitempty"` // of which a part is text that will be lines
-	Sealed  bool   `json:"sealed,omitempty"`  // nothing may be added to it
-	Hash    string `json:"hash,omitempty"`    // of what it looks like; "": not known
+	// Withheld takes the place of its lines; see Page.Withheld.
+	Withheld string `json:"withheld,omitempty"`
+	Live     bool   `json:"live,omitempty"`    // it shows a live region below its lines
+	Writing  bool   `json:"writing,omitempty"` // of which a part is text that will be lines
+	Sealed   bool   `json:"sealed,omitempty"`  // nothing may be added to it
+	Hash     string `json:"hash,omitempty"`    // of what it looks like; "": not known
 }
 
 // page is a page that begins as the message does.
@@ -133,6 +138,7 @@ func (d Document) after(in Intent, id string, existed bool) Document {
 	default:
 		if in.Kind != KindEdit {
 			d = d.leaveTail()
+			d.Withheld = nil
 			d.Proven = d.Thread != ""
 		}
 		if d.Tail = nil; m.ID != "" && (!m.Sealed || m.View == ViewScreen) {

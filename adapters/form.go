@@ -6,8 +6,7 @@ import "fmt"
 const refusedText = "What’s said here was refused as a message, so it’s in the file."
 
 // simpler is a post that was refused with one thing less in it, of what the platform may have
-// refused: its picture, its buttons, its formatting, what it answers, at last its text, which
-// is a file then. It says what's less. ok is false where nothing is left to take away. An
+// refused: its picture, its buttons, what it answers, at last its text, which is a file then. It says what's less. ok is false where nothing is left to take away. An
 // edit's text stays a text.
 func (p Post) simpler(shape Shape, edit bool) (_ Post, less string, ok bool) {
 	switch {
@@ -22,9 +21,6 @@ func (p Post) simpler(shape Shape, edit bool) (_ Post, less string, ok bool) {
 			p.Text = p.Numbered
 		}
 		return p, "its buttons", true
-	case shape.Formats && !p.Plain && p.Text != "":
-		p.Plain = true
-		return p, "its formatting", true
 	case p.ReplyTo != "":
 		p.ReplyTo = ""
 		return p, "what it answers", true

@@ -16,11 +16,11 @@ import (
 
 // refusals is what a platform refuses of a post, drawn.
 type refusals struct {
-	picture, buttons, formats, replies, words, files, topic bool
+	picture, buttons, replies, words, files, topic bool
 }
 
 func drawRefusals(random *rand.Rand) (f refusals) {
-	for _, it := range []*bool{&f.picture, &f.buttons, &f.formats, &f.replies, &f.words, &f.files, &f.topic} {
+	for _, it := range []*bool{&f.picture, &f.buttons, &f.replies, &f.words, &f.files, &f.topic} {
 		*it = random.IntN(3) == 0
 	}
 	return f
@@ -30,7 +30,7 @@ func (f refusals) refuse(c adaptertest.Call) string {
 	message := c.Method == adaptertest.Send || c.Method == adaptertest.Edit
 	switch {
 	case f.picture && c.Picture, f.buttons && c.Buttons, f.replies && c.ReplyTo != "",
-		f.formats && !c.Plain && c.Method != adaptertest.SendFile, f.words && message, f.files && c.Method == adaptertest.SendFile,
+		f.words && message, f.files && c.Method == adaptertest.SendFile,
 		f.topic && c.Thread != "":
 		return "not here"
 	}
@@ -49,7 +49,7 @@ func TestWhatARefusedPostSaysIsSeen(t *testing.T) {
 			random := rand.New(rand.NewPCG(uint64(seed), 3))
 			f := drawRefusals(random)
 			r := newRig(t, adaptertest.Options{Refuse: f.refuse})
-			r.form = adapters.Shape{MaxLen: 4096, Formats: true, MaxFile: []int{0, 1 << 20}[random.IntN(2)]}
+			r.form = adapters.Shape{MaxLen: 4096, MaxFile: []int{0, 1 << 20}[random.IntN(2)]}
 			r.start()
 			topic := r.platforms["a"].AddThread("-1", "topic")
 			h := &told{}

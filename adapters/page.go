@@ -21,7 +21,9 @@ type Page struct {
 	// is missing.
 	Cut     bool
 	Dropped int64
-	Pieces  []Piece
+	// Withheld is a notice in place of lines that the platform has refused; "": there are none.
+	Withheld string
+	Pieces   []Piece
 	// Before are the lines that stand before the first piece in the answer it's of, as
 	// far back as 32 KiB and a line, or a gap: what its markup goes on from. Nothing of them is
 	// shown. None if it's of no answer.
@@ -149,6 +151,9 @@ func PlainText(p Page) string {
 	}
 	if p.When != "" {
 		lines = append(lines, p.attachedText())
+	}
+	if p.Withheld != "" {
+		lines = append(lines, p.Withheld)
 	}
 	for _, piece := range p.Pieces {
 		if piece.Gap != nil {

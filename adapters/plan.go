@@ -53,6 +53,10 @@ func (s *sight) show() step {
 		return s.strip()
 	case s.binding.View == ViewScreen:
 		return s.screen()
+	case s.withheld() == FormNotice && !s.nothing():
+		return s.notice()
+	case s.withheld() == FormFile && !s.nothing() && !allBlank(s.pending()):
+		return s.file()
 	case s.nothing() && s.beginsWriting():
 		return s.write()
 	case s.nothing():
@@ -184,7 +188,7 @@ func (s *sight) late() bool { return s.binding.View == ViewStream && s.behind() 
 func (s *sight) file() step {
 	pending := s.pending()
 	inFile := pending
-	if s.all() && s.shape.MaxCaption == 0 {
+	if s.all() && s.shape.MaxCaption == 0 && s.withheld() == "" {
 		inFile = pending[:len(pending)-s.shape.most(len(pending), func(n int) bool {
 			return s.shape.fits(Page{}.plus(pending[len(pending)-n:]))
 		})]
@@ -208,7 +212,7 @@ func (s *sight) file() step {
 func (s *sight) attach(content, beside Page, complete bool) Op {
 	first, last := content.Pieces[0].Line.N, content.Pieces[len(content.Pieces)-1].Line.N
 	beside.Attached, beside.When = last-first+1, s.when(content.Pieces)
-	if complete && s.shape.MaxCaption > 0 {
+	if complete && s.shape.MaxCaption > 0 && s.withheld() == "" {
 		beside = s.shape.beside(beside, content.Pieces)
 	}
 	return Op{
@@ -283,6 +287,9 @@ func (s *sight) sameOp(in Intent) (_ Op, ok bool) {
 	last := allBlank(s.log.between(in.Shown, Place{Line: s.progress.Head + 1}))
 	if in.Ring {
 		end = s.endingOf(in, last)
+	}
+	if m.Withheld != "" {
+		return Op{Kind: in.Kind, Page: Page{Astray: m.Astray, Withheld: m.Withheld}}, true
 	}
 	if in.Kind == KindFile {
 		p.Astray, p.Double = "", false

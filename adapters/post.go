@@ -42,9 +42,6 @@ type Post struct {
 	// Numbered is the text that takes Text's place where the platform refuses the buttons and
 	// menus: it says how to choose without. "": Text.
 	Numbered string
-	// Plain says that the text is shown without formatting: it's set where the platform
-	// refused the post with it.
-	Plain bool
 	// Elsewhere is where it's posted if it's refused in every form; zero: nowhere.
 	Elsewhere Target
 	// Sent is called once when the post has been made, or has failed for good, or

@@ -13,6 +13,7 @@ func Rendered(p Page) render.Page {
 	b.notice(Page{Astray: p.Astray})
 	b.notice(Page{Double: p.Double})
 	b.notice(Page{Cut: p.Cut, Dropped: p.Dropped})
+	b.notice(Page{Withheld: p.Withheld})
 	attached := Page{Attached: p.Attached, When: p.When}
 	if p.When != "" {
 		b.notice(attached)

@@ -33,6 +33,9 @@ func settle(s sight, st step, r Reply) (after Document, sent *Message, _ qos.Res
 		}
 		result.Outcome, result.Err = qos.Delivered, nil
 		return after, nil, s.told(result, after, true)
+	case s.refuses(st, r):
+		after, result = s.settleContent(st, r, result)
+		return after, nil, result
 	case r.Outcome == qos.Rejected && r.Missing == MissingThread && st.before.Thread != "":
 		return s.settleLost(st, r, result)
 	case r.Outcome == qos.Uncertain || r.Outcome == qos.OutcomeUnknown:

@@ -7,7 +7,7 @@ const leastWriting = 3
 // withRegion adds what a stream's message shows of the live region.
 func (s *sight) withRegion(p Page) Page {
 	switch {
-	case s.ended() || s.due():
+	case s.ended() || s.due() || s.withheld() != "":
 		return p
 	case !s.known:
 		return s.shape.withLive(p, s.rows, s.shape.LiveRows)

@@ -132,6 +132,8 @@ func refusal(e *Error, r *adapters.Reply) {
 			r.Missing = adapters.MissingMessage
 		case ThreadNotFound:
 			r.Missing = adapters.MissingThread
+		default:
+			r.Content = true
 		}
 	}
 }

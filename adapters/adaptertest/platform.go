@@ -35,8 +35,8 @@ type Call struct {
 	Silent  bool   // nobody is notified
 	Nonce   string // "": none
 	// Of posts; nobody sees them here.
-	Picture, Buttons, Plain bool
-	ReplyTo                 string
+	Picture, Buttons bool
+	ReplyTo          string
 }
 
 // Answer is what a call made.
@@ -264,6 +264,13 @@ func (p *Platform) SetFault(fault func(c Call) Fault) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.fault = fault
+}
+
+// SetRefuse replaces Options.Refuse.
+func (p *Platform) SetRefuse(refuse func(c Call) string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.opt.Refuse = refuse
 }
 
 // DeleteMessage deletes a message, as a person does.

@@ -17,7 +17,7 @@ var _ adapters.Poster = (*Adapter)(nil)
 // Post implements adapters.Poster. Buttons and pictures aren't shown.
 func (a *Adapter) Post(ctx context.Context, p adapters.Post, message string) adapters.Reply {
 	c := Call{Method: Send, Chat: p.To.Chat, Thread: p.To.Thread, Message: message, Text: p.Text, Silent: !p.Ring, Nonce: p.Nonce}
-	c.Picture, c.Buttons, c.Plain, c.ReplyTo = p.Picture != nil, len(p.Buttons)+len(p.Menus) > 0, p.Plain, p.ReplyTo
+	c.Picture, c.Buttons, c.ReplyTo = p.Picture != nil, len(p.Buttons)+len(p.Menus) > 0, p.ReplyTo
 	switch {
 	case p.Reaction != "":
 		c.Method, c.Message, c.Text = React, p.ReplyTo, p.Reaction

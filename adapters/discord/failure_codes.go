@@ -27,6 +27,7 @@ type meaning struct {
 	outcome qos.Outcome
 	missing adapters.Missing
 	advice  string // what to do; "": Discord's own words
+	content bool   // it's about what was to be shown
 	// thread says that it's about the thread, if the call goes to one: that's gone then,
 	// not its channel.
 	thread bool
@@ -54,12 +55,12 @@ var meanings = map[int]meaning{
 
 	// And for one thread or message.
 	30013:  {outcome: qos.Rejected, advice: adviceFull},
-	40005:  {outcome: qos.Rejected, advice: adviceFile},
+	40005:  {outcome: qos.Rejected, advice: adviceFile, content: true},
 	160005: {outcome: qos.Rejected, advice: adviceArchive},
 	160006: {outcome: qos.Rejected, advice: adviceFull},
-	200000: {outcome: qos.Rejected, advice: adviceAutoMod},
-	200001: {outcome: qos.Rejected, advice: adviceAutoMod},
-	240000: {outcome: qos.Rejected, advice: adviceAutoMod},
+	200000: {outcome: qos.Rejected, advice: adviceAutoMod, content: true},
+	200001: {outcome: qos.Rejected, advice: adviceAutoMod, content: true},
+	240000: {outcome: qos.Rejected, advice: adviceAutoMod, content: true},
 }
 
 const (
@@ -88,13 +89,14 @@ func (f *failure) reply(at adapters.Target) adapters.Reply {
 	switch {
 	case ok:
 	case f.status == http.StatusRequestEntityTooLarge:
-		m = meaning{outcome: qos.Rejected, advice: adviceFile}
+		m = meaning{outcome: qos.Rejected, advice: adviceFile, content: true}
 	case f.status == http.StatusForbidden:
 		m = meaning{outcome: qos.ChatGone}
 	default:
+		r.Content = f.status == http.StatusBadRequest && f.code != 0
 		return r
 	}
-	r.Outcome, r.Missing = m.outcome, m.missing
+	r.Outcome, r.Missing, r.Content = m.outcome, m.missing, m.content
 	if m.thread && at.Thread != "" {
 		r.Outcome, r.Missing = qos.Rejected, adapters.MissingThread
 	}

@@ -103,8 +103,7 @@ func (a *Adapter) Chat(t adapters.Target) qos.Chat { return qos.Chat(t.Chat) }
 // Shape implements adapters.Adapter.
 func (a *Adapter) Shape(t adapters.Target) adapters.Shape {
 	s := adapters.Shape{
-		Formats: true,
-		Text:    pageText, Look: pageLook, Size: pageSize, MaxLen: maxText, MaxFile: maxFile, MaxCaption: maxCaption,
+		Text: pageText, Look: pageLook, Size: pageSize, MaxLen: maxText, MaxFile: maxFile, MaxCaption: maxCaption,
 		Threads: "topic",
 	}
 	if !isPrivate(t.Chat) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strconv"
 
 	"github.com/go-telegram/bot"
@@ -84,9 +85,9 @@ func (a *Adapter) put(ctx context.Context, m message) adapters.Reply {
 	} else {
 		r = a.send(ctx, m)
 	}
-	if f, ok := errors.AsType[*failure](r.Err); ok && f.entities && len(m.text.Entities) > 0 {
+	if f, ok := errors.AsType[*failure](r.Err); ok && f.content && f.code == http.StatusBadRequest && len(m.text.Entities) > 0 {
 		// The same text goes plain, with a slot of its own.
-		a.log.WarnContext(ctx, "Telegram refused the formatting of a message, which goes plain now", "target", m.at.chat, "err", f)
+		a.log.WarnContext(ctx, "Telegram refused a message, which goes without formatting now", "target", m.at.chat, "err", f)
 		a.plain.note(key)
 		return adapters.Reply{Outcome: qos.Failed, Err: f}
 	}

@@ -21,7 +21,7 @@ type failure struct {
 	outcome    qos.Outcome
 	missing    adapters.Missing
 	over       bool          // of Uncertain: it can't arrive any more
-	entities   bool          // refused for its entities: the text alone may pass
+	content    bool          // refused for what it's to show, and maybe for its formatting
 	retryAfter time.Duration // as ordered, never clamped
 	migratedTo int64
 	cause      error
@@ -42,7 +42,7 @@ func (f *failure) Unwrap() error { return f.cause }
 
 // reply is the failure as package adapters reads it.
 func (f *failure) reply() adapters.Reply {
-	r := adapters.Reply{Outcome: f.outcome, Missing: f.missing, Over: f.over, RetryAfter: f.retryAfter, Err: f}
+	r := adapters.Reply{Outcome: f.outcome, Missing: f.missing, Content: f.content, Over: f.over, RetryAfter: f.retryAfter, Err: f}
 	if f.migratedTo != 0 {
 		r.Chat = strconv.FormatInt(f.migratedTo, 10)
 	}
@@ -105,6 +105,7 @@ type known struct {
 	outcome qos.Outcome
 	missing adapters.Missing
 	advice  string // what to do; "": Telegram's own words
+	content bool   // it's about what was to be shown
 }
 
 const (
@@ -153,28 +154,24 @@ var refusals = []known{
 	{code: http.StatusUnauthorized, outcome: qos.Failed, advice: "Telegram doesn't know the token: take the present one from @BotFather, and put it into token_file"},
 	{code: http.StatusNotFound, outcome: qos.Failed, advice: "Telegram doesn't know the address: check token_file and api_url"},
 
-	{code: http.StatusRequestEntityTooLarge, outcome: qos.Rejected, advice: "the file is too large for Telegram"},
+	{code: http.StatusRequestEntityTooLarge, outcome: qos.Rejected, advice: "the file is too large for Telegram", content: true},
 	{code: http.StatusForbidden, outcome: qos.ChatGone},
 }
 
-// entityWords are in refusals that are about entities.
-var entityWords = []string{"can't parse entities", "can't parse messageentity", "entities_too_long", "an entity with incorrect", "entity begin", "entity url"}
-
-// explain says what a refusal means, by its words.
+// explain says what a refusal means, by its words. What nobody knows is taken to be about what's
+// shown: entities that can't be parsed are refused in many words.
 func (f *failure) explain(description string) {
 	said := strings.ToLower(description)
 	for _, k := range refusals {
 		if (k.code == 0 || k.code == f.code) && strings.Contains(said, k.words) {
-			f.outcome, f.missing = k.outcome, k.missing
+			f.outcome, f.missing, f.content = k.outcome, k.missing, k.content
 			if k.advice != "" {
 				f.text = k.advice
 			}
 			return
 		}
 	}
-	for _, words := range entityWords {
-		f.entities = f.entities || strings.Contains(said, words)
-	}
+	f.content = f.code == http.StatusBadRequest
 }
 
 // quoted is what Telegram repeats of a call.

@@ -46,7 +46,7 @@ func TestFaultsHaveTheirOutcomes(t *testing.T) {
 		"too slow":            {telegramtest.Fault{After: time.Hour}, adapters.Reply{Outcome: qos.Uncertain}, "deadline"},
 		"the token":           {telegramtest.Fault{Code: 401, Description: "Unauthorized"}, adapters.Reply{Outcome: qos.Failed}, "@BotFather"},
 		"the address":         {telegramtest.Fault{Code: 404, Description: "Not Found"}, adapters.Reply{Outcome: qos.Failed}, "api_url"},
-		"too large":           {telegramtest.Fault{Code: 413, Description: "Request Entity Too Large"}, adapters.Reply{Outcome: qos.Rejected}, "too large"},
+		"too large":           {telegramtest.Fault{Code: 413, Description: "Request Entity Too Large"}, adapters.Reply{Outcome: qos.Rejected, Content: true}, "too large"},
 		"kicked":              {telegramtest.Fault{Code: 403, Description: "Forbidden: bot was kicked from the supergroup chat"}, adapters.Reply{Outcome: qos.ChatGone}, "add it again"},
 		"blocked":             {telegramtest.Fault{Code: 403, Description: "Forbidden: bot was blocked by the user"}, adapters.Reply{Outcome: qos.ChatGone}, "unblock"},
 		"never opened":        {telegramtest.Fault{Code: 403, Description: "Forbidden: bot can't initiate conversation with a user"}, adapters.Reply{Outcome: qos.ChatGone}, "/start"},
@@ -58,7 +58,7 @@ func TestFaultsHaveTheirOutcomes(t *testing.T) {
 		"no topic":            {telegramtest.Fault{Code: 400, Description: "Bad Request: message thread not found"}, adapters.Reply{Outcome: qos.Rejected, Missing: adapters.MissingThread}, ""},
 		"no message":          {telegramtest.Fault{Code: 400, Description: "Bad Request: message to edit not found"}, adapters.Reply{Outcome: qos.Rejected, Missing: adapters.MissingMessage}, ""},
 		"a frozen message":    {telegramtest.Fault{Code: 400, Description: "Bad Request: message can't be edited"}, adapters.Reply{Outcome: qos.Rejected, Missing: adapters.MissingMessage}, ""},
-		"another 400":         {telegramtest.Fault{Code: 400, Description: "Bad Request: something 'that a user wrote' is wrong"}, adapters.Reply{Outcome: qos.Rejected}, "something … is wrong"},
+		"another 400":         {telegramtest.Fault{Code: 400, Description: "Bad Request: something 'that a user wrote' is wrong"}, adapters.Reply{Outcome: qos.Failed}, "something … is wrong"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

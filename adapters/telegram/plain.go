@@ -2,7 +2,7 @@ package telegram
 
 import "sync"
 
-// plainMost is how many messages are remembered whose entities were refused.
+// plainMost is how many messages are remembered that were refused with entities.
 const plainMost = 1000
 
 // plain remembers the messages whose entities Telegram has refused: they go plain

@@ -34,9 +34,6 @@ func (a *Adapter) Post(ctx context.Context, p adapters.Post, id string) adapters
 	} else if p.Text != "" {
 		m.text = postText(p.Text, maxCaption)
 	}
-	if p.Plain {
-		m.text = withoutEntities(m.text)
-	}
 	r := a.put(ctx, m)
 	if r.Missing == adapters.MissingThread && r.ID != "" {
 		return adapters.Reply{Outcome: qos.Delivered, ID: r.ID} // people see it, wherever it landed
