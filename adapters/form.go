@@ -1,6 +1,10 @@
 package adapters
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/panebridge/panebridge/internal/render"
+)
 
 // refusedText stands beside the file that has a text which was refused as a message.
 const refusedText = "What’s said here was refused as a message, so it’s in the file."
@@ -25,11 +29,18 @@ func (p Post) simpler(shape Shape, edit bool) (_ Post, less string, ok bool) {
 		p.ReplyTo = ""
 		return p, "what it answers", true
 	case p.File == nil && p.Picture == nil && !edit && len(p.Text) <= shape.MaxFile:
-		p.File, p.Text = &File{Name: "message.txt", Data: []byte(p.Text + "\n")}, refusedText
+		p.File, p.Text = &File{Name: "message.txt", Data: []byte(plainOf(p.Text) + "\n")}, refusedText
 		return p, "its text", true
 	default:
 		return p, "", false
 	}
+}
+
+// plainOf is what a text in Markdown says, without marks.
+func plainOf(markdown string) string {
+	all := render.Form{Size: func(render.Text) int { return 0 }, Max: 1 + len(markdown)}
+	t, _, _ := all.Next([]render.Part{{Kind: render.Answer, Source: markdown}}, render.Place{})
+	return t.String()
 }
 
 // simplify has a post that was refused be made once more, by a call of its own, in a simpler
@@ -46,7 +57,7 @@ func (o *Outbox) simplify(w *waitingPost, message string, why error) bool {
 	}
 	o.bytes += p.size() - w.size()
 	w.Post = p
-	w.Nonce = "" // it's another message
+	w.Nonce, w.marked = "", w.marked || w.unsure // it's another message
 	return true
 }
 

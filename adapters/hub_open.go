@@ -122,7 +122,7 @@ func (h *Hub) close(b *bound) {
 	was := b.open
 	if was {
 		b.place = b.where()
-		if doc, ok := b.outlet.deliverer.Document(b.ID); ok && doc.Lost != nil {
+		if doc, ok := b.outlet.deliverer.Document(b.ID); ok && doc.Lost != nil && doc.Lost.Nowhere {
 			b.notBefore = doc.Lost.Again
 		}
 	}

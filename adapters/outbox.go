@@ -29,6 +29,9 @@ var (
 	// ErrMessageGone says that the message isn't there any more, or can't be edited, of a
 	// post of class Cosmetic: others are made anew.
 	ErrMessageGone = errors.New("the message isn't there to be edited")
+	// ErrMaybeSent says that a post that was given up may be there all the same: a call for it
+	// wasn't answered. Post.Again is for the next.
+	ErrMaybeSent = errors.New("it may be there all the same")
 	// errDropped is what a post's sender hears if nobody said why it was dropped.
 	errDropped = errors.New("the post was dropped: its session was closed")
 )
@@ -70,6 +73,7 @@ type waitingPost struct {
 
 	tried   time.Time // when it was first sent with its nonce
 	marked  bool      // it may be there already, and says so
+	unsure  bool      // a call that would have made it wasn't answered
 	refused bool      // in every form
 	whole   *Post     // as it was before the platform refused something of it; nil: it didn't
 }
@@ -101,8 +105,10 @@ const (
 )
 
 // slotKey names a post for the scheduler. It has the chat in it, because a chat may
-// get another key while the post waits.
-func slotKey(chat qos.Chat, key string) string { return slotPrefix + string(chat) + "\x00" + key }
+// get another key while the post waits, and the thread: a chat's threads may share its limits.
+func slotKey(chat qos.Chat, p Post) string {
+	return slotPrefix + string(chat) + "\x00" + p.To.Thread + "\x00" + p.Key
+}
 
 // check says what's wrong with a post.
 func (p Post) check() error {
@@ -150,7 +156,7 @@ func (o *Outbox) Post(p Post) error {
 		o.try(chat, p)
 		return nil
 	}
-	key := slotKey(chat, p.Key)
+	key := slotKey(chat, p)
 	replaced, undo, err := o.add(chat, key, p)
 	if err != nil {
 		return fmt.Errorf("post to %s: %w", p.To, err)
@@ -215,8 +221,9 @@ func (o *Outbox) add(chat qos.Chat, key string, p Post) (replaced *Post, undo fu
 }
 
 // drop forgets a post, with the one that would have taken its place. refused says that the
-// platform did, in every form: the post is as it was to be. mu isn't held.
-func (o *Outbox) drop(key string) (posts []Post, refused bool) {
+// platform did, in every form: the post is as it was to be. unsure says that it may be there.
+// mu isn't held.
+func (o *Outbox) drop(key string) (posts []Post, refused, unsure bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	w := o.waiting[key]
@@ -224,7 +231,7 @@ func (o *Outbox) drop(key string) (posts []Post, refused bool) {
 	if w != nil && w.whole != nil {
 		posts[0] = *w.whole
 	}
-	return posts, w != nil && w.refused
+	return posts, w != nil && w.refused, w != nil && w.unsure
 }
 
 // forget takes a post out, with the one that would have taken its place. mu is held.

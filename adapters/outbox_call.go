@@ -54,8 +54,12 @@ func (o *Outbox) requestDropped(key string, err error) (elsewhere []Post) {
 	if err == nil {
 		err = errDropped
 	}
-	posts, refused := o.drop(key)
-	for _, p := range posts {
+	posts, refused, unsure := o.drop(key)
+	for i, p := range posts {
+		err := err
+		if unsure && i == 0 {
+			err, p.Again = fmt.Errorf("%w; %w", err, ErrMaybeSent), true
+		}
 		if moved, ok := p.elsewhere(err); ok && refused {
 			o.log.Warn("a post was refused, and goes elsewhere", "target", p.To.String(), "to", moved.To.String(), "session", p.Session, "err", err)
 			elsewhere = append(elsewhere, moved)
@@ -97,7 +101,7 @@ func (o *Outbox) take(call qos.Call) (p Post, message string, ok bool) {
 	}
 	w.again(time.Now(), o.shape(w.To).NonceFor, call.Uncertain)
 	p = w.Post
-	if w.marked {
+	if w.marked || p.Again {
 		p.Text = marked(p.Text)
 	}
 	return p, "", true
@@ -144,7 +148,7 @@ func (o *Outbox) settle(key string, p Post, message string, r Reply) qos.Result 
 			tell = func() { p.sent("", r.Err) }
 			o.advance(key, w)
 			result.Outcome, result.Err, result.More = qos.Delivered, nil, true
-		case r.Missing != MissingThread && o.simplify(w, message, r.Err):
+		case r.Content && o.simplify(w, message, r.Err):
 			result.Outcome, result.Err, result.More = qos.Delivered, nil, true
 		default: // the scheduler drops it, and says so
 			w.refused = true
@@ -154,6 +158,8 @@ func (o *Outbox) settle(key string, p Post, message string, r Reply) qos.Result 
 		result.Chat = o.chat(w.To)
 	case qos.Unchanged:
 		result.Outcome = qos.NotSent // it would count as made
+	case qos.Uncertain, qos.OutcomeUnknown:
+		w.unsure = w.unsure || message == ""
 	default: // it's called again
 	}
 	if w := o.waiting[key]; w != nil && w.next != nil && result.Outcome != qos.Delivered {
@@ -189,6 +195,6 @@ func (o *Outbox) advance(key string, w *waitingPost) bool {
 		return false
 	}
 	o.bytes -= w.size()
-	w.Post, w.next, w.marked, w.refused, w.whole = *w.next, nil, false, false, nil
+	w.Post, w.next, w.marked, w.unsure, w.refused, w.whole = *w.next, nil, false, false, false, nil
 	return true
 }

@@ -12,7 +12,7 @@ import (
 // See Outbox.
 type Post struct {
 	To Target
-	// Key is unique in its chat. A post whose key waits already takes its place; one
+	// Key is unique at its target. A post whose key waits already takes its place; one
 	// whose key was posted before edits that message, while the Outbox remembers it.
 	Key     string
 	Class   qos.Class   // of class Cosmetic it's made at once, or not at all and Sent isn't called unless it was refused
@@ -42,6 +42,8 @@ type Post struct {
 	// Numbered is the text that takes Text's place where the platform refuses the buttons and
 	// menus: it says how to choose without. "": Text.
 	Numbered string
+	// Again says that it may be there already: a new message says so.
+	Again bool
 	// Elsewhere is where it's posted if it's refused in every form; zero: nowhere.
 	Elsewhere Target
 	// Sent is called once when the post has been made, or has failed for good, or

@@ -52,8 +52,7 @@ func settle(s sight, st step, r Reply) (after Document, sent *Message, _ qos.Res
 // settleLost takes in that a document's thread can't be written to. A message that was made
 // all the same, outside of it, counts if that's where the rest is shown.
 func (s *sight) settleLost(st step, r Reply, result qos.Result) (after Document, sent *Message, _ qos.Result) {
-	after = s.doc
-	after.Intent, after.Doubt = nil, Doubt{}
+	after = s.doc.unresolved() // a call before may have been done: who says that the thread is gone may be wrong
 	after = after.losesThread(s.shape, s.now, r.Err)
 	in := *st.before.Intent
 	switch {

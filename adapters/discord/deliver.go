@@ -113,7 +113,9 @@ func (a *Adapter) send(ctx context.Context, m message) adapters.Reply {
 		err = a.client.raw(ctx, http.MethodPost, path, body, &got)
 	}
 	if err != nil && (m.file != nil || m.picture != nil) {
-		return only(failed(err, m.at)) // perhaps nothing but files isn't allowed
+		r := failed(err, m.at)
+		r.Content = r.Content || r.Outcome == qos.ChatGone // perhaps nothing but files isn't allowed
+		return only(r)
 	}
 	if err != nil {
 		return failed(err, m.at)

@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -22,7 +23,8 @@ type failure struct {
 	retryAfter time.Duration // as ordered, never clamped
 	global     bool          // the order is for the whole bot
 	local      bool          // it wasn't called at all: the answer was known
-	guard      bool          // the guard in front of Discord doesn't let the address through
+	guard      bool          // the guard in front of Discord, or a proxy, doesn't let the address through
+	proxy      bool          // of guard: nothing says that it's Discord's, which is prolonged by calls
 	cause      error
 }
 
@@ -79,7 +81,7 @@ func refusal(route string, resp *http.Response, body []byte) *failure {
 	f := &failure{route: route, status: resp.StatusCode, outcome: qos.Rejected}
 	var p problem
 	if err := json.Unmarshal(body, &p); err != nil || p.Message == nil {
-		f.foreign(resp)
+		f.foreign(resp, body)
 		return f
 	}
 	f.code, f.text = int(p.Code), harmless(*p.Message)
@@ -103,7 +105,7 @@ func refusal(route string, resp *http.Response, body []byte) *failure {
 
 // foreign takes in an answer that isn't of Discord's making: somebody in between gave
 // it. Only status and headers are of use; the page may quote what was asked.
-func (f *failure) foreign(resp *http.Response) {
+func (f *failure) foreign(resp *http.Response, body []byte) {
 	f.text = "no answer of Discord's: check api_url, and the proxy if there's one"
 	switch {
 	case f.status == http.StatusTooManyRequests && (resp.Header.Get(headerScope) != "" || resp.Header.Get(headerResetAfter) != ""):
@@ -119,7 +121,7 @@ func (f *failure) foreign(resp *http.Response) {
 	case f.status == http.StatusForbidden:
 		// So does it, or a proxy: nobody says for how long.
 		f.outcome, f.retryAfter = qos.Failed, orderOf(problem{}, resp.Header)
-		f.guard = true
+		f.guard, f.proxy = true, !isCloudflare(resp, body)
 		f.text = "something in front of Discord refuses this address: wait, or check the proxy if there's one"
 	case f.status >= http.StatusInternalServerError:
 		f.outcome, f.over = qos.Uncertain, true
@@ -128,6 +130,14 @@ func (f *failure) foreign(resp *http.Response) {
 	default:
 		f.outcome = qos.Failed // it wasn't passed on
 	}
+}
+
+// isCloudflare reports whether a refusal is that of the guard in front of Discord: it says so in
+// its headers, orders silence, or gives its number (developers.cloudflare.com/support:
+// "error code: 1015").
+func isCloudflare(resp *http.Response, body []byte) bool {
+	return resp.Header.Get("Cf-Ray") != "" || resp.Header.Get("Retry-After") != "" ||
+		strings.Contains(strings.ToLower(resp.Header.Get("Server")), "cloudflare") || bytes.Contains(body, []byte("error code: 10"))
 }
 
 // foreignSilence is the least time to be silent when the guard in front of Discord

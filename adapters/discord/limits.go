@@ -28,6 +28,10 @@ const (
 const scopeShared = "shared"
 
 const (
+	// proxySilence is how long nothing is called when something in front of Discord says no of
+	// which nobody knows what it is; it's twice as long each time, up to mostProxy.
+	proxySilence = 5 * time.Second
+	mostProxy    = 40 * time.Second
 	// mostForeign is the longest that the guard in front of Discord is believed to
 	// silence an address, where it doesn't say: field reports have an hour.
 	mostForeign = time.Hour
@@ -274,7 +278,11 @@ func (l *limits) refused(now time.Time, c call, f *failure, h http.Header) {
 	switch {
 	case f.guard:
 		l.strikes++
-		f.retryAfter = max(f.retryAfter, min(foreignSilence<<min(l.strikes-1, 10), mostForeign))
+		first, most := foreignSilence, mostForeign
+		if f.proxy {
+			first, most = proxySilence, mostProxy
+		}
+		f.retryAfter = max(f.retryAfter, min(first<<min(l.strikes-1, 10), most))
 		l.guard, until = *f, &l.blocked
 	case f.outcome != qos.Throttled:
 		return

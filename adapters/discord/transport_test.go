@@ -250,6 +250,21 @@ func TestTheGuardsSilenceGrows(t *testing.T) {
 	}
 }
 
+// A proxy's refusal passes sooner: nothing prolongs it.
+func TestAProxysRefusalIsTriedAgainSoon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, next, _ := answering(t)
+		next.status, next.body = http.StatusForbidden, "<html>no</html>"
+		for _, want := range []time.Duration{5, 10, 20, 40, 40} {
+			f := failureOf(t, c.raw(t.Context(), http.MethodGet, "users/@me", nil, nil))
+			if f.local || f.outcome != qos.Failed || f.retryAfter != want*time.Second {
+				t.Fatalf("it's %+v, want %d s", f, want)
+			}
+			time.Sleep(want * time.Second)
+		}
+	})
+}
+
 // Interactions are no part of the bot's own limit; the guard's silence is for all.
 func TestInteractionsGoOnWhenTheBotIsSilenced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

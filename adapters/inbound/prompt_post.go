@@ -17,7 +17,7 @@ import (
 // post has a message say what it's to say.
 func (ps *prompts) post(ctx context.Context, a *asked, m *shown) error {
 	ps.mu.Lock()
-	p, msg, says, silent := a.Prompt, m.PromptMessage, m.posted, m.silent
+	p, msg, says, silent, unsure := a.Prompt, m.PromptMessage, m.posted, m.silent, m.unsure
 	asked := ""
 	if over := a.messages[spot{m.Place, PromptAsked}]; over != nil {
 		asked = over.Message
@@ -28,7 +28,7 @@ func (ps *prompts) post(ctx context.Context, a *asked, m *shown) error {
 		name = s.Name
 	}
 	post := adapters.Post{
-		To: msg.Place, Key: fmt.Sprintf("prompt %s %s", p.ID, msg.Kind), Class: qos.Final, Session: p.Session,
+		To: msg.Place, Key: fmt.Sprintf("prompt %s %s", p.ID, msg.Kind), Class: qos.Final, Session: p.Session, Again: unsure,
 	}
 	at := spot{msg.Place, msg.Kind}
 	post.Sent = func(message string, err error) {

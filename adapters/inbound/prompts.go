@@ -88,6 +88,7 @@ type shown struct {
 	whole  string // what the file has that was posted beside it; "": there's none
 	retry  time.Time
 	tries  int  // that were refused in succession
+	unsure bool // one of them may be there all the same
 	silent bool // it stands beside the session's thread already, and has rung there
 }
 
@@ -279,6 +280,7 @@ func (ps *prompts) confirm(s sentPrompt) []PromptMessage {
 		m.Closed = true
 	}
 	if m.Message == "" {
+		m.unsure = m.unsure || errors.Is(s.err, adapters.ErrMaybeSent)
 		ps.showElsewhere(a, m, s.err)
 		return nil
 	}
