@@ -1,0 +1,144 @@
+package discord_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/discord/discordtest"
+	"github.com/panebridge/panebridge/adapters/platformtest"
+	"github.com/panebridge/panebridge/internal/faults"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// coast is an office on which storms are played.
+type coast struct{ *office }
+
+func (c coast) Office() *platformtest.Office { return c.office.Office }
+
+func (c coast) Status(id sessions.ID) []adapters.BindingStatus { return c.Hub.Status(id) }
+
+// toChannel finds the channel that a message is for.
+var toChannel = regexp.MustCompile(`/channels/(\d+)/messages`)
+
+func (c coast) SetFates(fate func(platformtest.StormCall) faults.Fate) {
+	if fate == nil {
+		c.fate.Store(nil)
+		return
+	}
+	c.fate.Store(new(func(r *http.Request, body []byte) faults.Fate {
+		if strings.HasSuffix(r.URL.Path, "/gateway/bot") || strings.Contains(r.URL.Path, "/interactions/") {
+			return faults.Fate{} // what people do comes by the gateway, which has tests of its own
+		}
+		to := toChannel.FindStringSubmatch(r.URL.Path)
+		return fate(platformtest.StormCall{
+			Reads: r.Method == http.MethodGet, Makes: path.Base(r.URL.Path) == "threads",
+			Thread: to != nil && to[1] != c.agents, Buttons: bytes.Contains(body, []byte(`"components":[{`)),
+		})
+	}))
+}
+
+func (c coast) Seen() []platformtest.StormMessage {
+	var out []platformtest.StormMessage
+	places := []string{c.agents}
+	for _, t := range c.Threads(c.agents) {
+		places = append(places, t.ID)
+	}
+	for _, place := range places {
+		for _, m := range c.Messages(place) {
+			if m.Kind != 0 && m.Kind != 19 && m.Kind != 20 || m.Author.ID != c.Bot().ID || m.OnlyFor != "" || !m.DeletedAt.IsZero() {
+				continue
+			}
+			x := platformtest.StormMessage{ID: m.ID, Place: place, At: m.At, Text: unescaped(m.Content), ReplyTo: m.ReplyTo}
+			for _, f := range m.Files {
+				x.Text += string(f.Content)
+			}
+			for _, row := range m.Rows {
+				for _, b := range row {
+					x.Buttons = append(x.Buttons, b.Label)
+				}
+			}
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// unescaped is a text without the backslashes of Markdown.
+func unescaped(text string) string { return strings.ReplaceAll(text, `\`, "") }
+
+func (c coast) Places(name string) int {
+	n := 0
+	for _, t := range c.Threads(c.agents) {
+		if t.Name == name {
+			n++
+		}
+	}
+	return n
+}
+
+func (c coast) Command() (string, error) { return c.ada.Say(c.agents, "/sessions") }
+
+func (c coast) PressButton(m platformtest.StormMessage, label string) error {
+	_, err := c.Press(true, m.ID, label)
+	return err
+}
+
+func (c coast) Reply(m platformtest.StormMessage, text string) error {
+	_, err := c.ada.Reply(m.Place, m.ID, text)
+	return err
+}
+
+// saysNo is an answer of Discord's that says no.
+func saysNo(status, code int, message string) *faults.Answer {
+	return &faults.Answer{Status: status, Header: map[string]string{"Content-Type": "application/json"}, Body: fmt.Sprintf(`{"code":%d,"message":%q}`, code, message)}
+}
+
+// silences are the forms in which silence is ordered for so many seconds.
+func silences(n int) []*faults.Answer {
+	after := strconv.Itoa(n)
+	header := map[string]string{"Content-Type": "application/json", "Retry-After": after, "X-RateLimit-Scope": "shared"}
+	global := map[string]string{"Content-Type": "application/json", "Retry-After": after, "X-RateLimit-Global": "true", "X-RateLimit-Scope": "global"}
+	form := `{"message":"You are being rate limited.","retry_after":%s,"global":%t}`
+	return []*faults.Answer{
+		{Status: 429, Header: header, Body: fmt.Sprintf(form, after+".25", false)},
+		{Status: 429, Header: header, Body: fmt.Sprintf(form, strconv.Quote(after), false)},
+		{Status: 429, Header: global, Body: fmt.Sprintf(form, after, true)},
+		{Status: 429, Header: header, Body: `{"message":"You are be`},
+	}
+}
+
+func (c coast) Wrongs() []platformtest.Wrong {
+	var odd []faults.Answer
+	for _, name := range []string{"a login page", "a page, accepted", "nothing"} {
+		odd = append(odd, foreignAnswers[name])
+	}
+	writes := func(c platformtest.StormCall) bool { return !c.Reads }
+	return append(platformtest.CommonWrongs(odd),
+		platformtest.Wrong{Name: "silence", Draw: func(r *rand.Rand) (faults.Fate, time.Duration) {
+			n := 1 + r.IntN(20)
+			forms := silences(n)
+			return faults.Fate{Lost: true, Answer: forms[r.IntN(len(forms))]}, time.Duration(n+1) * time.Second
+		}},
+		platformtest.Wrong{Name: "the token", Draw: platformtest.Answered(saysNo(http.StatusUnauthorized, 0, "401: Unauthorized"))},
+		platformtest.Wrong{Name: "no access", Hides: true, Fits: writes, Draw: platformtest.Answered(saysNo(http.StatusForbidden, 50001, "Missing Access"))},
+		platformtest.Wrong{Name: "no thread", Loses: true, Fits: func(c platformtest.StormCall) bool { return c.Thread }, Draw: platformtest.Answered(saysNo(http.StatusNotFound, 10003, "Unknown Channel"))},
+		platformtest.Wrong{Name: "no buttons", Fits: func(c platformtest.StormCall) bool { return c.Buttons }, Draw: platformtest.Answered(saysNo(http.StatusBadRequest, 50035, "Invalid Form Body"))},
+	)
+}
+
+// Whatever goes wrong with calls, nothing is lost, doubled without a mark, or hidden.
+func TestStorms(t *testing.T) {
+	platformtest.Storms(t, func(t *testing.T, dir string, play func(testing.TB, platformtest.Coast)) {
+		t.Helper()
+		inBubble(t, discordtest.Options{}, func(w *world) { play(w, coast{w.office(w.agents, dir)}) })
+	})
+}

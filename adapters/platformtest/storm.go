@@ -1,0 +1,361 @@
+package platformtest
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/adaptertest"
+	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/internal/faults"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// Coast is a platform with an Office, on which storms can be played: what the suite of storms
+// needs of it.
+type Coast interface {
+	// Office is where everything happens; its session Asking doesn't exist yet.
+	Office() *Office
+	// Print has a session print; Begin makes it.
+	Print(id sessions.ID, o adaptertest.Output)
+	Begin(id sessions.ID, name string)
+	// Status says how a session's mirrors are.
+	Status(id sessions.ID) []adapters.BindingStatus
+	// SetFates has a function say what happens to each call from now on; nil: nothing does.
+	SetFates(fate func(c StormCall) faults.Fate)
+	// Wrongs are what the platform, and what stands before it, may do wrong.
+	Wrongs() []Wrong
+	// Seen are all messages of the bot in all places, oldest first; Places is how many threads
+	// there are of a session's name.
+	Seen() []StormMessage
+	Places(name string) int
+	// Command asks for the list of sessions in the chat, and returns what tells its answer from
+	// others.
+	Command() (id string, err error)
+	// PressButton presses a button of a message, and Reply answers it, both as the approver.
+	PressButton(m StormMessage, label string) error
+	Reply(m StormMessage, text string) error
+}
+
+// StormCall is what a fate is drawn by.
+type StormCall struct {
+	Reads   bool // it looks at something, or waits for updates
+	Makes   bool // it makes a thread
+	Thread  bool // it's a message for a thread
+	Buttons bool // it has buttons
+}
+
+// Wrong is one thing that goes wrong with calls.
+type Wrong struct {
+	Name string
+	// Fits reports whether it can happen to a call. Nil: to all.
+	Fits func(c StormCall) bool
+	// Draw draws it: what happens, and for how long silence is ordered.
+	Draw func(random *rand.Rand) (f faults.Fate, silence time.Duration)
+	// Hides says that all that waits for the chat is given up with it, replies too.
+	Hides bool
+	// Loses says that it tells of a thread that it's gone.
+	Loses bool
+}
+
+// StormMessage is a message of the bot's as people see it.
+type StormMessage struct {
+	ID, Place string // Place is what the platform calls it
+	At        time.Time
+	Text      string // with an attached file's
+	Buttons   []string
+	ReplyTo   string
+}
+
+// marked says that the message says of itself that it may be there already.
+func (m StormMessage) marked() bool { return strings.Contains(m.Text, "[sent once more") }
+
+const (
+	// calm is how long everything may take to be there once a storm and what it ordered are
+	// over.
+	calm = time.Minute
+	// slowStart is for how much longer where it ordered silence: for a minute after that calls
+	// go at a third of their pace.
+	slowStart = time.Minute
+)
+
+// storm is one history.
+type storm struct {
+	Coast
+	testing.TB
+	random *rand.Rand
+
+	mu     sync.Mutex
+	silent time.Time // until when silence is ordered
+	hidden bool      // something that waits may have been given up
+	makes  int       // calls that make threads, of which nobody knows what came
+	loses  int       // calls that were told that their thread is gone
+
+	history []string // what went wrong
+
+	lines    int
+	commands []string
+	asked    int
+}
+
+// Storms plays 500 storms, each in a bubble that in makes, with a folder made outside of it;
+// 50,000 with PANEBRIDGE_STRESS. PANEBRIDGE_SEED is the first's, 0 by default.
+func Storms(t *testing.T, in func(t *testing.T, dir string, play func(testing.TB, Coast))) {
+	t.Helper()
+	first, _ := strconv.ParseUint(os.Getenv("PANEBRIDGE_SEED"), 10, 64)
+	for seed := first; seed < first+uint64(adaptertest.Times(50000, 500, 50)) && !t.Failed(); seed++ {
+		dir, err := os.MkdirTemp("", "storm")
+		if err != nil {
+			t.Fatal(err)
+		}
+		in(t, dir, func(tb testing.TB, c Coast) { tb.Helper(); playStorm(tb, c, seed) })
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// playStorm plays a storm at random: sessions print, ask and are asked about while calls go
+// wrong in all ways. A minute after it, and after the silence that it ordered, every line is
+// seen, once unless it's marked, every command is answered, every question can be answered,
+// and nothing says any more that something is wrong.
+func playStorm(tb testing.TB, c Coast, seed uint64) {
+	tb.Helper()
+	s := &storm{Coast: c, TB: tb, random: rand.New(rand.NewPCG(seed, 5))}
+	o := c.Office()
+	o.Open()
+	defer func() {
+		o.Close()
+		if tb.Failed() {
+			tb.Logf("seed %d\n%s", seed, strings.Join(s.history, "\n"))
+			for _, m := range c.Seen() {
+				tb.Logf("%s %s at %s, answers %s: %q %q", m.At.Format(time.TimeOnly), m.ID, m.Place, m.ReplyTo, m.Text, m.Buttons)
+			}
+		}
+	}()
+	early := s.random.IntN(3) == 0
+	if early {
+		s.begin()
+	}
+	c.Begin(Asking, "agent")
+	s.print()
+	if !early {
+		o.Pass(20 * time.Second)
+		s.begin()
+	}
+	for range 1 + s.random.IntN(3) {
+		s.rage()
+		s.SetFates(nil)
+		o.Pass(time.Duration(s.random.IntN(20)) * time.Second)
+		if s.random.IntN(2) == 0 {
+			s.begin()
+		}
+	}
+	s.SetFates(nil)
+	s.note("it's over")
+	s.mu.Lock()
+	left := calm
+	if !s.silent.IsZero() {
+		left += max(time.Until(s.silent), 0) + slowStart
+	}
+	s.mu.Unlock()
+	o.Pass(left)
+	s.note("all is to be there")
+	s.check()
+}
+
+// note writes down what happened, for who looks why something is wrong.
+func (s *storm) note(format string, args ...any) {
+	s.history = append(s.history, time.Now().Format(time.TimeOnly)+" "+fmt.Sprintf(format, args...))
+}
+
+// begin has calls go wrong from now on.
+func (s *storm) begin() {
+	var wrongs []Wrong
+	for _, w := range s.Wrongs() {
+		if s.random.IntN(3) == 0 {
+			wrongs = append(wrongs, w)
+		}
+	}
+	part := []int{10, 50, 100}[s.random.IntN(3)] // percent of the calls
+	draws := rand.New(rand.NewPCG(s.random.Uint64(), 6))
+	s.SetFates(func(c StormCall) faults.Fate {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if len(wrongs) == 0 || draws.IntN(100) >= part {
+			return faults.Fate{}
+		}
+		w := wrongs[draws.IntN(len(wrongs))]
+		if w.Fits != nil && !w.Fits(c) {
+			return faults.Fate{}
+		}
+		f, silence := w.Draw(draws)
+		s.note("%s (%s, %s, silence %s) of %+v", w.Name, f.Here, f.Back, silence, c)
+		if until := time.Now().Add(silence + f.Here + f.Back); silence > 0 && until.After(s.silent) {
+			s.silent = until
+		}
+		s.hidden = s.hidden || w.Hides
+		if w.Loses {
+			s.loses++
+		}
+		if c.Makes {
+			s.makes++
+		}
+		return f
+	})
+}
+
+// rage has things happen while calls go wrong.
+func (s *storm) rage() {
+	o := s.Office()
+	for range 2 + s.random.IntN(6) {
+		switch s.random.IntN(5) {
+		case 0:
+			s.ask()
+		case 1:
+			id, err := s.Command()
+			if err != nil {
+				s.Error(err)
+			}
+			s.commands = append(s.commands, id)
+		default:
+			s.print()
+		}
+		o.Pass(time.Duration(s.random.IntN(12000)) * time.Millisecond)
+	}
+}
+
+// print has the session print some lines, each with a number of its own.
+func (s *storm) print() {
+	var out adaptertest.Output
+	for range 1 + s.random.IntN(4) {
+		s.lines++
+		out.Lines = append(out.Lines, lineText(s.lines))
+	}
+	out.Ends = s.random.IntN(3) == 0
+	s.Print(Asking, out)
+}
+
+func lineText(n int) string { return fmt.Sprintf("line <%d>", n) }
+
+// ask has the session ask.
+func (s *storm) ask() {
+	s.asked++
+	d := adaptertest.Permission()
+	d.Title = questionText(s.asked)
+	s.Office().Questions().Change(sessions.Prompt{ID: fmt.Sprintf("pr_%012d", s.asked), Session: Asking, Dialog: d, State: sessions.PromptOpen, OpenedAt: time.Now()})
+}
+
+func questionText(n int) string { return fmt.Sprintf("question <%d>", n) }
+
+// check looks at what's there in the end.
+func (s *storm) check() {
+	s.Helper()
+	seen := s.Seen()
+	for n := 1; n <= s.lines; n++ {
+		s.checkOnce("line", lineText(n), seen)
+	}
+	for _, id := range s.commands {
+		s.checkCommand(id, seen)
+	}
+	for n := 1; n <= s.asked; n++ {
+		s.checkQuestion(n, seen)
+	}
+	if n, most := s.Places("agent"), 1+s.makes+min(s.loses, 2); n > most {
+		s.Errorf("%d places were made of the session, want at most %d", n, most)
+	}
+	for _, st := range s.Status(Asking) {
+		if p := cmp.Or(st.Binding.Disabled, st.Problem()); p != "" && !strings.Contains(p, "another is tried at") { // said for ten minutes
+			s.Errorf("a mirror isn't well: %s", p)
+		}
+	}
+	if h := s.Office().In.Questions(); h.Condition != inbound.Well {
+		s.Errorf("the questions aren't well: %+v", h)
+	}
+}
+
+// checkOnce wants a text somewhere, and once but for messages that say that it may be there
+// already.
+func (s *storm) checkOnce(what, text string, seen []StormMessage) {
+	s.Helper()
+	marked, plain := 0, 0
+	for _, m := range seen {
+		switch {
+		case !strings.Contains(m.Text, text):
+		case m.marked():
+			marked++
+		default:
+			plain++
+		}
+	}
+	if plain+marked == 0 || plain > 1 {
+		s.Errorf("%s %q is there %d times, and %d times more with a mark", what, text, plain, marked)
+	}
+}
+
+// checkCommand wants a command to be answered, and once but for messages with a mark. What was
+// given up with its chat isn't.
+func (s *storm) checkCommand(id string, seen []StormMessage) {
+	s.Helper()
+	marked, plain := 0, 0
+	for _, m := range seen {
+		switch {
+		case m.ReplyTo != id:
+		case m.marked():
+			marked++
+		default:
+			plain++
+		}
+	}
+	if plain > 1 || plain+marked == 0 && !s.hidden {
+		s.Errorf("command %s was answered %d times, and %d times more with a mark", id, plain, marked)
+	}
+}
+
+// checkQuestion wants a question to be seen, and answers it there.
+func (s *storm) checkQuestion(n int, seen []StormMessage) {
+	s.Helper()
+	plain := map[string]int{}
+	shown, answered := false, false
+	for _, m := range seen {
+		if !strings.Contains(m.Text, questionText(n)) {
+			continue
+		}
+		shown = true
+		if !m.marked() {
+			plain[m.Place]++
+		}
+		answered = answered || s.answer(m) // one that nobody knows of stands there, too, where its call wasn't answered
+	}
+	if !shown || !answered {
+		s.Errorf("%s is shown: %v, can be answered: %v", questionText(n), shown, answered)
+	}
+	for place, count := range plain {
+		if count > 1 {
+			s.Errorf("%s is %d times at %s without a mark", questionText(n), count, place)
+		}
+	}
+}
+
+// answer answers a question with its third option, by the button of its message or, where
+// there's none, by its number, and reports whether that counted.
+func (s *storm) answer(m StormMessage) bool {
+	s.Helper()
+	s.Office().Questions().Took()
+	var err error
+	if len(m.Buttons) > 0 {
+		err = s.PressButton(m, "No")
+	} else {
+		err = s.Reply(m, "3")
+	}
+	s.Office().Pass(5 * time.Second)
+	took := s.Office().Questions().Took()
+	return err == nil && len(took) == 1 && len(took[0].Options) == 1 && took[0].Options[0] == 2
+}

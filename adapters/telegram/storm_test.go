@@ -1,0 +1,135 @@
+package telegram_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/platformtest"
+	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
+	"github.com/panebridge/panebridge/internal/faults"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// coast is an office on which storms are played.
+type coast struct{ *office }
+
+func (c coast) Office() *platformtest.Office { return c.office.Office }
+
+func (c coast) Status(id sessions.ID) []adapters.BindingStatus { return c.Hub.Status(id) }
+
+func (c coast) SetFates(fate func(platformtest.StormCall) faults.Fate) {
+	if fate == nil {
+		c.fate.Store(nil)
+		return
+	}
+	c.fate.Store(new(func(method string, body []byte) faults.Fate {
+		return fate(platformtest.StormCall{
+			Reads: strings.HasPrefix(method, "get"), Makes: method == "createForumTopic",
+			Thread: bytes.Contains(body, []byte("message_thread_id")), Buttons: bytes.Contains(body, []byte("inline_keyboard")),
+		})
+	}))
+}
+
+func (c coast) Seen() []platformtest.StormMessage {
+	var out []platformtest.StormMessage
+	for _, m := range c.Messages(c.forum) {
+		if m.Service != "" || m.From.ID != c.Bot().ID || !m.There() {
+			continue
+		}
+		x := platformtest.StormMessage{ID: strconv.Itoa(m.ID), Place: strconv.Itoa(m.Thread), At: m.At, Text: m.Text, ReplyTo: strconv.Itoa(m.ReplyTo)}
+		if m.File != nil {
+			x.Text += string(m.File.Content)
+		}
+		for _, row := range m.Buttons {
+			for _, b := range row {
+				x.Buttons = append(x.Buttons, b.Text)
+			}
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+func (c coast) Places(name string) int {
+	n := 0
+	for _, t := range c.Topics(c.forum) {
+		if t.Name == name {
+			n++
+		}
+	}
+	return n
+}
+
+func (c coast) Command() (string, error) {
+	id, err := c.ada.Say(telegramtest.Place{Chat: c.forum}, "/sessions")
+	return strconv.Itoa(id), err
+}
+
+func (c coast) PressButton(m platformtest.StormMessage, label string) error {
+	_, err := c.Press(true, m.ID, label)
+	return err
+}
+
+func (c coast) Reply(m platformtest.StormMessage, text string) error {
+	at := telegramtest.Place{Chat: c.forum}
+	at.Thread, _ = strconv.Atoi(m.Place)
+	_, err := c.ada.Reply(at, c.number(m.ID), text)
+	return err
+}
+
+// refused is an answer of Telegram's that says no.
+func refused(code int, description string) *faults.Answer {
+	return &faults.Answer{Status: code, Header: map[string]string{"Content-Type": "application/json"}, Body: fmt.Sprintf(`{"ok":false,"error_code":%d,"description":%q}`, code, description)}
+}
+
+// silences are the forms in which silence is ordered for so many seconds.
+func silences(n int) []*faults.Answer {
+	header := map[string]string{"Content-Type": "application/json", "Retry-After": strconv.Itoa(n)}
+	form := `{"ok":false,"error_code":429,"description":"Too Many Requests: retry after %d"%s}`
+	return []*faults.Answer{
+		{Status: 429, Header: header, Body: fmt.Sprintf(form, n, fmt.Sprintf(`,"parameters":{"retry_after":%d}`, n))},
+		{Status: 429, Header: header, Body: fmt.Sprintf(form, n, fmt.Sprintf(`,"parameters":{"retry_after":%d.0}`, n))},
+		{Status: 429, Header: header, Body: fmt.Sprintf(form, n, fmt.Sprintf(`,"parameters":{"retry_after":"%d"}`, n))},
+		{Status: 429, Body: fmt.Sprintf(form, n, "")},
+		{Status: 429, Header: map[string]string{"Content-Type": "text/html", "Retry-After": strconv.Itoa(n)}, Body: "<html>slow down</html>"},
+	}
+}
+
+func (c coast) Wrongs() []platformtest.Wrong {
+	odd := slices.Collect(func(yield func(faults.Answer) bool) {
+		for _, name := range []string{"a login page", "null", "an empty object"} {
+			if a, ok := oddAnswers[name]; ok && !yield(a) {
+				return
+			}
+		}
+	})
+	return append(platformtest.CommonWrongs(odd),
+		platformtest.Wrong{Name: "silence", Draw: func(r *rand.Rand) (faults.Fate, time.Duration) {
+			n := 1 + r.IntN(20)
+			forms := silences(n)
+			return faults.Fate{Lost: true, Answer: forms[r.IntN(len(forms))]}, time.Duration(n) * time.Second
+		}},
+		platformtest.Wrong{Name: "the token", Draw: platformtest.Answered(refused(http.StatusUnauthorized, "Unauthorized"))},
+		platformtest.Wrong{Name: "kicked", Hides: true, Draw: platformtest.Answered(refused(http.StatusForbidden, "Forbidden: bot was kicked from the supergroup chat")), Fits: writes},
+		platformtest.Wrong{Name: "no topic", Loses: true, Draw: platformtest.Answered(refused(http.StatusBadRequest, "Bad Request: message thread not found")), Fits: func(c platformtest.StormCall) bool { return c.Thread }},
+		platformtest.Wrong{Name: "no buttons", Draw: platformtest.Answered(refused(http.StatusBadRequest, "Bad Request: BUTTON_TYPE_INVALID")), Fits: func(c platformtest.StormCall) bool { return c.Buttons }},
+	)
+}
+
+func writes(c platformtest.StormCall) bool { return !c.Reads }
+
+// Whatever goes wrong with calls, nothing is lost, doubled without a mark, or hidden.
+func TestStorms(t *testing.T) {
+	platformtest.Storms(t, func(t *testing.T, dir string, play func(testing.TB, platformtest.Coast)) {
+		t.Helper()
+		inBubble(t, telegramtest.Options{}, func(w *world) { play(w, coast{w.office(dir)}) })
+	})
+}
