@@ -62,6 +62,8 @@ type openDoc struct {
 	busy    bool // a call is under way, and doc changes when it ends
 	panics  int  // of its calls, in succession
 	failing failing
+	left    string // id of the message to which nothing is added any more; see Leave
+	leave   bool   // that of the call that's under way, too
 }
 
 // failing is since when a document's calls fail, and why the last one did; zero: they don't.
@@ -173,13 +175,22 @@ func (d *Deliverer) Deliver(ctx context.Context, call qos.Call) (result qos.Resu
 	if call.Doc == "" {
 		return d.request(ctx, call)
 	}
-	o, b, doc, refused := d.take(call.Doc)
+	return d.deliverDocument(ctx, call)
+}
+
+// deliverDocument makes a document's call.
+func (d *Deliverer) deliverDocument(ctx context.Context, call qos.Call) (result qos.Result) {
+	o, b, doc, left, refused := d.take(call.Doc)
 	if o == nil {
 		return refused
 	}
-	after, result := d.deliver(ctx, call, b, doc)
+	after, result := d.deliver(ctx, call, b, doc, left)
 	d.mu.Lock()
 	o.doc, o.busy, o.panics, o.failing = after, false, 0, o.failing.after(result, time.Now())
+	if o.leave {
+		o.leave = false
+		o.leaveTail()
+	}
 	d.mu.Unlock()
 	if after.Thread != doc.Thread {
 		d.opt.Placed(b.Session)
@@ -228,24 +239,25 @@ func (d *Deliverer) request(ctx context.Context, call qos.Call) qos.Result {
 var errBusy = errors.New("the document's call before is still under way")
 
 // take begins a document's call, or says why there's none.
-func (d *Deliverer) take(id qos.DocID) (*openDoc, Binding, Document, qos.Result) {
+func (d *Deliverer) take(id qos.DocID) (_ *openDoc, _ Binding, _ Document, left string, refused qos.Result) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	o := d.open[id]
 	switch {
 	case o == nil: // closed in the meantime
-		return nil, Binding{}, Document{}, qos.Result{Outcome: qos.Unchanged}
+		return nil, Binding{}, Document{}, "", qos.Result{Outcome: qos.Unchanged}
 	case o.busy:
-		return nil, Binding{}, Document{}, qos.Result{Outcome: qos.NotSent, Err: errBusy}
+		return nil, Binding{}, Document{}, "", qos.Result{Outcome: qos.NotSent, Err: errBusy}
 	default:
 		o.busy = true
-		return o, o.binding, o.doc, qos.Result{}
+		return o, o.binding, o.doc, o.left, qos.Result{}
 	}
 }
 
 // deliver makes a document's call and returns the document after it.
-func (d *Deliverer) deliver(ctx context.Context, call qos.Call, b Binding, doc Document) (Document, qos.Result) {
+func (d *Deliverer) deliver(ctx context.Context, call qos.Call, b Binding, doc Document, left string) (Document, qos.Result) {
 	s, err := d.look(ctx, call, b, doc)
+	s.left = left
 	if errors.Is(err, sessions.ErrUnknown) {
 		return doc, qos.Result{Outcome: qos.Rejected, Err: fmt.Errorf("render %s: %w", b.Session, err)}
 	}

@@ -169,6 +169,9 @@ func (h *Hub) addOutlet(o Outlet) error {
 		Adapter: o.Adapter, Outbox: out.outbox, Store: h.opt.Store, Log: h.opt.Log, Sessions: h.opt.Sessions, Screens: h.opt.Screens, Masker: h.opt.Masker,
 		Heard: h.heard, Quiet: h.opt.Quiet, Placed: h.opt.Placed, Panicked: h.opt.Panicked, Logger: log,
 	})
+	if out.outbox != nil {
+		out.outbox.made, out.outbox.catchUp = out.deliverer.Leave, out.deliverer.catchUp
+	}
 	options := h.opt.tuned(name, out.options)
 	if options.Logger == nil {
 		options.Logger = log

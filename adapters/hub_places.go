@@ -23,7 +23,18 @@ func (h *Hub) Post(p Post) error {
 	if s := o.adapter.Shape(p.To); len(p.Menus) > s.Menus || slices.ContainsFunc(p.Menus, func(m Menu) bool { return len(m.Options) > s.MenuOptions }) {
 		return fmt.Errorf("post to %s: at most %d menus of %d options fit there", p.To, s.Menus, s.MenuOptions)
 	}
+	if p.Behind {
+		p.line = h.heard(p.Session)
+	}
 	return o.outbox.Post(p)
+}
+
+// Leave says that somebody has written at a place: what its sessions print from then on stands
+// below that. It returns at once.
+func (h *Hub) Leave(place Target) {
+	if o, err := h.outletOf(place); err == nil {
+		o.deliverer.Leave(place)
+	}
 }
 
 // At returns the bindings whose target is a place now, the oldest first, those that

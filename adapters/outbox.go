@@ -1,6 +1,7 @@
 package adapters
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -49,6 +50,10 @@ type Outbox struct {
 	scheduler func() scheduler
 	masker    *redact.Masker // nil: nothing is masked
 	log       *slog.Logger
+	// made is told of each new message, and returns at once; catchUp is Deliverer.catchUp. Nil:
+	// there are no documents.
+	made    func(at Target)
+	catchUp func(ctx context.Context, chat qos.Chat, p Post) (qos.Result, bool)
 
 	mu       sync.Mutex
 	waiting  map[string]*waitingPost // by slot key
@@ -73,6 +78,7 @@ type waitingPost struct {
 
 	tried   time.Time // when it was first sent with its nonce
 	marked  bool      // it may be there already, and says so
+	before  int       // calls that showed what it's to stand below
 	unsure  bool      // a call that would have made it wasn't answered
 	refused bool      // in every form
 	whole   *Post     // as it was before the platform refused something of it; nil: it didn't

@@ -17,6 +17,9 @@ func (o *Outbox) request(ctx context.Context, call qos.Call) qos.Result {
 	if !ok {
 		return qos.Result{Outcome: qos.Unchanged} // dropped meanwhile
 	}
+	if result, called := o.precede(ctx, call, p, message); called {
+		return result
+	}
 	reply := o.poster.Post(ctx, p, message)
 	return o.settle(call.Key, p, message, reply)
 }
@@ -34,6 +37,9 @@ func (o *Outbox) requestCosmetic(ctx context.Context, call qos.Call) qos.Result 
 	case r.Outcome == qos.Delivered && r.ID == "":
 		p.sent(p.Message, nil)
 	case r.Outcome == qos.Delivered:
+		if o.made != nil {
+			o.made(p.To)
+		}
 		p.sent(r.ID, nil)
 	case r.Outcome == qos.Rejected && r.Missing == MissingMessage:
 		p.sent("", fmt.Errorf("%w: %w", ErrMessageGone, r.Err))
@@ -107,6 +113,43 @@ func (o *Outbox) take(call qos.Call) (p Post, message string, ok bool) {
 	return p, "", true
 }
 
+// maxPreceding bounds the calls that show what a post is to stand below.
+const maxPreceding = 3
+
+// precede has what a new post is to stand below be shown first, in its slot. called is false
+// if that's shown, or can't be.
+func (o *Outbox) precede(ctx context.Context, call qos.Call, p Post, message string) (result qos.Result, called bool) {
+	if !p.Behind || message != "" || o.catchUp == nil {
+		return result, false
+	}
+	result, called = o.catchUp(ctx, call.Chat, p)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	w := o.waiting[call.Key]
+	if w == nil {
+		return result, called
+	}
+	if w.before++; w.before >= maxPreceding {
+		w.Behind = false
+	}
+	if !called {
+		return result, false
+	}
+	w.inFlight = false
+	switch result.Outcome {
+	case qos.Delivered:
+		return qos.Result{Outcome: qos.Delivered, More: true}, true
+	case qos.Rejected, qos.ChatGone: // that's the document's to say; the post goes its own way
+		w.Behind = false
+		return qos.Result{Outcome: qos.Delivered, More: true}, true
+	case qos.Migrated:
+		return qos.Result{Outcome: qos.NotSent, Err: result.Err}, true // the post learns it by itself
+	default:
+		result.Delivered, result.Final, result.Again = 0, 0, time.Time{}
+		return result, true
+	}
+}
+
 // settle takes in what came of a post's call.
 func (o *Outbox) settle(key string, p Post, message string, r Reply) qos.Result {
 	result := r.result()
@@ -130,6 +173,9 @@ func (o *Outbox) settle(key string, p Post, message string, r Reply) qos.Result 
 		}
 		if r.ID != "" {
 			o.messages.put(key, r.ID)
+		}
+		if message == "" && r.ID != "" && o.made != nil {
+			o.made(w.To)
 		}
 		tell = func() { p.sent(r.ID, nil) }
 		result.More = o.advance(key, w)

@@ -42,6 +42,9 @@ type Post struct {
 	// Numbered is the text that takes Text's place where the platform refuses the buttons and
 	// menus: it says how to choose without. "": Text.
 	Numbered string
+	// Behind says that it stands below all that its session has printed until it's posted.
+	Behind bool
+	line   int64 // the last of that
 	// Again says that it may be there already: a new message says so.
 	Again bool
 	// Elsewhere is where it's posted if it's refused in every form; zero: nowhere.

@@ -53,7 +53,7 @@ func (h *Hub) retitle(b *bound) {
 
 // rename gives a document's thread the title that it should have.
 func (d *Deliverer) rename(ctx context.Context, id BindingID) qos.Result {
-	o, b, doc, refused := d.take(id.Doc())
+	o, b, doc, _, refused := d.take(id.Doc())
 	if o == nil {
 		return refused
 	}

@@ -20,7 +20,8 @@ type sight struct {
 	region           // the live region
 	log      backlog // from the first line that a message to edit shows
 	shape    Shape
-	quiet    bool // nothing may ring
+	quiet    bool   // nothing may ring
+	left     string // id of the message to which nothing is added any more; "": none
 	// held is the first line that isn't to be shown before until, since a secret may go on
 	// behind it; 0: all may be. progress.Head is before it.
 	held  int64
@@ -126,12 +127,15 @@ func (s *sight) leavesThread() bool {
 	return s.ended() && s.shape.ClosesThreads && s.doc.Thread != "" && !s.doc.Closed
 }
 
-// interrupted says that somebody has written in this place since the tail's last line: what
-// comes then stands below that.
+// interrupted says that something else stands below the tail, or that somebody has written in
+// this place since its last line: what comes then stands below that.
 func (s *sight) interrupted() bool {
 	t := s.doc.Tail
 	if t == nil || t.View == ViewScreen {
 		return false
+	}
+	if t.ID == s.left {
+		return true
 	}
 	return slices.ContainsFunc(s.log.between(t.To, Place{Line: s.progress.Head + 1}), func(p Piece) bool {
 		return p.Hidden && p.Line.Kind == sessions.KindUser && p.Line.Begins

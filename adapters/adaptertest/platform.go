@@ -86,6 +86,7 @@ type Message struct {
 	Data   []byte // of the attached file
 	Rang   bool   // people were notified
 	Edits  int
+	Person bool // a person wrote it
 	At     time.Time
 	nonce  string
 	frozen bool
@@ -264,6 +265,13 @@ func (p *Platform) SetFault(fault func(c Call) Fault) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.fault = fault
+}
+
+// Say has a person write a message.
+func (p *Platform) Say(chat, thread, text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.messages = append(p.messages, &Message{ID: p.nextID(), Chat: chat, Thread: thread, Text: text, Person: true, At: time.Now()})
 }
 
 // SetRefuse replaces Options.Refuse.

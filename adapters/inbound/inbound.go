@@ -109,6 +109,8 @@ type Sessions interface {
 type Hub interface {
 	Post(p adapters.Post) error
 	Focus(id sessions.ID)
+	// Leave says that somebody has written at a place. It returns at once.
+	Leave(place adapters.Target)
 	// At returns the bindings whose target is a place now, the oldest first, those
 	// that don't work included.
 	At(place adapters.Target) []adapters.Binding
@@ -264,6 +266,9 @@ func (in *Inbound) Handle(ctx context.Context, ev Event) error {
 	roles, ok, err := in.admit(ctx, ev)
 	if err != nil || !ok {
 		return err
+	}
+	if _, said := ev.Action.(Said); said {
+		in.opt.Hub.Leave(ev.Place)
 	}
 	entry := entryOf(ev)
 	before, err := in.opt.Store.BeginEntry(ctx, entry)

@@ -203,6 +203,7 @@ func (ps *prompts) postQuestion(ctx context.Context, post adapters.Post, name st
 		}
 		return ps.in.opt.Hub.Post(post)
 	}
+	post.Behind = true
 	post.Numbered = promptText(name, p, m.Checked, shape, lead, true)
 	var err error
 	if post.Menus, post.Buttons, err = ps.ways(ctx, p, m, post.Text); err != nil {

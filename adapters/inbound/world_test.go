@@ -592,6 +592,8 @@ func (h *hub) Post(p adapters.Post) error {
 
 func (h *hub) Focus(sessions.ID) {}
 
+func (h *hub) Leave(adapters.Target) {}
+
 func (h *hub) Reopen(t adapters.Target) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

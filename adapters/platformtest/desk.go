@@ -75,6 +75,9 @@ func (d *Desk) Post(p adapters.Post) error {
 // Focus implements inbound.Hub.
 func (d *Desk) Focus(sessions.ID) {}
 
+// Leave implements inbound.Hub.
+func (d *Desk) Leave(adapters.Target) {}
+
 // At implements inbound.Hub.
 func (d *Desk) At(place adapters.Target) []adapters.Binding {
 	if place.Chat != d.Chat {

@@ -1,0 +1,50 @@
+package adapters
+
+import (
+	"context"
+
+	"github.com/panebridge/panebridge/qos"
+)
+
+// What somebody writes at a place, and what's posted there, ends the message that's open: what
+// comes later stands below. A question stands below what led to it.
+
+// Leave says that something else stands below a place's newest message now: nothing is added
+// to that any more. It returns at once.
+func (d *Deliverer) Leave(at Target) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, o := range d.open {
+		if o.doc.target(o.binding) != at {
+			continue
+		}
+		o.leave = o.busy // the message of the call that's under way
+		o.leaveTail()
+	}
+}
+
+// leaveTail has nothing added to the newest message. mu is held.
+func (o *openDoc) leaveTail() {
+	if o.doc.Tail != nil {
+		o.left = o.doc.Tail.ID
+	}
+}
+
+// catchUp brings a session's document at a place nearer to a line by one call, in place of a
+// post that's to stand below that. called is false if that line is there, or can't be shown
+// now.
+func (d *Deliverer) catchUp(ctx context.Context, chat qos.Chat, p Post) (result qos.Result, called bool) {
+	d.mu.Lock()
+	var id qos.DocID
+	for key, o := range d.open {
+		if o.binding.Session == p.Session && o.doc.target(o.binding) == p.To && o.doc.Delivered() < p.line {
+			id = key
+		}
+	}
+	d.mu.Unlock()
+	if id == "" {
+		return result, false
+	}
+	result = d.deliverDocument(ctx, qos.Call{Chat: chat, Doc: id, Class: qos.Final, Wanted: p.line})
+	return result, result.Outcome != qos.Unchanged
+}
