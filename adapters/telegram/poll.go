@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/panebridge/panebridge/adapters/inbound"
@@ -27,8 +28,17 @@ const (
 	maxUpdates = 100
 	// maxUpdateID: its identifiers have at most 52 significant bits.
 	maxUpdateID = 1 << 52
-	// calm is how long no other reader has shown up when there's none any more.
-	calm = 2 * time.Minute
+	// probeFor is for how long nobody must have ended a call of the one that reads, or that
+	// wants to again: who stands back does so for longer. While that isn't known a call waits no
+	// longer for updates.
+	probeFor = 10 * time.Second
+	// standBack is how long who meets another reader twice stops reading at least, so that
+	// one of the two reads all; it's twice as long each time, up to standBackMost, and up to
+	// half as long again at random.
+	standBack     = 30 * time.Second
+	standBackMost = 10 * time.Minute
+	// yieldEvery is how often who isn't to read looks whether it is by now.
+	yieldEvery = 2 * time.Second
 	// seldom is how often a webhook is taken away at most: whoever sets it again
 	// won't be fought.
 	seldom = 10 * time.Minute
@@ -51,6 +61,9 @@ type PollerOptions struct {
 	// configuration says that updates are polled for. Else it stays, and health says
 	// so: another program may need it.
 	DeleteWebhook bool
+	// Yields says why another process reads the bot's updates, and what to do, as a sentence;
+	// "": this one does. It returns at once. Nil: this one does.
+	Yields func() string
 }
 
 // Poller fetches the bot's updates. Each is stored before the call that tells
@@ -68,13 +81,16 @@ type Poller struct {
 	denied  int   // how often Telegram didn't take the token, in a row
 	rivals  rivals
 	deleted time.Time // when a webhook was taken away
+
+	shared atomic.Int64 // when another reader was last known of, as time.Time.UnixNano; 0: never
 }
 
 // rivals are other readers of the bot's updates. Either side's calls end the
 // other's, so some go through all the time, and prove nothing.
 type rivals struct {
-	since, last time.Time
-	met         int // in a row
+	since time.Time // when it went on after it met one last
+	met   int       // in a row
+	stood int       // how often this one has stood back since
 }
 
 // Poller makes a poller that has called nothing yet.
@@ -85,10 +101,28 @@ func (a *Adapter) Poller(o PollerOptions) *Poller {
 // Health says how well it works. It may be called at any time.
 func (p *Poller) Health() inbound.Health { return p.vitals.Health() }
 
+// sharedFor is how long another reader that was met counts as there.
+const sharedFor = time.Hour
+
+// Shared reports whether another program reads the bot's updates, too, as far as is known: then
+// what people write for its sessions may come here. It may be called at any time.
+func (p *Poller) Shared() bool {
+	at := p.shared.Load()
+	return at > 0 && time.Since(time.Unix(0, at)) < sharedFor
+}
+
 // Run polls until ctx ends. When Telegram doesn't take the token it calls seldom, and
 // Health says so: a server in trouble says that, too.
 func (p *Poller) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
+		if p.opts.Yields != nil {
+			if why := p.opts.Yields(); why != "" {
+				p.shared.Store(time.Now().UnixNano())
+				p.vitals.Denied(ctx, why)
+				_ = inbound.Pause(ctx, yieldEvery)
+				continue
+			}
+		}
 		rest, err := p.poll(ctx)
 		switch {
 		case ctx.Err() != nil:
@@ -115,8 +149,11 @@ var errAgain = errors.New("read updates: they were acknowledged already")
 // to wait until the next.
 func (p *Poller) poll(ctx context.Context) (rest time.Duration, err error) {
 	wait := pollFor
-	if p.quick {
+	switch {
+	case p.quick:
 		wait = 0
+	case p.rivals.met > 0:
+		wait = probeFor
 	}
 	began := time.Now()
 	list, err := p.getUpdates(ctx, wait)
@@ -191,12 +228,10 @@ func readUpdate(raw []byte) (inbound.Update, int64, error) {
 // worked takes note of a call that went through.
 func (p *Poller) worked(ctx context.Context) {
 	p.quick, p.fails, p.denied = false, 0, 0
-	if p.rivals.met > 0 {
-		if time.Since(p.rivals.last) < calm {
-			return // it proves nothing
-		}
-		p.rivals = rivals{}
+	if p.rivals.met > 0 && time.Since(p.rivals.since) < probeFor {
+		return // it proves nothing
 	}
+	p.rivals = rivals{}
 	p.vitals.Works(ctx)
 }
 
@@ -218,22 +253,42 @@ func (p *Poller) failed(ctx context.Context, err error) time.Duration {
 
 // conflict deals with whoever else reads the updates.
 func (p *Poller) conflict(ctx context.Context, f *failure) time.Duration {
-	now := time.Now()
-	if now.Sub(p.rivals.last) > calm {
-		p.rivals = rivals{since: now}
-	}
-	p.rivals.last = now
 	p.rivals.met++
-	if !strings.Contains(f.text, "webhook") {
-		p.vitals.Fails(ctx, "another program reads this bot's updates, and each of you gets only some of them: end it (is there a second panebridge?), or get a new token from @BotFather")
-		return inbound.RestAfter(p.rivals.met)
+	rest := inbound.RestAfter(p.rivals.met)
+	if strings.Contains(f.text, "webhook") {
+		rest = p.meetWebhook(ctx, rest)
+	} else {
+		rest = p.meetReader(ctx, rest)
 	}
+	p.rivals.since = time.Now().Add(rest)
+	return rest
+}
+
+// meetReader says how long to rest because another program reads the updates. Who meets one
+// twice in a row stands back: of two that go on, each gets some of what people write.
+func (p *Poller) meetReader(ctx context.Context, rest time.Duration) time.Duration {
+	now := time.Now()
+	p.shared.Store(now.UnixNano())
+	if p.rivals.met == 1 && p.rivals.stood == 0 {
+		p.vitals.Fails(ctx, "another program reads this bot's updates")
+		return rest
+	}
+	rest = min(standBack<<min(p.rivals.stood, 10), standBackMost)
+	rest += rand.N(rest / 2)
+	p.rivals.stood++
+	p.vitals.Denied(ctx, "another program reads this bot's updates, so this one stands back and reads none until "+now.Add(rest).Format(time.TimeOnly)+
+		": is there a second panebridge? End one of the two, or give it a bot of its own from @BotFather")
+	return rest
+}
+
+// meetWebhook says how long to rest because a webhook takes the updates.
+func (p *Poller) meetWebhook(ctx context.Context, rest time.Duration) time.Duration {
 	host, err := p.webhookHost(ctx)
 	switch {
 	case err != nil || host == "": // or it's gone by now
 		p.vitals.Fails(ctx, "a webhook takes this bot's updates")
-	case p.opts.DeleteWebhook && now.Sub(p.deleted) > seldom:
-		p.deleted = now
+	case p.opts.DeleteWebhook && time.Since(p.deleted) > seldom:
+		p.deleted = time.Now()
 		err := p.client.raw(ctx, "deleteWebhook", nil, nil)
 		if err == nil {
 			p.log.WarnContext(ctx, "took a webhook away, because the configuration says polling", "host", host)
@@ -244,7 +299,7 @@ func (p *Poller) conflict(ctx context.Context, f *failure) time.Duration {
 	default:
 		p.vitals.Fails(ctx, fmt.Sprintf("a webhook at %s takes this bot's updates: end the program that has set it, or give panebridge a bot of its own", host))
 	}
-	return inbound.RestAfter(p.rivals.met)
+	return rest
 }
 
 // webhookHost returns whose webhook is set. The rest of its address may be a secret.

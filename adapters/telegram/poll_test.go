@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strings"
@@ -256,26 +257,91 @@ func TestPollerBacksOff(t *testing.T) {
 	}
 }
 
-// Of two readers each gets some, so that calls that go through prove nothing.
-func TestPollerTellsOfAnotherReader(t *testing.T) {
+// Of two readers one stands back: what people write comes to the other, each once and in order,
+// and who doesn't read is red, and says what to do. When the other has gone it reads again.
+func TestOfTwoReadersOneReads(t *testing.T) {
+	for seed := range 10 {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			inBubble(t, telegramtest.Options{}, func(w *world) {
+				readers := []*reader{w.read(journaltest.NewMemory().Process(), nil)}
+				after(time.Duration(seed) * 700 * time.Millisecond)
+				readers = append(readers, w.read(journaltest.NewMemory().Process(), nil))
+				after(10 * time.Second)
+				if !slices.ContainsFunc(readers, func(r *reader) bool { return r.Health().Condition == inbound.Down }) {
+					w.Error("neither is red ten seconds later")
+				}
+				texts := 400
+				for n := range texts {
+					w.say(fmt.Sprint("text-", n))
+					after(time.Duration(rand.IntN(1500)) * time.Millisecond)
+				}
+				after(time.Minute)
+				got, one := map[string]int{}, 0
+				for _, r := range readers {
+					words := strings.Fields(r.texts())
+					one = max(one, len(words))
+					for _, text := range words {
+						got[text]++
+					}
+				}
+				for n := range texts {
+					if text := fmt.Sprint("text-", n); got[text] != 1 {
+						w.Errorf("%q came %d times", text, got[text])
+					}
+				}
+				if one < texts*3/4 {
+					w.Errorf("the one that reads got %d of %d", one, texts)
+				}
+				down := slices.IndexFunc(readers, func(r *reader) bool { return r.Health().Condition == inbound.Down })
+				if down < 0 {
+					w.Fatal("neither is red")
+				}
+				w.condition(readers[down], inbound.Down, "so this one stands back")
+				w.condition(readers[1-down], inbound.Well, "")
+				if !readers[0].Shared() || !readers[1].Shared() {
+					w.Error("one doesn't know of the other")
+				}
+				readers[1-down].end()
+				after(16 * time.Minute) // it stands back for at most 15
+				w.condition(readers[down], inbound.Well, "")
+				w.say("afterwards")
+				after(time.Second)
+				if !strings.HasSuffix(readers[down].texts(), "afterwards") {
+					w.Errorf("it has %q", readers[down].texts())
+				}
+				readers[down].end()
+			})
+		})
+	}
+}
+
+// A rival that ends is forgotten when a call wasn't ended for ten seconds.
+func TestAReaderIsWellSoonAfterItsRivalHasGone(t *testing.T) {
 	inBubble(t, telegramtest.Options{}, func(w *world) {
 		r := w.read(journaltest.NewMemory().Process(), nil)
-		after(time.Second)
-		w.condition(r, inbound.Well, "")
+		after(5 * time.Second)
 		other := w.read(journaltest.NewMemory().Process(), nil)
-		after(15 * time.Second)
-		w.condition(r, inbound.Down, "another program reads this bot's updates")
-		after(3 * time.Minute)
-		w.condition(r, inbound.Down, "another program reads this bot's updates")
-		w.condition(other, inbound.Down, "another program reads this bot's updates")
-		before := len(w.calls("getUpdates"))
-		after(10 * time.Minute)
-		w.condition(r, inbound.Down, "another program")
-		if n := len(w.calls("getUpdates")) - before; n > 100 {
-			w.Errorf("%d calls of two readers in ten minutes", n)
-		}
+		after(200 * time.Millisecond)
 		other.end()
-		after(5 * time.Minute)
+		after(15 * time.Second)
+		w.condition(r, inbound.Well, "")
+		r.end()
+	})
+}
+
+// Where others decide who reads, that one does, and what it's told is said by the others.
+func TestAReaderYields(t *testing.T) {
+	inBubble(t, telegramtest.Options{}, func(w *world) {
+		var why atomic.Value
+		why.Store("another process reads")
+		r := w.read(journaltest.NewMemory().Process(), func(o *telegram.PollerOptions) { o.Yields = func() string { return why.Load().(string) } })
+		after(time.Minute)
+		w.condition(r, inbound.Down, "another process reads")
+		if n := len(w.calls("getUpdates")); n > 0 {
+			w.Errorf("%d calls", n)
+		}
+		why.Store("")
+		after(5 * time.Second)
 		w.condition(r, inbound.Well, "")
 		r.end()
 	})

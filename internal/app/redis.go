@@ -134,6 +134,31 @@ func redisTLS(cfg config.Redis) (*tls.Config, error) {
 	return t, nil
 }
 
+// yields says why another process reads a bot's updates, of those that share it over Redis: the
+// one whose member id is the least does, as long as it's there. Nil: nothing is shared.
+func (d *daemon) yields(adapter string) func() string {
+	for _, b := range d.shared {
+		if b.adapter == adapter {
+			return func() string { return yieldsTo(b.Standing(time.Now())) }
+		}
+	}
+	return nil
+}
+
+// yieldsTo says whom a process leaves the reading to, and what that means; "": to nobody. Who
+// doesn't know of the others reads, and finds out.
+func yieldsTo(s redisbucket.Standing) string {
+	if s.State != "shared" && s.State != "learning" {
+		return ""
+	}
+	for _, m := range s.Members {
+		if m.ID < s.Member && !m.Vanished {
+			return fmt.Sprintf("process %s, with which this one shares the bot over Redis, reads what people write; this one (%s) shows its sessions, and gets none of it: give it a bot of its own from @BotFather", m.ID, s.Member)
+		}
+	}
+	return ""
+}
+
 // redisParts are the parts of the health that tell how the shared budgets are.
 func (d *daemon) redisParts() []api.Part {
 	var out []api.Part

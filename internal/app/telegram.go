@@ -75,7 +75,7 @@ func (t *telegramSide) connect(d *daemon) error {
 	})
 	hook := d.config.Adapters.Telegram.Webhook
 	if hook.URL == "" {
-		t.reader = t.adapter.Poller(telegram.PollerOptions{Keeper: t.queue, DeleteWebhook: true})
+		t.reader = t.adapter.Poller(telegram.PollerOptions{Keeper: t.queue, DeleteWebhook: true, Yields: d.yields(telegram.Name)})
 		return nil
 	}
 	w, err := t.adapter.Webhook(telegram.WebhookOptions{Keeper: t.queue, URL: hook.URL})

@@ -1,0 +1,37 @@
+package app
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/panebridge/panebridge/qos/redisbucket"
+)
+
+// Of processes that share a bot the one with the least id reads: all agree on that, and where
+// it has vanished, or nothing is known of the others, the next does.
+func TestOneOfThoseWhoShareABotReads(t *testing.T) {
+	ids := []string{"b", "a", "c"}
+	for name, tt := range map[string]struct {
+		state    string
+		vanished map[string]bool
+		reads    string
+	}{
+		"all are there":        {"shared", nil, "a"},
+		"the first vanished":   {"shared", map[string]bool{"a": true}, "b"},
+		"two vanished":         {"learning", map[string]bool{"a": true, "b": true}, "c"},
+		"Redis doesn't answer": {"share", nil, "abc"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var members []redisbucket.Member
+			for _, id := range ids {
+				members = append(members, redisbucket.Member{ID: id, Vanished: tt.vanished[id]})
+			}
+			for _, id := range ids {
+				why := yieldsTo(redisbucket.Standing{State: tt.state, Member: id, Members: members})
+				if reads := strings.Contains(tt.reads, id); !tt.vanished[id] && (why == "") != reads {
+					t.Errorf("%s reads: %v, want %v: %q", id, why == "", reads, why)
+				}
+			}
+		})
+	}
+}
