@@ -34,6 +34,40 @@ func TestScreenHTML(t *testing.T) {
 	}
 }
 
+// The cursor is the cell in which the next character would stand.
+func TestScreenHTMLShowsTheCursor(t *testing.T) {
+	const at = `<span class="cursor">`
+	for _, tc := range []struct {
+		name string
+		row  string
+		x    int
+		want string
+	}{
+		{"on a character", "abc", 1, "a" + at + "b</span>c"},
+		{"in front", "abc", 0, at + "a</span>bc"},
+		{"behind the text", "$ ", 2, "$ " + at + " </span>"},
+		{"further on", "$", 3, "$  " + at + " </span>"},
+		{"in an empty row", "", 0, at + " </span>"},
+		{"on what has a style", "\x1b[31mab\x1b[0mc", 1, `<span class="f1">a</span><span class="f1 cursor">b</span>c`},
+		{"on a wide character", "日本", 2, "日" + at + "本</span>"},
+		{"on the second half of one", "日本", 1, at + "日</span>本"},
+		{"on a character of several parts", "a\u0301b", 0, at + "a\u0301</span>b"},
+		{"behind a tab", "\tx", 8, "\t" + at + "x</span>"},
+		{"escaped", "<b>", 0, at + "&lt;</span>b&gt;"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := sessions.Screen{Rows: []string{"above", tc.row}, Width: 20, Height: 2, CursorX: tc.x, CursorY: 1, CursorVisible: true}
+			if got := screenHTML(s); got != "above\n"+tc.want+"\n" {
+				t.Errorf("got  %q\nwant %q", got, "above\n"+tc.want+"\n")
+			}
+			s.CursorVisible = false
+			if got := screenHTML(s); strings.Contains(got, "cursor") {
+				t.Errorf("a hidden cursor is shown: %q", got)
+			}
+		})
+	}
+}
+
 func FuzzScreenHTML(f *testing.F) {
 	for _, seed := range []string{
 		"", "\x1b[1;31mhi\x1b[0m <b>", "\x1b[38:2::1:2:3;4:3;58:5:1mx", "\x1b]8;;http://x\x1b\\l\x1b]8;;\x1b\\",
@@ -43,6 +77,10 @@ func FuzzScreenHTML(f *testing.F) {
 	}
 	tag := regexp.MustCompile(`<span( class="[a-z0-9 ]+")?( data-fg="#[0-9a-f]{6}")?( data-bg="#[0-9a-f]{6}")?>|</span>`)
 	f.Fuzz(func(t *testing.T, row string) {
+		withCursor := tag.ReplaceAllString(screenHTML(sessions.Screen{Rows: []string{row}, Width: 80, CursorX: len(row) % 80, CursorVisible: true}), "")
+		if got, want := strings.TrimRight(html.UnescapeString(withCursor), " \n"), strings.TrimRight(sgr.Plain(row), " \n"); got != want {
+			t.Fatalf("with a cursor the text is %q, want %q", got, want)
+		}
 		text := tag.ReplaceAllString(screenHTML(sessions.Screen{Rows: []string{row}}), "")
 		if strings.ContainsAny(text, `<>"`) {
 			t.Fatalf("there's markup beside our spans: %q", text)

@@ -4,10 +4,12 @@ import { byId, element } from './dom.js';
 import { getScreen } from './api.js';
 
 // The Screen tab: the pane as it is, fetched anew when something changed, at
-// most every pause milliseconds, and only while it's open.
+// most every pause milliseconds, and only while it's open. It opens where its prompt is,
+// and stays there until the reader scrolls.
 
 const pause = 500;
-const classPattern = /^(?:[fb]\d{1,3}|bold|dim|italic|underline|reverse|hidden|strike)$/;
+const near = 4; // pixels beside the place where the prompt is seen that count as being there
+const classPattern = /^(?:[fb]\d{1,3}|bold|dim|italic|underline|reverse|hidden|strike|cursor)$/;
 const colourPattern = /^#[0-9a-f]{6}$/;
 
 export class Screen {
@@ -15,6 +17,9 @@ export class Screen {
     this.session = session;
     this.rows = byId('screen-rows');
     this.rows.replaceChildren();
+    this.scroller = this.rows.parentElement;
+    this.resizes = new ResizeObserver(() => this.toPrompt(this.isAway()));
+    this.resizes.observe(this.scroller);
     this.shown = false;
     this.busy = false;
     this.again = false;
@@ -26,7 +31,10 @@ export class Screen {
 
   show(shown) {
     this.shown = shown;
-    if (shown) this.changed();
+    if (!shown) return;
+    this.place = null; // it's opened at its prompt
+    this.toPrompt(false);
+    this.changed();
   }
 
   changed() {
@@ -49,13 +57,39 @@ export class Screen {
   async fetch() {
     try {
       const text = await getScreen(this.session, this.secrets.checked ? 'show' : 'mask');
-      if (this.shown) this.rows.replaceChildren(...rebuild(text));
+      if (!this.shown) return;
+      const away = this.isAway();
+      this.rows.replaceChildren(...rebuild(text));
+      this.toPrompt(away);
     } catch (error) {
       if (this.shown) this.rows.replaceChildren(element('span', 'dim', `The screen can't be read: ${error.message}`));
     }
   }
 
+  // isAway says that the reader has scrolled away from the prompt.
+  isAway() {
+    if (this.place === null) return false;
+    const { scrollTop, scrollHeight, clientHeight } = this.scroller;
+    return Math.abs(scrollTop - Math.min(this.place, scrollHeight - clientHeight)) > near;
+  }
+
+  // toPrompt scrolls to the last row that has something, or to the cursor's where that's
+  // above; a reader who is away stays where he is.
+  toPrompt(away) {
+    if (away || !this.shown) return;
+    const rows = this.rows.textContent.replace(/\n$/, '').split('\n');
+    const height = this.rows.offsetHeight / rows.length;
+    const cursor = this.rows.querySelector('.cursor');
+    const last = rows.findLastIndex((row) => row.trim() !== '');
+    const at = cursor ? Math.round((cursor.getBoundingClientRect().top - this.rows.getBoundingClientRect().top) / height) : last;
+    const padding = this.rows.offsetTop - this.scroller.offsetTop;
+    const bottom = padding + (Math.max(last, at) + 1) * height + padding;
+    this.scroller.scrollTop = Math.min(bottom - this.scroller.clientHeight, padding + at * height);
+    this.place = this.scroller.scrollTop;
+  }
+
   close() {
+    this.resizes.disconnect();
     this.secrets.removeEventListener('change', this.ask);
     this.shown = false;
     this.rows.replaceChildren();
