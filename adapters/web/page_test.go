@@ -351,7 +351,8 @@ func TestLooks(t *testing.T) {
 	}
 
 	b := browse(t, 1280, 800)
-	b.Do(s.open())
+	b.Do(s.open(), chromedp.WaitVisible(".session"))
+	browsertest.Eval[string](b, fmt.Sprintf(`location.hash = %q`, id)) // by itself the page opens what needs somebody
 	b.Until("lines", lineCount+" > 20")
 	b.Shot("desktop")
 	b.Do(chromedp.SendKeys("#text", "and then run the tests, please"), browsertest.Enter(), chromedp.WaitVisible(".receipt[data-state=held]"))

@@ -9,7 +9,7 @@ import { Composer } from './composer.js';
 import { Conversation } from './conversation.js';
 import { drawDelivery } from './delivery.js';
 import { closeDialog, newDialog } from './dialogs.js';
-import { drawList, needsYou } from './list.js';
+import { drawList, firstToOpen, needsYou } from './list.js';
 import { PromptPanel } from './prompt.js';
 import { Screen } from './screen.js';
 import { Stream } from './stream.js';
@@ -29,6 +29,7 @@ const state = {
   mostEnded: endedAtOnce, // of these are shown
   open: null, // {id, conversation, composer, prompt, screen, stream}
   tab: 'conversation',
+  known: false, // the sessions were listed
   listed: true, // the last poll worked
   streaming: true, // the stream is connected
   shut: null, // why the browser isn't let in; '': it is; null: that isn't known yet
@@ -47,9 +48,9 @@ function choose(id) {
 }
 
 // follow opens the session that the address names; or else leaves what's open,
-// or opens the first that lives.
+// or opens what a reader wants to see first.
 function follow() {
-  const session = chosenByAddress() ?? current() ?? state.sessions.find((s) => s.state !== 'ended') ?? state.sessions[0];
+  const session = chosenByAddress() ?? current() ?? firstToOpen(state.sessions);
   if (session?.id === state.open?.id) return;
   closeOpen();
   if (session) openSession(session);
@@ -117,6 +118,7 @@ async function poll() {
     state.ended = ended;
     if (adapters) drawChats(adapters);
     state.listed = true;
+    state.known = true;
     shut('');
     if (!state.streaming) state.open?.stream?.now();
     follow();
@@ -142,6 +144,7 @@ function empty() {
   closeOpen();
   for (const dialog of document.querySelectorAll('dialog[open]')) dialog.close();
   state.sessions = [];
+  state.known = false;
   state.ended = 0;
   drawChats([]);
   draw();
@@ -179,7 +182,9 @@ function showOlder() {
 }
 
 function drawHead(session) {
-  byId('name').textContent = session?.name ?? 'No session chosen';
+  byId('name').textContent = session?.name ?? 'panebridge';
+  byId('no-sessions').hidden = Boolean(session) || !state.known;
+  for (const part of ['tabs', 'close', 'views']) byId(part).hidden = !session;
   byId('about').textContent = session ? about(session) : '';
   byId('main').dataset.state = session?.state ?? '';
   byId('close').disabled = !session || session.state === 'ended';

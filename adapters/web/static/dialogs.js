@@ -7,10 +7,12 @@ import { closeSession, createSession, forgetSession } from './api.js';
 
 export function newDialog(created) {
   const dialog = byId('new-dialog');
-  byId('new').addEventListener('click', () => {
-    byId('new-error').textContent = '';
-    dialog.showModal();
-  });
+  for (const button of ['new', 'begin']) {
+    byId(button).addEventListener('click', () => {
+      byId('new-error').textContent = '';
+      dialog.showModal();
+    });
+  }
   byId('new-cancel').addEventListener('click', () => dialog.close());
   byId('new-form').addEventListener('submit', async (event) => {
     event.preventDefault();

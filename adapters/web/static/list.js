@@ -9,7 +9,6 @@ const items = new Map(); // by session id
 
 export function drawList(sessions, chosen, choose) {
   const list = byId('sessions');
-  byId('no-sessions').hidden = sessions.length > 0;
   const known = new Set(sessions.map((s) => s.id));
   for (const [id, item] of items) {
     if (known.has(id)) continue;
@@ -43,6 +42,17 @@ function sorted(sessions) {
     || (a.ended_at && b.ended_at ? b.ended_at.localeCompare(a.ended_at) : 0)
     || a.created_at.localeCompare(b.created_at) || a.id.localeCompare(b.id));
 }
+
+// firstToOpen is the session that a reader who has chosen none wants to see: the first that
+// needs somebody, or else the one that was active last, or that ended last.
+export function firstToOpen(sessions) {
+  const inOrder = sorted(sessions);
+  const living = inOrder.filter((s) => s.state !== 'ended');
+  if (living.length === 0) return inOrder[0];
+  return living.find(needsYou) ?? living.reduce((a, b) => (activeAt(b) > activeAt(a) ? b : a));
+}
+
+const activeAt = (s) => Math.max(Date.parse(s.created_at), Date.parse(s.last_output_at ?? s.created_at));
 
 function makeItem(id, choose) {
   const item = element('li');
