@@ -3,7 +3,7 @@
 import { signedFetch } from './key.js';
 
 // The calls of the HTTP API that the page makes. A refusal is thrown as an
-// APIError; a server that can't be reached as a TypeError, as fetch does.
+// APIError, and so is that nobody answers: its code is 'away', its status 0.
 
 export class APIError extends Error {
   constructor(status, code, message, prompt) {
@@ -15,13 +15,22 @@ export class APIError extends Error {
 }
 
 const base = '/api/v1/';
+const patience = 10000; // milliseconds for which a list of sessions is waited for
 const sessionPath = (id, rest = '') => `sessions/${encodeURIComponent(id)}${rest}`;
 
 async function call(method, path, body, signal) {
-  const response = await signedFetch(base + path, { method, signal, body: body && JSON.stringify(body) });
+  const response = await signedFetch(base + path, { method, signal, body: body && JSON.stringify(body) }).catch((error) => { throw away(error); });
   if (!response.ok) throw await refusal(response);
   return response;
 }
+
+// away is what's thrown for an error of fetch, which says "Failed to fetch" when nobody
+// answers, or breaks off.
+const away = (error) => (error instanceof TypeError
+  ? new APIError(0, 'away', 'panebridge isn’t reachable. The page goes on by itself when it is.')
+  : error);
+
+export const isAway = (error) => error.code === 'away';
 
 // refusal is the error that the server answered.
 export async function refusal(response) {
@@ -43,7 +52,10 @@ export function marked(data) {
   return data;
 }
 
-const json = async (...args) => (await call(...args)).json();
+const json = async (...args) => {
+  const response = await call(...args);
+  return response.json().catch((error) => { throw away(error); });
+};
 
 // getMarkdown asks how blocks of answers look: runs of text for each.
 export async function getMarkdown(blocks) {
@@ -59,7 +71,7 @@ export const revokeAccess = (person, role) => json('DELETE', `access/${encodeURI
 // listSessions are all that live, the newest that have ended, so many at most, and the one of
 // that id; ended is how many have.
 export async function listSessions(most, id) {
-  const response = await call('GET', `sessions?ended=${most}&with=${encodeURIComponent(id)}`);
+  const response = await call('GET', `sessions?ended=${most}&with=${encodeURIComponent(id)}`, undefined, AbortSignal.timeout(patience));
   return { sessions: await response.json(), ended: Number(response.headers.get('Panebridge-Ended')) };
 }
 export const createSession = (body) => json('POST', 'sessions', body);

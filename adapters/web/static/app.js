@@ -2,7 +2,7 @@
 
 import { byId, ago } from './dom.js';
 import { accessDialog, showAccess } from './access.js';
-import { listAdapters, listSessions, marked } from './api.js';
+import { isAway, listAdapters, listSessions, marked } from './api.js';
 import { passGate, showGate } from './gate.js';
 import { known, loadKey } from './key.js';
 import { Composer } from './composer.js';
@@ -30,7 +30,8 @@ const state = {
   open: null, // {id, conversation, composer, prompt, screen, stream}
   tab: 'conversation',
   known: false, // the sessions were listed
-  listed: true, // the last poll worked
+  problem: '', // why the last poll didn't work
+  seenAt: null, // when the last one did
   streaming: true, // the stream is connected
   shut: null, // why the browser isn't let in; '': it is; null: that isn't known yet
 };
@@ -117,15 +118,18 @@ async function poll() {
     state.sessions = sessions;
     state.ended = ended;
     if (adapters) drawChats(adapters);
-    state.listed = true;
+    const back = state.problem !== '';
+    state.problem = '';
+    state.seenAt = new Date();
     state.known = true;
     shut('');
     if (!state.streaming) state.open?.stream?.now();
+    if (back) state.open?.screen.changed();
     follow();
     draw();
   } catch (error) {
     if (error.status === 401) shut('refused');
-    else state.listed = false;
+    else state.problem = isAway(error) || error.name === 'TimeoutError' ? 'panebridge isn’t reachable. Is it running?' : `panebridge has a problem: ${error.message}`;
     drawConnection();
   }
 }
@@ -211,8 +215,10 @@ function about(session) {
 
 function drawConnection() {
   const bar = byId('connection');
-  bar.hidden = state.shut !== '' || state.listed && state.streaming;
-  bar.textContent = 'Reconnecting…';
+  bar.hidden = state.shut !== '' || !state.problem && state.streaming;
+  const since = state.seenAt && state.known ? ` What’s here is from ${state.seenAt.toLocaleTimeString()}.` : '';
+  const text = state.problem ? `${state.problem}${since} Trying again…` : 'Reconnecting…';
+  if (bar.textContent !== text) bar.textContent = text; // what's the same isn't read out again
 }
 
 function drawer(open) {

@@ -1,7 +1,7 @@
 'use strict';
 
 import { byId, element } from './dom.js';
-import { getScreen } from './api.js';
+import { getScreen, isAway } from './api.js';
 
 // The Screen tab: the pane as it is, fetched anew when something changed, at
 // most every pause milliseconds, and only while it's open. It opens where its prompt is,
@@ -62,7 +62,7 @@ export class Screen {
       this.rows.replaceChildren(...rebuild(text));
       this.toPrompt(away);
     } catch (error) {
-      if (this.shown) this.rows.replaceChildren(element('span', 'dim', `The screen can't be read: ${error.message}`));
+      if (this.shown && !isAway(error)) this.rows.replaceChildren(element('span', 'dim', `The screen can't be read: ${error.message}`));
     }
   }
 
