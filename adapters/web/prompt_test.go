@@ -142,3 +142,70 @@ func TestADialogThatIsNotRecognisedHasKeys(t *testing.T) {
 		t.Errorf("the answer is %+v, %v", p, err)
 	}
 }
+
+// A digit chooses the option that has its number, under the conditions under which a click does,
+// and is text where text is written.
+func TestDigitsChooseOptions(t *testing.T) {
+	s := newSite(t)
+	id := s.daemon.Add("asking", "claude")
+	asked := s.daemon.Ask(id, permission())
+	b := browse(t, 1280, 800)
+	b.Do(s.open(), chromedp.WaitVisible("#prompt"))
+	press := func(key string) { b.Do(chromedp.KeyEvent(key)) }
+	open := func(id string) {
+		t.Helper()
+		if p, err := s.daemon.Prompt(t.Context(), id); err != nil || p.State != sessions.PromptOpen {
+			t.Errorf("the question is %+v, %v", p, err)
+		}
+	}
+
+	// A question that has just come takes no digit: it was meant for what stood there.
+	browsertest.Eval[int](b, `(document.querySelectorAll('#prompt button').forEach((button) => { button.disabled = true }), 0)`)
+	press("1")
+	s.daemon.SetPrompt(asked, sessions.PromptClosed, "it was answered in the pane", nil)
+	b.Until("that it's closed", `/answered in the pane$/.test(`+promptText+`)`)
+	press("1") // there's nothing to choose
+	asked = s.daemon.Ask(id, permission())
+	b.Until("the question takes clicks", armed)
+	press("4") // there are three
+	press("0")
+	b.Do(chromedp.KeyEvent("3", chromedp.KeyModifiers(chromedp.ModifierCtrl)))
+	b.Do(chromedp.SendKeys("#text", "12"))
+	if text := browsertest.Eval[string](b, `document.querySelector('#text').value`); text != "12" {
+		t.Errorf("what was written is %q", text)
+	}
+	b.Do(chromedp.Click("#new"), chromedp.WaitVisible("#new-dialog"))
+	browsertest.Eval[int](b, `(document.querySelector('#new-create').focus(), 0)`)
+	press("2")
+	b.Do(chromedp.Click("#new-cancel"))
+	open(asked)
+	browsertest.Eval[int](b, `(document.activeElement.blur(), 0)`)
+	press("3")
+	b.Until("who answered what", `/This page answered: No$/.test(`+promptText+`)`)
+	if keys := s.daemon.Pressed(); len(keys) > 0 {
+		t.Errorf("keys were pressed in the pane: %v", keys)
+	}
+
+	// Where several can be chosen a digit checks an option, and takes that back.
+	multi := s.daemon.Ask(id, sessions.Dialog{
+		Kind: sessions.PromptMulti, Title: "Which of them?", Print: "m",
+		Options: []sessions.DialogOption{{Label: "SQLite"}, {Label: "Postgres"}, {Label: "Redis"}},
+	})
+	b.Until("the question takes clicks", armed)
+	for _, key := range []string{"1", "3", "1", "2"} {
+		press(key)
+	}
+	b.Shot("prompt-multi")
+	open(multi)
+	b.Do(chromedp.Click("#prompt [type=submit]"))
+	b.Until("the answer", `/answered: Postgres, Redis$/.test(`+promptText+`)`)
+
+	// The buttons of a dialog that isn't recognised have keys, not numbers.
+	unread := s.daemon.Ask(id, sessions.Dialog{Kind: sessions.PromptUnread, Body: "Deploy?", Print: "u", Options: []sessions.DialogOption{{Label: "Esc"}, {Label: "2"}, {Label: "Enter"}}})
+	b.Until("the question takes clicks", armed)
+	press("1")
+	press("3")
+	open(unread)
+	press("2")
+	b.Until("which key was pressed", `/This page answered: 2$/.test(`+promptText+`)`)
+}

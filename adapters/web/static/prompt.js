@@ -5,7 +5,7 @@ import { answerPrompt, getPrompt, getScreen } from './api.js';
 import { rebuild } from './screen.js';
 
 // The question that the open session asks, above the composer: its options as buttons,
-// and afterwards a line that says who answered what.
+// and afterwards a line that says who answered what. A digit chooses as a click does.
 
 const armedAfter = 400; // milliseconds for which a new question takes no click: it was meant for what stood there
 const lingers = 60000; // milliseconds for which the line stays
@@ -23,11 +23,14 @@ export class PromptPanel {
   constructor(session) {
     this.session = session;
     this.box = byId('prompt');
+    this.events = new AbortController();
+    document.addEventListener('keydown', (event) => this.key(event), { signal: this.events.signal });
     this.hide();
   }
 
   close() {
     this.closed = true;
+    this.events.abort();
     this.hide();
   }
 
@@ -69,6 +72,16 @@ export class PromptPanel {
     } finally {
       this.asking = false;
     }
+  }
+
+  // key clicks the option of a digit's number; in a field, a digit is text.
+  key(event) {
+    if (!/^[1-9]$/.test(event.key) || event.repeat || event.ctrlKey || event.altKey || event.metaKey) return;
+    if (document.querySelector('dialog[open]') || event.target.closest('input:not([type=checkbox]), textarea, select')) return;
+    const choice = this.box.querySelector(`[data-digit="${event.key}"]:enabled`);
+    if (!choice) return;
+    event.preventDefault();
+    choice.click();
   }
 
   ask(prompt) {
@@ -114,6 +127,7 @@ export class PromptPanel {
       const button = element('button', 'button prompt-option');
       button.type = 'button';
       if (!keys) button.append(element('span', 'prompt-n', String(option.n)));
+      answersTo(button, keys ? option.label : option.n);
       button.append(labelOf(option));
       button.addEventListener('click', () => this.answer({ option: option.n }));
       list.append(button);
@@ -128,7 +142,8 @@ export class PromptPanel {
       const box = element('input');
       box.type = 'checkbox';
       box.value = option.n;
-      label.append(box, labelOf(option));
+      answersTo(box, option.n);
+      label.append(box, element('span', 'prompt-n', String(option.n)), labelOf(option));
       form.append(label);
     }
     form.append(sendButton('Send'));
@@ -194,6 +209,12 @@ export class PromptPanel {
     this.status.textContent = text;
     this.status.classList.toggle('error', Boolean(bad));
   }
+}
+
+// answersTo has a control answer to a digit, if it's one.
+function answersTo(control, digit) {
+  control.dataset.digit = digit;
+  if (/^[1-9]$/.test(digit)) control.setAttribute('aria-keyshortcuts', digit);
 }
 
 function labelOf(option) {
