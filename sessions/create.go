@@ -63,15 +63,13 @@ func (m *Manager) envOf(agent []string, id ID) []string {
 
 // plan checks a request and works out what to run where.
 func (m *Manager) plan(req *NewRequest) (PaneRequest, Server, error) {
-	m.mu.Lock()
-	agent, known := m.opt.Agents[req.Agent]
-	m.mu.Unlock()
+	agent, known := m.agentOf(req.Agent)
 	p := PaneRequest{
 		Width: cmp.Or(agent.Width, paneWidth), Height: cmp.Or(agent.Height, paneHeight),
 		HistoryLimit: cmp.Or(agent.HistoryLimit, m.opt.HistoryLimit), Command: req.Command,
 	}
 	if req.Agent != "" && !known {
-		return p, nil, fmt.Errorf("%w agent %q: the configuration's `agents` has no such entry", ErrUnknown, req.Agent)
+		return p, nil, fmt.Errorf("%w agent %q: the configuration's `agents` has no such entry, and it's none of the programs that were found", ErrUnknown, req.Agent)
 	}
 	p.Env = agent.Env
 	if len(p.Command) == 0 {
@@ -185,9 +183,41 @@ func (m *Manager) SetAgents(a map[string]Agent) {
 	m.opt.Agents = a
 }
 
-// Agents returns the names of the agents that can be started, sorted.
+// AgentSearch is what came of a look for the programs of agents.
+type AgentSearch struct {
+	Names   []string         // of the programs that were looked for
+	Folders []string         // where they were
+	Found   map[string]Agent // by name
+}
+
+// SearchAgents looks for programs that can be started without being configured.
+func (m *Manager) SearchAgents() AgentSearch {
+	if m.opt.FindAgents == nil {
+		return AgentSearch{}
+	}
+	return m.opt.FindAgents()
+}
+
+// Agents returns the names of the agents that can be started, sorted: those of the
+// configuration, and those that are found.
 func (m *Manager) Agents() []string {
+	all := maps.Clone(m.SearchAgents().Found)
+	if all == nil {
+		all = map[string]Agent{}
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return slices.Sorted(maps.Keys(m.opt.Agents))
+	maps.Copy(all, m.opt.Agents)
+	return slices.Sorted(maps.Keys(all))
+}
+
+// agentOf is an agent that can be started; the configuration's comes before one that's found.
+func (m *Manager) agentOf(name string) (Agent, bool) {
+	m.mu.Lock()
+	a, ok := m.opt.Agents[name]
+	m.mu.Unlock()
+	if !ok && name != "" {
+		a, ok = m.SearchAgents().Found[name]
+	}
+	return a, ok
 }

@@ -38,8 +38,11 @@ type Options struct {
 	Prefix       string // of the names of tmux sessions made here
 	HistoryLimit int    // rows, for panes made here
 	Agents       map[string]Agent
-	Env          []string // NAME=value, for panes made here
-	Shell        string   // what a session without a command runs
+	// FindAgents looks for programs that can be started though Agents doesn't name them. It
+	// looks at files, whenever an agent is begun or the names are asked for. Nil: there are none.
+	FindAgents func() AgentSearch
+	Env        []string // NAME=value, for panes made here
+	Shell      string   // what a session without a command runs
 	// Integrate changes the command of a shell, and adds to its environment, so that it
 	// tells of its commands. Nil: nothing is changed.
 	Integrate func(command []string) (changed, env []string)

@@ -46,11 +46,11 @@ func (m *Manager) Restart(ctx context.Context, id ID) (Session, error) {
 		return Session{}, fmt.Errorf("restart %s: %w session", id, ErrUnknown)
 	}
 	s := e.Session
+	m.mu.Unlock()
 	req := NewRequest{Agent: s.Agent, Cwd: s.Cwd, Server: s.Pane.Server}
-	if len(m.opt.Agents[s.Agent].Resume) > 0 && conversationIDs.MatchString(s.Source.Conversation) {
+	if agent, _ := m.agentOf(s.Agent); len(agent.Resume) > 0 && conversationIDs.MatchString(s.Source.Conversation) {
 		req.Resume = s.Source.Conversation
 	}
-	m.mu.Unlock()
 	switch {
 	case !s.Owned:
 		return Session{}, fmt.Errorf("%w: panebridge didn't begin %s; end its program and start it by hand", ErrConflict, s.Name)

@@ -17,6 +17,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/platformtest"
 	"github.com/panebridge/panebridge/internal/memnet"
 	"github.com/panebridge/panebridge/internal/store"
+	"github.com/panebridge/panebridge/sessions"
 )
 
 // The one who may do everything, the server, its channel that's known with a thread in
@@ -37,6 +38,8 @@ type desk struct {
 }
 
 func (d *desk) Agents() []string { return []string{"claude"} }
+
+func (d *desk) SearchAgents() sessions.AgentSearch { return sessions.AgentSearch{} }
 
 func (d *desk) RoundTrip(r *http.Request) (*http.Response, error) {
 	status, body, what := http.StatusOK, "{}", r.URL.Host

@@ -57,7 +57,7 @@ func (a *ask) offerFolders(c choice) error {
 	if err != nil {
 		return err
 	}
-	return a.replace("Where should "+bold(c.Agent)+" work?", append(rows, []adapters.Button{b})...)
+	return a.replace("Where should "+bold(c.Agent)+" work?"+a.in.noAgents(), append(rows, []adapters.Button{b})...)
 }
 
 // recent are the folders of the newest sessions that are still there.

@@ -146,14 +146,28 @@ func (in *Inbound) foldersLike(typed string) []string {
 // foldersLike is how many folders are offered for one that isn't there.
 const foldersLike = 6
 
-// agents are the names of what /new can start: those of the configuration, and a
-// shell.
+// agents are the names of what /new can start: those of the configuration, those whose
+// programs are found, and a shell.
 func (in *Inbound) agents() []string {
 	all := in.opt.Sessions.Agents()
 	if !slices.Contains(all, shellName) {
 		all = append(all, shellName)
 	}
 	return all
+}
+
+// noAgents says where agents were looked for, if there's nothing but a shell to start; else "".
+func (in *Inbound) noAgents() string {
+	found := in.opt.Sessions.SearchAgents()
+	if len(found.Names) == 0 || len(in.opt.Sessions.Agents()) > 0 {
+		return ""
+	}
+	folders := make([]string, len(found.Folders))
+	for i, folder := range found.Folders {
+		folders[i] = in.shown(folder)
+	}
+	return " There's no agent to choose: none of " + plain(strings.Join(found.Names, ", ")) + " is in " +
+		plain(strings.Join(folders, ", ")) + ". Another folder's goes into the configuration, below agents."
 }
 
 // usualAgent is the one that was begun last.

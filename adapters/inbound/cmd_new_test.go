@@ -58,6 +58,29 @@ func labels(posts []adapters.Post) []string {
 	return out
 }
 
+// Agents that are found are offered without being configured, each time as they are then; where
+// none is, it's said where they were looked for.
+func TestNewOffersAgentsThatAreFound(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	search := sessions.AgentSearch{Names: []string{"claude", "codex"}, Folders: []string{"/usr/bin", filepath.Join(home, "bin")}}
+	inWorld(t, func(w *world) {
+		w.ways = func(o *sessions.Options) { o.FindAgents = func() sessions.AgentSearch { return search } }
+		w.restart()
+		w.wantSaid(w.ask(ann, "/new"), "Where should **shell** work? There's no agent to choose: none of claude, codex is in /usr/bin, ~/bin.")
+		search.Found = map[string]sessions.Agent{"claude": {Command: []string{"/usr/bin/claude"}}, "codex": {Command: []string{"/usr/bin/codex"}}}
+		w.pass(time.Second)
+		w.say(ann, "/new")
+		w.pass(5 * time.Second)
+		got := w.hub.take()
+		if text := said(got); strings.Contains(text, "none of") || !slices.Contains(labels(got), "claude") || !slices.Contains(labels(got), "codex") {
+			w.Errorf("it says %q and offers %q", text, labels(got))
+		}
+		w.pass(time.Second)
+		w.wantSaid(w.ask(ann, "/new codex ~"), "**codex-1** begins in ~.")
+	})
+}
+
 func TestNewTakesAgentsAndFolders(t *testing.T) {
 	inHome(t, func(w *world, home string) {
 		folder(w.T, home, "proj", "with space")

@@ -68,6 +68,8 @@ type Sessions interface {
 	Get(idOrName string) (sessions.Session, error)
 	// Agents are the names of the programs that can be started, sorted.
 	Agents() []string
+	// SearchAgents says which of them were found, and where. Both look at files.
+	SearchAgents() sessions.AgentSearch
 	New(ctx context.Context, req sessions.NewRequest) (sessions.Session, error)
 	Close(ctx context.Context, id sessions.ID) error
 	// Restart starts a session's program anew, with its conversation if that can be; if

@@ -263,11 +263,24 @@ func TestOutputStaysText(t *testing.T) {
 func TestDialogs(t *testing.T) {
 	s := newSite(t)
 	s.daemon.Add("one", "")
+	s.daemon.Search = sessions.AgentSearch{Names: []string{"claude", "codex"}, Folders: []string{"/usr/local/bin", "/usr/bin"}}
 	b := browse(t, 1280, 800)
-	b.Do(s.open(), chromedp.WaitVisible("#foot"),
-		chromedp.Click("#new"), chromedp.WaitVisible("#new-dialog"), chromedp.SendKeys("#new-name", "two"),
-		chromedp.SendKeys("#new-agent", "codex"), chromedp.Click("#new-create"))
-	b.Until("the new session is open", `document.querySelector('#name').textContent === 'two'`)
+	b.Do(s.open(), chromedp.WaitVisible("#foot"), chromedp.Click("#new"), chromedp.WaitVisible("#new-none"))
+	if text := browsertest.Eval[string](b, `document.querySelector('#new-none').textContent`); !strings.HasPrefix(text, "None of claude, codex is in /usr/local/bin, /usr/bin.") {
+		t.Errorf("without agents it says %q", text)
+	}
+	b.Shot("new-none")
+	b.Do(chromedp.Click("#new-cancel"))
+	s.stop()
+	s.daemon.Search.Found = map[string]sessions.Agent{"claude": {}, "codex": {}}
+	s.start(t)
+	b.Until("the bar goes away", `document.querySelector('#connection').hidden`)
+	b.Do(chromedp.Click("#new"), chromedp.WaitVisible("#new-dialog"), chromedp.SendKeys("#new-name", "two"))
+	b.Until("the agents", `[...document.querySelectorAll('#new-agent option')].map((o) => o.textContent).join() === 'a shell,claude,codex' && document.querySelector('#new-none').hidden`)
+	b.Do(chromedp.SetValue("#new-agent", "codex"))
+	b.Shot("new-agents")
+	b.Do(chromedp.Click("#new-create"))
+	b.Until("the new session is open", `document.querySelector('#name').textContent === 'two' && document.querySelector('#about').textContent.includes('codex')`)
 	b.Do(chromedp.Click("#close"), chromedp.WaitVisible("#close-dialog"))
 	if text := browsertest.Eval[string](b, `document.querySelector('#close-text').textContent`); !strings.Contains(text, "two") {
 		t.Errorf("the question is %q", text)

@@ -52,6 +52,15 @@ func someEnded(all []sessions.Session, r *http.Request, header http.Header) ([]s
 	return slices.DeleteFunc(all, func(s sessions.Session) bool { return s.State == sessions.StateEnded && !shown[s.ID] }), nil
 }
 
+// agents lists what can be begun, as files are now.
+func (a *api) agents(w http.ResponseWriter, _ *http.Request) error {
+	found := a.opts.Sessions.SearchAgents()
+	writeJSON(w, http.StatusOK, Agents{
+		Agents: notNil(a.opts.Sessions.Agents()), LookedFor: notNil(found.Names), LookedIn: notNil(found.Folders),
+	})
+	return nil
+}
+
 func (a *api) getSession(w http.ResponseWriter, r *http.Request) error {
 	s, err := a.session(r)
 	if err != nil {

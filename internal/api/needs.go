@@ -14,6 +14,10 @@ type Sessions interface {
 	List() []sessions.Session
 	// Get returns one by id or by unique name. It does no I/O.
 	Get(idOrName string) (sessions.Session, error)
+	// Agents are the names of the programs that can be started, sorted. SearchAgents says which
+	// of them the configuration doesn't name, and where they were looked for. Both look at files.
+	Agents() []string
+	SearchAgents() sessions.AgentSearch
 	// New and Adopt run tmux commands and may take seconds.
 	New(ctx context.Context, r sessions.NewRequest) (sessions.Session, error)
 	Adopt(ctx context.Context, r sessions.AdoptRequest) ([]sessions.Session, error)

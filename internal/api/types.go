@@ -56,6 +56,14 @@ func (a *api) newSessions(list []sessions.Session) []Session {
 	return out
 }
 
+// Agents are the programs that can be begun as sessions, and where those were looked for that
+// the configuration doesn't name.
+type Agents struct {
+	Agents    []string `json:"agents"`     // names, sorted; never null
+	LookedFor []string `json:"looked_for"` // names of programs
+	LookedIn  []string `json:"looked_in"`  // folders
+}
+
 // Create is the body of POST /api/v1/sessions: with Tmux it adopts panes that
 // exist, without it makes a session.
 type Create struct {

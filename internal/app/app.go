@@ -184,7 +184,7 @@ func (d *daemon) build(ctx context.Context) error {
 	d.manager = sessions.NewManager(sessions.Options{
 		Servers: servers, Store: d.store, Pollers: pollers{d}, Notes: notes{d.store}, Sink: d.metrics.watch(sinks{d.broker, hubSink{d}, inboundSink{d}, mailSink{d}}),
 		Adopt: cfg.Sessions.Adopt, Recover: d.salvaged != "", Prefix: cfg.Sessions.TmuxPrefix, HistoryLimit: cfg.Sessions.HistoryLimit,
-		Agents: agents(cfg, d.profiles), Shell: d.shell(), Integrate: integrate, Env: []string{"PANEBRIDGE_STATE_DIR=" + d.opt.StateDir}, Phrases: generic.DialogPhrases(), Dialog: generic.Dialog, Asked: d.asked, Box: d.watchers.Box, Front: d.watchers.Front, Revive: d.revive, Decide: d.watchers.Decide, Dialogs: d.watchers, Hides: d.masker.Hides,
+		Agents: agents(cfg, d.profiles), FindAgents: d.findAgents, Shell: d.shell(), Integrate: integrate, Env: []string{"PANEBRIDGE_STATE_DIR=" + d.opt.StateDir}, Phrases: generic.DialogPhrases(), Dialog: generic.Dialog, Asked: d.asked, Box: d.watchers.Box, Front: d.watchers.Front, Revive: d.revive, Decide: d.watchers.Decide, Dialogs: d.watchers, Hides: d.masker.Hides,
 		Receipt: d.receiptChanged, Prompt: d.prompted, Panicked: d.metrics.panicked, Logger: log.With("component", "sessions"),
 	})
 	if err := d.manager.Load(ctx); err != nil {

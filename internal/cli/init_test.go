@@ -168,6 +168,28 @@ func TestInitInAScriptWritesAConfiguration(t *testing.T) {
 	}
 }
 
+// Agents in the PATH are named at the end; where none is, it's said where they were looked for.
+func TestInitNamesTheAgentsThatAreFound(t *testing.T) {
+	bin := t.TempDir()
+	for _, program := range []string{"", "codex"} {
+		w := newTelegramWorld(t, telegramtest.Options{})
+		want := "none of claude, codex, gemini, opencode, pi, qwen is in\n" + bin + "."
+		if program != "" {
+			if err := os.WriteFile(filepath.Join(bin, program), []byte("#!/bin/sh\n"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			want = "Agents that were found: codex."
+		}
+		cmd := w.command("init", "--api-url", w.api, "--chat", id(w.forum), "--admin", id(w.ada.ID), "--mirror", "*")
+		cmd.Env = append(cmd.Env, "PATH="+bin)
+		cmd.Stdin = strings.NewReader(w.Token() + "\n")
+		out, code := w.output(cmd)
+		if w.has(out, want); code != 0 {
+			t.Errorf("exit code %d:\n%s", code, out)
+		}
+	}
+}
+
 // Whoever writes to a bot isn't its owner for that.
 func TestInitAsksWhetherItWasYou(t *testing.T) {
 	w := newTelegramWorld(t, telegramtest.Options{})

@@ -4,9 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/app"
+	"github.com/panebridge/panebridge/sessions/agent"
 )
 
 // wizard is one run of `panebridge init`.
@@ -199,6 +203,9 @@ func (w *wizard) write(f app.FirstTelegram) error {
 			return err
 		}
 	}
+	if err := w.sayAgents(); err != nil {
+		return err
+	}
 	run, bind := "panebridge run", "its topic appears in the chat"
 	if w.configFlag != "" {
 		run += " --config " + w.configFlag
@@ -207,6 +214,21 @@ func (w *wizard) write(f app.FirstTelegram) error {
 		bind = "then write /bind SESSION in the chat"
 	}
 	return w.printf("\nNext:\n  %s\n  panebridge sessions adopt NAME    (a tmux session; %s)\n\n/help, written to the bot, says what it can do.\n", run, bind)
+}
+
+// sayAgents says which agents can be begun without being configured, as the daemon finds them in
+// the same PATH.
+func (w *wizard) sayAgents() error {
+	profiles, err := agent.Load()
+	if err != nil {
+		return err
+	}
+	path, _ := w.env("PATH")
+	found := app.FindAgents(path, profiles)
+	if len(found.Found) == 0 {
+		return w.printf("\nNo agent was found: none of %s is in\n%s. What's elsewhere goes into the configuration, below agents.\n", strings.Join(found.Names, ", "), strings.Join(found.Folders, ", "))
+	}
+	return w.printf("\nAgents that were found: %s. /new, written to the bot, begins one.\n", strings.Join(slices.Sorted(maps.Keys(found.Found)), ", "))
 }
 
 // printFinding prints a finding as the doctor does.

@@ -55,7 +55,7 @@ The exit code is 1 when the program fails at once, as one that isn't installed d
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&r.Name, "name", "", "`NAME` of the session (else made up)")
-	flags.StringVar(&r.Agent, "agent", "", "`AGENT` to start, from the configuration")
+	flags.StringVar(&r.Agent, "agent", "", "`AGENT` to start: one of the configuration, or one that's in PATH")
 	flags.StringVar(&r.Cwd, "cwd", "", "`FOLDER` to start it in (else the current one)")
 	flags.StringVar(&r.Server, "server", "", "configured tmux `SERVER` to make it on (else the first)")
 	flags.DurationVar(&limit, "watch", 2*time.Second, "how long to look whether the program fails at once")

@@ -35,6 +35,15 @@ func (p *Profile) runs(proc Process) bool {
 	return found(p.spec.Program.Names, name) && !p.excepted(args)
 }
 
+// Program is the name of the file that runs the program; "": the profile tells none, as it's
+// known by other things, or its name isn't that of a program.
+func (p *Profile) Program() string {
+	if found(p.spec.Program.Names, p.name) {
+		return p.name
+	}
+	return ""
+}
+
 // found reports whether one of the patterns is in a text.
 func found(patterns []pattern, text string) bool {
 	return slices.ContainsFunc(patterns, func(p pattern) bool { return p.MatchString(text) })

@@ -74,6 +74,7 @@ export async function listSessions(most, id) {
   const response = await call('GET', `sessions?ended=${most}&with=${encodeURIComponent(id)}`, undefined, AbortSignal.timeout(patience));
   return { sessions: await response.json(), ended: Number(response.headers.get('Panebridge-Ended')) };
 }
+export const listAgents = () => json('GET', 'agents');
 export const createSession = (body) => json('POST', 'sessions', body);
 export const closeSession = (id) => call('DELETE', sessionPath(id, '?state=living'));
 export const forgetSession = (id) => call('DELETE', sessionPath(id, '?state=ended'));

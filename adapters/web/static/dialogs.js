@@ -1,7 +1,7 @@
 'use strict';
 
-import { byId } from './dom.js';
-import { closeSession, createSession, forgetSession } from './api.js';
+import { byId, element } from './dom.js';
+import { closeSession, createSession, forgetSession, listAgents } from './api.js';
 
 // The two dialogs: a new session, and closing one or, when it has ended, removing it.
 
@@ -11,6 +11,7 @@ export function newDialog(created) {
     byId(button).addEventListener('click', () => {
       byId('new-error').textContent = '';
       dialog.showModal();
+      offerAgents();
     });
   }
   byId('new-cancel').addEventListener('click', () => dialog.close());
@@ -23,6 +24,25 @@ export function newDialog(created) {
       created(session);
     });
   });
+}
+
+// offerAgents shows what can be begun; where that's a shell only, where agents were looked for.
+async function offerAgents() {
+  try {
+    const { agents, looked_for: names, looked_in: folders } = await listAgents();
+    const list = byId('new-agent');
+    const chosen = list.value;
+    list.replaceChildren(list.options[0], ...agents.map((name) => {
+      const option = element('option', '', name);
+      option.value = name;
+      return option;
+    }));
+    list.value = agents.includes(chosen) ? chosen : '';
+    byId('new-none').hidden = agents.length > 0 || names.length === 0;
+    byId('new-none').textContent = `None of ${names.join(', ')} is in ${folders.join(', ')}. Another folder’s goes into the configuration, below agents.`;
+  } catch (error) {
+    byId('new-error').textContent = error.message;
+  }
 }
 
 function wanted() {

@@ -5,6 +5,7 @@ package apitest
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -20,6 +21,7 @@ type Daemon struct {
 	Sink       sessions.Sink
 	SayDropped bool                             // ReadSince begins with a gap where lines were dropped
 	Type       func(*Daemon, *sessions.Receipt) // what becomes of an input; nil: submitted at once
+	Search     sessions.AgentSearch             // what SearchAgents finds, and Agents names
 
 	mu       sync.Mutex
 	err      error
@@ -62,6 +64,12 @@ func (d *Daemon) Add(name, agent string) sessions.ID {
 	d.Sink.Changed(s.Session)
 	return s.ID
 }
+
+// Agents are the names of those that Search has.
+func (d *Daemon) Agents() []string { return slices.Sorted(maps.Keys(d.Search.Found)) }
+
+// SearchAgents is Search.
+func (d *Daemon) SearchAgents() sessions.AgentSearch { return d.Search }
 
 // Append stores lines and tells about them, as a poller does: in this order.
 func (d *Daemon) Append(id sessions.ID, kind sessions.Kind, texts ...string) {
