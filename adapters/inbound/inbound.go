@@ -156,6 +156,7 @@ type Inbound struct {
 	cards       *cards
 	preferences *preferences
 	hints       *seldom
+	roleHints   *seldom
 	members     *members
 	pictures    *screenshot.Renderer
 }
@@ -183,7 +184,7 @@ func New(opt Options) (*Inbound, error) {
 	}
 	in := &Inbound{
 		opt: opt, log: opt.Logger, platforms: map[string]Platform{}, commands: map[string]command{}, buttons: buttons(),
-		access: newAccess(opt), preferences: &preferences{}, hints: newSeldom(hintEvery),
+		access: newAccess(opt), preferences: &preferences{}, hints: newSeldom(hintEvery), roleHints: newSeldom(roleHintEvery),
 	}
 	in.receipts, in.prompts = newReceipts(in), newPrompts(in)
 	in.missed, in.boards, in.members, in.cards = newMissed(in), newBoards(in), newMembers(in), newCards(in)

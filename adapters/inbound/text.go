@@ -12,9 +12,12 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// hintEvery is how often a place is told the same about how to use it: people talk
-// to each other, too.
-const hintEvery = time.Hour
+// How often a person is told the same in a place: who may type, where it goes, as often as it's
+// needed, though people talk to each other, too; who may only look, that it takes a role.
+const (
+	hintEvery     = 5 * time.Minute
+	roleHintEvery = time.Hour
+)
 
 // said handles a new message of a known person. asked says that the person was
 // asked already whether it's still to be done.
@@ -43,7 +46,7 @@ func (in *Inbound) said(ctx context.Context, ev Event, s Said, roles Roles, agai
 		}
 	}
 	if !roles.Has(Operator) {
-		in.hint(ev, "You may look here, but not type: that takes the role operator.")
+		in.hint(in.roleHints, ev, "You may look here, but not type: that takes the role operator.")
 		return refused("role"), nil
 	}
 	to, err := in.sessionFor(ctx, ev, s)
@@ -51,7 +54,7 @@ func (in *Inbound) said(ctx context.Context, ev Event, s Said, roles Roles, agai
 	case err != nil:
 		return done{}, err
 	case len(to) == 0:
-		in.hint(ev, in.whyNone(ev.Place))
+		in.hint(in.hints, ev, in.whyNone(ev.Place))
 		return refused("no session"), nil
 	case stale:
 		return in.askStale(ctx, ev, s)
@@ -62,9 +65,9 @@ func (in *Inbound) said(ctx context.Context, ev Event, s Said, roles Roles, agai
 	}
 }
 
-// hint tells a place how to use it, unless it was told lately.
-func (in *Inbound) hint(ev Event, text string) {
-	if in.hints.due(ev.Place.String()+" "+text, time.Now()) {
+// hint answers a person how to use a place, unless they were told lately.
+func (in *Inbound) hint(told *seldom, ev Event, text string) {
+	if told.due(ev.Place.String()+" "+ev.Person.ID+" "+text, time.Now()) {
 		in.say(ev, "hint", qos.Interactive, text)
 	}
 }

@@ -191,7 +191,10 @@ func TestAReplyDecidesBetweenSeveralSessions(t *testing.T) {
 	})
 }
 
-func TestAPlaceWithoutASessionIsHintedAtSeldom(t *testing.T) {
+// Who writes where no session takes it is told, each person for themselves, and again when it
+// was a while ago; people who talk to each other hear it now and then. Who may only look hears it
+// once an hour.
+func TestWhoWritesWhereNoSessionTakesItIsTold(t *testing.T) {
 	inWorld(t, func(w *world) {
 		b := w.hub.At(group)[0]
 		for _, x := range []struct {
@@ -206,14 +209,23 @@ func TestAPlaceWithoutASessionIsHintedAtSeldom(t *testing.T) {
 			if err := w.hub.change(b.ID, x.change); err != nil {
 				w.Fatal(err)
 			}
-			for range 10 {
+			for range 4 {
 				w.say(ann, "anybody?")
+				w.say(dora, "somebody?")
 				w.pass(time.Minute)
 			}
+			if posts := w.wantPosts(x.hint, x.hint); posts[0].ReplyTo == posts[1].ReplyTo {
+				w.Errorf("both answers are for %s", posts[0].ReplyTo)
+			}
+			w.pass(time.Minute)
+			w.say(ann, "and now?")
+			w.pass(time.Minute)
 			w.wantPosts(x.hint)
 		}
-		w.say(bob, "may I?")
-		w.say(bob, "may I?")
+		for range 50 {
+			w.say(bob, "may I?")
+			w.pass(time.Minute)
+		}
 		w.wantPosts("takes the role operator")
 		w.wantTyped()
 	})
