@@ -100,6 +100,13 @@ func IsConflict(err error) bool {
 	return ok && f.code == http.StatusConflict
 }
 
+// IsUnreachable says whether Telegram gave no answer: none came, or somebody in between or a server
+// in trouble gave one.
+func IsUnreachable(err error) bool {
+	f, ok := errors.AsType[*failure](err)
+	return ok && (f.code < http.StatusMultipleChoices || f.code >= http.StatusInternalServerError)
+}
+
 // RetryAfter is how long to make no call after an error, as Telegram has ordered; 0:
 // it hasn't.
 func RetryAfter(err error) time.Duration {

@@ -67,6 +67,20 @@ func (*BacklogError) Error() string {
 	return "100 messages or more wait for the bot, and hide new ones"
 }
 
+// Acknowledge takes a message that Next returned away, so that it's nobody's input later. What's
+// older goes with it; with older false it all stays if something older waits.
+func (l *TelegramLook) Acknowledge(ctx context.Context, update int64, older bool) error {
+	for other := range l.shown {
+		if other < update && !older {
+			return nil
+		}
+	}
+	return l.probe.Forget(ctx, update)
+}
+
+// IsUnreachable says whether Telegram gave no answer.
+func IsUnreachable(err error) bool { return telegram.IsUnreachable(err) }
+
 // Forget has Telegram forget updates that wait.
 func (l *TelegramLook) Forget(ctx context.Context, b *BacklogError) error {
 	return l.probe.Forget(ctx, b.Last)

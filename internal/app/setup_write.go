@@ -128,6 +128,17 @@ func (f FirstTelegram) Write(env config.Env) (written bool, err error) {
 	return err == nil, err
 }
 
+// KeepToken writes the token's file alone, with its folder, if it isn't there yet.
+func (f FirstTelegram) KeepToken() error {
+	if err := f.Check(); err != nil || f.Token.Reveal() == "" || exists(f.TokenFile) {
+		return err
+	}
+	if _, err := makeFolder(filepath.Dir(f.TokenFile)); err != nil {
+		return err
+	}
+	return writeNew(f.TokenFile, []byte(f.Token.Reveal()+"\n"))
+}
+
 func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil

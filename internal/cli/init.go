@@ -32,7 +32,8 @@ func newInit(p *program) *cobra.Command {
 have your sessions, look whether the bot has the rights it needs, and write the
 configuration. The token goes into a file of its own beside it that only you can
 read. A configuration that's there isn't changed: you're told what to add to it.
-Nothing is written before the end, so Ctrl-C leaves nothing behind.
+Nothing is written before the end, so Ctrl-C leaves nothing behind. Where Telegram
+can't be reached the token is kept, and the next init goes on with it.
 
 Flags answer questions beforehand, and where standard input isn't a terminal its
 lines answer the rest, in the order they're asked. With --token-file, --chat,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/panebridge/panebridge/internal/app"
 )
@@ -74,6 +75,9 @@ func (w *wizard) nextMessage(ctx context.Context) (bool, error) {
 		}
 	}
 	w.admin, w.name, w.chat.ID = h.Person, h.Name, h.Chat
+	if !strings.HasPrefix(h.Text, "/") { // the bot answers a command
+		w.heard = h.Update
+	}
 	return true, nil
 }
 

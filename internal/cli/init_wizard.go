@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -27,11 +28,28 @@ type wizard struct {
 	name     string
 	chat     app.TelegramChat
 	title    string
-	left     bool // something is still to be put right
+	heard    int64 // number of the message by which the person was recognised; 0: none, or it was a command
+	left     bool  // something is still to be put right
 }
 
-// run goes through all steps.
+// run goes through all steps. Where Telegram can't be reached it keeps the token.
 func (w *wizard) run(ctx context.Context) error {
+	err := w.goThrough(ctx)
+	if err == nil || ctx.Err() != nil || !app.IsUnreachable(err) {
+		return err
+	}
+	first := w.first()
+	if kept := first.KeepToken(); kept != nil {
+		return errors.Join(err, kept)
+	}
+	again := "init"
+	if w.there || first.TokenFile != app.TokenFileBeside(w.file) {
+		again += " --token-file " + first.TokenFile
+	}
+	return fmt.Errorf("telegram isn't reached: %w; the token is in %s, and panebridge %s goes on with it later", err, first.TokenFile, again)
+}
+
+func (w *wizard) goThrough(ctx context.Context) error {
 	if err := w.findBot(ctx); err != nil {
 		return err
 	}
@@ -55,7 +73,7 @@ func (w *wizard) run(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
 	}
-	return w.write(first)
+	return w.write(ctx, first)
 }
 
 // first is what has been found out so far.
@@ -77,6 +95,12 @@ token, as in 7000000001:AAF…
 // findBot asks for the token until Telegram knows it; without a person there, once.
 func (w *wizard) findBot(ctx context.Context) error {
 	given := w.telegram.TokenFile != ""
+	if kept := app.TokenFileBeside(w.file); !given && !w.there && isFile(kept) {
+		given, w.telegram.TokenFile = true, kept
+		if err := w.printf("The token is in %s.\n", kept); err != nil {
+			return err
+		}
+	}
 	if !given {
 		if err := w.printf("%s\n", botText); err != nil {
 			return err
@@ -95,7 +119,9 @@ func (w *wizard) findBot(ctx context.Context) error {
 		switch {
 		case err == nil:
 			return w.printf("The bot is %s, @%s.\n", w.look.Bot.Name, w.look.Bot.User)
-		case !errors.Is(err, app.ErrTokenRefused) || given || !w.ask.terminal:
+		case errors.Is(err, app.ErrTokenRefused) && given:
+			return fmt.Errorf("use the token in %s: %w", w.telegram.TokenFile, err)
+		case !errors.Is(err, app.ErrTokenRefused) || !w.ask.terminal:
 			return err
 		}
 		if err := w.printf("This is wrong: %v.\n\n", err); err != nil {
@@ -163,6 +189,11 @@ func (w *wizard) lookAtChat(ctx context.Context) (broken bool, err error) {
 	return seen.ID == 0 || !seen.MayWrite, nil
 }
 
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
 const privateText = `This chat has no topics, so it suits one session at a time. For several, use a group
 with topics, or turn on Threaded Mode for the bot at @BotFather.`
 
@@ -182,10 +213,15 @@ func (w *wizard) mirror(ctx context.Context) (string, error) {
 	return "", err
 }
 
-func (w *wizard) write(f app.FirstTelegram) error {
+func (w *wizard) write(ctx context.Context, f app.FirstTelegram) error {
 	written, err := f.Write(w.env)
 	if err != nil {
 		return err
+	}
+	if w.heard != 0 {
+		if err := w.look.Acknowledge(ctx, w.heard, written); err != nil {
+			w.notef("panebridge: the message by which you were recognised couldn't be taken away, and may be typed into a session: %v", err)
+		}
 	}
 	if f.Token.Reveal() != "" {
 		if err := w.printf("\nThe token is in %s, which only you can read.\n", f.TokenFile); err != nil {
