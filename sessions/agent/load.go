@@ -253,9 +253,9 @@ func (w *written) merge() {
 }
 
 var (
-	states  = []sessions.State{sessions.StateStarting, sessions.StateIdle, sessions.StateWorking, sessions.StateWaiting, sessions.StateError, unsure} //nolint:gochecknoglobals // a constant table
-	places  = []where{inTitle, inDialog, inFoot, inEnd, inCursor, inScreen}                                                                           //nolint:gochecknoglobals // a constant table
-	formats = []transcript.Format{"", transcript.Claude, transcript.Codex, transcript.Gemini, transcript.OpenCode, transcript.Qwen, transcript.Pi}    //nolint:gochecknoglobals // a constant table
+	states  = []sessions.State{sessions.StateStarting, sessions.StateIdle, sessions.StateWorking, sessions.StateWaiting, sessions.StateError, unsure}               //nolint:gochecknoglobals // a constant table
+	places  = []where{inTitle, inDialog, inFoot, inEnd, inCursor, inScreen}                                                                                         //nolint:gochecknoglobals // a constant table
+	formats = []transcript.Format{"", transcript.Claude, transcript.Codex, transcript.Gemini, transcript.OpenCode, transcript.Qwen, transcript.Pi, transcript.Demo} //nolint:gochecknoglobals // a constant table
 )
 
 // check returns what's wrong with a profile that could be read.

@@ -41,7 +41,7 @@ func TestTheDemosDialogsAreKnownByTheirEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"generic-permission.txt", "generic-choice.txt"} {
+	for _, name := range []string{"demo-permission.txt", "demo-choice.txt"} {
 		text, err := os.ReadFile(filepath.Join("testdata", "dialogs", name))
 		if err != nil {
 			t.Fatal(err)

@@ -23,7 +23,7 @@ func (s *Set) Match(p Process) *Profile {
 // runs reports whether a process is the profile's program.
 func (p *Profile) runs(proc Process) bool {
 	if len(proc.Args) == 0 {
-		return found(p.spec.Program.Names, proc.Name)
+		return found(p.spec.Program.Names, proc.Name) && p.hasOnly(nil)
 	}
 	// A program may write a title over its arguments: then all of it is the first.
 	title, _, _ := strings.Cut(proc.Args[0], " ")
@@ -32,7 +32,13 @@ func (p *Profile) runs(proc Process) bool {
 		script, rest := scriptOf(args)
 		return script != "" && found(p.spec.Program.Scripts, script) && !p.excepted(rest)
 	}
-	return found(p.spec.Program.Names, name) && !p.excepted(args)
+	return found(p.spec.Program.Names, name) && !p.excepted(args) && p.hasOnly(args)
+}
+
+// hasOnly reports whether the first argument is one that the program needs, if it needs any.
+func (p *Profile) hasOnly(args []string) bool {
+	only := p.spec.Program.Only
+	return len(only) == 0 || len(args) > 0 && found(only, args[0])
 }
 
 // Program is the name of the file that runs the program; "": the profile tells none, as it's

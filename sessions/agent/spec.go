@@ -49,6 +49,8 @@ type recognition struct {
 	Names []pattern `yaml:"names"`
 	// Scripts are patterns of the path that node, bun or deno run.
 	Scripts []pattern `yaml:"scripts"`
+	// Only are first arguments of which the program has one; none: it has any.
+	Only []pattern `yaml:"only"`
 	// Except are first arguments with which the program draws nothing.
 	Except []pattern `yaml:"except"`
 }

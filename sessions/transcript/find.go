@@ -84,6 +84,7 @@ var finders = map[Format]func(context.Context, *Where) ([]Candidate, error){
 	OpenCode: findOpenCode,
 	Qwen:     findQwen,
 	Pi:       findPi,
+	Demo:     findDemo,
 }
 
 // folder returns the folder that a variable of the environment names, else one

@@ -144,18 +144,22 @@ func codexAbout(head []byte, c *Candidate) bool {
 // codexHeld returns the transcripts that a process, or the nearest ones below it,
 // have open. The app server has those of all terminals open, and is below the one that
 // started it: it doesn't count.
-func codexHeld(base string, pid int) []string {
+func codexHeld(base string, pid int) []string { return heldBelow(base, pid, rollout, isCodexServer) }
+
+// heldBelow returns the files below a folder, with names that match, which a process has open, or
+// those nearest below it that has some; others are left out that except is true for.
+func heldBelow(base string, pid int, match *regexp.Regexp, except func(pid int) bool) []string {
 	if linked, err := filepath.EvalSymlinks(base); err == nil {
 		base = linked
 	}
 	for _, level := range descendants(pid) {
 		var held []string
 		for _, p := range level {
-			if isCodexServer(p) {
+			if except(p) {
 				continue
 			}
 			for _, path := range openFiles(p) {
-				if rollout.MatchString(filepath.Base(path)) && strings.HasPrefix(path, base+string(filepath.Separator)) {
+				if match.MatchString(filepath.Base(path)) && strings.HasPrefix(path, base+string(filepath.Separator)) {
 					held = append(held, path)
 				}
 			}
@@ -239,6 +243,32 @@ func findQwen(ctx context.Context, w *Where) ([]Candidate, error) {
 			return nil, err
 		}
 		found = append(found, more...)
+	}
+	return found, nil
+}
+
+// findDemo looks in demo-agent of the state folder that the pane was given. The agent has its
+// file open.
+func findDemo(ctx context.Context, w *Where) ([]Candidate, error) {
+	state := w.Env["PANEBRIDGE_STATE_DIR"]
+	if !filepath.IsAbs(state) {
+		return nil, nil
+	}
+	base := filepath.Join(state, "demo-agent")
+	files, err := w.list(base, jsonLines)
+	if err != nil {
+		return nil, err
+	}
+	found, err := w.candidates(ctx, files, func(head []byte, c *Candidate) bool {
+		c.Cwd, c.Started = text(firstOf(head, "cwd")), stamp(firstOf(head, "at"))
+		return true
+	})
+	if err != nil {
+		return nil, err
+	}
+	held := heldBelow(base, w.PID, jsonLines, func(int) bool { return false })
+	for i := range found {
+		found[i].Sure = slices.Contains(held, found[i].Ref.Path)
 	}
 	return found, nil
 }

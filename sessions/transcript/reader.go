@@ -9,7 +9,7 @@ import (
 
 // Formats are all formats that can be read.
 func Formats() []Format {
-	return []Format{Claude, Codex, Gemini, OpenCode, Qwen, Pi}
+	return []Format{Claude, Codex, Gemini, OpenCode, Qwen, Pi, Demo}
 }
 
 // A Reader reads one transcript, each part of it once. It isn't safe for use by
@@ -78,6 +78,7 @@ var decoders = map[Format]func() decoder{
 	Gemini: func() decoder { return &geminiDecoder{} },
 	Qwen:   func() decoder { return &qwenDecoder{} },
 	Pi:     func() decoder { return &piDecoder{} },
+	Demo:   func() decoder { return demoDecoder{} },
 }
 
 // Read returns what's new, in order, about limit records at most (0: 1000), and none

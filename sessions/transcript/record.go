@@ -13,6 +13,7 @@ const (
 	OpenCode Format = "opencode"
 	Qwen     Format = "qwen"
 	Pi       Format = "pi"
+	Demo     Format = "demo" // panebridge's own demo agent
 )
 
 // Ref names one transcript: that of one conversation of an agent program.

@@ -1,0 +1,33 @@
+package transcript
+
+import (
+	"slices"
+
+	"github.com/tidwall/gjson"
+)
+
+// demoDecoder reads what panebridge's own demo agent writes (internal/demoagent/transcript.go): a
+// line for each record, whose kind is ours, behind one that says when it began.
+type demoDecoder struct{}
+
+const demoStart = "start"
+
+var demoKinds = []Kind{User, Answer, Tool, ToolResult, Question, TurnEnd}
+
+func (demoDecoder) decode(line []byte, out []Record) ([]Record, bool) {
+	if !valid(line) {
+		return out, false
+	}
+	v := gjson.ParseBytes(line)
+	kind := Kind(text(v.Get("kind")))
+	if kind == demoStart {
+		return out, true
+	}
+	if !slices.Contains(demoKinds, kind) {
+		return out, false
+	}
+	return append(out, Record{
+		Kind: kind, ID: text(v.Get("id")), Text: text(v.Get("text")), Tool: text(v.Get("tool")), At: stamp(v.Get("at")),
+		Failed: v.Get("failed").Bool(), Interrupted: v.Get("interrupted").Bool(),
+	}), true
+}
