@@ -210,8 +210,9 @@ The demo is running. Its page:
     URL
 
 Try, on the page:
-  - write "count 20": the agent answers, line by line
-  - write "ask": it asks for a permission, and waits for your answer
+  - write anything: the agent thinks, calls a tool, and answers in Markdown
+  - write "ask": it says why, asks for a permission, and waits for your answer
+  - write "count 20": it counts
   - kill the daemon while it counts, and start it again: nothing is lost
         kill -9 PID; AGAIN demo
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -32,7 +33,11 @@ func newDemoAgent(p *program) *cobra.Command {
 			interrupts := make(chan os.Signal, 1)
 			signal.Notify(interrupts, syscall.SIGINT)
 			defer signal.Stop(interrupts)
-			err := demoagent.Run(ctx, in, p.stdio.Out, demoagent.Options{Interrupt: interrupts})
+			opt := demoagent.Options{Interrupt: interrupts}
+			if state, _ := p.env("PANEBRIDGE_STATE_DIR"); filepath.IsAbs(state) { // as panes have it
+				opt.Transcripts = filepath.Join(state, "demo-agent")
+			}
+			err := demoagent.Run(ctx, in, p.stdio.Out, opt)
 			if err == nil || errors.Is(err, context.Cause(ctx)) {
 				return nil
 			}

@@ -6,21 +6,23 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
 )
 
-// turnMarker ends each answer: the daemon's default for polling.turn_marker.
-const turnMarker = "[Output Complete]"
-
 const (
 	prompt = "> "
 
-	// How it speaks. Agents redraw their spinners about ten times a second and
-	// print an answer line by line.
+	// The spinner is the last row while it works. Agents redraw theirs about ten times a second
+	// and print an answer line by line.
 	spinnerEvery = 100 * time.Millisecond
 	eraseLine    = "\r\x1b[K"
+
+	// The row for input stands below a rule that ends in the agent's name.
+	ruleEnd = " demo"
+	maxRule = 60
 )
 
 var spinnerFrames = []string{"·", "✢", "✳", "✶", "✻", "✽"}
@@ -29,8 +31,11 @@ var spinnerFrames = []string{"·", "✢", "✳", "✶", "✻", "✽"}
 // watch; a negative duration is none at all.
 type Options struct {
 	Think     time.Duration // the spinner before each answer; 1.5 s
-	LineEvery time.Duration // between two lines of an answer; 40 ms
+	LineEvery time.Duration // between two lines of an answer; 120 ms
 	BulkEvery time.Duration // between two lines of `count` and `long`; 2 ms
+
+	// Transcripts is the folder in which it keeps a transcript; "": it keeps none.
+	Transcripts string
 
 	// Interrupt tells of each Ctrl-C: one interrupts the answer, as agents have it,
 	// and a second one within Again ends the agent. Nil: nothing does.
@@ -45,7 +50,7 @@ func (o Options) withDefaults() Options {
 		}
 	}
 	set(&o.Think, 1500*time.Millisecond)
-	set(&o.LineEvery, 40*time.Millisecond)
+	set(&o.LineEvery, 120*time.Millisecond)
 	set(&o.BulkEvery, 2*time.Millisecond)
 	set(&o.Again, 2*time.Second)
 	return o
@@ -63,7 +68,13 @@ func Run(ctx context.Context, in *os.File, out io.Writer, opts Options) error {
 	}
 	defer kb.close()
 
-	a := &agent{kb: kb, out: out, opts: opts.withDefaults()}
+	log, err := newTranscript(opts.Transcripts)
+	if err != nil {
+		return err
+	}
+	defer log.close()
+
+	a := &agent{kb: kb, out: out, opts: opts.withDefaults(), log: log}
 	err = a.converse(ctx)
 	if errors.Is(err, io.EOF) {
 		return nil
@@ -76,15 +87,16 @@ type agent struct {
 	kb          *keyboard
 	out         io.Writer
 	opts        Options
+	log         *transcript
+	began       time.Time // when the turn did
+	frame       int       // of the spinner
 	interrupted time.Time // when it was last; zero: never
 	texts       int       // without a meaning here, so far
+	calls       int       // of tools, so far
 }
 
 // converse returns io.EOF at the end of the input, and when it's interrupted twice.
 func (a *agent) converse(ctx context.Context) error {
-	if err := a.print(banner); err != nil {
-		return err
-	}
 	for {
 		text, err := a.ask(ctx)
 		if errors.Is(err, errInterrupted) {
@@ -96,20 +108,31 @@ func (a *agent) converse(ctx context.Context) error {
 		if text == "" {
 			continue // an Enter too many starts no turn
 		}
-		err = a.think(ctx)
-		if err == nil {
-			err = a.answer(ctx, text)
-		}
-		if errors.Is(err, errInterrupted) {
-			err = a.interrupt("● Interrupted. ")
-		}
-		if err != nil {
-			return err
-		}
-		if err := a.print("\n" + turnMarker + "\n\n"); err != nil {
+		if err := a.turn(ctx, text); err != nil {
 			return err
 		}
 	}
+}
+
+// turn answers a text, and tells the transcript of its end.
+func (a *agent) turn(ctx context.Context, text string) error {
+	a.began = time.Now()
+	err := errors.Join(a.log.add(record{Kind: kindUser, Text: text}), a.print("❯ "+text+"\n\n"))
+	if err != nil {
+		return err
+	}
+	err = a.think(ctx)
+	if err == nil {
+		err = a.answer(ctx, text)
+	}
+	end := record{Kind: kindEnd, Interrupted: errors.Is(err, errInterrupted)}
+	if end.Interrupted {
+		err = a.interrupt("● Interrupted. ")
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(a.print(eraseLine), a.log.add(end))
 }
 
 // interrupt says what another Ctrl-C would do, or returns io.EOF if this is the
@@ -119,19 +142,20 @@ func (a *agent) interrupt(what string) error {
 		return errors.Join(a.print("\n"), io.EOF)
 	}
 	a.interrupted = time.Now()
-	return a.print("\n" + what + "Ctrl-C once more ends the demo agent.\n")
+	return a.print(eraseLine + "\n" + what + "Ctrl-C once more ends the demo agent.\n\n")
 }
 
-// ask shows the prompt and returns the next input, free of white space around
-// it and of control characters, which must not reach the terminal again.
+// ask shows the row for input and returns the next input, free of white space around
+// it and of control characters, which must not reach the terminal again. The row is
+// taken away when there's something.
 func (a *agent) ask(ctx context.Context) (string, error) {
-	// What was typed during the answer was echoed into it: the prompt shows it
-	// where it belongs.
+	// What was typed during the answer was echoed into it.
 	waiting, err := a.kb.hasLine(ctx)
 	if err != nil {
 		return "", err
 	}
-	if err := a.print(prompt); err != nil {
+	rule := strings.Repeat("─", max(10, min(maxRule, a.kb.columns()-len(ruleEnd)-1))) + ruleEnd
+	if err := a.print(rule + "\n" + prompt); err != nil {
 		return "", err
 	}
 	line, err := a.kb.readLine(ctx)
@@ -147,39 +171,98 @@ func (a *agent) ask(ctx context.Context) (string, error) {
 		}
 		return r
 	}, line))
-	if waiting || !a.kb.tty {
-		err = a.print(text + "\n")
+	drawn := rule + "\n" + prompt + line + "\n"
+	switch {
+	case !a.kb.tty:
+		return text, a.print("\n")
+	case waiting:
+		drawn = rule + "\n"
 	}
-	return text, err
+	return text, a.print(fmt.Sprintf("\r\x1b[%dA\x1b[J", rowsOf(drawn, a.kb.columns())))
 }
 
-// think shows a spinner on one row, which it leaves empty.
+// think shows the spinner for a while.
 func (a *agent) think(ctx context.Context) error {
-	for shown, frame := time.Duration(0), 0; shown < a.opts.Think; frame++ {
-		text := fmt.Sprintf("%s%s Thinking… (%.1fs)", eraseLine, spinnerFrames[frame%len(spinnerFrames)], shown.Seconds())
-		if err := a.print(text); err != nil {
+	if a.opts.Think <= 0 {
+		return nil
+	}
+	return a.pause(ctx, a.opts.Think)
+}
+
+// pause waits with the spinner as the last row.
+func (a *agent) pause(ctx context.Context, d time.Duration) error {
+	for shown := time.Duration(0); ; {
+		if err := a.spin(); err != nil {
 			return err
 		}
-		step := min(spinnerEvery, a.opts.Think-shown)
-		if err := a.kb.pause(ctx, step); err != nil {
+		step := max(0, min(spinnerEvery, d-shown))
+		if err := a.kb.pause(ctx, step); err != nil || shown+step >= d {
 			return err
 		}
 		shown += step
 	}
-	return a.print(eraseLine)
 }
 
-// say prints the lines of text one by one.
+func (a *agent) spin() error {
+	a.frame++
+	return a.print(fmt.Sprintf("%s%s Working… (%.1fs · Ctrl-C interrupts)", eraseLine, spinnerFrames[a.frame%len(spinnerFrames)], time.Since(a.began).Seconds()))
+}
+
+// say streams a block of an answer, one line after the other, and keeps it when it's complete; of
+// one that's interrupted, what was said of it.
 func (a *agent) say(ctx context.Context, text string) error {
-	for line := range strings.Lines(text) {
-		if err := a.print(line); err != nil {
+	return a.sayAt(ctx, text, a.opts.LineEvery)
+}
+
+func (a *agent) sayAt(ctx context.Context, text string, every time.Duration) error {
+	mark, said := "● ", ""
+	var stopped error
+	for line := range strings.Lines(strings.TrimSuffix(text, "\n")) {
+		shown := mark + strings.TrimSuffix(line, "\n")
+		if err := a.print(eraseLine + coloured(shown) + "\n"); err != nil {
 			return err
 		}
-		if err := a.kb.pause(ctx, a.opts.LineEvery); err != nil {
-			return err
+		mark, said = "  ", said+line
+		if stopped = a.pause(ctx, every); stopped != nil {
+			break
 		}
 	}
-	return nil
+	if stopped != nil && !errors.Is(stopped, errInterrupted) {
+		return stopped
+	}
+	return errors.Join(a.print(eraseLine+"\n"), a.log.add(record{Kind: kindAnswer, Text: strings.TrimSuffix(said, "\n")}), stopped)
+}
+
+// coloured is a line of Markdown as it's shown: added and removed lines and code have a colour.
+func coloured(line string) string {
+	text := strings.TrimPrefix(strings.TrimPrefix(line, "● "), "  ")
+	colour := ""
+	switch {
+	case strings.HasPrefix(text, "+"):
+		colour = "32"
+	case strings.HasPrefix(text, "-") && !strings.HasPrefix(text, "- "):
+		colour = "31"
+	case strings.HasPrefix(text, "```"), strings.HasPrefix(text, "fmt."):
+		colour = "36"
+	default:
+		return line
+	}
+	return line[:len(line)-len(text)] + "\x1b[" + colour + "m" + text + "\x1b[0m"
+}
+
+// call calls a tool that does nothing: it's shown with its result.
+func (a *agent) call(ctx context.Context, tool, with, result string) error {
+	a.calls++
+	id := strconv.Itoa(a.calls)
+	text := tool + "(" + with + ")"
+	err := errors.Join(a.print(eraseLine+"● "+text+"\n"), a.log.add(record{Kind: kindTool, ID: id, Tool: tool, Text: text}))
+	if err != nil {
+		return err
+	}
+	if err := a.pause(ctx, 4*a.opts.LineEvery); err != nil {
+		return err
+	}
+	return errors.Join(a.print(eraseLine+"  ⎿ "+result+"\n\n"), a.log.add(record{Kind: kindResult, ID: id, Tool: tool, Text: result}))
 }
 
 func (a *agent) print(text string) error {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -89,14 +90,26 @@ func (term *terminal) waitFor(text string) string {
 	}
 }
 
-// turn types a line at the prompt and returns what was shown up to the end of
+// over is shown at the end of a turn: the rule above the row for input.
+const over = "─ demo\r"
+
+// turn types a line at the prompt and returns what was left of what was shown up to the end of
 // the turn.
 func (term *terminal) turn(line string) string {
 	term.t.Helper()
 	term.waitFor("\n> ")
 	term.press(line + "\r")
-	term.waitFor(line + "\r\n") // its echo
-	return term.waitFor("\r\n[Output Complete]\r\n")
+	term.waitFor("❯ ")
+	return settled(term.waitFor(over))
+}
+
+// settled is what's left of what was shown: rows that were erased are not.
+func settled(shown string) string {
+	parts := strings.Split(shown, "\r\x1b[K")
+	for i, part := range parts[:len(parts)-1] {
+		parts[i] = part[:strings.LastIndexByte(part, '\n')+1]
+	}
+	return strings.Join(parts, "")
 }
 
 // lineMode tells whether the terminal is in its usual mode.
@@ -116,12 +129,12 @@ func TestAnswersAndPromptsAgain(t *testing.T) {
 		want  []string
 	}{
 		{"help", []string{"count N", "ask"}},
-		{"count 3", []string{"line 1 of 3\r\nline 2 of 3\r\nline 3 of 3\r\n"}},
+		{"count 3", []string{"● line 1 of 3\r\n  line 2 of 3\r\n  line 3 of 3\r\n"}},
 		{"count nothing", []string{"I count from 1"}},
 		{"count 0", []string{"I count from 1"}},
 		{"COUNT 1", []string{"line 1 of 1"}},
-		{"Grüße, 世界 🎉", []string{"You wrote: \x1b[1mGrüße, 世界 🎉\x1b[0m", "│ words      │      3 │", "```go", "日本語"}},
-		{"help me", []string{"You wrote: \x1b[1mhelp me\x1b[0m"}},
+		{"Grüße, 世界 🎉", []string{"● Count(your text)\r\n  ⎿ 3 words", "● You wrote: Grüße, 世界 🎉", "| words | 3 |", "```go", "日本語"}},
+		{"help me", []string{"● You wrote: help me"}},
 	} {
 		got := term.turn(tt.input)
 		for _, want := range tt.want {
@@ -134,13 +147,17 @@ func TestAnswersAndPromptsAgain(t *testing.T) {
 
 func TestLongPrintsTwoThousandLines(t *testing.T) {
 	term := start(t.Context(), t, fast)
-	got := term.turn("long")
-	var want strings.Builder
-	for i := range 2000 {
-		fmt.Fprintf(&want, "line %d of 2000\r\n", i+1)
+	var got, want []string
+	for row := range strings.Lines(term.turn("long")) {
+		if i := strings.Index(row, "line "); i >= 0 {
+			got = append(got, strings.TrimRight(row[i:], "\r\n"))
+		}
 	}
-	if !strings.HasSuffix(got, want.String()) {
-		t.Errorf("not 2,000 lines in order: %d bytes, want %d", len(got), want.Len())
+	for i := range 2000 {
+		want = append(want, fmt.Sprintf("line %d of 2000", i+1))
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("not 2,000 lines in order, but %d", len(got))
 	}
 }
 
@@ -157,13 +174,11 @@ func TestSpinnerIsDrawnOnOneRowAndLeavesNothing(t *testing.T) {
 	opts := fast
 	opts.Think = 1 // one frame
 	term := start(t.Context(), t, opts)
-	got := term.turn("count 1")
-	spinner, answer, ok := strings.Cut(got, "line 1 of 1")
-	if !ok || answer != "\r\n" {
-		t.Fatalf("shown: %q", got)
+	if got := term.turn("count 1"); !strings.HasPrefix(got, "count 1\r\n\r\n● line 1 of 1\r\n\r\n") || strings.Contains(got, "Working") {
+		t.Errorf("left was %q", got)
 	}
-	if !strings.Contains(spinner, "Thinking") || strings.Contains(spinner, "\n") || !strings.HasSuffix(spinner, "\r\x1b[K") {
-		t.Errorf("spinner: %q", spinner)
+	if !bytes.Contains(term.shown, []byte("Working… (")) {
+		t.Errorf("shown: %q", term.shown)
 	}
 }
 
@@ -173,7 +188,7 @@ func TestEmptyInputStartsNoTurn(t *testing.T) {
 	term.press("\r \r")
 	term.waitFor("> ")
 	term.turn("count 1")
-	if turns := bytes.Count(term.shown, []byte("[Output Complete]")); turns != 1 {
+	if turns := bytes.Count(term.shown, []byte("❯ ")); turns != 1 {
 		t.Errorf("%d turns, want 1; shown: %q", turns, term.shown)
 	}
 }
@@ -183,10 +198,9 @@ func TestInputDuringAnAnswerIsShownAndAnsweredAfterIt(t *testing.T) {
 	term.press("count 1\rcount 2\r")
 	term.waitFor("count 1\r\ncount 2\r\n") // the terminal has both, whenever it hands them over
 	term.run(t.Context(), fast)
-	term.waitFor("\n> count 1\r\n")
-	term.waitFor("line 1 of 1\r\n")
-	term.waitFor("[Output Complete]\r\n\r\n> count 2\r\n")
-	term.waitFor("line 2 of 2\r\n")
+	for _, text := range []string{"❯ count 1\r\n", "line 1 of 1\r\n", "❯ count 2\r\n", "line 2 of 2\r\n"} {
+		term.waitFor(text)
+	}
 }
 
 func TestControlCharactersAreNotGivenBack(t *testing.T) {
@@ -204,14 +218,14 @@ func TestDialog(t *testing.T) {
 		"Enter takes the marked one":         {"\r", "allowed it with option 1"},
 		"a digit acts at once":               {"2", "allowed it with option 2"},
 		"the digit that declines":            {"3", "You declined"},
-		"Esc":                                {"\x1b", "you canceled"},
-		"Ctrl-D":                             {"\x04", "you canceled"},
+		"Esc":                                {"\x1b", "You canceled"},
+		"Ctrl-D":                             {"\x04", "You canceled"},
 		"down and Enter":                     {down + "\r", "allowed it with option 2"},
 		"not beyond the last":                {down + down + down + down + "\r", "You declined"},
 		"not beyond the first":               {up + down + "\r", "allowed it with option 2"},
 		"other keys mean nothing":            {"x9 \x1b[1;5C\x1b[15~é1", "allowed it with option 1"},
 		"an Enter behind it starts no turn":  {"3\r", "You declined"},
-		"Esc and what follows it are two":    {"\x1b\x1b", "you canceled"},
+		"Esc and what follows it are two":    {"\x1b\x1b", "You canceled"},
 		"a text is keys, to agents too":      {"what is this\r", "allowed it with option 1"},
 		"digits that aren't options, then 2": {"0452", "allowed it with option 2"},
 	} {
@@ -229,18 +243,18 @@ func TestDialog(t *testing.T) {
 				t.Error("the dialog would get whole lines only")
 			}
 			term.press(tt.keys)
-			answer := term.waitFor("\r\n[Output Complete]\r\n")
+			answer := term.waitFor(over)
 			if !strings.Contains(answer, tt.want) {
 				t.Errorf("answer %q, want %q in it", answer, tt.want)
 			}
 			// Ten rows up and all below erased: nothing of it stays.
-			if _, left, _ := strings.Cut(answer, "\r\x1b[10A\x1b[J●"); strings.Contains(left, "proceed") || left == "" {
+			if _, left, _ := strings.Cut(answer, "\r\x1b[10A\x1b[J\r\x1b[K●"); strings.Contains(left, "proceed") || left == "" {
 				t.Errorf("the dialog wasn't taken away: %q", answer)
 			}
 			if !term.lineMode() {
 				t.Error("the terminal wasn't restored")
 			}
-			if got := term.turn("count 1"); !strings.HasSuffix(got, "line 1 of 1\r\n") {
+			if got := term.turn("count 1"); !strings.Contains(got, "line 1 of 1\r\n") {
 				t.Errorf("the next turn: %q", got)
 			}
 		})
@@ -253,8 +267,8 @@ func TestTextTypedBeforeADialogDoesNotAnswerIt(t *testing.T) {
 	term.press("ask\rcount 2\r")
 	term.waitFor("Esc to cancel")
 	term.press("\x1b")
-	term.waitFor("you canceled")
-	term.waitFor("> count 2\r\n")
+	term.waitFor("You canceled")
+	term.waitFor("❯ count 2\r\n")
 	term.waitFor("line 2 of 2\r\n")
 }
 
@@ -279,7 +293,7 @@ func TestEndsWithItsInput(t *testing.T) {
 	})
 	t.Run("a last line without an end", func(t *testing.T) {
 		in, out := pipes(t, "count 1")
-		if got := run(t, in, out); !strings.Contains(got, "line 1 of 1\n\n[Output Complete]\n") {
+		if got := run(t, in, out); !strings.Contains(got, "line 1 of 1\n") {
 			t.Errorf("shown: %q", got)
 		}
 	})
@@ -361,7 +375,7 @@ func TestAsksForAChoice(t *testing.T) {
 		t.Errorf("dialog %q", dialog)
 	}
 	term.press("2")
-	if answer := term.waitFor("\r\n[Output Complete]\r\n"); !strings.Contains(answer, "You chose option 2: Blue.") {
+	if answer := term.waitFor(over); !strings.Contains(answer, "You chose option 2: Blue.") {
 		t.Errorf("answer %q", answer)
 	}
 }
@@ -378,7 +392,7 @@ func TestAsksNowAndThen(t *testing.T) {
 				term.waitFor("Esc to cancel")
 				term.press("1")
 			}
-			term.waitFor("\r\n[Output Complete]\r\n")
+			term.waitFor(over)
 		}
 	}
 }

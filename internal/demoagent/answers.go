@@ -14,22 +14,14 @@ const (
 	maxCount = 100_000
 )
 
-const banner = `
- ✻ panebridge demo agent
-   It answers from a script and runs nothing.
-   Write anything, or: help, count 20, long, ask, choose
+const helpText = `I answer from a script and run nothing. Here's what I know:
 
-`
-
-const helpText = `● Here's what I know:
-
-  help      this list
-  count N   print N numbered lines
-  long      print 2,000 numbered lines
-  ask       ask for permission, as agents do
-  choose    ask which of several it shall be
-  anything  get it back, with a table and some code
-
+- **help**: this list
+- **count N**: N numbered lines
+- **long**: 2,000 numbered lines
+- **ask**: I ask for permission, as agents do
+- **choose**: I ask which of several it shall be
+- anything else: you get it back, with a table and some code
 `
 
 // answer says what the text asks for.
@@ -37,13 +29,13 @@ func (a *agent) answer(ctx context.Context, text string) error {
 	command, argument, _ := strings.Cut(strings.ToLower(text), " ")
 	switch {
 	case command == "help" && argument == "":
-		return a.say(ctx, strings.TrimSuffix(helpText, "\n"))
+		return a.say(ctx, helpText)
 	case command == "long" && argument == "":
 		return a.count(ctx, longLines)
 	case command == "count":
 		n, err := strconv.Atoi(strings.TrimSpace(argument))
 		if err != nil || n < 1 || n > maxCount {
-			return a.say(ctx, fmt.Sprintf("● I count from 1 to at most %d: count 20\n", maxCount))
+			return a.say(ctx, fmt.Sprintf("I count from 1 to at most %d: count 20\n", maxCount))
 		}
 		return a.count(ctx, n)
 	case command == "ask" && argument == "":
@@ -61,6 +53,12 @@ const askEvery = 3
 // free answers what has no meaning here: with the text itself, and now and then with a
 // question behind it: for permission and for a choice by turns.
 func (a *agent) free(ctx context.Context, text string) error {
+	if err := a.say(ctx, "I'll look at what you wrote first."); err != nil {
+		return err
+	}
+	if err := a.call(ctx, "Count", "your text", words(len(strings.Fields(text)))); err != nil {
+		return err
+	}
 	if err := a.say(ctx, echo(text)); err != nil {
 		return err
 	}
@@ -74,24 +72,34 @@ func (a *agent) free(ctx context.Context, text string) error {
 	return nil
 }
 
+func words(n int) string {
+	if n == 1 {
+		return "1 word"
+	}
+	return fmt.Sprintf("%d words", n)
+}
+
+// blockLines is how long blocks of `count` and `long` are: each comes when it's complete.
+const blockLines = 500
+
 func (a *agent) count(ctx context.Context, n int) error {
-	for i := range n {
-		if err := a.print(fmt.Sprintf("line %d of %d\n", i+1, n)); err != nil {
-			return err
+	for first := 1; first <= n; first += blockLines {
+		var b strings.Builder
+		for i := first; i <= min(n, first+blockLines-1); i++ {
+			fmt.Fprintf(&b, "line %d of %d\n", i, n)
 		}
-		if err := a.kb.pause(ctx, a.opts.BulkEvery); err != nil {
+		if err := a.sayAt(ctx, b.String(), a.opts.BulkEvery); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// echo is an answer with what makes answers hard to carry: a table, code,
-// colours, wide and composed characters.
+// echo is an answer with what makes answers hard to carry: a table, code, wide and composed
+// characters.
 func echo(text string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "● You wrote: \x1b[1m%s\x1b[0m\n\n", text)
-	b.WriteString("  ┌────────────┬────────┐\n")
+	fmt.Fprintf(&b, "You wrote: %s\n\n| what | how many |\n|---|---:|\n", text)
 	for _, row := range []struct {
 		name string
 		n    int
@@ -100,13 +108,10 @@ func echo(text string) string {
 		{"characters", utf8.RuneCountInString(text)},
 		{"bytes", len(text)},
 	} {
-		fmt.Fprintf(&b, "  │ %-10s │ %6d │\n", row.name, row.n)
+		fmt.Fprintf(&b, "| %s | %d |\n", row.name, row.n)
 	}
-	b.WriteString("  └────────────┴────────┘\n\n")
-	b.WriteString("  ```go\n")
-	fmt.Fprintf(&b, "  \x1b[36mfmt.Println(%s)\x1b[0m\n", strconv.Quote(firstRunes(text, 40)))
-	b.WriteString("  ```\n\n")
-	b.WriteString("  Unicode: Grüße · naïve · 日本語 · 한국어 · ✓ ✗ → ½ · 🎉\n")
+	fmt.Fprintf(&b, "\nIn Go that's **one line**:\n\n```go\nfmt.Println(%s)\n```\n\n", strconv.Quote(firstRunes(text, 40)))
+	b.WriteString("Unicode: Grüße · naïve · 日本語 · 한국어 · ✓ ✗ → ½ · 🎉\n")
 	return b.String()
 }
 

@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
+
+	"github.com/clipperhouse/displaywidth"
 )
 
 // question is a dialog that's drawn. Its texts are those of a well-known agent, so that
-// it's recognised; they have one column per rune.
+// it's recognised.
 type question struct {
 	head    string
 	options []string
@@ -46,37 +47,63 @@ const (
 	canceled = -1 // Esc
 )
 
-// permission asks whether it may run a command that it never runs, and says
+// reason is said before it asks for permission.
+const reason = `The tests pass. The release needs the next version:
+
+` + "```diff" + `
+--- a/VERSION
++++ b/VERSION
+@@ -1 +1 @@
+-1.2.0
++1.3.0
+` + "```" + `
+
+I'd like to **make the release** with it.
+`
+
+// permission says why, asks whether it may run a command that it never runs, and says
 // what the answer was. The dialog leaves no trace on the screen: text stays
 // held as long as its phrases can be seen.
 func (a *agent) permission(ctx context.Context) error {
+	if err := a.say(ctx, reason); err != nil {
+		return err
+	}
 	choice, err := a.pose(ctx, permissionQuestion)
 	if err != nil {
 		return err
 	}
 	switch choice {
 	case canceled:
-		return a.say(ctx, "● Interrupted: you canceled, so nothing was run.\n")
+		return a.say(ctx, "You canceled, so nothing was run.\n")
 	case chosenNo:
-		return a.say(ctx, "● You declined, so nothing was run.\n")
+		return a.say(ctx, "You declined, so nothing was run.\n")
 	}
-	return a.say(ctx, fmt.Sprintf("● You allowed it with option %d.\n  (A real agent would now run the command. This one asks again next time.)\n", choice+1))
+	if err := a.call(ctx, "Shell", "make release", "a real agent would have run it"); err != nil {
+		return err
+	}
+	return a.say(ctx, fmt.Sprintf("You allowed it with option %d. I'd ask again next time.\n", choice+1))
 }
 
 // colour asks for one of several, and says what the answer was.
 func (a *agent) colour(ctx context.Context) error {
+	if err := a.say(ctx, "The release's page needs a colour, and two fit."); err != nil {
+		return err
+	}
 	choice, err := a.pose(ctx, choiceQuestion)
 	if err != nil {
 		return err
 	}
 	if choice == canceled {
-		return a.say(ctx, "● Interrupted: you canceled, so nothing was chosen.\n")
+		return a.say(ctx, "You canceled, so nothing was chosen.\n")
 	}
-	return a.say(ctx, fmt.Sprintf("● You chose option %d: %s.\n", choice+1, choiceQuestion.options[choice]))
+	return a.say(ctx, fmt.Sprintf("You chose option %d: %s.\n", choice+1, choiceQuestion.options[choice]))
 }
 
 // pose asks a question with single keys and returns the index of the answer.
 func (a *agent) pose(ctx context.Context, q question) (int, error) {
+	if err := a.print(eraseLine); err != nil {
+		return 0, err
+	}
 	restore, err := a.kb.singleKeys(ctx)
 	if err != nil {
 		return 0, err
@@ -145,11 +172,11 @@ func (q question) drawn(marked int) string {
 	return b.String()
 }
 
-// rowsOf counts the rows that text with one column per rune takes.
+// rowsOf counts the rows that text takes.
 func rowsOf(text string, columns int) int {
 	rows := 0
 	for line := range strings.Lines(text) {
-		width := utf8.RuneCountInString(strings.TrimSuffix(line, "\n"))
+		width := displaywidth.String(strings.TrimSuffix(line, "\n"))
 		rows += max(1, (width+columns-1)/columns)
 	}
 	return rows
