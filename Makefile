@@ -35,7 +35,8 @@ demo-discord: ## the same in a stand-in for Discord, without a token
 demo-telegram demo-discord:
 	scripts/install.sh demo
 	@$(MAKE) --no-print-directory build
-	$(GO) run ./cmd/chatdemo -platform $(@:demo-%=%)
+	$(GO) build -o bin/chatdemo ./cmd/chatdemo
+	bin/chatdemo -platform $(@:demo-%=%)
 
 .PHONY: run
 run: build ## build and start the daemon with your configuration

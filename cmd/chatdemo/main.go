@@ -51,24 +51,34 @@ func run(ctx context.Context, name string) (err error) {
 	if d.program, err = filepath.Abs(d.program); err != nil {
 		return fmt.Errorf("find bin/panebridge: %w", err)
 	}
-	group, ctx := errgroup.WithContext(ctx)
+	// The platform is there until the daemon has ended, which would miss it.
+	serving, end := context.WithCancel(context.WithoutCancel(ctx))
+	servers, serving := errgroup.WithContext(serving)
+	defer func() { end(); err = errors.Join(err, servers.Wait()) }()
 	p := begin()
-	api, err := listen(ctx, group, p.api)
+	api, err := listen(serving, servers, p.api)
 	if err != nil {
 		return err
 	}
 	token := rand.Text()
-	view, err := listen(ctx, group, p.view(token))
+	view, err := listen(serving, servers, p.view(token))
 	if err != nil {
 		return err
 	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	group, ctx := errgroup.WithContext(ctx)
 	if err := d.configure(p, api); err != nil {
 		return err
 	}
 	group.Go(func() error { return d.daemon(ctx) })
 	group.Go(func() error { return d.session(ctx) })
 	fmt.Printf(text, p.named, view+"/?token="+token, p.where)
-	<-ctx.Done()
+	select {
+	case <-ctx.Done():
+	case <-serving.Done(): // it couldn't go on
+		stop()
+	}
 	d.endTmux(context.WithoutCancel(ctx))
 	return group.Wait()
 }
@@ -79,8 +89,9 @@ The demo is running. A phone's view of %s, at this machine only:
     %s
 
 %s for the session. Write in it:
-  - count 20      the agent answers; one message grows, its end rings
-  - ask, choose   it asks, and waits: answer by button or menu
+  - anything      the agent answers, with a tool, a table and code; its end rings
+  - ask, choose   it says why, asks, and waits: answer by button or menu
+  - count 20      twenty lines; count 5000 is a long answer
   - /help         what else there is: /screen, /keys, /sessions, /new …
 
 Ctrl-C ends the demo.
