@@ -32,6 +32,9 @@ type waitPattern struct {
 // sessions.ErrInvalid.
 func NewWaitPatterns(r sessions.WaitRequest) (*WaitPatterns, error) {
 	var out WaitPatterns
+	if err := r.CheckInterval(); err != nil {
+		return nil, err
+	}
 	for _, kind := range []struct {
 		name  string
 		texts []string

@@ -1,6 +1,9 @@
 package sessions
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // WaitRequest says what a wait for a session's output waits for. Only output after the
 // call counts: never text that stood on the screen already.
@@ -20,6 +23,15 @@ const (
 	DefaultWaitInterval = 50 * time.Millisecond
 	MinWaitInterval     = 10 * time.Millisecond
 )
+
+// CheckInterval refuses a pause between two looks that's shorter than MinWaitInterval:
+// ErrInvalid.
+func (r WaitRequest) CheckInterval() error {
+	if r.Interval != 0 && r.Interval < MinWaitInterval {
+		return fmt.Errorf("%w interval %s: it's at least %s", ErrInvalid, r.Interval, MinWaitInterval)
+	}
+	return nil
+}
 
 // WaitOutcome is how a wait ended.
 type WaitOutcome string

@@ -24,7 +24,7 @@ type WaitRequest struct {
 	Regex      bool     `json:"regex,omitempty"`
 	MatchCase  bool     `json:"match_case,omitempty"`
 	TimeoutMS  int64    `json:"timeout_ms,omitempty"`  // 0: 8 s; at most what the configuration allows
-	IntervalMS int64    `json:"interval_ms,omitempty"` // 0: 50 ms
+	IntervalMS int64    `json:"interval_ms,omitempty"` // 0: 50 ms; else at least 10
 }
 
 // What a WaitEvent can be besides a note of package sessions.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/panebridge/panebridge/internal/api/client"
 	"github.com/panebridge/panebridge/internal/inbox"
 )
 
@@ -28,6 +29,7 @@ func newNotify(p *program) *cobra.Command {
 		Short: "Leave a notice for who listens",
 		Long: `Leave a notice for the director of your fleet, or for who's given: "panebridge listen"
 prints it there. Where you're in no fleet, it's for whoever listens and is in none.
+Outside of any session, as in cron or CI, it's from "system".
 
 The exit code is 0 whatever happens, so that it can stand anywhere in a script; what
 went wrong is on standard error.`,
@@ -60,7 +62,7 @@ func (p *program) notify(ctx context.Context, f notifyFlags, args []string) erro
 		return err
 	}
 	return p.openMailbox(ctx, func(m *mailbox) error {
-		from, err := m.speaker(ctx, f.who)
+		from, name, err := m.notifier(ctx, f.who)
 		if err != nil {
 			return err
 		}
@@ -68,11 +70,24 @@ func (p *program) notify(ctx context.Context, f notifyFlags, args []string) erro
 		if err != nil {
 			return err
 		}
-		n := inbox.Notice{To: to, Session: from, At: time.Now(), From: m.all.Name(from), Type: kind, Msg: args[0]}
+		n := inbox.Notice{To: to, Session: from, At: time.Now(), From: name, Type: kind, Msg: args[0]}
 		if err := inbox.Notify(ctx, m.store, m.bells(), n); err != nil || !f.asJSON {
 			return err
 		}
 		return p.printJSON(map[string]any{"to": to, "notice": n})
+	})
+}
+
+// notifier is who leaves a notice, and what they're called: outside of any session, as in
+// cron or CI, that's the system. A session's program that hides where it was begun isn't
+// taken for it.
+func (m *mailbox) notifier(ctx context.Context, w whoFlag) (inbox.Address, string, error) {
+	from, err := m.speaker(ctx, w)
+	if w.given != "" || !errors.Is(err, inbox.ErrNobody) {
+		return from, m.all.Name(from), err
+	}
+	return "", inbox.System, m.allowed(ctx, func(ctx context.Context, c *client.Client) error {
+		return c.Quiet().AllowMailbox(ctx, inbox.Person(inbox.System))
 	})
 }
 
@@ -119,8 +134,8 @@ func newListen(p *program) *cobra.Command {
 none, wait for the first. Each is printed by one listener, once; only one whose listener
 ended while it was printing it comes again, with "redelivered": true.
 
-After --timeout it says so and ends, with exit code 0 as well: start it again to listen
-on.`,
+After --timeout it prints {"ts":"timeout","from":"listener","msg":…} and ends, with exit
+code 0 as well: start it again to listen on.`,
 		Example: "  panebridge listen\n  panebridge listen --follow --timeout 1h",
 		Args:    takes(0, 0),
 		RunE:    p.withMailbox(func(ctx context.Context, m *mailbox, _ []string) error { return m.listen(ctx, f) }),
@@ -132,10 +147,11 @@ on.`,
 	return cmd
 }
 
-// timedOut is the line that says that the time is over.
+// timedOut is the line that says that the time is over: it has the form of a notice.
 type timedOut struct {
-	TimedOut bool   `json:"timed_out"`
-	Msg      string `json:"msg"`
+	TS   string `json:"ts"`   // "timeout"
+	From string `json:"from"` // "listener"
+	Msg  string `json:"msg"`
 }
 
 func (m *mailbox) listen(ctx context.Context, f listenFlags) error {
@@ -163,7 +179,7 @@ func (m *mailbox) listen(ctx context.Context, f listenFlags) error {
 	if told {
 		what = "the time (" + f.timeout.String() + ") is over"
 	}
-	return m.printJSONLine(timedOut{true, what + "; run `panebridge listen` again to listen on"})
+	return m.printJSONLine(timedOut{"timeout", "listener", what + "; run `panebridge listen` again to listen on"})
 }
 
 // printGrace is how long notices are still printed when listening is to end.

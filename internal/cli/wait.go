@@ -150,7 +150,7 @@ Exit codes:
 	flags.BoolVar(&f.regex, "regex", false, "patterns and stops are regular expressions (RE2)")
 	flags.BoolVar(&f.matchCase, "match-case", false, "upper and lower case are different")
 	flags.Var(&f.timeout, "timeout", "how long to wait; at most wait.max_timeout of the configuration")
-	flags.Var(&f.interval, "interval", "`pause` between two looks")
+	flags.Var(&f.interval, "interval", "`pause` between two looks, 10ms or more")
 	flags.StringVar(&f.channel, "channel", "", "wait for the tmux channel `NAME`")
 	flags.StringVar(&f.server, "server", "", "socket `NAME` or path of the channel's tmux server (else the one this runs in, else the first that's configured)")
 	jsonFlag(cmd, &f.asJSON)
@@ -167,6 +167,9 @@ func (f *waitFlags) request() sessions.WaitRequest {
 
 // waitSession has the daemon wait; if none runs, it's done here.
 func (p *program) waitSession(ctx context.Context, session string, f waitFlags) (sessions.WaitResult, error) {
+	if err := f.request().CheckInterval(); err != nil { // a shorter one than 1 ms is none to the API
+		return sessions.WaitResult{}, usageErrorf("%w", err)
+	}
 	for _, text := range append(append([]string(nil), f.patterns...), f.stops...) {
 		if !utf8.ValidString(text) { // JSON would make another text of it
 			return sessions.WaitResult{}, usageErrorf("invalid pattern %q: it isn't valid UTF-8", text)

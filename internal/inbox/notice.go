@@ -46,6 +46,9 @@ type Notice struct {
 	Redelivered bool `json:"redelivered,omitempty"`
 }
 
+// System is the name of who leaves a notice outside of any session: cron, CI.
+const System = "system"
+
 // Listener is a process that waits for notices.
 type Listener struct {
 	ID      int64
