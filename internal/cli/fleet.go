@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -226,9 +228,10 @@ type memberEntry struct {
 	Director bool           `json:"director"`
 	You      bool           `json:"you"`
 	State    sessions.State `json:"state"`
-	// With --activity; zero: never.
+	// When it was shown mail last and sent some last; zero: never.
 	LastReceived time.Time `json:"last_received,omitzero"`
 	LastSent     time.Time `json:"last_sent,omitzero"`
+	Unread       int       `json:"unread"` // open mail that it wasn't shown
 }
 
 func newMembers(p *program) *cobra.Command {
@@ -238,8 +241,9 @@ func newMembers(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "members",
 		Short: "List the sessions of a fleet",
-		Long: `List the sessions of your fleet, or of the one that's given, with their states: unknown
-while the daemon is stopped.`,
+		Long: `List the sessions of your fleet, or of the one that's given, with their states (unknown
+while the daemon is stopped), how long ago each was shown mail last, in its pane or by a
+poll of its own, and how much it wasn't shown yet.`,
 		Args: takes(0, 0),
 		RunE: p.withMailbox(func(ctx context.Context, m *mailbox, _ []string) error {
 			me, err := m.who(who)
@@ -253,36 +257,35 @@ while the daemon is stopped.`,
 			if fleet == "" {
 				return usageErrorf("%s is in no fleet; give --fleet, `panebridge fleet list` shows those there are", m.all.Name(me))
 			}
-			if activity {
-				if err := m.store.Activity(ctx, m.all); err != nil {
-					return err
-				}
+			if err := m.store.Activity(ctx, m.all); err != nil {
+				return err
 			}
 			return m.printMembers(ctx, fleet, self.ID, activity, asJSON)
 		}),
 	}
 	who.add(cmd)
 	cmd.Flags().StringVar(&fleet, "fleet", "", "another fleet's `NAME`")
-	cmd.Flags().BoolVar(&activity, "activity", false, "with when each was sent something last, and sent something last")
+	cmd.Flags().BoolVar(&activity, "activity", false, "with the times at which each was shown mail last, and sent some last")
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }
 
 func (m *mailbox) printMembers(ctx context.Context, fleet string, self sessions.ID, activity, asJSON bool) error {
 	list := []memberEntry{}
-	rows := [][]string{{"NAME", "ID", "ROLE", "STATE"}}
+	rows := [][]string{{"NAME", "ID", "ROLE", "STATE", "RECEIVED", "UNREAD"}}
 	if activity {
-		rows[0] = append(rows[0], "LAST RECEIVED", "LAST SENT")
+		rows = [][]string{{"NAME", "ID", "ROLE", "STATE", "LAST RECEIVED", "LAST SENT", "UNREAD"}}
 	}
+	now := time.Now()
 	states := m.states(ctx)
 	for _, s := range m.all.Members(fleet) {
 		state := s.State
-		if now, ok := states[s.ID]; ok {
-			state = now
+		if known, ok := states[s.ID]; ok {
+			state = known
 		} else if states == nil && state != sessions.StateEnded {
 			state = stateUnknown
 		}
-		list = append(list, memberEntry{s.ID, s.Name, fleet, s.Director, s.ID == self, state, s.LastReceived, s.LastSent})
+		list = append(list, memberEntry{s.ID, s.Name, fleet, s.Director, s.ID == self, state, s.LastReceived, s.LastSent, s.Unread})
 		role := "member"
 		if s.Director {
 			role = "director"
@@ -290,11 +293,11 @@ func (m *mailbox) printMembers(ctx context.Context, fleet string, self sessions.
 		if s.ID == self {
 			role += " (you)"
 		}
-		row := []string{s.Name, string(s.ID), role, string(state)}
+		received := []string{ago(s.LastReceived, now)}
 		if activity {
-			row = append(row, moment(s.LastReceived), moment(s.LastSent))
+			received = []string{moment(s.LastReceived), moment(s.LastSent)}
 		}
-		rows = append(rows, row)
+		rows = append(rows, slices.Concat([]string{s.Name, string(s.ID), role, string(state)}, received, []string{strconv.Itoa(s.Unread)}))
 	}
 	if asJSON {
 		return m.printJSON(list)

@@ -30,8 +30,11 @@ type Store interface {
 	// TakePreviews marks the open mails of a recipient whose previews wait as being typed,
 	// and returns them, the oldest first. Nobody else gets the same.
 	TakePreviews(ctx context.Context, to Address) ([]Mail, error)
-	// SetPreviews says what became of them.
+	// SetPreviews says what became of them. What's typed is seen.
 	SetPreviews(ctx context.Context, ids []string, p Preview, why string) error
+	// SeeMail says that mails were polled by their recipient: what waits isn't announced
+	// any more.
+	SeeMail(ctx context.Context, ids []string, now time.Time) error
 	// LeftPreviews returns a recipient's mails whose previews are marked as being typed,
 	// the oldest first.
 	LeftPreviews(ctx context.Context, to Address) ([]Mail, error)
@@ -206,17 +209,17 @@ func (b Box) Poll(ctx context.Context, q Query) ([]Mail, error) {
 	if err != nil || q.To == "" {
 		return mails, err
 	}
+	now := time.Now()
 	var seen []string
 	for i := range mails {
-		if m := &mails[i]; m.Preview == PreviewWaiting {
-			m.Preview, m.Why = PreviewNone, "it was polled before"
-			seen = append(seen, m.ID)
+		if mails[i].See(now) {
+			seen = append(seen, mails[i].ID)
 		}
 	}
 	if len(seen) == 0 {
 		return mails, nil
 	}
-	return mails, b.Store.SetPreviews(ctx, seen, PreviewNone, "it was polled before")
+	return mails, b.Store.SeeMail(ctx, seen, now)
 }
 
 // Settle completes or cancels a mail.

@@ -168,6 +168,60 @@ func TestSeenAlready(t *testing.T) {
 	}
 }
 
+// TestReceived: a member has received what was typed for it or polled, not what was sent;
+// the rest is unread.
+func TestReceived(t *testing.T) {
+	f := newFleet(t)
+	look := func() inbox.Party {
+		t.Helper()
+		if err := f.db.Activity(t.Context(), f.all); err != nil {
+			t.Fatal(err)
+		}
+		p, _ := f.all.Get("pb_work")
+		return p
+	}
+	began := time.Now()
+	f.screen.why = "it's working"
+	f.send("pb_lead", "pb_work", "one")
+	second := f.send("pb_lead", "pb_work", "two")
+	if p := look(); !p.LastReceived.IsZero() || p.Unread != 2 {
+		t.Errorf("nothing was shown yet: received %s, %d unread", p.LastReceived, p.Unread)
+	}
+	if _, err := f.box.Settle(t.Context(), second.Mail.ID, "pb_lead", inbox.Canceled); err != nil {
+		t.Fatal(err)
+	}
+	if p := look(); p.Unread != 1 {
+		t.Errorf("one was taken back: %d unread", p.Unread)
+	}
+	f.screen.why = ""
+	if err := f.box.Announce.Announce(t.Context(), "pb_work"); err != nil {
+		t.Fatal(err)
+	}
+	typed := look()
+	if typed.LastReceived.Before(began) || typed.Unread != 0 {
+		t.Errorf("typed: received %s, %d unread", typed.LastReceived, typed.Unread)
+	}
+	if _, err := f.box.Poll(t.Context(), inbox.Query{From: "pb_lead"}); err != nil { // by who sent them
+		t.Fatal(err)
+	}
+	f.screen.why = "it's working"
+	f.send("pb_lead", "pb_work", "three")
+	if p := look(); !p.LastReceived.Equal(typed.LastReceived) || p.Unread != 1 {
+		t.Errorf("the third was only sent: received %s, %d unread", p.LastReceived, p.Unread)
+	}
+	for range 2 {
+		if _, err := f.box.Poll(t.Context(), inbox.Query{To: "pb_work"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if p := look(); !p.LastReceived.After(typed.LastReceived) || p.Unread != 0 {
+		t.Errorf("polled: received %s, %d unread", p.LastReceived, p.Unread)
+	}
+	if p, _ := f.all.Get("pb_lead"); p.LastSent.Before(began) || !p.LastReceived.IsZero() {
+		t.Errorf("who sent them: %+v", p)
+	}
+}
+
 func TestBroadcast(t *testing.T) {
 	f := newFleet(t)
 	b, err := f.box.Broadcast(t.Context(), f.all, "pb_work", "", "stop")

@@ -45,6 +45,7 @@ type Mail struct {
 	Status    State     `json:"status"`
 	SentAt    time.Time `json:"sent_at"`
 	SettledAt time.Time `json:"settled_at,omitzero"`
+	SeenAt    time.Time `json:"seen_at,omitzero"` // when it was shown to its recipient first
 	Preview   Preview   `json:"preview"`
 	// Why says why the preview isn't typed, or what has kept it from being submitted.
 	Why string `json:"preview_reason,omitempty"`
@@ -89,6 +90,17 @@ func (m *Mail) Settle(by Address, to State, now time.Time) error {
 		m.Preview, m.Why = PreviewNone, "it was settled before"
 	}
 	return nil
+}
+
+// See says that a mail was polled by its recipient. changed is false if that's known.
+func (m *Mail) See(now time.Time) (changed bool) {
+	if m.Preview == PreviewWaiting {
+		m.Preview, m.Why, changed = PreviewNone, "it was polled before", true
+	}
+	if m.SeenAt.IsZero() {
+		m.SeenAt, changed = now, true
+	}
+	return changed
 }
 
 // Query says which mail is wanted.

@@ -33,8 +33,9 @@ type Party struct {
 	sessions.Session
 	Fleet    string // "": in none
 	Director bool   // of that fleet
-	// When it was sent something last and sent something last; zero: never.
+	// When it was shown mail last, in its pane or by a poll, and sent some last; zero: never.
 	LastReceived, LastSent time.Time
+	Unread                 int // open mail to it that it wasn't shown
 }
 
 // Address is where the session is reached.

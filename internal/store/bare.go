@@ -27,7 +27,7 @@ func OpenBare(path string) (*Bare, error) {
 
 // Insert inserts one row.
 func (b *Bare) Insert(ctx context.Context, text string) error {
-	_, err := b.db.ExecContext(ctx, sqlAddMail, rand.Text(), "mail", "pb_from", "from", "pb_to", "to", "", text, "input_required", nanos(time.Now()), 0, "none", "")
+	_, err := b.db.ExecContext(ctx, sqlAddMail, rand.Text(), "mail", "pb_from", "from", "pb_to", "to", "", text, "input_required", nanos(time.Now()), 0, "none", "", 0)
 	return err
 }
 

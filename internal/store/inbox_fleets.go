@@ -16,10 +16,11 @@ const (
 	s.created_at, s.ended_at, ifnull(m.fleet, ''), ifnull(m.director, 0)
 	FROM sessions s LEFT JOIN fleet_members m ON m.session = s.id ORDER BY s.created_at, s.seq`
 	// seq is the order of sending.
-	sqlActivity = `SELECT m.session,
-	ifnull((SELECT sent_at FROM mail WHERE sender = m.session ORDER BY seq DESC LIMIT 1), 0),
-	ifnull((SELECT max(sent_at) FROM mail WHERE recipient = m.session), 0)
-	FROM fleet_members m`
+	sqlActivity = `SELECT s.id,
+	ifnull((SELECT sent_at FROM mail WHERE sender = s.id ORDER BY seq DESC LIMIT 1), 0),
+	ifnull((SELECT max(seen_at) FROM mail WHERE recipient = s.id), 0),
+	(SELECT count(*) FROM mail WHERE recipient = s.id AND status = 'input_required' AND seen_at = 0)
+	FROM sessions s`
 	sqlFleets      = `SELECT name, created_at FROM fleets ORDER BY created_at, name`
 	sqlAddFleet    = `INSERT INTO fleets (name, created_at) VALUES (?, ?)`
 	sqlDropFleet   = `DELETE FROM fleets WHERE name = ?`
@@ -47,21 +48,25 @@ func (s *Inbox) Parties(ctx context.Context) (inbox.Parties, error) {
 	return all, err
 }
 
-// Activity adds to the members of fleets when they were sent something last, and sent
-// something last.
+// Activity adds to sessions when they were shown mail last and sent some last, and how much
+// is unread.
 func (s *Inbox) Activity(ctx context.Context, all inbox.Parties) error {
-	type times struct{ sent, received int64 }
-	last := map[sessions.ID]times{}
+	type activity struct {
+		sent, received int64
+		unread         int
+	}
+	last := map[sessions.ID]activity{}
 	err := s.query(ctx, "read who wrote when", sqlActivity, nil, func(rows *sql.Rows) error {
 		var id sessions.ID
-		var t times
-		err := rows.Scan(&id, &t.sent, &t.received)
+		var t activity
+		err := rows.Scan(&id, &t.sent, &t.received, &t.unread)
 		last[id] = t
 		return err
 	})
 	for i := range all {
 		t := last[all[i].ID]
 		all[i].LastSent, all[i].LastReceived = fromNanos(t.sent), fromNanos(t.received)
+		all[i].Unread = t.unread
 	}
 	return err
 }

@@ -6,20 +6,23 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/panebridge/panebridge/internal/inbox"
 	"github.com/panebridge/panebridge/sessions"
 )
 
 const (
-	mailColumns   = `id, kind, sender, sender_name, recipient, recipient_name, fleet, text, status, sent_at, settled_at, preview, preview_reason`
-	sqlAddMail    = `INSERT INTO mail (` + mailColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	mailColumns   = `id, kind, sender, sender_name, recipient, recipient_name, fleet, text, status, sent_at, settled_at, preview, preview_reason, seen_at`
+	sqlAddMail    = `INSERT INTO mail (` + mailColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	sqlMail       = `SELECT ` + mailColumns + ` FROM mail WHERE `
 	sqlSetMail    = `UPDATE mail SET status = ?, settled_at = ?, preview = ?, preview_reason = ? WHERE id = ?`
 	sqlWaiting    = `SELECT ` + mailColumns + ` FROM mail WHERE recipient = ? AND preview = 'waiting' ORDER BY seq`
 	sqlLeft       = `SELECT ` + mailColumns + ` FROM mail WHERE recipient = ? AND preview = 'typing' ORDER BY seq`
 	sqlHold       = `UPDATE mail SET preview_reason = ? WHERE recipient = ? AND preview = 'waiting' AND preview_reason != ?`
 	sqlPreview    = `UPDATE mail SET preview = ?, preview_reason = ? WHERE id = ?`
+	sqlTyped      = `UPDATE mail SET seen_at = ? WHERE id = ? AND seen_at = 0`
+	sqlSee        = `UPDATE mail SET preview = ?, preview_reason = ?, seen_at = ? WHERE id = ?`
 	sqlAwaits     = `SELECT EXISTS (SELECT 1 FROM mail WHERE recipient = ? AND preview IN ('waiting', 'typing'))`
 	sqlWaitingFor = `SELECT DISTINCT recipient FROM mail WHERE preview IN ('waiting', 'typing')`
 )
@@ -30,7 +33,7 @@ func (s *Inbox) AddMail(ctx context.Context, mails []inbox.Mail) error {
 		for i := range mails {
 			m := &mails[i]
 			_, err := conn.ExecContext(ctx, sqlAddMail, m.ID, m.Kind, clean(m.From), clean(m.FromName), clean(m.To), clean(m.ToName), clean(m.Fleet),
-				clean(m.Text), m.Status, nanos(m.SentAt), nanos(m.SettledAt), m.Preview, clean(m.Why))
+				clean(m.Text), m.Status, nanos(m.SentAt), nanos(m.SettledAt), m.Preview, clean(m.Why), nanos(m.SeenAt))
 			if isUnique(err) {
 				return fmt.Errorf("%w: %s was sent before", sessions.ErrConflict, m.ID)
 			}
@@ -44,9 +47,9 @@ func (s *Inbox) AddMail(ctx context.Context, mails []inbox.Mail) error {
 
 // scanMail reads one row of mailColumns.
 func scanMail(row interface{ Scan(into ...any) error }) (m inbox.Mail, err error) {
-	var sent, settled int64
-	err = row.Scan(&m.ID, &m.Kind, &m.From, &m.FromName, &m.To, &m.ToName, &m.Fleet, &m.Text, &m.Status, &sent, &settled, &m.Preview, &m.Why)
-	m.SentAt, m.SettledAt = fromNanos(sent), fromNanos(settled)
+	var sent, settled, seen int64
+	err = row.Scan(&m.ID, &m.Kind, &m.From, &m.FromName, &m.To, &m.ToName, &m.Fleet, &m.Text, &m.Status, &sent, &settled, &m.Preview, &m.Why, &seen)
+	m.SentAt, m.SettledAt, m.SeenAt = fromNanos(sent), fromNanos(settled), fromNanos(seen)
 	return m, err
 }
 
@@ -133,6 +136,31 @@ func (s *Inbox) SetPreviews(ctx context.Context, ids []string, p inbox.Preview, 
 	return s.write(ctx, "store what became of previews", func(ctx context.Context, conn *sql.Conn) error {
 		for _, id := range ids {
 			if _, err := conn.ExecContext(ctx, sqlPreview, p, clean(why), id); err != nil {
+				return err
+			}
+			if p != inbox.PreviewTyped {
+				continue
+			}
+			if _, err := conn.ExecContext(ctx, sqlTyped, nanos(time.Now()), id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// SeeMail says that mails were polled: see inbox.Store.
+func (s *Inbox) SeeMail(ctx context.Context, ids []string, now time.Time) error {
+	return s.write(ctx, "store what was polled", func(ctx context.Context, conn *sql.Conn) error {
+		for _, id := range ids {
+			m, err := scanMail(conn.QueryRowContext(ctx, sqlMail+"id = ?", id))
+			if errors.Is(err, sql.ErrNoRows) || err == nil && !m.See(now) {
+				continue // it was forgotten, or somebody else polled at the same time
+			}
+			if err != nil {
+				return err
+			}
+			if _, err := conn.ExecContext(ctx, sqlSee, m.Preview, clean(m.Why), nanos(m.SeenAt), id); err != nil {
 				return err
 			}
 		}
