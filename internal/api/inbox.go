@@ -10,21 +10,14 @@ import (
 // Inbox announces mail. It's there on the Unix socket only: who can reach the port of
 // this machine shouldn't be able to have something typed.
 type Inbox interface {
-	// Announce has a recipient's waiting previews typed, or sent to a person's chats. It
+	// Announce has a recipient's waiting previews and pings typed, or sent to a person's chats. It
 	// returns when they are, or can't be for now.
 	Announce(ctx context.Context, to inbox.Address) error
-	// Ping types the poll command into a session's pane; why is "" when it's typed.
-	Ping(ctx context.Context, to inbox.Address) (why string, err error)
 }
 
-// Announce is the body of POST /api/v1/inbox/announce and …/ping.
+// Announce is the body of POST /api/v1/inbox/announce.
 type Announce struct {
 	To inbox.Address `json:"to"`
-}
-
-// Pinged is the answer to a ping.
-type Pinged struct {
-	Reason string `json:"reason"` // why it isn't typed; "": it is
 }
 
 func (a *api) announce(w http.ResponseWriter, r *http.Request) error {
@@ -36,19 +29,6 @@ func (a *api) announce(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
-	return nil
-}
-
-func (a *api) ping(w http.ResponseWriter, r *http.Request) error {
-	body, err := a.readAnnounce(w, r)
-	if err != nil {
-		return err
-	}
-	why, err := a.opts.Inbox.Ping(r.Context(), body.To)
-	if err != nil {
-		return err
-	}
-	writeJSON(w, http.StatusOK, Pinged{why})
 	return nil
 }
 

@@ -62,7 +62,6 @@ func (a *api) table() map[string]methods {
 		"/api/v1/sessions/{id}/mailbox":   {"GET": {a.mailbox, ownKnown, "use another session's mail"}},
 		"/api/v1/people/{name}/mailbox":   {"GET": {a.mailbox, asked, "use a person's mail"}},
 		"/api/v1/fleets":                  {"POST": {a.changeFleet, asked, "change a fleet"}},
-		"/api/v1/inbox/ping":              {"POST": {a.ping, free, ""}},
 		"/metrics":                        {"GET": {a.metrics, asked, "show panebridge's counters"}},
 	}
 }

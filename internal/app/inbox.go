@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 	"runtime/debug"
 	"sync"
@@ -82,22 +81,6 @@ func (m *mailroom) announce(ctx context.Context, to inbox.Address) error {
 		return m.store.HoldPreviews(ctx, to, "the daemon has just started")
 	}
 	return m.previews.Announce(ctx, to)
-}
-
-// Ping types the poll command.
-func (m *mailroom) Ping(ctx context.Context, to inbox.Address) (why string, err error) {
-	if !m.alone.Load() {
-		return "the daemon has just started", nil
-	}
-	all, err := m.store.Parties(ctx)
-	if err != nil {
-		return "", err
-	}
-	p, ok := all.Get(to.Session())
-	if !ok {
-		return "", fmt.Errorf("%w session %q", sessions.ErrUnknown, to)
-	}
-	return m.previews.Ping(context.WithoutCancel(ctx), p)
 }
 
 // run types what waits, and writes what directors are told, until ctx ends.

@@ -57,14 +57,7 @@ func letterOf(m inbox.Mail) inbound.Letter {
 	return inbound.Letter{ID: m.ID, From: m.FromName, To: m.ToName, Text: m.Text, At: m.SentAt}
 }
 
-func (l letters) box() inbox.Box { return inbox.Box{Store: l.m.store, Announce: mailAnnouncer{l.m}} }
-
-// mailAnnouncer is the mailroom as a Box needs it.
-type mailAnnouncer struct{ *mailroom }
-
-func (a mailAnnouncer) Ping(ctx context.Context, to inbox.Party) (string, error) {
-	return a.mailroom.Ping(ctx, to.Address())
-}
+func (l letters) box() inbox.Box { return inbox.Box{Store: l.m.store, Announce: l.m} }
 
 // Write implements inbound.Mail.
 func (l letters) Write(ctx context.Context, person, to, text, key string) (inbound.Letter, string, error) {

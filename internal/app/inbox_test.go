@@ -1,7 +1,6 @@
 package app_test
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -12,16 +11,10 @@ import (
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api"
-	"github.com/panebridge/panebridge/internal/api/client"
 	"github.com/panebridge/panebridge/internal/inbox"
 	"github.com/panebridge/panebridge/internal/store"
 	"github.com/panebridge/panebridge/sessions"
 )
-
-// viaDaemon has mail announced by the daemon, as the command line does.
-type viaDaemon struct{ *client.Client }
-
-func (viaDaemon) Ping(context.Context, inbox.Party) (string, error) { return "", nil }
 
 // mailOf opens a daemon's mail as the command line does.
 func mailOf(d *daemon) (*store.Inbox, inbox.Box) {
@@ -31,7 +24,7 @@ func mailOf(d *daemon) (*store.Inbox, inbox.Box) {
 		d.Fatal(err)
 	}
 	d.Cleanup(func() { _ = db.Close() })
-	return db, inbox.Box{Store: db, Announce: viaDaemon{d.api}}
+	return db, inbox.Box{Store: db, Announce: d.api}
 }
 
 // TestMailToAPerson sends mail from a session to a person on Telegram, who answers it

@@ -47,23 +47,6 @@ func (a announcer) Announce(ctx context.Context, to inbox.Address) error {
 		func(p *inbox.Previews) error { return p.Announce(ctx, to) })
 }
 
-// Ping has the poll command typed.
-func (a announcer) Ping(ctx context.Context, to inbox.Party) (why string, err error) {
-	err = a.either(ctx,
-		func(ctx context.Context, c *client.Client) error {
-			why, err = c.Ping(ctx, to.Address())
-			if client.CutOff(err) {
-				return errors.New("the daemon has ended meanwhile, and it's unknown whether it was typed")
-			}
-			return err
-		},
-		func(p *inbox.Previews) error {
-			why, err = p.Ping(ctx, to)
-			return err
-		})
-	return why, err
-}
-
 // ask asks the daemon.
 func (a announcer) ask(ctx context.Context, daemon func(ctx context.Context, c *client.Client) error) error {
 	c := a.daemon()
@@ -93,7 +76,7 @@ func (a announcer) either(ctx context.Context, daemon func(ctx context.Context, 
 			defer give()
 			stop, done := a.untilDaemon(ctx)
 			defer done()
-			return alone(&inbox.Previews{Store: a.m.store, MaxRunes: a.m.maxText(), Typist: lonelyTypist{a.m.program, stop}})
+			return alone(&inbox.Previews{Store: a.m.store, Once: true, MaxRunes: a.m.maxText(), Typist: lonelyTypist{a.m.program, stop}})
 		case time.Since(began) > typistsTime:
 			return fmt.Errorf("others have been typing for %s", typistsTime)
 		}

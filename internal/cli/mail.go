@@ -262,37 +262,68 @@ func newSettle(p *program, use, short string, to inbox.State) *cobra.Command {
 	return cmd
 }
 
+// pingEntry is the answer to a ping as `ping --json` prints it.
+type pingEntry struct {
+	Session sessions.ID `json:"session"`
+	inbox.Pinged
+	// As it was before.
+	LastReceived time.Time `json:"last_received,omitzero"`
+	Unread       int       `json:"unread"`
+}
+
 func newPing(p *program) *cobra.Command {
+	var who whoFlag
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "ping SESSION",
 		Short: "Type `panebridge poll` into a session's pane",
-		Long: `Type "panebridge poll" into a session's pane and submit it, if nobody is writing there
-and no dialog is open. Exit code 1, with the reason, if it couldn't be typed.`,
+		Long: `Say when a session was shown mail last and how much it wasn't shown yet, then type
+"panebridge poll" into its pane and submit it. While it's working, somebody is writing
+there or a dialog is open, the ping is kept, and typed when that's over. Exit code 1, with
+the reason, if it's refused: the session has ended, or the daemon is stopped and it can't be
+typed at once.`,
 		Args: takes(1, 1),
-		RunE: p.withMailbox(func(ctx context.Context, m *mailbox, args []string) error {
-			to, err := m.all.Find(args[0])
-			if err != nil {
-				return err
-			}
-			why := ""
-			if to.State == sessions.StateEnded {
-				why = "the session has ended"
-			} else if why, err = m.announcer().Ping(ctx, to); err != nil {
-				why = err.Error()
-			}
-			if asJSON {
-				if err := p.printJSON(map[string]any{"session": to.ID, "notification_sent": why == "", "reason": why}); err != nil || why == "" {
-					return err
-				}
-				return silently(exitFailed)
-			}
-			if why != "" {
-				return fmt.Errorf("ping %s: %s", to.Name, why)
-			}
-			return p.printf("%s was pinged.\n", to.Name)
-		}),
+		RunE: p.withMailbox(func(ctx context.Context, m *mailbox, args []string) error { return m.ping(ctx, who, args[0], asJSON) }),
 	}
+	who.add(cmd)
 	jsonFlag(cmd, &asJSON)
 	return cmd
+}
+
+func (m *mailbox) ping(ctx context.Context, who whoFlag, name string, asJSON bool) error {
+	from, err := m.who(who)
+	if err != nil && (who.given != "" || !errors.Is(err, inbox.ErrNobody)) {
+		return err
+	}
+	if err := m.store.Activity(ctx, m.all); err != nil {
+		return err
+	}
+	to, err := m.all.Find(name)
+	if err != nil {
+		return err
+	}
+	if !asJSON {
+		if err := m.printf("%s: shown mail last: %s; unread: %d.\n", to.Name, ago(to.LastReceived, time.Now()), to.Unread); err != nil {
+			return err
+		}
+	}
+	done, err := m.box().Ping(ctx, m.all, from, to.Address())
+	if err != nil {
+		return err
+	}
+	refused := !done.NotificationSent && !done.Kept
+	switch {
+	case asJSON:
+		if err := m.printJSON(pingEntry{to.ID, done, to.LastReceived, to.Unread}); err != nil || !refused {
+			return err
+		}
+		return silently(exitFailed)
+	case refused:
+		return fmt.Errorf("ping %s: %s", to.Name, done.Reason)
+	case done.Kept:
+		return m.printf("%s isn't pinged yet: %s. The ping is kept.\n", to.Name, done.Reason)
+	case done.Reason != "":
+		return m.printf("%s was pinged: %s.\n", to.Name, done.Reason)
+	}
+	return m.printf("%s was pinged.\n", to.Name)
 }

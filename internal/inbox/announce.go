@@ -13,6 +13,8 @@ type Previews struct {
 	Store    Store
 	Typist   Typist
 	MaxRunes int // of a preview's text; 0: DefaultMaxTextRunes
+	// Once says that nobody tries again: a ping that can't be typed now is refused.
+	Once bool
 
 	mu   sync.Mutex
 	busy map[Address]*sync.Mutex // held by who types for them
@@ -57,7 +59,8 @@ func (p *Previews) Announce(ctx context.Context, to Address) error {
 	}
 	result, why := PreviewWaiting, "the session has ended"
 	if party.State != sessions.StateEnded {
-		sent, reason, err := p.Typist.Type(ctx, party, Announcement(mails, p.MaxRunes), false)
+		text, command := p.words(mails)
+		sent, reason, err := p.Typist.Type(ctx, party, text, command)
 		why = reason
 		switch {
 		case err != nil: // it may be on the screen: once is the most it's typed
@@ -66,8 +69,35 @@ func (p *Previews) Announce(ctx context.Context, to Address) error {
 			result = PreviewTyped
 		}
 	}
-	// Carried through: what's typed must not be typed again.
-	return p.Store.SetPreviews(context.WithoutCancel(ctx), idsOf(mails), result, why)
+	ctx = context.WithoutCancel(ctx) // carried through: what's typed must not be typed again
+	if result == PreviewWaiting && (p.Once || party.State == sessions.StateEnded) {
+		var refused []Mail
+		mails, refused = withoutPings(mails)
+		if err := p.Store.SetPreviews(ctx, idsOf(refused), PreviewNone, why); err != nil {
+			return err
+		}
+	}
+	return p.Store.SetPreviews(ctx, idsOf(mails), result, why)
+}
+
+// words are what's typed for what waits, the oldest first. With a ping among it that's the
+// poll command, which a shell takes, too, and which shows the mail.
+func (p *Previews) words(waits []Mail) (text string, command bool) {
+	if _, pings := withoutPings(waits); len(pings) > 0 {
+		return PollCommand, true
+	}
+	return Announcement(waits, p.MaxRunes), false
+}
+
+func withoutPings(waits []Mail) (mails, pings []Mail) {
+	for _, m := range waits {
+		if m.Kind == KindPing {
+			pings = append(pings, m)
+		} else {
+			mails = append(mails, m)
+		}
+	}
+	return mails, pings
 }
 
 func idsOf(mails []Mail) []string {
@@ -76,14 +106,4 @@ func idsOf(mails []Mail) []string {
 		ids[i] = m.ID
 	}
 	return ids
-}
-
-// Ping types the poll command into a session's pane.
-func (p *Previews) Ping(ctx context.Context, to Party) (why string, err error) {
-	defer p.alone(to.Address())()
-	sent, why, err := p.Typist.Type(ctx, to, PollCommand, true)
-	if sent {
-		why = ""
-	}
-	return why, err
 }

@@ -22,6 +22,9 @@ type Store interface {
 	Parties(ctx context.Context) (Parties, error)
 	// AddMail stores mails together.
 	AddMail(ctx context.Context, mails []Mail) error
+	// AddPing stores a ping, and deletes those before it that are done; while one waits
+	// for the same recipient, that's returned, and nothing is stored.
+	AddPing(ctx context.Context, ping Mail) (Mail, error)
 	// Mail returns those of a query, the newest first.
 	Mail(ctx context.Context, q Query) ([]Mail, error)
 	// ChangeMail changes one in state, settling time and preview; an error of change is
@@ -62,8 +65,6 @@ type Announcer interface {
 	// Announce has the waiting previews of a recipient typed as one, if it can be now.
 	// It returns when that's known.
 	Announce(ctx context.Context, to Address) error
-	// Ping types the poll command into a session's pane; why is "" when it's typed.
-	Ping(ctx context.Context, to Party) (why string, err error)
 }
 
 // Box is mail as its users see it.
@@ -202,18 +203,47 @@ func (b Box) announce(ctx context.Context, m *Mail) {
 	}
 }
 
-// Poll returns mail, and takes what it shows for announced.
+// Pinged is the answer to a ping. Neither sent nor kept: it's refused, and Reason says why.
+type Pinged struct {
+	NotificationSent bool   `json:"notification_sent"`
+	Kept             bool   `json:"kept"` // it's typed as soon as it can be
+	Reason           string `json:"reason,omitempty"`
+}
+
+// Ping has the poll command typed into a session's pane, now or when what speaks against
+// it has passed. from is "" if nobody knows who pings.
+func (b Box) Ping(ctx context.Context, all Parties, from, to Address) (Pinged, error) {
+	m := newMail(all, from, to, "", time.Now())
+	m.Kind, m.Status, m.SettledAt = KindPing, Completed, m.SentAt
+	if m.Preview == PreviewNone {
+		return Pinged{Reason: m.Why}, nil
+	}
+	m, err := b.Store.AddPing(ctx, m)
+	if err != nil {
+		return Pinged{}, err
+	}
+	m = b.announced(ctx, []Mail{m})[0]
+	return Pinged{m.Preview == PreviewTyped, m.Preview == PreviewWaiting, m.Why}, nil
+}
+
+// Poll returns mail, and takes what it shows for announced, and who polls for pinged.
 func (b Box) Poll(ctx context.Context, q Query) ([]Mail, error) {
 	q.Kind = KindMail
 	mails, err := b.Store.Mail(ctx, q)
 	if err != nil || q.To == "" {
 		return mails, err
 	}
+	pings, err := b.Store.Mail(ctx, Query{To: q.To, Kind: KindPing})
+	if err != nil {
+		return mails, err
+	}
 	now := time.Now()
 	var seen []string
-	for i := range mails {
-		if mails[i].See(now) {
-			seen = append(seen, mails[i].ID)
+	for _, shown := range [][]Mail{mails, pings} {
+		for i := range shown {
+			if shown[i].See(now) {
+				seen = append(seen, shown[i].ID)
+			}
 		}
 	}
 	if len(seen) == 0 {

@@ -3,6 +3,7 @@ package inbox_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +20,8 @@ type screen struct {
 	typed []string
 	look  func()        // before it types
 	left  inbox.Preview // what's found out about one that was left
+
+	finished []string
 }
 
 func (s *screen) Type(_ context.Context, _ inbox.Party, text string, _ bool) (bool, string, error) {
@@ -32,7 +35,8 @@ func (s *screen) Type(_ context.Context, _ inbox.Party, text string, _ bool) (bo
 	return true, "", nil
 }
 
-func (s *screen) Finish(context.Context, inbox.Party, string) (inbox.Preview, string) {
+func (s *screen) Finish(_ context.Context, _ inbox.Party, text string) (inbox.Preview, string) {
+	s.finished = append(s.finished, text)
 	return s.left, s.why
 }
 
@@ -219,6 +223,86 @@ func TestReceived(t *testing.T) {
 	}
 	if p, _ := f.all.Get("pb_lead"); p.LastSent.Before(began) || !p.LastReceived.IsZero() {
 		t.Errorf("who sent them: %+v", p)
+	}
+}
+
+// TestPingIsKept: a ping that can't be typed now is typed later, once, and together with the
+// mail that waits; or it's refused, where nothing can come of it.
+func TestPingIsKept(t *testing.T) {
+	f := newFleet(t)
+	again := func(typed ...string) {
+		t.Helper()
+		for range 2 {
+			if err := f.box.Announce.Announce(t.Context(), "pb_work"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !slices.Equal(f.screen.typed, typed) {
+			t.Errorf("typed %q, wanted %q", f.screen.typed, typed)
+		}
+		f.screen.typed = nil
+	}
+	ping := func(sent, kept bool, why string) {
+		t.Helper()
+		if p, err := f.box.Ping(t.Context(), f.all, "pb_lead", "pb_work"); err != nil || p.NotificationSent != sent || p.Kept != kept || !strings.Contains(p.Reason, why) {
+			t.Errorf("%+v, %v", p, err)
+		}
+	}
+	ping(true, false, "")
+	again(inbox.PollCommand)
+	f.screen.why = "it's working"
+	ping(false, true, "working")
+	ping(false, true, "working") // which is the same
+	f.screen.why = ""
+	again(inbox.PollCommand)
+	f.screen.why = "a shell is in its foreground"
+	f.send("pb_test", "pb_work", "words")
+	f.screen.why = ""
+	ping(true, false, "") // a shell takes the command, which shows the mail, too
+	again(inbox.PollCommand)
+
+	f.screen.why = "it's working"
+	ping(false, true, "working")
+	if _, err := f.box.Poll(t.Context(), inbox.Query{To: "pb_work"}); err != nil { // it has done by itself what it would be told
+		t.Fatal(err)
+	}
+	f.screen.why = ""
+	again()
+	f.screen.err = errors.New("the connection was lost")
+	ping(false, false, "unknown whether it was typed")
+	f.screen.err = nil
+	again()
+	f.screen.why = "tmux can't be reached"
+	f.box.Announce.(*inbox.Previews).Once = true
+	ping(false, false, "tmux")
+	f.screen.why = ""
+	again()
+	if mails, err := f.box.Poll(t.Context(), inbox.Query{To: "pb_work"}); err != nil || len(mails) != 1 {
+		t.Errorf("a ping is no mail: %+v, %v", mails, err)
+	}
+	if err := f.db.Activity(t.Context(), f.all); err != nil || !f.all[0].LastSent.IsZero() {
+		t.Errorf("who pinged has sent nothing: %+v, %v", f.all[0], err)
+	}
+}
+
+// TestPingIsLeft: of a ping that was being typed when its typist was killed, nothing is
+// typed again before it's known what became of it.
+func TestPingIsLeft(t *testing.T) {
+	f := newFleet(t)
+	f.screen.why = "it's working"
+	if _, err := f.box.Ping(t.Context(), f.all, "", "pb_work"); err != nil {
+		t.Fatal(err)
+	}
+	if taken, err := f.db.TakePreviews(t.Context(), "pb_work"); len(taken) != 1 || err != nil {
+		t.Fatal(taken, err)
+	}
+	f.screen.why, f.screen.left = "a dialog is open", inbox.PreviewTyping
+	if p, err := f.box.Ping(t.Context(), f.all, "", "pb_work"); err != nil || !p.Kept || !strings.Contains(p.Reason, "what became of one before") {
+		t.Errorf("%+v, %v", p, err)
+	}
+	f.screen.why, f.screen.left = "", inbox.PreviewTyped
+	if err := f.box.Announce.Announce(t.Context(), "pb_work"); err != nil || !slices.Equal(f.screen.finished, []string{inbox.PollCommand, inbox.PollCommand}) || !slices.Equal(f.screen.typed, []string{inbox.PollCommand}) {
+		t.Errorf("finished %q, typed %q, %v", f.screen.finished, f.screen.typed, err)
 	}
 }
 

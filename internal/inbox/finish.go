@@ -17,7 +17,8 @@ func (p *Previews) finish(ctx context.Context, to Party) (free bool, err error) 
 	}
 	result, why := PreviewNone, "the session has ended"
 	if to.State != sessions.StateEnded {
-		result, why = p.Typist.Finish(ctx, to, Announcement(left, p.MaxRunes))
+		text, _ := p.words(left)
+		result, why = p.Typist.Finish(ctx, to, text)
 	}
 	switch result {
 	case PreviewTyping, PreviewWaiting:

@@ -30,6 +30,9 @@ const (
 	KindMail Kind = "mail"
 	// KindSummary tells of a broadcast as a whole; nobody receives it.
 	KindSummary Kind = "broadcast_summary"
+	// KindPing is a ping: no mail, but a preview that's kept until it can be typed, as a
+	// mail's is. Nobody settles it.
+	KindPing Kind = "ping"
 )
 
 // Mail is a message from one to another.
@@ -97,7 +100,7 @@ func (m *Mail) See(now time.Time) (changed bool) {
 	if m.Preview == PreviewWaiting {
 		m.Preview, m.Why, changed = PreviewNone, "it was polled before", true
 	}
-	if m.SeenAt.IsZero() {
+	if m.SeenAt.IsZero() && m.Kind != KindPing {
 		m.SeenAt, changed = now, true
 	}
 	return changed

@@ -66,7 +66,7 @@ func oneLine(text string) string {
 	return b.String()
 }
 
-// PollCommand is what ping types.
+// PollCommand is what's typed for a ping.
 const PollCommand = "panebridge poll"
 
 // MaxTextBytes bounds a mail's text.

@@ -17,7 +17,7 @@ const (
 	FROM sessions s LEFT JOIN fleet_members m ON m.session = s.id ORDER BY s.created_at, s.seq`
 	// seq is the order of sending.
 	sqlActivity = `SELECT s.id,
-	ifnull((SELECT sent_at FROM mail WHERE sender = s.id ORDER BY seq DESC LIMIT 1), 0),
+	ifnull((SELECT sent_at FROM mail WHERE sender = s.id AND kind != 'ping' ORDER BY seq DESC LIMIT 1), 0),
 	ifnull((SELECT max(seen_at) FROM mail WHERE recipient = s.id), 0),
 	(SELECT count(*) FROM mail WHERE recipient = s.id AND status = 'input_required' AND seen_at = 0)
 	FROM sessions s`

@@ -17,11 +17,12 @@ const (
 	sqlAddMail    = `INSERT INTO mail (` + mailColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	sqlMail       = `SELECT ` + mailColumns + ` FROM mail WHERE `
 	sqlSetMail    = `UPDATE mail SET status = ?, settled_at = ?, preview = ?, preview_reason = ? WHERE id = ?`
+	sqlDropPings  = `DELETE FROM mail WHERE recipient = ? AND kind = 'ping' AND preview NOT IN ('waiting', 'typing')`
 	sqlWaiting    = `SELECT ` + mailColumns + ` FROM mail WHERE recipient = ? AND preview = 'waiting' ORDER BY seq`
 	sqlLeft       = `SELECT ` + mailColumns + ` FROM mail WHERE recipient = ? AND preview = 'typing' ORDER BY seq`
 	sqlHold       = `UPDATE mail SET preview_reason = ? WHERE recipient = ? AND preview = 'waiting' AND preview_reason != ?`
 	sqlPreview    = `UPDATE mail SET preview = ?, preview_reason = ? WHERE id = ?`
-	sqlTyped      = `UPDATE mail SET seen_at = ? WHERE id = ? AND seen_at = 0`
+	sqlTyped      = `UPDATE mail SET seen_at = ? WHERE id = ? AND seen_at = 0 AND kind != 'ping'`
 	sqlSee        = `UPDATE mail SET preview = ?, preview_reason = ?, seen_at = ? WHERE id = ?`
 	sqlAwaits     = `SELECT EXISTS (SELECT 1 FROM mail WHERE recipient = ? AND preview IN ('waiting', 'typing'))`
 	sqlWaitingFor = `SELECT DISTINCT recipient FROM mail WHERE preview IN ('waiting', 'typing')`
@@ -31,18 +32,37 @@ const (
 func (s *Inbox) AddMail(ctx context.Context, mails []inbox.Mail) error {
 	return s.write(ctx, "store the message", func(ctx context.Context, conn *sql.Conn) error {
 		for i := range mails {
-			m := &mails[i]
-			_, err := conn.ExecContext(ctx, sqlAddMail, m.ID, m.Kind, clean(m.From), clean(m.FromName), clean(m.To), clean(m.ToName), clean(m.Fleet),
-				clean(m.Text), m.Status, nanos(m.SentAt), nanos(m.SettledAt), m.Preview, clean(m.Why), nanos(m.SeenAt))
-			if isUnique(err) {
-				return fmt.Errorf("%w: %s was sent before", sessions.ErrConflict, m.ID)
-			}
-			if err != nil {
+			if err := addMail(ctx, conn, &mails[i]); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+}
+
+func addMail(ctx context.Context, conn *sql.Conn, m *inbox.Mail) error {
+	_, err := conn.ExecContext(ctx, sqlAddMail, m.ID, m.Kind, clean(m.From), clean(m.FromName), clean(m.To), clean(m.ToName), clean(m.Fleet),
+		clean(m.Text), m.Status, nanos(m.SentAt), nanos(m.SettledAt), m.Preview, clean(m.Why), nanos(m.SeenAt))
+	if isUnique(err) {
+		return fmt.Errorf("%w: %s was sent before", sessions.ErrConflict, m.ID)
+	}
+	return err
+}
+
+// AddPing stores a ping, if none waits for the same recipient: see inbox.Store.
+func (s *Inbox) AddPing(ctx context.Context, ping inbox.Mail) (kept inbox.Mail, err error) {
+	err = s.write(ctx, "store the ping", func(ctx context.Context, conn *sql.Conn) error {
+		if _, err := conn.ExecContext(ctx, sqlDropPings, clean(ping.To)); err != nil {
+			return err
+		}
+		kept, err = scanMail(conn.QueryRowContext(ctx, sqlMail+"recipient = ? AND kind = 'ping' AND preview = 'waiting'", clean(ping.To)))
+		if !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+		kept = ping
+		return addMail(ctx, conn, &ping)
+	})
+	return kept, err
 }
 
 // scanMail reads one row of mailColumns.

@@ -14,13 +14,6 @@ func (c *Client) Announce(ctx context.Context, to inbox.Address) error {
 	return c.call(ctx, http.MethodPost, "/api/v1/inbox/announce", nil, api.Announce{To: to}, nil)
 }
 
-// Ping types the poll command into a session's pane; why says what speaks against it.
-func (c *Client) Ping(ctx context.Context, to inbox.Address) (why string, err error) {
-	var out api.Pinged
-	err = c.call(ctx, http.MethodPost, "/api/v1/inbox/ping", nil, api.Announce{To: to}, &out)
-	return out.Reason, err
-}
-
 // AllowMailbox returns nil if this program may use the mail of a session or person. It
 // waits while somebody is asked.
 func (c *Client) AllowMailbox(ctx context.Context, who inbox.Address) error {
