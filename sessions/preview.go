@@ -20,6 +20,9 @@ type Preview struct {
 	// known agent: it may run what it's given, as a shell at the other end of ssh does, or an
 	// interpreter. So it has no words of others. "": nothing is.
 	Plain string
+	// Fit makes Text or Plain one for the program in the pane, which may need another word
+	// for a command than others. Nil: it's typed as it is.
+	Fit   func(text string, s *Snapshot) string
 	Box   func(*Snapshot) Box  // reads the input box of the program in the pane
 	Shell func(*Snapshot) bool // says whether that's a shell
 	// Stop is closed when only what needs no waiting for others is still to be done. Nil:
@@ -150,10 +153,20 @@ func (t *previewer) run(ctx context.Context) (sent bool, why string, err error) 
 	}
 }
 
-// choose has the plain text typed where the program isn't known to be an agent.
+// choose has the plain text typed where the program isn't known to be an agent, and fits
+// what's typed.
 func (t *previewer) choose(s *Snapshot) {
 	if !t.text.Command && !t.text.Box(s).Known {
 		t.text.Text = t.text.Plain
+	}
+	t.fit(s)
+}
+
+// fit makes the text one for the program in the pane, once.
+func (t *previewer) fit(s *Snapshot) {
+	if t.text.Fit != nil {
+		t.text.Text, t.text.Plain = t.text.Fit(t.text.Text, s), t.text.Fit(t.text.Plain, s)
+		t.text.Fit = nil
 	}
 }
 

@@ -41,7 +41,7 @@ func (m *Manager) FinishPreview(ctx context.Context, id ID, p Preview) (end Prev
 	end, why = PreviewUnknown, errPreviewPanicked.Error()
 	m.containPanic(ctx, id, WorkerPreview, func() { end, why = t.finish(ctx) })
 	if end == PreviewFinished {
-		m.opt.Pollers.Typed(id, p.Text)
+		m.opt.Pollers.Typed(id, t.text.Text)
 	}
 	return end, why
 }
@@ -62,6 +62,7 @@ func (t *previewer) finish(ctx context.Context) (end PreviewEnd, why string) {
 	case term.Unread > 0:
 		return PreviewUnclear, "it hasn't read what was typed before"
 	}
+	t.fit(&snap)
 	switch box := t.text.Box(&snap); {
 	case t.dialog(snap.Rows) != "" && !tells(box):
 		return PreviewUnclear, "a dialog is open"

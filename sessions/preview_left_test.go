@@ -143,6 +143,27 @@ func TestPreviewWaitsForAScreenThatStands(t *testing.T) {
 	})
 }
 
+// What's typed is fitted to the program in the pane, however often it's tried, and so is what
+// was left of it.
+func TestPreviewIsFitted(t *testing.T) {
+	fit := func(text string, _ *Snapshot) string { return strings.ReplaceAll(text, "tests", "all tests") }
+	want := fit(leftText, nil)
+	synctest.Test(t, func(t *testing.T) {
+		m := &mortal{restless: 2}
+		p := m.typist()
+		p.text.Fit = fit
+		if sent, why, err := p.run(t.Context()); !sent || err != nil || len(m.submitted) != 1 || m.submitted[0] != want {
+			t.Errorf("%v, %q, %v: submitted %q", sent, why, err, m.submitted)
+		}
+		m.box = want
+		p = m.typist()
+		p.text.Fit = fit
+		if end, why := p.finish(t.Context()); end != PreviewFinished {
+			t.Errorf("%d, %q", end, why)
+		}
+	})
+}
+
 // What was left is submitted only where nothing but it stands in the box.
 func TestPreviewLeft(t *testing.T) {
 	for _, c := range []struct {

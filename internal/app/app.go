@@ -35,6 +35,7 @@ type Options struct {
 	Log        *slog.Logger
 	LogLevel   *slog.LevelVar // set on reload
 	Version    string
+	Executable string                      // how this program is started, for panes whose PATH lacks it; "": by its name
 	Reload     <-chan chan<- struct{}      // a request to read the configuration again, and who is told when that's done
 	Ready      func(Info)                  // called once, when all doors are open
 	Sessions   []sessions.NewRequest       // made at the start, unless a living session has the name

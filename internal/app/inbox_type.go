@@ -46,6 +46,9 @@ func (m *mailroom) Finish(ctx context.Context, to inbox.Party, text string) (p i
 func (m *mailroom) preview(to inbox.Party, text string, fixed bool) sessions.Preview {
 	return sessions.Preview{
 		Text: text, Command: fixed, Plain: inbox.PollCommand, Shell: m.look.Shell,
+		Fit: func(text string, s *sessions.Snapshot) string {
+			return inbox.Fit(text, m.look.CalledIn(s, m.d.opt.Executable))
+		},
 		Box: func(s *sessions.Snapshot) sessions.Box {
 			if b := m.d.watchers.Box(to.ID, s); b.Known {
 				return b

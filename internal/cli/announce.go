@@ -158,7 +158,13 @@ type lonelyPane struct {
 }
 
 func (l lonelyPane) preview(text string, fixed bool) sessions.Preview {
-	return sessions.Preview{Text: text, Command: fixed, Plain: inbox.PollCommand, Box: l.watch.Box, Shell: l.watch.Shell, Stop: l.stop}
+	executable, _ := ownPath() // without it, it's called by its name
+	return sessions.Preview{
+		Text: text, Command: fixed, Plain: inbox.PollCommand, Box: l.watch.Box, Shell: l.watch.Shell, Stop: l.stop,
+		Fit: func(text string, s *sessions.Snapshot) string {
+			return inbox.Fit(text, l.watch.CalledIn(s, executable))
+		},
+	}
 }
 
 // connected does something at a pane, or says why it can't be reached.

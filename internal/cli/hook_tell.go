@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/panebridge/panebridge/internal/api/client"
+	"github.com/panebridge/panebridge/internal/inbox"
 	"github.com/panebridge/panebridge/sessions/agent"
 )
 
@@ -38,8 +39,12 @@ type permissionUpdate struct {
 	Destination string `json:"destination"` // for how long
 }
 
-// tellAgent prints what an agent's model is to read.
+// tellAgent prints what an agent's model is to read. A hook has its agent's environment:
+// commands in the text are such as the agent can run.
 func (p *program) tellAgent(h agent.Hook, text string) error {
+	path, _ := p.env("PATH")
+	executable, _ := ownPath() // without it, it's called by its name
+	text = inbox.Fit(text, agent.CalledBy(path, executable))
 	return encode(p.stdio.Out, hookOutput{hookSpecific{Event: h.Event, Context: text}}, "")
 }
 

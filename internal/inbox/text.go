@@ -67,7 +67,19 @@ func oneLine(text string) string {
 }
 
 // PollCommand is what's typed for a ping.
-const PollCommand = "panebridge poll"
+const PollCommand = ownName + " poll"
+
+// ownName is how texts here call panebridge.
+const ownName = "panebridge"
+
+// Fit has the commands in a text of panebridge's own call it as the reader can: those in
+// backquotes, and PollCommand.
+func Fit(text, program string) string {
+	if text == PollCommand {
+		return program + strings.TrimPrefix(PollCommand, ownName)
+	}
+	return strings.ReplaceAll(text, "`"+ownName+" ", "`"+program+" ")
+}
 
 // MaxTextBytes bounds a mail's text.
 const MaxTextBytes = 1 << 20
