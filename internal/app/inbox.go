@@ -39,6 +39,7 @@ type mailroom struct {
 	trying  map[inbox.Address]bool
 	heard   []happened // what may be told to a director
 	states  map[sessions.ID]sessions.State
+	asks    map[sessions.ID]*asks
 	remind  reminders
 	typing  int           // previews that are being typed
 	quiet   chan struct{} // not nil: nothing more is typed; closed when nothing is
@@ -53,7 +54,7 @@ func (d *daemon) openMailroom(ctx context.Context) error {
 	m := &mailroom{
 		d: d, store: db, typists: inbox.Typists{Folder: d.opt.StateDir}, bells: inbox.Bells{Folder: filepath.Join(d.opt.StateDir, inbox.BellFolder)}, look: agent.NewForeground(d.profiles),
 		auto: d.config.Notices.Auto, wake: make(chan struct{}, 1),
-		waiting: map[inbox.Address]time.Time{}, trying: map[inbox.Address]bool{}, states: map[sessions.ID]sessions.State{},
+		waiting: map[inbox.Address]time.Time{}, trying: map[inbox.Address]bool{}, states: map[sessions.ID]sessions.State{}, asks: map[sessions.ID]*asks{},
 		remind: newReminders(),
 	}
 	m.previews = &inbox.Previews{Store: db, Typist: m, MaxRunes: d.config.Mail.MaxTextLen}
@@ -102,6 +103,7 @@ func (m *mailroom) run(ctx context.Context) error {
 	tick := time.NewTicker(previewAgainEvery)
 	defer tick.Stop()
 	for {
+		m.takeWaiting(time.Now())
 		for _, h := range m.takeHeard() {
 			if err := m.containPanic(func() error { return m.tellDirector(ctx, h) }); err != nil && ctx.Err() == nil {
 				m.d.opt.Log.Warn("a director couldn't be told", "session", h.session, "err", err)

@@ -26,11 +26,14 @@ func (s mailSink) Output(ev sessions.OutputEvent) {
 		return
 	}
 	if ev.Complete {
-		m.hear(ev.Session, inbox.Complete, turnEnded(ev.Turn))
+		m.hear(happened{ev.Session, inbox.Complete, turnEnded(ev.Turn), time.Now()})
 		m.idle(ev.Session)
 	}
-	if ev.Prompt != nil && ev.Asked {
-		m.hear(ev.Session, inbox.Question, "asks: "+ev.Prompt.Title)
+	m.mu.Lock()
+	question := m.asksOf(ev.Session).seePrompt(ev.Prompt, ev.Asked)
+	m.mu.Unlock()
+	if question != "" {
+		m.hear(happened{ev.Session, inbox.Question, question, time.Now()})
 	}
 }
 
@@ -42,8 +45,12 @@ func (s mailSink) Changed(one sessions.Session) {
 	m.mu.Lock()
 	was := m.states[one.ID]
 	m.states[one.ID] = one.State
+	if was != one.State && was != "" { // a daemon that has just begun tells nothing again
+		m.asksOf(one.ID).changeState(one.State, one.Reason, time.Now())
+	}
 	if one.State == sessions.StateEnded {
 		delete(m.states, one.ID)
+		delete(m.asks, one.ID)
 	}
 	m.mu.Unlock()
 	if was == one.State || was == "" && one.State != sessions.StateEnded {
@@ -52,11 +59,10 @@ func (s mailSink) Changed(one sessions.Session) {
 	switch one.State {
 	case sessions.StateIdle:
 		m.idle(one.ID)
-	case sessions.StateWaiting:
-		m.hear(one.ID, inbox.Waiting, "waits: "+whatWaits(one.Reason))
 	case sessions.StateEnded:
-		m.hear(one.ID, inbox.Info, "ended: "+one.Reason)
+		m.hear(happened{one.ID, inbox.Info, "ended: " + one.Reason, time.Now()})
 	case sessions.StateStarting, sessions.StateWorking, sessions.StateError: // nothing that a director needs to know
+	case sessions.StateWaiting: // see asks
 	}
 }
 
@@ -80,13 +86,13 @@ func turnEnded(t sessions.Turn) string {
 const maxHeard = 10_000
 
 // hear takes in what may be told to a director.
-func (m *mailroom) hear(id sessions.ID, kind inbox.NoticeType, msg string) {
+func (m *mailroom) hear(h happened) {
 	if !m.auto {
 		return
 	}
 	m.mu.Lock()
 	if len(m.heard) < maxHeard {
-		m.heard = append(m.heard, happened{id, kind, msg, time.Now()})
+		m.heard = append(m.heard, h)
 	}
 	m.mu.Unlock()
 	m.poke()
