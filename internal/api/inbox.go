@@ -48,7 +48,7 @@ func (a *api) readAnnounce(w http.ResponseWriter, r *http.Request) (body Announc
 // FleetChange is the body of POST /api/v1/fleets: what a command is about to change. The
 // command writes the store itself, as all do that work while the daemon is stopped.
 type FleetChange struct {
-	Change   string   `json:"change"` // "new", "add", "remove" or "drop"
+	Change   string   `json:"change"` // "new", "add", "remove" or "drop"; "subscribe to" or "unsubscribe from" sessions
 	Fleet    string   `json:"fleet,omitempty"`
 	Sessions []string `json:"sessions,omitempty"`
 	Director bool     `json:"director,omitempty"` // the session directs it

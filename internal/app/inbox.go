@@ -105,8 +105,8 @@ func (m *mailroom) run(ctx context.Context) error {
 	for {
 		m.takeWaiting(time.Now())
 		for _, h := range m.takeHeard() {
-			if err := m.containPanic(func() error { return m.tellDirector(ctx, h) }); err != nil && ctx.Err() == nil {
-				m.d.opt.Log.Warn("a director couldn't be told", "session", h.session, "err", err)
+			if err := m.containPanic(func() error { return m.tellListeners(ctx, h) }); err != nil && ctx.Err() == nil {
+				m.d.opt.Log.Warn("nobody could be told of a session", "session", h.session, "err", err)
 			}
 		}
 		for _, a := range m.takeDue(time.Now()) {

@@ -2,14 +2,16 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/panebridge/panebridge/internal/inbox"
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// happened is something of a session that its director may be told.
+// happened is something of a session that its director, and who asked for it, may be told.
 type happened struct {
 	session sessions.ID
 	kind    inbox.NoticeType
@@ -87,9 +89,6 @@ const maxHeard = 10_000
 
 // hear takes in what may be told to a director.
 func (m *mailroom) hear(h happened) {
-	if !m.auto {
-		return
-	}
 	m.mu.Lock()
 	if len(m.heard) < maxHeard {
 		m.heard = append(m.heard, h)
@@ -116,8 +115,9 @@ func (m *mailroom) idle(id sessions.ID) {
 	}
 }
 
-// tellDirector writes a notice for the director of a session's fleet, if it has another.
-func (m *mailroom) tellDirector(ctx context.Context, h happened) error {
+// tellListeners writes a notice for the director of the fleet whose member a session is, and for
+// those who have asked for it. Directors aren't told where notices.auto is off.
+func (m *mailroom) tellListeners(ctx context.Context, h happened) error {
 	all, err := m.store.Parties(ctx)
 	if err != nil {
 		return err
@@ -126,9 +126,19 @@ func (m *mailroom) tellDirector(ctx context.Context, h happened) error {
 	if !ok {
 		return nil
 	}
-	d, ok := all.DirectorOf(p.Fleet)
-	if !ok || d.ID == p.ID || d.State == sessions.StateEnded {
-		return nil
+	to, err := m.store.Subscribers(ctx, h.session)
+	if err != nil {
+		return err
 	}
-	return inbox.Notify(ctx, m.store, m.bells, inbox.Notice{To: d.Address(), Session: p.Address(), At: h.at, From: p.Name, Type: h.kind, Msg: h.msg})
+	if d, ok := all.DirectorOf(p.Fleet); ok && m.auto && !slices.Contains(to, d.Address()) {
+		to = append(to, d.Address())
+	}
+	var errs []error
+	for _, a := range to {
+		if who, ok := all.Get(a.Session()); a.Session() != "" && (!ok || who.State == sessions.StateEnded) || a == p.Address() {
+			continue
+		}
+		errs = append(errs, inbox.Notify(ctx, m.store, m.bells, inbox.Notice{To: a, Session: p.Address(), At: h.at, From: p.Name, Type: h.kind, Msg: h.msg}))
+	}
+	return errors.Join(errs...)
 }

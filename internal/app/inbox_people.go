@@ -123,7 +123,7 @@ func (l letters) Fleets(ctx context.Context) ([]inbound.Fleet, error) {
 	for _, f := range fleets {
 		one := inbound.Fleet{Name: f.Name}
 		for _, p := range all.Members(f.Name) {
-			if p.Director {
+			if p.Leads(f.Name) {
 				one.Director = p.ID
 			} else {
 				one.Members = append(one.Members, p.ID)

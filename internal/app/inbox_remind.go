@@ -20,9 +20,9 @@ type reminders struct {
 	last map[sessions.ID]time.Time // when a session was reminded
 }
 
-// fleetAtWork is what a reminder says.
+// fleetAtWork is what a reminder is about: the fleets that a session directs.
 type fleetAtWork struct {
-	fleet   string
+	fleets  []string
 	members []inbox.Party
 }
 
@@ -51,23 +51,22 @@ func (m *mailroom) reminder(ctx context.Context, h agent.Hook) string {
 	return m.afterTool(ctx, id, f)
 }
 
-// directs returns the fleet that a session directs.
+// directs returns the fleets that a session directs; false: none.
 func (m *mailroom) directs(ctx context.Context, id sessions.ID) (fleetAtWork, bool) {
 	all, err := m.store.Parties(ctx)
 	if err != nil {
 		return fleetAtWork{}, false
 	}
 	me, _ := all.Get(id)
-	if !me.Director {
-		return fleetAtWork{}, false
-	}
-	f := fleetAtWork{fleet: me.Fleet}
-	for _, p := range all.Members(me.Fleet) {
-		if !p.Director {
-			f.members = append(f.members, p)
+	f := fleetAtWork{fleets: me.Directs}
+	for _, name := range f.fleets {
+		for _, p := range all.Members(name) {
+			if p.ID != id {
+				f.members = append(f.members, p)
+			}
 		}
 	}
-	return f, true
+	return f, len(f.fleets) > 0
 }
 
 func (m *mailroom) atStart(id sessions.ID, h agent.Hook, f fleetAtWork) string {
@@ -82,9 +81,9 @@ func (m *mailroom) atStart(id sessions.ID, h agent.Hook, f fleetAtWork) string {
 	for i, p := range f.members {
 		names[i] = p.Name
 	}
-	return fmt.Sprintf("You direct the panebridge fleet %q (members: %s). Send work with `panebridge send --to NAME --text …`. "+
+	return fmt.Sprintf("You direct the panebridge fleet %s (members: %s). Send work with `panebridge send --to NAME --text …`. "+
 		"Run `panebridge listen` in the background to hear of ends of turns, questions and notices of the members: it prints them as JSON lines and ends; start it again after each. "+
-		"`panebridge skill` tells the rest.", f.fleet, strings.Join(names, ", "))
+		"`panebridge skill` tells the rest.", strings.Join(f.fleets, " and "), strings.Join(names, ", "))
 }
 
 func (m *mailroom) afterTool(ctx context.Context, id sessions.ID, f fleetAtWork) string {

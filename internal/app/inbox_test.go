@@ -3,6 +3,7 @@ package app_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -120,12 +121,13 @@ func TestMailRunsNothing(t *testing.T) {
 }
 
 // TestDirectorIsTold: the end of a member's turn and its exit become notices for the
-// director, who listens; its own don't.
+// director, who listens, and for a session in no fleet that has asked for them; its own
+// become notices for the director of the fleet whose member it is.
 func TestDirectorIsTold(t *testing.T) {
 	slow(t)
 	d := newDaemon(t)
 	var ids []string
-	for _, name := range []string{"lead", "work"} {
+	for _, name := range []string{"lead", "work", "top", "other"} {
 		s, err := d.api.NewSession(d.ctx(), api.Create{Name: name, Command: []string{"sh", "-c", `while read -r line; do echo "did $line"; echo "[Output Complete]"; done`}})
 		if err != nil {
 			t.Fatal(err)
@@ -143,14 +145,29 @@ func TestDirectorIsTold(t *testing.T) {
 	if err := db.AddMember(d.ctx(), "web", all[1].ID, false, time.Now()); err != nil {
 		t.Fatal(err)
 	}
+	if err := db.AddFleet(d.ctx(), "all", all[2].ID, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.AddMember(d.ctx(), "all", all[0].ID, false, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Subscribe(d.ctx(), all[1].ID, inbox.Address(all[3].ID), false); err != nil {
+		t.Fatal(err)
+	}
+	heardBy := func(id string) (told []inbox.Notice) {
+		l := inbox.Listener{Session: inbox.Address(id), Process: inbox.Self(), Bell: "none"}
+		told, err := db.TakeNotices(d.ctx(), l, 100)
+		if err != nil {
+			t.Error(err)
+		}
+		return told
+	}
 	var told []inbox.Notice
 	hear := func() bool {
-		l := inbox.Listener{Session: inbox.Address(ids[0]), Process: inbox.Self(), Bell: "none"}
-		taken, err := db.TakeNotices(d.ctx(), l, 100)
-		told = append(told, taken...)
-		return err == nil
+		told = append(told, heardBy(ids[0])...)
+		return true
 	}
-	for _, id := range ids {
+	for _, id := range ids[:2] {
 		if _, err := d.api.Input(d.ctx(), id, "hello", true); err != nil {
 			t.Fatal(err)
 		}
@@ -169,4 +186,16 @@ func TestDirectorIsTold(t *testing.T) {
 			t.Errorf("told of %+v", n)
 		}
 	}
+	msgs := func(all []inbox.Notice) (out []string) {
+		for _, n := range all {
+			out = append(out, n.From+": "+n.Msg)
+		}
+		return out
+	}
+	if asked, director := msgs(heardBy(ids[3])), slices.Compact(msgs(told)); !slices.Equal(asked, director) {
+		t.Errorf("who asked for it was told %q, the director %q", asked, director)
+	}
+	d.await("what the director's director is told", func() bool {
+		return slices.Equal(msgs(heardBy(ids[2])), []string{"lead: its turn 1 has ended"})
+	})
 }

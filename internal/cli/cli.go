@@ -43,7 +43,7 @@ func newRoot(p *program) *cobra.Command {
 		newInit(p), newRun(p), newDemo(p), newDemoAgent(p), newDoctor(p), newConfig(p),
 		newSessions(p), newInput(p), newKeys(p), newPrompts(p), newAnswer(p), newTail(p), newScreen(p), newWait(p),
 		newBind(p), newUnbind(p), newPair(p), newAccess(p), newPage(p), newStatus(p), newRedis(p), newHook(p), newHooks(p),
-		newFleet(p), newMembers(p), newSend(p), newBroadcast(p), newPoll(p), newAck(p), newCancel(p), newPing(p), newNotify(p), newListen(p), newSkill(p),
+		newFleet(p), newMembers(p), newSend(p), newBroadcast(p), newPoll(p), newAck(p), newCancel(p), newPing(p), newNotify(p), newListen(p), newSubscribe(p), newSkill(p),
 		newVersion(p),
 	)
 	root.Long = `panebridge mirrors agent sessions that run in tmux, line by line, to a local page

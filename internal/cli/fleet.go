@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,7 +21,8 @@ func newFleet(p *program) *cobra.Command {
 		newFleetNew(p), newFleetAdd(p), newFleetRemove(p), newFleetDrop(p), newFleetList(p))
 	cmd.Long = `A fleet is a named group of sessions: one may be its director, the others are its
 members. Members' ends of turns, questions and exits become notices for the director,
-which "panebridge listen" prints.`
+which "panebridge listen" prints. A session is a member of one fleet at most, and may direct
+others: so a manager of workers has a director itself.`
 	cmd.Example = "  panebridge fleet new web --director lead\n  panebridge fleet add web tester writer\n  panebridge members"
 	return cmd
 }
@@ -129,11 +129,12 @@ func newFleetAdd(p *program) *cobra.Command {
 }
 
 func newFleetRemove(p *program) *cobra.Command {
+	var fleet string
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "remove SESSION…", Aliases: []string{"rm"}, Short: "Take sessions out of their fleet", Args: takes(1, -1),
 		RunE: p.withMailbox(func(ctx context.Context, m *mailbox, args []string) error {
-			if err := m.changing(ctx, api.FleetChange{Change: "remove", Sessions: args}); err != nil {
+			if err := m.changing(ctx, api.FleetChange{Change: "remove", Fleet: fleet, Sessions: args}); err != nil {
 				return err
 			}
 			ids := []sessions.ID{}
@@ -142,7 +143,7 @@ func newFleetRemove(p *program) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if err := m.store.DropMember(ctx, s.ID); err != nil {
+				if err := m.store.DropMember(ctx, s.ID, fleet); err != nil {
 					return err
 				}
 				ids = append(ids, s.ID)
@@ -153,6 +154,7 @@ func newFleetRemove(p *program) *cobra.Command {
 			return nil
 		}),
 	}
+	cmd.Flags().StringVar(&fleet, "fleet", "", "the `NAME` of the fleet, of those that are in several")
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }
@@ -171,6 +173,53 @@ func newFleetDrop(p *program) *cobra.Command {
 			return p.printJSON(map[string]any{"dropped": args[0]})
 		}),
 	}
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+func newSubscribe(p *program) *cobra.Command {
+	var who whoFlag
+	var off, asJSON bool
+	cmd := &cobra.Command{
+		Use: "subscribe SESSION…", Short: "Be told of a session's ends of turns, questions and exits", Args: takes(1, -1),
+		Long: `Have the ends of turns, questions and exits of sessions become notices for you, which
+"panebridge listen" prints: of any session, whatever fleet it's in. The director of a fleet
+has those of its members without it.`,
+		Example: "  panebridge subscribe tester\n  panebridge listen\n  panebridge subscribe --off tester",
+		RunE: p.withMailbox(func(ctx context.Context, m *mailbox, args []string) error {
+			me, err := m.speaker(ctx, who)
+			if err != nil {
+				return err
+			}
+			change := "subscribe to"
+			if off {
+				change = "unsubscribe from"
+			}
+			if err := m.changing(ctx, api.FleetChange{Change: change, Sessions: args}); err != nil {
+				return err
+			}
+			ids := []sessions.ID{}
+			for _, name := range args {
+				s, err := m.all.Find(name)
+				if err != nil {
+					return err
+				}
+				if err := m.store.Subscribe(ctx, s.ID, me, off); err != nil {
+					return err
+				}
+				ids = append(ids, s.ID)
+			}
+			if asJSON {
+				return p.printJSON(map[string]any{"sessions": ids, "subscriber": me, "off": off})
+			}
+			if off {
+				return p.printf("%s isn't told of %s any more.\n", m.all.Name(me), strings.Join(args, ", "))
+			}
+			return p.printf("%s is told of %s: `panebridge listen` prints it.\n", m.all.Name(me), strings.Join(args, ", "))
+		}),
+	}
+	who.add(cmd)
+	cmd.Flags().BoolVar(&off, "off", false, "not any more")
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }
@@ -198,7 +247,7 @@ func newFleetList(p *program) *cobra.Command {
 				e := fleetEntry{Name: f.Name, CreatedAt: f.CreatedAt, Members: []sessions.ID{}}
 				director, names := "-", []string{}
 				for _, s := range m.all.Members(f.Name) {
-					if s.Director {
+					if s.Leads(f.Name) {
 						e.Director, director = s.ID, s.Name
 						continue
 					}
@@ -241,26 +290,27 @@ func newMembers(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "members",
 		Short: "List the sessions of a fleet",
-		Long: `List the sessions of your fleet, or of the one that's given, with their states (unknown
+		Long: `List the sessions of your fleets, or of the one that's given, with their states (unknown
 while the daemon is stopped), how long ago each was shown mail last, in its pane or by a
 poll of its own, and how much it wasn't shown yet.`,
 		Args: takes(0, 0),
 		RunE: p.withMailbox(func(ctx context.Context, m *mailbox, _ []string) error {
 			me, err := m.who(who)
 			self, _ := m.all.Get(me.Session())
-			if fleet == "" {
-				fleet = self.Fleet
+			fleets := self.Fleets()
+			if fleet != "" {
+				fleets = []string{fleet}
 			}
-			if fleet == "" && err != nil {
+			if len(fleets) == 0 && err != nil {
 				return err
 			}
-			if fleet == "" {
+			if len(fleets) == 0 {
 				return usageErrorf("%s is in no fleet; give --fleet, `panebridge fleet list` shows those there are", m.all.Name(me))
 			}
 			if err := m.store.Activity(ctx, m.all); err != nil {
 				return err
 			}
-			return m.printMembers(ctx, fleet, self.ID, activity, asJSON)
+			return m.printMembers(ctx, fleets, self.ID, activity, asJSON)
 		}),
 	}
 	who.add(cmd)
@@ -270,42 +320,57 @@ poll of its own, and how much it wasn't shown yet.`,
 	return cmd
 }
 
-func (m *mailbox) printMembers(ctx context.Context, fleet string, self sessions.ID, activity, asJSON bool) error {
+func (m *mailbox) printMembers(ctx context.Context, fleets []string, self sessions.ID, activity, asJSON bool) error {
 	list := []memberEntry{}
-	rows := [][]string{{"NAME", "ID", "ROLE", "STATE", "RECEIVED", "UNREAD"}}
+	head := []string{"NAME", "ID", "ROLE", "STATE", "RECEIVED", "UNREAD"}
 	if activity {
-		rows = [][]string{{"NAME", "ID", "ROLE", "STATE", "LAST RECEIVED", "LAST SENT", "UNREAD"}}
+		head = []string{"NAME", "ID", "ROLE", "STATE", "LAST RECEIVED", "LAST SENT", "UNREAD"}
 	}
-	now := time.Now()
-	states := m.states(ctx)
-	for _, s := range m.all.Members(fleet) {
-		state := s.State
-		if known, ok := states[s.ID]; ok {
-			state = known
-		} else if states == nil && state != sessions.StateEnded {
-			state = stateUnknown
+	if len(fleets) > 1 {
+		head = append(head, "FLEET")
+	}
+	rows := [][]string{head}
+	states, now := m.states(ctx), time.Now()
+	for _, fleet := range fleets {
+		for _, s := range m.all.Members(fleet) {
+			e := memberEntry{s.ID, s.Name, fleet, s.Leads(fleet), s.ID == self, s.State, s.LastReceived, s.LastSent, s.Unread}
+			if known, ok := states[s.ID]; ok {
+				e.State = known
+			} else if states == nil && e.State != sessions.StateEnded {
+				e.State = stateUnknown
+			}
+			list, rows = append(list, e), append(rows, e.row(activity, len(fleets) > 1, now))
 		}
-		list = append(list, memberEntry{s.ID, s.Name, fleet, s.Director, s.ID == self, state, s.LastReceived, s.LastSent, s.Unread})
-		role := "member"
-		if s.Director {
-			role = "director"
-		}
-		if s.ID == self {
-			role += " (you)"
-		}
-		received := []string{ago(s.LastReceived, now)}
-		if activity {
-			received = []string{moment(s.LastReceived), moment(s.LastSent)}
-		}
-		rows = append(rows, slices.Concat([]string{s.Name, string(s.ID), role, string(state)}, received, []string{strconv.Itoa(s.Unread)}))
 	}
 	if asJSON {
 		return m.printJSON(list)
 	}
 	if len(list) == 0 {
-		return fmt.Errorf("there's nobody in the fleet %q; `panebridge fleet list` shows those there are", fleet)
+		return fmt.Errorf("there's nobody in the fleet %q; `panebridge fleet list` shows those there are", strings.Join(fleets, " and "))
 	}
 	return m.printTable(rows)
+}
+
+// row is a member in a table.
+func (e memberEntry) row(activity, fleet bool, now time.Time) []string {
+	role := "member"
+	if e.Director {
+		role = "director"
+	}
+	if e.You {
+		role += " (you)"
+	}
+	row := []string{e.Name, string(e.ID), role, string(e.State)}
+	if activity {
+		row = append(row, moment(e.LastReceived), moment(e.LastSent))
+	} else {
+		row = append(row, ago(e.LastReceived, now))
+	}
+	row = append(row, strconv.Itoa(e.Unread))
+	if fleet {
+		row = append(row, e.Fleet)
+	}
+	return row
 }
 
 // stateUnknown is the state of a session of which only the daemon could tell.

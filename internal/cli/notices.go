@@ -96,8 +96,7 @@ func (m *mailbox) noticeFor(from inbox.Address, given string) (inbox.Address, er
 	if given != "" {
 		return m.all.Address(given, from)
 	}
-	me, _ := m.all.Get(from.Session())
-	if d, ok := m.all.DirectorOf(me.Fleet); ok {
+	if d, ok := m.all.DirectorFor(from); ok {
 		return d.Address(), nil
 	}
 	return "", nil
@@ -171,7 +170,7 @@ func (m *mailbox) listen(ctx context.Context, f listenFlags) error {
 	told, err := inbox.Listening{
 		Store: m.store, Bells: m.bells(), Follow: f.follow,
 		Print: func(notices []inbox.Notice) error { return m.printNotices(stopped, notices) },
-	}.Run(ctx, me, self.Fleet == "")
+	}.Run(ctx, me, len(self.Fleets()) == 0)
 	if err != nil || told && !f.follow || !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return err
 	}

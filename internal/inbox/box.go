@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -120,13 +121,20 @@ type Summary struct {
 	Messages []Mail `json:"messages"`
 }
 
-// Broadcast sends a message to each other member of the sender's fleet.
+// Broadcast sends a message to each other session of a fleet: "" is the one that the sender
+// directs, if it directs one, else the one whose member it is.
 func (b Box) Broadcast(ctx context.Context, all Parties, from Address, fleet, text string) (Broadcast, error) {
 	if err := CheckText(text, MaxTextBytes); err != nil {
 		return Broadcast{}, err
 	}
 	me, _ := all.Get(from.Session())
-	if fleet == "" {
+	switch {
+	case fleet != "":
+	case len(me.Directs) > 1:
+		return Broadcast{}, fmt.Errorf("broadcast: %w: %s directs the fleets %s; give --fleet", sessions.ErrConflict, all.Name(from), strings.Join(me.Directs, " and "))
+	case len(me.Directs) == 1:
+		fleet = me.Directs[0]
+	default:
 		fleet = me.Fleet
 	}
 	if fleet == "" {

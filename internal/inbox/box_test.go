@@ -331,14 +331,17 @@ func TestBroadcast(t *testing.T) {
 	}
 }
 
-// TestFleets: a session is in one fleet, and a fleet has one director.
+// TestFleets: a session is a member of one fleet, and a fleet has one director.
 func TestFleets(t *testing.T) {
 	f := newFleet(t)
 	if err := f.db.AddFleet(t.Context(), "web", "", time.Now()); !errors.Is(err, sessions.ErrConflict) {
 		t.Errorf("the same fleet again: %v", err)
 	}
-	if err := f.db.AddFleet(t.Context(), "api", "pb_work", time.Now()); !errors.Is(err, sessions.ErrConflict) {
-		t.Errorf("a director who is in another: %v", err)
+	if err := f.db.AddFleet(t.Context(), "api", "", time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.db.AddMember(t.Context(), "api", "pb_work", false, time.Now()); !errors.Is(err, sessions.ErrConflict) {
+		t.Errorf("a member who is another's: %v", err)
 	}
 	if err := f.db.AddMember(t.Context(), "none", "pb_work", false, time.Now()); !errors.Is(err, sessions.ErrUnknown) {
 		t.Errorf("a fleet that isn't there: %v", err)
@@ -361,5 +364,80 @@ func TestFleets(t *testing.T) {
 	}
 	if all, err = f.db.Parties(t.Context()); err != nil || all[0].Fleet != "" {
 		t.Errorf("after it was dissolved: %+v, %v", all, err)
+	}
+}
+
+// TestManager: who directs a fleet may be another's member, and is told of the one and heard by
+// the other.
+func TestManager(t *testing.T) {
+	f := newFleet(t) // web: lead directs work and test
+	step := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.all, err = f.db.Parties(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	names := func(all inbox.Parties) (out []string) {
+		for _, p := range all {
+			out = append(out, p.Name)
+		}
+		return out
+	}
+	step(f.db.DropMember(t.Context(), "pb_test", ""))
+	step(f.db.AddFleet(t.Context(), "api", "pb_work", time.Now())) // a member of web, which is the manager now
+	step(f.db.AddMember(t.Context(), "api", "pb_test", false, time.Now()))
+	if web, api := names(f.all.Members("web")), names(f.all.Members("api")); !slices.Equal(web, []string{"lead", "work"}) || !slices.Equal(api, []string{"work", "test"}) {
+		t.Errorf("web: %q, api: %q", web, api)
+	}
+	for from, want := range map[inbox.Address]inbox.Address{"pb_test": "pb_work", "pb_work": "pb_lead", "pb_lead": "pb_lead"} {
+		if to, err := f.all.Address("director", from); to != want || err != nil {
+			t.Errorf("%s's director: %q, %v", from, to, err)
+		}
+	}
+	for _, c := range []struct {
+		from  inbox.Address
+		fleet string
+		want  inbox.Address
+	}{{"pb_work", "", "pb_test"}, {"pb_work", "web", "pb_lead"}, {"pb_lead", "", "pb_work"}, {"pb_test", "", "pb_work"}} {
+		b, err := f.box.Broadcast(t.Context(), f.all, c.from, c.fleet, "stop")
+		if err != nil || len(b.Summary.Messages) != 1 || b.Summary.Messages[0].To != c.want {
+			t.Errorf("from %s: %+v, %v", c.from, b, err)
+		}
+	}
+	if err := f.db.DropMember(t.Context(), "pb_work", ""); !errors.Is(err, sessions.ErrConflict) || !strings.Contains(err.Error(), "--fleet") {
+		t.Errorf("taken out of one of two: %v", err)
+	}
+	step(f.db.AddMember(t.Context(), "api", "pb_test", true, time.Now())) // in place of the manager, who is web's member
+	if web, api := names(f.all.Members("web")), names(f.all.Members("api")); !slices.Equal(web, []string{"lead", "work"}) || !slices.Equal(api, []string{"test"}) {
+		t.Errorf("web: %q, api: %q", web, api)
+	}
+	step(f.db.AddMember(t.Context(), "api", "pb_lead", true, time.Now()))
+	if lead, _ := f.all.Get("pb_lead"); !slices.Equal(lead.Directs, []string{"web", "api"}) {
+		t.Errorf("who directs two: %+v", lead)
+	}
+	if _, err := f.box.Broadcast(t.Context(), f.all, "pb_lead", "", "stop"); !errors.Is(err, sessions.ErrConflict) {
+		t.Errorf("to which of two fleets: %v", err)
+	}
+	step(f.db.DropMember(t.Context(), "pb_lead", "web"))
+	if lead, _ := f.all.Get("pb_lead"); !slices.Equal(lead.Directs, []string{"api"}) || lead.Fleet != "" {
+		t.Errorf("taken out of one of two: %+v", lead)
+	}
+}
+
+func TestSubscribers(t *testing.T) {
+	f := newFleet(t)
+	for _, who := range []inbox.Address{"pb_test", "person:ann", "pb_test"} {
+		if err := f.db.Subscribe(t.Context(), "pb_work", who, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.db.Subscribe(t.Context(), "pb_work", "person:ann", true); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := f.db.Subscribers(t.Context(), "pb_work"); err != nil || !slices.Equal(all, []inbox.Address{"pb_test"}) {
+		t.Errorf("%q, %v", all, err)
 	}
 }

@@ -3,6 +3,7 @@ package inbox
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,11 +32,22 @@ func (a Address) Session() sessions.ID {
 // Party is a session as others in its fleet see it.
 type Party struct {
 	sessions.Session
-	Fleet    string // "": in none
-	Director bool   // of that fleet
+	Fleet   string   // whose member it is; "": of none
+	Directs []string // fleets, the first one that it was given first
 	// When it was shown mail last, in its pane or by a poll, and sent some last; zero: never.
 	LastReceived, LastSent time.Time
 	Unread                 int // open mail to it that it wasn't shown
+}
+
+// Leads says whether it directs a fleet.
+func (p Party) Leads(fleet string) bool { return slices.Contains(p.Directs, fleet) }
+
+// Fleets are those that it directs, and the one whose member it is.
+func (p Party) Fleets() []string {
+	if p.Fleet == "" {
+		return p.Directs
+	}
+	return append(slices.Clone(p.Directs), p.Fleet)
 }
 
 // Address is where the session is reached.
@@ -89,7 +101,8 @@ func (all Parties) Find(idOrName string) (Party, error) {
 	return *hit, nil
 }
 
-// directorWord stands for the director of the sender's own fleet.
+// directorWord stands for the director of the fleet whose member the sender is; of one
+// that directs and is nobody's member, for itself.
 const directorWord = "director"
 
 // Address finds who is meant by a word: "person:NAME", "director" (of the fleet of who
@@ -106,8 +119,7 @@ func (all Parties) Address(word string, asks Address) (Address, error) {
 	if err == nil || word != directorWord {
 		return p.Address(), err
 	}
-	me, _ := all.Get(asks.Session())
-	d, ok := all.DirectorOf(me.Fleet)
+	d, ok := all.DirectorFor(asks)
 	if !ok {
 		return "", fmt.Errorf("%w: you're in no fleet that has a director; `panebridge fleet list` shows the fleets", sessions.ErrUnknown)
 	}
@@ -127,10 +139,10 @@ func (all Parties) Members(fleet string) Parties {
 	var out Parties
 	for _, p := range all {
 		switch {
-		case fleet == "" || p.Fleet != fleet:
-		case p.Director:
+		case fleet == "":
+		case p.Leads(fleet):
 			out = append(Parties{p}, out...)
-		default:
+		case p.Fleet == fleet:
 			out = append(out, p)
 		}
 	}
@@ -140,11 +152,21 @@ func (all Parties) Members(fleet string) Parties {
 // DirectorOf returns who directs a fleet; false: nobody does.
 func (all Parties) DirectorOf(fleet string) (Party, bool) {
 	for _, p := range all {
-		if fleet != "" && p.Fleet == fleet && p.Director {
+		if fleet != "" && p.Leads(fleet) {
 			return p, true
 		}
 	}
 	return Party{}, false
+}
+
+// DirectorFor returns the director of the fleet whose member somebody is; who directs and is
+// nobody's member is their own. false: there's none.
+func (all Parties) DirectorFor(who Address) (Party, bool) {
+	me, _ := all.Get(who.Session())
+	if me.Fleet == "" && len(me.Directs) > 0 {
+		return me, true
+	}
+	return all.DirectorOf(me.Fleet)
 }
 
 // Place is where a command was called: what the environment tells of its pane.

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/panebridge/panebridge/internal/inbox"
@@ -13,22 +14,30 @@ import (
 
 const (
 	sqlParties = `SELECT s.id, s.name, s.agent, s.cwd, s.state, s.reason, s.server, s.server_pid, s.server_start, s.pane, s.tmux_session,
-	s.created_at, s.ended_at, ifnull(m.fleet, ''), ifnull(m.director, 0)
-	FROM sessions s LEFT JOIN fleet_members m ON m.session = s.id ORDER BY s.created_at, s.seq`
+	s.created_at, s.ended_at,
+	ifnull((SELECT fleet FROM fleet_members WHERE session = s.id AND NOT director), ''),
+	ifnull((SELECT group_concat(fleet, ' ') FROM (SELECT fleet FROM fleet_members WHERE session = s.id AND director ORDER BY added_at, fleet)), '')
+	FROM sessions s ORDER BY s.created_at, s.seq`
 	// seq is the order of sending.
 	sqlActivity = `SELECT s.id,
 	ifnull((SELECT sent_at FROM mail WHERE sender = s.id AND kind != 'ping' ORDER BY seq DESC LIMIT 1), 0),
 	ifnull((SELECT max(seen_at) FROM mail WHERE recipient = s.id), 0),
 	(SELECT count(*) FROM mail WHERE recipient = s.id AND status = 'input_required' AND seen_at = 0)
 	FROM sessions s`
-	sqlFleets      = `SELECT name, created_at FROM fleets ORDER BY created_at, name`
-	sqlAddFleet    = `INSERT INTO fleets (name, created_at) VALUES (?, ?)`
-	sqlDropFleet   = `DELETE FROM fleets WHERE name = ?`
-	sqlHasFleet    = `SELECT count(*) FROM fleets WHERE name = ?`
-	sqlMemberOf    = `SELECT fleet FROM fleet_members WHERE session = ?`
-	sqlAddMember   = `INSERT INTO fleet_members (session, fleet, director, added_at) VALUES (?, ?, ?, ?) ON CONFLICT (session) DO UPDATE SET director = excluded.director`
+	sqlFleets    = `SELECT name, created_at FROM fleets ORDER BY created_at, name`
+	sqlAddFleet  = `INSERT INTO fleets (name, created_at) VALUES (?, ?)`
+	sqlDropFleet = `DELETE FROM fleets WHERE name = ?`
+	sqlHasFleet  = `SELECT count(*) FROM fleets WHERE name = ?`
+	sqlMemberOf  = `SELECT fleet FROM fleet_members WHERE session = ? AND NOT director`
+	sqlPartsOf   = `SELECT fleet FROM fleet_members WHERE session = ? ORDER BY added_at, fleet`
+	sqlAddMember = `INSERT INTO fleet_members (session, fleet, director, added_at) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET director = excluded.director`
+	// Who directed a fleet stays its member, unless it's another's.
+	sqlOldDirector = `DELETE FROM fleet_members WHERE fleet = ? AND director AND session IN (SELECT session FROM fleet_members WHERE NOT director)`
 	sqlNoDirector  = `UPDATE fleet_members SET director = 0 WHERE fleet = ?`
-	sqlDropMember  = `DELETE FROM fleet_members WHERE session = ?`
+	sqlDropMember  = `DELETE FROM fleet_members WHERE session = ? AND fleet = ?`
+	sqlSubscribe   = `INSERT INTO subscriptions (session, subscriber) VALUES (?, ?) ON CONFLICT DO NOTHING`
+	sqlUnsubscribe = `DELETE FROM subscriptions WHERE session = ? AND subscriber = ?`
+	sqlSubscribers = `SELECT subscriber FROM subscriptions WHERE session = ? ORDER BY subscriber`
 	readingParties = "read sessions and fleets"
 )
 
@@ -39,8 +48,10 @@ func (s *Inbox) Parties(ctx context.Context) (inbox.Parties, error) {
 		var p inbox.Party
 		var created, ended int64
 		at := &p.Pane
+		var directs string
 		err := rows.Scan(&p.ID, &p.Name, &p.Agent, &p.Cwd, &p.State, &p.Reason, &at.Server, &at.Identity.PID, &at.Identity.Start, &at.ID, &at.Session,
-			&created, &ended, &p.Fleet, &p.Director)
+			&created, &ended, &p.Fleet, &directs)
+		p.Directs = strings.Fields(directs) // a fleet's name is one word
 		p.CreatedAt, p.EndedAt = fromNanos(created), fromNanos(ended)
 		all = append(all, p)
 		return err
@@ -92,7 +103,7 @@ func (s *Inbox) Fleets(ctx context.Context) ([]Fleet, error) {
 }
 
 // AddFleet makes a fleet, with a director if one is given. sessions.ErrConflict if there
-// is one of that name, or the director is in another.
+// is one of that name.
 func (s *Inbox) AddFleet(ctx context.Context, name string, director sessions.ID, now time.Time) error {
 	return s.write(ctx, "make the fleet "+name, func(ctx context.Context, conn *sql.Conn) error {
 		var n int
@@ -127,7 +138,7 @@ func (s *Inbox) DropFleet(ctx context.Context, name string) error {
 }
 
 // AddMember takes a session into a fleet, as its director (in place of who was) or as a
-// member. sessions.ErrConflict if it's in another.
+// member: sessions.ErrConflict if it's another's member.
 func (s *Inbox) AddMember(ctx context.Context, fleet string, id sessions.ID, director bool, now time.Time) error {
 	return s.write(ctx, "take "+string(id)+" into the fleet "+fleet, func(ctx context.Context, conn *sql.Conn) error {
 		return addMember(ctx, conn, fleet, id, director, now)
@@ -142,15 +153,18 @@ func addMember(ctx context.Context, conn *sql.Conn, fleet string, id sessions.ID
 	if n == 0 {
 		return noFleet(fleet)
 	}
-	var other string
-	switch err := conn.QueryRowContext(ctx, sqlMemberOf, clean(id)).Scan(&other); {
-	case err == nil && other != fleet:
-		return fmt.Errorf("%w: it's in the fleet %s; `panebridge fleet remove` takes it out there", sessions.ErrConflict, other)
-	case err != nil && !errors.Is(err, sql.ErrNoRows):
-		return err
-	}
 	if director {
-		if _, err := conn.ExecContext(ctx, sqlNoDirector, fleet); err != nil {
+		for _, step := range []string{sqlOldDirector, sqlNoDirector} {
+			if _, err := conn.ExecContext(ctx, step, fleet); err != nil {
+				return err
+			}
+		}
+	} else {
+		var other string
+		switch err := conn.QueryRowContext(ctx, sqlMemberOf, clean(id)).Scan(&other); {
+		case err == nil && other != fleet:
+			return fmt.Errorf("%w: it's a member of the fleet %s; `panebridge fleet remove` takes it out there", sessions.ErrConflict, other)
+		case err != nil && !errors.Is(err, sql.ErrNoRows):
 			return err
 		}
 	}
@@ -162,10 +176,45 @@ func noFleet(name string) error {
 	return fmt.Errorf("%w fleet %q; `panebridge fleet list` shows those there are, `panebridge fleet new` makes one", sessions.ErrUnknown, name)
 }
 
-// DropMember takes a session out of its fleet; one that's in none is no error.
-func (s *Inbox) DropMember(ctx context.Context, id sessions.ID) error {
+// DropMember takes a session out of a fleet; "" is the one that it's in: ErrConflict if it's
+// in several. One that's in none is no error.
+func (s *Inbox) DropMember(ctx context.Context, id sessions.ID, fleet string) error {
 	return s.write(ctx, "take "+string(id)+" out of its fleet", func(ctx context.Context, conn *sql.Conn) error {
-		_, err := conn.ExecContext(ctx, sqlDropMember, clean(id))
+		if fleet == "" {
+			in, err := column[string](ctx, conn, sqlPartsOf, clean(id))
+			if err != nil || len(in) == 0 {
+				return err
+			}
+			if len(in) > 1 {
+				return fmt.Errorf("%w: it's in the fleets %s; give --fleet", sessions.ErrConflict, strings.Join(in, " and "))
+			}
+			fleet = in[0]
+		}
+		_, err := conn.ExecContext(ctx, sqlDropMember, clean(id), clean(fleet))
 		return err
 	})
+}
+
+// Subscribe has somebody told of a session's ends of turns, questions and exits, or (off) not
+// any more.
+func (s *Inbox) Subscribe(ctx context.Context, id sessions.ID, who inbox.Address, off bool) error {
+	query := sqlSubscribe
+	if off {
+		query = sqlUnsubscribe
+	}
+	return s.write(ctx, "store who is told of "+string(id), func(ctx context.Context, conn *sql.Conn) error {
+		_, err := conn.ExecContext(ctx, query, clean(id), clean(who))
+		return err
+	})
+}
+
+// Subscribers are those who have asked to be told of a session.
+func (s *Inbox) Subscribers(ctx context.Context, id sessions.ID) (all []inbox.Address, err error) {
+	err = s.query(ctx, "read who is told of "+string(id), sqlSubscribers, []any{clean(id)}, func(rows *sql.Rows) error {
+		var a inbox.Address
+		err := rows.Scan(&a)
+		all = append(all, a)
+		return err
+	})
+	return all, err
 }
