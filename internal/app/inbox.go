@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"runtime/debug"
 	"sync"
@@ -32,6 +33,7 @@ type mailroom struct {
 	bells    inbox.Bells
 	look     *agent.Foreground
 	auto     bool
+	remind   *inbox.Reminders
 	wake     chan struct{}
 
 	mu      sync.Mutex
@@ -40,7 +42,6 @@ type mailroom struct {
 	heard   []happened // what may be told to a director
 	states  map[sessions.ID]sessions.State
 	asks    map[sessions.ID]*asks
-	remind  reminders
 	typing  int           // previews that are being typed
 	quiet   chan struct{} // not nil: nothing more is typed; closed when nothing is
 }
@@ -55,7 +56,9 @@ func (d *daemon) openMailroom(ctx context.Context) error {
 		d: d, store: db, typists: inbox.Typists{Folder: d.opt.StateDir}, bells: inbox.Bells{Folder: filepath.Join(d.opt.StateDir, inbox.BellFolder)}, look: agent.NewForeground(d.profiles),
 		auto: d.config.Notices.Auto, wake: make(chan struct{}, 1),
 		waiting: map[inbox.Address]time.Time{}, trying: map[inbox.Address]bool{}, states: map[sessions.ID]sessions.State{}, asks: map[sessions.ID]*asks{},
-		remind: newReminders(),
+	}
+	if m.remind, err = inbox.LoadReminders(ctx, db); err != nil {
+		return errors.Join(err, db.Close())
 	}
 	m.previews = &inbox.Previews{Store: db, Typist: m, MaxRunes: d.config.Mail.MaxTextLen}
 	d.mail = m

@@ -23,6 +23,7 @@ var sqlDrop = []string{ //nolint:gochecknoglobals // a constant table
 	`DELETE FROM notices WHERE session = ?1 OR recipient = ?1`,
 	`DELETE FROM listeners WHERE session = ?`,
 	`DELETE FROM fleet_members WHERE session = ?`,
+	`DELETE FROM reminders WHERE session = ?`,
 	`DELETE FROM subscriptions WHERE session = ?1 OR subscriber = ?1`,
 	`DELETE FROM sessions WHERE id = ?`,
 }
