@@ -1,6 +1,7 @@
 // Written by "panebridge hooks install opencode", taken away by "panebridge hooks remove
 // opencode". It tells panebridge what this opencode is doing, one event after the other,
-// and never waits for it. What opencode asks can be answered by panebridge: the dialog
+// and waits for it behind a tool alone, at most 0.2 s: what panebridge has to say to the
+// model is put behind the tool's result. What opencode asks can be answered by panebridge: the dialog
 // stands and takes keys meanwhile, and who comes first counts.
 
 import { spawn } from "node:child_process"
@@ -23,6 +24,7 @@ const longest = 2000 // characters of a text
 const most = 60000 // characters of an event
 const whole = 1000000 // characters of an event by which a person is asked: all of it is told
 const patience = 1000 // ms for one event
+const hearing = 200 // ms that a tool's result waits for what the model is to read
 const asksAtOnce = 16 // requests for whose answer a process waits
 
 // A plug-in is loaded by each instance, but what's told must stay in order.
@@ -53,9 +55,21 @@ const settle = (id) => {
   child?.kill()
 }
 
+// What panebridge has to say to a conversation's model, by its id, until a tool ends.
+const heard = new Map()
+
+const hear = (id, said) => {
+  try {
+    const text = JSON.parse(said).hookSpecificOutput?.additionalContext
+    if (typeof text === "string" && text) heard.set(id, [...(heard.get(id) ?? []), text])
+    if (heard.size > 50) heard.delete(heard.keys().next().value)
+  } catch {} // mostly it says nothing
+}
+
 // tell calls panebridge. If the answer is wanted, it's what panebridge writes behind a first
-// byte, which says that it has heard.
-const tell = (event, data, answer) => {
+// byte, which says that it has heard. listen is given all that it writes, of an event for whose
+// answer no process waits. What's returned is done when panebridge has been told.
+const tell = (event, data, answer, listen) => {
   if (waiting >= 100) return
   waiting++
   let text = "{}"
@@ -74,18 +88,26 @@ const tell = (event, data, answer) => {
       try {
         const wait = answer && open.size < asksAtOnce && !settled.has(data.id)
         const args = [...command.slice(1), event, ...(wait ? ["--wait"] : [])]
-        const child = spawn(command[0], args, { stdio: ["pipe", wait ? "pipe" : "ignore", "ignore"] })
+        const child = spawn(command[0], args, { stdio: ["pipe", wait || listen ? "pipe" : "ignore", "ignore"] })
         child.on("error", end)
         child.stdin.on("error", () => {})
         child.stdin.end(text)
-        if (!wait) {
+        if (!wait && !listen) {
           child.on("exit", end)
           return
         }
         let said = ""
-        open.set(data.id, child)
         child.stdout.setEncoding("utf8")
         child.stdout.on("error", () => {})
+        if (!wait) {
+          child.stdout.on("data", (part) => (said += part))
+          child.on("close", () => {
+            listen(said)
+            end()
+          })
+          return
+        }
+        open.set(data.id, child)
         child.stdout.on("data", (part) => {
           said += part
           end()
@@ -103,6 +125,7 @@ const tell = (event, data, answer) => {
   last = last.then(once).then(() => {
     waiting--
   })
+  return last
 }
 
 // reply answers a request of opencode as panebridge says, and tells what came of it.
@@ -150,7 +173,9 @@ export const Panebridge = async ({ directory, client }) => {
       if (event.type.endsWith(".asked")) asked.set(data.id, JSON.stringify([data.permission, data.metadata, data.patterns, data.questions]))
       const answer = event.type.endsWith(".asked") && typeof http?.post === "function" && ((said) => reply(http, event.type, data, said))
       const args = event.type === "permission.asked" ? calls.get(data.tool?.callID) : undefined
-      tell(event.type, mark(data.sessionID ?? info?.id, { ...data, args, directory, own: ours.has(data.requestID) || undefined }), answer)
+      const id = data.sessionID ?? info?.id
+      const listen = event.type === "session.created" && ((said) => hear(id, said))
+      tell(event.type, mark(id, { ...data, args, directory, own: ours.has(data.requestID) || undefined }), answer, listen)
     },
     "chat.message": async (input, output) => {
       const text = (output?.parts ?? []).filter((part) => part.type === "text" && !part.synthetic).map((part) => part.text)
@@ -160,9 +185,14 @@ export const Panebridge = async ({ directory, client }) => {
       if (output?.args) remember(input.callID, output.args)
       tell("tool.execute.before", mark(input.sessionID, { input, output: { args: output?.args }, directory }))
     },
-    "tool.execute.after": async (input) => {
+    "tool.execute.after": async (input, output) => {
       calls.delete(input.callID)
-      tell("tool.execute.after", mark(input.sessionID, { input: { ...input, args: undefined }, directory }))
+      const data = mark(input.sessionID, { input: { ...input, args: undefined }, directory })
+      const told = tell("tool.execute.after", data, undefined, (said) => hear(input.sessionID, said))
+      await Promise.race([told, new Promise((done) => setTimeout(done, hearing))])
+      if (!heard.has(input.sessionID) || typeof output?.output !== "string") return
+      output.output += "\n\n" + heard.get(input.sessionID).join("\n\n")
+      heard.delete(input.sessionID)
     },
   }
 }
