@@ -31,6 +31,11 @@ func newNotify(p *program) *cobra.Command {
 prints it there. Where you're in no fleet, it's for whoever listens and is in none.
 Outside of any session, as in cron or CI, it's from "system".
 
+What the types mean is the same where panebridge tells a director by itself: complete, a
+piece of work is done (a turn has ended, whatever came of it); question, somebody is asked
+that; waiting, who sent it can't go on without somebody (it stands still, and what it asks
+can't be read); info, anything else (it has ended).
+
 The exit code is 0 whatever happens, so that it can stand anywhere in a script; what
 went wrong is on standard error.`,
 		Example: "  panebridge notify \"the tests pass\"\n  panebridge notify --type question \"which branch?\"",

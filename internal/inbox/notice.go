@@ -13,10 +13,10 @@ type NoticeType string
 
 // The types.
 const (
-	Complete NoticeType = "complete" // a piece of work is done
-	Waiting  NoticeType = "waiting"  // who sent it waits for something
-	Question NoticeType = "question"
-	Info     NoticeType = "info"
+	Complete NoticeType = "complete" // a piece of work is done; by itself: a turn has ended
+	Waiting  NoticeType = "waiting"  // who sent it can't go on without somebody; by itself: what it asks can't be read
+	Question NoticeType = "question" // somebody is asked that
+	Info     NoticeType = "info"     // by itself: it has ended
 )
 
 // NoticeTypes are all there are.
