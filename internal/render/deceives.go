@@ -73,17 +73,23 @@ var ends = func() map[string]bool { //nolint:gochecknoglobals // a constant tabl
 	return out
 }()
 
+// meant is a text as it's meant: without escapes, with the characters that are written by
+// their names or numbers.
+func meant(n *ast.Text, src []byte) []byte {
+	text := n.Segment.Value(src)
+	if n.IsRaw() {
+		return text
+	}
+	return util.ResolveEntityNames(util.ResolveNumericReferences(util.UnescapePunctuations(text)))
+}
+
 // label is the text of a link as it's written, without its markup.
 func label(n ast.Node, src []byte) string {
 	var b strings.Builder
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 		switch c := c.(type) {
 		case *ast.Text:
-			text := c.Segment.Value(src)
-			if !c.IsRaw() {
-				text = util.ResolveEntityNames(util.ResolveNumericReferences(util.UnescapePunctuations(text)))
-			}
-			if b.Write(text); c.SoftLineBreak() || c.HardLineBreak() {
+			if b.Write(meant(c, src)); c.SoftLineBreak() || c.HardLineBreak() {
 				b.WriteByte(' ')
 			}
 		case *ast.String:

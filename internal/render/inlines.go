@@ -90,8 +90,8 @@ func (w *walker) link(n ast.Node, url string, titled bool) {
 		return
 	}
 	if open && !titled {
-		if w.from > n.Pos() && len(w.runs) == before {
-			w.hidden(from, to)
+		if w.from > n.Pos() && (Text{runs: w.runs[before:]}).Blank() {
+			w.hidden(from, to, seenEnd(n, w.src))
 		}
 		return
 	}
@@ -101,18 +101,39 @@ func (w *walker) link(n ast.Node, url string, titled bool) {
 	w.text(string(w.src[from+1:to]), from+1)
 }
 
-// hidden passes over the markup behind a text that was shown in messages before. If
-// the markup goes on behind the line that they could see, or they had seen only a
-// part of it, they have shown it as text: then the rest is text too.
-func (w *walker) hidden(from, to int) {
+// hidden passes over the markup behind a text that was shown in messages before, up to
+// seen. If the markup goes on behind the line that they could see, or one of them may have
+// ended between the text and it, they have shown it as text: then the rest is text too.
+func (w *walker) hidden(from, to, seen int) {
 	if w.from >= to {
 		return
 	}
 	end := bytes.IndexByte(w.src[w.from-1:], '\n') // of the line that they could see
 	start := max(w.from, from)
-	if end >= 0 && to > w.from-1+end || bytes.IndexByte(w.src[from:start], '\n') >= 0 {
+	if end >= 0 && to > w.from-1+end || bytes.IndexByte(w.src[min(seen, start):start], '\n') >= 0 {
 		w.text(string(w.src[start:to]), start)
 	}
+}
+
+// seenEnd is where the last line of a node's text ends in which something can be seen, or a
+// byte before that.
+func seenEnd(n ast.Node, src []byte) int {
+	end := n.Pos()
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		switch c := c.(type) {
+		case *ast.Text:
+			if strings.ContainsFunc(string(meant(c, src)), visible) {
+				end = c.Segment.Stop
+			}
+		case *ast.AutoLink:
+			end = max(end, c.Pos())
+		case *ast.RawHTML:
+			end = max(end, c.Segments.At(c.Segments.Len()-1).Stop)
+		default:
+			end = max(end, seenEnd(c, src))
+		}
+	}
+	return end
 }
 
 // autoLink emits a link whose text is its target. Platforms find it by themselves;
@@ -127,12 +148,12 @@ func (w *walker) autoLink(n *ast.AutoLink) {
 	w.line(string(label), at)
 }
 
-// isBlank says that a node has no text that can be seen.
+// isBlank says that a node has no text that can be seen, however it's written.
 func isBlank(n ast.Node, src []byte) bool {
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 		switch c := c.(type) {
 		case *ast.Text:
-			if strings.ContainsFunc(string(c.Segment.Value(src)), visible) {
+			if strings.ContainsFunc(string(meant(c, src)), visible) {
 				return false
 			}
 		case *ast.Image, *ast.AutoLink, *ast.RawHTML:

@@ -183,10 +183,17 @@ func look(m entities.Message, at int) rendertest.Look {
 func TestAnyDivisionShowsEverything(t *testing.T) {
 	rendertest.Documents(t, 0.05, func(t *rapid.T, seeds []uint64) {
 		source := rendertest.Garbage(seeds)
+		links := rapid.Bool().Draw(t, "links")
+		if links {
+			source = rendertest.Links(seeds)
+		}
 		parts := []render.Part{{Kind: render.Answer, Source: source}}
 		var messages []entities.Message
 		for from := 0; from < len(source); {
 			to := from + rapid.IntRange(1, 200).Draw(t, "bytes")
+			if links && rapid.Bool().Draw(t, "at a bracket") {
+				to = bracket(source, from+1, rapid.IntRange(0, 3).Draw(t, "bracket"))
+			}
 			if rapid.Bool().Draw(t, "whole lines") {
 				to = lineBreak(source, min(to, len(source)))
 			}
@@ -208,6 +215,19 @@ func TestAnyDivisionShowsEverything(t *testing.T) {
 		}
 		checkShown(t, source, messages)
 	})
+}
+
+// bracket is the place of a bracket behind a byte, after so many others.
+func bracket(s string, at, others int) int {
+	for i := at; i < len(s); i++ {
+		if strings.IndexByte("[]()", s[i]) < 0 {
+			continue
+		}
+		if others--; others < 0 {
+			return i
+		}
+	}
+	return len(s)
 }
 
 // lineBreak is the end of the line that a byte is in.

@@ -6,16 +6,43 @@ import (
 )
 
 // Garbage returns a document that's made of pieces of Markdown in any order.
-func Garbage(seeds []uint64) string {
+func Garbage(seeds []uint64) string { return document(seeds, (*Words).piece) }
+
+// Links returns a document of links whose texts are whatever there is, and parts of such.
+func Links(seeds []uint64) string { return document(seeds, (*Words).partOfLink) }
+
+func document(seeds []uint64, piece func(*Words) string) string {
 	var b strings.Builder
 	w := &Words{}
 	for _, seed := range seeds {
 		w.Rand = rand.New(rand.NewPCG(seed, 1))
 		for range w.Rand.IntN(30) {
-			b.WriteString(w.piece())
+			b.WriteString(piece(w))
 		}
 	}
 	return b.String()
+}
+
+func (w *Words) partOfLink() string {
+	switch w.Rand.IntN(6) {
+	case 0:
+		return w.pick("[", "[", "![", "[ ", "**[", "[`")
+	case 1:
+		return w.pick("](https://a.b/"+w.Mark()+")", "](./"+w.Mark()+")", "](https://a.b/c '"+w.Mark()+"')", "](\nhttps://a.b/"+w.Mark()+")", "][αβ]", "\n[αβ]: https://a.b/"+w.Mark()+"\n")
+	case 2:
+		return w.pick("["+w.blank()+"](https://a.b/"+w.Mark()+")", "!["+w.blank()+"](https://a.b/"+w.Mark()+")", "[a.b/"+w.Mark()+"](https://a.b/"+w.Mark()+")")
+	case 3:
+		return w.blank()
+	case 4:
+		return w.Word()
+	default:
+		return w.piece()
+	}
+}
+
+// blank is a text that shows nothing, or hardly anything, however it's written.
+func (w *Words) blank() string {
+	return w.pick("", " ", "&nbsp;", "&#8203;", "&#x200b;", "\u200d", "\u00a0", "&amp;", "&#10240;", "\\ ", "\\!", "`` ` ``", "` `", "**&nbsp;**", "&shy;", "&bogus;", "<b>", "&#x30a;", "&zwj;&nbsp;")
 }
 
 // piece returns a piece of Markdown. Labels of references are of Greek letters, which
