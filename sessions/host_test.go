@@ -462,6 +462,8 @@ func (s server) Identity() (sessions.ServerIdentity, bool) {
 	return run, !s.away && s.in == s.term
 }
 
+func (s server) Reach(context.Context) error { return nil }
+
 func (s server) Panes(context.Context) (all []sessions.PaneInfo, err error) {
 	after, err := s.call(s.in)
 	if err != nil {

@@ -26,7 +26,7 @@ func (m *Manager) Adopt(ctx context.Context, req AdoptRequest) ([]Session, error
 		if req.Server != "" && req.Server != srv.Name() {
 			continue
 		}
-		panes, err := srv.Panes(ctx)
+		panes, err := panesOf(ctx, srv)
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -39,6 +39,15 @@ func (m *Manager) Adopt(ctx context.Context, req AdoptRequest) ([]Session, error
 		return nil, fmt.Errorf("look for %q: %w", req.Tmux, errors.Join(errs...))
 	}
 	return nil, fmt.Errorf("%w pane or tmux session %q: give a pane id like %%12 or the exact name of a tmux session", ErrUnknown, req.Tmux)
+}
+
+// panesOf are a server's panes, also of one that has just begun.
+func panesOf(ctx context.Context, srv Server) ([]PaneInfo, error) {
+	panes, err := srv.Panes(ctx)
+	if !errors.Is(err, ErrUnavailable) || srv.Reach(ctx) != nil {
+		return panes, err
+	}
+	return srv.Panes(ctx)
 }
 
 func (m *Manager) adoptFrom(ctx context.Context, srv Server, panes []PaneInfo, req AdoptRequest) (out []Session, err error) {

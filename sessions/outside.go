@@ -15,6 +15,9 @@ type Server interface {
 	Identity() (ServerIdentity, bool)
 	// Gone reports that no server is running (rather than not answering).
 	Gone() bool
+	// Reach connects to a server that answers, if there's no connection yet: Panes and the
+	// others don't wait for one.
+	Reach(ctx context.Context) error
 	Panes(ctx context.Context) ([]PaneInfo, error)
 	// Create makes a tmux session with one marked pane, which remains when its
 	// program ends; it starts a server if there's none. It fails with ErrInvalid, and

@@ -419,6 +419,7 @@ type tmux struct {
 func (t *tmux) Name() string                                       { return "default" }
 func (t *tmux) Identity() (sessions.ServerIdentity, bool)          { return identity, true }
 func (t *tmux) Gone() bool                                         { return false }
+func (t *tmux) Reach(context.Context) error                        { return nil }
 func (t *tmux) Panes(context.Context) ([]sessions.PaneInfo, error) { return nil, nil }
 func (t *tmux) Mark(context.Context, string, sessions.ID) error    { return nil }
 func (t *tmux) Leave(context.Context) error                        { return nil }

@@ -31,6 +31,9 @@ import (
 type Options struct {
 	Config     *config.Config
 	ConfigPath string // read again on reload
+	// ConfigNamed says that somebody named the file: without it, one that isn't there stands
+	// for the defaults.
+	ConfigNamed bool
 	StateDir   string // absolute; made if it's missing
 	Log        *slog.Logger
 	LogLevel   *slog.LevelVar // set on reload

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api"
@@ -52,6 +53,9 @@ func (d *daemon) reloadFile(ctx context.Context) (api.Reloaded, error) {
 		return done, errors.New("the daemon was started without a file")
 	}
 	next, err := config.Load(d.opt.ConfigPath, d.opt.Env)
+	if errors.Is(err, fs.ErrNotExist) && !d.opt.ConfigNamed {
+		next, err = config.Default(), nil // as at the start: see config.Find
+	}
 	if err != nil {
 		return done, err
 	}

@@ -143,3 +143,19 @@ agents: {cat: {command: [cat]}}
 		})
 	}
 }
+
+// A daemon that was begun without a file takes the defaults where there's still none, and a file
+// that has come since.
+func TestReloadWithoutAFile(t *testing.T) {
+	d := newDaemon(t)
+	d.stop()
+	d.file = filepath.Join(d.dir, "config.yaml")
+	d.start()
+	if done, err := d.api.Reload(d.ctx()); err != nil || done.File != d.file || slices.Contains(done.Applied, "log.level") {
+		t.Errorf("without a file: %+v, %v", done, err)
+	}
+	d.write("log: {level: debug}\n")
+	if done, err := d.api.Reload(d.ctx()); err != nil || !slices.Contains(done.Applied, "log.level") {
+		t.Errorf("with a file: %+v, %v", done, err)
+	}
+}

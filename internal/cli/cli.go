@@ -51,6 +51,8 @@ and carries what's written there back into the pane.
 
 "panebridge demo" shows it without any configuration, "panebridge init" sets up a bot
 on Telegram.`
+	root.Version = p.versionLine()
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetIn(p.stdio.In)
 	root.SetOut(p.stdio.Out)

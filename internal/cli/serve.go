@@ -10,6 +10,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/app"
 )
 
@@ -24,6 +25,7 @@ func (p *program) serve(ctx context.Context, opt app.Options) error {
 	opt.Log = newLogger(p.stdio.Err, opt.Config.Log.Format, opt.LogLevel, p.colour())
 	opt.Version, opt.Env = p.versionText(), p.env
 	opt.Executable, _ = ownPath() // without it, it's called by its name
+	_, opt.ConfigNamed, _ = config.Path(p.configFlag, p.env) // which was found before
 	reload := make(chan chan<- struct{})
 	opt.Reload = reload
 	sd := systemd{opt.Log}

@@ -1,9 +1,13 @@
 package cli
 
 import (
+	"errors"
+	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // newGroup returns a command that only has others below it.
@@ -37,7 +41,25 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 
 // flagError makes a hint of what's wrong with a flag.
 func flagError(cmd *cobra.Command, err error) error {
+	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		err = fmt.Errorf("invalid argument %q for \"--%s\" flag: %w", wrong.GetValue(), wrong.GetFlag().Name, wanted(wrong))
+	}
 	return usageErrorf("%w: `%s --help` lists the flags, and what begins with - but is none goes behind --", err, cmd.CommandPath())
+}
+
+// wanted says what a flag takes. Flags of our own types say it themselves.
+func wanted(wrong *pflag.InvalidValueError) error {
+	number, isNumber := errors.AsType[*strconv.NumError](wrong)
+	switch {
+	case isNumber && errors.Is(number, strconv.ErrRange):
+		return errors.New("it takes a smaller number")
+	case isNumber:
+		return errors.New("it takes a whole number")
+	}
+	if strings.HasPrefix(wrong.Unwrap().Error(), "time: ") { // of time.ParseDuration
+		return errors.New("it takes a span of time, such as 500ms, 30s or 5m")
+	}
+	return wrong.Unwrap()
 }
 
 // takes checks the number of a command's arguments; most < 0 is no limit.

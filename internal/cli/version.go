@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"runtime"
 	"runtime/debug"
 
@@ -19,11 +20,16 @@ func newVersion(p *program) *cobra.Command {
 					"version": p.versionText(), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH,
 				})
 			}
-			return p.printf("panebridge %s (%s, %s/%s)\n", p.versionText(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			return p.printf("%s\n", p.versionLine())
 		},
 	}
 	jsonFlag(cmd, &asJSON)
 	return cmd
+}
+
+// versionLine is what people see of it.
+func (p *program) versionLine() string {
+	return fmt.Sprintf("panebridge %s (%s, %s/%s)", p.versionText(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // versionText is the build's version, or that of `go install module@version`.

@@ -66,7 +66,7 @@ type Client struct {
 
 	// making is held by those that make a session, and alone by who gives the server up.
 	making       sync.RWMutex
-	wanted       chan struct{} // a server was started: there's something to connect to; capacity 1
+	wanted       chan struct{} // there's a server to connect to now; capacity 1
 	leaving      atomic.Bool   // the hidden session is to go with the connection
 	panesChanged atomic.Bool   // since the last look at all panes; see Glances
 

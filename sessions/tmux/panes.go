@@ -256,6 +256,23 @@ func (c *Client) startServer(ctx context.Context) error {
 	}
 }
 
+// reachWithin is how long Reach waits for Run to connect to a server that answers.
+const reachWithin = 3 * time.Second
+
+// Reach has Run connect now, if there's a server to connect to and it isn't: see
+// sessions.Server.
+func (c *Client) Reach(ctx context.Context) error {
+	if _, err := c.current(); err == nil {
+		return nil
+	}
+	if err := c.probe(ctx); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, reachWithin)
+	defer cancel()
+	return c.awaitServer(ctx)
+}
+
 // awaitServer waits until Run has connected to a server that was started; errAbsent: it has
 // ended before.
 func (c *Client) awaitServer(ctx context.Context) error {
