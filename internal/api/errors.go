@@ -25,7 +25,7 @@ func (e *Error) Error() string { return e.Message }
 // Inside says that the call wasn't made since it came from a session's pane.
 func (e *Error) Inside() bool { return e.Code == codeInside }
 
-// The codes that don't stem from an error of package sessions.
+// The codes that don't stem from an error of package sessions alone.
 const (
 	codeBadRequest   = "bad_request"
 	codeForbidden    = "forbidden"
@@ -38,6 +38,7 @@ const (
 	codeTooLarge     = "too_large"
 	codeTooMany      = "too_many"
 	codeUnauthorized = "unauthorized"
+	codeUnavailable  = "unavailable"
 )
 
 func badRequest(message string) *Error {
@@ -64,7 +65,7 @@ func statusOf(err error) (int, string) {
 	case errors.Is(err, sessions.ErrInvalid):
 		return http.StatusUnprocessableEntity, "invalid"
 	case errors.Is(err, sessions.ErrUnavailable), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return http.StatusServiceUnavailable, "unavailable"
+		return http.StatusServiceUnavailable, codeUnavailable
 	default:
 		return http.StatusInternalServerError, codeInternal
 	}

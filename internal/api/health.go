@@ -19,6 +19,8 @@ const (
 type Health struct {
 	State HealthState `json:"state"`
 	Parts []Part      `json:"parts"` // never null on the wire
+	// Starting says that the daemon waits for what it needs to start: until then it refuses all other calls.
+	Starting bool `json:"starting,omitempty"`
 }
 
 // Part is one part of the daemon: a tmux server, an adapter, the store.

@@ -41,6 +41,7 @@ type Options struct {
 	Executable string                      // how this program is started, for panes whose PATH lacks it; "": by its name
 	Reload     <-chan chan<- struct{}      // a request to read the configuration again, and who is told when that's done
 	Ready      func(Info)                  // called once, when all doors are open
+	Waiting    func()                      // called whenever the start was tried and is tried again; nil: nobody is told
 	Sessions   []sessions.NewRequest       // made at the start, unless a living session has the name
 	Env        func(string) (string, bool) // for ${NAME} in the configuration; nil: os.LookupEnv
 	Adapters   []adapters.Adapter          // chat platforms, besides those of the configuration
@@ -89,7 +90,8 @@ type daemon struct {
 }
 
 // Run runs a daemon until ctx ends, and returns when everything it started has
-// ended. ErrInUse if another one runs on the same state folder.
+// ended. A start that can't write the state folder at the moment waits. ErrInUse if
+// another one runs on the same state folder.
 func Run(ctx context.Context, opt Options) error {
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
@@ -97,25 +99,38 @@ func Run(ctx context.Context, opt Options) error {
 	if opt.Env == nil {
 		opt.Env = os.LookupEnv
 	}
-	ready, err := run(ctx, opt)
-	if !ready && errors.Is(err, store.ErrDamaged) { // found by what's read at the start; now it's known
-		_, err = run(ctx, opt)
+	w := &waitingStart{opt: opt}
+	defer w.close()
+	var dir *stateDir
+	defer func() { dir.close() }()
+	for damaged := false; ; {
+		var ready bool
+		var err error
+		if dir == nil {
+			dir, err = openStateDir(opt.StateDir)
+		}
+		if err == nil {
+			ready, err = run(ctx, opt, w)
+		}
+		switch {
+		case ready:
+			return err
+		case whatPasses(err) != nil:
+			if w.await(ctx, dir, err) {
+				continue
+			}
+			err = nil
+		case errors.Is(err, store.ErrDamaged) && !damaged: // found by what's read at the start; now it's known
+			damaged = true
+			continue
+		}
+		dir.undo()
+		return err
 	}
-	return err
 }
 
-// run runs a daemon. Ready says that its doors were opened.
-func run(ctx context.Context, opt Options) (ready bool, err error) {
-	dir, err := openStateDir(opt.StateDir)
-	if err != nil {
-		return false, err
-	}
-	defer dir.close()
-	defer func() {
-		if !ready {
-			dir.undo()
-		}
-	}()
+// run runs a daemon, whose state folder is open. Ready says that its doors were opened.
+func run(ctx context.Context, opt Options, w *waitingStart) (ready bool, err error) {
 	d := &daemon{opt: opt, config: opt.Config, disabled: make(chan adapters.Binding, 64)}
 	if err := d.newMasker(); err != nil {
 		return false, fmt.Errorf("read redact: %w", err)
@@ -130,6 +145,7 @@ func run(ctx context.Context, opt Options) (ready bool, err error) {
 	if err := d.build(ctx); err != nil {
 		return false, err
 	}
+	w.over()
 	doors, err := d.listen(ctx)
 	if err != nil {
 		return false, err

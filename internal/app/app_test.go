@@ -67,19 +67,24 @@ func newDaemon(t *testing.T) *daemon {
 // start runs the daemon; stop ends it.
 func (d *daemon) start() {
 	d.Helper()
+	d.api = client.New(d.awaitReady(d.begin()).Socket)
+}
+
+// begin runs the daemon, and says when it's ready; stop ends it.
+func (d *daemon) begin() (ready <-chan started) {
+	d.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	ready, done := make(chan app.Info, 1), make(chan error, 1)
-	opt := app.Options{Config: d.cfg, ConfigPath: d.file, StateDir: filepath.Join(d.dir, "state"), Ready: func(i app.Info) { ready <- i }}
+	begun, done := make(chan started, 2), make(chan struct{})
+	opt := app.Options{Config: d.cfg, ConfigPath: d.file, StateDir: filepath.Join(d.dir, "state"), Ready: func(i app.Info) { begun <- started{info: i} }}
 	if d.adapters != nil {
 		opt.Adapters = d.adapters()
 	}
-	go func() { done <- app.Run(ctx, opt) }()
-	select {
-	case info := <-ready:
-		d.api = client.New(info.Socket)
-	case err := <-done:
-		d.Fatal(err)
-	}
+	var err error
+	go func() {
+		err = app.Run(ctx, opt)
+		begun <- started{err: err}
+		close(done)
+	}()
 	stopped := false
 	d.stop = func() {
 		if stopped {
@@ -87,11 +92,28 @@ func (d *daemon) start() {
 		}
 		stopped = true
 		cancel()
-		if err := <-done; err != nil {
+		if <-done; err != nil {
 			d.Error(err)
 		}
 	}
 	d.Cleanup(d.stop)
+	return begun
+}
+
+// started is what became of a start.
+type started struct {
+	info app.Info
+	err  error // it has ended
+}
+
+// awaitReady waits until a daemon is ready.
+func (d *daemon) awaitReady(ready <-chan started) app.Info {
+	d.Helper()
+	s := <-ready
+	if s.info.Socket == "" {
+		d.Fatalf("it has ended: %v", s.err)
+	}
+	return s.info
 }
 
 // patience is for a hung test, not for a slow machine.

@@ -61,7 +61,8 @@ func openStateDir(dir string) (*stateDir, error) {
 		return nil, fmt.Errorf("%w: %s (process %s); stop it, or give another --state-dir", ErrInUse, dir, strings.TrimSpace(string(pid)))
 	}
 	d := &stateDir{path: dir, lock: f, made: made, fresh: fresh}
-	if err := errors.Join(f.Truncate(0), writeAt(f, strconv.Itoa(os.Getpid())+"\n")); err != nil {
+	err = errors.Join(f.Truncate(0), writeAt(f, strconv.Itoa(os.Getpid())+"\n"))
+	if err != nil && !errors.Is(err, unix.ENOSPC) && !errors.Is(err, unix.EDQUOT) { // the number is for people
 		d.undo()
 		d.close()
 		return nil, fmt.Errorf("write %s: %w", pidFile, err)
@@ -80,7 +81,7 @@ func writeAt(f *os.File, s string) error {
 // undo takes back what a start has left that was refused, if the folder hadn't been
 // used before. It's still locked.
 func (d *stateDir) undo() {
-	if !d.fresh {
+	if d == nil || !d.fresh {
 		return
 	}
 	for _, name := range []string{databaseFile, databaseFile + "-wal", databaseFile + "-shm", databaseFile + "-line", databaseFile + "-room", socketFile, pidFile} {
@@ -95,6 +96,9 @@ func (d *stateDir) undo() {
 // close gives the folder free. Closing the file alone may not: a child that's being started
 // has it open, too, until it runs its program.
 func (d *stateDir) close() {
+	if d == nil {
+		return
+	}
 	_ = unix.Flock(int(d.lock.Fd()), unix.LOCK_UN)
 	_ = d.lock.Close()
 }

@@ -36,6 +36,7 @@ func (p *program) serve(ctx context.Context, opt app.Options) error {
 	defer helpers.Wait()
 	defer end()
 
+	opt.Waiting = sd.waiting
 	ready := opt.Ready
 	opt.Ready = func(info app.Info) {
 		sd.ready()

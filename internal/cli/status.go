@@ -20,7 +20,8 @@ type status struct {
 	Sessions []api.Session   `json:"sessions"` // those that live
 	Adapters []api.Adapter   `json:"adapters"`
 	Programs []agent.Insight `json:"programs"` // in the panes of sessions
-	URL      string          `json:"url"`      // of the page, without its token; "": the page is off
+	Starting bool            `json:"starting,omitempty"`
+	URL      string          `json:"url"` // of the page, without its token; "": the page is off
 }
 
 func newStatus(p *program) *cobra.Command {
@@ -51,8 +52,8 @@ func newStatus(p *program) *cobra.Command {
 
 func (p *program) status(ctx context.Context, c *client.Client) (status, error) {
 	health, err := c.Health(ctx)
-	if err != nil {
-		return status{}, err
+	if err != nil || health.Starting {
+		return status{State: health.State, Parts: health.Parts, Starting: health.Starting, Sessions: []api.Session{}, Adapters: []api.Adapter{}, Programs: []agent.Insight{}}, err
 	}
 	list, err := c.Sessions(ctx)
 	if err != nil {
@@ -72,7 +73,10 @@ func (p *program) status(ctx context.Context, c *client.Client) (status, error) 
 
 func (p *program) printStatus(s status, verbose bool, now time.Time) error {
 	page := "the page is off"
-	if s.URL != "" {
+	switch {
+	case s.Starting:
+		page = "its start waits, and goes on by itself"
+	case s.URL != "":
 		page = "page: " + s.URL + " (`panebridge page` lets a browser in)"
 	}
 	if err := p.printf("panebridge is %s; %s\n\n", s.State, page); err != nil {
@@ -84,6 +88,9 @@ func (p *program) printStatus(s status, verbose bool, now time.Time) error {
 	}
 	if err := p.printTable(rows); err != nil {
 		return err
+	}
+	if s.Starting {
+		return nil
 	}
 	if len(s.Sessions) == 0 {
 		if err := p.printf("\nNo session is running; `panebridge sessions new` makes one.\n"); err != nil {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -16,6 +17,14 @@ type systemd struct{ log *slog.Logger }
 
 func (s systemd) ready()    { s.notify(daemon.SdNotifyReady) }
 func (s systemd) stopping() { s.notify(daemon.SdNotifyStopping) }
+
+// waiting has systemd wait for a start that waits, which it would end after TimeoutStartSec.
+func (s systemd) waiting() {
+	s.notify(fmt.Sprintf("EXTEND_TIMEOUT_USEC=%d", extendStart.Microseconds()))
+}
+
+// extendStart is longer than a start takes to be tried again.
+const extendStart = 2 * time.Minute
 
 // reloading is followed by ready.
 func (s systemd) reloading() {

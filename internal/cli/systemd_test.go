@@ -39,6 +39,10 @@ func TestSystemdHearsHowTheDaemonIs(t *testing.T) {
 	t.Setenv("WATCHDOG_PID", "")
 	sd := systemd{slog.New(slog.DiscardHandler)}
 
+	sd.waiting()
+	if got := next(); got != "EXTEND_TIMEOUT_USEC=120000000" {
+		t.Errorf("got %q, want two minutes more", got)
+	}
 	sd.ready()
 	if got := next(); got != "READY=1" {
 		t.Errorf("got %q, want READY=1", got)
