@@ -34,7 +34,15 @@ func TestSecretsAreReadFromFiles(t *testing.T) {
 	if err := os.Symlink(link, link); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{pipe, long, link, "/dev/zero", "/dev/tty", t.TempDir()} {
+	names := []string{pipe, long, link, "/dev/zero", "/dev/tty", t.TempDir()}
+	if os.Geteuid() == 0 { // only root can give files away
+		others := filepath.Join(t.TempDir(), "others")
+		if err := errors.Join(os.WriteFile(others, []byte("12345:secret"), 0o644), os.Chown(others, 1234, -1)); err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, others)
+	}
+	for _, name := range names {
 		for what, read := range map[string]func() error{
 			"a token":       func() error { _, err := token(config.Secret{}, name, "telegram"); return err },
 			"a password":    func() error { _, err := redisServer(config.Redis{PasswordFile: name}); return err },

@@ -1,7 +1,7 @@
 // Package regular opens files by names that come from outside: from agents, hooks and the
 // configuration.
 //
-// What lives here: what may stand there in place of a file, and how much is read of it. What may
+// What lives here: what may stand there in place of a file, whose it may be, and how much is read of it. What may
 // not: what the files are about.
 package regular
 
@@ -18,10 +18,44 @@ import (
 // waited for.
 var ErrIrregular = errors.New("it's not a regular file")
 
+// ErrOthers says that a file is another user's, who could write anything into it.
+var ErrOthers = errors.New("it belongs to another user")
+
 // Open opens a file for reading that any program of this user may have put there.
 // What isn't a regular file is refused, and not waited for: to open a pipe takes until
-// somebody writes into it.
+// somebody writes into it. So is a file of another user than this one and root: ErrOthers.
 func Open(path string) (*os.File, fs.FileInfo, error) {
+	file, info, err := openAnybodys(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := checkOwner(path, info); err != nil {
+		return nil, nil, errors.Join(err, file.Close())
+	}
+	return file, info, nil
+}
+
+// CheckOwner refuses a file as Open does, for who opens it in another way. It may not be there.
+func CheckOwner(path string) error {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return checkOwner(path, info)
+}
+
+func checkOwner(path string, info fs.FileInfo) error {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || s.Uid == 0 || int(s.Uid) == os.Geteuid() {
+		return nil
+	}
+	return fmt.Errorf("open %s: %w, %d, and panebridge runs as %d: chown it, if what it says is to be believed", path, ErrOthers, s.Uid, os.Geteuid())
+}
+
+func openAnybodys(path string) (*os.File, fs.FileInfo, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, nil, err
@@ -39,8 +73,19 @@ func Open(path string) (*os.File, fs.FileInfo, error) {
 // Read reads all of such a file, which may have limit bytes at most.
 func Read(path string, limit int64) ([]byte, error) {
 	file, _, err := Open(path)
-	if err != nil {
-		return nil, err
+	return readAll(file, err, path, limit)
+}
+
+// ReadAnybodys is Read for what may be any user's, since whoever could change it could do as much without
+// it: a part of a program that's run.
+func ReadAnybodys(path string, limit int64) ([]byte, error) {
+	file, _, err := openAnybodys(path)
+	return readAll(file, err, path, limit)
+}
+
+func readAll(file *os.File, opened error, path string, limit int64) ([]byte, error) {
+	if opened != nil {
+		return nil, opened
 	}
 	defer file.Close()
 	text, err := io.ReadAll(io.LimitReader(file, limit+1))

@@ -84,7 +84,7 @@ func packageVersion(file string) string {
 		}
 		var p struct{ Name, Version string }
 		path := filepath.Join(dir, "package.json")
-		text, err := regular.Read(path, maxPackage)
+		text, err := regular.ReadAnybodys(path, maxPackage)
 		if err == nil && json.Unmarshal(text, &p) == nil && p.Name != "" && p.Version != "" {
 			return p.Version
 		}

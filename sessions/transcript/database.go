@@ -120,12 +120,15 @@ func (d *database) open(logged bool) error {
 	return nil
 }
 
-// ofFiles refuses a database that isn't made of files: SQLite would wait for who writes into
-// a pipe.
+// ofFiles refuses a database that isn't made of files, of this user or root: SQLite would wait for who
+// writes into a pipe.
 func ofFiles(path string) error {
 	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
 		if info, err := os.Stat(path + suffix); err == nil && !info.Mode().IsRegular() {
 			return fmt.Errorf("open %s: %w", path+suffix, regular.ErrIrregular)
+		}
+		if err := regular.CheckOwner(path + suffix); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -12,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/panebridge/panebridge/internal/regular"
 )
 
 // strange puts something at a path that isn't a file. Whoever waits for it waits for ever.
@@ -137,6 +140,34 @@ func shortDir(t *testing.T) string {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return dir
+}
+
+// What another user has put where an agent's transcript would be isn't read.
+func TestTranscriptsOfOthersAreNotRead(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give files away")
+	}
+	path, r := pi(t)
+	write(t, path, said("1", "one"))
+	if err := os.Chown(path, 1234, -1); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := r.Read(t.Context(), 100); !errors.Is(err, regular.ErrOthers) || len(got) > 0 {
+		t.Errorf("a transcript of another user's gives %+v, %v", got, err)
+	}
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		ref := placeDatabase(t, string(unzip(t, "testdata/opencode-all.sql.gz")))
+		file, err := os.OpenFile(ref.Path+suffix, os.O_CREATE|os.O_RDWR, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(file.Chown(1234, -1), file.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if err := ofFiles(ref.Path); !errors.Is(err, regular.ErrOthers) {
+			t.Errorf("a database with another user's %q: %v", suffix, err)
+		}
+	}
 }
 
 func readDatabase(suffix string) func(*testing.T, func(string)) {
