@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/internal/regular"
 )
 
 // maxSent is the size in bytes of the largest file that's sent to a chat. It's in
@@ -107,7 +108,7 @@ func openFile(base, path string) (f *os.File, err error) {
 	defer func() { err = errors.Join(err, r.Close()) }()
 	names := strings.Split(filepath.ToSlash(path), "/")
 	for _, name := range names[:len(names)-1] {
-		next, err := stepInto(r, name)
+		next, err := regular.OpenFolder(r, name)
 		if err != nil {
 			return nil, err
 		}

@@ -15,6 +15,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/panebridge/panebridge/internal/regular"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -106,7 +107,7 @@ const FilesFolder = "files"
 func (in *Inbound) folder(s sessions.Session) (*os.Root, string, error) {
 	var first error
 	if filepath.IsAbs(s.Cwd) {
-		r, err := openIn(s.Cwd, true, ourFolder, inFolder)
+		r, err := openIn(s.Cwd, false, ourFolder, inFolder)
 		if err == nil {
 			return r, filepath.Join(s.Cwd, ourFolder, inFolder), nil
 		}
@@ -115,7 +116,7 @@ func (in *Inbound) folder(s sessions.Session) (*os.Root, string, error) {
 	if in.opt.StateDir == "" {
 		return nil, "", errors.Join(first, errors.New("there's no state folder"))
 	}
-	r, err := openIn(in.opt.StateDir, false, FilesFolder, string(s.ID))
+	r, err := openIn(in.opt.StateDir, true, FilesFolder, string(s.ID))
 	if err != nil {
 		return nil, "", errors.Join(first, err)
 	}
@@ -123,14 +124,19 @@ func (in *Inbound) folder(s sessions.Session) (*os.Root, string, error) {
 }
 
 // openIn opens a folder below a base, made where it's missing. Each step must be a
-// real folder: a link would lead to where somebody else wants files to be.
-func openIn(base string, ignore bool, names ...string) (r *os.Root, err error) {
+// real folder: a link would lead to where somebody else wants files to be. In the state
+// folder it must be this user's alone; elsewhere git ignores what's made.
+func openIn(base string, state bool, names ...string) (r *os.Root, err error) {
+	step := regular.MakeFolder
+	if state {
+		step = regular.MakeOwnFolder
+	}
 	if r, err = os.OpenRoot(base); err != nil {
 		return nil, err
 	}
 	for i, name := range names {
-		next, err := openStep(r, name)
-		if err == nil && ignore && i == 0 {
+		next, err := step(r, name)
+		if err == nil && !state && i == 0 {
 			err = ignoreAll(next)
 		}
 		err = errors.Join(err, r.Close())
@@ -143,36 +149,6 @@ func openIn(base string, ignore bool, names ...string) (r *os.Root, err error) {
 		r = next
 	}
 	return r, nil
-}
-
-func openStep(r *os.Root, name string) (*os.Root, error) {
-	if err := r.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, err
-	}
-	return stepInto(r, name)
-}
-
-// stepInto opens a real folder in another.
-func stepInto(r *os.Root, name string) (*os.Root, error) {
-	before, err := r.Lstat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !before.IsDir() {
-		return nil, fmt.Errorf("open %s: it isn't a folder", name)
-	}
-	next, err := r.OpenRoot(name)
-	if err != nil {
-		return nil, err
-	}
-	opened, err := next.Stat(".")
-	if err == nil && !os.SameFile(before, opened) {
-		err = fmt.Errorf("open %s: it was replaced meanwhile", name)
-	}
-	if err != nil {
-		return nil, errors.Join(err, next.Close())
-	}
-	return next, nil
 }
 
 // ignoreAll keeps what's in a folder out of git.

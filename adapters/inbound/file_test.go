@@ -1,6 +1,7 @@
 package inbound_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -127,6 +128,48 @@ func TestFilesThatAreNotTaken(t *testing.T) {
 		w.send("e", inbound.File{ID: "ok"})
 		w.wantPosts("aren't taken")
 	})
+}
+
+// Files go into no folder of the state folder that others can write to, or that's theirs.
+func TestFilesAreSavedInOnesOwnFoldersAlone(t *testing.T) {
+	for name, lay := range map[string]func(files, session string) error{
+		"one that others can write to":         func(files, _ string) error { return os.Chmod(files, 0o777) },
+		"a session's that others can write to": func(_, session string) error { return os.Chmod(session, 0o777) },
+		"one of others":                        func(files, _ string) error { return os.Chown(files, 1234, -1) },
+		"a session's of others":                func(_, session string) error { return os.Chown(session, 1234, -1) },
+		"a session's that's a link":            func(files, session string) error { return errors.Join(os.Remove(session), os.Symlink(".", session)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				if strings.HasSuffix(name, "of others") && os.Geteuid() != 0 {
+					w.Skip("only root can give files away")
+				}
+				cwd := filepath.Join(w.dir, "cwd")
+				if err := os.Mkdir(cwd, 0o700); err != nil {
+					w.Fatal(err)
+				}
+				s, err := w.manager.New(w.Context(), sessions.NewRequest{Name: "x", Cwd: cwd})
+				if err != nil {
+					w.Fatal(err)
+				}
+				place := adapters.Target{Adapter: "chat", Chat: "-1", Thread: "2"}
+				w.bind(s.ID, place, true)
+				files := filepath.Join(w.dir, inbound.FilesFolder)
+				session := filepath.Join(files, string(s.ID))
+				if err := errors.Join(os.Remove(cwd), os.MkdirAll(session, 0o700), lay(files, session)); err != nil {
+					w.Fatal(err)
+				}
+				w.chat.files = map[string]string{"f": "x"}
+				ev := w.event(ann, inbound.Said{Files: []inbound.File{{ID: "f", Name: "a.txt"}}})
+				ev.Place = place
+				w.do(ev)
+				w.pass(5 * time.Second)
+				if typed := w.panes.typed(); len(typed) > 0 {
+					w.Errorf("typed %q", typed)
+				}
+			})
+		})
+	}
 }
 
 // Links within the session's folder lead nowhere else.

@@ -9,9 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/panebridge/panebridge/internal/inbox"
+	"github.com/panebridge/panebridge/internal/regular"
 )
 
 // errNotOurs means that somebody else could have put something into the state folder, or can.
@@ -19,7 +18,8 @@ var errNotOurs = errors.New("the state folder isn't safe")
 
 // checkOwn refuses a state folder that isn't this user's alone to write, and files in it that lead
 // elsewhere or are another user's: what's read there opens the page, and what's written there
-// would overwrite what a link leads to. It says all that's wrong, and what would be right.
+// would overwrite what a link leads to. It says all that's wrong, and what would be right. Folders in it
+// are looked into when something in them is opened (regular.MakeOwnFolder).
 func checkOwn(dir string) error {
 	problems := []error{checkOne(dir, true)}
 	entries, err := os.ReadDir(dir)
@@ -45,26 +45,16 @@ func isOurs(name string) bool {
 
 // checkOne looks at the folder itself, which a link may lead to, or at what's in it.
 func checkOne(path string, itself bool) error {
-	look := unix.Lstat
+	look := os.Lstat
 	if itself {
-		look = unix.Stat
+		look = os.Stat
 	}
-	var s unix.Stat_t
-	switch err := look(path, &s); {
+	info, err := look(path)
+	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil // it has gone meanwhile
 	case err != nil:
 		return fmt.Errorf("look at %s: %w", path, err)
 	}
-	switch kind := s.Mode & unix.S_IFMT; {
-	case kind == unix.S_IFLNK:
-		return fmt.Errorf("%s is a link: remove it, or give another --state-dir", path)
-	case int(s.Uid) != os.Geteuid():
-		return fmt.Errorf("%s belongs to user %d, and panebridge runs as %d: change its owner, or give another --state-dir", path, s.Uid, os.Geteuid())
-	case s.Mode&0o022 != 0 && kind != unix.S_IFSOCK:
-		return fmt.Errorf("others can write to %s: chmod go-w %s", path, path)
-	case kind == unix.S_IFREG && s.Nlink > 1:
-		return fmt.Errorf("%s has another name elsewhere, under which it can be read or written: remove one of them", path)
-	}
-	return nil
+	return regular.CheckOwn(path, info)
 }

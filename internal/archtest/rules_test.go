@@ -42,7 +42,7 @@ var rules = map[string][]string{
 	"adapters/adaptertest":      {"adapters", "qos", "qos/qostest", "sessions"},
 	"adapters/platformtest":     {"adapters", "adapters/adaptertest", "adapters/inbound", "sessions", "internal/faults", "internal/recording", "internal/render", "internal/render/rendertest", "internal/store"},
 
-	"adapters/inbound":  {"adapters", "qos", "sessions", "internal/render/screenshot", "internal/render/sgr"},
+	"adapters/inbound":  {"adapters", "qos", "sessions", "internal/regular", "internal/render/screenshot", "internal/render/sgr"},
 	"adapters/web":      {"internal/render", "internal/render/sgr"},
 	"adapters/telegram": {"adapters", "adapters/inbound", "qos", "sessions", "internal/render", "internal/render/entities", "internal/redact"},
 	"adapters/discord":  {"adapters", "adapters/inbound", "qos", "sessions", "internal/render", "internal/render/discord", "internal/redact"},
@@ -53,7 +53,7 @@ var rules = map[string][]string{
 	"internal/api":        append([]string{"internal/api/client", "internal/browsers", "internal/inbox", "internal/peer", "internal/recording/format", "internal/redact", "internal/render/sgr", "sessions/agent"}, domain...),
 	"internal/api/client": append([]string{"internal/api", "internal/inbox", "internal/recording/format", "sessions/agent"}, domain...),
 	"internal/store":      append([]string{"adapters/inbound", "internal/browsers", "internal/inbox"}, domain...),
-	"internal/inbox":      {"sessions"},
+	"internal/inbox":      {"sessions", "internal/regular"},
 	"internal/browsers":   {"sessions"},
 	"internal/peer":       {}, // whose a connection is
 

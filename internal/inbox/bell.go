@@ -6,10 +6,13 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/panebridge/panebridge/internal/regular"
 )
 
 // Bells wake listeners: each has a Unix datagram socket in a folder, and who stores a
@@ -74,9 +77,12 @@ func (b *Bell) Close() {
 // was rung often enough needs no more.
 const ringTime = time.Millisecond
 
-// Ring wakes listeners by the names of their bells.
+// Ring wakes listeners by the names of their bells. What isn't this user's own socket isn't rung.
 func (b Bells) Ring(names []string) {
 	for _, name := range names {
+		if info, err := os.Lstat(b.path(name)); err != nil || info.Mode()&fs.ModeSocket == 0 || regular.CheckOwn(b.path(name), info) != nil {
+			continue
+		}
 		conn, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: b.path(name), Net: "unixgram"})
 		if err != nil {
 			continue // its listener has died

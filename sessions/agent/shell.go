@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/panebridge/panebridge/internal/regular"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -29,36 +30,62 @@ var shellFiles = map[string]string{ //nolint:gochecknoglobals // a constant tabl
 // and ends (sessions.Mark). The user's own files are read all the same.
 type ShellIntegration struct{ folder string }
 
-// NewShellIntegration writes the snippets into a folder, if they aren't there already.
-func NewShellIntegration(folder string) (*ShellIntegration, error) {
+// NewShellIntegration writes the snippets into a folder, if they aren't there already. The folder above
+// it must exist. Shells run what's there: nothing may be a link, or be written by others.
+func NewShellIntegration(folder string) (_ *ShellIntegration, err error) {
+	above, err := os.OpenRoot(filepath.Dir(folder))
+	if err != nil {
+		return nil, fmt.Errorf("write the shell integration: %w", err)
+	}
+	defer func() { err = errors.Join(err, above.Close()) }()
 	for from, to := range shellFiles {
 		text, err := snippets.ReadFile(from)
 		if err != nil {
 			return nil, fmt.Errorf("read the shell integration in the binary: %w", err)
 		}
-		if err := writeSnippet(filepath.Join(folder, to), text); err != nil {
+		if err := writeSnippet(above, filepath.Join(filepath.Base(folder), to), text); err != nil {
 			return nil, fmt.Errorf("write the shell integration: %w", err)
 		}
 	}
 	return &ShellIntegration{folder}, nil
 }
 
-func writeSnippet(path string, text []byte) error {
-	was, err := os.ReadFile(path)
-	if err == nil && bytes.Equal(was, text) {
-		return nil
+// writeSnippet writes a file at a path below a folder.
+func writeSnippet(below *os.Root, path string, text []byte) error {
+	if folder, rest, deeper := strings.Cut(path, string(filepath.Separator)); deeper {
+		next, err := regular.MakeOwnFolder(below, folder)
+		if err != nil {
+			return err
+		}
+		return errors.Join(writeSnippet(next, rest, text), next.Close())
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	switch info, err := below.Lstat(path); {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
 		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
+	case !info.Mode().IsRegular() && info.Mode()&fs.ModeSymlink == 0:
+		return fmt.Errorf("%s: %w: remove it", filepath.Join(below.Name(), path), regular.ErrIrregular)
+	default:
+		if err := regular.CheckOwn(filepath.Join(below.Name(), path), info); err != nil {
+			return err
+		}
+		if was, err := below.ReadFile(path); err != nil || bytes.Equal(was, text) {
+			return err
+		}
 	}
 	tmp := path + ".new" // a shell that starts now reads all of one or of the other
-	if err := os.WriteFile(tmp, text, 0o600); err != nil {
+	if err := below.Remove(tmp); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return os.Rename(tmp, path)
+	file, err := below.OpenFile(tmp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(text)
+	if err := errors.Join(err, file.Close()); err != nil {
+		return err
+	}
+	return below.Rename(tmp, path)
 }
 
 // Integrate returns the command and the additional environment (NAME=value) by which

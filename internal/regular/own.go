@@ -1,0 +1,74 @@
+package regular
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// CheckOwn refuses what stands at a path of the state folder if it leads elsewhere, is another user's, or
+// can be written by others: a link, and a file with another name. Info is Lstat's.
+func CheckOwn(path string, info fs.FileInfo) error {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	switch mode := info.Mode(); {
+	case mode&fs.ModeSymlink != 0:
+		return fmt.Errorf("%s is a link: remove it, or give another --state-dir", path)
+	case ok && int(s.Uid) != os.Geteuid():
+		return fmt.Errorf("%s belongs to user %d, and panebridge runs as %d: change its owner, or give another --state-dir", path, s.Uid, os.Geteuid())
+	case mode&0o022 != 0 && mode&fs.ModeSocket == 0:
+		return fmt.Errorf("others can write to %s: chmod go-w %s", path, path)
+	case ok && mode.IsRegular() && s.Nlink > 1:
+		return fmt.Errorf("%s has another name elsewhere, under which it can be read or written: remove one of them", path)
+	}
+	return nil
+}
+
+// MakeFolder opens a folder in another, and makes it if it's missing; see OpenFolder.
+func MakeFolder(in *os.Root, name string) (*os.Root, error) {
+	if err := in.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	return OpenFolder(in, name)
+}
+
+// OpenFolder opens a folder in another. It must be a real one: a link would lead to where somebody else
+// wants files to be.
+func OpenFolder(in *os.Root, name string) (*os.Root, error) {
+	before, err := in.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !before.IsDir() {
+		return nil, fmt.Errorf("open %s: it isn't a folder", name)
+	}
+	next, err := in.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	opened, err := next.Stat(".")
+	if err == nil && !os.SameFile(before, opened) {
+		err = fmt.Errorf("open %s: it was replaced meanwhile", name)
+	}
+	if err != nil {
+		return nil, errors.Join(err, next.Close())
+	}
+	return next, nil
+}
+
+// MakeOwnFolder is MakeFolder for one of the state folder's, which must be this user's alone: see CheckOwn.
+func MakeOwnFolder(in *os.Root, name string) (*os.Root, error) {
+	next, err := MakeFolder(in, name)
+	if err != nil {
+		return nil, err
+	}
+	info, err := next.Stat(".")
+	if err == nil {
+		err = CheckOwn(next.Name(), info)
+	}
+	if err != nil {
+		return nil, errors.Join(err, next.Close())
+	}
+	return next, nil
+}
