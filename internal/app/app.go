@@ -71,6 +71,7 @@ type daemon struct {
 	calls     *calls
 	server    *api.Server
 	health    *healthWatch
+	folder    *folderWatch
 
 	eraseAgain atomic.Bool // something that was forgotten may be in the database's files
 	hub        *adapters.Hub
@@ -110,7 +111,7 @@ func Run(ctx context.Context, opt Options) error {
 			dir, err = openStateDir(opt.StateDir)
 		}
 		if err == nil {
-			ready, err = run(ctx, opt, w)
+			ready, err = run(ctx, opt, dir, w)
 		}
 		switch {
 		case ready:
@@ -129,9 +130,9 @@ func Run(ctx context.Context, opt Options) error {
 	}
 }
 
-// run runs a daemon, whose state folder is open. Ready says that its doors were opened.
-func run(ctx context.Context, opt Options, w *waitingStart) (ready bool, err error) {
-	d := &daemon{opt: opt, config: opt.Config, disabled: make(chan adapters.Binding, 64)}
+// run runs a daemon in its state folder. Ready says that its doors were opened.
+func run(ctx context.Context, opt Options, dir *stateDir, w *waitingStart) (ready bool, err error) {
+	d := &daemon{opt: opt, config: opt.Config, disabled: make(chan adapters.Binding, 64), folder: &folderWatch{dir: dir, log: opt.Log}}
 	if err := d.newMasker(); err != nil {
 		return false, fmt.Errorf("read redact: %w", err)
 	}
@@ -294,6 +295,7 @@ func (d *daemon) run(ctx context.Context, doors doors) error {
 		g.Go(func() error { return p.run(ctx) })
 	}
 	g.Go(func() error { return d.health.run(ctx) })
+	g.Go(func() error { return d.folder.run(ctx) })
 	g.Go(func() error { return d.forgetEnded(ctx) })
 	g.Go(func() error { return d.server.Run(ctx, doors.unix, doors.tcp) })
 	g.Go(func() error { return d.reloads(ctx) })

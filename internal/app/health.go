@@ -153,8 +153,10 @@ func (d *daemon) otherParts() []api.Part {
 		}
 	}
 	all = append(all, d.redisParts()...)
-	if machine := machinePart(); machine != nil {
-		all = append(all, *machine)
+	for _, part := range []*api.Part{machinePart(), d.folder.part()} {
+		if part != nil {
+			all = append(all, *part)
+		}
 	}
 	return all
 }

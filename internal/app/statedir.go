@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -31,46 +32,126 @@ const (
 // its address.
 var oldFiles = []string{"web.token", "web.address"}
 
-// stateDir is the folder of one daemon, locked for as long as it runs.
+// stateDir is the folder of one daemon, locked for as long as it runs: the folder itself, and the file in it
+// that has the daemon's number, which older releases lock alone and which may be removed.
 type stateDir struct {
-	path  string
-	lock  *os.File
-	made  bool // the folder wasn't there before
-	fresh bool // no daemon has ever used it
+	path   string
+	folder *os.File
+	number *os.File
+	made   bool // the folder wasn't there before
+	fresh  bool // no daemon has ever used it
 }
 
-func openStateDir(dir string) (*stateDir, error) {
-	_, err := os.Stat(dir)
-	made := errors.Is(err, os.ErrNotExist)
+func openStateDir(dir string) (_ *stateDir, err error) {
+	d := &stateDir{path: dir}
+	_, err = os.Stat(dir)
+	d.made = errors.Is(err, os.ErrNotExist)
 	_, err = os.Stat(filepath.Join(dir, databaseFile))
-	fresh := errors.Is(err, os.ErrNotExist)
+	d.fresh = errors.Is(err, os.ErrNotExist)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the state folder: %w", err)
 	}
 	if err := checkOwn(dir); err != nil {
 		return nil, err
 	}
-	pidFile := filepath.Join(dir, pidFile)
-	f, err := os.OpenFile(pidFile, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("open the state folder: %w", err)
-	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		pid, _ := os.ReadFile(pidFile)
-		_ = f.Close()
-		return nil, fmt.Errorf("%w: %s (process %s); stop it, or give another --state-dir", ErrInUse, dir, strings.TrimSpace(string(pid)))
-	}
-	d := &stateDir{path: dir, lock: f, made: made, fresh: fresh}
-	err = errors.Join(f.Truncate(0), writeAt(f, strconv.Itoa(os.Getpid())+"\n"))
-	if err != nil && !errors.Is(err, unix.ENOSPC) && !errors.Is(err, unix.EDQUOT) { // the number is for people
-		d.undo()
+	if err := d.take(); err != nil {
 		d.close()
-		return nil, fmt.Errorf("write %s: %w", pidFile, err)
+		return nil, err
 	}
 	for _, name := range oldFiles {
 		_ = os.Remove(filepath.Join(dir, name)) // they open nothing any more
 	}
 	return d, nil
+}
+
+// take locks what has the names of the folder and of the file with the number now, where that's something
+// else than what is locked already. ErrInUse if another daemon has it.
+func (d *stateDir) take() error {
+	if !holds(d.folder, d.path) {
+		folder, err := d.lock(d.path, os.O_RDONLY|unix.O_DIRECTORY)
+		if err != nil {
+			return err
+		}
+		unlock(d.folder)
+		d.folder = folder
+	}
+	file := filepath.Join(d.path, pidFile)
+	if holds(d.number, file) && d.isNumbered() {
+		return nil
+	}
+	number := d.number
+	if !holds(number, file) {
+		var err error
+		if number, err = d.lock(file, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW|unix.O_NONBLOCK); err != nil {
+			return err
+		}
+		unlock(d.number)
+		d.number = number
+	}
+	err := errors.Join(number.Truncate(0), writeAt(number, d.pid()))
+	if err != nil && !errors.Is(err, unix.ENOSPC) && !errors.Is(err, unix.EDQUOT) { // the number is for people
+		return fmt.Errorf("write %s: %w", file, err)
+	}
+	return nil
+}
+
+// look sees to it, now and then, that the state folder is still this daemon's: what was removed or replaced is
+// made anew and locked. ErrInUse if another daemon has it meanwhile.
+func (d *stateDir) look() error {
+	if _, err := os.Stat(d.path); errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("the state folder %s was removed: start panebridge anew", d.path)
+	}
+	return d.take()
+}
+
+// lock opens something and locks it. A file system that locks no folders (NFS) leaves that to the file in it.
+func (d *stateDir) lock(path string, how int) (*os.File, error) {
+	for {
+		f, err := os.OpenFile(path, how, 0o600)
+		if err != nil {
+			return nil, fmt.Errorf("open the state folder: %w", err)
+		}
+		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			_ = f.Close()
+			return nil, d.inUse()
+		}
+		if err != nil && how&unix.O_DIRECTORY == 0 {
+			_ = f.Close()
+			return nil, fmt.Errorf("lock %s: %w", path, err)
+		}
+		if holds(f, path) {
+			return f, nil
+		}
+		unlock(f) // it was replaced meanwhile
+	}
+}
+
+// inUse says who else has the state folder.
+func (d *stateDir) inUse() error {
+	who := "a process that's unknown: its " + pidFile + " was removed"
+	if pid, err := os.ReadFile(filepath.Join(d.path, pidFile)); err == nil {
+		who = "process " + strings.TrimSpace(string(pid))
+	}
+	return fmt.Errorf("%w: %s (%s); stop it, or give another --state-dir", ErrInUse, d.path, who)
+}
+
+// holds reports whether an open file is what has that name.
+func holds(f *os.File, path string) bool {
+	if f == nil {
+		return false
+	}
+	here, err := f.Stat()
+	there, gone := os.Stat(path)
+	return err == nil && gone == nil && os.SameFile(here, there)
+}
+
+func (d *stateDir) pid() string { return strconv.Itoa(os.Getpid()) + "\n" }
+
+// isNumbered reports whether the file says this daemon's number.
+func (d *stateDir) isNumbered() bool {
+	text, err := io.ReadAll(io.NewSectionReader(d.number, 0, 32))
+	return err == nil && string(text) == d.pid()
 }
 
 func writeAt(f *os.File, s string) error {
@@ -93,14 +174,23 @@ func (d *stateDir) undo() {
 	}
 }
 
-// close gives the folder free. Closing the file alone may not: a child that's being started
-// has it open, too, until it runs its program.
+// close gives the folder free.
 func (d *stateDir) close() {
 	if d == nil {
 		return
 	}
-	_ = unix.Flock(int(d.lock.Fd()), unix.LOCK_UN)
-	_ = d.lock.Close()
+	unlock(d.number)
+	unlock(d.folder)
+}
+
+// unlock gives a file free. Closing it alone may not: a child that's being started has it open, too, until
+// it runs its program.
+func unlock(f *os.File) {
+	if f == nil {
+		return
+	}
+	_ = unix.Flock(int(f.Fd()), unix.LOCK_UN)
+	_ = f.Close()
 }
 
 func socketPath(stateDir string) string { return filepath.Join(stateDir, socketFile) }

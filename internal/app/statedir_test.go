@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -18,9 +19,13 @@ func TestAFolderThatWasLeftIsFree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	child, err := unix.Dup(int(d.lock.Fd())) // as fork leaves it
-	if err != nil {
-		t.Fatal(err)
+	var children []int
+	for _, f := range []*os.File{d.folder, d.number} {
+		child, err := unix.Dup(int(f.Fd())) // as fork leaves it
+		if err != nil {
+			t.Fatal(err)
+		}
+		children = append(children, child)
 	}
 	if _, err := openStateDir(dir); !errors.Is(err, ErrInUse) {
 		t.Fatalf("opened twice: %v", err)
@@ -31,8 +36,10 @@ func TestAFolderThatWasLeftIsFree(t *testing.T) {
 		t.Fatalf("behind its end: %v", err)
 	}
 	again.close()
-	if err := unix.Close(child); err != nil {
-		t.Fatal(err)
+	for _, child := range children {
+		if err := unix.Close(child); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
@@ -89,6 +96,117 @@ func TestAStateFolderIsOnesOwn(t *testing.T) {
 	d, err := openStateDir(link)
 	if err != nil {
 		t.Fatalf("one's own folder by a link, with something of one's own in it: %v", err)
+	}
+	d.close()
+}
+
+// A state folder is one daemon's, whatever becomes of the file with its number: it's removed, replaced,
+// or locked by a release that locks nothing else; and so is a folder that was made anew since it looked.
+func TestAFolderIsOneDaemonsWhateverIsRemoved(t *testing.T) {
+	for what, spoil := range map[string]func(dir, file string) error{
+		"nothing":  func(_, _ string) error { return nil },
+		"the file": func(_, file string) error { return os.Remove(file) },
+		"another file": func(_, file string) error {
+			return errors.Join(os.Remove(file), os.WriteFile(file, []byte("7\n"), 0o600))
+		},
+		"an empty file":    func(_, file string) error { return os.Truncate(file, 0) },
+		"all of it":        func(dir, _ string) error { return os.RemoveAll(dir) },
+		"made anew":        func(dir, _ string) error { return errors.Join(os.RemoveAll(dir), os.Mkdir(dir, 0o700)) },
+		"another's folder": func(dir, _ string) error { return errors.Join(os.Rename(dir, dir+"-old"), os.Mkdir(dir, 0o700)) },
+	} {
+		dir := filepath.Join(t.TempDir(), "state")
+		file := filepath.Join(dir, pidFile)
+		d, err := openStateDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := spoil(dir, file); err != nil {
+			t.Fatal(err)
+		}
+		refused := func(when string) {
+			t.Helper()
+			other, err := openStateDir(dir)
+			if !errors.Is(err, ErrInUse) {
+				t.Errorf("%s, %s: another gets %v", what, when, err)
+			}
+			other.close()
+		}
+		if strings.Contains(what, "file") {
+			refused("at once")
+		}
+		if err := d.look(); err != nil && what != "all of it" {
+			t.Errorf("%s: it finds %v", what, err)
+		}
+		if what == "all of it" {
+			if err := os.Mkdir(dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := d.look(); err != nil {
+				t.Errorf("%s, when it's there again: it finds %v", what, err)
+			}
+		}
+		refused("once it has looked")
+		if text, err := os.ReadFile(file); err != nil || strings.TrimSpace(string(text)) != strconv.Itoa(os.Getpid()) {
+			t.Errorf("%s: the file says %q, %v", what, text, err)
+		}
+		d.close()
+		again, err := openStateDir(dir)
+		if err != nil {
+			t.Errorf("%s, behind its end: %v", what, err)
+		}
+		again.close()
+	}
+}
+
+// Of two daemons on one name, the second of which has come when the folder was made anew, the first says so.
+func TestAFolderThatAnotherHasTakenIsTold(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "state")
+	first, err := openStateDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer first.close()
+	if err := os.Rename(dir, dir+"-old"); err != nil {
+		t.Fatal(err)
+	}
+	second, err := openStateDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := first.look(); !errors.Is(err, ErrInUse) {
+			t.Errorf("the first finds %v", err)
+		}
+		if err := second.look(); err != nil {
+			t.Errorf("the second finds %v", err)
+		}
+	}
+	second.close()
+	if err := first.look(); err != nil {
+		t.Errorf("when the second has ended: %v", err)
+	}
+}
+
+// An older release locks the file with its number alone.
+func TestAnOlderReleaseIsSeen(t *testing.T) {
+	dir := t.TempDir()
+	old, err := os.Create(filepath.Join(dir, pidFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer old.Close()
+	if err := unix.Flock(int(old.Fd()), unix.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := openStateDir(dir); !errors.Is(err, ErrInUse) {
+		t.Errorf("beside an older release: %v", err)
+	}
+	if err := old.Close(); err != nil {
+		t.Fatal(err)
+	}
+	d, err := openStateDir(dir)
+	if err != nil {
+		t.Fatal(err)
 	}
 	d.close()
 }

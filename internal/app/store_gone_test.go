@@ -1,12 +1,15 @@
 package app_test
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/app"
 )
 
 // Somebody deletes the database's files while the daemon runs: it says so, writes them anew, and nothing
@@ -49,5 +52,25 @@ func TestADeletedDatabaseComesBack(t *testing.T) {
 	d.awaitTmux()
 	if lines := d.lines(s.ID); !slices.Contains(lines, "before") || !slices.Contains(lines, "meanwhile") {
 		t.Errorf("after a restart its lines are %q", lines)
+	}
+}
+
+// Somebody removes the file with the daemon's number: no second daemon comes in, and it's written anew.
+func TestARemovedNumberLetsNoSecondDaemonIn(t *testing.T) {
+	slow(t)
+	d := newDaemon(t)
+	number := filepath.Join(d.dir, "state", "panebridge.pid")
+	if err := os.Remove(number); err != nil {
+		t.Fatal(err)
+	}
+	if err := app.Run(d.ctx(), app.Options{Config: d.cfg, StateDir: filepath.Join(d.dir, "state")}); !errors.Is(err, app.ErrInUse) {
+		t.Errorf("a second daemon gets %v", err)
+	}
+	d.await("the file", func() bool {
+		text, err := os.ReadFile(number)
+		return err == nil && string(text) == fmt.Sprintln(os.Getpid())
+	})
+	if h, err := d.api.Health(d.ctx()); err != nil || slices.ContainsFunc(h.Parts, func(p api.Part) bool { return p.Name == "state folder" }) {
+		t.Errorf("its health is %+v, %v", h, err)
 	}
 }
