@@ -20,8 +20,10 @@ import (
 var _ sessions.Sink = (*Hub)(nil)
 
 const (
-	// drainLimit is how long Run's end may take for what matters to be sent.
-	drainLimit = 5 * time.Second
+	// endLimit is how long Run's end may take, and drainLimit how much of that what matters has to be
+	// sent. The rest is for calls that began at its end, and for what's to be stored.
+	endLimit   = 7 * time.Second
+	drainLimit = 4 * time.Second
 	// retryAfter is how long after a failure the store is asked again.
 	retryAfter = 5 * time.Second
 )
@@ -194,8 +196,8 @@ func (h *Hub) addOutlet(o Outlet) error {
 	return nil
 }
 
-// Run sends until ctx ends, then drains for up to 5 s, and returns when all it
-// started has ended.
+// Run sends until ctx ends, then drains for up to 4 s, and returns when all it
+// started has ended, within some 7 s.
 func (h *Hub) Run(ctx context.Context) error {
 	rest := context.WithoutCancel(ctx)
 	sending, stop := context.WithCancel(rest)
@@ -211,14 +213,14 @@ func (h *Hub) Run(ctx context.Context) error {
 		}()
 	}
 	h.work(ctx)
-	h.drain(rest)
+	last, cancel := context.WithTimeout(rest, endLimit)
+	defer cancel()
+	h.drain(last)
 	stop()
 	var errs []error
 	for range h.outlets {
 		errs = append(errs, <-ended)
 	}
-	last, cancel := context.WithTimeout(rest, drainLimit)
-	defer cancel()
 	h.workOnce(last)
 	return errors.Join(errs...)
 }

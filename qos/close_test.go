@@ -351,6 +351,27 @@ func TestDrainDoesntWaitInVain(t *testing.T) {
 	})
 }
 
+// TestADrainIsPartOfTheEnd: calls under way get the time that Drain was given, and a second more at most: what
+// doesn't answer holds the end up once.
+func TestADrainIsPartOfTheEnd(t *testing.T) {
+	for _, latency := range []time.Duration{3 * time.Second, time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			a := newArena(t, qos.Options{}, qos.NewLocalBudget(nil))
+			a.latency = always(latency)
+			a.post(group, "under way", qos.Interactive)
+			a.pass(time.Second)
+			began := a.now()
+			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+			defer cancel()
+			a.sched.Drain(ctx)
+			a.close()
+			if took, want := a.now()-began, min(latency-time.Second, 6*time.Second); took != want {
+				t.Errorf("the end took %v, want %v", took, want)
+			}
+		})
+	}
+}
+
 // TestRunWaitsForCalls: when Run ends, calls under way have 5 s to finish, and what
 // came of them is kept.
 func TestRunWaitsForCalls(t *testing.T) {

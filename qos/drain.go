@@ -24,6 +24,7 @@ func (s *OutputQoSScheduler) Drain(ctx context.Context) (left int) {
 	if !s.box.send(func(now time.Time) {
 		s.engine.drain(now)
 		s.drains = append(s.drains, d)
+		s.drainsUntil = d.deadline
 	}) {
 		return 0
 	}

@@ -17,8 +17,13 @@ var (
 	ErrStopped = errors.New("the scheduler has ended")
 )
 
-// stopGrace is how long calls under way may take to finish when Run ends.
-const stopGrace = 5 * time.Second
+const (
+	// stopGrace is how long calls under way may take to finish when Run ends.
+	stopGrace = 5 * time.Second
+	// drainedGrace is the same behind a Drain that has used its time up: calls that began at its end may
+	// be answered still.
+	drainedGrace = time.Second
+)
 
 // OutputQoSScheduler decides when which call is made to one bot's platform; see
 // the package comment. Make one per bot (adapter). Its methods may be called from
@@ -36,6 +41,8 @@ type OutputQoSScheduler struct {
 	calls   sync.WaitGroup
 	drains  []*drain
 	summary summary
+
+	drainsUntil time.Time // the deadline of the last Drain; zero: none
 
 	left atomic.Int64 // what waits, while somebody drains
 }
@@ -68,7 +75,8 @@ func New(opt Options, deliverer Deliverer, budget Budget) (*OutputQoSScheduler, 
 }
 
 // Run schedules until ctx ends, or the budget does, and returns when all it started
-// has ended. Calls under way then get up to 5 s to finish. It's called once.
+// has ended. Calls under way then get up to 5 s to finish; behind a Drain what's left of
+// its time, and a second at least. It's called once.
 func (s *OutputQoSScheduler) Run(ctx context.Context) error {
 	defer close(s.done)
 	defer s.box.end()
@@ -98,7 +106,7 @@ func (s *OutputQoSScheduler) Run(ctx context.Context) error {
 
 // loop takes in what comes, makes the calls the engine decides on, and sleeps
 // until something comes or is due. After ctx ends it makes no new call, and waits
-// for those under way, which stopCalls interrupts when stopGrace is over.
+// for those under way, which stopCalls interrupts when their time is over.
 func (s *OutputQoSScheduler) loop(ctx, callCtx context.Context, stopCalls func()) {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
@@ -123,13 +131,21 @@ func (s *OutputQoSScheduler) loop(ctx, callCtx context.Context, stopCalls func()
 		case <-s.box.wake:
 		case <-timer.C:
 		case <-stop:
-			stop, grace = nil, time.After(stopGrace)
+			stop, grace = nil, time.After(s.grace())
 			s.engine.stop()
 		case <-grace:
 			grace = nil
 			stopCalls()
 		}
 	}
+}
+
+// grace is how long calls under way may take from now on, as Run ends.
+func (s *OutputQoSScheduler) grace() time.Duration {
+	if s.drainsUntil.IsZero() {
+		return stopGrace
+	}
+	return min(max(time.Until(s.drainsUntil), drainedGrace), stopGrace)
 }
 
 // sleep is how long nothing is due.

@@ -11,7 +11,7 @@ const (
 	// nothing is granted.
 	ledgerRetry = time.Second
 	// ledgerLast is how long the last write may take when the process ends.
-	ledgerLast = 5 * time.Second
+	ledgerLast = 2 * time.Second
 	// pruneEvery is how often what doesn't matter any more is forgotten.
 	pruneEvery = time.Minute
 )

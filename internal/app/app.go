@@ -282,6 +282,7 @@ func (d *daemon) listen(ctx context.Context) (doors, error) {
 // run runs the parts. The store outlives them all.
 func (d *daemon) run(ctx context.Context, doors doors) error {
 	g, ctx := errgroup.WithContext(ctx)
+	defer context.AfterFunc(ctx, d.store.HurryUp)()
 	typed := make(chan struct{}) // closed when the manager types no more
 	g.Go(func() error { defer close(typed); return d.manager.Run(ctx) })
 	g.Go(func() error { return d.coord.Run(ctx) })

@@ -90,6 +90,9 @@ func TestADaemonEndsWhateverHangs(t *testing.T) {
 			if took > 10*time.Second {
 				t.Errorf("it took %s; it said\n%s", took, said.String())
 			}
+			if watched := strings.Contains(said.String(), "didn't end within"); watched && !tc.pipe {
+				t.Errorf("it ended by its last resort; it said\n%s", said.String())
+			}
 		})
 	}
 }

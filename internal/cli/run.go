@@ -54,8 +54,8 @@ func (p *program) run(ctx context.Context) error {
 // longer.
 const endsWithin = 9 * time.Second
 
-// endWithin ends the program a time after ctx, whatever hangs: a platform, a disk, a database that
-// somebody else has locked. That's like a kill, after which nothing is missing or twice. The
+// endWithin ends the program a time after ctx, whatever hangs: a disk, say. It's the last resort: where
+// a platform hangs, or somebody else has locked the database, the daemon gives up before. That's like a kill, after which nothing is missing or twice. The
 // function it returns says that the program ends by itself.
 func (p *program) endWithin(ctx context.Context, limit time.Duration) (ended func()) {
 	done := make(chan struct{})

@@ -80,6 +80,10 @@ func (s *Store) Close() error {
 	return errors.Join(s.reader().close(), s.write.close())
 }
 
+// HurryUp has writes wait for another process' lock no longer than half a second from now on: for the end of a
+// daemon, of which somebody waits that it's over.
+func (s *Store) HurryUp() { s.write.hurry.Store(true) }
+
 // SetLogMaxLines changes the bound of every session's log; n ≤ 0 means
 // DefaultLogMaxLines. A log that is longer shrinks as it's appended to.
 func (s *Store) SetLogMaxLines(n int64) {
@@ -107,6 +111,9 @@ func makePrivate(path string) error {
 // busyTimeout is how long a connection waits for another's lock: longer than any transaction of ours,
 // and of the command line's.
 const busyTimeout = 5 * time.Second
+
+// hurriedTimeout is the same behind HurryUp.
+const hurriedTimeout = 500 * time.Millisecond
 
 // incremental is the auto_vacuum by which free pages are given back when that's asked for.
 const incremental = 2

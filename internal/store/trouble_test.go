@@ -132,3 +132,22 @@ func playTrouble(t *testing.T, random *rand.Rand) {
 	}
 	check(mustOpen(t, path, Options{}))
 }
+
+// A daemon that ends doesn't wait for somebody else's lock as long as one that goes on: what was asked for is
+// refused, and a second write, too, before the first would have been.
+func TestWhoHurriesWaitsForNoLock(t *testing.T) {
+	path := dbPath(t)
+	s := mustOpen(t, path, Options{})
+	mustPut(t, s, "pb_1")
+	mustExec(t, raw(t, path), "BEGIN IMMEDIATE")
+	s.HurryUp()
+	began := time.Now()
+	for range 2 {
+		if _, err := s.Append(t.Context(), polling.Batch{Session: "pb_1", Lines: []sessions.Line{{Kind: sessions.KindPane, Text: "x"}}}); !errors.Is(err, ErrLocked) {
+			t.Errorf("got %v, want ErrLocked", err)
+		}
+	}
+	if took := time.Since(began); took > busyTimeout {
+		t.Errorf("two writes took %s", took)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
@@ -21,6 +22,7 @@ type writer struct {
 	full  bool // commits wait for the disk now; see durable.go
 	// failed says that the last transaction failed, and no request was to blame.
 	failed atomic.Bool
+	hurry  atomic.Bool // see HurryUp
 	link
 }
 
@@ -183,6 +185,11 @@ func (w *writer) transact(ctx context.Context, batch []*request) (began bool, er
 		return false, err
 	}
 	defer w.gate.enter()()
+	if w.hurry.Load() {
+		if _, err := w.conn.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout = %d", hurriedTimeout.Milliseconds())); err != nil {
+			return false, err
+		}
+	}
 	if _, err := w.begin.ExecContext(ctx); err != nil {
 		return false, err
 	}
