@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -43,6 +44,11 @@ type stateDir struct {
 }
 
 func openStateDir(dir string) (_ *stateDir, err error) {
+	defer func() {
+		if errors.Is(err, fs.ErrPermission) {
+			err = fmt.Errorf("%w; make it this user's (chown -R %d %s; chmod u+rwx %[3]s), or give another --state-dir", err, os.Geteuid(), dir)
+		}
+	}()
 	d := &stateDir{path: dir}
 	_, err = os.Stat(dir)
 	d.made = errors.Is(err, os.ErrNotExist)

@@ -210,3 +210,26 @@ func TestAnOlderReleaseIsSeen(t *testing.T) {
 	}
 	d.close()
 }
+
+// A state folder that this user may not use says what helps.
+func TestAFolderThatMayNotBeUsedSaysWhatToDo(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("root may use everything")
+	}
+	for what, spoil := range map[string]func(dir, number string) error{
+		"the folder":       func(dir, _ string) error { return os.Chmod(dir, 0o500) },
+		"not to be read":   func(dir, _ string) error { return os.Chmod(dir, 0) },
+		"the number":       func(_, number string) error { return os.WriteFile(number, nil, 0) },
+		"the folder above": func(dir, _ string) error { return errors.Join(os.Remove(dir), os.Chmod(filepath.Dir(dir), 0o500)) },
+	} {
+		dir := filepath.Join(t.TempDir(), "state")
+		if err := errors.Join(os.Mkdir(dir, 0o700), spoil(dir, filepath.Join(dir, pidFile))); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := openStateDir(dir); err == nil || !strings.Contains(err.Error(), "chown -R "+strconv.Itoa(os.Geteuid())+" "+dir) {
+			t.Errorf("%s: %v", what, err)
+		}
+		_ = os.Chmod(filepath.Dir(dir), 0o700)
+		_ = os.Chmod(dir, 0o700)
+	}
+}

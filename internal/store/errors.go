@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -51,6 +52,14 @@ func explain(doing, path string, err error) error {
 		return fmt.Errorf("%s: %w", doing, err)
 	case errors.Is(kind, ErrDamaged):
 		return damaged(doing, path, err)
+	case errors.Is(kind, ErrDenied), errors.Is(kind, ErrReadOnly):
+		if advice := whatIsDenied(path, mayOpen); advice != "" {
+			return fmt.Errorf("%s: %w: %w; %s", doing, kind, err, advice)
+		}
+		if isOf(err, sqlite3.SQLITE_CANTOPEN) {
+			return fmt.Errorf("%s: %w", doing, err) // for another reason: no file can be opened any more, say
+		}
+		return fmt.Errorf("%s: %w: %w", doing, kind, err)
 	default:
 		return fmt.Errorf("%s: %w: %w", doing, kind, err)
 	}
@@ -63,8 +72,11 @@ func damaged(doing, path string, err error) error {
 
 // kindOf tells which of this package's errors an SQLite error is; nil: none.
 func kindOf(err error) error {
-	if errors.Is(err, errCut) {
+	switch {
+	case errors.Is(err, errCut):
 		return ErrDamaged
+	case errors.Is(err, fs.ErrPermission):
+		return ErrDenied
 	}
 	var e *sqlite.Error
 	if !errors.As(err, &e) {
@@ -84,8 +96,16 @@ func kindOf(err error) error {
 		return ErrLocked
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
 		return ErrDamaged
+	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
+		return ErrDenied
 	}
 	return nil
+}
+
+// isOf tells whether an error is an SQLite error of a primary code.
+func isOf(err error, code int) bool {
+	var e *sqlite.Error
+	return errors.As(err, &e) && e.Code()&0xff == code
 }
 
 // isBroken tells whether an error of SQLite's isn't about what was written.

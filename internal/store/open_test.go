@@ -207,3 +207,71 @@ func openBelow(t *testing.T, dir string) (open []string) {
 	}
 	return open
 }
+
+// What's said of a file that may not be opened is which, and what helps: its mode, or its owner.
+func TestWhatIsDeniedIsSaid(t *testing.T) {
+	path := dbPath(t)
+	s := mustOpen(t, path, Options{})
+	defer s.Close()
+	for _, one := range []string{filepath.Dir(path), path, path + walSuffix, path + roomSuffix} {
+		denied := func(asked string, folder bool) bool {
+			if folder != (asked == filepath.Dir(path)) {
+				t.Errorf("%s counts as a folder: %t", asked, folder)
+			}
+			return asked != one
+		}
+		if said := whatIsDenied(path, denied); !strings.HasPrefix(said, "chmod u+rw") || !strings.HasSuffix(said, " "+one) {
+			t.Errorf("of %s it says %q", one, said)
+		}
+		if os.Geteuid() != 0 {
+			continue // only root can give files away
+		}
+		if err := os.Chown(one, 1234, -1); err != nil {
+			t.Fatal(err)
+		}
+		if said := whatIsDenied(path, denied); !strings.Contains(said, "belongs to user 1234") || !strings.HasSuffix(said, "chown 0 "+one) {
+			t.Errorf("of another user's %s it says %q", one, said)
+		}
+	}
+	if said := whatIsDenied(path, func(string, bool) bool { return true }); said != "" {
+		t.Errorf("of what may be opened it says %q", said)
+	}
+}
+
+// A database that this user may not open says what to do: whose it is, and which command helps.
+func TestADatabaseThatMayNotBeOpenedSaysWhatToDo(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("root may open everything")
+	}
+	for name, c := range map[string]struct {
+		spoil func(dir, db string) error
+		says  string
+	}{
+		"the folder": {func(dir, _ string) error { return os.Chmod(dir, 0o500) }, "chmod u+rwx DIR"},
+		"the line":   {func(_, db string) error { return os.Chmod(db+lineSuffix, 0) }, "chmod u+rw DB" + lineSuffix},
+		"the log": {func(_, db string) error {
+			return errors.Join(os.WriteFile(db+walSuffix, nil, 0), os.Chmod(db+walSuffix, 0))
+		}, "chmod u+rw DB" + walSuffix},
+		"the mark":    {func(_, db string) error { return os.WriteFile(db+unsoundSuffix, nil, 0) }, "chmod u+rw DB" + unsoundSuffix},
+		"no entering": {func(dir, _ string) error { return os.Chmod(dir, 0) }, "chmod u+rwx DIR"},
+	} {
+		path := dbPath(t)
+		dir := filepath.Dir(path)
+		s := mustOpen(t, path, Options{})
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.spoil(dir, path); err != nil {
+			t.Fatal(err)
+		}
+		err := Unsound(path)
+		if err == nil {
+			_, err = Open(t.Context(), path, Options{})
+		}
+		want := strings.ReplaceAll(strings.ReplaceAll(c.says, "DB", path), "DIR", dir)
+		if !errors.Is(err, ErrDenied) && !errors.Is(err, ErrReadOnly) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", name, err, want)
+		}
+		_ = os.Chmod(dir, 0o700)
+	}
+}

@@ -230,7 +230,7 @@ func Unsound(path string) error {
 		return nil
 	}
 	if err != nil {
-		return err
+		return explain("open store "+path, path, err)
 	}
 	return damaged("open store "+path, path, errors.New(strings.TrimSpace(string(found))))
 }
