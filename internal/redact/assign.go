@@ -94,31 +94,33 @@ func (a *assigner) given(s *scan, k keyword, from, end int) int {
 	if s.buf[end-1] == '.' {
 		return 0
 	}
-	at, quote, ok := a.operator(s, from, end)
-	if !ok || at >= len(s.buf) {
+	o, ok := a.operator(s, from, end)
+	if !ok {
 		return 0
 	}
 	strength := a.strength(s, k, from, end)
 	if strength == 0 {
 		return 0
 	}
-	if quote == 0 && s.buf[at] == '[' {
-		return a.list(s, k, from, end, at, strength)
+	if o.quote == 0 && s.buf[o.at] == '[' {
+		return a.list(s, k, from, end, o, strength)
 	}
-	return a.value(s, k, from, end, at, quote, strength)
+	return a.value(s, k, from, end, o, strength)
 }
 
 // list finds the texts in a list that a name is given: ["a", "b"].
-func (a *assigner) list(s *scan, k keyword, from, end, at, strength int) (last int) {
+func (a *assigner) list(s *scan, k keyword, from, end int, o operand, strength int) (last int) {
 	const most = 64
+	at := o.at
 	for range most {
 		at = s.skip(at+1, 8) // over [ or ,
-		quote := s.buf[min(at, len(s.buf)-1)]
-		if quote != '"' && quote != '\'' {
+		o.quote = s.buf[min(at, len(s.buf)-1)]
+		if o.quote != '"' && o.quote != '\'' {
 			return last
 		}
 		stop := s.follow(at+1, a.quoted, 0, glance).end
-		if found := a.value(s, k, from, end, at+1, quote, strength); found > 0 {
+		o.at = at + 1
+		if found := a.value(s, k, from, end, o, strength); found > 0 {
 			stop, last = found, found
 		}
 		if at = s.skip(min(stop+1, len(s.buf)-1), 8); s.buf[at] != ',' {
@@ -128,9 +130,20 @@ func (a *assigner) list(s *scan, k keyword, from, end, at, strength int) (last i
 	return last
 }
 
-// value finds the value of a name that begins at a place, and returns where it ends; 0: it isn't
-// secret.
-func (a *assigner) value(s *scan, k keyword, from, end, at int, quote byte, strength int) int {
+// value finds the value of a name, and returns where it ends; 0: it isn't secret. What's so by its
+// name is looked for beside what's so by its looks: the one goes on in rows that are full, the other
+// in any that look alike.
+func (a *assigner) value(s *scan, k keyword, from, end int, o operand, strength int) int {
+	last := a.random(s, k, o, strength)
+	if strength == 2 {
+		last = max(last, a.findLiteral(s, k, from, end, o))
+	}
+	return last
+}
+
+// random finds a value that looks drawn at random.
+func (a *assigner) random(s *scan, k keyword, o operand, strength int) int {
+	at, quote := o.at, o.quote
 	set := a.bare
 	if quote != 0 {
 		set = a.quoted
@@ -139,7 +152,6 @@ func (a *assigner) value(s *scan, k keyword, from, end, at int, quote byte, stre
 	if r.n == 0 || s.isHead(r.end) {
 		return 0
 	}
-	nameEnd := end
 	ends := s.ends(at, r.end)
 	if quote != 0 && s.buf[r.end] != quote {
 		// A quote that isn't closed in its row is closed in the next.
@@ -157,11 +169,7 @@ func (a *assigner) value(s *scan, k keyword, from, end, at int, quote byte, stre
 			continue
 		}
 		f := finding{from: at, secret: at, end: end, label: k.label, rank: rankGuess}
-		literal := strength == 2 && s.inRow(at, end) && a.isLiteral(s, k, from, nameEnd, at, f.end, quote, v)
-		if literal && i == 0 && r.open {
-			s.wait(f.from)
-		}
-		if isValue(v, strength) || literal {
+		if isValue(v, strength) {
 			if i == 0 && r.n == glance {
 				f.end = s.follow(at, set, 0, 0).end
 			}
@@ -205,48 +213,84 @@ func (s *scan) joined(at int, w string) bool {
 	return at >= len(w) && string(s.buf[at-len(w):at]) == w
 }
 
-// operator goes over what stands between a name and its value. quote is what the value
-// is quoted with; 0: nothing.
-func (a *assigner) operator(s *scan, from, end int) (at int, quote byte, ok bool) {
+// operand is a value that a name is given, as far as its beginning tells.
+type operand struct {
+	at      int  // in buf: its first character, behind its quote
+	quote   byte // what it's quoted with; 0: nothing
+	escaped bool // a backslash stands before the quote
+	by      byte // what gives it: one of = : > | , a blank, or i for "is"
+	tight   bool // no blank stands between the name and the value
+}
+
+// maxBlanks is how many blanks can stand before an operator, or anywhere beside a break; maxColumn
+// how many behind it, where values stand below each other.
+const maxBlanks, maxColumn = 8, 96
+
+// operator goes over what stands between a name and its value.
+func (a *assigner) operator(s *scan, from, end int) (o operand, ok bool) {
 	at, closed := closing(s, end)
-	at = s.skip(at, 8)
+	nameEnd := at
+	if far := s.column(at); s.buf[far] == ':' || s.buf[far] == '=' {
+		at = far
+	}
+	at = s.skip(at, maxBlanks)
 	if at >= len(s.buf) {
-		return at, 0, false
+		return o, false
 	}
 	if next, ok := s.either(at, ":=", "=>", "->", "==", "!="); ok {
-		at = next
+		at, o.by = next, '='
 	} else if next, ok := s.either(at, "=", ":"); ok {
-		at = next
+		at, o.by = next, s.buf[next-1]
+		o.tight = next == nameEnd+1
 		if !closed {
 			at = s.typed(at)
 		}
 	} else if next, ok := s.either(at, ">"); ok && !closed {
-		at = next
+		at, o.by = next, '>'
 	} else if next, ok := s.either(at, ","); ok && closed {
-		at = next
+		at, o.by = next, ','
 	} else if next, ok := s.either(at, "is "); ok {
-		at = next
+		at, o.by = next, 'i'
 	} else if at == end || closed || !a.isOption(s, from) {
-		return at, 0, false
+		return o, false
+	} else {
+		o.by = ' '
 	}
-	at = s.skip(at, 8)
+	behind := at
+	if o.by != ' ' {
+		at = s.column(at)
+	}
+	at = s.skip(at, maxBlanks)
+	o.tight = o.tight && at == behind
 	if next, ok := s.either(at, `b"`, `r"`, `f"`, `u"`, `$"`, `@"`, `b'`, `r'`, `f'`, `u'`, `$'`); ok {
 		at = next - 1
 	}
-	if next, ok := s.either(at, `\`); ok {
-		at = next
+	if next, ok := s.either(at, `\`); ok && (s.buf[next] == '"' || s.buf[next] == '\'') {
+		at, o.escaped = next, true
 	}
 	if next, ok := s.either(at, `"`, "'", "`"); ok {
-		quote = s.buf[next-1]
+		o.quote = s.buf[next-1]
 		at = next
-		for at < len(s.buf) && s.buf[at] == quote {
+		for at < len(s.buf) && s.buf[at] == o.quote {
 			at++
+		}
+		if at == next+1 { // an empty text
+			return o, false
 		}
 		if at+1 < len(s.buf) && s.buf[at] == '\n' {
 			at++
 		}
 	}
-	return at, quote, true
+	o.at = at
+	return o, at < len(s.buf)
+}
+
+// column is where a text begins that stands in a column of its own, behind blanks.
+func (s *scan) column(at int) int {
+	for end := at + maxColumn; at < end && (s.buf[at] == ' ' || s.buf[at] == '\t'); {
+		at++
+	}
+	return at
 }
 
 // either goes over the first of some words that stands at a place.
@@ -354,7 +398,7 @@ func isValue(v []byte, strength int) bool {
 
 // couldBeValue says whether a text could be the beginning of what looks like a secret.
 func couldBeValue(v []byte) bool {
-	return !isOther(v) && !isStandIn(v) && !isStandInWord(v) && !isVersion(v) && measureOf(v).digits < len(v) && (len(v) < 8 || isHex(v) || measureOf(v).random(40))
+	return !isOther(v) && !isStandIn(v) && !isStandInWord(v) && !isVersion(v) && !isHexNumber(v) && measureOf(v).digits < len(v) && (len(v) < 8 || isHex(v) || measureOf(v).random(40))
 }
 
 // isOther says that a value is something else than a secret: a variable, an expression,

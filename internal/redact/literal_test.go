@@ -1,0 +1,72 @@
+package redact_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/panebridge/panebridge/internal/redact"
+	"github.com/panebridge/panebridge/internal/redact/redacttest"
+)
+
+// A value that stands for itself is masked as a whole where a name, an option or a command says
+// that it's secret, whatever it looks like.
+func TestLiteralsAreMasked(t *testing.T) {
+	m := newMasker(t, redact.Options{})
+	all := redacttest.Literals()
+	failed := map[string]int{}
+	for i := range 40 * len(all) {
+		g := redacttest.New(uint64(i) + 6e6)
+		k := all[i%len(all)]
+		p := k.Make(g)
+		before := g.Noise()
+		lines := append([]string{before}, strings.Split(p.Text, "\n")...)
+		if shown := uncovered(m.Find([]byte(strings.Join(append(lines, g.Noise()), "\n"))), lines, p.Secret); shown != "" {
+			if failed[k.Name]++; failed[k.Name] <= 2 {
+				t.Errorf("%q of %q is shown behind %q", shown, p.Text, before)
+			}
+		}
+	}
+	for _, n := range failed {
+		if n > 2 {
+			t.Logf("each so often: %v", failed)
+			break
+		}
+	}
+}
+
+// uncovered is what of a secret no mask hides, which stands in one of the lines, the last such one.
+func uncovered(masks []redact.Mask, lines []string, secret string) string {
+	for n := len(lines) - 1; n >= 0; n-- {
+		at := strings.LastIndex(lines[n], secret)
+		if at < 0 {
+			continue
+		}
+		shown := []byte(nil)
+		for i := range len(secret) {
+			hidden := false
+			for _, k := range masks {
+				hidden = hidden || k.Line == n && k.From <= at+i && at+i < k.To
+			}
+			if !hidden {
+				shown = append(shown, secret[i])
+			}
+		}
+		return string(shown)
+	}
+	return secret
+}
+
+// Names that say that something is secret stand before what's none, too.
+func TestNoLiterals(t *testing.T) {
+	m := newMasker(t, redact.Options{})
+	for _, in := range []string{
+		`"REDIS_PASSWORD=" + redis, "PROXY_PASSWORD=" + proxy`, `password=""`, `password = "" # "none"`, `token = "access_token"`, `getpass('Keystore password:')`, `"password": "Enter your password"`,
+		`password: "Must be at least 8 characters"`, `fetch(x, {credentials: 'same-origin'})`, `#define GL_1PASS_EXT                      0x80A1`, `SIOCSLIFTOKEN                 = -0x7f879679`,
+		`Token:                      "#d8dee9",`, `r'Secret:\s+\S+'`, `tokens => \%v12,`, `PASS="\x1b[32mPASS"`, "want:\n- STREAM_START_TOKEN\n- BLOCK_SEQUENCE_START_TOKEN\n- BLOCK_ENTRY_TOKEN\n- SCALAR_TOKEN",
+		`GOOGLE_APPLICATION_CREDENTIALS="C:\path\to\keyfile.json"`, "DB_PASSWORD=\nnext-row-17x", `CREDENTIALS = "user.credentials"`, `--no-ask-password --no-block`,
+	} {
+		if got := m.Line(in); got != in {
+			t.Errorf("%s\n got %s", in, got)
+		}
+	}
+}
