@@ -12,20 +12,26 @@ type keyword struct {
 	label  string
 	// weak says that the word alone doesn't say it: "key" does so only beside others.
 	weak bool
+	// whole says that nothing but a place may follow the word in the name.
+	whole bool
 }
 
 func keywords() []keyword {
 	return []keyword{
-		{"password", true, "password", false},
-		{"passwd", false, "password", false},
-		{"passphrase", true, "passphrase", false},
-		{"pass", false, "password", false},
-		{"pwd", false, "password", false},
-		{"secret", true, "secret", false},
-		{"token", true, "token", false},
-		{"credential", true, "credential", false},
-		{"auth", false, "credential", true},
-		{"key", true, "key", true},
+		{"password", true, "password", false, false},
+		{"passwd", false, "password", false, false},
+		{"passphrase", true, "passphrase", false, false},
+		{"pass", false, "password", false, false},
+		{"pwd", false, "password", false, false},
+		{"pw", false, "password", false, true},
+		{"passcode", true, "password", false, true},
+		{"psk", false, "password", false, true},
+		{"cred", true, "credential", false, true},
+		{"secret", true, "secret", false, false},
+		{"token", true, "token", false, false},
+		{"credential", true, "credential", false, false},
+		{"auth", false, "credential", true, false},
+		{"key", true, "key", true, false},
 	}
 }
 
@@ -98,7 +104,7 @@ func (a *assigner) given(s *scan, k keyword, from, end int) int {
 	if !ok {
 		return 0
 	}
-	strength := a.strength(s, k, from, end)
+	strength := a.strength(s, k, from, end, o)
 	if strength == 0 {
 		return 0
 	}
@@ -191,12 +197,12 @@ func (a *assigner) random(s *scan, k keyword, o operand, strength int) int {
 // "API_KEY", but not "monkey".
 func (a *assigner) isPart(s *scan, k keyword, from, end int) bool {
 	small := s.buf[from] >= 'a'
-	if from > 0 {
+	if from > 0 && (k.weak || len(k.word) < 5) {
 		switch before := s.buf[from-1]; {
-		case small && isAlnum(before) && !isDigit(before) && (k.weak || len(k.word) < 5) && !s.joined(from, "api"):
-			return false
-		case !small && before >= 'A' && before <= 'Z' && s.buf[from+1] < 'a' && (k.weak || len(k.word) < 5) && !s.joined(from, "API") && !s.joined(from, "PG"):
-			return false
+		case small && isAlnum(before) && !isDigit(before), !small && before >= 'A' && before <= 'Z' && s.buf[from+1] < 'a':
+			if !s.glues(k, from) {
+				return false
+			}
 		}
 	}
 	switch c := s.buf[end]; {
@@ -206,6 +212,24 @@ func (a *assigner) isPart(s *scan, k keyword, from, end int) bool {
 		return c == 'S' && k.plural && !isAlnum(s.buf[end+1])
 	}
 	return true
+}
+
+// glues says whether what stands right before a keyword is a word that's written together with it:
+// apikey, PGPASS, dbpass.
+func (s *scan) glues(k keyword, from int) bool {
+	first := from
+	for first > 0 && from-first < maxName && isAlnum(s.buf[first-1]) {
+		first--
+	}
+	var small [maxName]byte
+	word := appendLower(small[:0], s.buf[first:from])
+	if k.weak {
+		return bytes.HasSuffix(word, []byte("api")) || bytes.Equal(word, []byte("pg"))
+	}
+	return slices.Contains([]string{
+		"api", "pg", "db", "my", "user", "usr", "root", "admin", "smtp", "mail", "ftp", "ssh", "sudo", "login", "redis", "mysql", "sql", "http", "proxy", "wifi", "wpa", "vnc", "ldap", "imap", "pop", "web", "app",
+		"new", "old", "key", "store", "mq", "mongo", "net", "require", "rabbit", "sa", "sys", "test", "postgres",
+	}, string(word))
 }
 
 // joined says whether a word stands right before a place.
@@ -329,11 +353,11 @@ func closing(s *scan, at int) (end int, closed bool) {
 // and in .netrc (login me password abc).
 func (a *assigner) isOption(s *scan, from int) bool {
 	first, row := s.back(from, a.name, maxName), a.inRowFrom(s, from)
-	if s.buf[first] == '-' || s.buf[row] == '-' || isVariable(s.buf[row:from]) {
+	if s.buf[first] == '-' || s.buf[row] == '-' || isVariable(s.buf[row:from]) || bytes.HasPrefix(s.buf[row:], []byte("requirepass ")) {
 		return true
 	}
 	before := s.peek(max(0, row-40), row)
-	for _, w := range []string{"ENV ", "ARG ", "set -x ", "set -gx ", "set -Ux ", "setx ", "setenv ", "config set ", "login", "secret set "} {
+	for _, w := range []string{"ENV ", "ARG ", "set -x ", "set -gx ", "set -Ux ", "setx ", "setenv ", "config set ", "login", "secret set ", "CONFIG SET "} {
 		if bytes.Contains(before, []byte(w)) {
 			return true
 		}
@@ -352,7 +376,7 @@ func isVariable(name []byte) bool {
 }
 
 // strength says how surely a name's value is secret: 0 no, 1 maybe, 2 yes.
-func (a *assigner) strength(s *scan, k keyword, from, end int) int {
+func (a *assigner) strength(s *scan, k keyword, from, end int, o operand) int {
 	first := s.back(from, a.name, maxName)
 	var buf [3 * maxName]byte
 	name := buf[:0]
@@ -369,7 +393,10 @@ func (a *assigner) strength(s *scan, k keyword, from, end int) int {
 	if bytes.Contains(name, []byte("public")) || bytes.Contains(name, []byte("pubkey")) {
 		return 0
 	}
-	if k.word == "pwd" && (a.begins(s, from) || s.joined(from, "OLD")) { // a folder
+	if k.word == "pwd" && (a.begins(s, from) && s.buf[from+1] == 'W' || s.joined(from, "OLD") || a.begins(s, from) && (o.by != '=' || bytes.IndexByte([]byte("/~.\\$`"), s.buf[o.at]) >= 0 || s.buf[min(o.at+1, len(s.buf)-1)] == ':')) { // a folder
+		return 0
+	}
+	if k.whole && (!a.endsName(s, k, from, end) || s.rowOf(o.at) != s.rowOf(from)) {
 		return 0
 	}
 	if !k.weak {

@@ -36,15 +36,18 @@ func (a *assigner) findLiteral(s *scan, k keyword, from, nameEnd int, o operand)
 		if s.isHead(end) {
 			continue
 		}
-		if o.quote == 0 && s.buf[end] != '<' { // the end of a sentence isn't of the value
-			end = o.at + len(bytes.TrimRight(s.buf[o.at:end], ".:!?"))
-		}
-		v := s.value(nil, o.at, end, maxLiteral)
-		if len(v) == 0 || o.quote == 0 && bytes.IndexByte([]byte("([{"), s.buf[end]) >= 0 || hasMask(v) {
+		if o.quote == 0 && bytes.IndexByte([]byte("([{"), s.buf[end]) >= 0 {
 			continue
 		}
-		l := literal{s: s, a: a, k: k, from: from, nameEnd: nameEnd, operand: o, end: end, v: v, closed: r.closed && i == 0}
-		if l.isSecret() {
+		l := literal{s: s, a: a, k: k, first: a.inRowFrom(s, from), from: from, nameEnd: nameEnd, operand: o, end: end, closed: r.closed && i == 0}
+		if l.set = l.setting(); l.set == inCode && o.quote == 0 && s.rowOf(o.at) != s.rowOf(end) {
+			continue
+		}
+		if l.set == inCode && o.quote == 0 && s.buf[end] != '<' { // the end of a sentence isn't of the value
+			end = o.at + len(bytes.TrimRight(s.buf[o.at:end], ".:!?"))
+			l.end = end
+		}
+		if l.v = s.value(nil, o.at, end, maxLiteral); len(l.v) > 0 && !hasMask(l.v) && l.isSecret() {
 			f := finding{from: o.at, secret: o.at, end: end, label: k.label, rank: rankGuess}
 			s.waitEnd(f)
 			s.found(f)
@@ -80,46 +83,44 @@ func (s *scan) closes(o operand) bool {
 // literal is a value that may stand for itself.
 type literal struct {
 	operand
-	s             *scan
-	a             *assigner
-	k             keyword
-	from, nameEnd int // where the keyword begins and its name ends, in buf
-	end           int
-	v             []byte
-	closed        bool
+	s                    *scan
+	a                    *assigner
+	k                    keyword
+	first, from, nameEnd int // where the name begins in its row, where its keyword does, and where it ends, in buf
+	end                  int
+	v                    []byte
+	closed               bool // it's whole
+	set                  setting
 }
 
 // isSecret says whether what a name is given that says that it's secret is a text that stands
 // for itself: no variable, call, type or count. An ordinary password looks like words.
 func (l *literal) isSecret() bool {
-	set := l.setting()
-	if l.isNone(set) {
+	if l.isNone() {
 		return false
 	}
-	v, m, first := l.v, measureOf(l.v), l.a.inRowFrom(l.s, l.from)
+	v, m := l.v, measureOf(l.v)
 	switch {
-	case set != isSet && namesSecret(v):
+	case l.set != isSet && namesSecret(v):
 		return false
-	case l.k.word == "pass" && set != isSet && l.a.begins(l.s, l.from): // a test passes
+	case l.k.word == "pass" && l.set != isSet && l.a.begins(l.s, l.from): // a test passes
 		return false
-	case m.digits == len(v): // a count
-		return l.k.label == "password" && (l.quote == 0 || set == isSet)
+	case m.digits == len(v):
+		return l.isNumber()
+	case l.quote == 0 && (isHexNumber(v) || l.set != isSet && isVariable(v)), isColour(v), l.by == ' ' && l.set == inCode:
+		return false
+	case l.set == isSet:
+		return m.distinct > 1
 	case m.distinct < 4 || 5*m.steps > 4*(m.length-1): // xxxx, abcdef
 		return false
-	case l.quote == 0 && set != isSet && isHexNumber(v), l.by == ' ' && isHexNumber(v), bytes.HasPrefix(v, []byte(`\x1b[`)), bytes.HasPrefix(v, []byte(`\033[`)), bytes.HasPrefix(v, []byte(`\e[`)), isHexColour(v):
-		return false
-	case set == isSet:
-		return true
 	case l.by == '>': // <password>value</password>
-		return first > 0 && l.s.buf[first-1] == '<' && l.s.buf[l.end] == '<'
-	case l.quote == 0 && set == inData && (l.by == '=' && l.tight || l.by == ' '):
-		return true
-	case l.quote == 0 && (bytes.IndexByte([]byte("&=#*!@%"), v[0]) >= 0 || bytes.IndexByte(v, '*') >= 0 || bytes.HasPrefix(v, []byte("0x"))): // of a program
-		return false
-	case l.quote == 0 && isReference(v):
-		return m.digits > 0 && bytes.IndexByte(v, '.') < 0 && bytes.IndexByte(v, '_') < 0 && set == inData
-	case l.quote == 0 && isLetters(v):
-		return false
+		return l.first > 0 && l.s.buf[l.first-1] == '<' && l.s.buf[l.end] == '<'
+	case l.quote == 0 && l.set == inData && (l.by == '=' && l.tight || l.by == ' '):
+		return !isState(v)
+	case l.quote == 0 && (bytes.IndexByte([]byte("&=#*!@%"), v[0]) >= 0 || bytes.IndexByte(v, '*') >= 0): // of a program
+		return l.set == inData && m.digits > 0 && v[0] != '*' && v[0] != '&'
+	case l.quote == 0 && (isReference(v) || isLetters(v)):
+		return l.set == inData && (m.digits > 0 && bytes.IndexByte(v, '.') < 0 && bytes.IndexByte(v, '_') < 0 || l.isWord())
 	case bytes.ContainsAny(v, "\\\"'`"):
 		return l.closed && !isPattern(v)
 	}
@@ -127,34 +128,180 @@ func (l *literal) isSecret() bool {
 }
 
 // isNone says that a value says that there's no secret, or where it comes from.
-func (l *literal) isNone(set setting) bool {
+func (l *literal) isNone() bool {
 	v := l.v
-	if len(v) < 4 || isNothing(v) || isVersion(v) || isStandIn(v) || isStandInWord(v) || isUUID(v) {
-		return true
+	least := 4
+	if l.set == isSet && l.k.label == "password" {
+		least = 3
 	}
-	if l.k.word == "credential" && (bytes.ContainsAny(v, `/\`) || bytes.Contains(v, []byte("same-origin"))) { // a file, or whether a browser sends cookies
+	switch {
+	case len(v) < least || isNothing(v) || isVersion(v) || isUUID(v) || l.isStandIn():
 		return true
-	}
-	if l.quote == 0 && l.by == ' ' && v[0] == '-' { // the next option
+	case l.k.label == "credential" && (bytes.ContainsAny(v, `/\`) || bytes.Contains(v, []byte("same-origin"))): // a file, or whether a browser sends cookies
 		return true
-	}
-	if l.quote != 0 && bytes.IndexByte(v, ' ') >= 0 {
-		return !isPhrase(v, set) || set != isSet && (!l.closed || l.k.label != "password" && l.k.label != "passphrase" && l.k.label != "secret" || bytes.IndexByte(v, '{') >= 0)
+	case l.k.label != "password" && l.k.label != "passphrase" && bytes.Count(v, []byte("/")) > 1 && measureOf(v).surprises == 0, bytes.Contains(v, []byte("secrets/")): // where it is
+		return true
+	case l.quote == 0 && l.by != '=' && v[0] == '-': // the next option, or what stands for it: ${TOKEN:-none}
+		return true
+	case l.quote == 0 && l.by == ' ' && l.s.buf[l.first] == '-' && isFlag(l.s.buf[l.first:l.from]):
+		return true
+	case l.quote != 0 && bytes.IndexByte(v, ' ') >= 0:
+		return !isPhrase(v, l.set) || l.set != isSet && (!l.closed || l.k.label != "password" && l.k.label != "passphrase" && l.k.label != "secret" || bytes.IndexByte(v, '{') >= 0)
 	}
 	return isExpression(v)
 }
 
+// isStandIn says that a value is what documentation has for one. What's given to a program is none,
+// unless it says so.
+func (l *literal) isStandIn() bool {
+	if l.set != isSet && l.k.label == "password" {
+		return isPlaceholder(l.v) || isWordForSecret(l.v) || l.set == inCode && measureOf(l.v).digits == 0 && isStandIn(l.v) && !bytes.Contains(l.v, []byte("secret"))
+	}
+	if l.set == inCode {
+		return isStandIn(l.v) || isStandInWord(l.v)
+	}
+	if name := l.s.buf[l.first:l.nameEnd]; (name[0] == '-' || !isUpper(name)) && (isWordForSecret(l.v) || isVariable(l.v) || isUpper(l.v) && isLetters(l.v)) { // --password PASSWORD
+		return true
+	}
+	return isPlaceholder(l.v)
+}
+
+// isNumber says whether a number is a secret: a password is, a count of tokens isn't.
+func (l *literal) isNumber() bool {
+	if l.k.label == "password" {
+		return true
+	}
+	if l.quote == 0 && l.set == inCode || len(l.v) < 6 || isCount(l.v) || l.k.label == "token" && l.s.buf[l.nameEnd-1]|0x20 == 's' {
+		return false
+	}
+	var small [maxName]byte
+	name := appendLower(small[:0], l.s.buf[l.first:min(l.nameEnd, l.first+maxName)])
+	return !slices.ContainsFunc(counts, func(w string) bool { return bytes.Contains(name, []byte(w)) })
+}
+
+// isWord says whether a word without quotes is a password, in a row of YAML or of a file of
+// settings: it's none in a program, and none that says what a password is like.
+func (l *literal) isWord() bool {
+	if l.k.label != "password" && l.k.label != "passphrase" && l.k.label != "secret" || isState(l.v) {
+		return false
+	}
+	return l.by == ':' && !l.s.isCode(l.s.rowOf(l.first)) || l.by == '=' && l.s.isIni(l.s.rowOf(l.first))
+}
+
+// rowBefore is the row before one that has something in it, at most two above.
+func (s *scan) rowBefore(row int) []byte {
+	for i := row - 1; i >= max(0, row-2); i-- {
+		if s.start(i) < s.end(i) {
+			return s.buf[s.start(i):s.end(i)]
+		}
+	}
+	return nil
+}
+
+// isCode says whether the row before one is of a program, or can't be told since it's masked.
+func (s *scan) isCode(row int) bool {
+	before := s.rowBefore(row)
+	if len(before) == 0 {
+		return false
+	}
+	if bytes.IndexByte([]byte("{([,;)>"), before[len(before)-1]) >= 0 || hasMask(before) {
+		return true
+	}
+	return slices.ContainsFunc([]string{"class ", "def ", "struct ", "type ", "interface ", "func ", "case ", "if ", "@", "//", "*"}, func(w string) bool { return bytes.HasPrefix(before, []byte(w)) }) ||
+		bytes.Contains(before, []byte(" = ")) || bytes.IndexByte(before, '(') >= 0
+}
+
+// isIni says whether the row before one is of a file of settings: [section], name = value.
+func (s *scan) isIni(row int) bool {
+	before := s.rowBefore(row)
+	if len(before) > 2 && before[0] == '[' && before[len(before)-1] == ']' {
+		return true
+	}
+	name, value, ok := bytes.Cut(before, []byte("="))
+	name, value = bytes.TrimSpace(name), bytes.TrimSpace(value)
+	return ok && len(value) > 0 && len(name) > 0 && isReference(name) && isReference(value) && bytes.IndexByte(value, '.') < 0 && !hasMask(before) && s.rows[row].indent == 0
+}
+
 // setting says how plainly it's said that a value follows the name.
 func (l *literal) setting() setting {
-	s, first := l.s, l.a.inRowFrom(l.s, l.from)
-	name := s.buf[first:l.nameEnd]
+	s := l.s
+	name, head := s.buf[l.first:l.nameEnd], s.buf[s.start(s.rowOf(l.first)):l.first]
+	before := byte(' ')
+	if len(head) > 0 {
+		before = head[len(head)-1]
+	}
+	assigned := l.by == '=' && l.tight
 	switch {
-	case name[0] == '-' && (l.by == '=' || l.by == ' '), l.by == '=' && l.tight && isUpper(name):
+	case name[0] == '-' && (l.by == '=' || l.by == ' '), assigned && isUpper(name):
 		return isSet
-	case l.a.isRow(s, l.from, l.end):
+	case assigned && (before == '?' || before == '&' && !bytes.HasSuffix(head, []byte("&&"))): // of an address
+		return isSet
+	case assigned && l.isConnection(head), l.by == ':' && l.tight && l.isPrinted(head), l.by == ':' && isRequestHeader(head):
+		return isSet
+	case l.by == ' ' && isGiven(head, name):
+		return isSet
+	case l.a.isRow(s, l.from, l.end), assigned && l.isPair(head, before):
 		return inData
 	}
 	return inCode
+}
+
+// isConnection says whether a name is one of a connection string: Server=db;Pwd=x.
+func (l *literal) isConnection(head []byte) bool {
+	s := l.s
+	if !bytes.HasSuffix(head, []byte(";")) && s.buf[l.end] != ';' || bytes.IndexByte(s.buf[l.first:l.nameEnd], '.') >= 0 {
+		return false
+	}
+	var small [512]byte
+	all := appendLower(small[:0], head[max(0, len(head)-256):])
+	all = appendLower(all, s.buf[l.end:min(s.end(s.rowOf(l.end)), l.end+200)])
+	return slices.ContainsFunc([]string{"server=", "host=", "source=", "user id=", "uid=", "user=", "username=", "database=", "catalog=", "dbname=", "endpoint=", "driver=", "address=", "port="}, func(w string) bool {
+		return bytes.Contains(all, []byte(w))
+	})
+}
+
+// isPrinted says whether a name is a field of a value that Go has printed: map[password:x user:y],
+// {User:y Password:x}.
+func (l *literal) isPrinted(head []byte) bool {
+	after := l.s.buf[l.end]
+	if i := bytes.LastIndex(head, []byte("map[")); i >= 0 && bytes.IndexByte(head[i:], ']') < 0 {
+		return after == ' ' || after == ']' || after == '\n'
+	}
+	i := bytes.LastIndexByte(head, '{')
+	return i >= 0 && classOf(l.s.buf[l.first]) == upper && bytes.IndexByte(head[i:], '}') < 0 && (after == ' ' || after == '}') && !bytes.ContainsAny(head[i:], ",;\"'(")
+}
+
+// isRequestHeader says that what stands before a name begins a header that a command is given: -H "X-Token: x".
+func isRequestHeader(head []byte) bool {
+	return len(head) > 3 && (bytes.HasSuffix(head[:len(head)-1], []byte("-H ")) || bytes.HasSuffix(head[:len(head)-1], []byte("--header ")))
+}
+
+// isGiven says that a blank stands between a name and its value: in Dockerfiles and shells (not of
+// .netrc, which has words of other kinds in its rows).
+func isGiven(head, name []byte) bool {
+	return bytes.Equal(name, []byte("requirepass")) || slices.ContainsFunc([]string{"ENV ", "ARG ", "set -x ", "set -gx ", "set -Ux ", "setx ", "setenv ", "config set ", "CONFIG SET ", "secret set "}, func(w string) bool { return bytes.HasSuffix(head, []byte(w)) })
+}
+
+// isPair says whether a name and its value stand among others, or in a row of prose or a log:
+// INFO user=me password=x.
+func (l *literal) isPair(head []byte, before byte) bool {
+	s := l.s
+	if before == '=' { // --from-literal=password=x
+		i := bytes.LastIndexByte(head, ' ')
+		if i+1 < len(head) && head[i+1] != '-' {
+			return false
+		}
+	} else if before != ' ' && before != '"' && before != '\'' {
+		return false
+	}
+	if bytes.Count(head, []byte("(")) > bytes.Count(head, []byte(")")) || hasMask(head) {
+		return false
+	}
+	if after := s.buf[l.end]; after != ' ' && after != '\n' && after != '"' && after != '\'' {
+		return false
+	}
+	last := s.buf[s.end(s.rowOf(l.end))-1]
+	return last != ';' && last != '{' && last != ',' && last != '('
 }
 
 // begins says whether a keyword begins its name.
@@ -165,10 +312,15 @@ func (a *assigner) inRowFrom(s *scan, from int) int {
 	return max(s.back(from, a.name, maxName), s.start(s.rowOf(from)))
 }
 
-// isRow says whether what's given to a name stands in a row of its own: name: value.
+// isRow says whether what's given to a name stands in a row of its own: name: value. A number of
+// the row, and a mark of a list or of a change, may stand before it, and a comment behind.
 func (a *assigner) isRow(s *scan, from, end int) bool {
-	begin := bytes.TrimLeft(s.buf[s.start(s.rowOf(from)):a.inRowFrom(s, from)], " -+")
-	return bytes.IndexByte([]byte(".:!?\n"), s.buf[end]) >= 0 && (len(begin) == 0 || bytes.Equal(begin, []byte("export ")) || bytes.Contains(begin, []byte("login ")))
+	begin := bytes.TrimLeft(s.buf[s.start(s.rowOf(from)):a.inRowFrom(s, from)], "0123456789:→│|\t -+")
+	if len(begin) > 0 && !bytes.Equal(begin, []byte("export ")) && !bytes.Contains(begin, []byte("login ")) {
+		return false
+	}
+	after := s.column(end)
+	return s.buf[after] == '\n' || s.buf[after] == '#' && after > end
 }
 
 // isLetters says that a text has nothing but letters and what joins words.
@@ -181,13 +333,24 @@ func isLetters(v []byte) bool {
 	return true
 }
 
-// endsName says whether a name ends in a keyword: those that go on are about a secret.
+// endsName says whether a name ends in a keyword: those that go on are about a secret, unless they
+// say which one it is: DB_PASSWORD_PROD.
 func (a *assigner) endsName(s *scan, k keyword, from, end int) bool {
 	rest := s.value(nil, from+len(k.word), end, maxName)
 	if k.plural {
 		rest = bytes.TrimPrefix(bytes.TrimPrefix(rest, []byte("s")), []byte("S"))
 	}
-	return len(bytes.Trim(rest, "_-0123456789")) == 0
+	if rest = bytes.Trim(rest, "_-0123456789"); len(rest) == 0 {
+		return true
+	}
+	var small [maxName]byte
+	return slices.Contains(places, string(appendLower(small[:0], rest)))
+}
+
+// places are ends of names that say where a secret is used.
+var places = []string{ //nolint:gochecknoglobals // a constant table
+	"prod", "production", "staging", "stage", "dev", "devel", "development", "test", "testing", "qa", "uat", "live", "local", "old", "new", "current", "previous", "next", "primary", "secondary",
+	"main", "root", "admin", "base", "value", "plain", "plaintext", "db", "database", "master", "replica", "read", "write", "ro", "rw", "ci", "eu", "us", "internal", "external", "backup", "a", "b", "key",
 }
 
 // isUpper says that a name has no small letters.
@@ -240,6 +403,39 @@ func isExpression(v []byte) bool {
 		bytes.IndexByte(v, ' ') >= 0 || bytes.Contains(v, []byte("://")) || isExpanded(v)
 }
 
+// states are words that say what a secret is like.
+var states = []string{ //nolint:gochecknoglobals // a constant table
+	"incorrect", "invalid", "valid", "wrong", "missing", "expired", "changed", "updated", "enabled", "disabled", "hidden", "masked", "sensitive", "secretstr", "text", "varchar", "integer",
+	"char", "list", "dict", "array", "enter", "hash", "yes", "value", "passed", "failed", "self", "this", "input", "encrypted", "str", "basestring", "unknown", "found", "given", "ok", "not", "the", "see", "same",
+}
+
+// isState says that a text without quotes is one of those, or something's field.
+func isState(v []byte) bool {
+	if owner, _, ok := bytes.Cut(v, []byte{'.'}); ok && slices.Contains([]string{
+		"self", "this", "process", "os", "env", "config", "cfg", "args", "opts", "options", "params", "props", "settings", "req", "request", "ctx", "data", "state", "user", "ENV", "event", "conn", "var", "local", "module", "secrets", "values",
+	}, string(owner)) {
+		return true
+	}
+	var small [maxName]byte
+	return slices.Contains(states, string(appendLower(small[:0], v[:min(len(v), maxName)])))
+}
+
+// counts are parts of names of numbers of tokens.
+var counts = []string{ //nolint:gochecknoglobals // a constant table
+	"max", "min", "num", "count", "total", "limit", "budget", "input", "output", "prompt", "completion", "context", "cache", "reason", "used", "usage", "per", "window", "size", "next", "last", "first", "rate",
+}
+
+// isFlag says that an option takes no value, by the words that its name begins with.
+func isFlag(name []byte) bool {
+	for w := range bytes.SplitSeq(bytes.Trim(name, "-"), []byte("-")) {
+		return slices.Contains([]string{
+			"no", "ask", "show", "print", "use", "with", "without", "has", "allow", "require", "skip", "disable", "enable", "hide", "reset", "generate", "rotate", "list", "get", "create", "delete", "reveal",
+			"prompt", "read", "change", "dump", "check", "force", "ignore", "keep", "all", "include", "exclude",
+		}, string(w))
+	}
+	return false
+}
+
 // isPhrase says that a text of several words is a password and no sentence.
 func isPhrase(v []byte, set setting) bool {
 	if bytes.IndexByte([]byte("$<{("), v[0]) >= 0 || v[0] == ' ' || isExpanded(v) || bytes.Contains(v, []byte("://")) {
@@ -256,9 +452,10 @@ func isPhrase(v []byte, set setting) bool {
 	return set == isSet || len(words) > 1 && len(words) <= 8
 }
 
-// isHexColour says that a text is a colour of the web: #d8dee9.
-func isHexColour(v []byte) bool {
-	return v[0] == '#' && len(v) <= len("#d8dee9ff") && onlyHex(v[1:])
+// isColour says that a text is a colour: of the web, #d8dee9, or of a terminal, \x1b[31m.
+func isColour(v []byte) bool {
+	return v[0] == '#' && len(v) <= len("#d8dee9ff") && onlyHex(v[1:]) ||
+		slices.ContainsFunc([]string{`\x1b[`, `\033[`, `\e[`}, func(w string) bool { return bytes.HasPrefix(v, []byte(w)) })
 }
 
 // isHexNumber says that a text is a number of a program of at most 64 bits: 0x80A1, -0x3.
@@ -269,6 +466,7 @@ func isHexNumber(v []byte) bool {
 
 // namesSecret says that a text is a name of a secret and none itself: access_token, user.apiKey.
 func namesSecret(v []byte) bool {
+	v = bytes.TrimRight(v, ".:!?")
 	last := 0
 	for i, c := range v {
 		switch {

@@ -63,7 +63,10 @@ func TestNoLiterals(t *testing.T) {
 		`"REDIS_PASSWORD=" + redis, "PROXY_PASSWORD=" + proxy`, `password=""`, `password = "" # "none"`, `token = "access_token"`, `getpass('Keystore password:')`, `"password": "Enter your password"`,
 		`password: "Must be at least 8 characters"`, `fetch(x, {credentials: 'same-origin'})`, `#define GL_1PASS_EXT                      0x80A1`, `SIOCSLIFTOKEN                 = -0x7f879679`,
 		`Token:                      "#d8dee9",`, `r'Secret:\s+\S+'`, `tokens => \%v12,`, `PASS="\x1b[32mPASS"`, "want:\n- STREAM_START_TOKEN\n- BLOCK_SEQUENCE_START_TOKEN\n- BLOCK_ENTRY_TOKEN\n- SCALAR_TOKEN",
-		`GOOGLE_APPLICATION_CREDENTIALS="C:\path\to\keyfile.json"`, "DB_PASSWORD=\nnext-row-17x", `CREDENTIALS = "user.credentials"`, `--no-ask-password --no-block`,
+		`GOOGLE_APPLICATION_CREDENTIALS="C:\path\to\keyfile.json"`, "DB_PASSWORD=\nnext-row-17x", `CREDENTIALS = "user.credentials"`, "max_tokens=409600", `"total_tokens": "128000"`, "token: reads", "export interface User {\n  password: text",
+		"password = config.word", "connect(user=user, password=word)", "token = sunshine", "password: str", "def f(\n  password=user_password", "passwords: incorrect", "export PWD=/home/me/src", "pwd: ~/src", "bypass=sunshine",
+		"h1:Zx8kQ9vB2mN7aaQ1Lw0cJr5TyHgVbNmKlPopw=\ngo.yaml.in/yaml/v3 v3.0.5", "4WAY_HANDSHAKE_AP_PSK               = 0x32\n4WAY_HANDSHAKE_STA_1X   = 0x10", "--show-secrets connection", "--password=PASSWORD",
+		"--tls-client-key='projects/123/secrets/my-key/versions/1'", "?token=TOKEN", "private_key=PRIVATE_KEY_BYTES)", `cmd.Env = append(env, "PWD="+dir)`, "U_UNEXPECTED_TOKEN=0x10100,", "| user | password |", `--no-ask-password --no-block`,
 	} {
 		if got := m.Line(in); got != in {
 			t.Errorf("%s\n got %s", in, got)

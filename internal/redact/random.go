@@ -1,6 +1,9 @@
 package redact
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // charset is a set of bytes.
 type charset [256]bool
@@ -218,6 +221,13 @@ func isStandIn(v []byte) bool {
 		}
 	}
 	return false
+}
+
+// isPlaceholder says that a text says that it stands in the place of a secret.
+func isPlaceholder(v []byte) bool {
+	var small [256]byte
+	low := appendLower(small[:0], v)
+	return slices.ContainsFunc([]string{"example", "placeholder", "redacted", "masked", "xxxxx", "your-", "your_", "yourapi", "yourkey", "yourpass", "yoursecret", "yourtoken", "insert", "replace", "not-a-real"}, func(w string) bool { return bytes.Contains(low, []byte(w)) })
 }
 
 func appendLower(to, v []byte) []byte {

@@ -87,6 +87,14 @@ func isStandInWord(password []byte) bool {
 	}, string(low))
 }
 
+// isWordForSecret says that a text is a word that says that a secret stands in its place.
+func isWordForSecret(v []byte) bool {
+	var small [256]byte
+	return slices.Contains([]string{
+		"pass", "passwd", "password", "passphrase", "pwd", "secret", "token", "user", "username", "credentials", "key", "apikey", "auth", "mypassword", "mypass",
+	}, string(appendLower(small[:0], v)))
+}
+
 // isCount says that a text is digits that count: 1234.
 func isCount(v []byte) bool {
 	for i, c := range v {

@@ -5,10 +5,22 @@ import (
 	"strings"
 )
 
+// common are passwords that many people have, some of which documentation has, too.
+func (g Garden) common() string {
+	return g.One("letmein", "qwerty", "iloveyou", "welcome", "football", "starwars", "sunshine", "Sommer", "Password123!", "mysecretpw", "secret99", "test_pass1", "admin", "hunter2", "postgres")
+}
+
+// number is a password of digits, or a code.
+func (g Garden) number() string { return "9" + g.Of("0258", 2) + g.Of(digits, g.Between(5, 12)) }
+
 // bare is a password that needs no quotes: none of its characters ends a word in a shell, YAML or
 // a connection string.
 func (g Garden) bare() string {
 	switch g.IntN(8) {
+	case 0:
+		return g.common()
+	case 4:
+		return g.number()
 	case 1:
 		return g.word() + g.One("_", ".", "-") + g.word()
 	case 2:
@@ -65,6 +77,23 @@ func Literals() []Kind {
 	)...)
 	out = append(out, literal("in single quotes", func(g Garden) string { return g.within("'") },
 		`DB_PASSWORD='%s'`, `const password = '%s';`, `  password: '%s'`, `deploy --password '%s' --yes`,
+	)...)
+	out = append(out, literal("beside others", Garden.bare,
+		"INFO password=%s", "2026-03-04 12:00:01 WARN login failed user=me password=%s ip=10.0.0.7", "user=x password=%s", "GET /login?password=%s HTTP/1.1", "GET /login?user=me&token=%s&page=2",
+		"Server=tcp:db.internal,1433;Database=shop;User Id=sa;Password=%s;Encrypt=true", "Server=db;Uid=sa;Pwd=%s;", "Data Source=db;Pwd=%s", "kubectl create secret generic db --from-literal=password=%s",
+		`psql "host=db user=app password=%s"`, "dsn: host=db password=%s sslmode=disable", "map[password:%s user:app]", "map[user:app password:%s]", "{User:app Password:%s Port:5432}",
+		"docker run -e POSTGRES_PASSWORD=%s db:16", "docker run -e 'POSTGRES_PASSWORD=%s' db:16", "-Dspring.datasource.password=%s", `curl -H "X-Auth-Token: %s" https://example.org`,
+	)...)
+	out = append(out, literal("of YAML and files of settings", Garden.bare,
+		"---\npassword: %s", "database:\n  user: app\n  db_password: %s", "users:\n- password: %s", "users:\n  password: %s # of the staging database", "app.db.password=%s", "[client]\npassword = %s",
+		"   11  db:\n   12  password: %s", " db:\n+  password: %s", "environment:\n  DB_PASSWORD: %s",
+	)...)
+	out = append(out, literal("by other names", Garden.bare,
+		"DB_PASSWORD_PROD=%s", "SECRET_KEY_BASE=%s", "API_TOKEN_STAGING=%s", "DBPASS=%s", "MYPASS=%s", "DB_PW=%s", "PASSCODE=%s", "export CREDS=%s", "Pwd=%s", "psk=%s", "WPA_PSK=%s", "requirepass %s", "---\ndbpass: %s",
+		`"passcode": "%s"`, `"db_pw": "%s"`, `$dbpass = "%s";`, `password_prod: "%s"`, "PASSWORD_2=%s",
+	)...)
+	out = append(out, literal("digits", Garden.number,
+		"API_TOKEN=%s", `"token": "%s"`, `password = "%s"`, `{"secret": "%s"}`, "token: %s", "deploy --token %s", "SECRET_KEY=%s",
 	)...)
 	return out
 }
