@@ -62,11 +62,11 @@ var harmless = [][]byte{ //nolint:gochecknoglobals // a constant table
 const maxName = 64
 
 type assigner struct {
-	name, bare, quoted *charset
+	name, bare, quoted, word *charset
 }
 
 func newAssigner() *assigner {
-	a := &assigner{name: chars("A-Za-z0-9_.-"), bare: chars("!-~"), quoted: chars(" -~")}
+	a := &assigner{name: chars("A-Za-z0-9_.-"), bare: chars("!-~"), quoted: chars(" -~"), word: chars("!-~")}
 	for _, c := range []byte("\"'`,;()[]{}<>|\\") {
 		a.bare[c] = false
 	}
@@ -111,6 +111,9 @@ func (a *assigner) given(s *scan, k keyword, from, end int) int {
 	if o.quote == 0 && s.buf[o.at] == '[' {
 		return a.list(s, k, from, end, o, strength)
 	}
+	if o.quote == 0 && o.by == ':' && bytes.HasPrefix(s.buf[o.at:], []byte("- ")) && s.rowOf(o.at) == s.rowOf(end)+1 {
+		return a.rows(s, k, from, end, o, strength)
+	}
 	return a.value(s, k, from, end, o, strength)
 }
 
@@ -122,7 +125,18 @@ func (a *assigner) list(s *scan, k keyword, from, end int, o operand, strength i
 		at = s.skip(at+1, 8) // over [ or ,
 		o.quote = s.buf[min(at, len(s.buf)-1)]
 		if o.quote != '"' && o.quote != '\'' {
-			return last
+			if o.by != ':' && o.by != '=' {
+				return last
+			}
+			o.quote, o.at, o.listed = 0, at, true
+			stop := s.bare(at, a.bare).ends[0]
+			if strength == 2 {
+				last = max(last, a.findLiteral(s, k, from, end, o))
+			}
+			if at = s.column(stop); s.buf[at] != ',' || s.rowOf(at) != s.rowOf(o.at) {
+				return last
+			}
+			continue
 		}
 		stop := s.follow(at+1, a.quoted, 0, glance).end
 		o.at = at + 1
@@ -131,6 +145,19 @@ func (a *assigner) list(s *scan, k keyword, from, end int, o operand, strength i
 		}
 		if at = s.skip(min(stop+1, len(s.buf)-1), 8); s.buf[at] != ',' {
 			return last
+		}
+	}
+	return last
+}
+
+// rows finds the texts in a list of YAML, each in a row of its own behind the name's.
+func (a *assigner) rows(s *scan, k keyword, from, end int, o operand, strength int) (last int) {
+	o.listed = true
+	for row := s.rowOf(o.at); row < s.len() && bytes.HasPrefix(s.buf[s.start(row):], []byte("- ")) && row-s.rowOf(end) < reach; row++ {
+		item := o
+		item.at = s.column(s.start(row) + len("- "))
+		if item, ok := s.unquote(item); ok {
+			last = max(last, a.value(s, k, from, end, item, strength))
 		}
 	}
 	return last
@@ -242,8 +269,10 @@ type operand struct {
 	at      int  // in buf: its first character, behind its quote
 	quote   byte // what it's quoted with; 0: nothing
 	escaped bool // a backslash stands before the quote
-	by      byte // what gives it: one of = : > | , a blank, or i for "is"
+	by      byte // what gives it: one of = : > | , a blank, i for "is", or v for a value that a name of its own says to be one
 	tight   bool // no blank stands between the name and the value
+	until   byte // it ends before this, whatever it's made of; 0: it's a word or in quotes
+	listed  bool // it's one of a list
 }
 
 // maxBlanks is how many blanks can stand before an operator, or anywhere beside a break; maxColumn
@@ -261,6 +290,9 @@ func (a *assigner) operator(s *scan, from, end int) (o operand, ok bool) {
 	if at >= len(s.buf) {
 		return o, false
 	}
+	if o, ok := s.structured(a.inRowFrom(s, from), nameEnd, closed); ok {
+		return o, ok
+	}
 	if next, ok := s.either(at, ":=", "=>", "->", "==", "!="); ok {
 		at, o.by = next, '='
 	} else if next, ok := s.either(at, "=", ":"); ok {
@@ -270,12 +302,14 @@ func (a *assigner) operator(s *scan, from, end int) (o operand, ok bool) {
 			at = s.typed(at)
 		}
 	} else if next, ok := s.either(at, ">"); ok && !closed {
-		at, o.by = next, '>'
+		at, o.by, o.until = next, '>', '<'
+	} else if next, ok := s.either(at, "('"); ok && s.buf[end-1] == 'D' { // PASSWORD('x') of SQL
+		at, o.by = next-1, '='
 	} else if next, ok := s.either(at, ","); ok && closed {
 		at, o.by = next, ','
 	} else if next, ok := s.either(at, "is "); ok {
 		at, o.by = next, 'i'
-	} else if at == end || closed || !a.isOption(s, from) {
+	} else if at == end || closed || !a.isOption(s, from) && !s.isSQL(a.inRowFrom(s, from), end, at) {
 		return o, false
 	} else {
 		o.by = ' '
@@ -292,8 +326,15 @@ func (a *assigner) operator(s *scan, from, end int) (o operand, ok bool) {
 	if next, ok := s.either(at, `\`); ok && (s.buf[next] == '"' || s.buf[next] == '\'') {
 		at, o.escaped = next, true
 	}
+	o.at = at
+	return s.unquote(o)
+}
+
+// unquote goes over the quote that a value begins with. false: it's an empty text.
+func (s *scan) unquote(o operand) (_ operand, ok bool) {
+	at := o.at
 	if next, ok := s.either(at, `"`, "'", "`"); ok {
-		o.quote = s.buf[next-1]
+		o.quote, o.until = s.buf[next-1], 0
 		at = next
 		for at < len(s.buf) && s.buf[at] == o.quote {
 			at++

@@ -72,6 +72,22 @@ func (t *text) bare(at int, set *charset) stretch {
 	return t.stretch(at, i, false)
 }
 
+// before goes along whatever stands in a row before a character, without the blanks at its end.
+func (t *text) before(at int, stop byte) stretch {
+	row := t.buf[at:min(t.end(t.rowOf(at)), at+maxLiteral)]
+	n := bytes.IndexByte(row, stop)
+	if n < 0 {
+		n = len(row)
+	}
+	if stop == '|' {
+		if i := bytes.Index(row[:n], []byte("│")); i >= 0 {
+			n = i
+		}
+	}
+	end := at + len(bytes.TrimRight(row[:n], " \t"))
+	return stretch{[]int{end}, true}
+}
+
 // foreign is the length of a letter or sign at the beginning that ASCII doesn't have; 0: there's
 // none, or it's one of punctuation, as quotes, dashes, frames and blanks are.
 func foreign(l []byte) int {

@@ -25,18 +25,29 @@ func (a *assigner) findLiteral(s *scan, k keyword, from, nameEnd int, o operand)
 	if o.quote != 0 && !o.escaped && o.by != 'v' && s.closes(o) || !a.endsName(s, k, from, nameEnd) {
 		return 0
 	}
-	if row := s.rowOf(from); s.listed(nameEnd) || row != s.rowOf(o.at) && o.by != 'v' && (!s.full(row) || o.by == ' ' && s.buf[a.inRowFrom(s, from)] != '-') {
+	if row := s.rowOf(from); o.by == ',' && (o.quote == 0 || !s.isCall(a.inRowFrom(s, from))) || row != s.rowOf(o.at) && o.by != 'v' && !o.listed && (!s.full(row) || o.by == ' ' && s.buf[a.inRowFrom(s, from)] != '-') {
 		return 0
 	}
-	r := s.bare(o.at, a.bare)
-	if o.quote != 0 {
+	var r stretch
+	switch {
+	case o.quote != 0:
 		r = s.quoted(o.at, o.quote, o.escaped)
+	case o.until != 0:
+		r = s.before(o.at, o.until)
+	default:
+		r = s.bare(o.at, a.bare)
+		if o.by == '=' && o.tight && isUpper(s.buf[a.inRowFrom(s, from):nameEnd]) {
+			whole := s.bare(o.at, a.word)
+			if end := whole.ends[len(whole.ends)-1]; s.buf[end] == '\n' && a.isRow(s, from, end) && !isProgram(s.buf[o.at:end]) {
+				r = whole
+			}
+		}
 	}
 	for i, end := range r.ends {
 		if s.isHead(end) {
 			continue
 		}
-		if o.quote == 0 && bytes.IndexByte([]byte("([{"), s.buf[end]) >= 0 {
+		if o.quote == 0 && o.until == 0 && bytes.IndexByte([]byte("([{"), s.buf[end]) >= 0 {
 			continue
 		}
 		l := literal{s: s, a: a, k: k, first: a.inRowFrom(s, from), from: from, nameEnd: nameEnd, operand: o, end: end, closed: r.closed && i == 0}
@@ -66,7 +77,7 @@ func hasMask(v []byte) bool {
 // text in which the name stands: "password=" + x.
 func (s *scan) closes(o operand) bool {
 	open := byte(0)
-	row := s.buf[s.start(s.rowOf(o.at-1)) : o.at-1]
+	row := s.head(o.at - 1)
 	for i := 0; i < len(row); i++ {
 		switch c := row[i]; {
 		case c == '\\':
@@ -114,7 +125,15 @@ func (l *literal) isSecret() bool {
 	case m.distinct < 4 || 5*m.steps > 4*(m.length-1): // xxxx, abcdef
 		return false
 	case l.by == '>': // <password>value</password>
-		return l.first > 0 && l.s.buf[l.first-1] == '<' && l.s.buf[l.end] == '<'
+		return bytes.HasPrefix(l.s.buf[l.end:], []byte("</")) && l.first > 0 && (l.s.buf[l.first-1] == '<' || l.s.buf[l.nameEnd] == '"' && l.set != inCode)
+	case l.listed && l.quote == 0 && isFormat(v): // [a-z0-9]
+		return false
+	case l.by == ',' && l.s.buf[l.s.column(l.end+1)] != ')': // an argument among others
+		return false
+	case l.by == 'v' && l.quote == 0:
+		return !isState(v) && (l.until != 0 || l.endsField())
+	case l.by == '|':
+		return !isState(v) && v[0] != '`' && (m.digits > 0 || l.s.buf[l.s.column(l.end)] == '\n')
 	case l.quote == 0 && l.set == inData && (l.by == '=' && l.tight || l.by == ' '):
 		return !isState(v)
 	case l.quote == 0 && (bytes.IndexByte([]byte("&=#*!@%"), v[0]) >= 0 || bytes.IndexByte(v, '*') >= 0): // of a program
@@ -145,7 +164,7 @@ func (l *literal) isNone() bool {
 		return true
 	case l.quote == 0 && l.by == ' ' && l.s.buf[l.first] == '-' && isFlag(l.s.buf[l.first:l.from]):
 		return true
-	case l.quote != 0 && bytes.IndexByte(v, ' ') >= 0:
+	case (l.quote != 0 || l.until != 0) && bytes.IndexByte(v, ' ') >= 0:
 		return !isPhrase(v, l.set) || l.set != isSet && (!l.closed || l.k.label != "password" && l.k.label != "passphrase" && l.k.label != "secret" || bytes.IndexByte(v, '{') >= 0)
 	}
 	return isExpression(v)
@@ -166,12 +185,18 @@ func (l *literal) isStandIn() bool {
 	return isPlaceholder(l.v)
 }
 
+// endsField says whether a value without quotes is all that's given, and not a variable of a program.
+func (l *literal) endsField() bool {
+	after := l.s.buf[l.s.column(l.end)]
+	return bytes.IndexByte([]byte("\n#,}"), after) >= 0 && (l.s.buf[l.nameEnd] == '\n' || l.s.buf[l.nameEnd] == ',' || !isReference(l.v) || measureOf(l.v).digits > 0)
+}
+
 // isNumber says whether a number is a secret: a password is, a count of tokens isn't.
 func (l *literal) isNumber() bool {
 	if l.k.label == "password" {
 		return true
 	}
-	if l.quote == 0 && l.set == inCode || len(l.v) < 6 || isCount(l.v) || l.k.label == "token" && l.s.buf[l.nameEnd-1]|0x20 == 's' {
+	if l.quote == 0 && l.set == inCode || len(l.v) < 6 || isCount(l.v) || l.k.label == "token" && l.quote == 0 && l.s.buf[l.nameEnd-1]|0x20 == 's' {
 		return false
 	}
 	var small [maxName]byte
@@ -185,14 +210,20 @@ func (l *literal) isWord() bool {
 	if l.k.label != "password" && l.k.label != "passphrase" && l.k.label != "secret" || isState(l.v) {
 		return false
 	}
-	return l.by == ':' && !l.s.isCode(l.s.rowOf(l.first)) || l.by == '=' && l.s.isIni(l.s.rowOf(l.first))
+	return (l.by == ':' || l.listed) && !l.s.isCode(l.s.rowOf(l.first)) || l.by == '=' && l.s.isIni(l.s.rowOf(l.first))
 }
 
-// rowBefore is the row before one that has something in it, at most two above.
+// maxHead is how many bytes of a row are looked at to tell what kind of text stands in it.
+const maxHead = 1024
+
+// head is what stands before a place in its row, the last of it if that's long.
+func (s *scan) head(at int) []byte { return s.buf[max(s.start(s.rowOf(at)), at-maxHead):at] }
+
+// rowBefore is the end of the row before one that has something in it, at most two above.
 func (s *scan) rowBefore(row int) []byte {
 	for i := row - 1; i >= max(0, row-2); i-- {
 		if s.start(i) < s.end(i) {
-			return s.buf[s.start(i):s.end(i)]
+			return s.buf[max(s.start(i), s.end(i)-maxHead):s.end(i)]
 		}
 	}
 	return nil
@@ -225,7 +256,7 @@ func (s *scan) isIni(row int) bool {
 // setting says how plainly it's said that a value follows the name.
 func (l *literal) setting() setting {
 	s := l.s
-	name, head := s.buf[l.first:l.nameEnd], s.buf[s.start(s.rowOf(l.first)):l.first]
+	name, head := s.buf[l.first:l.nameEnd], s.head(l.first)
 	before := byte(' ')
 	if len(head) > 0 {
 		before = head[len(head)-1]
@@ -236,10 +267,14 @@ func (l *literal) setting() setting {
 		return isSet
 	case assigned && (before == '?' || before == '&' && !bytes.HasSuffix(head, []byte("&&"))): // of an address
 		return isSet
+	case l.listed && isUpper(name) && l.by == '=': // a list of a shell's
+		return isSet
 	case assigned && l.isConnection(head), l.by == ':' && l.tight && l.isPrinted(head), l.by == ':' && isRequestHeader(head):
 		return isSet
-	case l.by == ' ' && isGiven(head, name):
+	case l.by == ' ' && (isGiven(head, name) || l.quote == '\'' && s.isSQL(l.first, l.nameEnd, l.at-1)), l.by == 'v' && l.quote != 0, l.by == ',' && l.quote != 0 && isUpper(name):
 		return isSet
+	case l.by == 'v', l.by == '|', l.listed && l.a.isRow(s, l.from, s.end(s.rowOf(l.from))) && (s.rowOf(l.at) != s.rowOf(l.from) || s.buf[s.end(s.rowOf(l.end))-1] == ']'):
+		return inData
 	case l.a.isRow(s, l.from, l.end), assigned && l.isPair(head, before):
 		return inData
 	}
@@ -315,7 +350,7 @@ func (a *assigner) inRowFrom(s *scan, from int) int {
 // isRow says whether what's given to a name stands in a row of its own: name: value. A number of
 // the row, and a mark of a list or of a change, may stand before it, and a comment behind.
 func (a *assigner) isRow(s *scan, from, end int) bool {
-	begin := bytes.TrimLeft(s.buf[s.start(s.rowOf(from)):a.inRowFrom(s, from)], "0123456789:→│|\t -+")
+	begin := bytes.TrimLeft(s.head(a.inRowFrom(s, from)), "0123456789:→│|\t -+")
 	if len(begin) > 0 && !bytes.Equal(begin, []byte("export ")) && !bytes.Contains(begin, []byte("login ")) {
 		return false
 	}
@@ -374,13 +409,6 @@ func isReference(v []byte) bool {
 var nothings = [][]byte{ //nolint:gochecknoglobals // a constant table
 	[]byte("true"), []byte("false"), []byte("null"), []byte("none"), []byte("nil"), []byte("undefined"), []byte("string"), []byte("bytes"), []byte("byte"), []byte("number"),
 	[]byte("boolean"), []byte("object"), []byte("optional"), []byte("required"), []byte("default"), []byte("empty"), []byte("unset"), []byte("void"),
-}
-
-// listed says whether a name stands in a list, before another text of it.
-func (s *scan) listed(nameEnd int) bool {
-	at, closed := closing(s, nameEnd)
-	_, comma := s.either(s.skip(at, 8), ",")
-	return closed && comma
 }
 
 // isVersion says that a text is a version: ^1.2.3.

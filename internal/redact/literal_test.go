@@ -66,7 +66,10 @@ func TestNoLiterals(t *testing.T) {
 		`GOOGLE_APPLICATION_CREDENTIALS="C:\path\to\keyfile.json"`, "DB_PASSWORD=\nnext-row-17x", `CREDENTIALS = "user.credentials"`, "max_tokens=409600", `"total_tokens": "128000"`, "token: reads", "export interface User {\n  password: text",
 		"password = config.word", "connect(user=user, password=word)", "token = sunshine", "password: str", "def f(\n  password=user_password", "passwords: incorrect", "export PWD=/home/me/src", "pwd: ~/src", "bypass=sunshine",
 		"h1:Zx8kQ9vB2mN7aaQ1Lw0cJr5TyHgVbNmKlPopw=\ngo.yaml.in/yaml/v3 v3.0.5", "4WAY_HANDSHAKE_AP_PSK               = 0x32\n4WAY_HANDSHAKE_STA_1X   = 0x10", "--show-secrets connection", "--password=PASSWORD",
-		"--tls-client-key='projects/123/secrets/my-key/versions/1'", "?token=TOKEN", "private_key=PRIVATE_KEY_BYTES)", `cmd.Env = append(env, "PWD="+dir)`, "U_UNEXPECTED_TOKEN=0x10100,", "| user | password |", `--no-ask-password --no-block`,
+		"--tls-client-key='projects/123/secrets/my-key/versions/1'", "?token=TOKEN", "private_key=PRIVATE_KEY_BYTES)", `cmd.Env = append(env, "PWD="+dir)`, "U_UNEXPECTED_TOKEN=0x10100,", "| user | password |",
+		"| user | password | host |\n|---|---|---|", "a := encodeFragment |\nencodeUserPassword | encodeZone | encodeHost", `| One | Two |\n| HF_TOKEN | ` + "`huggingface`" + ` |`, `config.set('Credentials', 'host_name', host)`,
+		"define('CURLOPT_PASSWORD', 10174);", "the directory identified by 'path'", "To describe user creds 'test-user' under", `{"name": "API_TOKEN", "value": token}`, "db_password=None):", "(?P<secret>.+?)/versions/(?P<version>.+?)",
+		`"secret:[0-9A-Za-z_/-]*$"`, "TOKEN=getToken();", "'name': 'API_TOKEN', 'value': function () {", `--no-ask-password --no-block`,
 	} {
 		if got := m.Line(in); got != in {
 			t.Errorf("%s\n got %s", in, got)

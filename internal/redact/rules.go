@@ -72,6 +72,7 @@ func (r *rules) builtIn() {
 		r.anchor(c.match, c.name)
 	}
 	r.anchor(cookies(), "Cookie:", "cookie:")
+	r.anchor(identified(), "IDENTIFIED ", "identified ", "Identified ")
 	r.anchor(cryptHash(), cryptBegins()...)
 	r.anchor(credentials(false), "Bearer", "bearer", "BEARER")
 	r.anchor(credentials(true), "Basic", "basic", "BASIC")

@@ -92,6 +92,23 @@ func Literals() []Kind {
 		"DB_PASSWORD_PROD=%s", "SECRET_KEY_BASE=%s", "API_TOKEN_STAGING=%s", "DBPASS=%s", "MYPASS=%s", "DB_PW=%s", "PASSCODE=%s", "export CREDS=%s", "Pwd=%s", "psk=%s", "WPA_PSK=%s", "requirepass %s", "---\ndbpass: %s",
 		`"passcode": "%s"`, `"db_pw": "%s"`, `$dbpass = "%s";`, `password_prod: "%s"`, "PASSWORD_2=%s",
 	)...)
+	out = append(out, literal("in lists and pairs", Garden.bare,
+		"---\npasswords: [%s, b]", "DB_PASSWORDS=[a, %s]", "API_TOKENS=[\"abc\", \"%s\"]", "---\npasswords:\n  - %s\n  - b", "---\npasswords:\n  - b\n  - \"%s\"", "define('DB_PASSWORD', '%s');", "define(\"API_TOKEN\",\"%s\")",
+		"os.Setenv(\"DB_PASSWORD\", \"%s\")", "ENV DB_PASSWORD %s", "ARG API_TOKEN %s", "env:\n- name: DB_PASSWORD\n  value: %s", "env:\n  - name: DB_PASSWORD\n    value: \"%s\"", "{\"name\": \"DB_PASSWORD\", \"value\": \"%s\"},",
+		"<property name=\"password\" value=\"%s\"/>", "<add key=\"Password\" value='%s' />", "<entry key=\"password\">%s</entry>", "<name>db.password</name>\n<value>%s</value>", "<key>password</key>\n<string>%s</string>",
+		"--parameters ParameterKey=DbPassword,ParameterValue=%s", "Name=DB_PASSWORD,Value=%s",
+	)...)
+	out = append(out, literal("in SQL", func(g Garden) string { return g.within("'") },
+		"CREATE USER app WITH PASSWORD '%s';", "ALTER ROLE app WITH ENCRYPTED PASSWORD '%s';", "CREATE USER 'app'@'%%' IDENTIFIED BY '%s';", "ALTER USER root IDENTIFIED WITH mysql_native_password BY '%s';", "alter user app password '%s'",
+		"CREATE LOGIN app WITH PASSWORD = '%s'", "SET PASSWORD FOR app = PASSWORD('%s');",
+	)...)
+	out = append(out, literal("in tables", Garden.bare,
+		"| name | value |\n|---|---|\n| user | me |\n| password | %s |", "+------+-------+\n| password | %s |", "│ user     │ app │\n│ password │ %s │", " user     | app\n password | %s",
+	)...)
+	out = append(out, literal("a whole row", func(g Garden) string {
+		return g.word() + g.One("(", ",", ";", "|", "<", "{x}", "'", "`", ")]") + g.Of(digits, 3) + g.word()
+	}, "DB_PASSWORD=%s", "export API_TOKEN=%s")...)
+	out = append(out, literal("in XML", func(g Garden) string { return g.word() + g.One(" ", ",", ";", "'", "(") + g.Of(digits, 3) }, "<password>%s</password>", "<db.password>%s</db.password>")...)
 	out = append(out, literal("digits", Garden.number,
 		"API_TOKEN=%s", `"token": "%s"`, `password = "%s"`, `{"secret": "%s"}`, "token: %s", "deploy --token %s", "SECRET_KEY=%s",
 	)...)
