@@ -1,6 +1,9 @@
 package redact
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // command is a program that takes a password in a word of its own.
 type command struct {
@@ -8,19 +11,31 @@ type command struct {
 	options []string // the password is the next word, or what stands behind =
 	glued   string   // an option behind which the password stands at once: -pX
 	pair    bool     // what's given is USER:PASSWORD
+	begin   string   // what's given begins with this where it's a password
+	flags   string   // letters of options without a value, which may stand before that of one in a word: -sSu
+	cookies []string // options that are given cookies
 	nth     int      // it's the word with this number that's no option, from 1; 0: it isn't
 }
 
 // commands are those whose passwords are asked for in scripts most (their manuals name the options).
 func commands() []command {
 	return []command{
-		{name: "curl", options: []string{"-u", "--user", "-U", "--proxy-user"}, pair: true},
+		{name: "curl", options: []string{"-u", "--user", "-U", "--proxy-user"}, glued: "-u", pair: true, flags: "fgiIjkLnNqsSv#0123456", cookies: []string{"-b", "--cookie"}},
 		{name: "sshpass", options: []string{"-p"}, glued: "-p"},
 		{name: "mysql", glued: "-p"},
 		{name: "mysqldump", glued: "-p"},
 		{name: "mysqladmin", glued: "-p"},
 		{name: "mariadb", glued: "-p"},
-		{name: "redis-cli", options: []string{"-a", "--pass"}},
+		{name: "redis-cli", options: []string{"-a", "--pass"}, glued: "-a"},
+		{name: "openssl", options: []string{"-passin", "-passout", "-pass"}, begin: "pass:"},
+		{name: "zip", options: []string{"-P"}, glued: "-P"},
+		{name: "unzip", options: []string{"-P"}, glued: "-P"},
+		{name: "7z", glued: "-p"},
+		{name: "7za", glued: "-p"},
+		{name: "7zz", glued: "-p"},
+		{name: "sqlcmd", options: []string{"-P"}, glued: "-P"},
+		{name: "mongosh", options: []string{"-p"}},
+		{name: "mongodump", options: []string{"-p"}},
 		{name: "docker login", options: []string{"-p"}},
 		{name: "podman login", options: []string{"-p"}},
 		{name: "htpasswd", nth: 3},
@@ -36,7 +51,7 @@ func (c *command) match(s *scan, word, from, end int) {
 	if from < s.done[word] || from > 0 && (isAlnum(s.buf[from-1]) || s.buf[from-1] == '-' || s.buf[from-1] == '_') || s.buf[end] != ' ' {
 		return
 	}
-	given, plain := false, 0
+	given, cookies, plain := false, false, 0
 	for at := end; at < min(end+maxCommand, len(s.buf)-1); {
 		begin, stop, next, ok := s.shellWord(at)
 		if !ok {
@@ -48,16 +63,25 @@ func (c *command) match(s *scan, word, from, end int) {
 		case given:
 			c.found(s, begin, stop)
 			given = false
+		case cookies:
+			s.cookies(begin)
+			cookies = false
 		case len(v) > 0 && v[0] == '-':
+			over := c.clustered(v)
+			v = append([]byte{'-'}, v[over:]...)
+			if given = slices.Contains(c.options, string(v)); given {
+				break
+			}
+			if cookies = slices.Contains(c.cookies, string(v)); cookies {
+				break
+			}
 			for _, o := range c.options {
-				if string(v) == o {
-					given = true
-				} else if rest, ok := bytes.CutPrefix(v, []byte(o+"=")); ok {
-					c.found(s, s.skipOver(begin, len(v)-len(rest)), stop)
+				if rest, ok := bytes.CutPrefix(v, []byte(o+"=")); ok {
+					c.found(s, s.skipOver(begin, over-1+len(v)-len(rest)), stop)
 				}
 			}
 			if rest, ok := bytes.CutPrefix(v, []byte(c.glued)); ok && c.glued != "" && len(rest) > 0 && rest[0] != '=' {
-				c.found(s, s.skipOver(begin, len(c.glued)), stop)
+				c.found(s, s.skipOver(begin, over-1+len(c.glued)), stop)
 			}
 		default:
 			if plain++; plain == c.nth {
@@ -68,9 +92,28 @@ func (c *command) match(s *scan, word, from, end int) {
 	}
 }
 
+// clustered is how many bytes of an option stand before its own letter: 1, and letters of others
+// that it's written together with.
+func (c *command) clustered(v []byte) int {
+	n := 1
+	for n+1 < len(v) && bytes.IndexByte([]byte(c.flags), v[n]) >= 0 {
+		n++
+	}
+	return n
+}
+
 // found adds what a command is given: all of a word that goes on in the next row, or what of it
 // stands in one.
 func (c *command) found(s *scan, from, end int) {
+	if rest, ok := bytes.CutPrefix(s.value(nil, from, end, len(c.begin)), []byte(c.begin)); !ok || len(rest) > 0 {
+		return
+	}
+	from = s.skipOver(from, len(c.begin))
+	if q := s.buf[from]; end-from > 1 && (q == '"' || q == '\'') { // -p"x"
+		if from++; s.buf[end-1] == q {
+			end--
+		}
+	}
 	for _, end := range s.ends(from, end) {
 		if c.takes(s, from, end, s.value(nil, from, end, glance)) {
 			return
@@ -89,11 +132,8 @@ func (c *command) takes(s *scan, from, end int, v []byte) bool {
 			return false
 		}
 		secret, v = s.skipOver(from, len(user)+1), password
-		if bytes.Equal(user, password) {
-			return false
-		}
 	}
-	if len(v) < 3 || bytes.IndexByte([]byte("$-<"), v[0]) >= 0 || isExpanded(v) || isStandIn(v) || isStandInWord(v) || isCount(v) {
+	if len(v) < 3 || bytes.IndexByte([]byte("$-<"), v[0]) >= 0 || isExpanded(v) || isPlaceholder(v) || isWordForSecret(v) || len(v) < 5 && isCount(v) || hasMask(v) || s.isHead(end) {
 		return false
 	}
 	s.found(finding{from: from, secret: secret, end: end, label: "password", rank: rankGuess})
@@ -115,6 +155,9 @@ func isExpanded(v []byte) bool {
 	return false
 }
 
+// printable are the characters of ASCII that are drawn, but for the blank.
+var printable = chars("!-~") //nolint:gochecknoglobals // a constant table
+
 // shellWord is the next word of a command, without its quotes; false: the command has ended.
 func (s *scan) shellWord(at int) (from, end, next int, ok bool) {
 	for at < len(s.buf)-1 && (s.buf[at] == ' ' || s.buf[at] == '\\' && s.buf[at+1] == '\n') {
@@ -128,6 +171,9 @@ func (s *scan) shellWord(at int) (from, end, next int, ok bool) {
 		return 0, 0, at, false
 	case '"', '\'':
 		for end = at + 1; end < len(s.buf) && s.buf[end] != c; end++ {
+			if s.buf[end] == '\\' && c == '"' && end+1 < len(s.buf) && s.buf[end+1] == c && s.openQuote(at) == 0 {
+				end++
+			}
 			if s.buf[end] == '\n' && !s.full(s.rowOf(end)) {
 				return at + 1, end, end, true
 			}
@@ -136,41 +182,94 @@ func (s *scan) shellWord(at int) (from, end, next int, ok bool) {
 	}
 	for end = at; end < len(s.buf); end++ {
 		switch c := s.buf[end]; {
-		case c == ' ', c == ';', c == '|', c == ')', c == '`', c == '"':
+		case c == ' ', c == ';', c == '|', c == ')', c == '`':
 			return at, end, end, end > at
-		case c == '\n' && !s.full(s.rowOf(end)):
+		case c == '\n' && (end+1 == len(s.buf) || !s.full(s.rowOf(end)) || !s.goesOn(end, printable, end-at, 0)):
 			return at, end, end, end > at
+		case c == '\\' && end+1 < len(s.buf) && s.buf[end+1] > ' ':
+			end++
+		case (c == '"' || c == '\'') && end+1 < len(s.buf): // -p"a b", and the end of a text in which a command stands
+			n := bytes.IndexByte(s.buf[end+1:min(len(s.buf), end+1+glance)], c)
+			if n < 0 || bytes.IndexByte(s.buf[end+1:end+1+n], '\n') >= 0 || s.openQuote(end) == c {
+				return at, end, end, end > at
+			}
+			end += n + 1
 		}
 	}
 	return at, end, end, end > at
 }
 
-// cookies are the values of cookies: what lets in is among them.
-func cookies() matcher {
-	name, set := chars("A-Za-z0-9_.-"), chars("!-~")
+// cookieName and cookieValue are what cookies are made of (RFC 6265), without what ends a text.
+var cookieName, cookieValue = chars("A-Za-z0-9_.-"), func() *charset { //nolint:gochecknoglobals // constant tables
+	set := chars("!-~")
 	for _, c := range []byte("\"',;\\`") {
 		set[c] = false
 	}
-	return func(s *scan, word, from, end int) {
-		if from < s.done[word] {
+	return set
+}()
+
+// cookies finds the values of cookies from a place on: what lets in is among them. It returns where
+// they end.
+func (s *scan) cookies(from int) (end int) {
+	end = from
+	for at := from; at < min(from+4*maxCommand, len(s.buf)-1); {
+		at = s.skip(at, 3)
+		n := s.follow(at, cookieName, 0, maxName)
+		value, ok := s.word(n.end, "=")
+		if n.n == 0 || !ok {
+			return end
+		}
+		r := s.follow(value, cookieValue, 0, 0)
+		v := s.peek(value, r.end)
+		if isCookie(s.peek(at, n.end), v) {
+			s.found(finding{from: value, secret: value, end: r.end, label: "cookie", rank: rankGuess})
+		}
+		end = r.end
+		if at, ok = s.word(r.end, ";"); !ok {
+			return end
+		}
+	}
+	return end
+}
+
+// cookieHeader finds what a header with cookies is given.
+func cookieHeader(s *scan, word, from, end int) {
+	if from >= s.done[word] {
+		s.done[word] = s.cookies(end)
+	}
+}
+
+// authorization finds what's given to a header of that name by a scheme that's no standard's, or as
+// a bearer token that doesn't look drawn at random: Authorization: Token x.
+func authorization() matcher {
+	set := chars("!-~")
+	for _, c := range []byte("\"'`\\,") {
+		set[c] = false
+	}
+	return func(s *scan, _, _, end int) {
+		at, _ := closing(s, end)
+		at, ok := s.either(at, ":", "=")
+		if !ok {
 			return
 		}
-		for at := end; at < min(end+4*maxCommand, len(s.buf)-1); {
-			at = s.skip(at, 3)
-			n := s.follow(at, name, 0, maxName)
-			value, ok := s.word(n.end, "=")
-			if n.n == 0 || !ok {
-				return
+		at = s.column(at)
+		if next, ok := s.either(at, `"`, "'", "`"); ok {
+			at = next
+		}
+		next, ok := s.either(at, "Token ", "token ", "ApiKey ", "Api-Key ", "apikey ", "Key ", "Bearer ", "bearer ")
+		if !ok {
+			return
+		}
+		at = s.column(next)
+		for _, stop := range s.bare(at, set).ends {
+			v := s.value(nil, at, stop, maxLiteral)
+			if len(v) < 4 || isExpression(v) || v[0] == '[' || v[0] == '+' || hasMask(v) || s.isHead(stop) || isPlaceholder(v) || isWordForSecret(v) || namesSecret(v) || isVariable(v) || isLetters(v) && isUpper(v) || s.buf[next-2]|0x20 == 'r' && isLetters(v) {
+				continue
 			}
-			r := s.follow(value, set, 0, 0)
-			v := s.peek(value, r.end)
-			if isCookie(s.peek(at, n.end), v) {
-				s.found(finding{from: value, secret: value, end: r.end, label: "cookie", rank: rankGuess})
-			}
-			s.done[word] = r.end
-			if at, ok = s.word(r.end, ";"); !ok {
-				return
-			}
+			f := finding{from: at, secret: at, end: stop, label: "token", rank: rankGuess}
+			s.waitEnd(f)
+			s.found(f)
+			return
 		}
 	}
 }

@@ -75,9 +75,11 @@ func hasMask(v []byte) bool {
 
 // closes says whether the quote before a value is none that begins a text but one that ends the
 // text in which the name stands: "password=" + x.
-func (s *scan) closes(o operand) bool {
-	open := byte(0)
-	row := s.head(o.at - 1)
+func (s *scan) closes(o operand) bool { return s.openQuote(o.at-1) == o.quote }
+
+// openQuote is the quote that was opened before a place in its row, and not closed; 0: there's none.
+func (s *scan) openQuote(at int) (open byte) {
+	row := s.head(at)
 	for i := 0; i < len(row); i++ {
 		switch c := row[i]; {
 		case c == '\\':
@@ -88,7 +90,7 @@ func (s *scan) closes(o operand) bool {
 			open = c
 		}
 	}
-	return open == o.quote
+	return open
 }
 
 // literal is a value that may stand for itself.

@@ -71,7 +71,8 @@ func (r *rules) builtIn() {
 	for _, c := range commands() {
 		r.anchor(c.match, c.name)
 	}
-	r.anchor(cookies(), "Cookie:", "cookie:")
+	r.anchor(cookieHeader, "Cookie:", "cookie:")
+	r.anchor(authorization(), "Authorization", "authorization", "AUTHORIZATION")
 	r.anchor(identified(), "IDENTIFIED ", "identified ", "Identified ")
 	r.anchor(cryptHash(), cryptBegins()...)
 	r.anchor(credentials(false), "Bearer", "bearer", "BEARER")

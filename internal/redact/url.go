@@ -27,6 +27,18 @@ func userinfo() matcher {
 				near, r, ok = r, far, true
 			}
 		}
+		if far := s.lastAt(end); !ok && far > 0 {
+			r.end, ok = far, true
+			at = far + 1
+		}
+		for ok && !wrapped { // an @ in the password
+			more := s.bare(at, set)
+			next, again := s.word(more.ends[0], "@")
+			if !again || s.rowOf(next) != s.rowOf(end) {
+				break
+			}
+			r.end, at = more.ends[0], next
+		}
 		v := s.value(nil, end, r.end, 512)
 		user, password, has := bytes.Cut(v, []byte{':'})
 		if !has || len(password) == 0 {
@@ -47,6 +59,29 @@ func userinfo() matcher {
 			}
 		}
 	}
+}
+
+// lastAt is where the @ stands behind a user and a password with characters that an address may not
+// have there, but that people write: / ? # and letters of other alphabets; 0: there's none. What
+// begins with a port is no password.
+func (s *scan) lastAt(from int) int {
+	row := s.buf[from:min(s.end(s.rowOf(from)), from+maxLiteral)]
+	if i := bytes.IndexAny(row, " \t\"'`<>|\\,"); i >= 0 {
+		row = row[:i]
+	}
+	at := bytes.LastIndexByte(row, '@')
+	if at < 0 || hasMask(row) || at+1 == len(row) || !isAlnum(row[at+1]) && row[at+1] != '[' {
+		return 0
+	}
+	user, password, ok := bytes.Cut(row[:at], []byte{':'})
+	if !ok || len(password) == 0 || bytes.ContainsAny(user, "/?#@[.") || bytes.Contains(password, []byte("://")) {
+		return 0
+	}
+	digits := len(password) - len(bytes.TrimLeft(password, "0123456789"))
+	if digits > 0 && digits < len(password) && bytes.IndexByte([]byte("/?#"), password[digits]) >= 0 {
+		return 0
+	}
+	return from + at
 }
 
 func isPort(v []byte) bool {
@@ -71,7 +106,7 @@ func (s *scan) exampleHost(at int) bool {
 
 // isStandInPassword says that a password is one of documentation.
 func isStandInPassword(user, password []byte) bool {
-	if bytes.EqualFold(user, password) || bytes.ContainsAny(password, "${}<>*()[]") || bytes.Contains(password, []byte("...")) || bytes.Contains(password, []byte("%s")) {
+	if len(password) == 0 || bytes.EqualFold(user, password) || password[0] == '$' || bytes.ContainsAny(password, "{}<>") || bytes.Contains(password, []byte("$(")) || bytes.Contains(password, []byte("**")) || password[0] == '[' || password[0] == '(' || bytes.Contains(password, []byte("...")) || bytes.Contains(password, []byte("%s")) {
 		return true
 	}
 	return isStandInWord(password) || isStandIn(password) || len(password) >= 3 && 2*measureOf(password).repeats >= len(password) || isCount(password)

@@ -102,6 +102,15 @@ func Literals() []Kind {
 		"CREATE USER app WITH PASSWORD '%s';", "ALTER ROLE app WITH ENCRYPTED PASSWORD '%s';", "CREATE USER 'app'@'%%' IDENTIFIED BY '%s';", "ALTER USER root IDENTIFIED WITH mysql_native_password BY '%s';", "alter user app password '%s'",
 		"CREATE LOGIN app WITH PASSWORD = '%s'", "SET PASSWORD FOR app = PASSWORD('%s');",
 	)...)
+	out = append(out, literal("in quoted options", func(g Garden) string { return g.within(`"`) }, `mysql -u root -p"%s" shop`, `mysql -u root --password="%s" shop`, `curl -sS -u "admin:%s" https://db.internal`, `sshpass -p "%s" ssh me@db`)...)
+	out = append(out, literal("in options", func(g Garden) string { return g.word() + g.One("_", "-", "") + g.Of(digits, 3) },
+		"curl -uadmin:%s https://db.internal", "curl -sSu admin:%s https://db.internal", "curl -fsSLu 'admin:%s' https://db.internal", "curl -b \"sessionid=%s; theme=dark\" https://db.internal", "curl --cookie 'sid=%s' https://db.internal",
+		"redis-cli -a%s ping", "openssl pkcs12 -in a.p12 -passin pass:%s -nodes", "openssl enc -aes-256-cbc -pass 'pass:%s' -in a", "zip -r -P %s a.zip a", "unzip -P %s a.zip", "7z a -p%s a.7z a", "7z x a.7z '-p%s'",
+		"Authorization: Token %s", `curl -H "Authorization: Token %s" https://db.internal`, `{"Authorization": "Token %s"}`, "> Authorization: ApiKey %s", "sqlcmd -S db -U sa -P %s", "mongosh --host db -u app -p %s", "curl -u admin:%s!x https://db.internal",
+	)...)
+	out = append(out, literal("in addresses", func(g Garden) string {
+		return g.word() + g.One("/", "?", "#", "$", "ü", "/x?", "$$", "!", "(", "*", "@") + g.Of(alnum, 3) + g.Of(digits, 2)
+	}, "postgres://app:%s@db.internal:5432/prod", "DATABASE_URL=mysql://root:%s@10.0.0.3/shop", `"url": "amqp://me:%s@mq.internal/"`, "redis://:%s@cache:6379/0", "git clone https://ci:%s@git.internal/repo.git")...)
 	out = append(out, literal("in tables", Garden.bare,
 		"| name | value |\n|---|---|\n| user | me |\n| password | %s |", "+------+-------+\n| password | %s |", "│ user     │ app │\n│ password │ %s │", " user     | app\n password | %s",
 	)...)
