@@ -167,7 +167,7 @@ func (a *assigner) rows(s *scan, k keyword, from, end int, o operand, strength i
 // name is looked for beside what's so by its looks: the one goes on in rows that are full, the other
 // in any that look alike.
 func (a *assigner) value(s *scan, k keyword, from, end int, o operand, strength int) int {
-	last := a.random(s, k, o, strength)
+	last := a.random(s, k, end, o, strength)
 	if strength == 2 {
 		last = max(last, a.findLiteral(s, k, from, end, o))
 	}
@@ -175,7 +175,7 @@ func (a *assigner) value(s *scan, k keyword, from, end int, o operand, strength 
 }
 
 // random finds a value that looks drawn at random.
-func (a *assigner) random(s *scan, k keyword, o operand, strength int) int {
+func (a *assigner) random(s *scan, k keyword, nameEnd int, o operand, strength int) int {
 	at, quote := o.at, o.quote
 	set := a.bare
 	if quote != 0 {
@@ -208,6 +208,9 @@ func (a *assigner) random(s *scan, k keyword, o operand, strength int) int {
 			}
 			s.found(f)
 			return f.end
+		}
+		if o.quote == 0 && v[0] == '#' && s.rowOf(o.at) != s.rowOf(nameEnd-1) { // #endif
+			continue
 		}
 		if len(v) > 2 && len(v) < probe && strength == 2 && couldBeValue(v) {
 			if quote == 0 && isReference(v) && len(bytes.TrimRight(v, "0123456789")) > 0 && isLetters(bytes.TrimRight(v, "0123456789")) { // a name in a program
@@ -472,7 +475,7 @@ func couldBeValue(v []byte) bool {
 // isOther says that a value is something else than a secret: a variable, an expression,
 // an address, an id.
 func isOther(v []byte) bool {
-	return bytes.IndexByte([]byte("$<%{(*&@"), v[0]) >= 0 || bytes.IndexByte(v, ' ') >= 0 || bytes.Contains(v, []byte("://")) || isUUID(v) || isFormat(v)
+	return bytes.IndexByte([]byte("$<%{(*&@"), v[0]) >= 0 || bytes.IndexByte(v, ' ') >= 0 || bytes.Contains(v, []byte("?.")) || bytes.Contains(v, []byte("://")) || isUUID(v) || isFormat(v)
 }
 
 // isFormat says that a text is made into another before it's used: "%s-%d", "${A}b".

@@ -158,7 +158,7 @@ func (l *literal) isNone() bool {
 	switch {
 	case len(v) < least || isNothing(v) || isVersion(v) || isUUID(v) || l.isStandIn():
 		return true
-	case l.k.label == "credential" && (bytes.ContainsAny(v, `/\`) || bytes.Contains(v, []byte("same-origin"))): // a file, or whether a browser sends cookies
+	case l.k.label == "credential" && (bytes.ContainsAny(v, `/\`) || slices.Contains([]string{"same-origin", "include", "omit"}, string(v))): // a file, or whether a browser sends cookies
 		return true
 	case l.k.label != "password" && l.k.label != "passphrase" && bytes.Count(v, []byte("/")) > 1 && measureOf(v).surprises == 0, bytes.Contains(v, []byte("secrets/")): // where it is
 		return true
@@ -430,7 +430,7 @@ func isNothing(v []byte) bool {
 func isExpression(v []byte) bool {
 	first, last := v[0], v[len(v)-1]
 	return bytes.IndexByte([]byte("$<{("), first) >= 0 || first == '%' && last == '%' || first == '*' && last == '*' ||
-		bytes.IndexByte(v, ' ') >= 0 || bytes.Contains(v, []byte("://")) || isExpanded(v)
+		bytes.IndexByte(v, ' ') >= 0 || bytes.Contains(v, []byte("://")) || bytes.Contains(v, []byte("?.")) || isExpanded(v)
 }
 
 // states are words that say what a secret is like.

@@ -70,7 +70,7 @@ func TestNoLiterals(t *testing.T) {
 		"| user | password | host |\n|---|---|---|", "a := encodeFragment |\nencodeUserPassword | encodeZone | encodeHost", `| One | Two |\n| HF_TOKEN | ` + "`huggingface`" + ` |`, `config.set('Credentials', 'host_name', host)`,
 		"define('CURLOPT_PASSWORD', 10174);", "the directory identified by 'path'", "To describe user creds 'test-user' under", `{"name": "API_TOKEN", "value": token}`, "db_password=None):", "(?P<secret>.+?)/versions/(?P<version>.+?)",
 		`"secret:[0-9A-Za-z_/-]*$"`, "TOKEN=getToken();", "https://localhost:4873/@types/node", "http://user.example.org:8080/a?b@c", "https://$USER:$PASS@host", "curl -sS https://db.internal -o u", "openssl req -passin env:KEY -passout file:a",
-		`"Authorization": "Token " + t`, "Authorization: Token <token>", "'name': 'API_TOKEN', 'value': function () {", `--no-ask-password --no-block`,
+		"Authorization: Bearer token", "it needs a bearer token.", "bearer tokens", "nosecret:\n#endif", "const apiKey = options?.apiKey ?? none", "fetch(x, {credentials: 'include'})", "Keys:\n  primary_key:\n    - Name-of-Column4", `"Authorization": "Token " + t`, "Authorization: Token <token>", "'name': 'API_TOKEN', 'value': function () {", `--no-ask-password --no-block`,
 	} {
 		if got := m.Line(in); got != in {
 			t.Errorf("%s\n got %s", in, got)

@@ -259,11 +259,16 @@ func credentials(basic bool) matcher {
 			}
 		}
 		for _, f.end = range s.ends(at, r.end) {
-			if v := s.peek(at, f.end); len(v) > 2 && (!basic || isText(v)) {
+			if v := s.peek(at, f.end); len(v) > 2 && (!basic || isText(v)) && !isWords(v) {
 				s.begun(f)
 			}
 		}
 	}
+}
+
+// isWords says that a text is of small letters and what ends sentences: "a bearer token."
+func isWords(v []byte) bool {
+	return len(bytes.Trim(v, "abcdefghijklmnopqrstuvwxyz.-_/")) == 0 && len(v) < 16
 }
 
 // isText says that a text is base64 of one that people write.
