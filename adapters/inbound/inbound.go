@@ -38,6 +38,9 @@ type Options struct {
 	// it, once; 0: never. EscalateTo is where it's shown then, too; zero: nowhere.
 	RemindAfter time.Duration
 	EscalateTo  adapters.Target
+	// Shared reports whether another program reads a platform's updates with the same bot, as
+	// far as is known. It returns at once. Nil: none does.
+	Shared func(adapter string) bool
 	// Pinned keeps a list of a chat's sessions pinned in it.
 	Pinned bool
 	// StateDir is where files go that a session's own folder doesn't take.

@@ -111,6 +111,9 @@ func (in *Inbound) whyNone(place adapters.Target) string {
 			return "This place shows a session, but what's written here isn't typed. /bind changes that."
 		}
 	}
+	if in.opt.Shared != nil && in.opt.Shared(place.Adapter) {
+		return "No session of this panebridge is bound to this place. Another one shares its bot: if it shows a session here, it doesn't read what's written, and nothing was typed. End one of the two, or give each a bot of its own."
+	}
 	return "No session is bound to this place. /new begins one, /bind takes one that runs, /help shows the rest."
 }
 

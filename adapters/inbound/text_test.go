@@ -41,6 +41,23 @@ func TestWhyAPlaceMirrorsNothingIsSaidPlainly(t *testing.T) {
 	})
 }
 
+// Where two share a bot, what's written for the other's session is answered, each time.
+func TestATextForAnotherPanebridgesSessionIsAnswered(t *testing.T) {
+	inWorld(t, func(w *world) {
+		if err := w.hub.Unbind(t.Context(), w.hub.At(group)[0].ID); err != nil {
+			t.Fatal(err)
+		}
+		w.end()
+		w.opt = func(o *inbound.Options) { o.Shared = func(adapter string) bool { return adapter == "chat" } }
+		w.start()
+		for range 3 {
+			w.say(ann, "for the other")
+			w.wantPosts("Another one shares its bot: if it shows a session here, it doesn't read what's written, and nothing was typed.")
+			w.pass(10 * time.Minute)
+		}
+	})
+}
+
 // Where a chat allows no reactions, what becomes of a text is said in words. After two that
 // were refused none is tried for an hour.
 func TestWithoutReactionsWordsSayWhatBecomesOfAText(t *testing.T) {

@@ -34,17 +34,17 @@ type Options struct {
 	// ConfigNamed says that somebody named the file: without it, one that isn't there stands
 	// for the defaults.
 	ConfigNamed bool
-	StateDir   string // absolute; made if it's missing
-	Log        *slog.Logger
-	LogLevel   *slog.LevelVar // set on reload
-	Version    string
-	Executable string                      // how this program is started, for panes whose PATH lacks it; "": by its name
-	Reload     <-chan chan<- struct{}      // a request to read the configuration again, and who is told when that's done
-	Ready      func(Info)                  // called once, when all doors are open
-	Waiting    func()                      // called whenever the start was tried and is tried again; nil: nobody is told
-	Sessions   []sessions.NewRequest       // made at the start, unless a living session has the name
-	Env        func(string) (string, bool) // for ${NAME} in the configuration; nil: os.LookupEnv
-	Adapters   []adapters.Adapter          // chat platforms, besides those of the configuration
+	StateDir    string // absolute; made if it's missing
+	Log         *slog.Logger
+	LogLevel    *slog.LevelVar // set on reload
+	Version     string
+	Executable  string                      // how this program is started, for panes whose PATH lacks it; "": by its name
+	Reload      <-chan chan<- struct{}      // a request to read the configuration again, and who is told when that's done
+	Ready       func(Info)                  // called once, when all doors are open
+	Waiting     func()                      // called whenever the start was tried and is tried again; nil: nobody is told
+	Sessions    []sessions.NewRequest       // made at the start, unless a living session has the name
+	Env         func(string) (string, bool) // for ${NAME} in the configuration; nil: os.LookupEnv
+	Adapters    []adapters.Adapter          // chat platforms, besides those of the configuration
 }
 
 // Info is where a running daemon is reached.

@@ -32,9 +32,20 @@ func (d *daemon) buildInbound() error {
 		Store: maskedStore{d.store, adapters.MaskedLog(chatLog{d.store}, d.masker)}, Access: access(d.config),
 		RemindAfter: d.config.Prompts.RemindAfter.Duration(), EscalateTo: escalateTo(d.config), Pinned: d.config.Attention.Pinned,
 		StaleAfter: d.config.Inbound.StaleAfter.Duration(), MaxFile: limit, StateDir: d.opt.StateDir, Folders: d.config.Inbound.Folders, Mask: d.masker.Line,
-		Panicked: d.metrics.panicked, Logger: d.opt.Log.With("component", "inbound"),
+		Shared: d.isShared, Panicked: d.metrics.panicked, Logger: d.opt.Log.With("component", "inbound"),
 	})
 	return err
+}
+
+// isShared is inbound.Options.Shared: only Telegram hands each update to one reader.
+func (d *daemon) isShared(adapter string) bool {
+	for _, p := range d.platforms {
+		if t, ok := p.(*telegramSide); ok && adapter == telegram.Name {
+			poller, polls := t.reader.(*telegram.Poller)
+			return polls && poller.Shared()
+		}
+	}
+	return false
 }
 
 // interruptKeys are the keys that end what a session's program is doing: those of the agent
