@@ -26,4 +26,7 @@ func (b *backoff) failed(now time.Time, random *rand.Rand) {
 	b.until = now.Add(time.Duration(random.Int64N(int64(ceiling)) + 1))
 }
 
+// wait has nothing go before a time, which says nothing about how well calls go.
+func (b *backoff) wait(until time.Time) { b.until = until }
+
 func (b *backoff) reset() { *b = backoff{} }

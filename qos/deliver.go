@@ -114,7 +114,8 @@ type Result struct {
 	// by when it ended, half a second later.
 	Over bool
 
-	// Throttled: the platform's order. Zero is taken as one second. Global says
+	// Throttled: the platform's order. Zero is taken as one second. NotSent: after how long
+	// it can be sent; zero: it isn't known. Global says
 	// that the order is for the whole bot (Discord's X-RateLimit-Global), Narrow that the
 	// platform surely means calls of this family in this chat and no others, however long
 	// the order and whoever else gets one.

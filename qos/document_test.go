@@ -287,6 +287,33 @@ func TestBrokenCallsSilenceNobody(t *testing.T) {
 // overGrace is how long a call may arrive after it's over.
 const overGrace = 500 * time.Millisecond
 
+// What isn't sent because it's known when there's room goes then, however often that happens:
+// a limit that's used up is no failure, and nothing is tried less often for it.
+func TestWhatWaitsForARoomGoesThen(t *testing.T) {
+	const room = 3 * time.Second
+	inArena(t, qos.Options{Limits: qos.Limits{IsPrivate: isPrivate}}, nil, func(a *arena) {
+		tries := 0
+		a.outcome = func(qos.Call) *qos.Result {
+			if tries++; tries <= 6 {
+				return &qos.Result{Outcome: qos.NotSent, RetryAfter: room}
+			}
+			return nil
+		}
+		a.open("doc", group)
+		a.want("doc", 3, true)
+		a.pass(time.Minute)
+		calls := a.made(nil)
+		if len(calls) != 7 {
+			t.Fatalf("%d calls, want six that weren't sent, and one", len(calls))
+		}
+		for i := 1; i < len(calls); i++ {
+			if gap := calls[i].at - calls[i-1].end; gap < room || gap > room+time.Second {
+				t.Errorf("call %d went %s after the one before, want %s", i, gap, room)
+			}
+		}
+	})
+}
+
 // TestBackOff: a chat that fails is tried less and less often; others don't wait
 // for it. What's there is delivered when it works again.
 func TestBackOff(t *testing.T) {

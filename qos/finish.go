@@ -29,6 +29,10 @@ func (e *Engine) Finish(now time.Time, s *Started, r Result, answered time.Time)
 	case Delivered, Unchanged, Rejected:
 		c.backoff.reset()
 	case NotSent, Failed, Uncertain:
+		if r.Outcome == NotSent && r.RetryAfter > 0 {
+			c.backoff.wait(now.Add(r.RetryAfter)) // it's known when there's room again
+			break
+		}
 		c.backoff.failed(now, e.random)
 	case Throttled:
 		e.penalized(now, c, w.lane, r)
