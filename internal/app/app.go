@@ -171,6 +171,9 @@ func (d *daemon) build(ctx context.Context) error {
 		return err
 	}
 	d.hidePage(d.browsers.Secret())
+	if err := CheckPlatforms(cfg, d.opt.ConfigPath, d.opt.Env); err != nil {
+		return err
+	}
 	if err := CheckSecrets(cfg, d.opt.ConfigPath, d.opt.Env); err != nil {
 		return err
 	}

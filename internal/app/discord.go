@@ -32,12 +32,11 @@ func (d *daemon) newDiscord(ctx context.Context) (*discordSide, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := discord.New(discord.Options{
-		Token: discord.Token(token), APIURL: cfg.APIURL, Proxy: cfg.Proxy, Guild: cfg.Guild, Channels: discordChannels(cfg),
-		Knows:  func(t adapters.Target) bool { return d.inbound.MayBind(t) },
-		Learn:  func(s qos.Scope, l qos.Learned) { d.hub.Learn(discord.Name, s, l) },
-		Logger: d.opt.Log.With("component", "discord"),
-	})
+	opt := discordOptions(d.config, token)
+	opt.Knows = func(t adapters.Target) bool { return d.inbound.MayBind(t) }
+	opt.Learn = func(s qos.Scope, l qos.Learned) { d.hub.Learn(discord.Name, s, l) }
+	opt.Logger = d.opt.Log.With("component", "discord")
+	a, err := discord.New(opt)
 	if err != nil {
 		return nil, err
 	}
@@ -46,6 +45,12 @@ func (d *daemon) newDiscord(ctx context.Context) (*discordSide, error) {
 		return nil, err
 	}
 	return &discordSide{adapter: a, platform: a.Platform(notes), notes: notes}, nil
+}
+
+// discordOptions are the adapter's, as far as the configuration has them.
+func discordOptions(cfg *config.Config, token string) discord.Options {
+	c := cfg.Adapters.Discord
+	return discord.Options{Token: discord.Token(token), APIURL: c.APIURL, Proxy: c.Proxy, Guild: c.Guild, Channels: discordChannels(c)}
 }
 
 func discordChannels(cfg config.Discord) []discord.Channel {

@@ -40,15 +40,20 @@ func (d *daemon) newTelegram() (*telegramSide, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := telegram.New(telegram.Options{
-		Token: telegram.Token(token), APIURL: cfg.APIURL, Proxy: cfg.Proxy, Chats: telegramChats(cfg),
-		Knows: func(t adapters.Target) bool { return d.inbound.MayBind(t) }, Logger: d.opt.Log.With("component", "telegram"),
-	})
+	opt := telegramOptions(d.config, token)
+	opt.Knows, opt.Logger = func(t adapters.Target) bool { return d.inbound.MayBind(t) }, d.opt.Log.With("component", "telegram")
+	a, err := telegram.New(opt)
 	if err != nil {
 		return nil, err
 	}
 	notes := d.store.Notes(telegram.Name)
 	return &telegramSide{adapter: a, platform: a.Platform(notes), identity: a.Identity(notes), listen: cfg.Webhook.Listen}, nil
+}
+
+// telegramOptions are the adapter's, as far as the configuration has them.
+func telegramOptions(cfg *config.Config, token string) telegram.Options {
+	c := cfg.Adapters.Telegram
+	return telegram.Options{Token: telegram.Token(token), APIURL: c.APIURL, Proxy: c.Proxy, Chats: telegramChats(c)}
 }
 
 func telegramChats(cfg config.Telegram) []telegram.Chat {

@@ -52,10 +52,7 @@ func (p *program) checkConfig(flag string, asJSON bool) error {
 	}
 	cfg, err := config.Load(path, p.env)
 	if err == nil {
-		err = app.CheckSecrets(cfg, path, p.env)
-	}
-	if err == nil {
-		err = app.CheckProfiles(cfg, path, p.env)
+		err = app.CheckConfig(cfg, path, p.env)
 	}
 	v := configVerdict{File: path, Valid: err == nil, Problems: []configProblem{}}
 	if errors.Is(err, fs.ErrNotExist) && !named {
