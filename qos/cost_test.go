@@ -243,6 +243,34 @@ func (r *recorder) Coalesced(n int)                         { r.coalesced += n }
 func (r *recorder) Shed(qos.Family)                         { r.shed++ }
 func (r *recorder) Penalized(_ qos.Family, _ time.Duration) { r.penalized++ }
 
+// TestLoad: a snapshot tells the pace, who prints, and for how long the oldest has waited.
+func TestLoad(t *testing.T) {
+	inArena(t, qos.Options{}, nil, func(a *arena) {
+		load := func() qos.Load {
+			s, err := a.sched.Snapshot(context.Background())
+			if err != nil {
+				t.Error(err)
+			}
+			return s.Load
+		}
+		if got := load(); got != (qos.Load{}) {
+			t.Errorf("at the start: %+v", got)
+		}
+		a.open("doc", group)
+		a.want("doc", 1, false)
+		a.pass(time.Second)
+		a.want("doc", 2, false) // which the pace holds back
+		a.pass(500 * time.Millisecond)
+		if got, want := load(), (qos.Load{Tick: 3200 * time.Millisecond, ActiveSessions: 1, Oldest: 500 * time.Millisecond}); got != want {
+			t.Errorf("while a session prints: %+v, want %+v", got, want)
+		}
+		a.pass(time.Minute)
+		if got := load(); got.ActiveSessions != 0 || got.Oldest != 0 {
+			t.Errorf("when it's quiet: %+v", got)
+		}
+	})
+}
+
 // TestObserverAndSummary: metrics hear of everything, and the log sums it up every
 // 30 s while there's traffic.
 func TestObserverAndSummary(t *testing.T) {
@@ -274,6 +302,12 @@ func TestObserverAndSummary(t *testing.T) {
 		a.pass(time.Hour)
 		if lines := strings.Count(log.String(), "msg=output"); lines != 2 {
 			t.Errorf("%d summaries, want one per half minute with traffic:\n%s", lines, log.String())
+		}
+		if want := "mode=strict tick=3.2s active_sessions=0 oldest=0s errors=0 updates=20"; !strings.Contains(log.String(), want) {
+			t.Errorf("the log says, without %s:\n%s", want, log.String())
+		}
+		if want := "oldest=0s errors=1 updates=0"; !strings.Contains(log.String(), want) {
+			t.Errorf("the log says, without %s:\n%s", want, log.String())
 		}
 		if !strings.Contains(log.String(), "updates=20 coalesced=19 shed=1") {
 			t.Errorf("the log says:\n%s", log.String())

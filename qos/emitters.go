@@ -38,7 +38,12 @@ func (e *emitters) sample(now time.Time, window time.Duration, alpha float64) {
 // average; a fall counts at once, since resting for sessions that are quiet again
 // would leave slots unused.
 func (e *emitters) active(now time.Time, window time.Duration) float64 {
-	return max(1, min(e.average, float64(e.count(now, window))))
+	return max(1, e.emitting(now, window))
+}
+
+// emitting is the same, and 0 while nobody prints.
+func (e *emitters) emitting(now time.Time, window time.Duration) float64 {
+	return min(e.average, float64(e.count(now, window)))
 }
 
 // changes is when the count can next fall by itself; zero: it can't.

@@ -17,7 +17,15 @@ type Snapshot struct {
 	Documents int
 	Totals    Totals
 	Bot       BotStatus
+	Load      Load
 	Chats     []ChatStatus // sorted by key; those with documents, work, a penalty or a recent call
+}
+
+// Load says how much there is to do, and at what pace it's done.
+type Load struct {
+	Tick           time.Duration // between two streams, in the chat in which that's longest; 0: there's no pace
+	ActiveSessions float64       // sessions that print, averaged, of all chats together
+	Oldest         time.Duration // how long the oldest of what waits for a slot has waited; 0: nothing waits
 }
 
 // BotStatus is what holds for all chats.
@@ -33,11 +41,12 @@ type ChatStatus struct {
 	Windows        []WindowUse // what's used
 	Reserve        int         // slots a minute that are kept from streams now
 	InFlight       bool
-	NextSlot       time.Time // when it's looked at again; zero: when something changes
-	PenaltyUntil   time.Time // zero: none
-	BackoffUntil   time.Time // zero: none
-	Multiplier     float64   // of the pace, 0.1 to 1
-	ActiveSessions float64   // sessions that emit, averaged; at least 1
+	NextSlot       time.Time     // when it's looked at again; zero: when something changes
+	PenaltyUntil   time.Time     // zero: none
+	BackoffUntil   time.Time     // zero: none
+	Multiplier     float64       // of the pace, 0.1 to 1
+	Tick           time.Duration // between two streams; 0: there's no pace
+	ActiveSessions float64       // sessions that emit, averaged; at least 1
 	Waiting        [Cosmetic]Waiting
 	Documents      []DocStatus // those that wait
 }
@@ -67,4 +76,16 @@ type Totals struct {
 	Coalesced uint64           // of these, those that needed no call of their own
 	Shed      uint64           // cosmetic calls that weren't made
 	Penalties uint64           // "too many requests" answers
+}
+
+// Errors are the calls that didn't do what they were made for.
+func (t *Totals) Errors() (n uint64) {
+	for o, count := range t.Outcomes {
+		switch Outcome(o) { //nolint:exhaustive // all others are errors
+		case OutcomeUnknown, Delivered, Unchanged:
+		default:
+			n += count
+		}
+	}
+	return n
 }

@@ -19,6 +19,7 @@ func (e *Engine) Snapshot(now time.Time) Snapshot {
 	for _, key := range slices.Sorted(maps.Keys(e.chats)) {
 		s.Chats = append(s.Chats, e.chatStatus(now, e.chats[key]))
 	}
+	s.Load = e.load(now)
 	for _, d := range e.docs {
 		if d.dirty.IsZero() {
 			continue
@@ -32,11 +33,34 @@ func (e *Engine) Snapshot(now time.Time) Snapshot {
 	return s
 }
 
+// load sums up all chats.
+func (e *Engine) load(now time.Time) (sum Load) {
+	for _, c := range e.chats {
+		sum.Tick = max(sum.Tick, e.chatTick(now, c))
+		sum.ActiveSessions += c.emitters.emitting(now, e.opt.ActiveEmitterWindow)
+		var s ChatStatus
+		s.countAll(now, c)
+		for _, w := range s.Waiting {
+			sum.Oldest = max(sum.Oldest, w.Oldest)
+		}
+	}
+	return sum
+}
+
+// chatTick is the time between two streams of a chat's messages.
+func (e *Engine) chatTick(now time.Time, c *chat) time.Duration {
+	if len(c.lanes) == 0 {
+		return 0
+	}
+	return e.tick(now, c, c.lanes[0])
+}
+
 func (e *Engine) chatStatus(now time.Time, c *chat) ChatStatus {
 	s := ChatStatus{
 		Chat: c.key, Windows: e.budget.Use(now, c.key), InFlight: c.call != nil,
 		PenaltyUntil: ahead(now, e.penalty(c)), BackoffUntil: ahead(now, c.backoff.until),
 		Multiplier:     c.throttle.multiplier(),
+		Tick:           e.chatTick(now, c),
 		ActiveSessions: c.emitters.active(now, e.opt.ActiveEmitterWindow),
 	}
 	if c.waiting > 0 { // else it's looked at when it can be forgotten
@@ -47,6 +71,14 @@ func (e *Engine) chatStatus(now time.Time, c *chat) ChatStatus {
 	}
 	for _, l := range c.lanes {
 		s.PenaltyUntil = later(s.PenaltyUntil, ahead(now, l.throttle.until))
+	}
+	s.countAll(now, c)
+	return s
+}
+
+// countAll adds what waits in a chat.
+func (s *ChatStatus) countAll(now time.Time, c *chat) {
+	for _, l := range c.lanes {
 		s.count(now, &l.interactive)
 		s.count(now, &l.finals)
 		s.count(now, &l.resting)
@@ -54,7 +86,6 @@ func (e *Engine) chatStatus(now time.Time, c *chat) ChatStatus {
 			s.count(now, &f.waiting)
 		}
 	}
-	return s
 }
 
 // count adds what waits in a list.

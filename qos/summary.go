@@ -1,6 +1,9 @@
 package qos
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // summaryEvery is how often a line in the log sums up the traffic, if there was
 // any.
@@ -23,7 +26,10 @@ func (s *summary) log(now time.Time, e *Engine) {
 	if now.Before(s.at) {
 		return
 	}
+	load := e.load(now)
 	attrs := []any{
+		"mode", e.opt.Mode.String(), "tick", load.Tick, "active_sessions", math.Round(load.ActiveSessions*10) / 10,
+		"oldest", load.Oldest.Round(time.Millisecond), "errors", t.Errors() - s.last.Errors(),
 		"updates", t.Updates - s.last.Updates, "coalesced", t.Coalesced - s.last.Coalesced,
 		"shed", t.Shed - s.last.Shed, "penalties", t.Penalties - s.last.Penalties,
 		"waiting", e.left(), "documents", len(e.docs),

@@ -7,15 +7,21 @@ import (
 
 // Adapter is one chat platform's state: what its scheduler is doing.
 type Adapter struct {
-	Name         string     `json:"name"` // "telegram"
-	Mode         string     `json:"mode"` // of qos: off, coalesce_only, strict
-	InFlight     int        `json:"in_flight"`
-	Documents    int        `json:"documents"`
-	PenaltyUntil time.Time  `json:"penalty_until,omitzero"` // the whole bot is to be silent until then
-	Multiplier   float64    `json:"multiplier"`             // of the pace, 0.1 to 1; below 1 after a penalty
-	Error        string     `json:"error,omitempty"`        // why no slot can be granted
-	Totals       CallTotals `json:"totals"`
-	Chats        []Chat     `json:"chats"` // never null; those that have something to say
+	Name      string `json:"name"` // "telegram"
+	Mode      string `json:"mode"` // of qos: off, coalesce_only, strict
+	InFlight  int    `json:"in_flight"`
+	Documents int    `json:"documents"`
+	// How fast it goes, in the chat in which that's slowest: seconds between two streams; 0:
+	// there's no pace.
+	Tick           float64    `json:"tick_s"`
+	ActiveSessions float64    `json:"active_sessions"`        // that print, averaged, of all chats
+	OldestAge      float64    `json:"oldest_s"`               // how long the oldest of what waits has waited
+	Errors         uint64     `json:"errors"`                 // calls that failed since the daemon's start
+	PenaltyUntil   time.Time  `json:"penalty_until,omitzero"` // the whole bot is to be silent until then
+	Multiplier     float64    `json:"multiplier"`             // of the pace, 0.1 to 1; below 1 after a penalty
+	Error          string     `json:"error,omitempty"`        // why no slot can be granted
+	Totals         CallTotals `json:"totals"`
+	Chats          []Chat     `json:"chats"` // never null; those that have something to say
 }
 
 // CallTotals count since the daemon's start.

@@ -237,7 +237,7 @@ func (d *daemon) build(ctx context.Context) error {
 	if err := d.hub.Load(ctx); err != nil {
 		return d.locate(err)
 	}
-	d.metrics.registry.MustRegister(newAgeCollector(d), newRedisCollector(d))
+	d.metrics.registry.MustRegister(newLoadCollector(d), newRedisCollector(d))
 	d.health = newHealthWatch(d.clients, d.store, d.salvaged, cfg.Polling.OutputCadence.Duration(), d.otherParts, log.With("component", "store"))
 	d.server, err = api.NewServer(api.Options{
 		Sessions: registry{questions{d.manager, d.calls}, d}, Output: outputLog{d.store}, Broker: d.broker, Health: d.health.document, Outbound: outbound{d}, Reload: d.reload, Pair: d.pair, Access: accessOf{d}, Picture: picture, Hooks: d.hook, Decision: d.watchers.AwaitDecision, Reminder: d.mail.reminder, Inbox: d.mail, Wait: d.wait, Programs: programs{d}, Masker: d.masker, Metrics: d.metrics.handler(),

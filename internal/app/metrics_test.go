@@ -71,6 +71,11 @@ func TestMetricsOfAPlatform(t *testing.T) {
 	if _, err := d.api.NewSession(d.ctx(), api.Create{Name: "agent-1", Command: []string{"sh", "-c", `seq 1 9; exec cat`}}); err != nil {
 		t.Fatal(err)
 	}
+	for _, want := range []string{`qos_mode{adapter="telegram",mode="strict"} 1`, `tick_seconds{adapter="telegram"} `, `active_sessions{adapter="telegram"} `} {
+		if !strings.Contains(d.scrape(), "\npanebridge_"+want) {
+			t.Errorf("there's no %s", want)
+		}
+	}
 	waits := regexp.MustCompile(`(?m)^panebridge_queue_age_seconds\{adapter="telegram",class="stream"\} (0\.[0-9]*[1-9]|[1-9])`)
 	d.await("an age while the platform wants silence", func() bool { return waits.MatchString(d.scrape()) })
 	d.await("the lines", func() bool { return len(platform.Seen("-100777", "")) > 0 })

@@ -75,6 +75,7 @@ var classes = []qos.Class{qos.Interactive, qos.Final, qos.Stream, qos.Cosmetic} 
 func adapterState(name string, s qos.Snapshot) api.Adapter {
 	a := api.Adapter{
 		Name: name, Mode: s.Mode.String(), InFlight: s.InFlight, Documents: s.Documents,
+		Tick: s.Load.Tick.Seconds(), ActiveSessions: s.Load.ActiveSessions, OldestAge: s.Load.Oldest.Seconds(), Errors: s.Totals.Errors(),
 		PenaltyUntil: s.Bot.PenaltyUntil, Multiplier: s.Bot.Multiplier,
 		Totals: api.CallTotals{
 			Calls: map[string]uint64{}, Outcomes: map[string]uint64{},

@@ -24,7 +24,7 @@ func (p *program) serve(ctx context.Context, opt app.Options) error {
 	opt.LogLevel.Set(opt.Config.Log.SlogLevel())
 	opt.Log = newLogger(p.stdio.Err, opt.Config.Log.Format, opt.LogLevel, p.colour())
 	opt.Version, opt.Env = p.versionText(), p.env
-	opt.Executable, _ = ownPath() // without it, it's called by its name
+	opt.Executable, _ = ownPath()                            // without it, it's called by its name
 	_, opt.ConfigNamed, _ = config.Path(p.configFlag, p.env) // which was found before
 	reload := make(chan chan<- struct{})
 	opt.Reload = reload

@@ -13,6 +13,18 @@ import (
 func (p *program) printAdapter(a api.Adapter, now time.Time) error {
 	line := fmt.Sprintf("\n%s: %s, %s, %d under way, %s coalesced away", a.Name, a.Mode,
 		count(a.Documents, "document", "documents"), a.InFlight, percent(a.Totals.Coalesced, a.Totals.Updates))
+	if a.Tick > 0 {
+		line += fmt.Sprintf(", a tick of %gs", a.Tick)
+	}
+	if a.ActiveSessions > 0 {
+		line += fmt.Sprintf(", %.1f sessions active", a.ActiveSessions)
+	}
+	if a.OldestAge > 0 {
+		line += ", the oldest waits for " + waited(a.OldestAge)
+	}
+	if a.Errors > 0 {
+		line += ", " + count(a.Errors, "error", "errors")
+	}
 	if a.Totals.Penalties > 0 {
 		line += ", " + count(a.Totals.Penalties, "penalty", "penalties")
 	}
@@ -55,7 +67,7 @@ func chatRow(c api.Chat, now time.Time) []string {
 		next = "in " + until(c.NextSlot, now)
 	}
 	if len(waiting) > 0 {
-		age = (time.Duration(oldest*1000) * time.Millisecond).Round(100 * time.Millisecond).String()
+		age = waited(oldest)
 	}
 	switch {
 	case c.PenaltyUntil.After(now):
@@ -66,6 +78,11 @@ func chatRow(c api.Chat, now time.Time) []string {
 		held = fmt.Sprintf("at %.0f %% of its pace after a penalty", 100*c.Multiplier)
 	}
 	return []string{c.Chat, strings.Join(used, ", "), next, strings.Join(waiting, ", "), age, held}
+}
+
+// waited is a time in seconds, to a tenth.
+func waited(seconds float64) string {
+	return (time.Duration(seconds*1000) * time.Millisecond).Round(100 * time.Millisecond).String()
 }
 
 func count[N int | int64 | uint64](n N, one, many string) string {

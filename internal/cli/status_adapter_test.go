@@ -27,8 +27,12 @@ func TestStatusOfAnAdapter(t *testing.T) {
 			{Chat: "4", Windows: window(0), Multiplier: 0.49},
 		},
 	}
+	b := api.Adapter{Name: "discord", Mode: "strict", Documents: 1, Tick: 3.2, ActiveSessions: 1.44, OldestAge: 0.51, Errors: 1}
 	out := new(bytes.Buffer)
 	if err := (&program{stdio: Stdio{Out: out}}).printAdapter(a, now); err != nil {
+		t.Fatal(err)
+	}
+	if err := (&program{stdio: Stdio{Out: out}}).printAdapter(b, now); err != nil {
 		t.Fatal(err)
 	}
 	want := `
@@ -38,6 +42,8 @@ CHAT  USED                              NEXT SLOT  WAITING            OLDEST  HE
 -2    3/20 per 60s, typing 1/7 per 30s  free                                  silent for 1h0m0s by the platform's order
 3     0/20 per 60s                      free                                  tries again in 1s
 4     0/20 per 60s                      free                                  at 49 % of its pace after a penalty
+
+discord: strict, 1 document, 0 under way, 0 % coalesced away, a tick of 3.2s, 1.4 sessions active, the oldest waits for 500ms, 1 error
 `
 	if out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", out, want)

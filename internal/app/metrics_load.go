@@ -1,0 +1,64 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/panebridge/panebridge/qos"
+)
+
+// loadCollector tells, when it's asked, how much there is to do for each adapter and at what
+// pace it's done: how long the oldest of each class has waited for a slot, the mode, the tick
+// and who's active.
+type loadCollector struct {
+	d                       *daemon
+	age, mode, tick, active *prometheus.Desc
+}
+
+func newLoadCollector(d *daemon) *loadCollector {
+	desc := func(name, help string, labels ...string) *prometheus.Desc {
+		return prometheus.NewDesc("panebridge_"+name, help, append([]string{"adapter"}, labels...), nil)
+	}
+	return &loadCollector{
+		d:      d,
+		age:    desc("queue_age_seconds", "How long the oldest of a class has waited for a slot.", "class"),
+		mode:   desc("qos_mode", "1 for the mode of qos that an adapter is in.", "mode"),
+		tick:   desc("tick_seconds", "The time between two streams in the chat in which it's longest; 0: there's no pace."),
+		active: desc("active_sessions", "Sessions that print, averaged, of all of an adapter's chats."),
+	}
+}
+
+func (c *loadCollector) Describe(out chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{c.age, c.mode, c.tick, c.active} {
+		out <- d
+	}
+}
+
+func (c *loadCollector) Collect(out chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	for _, name := range c.d.outlets {
+		s, err := c.d.hub.Scheduler(name).Snapshot(ctx)
+		if err != nil {
+			continue // it's ending
+		}
+		oldest := map[string]float64{}
+		for class := range qos.Cosmetic { // which never waits
+			oldest[class.String()] = 0
+		}
+		for _, chat := range s.Chats {
+			for class := range chat.Waiting {
+				name := qos.Class(class).String()
+				oldest[name] = max(oldest[name], chat.Waiting[class].Oldest.Seconds())
+			}
+		}
+		for class, age := range oldest {
+			out <- prometheus.MustNewConstMetric(c.age, prometheus.GaugeValue, age, name, class)
+		}
+		out <- prometheus.MustNewConstMetric(c.mode, prometheus.GaugeValue, 1, name, s.Mode.String())
+		out <- prometheus.MustNewConstMetric(c.tick, prometheus.GaugeValue, s.Load.Tick.Seconds(), name)
+		out <- prometheus.MustNewConstMetric(c.active, prometheus.GaugeValue, s.Load.ActiveSessions, name)
+	}
+}
