@@ -27,6 +27,7 @@ func (p *OutputPoller) capture(ctx context.Context) (done bool, err error) {
 		if err != nil {
 			return p.captureFailed(ctx, err)
 		}
+		p.hang.end(p.slog)
 		if asked = more; more != nil {
 			window = more.Window
 			continue
@@ -83,7 +84,11 @@ func (p *OutputPoller) captureFailed(ctx context.Context, err error) (bool, erro
 		return true, p.finish(ctx, nil, "its pane is gone")
 	case ctx.Err() != nil:
 		return false, ctx.Err()
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, sessions.ErrUnavailable):
+	case errors.Is(err, context.DeadlineExceeded):
+		p.hang.begin(p.opt, p.slog)
+		p.again()
+		return false, nil
+	case errors.Is(err, sessions.ErrUnavailable):
 		p.again()
 		return false, nil
 	}

@@ -29,6 +29,7 @@ type Options struct {
 	Marker          *Marker          // what ends a turn; nil: nothing does
 	Prompts         []*regexp.Regexp // what shells' prompts look like, see NewPrompts; none: they aren't recognised
 	Panicked        func()           // is told that a poller panicked and is begun anew; nil: nobody is
+	Hung            func()           // is told once of each time that looks, or captures of a pane, aren't answered; nil: nobody is
 	Logger          *slog.Logger
 }
 
@@ -48,6 +49,9 @@ func (o Options) withDefaults() Options {
 	o.MaxCaptureLines = max(o.MaxCaptureLines, minCaptureLines)
 	if o.Panicked == nil {
 		o.Panicked = func() {}
+	}
+	if o.Hung == nil {
+		o.Hung = func() {}
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

@@ -1,10 +1,13 @@
 package polling_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -20,6 +23,7 @@ type fakeSource struct {
 	mu       sync.Mutex
 	panes    map[string]*fakePane
 	hang     bool // answers nothing
+	hangs    bool // answers no captures
 	refuse   bool // captures
 	captures int
 	all      int    // looks at all panes
@@ -106,6 +110,13 @@ func (f *fakeSource) Snapshot(ctx context.Context, pane string, _ sessions.Windo
 	if err := f.wait(ctx); err != nil {
 		return sessions.Snapshot{}, err
 	}
+	f.mu.Lock()
+	hangs := f.hangs
+	f.mu.Unlock()
+	if hangs {
+		<-ctx.Done()
+		return sessions.Snapshot{}, ctx.Err()
+	}
 	if f.before != nil {
 		f.before()
 	}
@@ -141,12 +152,16 @@ type rig struct {
 	owner *owner
 	coord *polling.PollingCoordinator
 	stop  func() // ends all pollers, as the daemon's end does
+	hangs atomic.Int64
+	said  bytes.Buffer // its log; read when all is at rest
 }
 
 func newRig(t *testing.T, log polling.Log, mem *memLog, sources map[string]polling.Source) *rig {
 	t.Helper()
 	r := &rig{T: t, log: mem, owner: &owner{ended: make(chan string, 10)}}
-	r.coord = polling.NewCoordinator(sources, log, r.owner, polling.Options{})
+	r.coord = polling.NewCoordinator(sources, log, r.owner, polling.Options{
+		Hung: func() { r.hangs.Add(1) }, Logger: slog.New(slog.NewTextHandler(&r.said, nil)),
+	})
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	wg.Go(func() { _ = r.coord.Run(ctx) })
@@ -308,6 +323,40 @@ func TestHangingServerDelaysOnlyItself(t *testing.T) {
 		r.after(20 * time.Second)
 		r.want("soon", "late")
 	})
+}
+
+// A server that doesn't answer, at all or captures alone, is logged and counted once, however
+// long that lasts, and again when it happens again.
+func TestHangIsToldOnce(t *testing.T) {
+	for name, set := range map[string]func(f *fakeSource, hangs bool){
+		"the server": func(f *fakeSource, hangs bool) { f.hang = hangs },
+		"captures":   func(f *fakeSource, hangs bool) { f.hangs = hangs },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				mem, src := &memLog{}, newFakeSource("%1")
+				r := newRig(t, mem, mem, map[string]polling.Source{"t": src})
+				r.start("pb_1", "t", "%1")
+				hang := func(hangs bool) {
+					src.mu.Lock()
+					set(src, hangs)
+					src.mu.Unlock()
+				}
+				for n := int64(1); n <= 3; n++ {
+					r.after(20 * time.Second)
+					hang(true)
+					src.print("%1", "late", false)
+					r.after(2 * time.Minute)
+					hang(false)
+					r.after(20 * time.Second)
+					said := r.said.String()
+					if r.hangs.Load() != n || strings.Count(said, "tmux doesn't answer") != int(n) || strings.Count(said, "tmux answers again") != int(n) {
+						t.Errorf("after %d hangs, %d were counted, and said:\n%s", n, r.hangs.Load(), said)
+					}
+				}
+			})
+		})
+	}
 }
 
 // A poller that panics is started anew; the others don't notice.

@@ -69,6 +69,7 @@ type OutputPoller struct {
 	unasked bool             // nothing was told since the start of reading
 	changed time.Time        // last change of the pane
 	depth   int              // rows of history the next capture takes
+	hang    hang             // of its captures
 
 	observer Observer      // nil: nothing is known but the screen
 	kept     []byte        // what it needs to go on, as it was stored

@@ -2,6 +2,7 @@ package polling
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"strings"
 	"sync"
@@ -39,6 +40,7 @@ type watch struct {
 	lastLook time.Time      // when the last look that was answered began
 	lastAll  time.Time      // the same of looks at all panes
 	looks    int            // at all panes
+	hang     hang           // of its looks
 	known    map[string]int // the panes that looks found, and how many looks at all there were by then
 }
 
@@ -149,9 +151,14 @@ func (w *watch) look(ctx context.Context) error {
 	asked, cancel := context.WithTimeout(ctx, w.opt.CaptureTimeout)
 	panes, all, err := w.source.Glances(asked, since)
 	cancel()
+	log := w.opt.Logger.With("server", w.name)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		w.hang.begin(w.opt, log)
+	}
 	if err != nil {
 		return err
 	}
+	w.hang.end(log)
 	w.lastLook = now
 	if all {
 		w.lastAll = now

@@ -192,7 +192,7 @@ func (d *daemon) build(ctx context.Context) error {
 		Cadence: cfg.Polling.OutputCadence.Duration(), FocusCadence: cfg.Polling.FocusCadence.Duration(),
 		CaptureTimeout: cfg.Polling.CaptureTimeout.Duration(), MaxCaptureLines: cfg.Polling.MaxCaptureLines,
 		Marker: polling.NewMarker("", expr), Prompts: prompts,
-		Panicked: func() { d.metrics.panicked("poller") }, Logger: log.With("component", "polling"),
+		Panicked: func() { d.metrics.panicked("poller") }, Hung: func() { d.metrics.hangs.Inc() }, Logger: log.With("component", "polling"),
 	})
 	if err := d.buildWatchers(prompts); err != nil { //nolint:contextcheck // what it makes outlives this call
 		return err

@@ -19,6 +19,7 @@ type metrics struct {
 	missing  prometheus.Counter
 	turns    prometheus.Counter
 	ended    prometheus.Counter
+	hangs    prometheus.Counter
 	panics   *prometheus.CounterVec
 	calls    *callMetrics
 	redis    *redisMetrics
@@ -41,10 +42,11 @@ func newMetrics(version string) *metrics {
 		ConstLabels: prometheus.Labels{"version": version},
 	})
 	info.Set(1)
+	m.hangs = counter("capture_hangs_total", "Times that tmux left a look or a pane's captures without an answer, however long each was.")
 	m.panics = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Namespace: "panebridge", Name: "panics_total", Help: "Faults of panebridge's own that were contained, by the worker that was begun anew.",
 	}, []string{"worker"})
-	m.registry.MustRegister(m.lines, m.gaps, m.missing, m.turns, m.ended, m.panics, info,
+	m.registry.MustRegister(m.lines, m.gaps, m.missing, m.turns, m.ended, m.hangs, m.panics, info,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.calls, m.redis = newCallMetrics(m.registry), newRedisMetrics(m.registry)
 	return m
