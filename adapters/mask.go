@@ -1,15 +1,10 @@
 package adapters
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"net/http"
 	"slices"
-	"strings"
 	"time"
-
-	"golang.org/x/text/encoding/unicode"
 
 	"github.com/panebridge/panebridge/internal/redact"
 	"github.com/panebridge/panebridge/sessions"
@@ -182,35 +177,6 @@ func masked(m *redact.Masker, p Post) Post {
 		p.Buttons = rows
 	}
 	return p
-}
-
-// maskedData is a file's content without secrets. A database, a program or a log with a NUL in it
-// has texts, too. Pictures, sound, fonts and archives are packed, so that nothing can be read in
-// them; to change them would break them. UTF-16 with a mark at its beginning becomes UTF-8 if there's
-// a secret in it.
-func maskedData(m *redact.Masker, data []byte) []byte {
-	kind := http.DetectContentType(data)
-	group, _, _ := strings.Cut(kind, "/")
-	switch {
-	case strings.HasPrefix(kind, "text/plain; charset=utf-16"):
-		text, err := unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder().Bytes(data)
-		if err != nil {
-			break
-		}
-		if out := m.Text(text); !bytes.Equal(out, text) {
-			return out
-		}
-		return data
-	case bytes.IndexByte(data, 0) < 0: // whatever it begins with, it can be read
-	case slices.Contains([]string{"image", "audio", "video", "font"}, group), slices.Contains(packedKinds(), kind):
-		return data
-	}
-	return m.Text(data)
-}
-
-// packedKinds are files of which nothing can be read as they are.
-func packedKinds() []string {
-	return []string{"application/zip", "application/x-gzip", "application/x-rar-compressed", "application/pdf", "application/ogg"}
 }
 
 // linesBefore are the lines before line n that decide what's masked from there on.
