@@ -13,17 +13,17 @@ import (
 // run, also through links.
 func TestAgentsAreFoundInPath(t *testing.T) {
 	first, second := t.TempDir(), t.TempDir()
-	make := func(file string, mode os.FileMode) {
+	put := func(file string, mode os.FileMode) {
 		t.Helper()
 		if err := os.WriteFile(file, []byte("#!/bin/sh\n"), mode); err != nil {
 			t.Fatal(err)
 		}
 	}
-	make(filepath.Join(first, "codex"), 0o600) // nobody can run it
-	make(filepath.Join(second, "codex"), 0o700)
-	make(filepath.Join(first, "pi"), 0o700)
-	make(filepath.Join(second, "pi"), 0o700)
-	make(filepath.Join(second, "other"), 0o700)
+	put(filepath.Join(first, "codex"), 0o600) // nobody can run it
+	put(filepath.Join(second, "codex"), 0o700)
+	put(filepath.Join(first, "pi"), 0o700)
+	put(filepath.Join(second, "pi"), 0o700)
+	put(filepath.Join(second, "other"), 0o700)
 	if err := os.Symlink(filepath.Join(second, "other"), filepath.Join(second, "claude")); err != nil {
 		t.Fatal(err)
 	}
