@@ -19,7 +19,10 @@ func (d *daemon) revive(_ sessions.ID, program, conversation string) (line strin
 	d.reloading.Lock()
 	cfg := d.config
 	d.reloading.Unlock()
-	command, resume := []string{program}, p.ResumeArgs()
+	command, resume := []string{}, p.ResumeArgs()
+	if name := p.Program(); name != "" {
+		command = []string{name}
+	}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Agents)) {
 		if a := cfg.Agents[name]; profileOf(cfg, name) == program && len(a.Command) > 0 {
 			command = slices.Concat(a.Command, a.Flags)
@@ -29,10 +32,10 @@ func (d *daemon) revive(_ sessions.ID, program, conversation string) (line strin
 			break
 		}
 	}
+	if len(command) == 0 || conversation != "" && len(resume) == 0 {
+		return "", false
+	}
 	if conversation != "" {
-		if len(resume) == 0 {
-			return "", false
-		}
 		for _, arg := range resume {
 			command = append(slices.Clip(command), strings.ReplaceAll(arg, sessions.ConversationID, conversation))
 		}
