@@ -182,7 +182,7 @@ func isBitmap(data []byte) bool {
 		return false
 	}
 	pixels := binary.LittleEndian.Uint32(data[10:])
-	width, height := int64(int32(binary.LittleEndian.Uint32(data[18:]))), int64(int32(binary.LittleEndian.Uint32(data[22:]))) //nolint:gosec // two's complement
+	width, height := int64(int32(binary.LittleEndian.Uint32(data[18:]))), int64(int32(binary.LittleEndian.Uint32(data[22:])))
 	row := (width*int64(binary.LittleEndian.Uint16(data[28:])) + 31) / 32 * 4
 	return width > 0 && height != 0 && int64(pixels)+row*max(height, -height) <= int64(len(data))
 }

@@ -2,6 +2,7 @@ package adapters_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,7 +20,7 @@ func TestEscapesHideNothing(t *testing.T) {
 		r.masker = newMasker(t)
 		r.rules = []adapters.Rule{rule(t, "*", "a:-1")}
 		r.start()
-		all := append(redacttest.Ordinary(), redacttest.Kinds()...)
+		all := slices.Concat(redacttest.Ordinary(), redacttest.Kinds(), redacttest.Literals())
 		for i, k := range all {
 			g := redacttest.New(uint64(i) + 5e6)
 			one := k.Make(g)

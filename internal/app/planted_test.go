@@ -158,8 +158,13 @@ func (p *planter) plant(n int) {
 		}
 		fmt.Fprintf(&script, "cat %s\n", name)
 	}
-	for i := range n {
-		one := all[i%len(all)].Make(p.g)
+	literals := distinct(redacttest.Literals())
+	for i := range n + n/3 {
+		kind := all[i%len(all)]
+		if i >= n {
+			kind = literals[p.g.IntN(len(literals))]
+		}
+		one := kind.Make(p.g)
 		p.secrets = append(p.secrets, one.Secret)
 		text := one.Text
 		at := p.g.IntN(len(text))
@@ -182,6 +187,20 @@ func (p *planter) plant(n int) {
 	if err := os.WriteFile(filepath.Join(p.dir, "print"), []byte(script.String()), 0o600); err != nil {
 		p.Fatal(err)
 	}
+}
+
+// distinct are kinds of which those secrets are made that stand in no other text by chance.
+func distinct(kinds []redacttest.Kind) []redacttest.Kind {
+	for i, k := range kinds {
+		kinds[i].Make = func(g redacttest.Garden) redacttest.Planted {
+			for {
+				if one := k.Make(g); len(one.Secret) > 8 && strings.ContainsAny(one.Secret, "0123456789") {
+					return one
+				}
+			}
+		}
+	}
+	return kinds
 }
 
 // inFile is a file with n of them, but for private keys: of a file with one nothing is sent.

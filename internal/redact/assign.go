@@ -111,7 +111,7 @@ func (a *assigner) given(s *scan, k keyword, from, end int) int {
 	if o.quote == 0 && s.buf[o.at] == '[' {
 		return a.list(s, k, from, end, o, strength)
 	}
-	if o.quote == 0 && o.by == ':' && bytes.HasPrefix(s.buf[o.at:], []byte("- ")) && s.rowOf(o.at) == s.rowOf(end)+1 {
+	if o.quote == 0 && o.by == ':' && s.buf[o.at] == '-' && (s.buf[o.at+1] == ' ' || s.buf[o.at+1] == '\n') && s.rowOf(o.at) == s.rowOf(end)+1 {
 		return a.rows(s, k, from, end, o, strength)
 	}
 	return a.value(s, k, from, end, o, strength)
@@ -150,11 +150,20 @@ func (a *assigner) list(s *scan, k keyword, from, end int, o operand, strength i
 	return last
 }
 
-// rows finds the texts in a list of YAML, each in a row of its own behind the name's.
+// rows finds the texts in a list of YAML, each in a row of its own behind the name's. A row of it
+// may have come in two pieces.
 func (a *assigner) rows(s *scan, k keyword, from, end int, o operand, strength int) (last int) {
 	o.listed = true
-	for row := s.rowOf(o.at); row < s.len() && bytes.HasPrefix(s.buf[s.start(row):], []byte("- ")) && row-s.rowOf(end) < reach; row++ {
-		item := o
+	pieces := 0
+	for row := s.rowOf(o.at); row < s.len() && row-s.rowOf(end) < reach; row++ {
+		item, text := o, s.buf[s.start(row):s.end(row)]
+		if !bytes.HasPrefix(text, []byte("- ")) {
+			if pieces++; pieces > 2 || len(text) > maxName || bytes.IndexByte(text, ':') >= 0 {
+				return last
+			}
+			continue
+		}
+		pieces = 0
 		item.at = s.column(s.start(row) + len("- "))
 		if item, ok := s.unquote(item); ok {
 			last = max(last, a.value(s, k, from, end, item, strength))

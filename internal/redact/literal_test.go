@@ -1,6 +1,7 @@
 package redact_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,10 +35,20 @@ func TestLiteralsAreMasked(t *testing.T) {
 	}
 }
 
+// An item of a list is masked behind one that came in two pieces.
+func TestItemsBehindPiecesAreMasked(t *testing.T) {
+	m := newMasker(t, redact.Options{})
+	for _, before := range []string{"passwords:\n  -", "passwords:\n  -\n b", "passwords:\n  - a\n  -\n b"} {
+		if got, want := m.Line(before+"\n  - \"tiger398\""), before+"\n  - \"…[masked: password]\""; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 // uncovered is what of a secret no mask hides, which stands in one of the lines, the last such one.
 func uncovered(masks []redact.Mask, lines []string, secret string) string {
-	for n := len(lines) - 1; n >= 0; n-- {
-		at := strings.LastIndex(lines[n], secret)
+	for n, line := range slices.Backward(lines) {
+		at := strings.LastIndex(line, secret)
 		if at < 0 {
 			continue
 		}

@@ -39,7 +39,7 @@ func (s *scan) pair(first, at int) (o operand, ok bool) {
 			case s.buf[i-1] == '/': // </name>
 				i = end
 				continue
-			case !bytes.HasSuffix(word, []byte("value")) && !(string(word) == "string" && s.buf[i-1] == '<'):
+			case !bytes.HasSuffix(word, []byte("value")) && (string(word) != "string" || s.buf[i-1] != '<'):
 				return o, false
 			}
 			at, _ = s.either(end, `"`, "'")

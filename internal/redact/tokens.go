@@ -266,7 +266,7 @@ func credentials(basic bool) matcher {
 	}
 }
 
-// isWords says that a text is of small letters and what ends sentences: "a bearer token."
+// isWords says that a text is of small letters and what ends sentences, as in "a bearer token.".
 func isWords(v []byte) bool {
 	return len(bytes.Trim(v, "abcdefghijklmnopqrstuvwxyz.-_/")) == 0 && len(v) < 16
 }
