@@ -67,6 +67,9 @@ func (l Listening) Run(ctx context.Context, who Address, common bool) (told bool
 	defer bell.Close()
 	me := Listener{Session: who, Common: common, Process: Self(), Bell: bell.Name()}
 	if me.ID, err = l.Store.AddListener(ctx, me); err != nil {
+		if ctx.Err() != nil {
+			err = nil // its time was over before it began
+		}
 		return false, err
 	}
 	defer func() {

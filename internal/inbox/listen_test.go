@@ -106,6 +106,16 @@ func TestListenTimesOut(t *testing.T) {
 	}
 }
 
+// A time that's over before anybody listens is over as well.
+func TestListenTimesOutBeforeItBegins(t *testing.T) {
+	e := newEars(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if told, err := e.listen(ctx, func([]inbox.Notice) error { return nil }); told || err != nil {
+		t.Errorf("%v, %v", told, err)
+	}
+}
+
 // TestNotPrinted has the printing fail: the notice comes again, marked.
 func TestNotPrinted(t *testing.T) {
 	e := newEars(t)
