@@ -72,7 +72,7 @@ func platformsOf(cfg *config.Config) (made []adapters.Adapter, found []config.Pr
 
 // joined are the errors that were joined to one.
 func joined(err error) []error {
-	if all, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // it's how errors.Join says it
+	if all, ok := err.(interface{ Unwrap() []error }); ok {
 		return all.Unwrap()
 	}
 	return []error{err}

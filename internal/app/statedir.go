@@ -27,13 +27,16 @@ const (
 	databaseFile = "panebridge.db"
 	socketFile   = "panebridge.sock"
 	pidFile      = "panebridge.pid"
+	// lockFolder is locked by the daemon. The state folder itself isn't: where a tmux server's
+	// socket is in it, who comes and goes there locks that (sessions/tmux, turn).
+	lockFolder = "lock"
 )
 
 // oldFiles are those of earlier releases: a token that opened the page for a year, and
 // its address.
 var oldFiles = []string{"web.token", "web.address"}
 
-// stateDir is the folder of one daemon, locked for as long as it runs: the folder itself, and the file in it
+// stateDir is the folder of one daemon, locked for as long as it runs: a folder in it, and the file in it
 // that has the daemon's number, which older releases lock alone and which may be removed.
 type stateDir struct {
 	path   string
@@ -70,11 +73,13 @@ func openStateDir(dir string) (_ *stateDir, err error) {
 	return d, nil
 }
 
-// take locks what has the names of the folder and of the file with the number now, where that's something
+// take locks what has the names of the folder to be locked and of the file with the number now, where that's something
 // else than what is locked already. ErrInUse if another daemon has it.
 func (d *stateDir) take() error {
-	if !holds(d.folder, d.path) {
-		folder, err := d.lock(d.path, os.O_RDONLY|unix.O_DIRECTORY)
+	lock := filepath.Join(d.path, lockFolder)
+	made := os.Mkdir(lock, 0o700)
+	if (made == nil || errors.Is(made, fs.ErrExist)) && !holds(d.folder, lock) { // without room for it, the file has to do
+		folder, err := d.lock(lock, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW)
 		if err != nil {
 			return err
 		}
@@ -175,6 +180,7 @@ func (d *stateDir) undo() {
 		_ = os.Remove(filepath.Join(d.path, name)) // what's left does no harm
 	}
 	_ = os.RemoveAll(filepath.Join(d.path, shellFolder))
+	_ = os.Remove(filepath.Join(d.path, lockFolder))
 	if d.made {
 		_ = os.Remove(d.path)
 	}
