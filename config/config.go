@@ -16,7 +16,7 @@ import (
 type Config struct {
 	Tmux      Tmux                `yaml:"tmux" doc:"The tmux servers whose sessions panebridge can mirror."`
 	Sessions  Sessions            `yaml:"sessions" doc:"Which tmux sessions panebridge takes in, and how much of each it keeps."`
-	Polling   Polling             `yaml:"polling" doc:"How the panes are read."`
+	Polling   Polling             `yaml:"polling" reload:"yes" doc:"How the panes are read."`
 	Mirrors   []Mirror            `yaml:"mirrors" reload:"yes" doc:"Which sessions are mirrored to which chats, by rule; people can bind others there."`
 	Adapters  Adapters            `yaml:"adapters" doc:"Where sessions are shown."`
 	Agents    map[string]Agent    `yaml:"agents" keys:"name" eg:"claude" reload:"yes" doc:"Programs that can be started as a session, by name."`
@@ -24,7 +24,7 @@ type Config struct {
 	Access    Access              `yaml:"access" reload:"yes" doc:"Who may do what in chats; nobody else may do anything."`
 	People    map[string][]string `yaml:"people" keys:"name" is:"person" eg:"me: [\"telegram:123\", \"discord:456\"]" reload:"yes" doc:"Names for people over platforms."`
 	Inbound   Inbound             `yaml:"inbound" doc:"How what is written in chats gets to the sessions."`
-	Wait      Wait                `yaml:"wait" doc:"Waiting for a session's output."`
+	Wait      Wait                `yaml:"wait" reload:"yes" doc:"Waiting for a session's output."`
 	Mail      Mail                `yaml:"mail" doc:"Messages between sessions."`
 	Notices   Notices             `yaml:"notices" doc:"What the directors of fleets are told."`
 	Prompts   Prompts             `yaml:"prompts" reload:"yes" doc:"What becomes of questions that agents ask and nobody answers."`

@@ -42,13 +42,13 @@ func (p *OutputPoller) capture(ctx context.Context) (done bool, err error) {
 			p.rate(step)
 			return false, nil
 		}
-		window = step.engine.ahead(p.opt.MaxCaptureLines)
+		window = step.engine.ahead(p.opt.get().MaxCaptureLines)
 	}
 }
 
 // read takes one snapshot and works it in.
 func (p *OutputPoller) read(ctx context.Context, win sessions.Window, asked *Need) (*Step, *Need, error) {
-	c, cancel := context.WithTimeout(ctx, p.opt.CaptureTimeout)
+	c, cancel := context.WithTimeout(ctx, p.opt.get().CaptureTimeout)
 	defer cancel()
 	snap, err := p.source.Snapshot(c, p.target.Pane, win)
 	if err != nil {
@@ -58,10 +58,10 @@ func (p *OutputPoller) read(ctx context.Context, win sessions.Window, asked *Nee
 		return nil, nil, fmt.Errorf("%w pane: its tmux server was started anew", sessions.ErrUnknown)
 	}
 	p.mu.Lock()
-	p.engine.echoes = p.echoes
+	p.engine.echoes, p.engine.marker = p.echoes, p.opt.get().Marker
 	p.mu.Unlock()
 	tail := func(n int) ([]string, error) { return p.tail(ctx, n) }
-	return p.engine.Apply(&snap, asked, p.opt.MaxCaptureLines, tail, time.Now())
+	return p.engine.Apply(&snap, asked, p.opt.get().MaxCaptureLines, tail, time.Now())
 }
 
 func (p *OutputPoller) tail(ctx context.Context, n int) ([]string, error) {
@@ -85,7 +85,7 @@ func (p *OutputPoller) captureFailed(ctx context.Context, err error) (bool, erro
 	case ctx.Err() != nil:
 		return false, ctx.Err()
 	case errors.Is(err, context.DeadlineExceeded):
-		p.hang.begin(p.opt, p.slog)
+		p.hang.begin(p.opt.get(), p.slog)
 		p.again()
 		return false, nil
 	case errors.Is(err, sessions.ErrUnavailable):
@@ -107,7 +107,7 @@ func (p *OutputPoller) again() {
 // since the last, so that one is enough at a steady rate.
 func (p *OutputPoller) rate(step *Step) {
 	want := minDepth + 2*max(0, step.Grown)
-	p.depth = min(max(want, p.depth*3/4), p.opt.MaxCaptureLines)
+	p.depth = min(max(want, p.depth*3/4), p.opt.get().MaxCaptureLines)
 }
 
 const (

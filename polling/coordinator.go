@@ -63,7 +63,7 @@ func (o Options) withDefaults() Options {
 // it. Run looks at each tmux server once a tick and wakes the pollers of the
 // panes that changed.
 type PollingCoordinator struct {
-	opt     Options
+	opt     *tuned
 	log     Log
 	owner   Owner
 	mu      sync.Mutex
@@ -76,11 +76,11 @@ type PollingCoordinator struct {
 // NewCoordinator returns a coordinator of pollers over the named sources.
 func NewCoordinator(sources map[string]Source, log Log, owner Owner, opt Options) *PollingCoordinator {
 	c := &PollingCoordinator{
-		opt: opt.withDefaults(), log: log, owner: owner,
+		opt: newTuned(opt), log: log, owner: owner,
 		pollers: map[sessions.ID]*OutputPoller{}, servers: map[string]*watch{},
 	}
 	for name, src := range sources {
-		c.servers[name] = newWatch(name, src, &c.opt, owner)
+		c.servers[name] = newWatch(name, src, c.opt, owner)
 	}
 	return c
 }
@@ -124,8 +124,8 @@ func (c *PollingCoordinator) Start(t Target) error {
 		return fmt.Errorf("start poller of %s: %w", t.Session, ErrRunning)
 	}
 	p := &OutputPoller{
-		target: t, source: server.source, log: c.log, owner: c.owner, watch: server, opt: &c.opt,
-		slog: c.opt.Logger.With("session", string(t.Session)),
+		target: t, source: server.source, log: c.log, owner: c.owner, watch: server, opt: c.opt,
+		slog: c.opt.get().Logger.With("session", string(t.Session)),
 		wake: make(chan struct{}, 1), gone: make(chan struct{}), stop: make(chan struct{}), ended: make(chan struct{}),
 		depth: minDepth, changed: time.Now(),
 	}
@@ -166,7 +166,7 @@ func (c *PollingCoordinator) Typed(id sessions.ID, text string) {
 	if p == nil {
 		return
 	}
-	p.typed(text, time.Now(), c.opt.Marker)
+	p.typed(text, time.Now(), c.opt.get().Marker)
 	c.servers[p.target.Server].focusOn(p)
 }
 

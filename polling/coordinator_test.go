@@ -27,6 +27,7 @@ type fakeSource struct {
 	refuse   bool // captures
 	captures int
 	all      int    // looks at all panes
+	looks    int    // at panes
 	listed   int    // panes that other looks showed
 	before   func() // called before each capture
 }
@@ -92,6 +93,7 @@ func (f *fakeSource) Glances(ctx context.Context, since int64) ([]sessions.Glanc
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.looks++
 	var out []sessions.Glance
 	for id, p := range f.panes {
 		if p.activity >= since {
@@ -495,4 +497,56 @@ func TestQuietPanesAreNotCaptured(t *testing.T) {
 			t.Errorf("%d captures of 1000 quiet panes in five minutes", n)
 		}
 	})
+}
+
+// Options that change while it runs hold at once: the pace of looks, how long a capture may take, and
+// what ends a turn.
+func TestTunedWhileItRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		mem, src := &memLog{}, newFakeSource("%1")
+		r := newRig(t, mem, mem, map[string]polling.Source{"t": src})
+		r.start("pb_1", "t", "%1")
+		r.after(5 * time.Second)
+		looks := func(d time.Duration) int {
+			before := src.looked()
+			r.after(d)
+			return src.looked() - before
+		}
+		if n := looks(time.Minute); n < 59 || n > 61 {
+			t.Errorf("%d looks a minute, at one a second", n)
+		}
+		r.coord.Tune(polling.Tuning{Cadence: 10 * time.Second, CaptureTimeout: time.Second, Marker: polling.NewMarker("[Done]", nil)})
+		r.after(10 * time.Second)
+		if n := looks(time.Minute); n < 5 || n > 7 {
+			t.Errorf("%d looks a minute, at one every ten seconds", n)
+		}
+		src.print("%1", "an answer", false)
+		src.print("%1", "[Done]", false)
+		r.after(time.Minute)
+		if !slices.ContainsFunc(r.owner.all(), func(ev sessions.OutputEvent) bool { return ev.Complete }) {
+			t.Error("the new marker ends no turn")
+		}
+		src.mu.Lock()
+		src.hang = true
+		src.mu.Unlock()
+		r.after(12 * time.Second)
+		if !strings.Contains(r.said.String(), "tmux doesn't answer") {
+			t.Error("a hang isn't told after the new time-out")
+		}
+		r.coord.Tune(polling.Tuning{})
+		r.after(12 * time.Second)
+		src.mu.Lock()
+		src.hang = false
+		src.mu.Unlock()
+		r.after(12 * time.Second)
+		if n := looks(time.Minute); n < 59 || n > 61 {
+			t.Errorf("%d looks a minute, at one a second again", n)
+		}
+	})
+}
+
+func (f *fakeSource) looked() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.looks
 }

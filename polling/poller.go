@@ -42,7 +42,7 @@ type OutputPoller struct {
 	log    Log
 	owner  Owner
 	watch  *watch // looks at its pane
-	opt    *Options
+	opt    *tuned
 	slog   *slog.Logger
 
 	wake  chan struct{} // a capture is due; capacity 1
@@ -176,7 +176,7 @@ func (p *OutputPoller) guarded(ctx context.Context) (err error) {
 		if r := recover(); r != nil {
 			err = errors.New("panebridge had a fault in its own work here; it's in the log")
 			p.slog.Error("a poller panicked", "panic", fmt.Sprintf("%T", r), "stack", string(debug.Stack()))
-			p.opt.Panicked()
+			p.opt.get().Panicked()
 		}
 	}()
 	return p.loop(ctx)
@@ -220,8 +220,8 @@ func (p *OutputPoller) load(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("load engine state: %w", err)
 	}
-	p.engine, p.turn = NewEngine(p.target.Profile, p.opt.Marker, p.target.Drained), turn
-	p.engine.prompts = p.opt.Prompts
+	p.engine, p.turn = NewEngine(p.target.Profile, p.opt.get().Marker, p.target.Drained), turn
+	p.engine.prompts = p.opt.get().Prompts
 	p.held, p.text, p.known, p.unasked = held{}, sessions.TextPane, false, true
 	var was resumed
 	if blob != nil {
@@ -273,7 +273,7 @@ func (p *OutputPoller) stopped(ctx context.Context) error {
 		if step.engine.caughtUp() {
 			break
 		}
-		window = step.engine.ahead(p.opt.MaxCaptureLines)
+		window = step.engine.ahead(p.opt.get().MaxCaptureLines)
 	}
 	return p.finish(ctx, nil, "")
 }

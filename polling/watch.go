@@ -27,9 +27,10 @@ const (
 type watch struct {
 	name   string
 	source Source
-	opt    *Options
+	opt    *tuned
 	owner  Owner
 	typed  chan struct{} // somebody talks to a session; capacity 1
+	tuned  chan struct{} // the options have changed; capacity 1
 
 	mu      sync.Mutex
 	pollers map[string]*OutputPoller   // by pane
@@ -44,9 +45,9 @@ type watch struct {
 	known    map[string]int // the panes that looks found, and how many looks at all there were by then
 }
 
-func newWatch(name string, src Source, opt *Options, owner Owner) *watch {
+func newWatch(name string, src Source, opt *tuned, owner Owner) *watch {
 	return &watch{
-		name: name, source: src, opt: opt, owner: owner, typed: make(chan struct{}, 1),
+		name: name, source: src, opt: opt, owner: owner, typed: make(chan struct{}, 1), tuned: make(chan struct{}, 1),
 		pollers: map[string]*OutputPoller{}, known: map[string]int{},
 		focus: map[*OutputPoller]struct{}{}, recent: map[*OutputPoller]struct{}{},
 	}
@@ -101,9 +102,9 @@ func (w *watch) allGone() {
 // run looks each cadence, and wakes the sessions in focus in between. A look
 // that isn't answered delays only this server.
 func (w *watch) run(ctx context.Context) {
-	tick := time.NewTicker(w.opt.Cadence)
+	tick := time.NewTicker(w.opt.get().Cadence)
 	defer tick.Stop()
-	focus := time.NewTicker(w.opt.FocusCadence)
+	focus := time.NewTicker(w.opt.get().FocusCadence)
 	defer focus.Stop()
 	focus.Stop() // a ticker nobody needs would wake the process for nothing
 	for {
@@ -111,14 +112,17 @@ func (w *watch) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-w.typed:
-			focus.Reset(w.opt.FocusCadence)
+			focus.Reset(w.opt.get().FocusCadence)
+		case <-w.tuned:
+			tick.Reset(w.opt.get().Cadence)
+			focus.Reset(w.opt.get().FocusCadence) // which stops by itself where nobody needs it
 		case <-focus.C:
 			if !w.wakeFocused() {
 				focus.Stop()
 			}
 		case <-tick.C:
 			if err := w.look(ctx); err != nil && ctx.Err() == nil {
-				w.opt.Logger.Debug("look at panes", "server", w.name, "err", err)
+				w.opt.get().Logger.Debug("look at panes", "server", w.name, "err", err)
 			}
 		}
 	}
@@ -148,12 +152,12 @@ func (w *watch) look(ctx context.Context) error {
 	if now.Sub(w.lastAll) >= allEvery {
 		since = 0
 	}
-	asked, cancel := context.WithTimeout(ctx, w.opt.CaptureTimeout)
+	asked, cancel := context.WithTimeout(ctx, w.opt.get().CaptureTimeout)
 	panes, all, err := w.source.Glances(asked, since)
 	cancel()
-	log := w.opt.Logger.With("server", w.name)
+	log := w.opt.get().Logger.With("server", w.name)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-		w.hang.begin(w.opt, log)
+		w.hang.begin(w.opt.get(), log)
 	}
 	if err != nil {
 		return err

@@ -158,9 +158,9 @@ func run(ctx context.Context, opt Options, dir *stateDir, w *waitingStart) (read
 // build makes the parts; none of them runs yet.
 func (d *daemon) build(ctx context.Context) error {
 	cfg, log := d.config, d.opt.Log
-	expr, err := cfg.Polling.TurnMarker.Regexp()
+	tuning, err := pollingTuning(cfg)
 	if err != nil {
-		return fmt.Errorf("read polling.turn_marker: %w", err)
+		return err
 	}
 	prompts, err := polling.NewPrompts(cfg.Sessions.Prompts)
 	if err != nil {
@@ -189,9 +189,9 @@ func (d *daemon) build(ctx context.Context) error {
 		sources[c.Name()] = c
 	}
 	d.coord = polling.NewCoordinator(sources, d.store, owner{d}, polling.Options{
-		Cadence: cfg.Polling.OutputCadence.Duration(), FocusCadence: cfg.Polling.FocusCadence.Duration(),
-		CaptureTimeout: cfg.Polling.CaptureTimeout.Duration(), MaxCaptureLines: cfg.Polling.MaxCaptureLines,
-		Marker: polling.NewMarker("", expr), Prompts: prompts,
+		Cadence: tuning.Cadence, FocusCadence: tuning.FocusCadence,
+		CaptureTimeout: tuning.CaptureTimeout, MaxCaptureLines: tuning.MaxCaptureLines,
+		Marker: tuning.Marker, Prompts: prompts,
 		Panicked: func() { d.metrics.panicked("poller") }, Hung: func() { d.metrics.hangs.Inc() }, Logger: log.With("component", "polling"),
 	})
 	if err := d.buildWatchers(prompts); err != nil { //nolint:contextcheck // what it makes outlives this call
@@ -238,7 +238,7 @@ func (d *daemon) build(ctx context.Context) error {
 		return d.locate(err)
 	}
 	d.metrics.registry.MustRegister(newLoadCollector(d), newRedisCollector(d))
-	d.health = newHealthWatch(d.clients, d.store, d.salvaged, cfg.Polling.OutputCadence.Duration(), d.otherParts, log.With("component", "store"))
+	d.health = newHealthWatch(d.clients, d.store, d.salvaged, d.coord.Cadence, d.otherParts, log.With("component", "store"))
 	d.server, err = api.NewServer(api.Options{
 		Sessions: registry{questions{d.manager, d.calls}, d}, Output: outputLog{d.store}, Broker: d.broker, Health: d.health.document, Outbound: outbound{d}, Reload: d.reload, Pair: d.pair, Access: accessOf{d}, Picture: picture, Hooks: d.hook, Decision: d.watchers.AwaitDecision, Reminder: d.mail.reminder, Inbox: d.mail, Wait: d.wait, Programs: programs{d}, Masker: d.masker, Metrics: d.metrics.handler(),
 		Places: d.place, Confirm: d.calls.confirm,

@@ -28,9 +28,9 @@ const (
 type healthWatch struct {
 	clients  []*tmux.Client
 	store    *store.Store
-	salvaged string            // what became of a damaged database at the start; "": it wasn't
-	more     func() []api.Part // the other parts
-	silence  time.Duration     // a server that takes longer to answer is hung
+	salvaged string               // what became of a damaged database at the start; "": it wasn't
+	more     func() []api.Part    // the other parts
+	silence  func() time.Duration // a server that takes longer to answer is hung
 	log      *slog.Logger
 
 	mu       sync.Mutex
@@ -38,8 +38,8 @@ type healthWatch struct {
 	storeOK  time.Time
 }
 
-func newHealthWatch(clients []*tmux.Client, db *store.Store, salvaged string, cadence time.Duration, more func() []api.Part, log *slog.Logger) *healthWatch {
-	return &healthWatch{clients: clients, store: db, salvaged: salvaged, more: more, silence: cadence, log: log, storeOK: time.Now()}
+func newHealthWatch(clients []*tmux.Client, db *store.Store, salvaged string, silence func() time.Duration, more func() []api.Part, log *slog.Logger) *healthWatch {
+	return &healthWatch{clients: clients, store: db, salvaged: salvaged, more: more, silence: silence, log: log, storeOK: time.Now()}
 }
 
 // run looks at the store now and then, and has what it holds be written anew if its file was
@@ -114,7 +114,7 @@ func (h *healthWatch) tmux(c *tmux.Client) api.Part {
 	s := c.Status()
 	p := api.Part{Name: "tmux:" + c.Name(), State: api.HealthOK, LastSuccess: s.LastOK}
 	switch {
-	case s.Connected && s.Silent > h.silence:
+	case s.Connected && s.Silent > h.silence():
 		p.State = api.HealthDown
 		p.Detail = fmt.Sprintf("the tmux server hasn't answered for %.1f s; it may be stopped (kill -CONT %d) or very busy", s.Silent.Seconds(), s.Identity.PID)
 	case s.Connected:

@@ -63,6 +63,10 @@ func (d *daemon) reloadFile(ctx context.Context) (api.Reloaded, error) {
 	if err != nil {
 		return done, err
 	}
+	tuning, err := pollingTuning(next)
+	if err != nil {
+		return done, err
+	}
 	if err := CheckProfiles(next, d.opt.ConfigPath, d.opt.Env); err != nil {
 		return done, err
 	}
@@ -78,6 +82,7 @@ func (d *daemon) reloadFile(ctx context.Context) (api.Reloaded, error) {
 		return done, d.locate(err)
 	}
 	d.store.SetLogMaxLines(int64(next.Sessions.LogMaxLines))
+	d.coord.Tune(tuning)
 	d.manager.SetAdopt(next.Sessions.Adopt)
 	d.manager.SetAgents(agents(next, d.profiles))
 	if err := d.masker.Set(maskOptions(next.Redact)); err != nil {

@@ -77,7 +77,7 @@ mirrors: [{session: "agent-*", to: "telegram:-100"}]
 	}
 
 	d.write(`
-adapters: {web: {enabled: false}, telegram: {qos: {group_mpm: 7}}}
+adapters: {web: {enabled: false, listen: "127.0.0.1:7999"}, telegram: {qos: {group_mpm: 7}}}
 polling: {output_cadence_s: 0.2}
 mirrors: [{session: "agent-*", to: "telegram:-200"}]
 agents: {cat: {command: [cat]}}
@@ -86,10 +86,10 @@ agents: {cat: {command: [cat]}}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := fmt.Sprint(done.Applied), "[mirrors adapters.telegram.qos.group_mpm agents.cat]"; got != want {
+	if got, want := fmt.Sprint(done.Applied), "[polling.output_cadence_s polling.focus_cadence_s mirrors adapters.telegram.qos.group_mpm agents.cat]"; got != want {
 		t.Errorf("applied %s, want %s", got, want)
 	}
-	if got, want := fmt.Sprint(done.NeedRestart), "[polling.output_cadence_s polling.focus_cadence_s]"; got != want {
+	if got, want := fmt.Sprint(done.NeedRestart), "[adapters.web.listen]"; got != want {
 		t.Errorf("after a restart %s, want %s", got, want)
 	}
 	if limit, bound := state(); limit != 7 || !slices.Equal(bound, []string{"telegram:-200"}) {

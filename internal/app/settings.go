@@ -9,6 +9,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/discord"
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/polling"
 	"github.com/panebridge/panebridge/qos"
 )
 
@@ -23,6 +24,19 @@ func hubSettings(cfg *config.Config) (adapters.Settings, error) {
 			tune(o, cfg.Adapters.Discord.QoS)
 		}
 	}}, err
+}
+
+// pollingTuning translates `polling:`.
+func pollingTuning(cfg *config.Config) (polling.Tuning, error) {
+	expr, err := cfg.Polling.TurnMarker.Regexp()
+	if err != nil {
+		return polling.Tuning{}, fmt.Errorf("read polling.turn_marker: %w", err)
+	}
+	p := cfg.Polling
+	return polling.Tuning{
+		Cadence: p.OutputCadence.Duration(), FocusCadence: p.FocusCadence.Duration(),
+		CaptureTimeout: p.CaptureTimeout.Duration(), MaxCaptureLines: p.MaxCaptureLines, Marker: polling.NewMarker("", expr),
+	}, nil
 }
 
 // mirrorRules translates `mirrors:`.

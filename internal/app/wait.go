@@ -24,7 +24,9 @@ func (d *daemon) wait(ctx context.Context, s sessions.Session, r sessions.WaitRe
 	if err != nil {
 		return sessions.WaitResult{}, err
 	}
-	opt := waitOptions(d.opt.Config, r, note)
+	d.reloading.Lock()
+	opt := waitOptions(d.config, r, note)
+	d.reloading.Unlock()
 	if s.State == sessions.StateEnded {
 		return hasEnded(s, opt), nil
 	}
