@@ -273,7 +273,7 @@ func (d *Deliverer) deliver(ctx context.Context, call qos.Call, b Binding, doc D
 	}
 	reply := d.opt.Adapter.Call(ctx, *st.op)
 	after, sent, result := settle(s, st, reply)
-	if key := keyOf(d.opt.Adapter, b, after); key != keyOf(d.opt.Adapter, b, doc) {
+	if key := keyOf(d.opt.Adapter, b, after); key != keyOf(d.opt.Adapter, b, doc) || call.Chat != "" && key != call.Chat {
 		result.Chat = key // it's read if the call was delivered, or the chat has migrated
 	}
 	if after.Intent == st.before.Intent {

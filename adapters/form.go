@@ -10,8 +10,9 @@ import (
 const refusedText = "What’s said here was refused as a message, so it’s in the file."
 
 // simpler is a post that was refused with one thing less in it, of what the platform may have
-// refused: its picture, its buttons, what it answers, at last its text, which is a file then. It says what's less. ok is false where nothing is left to take away. An
-// edit's text stays a text.
+// refused: its picture, its buttons, what it answers, at last its text, which is a file then.
+// It says what's less. ok is false where nothing is left to take away. An edit's text stays a
+// text.
 func (p Post) simpler(shape Shape, edit bool) (_ Post, less string, ok bool) {
 	switch {
 	case p.Reaction != "" || p.Pin != "":

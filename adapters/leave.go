@@ -32,12 +32,13 @@ func (o *openDoc) leaveTail() {
 
 // catchUp brings a session's document at a place nearer to a line by one call, in place of a
 // post that's to stand below that. called is false if that line is there, or can't be shown
-// now.
+// now: the document's next call falls under other limits than the post's, say. Where the document
+// moves to others with it, its next call of its own says so.
 func (d *Deliverer) catchUp(ctx context.Context, chat qos.Chat, p Post) (result qos.Result, called bool) {
 	d.mu.Lock()
 	var id qos.DocID
 	for key, o := range d.open {
-		if o.binding.Session == p.Session && o.doc.target(o.binding) == p.To && o.doc.Delivered() < p.line {
+		if o.binding.Session == p.Session && o.doc.target(o.binding) == p.To && o.doc.Delivered() < p.line && keyOf(d.opt.Adapter, o.binding, o.doc) == chat {
 			id = key
 		}
 	}
