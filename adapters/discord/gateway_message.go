@@ -13,9 +13,16 @@ import (
 )
 
 // interaction takes in a slash command or a pressed button. They name their place
-// themselves.
+// themselves, but on servers that leave out what their channel is.
 func (i *intake) interaction(ctx context.Context, it item) error {
-	r, e, err := readOwed(it.session, it.frame)
+	parent := ""
+	if channel := bareChannel(it.frame); channel != "" && i.ours(guildOf(it.Data)) {
+		var ok bool
+		if parent, ok = i.parent(ctx, channel); !ok {
+			return ctx.Err()
+		}
+	}
+	r, e, err := readOwed(it.session, it.frame, parent)
 	if err != nil || e.Action == nil || !i.ours(guildOf(it.Data)) {
 		return err
 	}

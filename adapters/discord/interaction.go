@@ -65,16 +65,27 @@ func newInteractions(c *client, log *slog.Logger) *interactions {
 	return &interactions{client: c, log: log, owed: map[string]*owed{}}
 }
 
-// readOwed reads an interaction that's to be stored. The event has no action if it's
-// none that we know.
-func readOwed(s *session, f frame) (record, inbound.Event, error) {
+// bareChannel is the channel of an interaction that doesn't say what it is, as other servers
+// leave it out that speak Discord's gateway: it may be a thread, whose channel has to be asked
+// for. "": it says so.
+func bareChannel(f frame) string {
+	var i interactionJSON
+	if err := json.Unmarshal(f.Data, &i); err != nil || i.Where.ID != "" || i.Guild == "" || !isID(i.Channel) {
+		return ""
+	}
+	return i.Channel
+}
+
+// readOwed reads an interaction that's to be stored. parent is the channel of its thread, if it
+// doesn't say so itself. The event has no action if it's none that we know.
+func readOwed(s *session, f frame, parent string) (record, inbound.Event, error) {
 	var i struct {
 		ID string `json:"id"`
 	}
 	if err := json.Unmarshal(f.Data, &i); err != nil {
 		return record{}, inbound.Event{}, unreadable(err)
 	}
-	r := record{Type: f.Type, Key: replyMark + i.ID, Bot: s.bot, Data: f.Data}
+	r := record{Type: f.Type, Key: replyMark + i.ID, Bot: s.bot, Parent: parent, Data: f.Data}
 	e, _, err := r.event()
 	return r, e, err
 }
@@ -83,8 +94,28 @@ func readOwed(s *session, f frame) (record, inbound.Event, error) {
 // gets no answer: Discord shows them, and nobody else, that the application didn't
 // respond, as it does when nobody is there.
 func (g *Gateway) owe(ctx context.Context, s *session, it item, children *sync.WaitGroup) {
+	channel := bareChannel(it.frame)
+	if channel == "" {
+		g.oweAt(ctx, s, it, "", children)
+		return
+	}
+	children.Go(func() {
+		g.containPanic(func() {
+			asking, cancel := context.WithTimeout(ctx, answerWithin)
+			defer cancel()
+			c, err := askChannel(asking, g.adapter.client, channel)
+			if err != nil || !isThread(c.Type) {
+				c.Parent = ""
+			}
+			g.oweAt(ctx, s, it, c.Parent, children)
+		})
+	})
+}
+
+// oweAt is owe where it's known which channel a thread is in.
+func (g *Gateway) oweAt(ctx context.Context, s *session, it item, parent string, children *sync.WaitGroup) {
 	var i interactionJSON
-	r := record{Type: it.Type, Key: replyMark, Bot: s.bot, Data: it.Data}
+	r := record{Type: it.Type, Key: replyMark, Bot: s.bot, Parent: parent, Data: it.Data}
 	e := inbound.Event{}
 	i, err := r.readInteraction(&e)
 	if err != nil || e.Person.ID == "" || !g.intake.ours(i.Guild) {
@@ -96,7 +127,7 @@ func (g *Gateway) owe(ctx context.Context, s *session, it item, children *sync.W
 		}
 		return
 	}
-	_, e, err = readOwed(s, it.frame)
+	_, e, err = readOwed(s, it.frame, parent)
 	if err != nil || e.Action == nil || !g.opt.Admits(e) {
 		return
 	}

@@ -26,9 +26,16 @@ func (e *ear) withCommands() {
 }
 
 // Slash commands become the lines that people could write, whatever order their
-// arguments are given in.
+// arguments are given in, and whether the server says what their channel is or not.
 func TestSlashCommands(t *testing.T) {
-	inBubble(t, discordtest.Options{}, func(w *world) {
+	for _, bare := range []bool{false, true} {
+		t.Run(fmt.Sprint("bare ", bare), func(t *testing.T) { slashCommands(t, bare) })
+	}
+}
+
+func slashCommands(t *testing.T, bare bool) {
+	t.Helper()
+	inBubble(t, discordtest.Options{BareInteractions: bare}, func(w *world) {
 		e := w.ear()
 		e.withCommands()
 		defer func() { e.stop() }()
@@ -60,6 +67,9 @@ func TestSlashCommands(t *testing.T) {
 		w.must(w.ada.Command(w.ada.DM().ID, "sessions", nil))
 		quiet()
 		e.wantTexts(target(w.ada.DM().ID, ""), "/sessions")
+		if n := len(w.Unanswered()); n > 0 {
+			t.Errorf("%d interactions weren't acknowledged in time", n)
+		}
 		w.noRefusals()
 	})
 }

@@ -122,6 +122,9 @@ func (s *Server) ask(p *Person, in *channel, i *Interaction, m *Message, data ma
 		wire["guild_id"], wire["guild_locale"], wire["member"] = in.guild.ID, "en-GB", member
 		wire["guild"] = map[string]any{"id": in.guild.ID, "locale": "en-GB", "features": []string{}}
 	}
+	if s.opts.BareInteractions {
+		delete(wire, "channel")
+	}
 	if m != nil {
 		i.Message = m.ID
 		wire["message"] = s.wire(m, everyIntent, false)

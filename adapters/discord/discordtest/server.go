@@ -32,6 +32,9 @@ type Options struct {
 	// FromZero numbers a session's events from 0 on, as other servers do that speak
 	// Discord's gateway; Discord itself begins with 1.
 	FromZero bool
+	// BareInteractions leave out what their channel is, as on other servers that speak
+	// Discord's gateway.
+	BareInteractions bool
 	// Heartbeat is the interval that HELLO asks for; 41.25 s.
 	Heartbeat time.Duration
 }
