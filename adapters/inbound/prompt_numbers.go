@@ -10,9 +10,9 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// A question whose buttons a place refuses says how it's answered with numbers. They count
+// A question whose buttons a place refuses says how it's answered with numbers, as #2. They count
 // wherever somebody answers the question's message, unless they've said that their next
-// message is a text.
+// message is a text; a bare 2 does where the question takes no text.
 
 // numbersNote says how a question is answered with numbers; "": it has no options.
 func numbersNote(d sessions.Dialog) string {
@@ -21,13 +21,13 @@ func numbersNote(d sessions.Dialog) string {
 	case len(shown) == 0:
 		return ""
 	case d.Kind == sessions.PromptMulti:
-		return "Reply to this message with the numbers that you choose, as in “1 3”."
+		return "Reply to this message with the numbers that you choose, as in “#1 #3”."
 	case d.Kind == sessions.PromptUnread, len(shown) > len(d.Options)/2:
-		return "Reply to this message with a number to answer."
+		return fmt.Sprintf("Reply to this message with a number to answer, as in “#%d”.", shown[0]+1)
 	default: // some of the list can't be chosen here
 		var numbers []string
 		for _, i := range shown {
-			numbers = append(numbers, strconv.Itoa(i+1))
+			numbers = append(numbers, "#"+strconv.Itoa(i+1))
 		}
 		return "Reply to this message with " + strings.Join(numbers, " or ") + " to answer."
 	}
@@ -44,7 +44,8 @@ func keyList(d sessions.Dialog) string {
 
 // optionsOf reads which options of a question a text chooses by their numbers, counted from
 // one: indexes, sorted. ok is false if the text is something else, or chooses what the place
-// doesn't offer.
+// doesn't offer. A question that takes a text may be answered with a number as well: it's an
+// option there only behind a "#".
 func (in *Inbound) optionsOf(p sessions.Prompt, place adapters.Target, text string) (chosen []int, ok bool) {
 	shape := in.opt.Hub.Shape(place)
 	if !canShow(promptText("", p, nil, shape, "", true), p, shape) {
@@ -52,8 +53,9 @@ func (in *Inbound) optionsOf(p sessions.Prompt, place adapters.Target, text stri
 	}
 	offered := shownOptions(p.Dialog)
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == ',' || r == '\n' }) {
-		n, err := strconv.Atoi(strings.TrimSuffix(word, "."))
-		if err != nil || !slices.Contains(offered, n-1) || slices.Contains(chosen, n-1) {
+		number, marked := strings.CutPrefix(strings.TrimSuffix(word, "."), "#")
+		n, err := strconv.Atoi(number)
+		if err != nil || !marked && p.Dialog.Text != "" || !slices.Contains(offered, n-1) || slices.Contains(chosen, n-1) {
 			return nil, false
 		}
 		chosen = append(chosen, n-1)

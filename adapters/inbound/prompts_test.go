@@ -78,34 +78,45 @@ func TestARefusedQuestionIsShown(t *testing.T) {
 	}
 }
 
-// Somebody who answers a question's message with the number of an option has chosen that.
-// What a place doesn't offer isn't chosen so, by nobody who may not, and after "write an
-// answer" a number is a text.
+// Somebody who answers a question's message with the number of an option has chosen that: with a
+// "#", or alone where the question takes no text. What a place doesn't offer isn't chosen so, by
+// nobody who may not.
 func TestAQuestionIsAnsweredByNumber(t *testing.T) {
-	inWorld(t, func(w *world) {
-		reply := func(person, text string) {
-			w.do(w.event(person, inbound.Said{Text: text, ReplyTo: "p1"}))
-			w.pass(time.Second)
-		}
-		d := permission()
-		d.Text = ""
-		w.question("pr_1", d)
-		posts := w.wantPosts("agent asks for permission")
-		if want := "1. Yes\n2. Yes, and don't ask again\n3. No\n\nReply to this message with a number to answer."; !strings.HasSuffix(posts[0].Numbered, want) {
-			t.Errorf("without buttons it says %q, want it to end %q", posts[0].Numbered, want)
-		}
-		reply(ann, "2")
-		w.wantPosts("Nothing was typed. Answering takes the role approver.")
-		reply(dora, "4")
-		if got := w.asks.Took(); got != nil {
-			t.Errorf("answers %+v", got)
-		}
-		w.hub.take()
-		reply(dora, " 2. ")
-		if got := w.asks.Took(); len(got) != 1 || !slices.Equal(got[0].Options, []int{1}) {
-			t.Errorf("answers %+v", got)
-		}
-	})
+	for _, takesText := range []bool{false, true} {
+		inWorld(t, func(w *world) {
+			reply := func(person, text string) {
+				w.do(w.event(person, inbound.Said{Text: text, ReplyTo: "p1"}))
+				w.pass(time.Second)
+			}
+			d := permission()
+			if !takesText {
+				d.Text = ""
+			}
+			w.question("pr_1", d)
+			posts := w.wantPosts("agent asks for permission")
+			if want := "1. Yes\n2. Yes, and don't ask again\n3. No\n\nReply to this message with a number to answer, as in “#1”."; !strings.HasSuffix(posts[0].Numbered, want) {
+				t.Errorf("without buttons it says %q, want it to end %q", posts[0].Numbered, want)
+			}
+			reply(ann, "#2")
+			w.wantPosts("Nothing was typed. Answering takes the role approver.")
+			if takesText {
+				reply(dora, "2")
+				if got := w.asks.Took(); len(got) != 1 || got[0].Text != "2" {
+					t.Errorf("answers %+v", got)
+				}
+				return
+			}
+			reply(dora, "#4")
+			if got := w.asks.Took(); got != nil {
+				t.Errorf("answers %+v", got)
+			}
+			w.hub.take()
+			reply(dora, " 2. ")
+			if got := w.asks.Took(); len(got) != 1 || !slices.Equal(got[0].Options, []int{1}) {
+				t.Errorf("answers %+v", got)
+			}
+		})
+	}
 }
 
 func TestAQuestionAnsweredAtTheKeyboardIsClosed(t *testing.T) {

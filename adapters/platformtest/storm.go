@@ -353,7 +353,7 @@ func (s *storm) answer(m StormMessage) bool {
 	if len(m.Buttons) > 0 {
 		err = s.PressButton(m, "No")
 	} else {
-		err = s.Reply(m, "3")
+		err = s.Reply(m, "#3")
 	}
 	s.Office().Pass(5 * time.Second)
 	took := s.Office().Questions().Took()

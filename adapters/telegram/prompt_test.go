@@ -207,10 +207,10 @@ func TestAQuestionWithoutButtons(t *testing.T) {
 		o.Pass(10 * time.Second)
 		all := o.See(o.at)
 		m := all[len(all)-1]
-		if !m.Rang || !strings.Contains(m.Text, "1. Yes") || !strings.HasSuffix(m.Text, "Reply to this message with a number to answer.") {
+		if !m.Rang || !strings.Contains(m.Text, "1. Yes") || !strings.HasSuffix(m.Text, "Reply to this message with a number to answer, as in “#1”.") {
 			t.Errorf("people see %+v", m)
 		}
-		o.Say("3", strconv.Itoa(m.ID))
+		o.Say("#3", strconv.Itoa(m.ID))
 		o.Pass(10 * time.Second)
 		if took := o.Questions().Took(); len(took) != 1 || !slices.Equal(took[0].Options, []int{2}) {
 			t.Errorf("answers %+v", took)
