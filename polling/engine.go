@@ -22,8 +22,9 @@ type Engine struct {
 	screen  memory           // the undecided rows of the last look, for when they vanish
 	prevAbs map[int64]uint64 // hashes of the last snapshot's visible rows
 	orphans orphans
-	rep     *reprinted // recognises what was printed before; nil: nothing is printed again now
-	echoes  []string   // what was typed lately and holds the turn marker
+	copies  map[int64]bool // rows of state.Shown of which the first copy may still be undecided
+	rep     *reprinted     // recognises what was printed before; nil: nothing is printed again now
+	echoes  []string       // what was typed lately and holds the turn marker
 }
 
 // state is what survives a restart of the daemon.
@@ -105,7 +106,7 @@ func (e Engine) Apply(s *sessions.Snapshot, asked *Need, maxRows int, tail Tail,
 		w.rep = e.rep.clone()
 	}
 	w.state.Shown = cloneShown(e.state.Shown)
-	w.orphans = e.orphans.clone()
+	w.orphans, w.copies = e.orphans.clone(), maps.Clone(e.copies)
 	if need, err := w.apply(); need != nil || err != nil {
 		return nil, need, err
 	}

@@ -68,7 +68,7 @@ func (w *work) restart() {
 	st.Base, st.Next, st.Marked, st.Doubtful, st.Floor, st.FloorUntil = 0, int64(s.First), 0, 0, 0, time.Time{}
 	st.Anchor, st.Shown, st.PID, st.Cursor = anchor{}, rowHashes{}, s.PID, 0
 	w.prevAbs, w.screen.normal = nil, nil
-	w.orphans, st.Begins, st.Asking = orphans{}, begins{}, asking{}
+	w.orphans, w.copies, st.Begins, st.Asking = orphans{}, nil, begins{}, asking{}
 	st.Shell.Seen, st.Shell.Split = 0, split{}
 	w.step.Changed = true
 }
@@ -118,6 +118,9 @@ func (w *work) skipOld(rep *reprinted, i int, learn bool) bool {
 		case v.old:
 			known = true
 			w.markShown(spans[n])
+			if learn {
+				w.noteCopy(spans[n])
+			}
 		case v.cut > 0:
 			w.state.Begins = begins{Row: w.abs(spans[n].i), Hash: w.hashes[spans[n].i], Bytes: v.cut}
 		}
@@ -129,6 +132,16 @@ func (w *work) skipOld(rep *reprinted, i int, learn bool) bool {
 func (w *work) markShown(sp span) {
 	for k := sp.i; k <= sp.j; k++ {
 		w.state.Shown[w.abs(k)] = w.hashes[k]
+	}
+}
+
+// noteCopy notes that a line was recognised by text of which some may be undecided itself.
+func (w *work) noteCopy(sp span) {
+	if w.copies == nil {
+		w.copies = map[int64]bool{}
+	}
+	for k := sp.i; k <= sp.j; k++ {
+		w.copies[w.abs(k)] = true
 	}
 }
 

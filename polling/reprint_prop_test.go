@@ -201,6 +201,35 @@ func TestNewTextOverReturnedRows(t *testing.T) {
 	}
 }
 
+// Text that's printed again in a higher pane, and once more when that's as low as before, comes
+// once: the copy of a moment doesn't stand for the first one.
+func TestAReprintThatIsGoneAgain(t *testing.T) {
+	for first := range ways {
+		for second := range ways {
+			for height := 7; height < 14; height++ {
+				r := newRedrawer(76, 6)
+				r.add(text(0, 12))
+				r.print("")
+				r.look(time.Second)
+				r.t.resize(76, height)
+				r.again(first)
+				r.print("")
+				r.rest()
+				r.add(text(1, 4))
+				r.print("")
+				r.look(time.Second)
+				r.t.resize(76, 6)
+				r.again(second)
+				r.print("")
+				r.rest()
+				if bad := r.end(); bad != "" {
+					t.Errorf("%q, %d rows, %q: %s\n%s", first, height, second, bad, strings.Join(r.f.lines, "\n"))
+				}
+			}
+		}
+	}
+}
+
 // Random texts, sizes, ways of printing again and moments to look. Each word
 // comes once, in order. Paragraphs have four words or more, the first has twelve:
 // fewer can't be recognised.

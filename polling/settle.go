@@ -267,10 +267,11 @@ func (w *work) overwritten() {
 	for i := max(0, w.index(w.oldTop())); i < len(w.s.Rows); i++ {
 		abs := w.abs(i)
 		if was, ok := st.Shown[abs]; ok && was != w.hashes[i] {
-			if moved {
+			if moved && !(w.copies[abs] && w.pends(was)) {
 				w.orphans.add(was, w.now)
 			}
 			delete(st.Shown, abs)
+			delete(w.copies, abs)
 			st.Next = min(st.Next, w.doubtfulLine(i))
 		}
 		was, ok := w.prevAbs[abs]
@@ -281,6 +282,17 @@ func (w *work) overwritten() {
 			st.FloorUntil = w.now.Add(floorFor)
 		}
 	}
+}
+
+// pends reports whether a row stands undecided where it stood at the last look. Where a copy of
+// it was taken for a line, and is gone, that one will be the line.
+func (w *work) pends(hash uint64) bool {
+	for i := max(0, w.index(w.state.Next)); i < len(w.s.Rows); i++ {
+		if w.hashes[i] == hash && w.prevAbs[w.abs(i)] == hash && !w.isShown(i) {
+			return true
+		}
+	}
+	return false
 }
 
 // doubtfulLine is the row with which the line of the snapshot's i-th row begins, where

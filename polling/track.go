@@ -114,7 +114,7 @@ func (w *work) follow(p place) {
 // renumbered forgets what's known of rows by their numbers: they may be others now.
 func (w *work) renumbered() {
 	st := &w.state
-	w.prevAbs, w.orphans, w.screen.normal, st.Asking = nil, orphans{}, nil, asking{}
+	w.prevAbs, w.orphans, w.copies, w.screen.normal, st.Asking = nil, orphans{}, nil, nil, asking{}
 	if !w.reaches() {
 		st.Shown = rowHashes{} // nothing more can be seen of them before what comes behind
 	}
