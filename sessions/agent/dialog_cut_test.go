@@ -84,7 +84,7 @@ func TestQuotedDialogs(t *testing.T) {
 		"codex":    "\n› Ask Codex to do anything\n\n  mock-model default",
 		"gemini":   "──────────────\n Shift+Tab to accept edits\n▄▄▄▄▄▄▄▄▄▄▄▄\n > Type\n▀▀▀▀▀▀▀▀▀▀▀▀",
 		"qwen":     "────────────────\n> Type your message\n───────────────",
-		"generic":  "> ",
+		"demo":     "\n──────────────── demo\n> ",
 		"pi":       "──────────────\n\n──────────────\n~/project\n0.0%/128k (auto)",
 		"opencode": "\n  ┃\n  ┃  Build\n  ╹▀▀▀▀▀▀▀▀▀▀▀▀▀▀",
 	}

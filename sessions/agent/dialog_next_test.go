@@ -139,7 +139,7 @@ func TestNextTakesWhatWasWanted(t *testing.T) {
 		t.Fatal(err)
 	}
 	rapid.Check(t, func(rt *rapid.T) {
-		p := set.Get(rapid.SampledFrom([]string{"claude", "codex", "gemini", "opencode", "qwen", "generic"}).Draw(rt, "agent"))
+		p := set.Get(rapid.SampledFrom([]string{"claude", "codex", "gemini", "opencode", "qwen", "demo"}).Draw(rt, "agent"))
 		f := &p.spec.Prompts[rapid.IntRange(0, len(p.spec.Prompts)-1).Draw(rt, "form")]
 		if f.Answer == byKeys || f.Text != nil && f.Text.Detail {
 			return
