@@ -267,7 +267,7 @@ func (w *work) overwritten() {
 	for i := max(0, w.index(w.oldTop())); i < len(w.s.Rows); i++ {
 		abs := w.abs(i)
 		if was, ok := st.Shown[abs]; ok && was != w.hashes[i] {
-			if moved && !(w.copies[abs] && w.pends(was)) {
+			if moved && (!w.copies[abs] || !w.pends(was)) {
 				w.orphans.add(was, w.now)
 			}
 			delete(st.Shown, abs)
