@@ -30,7 +30,9 @@ func TestAConfigurationIsReadFromFilesAndPipes(t *testing.T) {
 		return path
 	}
 	const text = "log: {level: debug}\n"
+	read := make(chan struct{}) // closed when the pipe is about to be read
 	whole := pipe("whole", func(f *os.File) {
+		<-read
 		_, _ = f.WriteString(text)
 		time.Sleep(200 * time.Millisecond)
 		_ = f.Close()
@@ -61,6 +63,9 @@ func TestAConfigurationIsReadFromFilesAndPipes(t *testing.T) {
 	} {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			t.Parallel()
+			if path == whole {
+				close(read)
+			}
 			began := time.Now()
 			cfg, err := config.Load(path, nil)
 			if took := time.Since(began); took > 11*time.Second {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -43,13 +44,16 @@ func TestARefusedQuestionIsShown(t *testing.T) {
 	for _, all := range []bool{false, true} {
 		inWorld(t, func(w *world) {
 			w.bind(w.idOf("agent"), topic, true)
-			refusing := true
+			var refusing atomic.Bool
+			refusing.Store(true)
+			w.hub.mu.Lock()
 			w.hub.refused = func(p adapters.Post) error {
-				if refusing && (all || p.To == topic) {
+				if refusing.Load() && (all || p.To == topic) {
 					return errors.New("not here")
 				}
 				return nil
 			}
+			w.hub.mu.Unlock()
 			if err := w.hub.Unbind(t.Context(), w.hub.At(group)[0].ID); err != nil {
 				t.Fatal(err)
 			}
@@ -69,7 +73,7 @@ func TestARefusedQuestionIsShown(t *testing.T) {
 			if w.wantPosts(); health.Condition != inbound.Down || !strings.Contains(health.Detail, "not here") {
 				t.Errorf("health %+v, want it down", health)
 			}
-			refusing = false
+			refusing.Store(false)
 			w.pass(time.Minute)
 			if w.wantPosts("agent asks for permission"); w.in.Questions().Condition != inbound.Well {
 				t.Errorf("health %+v, want it well", w.in.Questions())
