@@ -12,6 +12,9 @@ const (
 	ledgerRetry = time.Second
 	// ledgerLast is how long the last write may take when the process ends.
 	ledgerLast = 2 * time.Second
+	// ledgerLastRetry is how long after an error that's tried again: what passes is tried often
+	// within so short a time.
+	ledgerLastRetry = 200 * time.Millisecond
 	// pruneEvery is how often what doesn't matter any more is forgotten.
 	pruneEvery = time.Minute
 )
@@ -36,7 +39,7 @@ func (b *LocalBudget) Run(ctx context.Context, hear func(Penalty), _ func(Chat))
 		case <-b.wake:
 		}
 		if err := b.write(ctx); err != nil {
-			b.pause(ctx)
+			b.pauseFor(ctx, ledgerRetry)
 		}
 	}
 }
@@ -50,7 +53,7 @@ func (b *LocalBudget) writeLast(ctx context.Context) error {
 		if err == nil || ctx.Err() != nil {
 			return err
 		}
-		b.pause(ctx)
+		b.pauseFor(ctx, ledgerLastRetry)
 	}
 }
 
@@ -64,7 +67,7 @@ func (b *LocalBudget) load(ctx context.Context, hear func(Penalty)) error {
 			return nil
 		}
 		b.refuse(now, fmt.Errorf("read the kept budget: %w", err))
-		if b.pause(ctx); ctx.Err() != nil {
+		if b.pauseFor(ctx, ledgerRetry); ctx.Err() != nil {
 			return ctx.Err()
 		}
 	}
@@ -202,9 +205,9 @@ func (b *LocalBudget) poke() {
 	}
 }
 
-// pause waits a moment after an error.
-func (b *LocalBudget) pause(ctx context.Context) {
-	t := time.NewTimer(ledgerRetry)
+// pauseFor waits so long after an error, or until ctx ends.
+func (b *LocalBudget) pauseFor(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
 	case <-t.C:
