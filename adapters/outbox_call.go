@@ -241,6 +241,6 @@ func (o *Outbox) advance(key string, w *waitingPost) bool {
 		return false
 	}
 	o.bytes -= w.size()
-	w.Post, w.next, w.marked, w.unsure, w.refused, w.whole = *w.next, nil, false, false, false, nil
+	*w = waitingPost{Post: *w.next, chat: w.chat}
 	return true
 }

@@ -47,7 +47,7 @@ type asked struct {
 // isShown says that people see the question in a chat; "": anywhere. mu is held.
 func (a *asked) isShown(chat adapters.Target) bool {
 	for at, m := range a.messages {
-		if m.Message != "" && (chat == (adapters.Target{}) || at.place.Adapter == chat.Adapter && at.place.Chat == chat.Chat) {
+		if m.Message != "" && (chat == (adapters.Target{}) || at.isIn(chat)) {
 			return true
 		}
 	}
@@ -57,7 +57,7 @@ func (a *asked) isShown(chat adapters.Target) bool {
 // isTried says that a message is under way to a chat, where it isn't shown yet. mu is held.
 func (a *asked) isTried(chat adapters.Target) bool {
 	for at, m := range a.messages {
-		if m.Message == "" && m.posted != "" && at.place.Adapter == chat.Adapter && at.place.Chat == chat.Chat {
+		if m.Message == "" && m.posted != "" && at.isIn(chat) {
 			return true
 		}
 	}
@@ -78,6 +78,11 @@ const threadWithin = 5 * time.Second
 type spot struct {
 	place adapters.Target
 	kind  PromptKind
+}
+
+// isIn says that it's in a chat, whatever thread.
+func (s spot) isIn(chat adapters.Target) bool {
+	return s.place.Adapter == chat.Adapter && s.place.Chat == chat.Chat
 }
 
 // shown is a message about a question.
