@@ -16,6 +16,9 @@ import (
 // shellName stands for a session without an agent.
 const shellName = "shell"
 
+// shells are names that mean shellName where they're typed.
+var shells = []string{"bash", "zsh", "fish", "sh"} //nolint:gochecknoglobals // a constant table
+
 // newCommand begins a session, and has the place mirror it.
 func newCommand() command {
 	return command{
@@ -29,8 +32,8 @@ func newSession(a *ask) error {
 	agents := a.in.agents()
 	agent, rest := a.in.usualAgent(agents), a.args
 	word, behind, _ := strings.Cut(a.args, " ")
-	if slices.Contains(agents, word) {
-		agent, rest = word, strings.TrimSpace(behind)
+	if named, ok := namedAgent(agents, word); ok {
+		agent, rest = named, strings.TrimSpace(behind)
 		if again, folder, _ := strings.Cut(rest, " "); again == resumeWord {
 			a.args = strings.TrimSpace(agent + " " + folder)
 			return resume(a)
@@ -48,6 +51,15 @@ func newSession(a *ask) error {
 		return a.whichAgent(c, word, strings.TrimSpace(behind))
 	}
 	return a.meant(c, rest, err)
+}
+
+// namedAgent returns the agent that a typed word means: one of that name in whatever case, since
+// phones begin words with a capital, or the shell for the name of any.
+func namedAgent(agents []string, typed string) (string, bool) {
+	if i := slices.IndexFunc(agents, func(name string) bool { return strings.EqualFold(name, typed) }); i >= 0 {
+		return agents[i], true
+	}
+	return shellName, slices.Contains(shells, strings.ToLower(typed)) && slices.Contains(agents, shellName)
 }
 
 // whichAgent says that there's no agent of a name that was typed, and offers those there

@@ -91,6 +91,8 @@ func TestNewTakesAgentsAndFolders(t *testing.T) {
 			{"/new ~", "codex", ".", "**codex-2** begins in ~."}, // the one that was begun last
 			{"/new shell " + outside, "", outside, "**shell-1** begins in " + outside},
 			{"/new claude   proj/with space ", "claude", "proj/with space", "begins in ~/proj/with space."},
+			{"/new Claude ~/proj", "claude", "proj", "begins in ~/proj."},
+			{"/new bash ~/proj", "", "proj", "begins in ~/proj."},
 			{"/new claude ~/proj/../proj/./", "claude", "proj", "begins in ~/proj."},
 		} {
 			w.pass(time.Second)

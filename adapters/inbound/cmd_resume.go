@@ -50,8 +50,9 @@ func resume(a *ask) error {
 	agents := a.in.agents()
 	c := choice{Asked: a.event.Key, Resume: true}
 	rest := a.args
-	if word, behind, _ := strings.Cut(a.args, " "); slices.Contains(agents, word) {
-		c.Agent, rest = word, strings.TrimSpace(behind)
+	word, behind, _ := strings.Cut(a.args, " ")
+	if named, ok := namedAgent(agents, word); ok {
+		c.Agent, rest = named, strings.TrimSpace(behind)
 	}
 	if here, ok := a.here(); ok {
 		if c.Agent == "" && slices.Contains(agents, here.Agent) {
