@@ -16,14 +16,12 @@ func (s Shape) fits(p Page) bool {
 	return s.Size(p) <= s.MaxLen
 }
 
-// fill adds as many pieces to a page as fit, and at least a part of the first.
+// fillUp adds as many pieces to an empty page as fit, and at least a part of the first.
 // Blank ones are left out at both ends.
-func (s Shape) fill(p Page, pieces []Piece) Page {
-	if len(p.Pieces) == 0 {
-		pieces = withoutBlankStart(pieces)
-	}
+func (s Shape) fillUp(p Page, pieces []Piece) Page {
+	pieces = withoutBlankStart(pieces)
 	n := s.most(len(pieces), func(n int) bool { return s.fits(p.plus(pieces[:n])) })
-	if n == 0 && len(p.Pieces) == 0 && len(pieces) > 0 {
+	if n == 0 && len(pieces) > 0 {
 		return p.plus([]Piece{s.part(p, pieces[0])})
 	}
 	p = p.plus(pieces[:n])
@@ -129,11 +127,11 @@ func (s Shape) beside(p Page, pieces []Piece) Page {
 	return p.plus(withoutBlankEnd(withoutBlankStart(pieces[len(pieces)-n:])))
 }
 
-// messages counts the messages that pieces take, up to a limit.
+// messages counts the messages that pieces take if each is filled up, up to a limit.
 func (s Shape) messages(p Page, pieces []Piece, limit int) int {
 	n := 0
 	for ; n < limit && (p.Cut || !allBlank(pieces)); n++ {
-		p = s.fill(p, pieces)
+		p = s.fillUp(p, pieces)
 		pieces = rest(pieces, p)
 		p = Page{}
 	}

@@ -62,6 +62,9 @@ func (s *sight) settled() step {
 	t := s.doc.Tail
 	pieces := s.settling(s.log.between(t.From, Place{Line: s.limit() + 1}))
 	p := s.shape.fill(t.page(), pieces)
+	if s.message(p, t.From).To.Before(t.To) { // it goes on with a block that's shown in part
+		p = s.shape.fillUp(t.page(), pieces)
+	}
 	m := s.message(p, t.From)
 	m.ID, m.Hash, m.Sealed = t.ID, s.hash(p), m.To.Byte > 0
 	more := s.due() || s.ended() || !s.all() || !allBlank(rest(pieces, p))
