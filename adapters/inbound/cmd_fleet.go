@@ -3,8 +3,7 @@ package inbound
 import (
 	"fmt"
 	"strings"
-
-	"github.com/panebridge/panebridge/sessions"
+	"time"
 )
 
 // fleetCommand shows which sessions work together.
@@ -27,11 +26,11 @@ func fleetCommand() command {
 					continue
 				}
 				fmt.Fprintf(&b, "**%s**\n\n", plain(f.Name))
-				if f.Director != "" {
+				if f.Director.ID != "" {
 					fmt.Fprintf(&b, "- %s, its director\n", a.in.memberOf(f.Director))
 				}
-				for _, id := range f.Members {
-					fmt.Fprintf(&b, "- %s\n", a.in.memberOf(id))
+				for _, m := range f.Members {
+					fmt.Fprintf(&b, "- %s\n", a.in.memberOf(m))
 				}
 				b.WriteString("\n")
 			}
@@ -43,11 +42,16 @@ func fleetCommand() command {
 	}
 }
 
-// memberOf is a session in a list.
-func (in *Inbound) memberOf(id sessions.ID) string {
-	s, err := in.opt.Sessions.Get(string(id))
+// memberOf is a session in a list: what it does, how long ago it was shown mail, and how much it
+// wasn't shown.
+func (in *Inbound) memberOf(m Member) string {
+	s, err := in.opt.Sessions.Get(string(m.ID))
 	if err != nil {
-		return plain(string(id)) + ": gone"
+		return plain(string(m.ID)) + ": gone"
 	}
-	return plain(s.Name) + ": " + string(s.State)
+	received := "never"
+	if !m.LastReceived.IsZero() {
+		received = age(time.Since(m.LastReceived)) + " ago"
+	}
+	return fmt.Sprintf("%s: %s, received mail %s, %d unread", plain(s.Name), s.State, received, m.Unread)
 }

@@ -22,8 +22,15 @@ type Letter struct {
 // Fleet is a group of sessions that work together.
 type Fleet struct {
 	Name     string
-	Director sessions.ID // "": none
-	Members  []sessions.ID
+	Director Member // ID "": none
+	Members  []Member
+}
+
+// Member is a session of a fleet.
+type Member struct {
+	ID           sessions.ID
+	LastReceived time.Time // when it was shown mail last; zero: never
+	Unread       int       // open mail that it wasn't shown
 }
 
 // Mail is the agents' mail, as far as people have to do with it. A person is named by

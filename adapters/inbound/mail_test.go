@@ -22,6 +22,7 @@ type letters struct {
 	sent    []string // what was written, by "WHO to WHOM: TEXT"
 	keys    map[string]bool
 	why     string
+	members []inbound.Member
 }
 
 func (m *letters) Letters(context.Context, string) ([]inbound.Letter, error) {
@@ -79,7 +80,7 @@ func (m *letters) LetterAt(_ context.Context, _ adapters.Target, message string)
 }
 
 func (m *letters) Fleets(context.Context) ([]inbound.Fleet, error) {
-	return []inbound.Fleet{{Name: "web", Director: "pb_gone"}}, nil
+	return []inbound.Fleet{{Name: "web", Director: inbound.Member{ID: "pb_gone"}, Members: m.members}}, nil
 }
 
 func inMail(t *testing.T, test func(w *world, m *letters)) {
@@ -152,5 +153,15 @@ func TestMailCommand(t *testing.T) {
 		w.wantPosts("takes the role operator")
 		w.say(bob, "/fleet")
 		w.wantPosts("**web**\n\n- pb_gone: gone, its director")
+		one, err := w.manager.Get("agent")
+		if err != nil {
+			w.Fatal(err)
+		}
+		m.members = []inbound.Member{{ID: one.ID, LastReceived: time.Now().Add(-3 * time.Minute), Unread: 2}}
+		w.say(bob, "/fleet")
+		w.wantPosts("**web**\n\n- pb_gone: gone, its director\n- agent: starting, received mail 3 min ago, 2 unread")
+		m.members = []inbound.Member{{ID: one.ID}}
+		w.say(bob, "/fleet web")
+		w.wantPosts("**web**\n\n- pb_gone: gone, its director\n- agent: starting, received mail never, 0 unread")
 	})
 }

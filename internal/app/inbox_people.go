@@ -119,14 +119,18 @@ func (l letters) Fleets(ctx context.Context) ([]inbound.Fleet, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := l.m.store.Activity(ctx, all); err != nil {
+		return nil, err
+	}
 	var out []inbound.Fleet
 	for _, f := range fleets {
 		one := inbound.Fleet{Name: f.Name}
 		for _, p := range all.Members(f.Name) {
+			m := inbound.Member{ID: p.ID, LastReceived: p.LastReceived, Unread: p.Unread}
 			if p.Leads(f.Name) {
-				one.Director = p.ID
+				one.Director = m
 			} else {
-				one.Members = append(one.Members, p.ID)
+				one.Members = append(one.Members, m)
 			}
 		}
 		out = append(out, one)
