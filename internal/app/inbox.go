@@ -60,7 +60,7 @@ func (d *daemon) openMailroom(ctx context.Context) error {
 	if m.remind, err = inbox.LoadReminders(ctx, db); err != nil {
 		return errors.Join(err, db.Close())
 	}
-	m.previews = &inbox.Previews{Store: db, Typist: m, MaxRunes: d.config.Mail.MaxTextLen}
+	m.previews = &inbox.Previews{Store: db, Typist: m, MaxRunes: d.config.Mail.MaxTextLen, Returned: m.await}
 	d.mail = m
 	return nil
 }
@@ -171,6 +171,14 @@ func (m *mailroom) containPanic(work func() error) (err error) {
 		}
 	}()
 	return work()
+}
+
+// await has what waits for somebody announced soon.
+func (m *mailroom) await(to inbox.Address) {
+	m.mu.Lock()
+	m.waiting[to] = time.Now()
+	m.mu.Unlock()
+	m.poke()
 }
 
 // poke has run look now.

@@ -120,6 +120,44 @@ func TestMailRunsNothing(t *testing.T) {
 	}
 }
 
+// TestMailComesBack: what can't be typed for a session until that ends comes back to who sent it,
+// once, and isn't tried again.
+func TestMailComesBack(t *testing.T) {
+	d := newDaemon(t)
+	db, box := mailOf(d)
+	var ids []inbox.Address
+	for name, command := range map[string]string{"lead": "exec cat", "work": "while :; do echo busy; sleep 0.2; done"} {
+		s, err := d.api.NewSession(d.ctx(), api.Create{Name: name, Command: []string{"sh", "-c", command}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ids = append(ids, inbox.Address(s.ID)); name == "lead" {
+			ids[0], ids[len(ids)-1] = ids[len(ids)-1], ids[0]
+		}
+	}
+	lead, work := ids[0], ids[1]
+	d.await("the member to be busy", d.has(work.Session(), "busy"))
+	all, err := db.Parties(d.ctx())
+	if err != nil {
+		t.Fatal(err)
+	}
+	sent, err := box.Send(d.ctx(), all, lead, work, "are you there?")
+	if err != nil || sent.NotificationSent || sent.Mail.Preview != inbox.PreviewWaiting {
+		t.Fatalf("%+v, %v", sent, err)
+	}
+	if err := d.api.CloseSession(d.ctx(), string(work.Session())); err != nil {
+		t.Fatal(err)
+	}
+	d.await("the mail to come back", func() bool {
+		mails, err := db.Mail(d.ctx(), inbox.Query{To: lead, Kind: inbox.KindMail})
+		return err == nil && len(mails) == 1 && strings.HasPrefix(mails[0].Text, "Undeliverable: work has ended")
+	})
+	d.await("that the sender is told of it", d.has(lead.Session(), inbox.PollCommand))
+	if one, err := db.One(d.ctx(), sent.Mail.ID); err != nil || one.Status != inbox.Undeliverable || one.Preview != inbox.PreviewNone {
+		t.Errorf("%+v, %v", one, err)
+	}
+}
+
 // TestDirectorIsTold: the end of a member's turn and its exit become notices for the
 // director, who listens, and for a session in no fleet that has asked for them; its own
 // become notices for the director of the fleet whose member it is.

@@ -144,7 +144,7 @@ cut; --full shows all.`,
 	f.who.add(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&f.since, "since", "", "only those sent since a `TIME` (2026-01-02T15:04:05Z) or so long ago (90m)")
-	flags.StringVar(&f.status, "status", string(inbox.InputRequired), "only those in this `STATE`: input_required, completed, canceled, or all")
+	flags.StringVar(&f.status, "status", string(inbox.InputRequired), "only those in this `STATE`: input_required, completed, canceled, undeliverable, or all")
 	flags.IntVar(&f.limit, "limit", 20, "at most so many")
 	flags.BoolVar(&f.full, "full", false, "show all of each text")
 	flags.BoolVar(&f.sent, "sent", false, "those that you sent")
@@ -163,7 +163,7 @@ func (f pollFlags) query(me inbox.Address, now time.Time) (inbox.Query, error) {
 	}
 	if f.status != "all" {
 		if q.Status = inbox.State(f.status); !slices.Contains(inbox.States(), q.Status) {
-			return q, usageErrorf("--status is one of input_required, completed, canceled, all, not %q", f.status)
+			return q, usageErrorf("--status is one of input_required, completed, canceled, undeliverable, all, not %q", f.status)
 		}
 	}
 	if f.since == "" {

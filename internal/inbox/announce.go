@@ -3,6 +3,7 @@ package inbox
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -15,6 +16,9 @@ type Previews struct {
 	MaxRunes int // of a preview's text; 0: DefaultMaxTextRunes
 	// Once says that nobody tries again: a ping that can't be typed now is refused.
 	Once bool
+	// Returned is told whose mail came back, of which they have mail now. It returns at once.
+	// Nil: nobody is told.
+	Returned func(to Address)
 
 	mu   sync.Mutex
 	busy map[Address]*sync.Mutex // held by who types for them
@@ -38,7 +42,7 @@ func (p *Previews) alone(to Address) (done func()) {
 }
 
 // Announce types the previews that wait for a session as one. What can't be typed now
-// waits on, with the reason. Who announces must be the only process that types: see
+// waits on, with the reason; if the session has ended, it's returned. Who announces must be the only process that types: see
 // Typists.
 func (p *Previews) Announce(ctx context.Context, to Address) error {
 	defer p.alone(to)()
@@ -57,20 +61,20 @@ func (p *Previews) Announce(ctx context.Context, to Address) error {
 	if err != nil || len(mails) == 0 {
 		return err
 	}
-	result, why := PreviewWaiting, "the session has ended"
-	if party.State != sessions.StateEnded {
-		text, command := p.words(mails)
-		sent, reason, err := p.Typist.Type(ctx, party, text, command)
-		why = reason
-		switch {
-		case err != nil: // it may be on the screen: once is the most it's typed
-			result, why = PreviewNone, "it's unknown whether it was typed: "+err.Error()
-		case sent: // why says what has kept it from being submitted, if anything has
-			result = PreviewTyped
-		}
+	if party.State == sessions.StateEnded {
+		return p.giveBack(context.WithoutCancel(ctx), all, mails)
+	}
+	text, command := p.words(mails)
+	sent, why, err := p.Typist.Type(ctx, party, text, command)
+	result := PreviewWaiting
+	switch {
+	case err != nil: // it may be on the screen: once is the most it's typed
+		result, why = PreviewNone, "it's unknown whether it was typed: "+err.Error()
+	case sent: // why says what has kept it from being submitted, if anything has
+		result = PreviewTyped
 	}
 	ctx = context.WithoutCancel(ctx) // carried through: what's typed must not be typed again
-	if result == PreviewWaiting && (p.Once || party.State == sessions.StateEnded) {
+	if result == PreviewWaiting && p.Once {
 		var refused []Mail
 		mails, refused = withoutPings(mails)
 		if err := p.Store.SetPreviews(ctx, idsOf(refused), PreviewNone, why); err != nil {
@@ -78,6 +82,26 @@ func (p *Previews) Announce(ctx context.Context, to Address) error {
 		}
 	}
 	return p.Store.SetPreviews(ctx, idsOf(mails), result, why)
+}
+
+// giveBack returns mails whose recipient has ended to who sent them, by a mail that says so.
+func (p *Previews) giveBack(ctx context.Context, all Parties, mails []Mail) error {
+	for _, m := range mails {
+		told := false
+		err := p.Store.ReturnMail(ctx, m.ID, func(now *Mail) (back Mail) {
+			if told = now.Return(time.Now()); told {
+				back = newMail(all, now.To, now.From, returnedText(*now), now.SettledAt)
+			}
+			return back
+		})
+		if err != nil {
+			return err
+		}
+		if told && p.Returned != nil {
+			p.Returned(m.From)
+		}
+	}
+	return nil
 }
 
 // words are what's typed for what waits, the oldest first. With a ping among it that's the

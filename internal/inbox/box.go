@@ -42,6 +42,9 @@ type Store interface {
 	// LeftPreviews returns a recipient's mails whose previews are marked as being typed,
 	// the oldest first.
 	LeftPreviews(ctx context.Context, to Address) ([]Mail, error)
+	// ReturnMail changes one as ChangeMail does, and stores what its sender is told of it
+	// together with that; an empty id: nothing is told.
+	ReturnMail(ctx context.Context, id string, change func(*Mail) (told Mail)) error
 	// HoldPreviews says why the previews that wait for a recipient aren't typed.
 	HoldPreviews(ctx context.Context, to Address, why string) error
 }
@@ -178,7 +181,7 @@ func newMail(all Parties, from, to Address, text string, now time.Time) Mail {
 	case from == to:
 		m.Preview, m.Why = PreviewNone, "it's sent to oneself"
 	case session && p.State == sessions.StateEnded:
-		m.Preview, m.Why = PreviewNone, "the session has ended"
+		m.Preview, m.Why = PreviewNone, hasEnded
 	case session && p.Pane.ID == "":
 		m.Preview, m.Why = PreviewNone, "the session has no pane"
 	}

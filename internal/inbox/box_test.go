@@ -43,6 +43,7 @@ func (s *screen) Finish(_ context.Context, _ inbox.Party, text string) (inbox.Pr
 // fleet has a director and two members in a database.
 type fleet struct {
 	t      *testing.T
+	main   *store.Store
 	db     *store.Inbox
 	screen *screen
 	box    inbox.Box
@@ -57,16 +58,13 @@ func newFleet(t *testing.T) *fleet {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = main.Close() })
+	f := &fleet{t: t, main: main, db: openInbox(t, dir), screen: &screen{}}
 	for i, name := range []string{"lead", "work", "test"} {
-		s := sessions.Session{
+		f.put(sessions.Session{
 			ID: sessions.ID("pb_" + name), Name: name, State: sessions.StateIdle, CreatedAt: time.Unix(int64(i+1), 0),
 			Pane: sessions.Pane{ID: "%1", Server: "default"},
-		}
-		if err := main.PutSession(t.Context(), s); err != nil {
-			t.Fatal(err)
-		}
+		})
 	}
-	f := &fleet{t: t, db: openInbox(t, dir), screen: &screen{}}
 	if err := f.db.AddFleet(t.Context(), "web", "pb_lead", time.Now()); err != nil {
 		t.Fatal(err)
 	}
@@ -80,6 +78,21 @@ func newFleet(t *testing.T) *fleet {
 		t.Fatal(err)
 	}
 	return f
+}
+
+func (f *fleet) put(s sessions.Session) {
+	f.t.Helper()
+	if err := f.main.PutSession(f.t.Context(), s); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// end has a session end.
+func (f *fleet) end(id sessions.ID) {
+	f.t.Helper()
+	p, _ := f.all.Get(id)
+	p.State, p.EndedAt = sessions.StateEnded, time.Unix(100, 0)
+	f.put(p.Session)
 }
 
 func (f *fleet) send(from, to inbox.Address, text string) inbox.Sent {
@@ -439,5 +452,49 @@ func TestSubscribers(t *testing.T) {
 	}
 	if all, err := f.db.Subscribers(t.Context(), "pb_work"); err != nil || !slices.Equal(all, []inbox.Address{"pb_test"}) {
 		t.Errorf("%q, %v", all, err)
+	}
+}
+
+// TestReturned: what waits for a session when that ends is returned to who sent it, who is told
+// once; what had been shown or settled isn't, and nothing is tried again.
+func TestReturned(t *testing.T) {
+	f := newFleet(t)
+	f.screen.why = "it's working"
+	waiting, toolate := f.send("pb_lead", "pb_work", "one\ntwo"), f.send("pb_test", "pb_work", "three")
+	canceled := f.send("pb_lead", "pb_work", "four")
+	if _, err := f.box.Ping(t.Context(), f.all, "pb_lead", "pb_work"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.box.Settle(t.Context(), canceled.Mail.ID, "pb_lead", inbox.Canceled); err != nil {
+		t.Fatal(err)
+	}
+	f.end("pb_work")
+	f.end("pb_test")
+	var told []inbox.Address
+	previews := &inbox.Previews{Store: f.db, Typist: f.screen, Returned: func(to inbox.Address) { told = append(told, to) }}
+	for range 3 {
+		if err := previews.Announce(t.Context(), "pb_work"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if waits, err := f.db.Awaits(t.Context(), "pb_work"); err != nil || waits || len(f.screen.typed) != 0 {
+		t.Errorf("something still waits: %v, %v; typed %q", waits, err, f.screen.typed)
+	}
+	for id, want := range map[string]inbox.State{waiting.Mail.ID: inbox.Undeliverable, toolate.Mail.ID: inbox.Undeliverable, canceled.Mail.ID: inbox.Canceled} {
+		if m, err := f.db.One(t.Context(), id); err != nil || m.Status != want || m.Preview != inbox.PreviewNone || m.SettledAt.IsZero() {
+			t.Errorf("%+v, %v, want %s", m, err, want)
+		}
+	}
+	if !slices.Equal(told, []inbox.Address{"pb_lead", "pb_test"}) {
+		t.Errorf("told %q", told)
+	}
+	for to, text := range map[inbox.Address]string{"pb_lead": waiting.Mail.ID + ": one two", "pb_test": toolate.Mail.ID + ": three"} {
+		mails, err := f.db.Mail(t.Context(), inbox.Query{To: to, Kind: inbox.KindMail})
+		if err != nil || len(mails) != 1 || mails[0].From != "pb_work" || !strings.HasPrefix(mails[0].Text, "Undeliverable: ") || !strings.HasSuffix(mails[0].Text, text) {
+			t.Fatalf("%s has %+v, %v", to, mails, err)
+		}
+		if waits := mails[0].Preview == inbox.PreviewWaiting; waits != (to == "pb_lead") { // the other has ended, too
+			t.Errorf("%s is told: %+v", to, mails[0])
+		}
 	}
 }

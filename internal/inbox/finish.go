@@ -15,7 +15,7 @@ func (p *Previews) finish(ctx context.Context, to Party) (free bool, err error) 
 	if err != nil || len(left) == 0 {
 		return err == nil, err
 	}
-	result, why := PreviewNone, "the session has ended"
+	result, why := PreviewNone, hasEnded
 	if to.State != sessions.StateEnded {
 		text, _ := p.words(left)
 		result, why = p.Typist.Finish(ctx, to, text)

@@ -12,15 +12,16 @@ import (
 // State is how far a mail is.
 type State string
 
-// The states. The last two are final.
+// The states. All but the first are final.
 const (
 	InputRequired State = "input_required" // the recipient hasn't settled it
 	Completed     State = "completed"      // the recipient has
 	Canceled      State = "canceled"       // the sender has taken it back
+	Undeliverable State = "undeliverable"  // the recipient had ended before it was shown it
 )
 
 // States are all there are.
-func States() []State { return []State{InputRequired, Completed, Canceled} }
+func States() []State { return []State{InputRequired, Completed, Canceled, Undeliverable} }
 
 // Kind says what a mail is.
 type Kind string
@@ -84,7 +85,7 @@ func (m *Mail) Settle(by Address, to State, now time.Time) error {
 	case to == Canceled && by != m.From:
 		return fmt.Errorf("cancel %s: %w: it was sent by %s, and only the sender cancels (it's %s)", m.ID, ErrNotYours, m.FromName, m.Status)
 	case to != Completed && to != Canceled:
-		return fmt.Errorf("settle %s: %w state %q", m.ID, sessions.ErrInvalid, to)
+		return fmt.Errorf("settle %s: %w state %q (it's %s)", m.ID, sessions.ErrInvalid, to, m.Status)
 	case m.Status != InputRequired:
 		return fmt.Errorf("settle %s as %s: %w: it's %s already", m.ID, to, ErrState, m.Status)
 	}
@@ -94,6 +95,20 @@ func (m *Mail) Settle(by Address, to State, now time.Time) error {
 	}
 	return nil
 }
+
+// Return takes back a mail whose recipient has ended. returned is false if it's settled, or was
+// shown before: then only its preview isn't typed any more.
+func (m *Mail) Return(now time.Time) (returned bool) {
+	m.Preview, m.Why = PreviewNone, hasEnded
+	if m.Kind != KindMail || m.Status != InputRequired || !m.SeenAt.IsZero() {
+		return false
+	}
+	m.Status, m.SettledAt = Undeliverable, now
+	return true
+}
+
+// hasEnded is why nothing is typed for a session that has.
+const hasEnded = "the session has ended"
 
 // See says that a mail was polled by its recipient. changed is false if that's known.
 func (m *Mail) See(now time.Time) (changed bool) {

@@ -24,6 +24,14 @@ func Announcement(mails []Mail, maxRunes int) string {
 	return head + "\n" + Cut(oneLine(newest.Text), maxRunes, "… [cut; `panebridge poll --full` shows all of it]")
 }
 
+// returnedRunes is how much of a mail is said again to who sent it when it comes back.
+const returnedRunes = 100
+
+// returnedText is what who sent a mail is written when it comes back.
+func returnedText(m Mail) string {
+	return fmt.Sprintf("Undeliverable: %s has ended, and wasn't shown your message %s: %s", m.ToName, m.ID, Cut(oneLine(m.Text), returnedRunes, "…"))
+}
+
 // Cut shortens a text to at most so many code points, never inside of what's drawn as one
 // character, and puts a suffix behind a text that was cut. The suffix comes on top.
 func Cut(text string, maxRunes int, suffix string) string {

@@ -118,6 +118,24 @@ func (s *Inbox) ChangeMail(ctx context.Context, id string, change func(*inbox.Ma
 	return m, err
 }
 
+// ReturnMail changes a mail and stores what's told of that: see inbox.Store.
+func (s *Inbox) ReturnMail(ctx context.Context, id string, change func(*inbox.Mail) inbox.Mail) error {
+	return s.write(ctx, "return "+id, func(ctx context.Context, conn *sql.Conn) error {
+		m, err := scanMail(conn.QueryRowContext(ctx, sqlMail+"id = ?", clean(id)))
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil // it was forgotten with its session
+		}
+		if err != nil {
+			return err
+		}
+		told := change(&m)
+		if _, err := conn.ExecContext(ctx, sqlSetMail, m.Status, nanos(m.SettledAt), m.Preview, clean(m.Why), m.ID); err != nil || told.ID == "" {
+			return err
+		}
+		return addMail(ctx, conn, &told)
+	})
+}
+
 // TakePreviews marks waiting previews as being typed: see inbox.Store.
 func (s *Inbox) TakePreviews(ctx context.Context, to inbox.Address) (taken []inbox.Mail, err error) {
 	err = s.write(ctx, "take previews", func(ctx context.Context, conn *sql.Conn) error {
