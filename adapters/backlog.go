@@ -19,6 +19,8 @@ type backlog struct {
 	size   int      // bytes of text behind a line, line ends included
 	here   string   // the place that it's for, as lines say where they were written
 	answer []string // of the answer that the last piece is of, the lines up to it
+	// endsTurn is HubOptions.EndsTurn; nil: no line does.
+	endsTurn func(line string) bool
 }
 
 // load reads lines from line `from` on, up to b.head, and until those behind line
@@ -96,7 +98,7 @@ func (b *backlog) add(out sessions.Output, counted int64) {
 		if l.N > b.head {
 			return
 		}
-		p := Piece{Line: l, To: len(l.Text), Hidden: l.Origin != "" && l.Origin == b.here || b.isAboutHere(l)}
+		p := Piece{Line: l, To: len(l.Text), Hidden: l.Origin != "" && l.Origin == b.here || b.isAboutHere(l) || b.isEnd(l)}
 		for len(gaps) > 0 && gaps[0].After < l.N {
 			if gaps[0].After == l.N-1 {
 				p.Gap = joinGaps(p.Gap, gaps[0])
@@ -120,6 +122,11 @@ func (b *backlog) add(out sessions.Output, counted int64) {
 // chat that's in: why it wasn't shown there.
 func (b *backlog) isAboutHere(l sessions.Line) bool {
 	return l.Kind == sessions.KindNotice && l.Origin != "" && (l.Origin == b.here || strings.HasPrefix(b.here, l.Origin+"/"))
+}
+
+// isEnd says whether a line says nothing but that a turn has ended.
+func (b *backlog) isEnd(l sessions.Line) bool {
+	return l.Kind == sessions.KindPane && b.endsTurn != nil && b.endsTurn(l.Text)
 }
 
 // first is the number of the first line that's kept.

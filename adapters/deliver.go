@@ -46,6 +46,8 @@ type DelivererOptions struct {
 	Masker *redact.Masker
 	// Quiet is HubOptions.Quiet.
 	Quiet func(t Target, s sessions.ID, now time.Time) bool
+	// EndsTurn is HubOptions.EndsTurn.
+	EndsTurn func(line string) bool
 	// Placed is HubOptions.Placed.
 	Placed func(id sessions.ID)
 	// Nonce returns a fresh Op.Nonce. Nil: a random one.
@@ -111,6 +113,9 @@ func NewDeliverer(opt DelivererOptions) *Deliverer {
 	}
 	if opt.Quiet == nil {
 		opt.Quiet = func(Target, sessions.ID, time.Time) bool { return false }
+	}
+	if opt.EndsTurn == nil {
+		opt.EndsTurn = func(string) bool { return false }
 	}
 	if opt.Placed == nil {
 		opt.Placed = func(sessions.ID) {}
@@ -289,7 +294,7 @@ func (d *Deliverer) deliver(ctx context.Context, call qos.Call, b Binding, doc D
 // look gathers what a plan depends on.
 func (d *Deliverer) look(ctx context.Context, call qos.Call, b Binding, doc Document) (sight, error) {
 	s := sight{
-		now: time.Now(), nonce: d.opt.Nonce(), call: call, binding: b, doc: doc,
+		now: time.Now(), nonce: d.opt.Nonce(), call: call, binding: b, doc: doc, log: backlog{endsTurn: d.opt.EndsTurn},
 		shape: d.opt.Adapter.Shape(b.Target).withDefaults(),
 	}
 	s.quiet = d.opt.Quiet(doc.target(b), b.Session, s.now)

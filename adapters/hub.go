@@ -41,6 +41,9 @@ type HubOptions struct {
 	// Quiet says whether nothing of a session may ring in a place now. It returns at
 	// once. Nil: everything may.
 	Quiet func(t Target, s sessions.ID, now time.Time) bool
+	// EndsTurn says whether a line of a pane says nothing but that a turn has ended: it isn't
+	// shown, since the Ending says so. It returns at once. Nil: none does.
+	EndsTurn func(line string) bool
 	// Disabled is told when the platform has refused a binding, or when what was
 	// left of an ended session couldn't be sent in time; Binding.Disabled says why.
 	// It returns at once. Nil: nobody is told.
@@ -169,7 +172,7 @@ func (h *Hub) addOutlet(o Outlet) error {
 	}
 	out.deliverer = NewDeliverer(DelivererOptions{
 		Adapter: o.Adapter, Outbox: out.outbox, Store: h.opt.Store, Log: h.opt.Log, Sessions: h.opt.Sessions, Screens: h.opt.Screens, Masker: h.opt.Masker,
-		Heard: h.heard, Quiet: h.opt.Quiet, Placed: h.opt.Placed, Panicked: h.opt.Panicked, Logger: log,
+		Heard: h.heard, Quiet: h.opt.Quiet, EndsTurn: h.opt.EndsTurn, Placed: h.opt.Placed, Panicked: h.opt.Panicked, Logger: log,
 	})
 	if out.outbox != nil {
 		out.outbox.made, out.outbox.catchUp = out.deliverer.Leave, out.deliverer.catchUp

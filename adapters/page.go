@@ -51,7 +51,8 @@ type Piece struct {
 	Line sessions.Line
 	From int // bytes of Line.Text
 	To   int
-	// Hidden says that the line isn't shown: it was written where it would be.
+	// Hidden says that the line isn't shown: it was written where it would be, or the Ending
+	// says what it does.
 	Hidden bool
 
 	answer []string // the lines before it in the answer it's of, or more, as far as they're loaded

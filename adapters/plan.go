@@ -331,6 +331,9 @@ func (s *sight) step(op Op, in Intent, more bool) step {
 	if !op.Kind.aboutThread() {
 		op.Text = s.shape.Text(op.Page)
 	}
+	if !op.Kind.aboutThread() {
+		in.Shown = s.behindHidden(in.Shown)
+	}
 	op.Ring = in.Ring && !s.quiet
 	if op.Kind == KindSend || op.Kind == KindFile {
 		op.Nonce, in.Nonce = s.nonce, s.nonce

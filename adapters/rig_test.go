@@ -34,6 +34,7 @@ type rig struct {
 	full      atomic.Bool // the store takes no bindings
 	quiet     func(t adapters.Target, s sessions.ID, now time.Time) bool
 	masker    *redact.Masker
+	endsTurn  func(line string) bool
 	storing   func() // called while one is stored; nil: nothing is
 
 	process *adaptertest.Process
@@ -78,7 +79,7 @@ func (r *rig) start() {
 	var err error
 	r.hub, err = adapters.NewHub(adapters.HubOptions{
 		Outlets: outlets, Store: r.process, Log: r.backend, Sessions: r.house, Screens: r.house, Settings: adapters.Settings{Rules: r.rules},
-		Disabled: func(b adapters.Binding) { r.disabled = append(r.disabled, b) }, Quiet: r.quiet, Masker: r.masker, Logger: slog.New(r.log),
+		Disabled: func(b adapters.Binding) { r.disabled = append(r.disabled, b) }, Quiet: r.quiet, EndsTurn: r.endsTurn, Masker: r.masker, Logger: slog.New(r.log),
 	})
 	if err != nil {
 		r.Fatal(err)

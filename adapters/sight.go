@@ -83,6 +83,20 @@ func (s *sight) start() Place {
 	return laterPlace(s.doc.Shown, Place{Line: min(s.log.first(), s.limit()+1)})
 }
 
+// behindHidden is the place behind lines that stand at a place and aren't shown: nothing of them
+// is missing.
+func (s *sight) behindHidden(at Place) Place {
+	for _, p := range s.log.between(at, Place{Line: s.limit() + 1}) {
+		if !p.blank() {
+			break
+		}
+		if p.Hidden {
+			at = p.end()
+		}
+	}
+	return at
+}
+
 // all says whether pending is all there is.
 func (s *sight) all() bool { return s.log.all || s.loaded() > s.limit() }
 

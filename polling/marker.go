@@ -34,6 +34,12 @@ func (m *Marker) ends(line string, echoes []string) bool {
 	return true
 }
 
+// IsAlone reports whether a line has a literal marker and nothing else. What a regular expression
+// finds may be what somebody wants to read.
+func (m *Marker) IsAlone(line string) bool {
+	return m != nil && m.pattern == nil && strings.TrimSpace(line) == strings.TrimSpace(m.literal)
+}
+
 func (m *Marker) in(text string) bool {
 	switch {
 	case m == nil:

@@ -125,3 +125,17 @@ func TestPollerRestsAfterTurn(t *testing.T) {
 	}
 	s.run("again")
 }
+
+// A line with a marker and nothing else has nothing to read. What a regular expression finds
+// may have.
+func TestAMarkerAlone(t *testing.T) {
+	literal, pattern := polling.NewMarker(done, nil), polling.NewMarker("", regexp.MustCompile(`^Finished in \d+ s$`))
+	for line, want := range map[string]bool{done: true, "  " + done + " ": true, "> " + done: false, done + ".": false, "": false, "text": false} {
+		if got := literal.IsAlone(line); got != want {
+			t.Errorf("%q: %v", line, got)
+		}
+	}
+	if pattern.IsAlone("Finished in 3 s") || (*polling.Marker)(nil).IsAlone("") {
+		t.Error("a pattern's line, or no marker's, is taken for a marker alone")
+	}
+}

@@ -31,6 +31,9 @@ func (c *PollingCoordinator) Tune(t Tuning) {
 // Cadence is the time between two looks at the panes now.
 func (c *PollingCoordinator) Cadence() time.Duration { return c.opt.get().Cadence }
 
+// Marker is what ends a turn now; nil: nothing does.
+func (c *PollingCoordinator) Marker() *Marker { return c.opt.get().Marker }
+
 // tuned are options that may change at any time: what needs several of them to fit gets them
 // once.
 type tuned struct{ now atomic.Pointer[Options] }

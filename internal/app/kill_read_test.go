@@ -38,14 +38,15 @@ func (k *killRig) readAll() found {
 func isCard(text string) bool { return strings.Contains(text, "/help says what else can be done") }
 
 // read holds a chat against its session's log: each line of it is there once and in
-// order, but for blank ones, which messages don't show at their edges.
+// order, but for blank ones, which messages don't show at their edges, and turn markers, in
+// whose place endings stand.
 func (k *killRig) read(m mirror) found {
 	k.Helper()
 	s, err := k.api.Session(k.ctx(), string(k.ids[m.session].ID))
 	if err != nil {
 		k.Fatal(err)
 	}
-	log := slices.DeleteFunc(k.lines(s.ID), func(l string) bool { return strings.TrimSpace(l) == "" })
+	log := slices.DeleteFunc(k.lines(s.ID), func(l string) bool { return strings.TrimSpace(l) == "" || l == "[Output Complete]" })
 	r := &reader{rig: k, mirror: m, log: log, found: found{lines: len(log)}}
 	for _, msg := range k.stage.shown(k.T, m) {
 		r.message(msg)

@@ -69,6 +69,11 @@ func TestMirrorToAChat(t *testing.T) {
 			}
 		}
 	}
+	for _, chat := range []string{"-100", "-200"} {
+		if text := shown(chat); strings.Contains(text, "Output Complete") || !strings.Contains(text, "done") {
+			t.Errorf("chat %s shows the marker, or no end: %q", chat, text)
+		}
+	}
 	if strings.Contains(shown("-200"), "300") {
 		t.Error("a new binding didn't begin at the newest line")
 	}

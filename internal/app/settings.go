@@ -32,10 +32,14 @@ func pollingTuning(cfg *config.Config) (polling.Tuning, error) {
 	if err != nil {
 		return polling.Tuning{}, fmt.Errorf("read polling.turn_marker: %w", err)
 	}
+	marker := polling.NewMarker("", expr)
+	if literal, ok := cfg.Polling.TurnMarker.Literal(); ok {
+		marker = polling.NewMarker(literal, nil)
+	}
 	p := cfg.Polling
 	return polling.Tuning{
 		Cadence: p.OutputCadence.Duration(), FocusCadence: p.FocusCadence.Duration(),
-		CaptureTimeout: p.CaptureTimeout.Duration(), MaxCaptureLines: p.MaxCaptureLines, Marker: polling.NewMarker("", expr),
+		CaptureTimeout: p.CaptureTimeout.Duration(), MaxCaptureLines: p.MaxCaptureLines, Marker: marker,
 	}, nil
 }
 
