@@ -313,6 +313,9 @@ func (d *Deliverer) look(ctx context.Context, call qos.Call, b Binding, doc Docu
 	if err := d.hide(ctx, &s); err != nil {
 		return s, err
 	}
+	if err := s.lookBack(ctx, d.opt.Log); err != nil {
+		return s, err
+	}
 	if b.View == ViewScreen && doc.Intent == nil && doc.Stale == nil && (doc.Tail == nil || doc.Tail.View == ViewScreen) {
 		return s, nil // it needs no lines
 	}

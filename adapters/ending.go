@@ -21,6 +21,9 @@ type Ending struct {
 	Status int
 	// Failed is how the session's program ended, if not well.
 	Failed *sessions.Exit
+	// Words are the first ones of what the agent answered, or else the last row of what was
+	// printed; "": nobody knows any, or the message shows them itself. They're one line.
+	Words string
 	// Link is the address of the message in which the last turn begins; "": it has none,
 	// or it isn't known. It's no part of the text.
 	Link string
@@ -55,7 +58,16 @@ func (e Ending) String() string {
 	if e.Status != 0 && e.Failed == nil {
 		parts = append(parts, fmt.Sprintf("exit status %d", e.Status))
 	}
+	if e.Words != "" {
+		parts = append(parts, "“"+e.Words+"”")
+	}
 	return strings.Join(parts, " · ")
+}
+
+// Bare is the ending without words: what Link is put to.
+func (e Ending) Bare() *Ending {
+	e.Words = ""
+	return &e
 }
 
 // spent is a duration as people say it.
@@ -83,7 +95,16 @@ func spent(d time.Duration) string {
 
 // concluded is the page of a message that rings.
 func (s *sight) concluded(p Page) Page {
-	p.Ending = s.ending()
+	return s.withEnding(p, s.ending())
+}
+
+// withEnding is a page that ends so. Words that it shows already, or has no room for, aren't
+// said.
+func (s *sight) withEnding(p Page, e *Ending) Page {
+	p.Ending = e
+	if e != nil && e.Words != "" && (p.showsLine(s.wordsAt) || !s.shape.fits(p)) {
+		p.Ending = e.Bare()
+	}
 	return p
 }
 
@@ -97,6 +118,7 @@ func (s *sight) endingOf(in Intent, last bool) *Ending {
 	if in.Announced > 0 {
 		e.Turns = max(1, in.Turn-s.doc.Turn)
 		if in.Announced == s.progress.TurnEnd {
+			e.Words = s.words
 			e.Took = s.progress.took()
 			if s.progress.Status != nil {
 				e.Status = *s.progress.Status

@@ -63,6 +63,11 @@ type Piece struct {
 // its markup goes on from would be a guess.
 const maxBefore = 32 << 10
 
+// showsLine reports whether a line begins on the page.
+func (p Page) showsLine(n int64) bool {
+	return slices.ContainsFunc(p.Pieces, func(piece Piece) bool { return piece.Line.N == n && piece.From == 0 && !piece.Hidden })
+}
+
 // before is Page.Before of a page that begins with the piece.
 func (p Piece) before() []string {
 	size := 0

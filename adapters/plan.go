@@ -214,6 +214,7 @@ func (s *sight) attach(content, beside Page, complete bool) Op {
 	beside.Attached, beside.When = last-first+1, s.when(content.Pieces)
 	if complete && s.shape.MaxCaption > 0 && s.withheld() == "" {
 		beside = s.shape.beside(beside, content.Pieces)
+		beside = s.withEnding(beside, beside.Ending)
 	}
 	return Op{
 		Kind: KindFile, Page: beside,
@@ -298,10 +299,9 @@ func (s *sight) sameOp(in Intent) (_ Op, ok bool) {
 		}
 		return s.attach(p, Page{Astray: m.Astray, Double: m.Double, Ending: end}, in.Ring || last), true
 	}
-	p.Ending = end
 	if m.View == ViewScreen {
-		p = s.shape.withLive(p, s.rows, len(s.rows))
-	} else if p = p.plus(s.log.between(m.From, m.To)); m.From == m.To && end == nil && !p.Cut {
+		p = s.shape.withLive(s.withEnding(p, end), s.rows, len(s.rows))
+	} else if p = s.withEnding(p.plus(s.log.between(m.From, m.To)), end); m.From == m.To && end == nil && !p.Cut {
 		if m.Live {
 			p = s.withRegion(p)
 		}

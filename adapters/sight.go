@@ -27,6 +27,10 @@ type sight struct {
 	held  int64
 	until time.Time
 	link  string // address of the message in which the newest turn begins; "": not known
+	// words are Ending.Words of the turn whose end is to be announced, and begin in line
+	// wordsAt; "": there are none.
+	words   string
+	wordsAt int64
 
 	waiting []Piece // what pending returns, once it was asked
 }

@@ -277,6 +277,25 @@ func TestKindsOfLines(t *testing.T) {
 	})
 }
 
+// What was answered is quoted behind the link, as plain text.
+func TestAnEndingQuotesPlainText(t *testing.T) {
+	inBubble(t, discordtest.Options{}, func(w *world) {
+		a := w.adapter(nil)
+		p := adapters.Page{Ending: &adapters.Ending{
+			Turns: 1, Took: time.Minute, Words: "Ask @everyone about *x* and [y](z).", Link: a.Link(target(w.agents, "12"), "34"),
+		}}
+		if r := a.Call(w.Context(), adapters.Op{Kind: adapters.KindSend, Target: target(w.plain, ""), Page: p, Nonce: "0123456789abcdef"}); r.Outcome != qos.Delivered {
+			w.Fatalf("the call: %+v", r)
+		}
+		m := last(w, w.plain)
+		want := "[*done · 1 min*](<" + p.Ending.Link + ">) *· “Ask @\u200beveryone about \\*x\\* and \\[y\\](z).”*"
+		if m.Content != want || len(m.Pings) > 0 {
+			w.Errorf("it says %q and pings %v, want %q", m.Content, m.Pings, want)
+		}
+		w.noRefusals()
+	})
+}
+
 func TestLinks(t *testing.T) {
 	inBubble(t, discordtest.Options{}, func(w *world) {
 		a := w.adapter(nil)

@@ -33,11 +33,21 @@ func styled(p adapters.Page) string {
 	if p.Ending == nil || p.Ending.Link == "" {
 		return s
 	}
-	ending := discord.Markdown(adapters.Rendered(adapters.Page{Ending: p.Ending}).Text())
-	if above, ok := strings.CutSuffix(s, ending); ok {
-		return above + "[" + ending + "](<" + p.Ending.Link + ">)"
+	bare, whole := p.Ending.Bare().String(), p.Ending.String()
+	above, ok := strings.CutSuffix(s, noticeText(whole))
+	if !ok {
+		return s
+	}
+	s = above + "[" + noticeText(bare) + "](<" + p.Ending.Link + ">)"
+	if words := strings.TrimSpace(strings.TrimPrefix(whole, bare)); words != "" {
+		s += " " + noticeText(words) // a link whose text holds another is none
 	}
 	return s
+}
+
+// noticeText is what panebridge says itself, as Discord takes it.
+func noticeText(text string) string {
+	return discord.Markdown(render.Page{Lines: []render.Line{render.Whole(render.Notice, text)}}.Text())
 }
 
 // cutNotice stands at the end of a post that's too long for a message.

@@ -9,6 +9,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/adaptertest"
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
+	"github.com/panebridge/panebridge/qos"
 )
 
 // The end of a turn whose text is there already is a short message, which leads to where
@@ -41,7 +42,7 @@ func TestTheEndOfATurnLeadsToItsBeginning(t *testing.T) {
 		for _, e := range end.Entities {
 			found = found || e.Type == "text_link" && e.URL == link && e.Offset == 0 && e.Length == len("done - 3 min 12 s")
 		}
-		if end.Text != "done · 3 min 12 s" || !end.Rang || !found || link == "" {
+		if end.Text != "done · 3 min 12 s · “line 303 of what the agent says as it works”" || !end.Rang || !found || link == "" {
 			w.Errorf("the end is %q, it rang %v, with %+v; want a link to %s", end.Text, end.Rang, end.Entities, link)
 		}
 		w.noRefusals()
@@ -60,8 +61,31 @@ func TestInAPrivateChatTheEndLeadsNowhere(t *testing.T) {
 		b.Print(first, adaptertest.Output{Ends: true})
 		after(time.Minute)
 		m := last(w, telegramtest.Place{Chat: w.ada.ID})
-		if m.Text != "done · 1 min" || len(m.Entities) != 1 || m.Entities[0].Type != "italic" {
+		if m.Text != "done · 1 min · “line 2 of what the agent says as it works”" || len(m.Entities) != 1 || m.Entities[0].Type != "italic" {
 			w.Errorf("the end is %+v", m)
 		}
+	})
+}
+
+// What was answered is quoted behind the link, as plain text: it may hold a name, and what looks like markup.
+func TestAnEndingQuotesPlainText(t *testing.T) {
+	inBubble(t, telegramtest.Options{}, func(w *world) {
+		a := w.adapter(nil)
+		p := adapters.Page{Ending: &adapters.Ending{
+			Turns: 1, Took: time.Minute, Words: "Ask @ada about *x* and example.com/x.", Link: "https://t.me/c/1800000001/2/4",
+		}}
+		if r := a.Call(w.Context(), adapters.Op{Kind: adapters.KindSend, Target: target(w.group, 0), Page: p}); r.Outcome != qos.Delivered {
+			w.Fatalf("the call: %+v", r)
+		}
+		m := last(w, telegramtest.Place{Chat: w.group})
+		if m.Text != "done · 1 min · “Ask @ada about *x* and example.com/x.”" {
+			w.Errorf("it says %q", m.Text)
+		}
+		for _, e := range m.Entities {
+			if e.Type == "mention" || e.Type == "text_link" && e.Length != len("done - 1 min") {
+				w.Errorf("there's %+v", e)
+			}
+		}
+		w.noRefusals()
 	})
 }

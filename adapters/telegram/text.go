@@ -59,10 +59,10 @@ func styled(p adapters.Page) entities.Message {
 	if p.Ending == nil || p.Ending.Link == "" {
 		return m
 	}
-	if text := p.Ending.String(); strings.HasSuffix(m.Text, text) {
-		n := entities.Units(text)
+	last := strings.LastIndexByte(m.Text, '\n') + 1
+	if text := p.Ending.Bare().String(); strings.HasPrefix(m.Text[last:], text) {
 		m.Entities = append(m.Entities, entities.Entity{
-			Type: entities.TextLink, Offset: entities.Units(m.Text) - n, Length: n, URL: p.Ending.Link,
+			Type: entities.TextLink, Offset: entities.Units(m.Text[:last]), Length: entities.Units(text), URL: p.Ending.Link,
 		})
 	}
 	return m
