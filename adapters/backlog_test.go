@@ -21,6 +21,10 @@ func (l *lineLog) Progress(context.Context, sessions.ID) (Progress, error) {
 	return Progress{Head: int64(len(l.lines))}, nil
 }
 
+func (l *lineLog) Turns(context.Context, sessions.ID, int64, int) ([]sessions.Turn, error) {
+	return nil, nil
+}
+
 func (l *lineLog) Read(_ context.Context, _ sessions.ID, from int64, limit int) (sessions.Output, error) {
 	var out sessions.Output
 	if from <= l.dropped {

@@ -48,6 +48,9 @@ type DelivererOptions struct {
 	Quiet func(t Target, s sessions.ID, now time.Time) bool
 	// EndsTurn is HubOptions.EndsTurn.
 	EndsTurn func(line string) bool
+	// Users is HubOptions.Users, and RingAfter is Settings.RingAfter. Nil: nobody is known, 0.
+	Users     func(t Target, now time.Time) []string
+	RingAfter func() time.Duration
 	// Placed is HubOptions.Placed.
 	Placed func(id sessions.ID)
 	// Nonce returns a fresh Op.Nonce. Nil: a random one.
@@ -116,6 +119,12 @@ func NewDeliverer(opt DelivererOptions) *Deliverer {
 	}
 	if opt.EndsTurn == nil {
 		opt.EndsTurn = func(string) bool { return false }
+	}
+	if opt.Users == nil {
+		opt.Users = func(Target, time.Time) []string { return nil }
+	}
+	if opt.RingAfter == nil {
+		opt.RingAfter = func() time.Duration { return 0 }
 	}
 	if opt.Placed == nil {
 		opt.Placed = func(sessions.ID) {}
@@ -313,7 +322,10 @@ func (d *Deliverer) look(ctx context.Context, call qos.Call, b Binding, doc Docu
 	if err := d.hide(ctx, &s); err != nil {
 		return s, err
 	}
-	if err := s.lookBack(ctx, d.opt.Log); err != nil {
+	if s.due() {
+		s.users = d.opt.Users(doc.target(b), s.now)
+	}
+	if err := s.lookBack(ctx, d.opt.Log, d.opt.RingAfter()); err != nil {
 		return s, err
 	}
 	if b.View == ViewScreen && doc.Intent == nil && doc.Stale == nil && (doc.Tail == nil || doc.Tail.View == ViewScreen) {

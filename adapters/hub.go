@@ -44,6 +44,9 @@ type HubOptions struct {
 	// EndsTurn says whether a line of a pane says nothing but that a turn has ended: it isn't
 	// shown, since the Ending says so. It returns at once. Nil: none does.
 	EndsTurn func(line string) bool
+	// Users returns who has used a place lately, as lines name them, or two of them. It returns
+	// at once. Nil: nobody is known.
+	Users func(t Target, now time.Time) []string
 	// Disabled is told when the platform has refused a binding, or when what was
 	// left of an ended session couldn't be sent in time; Binding.Disabled says why.
 	// It returns at once. Nil: nobody is told.
@@ -75,6 +78,8 @@ type Hub struct {
 	opt     HubOptions
 	log     *slog.Logger
 	outlets map[string]*outlet // by name; fixed
+	// ringAfter is Settings.RingAfter in nanoseconds.
+	ringAfter atomic.Int64
 
 	life sync.Mutex // held by what changes bindings; may be held during I/O
 
@@ -136,6 +141,9 @@ func NewHub(opt HubOptions) (*Hub, error) {
 	if opt.Disabled == nil {
 		opt.Disabled = func(Binding) {}
 	}
+	if opt.Users == nil {
+		opt.Users = func(Target, time.Time) []string { return nil }
+	}
 	if opt.Placed == nil {
 		opt.Placed = func(sessions.ID) {}
 	}
@@ -146,6 +154,7 @@ func NewHub(opt HubOptions) (*Hub, error) {
 		opt: opt, log: opt.Logger, outlets: map[string]*outlet{}, rules: opt.Rules,
 		bindings: map[BindingID]*bound{}, refused: map[refusalKey]*refusal{}, sessions: map[sessions.ID]*watched{}, wake: make(chan struct{}, 1),
 	}
+	h.ringAfter.Store(int64(opt.RingAfter))
 	var errs []error
 	for _, o := range opt.Outlets {
 		errs = append(errs, h.addOutlet(o))
@@ -172,7 +181,7 @@ func (h *Hub) addOutlet(o Outlet) error {
 	}
 	out.deliverer = NewDeliverer(DelivererOptions{
 		Adapter: o.Adapter, Outbox: out.outbox, Store: h.opt.Store, Log: h.opt.Log, Sessions: h.opt.Sessions, Screens: h.opt.Screens, Masker: h.opt.Masker,
-		Heard: h.heard, Quiet: h.opt.Quiet, EndsTurn: h.opt.EndsTurn, Placed: h.opt.Placed, Panicked: h.opt.Panicked, Logger: log,
+		Heard: h.heard, Quiet: h.opt.Quiet, EndsTurn: h.opt.EndsTurn, Users: h.opt.Users, RingAfter: func() time.Duration { return time.Duration(h.ringAfter.Load()) }, Placed: h.opt.Placed, Panicked: h.opt.Panicked, Logger: log,
 	})
 	if out.outbox != nil {
 		out.outbox.made, out.outbox.catchUp = out.deliverer.Leave, out.deliverer.catchUp

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/panebridge/panebridge/qos"
 )
@@ -14,6 +15,9 @@ import (
 // send to are theirs to know, and are asked for again with each Reload.
 type Settings struct {
 	Rules []Rule
+	// RingAfter is how long a turn takes at least whose end rings where nobody but who asked
+	// for it uses the place; 0: all do.
+	RingAfter time.Duration
 	// Tune sets the knobs that people choose over an adapter's own options. It's
 	// called with a copy of these, each time anew. Nil: they stay.
 	Tune func(adapter string, o *qos.Options)
@@ -72,6 +76,7 @@ func (h *Hub) Reload(ctx context.Context, s Settings) error {
 			return fmt.Errorf("reload the hub: %w", err) // not for its options, which are valid
 		}
 	}
+	h.ringAfter.Store(int64(s.RingAfter))
 	h.life.Lock()
 	defer h.life.Unlock()
 	h.mu.Lock()

@@ -334,7 +334,7 @@ func (s *sight) step(op Op, in Intent, more bool) step {
 	if !op.Kind.aboutThread() {
 		in.Shown = s.behindHidden(in.Shown)
 	}
-	op.Ring = in.Ring && !s.quiet
+	op.Ring = in.Ring && !s.quiet && (!s.spared || s.ended())
 	if op.Kind == KindSend || op.Kind == KindFile {
 		op.Nonce, in.Nonce = s.nonce, s.nonce
 	}

@@ -33,6 +33,8 @@ type rig struct {
 	disabled  []adapters.Binding
 	full      atomic.Bool // the store takes no bindings
 	quiet     func(t adapters.Target, s sessions.ID, now time.Time) bool
+	users     func(t adapters.Target, now time.Time) []string
+	ringAfter time.Duration
 	masker    *redact.Masker
 	endsTurn  func(line string) bool
 	storing   func() // called while one is stored; nil: nothing is
@@ -78,8 +80,8 @@ func (r *rig) start() {
 	}
 	var err error
 	r.hub, err = adapters.NewHub(adapters.HubOptions{
-		Outlets: outlets, Store: r.process, Log: r.backend, Sessions: r.house, Screens: r.house, Settings: adapters.Settings{Rules: r.rules},
-		Disabled: func(b adapters.Binding) { r.disabled = append(r.disabled, b) }, Quiet: r.quiet, EndsTurn: r.endsTurn, Masker: r.masker, Logger: slog.New(r.log),
+		Outlets: outlets, Store: r.process, Log: r.backend, Sessions: r.house, Screens: r.house, Settings: adapters.Settings{Rules: r.rules, RingAfter: r.ringAfter},
+		Disabled: func(b adapters.Binding) { r.disabled = append(r.disabled, b) }, Quiet: r.quiet, EndsTurn: r.endsTurn, Users: r.users, Masker: r.masker, Logger: slog.New(r.log),
 	})
 	if err != nil {
 		r.Fatal(err)

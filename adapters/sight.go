@@ -20,8 +20,10 @@ type sight struct {
 	region           // the live region
 	log      backlog // from the first line that a message to edit shows
 	shape    Shape
-	quiet    bool   // nothing may ring
-	left     string // id of the message to which nothing is added any more; "": none
+	quiet    bool     // nothing may ring
+	users    []string // who uses the place lately; see HubOptions.Users
+	spared   bool     // the end of the turn rings nobody: whoever it's for is looking
+	left     string   // id of the message to which nothing is added any more; "": none
 	// held is the first line that isn't to be shown before until, since a secret may go on
 	// behind it; 0: all may be. progress.Head is before it.
 	held  int64

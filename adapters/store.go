@@ -48,6 +48,9 @@ type Log interface {
 	Read(ctx context.Context, id sessions.ID, from int64, limit int) (sessions.Output, error)
 	// Progress returns how far a session is. All of one moment.
 	Progress(ctx context.Context, id sessions.ID) (Progress, error)
+	// Turns returns at most limit turns with number ≥ from that have ended, the oldest first.
+	// Turns whose lines have been dropped may be missing.
+	Turns(ctx context.Context, id sessions.ID, from int64, limit int) ([]sessions.Turn, error)
 }
 
 // Progress is how far a session is.

@@ -1,7 +1,6 @@
 package adapters
 
 import (
-	"context"
 	"strings"
 	"unicode"
 
@@ -22,29 +21,6 @@ const (
 	// turnRows is how many lines back from a turn's end its answer is looked for.
 	turnRows = 1000
 )
-
-// lookBack reads what's said of the turn whose end is to be announced.
-func (s *sight) lookBack(ctx context.Context, log Log) error {
-	end := s.turnEnd()
-	if end == 0 || end != s.progress.TurnEnd {
-		return nil
-	}
-	first := max(s.progress.TurnFirst, end-turnRows+1, 1)
-	var turn []sessions.Line
-	for n := first; n <= end; {
-		out, err := log.Read(ctx, s.binding.Session, n, int(min(readAtOnce, end-n+1)))
-		if err != nil {
-			return err
-		}
-		if len(out.Lines) == 0 {
-			break // the log has dropped them
-		}
-		turn = append(turn, out.Lines...)
-		n = turn[len(turn)-1].N + 1
-	}
-	s.words, s.wordsAt = wordsOf(turn)
-	return nil
-}
 
 // wordsOf returns the first words of the last answer among a turn's lines, and the number of
 // the line that they begin in. Where the program's own record isn't read, they're the last row

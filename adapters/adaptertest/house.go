@@ -115,8 +115,10 @@ type Output struct {
 
 	Gap  *sessions.Gap // before the first of Lines
 	Ends bool          // the turn ends with these lines
-	Late bool          // they belong to the turn that has ended already
-	Live []string      // nil: unchanged
+	// Status is the exit status of the command that the turn was; nil: it was none.
+	Status *int
+	Late   bool     // they belong to the turn that has ended already
+	Live   []string // nil: unchanged
 	// Known, if not nil, is the live region of a program that's known.
 	Known *sessions.Live
 	// Begins says that the first of Lines begins a block.
@@ -150,7 +152,7 @@ func (h *House) print(id sessions.ID, o Output, last bool) error {
 			turn.FirstLine = 0
 		}
 		if turn.LastLine = 0; o.Ends {
-			turn.Open, turn.EndedAt, turn.LastLine = false, time.Now(), int64(len(o.Lines))
+			turn.Open, turn.EndedAt, turn.LastLine, turn.Status = false, time.Now(), int64(len(o.Lines)), o.Status
 		}
 		b.Turn = &turn
 	}

@@ -34,7 +34,7 @@ type memLog struct {
 	oldest int64
 	gaps   []sessions.Gap
 	turn   sessions.Turn
-	ended  sessions.Turn
+	ended  []sessions.Turn // the oldest first
 }
 
 func (l *memLog) head() int64 { return l.oldest + int64(len(l.lines)) - 1 }
@@ -76,9 +76,7 @@ func (m *Memory) Append(_ context.Context, b Batch) (Appended, error) {
 	l.gaps = append(l.gaps, out.Gaps...)
 	if b.Turn != nil {
 		l.turn = l.place(*b.Turn, before)
-		if !l.turn.Open {
-			l.ended = l.turn
-		}
+		l.end()
 	}
 	if over := int64(len(l.lines)) - m.maxLines; m.maxLines > 0 && over > 0 {
 		l.oldest += over
@@ -87,6 +85,18 @@ func (m *Memory) Append(_ context.Context, b Batch) (Appended, error) {
 	}
 	out.Turn = l.turn
 	return out, nil
+}
+
+// end takes in that the turn has ended, or what has changed of the one that had.
+func (l *memLog) end() {
+	n := len(l.ended)
+	switch {
+	case l.turn.Open:
+	case n > 0 && l.ended[n-1].Number == l.turn.Number:
+		l.ended[n-1] = l.turn
+	default:
+		l.ended = append(l.ended, l.turn)
+	}
 }
 
 // place gives a turn of a batch its places in the log.
@@ -141,10 +151,25 @@ func (m *Memory) Progress(_ context.Context, id sessions.ID) (adapters.Progress,
 	if l == nil {
 		return adapters.Progress{}, fmt.Errorf("%w session", sessions.ErrUnknown)
 	}
-	t := l.ended
+	var t sessions.Turn
+	if n := len(l.ended); n > 0 {
+		t = l.ended[n-1]
+	}
 	return adapters.Progress{
 		Head: l.head(), Turn: t.Number, TurnEnd: t.LastLine, TurnFirst: t.FirstLine, TurnBegan: t.StartedAt, TurnEnded: t.EndedAt, Status: t.Status,
 	}, nil
+}
+
+// Turns implements adapters.Log.
+func (m *Memory) Turns(_ context.Context, id sessions.ID, from int64, limit int) ([]sessions.Turn, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	l := m.logs[id]
+	if l == nil {
+		return nil, fmt.Errorf("%w session", sessions.ErrUnknown)
+	}
+	turns := slices.DeleteFunc(slices.Clone(l.ended), func(t sessions.Turn) bool { return t.Number < from })
+	return turns[:min(len(turns), limit)], nil
 }
 
 // Bindings implements adapters.Store.

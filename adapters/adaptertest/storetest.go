@@ -211,10 +211,28 @@ func progress(t *testing.T, open func() Backend) {
 		if turn := h.find(theSession).Turn; s.out.Ends && (!got.TurnBegan.Equal(turn.StartedAt) || !got.TurnEnded.Equal(turn.EndedAt) || turn.EndedAt.IsZero()) {
 			t.Errorf("after step %d the turn took from %v to %v, want %v to %v", i, got.TurnBegan, got.TurnEnded, turn.StartedAt, turn.EndedAt)
 		}
+		began, ended := got.TurnBegan, got.TurnEnded
 		got.TurnBegan, got.TurnEnded = time.Time{}, time.Time{}
 		if err != nil || got != s.want {
 			t.Errorf("after step %d: %+v, %v; want %+v", i, got, err, s.want)
 		}
+		turns, err := b.Turns(context.Background(), theSession, 1, 10)
+		if err != nil || int64(len(turns)) != s.want.Turn {
+			t.Fatalf("after step %d: the turns %+v, %v", i, turns, err)
+		}
+		if n := len(turns); n > 0 && (turns[n-1].Number != s.want.Turn || turns[n-1].LastLine != s.want.TurnEnd || turns[n-1].FirstLine != s.want.TurnFirst ||
+			!turns[n-1].StartedAt.Equal(began) || !turns[n-1].EndedAt.Equal(ended)) {
+			t.Errorf("after step %d: the last of the turns is %+v, want %+v", i, turns[n-1], s.want)
+		}
+	}
+	failed := 3
+	say(t, h, Output{Lines: []string{"5"}, Ends: true, Status: &failed})
+	all, err := b.Turns(context.Background(), theSession, 2, 10)
+	if err != nil || len(all) != 2 || all[0].Status != nil || all[1].Status == nil || *all[1].Status != failed {
+		t.Errorf("the turns from the second on: %+v, %v", all, err)
+	}
+	if one, err := b.Turns(context.Background(), theSession, 1, 1); err != nil || len(one) != 1 || one[0].Number != 1 {
+		t.Errorf("one turn: %+v, %v", one, err)
 	}
 }
 

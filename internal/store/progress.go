@@ -16,6 +16,9 @@ const sqlProgress = `SELECT l.head, ifnull(t.number, 0), ifnull(t.last_line, 0),
 	AND t.number = (SELECT number FROM turns WHERE session = l.session AND NOT open ORDER BY number DESC LIMIT 1)
 	WHERE s.id = ?`
 
+const sqlTurns = `SELECT t.number, t.first_line, t.last_line, t.started_at, t.ended_at, t.status
+	FROM sessions s JOIN turns t ON t.session = s.seq WHERE s.id = ? AND t.number >= ? AND NOT t.open ORDER BY t.number LIMIT ?`
+
 // Progress returns how far a session is: see adapters.Log.
 func (s *Store) Progress(ctx context.Context, id sessions.ID) (p adapters.Progress, err error) {
 	var began, ended int64
@@ -28,4 +31,14 @@ func (s *Store) Progress(ctx context.Context, id sessions.ID) (p adapters.Progre
 	}
 	p.TurnBegan, p.TurnEnded = fromNanos(began), fromNanos(ended)
 	return p, nil
+}
+
+// Turns returns turns that have ended: see adapters.Log.
+func (s *Store) Turns(ctx context.Context, id sessions.ID, from int64, limit int) ([]sessions.Turn, error) {
+	return list(ctx, s, "read the turns of "+string(id), func(row *sql.Rows) (t sessions.Turn, err error) {
+		var began, ended int64
+		err = row.Scan(&t.Number, &t.FirstLine, &t.LastLine, &began, &ended, &t.Status)
+		t.StartedAt, t.EndedAt = fromNanos(began), fromNanos(ended)
+		return t, err
+	}, sqlTurns, string(id), from, limit)
 }
