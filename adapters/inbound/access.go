@@ -1,6 +1,7 @@
 package inbound
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -152,6 +153,13 @@ func (a *access) roles(person string) Roles {
 		}
 	}
 	return out
+}
+
+// account is the name that the configuration gives a person, over platforms; else their id.
+func (a *access) account(id string) string {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	return cmp.Or(a.config.Names[id], id)
 }
 
 // name is what a person is called in chats.

@@ -41,6 +41,9 @@ type AuditStore interface {
 	EndEntry(ctx context.Context, e Entry) error
 	// Entries returns the newest, the newest first.
 	Entries(ctx context.Context, limit int) ([]Entry, error)
+	// Visits returns who has done something in which places since a time, and when last; the
+	// oldest first.
+	Visits(ctx context.Context, since time.Time) ([]Visit, error)
 }
 
 // done is what became of an event.

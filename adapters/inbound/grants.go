@@ -182,6 +182,7 @@ func (in *Inbound) Revoke(ctx context.Context, person string, role Role, by stri
 func (in *Inbound) used(ctx context.Context, ev Event) {
 	in.privateOf(ctx, ev)
 	now := time.Now()
+	in.users.note(Visit{Place: ev.Place, Person: ev.Person, At: now})
 	in.access.mu.Lock()
 	note := false
 	for i := range in.access.granted {

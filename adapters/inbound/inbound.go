@@ -124,6 +124,8 @@ type Hub interface {
 	Status(id sessions.ID) []adapters.BindingStatus
 	// Shape says what messages at a place can hold.
 	Shape(place adapters.Target) adapters.Shape
+	// Rings reports whether the end of a turn rings at a place while it isn't quiet there.
+	Rings(ctx context.Context, id sessions.ID, place adapters.Target, turn sessions.Turn) (bool, error)
 	// Limits says how the limits stand that calls to a place fall under. It may wait
 	// for the scheduler until ctx ends.
 	Limits(ctx context.Context, place adapters.Target) (adapters.Limits, error)
@@ -151,6 +153,7 @@ type Inbound struct {
 	buttons   map[string]button
 
 	access   *access
+	users    users
 	receipts *receipts
 
 	prompts     *prompts
@@ -218,6 +221,9 @@ func (in *Inbound) Load(ctx context.Context) error {
 	if err := in.access.load(ctx, in.opt.Store); err != nil {
 		return err
 	}
+	if err := in.users.load(ctx, in.opt.Store); err != nil {
+		return err
+	}
 	return in.loadPreferences(ctx)
 }
 
@@ -242,6 +248,7 @@ func (in *Inbound) forgetExpired(ctx context.Context) {
 		if err := in.opt.Store.ForgetInbound(ctx, time.Now()); err != nil && ctx.Err() == nil {
 			in.log.Warn("forgetting what has expired failed; it's tried again in an hour", "err", err)
 		}
+		in.users.forget(time.Now().Add(-usedFor))
 		if Pause(ctx, forgetEvery) != nil {
 			return
 		}

@@ -94,7 +94,7 @@ func (m *missed) work(ctx context.Context, now time.Time) (left bool, err error)
 	m.heard, m.notes = nil, nil
 	m.mu.Unlock()
 	for _, ev := range heard {
-		notes = append(notes, m.quietly(ev, now)...)
+		notes = append(notes, m.quietly(ctx, ev, now)...)
 	}
 	for _, n := range notes {
 		if err := m.in.opt.Store.AddMissed(ctx, n); err != nil {
@@ -123,7 +123,7 @@ func (m *missed) work(ctx context.Context, now time.Time) (left bool, err error)
 }
 
 // quietly is what of an event would have rung where its session is mirrored.
-func (m *missed) quietly(ev sessions.OutputEvent, now time.Time) []Missed {
+func (m *missed) quietly(ctx context.Context, ev sessions.OutputEvent, now time.Time) []Missed {
 	what := MissedTurn
 	switch {
 	case ev.Exit != nil:
@@ -134,12 +134,23 @@ func (m *missed) quietly(ev sessions.OutputEvent, now time.Time) []Missed {
 	var out []Missed
 	seen := map[adapters.Target]bool{}
 	for _, b := range m.in.opt.Hub.Status(ev.Session) {
-		if at, quiet := m.in.quietBy(b.Target, ev.Session, now); b.Open && quiet && !seen[at] {
-			seen[at] = true
-			out = append(out, Missed{Place: at, Session: ev.Session, What: what, Times: 1, At: now})
+		at, quiet := m.in.quietBy(b.Target, ev.Session, now)
+		if !b.Open || !quiet || seen[at] || what == MissedTurn && !m.rings(ctx, ev, b.Target) {
+			continue
 		}
+		seen[at] = true
+		out = append(out, Missed{Place: at, Session: ev.Session, What: what, Times: 1, At: now})
 	}
 	return out
+}
+
+// rings reports whether the end of a turn would have rung in a place.
+func (m *missed) rings(ctx context.Context, ev sessions.OutputEvent, place adapters.Target) bool {
+	rings, err := m.in.opt.Hub.Rings(ctx, ev.Session, place, ev.Turn)
+	if err != nil && ctx.Err() == nil {
+		m.in.log.Warn("it's not known whether the end of a turn was to ring", "session", ev.Session, "err", err)
+	}
+	return rings || err != nil
 }
 
 // tell posts what was missed in one place.

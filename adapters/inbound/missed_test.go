@@ -32,6 +32,9 @@ func TestWhatWasMissedIsTold(t *testing.T) {
 		for range 3 {
 			ends(agent)
 		}
+		w.hub.brief = map[int64]bool{9: true} // which wouldn't have rung
+		w.in.Output(sessions.OutputEvent{Session: agent, Complete: true, Turn: sessions.Turn{Number: 9}})
+		synctest.Wait()
 		ends(other)
 		p := w.question("pr_1", permission())
 		if posts := w.wantPosts("asks for permission"); posts[0].Ring {

@@ -75,5 +75,6 @@ func (in *Inbound) chatMoved(ctx context.Context, ev Event, m ChatMoved) error {
 	}
 	in.prompts.moved(ev.Place.Adapter, ev.Place.Chat, m.To)
 	in.boards.moved(chatOf(ev.Place), to)
+	in.users.moved(chatOf(ev.Place), to)
 	return in.opt.Hub.ChatMoved(ctx, ev.Place.Adapter, ev.Place.Chat, m.To)
 }

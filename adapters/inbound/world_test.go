@@ -534,6 +534,7 @@ type hub struct {
 	refused  func(p adapters.Post) error // says why a post is, in every form; nil: none is
 	moved    []string
 
+	brief     map[int64]bool // numbers of turns whose ends don't ring
 	reopened  []adapters.Target
 	limits    adapters.Limits
 	maxFile   int // bytes
@@ -606,6 +607,10 @@ func (h *hub) Shape(adapters.Target) adapters.Shape {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return adapters.Shape{Len: adapters.UTF16Len, MaxLen: 4096, MaxFile: h.maxFile, OwnThread: h.ownThread, Threads: "topic", Menus: h.menus, MenuOptions: 25}
+}
+
+func (h *hub) Rings(_ context.Context, _ sessions.ID, _ adapters.Target, turn sessions.Turn) (bool, error) {
+	return !h.brief[turn.Number], nil
 }
 
 func (h *hub) Limits(context.Context, adapters.Target) (adapters.Limits, error) {

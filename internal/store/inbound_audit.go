@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"time"
 
 	"github.com/panebridge/panebridge/adapters/inbound"
 )
@@ -54,6 +55,17 @@ func (s *Store) EndEntry(ctx context.Context, e inbound.Entry) error {
 func (s *Store) Entries(ctx context.Context, limit int) ([]inbound.Entry, error) {
 	return list(ctx, s, "read the audit log", func(row *sql.Rows) (inbound.Entry, error) { return scanEntry(row) },
 		`SELECT `+entryColumns+` FROM audit ORDER BY seq DESC LIMIT ?`, limit)
+}
+
+// Visits returns who has done something where: see inbound.AuditStore.
+func (s *Store) Visits(ctx context.Context, since time.Time) ([]inbound.Visit, error) {
+	return list(ctx, s, "read who uses places", func(row *sql.Rows) (u inbound.Visit, err error) {
+		var at int64
+		err = row.Scan(&u.Place.Adapter, &u.Place.Chat, &u.Place.Thread, &u.Person.ID, &u.Person.Name, &at)
+		u.At = fromNanos(at)
+		return u, err
+	}, `SELECT adapter, chat, thread, person, name, max(at) FROM audit WHERE at >= ? AND person <> ''
+		GROUP BY adapter, chat, thread, person ORDER BY max(at)`, nanos(since))
 }
 
 func scanEntry(row interface{ Scan(into ...any) error }) (e inbound.Entry, err error) {
