@@ -239,6 +239,11 @@ mirrors:
 		want: "1:24: sessions.keep_ended: must be a time span above 0 and at most 3650d, such as 30d or 12h",
 	},
 	{
+		name: "time spans or none", in: "attention: {ring_after: -1s}\nprompts: {remind_after: never}\n",
+		want: `1:25: attention.ring_after: must be 0, or a time span of at most 720h, such as 90s, 10m or 1h30m
+2:25: prompts.remind_after: must be 0, or a time span of at most 720h, such as 90s, 10m or 1h30m`,
+	},
+	{
 		name: "time spans", in: "inbound: {stale_after: 10, max_file_mb: -1}\n",
 		want: `1:24: inbound.stale_after: must be a time span above 0 and at most 720h, such as 90s, 10m or 1h30m
 1:41: inbound.max_file_mb: must be at least 0, not -1`,

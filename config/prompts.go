@@ -18,10 +18,11 @@ func (p *Prompts) check(at part) {
 
 // Attention says how chats show which sessions need somebody.
 type Attention struct {
-	Pinned bool `yaml:"pinned" doc:"Whether each chat keeps a pinned message that lists the sessions mirrored there: what needs you, what works, what's done."`
+	Pinned    bool `yaml:"pinned" doc:"Whether each chat keeps a pinned message that lists the sessions mirrored there: what needs you, what works, what's done."`
+	RingAfter Span `yaml:"ring_after" is:"span" doc:"How long a turn takes at least whose end rings in a place that nobody but who asked for it has used for a week: they're looking. Questions and failures ring always; 0: every end rings."`
 }
 
-func defaultAttention() Attention { return Attention{Pinned: true} }
+func defaultAttention() Attention { return Attention{Pinned: true, RingAfter: "30s"} }
 
 // Span is a Duration, or 0.
 type Span string

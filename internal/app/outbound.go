@@ -73,8 +73,9 @@ func (d *daemon) buildHub() error {
 	d.hub, err = adapters.NewHub(adapters.HubOptions{
 		Outlets: outlets, Store: d.store, Log: chatLog{d.store}, Sessions: d.manager, Screens: d.broker,
 		Masker: d.masker, Settings: settings, Disabled: d.bindingDisabled, Panicked: func() { d.metrics.panicked("delivery") }, Logger: log,
-		Quiet:    func(t adapters.Target, s sessions.ID, now time.Time) bool { return d.inbound.Quiet(t, s, now) }, // made later
 		EndsTurn: func(line string) bool { return d.coord.Marker().IsAlone(line) },
+		Quiet:    func(t adapters.Target, s sessions.ID, now time.Time) bool { return d.inbound.Quiet(t, s, now) }, // made later
+		Users:    func(t adapters.Target, now time.Time) []string { return d.inbound.Users(t, now) },
 		Placed: func(s sessions.ID) {
 			if d.inbound != nil {
 				d.inbound.Placed(s)

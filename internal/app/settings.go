@@ -16,7 +16,7 @@ import (
 // hubSettings translates what of the configuration the hub follows while it runs.
 func hubSettings(cfg *config.Config) (adapters.Settings, error) {
 	rules, err := mirrorRules(cfg)
-	return adapters.Settings{Rules: rules, Tune: func(adapter string, o *qos.Options) {
+	return adapters.Settings{Rules: rules, RingAfter: cfg.Attention.RingAfter.Duration(), Tune: func(adapter string, o *qos.Options) {
 		switch adapter {
 		case telegram.Name:
 			tune(o, cfg.Adapters.Telegram.QoS)
