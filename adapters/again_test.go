@@ -49,6 +49,32 @@ func TestACallThatIsMadeAgainAnnouncesNoMore(t *testing.T) {
 	}
 }
 
+// The end of a turn that rings nobody is said by an edit, which is made again as it was; one that
+// can't be made again is in doubt, and said anew.
+func TestAnEndThatRingsNobodyIsSaidAgain(t *testing.T) {
+	s := sightOf(2, Document{Shown: Place{Line: 2}, Turn: 3})
+	s.doc.Tail = &Message{ID: "1", View: ViewStream, From: Place{Line: 1}, To: Place{Line: 2}}
+	s.progress.Turn, s.progress.TurnEnd, s.spared = 4, 2, true
+	first := plan(s)
+	if op := first.op; op.Kind != KindEdit || op.Message != "1" || op.Text != "x\nxx\ndone" || op.Ring || first.more {
+		t.Fatalf("planned %+v", op)
+	}
+	s = interrupted(t, s)
+	s.spared = false // somebody else has written since
+	again := plan(s)
+	if again.op.Kind != KindEdit || again.op.Text != first.op.Text || again.op.Ring {
+		t.Errorf("first it was %+v, and then %+v", first.op, again.op)
+	}
+	d := again.before.after(*again.before.Intent, "", false)
+	if d.Turn != 4 || d.Announced != 2 || d.Tail != nil || d.Shown.Line != 3 || d.doubtful() {
+		t.Errorf("then the document is %+v", d)
+	}
+	s.doc.Tail, s.waiting = nil, nil
+	if anew := plan(s); anew.op.Kind != KindSend || !anew.op.Page.Double || anew.op.Text != doubleMark+"\nxx\ndone" {
+		t.Errorf("without its message: %+v", anew.op)
+	}
+}
+
 // A file that may be there already is sent as it was, and the platform knows it again.
 func TestAFileIsMadeAgain(t *testing.T) {
 	for _, caption := range []int{0, 600} {

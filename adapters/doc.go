@@ -28,9 +28,11 @@
 // of what's pending fits, the next message begins. Edits notify nobody, so the end of
 // a turn is a message of its own that rings: the lines that are still pending, and
 // below them "done · 3 min 12 s", which leads to the message in which the turn begins
-// (ending.go), and the answer's first words if that's all the message has (words.go). Turns that ended meanwhile share it, and nothing is added to it later.
-// Where it's quiet, it's the same message, and doesn't ring. What takes more than three messages is attached as a file, and
-// its end stands beside it; so is what takes more than one where the chat lags behind,
+// (ending.go), and the answer's first words if that's all it has (words.go). Turns that
+// ended meanwhile share it, and nothing is added to it later. The end of a brief turn rings
+// nobody who has just asked for it (rings.go), and is said in the tail. Where it's quiet, it's
+// a message of its own that doesn't ring. What takes more than three messages is attached as a
+// file, and its end stands beside it; so is what takes more than one where the chat lags behind,
 // because a file is one call whatever there is. Where the log has a gap, or has
 // dropped lines before they could be sent, a notice says how many are missing at
 // least. What would change nothing is no call. When all of an ended session is there,

@@ -98,6 +98,31 @@ func (s *sight) concluded(p Page) Page {
 	return s.withEnding(p, s.ending())
 }
 
+// concludesTail reports whether the end of a turn that rings nobody is said below the lines of
+// the tail, with those that are pending: a message of its own would say it to nobody.
+func (s *sight) concludesTail() bool {
+	t := s.doc.Tail
+	if t == nil || !s.spared || s.ended() || s.page().Cut || !s.all() || s.interrupted() {
+		return false
+	}
+	p := s.concludedTail()
+	return !allBlank(p.Pieces) && s.shape.fits(p)
+}
+
+func (s *sight) concludedTail() Page {
+	t := s.doc.Tail
+	return s.concluded(t.page().plus(withoutBlankEnd(s.log.between(t.From, Place{Line: s.limit() + 1}))))
+}
+
+// conclude edits the tail to show the end of the turn. Nothing is added to it later.
+func (s *sight) conclude() step {
+	p := s.concludedTail()
+	m := s.message(p, s.doc.Tail.From)
+	m.ID, m.Hash, m.Sealed = s.doc.Tail.ID, s.hash(p), true
+	in := Intent{Kind: KindEdit, Message: m, Shown: m.To, Ring: true}
+	return s.step(Op{Kind: KindEdit, Message: m.ID, Page: p}, s.announcing(in), false)
+}
+
 // withEnding is a page that ends so. Words that it shows already, or has no room for, aren't
 // said.
 func (s *sight) withEnding(p Page, e *Ending) Page {

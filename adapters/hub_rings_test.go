@@ -10,6 +10,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/adaptertest"
+	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -97,6 +98,48 @@ func TestWhatRingsOfDrawnConversations(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The end of a turn that rings nobody stands below what was answered, in the same message, and
+// nothing is added to that; what somebody wrote meanwhile stands between.
+func TestWhatRingsNobodyStandsInTheSameMessage(t *testing.T) {
+	inBubble(t, func(t *testing.T, r *rig) {
+		t.Helper()
+		r.ringAfter = 30 * time.Second
+		r.rules = []adapters.Rule{rule(t, "*", "a:-1")}
+		r.users = func(adapters.Target, time.Time) []string { return []string{"Ada"} }
+		r.start()
+		r.begin("pb_1", "agent-1")
+		says := func(kind sessions.Kind, text string, ends bool) {
+			o := adaptertest.Output{Lines: []string{text}, Kind: kind, Begins: true, Ends: ends}
+			if kind == sessions.KindUser {
+				o.Author, o.Origin = "Ada", "a:-1"
+			}
+			r.must(r.house.Print("pb_1", o))
+			r.pass(4 * time.Second)
+		}
+		says(sessions.KindUser, "do it", false)
+		says(sessions.KindAnswer, "I look.", false)
+		says(sessions.KindAnswer, "It's done.", false)
+		r.ends("pb_1")
+		r.pass(time.Minute)
+		says(sessions.KindUser, "again", false)
+		says(sessions.KindAnswer, "It's done again.", true)
+		says(sessions.KindUser, "and again", false)
+		says(sessions.KindAnswer, "It goes on.", false)
+		r.must(r.hub.Post(adapters.Post{To: adapters.Target{Adapter: "a", Chat: "-1"}, Key: "1", Class: qos.Interactive, Text: "all is well"}))
+		r.pass(4 * time.Second)
+		r.ends("pb_1")
+		r.pass(time.Minute)
+		r.wantTexts(
+			"a", "-1", "I look.\nIt's done.\ndone · 12 s", "It's done again.\ndone · 4 s", "It goes on.", "all is well", "done · 12 s · “It goes on.”",
+		)
+		for _, m := range r.platforms["a"].Seen("-1", "") {
+			if m.Rang {
+				t.Errorf("it rang: %q", m.Text)
+			}
+		}
+	})
 }
 
 // Turns that share a message ring if one of them does.

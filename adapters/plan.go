@@ -61,6 +61,8 @@ func (s *sight) show() step {
 		return s.write()
 	case s.nothing():
 		return s.extend(nil)
+	case s.concludesTail():
+		return s.conclude()
 	case s.fitsTail():
 		return s.extend(s.pending())
 	case s.writes():
@@ -334,7 +336,7 @@ func (s *sight) step(op Op, in Intent, more bool) step {
 	if !op.Kind.aboutThread() {
 		in.Shown = s.behindHidden(in.Shown)
 	}
-	op.Ring = in.Ring && !s.quiet && (!s.spared || s.ended())
+	op.Ring = in.Ring && in.Kind != KindEdit && !s.quiet && (!s.spared || s.ended())
 	if op.Kind == KindSend || op.Kind == KindFile {
 		op.Nonce, in.Nonce = s.nonce, s.nonce
 	}
