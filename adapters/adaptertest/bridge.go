@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"testing"
+	"time"
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/qos"
@@ -20,6 +21,9 @@ type Bridge struct {
 	Others func() []adapters.Outlet
 	// Placed is HubOptions.Placed. Nil: nobody is told.
 	Placed func(id sessions.ID)
+	// RingAfter is Settings.RingAfter, and Users is HubOptions.Users. Nil: nobody is known.
+	RingAfter time.Duration
+	Users     func(t adapters.Target, now time.Time) []string
 
 	Hub  *adapters.Hub // of the newest process
 	Stop func()
@@ -52,7 +56,13 @@ func (b *Bridge) Start() {
 	}
 	hub, err := adapters.NewHub(adapters.HubOptions{
 		Outlets: outlets, Store: store, Log: b.backend, Sessions: b.House, Screens: b.House,
-		Settings: adapters.Settings{Rules: b.Rules}, Logger: slog.New(slog.DiscardHandler),
+		Settings: adapters.Settings{Rules: b.Rules, RingAfter: b.RingAfter}, Logger: slog.New(slog.DiscardHandler),
+		Users: func(t adapters.Target, now time.Time) []string {
+			if b.Users == nil {
+				return nil
+			}
+			return b.Users(t, now)
+		},
 		Placed: func(id sessions.ID) {
 			if b.Placed != nil {
 				b.Placed(id)

@@ -201,6 +201,19 @@ func (h *House) hear(r *resident, o Output, done Appended, last bool) {
 	}
 }
 
+// SetState has a session be in another state.
+func (h *House) SetState(id sessions.ID, state sessions.State, reason string) {
+	h.mu.Lock()
+	r := h.find(id)
+	r.State, r.Reason = state, reason
+	s, sink := r.Session, h.sink
+	h.mu.Unlock()
+	if sink != nil {
+		sink.Output(sessions.OutputEvent{Session: id, Turn: s.Turn, State: state, Reason: reason})
+		sink.Changed(s)
+	}
+}
+
 // Rename gives a session another name.
 func (h *House) Rename(id sessions.ID, name string) {
 	h.mu.Lock()

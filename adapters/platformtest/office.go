@@ -2,7 +2,9 @@ package platformtest
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -27,6 +29,7 @@ type Office struct {
 	tb        testing.TB
 	bridge    *adaptertest.Bridge
 	questions adaptertest.Questions
+	typed     typed
 	people    People
 	dir       string
 	side      func(db *store.Store) Side
@@ -66,8 +69,9 @@ func (o *Office) Open() {
 	}
 	side := o.side(db)
 	o.told = &told{Platform: side.Platform}
+	o.typed.house = o.bridge.House
 	o.In, err = inbound.New(inbound.Options{
-		Platforms: []inbound.Platform{o.told}, Sessions: registry{o.bridge.House, &o.questions, unused{}}, Hub: o.bridge.Hub, Store: db, Pinned: o.Pinned,
+		Platforms: []inbound.Platform{o.told}, Sessions: registry{o.bridge.House, &o.questions, &o.typed, unused{}}, Hub: o.bridge.Hub, Store: db, Pinned: o.Pinned,
 		Access: inbound.Access{
 			Roles: map[string]inbound.Roles{
 				o.people.Approver: {inbound.Operator: true, inbound.Approver: true},
@@ -83,13 +87,14 @@ func (o *Office) Open() {
 		o.tb.Fatal(err)
 	}
 	o.questions.Tell(o.In.Prompted)
-	o.bridge.Placed = o.In.Placed
+	o.bridge.Placed, o.bridge.Users = o.In.Placed, o.In.Users
+	o.bridge.House.SetSink(both{o.bridge.Hub, o.In})
 	queue := inbound.NewQueue(inbound.QueueOptions{Journal: db.Journal(side.Name), Decode: side.Decode, Handle: o.In.Handle})
 	stop := o.running(queue.Run, o.In.Run, side.Reader(queue, o.In))
 	o.Pass(2 * time.Second) // until it listens
 	o.end = func() {
 		o.questions.Tell(nil)
-		o.bridge.Placed = nil
+		o.bridge.Placed, o.bridge.Users = nil, nil
 		stop()
 		o.bridge.Stop()
 		if err := db.Close(); err != nil {
@@ -141,10 +146,62 @@ func (o *Office) Pass(d time.Duration) { adaptertest.After(d) }
 // TakeTold returns what somebody was told last in passing, and forgets it.
 func (o *Office) TakeTold() string { return o.told.take() }
 
-// registry is what of sessions questions need.
+// both are the two halves of the adapters.
+type both struct {
+	hub *adapters.Hub
+	in  *inbound.Inbound
+}
+
+func (b both) Output(ev sessions.OutputEvent) {
+	b.hub.Output(ev)
+	b.in.Output(ev)
+}
+
+func (b both) Changed(s sessions.Session) {
+	b.hub.Changed(s)
+	b.in.Changed(s)
+}
+
+// typed are the texts that people wrote. Each stands in its session's log, and is submitted at
+// once.
+type typed struct {
+	house *adaptertest.House
+	mu    sync.Mutex
+	all   []sessions.Receipt
+}
+
+// Input implements inbound.Sessions.
+func (t *typed) Input(_ context.Context, id sessions.ID, req sessions.InputRequest) (sessions.Receipt, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if i := slices.IndexFunc(t.all, func(r sessions.Receipt) bool { return r.Key == req.Key }); i >= 0 {
+		return t.all[i], nil
+	}
+	r := sessions.Receipt{
+		ID: fmt.Sprintf("in_%012x", len(t.all)+1), Session: id, Text: req.Text, Submit: true, Author: req.Author, Name: req.Name, Origin: req.Origin,
+		Key: req.Key, State: sessions.ReceiptSubmitted, CreatedAt: time.Now(), UpdatedAt: time.Now(),
+	}
+	t.all = append(t.all, r)
+	return r, t.house.Print(id, adaptertest.Output{
+		Lines: []string{req.Text}, Kind: sessions.KindUser, Author: req.Name, Origin: req.Origin, Begins: true,
+	})
+}
+
+// Receipt implements inbound.Sessions.
+func (t *typed) Receipt(_ context.Context, id string) (sessions.Receipt, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if i := slices.IndexFunc(t.all, func(r sessions.Receipt) bool { return r.ID == id }); i >= 0 {
+		return t.all[i], nil
+	}
+	return sessions.Receipt{}, sessions.ErrUnknown
+}
+
+// registry is what of sessions questions and texts need.
 type registry struct {
 	*adaptertest.House
 	*adaptertest.Questions
+	*typed
 	unused
 }
 
