@@ -29,4 +29,20 @@ func (b *backoff) failed(now time.Time, random *rand.Rand) {
 // wait has nothing go before a time, which says nothing about how well calls go.
 func (b *backoff) wait(until time.Time) { b.until = until }
 
+// excuses are failures whose calls count for no pace and have no document rest, so that what
+// failed is made again as soon as the back-off is over: two in ten seconds. In trouble that
+// lasts, calls keep to the pace.
+type excuses [2]time.Time // when the last ones were taken, oldest first
+
+const excusesPer = 10 * time.Second
+
+// take takes an excuse, and reports whether there was one.
+func (x *excuses) take(now time.Time) bool {
+	if now.Before(x[0].Add(excusesPer)) {
+		return false
+	}
+	x[0], x[1] = x[1], now
+	return true
+}
+
 func (b *backoff) reset() { *b = backoff{} }

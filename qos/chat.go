@@ -18,6 +18,7 @@ type chat struct {
 
 	throttle throttle
 	backoff  backoff
+	excuses  excuses
 	reserve  reserve // of interactive requests and finals
 	finals   reserve // of finals alone
 	emitters emitters

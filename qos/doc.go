@@ -103,7 +103,9 @@
 // and nothing more until it's answered.
 // For a minute after that, finals and streams go at half the reduced pace.
 //
-// Other failures back off per chat, 1 s to 30 s with full jitter (backoff.go).
+// Other failures back off per chat, 1 s to 30 s with full jitter (backoff.go). Two of them in
+// ten seconds count for no pace and have no document rest: what failed once is made again as
+// soon as the back-off is over, if there's a slot.
 //
 // # What may not live here
 //

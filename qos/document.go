@@ -19,6 +19,7 @@ type document struct {
 	more      bool // the numbers are reached, but another call is needed
 	live      live // how the live region changed
 	uncertain bool // an earlier call may have arrived
+	excused   bool // the last call failed, and doesn't have the document rest
 
 	dirty    time.Time // since when something waits; zero: nothing does
 	changed  time.Time // when the first update came since the last call began; zero: none did

@@ -284,6 +284,49 @@ func TestBrokenCallsSilenceNobody(t *testing.T) {
 	}
 }
 
+// TestAFailedEditIsMadeAgainSoon: what failed waits for the back-off and not for the pace, nor
+// does its document rest; where failures go on, calls keep to the pace.
+func TestAFailedEditIsMadeAgainSoon(t *testing.T) {
+	for _, failure := range []qos.Result{{Outcome: qos.Failed}, {Outcome: qos.Uncertain, Over: true}} {
+		for seed := range uint64(100) {
+			inArena(t, qos.Options{Seed: seed + 1}, nil, func(a *arena) {
+				failures := 0
+				a.outcome = func(qos.Call) *qos.Result {
+					if failures == 0 {
+						return nil
+					}
+					failures--
+					return &failure
+				}
+				fail := func(calls int) {
+					a.mu.Lock()
+					failures = calls
+					a.mu.Unlock()
+				}
+				a.open("doc", group)
+				a.want("doc", 1, false)
+				a.pass(time.Minute)
+				fail(1)
+				a.want("doc", 2, false)
+				a.pass(10 * time.Second)
+				calls := a.made(nil)
+				if len(calls) != 3 || calls[2].at-calls[1].end > 2*time.Second {
+					t.Fatalf("%v, seed %d: %d calls, want the failed one again within 2 s", failure.Outcome, seed, len(calls))
+				}
+				a.pass(time.Minute)
+				fail(100)
+				a.want("doc", 3, false)
+				a.pass(10 * time.Second)
+				if n := len(a.made(nil)) - 3; n > 5 {
+					t.Errorf("%v, seed %d: %d calls in ten seconds in which all failed", failure.Outcome, seed, n)
+				}
+				fail(0)
+				a.pass(time.Minute)
+			})
+		}
+	}
+}
+
 // overGrace is how long a call may arrive after it's over.
 const overGrace = 500 * time.Millisecond
 

@@ -47,8 +47,11 @@ func (c *chat) restAgain() {
 // dueAt is when a document's rest ends. One whose session is in focus rests for the
 // least time only: fair queuing may give it two turns in a row.
 func (e *Engine) dueAt(now time.Time, d *document, rest time.Duration) time.Time {
-	if d.lastCall.IsZero() {
+	switch {
+	case d.lastCall.IsZero():
 		return later(d.dirty, d.asleep)
+	case d.excused: // the back-off keeps calls apart
+		return later(d.lastCall.Add(e.opt.Rounding), d.asleep)
 	}
 	if e.opt.Mode == Strict {
 		if e.weight(now, d.flow) > 1 {

@@ -19,6 +19,12 @@ func (e *Engine) Finish(now time.Time, s *Started, r Result, answered time.Time)
 	w := s.work
 	c := w.chat
 	c.call = nil
+	if r.failed() && c.excuses.take(now) {
+		s.takeBackPace()
+		if w.doc != nil {
+			w.doc.excused = true
+		}
+	}
 	e.bot.open--
 	e.bot.inFlight--
 	e.settle(now, c, s, r, answered)
@@ -88,16 +94,24 @@ func (e *Engine) takeBack(c *chat, s *Started) {
 	c.behind, c.sinceStream = u.behind, u.sinceStream
 	c.lastCall, c.lastShown, c.lastPaced = u.lastCall, u.lastShown, u.lastPaced
 	e.bot.pace.giveBack()
-	if u.supplied {
-		s.work.lane.supply.giveBack()
-	}
-	if u.paced {
-		s.work.lane.pace.giveBack()
-	}
+	s.takeBackPace()
 	if d := s.work.doc; d != nil {
 		d.lastCall = u.docCall
 	}
 }
+
+// takeBackPace returns what the call took of the paces of its lane.
+func (s *Started) takeBackPace() {
+	if s.undo.supplied {
+		s.work.lane.supply.giveBack()
+	}
+	if s.undo.paced {
+		s.work.lane.pace.giveBack()
+	}
+}
+
+// failed reports that the call was answered, by an error that may pass.
+func (r Result) failed() bool { return r.Outcome == Failed || r.Outcome == Uncertain && r.Over }
 
 func (e *Engine) observe(s *Started, r Result, now time.Time) {
 	e.totals.Outcomes[r.Outcome]++

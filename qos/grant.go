@@ -301,7 +301,7 @@ func (e *Engine) startDocument(now time.Time, d *document, s *Started) {
 	s.live, d.live = d.live, still
 	d.changed = time.Time{}
 	s.undo.docCall = d.lastCall
-	d.lastCall = now
+	d.lastCall, d.excused = now, false
 	d.inFlight = true
 }
 

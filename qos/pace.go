@@ -72,7 +72,9 @@ func (p *pacer) take(now, due time.Time) {
 		return
 	case p.credit:
 		p.credit = false
-		return
+		if p.missing(now) > 0 { // what's saved by now takes its place
+			return
+		}
 	}
 	at := later(later(p.last, due), now.Add(-p.tick))
 	if at = at.Add(p.missing(at)); at.After(now) {

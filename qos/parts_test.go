@@ -2,6 +2,7 @@ package qos
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 )
@@ -111,6 +112,23 @@ func TestPacerMintsNothing(t *testing.T) {
 	p.giveBack()
 	if at := p.next(after(17 * time.Second)); !at.Equal(after(17 * time.Second)) {
 		t.Errorf("after a token was given back, the next may go at %v", at)
+	}
+	p.take(after(30*time.Second), after(30*time.Second))
+	if at := p.next(after(30 * time.Second)); !at.Equal(after(34 * time.Second)) {
+		t.Errorf("after a rest the token that was given back came on top of the one that was saved: the next may go at %v", at)
+	}
+}
+
+func TestTwoExcusesInTenSeconds(t *testing.T) {
+	var x excuses
+	var taken []int
+	for s := range 24 {
+		if x.take(after(time.Duration(s) * time.Second)) {
+			taken = append(taken, s)
+		}
+	}
+	if want := []int{0, 1, 10, 11, 20, 21}; !slices.Equal(taken, want) {
+		t.Errorf("failures are excused at %v s, want %v", taken, want)
 	}
 }
 
