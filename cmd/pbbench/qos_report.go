@@ -36,6 +36,26 @@ func printQoS(w io.Writer, results []qosbench.Result, seeds int, horizon time.Du
 		return fmt.Errorf("print the table: %w", err)
 	}
 	_, _ = fmt.Fprintln(w)
+	return printSilences(w, rows, order)
+}
+
+// printSilences prints for how long the chat was silent after answered failures, of the
+// scenarios whose calls break.
+func printSilences(w io.Writer, rows map[[2]string]*qosbench.Result, order [][2]string) error {
+	t, any := newTable(w, "scenario", "policy", "failures", "silence p50", "p99", "max"), false
+	for _, key := range order {
+		if r := rows[key]; r.Breaks() && r.Silences > 0 {
+			t.row(r.Scenario, r.Policy, r.Silences, r.SilenceP50, r.SilenceP99, r.SilenceMax)
+			any = true
+		}
+	}
+	if !any {
+		return nil
+	}
+	if err := t.Flush(); err != nil {
+		return fmt.Errorf("print the table: %w", err)
+	}
+	_, _ = fmt.Fprintln(w)
 	return nil
 }
 
@@ -45,6 +65,8 @@ func worse(r *qosbench.Result, o qosbench.Result) {
 	r.FinalP50, r.FinalP99, r.FinalMax = max(r.FinalP50, o.FinalP50), max(r.FinalP99, o.FinalP99), max(r.FinalMax, o.FinalMax)
 	r.StaleP50, r.StaleP99, r.StaleMax = max(r.StaleP50, o.StaleP50), max(r.StaleP99, o.StaleP99), max(r.StaleMax, o.StaleMax)
 	r.WorstGap, r.OptimumGap = max(r.WorstGap, o.WorstGap), max(r.OptimumGap, o.OptimumGap)
+	r.Silences += o.Silences
+	r.SilenceP50, r.SilenceP99, r.SilenceMax = max(r.SilenceP50, o.SilenceP50), max(r.SilenceP99, o.SilenceP99), max(r.SilenceMax, o.SilenceMax)
 	r.Jain = min(r.Jain, o.Jain)
 	r.SessionsStale, r.LinesLost = max(r.SessionsStale, o.SessionsStale), max(r.LinesLost, o.LinesLost)
 	r.CallsPerFinal = max(r.CallsPerFinal, o.CallsPerFinal)

@@ -16,7 +16,7 @@ import (
 // documented are the fields of a row, sorted.
 var documented = []string{
 	"calls_worst_window", "final_max_s", "final_p50_s", "final_p99_s", "jain", "limit", "lines_lost", "optimum_gap_s",
-	"policy", "scenario", "seed", "sessions_stale", "stale_max_s", "stale_p50_s", "stale_p99_s", "worst_gap_s",
+	"policy", "scenario", "seed", "sessions_stale", "silence_max_s", "silence_p50_s", "silence_p99_s", "silences", "stale_max_s", "stale_p50_s", "stale_p99_s", "worst_gap_s",
 }
 
 func TestQoSPrintsARowForEachPolicyAndSeed(t *testing.T) {

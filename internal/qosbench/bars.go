@@ -1,6 +1,9 @@
 package qosbench
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // What panebridge has to keep to in every run.
 const (
@@ -10,6 +13,9 @@ const (
 	// gapFactor is how far from the optimum the worst gap may be.
 	gapFactor = 1.25
 	minJain   = 0.99
+	// maxSilence is how long a chat may be silent after an answered failure where a slot is
+	// free; p99 of all such failures.
+	maxSilence = 2.0
 	// lightLoad is the share of the limit that finals and commands may need on
 	// average for the delay of finals to be compared with the original's, if they
 	// never need more than all of it. Otherwise the original may be faster, because
@@ -52,6 +58,8 @@ type checker struct {
 
 	rows, lines, stale, calls, inside int
 
+	silences []float64
+
 	finals, places, gaps, jains worst
 }
 
@@ -88,6 +96,8 @@ func (c *checker) check(r Result) {
 		bar := gapFactor * float64(r.OptimumGap)
 		c.gaps.add(float64(r.WorstGap), bar, r, "%.2fs of %.2fs", float64(r.WorstGap), bar)
 		c.jains.add(minJain, r.Jain, r, "%.4f", r.Jain)
+	case r.scenario.breaks > 0:
+		c.silences = append(c.silences, r.silences...)
 	case r.scenario.penalty > 0: // we wait longer, on purpose
 	case compared && r.light:
 		c.finals.add(float64(r.FinalP99), float64(original), r, "%.2fs, the original %.2fs", float64(r.FinalP99), float64(original))
@@ -114,5 +124,10 @@ func (c *checker) bars() []Bar {
 	add(c.places, fmt.Sprintf("elsewhere the final at position p gets a slot within %dp grants", maxGrants))
 	add(c.gaps, fmt.Sprintf("gaps of equal sessions that are always dirty at most %g times the optimum", gapFactor))
 	add(c.jains, fmt.Sprintf("Jain index of equal sessions that are always dirty at least %g", minJain))
+	if n := len(c.silences); n > 0 {
+		slices.Sort(c.silences)
+		p99 := quantile(c.silences, 0.99)
+		bars = append(bars, Bar{p99 <= maxSilence, fmt.Sprintf("after an answered failure the chat goes on within %gs where a slot is free, p99 of %d failures: %.2fs, at worst %.2fs", maxSilence, n, p99, c.silences[n-1])})
+	}
 	return bars
 }

@@ -2,6 +2,7 @@ package qosbench
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,11 +21,18 @@ func good() []Result {
 		row("heavy", Panebridge, Scenario{}, false), row("heavy", Original, Scenario{}, false),
 		row("always", Panebridge, Scenario{always: true}, true), row("always", Original, Scenario{always: true}, true),
 		row("penalty", Panebridge, Scenario{penalty: time.Second}, true), row("penalty", Original, Scenario{penalty: time.Second}, true),
+		silent(row("silence", Panebridge, Scenario{breaks: 0.1}, true), 1.9), silent(row("silence", Unheard, Scenario{breaks: 0.1}, true), 25),
 	}
 }
 
+// silent is a row of 100 silences, the longest but one so many seconds.
+func silent(r Result, p99 float64) Result {
+	r.silences = append(slices.Repeat([]float64{1}, 98), p99, 60)
+	return r
+}
+
 func TestBars(t *testing.T) {
-	const light, original, heavy, always, penalty = 0, 1, 2, 4, 6
+	const light, original, heavy, always, penalty, breaking = 0, 1, 2, 4, 6, 8
 	for name, c := range map[string]struct {
 		spoil func(r []Result)
 		miss  string // part of the one bar that isn't met; "": all are
@@ -46,14 +54,16 @@ func TestBars(t *testing.T) {
 		"overtaken too often, light":       {func(r []Result) { r[light].GrantsPerPosition = 4.5 }, ""},
 		"a gap":                            {func(r []Result) { r[always].WorstGap = 50.1 }, "gaps"},
 		"a gap where not all always print": {func(r []Result) { r[heavy].WorstGap = 99 }, ""},
+		"silent for long":                  {func(r []Result) { r[breaking] = silent(r[breaking], 2.1) }, "goes on"},
+		"slower where calls break":         {func(r []Result) { r[breaking].FinalP99 = 99 }, ""},
 		"unfair":                           {func(r []Result) { r[always].Jain = 0.989 }, "Jain"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rows := good()
 			c.spoil(rows)
 			bars := Bars(rows)
-			if len(bars) != 7 {
-				t.Fatalf("%d bars, want 7: %v", len(bars), bars)
+			if len(bars) != 8 {
+				t.Fatalf("%d bars, want 8: %v", len(bars), bars)
 			}
 			var missed []string
 			for _, b := range bars {

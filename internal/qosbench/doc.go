@@ -33,14 +33,23 @@
 // there counts as infinite.
 //
 //   - A final's delay begins with the end of its turn.
+//
 //   - Staleness is that of each line of a session, from when it was printed.
+//
 //   - A gap is the time between two calls for a session that had something to send all
 //     the while (or had again within 2 s). For one that was up to date it begins with
 //     its next line.
+//
 //   - The Jain index is that of the calls that sessions got.
+//
 //   - A session is left stale if the chat doesn't show its last line when all is
 //     quiet; the lines that it doesn't show then are lost. An edit with older text
 //     takes away the newer.
+//
+//   - A silence is the time from the answer to a call that failed, or that broke and is known to
+//     be over, to the chat's next call; where the window is full then, from when it has a slot.
+//     In its scenario sessions take short turns: while streams use what they may of a window,
+//     only commands and finals have free slots.
 //
 // A payload, however many lines it holds, costs panebridge and the FIFO one call,
 // and the original two: it edits a message and moves a badge below it. A final costs

@@ -80,7 +80,7 @@ func (f *fifo) done(now time.Duration, c *call, a answer) {
 		f.line = f.line[1:]
 	case throttled:
 		f.pause = now + a.retryAfter
-	case failed:
+	case failed, broken:
 		f.pause = now + fifoPause
 	}
 	if w := c.token.(*waiting); a.verdict != accepted && !w.command && w.turn == 0 {

@@ -17,6 +17,7 @@ const chatKey qos.Chat = "chat"
 type panebridge struct {
 	engine     *qos.Engine
 	finalCalls int
+	unheard    bool // see Unheard
 	sessions   []session
 
 	grants  int           // of the chat
@@ -147,6 +148,8 @@ func (p *panebridge) done(now time.Duration, c *call, a answer) {
 		r = qos.Result{Outcome: qos.Throttled, RetryAfter: a.retryAfter}
 	case failed:
 		r = qos.Result{Outcome: qos.Failed}
+	case broken:
+		r = qos.Result{Outcome: qos.Uncertain, Over: !p.unheard}
 	case accepted:
 		if !c.command {
 			r.Delivered, r.More = int64(made.lines), made.more

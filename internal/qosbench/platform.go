@@ -19,13 +19,15 @@ type verdict uint8
 const (
 	accepted  verdict = iota
 	throttled         // too many requests
-	failed            // an error that passes (5xx)
+	failed            // an error that passes (5xx), and nothing was done
+	broken            // a 5xx or a closed connection, which leaves open whether it was done
 )
 
 // answer is the platform's answer.
 type answer struct {
 	verdict    verdict
 	retryAfter time.Duration // throttled
+	done       bool          // broken: the chat shows it
 }
 
 // platform is one chat on the other side of the network. It knows nothing of who
@@ -35,6 +37,7 @@ type platform struct {
 	penalty  time.Duration // a "too many requests" without reason: how long, and from when
 	from     time.Duration
 	failures float64 // share of the calls that fail
+	breaks   float64 // share of the calls that break, half of them after they were done
 
 	random   *rand.Rand
 	arrivals []time.Duration // of all calls, in order
@@ -57,6 +60,9 @@ func (p *platform) arrive(now time.Duration) answer {
 	}
 	if p.failures > 0 && p.random.Float64() < p.failures {
 		return answer{verdict: failed}
+	}
+	if p.breaks > 0 && p.random.Float64() < p.breaks {
+		return answer{verdict: broken, done: p.random.IntN(2) == 0}
 	}
 	if n := len(p.good); p.refuse && n >= limitCalls {
 		if free := p.good[n-limitCalls] + limitWindow; free > now {

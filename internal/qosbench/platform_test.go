@@ -71,6 +71,23 @@ func TestAPenaltyComesOnceAndIsForAllCalls(t *testing.T) {
 	}
 }
 
+func TestAShareOfCallsBreaksHalfOfThemDone(t *testing.T) {
+	p := &platform{breaks: 0.05, random: source(1, forPlatform)}
+	n, done := 0, 0
+	for i := range 10_000 {
+		a := p.arrive(time.Duration(i) * time.Second)
+		if a.verdict == broken {
+			n++
+		}
+		if a.done {
+			done++
+		}
+	}
+	if !near(float64(n), 500, 0.15) || !near(float64(done), 250, 0.2) {
+		t.Errorf("%d of 10000 calls break, %d of them done, want about 500 and 250", n, done)
+	}
+}
+
 func TestAShareOfCallsFails(t *testing.T) {
 	p := &platform{failures: 0.01, random: source(1, forPlatform)}
 	n := 0

@@ -52,7 +52,7 @@ func (r *record) arrived(now time.Duration, c *call, a answer) {
 	if c.forFinal {
 		r.finalCalls++
 	}
-	if c.command || a.verdict != accepted {
+	if c.command || a.verdict != accepted && !a.done {
 		return
 	}
 	s := &r.sessions[c.session]

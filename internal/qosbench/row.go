@@ -13,6 +13,9 @@ const (
 	Original   = "original"
 	FIFO       = "fifo"
 	Optimum    = "optimum"
+	// Unheard is panebridge where it isn't told that a call that broke is over, and takes it
+	// for one that wasn't answered. Only in scenarios in which calls break.
+	Unheard = "unheard"
 )
 
 // Row is what one policy made of one scenario. Times are seconds.
@@ -30,7 +33,11 @@ type Row struct {
 	StaleMax         Seconds `json:"stale_max_s"`
 	WorstGap         Seconds `json:"worst_gap_s"`
 	OptimumGap       Seconds `json:"optimum_gap_s"` // n(W + latency)/(N - other calls), whatever the policy
-	Jain             float64 `json:"jain"`          // of the calls that sessions got
+	Silences         int     `json:"silences"`      // answered failures
+	SilenceP50       Seconds `json:"silence_p50_s"` // from one to the chat's next call, where a slot is free
+	SilenceP99       Seconds `json:"silence_p99_s"`
+	SilenceMax       Seconds `json:"silence_max_s"`
+	Jain             float64 `json:"jain"` // of the calls that sessions got
 	SessionsStale    int     `json:"sessions_stale"`
 	LinesLost        int     `json:"lines_lost"`
 }
@@ -81,6 +88,10 @@ type Result struct {
 	// position among the waiting finals. Panebridge only.
 	GrantsPerPosition float64
 
+	silences []float64 // s, sorted
 	scenario Scenario
 	light    bool // see lightLoad
 }
+
+// Breaks reports whether calls break in the scenario.
+func (r Result) Breaks() bool { return r.scenario.breaks > 0 }

@@ -16,7 +16,7 @@ type Options struct {
 }
 
 // Run runs a scenario with all policies. Panebridge's result comes first, then the
-// original's, the FIFO's and the optimum.
+// original's, the FIFO's, where calls break that of Unheard, and the optimum.
 func (s Scenario) Run(opt Options) ([]Result, error) {
 	t := s.trace(opt.Seed, opt.Horizon)
 	ours, err := newPanebridge(s.Sessions, opt.FinalCalls, opt.Seed)
@@ -24,10 +24,20 @@ func (s Scenario) Run(opt Options) ([]Result, error) {
 		return nil, err
 	}
 	var results []Result
-	for _, p := range []struct {
+	type named struct {
 		name   string
 		policy policy
-	}{{Panebridge, ours}, {Original, newOriginal(originalCalls)}, {FIFO, newFIFO(s.Sessions)}} {
+	}
+	policies := []named{{Panebridge, ours}, {Original, newOriginal(originalCalls)}, {FIFO, newFIFO(s.Sessions)}}
+	if s.breaks > 0 {
+		unheard, err := newPanebridge(s.Sessions, opt.FinalCalls, opt.Seed)
+		if err != nil {
+			return nil, err
+		}
+		unheard.unheard = true
+		policies = append(policies, named{Unheard, unheard})
+	}
+	for _, p := range policies {
 		r, err := s.simulate(t, p.policy, opt)
 		if err != nil {
 			return nil, fmt.Errorf("simulate %s with %q, seed %d: %w", p.name, s.Name, opt.Seed, err)
@@ -49,7 +59,7 @@ func (s Scenario) Run(opt Options) ([]Result, error) {
 // simulate runs a trace with one policy.
 func (s Scenario) simulate(t trace, p policy, opt Options) (Result, error) {
 	chat := &platform{
-		refuse: s.refuse, failures: s.failures, random: source(opt.Seed, forPlatform),
+		refuse: s.refuse, failures: s.failures, breaks: s.breaks, random: source(opt.Seed, forPlatform),
 		penalty: s.penalty, from: time.Duration(penaltyAt * float64(opt.Horizon)),
 	}
 	sim := &simulation{
@@ -62,6 +72,8 @@ func (s Scenario) simulate(t trace, p policy, opt Options) (Result, error) {
 	r := Result{Inside: chat.inside}
 	r.CallsWorstWindow = chat.worstWindow()
 	sim.record.fill(&r.Row)
+	sim.silences.fill(&r.Row)
+	r.silences = sim.silences.took
 	if n := len(sim.record.finals); n > 0 {
 		r.CallsPerFinal = float64(sim.record.finalCalls) / float64(n)
 	}

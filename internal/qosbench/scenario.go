@@ -18,6 +18,7 @@ type Scenario struct {
 	always   bool          // all sessions always have something to send, and no turn ends
 	penalty  time.Duration // one "too many requests" without reason
 	failures float64       // share of calls that fail
+	breaks   float64       // share of calls that break
 	refuse   bool          // the platform refuses what exceeds the limit
 }
 
@@ -41,6 +42,7 @@ func Scenarios() []Scenario {
 		Scenario{Name: "30 finals at once", Sessions: 30, fill: finalsAtOnce},
 		Scenario{Name: "8 random, a 429 of 30s", Sessions: 8, fill: talkAll, penalty: 30 * time.Second},
 		Scenario{Name: "8 random, 1% fail", Sessions: 8, fill: talkAll, failures: 0.01},
+		Scenario{Name: "silence: 3 in short turns, 5% break", Sessions: 3, fill: talkShort, breaks: 0.05},
 		Scenario{Name: "12 random, refusing", Sessions: 12, fill: talkAll, refuse: true},
 	)
 	var all []Scenario
@@ -67,6 +69,15 @@ const (
 func talkAll(t *trace, seed uint64) {
 	for s := range t.sessions {
 		t.talk(source(seed, forSessions+uint64(s)), s)
+	}
+	t.commands(source(seed, forCommands))
+}
+
+// talkShort has sessions print for some seconds and rest for longer, so that there's mostly
+// a slot for what they print.
+func talkShort(t *trace, seed uint64) {
+	for s := range t.sessions {
+		t.talkFor(source(seed, forSessions+uint64(s)), s, span{shortLeast, shortMost}, span{pauseLeast, pauseMost})
 	}
 	t.commands(source(seed, forCommands))
 }

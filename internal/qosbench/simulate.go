@@ -65,6 +65,7 @@ type simulation struct {
 	platform *platform
 	network  network
 	record   *record
+	silences silences
 
 	events []event // that haven't happened
 	air    flights
@@ -116,6 +117,7 @@ func (s *simulation) fly(now time.Duration) {
 		f := s.air[0]
 		if f.arrived {
 			heap.Pop(&s.air)
+			s.silences.answered(now, f.answer.verdict)
 			s.policy.done(now, f.call, f.answer)
 			continue
 		}
@@ -137,6 +139,7 @@ func (s *simulation) happen(now time.Duration) {
 }
 
 func (s *simulation) dispatch(now time.Duration, c *call) {
+	s.silences.dispatched(now)
 	arrival, response := s.network.times()
 	s.order++
 	heap.Push(&s.air, &flight{call: c, at: now + arrival, back: now + response, order: s.order})

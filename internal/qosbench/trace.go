@@ -68,6 +68,9 @@ const (
 	lockedTurn = 75 * time.Second
 	lockedRest = 15 * time.Second
 
+	shortLeast, shortMost = 4 * time.Second, 12 * time.Second
+	pauseLeast, pauseMost = 20 * time.Second, 60 * time.Second
+
 	quickTurn = 3 * time.Second
 )
 
@@ -83,14 +86,24 @@ func source(seed, purpose uint64) *rand.Rand { return rand.New(rand.NewPCG(seed,
 // talk has one session print lines and end turns, at random. Turns that have
 // begun before the horizon are ended, so every session ends with a final.
 func (t *trace) talk(r *rand.Rand, session int) {
+	t.talkFor(r, session, span{turnLeast, turnMost}, span{restLeast, restMost})
+}
+
+// span is a range that times are drawn from.
+type span struct{ least, most time.Duration }
+
+func (s span) draw(r *rand.Rand) time.Duration { return between(r, s.least, s.most) }
+
+// talkFor does it for a time, and rests for another.
+func (t *trace) talkFor(r *rand.Rand, session int, turn, rest span) {
 	at := between(r, 0, turnLeast)
 	for at < t.horizon {
-		end := at + between(r, turnLeast, turnMost)
+		end := at + turn.draw(r)
 		for at += between(r, lineLeast, lineMost); at < end; at += between(r, lineLeast, lineMost) {
 			t.line(session, at)
 		}
 		t.turn(session, end)
-		at = end + between(r, restLeast, restMost)
+		at = end + rest.draw(r)
 	}
 }
 
