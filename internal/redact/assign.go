@@ -55,7 +55,7 @@ var harmless = [][]byte{ //nolint:gochecknoglobals // a constant table
 	[]byte("count"), []byte("index"), []byte("time"), []byte("expiry"), []byte("expires"), []byte("alg"), []byte("algorithm"), []byte("format"),
 	[]byte("hash"), []byte("fingerprint"), []byte("thumbprint"), []byte("checksum"), []byte("digest"), []byte("arn"), []byte("version"), []byte("endpoint"), []byte("keyid"), []byte("tokenid"),
 	[]byte("limit"), []byte("usage"), []byte("label"), []byte("prefix"), []byte("dir"), []byte("ref"), []byte("accesskeyid"), []byte("field"), []byte("header"),
-	[]byte("regex"), []byte("command"), []byte("cmd"), []byte("helper"), []byte("program"), []byte("script"), []byte("askpass"), []byte("pattern"), []byte("algo"), []byte("scheme"), []byte("method"), []byte("class"), []byte("func"), []byte("test"),
+	[]byte("regex"), []byte("command"), []byte("cmd"), []byte("helper"), []byte("program"), []byte("script"), []byte("askpass"), []byte("pattern"), []byte("algo"), []byte("scheme"), []byte("method"), []byte("class"), []byte("func"), []byte("test"), []byte("tokendata"),
 }
 
 // maxName is how long a name can be, in characters.
@@ -203,6 +203,9 @@ func (a *assigner) random(s *scan, k keyword, nameEnd int, o operand, strength i
 		}
 	}
 	for i, end := range ends {
+		if quote == 0 && s.endsInComment(at, end) {
+			continue
+		}
 		if quote == 0 && s.buf[end] != '<' { // the end of a sentence isn't of the value
 			end = at + len(bytes.TrimRight(s.buf[at:end], ".:!?"))
 		}
@@ -285,6 +288,8 @@ type operand struct {
 	tight   bool // no blank stands between the name and the value
 	until   byte // it ends before this, whatever it's made of; 0: it's a word or in quotes
 	listed  bool // it's one of a list
+	// compared says that the name isn't given the value, but compared with it.
+	compared bool
 }
 
 // maxBlanks is how many blanks can stand before an operator, or anywhere beside a break; maxColumn
@@ -306,6 +311,7 @@ func (a *assigner) operator(s *scan, from, end int) (o operand, ok bool) {
 		return o, ok
 	}
 	if next, ok := s.either(at, ":=", "=>", "->", "==", "!="); ok {
+		o.compared = s.buf[at] == '!' || s.buf[next-1] == '=' && s.buf[at] == '='
 		at, o.by = next, '='
 	} else if next, ok := s.either(at, "=", ":"); ok {
 		at, o.by = next, s.buf[next-1]
@@ -443,7 +449,10 @@ func (a *assigner) strength(s *scan, k keyword, from, end int, o operand) int {
 			return 0
 		}
 	}
-	if bytes.Contains(name, []byte("public")) || bytes.Contains(name, []byte("pubkey")) {
+	if bytes.Contains(name, []byte("public")) || bytes.Contains(name, []byte("pubkey")) || bytes.Contains(name, []byte("buflen")) {
+		return 0
+	}
+	if k.word == "token" && (isParsers(name) || isParsers(bytes.ToLower(bytes.TrimRight(s.head(a.inRowFrom(s, from)), " ")))) {
 		return 0
 	}
 	if k.word == "pwd" && (a.begins(s, from) && s.buf[from+1] == 'W' || s.joined(from, "OLD") || a.begins(s, from) && (o.by != '=' || bytes.IndexByte([]byte("/~.\\$`"), s.buf[o.at]) >= 0 || s.buf[min(o.at+1, len(s.buf)-1)] == ':')) { // a folder
@@ -459,6 +468,11 @@ func (a *assigner) strength(s *scan, k keyword, from, end int, o operand) int {
 		return 2
 	}
 	return 1
+}
+
+// isParsers says that a token is one that a parser has come upon: unexpected token, UNEXPECTED_TOKEN.
+func isParsers(text []byte) bool {
+	return bytes.HasSuffix(bytes.TrimSuffix(text, []byte("token")), []byte("unexpected")) || bytes.HasSuffix(bytes.TrimSuffix(text, []byte("token")), []byte("unrecognized"))
 }
 
 // isValue says whether the value of a name looks like a secret.
@@ -478,13 +492,13 @@ func isValue(v []byte, strength int) bool {
 
 // couldBeValue says whether a text could be the beginning of what looks like a secret.
 func couldBeValue(v []byte) bool {
-	return !isOther(v) && !isStandIn(v) && !isStandInWord(v) && !isVersion(v) && !isHexNumber(v) && measureOf(v).digits < len(v) && (len(v) < 8 || isHex(v) || measureOf(v).random(40))
+	return !isOther(v) && !isStandIn(v) && !isStandInWord(v) && !isVersion(v) && !isHexNumber(v) && !isExponent(v) && measureOf(v).digits < len(v) && (len(v) < 8 || isHex(v) || measureOf(v).random(40))
 }
 
 // isOther says that a value is something else than a secret: a variable, an expression,
 // an address, an id.
 func isOther(v []byte) bool {
-	return bytes.IndexByte([]byte("$<%{(*&@"), v[0]) >= 0 || bytes.IndexByte(v, ' ') >= 0 || bytes.Contains(v, []byte("?.")) || bytes.Contains(v, []byte("://")) || isUUID(v) || isFormat(v)
+	return bytes.IndexByte([]byte("$<%{(*&@"), v[0]) >= 0 || bytes.IndexByte(v, ' ') >= 0 || bytes.Contains(v, []byte("?.")) || bytes.Contains(v, []byte("://")) || isComparison(v) || isUUID(v) || isFormat(v)
 }
 
 // isFormat says that a text is made into another before it's used: "%s-%d", "${A}b".

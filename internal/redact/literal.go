@@ -28,6 +28,9 @@ func (a *assigner) findLiteral(s *scan, k keyword, from, nameEnd int, o operand)
 	if row := s.rowOf(from); o.by == ',' && (o.quote == 0 || !s.isCall(a.inRowFrom(s, from))) || row != s.rowOf(o.at) && o.by != 'v' && !o.listed && (!s.full(row) || o.by == ' ' && s.buf[a.inRowFrom(s, from)] != '-') {
 		return 0
 	}
+	if o.escaped && o.tight && s.joined(a.inRowFrom(s, from), `\"`) || o.by == ' ' && s.isTold(a.inRowFrom(s, from), o.at) { // \"Password:\", see --password options
+		return 0
+	}
 	var r stretch
 	switch {
 	case o.quote != 0:
@@ -44,7 +47,7 @@ func (a *assigner) findLiteral(s *scan, k keyword, from, nameEnd int, o operand)
 		}
 	}
 	for i, end := range r.ends {
-		if s.isHead(end) {
+		if s.isHead(end) || o.quote == 0 && s.endsInComment(o.at, end) {
 			continue
 		}
 		if o.quote == 0 && o.until == 0 && bytes.IndexByte([]byte("([{"), s.buf[end]) >= 0 {
@@ -109,7 +112,7 @@ type literal struct {
 // isSecret says whether what a name is given that says that it's secret is a text that stands
 // for itself: no variable, call, type or count. An ordinary password looks like words.
 func (l *literal) isSecret() bool {
-	if l.isNone() {
+	if l.isNone() || l.set != isSet && l.isOfProgram() {
 		return false
 	}
 	v, m := l.v, measureOf(l.v)
@@ -471,11 +474,12 @@ func isPhrase(v []byte, set setting) bool {
 	if bytes.IndexByte([]byte("$<{("), v[0]) >= 0 || v[0] == ' ' || isExpanded(v) || bytes.Contains(v, []byte("://")) {
 		return false
 	}
-	var small [maxLiteral]byte
-	words := bytes.Fields(appendLower(small[:0], v[:min(len(v), len(small))]))
+	var small [maxName]byte
+	words := bytes.Fields(v)
 	for _, w := range words {
 		w = bytes.Trim(w, ".,:;!?()\"'")
-		if slices.Contains(sentence, string(w)) || slices.ContainsFunc([]string{"pass", "secret", "token", "credential", "key", "pwd", "auth"}, func(stem string) bool { return bytes.HasPrefix(w, []byte(stem)) }) {
+		word := appendLower(small[:0], w[:min(len(w), len(small))])
+		if slices.Contains(sentence, string(word)) && (!isUpper(w) || isUpper(v)) || slices.ContainsFunc([]string{"pass", "secret", "token", "credential", "key", "pwd", "auth"}, func(stem string) bool { return bytes.HasPrefix(word, []byte(stem)) }) {
 			return false
 		}
 	}

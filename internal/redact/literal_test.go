@@ -35,6 +35,14 @@ func TestLiteralsAreMasked(t *testing.T) {
 	}
 }
 
+// A value is masked though a name with the same keyword follows it.
+func TestNamesBehindALiteralAreNoneOfIt(t *testing.T) {
+	m := newMasker(t, redact.Options{})
+	if got, want := m.Line(`'oauth_token=lsdkfol23w&oauth_token_secret=qwe089234&b=c'`), "lsdkfol23w"; strings.Contains(got, want) {
+		t.Errorf("%q is shown: %s", want, got)
+	}
+}
+
 // An item of a list is masked behind one that came in two pieces.
 func TestItemsBehindPiecesAreMasked(t *testing.T) {
 	m := newMasker(t, redact.Options{})
@@ -82,6 +90,11 @@ func TestNoLiterals(t *testing.T) {
 		"define('CURLOPT_PASSWORD', 10174);", "the directory identified by 'path'", "To describe user creds 'test-user' under", `{"name": "API_TOKEN", "value": token}`, "db_password=None):", "(?P<secret>.+?)/versions/(?P<version>.+?)",
 		`"secret:[0-9A-Za-z_/-]*$"`, "TOKEN=getToken();", "https://localhost:4873/@types/node", "http://user.example.org:8080/a?b@c", "https://$USER:$PASS@host", "curl -sS https://db.internal -o u", "openssl req -passin env:KEY -passout file:a",
 		"Authorization: Bearer token", "it needs a bearer token.", "bearer tokens", "nosecret:\n#endif", "const apiKey = options?.apiKey ?? none", "fetch(x, {credentials: 'include'})", "Keys:\n  primary_key:\n    - Name-of-Column4", `"Authorization": "Token " + t`, "Authorization: Token <token>", "'name': 'API_TOKEN', 'value': function () {", `--no-ask-password --no-block`,
+		"maxOutputTokens: 65e3,", "retained_tokens = 4e5", "const E_INVALID_TOKEN = -2146893048", "NSS_BUFLEN_PASSWD     = 1024", `  tokens: "tokens",`, "  Tokens: 'Tokens',", "  tokens: 'トークン',", "  Tokens: 'Токены',", "default_token='Bearer',",
+		`see the --password options`, "--api-key requires a model", "the --token flag.", "this.#accessToken = this.#pendingToken || x", "progressToken: ProgressTokenSchema$1", "progressToken: ProgressTokenSchema2", `["api-key"]: APIKeyAuth$inboundSchema,`,
+		"credentials: credentials3", "x.startToken = ++this.startToken;", "f(){return{tokens:e.inputTokens+t.outputTokens}}", "if(t.prevToken==`variable`||t.prevToken==`type`)", `token.Token != "STREAM-START" {`,
+		`unrecognized token: "123abc"`, "const UNEXPECTED_TOKEN = /^Unexpected token/i", `tokenData:"J^~R!^OX$}X^%u^p$}pq%uqr)Xrs.Rst/utu6duv",`, `x("label",{},\"client_secret:\"),fe?Re.createElement(\"code\"`, `passKeys:t.passKeys!==!1,`,
+		`token: "github_webhook" | "trigger_fire" | "other"`, "token = Error\n            #\n", `SessionToken: "STRING_VALUE", // required`,
 	} {
 		if got := m.Line(in); got != in {
 			t.Errorf("%s\n got %s", in, got)

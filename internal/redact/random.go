@@ -208,7 +208,7 @@ func onlyHex(v []byte) bool {
 var standIns = [][]byte{ //nolint:gochecknoglobals // a constant table
 	[]byte("example"), []byte("placeholder"), []byte("changeme"), []byte("change-me"), []byte("change_me"), []byte("redacted"),
 	[]byte("masked"), []byte("xxxxx"), []byte("your-"), []byte("your_"), []byte("yourapi"), []byte("yourkey"), []byte("insert"), []byte("replace"),
-	[]byte("dummy"), []byte("not-a-real"), []byte("notareal"), []byte("fake-"), []byte("fake_"), []byte("test-"), []byte("test_"), []byte("-test"), []byte("_test"), []byte("secret"), []byte("password"),
+	[]byte("dummy"), []byte("not-a-real"), []byte("notareal"), []byte("deadbeef"), []byte("fake-"), []byte("fake_"), []byte("test-"), []byte("test_"), []byte("-test"), []byte("_test"), []byte("secret"), []byte("password"),
 }
 
 // isStandIn says that a text stands in the place of a secret.

@@ -118,7 +118,7 @@ func isStandInWord(password []byte) bool {
 	low := appendLower(small[:0], password)
 	return slices.Contains([]string{
 		"pass", "passwd", "password", "pwd", "pw", "p", "secret", "token", "user", "username", "test", "foo", "bar", "baz", "root", "admin", "guest", "postgres",
-		"abc", "hunter2", "opensesame", "secr3t", "credentials", "key", "apikey", "auth", "oauth2", "x-oauth-basic", "open sesame",
+		"abc", "hunter2", "opensesame", "secr3t", "credentials", "key", "apikey", "auth", "oauth2", "x-oauth-basic", "open sesame", "bearer",
 	}, string(low))
 }
 
