@@ -47,8 +47,8 @@
 // # Limits
 //
 // It finds what looks like a secret or stands where one does. A value that stands for itself is masked
-// whatever it looks like where it's plainly given: how plainly is a setting (literal.go), where it ends
-// is a grammar (grammar.go), and lists, tables, pairs and SQL have their own forms (structure.go).
+// whatever it looks like where it's plainly given: how plainly is a setting (literal.go; settings.go for
+// words without quotes; program.go for what programs have there), where it ends is a grammar (grammar.go), and lists, tables, pairs and SQL have their own forms (structure.go).
 // Elsewhere it's masked if it isn't like a name, a type, a count or what documentation has for a
 // secret (url.go). Who can type into a session can make it print a secret in
 // a form that nothing recognises.

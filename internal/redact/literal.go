@@ -31,6 +31,9 @@ func (a *assigner) findLiteral(s *scan, k keyword, from, nameEnd int, o operand)
 	if o.escaped && o.tight && s.joined(a.inRowFrom(s, from), `\"`) || o.by == ' ' && s.isTold(a.inRowFrom(s, from), o.at) { // \"Password:\", see --password options
 		return 0
 	}
+	if end := a.findPhrase(s, k, from, nameEnd, o); end > 0 {
+		return end
+	}
 	var r stretch
 	switch {
 	case o.quote != 0:
@@ -209,54 +212,11 @@ func (l *literal) isNumber() bool {
 	return !slices.ContainsFunc(counts, func(w string) bool { return bytes.Contains(name, []byte(w)) })
 }
 
-// isWord says whether a word without quotes is a password, in a row of YAML or of a file of
-// settings: it's none in a program, and none that says what a password is like.
-func (l *literal) isWord() bool {
-	if l.k.label != "password" && l.k.label != "passphrase" && l.k.label != "secret" || isState(l.v) {
-		return false
-	}
-	return (l.by == ':' || l.listed) && !l.s.isCode(l.s.rowOf(l.first)) || l.by == '=' && l.s.isIni(l.s.rowOf(l.first))
-}
-
 // maxHead is how many bytes of a row are looked at to tell what kind of text stands in it.
 const maxHead = 1024
 
 // head is what stands before a place in its row, the last of it if that's long.
 func (s *scan) head(at int) []byte { return s.buf[max(s.start(s.rowOf(at)), at-maxHead):at] }
-
-// rowBefore is the end of the row before one that has something in it, at most two above.
-func (s *scan) rowBefore(row int) []byte {
-	for i := row - 1; i >= max(0, row-2); i-- {
-		if s.start(i) < s.end(i) {
-			return s.buf[max(s.start(i), s.end(i)-maxHead):s.end(i)]
-		}
-	}
-	return nil
-}
-
-// isCode says whether the row before one is of a program, or can't be told since it's masked.
-func (s *scan) isCode(row int) bool {
-	before := s.rowBefore(row)
-	if len(before) == 0 {
-		return false
-	}
-	if bytes.IndexByte([]byte("{([,;)>"), before[len(before)-1]) >= 0 || hasMask(before) {
-		return true
-	}
-	return slices.ContainsFunc([]string{"class ", "def ", "struct ", "type ", "interface ", "func ", "case ", "if ", "@", "//", "*"}, func(w string) bool { return bytes.HasPrefix(before, []byte(w)) }) ||
-		bytes.Contains(before, []byte(" = ")) || bytes.IndexByte(before, '(') >= 0
-}
-
-// isIni says whether the row before one is of a file of settings: [section], name = value.
-func (s *scan) isIni(row int) bool {
-	before := s.rowBefore(row)
-	if len(before) > 2 && before[0] == '[' && before[len(before)-1] == ']' {
-		return true
-	}
-	name, value, ok := bytes.Cut(before, []byte("="))
-	name, value = bytes.TrimSpace(name), bytes.TrimSpace(value)
-	return ok && len(value) > 0 && len(name) > 0 && isReference(name) && isReference(value) && bytes.IndexByte(value, '.') < 0 && !hasMask(before) && s.rows[row].indent == 0
-}
 
 // setting says how plainly it's said that a value follows the name.
 func (l *literal) setting() setting {
@@ -439,7 +399,7 @@ func isExpression(v []byte) bool {
 // states are words that say what a secret is like.
 var states = []string{ //nolint:gochecknoglobals // a constant table
 	"incorrect", "invalid", "valid", "wrong", "missing", "expired", "changed", "updated", "enabled", "disabled", "hidden", "masked", "sensitive", "secretstr", "text", "varchar", "integer",
-	"char", "list", "dict", "array", "enter", "hash", "yes", "value", "passed", "failed", "self", "this", "input", "encrypted", "str", "basestring", "unknown", "found", "given", "ok", "not", "the", "see", "same",
+	"char", "list", "dict", "array", "enter", "hash", "yes", "value", "passed", "failed", "self", "this", "input", "encrypted", "str", "basestring", "unknown", "found", "given", "ok", "not", "the", "see", "same", "read", "write",
 }
 
 // isState says that a text without quotes is one of those, or something's field.

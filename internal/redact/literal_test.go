@@ -90,9 +90,11 @@ func TestNoLiterals(t *testing.T) {
 		"define('CURLOPT_PASSWORD', 10174);", "the directory identified by 'path'", "To describe user creds 'test-user' under", `{"name": "API_TOKEN", "value": token}`, "db_password=None):", "(?P<secret>.+?)/versions/(?P<version>.+?)",
 		`"secret:[0-9A-Za-z_/-]*$"`, "TOKEN=getToken();", "https://localhost:4873/@types/node", "http://user.example.org:8080/a?b@c", "https://$USER:$PASS@host", "curl -sS https://db.internal -o u", "openssl req -passin env:KEY -passout file:a",
 		"Authorization: Bearer token", "it needs a bearer token.", "bearer tokens", "nosecret:\n#endif", "const apiKey = options?.apiKey ?? none", "fetch(x, {credentials: 'include'})", "Keys:\n  primary_key:\n    - Name-of-Column4", `"Authorization": "Token " + t`, "Authorization: Token <token>", "'name': 'API_TOKEN', 'value': function () {", `--no-ask-password --no-block`,
+		"from dataclasses import dataclass\nid: int\ntoken: sunshine", "name: str\ntoken: Sunshine", "---\npassword: must be of eight letters", "---\ntoken: what a login gives", "---\nsecret: base64 of the key", "a := b\npassword = current or next", "if x:\n  token: sunshine",
+		"psql -l\nDB_PASSWORD=$(cat pw) psql shop",
 		"maxOutputTokens: 65e3,", "retained_tokens = 4e5", "const E_INVALID_TOKEN = -2146893048", "NSS_BUFLEN_PASSWD     = 1024", `  tokens: "tokens",`, "  Tokens: 'Tokens',", "  tokens: 'トークン',", "  Tokens: 'Токены',", "default_token='Bearer',",
 		`see the --password options`, "--api-key requires a model", "the --token flag.", "this.#accessToken = this.#pendingToken || x", "progressToken: ProgressTokenSchema$1", "progressToken: ProgressTokenSchema2", `["api-key"]: APIKeyAuth$inboundSchema,`,
-		"credentials: credentials3", "x.startToken = ++this.startToken;", "f(){return{tokens:e.inputTokens+t.outputTokens}}", "if(t.prevToken==`variable`||t.prevToken==`type`)", `token.Token != "STREAM-START" {`,
+		"credentials: credentials3", "---\npermissions:\n  id-token: write", "x.startToken = ++this.startToken;", "f(){return{tokens:e.inputTokens+t.outputTokens}}", "if(t.prevToken==`variable`||t.prevToken==`type`)", `token.Token != "STREAM-START" {`,
 		`unrecognized token: "123abc"`, "const UNEXPECTED_TOKEN = /^Unexpected token/i", `tokenData:"J^~R!^OX$}X^%u^p$}pq%uqr)Xrs.Rst/utu6duv",`, `x("label",{},\"client_secret:\"),fe?Re.createElement(\"code\"`, `passKeys:t.passKeys!==!1,`,
 		`token: "github_webhook" | "trigger_fire" | "other"`, "token = Error\n            #\n", `SessionToken: "STRING_VALUE", // required`,
 	} {

@@ -32,6 +32,15 @@ func (g Garden) bare() string {
 	}
 }
 
+// phrase is a password of several words.
+func (g Garden) phrase() string {
+	words := []string{g.word(), g.word(), g.word()}
+	if g.IntN(2) == 0 {
+		words = append(words, g.One("", "X", "7")+g.word())
+	}
+	return strings.Join(words, " ")
+}
+
 // within is a password as it stands between quotes: with blanks, the other quote, escapes.
 func (g Garden) within(quote string) string {
 	other := map[string]string{`"`: "'", "'": `"`, "`": `"`}[quote]
@@ -87,6 +96,13 @@ func Literals() []Kind {
 	out = append(out, literal("of YAML and files of settings", Garden.bare,
 		"---\npassword: %s", "database:\n  user: app\n  db_password: %s", "users:\n- password: %s", "users:\n  password: %s # of the staging database", "app.db.password=%s", "[client]\npassword = %s",
 		"   11  db:\n   12  password: %s", " db:\n+  password: %s", "environment:\n  DB_PASSWORD: %s",
+	)...)
+	out = append(out, literal("phrases without quotes", Garden.phrase,
+		"---\npassword: %s", "database:\n  user: app\n  password: %s", "users:\n- name: me\n  passphrase: %s # of the staging database", "auth:\n  secret: %s", "   11  db:\n   12  db_password: %s", " db:\n+  password: %s",
+		"[client]\npassword = %s", "[db]\nuser = app\ndb_password = %s", "# the database\ndb_password = %s", "DB_USER=app\nDB_PASSWORD=%s", "spring.datasource.username=app\nspring.datasource.password=%s",
+	)...)
+	out = append(out, literal("words of YAML and files of settings", Garden.word,
+		"---\ntoken: %s", "auth:\n  token: %s", "auth:\n  user: me\n  secret: %s", "- name: me\n  api_key: %s # of staging", "[api]\ntoken = %s", "[api]\nregion = west\nclient_secret = %s", "   11  api:\n   12  access_token: %s", " api:\n+  token: %s",
 	)...)
 	out = append(out, literal("by other names", Garden.bare,
 		"DB_PASSWORD_PROD=%s", "SECRET_KEY_BASE=%s", "API_TOKEN_STAGING=%s", "DBPASS=%s", "MYPASS=%s", "DB_PW=%s", "PASSCODE=%s", "export CREDS=%s", "Pwd=%s", "psk=%s", "WPA_PSK=%s", "requirepass %s", "---\ndbpass: %s",
