@@ -18,9 +18,10 @@ import (
 )
 
 const (
-	// pollFor is how long a getUpdates call waits for updates: 50 s is the most that
-	// Telegram waits.
-	pollFor = 50 * time.Second
+	// pollFor is how long a getUpdates call waits for updates. One whose answer never comes is
+	// given up pollSlack later, so that a minute after a fault updates are read again. Telegram
+	// waits 50 s at most.
+	pollFor = 35 * time.Second
 	// pollSlack is how much longer its answer may take to come.
 	pollSlack = 15 * time.Second
 	// maxUpdates: "Values between 1-100 are accepted"

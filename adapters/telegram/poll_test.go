@@ -24,6 +24,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/inbound/journaltest"
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
+	"github.com/panebridge/panebridge/internal/faults"
 )
 
 // reader is the inbound side of a process: a poller, its queue, and the events that
@@ -133,8 +134,8 @@ func TestPollerReads(t *testing.T) {
 		if got := strings.Fields(r.texts()); len(got) != 251 || got[1] != "0" || got[250] != "249" || len(w.Pending()) != 0 {
 			w.Errorf("got %d texts, %d updates wait: %q", len(got), len(w.Pending()), got)
 		}
-		// 720 polls of 50 s, and not many more.
-		if n := len(w.calls("getUpdates")); n < 715 || n > 740 {
+		// 1029 polls of 35 s, and not many more.
+		if n := len(w.calls("getUpdates")); n < 1020 || n > 1050 {
 			w.Errorf("%d calls in ten hours", n)
 		}
 		if h := r.Health(); time.Since(h.LastOK) > time.Minute {
@@ -146,6 +147,25 @@ func TestPollerReads(t *testing.T) {
 }
 
 // What wasn't stored isn't acknowledged, and what was isn't taken twice.
+// A call whose answer never comes is given up soon enough that a minute later what people write
+// is read again.
+func TestPollerOutlivesALostAnswer(t *testing.T) {
+	inBubble(t, telegramtest.Options{}, func(w *world) {
+		r := w.read(journaltest.NewMemory().Process(), nil)
+		after(time.Second)
+		w.fate.Store(new(func(string, []byte) faults.Fate { return faults.Fate{Back: time.Hour} }))
+		w.say("a") // ends the call that waits, whose answer comes
+		after(time.Second)
+		w.fate.Store(nil)
+		w.say("b")
+		after(55 * time.Second)
+		if got := r.texts(); got != "/start a b" {
+			w.Errorf("after 56 s it has %q", got)
+		}
+		r.end()
+	})
+}
+
 func TestPollerAcknowledgesWhatIsStored(t *testing.T) {
 	inBubble(t, telegramtest.Options{}, func(w *world) {
 		m := journaltest.NewMemory()
