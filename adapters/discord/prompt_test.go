@@ -36,7 +36,7 @@ const asking = platformtest.Asking
 
 // office returns one whose sessions are mirrored to a channel.
 func (w *world) office(channel, dir string) *office {
-	o := &office{bridge: w.bridge(adapters.Rule{Session: "*", To: target(channel, "")}), notes: &notes{kept: map[string]string{}}}
+	o := &office{bridge: w.bridge(adapters.Rule{Session: "*", To: target(channel, ""), Input: true}), notes: &notes{kept: map[string]string{}}}
 	o.bob = w.Person("Bob")
 	o.change = func(opt *discord.Options) { opt.Dial = w.net.Dial }
 	people := platformtest.People{Approver: "discord:" + w.ada.ID, Operator: "discord:" + o.bob.ID, Chat: target(w.agents, "")}

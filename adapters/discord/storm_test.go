@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -86,6 +87,38 @@ func (c coast) Places(name string) int {
 }
 
 func (c coast) Command() (string, error) { return c.ada.Say(c.agents, "/sessions") }
+
+func (c coast) person(approver bool) *discordtest.Person {
+	if approver {
+		return c.ada
+	}
+	return c.bob
+}
+
+func (c coast) Write(approver bool, text string) (string, error) {
+	for _, t := range slices.Backward(c.Threads(c.agents)) {
+		if t.Name == "agent" {
+			return c.person(approver).Say(t.ID, text)
+		}
+	}
+	return "", nil
+}
+
+func (c coast) Edit(approver bool, message, text string) error {
+	return c.person(approver).Edit(message, text)
+}
+
+// Jolt has events come late and in another order, or breaks the connection, after which the
+// session is taken up again: some events come twice by that, under their numbers or under others.
+func (c coast) Jolt(r *rand.Rand) (settle func()) {
+	if r.IntN(2) == 0 {
+		c.HoldMessages()
+		return func() { c.ReleaseMessages(r.IntN) }
+	}
+	c.RepeatEvents(r.IntN(4), r.IntN(4))
+	c.DropGateways()
+	return func() {}
+}
 
 func (c coast) PressButton(m platformtest.StormMessage, label string) error {
 	_, err := c.Press(true, m.ID, label)

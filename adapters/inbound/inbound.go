@@ -165,6 +165,7 @@ type Inbound struct {
 	roleHints   *seldom
 	members     *members
 	pictures    *screenshot.Renderer
+	early       early
 }
 
 // New returns an Inbound. The error joins all that's wrong with the options.
@@ -283,6 +284,7 @@ func (in *Inbound) Handle(ctx context.Context, ev Event) error {
 	if _, said := ev.Action.(Said); said {
 		in.opt.Hub.Leave(ev.Place)
 	}
+	ev = in.early.latest(ev)
 	entry := entryOf(ev)
 	before, err := in.opt.Store.BeginEntry(ctx, entry)
 	if err != nil {
@@ -315,7 +317,7 @@ func (in *Inbound) act(ctx context.Context, ev Event, roles Roles, again bool) (
 	case Said:
 		return in.said(ctx, ev, a, roles, again, false)
 	case Edited:
-		return in.edited(ctx, ev)
+		return in.edited(ctx, ev, a)
 	case Pressed:
 		return in.press(ctx, ev, a, roles, again)
 	default:

@@ -197,13 +197,14 @@ func (in *Inbound) input(ctx context.Context, ev Event, s Said, to sessions.Sess
 }
 
 // edited says once per message that a changed text isn't sent again, if it was sent
-// at all.
-func (in *Inbound) edited(ctx context.Context, ev Event) (done, error) {
+// at all. If its message comes only later, what's typed then is the changed text.
+func (in *Inbound) edited(ctx context.Context, ev Event, e Edited) (done, error) {
 	first, err := in.opt.Store.TellEdited(ctx, ev.Place, ev.Message)
 	if err != nil {
 		return done{}, fmt.Errorf("look for what was edited: %w", err)
 	}
 	if !first {
+		in.early.keep(ev, e.Text, time.Now())
 		return refused("ignored"), nil
 	}
 	in.say(ev, "edited", qos.Interactive, "Edits aren't sent again: the session gets the text as it was first. To correct it, write a new message.")

@@ -41,6 +41,21 @@ func TestWhyAPlaceMirrorsNothingIsSaidPlainly(t *testing.T) {
 	})
 }
 
+// A text that was changed before it's known that it was written is typed as it stands there.
+func TestATextThatWasChangedBeforeItCame(t *testing.T) {
+	inWorld(t, func(w *world) {
+		said := w.event(ann, inbound.Said{Text: "rm -rf /tmp/x"})
+		changed := w.event(ann, inbound.Edited{Text: "ls /tmp/x"})
+		others := w.event(bob, inbound.Edited{Text: "of somebody else"})
+		changed.Message, others.Message = said.Message, said.Message
+		w.do(changed)
+		w.do(others)
+		w.do(said)
+		w.pass(5 * time.Second)
+		w.wantTyped("ls /tmp/x")
+	})
+}
+
 // Where two share a bot, what's written for the other's session is answered, each time.
 func TestATextForAnotherPanebridgesSessionIsAnswered(t *testing.T) {
 	inWorld(t, func(w *world) {

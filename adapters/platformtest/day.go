@@ -80,6 +80,11 @@ func WorkingDay(t *testing.T, o *Office, desks Desks, seed uint64, after time.Du
 			}
 		}
 	}
+	o.Keyboard().Echo = func(id sessions.ID, req sessions.InputRequest) error {
+		return o.bridge.House.Print(id, adaptertest.Output{
+			Lines: []string{req.Text}, Kind: sessions.KindUser, Author: req.Name, Origin: req.Origin, Begins: true,
+		})
+	}
 	o.In.SetPrompts(remindAfter, adapters.Target{})
 	for i := range daySessions {
 		if err := o.bridge.House.BeginOwned(dayID(i), dayName(i)); err != nil {
@@ -97,11 +102,11 @@ func WorkingDay(t *testing.T, o *Office, desks Desks, seed uint64, after time.Du
 	rings := len(desks.Rings())
 	messages, edits := desks.Calls()
 	began := time.Now()
-	var sessions sync.WaitGroup
+	var playing sync.WaitGroup
 	for i, plan := range plans {
-		sessions.Go(func() { d.live(i, plan, began) })
+		playing.Go(func() { d.live(i, plan, began) })
 	}
-	sessions.Wait()
+	playing.Wait()
 	o.Pass(10 * time.Minute)
 	if took := time.Since(began); took > dayLength*5/4 {
 		t.Errorf("the day took %v", took)

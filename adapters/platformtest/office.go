@@ -2,9 +2,7 @@ package platformtest
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
-	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -29,7 +27,7 @@ type Office struct {
 	tb        testing.TB
 	bridge    *adaptertest.Bridge
 	questions adaptertest.Questions
-	typed     typed
+	keyboard  Keyboard
 	people    People
 	dir       string
 	side      func(db *store.Store) Side
@@ -69,9 +67,8 @@ func (o *Office) Open() {
 	}
 	side := o.side(db)
 	o.told = &told{Platform: side.Platform}
-	o.typed.house = o.bridge.House
 	o.In, err = inbound.New(inbound.Options{
-		Platforms: []inbound.Platform{o.told}, Sessions: registry{o.bridge.House, &o.questions, &o.typed, unused{}}, Hub: o.bridge.Hub, Store: db, Pinned: o.Pinned,
+		Platforms: []inbound.Platform{o.told}, Sessions: registry{o.bridge.House, &o.questions, &o.keyboard, unused{}}, Hub: o.bridge.Hub, Store: db, Pinned: o.Pinned,
 		Access: inbound.Access{
 			Roles: map[string]inbound.Roles{
 				o.people.Approver: {inbound.Operator: true, inbound.Approver: true},
@@ -135,6 +132,9 @@ func (o *Office) Session() sessions.ID { return Asking }
 // Questions are those that it asks.
 func (o *Office) Questions() *adaptertest.Questions { return &o.questions }
 
+// Keyboard is where texts are typed.
+func (o *Office) Keyboard() *Keyboard { return &o.keyboard }
+
 // Ask has it ask for a permission.
 func (o *Office) Ask(id string) {
 	o.questions.Change(sessions.Prompt{ID: id, Session: Asking, Dialog: adaptertest.Permission(), State: sessions.PromptOpen, OpenedAt: time.Now()})
@@ -162,46 +162,11 @@ func (b both) Changed(s sessions.Session) {
 	b.in.Changed(s)
 }
 
-// typed are the texts that people wrote. Each stands in its session's log, and is submitted at
-// once.
-type typed struct {
-	house *adaptertest.House
-	mu    sync.Mutex
-	all   []sessions.Receipt
-}
-
-// Input implements inbound.Sessions.
-func (t *typed) Input(_ context.Context, id sessions.ID, req sessions.InputRequest) (sessions.Receipt, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if i := slices.IndexFunc(t.all, func(r sessions.Receipt) bool { return r.Key == req.Key }); i >= 0 {
-		return t.all[i], nil
-	}
-	r := sessions.Receipt{
-		ID: fmt.Sprintf("in_%012x", len(t.all)+1), Session: id, Text: req.Text, Submit: true, Author: req.Author, Name: req.Name, Origin: req.Origin,
-		Key: req.Key, State: sessions.ReceiptSubmitted, CreatedAt: time.Now(), UpdatedAt: time.Now(),
-	}
-	t.all = append(t.all, r)
-	return r, t.house.Print(id, adaptertest.Output{
-		Lines: []string{req.Text}, Kind: sessions.KindUser, Author: req.Name, Origin: req.Origin, Begins: true,
-	})
-}
-
-// Receipt implements inbound.Sessions.
-func (t *typed) Receipt(_ context.Context, id string) (sessions.Receipt, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if i := slices.IndexFunc(t.all, func(r sessions.Receipt) bool { return r.ID == id }); i >= 0 {
-		return t.all[i], nil
-	}
-	return sessions.Receipt{}, sessions.ErrUnknown
-}
-
 // registry is what of sessions questions and texts need.
 type registry struct {
 	*adaptertest.House
 	*adaptertest.Questions
-	*typed
+	*Keyboard
 	unused
 }
 

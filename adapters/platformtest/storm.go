@@ -39,6 +39,13 @@ type Coast interface {
 	// Command asks for the list of sessions in the chat, and returns what tells its answer from
 	// others.
 	Command() (id string, err error)
+	// Write writes a text where the session is shown, as the approver or as the operator, and
+	// returns its message; "": it isn't shown yet. Edit changes a text.
+	Write(approver bool, text string) (message string, err error)
+	Edit(approver bool, message, text string) error
+	// Jolt disturbs the way on which updates come, as the platform does: some come twice, late,
+	// or in another order. settle ends that.
+	Jolt(random *rand.Rand) (settle func())
 	// PressButton presses a button of a message, and Reply answers it, both as the approver.
 	PressButton(m StormMessage, label string) error
 	Reply(m StormMessage, text string) error
@@ -102,6 +109,7 @@ type storm struct {
 
 	lines    int
 	commands []string
+	texts    []written
 	asked    int
 }
 
@@ -215,10 +223,18 @@ func (s *storm) begin() {
 // rage has things happen while calls go wrong.
 func (s *storm) rage() {
 	o := s.Office()
+	settle := func() {}
+	defer func() { settle() }()
 	for range 2 + s.random.IntN(6) {
-		switch s.random.IntN(5) {
+		switch s.random.IntN(8) {
 		case 0:
 			s.ask()
+		case 2, 3:
+			s.write()
+		case 4:
+			s.note("a jolt")
+			settle()
+			settle = s.Jolt(s.random)
 		case 1:
 			id, err := s.Command()
 			if err != nil {
@@ -265,6 +281,7 @@ func (s *storm) check() {
 	for _, id := range s.commands {
 		s.checkCommand(id, seen)
 	}
+	s.checkTexts(seen)
 	for n := 1; n <= s.asked; n++ {
 		s.checkQuestion(n, seen)
 	}

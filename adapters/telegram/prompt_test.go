@@ -33,7 +33,7 @@ const asking = platformtest.Asking
 
 // office returns one whose sessions are mirrored to the forum.
 func (w *world) office(dir string) *office {
-	o := &office{bridge: w.bridge(adapters.Rule{Session: "*", To: target(w.forum, 0)})}
+	o := &office{bridge: w.bridge(adapters.Rule{Session: "*", To: target(w.forum, 0), Input: true})}
 	o.bob = w.AddUser(telegramtest.User{FirstName: "Bob"})
 	o.bob.Join(w.forum)
 	people := platformtest.People{Approver: fmt.Sprintf("telegram:%d", w.ada.ID), Operator: fmt.Sprintf("telegram:%d", o.bob.ID), Chat: target(w.forum, 0)}

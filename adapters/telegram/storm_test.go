@@ -73,6 +73,33 @@ func (c coast) Command() (string, error) {
 	return strconv.Itoa(id), err
 }
 
+func (c coast) person(approver bool) *telegramtest.Person {
+	if approver {
+		return c.ada
+	}
+	return c.bob
+}
+
+func (c coast) Write(approver bool, text string) (string, error) {
+	for _, t := range slices.Backward(c.Topics(c.forum)) {
+		if t.Name == "agent" {
+			id, err := c.person(approver).Say(t.Place, text)
+			return strconv.Itoa(id), err
+		}
+	}
+	return "", nil
+}
+
+func (c coast) Edit(approver bool, message, text string) error {
+	return c.person(approver).Edit(c.forum, c.number(message), text)
+}
+
+// Jolt has Telegram bring updates again that were acknowledged.
+func (c coast) Jolt(r *rand.Rand) (settle func()) {
+	c.Repeat(1 + r.IntN(5))
+	return func() {}
+}
+
 func (c coast) PressButton(m platformtest.StormMessage, label string) error {
 	_, err := c.Press(true, m.ID, label)
 	return err

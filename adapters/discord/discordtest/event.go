@@ -1,6 +1,9 @@
 package discordtest
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // wireEvent is what the gateway sends (docs.discord.com/developers/events/gateway-events#payload-structure).
 type wireEvent struct {
@@ -32,6 +35,10 @@ func (s *Server) dispatchFor(name string, need Intent, in *channel, data func(In
 	}
 	for _, session := range s.gates.sessions {
 		if !session.alive(s.opts.Limits.Resume) || need != always && session.intents&need == 0 {
+			continue
+		}
+		if s.gates.holds && in != nil && strings.HasPrefix(name, "MESSAGE_") {
+			session.held = append(session.held, heldEvent{name, in.id, data(session.intents)})
 			continue
 		}
 		session.add(name, data(session.intents))

@@ -30,6 +30,9 @@ type gates struct {
 	resumes    int
 	identifies arrivals
 	tokenReset bool // the token is worthless from now on
+	holds      bool // see Server.HoldMessages
+	again      int  // see Server.RepeatEvents
+	anew       int  // as again, of messages
 	turnAway   int  // how many of the next connections are refused
 	mute       int  // how many of the next connections stay silent
 	muteLate   bool // they do say HELLO

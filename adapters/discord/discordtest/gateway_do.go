@@ -1,6 +1,9 @@
 package discordtest
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // getGateway names the gateway, at the host that asks.
 func (s *Server) getGateway(*call) (any, *refusal) {
@@ -63,6 +66,42 @@ func (s *Server) each(do func(*gateway)) {
 // DropGateways breaks all connections without a word, as a network does. Their
 // sessions can be taken up again.
 func (s *Server) DropGateways() { s.each((*gateway).cut) }
+
+// RepeatEvents has the next RESUME bring so many more of a session's newest events than were
+// missed, and the newest messages once more under numbers of their own.
+func (s *Server) RepeatEvents(events, messages int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.gates.again, s.gates.anew = events, messages
+}
+
+// HoldMessages has events about messages wait from now on, as if the gateway's servers were
+// behind.
+func (s *Server) HoldMessages() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.gates.holds = true
+}
+
+// ReleaseMessages sends what waits, in another order: those of a channel that are new follow
+// each other, but one that was changed may come before it's said that it was made. random returns
+// a number below n.
+func (s *Server) ReleaseMessages(random func(n int) int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.gates.holds = false
+	for _, x := range s.gates.sessions {
+		for len(x.held) > 0 {
+			i := random(len(x.held))
+			if e := x.held[i]; e.name == "MESSAGE_CREATE" {
+				i = slices.IndexFunc(x.held, func(o heldEvent) bool { return o.name == e.name && o.channel == e.channel })
+			}
+			x.add(x.held[i].name, x.held[i].data)
+			x.held = slices.Delete(x.held, i, i+1)
+		}
+	}
+	s.Touch()
+}
 
 // CloseGateways ends all connections with a code, such as 4000.
 func (s *Server) CloseGateways(code int, reason string) {

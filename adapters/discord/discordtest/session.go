@@ -1,7 +1,10 @@
 package discordtest
 
 import (
+	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -11,10 +14,17 @@ type session struct {
 	intents Intent
 	events  [][]byte // all of them
 	first   int      // the first one's sequence number
+	held    []heldEvent
 	conn    *gateway // nil while there's none
 	left    time.Time
 	over    bool // nothing is added to it any more, and it can't be taken up again
 	lost    bool // it can't be taken up again
+}
+
+// heldEvent is one that waits, see Server.HoldMessages.
+type heldEvent struct {
+	name, channel string
+	data          any
 }
 
 // add appends an event and wakes whoever sends it.
@@ -173,9 +183,25 @@ func (g *gateway) resume(r resume) {
 		old.cut()
 	}
 	s.gates.resumes++
-	x.conn, g.session, g.next = g, x, next
+	x.conn, g.session, g.next = g, x, max(0, next-s.gates.again)
+	x.repeat(s.gates.anew)
+	s.gates.again, s.gates.anew = 0, 0
 	x.add("RESUMED", map[string]any{"_trace": []string{}})
 	s.Touch()
+}
+
+// repeat adds the newest events about messages once more, so many of them.
+func (x *session) repeat(n int) {
+	var again []wireEvent
+	for _, raw := range slices.Backward(x.events) {
+		var e wireEvent
+		if len(again) < n && json.Unmarshal(raw, &e) == nil && strings.HasPrefix(e.Name, "MESSAGE_") {
+			again = append(again, e)
+		}
+	}
+	for _, e := range slices.Backward(again) {
+		x.add(e.Name, e.Data)
+	}
 }
 
 func (gs *gates) find(id string) *session {

@@ -20,6 +20,9 @@ const maxUpdates = 100
 // (core.telegram.org/bots/api#getupdates, allowed_updates).
 var notByDefault = []string{"chat_member", "message_reaction", "message_reaction_count"}
 
+// maxKnown is how many of the updates that were acknowledged can be repeated.
+const maxKnown = 100
+
 // pending is an update that hasn't been acknowledged.
 type pending struct {
 	id   int64
@@ -30,6 +33,7 @@ type pending struct {
 // queue holds the updates of the bot, and who reads them.
 type queue struct {
 	pending []pending
+	known   []pending // the newest that were acknowledged, at most maxKnown
 	lastID  int64
 	allowed []string // nil: the default
 	reader  *reader
@@ -102,6 +106,17 @@ func (s *Server) Redeliver(updates ...json.RawMessage) error {
 	return nil
 }
 
+// Repeat brings the newest updates again that were acknowledged, so many of them: a server that
+// wasn't told of the acknowledgement takes over.
+func (s *Server) Repeat(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	q := &s.queue
+	again := q.known[max(0, len(q.known)-n):]
+	q.pending, q.known = slices.Concat(again, q.pending), q.known[:len(q.known)-len(again)]
+	s.Touch()
+}
+
 // Pending returns the updates that nobody has acknowledged.
 func (s *Server) Pending() []json.RawMessage {
 	s.mu.Lock()
@@ -121,7 +136,15 @@ func (q *queue) acknowledge(offset int64) {
 		q.pending = q.pending[len(q.pending)-keep:]
 		return
 	}
-	q.pending = slices.DeleteFunc(q.pending, func(p pending) bool { return p.id < offset })
+	var left []pending
+	for _, p := range q.pending {
+		if p.id < offset {
+			q.known = append(q.known, p)
+		} else {
+			left = append(left, p)
+		}
+	}
+	q.pending, q.known = left, q.known[max(0, len(q.known)-maxKnown):]
 }
 
 // end ends the call that's reading, in favour of another.

@@ -1,0 +1,76 @@
+package platformtest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// written is a text that somebody wrote to the session in a storm.
+type written struct {
+	message  string // "": nobody could
+	approver bool
+	edited   bool
+}
+
+func textText(n int) string { return fmt.Sprintf("text <%d>", n) }
+
+// write has somebody write a text where the session is shown, and maybe change it.
+func (s *storm) write() {
+	w := written{approver: s.random.IntN(2) == 0}
+	id, err := s.Write(w.approver, textText(len(s.texts)+1))
+	if err != nil {
+		s.Error(err)
+	}
+	if w.message = id; id == "" {
+		return
+	}
+	if s.random.IntN(4) == 0 {
+		w.edited = true
+		if err := s.Edit(w.approver, id, textText(len(s.texts)+1)+" changed"); err != nil {
+			s.Error(err)
+		}
+	}
+	s.texts = append(s.texts, w)
+}
+
+// checkTexts wants each text typed once, in the order in which each person wrote theirs. What's
+// written where the session isn't any more, or where it rests because its chat was lost, isn't
+// typed. Whoever changed a text knows that it was typed as it was first, if it was.
+func (s *storm) checkTexts(seen []StormMessage) {
+	s.Helper()
+	typed := s.Office().Keyboard().Typed()
+	at := make([]int, len(s.texts)) // where in typed, from 1 on
+	for i, t := range typed {
+		n := -1
+		for m := range s.texts {
+			if strings.HasPrefix(t.Text, textText(m+1)) {
+				n = m
+			}
+		}
+		switch {
+		case n < 0:
+			s.Errorf("%q was typed, which nobody wrote", t.Text)
+		case at[n] > 0:
+			s.Errorf("%q was typed twice", t.Text)
+		default:
+			at[n] = i + 1
+		}
+	}
+	last := map[bool]int{}
+	for n, w := range s.texts {
+		switch {
+		case at[n] == 0 && !s.hidden && s.loses == 0 && s.makes == 0:
+			s.Errorf("%s wasn't typed", textText(n+1))
+		case at[n] > 0 && at[n] < last[w.approver]:
+			s.Errorf("%s was typed before what was written before it", textText(n+1))
+		case at[n] > 0:
+			last[w.approver] = at[n]
+			if w.edited && typed[at[n]-1].Text == textText(n+1) && !s.hidden && !slices.ContainsFunc(seen, func(m StormMessage) bool {
+				return (m.ReplyTo == w.message || s.loses > 0) && strings.Contains(m.Text, "Edits aren't sent")
+			}) {
+				s.Errorf("%s was typed as it was first, and nobody said so", textText(n+1))
+			}
+		}
+	}
+}
