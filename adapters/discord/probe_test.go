@@ -2,7 +2,10 @@ package discord_test
 
 import (
 	"fmt"
+	"net/url"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -38,6 +41,31 @@ func TestProbeSeesWhoTheBotIs(t *testing.T) {
 				w.Errorf("the invitation is %s", invite)
 			}
 		})
+	}
+}
+
+// What the bot is invited with, what README says and what the stand-in's bot has by default are
+// the same: so all tests show that it's enough.
+func TestTheListOfRightsIsComplete(t *testing.T) {
+	u, err := url.Parse(discord.Bot{App: "1"}.Invite())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := u.Query().Get("permissions"), strconv.FormatUint(uint64(discordtest.Invited), 10); got != want {
+		t.Errorf("the bot is invited with %s, want %s", got, want)
+	}
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, said, _ := strings.Cut(strings.Join(strings.Fields(string(readme)), " "), "scopes `bot` and `applications.commands`) with ")
+	said, _, _ = strings.Cut(said, ". ")
+	names := strings.Split(strings.ReplaceAll(said, " and ", ", "), ", ")
+	want := discord.RightNames()
+	slices.Sort(names)
+	slices.Sort(want)
+	if !slices.Equal(names, want) {
+		t.Errorf("README lists %q, want %q", names, want)
 	}
 }
 

@@ -17,7 +17,7 @@ type Guild struct {
 }
 
 // Guild returns the guild of that name, and makes it if need be. The bot is in it
-// and may do all that's enforced; so are all people.
+// with the permissions of Invited; so are all people, who may do everything.
 func (s *Server) Guild(name string) *Guild {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -26,7 +26,7 @@ func (s *Server) Guild(name string) *Guild {
 			return g
 		}
 	}
-	g := &Guild{ID: s.clock.next(), Name: name, s: s, at: now(), everyone: everyone, granted: allPermissions}
+	g := &Guild{ID: s.clock.next(), Name: name, s: s, at: now(), everyone: everyone, granted: Invited}
 	g.owner, g.role = s.clock.next(), s.clock.next()
 	s.users[g.owner] = User{ID: g.owner, Name: "owner"}
 	s.guilds = append(s.guilds, g)

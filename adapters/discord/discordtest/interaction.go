@@ -118,7 +118,7 @@ func (s *Server) ask(p *Person, in *channel, i *Interaction, m *Message, data ma
 		wire["user"], wire["context"] = s.users[p.ID].wire(), 1
 	} else {
 		member := in.guild.member(s.users[p.ID], true)
-		member.Permissions = strconv.FormatUint(uint64(allPermissions), 10)
+		member.Permissions = strconv.FormatUint(uint64(everything), 10)
 		wire["guild_id"], wire["guild_locale"], wire["member"] = in.guild.ID, "en-GB", member
 		wire["guild"] = map[string]any{"id": in.guild.ID, "locale": "en-GB", "features": []string{}}
 	}

@@ -23,12 +23,15 @@ const (
 	PinMessages     Permission = 1 << 51
 )
 
-// allPermissions is what a bot has that was invited with all it may need.
-const allPermissions = ManageChannels | AddReactions | ViewChannel | SendMessages | ManageMessages | EmbedLinks |
-	AttachFiles | ReadHistory | MentionEveryone | ManageThreads | CreateThreads | SendInThreads | PinMessages
+// Invited is what a bot has that was invited as README says, and all that it has by itself: what
+// else a server gives to everybody isn't to be counted on.
+const Invited = ViewChannel | SendMessages | SendInThreads | CreateThreads | ManageThreads | ReadHistory | AttachFiles | AddReactions | PinMessages
 
 // everyone is what every member may; all that's not here the bot has by its role.
-const everyone = AddReactions | ViewChannel | SendMessages | EmbedLinks | AttachFiles | ReadHistory | CreateThreads | SendInThreads
+const everyone = ViewChannel | SendMessages | SendInThreads | CreateThreads | ReadHistory | AttachFiles | AddReactions
+
+// everything is what a moderator may, as all people here are.
+const everything = Invited | ManageChannels | ManageMessages | EmbedLinks | MentionEveryone
 
 func (p Permission) has(all Permission) bool { return p&all == all }
 

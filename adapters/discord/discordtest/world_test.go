@@ -29,6 +29,7 @@ func newWorld(t rapid.TB, opts discordtest.Options) *world {
 	t.Helper()
 	w := &world{TB: t, Server: discordtest.New(opts)}
 	w.house = w.Guild("house")
+	w.house.Allow(discordtest.ManageChannels | discordtest.ManageMessages | discordtest.EmbedLinks | discordtest.MentionEveryone)
 	w.text, w.forum = w.house.TextChannel("agents").ID, w.house.ForumChannel("posts").ID
 	w.ada, w.bob = w.Person("Ada"), w.Person("Bob")
 	return w
