@@ -56,6 +56,9 @@ func (o *Outbox) simplify(w *waitingPost, message string, why error) bool {
 		was := w.Post
 		w.whole = &was
 	}
+	if w.whole != nil && p.File != nil && w.File == nil {
+		p.ReplyTo = w.whole.ReplyTo // its text was what was refused
+	}
 	o.bytes += p.size() - w.size()
 	w.Post = p
 	w.Nonce, w.marked = "", w.marked || w.unsure // it's another message

@@ -16,6 +16,7 @@ type Adapter struct {
 	channels atomic.Pointer[map[string]Channel] // as they were configured last
 	client   *client
 	forums   forums
+	titles   titles // of threads, that are refused
 	old      oldOnes
 	private  private
 	log      *slog.Logger

@@ -32,7 +32,7 @@ func (a *Adapter) Call(ctx context.Context, op adapters.Op) adapters.Reply {
 	case adapters.KindOpen:
 		return a.openThread(ctx, op.Target)
 	case adapters.KindRename:
-		return a.setThread(ctx, op.Target, qos.FamilyRename, discordgo.ChannelEdit{Name: title(op.Text)})
+		return a.renameThread(ctx, op.Target, op.Text)
 	default:
 		return rejected(fmt.Errorf("no call of Discord's does %q", op.Kind))
 	}
@@ -112,13 +112,14 @@ func (a *Adapter) send(ctx context.Context, m message) adapters.Reply {
 	} else {
 		err = a.client.raw(ctx, http.MethodPost, path, body, &got)
 	}
-	if err != nil && (m.file != nil || m.picture != nil) {
-		r := failed(err, m.at)
-		r.Content = r.Content || r.Outcome == qos.ChatGone // perhaps nothing but files isn't allowed
-		return only(r)
-	}
 	if err != nil {
-		return failed(err, m.at)
+		r := failed(err, m.at)
+		f, ok := errors.AsType[*failure](err)
+		if more := m.file != nil || m.picture != nil || m.replyTo != ""; ok && more && f.code == codePermissions {
+			r.Content = true // perhaps nothing but files isn't allowed, or answers, which take the right to read
+			return only(r)
+		}
+		return r
 	}
 	// With a nonce that it knows, Discord answers with the message that it made then.
 	existed := m.nonce != "" && strings.TrimSpace(got.Content) != strings.TrimSpace(m.content)

@@ -54,19 +54,20 @@ var meanings = map[int]meaning{
 	50024: {outcome: qos.ChatGone, advice: "it's no channel for text: take the id of a text or forum channel"},
 
 	// And for one thread or message.
-	30013:  {outcome: qos.Rejected, advice: adviceFull},
-	40005:  {outcome: qos.Rejected, advice: adviceFile, content: true},
-	160005: {outcome: qos.Rejected, advice: adviceArchive},
-	160006: {outcome: qos.Rejected, advice: adviceFull},
-	200000: {outcome: qos.Rejected, advice: adviceAutoMod, content: true},
-	200001: {outcome: qos.Rejected, advice: adviceAutoMod, content: true},
-	240000: {outcome: qos.Rejected, advice: adviceAutoMod, content: true},
+	30013:     {outcome: qos.Rejected, advice: adviceFull},
+	40005:     {outcome: qos.Rejected, advice: adviceFile, content: true},
+	160005:    {outcome: qos.Rejected, advice: adviceArchive},
+	160006:    {outcome: qos.Rejected, advice: adviceFull},
+	200000:    {outcome: qos.Rejected, advice: adviceAutoMod, content: true},
+	codeTitle: {outcome: qos.Rejected, advice: adviceAutoMod, content: true},
+	240000:    {outcome: qos.Rejected, advice: adviceAutoMod, content: true},
 }
 
 const (
 	codeUnknownChannel = 10003
 	codeNetwork        = 40333 // "internal network error": what's in front of Discord didn't pass it on
 	codePermissions    = 50013
+	codeTitle          = 200001 // a thread\'s name, by AutoMod
 )
 
 // only is a reply that's about one thing in a channel, and not the channel.

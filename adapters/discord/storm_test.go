@@ -2,6 +2,7 @@ package discord_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -49,16 +50,15 @@ func (c coast) SetFates(fate func(platformtest.StormCall) faults.Fate) {
 
 func (c coast) Seen() []platformtest.StormMessage {
 	var out []platformtest.StormMessage
-	places := []string{c.agents}
-	for _, t := range c.Threads(c.agents) {
-		places = append(places, t.ID)
-	}
-	for _, place := range places {
+	places := []discordtest.ChannelState{{ID: c.agents}}
+	places = append(places, c.AllThreads(c.agents)...)
+	for _, at := range places {
+		place := at.ID
 		for _, m := range c.Messages(place) {
 			if m.Kind != 0 && m.Kind != 19 && m.Kind != 20 || m.Author.ID != c.Bot().ID || m.OnlyFor != "" || !m.DeletedAt.IsZero() {
 				continue
 			}
-			x := platformtest.StormMessage{ID: m.ID, Place: place, At: m.At, Text: unescaped(m.Content), ReplyTo: m.ReplyTo}
+			x := platformtest.StormMessage{ID: m.ID, Place: place, At: m.At, Text: unescaped(m.Content), ReplyTo: m.ReplyTo, Gone: !at.DeletedAt.IsZero()}
 			for _, f := range m.Files {
 				x.Text += string(f.Content)
 			}
@@ -79,7 +79,7 @@ func unescaped(text string) string { return strings.ReplaceAll(text, `\`, "") }
 func (c coast) Places(name string) int {
 	n := 0
 	for _, t := range c.Threads(c.agents) {
-		if t.Name == name {
+		if isSessions(t.Name, name) {
 			n++
 		}
 	}
@@ -96,12 +96,11 @@ func (c coast) person(approver bool) *discordtest.Person {
 }
 
 func (c coast) Write(approver bool, text string) (string, error) {
-	for _, t := range slices.Backward(c.Threads(c.agents)) {
-		if t.Name == "agent" {
-			return c.person(approver).Say(t.ID, text)
-		}
+	t, ok := c.thread()
+	if !ok || t.Archived || t.Locked {
+		return "", nil
 	}
-	return "", nil
+	return c.person(approver).Say(t.ID, text)
 }
 
 func (c coast) Edit(approver bool, message, text string) error {
@@ -165,6 +164,57 @@ func (c coast) Wrongs() []platformtest.Wrong {
 		platformtest.Wrong{Name: "no access", Hides: true, Fits: writes, Draw: platformtest.Answered(saysNo(http.StatusForbidden, 50001, "Missing Access"))},
 		platformtest.Wrong{Name: "no thread", Loses: true, Fits: func(c platformtest.StormCall) bool { return c.Thread }, Draw: platformtest.Answered(saysNo(http.StatusNotFound, 10003, "Unknown Channel"))},
 		platformtest.Wrong{Name: "no buttons", Fits: func(c platformtest.StormCall) bool { return c.Buttons }, Draw: platformtest.Answered(saysNo(http.StatusBadRequest, 50035, "Invalid Form Body"))},
+	)
+}
+
+// isSessions says whether a thread is of a session: it's called "session" where its name is
+// refused.
+func isSessions(thread, session string) bool { return thread == session || thread == "session" }
+
+// thread is the newest of the session; false: there's none.
+func (c coast) thread() (discordtest.ChannelState, bool) {
+	for _, t := range slices.Backward(c.Threads(c.agents)) {
+		if isSessions(t.Name, "agent") {
+			return t, true
+		}
+	}
+	return discordtest.ChannelState{}, false
+}
+
+// inThread does something with the session's thread, if it has one.
+func (c coast) inThread(do ...func(thread string) error) func() error {
+	return func() error {
+		t, ok := c.thread()
+		if !ok {
+			return nil
+		}
+		var errs []error
+		for _, do := range do {
+			errs = append(errs, do(t.ID))
+		}
+		return errors.Join(errs...)
+	}
+}
+
+func (c coast) States() []platformtest.State {
+	var states []platformtest.State
+	for _, word := range []string{"print", "question", "agent", "working"} {
+		states = append(states, platformtest.State{Name: "AutoMod blocks " + word, Enter: func() error { c.house.SetAutoMod(word); return nil }})
+	}
+	for name, p := range map[string]discordtest.Permission{
+		"reactions": discordtest.AddReactions, "pins": discordtest.PinMessages, "files": discordtest.AttachFiles, "history": discordtest.ReadHistory,
+	} {
+		states = append(states, platformtest.State{Name: "no right to " + name, Bare: p == discordtest.ReadHistory, Enter: func() error { c.house.Deny(p); return nil }})
+	}
+	slices.SortFunc(states, func(a, b platformtest.State) int { return strings.Compare(a.Name, b.Name) })
+	view := func(change func(p discordtest.Permission)) func() error {
+		return func() error { change(discordtest.ViewChannel); return nil }
+	}
+	return append(states,
+		platformtest.State{Name: "the channel isn't seen", Hides: true, Enter: view(c.house.Deny), Leave: view(c.house.Allow)},
+		platformtest.State{Name: "the thread is archived", Enter: c.inThread(c.ada.Archive), Leave: c.inThread(c.ada.Unarchive)},
+		platformtest.State{Name: "the thread is locked", Enter: c.inThread(c.ada.Lock, c.ada.Archive), Leave: c.inThread(c.ada.Unlock, c.ada.Unarchive)},
+		platformtest.State{Name: "the thread is deleted", Loses: true, Enter: c.inThread(c.ada.DeleteChannel)},
 	)
 }
 

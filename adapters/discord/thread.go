@@ -28,11 +28,57 @@ func title(s string) string {
 	return cut(cmp.Or(strings.Join(strings.Fields(s), " "), "session"), maxTitle)
 }
 
+// nameless is what a thread is called whose session's name the server's AutoMod refuses.
+const nameless = "session"
+
+// nameFor is a title that the server takes, as far as is known.
+func (a *Adapter) nameFor(text string) string {
+	if t := title(text); !a.titles.has(t) {
+		return t
+	}
+	return nameless
+}
+
+// aboutTitle is the reply to a call that would have given a thread a name. One that's refused is
+// made again with another, in a slot of its own.
+func (a *Adapter) aboutTitle(err error, at adapters.Target, name string) adapters.Reply {
+	if f, ok := errors.AsType[*failure](err); ok && f.code == codeTitle && name != nameless {
+		a.titles.note(name)
+		return adapters.Reply{Outcome: qos.Failed, Err: f}
+	}
+	return aboutThreads(err, at)
+}
+
+// maxTitles is how many titles are remembered that were refused.
+const maxTitles = 1000
+
+// titles are those that AutoMod has refused. They're forgotten at a restart, and when there are
+// too many, which costs a refusal more.
+type titles struct {
+	mu      sync.Mutex
+	refused map[string]bool
+}
+
+func (t *titles) has(name string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.refused[name]
+}
+
+func (t *titles) note(name string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.refused == nil || len(t.refused) >= maxTitles {
+		t.refused = map[string]bool{}
+	}
+	t.refused[name] = true
+}
+
 // makeThread makes a thread in a text channel, or a post in a forum channel. A post has
 // a first message, which mustn't be empty. There's no nonce for threads: one that may
 // have been made before is looked for.
 func (a *Adapter) makeThread(ctx context.Context, op adapters.Op) adapters.Reply {
-	at, name := op.Target, title(op.Text)
+	at, name := op.Target, a.nameFor(op.Text)
 	if op.Again && a.opt.Guild != "" {
 		if id, err := a.madeThread(ctx, at.Chat, name); err != nil || id != "" {
 			return existed(id, err, at)
@@ -53,7 +99,7 @@ func (a *Adapter) makeThread(ctx context.Context, op adapters.Op) adapters.Reply
 	path := "channels/" + at.Chat + "/threads"
 	err = a.client.raw(ctx, http.MethodPost, path, body, &got)
 	if err != nil {
-		return aboutThreads(err, at)
+		return a.aboutTitle(err, at, name)
 	}
 	return adapters.Reply{Outcome: qos.Delivered, ID: got.ID}
 }
@@ -159,6 +205,16 @@ func (a *Adapter) setThread(ctx context.Context, at adapters.Target, family qos.
 		return aboutThreads(err, at)
 	}
 	return adapters.Reply{Outcome: qos.Delivered}
+}
+
+// renameThread gives a thread another name.
+func (a *Adapter) renameThread(ctx context.Context, at adapters.Target, text string) adapters.Reply {
+	name := a.nameFor(text)
+	r := a.setThread(ctx, at, qos.FamilyRename, discordgo.ChannelEdit{Name: name})
+	if r.Outcome == qos.Rejected {
+		return a.aboutTitle(r.Err, at, name)
+	}
+	return r
 }
 
 // forums remembers which channels are forum channels: that never changes.

@@ -32,6 +32,8 @@ type Coast interface {
 	SetFates(fate func(c StormCall) faults.Fate)
 	// Wrongs are what the platform, and what stands before it, may do wrong.
 	Wrongs() []Wrong
+	// States are how the platform may be.
+	States() []State
 	// Seen are all messages of the bot in all places, oldest first; Places is how many threads
 	// there are of a session's name.
 	Seen() []StormMessage
@@ -79,6 +81,7 @@ type StormMessage struct {
 	Text      string // with an attached file's
 	Buttons   []string
 	ReplyTo   string
+	Gone      bool // with its place, which a person deleted: somebody has seen it
 }
 
 // marked says that the message says of itself that it may be there already.
@@ -105,7 +108,9 @@ type storm struct {
 	makes  int       // calls that make threads, of which nobody knows what came
 	loses  int       // calls that were told that their thread is gone
 
-	history []string // what went wrong
+	leave   func() error //  ends the state that it's in; nil: none, or it stays
+	bare    bool         // messages can't answer others
+	history []string     // what went wrong
 
 	lines    int
 	commands []string
@@ -150,12 +155,14 @@ func playStorm(tb testing.TB, c Coast, seed uint64) {
 	}()
 	early := s.random.IntN(3) == 0
 	if early {
+		s.enter()
 		s.begin()
 	}
 	c.Begin(Asking, "agent")
 	s.print()
 	if !early {
 		o.Pass(20 * time.Second)
+		s.enter()
 		s.begin()
 	}
 	for range 1 + s.random.IntN(3) {
@@ -167,6 +174,11 @@ func playStorm(tb testing.TB, c Coast, seed uint64) {
 		}
 	}
 	s.SetFates(nil)
+	if s.leave != nil {
+		if err := s.leave(); err != nil {
+			s.Error(err)
+		}
+	}
 	s.note("it's over")
 	s.mu.Lock()
 	left := calm
@@ -259,7 +271,7 @@ func (s *storm) print() {
 	s.Print(Asking, out)
 }
 
-func lineText(n int) string { return fmt.Sprintf("line <%d>", n) }
+func lineText(n int) string { return fmt.Sprintf("print <%d>", n) }
 
 // ask has the session ask.
 func (s *storm) ask() {
@@ -277,6 +289,15 @@ func (s *storm) check() {
 	seen := s.Seen()
 	for n := 1; n <= s.lines; n++ {
 		s.checkOnce("line", lineText(n), seen)
+	}
+	answers := 0
+	for _, m := range seen {
+		if strings.Contains(m.Text, "As of ") {
+			answers++
+		}
+	}
+	if answers < len(s.commands) && !s.hidden {
+		s.Errorf("%d answers are there to %d commands", answers, len(s.commands))
 	}
 	for _, id := range s.commands {
 		s.checkCommand(id, seen)
@@ -302,17 +323,19 @@ func (s *storm) check() {
 // already.
 func (s *storm) checkOnce(what, text string, seen []StormMessage) {
 	s.Helper()
-	marked, plain := 0, 0
+	marked, plain, gone := 0, 0, 0
 	for _, m := range seen {
 		switch {
 		case !strings.Contains(m.Text, text):
+		case m.Gone:
+			gone++
 		case m.marked():
 			marked++
 		default:
 			plain++
 		}
 	}
-	if plain+marked == 0 || plain > 1 {
+	if plain+marked+gone == 0 || plain > 1 {
 		s.Errorf("%s %q is there %d times, and %d times more with a mark", what, text, plain, marked)
 	}
 }
@@ -331,7 +354,7 @@ func (s *storm) checkCommand(id string, seen []StormMessage) {
 			plain++
 		}
 	}
-	if plain > 1 || plain+marked == 0 && !s.hidden {
+	if plain > 1 || plain+marked == 0 && !s.hidden && !s.bare {
 		s.Errorf("command %s was answered %d times, and %d times more with a mark", id, plain, marked)
 	}
 }
@@ -342,7 +365,7 @@ func (s *storm) checkQuestion(n int, seen []StormMessage) {
 	plain := map[string]int{}
 	shown, answered := false, false
 	for _, m := range seen {
-		if !strings.Contains(m.Text, questionText(n)) {
+		if m.Gone || !strings.Contains(m.Text, questionText(n)) {
 			continue
 		}
 		shown = true

@@ -67,7 +67,7 @@ func (s *storm) checkTexts(seen []StormMessage) {
 		case at[n] > 0:
 			last[w.approver] = at[n]
 			if w.edited && typed[at[n]-1].Text == textText(n+1) && !s.hidden && !slices.ContainsFunc(seen, func(m StormMessage) bool {
-				return (m.ReplyTo == w.message || s.loses > 0) && strings.Contains(m.Text, "Edits aren't sent")
+				return (m.ReplyTo == w.message || s.loses > 0 || s.bare) && strings.Contains(m.Text, "Edits aren't sent")
 			}) {
 				s.Errorf("%s was typed as it was first, and nobody said so", textText(n+1))
 			}

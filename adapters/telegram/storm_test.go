@@ -2,6 +2,7 @@ package telegram_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -41,10 +42,10 @@ func (c coast) SetFates(fate func(platformtest.StormCall) faults.Fate) {
 func (c coast) Seen() []platformtest.StormMessage {
 	var out []platformtest.StormMessage
 	for _, m := range c.Messages(c.forum) {
-		if m.Service != "" || m.From.ID != c.Bot().ID || !m.There() {
+		if m.Service != "" || m.From.ID != c.Bot().ID {
 			continue
 		}
-		x := platformtest.StormMessage{ID: strconv.Itoa(m.ID), Place: strconv.Itoa(m.Thread), At: m.At, Text: m.Text, ReplyTo: strconv.Itoa(m.ReplyTo)}
+		x := platformtest.StormMessage{ID: strconv.Itoa(m.ID), Place: strconv.Itoa(m.Thread), At: m.At, Text: m.Text, ReplyTo: strconv.Itoa(m.ReplyTo), Gone: !m.There()}
 		if m.File != nil {
 			x.Text += string(m.File.Content)
 		}
@@ -81,13 +82,12 @@ func (c coast) person(approver bool) *telegramtest.Person {
 }
 
 func (c coast) Write(approver bool, text string) (string, error) {
-	for _, t := range slices.Backward(c.Topics(c.forum)) {
-		if t.Name == "agent" {
-			id, err := c.person(approver).Say(t.Place, text)
-			return strconv.Itoa(id), err
-		}
+	t, ok := c.topic()
+	if !ok || t.Closed {
+		return "", nil
 	}
-	return "", nil
+	id, err := c.person(approver).Say(t.Place, text)
+	return strconv.Itoa(id), err
 }
 
 func (c coast) Edit(approver bool, message, text string) error {
@@ -149,6 +149,55 @@ func (c coast) Wrongs() []platformtest.Wrong {
 		platformtest.Wrong{Name: "no topic", Loses: true, Draw: platformtest.Answered(refused(http.StatusBadRequest, "Bad Request: message thread not found")), Fits: func(c platformtest.StormCall) bool { return c.Thread }},
 		platformtest.Wrong{Name: "no buttons", Draw: platformtest.Answered(refused(http.StatusBadRequest, "Bad Request: BUTTON_TYPE_INVALID")), Fits: func(c platformtest.StormCall) bool { return c.Buttons }},
 	)
+}
+
+// topic is the newest of the session; false: there's none.
+func (c coast) topic() (telegramtest.Topic, bool) {
+	for _, t := range slices.Backward(c.Topics(c.forum)) {
+		if t.Name == "agent" {
+			return t, true
+		}
+	}
+	return telegramtest.Topic{}, false
+}
+
+// inTopic does something with the session's topic, if it has one.
+func (c coast) inTopic(do func(at telegramtest.Place) error) func() error {
+	return func() error {
+		t, ok := c.topic()
+		if !ok {
+			return nil
+		}
+		return do(t.Place)
+	}
+}
+
+func (c coast) States() []platformtest.State {
+	set := func(do func(group int64, on bool), on bool) func() error {
+		return func() error { do(c.forum, on); return nil }
+	}
+	reactions := func(allowed []string) func() error {
+		return func() error { c.SetReactions(c.forum, allowed); return nil }
+	}
+	rights := telegramtest.AllRights()
+	few := rights
+	few.ManageTopics = false
+	without := func(general func(group int64) error) func() error {
+		return func() error { return errors.Join(c.ada.SetBotRights(c.forum, &few), general(c.forum)) }
+	}
+	again := func() error {
+		return errors.Join(c.ada.ReopenGeneral(c.forum), c.ada.SetBotRights(c.forum, &rights))
+	}
+	return []platformtest.State{
+		{Name: "some reactions", Enter: reactions([]string{"❤"})},
+		{Name: "no reactions", Enter: reactions([]string{})},
+		{Name: "answers don't name the topic", Loses: true, Enter: set(c.SetHidesTopics, true), Leave: set(c.SetHidesTopics, false)},
+		{Name: "topics can't be written to", Loses: true, Enter: set(c.SetDeafTopics, true), Leave: set(c.SetDeafTopics, false)},
+		{Name: "General is closed", Hides: true, Enter: without(c.ada.CloseGeneral), Leave: again},
+		{Name: "General is hidden", Hides: true, Enter: without(c.ada.HideGeneral), Leave: again},
+		{Name: "the topic is closed", Enter: c.inTopic(c.ada.CloseTopic), Leave: c.inTopic(c.ada.ReopenTopic)},
+		{Name: "the topic is deleted", Loses: true, Enter: c.inTopic(c.ada.DeleteTopic)},
+	}
 }
 
 func writes(c platformtest.StormCall) bool { return !c.Reads }

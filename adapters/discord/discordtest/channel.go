@@ -104,6 +104,11 @@ func (s *Server) Channel(id string) (ChannelState, bool) {
 // Threads returns the threads or posts of a channel in the order they were made,
 // archived or not; deleted ones aren't among them.
 func (s *Server) Threads(parent string) []ChannelState {
+	return slices.DeleteFunc(s.AllThreads(parent), func(c ChannelState) bool { return !c.DeletedAt.IsZero() })
+}
+
+// AllThreads returns the deleted ones, too.
+func (s *Server) AllThreads(parent string) []ChannelState {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.sweep()
@@ -113,7 +118,7 @@ func (s *Server) Threads(parent string) []ChannelState {
 		return nil
 	}
 	for _, c := range p.guild.channels {
-		if c.parent == p && c.there() {
+		if c.parent == p {
 			list = append(list, c.state())
 		}
 	}

@@ -30,6 +30,9 @@ func (s *Server) editChannel(c *call) (any, *refusal) {
 	if r := form.check(); r != nil {
 		return nil, r
 	}
+	if form.Name != nil && in.guild.blocks(*form.Name) {
+		return nil, errAutoModTitle
+	}
 	if form.Name != nil && *form.Name != in.name || form.Topic != nil && *form.Topic != in.topic {
 		if r := s.guard.rename(in.id, c.At); r != nil {
 			return nil, r

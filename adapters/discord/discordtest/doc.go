@@ -67,7 +67,7 @@
 // # Where it's laxer
 //
 // It doesn't know voice, stages, polls, stickers, unpinning, private threads, tags,
-// announcements, webhooks of channels, auto-moderation, components of version 2,
+// announcements, webhooks of channels, auto-moderation but for words, components of version 2,
 // user commands, or more shards than one: those routes aren't found, those forms
 // refused. Everybody is in every guild with a moderator's rights, and roles other
 // than the bot's don't exist. The bot's permissions are those of its role, changed

@@ -53,6 +53,9 @@ func (s *Server) redraft(c *call, m *Message, in *channel, form messageForm) (*M
 	if changed.isEmpty() {
 		return nil, errEmpty
 	}
+	if !c.route.open && in.guild.blocks(changed.Content) {
+		return nil, errAutoMod
+	}
 	if form.Allowed != nil {
 		if r := form.Allowed.check(); r != nil {
 			return nil, r

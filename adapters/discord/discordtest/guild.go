@@ -13,6 +13,7 @@ type Guild struct {
 	everyone Permission // of the role that everybody has
 	granted  Permission // of the bot's role
 	gone     bool       // the bot was thrown out
+	blocked  []string   // words, see SetAutoMod
 	channels []*channel // threads too, in the order they were made
 }
 

@@ -204,5 +204,7 @@ var (
 	errJSON          = refuse(http.StatusBadRequest, 50109, "The request body contains invalid JSON.")
 	errThreadThere   = refuse(http.StatusBadRequest, 160004, "A thread has already been created for this message")
 	errThreadLocked  = refuse(http.StatusForbidden, 160005, "Thread is locked")
+	errAutoMod       = refuse(http.StatusBadRequest, 200000, "Message was blocked by automatic moderation")
+	errAutoModTitle  = refuse(http.StatusBadRequest, 200001, "Title was blocked by automatic moderation")
 	errActiveThreads = refuse(http.StatusBadRequest, 160006, "Maximum number of active threads reached")
 )

@@ -101,6 +101,9 @@ func (s *Server) draft(c *call, in *channel, form messageForm, need Permission) 
 	if m.isEmpty() {
 		return nil, errEmpty
 	}
+	if !c.route.open && in.guild.blocks(m.Content) {
+		return nil, errAutoMod
+	}
 	var r *refusal
 	if m.Nonce, r = readNonce(form); r != nil {
 		return nil, r

@@ -106,6 +106,9 @@ func (s *Server) mayStart(c *call, in *channel, form threadForm, need Permission
 	if r := form.check(); r != nil {
 		return r
 	}
+	if in.guild.blocks(form.Name) {
+		return errAutoModTitle
+	}
 	active := 0
 	for _, t := range in.guild.channels {
 		if t.parent != nil && t.there() && !t.archived {

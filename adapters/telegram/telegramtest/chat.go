@@ -45,7 +45,11 @@ type chat struct {
 	losesTopics bool
 	deafTopics  bool // see Server.SetDeafTopics
 	hidesTopics bool // see Server.SetHidesTopics
-	migratedTo  int64
+	closed      bool // General is, see Person.CloseGeneral
+	hidden      bool // General is, see Person.HideGeneral
+
+	reactions  []string // that are allowed; nil: all
+	migratedTo int64
 
 	members  map[int64]*member
 	topics   []*topic

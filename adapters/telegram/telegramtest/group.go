@@ -78,6 +78,14 @@ func (s *Server) SetHidesTopics(group int64, hides bool) {
 	s.mustChat(group).hidesTopics = hides
 }
 
+// SetReactions allows these emoji alone as reactions in a group, and with an empty list none
+// (core.telegram.org/bots/api#chatfullinfo, available_reactions); nil allows all.
+func (s *Server) SetReactions(group int64, allowed []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mustChat(group).reactions = allowed
+}
+
 // mustChat: that a test asks for a chat that never was is a mistake in the test.
 func (s *Server) mustChat(id int64) *chat {
 	c := s.chats[id]

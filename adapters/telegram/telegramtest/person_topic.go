@@ -30,6 +30,35 @@ func (p *Person) CloseTopic(at Place) error { return p.turnTopic(at, true) }
 // ReopenTopic opens a closed topic.
 func (p *Person) ReopenTopic(at Place) error { return p.turnTopic(at, false) }
 
+// CloseGeneral closes a forum's General topic: who may not manage topics can't write there.
+func (p *Person) CloseGeneral(group int64) error { return p.turnGeneral(group, true, false) }
+
+// HideGeneral hides it, which closes it, too (core.telegram.org/bots/api#hidegeneralforumtopic).
+func (p *Person) HideGeneral(group int64) error { return p.turnGeneral(group, true, true) }
+
+// ReopenGeneral opens it, which shows it again, too
+// (core.telegram.org/bots/api#reopengeneralforumtopic).
+func (p *Person) ReopenGeneral(group int64) error { return p.turnGeneral(group, false, false) }
+
+func (p *Person) turnGeneral(group int64, closed, hidden bool) error {
+	return p.inGroup(group, manageTopics, func(c *chat) {
+		say := func(kind string) { p.s.tell(c, p.s.service(c, p.ID, 0, kind, map[string]any{}), "message") }
+		switch {
+		case closed && !c.closed:
+			say("forum_topic_closed")
+		case !closed && c.closed:
+			say("forum_topic_reopened")
+		}
+		switch {
+		case hidden && !c.hidden:
+			say("general_forum_topic_hidden")
+		case !hidden && c.hidden:
+			say("general_forum_topic_unhidden")
+		}
+		c.closed, c.hidden = closed, hidden
+	})
+}
+
 func (p *Person) turnTopic(at Place, closed bool) error {
 	return p.withTopic(at, manageTopics, func(c *chat, t *topic) {
 		if t.closed != closed {

@@ -31,9 +31,14 @@ func (s *Server) setMessageReaction(c *call) (any, *refusal) {
 			return nil, badRequest("REACTION_INVALID")
 		}
 	}
-	_, m, r := s.messageOf(c, "message to react")
+	chat, m, r := s.messageOf(c, "message to react")
 	if r != nil {
 		return nil, r
+	}
+	for _, one := range list {
+		if chat.reactions != nil && !slices.Contains(chat.reactions, one.Emoji) {
+			return nil, badRequest("REACTION_INVALID")
+		}
 	}
 	if m.Service != "" {
 		return nil, badRequest("message can't be reacted")

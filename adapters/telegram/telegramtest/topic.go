@@ -69,7 +69,11 @@ func (s *Server) newTopic(c *chat, by int64, name string, colour int64, icon str
 // sendThread returns the topic that a message of the bot goes to; 0 is the chat
 // itself.
 func (s *Server) sendThread(c *chat, thread int) (int, *refusal) {
+	manages := c.rights(s.opts.Bot.ID).ManageTopics
 	if thread == 0 {
+		if c.closed && !manages {
+			return 0, badRequest("TOPIC_CLOSED")
+		}
 		return 0, nil
 	}
 	t := c.topic(thread)
@@ -78,7 +82,7 @@ func (s *Server) sendThread(c *chat, thread int) (int, *refusal) {
 		return 0, nil
 	case t == nil, c.deafTopics:
 		return 0, badRequest("message thread not found")
-	case t.closed && !c.rights(s.opts.Bot.ID).ManageTopics:
+	case t.closed && !manages:
 		return 0, badRequest("TOPIC_CLOSED")
 	}
 	return thread, nil
