@@ -85,7 +85,7 @@ func (k *promptRig) served(kind string, here bool, random *rand.Rand) (byServer 
 			}
 			break
 		}
-		want := map[string]string{"run": agentlab.OrderCommand(o.tag), "forge": agentlab.OrderForged(o.tag), "long": agentlab.OrderLong(o.tag), "write": "wrote-" + o.tag, "put": "  1. Allow\n      Field 1/1"}[kind]
+		want := map[string]string{"run": agentlab.OrderCommand(o.tag), "forge": readAsCommand(agentlab.OrderForged(o.tag)), "long": agentlab.OrderLong(o.tag), "write": "wrote-" + o.tag, "put": "  1. Allow\n      Field 1/1"}[kind]
 		if want != "" && !strings.Contains(p.Body, want) {
 			k.Errorf("it asks about\n%s\nand this is shown, %+v:\n%s", want, p, p.Body)
 		}
@@ -139,6 +139,9 @@ func (k *promptRig) served(kind string, here bool, random *rand.Rand) (byServer 
 	}
 	return byServer
 }
+
+// readAsCommand is how a question shows a command that has rows which look like a named value's.
+func readAsCommand(command string) string { return "$ " + strings.ReplaceAll(command, "\n", "\n  ") }
 
 // servedSeveral has the agent ask two questions at once, answers the first, and then the second
 // by a choice, a text, or both at the keyboard; it returns how many answers its server was told.
