@@ -30,7 +30,7 @@ const scopeShared = "shared"
 const (
 	// proxySilence is how long nothing is called when something in front of Discord says no of
 	// which nobody knows what it is; it's twice as long each time, up to mostProxy.
-	proxySilence = 5 * time.Second
+	proxySilence = time.Second
 	mostProxy    = 40 * time.Second
 	// mostForeign is the longest that the guard in front of Discord is believed to
 	// silence an address, where it doesn't say: field reports have an hour.
@@ -156,6 +156,9 @@ func (l *limits) refusal(now time.Time, c call, p purpose, b *bucket) *failure {
 	switch {
 	case now.Before(l.blocked):
 		f := no(l.guard.outcome, l.blocked, "not called: "+l.guard.text)
+		if l.guard.proxy { // what waits goes then; as a failure it would back off for longer
+			f.outcome = qos.NotSent
+		}
 		f.status, f.global, f.guard = l.guard.status, l.guard.global, true
 		return f
 	case now.Before(l.denied):
@@ -261,7 +264,11 @@ func (l *limits) refused(now time.Time, c call, f *failure, h http.Header) {
 	case http.StatusUnauthorized:
 		if !c.outside && !now.Before(l.denied) { // those that were under way count once
 			l.denials++
-			l.denied = now.Add(inbound.RestDenied(l.denials))
+			rest := inbound.RestDenied(l.denials - 1)
+			if l.denials == 1 { // a server in trouble says that once
+				rest = inbound.RestAfter(1)
+			}
+			l.denied = now.Add(rest)
 		}
 	case http.StatusForbidden:
 	case http.StatusTooManyRequests:

@@ -44,8 +44,30 @@ func (c coast) SetFates(fate func(platformtest.StormCall) faults.Fate) {
 		return fate(platformtest.StormCall{
 			Reads: r.Method == http.MethodGet, Makes: path.Base(r.URL.Path) == "threads",
 			Thread: to != nil && to[1] != c.agents, Buttons: bytes.Contains(body, []byte(`"components":[{`)),
+			Chat: chatOf(to), Kind: kindOf(r, body),
 		})
 	}))
+}
+
+// chatOf is the channel that a message is for; "": it's none.
+func chatOf(to []string) string {
+	if to == nil {
+		return ""
+	}
+	return to[1]
+}
+
+// kindOf is what a call does with messages.
+func kindOf(r *http.Request, body []byte) string {
+	switch {
+	case r.Method == http.MethodPatch && strings.Contains(r.URL.Path, "/messages/"):
+		return "edit"
+	case r.Method != http.MethodPost || path.Base(r.URL.Path) != "messages":
+		return ""
+	case bytes.Contains(body, []byte("message_reference")):
+		return "reply"
+	}
+	return "post"
 }
 
 func (c coast) Seen() []platformtest.StormMessage {

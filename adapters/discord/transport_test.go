@@ -255,10 +255,14 @@ func TestAProxysRefusalIsTriedAgainSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, next, _ := answering(t)
 		next.status, next.body = http.StatusForbidden, "<html>no</html>"
-		for _, want := range []time.Duration{5, 10, 20, 40, 40} {
+		for _, want := range []time.Duration{1, 2, 4, 8, 16, 32, 40, 40} {
 			f := failureOf(t, c.raw(t.Context(), http.MethodGet, "users/@me", nil, nil))
 			if f.local || f.outcome != qos.Failed || f.retryAfter != want*time.Second {
 				t.Fatalf("it's %+v, want %d s", f, want)
+			}
+			f = failureOf(t, c.raw(t.Context(), http.MethodGet, "users/@me", nil, nil))
+			if !f.local || f.outcome != qos.NotSent || f.retryAfter != want*time.Second {
+				t.Fatalf("a call meanwhile is %+v, want to wait for %d s", f, want)
 			}
 			time.Sleep(want * time.Second)
 		}
@@ -326,7 +330,7 @@ func TestInvalidRequestsHaveABudget(t *testing.T) {
 }
 
 // With a wrong token each call would count as invalid, and a server in trouble refuses the
-// right one, too: it's tried again after 5 s, and then up to 45 s apart.
+// right one, too: it's tried again after a second, then 5 s, and then up to 45 s apart.
 func TestAWrongTokenIsTriedSeldom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, next, _ := answering(t)

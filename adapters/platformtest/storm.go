@@ -59,6 +59,9 @@ type StormCall struct {
 	Makes   bool // it makes a thread
 	Thread  bool // it's a message for a thread
 	Buttons bool // it has buttons
+
+	Chat string // whose slot it takes
+	Kind string // "post", "reply" or "edit"; "": it's something else
 }
 
 // Wrong is one thing that goes wrong with calls.

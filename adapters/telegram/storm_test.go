@@ -35,8 +35,22 @@ func (c coast) SetFates(fate func(platformtest.StormCall) faults.Fate) {
 		return fate(platformtest.StormCall{
 			Reads: strings.HasPrefix(method, "get"), Makes: method == "createForumTopic",
 			Thread: bytes.Contains(body, []byte("message_thread_id")), Buttons: bytes.Contains(body, []byte("inline_keyboard")),
+			Chat: number(c.forum), Kind: kindOf(method, body),
 		})
 	}))
+}
+
+// kindOf is what a call does with messages.
+func kindOf(method string, body []byte) string {
+	switch {
+	case strings.HasPrefix(method, "editMessage"):
+		return "edit"
+	case !strings.HasPrefix(method, "send") || method == "sendChatAction":
+		return ""
+	case bytes.Contains(body, []byte("reply_parameters")):
+		return "reply"
+	}
+	return "post"
 }
 
 func (c coast) Seen() []platformtest.StormMessage {
