@@ -2,6 +2,7 @@ package inbound
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -20,9 +21,11 @@ const cardFor = 2 * time.Minute
 const leadFor = 3 * time.Second
 
 // cards say in a session's own thread what can be done there, as soon as it's made: a program
-// that says nothing until it's asked leaves it empty. Then whoever began the session is told
-// where that is. One goroutine does: run. Only threads that are made while it runs get a card:
-// after a restart nobody knows whether one is there already.
+// that says nothing until it's asked leaves it empty. Where threads can't be written to, the card
+// stands in the chat itself. Then whoever began the session is told where that is. One goroutine
+// does: run. Only threads that are made while it runs get a card: after a restart nobody knows
+// whether one is there already. Where there are no threads, what answers who began the session is
+// its card.
 type cards struct {
 	in   *Inbound
 	wake chan struct{}
@@ -70,7 +73,7 @@ func (cs *cards) tell(id sessions.ID, post adapters.Post) {
 // run posts cards until ctx ends.
 func (cs *cards) run(ctx context.Context) {
 	for _, st := range cs.in.opt.Hub.Status("") {
-		if ownThread(st) {
+		if hasCard(st) {
 			cs.posted[cardPlace{st.Binding.Session, st.Target}] = true
 		}
 	}
@@ -99,7 +102,7 @@ func (cs *cards) round(ctx context.Context, now time.Time) {
 			continue
 		}
 		s, err := cs.in.opt.Sessions.Get(string(at.session))
-		if !ownThread(st) || !st.Open || err != nil || s.State == sessions.StateEnded || !s.Owned && st.Binding.Origin != adapters.ByHand {
+		if !hasCard(st) || !st.Open || err != nil || s.State == sessions.StateEnded || !s.Owned && st.Binding.Origin != adapters.ByHand {
 			continue
 		}
 		if !cs.posted[at] {
@@ -109,7 +112,7 @@ func (cs *cards) round(ctx context.Context, now time.Time) {
 			}
 			cs.posted[at] = true
 		}
-		cs.lead(s, at.place)
+		cs.lead(s, at.place, st.Astray)
 	}
 	cs.mu.Lock()
 	var due []adapters.Post
@@ -125,9 +128,10 @@ func (cs *cards) round(ctx context.Context, now time.Time) {
 	}
 }
 
-// ownThread says whether a binding is shown in a thread that was made for it.
-func ownThread(st adapters.BindingStatus) bool {
-	return st.Target.Thread != "" && st.Binding.Target.Thread == ""
+// hasCard says whether a binding is shown in a thread that was made for it, or in the chat itself
+// because none can be written to.
+func hasCard(st adapters.BindingStatus) bool {
+	return st.Binding.Target.Thread == "" && (st.Target.Thread != "" || st.Astray != "")
 }
 
 // reply tells somebody that a session has begun.
@@ -137,18 +141,27 @@ func (cs *cards) reply(post adapters.Post) {
 	}
 }
 
-// post has a session's card stand in its thread.
-func (cs *cards) post(ctx context.Context, s sessions.Session, at cardPlace) error {
+// buttons are those of a session's card.
+func (cs *cards) buttons(ctx context.Context, s sessions.Session, at adapters.Target) ([]adapters.Button, error) {
 	var row []adapters.Button
 	for _, b := range []struct {
 		label, command string
 		role           Role
 	}{{"Screen", "screen", Viewer}, {"Keys", "keys", Operator}, {"Stop", "stop", Operator}, {"Close", "close", Operator}} {
-		button, err := cs.in.offer(ctx, at.place, b.label, offer{Do: "command", Args: b.command + " ", Session: s.ID, Role: b.role})
+		button, err := cs.in.offer(ctx, at, b.label, offer{Do: "command", Args: b.command + " ", Session: s.ID, Role: b.role})
 		if err != nil {
-			return err
+			return nil, err
 		}
 		row = append(row, button)
+	}
+	return row, nil
+}
+
+// post has a session's card stand in its thread.
+func (cs *cards) post(ctx context.Context, s sessions.Session, at cardPlace) error {
+	row, err := cs.buttons(ctx, s, at.place)
+	if err != nil {
+		return err
 	}
 	return cs.in.opt.Hub.Post(adapters.Post{
 		To: at.place, Key: "card " + string(s.ID), Class: qos.Interactive, Session: s.ID,
@@ -166,15 +179,28 @@ func (cs *cards) post(ctx context.Context, s sessions.Session, at cardPlace) err
 
 // text is what a card says.
 func (cs *cards) text(s sessions.Session) string {
-	what, does := "a shell", "Write a command here, and it's typed and run."
-	if s.Agent != "" {
-		what, does = s.Agent, "Write here what it's to do."
-	}
-	return fmt.Sprintf("%s is %s in %s.\n\n%s /help says what else can be done.", bold(s.Name), plain(what), plain(cs.in.shown(s.Cwd)), does)
+	return fmt.Sprintf("%s is %s in %s.\n\n%s", bold(s.Name), plain(kindOf(s)), plain(cs.in.shown(s.Cwd)), howToWrite(s))
 }
 
-// lead tells who began a session where its thread is.
-func (cs *cards) lead(s sessions.Session, at adapters.Target) {
+// kindOf says what a session has been begun as.
+func kindOf(s sessions.Session) string {
+	if s.Agent == "" {
+		return "a shell"
+	}
+	return s.Agent
+}
+
+// howToWrite says what becomes of what's written where a session is shown.
+func howToWrite(s sessions.Session) string {
+	does := "Write here what it's to do."
+	if s.Agent == "" {
+		does = "Write a command here, and it's typed and run."
+	}
+	return does + " /help says what else can be done."
+}
+
+// lead tells who began a session where its thread is, or why it's shown astray.
+func (cs *cards) lead(s sessions.Session, at adapters.Target, astray string) {
 	cs.mu.Lock()
 	r, ok := cs.replies[s.ID]
 	delete(cs.replies, s.ID)
@@ -187,7 +213,9 @@ func (cs *cards) lead(s sessions.Session, at adapters.Target) {
 		cs.reply(r.post)
 		return
 	}
-	if link := p.Link(at, ""); link != "" {
+	if astray != "" {
+		r.post.Text = fmt.Sprintf("%s begins in %s. %s", bold(s.Name), plain(cs.in.shown(s.Cwd)), plain(sentence(errors.New(astray))))
+	} else if link := p.Link(at, ""); link != "" {
 		r.post.Text = fmt.Sprintf("%s begins in %s. [Write to it there](%s).", bold(s.Name), plain(cs.in.shown(s.Cwd)), link)
 	}
 	cs.reply(r.post)

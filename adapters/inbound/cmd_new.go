@@ -232,8 +232,15 @@ func (a *ask) begun(s sessions.Session) error {
 	case shape.OwnThread:
 		text += " Its " + shape.Threads + " is on its way: write to it there."
 	}
-	if err != nil || !shape.OwnThread {
+	if err != nil {
 		return a.replace(text)
+	}
+	if !shape.OwnThread {
+		row, err := a.in.cards.buttons(a.ctx, s, to)
+		if err != nil {
+			return err
+		}
+		return a.replace(fmt.Sprintf("%s It's %s.\n\n%s", text, plain(kindOf(s)), howToWrite(s)), row)
 	}
 	a.in.cards.tell(s.ID, a.filled(a.replacing(text)))
 	return nil

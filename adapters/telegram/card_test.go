@@ -52,3 +52,29 @@ func TestACardStandsInTheTopicOfANewSession(t *testing.T) {
 		}
 	})
 }
+
+// Where topics can be made and not written to, the card stands where the session is shown.
+func TestACardStandsInTheChatItselfWhereTopicsTakeNothing(t *testing.T) {
+	dir := t.TempDir()
+	inBubble(t, telegramtest.Options{}, func(w *world) {
+		w.SetDeafTopics(w.forum, true)
+		o := w.office(dir)
+		o.Open()
+		defer o.Close()
+		if err := o.House.BeginOwned("pb_000000000009", "fresh"); err != nil {
+			t.Fatal(err)
+		}
+		o.Pass(time.Second)
+		o.Print("pb_000000000009", adaptertest.Output{Lines: lines(1, 2), Ends: true})
+		o.Pass(time.Minute)
+		n := 0
+		for _, m := range o.See(telegramtest.Place{Chat: w.forum}) {
+			if strings.HasPrefix(m.Text, "fresh is a shell in") && len(m.Buttons) == 1 {
+				n++
+			}
+		}
+		if n != 1 {
+			t.Errorf("the chat has %d cards: %+v", n, o.See(telegramtest.Place{Chat: w.forum}))
+		}
+	})
+}
