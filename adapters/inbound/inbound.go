@@ -38,9 +38,10 @@ type Options struct {
 	// it, once; 0: never. EscalateTo is where it's shown then, too; zero: nowhere.
 	RemindAfter time.Duration
 	EscalateTo  adapters.Target
-	// Shared reports whether another program reads a platform's updates with the same bot, as
-	// far as is known. It returns at once. Nil: none does.
-	Shared func(adapter string) bool
+	// Shared says who else reads a platform's updates with the same bot, as far as is known, to
+	// begin a sentence with: "Another panebridge"; "": nobody does. It returns at once. Nil: nobody
+	// does.
+	Shared func(adapter string) string
 	// Pinned keeps a list of a chat's sessions pinned in it.
 	Pinned bool
 	// StateDir is where files go that a session's own folder doesn't take.
@@ -161,7 +162,7 @@ type Inbound struct {
 	boards      *boards
 	cards       *cards
 	preferences *preferences
-	hints       *seldom
+	untaken     *untaken
 	roleHints   *seldom
 	members     *members
 	pictures    *screenshot.Renderer
@@ -191,7 +192,7 @@ func New(opt Options) (*Inbound, error) {
 	}
 	in := &Inbound{
 		opt: opt, log: opt.Logger, platforms: map[string]Platform{}, commands: map[string]command{}, buttons: buttons(),
-		access: newAccess(opt), preferences: &preferences{}, hints: newSeldom(hintEvery), roleHints: newSeldom(roleHintEvery),
+		access: newAccess(opt), preferences: &preferences{}, untaken: newUntaken(), roleHints: newSeldom(roleHintEvery),
 	}
 	in.receipts, in.prompts = newReceipts(in), newPrompts(in)
 	in.missed, in.boards, in.members, in.cards = newMissed(in), newBoards(in), newMembers(in), newCards(in)

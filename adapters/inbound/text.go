@@ -12,13 +12,6 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// How often a person is told the same in a place: who may type, where it goes, as often as it's
-// needed, though people talk to each other, too; who may only look, that it takes a role.
-const (
-	hintEvery     = 5 * time.Minute
-	roleHintEvery = time.Hour
-)
-
 // said handles a new message of a known person. asked says that the person was
 // asked already whether it's still to be done.
 func (in *Inbound) said(ctx context.Context, ev Event, s Said, roles Roles, again, asked bool) (done, error) {
@@ -46,7 +39,7 @@ func (in *Inbound) said(ctx context.Context, ev Event, s Said, roles Roles, agai
 		}
 	}
 	if !roles.Has(Operator) {
-		in.hint(in.roleHints, ev, "You may look here, but not type: that takes the role operator.")
+		in.tellRole(ev)
 		return refused("role"), nil
 	}
 	to, err := in.sessionFor(ctx, ev, s)
@@ -54,7 +47,7 @@ func (in *Inbound) said(ctx context.Context, ev Event, s Said, roles Roles, agai
 	case err != nil:
 		return done{}, err
 	case len(to) == 0:
-		in.hint(in.hints, ev, in.whyNone(ev.Place))
+		in.tellUntaken(ev, in.whyNone(ev.Place))
 		return refused("no session"), nil
 	case stale:
 		return in.askStale(ctx, ev, s)
@@ -62,13 +55,6 @@ func (in *Inbound) said(ctx context.Context, ev Event, s Said, roles Roles, agai
 		return in.askSession(ctx, ev, s, to)
 	default:
 		return in.input(ctx, ev, s, to[0])
-	}
-}
-
-// hint answers a person how to use a place, unless they were told lately.
-func (in *Inbound) hint(told *seldom, ev Event, text string) {
-	if told.due(ev.Place.String()+" "+ev.Person.ID+" "+text, time.Now()) {
-		in.say(ev, "hint", qos.Interactive, text)
 	}
 }
 
@@ -111,10 +97,18 @@ func (in *Inbound) whyNone(place adapters.Target) string {
 			return "This place shows a session, but what's written here isn't typed. /bind changes that."
 		}
 	}
-	if in.opt.Shared != nil && in.opt.Shared(place.Adapter) {
-		return "No session of this panebridge is bound to this place. Another one shares its bot: if it shows a session here, it doesn't read what's written, and nothing was typed. End one of the two, or give each a bot of its own."
+	if other := in.sharer(place.Adapter); other != "" {
+		return "No session of this panebridge is bound to this place. " + plain(other) + " shares its bot: if it shows a session here, it doesn't read what's written, and nothing was typed. End one of the two, or give each a bot of its own."
 	}
 	return "No session is bound to this place. /new begins one, /bind takes one that runs, /help shows the rest."
+}
+
+// sharer is who else uses a platform's bot, to begin a sentence with; "": nobody is known to.
+func (in *Inbound) sharer(adapter string) string {
+	if in.opt.Shared == nil {
+		return ""
+	}
+	return in.opt.Shared(adapter)
 }
 
 // askedWhich is the outcome of a text that waits for its session.

@@ -56,20 +56,67 @@ func TestATextThatWasChangedBeforeItCame(t *testing.T) {
 	})
 }
 
-// Where two share a bot, what's written for the other's session is answered, each time.
+// Where two share a bot, what's written for the other's session is answered, each text: in words,
+// and by a sign within a minute. It's said who has the other, as far as that's known.
 func TestATextForAnotherPanebridgesSessionIsAnswered(t *testing.T) {
+	for _, gloomy := range []error{nil, errors.New("no reactions here")} {
+		inWorld(t, func(w *world) {
+			w.hub.gloomy = gloomy
+			if err := w.hub.Unbind(t.Context(), w.hub.At(group)[0].ID); err != nil {
+				t.Fatal(err)
+			}
+			w.end()
+			w.opt = func(o *inbound.Options) {
+				o.Shared = func(adapter string) string { return map[string]string{"chat": "Process left"}[adapter] }
+			}
+			w.start()
+			const words = "Process left shares its bot: if it shows a session here, it doesn't read what's written, and nothing was typed."
+			for range 3 {
+				for i := range 40 {
+					ev, want := w.say(ann, "for the other"), words
+					if i > 0 && gloomy == nil {
+						want = "🤷"
+					}
+					if posts := w.wantPosts(want); len(posts) == 1 && posts[0].ReplyTo != ev.Message {
+						w.Errorf("%q answers %s, want %s", want, posts[0].ReplyTo, ev.Message)
+					}
+					w.pass(time.Second)
+				}
+				w.pass(time.Minute)
+			}
+			w.wantTyped()
+		})
+	}
+}
+
+// While an answer waits, it takes in what else somebody writes: many texts don't fill a chat.
+func TestTextsThatNobodyTakesAreAnsweredTogether(t *testing.T) {
 	inWorld(t, func(w *world) {
 		if err := w.hub.Unbind(t.Context(), w.hub.At(group)[0].ID); err != nil {
 			t.Fatal(err)
 		}
-		w.end()
-		w.opt = func(o *inbound.Options) { o.Shared = func(adapter string) bool { return adapter == "chat" } }
-		w.start()
-		for range 3 {
-			w.say(ann, "for the other")
-			w.wantPosts("Another one shares its bot: if it shows a session here, it doesn't read what's written, and nothing was typed.")
-			w.pass(10 * time.Minute)
+		w.hub.hold()
+		var last inbound.Event
+		for range 400 {
+			last = w.say(ann, "for nobody")
 		}
+		waiting := w.hub.release(nil)
+		if len(waiting) > 1 {
+			t.Errorf("%d posts wait at a time, want one in words, which counts the texts", len(waiting))
+		}
+		if p := waiting[len(waiting)-1]; !strings.Contains(p.Text, "None of your last 400 texts was typed") || p.ReplyTo != last.Message {
+			t.Errorf("it says %q to %s", p.Text, p.ReplyTo)
+		}
+		w.hub.take()
+		w.hub.hold()
+		for range 400 {
+			last = w.say(ann, "for nobody")
+		}
+		waiting = w.hub.release(errors.New("no reactions here"))
+		if len(waiting) > 11 {
+			t.Errorf("%d posts wait at a time, want 10 signs and one in words", len(waiting))
+		}
+		w.wantPosts("None of your last 400 texts was typed")
 	})
 }
 
@@ -223,9 +270,8 @@ func TestAReplyDecidesBetweenSeveralSessions(t *testing.T) {
 	})
 }
 
-// Who writes where no session takes it is told, each person for themselves, and again when it
-// was a while ago; people who talk to each other hear it now and then. Who may only look hears it
-// once an hour.
+// Who writes where no session takes it is told of each text, each person for themselves: in words,
+// and by a sign where that was lately. Who may only look hears it once an hour.
 func TestWhoWritesWhereNoSessionTakesItIsTold(t *testing.T) {
 	inWorld(t, func(w *world) {
 		b := w.hub.At(group)[0]
@@ -241,13 +287,16 @@ func TestWhoWritesWhereNoSessionTakesItIsTold(t *testing.T) {
 			if err := w.hub.change(b.ID, x.change); err != nil {
 				w.Fatal(err)
 			}
-			for range 4 {
-				w.say(ann, "anybody?")
-				w.say(dora, "somebody?")
+			for i := range 4 {
+				want := x.hint
+				if i > 0 {
+					want = "🤷"
+				}
+				one, other := w.say(ann, "anybody?"), w.say(dora, "somebody?")
+				if posts := w.wantPosts(want, want); len(posts) == 2 && (posts[0].ReplyTo != one.Message || posts[1].ReplyTo != other.Message) {
+					w.Errorf("the answers are for %s and %s, want %s and %s", posts[0].ReplyTo, posts[1].ReplyTo, one.Message, other.Message)
+				}
 				w.pass(time.Minute)
-			}
-			if posts := w.wantPosts(x.hint, x.hint); posts[0].ReplyTo == posts[1].ReplyTo {
-				w.Errorf("both answers are for %s", posts[0].ReplyTo)
 			}
 			w.pass(time.Minute)
 			w.say(ann, "and now?")

@@ -541,6 +541,38 @@ type hub struct {
 	ownThread bool
 	menus     int // that fit below a post
 	faults    int // posts to come that panic
+
+	holds bool            // posts wait
+	held  []adapters.Post // those that do, one for each key
+}
+
+// hold lets posts wait until release.
+func (h *hub) hold() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.holds = true
+}
+
+// release makes the posts that wait: the reactions first, with gloomy as what comes of them. It
+// returns what waited before.
+func (h *hub) release(gloomy error) []adapters.Post {
+	h.mu.Lock()
+	waited := slices.Clone(h.held)
+	h.held = slices.DeleteFunc(h.held, func(p adapters.Post) bool { return p.Reaction != "" })
+	h.mu.Unlock()
+	for _, p := range waited {
+		if p.Reaction != "" {
+			p.Sent("", gloomy)
+		}
+	}
+	h.mu.Lock()
+	held := h.held
+	h.holds, h.held = false, nil
+	h.mu.Unlock()
+	for _, p := range held {
+		_ = h.Post(p)
+	}
+	return waited
 }
 
 func (h *hub) take() []adapters.Post {
@@ -564,6 +596,19 @@ func (h *hub) Post(p adapters.Post) error {
 	if h.refuse != nil {
 		defer h.mu.Unlock()
 		return h.refuse
+	}
+	if h.holds {
+		i := slices.IndexFunc(h.held, func(q adapters.Post) bool { return q.To == p.To && q.Key == p.Key })
+		if i < 0 {
+			h.held = append(h.held, p)
+			h.mu.Unlock()
+			return nil
+		}
+		was := h.held[i]
+		h.held[i] = p
+		h.mu.Unlock()
+		was.Sent("", adapters.ErrReplaced)
+		return nil
 	}
 	refused := h.gloomy
 	if p.Reaction == "" {

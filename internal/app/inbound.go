@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/discord"
@@ -11,6 +13,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/qos/redisbucket"
 	"github.com/panebridge/panebridge/sessions"
 	"github.com/panebridge/panebridge/sessions/agent"
 	"github.com/panebridge/panebridge/sessions/transcript"
@@ -32,20 +35,50 @@ func (d *daemon) buildInbound() error {
 		Store: maskedStore{d.store, adapters.MaskedLog(chatLog{d.store}, d.masker)}, Access: access(d.config),
 		RemindAfter: d.config.Prompts.RemindAfter.Duration(), EscalateTo: escalateTo(d.config), Pinned: d.config.Attention.Pinned,
 		StaleAfter: d.config.Inbound.StaleAfter.Duration(), MaxFile: limit, StateDir: d.opt.StateDir, Folders: d.config.Inbound.Folders, Mask: d.masker.Line,
-		Shared: d.isShared, Panicked: d.metrics.panicked, Logger: d.opt.Log.With("component", "inbound"),
+		Shared: d.sharer, Panicked: d.metrics.panicked, Logger: d.opt.Log.With("component", "inbound"),
 	})
 	return err
 }
 
-// isShared is inbound.Options.Shared: only Telegram hands each update to one reader.
-func (d *daemon) isShared(adapter string) bool {
-	for _, p := range d.platforms {
-		if t, ok := p.(*telegramSide); ok && adapter == telegram.Name {
-			poller, polls := t.reader.(*telegram.Poller)
-			return polls && poller.Shared()
+// sharer is inbound.Options.Shared. Only Telegram hands each update to one reader.
+func (d *daemon) sharer(adapter string) string {
+	if adapter != telegram.Name {
+		return ""
+	}
+	for _, b := range d.shared {
+		if b.adapter == adapter {
+			if others := othersOf(b.Standing(time.Now())); others != "" {
+				return others
+			}
 		}
 	}
-	return false
+	for _, p := range d.platforms {
+		if t, ok := p.(*telegramSide); ok {
+			if poller, polls := t.reader.(*telegram.Poller); polls && poller.Shared() {
+				return "Another panebridge"
+			}
+		}
+	}
+	return ""
+}
+
+// othersOf names the processes with which one shares a bot over Redis, to begin a sentence with;
+// "": none is there.
+func othersOf(s redisbucket.Standing) string {
+	var ids []string
+	for _, m := range s.Members {
+		if m.ID != s.Member && !m.Left && !m.Vanished {
+			ids = append(ids, m.ID)
+		}
+	}
+	switch len(ids) {
+	case 0:
+		return ""
+	case 1:
+		return "Process " + ids[0]
+	default:
+		return "Each of the processes " + strings.Join(ids, ", ")
+	}
 }
 
 // interruptKeys are the keys that end what a session's program is doing: those of the agent

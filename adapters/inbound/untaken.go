@@ -1,0 +1,136 @@
+package inbound
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/qos"
+)
+
+// How often a person is told in words in a place: why no session takes what they write, and that
+// it takes a role to. People talk to each other, too.
+const (
+	untakenEvery       = 5 * time.Minute
+	untakenSharedEvery = time.Minute // they may well talk to another's session
+	roleHintEvery      = time.Hour
+)
+
+// untakenSign stands on a text that no session takes, where its writer was told why lately.
+const untakenSign = "🤷"
+
+// maxSigns bounds the signs that wait in a chat. What comes then is told in words, many texts at
+// a time.
+const maxSigns = 10
+
+// untaken tells people of each text that no session takes: in words, or by a sign. It's safe for
+// concurrent use.
+type untaken struct {
+	told, toldShared *seldom
+
+	mu    sync.Mutex
+	words map[string]*untakenWords     // that wait to be posted, by place, person and reason
+	signs map[adapters.Target]int      // that wait to be posted, by chat
+	plain map[adapters.Target]refusals // of signs, by chat
+}
+
+// untakenWords tell a person of some texts.
+type untakenWords struct {
+	key   string // of the post
+	texts int
+}
+
+func newUntaken() *untaken {
+	return &untaken{
+		told: newSeldom(untakenEvery), toldShared: newSeldom(untakenSharedEvery),
+		words: map[string]*untakenWords{}, signs: map[adapters.Target]int{}, plain: map[adapters.Target]refusals{},
+	}
+}
+
+// tellRole tells a person that they may not type, unless they were told lately.
+func (in *Inbound) tellRole(ev Event) {
+	if in.roleHints.due(ev.Place.String()+" "+ev.Person.ID, time.Now()) {
+		in.say(ev, "hint", qos.Interactive, "You may look here, but not type: that takes the role operator.")
+	}
+}
+
+// tellUntaken tells a person that no session takes a text of theirs, and why.
+func (in *Inbound) tellUntaken(ev Event, why string) {
+	u, chat, now := in.untaken, chatOf(ev.Place), time.Now()
+	topic := ev.Place.String() + " " + ev.Person.ID + " " + why
+	told := u.told
+	if in.sharer(ev.Place.Adapter) != "" {
+		told = u.toldShared
+	}
+	words := told.due(topic, now)
+	u.mu.Lock()
+	words = words || ev.Message == "" || u.words[topic] != nil || u.signs[chat] >= maxSigns || u.plain[chat].enough(now)
+	if !words {
+		u.signs[chat]++
+	}
+	u.mu.Unlock()
+	if words {
+		in.sayUntaken(ev, topic, why)
+		return
+	}
+	sent := func(_ string, err error) {
+		u.signed(chat, err)
+		if err != nil {
+			in.sayUntaken(ev, topic, why)
+		}
+	}
+	err := in.opt.Hub.Post(adapters.Post{
+		To: ev.Place, Key: "untaken " + ev.Key, Class: qos.Interactive, ReplyTo: ev.Message, Reaction: untakenSign, Sent: sent,
+	})
+	if err != nil {
+		sent("", err)
+	}
+}
+
+// signed takes in what came of a sign.
+func (u *untaken) signed(chat adapters.Target, err error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.signs[chat]--; u.signs[chat] <= 0 {
+		delete(u.signs, chat)
+	}
+	if err == nil {
+		delete(u.plain, chat)
+		return
+	}
+	u.plain[chat] = refusals{u.plain[chat].times + 1, time.Now()}
+}
+
+// sayUntaken says it in words. While those wait, they take in what else the person writes.
+func (in *Inbound) sayUntaken(ev Event, topic, why string) {
+	u := in.untaken
+	u.mu.Lock()
+	w := u.words[topic]
+	if w == nil {
+		w = &untakenWords{key: "untaken " + ev.Key + " in words"}
+		u.words[topic] = w
+	}
+	w.texts++
+	texts := w.texts
+	u.mu.Unlock()
+	text := why
+	if texts > 1 {
+		text = fmt.Sprintf("None of your last %d texts was typed. %s", texts, why)
+	}
+	sent := func(_ string, err error) {
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		if !errors.Is(err, adapters.ErrReplaced) && u.words[topic] == w && w.texts == texts {
+			delete(u.words, topic)
+		}
+	}
+	err := in.opt.Hub.Post(adapters.Post{
+		To: ev.Place, Elsewhere: in.beside(ev.Place), Key: w.key, Class: qos.Interactive, ReplyTo: ev.Message, Text: text, Sent: sent,
+	})
+	if err != nil {
+		sent("", err)
+		in.log.Warn("somebody couldn't be answered", "key", ev.Key, "target", ev.Place.String(), "err", err)
+	}
+}
