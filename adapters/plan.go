@@ -332,8 +332,6 @@ func (s *sight) step(op Op, in Intent, more bool) step {
 	op.Target = s.doc.target(s.binding)
 	if !op.Kind.aboutThread() {
 		op.Text = s.shape.Text(op.Page)
-	}
-	if !op.Kind.aboutThread() {
 		in.Shown = s.behindHidden(in.Shown)
 	}
 	op.Ring = in.Ring && in.Kind != KindEdit && !s.quiet && (!s.spared || s.ended())

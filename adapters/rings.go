@@ -84,7 +84,7 @@ func (s *sight) lookBack(ctx context.Context, log Log, after time.Duration) erro
 		if l.Kind == sessions.KindUser && l.Begins {
 			e.said = append(e.said, l)
 		}
-		if l.N >= s.progress.TurnFirst {
+		if l.N >= s.progress.TurnFirst && !s.log.isEnd(l) {
 			turn = append(turn, l)
 		}
 	}
