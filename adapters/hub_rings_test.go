@@ -34,8 +34,8 @@ func TestWhatRingsOfDrawnConversations(t *testing.T) {
 			r.start()
 			r.begin("pb_1", "agent-1")
 			type turn struct {
-				word       string
-				loud, late bool // it rings in -1, too; the chat may be behind
+				word string
+				loud bool // it rings in -1, too
 			}
 			var turns []turn
 			for n := range 25 {
@@ -57,7 +57,7 @@ func TestWhatRingsOfDrawnConversations(t *testing.T) {
 				r.pass(took)
 				if o.Lines = []string{"This is " + word + " of the answer."}; random.IntN(2) == 0 {
 					r.must(r.house.Print("pb_1", adaptertest.Output{Lines: o.Lines, Kind: o.Kind, Begins: true}))
-					r.pass(time.Duration(random.IntN(2)) * 10 * time.Second / 20)
+					r.pass(time.Duration(random.IntN(2)) * time.Second / 2)
 					o.Lines = nil
 				}
 				began := time.Now()

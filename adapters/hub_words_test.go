@@ -23,16 +23,16 @@ func TestWhatRingsSaysWhatWasAnswered(t *testing.T) {
 		r.rules = []adapters.Rule{rule(t, "*", "a:-1")}
 		r.start()
 		r.begin("pb_1", "agent-1")
-		print := func(kind sessions.Kind, ends bool, lines ...string) {
+		says := func(kind sessions.Kind, ends bool, lines ...string) {
 			t.Helper()
 			r.must(r.house.Print("pb_1", adaptertest.Output{Lines: lines, Kind: kind, Begins: true, Ends: ends}))
 			r.pass(10 * time.Second)
 		}
-		print(sessions.KindAnswer, false, "The token is "+token+", it works. I've tried.")
-		print(sessions.KindTool, false, "go test ./...")
+		says(sessions.KindAnswer, false, "The token is "+token+", it works. I've tried.")
+		says(sessions.KindTool, false, "go test ./...")
 		r.ends("pb_1")
 		r.pass(time.Minute)
-		print(sessions.KindAnswer, true, "And all tests pass.")
+		says(sessions.KindAnswer, true, "And all tests pass.")
 		r.pass(time.Minute)
 		r.wantTexts(
 			"a", "-1", "The token is ghp_…[masked: GitHub token], it works. I've tried.\ngo test ./...",

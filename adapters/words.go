@@ -1,6 +1,7 @@
 package adapters
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -65,8 +66,7 @@ func lastRow(turn []sessions.Line) (words string, line int64) {
 			said = append(said, text)
 		}
 	}
-	for i := len(turn) - 1; i >= 0; i-- {
-		l := turn[i]
+	for _, l := range slices.Backward(turn) {
 		if l.Kind != sessions.KindPane || !strings.ContainsFunc(l.Text, isLetter) || isEcho(l.Text, said) {
 			continue
 		}

@@ -35,6 +35,7 @@ type Rang struct {
 type Peace struct {
 	Rings, Messages, Edits int
 	Why                    map[string]int // rings by their causes
+	Alone                  int            // of the ends of turns, those beside which only the answer's first words stand
 }
 
 const (
@@ -59,6 +60,10 @@ type day struct {
 	turns map[string]bool // words of the turns that have ended, and whether their end rings
 	asked map[string]int  // titles of questions, and how often they ring
 	ended int
+}
+
+func (p Peace) String() string {
+	return fmt.Sprintf("%d rings %v, %d of them alone with the answer's first words, %d messages, %d edits", p.Rings, p.Why, p.Alone, p.Messages, p.Edits)
 }
 
 // WorkingDay plays a working day, and returns what it cost in peace: each ring has a cause that
@@ -111,7 +116,13 @@ func WorkingDay(t *testing.T, o *Office, desks Desks, seed uint64, after time.Du
 	if took := time.Since(began); took > dayLength*5/4 {
 		t.Errorf("the day took %v", took)
 	}
-	peace := Peace{Why: d.judge(desks.Rings()[rings:])}
+	peace := Peace{}
+	for _, r := range desks.Rings()[rings:] {
+		if strings.HasPrefix(strings.Trim(r.Text, "[*"), "done · ") {
+			peace.Alone++
+		}
+	}
+	peace.Why = d.judge(desks.Rings()[rings:])
 	peace.Rings = len(desks.Rings()) - rings
 	peace.Messages, peace.Edits = desks.Calls()
 	peace.Messages, peace.Edits = peace.Messages-messages, peace.Edits-edits
@@ -170,15 +181,15 @@ func (d *day) turn(i int, p plannedTurn, random *rand.Rand) {
 	id, shell := dayID(i), i >= dayShared && i < dayShared+dayShells
 	asker := random.IntN(20)
 	works, fails := took(random), random.IntN(25) == 0
-	print := func(o adaptertest.Output) { d.try(d.o.bridge.House.Print(id, o)) }
+	says := func(o adaptertest.Output) { d.try(d.o.bridge.House.Print(id, o)) }
 	switch {
 	case asker < 13:
 		d.try(d.desks.Say(dayName(i), i < dayShared && asker < 6, fmt.Sprintf("do task %d", p.n)))
 		time.Sleep(3 * time.Second)
 	case asker < 19 && !shell:
-		print(adaptertest.Output{Lines: []string{fmt.Sprintf("do task %d", p.n)}, Kind: sessions.KindUser, Begins: true})
+		says(adaptertest.Output{Lines: []string{fmt.Sprintf("do task %d", p.n)}, Kind: sessions.KindUser, Begins: true})
 	case shell:
-		print(adaptertest.Output{Lines: []string{"$ make"}})
+		says(adaptertest.Output{Lines: []string{"$ make"}})
 	default: // it goes on by itself
 	}
 	d.o.bridge.House.SetState(id, sessions.StateWorking, "")
@@ -200,7 +211,7 @@ func (d *day) turn(i int, p plannedTurn, random *rand.Rand) {
 		end = adaptertest.Output{Lines: []string{"checking", word + " is built."}, Status: &status}
 	}
 	if random.IntN(2) == 0 { // the end is known later than the answer
-		print(end)
+		says(end)
 		time.Sleep(3 * time.Second)
 		end.Lines, end.Begins = nil, false
 	}
@@ -211,7 +222,7 @@ func (d *day) turn(i int, p plannedTurn, random *rand.Rand) {
 		d.o.bridge.House.SetState(id, sessions.StateIdle, "")
 	}
 	end.Ends = true
-	print(end)
+	says(end)
 	s, err := d.o.bridge.House.Get(string(id))
 	d.try(err)
 	byItself := asker >= 19 && !shell

@@ -71,7 +71,7 @@ func TestAWorkingDayIsPeaceful(t *testing.T) {
 				o.Open()
 				defer o.Close()
 				peace := platformtest.WorkingDay(w.T, o.Office, desks{o}, seed, after)
-				w.Logf("seed %d, ring_after %v: %d rings %v, %d messages, %d edits", seed, after, peace.Rings, peace.Why, peace.Messages, peace.Edits)
+				w.Logf("seed %d, ring_after %v: %s", seed, after, peace)
 				w.noRefusals()
 			})
 		}
