@@ -92,6 +92,22 @@ func kills() int {
 func newKillRig(t *testing.T) *killRig {
 	t.Helper()
 	slow(t)
+	return newKillRigOf(t, buildProgram(t))
+}
+
+// buildProgram builds the program, and returns where it is.
+func buildProgram(t *testing.T) string {
+	t.Helper()
+	program := filepath.Join(shortTemp(t), "panebridge")
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", program, "github.com/panebridge/panebridge/cmd/panebridge").CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	return program
+}
+
+// newKillRigOf makes one of a program that was built.
+func newKillRigOf(t *testing.T, program string) *killRig {
+	t.Helper()
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	k := &killRig{
@@ -100,10 +116,7 @@ func newKillRig(t *testing.T) *killRig {
 	}
 	dir := shortTemp(t)
 	k.daemon = &daemon{T: t, dir: dir, socket: filepath.Join(dir, "tmux"), api: client.New(filepath.Join(dir, "state", "panebridge.sock"))}
-	k.program = filepath.Join(dir, "panebridge")
-	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", k.program, "github.com/panebridge/panebridge/cmd/panebridge").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
-	}
+	k.program = program
 	t.Cleanup(func() { endTmux(k.socket) })
 	t.Cleanup(k.kill)
 	return k
