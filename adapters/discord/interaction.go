@@ -41,7 +41,7 @@ const (
 // interactions are the answers that we owe to slash commands and buttons. Discord wants
 // the first within three seconds, and shows a person that none came. A slash command's
 // is the command as it was understood, so that others see who asked for what; its reply
-// follows like any other message. It isn't "thinking…", which would ring at everybody's,
+// becomes part of that message (answer.go). It isn't "thinking…", which would ring at everybody's,
 // since of its flags Discord takes none but the one for the person alone
 // (github.com/discord/discord-api-docs/pull/7386), and would stand when nothing follows.
 // It's safe for concurrent use.
@@ -49,20 +49,22 @@ type interactions struct {
 	client *client
 	log    *slog.Logger
 
-	mu   sync.Mutex
-	owed map[string]*owed // by the interaction's id
+	mu    sync.Mutex
+	owed  map[string]*owed       // by the interaction's id
+	shown map[string]*answerable // the same, of slash commands that were answered
 }
 
 // owed is an interaction that's being answered.
 type owed struct {
-	id, token string
-	at        time.Time
-	answer    any           // the first one's body
-	answered  chan struct{} // closed when it was given, or not taken
+	id, app, token string
+	at             time.Time
+	answer         any           // the first one's body
+	line           string        // what it shows, if a reply may follow in the same message; "": none may
+	answered       chan struct{} // closed when it was given, or not taken
 }
 
 func newInteractions(c *client, log *slog.Logger) *interactions {
-	return &interactions{client: c, log: log, owed: map[string]*owed{}}
+	return &interactions{client: c, log: log, owed: map[string]*owed{}, shown: map[string]*answerable{}}
 }
 
 // bareChannel is the channel of an interaction that doesn't say what it is, as other servers
@@ -131,7 +133,8 @@ func (g *Gateway) oweAt(ctx context.Context, s *session, it item, parent string,
 	if err != nil || e.Action == nil || !g.opt.Admits(e) {
 		return
 	}
-	o := &owed{id: i.ID, token: i.Token, at: time.Now(), answer: firstAnswer(e, i.Data.Name), answered: make(chan struct{})}
+	o := &owed{id: i.ID, app: i.App, token: i.Token, at: time.Now(), answered: make(chan struct{})}
+	o.answer, o.line = firstAnswer(e, i.Data.Name)
 	if !g.adapter.interactions.add(o) {
 		return
 	}
@@ -154,17 +157,21 @@ func (g *Gateway) containPanic(work func()) {
 }
 
 // firstAnswer is the body of an interaction's first answer: to a slash command what was
-// asked for. A pairing code is nobody else's business.
-func firstAnswer(e inbound.Event, command string) any {
+// asked for, which its reply may follow in the same message. A pairing code is nobody else's
+// business, and the reply to it is everybody's.
+func firstAnswer(e inbound.Event, command string) (body any, line string) {
 	said, ok := e.Action.(inbound.Said)
 	if !ok {
-		return map[string]any{"type": answerLater}
+		return map[string]any{"type": answerLater}, ""
 	}
-	line, flags := said.Text, discordgo.MessageFlagsSuppressNotifications|discordgo.MessageFlagsSuppressEmbeds
+	message := func(content string, flags discordgo.MessageFlags) any {
+		return map[string]any{"type": answerMessage, "data": create{Content: content, Flags: flags, Mentions: nobody()}}
+	}
 	if command == "pair" {
-		line, flags = "/"+command, discordgo.MessageFlagsEphemeral
+		return message(shownLine("/"+command), discordgo.MessageFlagsEphemeral), ""
 	}
-	return map[string]any{"type": answerMessage, "data": create{Content: shownLine(line), Flags: flags, Mentions: nobody()}}
+	line = shownLine(said.Text)
+	return message(line, discordgo.MessageFlagsSuppressNotifications|discordgo.MessageFlagsSuppressEmbeds), line
 }
 
 // add takes an interaction; false: it came before, or there are too many.
@@ -193,6 +200,10 @@ func (is *interactions) acknowledge(ctx context.Context, o *owed, stored <-chan 
 	}
 	if err := is.callback(ctx, o.id, o.token, o.answer); err != nil {
 		is.log.WarnContext(ctx, "an interaction wasn't acknowledged in time", "interaction", o.id, "err", err)
+		return
+	}
+	if o.line != "" {
+		is.opens(o)
 	}
 }
 

@@ -75,7 +75,8 @@ func slashCommands(t *testing.T, bare bool) {
 }
 
 // Others see at once who asked for what, and no phone rings: not for the command, not for
-// its reply. Nothing is left standing, and a code isn't shown to anybody else.
+// its reply, which comes below it in the same message. Nothing is left standing, and a code isn't
+// shown to anybody else.
 func TestCommandsAreShown(t *testing.T) {
 	inBubble(t, discordtest.Options{}, func(w *world) {
 		e := w.ear()
@@ -91,10 +92,10 @@ func TestCommandsAreShown(t *testing.T) {
 		w.must(w.ada.Command(w.plain, "pair", map[string]any{"code": "ABCD2345"}))
 		time.Sleep(3 * time.Minute)
 		list := w.Messages(w.plain)
-		if len(list) != 2 || list[0].Content != "`/search @everyone 'x' https://x.org`" || list[1].Content != "lines" || list[1].ReplyTo != "" {
+		if len(list) != 1 || list[0].Content != "`/search @everyone 'x' https://x.org`\nlines" || list[0].ID != reply.ID {
 			t.Errorf("the channel shows %+v", list)
 		}
-		if seen := w.SeenBy(w.ada.ID, w.plain); len(seen) != 3 || seen[2].Content != "`/pair`" || seen[2].Flags&discordtest.Ephemeral == 0 {
+		if seen := w.SeenBy(w.ada.ID, w.plain); len(seen) != 2 || seen[1].Content != "`/pair`" || seen[1].Flags&discordtest.Ephemeral == 0 {
 			t.Errorf("the person sees %+v", seen)
 		}
 		for _, m := range list {

@@ -14,9 +14,9 @@ import (
 // Post implements adapters.Poster. Of a message with a picture or a file, an edit
 // changes what's written above it, and the buttons.
 func (a *Adapter) Post(ctx context.Context, p adapters.Post, id string) adapters.Reply {
-	replyTo := p.ReplyTo
+	replyTo, command := p.ReplyTo, ""
 	if isCommand(replyTo) {
-		replyTo = "" // it's no message, and can be neither answered as one nor reacted to
+		command, replyTo = replyTo, "" // it's no message, and can be neither answered as one nor reacted to
 		if p.Reaction != "" {
 			return adapters.Reply{Outcome: qos.Delivered}
 		}
@@ -33,6 +33,11 @@ func (a *Adapter) Post(ctx context.Context, p adapters.Post, id string) adapters
 	m := message{at: p.To, id: id, nonce: p.Nonce, file: p.File, picture: p.Picture, replyTo: replyTo, rows: below(p.Menus, p.Buttons), ring: p.Ring}
 	if m.file == nil && m.picture == nil || p.Text != "" {
 		m.content = postText(p.Text)
+	}
+	if command != "" && id == "" {
+		if r, ok := a.answer(a.within(ctx, p.To, qos.FamilyMessage), command, p.Key, m); ok {
+			return r
+		}
 	}
 	if c, _ := a.channel(p.To.Chat); c.Threads && p.To.Thread == "" {
 		return only(a.put(ctx, m)) // a forum takes nothing beside its posts
