@@ -9,10 +9,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/internal/regular"
 )
 
 const (
@@ -211,7 +213,7 @@ func (a *ask) readChoice() (c choice, err error) {
 // within are the names of the folders in one below Inbound.folders, sorted. Hidden
 // ones and links aren't among them, nor those whose names can't be shown.
 func (in *Inbound) within(path string) (names []string, err error) {
-	root, err := os.OpenRoot(in.folders())
+	root, err := regular.OpenBase(in.folders())
 	if err != nil {
 		return nil, errors.New("there's no folder " + in.shown(in.folders()))
 	}
@@ -219,7 +221,7 @@ func (in *Inbound) within(path string) (names []string, err error) {
 	if path == "" {
 		path = "."
 	}
-	f, err := root.Open(path)
+	f, err := root.OpenFile(path, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NONBLOCK, 0) // a pipe that takes its place holds nobody up
 	if err != nil {
 		return nil, errors.New("there's no folder " + path + " any more, or it isn't one that panebridge may read")
 	}

@@ -101,7 +101,7 @@ func (a *ask) read(path string) ([]byte, error) {
 
 // openFile opens a regular file below a folder that has no other name, through real folders only.
 func openFile(base, path string) (f *os.File, err error) {
-	r, err := os.OpenRoot(base)
+	r, err := regular.OpenBase(base)
 	if err != nil {
 		return nil, err
 	}

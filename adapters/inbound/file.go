@@ -131,7 +131,7 @@ func openIn(base string, state bool, names ...string) (r *os.Root, err error) {
 	if state {
 		step = regular.MakeOwnFolder
 	}
-	if r, err = os.OpenRoot(base); err != nil {
+	if r, err = regular.OpenBase(base); err != nil {
 		return nil, err
 	}
 	for i, name := range names {

@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/panebridge/panebridge/internal/regular"
 )
 
 // ErrInUse means that another daemon runs on the same state folder.
@@ -141,7 +143,7 @@ func (d *stateDir) lock(path string, how int) (*os.File, error) {
 // inUse says who else has the state folder.
 func (d *stateDir) inUse() error {
 	who := "a process that's unknown: its " + pidFile + " was removed"
-	if pid, err := os.ReadFile(filepath.Join(d.path, pidFile)); err == nil {
+	if pid, err := regular.Read(filepath.Join(d.path, pidFile), 64); err == nil {
 		who = "process " + strings.TrimSpace(string(pid))
 	}
 	return fmt.Errorf("%w: %s (%s); stop it, or give another --state-dir", ErrInUse, d.path, who)

@@ -54,6 +54,9 @@ func TestAStateFolderIsOnesOwn(t *testing.T) {
 		},
 		"panebridge.db is a link": func(dir string) error { return os.Symlink(victim, filepath.Join(dir, databaseFile)) },
 		"shell is a link":         func(dir string) error { return os.Symlink(filepath.Dir(victim), filepath.Join(dir, shellFolder)) },
+		"panebridge.db-unsound is a pipe": func(dir string) error {
+			return unix.Mkfifo(filepath.Join(dir, databaseFile+"-unsound"), 0o600)
+		},
 		"another name": func(dir string) error {
 			return os.Link(victim, filepath.Join(dir, databaseFile))
 		},

@@ -36,7 +36,7 @@ var rules = map[string][]string{
 	"sessions/transcript":       {"sessions", "internal/regular"},
 	"sessions/agent/dialogtest": {}, // dialogs of programs that nobody knows
 	"polling":                   {"sessions"},
-	"qos/redisbucket":           {"qos"},
+	"qos/redisbucket":           {"qos", "internal/regular"},
 	"adapters":                  {"qos", "sessions", "internal/render", "internal/redact"},
 	"adapters/*":                {"adapters", "qos", "sessions", "internal/render", "internal/redact"},
 	"adapters/adaptertest":      {"adapters", "qos", "qos/qostest", "sessions"},
@@ -52,7 +52,7 @@ var rules = map[string][]string{
 
 	"internal/api":        append([]string{"internal/api/client", "internal/browsers", "internal/inbox", "internal/peer", "internal/recording/format", "internal/redact", "internal/render/sgr", "sessions/agent"}, domain...),
 	"internal/api/client": append([]string{"internal/api", "internal/inbox", "internal/recording/format", "sessions/agent"}, domain...),
-	"internal/store":      append([]string{"adapters/inbound", "internal/browsers", "internal/inbox"}, domain...),
+	"internal/store":      append([]string{"adapters/inbound", "internal/browsers", "internal/inbox", "internal/regular"}, domain...),
 	"internal/inbox":      {"sessions", "internal/regular"},
 	"internal/browsers":   {"sessions"},
 	"internal/peer":       {}, // whose a connection is
@@ -85,7 +85,7 @@ var rules = map[string][]string{
 
 	// The wiring, and the command line on top of it.
 	"internal/app": {everything},
-	"internal/cli": {"config", "sessions", "sessions/agent", "sessions/tmux", "internal/api", "internal/api/client", "internal/app", "internal/demoagent", "internal/inbox", "internal/recording/format", "internal/store"},
+	"internal/cli": {"config", "sessions", "sessions/agent", "sessions/tmux", "internal/api", "internal/api/client", "internal/app", "internal/demoagent", "internal/inbox", "internal/recording/format", "internal/regular", "internal/store"},
 
 	"internal/archtest": {},
 }

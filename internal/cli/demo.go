@@ -16,6 +16,7 @@ import (
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api/client"
 	"github.com/panebridge/panebridge/internal/app"
+	"github.com/panebridge/panebridge/internal/regular"
 	"github.com/panebridge/panebridge/sessions"
 	"github.com/panebridge/panebridge/sessions/tmux"
 )
@@ -143,7 +144,11 @@ func (p *program) demoDir() (string, error) {
 
 // markDemo leaves word that a state folder is a demo's, for whom its daemon isn't
 // running. Without it they're told of the other command.
-func markDemo(dir string) { _ = os.WriteFile(filepath.Join(dir, demoFile), nil, 0o600) }
+func markDemo(dir string) {
+	if f, err := regular.OpenKept(filepath.Join(dir, demoFile), os.O_CREATE); err == nil {
+		_ = f.Close()
+	}
+}
 
 // starter is the command that starts the daemon of a state folder. The demo doesn't ask
 // the environment for its own.

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/panebridge/panebridge/internal/regular"
 	"github.com/panebridge/panebridge/sessions/agent"
 )
 
@@ -56,10 +56,13 @@ func skillPath(to agent.Install) string {
 	return filepath.Join(folder, "skills", "panebridge", "SKILL.md")
 }
 
+// maxSkill is how many bytes a skill has at most that's read to be replaced.
+const maxSkill = 1 << 20
+
 // planSkill is the change that writes the skill, or brings it up to date.
 func planSkill(to agent.Install) (agent.Change, error) {
 	c := agent.Change{Path: skillPath(to), After: []byte(skillText)}
-	was, err := os.ReadFile(c.Path)
+	was, err := regular.Read(c.Path, maxSkill)
 	switch {
 	case err == nil:
 		c.Before = was

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/panebridge/panebridge/internal/regular"
 )
 
 // Typists are the processes that may type into panes: the daemon for as long as it runs,
@@ -26,7 +28,7 @@ const typistLook = 50 * time.Millisecond
 
 // Try takes the turn to type, if nobody has it.
 func (t Typists) Try() (give func(), ok bool, err error) {
-	f, err := os.OpenFile(filepath.Join(t.Folder, typistsFile), os.O_CREATE|os.O_RDWR, 0o600)
+	f, err := regular.OpenKept(filepath.Join(t.Folder, typistsFile), os.O_CREATE)
 	if err != nil {
 		return nil, false, fmt.Errorf("open the lock for typing: %w", err)
 	}

@@ -17,12 +17,20 @@ func CheckOwn(path string, info fs.FileInfo) error {
 		return fmt.Errorf("%s is a link: remove it, or give another --state-dir", path)
 	case ok && int(s.Uid) != os.Geteuid():
 		return fmt.Errorf("%s belongs to user %d, and panebridge runs as %d: change its owner, or give another --state-dir", path, s.Uid, os.Geteuid())
+	case mode&(fs.ModeNamedPipe|fs.ModeDevice|fs.ModeCharDevice|fs.ModeIrregular) != 0:
+		return fmt.Errorf("%s is a pipe or a device: remove it", path)
 	case mode&0o022 != 0 && mode&fs.ModeSocket == 0:
 		return fmt.Errorf("others can write to %s: chmod go-w %s", path, path)
 	case ok && mode.IsRegular() && s.Nlink > 1:
 		return fmt.Errorf("%s has another name elsewhere, under which it can be read or written: remove one of them", path)
 	}
 	return nil
+}
+
+// OpenBase opens a folder by its path, which may lead through links. What isn't a folder is refused, and
+// not waited for.
+func OpenBase(path string) (*os.Root, error) {
+	return os.OpenRoot(path + string(os.PathSeparator)) // behind the name of anything else that's an error, before it's opened
 }
 
 // MakeFolder opens a folder in another, and makes it if it's missing; see OpenFolder.

@@ -55,8 +55,18 @@ func checkOwner(path string, info fs.FileInfo) error {
 	return fmt.Errorf("open %s: %w, %d, and panebridge runs as %d: chown it, if what it says is to be believed", path, ErrOthers, s.Uid, os.Geteuid())
 }
 
-func openAnybodys(path string) (*os.File, fs.FileInfo, error) {
-	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+// OpenKept opens a file of the state folder to read and to write it, and makes it where how says so
+// (os.O_CREATE), for this user alone. Whose it is was checked as the daemon began; what else may have its name
+// since then is refused, and not waited for. So is a link.
+func OpenKept(path string, how int) (*os.File, error) {
+	file, _, err := openWith(path, os.O_RDWR|syscall.O_NOFOLLOW|how)
+	return file, err
+}
+
+func openAnybodys(path string) (*os.File, fs.FileInfo, error) { return openWith(path, os.O_RDONLY) }
+
+func openWith(path string, how int) (*os.File, fs.FileInfo, error) {
+	file, err := os.OpenFile(path, how|syscall.O_NONBLOCK, 0o600)
 	if err != nil {
 		return nil, nil, err
 	}

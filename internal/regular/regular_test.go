@@ -5,6 +5,9 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // Files of this user and of root are read, whoever else may read them; those of others aren't, under
@@ -36,6 +39,40 @@ func TestFilesOfOthersAreNotRead(t *testing.T) {
 					t.Errorf("as anybody's it's %q, %v", text, err)
 				}
 			}
+		}
+	}
+}
+
+// A pipe, a device, a folder or a link in place of a file that's kept is refused, and a pipe in place
+// of a folder; nobody waits for them, and what a link leads to isn't changed.
+func TestKeptFilesAndBasesAreWhatTheyAre(t *testing.T) {
+	victim := filepath.Join(t.TempDir(), "victim")
+	for what, put := range map[string]func(path string) error{
+		"pipe":   func(path string) error { return unix.Mkfifo(path, 0o600) },
+		"device": func(path string) error { return os.Symlink("/dev/zero", path) },
+		"folder": func(path string) error { return os.Mkdir(path, 0o700) },
+		"link":   func(path string) error { return os.Symlink(victim, path) },
+		"file":   func(path string) error { return os.WriteFile(path, []byte("mine"), 0o600) },
+	} {
+		path := filepath.Join(t.TempDir(), "it")
+		if err := errors.Join(os.WriteFile(victim, []byte("mine"), 0o600), put(path)); err != nil {
+			t.Fatal(err)
+		}
+		late := time.AfterFunc(30*time.Second, func() { panic("a " + what + " is waited for") })
+		f, kept := OpenKept(path, os.O_CREATE|os.O_TRUNC)
+		if kept == nil {
+			_ = f.Close()
+		}
+		r, base := OpenBase(path)
+		if base == nil {
+			_ = r.Close()
+		}
+		late.Stop()
+		if (kept == nil) != (what == "file") || (base == nil) != (what == "folder") {
+			t.Errorf("a %s: as a file %v, as a folder %v", what, kept, base)
+		}
+		if text, err := os.ReadFile(victim); string(text) != "mine" || err != nil {
+			t.Errorf("a %s: the other file has %q, %v", what, text, err)
 		}
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/panebridge/panebridge/internal/regular"
 )
 
 // entrance has those who want to write stand in a line. SQLite's own lock is what keeps
@@ -38,11 +40,11 @@ const (
 )
 
 func openEntrance(path string, wait time.Duration) (*entrance, error) {
-	line, err := os.OpenFile(path+lineSuffix, os.O_CREATE|os.O_RDWR, 0o600)
+	line, err := regular.OpenKept(path+lineSuffix, os.O_CREATE)
 	if err != nil {
 		return nil, err
 	}
-	room, err := os.OpenFile(path+roomSuffix, os.O_CREATE|os.O_RDWR, 0o600)
+	room, err := regular.OpenKept(path+roomSuffix, os.O_CREATE)
 	if err != nil {
 		return nil, errors.Join(err, line.Close())
 	}

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/panebridge/panebridge/internal/regular"
 )
 
 const (
@@ -20,6 +22,8 @@ const (
 	damagedSuffix = "-damaged-20060102T150405Z"
 	// unsoundSuffix is behind the database's name in that of a file which says that it's damaged.
 	unsoundSuffix = "-unsound"
+	// maxUnsound is how many bytes it has at most.
+	maxUnsound = 64 << 10
 )
 
 // Salvaged is what became of a damaged database.
@@ -91,7 +95,7 @@ func Salvage(ctx context.Context, path string, log *slog.Logger) (out Salvaged, 
 // dropPartOfPage shortens a file that was cut in the middle of a page to its whole pages: SQLite would
 // take zeros for the rest.
 func dropPartOfPage(path string) (err error) {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	f, err := regular.OpenKept(path, 0)
 	if err != nil {
 		return err
 	}
@@ -216,7 +220,7 @@ func openDamaged(ctx context.Context, path string) (single, error) {
 }
 
 func syncFile(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	f, err := regular.OpenKept(path, 0)
 	if err != nil {
 		return err
 	}
@@ -225,7 +229,7 @@ func syncFile(path string) error {
 
 // Unsound returns an ErrDamaged if a database was found damaged while it was used; nil otherwise.
 func Unsound(path string) error {
-	found, err := os.ReadFile(path + unsoundSuffix)
+	found, err := regular.Read(path+unsoundSuffix, maxUnsound)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -238,7 +242,13 @@ func Unsound(path string) error {
 // noteUnsound has the next start save what can be read: reading all of a database to find out takes
 // too long to do it at every one.
 func noteUnsound(path string, found error) error {
-	return os.WriteFile(path+unsoundSuffix, []byte(found.Error()+"\n"), 0o600) //nolint:gosec // it's beside the database
+	f, err := regular.OpenKept(path+unsoundSuffix, os.O_CREATE|os.O_TRUNC)
+	if err != nil {
+		return err
+	}
+	text := found.Error()
+	_, err = f.WriteString(text[:min(len(text), maxUnsound-1)] + "\n")
+	return errors.Join(err, f.Close())
 }
 
 // IsLost reports whether there's no database at path, or an empty file, where one has been used.

@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/panebridge/panebridge/internal/regular"
 )
 
 // note is what a process keeps about its membership over restarts.
@@ -28,10 +30,13 @@ type note struct {
 	Seen int64 `json:"seen"`
 }
 
+// maxNote is how many bytes a note has at most: some thousands of members.
+const maxNote = 1 << 20
+
 // loadNote reads the note, or begins a new one. An empty path keeps nothing.
 func loadNote(path string) (note, error) {
 	if path != "" {
-		text, err := os.ReadFile(path)
+		text, err := regular.Read(path, maxNote)
 		if err == nil {
 			var n note
 			if err := json.Unmarshal(text, &n); err != nil || n.Member == "" {
@@ -125,7 +130,7 @@ func writeDurably(path string, text []byte) error {
 	if err := os.Rename(f.Name(), path); err != nil {
 		return err
 	}
-	dir, err := os.Open(filepath.Dir(path))
+	dir, err := os.Open(filepath.Dir(path) + string(os.PathSeparator))
 	if err != nil {
 		return err
 	}

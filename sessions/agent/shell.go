@@ -33,7 +33,7 @@ type ShellIntegration struct{ folder string }
 // NewShellIntegration writes the snippets into a folder, if they aren't there already. The folder above
 // it must exist. Shells run what's there: nothing may be a link, or be written by others.
 func NewShellIntegration(folder string) (_ *ShellIntegration, err error) {
-	above, err := os.OpenRoot(filepath.Dir(folder))
+	above, err := regular.OpenBase(filepath.Dir(folder))
 	if err != nil {
 		return nil, fmt.Errorf("write the shell integration: %w", err)
 	}

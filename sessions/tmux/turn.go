@@ -40,7 +40,7 @@ func (t *turn) take(ctx context.Context, most time.Duration) {
 	if t.file != nil {
 		return
 	}
-	f, err := os.Open(t.folder)
+	f, err := os.OpenFile(t.folder, os.O_RDONLY|unix.O_DIRECTORY, 0) // a pipe in its place holds nobody up
 	if err != nil {
 		return
 	}

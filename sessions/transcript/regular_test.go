@@ -7,9 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -181,35 +179,5 @@ func readDatabase(suffix string) func(*testing.T, func(string)) {
 		}
 		defer r.Close()
 		_, _ = r.Read(t.Context(), 100)
-	}
-}
-
-// All that agents have written is opened by package regular.
-func TestAgentsFilesAreOpenedInOneWay(t *testing.T) {
-	opens := regexp.MustCompile(`os\.(Open|OpenFile|ReadFile|DirFS)\(.*`)
-	for _, pattern := range []string{"*.go", "../agent/*.go"} {
-		files, err := filepath.Glob(pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, file := range files {
-			if strings.HasSuffix(file, "_test.go") {
-				continue
-			}
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, call := range opens.FindAllString(string(text), -1) {
-				if strings.Contains(call, "/proc") || strings.Contains(call, "task") || strings.Contains(call, "dir + \"/") {
-					continue // of the kernel
-				}
-				switch filepath.Base(file) {
-				case "shell.go", "install_change.go": // what its own user has called for
-					continue
-				}
-				t.Errorf("%s: %s", file, call)
-			}
-		}
 	}
 }
