@@ -64,7 +64,8 @@ type PollerOptions struct {
 	DeleteWebhook bool
 	// Yields says why another process reads the bot's updates, and what to do, as a sentence;
 	// "": this one does. It returns at once. Nil: this one does.
-	Yields func() string
+	Yields  func() string
+	Absence Absence
 }
 
 // Poller fetches the bot's updates. Each is stored before the call that tells
@@ -82,6 +83,7 @@ type Poller struct {
 	denied  int   // how often Telegram didn't take the token, in a row
 	rivals  rivals
 	deleted time.Time // when a webhook was taken away
+	away    away
 
 	shared atomic.Int64 // when another reader was last known of, as time.Time.UnixNano; 0: never
 }
@@ -96,7 +98,10 @@ type rivals struct {
 
 // Poller makes a poller that has called nothing yet.
 func (a *Adapter) Poller(o PollerOptions) *Poller {
-	return &Poller{opts: o, client: a.client, log: a.log, vitals: inbound.Vitals{Log: a.log, Part: "polling Telegram"}, quick: true}
+	return &Poller{
+		opts: o, client: a.client, log: a.log, vitals: inbound.Vitals{Log: a.log, Part: "polling Telegram"}, quick: true,
+		away: away{Absence: o.Absence, log: a.log},
+	}
 }
 
 // Health says how well it works. It may be called at any time.
@@ -120,6 +125,7 @@ func (p *Poller) Run(ctx context.Context) error {
 			if why := p.opts.Yields(); why != "" {
 				p.shared.Store(time.Now().UnixNano())
 				p.vitals.Denied(ctx, why)
+				p.away.read(ctx) // by the other one
 				_ = inbound.Pause(ctx, yieldEvery)
 				continue
 			}
@@ -229,6 +235,7 @@ func readUpdate(raw []byte) (inbound.Update, int64, error) {
 // worked takes note of a call that went through.
 func (p *Poller) worked(ctx context.Context) {
 	p.quick, p.fails, p.denied = false, 0, 0
+	p.away.read(ctx)
 	if p.rivals.met > 0 && time.Since(p.rivals.since) < probeFor {
 		return // it proves nothing
 	}
@@ -270,6 +277,7 @@ func (p *Poller) conflict(ctx context.Context, f *failure) time.Duration {
 func (p *Poller) meetReader(ctx context.Context, rest time.Duration) time.Duration {
 	now := time.Now()
 	p.shared.Store(now.UnixNano())
+	p.away.read(ctx) // by the other one
 	if p.rivals.met == 1 && p.rivals.stood == 0 {
 		p.vitals.Fails(ctx, "another program reads this bot's updates")
 		return rest

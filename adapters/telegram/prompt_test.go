@@ -42,8 +42,11 @@ func (w *world) office(dir string) *office {
 		return platformtest.Side{
 			Name: "telegram", Platform: a.Platform(db.Notes("telegram")),
 			Decode: telegram.Decoder{Bot: w.Bot().ID, User: w.Bot().Username}.Decode,
-			Reader: func(q *inbound.Queue, _ *inbound.Inbound) func(context.Context) error {
-				return a.Poller(telegram.PollerOptions{Keeper: q}).Run
+			Reader: func(q *inbound.Queue, in *inbound.Inbound) func(context.Context) error {
+				return a.Poller(telegram.PollerOptions{Keeper: q, Absence: telegram.Absence{
+					Notes:   db.Notes("telegram"),
+					Expired: func(from, to time.Time) error { return in.Expired("telegram", from, to) },
+				}}).Run
 			},
 		}
 	})

@@ -35,7 +35,8 @@ type WebhookOptions struct {
 	URL string
 	// Secret comes with each update: 1 to 256 letters, digits, - and _. "": a new one
 	// at each start.
-	Secret string
+	Secret  string
+	Absence Absence
 }
 
 // Webhook is told the bot's updates by Telegram. It's the http.Handler for them:
@@ -44,6 +45,7 @@ type Webhook struct {
 	opts   WebhookOptions
 	client *client
 	vitals inbound.Vitals
+	away   away // Run's
 }
 
 // webhookInfo is core.telegram.org/bots/api#webhookinfo, what's needed of it.
@@ -70,7 +72,7 @@ func (a *Adapter) Webhook(o WebhookOptions) (*Webhook, error) {
 	case !secretForm.MatchString(o.Secret):
 		return nil, errors.New("make a webhook: its secret has to be 1 to 256 letters, digits, - and _")
 	}
-	return &Webhook{opts: o, client: a.client, vitals: inbound.Vitals{Log: a.log, Part: "the Telegram webhook"}}, nil
+	return &Webhook{opts: o, client: a.client, vitals: inbound.Vitals{Log: a.log, Part: "the Telegram webhook"}, away: away{Absence: o.Absence, log: a.log}}, nil
 }
 
 // Health says how well it works. It may be called at any time.
@@ -93,6 +95,7 @@ func (w *Webhook) Run(ctx context.Context) error {
 		case ctx.Err() != nil:
 		case err == nil:
 			set, fails, denied = true, 0, 0
+			w.away.read(ctx)
 			w.vitals.Works(ctx)
 		case isUnauthorized(err):
 			denied++

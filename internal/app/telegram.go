@@ -79,11 +79,15 @@ func (t *telegramSide) connect(d *daemon) error {
 		Decode: t.identity.Decode,
 	})
 	hook := d.config.Adapters.Telegram.Webhook
+	absence := telegram.Absence{
+		Notes:   d.store.Notes(telegram.Name),
+		Expired: func(from, to time.Time) error { return d.inbound.Expired(telegram.Name, from, to) },
+	}
 	if hook.URL == "" {
-		t.reader = t.adapter.Poller(telegram.PollerOptions{Keeper: t.queue, DeleteWebhook: true, Yields: d.yields(telegram.Name)})
+		t.reader = t.adapter.Poller(telegram.PollerOptions{Keeper: t.queue, DeleteWebhook: true, Yields: d.yields(telegram.Name), Absence: absence})
 		return nil
 	}
-	w, err := t.adapter.Webhook(telegram.WebhookOptions{Keeper: t.queue, URL: hook.URL})
+	w, err := t.adapter.Webhook(telegram.WebhookOptions{Keeper: t.queue, URL: hook.URL, Absence: absence})
 	t.reader = w
 	return err
 }

@@ -46,8 +46,7 @@
 // # Where it's laxer
 //
 // It doesn't know channels, albums sent by bots, inline mode, payments, stickers
-// and the rest of the Bot API: those methods aren't found. Updates don't expire
-// after 24 hours. A webhook may be plain http on any port and gets one update at a
-// time. Of what Telegram finds in texts by itself, addresses without a scheme,
+// and the rest of the Bot API: those methods aren't found. A webhook may be plain
+// http on any port and gets one update at a time. Of what Telegram finds in texts by itself, addresses without a scheme,
 // phone and card numbers and cashtags are left out.
 package telegramtest

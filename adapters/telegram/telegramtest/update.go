@@ -20,6 +20,15 @@ const maxUpdates = 100
 // (core.telegram.org/bots/api#getupdates, allowed_updates).
 var notByDefault = []string{"chat_member", "message_reaction", "message_reaction_count"}
 
+// keptFor: "incoming updates are stored on the server until the bot receives them either way, but
+// they will not be kept longer than 24 hours" (core.telegram.org/bots/api#getting-updates).
+const keptFor = 24 * time.Hour
+
+// expire forgets the updates that nobody has taken in time.
+func (q *queue) expire() {
+	q.pending = slices.DeleteFunc(q.pending, func(p pending) bool { return now().Sub(p.at) > keptFor })
+}
+
 // maxKnown is how many of the updates that were acknowledged can be repeated.
 const maxKnown = 100
 
@@ -28,6 +37,7 @@ type pending struct {
 	id   int64
 	kind string
 	body json.RawMessage
+	at   time.Time
 }
 
 // queue holds the updates of the bot, and who reads them.
@@ -64,7 +74,7 @@ func (s *Server) update(kind string, content any) {
 	if err != nil {
 		panic("telegramtest: " + err.Error()) // its own structs
 	}
-	s.queue.pending = append(s.queue.pending, pending{s.queue.lastID, kind, body})
+	s.queue.pending = append(s.queue.pending, pending{s.queue.lastID, kind, body, now()})
 	s.Touch()
 }
 
@@ -81,7 +91,7 @@ func (s *Server) Push(update map[string]any) int64 {
 	if err != nil {
 		panic("telegramtest: push of something that isn't JSON: " + err.Error())
 	}
-	s.queue.pending = append(s.queue.pending, pending{s.queue.lastID, "", body})
+	s.queue.pending = append(s.queue.pending, pending{s.queue.lastID, "", body, now()})
 	s.Touch()
 	return s.queue.lastID
 }
@@ -99,7 +109,7 @@ func (s *Server) Redeliver(updates ...json.RawMessage) error {
 		if err := json.Unmarshal(body, &head); err != nil {
 			return fmt.Errorf("read an update to deliver again: %w", err)
 		}
-		again = append(again, pending{id: head.ID, body: body})
+		again = append(again, pending{id: head.ID, body: body, at: now()})
 	}
 	s.queue.pending = append(again, s.queue.pending...)
 	s.Touch()
@@ -112,7 +122,10 @@ func (s *Server) Repeat(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	q := &s.queue
-	again := q.known[max(0, len(q.known)-n):]
+	again := slices.Clone(q.known[max(0, len(q.known)-n):])
+	for i := range again {
+		again[i].at = now()
+	}
 	q.pending, q.known = slices.Concat(again, q.pending), q.known[:len(q.known)-len(again)]
 	s.Touch()
 }
@@ -121,6 +134,7 @@ func (s *Server) Repeat(n int) {
 func (s *Server) Pending() []json.RawMessage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.queue.expire()
 	list := make([]json.RawMessage, 0, len(s.queue.pending))
 	for _, p := range s.queue.pending {
 		list = append(list, p.body)
@@ -226,6 +240,7 @@ func (s *Server) stopReading(me *reader) {
 func (s *Server) nextUpdates(limit int) ([]json.RawMessage, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.queue.expire()
 	var list []json.RawMessage
 	for _, p := range s.queue.pending[:min(limit, len(s.queue.pending))] {
 		list = append(list, p.body)

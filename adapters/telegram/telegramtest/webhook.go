@@ -137,6 +137,7 @@ func (s *Server) Run(ctx context.Context) error {
 func (s *Server) nextPush() (webhook, *pending, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.queue.expire()
 	if s.webhook.url == "" || len(s.queue.pending) == 0 {
 		return webhook{}, nil, s.Changed()
 	}
