@@ -68,8 +68,16 @@ func (d Document) problem(shape Shape, now time.Time) string {
 // astrayText is the notice at the top of a message that's shown in the chat itself in place
 // of a thread; "": it belongs there.
 func (s *sight) astrayText() string {
-	if !s.astray() {
+	switch form := s.withheld(); {
+	case !s.astray():
 		return ""
+	case form == FormFile || form == FormNotice: // its name may be what's refused
+		return "[a session's " + s.shape.Threads + " can't be written to, so it's shown here]"
 	}
+	return s.astrayName()
+}
+
+// astrayName is the notice with the session's name.
+func (s *sight) astrayName() string {
 	return "[" + threadTitle(s.session) + ": its " + s.shape.Threads + " can't be written to, so it's shown here]"
 }

@@ -218,9 +218,13 @@ func (s *sight) attach(content, beside Page, complete bool) Op {
 		beside = s.shape.beside(beside, content.Pieces)
 		beside = s.withEnding(beside, beside.Ending)
 	}
+	text := PlainText(content) + "\n"
+	if beside.Astray != "" && s.withheld() != "" && s.astray() {
+		text = s.astrayName() + "\n" + text
+	}
 	return Op{
 		Kind: KindFile, Page: beside,
-		File: &File{Name: fmt.Sprintf("lines-%d-%d.txt", first, last), Data: []byte(PlainText(content) + "\n")},
+		File: &File{Name: fmt.Sprintf("lines-%d-%d.txt", first, last), Data: []byte(text)},
 	}
 }
 

@@ -245,5 +245,5 @@ func TestStorms(t *testing.T) {
 	platformtest.Storms(t, func(t *testing.T, dir string, play func(testing.TB, platformtest.Coast)) {
 		t.Helper()
 		inBubble(t, discordtest.Options{}, func(w *world) { play(w, coast{w.office(w.agents, dir)}) })
-	})
+	}, 100293, 100823)
 }
