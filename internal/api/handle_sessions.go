@@ -70,6 +70,16 @@ func (a *api) getSession(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+// state says what a session is doing: no more than waiting for it tells.
+func (a *api) state(w http.ResponseWriter, r *http.Request) error {
+	s, err := a.session(r)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, s.State)
+	return nil
+}
+
 // session returns the session that a request's path names.
 func (a *api) session(r *http.Request) (sessions.Session, error) {
 	return a.opts.Sessions.Get(r.PathValue("id"))

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -363,4 +364,33 @@ func TestWhatCantBeShownIsRefused(t *testing.T) {
 	if out := d.said(d.runIn(pane, "%s", env+panebridge(t, "input other "+strings.Repeat("x", 1200)))); !strings.Contains(out, "too long to be shown") {
 		t.Errorf("it said %q", out)
 	}
+}
+
+// An agent that directs a fleet is told what its members are doing, which only the daemon knows.
+func TestMembersStatesAreToldInAPane(t *testing.T) {
+	slow(t)
+	knowsPeers(t)
+	d := newDaemon(t)
+	lead, pane := d.shellSession("lead")
+	other, otherPane := d.shellSession("other")
+	db, _ := mailOf(d)
+	for _, err := range []error{db.AddFleet(d.ctx(), "web", lead, time.Now()), db.AddMember(d.ctx(), "web", other, false, time.Now())} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	shows := func(state sessions.State) {
+		t.Helper()
+		d.await("the state "+string(state), func() bool {
+			s, err := d.api.Session(d.ctx(), string(other))
+			return err == nil && s.State == state
+		})
+		out := d.said(d.runIn(pane, "%s", "PANEBRIDGE_STATE_DIR="+filepath.Join(d.dir, "state")+" "+panebridge(t, "members")))
+		if !regexp.MustCompile(`other +` + string(other) + ` +member +` + string(state)).MatchString(out) {
+			t.Errorf("a member that's %s is shown as\n%s", state, out)
+		}
+	}
+	shows(sessions.StateIdle)
+	d.tmux("send-keys", "-t", otherPane, "while :; do date +%N; sleep 0.1; done", "Enter")
+	shows(sessions.StateWorking)
 }

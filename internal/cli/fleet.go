@@ -330,14 +330,14 @@ func (m *mailbox) printMembers(ctx context.Context, fleets []string, self sessio
 		head = append(head, "FLEET")
 	}
 	rows := [][]string{head}
-	states, now := m.states(ctx), time.Now()
+	now := time.Now()
+	stateOf, end := m.states(ctx)
+	defer end()
 	for _, fleet := range fleets {
 		for _, s := range m.all.Members(fleet) {
 			e := memberEntry{s.ID, s.Name, fleet, s.Leads(fleet), s.ID == self, s.State, s.LastReceived, s.LastSent, s.Unread}
-			if known, ok := states[s.ID]; ok {
-				e.State = known
-			} else if states == nil && e.State != sessions.StateEnded {
-				e.State = stateUnknown
+			if s.State != sessions.StateEnded {
+				e.State = stateOf(s.ID)
 			}
 			list, rows = append(list, e), append(rows, e.row(activity, len(fleets) > 1, now))
 		}
@@ -376,23 +376,19 @@ func (e memberEntry) row(activity, fleet bool, now time.Time) []string {
 // stateUnknown is the state of a session of which only the daemon could tell.
 const stateUnknown = sessions.State("unknown")
 
-// states are the sessions' states as the daemon knows them now; nil while it's stopped. In
-// a session's pane there's that session's alone: of the others the database has it.
-func (m *mailbox) states(ctx context.Context) map[sessions.ID]sessions.State {
+// states returns a function that says what a session is doing, as the daemon knows it now, and one
+// that must be called behind it. The database has only what a session was doing when it was written.
+func (m *mailbox) states(ctx context.Context) (of func(sessions.ID) sessions.State, end func()) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
-	defer cancel()
 	c, err := m.dial()
 	if err != nil {
-		return nil
+		return func(sessions.ID) sessions.State { return stateUnknown }, cancel
 	}
-	defer c.Close()
-	list, err := c.Sessions(ctx)
-	if err != nil {
-		return nil
+	of = func(id sessions.ID) sessions.State {
+		if now, err := c.State(ctx, string(id)); err == nil {
+			return now
+		}
+		return stateUnknown
 	}
-	out := map[sessions.ID]sessions.State{}
-	for _, s := range list {
-		out[s.ID] = s.State
-	}
-	return out
+	return of, func() { c.Close(); cancel() }
 }

@@ -112,6 +112,12 @@ func (c *Client) Session(ctx context.Context, idOrName string) (api.Session, err
 	return s, c.call(ctx, http.MethodGet, sessionPath(idOrName, ""), nil, nil, &s)
 }
 
+// State returns what a session, by id or name, is doing.
+func (c *Client) State(ctx context.Context, idOrName string) (sessions.State, error) {
+	var s sessions.State
+	return s, c.call(ctx, http.MethodGet, sessionPath(idOrName, "/state"), nil, nil, &s)
+}
+
 // NewSession makes a session. Tmux must be empty.
 func (c *Client) NewSession(ctx context.Context, r api.Create) (api.Session, error) {
 	var s api.Session
