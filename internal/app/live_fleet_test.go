@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +22,7 @@ import (
 type fleetRig struct {
 	*daemon
 	director, member *fleetAgent
+	all              []*fleetAgent
 	db               *store.Inbox
 }
 
@@ -79,6 +81,17 @@ func TestLiveFleet(t *testing.T) {
 
 func newFleetRig(t *testing.T, director, member string, auto bool) *fleetRig {
 	t.Helper()
+	r := emptyFleetRig(t, auto)
+	r.director, r.member = r.begin("director", director, "fleet"), r.begin("member", member, "fleet")
+	r.must(r.db.AddFleet(r.ctx(), "web", r.director.id, time.Now()))
+	r.must(r.db.AddMember(r.ctx(), "web", r.member.id, false, time.Now()))
+	r.allowAll()
+	return r
+}
+
+// emptyFleetRig is the daemon without an agent.
+func emptyFleetRig(t *testing.T, auto bool) *fleetRig {
+	t.Helper()
 	d := newDaemon(t)
 	d.stop()
 	d.cfg.Notices.Auto = auto
@@ -86,19 +99,20 @@ func newFleetRig(t *testing.T, director, member string, auto bool) *fleetRig {
 	r := &fleetRig{daemon: d}
 	r.tmux("-f", "/dev/null", "new-session", "-d", "-s", "keep", "exec cat")
 	d.awaitTmux()
-	r.director, r.member = r.begin("director", director), r.begin("member", member)
 	r.db, _ = mailOf(d)
-	r.must(r.db.AddFleet(d.ctx(), "web", r.director.id, time.Now()))
-	r.must(r.db.AddMember(d.ctx(), "web", r.member.id, false, time.Now()))
-	ctx, stop := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	t.Cleanup(func() { stop(); <-done })
-	go func() { defer close(done); r.allow(ctx) }()
 	return r
 }
 
-// begin starts an agent and waits until it takes input.
-func (r *fleetRig) begin(name, agent string) *fleetAgent {
+// allowAll allows what the agents ask for, until the test ends.
+func (r *fleetRig) allowAll() {
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	r.Cleanup(func() { stop(); <-done })
+	go func() { defer close(done); r.allow(ctx) }()
+}
+
+// begin starts an agent, whose model plays a scenario, and waits until it takes input.
+func (r *fleetRig) begin(name, agent, scenario string) *fleetAgent {
 	r.Helper()
 	exe, err := os.Executable()
 	r.must(err)
@@ -109,7 +123,7 @@ func (r *fleetRig) begin(name, agent string) *fleetAgent {
 	r.must(os.WriteFile(filepath.Join(bin, "panebridge"), fmt.Appendf(nil,
 		"#!/bin/bash\nset -o pipefail\n%s=1 %s \"$@\" --state-dir %s | tee -a %s\n", playedCLI, exe, state, a.log), 0o700))
 	a.run, err = agentlab.Prepare(r.Context(), agentlab.Config{
-		Agent: agent, Socket: r.socket, Session: name, Scenario: "fleet", Path: bin,
+		Agent: agent, Socket: r.socket, Session: name, Scenario: scenario, Path: bin,
 		Hook: fmt.Sprintf("%s=1 %s hook --state-dir %s %s", playedCLI, exe, state, agent),
 	})
 	r.must(err)
@@ -130,13 +144,14 @@ func (r *fleetRig) begin(name, agent string) *fleetAgent {
 		return err == nil
 	})
 	r.must(a.run.Ready(r.Context()))
+	r.all = append(r.all, a)
 	return a
 }
 
 // allow allows what the agents ask for, until ctx ends.
 func (r *fleetRig) allow(ctx context.Context) {
 	for rested(ctx, 300*time.Millisecond) {
-		for _, a := range []*fleetAgent{r.director, r.member} {
+		for _, a := range r.all {
 			s, err := r.api.Session(ctx, string(a.id))
 			if err != nil || s.Prompt == "" {
 				continue
@@ -182,13 +197,18 @@ func (r *fleetRig) worked() inbox.Mail {
 
 // heard says whether the director's listeners have printed a notice.
 func (r *fleetRig) heard(is func(inbox.Notice) bool) bool {
-	for line := range strings.Lines(r.printed(r.director)) {
+	return slices.ContainsFunc(r.notices(r.director), is)
+}
+
+// notices are those that an agent's listeners have printed.
+func (r *fleetRig) notices(a *fleetAgent) (all []inbox.Notice) {
+	for line := range strings.Lines(r.printed(a)) {
 		var n inbox.Notice
-		if json.Unmarshal([]byte(line), &n) == nil && is(n) {
-			return true
+		if json.Unmarshal([]byte(line), &n) == nil && n.Type != "" {
+			all = append(all, n)
 		}
 	}
-	return false
+	return all
 }
 
 func (r *fleetRig) printed(a *fleetAgent) string {
@@ -201,7 +221,7 @@ func (r *fleetRig) until(what string, ok func() bool) {
 	r.Helper()
 	for end := time.Now().Add(patience); !ok(); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(end) {
-			for _, a := range []*fleetAgent{r.director, r.member} {
+			for _, a := range r.all {
 				screen, _ := a.run.Screen(r.ctx())
 				r.Logf("screen:\n%s\nprinted:\n%s", screen, r.printed(a))
 			}
