@@ -86,5 +86,8 @@ func (w *writer) emptyLog(ctx context.Context) (busy bool, err error) {
 	}()
 	var log, done int64
 	err = w.conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &log, &done)
+	if err == nil && !busy {
+		w.wal.forget()
+	}
 	return busy, err
 }

@@ -60,6 +60,8 @@ func explain(doing, path string, err error) error {
 			return fmt.Errorf("%s: %w", doing, err) // for another reason: no file can be opened any more, say
 		}
 		return fmt.Errorf("%s: %w: %w", doing, kind, err)
+	case errors.Is(err, kind):
+		return fmt.Errorf("%s: %w", doing, err)
 	default:
 		return fmt.Errorf("%s: %w: %w", doing, kind, err)
 	}
@@ -75,6 +77,8 @@ func kindOf(err error) error {
 	switch {
 	case errors.Is(err, errCut):
 		return ErrDamaged
+	case errors.Is(err, ErrCut):
+		return ErrCut
 	case errors.Is(err, fs.ErrPermission):
 		return ErrDenied
 	}
@@ -86,6 +90,8 @@ func kindOf(err error) error {
 	case sqlite3.SQLITE_IOERR_WRITE, // what SQLite makes of EDQUOT: it knows ENOSPC only
 		sqlite3.SQLITE_IOERR_SHMSIZE: // the -shm file couldn't grow
 		return ErrFull
+	case sqlite3.SQLITE_IOERR_SHORT_READ: // a page should be where its file has ended
+		return ErrDamaged
 	}
 	switch e.Code() & 0xff { // the primary code of an extended one
 	case sqlite3.SQLITE_FULL:
@@ -111,7 +117,7 @@ func isOf(err error, code int) bool {
 // isBroken tells whether an error of SQLite's isn't about what was written.
 func isBroken(err error) bool {
 	var e *sqlite.Error
-	return errors.As(err, &e) && e.Code()&0xff != sqlite3.SQLITE_CONSTRAINT && e.Code()&0xff != sqlite3.SQLITE_INTERRUPT
+	return errors.Is(err, ErrCut) || errors.As(err, &e) && e.Code()&0xff != sqlite3.SQLITE_CONSTRAINT && e.Code()&0xff != sqlite3.SQLITE_INTERRUPT
 }
 
 // isUnique tells whether SQLite refused a row because another has its key.

@@ -107,13 +107,19 @@ func (s *Store) Health(ctx context.Context) error {
 	if err := s.lookForCut(ctx); err != nil {
 		return err
 	}
+	damage := s.unsound()
+	if err := s.write.wal.suspect(); err != nil && !errors.Is(damage, errCut) { // a transaction tells for certain
+		if err := s.write.queue.do(ctx, 0, func(context.Context) error { return nil }); err != nil {
+			return s.explain("look at the store", err)
+		}
+	}
+	if damage != nil {
+		return damage
+	}
 	if s.write.failed.Load() {
 		if err := s.probe(ctx); err != nil {
 			return err
 		}
-	}
-	if found := s.checked.Load(); found != nil && *found != nil {
-		return *found
 	}
 	free, err := Room(s.path)
 	if err != nil {

@@ -18,14 +18,25 @@ const keptSuffix = "-kept-20060102T150405Z"
 // closeReaderAfter is when the readers of a file that was replaced are closed: no read takes as long.
 const closeReaderAfter = 30 * time.Second
 
-// Rescue writes all that the store holds into a new file in place of one that was deleted, and goes on
-// with that. It blocks until it's done, and all writes wait meanwhile. Where it fails, for want of
-// room for instance, nothing has changed, and it can be tried again. ErrReplaced if another
-// file has the name.
+// IsRescuable reports whether Rescue helps against what Health has found.
+func IsRescuable(err error) bool { return errors.Is(err, ErrMissing) || errors.Is(err, ErrCut) }
+
+// Rescue writes all that the store holds into a new file in place of one that was deleted, or whose
+// write-ahead log was cut, and goes on with that. It blocks until it's done, and all writes wait meanwhile.
+// Where it fails, for want of room for instance, nothing has changed, and it can be tried again. ErrReplaced
+// if another file has the name; ErrDamaged if what was cut off isn't known any more.
 func (s *Store) Rescue(ctx context.Context) error {
+	var cut error
 	err := s.write.queue.doAlone(ctx, func(ctx context.Context) error {
-		if err := s.files.check(); !errors.Is(err, ErrMissing) {
-			return err
+		found := s.files.check()
+		if found == nil {
+			if cut = s.write.beginWhole(ctx); cut == nil {
+				_, _ = s.write.rollback.ExecContext(ctx)
+			}
+			found = cut
+		}
+		if !IsRescuable(found) {
+			return found
 		}
 		if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
 			return err
@@ -35,6 +46,15 @@ func (s *Store) Rescue(ctx context.Context) error {
 		}
 		return s.moveTo(ctx, s.path+newSuffix)
 	})
+	switch kind := kindOf(err); {
+	case cut == nil:
+	case err == nil: // what was found of it meanwhile was about the old file
+		if err = s.Check(ctx); err == nil {
+			err = os.RemoveAll(s.path + unsoundSuffix)
+		}
+	case kind == nil, errors.Is(kind, ErrDamaged), errors.Is(kind, ErrCut):
+		err = errors.Join(fmt.Errorf("%w: %w", errCut, cut), err)
+	}
 	return s.explain("write the database anew", err)
 }
 
@@ -56,6 +76,10 @@ func (s *Store) Keep(ctx context.Context) error {
 	return nil
 }
 
+// copyCache is as much as is kept of the database while it's copied, in KiB: of pages that are only known any
+// more, none may make room for others.
+const copyCache = 1 << 20
+
 // copyTo writes all that the database holds into another file.
 func (w *writer) copyTo(ctx context.Context, path string) (err error) {
 	if err := errors.Join(removeAll(path), makePrivate(path)); err != nil {
@@ -65,6 +89,13 @@ func (w *writer) copyTo(ctx context.Context, path string) (err error) {
 		if err != nil {
 			err = errors.Join(err, removeAll(path))
 		}
+	}()
+	if _, err := w.conn.ExecContext(ctx, fmt.Sprintf("PRAGMA cache_size(-%d)", copyCache)); err != nil {
+		return err
+	}
+	defer func() {
+		_, back := w.conn.ExecContext(ctx, fmt.Sprintf("PRAGMA cache_size(-%d)", writerCache))
+		err = errors.Join(err, back)
 	}()
 	if _, err := w.conn.ExecContext(ctx, "VACUUM INTO ?", path); err != nil {
 		return err

@@ -23,6 +23,8 @@ type writer struct {
 	// failed says that the last transaction failed, and no request was to blame.
 	failed atomic.Bool
 	hurry  atomic.Bool // see HurryUp
+	path   string
+	cut    bool // the write-ahead log is known to be cut; see beginWhole
 	link
 }
 
@@ -31,6 +33,7 @@ type link struct {
 	db    *sql.DB
 	conn  *sql.Conn
 	stmts prepared
+	wal   *walWatch
 
 	begin, commit, rollback                   *sql.Stmt
 	logState, updateLog, putTurn              *sql.Stmt
@@ -47,8 +50,12 @@ type link struct {
 	putPrompt, forgetPrompts                  *sql.Stmt
 }
 
+// writerCache is how much of the database the writer keeps, in KiB: twice what the write-ahead log has as a
+// rule (1000 pages), so that it's known when that is cut; see Rescue.
+const writerCache = 8 << 10
+
 func openWriter(ctx context.Context, path string, log *slog.Logger) (w *writer, err error) {
-	w = &writer{log: log, logs: newLogCache()}
+	w = &writer{log: log, logs: newLogCache(), path: path}
 	w.queue = newQueue(w.commitBatch)
 	if w.gate, err = openEntrance(path, gateWaitDaemon); err != nil {
 		return nil, err
@@ -70,6 +77,7 @@ func openLink(ctx context.Context, path string, log *slog.Logger) (l link, err e
 		// than tmux remember is committed durably; see durable.go.
 		"synchronous(NORMAL)",
 		"journal_size_limit(67108864)", // bytes the -wal keeps after a large transaction
+		fmt.Sprintf("cache_size(-%d)", writerCache),
 	)...)
 	if err != nil {
 		return link{}, err
@@ -78,6 +86,7 @@ func openLink(ctx context.Context, path string, log *slog.Logger) (l link, err e
 		return link{}, err
 	}
 	l.db.SetMaxOpenConns(1)
+	l.wal = &walWatch{path: path + walSuffix}
 	if err := l.open(ctx, log); err != nil {
 		return link{}, errors.Join(err, l.close())
 	}
@@ -143,7 +152,7 @@ func (l *link) close() error {
 	if l.conn != nil {
 		err = errors.Join(err, l.conn.Close())
 	}
-	return errors.Join(err, l.db.Close())
+	return errors.Join(err, l.db.Close(), l.wal.close())
 }
 
 // exec writes one row (or drops some) on its own, in a group with others. The statement is read when
@@ -190,7 +199,7 @@ func (w *writer) transact(ctx context.Context, batch []*request) (began bool, er
 			return false, err
 		}
 	}
-	if _, err := w.begin.ExecContext(ctx); err != nil {
+	if err := w.beginWhole(ctx); err != nil {
 		return false, err
 	}
 	committed := false
