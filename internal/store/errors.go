@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 
+	"golang.org/x/sys/unix"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
@@ -47,6 +49,9 @@ func explain(doing, path string, err error) error {
 		return nil
 	}
 	kind := kindOf(err)
+	if errors.Is(kind, ErrFull) && isOf(err, sqlite3.SQLITE_IOERR) && isReadOnlyDisk(path) {
+		kind = ErrReadOnly
+	}
 	switch {
 	case kind == nil:
 		return fmt.Errorf("%s: %w", doing, err)
@@ -106,6 +111,12 @@ func kindOf(err error) error {
 		return ErrDenied
 	}
 	return nil
+}
+
+// isReadOnlyDisk reports whether the disk of a file may only be read: the kernel mounts one so that has failed,
+// while files on it are open. SQLite says of that what it says of one over its quota.
+func isReadOnlyDisk(path string) bool {
+	return errors.Is(unix.Access(filepath.Dir(path), unix.W_OK), unix.EROFS)
 }
 
 // isOf tells whether an error is an SQLite error of a primary code.

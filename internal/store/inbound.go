@@ -30,6 +30,14 @@ func (s *Store) exec1(ctx context.Context, doing, query string, args ...any) err
 	return s.explain(doing, err)
 }
 
+// accept is exec1 for something new: see unsound.
+func (s *Store) accept(ctx context.Context, doing, query string, args ...any) error {
+	if err := s.unsound(); err != nil {
+		return err
+	}
+	return s.exec1(ctx, doing, query, args...)
+}
+
 // list reads rows.
 func list[T any](ctx context.Context, s *Store, doing string, scan func(row *sql.Rows) (T, error), query string, args ...any) (all []T, err error) {
 	defer func() { err = s.explain(doing, err) }()

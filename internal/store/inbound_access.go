@@ -33,7 +33,7 @@ func grantArgs(g inbound.Grant) []any {
 
 // PutGrant gives a person a role: see inbound.AccessStore.
 func (s *Store) PutGrant(ctx context.Context, g inbound.Grant) error {
-	return s.exec1(ctx, "store what a person was given", sqlPutGrant, grantArgs(g)...)
+	return s.accept(ctx, "store what a person was given", sqlPutGrant, grantArgs(g)...)
 }
 
 // DropGrants takes back what a person was given: see inbound.AccessStore.
@@ -80,7 +80,7 @@ func (s *Store) PrivateChats(ctx context.Context) (map[adapters.Target]string, e
 
 // PutPrivateChat says whose private chat one is: see inbound.AccessStore.
 func (s *Store) PutPrivateChat(ctx context.Context, chat adapters.Target, person string) error {
-	return s.exec1(
+	return s.accept(
 		ctx, "store whose private chat one is", `INSERT INTO private_chats (adapter, chat, person) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET person = excluded.person`,
 		clean(chat.Adapter), clean(chat.Chat), clean(person),
 	)
@@ -95,11 +95,14 @@ func (s *Store) Chats(ctx context.Context) ([]adapters.Target, error) {
 
 // PutChat makes a chat known: see inbound.AccessStore.
 func (s *Store) PutChat(ctx context.Context, chat adapters.Target, by string, at time.Time) error {
-	return s.exec1(ctx, "store chat "+chat.String(), sqlPutChat, clean(chat.Adapter), clean(chat.Chat), clean(by), nanos(at))
+	return s.accept(ctx, "store chat "+chat.String(), sqlPutChat, clean(chat.Adapter), clean(chat.Chat), clean(by), nanos(at))
 }
 
 // PutCode keeps a pairing code: see inbound.AccessStore.
 func (s *Store) PutCode(ctx context.Context, c inbound.Code, most int) error {
+	if err := s.unsound(); err != nil {
+		return err
+	}
 	err := s.write.queue.do(ctx, 2, func(ctx context.Context) error {
 		conn := s.write.conn
 		if _, err := conn.ExecContext(ctx, `DELETE FROM codes WHERE expires_at <= ?`, nanos(time.Now())); err != nil {
@@ -120,6 +123,9 @@ func (s *Store) PutCode(ctx context.Context, c inbound.Code, most int) error {
 
 // UseCode uses a pairing code up: see inbound.AccessStore.
 func (s *Store) UseCode(ctx context.Context, hash string, u inbound.CodeUse) (c inbound.Code, err error) {
+	if err := s.unsound(); err != nil {
+		return inbound.Code{}, err
+	}
 	err = s.write.queue.do(ctx, 3, func(ctx context.Context) error {
 		conn := s.write.conn
 		var expires int64

@@ -19,7 +19,7 @@ func (s *Store) Preferences(ctx context.Context) ([]inbound.Preference, error) {
 
 // PutPreference keeps how a place wants to be called: see inbound.PreferenceStore.
 func (s *Store) PutPreference(ctx context.Context, p inbound.Preference) error {
-	return s.exec1(
+	return s.accept(
 		ctx, "store a preference", `INSERT INTO preferences (adapter, chat, thread, session, muted_until, quiet_from, quiet_to, zone)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET muted_until = excluded.muted_until,
 		quiet_from = excluded.quiet_from, quiet_to = excluded.quiet_to, zone = excluded.zone`,

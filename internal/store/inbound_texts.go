@@ -18,7 +18,7 @@ func (s *Store) PutWaiting(ctx context.Context, w inbound.Waiting) error {
 	if err != nil {
 		return s.explain("store a message that waits", err)
 	}
-	return s.exec1(
+	return s.accept(
 		ctx, "store a message that waits", `INSERT INTO waiting (key, kept_at, message) VALUES (?, ?, ?)
 		ON CONFLICT DO UPDATE SET kept_at = excluded.kept_at, message = excluded.message`,
 		clean(w.Key), nanos(time.Now()), clean(string(message)),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"sync"
@@ -22,6 +23,7 @@ type Inbox struct {
 
 	following sync.RWMutex // held while another file is opened
 	db        *sql.DB      // one connection
+	wal       *walWatch    // of the file that's open
 }
 
 var _ inbox.Store = (*Inbox)(nil)
@@ -69,7 +71,11 @@ func (s *Inbox) open(ctx context.Context) error {
 	if err = errors.Join(err, conn.Close()); err != nil {
 		return errors.Join(err, s.db.Close())
 	}
-	return s.files.remember(s.path)
+	if s.wal != nil {
+		err = s.wal.close()
+	}
+	s.wal = &walWatch{path: s.path + walSuffix}
+	return errors.Join(err, s.files.remember(s.path))
 }
 
 // follow goes on with the file that has the database's name now, if another one has than was opened:
@@ -113,10 +119,10 @@ const rescueWithin = 8 * time.Second
 func again(ctx context.Context, do func() error) error {
 	for began := time.Now(); ; {
 		err := do()
-		if !errors.Is(kindOf(err), ErrLocked) && !errors.Is(err, ErrMissing) || ctx.Err() != nil || time.Since(began) > lockedFor {
+		if !errors.Is(kindOf(err), ErrLocked) && !IsRescuable(err) || ctx.Err() != nil || time.Since(began) > lockedFor {
 			return err
 		}
-		if errors.Is(err, ErrMissing) { // the daemon is about to write it anew
+		if IsRescuable(err) { // the daemon is about to write it anew
 			time.Sleep(20 * time.Millisecond)
 		}
 	}
@@ -128,7 +134,7 @@ func (s *Inbox) Close() error {
 		return s.gate.close()
 	}
 	leave := s.gate.enter()
-	err := s.db.Close()
+	err := errors.Join(s.db.Close(), s.wal.close())
 	leave()
 	return errors.Join(err, s.gate.close())
 }
@@ -152,8 +158,37 @@ func (s *Inbox) write(ctx context.Context, doing string, do func(ctx context.Con
 			return err
 		}
 		defer func() { _ = conn.Close() }() // back to the pool
-		return transact(ctx, conn, do)
+		return s.transact(ctx, conn, do)
 	}))
+}
+
+// accept is write for something new, which is refused once the database is known to be damaged: it may be lost
+// at the daemon's next start, which ends the damage.
+func (s *Inbox) accept(ctx context.Context, doing string, do func(ctx context.Context, conn *sql.Conn) error) error {
+	if err := Unsound(s.path); err != nil {
+		return err
+	}
+	return s.write(ctx, doing, do)
+}
+
+// transact does something in a transaction, if the write-ahead log is whole: the daemon sees to it that it is
+// again. What a gap was found before only afterwards, since this process hadn't known the log, is no success.
+func (s *Inbox) transact(ctx context.Context, conn *sql.Conn, do func(ctx context.Context, conn *sql.Conn) error) error {
+	check := func(context.Context, *sql.Conn) error { return s.wal.check() }
+	err := transact(ctx, conn, func(ctx context.Context, conn *sql.Conn) error {
+		if err := check(ctx, conn); err != nil {
+			return err
+		}
+		return do(ctx, conn)
+	})
+	if err != nil || s.wal.check() == nil {
+		return err
+	}
+	if err = transact(ctx, conn, check); errors.Is(err, ErrCut) { // for certain: nobody writes meanwhile
+		err = fmt.Errorf("%w: %s", errCut, err.Error())
+		return errors.Join(err, noteUnsound(s.path, err))
+	}
+	return nil
 }
 
 func transact(ctx context.Context, conn *sql.Conn, do func(ctx context.Context, conn *sql.Conn) error) error {

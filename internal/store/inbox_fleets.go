@@ -105,7 +105,7 @@ func (s *Inbox) Fleets(ctx context.Context) ([]Fleet, error) {
 // AddFleet makes a fleet, with a director if one is given. sessions.ErrConflict if there
 // is one of that name.
 func (s *Inbox) AddFleet(ctx context.Context, name string, director sessions.ID, now time.Time) error {
-	return s.write(ctx, "make the fleet "+name, func(ctx context.Context, conn *sql.Conn) error {
+	return s.accept(ctx, "make the fleet "+name, func(ctx context.Context, conn *sql.Conn) error {
 		var n int
 		if err := conn.QueryRowContext(ctx, sqlHasFleet, name).Scan(&n); err != nil {
 			return err
@@ -140,7 +140,7 @@ func (s *Inbox) DropFleet(ctx context.Context, name string) error {
 // AddMember takes a session into a fleet, as its director (in place of who was) or as a
 // member: sessions.ErrConflict if it's another's member.
 func (s *Inbox) AddMember(ctx context.Context, fleet string, id sessions.ID, director bool, now time.Time) error {
-	return s.write(ctx, "take "+string(id)+" into the fleet "+fleet, func(ctx context.Context, conn *sql.Conn) error {
+	return s.accept(ctx, "take "+string(id)+" into the fleet "+fleet, func(ctx context.Context, conn *sql.Conn) error {
 		return addMember(ctx, conn, fleet, id, director, now)
 	})
 }
@@ -202,7 +202,7 @@ func (s *Inbox) Subscribe(ctx context.Context, id sessions.ID, who inbox.Address
 	if off {
 		query = sqlUnsubscribe
 	}
-	return s.write(ctx, "store who is told of "+string(id), func(ctx context.Context, conn *sql.Conn) error {
+	return s.accept(ctx, "store who is told of "+string(id), func(ctx context.Context, conn *sql.Conn) error {
 		_, err := conn.ExecContext(ctx, query, clean(id), clean(who))
 		return err
 	})

@@ -30,7 +30,7 @@ const (
 
 // AddMail stores mails together: see inbox.Store.
 func (s *Inbox) AddMail(ctx context.Context, mails []inbox.Mail) error {
-	return s.write(ctx, "store the message", func(ctx context.Context, conn *sql.Conn) error {
+	return s.accept(ctx, "store the message", func(ctx context.Context, conn *sql.Conn) error {
 		for i := range mails {
 			if err := addMail(ctx, conn, &mails[i]); err != nil {
 				return err
@@ -51,7 +51,7 @@ func addMail(ctx context.Context, conn *sql.Conn, m *inbox.Mail) error {
 
 // AddPing stores a ping, if none waits for the same recipient: see inbox.Store.
 func (s *Inbox) AddPing(ctx context.Context, ping inbox.Mail) (kept inbox.Mail, err error) {
-	err = s.write(ctx, "store the ping", func(ctx context.Context, conn *sql.Conn) error {
+	err = s.accept(ctx, "store the ping", func(ctx context.Context, conn *sql.Conn) error {
 		if _, err := conn.ExecContext(ctx, sqlDropPings, clean(ping.To)); err != nil {
 			return err
 		}

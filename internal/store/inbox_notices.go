@@ -26,7 +26,7 @@ const (
 // AddNotice stores a notice and returns the bells of those who listen for it: see
 // inbox.NoticeStore.
 func (s *Inbox) AddNotice(ctx context.Context, n inbox.Notice) (bells []string, err error) {
-	err = s.write(ctx, "store the notice", func(ctx context.Context, conn *sql.Conn) error {
+	err = s.accept(ctx, "store the notice", func(ctx context.Context, conn *sql.Conn) error {
 		bells = nil
 		if _, err := conn.ExecContext(ctx, sqlAddNotice, clean(n.To), nanos(n.At), clean(n.From), clean(n.Session), clean(n.Type), clean(n.Msg)); err != nil {
 			return err

@@ -4,10 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
+	"github.com/panebridge/panebridge/internal/inbox"
 	"github.com/panebridge/panebridge/polling"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -51,6 +57,77 @@ func troubles(t *testing.T, s *Store, path string) map[string]func() (end func()
 	}
 }
 
+// acknowledged are the names of what was taken by several at once: inputs, and mails of other processes.
+type acknowledged struct {
+	mu      sync.Mutex
+	inputs  []string
+	mails   []string
+	refused int
+}
+
+// write has inputs, and mails unless mail is nil, be stored until over is closed.
+func (a *acknowledged) write(t *testing.T, s *Store, mail *Inbox, over <-chan struct{}, writers *sync.WaitGroup) {
+	t.Helper()
+	for kind, put := range map[string]func(id string) error{
+		"in": func(id string) error {
+			return s.PutReceipt(t.Context(), sessions.Receipt{ID: id, Session: "pb_000000000000", Text: strings.Repeat("x", 400), State: sessions.ReceiptStored})
+		},
+		"m": func(id string) error {
+			return mail.AddMail(t.Context(), []inbox.Mail{{ID: id, To: "pb_000000000000", Text: strings.Repeat("x", 400)}})
+		},
+	} {
+		if kind == "m" && mail == nil {
+			continue
+		}
+		writers.Go(func() {
+			for i := 0; ; i++ {
+				select {
+				case <-over:
+					return
+				default:
+				}
+				id := fmt.Sprint(kind, "_", i)
+				err := put(id)
+				a.mu.Lock()
+				switch {
+				case err == nil && kind == "m":
+					a.mails = append(a.mails, id)
+				case err == nil:
+					a.inputs = append(a.inputs, id)
+				case !errors.Is(err, sessions.ErrUnavailable):
+					t.Errorf("%s: %v", id, err)
+				default:
+					a.refused++
+				}
+				a.mu.Unlock()
+			}
+		})
+	}
+}
+
+// check looks for all of it.
+func (a *acknowledged) check(t *testing.T, s *Store, mail *Inbox) {
+	t.Helper()
+	for _, id := range a.inputs {
+		if r, err := s.Receipt(t.Context(), id); err != nil || r.State != sessions.ReceiptStored {
+			t.Fatalf("of %d inputs that were acknowledged %s is %+v, %v", len(a.inputs), id, r, err)
+		}
+	}
+	if len(a.inputs) == 0 {
+		t.Error("no input was acknowledged")
+	}
+	if mail == nil {
+		return
+	}
+	all, err := mail.Mail(t.Context(), inbox.Query{To: "pb_000000000000"})
+	if err != nil || len(all) != len(a.mails) {
+		t.Fatalf("%d mails were acknowledged, and there are %d, %v", len(a.mails), len(all), err)
+	}
+	if len(a.mails) == 0 {
+		t.Error("no mail was acknowledged")
+	}
+}
+
 func playTrouble(t *testing.T, random *rand.Rand) {
 	t.Helper()
 	ctx, path := t.Context(), dbPath(t)
@@ -83,6 +160,8 @@ func playTrouble(t *testing.T, random *rand.Rand) {
 			}
 		})
 	}
+	var beside acknowledged
+	beside.write(t, s, nil, over, &writers)
 	all := troubles(t, s, path)
 	for range 12 {
 		time.Sleep(time.Duration(random.IntN(60)) * time.Millisecond)
@@ -127,10 +206,83 @@ func playTrouble(t *testing.T, random *rand.Rand) {
 		}
 	}
 	check(s)
+	beside.check(t, s, nil)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	check(mustOpen(t, path, Options{}))
+	again := mustOpen(t, path, Options{})
+	check(again)
+	beside.check(t, again, nil)
+}
+
+// A real disk that becomes full, and has room again: what's acknowledged is there, and health is red until then.
+// Nobody may mount one but root.
+func TestARealDiskThatIsFull(t *testing.T) {
+	folder := t.TempDir()
+	if err := unix.Mount("none", folder, "tmpfs", 0, "size=6m"); err != nil {
+		t.Skipf("a disk of one's own can't be mounted: %v", err)
+	}
+	t.Cleanup(func() { _ = unix.Unmount(folder, 0) })
+	ctx, path := t.Context(), filepath.Join(folder, "pb.db")
+	s, err := Open(ctx, path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mail, err := OpenInbox(ctx, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustPut(t, s, "pb_000000000000")
+	over, writers, all := make(chan struct{}), sync.WaitGroup{}, acknowledged{}
+	all.write(t, s, mail, over, &writers)
+	for range 3 {
+		fill := filepath.Join(folder, "fill")
+		if err := os.WriteFile(fill, make([]byte, 8<<20), 0o600); !errors.Is(err, unix.ENOSPC) {
+			t.Fatalf("it takes all: %v", err)
+		}
+		await := func(what string, is func() bool) {
+			t.Helper()
+			for began := time.Now(); !is(); time.Sleep(5 * time.Millisecond) {
+				if time.Since(began) > time.Minute {
+					t.Fatal(what)
+				}
+			}
+		}
+		refusals := func() int { all.mu.Lock(); defer all.mu.Unlock(); return all.refused }
+		taken := func() int { all.mu.Lock(); defer all.mu.Unlock(); return len(all.inputs) }
+		before := refusals()
+		await("nothing is refused", func() bool { return refusals() > before+2 })
+		if err := s.Health(ctx); !errors.Is(err, sessions.ErrUnavailable) {
+			t.Errorf("its health is %v", err)
+		}
+		if err := os.Remove(fill); err != nil {
+			t.Fatal(err)
+		}
+		more := taken() + 20
+		await("nothing is taken again", func() bool { return taken() > more })
+	}
+	close(over)
+	writers.Wait()
+	all.check(t, s, mail)
+	if err := errors.Join(s.Close(), mail.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = Open(ctx, path, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if mail, err = OpenInbox(ctx, path); err != nil {
+		t.Fatal(err)
+	}
+	all.check(t, s, mail)
+	if err := errors.Join(s.Check(ctx), s.Close(), mail.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Mount("none", folder, "", unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {
+		t.Fatal(err)
+	}
+	if !isReadOnlyDisk(path) || isReadOnlyDisk(dbPath(t)) {
+		t.Error("a disk that may only be read isn't told from others")
+	}
 }
 
 // A daemon that ends doesn't wait for somebody else's lock as long as one that goes on: what was asked for is
