@@ -74,7 +74,7 @@ func (h *healthWatch) run(ctx context.Context) error {
 func (h *healthWatch) lookAtStore(ctx context.Context) error {
 	err := h.store.Health(ctx)
 	if store.IsRescuable(err) {
-		h.log.Error("a file of the database is gone, or a part of it, and what it held is written anew", "err", err)
+		h.log.Error("a file of the database is gone or replaced, or a part of it is gone, and what it held is written anew", "err", err)
 		if rescue := h.store.Rescue(ctx); rescue != nil {
 			return fmt.Errorf("%w; %w", err, rescue)
 		}

@@ -101,7 +101,7 @@ func isTorn(path string) bool {
 // at the room beside it, at what Check found last, and writes a row if the last write has failed. It
 // blocks for as long as that takes, 5 s where another process holds the database.
 func (s *Store) Health(ctx context.Context) error {
-	if err := s.files.check(); err != nil {
+	if err := s.checkNames(); err != nil {
 		return err
 	}
 	if err := s.lookForCut(ctx); err != nil {
@@ -196,6 +196,9 @@ func (s *Store) probe(ctx context.Context) error {
 // Check reads all of the database and says whether it's sound; ErrDamaged if it isn't. A gigabyte
 // takes some seconds, in which nobody has to wait for it. Health goes on saying what it found.
 func (s *Store) Check(ctx context.Context) error {
+	if err := s.checkNames(); errors.Is(err, ErrReplaced) {
+		return err // it isn't this store's
+	}
 	found := Examine(ctx, s.path)
 	if found == nil || errors.Is(found, ErrDamaged) {
 		s.checked.Store(&found)

@@ -37,7 +37,8 @@ type Store struct {
 	write    *writer
 	read     atomic.Pointer[reader] // nil: it isn't open yet
 	files    files
-	checked  atomic.Pointer[error] // what the last Check found; nil: none has ended yet
+	kept     atomic.Pointer[string] // the file that's written to where another has the name; nil: path is
+	checked  atomic.Pointer[error]  // what the last Check found; nil: none has ended yet
 }
 
 // Open opens the database at path, makes it if there is none, and brings its

@@ -19,16 +19,34 @@ const keptSuffix = "-kept-20060102T150405Z"
 const closeReaderAfter = 30 * time.Second
 
 // IsRescuable reports whether Rescue helps against what Health has found.
-func IsRescuable(err error) bool { return errors.Is(err, ErrMissing) || errors.Is(err, ErrCut) }
+func IsRescuable(err error) bool {
+	return !errors.Is(err, errKept) && (errors.Is(err, ErrMissing) || errors.Is(err, ErrCut) || errors.Is(err, ErrReplaced))
+}
+
+// errKept says that what the store holds is in a file with a name already.
+var errKept = errors.New("what it held is kept")
+
+// checkNames is files.check, which says where what's held is kept.
+func (s *Store) checkNames() error {
+	err := s.files.check()
+	if kept := s.kept.Load(); kept != nil && errors.Is(err, ErrReplaced) {
+		return fmt.Errorf("%w; %w in %s: end panebridge and give it the name %s again", err, errKept, *kept, s.path)
+	}
+	return err
+}
 
 // Rescue writes all that the store holds into a new file in place of one that was deleted, or whose
 // write-ahead log was cut, and goes on with that. It blocks until it's done, and all writes wait meanwhile.
 // Where it fails, for want of room for instance, nothing has changed, and it can be tried again. ErrReplaced
-// if another file has the name; ErrDamaged if what was cut off isn't known any more.
+// if another file has the name: then the new one stands beside that, is gone on with all the same, and the
+// error names it. ErrDamaged if what was cut off isn't known any more.
 func (s *Store) Rescue(ctx context.Context) error {
 	var cut error
 	err := s.write.queue.doAlone(ctx, func(ctx context.Context) error {
-		found := s.files.check()
+		found := s.checkNames()
+		if errors.Is(found, ErrReplaced) {
+			return s.keepBeside(ctx, found)
+		}
 		if found == nil {
 			if cut = s.write.beginWhole(ctx); cut == nil {
 				_, _ = s.write.rollback.ExecContext(ctx)
@@ -58,20 +76,29 @@ func (s *Store) Rescue(ctx context.Context) error {
 	return s.explain("write the database anew", err)
 }
 
+// keepBeside writes what's held into a file beside the one that has the database's name now, and goes on with
+// that: what's written later mustn't be lost either, should the process be killed. Only the queue's leader may
+// call it.
+func (s *Store) keepBeside(ctx context.Context, found error) error {
+	if errors.Is(found, errKept) {
+		return found
+	}
+	beside := s.path + time.Now().UTC().Format(keptSuffix)
+	if err := s.write.copyTo(ctx, beside); err != nil {
+		return errors.Join(found, err)
+	}
+	if err := s.goOnWith(ctx, beside); err != nil {
+		return errors.Join(found, err)
+	}
+	s.kept.Store(&beside)
+	return s.checkNames()
+}
+
 // Keep sees to it, before the store is closed, that what it holds has a name: what was deleted is
 // written anew, and where another file has the name, into one beside it, which the error names.
 func (s *Store) Keep(ctx context.Context) error {
-	found := s.files.check()
-	switch {
-	case errors.Is(found, ErrMissing):
+	if found := s.checkNames(); found != nil {
 		return s.Rescue(ctx)
-	case errors.Is(found, ErrReplaced):
-		beside := s.path + time.Now().UTC().Format(keptSuffix)
-		err := s.write.queue.doAlone(ctx, func(ctx context.Context) error { return s.write.copyTo(ctx, beside) })
-		if err != nil {
-			return s.explain("keep what the database held", errors.Join(found, err))
-		}
-		return fmt.Errorf("%w; what it held is in %s", found, beside)
 	}
 	return nil
 }
@@ -111,19 +138,28 @@ func (s *Store) moveTo(ctx context.Context, copied string) error {
 	if err := os.Rename(copied, s.path); err != nil {
 		return err
 	}
-	if err := s.write.reopen(ctx, s.path); err != nil {
+	if err := s.goOnWith(ctx, s.path); err != nil {
 		return err
 	}
-	read, err := openReader(ctx, s.path)
+	s.kept.Store(nil)
+	return s.files.remember(s.path)
+}
+
+// goOnWith writes to and reads from another file. Only the queue's leader may call it.
+func (s *Store) goOnWith(ctx context.Context, path string) error {
+	if err := s.write.reopen(ctx, path); err != nil {
+		return err
+	}
+	read, err := openReader(ctx, path)
 	if err != nil {
 		return err
 	}
 	old := s.read.Swap(read)
 	time.AfterFunc(closeReaderAfter, func() { _ = old.close() })
-	return s.files.remember(s.path)
+	return nil
 }
 
-// reopen goes on with the file that has the database's name now. Only the queue's leader may call it.
+// reopen goes on with another file. Only the queue's leader may call it.
 func (w *writer) reopen(ctx context.Context, path string) error {
 	now, err := openLink(ctx, path, w.log)
 	if err != nil {

@@ -172,10 +172,28 @@ func TestAnotherDatabaseIsNotWrittenOver(t *testing.T) {
 	if err := s.Health(t.Context()); !errors.Is(err, ErrReplaced) {
 		t.Errorf("its health is %v", err)
 	}
-	if err := s.Rescue(t.Context()); !errors.Is(err, ErrReplaced) {
+	if err := s.Rescue(t.Context()); !errors.Is(err, ErrReplaced) || IsRescuable(err) {
 		t.Errorf("a rescue says %v", err)
 	}
+	if err := s.Health(t.Context()); !errors.Is(err, ErrReplaced) || IsRescuable(err) || !strings.Contains(err.Error(), "-kept-") {
+		t.Errorf("then its health is %v", err)
+	}
 	mustAppend(t, s, polling.Batch{Session: "pb_1", Lines: []sessions.Line{{Kind: sessions.KindPane, Text: "later"}}})
+	held := func() int { // as whoever looks after the process was killed
+		t.Helper()
+		all, err := filepath.Glob(path + "-kept-*Z")
+		if err != nil || len(all) != 1 {
+			t.Fatalf("kept is %v, %v", all, err)
+		}
+		out, err := mustOpen(t, all[0], Options{}).Read(t.Context(), "pb_1", 0, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(out.Lines)
+	}
+	if n := held(); n != 2 {
+		t.Errorf("before the end %d lines are in a file with a name", n)
+	}
 	if err := s.Keep(t.Context()); !errors.Is(err, ErrReplaced) || !strings.Contains(err.Error(), "-kept-") {
 		t.Errorf("before it's closed it says %v", err)
 	}
