@@ -74,6 +74,7 @@ type Gateway struct {
 	fails   int      // connections in a row that didn't live for calm
 	denied  int      // of them, those that Discord ended as if a person had to do something
 	deaf    int      // dials in a row to the session's own address that failed
+	spoiled int      // connections in a row of one session that brought what can't be read
 }
 
 // Gateway makes a gateway that has called nothing yet.
@@ -114,6 +115,9 @@ const (
 	deniedRest = 2 * time.Minute
 	// maxDeaf is how often a session's own address is dialed before the general one.
 	maxDeaf = 3
+	// maxSpoiled is how many connections of a session bring what can't be read until another
+	// is begun: RESUME would bring it again each time. What was written meanwhile is fetched.
+	maxSpoiled = 2
 )
 
 // Run takes events in until ctx ends. When Discord doesn't let the bot in for a reason
@@ -141,14 +145,17 @@ func (g *Gateway) Run(ctx context.Context) error {
 // rest before the next.
 func (g *Gateway) ended(ctx context.Context, err error, lived time.Duration) time.Duration {
 	if lived >= calm {
-		g.fails, g.denied = 0, 0
+		g.fails, g.denied, g.spoiled = 0, 0, 0
 	}
 	g.fails++
 	why := err.Error()
 	var end *ending
 	if errors.As(err, &end) {
-		if end.forget {
-			g.session = nil
+		if end == errFrames && g.session != nil {
+			g.spoiled++
+		}
+		if end.forget || g.spoiled >= maxSpoiled {
+			g.session, g.spoiled = nil, 0
 		}
 		if end.final {
 			g.denied++

@@ -1,6 +1,7 @@
 package discord_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -171,6 +172,8 @@ func TestPassingEnds(t *testing.T) {
 		{"closed with 4007", func(w *world) { w.CloseGateways(4007, "Invalid seq") }, 2, 0, 8 * time.Second, 0},
 		{"closed with 4008", func(w *world) { w.CloseGateways(4008, "Rate limited") }, 1, 1, 2 * time.Second, 0},
 		{"closed with a code that's new", func(w *world) { w.CloseGateways(4099, "?") }, 1, 1, 2 * time.Second, 0},
+		{"a frame that's no JSON, whenever it's resumed", func(w *world) { w.SpoilSessions([]byte("<html>")) }, 2, 1, 12 * time.Second, 0},
+		{"a frame that's too long, whenever it's resumed", func(w *world) { w.SpoilSessions(bytes.Repeat([]byte("x"), 17<<20)) }, 2, 1, 12 * time.Second, 0},
 		{"the token refused, once", func(w *world) {
 			w.Inject(discordtest.Fault{Call: "GetGatewayBot", Times: 1, Status: http.StatusUnauthorized, Message: "401: Unauthorized"})
 			w.InvalidateSessions(false)

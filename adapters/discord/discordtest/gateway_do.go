@@ -116,6 +116,17 @@ func (s *Server) CloseGateways(code int, reason string) {
 // on: no event, and no ACK of a heartbeat. Their sessions keep what happens.
 func (s *Server) SilenceGateways() { s.each(func(g *gateway) { g.silent = true }) }
 
+// SpoilSessions puts a frame among the events of all sessions that have a connection, as it is:
+// each RESUME from before it brings it again.
+func (s *Server) SpoilSessions(raw []byte) {
+	s.each(func(g *gateway) {
+		if g.session != nil {
+			g.session.events = append(g.session.events, raw)
+			g.poke()
+		}
+	})
+}
+
 // ReconnectGateways asks for a new connection (opcode 7), as Discord does when a
 // gateway is to be shut down.
 func (s *Server) ReconnectGateways() {
