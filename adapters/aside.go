@@ -14,7 +14,7 @@ import (
 // Asider is an Adapter that shows in passing what a session is doing. Nothing of it
 // stays, and nobody misses it. The contract of its calls is that of Adapter.Call.
 type Asider interface {
-	// Drafts says whether Draft works in a target's chat. It's a pure function.
+	// Drafts says whether Draft works in a target's chat, as far as is known. It returns at once.
 	Drafts(t Target) bool
 	// Draft shows a live region, which is all that's on the page, where the next message
 	// of a document will be. If it's too long, its end is shown.

@@ -25,6 +25,7 @@ type Adapter struct {
 	opt    Options
 	chats  atomic.Pointer[map[int64]Chat] // as they were configured last
 	client *client
+	drafts drafts
 	plain  plain
 	log    *slog.Logger
 }

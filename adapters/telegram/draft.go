@@ -2,8 +2,12 @@ package telegram
 
 import (
 	"context"
+	"errors"
 	"hash/fnv"
+	"net/http"
 	"strconv"
+	"sync"
+	"time"
 
 	"github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
@@ -14,9 +18,37 @@ import (
 
 var _ adapters.Asider = (*Adapter)(nil)
 
+// noDraftsFor is for how long a chat that has refused a draft isn't sent another.
+const noDraftsFor = 10 * time.Minute
+
+// drafts remembers which chats have refused drafts, and when: servers of the Bot API before 9.3
+// don't know them, and not every bot may send them.
+type drafts struct {
+	mu      sync.Mutex
+	refused map[string]time.Time
+}
+
+func (d *drafts) refuse(chat string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.refused == nil {
+		d.refused = map[string]time.Time{}
+	}
+	d.refused[chat] = time.Now()
+}
+
+func (d *drafts) allowed(chat string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	at, ok := d.refused[chat]
+	return !ok || time.Since(at) >= noDraftsFor
+}
+
 // Drafts implements adapters.Asider: drafts are for private chats
 // (core.telegram.org/bots/api#sendmessagedraft).
-func (a *Adapter) Drafts(t adapters.Target) bool { return isPrivate(t.Chat) }
+func (a *Adapter) Drafts(t adapters.Target) bool {
+	return isPrivate(t.Chat) && a.drafts.allowed(t.Chat)
+}
 
 // Draft implements adapters.Asider. A draft vanishes when the next message comes, or
 // after some 30 s.
@@ -26,12 +58,18 @@ func (a *Adapter) Draft(ctx context.Context, t adapters.Target, doc adapters.Bin
 		return rejected(err)
 	}
 	m := lastRows(p)
-	return outcome(a.client.do(ctx, nil, func(ctx context.Context) error {
+	err = a.client.do(ctx, nil, func(ctx context.Context) error {
 		_, err := a.client.bot.SendMessageDraft(ctx, &bot.SendMessageDraftParams{
 			ChatID: at.chat, MessageThreadID: at.messageThread(), DraftID: draftID(doc), Text: m.Text, Entities: wire(m.Entities),
 		})
 		return err
-	}))
+	})
+	if f, ok := errors.AsType[*failure](err); ok && (f.code == http.StatusBadRequest || f.code == http.StatusForbidden || f.code == http.StatusNotFound) {
+		// That's about drafts, whatever else it may mean: messages find out for themselves.
+		a.drafts.refuse(t.Chat)
+		return rejected(f)
+	}
+	return outcome(err)
 }
 
 // lastRows are as many of the last rows as a message holds.
