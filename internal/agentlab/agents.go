@@ -49,6 +49,7 @@ type setup struct {
 	hook           string // shell command to which the event's name is appended; "" none
 	screen         Screen
 	daemon, mcp    bool
+	fresh          bool // it hasn't been told yet whether to trust its folder and key
 	agent          *Agent
 	packages       string // where packages are installed
 
@@ -166,6 +167,10 @@ func setupClaude(s *setup) error {
 			"projectOnboardingSeenCount": 5, "allowedTools": []string{},
 		}},
 	}
+	if s.fresh {
+		delete(config, "projects")
+		delete(config, "customApiKeyResponses")
+	}
 	if err := s.addMCP(config); err != nil {
 		return err
 	}
@@ -255,7 +260,7 @@ trust_level = "trusted"
 
 func setupGemini(s *setup) error {
 	settings := obj{
-		"security": obj{"auth": obj{"selectedType": "gemini-api-key"}, "folderTrust": obj{"enabled": false}},
+		"security": obj{"auth": obj{"selectedType": "gemini-api-key"}, "folderTrust": obj{"enabled": s.fresh}},
 		"general": obj{
 			"disableAutoUpdate": true, "enableAutoUpdate": false, "disableUpdateNag": true,
 			"previewFeatures": false, "checkpointing": obj{"enabled": false},
@@ -273,12 +278,18 @@ func setupGemini(s *setup) error {
 	if err := s.addMCP(settings); err != nil {
 		return err
 	}
-	if err := writeJSON(s.home+"/.gemini/trustedFolders.json", obj{s.cwd: "TRUST_FOLDER"}); err != nil {
-		return err
+	if !s.fresh {
+		if err := writeJSON(s.home+"/.gemini/trustedFolders.json", obj{s.cwd: "TRUST_FOLDER"}); err != nil {
+			return err
+		}
 	}
 	s.argv = []string{"gemini"}
-	// Without NO_RELAUNCH a second node process stays behind.
-	s.set("GEMINI_API_KEY=test-key", "GOOGLE_GEMINI_BASE_URL="+s.url, "GEMINI_TELEMETRY_ENABLED=false", "GEMINI_CLI_NO_RELAUNCH=true")
+	s.set("GEMINI_API_KEY=test-key", "GOOGLE_GEMINI_BASE_URL="+s.url, "GEMINI_TELEMETRY_ENABLED=false")
+	// Without NO_RELAUNCH a second node process stays behind; but when it's told to trust a folder, it
+	// ends to be begun again by that.
+	if !s.fresh {
+		s.set("GEMINI_CLI_NO_RELAUNCH=true")
+	}
 	return writeJSON(s.home+"/.gemini/settings.json", settings)
 }
 
@@ -286,7 +297,7 @@ func setupQwen(s *setup) error {
 	s.argv = []string{"qwen"}
 	s.set("OPENAI_API_KEY=sk-test", "OPENAI_BASE_URL="+s.url+"/v1", "OPENAI_MODEL=mock-model", "QWEN_TELEMETRY_ENABLED=false")
 	settings := obj{
-		"security": obj{"auth": obj{"selectedType": "openai"}, "folderTrust": obj{"enabled": false}},
+		"security": obj{"auth": obj{"selectedType": "openai"}, "folderTrust": obj{"enabled": s.fresh}},
 		"general":  obj{"enableAutoUpdate": false, "disableAutoUpdate": true},
 		"privacy":  obj{"usageStatisticsEnabled": false}, "telemetry": obj{"enabled": false},
 		"model": obj{"name": "mock-model"}, "$version": 3,

@@ -35,6 +35,7 @@ type Config struct {
 	Again    []string // more arguments of a second run in the pane, behind the first; nil: there's none
 	MCP      bool     // with an MCP server, whose tools "put" and "tool" call
 	Daemon   bool     // Codex: with the daemon that it starts by itself; Hook's trust is then to be given
+	Fresh    bool     // Claude Code, Gemini CLI and Qwen Code: it has never run in its folder, and asks whether to trust that
 }
 
 // Run is one agent with its model.
@@ -123,7 +124,7 @@ func (r *Run) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s := &setup{home: r.Home, cwd: r.Cwd, url: "http://127.0.0.1:" + strconv.Itoa(port), screen: r.cfg.Screen, daemon: r.cfg.Daemon, mcp: r.cfg.MCP, agent: r.Agent, packages: packages}
+	s := &setup{home: r.Home, cwd: r.Cwd, url: "http://127.0.0.1:" + strconv.Itoa(port), screen: r.cfg.Screen, daemon: r.cfg.Daemon, fresh: r.cfg.Fresh, mcp: r.cfg.MCP, agent: r.Agent, packages: packages}
 	if r.cfg.Hook != "" && r.Agent.Hooks {
 		if s.hook, err = r.writeHook(); err != nil {
 			return err
@@ -182,9 +183,12 @@ func (r *Run) writeCommand(s *setup, packages string) error {
 
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
+// Program is what runs the agent, as words.
+func (r *Run) Program() []string { return []string{"sh", filepath.Join(r.dir, "run")} }
+
 // Command is a command line for a pane that runs the agent.
 func (r *Run) Command() string {
-	run := "sh " + quote(filepath.Join(r.dir, "run"))
+	run := "sh " + quote(r.Program()[1])
 	if r.cfg.Again == nil {
 		return "exec " + run
 	}

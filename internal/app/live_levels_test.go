@@ -26,6 +26,7 @@ func TestLiveFleetOfTwoLevels(t *testing.T) {
 }
 
 func liveLevels(t *testing.T, agents [3]string) {
+	t.Helper()
 	r := emptyFleetRig(t, true)
 	primary, manager, worker := r.begin("primary", agents[0], "levels"), r.begin("manager", agents[1], "levels"), r.begin("worker", agents[2], "levels")
 	r.must(r.db.AddFleet(r.ctx(), "top", primary.id, time.Now()))

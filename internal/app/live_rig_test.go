@@ -29,6 +29,8 @@ type liveMode struct {
 	orders        bool // the model takes orders
 	daemon        bool // Codex runs with its own daemon
 	mcp           bool // and with an MCP server
+	byNew         bool // it's begun from a chat, by /new
+	fresh         bool // as agentlab's
 	env           []string
 	again         []string // arguments with which it's begun once more when it has ended
 }
@@ -80,21 +82,37 @@ func newLiveRig(t *testing.T, m liveMode) *liveRig {
 // beginLiveRig starts all of it, the daemon first.
 func beginLiveRig(t *testing.T, m liveMode) *liveRig {
 	t.Helper()
+	k := prepareLiveRig(t, m)
+	pane := k.tmux("new-session", "-d", "-P", "-F", "#{pane_id}", "-s", m.agent, "-x", fmt.Sprint(m.width), "-y", fmt.Sprint(m.height), k.run.Command())
+	k.run.Attach(strings.TrimSpace(pane))
+	k.await("session", func() bool {
+		out, err := k.api.Adopt(k.ctx(), api.Create{Tmux: m.agent})
+		if err == nil {
+			k.id = out[0].ID
+		}
+		return err == nil
+	})
+	return k
+}
+
+// prepareLiveRig starts all but the program.
+func prepareLiveRig(t *testing.T, m liveMode) *liveRig {
+	t.Helper()
 	dir := shortTemp(t)
 	k := &liveRig{
 		daemon: &daemon{T: t, dir: dir, socket: filepath.Join(dir, "tmux"), api: client.New(filepath.Join(dir, "state", "panebridge.sock"))},
 		mode:   m, telegram: telegramtest.New(telegramtest.Options{}), discord: discordtest.New(discordtest.Options{}),
 	}
-	k.configure()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := agentlab.Config{Agent: m.agent, Width: m.width, Height: m.height, Screen: m.screen, Socket: k.socket, Orders: m.orders, Daemon: m.daemon, MCP: m.mcp, Again: m.again}
+	cfg := agentlab.Config{Agent: m.agent, Width: m.width, Height: m.height, Screen: m.screen, Socket: k.socket, Orders: m.orders, Daemon: m.daemon, Fresh: m.fresh, MCP: m.mcp, Again: m.again}
 	cfg.Env = append([]string{playedCLI + "=1"}, m.env...) // its hooks are the test's program
 	if k.run, err = agentlab.Prepare(t.Context(), cfg); err != nil {
 		t.Fatal(err)
 	}
+	k.configure()
 	if m.hooks {
 		k.installHooks(exe)
 	}
@@ -111,15 +129,6 @@ func beginLiveRig(t *testing.T, m liveMode) *liveRig {
 	k.begin()
 	t.Cleanup(k.kill)
 	k.awaitTmux()
-	pane := k.tmux("new-session", "-d", "-P", "-F", "#{pane_id}", "-s", m.agent, "-x", fmt.Sprint(m.width), "-y", fmt.Sprint(m.height), k.run.Command())
-	k.run.Attach(strings.TrimSpace(pane))
-	k.await("session", func() bool {
-		out, err := k.api.Adopt(k.ctx(), api.Create{Tmux: m.agent})
-		if err == nil {
-			k.id = out[0].ID
-		}
-		return err == nil
-	})
 	return k
 }
 
@@ -162,6 +171,9 @@ mirrors:
 access: {admins: ["telegram:%d", "discord:%s"]}
 `, k.socket, k.telegram.Token(), onAPort(k.T, k.telegram), k.forum,
 		k.discord.Token(), onAPort(k.T, k.discord), guild.ID, k.channel, k.forum, k.channel, k.ann.ID, k.bob.ID)
+	if k.mode.byNew {
+		text += fmt.Sprintf("agents: {%s: {command: [%q, %q]}}\n", k.mode.agent, k.run.Program()[0], k.run.Program()[1])
+	}
 	if err := os.WriteFile(filepath.Join(k.dir, "config.yaml"), []byte(text), 0o600); err != nil {
 		k.Fatal(err)
 	}
