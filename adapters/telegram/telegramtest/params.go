@@ -88,6 +88,9 @@ func (p params) readJSON(body io.Reader) error {
 	if err := json.Unmarshal(text, &object); err != nil {
 		return err
 	}
+	if object == nil {
+		return errors.New("JSON object expected") // it's null
+	}
 	for key, raw := range object {
 		var s string
 		if json.Unmarshal(raw, &s) == nil {
