@@ -123,11 +123,11 @@ func (s *sight) conclude() step {
 	return s.step(Op{Kind: KindEdit, Message: m.ID, Page: p}, s.announcing(in), false)
 }
 
-// withEnding is a page that ends so. Words that it shows already, or has no room for, aren't
-// said.
+// withEnding is a page that ends so. Words aren't said that it shows already, or has no room for,
+// nor where what they're of was refused.
 func (s *sight) withEnding(p Page, e *Ending) Page {
 	p.Ending = e
-	if e != nil && e.Words != "" && (p.showsLine(s.wordsAt) || !s.shape.fits(p)) {
+	if e != nil && e.Words != "" && (s.withheld() != "" || p.showsLine(s.wordsAt) || !s.shape.fits(p)) {
 		p.Ending = e.Bare()
 	}
 	return p

@@ -18,7 +18,7 @@ type Form string
 
 // The forms, in the order in which they're tried.
 const (
-	FormLines  Form = "lines"  // its lines alone, when there are some: no screen, no text that's being written
+	FormLines  Form = "lines"  // its lines alone, and their end without words: no screen, no text that's being written
 	FormFile   Form = "file"   // its lines as a file
 	FormNotice Form = "notice" // how many lines it had
 )
@@ -48,7 +48,7 @@ func (s *sight) settleContent(st step, r Reply, result qos.Result) (after Docume
 // nextForm is the form to be tried when the call of an intent was refused.
 func (s *sight) nextForm(in Intent) Form {
 	switch {
-	case in.Message.Writing:
+	case in.Message.Writing, in.Message.From == in.Message.To && s.words != "" && s.doc.Withheld == nil:
 		return FormLines
 	case in.Kind == KindFile || s.shape.MaxFile < minFile || in.Message.From == in.Message.To:
 		return FormNotice

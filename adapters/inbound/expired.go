@@ -28,7 +28,7 @@ func (in *Inbound) Expired(adapter string, from, to time.Time) error {
 			To: chat, Key: "expired " + to.Format(time.RFC3339), Class: qos.Final, Ring: true,
 			Text: fmt.Sprintf(
 				"panebridge couldn't read here for %s, and what's written is kept for %s only: what was written between %s and %s may not have arrived. What still matters of it has to be written again.",
-				age(time.Since(from)), age(time.Since(to)), from.Local().Format("Mon 15:04"), to.Local().Format("Mon 15:04"),
+				age(time.Since(from).Round(time.Hour)), age(time.Since(to).Round(time.Hour)), from.Local().Format("Mon 15:04"), to.Local().Format("Mon 15:04"),
 			),
 		}))
 	}
