@@ -216,8 +216,8 @@ func (s *sight) attach(content, beside Page, complete bool) Op {
 	beside.Attached, beside.When = last-first+1, s.when(content.Pieces)
 	if complete && s.shape.MaxCaption > 0 && s.withheld() == "" {
 		beside = s.shape.beside(beside, content.Pieces)
-		beside = s.withEnding(beside, beside.Ending)
 	}
+	beside = s.withEnding(beside, beside.Ending)
 	text := PlainText(content) + "\n"
 	if beside.Astray != "" && s.withheld() != "" && s.astray() {
 		text = s.astrayName() + "\n" + text
