@@ -10,6 +10,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/panebridge/panebridge/internal/regular/regulartest"
 	"github.com/panebridge/panebridge/polling"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -240,8 +241,8 @@ func TestWhatIsDeniedIsSaid(t *testing.T) {
 
 // A database that this user may not open says what to do: whose it is, and which command helps.
 func TestADatabaseThatMayNotBeOpenedSaysWhatToDo(t *testing.T) {
-	if os.Geteuid() == 0 {
-		t.Skip("root may open everything")
+	if regulartest.RunAsNobody(t) {
+		return
 	}
 	for name, c := range map[string]struct {
 		spoil func(dir, db string) error
