@@ -10,6 +10,7 @@ import (
 	"os"
 	"sync"
 
+	"github.com/panebridge/panebridge/internal/regular"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -55,7 +56,7 @@ func (w *walWatch) look(follow bool) (err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.file == nil {
-		if w.file, err = os.Open(w.path); err != nil {
+		if w.file, _, err = regular.Open(w.path); err != nil {
 			if isGone(err) {
 				return nil // files.check tells
 			}
