@@ -8,16 +8,24 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/panebridge/panebridge/internal/render"
-	"github.com/panebridge/panebridge/internal/render/discord"
-	"github.com/panebridge/panebridge/internal/render/entities"
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// formattedShapes are those of the platforms' messages, formatted as they are there.
+// formattedShapes are those of the platforms' messages: formatting takes no room on the one, and
+// some characters around code on the other.
 func formattedShapes() map[string]Shape {
 	return map[string]Shape{
-		"telegram": {MaxLen: 4096, MaxFile: 50 << 20, MaxCaption: 1024, Size: func(p Page) int { return entities.From(Rendered(p).Text()).Size() }},
-		"discord":  {MaxLen: 2000, MaxFile: 10 << 20, MaxCaption: 2000, Size: func(p Page) int { return UTF16Len(discord.Markdown(Rendered(p).Text())) }},
+		"telegram": {MaxLen: 4096, MaxFile: 50 << 20, MaxCaption: 1024, Size: func(p Page) int { return UTF16Len(Rendered(p).Text().String()) }},
+		"discord": {MaxLen: 2000, MaxFile: 10 << 20, MaxCaption: 2000, Size: func(p Page) int {
+			text := Rendered(p).Text()
+			size := UTF16Len(text.String())
+			for _, r := range text.Runs() {
+				if r.Style.Pre {
+					size += 10 // fences before and behind
+				}
+			}
+			return size
+		}},
 	}
 }
 

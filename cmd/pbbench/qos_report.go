@@ -42,14 +42,14 @@ func printQoS(w io.Writer, results []qosbench.Result, seeds int, horizon time.Du
 // printSilences prints for how long the chat was silent after answered failures, of the
 // scenarios whose calls break.
 func printSilences(w io.Writer, rows map[[2]string]*qosbench.Result, order [][2]string) error {
-	t, any := newTable(w, "scenario", "policy", "failures", "silence p50", "p99", "max"), false
+	t, found := newTable(w, "scenario", "policy", "failures", "silence p50", "p99", "max"), false
 	for _, key := range order {
 		if r := rows[key]; r.Breaks() && r.Silences > 0 {
 			t.row(r.Scenario, r.Policy, r.Silences, r.SilenceP50, r.SilenceP99, r.SilenceMax)
-			any = true
+			found = true
 		}
 	}
-	if !any {
+	if !found {
 		return nil
 	}
 	if err := t.Flush(); err != nil {
