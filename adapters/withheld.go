@@ -36,7 +36,7 @@ func (s *sight) settleContent(st step, r Reply, result qos.Result) (after Docume
 	if in.Kind == KindEdit {
 		after = after.without(in.Message.ID)
 	} else {
-		after.Withheld = &Withheld{Form: s.nextForm(in)}
+		after.Withheld = &Withheld{Form: s.nextForm(*st.op, in)}
 		if r.Err != nil {
 			after.Withheld.Why = r.Err.Error()
 		}
@@ -45,9 +45,13 @@ func (s *sight) settleContent(st step, r Reply, result qos.Result) (after Docume
 	return after, s.told(result, after, true)
 }
 
-// nextForm is the form to be tried when the call of an intent was refused.
-func (s *sight) nextForm(in Intent) Form {
+// nextForm is the form to be tried when the call of an intent was refused. It may be what stood
+// beside a file that was.
+func (s *sight) nextForm(op Op, in Intent) Form {
+	p := op.Page
 	switch {
+	case in.Kind == KindFile && s.doc.Withheld == nil && (len(p.Pieces) > 0 || p.Ending != nil && p.Ending.Words != ""):
+		return FormFile
 	case in.Message.Writing, in.Message.From == in.Message.To && s.words != "" && s.doc.Withheld == nil:
 		return FormLines
 	case in.Kind == KindFile || s.shape.MaxFile < minFile || in.Message.From == in.Message.To:

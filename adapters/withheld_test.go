@@ -115,3 +115,38 @@ func checkWithheld(t *testing.T, r *rig, lines []string, turns int) {
 		t.Errorf("the mirror has stopped: %s", st[0].Binding.Disabled)
 	}
 }
+
+// Where what stands beside a file is refused, its last lines or the answer's first words, the
+// file comes without them.
+func TestWhatStandsBesideAFileIsRefusedAlone(t *testing.T) {
+	for name, caption := range map[string]int{"lines": 500, "words": 0} {
+		inBubble(t, func(t *testing.T, r *rig) {
+			t.Helper()
+			for _, p := range r.platforms {
+				p.SetRefuse(func(c adaptertest.Call) string {
+					if strings.Contains(c.Text, "forbidden") {
+						return "blocked by a rule"
+					}
+					return ""
+				})
+			}
+			r.form = adapters.Shape{MaxLen: 600, MaxFile: 1 << 20, MaxCaption: caption}
+			r.rules = []adapters.Rule{rule(t, "*", "a:-1")}
+			r.start()
+			r.begin("pb_1", "agent")
+			lines := []string{"It is a forbidden word that it begins with."}
+			for i := range 100 {
+				lines = append(lines, fmt.Sprintf("line %d of many more lines than a message holds", i))
+			}
+			if name == "lines" {
+				lines = append(lines, "forbidden")
+			}
+			r.must(r.house.Print("pb_1", adaptertest.Output{Lines: lines, Kind: sessions.KindAnswer, Begins: true, Ends: true}))
+			r.pass(time.Minute)
+			all := r.platforms["a"].Seen("-1", "")
+			if len(all) == 0 || !strings.Contains(string(all[0].Data), "forbidden") || !all[len(all)-1].Rang {
+				t.Errorf("%s: the chat shows %+v", name, all)
+			}
+		})
+	}
+}
