@@ -63,11 +63,11 @@ func (d *daemon) sharer(adapter string) string {
 }
 
 // othersOf names the processes with which one shares a bot over Redis, to begin a sentence with;
-// "": none is there.
+// "": there's none. One that vanished counts: its sessions may be there.
 func othersOf(s redisbucket.Standing) string {
 	var ids []string
 	for _, m := range s.Members {
-		if m.ID != s.Member && !m.Left && !m.Vanished {
+		if m.ID != s.Member && !m.Left {
 			ids = append(ids, m.ID)
 		}
 	}

@@ -35,3 +35,19 @@ func TestOneOfThoseWhoShareABotReads(t *testing.T) {
 		})
 	}
 }
+
+// Who shares a bot is named, also when it's gone without a word: its sessions are there, and so
+// are the places that show them. Who signed off isn't.
+func TestWhoSharesABotIsNamed(t *testing.T) {
+	for want, others := range map[string][]redisbucket.Member{
+		"":                              {{ID: "left", Left: true}},
+		"Process b":                     {{ID: "b"}, {ID: "left", Left: true}},
+		"Process gone":                  {{ID: "gone", Vanished: true}},
+		"Each of the processes b, gone": {{ID: "b"}, {ID: "gone", Vanished: true}},
+	} {
+		s := redisbucket.Standing{State: "shared", Member: "a", Members: append([]redisbucket.Member{{ID: "a"}}, others...)}
+		if got := othersOf(s); got != want {
+			t.Errorf("of %+v it says %q, want %q", others, got, want)
+		}
+	}
+}

@@ -26,6 +26,9 @@ func TestTwoDaemonsOnOneToken(t *testing.T) {
 			t.Parallel()
 			r := newTwoReaders(t, program, shared)
 			r.awaitOneRed()
+			if shared {
+				r.daemons[0].await("word over Redis who reads", func() bool { return r.says(0, "over Redis") || r.says(1, "over Redis") })
+			}
 			r.write(texts())
 			r.awaitAccounted()
 			r.check(shared)
@@ -151,9 +154,14 @@ func (r *twoReaders) begin(d int, name string) {
 }
 
 // red reports whether a daemon says that it doesn't read.
-func (r *twoReaders) red(d int) bool {
+func (r *twoReaders) red(d int) bool { return r.says(d, "") }
+
+// says reports whether it says so in these words.
+func (r *twoReaders) says(d int, words string) bool {
 	h, err := r.daemons[d].api.Health(r.daemons[d].ctx())
-	return err == nil && slices.ContainsFunc(h.Parts, func(p api.Part) bool { return p.Name == "telegram" && p.State == api.HealthDown })
+	return err == nil && slices.ContainsFunc(h.Parts, func(p api.Part) bool {
+		return p.Name == "telegram" && p.State == api.HealthDown && strings.Contains(p.Detail, words)
+	})
 }
 
 // awaitOneRed waits until one of the two says that it doesn't read.
@@ -226,15 +234,15 @@ func (r *twoReaders) answered(w writtenText) bool {
 func (r *twoReaders) awaitAccounted() {
 	r.Helper()
 	var missing writtenText
+	left := slices.Clone(r.written)
 	defer func() {
-		if r.Failed() {
+		if len(left) > 0 {
 			r.Logf("%q to %s went silently", missing.text, r.places[missing.place].file)
 			for _, m := range r.See(r.places[missing.place].at) {
 				r.Logf("%s: %q", m.At.Format(time.TimeOnly), m.Text)
 			}
 		}
 	}()
-	left := slices.Clone(r.written)
 	r.daemons[0].await("each text to be typed or answered", func() bool {
 		left = slices.DeleteFunc(left, func(w writtenText) bool { return r.typed(w) > 0 || r.answered(w) })
 		if len(left) > 0 {
@@ -276,7 +284,7 @@ func (r *twoReaders) takeOver() {
 	reads := 0
 	r.daemons[0].await("one of the two to read", func() bool {
 		zero, one := r.red(0), r.red(1)
-		if zero {
+		if reads = 0; zero {
 			reads = 1
 		}
 		return zero != one
