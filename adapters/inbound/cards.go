@@ -12,10 +12,6 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// cardFor is for how long after a session is mirrored in a thread of its own its card may be
-// posted there. Later it would stand somewhere in the middle.
-const cardFor = 2 * time.Minute
-
 // leadFor is how long whoever began a session waits to be told of it until its thread is
 // made: making that comes first.
 const leadFor = 3 * time.Second
@@ -23,18 +19,38 @@ const leadFor = 3 * time.Second
 // cards say in a session's own thread what can be done there, as soon as it's made: a program
 // that says nothing until it's asked leaves it empty. Where threads can't be written to, the card
 // stands in the chat itself. Then whoever began the session is told where that is. One goroutine
-// does: run. Only threads that are made while it runs get a card: after a restart nobody knows
-// whether one is there already. Where there are no threads, what answers who began the session is
-// its card.
+// does: run. The store knows which places have theirs; after a crash one may come twice. Where
+// there are no threads, what answers who began the session is its card.
 type cards struct {
 	in   *Inbound
 	wake chan struct{}
 
 	mu      sync.Mutex
 	replies map[sessions.ID]begunReply
-	failed  []cardPlace
+	sent    []sentCard
 
-	posted map[cardPlace]bool // owned by run's goroutine
+	places map[Card]*cardState // owned by run's goroutine
+}
+
+// Card is a session's thread in which its card stands.
+type Card struct {
+	Session sessions.ID
+	Place   adapters.Target
+}
+
+// cardState is how far a card is.
+type cardState struct {
+	waits  bool // it's on its way
+	stands bool
+	kept   bool // in the store
+	tries  int  // that failed, in a row
+	retry  time.Time
+}
+
+// sentCard is what came of a card's post.
+type sentCard struct {
+	at  Card
+	err error
 }
 
 // begunReply is what somebody is told who began a session.
@@ -43,14 +59,8 @@ type begunReply struct {
 	due  time.Time // when it's told though there's no thread yet
 }
 
-// cardPlace is where a session's card stands.
-type cardPlace struct {
-	session sessions.ID
-	place   adapters.Target
-}
-
 func newCards(in *Inbound) *cards {
-	return &cards{in: in, wake: make(chan struct{}, 1), replies: map[sessions.ID]begunReply{}, posted: map[cardPlace]bool{}}
+	return &cards{in: in, wake: make(chan struct{}, 1), replies: map[sessions.ID]begunReply{}, places: map[Card]*cardState{}}
 }
 
 // look has it looked soon whether there are new threads.
@@ -67,57 +77,72 @@ func (cs *cards) tell(id sessions.ID, post adapters.Post) {
 	defer cs.mu.Unlock()
 	cs.replies[id] = begunReply{post, time.Now().Add(leadFor)}
 	cs.look()
-	time.AfterFunc(leadFor, cs.look)
 }
 
 // run posts cards until ctx ends.
 func (cs *cards) run(ctx context.Context) {
-	for _, st := range cs.in.opt.Hub.Status("") {
-		if hasCard(st) {
-			cs.posted[cardPlace{st.Binding.Session, st.Target}] = true
+	for cs.load(ctx) != nil {
+		if Pause(ctx, tellAgain) != nil {
+			return
 		}
 	}
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
 	for {
+		timer.Reset(time.Until(cs.round(ctx, time.Now())))
 		select {
 		case <-ctx.Done():
 			return
 		case <-cs.wake:
+		case <-timer.C:
 		}
-		cs.round(ctx, time.Now())
 	}
 }
 
-// round posts what's missing.
-func (cs *cards) round(ctx context.Context, now time.Time) {
-	cs.mu.Lock()
-	for _, place := range cs.failed {
-		delete(cs.posted, place)
+// load reads which threads have their cards.
+func (cs *cards) load(ctx context.Context) error {
+	list, err := cs.in.opt.Store.Cards(ctx)
+	if err != nil {
+		cs.in.log.Error("load where cards stand", "err", err)
+		return err
 	}
-	cs.failed = nil
-	cs.mu.Unlock()
-	for _, st := range cs.in.opt.Hub.Status("") {
-		at := cardPlace{st.Binding.Session, st.Target}
-		if now.Sub(st.Binding.CreatedAt) >= cardFor {
-			delete(cs.posted, at)
-			continue
+	clear(cs.places) // what a run before this one knew of posts under way
+	for _, at := range list {
+		cs.places[at] = &cardState{stands: true, kept: true}
+	}
+	return nil
+}
+
+// round posts what's missing, and returns when it's to look again.
+func (cs *cards) round(ctx context.Context, now time.Time) time.Time {
+	next := now.Add(time.Hour)
+	again := func(at time.Time) {
+		if at.After(now) && at.Before(next) {
+			next = at
 		}
-		s, err := cs.in.opt.Sessions.Get(string(at.session))
+	}
+	cs.takeSent(now)
+	for _, st := range cs.in.opt.Hub.Status("") {
+		at := Card{st.Binding.Session, st.Target}
+		s, err := cs.in.opt.Sessions.Get(string(at.Session))
 		if !hasCard(st) || !st.Open || err != nil || s.State == sessions.StateEnded || !s.Owned && st.Binding.Origin != adapters.ByHand {
 			continue
 		}
-		if !cs.posted[at] {
-			if err := cs.post(ctx, s, at); err != nil {
-				cs.in.log.Warn("a session's card couldn't be posted", "session", s.ID, "target", at.place.String(), "err", err)
-				continue
-			}
-			cs.posted[at] = true
+		c := cs.places[at]
+		if c == nil {
+			c = &cardState{}
+			cs.places[at] = c
 		}
-		cs.lead(s, at.place, st.Astray)
+		cs.advance(ctx, s, at, c, now)
+		again(c.retry)
+		if c.waits || c.stands {
+			cs.lead(s, at.Place, st.Astray)
+		}
 	}
 	cs.mu.Lock()
 	var due []adapters.Post
 	for id, r := range cs.replies {
-		if !now.Before(r.due) {
+		if again(r.due); !now.Before(r.due) {
 			due = append(due, r.post)
 			delete(cs.replies, id)
 		}
@@ -125,6 +150,52 @@ func (cs *cards) round(ctx context.Context, now time.Time) {
 	cs.mu.Unlock()
 	for _, post := range due {
 		cs.reply(post)
+	}
+	return next
+}
+
+// takeSent takes in what came of posts.
+func (cs *cards) takeSent(now time.Time) {
+	cs.mu.Lock()
+	sent := cs.sent
+	cs.sent = nil
+	cs.mu.Unlock()
+	for _, x := range sent {
+		c := cs.places[x.at]
+		if c == nil {
+			continue
+		}
+		c.waits, c.stands = false, x.err == nil
+		if x.err != nil {
+			c.failed(now)
+		}
+	}
+}
+
+// failed takes in that posting or keeping it failed.
+func (c *cardState) failed(now time.Time) {
+	c.tries++
+	c.retry = now.Add(showRetry(c.tries))
+}
+
+// advance does the next step of a card.
+func (cs *cards) advance(ctx context.Context, s sessions.Session, at Card, c *cardState, now time.Time) {
+	switch {
+	case c.waits || c.kept || now.Before(c.retry):
+	case !c.stands:
+		if err := cs.post(ctx, s, at); err != nil {
+			cs.in.log.Warn("a session's card couldn't be posted; it's tried again", "session", s.ID, "target", at.Place.String(), "err", err)
+			c.failed(now)
+			return
+		}
+		c.waits = true
+	default:
+		if err := cs.in.opt.Store.PutCard(ctx, at); err != nil {
+			cs.in.log.Error("keep where a card stands", "session", s.ID, "err", err)
+			c.failed(now)
+			return
+		}
+		c.kept, c.tries, c.retry = true, 0, time.Time{}
 	}
 }
 
@@ -158,21 +229,19 @@ func (cs *cards) buttons(ctx context.Context, s sessions.Session, at adapters.Ta
 }
 
 // post has a session's card stand in its thread.
-func (cs *cards) post(ctx context.Context, s sessions.Session, at cardPlace) error {
-	row, err := cs.buttons(ctx, s, at.place)
+func (cs *cards) post(ctx context.Context, s sessions.Session, at Card) error {
+	row, err := cs.buttons(ctx, s, at.Place)
 	if err != nil {
 		return err
 	}
 	return cs.in.opt.Hub.Post(adapters.Post{
-		To: at.place, Key: "card " + string(s.ID), Class: qos.Interactive, Session: s.ID,
+		To: at.Place, Key: "card " + string(s.ID), Class: qos.Interactive, Session: s.ID,
 		Text: cs.text(s), Buttons: [][]adapters.Button{row},
 		Sent: func(_ string, err error) {
-			if err == nil {
-				return
-			}
 			cs.mu.Lock()
 			defer cs.mu.Unlock()
-			cs.failed = append(cs.failed, at)
+			cs.sent = append(cs.sent, sentCard{at, err})
+			cs.look()
 		},
 	})
 }

@@ -78,3 +78,49 @@ func TestACardStandsInTheChatItselfWhereTopicsTakeNothing(t *testing.T) {
 		}
 	})
 }
+
+// A card comes however late its topic does, also after a restart between the two, and is tried
+// again by itself where it was refused; each stands once.
+func TestACardComesWhateverHappens(t *testing.T) {
+	for name, trouble := range map[string]func(o *office){
+		"the topic waits for ten minutes": func(o *office) {
+			o.Inject(telegramtest.Fault{Method: "createForumTopic", Times: 1, RetryAfter: 10 * time.Minute})
+		},
+		"a restart before the card": func(o *office) {
+			o.Inject(telegramtest.Fault{Method: "sendMessage", Times: 1, RetryAfter: time.Minute})
+			o.Pass(20 * time.Second)
+			o.Close()
+			o.Pass(time.Hour)
+			o.Open()
+		},
+		"it's refused for a while in every form": func(o *office) {
+			for _, method := range []string{"sendMessage", "sendDocument"} {
+				remove := o.Inject(telegramtest.Fault{Method: method, Code: 400, Description: "Bad Request: have no rights to send a message"})
+				time.AfterFunc(5*time.Minute, remove)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inOffice(t, false, func(o *office) {
+				if err := o.House.BeginOwned("pb_000000000009", "fresh"); err != nil {
+					t.Fatal(err)
+				}
+				trouble(o)
+				o.Pass(30 * time.Minute)
+				o.Close()
+				o.Pass(time.Hour)
+				o.Open()
+				o.Pass(time.Minute)
+				n := 0
+				for _, m := range o.See(o.topic(o.forum, "fresh").Place) {
+					if strings.HasPrefix(m.Text, "fresh is a shell in") {
+						n++
+					}
+				}
+				if n != 1 {
+					t.Errorf("there are %d cards", n)
+				}
+			})
+		})
+	}
+}

@@ -69,6 +69,8 @@ func TestWhatIsKeptForChats(t *testing.T) {
 	must(t, err, s.EndEntry(ctx, entry), s.PutOffer(ctx, offer), s.AddOrigin(ctx, origin), s.PutWaiting(ctx, waits), s.PutPreference(ctx, quiet))
 	again := origin
 	again.Receipt = "in_2"
+	card := inbound.Card{Session: "pb_1", Place: place}
+	must(t, s.PutCard(ctx, card), s.PutCard(ctx, card))
 	must(t, s.AddOrigin(ctx, again), s.PutPreference(ctx, quiet)) // the first stays; a preference is replaced
 	must(t, s.Close())
 
@@ -78,7 +80,9 @@ func TestWhatIsKeptForChats(t *testing.T) {
 	origins, err3 := s.OpenOrigins(ctx)
 	gotWaits, err4 := s.Waiting(ctx, "a:1")
 	preferences, err5 := s.Preferences(ctx)
-	must(t, err1, err2, err3, err4, err5)
+	cards, err6 := s.Cards(ctx)
+	must(t, err1, err2, err3, err4, err5, err6)
+	diff(t, "cards", []inbound.Card{card}, cards)
 	diff(t, "audit log", []inbound.Entry{entry}, entries)
 	visits, err := s.Visits(ctx, entry.At)
 	none, err1 := s.Visits(ctx, entry.At.Add(1))
