@@ -112,6 +112,10 @@ func readFile(path string) (data []byte, err error) {
 		}
 	case !mode.IsRegular() && !isDevNull(info):
 		return nil, fmt.Errorf("%s is neither a file nor a pipe", path)
+	case mode.IsRegular():
+		if err := checkTrust(path, info); err != nil {
+			return nil, err
+		}
 	}
 	switch data, err = io.ReadAll(io.LimitReader(f, maxFile+1)); {
 	case errors.Is(err, os.ErrDeadlineExceeded):
@@ -124,6 +128,19 @@ func readFile(path string) (data []byte, err error) {
 		return nil, fmt.Errorf("nothing came through the pipe %s", path)
 	}
 	return data, nil
+}
+
+// checkTrust refuses a file that others than this user and root have written, or can: it names programs that are
+// run. A group that can is doctor's matter: on many systems each user has one of their own.
+func checkTrust(path string, info os.FileInfo) error {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	switch {
+	case ok && s.Uid != 0 && int(s.Uid) != os.Geteuid():
+		return fmt.Errorf("%s belongs to user %d, and panebridge runs as %d, as which the programs would run that it names: chown %[3]d %[1]s", path, s.Uid, os.Geteuid())
+	case info.Mode().Perm()&0o002 != 0:
+		return fmt.Errorf("everybody can write to %s, which names programs that are run: chmod o-w %[1]s", path)
+	}
+	return nil
 }
 
 // isDevNull reports whether a file is the one in which nothing is.

@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -48,12 +49,24 @@ func TestAConfigurationIsReadFromFilesAndPipes(t *testing.T) {
 	if err := os.Truncate(long, 1<<40); err != nil {
 		t.Fatal(err)
 	}
+	open, others, group := filepath.Join(dir, "open"), filepath.Join(dir, "others"), filepath.Join(dir, "group")
+	for path, mode := range map[string]os.FileMode{open: 0o666, others: 0o600, group: 0o664} {
+		if err := errors.Join(os.WriteFile(path, []byte(text), 0o600), os.Chmod(path, mode)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	foreign := "belongs to user 1234"
+	if err := os.Chown(others, 1234, -1); err != nil { // only root can give files away
+		foreign = ""
+	}
 	loop := filepath.Join(dir, "loop")
 	if err := os.Symlink(loop, loop); err != nil {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		file: "", whole: "", os.DevNull: "",
+		file: "", whole: "", os.DevNull: "", group: "",
+		open:                                     "chmod o-w " + open,
+		others:                                   foreign,
 		pipe("nobody writes", nil):               "nothing came through the pipe",
 		pipe("never written", func(*os.File) {}): "not all of it came through the pipe",
 		"/dev/zero":                              "is neither a file nor a pipe",

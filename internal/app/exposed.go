@@ -5,9 +5,12 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
+	"syscall"
 
 	"github.com/panebridge/panebridge/adapters/discord"
 	"github.com/panebridge/panebridge/adapters/telegram"
@@ -40,13 +43,13 @@ func ExamineStore(ctx context.Context, stateDir string) []Finding {
 func ExamineExposure(cfg *config.Config, path string) (all []Finding) {
 	tg, dc := cfg.Adapters.Telegram, cfg.Adapters.Discord
 	info, err := os.Stat(path)
+	if err == nil && isOthersToWrite(info) {
+		all = append(all, Finding{"configuration", Doubtful, "a group of users can write to " + path + ", which names programs that are run", "chmod g-w " + path})
+	}
 	if err == nil && info.Mode().Perm()&0o044 != 0 {
 		text, err := regular.Read(path, maxSecretFile)
-		for _, one := range []struct {
-			name   string
-			secret config.Secret
-		}{{"adapters.telegram.token", tg.Token}, {"adapters.discord.token", dc.Token}, {"redis.password", cfg.Redis.Password}} {
-			if secret := one.secret.Reveal(); err == nil && secret != "" && bytes.Contains(text, []byte(secret)) {
+		for _, one := range inlineSecrets(cfg) {
+			if err == nil && one.text != "" && bytes.Contains(text, []byte(one.text)) {
 				all = append(all, Finding{"configuration", Doubtful, "other users can read " + path + ", in which " + one.name + " stands", "chmod 600 " + path + ", or write it as ${VARIABLE} or into a file of its own."})
 			}
 		}
@@ -59,14 +62,42 @@ func ExamineExposure(cfg *config.Config, path string) (all []Finding) {
 	return all
 }
 
-// warnOfExposure says in the log what others can read of the configuration's secrets.
+// inlineSecrets are those that a configuration may have in its own text, by where they stand in it.
+func inlineSecrets(cfg *config.Config) []secret {
+	tg, dc := cfg.Adapters.Telegram, cfg.Adapters.Discord
+	all := []secret{
+		{"adapters.telegram.token", tg.Token.Reveal()},
+		{"adapters.discord.token", dc.Token.Reveal()},
+		{"redis.password", cfg.Redis.Password.Reveal()},
+		{"a password in adapters.telegram.proxy", passwordIn(tg.Proxy)},
+		{"a password in adapters.discord.proxy", passwordIn(dc.Proxy)},
+	}
+	for _, name := range slices.Sorted(maps.Keys(cfg.Agents)) {
+		env := cfg.Agents[name].Env
+		for _, variable := range slices.Sorted(maps.Keys(env)) {
+			if secretName.MatchString(variable) {
+				all = append(all, kept([]secret{{"agents." + name + ".env." + variable, env[variable].Reveal()}})...)
+			}
+		}
+	}
+	return all
+}
+
+// isOthersToWrite reports whether a group can write to a file, unless it's one that a user has alone: such a
+// one has the user's number, by custom.
+func isOthersToWrite(info fs.FileInfo) bool {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	return ok && info.Mode().Perm()&0o020 != 0 && info.Mode().IsRegular() && s.Gid != s.Uid
+}
+
+// warnOfExposure says in the log what others can read of the configuration's secrets, and that they can write to it.
 func (d *daemon) warnOfExposure() {
 	a := d.config.Adapters
 	all := ExamineExposure(d.config, d.opt.ConfigPath)
 	all = append(append(all, examineTokenFile(telegram.Name, a.Telegram.TokenFile)...), examineTokenFile(discord.Name, a.Discord.TokenFile)...)
 	for _, f := range all {
 		if f.Severity == Doubtful {
-			d.opt.Log.Warn("a secret isn't safe", "component", "config", "found", f.Detail, "fix", f.Fix)
+			d.opt.Log.Warn("the configuration isn't safe", "component", "config", "found", f.Detail, "fix", f.Fix)
 		}
 	}
 }
