@@ -32,7 +32,7 @@ func (r *dialogReading) findOptions() bool {
 	found := r.matches()
 	if r.form.Option.SubexpIndex("number") >= 0 {
 		if r.options = lastRun(found); r.options == nil && r.form.Window != nil && r.form.Answer == byDigit {
-			r.options = lastPart(found)
+			r.options = r.behindWindow(lastPart(found))
 		}
 	} else {
 		r.options = r.lastBlock(found)
@@ -128,6 +128,20 @@ func lastPart(found []option) []option {
 		}
 	}
 	return found
+}
+
+// behindWindow returns options if a row above them says that the list shows only some: where none
+// does, the screen begins within the dialog.
+func (r *dialogReading) behindWindow(part []option) []option {
+	if len(part) == 0 {
+		return nil
+	}
+	for _, w := range r.rows[:part[0].row] {
+		if !w.edge && r.form.Window.row.MatchString(w.text) {
+			return part
+		}
+	}
+	return nil
 }
 
 // lastBlock are the lowest options that stand one below the other, one of them marked, or

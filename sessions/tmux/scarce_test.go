@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -41,6 +42,7 @@ func TestNoTerminalIsLeft(t *testing.T) {
 				if err := s.client.Respawn(s.ctx(), info.ID, sessions.PaneRequest{Command: []string{"cat"}, Cwd: "/"}); err != nil {
 					t.Errorf("respawn: %v", err)
 				}
+				awaitTerminals(t, pid, made+2) // the first session's and the daemon's own
 			case !errors.Is(err, sessions.ErrUnavailable) || !strings.Contains(err.Error(), "no pseudo-terminal is left"):
 				t.Errorf("%d: it says %v", n, err)
 			}
@@ -50,6 +52,24 @@ func TestNoTerminalIsLeft(t *testing.T) {
 		}
 		if now := s.tmux("display-message", "-p", "#{pid}"); now != pid || !strings.Contains(s.tmux("list-sessions", "-F", "#{session_name}"), "first") {
 			t.Errorf("with %d terminals the server went", most)
+		}
+	}
+}
+
+// awaitTerminals waits until a process sees so many terminals: what a program had that was told to
+// end is free once it has ended.
+func awaitTerminals(t *testing.T, pid string, want int) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		all, err := filepath.Glob(filepath.Join("/proc", pid, "root/dev/pts/[0-9]*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(all) == want {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("there are %d terminals, want %d", len(all), want)
 		}
 	}
 }
