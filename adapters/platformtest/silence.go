@@ -27,10 +27,11 @@ const (
 type silences struct {
 	Coast
 	window qos.Window // of a chat
-	random *rand.Rand
+	seed   uint64
 	wrongs []Wrong
 
 	mu    sync.Mutex
+	draws *rand.Rand             // what becomes of calls
 	calls map[string][]time.Time // of the last window, by chat
 	since map[string][]silence   // of failures that no call has followed
 	inRow map[string]int         // how many calls of a chat have failed since one went well
@@ -57,7 +58,7 @@ func Silences(t *testing.T, window qos.Window, names []string, in func(t *testin
 		}
 		in(t, dir, func(tb testing.TB, c Coast) {
 			tb.Helper()
-			s := &silences{Coast: c, window: window, random: rand.New(rand.NewPCG(seed, 7)), calls: map[string][]time.Time{}, since: map[string][]silence{}, inRow: map[string]int{}, took: took}
+			s := &silences{Coast: c, window: window, seed: seed, draws: rand.New(rand.NewPCG(seed, 6)), calls: map[string][]time.Time{}, since: map[string][]silence{}, inRow: map[string]int{}, took: took}
 			for _, w := range c.Wrongs() {
 				if slices.Contains(names, w.Name) {
 					s.wrongs = append(s.wrongs, w)
@@ -93,12 +94,12 @@ func (s *silences) play(tb testing.TB) {
 	o.Open()
 	defer o.Close()
 	s.Begin(Asking, "agent")
-	line := 0
+	random, line := rand.New(rand.NewPCG(s.seed, 7)), 0
 	for n := range 60 {
 		if n == 1 { // it has its place
 			s.SetFates(s.fate)
 		}
-		switch s.random.IntN(6) {
+		switch random.IntN(6) {
 		case 0:
 			q := &storm{Coast: s.Coast, TB: tb, asked: n}
 			q.ask()
@@ -108,12 +109,14 @@ func (s *silences) play(tb testing.TB) {
 			}
 		default:
 			line++
-			s.Print(Asking, adaptertest.Output{Lines: []string{lineText(line)}, Ends: s.random.IntN(4) == 0})
+			s.Print(Asking, adaptertest.Output{Lines: []string{lineText(line)}, Ends: random.IntN(4) == 0})
 		}
-		o.Pass(time.Duration(4000+s.random.IntN(16000)) * time.Millisecond)
+		o.Pass(time.Duration(4000+random.IntN(16000)) * time.Millisecond)
 	}
 	o.Pass(time.Minute)
 	s.SetFates(nil)
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for chat, left := range s.since {
 		for _, f := range left {
 			tb.Errorf("no call came to chat %s after %s", chat, f.what)
@@ -136,13 +139,13 @@ func (s *silences) fate(c StormCall) faults.Fate {
 	calls := slices.DeleteFunc(s.calls[c.Chat], func(at time.Time) bool { return now.Sub(at) >= s.window.Per })
 	calls = append(calls, now)
 	s.calls[c.Chat] = calls
-	w := s.wrongs[s.random.IntN(len(s.wrongs))]
-	if s.random.IntN(breaks) > 0 || len(calls) > s.window.Calls*3/4 || s.inRow[c.Chat] == 2 || w.Fits != nil && !w.Fits(c) {
+	w := s.wrongs[s.draws.IntN(len(s.wrongs))]
+	if s.draws.IntN(breaks) > 0 || len(calls) > s.window.Calls*3/4 || s.inRow[c.Chat] == 2 || w.Fits != nil && !w.Fits(c) {
 		s.inRow[c.Chat] = 0
 		return faults.Fate{}
 	}
 	s.inRow[c.Chat]++
-	f, _ := w.Draw(s.random)
+	f, _ := w.Draw(s.draws)
 	s.since[c.Chat] = append(s.since[c.Chat], silence{fmt.Sprintf("%s, %s", c.Kind, w.Name), now})
 	return f
 }

@@ -111,9 +111,11 @@ type storm struct {
 	makes  int       // calls that make threads, of which nobody knows what came
 	loses  int       // calls that were told that their thread is gone
 
-	leave   func() error //  ends the state that it's in; nil: none, or it stays
-	bare    bool         // messages can't answer others
-	history []string     // what went wrong
+	leave func() error //  ends the state that it's in; nil: none, or it stays
+	bare  bool         // messages can't answer others
+
+	noting  sync.Mutex
+	history []string // what went wrong
 
 	lines    int
 	commands []string
@@ -162,7 +164,9 @@ func playStorm(tb testing.TB, c Coast, seed uint64) {
 	defer func() {
 		o.Close()
 		if tb.Failed() {
+			s.noting.Lock()
 			tb.Logf("seed %d\n%s", seed, strings.Join(s.history, "\n"))
+			s.noting.Unlock()
 			for _, m := range c.Seen() {
 				tb.Logf("%s %s at %s, answers %s: %q %q", m.At.Format(time.TimeOnly), m.ID, m.Place, m.ReplyTo, m.Text, m.Buttons)
 			}
@@ -208,6 +212,8 @@ func playStorm(tb testing.TB, c Coast, seed uint64) {
 
 // note writes down what happened, for who looks why something is wrong.
 func (s *storm) note(format string, args ...any) {
+	s.noting.Lock()
+	defer s.noting.Unlock()
 	s.history = append(s.history, time.Now().Format(time.TimeOnly)+" "+fmt.Sprintf(format, args...))
 }
 
