@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 )
 
@@ -51,7 +52,8 @@ func OpenFolder(in *os.Root, name string) (*os.Root, error) {
 	if !before.IsDir() {
 		return nil, fmt.Errorf("open %s: it isn't a folder", name)
 	}
-	next, err := in.OpenRoot(name)
+	// Whatever takes its place now isn't waited for: what stands before a "." is opened as a folder alone.
+	next, err := in.OpenRoot(name + string(os.PathSeparator) + ".")
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +75,7 @@ func MakeOwnFolder(in *os.Root, name string) (*os.Root, error) {
 	}
 	info, err := next.Stat(".")
 	if err == nil {
-		err = CheckOwn(next.Name(), info)
+		err = CheckOwn(filepath.Clean(next.Name()), info)
 	}
 	if err != nil {
 		return nil, errors.Join(err, next.Close())

@@ -76,3 +76,55 @@ func TestKeptFilesAndBasesAreWhatTheyAre(t *testing.T) {
 		}
 	}
 }
+
+// A folder that's exchanged for a pipe, for a link to one, and back, all the while, is opened or refused:
+// nobody waits for the pipe, and no other folder is taken for it.
+func TestFoldersThatBecomePipesAreNotWaitedFor(t *testing.T) {
+	base := t.TempDir()
+	path := filepath.Join(base, "folder")
+	pipe, link, away := filepath.Join(base, "pipe"), filepath.Join(base, "link"), filepath.Join(base, "away")
+	if err := errors.Join(os.Mkdir(path, 0o700), unix.Mkfifo(pipe, 0o600), os.Symlink(pipe, link)); err != nil {
+		t.Fatal(err)
+	}
+	quit, ended := make(chan struct{}), make(chan error, 1)
+	go func() {
+		for {
+			for _, other := range []string{pipe, link} {
+				select {
+				case <-quit:
+					ended <- nil
+					return
+				default:
+				}
+				if err := errors.Join(os.Rename(path, away), os.Rename(other, path), os.Rename(path, other), os.Rename(away, path)); err != nil {
+					ended <- err
+					return
+				}
+			}
+		}
+	}()
+	root, err := os.OpenRoot(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	late := time.AfterFunc(time.Minute, func() { panic("a pipe in place of a folder is waited for") })
+	opened := map[string]int{}
+	for n := 0; n < 40_000 || opened["base"] == 0 || opened["folder"] == 0; n++ {
+		for what, open := range map[string]func() (*os.Root, error){
+			"base":   func() (*os.Root, error) { return OpenBase(path) },
+			"folder": func() (*os.Root, error) { return OpenFolder(root, "folder") },
+		} {
+			if r, err := open(); err == nil {
+				opened[what]++
+				_ = r.Close()
+			}
+		}
+	}
+	late.Stop()
+	close(quit)
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("opened: %v", opened)
+}
