@@ -498,7 +498,7 @@ func couldBeValue(v []byte) bool {
 // isOther says that a value is something else than a secret: a variable, an expression,
 // an address, an id.
 func isOther(v []byte) bool {
-	return bytes.IndexByte([]byte("$<%{(*&@"), v[0]) >= 0 || bytes.IndexByte(v, ' ') >= 0 || bytes.Contains(v, []byte("?.")) || bytes.Contains(v, []byte("://")) || isComparison(v) || isUUID(v) || isFormat(v)
+	return bytes.IndexByte([]byte("$<%{(*&@"), v[0]) >= 0 || bytes.IndexByte(v, ' ') >= 0 || bytes.Contains(v, []byte("?.")) || bytes.Contains(v, []byte("://")) || isComparison(v) || isUUID(v) || isFormat(v) || isPublicKey(v)
 }
 
 // isFormat says that a text is made into another before it's used: "%s-%d", "${A}b".

@@ -162,7 +162,7 @@ func (l *literal) isNone() bool {
 		least = 3
 	}
 	switch {
-	case len(v) < least || isNothing(v) || isVersion(v) || isUUID(v) || l.isStandIn():
+	case len(v) < least || isNothing(v) || isVersion(v) || isUUID(v) || isPublicKey(v) || l.isStandIn():
 		return true
 	case l.k.label == "credential" && (bytes.ContainsAny(v, `/\`) || slices.Contains([]string{"same-origin", "include", "omit"}, string(v))): // a file, or whether a browser sends cookies
 		return true

@@ -1,7 +1,15 @@
 package redact_test
 
 import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
 	"encoding/base64"
+	"fmt"
 	"net/url"
 	"strings"
 	"testing"
@@ -71,6 +79,67 @@ func TestNotMasked(t *testing.T) {
 			t.Errorf("%s\n got %s", in, got)
 		}
 	}
+}
+
+// What standards and their documentation give as examples is no secret, nor is a public key, whatever
+// stands before it.
+func TestPublishedValuesAreShown(t *testing.T) {
+	m := newMasker(t, redact.Options{})
+	for _, in := range []string{
+		`{"access_token":"2YotnFZFEjr1zCsicMWpAA", "refresh_token":"tGzv3JOkF0XG5Qx2TlKWIA"}`, "Location: http://a.example.org/cb#access_token=2YotnFZFEjr1zCsicMWpAA", "  \"access_token\":\"2YotnFZFEjr1zCsicMWpAA\",",
+		"Authorization: Bearer mF_9.B5f-4.1JqM", "Authorization: Basic czZCaGRSa3F0MzpnWDFmQmF0M2JW", "Authorization: Bearer SlAV32hkKG", "GET /r?access_token=h480djs93hd8 HTTP/1.1", "access_token=h480djs93hd8",
+		"token=45ghiukldjahdnhzdauz&token_type_hint=refresh_token", "GET /revoke?token=agabcdefddddafdd&callback=package.myCallback HTTP/1.1", `oauth_token="ad180jjd733klru7",`, `oauth_token="kkk9d7dh3k39sjv7"`,
+		"eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiaWF0IjoxNTE2MjM5MDIyfQ.SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c",
+	} {
+		for _, in := range []string{in, in + "\nnext row"} {
+			if got := m.Line(in); got != in {
+				t.Errorf("%s\n got %s", in, got)
+			}
+		}
+	}
+	for name, key := range publicKeys(t) {
+		for _, form := range []string{`key: "%s",`, `"signing_key": "%s"`, "SIGNING_KEY=%s", "  client_key: %s"} {
+			in := fmt.Sprintf(form, key)
+			if got := m.Line(in); got != in {
+				t.Errorf("%s: %s\n got %s", name, in, got)
+			}
+		}
+	}
+	const other = "45ghiukldjahdnhzdauy"
+	if got := m.Line("token=45ghiukldjahdnhzdauz&client_secret=" + other); strings.Contains(got, other) {
+		t.Errorf("%s is shown behind what's published: %s", other, got)
+	}
+}
+
+// publicKeys are public keys of several kinds in DER and base64; private ones in the same form are masked.
+func publicKeys(t *testing.T) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	m := newMasker(t, redact.Options{})
+	add := func(name string, private crypto.Signer, err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		public, err := x509.MarshalPKIXPublicKey(private.Public())
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[name] = base64.StdEncoding.EncodeToString(public)
+		der, err := x509.MarshalPKCS8PrivateKey(private)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if secret := base64.StdEncoding.EncodeToString(der); strings.Contains(m.Line(`"signing_key": "`+secret+`"`), secret) {
+			t.Errorf("a private key is shown: %s", name)
+		}
+	}
+	ec, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	add("P-256", ec, err)
+	_, ed, err := ed25519.GenerateKey(rand.Reader)
+	add("Ed25519", ed, err)
+	big, err := rsa.GenerateKey(rand.Reader, 2048)
+	add("RSA", big, err)
+	return out
 }
 
 func TestBlocks(t *testing.T) {

@@ -45,7 +45,7 @@ func jwt() matcher {
 		for _, e := range s.ends(end, r.end) {
 			f := finding{from: from, secret: end, end: s.glued(e), label: "JWT", rank: rankForm}
 			header, rest, ok := bytes.Cut(s.value(nil, end, e, glance), []byte{'.'})
-			if ok && len(header) >= 12 && len(rest) >= 10 && !isStandIn(rest[:min(len(rest), probe)]) {
+			if ok && len(header) >= 12 && len(rest) >= 10 && !isStandIn(rest[:min(len(rest), probe)]) && !isPublished(rest) && !isPublished(s.value(nil, from, e, glance)) {
 				if e == r.end && r.n == glance {
 					f.end = s.glued(s.follow(end, set, 0, 0).end)
 				}
@@ -259,7 +259,7 @@ func credentials(basic bool) matcher {
 			}
 		}
 		for _, f.end = range s.ends(at, r.end) {
-			if v := s.peek(at, f.end); len(v) > 2 && (!basic || isText(v)) && !isWords(v) {
+			if v := s.peek(at, f.end); len(v) > 2 && (!basic || isText(v)) && !isWords(v) && !isPublished(v) {
 				s.begun(f)
 			}
 		}
@@ -275,7 +275,7 @@ func isWords(v []byte) bool {
 func isText(v []byte) bool {
 	out, err := base64.RawStdEncoding.DecodeString(string(v[:len(v)/4*4]))
 	_, password, ok := bytes.Cut(out, []byte{':'})
-	return err == nil && len(out) > 0 && (!ok || !isStandInWord(password)) && bytes.IndexFunc(out, func(r rune) bool { return r < ' ' || r > '~' }) < 0
+	return err == nil && len(out) > 0 && (!ok || !isStandInWord(password) && !isPublished(password)) && bytes.IndexFunc(out, func(r rune) bool { return r < ' ' || r > '~' }) < 0
 }
 
 // isUserAndPassword says that a text is "user:password" in base64.
