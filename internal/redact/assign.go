@@ -452,7 +452,7 @@ func (a *assigner) strength(s *scan, k keyword, from, end int, o operand) int {
 	if bytes.Contains(name, []byte("public")) || bytes.Contains(name, []byte("pubkey")) || bytes.Contains(name, []byte("buflen")) {
 		return 0
 	}
-	if k.word == "token" && (isParsers(name) || isParsers(bytes.ToLower(bytes.TrimRight(s.head(a.inRowFrom(s, from)), " ")))) {
+	if k.word == "token" && (isPlaceInList(name) || isParsers(name) || isParsers(bytes.ToLower(bytes.TrimRight(s.head(a.inRowFrom(s, from)), " ")))) {
 		return 0
 	}
 	if k.word == "pwd" && (a.begins(s, from) && s.buf[from+1] == 'W' || s.joined(from, "OLD") || a.begins(s, from) && (o.by != '=' || bytes.IndexByte([]byte("/~.\\$`"), s.buf[o.at]) >= 0 || s.buf[min(o.at+1, len(s.buf)-1)] == ':')) { // a folder
@@ -468,6 +468,11 @@ func (a *assigner) strength(s *scan, k keyword, from, end int, o operand) int {
 		return 2
 	}
 	return 1
+}
+
+// isPlaceInList says that a token says where a list goes on that is asked for in pieces: pageToken.
+func isPlaceInList(name []byte) bool {
+	return slices.ContainsFunc([]string{"pagetoken", "paginationtoken", "continuationtoken", "inputtoken", "outputtoken"}, func(w string) bool { return bytes.HasSuffix(name, []byte(w)) })
 }
 
 // isParsers says that a token is one that a parser has come upon: unexpected token, UNEXPECTED_TOKEN.

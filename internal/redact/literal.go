@@ -120,7 +120,7 @@ func (l *literal) isSecret() bool {
 	}
 	v, m := l.v, measureOf(l.v)
 	switch {
-	case l.set != isSet && namesSecret(v):
+	case l.set != isSet && (namesSecret(v) || l.saysToken()):
 		return false
 	case l.k.word == "pass" && l.set != isSet && l.a.begins(l.s, l.from): // a test passes
 		return false
@@ -399,7 +399,7 @@ func isExpression(v []byte) bool {
 // states are words that say what a secret is like.
 var states = []string{ //nolint:gochecknoglobals // a constant table
 	"incorrect", "invalid", "valid", "wrong", "missing", "expired", "changed", "updated", "enabled", "disabled", "hidden", "masked", "sensitive", "secretstr", "text", "varchar", "integer",
-	"char", "list", "dict", "array", "enter", "hash", "yes", "value", "passed", "failed", "self", "this", "input", "encrypted", "str", "basestring", "unknown", "found", "given", "ok", "not", "the", "see", "same", "read", "write",
+	"char", "list", "dict", "array", "enter", "hash", "yes", "value", "passed", "failed", "self", "this", "input", "encrypted", "str", "basestring", "unknown", "found", "given", "ok", "not", "the", "see", "same", "read", "write", "inherit",
 }
 
 // isState says that a text without quotes is one of those, or something's field.

@@ -97,6 +97,8 @@ func TestNoLiterals(t *testing.T) {
 		"credentials: credentials3", "---\npermissions:\n  id-token: write", "x.startToken = ++this.startToken;", "f(){return{tokens:e.inputTokens+t.outputTokens}}", "if(t.prevToken==`variable`||t.prevToken==`type`)", `token.Token != "STREAM-START" {`,
 		`unrecognized token: "123abc"`, "const UNEXPECTED_TOKEN = /^Unexpected token/i", `tokenData:"J^~R!^OX$}X^%u^p$}pq%uqr)Xrs.Rst/utu6duv",`, `x("label",{},\"client_secret:\"),fe?Re.createElement(\"code\"`, `passKeys:t.passKeys!==!1,`,
 		`token: "github_webhook" | "trigger_fire" | "other"`, "token = Error\n            #\n", `SessionToken: "STRING_VALUE", // required`,
+		"team.create('@npm:cli', {token: 'myregistrytoken'})", "  token: 'my-auth-token-here'", "jobs:\n  publish:\n    uses: ./.github/workflows/a.yml\n    secrets: inherit",
+		`"nextPageToken": "Kx7mQ2zPw9Lr4TyH"`, `  "output_token": "NextMarker",`, "curl 'https://example.org/items?pagination-token=get-second-batch'", "aws s3api list-objects-v2 --continuation-token Kx7mQ2zPw9Lr4TyH",
 	} {
 		if got := m.Line(in); got != in {
 			t.Errorf("%s\n got %s", in, got)

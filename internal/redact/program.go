@@ -35,6 +35,17 @@ func (l *literal) isOfProgram() bool {
 	return bytes.EqualFold(bytes.TrimRight(v, "sS"), []byte(l.k.word)) // tokens: "Tokens"
 }
 
+// saysToken says that a value of a token is letters that say themselves that they're one:
+// myregistrytoken, my-auth-token-here.
+func (l *literal) saysToken() bool {
+	if l.k.word != "token" || !isLetters(l.v) {
+		return false
+	}
+	var small [maxName]byte
+	v := appendLower(small[:0], l.v[:min(len(l.v), maxName)])
+	return bytes.HasSuffix(bytes.TrimSuffix(v, []byte("-here")), []byte("token"))
+}
+
 // isExponent says that a text is a number with an exponent: 15e3.
 func isExponent(v []byte) bool {
 	base, power, ok := bytes.Cut(v, []byte("e"))
