@@ -16,7 +16,8 @@ import (
 )
 
 // In the sources of Go and of the modules on this machine, which have next to no real
-// secrets in them, at most one thing per MB is masked, but for keys in PEM.
+// secrets in them, at most one thing per MB is masked, but for keys in PEM; so it is in the agents'
+// programs, where they're installed, and in the folders that PANEBRIDGE_SOURCES lists.
 func TestFalseMasks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads all sources there are")
@@ -27,7 +28,14 @@ func TestFalseMasks(t *testing.T) {
 		limit = 1 << 40
 	}
 	m := newMasker(t, redact.Options{})
-	for name, root := range map[string]string{"GOROOT": filepath.Join(goEnv(t, "GOROOT"), "src"), "GOMODCACHE": goEnv(t, "GOMODCACHE")} {
+	roots := map[string]string{"GOROOT": filepath.Join(goEnv(t, "GOROOT"), "src"), "GOMODCACHE": goEnv(t, "GOMODCACHE")}
+	if agents := filepath.Join("..", "..", ".cache", "agents", "npm"); isFolder(agents) {
+		roots["agents"] = agents
+	}
+	for _, root := range filepath.SplitList(os.Getenv("PANEBRIDGE_SOURCES")) {
+		roots[root] = root
+	}
+	for name, root := range roots {
 		t.Run(name, func(t *testing.T) {
 			size, masks, keys := 0, 0, 0
 			names := map[string]int{}
@@ -51,6 +59,11 @@ func TestFalseMasks(t *testing.T) {
 			}
 		})
 	}
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // texts calls each for the text files in a folder and below, up to so many bytes in all.
