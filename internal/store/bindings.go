@@ -29,8 +29,9 @@ var _ adapters.Store = (*Store)(nil)
 
 // Bindings returns all bindings with their documents: see adapters.Store.
 func (s *Store) Bindings(ctx context.Context) (all []adapters.Kept, err error) {
-	defer func() { err = s.explain("read bindings", err) }()
-	rows, err := s.reader().bindings.QueryContext(ctx)
+	r := s.reader()
+	defer func() { err = r.explain("read bindings", err) }()
+	rows, err := r.bindings.QueryContext(ctx)
 	if err != nil {
 		return nil, err
 	}

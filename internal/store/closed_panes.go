@@ -29,8 +29,9 @@ func (s *Store) DropClosedPane(ctx context.Context, p sessions.Pane) error {
 
 // ClosedPanes returns the panes that PutClosedPane remembers, in the order they came.
 func (s *Store) ClosedPanes(ctx context.Context) (all []sessions.Pane, err error) {
-	defer func() { err = s.explain("read closed panes", err) }()
-	rows, err := s.reader().closedPanes.QueryContext(ctx)
+	r := s.reader()
+	defer func() { err = r.explain("read closed panes", err) }()
+	rows, err := r.closedPanes.QueryContext(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ func TestNothingNewIsTakenOnceDamaged(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = mail.Close() })
 	chat := adapters.Target{Adapter: "telegram", Chat: "1"}
-	_ = s.explain("read something", ErrDamaged)
+	_ = s.reader().explain("read something", ErrDamaged)
 	for what, do := range map[string]func(context.Context) error{
 		"an input": func(ctx context.Context) error {
 			return s.PutReceipt(ctx, sessions.Receipt{ID: "in_1", Session: "pb_1", State: sessions.ReceiptStored})

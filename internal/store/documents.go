@@ -125,11 +125,12 @@ func (w *writer) remember(ctx context.Context, id adapters.BindingID, m adapters
 
 // MessageAt returns the first message that shows a line: see adapters.Store.
 func (s *Store) MessageAt(ctx context.Context, id adapters.BindingID, line int64) (message string, err error) {
-	err = s.reader().messageAt.QueryRowContext(ctx, string(id), line).Scan(&message)
+	r := s.reader()
+	err = r.messageAt.QueryRowContext(ctx, string(id), line).Scan(&message)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", nil
 	}
-	return message, s.explain("look for the message at a line", err)
+	return message, r.explain("look for the message at a line", err)
 }
 
 // SentMessage is what stands in a message: lines From to To of a session, none if
@@ -144,12 +145,13 @@ type SentMessage struct {
 // platform's id: what somebody answers to. The error is sessions.ErrUnknown if
 // it's none of ours.
 func (s *Store) SentMessage(ctx context.Context, adapter, chat, id string) (m SentMessage, err error) {
-	err = s.reader().sentMessage.QueryRowContext(ctx, id, adapter, chat).Scan(&m.Binding, &m.Session, &m.From, &m.To)
+	r := s.reader()
+	err = r.sentMessage.QueryRowContext(ctx, id, adapter, chat).Scan(&m.Binding, &m.Session, &m.From, &m.To)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = fmt.Errorf("%w message", sessions.ErrUnknown)
 	}
 	if err != nil {
-		return SentMessage{}, s.explain("look for message "+id, err)
+		return SentMessage{}, r.explain("look for message "+id, err)
 	}
 	return m, nil
 }

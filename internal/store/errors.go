@@ -28,22 +28,11 @@ var (
 	ErrClosed = fmt.Errorf("%w: the store is closed", sessions.ErrUnavailable)
 )
 
+// explain wraps the error of a write once: see the function. What a write meets its leader records: see recordDamage.
+func (s *Store) explain(doing string, err error) error { return explain(doing, s.path, err) }
+
 // explain wraps err once: what was tried, which of the errors above it is, and
 // what SQLite said.
-//
-// That the database is damaged is told by its health from then on, and the next start saves what can
-// be read.
-func (s *Store) explain(doing string, err error) error {
-	err = explain(doing, s.path, err)
-	if !errors.Is(err, ErrDamaged) {
-		return err
-	}
-	if was := s.checked.Swap(&err); was == nil || *was == nil {
-		return errors.Join(err, noteUnsound(s.path, err))
-	}
-	return err
-}
-
 func explain(doing, path string, err error) error {
 	if err == nil {
 		return nil

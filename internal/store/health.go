@@ -107,6 +107,10 @@ func (s *Store) Health(ctx context.Context) error {
 	if err := s.lookForCut(ctx); err != nil {
 		return err
 	}
+	strange, err := s.reader().settleNote()
+	if err != nil {
+		return err
+	}
 	damage := s.unsound()
 	if err := s.write.wal.suspect(); err != nil && !errors.Is(damage, errCut) { // a transaction tells for certain
 		if err := s.write.queue.do(ctx, 0, func(context.Context) error { return nil }); err != nil {
@@ -115,6 +119,11 @@ func (s *Store) Health(ctx context.Context) error {
 	}
 	if damage != nil {
 		return damage
+	}
+	if strange { // another process has found damage, or what it was about is over
+		if err := s.Check(ctx); err != nil {
+			return err
+		}
 	}
 	if s.write.failed.Load() {
 		if err := s.probe(ctx); err != nil {
@@ -154,7 +163,7 @@ func (s *Store) lookForCut(ctx context.Context) error {
 	case err != nil:
 		return err
 	case size < leastPage:
-		return s.explain("look at the store", errCut)
+		return s.reader().explain("look at the store", errCut)
 	case size < was:
 		if err := s.Check(ctx); err != nil {
 			return err
@@ -167,10 +176,7 @@ func (s *Store) lookForCut(ctx context.Context) error {
 // unsound is what's known of the database's damage; nil: none is. What's written from then on may
 // be lost at the next start, so nobody is told that something new is stored.
 func (s *Store) unsound() error {
-	if found := s.checked.Load(); found != nil && *found != nil {
-		return *found
-	}
-	return nil
+	return s.reader().unsound()
 }
 
 // Failing reports whether the last write failed, and nothing about it was to blame. It's known at
@@ -199,12 +205,18 @@ func (s *Store) Check(ctx context.Context) error {
 	if err := s.checkNames(); errors.Is(err, ErrReplaced) {
 		return err // it isn't this store's
 	}
-	found := Examine(ctx, s.path)
-	if found == nil || errors.Is(found, ErrDamaged) {
-		s.checked.Store(&found)
+	v := s.reader().verdict
+	times := v.count()
+	err := Examine(ctx, s.path)
+	switch {
+	case err == nil:
+		return v.clear(times)
+	case !errors.Is(err, ErrDamaged):
+		return err
 	}
-	if errors.Is(found, ErrDamaged) {
-		return errors.Join(found, noteUnsound(s.path, found))
+	counts, failed := v.record(err)
+	if !counts {
+		return errWrittenAnew
 	}
-	return found
+	return errors.Join(err, failed)
 }

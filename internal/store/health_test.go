@@ -65,7 +65,7 @@ func TestDamageThatARequestMeetsIsKnown(t *testing.T) {
 		if err := Unsound(path); err != nil {
 			t.Fatal(err)
 		}
-		_ = s.explain("read something", ErrDamaged)
+		_ = s.reader().explain("read something", ErrDamaged)
 		if err := s.Health(ctx); !errors.Is(err, ErrDamaged) {
 			t.Errorf("checked: %t: its health is %v", checked, err)
 		}

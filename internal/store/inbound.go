@@ -40,8 +40,9 @@ func (s *Store) accept(ctx context.Context, doing, query string, args ...any) er
 
 // list reads rows.
 func list[T any](ctx context.Context, s *Store, doing string, scan func(row *sql.Rows) (T, error), query string, args ...any) (all []T, err error) {
-	defer func() { err = s.explain(doing, err) }()
-	rows, err := s.reader().db.QueryContext(ctx, query, args...)
+	r := s.reader()
+	defer func() { err = r.explain(doing, err) }()
+	rows, err := r.db.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
 	}

@@ -19,13 +19,14 @@ func (s *Store) PutOffer(ctx context.Context, o inbound.Offer) error {
 // Offer returns an offer: see inbound.OfferStore.
 func (s *Store) Offer(ctx context.Context, id string) (o inbound.Offer, err error) {
 	var expires, used int64
-	err = s.reader().db.QueryRowContext(ctx, `SELECT id, adapter, chat, thread, do, session, args, role, person, single, together, expires_at,
+	r := s.reader()
+	err = r.db.QueryRowContext(ctx, `SELECT id, adapter, chat, thread, do, session, args, role, person, single, together, expires_at,
 		used_key, used_by, used_at FROM offers WHERE id = ?`, clean(id)).Scan(
 		&o.ID, &o.Place.Adapter, &o.Place.Chat, &o.Place.Thread, &o.Do, &o.Session, &o.Args, &o.Role, &o.Person, &o.Single, &o.Group, &expires,
 		&o.Used.Key, &o.Used.By, &used,
 	)
 	if err != nil {
-		return inbound.Offer{}, s.explain("read an offer", unknown(err))
+		return inbound.Offer{}, r.explain("read an offer", unknown(err))
 	}
 	o.Expires, o.Used.At = fromNanos(expires), fromNanos(used)
 	return o, nil

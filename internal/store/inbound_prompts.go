@@ -32,11 +32,12 @@ func (s *Store) PromptMessages(ctx context.Context) ([]inbound.PromptMessage, er
 
 // PromptMessage returns one by its id: see inbound.PromptStore.
 func (s *Store) PromptMessage(ctx context.Context, adapter, chat, message string) (inbound.PromptMessage, error) {
-	row := s.reader().db.QueryRowContext(ctx, `SELECT `+promptMessageColumns+` FROM prompt_messages
+	r := s.reader()
+	row := r.db.QueryRowContext(ctx, `SELECT `+promptMessageColumns+` FROM prompt_messages
 		WHERE adapter = ? AND chat = ? AND message = ? ORDER BY at DESC LIMIT 1`, clean(adapter), clean(chat), clean(message))
 	m, err := scanPromptMessage(row.Scan)
 	if err != nil {
-		return m, s.explain("read the message of a question", unknown(err))
+		return m, r.explain("read the message of a question", unknown(err))
 	}
 	return m, nil
 }
@@ -59,12 +60,13 @@ func (s *Store) PutPromptMessage(ctx context.Context, m inbound.PromptMessage) e
 func (s *Store) Writer(ctx context.Context, place adapters.Target, person string) (inbound.Writer, error) {
 	w := inbound.Writer{Place: place, Person: person}
 	var expires int64
-	err := s.reader().db.QueryRowContext(
+	r := s.reader()
+	err := r.db.QueryRowContext(
 		ctx, `SELECT prompt, expires FROM prompt_writers WHERE adapter = ? AND chat = ? AND thread = ? AND person = ?`,
 		clean(place.Adapter), clean(place.Chat), clean(place.Thread), clean(person),
 	).Scan(&w.Prompt, &expires)
 	if err != nil {
-		return inbound.Writer{}, s.explain("read whose message is an answer", unknown(err))
+		return inbound.Writer{}, r.explain("read whose message is an answer", unknown(err))
 	}
 	w.Expires = fromNanos(expires)
 	return w, nil

@@ -28,12 +28,13 @@ func (s *Store) PutWaiting(ctx context.Context, w inbound.Waiting) error {
 // Waiting returns a message that waits: see inbound.WaitingStore.
 func (s *Store) Waiting(ctx context.Context, key string) (w inbound.Waiting, err error) {
 	var message string
-	err = s.reader().db.QueryRowContext(ctx, `SELECT message FROM waiting WHERE key = ?`, clean(key)).Scan(&message)
+	r := s.reader()
+	err = r.db.QueryRowContext(ctx, `SELECT message FROM waiting WHERE key = ?`, clean(key)).Scan(&message)
 	if err == nil {
 		err = json.Unmarshal([]byte(message), &w)
 	}
 	if err != nil {
-		return inbound.Waiting{}, s.explain("read a message that waits", unknown(err))
+		return inbound.Waiting{}, r.explain("read a message that waits", unknown(err))
 	}
 	return w, nil
 }
@@ -68,9 +69,10 @@ func (s *Store) DropOrigin(ctx context.Context, key string) error {
 
 // Origin returns where an input came from: see inbound.OriginStore.
 func (s *Store) Origin(ctx context.Context, key string) (inbound.Origin, error) {
-	o, err := scanOrigin(s.reader().db.QueryRowContext(ctx, `SELECT `+originColumns+` FROM origins WHERE key = ?`, clean(key)))
+	r := s.reader()
+	o, err := scanOrigin(r.db.QueryRowContext(ctx, `SELECT `+originColumns+` FROM origins WHERE key = ?`, clean(key)))
 	if err != nil {
-		return inbound.Origin{}, s.explain("read where an input came from", unknown(err))
+		return inbound.Origin{}, r.explain("read where an input came from", unknown(err))
 	}
 	return o, nil
 }

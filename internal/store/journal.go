@@ -68,8 +68,9 @@ func (j journal) Keep(ctx context.Context, updates []inbound.Update) (fresh []in
 
 // Waiting implements inbound.Journal.
 func (j journal) Waiting(ctx context.Context, after int64, limit int) (list []inbound.Update, err error) {
-	defer func() { err = j.store.explain("read the updates of "+j.adapter, err) }()
-	rows, err := j.store.reader().waitingUpdates.QueryContext(ctx, j.adapter, after, limit)
+	r := j.store.reader()
+	defer func() { err = r.explain("read the updates of "+j.adapter, err) }()
+	rows, err := r.waitingUpdates.QueryContext(ctx, j.adapter, after, limit)
 	if err != nil {
 		return nil, err
 	}

@@ -42,18 +42,19 @@ func (s *Store) Ledger(bot string) qos.Ledger { return ledger{store: s, bot: cle
 
 // Load implements qos.Ledger.
 func (l ledger) Load(ctx context.Context, since time.Time) (kept qos.Kept, err error) {
-	defer func() { err = l.store.explain("read the budget of "+l.bot, err) }()
-	if kept.Slots, err = l.slots(ctx, since); err != nil {
+	r := l.store.reader()
+	defer func() { err = r.explain("read the budget of "+l.bot, err) }()
+	if kept.Slots, err = l.slots(ctx, r, since); err != nil {
 		return qos.Kept{}, err
 	}
-	if kept.Penalties, err = l.penalties(ctx); err != nil {
+	if kept.Penalties, err = l.penalties(ctx, r); err != nil {
 		return qos.Kept{}, err
 	}
 	return kept, nil
 }
 
-func (l ledger) slots(ctx context.Context, since time.Time) (slots []qos.Slot, err error) {
-	rows, err := l.store.reader().slots.QueryContext(ctx, l.bot, nanos(since))
+func (l ledger) slots(ctx context.Context, r *reader, since time.Time) (slots []qos.Slot, err error) {
+	rows, err := r.slots.QueryContext(ctx, l.bot, nanos(since))
 	if err != nil {
 		return nil, err
 	}
@@ -70,8 +71,8 @@ func (l ledger) slots(ctx context.Context, since time.Time) (slots []qos.Slot, e
 	return slots, rows.Err()
 }
 
-func (l ledger) penalties(ctx context.Context) (penalties []qos.Penalty, err error) {
-	rows, err := l.store.reader().penalties.QueryContext(ctx, l.bot)
+func (l ledger) penalties(ctx context.Context, r *reader) (penalties []qos.Penalty, err error) {
+	rows, err := r.penalties.QueryContext(ctx, l.bot)
 	if err != nil {
 		return nil, err
 	}

@@ -33,13 +33,14 @@ const trimmedReason = "dropped from the log: sessions.log_max_lines"
 // Load returns a session's engine state and turn: see polling.Log.
 func (s *Store) Load(ctx context.Context, id sessions.ID) (engine []byte, t sessions.Turn, err error) {
 	var started, ended int64
-	err = s.reader().load.QueryRowContext(ctx, string(id)).
+	r := s.reader()
+	err = r.load.QueryRowContext(ctx, string(id)).
 		Scan(&engine, &t.Number, &t.Open, &started, &ended, &t.FirstLine, &t.LastLine, &t.Status)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = fmt.Errorf("%w session", sessions.ErrUnknown)
 	}
 	if err != nil {
-		return nil, sessions.Turn{}, s.explain("load the log of "+string(id), err)
+		return nil, sessions.Turn{}, r.explain("load the log of "+string(id), err)
 	}
 	t.StartedAt, t.EndedAt = fromNanos(started), fromNanos(ended)
 	return engine, t, nil
@@ -53,7 +54,7 @@ func (s *Store) Tail(ctx context.Context, id sessions.ID, n int) (lines []sessio
 		return err
 	})
 	if err != nil {
-		return nil, s.explain("read the log of "+string(id), err)
+		return nil, r.explain("read the log of "+string(id), err)
 	}
 	slices.Reverse(lines)
 	return lines, nil
@@ -87,7 +88,7 @@ func (s *Store) Read(ctx context.Context, id sessions.ID, from int64, limit int)
 		return err
 	})
 	if err != nil {
-		return sessions.Output{}, s.explain("read the log of "+string(id), err)
+		return sessions.Output{}, r.explain("read the log of "+string(id), err)
 	}
 	return out, nil
 }
@@ -113,7 +114,7 @@ func (s *Store) End(ctx context.Context, id sessions.ID) (c Cursor, err error) {
 		return err
 	})
 	if err != nil {
-		return Cursor{}, s.explain("read the log of "+string(id), err)
+		return Cursor{}, r.explain("read the log of "+string(id), err)
 	}
 	return c, nil
 }
@@ -144,7 +145,7 @@ func (s *Store) ReadSince(ctx context.Context, id sessions.ID, c Cursor, limit i
 		return err
 	})
 	if err != nil {
-		return sessions.Output{}, c, s.explain("read the log of "+string(id), err)
+		return sessions.Output{}, c, r.explain("read the log of "+string(id), err)
 	}
 	return out, next, nil
 }

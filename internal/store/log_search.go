@@ -35,7 +35,7 @@ func (s *Store) Search(ctx context.Context, id sessions.ID, text string, limit i
 		return err
 	})
 	if err != nil {
-		return nil, s.explain("search the log of "+string(id), err)
+		return nil, r.explain("search the log of "+string(id), err)
 	}
 	return slices.Clip(lines), nil
 }

@@ -22,11 +22,12 @@ func (s *Store) Notes(adapter string) Notes { return Notes{store: s, adapter: cl
 
 // Note returns what was kept for a key; "" if nothing was.
 func (n Notes) Note(ctx context.Context, key string) (value string, err error) {
-	err = n.store.reader().note.QueryRowContext(ctx, n.adapter, clean(key)).Scan(&value)
+	r := n.store.reader()
+	err = r.note.QueryRowContext(ctx, n.adapter, clean(key)).Scan(&value)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", nil
 	}
-	return value, n.store.explain("read a note of "+n.adapter, err)
+	return value, r.explain("read a note of "+n.adapter, err)
 }
 
 // PutNote keeps a value for a key, in place of the one before.

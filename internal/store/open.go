@@ -38,7 +38,6 @@ type Store struct {
 	read     atomic.Pointer[reader] // nil: it isn't open yet
 	files    files
 	kept     atomic.Pointer[string] // the file that's written to where another has the name; nil: path is
-	checked  atomic.Pointer[error]  // what the last Check found; nil: none has ended yet
 }
 
 // Open opens the database at path, makes it if there is none, and brings its
@@ -64,7 +63,7 @@ func (s *Store) open(ctx context.Context, log *slog.Logger) (err error) {
 	if s.write, err = openWriter(ctx, s.path, log); err != nil {
 		return err
 	}
-	read, err := openReader(ctx, s.path)
+	read, err := openReader(ctx, s.write.verdict)
 	if err != nil {
 		return err
 	}

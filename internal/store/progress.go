@@ -22,12 +22,13 @@ const sqlTurns = `SELECT t.number, t.first_line, t.last_line, t.started_at, t.en
 // Progress returns how far a session is: see adapters.Log.
 func (s *Store) Progress(ctx context.Context, id sessions.ID) (p adapters.Progress, err error) {
 	var began, ended int64
-	err = s.reader().progress.QueryRowContext(ctx, string(id)).Scan(&p.Head, &p.Turn, &p.TurnEnd, &p.TurnFirst, &began, &ended, &p.Status)
+	r := s.reader()
+	err = r.progress.QueryRowContext(ctx, string(id)).Scan(&p.Head, &p.Turn, &p.TurnEnd, &p.TurnFirst, &began, &ended, &p.Status)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = fmt.Errorf("%w session", sessions.ErrUnknown)
 	}
 	if err != nil {
-		return adapters.Progress{}, s.explain("read the progress of "+string(id), err)
+		return adapters.Progress{}, r.explain("read the progress of "+string(id), err)
 	}
 	p.TurnBegan, p.TurnEnded = fromNanos(began), fromNanos(ended)
 	return p, nil

@@ -58,20 +58,22 @@ func (s *Store) PutPrompt(ctx context.Context, p sessions.Prompt) error {
 
 // Prompt returns a prompt: see sessions.Store.
 func (s *Store) Prompt(ctx context.Context, id string) (sessions.Prompt, error) {
-	p, err := scanPrompt(s.reader().prompt.QueryRowContext(ctx, clean(id)))
+	r := s.reader()
+	p, err := scanPrompt(r.prompt.QueryRowContext(ctx, clean(id)))
 	if errors.Is(err, sql.ErrNoRows) {
 		err = fmt.Errorf("%w prompt", sessions.ErrUnknown)
 	}
 	if err != nil {
-		return sessions.Prompt{}, s.explain("read prompt "+clean(id), err)
+		return sessions.Prompt{}, r.explain("read prompt "+clean(id), err)
 	}
 	return p, nil
 }
 
 // OpenPrompts returns those that aren't final: see sessions.Store.
 func (s *Store) OpenPrompts(ctx context.Context) (all []sessions.Prompt, err error) {
-	defer func() { err = s.explain("read open prompts", err) }()
-	rows, err := s.reader().openPrompts.QueryContext(ctx)
+	r := s.reader()
+	defer func() { err = r.explain("read open prompts", err) }()
+	rows, err := r.openPrompts.QueryContext(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 type reader struct {
 	db    *sql.DB
 	stmts prepared
+	*verdict
 
 	sessions, receipt, openReceipts, unanswered, closedPanes *sql.Stmt
 	receiptByKey                                             *sql.Stmt
@@ -23,8 +24,8 @@ type reader struct {
 	waitingUpdates, note, prompt, openPrompts                *sql.Stmt
 }
 
-func openReader(ctx context.Context, path string) (*reader, error) {
-	name, err := dsn(path, "query_only(1)")
+func openReader(ctx context.Context, v *verdict) (*reader, error) {
+	name, err := dsn(v.path, "query_only(1)")
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +36,7 @@ func openReader(ctx context.Context, path string) (*reader, error) {
 	n := max(2, min(runtime.GOMAXPROCS(0), 4))
 	db.SetMaxOpenConns(n)
 	db.SetMaxIdleConns(n)
-	r := &reader{db: db}
+	r := &reader{db: db, verdict: v}
 	if err := openAll(ctx, db, n); err != nil {
 		return nil, errors.Join(err, r.close())
 	}

@@ -42,36 +42,40 @@ func (s *Store) PutReceipt(ctx context.Context, r sessions.Receipt) error {
 
 // Receipt returns a receipt: see sessions.Store.
 func (s *Store) Receipt(ctx context.Context, id string) (sessions.Receipt, error) {
-	return s.oneReceipt("read receipt "+id, s.reader().receipt.QueryRowContext(ctx, id))
+	r := s.reader()
+	return r.oneReceipt("read receipt "+id, r.receipt.QueryRowContext(ctx, id))
 }
 
 // ReceiptByKey returns the receipt with a key: see sessions.Store.
 func (s *Store) ReceiptByKey(ctx context.Context, key string) (sessions.Receipt, error) {
-	return s.oneReceipt("read the receipt of "+key, s.reader().receiptByKey.QueryRowContext(ctx, clean(key)))
+	r := s.reader()
+	return r.oneReceipt("read the receipt of "+key, r.receiptByKey.QueryRowContext(ctx, clean(key)))
 }
 
-func (s *Store) oneReceipt(doing string, row *sql.Row) (sessions.Receipt, error) {
-	r, err := scanReceipt(row)
+func (r *reader) oneReceipt(doing string, row *sql.Row) (sessions.Receipt, error) {
+	receipt, err := scanReceipt(row)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = fmt.Errorf("%w receipt", sessions.ErrUnknown)
 	}
 	if err != nil {
-		return sessions.Receipt{}, s.explain(doing, err)
+		return sessions.Receipt{}, r.explain(doing, err)
 	}
-	return r, nil
+	return receipt, nil
 }
 
 // OpenReceipts returns those that aren't final: see sessions.Store.
 func (s *Store) OpenReceipts(ctx context.Context) (all []sessions.Receipt, err error) {
-	defer func() { err = s.explain("read open receipts", err) }()
-	return receiptsOf(s.reader().openReceipts.QueryContext(ctx))
+	r := s.reader()
+	defer func() { err = r.explain("read open receipts", err) }()
+	return receiptsOf(r.openReceipts.QueryContext(ctx))
 }
 
 // UnansweredReceipts returns those that were submitted, and not answered since, and those
 // that failed: see sessions.Store.
 func (s *Store) UnansweredReceipts(ctx context.Context, since time.Time) (all []sessions.Receipt, err error) {
-	defer func() { err = s.explain("read unanswered receipts", err) }()
-	return receiptsOf(s.reader().unanswered.QueryContext(ctx, sessions.ReceiptSubmitted, sessions.ReceiptFailed, nanos(since)))
+	r := s.reader()
+	defer func() { err = r.explain("read unanswered receipts", err) }()
+	return receiptsOf(r.unanswered.QueryContext(ctx, sessions.ReceiptSubmitted, sessions.ReceiptFailed, nanos(since)))
 }
 
 func receiptsOf(rows *sql.Rows, failed error) (all []sessions.Receipt, err error) {

@@ -66,14 +66,12 @@ func (s *Store) Rescue(ctx context.Context) error {
 	})
 	switch kind := kindOf(err); {
 	case cut == nil:
-	case err == nil: // what was found of it meanwhile was about the old file
-		if err = s.Check(ctx); err == nil {
-			err = os.RemoveAll(s.path + unsoundSuffix)
-		}
+	case err == nil:
+		err = s.Check(ctx)
 	case kind == nil, errors.Is(kind, ErrDamaged), errors.Is(kind, ErrCut):
 		err = errors.Join(fmt.Errorf("%w: %w", errCut, cut), err)
 	}
-	return s.explain("write the database anew", err)
+	return s.reader().explain("write the database anew", err)
 }
 
 // keepBeside writes what's held into a file beside the one that has the database's name now, and goes on with
@@ -147,27 +145,20 @@ func (s *Store) moveTo(ctx context.Context, copied string) error {
 
 // goOnWith writes to and reads from another file. Only the queue's leader may call it.
 func (s *Store) goOnWith(ctx context.Context, path string) error {
-	if err := s.write.reopen(ctx, path); err != nil {
-		return err
-	}
-	read, err := openReader(ctx, path)
+	link, err := openLink(ctx, path, s.write.log)
 	if err != nil {
 		return err
 	}
+	read, err := openReader(ctx, link.verdict)
+	if err != nil {
+		return errors.Join(err, link.close())
+	}
+	was := s.write.link
+	err = was.retire() // before anything can be noted about the new one
 	old := s.read.Swap(read)
 	time.AfterFunc(closeReaderAfter, func() { _ = old.close() })
-	return nil
-}
-
-// reopen goes on with another file. Only the queue's leader may call it.
-func (w *writer) reopen(ctx context.Context, path string) error {
-	now, err := openLink(ctx, path, w.log)
-	if err != nil {
-		return err
-	}
-	old := w.link
-	w.link, w.full = now, false
-	return old.close()
+	s.write.link, s.write.full = link, false
+	return errors.Join(err, was.close())
 }
 
 // removeAll removes a database with what stands beside it; it may not be there.

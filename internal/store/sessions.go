@@ -30,8 +30,9 @@ const (
 // Sessions returns all sessions: see sessions.Store. Lines, Turn and
 // LastOutputAt are those of their logs.
 func (s *Store) Sessions(ctx context.Context) (all []sessions.Session, err error) {
-	defer func() { err = s.explain("read sessions", err) }()
-	rows, err := s.reader().sessions.QueryContext(ctx)
+	r := s.reader()
+	defer func() { err = r.explain("read sessions", err) }()
+	rows, err := r.sessions.QueryContext(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -164,15 +164,10 @@ func (w *writer) beginWhole(ctx context.Context) error {
 	case errors.Is(kindOf(begun), ErrDamaged): // its first page may be among what's gone
 		err = w.wal.suspect()
 	}
-	switch {
-	case !errors.Is(err, ErrCut):
-		w.cut = false
-		return errors.Join(begun, err)
-	case !w.cut:
-		w.cut = true
-		return errors.Join(err, noteUnsound(w.path, err))
+	if !errors.Is(err, ErrCut) {
+		return errors.Join(begun, err, w.recordCut(nil))
 	}
-	return err
+	return errors.Join(err, w.recordCut(err))
 }
 
 // passOverEmptied goes on with a log that somebody has emptied as SQLite does, all of it being in the

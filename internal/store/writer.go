@@ -23,8 +23,6 @@ type writer struct {
 	// failed says that the last transaction failed, and no request was to blame.
 	failed atomic.Bool
 	hurry  atomic.Bool // see HurryUp
-	path   string
-	cut    bool // the write-ahead log is known to be cut; see beginWhole
 	link
 }
 
@@ -34,6 +32,7 @@ type link struct {
 	conn  *sql.Conn
 	stmts prepared
 	wal   *walWatch
+	*verdict
 
 	begin, commit, rollback                   *sql.Stmt
 	logState, updateLog, putTurn              *sql.Stmt
@@ -55,7 +54,7 @@ type link struct {
 const writerCache = 8 << 10
 
 func openWriter(ctx context.Context, path string, log *slog.Logger) (w *writer, err error) {
-	w = &writer{log: log, logs: newLogCache(), path: path}
+	w = &writer{log: log, logs: newLogCache()}
 	w.queue = newQueue(w.commitBatch)
 	if w.gate, err = openEntrance(path, gateWaitDaemon); err != nil {
 		return nil, err
@@ -86,7 +85,7 @@ func openLink(ctx context.Context, path string, log *slog.Logger) (l link, err e
 		return link{}, err
 	}
 	l.db.SetMaxOpenConns(1)
-	l.wal = &walWatch{path: path + walSuffix}
+	l.wal, l.verdict = &walWatch{path: path + walSuffix}, &verdict{path: path}
 	if err := l.open(ctx, log); err != nil {
 		return link{}, errors.Join(err, l.close())
 	}
@@ -170,6 +169,7 @@ func (w *writer) commitBatch(ctx context.Context, batch []*request) {
 		leave := w.gate.enter()
 		defer leave()
 		batch[0].err = batch[0].apply(ctx)
+		w.recordDamage(batch)
 		return
 	}
 	began, err := w.transact(ctx, batch)
@@ -183,7 +183,20 @@ func (w *writer) commitBatch(ctx context.Context, batch []*request) {
 			r.err = err
 		}
 	}
+	w.recordDamage(batch)
 	w.failed.Store(slices.ContainsFunc(batch, func(r *request) bool { return isBroken(r.err) }))
+}
+
+// recordDamage has the file be known as damaged if a request has met that. It's the leader who does it: later another
+// file may have been written in its place.
+func (w *writer) recordDamage(batch []*request) {
+	for _, r := range batch {
+		if errors.Is(kindOf(r.err), ErrDamaged) {
+			_, failed := w.record(explain("write to the database", w.path, r.err))
+			r.err = errors.Join(r.err, failed)
+			return
+		}
+	}
 }
 
 // transact applies requests in one transaction. began is false if there could
