@@ -64,6 +64,14 @@ func (f *files) remember(path string) error {
 	return nil
 }
 
+// opened says which file had a name before it was opened: another may have had it when it was remembered, which check
+// then tells.
+func (f *files) opened(path string, before os.FileInfo) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.all[path] = before
+}
+
 // check reports whether they have these names still.
 func (f *files) check() error {
 	f.mu.Lock()

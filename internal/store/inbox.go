@@ -48,18 +48,23 @@ func OpenInbox(ctx context.Context, path string) (_ *Inbox, err error) {
 	// Opening is at the gate, too: the last to close a database removes its -wal, and a
 	// connection that's opened meanwhile is refused without waiting.
 	defer s.gate.enter()()
-	return s, again(ctx, func() error { return s.open(ctx) })
+	return s, again(ctx, func() error { return s.open(ctx, makePrivate) })
 }
 
-func (s *Inbox) open(ctx context.Context) error {
-	if err := makePrivate(s.path); err != nil {
+// open opens the file that has the database's name, once prepare has seen to it.
+func (s *Inbox) open(ctx context.Context, prepare func(path string) error) error {
+	if err := prepare(s.path); err != nil {
+		return err
+	}
+	before, err := os.Lstat(s.path)
+	if err != nil {
 		return err
 	}
 	name, err := dsn(s.path, append(slices.Clone(writes), "synchronous(NORMAL)")...)
 	if err != nil {
 		return err
 	}
-	if s.db, err = sql.Open("sqlite", name); err != nil {
+	if s.db, err = sql.Open("sqlite", name+"&mode=rw"); err != nil { // which makes none
 		return err
 	}
 	s.db.SetMaxOpenConns(1)
@@ -75,7 +80,15 @@ func (s *Inbox) open(ctx context.Context) error {
 		err = s.wal.close()
 	}
 	s.wal = &walWatch{path: s.path + walSuffix}
-	return errors.Join(err, s.files.remember(s.path))
+	err = errors.Join(err, s.files.remember(s.path))
+	s.files.opened(s.path, before)
+	return err
+}
+
+// isThere is for open where there's a file: one that has gone meanwhile must not be made by anybody but the daemon.
+func isThere(path string) error {
+	_, err := os.Lstat(path)
+	return err
 }
 
 // follow goes on with the file that has the database's name now, if another one has than was opened:
@@ -90,7 +103,7 @@ func (s *Inbox) follow(ctx context.Context) error {
 		return ErrMissing
 	}
 	old := s.db
-	if err := s.open(ctx); err != nil {
+	if err := s.open(ctx, isThere); err != nil {
 		s.db = old
 		if _, gone := os.Lstat(s.path); isGone(gone) || isTorn(s.path) {
 			return ErrMissing
