@@ -154,7 +154,7 @@ type Scope struct {
 type Penalty struct {
 	Scope Scope
 	Until time.Time
-	// Multiplier is what the pace was cut to, from 0.1 to 1, so that a restart
+	// Multiplier is what the pace was cut to, from 0.3 to 1, so that a restart
 	// doesn't forget it.
 	Multiplier float64
 }

@@ -97,11 +97,13 @@
 // to a second. That time is never shortened, is kept over restarts, and holds in
 // every mode. Up to 5 s are for the method family only; longer ones for the whole
 // chat, because field reports have bans from methods nobody counted. Three chats
-// within 2 s silence the bot. The pace is multiplied by 0.7 (to 0.1 at least), and
-// gets 0.05 back per clean minute with traffic. When a penalty lifts, one call goes
+// within 2 s silence the bot. The pace is multiplied by 0.7, and gets 0.05 back per clean
+// minute with traffic; a probe that's refused cuts nothing. When a penalty lifts, one call goes
 // as a probe, of the best class that waits, or the next cosmetic message where nothing does,
 // and nothing more until it's answered.
-// For a minute after that, finals and streams go at half the reduced pace.
+// For a minute after that, finals and streams go at half the reduced pace. It's never less
+// than three tenths of the full one: in a group four such calls a minute, so that the little
+// that waited is there a minute after the penalty.
 //
 // Other failures back off per chat, 1 s to 30 s with full jitter (backoff.go). Two of them in
 // ten seconds count for no pace and have no document rest: what failed once is made again as

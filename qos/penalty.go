@@ -6,8 +6,12 @@ const (
 	// paceCut is what a penalty multiplies the pace by, and pacePerMinute what a
 	// clean minute with traffic adds: decrease fast, recover slowly.
 	paceCut       = 0.7
-	paceLeast     = 0.1
 	pacePerMinute = 0.05
+
+	// paceLeast is the least part of the pace, slow start included: of 20 calls a minute four or
+	// five, so that what waited out a penalty is there a minute after it. Bans were reported from
+	// eight a minute on.
+	paceLeast = 0.3
 
 	// slowStart is for how long half the reduced pace holds after a penalty.
 	slowStart = time.Minute
@@ -48,7 +52,7 @@ func (t *throttle) multiplier() float64 { return 1 + t.cut }
 // paceNow is the multiplier with slow start.
 func (t *throttle) paceNow(now time.Time) float64 {
 	if now.Before(t.slow) {
-		return t.multiplier() / 2
+		return max(paceLeast, t.multiplier()/2)
 	}
 	return t.multiplier()
 }
@@ -64,16 +68,20 @@ func (t *throttle) silence(until time.Time) {
 	t.slow = time.Time{}
 }
 
-// reduce cuts the pace for a penalty that lifts at until.
-func (t *throttle) reduce(until time.Time) {
-	t.cut = max(paceLeast, t.multiplier()*paceCut) - 1
+// reduce cuts the pace for a penalty that lifts at until. Where no call was accepted since the
+// last one (probe), it's the same trouble: that a probe is refused tells that the silence was too
+// short, and nothing about a pace.
+func (t *throttle) reduce(until time.Time, probe bool) {
+	if !probe {
+		t.cut = max(paceLeast, t.multiplier()*paceCut) - 1
+	}
 	t.clean = later(t.clean, until)
 }
 
 // heard takes in a penalty from before a restart, or from another process.
 func (t *throttle) heard(p Penalty, now time.Time) {
-	if p.Multiplier >= paceLeast && p.Multiplier < t.multiplier() {
-		t.cut = p.Multiplier - 1
+	if p.Multiplier > 0 && p.Multiplier < t.multiplier() {
+		t.cut = max(paceLeast, p.Multiplier) - 1
 	}
 	if p.Until.After(now) {
 		t.silence(p.Until)
@@ -121,7 +129,7 @@ func (e *Engine) penalized(now time.Time, c *chat, l *lane, r Result) {
 
 	wide := asked > familyPenalty && !r.Narrow
 	if l.family == FamilyMessage || wide {
-		c.throttle.reduce(until)
+		c.throttle.reduce(until, c.throttle.probing || l.throttle.probing)
 	}
 	if wide {
 		e.silence(now, &c.throttle, Scope{Chat: c.key, AllFamilies: true}, until)
@@ -133,7 +141,7 @@ func (e *Engine) penalized(now time.Time, c *chat, l *lane, r Result) {
 	}
 	e.toldOff = append(e.toldOff, toldOff{c, now, until})
 	if latest, many := e.manyToldOff(now); r.Global || many {
-		e.bot.throttle.reduce(until)
+		e.bot.throttle.reduce(until, e.bot.throttle.probing)
 		e.silence(now, &e.bot.throttle, Scope{}, later(until, latest))
 	}
 }

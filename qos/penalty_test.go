@@ -465,8 +465,9 @@ func TestCrashCountsCallsInFlight(t *testing.T) {
 	})
 }
 
-// TestPaceIsCutByEachPenalty, down to a tenth; by one for messages however short, but
-// not by a short one for another family.
+// TestPaceIsCutByEachPenalty that follows an accepted call, down to three tenths; by one
+// for messages however short, but not by a short one for another family, and not by probes that are
+// refused.
 func TestPaceIsCutByEachPenalty(t *testing.T) {
 	inArena(t, qos.Options{}, nil, func(a *arena) {
 		a.outcome = func(call qos.Call) *qos.Result { return throttled(2 * time.Second) }
@@ -476,16 +477,73 @@ func TestPaceIsCutByEachPenalty(t *testing.T) {
 		if m := multiplier(); m != 1 {
 			t.Errorf("after a short penalty for typing the pace is at %v", m)
 		}
-		a.post(group, "x", qos.Interactive)
 		want := 1.0
-		for n := range 12 {
-			a.pass(0)
-			want = max(0.1, want*0.7)
-			if m := multiplier(); m < want-0.001 || m > want+0.001 {
-				t.Fatalf("after %d penalties the pace is at %v, want %v", n+1, m, want)
+		for n := range 8 {
+			a.post(group, fmt.Sprint(n), qos.Interactive)
+			want = max(0.3, want*0.7)
+			for range 3 { // the second and the third are probes
+				a.pass(0)
+				if m := multiplier(); m < want-0.001 || m > want+0.001 {
+					t.Fatalf("after %d penalties the pace is at %v, want %v", n+1, m, want)
+				}
+				a.pass(time.Until(a.snapshot().Chats[0].PenaltyUntil))
 			}
-			a.pass(time.Until(a.snapshot().Chats[0].PenaltyUntil))
+			a.answers(nil)
+			a.pass(10 * time.Second)
+			a.answers(func(qos.Call) *qos.Result { return throttled(2 * time.Second) })
 		}
+	})
+}
+
+// TestCaughtUpAMinuteAfterPenalties, however many there were, of calls and of probes: what four
+// calls show is there a minute after the last one, and what takes more by as many calls at the
+// least pace. Nor is that more than the platform takes.
+func TestCaughtUpAMinuteAfterPenalties(t *testing.T) {
+	check(t, func(t *testing.T, rt *rapid.T) (bad []string) {
+		t.Helper()
+		accepted := rapid.SliceOfN(rapid.IntRange(0, 3), 1, 12).Draw(rt, "calls that are accepted before each penalty")
+		docs := rapid.IntRange(1, 12).Draw(rt, "documents")
+		retry := rapid.SampledFrom([]time.Duration{time.Second, 6 * time.Second, time.Minute}).Draw(rt, "retry after")
+		inArena(t, qos.Options{}, nil, func(a *arena) {
+			a.outcome = func(qos.Call) *qos.Result { // arena.mu is held
+				switch {
+				case len(accepted) == 0:
+				case accepted[0] > 0:
+					accepted[0]--
+				default:
+					accepted = accepted[1:]
+					return throttled(retry)
+				}
+				return nil
+			}
+			for i := range docs {
+				a.open(docID(i), group)
+			}
+			line := int64(0)
+			storm := func() (over bool) {
+				a.mu.Lock()
+				defer a.mu.Unlock()
+				return len(accepted) == 0
+			}
+			for !storm() {
+				line++
+				for i := range docs {
+					a.want(docID(i), line, i%2 == 0)
+				}
+				a.pass(time.Second)
+			}
+			until := a.snapshot().Chats[0].PenaltyUntil
+			// Where most is kept for commands and finals, streams are 4.45 s apart at full pace.
+			allowed := max(time.Minute, time.Duration(docs)*14900*time.Millisecond)
+			a.pass(max(0, time.Until(until)) + allowed)
+			if left := len(a.snapshot().Chats[0].Documents); left > 0 {
+				bad = append(bad, fmt.Sprintf("%v after the penalty %d of %d documents wait still", allowed, left, docs))
+			}
+			if most := mostWithin(a.made(nil), time.Minute); most > 20 {
+				bad = append(bad, fmt.Sprintf("%d calls in a minute", most))
+			}
+		})
+		return bad
 	})
 }
 

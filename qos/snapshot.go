@@ -31,7 +31,7 @@ type Load struct {
 // BotStatus is what holds for all chats.
 type BotStatus struct {
 	PenaltyUntil time.Time // zero: none
-	Multiplier   float64   // of the pace, 0.1 to 1
+	Multiplier   float64   // of the pace, 0.3 to 1
 	BudgetErr    error     // why the budget can't say yes; nil when it can
 }
 
@@ -44,7 +44,7 @@ type ChatStatus struct {
 	NextSlot       time.Time     // when it's looked at again; zero: when something changes
 	PenaltyUntil   time.Time     // zero: none
 	BackoffUntil   time.Time     // zero: none
-	Multiplier     float64       // of the pace, 0.1 to 1
+	Multiplier     float64       // of the pace, 0.3 to 1
 	Tick           time.Duration // between two streams; 0: there's no pace
 	ActiveSessions float64       // sessions that emit, averaged; at least 1
 	Waiting        [Cosmetic]Waiting

@@ -11,6 +11,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/adaptertest"
 	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/internal/store"
+	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -30,6 +31,7 @@ type Office struct {
 	keyboard  Keyboard
 	people    People
 	dir       string
+	name      string // of the platform's adapter
 	side      func(db *store.Store) Side
 	told      *told
 	end       func()
@@ -66,7 +68,7 @@ func (o *Office) Open() {
 		o.tb.Fatal(err)
 	}
 	side := o.side(db)
-	o.told = &told{Platform: side.Platform}
+	o.told, o.name = &told{Platform: side.Platform}, side.Name
 	o.In, err = inbound.New(inbound.Options{
 		Platforms: []inbound.Platform{o.told}, Sessions: registry{o.bridge.House, &o.questions, &o.keyboard, unused{}}, Hub: o.bridge.Hub, Store: db, Pinned: o.Pinned,
 		Access: inbound.Access{
@@ -142,6 +144,16 @@ func (o *Office) Ask(id string) {
 
 // Pass lets time pass, and what happens in it.
 func (o *Office) Pass(d time.Duration) { adaptertest.After(d) }
+
+// Chats are the platform's chats, as the scheduler of its calls sees them.
+func (o *Office) Chats() []qos.ChatStatus {
+	o.tb.Helper()
+	s, err := o.bridge.Hub.Scheduler(o.name).Snapshot(context.Background())
+	if err != nil {
+		o.tb.Fatal(err)
+	}
+	return s.Chats
+}
 
 // TakeTold returns what somebody was told last in passing, and forgets it.
 func (o *Office) TakeTold() string { return o.told.take() }

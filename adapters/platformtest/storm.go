@@ -15,6 +15,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/adaptertest"
 	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/internal/faults"
+	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -90,14 +91,9 @@ type StormMessage struct {
 // marked says that the message says of itself that it may be there already.
 func (m StormMessage) marked() bool { return strings.Contains(m.Text, "[sent once more") }
 
-const (
-	// calm is how long everything may take to be there once a storm and what it ordered are
-	// over.
-	calm = time.Minute
-	// slowStart is for how much longer where it ordered silence: for a minute after that calls
-	// go at a third of their pace.
-	slowStart = time.Minute
-)
+// calm is how long everything may take to be there once a storm and what it ordered are over,
+// if the budget has room for it in that time.
+const calm = time.Minute
 
 // storm is one history.
 type storm struct {
@@ -200,14 +196,43 @@ func playStorm(tb testing.TB, c Coast, seed uint64) {
 	}
 	s.note("it's over")
 	s.mu.Lock()
-	left := calm
-	if !s.silent.IsZero() {
-		left += max(time.Until(s.silent), 0) + slowStart
-	}
+	silent := max(time.Until(s.silent), 0)
 	s.mu.Unlock()
-	o.Pass(left)
+	o.Pass(silent)
+	s.catchUp()
 	s.note("all is to be there")
 	s.check()
+}
+
+// catchUp lets the time pass in which everything is to be there: a minute. After orders of
+// silence calls are further apart for a while; where a chat has made as many in that minute as
+// its pace allows, what's left has the time that it needs at that pace.
+func (s *storm) catchUp() {
+	s.Helper()
+	made := map[string]int{} // calls, by chat
+	s.SetFates(func(c StormCall) faults.Fate {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if !c.Reads {
+			made[c.Chat]++
+		}
+		return faults.Fate{}
+	})
+	ticks := map[qos.Chat]time.Duration{}
+	for _, c := range s.Office().Chats() {
+		ticks[c.Chat] = c.Tick
+	}
+	s.Office().Pass(calm)
+	s.SetFates(nil)
+	var more time.Duration
+	for _, c := range s.Office().Chats() {
+		left := c.Waiting[qos.Final].Count + c.Waiting[qos.Stream].Count
+		if tick := ticks[c.Chat]; left > 0 && made[string(c.Chat)] >= int(calm/max(tick, time.Second))-1 {
+			s.note("%d calls were made in %s, %d are left, %s apart", made[string(c.Chat)], c.Chat, left, tick)
+			more = max(more, time.Duration(left)*tick)
+		}
+	}
+	s.Office().Pass(more)
 }
 
 // note writes down what happened, for who looks why something is wrong.

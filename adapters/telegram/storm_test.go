@@ -221,5 +221,5 @@ func TestStorms(t *testing.T) {
 	platformtest.Storms(t, func(t *testing.T, dir string, play func(testing.TB, platformtest.Coast)) {
 		t.Helper()
 		inBubble(t, telegramtest.Options{}, func(w *world) { play(w, coast{w.office(dir)}) })
-	})
+	}, 302672)
 }

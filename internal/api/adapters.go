@@ -18,7 +18,7 @@ type Adapter struct {
 	OldestAge      float64    `json:"oldest_s"`               // how long the oldest of what waits has waited
 	Errors         uint64     `json:"errors"`                 // calls that failed since the daemon's start
 	PenaltyUntil   time.Time  `json:"penalty_until,omitzero"` // the whole bot is to be silent until then
-	Multiplier     float64    `json:"multiplier"`             // of the pace, 0.1 to 1; below 1 after a penalty
+	Multiplier     float64    `json:"multiplier"`             // of the pace, 0.3 to 1; below 1 after a penalty
 	Error          string     `json:"error,omitempty"`        // why no slot can be granted
 	Totals         CallTotals `json:"totals"`
 	Chats          []Chat     `json:"chats"` // never null; those that have something to say
