@@ -39,6 +39,9 @@ func (h *Hub) Status(id sessions.ID) []BindingStatus {
 			doc, _ := b.outlet.deliverer.Document(b.ID)
 			st.Delivered = doc.Delivered()
 			st.Failing = cmp.Or(b.outlet.deliverer.Failing(b.ID), h.tried(b.ID))
+			if st.Failing == "" && doc.isBlank() {
+				st.Failing = h.whyOthersAreNotShown(b)
+			}
 			st.Astray = doc.problem(b.outlet.adapter.Shape(b.Target).withDefaults(), time.Now())
 			st.Pressure, _ = b.outlet.scheduler.Pressure(b.ID.Doc())
 		}
@@ -48,4 +51,33 @@ func (h *Hub) Status(id sessions.ID) []BindingStatus {
 		return cmp.Or(a.Binding.CreatedAt.Compare(b.Binding.CreatedAt), cmp.Compare(a.Binding.ID, b.Binding.ID))
 	})
 	return out
+}
+
+// isBlank reports whether nothing was shown yet.
+func (d Document) isBlank() bool { return d.Tail == nil && d.Thread == "" && d.Lost == nil }
+
+// whyOthersAreNotShown is what a binding that has shown nothing yet has to expect: why another
+// living session of its chat that hasn't either isn't shown, or why none is. "": there's no such.
+// mu is held.
+func (h *Hub) whyOthersAreNotShown(b *bound) (why string) {
+	t, works := b.where(), false
+	for _, other := range h.bindings {
+		w := h.sessions[other.Session]
+		if other == b || !other.in(t.Adapter, t.Chat) || other.Unbound || other.Resting || w == nil || w.ended {
+			continue
+		}
+		doc, _ := other.outlet.deliverer.Document(other.ID)
+		switch {
+		case other.Disabled == "":
+			works = works || !doc.isBlank()
+		case doc.isBlank():
+			return other.Disabled
+		default:
+			why = other.Disabled
+		}
+	}
+	if works {
+		return ""
+	}
+	return why
 }

@@ -7,6 +7,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -35,6 +36,7 @@ func slow(t *testing.T) {
 type site struct {
 	daemon   *apitest.Daemon
 	adapters []api.Adapter
+	bindings atomic.Pointer[[]api.Binding] // of each session
 	access   accessList
 	broker   *api.Broker
 	known    *browserstest.Store // survives a start
@@ -47,8 +49,14 @@ type site struct {
 type outbound struct{ *site }
 
 func (o outbound) Adapters(context.Context) ([]api.Adapter, error) { return o.adapters, nil }
-func (o outbound) Bindings(sessions.ID) []api.Binding              { return nil }
 func (o outbound) Unbind(context.Context, string) error            { return sessions.ErrUnknown }
+
+func (o outbound) Bindings(sessions.ID) []api.Binding {
+	if all := o.bindings.Load(); all != nil {
+		return *all
+	}
+	return nil
+}
 
 func (o outbound) Bind(context.Context, sessions.ID, api.Bind) (api.Binding, error) {
 	return api.Binding{}, sessions.ErrUnknown

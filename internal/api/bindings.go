@@ -24,6 +24,18 @@ type Binding struct {
 // Trouble is why the chat doesn't show the session as it should; "": it does.
 func (b Binding) Trouble() string { return cmp.Or(b.Disabled, b.Problem) }
 
+// Lack says the same with the chat's name, behind that of the session; "": it lacks nothing.
+func (b Binding) Lack() string {
+	switch {
+	case b.Disabled != "":
+		return "isn't shown in " + b.To + ": " + b.Disabled
+	case b.Problem != "":
+		return "isn't shown as it should be in " + b.To + ": " + b.Problem
+	default:
+		return ""
+	}
+}
+
 // Bind is the body of POST /api/v1/sessions/{id}/bindings.
 type Bind struct {
 	To    string `json:"to"`

@@ -28,7 +28,7 @@ type Part struct {
 	Name        string      `json:"name"`
 	State       HealthState `json:"state"`
 	Detail      string      `json:"detail,omitempty"`         // a sentence: what is wrong and what to do
-	LastSuccess time.Time   `json:"last_success_at,omitzero"` // zero: never
+	LastSuccess time.Time   `json:"last_success_at,omitzero"` // zero: never, or the part has none
 	AgeSeconds  *float64    `json:"age_s,omitempty"`          // age of LastSuccess; set by the API
 }
 

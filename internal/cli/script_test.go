@@ -32,6 +32,7 @@ func TestMain(m *testing.M) {
 //
 //	exits CODE COMMAND…          run a command that must end with that exit code
 //	eventually PATTERN COMMAND…  run a command until it succeeds and its standard output matches
+//	telegram start|STATE         begin a stand-in for Telegram, or change what its bot may (telegramCommand)
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
@@ -42,6 +43,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":      exits,
 			"eventually": eventually,
+			"telegram":   telegramCommand,
 		},
 	})
 }
@@ -63,6 +65,7 @@ func setup(env *testscript.Env) error {
 		return err
 	}
 	bin, _, _ := strings.Cut(env.Getenv("PATH"), string(filepath.ListSeparator))
+	env.Values[forumKey{}] = &scriptForum{}
 	env.Setenv("BIN", bin)
 	env.Setenv("S", dir)
 	env.Setenv("HOME", home)

@@ -39,8 +39,8 @@ func sessionTable(list []api.Session, now time.Time) [][]string {
 func (p *program) notMirrored(list ...api.Session) {
 	for _, s := range list {
 		for _, b := range s.Bindings {
-			if why := b.Trouble(); why != "" && s.State != sessions.StateEnded {
-				p.notef("%s isn't shown as it should be in %s: %s", s.Name, b.To, why)
+			if lack := b.Lack(); lack != "" && s.State != sessions.StateEnded {
+				p.notef("%s %s", s.Name, lack)
 			}
 		}
 	}

@@ -84,7 +84,11 @@ func (p *program) printStatus(s status, verbose bool, now time.Time) error {
 	}
 	rows := [][]string{{"PART", "STATE", "LAST SUCCESS", "DETAIL"}}
 	for _, part := range s.Parts {
-		rows = append(rows, []string{part.Name, string(part.State), ago(part.LastSuccess, now), part.Detail})
+		success := "-" // what chats show, say, is well or isn't: nothing is tried
+		if !part.LastSuccess.IsZero() {
+			success = ago(part.LastSuccess, now)
+		}
+		rows = append(rows, []string{part.Name, string(part.State), success, part.Detail})
 	}
 	if err := p.printTable(rows); err != nil {
 		return err

@@ -190,6 +190,7 @@ function drawHead(session) {
   byId('no-sessions').hidden = Boolean(session) || !state.known;
   for (const part of ['tabs', 'close', 'views']) byId(part).hidden = !session;
   byId('about').textContent = session ? about(session) : '';
+  drawUnshown(session);
   byId('main').dataset.state = session?.state ?? '';
   byId('close').disabled = !session || session.state === 'ended';
   byId('foot').hidden = !session;
@@ -206,11 +207,20 @@ function about(session) {
   const parts = [session.state, session.agent, session.cwd];
   if (session.state !== 'working' && session.last_output_at) parts.push(`last line ${ago(session.last_output_at)}`);
   if (session.reason) parts[0] += ` (${session.reason})`;
-  for (const b of session.bindings) {
-    const why = b.disabled || b.problem;
-    if (why) parts.push(`not shown as it should be in ${b.to}: ${why}`);
-  }
   return parts.filter(Boolean).join(' · ');
+}
+
+// drawUnshown says which chats don't show a session as they should, and why.
+function drawUnshown(session) {
+  const lacks = [];
+  for (const b of session && session.state !== 'ended' ? session.bindings : []) {
+    if (b.disabled) lacks.push(`Not shown in ${b.to}: ${b.disabled}`);
+    else if (b.problem) lacks.push(`Not shown as it should be in ${b.to}: ${b.problem}`);
+  }
+  const note = byId('unshown');
+  const text = lacks.join('\n');
+  note.hidden = text === '';
+  if (note.textContent !== text) note.textContent = text; // what's the same isn't read out again
 }
 
 function drawConnection() {
