@@ -77,6 +77,8 @@ func (a *ask) read(path string) ([]byte, error) {
 	largest := min(a.in.opt.Hub.Shape(a.event.Place).MaxFile, maxSent)
 	f, err := openFile(a.session.Cwd, path)
 	switch {
+	case errors.Is(err, errNoFolder):
+		return nil, fmt.Errorf("there's no folder %s any more, or it isn't one that panebridge may read", a.in.shown(a.session.Cwd))
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("there's no file %s in %s", path, a.in.shown(a.session.Cwd))
 	case errors.Is(err, fs.ErrPermission):
@@ -99,11 +101,14 @@ func (a *ask) read(path string) ([]byte, error) {
 	return data, nil
 }
 
+// errNoFolder says that a session's folder isn't one now.
+var errNoFolder = errors.New("there's no folder")
+
 // openFile opens a regular file below a folder that has no other name, through real folders only.
 func openFile(base, path string) (f *os.File, err error) {
 	r, err := regular.OpenBase(base)
 	if err != nil {
-		return nil, err
+		return nil, errNoFolder
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	names := strings.Split(filepath.ToSlash(path), "/")

@@ -124,18 +124,15 @@ func (in *Inbound) folder(s sessions.Session) (*os.Root, string, error) {
 }
 
 // openIn opens a folder below a base, made where it's missing. Each step must be a
-// real folder: a link would lead to where somebody else wants files to be. In the state
-// folder it must be this user's alone; elsewhere git ignores what's made.
+// real folder: a link would lead to where somebody else wants files to be; and this
+// user's alone: others would put files of theirs in the place of what was sent. Outside of
+// the state folder git ignores what's made.
 func openIn(base string, state bool, names ...string) (r *os.Root, err error) {
-	step := regular.MakeFolder
-	if state {
-		step = regular.MakeOwnFolder
-	}
 	if r, err = regular.OpenBase(base); err != nil {
 		return nil, err
 	}
 	for i, name := range names {
-		next, err := step(r, name)
+		next, err := regular.MakeOwnFolder(r, name)
 		if err == nil && !state && i == 0 {
 			err = ignoreAll(next)
 		}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -173,7 +174,7 @@ func TestFilesAreSavedInOnesOwnFoldersAlone(t *testing.T) {
 	}
 }
 
-// Links within the session's folder lead nowhere else.
+// Links within the session's folder lead nowhere else, and no file goes where others could put another in its place.
 func TestLinksAreNotFollowed(t *testing.T) {
 	for name, lay := range map[string]func(cwd, outside string) error{
 		"the folder is a link":       func(cwd, outside string) error { return os.Symlink(outside, filepath.Join(cwd, ".panebridge")) },
@@ -184,11 +185,23 @@ func TestLinksAreNotFollowed(t *testing.T) {
 			}
 			return os.Symlink(outside, filepath.Join(cwd, ".panebridge", "in"))
 		},
+		"others can write into the folder": func(cwd, _ string) error {
+			ours := filepath.Join(cwd, ".panebridge")
+			return errors.Join(os.Mkdir(ours, 0o700), os.Chmod(ours, 0o777))
+		},
+		"the folder is another's": func(cwd, _ string) error {
+			ours := filepath.Join(cwd, ".panebridge")
+			return errors.Join(os.Mkdir(ours, 0o700), os.Chown(ours, 1234, -1))
+		},
+		"the folder is a pipe": func(cwd, _ string) error { return syscall.Mkfifo(filepath.Join(cwd, ".panebridge"), 0o600) },
 		"the folder is a file": func(cwd, _ string) error { return os.WriteFile(filepath.Join(cwd, ".panebridge"), nil, 0o600) },
 		"it can't be written":  func(cwd, _ string) error { return os.Chmod(cwd, 0o000) },
 		"it isn't there":       func(cwd, _ string) error { return os.Remove(cwd) },
 	} {
 		t.Run(name, func(t *testing.T) {
+			if name == "the folder is another's" && os.Geteuid() != 0 {
+				t.Skip("only root can give folders away")
+			}
 			if name == "it can't be written" && regulartest.RunAsNobody(t) {
 				return
 			}

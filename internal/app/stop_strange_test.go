@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -144,57 +145,175 @@ func grow(path string, done <-chan struct{}) {
 	}
 }
 
-// Whatever stands where a chat names a file or a folder, it's answered, and the daemon ends within
-// ten seconds.
+// Whatever stands where a chat names a file or a folder, or where a session's folder was and one that a
+// button is about, it's answered, and the daemon ends within ten seconds.
 func TestNothingStrangeThatAChatNamesHoldsUpTheEnd(t *testing.T) {
 	slow(t)
-	telegram := telegramtest.New(telegramtest.Options{})
-	ann := telegram.AddUser(telegramtest.User{FirstName: "A"})
-	group := telegram.AddForum("Agents", ann)
+	x := strangeFolder{}
+	t.Setenv("HOME", filepath.Join(shortTemp(t), "home")) // in which folders are chosen
+	x.telegram = telegramtest.New(telegramtest.Options{})
+	x.ann = x.telegram.AddUser(telegramtest.User{FirstName: "A"})
+	group := x.telegram.AddForum("Agents", x.ann)
+	if _, err := x.ann.Say(x.ann.Private(), "/start"); err != nil {
+		t.Fatal(err)
+	}
 	d := newDaemon(t)
 	d.stop()
-	d.useForum(telegram, group)
-	d.cfg.Mirrors = []config.Mirror{{Session: "*", To: "telegram:" + strconv.FormatInt(group, 10), View: "stream", Input: true}}
-	d.cfg.Access.Admins = []string{"telegram:" + strconv.FormatInt(ann.ID, 10)}
+	d.useForum(x.telegram, group)
+	private := "telegram:" + strconv.FormatInt(x.ann.ID, 10)
+	d.cfg.Access.Admins = []string{private}
+	for _, to := range []string{"telegram:" + strconv.FormatInt(group, 10), private} { // two places have more room for answers than one
+		d.cfg.Mirrors = append(d.cfg.Mirrors, config.Mirror{Session: "work", To: to, View: "stream", Input: true})
+	}
 	d.start()
-	home, done := filepath.Join(d.dir, "home"), make(chan struct{})
-	if err := os.MkdirAll(home, 0o700); err != nil {
+	x.daemon, x.path = d, filepath.Join(os.Getenv("HOME"), "at")
+	files, done := filepath.Join(x.path, "files"), make(chan struct{})
+	if err := errors.Join(os.MkdirAll(files, 0o700), os.WriteFile(filepath.Join(x.path, "note.txt"), []byte("a note"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	defer close(done)
-	if _, err := d.api.NewSession(d.ctx(), api.Create{Name: "work", Cwd: home, Command: []string{"sh", "-c", "echo begun; exec cat"}}); err != nil {
+	s, err := d.api.NewSession(d.ctx(), api.Create{Name: "work", Cwd: x.path, Command: []string{"sh", "-c", "echo begun; exec cat"}})
+	if err != nil {
 		t.Fatal(err)
 	}
-	var topic telegramtest.Place
+	x.session = s.ID
 	d.await("topic", func() bool {
-		for _, one := range telegram.Topics(group) {
-			topic = one.Place
+		for _, one := range x.telegram.Topics(group) {
+			x.place = one.Place
 		}
-		return topic.Thread != 0
+		return x.place.Thread != 0
 	})
 	asked := 0
 	for name, put := range strangeFiles {
-		path := filepath.Join(home, name)
+		path := filepath.Join(files, name)
 		if err := put(path); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if name == "growing" {
 			go grow(path, done)
 		}
-		for _, what := range []string{"/send " + name, "/new sh " + path} {
-			id, err := ann.Say(topic, what)
-			if err != nil {
-				t.Fatal(err)
-			}
-			asked = id
-		}
+		asked = x.say("/send files/" + name)
+		asked = x.say("/new sh " + path)
 	}
-	d.await("the last answer", func() bool {
-		return slices.ContainsFunc(telegram.See(topic), func(m telegramtest.Message) bool { return m.From.IsBot && m.ReplyTo == asked })
-	})
+	x.answer(asked)
+	x.place = x.ann.Private()
+	for _, name := range []string{"device", "terminal", "loop", "link", "socket", "long", "pipe"} {
+		x.becomes(name)
+	}
 	began := time.Now()
 	d.stop()
 	if took := time.Since(began); took > 10*time.Second {
 		t.Errorf("the daemon took %.1f s to end", took.Seconds())
 	}
+}
+
+// strangeFolder is a session's folder that becomes something else, and what's said in its topic.
+type strangeFolder struct {
+	*daemon
+	telegram *telegramtest.Server
+	ann      *telegramtest.Person
+	place    telegramtest.Place
+	path     string
+	session  sessions.ID
+}
+
+// becomes puts something in the folder's place, for as long as everything that a chat can do with the
+// folder takes to be answered.
+func (x strangeFolder) becomes(what string) {
+	x.Helper()
+	look, begin := x.browse(), x.browse()
+	here := x.press(begin, filepath.Base(x.path), "✓ ~/")
+	if err := errors.Join(os.Rename(x.path, x.path+".away"), strangeFiles[what](x.path)); err != nil {
+		x.Fatal(err)
+	}
+	sent, named := x.say("/send note.txt"), x.say("/new sh "+x.path)
+	saved, err := x.ann.SendFile(x.place, "new.txt", []byte("a file"), "look at "+what)
+	if err != nil {
+		x.Fatal(err)
+	}
+	x.press(look, filepath.Base(x.path), "")
+	x.press(begin, here, "")
+	for asked, want := range map[int]string{sent: "no folder ~/at", named: "There's no folder ~/at"} {
+		if got := x.answer(asked); !strings.Contains(got, want) || strings.Contains(got, "begins") {
+			x.Errorf("a %s: it's answered %q, want it with %q", what, got, want)
+		}
+	}
+	x.await("that the file is typed from elsewhere", func() bool {
+		return slices.ContainsFunc(x.lines(x.session), func(line string) bool { return strings.Contains(line, "look at "+what) })
+	})
+	if m, ok := x.telegram.Message(x.place.Chat, saved); !ok || !m.There() {
+		x.Errorf("a %s: the file's message is %+v", what, m)
+	}
+	if err := errors.Join(os.RemoveAll(x.path), os.RemoveAll(x.path+".to"), os.Rename(x.path+".away", x.path)); err != nil {
+		x.Fatal(err)
+	}
+}
+
+func (x strangeFolder) say(text string) (message int) {
+	x.Helper()
+	id, err := x.ann.Say(x.place, text)
+	if err != nil {
+		x.Fatal(err)
+	}
+	return id
+}
+
+// answer waits for what's answered to a message.
+func (x strangeFolder) answer(to int) (text string) {
+	x.Helper()
+	x.reply(to, func(m telegramtest.Message) bool { text = m.Text; return true })
+	return text
+}
+
+// reply waits until the answer to a message is one that's wanted, and returns its number.
+func (x strangeFolder) reply(to int, want func(telegramtest.Message) bool) (id int) {
+	x.Helper()
+	x.await("answer", func() bool {
+		return slices.ContainsFunc(x.telegram.See(x.place), func(m telegramtest.Message) bool {
+			id = m.ID
+			return m.From.IsBot && m.ReplyTo == to && want(m)
+		})
+	})
+	return id
+}
+
+// browse has the folders at home shown, and returns what was asked.
+func (x strangeFolder) browse() (asked int) {
+	x.Helper()
+	asked = x.say("/new sh")
+	x.press(asked, "Other folders …", filepath.Base(x.path))
+	return asked
+}
+
+// press presses a button below the answer to a message, and waits until there's one that begins in some
+// way, or until it's told what's wrong.
+func (x strangeFolder) press(asked int, label, then string) (found string) {
+	x.Helper()
+	has := func(begin string) func(telegramtest.Message) bool {
+		return func(m telegramtest.Message) bool {
+			for _, b := range slices.Concat(m.Buttons...) {
+				if found = b.Text; strings.HasPrefix(found, begin) {
+					return true
+				}
+			}
+			return false
+		}
+	}
+	id := x.reply(asked, has(label))
+	pressed, err := x.ann.Press(x.place.Chat, id, label)
+	if err != nil {
+		x.Fatal(err)
+	}
+	if then != "" {
+		x.reply(asked, has(then))
+		return found
+	}
+	x.await("answer to "+label, func() bool {
+		p, ok := x.telegram.Press(pressed)
+		if ok && !p.Answered.IsZero() {
+			x.Logf("%s: %q", label, p.Text)
+		}
+		return ok && !p.Answered.IsZero()
+	})
+	return ""
 }

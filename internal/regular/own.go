@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// CheckOwn refuses what stands at a path of the state folder if it leads elsewhere, is another user's, or
+// CheckOwn refuses what stands at a path that panebridge keeps files at if it leads elsewhere, is another user's, or
 // can be written by others: a link, and a file with another name. Info is Lstat's.
 func CheckOwn(path string, info fs.FileInfo) error {
 	s, ok := info.Sys().(*syscall.Stat_t)
@@ -32,14 +32,6 @@ func CheckOwn(path string, info fs.FileInfo) error {
 // not waited for.
 func OpenBase(path string) (*os.Root, error) {
 	return os.OpenRoot(path + string(os.PathSeparator)) // behind the name of anything else that's an error, before it's opened
-}
-
-// MakeFolder opens a folder in another, and makes it if it's missing; see OpenFolder.
-func MakeFolder(in *os.Root, name string) (*os.Root, error) {
-	if err := in.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, err
-	}
-	return OpenFolder(in, name)
 }
 
 // OpenFolder opens a folder in another. It must be a real one: a link would lead to where somebody else
@@ -67,9 +59,13 @@ func OpenFolder(in *os.Root, name string) (*os.Root, error) {
 	return next, nil
 }
 
-// MakeOwnFolder is MakeFolder for one of the state folder's, which must be this user's alone: see CheckOwn.
+// MakeOwnFolder opens a folder in another, and makes it if it's missing; see OpenFolder. It must be this
+// user's alone: see CheckOwn.
 func MakeOwnFolder(in *os.Root, name string) (*os.Root, error) {
-	next, err := MakeFolder(in, name)
+	if err := in.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	next, err := OpenFolder(in, name)
 	if err != nil {
 		return nil, err
 	}
