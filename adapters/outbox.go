@@ -88,6 +88,9 @@ type waitingPost struct {
 // call before wasn't answered: for this post, if it has a nonce, or for one whose place
 // it took.
 func (w *waitingPost) again(now time.Time, nonceFor time.Duration, uncertain bool) {
+	if w.Nonce != "" && w.tried.IsZero() {
+		w.tried = now // others post the same, see Post.Nonce
+	}
 	if uncertain && (w.Nonce == "" || now.Sub(w.tried) >= nonceFor) {
 		w.Nonce, w.marked = "", true
 	}

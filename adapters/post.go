@@ -33,7 +33,8 @@ type Post struct {
 	File    *File      // nil: none; not with a picture
 	Ring    bool       // people are notified
 	// Nonce is the same when a send is made again that wasn't answered, and else another:
-	// the Outbox gives it. See Shape.NonceFor.
+	// the Outbox gives it. See Shape.NonceFor. A post that's given one is there once, whoever
+	// posts it with the same, where the platform knows nonces.
 	Nonce string
 	// Reaction is an emoji to be put to the message ReplyTo, in place of a text.
 	Reaction string

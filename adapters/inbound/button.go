@@ -116,6 +116,16 @@ func offerID(data string) string {
 	return id
 }
 
+// Offered reports whether a button is one that this daemon made, by its data. It reads the store.
+func (in *Inbound) Offered(ctx context.Context, data string) bool {
+	id := offerID(data)
+	if id == "" {
+		return false
+	}
+	_, err := in.opt.Store.Offer(ctx, id)
+	return !errors.Is(err, sessions.ErrUnknown)
+}
+
 // press handles a pressed button of a known person. again says that it was begun
 // before. It returns what became of it, for the audit log, and whether it may be
 // tried again.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/panebridge/panebridge/adapters"
@@ -101,6 +102,16 @@ func readCommand(text string) (name, args string, ok bool) {
 	}
 	name, _, _ = strings.Cut(word, "@")
 	return strings.ToLower(name), args, true
+}
+
+// Concerns reports whether a command's arguments name one of the sessions there are here.
+func (in *Inbound) Concerns(ev Event) bool {
+	said, _ := ev.Action.(Said)
+	_, args, _ := readCommand(said.Text)
+	return slices.ContainsFunc(strings.Fields(args), func(word string) bool {
+		_, err := in.opt.Sessions.Get(word)
+		return err == nil
+	})
 }
 
 // command handles a line that begins with "/", of a known person.

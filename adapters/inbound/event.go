@@ -21,7 +21,10 @@ type Event struct {
 	// Message is the platform's id of the message that was written or edited, or
 	// below which the button stands.
 	Message string
-	Action  Action
+	// Common says that others who use the same bot got it, too, in a place that's no one's: nothing
+	// is done, so that it isn't done twice, and each answers alike, so that one answer stands there.
+	Common bool
+	Action Action
 }
 
 // Person is who did something.

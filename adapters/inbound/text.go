@@ -21,6 +21,9 @@ func (in *Inbound) said(ctx context.Context, ev Event, s Said, roles Roles, agai
 		case len(s.Files) > 0:
 			in.say(ev, "hint", qos.Interactive, "A file goes to a session, not with a command. To pass the text on as it is, begin it with //.")
 			return refused("command with a file"), nil
+		case ev.Common:
+			in.sayCommon(ev, "Several programs use this bot, so a command that's written as a text isn't done here. Choose it from Discord's list of commands: then one of them does it.")
+			return refused("common"), nil
 		case stale:
 			return in.askStale(ctx, ev, s)
 		default:
@@ -39,6 +42,9 @@ func (in *Inbound) said(ctx context.Context, ev Event, s Said, roles Roles, agai
 		}
 	}
 	if !roles.Has(Operator) {
+		if ev.Common {
+			return refused("role"), nil // in the eyes of another they may have it
+		}
 		in.tellRole(ev)
 		return refused("role"), nil
 	}
@@ -46,8 +52,10 @@ func (in *Inbound) said(ctx context.Context, ev Event, s Said, roles Roles, agai
 	switch {
 	case err != nil:
 		return done{}, err
+	case len(to) == 0 && ev.Common && !in.opt.Hub.Shape(ev.Place).OwnThread:
+		return refused("common"), nil // another may show a session here
 	case len(to) == 0:
-		in.tellUntaken(ev, in.whyNone(ev.Place))
+		in.tellUntaken(ev, in.whyNone(ev))
 		return refused("no session"), nil
 	case stale:
 		return in.askStale(ctx, ev, s)
@@ -86,7 +94,8 @@ func (in *Inbound) sessionFor(ctx context.Context, ev Event, s Said) ([]sessions
 }
 
 // whyNone says why a text goes to no session, and what to do.
-func (in *Inbound) whyNone(place adapters.Target) string {
+func (in *Inbound) whyNone(ev Event) string {
+	place := ev.Place
 	for _, b := range in.opt.Hub.At(place) {
 		switch {
 		case b.Resting:
@@ -96,6 +105,9 @@ func (in *Inbound) whyNone(place adapters.Target) string {
 		case b.Active() && !b.Input:
 			return "This place shows a session, but what's written here isn't typed. /bind changes that."
 		}
+	}
+	if ev.Common {
+		return "No session takes what's written here: write in a session's own thread. /new begins one, /help shows the rest."
 	}
 	if other := in.sharer(place.Adapter); other != "" {
 		return "No session of this panebridge is bound to this place. " + plain(other) + " shares its bot: if it shows a session here, it doesn't read what's written, and nothing was typed. End one of the two, or give each a bot of its own."

@@ -2,6 +2,7 @@ package inbound_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -355,4 +356,41 @@ func TestGivenUp(t *testing.T) {
 		w.in.GaveUp(w.event(ann, inbound.Said{Text: "run the tests"}))
 		w.wantPosts("couldn't be done")
 	})
+}
+
+// What others got, too, who use the same bot, in a place of nobody's, does nothing; it's answered
+// with what each of them says, of which the platform takes one, and not at all where another may
+// show a session.
+func TestWhatIsCommonIsAnsweredAlike(t *testing.T) {
+	var nonces [2][]string
+	for i := range nonces {
+		inWorld(t, func(w *world) {
+			common := func(person, text string) {
+				ev := w.event(person, inbound.Said{Text: text})
+				ev.Place, ev.Common = adapters.Target{Adapter: "chat", Chat: group.Chat, Thread: "elsewhere"}, true
+				w.do(ev)
+			}
+			for _, own := range []bool{true, false} {
+				w.hub.ownThread = own
+				want := []string{"No session takes what's written here"}
+				if !own {
+					want = nil
+				}
+				common(ann, "text")
+				for _, p := range w.wantPosts(want...) {
+					nonces[i] = append(nonces[i], p.Nonce)
+				}
+				common(ann, "/new claude")
+				for _, p := range w.wantPosts("from Discord's list of commands") {
+					nonces[i] = append(nonces[i], p.Nonce)
+				}
+				common(bob, "text")
+				w.wantPosts()
+			}
+			w.wantTyped()
+		})
+	}
+	if len(nonces[0]) != 3 || slices.Contains(nonces[0], "") || !slices.Equal(nonces[0], nonces[1]) {
+		t.Errorf("the nonces are %q and %q", nonces[0], nonces[1])
+	}
 }

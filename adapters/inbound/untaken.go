@@ -1,6 +1,8 @@
 package inbound
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"sync"
@@ -61,7 +63,7 @@ func (in *Inbound) tellUntaken(ev Event, why string) {
 	u, chat, now := in.untaken, chatOf(ev.Place), time.Now()
 	topic := ev.Place.String() + " " + ev.Person.ID + " " + why
 	told := u.told
-	if in.sharer(ev.Place.Adapter) != "" {
+	if in.sharer(ev.Place.Adapter) != "" || ev.Common {
 		told = u.toldShared
 	}
 	words := told.due(topic, now)
@@ -103,6 +105,25 @@ func (u *untaken) signed(chat adapters.Target, err error) {
 	u.plain[chat] = refusals{u.plain[chat].times + 1, time.Now()}
 }
 
+// sayCommon answers what others got, too, who use the same bot, with what each of them says.
+func (in *Inbound) sayCommon(ev Event, text string) {
+	key := "common " + ev.Key
+	err := in.opt.Hub.Post(adapters.Post{To: ev.Place, Key: key, Class: qos.Interactive, ReplyTo: ev.Message, Text: text, Nonce: commonNonce(ev, key)})
+	if err != nil {
+		in.log.Warn("somebody couldn't be answered", "key", ev.Key, "target", ev.Place.String(), "err", err)
+	}
+}
+
+// commonNonce is the nonce of an answer that others give alike: the platform takes the first. "":
+// nobody else does.
+func commonNonce(ev Event, key string) string {
+	if !ev.Common {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(key))
+	return hex.EncodeToString(sum[:8])
+}
+
 // sayUntaken says it in words. While those wait, they take in what else the person writes.
 func (in *Inbound) sayUntaken(ev Event, topic, why string) {
 	u := in.untaken
@@ -128,6 +149,7 @@ func (in *Inbound) sayUntaken(ev Event, topic, why string) {
 	}
 	err := in.opt.Hub.Post(adapters.Post{
 		To: ev.Place, Elsewhere: in.beside(ev.Place), Key: w.key, Class: qos.Interactive, ReplyTo: ev.Message, Text: text, Sent: sent,
+		Nonce: commonNonce(ev, w.key),
 	})
 	if err != nil {
 		sent("", err)
