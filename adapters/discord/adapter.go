@@ -19,6 +19,7 @@ type Adapter struct {
 	titles   titles // of threads, that are refused
 	old      oldOnes
 	private  private
+	sharing  *sharing
 	log      *slog.Logger
 
 	interactions *interactions
@@ -44,8 +45,8 @@ func New(opt Options) (*Adapter, error) {
 	if err := opt.check(); err != nil {
 		return nil, fmt.Errorf("make the discord adapter: %w", err)
 	}
-	a := &Adapter{opt: opt, client: newClient(opt), log: opt.Logger}
-	a.interactions = newInteractions(a.client, a.log)
+	a := &Adapter{opt: opt, client: newClient(opt), log: opt.Logger, sharing: newSharing()}
+	a.interactions = newInteractions(a.client, a.sharing, a.log)
 	a.SetChannels(opt.Channels)
 	return a, nil
 }

@@ -75,7 +75,7 @@ func (b *backfill) pages(ctx context.Context, s *session, guild string, place ad
 		if err != nil {
 			return err
 		}
-		updates, newest := b.read(s, guild, place, list)
+		updates, newest := b.read(ctx, s, guild, place, list)
 		if len(updates) > 0 {
 			if err := b.g.opt.Keeper.Keep(ctx, updates); err != nil {
 				return fmt.Errorf("store what was missed: %w", err)
@@ -95,7 +95,7 @@ func (b *backfill) pages(ctx context.Context, s *session, guild string, place ad
 }
 
 // read makes updates of a page, the oldest first, and says which message is the newest.
-func (b *backfill) read(s *session, guild string, place adapters.Target, list []json.RawMessage) (updates []inbound.Update, newest string) {
+func (b *backfill) read(ctx context.Context, s *session, guild string, place adapters.Target, list []json.RawMessage) (updates []inbound.Update, newest string) {
 	type message struct {
 		messageJSON
 		raw json.RawMessage
@@ -124,7 +124,7 @@ func (b *backfill) read(s *session, guild string, place adapters.Target, list []
 			continue
 		}
 		m.Guild = guild
-		if u, ok, err := b.g.update(s.bot, eventMessage, parent, m.messageJSON, raw); err == nil && ok {
+		if u, ok, err := b.g.update(ctx, s.bot, eventMessage, parent, m.messageJSON, raw); err == nil && ok {
 			updates = append(updates, u)
 		}
 	}

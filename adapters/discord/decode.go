@@ -96,6 +96,8 @@ type (
 		ID     string `json:"id"`
 		Guild  string `json:"guild_id"`
 		Type   int    `json:"type"`
+		Name   string `json:"name"`
+		Owner  string `json:"owner_id"`  // of a thread: who made it
 		Parent string `json:"parent_id"` // of a thread its channel, of a channel its category
 		Last   string `json:"last_message_id"`
 		Thread *struct {

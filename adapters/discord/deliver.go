@@ -104,6 +104,7 @@ func (a *Adapter) send(ctx context.Context, m message) adapters.Reply {
 	if m.replyTo != "" {
 		body.Reference = &discordgo.MessageReference{MessageID: m.replyTo, FailIfNotExists: new(false)}
 	}
+	a.sharing.speaks(channelOf(m.at))
 	path := "channels/" + channelOf(m.at) + "/messages"
 	var got made
 	var err error

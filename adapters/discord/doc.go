@@ -49,6 +49,9 @@
 // that people could write (commands.go); Discord shows them as they were understood, and
 // the reply follows (interaction.go). Who isn't let in gets no answer at all.
 //
+// Where other programs use the bot, too, each takes what's in its own threads (sharing.go,
+// share.go).
+//
 // # Looking
 //
 // Probe looks at a bot and its channels for whoever sets it up or looks for what's wrong

@@ -41,6 +41,11 @@ type GatewayOptions struct {
 	// Complete returns what may be meant by an argument that's being written. Nil:
 	// nothing. inbound.Inbound.Complete is one.
 	Complete func(e inbound.Event, command, param, begun string) []inbound.Candidate
+	// Offered says whether a button is one of this daemon's, by its data; Concerns whether a slash
+	// command names what's this daemon's. Both count where others use the bot, too. Nil: every one
+	// is, none does.
+	Offered  func(ctx context.Context, data string) bool
+	Concerns func(e inbound.Event) bool
 	// Panicked is told that an answer to an interaction panicked, and was contained. It must
 	// not block. Nil: nobody is told.
 	Panicked func()
@@ -57,6 +62,7 @@ type GatewayOptions struct {
 //	gateway_places.go    which channel a thread is in
 //	backfill.go          what was missed, by REST
 //	interaction.go       answers that are owed within three seconds
+//	share.go             what's this daemon's where others use the bot, too
 type Gateway struct {
 	adapter *Adapter
 	opt     GatewayOptions
@@ -90,6 +96,12 @@ func (a *Adapter) Gateway(o GatewayOptions) *Gateway {
 	}
 	if o.Complete == nil {
 		o.Complete = func(inbound.Event, string, string, string) []inbound.Candidate { return nil }
+	}
+	if o.Offered == nil {
+		o.Offered = func(context.Context, string) bool { return true }
+	}
+	if o.Concerns == nil {
+		o.Concerns = func(inbound.Event) bool { return false }
 	}
 	if o.Panicked == nil {
 		o.Panicked = func() {}

@@ -53,7 +53,7 @@ type sight struct{ channel, id string }
 
 func newIntake(g *Gateway) *intake {
 	return &intake{
-		g: g, storing: inbound.Vitals{Log: g.log, Part: "storing Discord's events"}, wake: make(chan struct{}, 1), places: newPlaces(g.adapter.client),
+		g: g, storing: inbound.Vitals{Log: g.log, Part: "storing Discord's events"}, wake: make(chan struct{}, 1), places: newPlaces(g.adapter.client, g.adapter.sharing),
 	}
 }
 
@@ -203,7 +203,7 @@ func (i *intake) look(ctx context.Context, it item) error {
 		}
 		return nil
 	case eventChannel, eventChannelChanged, eventChannelGone, eventThread, eventThreadChanged, eventThreadGone:
-		return i.channel(it)
+		return i.channel(ctx, it)
 	case eventRole, eventMember:
 		return i.rights(it)
 	case eventMessage, eventEdited:
@@ -233,7 +233,7 @@ func (i *intake) placeKey(it item) string {
 }
 
 // channel takes in what has become of a channel or thread.
-func (i *intake) channel(it item) error {
+func (i *intake) channel(ctx context.Context, it item) error {
 	var c channelJSON
 	if err := json.Unmarshal(it.Data, &c); err != nil {
 		return unreadable(err)
@@ -245,6 +245,9 @@ func (i *intake) channel(it item) error {
 	t, ok := i.places.of(c.ID)
 	if !ok || !i.knows(t) {
 		return nil
+	}
+	if it.Type == eventThread && c.Owner == it.session.bot {
+		i.g.adapter.sharing.sees(ctx, t, c.Name)
 	}
 	i.add(record{Type: it.Type, Key: i.placeKey(it), Bot: it.session.bot, Data: it.Data})
 	return nil

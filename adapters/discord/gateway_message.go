@@ -27,7 +27,9 @@ func (i *intake) interaction(ctx context.Context, it item) error {
 		return err
 	}
 	i.meets(ctx, e)
-	i.add(r)
+	if !i.g.adapter.sharing.isOthers(ctx, e.Place, it.session.bot) {
+		i.add(r)
+	}
 	i.saw = append(i.saw, sight{channelOf(e.Place), strings.TrimPrefix(r.Key, replyMark)})
 	return nil
 }
@@ -54,6 +56,9 @@ func (i *intake) message(ctx context.Context, it item) error {
 	}
 	if !i.ours(m.Guild) {
 		return nil
+	}
+	if t, ok := i.places.of(m.Channel); ok && t.Thread != "" && it.Type == eventMessage && m.Author != nil && m.Author.ID == it.session.bot {
+		i.g.adapter.sharing.hears(ctx, t)
 	}
 	u, ok, err := i.wanted(ctx, it.session.bot, it.Type, m, it.Data)
 	if err != nil {
@@ -85,7 +90,7 @@ func (i *intake) wanted(ctx context.Context, bot, kind string, m messageJSON, ra
 	} else if _, ok := i.places.of(m.Channel); !ok {
 		i.places.learn(channelJSON{ID: m.Channel})
 	}
-	return i.g.update(bot, kind, parent, m, raw)
+	return i.g.update(ctx, bot, kind, parent, m, raw)
 }
 
 // parent finds the channel of a thread, however long that takes; false: ctx has ended.
@@ -105,8 +110,9 @@ func (i *intake) parent(ctx context.Context, channel string) (string, bool) {
 
 // update makes an update of a message that somebody wrote; false: it's none that
 // concerns us. Where nobody may talk to the bot, only what looks like a command does:
-// it may be what lets somebody in.
-func (g *Gateway) update(bot, kind, parent string, m messageJSON, raw json.RawMessage) (inbound.Update, bool, error) {
+// it may be what lets somebody in. What's written in the thread of another program that uses the
+// bot is that one's.
+func (g *Gateway) update(ctx context.Context, bot, kind, parent string, m messageJSON, raw json.RawMessage) (inbound.Update, bool, error) {
 	r := record{Type: kind, Key: "m" + m.ID, Bot: bot, Parent: parent, Data: raw}
 	if kind == eventEdited {
 		at, _ := time.Parse(time.RFC3339, m.EditedAt) // one that isn't a time is no edit
@@ -118,6 +124,9 @@ func (g *Gateway) update(bot, kind, parent string, m messageJSON, raw json.RawMe
 	}
 	said, fresh := e.Action.(inbound.Said)
 	if !e.Private && !g.intake.knows(e.Place) && (!fresh || !strings.HasPrefix(said.Text, "/")) {
+		return inbound.Update{}, false, nil
+	}
+	if g.adapter.sharing.isOthers(ctx, e.Place, bot) {
 		return inbound.Update{}, false, nil
 	}
 	return r.update()

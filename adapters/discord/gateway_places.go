@@ -12,7 +12,8 @@ import (
 // places know in which channel threads are: events in a thread don't say. It's for one
 // goroutine.
 type places struct {
-	client *client
+	client  *client
+	sharing *sharing // hears who made threads
 	// parents are the channels of threads, by their ids; of what isn't a thread "".
 	parents map[string]string
 	guilds  map[string]string // the servers of channels, by their ids
@@ -21,8 +22,8 @@ type places struct {
 // manyPlaces is from how many on they're forgotten. They can be asked for.
 const manyPlaces = 50_000
 
-func newPlaces(c *client) *places {
-	return &places{client: c, parents: map[string]string{}, guilds: map[string]string{}}
+func newPlaces(c *client, s *sharing) *places {
+	return &places{client: c, sharing: s, parents: map[string]string{}, guilds: map[string]string{}}
 }
 
 // learn takes in what an event says about a channel or thread.
@@ -34,6 +35,7 @@ func (p *places) learn(c channelJSON) {
 		clear(p.parents)
 		clear(p.guilds)
 	}
+	p.sharing.describes(c)
 	p.parents[c.ID] = ""
 	if isThread(c.Type) {
 		p.parents[c.ID] = c.Parent

@@ -49,6 +49,7 @@ type ear struct {
 	change func(o *discord.Options)
 	wrap   func(k discord.Keeper) discord.Keeper // what stands before the queue; nil: nothing
 	handle func(e inbound.Event) error           // nil: it's only written down
+	own    bool                                  // another ear has the same bot: it takes what's its own
 
 	bot     *discord.Adapter
 	gateway *discord.Gateway
@@ -76,20 +77,12 @@ func (e *ear) start() {
 		}
 	})
 	e.noErr(e.bot.LoadPrivate(context.Background(), e.notes))
+	e.noErr(e.bot.LoadSharing(context.Background(), e.notes, func(adapters.Target) bool { return false }))
 	process := e.memory.Process()
 	e.queue = inbound.NewQueue(inbound.QueueOptions{
 		Journal: process, Decode: discord.Decode,
-		Handle: func(_ context.Context, ev inbound.Event) error {
-			e.mu.Lock()
-			handle := e.handle
-			if handle == nil {
-				e.come = append(e.come, ev)
-			}
-			e.mu.Unlock()
-			if handle != nil {
-				return handle(ev)
-			}
-			return nil
+		Handle: func(ctx context.Context, ev inbound.Event) error {
+			return e.owned(func(_ context.Context, ev inbound.Event) error { return e.hear(ev) })(ctx, ev)
 		},
 	})
 	opts := e.opts
@@ -114,6 +107,28 @@ func (e *ear) start() {
 		old.mu.Unlock()
 		e.stop()
 	}
+}
+
+// hear takes in what's handled.
+func (e *ear) hear(ev inbound.Event) error {
+	e.mu.Lock()
+	handle := e.handle
+	if handle == nil {
+		e.come = append(e.come, ev)
+	}
+	e.mu.Unlock()
+	if handle != nil {
+		return handle(ev)
+	}
+	return nil
+}
+
+// owned is a handler of what's the daemon's own, if another has the same bot.
+func (e *ear) owned(handle func(context.Context, inbound.Event) error) func(context.Context, inbound.Event) error {
+	if !e.own {
+		return handle
+	}
+	return e.gateway.HandleOwn(handle)
 }
 
 // quiet waits for what's under way.

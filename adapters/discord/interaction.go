@@ -14,6 +14,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -46,8 +47,9 @@ const (
 // (github.com/discord/discord-api-docs/pull/7386), and would stand when nothing follows.
 // It's safe for concurrent use.
 type interactions struct {
-	client *client
-	log    *slog.Logger
+	client  *client
+	sharing *sharing
+	log     *slog.Logger
 
 	mu    sync.Mutex
 	owed  map[string]*owed       // by the interaction's id
@@ -57,14 +59,15 @@ type interactions struct {
 // owed is an interaction that's being answered.
 type owed struct {
 	id, app, token string
+	channel        string
 	at             time.Time
 	answer         any           // the first one's body
 	line           string        // what it shows, if a reply may follow in the same message; "": none may
 	answered       chan struct{} // closed when it was given, or not taken
 }
 
-func newInteractions(c *client, log *slog.Logger) *interactions {
-	return &interactions{client: c, log: log, owed: map[string]*owed{}, shown: map[string]*answerable{}}
+func newInteractions(c *client, s *sharing, log *slog.Logger) *interactions {
+	return &interactions{client: c, sharing: s, log: log, owed: map[string]*owed{}, shown: map[string]*answerable{}}
 }
 
 // bareChannel is the channel of an interaction that doesn't say what it is, as other servers
@@ -125,7 +128,7 @@ func (g *Gateway) oweAt(ctx context.Context, s *session, it item, parent string,
 	}
 	if i.Type == interactionComplete {
 		if o, ok := i.focused(); ok {
-			children.Go(func() { g.containPanic(func() { g.complete(ctx, i, e, o) }) })
+			children.Go(func() { g.containPanic(func() { g.complete(ctx, s.bot, i, e, o) }) })
 		}
 		return
 	}
@@ -133,14 +136,20 @@ func (g *Gateway) oweAt(ctx context.Context, s *session, it item, parent string,
 	if err != nil || e.Action == nil || !g.opt.Admits(e) {
 		return
 	}
-	o := &owed{id: i.ID, app: i.App, token: i.Token, at: time.Now(), answered: make(chan struct{})}
+	g.adapter.sharing.describes(i.Where)
+	o := &owed{id: i.ID, app: i.App, token: i.Token, channel: channelOf(e.Place), at: time.Now(), answered: make(chan struct{})}
 	o.answer, o.line = firstAnswer(e, i.Data.Name)
 	if !g.adapter.interactions.add(o) {
 		return
 	}
 	children.Go(func() {
 		defer close(o.answered)
-		g.containPanic(func() { g.adapter.interactions.acknowledge(ctx, o, it.stored) })
+		g.containPanic(func() {
+			defer g.adapter.interactions.drop(o.id)
+			if g.answers(ctx, s.bot, o, e) {
+				g.adapter.interactions.acknowledge(ctx, o, it.stored)
+			}
+		})
 	})
 }
 
@@ -188,7 +197,6 @@ func (is *interactions) add(o *owed) bool {
 // acknowledge gives the first answer: when the interaction is stored, or when it can't
 // wait any longer.
 func (is *interactions) acknowledge(ctx context.Context, o *owed, stored <-chan struct{}) {
-	defer is.drop(o.id)
 	ctx, cancel := context.WithDeadline(ctx, o.at.Add(answerWithin))
 	defer cancel()
 	timer := time.NewTimer(time.Until(o.at.Add(storeFor)))
@@ -198,30 +206,39 @@ func (is *interactions) acknowledge(ctx context.Context, o *owed, stored <-chan 
 	case <-timer.C:
 	case <-ctx.Done():
 	}
-	if err := is.callback(ctx, o.id, o.token, o.answer); err != nil {
+	is.sharing.speaks(o.channel)
+	claimed, err := is.callback(ctx, o.id, o.token, o.answer)
+	if claimed != claimOpen {
+		is.sharing.claimed(context.WithoutCancel(ctx), o.id, claimed)
+	}
+	if err != nil {
 		is.log.WarnContext(ctx, "an interaction wasn't acknowledged in time", "interaction", o.id, "err", err)
 		return
 	}
-	if o.line != "" {
+	if o.line != "" && claimed == claimWon {
 		is.opens(o)
 	}
 }
 
-// callback gives an interaction's first answer. It's tried as long as there's time:
-// Discord takes one only.
-func (is *interactions) callback(ctx context.Context, id, token string, body any) error {
-	for {
+// callback gives an interaction's first answer, and says whose it was. It's tried as long as
+// there's time: Discord takes one only. That one was given counts as this daemon's if a call before
+// may have given it.
+func (is *interactions) callback(ctx context.Context, id, token string, body any) (claim, error) {
+	for unsure := false; ; {
 		err := is.client.raw(ctx, http.MethodPost, "interactions/"+id+"/"+token+"/callback", body, nil)
 		f, failed := errors.AsType[*failure](err)
 		switch {
-		case err == nil, failed && f.code == codeAcknowledged:
-			return nil
+		case err == nil, failed && f.code == codeAcknowledged && unsure:
+			return claimWon, nil
+		case failed && f.code == codeAcknowledged:
+			return claimLost, nil
 		case isGone(err), ctx.Err() != nil:
-			return err
+			return claimOpen, err
 		}
+		unsure = unsure || !failed || f.outcome == qos.Uncertain
 		_ = inbound.Pause(ctx, max(answerAgain, retryAfterOf(err)))
 		if ctx.Err() != nil {
-			return err
+			return claimOpen, err
 		}
 	}
 }
@@ -275,10 +292,11 @@ const (
 
 // complete offers what may be meant by an argument that's being written. Nobody waits
 // for it longer than for an answer.
-func (g *Gateway) complete(ctx context.Context, i interactionJSON, e inbound.Event, o optionJSON) {
+func (g *Gateway) complete(ctx context.Context, bot string, i interactionJSON, e inbound.Event, o optionJSON) {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
-	if e.Action = (inbound.Said{Text: "/" + i.Data.Name}); !g.opt.Admits(e) {
+	g.adapter.sharing.describes(i.Where)
+	if e.Action = (inbound.Said{Text: "/" + i.Data.Name}); !g.opt.Admits(e) || g.adapter.sharing.isOthers(ctx, e.Place, bot) {
 		return
 	}
 	choices := []choiceJSON{}
@@ -288,7 +306,7 @@ func (g *Gateway) complete(ctx context.Context, i interactionJSON, e inbound.Eve
 		}
 	}
 	body := map[string]any{"type": answerChoices, "data": map[string]any{"choices": choices}}
-	if err := g.adapter.interactions.callback(ctx, i.ID, i.Token, body); err != nil {
+	if _, err := g.adapter.interactions.callback(ctx, i.ID, i.Token, body); err != nil {
 		g.log.DebugContext(ctx, "what could be meant wasn't offered in time", "err", err)
 	}
 }

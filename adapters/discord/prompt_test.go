@@ -42,10 +42,11 @@ func (w *world) office(channel, dir string) *office {
 	people := platformtest.People{Approver: "discord:" + w.ada.ID, Operator: "discord:" + o.bob.ID, Chat: target(w.agents, "")}
 	o.Office = platformtest.NewOffice(w.T, o.Bridge, dir, people, func(*store.Store) platformtest.Side {
 		o.noErr(o.bot.LoadPrivate(context.Background(), o.notes))
+		o.noErr(o.bot.LoadSharing(context.Background(), o.notes, func(t adapters.Target) bool { return len(o.Hub.At(t)) > 0 }))
 		return platformtest.Side{
 			Name: "discord", Platform: o.bot.Platform(o.notes), Decode: discord.Decode,
 			Reader: func(q *inbound.Queue, in *inbound.Inbound) func(context.Context) error {
-				return o.bot.Gateway(discord.GatewayOptions{Keeper: q, Notes: o.notes, Knows: in.Knows, Admits: in.Admits, Complete: in.Complete}).Run
+				return o.bot.Gateway(discord.GatewayOptions{Keeper: q, Notes: o.notes, Knows: in.Knows, Admits: in.Admits, Complete: in.Complete, Offered: in.Offered}).Run
 			},
 		}
 	})

@@ -244,6 +244,12 @@ func (c coast) States() []platformtest.State {
 func TestStorms(t *testing.T) {
 	platformtest.Storms(t, func(t *testing.T, dir string, play func(testing.TB, platformtest.Coast)) {
 		t.Helper()
-		inBubble(t, discordtest.Options{}, func(w *world) { play(w, coast{w.office(w.agents, dir)}) })
+		inBubble(t, discordtest.Options{}, func(w *world) {
+			o := w.office(w.agents, dir)
+			play(w, coast{o})
+			if o.bot.Shared() {
+				w.Error("the bot counts as shared")
+			}
+		})
 	}, 100293, 100823)
 }

@@ -81,6 +81,7 @@ func (a *Adapter) makeThread(ctx context.Context, op adapters.Op) adapters.Reply
 	at, name := op.Target, a.nameFor(op.Text)
 	if op.Again && a.opt.Guild != "" {
 		if id, err := a.madeThread(ctx, at.Chat, name); err != nil || id != "" {
+			a.made(ctx, id, a.sharing.begins(at.Chat, name))
 			return existed(id, err, at)
 		}
 	}
@@ -97,11 +98,22 @@ func (a *Adapter) makeThread(ctx context.Context, op adapters.Op) adapters.Reply
 	ctx = withPurpose(ctx, purpose{scope: qos.Scope{Chat: a.Threads(at), Family: qos.FamilyMessage}})
 	var got made
 	path := "channels/" + at.Chat + "/threads"
+	ended := a.sharing.begins(at.Chat, name)
 	err = a.client.raw(ctx, http.MethodPost, path, body, &got)
-	if err != nil {
+	if f, failed := errors.AsType[*failure](err); err != nil {
+		_ = ended(ctx, "", !failed || f.outcome == qos.Uncertain) // there's nothing to note
 		return a.aboutTitle(err, at, name)
 	}
+	a.made(ctx, got.ID, ended)
 	return adapters.Reply{Outcome: qos.Delivered, ID: got.ID}
+}
+
+// made has it noted that this daemon made a thread. A note that can't be written is as good as
+// none: its session is shown there, as long as it's shown anywhere.
+func (a *Adapter) made(ctx context.Context, id string, ended func(context.Context, string, bool) error) {
+	if err := ended(ctx, id, true); err != nil {
+		a.log.WarnContext(ctx, "noting that a thread was made failed", "thread", id, "err", err)
+	}
 }
 
 // madeThread finds a thread of ours by its name in which nothing was said as yet, the

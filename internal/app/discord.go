@@ -44,6 +44,9 @@ func (d *daemon) newDiscord(ctx context.Context) (*discordSide, error) {
 	if err := a.LoadPrivate(ctx, notes); err != nil {
 		return nil, err
 	}
+	if err := a.LoadSharing(ctx, notes, func(t adapters.Target) bool { return len(d.hub.At(t)) > 0 }); err != nil {
+		return nil, err
+	}
 	return &discordSide{adapter: a, platform: a.Platform(notes), notes: notes}, nil
 }
 
@@ -71,11 +74,13 @@ func (s *discordSide) reload(cfg *config.Config) {
 
 func (s *discordSide) connect(d *daemon) error {
 	s.queue = inbound.NewQueue(inbound.QueueOptions{
-		Journal: d.store.Journal(discord.Name), Decode: discord.Decode, Handle: d.inbound.Handle, GaveUp: d.inbound.GaveUp,
+		Journal: d.store.Journal(discord.Name), Decode: discord.Decode, GaveUp: d.inbound.GaveUp,
+		Handle: func(ctx context.Context, e inbound.Event) error { return s.gateway.HandleOwn(d.inbound.Handle)(ctx, e) },
 		Logger: d.opt.Log.With("component", "discord"),
 	})
 	s.gateway = s.adapter.Gateway(discord.GatewayOptions{
 		Keeper: s.queue, Notes: s.notes, Admits: d.inbound.Admits, Complete: d.inbound.Complete,
+		Offered: d.inbound.Offered, Concerns: d.inbound.Concerns,
 		Knows:    func(t adapters.Target) bool { return d.inbound.MayBind(t) || d.hub.Uses(t.Adapter, t.Chat) },
 		Mirrored: func() []adapters.Target { return d.mirroredOn(discord.Name) },
 		Panicked: func() { d.metrics.panicked("interaction") },

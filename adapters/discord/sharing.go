@@ -1,0 +1,324 @@
+package discord
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters"
+)
+
+const (
+	// sharedFor is how long a bot counts as shared after another program was last seen with it:
+	// longer than people are on holiday.
+	sharedFor = 30 * 24 * time.Hour
+	// sharedNoteEvery is how often that's noted anew.
+	sharedNoteEvery = time.Hour
+	// makingFor is how long a thread may yet appear whose making wasn't answered.
+	makingFor = 10 * time.Minute
+	// manyThreads bounds what's remembered of threads. It can be learned again.
+	manyThreads = 50_000
+	// maxClaims bounds the interactions that are remembered, and those of them that are noted.
+	maxClaims = 500
+)
+
+// What's noted: with a thread's id behind it that this daemon made it, when another program was
+// last seen with the bot, and which interactions this daemon has begun to answer.
+const (
+	noteMade   = "made "
+	noteShared = "shared"
+	noteTried  = "answered"
+)
+
+// sharing tells the places of this daemon from those of others that run with the same bot:
+// Discord brings every event to each of them. A thread is this daemon's if it made it, or mirrors
+// a session in it. It's another's if the bot made it or speaks in it, and this daemon doesn't.
+// It's safe for concurrent use.
+type sharing struct {
+	notes Notes                      // nil: others are not looked for
+	bound func(adapters.Target) bool // whether a place mirrors a session of this daemon's
+
+	mu     sync.Mutex
+	made   map[string]bool      // threads: whether this daemon made them, as far as it was looked up
+	spoke  map[string]bool      // channels and threads where this process said something
+	theirs map[string]bool      // threads where another program did
+	owners map[string]string    // who made threads, as far as it's known
+	making map[thread]time.Time // threads that are being made, and when that ended without an answer; zero: it hasn't
+	seen   time.Time            // when another program was seen last
+	noted  time.Time            // the same, as the note has it
+	claims map[string]claim     // of interactions, by id
+	order  []string             // the same, the oldest first
+	tried  []string             // interactions that this daemon has begun to answer, or had before it was killed
+}
+
+// thread names a thread before it has an id.
+type thread struct{ channel, name string }
+
+// claim says who answered an interaction first: Discord takes one answer.
+type claim int
+
+const (
+	claimOpen  claim = iota // that's not known
+	claimWon                // this daemon
+	claimLost               // another program with the same bot
+	claimOther              // it was left to another, in whose place it is
+)
+
+func newSharing() *sharing {
+	return &sharing{
+		bound: func(adapters.Target) bool { return false },
+		made:  map[string]bool{}, spoke: map[string]bool{}, theirs: map[string]bool{}, owners: map[string]string{},
+		making: map[thread]time.Time{}, claims: map[string]claim{},
+	}
+}
+
+// LoadSharing reads what's known of others that use the bot. bound says whether a place mirrors a
+// session of this daemon's; it returns at once. Call it before anything else is called.
+func (a *Adapter) LoadSharing(ctx context.Context, notes Notes, bound func(adapters.Target) bool) error {
+	shared, err := notes.Note(ctx, noteShared)
+	if err != nil {
+		return fmt.Errorf("load who shares the bot on Discord: %w", err)
+	}
+	tried, err := notes.Note(ctx, noteTried)
+	if err != nil {
+		return fmt.Errorf("load who shares the bot on Discord: %w", err)
+	}
+	s := a.sharing
+	s.notes, s.bound = notes, bound
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seen, _ = time.Parse(time.RFC3339, shared) // else nobody was seen
+	s.noted = s.seen
+	if json.Unmarshal([]byte(tried), &s.tried) != nil {
+		s.tried = nil
+	}
+	return nil
+}
+
+// Shared reports whether another program uses the bot, as far as is known.
+func (a *Adapter) Shared() bool { return a.sharing.shared() }
+
+func (s *sharing) shared() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.seen.IsZero() && time.Since(s.seen) < sharedFor
+}
+
+// meets takes note of another program that uses the bot. If that can't be written down it's for
+// this run alone.
+func (s *sharing) meets(ctx context.Context) {
+	if s.notes == nil {
+		return
+	}
+	now := time.Now()
+	s.mu.Lock()
+	s.seen = now
+	due := now.Sub(s.noted) >= sharedNoteEvery
+	if due {
+		s.noted = now
+	}
+	s.mu.Unlock()
+	if due && s.notes.PutNote(ctx, noteShared, now.UTC().Format(time.RFC3339)) != nil {
+		s.mu.Lock()
+		s.noted = time.Time{}
+		s.mu.Unlock()
+	}
+}
+
+// begins takes in that a thread is about to be made. ended says what came of it: its id; "" and
+// whether it may have been made all the same.
+func (s *sharing) begins(channel, name string) (ended func(ctx context.Context, id string, unsure bool) error) {
+	t := thread{channel, name}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.making[t] = time.Time{}
+	return func(ctx context.Context, id string, unsure bool) error {
+		err := s.makes(ctx, id)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for other, at := range s.making {
+			if !at.IsZero() && time.Since(at) > makingFor {
+				delete(s.making, other)
+			}
+		}
+		if s.making[t] = time.Now(); id != "" || !unsure {
+			delete(s.making, t)
+		}
+		return err
+	}
+}
+
+// makes notes that this daemon made a thread. If that can't be written down it's known for this
+// run alone.
+func (s *sharing) makes(ctx context.Context, id string) error {
+	if id == "" {
+		return nil
+	}
+	s.mu.Lock()
+	makeRoom(s.made)
+	s.made[id] = true
+	s.mu.Unlock()
+	if s.notes == nil {
+		return nil
+	}
+	return s.notes.PutNote(ctx, noteMade+id, "1")
+}
+
+func makeRoom[V any](m map[string]V) {
+	if len(m) >= manyThreads {
+		clear(m)
+	}
+}
+
+// speaks takes in that this process is about to say something in a channel or thread.
+func (s *sharing) speaks(channel string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	makeRoom(s.spoke)
+	s.spoke[channel] = true
+}
+
+// describes takes in who made a thread.
+func (s *sharing) describes(c channelJSON) {
+	if !isThread(c.Type) || !isID(c.ID) || !isID(c.Owner) {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	makeRoom(s.owners)
+	s.owners[c.ID] = c.Owner
+}
+
+// isMine reports whether a place is this daemon's: it shows a session there, or made the thread.
+// It may read a note.
+func (s *sharing) isMine(ctx context.Context, t adapters.Target) bool {
+	if s.bound(t) {
+		return true
+	}
+	if t.Thread == "" {
+		return false
+	}
+	s.mu.Lock()
+	made, known := s.made[t.Thread]
+	s.mu.Unlock()
+	if known || s.notes == nil {
+		return made
+	}
+	note, err := s.notes.Note(ctx, noteMade+t.Thread)
+	if err != nil {
+		return true // so that nothing is left out
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	makeRoom(s.made)
+	s.made[t.Thread] = s.made[t.Thread] || note != ""
+	return s.made[t.Thread]
+}
+
+// isOfBot reports whether the bot made a thread, whichever program did.
+func (s *sharing) isOfBot(thread, bot string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return bot != "" && s.owners[thread] == bot
+}
+
+// isOthers reports whether a place is another program's, which uses the same bot.
+func (s *sharing) isOthers(ctx context.Context, t adapters.Target, bot string) bool {
+	if t.Thread == "" || !s.shared() {
+		return false
+	}
+	s.mu.Lock()
+	theirs := s.theirs[t.Thread]
+	s.mu.Unlock()
+	return (theirs || s.isOfBot(t.Thread, bot)) && !s.isMine(ctx, t)
+}
+
+// isCommon reports whether a place is of none of those who share the bot: each of them gets what's
+// written there.
+func (s *sharing) isCommon(ctx context.Context, t adapters.Target) bool {
+	return s.shared() && !s.isMine(ctx, t)
+}
+
+// sees takes in that the bot made a thread, as an event says: who doesn't know of it meets another
+// program.
+func (s *sharing) sees(ctx context.Context, t adapters.Target, name string) {
+	s.mu.Lock()
+	_, making := s.making[thread{t.Chat, name}]
+	s.mu.Unlock()
+	if !making && !s.isMine(ctx, t) {
+		s.meets(ctx)
+	}
+}
+
+// hears takes in that the bot said something in a thread.
+func (s *sharing) hears(ctx context.Context, t adapters.Target) {
+	s.mu.Lock()
+	spoke := s.spoke[t.Thread]
+	s.mu.Unlock()
+	if spoke || s.isMine(ctx, t) {
+		return
+	}
+	s.mu.Lock()
+	makeRoom(s.theirs)
+	s.theirs[t.Thread] = true
+	s.mu.Unlock()
+	s.meets(ctx)
+}
+
+// tries notes that an interaction is about to be answered, so that after a crash it's known that
+// it may have been this daemon that did.
+func (s *sharing) tries(ctx context.Context, id string) error {
+	s.mu.Lock()
+	s.tried = append(s.tried, id)
+	if n := len(s.tried) - maxClaims; n > 0 {
+		s.tried = s.tried[n:]
+	}
+	s.mu.Unlock()
+	return s.noteTries(ctx)
+}
+
+func (s *sharing) noteTries(ctx context.Context) error {
+	s.mu.Lock()
+	text, err := json.Marshal(s.tried)
+	s.mu.Unlock()
+	if err != nil || s.notes == nil {
+		return err
+	}
+	return s.notes.PutNote(ctx, noteTried, string(text))
+}
+
+// claimed takes in who answered an interaction.
+func (s *sharing) claimed(ctx context.Context, id string, c claim) {
+	s.mu.Lock()
+	if s.claims[id] == claimOpen {
+		s.order = append(s.order, id)
+	}
+	s.claims[id] = c
+	if len(s.order) > maxClaims {
+		delete(s.claims, s.order[0])
+		s.order = s.order[1:]
+	}
+	was := len(s.tried)
+	if c != claimWon {
+		s.tried = slices.DeleteFunc(s.tried, func(x string) bool { return x == id })
+	}
+	changed := len(s.tried) != was
+	s.mu.Unlock()
+	if changed {
+		_ = s.noteTries(ctx) // else it may be done twice after a crash
+	}
+	if c == claimLost {
+		s.meets(ctx)
+	}
+}
+
+// claimOf is who answered an interaction, and whether this daemon has begun to, maybe before it
+// was killed.
+func (s *sharing) claimOf(id string) (c claim, tried bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.claims[id], slices.Contains(s.tried, id)
+}
