@@ -39,7 +39,7 @@ func (w *world) office(channel, dir string) *office {
 	o := &office{bridge: w.bridge(adapters.Rule{Session: "*", To: target(channel, ""), Input: true}), notes: &notes{kept: map[string]string{}}}
 	o.bob = w.Person("Bob")
 	o.change = func(opt *discord.Options) { opt.Dial = w.net.Dial }
-	people := platformtest.People{Approver: "discord:" + w.ada.ID, Operator: "discord:" + o.bob.ID, Chat: target(w.agents, "")}
+	people := platformtest.People{Approver: "discord:" + w.ada.ID, Operator: "discord:" + o.bob.ID, Chat: target(channel, "")}
 	o.Office = platformtest.NewOffice(w.T, o.Bridge, dir, people, func(*store.Store) platformtest.Side {
 		o.noErr(o.bot.LoadPrivate(context.Background(), o.notes))
 		o.noErr(o.bot.LoadSharing(context.Background(), o.notes, func(t adapters.Target) bool { return len(o.Hub.At(t)) > 0 }))

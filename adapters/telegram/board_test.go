@@ -35,7 +35,7 @@ func TestTheListWithoutTheRightToPin(t *testing.T) {
 		if err := w.ada.SetBotRights(w.forum, &rights); err != nil {
 			t.Fatal(err)
 		}
-		o := w.office(dir)
+		o := w.office(dir, w.forum)
 		o.Pinned = true
 		o.Open()
 		o.Begin(asking, "agent")

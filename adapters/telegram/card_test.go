@@ -58,7 +58,7 @@ func TestACardStandsInTheChatItselfWhereTopicsTakeNothing(t *testing.T) {
 	dir := t.TempDir()
 	inBubble(t, telegramtest.Options{}, func(w *world) {
 		w.SetDeafTopics(w.forum, true)
-		o := w.office(dir)
+		o := w.office(dir, w.forum)
 		o.Open()
 		defer o.Close()
 		if err := o.House.BeginOwned("pb_000000000009", "fresh"); err != nil {

@@ -66,7 +66,7 @@ func TestAWorkingDayIsPeaceful(t *testing.T) {
 		for _, after := range []time.Duration{30 * time.Second, 0}[:adaptertest.Times(2, 1, 1)] {
 			dir := t.TempDir()
 			inBubble(t, telegramtest.Options{}, func(w *world) {
-				o := w.office(dir)
+				o := w.office(dir, w.forum)
 				o.Pinned, o.RingAfter, o.Rules[0].Input = true, after, true
 				o.Open()
 				defer o.Close()

@@ -31,12 +31,12 @@ type office struct {
 
 const asking = platformtest.Asking
 
-// office returns one whose sessions are mirrored to the forum.
-func (w *world) office(dir string) *office {
-	o := &office{bridge: w.bridge(adapters.Rule{Session: "*", To: target(w.forum, 0), Input: true})}
+// office returns one whose sessions are mirrored to a group.
+func (w *world) office(dir string, chat int64) *office {
+	o := &office{bridge: w.bridge(adapters.Rule{Session: "*", To: target(chat, 0), Input: true})}
 	o.bob = w.AddUser(telegramtest.User{FirstName: "Bob"})
-	o.bob.Join(w.forum)
-	people := platformtest.People{Approver: fmt.Sprintf("telegram:%d", w.ada.ID), Operator: fmt.Sprintf("telegram:%d", o.bob.ID), Chat: target(w.forum, 0)}
+	o.bob.Join(chat)
+	people := platformtest.People{Approver: fmt.Sprintf("telegram:%d", w.ada.ID), Operator: fmt.Sprintf("telegram:%d", o.bob.ID), Chat: target(chat, 0)}
 	o.Office = platformtest.NewOffice(w.T, o.Bridge, dir, people, func(db *store.Store) platformtest.Side {
 		a := w.adapter(nil)
 		return platformtest.Side{
@@ -58,7 +58,7 @@ func inOffice(t *testing.T, pinned bool, test func(o *office)) {
 	t.Helper()
 	dir := t.TempDir()
 	inBubble(t, telegramtest.Options{}, func(w *world) {
-		o := w.office(dir)
+		o := w.office(dir, w.forum)
 		o.Pinned = pinned
 		o.Open()
 		o.Begin(asking, "agent")

@@ -14,6 +14,6 @@ func TestSilenceAfterAnsweredFailures(t *testing.T) {
 	answered := []string{"internal error", "bad gateway", "a proxy's no", "reset", "half an answer", "an odd answer", "the token", "no buttons"}
 	platformtest.Silences(t, qos.Window{Calls: 20, Per: time.Minute}, answered, func(t *testing.T, dir string, play func(testing.TB, platformtest.Coast)) {
 		t.Helper()
-		inBubble(t, telegramtest.Options{}, func(w *world) { play(w, coast{w.office(dir)}) })
+		inBubble(t, telegramtest.Options{}, func(w *world) { play(w, coast{w.office(dir, w.forum)}) })
 	})
 }

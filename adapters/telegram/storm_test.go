@@ -220,6 +220,6 @@ func writes(c platformtest.StormCall) bool { return !c.Reads }
 func TestStorms(t *testing.T) {
 	platformtest.Storms(t, func(t *testing.T, dir string, play func(testing.TB, platformtest.Coast)) {
 		t.Helper()
-		inBubble(t, telegramtest.Options{}, func(w *world) { play(w, coast{w.office(dir)}) })
+		inBubble(t, telegramtest.Options{}, func(w *world) { play(w, coast{w.office(dir, w.forum)}) })
 	}, 302672)
 }

@@ -1,0 +1,320 @@
+package platformtest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters/adaptertest"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// Room is the place of a platform at which a session is shown and two people write.
+type Room struct {
+	// Say writes a text, as Bob or as Ada, who may answer questions.
+	Say func(bob bool, text string) error
+	// Press presses a button, as Ada.
+	Press func(message, label string) error
+	// Seen are all messages in the order in which people see them, theirs too.
+	Seen func() []Sight
+	// Meanwhile happens once, at a drawn moment, right after the session has printed and asked
+	// and somebody has written. Nil: nothing does.
+	Meanwhile func()
+	// Doubles says that what's marked as sent once more may be there twice.
+	Doubles bool
+}
+
+// Sight is a message as people see it.
+type Sight struct {
+	ID, Text string
+	Data     []byte    // of its file
+	At       time.Time // when it was posted
+	Bot      bool      // it's panebridge's
+}
+
+// hearsWithin is how long it takes at most until panebridge hears of what somebody writes: the
+// platforms' latency in both directions, and the queue's.
+const hearsWithin = 2 * time.Second
+
+// talk is a drawn conversation of a session and two people at one place.
+type talk struct {
+	*testing.T
+	o      *Office
+	room   Room
+	random *rand.Rand
+
+	mu        sync.Mutex
+	lines     []talkLine
+	said      map[string]time.Time // by people
+	later     map[string]talkLater
+	commands  map[string]string // texts and how their replies begin
+	questions []talkQuestion
+}
+
+// talkLine is a line that the session has printed.
+type talkLine struct {
+	at    time.Time
+	cause string // the text or the question that it answers; "": it came by itself
+}
+
+// talkLater is how long it takes until a text that was taken is typed, and then until it's answered.
+type talkLater struct{ typed, answered time.Duration }
+
+// talkQuestion is a question that the session has asked.
+type talkQuestion struct {
+	id, title string
+	lines     int // that came before
+	answered  bool
+}
+
+// Talk plays a drawn conversation: the session prints, floods, and asks, two people write texts
+// and commands and answer. In the end each line stands there once, nothing stands above what
+// caused it or above what stood there when it came, and each question below its reason.
+func Talk(t *testing.T, o *Office, room Room, seed uint64) {
+	t.Helper()
+	c := &talk{
+		T: t, o: o, room: room, random: rand.New(rand.NewPCG(seed, 18)),
+		said: map[string]time.Time{}, later: map[string]talkLater{}, commands: map[string]string{},
+	}
+	o.Keyboard().Echo = c.echo
+	steps := 10 + c.random.IntN(20)
+	meanwhile := c.random.IntN(steps)
+	for n := range steps {
+		c.act(n)
+		if n == meanwhile && room.Meanwhile != nil {
+			c.inTheMiddle(n)
+		}
+		o.Pass(c.upTo([]time.Duration{time.Second, 15 * time.Second}[c.random.IntN(2)]))
+	}
+	o.Pass(20 * time.Minute)
+	if c.asks() { // it's answered, however late
+		c.askOrAnswer(steps)
+		o.Pass(20 * time.Minute)
+	}
+	c.check()
+	if t.Failed() {
+		for i, m := range room.Seen() {
+			t.Logf("%d %s bot %t %q %d bytes", i, m.At.Format(time.StampMilli), m.Bot, m.Text, len(m.Data))
+		}
+	}
+}
+
+// talkedLine is how a line reads that has a number over the whole conversation.
+func talkedLine(n int) string { return fmt.Sprintf("line %d.", n) }
+
+func (c *talk) print(cause string, count int, ends bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := adaptertest.Output{Ends: ends}
+	for range count {
+		out.Lines = append(out.Lines, talkedLine(len(c.lines)))
+		c.lines = append(c.lines, talkLine{time.Now(), cause})
+	}
+	c.try(c.o.bridge.House.Print(Asking, out))
+}
+
+// echo has the session show a text when it's typed, a while after it was taken, and answer it.
+func (c *talk) echo(id sessions.ID, req sessions.InputRequest) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	later := c.later[req.Text]
+	time.AfterFunc(later.typed, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.try(c.o.bridge.House.Print(id, adaptertest.Output{
+			Lines: []string{req.Text}, Kind: sessions.KindUser, Author: req.Name, Origin: req.Origin, Begins: true,
+		}))
+	})
+	time.AfterFunc(later.typed+later.answered, func() { c.print(req.Text, 1, false) })
+	return nil
+}
+
+func (c *talk) upTo(most time.Duration) time.Duration {
+	return time.Duration(c.random.Int64N(int64(most)))
+}
+
+func (c *talk) try(err error) {
+	if err != nil {
+		c.Error(err)
+	}
+}
+
+func (c *talk) say(text string) {
+	bob := c.random.IntN(2) == 0
+	c.mu.Lock()
+	c.said[text] = time.Now()
+	c.later[text] = talkLater{c.upTo([]time.Duration{2 * time.Second, 20 * time.Second}[c.random.IntN(2)]), c.upTo(3 * time.Second)}
+	c.mu.Unlock()
+	c.try(c.room.Say(bob, text))
+}
+
+func (c *talk) act(n int) {
+	switch c.random.IntN(10) {
+	case 0:
+		c.say(fmt.Sprintf("text %d", n))
+	case 1: // both at once
+		c.say(fmt.Sprintf("text %d a", n))
+		c.o.Pass(c.upTo(500 * time.Millisecond))
+		c.say(fmt.Sprintf("text %d b", n))
+	case 2:
+		command := fmt.Sprintf("/nothing%d", n)
+		c.commands[command] = "There's no command " + command + "."
+		c.say(command)
+	case 3, 4:
+		c.askOrAnswer(n)
+	case 5:
+		c.print("", 30+c.random.IntN(200), c.random.IntN(2) == 0)
+	default:
+		c.print("", 1+c.random.IntN(3), c.random.IntN(3) == 0)
+	}
+}
+
+// inTheMiddle has what happens once happen to all that can be open: a message that grows, a
+// question, a text.
+func (c *talk) inTheMiddle(n int) {
+	if !c.asks() && c.random.IntN(2) == 0 {
+		c.askOrAnswer(1000 + n)
+	}
+	c.print("", 1+c.random.IntN(3), false)
+	c.o.Pass(c.upTo(6 * time.Second))
+	c.print("", 1+c.random.IntN(3), false)
+	c.say(fmt.Sprintf("text %d before", n))
+	c.o.Pass(c.upTo([]time.Duration{1, 6 * time.Second}[c.random.IntN(2)]))
+	c.room.Meanwhile()
+	c.o.Pass(c.upTo([]time.Duration{1, 6 * time.Second}[c.random.IntN(2)]))
+	c.say(fmt.Sprintf("text %d after", n))
+	c.print("", 1+c.random.IntN(3), c.random.IntN(2) == 0)
+}
+
+// asks reports whether a question is open.
+func (c *talk) asks() bool {
+	last := len(c.questions) - 1
+	return last >= 0 && !c.questions[last].answered
+}
+
+// askOrAnswer has the session ask, with a reason, or Ada answer what it has asked.
+func (c *talk) askOrAnswer(n int) {
+	house := c.o.bridge.House
+	if c.asks() {
+		q, all := &c.questions[len(c.questions)-1], c.room.Seen()
+		newest := -1
+		for i, m := range all {
+			if m.Bot && strings.Contains(m.Text, q.title) {
+				newest = i
+			}
+		}
+		if newest < 0 {
+			return
+		}
+		q.answered = true
+		c.try(c.room.Press(all[newest].ID, adaptertest.Permission().Options[0].Label))
+		c.o.Pass(hearsWithin)
+		if p, err := c.o.questions.Prompt(c.Context(), q.id); err != nil || p.State != sessions.PromptAnswered {
+			c.Errorf("%s isn't answered: %+v, %v", q.title, p, err)
+		}
+		house.SetState(Asking, sessions.StateWorking, "")
+		c.print(q.title, 1+c.random.IntN(2), c.random.IntN(3) == 0)
+		return
+	}
+	c.print("", c.random.IntN(4), false)
+	c.o.Pass(c.upTo([]time.Duration{1, 1500 * time.Millisecond}[c.random.IntN(2)]))
+	dialog := adaptertest.Permission()
+	dialog.Title = fmt.Sprintf("Question-%d: run this?", n)
+	c.mu.Lock()
+	q := talkQuestion{id: fmt.Sprintf("pr_%d", n), title: fmt.Sprintf("Question-%d:", n), lines: len(c.lines)}
+	c.mu.Unlock()
+	c.questions = append(c.questions, q)
+	house.SetState(Asking, sessions.StateWaiting, "it asks")
+	c.o.questions.Change(sessions.Prompt{ID: q.id, Session: Asking, Dialog: dialog, State: sessions.PromptOpen, OpenedAt: time.Now()})
+}
+
+// shows returns the first message of panebridge's that shows a text.
+func (c *talk) shows(all []Sight, text string) (int, bool) {
+	for i, m := range all {
+		if m.Bot && strings.Contains(m.Text, text) {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// sentAgain is how what may be there already begins.
+const sentAgain = "[sent once more:"
+
+// aLine finds lines as talkedLine makes them.
+var aLine = regexp.MustCompile(`line \d+\.`)
+
+// check compares the place with what happened.
+func (c *talk) check() {
+	all := c.room.Seen()
+	at := c.places(all)
+	for n, line := range c.lines {
+		i, there := at[talkedLine(n)]
+		if !there {
+			c.Errorf("line %d isn't there", n)
+			continue
+		}
+		if before, there := at[talkedLine(n-1)]; there && before > i {
+			c.Errorf("line %d stands above line %d", n, n-1)
+		}
+		for text, said := range c.said {
+			if (line.cause == text || line.at.After(said.Add(hearsWithin))) && i < at[text] {
+				c.Errorf("line %d stands above %q, which came before it", n, text)
+			}
+		}
+		for j := i + 1; j < len(all); j++ {
+			if all[j].Bot && line.at.After(all[j].At) {
+				c.Errorf("line %d stands above %q, which was there before it", n, all[j].Text)
+			}
+		}
+		for _, q := range c.questions {
+			switch j := at[q.title]; {
+			case n < q.lines && i > j:
+				c.Errorf("line %d stands below %s, which it led to", n, q.title)
+			case line.cause == q.title && i < j:
+				c.Errorf("line %d stands above %s, whose answer it came of", n, q.title)
+			}
+		}
+	}
+	for command, reply := range c.commands {
+		if i, there := c.shows(all, reply); !there || i < at[command] {
+			c.Errorf("the reply to %s stands at %d, it at %d (there: %t)", command, i, at[command], there)
+		}
+	}
+}
+
+// places returns in which message each line, each text and each question stands.
+func (c *talk) places(all []Sight) map[string]int {
+	at := map[string]int{}
+	for i, m := range all {
+		if !m.Bot {
+			at[m.Text] = i
+			continue
+		}
+		for kind, text := range []string{m.Text, string(m.Data)} {
+			for _, line := range aLine.FindAllString(text, -1) {
+				if before, there := at[line]; there && (kind == 0 || before != i) && !(c.room.Doubles && strings.HasPrefix(m.Text, sentAgain)) {
+					c.Errorf("%q stands in messages %d and %d", line, before, i)
+				}
+				at[line] = i
+			}
+		}
+	}
+	for text := range c.said {
+		if _, there := at[text]; !there {
+			c.Errorf("%q isn't there", text)
+		}
+	}
+	for _, q := range c.questions {
+		i, there := c.shows(all, q.title)
+		if !there {
+			c.Errorf("%s isn't there", q.title)
+		}
+		at[q.title] = i
+	}
+	return at
+}
