@@ -185,7 +185,11 @@ func (l *literal) isStandIn() bool {
 		return isPlaceholder(l.v) || isWordForSecret(l.v) || l.set == inCode && measureOf(l.v).digits == 0 && isStandIn(l.v) && !bytes.Contains(l.v, []byte("secret"))
 	}
 	if l.set == inCode {
-		return isStandIn(l.v) || isStandInWord(l.v)
+		v := l.v
+		for _, w := range []string{"secret-", "secret_", "Secret-"} { // what follows isn't said by it
+			v = bytes.TrimPrefix(v, []byte(w))
+		}
+		return isStandIn(v) || isStandInWord(l.v)
 	}
 	if name := l.s.buf[l.first:l.nameEnd]; (name[0] == '-' || !isUpper(name)) && (isWordForSecret(l.v) || isVariable(l.v) || isUpper(l.v) && isLetters(l.v)) { // --password PASSWORD
 		return true

@@ -70,7 +70,7 @@ func isNegative(v []byte) bool {
 
 // isWordOf says that a keyword is a word within a text: ProgressTokenSchema2, credentials3.
 func (k keyword) isWordOf(v []byte) bool {
-	if bytes.ContainsAny(v, "&=%/") { // others follow it
+	if bytes.ContainsAny(v, "&=%/-") { // others follow it, or it's none
 		return false
 	}
 	for _, w := range k.spellings()[:2] {

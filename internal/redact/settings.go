@@ -15,14 +15,19 @@ func (k keyword) takesPhrases() bool {
 
 // isWord says whether a word without quotes is a password, in a row of YAML or of a file of
 // settings: it's none in a program, and none that says what a password is like. A token or a key is
-// one word only where the row before is of such a file, too.
+// a word only where the row before is of such a file, too, or where its name has several words and
+// the row before is of no program.
 func (l *literal) isWord() bool {
 	if isState(l.v) {
 		return false
 	}
 	row := l.s.rowOf(l.first)
 	if !l.k.takesPhrases() {
-		return !l.listed && l.k.label != "credential" && isSmall(l.v) && (l.by == ':' && l.s.isYAML(row) || l.by == '=' && l.s.isIni(row))
+		if l.listed || l.k.label == "credential" || !isSmall(l.v) {
+			return false
+		}
+		named := bytes.ContainsAny(l.s.buf[l.first:l.nameEnd], "_-")
+		return l.by == ':' && (l.s.isYAML(row) || named && !l.s.isCode(row)) || l.by == '=' && l.s.isIni(row)
 	}
 	return (l.by == ':' || l.listed) && !l.s.isCode(row) || l.by == '=' && l.s.isIni(row)
 }
@@ -88,7 +93,7 @@ func (a *assigner) holdsPhrase(s *scan, row, from, nameEnd int, o operand, words
 	if name := s.buf[a.inRowFrom(s, from):nameEnd]; o.tight && bytes.IndexByte(name, '.') < 0 { // a shell would run the words
 		return words > 2 && s.isSetting(row, true)
 	}
-	return s.isIni(row) || s.isComment(row) || s.isSetting(row, false)
+	return s.isIni(row) || s.isComment(row) || s.isSetting(row, false) || words > 2 && !s.isCode(row)
 }
 
 // rowBefore is the end of the row before one that has something in it, at most two above.
@@ -165,7 +170,7 @@ func (s *scan) isSetting(row int, tight bool) bool {
 	return len(name) > 0 && isReference(name) && len(value) > 0 && !bytes.ContainsAny(value, "(){}[];\"'`$=|&+*?,") && s.rows[row].indent == 0
 }
 
-// isSmall says that a text has small letters alone.
+// isSmall says that a text has small letters alone, and dashes between them.
 func isSmall(v []byte) bool {
-	return len(bytes.Trim(v, "abcdefghijklmnopqrstuvwxyz")) == 0
+	return len(bytes.Trim(v, "abcdefghijklmnopqrstuvwxyz-")) == 0 && v[0] != '-' && v[len(v)-1] != '-'
 }

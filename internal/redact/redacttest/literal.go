@@ -41,6 +41,14 @@ func (g Garden) phrase() string {
 	return strings.Join(words, " ")
 }
 
+// joined is a word, or several with dashes between.
+func (g Garden) joined() string {
+	return g.word() + g.One("", "-"+g.word(), "-"+g.word()+"-"+g.word())
+}
+
+// own is what stands in a value behind the name of its kind: key-abc.
+func (g Garden) own() string { return g.One("abc", "xyz", "a1", g.word(), g.joined()) }
+
 // within is a password as it stands between quotes: with blanks, the other quote, escapes.
 func (g Garden) within(quote string) string {
 	other := map[string]string{`"`: "'", "'": `"`, "`": `"`}[quote]
@@ -101,6 +109,13 @@ func Literals() []Kind {
 		"---\npassword: %s", "database:\n  user: app\n  password: %s", "users:\n- name: me\n  passphrase: %s # of the staging database", "auth:\n  secret: %s", "   11  db:\n   12  db_password: %s", " db:\n+  password: %s",
 		"[client]\npassword = %s", "[db]\nuser = app\ndb_password = %s", "# the database\ndb_password = %s", "DB_USER=app\nDB_PASSWORD=%s", "spring.datasource.username=app\nspring.datasource.password=%s",
 	)...)
+	out = append(out, literal("phrases behind what isn't of settings", Garden.phrase,
+		"$ cat app.conf\ndb_password = %s", "$ cat app.conf\ndb_password: %s", "-rw------- 1 me me 120 app.conf\n  passphrase = %s # of the staging database", "It's in the notes:\nclient_secret = %s",
+	)...)
+	out = append(out, literal("words behind what isn't of settings", Garden.joined,
+		"$ cat app.yaml\naccess_token: %s", "-rw------- 1 me me 120 app.yaml\n  api_key: %s # of staging", "It's in the notes:\n- api-key: %s", "$ cat app.yaml\nclient_secret: %s", "$ cat app.yaml\ndb_password: %s",
+	)...)
+	out = append(out, literal("words with the name's own", Garden.own, "---\napi_key: key-%s", "---\ntoken: token-%s", "[api]\ntoken = token-%s", "auth:\n  secret: secret-%s", "[client]\npassword = password-%s", "client_secret = \"secret-%s\"", "apiToken := 'secret_%s'", `  "api_key": "key-%s",`, "API_KEY=key-%s", "?token=token-%s")...)
 	out = append(out, literal("words of YAML and files of settings", Garden.word,
 		"---\ntoken: %s", "auth:\n  token: %s", "auth:\n  user: me\n  secret: %s", "- name: me\n  api_key: %s # of staging", "[api]\ntoken = %s", "[api]\nregion = west\nclient_secret = %s", "   11  api:\n   12  access_token: %s", " api:\n+  token: %s",
 	)...)
