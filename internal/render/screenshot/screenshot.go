@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image"
 	"image/png"
+	"time"
 
 	"github.com/go-fonts/dejavu/dejavusansmono"
 	"github.com/go-fonts/dejavu/dejavusansmonobold"
@@ -22,9 +23,20 @@ const (
 	MaxRows    = 200
 )
 
-// Renderer draws screens. It's safe for concurrent use.
+// At most so many pictures are drawn at once, and one waits for so long until it's its turn: a screen that's usual
+// takes 20 ms.
+const (
+	atOnce      = 2
+	waitForTurn = 10 * time.Second
+)
+
+// ErrBusy means that too many pictures are being drawn.
+var ErrBusy = fmt.Errorf("%w: %d pictures are being drawn, and there's no memory for more; ask again in a moment", sessions.ErrUnavailable, atOnce)
+
+// Renderer draws screens, some at once. It's safe for concurrent use.
 type Renderer struct {
 	regular, bold *sfnt.Font
+	drawing       chan struct{} // one for each that's being drawn
 }
 
 // New returns a Renderer.
@@ -37,12 +49,18 @@ func New() (*Renderer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("parse font DejaVu Sans Mono Bold: %w", err)
 	}
-	return &Renderer{regular, bold}, nil
+	return &Renderer{regular, bold, make(chan struct{}, atOnce)}, nil
 }
 
 // PNG draws a screen. Of one with more than MaxColumns or MaxRows it draws the left
-// columns and the last rows, and says that it's cut.
+// columns and the last rows, and says that it's cut. ErrBusy if it's not its turn within 10 s.
 func (r *Renderer) PNG(s sessions.Screen) (data []byte, cut bool, err error) {
+	select {
+	case r.drawing <- struct{}{}:
+		defer func() { <-r.drawing }()
+	case <-time.After(waitForTurn):
+		return nil, false, ErrBusy
+	}
 	img, cut := r.Image(s)
 	var b bytes.Buffer
 	// The fastest of compressions makes a file of a third more, which is nothing
