@@ -47,6 +47,11 @@ func examineServer(ctx context.Context, c *tmux.Client) []finding {
 	switch {
 	case err == nil:
 		_ = conn.Close()
+		asked, cancel := context.WithTimeout(ctx, controlTimeout)
+		defer cancel()
+		if c.AwaitAnswer(asked) != nil && asked.Err() != nil { // a control client would be left at a server that's stopped
+			return []finding{controlModeBroken(name, path, errServerSilent)}
+		}
 		return examineControlMode(ctx, name, path, c)
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):
 		return []finding{{Check: name, State: verdictOK, Detail: "none is running on " + path + "; it's started when a session is made"}}
@@ -80,11 +85,19 @@ func examineControlMode(ctx context.Context, name, path string, c *tmux.Client) 
 	case s.Absent:
 		return []finding{{Check: name, State: verdictOK, Detail: "it has just ended"}}
 	}
-	return []finding{{
-		name, verdictBroken, "control mode doesn't work: " + s.Err.Error(),
+	return []finding{controlModeBroken(name, path, s.Err)}
+}
+
+// errServerSilent says that a tmux server hasn't answered for long enough.
+var errServerSilent = fmt.Errorf("no answer within %s", controlTimeout)
+
+// controlModeBroken is of a server to which panebridge can't connect.
+func controlModeBroken(name, path string, why error) finding {
+	return finding{
+		name, verdictBroken, "control mode doesn't work: " + why.Error(),
 		"Look whether `tmux -S " + path + " list-sessions` answers: if it hangs, the server is stopped (kill -CONT its process)\n" +
 			"or stuck; if it doesn't, the server may be of another version than the program, and must be started anew.",
-	}}
+	}
 }
 
 // exposedFinding is of a server that somebody has started with panebridge's secrets.
@@ -111,7 +124,7 @@ func awaitStatus(ctx context.Context, c *tmux.Client, before error) tmux.Status 
 		}
 		select {
 		case <-ctx.Done():
-			return tmux.Status{Err: fmt.Errorf("no answer within %s", controlTimeout)}
+			return tmux.Status{Err: errServerSilent}
 		case <-tick.C:
 		}
 	}

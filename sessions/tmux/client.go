@@ -240,6 +240,23 @@ func (c *Client) probe(ctx context.Context) error {
 	return fmt.Errorf("reach the tmux server: %w", err)
 }
 
+// AwaitAnswer asks the server for nothing and waits for its answer, or until the context ends. What asks is a
+// plain client, which may be killed beside a server that's stopped: tmux 3.3a has gone on after all of 120. A control client would have to be left there, see process.
+func (c *Client) AwaitAnswer(ctx context.Context) error {
+	cmd := exec.CommandContext(ctx, c.opt.Program, c.args("-N", "display-message", "-p", "")...)
+	cmd.Env, cmd.WaitDelay = c.clientEnv(), time.Second // a stopped server was given its output, and keeps that open
+	text, err := cmd.CombinedOutput()
+	switch said := strings.TrimSpace(string(text)); {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil && said != "":
+		return fmt.Errorf("ask the tmux server: %s", said)
+	case err != nil:
+		return fmt.Errorf("ask the tmux server: %w", err)
+	}
+	return nil
+}
+
 // checkProgram refuses a missing or too old tmux.
 func (c *Client) checkProgram(ctx context.Context) error {
 	_, err := ProgramVersion(ctx, c.opt.Program)
