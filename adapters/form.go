@@ -59,7 +59,7 @@ func (o *Outbox) simplify(w *waitingPost, message string, why error) bool {
 	if w.whole != nil && p.File != nil && w.File == nil {
 		p.ReplyTo = w.whole.ReplyTo // its text was what was refused
 	}
-	o.bytes += p.size() - w.size()
+	o.bytes += p.Size() - w.Size()
 	w.Post = p
 	w.Nonce, w.marked = "", w.marked || w.unsure // it's another message
 	return true

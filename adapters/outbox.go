@@ -33,8 +33,8 @@ var (
 	// ErrMaybeSent says that a post that was given up may be there all the same: a call for it
 	// wasn't answered. Post.Again is for the next.
 	ErrMaybeSent = errors.New("it may be there all the same")
-	// errDropped is what a post's sender hears if nobody said why it was dropped.
-	errDropped = errors.New("the post was dropped: its session was closed")
+	// ErrDropped is what a post's sender hears if nobody said why it was dropped.
+	ErrDropped = errors.New("the post was dropped: its session was closed")
 )
 
 // Outbox queues the posts of one adapter, and makes each when the scheduler grants
@@ -138,7 +138,8 @@ func (p Post) check() error {
 	}
 }
 
-func (p Post) size() int {
+// Size is how much memory a post's content takes, in bytes.
+func (p Post) Size() int {
 	n := len(p.Text) + len(p.Numbered) + len(p.Picture)
 	if p.File != nil {
 		n += len(p.File.Data)
@@ -199,13 +200,13 @@ func (o *Outbox) add(chat qos.Chat, key string, p Post) (replaced *Post, undo fu
 	defer o.mu.Unlock()
 	w := o.waiting[key]
 	if w == nil {
-		if len(o.waiting) >= maxPosts || o.perChat[chat] >= maxChatPosts || o.bytes+p.size() > maxPostBytes {
+		if len(o.waiting) >= maxPosts || o.perChat[chat] >= maxChatPosts || o.bytes+p.Size() > maxPostBytes {
 			return nil, nil, ErrTooMuchWaits
 		}
 		w = &waitingPost{Post: p, chat: chat}
 		o.waiting[key] = w
 		o.perChat[chat]++
-		o.bytes += p.size()
+		o.bytes += p.Size()
 		return nil, func() { o.drop(key) }, nil
 	}
 	slot := &w.Post
@@ -221,10 +222,10 @@ func (o *Outbox) add(chat qos.Chat, key string, p Post) (replaced *Post, undo fu
 		old := w.Post
 		replaced, w.whole = &old, nil
 	}
-	if o.bytes-slot.size()+p.size() > maxPostBytes {
+	if o.bytes-slot.Size()+p.Size() > maxPostBytes {
 		return nil, nil, ErrTooMuchWaits
 	}
-	o.bytes += p.size() - slot.size()
+	o.bytes += p.Size() - slot.Size()
 	*slot = p
 	return replaced, func() {}, nil // the slot that was asked for before is still to come, or nothing is
 }
@@ -258,7 +259,7 @@ func (o *Outbox) forget(key string) []Post {
 		out = append(out, *w.next)
 	}
 	for _, p := range out {
-		o.bytes -= p.size()
+		o.bytes -= p.Size()
 	}
 	return out
 }

@@ -58,7 +58,7 @@ func (o *Outbox) requestCosmetic(ctx context.Context, call qos.Call) qos.Result 
 // elsewhere.
 func (o *Outbox) requestDropped(key string, err error) (elsewhere []Post) {
 	if err == nil {
-		err = errDropped
+		err = ErrDropped
 	}
 	posts, refused, unsure := o.drop(key)
 	for i, p := range posts {
@@ -240,7 +240,7 @@ func (o *Outbox) advance(key string, w *waitingPost) bool {
 		o.forget(key)
 		return false
 	}
-	o.bytes -= w.size()
+	o.bytes -= w.Size()
 	*w = waitingPost{Post: *w.next, chat: w.chat}
 	return true
 }

@@ -15,6 +15,7 @@ const (
 	workerMissed   = "missed"   // tells what didn't ring
 	workerBoards   = "boards"   // keeps the lists of sessions
 	workerCards    = "cards"    // says in sessions' threads what can be done there
+	workerReplies  = "replies"  // tries again to answer people
 	workerMembers  = "members"  // looks who's still in the groups that gave them something
 	workerForget   = "forget"   // drops what has expired
 )

@@ -163,6 +163,7 @@ type Inbound struct {
 	cards       *cards
 	preferences *preferences
 	untaken     *untaken
+	replies     *replies
 	roleHints   *seldom
 	members     *members
 	pictures    *screenshot.Renderer
@@ -196,6 +197,7 @@ func New(opt Options) (*Inbound, error) {
 	}
 	in.receipts, in.prompts = newReceipts(in), newPrompts(in)
 	in.missed, in.boards, in.members, in.cards = newMissed(in), newBoards(in), newMembers(in), newCards(in)
+	in.replies = newReplies(in)
 	var err error
 	if in.pictures, err = screenshot.New(); err != nil {
 		errs = append(errs, err)
@@ -236,7 +238,7 @@ func (in *Inbound) Run(ctx context.Context) error {
 	for worker, run := range map[string]func(ctx context.Context){
 		workerReceipts: in.receipts.run, workerPrompts: in.prompts.run, workerMissed: in.missed.run,
 		workerBoards: in.boards.run, workerForget: in.forgetExpired, workerMembers: in.members.run,
-		workerCards: in.cards.run,
+		workerCards: in.cards.run, workerReplies: in.replies.run,
 	} {
 		children.Go(func() { in.keepRunning(ctx, worker, run) })
 	}
@@ -346,9 +348,9 @@ func (in *Inbound) beside(place adapters.Target) adapters.Target {
 
 // say answers an event with a text in Markdown.
 func (in *Inbound) say(ev Event, key string, class qos.Class, text string, buttons ...[]adapters.Button) {
-	err := in.opt.Hub.Post(adapters.Post{
+	err := in.replies.postReply(adapters.Post{
 		To: ev.Place, Elsewhere: in.beside(ev.Place), Key: key + " " + ev.Key, Class: class, ReplyTo: ev.Message, Text: text, Buttons: buttons,
-	})
+	}, ev.Person.ID)
 	if err != nil {
 		in.log.Warn("somebody couldn't be answered", "key", ev.Key, "target", ev.Place.String(), "err", err)
 	}

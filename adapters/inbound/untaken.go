@@ -108,7 +108,9 @@ func (u *untaken) signed(chat adapters.Target, err error) {
 // sayCommon answers what others got, too, who use the same bot, with what each of them says.
 func (in *Inbound) sayCommon(ev Event, text string) {
 	key := "common " + ev.Key
-	err := in.opt.Hub.Post(adapters.Post{To: ev.Place, Key: key, Class: qos.Interactive, ReplyTo: ev.Message, Text: text, Nonce: commonNonce(ev, key)})
+	err := in.replies.postReply(adapters.Post{
+		To: ev.Place, Key: key, Class: qos.Interactive, ReplyTo: ev.Message, Text: text, Nonce: commonNonce(ev, key),
+	}, ev.Person.ID)
 	if err != nil {
 		in.log.Warn("somebody couldn't be answered", "key", ev.Key, "target", ev.Place.String(), "err", err)
 	}

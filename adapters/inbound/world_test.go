@@ -575,6 +575,13 @@ func (h *hub) release(gloomy error) []adapters.Post {
 	return waited
 }
 
+// seen are the posts that were made, and not taken.
+func (h *hub) seen() []adapters.Post {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.posts)
+}
+
 func (h *hub) take() []adapters.Post {
 	h.mu.Lock()
 	defer h.mu.Unlock()

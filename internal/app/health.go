@@ -151,6 +151,9 @@ func (d *daemon) otherParts() []api.Part {
 		if h := d.inbound.Questions(); h.Condition != inbound.Well {
 			all = append(all, partOf("questions", h))
 		}
+		if h := d.inbound.Replies(); h.Condition != inbound.Well {
+			all = append(all, partOf("replies", h))
+		}
 	}
 	all = append(all, d.redisParts()...)
 	for _, part := range []*api.Part{machinePart(), d.folder.part()} {

@@ -1,0 +1,212 @@
+package inbound
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters"
+)
+
+const (
+	// replyRetryFirst is after how long a reply that was refused is tried again, twice as long each
+	// time up to replyRetryMost: what a platform refuses by mistake, it takes soon.
+	replyRetryFirst = 10 * time.Second
+	replyRetryMost  = 5 * time.Minute
+	// replyFor is for how long it's tried. Nobody waits for an answer longer.
+	replyFor = time.Hour
+	// maxReplies and maxReplyBytes bound those that wait to be tried again.
+	maxReplies    = 200
+	maxReplyBytes = 32 << 20
+)
+
+// replies have what answers people be seen. The Outbox has other forms of what a place refuses, and
+// the chat of a thread; what's refused in all of those is tried again, and from the second time on
+// in the private chat of who asked, too. It's in memory only, as what the Outbox has. It's safe for
+// concurrent use.
+type replies struct {
+	in   *Inbound
+	wake chan struct{}
+
+	mu      sync.Mutex
+	refused []*refusedReply // the oldest first
+}
+
+// refusedReply is a reply that's tried again.
+type refusedReply struct {
+	post   adapters.Post
+	person string    // who asked, by Person.ID
+	since  time.Time // when it was refused first; zero: it wasn't
+	why    error
+	tries  int       // that were refused
+	next   time.Time // when it's tried; zero: a try is under way
+}
+
+func newReplies(in *Inbound) *replies {
+	return &replies{in: in, wake: make(chan struct{}, 1)}
+}
+
+// postReply posts an answer to a person. It's tried again if it's refused. An error says that it
+// wasn't queued, and won't be tried.
+func (rs *replies) postReply(p adapters.Post, person string) error {
+	if p.Reaction != "" || p.Pin != "" {
+		return rs.in.opt.Hub.Post(p)
+	}
+	rs.mu.Lock()
+	rs.refused = slices.DeleteFunc(rs.refused, func(r *refusedReply) bool {
+		return r.post.To == p.To && r.post.Key == p.Key // it's overtaken
+	})
+	rs.mu.Unlock()
+	r := &refusedReply{post: p, person: person}
+	return rs.in.opt.Hub.Post(rs.watched(r, p))
+}
+
+// watched is a reply's post whose refusal is heard of.
+func (rs *replies) watched(r *refusedReply, p adapters.Post) adapters.Post {
+	sent := r.post.Sent
+	p.Sent = func(message string, err error) {
+		if rs.settle(r, err, time.Now()) {
+			return
+		}
+		if sent != nil {
+			sent(message, err)
+		}
+	}
+	return p
+}
+
+// settle takes in what came of a try, and reports whether there'll be another.
+func (rs *replies) settle(r *refusedReply, err error, now time.Time) (again bool) {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	at := slices.Index(rs.refused, r)
+	overtaken := at < 0 && !r.since.IsZero()
+	over := err == nil || errors.Is(err, adapters.ErrReplaced) || errors.Is(err, adapters.ErrDropped)
+	if r.since.IsZero() {
+		r.since = now
+	}
+	if over || overtaken || now.Sub(r.since) >= replyFor {
+		if !over && !overtaken {
+			rs.in.log.Error("an answer to somebody is given up", "target", r.post.To.String(), "err", err)
+		}
+		if at >= 0 {
+			rs.refused = slices.Delete(rs.refused, at, at+1)
+		}
+		return false
+	}
+	if at < 0 {
+		rs.refused = append(rs.refused, r)
+		rs.makeRoom()
+	}
+	r.post.Again = r.post.Again || errors.Is(err, adapters.ErrMaybeSent)
+	r.why, r.next = err, now.Add(min(replyRetryFirst<<min(r.tries, 6), replyRetryMost))
+	r.tries++
+	select {
+	case rs.wake <- struct{}{}:
+	default:
+	}
+	return true
+}
+
+// makeRoom gives the oldest up where too many wait. mu is held.
+func (rs *replies) makeRoom() {
+	bytes := 0
+	for i, r := range slices.Backward(rs.refused) {
+		if bytes += r.post.Size(); bytes > maxReplyBytes || len(rs.refused)-i > maxReplies {
+			rs.in.log.Error("answers to people are given up, since too many wait", "answers", i+1, "target", r.post.To.String(), "err", r.why)
+			rs.refused = rs.refused[i+1:]
+			return
+		}
+	}
+}
+
+// run tries again what was refused, until ctx ends.
+func (rs *replies) run(ctx context.Context) {
+	for {
+		timer := time.NewTimer(rs.retry(time.Now()))
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-rs.wake:
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
+}
+
+// retry tries what's due, and returns for how long there's nothing more to do.
+func (rs *replies) retry(now time.Time) time.Duration {
+	rs.mu.Lock()
+	var due []*refusedReply
+	rest := replyFor
+	for _, r := range rs.refused {
+		switch {
+		case r.next.IsZero():
+		case !r.next.After(now):
+			r.next = time.Time{}
+			due = append(due, r)
+		default:
+			rest = min(rest, r.next.Sub(now))
+		}
+	}
+	rs.mu.Unlock()
+	for _, r := range due {
+		err := rs.in.opt.Hub.Post(rs.watched(r, rs.another(r)))
+		if err != nil {
+			rs.settle(r, err, now)
+		}
+	}
+	return rest
+}
+
+// another is the post of a reply's next try: every second one goes to the person's private chat, if
+// there's one and it isn't a secret of its place. Its buttons work where it was to stand only.
+func (rs *replies) another(r *refusedReply) adapters.Post {
+	rs.mu.Lock()
+	p, person, tries := r.post, r.person, r.tries
+	rs.mu.Unlock()
+	private, ok := rs.in.access.privateChat(person, p.To)
+	if tries%2 != 0 || !ok || p.Shown {
+		return p
+	}
+	p.To, p.Elsewhere, p.Message, p.ReplyTo, p.Menus, p.Buttons = private, adapters.Target{}, "", "", nil, nil
+	p.Text = "What you asked for elsewhere, where it can't be shown:\n\n" + cmp.Or(p.Numbered, p.Text)
+	return p
+}
+
+// privateChat is a person's private chat with the bot, beside the one of a place.
+func (a *access) privateChat(person string, beside adapters.Target) (adapters.Target, bool) {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	for chat, whose := range a.private {
+		if whose == person && person != "" && chat != chatOf(beside) {
+			return chat, true
+		}
+	}
+	return adapters.Target{}, false
+}
+
+// Replies says whether what answers people can be shown. What's refused wherever it's tried for ten
+// seconds is Down.
+func (in *Inbound) Replies() Health {
+	h := Health{Condition: Well}
+	in.replies.mu.Lock()
+	defer in.replies.mu.Unlock()
+	hidden := 0
+	for _, r := range in.replies.refused {
+		if time.Since(r.since) >= downAfter {
+			hidden++
+			h.Detail = fmt.Sprintf("%s: %s", r.post.To, r.why)
+		}
+	}
+	if hidden > 0 {
+		h.Condition = Down
+		h.Detail = fmt.Sprintf("%d answer(s) to people can't be shown, at %s; they're tried again for an hour", hidden, h.Detail)
+	}
+	return h
+}
