@@ -56,6 +56,7 @@ type limits struct {
 	blocked time.Time // the address isn't let through until
 	guard   failure   // with which it wasn't
 	strikes int       // how often, since anything was accepted
+	proxied int       // how often a proxy refused calls meanwhile
 	denied  time.Time // the token wasn't taken: not called until
 	denials int       // how often it wasn't, in a row
 	invalid invalid
@@ -252,7 +253,7 @@ func (l *limits) tightest(now time.Time, scope qos.Scope, b *bucket) (learned qo
 func (l *limits) accepted() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.strikes, l.denied, l.denials = 0, time.Time{}, 0
+	l.strikes, l.proxied, l.denied, l.denials = 0, 0, time.Time{}, 0
 }
 
 // refused takes in that Discord refused a call. It may prolong the order of silence.
@@ -284,12 +285,14 @@ func (l *limits) refused(now time.Time, c call, f *failure, h http.Header) {
 	var until *time.Time
 	switch {
 	case f.guard:
-		l.strikes++
-		first, most := foreignSilence, mostForeign
+		strikes, first, most := &l.strikes, foreignSilence, mostForeign
 		if f.proxy {
-			first, most = proxySilence, mostProxy
+			strikes, first, most = &l.proxied, proxySilence, mostProxy
 		}
-		f.retryAfter = max(f.retryAfter, min(first<<min(l.strikes-1, 10), most))
+		if *strikes == 0 || !now.Before(l.blocked) { // those that were under way count once
+			*strikes++
+		}
+		f.retryAfter = max(f.retryAfter, min(first<<min(*strikes-1, 10), most))
 		l.guard, until = *f, &l.blocked
 	case f.outcome != qos.Throttled:
 		return

@@ -269,6 +269,29 @@ func TestAProxysRefusalIsTriedAgainSoon(t *testing.T) {
 	})
 }
 
+// A proxy's refusals don't make the silence of the guard longer, nor do calls that were under way
+// when it was ordered.
+func TestTheGuardsFirstSilenceIsAMinute(t *testing.T) {
+	l, c := newLimits(), call{}
+	now := time.Unix(0, 0)
+	refuse := func(f failure) time.Duration {
+		f.guard = true
+		l.refused(now, c, &f, http.Header{})
+		return f.retryAfter
+	}
+	for _, want := range []time.Duration{1, 2, 4} {
+		if d := refuse(failure{status: http.StatusForbidden, outcome: qos.Failed, proxy: true}); d != want*time.Second {
+			t.Errorf("a proxy's refusal holds for %s, want %d s", d, want)
+		}
+		now = now.Add(want * time.Second)
+	}
+	for range 3 {
+		if d := refuse(failure{status: http.StatusTooManyRequests, outcome: qos.Throttled}); d != time.Minute {
+			t.Errorf("the guard's first silence is %s, want a minute", d)
+		}
+	}
+}
+
 // Interactions are no part of the bot's own limit; the guard's silence is for all.
 func TestInteractionsGoOnWhenTheBotIsSilenced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
