@@ -30,6 +30,7 @@ type office struct {
 	at     string // the thread
 	notes  *notes
 	forged int
+	guard  int // how often the guard in front of Discord has ordered silence in a storm
 }
 
 const asking = platformtest.Asking

@@ -170,6 +170,16 @@ func silences(n int) []*faults.Answer {
 	}
 }
 
+// silenceByGuard is what stands in front of Discord, whose silence grows from a minute on. It's
+// ordered at most twice in a storm.
+func (c coast) silenceByGuard(*rand.Rand) (faults.Fate, time.Duration) {
+	if c.guard == 2 {
+		return faults.Fate{}, 0
+	}
+	c.guard++
+	return faults.Fate{Lost: true, Answer: &faults.Answer{Status: 429, Header: map[string]string{"Content-Type": "text/html"}, Body: "<html>error code: 1015</html>"}}, time.Duration(c.guard) * time.Minute
+}
+
 func (c coast) Wrongs() []platformtest.Wrong {
 	var odd []faults.Answer
 	for _, name := range []string{"a login page", "a page, accepted", "nothing"} {
@@ -177,11 +187,11 @@ func (c coast) Wrongs() []platformtest.Wrong {
 	}
 	writes := func(c platformtest.StormCall) bool { return !c.Reads }
 	return append(platformtest.CommonWrongs(odd),
-		platformtest.Wrong{Name: "silence", Draw: func(r *rand.Rand) (faults.Fate, time.Duration) {
-			n := 1 + r.IntN(20)
-			forms := silences(n)
-			return faults.Fate{Lost: true, Answer: forms[r.IntN(len(forms))]}, time.Duration(n+1) * time.Second
-		}},
+		platformtest.Silence(silences,
+			&faults.Answer{Status: 429, Header: map[string]string{"X-RateLimit-Scope": "user"}, Body: `{"message":"You are being rate limited.","global":false}`},
+			&faults.Answer{Status: 429, Header: map[string]string{"X-RateLimit-Scope": "global"}, Body: `{"message":"You are being rate limited.","global":true}`},
+		),
+		platformtest.Wrong{Name: "the guard's silence", Draw: c.silenceByGuard},
 		platformtest.Wrong{Name: "the token", Draw: platformtest.Answered(saysNo(http.StatusUnauthorized, 0, "401: Unauthorized"))},
 		platformtest.Wrong{Name: "no access", Hides: true, Fits: writes, Draw: platformtest.Answered(saysNo(http.StatusForbidden, 50001, "Missing Access"))},
 		platformtest.Wrong{Name: "no thread", Loses: true, Fits: func(c platformtest.StormCall) bool { return c.Thread }, Draw: platformtest.Answered(saysNo(http.StatusNotFound, 10003, "Unknown Channel"))},
@@ -251,5 +261,5 @@ func TestStorms(t *testing.T) {
 				w.Error("the bot counts as shared")
 			}
 		})
-	}, 100293, 100823)
+	}, 100293, 100823, 600169)
 }

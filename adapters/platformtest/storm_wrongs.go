@@ -39,3 +39,21 @@ func CommonWrongs(odd []faults.Answer) []Wrong {
 		}},
 	}
 }
+
+// Silence is an order of silence for up to 20 s, now and then for up to ten minutes. forms are
+// its forms for so many seconds; the orders of timeless don't say for how long, which counts as a
+// second.
+func Silence(forms func(n int) []*faults.Answer, timeless ...*faults.Answer) Wrong {
+	return Wrong{Name: "silence", Draw: func(r *rand.Rand) (faults.Fate, time.Duration) {
+		n := 1 + r.IntN(20)
+		if r.IntN(20) == 0 {
+			n = 1 + r.IntN(600)
+		}
+		all := forms(n)
+		i := r.IntN(len(all) + len(timeless))
+		if i >= len(all) {
+			return faults.Fate{Lost: true, Answer: timeless[i-len(all)]}, time.Second
+		}
+		return faults.Fate{Lost: true, Answer: all[i]}, time.Duration(n+1) * time.Second
+	}}
+}

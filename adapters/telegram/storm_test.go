@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/platformtest"
@@ -137,7 +136,7 @@ func silences(n int) []*faults.Answer {
 	form := `{"ok":false,"error_code":429,"description":"Too Many Requests: retry after %d"%s}`
 	return []*faults.Answer{
 		{Status: 429, Header: header, Body: fmt.Sprintf(form, n, fmt.Sprintf(`,"parameters":{"retry_after":%d}`, n))},
-		{Status: 429, Header: header, Body: fmt.Sprintf(form, n, fmt.Sprintf(`,"parameters":{"retry_after":%d.0}`, n))},
+		{Status: 429, Header: header, Body: fmt.Sprintf(form, n, fmt.Sprintf(`,"parameters":{"retry_after":%d.25}`, n))},
 		{Status: 429, Header: header, Body: fmt.Sprintf(form, n, fmt.Sprintf(`,"parameters":{"retry_after":"%d"}`, n))},
 		{Status: 429, Body: fmt.Sprintf(form, n, "")},
 		{Status: 429, Header: map[string]string{"Content-Type": "text/html", "Retry-After": strconv.Itoa(n)}, Body: "<html>slow down</html>"},
@@ -153,11 +152,10 @@ func (c coast) Wrongs() []platformtest.Wrong {
 		}
 	})
 	return append(platformtest.CommonWrongs(odd),
-		platformtest.Wrong{Name: "silence", Draw: func(r *rand.Rand) (faults.Fate, time.Duration) {
-			n := 1 + r.IntN(20)
-			forms := silences(n)
-			return faults.Fate{Lost: true, Answer: forms[r.IntN(len(forms))]}, time.Duration(n) * time.Second
-		}},
+		platformtest.Silence(silences,
+			&faults.Answer{Status: 429, Header: map[string]string{"Content-Type": "application/json"}, Body: `{"ok":false,"error_code":429,"description":"Too Many Requests"}`},
+			&faults.Answer{Status: 429, Header: map[string]string{"Content-Type": "text/html"}, Body: "<html>slow down</html>"},
+		),
 		platformtest.Wrong{Name: "the token", Draw: platformtest.Answered(refused(http.StatusUnauthorized, "Unauthorized"))},
 		platformtest.Wrong{Name: "kicked", Hides: true, Draw: platformtest.Answered(refused(http.StatusForbidden, "Forbidden: bot was kicked from the supergroup chat")), Fits: writes},
 		platformtest.Wrong{Name: "no topic", Loses: true, Draw: platformtest.Answered(refused(http.StatusBadRequest, "Bad Request: message thread not found")), Fits: func(c platformtest.StormCall) bool { return c.Thread }},
