@@ -186,7 +186,8 @@ func (c coast) Wrongs() []platformtest.Wrong {
 		odd = append(odd, foreignAnswers[name])
 	}
 	writes := func(c platformtest.StormCall) bool { return !c.Reads }
-	return append(platformtest.CommonWrongs(odd),
+	common := append(platformtest.CommonWrongs(odd), platformtest.Changed("")...)
+	return append(common,
 		platformtest.Silence(silences,
 			&faults.Answer{Status: 429, Header: map[string]string{"X-RateLimit-Scope": "user"}, Body: `{"message":"You are being rate limited.","global":false}`},
 			&faults.Answer{Status: 429, Header: map[string]string{"X-RateLimit-Scope": "global"}, Body: `{"message":"You are being rate limited.","global":true}`},

@@ -151,7 +151,8 @@ func (c coast) Wrongs() []platformtest.Wrong {
 			}
 		}
 	})
-	return append(platformtest.CommonWrongs(odd),
+	common := append(platformtest.CommonWrongs(odd), platformtest.Changed("result", "message_thread_id", "is_topic_message")...)
+	return append(common,
 		platformtest.Silence(silences,
 			&faults.Answer{Status: 429, Header: map[string]string{"Content-Type": "application/json"}, Body: `{"ok":false,"error_code":429,"description":"Too Many Requests"}`},
 			&faults.Answer{Status: 429, Header: map[string]string{"Content-Type": "text/html"}, Body: "<html>slow down</html>"},
