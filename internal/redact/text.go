@@ -2,6 +2,7 @@ package redact
 
 import (
 	"bytes"
+	"encoding/binary"
 	"sort"
 	"unicode/utf8"
 )
@@ -67,11 +68,20 @@ func (t *text) add(from, indent int) {
 	t.rows = append(t.rows, row{at: len(t.buf), from: from, indent: indent})
 }
 
-// addVisible adds a row's text without what nobody sees in it.
+// addVisible adds a row's text without what nobody sees in it. Most rows are ASCII, which has none of
+// that: looked at byte by byte they took a third of the time that masking takes.
 func addVisible[T string | []byte](t *text, l T) {
+	begin := len(t.buf)
+	if t.buf = append(t.buf, l...); isASCII(t.buf[begin:]) {
+		return
+	}
+	t.buf = t.buf[:begin]
 	kept := 0
 	for i := 0; i < len(l); {
-		n := invisible(l[i:])
+		n := 0
+		if l[i] >= 0xC2 {
+			n = invisible(l[i:])
+		}
 		if n == 0 {
 			i++
 			continue
@@ -86,6 +96,22 @@ func addVisible[T string | []byte](t *text, l T) {
 		kept = i
 	}
 	t.buf = append(t.buf, l[kept:]...)
+}
+
+// isASCII says that a text has no byte above 0x7F. It looks at eight at once.
+func isASCII(l []byte) bool {
+	const high = 0x8080808080808080
+	for ; len(l) >= 8; l = l[8:] {
+		if binary.LittleEndian.Uint64(l)&high != 0 {
+			return false
+		}
+	}
+	for _, c := range l {
+		if c >= 0x80 {
+			return false
+		}
+	}
+	return true
 }
 
 // invisible is the length of a character at the beginning that's drawn as nothing, or that turns
