@@ -73,6 +73,8 @@ func kindOf(err error) error {
 		return ErrDamaged
 	case errors.Is(err, ErrCut):
 		return ErrCut
+	case errors.Is(err, ErrIndexCut):
+		return ErrIndexCut
 	case errors.Is(err, fs.ErrPermission):
 		return ErrDenied
 	}
@@ -84,6 +86,8 @@ func kindOf(err error) error {
 	case sqlite3.SQLITE_IOERR_WRITE, // what SQLite makes of EDQUOT: it knows ENOSPC only
 		sqlite3.SQLITE_IOERR_SHMSIZE: // the -shm file couldn't grow
 		return ErrFull
+	case sqlite3.SQLITE_IOERR_IN_PAGE: // shared memory ends before what was there
+		return ErrIndexCut
 	case sqlite3.SQLITE_IOERR_SHORT_READ: // a page should be where its file has ended
 		return ErrDamaged
 	}

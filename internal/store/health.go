@@ -115,6 +115,11 @@ func (s *Store) Health(ctx context.Context) error {
 	if err := s.lookForCut(ctx); err != nil {
 		return err
 	}
+	if _, err := s.write.index.check(); errors.Is(err, ErrIndexCut) { // a transaction has it made anew
+		if err := s.write.queue.do(ctx, 0, func(context.Context) error { return nil }); err != nil {
+			return s.explain("look at the store", err)
+		}
+	}
 	strange, err := s.reader().settleNote()
 	if err != nil {
 		return err
@@ -216,6 +221,12 @@ func (s *Store) Check(ctx context.Context) error {
 	v := s.reader().verdict
 	times := v.count()
 	err := Examine(ctx, s.path)
+	if errors.Is(err, ErrIndexCut) { // which the next transaction mends
+		err = s.write.queue.do(ctx, 0, func(context.Context) error { return nil })
+		if err == nil {
+			err = Examine(ctx, s.path)
+		}
+	}
 	switch {
 	case err == nil:
 		return v.clear(times)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/internal/inbox"
+	"github.com/panebridge/panebridge/sessions"
 )
 
 // Inbox has the fleets, mail and notices in the database. Unlike a Store it's opened by
@@ -24,6 +25,7 @@ type Inbox struct {
 	following sync.RWMutex // held while another file is opened
 	db        *sql.DB      // one connection
 	wal       *walWatch    // of the file that's open
+	index     *indexWatch
 }
 
 var _ inbox.Store = (*Inbox)(nil)
@@ -76,8 +78,17 @@ func (s *Inbox) open(ctx context.Context, prepare func(path string) error) error
 	if err = errors.Join(err, conn.Close()); err != nil {
 		return errors.Join(err, s.db.Close())
 	}
+	index, err := openIndex(s.path)
+	if isGone(err) { // it's being written anew
+		err = fmt.Errorf("%w: %w", ErrMissing, err)
+	}
+	if err != nil {
+		return errors.Join(err, s.db.Close())
+	}
+	old := s.index
+	s.index = index
 	if s.wal != nil {
-		err = s.wal.close()
+		err = errors.Join(s.wal.close(), old.close())
 	}
 	s.wal = &walWatch{path: s.path + walSuffix}
 	err = errors.Join(err, s.files.remember(s.path))
@@ -132,10 +143,11 @@ const rescueWithin = 8 * time.Second
 func again(ctx context.Context, do func() error) error {
 	for began := time.Now(); ; {
 		err := do()
-		if !errors.Is(kindOf(err), ErrLocked) && !IsRescuable(err) || ctx.Err() != nil || time.Since(began) > lockedFor {
+		cut := errors.Is(kindOf(err), ErrIndexCut)
+		if !errors.Is(kindOf(err), ErrLocked) && !IsRescuable(err) && !cut || ctx.Err() != nil || time.Since(began) > lockedFor {
 			return err
 		}
-		if IsRescuable(err) { // the daemon is about to write it anew
+		if IsRescuable(err) || cut { // the daemon is about to write it anew
 			time.Sleep(20 * time.Millisecond)
 		}
 	}
@@ -147,7 +159,7 @@ func (s *Inbox) Close() error {
 		return s.gate.close()
 	}
 	leave := s.gate.enter()
-	err := errors.Join(s.db.Close(), s.wal.close())
+	err := errors.Join(s.db.Close(), s.wal.close(), s.index.close())
 	leave()
 	return errors.Join(err, s.gate.close())
 }
@@ -159,6 +171,7 @@ func (s *Inbox) write(ctx context.Context, doing string, do func(ctx context.Con
 		return err
 	}
 	ctx = context.WithoutCancel(ctx) // which costs SQLite's driver no goroutine per statement, either
+	unknown := false
 	return s.explain(doing, again(ctx, func() error {
 		defer s.gate.enter()()
 		if err := s.follow(ctx); err != nil {
@@ -171,7 +184,12 @@ func (s *Inbox) write(ctx context.Context, doing string, do func(ctx context.Con
 			return err
 		}
 		defer func() { _ = conn.Close() }() // back to the pool
-		return s.transact(ctx, conn, do)
+		err = s.transact(ctx, conn, do)
+		if unknown && errors.Is(err, sessions.ErrConflict) { // that was this one
+			return nil
+		}
+		unknown = unknown || errors.Is(err, errUnknown)
+		return err
 	}))
 }
 
@@ -187,13 +205,32 @@ func (s *Inbox) accept(ctx context.Context, doing string, do func(ctx context.Co
 // transact does something in a transaction, if the write-ahead log is whole: the daemon sees to it that it is
 // again. What a gap was found before only afterwards, since this process hadn't known the log, is no success.
 func (s *Inbox) transact(ctx context.Context, conn *sql.Conn, do func(ctx context.Context, conn *sql.Conn) error) error {
-	check := func(context.Context, *sql.Conn) error { return s.wal.check() }
-	err := transact(ctx, conn, func(ctx context.Context, conn *sql.Conn) error {
-		if err := check(ctx, conn); err != nil {
+	check := func(context.Context, *sql.Conn) error {
+		if _, err := s.index.check(); err != nil {
 			return err
 		}
-		return do(ctx, conn)
+		return s.wal.check()
+	}
+	var begun indexState
+	done := false
+	err := transact(ctx, conn, func(ctx context.Context, conn *sql.Conn) error {
+		err := check(ctx, conn)
+		if err == nil {
+			err = do(ctx, conn)
+		}
+		if err == nil {
+			begun, err = s.index.check() // what was read was whole
+			done = err == nil
+		}
+		return err
 	})
+	if err != nil && done && s.index.isToBlame(err) {
+		if s.hasCommitted(ctx, conn, begun) {
+			err = nil
+		} else {
+			err = fmt.Errorf("%w: %w", errUnknown, err)
+		}
+	}
 	if err != nil || s.wal.check() == nil {
 		return err
 	}
@@ -202,6 +239,25 @@ func (s *Inbox) transact(ctx context.Context, conn *sql.Conn, do func(ctx contex
 		return errors.Join(err, noteUnsound(s.path, err))
 	}
 	return nil
+}
+
+// errUnknown says that a transaction may have been committed all the same.
+var errUnknown = errors.New("it may be stored")
+
+// hasCommitted finds out what became of a transaction when the index was cut while it was committed, once the daemon
+// has made that anew: see writer.hasCommitted.
+func (s *Inbox) hasCommitted(ctx context.Context, conn *sql.Conn, begun indexState) (has bool) {
+	for began := time.Now(); time.Since(began) < rescueWithin; time.Sleep(time.Millisecond) {
+		err := transact(ctx, conn, func(context.Context, *sql.Conn) error {
+			is, err := s.index.check()
+			has = err == nil && is.committedSince(begun)
+			return err
+		})
+		if err == nil {
+			break
+		}
+	}
+	return has
 }
 
 func transact(ctx context.Context, conn *sql.Conn, do func(ctx context.Context, conn *sql.Conn) error) error {

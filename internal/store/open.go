@@ -68,6 +68,7 @@ func (s *Store) open(ctx context.Context, log *slog.Logger) (err error) {
 		return err
 	}
 	s.read.Store(read)
+	s.write.mend = s.mendIndex
 	return s.files.remember(s.path)
 }
 

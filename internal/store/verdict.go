@@ -6,6 +6,8 @@ import (
 	"os"
 	"sync"
 
+	"modernc.org/sqlite"
+
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -13,10 +15,11 @@ import (
 var errWrittenAnew = fmt.Errorf("%w: the database was written anew meanwhile; ask again", sessions.ErrUnavailable)
 
 // verdict is what's known of the soundness of one file. What a read or a write meets belongs to the file that
-// it was begun on: nothing of it counts any more once another file was written in its place. The note beside the
+// it was begun on: nothing of it counts any more once another file was written in its place, or its index was made anew. The note beside the
 // file says the same to the next start and to other processes; see noteUnsound.
 type verdict struct {
-	path string // of the file
+	path  string // of the file
+	index *indexWatch
 
 	mu    sync.Mutex
 	found error // what was found last, an ErrDamaged; nil: nothing is known of damage
@@ -37,10 +40,14 @@ func (v *verdict) unsound() error {
 // next start saves what can be read.
 func (v *verdict) explain(doing string, err error) error {
 	told := explain(doing, v.path, err)
-	if !errors.Is(told, ErrDamaged) {
-		return told
+	var e *sqlite.Error
+	counts, failed := true, error(nil)
+	switch {
+	case errors.Is(told, ErrDamaged):
+		counts, failed = v.record(told)
+	case errors.As(err, &e):
+		counts = v.counts()
 	}
-	counts, failed := v.record(told)
 	if !counts {
 		return fmt.Errorf("%s: %w (%s)", doing, errWrittenAnew, err.Error())
 	}
@@ -48,16 +55,28 @@ func (v *verdict) explain(doing string, err error) error {
 }
 
 // record takes in that the file was found damaged; err says why that couldn't be noted. It doesn't count if
-// another file was written in its place.
+// another file was written in its place, or if it was looked at through an index of which a part is gone.
 func (v *verdict) record(found error) (counts bool, err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.over {
+	if v.over || v.isIndexCut() {
 		return false, nil
 	}
 	v.times++
 	v.found = found
 	return true, v.note(found)
+}
+
+// counts reports whether what was met is about the file.
+func (v *verdict) counts() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return !v.over && !v.isIndexCut()
+}
+
+func (v *verdict) isIndexCut() bool {
+	_, err := v.index.check()
+	return errors.Is(err, ErrIndexCut)
 }
 
 // recordCut takes in that the write-ahead log is cut, or isn't.
@@ -139,4 +158,16 @@ func (v *verdict) retire() error {
 		return nil
 	}
 	return v.dropNote()
+}
+
+// renew returns what's known of the same file once mend has made its index anew. It's for what's begun from then on:
+// nothing counts of what was begun before, or ends meanwhile.
+func (v *verdict) renew(mend func() error) (*verdict, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if err := mend(); err != nil {
+		return nil, err
+	}
+	v.over = true
+	return &verdict{path: v.path, index: v.index, found: v.found, times: v.times, cut: v.cut, noted: v.noted}, nil
 }

@@ -158,11 +158,17 @@ func (w *writer) beginWhole(ctx context.Context) error {
 	var err error
 	switch {
 	case begun == nil:
-		if err = w.wal.check(); err != nil {
+		if _, err = w.index.check(); err == nil {
+			err = w.wal.check()
+		}
+		if err != nil {
 			_, _ = w.rollback.ExecContext(ctx)
 		}
 	case errors.Is(kindOf(begun), ErrDamaged): // its first page may be among what's gone
 		err = w.wal.suspect()
+	}
+	if errors.Is(kindOf(errors.Join(begun, err)), ErrIndexCut) {
+		return errors.Join(begun, err)
 	}
 	if !errors.Is(err, ErrCut) {
 		return errors.Join(begun, err, w.recordCut(nil))

@@ -22,7 +22,8 @@ type writer struct {
 	full  bool // commits wait for the disk now; see durable.go
 	// failed says that the last transaction failed, and no request was to blame.
 	failed atomic.Bool
-	hurry  atomic.Bool // see HurryUp
+	hurry  atomic.Bool                   // see HurryUp
+	mend   func(mend func() error) error // see Store.mendIndex
 	link
 }
 
@@ -32,6 +33,7 @@ type link struct {
 	conn  *sql.Conn
 	stmts prepared
 	wal   *walWatch
+	index *indexWatch
 	*verdict
 
 	begin, commit, rollback                   *sql.Stmt
@@ -103,6 +105,10 @@ func (l *link) open(ctx context.Context, log *slog.Logger) (err error) {
 	if was != is {
 		log.InfoContext(ctx, "migrated the database", "from_version", was, "to_version", is)
 	}
+	if l.index, err = openIndex(l.path); err != nil {
+		return err
+	}
+	l.verdict.index = l.index
 	l.stmts, err = prepare(ctx, l.conn, []statement{
 		{&l.begin, "BEGIN IMMEDIATE"}, // take the write lock now: later it could fail half-way
 		{&l.commit, "COMMIT"},
@@ -151,7 +157,7 @@ func (l *link) close() error {
 	if l.conn != nil {
 		err = errors.Join(err, l.conn.Close())
 	}
-	return errors.Join(err, l.db.Close(), l.wal.close())
+	return errors.Join(err, l.db.Close(), l.wal.close(), l.index.close()) // the index last: see indexWatch
 }
 
 // exec writes one row (or drops some) on its own, in a group with others. The statement is read when
@@ -173,6 +179,9 @@ func (w *writer) commitBatch(ctx context.Context, batch []*request) {
 		return
 	}
 	began, err := w.transact(ctx, batch)
+	if err != nil && w.mendIndex(err) {
+		began, err = w.transact(ctx, batch)
+	}
 	if err != nil && began && len(batch) > 1 {
 		w.log.DebugContext(ctx, "joint transaction failed, its requests follow one by one", "requests", len(batch), "err", err)
 		for i := range batch {
@@ -229,11 +238,16 @@ func (w *writer) transact(ctx context.Context, batch []*request) (began bool, er
 			return true, err
 		}
 	}
-	if _, err := w.commit.ExecContext(ctx); err != nil {
+	begun, err := w.index.check() // what was read was whole
+	if err != nil {
 		return true, err
 	}
-	committed = true
-	return true, nil
+	_, err = w.commit.ExecContext(ctx)
+	committed = err == nil || w.index.isToBlame(err) && w.hasCommitted(ctx, begun)
+	if committed {
+		return true, nil
+	}
+	return true, err
 }
 
 func (w *writer) close() (err error) {
