@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
@@ -24,6 +25,10 @@ var (
 	ErrReadOnly = fmt.Errorf("%w: the database may only be read; see to its file, its folder and its disk", sessions.ErrUnavailable)
 	// ErrDamaged: the file isn't a database, or not a sound one.
 	ErrDamaged = fmt.Errorf("%w: the database is damaged", sessions.ErrUnavailable)
+	// ErrUnreadable: the disk didn't give what's stored on it. Nothing is wrong with the database for all that's known.
+	ErrUnreadable = fmt.Errorf("%w: the disk can't be read; see the kernel's log (dmesg)", sessions.ErrUnavailable)
+	// ErrNotKept: the disk didn't say that it keeps what was written.
+	ErrNotKept = fmt.Errorf("%w: the disk didn't keep what was written; see the kernel's log (dmesg)", sessions.ErrUnavailable)
 	// ErrClosed: the store was closed.
 	ErrClosed = fmt.Errorf("%w: the store is closed", sessions.ErrUnavailable)
 )
@@ -82,16 +87,25 @@ func kindOf(err error) error {
 	if !errors.As(err, &e) {
 		return nil
 	}
-	switch e.Code() {
+	return kindOfCode(e.Code())
+}
+
+// kindOfCode is kindOf for one of SQLite's extended codes.
+func kindOfCode(code int) error {
+	switch code {
 	case sqlite3.SQLITE_IOERR_WRITE, // what SQLite makes of EDQUOT: it knows ENOSPC only
 		sqlite3.SQLITE_IOERR_SHMSIZE: // the -shm file couldn't grow
 		return ErrFull
 	case sqlite3.SQLITE_IOERR_IN_PAGE: // shared memory ends before what was there
 		return ErrIndexCut
+	case sqlite3.SQLITE_IOERR_READ:
+		return ErrUnreadable
+	case sqlite3.SQLITE_IOERR_FSYNC, sqlite3.SQLITE_IOERR_DIR_FSYNC:
+		return ErrNotKept
 	case sqlite3.SQLITE_IOERR_SHORT_READ: // a page should be where its file has ended
 		return ErrDamaged
 	}
-	switch e.Code() & 0xff { // the primary code of an extended one
+	switch code & 0xff { // the primary code of an extended one
 	case sqlite3.SQLITE_FULL:
 		return ErrFull
 	case sqlite3.SQLITE_READONLY:
@@ -106,10 +120,19 @@ func kindOf(err error) error {
 	return nil
 }
 
-// isReadOnlyDisk reports whether the disk of a file may only be read: the kernel mounts one so that has failed,
-// while files on it are open. SQLite says of that what it says of one over its quota.
+// isReadOnlyDisk reports whether the disk of a file may only be read: the kernel has one that has failed be so,
+// while files on it are open. SQLite says of that what it says of one over its quota, and since Linux 6.15 the kernel
+// itself tells nobody who doesn't try to write.
 func isReadOnlyDisk(path string) bool {
-	return errors.Is(unix.Access(filepath.Dir(path), unix.W_OK), unix.EROFS)
+	folder := filepath.Dir(path)
+	if errors.Is(unix.Access(folder, unix.W_OK), unix.EROFS) {
+		return true
+	}
+	probe, err := os.CreateTemp(folder, filepath.Base(path)+"-probe-")
+	if err == nil {
+		_ = errors.Join(probe.Close(), os.Remove(probe.Name()))
+	}
+	return errors.Is(err, unix.EROFS)
 }
 
 // isOf tells whether an error is an SQLite error of a primary code.

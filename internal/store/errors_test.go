@@ -1,0 +1,32 @@
+package store
+
+import (
+	"errors"
+	"testing"
+
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// Each way in which a disk fails has a name of its own.
+func TestWhatADiskSaysHasAName(t *testing.T) {
+	for code, want := range map[int]error{
+		sqlite3.SQLITE_FULL:             ErrFull,
+		sqlite3.SQLITE_IOERR_WRITE:      ErrFull, // over a quota, unless the disk may only be read
+		sqlite3.SQLITE_IOERR_SHMSIZE:    ErrFull,
+		sqlite3.SQLITE_READONLY:         ErrReadOnly,
+		sqlite3.SQLITE_READONLY_DBMOVED: ErrReadOnly,
+		sqlite3.SQLITE_IOERR_READ:       ErrUnreadable,
+		sqlite3.SQLITE_IOERR_FSYNC:      ErrNotKept,
+		sqlite3.SQLITE_IOERR_DIR_FSYNC:  ErrNotKept,
+		sqlite3.SQLITE_IOERR_SHORT_READ: ErrDamaged,
+		sqlite3.SQLITE_IOERR_IN_PAGE:    ErrIndexCut,
+		sqlite3.SQLITE_CORRUPT:          ErrDamaged,
+		sqlite3.SQLITE_BUSY_SNAPSHOT:    ErrLocked,
+	} {
+		if err := kindOfCode(code); !errors.Is(err, want) || !errors.Is(err, sessions.ErrUnavailable) {
+			t.Errorf("%d is %v", code, err)
+		}
+	}
+}
