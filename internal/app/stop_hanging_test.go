@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -20,15 +21,19 @@ import (
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/api/client"
 	"github.com/panebridge/panebridge/internal/faults"
+	"github.com/panebridge/panebridge/internal/redistest"
 )
 
 // Whatever hangs, a daemon that's asked to end has ended within ten seconds: a platform that
-// doesn't answer any more, a database that somebody else has locked, both. With a pipe in its
+// doesn't answer any more, a database that somebody else has locked, a tmux server that's stopped, a Redis that
+// takes connections and says nothing, from the start or later, and several of them. With a pipe in its
 // state folder that nobody writes into it ends by itself, and says so.
 func TestADaemonEndsWhateverHangs(t *testing.T) {
 	slow(t)
-	for name, tc := range map[string]struct{ platform, database, pipe bool }{
+	for name, tc := range map[string]struct{ platform, database, tmux, redis, mute, pipe bool }{
 		"platform": {platform: true}, "database": {database: true}, "both": {platform: true, database: true}, "pipe": {pipe: true},
+		"tmux": {tmux: true}, "redis": {redis: true}, "redis from the start": {mute: true}, "tmux and redis": {tmux: true, redis: true},
+		"all": {platform: true, database: true, tmux: true, redis: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := shortTemp(t)
@@ -44,6 +49,24 @@ func TestADaemonEndsWhateverHangs(t *testing.T) {
 			}))
 			text := fmt.Sprintf("tmux: {servers: [{socket_path: %q}]}\nadapters:\n  web: {enabled: false}\n  telegram: {enabled: true, token: %q, api_url: %s, chats: [{id: %d, topics: true}]}\nmirrors: [{session: '*', to: 'telegram:%d', view: stream}]\n",
 				filepath.Join(dir, "tmux"), telegram.Token(), address, group, group)
+			pauseRedis := func() error { return nil }
+			if tc.redis || tc.mute {
+				s, err := redistest.New(t.Context(), filepath.Join(dir, "redis"), false)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := s.Start(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(s.Kill)
+				text += fmt.Sprintf("redis: {addrs: [%q]}\n", s.Addr)
+				pauseRedis = s.Pause
+			}
+			if tc.mute {
+				if err := pauseRedis(); err != nil {
+					t.Fatal(err)
+				}
+			}
 			if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -68,7 +91,7 @@ func TestADaemonEndsWhateverHangs(t *testing.T) {
 			}
 			late := time.AfterFunc(time.Minute, func() { _ = daemon.Process.Kill() })
 			defer late.Stop()
-			t.Cleanup(func() { _ = exec.Command("tmux", "-S", filepath.Join(dir, "tmux"), "kill-server").Run() })
+			t.Cleanup(func() { endTmux(filepath.Join(dir, "tmux")) })
 			if tc.pipe {
 				began := time.Now()
 				_ = daemon.Wait()
@@ -79,6 +102,13 @@ func TestADaemonEndsWhateverHangs(t *testing.T) {
 			}
 			beBusy(t, filepath.Join(state, "panebridge.sock"))
 			hangs.Store(tc.platform)
+			if err := pauseRedis(); err != nil {
+				t.Fatal(err)
+			}
+			if tc.tmux {
+				goOn := stand(t, filepath.Join(dir, "tmux"))
+				defer goOn()
+			}
 			if tc.database {
 				unlock := lock(t, filepath.Join(state, "panebridge.db"))
 				defer unlock()
@@ -114,6 +144,23 @@ func beBusy(t *testing.T, socket string) {
 		time.Sleep(100 * time.Millisecond)
 	}
 	t.Fatal("no session could be made")
+}
+
+// stand stops a tmux server, until it's told to go on.
+func stand(t *testing.T, socket string) (goOn func()) {
+	t.Helper()
+	text, err := exec.CommandContext(t.Context(), "tmux", "-S", socket, "display-message", "-p", "#{pid}").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	return func() { _ = syscall.Kill(pid, syscall.SIGCONT) }
 }
 
 // lock has somebody else hold a database.
