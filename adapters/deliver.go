@@ -29,6 +29,7 @@ type Deliverer struct {
 
 	mu   sync.Mutex
 	open map[qos.DocID]*openDoc
+	deaf deaf
 }
 
 // DelivererOptions are a Deliverer's parts.
@@ -135,7 +136,7 @@ func NewDeliverer(opt DelivererOptions) *Deliverer {
 	if opt.Nonce == nil {
 		opt.Nonce = func() string { return randomHex(8) }
 	}
-	d := &Deliverer{opt: opt, open: map[qos.DocID]*openDoc{}}
+	d := &Deliverer{opt: opt, open: map[qos.DocID]*openDoc{}, deaf: deaf{}}
 	if opt.Masker != nil {
 		d.mask = &maskedLog{Log: opt.Log, masker: opt.Masker}
 		d.opt.Log = d.mask
@@ -148,6 +149,9 @@ func (d *Deliverer) Open(b Binding, doc Document) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.open[b.ID.Doc()] = &openDoc{binding: b, doc: doc}
+	if doc.Lost != nil && time.Now().Before(doc.Lost.Again) {
+		d.deaf.learns(b.ID, doc.target(b).Chat, Document{}, doc)
+	}
 }
 
 // Rebind changes the binding of an open document: from its next call on.
@@ -198,8 +202,15 @@ func (d *Deliverer) deliverDocument(ctx context.Context, call qos.Call) (result 
 	if o == nil {
 		return refused
 	}
-	after, result := d.deliver(ctx, call, b, doc, left)
+	chat := doc.target(b).Chat
 	d.mu.Lock()
+	was, until := d.deaf.inDeafChat(b.ID, chat, doc, time.Now()), d.deaf.lostUntil(chat)
+	d.mu.Unlock()
+	after, result := d.deliver(ctx, call, b, was, left, until)
+	d.mu.Lock()
+	if d.deaf.learns(b.ID, chat, was, after) {
+		d.hears(chat, time.Now())
+	}
 	o.doc, o.busy, o.panics, o.failing = after, false, 0, o.failing.after(result, time.Now())
 	if o.leave {
 		o.leave = false
@@ -210,6 +221,18 @@ func (d *Deliverer) deliverDocument(ctx context.Context, call qos.Call) (result 
 		d.opt.Placed(b.Session)
 	}
 	return result
+}
+
+// hears has the documents of a chat get threads again, in which they can be written to now. mu is
+// held.
+func (d *Deliverer) hears(chat string, now time.Time) {
+	for _, o := range d.open {
+		if l := o.doc.Lost; l != nil && o.doc.Thread == "" && !l.Nowhere && o.doc.target(o.binding).Chat == chat && now.Before(l.Again) {
+			lost := *l
+			lost.Again = now
+			o.doc.Lost = &lost
+		}
+	}
 }
 
 // maxPanics is how many calls of a document may panic in succession until it's given up:
@@ -269,9 +292,9 @@ func (d *Deliverer) take(id qos.DocID) (_ *openDoc, _ Binding, _ Document, left 
 }
 
 // deliver makes a document's call and returns the document after it.
-func (d *Deliverer) deliver(ctx context.Context, call qos.Call, b Binding, doc Document, left string) (Document, qos.Result) {
+func (d *Deliverer) deliver(ctx context.Context, call qos.Call, b Binding, doc Document, left string, deafUntil time.Time) (Document, qos.Result) {
 	s, err := d.look(ctx, call, b, doc)
-	s.left = left
+	s.left, s.deafUntil = left, deafUntil
 	if errors.Is(err, sessions.ErrUnknown) {
 		return doc, qos.Result{Outcome: qos.Rejected, Err: fmt.Errorf("render %s: %w", b.Session, err)}
 	}

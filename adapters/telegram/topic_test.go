@@ -431,3 +431,53 @@ func texts(w *world, at telegramtest.Place) string {
 	}
 	return all.String()
 }
+
+// In a forum whose topics can't be written to one session finds it out for all: the others are shown
+// in the forum itself, over a restart, and get their topics soon after one can be written to.
+func TestTopicsThatCantBeWrittenToCostOne(t *testing.T) {
+	for _, broken := range []func(w *world, b bool){
+		func(w *world, b bool) { w.SetDeafTopics(w.forum, b) }, func(w *world, b bool) { w.SetHidesTopics(w.forum, b) },
+	} {
+		inBubble(t, telegramtest.Options{}, func(w *world) {
+			b := w.inForum()
+			b.Start()
+			defer func() { b.Stop() }()
+			broken(w, true)
+			var ids []sessions.ID
+			for i := range 5 {
+				id := sessions.ID(fmt.Sprintf("pb_00000000001%d", i))
+				ids = append(ids, id)
+				b.Begin(id, fmt.Sprint("agent-", i))
+				b.Print(id, adaptertest.Output{Lines: lines(1, 3), Ends: true})
+				after(time.Minute)
+				if i == 2 {
+					b.Stop()
+					b.Start()
+				}
+			}
+			if n := len(w.calls("createForumTopic")); n != 1 {
+				w.Errorf("%d topics were made for five sessions", n)
+			}
+			for _, id := range ids {
+				if st := b.Hub.Status(id)[0]; !strings.Contains(st.Problem(), "its topic can't be written to") || st.Delivered < 3 {
+					w.Errorf("the binding is %+v", st)
+				}
+			}
+			broken(w, false)
+			for range 4 {
+				for i, id := range ids {
+					b.Print(id, adaptertest.Output{Lines: lines(4+i, 1), Ends: true})
+				}
+				after(15 * time.Minute)
+			}
+			for _, id := range ids {
+				if st := b.Hub.Status(id)[0]; st.Problem() != "" || st.Target.Thread == "" {
+					w.Errorf("topics work again, and the binding is %+v", st)
+				}
+			}
+			if n := len(w.calls("createForumTopic")); n > 7 {
+				w.Errorf("%d topics were made for five sessions", n)
+			}
+		})
+	}
+}
