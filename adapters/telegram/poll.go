@@ -137,6 +137,7 @@ func (p *Poller) Run(ctx context.Context) error {
 			p.worked(ctx)
 		case isUnauthorized(err):
 			p.vitals.Denied(ctx, err.Error())
+			p.quick = true
 			p.denied++
 			rest = inbound.RestDenied(p.denied)
 		default:
@@ -251,6 +252,7 @@ func (p *Poller) failed(ctx context.Context, err error) time.Duration {
 		return p.conflict(ctx, f)
 	case ok && f.retryAfter > 0:
 		p.vitals.Fails(ctx, err.Error())
+		p.quick = true
 		return f.retryAfter + rand.N(time.Second) // never earlier
 	}
 	p.quick = !errors.Is(err, errAgain) // that was an answer: nothing has to be shown by another

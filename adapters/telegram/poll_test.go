@@ -146,6 +146,28 @@ func TestPollerReads(t *testing.T) {
 	})
 }
 
+// That a refusal is over is seen by the next call, which doesn't wait for updates: after one the
+// health was red for another poll.
+func TestPollerIsWellAtTheNextCall(t *testing.T) {
+	for status, rest := range map[int]time.Duration{http.StatusUnauthorized: 6 * time.Second, http.StatusTooManyRequests: 12 * time.Second} {
+		inBubble(t, telegramtest.Options{}, func(w *world) {
+			r := w.read(journaltest.NewMemory().Process(), nil)
+			after(time.Second)
+			answer := refused(status, "Too Many Requests: retry after 10")
+			w.fate.Store(new(func(string, []byte) faults.Fate { return faults.Fate{Lost: true, Answer: answer} }))
+			w.say("a") // ends the call that waits
+			after(time.Second)
+			w.fate.Store(nil)
+			if h := r.Health(); h.Condition == inbound.Well {
+				w.Errorf("%d: health is %+v", status, h)
+			}
+			after(rest)
+			w.condition(r, inbound.Well, "")
+			r.end()
+		})
+	}
+}
+
 // What wasn't stored isn't acknowledged, and what was isn't taken twice.
 // A call whose answer never comes is given up soon enough that a minute later what people write
 // is read again.
