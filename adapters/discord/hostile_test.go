@@ -1,7 +1,6 @@
 package discord_test
 
 import (
-	"context"
 	"io"
 	"log/slog"
 	"net/http"
@@ -99,9 +98,9 @@ func hostile(t *testing.T, s *platformtest.Siege) {
 		return platformtest.Target{
 			Side: platformtest.Side{
 				Name: "discord", Platform: a.Platform(notes), Decode: discord.Decode,
-				Reader: func(q *inbound.Queue, in *inbound.Inbound) func(context.Context) error {
+				Reader: func(q *inbound.Queue, in *inbound.Inbound) platformtest.Reader {
 					g = a.Gateway(discord.GatewayOptions{Keeper: q, Notes: notes, Knows: in.Knows, Admits: in.Admits, Complete: in.Complete})
-					return g.Run
+					return g
 				},
 			},
 			Sessions: d, Hub: d, Boss: "discord:" + boss, Chat: target(knownChat, ""), Logger: slog.New(slog.DiscardHandler),

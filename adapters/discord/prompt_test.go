@@ -46,8 +46,8 @@ func (w *world) office(channel, dir string) *office {
 		o.noErr(o.bot.LoadSharing(context.Background(), o.notes, func(t adapters.Target) bool { return len(o.Hub.At(t)) > 0 }))
 		return platformtest.Side{
 			Name: "discord", Platform: o.bot.Platform(o.notes), Decode: discord.Decode,
-			Reader: func(q *inbound.Queue, in *inbound.Inbound) func(context.Context) error {
-				return o.bot.Gateway(discord.GatewayOptions{Keeper: q, Notes: o.notes, Knows: in.Knows, Admits: in.Admits, Complete: in.Complete, Offered: in.Offered}).Run
+			Reader: func(q *inbound.Queue, in *inbound.Inbound) platformtest.Reader {
+				return o.bot.Gateway(discord.GatewayOptions{Keeper: q, Notes: o.notes, Knows: in.Knows, Admits: in.Admits, Complete: in.Complete, Offered: in.Offered})
 			},
 		}
 	})

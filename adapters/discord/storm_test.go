@@ -14,19 +14,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/discord/discordtest"
 	"github.com/panebridge/panebridge/adapters/platformtest"
 	"github.com/panebridge/panebridge/internal/faults"
-	"github.com/panebridge/panebridge/sessions"
 )
 
 // coast is an office on which storms are played.
 type coast struct{ *office }
 
 func (c coast) Office() *platformtest.Office { return c.office.Office }
-
-func (c coast) Status(id sessions.ID) []adapters.BindingStatus { return c.Hub.Status(id) }
 
 // toChannel finds the channel that a message is for.
 var toChannel = regexp.MustCompile(`/channels/(\d+)/messages`)
@@ -193,7 +189,7 @@ func (c coast) Wrongs() []platformtest.Wrong {
 			&faults.Answer{Status: 429, Header: map[string]string{"X-RateLimit-Scope": "global"}, Body: `{"message":"You are being rate limited.","global":true}`},
 		),
 		platformtest.Wrong{Name: "the guard's silence", Draw: c.silenceByGuard},
-		platformtest.Wrong{Name: "the token", Draw: platformtest.Answered(saysNo(http.StatusUnauthorized, 0, "401: Unauthorized"))},
+		platformtest.Wrong{Name: "the token", Lasts: true, Draw: platformtest.Answered(saysNo(http.StatusUnauthorized, 0, "401: Unauthorized"))},
 		platformtest.Wrong{Name: "no access", Hides: true, Fits: writes, Draw: platformtest.Answered(saysNo(http.StatusForbidden, 50001, "Missing Access"))},
 		platformtest.Wrong{Name: "no thread", Loses: true, Fits: func(c platformtest.StormCall) bool { return c.Thread }, Draw: platformtest.Answered(saysNo(http.StatusNotFound, 10003, "Unknown Channel"))},
 		platformtest.Wrong{Name: "no buttons", Fits: func(c platformtest.StormCall) bool { return c.Buttons }, Draw: platformtest.Answered(saysNo(http.StatusBadRequest, 50035, "Invalid Form Body"))},

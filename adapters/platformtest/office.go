@@ -1,8 +1,10 @@
 package platformtest
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -34,6 +36,7 @@ type Office struct {
 	name      string // of the platform's adapter
 	side      func(db *store.Store) Side
 	told      *told
+	reader    Reader
 	end       func()
 }
 
@@ -48,8 +51,14 @@ type Side struct {
 	Name     string // of its journal
 	Platform inbound.Platform
 	Decode   func(raw []byte) (inbound.Event, bool, error)
-	// Reader returns what reads updates into a queue until its context ends.
-	Reader func(q *inbound.Queue, in *inbound.Inbound) func(context.Context) error
+	// Reader returns what reads updates into a queue.
+	Reader func(q *inbound.Queue, in *inbound.Inbound) Reader
+}
+
+// Reader reads updates until its context ends, and says how well.
+type Reader interface {
+	Run(ctx context.Context) error
+	Health() inbound.Health
 }
 
 // NewOffice returns one without a process, whose database is in a folder made outside of
@@ -89,7 +98,8 @@ func (o *Office) Open() {
 	o.bridge.Placed, o.bridge.Users = o.In.Placed, o.In.Users
 	o.bridge.House.SetSink(both{o.bridge.Hub, o.In})
 	queue := inbound.NewQueue(inbound.QueueOptions{Journal: db.Journal(side.Name), Decode: side.Decode, Handle: o.In.Handle})
-	stop := o.running(queue.Run, o.In.Run, side.Reader(queue, o.In))
+	o.reader = side.Reader(queue, o.In)
+	stop := o.running(queue.Run, o.In.Run, o.reader.Run)
 	o.Pass(2 * time.Second) // until it listens
 	o.end = func() {
 		o.questions.Tell(nil)
@@ -153,6 +163,31 @@ func (o *Office) Chats() []qos.ChatStatus {
 		o.tb.Fatal(err)
 	}
 	return s.Chats
+}
+
+// Wrong says what a person would be told of that's wrong: with reading updates, showing a living
+// session, or asking; "": nothing.
+func (o *Office) Wrong() string {
+	if h := o.reader.Health(); h.Condition == inbound.Down {
+		return "reading: " + h.Detail
+	}
+	for _, st := range o.bridge.Hub.Status(Asking) {
+		if st.Binding.Unbound || st.Binding.Resting {
+			continue
+		}
+		if p := cmp.Or(st.Binding.Disabled, st.Problem()); p != "" {
+			return "a mirror: " + p
+		}
+	}
+	if h := o.In.Questions(); h.Condition != inbound.Well {
+		return "questions: " + h.Detail
+	}
+	return ""
+}
+
+// Rests says whether the session isn't to be shown: a person closed its place.
+func (o *Office) Rests() bool {
+	return slices.ContainsFunc(o.bridge.Hub.Status(Asking), func(st adapters.BindingStatus) bool { return st.Binding.Resting })
 }
 
 // TakeTold returns what somebody was told last in passing, and forgets it.

@@ -88,7 +88,7 @@ func (s *Siege) Begin(t *testing.T, target func(db *store.Store) Target) {
 	})
 	all := []func(context.Context) error{s.Queue.Run, s.In.Run}
 	if on.Reader != nil {
-		all = append(all, on.Reader(s.Queue, s.In))
+		all = append(all, on.Reader(s.Queue, s.In).Run)
 	}
 	for _, run := range all {
 		s.children.Go(func() { _ = run(ctx) }) // what was under way may fail when it ends

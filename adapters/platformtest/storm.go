@@ -1,7 +1,6 @@
 package platformtest
 
 import (
-	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -11,9 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/adaptertest"
-	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/internal/faults"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
@@ -27,8 +24,6 @@ type Coast interface {
 	// Print has a session print; Begin makes it.
 	Print(id sessions.ID, o adaptertest.Output)
 	Begin(id sessions.ID, name string)
-	// Status says how a session's mirrors are.
-	Status(id sessions.ID) []adapters.BindingStatus
 	// SetFates has a function say what happens to each call from now on; nil: nothing does.
 	SetFates(fate func(c StormCall) faults.Fate)
 	// Wrongs are what the platform, and what stands before it, may do wrong.
@@ -76,6 +71,8 @@ type Wrong struct {
 	Hides bool
 	// Loses says that it tells of a thread that it's gone.
 	Loses bool
+	// Lasts says that it can be an outage: nothing's done while it happens to all calls.
+	Lasts bool
 }
 
 // StormMessage is a message of the bot's as people see it.
@@ -281,6 +278,10 @@ func (s *storm) begin() {
 // rage has things happen while calls go wrong.
 func (s *storm) rage() {
 	o := s.Office()
+	if s.random.IntN(6) == 0 {
+		s.outage()
+		return
+	}
 	settle := func() {}
 	defer func() { settle() }()
 	for range 2 + s.random.IntN(6) {
@@ -355,13 +356,8 @@ func (s *storm) check() {
 	if n, most := s.Places("agent"), 1+s.makes+min(s.loses, 2); n > most {
 		s.Errorf("%d places were made of the session, want at most %d", n, most)
 	}
-	for _, st := range s.Status(Asking) {
-		if p := cmp.Or(st.Binding.Disabled, st.Problem()); p != "" && !strings.Contains(p, "another is tried at") { // said for ten minutes
-			s.Errorf("a mirror isn't well: %s", p)
-		}
-	}
-	if h := s.Office().In.Questions(); h.Condition != inbound.Well {
-		s.Errorf("the questions aren't well: %+v", h)
+	if p := s.Office().Wrong(); p != "" && !strings.Contains(p, "another is tried at") { // said for ten minutes
+		s.Errorf("it's said that something's wrong: %s", p)
 	}
 }
 

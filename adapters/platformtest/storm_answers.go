@@ -37,7 +37,8 @@ type mutation struct {
 	parts   bool // of objects, too
 }
 
-// change returns a body with a change of what's in its field result. What's no JSON stays.
+// change returns a body with a change of what's in its field result. What's no JSON stays, and so
+// does a refusal.
 func (m *mutation) change(body []byte, result string) []byte {
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.UseNumber()
@@ -46,9 +47,13 @@ func (m *mutation) change(body []byte, result string) []byte {
 		return body
 	}
 	changed := whole
-	if of, ok := whole.(map[string]any); ok && result != "" {
+	of, ok := whole.(map[string]any)
+	if ok && of["code"] != nil && of["message"] != nil {
+		return body
+	}
+	if ok && result != "" {
 		if of[result] == nil {
-			return body // it's a refusal
+			return body
 		}
 		of[result] = m.value(of[result])
 	} else {

@@ -27,14 +27,14 @@ func CommonWrongs(odd []faults.Answer) []Wrong {
 	}
 	slow := func(r *rand.Rand) time.Duration { return time.Duration(r.IntN(25000)) * time.Millisecond }
 	return []Wrong{
-		{Name: "internal error", Draw: maybe(faults.Fate{Answer: page(http.StatusInternalServerError)})},
-		{Name: "bad gateway", Draw: maybe(faults.Fate{Answer: page(http.StatusBadGateway)})},
-		{Name: "a proxy's no", Draw: Answered(page(http.StatusForbidden))},
-		{Name: "reset", Draw: maybe(faults.Fate{End: faults.Reset})},
+		{Name: "internal error", Lasts: true, Draw: maybe(faults.Fate{Answer: page(http.StatusInternalServerError)})},
+		{Name: "bad gateway", Lasts: true, Draw: maybe(faults.Fate{Answer: page(http.StatusBadGateway)})},
+		{Name: "a proxy's no", Lasts: true, Draw: Answered(page(http.StatusForbidden))},
+		{Name: "reset", Lasts: true, Draw: maybe(faults.Fate{End: faults.Reset})},
 		{Name: "half an answer", Draw: maybe(faults.Fate{End: faults.Half})},
 		{Name: "slow there", Draw: func(r *rand.Rand) (faults.Fate, time.Duration) { return faults.Fate{Here: slow(r)}, 0 }},
 		{Name: "slow back", Draw: func(r *rand.Rand) (faults.Fate, time.Duration) { return faults.Fate{Back: slow(r)}, 0 }},
-		{Name: "an odd answer", Draw: func(r *rand.Rand) (faults.Fate, time.Duration) {
+		{Name: "an odd answer", Lasts: true, Draw: func(r *rand.Rand) (faults.Fate, time.Duration) {
 			return faults.Fate{Lost: r.IntN(2) == 0, Answer: &odd[r.IntN(len(odd))]}, 0
 		}},
 	}

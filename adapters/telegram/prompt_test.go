@@ -2,7 +2,6 @@ package telegram_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -42,11 +41,11 @@ func (w *world) office(dir string, chat int64) *office {
 		return platformtest.Side{
 			Name: "telegram", Platform: a.Platform(db.Notes("telegram")),
 			Decode: telegram.Decoder{Bot: w.Bot().ID, User: w.Bot().Username}.Decode,
-			Reader: func(q *inbound.Queue, in *inbound.Inbound) func(context.Context) error {
+			Reader: func(q *inbound.Queue, in *inbound.Inbound) platformtest.Reader {
 				return a.Poller(telegram.PollerOptions{Keeper: q, Absence: telegram.Absence{
 					Notes:   db.Notes("telegram"),
 					Expired: func(from, to time.Time) error { return in.Expired("telegram", from, to) },
-				}}).Run
+				}})
 			},
 		}
 	})

@@ -11,19 +11,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/platformtest"
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
 	"github.com/panebridge/panebridge/internal/faults"
-	"github.com/panebridge/panebridge/sessions"
 )
 
 // coast is an office on which storms are played.
 type coast struct{ *office }
 
 func (c coast) Office() *platformtest.Office { return c.office.Office }
-
-func (c coast) Status(id sessions.ID) []adapters.BindingStatus { return c.Hub.Status(id) }
 
 func (c coast) SetFates(fate func(platformtest.StormCall) faults.Fate) {
 	if fate == nil {
@@ -157,7 +153,7 @@ func (c coast) Wrongs() []platformtest.Wrong {
 			&faults.Answer{Status: 429, Header: map[string]string{"Content-Type": "application/json"}, Body: `{"ok":false,"error_code":429,"description":"Too Many Requests"}`},
 			&faults.Answer{Status: 429, Header: map[string]string{"Content-Type": "text/html"}, Body: "<html>slow down</html>"},
 		),
-		platformtest.Wrong{Name: "the token", Draw: platformtest.Answered(refused(http.StatusUnauthorized, "Unauthorized"))},
+		platformtest.Wrong{Name: "the token", Lasts: true, Draw: platformtest.Answered(refused(http.StatusUnauthorized, "Unauthorized"))},
 		platformtest.Wrong{Name: "kicked", Hides: true, Draw: platformtest.Answered(refused(http.StatusForbidden, "Forbidden: bot was kicked from the supergroup chat")), Fits: writes},
 		platformtest.Wrong{Name: "no topic", Loses: true, Draw: platformtest.Answered(refused(http.StatusBadRequest, "Bad Request: message thread not found")), Fits: func(c platformtest.StormCall) bool { return c.Thread }},
 		platformtest.Wrong{Name: "no buttons", Draw: platformtest.Answered(refused(http.StatusBadRequest, "Bad Request: BUTTON_TYPE_INVALID")), Fits: func(c platformtest.StormCall) bool { return c.Buttons }},
