@@ -24,7 +24,7 @@ type PromptMessage struct {
 	Session sessions.ID
 	Place   adapters.Target
 	Kind    PromptKind
-	Message string // the platform's id
+	Message string // the platform's id; "": it's being posted
 	Checked []int  // the options that are chosen here, of a sessions.PromptMulti
 	Closed  bool   // it says what came of the question
 	At      time.Time

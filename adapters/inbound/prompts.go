@@ -94,6 +94,7 @@ type shown struct {
 	retry  time.Time
 	tries  int  // that were refused in succession
 	unsure bool // one of them may be there all the same
+	begun  bool // it's kept that it's posted
 	silent bool // it stands beside the session's thread already, and has rung there
 }
 
@@ -209,8 +210,15 @@ func (ps *prompts) load(ctx context.Context) error {
 			a = newAsked(p)
 			all[m.Prompt] = a
 		}
-		s := &shown{PromptMessage: m}
-		s.posted = openAs(m.Checked) + a.extent()
+		s := &shown{PromptMessage: m, begun: true}
+		switch {
+		case m.Message != "":
+			s.posted = openAs(m.Checked) + a.extent()
+		case a.Final():
+			continue
+		default: // the daemon ended while it was posted
+			s.unsure = true
+		}
 		a.messages[spot{m.Place, m.Kind}] = s
 	}
 	ps.mu.Lock()
@@ -356,6 +364,21 @@ func (a *asked) done() bool {
 	return true
 }
 
+// keepBegun keeps that a message is about to be posted, so that after a crash the next says that
+// it may be there already.
+func (ps *prompts) keepBegun(ctx context.Context, m *shown) {
+	ps.mu.Lock()
+	msg, begun := m.PromptMessage, m.begun
+	m.begun = true
+	ps.mu.Unlock()
+	if begun || msg.Message != "" || msg.Closed {
+		return
+	}
+	if err := ps.in.opt.Store.PutPromptMessage(ctx, msg); err != nil {
+		ps.in.log.Error("keep that a question is about to be shown", "session", msg.Session, "target", msg.Place.String(), "err", err)
+	}
+}
+
 // advance shows what's to be shown of a question now. It returns when to look again;
 // zero: when something changes.
 func (ps *prompts) advance(ctx context.Context, id string, now time.Time) time.Time {
@@ -370,6 +393,7 @@ func (ps *prompts) advance(ctx context.Context, id string, now time.Time) time.T
 		next = ps.places(a, now)
 	}
 	for _, m := range ps.toPost(a, now) {
+		ps.keepBegun(ctx, m)
 		if err := ps.post(ctx, a, m); err != nil && ctx.Err() == nil {
 			ps.in.log.Warn("a question couldn't be shown; it's tried again", "session", a.Session, "target", m.Place.String(), "err", err)
 			ps.mu.Lock()
