@@ -258,5 +258,5 @@ func TestStorms(t *testing.T) {
 				w.Error("the bot counts as shared")
 			}
 		})
-	}, 100293, 100823, 600169)
+	}, 100293, 100823, 600169, 500060)
 }

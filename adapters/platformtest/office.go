@@ -138,6 +138,13 @@ func (o *Office) Restart() {
 	o.Open()
 }
 
+// Kill ends the process without a word, and begins another: of what the Hub and the scheduler do
+// meanwhile nothing is kept.
+func (o *Office) Kill() {
+	o.bridge.Kill()
+	o.Restart()
+}
+
 // Session is the one that asks.
 func (o *Office) Session() sessions.ID { return Asking }
 

@@ -11,6 +11,7 @@ type written struct {
 	message  string // "": nobody could
 	approver bool
 	edited   bool
+	unsaid   bool // the daemon may have ended before it said something about it
 }
 
 func textText(n int) string { return fmt.Sprintf("text <%d>", n) }
@@ -36,7 +37,8 @@ func (s *storm) write() {
 
 // checkTexts wants each text typed once, in the order in which each person wrote theirs. What's
 // written where the session isn't any more, or where it rests because its chat was lost, isn't
-// typed. Whoever changed a text knows that it was typed as it was first, if it was.
+// typed; nor is what's written where the bot may not read what was written while the daemon was
+// down. Whoever changed a text knows that it was typed as it was first, if it was.
 func (s *storm) checkTexts(seen []StormMessage) {
 	s.Helper()
 	typed := s.Office().Keyboard().Typed()
@@ -60,13 +62,13 @@ func (s *storm) checkTexts(seen []StormMessage) {
 	last := map[bool]int{}
 	for n, w := range s.texts {
 		switch {
-		case at[n] == 0 && !s.hidden && s.loses == 0 && s.makes == 0:
+		case at[n] == 0 && !s.hidden && s.loses == 0 && s.makes == 0 && (!s.bare || s.restarts == 0):
 			s.Errorf("%s wasn't typed", textText(n+1))
 		case at[n] > 0 && at[n] < last[w.approver]:
 			s.Errorf("%s was typed before what was written before it", textText(n+1))
 		case at[n] > 0:
 			last[w.approver] = at[n]
-			if w.edited && typed[at[n]-1].Text == textText(n+1) && !s.hidden && !slices.ContainsFunc(seen, func(m StormMessage) bool {
+			if w.edited && !w.unsaid && typed[at[n]-1].Text == textText(n+1) && !s.hidden && !slices.ContainsFunc(seen, func(m StormMessage) bool {
 				return (m.ReplyTo == w.message || s.loses > 0 || s.bare) && strings.Contains(m.Text, "Edits aren't sent")
 			}) {
 				s.Errorf("%s was typed as it was first, and nobody said so", textText(n+1))
