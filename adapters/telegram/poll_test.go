@@ -470,7 +470,11 @@ func TestPollerWithAWrongToken(t *testing.T) {
 			r := w.read(journaltest.NewMemory().Process(), nil)
 			after(2 * time.Minute)
 			w.Inject(telegramtest.Fault{Method: "getUpdates", Times: times, Code: http.StatusUnauthorized, Description: "Unauthorized"})
-			after(51 * time.Second) // as long as a poll takes
+			for range 51 { // as long as a poll takes; the call after the refusals shows that it's well
+				if after(time.Second); r.Health().Condition == inbound.Down {
+					break
+				}
+			}
 			w.condition(r, inbound.Down, "@BotFather")
 			if _, err := w.ada.Say(telegramtest.Place{Chat: w.ada.ID}, "hello"); err != nil {
 				w.Fatal(err)
