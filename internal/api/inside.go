@@ -88,6 +88,10 @@ type connectionKey struct{}
 
 // withConnection is an http.Server's ConnContext.
 func withConnection(ctx context.Context, c net.Conn) context.Context {
+	if last, ok := c.(*lent); ok {
+		ctx = context.WithValue(ctx, lentKey{}, true)
+		c = last.Conn
+	}
 	kept, ok := c.(*guarded)
 	if ok {
 		ctx = context.WithValue(ctx, guardedKey{}, kept)

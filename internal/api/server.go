@@ -111,6 +111,8 @@ func (s *Server) Run(ctx context.Context, unix, tcp net.Listener) error {
 	if tcp != nil && s.opts.Browsers == nil {
 		return errors.Join(errors.New("serve the API on "+tcp.Addr().String()+": it needs to know the browsers that may"), tcp.Close(), closeListener(unix))
 	}
+	kept := newReserve(s.opts.Log)
+	defer kept.close()
 	quit := make(chan struct{})
 	group, ctx := errgroup.WithContext(ctx)
 	host := ""
@@ -120,11 +122,11 @@ func (s *Server) Run(ctx context.Context, unix, tcp net.Listener) error {
 		s.opts.Browsers.OnGone(open.cut)
 		a := &api{opts: s.opts, author: authorWeb, quit: quit, streams: open}
 		d := newDoor(s.opts, portOf(tcp), a.routes())
-		group.Go(func() error { return serve(ctx, newGuard(tcp), d) })
+		group.Go(func() error { return serve(ctx, kept.over(newGuard(tcp), tcp), d) })
 	}
 	if unix != nil {
 		a := &api{opts: s.opts, author: authorCLI, quit: quit, host: host, streams: newStreams(maxStreamsUnix, maxStreamsUnix, nil)}
-		group.Go(func() error { return serve(ctx, unix, a.routes()) })
+		group.Go(func() error { return serve(ctx, kept.over(unix, unix), a.routes()) })
 	}
 	group.Go(func() error {
 		<-ctx.Done()
@@ -144,7 +146,7 @@ func closeListener(l net.Listener) error {
 // serve blocks until the context has ended and all requests with it.
 func serve(ctx context.Context, l net.Listener, h http.Handler) error {
 	srv := &http.Server{
-		Handler:           h,
+		Handler:           closeLent(h),
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       time.Minute,
 		WriteTimeout:      2 * time.Minute, // event streams set their own

@@ -37,6 +37,9 @@ func newStreams(each, most int, keeper *browsers.Keeper) *streams {
 // begin makes room for an answer that goes on. Its context ends when its browser is
 // revoked or its time is over; done is to be called behind it.
 func (s *streams) begin(ctx context.Context) (_ context.Context, done func(), err error) {
+	if isLent(ctx) {
+		return nil, nil, errNoFiles
+	}
 	b := browserOf(ctx)
 	var cancel context.CancelFunc
 	if b.ID == "" {

@@ -1,10 +1,12 @@
 package app
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -33,7 +35,11 @@ func machineFrom(proc string, mostFiles int) *api.Part {
 	if used, most, ok := terminals(proc); ok && used+spareTerminals > most {
 		all = append(all, fmt.Sprintf("%d of %d pseudo-terminals are in use, and without one no pane is made: close panes that nobody needs, or have more with sysctl kernel.pty.max", used, most))
 	}
-	if open, err := os.ReadDir(proc + "/self/fd"); err == nil && len(open)+spareFiles > mostFiles {
+	open, err := os.ReadDir(proc + "/self/fd")
+	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
+		all = append(all, fmt.Sprintf("none of %d file descriptors is left, and who asks is answered one at a time: raise the limit (ulimit -n; LimitNOFILE of a systemd unit)", mostFiles))
+	}
+	if err == nil && len(open)+spareFiles > mostFiles {
 		all = append(all, fmt.Sprintf("%d of %d file descriptors are in use, and without one nobody is answered: raise the limit (ulimit -n; LimitNOFILE of a systemd unit)", len(open), mostFiles))
 	}
 	if len(all) == 0 {
