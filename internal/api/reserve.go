@@ -203,7 +203,7 @@ func (l *reservedListener) awaitCaller(most time.Duration) (waits bool, err erro
 		return false, err
 	}
 	err = raw.Control(func(fd uintptr) {
-		n, _ := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(most.Milliseconds())) //nolint:gosec // descriptors are small
+		n, _ := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(most.Milliseconds()))
 		waits = n > 0
 	})
 	return waits, err

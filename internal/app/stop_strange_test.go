@@ -192,7 +192,7 @@ func TestNothingStrangeThatAChatNamesHoldsUpTheEnd(t *testing.T) {
 		if name == "growing" {
 			go grow(path, done)
 		}
-		asked = x.say("/send files/" + name)
+		x.say("/send files/" + name)
 		asked = x.say("/new sh " + path)
 	}
 	x.answer(asked)
