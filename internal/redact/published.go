@@ -33,8 +33,8 @@ func isPublished(v []byte) bool {
 
 // keyKinds are the object identifiers of the kinds of public keys, in DER (RFC 3279, RFC 5480, RFC 8410).
 var keyKinds = []string{ //nolint:gochecknoglobals // a constant table
-	"\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x01\x01", // RSA
-	"\x06\x07\x2a\x86\x48\xce\x3d\x02\x01",         // elliptic curves
+	"\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x01\x01",                                                 // RSA
+	"\x06\x07\x2a\x86\x48\xce\x3d\x02\x01",                                                         // elliptic curves
 	"\x06\x03\x2b\x65\x6e", "\x06\x03\x2b\x65\x6f", "\x06\x03\x2b\x65\x70", "\x06\x03\x2b\x65\x71", // X25519, X448, Ed25519, Ed448
 }
 
