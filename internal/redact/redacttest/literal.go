@@ -47,7 +47,9 @@ func (g Garden) joined() string {
 }
 
 // own is what stands in a value behind the name of its kind: key-abc.
-func (g Garden) own() string { return g.One("abc", "xyz", "a1", g.word(), g.joined()) }
+func (g Garden) own() string {
+	return g.One("abc", "xyz", "a1", g.word(), g.joined(), g.joined()+"-"+g.Of(digits, 4))
+}
 
 // within is a password as it stands between quotes: with blanks, the other quote, escapes.
 func (g Garden) within(quote string) string {
