@@ -130,7 +130,7 @@ func isReadOnlyDisk(path string) bool {
 	}
 	probe, err := os.CreateTemp(folder, filepath.Base(path)+"-probe-")
 	if err == nil {
-		_ = errors.Join(probe.Close(), os.Remove(probe.Name()))
+		_ = errors.Join(probe.Close(), os.Remove(probe.Name())) //nolint:gosec // it was made just now
 	}
 	return errors.Is(err, unix.EROFS)
 }

@@ -69,13 +69,13 @@ func (x *indexWatch) check() (is indexState, err error) {
 	} else if err != nil {
 		return is, err
 	}
-	info, err := x.file.Stat()
+	size, err := sizeOf(x.file)
 	if err != nil {
 		return is, err
 	}
 	is = indexState{binary.NativeEndian.Uint32(header[indexFramesAt:]), [walSaltsBytes]byte(header[indexSaltsAt:])}
-	if least := indexBytes(int64(is.frames)); info.Size() < least {
-		return is, fmt.Errorf("%w: it has %d bytes, and had at least %d", ErrIndexCut, info.Size(), least)
+	if least := indexBytes(int64(is.frames)); size < least {
+		return is, fmt.Errorf("%w: it has %d bytes, and had at least %d", ErrIndexCut, size, least)
 	}
 	return is, nil
 }

@@ -14,13 +14,14 @@ import (
 // mustBeWell fails unless the store is green, takes inputs, and has no note lying beside it.
 func mustBeWell(t *testing.T, s *Store, when string) {
 	t.Helper()
-	if err := s.Health(t.Context()); err != nil && !errors.Is(err, ErrLittleRoom) {
+	ctx := t.Context()
+	if err := s.Health(ctx); err != nil && !errors.Is(err, ErrLittleRoom) {
 		t.Errorf("%s: its health is %v", when, err)
 	}
 	if err := Unsound(s.path); err != nil {
 		t.Errorf("%s: for the next start it's %v", when, err)
 	}
-	if err := s.PutReceipt(t.Context(), sessions.Receipt{ID: "in_1", Session: "pb_1", State: sessions.ReceiptStored}); err != nil {
+	if err := s.PutReceipt(ctx, sessions.Receipt{ID: "in_1", Session: "pb_1", State: sessions.ReceiptStored}); err != nil {
 		t.Errorf("%s: an input is answered with %v", when, err)
 	}
 }
@@ -65,7 +66,6 @@ func TestWhatAReadMeetsBelongsToItsFile(t *testing.T) {
 // The note beside the database says what the daemon knows, whatever became of the folder, of what it was about, and of
 // the moment at which it was to be written.
 func TestTheNoteSaysWhatIsKnown(t *testing.T) {
-	ctx := t.Context()
 	open := func(t *testing.T) (*Store, string) {
 		t.Helper()
 		folder := filepath.Join(t.TempDir(), "state")
@@ -80,7 +80,7 @@ func TestTheNoteSaysWhatIsKnown(t *testing.T) {
 	t.Run("gone with its folder, and written anew", func(t *testing.T) {
 		s, path := open(t)
 		_ = s.reader().explain("read something", ErrDamaged)
-		if err := errors.Join(os.RemoveAll(filepath.Dir(path)), s.Rescue(ctx)); err != nil {
+		if err := errors.Join(os.RemoveAll(filepath.Dir(path)), s.Rescue(t.Context())); err != nil {
 			t.Fatal(err)
 		}
 		mustBeWell(t, s, "written anew")
@@ -88,7 +88,7 @@ func TestTheNoteSaysWhatIsKnown(t *testing.T) {
 	t.Run("there, and the file is written anew", func(t *testing.T) {
 		s, path := open(t)
 		_ = s.reader().explain("read something", ErrDamaged)
-		if err := errors.Join(os.Remove(path), s.Rescue(ctx)); err != nil {
+		if err := errors.Join(os.Remove(path), s.Rescue(t.Context())); err != nil {
 			t.Fatal(err)
 		}
 		mustBeWell(t, s, "written anew")
@@ -103,7 +103,7 @@ func TestTheNoteSaysWhatIsKnown(t *testing.T) {
 			if err := os.Remove(path + unsoundSuffix); err != nil {
 				t.Fatal(err)
 			}
-			if err := s.Health(ctx); !errors.Is(err, ErrDamaged) {
+			if err := s.Health(t.Context()); !errors.Is(err, ErrDamaged) {
 				t.Errorf("its health is %v", err)
 			}
 			if err := Unsound(path); !errors.Is(err, ErrDamaged) {
@@ -123,7 +123,7 @@ func TestTheNoteSaysWhatIsKnown(t *testing.T) {
 		if err := s.write.recordCut(ErrCut); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Check(ctx); err != nil {
+		if err := s.Check(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if err := Unsound(s.path); err == nil {
@@ -135,7 +135,7 @@ func TestTheNoteSaysWhatIsKnown(t *testing.T) {
 	t.Run("damage that isn't found again", func(t *testing.T) {
 		s, _ := open(t)
 		_ = s.reader().explain("read something", ErrDamaged)
-		if err := s.Check(ctx); err != nil {
+		if err := s.Check(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		mustBeWell(t, s, "checked")
@@ -146,7 +146,7 @@ func TestTheNoteSaysWhatIsKnown(t *testing.T) {
 		if err := errors.Join(removeAll(path), os.WriteFile(path, []byte("somebody else's"), 0o600)); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Rescue(ctx); !errors.Is(err, ErrReplaced) {
+		if err := s.Rescue(t.Context()); !errors.Is(err, ErrReplaced) {
 			t.Fatalf("a rescue says %v", err)
 		}
 		if err := Unsound(path); err != nil {

@@ -10,6 +10,8 @@ import (
 	"os"
 	"sync"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/panebridge/panebridge/internal/regular"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -63,11 +65,11 @@ func (w *walWatch) look(follow bool) (err error) {
 			return err
 		}
 	}
-	info, err := w.file.Stat()
+	size, err := sizeOf(w.file)
 	if err != nil {
 		return err
 	}
-	if info.Size() == 0 && w.frames == 0 {
+	if size == 0 && w.frames == 0 {
 		return nil
 	}
 	var header [walHeaderBytes]byte
@@ -85,8 +87,8 @@ func (w *walWatch) look(follow bool) (err error) {
 		frames = 0
 	}
 	at := func(frame int64) int64 { return walHeaderBytes + frame*(walFrameBytes+page) } // where the one behind it begins
-	if info.Size() < at(frames) {
-		return fmt.Errorf("%w: it has %d bytes, and had %d", ErrCut, info.Size(), at(frames))
+	if size < at(frames) {
+		return fmt.Errorf("%w: it has %d bytes, and had %d", ErrCut, size, at(frames))
 	}
 	var frame [walFrameBytes]byte
 	isOurs := func() bool { return bytes.Equal(frame[walFrameSaltsAt:walFrameSaltsAt+walSaltsBytes], salts[:]) }
@@ -101,7 +103,7 @@ func (w *walWatch) look(follow bool) (err error) {
 	if !follow {
 		return nil
 	}
-	for ; at(frames+1) <= info.Size(); frames++ {
+	for ; at(frames+1) <= size; frames++ {
 		if err := w.readAt(frame[:], at(frames)); err != nil {
 			return err
 		}
@@ -136,8 +138,18 @@ func (w *walWatch) forget() {
 func (w *walWatch) isEmpty() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	info, err := os.Stat(w.path)
-	return err == nil && info.Size() == 0 && w.frames > 0
+	if w.frames == 0 {
+		return false
+	}
+	size, err := sizeOf(w.file)
+	return err == nil && size == 0
+}
+
+// sizeOf is how many bytes an open file has. It's asked for with each transaction: File.Stat would take memory.
+func sizeOf(file *os.File) (int64, error) {
+	var s unix.Stat_t
+	err := unix.Fstat(int(file.Fd()), &s)
+	return s.Size, err
 }
 
 func (w *walWatch) close() error {
