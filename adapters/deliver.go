@@ -209,7 +209,7 @@ func (d *Deliverer) deliverDocument(ctx context.Context, call qos.Call) (result 
 	after, result := d.deliver(ctx, call, b, was, left, until)
 	d.mu.Lock()
 	if d.deaf.learns(b.ID, chat, was, after) {
-		d.hears(chat, time.Now())
+		d.forgetLost(chat)
 	}
 	o.doc, o.busy, o.panics, o.failing = after, false, 0, o.failing.after(result, time.Now())
 	if o.leave {
@@ -223,14 +223,21 @@ func (d *Deliverer) deliverDocument(ctx context.Context, call qos.Call) (result 
 	return result
 }
 
-// hears has the documents of a chat get threads again, in which they can be written to now. mu is
+// RetryThreads has threads be made again in a chat where none could be made or written to: what's
+// allowed there may have changed.
+func (d *Deliverer) RetryThreads(chat string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.deaf, chat)
+	d.forgetLost(chat)
+}
+
+// forgetLost has the documents of a chat get threads again, in which they can be written to now. mu is
 // held.
-func (d *Deliverer) hears(chat string, now time.Time) {
+func (d *Deliverer) forgetLost(chat string) {
 	for _, o := range d.open {
-		if l := o.doc.Lost; l != nil && o.doc.Thread == "" && !l.Nowhere && o.doc.target(o.binding).Chat == chat && now.Before(l.Again) {
-			lost := *l
-			lost.Again = now
-			o.doc.Lost = &lost
+		if o.doc.Lost != nil && o.doc.Thread == "" && !o.doc.Lost.Nowhere && o.doc.target(o.binding).Chat == chat {
+			o.doc.Lost = nil
 		}
 	}
 }

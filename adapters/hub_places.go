@@ -167,6 +167,7 @@ func (h *Hub) ChatBack(ctx context.Context, adapter, chat string) error {
 	h.life.Lock()
 	defer h.life.Unlock()
 	var errs []error
+	h.retryThreads(adapter, chat)
 	for _, b := range h.allIn(adapter, chat) {
 		if w := h.watched(b.Session); b.Disabled == "" || b.Unbound || b.Resting || w == nil || w.ended {
 			continue // what's left of a session that has ended is sent after the next start
@@ -177,6 +178,22 @@ func (h *Hub) ChatBack(ctx context.Context, adapter, chat string) error {
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
+}
+
+// retryThreads has the sessions of a chat get threads again, where none could be made or written to.
+func (h *Hub) retryThreads(adapter, chat string) {
+	o := h.outlets[adapter]
+	if o == nil {
+		return
+	}
+	o.deliverer.RetryThreads(chat)
+	for _, b := range h.allIn(adapter, chat) {
+		if s, err := h.opt.Sessions.Get(string(b.Session)); err == nil {
+			h.mu.RLock()
+			b.needThread(s)
+			h.mu.RUnlock()
+		}
+	}
 }
 
 // ChatMoved has all bindings in a chat follow it to its new id.

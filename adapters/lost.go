@@ -13,6 +13,8 @@ type Lost struct {
 	Times int       `json:"times"`          // how many were, each soon after the one before
 	Again time.Time `json:"again,omitzero"` // no thread is made before; zero: one may be made
 	Why   string    `json:"why,omitempty"`  // what the platform said, as a sentence
+	// Unmade says that none could be made.
+	Unmade bool `json:"unmade,omitempty"`
 	// Nowhere says that the chat takes nothing beside its threads: nothing is shown meanwhile.
 	Nowhere bool `json:"nowhere,omitempty"`
 }
@@ -21,7 +23,8 @@ const (
 	// soonLost is how long a thread must have been in use to count as a good one.
 	soonLost = 10 * time.Minute
 	// firstTry is how long after threads couldn't be written to another one is tried, and
-	// lastTry the longest that grows to, twice as long each time.
+	// lastTry the longest that grows to, twice as long each time; four times where none can be
+	// made: mostly a person has to change that, which the platform tells.
 	firstTry = 10 * time.Minute
 	lastTry  = 6 * time.Hour
 )
@@ -32,7 +35,7 @@ func (d Document) losesThread(shape Shape, now time.Time, why error) Document {
 	if why != nil {
 		l.Why = why.Error()
 	}
-	if was := d.Lost; was != nil && now.Before(laterTime(was.At, was.Again).Add(soonLost)) {
+	if was := d.Lost; was != nil && (was.Unmade && d.Thread == "" || now.Before(laterTime(was.At, was.Again).Add(soonLost))) {
 		l.Times = was.Times + 1
 	}
 	if !d.Proven || l.Times > 1 {
@@ -40,6 +43,14 @@ func (d Document) losesThread(shape Shape, now time.Time, why error) Document {
 	}
 	d.Thread, d.Title, d.Proven, d.Tail, d.Stale, d.Lost = "", "", false, nil, nil, &l
 	return d
+}
+
+// trouble is what's wrong with a thread.
+func (l *Lost) trouble() string {
+	if l.Unmade {
+		return "can't be made"
+	}
+	return "can't be written to"
 }
 
 func laterTime(a, b time.Time) time.Time {
@@ -59,10 +70,14 @@ func (s *sight) astray() bool { return s.doc.astray(s.shape, s.now) }
 
 // problem says what's wrong with where a document is shown, as a sentence; "": nothing is.
 func (d Document) problem(shape Shape, now time.Time) string {
-	if !d.astray(shape, now) {
+	if !shape.OwnThread || d.Thread != "" || d.Lost == nil || d.Lost.Nowhere || d.Lost.Again.IsZero() {
 		return ""
 	}
-	return fmt.Sprintf("its %s can't be written to (%s), so it's shown in the chat itself; another is tried at %s", shape.Threads, d.Lost.Why, d.Lost.Again.Format(time.TimeOnly))
+	when := "with its next output"
+	if d.astray(shape, now) {
+		when = "at " + d.Lost.Again.Format(time.TimeOnly)
+	}
+	return fmt.Sprintf("its %s %s (%s), so it's shown in the chat itself; another is tried %s", shape.Threads, d.Lost.trouble(), d.Lost.Why, when)
 }
 
 // astrayText is the notice at the top of a message that's shown in the chat itself in place
@@ -72,12 +87,12 @@ func (s *sight) astrayText() string {
 	case !s.astray():
 		return ""
 	case form == FormFile || form == FormNotice: // its name may be what's refused
-		return "[a session's " + s.shape.Threads + " can't be written to, so it's shown here]"
+		return "[a session's " + s.shape.Threads + " " + s.doc.Lost.trouble() + ", so it's shown here]"
 	}
 	return s.astrayName()
 }
 
 // astrayName is the notice with the session's name.
 func (s *sight) astrayName() string {
-	return "[" + threadTitle(s.session) + ": its " + s.shape.Threads + " can't be written to, so it's shown here]"
+	return "[" + threadTitle(s.session) + ": its " + s.shape.Threads + " " + s.doc.Lost.trouble() + ", so it's shown here]"
 }

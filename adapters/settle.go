@@ -36,6 +36,12 @@ func settle(s sight, st step, r Reply) (after Document, sent *Message, _ qos.Res
 	case s.refuses(st, r):
 		after, result = s.settleContent(st, r, result)
 		return after, nil, result
+	case r.Outcome == qos.Rejected && in.Kind == KindThread && !s.shape.OnlyThreads:
+		after = s.doc.unresolved().losesThread(s.shape, s.now, r.Err)
+		after.Lost.Unmade, after.Lost.Again = true, s.now.Add(min(firstTry<<min(2*(after.Lost.Times-1), 10), lastTry))
+		after.Lost.Again = laterTime(after.Lost.Again, s.deafUntil)
+		result.Outcome, result.Err = qos.Delivered, nil
+		return after, nil, s.told(result, after, true)
 	case r.Outcome == qos.Rejected && r.Missing == MissingThread && st.before.Thread != "":
 		return s.settleLost(st, r, result)
 	case r.Outcome == qos.Uncertain || r.Outcome == qos.OutcomeUnknown:

@@ -2,6 +2,7 @@ package telegram_test
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -292,9 +293,8 @@ func TestChatThatCantBeUsed(t *testing.T) {
 		do    func(w *world) error
 		words string
 	}{
-		"kicked":    {func(w *world) error { return w.ada.KickBot(w.forum) }, "add it again"},
-		"muted":     {func(w *world) error { return w.ada.MuteBot(w.forum) }, "the bot may not"},
-		"no rights": {func(w *world) error { return w.ada.SetBotRights(w.forum, &telegramtest.Rights{}) }, "make it an administrator"},
+		"kicked": {func(w *world) error { return w.ada.KickBot(w.forum) }, "add it again"},
+		"muted":  {func(w *world) error { return w.ada.MuteBot(w.forum) }, "the bot may not"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, telegramtest.Options{}, func(w *world) {
@@ -480,4 +480,55 @@ func TestTopicsThatCantBeWrittenToCostOne(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Where the bot may make no topics, all sessions are shown in the forum itself and say why; one asks
+// again now and then. When it may, those that somebody looks for get their topics at once.
+func TestWithoutTheRightToMakeTopics(t *testing.T) {
+	inBubble(t, telegramtest.Options{}, func(w *world) {
+		if err := w.ada.SetBotRights(w.forum, &telegramtest.Rights{}); err != nil {
+			w.Fatal(err)
+		}
+		b := w.inForum()
+		b.Start()
+		defer func() { b.Stop() }()
+		ids := []sessions.ID{first, "pb_000000000002", "pb_000000000003"}
+		for i, id := range ids {
+			b.Begin(id, fmt.Sprint("agent-", i))
+			b.Print(id, adaptertest.Output{Lines: lines(1, 3), Ends: true})
+		}
+		for range 24 {
+			after(time.Hour)
+			b.Print(first, adaptertest.Output{Lines: lines(4, 1), Ends: true})
+		}
+		after(time.Minute)
+		if n := len(w.calls("createForumTopic")); n < 3 || n > 12 {
+			w.Errorf("a topic was asked for %d times in a day", n)
+		}
+		shown := texts(w, telegramtest.Place{Chat: w.forum})
+		for i, id := range ids {
+			if st := b.Hub.Status(id)[0]; st.Binding.Disabled != "" || !strings.Contains(st.Problem(), "its topic can't be made") || !strings.Contains(st.Problem(), "make it an administrator") || st.Delivered < 3 {
+				w.Errorf("the binding is %+v", st)
+			}
+			if !strings.Contains(shown, fmt.Sprintf("[agent-%d: its topic can't be made, so it's shown here]", i)) {
+				w.Errorf("the forum shows\n%s", shown)
+			}
+		}
+		rights := telegramtest.AllRights()
+		if err := w.ada.SetBotRights(w.forum, &rights); err != nil {
+			w.Fatal(err)
+		}
+		if err := b.Hub.ChatBack(w.Context(), "telegram", strconv.FormatInt(w.forum, 10)); err != nil {
+			w.Error(err)
+		}
+		for _, id := range ids {
+			b.Print(id, adaptertest.Output{Lines: lines(30, 1), Ends: true})
+		}
+		after(5 * time.Minute)
+		for _, id := range ids {
+			if st := b.Hub.Status(id)[0]; st.Problem() != "" || st.Target.Thread == "" {
+				w.Errorf("the bot may make topics, and the binding is %+v", st)
+			}
+		}
+	})
 }

@@ -145,10 +145,24 @@ func onAPort(t *testing.T, s http.Handler) string {
 // lasts: here one where the bot may make no topics.
 func TestAMirrorThatDoesNotWorkIsSaid(t *testing.T) {
 	slow(t)
+	for name, tc := range map[string]struct {
+		broken func(p *telegramtest.Person, group int64) error
+		state  api.HealthState
+		words  string
+	}{
+		"muted":     {(*telegramtest.Person).MuteBot, api.HealthDown, "the bot may not"},
+		"no topics": {func(p *telegramtest.Person, group int64) error { return p.SetBotRights(group, &telegramtest.Rights{}) }, api.HealthDegraded, "make it an administrator"},
+	} {
+		t.Run(name, func(t *testing.T) { mirrorThatDoesNotWork(t, tc.broken, tc.state, tc.words) })
+	}
+}
+
+func mirrorThatDoesNotWork(t *testing.T, broken func(p *telegramtest.Person, group int64) error, state api.HealthState, words string) {
+	t.Helper()
 	telegram := telegramtest.New(telegramtest.Options{})
 	operator := telegram.AddUser(telegramtest.User{FirstName: "O"})
 	group := telegram.AddForum("Agents", operator)
-	if err := operator.SetBotRights(group, &telegramtest.Rights{}); err != nil {
+	if err := broken(operator, group); err != nil {
 		t.Fatal(err)
 	}
 	d := newDaemon(t)
@@ -172,12 +186,12 @@ func TestAMirrorThatDoesNotWorkIsSaid(t *testing.T) {
 		}
 		return part
 	}
-	d.await("health to say so", func() bool { return mirrors().State == api.HealthDown })
-	if p := mirrors(); !strings.Contains(p.Detail, "make it an administrator") {
+	d.await("health to say so", func() bool { return mirrors().State == state })
+	if p := mirrors(); !strings.Contains(p.Detail, words) {
 		t.Errorf("health says %+v", p)
 	}
 	now, err := d.api.Session(d.ctx(), string(s.ID))
-	if err != nil || len(now.Bindings) != 1 || !strings.Contains(now.Bindings[0].Trouble(), "make it an administrator") {
+	if err != nil || len(now.Bindings) != 1 || !strings.Contains(now.Bindings[0].Trouble(), words) {
 		t.Errorf("the session is %+v, %v", now, err)
 	}
 	rights := telegramtest.AllRights()
@@ -191,7 +205,7 @@ func TestAMirrorThatDoesNotWorkIsSaid(t *testing.T) {
 			t.Errorf("the chat is told that it wasn't told: %q", m.Text)
 		}
 	}
-	if !slices.ContainsFunc(d.lines(s.ID), func(line string) bool { return strings.Contains(line, "doesn't mirror") }) {
+	if state == api.HealthDown && !slices.ContainsFunc(d.lines(s.ID), func(line string) bool { return strings.Contains(line, "doesn't mirror") }) {
 		t.Errorf("the session's log is %q", d.lines(s.ID))
 	}
 }
