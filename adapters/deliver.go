@@ -144,11 +144,14 @@ func NewDeliverer(opt DelivererOptions) *Deliverer {
 	return d
 }
 
-// Open makes a binding's document known, and replaces what was known of it.
+// Open makes a binding's document known, and replaces what was known of it. What stands below
+// its newest message isn't: nothing is added to that any more.
 func (d *Deliverer) Open(b Binding, doc Document) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.open[b.ID.Doc()] = &openDoc{binding: b, doc: doc}
+	o := &openDoc{binding: b, doc: doc}
+	o.leaveTail()
+	d.open[b.ID.Doc()] = o
 	if doc.Lost != nil && time.Now().Before(doc.Lost.Again) {
 		d.deaf.learns(b.ID, doc.target(b).Chat, Document{}, doc)
 	}

@@ -46,7 +46,7 @@ func (o *office) room() platformtest.Room {
 }
 
 // What comes later stands later, and each question below what led to it: with two people, in a
-// thread and in a channel without threads.
+// thread and in a channel without threads; in half of them with a restart.
 func TestWhatComesLaterStandsBelow(t *testing.T) {
 	for seed := range uint64(adaptertest.Times(5000, 200, 20)) {
 		dir := t.TempDir()
@@ -65,7 +65,14 @@ func TestWhatComesLaterStandsBelow(t *testing.T) {
 			if o.at = channel; channel == w.agents {
 				o.at = o.thread(w.agents, "agent").ID
 			}
-			platformtest.Talk(w.T, o.Office, o.room(), seed)
+			room := o.room()
+			if seed%4 < 2 {
+				room.Meanwhile = func() bool {
+					o.Restart()
+					return true
+				}
+			}
+			platformtest.Talk(w.T, o.Office, room, seed)
 		})
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)

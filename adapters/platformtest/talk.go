@@ -2,6 +2,7 @@ package platformtest
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"regexp"
 	"strings"
@@ -22,10 +23,12 @@ type Room struct {
 	// Seen are all messages in the order in which people see them, theirs too.
 	Seen func() []Sight
 	// Meanwhile happens once, at a drawn moment, right after the session has printed and asked
-	// and somebody has written. Nil: nothing does.
-	Meanwhile func()
-	// Doubles says that what's marked as sent once more may be there twice.
-	Doubles bool
+	// and somebody has written. It says whether the process was another's then: what waited to be
+	// replied is forgotten. Nil: nothing does.
+	Meanwhile func() (restarted bool)
+	// Unanswered says that calls aren't answered for a while: what's marked as sent once more may be
+	// there twice, and a question may have gone first when three calls before it weren't.
+	Unanswered bool
 }
 
 // Sight is a message as people see it.
@@ -34,6 +37,7 @@ type Sight struct {
 	Data     []byte    // of its file
 	At       time.Time // when it was posted
 	Bot      bool      // it's panebridge's
+	Gone     bool      // it can still be read, and its buttons do nothing
 }
 
 // hearsWithin is how long it takes at most until panebridge hears of what somebody writes: the
@@ -92,7 +96,9 @@ func Talk(t *testing.T, o *Office, room Room, seed uint64) {
 	}
 	o.Pass(20 * time.Minute)
 	if c.asks() { // it's answered, however late
-		c.askOrAnswer(steps)
+		if c.askOrAnswer(steps); c.asks() {
+			t.Error("what's open can't be answered")
+		}
 		o.Pass(20 * time.Minute)
 	}
 	c.check()
@@ -184,7 +190,13 @@ func (c *talk) inTheMiddle(n int) {
 	c.print("", 1+c.random.IntN(3), false)
 	c.say(fmt.Sprintf("text %d before", n))
 	c.o.Pass(c.upTo([]time.Duration{1, 6 * time.Second}[c.random.IntN(2)]))
-	c.room.Meanwhile()
+	if c.room.Meanwhile() {
+		all := c.room.Seen()
+		maps.DeleteFunc(c.commands, func(_, reply string) bool {
+			_, there := c.shows(all, reply)
+			return !there
+		})
+	}
 	c.o.Pass(c.upTo([]time.Duration{1, 6 * time.Second}[c.random.IntN(2)]))
 	c.say(fmt.Sprintf("text %d after", n))
 	c.print("", 1+c.random.IntN(3), c.random.IntN(2) == 0)
@@ -203,7 +215,7 @@ func (c *talk) askOrAnswer(n int) {
 		q, all := &c.questions[len(c.questions)-1], c.room.Seen()
 		newest := -1
 		for i, m := range all {
-			if m.Bot && strings.Contains(m.Text, q.title) {
+			if m.Bot && !m.Gone && strings.Contains(m.Text, q.title) {
 				newest = i
 			}
 		}
@@ -268,16 +280,25 @@ func (c *talk) check() {
 		}
 		for j := i + 1; j < len(all); j++ {
 			if all[j].Bot && line.at.After(all[j].At) {
-				c.Errorf("line %d stands above %q, which was there before it", n, all[j].Text)
+				c.Errorf("line %d of %s stands above %q, which was there before it", n, line.at.Format(time.StampMilli), all[j].Text)
 			}
 		}
 		for _, q := range c.questions {
 			switch j := at[q.title]; {
-			case n < q.lines && i > j:
+			case n < q.lines && i > j && !c.room.Unanswered: // a question waits for three calls before it
 				c.Errorf("line %d stands below %s, which it led to", n, q.title)
 			case line.cause == q.title && i < j:
 				c.Errorf("line %d stands above %s, whose answer it came of", n, q.title)
 			}
+		}
+	}
+	typed := map[string]int{}
+	for _, r := range c.o.Keyboard().Typed() {
+		typed[r.Text]++
+	}
+	for text := range c.later {
+		if want := map[bool]int{true: 1}[strings.HasPrefix(text, "text")]; typed[text] != want {
+			c.Errorf("%q was typed %d times", text, typed[text])
 		}
 	}
 	for command, reply := range c.commands {
@@ -297,7 +318,7 @@ func (c *talk) places(all []Sight) map[string]int {
 		}
 		for kind, text := range []string{m.Text, string(m.Data)} {
 			for _, line := range aLine.FindAllString(text, -1) {
-				if before, there := at[line]; there && (kind == 0 || before != i) && !(c.room.Doubles && strings.HasPrefix(m.Text, sentAgain)) {
+				if before, there := at[line]; there && (kind == 0 || before != i) && !(c.room.Unanswered && strings.HasPrefix(m.Text, sentAgain)) {
 					c.Errorf("%q stands in messages %d and %d", line, before, i)
 				}
 				at[line] = i

@@ -43,7 +43,7 @@ func (o *office) room() platformtest.Room {
 }
 
 // What comes later stands later, and each question below what led to it: with two people, in a
-// topic and in a group without topics.
+// topic and in a group without topics; in half of them with a restart.
 func TestWhatComesLaterStandsBelow(t *testing.T) {
 	for seed := range uint64(adaptertest.Times(5000, 200, 20)) {
 		dir := t.TempDir()
@@ -62,7 +62,14 @@ func TestWhatComesLaterStandsBelow(t *testing.T) {
 			if o.at.Chat = chat; chat == w.forum {
 				o.at = o.topic(w.forum, "agent").Place
 			}
-			platformtest.Talk(w.T, o.Office, o.room(), seed)
+			room := o.room()
+			if seed%4 < 2 {
+				room.Meanwhile = func() bool {
+					o.Restart()
+					return true
+				}
+			}
+			platformtest.Talk(w.T, o.Office, room, seed)
 		})
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)
