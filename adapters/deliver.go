@@ -70,6 +70,7 @@ type openDoc struct {
 	failing failing
 	left    string // id of the message to which nothing is added any more; see Leave
 	leave   bool   // that of the call that's under way, too
+	moved   string // the chat's id since the call that's under way began; "": it has its own
 }
 
 // failing is since when a document's calls fail, and why the last one did; zero: they don't.
@@ -210,6 +211,15 @@ func (d *Deliverer) deliverDocument(ctx context.Context, call qos.Call) (result 
 	was, until := d.deaf.inDeafChat(b.ID, chat, doc, time.Now()), d.deaf.lostUntil(chat)
 	d.mu.Unlock()
 	after, result := d.deliver(ctx, call, b, was, left, until)
+	d.mu.Lock()
+	moved := o.moved
+	o.moved = ""
+	d.mu.Unlock()
+	if moved != "" && after.target(b).Chat != moved {
+		after = after.movedTo(moved)
+		d.keep(ctx, b, after, nil)
+		result.Chat = keyOf(d.opt.Adapter, b, after)
+	}
 	d.mu.Lock()
 	if d.deaf.learns(b.ID, chat, was, after) {
 		d.forgetLost(chat)
@@ -427,13 +437,20 @@ func (d *Deliverer) moved(was, now Target) {
 	defer d.mu.Unlock()
 	for _, o := range d.open {
 		if o.doc.target(o.binding).Chat == was.Chat {
-			o.doc.Chat = now.Chat
+			o.moveTo(now.Chat)
 		}
 	}
 }
 
-// Follow has an open document's calls go to its chat's new id. What a call under way
-// brings counts more: the platform may know of the move by then.
+// moveTo has a document be where its chat is now. What a call under way brings is of the chat as
+// it was. mu is held.
+func (o *openDoc) moveTo(chat string) {
+	if o.doc = o.doc.movedTo(chat); o.busy {
+		o.moved = chat
+	}
+}
+
+// Follow has an open document's calls go to its chat's new id.
 func (d *Deliverer) Follow(ctx context.Context, id BindingID, chat string) (Document, error) {
 	d.mu.Lock()
 	o := d.open[id.Doc()]
@@ -441,13 +458,16 @@ func (d *Deliverer) Follow(ctx context.Context, id BindingID, chat string) (Docu
 		d.mu.Unlock()
 		return Document{}, fmt.Errorf("%w document %s", sessions.ErrUnknown, id)
 	}
-	next := o.doc
-	next.Chat = chat
-	if o.busy {
-		o.doc = next
-		d.mu.Unlock()
-		return next, nil
+	if o.doc.target(o.binding).Chat == chat { // the platform said so before
+		defer d.mu.Unlock()
+		return o.doc, nil
 	}
+	if o.busy {
+		defer d.mu.Unlock()
+		o.moveTo(chat)
+		return o.doc, nil
+	}
+	next := o.doc.movedTo(chat)
 	o.busy = true
 	d.mu.Unlock()
 	err := d.opt.Store.PutDocument(ctx, id, next, nil)

@@ -177,6 +177,14 @@ func (d Document) unresolved() Document {
 	return d
 }
 
+// movedTo is the document when its chat has another id. The messages there have other numbers,
+// or are others': none of those that are known may be edited.
+func (d Document) movedTo(chat string) Document {
+	d = d.unresolved()
+	d.Chat, d.Tail, d.Stale = chat, nil, nil
+	return d
+}
+
 // without forgets a message that can't be edited any more.
 func (d Document) without(id string) Document {
 	if d.Tail != nil && d.Tail.ID == id {

@@ -71,15 +71,14 @@ func (p Post) elsewhere(why error) (Post, bool) {
 	if p.Elsewhere == (Target{}) {
 		return p, false
 	}
-	sent := p.Sent
+	was := p
 	p.To, p.Elsewhere, p.Message, p.Nonce = p.Elsewhere, Target{}, "", ""
 	p.Sent = func(message string, err error) {
 		if err != nil {
 			err = fmt.Errorf("%w; elsewhere: %w", why, err)
 		}
-		if sent != nil {
-			sent(message, err)
-		}
+		was.Tell(message, err)
 	}
+	p.SentTo = nil
 	return p, true
 }

@@ -184,7 +184,7 @@ func (h *Hub) addOutlet(o Outlet) error {
 		Heard: h.heard, Quiet: h.opt.Quiet, EndsTurn: h.opt.EndsTurn, Users: h.opt.Users, RingAfter: func() time.Duration { return time.Duration(h.ringAfter.Load()) }, Placed: h.opt.Placed, Panicked: h.opt.Panicked, Logger: log,
 	})
 	if out.outbox != nil {
-		out.outbox.made, out.outbox.catchUp = out.deliverer.Leave, out.deliverer.catchUp
+		out.outbox.made, out.outbox.moved, out.outbox.catchUp = out.deliverer.Leave, out.deliverer.moved, out.deliverer.catchUp
 	}
 	options := h.opt.tuned(name, out.options)
 	if options.Logger == nil {

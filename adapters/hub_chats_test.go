@@ -89,7 +89,7 @@ func TestAllSessionsFollowAChatThatHasMoved(t *testing.T) {
 		r.print("pb_1", "three")
 		r.print("pb_2", "drei")
 		r.pass(time.Minute)
-		r.wantTexts("a", "-1001", "one\ntwo\nthree", "eins\nzwei\ndrei")
+		r.wantTexts("a", "-1001", "one", "eins", "two", "zwei", "three", "drei")
 		if st := r.hub.Status("pb_1"); len(st) != 1 || st[0].Target.Chat != "-1001" || st[0].Binding.Target.Chat != "-1" {
 			t.Errorf("status: %+v", st)
 		}

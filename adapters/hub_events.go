@@ -32,7 +32,7 @@ func (h *Hub) postElsewhere(o *outlet, posts []Post) {
 	for _, p := range posts {
 		h.later("post elsewhere what was refused", func(context.Context) error {
 			if err := o.outbox.Post(p); err != nil {
-				p.sent("", err)
+				p.Tell("", err)
 			}
 			return nil
 		})

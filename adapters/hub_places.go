@@ -39,13 +39,15 @@ func (h *Hub) Leave(place Target) {
 
 // At returns the bindings whose target is a place now, the oldest first, those that
 // don't work included; those that were taken back aren't. One that gets a thread of
-// its own, and has none yet, is nowhere.
+// its own, and has none yet, is nowhere. One whose chat has another id now is also where it was:
+// what was written there just before belongs to it.
 func (h *Hub) At(place Target) []Binding {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	var out []Binding
 	for _, b := range h.bindings {
-		if !b.Unbound && b.where() == place && (place.Thread != "" || !h.ownThread(b.Target) || b.astray()) {
+		where := b.where()
+		if !b.Unbound && (where == place || b.Target == place && where.Chat != place.Chat) && (place.Thread != "" || !h.ownThread(b.Target) || b.astray()) {
 			out = append(out, b.Binding)
 		}
 	}
@@ -225,7 +227,7 @@ func (h *Hub) moveClosed(ctx context.Context, b *bound, to string) error {
 	if err != nil {
 		return err
 	}
-	doc.Chat = to
+	doc = doc.movedTo(to)
 	if err := h.opt.Store.PutBinding(ctx, b.Binding, &doc); err != nil {
 		return fmt.Errorf("have the binding to %s follow its chat: %w", b.Target, err)
 	}

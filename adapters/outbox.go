@@ -50,9 +50,10 @@ type Outbox struct {
 	scheduler func() scheduler
 	masker    *redact.Masker // nil: nothing is masked
 	log       *slog.Logger
-	// made is told of each new message, and returns at once; catchUp is Deliverer.catchUp. Nil:
-	// there are no documents.
+	// made is told of each new message, and returns at once, moved is Deliverer.moved, and catchUp
+	// is Deliverer.catchUp. Nil: there are no documents.
 	made    func(at Target)
+	moved   func(was, now Target)
 	catchUp func(ctx context.Context, chat qos.Chat, p Post) (qos.Result, bool)
 
 	mu       sync.Mutex
@@ -147,8 +148,12 @@ func (p Post) Size() int {
 	return n
 }
 
-func (p Post) sent(message string, err error) {
-	if p.Sent != nil {
+// Tell tells its sender what came of a post.
+func (p Post) Tell(message string, err error) {
+	switch {
+	case p.SentTo != nil:
+		p.SentTo(p.To, message, err)
+	case p.Sent != nil:
 		p.Sent(message, err)
 	}
 }
@@ -173,7 +178,7 @@ func (o *Outbox) Post(p Post) error {
 	}
 	err = o.scheduler().Post(qos.Request{Chat: chat, Key: key, Class: p.Class, Session: qos.Session(p.Session)})
 	if replaced != nil {
-		replaced.sent("", ErrReplaced)
+		replaced.Tell("", ErrReplaced)
 	}
 	if err != nil {
 		undo()

@@ -20,6 +20,9 @@ func (o *Outbox) request(ctx context.Context, call qos.Call) qos.Result {
 	if result, called := o.precede(ctx, call, p, message); called {
 		return result
 	}
+	if p.Reaction != "" && p.ReplyTo == "" { // its message was in a group that's gone
+		return o.settle(call.Key, p, message, Reply{Outcome: qos.Rejected, Err: ErrMessageGone})
+	}
 	reply := o.poster.Post(ctx, p, message)
 	return o.settle(call.Key, p, message, reply)
 }
@@ -35,16 +38,16 @@ func (o *Outbox) requestCosmetic(ctx context.Context, call qos.Call) qos.Result 
 	r := o.poster.Post(ctx, p, p.Message)
 	switch {
 	case r.Outcome == qos.Delivered && r.ID == "":
-		p.sent(p.Message, nil)
+		p.Tell(p.Message, nil)
 	case r.Outcome == qos.Delivered:
 		if o.made != nil {
 			o.made(p.To)
 		}
-		p.sent(r.ID, nil)
+		p.Tell(r.ID, nil)
 	case r.Outcome == qos.Rejected && r.Missing == MissingMessage:
-		p.sent("", fmt.Errorf("%w: %w", ErrMessageGone, r.Err))
+		p.Tell("", fmt.Errorf("%w: %w", ErrMessageGone, r.Err))
 	case r.Outcome == qos.Rejected:
-		p.sent("", r.Err)
+		p.Tell("", r.Err)
 	default: // as if it had not been made
 	}
 	if r.Outcome == qos.Migrated {
@@ -72,7 +75,7 @@ func (o *Outbox) requestDropped(key string, err error) (elsewhere []Post) {
 			continue
 		}
 		o.log.Warn("a post was given up", "target", p.To.String(), "session", p.Session, "err", err)
-		p.sent("", err)
+		p.Tell("", err)
 	}
 	return elsewhere
 }
@@ -177,7 +180,7 @@ func (o *Outbox) settle(key string, p Post, message string, r Reply) qos.Result 
 		if message == "" && r.ID != "" && o.made != nil {
 			o.made(w.To)
 		}
-		tell = func() { p.sent(r.ID, nil) }
+		tell = func() { p.Tell(r.ID, nil) }
 		result.More = o.advance(key, w)
 	case qos.Rejected:
 		switch {
@@ -187,11 +190,11 @@ func (o *Outbox) settle(key string, p Post, message string, r Reply) qos.Result 
 			w.Message = ""
 			result.Outcome, result.Err, result.More = qos.Delivered, nil, true
 			if w.next != nil {
-				tell = func() { p.sent("", ErrReplaced) }
+				tell = func() { p.Tell("", ErrReplaced) }
 				o.advance(key, w)
 			}
 		case w.next != nil:
-			tell = func() { p.sent("", r.Err) }
+			tell = func() { p.Tell("", r.Err) }
 			o.advance(key, w)
 			result.Outcome, result.Err, result.More = qos.Delivered, nil, true
 		case r.Content && o.simplify(w, message, r.Err):
@@ -202,6 +205,9 @@ func (o *Outbox) settle(key string, p Post, message string, r Reply) qos.Result 
 	case qos.Migrated:
 		o.follow(p.To.Chat, r.Chat)
 		result.Chat = o.chat(w.To)
+		if o.moved != nil {
+			o.moved(p.To, w.To)
+		}
 	case qos.Unchanged:
 		result.Outcome = qos.NotSent // it would count as made
 	case qos.Uncertain, qos.OutcomeUnknown:
@@ -212,7 +218,7 @@ func (o *Outbox) settle(key string, p Post, message string, r Reply) qos.Result 
 		// What was to be said before has been overtaken. If it may be in the chat, the
 		// scheduler says so with the next call.
 		old := w.Post
-		tell = func() { old.sent("", ErrReplaced) }
+		tell = func() { old.Tell("", ErrReplaced) }
 		o.advance(key, w)
 	}
 	o.mu.Unlock()
@@ -222,13 +228,17 @@ func (o *Outbox) settle(key string, p Post, message string, r Reply) qos.Result 
 	return result
 }
 
-// follow has all that waits for a chat go to its new id. mu is held.
+// follow has all that waits for a chat go to its new id, where messages have other numbers: what
+// was to change one is made anew, what was to answer one stands alone, and a reaction has nothing
+// to stand on. mu is held.
 func (o *Outbox) follow(from, to string) {
-	for _, w := range o.waiting {
+	for key, w := range o.waiting {
 		for _, p := range []*Post{&w.Post, w.next, w.whole} {
-			if p != nil && p.To.Chat == from {
-				p.To.Chat = to
+			if p == nil || p.To.Chat != from {
+				continue
 			}
+			p.To.Chat, p.Message, p.ReplyTo = to, "", ""
+			o.messages.drop(key)
 		}
 	}
 }

@@ -54,6 +54,9 @@ type Post struct {
 	// another has taken its place (ErrReplaced). message is the platform's id. It must
 	// return at once. Nil: nobody is told.
 	Sent func(message string, err error)
+	// SentTo is as Sent, and takes its place: it's told where, too. The chat may have got another
+	// id since the post was queued.
+	SentTo func(to Target, message string, err error)
 }
 
 // Button stands below a post.

@@ -19,9 +19,7 @@ func settle(s sight, st step, r Reply) (after Document, sent *Message, _ qos.Res
 		}
 		return after, sentMessage(in, r), s.told(result, after, st.more)
 	case r.Outcome == qos.Migrated:
-		after = s.doc
-		after.Chat = r.Chat
-		return after, nil, result
+		return s.doc.movedTo(r.Chat), nil, result
 	case r.Outcome == qos.Rejected && r.Missing == MissingMessage && in.Kind == KindEdit:
 		// What the message shows stays, and the rest goes into the next. If this was
 		// a second try, the first one may have been done before.

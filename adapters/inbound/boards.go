@@ -214,10 +214,9 @@ func (bs *boards) takeIn(ctx context.Context) {
 	bs.sent, bs.moves = nil, nil
 	bs.mu.Unlock()
 	for _, m := range moves {
-		if b := bs.all[m[0]]; b != nil {
+		if bs.all[m[0]] != nil {
 			delete(bs.all, m[0])
-			b.Place = m[1]
-			bs.all[m[1]] = b
+			bs.all[m[1]] = &board{Board: Board{Place: m[1]}} // what it was stands in the group that's gone
 		}
 	}
 	for _, s := range sent {

@@ -75,8 +75,9 @@ type ThreadOpened struct{}
 // ThreadDeleted says that it's gone.
 type ThreadDeleted struct{}
 
-// ChatMoved says that the chat has another id from now on.
-type ChatMoved struct{ To string }
+// ChatMoved says that the chat has another id from now on: To, or, said at the place that it is
+// now, that it had another before: From. One of both is set.
+type ChatMoved struct{ To, From string }
 
 // ChatLost says that the bot can't write to the chat any more.
 type ChatLost struct{ Why string } // as a sentence

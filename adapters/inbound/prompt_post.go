@@ -31,8 +31,8 @@ func (ps *prompts) post(ctx context.Context, a *asked, m *shown) error {
 		To: msg.Place, Key: fmt.Sprintf("prompt %s %s", p.ID, msg.Kind), Class: qos.Final, Session: p.Session, Again: unsure,
 	}
 	at := spot{msg.Place, msg.Kind}
-	post.Sent = func(message string, err error) {
-		ps.leave(func(ps *prompts) { ps.sent = append(ps.sent, sentPrompt{p.ID, at, says, message, err}) })
+	post.SentTo = func(to adapters.Target, message string, err error) {
+		ps.leave(func(ps *prompts) { ps.sent = append(ps.sent, sentPrompt{p.ID, at, to.Chat, says, message, err}) })
 	}
 	if msg.Kind == PromptReminded {
 		post.ReplyTo = asked

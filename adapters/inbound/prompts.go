@@ -29,6 +29,7 @@ type prompts struct {
 	changed []sessions.Prompt
 	sent    []sentPrompt
 	asked   map[string]*asked               // by Prompt.ID; all that isn't closed everywhere
+	moves   map[adapters.Target]string      // chats that have another id
 	unread  map[sessions.ID]sessions.Prompt // the last sessions.PromptUnread or PromptLine of each session that's closed
 	remind  time.Duration                   // 0: nobody is reminded
 	to      adapters.Target                 // zero: nowhere
@@ -95,7 +96,8 @@ type shown struct {
 	tries  int  // that were refused in succession
 	unsure bool // one of them may be there all the same
 	begun  bool // it's kept that it's posted
-	silent bool // it stands beside the session's thread already, and has rung there
+	silent bool // it stands beside the session's thread already, or in the group that this one was, and has rung there
+	gone   bool // it was in that group
 }
 
 // refused says that the place has refused the message in every form, and that it's nowhere.
@@ -111,7 +113,8 @@ func showRetry(tries int) time.Duration {
 // sentPrompt is what came of a post.
 type sentPrompt struct {
 	prompt  string
-	at      spot
+	at      spot   // as it was when it was posted
+	chat    string // that it went to: another if at's has another id now
 	says    string
 	message string
 	err     error
@@ -119,7 +122,7 @@ type sentPrompt struct {
 
 func newPrompts(in *Inbound) *prompts {
 	return &prompts{
-		in: in, wake: make(chan struct{}, 1), asked: map[string]*asked{}, unread: map[sessions.ID]sessions.Prompt{}, remind: in.opt.RemindAfter, to: in.opt.EscalateTo,
+		in: in, wake: make(chan struct{}, 1), asked: map[string]*asked{}, moves: map[adapters.Target]string{}, unread: map[sessions.ID]sessions.Prompt{}, remind: in.opt.RemindAfter, to: in.opt.EscalateTo,
 	}
 }
 
@@ -216,7 +219,7 @@ func (ps *prompts) load(ctx context.Context) error {
 			s.posted = openAs(m.Checked) + a.extent()
 		case a.Final():
 			continue
-		default: // the daemon ended while it was posted
+		default: // the daemon ended while it was posted, or it's in a group that has another id now
 			s.unsure = true
 		}
 		a.messages[spot{m.Place, m.Kind}] = s
@@ -280,7 +283,7 @@ func (ps *prompts) confirm(s sentPrompt) []PromptMessage {
 	if a == nil || errors.Is(s.err, adapters.ErrReplaced) {
 		return nil
 	}
-	m := a.messages[s.at]
+	m := ps.sentAt(a, s)
 	if m == nil {
 		return nil
 	}
@@ -299,6 +302,41 @@ func (ps *prompts) confirm(s sentPrompt) []PromptMessage {
 	}
 	m.tries, a.refused, a.why = 0, time.Time{}, nil
 	return []PromptMessage{m.PromptMessage}
+}
+
+// sentAt is the message that a post was for; nil: none any more. The chat may have got another id
+// while it was under way. mu is held.
+func (ps *prompts) sentAt(a *asked, s sentPrompt) *shown {
+	m := a.messages[s.at]
+	if m == nil { // moved has heard of that
+		now := s.at
+		now.place.Chat = ps.moves[chatOf(s.at.place)]
+		if m = a.messages[now]; m != nil && m.Place.Chat != s.chat && m.Message == "" {
+			m.leave() // it's in the group that's gone
+			return nil
+		}
+		return m
+	}
+	if m.Place.Chat != s.chat { // the platform has said so, and moved will hear of it
+		a.move(s.at, s.chat)
+	}
+	return m
+}
+
+// move has a message be about a chat's new id. mu is held.
+func (a *asked) move(at spot, to string) {
+	m := a.messages[at]
+	delete(a.messages, at)
+	m.Place.Chat = to
+	a.messages[spot{m.Place, m.Kind}] = m
+}
+
+// leave has a message that's in a group that's gone be posted anew; a reminder isn't.
+func (m *shown) leave() {
+	m.Message, m.whole, m.silent, m.gone = "", "", true, true
+	if m.Kind != PromptReminded {
+		m.posted = ""
+	}
 }
 
 // showElsewhere has a question that a place has refused be shown in the chat itself, where the
@@ -475,7 +513,7 @@ func (ps *prompts) toPost(a *asked, now time.Time) []*shown {
 	for _, m := range all {
 		want := a.wants(m)
 		switch {
-		case want == closedAs && m.posted == "":
+		case want == closedAs && (m.posted == "" || m.gone && m.Message == ""):
 			m.Closed = true // it was never asked there
 			continue
 		case m.posted == want, m.retry.After(now):
@@ -490,17 +528,19 @@ func (ps *prompts) toPost(a *asked, now time.Time) []*shown {
 	return out
 }
 
-// moved takes in that a chat has another id.
-func (ps *prompts) moved(adapter, from, to string) {
+// moved takes in that a chat has another id: a group that has become a supergroup. What was posted
+// in the group can't be changed there any more, nor its buttons pressed: what's open is posted anew.
+func (ps *prompts) moved(from, to adapters.Target) {
 	ps.leave(func(ps *prompts) {
+		ps.moves[from] = to.Chat
 		for _, a := range ps.asked {
-			for at, m := range a.messages {
-				if at.place.Adapter != adapter || at.place.Chat != from {
+			for at, m := range maps.Clone(a.messages) {
+				if !at.isIn(from) {
 					continue
 				}
-				delete(a.messages, at)
-				m.Place.Chat = to
-				a.messages[spot{m.Place, m.Kind}] = m
+				if a.move(at, to.Chat); m.Message != "" {
+					m.leave()
+				}
 			}
 		}
 	})

@@ -24,7 +24,8 @@ type Store interface {
 	// MessageSession returns the session of which a message in a chat shows lines;
 	// sessions.ErrUnknown if it's none of ours.
 	MessageSession(ctx context.Context, adapter, chat, message string) (sessions.ID, error)
-	// MoveChat has all that's kept for a chat follow it to another id.
+	// MoveChat has all that's kept for a chat follow it to another id, where messages have other
+	// numbers.
 	MoveChat(ctx context.Context, adapter, from, to string) error
 	// ForgetInbound drops what isn't needed any more: offers, codes and waiting texts
 	// that expired before a time, origins that are done and were made before it.

@@ -57,6 +57,9 @@ func (in *Inbound) rest(ctx context.Context, ev Event, rest bool) error {
 // chatMoved has all that belongs to a chat follow it. A chat that was known stays
 // known.
 func (in *Inbound) chatMoved(ctx context.Context, ev Event, m ChatMoved) error {
+	if m.From != "" {
+		m.To, ev.Place.Chat = ev.Place.Chat, m.From
+	}
 	if m.To == "" || m.To == ev.Place.Chat {
 		return nil
 	}
@@ -73,7 +76,7 @@ func (in *Inbound) chatMoved(ctx context.Context, ev Event, m ChatMoved) error {
 	if err := in.loadPreferences(ctx); err != nil {
 		return err
 	}
-	in.prompts.moved(ev.Place.Adapter, ev.Place.Chat, m.To)
+	in.prompts.moved(chatOf(ev.Place), to)
 	in.boards.moved(chatOf(ev.Place), to)
 	in.users.moved(chatOf(ev.Place), to)
 	return in.opt.Hub.ChatMoved(ctx, ev.Place.Adapter, ev.Place.Chat, m.To)

@@ -562,7 +562,7 @@ func (h *hub) release(gloomy error) []adapters.Post {
 	h.mu.Unlock()
 	for _, p := range waited {
 		if p.Reaction != "" {
-			p.Sent("", gloomy)
+			p.Tell("", gloomy)
 		}
 	}
 	h.mu.Lock()
@@ -614,7 +614,7 @@ func (h *hub) Post(p adapters.Post) error {
 		was := h.held[i]
 		h.held[i] = p
 		h.mu.Unlock()
-		was.Sent("", adapters.ErrReplaced)
+		was.Tell("", adapters.ErrReplaced)
 		return nil
 	}
 	refused := h.gloomy
@@ -626,9 +626,7 @@ func (h *hub) Post(p adapters.Post) error {
 	}
 	if refused != nil {
 		h.mu.Unlock()
-		if p.Sent != nil {
-			p.Sent("", refused)
-		}
+		p.Tell("", refused)
 		return nil
 	}
 	h.posts = append(h.posts, p)
@@ -638,8 +636,8 @@ func (h *hub) Post(p adapters.Post) error {
 		id = p.Message
 	}
 	h.mu.Unlock()
-	if p.Sent != nil && !h.p.killed() {
-		p.Sent(id, nil)
+	if !h.p.killed() {
+		p.Tell(id, nil)
 	}
 	return nil
 }

@@ -66,9 +66,7 @@ func (d *Desk) Prompt(context.Context, string) (sessions.Prompt, error) {
 
 // Post implements inbound.Hub.
 func (d *Desk) Post(p adapters.Post) error {
-	if p.Sent != nil {
-		p.Sent("1", nil)
-	}
+	p.Tell("1", nil)
 	return nil
 }
 

@@ -62,6 +62,7 @@ type (
 		TopicClosed   *struct{} `json:"forum_topic_closed"`
 		TopicReopened *struct{} `json:"forum_topic_reopened"`
 		MigratedTo    int64     `json:"migrate_to_chat_id"`
+		MigratedFrom  int64     `json:"migrate_from_chat_id"`
 	}
 	callbackJSON struct {
 		ID      string       `json:"id"`
@@ -166,6 +167,10 @@ func (d Decoder) message(e *inbound.Event, m *messageJSON) error {
 	case m.MigratedTo != 0:
 		e.Place.Thread = ""
 		e.Action = inbound.ChatMoved{To: strconv.FormatInt(m.MigratedTo, 10)}
+		return nil
+	case m.MigratedFrom != 0: // before anything that's written in the supergroup
+		e.Place.Thread = ""
+		e.Action = inbound.ChatMoved{From: strconv.FormatInt(m.MigratedFrom, 10)}
 		return nil
 	case m.Left != nil:
 		e.Place.Thread = ""

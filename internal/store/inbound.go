@@ -71,18 +71,21 @@ func (s *Store) MessageSession(ctx context.Context, adapter, chat, message strin
 	return m.Session, err
 }
 
-// MoveChat has all that's kept for a chat follow it: see inbound.Store.
+// MoveChat has all that's kept for a chat follow it: see inbound.Store. Numbers of messages are
+// those of the chat that's gone, and forgotten.
 func (s *Store) MoveChat(ctx context.Context, adapter, from, to string) error {
 	err := s.write.queue.do(ctx, 10, func(ctx context.Context) error {
 		for _, query := range []string{
 			`UPDATE offers SET chat = ?3 WHERE adapter = ?1 AND chat = ?2`,
-			`UPDATE origins SET chat = ?3 WHERE adapter = ?1 AND chat = ?2 AND NOT done`,
+			`UPDATE origins SET chat = ?3, message = '', reply = '' WHERE adapter = ?1 AND chat = ?2 AND NOT done`,
 			`UPDATE OR IGNORE preferences SET chat = ?3 WHERE adapter = ?1 AND chat = ?2`,
-			`UPDATE OR IGNORE prompt_messages SET chat = ?3 WHERE adapter = ?1 AND chat = ?2`,
+			`UPDATE OR IGNORE prompt_messages SET chat = ?3, message = '' WHERE adapter = ?1 AND chat = ?2`,
+			`DELETE FROM prompt_messages WHERE adapter = ?1 AND chat = ?2`,
 			`UPDATE OR IGNORE prompt_writers SET chat = ?3 WHERE adapter = ?1 AND chat = ?2`,
 			`UPDATE OR IGNORE missed SET chat = ?3 WHERE adapter = ?1 AND chat = ?2`,
 			`UPDATE grants SET chat = ?3 WHERE adapter = ?1 AND chat = ?2`,
-			`UPDATE OR IGNORE boards SET chat = ?3 WHERE adapter = ?1 AND chat = ?2`,
+			`UPDATE OR IGNORE boards SET chat = ?3, message = '', says = '', pinned = 0 WHERE adapter = ?1 AND chat = ?2`,
+			`DELETE FROM boards WHERE adapter = ?1 AND chat = ?2`,
 		} {
 			if _, err := s.write.conn.ExecContext(ctx, query, clean(adapter), clean(from), clean(to)); err != nil {
 				return err
