@@ -318,7 +318,8 @@ func (c *talk) places(all []Sight) map[string]int {
 		}
 		for kind, text := range []string{m.Text, string(m.Data)} {
 			for _, line := range aLine.FindAllString(text, -1) {
-				if before, there := at[line]; there && (kind == 0 || before != i) && !(c.room.Unanswered && strings.HasPrefix(m.Text, sentAgain)) {
+				marked := c.room.Unanswered && strings.HasPrefix(m.Text, sentAgain)
+				if before, there := at[line]; there && (kind == 0 || before != i) && !marked {
 					c.Errorf("%q stands in messages %d and %d", line, before, i)
 				}
 				at[line] = i
