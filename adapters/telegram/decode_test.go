@@ -193,7 +193,12 @@ func TestDecodeWhatHappensToPlaces(t *testing.T) {
 
 	to, err := w.ada.Migrate(w.group, false)
 	w.ok(err)
-	w.want(w.one(), target(w.group, 0), w.ada, inbound.ChatMoved{To: fmt.Sprint(to)})
+	moved := w.events()
+	if len(moved) != 2 {
+		t.Fatalf("a group that moves is %+v", moved)
+	}
+	w.want(moved[0], target(w.group, 0), w.ada, inbound.ChatMoved{To: fmt.Sprint(to)})
+	w.want(moved[1], target(to, 0), w.ada, inbound.ChatMoved{From: fmt.Sprint(w.group)})
 
 	for why, do := range map[string]func() error{
 		"The bot may not write in the chat: allow it to send messages there.": func() error { return w.ada.MuteBot(w.forum) },
