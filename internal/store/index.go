@@ -55,9 +55,13 @@ type indexState struct {
 	salts  [walSaltsBytes]byte
 }
 
-// committedSince reports whether something was, in the same log.
+// committedSince reports whether something was: behind what was there, or in a log that was begun anew for it, which
+// counts the first salt up.
 func (is indexState) committedSince(begun indexState) bool {
-	return is.salts == begun.salts && is.frames > begun.frames
+	if is.salts == begun.salts {
+		return is.frames > begun.frames
+	}
+	return binary.BigEndian.Uint32(is.salts[:]) == binary.BigEndian.Uint32(begun.salts[:])+1 && is.frames > 0
 }
 
 // check says what the index has; ErrIndexCut if it's shorter than that takes. It counts for who has begun a

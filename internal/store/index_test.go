@@ -136,3 +136,26 @@ func TestACutIndexIsMadeAnew(t *testing.T) {
 		check(again, "after a kill")
 	})
 }
+
+// What was committed is known by the index, also where the log was begun anew for it.
+func TestWhatWasCommittedIsKnown(t *testing.T) {
+	s := mustOpen(t, dbPath(t), Options{})
+	mustPut(t, s, "pb_1")
+	for _, before := range []string{"", "PRAGMA wal_checkpoint(RESTART)", ""} {
+		if before != "" {
+			mustExec(t, s.write.conn, before)
+		}
+		begun, err := s.write.index.check()
+		if err != nil || begun.committedSince(begun) {
+			t.Fatalf("%q: it has %+v, %v", before, begun, err)
+		}
+		mustAppend(t, s, polling.Batch{Session: "pb_1", Lines: paneLines(0, 1)})
+		is, err := s.write.index.check()
+		if err != nil || !is.committedSince(begun) || begun.committedSince(is) {
+			t.Errorf("%q: a line leads from %+v to %+v, %v", before, begun, is, err)
+		}
+		if before != "" && is.salts == begun.salts {
+			t.Error("the log wasn't begun anew")
+		}
+	}
+}
