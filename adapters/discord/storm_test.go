@@ -254,7 +254,8 @@ func TestStorms(t *testing.T) {
 		inBubble(t, discordtest.Options{}, func(w *world) {
 			o := w.office(w.agents, dir)
 			play(w, coast{o})
-			if o.bot.Shared() {
+			// A thread that's made as the daemon is killed isn't noted, and looks like another's.
+			if o.bot.Shared() && !o.Killed {
 				w.Error("the bot counts as shared")
 			}
 		})
