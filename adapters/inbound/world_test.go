@@ -238,6 +238,21 @@ func (w *world) wantPosts(want ...string) []adapters.Post {
 	return all
 }
 
+// wantPostsInAnyOrder wants posts of which several workers make one each.
+func (w *world) wantPostsInAnyOrder(want ...string) {
+	w.Helper()
+	all := w.hub.take()
+	ok := len(all) == len(want)
+	for _, one := range want {
+		ok = ok && slices.ContainsFunc(all, func(p adapters.Post) bool {
+			return strings.Contains(strings.ReplaceAll(p.Text, `\`, ""), one)
+		})
+	}
+	if !ok {
+		w.Errorf("posts %+v, want %q in any order", all, want)
+	}
+}
+
 // button finds one by its label.
 func (w *world) button(posts []adapters.Post, label string) string {
 	w.Helper()
