@@ -22,28 +22,14 @@ import (
 func TestDamageUnderLoadIsFoundAndTold(t *testing.T) {
 	red := 0
 	rapid.Check(t, func(rt *rapid.T) {
-		ctx := t.Context()
-		folder, err := os.MkdirTemp(t.TempDir(), "")
-		if err != nil {
-			rt.Fatal(err)
-		}
-		path := folder + "/pb.db"
-		s, err := Open(ctx, path, Options{})
-		if err != nil {
-			rt.Fatal(err)
-		}
+		ctx, ids, heads := t.Context(), []sessions.ID{"pb_000000000000", "pb_1", "pb_2"}, make([]int64, 3)
+		s, path := openWithSessions(t, ids)
 		defer func() { _ = s.Close() }()
 		file, err := os.OpenFile(path, os.O_RDWR, 0)
 		if err != nil {
 			rt.Fatal(err)
 		}
 		defer func() { _ = file.Close() }() // last: it takes the locks of this process on the file with it
-		ids, heads := []sessions.ID{"pb_000000000000", "pb_1", "pb_2"}, make([]int64, 3)
-		for _, id := range ids {
-			if err := s.PutSession(ctx, sessions.Session{ID: id, Name: string(id)}); err != nil {
-				rt.Fatal(err)
-			}
-		}
 		var wg sync.WaitGroup
 		over := make(chan struct{})
 		end := sync.OnceFunc(func() { close(over); wg.Wait() })

@@ -21,28 +21,14 @@ import (
 // acknowledged is there, now and for whoever opens the files as a kill would leave them.
 func TestACutIndexIsMadeAnew(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		ctx := t.Context()
-		folder, err := os.MkdirTemp(t.TempDir(), "")
-		if err != nil {
-			rt.Fatal(err)
-		}
-		path := folder + "/pb.db"
-		s, err := Open(ctx, path, Options{})
-		if err != nil {
-			rt.Fatal(err)
-		}
+		ctx, ids, heads := t.Context(), []sessions.ID{"pb_000000000000", "pb_1", "pb_2"}, make([]atomic.Int64, 3)
+		s, path := openWithSessions(t, ids)
 		defer func() { _ = s.Close() }()
 		mail, err := OpenInbox(ctx, path)
 		if err != nil {
 			rt.Fatal(err)
 		}
 		defer func() { _ = mail.Close() }()
-		ids, heads := []sessions.ID{"pb_000000000000", "pb_1", "pb_2"}, make([]atomic.Int64, 3)
-		for _, id := range ids {
-			if err := s.PutSession(ctx, sessions.Session{ID: id, Name: string(id)}); err != nil {
-				rt.Fatal(err)
-			}
-		}
 		var wg sync.WaitGroup
 		over := make(chan struct{})
 		end := sync.OnceFunc(func() { close(over); wg.Wait() })
@@ -116,7 +102,7 @@ func TestACutIndexIsMadeAnew(t *testing.T) {
 			}
 		}
 		check(s, "in the end")
-		killed := folder + "/killed.db"
+		killed := path + "-killed"
 		if err := s.write.queue.doAlone(ctx, func(context.Context) error { // nobody writes, and nobody copies the log
 			for _, suffix := range []string{"", walSuffix} {
 				data, err := os.ReadFile(path + suffix)

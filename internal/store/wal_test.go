@@ -21,23 +21,9 @@ import (
 // the daemon ends before, the next start knows that something is lost.
 func TestACutLogIsNoticed(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		ctx := t.Context()
-		folder, err := os.MkdirTemp(t.TempDir(), "")
-		if err != nil {
-			rt.Fatal(err)
-		}
-		path := folder + "/pb.db"
-		s, err := Open(ctx, path, Options{})
-		if err != nil {
-			rt.Fatal(err)
-		}
+		ctx, ids, heads := t.Context(), []sessions.ID{"pb_1", "pb_2", "pb_3"}, make([]atomic.Int64, 3)
+		s, path := openWithSessions(t, ids)
 		defer func() { _ = s.Close() }()
-		ids, heads := []sessions.ID{"pb_1", "pb_2", "pb_3"}, make([]atomic.Int64, 3)
-		for _, id := range ids {
-			if err := s.PutSession(ctx, sessions.Session{ID: id, Name: string(id)}); err != nil {
-				rt.Fatal(err)
-			}
-		}
 		var wg sync.WaitGroup
 		stop := make(chan struct{})
 		for n, id := range ids {
