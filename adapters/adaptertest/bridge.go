@@ -3,6 +3,7 @@ package adaptertest
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,11 +20,8 @@ type Bridge struct {
 	Rules []adapters.Rule
 	// Others are outlets of other platforms. Nil: there are none.
 	Others func() []adapters.Outlet
-	// Placed is HubOptions.Placed. Nil: nobody is told.
-	Placed func(id sessions.ID)
-	// RingAfter is Settings.RingAfter, and Users is HubOptions.Users. Nil: nobody is known.
+	// RingAfter is Settings.RingAfter.
 	RingAfter time.Duration
-	Users     func(t adapters.Target, now time.Time) []string
 
 	Hub  *adapters.Hub // of the newest process
 	Stop func()
@@ -33,6 +31,13 @@ type Bridge struct {
 	adapter func() adapters.Adapter
 	backend *Memory
 	ledger  *qostest.MemLedger
+	people  atomic.Pointer[People]
+}
+
+// People are what a process is told of people, and whom it tells.
+type People struct {
+	Placed func(id sessions.ID)                            // HubOptions.Placed
+	Users  func(t adapters.Target, now time.Time) []string // HubOptions.Users
 }
 
 // NewBridge returns one without sessions, whose processes have an adapter each.
@@ -41,6 +46,10 @@ func NewBridge(tb testing.TB, adapter func() adapters.Adapter, rules ...adapters
 	m := NewMemory(0)
 	return &Bridge{House: NewHouse(m), Rules: rules, tb: tb, adapter: adapter, backend: m, ledger: qostest.NewMemLedger()}
 }
+
+// SetPeople has a process that may be sending already know people. Nil: nobody is known or told,
+// as at first.
+func (b *Bridge) SetPeople(p *People) { b.people.Store(p) }
 
 // Start begins a process, which Stop ends.
 func (b *Bridge) Start() {
@@ -58,14 +67,14 @@ func (b *Bridge) Start() {
 		Outlets: outlets, Store: store, Log: b.backend, Sessions: b.House, Screens: b.House,
 		Settings: adapters.Settings{Rules: b.Rules, RingAfter: b.RingAfter}, Logger: slog.New(slog.DiscardHandler),
 		Users: func(t adapters.Target, now time.Time) []string {
-			if b.Users == nil {
-				return nil
+			if p := b.people.Load(); p != nil {
+				return p.Users(t, now)
 			}
-			return b.Users(t, now)
+			return nil
 		},
 		Placed: func(id sessions.ID) {
-			if b.Placed != nil {
-				b.Placed(id)
+			if p := b.people.Load(); p != nil {
+				p.Placed(id)
 			}
 		},
 	})

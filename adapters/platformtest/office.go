@@ -96,7 +96,7 @@ func (o *Office) Open() {
 		o.tb.Fatal(err)
 	}
 	o.questions.Tell(o.In.Prompted)
-	o.bridge.Placed, o.bridge.Users = o.In.Placed, o.In.Users
+	o.bridge.SetPeople(&adaptertest.People{Placed: o.In.Placed, Users: o.In.Users})
 	o.bridge.House.SetSink(both{o.bridge.Hub, o.In})
 	queue := inbound.NewQueue(inbound.QueueOptions{Journal: db.Journal(side.Name), Decode: side.Decode, Handle: o.In.Handle})
 	o.reader = side.Reader(queue, o.In)
@@ -104,7 +104,7 @@ func (o *Office) Open() {
 	o.Pass(2 * time.Second) // until it listens
 	o.end = func() {
 		o.questions.Tell(nil)
-		o.bridge.Placed, o.bridge.Users = nil, nil
+		o.bridge.SetPeople(nil)
 		stop()
 		o.bridge.Stop()
 		if err := db.Close(); err != nil {
