@@ -150,16 +150,18 @@ func (c *standinCheck) checkFound(p *standinPlay, s *stood) {
 	}
 }
 
-// closesWithin is when a prompt whose dialog is gone has to be closed: three seconds later where
-// only a part of it was seen, since its pane may be taller then, in which nobody else looks: 0.7 s
-// until the reading sees that something else stands there, and 2 s in which the program may draw
-// the question anew.
+// closesWithin is when a prompt whose dialog is gone has to be closed.
 func closesWithin(h *heardPrompt) time.Duration {
 	if h.first.Unseen {
-		return 2*standinTick + 3*time.Second
+		return latestClose
 	}
 	return 2 * standinTick
 }
+
+// latestClose is for a prompt of which only a part was seen: three seconds more than for others,
+// since its pane may be taller then, in which nobody else looks: 0.7 s until the reading sees that
+// something else stands there, and 2 s in which the program may draw the question anew.
+const latestClose = 2*standinTick + 3*time.Second
 
 // checkAnswer compares what was answered with what the program took.
 func (c *standinCheck) checkAnswer(p *standinPlay, s *stood, h *heardPrompt) {
@@ -226,21 +228,32 @@ func (c *standinCheck) checkKeys(p *standinPlay, s *stood) {
 	}
 }
 
-// checkBox sees to it that no key of an answer came to the input box.
+// checkBox sees to it that no key of an answer came to the input box. A text whose beginning went to
+// a dialog that nobody could see yet is taken out again by keys; those are of no answer.
 func (c *standinCheck) checkBox(p *standinPlay, journal []standin.Entry) {
-	ready := false
+	ready, metDialog := false, false
 	for _, e := range journal {
 		if ready = ready || e.Kind == standin.Ready; !ready {
 			continue // it's lost, or shows later: see checkInputs
 		}
-		if e.Kind != standin.Pressed || e.Dialog != 0 || e.Person || e.Key == "paste" || e.Key == "Enter" {
+		if e.Kind != standin.Pressed || e.Person {
 			continue
 		}
-		if e.Early {
+		if e.Key == "paste" {
+			metDialog = e.Dialog != 0 && e.Early
+			continue
+		}
+		if e.Dialog != 0 || e.Key == "Enter" {
+			continue
+		}
+		switch {
+		case e.Early:
 			c.counts["keys sent before it was to be seen that the dialog had gone"]++
-			continue
+		case metDialog && slices.Contains([]string{"\x05", "C-u", "BSpace"}, e.Key):
+			c.counts["keys that took out what was left of a text"]++
+		default:
+			c.wrong(p, "%q was pressed where no dialog was", e.Key)
 		}
-		c.wrong(p, "%q was pressed where no dialog was", e.Key)
 	}
 }
 

@@ -72,7 +72,7 @@ func (r *standinRig) carryThrough(now []*standinPlay, inputs int) {
 			r.Fatalf("%s isn't over within two minutes:\n%s", p.session.Name, screen)
 		}
 	}
-	time.Sleep(4 * standinTick) // it's said of all that it's closed
+	time.Sleep(latestClose + 2*standinTick) // it's said of all that it's closed
 	cancel()
 	people.Wait()
 }
