@@ -89,6 +89,7 @@ bench: build ## Go benchmarks, then short runs of pbbench
 	bin/pbbench loss
 	bin/pbbench qos
 	bin/pbbench inbox --sends 100
+	bin/pbbench years --mb 500
 
 .PHONY: lint
 lint: ## golangci-lint, installed into .cache/tools the first time (some minutes)

@@ -81,10 +81,8 @@ func (cs *cards) tell(id sessions.ID, post adapters.Post) {
 
 // run posts cards until ctx ends.
 func (cs *cards) run(ctx context.Context) {
-	for cs.load(ctx) != nil {
-		if Pause(ctx, tellAgain) != nil {
-			return
-		}
+	if cs.in.loadAtLast(ctx, "load where cards stand", cs.load) != nil {
+		return
 	}
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
@@ -103,7 +101,6 @@ func (cs *cards) run(ctx context.Context) {
 func (cs *cards) load(ctx context.Context) error {
 	list, err := cs.in.opt.Store.Cards(ctx)
 	if err != nil {
-		cs.in.log.Error("load where cards stand", "err", err)
 		return err
 	}
 	clear(cs.places) // what a run before this one knew of posts under way

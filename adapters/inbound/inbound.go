@@ -355,3 +355,18 @@ func (in *Inbound) say(ev Event, key string, class qos.Class, text string, butto
 		in.log.Warn("somebody couldn't be answered", "key", ev.Key, "target", ev.Place.String(), "err", err)
 	}
 }
+
+// loadAtLast loads what the last run left, again every 30 s where that fails, which it logs. It
+// blocks until it's loaded; an error says that ctx ended.
+func (in *Inbound) loadAtLast(ctx context.Context, what string, load func(context.Context) error) error {
+	for {
+		err := load(ctx)
+		if err == nil || ctx.Err() != nil {
+			return ctx.Err()
+		}
+		in.log.Error(what, "err", err)
+		if err := Pause(ctx, tellAgain); err != nil {
+			return err
+		}
+	}
+}

@@ -167,15 +167,8 @@ func (ps *prompts) leave(word func(*prompts)) {
 
 // run shows questions until ctx ends.
 func (ps *prompts) run(ctx context.Context) {
-	for {
-		err := ps.load(ctx)
-		if err == nil {
-			break
-		}
-		ps.in.log.Error("load where questions are shown", "err", err)
-		if Pause(ctx, tellAgain) != nil {
-			return
-		}
+	if ps.in.loadAtLast(ctx, "load where questions are shown", ps.load) != nil {
+		return
 	}
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()

@@ -95,10 +95,8 @@ func (rs *receipts) leave(word func(*receipts)) {
 
 // run tells writers until ctx ends.
 func (rs *receipts) run(ctx context.Context) {
-	for rs.load(ctx) != nil {
-		if Pause(ctx, tellAgain) != nil {
-			return
-		}
+	if rs.in.loadAtLast(ctx, "load what writers weren't told yet", rs.load) != nil {
+		return
 	}
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
@@ -118,7 +116,6 @@ func (rs *receipts) run(ctx context.Context) {
 func (rs *receipts) load(ctx context.Context) error {
 	list, err := rs.in.opt.Store.OpenOrigins(ctx)
 	if err != nil {
-		rs.in.log.Error("load what writers weren't told yet", "err", err)
 		return err
 	}
 	for _, o := range list {
@@ -134,7 +131,6 @@ func (rs *receipts) load(ctx context.Context) error {
 			continue
 		}
 		if err != nil {
-			rs.in.log.Error("load what writers weren't told yet", "err", err)
 			return err
 		}
 		t.since, t.doubted = t.receipt.UpdatedAt, t.Told == ToldSubmitted && t.receipt.Unverified()

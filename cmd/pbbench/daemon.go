@@ -32,6 +32,7 @@ type daemonOptions struct {
 	historyLimit int     // of panes the daemon makes; 0: the default
 	profile      string  // file for a CPU profile from startProfile on; "": none
 	adopt        bool    // take in the bed's sessions
+	state        string  // folder, which outlives the daemon; "": a new one on the bed
 }
 
 // daemon is the real daemon in a process of its own, so that its CPU time is
@@ -41,6 +42,7 @@ type daemon struct {
 	stdin io.WriteCloser
 	api   *client.Client
 	pid   int
+	ready time.Duration // from its start until it listened
 }
 
 // startDaemon starts this program again as a daemon on a bed, and returns when
@@ -50,9 +52,11 @@ func startDaemon(ctx context.Context, b *bed, opt daemonOptions) (*daemon, error
 	if err != nil {
 		return nil, fmt.Errorf("find this program: %w", err)
 	}
-	state, err := os.MkdirTemp(b.dir, "state-")
-	if err != nil {
-		return nil, fmt.Errorf("make a state folder: %w", err)
+	state := opt.state
+	if state == "" {
+		if state, err = os.MkdirTemp(b.dir, "state-"); err != nil {
+			return nil, fmt.Errorf("make a state folder: %w", err)
+		}
 	}
 	d := &daemon{cmd: exec.CommandContext(ctx, self, "daemon", "--socket", b.socket, "--state", state,
 		"--cadence", strconv.FormatFloat(opt.cadence, 'g', -1, 64), "--history-limit", strconv.Itoa(opt.historyLimit),
@@ -85,6 +89,7 @@ func (d *daemon) launch() error {
 		return fmt.Errorf("start the daemon: %w", err)
 	}
 	d.stdin = stdin
+	began := time.Now()
 	if err := d.cmd.Start(); err != nil {
 		return fmt.Errorf("start the daemon: %w", err)
 	}
@@ -93,6 +98,7 @@ func (d *daemon) launch() error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("start the daemon: %w", err), d.stop())
 	}
+	d.ready = time.Since(began)
 	d.api = client.New(strings.TrimSpace(line))
 	return nil
 }

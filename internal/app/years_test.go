@@ -2,20 +2,16 @@ package app_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/panebridge/panebridge/internal/store"
-	"github.com/panebridge/panebridge/polling"
-	"github.com/panebridge/panebridge/sessions"
+	"github.com/panebridge/panebridge/internal/storebench"
 )
 
 // A daemon that has run for years has ten thousand sessions that have ended: what a page asks
@@ -34,7 +30,10 @@ func TestYears(t *testing.T) {
 	d := newDaemon(t)
 	d.stop()
 	d.cfg.Sessions.KeepEnded = "365d"
-	fill(d, all, old, logs)
+	years := storebench.Years{Ended: all, Every: 10 * time.Minute, Old: old, Bytes: logs}
+	if err := years.Fill(d.ctx(), filepath.Join(d.dir, "state", "panebridge.db")); err != nil {
+		t.Fatal(err)
+	}
 	began := time.Now()
 	d.start()
 	t.Logf("ready after %d ms, with %d sessions and %d MB of logs", time.Since(began).Milliseconds(), all, logs>>20)
@@ -49,59 +48,16 @@ func TestYears(t *testing.T) {
 	for _, c := range []struct {
 		query string
 		most  int
-	}{{"?ended=50&with=" + yearsID(old), 100_000}, {"?ended=0", 10}} {
+	}{{"?ended=50&with=" + string(storebench.ID(old)), 100_000}, {"?ended=0", 10}} {
 		size, ended, list := pageList(d, c.query)
 		t.Logf("%s has %d bytes", c.query, size)
 		if size > c.most || ended != all-old {
 			t.Errorf("%s has %d bytes, and says that %d have ended", c.query, size, ended)
 		}
-		if strings.Contains(c.query, "with") && (len(list) != 51 || !strings.Contains(strings.Join(list, " "), yearsID(old)) || !strings.Contains(strings.Join(list, " "), yearsID(all-1))) {
+		if strings.Contains(c.query, "with") && (len(list) != 51 || !strings.Contains(strings.Join(list, " "), string(storebench.ID(old))) || !strings.Contains(strings.Join(list, " "), string(storebench.ID(all-1)))) {
 			t.Errorf("%s are %v", c.query, list)
 		}
 	}
-}
-
-func yearsID(n int) string { return fmt.Sprintf("pb_%012x", n) }
-
-// fill writes the database of a daemon: so many sessions that have ended, each with its share of
-// the logs; the first ended too long ago.
-func fill(d *daemon, all, old, logs int) {
-	d.Helper()
-	db, err := store.Open(d.ctx(), filepath.Join(d.dir, "state", "panebridge.db"), store.Options{})
-	if err != nil {
-		d.Fatal(err)
-	}
-	defer db.Close()
-	lines := make([]sessions.Line, max(1, logs/all/100))
-	for i := range lines {
-		lines[i] = sessions.Line{Kind: sessions.KindPane, Text: fmt.Sprintf("%-100d", i)}
-	}
-	var writers sync.WaitGroup
-	next := make(chan int)
-	for range 64 {
-		writers.Go(func() {
-			for n := range next {
-				at := time.Now().Add(-time.Duration(all-n) * 10 * time.Minute)
-				if n < old {
-					at = at.Add(-400 * 24 * time.Hour)
-				}
-				s := sessions.Session{ID: sessions.ID(yearsID(n)), Name: fmt.Sprint("work-", n), State: sessions.StateEnded, Reason: "its program has ended", Cwd: "/home/somebody/projects/some-project-" + fmt.Sprint(n), CreatedAt: at.Add(-time.Hour), EndedAt: at}
-				if err := db.PutSession(d.ctx(), s); err != nil {
-					d.Error(err)
-				}
-				for from := 0; from < len(lines); from += 1000 {
-					if _, err := db.Append(d.ctx(), polling.Batch{Session: s.ID, Lines: lines[from:min(len(lines), from+1000)]}); err != nil {
-						d.Error(err)
-					}
-				}
-			}
-		})
-	}
-	for n := range all {
-		next <- n
-	}
-	close(next)
-	writers.Wait()
 }
 
 // pageList is what the API answers a page that asks for the sessions: how many bytes, how many

@@ -21,7 +21,7 @@ const everything = "*"
 var rules = map[string][]string{
 	// The way in.
 	"cmd/panebridge": {"internal/cli"},
-	"cmd/pbbench":    {"config", "sessions", "sessions/tmux", "polling", "internal/store", "internal/inbox", "internal/app", "internal/api", "internal/api/client", "internal/qosbench", "internal/redistest"},
+	"cmd/pbbench":    {"config", "sessions", "sessions/tmux", "polling", "internal/store", "internal/inbox", "internal/app", "internal/api", "internal/api/client", "internal/qosbench", "internal/redistest", "internal/storebench"},
 
 	"cmd/chatdemo": {"adapters/discord/discordtest", "adapters/telegram/telegramtest", "internal/memnet"}, // the stand-ins are what it shows
 
@@ -82,6 +82,9 @@ var rules = map[string][]string{
 
 	// The scheduler against others, in virtual time.
 	"internal/qosbench": {"qos", "qos/redisbucket"},
+
+	// Databases as they are after years.
+	"internal/storebench": {"sessions", "polling", "internal/store"},
 
 	// The wiring, and the command line on top of it.
 	"internal/app": {everything},
