@@ -46,6 +46,12 @@ run: build ## build and start the daemon with your configuration
 build: ## build bin/panebridge and bin/pbbench
 	CGO_ENABLED=0 $(GO) build $(BUILDFLAGS) -o bin/ ./cmd/panebridge ./cmd/pbbench
 
+.PHONY: cross
+cross: ## build for other systems, to see that it compiles
+	CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 $(GO) build ./...
+	CGO_ENABLED=0 GOOS=freebsd GOARCH=amd64 $(GO) build ./...
+	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) build ./...
+
 .PHONY: check
 check: fmt-check vet lint tidy-check generate-check test-short ## what every commit needs (at most 3 minutes)
 

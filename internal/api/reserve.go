@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
 	"sync"
 	"syscall"
 	"time"
@@ -31,8 +30,8 @@ type reserve struct {
 	log *slog.Logger
 
 	mu   sync.Mutex
-	kept [][]*os.File // pipes that nobody uses, by loans
-	told bool         // that there are none, since one was accepted without
+	kept [][]int // pipes that nobody uses, by loans
+	told bool    // that there are none, since one was accepted without
 }
 
 func newReserve(log *slog.Logger) *reserve {
@@ -55,21 +54,22 @@ func (r *reserve) fill() {
 	}
 }
 
-// openPairs opens so many pairs of descriptors, or as many as there are.
-func openPairs(n int) (all []*os.File, ok bool) {
+// openPairs opens so many pairs of descriptors, or as many as there are. Nobody reads or writes them, so
+// they're the kernel's alone: an os.File would also be watched for.
+func openPairs(n int) (all []int, ok bool) {
 	for range n {
-		a, b, err := os.Pipe()
+		pair, err := openPair()
 		if err != nil {
 			return all, false
 		}
-		all = append(all, a, b)
+		all = append(all, pair[0], pair[1])
 	}
 	return all, true
 }
 
-func closeAll(files []*os.File) {
-	for _, f := range files {
-		_ = f.Close()
+func closeAll(descriptors []int) {
+	for _, fd := range descriptors {
+		_ = unix.Close(fd)
 	}
 }
 

@@ -7,9 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/panebridge/panebridge/internal/regular"
 	"github.com/panebridge/panebridge/sessions"
@@ -98,27 +95,18 @@ func indexBytes(frames int64) int64 {
 // mend has the index be made anew by who uses it next, if it's cut. It waits for who writes. walBytes is how long the
 // log is. The caller has no transaction open.
 func (x *indexWatch) mend(walBytes int64) error {
-	lock := unix.Flock_t{Type: unix.F_WRLCK, Start: indexWriteLock, Len: 1}
-	for began := time.Now(); ; time.Sleep(time.Millisecond) { // it's of an open file, so this process' other ones count, too
-		err := unix.FcntlFlock(x.file.Fd(), unix.F_OFD_SETLK, &lock)
-		if err == nil {
-			break
-		}
-		if time.Since(began) > busyTimeout {
-			return fmt.Errorf("%w: %w", ErrLocked, err)
-		}
+	unlock, err := lockWriters(x.file)
+	if err != nil {
+		return err
 	}
-	defer func() {
-		lock.Type = unix.F_UNLCK
-		_ = unix.FcntlFlock(x.file.Fd(), unix.F_OFD_SETLK, &lock)
-	}()
+	defer unlock()
 	if _, err := x.check(); !errors.Is(err, ErrIndexCut) {
 		return err
 	}
 	if err := x.file.Truncate(indexBytes(walBytes / (walFrameBytes + smallestPageSize))); err != nil {
 		return err
 	}
-	_, err := x.file.WriteAt(make([]byte, 2*indexHeaderBytes), 0) // which says that there's none
+	_, err = x.file.WriteAt(make([]byte, 2*indexHeaderBytes), 0) // which says that there's none
 	return err
 }
 
