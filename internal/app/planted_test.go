@@ -158,7 +158,7 @@ func (p *planter) plant(n int) {
 		}
 		fmt.Fprintf(&script, "cat %s\n", name)
 	}
-	literals := distinct(redacttest.Literals())
+	literals := distinct(p.g, redacttest.Literals())
 	for i := range n + n/3 {
 		kind := all[i%len(all)]
 		if i >= n {
@@ -190,25 +190,67 @@ func (p *planter) plant(n int) {
 }
 
 // distinct are kinds of which those secrets are made that stand in no other text by chance, and
-// whose name stands in their own row: a screen may begin below a name.
-func distinct(kinds []redacttest.Kind) []redacttest.Kind {
+// whose name stands in their own row: a screen may begin below a name. A kind that makes none in
+// 1,000 is left out, and makes the first again where 1,000 more don't do.
+func distinct(g redacttest.Garden, kinds []redacttest.Kind) []redacttest.Kind {
 	var out []redacttest.Kind
 	for _, k := range kinds {
 		if strings.Contains(k.Name, "\n") { // a kind's form is in its name
 			continue
 		}
 		plant := k.Make
-		k.Make = func(g redacttest.Garden) redacttest.Planted {
-			for {
-				one := plant(g)
-				if len(one.Secret) > 8 && strings.ContainsAny(one.Secret, "0123456789") {
-					return one
+		draw := func(g redacttest.Garden) (one redacttest.Planted, ok bool) {
+			for range 1000 {
+				if one = plant(g); len(one.Secret) > 8 && strings.ContainsAny(one.Secret, "0123456789") {
+					return one, true
 				}
 			}
+			return one, false
+		}
+		first, ok := draw(g)
+		if !ok {
+			continue
+		}
+		k.Make = func(g redacttest.Garden) redacttest.Planted {
+			if one, ok := draw(g); ok {
+				return one
+			}
+			return first
 		}
 		out = append(out, k)
 	}
 	return out
+}
+
+// Of short secrets, and of those without a digit, none is distinct; of a kind that makes a long one once, that's it.
+func TestDistinctKindsAreFoundInTime(t *testing.T) {
+	of := func(name string, secret func() string) redacttest.Kind {
+		return redacttest.Kind{Name: name, Make: func(redacttest.Garden) redacttest.Planted { return redacttest.Planted{Secret: secret()} }}
+	}
+	made := 0
+	once := func() string {
+		if made++; made == 500 {
+			return "long-enough-1"
+		}
+		return "short1"
+	}
+	g := redacttest.New(1)
+	kinds := distinct(g, []redacttest.Kind{
+		of("short", func() string { return "1234567" }), of("no digit", func() string { return "long enough" }), of("once", once),
+		of("always", func() string { return "123456789" }), of("two\nrows", func() string { return "123456789" }),
+	})
+	var names []string
+	for _, k := range kinds {
+		names = append(names, k.Name+" "+k.Make(g).Secret)
+	}
+	if want := []string{"once long-enough-1", "always 123456789"}; !slices.Equal(names, want) {
+		t.Errorf("distinct are %q, want %q", names, want)
+	}
+	all := redacttest.Literals()
+	oneRow := len(slices.DeleteFunc(slices.Clone(all), func(k redacttest.Kind) bool { return strings.Contains(k.Name, "\n") }))
+	if n := len(distinct(g, all)); n != oneRow {
+		t.Errorf("of the %d kinds of one row %d are distinct", oneRow, n)
+	}
 }
 
 // inFile is a file with n of them, but for private keys: of a file with one nothing is sent.
