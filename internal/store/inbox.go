@@ -66,27 +66,28 @@ func (s *Inbox) open(ctx context.Context, prepare func(path string) error) error
 	if err != nil {
 		return err
 	}
-	if s.db, err = sql.Open("sqlite", name+"&mode=rw"); err != nil { // which makes none
+	db, err := sql.Open("sqlite", name+"&mode=rw") // which makes none
+	if err != nil {
 		return err
 	}
-	s.db.SetMaxOpenConns(1)
-	conn, err := s.db.Conn(ctx)
+	db.SetMaxOpenConns(1)
+	conn, err := db.Conn(ctx)
 	if err != nil {
-		return errors.Join(err, s.db.Close())
+		return errors.Join(err, db.Close())
 	}
 	_, _, err = migrate(ctx, conn, migrations())
 	if err = errors.Join(err, conn.Close()); err != nil {
-		return errors.Join(err, s.db.Close())
+		return errors.Join(err, db.Close())
 	}
 	index, err := openIndex(s.path)
 	if isGone(err) { // it's being written anew
 		err = fmt.Errorf("%w: %w", ErrMissing, err)
 	}
 	if err != nil {
-		return errors.Join(err, s.db.Close())
+		return errors.Join(err, db.Close())
 	}
 	old := s.index
-	s.index = index
+	s.db, s.index = db, index
 	if s.wal != nil {
 		err = errors.Join(s.wal.close(), old.close())
 	}
@@ -115,7 +116,6 @@ func (s *Inbox) follow(ctx context.Context) error {
 	}
 	old := s.db
 	if err := s.open(ctx, isThere); err != nil {
-		s.db = old
 		if _, gone := os.Lstat(s.path); isGone(gone) || isTorn(s.path) {
 			return ErrMissing
 		}
@@ -167,6 +167,11 @@ func (s *Inbox) Close() error {
 // write does something in a transaction of its own. do may be called again after one that
 // was rolled back. Once it has begun, it's carried through.
 func (s *Inbox) write(ctx context.Context, doing string, do func(ctx context.Context, conn *sql.Conn) error) error {
+	return s.writeAs(ctx, doing, func(conn *sql.Conn) error { return s.transact(context.WithoutCancel(ctx), conn, do) })
+}
+
+// writeAs has transact make the transaction of a write on a connection that it has alone. It may be called again.
+func (s *Inbox) writeAs(ctx context.Context, doing string, transact func(conn *sql.Conn) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -184,7 +189,7 @@ func (s *Inbox) write(ctx context.Context, doing string, do func(ctx context.Con
 			return err
 		}
 		defer func() { _ = conn.Close() }() // back to the pool
-		err = s.transact(ctx, conn, do)
+		err = transact(conn)
 		if unknown && errors.Is(err, sessions.ErrConflict) { // that was this one
 			return nil
 		}
