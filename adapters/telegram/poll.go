@@ -230,8 +230,11 @@ func readUpdate(raw []byte) (inbound.Update, int64, error) {
 	if err := json.Unmarshal(raw, &head); err != nil || head.ID <= 0 || head.ID > maxUpdateID {
 		return inbound.Update{}, 0, errors.New("read an update: it has no update_id")
 	}
-	return inbound.Update{Key: strconv.FormatInt(head.ID, 10), Raw: raw}, head.ID, nil
+	return inbound.Update{Key: UpdateKey(head.ID), Raw: raw}, head.ID, nil
 }
+
+// UpdateKey is what the journal knows an update by that has a number.
+func UpdateKey(number int64) string { return strconv.FormatInt(number, 10) }
 
 // worked takes note of a call that went through.
 func (p *Poller) worked(ctx context.Context) {

@@ -27,9 +27,10 @@ type Heard struct {
 
 // Waiting are the bot's updates that nobody has acknowledged yet.
 type Waiting struct {
-	Heard []Heard // the oldest first
-	Full  bool    // there may be more, which can't be seen before these are acknowledged
-	Last  int64   // the number of the newest update; 0: none
+	Heard   []Heard          // the oldest first
+	Updates []inbound.Update // all of them, the oldest first, as the daemon's journal takes them
+	Full    bool             // there may be more, which can't be seen before these are acknowledged
+	Last    int64            // the number of the newest update; 0: none
 }
 
 // Look reads the updates that wait, and acknowledges none, so that the daemon gets
@@ -39,6 +40,9 @@ func (p *Probe) Look(ctx context.Context, wait time.Duration) (Waiting, error) {
 	list, err := p.look(ctx, wait, map[string]any{"limit": maxUpdates, "allowed_updates": allowedUpdates})
 	w := Waiting{Full: len(list) >= maxUpdates}
 	for _, raw := range list {
+		if u, _, err := readUpdate(raw); err == nil {
+			w.Updates = append(w.Updates, u)
+		}
 		h, ok := readHeard(raw)
 		w.Last = max(w.Last, h.Update)
 		if ok {

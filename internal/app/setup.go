@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"time"
 
+	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/internal/store"
 )
 
 // TelegramLook looks at a bot on Telegram as `init` and `doctor` do, without a daemon.
@@ -18,6 +21,8 @@ type TelegramLook struct {
 	probe *telegram.Probe
 	shown map[int64]bool // numbers of updates that Next has returned
 	next  []telegram.Heard
+
+	waiting telegram.Waiting // at the last look
 }
 
 // ErrTokenRefused is the error of a token that Telegram doesn't know, or that is none.
@@ -67,15 +72,37 @@ func (*BacklogError) Error() string {
 	return "100 messages or more wait for the bot, and hide new ones"
 }
 
-// Acknowledge takes a message that Next returned away, so that it's nobody's input later. What's
-// older goes with it; with older false it all stays if something older waits.
-func (l *TelegramLook) Acknowledge(ctx context.Context, update int64, older bool) error {
-	for other := range l.shown {
-		if other < update && !older {
-			return nil
-		}
+// HandOver leaves what waits to the next start of a state folder's daemon, and has it take a message that Next
+// returned for handled, so that it's nobody's input. It's durable when it returns nil, and nothing has happened after an
+// error; an end of ctx is one at once. Others says how many messages there are besides.
+//
+// Telegram can be told only that all up to a number has come. So what waits goes into the database first, with its
+// numbers: the daemon takes none of it twice, told or not.
+func (l *TelegramLook) HandOver(ctx context.Context, stateDir string, update int64) (others int, err error) {
+	if err := makeStateDir(stateDir); err != nil {
+		return 0, err
 	}
-	return l.probe.Forget(ctx, update)
+	kept := make(chan error, 1) // what hangs isn't waited for
+	go func() { kept <- keepUpdates(ctx, stateDir, l.waiting.Updates, telegram.UpdateKey(update)) }()
+	select {
+	case <-ctx.Done():
+		return 0, context.Cause(ctx)
+	case err = <-kept:
+		return len(l.waiting.Heard) - 1, err
+	}
+}
+
+func keepUpdates(ctx context.Context, stateDir string, updates []inbound.Update, handled string) error {
+	db, err := store.OpenInbox(ctx, filepath.Join(stateDir, databaseFile))
+	if err != nil {
+		return err
+	}
+	return errors.Join(db.KeepUpdates(ctx, telegram.Name, updates, handled), db.Close())
+}
+
+// Acknowledge tells Telegram that what was handed over has come.
+func (l *TelegramLook) Acknowledge(ctx context.Context) error {
+	return l.probe.Forget(ctx, l.waiting.Last)
 }
 
 // IsUnreachable says whether Telegram gave no answer.
@@ -121,6 +148,7 @@ func (l *TelegramLook) Next(ctx context.Context) (telegram.Heard, error) {
 			return telegram.Heard{}, err
 		}
 		met = 0
+		l.waiting = w
 		l.take(w.Heard)
 		if len(l.next) == 0 && w.Full {
 			return telegram.Heard{}, &BacklogError{w.Last}

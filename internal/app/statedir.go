@@ -48,31 +48,39 @@ type stateDir struct {
 	fresh  bool // no daemon has ever used it
 }
 
-func openStateDir(dir string) (_ *stateDir, err error) {
-	defer func() {
-		if errors.Is(err, fs.ErrPermission) {
-			err = fmt.Errorf("%w; make it this user's (chown -R %d %s; chmod u+rwx %[3]s), or give another --state-dir", err, os.Geteuid(), dir)
-		}
-	}()
+func openStateDir(dir string) (*stateDir, error) {
 	d := &stateDir{path: dir}
-	_, err = os.Stat(dir)
+	_, err := os.Stat(dir)
 	d.made = errors.Is(err, os.ErrNotExist)
 	_, err = os.Stat(filepath.Join(dir, databaseFile))
 	d.fresh = errors.Is(err, os.ErrNotExist)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("make the state folder: %w", err)
-	}
-	if err := checkOwn(dir); err != nil {
+	if err := makeStateDir(dir); err != nil {
 		return nil, err
 	}
 	if err := d.take(); err != nil {
 		d.close()
-		return nil, err
+		return nil, explainDenied(dir, err)
 	}
 	for _, name := range oldFiles {
 		_ = os.Remove(filepath.Join(dir, name)) // they open nothing any more
 	}
 	return d, nil
+}
+
+// makeStateDir makes the folder if it isn't there, and refuses one that others can have put something into.
+func makeStateDir(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return explainDenied(dir, fmt.Errorf("make the state folder: %w", err))
+	}
+	return explainDenied(dir, checkOwn(dir))
+}
+
+// explainDenied says what to do where the folder can't be used for want of a right to.
+func explainDenied(dir string, err error) error {
+	if !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	return fmt.Errorf("%w; make it this user's (chown -R %d %s; chmod u+rwx %[3]s), or give another --state-dir", err, os.Geteuid(), dir)
 }
 
 // take locks what has the names of the folder to be locked and of the file with the number now, where that's something

@@ -35,6 +35,9 @@ read. A configuration that's there isn't changed: you're told what to add to it.
 Nothing is written before the end, so Ctrl-C leaves nothing behind. Where Telegram
 can't be reached the token is kept, and the next init goes on with it.
 
+The message by which you're known is nobody's input. What else waits for the bot goes
+into the daemon's database, and is handled when that starts.
+
 Flags answer questions beforehand, and where standard input isn't a terminal its
 lines answer the rest, in the order they're asked. With --token-file, --chat,
 --admin and --mirror nothing is asked. Exit code 1 when a check fails that nothing
@@ -112,6 +115,9 @@ func (p *program) init(ctx context.Context, f initFlags) error {
 		return err
 	}
 	if w.telegram, err = f.telegram(); err != nil {
+		return err
+	}
+	if w.stateDir, err = p.stateDir(); err != nil {
 		return err
 	}
 	w.file = path

@@ -167,19 +167,20 @@ func TestInitInAScriptWritesAConfiguration(t *testing.T) {
 	}
 }
 
-// The message by which somebody was recognised is no session's input later. What came before it is
-// left for a configuration that was there, and so is a command.
+// The message by which somebody was recognised is no session's input later. What came before it waits for
+// the daemon in its database, and a command at Telegram.
 func TestInitAcknowledgesTheMessageItAskedFor(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		there bool // a configuration is
 		texts []string
-		wait  int // so many of them, for the daemon
+		wait  int // so many of them at Telegram
+		kept  int // and in the database
 	}{
-		{"a first configuration", false, []string{"one", "two", "hello"}, 0},
-		{"a command", false, []string{"/help"}, 1},
-		{"with a configuration", true, []string{"hello"}, 0},
-		{"with a configuration, behind others", true, []string{"for a session", "hello"}, 2},
+		{"a first configuration", false, []string{"one", "two", "hello"}, 0, 2},
+		{"a command", false, []string{"/help"}, 1, 0},
+		{"with a configuration", true, []string{"hello"}, 0, 0},
+		{"with a configuration, behind others", true, []string{"for a session", "hello"}, 0, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newTelegramWorld(t, telegramtest.Options{})
@@ -201,7 +202,21 @@ func TestInitAcknowledgesTheMessageItAskedFor(t *testing.T) {
 				want += others
 			}
 			if n := len(w.Pending()); n != want {
-				t.Errorf("%d updates wait for the daemon, want %d of %d:\n%s", n, want, others+len(tt.texts), out)
+				t.Errorf("%d updates wait at Telegram, want %d of %d:\n%s", n, want, others+len(tt.texts), out)
+			}
+			if tt.wait > 0 {
+				if _, err := os.Lstat(w.stateDir()); err == nil {
+					t.Error("there's a state folder, though nothing was to be kept")
+				}
+				return
+			}
+			db := w.openDatabase()
+			defer func() { _ = db.Close() }()
+			if n := len(w.journal(db)); n != others+tt.kept {
+				t.Errorf("%d updates wait in the database, want %d of %d:\n%s", n, others+tt.kept, others+len(tt.texts), out)
+			}
+			if tt.kept > 0 {
+				w.has(out, "waits in "+w.stateDir())
 			}
 		})
 	}

@@ -28,8 +28,9 @@ type wizard struct {
 	name     string
 	chat     app.TelegramChat
 	title    string
-	heard    int64 // number of the message by which the person was recognised; 0: none, or it was a command
-	left     bool  // something is still to be put right
+	heard    int64  // number of the message by which the person was recognised; 0: none, or it was a command
+	stateDir string // the daemon's, an absolute path
+	left     bool   // something is still to be put right
 }
 
 // run goes through all steps. Where Telegram can't be reached it keeps the token.
@@ -214,14 +215,15 @@ func (w *wizard) mirror(ctx context.Context) (string, error) {
 }
 
 func (w *wizard) write(ctx context.Context, f app.FirstTelegram) error {
+	if err := w.handOver(ctx); err != nil {
+		return err
+	}
 	written, err := f.Write(w.env)
 	if err != nil {
 		return err
 	}
 	if w.heard != 0 {
-		if err := w.look.Acknowledge(ctx, w.heard, written); err != nil {
-			w.notef("panebridge: the message by which you were recognised couldn't be taken away, and may be typed into a session: %v", err)
-		}
+		_ = w.look.Acknowledge(ctx) // the daemon knows them, should they come again
 	}
 	if f.Token.Reveal() != "" {
 		if err := w.printf("\nThe token is in %s, which only you can read.\n", f.TokenFile); err != nil {
@@ -246,10 +248,29 @@ func (w *wizard) write(ctx context.Context, f app.FirstTelegram) error {
 	if w.configFlag != "" {
 		run += " --config " + w.configFlag
 	}
+	if w.stateDirFlag != "" {
+		run += " --state-dir " + w.stateDirFlag
+	}
 	if f.Mirror == "" {
 		bind = "then write /bind SESSION in the chat"
 	}
 	return w.printf("\nNext:\n  %s\n  panebridge sessions adopt NAME    (a tmux session; %s)\n\n/help, written to the bot, says what it can do.\n", run, bind)
+}
+
+// handOver has the daemon take the message for handled by which the person was recognised, and leaves to it what else
+// waits. It's before there's a configuration to start a daemon with.
+func (w *wizard) handOver(ctx context.Context) error {
+	if w.heard == 0 {
+		return nil
+	}
+	others, err := w.look.HandOver(ctx, w.stateDir, w.heard)
+	switch {
+	case err != nil && ctx.Err() == nil:
+		return fmt.Errorf("leave to the daemon what waits at Telegram: %w; mend that and try again, or %s", err, noMessage)
+	case err != nil || others == 0:
+		return err
+	}
+	return w.printf("\nWhat else was written to the bot waits in %s for the daemon.\n", w.stateDir)
 }
 
 // sayAgents says which agents can be begun without being configured, as the daemon finds them in
