@@ -35,7 +35,7 @@ type waitingStart struct {
 // whatPasses is the reason why a start failed, if that can be over without the daemon being started
 // anew; nil: it can't.
 func whatPasses(err error) error {
-	for _, reason := range []error{store.ErrFull, store.ErrLocked, store.ErrReadOnly, unix.ENOSPC, unix.EDQUOT, unix.EROFS} {
+	for _, reason := range []error{store.ErrFull, store.ErrLocked, store.ErrReadOnly, store.ErrUnwritable, unix.ENOSPC, unix.EDQUOT, unix.EROFS} {
 		if errors.Is(err, reason) {
 			return reason
 		}

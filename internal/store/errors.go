@@ -25,6 +25,8 @@ var (
 	ErrReadOnly = fmt.Errorf("%w: the database may only be read; see to its file, its folder and its disk", sessions.ErrUnavailable)
 	// ErrDamaged: the file isn't a database, or not a sound one.
 	ErrDamaged = fmt.Errorf("%w: the database is damaged", sessions.ErrUnavailable)
+	// ErrUnwritable: the disk doesn't take what's written, for another reason than that it's full. Nothing was written.
+	ErrUnwritable = fmt.Errorf("%w: the disk can't be written to; see the kernel's log (dmesg)", sessions.ErrUnavailable)
 	// ErrUnreadable: the disk didn't give what's stored on it. Nothing is wrong with the database for all that's known.
 	ErrUnreadable = fmt.Errorf("%w: the disk can't be read; see the kernel's log (dmesg)", sessions.ErrUnavailable)
 	// ErrNotKept: the disk didn't say that it keeps what was written.
@@ -43,8 +45,10 @@ func explain(doing, path string, err error) error {
 		return nil
 	}
 	kind := kindOf(err)
-	if errors.Is(kind, ErrFull) && isOf(err, sqlite3.SQLITE_IOERR) && isReadOnlyDisk(path) {
-		kind = ErrReadOnly
+	if (errors.Is(kind, ErrFull) || errors.Is(kind, ErrUnwritable)) && isOf(err, sqlite3.SQLITE_IOERR) {
+		if said := tryDisk(path); said != nil {
+			kind = said
+		}
 	}
 	switch {
 	case kind == nil:
@@ -82,6 +86,8 @@ func kindOf(err error) error {
 		return ErrIndexCut
 	case errors.Is(err, fs.ErrPermission):
 		return ErrDenied
+	case errors.Is(err, unix.EIO): // of what's read beside SQLite
+		return ErrUnreadable
 	}
 	var e *sqlite.Error
 	if !errors.As(err, &e) {
@@ -93,8 +99,9 @@ func kindOf(err error) error {
 // kindOfCode is kindOf for one of SQLite's extended codes.
 func kindOfCode(code int) error {
 	switch code {
-	case sqlite3.SQLITE_IOERR_WRITE, // what SQLite makes of EDQUOT: it knows ENOSPC only
-		sqlite3.SQLITE_IOERR_SHMSIZE: // the -shm file couldn't grow
+	case sqlite3.SQLITE_IOERR_WRITE: // what SQLite makes of EIO, EDQUOT and EROFS: it knows ENOSPC only. See tryDisk
+		return ErrUnwritable
+	case sqlite3.SQLITE_IOERR_SHMSIZE: // the -shm file couldn't grow
 		return ErrFull
 	case sqlite3.SQLITE_IOERR_IN_PAGE: // shared memory ends before what was there
 		return ErrIndexCut
@@ -120,19 +127,34 @@ func kindOfCode(code int) error {
 	return nil
 }
 
-// isReadOnlyDisk reports whether the disk of a file may only be read: the kernel has one that has failed be so,
-// while files on it are open. SQLite says of that what it says of one over its quota, and since Linux 6.15 the kernel
-// itself tells nobody who doesn't try to write.
-func isReadOnlyDisk(path string) bool {
+// tryDisk writes to the disk of a file beside that, and returns what's wrong with it: ErrReadOnly, ErrFull (also over a
+// quota) or ErrUnwritable; nil: it takes that much. SQLite tells these apart no more than EIO alone. The kernel has a
+// disk that has failed only be read while files on it are open, and since Linux 6.15 tells nobody who doesn't try to
+// write.
+func tryDisk(path string) error {
 	folder := filepath.Dir(path)
 	if errors.Is(unix.Access(folder, unix.W_OK), unix.EROFS) {
-		return true
+		return ErrReadOnly
 	}
 	probe, err := os.CreateTemp(folder, filepath.Base(path)+"-probe-")
 	if err == nil {
+		_, err = probe.Write(make([]byte, probeBytes))
 		_ = errors.Join(probe.Close(), os.Remove(probe.Name())) //nolint:gosec // it was made just now
 	}
-	return errors.Is(err, unix.EROFS)
+	return kindOfDisk(err)
+}
+
+// kindOfDisk tells what a disk's refusal to write means; nil: it's about something else than the disk.
+func kindOfDisk(err error) error {
+	switch {
+	case errors.Is(err, unix.EROFS):
+		return ErrReadOnly
+	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
+		return ErrFull
+	case errors.Is(err, unix.EIO):
+		return ErrUnwritable
+	}
+	return nil
 }
 
 // isOf tells whether an error is an SQLite error of a primary code.
@@ -144,7 +166,7 @@ func isOf(err error, code int) bool {
 // isBroken tells whether an error of SQLite's isn't about what was written.
 func isBroken(err error) bool {
 	var e *sqlite.Error
-	return errors.Is(err, ErrCut) || errors.As(err, &e) && e.Code()&0xff != sqlite3.SQLITE_CONSTRAINT && e.Code()&0xff != sqlite3.SQLITE_INTERRUPT
+	return errors.Is(err, ErrCut) || errors.Is(err, unix.EIO) || errors.As(err, &e) && e.Code()&0xff != sqlite3.SQLITE_CONSTRAINT && e.Code()&0xff != sqlite3.SQLITE_INTERRUPT
 }
 
 // isUnique tells whether SQLite refused a row because another has its key.

@@ -2,8 +2,10 @@ package store
 
 import (
 	"errors"
+	"io/fs"
 	"testing"
 
+	"golang.org/x/sys/unix"
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/panebridge/panebridge/sessions"
@@ -13,7 +15,7 @@ import (
 func TestWhatADiskSaysHasAName(t *testing.T) {
 	for code, want := range map[int]error{
 		sqlite3.SQLITE_FULL:             ErrFull,
-		sqlite3.SQLITE_IOERR_WRITE:      ErrFull, // over a quota, unless the disk may only be read
+		sqlite3.SQLITE_IOERR_WRITE:      ErrUnwritable, // unless the disk is over a quota, or may only be read
 		sqlite3.SQLITE_IOERR_SHMSIZE:    ErrFull,
 		sqlite3.SQLITE_READONLY:         ErrReadOnly,
 		sqlite3.SQLITE_READONLY_DBMOVED: ErrReadOnly,
@@ -27,6 +29,17 @@ func TestWhatADiskSaysHasAName(t *testing.T) {
 	} {
 		if err := kindOfCode(code); !errors.Is(err, want) || !errors.Is(err, sessions.ErrUnavailable) {
 			t.Errorf("%d is %v", code, err)
+		}
+	}
+}
+
+// What a disk answers to who tries to write is told apart where SQLite says the same.
+func TestADiskThatIsFullIsNotOneThatFails(t *testing.T) {
+	for errno, want := range map[error]error{
+		unix.ENOSPC: ErrFull, unix.EDQUOT: ErrFull, unix.EROFS: ErrReadOnly, unix.EIO: ErrUnwritable, unix.EMFILE: nil,
+	} {
+		if got := kindOfDisk(&fs.PathError{Op: "write", Err: errno}); !errors.Is(got, want) {
+			t.Errorf("%v is %v", errno, got)
 		}
 	}
 }

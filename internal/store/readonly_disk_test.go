@@ -13,59 +13,122 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The kernel has the database's disk only be read of a sudden, since that has failed: it's told as that, nothing is
-// acknowledged, and what was before is there, now and for the next start. Only a disk of blocks does so, of which root
-// alone may mount one: what's mounted can't be made read-only by hand while files on it are open for writing.
-func TestARealDiskThatFailsAndMayOnlyBeRead(t *testing.T) {
+// blocks is a disk of blocks with a store on it that's written to.
+type blocks struct {
+	*testing.T
+	image, folder string
+	store         *Store
+	acknowledged
+	over    chan struct{}
+	writers sync.WaitGroup
+}
+
+// run runs a command that only root may, and that needs what not every kernel has.
+func (b *blocks) run(arguments ...string) string {
+	out, err := exec.CommandContext(b.Context(), arguments[0], arguments[1:]...).CombinedOutput()
+	if err != nil {
+		b.Skipf("no disk of blocks can be made here: %s: %v %s", strings.Join(arguments, " "), err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// mount has the disk be in a folder of its own.
+func (b *blocks) mount() {
+	b.folder = b.TempDir()
+	b.run("mount", "-o", "loop,errors=remount-ro", b.image, b.folder)
+	folder := b.folder
+	b.Cleanup(func() { _ = unix.Unmount(folder, unix.MNT_DETACH) })
+}
+
+func (b *blocks) taken() int { b.mu.Lock(); defer b.mu.Unlock(); return len(b.inputs) }
+
+// writeTo has a store on a disk of blocks be written to; nil: this isn't the process that may.
+func writeTo(t *testing.T) *blocks {
+	t.Helper()
 	if os.Geteuid() != 0 {
 		t.Skip("only root may mount a disk of blocks")
 	}
 	if !inMountNamespace(t) {
-		return
+		return nil
 	}
-	ctx, image, folder := t.Context(), filepath.Join(t.TempDir(), "disk"), t.TempDir()
-	run := func(arguments ...string) string {
-		out, err := exec.CommandContext(ctx, arguments[0], arguments[1:]...).CombinedOutput()
-		if err != nil {
-			t.Skipf("no disk of blocks can be made here: %s: %v %s", strings.Join(arguments, " "), err, out)
-		}
-		return strings.TrimSpace(string(out))
-	}
-	run("truncate", "-s", "100M", image)
-	run("mkfs.ext4", "-q", "-F", image)
-	run("mount", "-o", "loop,errors=remount-ro", image, folder)
-	t.Cleanup(func() { _ = unix.Unmount(folder, unix.MNT_DETACH) })
-	device := run("findmnt", "-n", "-o", "SOURCE", folder)
-	path := folder + "/pb.db"
-	s, err := Open(ctx, path, Options{})
+	b := &blocks{T: t, image: filepath.Join(t.TempDir(), "disk"), over: make(chan struct{})}
+	b.run("truncate", "-s", "100M", b.image)
+	b.run("mkfs.ext4", "-q", "-F", b.image)
+	b.mount()
+	s, err := Open(t.Context(), b.folder+"/pb.db", Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	b.store = s
 	t.Cleanup(func() { _ = s.Close() })
 	mustPut(t, s, "pb_000000000000")
-	over, writers, all := make(chan struct{}), sync.WaitGroup{}, acknowledged{}
-	all.write(t, s, nil, over, &writers)
-	taken := func() int { all.mu.Lock(); defer all.mu.Unlock(); return len(all.inputs) }
-	for taken() < 100 {
+	b.write(t, s, nil, b.over, &b.writers)
+	for b.taken() < 100 {
 		time.Sleep(time.Millisecond)
 	}
+	return b
+}
+
+// mustRefuse fails unless the disk's failure is told as what it is, and nothing is acknowledged any more.
+func (b *blocks) mustRefuse(want error) {
+	b.Helper()
+	for began := time.Now(); !b.store.Failing(); time.Sleep(time.Millisecond) {
+		if time.Since(began) > time.Minute {
+			b.Fatal("nothing is refused")
+		}
+	}
+	if err := b.store.Health(b.Context()); !errors.Is(err, want) {
+		b.Errorf("its health is %v", err)
+	}
+	before := b.taken()
+	time.Sleep(20 * time.Millisecond)
+	if n := b.taken(); n != before {
+		b.Errorf("%d inputs were acknowledged by a disk that has failed", n-before)
+	}
+	close(b.over)
+	b.writers.Wait()
+}
+
+// The kernel has the database's disk only be read of a sudden, since that has failed: it's told as that, nothing is
+// acknowledged, and what was before is there, now and for the next start. Only a disk of blocks does so, of which root
+// alone may mount one: what's mounted can't be made read-only by hand while files on it are open for writing.
+func TestARealDiskThatFailsAndMayOnlyBeRead(t *testing.T) {
+	b := writeTo(t)
+	if b == nil {
+		return
+	}
+	device := b.run("findmnt", "-n", "-o", "SOURCE", b.folder)
 	if err := os.WriteFile("/sys/fs/ext4/"+filepath.Base(device)+"/trigger_fs_error", []byte("it fails"), 0); err != nil {
 		t.Skipf("the disk can't be made to fail: %v", err)
 	}
-	for began := time.Now(); !s.Failing(); time.Sleep(time.Millisecond) {
-		if time.Since(began) > time.Minute {
-			t.Fatal("nothing is refused")
-		}
+	b.mustRefuse(ErrReadOnly)
+	b.check(t, b.store, nil)
+}
+
+// A disk that gives and takes nothing any more isn't full: it's told as what it is, nothing is acknowledged, and what
+// was before is there once the disk works again.
+func TestARealDiskThatGivesNothing(t *testing.T) {
+	b := writeTo(t)
+	if b == nil {
+		return
 	}
-	if err := s.Health(ctx); !errors.Is(err, ErrReadOnly) {
-		t.Errorf("its health is %v", err)
+	const shutdown = 0x8004587d // EXT4_IOC_SHUTDOWN, _IOR('X', 125, __u32); 0: all that's written is there before
+	folder, err := os.Open(b.folder)
+	if err != nil {
+		t.Fatal(err)
 	}
-	before := taken()
-	time.Sleep(20 * time.Millisecond)
-	if n := taken(); n != before {
-		t.Errorf("%d inputs were acknowledged by a disk that may only be read", n-before)
+	err = unix.IoctlSetPointerInt(int(folder.Fd()), shutdown, 0)
+	if _ = folder.Close(); err != nil {
+		t.Skipf("the disk can't be made to fail: %v", err)
 	}
-	close(over)
-	writers.Wait()
-	all.check(t, s, nil)
+	b.mustRefuse(ErrUnreadable)
+	if err := b.store.Health(t.Context()); err == nil || errors.Is(err, ErrFull) || !strings.Contains(err.Error(), "dmesg") {
+		t.Errorf("then its health is %v", err)
+	}
+	_ = b.store.Close()
+	if err := unix.Unmount(b.folder, 0); err != nil {
+		t.Fatal(err)
+	}
+	b.mount()
+	b.check(t, mustOpen(t, b.folder+"/pb.db", Options{}), nil)
 }

@@ -285,7 +285,7 @@ func TestARealDiskThatIsFull(t *testing.T) {
 	if err := unix.Mount("none", folder, "", unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {
 		t.Fatal(err)
 	}
-	if !isReadOnlyDisk(path) || isReadOnlyDisk(dbPath(t)) {
+	if !errors.Is(tryDisk(path), ErrReadOnly) || tryDisk(dbPath(t)) != nil {
 		t.Error("a disk that may only be read isn't told from others")
 	}
 }
