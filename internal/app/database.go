@@ -23,6 +23,9 @@ const lostBudgetFor = time.Minute
 func (d *daemon) openStore(ctx context.Context) error {
 	path := filepath.Join(d.opt.StateDir, databaseFile)
 	log := d.opt.Log.With("component", "store")
+	if err := store.FinishRewrite(path); err != nil {
+		return err
+	}
 	lost := store.IsLost(path)
 	if lost {
 		d.salvaged = "it was gone at the start: what it held is lost, and what's in tmux is read again"

@@ -43,6 +43,9 @@ func OpenInbox(ctx context.Context, path string) (_ *Inbox, err error) {
 			err = errors.Join(explain("open store "+path, path, err), s.Close())
 		}
 	}()
+	if err := FinishRewrite(path); err != nil {
+		return nil, err
+	}
 	awaitRescue(ctx, path)
 	if s.gate, err = openEntrance(path, gateWaitOthers); err != nil {
 		return nil, err

@@ -56,7 +56,7 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 }
 
 func (s *Store) open(ctx context.Context, log *slog.Logger) (err error) {
-	if err := makePrivate(s.path); err != nil {
+	if err := errors.Join(FinishRewrite(s.path), makePrivate(s.path)); err != nil {
 		return err
 	}
 	// The writer first: it makes the schema that the reader's statements need.

@@ -9,9 +9,6 @@ import (
 	"time"
 )
 
-// newSuffix is behind the database's name while it's written anew.
-const newSuffix = "-new"
-
 // keptSuffix is behind its name where another file has that.
 const keptSuffix = "-kept-20060102T150405Z"
 
@@ -59,10 +56,7 @@ func (s *Store) Rescue(ctx context.Context) error {
 		if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
 			return err
 		}
-		if err := s.write.copyTo(ctx, s.path+newSuffix); err != nil {
-			return err
-		}
-		return s.moveTo(ctx, s.path+newSuffix)
+		return s.writeAnew(ctx)
 	})
 	switch kind := kindOf(err); {
 	case cut == nil:
@@ -82,9 +76,11 @@ func (s *Store) keepBeside(ctx context.Context, found error) error {
 		return found
 	}
 	beside := s.path + time.Now().UTC().Format(keptSuffix)
-	if err := s.write.copyTo(ctx, beside); err != nil {
+	held, err := s.write.copyTo(ctx, beside)
+	if err != nil {
 		return errors.Join(found, err)
 	}
+	_ = held.Close()
 	if err := s.goOnWith(ctx, beside); err != nil {
 		return errors.Join(found, err)
 	}
@@ -105,35 +101,44 @@ func (s *Store) Keep(ctx context.Context) error {
 // more, none may make room for others.
 const copyCache = 1 << 20
 
-// copyTo writes all that the database holds into another file.
-func (w *writer) copyTo(ctx context.Context, path string) (err error) {
-	if err := errors.Join(removeAll(path), makePrivate(path)); err != nil {
-		return err
+// copyTo writes all that the database holds into another file, which it holds: see beginRewrite.
+func (w *writer) copyTo(ctx context.Context, path string) (held *os.File, err error) {
+	if held, err = beginRewrite(path); err != nil {
+		return nil, err
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, removeAll(path))
+			err = errors.Join(err, removeAll(path), held.Close())
 		}
 	}()
 	if _, err := w.conn.ExecContext(ctx, fmt.Sprintf("PRAGMA cache_size(-%d)", copyCache)); err != nil {
-		return err
+		return nil, err
 	}
 	defer func() {
 		_, back := w.conn.ExecContext(ctx, fmt.Sprintf("PRAGMA cache_size(-%d)", writerCache))
 		err = errors.Join(err, back)
 	}()
 	if _, err := w.conn.ExecContext(ctx, "VACUUM INTO ?", path); err != nil {
-		return err
+		return nil, err
 	}
-	return syncFile(path)
+	return held, held.Sync()
 }
 
-// moveTo gives a copy the database's name, and goes on with it. Only the queue's leader may call it.
-func (s *Store) moveTo(ctx context.Context, copied string) error {
-	if err := removeAll(s.path); err != nil { // what's left of the old one beside it
+// writeAnew writes all that's held into a file that gets the database's name, and goes on with it. Only the queue's
+// leader may call it.
+func (s *Store) writeAnew(ctx context.Context) error {
+	copied, whole := s.path+newSuffix, s.path+wholeSuffix
+	held, err := s.write.copyTo(ctx, copied)
+	if err != nil {
 		return err
 	}
-	if err := os.Rename(copied, s.path); err != nil {
+	if err = os.Rename(copied, whole); err == nil {
+		err = giveName(whole, s.path)
+	}
+	if _, gone := os.Lstat(s.path); err != nil && !isGone(gone) { // what has the name goes on being written to
+		err = errors.Join(err, removeAll(copied), removeAll(whole))
+	}
+	if err = errors.Join(err, held.Close()); err != nil {
 		return err
 	}
 	if err := s.goOnWith(ctx, s.path); err != nil {

@@ -78,10 +78,14 @@ func Salvage(ctx context.Context, path string, log *slog.Logger) (out Salvaged, 
 	defer func() { err = errors.Join(err, gate.close()) }()
 	defer gate.enter()()
 	fresh := path + newSuffix
-	if err := errors.Join(removeAll(fresh), makePrivate(fresh), dropPartOfPage(path)); err != nil {
+	held, err := beginRewrite(fresh)
+	if err != nil {
 		return Salvaged{}, err
 	}
-	defer func() { err = errors.Join(err, removeAll(fresh)) }() // nothing, where it has the name
+	defer func() { err = errors.Join(err, removeAll(fresh), held.Close()) }() // nothing is removed where it has the name
+	if err := dropPartOfPage(path); err != nil {
+		return Salvaged{}, err
+	}
 	if out.Lost, err = salvageInto(ctx, path, fresh, log); err != nil {
 		return Salvaged{}, err
 	}
@@ -89,7 +93,7 @@ func Salvage(ctx context.Context, path string, log *slog.Logger) (out Salvaged, 
 	if err := swap(path, out.Kept, fresh); err != nil {
 		return Salvaged{}, err
 	}
-	return out, os.RemoveAll(path + unsoundSuffix)
+	return out, nil
 }
 
 // dropPartOfPage shortens a file that was cut in the middle of a page to its whole pages: SQLite would
@@ -112,19 +116,20 @@ func dropPartOfPage(path string) (err error) {
 	return f.Truncate(info.Size() - info.Size()%page)
 }
 
-// swap gives fresh the name of a database that's kept under another. The write-ahead log goes first:
-// beside fresh it would be taken for its own.
+// swap gives fresh the name of a database that's kept under another. The database goes first: as long as it has its
+// name it has its write-ahead log, too, and the next start saves anew what can be read of both.
 func swap(path, kept, fresh string) error {
-	if err := os.Rename(path+walSuffix, kept+walSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	salvaged := path + salvagedSuffix
+	if err := os.Rename(fresh, salvaged); err != nil {
 		return err
 	}
 	if err := os.Rename(path, kept); err != nil {
+		return errors.Join(err, removeAll(salvaged))
+	}
+	if err := os.Rename(path+walSuffix, kept+walSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := removeAll(path); err != nil {
-		return err
-	}
-	return os.Rename(fresh, path)
+	return giveName(salvaged, path)
 }
 
 // salvageInto writes what can be read of a damaged database into a new one.

@@ -21,6 +21,10 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, crashChild(path))
 		os.Exit(1)
 	}
+	if path := os.Getenv(rewriteChildEnv); path != "" {
+		fmt.Fprintln(os.Stderr, rewriteChild(path))
+		os.Exit(1)
+	}
 	os.Exit(m.Run())
 }
 
