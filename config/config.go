@@ -136,7 +136,7 @@ func checkTrust(path string, info os.FileInfo) error {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	switch {
 	case ok && s.Uid != 0 && int(s.Uid) != os.Geteuid():
-		return fmt.Errorf("%s belongs to user %d, and panebridge runs as %d, as which the programs would run that it names: chown %[3]d %[1]s", path, s.Uid, os.Geteuid())
+		return fmt.Errorf("%s belongs to user %d, and panebridge runs as %d, as which the programs would run that it names: run it as that user (in a container: --user %[2]d:%[4]d), or chown %[3]d %[1]s", path, s.Uid, os.Geteuid(), s.Gid)
 	case info.Mode().Perm()&0o002 != 0:
 		return fmt.Errorf("everybody can write to %s, which names programs that are run: chmod o-w %[1]s", path)
 	}

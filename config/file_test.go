@@ -55,8 +55,8 @@ func TestAConfigurationIsReadFromFilesAndPipes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	foreign := "belongs to user 1234"
-	if err := os.Chown(others, 1234, -1); err != nil { // only root can give files away
+	foreign := "belongs to user 1234, and panebridge runs as 0, as which the programs would run that it names: run it as that user (in a container: --user 1234:4321), or chown 0 " + others
+	if err := os.Chown(others, 1234, 4321); err != nil { // only root can give files away
 		foreign = ""
 	}
 	loop := filepath.Join(dir, "loop")

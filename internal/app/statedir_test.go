@@ -70,7 +70,7 @@ func TestAStateFolderIsOnesOwn(t *testing.T) {
 			file := filepath.Join(dir, "redis-telegram.json")
 			return errors.Join(os.WriteFile(file, nil, 0o600), os.Chown(file, 1234, 1234))
 		},
-		"belongs to user 4321": func(dir string) error { return os.Chown(dir, 4321, 4321) },
+		"belongs to user 4321, and panebridge runs as 0: run it as that user (in a container: --user 4321:4321)": func(dir string) error { return os.Chown(dir, 4321, 4321) },
 	} {
 		dir := t.TempDir()
 		if err := os.WriteFile(victim, []byte("mine"), 0o600); err != nil {

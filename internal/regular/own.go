@@ -17,7 +17,7 @@ func CheckOwn(path string, info fs.FileInfo) error {
 	case mode&fs.ModeSymlink != 0:
 		return fmt.Errorf("%s is a link: remove it, or give another --state-dir", path)
 	case ok && int(s.Uid) != os.Geteuid():
-		return fmt.Errorf("%s belongs to user %d, and panebridge runs as %d: change its owner, or give another --state-dir", path, s.Uid, os.Geteuid())
+		return fmt.Errorf("%s belongs to user %d, and panebridge runs as %d: run it as that user (in a container: --user %[2]d:%[4]d), change the owner, or give another --state-dir", path, s.Uid, os.Geteuid(), s.Gid)
 	case mode&(fs.ModeNamedPipe|fs.ModeDevice|fs.ModeCharDevice|fs.ModeIrregular) != 0:
 		return fmt.Errorf("%s is a pipe or a device: remove it", path)
 	case mode&0o022 != 0 && mode&fs.ModeSocket == 0:

@@ -52,7 +52,7 @@ func checkOwner(path string, info fs.FileInfo) error {
 	if !ok || s.Uid == 0 || int(s.Uid) == os.Geteuid() {
 		return nil
 	}
-	return fmt.Errorf("open %s: %w, %d, and panebridge runs as %d: chown it, if what it says is to be believed", path, ErrOthers, s.Uid, os.Geteuid())
+	return fmt.Errorf("open %s: %w, %d, and panebridge runs as %d: run it as that user (in a container: --user %[3]d:%[5]d), or chown it, if what it says is to be believed", path, ErrOthers, s.Uid, os.Geteuid(), s.Gid)
 }
 
 // OpenKept opens a file of the state folder to read and to write it, and makes it where how says so

@@ -70,7 +70,9 @@ func mustBeAlone(t *testing.T, path string, besides ...string) {
 	}
 	usual := append(besides, "", walSuffix, "-shm", lineSuffix, roomSuffix)
 	for _, one := range all {
-		if suffix := strings.TrimPrefix(one, path); !slices.ContainsFunc(usual, func(u string) bool { return u == suffix || u != "" && strings.HasPrefix(suffix, "-damaged") && u == "-damaged" }) {
+		if suffix := strings.TrimPrefix(one, path); !slices.ContainsFunc(usual, func(u string) bool {
+			return u == suffix || u != "" && strings.HasPrefix(suffix, "-damaged") && u == "-damaged"
+		}) {
 			t.Errorf("there's %s", one)
 		}
 	}
