@@ -22,16 +22,16 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// rewriteChildEnv makes the test binary append to the database it names, and write it anew where that helps, until
+// rewriteChildEnv makes the test binary append to the database in its folder, and write it anew where that helps, until
 // it's killed.
 const rewriteChildEnv = "PANEBRIDGE_TEST_REWRITE_CHILD"
 
 // marker is in each line, to be forgotten.
 const marker = "xyzzy-marker-"
 
-func rewriteChild(path string) error {
+func rewriteChild() error {
 	ctx := context.Background()
-	s, err := Open(ctx, path, Options{})
+	s, err := Open(ctx, "panebridge.db", Options{})
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func rewriteChild(path string) error {
 		a, err := s.Append(ctx, polling.Batch{Session: "pb_1", Lines: []sessions.Line{{Kind: sessions.KindPane, Text: marker + strings.Repeat("x", 200)}}})
 		switch {
 		case err == nil:
-			if _, err := fmt.Println(a.Head); err != nil {
+			if _, err := fmt.Fprintln(os.Stdout, a.Head); err != nil {
 				return err
 			}
 		case !errors.Is(err, sessions.ErrUnavailable):
@@ -144,7 +144,7 @@ func killRewrite(t *testing.T, random *rand.Rand) (whole bool) {
 	t.Helper()
 	path := dbPath(t)
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
-	cmd.Env = append(os.Environ(), rewriteChildEnv+"="+path)
+	cmd.Dir, cmd.Env = filepath.Dir(path), append(os.Environ(), rewriteChildEnv+"=1")
 	cmd.Stderr = os.Stderr
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
@@ -236,6 +236,7 @@ func TestWhatARewriteHasLeftIsFinished(t *testing.T) {
 			t.Run(name+", by "+by, func(t *testing.T) {
 				ctx, path := t.Context(), dbPath(t)
 				put := func(suffix, what string) {
+					ctx := t.Context()
 					s, err := Open(ctx, path+"-source", Options{})
 					if err != nil {
 						t.Fatal(err)

@@ -21,8 +21,8 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, crashChild(path))
 		os.Exit(1)
 	}
-	if path := os.Getenv(rewriteChildEnv); path != "" {
-		fmt.Fprintln(os.Stderr, rewriteChild(path))
+	if os.Getenv(rewriteChildEnv) != "" {
+		fmt.Fprintln(os.Stderr, rewriteChild())
 		os.Exit(1)
 	}
 	os.Exit(m.Run())
