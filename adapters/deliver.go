@@ -54,6 +54,9 @@ type DelivererOptions struct {
 	RingAfter func() time.Duration
 	// Placed is HubOptions.Placed.
 	Placed func(id sessions.ID)
+	// Moved is told that a chat has another id, as the platform has said instead of taking a call.
+	// It returns at once. Nil: nobody is told.
+	Moved func(from, to string)
 	// Nonce returns a fresh Op.Nonce. Nil: a random one.
 	Nonce func() string
 	// Panicked is told that a call panicked. It must not block. Nil: nobody is told.
@@ -130,6 +133,9 @@ func NewDeliverer(opt DelivererOptions) *Deliverer {
 	}
 	if opt.Placed == nil {
 		opt.Placed = func(sessions.ID) {}
+	}
+	if opt.Moved == nil {
+		opt.Moved = func(string, string) {}
 	}
 	if opt.Panicked == nil {
 		opt.Panicked = func() {}
@@ -434,12 +440,13 @@ func (d *Deliverer) moved(was, now Target) {
 		return
 	}
 	d.mu.Lock()
-	defer d.mu.Unlock()
 	for _, o := range d.open {
 		if o.doc.target(o.binding).Chat == was.Chat {
 			o.moveTo(now.Chat)
 		}
 	}
+	d.mu.Unlock()
+	d.opt.Moved(was.Chat, now.Chat)
 }
 
 // moveTo has a document be where its chat is now. What a call under way brings is of the chat as

@@ -88,6 +88,7 @@ type Hub struct {
 	bindings map[BindingID]*bound
 	sessions map[sessions.ID]*watched
 	refused  map[refusalKey]*refusal
+	moves    map[Target]string // of chats that have another id, without threads: which one
 	tasks    []*task
 	wake     chan struct{}
 }
@@ -152,7 +153,7 @@ func NewHub(opt HubOptions) (*Hub, error) {
 	}
 	h := &Hub{
 		opt: opt, log: opt.Logger, outlets: map[string]*outlet{}, rules: opt.Rules,
-		bindings: map[BindingID]*bound{}, refused: map[refusalKey]*refusal{}, sessions: map[sessions.ID]*watched{}, wake: make(chan struct{}, 1),
+		bindings: map[BindingID]*bound{}, refused: map[refusalKey]*refusal{}, moves: map[Target]string{}, sessions: map[sessions.ID]*watched{}, wake: make(chan struct{}, 1),
 	}
 	h.ringAfter.Store(int64(opt.RingAfter))
 	var errs []error
@@ -181,7 +182,7 @@ func (h *Hub) addOutlet(o Outlet) error {
 	}
 	out.deliverer = NewDeliverer(DelivererOptions{
 		Adapter: o.Adapter, Outbox: out.outbox, Store: h.opt.Store, Log: h.opt.Log, Sessions: h.opt.Sessions, Screens: h.opt.Screens, Masker: h.opt.Masker,
-		Heard: h.heard, Quiet: h.opt.Quiet, EndsTurn: h.opt.EndsTurn, Users: h.opt.Users, RingAfter: func() time.Duration { return time.Duration(h.ringAfter.Load()) }, Placed: h.opt.Placed, Panicked: h.opt.Panicked, Logger: log,
+		Heard: h.heard, Quiet: h.opt.Quiet, EndsTurn: h.opt.EndsTurn, Users: h.opt.Users, RingAfter: func() time.Duration { return time.Duration(h.ringAfter.Load()) }, Placed: h.opt.Placed, Moved: h.chatMoves(name), Panicked: h.opt.Panicked, Logger: log,
 	})
 	if out.outbox != nil {
 		out.outbox.made, out.outbox.moved, out.outbox.catchUp = out.deliverer.Leave, out.deliverer.moved, out.deliverer.catchUp

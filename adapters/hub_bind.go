@@ -117,7 +117,7 @@ func (h *Hub) create(ctx context.Context, b Binding, start int64) (Binding, erro
 		start = p.Head
 	}
 	b.ID, b.CreatedAt = NewBindingID(), time.Now()
-	doc := NewDocument(start, p)
+	doc := h.followMoves(b, NewDocument(start, p))
 	if err := h.opt.Store.PutBinding(ctx, b, &doc); err != nil {
 		return Binding{}, fmt.Errorf("bind %s to %s: %w", b.Session, b.Target, err)
 	}
@@ -153,7 +153,7 @@ func (h *Hub) change(ctx context.Context, b *bound, want Binding) (Binding, erro
 func (h *Hub) revived(ctx context.Context, b *bound) (Document, error) {
 	if b.Unbound {
 		p, err := h.opt.Log.Progress(ctx, b.Session)
-		return NewDocument(p.Head, p), err
+		return h.followMoves(b.Binding, NewDocument(p.Head, p)), err
 	}
 	kept, err := h.opt.Store.Bindings(ctx)
 	if err != nil {
@@ -163,7 +163,7 @@ func (h *Hub) revived(ctx context.Context, b *bound) (Document, error) {
 	if i < 0 {
 		return Document{}, fmt.Errorf("%w binding %s", sessions.ErrUnknown, b.ID)
 	}
-	return kept[i].Document, nil
+	return h.followMoves(b.Binding, kept[i].Document), nil
 }
 
 // drop forgets a binding. life is held.

@@ -19,11 +19,18 @@ func (h *Hub) Load(ctx context.Context) error {
 	if err := h.checkRules(h.rules, h.checkTarget); err != nil {
 		return fmt.Errorf("load the rules: %w", err)
 	}
+	moves, err := h.opt.Store.Moves(ctx)
+	if err != nil {
+		return fmt.Errorf("load where chats have moved: %w", err)
+	}
 	kept, err := h.opt.Store.Bindings(ctx)
 	if err != nil {
 		return fmt.Errorf("load bindings: %w", err)
 	}
 	h.mu.Lock()
+	for _, m := range moves {
+		h.moves[Target{Adapter: m.Adapter, Chat: m.From}] = m.To
+	}
 	for _, s := range h.opt.Sessions.List() {
 		w := newWatched(s)
 		w.begun, w.ended = true, s.State == sessions.StateEnded
@@ -36,6 +43,7 @@ func (h *Hub) Load(ctx context.Context) error {
 			continue
 		}
 		b := h.add(k.Binding)
+		k.Document = h.followMoves(k.Binding, k.Document)
 		b.place = k.Document.target(k.Binding)
 		if b.isRefusal() {
 			h.mu.Lock()

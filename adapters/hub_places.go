@@ -198,7 +198,33 @@ func (h *Hub) retryThreads(adapter, chat string) {
 	}
 }
 
-// ChatMoved has all bindings in a chat follow it to its new id.
+// followMoves is a binding's document where its chat is now. What's kept of a document may be of
+// before its chat moved: a call was under way then, and the process was killed.
+func (h *Hub) followMoves(b Binding, doc Document) Document {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	for range h.moves { // a chat that has moved twice is followed twice
+		to := h.moves[Target{Adapter: b.Target.Adapter, Chat: doc.target(b).Chat}]
+		if to == "" {
+			break
+		}
+		doc = doc.movedTo(to)
+	}
+	return doc
+}
+
+// chatMoves returns what keeps that a chat of an adapter has another id, as a call was told; the
+// update that says so may come later, or never.
+func (h *Hub) chatMoves(adapter string) func(from, to string) {
+	return func(from, to string) {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.later("keep that a chat has moved", func(ctx context.Context) error { return h.ChatMoved(ctx, adapter, from, to) })
+	}
+}
+
+// ChatMoved has all bindings in a chat follow it to its new id, and those that are made for it from
+// then on. That's kept first.
 func (h *Hub) ChatMoved(ctx context.Context, adapter, from, to string) error {
 	o, err := h.outletOf(Target{Adapter: adapter})
 	if err != nil {
@@ -206,6 +232,12 @@ func (h *Hub) ChatMoved(ctx context.Context, adapter, from, to string) error {
 	}
 	h.life.Lock()
 	defer h.life.Unlock()
+	if err := h.opt.Store.PutMove(ctx, Move{Adapter: adapter, From: from, To: to}); err != nil {
+		return fmt.Errorf("keep that chat %s is %s now: %w", from, to, err)
+	}
+	h.mu.Lock()
+	h.moves[Target{Adapter: adapter, Chat: from}] = to
+	h.mu.Unlock()
 	var errs []error
 	for _, b := range h.allIn(adapter, from) {
 		if !b.open {

@@ -2,6 +2,7 @@ package adapters_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -144,6 +145,53 @@ func TestAMirrorFollowsItsChat(t *testing.T) {
 			t.Errorf("the new chat shows %q", got)
 		}
 	})
+}
+
+// Where a chat has moved to is kept, whoever said it, the platform's answer to a call or an update,
+// and whatever is under way: after a kill all its sessions are at the new place, before any of them
+// says a word; and so are those that begin later.
+func TestWhereAChatHasMovedOutlivesAKill(t *testing.T) {
+	for _, by := range []string{"a call", "an update", "an update during a call"} {
+		inBubble(t, func(t *testing.T, r *rig) {
+			t.Helper()
+			r.rules = []adapters.Rule{rule(t, "*", "a:-1")}
+			r.start()
+			r.begin("pb_1", "one")
+			r.begin("pb_2", "two")
+			r.print("pb_1", "one")
+			r.print("pb_2", "two")
+			r.pass(time.Minute)
+			p := r.platforms["a"]
+			p.Migrate("-1", "-1001")
+			if by != "an update" {
+				p.SetFault(func(adaptertest.Call) adaptertest.Fault {
+					if by == "a call" {
+						return adaptertest.Fault{}
+					}
+					return adaptertest.Fault{Back: 10 * time.Second}
+				})
+				r.print("pb_1", "begins")
+				r.pass(3 * time.Second)
+			}
+			if by != "a call" {
+				r.must(r.hub.ChatMoved(context.Background(), "a", "-1", "-1001"))
+			}
+			r.process.Kill()
+			r.stop()
+			p.SetFault(nil)
+			r.start()
+			r.begin("pb_3", "three")
+			r.pass(time.Second)
+			var at []string
+			for _, b := range r.hub.At(adapters.Target{Adapter: "a", Chat: "-1001"}) {
+				at = append(at, string(b.Session))
+			}
+			slices.Sort(at) // two are of the same moment
+			if got := strings.Join(at, " "); got != "pb_1 pb_2 pb_3" {
+				t.Errorf("by %s: after the kill the sessions %s are at the new place", by, got)
+			}
+		})
+	}
 }
 
 func TestALostChatDisablesItsBindings(t *testing.T) {

@@ -166,7 +166,7 @@ func (o *Outbox) settle(key string, p Post, message string, r Reply) qos.Result 
 		return result
 	}
 	w.inFlight = false
-	var tell func()
+	tell, moved := func() {}, func() {}
 	switch r.Outcome {
 	case qos.Delivered:
 		if p.Reaction != "" || p.Pin != "" {
@@ -205,8 +205,8 @@ func (o *Outbox) settle(key string, p Post, message string, r Reply) qos.Result 
 	case qos.Migrated:
 		o.follow(p.To.Chat, r.Chat)
 		result.Chat = o.chat(w.To)
-		if o.moved != nil {
-			o.moved(p.To, w.To)
+		if to := w.To; o.moved != nil {
+			moved = func() { o.moved(p.To, to) }
 		}
 	case qos.Unchanged:
 		result.Outcome = qos.NotSent // it would count as made
@@ -222,9 +222,8 @@ func (o *Outbox) settle(key string, p Post, message string, r Reply) qos.Result 
 		o.advance(key, w)
 	}
 	o.mu.Unlock()
-	if tell != nil {
-		tell()
-	}
+	moved()
+	tell()
 	return result
 }
 

@@ -30,7 +30,14 @@ type Store interface {
 	// remembered, that shows a line or what comes behind it; "" if it's not known
 	// whether it's the first.
 	MessageAt(ctx context.Context, id BindingID, line int64) (string, error)
+	// Moves returns all chats that have another id, in the order in which they got it.
+	Moves(ctx context.Context) ([]Move, error)
+	// PutMove keeps that a chat has another id, for good; again, it's no error.
+	PutMove(ctx context.Context, m Move) error
 }
+
+// Move says that a chat of an adapter has another id: a group has become a supergroup.
+type Move struct{ Adapter, From, To string }
 
 // Kept is a binding as a Store keeps it.
 type Kept struct {

@@ -101,3 +101,11 @@ func (p *Process) PutDocument(ctx context.Context, id adapters.BindingID, d adap
 	}
 	return p.Store.PutDocument(ctx, id, d, sent)
 }
+
+// PutMove implements adapters.Store.
+func (p *Process) PutMove(ctx context.Context, m adapters.Move) error {
+	if p.Killed() {
+		return ErrKilled
+	}
+	return p.Store.PutMove(ctx, m)
+}

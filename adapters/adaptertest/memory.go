@@ -18,6 +18,7 @@ type Memory struct {
 
 	mu       sync.Mutex
 	bindings []*keptBinding
+	moves    []adapters.Move
 	logs     map[sessions.ID]*memLog
 }
 
@@ -271,4 +272,24 @@ func (m *Memory) MessageAt(_ context.Context, id adapters.BindingID, line int64)
 		}
 	}
 	return "", nil
+}
+
+// Moves implements adapters.Store.
+func (m *Memory) Moves(context.Context) ([]adapters.Move, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.moves), nil
+}
+
+// PutMove implements adapters.Store.
+func (m *Memory) PutMove(ctx context.Context, move adapters.Move) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !slices.Contains(m.moves, move) {
+		m.moves = append(m.moves, move)
+	}
+	return nil
 }

@@ -31,6 +31,7 @@ func Store(t *testing.T, open func(t *testing.T, maxLines int64) func() Backend)
 		{"a dropped binding takes its document along", 0, dropped},
 		{"a document without a binding isn't kept", 0, orphan},
 		{"the first message that shows a line is found", 0, messageAt},
+		{"where chats have moved comes back, in order", 0, movesComeBack},
 		{"progress is the newest line and the newest turn that has ended", 0, progress},
 		{"lines are read with the gaps before them", 0, gapsAreRead},
 		{"a trimmed log begins with its oldest line", 20, trimmed},
@@ -262,6 +263,23 @@ func messageAt(t *testing.T, open func() Backend) {
 	}
 	if got, err := open().MessageAt(context.Background(), "bd_none", 1); got != "" || err != nil {
 		t.Errorf("of a binding that isn't there: %q, %v", got, err)
+	}
+}
+
+func movesComeBack(t *testing.T, open func() Backend) {
+	t.Helper()
+	b := open()
+	want := []adapters.Move{
+		{Adapter: "mem", From: "-9", To: "-100"}, {Adapter: "mem", From: "-1", To: "-200"}, {Adapter: "other", From: "-9", To: "-300"},
+	}
+	for _, m := range append(want, want[0]) {
+		if err := b.PutMove(context.Background(), m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := open().Moves(context.Background())
+	if d := cmp.Diff(want, got); err != nil || d != "" {
+		t.Errorf("%v, moves (-want +got):\n%s", err, d)
 	}
 }
 

@@ -1,6 +1,7 @@
 package platformtest
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -29,6 +30,9 @@ type Room struct {
 	// Unanswered says that calls aren't answered for a while: what's marked as sent once more may be
 	// there twice, and a question may have gone first when three calls before it weren't.
 	Unanswered bool
+	// Hears is how long it takes at most until panebridge hears of what somebody writes; 0: the
+	// platforms' latency in both directions, and the queue's.
+	Hears time.Duration
 }
 
 // Sight is a message as people see it.
@@ -40,8 +44,7 @@ type Sight struct {
 	Gone     bool      // it can still be read, and its buttons do nothing
 }
 
-// hearsWithin is how long it takes at most until panebridge hears of what somebody writes: the
-// platforms' latency in both directions, and the queue's.
+// hearsWithin is Room.Hears where a test says nothing.
 const hearsWithin = 2 * time.Second
 
 // talk is a drawn conversation of a session and two people at one place.
@@ -80,6 +83,7 @@ type talkQuestion struct {
 // caused it or above what stood there when it came, and each question below its reason.
 func Talk(t *testing.T, o *Office, room Room, seed uint64) {
 	t.Helper()
+	room.Hears = cmp.Or(room.Hears, hearsWithin)
 	c := &talk{
 		T: t, o: o, room: room, random: rand.New(rand.NewPCG(seed, 18)),
 		said: map[string]time.Time{}, later: map[string]talkLater{}, commands: map[string]string{},
@@ -224,7 +228,7 @@ func (c *talk) askOrAnswer(n int) {
 		}
 		q.answered = true
 		c.try(c.room.Press(all[newest].ID, adaptertest.Permission().Options[0].Label))
-		c.o.Pass(hearsWithin)
+		c.o.Pass(c.room.Hears)
 		if p, err := c.o.questions.Prompt(c.Context(), q.id); err != nil || p.State != sessions.PromptAnswered {
 			c.Errorf("%s isn't answered: %+v, %v", q.title, p, err)
 		}
@@ -257,8 +261,12 @@ func (c *talk) shows(all []Sight, text string) (int, bool) {
 // sentAgain is how what may be there already begins.
 const sentAgain = "[sent once more:"
 
-// aLine finds lines as talkedLine makes them.
-var aLine = regexp.MustCompile(`line \d+\.`)
+// aLine finds lines as talkedLine makes them, and aQuote those that the end of a turn quotes: it
+// shows the answer's first words, where they stand above.
+var (
+	aLine  = regexp.MustCompile(`line \d+\.`)
+	aQuote = regexp.MustCompile(`“line \d+\.”`)
+)
 
 // check compares the place with what happened.
 func (c *talk) check() {
@@ -274,7 +282,7 @@ func (c *talk) check() {
 			c.Errorf("line %d stands above line %d", n, n-1)
 		}
 		for text, said := range c.said {
-			if (line.cause == text || line.at.After(said.Add(hearsWithin))) && i < at[text] {
+			if (line.cause == text || line.at.After(said.Add(c.room.Hears))) && i < at[text] {
 				c.Errorf("line %d stands above %q, which came before it", n, text)
 			}
 		}
@@ -317,7 +325,7 @@ func (c *talk) places(all []Sight) map[string]int {
 			continue
 		}
 		for kind, text := range []string{m.Text, string(m.Data)} {
-			for _, line := range aLine.FindAllString(text, -1) {
+			for _, line := range aLine.FindAllString(aQuote.ReplaceAllString(text, ""), -1) {
 				marked := c.room.Unanswered && strings.HasPrefix(m.Text, sentAgain)
 				if before, there := at[line]; there && (kind == 0 || before != i) && !marked {
 					c.Errorf("%q stands in messages %d and %d", line, before, i)

@@ -15,8 +15,9 @@ import (
 
 // A group becomes a supergroup in the middle of a conversation: with a message that grows, a
 // question that's open, a call under way, and texts before and after. Nothing is lost or stands
-// there twice, each text is typed once, and the question can be answered at the new place. In a third
-// of the histories the answers of calls are lost for three seconds; in a third there's a restart.
+// there twice without a mark, each text is typed once, and the question can be answered at the new
+// place. In a third of the histories the answers of calls are lost for 3 or 10 s, in half of them
+// there's a restart or a kill, and in a quarter updates come late, so that the calls learn of it first.
 func TestAGroupMovesInTheMiddleOfAConversation(t *testing.T) {
 	for seed := range uint64(adaptertest.Times(2000, 150, 15)) {
 		dir := t.TempDir()
@@ -31,11 +32,20 @@ func TestAGroupMovesInTheMiddleOfAConversation(t *testing.T) {
 			room, old := o.room(), []platformtest.Sight{}
 			here := room.Seen
 			room.Seen = func() []platformtest.Sight { return append(slices.Clone(old), here()...) }
-			room.Unanswered = random.IntN(3) == 0
+			var lost, late time.Duration // for how long the answers of calls are lost, and updates are late
+			if random.IntN(3) == 0 {
+				lost = []time.Duration{3 * time.Second, 10 * time.Second}[random.IntN(2)]
+			}
+			if random.IntN(4) == 0 {
+				late = time.Duration(random.Int64N(int64(5 * time.Second)))
+			}
+			restarts, kill := random.IntN(2) == 0, random.IntN(2) == 0
+			if late > 0 { // and how long it takes until they're asked for again
+				room.Hears = 15 * time.Second
+			}
+			room.Unanswered = lost > 0 || restarts && kill
 			room.Meanwhile = func() (restarted bool) {
-				if room.Unanswered { // the answers of calls are lost
-					w.answersAreLost(3 * time.Second)
-				}
+				w.troubles(lost, late)
 				to, err := w.ada.Migrate(w.group, false)
 				if err != nil {
 					w.Fatal(err)
@@ -44,11 +54,16 @@ func TestAGroupMovesInTheMiddleOfAConversation(t *testing.T) {
 				for i := range old {
 					old[i].Gone = true
 				}
-				if restarted = !room.Unanswered && random.IntN(2) == 0; restarted {
-					after(time.Duration(random.IntN(5000)) * time.Millisecond)
+				if !restarts {
+					return false
+				}
+				after(time.Duration(random.Int64N(int64([]time.Duration{time.Second, 5 * time.Second, 20 * time.Second}[random.IntN(3)]))))
+				if kill {
+					o.Kill()
+				} else {
 					o.Restart()
 				}
-				return restarted
+				return true
 			}
 			platformtest.Talk(w.T, o.Office, room, seed)
 		})
@@ -58,11 +73,13 @@ func TestAGroupMovesInTheMiddleOfAConversation(t *testing.T) {
 	}
 }
 
-// answersAreLost breaks the connections of calls that change something, behind their effect.
-func (w *world) answersAreLost(lasts time.Duration) {
-	until := time.Now().Add(lasts)
+// troubles breaks the connections of calls that change something, behind their effect, for so long,
+// and those of calls that ask for updates.
+func (w *world) troubles(lost, late time.Duration) {
+	begins := time.Now()
 	fate := func(method string, _ []byte) faults.Fate {
-		if (strings.HasPrefix(method, "send") || strings.HasPrefix(method, "edit")) && time.Now().Before(until) {
+		changes := strings.HasPrefix(method, "send") || strings.HasPrefix(method, "edit")
+		if changes && time.Since(begins) < lost || method == "getUpdates" && time.Since(begins) < late {
 			return faults.Fate{End: faults.Reset}
 		}
 		return faults.Fate{}

@@ -104,3 +104,17 @@ func asConflict(err error) error {
 func (s *Store) DropBinding(ctx context.Context, id adapters.BindingID) error {
 	return s.explain("drop binding "+string(id), s.write.exec(ctx, &s.write.dropBinding, clean(id)))
 }
+
+// Moves returns the chats that have another id: see adapters.Store.
+func (s *Store) Moves(ctx context.Context) ([]adapters.Move, error) {
+	return list(ctx, s, "read which chats have moved", func(row *sql.Rows) (m adapters.Move, err error) {
+		err = row.Scan(&m.Adapter, &m.From, &m.To)
+		return m, err
+	}, `SELECT adapter, from_chat, to_chat FROM moves ORDER BY seq`)
+}
+
+// PutMove keeps that a chat has another id: see adapters.Store.
+func (s *Store) PutMove(ctx context.Context, m adapters.Move) error {
+	return s.exec1(ctx, "store that a chat has moved", `INSERT OR IGNORE INTO moves (adapter, from_chat, to_chat) VALUES (?, ?, ?)`,
+		clean(m.Adapter), clean(m.From), clean(m.To))
+}
