@@ -46,7 +46,8 @@ func (o *office) room() platformtest.Room {
 }
 
 // What comes later stands later, and each question below what led to it: with two people, in a
-// thread and in a channel without threads; in half of them with a restart.
+// thread and in a channel without threads; in a quarter of them
+// with a restart, in a quarter with a kill.
 func TestWhatComesLaterStandsBelow(t *testing.T) {
 	for seed := range uint64(adaptertest.Times(5000, 200, 20)) {
 		dir := t.TempDir()
@@ -67,8 +68,13 @@ func TestWhatComesLaterStandsBelow(t *testing.T) {
 			}
 			room := o.room()
 			if seed%4 < 2 {
+				room.Unanswered = seed%8 < 2 // killed: the call under way isn't answered for
 				room.Meanwhile = func() bool {
-					o.Restart()
+					if room.Unanswered {
+						o.Kill()
+					} else {
+						o.Restart()
+					}
 					return true
 				}
 			}
