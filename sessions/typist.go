@@ -78,6 +78,8 @@ type typist struct {
 	before  Snapshot // the look the paste was decided on
 	echoed  bool
 	entered bool      // Enter was pressed
+	early   bool      // the program had just begun when it was pasted
+	again   bool      // it's typed a second time
 	ended   bool      // and then the program ended
 	stands  bool      // the text stood in its line when that was looked at last behind Enter
 	stirred int       // times that Enter wasn't pressed because the screen had changed
@@ -131,8 +133,15 @@ func (t *typist) run(ctx context.Context) {
 	}
 	hand, cancel := inHand(ctx)
 	defer cancel()
-	for _, step := range steps {
-		if !t.goOn(hand, step(hand)) {
+	for i := 0; i < len(steps); i++ {
+		err := steps[i](hand)
+		if errors.Is(err, errEmptied) {
+			if !t.goOn(ctx, t.pasteAgain(ctx)) {
+				return
+			}
+			i, steps, err = -1, []func(context.Context) error{t.settle, t.enter}, nil // who wrote it is told
+		}
+		if !t.goOn(hand, err) {
 			return
 		}
 	}
@@ -364,6 +373,7 @@ func (t *typist) tryPaste(ctx context.Context, g Guard) (Outcome, error) {
 	}
 	b := t.box(&t.before)
 	t.boxed, t.shell, t.goesOn, t.front = b.Open, b.Shell, b.Unfinished != "", t.before.Front
+	t.early = time.Since(t.m.frontOf(&t.before).Started) < readyWithin
 	if !t.set(ctx, ReceiptTyping, "") {
 		// It was closed; or the disk is full, say: nothing is typed that nobody would know
 		// of after a crash.

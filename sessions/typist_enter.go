@@ -143,12 +143,14 @@ func (t *typist) pressEnter(ctx context.Context) error {
 		if err := t.wait(ctx, heldEvery); err != nil {
 			return err
 		}
-		if err := t.shown(ctx); errors.Is(err, errNotShown) {
-			return errTakenAway
-		} else if err != nil {
-			return err
+		err = t.shown(ctx)
+		if err == nil {
+			err = t.standsAlone(ctx)
 		}
-		if err := t.standsAlone(ctx); err != nil {
+		switch {
+		case errors.Is(err, errNotShown), errors.Is(err, errTakenAway):
+			return t.emptied(ctx)
+		case err != nil:
 			return err
 		}
 	}
