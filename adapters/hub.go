@@ -182,7 +182,7 @@ func (h *Hub) addOutlet(o Outlet) error {
 	}
 	out.deliverer = NewDeliverer(DelivererOptions{
 		Adapter: o.Adapter, Outbox: out.outbox, Store: h.opt.Store, Log: h.opt.Log, Sessions: h.opt.Sessions, Screens: h.opt.Screens, Masker: h.opt.Masker,
-		Heard: h.heard, Quiet: h.opt.Quiet, EndsTurn: h.opt.EndsTurn, Users: h.opt.Users, RingAfter: func() time.Duration { return time.Duration(h.ringAfter.Load()) }, Placed: h.opt.Placed, Moved: h.chatMoves(name), Panicked: h.opt.Panicked, Logger: log,
+		Heard: h.heard, Quiet: h.opt.Quiet, EndsTurn: h.opt.EndsTurn, Users: h.opt.Users, RingAfter: h.RingAfter, Placed: h.opt.Placed, Moved: h.chatMoves(name), Panicked: h.opt.Panicked, Logger: log,
 	})
 	if out.outbox != nil {
 		out.outbox.made, out.outbox.moved, out.outbox.catchUp = out.deliverer.Leave, out.deliverer.moved, out.deliverer.catchUp

@@ -106,6 +106,9 @@ func (s *sight) briefTurns(ctx context.Context, log Log, than time.Duration) (en
 	return ended{}, err
 }
 
+// RingAfter is Settings.RingAfter as it is now. It may be called at any time.
+func (h *Hub) RingAfter() time.Duration { return time.Duration(h.ringAfter.Load()) }
+
 // Rings reports whether the end of a turn rings at a place while it isn't quiet there.
 func (h *Hub) Rings(ctx context.Context, id sessions.ID, at Target, turn sessions.Turn) (bool, error) {
 	s := sight{
@@ -125,7 +128,7 @@ func (h *Hub) Rings(ctx context.Context, id sessions.ID, at Target, turn session
 	if len(before) > 0 && before[0].Number < turn.Number {
 		s.doc.Announced = before[0].LastLine
 	}
-	err = s.lookBack(ctx, h.opt.Log, time.Duration(h.ringAfter.Load()))
+	err = s.lookBack(ctx, h.opt.Log, h.RingAfter())
 	return !s.spared, err
 }
 

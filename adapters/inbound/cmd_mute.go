@@ -41,6 +41,9 @@ func mute(a *ask) error {
 	text := p.sentence(now)
 	if text == "" {
 		text = "finished turns, questions, exits and errors ring."
+		if after := a.in.opt.Hub.RingAfter(); after > 0 {
+			text += fmt.Sprintf(" Turns of less than %s that end well are silent where nobody but who asked for them uses the place.", short(after))
+		}
 	}
 	return a.replace(what + ": " + text)
 }

@@ -1,6 +1,7 @@
 package inbound_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -26,6 +27,18 @@ func TestMute(t *testing.T) {
 		w.ask(ann, "/mute 2d")
 		quiet(true, now(47*time.Hour))
 		w.wantSaid(w.ask(ann, "/mute off"), "Here: finished turns, questions, exits and errors ring.")
+		for after, want := range map[time.Duration]string{
+			0:                "ring.",
+			30 * time.Second: "ring. Turns of less than 30 s that end well are silent where nobody but who asked for them uses the place.",
+			5 * time.Minute:  "ring. Turns of less than 5 min that end well",
+		} {
+			w.hub.ringAfter = after
+			got := w.ask(ann, "/mute off")
+			w.wantSaid(got, want)
+			if after == 0 && strings.Contains(got, "silent") {
+				w.Errorf("every end rings, and the answer is %q", got)
+			}
+		}
 		quiet(false, now(0))
 		w.wantSaid(w.ask(ann, "/mute 22:00-7 UTC"), "nothing rings from 22:00 to 07:00 (UTC).")
 		quiet(true, time.Date(2030, 1, 1, 23, 0, 0, 0, time.UTC))

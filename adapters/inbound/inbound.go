@@ -127,6 +127,9 @@ type Hub interface {
 	Shape(place adapters.Target) adapters.Shape
 	// Rings reports whether the end of a turn rings at a place while it isn't quiet there.
 	Rings(ctx context.Context, id sessions.ID, place adapters.Target, turn sessions.Turn) (bool, error)
+	// RingAfter is how long a turn takes at least whose end rings where nobody but who asked for
+	// it uses the place; 0: every end rings. It returns at once.
+	RingAfter() time.Duration
 	// Limits says how the limits stand that calls to a place fall under. It may wait
 	// for the scheduler until ctx ends.
 	Limits(ctx context.Context, place adapters.Target) (adapters.Limits, error)

@@ -550,6 +550,7 @@ type hub struct {
 	moved    []string
 
 	brief     map[int64]bool // numbers of turns whose ends don't ring
+	ringAfter time.Duration
 	reopened  []adapters.Target
 	limits    adapters.Limits
 	maxFile   int // bytes
@@ -677,6 +678,8 @@ func (h *hub) Shape(adapters.Target) adapters.Shape {
 func (h *hub) Rings(_ context.Context, _ sessions.ID, _ adapters.Target, turn sessions.Turn) (bool, error) {
 	return !h.brief[turn.Number], nil
 }
+
+func (h *hub) RingAfter() time.Duration { return h.ringAfter }
 
 func (h *hub) Limits(context.Context, adapters.Target) (adapters.Limits, error) {
 	h.mu.Lock()
