@@ -8,31 +8,36 @@ import (
 	"github.com/panebridge/panebridge/internal/app"
 )
 
-// examineConfig reads the configuration; with problems it returns the defaults.
+// checkConfiguration is the name of what the doctor finds about the configuration.
+const checkConfiguration = "configuration"
+
+// examineConfig reads the configuration. One that can't be read is the defaults. One that a
+// daemon would refuse for what it means is returned as it is: the other checks need it.
 func (p *program) examineConfig() (*config.Config, []finding) {
-	const name = "configuration"
 	cfg, path, err := p.loadConfig()
-	if err == nil {
-		err = app.CheckSecrets(cfg, path, p.env)
+	if err != nil {
+		return config.Default(), configFindings(err)
 	}
-	if err == nil {
-		err = app.CheckProfiles(cfg, path, p.env)
+	all := []finding{{Check: checkConfiguration, State: verdictOK, Detail: path + " is valid"}}
+	if _, err := os.Stat(path); err != nil {
+		all[0].Detail = "there is no " + path + ", so the defaults hold"
 	}
-	if err == nil {
-		f := finding{Check: name, State: verdictOK, Detail: path + " is valid"}
-		if _, err := os.Stat(path); err != nil {
-			f.Detail = "there is no " + path + ", so the defaults hold"
-		}
-		all := append([]finding{f}, findings(app.ExamineExposure(cfg, path))...)
-		return cfg, append(all, findings(app.ExamineEnvironment(cfg, os.Environ()))...)
+	if err := app.CheckConfig(cfg, path, p.env); err != nil {
+		all = configFindings(err)
 	}
+	all = append(all, findings(app.ExamineExposure(cfg, path))...)
+	return cfg, append(all, findings(app.ExamineEnvironment(cfg, os.Environ()))...)
+}
+
+// configFindings are the findings of a configuration that's refused.
+func configFindings(err error) []finding {
 	problems, ok := errors.AsType[*config.Errors](err)
 	if !ok {
-		return config.Default(), []finding{{name, verdictBroken, err.Error(), "`panebridge config check` says when it's right."}}
+		return []finding{{checkConfiguration, verdictBroken, err.Error(), "`panebridge config check` says when it's right."}}
 	}
 	var all []finding
 	for _, problem := range problems.Problems {
-		all = append(all, finding{name, verdictBroken, problem.String(), "Correct the line; `panebridge config check` says when it's right."})
+		all = append(all, finding{checkConfiguration, verdictBroken, problem.String(), "Correct the line; `panebridge config check` says when it's right."})
 	}
-	return config.Default(), all
+	return all
 }
