@@ -87,7 +87,11 @@ func (i *Identity) ask(ctx context.Context) (Decoder, error) {
 	ctx, cancel := context.WithTimeout(ctx, askFor)
 	defer cancel()
 	var me Bot
-	if err := i.client.raw(ctx, "getMe", nil, &me); err != nil {
+	err = i.client.raw(ctx, "getMe", nil, &me)
+	if err == nil && me.ID != number {
+		err = i.client.exchange.unreadable("getMe", errors.New("it says who another bot is"))
+	}
+	if err != nil {
 		user, noted := i.notes.Note(ctx, noteUser+id)
 		if noted != nil || user == "" {
 			return Decoder{}, errors.Join(err, noted)
