@@ -26,7 +26,7 @@ func TestACardStandsInTheThreadOfANewSession(t *testing.T) {
 			}
 			cards := func() (n int) {
 				for _, m := range o.Messages(o.thread(o.agents, "fresh").ID) {
-					if len(m.Rows) > 0 && strings.HasPrefix(m.Content, "**fresh** is a shell in") {
+					if len(m.Rows) > 0 && strings.HasPrefix(m.Content, "**fresh** · a shell in") {
 						n++
 					}
 				}

@@ -245,24 +245,31 @@ func (cs *cards) post(ctx context.Context, s sessions.Session, at Card) error {
 
 // text is what a card says.
 func (cs *cards) text(s sessions.Session) string {
-	return fmt.Sprintf("%s is %s in %s.\n\n%s", bold(s.Name), plain(kindOf(s)), plain(cs.in.shown(s.Cwd)), howToWrite(s))
+	return fmt.Sprintf("%s · %s in %s\n\n%s", bold(s.Name), plain(kindOf(s)), plain(cs.in.shown(s.Cwd)), howToWrite(s))
 }
 
-// kindOf says what a session has been begun as.
+// kindOf says what a session is.
 func kindOf(s sessions.Session) string {
-	if s.Agent == "" {
+	switch {
+	case s.Agent != "":
+		return "the " + s.Agent + " agent"
+	case s.Owned:
 		return "a shell"
+	default:
+		return "a session that was there before panebridge," // whatever runs in it
 	}
-	return s.Agent
 }
 
 // howToWrite says what becomes of what's written where a session is shown.
 func howToWrite(s sessions.Session) string {
-	does := "Write here what it's to do."
-	if s.Agent == "" {
+	does := "What you write here is typed into it."
+	switch {
+	case s.Agent != "":
+		does = "Write here what it should do."
+	case s.Owned:
 		does = "Write a command here, and it's typed and run."
 	}
-	return does + " /help says what else can be done."
+	return does + " /help says what else you can do."
 }
 
 // lead tells who began a session where its thread is, or why it's shown astray.

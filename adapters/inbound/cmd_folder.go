@@ -59,7 +59,7 @@ func (a *ask) offerFolders(c choice) error {
 	if err != nil {
 		return err
 	}
-	return a.replace("Where should "+bold(c.Agent)+" work?"+a.in.noAgents(), append(rows, []adapters.Button{b})...)
+	return a.replace(whereToWork(c.Agent)+a.in.noAgents(), append(rows, []adapters.Button{b})...)
 }
 
 // recent are the folders of the newest sessions that are still there.
@@ -82,13 +82,29 @@ func (a *ask) agentRows(c choice) ([][]adapters.Button, error) {
 		}
 		other := c
 		other.Agent = name
-		b, err := a.folder(name, other)
+		b, err := a.folder(agentLabel(name), other)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, b)
 	}
 	return slices.Collect(slices.Chunk(all, agentsInRow)), nil
+}
+
+// agentLabel names what can be begun on a button, beside agents and folders.
+func agentLabel(agent string) string {
+	if agent == shellName {
+		return "a shell"
+	}
+	return agent
+}
+
+// whereToWork asks for the folder of what's chosen.
+func whereToWork(agent string) string {
+	if agent == shellName {
+		return "Where should the shell work?"
+	}
+	return "Where should " + bold(agent) + " work?"
 }
 
 // folder is a button that goes on choosing.
@@ -170,7 +186,7 @@ func browse(a *ask) error {
 	if pages > 1 {
 		text += fmt.Sprintf(", page %d of %d", c.Page+1, pages)
 	}
-	return a.replace(text+". Where should "+bold(c.Agent)+" work?", append(rows, turn)...)
+	return a.replace(text+". "+whereToWork(c.Agent), append(rows, turn)...)
 }
 
 // turning is the row of buttons that leads elsewhere.

@@ -75,9 +75,9 @@ func (a *ask) whichAgent(c choice, name, behind string) error {
 	var all []adapters.Button
 	for _, agent := range nearest(agents, name) {
 		next := choice{Agent: agent, Asked: c.Asked}
-		b, err := a.folder(agent, next)
+		b, err := a.folder(agentLabel(agent), next)
 		if folder != "" {
-			b, err = a.chosen(agent, next, folder)
+			b, err = a.chosen(agentLabel(agent), next, folder)
 		}
 		if err != nil {
 			return err

@@ -67,7 +67,7 @@ func TestNewOffersAgentsThatAreFound(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.ways = func(o *sessions.Options) { o.FindAgents = func() sessions.AgentSearch { return search } }
 		w.restart()
-		w.wantSaid(w.ask(ann, "/new"), "Where should **shell** work? There's no agent to choose: none of claude, codex is in /usr/bin, ~/bin.")
+		w.wantSaid(w.ask(ann, "/new"), "Where should the shell work? There's no agent to choose: none of claude, codex is in /usr/bin, ~/bin.")
 		search.Found = map[string]sessions.Agent{"claude": {Command: []string{"/usr/bin/claude"}}, "codex": {Command: []string{"/usr/bin/codex"}}}
 		w.pass(time.Second)
 		w.say(ann, "/new")
@@ -201,7 +201,7 @@ func TestTheFolderPickerWalks(t *testing.T) {
 		}
 		w.say(ann, "/new codex")
 		posts := w.hub.take()
-		if got, want := labels(posts), []string{"claude", "shell", w.shown(w.dir), "Other folders …"}; !slices.Equal(got, want) {
+		if got, want := labels(posts), []string{"claude", "a shell", w.shown(w.dir), "Other folders …"}; !slices.Equal(got, want) {
 			w.Errorf("buttons %q, want %q", got, want)
 		}
 		posts = w.on(posts, "claude")

@@ -122,8 +122,8 @@ func TestNewOffersWhatMayBeMeant(t *testing.T) {
 			{"/new claude ~/nowhere", []string{"Other folders …"}},
 			{"/new claude /etc/nowhere", []string{"Other folders …"}},
 			{"/new claude ../..", []string{"Other folders …"}},
-			{"/new cloud ~/src/x", []string{"claude", "codex", "shell"}},
-			{"/new shel", []string{"shell", "claude", "codex"}},
+			{"/new cloud ~/src/x", []string{"claude", "codex", "a shell"}},
+			{"/new shel", []string{"a shell", "claude", "codex"}},
 		} {
 			w.say(ann, c.text)
 			if got := labels(w.hub.take()); !slices.Equal(got, c.want) {

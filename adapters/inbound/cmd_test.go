@@ -87,7 +87,7 @@ func TestCommands(t *testing.T) {
 		without string // where there's none
 	}{
 		{"/sessions", inbound.Viewer, "[agent](<chat:-1#>)", "Working: 1"},
-		{"/new", inbound.Operator, "Where should **shell** work?", "Where should **shell** work?"},
+		{"/new", inbound.Operator, "Where should the shell work?", "Where should the shell work?"},
 		{"/new nonsense", inbound.Operator, "neither an agent nor a folder of that name; the agents are shell", "neither an agent"},
 		{"/screen", inbound.Viewer, "**agent** ", needsSession},
 		{"/screen text", inbound.Viewer, "````\nred ```\n┌──┐ 中文\n````", needsSession},

@@ -31,7 +31,7 @@ func TestACardStandsInTheTopicOfANewSession(t *testing.T) {
 			return all
 		}
 		got := cards(at)
-		if len(got) != 1 || !strings.HasPrefix(got[0].Text, "fresh is a shell in") || len(got[0].Buttons[0]) != 4 || got[0].Buttons[0][0].Text != "Screen" || got[0].Rang {
+		if len(got) != 1 || !strings.HasPrefix(got[0].Text, "fresh · a shell in") || len(got[0].Buttons[0]) != 4 || got[0].Buttons[0][0].Text != "Screen" || got[0].Rang {
 			t.Fatalf("after three seconds there is %+v", got)
 		}
 		o.Print("pb_000000000009", adaptertest.Output{Lines: lines(1, 2), Ends: true})
@@ -69,7 +69,7 @@ func TestACardStandsInTheChatItselfWhereTopicsTakeNothing(t *testing.T) {
 		o.Pass(time.Minute)
 		n := 0
 		for _, m := range o.See(telegramtest.Place{Chat: w.forum}) {
-			if strings.HasPrefix(m.Text, "fresh is a shell in") && len(m.Buttons) == 1 {
+			if strings.HasPrefix(m.Text, "fresh · a shell in") && len(m.Buttons) == 1 {
 				n++
 			}
 		}
@@ -113,7 +113,7 @@ func TestACardComesWhateverHappens(t *testing.T) {
 				o.Pass(time.Minute)
 				n := 0
 				for _, m := range o.See(o.topic(o.forum, "fresh").Place) {
-					if strings.HasPrefix(m.Text, "fresh is a shell in") {
+					if strings.HasPrefix(m.Text, "fresh · a shell in") {
 						n++
 					}
 				}
