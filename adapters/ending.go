@@ -21,6 +21,8 @@ type Ending struct {
 	Status int
 	// Failed is how the session's program ended, if not well.
 	Failed *sessions.Exit
+	// Broken says that the last of them failed, and Words are the first ones of why.
+	Broken bool
 	// Words are the first ones of what the agent answered, or else the last row of what was
 	// printed; "": nobody knows any, or the message shows them itself. They're one line.
 	Words string
@@ -43,8 +45,12 @@ func (e Ending) String() string {
 		parts = append(parts, "failed", "signal "+shortened(e.Failed.Signal, maxReason))
 	case e.Failed != nil:
 		parts = append(parts, "failed", fmt.Sprintf("exit status %d", e.Failed.Status))
+	case e.Turns > 1 && e.Broken:
+		parts = append(parts, fmt.Sprintf("%d turns, the last of which failed%s", e.Turns, e.why()))
 	case e.Turns > 1:
 		parts = append(parts, fmt.Sprintf("%d turns done", e.Turns))
+	case e.Broken:
+		parts = append(parts, "failed"+e.why())
 	default:
 		parts = append(parts, "done")
 	}
@@ -58,16 +64,34 @@ func (e Ending) String() string {
 	if e.Status != 0 && e.Failed == nil {
 		parts = append(parts, fmt.Sprintf("exit status %d", e.Status))
 	}
-	if e.Words != "" {
+	if e.Words != "" && (!e.Broken || e.Failed != nil) {
 		parts = append(parts, "“"+e.Words+"”")
 	}
 	return strings.Join(parts, " · ")
 }
 
-// Bare is the ending without words: what Link is put to.
+// why is what failed, behind that it did.
+func (e Ending) why() string {
+	if e.Words == "" {
+		return ""
+	}
+	return ": " + e.Words
+}
+
+// Bare is the ending without words.
 func (e Ending) Bare() *Ending {
 	e.Words = ""
 	return &e
+}
+
+// Linked is what Link is put to: the ending as far as it has no words.
+func (e Ending) Linked() string {
+	bare, whole := e.Bare().String(), e.String()
+	n := 0
+	for n < len(bare) && n < len(whole) && bare[n] == whole[n] {
+		n++
+	}
+	return strings.TrimRight(bare[:n], " ")
 }
 
 // spent is a duration as people say it.
@@ -127,7 +151,7 @@ func (s *sight) conclude() step {
 // nor where what they're of was refused.
 func (s *sight) withEnding(p Page, e *Ending) Page {
 	p.Ending = e
-	if e != nil && e.Words != "" && (s.withheld() != "" || p.showsLine(s.wordsAt) || !s.shape.fits(p)) {
+	if e != nil && e.Words != "" && (s.withheld() != "" || !e.Broken && p.showsLine(s.wordsAt) || !s.shape.fits(p)) {
 		p.Ending = e.Bare()
 	}
 	return p
@@ -147,6 +171,9 @@ func (s *sight) endingOf(in Intent, last bool) *Ending {
 			e.Took = s.progress.took()
 			if s.progress.Status != nil {
 				e.Status = *s.progress.Status
+			}
+			if s.progress.Failed != "" {
+				e.Broken, e.Words = true, firstWords(s.progress.Failed)
 			}
 		}
 	}

@@ -17,8 +17,11 @@ func TestEndings(t *testing.T) {
 		"done · less than 1 s":               {Turns: 1, Took: 1},
 		"done · 2 h 1 min":                   {Turns: 1, Took: 2*time.Hour + 40*time.Second},
 		"done · 1 h":                         {Turns: 1, Took: time.Hour},
-		"failed · exit status 2":             {Failed: &sessions.Exit{Status: 2}},
-		"failed · signal KILL · 3 min 12 s":  {Turns: 1, Took: took, Failed: &sessions.Exit{Status: -1, Signal: "KILL"}},
+		"failed: Overloaded · 6 s":           {Turns: 1, Took: 6 * time.Second, Broken: true, Words: "Overloaded"},
+		"failed · 6 s":                       {Turns: 1, Took: 6 * time.Second, Broken: true},
+		"2 turns, the last of which failed: Overloaded · the last took 6 s": {Turns: 2, Took: 6 * time.Second, Broken: true, Words: "Overloaded"},
+		"failed · exit status 2":            {Failed: &sessions.Exit{Status: 2}},
+		"failed · signal KILL · 3 min 12 s": {Turns: 1, Took: took, Failed: &sessions.Exit{Status: -1, Signal: "KILL"}},
 	} {
 		if got := e.String(); got != want {
 			t.Errorf("got %q, want %q", got, want)

@@ -34,8 +34,9 @@ func TestWhatRingsOfDrawnConversations(t *testing.T) {
 			r.start()
 			r.begin("pb_1", "agent-1")
 			type turn struct {
-				word string
-				loud bool // it rings in -1, too
+				word   string
+				loud   bool // it rings in -1, too
+				failed bool // its program has said so
 			}
 			var turns []turn
 			for n := range 25 {
@@ -47,6 +48,9 @@ func TestWhatRingsOfDrawnConversations(t *testing.T) {
 				command := random.IntN(3) == 0
 				if command {
 					o.Kind, o.Status = sessions.KindPane, &status
+				}
+				if !command && random.IntN(4) == 0 {
+					o.Failed = word + " said no\nand more"
 				}
 				asked := !command || random.IntN(2) == 0
 				if asked {
@@ -66,7 +70,7 @@ func TestWhatRingsOfDrawnConversations(t *testing.T) {
 				r.must(err)
 				spent := began.Sub(s.Turn.StartedAt)
 				foreign := asked && (author.name == "Bob" || author.name == "agent-2")
-				turns = append(turns, turn{word: word, loud: spent >= r.ringAfter || foreign || command && status != 0})
+				turns = append(turns, turn{word: word, loud: spent >= r.ringAfter || foreign || command && status != 0 || o.Failed != "", failed: o.Failed != ""})
 				for chat, all := range map[string]bool{"-1": false, "-2": true} {
 					rings, err := r.hub.Rings(t.Context(), "pb_1", adapters.Target{Adapter: "a", Chat: chat}, s.Turn)
 					if want := all || turns[len(turns)-1].loud; err != nil || rings != want {
@@ -86,6 +90,9 @@ func TestWhatRingsOfDrawnConversations(t *testing.T) {
 					for _, m := range seen {
 						if m.Rang && strings.Contains(m.Text, turn.word+" ") {
 							rang++
+							if says := strings.Contains(m.Text, "failed: "+turn.word+" said no"); says != turn.failed {
+								t.Errorf("seed %d: %s has failed: %v, and it rang with %q", seed, turn.word, turn.failed, m.Text)
+							}
 						}
 					}
 					if want := all || turn.loud; rang > 1 || want != (rang == 1) {

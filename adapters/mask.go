@@ -47,6 +47,13 @@ func (l maskedLog) Read(ctx context.Context, id sessions.ID, from int64, limit i
 	return out, nil
 }
 
+// Progress implements Log.
+func (l maskedLog) Progress(ctx context.Context, id sessions.ID) (Progress, error) {
+	p, err := l.Log.Progress(ctx, id)
+	p.Failed = l.masker.Line(p.Failed)
+	return p, err
+}
+
 // lineReader is Log.Read.
 type lineReader interface {
 	Read(ctx context.Context, id sessions.ID, from int64, limit int) (sessions.Output, error)

@@ -22,7 +22,7 @@ type ended struct {
 func (e ended) isBrief(than time.Duration) bool {
 	for _, t := range e.turns {
 		took := t.EndedAt.Sub(t.StartedAt)
-		if t.StartedAt.IsZero() || t.EndedAt.IsZero() || took < 0 || took >= than || t.Status != nil && *t.Status != 0 {
+		if t.StartedAt.IsZero() || t.EndedAt.IsZero() || took < 0 || took >= than || !t.Well() {
 			return false
 		}
 	}

@@ -69,7 +69,8 @@ type Progress struct {
 	// began and ended.
 	TurnFirst            int64
 	TurnBegan, TurnEnded time.Time
-	Status               *int // exit status of the command that it was; nil: unknown, or it was none
+	Status               *int   // exit status of the command that it was; nil: unknown, or it was none
+	Failed               string // why the turn failed; "": it went well, or nobody knows
 }
 
 // Sessions is the registry of sessions. Its methods return at once.

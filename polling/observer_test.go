@@ -43,7 +43,7 @@ func (p *program) write(lines ...string) {
 func (p *program) told() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(p.wrote), func(l string) bool { return l == "END" })
+	return slices.DeleteFunc(slices.Clone(p.wrote), func(l string) bool { return l == "END" || l == "FAIL" })
 }
 
 func (p *program) end() {
@@ -92,8 +92,10 @@ func (o *observer) Observe(_ context.Context, l sessions.Look) (sessions.Sight, 
 			text := o.wrote[o.cursor]
 			o.cursor++
 			s.Began = s.Began || !o.open
-			o.open = text != "END"
-			s.Ended = !o.open
+			o.open = text != "END" && text != "FAIL"
+			if s.Ended = !o.open; text == "FAIL" {
+				s.Failed = "it said no"
+			}
 			if o.open {
 				s.Lines = append(s.Lines, sessions.Line{Kind: sessions.KindAnswer, Text: text, At: l.Now, Begins: true})
 			}
@@ -311,5 +313,22 @@ func TestTextsAreHandedOver(t *testing.T) {
 				rt.Fatalf("after %q\ngot  %q\nwant %q", steps, got, want)
 			}
 		})
+	})
+}
+
+// A turn that its program calls failed is kept as that, and the next one isn't.
+func TestAnObservedTurnFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		mem, src, p := &memLog{}, newFakeSource("%1"), &program{text: sessions.TextTranscript}
+		r := newRig(t, mem, mem, map[string]polling.Source{"t": src})
+		r.startObserved(p)
+		for _, c := range []struct{ end, failed string }{{"FAIL", "it said no"}, {"END", ""}, {"FAIL", "it said no"}} {
+			p.write("word", c.end)
+			src.print("%1", "drawn word", false)
+			r.after(5 * time.Second)
+			if turn, _ := mem.turns(); turn.Open || turn.Failed != c.failed {
+				t.Errorf("%s: %+v", c.end, turn)
+			}
+		}
 	})
 }

@@ -198,7 +198,7 @@ func (p *OutputPoller) observedTurn(lines int, s sessions.Sight, now time.Time) 
 		t.FirstLine = 1
 	}
 	if s.Ended {
-		t.Open, t.EndedAt, t.LastLine = false, now, int64(lines)
+		t.Open, t.EndedAt, t.LastLine, t.Failed = false, now, int64(lines), s.Failed
 	}
 	return &t
 }

@@ -70,7 +70,13 @@ type Turn struct {
 	LastLine  int64     `json:"last_line"`  // number of its last line; valid when it has ended
 	// Status is the exit status of a shell's command; nil: unknown, or it's no command.
 	Status *int `json:"status,omitempty"`
+	// Failed is why the turn of a known program failed, in its own words on one line; "": it
+	// went well, or nobody knows.
+	Failed string `json:"failed,omitempty"`
 }
+
+// Well reports whether nothing says that the turn failed.
+func (t Turn) Well() bool { return t.Failed == "" && (t.Status == nil || *t.Status == 0) }
 
 // Session is one agent (or shell) in one tmux pane. It is a value: a copy
 // handed out by Manager does not change afterwards.

@@ -44,7 +44,8 @@ type Sight struct {
 	Known        bool
 	State        State
 	Reason       string
-	Began, Ended bool // a turn began, or ended, with this look
+	Began, Ended bool   // a turn began, or ended, with this look
+	Failed       string // why the turn failed that ended, in one line; "": it went well, or nobody knows
 	// Writing are the rows of the screen that show text which isn't in the transcript
 	// yet, and Status is the row that says what the program is doing.
 	Writing []string

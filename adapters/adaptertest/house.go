@@ -117,6 +117,7 @@ type Output struct {
 	Ends bool          // the turn ends with these lines
 	// Status is the exit status of the command that the turn was; nil: it was none.
 	Status *int
+	Failed string   // Turn.Failed
 	Late   bool     // they belong to the turn that has ended already
 	Live   []string // nil: unchanged
 	// Known, if not nil, is the live region of a program that's known.
@@ -152,7 +153,7 @@ func (h *House) print(id sessions.ID, o Output, last bool) error {
 			turn.FirstLine = 0
 		}
 		if turn.LastLine = 0; o.Ends {
-			turn.Open, turn.EndedAt, turn.LastLine, turn.Status = false, time.Now(), int64(len(o.Lines)), o.Status
+			turn.Open, turn.EndedAt, turn.LastLine, turn.Status, turn.Failed = false, time.Now(), int64(len(o.Lines)), o.Status, o.Failed
 		}
 		b.Turn = &turn
 	}

@@ -157,7 +157,7 @@ func (m *Memory) Progress(_ context.Context, id sessions.ID) (adapters.Progress,
 		t = l.ended[n-1]
 	}
 	return adapters.Progress{
-		Head: l.head(), Turn: t.Number, TurnEnd: t.LastLine, TurnFirst: t.FirstLine, TurnBegan: t.StartedAt, TurnEnded: t.EndedAt, Status: t.Status,
+		Head: l.head(), Turn: t.Number, TurnEnd: t.LastLine, TurnFirst: t.FirstLine, TurnBegan: t.StartedAt, TurnEnded: t.EndedAt, Status: t.Status, Failed: t.Failed,
 	}, nil
 }
 

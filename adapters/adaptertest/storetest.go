@@ -226,10 +226,17 @@ func progress(t *testing.T, open func() Backend) {
 			t.Errorf("after step %d: the last of the turns is %+v, want %+v", i, turns[n-1], s.want)
 		}
 	}
+	say(t, h, Output{Lines: []string{"5"}, Ends: true, Failed: "Overloaded"})
+	if p, err := b.Progress(context.Background(), theSession); err != nil || p.Failed != "Overloaded" || p.Turn != 3 {
+		t.Errorf("a turn has failed: %+v, %v", p, err)
+	}
+	if all, err := b.Turns(context.Background(), theSession, 2, 10); err != nil || len(all) != 2 || all[0].Failed != "" || all[1].Failed != "Overloaded" {
+		t.Errorf("a turn has failed: %+v, %v", all, err)
+	}
 	failed := 3
 	say(t, h, Output{Lines: []string{"5"}, Ends: true, Status: &failed})
-	all, err := b.Turns(context.Background(), theSession, 2, 10)
-	if err != nil || len(all) != 2 || all[0].Status != nil || all[1].Status == nil || *all[1].Status != failed {
+	all, err := b.Turns(context.Background(), theSession, 3, 10)
+	if err != nil || len(all) != 2 || all[0].Status != nil || all[1].Status == nil || *all[1].Status != failed || all[1].Failed != "" {
 		t.Errorf("the turns from the second on: %+v, %v", all, err)
 	}
 	if one, err := b.Turns(context.Background(), theSession, 1, 1); err != nil || len(one) != 1 || one[0].Number != 1 {

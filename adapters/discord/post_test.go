@@ -296,6 +296,24 @@ func TestAnEndingQuotesPlainText(t *testing.T) {
 	})
 }
 
+// Why a turn failed stands behind the link, too.
+func TestAnEndingSaysWhyATurnFailed(t *testing.T) {
+	inBubble(t, discordtest.Options{}, func(w *world) {
+		a := w.adapter(nil)
+		p := adapters.Page{Ending: &adapters.Ending{
+			Turns: 1, Took: time.Minute, Broken: true, Words: "@here *x*", Link: a.Link(target(w.agents, "12"), "34"),
+		}}
+		if r := a.Call(w.Context(), adapters.Op{Kind: adapters.KindSend, Target: target(w.plain, ""), Page: p, Nonce: "0123456789abcdef"}); r.Outcome != qos.Delivered {
+			w.Fatalf("the call: %+v", r)
+		}
+		want := "[*failed*](<" + p.Ending.Link + ">)*: @\u200bhere \\*x\\* · 1 min*"
+		if m := last(w, w.plain); m.Content != want || len(m.Pings) > 0 {
+			w.Errorf("it says %q and pings %v, want %q", m.Content, m.Pings, want)
+		}
+		w.noRefusals()
+	})
+}
+
 func TestLinks(t *testing.T) {
 	inBubble(t, discordtest.Options{}, func(w *world) {
 		a := w.adapter(nil)

@@ -33,16 +33,17 @@ func styled(p adapters.Page) string {
 	if p.Ending == nil || p.Ending.Link == "" {
 		return s
 	}
-	bare, whole := p.Ending.Bare().String(), p.Ending.String()
+	linked, whole := p.Ending.Linked(), p.Ending.String()
 	above, ok := strings.CutSuffix(s, noticeText(whole))
 	if !ok {
 		return s
 	}
-	s = above + "[" + noticeText(bare) + "](<" + p.Ending.Link + ">)"
-	if words := strings.TrimSpace(strings.TrimPrefix(whole, bare)); words != "" {
-		s += " " + noticeText(words) // a link whose text holds another is none
+	s = above + "[" + noticeText(linked) + "](<" + p.Ending.Link + ">)"
+	rest := strings.TrimPrefix(whole, linked) // a link whose text holds another is none
+	if words, apart := strings.CutPrefix(rest, " "); apart {
+		return s + " " + noticeText(words)
 	}
-	return s
+	return s + noticeText(rest)
 }
 
 // noticeText is what panebridge says itself, as Discord takes it.

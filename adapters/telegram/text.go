@@ -60,7 +60,7 @@ func styled(p adapters.Page) entities.Message {
 		return m
 	}
 	last := strings.LastIndexByte(m.Text, '\n') + 1
-	if text := p.Ending.Bare().String(); strings.HasPrefix(m.Text[last:], text) {
+	if text := p.Ending.Linked(); strings.HasPrefix(m.Text[last:], text) {
 		m.Entities = append(m.Entities, entities.Entity{
 			Type: entities.TextLink, Offset: entities.Units(m.Text[:last]), Length: entities.Units(text), URL: p.Ending.Link,
 		})

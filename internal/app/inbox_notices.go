@@ -78,6 +78,9 @@ func whatWaits(reason string) string {
 }
 
 func turnEnded(t sessions.Turn) string {
+	if t.Failed != "" {
+		return fmt.Sprintf("its turn %d has failed: %s", t.Number, t.Failed)
+	}
 	if t.Status != nil && *t.Status != 0 {
 		return fmt.Sprintf("its turn %d has ended with status %d", t.Number, *t.Status)
 	}

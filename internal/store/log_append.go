@@ -15,13 +15,13 @@ import (
 const (
 	// sqlLog reads a session's log without its engine state.
 	sqlLog = `SELECT l.session, l.head, l.oldest, l.last_output_at, l.turn,
-	ifnull(t.open, 0), ifnull(t.started_at, 0), ifnull(t.ended_at, 0), ifnull(t.first_line, 0), ifnull(t.last_line, 0), t.status
+	ifnull(t.open, 0), ifnull(t.started_at, 0), ifnull(t.ended_at, 0), ifnull(t.first_line, 0), ifnull(t.last_line, 0), t.status, ifnull(t.failed, '')
 	FROM sessions s JOIN logs l ON l.session = s.seq LEFT JOIN turns t ON t.session = l.session AND t.number = l.turn
 	WHERE s.id = ?`
 	sqlUpdateLog = `UPDATE logs SET head = ?, oldest = ?, last_output_at = ?, turn = ?, engine = ifnull(?, engine) WHERE session = ?`
-	sqlPutTurn   = `INSERT INTO turns (session, number, open, started_at, ended_at, first_line, last_line, status) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+	sqlPutTurn   = `INSERT INTO turns (session, number, open, started_at, ended_at, first_line, last_line, status, failed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 	ON CONFLICT DO UPDATE SET open = excluded.open, started_at = excluded.started_at, ended_at = excluded.ended_at,
-	first_line = excluded.first_line, last_line = excluded.last_line, status = excluded.status`
+	first_line = excluded.first_line, last_line = excluded.last_line, status = excluded.status, failed = excluded.failed`
 	sqlAddLine = `INSERT INTO lines (session, n, kind, text, at, author, origin, begins) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
 	sqlAddGap  = `INSERT INTO gaps (session, after, at_least, reason) VALUES (?, ?, ?, ?)`
 )
@@ -39,7 +39,7 @@ type logState struct {
 func scanLog(row *sql.Row) (l logState, err error) {
 	var started, ended int64
 	t := &l.turn
-	err = row.Scan(&l.session, &l.head, &l.oldest, &l.lastOutputAt, &t.Number, &t.Open, &started, &ended, &t.FirstLine, &t.LastLine, &t.Status)
+	err = row.Scan(&l.session, &l.head, &l.oldest, &l.lastOutputAt, &t.Number, &t.Open, &started, &ended, &t.FirstLine, &t.LastLine, &t.Status, &t.Failed)
 	if errors.Is(err, sql.ErrNoRows) {
 		return logState{}, fmt.Errorf("%w session", sessions.ErrUnknown)
 	}
@@ -207,6 +207,6 @@ func resolveTurn(t, stored sessions.Turn, before, head int64) sessions.Turn {
 
 func (w *writer) storeTurn(ctx context.Context, log logState) error {
 	t := log.turn
-	_, err := w.putTurn.ExecContext(ctx, log.session, t.Number, t.Open, nanos(t.StartedAt), nanos(t.EndedAt), t.FirstLine, t.LastLine, t.Status)
+	_, err := w.putTurn.ExecContext(ctx, log.session, t.Number, t.Open, nanos(t.StartedAt), nanos(t.EndedAt), t.FirstLine, t.LastLine, t.Status, clean(t.Failed))
 	return err
 }

@@ -30,6 +30,9 @@ type Verdict struct {
 	// alternate over time; both with one look are a turn that was seen only then.
 	Began, Ended bool
 	Interrupted  bool // the turn ended by a person's hand or a failure
+	// Failed is why the turn failed that ended, in one line; "": it went well, a person ended
+	// it, or nobody knows.
+	Failed string
 	// Again is when to look again though nothing changes; zero: no need.
 	Again time.Time
 }

@@ -62,6 +62,9 @@ type judged struct {
 	Block  string `json:"block,omitempty"`
 	Said   string `json:"said,omitempty"`
 	Failed string `json:"failed,omitempty"` // why the last turn failed
+	// Passing is why the open turn doesn't go on just now: a failure that may pass by itself. It
+	// has failed if that's how it ends.
+	Passing string `json:"passing,omitempty"`
 	// Records: the transcript is being read.
 	Records bool `json:"records,omitempty"`
 	// Asked: the transcript has what was asked in this turn.
@@ -156,14 +159,18 @@ func (j *Judge) begin(at time.Time, v *Verdict) {
 	s := &j.saved
 	s.Open, s.Began, s.Due, s.Queued = true, at, time.Time{}, false
 	s.Seen, s.Last, s.Broken, s.Asked, s.Prompted, s.Failed, s.Asks = false, false, false, false, false, "", 0
-	s.Block, s.Said, s.Answered = "", "", time.Time{}
+	s.Block, s.Said, s.Passing, s.Answered = "", "", "", time.Time{}
 	v.Began = true
 }
 
 // end closes the turn.
 func (j *Judge) end(at time.Time, interrupted bool, v *Verdict) {
 	s := &j.saved
-	v.Ended, v.Interrupted = true, interrupted || s.Broken || s.Failed != ""
+	if s.Failed == "" && !interrupted && !s.Broken {
+		s.Failed = s.Passing
+	}
+	s.Passing = ""
+	v.Ended, v.Interrupted, v.Failed = true, interrupted || s.Broken || s.Failed != "", s.Failed
 	s.Open, s.Ended, s.Due, s.Rested = false, at, time.Time{}, false
 }
 

@@ -156,6 +156,9 @@ func (j *Judge) takeWork(signal Signal, reason string, at time.Time) {
 	j.believeEvent(sessions.StateWorking, reason, at)
 }
 
+// failingEvent is the hook by which programs tell of a turn that failed, and of nothing else.
+const failingEvent = "StopFailure"
+
 // takeEnd notes that a hook told of the end of the turn.
 func (j *Judge) takeEnd(ev event, reason string) {
 	s := &j.saved
@@ -172,6 +175,9 @@ func (j *Judge) takeEnd(ev event, reason string) {
 		}
 	}
 	s.Broken = s.Broken || ev.hook.Signal == TurnBroken
+	if ev.hook.Event == failingEvent && s.Failed == "" {
+		s.Failed = firstLine(ev.hook.Text)
+	}
 	if s.Due.IsZero() {
 		s.Due = ev.at.Add(time.Duration(j.profile.spec.Quiet.Block))
 	}
@@ -213,6 +219,11 @@ func (j *Judge) takeRecord(ev event, v *Verdict) {
 		s.Block = ""
 	default: // nothing that was said
 	}
+	switch r.Kind {
+	case transcript.Answer, transcript.User, transcript.Tool, transcript.ToolResult, transcript.Question:
+		s.Failed, s.Passing = "", "" // it went on
+	default:
+	}
 	reason := "its transcript"
 	switch r.Kind {
 	case transcript.User:
@@ -224,6 +235,7 @@ func (j *Judge) takeRecord(ev event, v *Verdict) {
 		j.believeRecord(sessions.StateWaiting, reason+" has a question"+clock(ev.at), ev.at)
 	case transcript.Failure:
 		if r.Waits {
+			s.Passing = firstLine(r.Text)
 			j.believeRecord(sessions.StateError, firstLine(r.Text), ev.at)
 			return
 		}

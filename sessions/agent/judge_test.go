@@ -295,3 +295,56 @@ func TestAgainIsAhead(t *testing.T) {
 		t.Errorf("at rest it asks for a look after %s", v.Again.Sub(s.now))
 	}
 }
+
+// A turn has failed if its program says so and nothing comes behind that: by its record, by a
+// record of what may pass by itself, or by its hook. One that went on, or that a person ended,
+// has not.
+func TestATurnThatFailed(t *testing.T) {
+	user, answer, end := transcript.Record{Kind: transcript.User, Text: "do it"}, transcript.Record{Kind: transcript.Answer, Text: "I look."}, transcript.Record{Kind: transcript.TurnEnd}
+	fails := transcript.Record{Kind: transcript.Failure, Text: "API Error: 400 no\nmore of it"}
+	waits := transcript.Record{Kind: transcript.Failure, Text: "Overloaded", Waits: true}
+	stopped := transcript.Record{Kind: transcript.TurnEnd, Interrupted: true}
+	hook := func(signal Signal, event, text string) Hook { return Hook{Signal: signal, Event: event, Text: text} }
+	for name, c := range map[string]struct {
+		signs []any
+		want  string
+	}{
+		"it went well":               {[]any{user, answer, end}, ""},
+		"it failed":                  {[]any{user, answer, fails, end}, "API Error: 400 no"},
+		"it was tried again":         {[]any{user, waits, answer, end}, ""},
+		"it went on":                 {[]any{user, fails, answer, end}, ""},
+		"it was given up":            {[]any{user, waits, waits, end}, "Overloaded"},
+		"a person ended it":          {[]any{user, waits, stopped}, ""},
+		"the hook tells":             {[]any{user, answer, hook(TurnBroken, "StopFailure", "rate_limit")}, "rate_limit"},
+		"a person ended it, by hook": {[]any{user, answer, hook(TurnBroken, "session.error", "Aborted")}, ""},
+	} {
+		s := newScene(t, "claude")
+		s.see(0, claudeIdle)
+		var failed string
+		ends := 0
+		take := func(v Verdict) {
+			if v.Ended {
+				ends++
+				failed = v.Failed
+			} else if v.Failed != "" {
+				t.Errorf("%s: a turn that hasn't ended failed: %q", name, v.Failed)
+			}
+		}
+		for _, sign := range c.signs {
+			if h, ok := sign.(Hook); ok {
+				h.At = s.now.Add(time.Second)
+				sign = h
+			}
+			take(s.see(time.Second, claudeWorking, sign))
+			s.j = NewJudge(s.p, s.j.Save())
+		}
+		take(s.see(5*time.Second, claudeIdle))
+		if failed != c.want || ends != 1 {
+			t.Errorf("%s: %d turns ended, and it failed with %q, want %q", name, ends, failed, c.want)
+		}
+		take(s.see(time.Second, claudeWorking, user, answer, end))
+		if failed != "" {
+			t.Errorf("%s: the next turn failed with %q", name, failed)
+		}
+	}
+}

@@ -224,7 +224,7 @@ func (o *Observer) told(l sessions.Look, hooks []Hook, records []transcript.Reco
 		p.text.begin()
 	}
 	s := sessions.Sight{
-		Known: true, State: v.State, Reason: v.Reason, Began: v.Began, Ended: v.Ended,
+		Known: true, State: v.State, Reason: v.Reason, Began: v.Began, Ended: v.Ended, Failed: v.Failed,
 		Lines: append(o.sayUntried(l.Now), o.lines(records, l.Now)...), Text: p.source(v, l.Now),
 		More: len(records) > 0, Again: v.Again,
 	}
