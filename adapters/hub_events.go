@@ -58,7 +58,7 @@ func (h *Hub) docEnded(ctx context.Context, o *outlet, ev qos.Event) error {
 		next.Disabled = fmt.Sprintf("the session has ended, and its lines after %d couldn't be sent in time; they're tried again at the next start", ev.Delivered)
 		h.close(b)
 	case ev.Kind == qos.DocStopped:
-		next.Disabled = refusedBy + fmt.Sprint(ev.Err)
+		next.Disabled = refusedBy(b.Target.Adapter) + fmt.Sprint(ev.Err)
 		if err = h.disable(ctx, b, next); err != nil {
 			break
 		}

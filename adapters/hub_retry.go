@@ -6,14 +6,22 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// refusedBy begins Binding.Disabled of what the platform refused. A person may have repaired
-// it since, or the platform may have been in trouble: it's tried again, soon at first, and
-// then seldom.
-const refusedBy = "the platform refused it: "
+// refusedBy begins Binding.Disabled of what a platform refused, before what that was: "Telegram
+// refused to make the topic: …". A person may have repaired it since, or the platform may have
+// been in trouble: it's tried again, soon at first, and then seldom.
+func refusedBy(adapter string) string {
+	first, size := utf8.DecodeRuneInString(adapter)
+	return string(unicode.ToUpper(first)) + adapter[size:] + " refused to "
+}
+
+// refusedOnce began it in databases that are older than that.
+const refusedOnce = "the platform refused it: "
 
 const (
 	// soonRetry grows to lateRetry, twice as long each time; after soonRetries it's
@@ -187,4 +195,6 @@ func (h *Hub) revive(ctx context.Context, b *bound) error {
 }
 
 // isRefusal says whether a binding does nothing because the platform refused it.
-func (b Binding) isRefusal() bool { return strings.HasPrefix(b.Disabled, refusedBy) }
+func (b Binding) isRefusal() bool {
+	return strings.HasPrefix(b.Disabled, refusedBy(b.Target.Adapter)) || strings.HasPrefix(b.Disabled, refusedOnce)
+}

@@ -2,6 +2,7 @@ package discord
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -28,19 +29,27 @@ type failure struct {
 	cause      error
 }
 
+// deeds are what calls do that people see, in plain words.
+var deeds = map[string]string{ //nolint:gochecknoglobals // a constant table
+	"POST channels/{id}/messages": "post a message", "PATCH channels/{id}/messages/{id}": "edit a message", "PUT channels/{id}/messages/pins/{id}": "pin a message",
+	"POST channels/{id}/threads": "make the thread", "PATCH channels/{id}": "change the thread",
+}
+
+// Error says what wasn't done and why: "make the thread: Missing Permissions (50013)". Calls that
+// nobody sees have Discord's own name.
 func (f *failure) Error() string {
-	route := f.route
-	if route == "" {
-		route = "Discord"
+	code := cmp.Or(f.code, f.status)
+	if deed := deeds[f.route]; deed != "" {
+		if code == 0 {
+			return deed + ": " + f.text
+		}
+		return deed + ": " + f.text + " (" + strconv.Itoa(code) + ")"
 	}
-	switch {
-	case f.code != 0:
-		return "call " + route + ": " + strconv.Itoa(f.code) + ": " + f.text
-	case f.status != 0:
-		return "call " + route + ": " + strconv.Itoa(f.status) + ": " + f.text
-	default:
+	route := cmp.Or(f.route, "Discord")
+	if code == 0 {
 		return "call " + route + ": " + f.text
 	}
+	return "call " + route + ": " + strconv.Itoa(code) + ": " + f.text
 }
 
 func (f *failure) Unwrap() error { return f.cause }

@@ -27,7 +27,22 @@ type failure struct {
 	cause      error
 }
 
+// deeds are what calls do that people see, in plain words.
+var deeds = map[string]string{ //nolint:gochecknoglobals // a constant table
+	"sendMessage": "post a message", "sendPhoto": "post a picture", "sendDocument": "post a file", "sendMessageDraft": "show what's being written",
+	"editMessageText": "edit a message", "editMessageCaption": "edit a message", "setMessageReaction": "react to a message", "pinChatMessage": "pin a message",
+	"createForumTopic": "make the topic", "editForumTopic": "rename the topic", "closeForumTopic": "close the topic", "reopenForumTopic": "reopen the topic",
+}
+
+// Error says what wasn't done and why: "make the topic: the bot may not manage topics (400)".
+// Calls that nobody sees have Telegram's own name.
 func (f *failure) Error() string {
+	if deed := deeds[f.method]; deed != "" {
+		if f.code == 0 {
+			return deed + ": " + f.text
+		}
+		return deed + ": " + f.text + " (" + strconv.Itoa(f.code) + ")"
+	}
 	method := f.method
 	if method == "" {
 		method = "Telegram"

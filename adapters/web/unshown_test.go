@@ -23,7 +23,7 @@ func TestAChatThatDoesNotShowASessionIsSaid(t *testing.T) {
 	cases := []struct{ name, disabled, problem, says string }{
 		{"kicked", "The bot was removed from the chat: add it again.", "", "Not shown in " + forum + ": The bot was removed from the chat: add it again."},
 		{"muted", "The bot may not write in the chat: allow it to send messages there.", "", "Not shown in " + forum + ": The bot may not write in the chat: allow it to send messages there."},
-		{"no right", "the platform refused it: call createForumTopic: 400: the bot may not manage topics: make it an administrator who may", "", "Not shown in " + forum + ": the platform refused it: call createForumTopic: 400: the bot may not manage topics: make it an administrator who may"},
+		{"no right", "Telegram refused to make the topic: the bot may not manage topics: make it an administrator who may (400)", "", "Not shown in " + forum + ": Telegram refused to make the topic: the bot may not manage topics: make it an administrator who may (400)"},
 		{"elsewhere", "", "its topics can't be written to (message thread not found), so it's shown in the chat itself; another is tried at 12:00:00", "Not shown as it should be in " + forum + ": its topics can't be written to (message thread not found), so it's shown in the chat itself; another is tried at 12:00:00"},
 	}
 	for _, width := range []int{390, 1280} {
