@@ -40,8 +40,10 @@ type hold struct {
 	guild   string
 	round   int
 	again   bool // it must be looked at once more
-	waiting []inbound.Update
-	saw     string // the newest message that came meanwhile
+	// unreadable is how many pages in a row were of no use. It belongs to run's goroutine.
+	unreadable int
+	waiting    []inbound.Update
+	saw        string // the newest message that came meanwhile
 }
 
 // backfill fetches what was said while we were away, in a goroutine of its own. How
@@ -197,7 +199,7 @@ func (b *backfill) work(ctx context.Context, id string, h *hold) error {
 		}
 	}
 	if from != "" && e.place != (adapters.Target{}) && (e.last == "" || later(e.last, from) != from) {
-		if err := b.pages(ctx, s, guild, e.place, from); err != nil {
+		if err := b.pages(ctx, h, s, guild, e.place, from); err != nil {
 			return err
 		}
 	}

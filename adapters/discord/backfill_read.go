@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -19,7 +20,25 @@ const (
 	// askEvery is the least time between two calls: what was missed comes after what's
 	// said now, and takes less than a tenth of the bot's 50 calls per second.
 	askEvery = 250 * time.Millisecond
+	// maxUnreadable is how often a page of which no message can be read is asked for again: it may
+	// be what a proxy has made of it. What's really so is left out then.
+	maxUnreadable = 4
 )
+
+// historyPage are messages as they were fetched.
+type historyPage []json.RawMessage
+
+func (p *historyPage) check() error {
+	for _, raw := range *p {
+		var m struct {
+			ID string `json:"id"`
+		}
+		if json.Unmarshal(raw, &m) != nil || !isID(m.ID) {
+			return errors.New("it's no list of messages")
+		}
+	}
+	return nil
+}
 
 // state has it handled how a thread is now. The errand comes back with what's known
 // then, without a place if the thread is gone.
@@ -63,10 +82,10 @@ func (b *backfill) slowly(ctx context.Context) {
 }
 
 // pages stores what was said in a place after a message.
-func (b *backfill) pages(ctx context.Context, s *session, guild string, place adapters.Target, after string) error {
+func (b *backfill) pages(ctx context.Context, h *hold, s *session, guild string, place adapters.Target, after string) error {
 	for {
 		b.slowly(ctx)
-		var list []json.RawMessage
+		var list historyPage
 		err := b.g.adapter.client.raw(ctx, http.MethodGet, fmt.Sprintf("channels/%s/messages?after=%s&limit=%d", channelOf(place), after, perPage), nil, &list)
 		if isGone(err) {
 			b.g.log.WarnContext(ctx, "what was written while panebridge was away can't be read: let the bot read the message history", "target", place.String(), "err", err)
@@ -75,7 +94,15 @@ func (b *backfill) pages(ctx context.Context, s *session, guild string, place ad
 		if err != nil {
 			return err
 		}
-		updates, newest := b.read(ctx, s, guild, place, list)
+		updates, newest, bad := b.read(ctx, s, guild, place, list)
+		if bad > 0 && bad == len(list) && h.unreadable < maxUnreadable {
+			h.unreadable++
+			return errors.New("fetch what was missed: no message can be read; it's tried again")
+		}
+		h.unreadable = 0
+		if bad > 0 {
+			b.g.log.WarnContext(ctx, "messages that can't be read were left out", "target", place.String(), "messages", bad)
+		}
 		if len(updates) > 0 {
 			if err := b.g.opt.Keeper.Keep(ctx, updates); err != nil {
 				return fmt.Errorf("store what was missed: %w", err)
@@ -94,8 +121,9 @@ func (b *backfill) pages(ctx context.Context, s *session, guild string, place ad
 	}
 }
 
-// read makes updates of a page, the oldest first, and says which message is the newest.
-func (b *backfill) read(ctx context.Context, s *session, guild string, place adapters.Target, list []json.RawMessage) (updates []inbound.Update, newest string) {
+// read makes updates of a page, the oldest first, and says which message is the newest and how
+// many can't be read but for their ids.
+func (b *backfill) read(ctx context.Context, s *session, guild string, place adapters.Target, list historyPage) (updates []inbound.Update, newest string, bad int) {
 	type message struct {
 		messageJSON
 		raw json.RawMessage
@@ -103,8 +131,9 @@ func (b *backfill) read(ctx context.Context, s *session, guild string, place ada
 	var page []message
 	for _, raw := range list {
 		m := message{raw: raw}
-		if err := json.Unmarshal(raw, &m.messageJSON); err != nil || !isID(m.ID) {
-			continue
+		if json.Unmarshal(raw, &m.messageJSON) != nil {
+			bad++
+			m.Author = nil
 		}
 		page = append(page, m)
 	}
@@ -128,7 +157,7 @@ func (b *backfill) read(ctx context.Context, s *session, guild string, place ada
 			updates = append(updates, u)
 		}
 	}
-	return updates, newest
+	return updates, newest, bad
 }
 
 // located is a message as the gateway would have sent it: what's fetched doesn't say

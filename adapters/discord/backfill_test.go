@@ -1,6 +1,7 @@
 package discord_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,6 +19,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/discord"
 	"github.com/panebridge/panebridge/adapters/discord/discordtest"
 	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/internal/faults"
 )
 
 // mirrors has places mirror sessions.
@@ -426,4 +429,43 @@ func TestChatsThatAreBack(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A page of messages that's no list of messages is fetched again, and so is one of which none can be
+// read; what's really so is left out.
+func TestHistoryOfAnotherShape(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(page []byte) []byte
+		times  int
+		want   []string
+	}{
+		"a list in a list": {func(page []byte) []byte { return slices.Concat([]byte("["), page, []byte("]")) }, 2, []string{"one", "two", "three", "four"}},
+		"types as texts":   {typesAsTexts, 2, []string{"one", "two", "three", "four"}},
+		"for ever so":      {typesAsTexts, 1000, []string{"one", "four"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, discordtest.Options{}, func(w *world) {
+				e := w.earAfter("one")
+				w.must(w.ada.Say(w.plain, "two"))
+				w.must(w.ada.Say(w.plain, "three"))
+				var calls atomic.Int64
+				w.fate.Store(new(func(r *http.Request, _ []byte) faults.Fate {
+					if r.Method != http.MethodGet || !strings.HasSuffix(r.URL.Path, "/messages") || calls.Add(1) > int64(c.times) {
+						return faults.Fate{}
+					}
+					return faults.Fate{Change: c.change}
+				}))
+				e.start()
+				defer func() { e.stop() }()
+				time.Sleep(time.Minute)
+				w.must(w.ada.Say(w.plain, "four"))
+				quiet()
+				e.wantTexts(target(w.plain, ""), c.want...)
+			})
+		})
+	}
+}
+
+func typesAsTexts(page []byte) []byte {
+	return bytes.ReplaceAll(page, []byte(`"type":0`), []byte(`"type":"0"`))
 }
