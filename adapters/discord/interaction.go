@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -30,6 +31,8 @@ const (
 	tokenFor = 15*time.Minute - 30*time.Second
 	// maxOwed bounds the answers that are owed at a time.
 	maxOwed = 500
+	// maxHad bounds the interactions that are known when they come again.
+	maxHad = 2 * maxOwed
 )
 
 // Kinds of answers.
@@ -52,6 +55,7 @@ type interactions struct {
 	log     *slog.Logger
 
 	mu    sync.Mutex
+	had   []string               // the interactions that were taken up last: Discord may bring one twice
 	owed  map[string]*owed       // by the interaction's id
 	shown map[string]*answerable // the same, of slash commands that were answered
 }
@@ -187,8 +191,11 @@ func firstAnswer(e inbound.Event, command string) (body any, line string) {
 func (is *interactions) add(o *owed) bool {
 	is.mu.Lock()
 	defer is.mu.Unlock()
-	if len(is.owed) >= maxOwed || is.owed[o.id] != nil {
+	if len(is.owed) >= maxOwed || slices.Contains(is.had, o.id) {
 		return false
+	}
+	if is.had = append(is.had, o.id); len(is.had) > maxHad {
+		is.had = is.had[1:]
 	}
 	is.owed[o.id] = o
 	return true

@@ -133,3 +133,21 @@ func (h *sharedHouse) check() {
 		h.Errorf("%d interactions weren't answered", n)
 	}
 }
+
+// An interaction that Discord brings twice is answered once, and is nobody else's.
+func TestAnInteractionThatComesTwice(t *testing.T) {
+	inBubble(t, discordtest.Options{}, func(w *world) {
+		e := w.ear()
+		e.withCommands()
+		defer func() { e.stop() }()
+		w.must(w.ada.Command(w.plain, "sessions", nil))
+		quiet()
+		w.RepeatEvents(0, 5)
+		w.DropGateways()
+		time.Sleep(10 * time.Second)
+		if n := len(w.CallsTo("Callback")); n != 1 || e.bot.Shared() {
+			t.Errorf("it was answered %d times; the bot counts as shared: %t", n, e.bot.Shared())
+		}
+		e.wantTexts(target(w.plain, ""), "/sessions")
+	})
+}
