@@ -80,8 +80,8 @@ func (o *Outbox) requestDropped(key string, err error) (elsewhere []Post) {
 	return elsewhere
 }
 
-// marked is a text that may be in the chat already.
-func marked(text string) string {
+// Marked is a text that may be in the chat already, and says so.
+func Marked(text string) string {
 	mark := `\` + doubleMark // in Markdown, which it isn't
 	if text == "" {
 		return mark
@@ -111,7 +111,7 @@ func (o *Outbox) take(call qos.Call) (p Post, message string, ok bool) {
 	w.again(time.Now(), o.shape(w.To).NonceFor, call.Uncertain)
 	p = w.Post
 	if w.marked || p.Again {
-		p.Text = marked(p.Text)
+		p.Text = Marked(p.Text)
 	}
 	return p, "", true
 }

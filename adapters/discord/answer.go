@@ -20,6 +20,7 @@ type answerable struct {
 	app, token string
 	line       string // the command, as the message shows it
 	at         time.Time
+	unsure     bool   // its reply may stand there
 	key        string // of the post that's its reply; "": none is yet
 }
 
@@ -56,26 +57,37 @@ func (is *interactions) replyTo(ctx context.Context, id, key string) (_ answerab
 	return *a, true
 }
 
-// closes keeps that nothing more becomes part of a command's message.
-func (is *interactions) closes(id string) {
+// closes keeps that nothing more becomes part of a command's message. unsure reports whether its
+// reply may stand there.
+func (is *interactions) closes(id string) (unsure bool) {
 	is.mu.Lock()
 	defer is.mu.Unlock()
+	a := is.shown[id]
 	delete(is.shown, id)
+	return a != nil && a.unsure
+}
+
+// doubts keeps that a command's reply may be part of its message.
+func (is *interactions) doubts(id string) {
+	is.mu.Lock()
+	defer is.mu.Unlock()
+	if a := is.shown[id]; a != nil {
+		a.unsure = true
+	}
 }
 
 // answer has a slash command's message become its reply, below the command's line if there's room
 // for both (docs.discord.com/developers/interactions/receiving-and-responding#edit-original-interaction-response).
 // The same call may be made twice. ok is false if the reply has to be a message of its own: edits
-// ring nobody.
-func (a *Adapter) answer(ctx context.Context, command, key string, m message) (_ adapters.Reply, ok bool) {
+// ring nobody; unsure then says that it may stand there all the same.
+func (a *Adapter) answer(ctx context.Context, command, key string, m message) (_ adapters.Reply, ok, unsure bool) {
 	id := strings.TrimPrefix(command, replyMark)
 	if m.ring {
-		a.interactions.closes(id)
-		return adapters.Reply{}, false
+		return adapters.Reply{}, false, a.interactions.closes(id)
 	}
 	shown, ok := a.interactions.replyTo(ctx, id, key)
 	if !ok {
-		return adapters.Reply{}, false
+		return adapters.Reply{}, false, false
 	}
 	body := change{Content: shown.line, Mentions: nobody(), Rows: m.rows}
 	switch both := shown.line + "\n" + m.content; {
@@ -99,12 +111,14 @@ func (a *Adapter) answer(ctx context.Context, command, key string, m message) (_
 	f, failed := errors.AsType[*failure](err)
 	switch {
 	case err == nil:
-		return adapters.Reply{Outcome: qos.Delivered, ID: got.ID}, true
-	case failed && !f.local && (f.outcome == qos.Rejected || f.status == http.StatusUnauthorized):
+		return adapters.Reply{Outcome: qos.Delivered, ID: got.ID}, true, false
+	case failed && !f.local && (f.outcome == qos.Rejected || f.status == http.StatusUnauthorized && f.code != 0):
 		// Its token isn't good any more (404, or 401 with a code of its own), or the message is gone.
-		a.interactions.closes(id)
-		return adapters.Reply{}, false
+		return adapters.Reply{}, false, a.interactions.closes(id)
 	default:
-		return only(outcome(err, m.at)), true
+		if !failed || f.outcome == qos.Uncertain {
+			a.interactions.doubts(id)
+		}
+		return only(outcome(err, m.at)), true, false
 	}
 }

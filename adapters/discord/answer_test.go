@@ -46,6 +46,13 @@ func TestACommandIsOneMessage(t *testing.T) {
 		"Discord fails": {before: func(w *world, _ string) {
 			w.Inject(discordtest.Fault{Call: "EditOriginal", Times: 1, Status: http.StatusBadGateway, Body: "<html>"})
 		}, first: adapters.Reply{Outcome: qos.Uncertain}, want: []string{line + "\nreply"}, refused: true},
+		"the answer is lost, then the webhook isn't known": {before: func(w *world, _ string) {
+			w.Inject(discordtest.Fault{Call: "EditOriginal", Times: 1, Cut: discordtest.CutAfter})
+			w.Inject(discordtest.Fault{Call: "EditOriginal", Times: 1, Status: http.StatusNotFound, Code: 10015, Message: "Unknown Webhook"})
+		}, first: adapters.Reply{Outcome: qos.Uncertain}, want: []string{line + "\nreply", `\[sent once more: this may be here already\]` + "\n\nreply"}, refused: true},
+		"the bot's token is refused": {before: func(w *world, _ string) {
+			w.Inject(discordtest.Fault{Call: "EditOriginal", Times: 1, Status: http.StatusUnauthorized, Message: "401: Unauthorized"})
+		}, first: adapters.Reply{Outcome: qos.Failed}, want: []string{line + "\nreply"}, refused: true},
 		"the answer is lost": {before: func(w *world, _ string) {
 			w.Inject(discordtest.Fault{Call: "EditOriginal", Times: 1, Cut: discordtest.CutAfter})
 		}, first: adapters.Reply{Outcome: qos.Uncertain}, want: []string{line + "\nreply"}},

@@ -35,8 +35,12 @@ func (a *Adapter) Post(ctx context.Context, p adapters.Post, id string) adapters
 		m.content = postText(p.Text)
 	}
 	if command != "" && id == "" {
-		if r, ok := a.answer(a.within(ctx, p.To, qos.FamilyMessage), command, p.Key, m); ok {
+		r, ok, unsure := a.answer(a.within(ctx, p.To, qos.FamilyMessage), command, p.Key, m)
+		switch {
+		case ok:
 			return r
+		case unsure:
+			m.content = postText(adapters.Marked(p.Text))
 		}
 	}
 	if c, _ := a.channel(p.To.Chat); c.Threads && p.To.Thread == "" {
