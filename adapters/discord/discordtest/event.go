@@ -2,7 +2,6 @@ package discordtest
 
 import (
 	"encoding/json"
-	"strings"
 )
 
 // wireEvent is what the gateway sends (docs.discord.com/developers/events/gateway-events#payload-structure).
@@ -37,8 +36,12 @@ func (s *Server) dispatchFor(name string, need Intent, in *channel, data func(In
 		if !session.alive(s.opts.Limits.Resume) || need != always && session.intents&need == 0 {
 			continue
 		}
-		if s.gates.holds && in != nil && strings.HasPrefix(name, "MESSAGE_") {
-			session.held = append(session.held, heldEvent{name, in.id, data(session.intents)})
+		if s.gates.holds && isPersons(name) {
+			e := heldEvent{name: name, data: data(session.intents)}
+			if in != nil {
+				e.channel = in.id
+			}
+			session.held = append(session.held, e)
 			continue
 		}
 		session.add(name, data(session.intents))

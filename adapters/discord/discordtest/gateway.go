@@ -36,6 +36,9 @@ type gates struct {
 	turnAway   int  // how many of the next connections are refused
 	mute       int  // how many of the next connections stay silent
 	muteLate   bool // they do say HELLO
+	notNow     int  // how many of the next RESUMEs are put off
+	closing    int  // the code that each login is answered with; 0: none is
+	fromZero   bool // see Options.FromZero
 }
 
 func newGates() gates { return gates{open: map[*gateway]bool{}} }

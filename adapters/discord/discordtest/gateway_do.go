@@ -68,14 +68,14 @@ func (s *Server) each(do func(*gateway)) {
 func (s *Server) DropGateways() { s.each((*gateway).cut) }
 
 // RepeatEvents has the next RESUME bring so many more of a session's newest events than were
-// missed, and the newest messages once more under numbers of their own.
+// missed, and the newest messages and interactions once more under numbers of their own.
 func (s *Server) RepeatEvents(events, messages int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.gates.again, s.gates.anew = events, messages
 }
 
-// HoldMessages has events about messages wait from now on, as if the gateway's servers were
+// HoldMessages has events about messages, and interactions, wait from now on, as if the gateway's servers were
 // behind.
 func (s *Server) HoldMessages() {
 	s.mu.Lock()
@@ -153,6 +153,32 @@ func (s *Server) ForgetSessions() {
 	defer s.mu.Unlock()
 	for _, x := range s.gates.sessions {
 		x.lost = true
+	}
+}
+
+// PutOffResumes answers the next n RESUMEs as if the session couldn't be taken up again at the
+// moment (opcode 9, true).
+func (s *Server) PutOffResumes(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.gates.notNow = n
+}
+
+// NumberFromZero is Options.FromZero for sessions that begin from now on.
+func (s *Server) NumberFromZero() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.gates.fromZero = true
+}
+
+// RefuseLogins closes all connections with a code, and each that wants to begin a session, or to
+// take one up again, from now on; 0: none any more.
+func (s *Server) RefuseLogins(code int) {
+	s.mu.Lock()
+	s.gates.closing = code
+	s.mu.Unlock()
+	if code != 0 {
+		s.CloseGateways(code, "")
 	}
 }
 

@@ -69,6 +69,10 @@ func (g *gateway) begin(id identify) {
 	case g.session != nil:
 		g.close(4005, "Already authenticated.")
 		return
+	case s.gates.closing != 0:
+		s.gates.identifies = append(s.gates.identifies, now())
+		g.hangUp(s.gates.closing, "")
+		return
 	case !s.knows(botToken(id.Token)):
 		g.close(4004, "Authentication failed.")
 		return
@@ -88,7 +92,7 @@ func (g *gateway) begin(id identify) {
 	g.compress = id.Compress
 	s.gates.count++
 	x := &session{id: fmt.Sprintf("session-%d", s.gates.count), intents: *id.Intents, conn: g, first: 1}
-	if s.opts.FromZero {
+	if s.opts.FromZero || s.gates.fromZero {
 		x.first = 0
 	}
 	s.gates.sessions = append(s.gates.sessions, x)
@@ -162,7 +166,15 @@ func (g *gateway) resume(r resume) {
 		g.close(4005, "Already authenticated.")
 		return
 	}
-	if !s.knows(botToken(r.Token)) {
+	switch {
+	case s.gates.closing != 0:
+		g.hangUp(s.gates.closing, "")
+		return
+	case s.gates.notNow > 0:
+		s.gates.notNow--
+		g.say(wireEvent{Op: opInvalidSession, Data: true})
+		return
+	case !s.knows(botToken(r.Token)):
 		g.close(4004, "Authentication failed.")
 		return
 	}
@@ -190,18 +202,23 @@ func (g *gateway) resume(r resume) {
 	s.Touch()
 }
 
-// repeat adds the newest events about messages once more, so many of them.
+// repeat adds the newest events about messages and interactions once more, so many of them.
 func (x *session) repeat(n int) {
 	var again []wireEvent
 	for _, raw := range slices.Backward(x.events) {
 		var e wireEvent
-		if len(again) < n && json.Unmarshal(raw, &e) == nil && strings.HasPrefix(e.Name, "MESSAGE_") {
+		if len(again) < n && json.Unmarshal(raw, &e) == nil && isPersons(e.Name) {
 			again = append(again, e)
 		}
 	}
 	for _, e := range slices.Backward(again) {
 		x.add(e.Name, e.Data)
 	}
+}
+
+// isPersons reports whether an event may be what a person wrote, changed or pressed.
+func isPersons(name string) bool {
+	return strings.HasPrefix(name, "MESSAGE_") || name == "INTERACTION_CREATE"
 }
 
 func (gs *gates) find(id string) *session {
