@@ -47,11 +47,21 @@ func (w *world) office(channel, dir string) *office {
 		return platformtest.Side{
 			Name: "discord", Platform: o.bot.Platform(o.notes), Decode: discord.Decode,
 			Reader: func(q *inbound.Queue, in *inbound.Inbound) platformtest.Reader {
-				return o.bot.Gateway(discord.GatewayOptions{Keeper: q, Notes: o.notes, Knows: in.Knows, Admits: in.Admits, Complete: in.Complete, Offered: in.Offered})
+				return o.bot.Gateway(discord.GatewayOptions{Keeper: q, Notes: o.notes, Knows: in.Knows, Admits: in.Admits, Complete: in.Complete, Offered: in.Offered, Mirrored: o.mirrored})
 			},
 		}
 	})
 	return o
+}
+
+// mirrored are the places that mirror sessions.
+func (o *office) mirrored() (out []adapters.Target) {
+	for _, b := range o.Hub.Status("") {
+		if !b.Binding.Unbound {
+			out = append(out, b.Target)
+		}
+	}
+	return out
 }
 
 // inOffice runs a test with a session that has a thread.

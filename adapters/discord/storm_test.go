@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"path"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters/discord/discordtest"
+	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/adapters/platformtest"
 	"github.com/panebridge/panebridge/internal/faults"
 )
@@ -33,9 +35,6 @@ func (c coast) SetFates(fate func(platformtest.StormCall) faults.Fate) {
 		return
 	}
 	c.fate.Store(new(func(r *http.Request, body []byte) faults.Fate {
-		if strings.HasSuffix(r.URL.Path, "/gateway/bot") || strings.Contains(r.URL.Path, "/interactions/") {
-			return faults.Fate{} // what people do comes by the gateway, which has tests of its own
-		}
 		to := toChannel.FindStringSubmatch(r.URL.Path)
 		return fate(platformtest.StormCall{
 			Reads: r.Method == http.MethodGet, Makes: path.Base(r.URL.Path) == "threads",
@@ -125,16 +124,103 @@ func (c coast) Edit(approver bool, message, text string) error {
 	return c.person(approver).Edit(message, text)
 }
 
-// Jolt has events come late and in another order, or breaks the connection, after which the
-// session is taken up again: some events come twice by that, under their numbers or under others.
-func (c coast) Jolt(r *rand.Rand) (settle func()) {
-	if r.IntN(2) == 0 {
+// finalCodes are the codes that only a person can change something about, as far as is known, and
+// what that is.
+var finalCodes = map[int]string{
+	4004: "token_file", 4010: "too many servers", 4011: "too many servers", 4012: "install a newer version", 4013: "install a newer version", 4014: "turn on the Message Content intent",
+}
+
+// rested is for how long the bot doesn't log in at most after logins that were refused as if a
+// person had to do something.
+const rested = 150 * time.Second
+
+// Jolt has events come late and in another order; or ends connections in all ways, after which the
+// session is taken up again, by which some events come twice, under their numbers or under others,
+// or begun anew.
+func (c coast) Jolt(r *rand.Rand) platformtest.Jolt {
+	n := 1 + r.IntN(3)
+	switch r.IntN(9) {
+	case 0, 1:
 		c.HoldMessages()
-		return func() { c.ReleaseMessages(r.IntN) }
+		return platformtest.Jolt{Name: "events wait", Settle: func() { c.ReleaseMessages(r.IntN) }}
+	case 2, 3:
+		c.RepeatEvents(r.IntN(4), r.IntN(4))
+		c.DropGateways()
+		return platformtest.Jolt{Name: "the connection breaks, and events come again"}
+	case 4:
+		codes := []int{1000, 1001, 4000, 4001, 4002, 4003, 4004, 4005, 4006, 4007, 4008, 4009, 4010, 4011, 4012, 4013, 4014}
+		code := codes[r.IntN(len(codes))]
+		c.CloseGateways(code, "")
+		j := platformtest.Jolt{Name: fmt.Sprint("closed with ", code), Forgets: true}
+		if finalCodes[code] != "" {
+			j.Rest = rested
+		}
+		return j
+	case 5:
+		c.InvalidateSessions(n == 1)
+		return platformtest.Jolt{Name: fmt.Sprint("the session is invalid, resumable: ", n == 1), Forgets: n > 1}
+	case 6:
+		if n == 1 {
+			c.ReconnectGateways()
+			return platformtest.Jolt{Name: "asked to connect again"}
+		}
+		c.SilenceGateways()
+		return platformtest.Jolt{Name: "no heartbeat is answered", Rest: 65 * time.Second}
+	case 7:
+		switch n {
+		case 1:
+			c.ForgetSessions()
+		case 2:
+			c.PutOffResumes(n)
+		default:
+			c.NumberFromZero()
+			c.InvalidateSessions(false)
+		}
+		c.DropGateways()
+		return platformtest.Jolt{Name: []string{"", "no session can be resumed", "resuming is put off", "numbered from 0"}[n], Forgets: n != 2}
+	default:
+		if r.IntN(2) == 0 {
+			c.RefuseGateways(n)
+		} else {
+			c.MuteGateways(n, r.IntN(2) == 0)
+		}
+		c.DropGateways()
+		return platformtest.Jolt{Name: "no gateway, or a mute one", Rest: 25 * time.Second, Settle: func() {
+			c.RefuseGateways(0)
+			c.MuteGateways(0, false)
+		}}
 	}
-	c.RepeatEvents(r.IntN(4), r.IntN(4))
-	c.DropGateways()
-	return func() {}
+}
+
+// Deafs are that no connection comes about, and that no login is taken.
+func (c coast) Deafs() []platformtest.State {
+	is := func(do func()) func() error { return func() error { do(); return nil } }
+	out := []platformtest.State{
+		{Name: "no gateway", Enter: is(func() { c.RefuseGateways(1 << 30); c.DropGateways() }), Leave: is(func() { c.RefuseGateways(0) })},
+		{Name: "mute gateways", Enter: is(func() { c.MuteGateways(1<<30, true); c.DropGateways() }), Leave: is(func() { c.MuteGateways(0, true) }), Rest: 25 * time.Second},
+	}
+	for _, code := range slices.Sorted(maps.Keys(finalCodes)) {
+		out = append(out, platformtest.State{
+			Name: fmt.Sprint("logins are closed with ", code), Says: finalCodes[code], Rest: rested, Forgets: true,
+			Enter: is(func() { c.RefuseLogins(code) }), Leave: is(func() { c.RefuseLogins(0) }),
+		})
+	}
+	return out
+}
+
+// Slash gives the command with a name that no session has.
+func (c coast) Slash(word string) (id, reply string, err error) {
+	id, err = c.ada.Command(c.agents, "bind", map[string]any{"session": word})
+	return id, "no session " + word, err
+}
+
+func (c coast) Push(m platformtest.StormMessage, label string) (string, error) {
+	return c.ada.Press(m.ID, label)
+}
+
+func (c coast) Unheard(id string) bool {
+	i, ok := c.Interaction(id)
+	return ok && i.Failed(time.Now())
 }
 
 func (c coast) PressButton(m platformtest.StormMessage, label string) error {
@@ -253,6 +339,7 @@ func TestStorms(t *testing.T) {
 		t.Helper()
 		inBubble(t, discordtest.Options{}, func(w *world) {
 			o := w.office(w.agents, dir)
+			w.noErr(w.adapter(nil).Platform(o.notes).SetCommands(w.Context(), inbound.Commands()))
 			play(w, coast{o})
 			// A thread that's made as the daemon is killed isn't noted, and looks like another's.
 			if o.bot.Shared() && !o.Killed {

@@ -42,11 +42,30 @@ type Coast interface {
 	Write(approver bool, text string) (message string, err error)
 	Edit(approver bool, message, text string) error
 	// Jolt disturbs the way on which updates come, as the platform does: some come twice, late,
-	// or in another order. settle ends that.
-	Jolt(random *rand.Rand) (settle func())
+	// or in another order.
+	Jolt(random *rand.Rand) Jolt
+	// Deafs are the states in which nothing comes that people write, and about which one of them
+	// has to be told.
+	Deafs() []State
+	// Slash gives a command whose reply has a text as the platform's own form for it, and Push
+	// pushes a button of a message, both as the approver. They return what tells them from others;
+	// "": it can't be done here. Unheard reports whether who did sees that nobody answers.
+	Slash(word string) (id, reply string, err error)
+	Push(m StormMessage, label string) (id string, err error)
+	Unheard(id string) bool
 	// PressButton presses a button of a message, and Reply answers it, both as the approver.
 	PressButton(m StormMessage, label string) error
 	Reply(m StormMessage, text string) error
+}
+
+// Jolt is what was disturbed.
+type Jolt struct {
+	Name   string
+	Settle func()        // ends it; nil: it's over by itself
+	Rest   time.Duration // how long it may last then until that's noticed, and the platform takes the bot back
+	// Forgets says that the platform doesn't bring again what it hasn't brought yet; what's written
+	// can still be read, but not that it was changed.
+	Forgets bool
 }
 
 // StormCall is what a fate is drawn by.
@@ -104,8 +123,9 @@ type storm struct {
 	makes  int       // calls that make threads, of which nobody knows what came
 	loses  int       // calls that were told that their thread is gone
 
-	leave func() error //  ends the state that it's in; nil: none, or it stays
-	bare  bool         // messages can't answer others
+	leave   func() error //  ends the state that it's in; nil: none, or it stays
+	bare    bool         // messages can't answer others
+	forgets bool         // changes of texts may have been lost
 
 	noting  sync.Mutex
 	history []string // what went wrong
@@ -116,6 +136,8 @@ type storm struct {
 	commands []string
 	texts    []written
 	asked    int
+	slashes  []interaction
+	pushes   []interaction
 }
 
 // Storms plays 500 storms, each in a bubble that in makes, with a folder made outside of it;
@@ -162,6 +184,9 @@ func playStorm(tb testing.TB, c Coast, seed uint64) {
 			s.noting.Lock()
 			tb.Logf("seed %d\n%s", seed, strings.Join(s.history, "\n"))
 			s.noting.Unlock()
+			for _, t := range o.Keyboard().Typed() {
+				tb.Logf("typed: %q", t.Text)
+			}
 			for _, m := range c.Seen() {
 				tb.Logf("%s %s at %s, answers %s: %q %q", m.At.Format(time.TimeOnly), m.ID, m.Place, m.ReplyTo, m.Text, m.Buttons)
 			}
@@ -287,7 +312,7 @@ func (s *storm) rage() {
 	settle := func() {}
 	defer func() { settle() }()
 	for range 2 + s.random.IntN(6) {
-		switch s.random.IntN(9) {
+		switch s.random.IntN(11) {
 		case 0:
 			s.ask()
 		case 8:
@@ -295,15 +320,19 @@ func (s *storm) rage() {
 		case 2, 3:
 			s.write()
 		case 4:
-			s.note("a jolt")
 			settle()
-			settle = s.Jolt(s.random)
+			settle = s.jolt()
+		case 9:
+			s.slash()
+		case 10:
+			s.push()
 		case 1:
 			id, err := s.Command()
 			if err != nil {
 				s.Error(err)
 			}
 			s.commands = append(s.commands, id)
+			s.note("a command is written: %s", id)
 		default:
 			s.print()
 		}
@@ -321,6 +350,11 @@ func (s *storm) restart() {
 	s.unsaid = len(s.commands)
 	for i := range s.texts {
 		s.texts[i].unsaid = true
+	}
+	for _, all := range [][]interaction{s.slashes, s.pushes} {
+		for i := range all {
+			all[i].unsaid = true
+		}
 	}
 	if s.random.IntN(2) == 0 {
 		s.note("a kill")
@@ -349,8 +383,10 @@ func (s *storm) ask() {
 	s.asked++
 	d := adaptertest.Permission()
 	d.Title = questionText(s.asked)
-	s.Office().Questions().Change(sessions.Prompt{ID: fmt.Sprintf("pr_%012d", s.asked), Session: Asking, Dialog: d, State: sessions.PromptOpen, OpenedAt: time.Now()})
+	s.Office().Questions().Change(sessions.Prompt{ID: questionID(s.asked), Session: Asking, Dialog: d, State: sessions.PromptOpen, OpenedAt: time.Now()})
 }
+
+func questionID(n int) string { return fmt.Sprintf("pr_%012d", n) }
 
 func questionText(n int) string { return fmt.Sprintf("question <%d>", n) }
 
@@ -367,13 +403,14 @@ func (s *storm) check() {
 			answers++
 		}
 	}
-	if most := len(s.commands) - s.unsaid; answers < most && !s.hidden {
+	if most := len(s.commands) - s.unsaid; answers < most && !s.hidden && (!s.bare || !s.forgets) {
 		s.Errorf("%d answers are there to %d commands", answers, most)
 	}
 	for i, id := range s.commands {
 		s.checkCommand(id, i < s.unsaid, seen)
 	}
 	s.checkTexts(seen)
+	s.checkInteractions(seen)
 	for n := 1; n <= s.asked; n++ {
 		s.checkQuestion(n, seen)
 	}
@@ -429,13 +466,13 @@ func (s *storm) checkCommand(id string, unsaid bool, seen []StormMessage) {
 func (s *storm) checkQuestion(n int, seen []StormMessage) {
 	s.Helper()
 	plain := map[string]int{}
-	shown, answered := false, false
+	shown, answered := false, s.isAnswered(n) // by a button that was pushed
 	for _, m := range seen {
 		if m.Gone || !strings.Contains(m.Text, questionText(n)) {
 			continue
 		}
 		shown = true
-		if !m.marked() {
+		if !m.marked() && !strings.Contains(m.Text, "Answered by") { // what became of it has no mark any more
 			plain[m.Place]++
 		}
 		answered = answered || s.answer(m) // one that nobody knows of stands there, too, where its call wasn't answered

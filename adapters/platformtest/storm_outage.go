@@ -2,6 +2,7 @@ package platformtest
 
 import (
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/panebridge/panebridge/internal/faults"
@@ -16,6 +17,10 @@ const sayAfter = 11 * time.Second
 // only once it's given up.
 func (s *storm) outage() {
 	s.Helper()
+	if deafs := s.Deafs(); len(deafs) > 0 && s.random.IntN(2) == 0 {
+		s.deafen(deafs[s.random.IntN(len(deafs))])
+		return
+	}
 	var wrongs []Wrong
 	for _, w := range s.Wrongs() {
 		if w.Lasts {
@@ -45,5 +50,60 @@ func (s *storm) outage() {
 	defer s.mu.Unlock()
 	if d := time.Since(since); !since.IsZero() && d > sayAfter && s.asked == 0 && !s.Office().Rests() && s.Office().Wrong() == "" {
 		s.Errorf("all calls fail for %s (%s), and nobody is told", d, w.Name)
+	}
+}
+
+// deafen has nothing come that people write for a while, and wants a person to be told if that
+// lasts.
+func (s *storm) deafen(state State) {
+	s.Helper()
+	s.note("nothing comes: %s", state.Name)
+	s.forgets = s.forgets || state.Forgets
+	says := state.Says
+	if s.Office().Wrong() != "" {
+		says = "" // it rests from what was wrong before
+	}
+	if err := state.Enter(); err != nil {
+		s.Error(err)
+	}
+	s.SetFates(nil)
+	s.print()
+	s.write()
+	for range 2 {
+		s.slash()
+		s.push()
+		s.Office().Pass(sayAfter)
+		if h := s.Office().Wrong(); !strings.Contains(h, says) || h == "" {
+			s.Errorf("nothing comes for %s (%s), and what's said is %q, want %q", sayAfter, state.Name, h, says)
+		}
+		s.Office().Pass(time.Duration(s.random.IntN(20)) * time.Second)
+	}
+	s.note("it comes again")
+	if err := state.Leave(); err != nil {
+		s.Error(err)
+	}
+	s.orderRest(state.Rest)
+}
+
+// jolt disturbs the way on which updates come, until settle is called.
+func (s *storm) jolt() (settle func()) {
+	j := s.Jolt(s.random)
+	s.note("a jolt: %s", j.Name)
+	s.forgets = s.forgets || j.Forgets
+	return func() {
+		if j.Settle != nil {
+			s.note("no more: %s", j.Name)
+			j.Settle()
+		}
+		s.orderRest(j.Rest)
+	}
+}
+
+// orderRest has what's to be there then be waited for so much longer.
+func (s *storm) orderRest(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if until := time.Now().Add(d); until.After(s.silent) {
+		s.silent = until
 	}
 }

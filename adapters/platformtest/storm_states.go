@@ -1,5 +1,7 @@
 package platformtest
 
+import "time"
+
 // State is how a platform, or a place on it, may be for a while.
 type State struct {
 	Name string
@@ -10,6 +12,12 @@ type State struct {
 	Hides, Loses bool
 	// Bare says that messages can't answer others.
 	Bare bool
+	// Says is a part of what a person has to be told at once, Rest how long it may take then until
+	// the platform is asked again: both of states in which nothing comes.
+	Says string
+	Rest time.Duration
+	// Forgets is as of Jolt.
+	Forgets bool
 }
 
 // enter has one of the states be, or none.

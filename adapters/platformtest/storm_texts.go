@@ -33,6 +33,7 @@ func (s *storm) write() {
 		}
 	}
 	s.texts = append(s.texts, w)
+	s.note("text <%d> is written: %+v", len(s.texts), w)
 }
 
 // checkTexts wants each text typed once, in the order in which each person wrote theirs. What's
@@ -62,13 +63,13 @@ func (s *storm) checkTexts(seen []StormMessage) {
 	last := map[bool]int{}
 	for n, w := range s.texts {
 		switch {
-		case at[n] == 0 && !s.hidden && s.loses == 0 && s.makes == 0 && (!s.bare || s.restarts == 0):
+		case at[n] == 0 && !s.hidden && s.loses == 0 && s.makes == 0 && (!s.bare || s.restarts == 0 && !s.forgets):
 			s.Errorf("%s wasn't typed", textText(n+1))
 		case at[n] > 0 && at[n] < last[w.approver]:
 			s.Errorf("%s was typed before what was written before it", textText(n+1))
 		case at[n] > 0:
 			last[w.approver] = at[n]
-			if w.edited && !w.unsaid && typed[at[n]-1].Text == textText(n+1) && !s.hidden && !slices.ContainsFunc(seen, func(m StormMessage) bool {
+			if w.edited && !w.unsaid && !s.forgets && typed[at[n]-1].Text == textText(n+1) && !s.hidden && !slices.ContainsFunc(seen, func(m StormMessage) bool {
 				return (m.ReplyTo == w.message || s.loses > 0 || s.bare) && strings.Contains(m.Text, "Edits aren't sent")
 			}) {
 				s.Errorf("%s was typed as it was first, and nobody said so", textText(n+1))

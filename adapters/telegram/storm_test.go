@@ -104,10 +104,23 @@ func (c coast) Edit(approver bool, message, text string) error {
 }
 
 // Jolt has Telegram bring updates again that were acknowledged.
-func (c coast) Jolt(r *rand.Rand) (settle func()) {
+func (c coast) Jolt(r *rand.Rand) platformtest.Jolt {
 	c.Repeat(1 + r.IntN(5))
-	return func() {}
+	return platformtest.Jolt{Name: "updates come again"}
 }
+
+// Deafs are none: whatever happens to calls happens to those that read updates, too.
+func (c coast) Deafs() []platformtest.State { return nil }
+
+// Slash can't be done: commands are texts.
+func (c coast) Slash(string) (id, reply string, err error) { return "", "", nil }
+
+func (c coast) Push(m platformtest.StormMessage, label string) (string, error) {
+	return c.ada.Press(c.forum, c.number(m.ID), label)
+}
+
+// Unheard is never so: updates are kept until they're read.
+func (c coast) Unheard(string) bool { return false }
 
 func (c coast) PressButton(m platformtest.StormMessage, label string) error {
 	_, err := c.Press(true, m.ID, label)
