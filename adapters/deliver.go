@@ -76,7 +76,8 @@ type openDoc struct {
 	moved   string // the chat's id since the call that's under way began; "": it has its own
 }
 
-// failing is since when a document's calls fail, and why the last one did; zero: they don't.
+// failing is since when the calls for a document or a post fail, and why the last one did; zero:
+// they don't.
 type failing struct {
 	since time.Time
 	why   error
@@ -98,6 +99,14 @@ func (f failing) after(r qos.Result, now time.Time) failing {
 	}
 }
 
+// said is what there's to say about it; "": nothing yet.
+func (f failing) said(now time.Time) string {
+	if f.since.IsZero() || now.Sub(f.since) < failsFor {
+		return ""
+	}
+	return fmt.Sprintf("its calls fail since %s: %v", f.since.Format(time.TimeOnly), f.why)
+}
+
 // failsFor is how long calls must have failed until it's said: what passes by itself is none
 // of anybody's business.
 const failsFor = 10 * time.Second
@@ -107,11 +116,10 @@ const failsFor = 10 * time.Second
 func (d *Deliverer) Failing(id BindingID) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	o := d.open[id.Doc()]
-	if o == nil || o.failing.since.IsZero() || time.Since(o.failing.since) < failsFor {
-		return ""
+	if o := d.open[id.Doc()]; o != nil {
+		return o.failing.said(time.Now())
 	}
-	return fmt.Sprintf("its calls fail since %s: %v", o.failing.since.Format(time.TimeOnly), o.failing.why)
+	return ""
 }
 
 // NewDeliverer returns a Deliverer without documents.

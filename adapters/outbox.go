@@ -10,6 +10,7 @@ import (
 
 	"github.com/panebridge/panebridge/internal/redact"
 	"github.com/panebridge/panebridge/qos"
+	"github.com/panebridge/panebridge/sessions"
 )
 
 const (
@@ -83,6 +84,7 @@ type waitingPost struct {
 	unsure  bool      // a call that would have made it wasn't answered
 	refused bool      // in every form
 	whole   *Post     // as it was before the platform refused something of it; nil: it didn't
+	failing failing
 }
 
 // again prepares a post to be sent, maybe not for the first time. uncertain says that a
@@ -274,6 +276,24 @@ func (o *Outbox) Waiting() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return len(o.waiting)
+}
+
+// Failing says why calls for one of a session's posts to a chat, a question say, have failed for ten
+// seconds or longer; "": none have.
+func (o *Outbox) Failing(session sessions.ID, chat string) string {
+	if o == nil { // the adapter can't post
+		return ""
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	now := time.Now()
+	var worst failing
+	for _, w := range o.waiting {
+		if w.Session == session && w.To.Chat == chat && !w.failing.since.IsZero() && (worst.since.IsZero() || w.failing.since.Before(worst.since)) {
+			worst = w.failing
+		}
+	}
+	return worst.said(now)
 }
 
 // owns says whether a request is one of posts.

@@ -165,7 +165,7 @@ func (o *Outbox) settle(key string, p Post, message string, r Reply) qos.Result 
 		}
 		return result
 	}
-	w.inFlight = false
+	w.inFlight, w.failing = false, w.failing.after(result, time.Now())
 	tell, moved := func() {}, func() {}
 	switch r.Outcome {
 	case qos.Delivered:
@@ -250,6 +250,6 @@ func (o *Outbox) advance(key string, w *waitingPost) bool {
 		return false
 	}
 	o.bytes -= w.Size()
-	*w = waitingPost{Post: *w.next, chat: w.chat}
+	*w = waitingPost{Post: *w.next, chat: w.chat, failing: w.failing}
 	return true
 }

@@ -346,5 +346,5 @@ func TestStorms(t *testing.T) {
 				w.Error("the bot counts as shared")
 			}
 		})
-	}, 100293, 100823, 600169, 500060)
+	}, 100293, 100823, 600136, 600169, 500060)
 }

@@ -12,9 +12,7 @@ import (
 const sayAfter = 11 * time.Second
 
 // outage has one thing go wrong with all calls for a while in which the session prints, and wants
-// a person to be told if that lasts. Where the session has asked, nobody may be: a question that's
-// posted again and again takes the calls that would show that the mirror fails, and says so itself
-// only once it's given up.
+// a person to be told if that lasts.
 func (s *storm) outage() {
 	s.Helper()
 	if deafs := s.Deafs(); len(deafs) > 0 && s.random.IntN(2) == 0 {
@@ -48,7 +46,7 @@ func (s *storm) outage() {
 	s.Office().Pass(time.Duration(15+s.random.IntN(45)) * time.Second)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if d := time.Since(since); !since.IsZero() && d > sayAfter && s.asked == 0 && !s.Office().Rests() && s.Office().Wrong() == "" {
+	if d := time.Since(since); !since.IsZero() && d > sayAfter && !s.Office().Rests() && s.Office().Wrong() == "" {
 		s.Errorf("all calls fail for %s (%s), and nobody is told", d, w.Name)
 	}
 }
