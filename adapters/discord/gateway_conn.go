@@ -69,6 +69,7 @@ type conn struct {
 // connect makes a connection, and takes in what comes until it ends. The error says
 // why it did.
 func (g *Gateway) connect(ctx context.Context, children *sync.WaitGroup) error {
+	g.link.Waits("the gateway hasn't let the bot in yet")
 	address, err := g.address(ctx)
 	if err != nil {
 		return err

@@ -48,6 +48,7 @@ type Vitals struct {
 	since  time.Time // failing; zero: it isn't
 	detail string
 	denied bool // a person must do something
+	waits  bool // it hasn't failed as yet, and hasn't worked either
 }
 
 // Works says that it has just worked.
@@ -55,10 +56,20 @@ func (v *Vitals) Works(ctx context.Context) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.lastOK = time.Now()
-	if !v.since.IsZero() {
+	if !v.since.IsZero() && !v.waits {
 		v.Log.InfoContext(ctx, v.Part+" works again", "after", time.Since(v.since).Round(time.Millisecond))
 	}
-	v.since, v.detail, v.denied = time.Time{}, "", false
+	v.since, v.detail, v.denied, v.waits = time.Time{}, "", false, false
+}
+
+// Waits says what's tried, which neither works nor fails as yet. Health hears of it only if that
+// lasts.
+func (v *Vitals) Waits(detail string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.since.IsZero() {
+		v.since, v.detail, v.waits = time.Now(), detail, true
+	}
 }
 
 // Fails says what's wrong. It's logged once, until that changes.
@@ -68,7 +79,7 @@ func (v *Vitals) Fails(ctx context.Context, detail string) {
 	if v.since.IsZero() {
 		v.since = time.Now()
 	}
-	v.denied = false
+	v.denied, v.waits = false, false
 	if v.detail != detail {
 		v.detail = detail
 		v.Log.WarnContext(ctx, v.Part+" fails; it's tried again", "why", detail)
@@ -86,7 +97,7 @@ func (v *Vitals) Denied(ctx context.Context, detail string) {
 	if !v.denied || v.detail != detail {
 		v.Log.ErrorContext(ctx, v.Part+" fails; it's tried again now and then", "why", detail)
 	}
-	v.detail, v.denied = detail, true
+	v.detail, v.denied, v.waits = detail, true, false
 }
 
 // Health is how it is.
@@ -97,6 +108,8 @@ func (v *Vitals) Health() Health {
 	switch {
 	case v.denied || !v.since.IsZero() && time.Since(v.since) >= downAfter:
 		h.Condition = Down
+	case v.waits:
+		h.Detail = ""
 	case !v.since.IsZero():
 		h.Condition = Degraded
 	}
