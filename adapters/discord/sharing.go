@@ -3,6 +3,7 @@ package discord
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -25,10 +26,12 @@ const (
 	maxClaims = 500
 )
 
-// What's noted: with a thread's id behind it that this daemon made it, when another program was
-// last seen with the bot, and which interactions this daemon has begun to answer.
+// What's noted: with a thread's id behind it that this daemon made it, which threads it was about to
+// make, when another program was last seen with the bot, and which interactions this daemon has begun
+// to answer.
 const (
 	noteMade   = "made "
+	noteMaking = "making"
 	noteShared = "shared"
 	noteTried  = "answered"
 )
@@ -40,6 +43,8 @@ const (
 type sharing struct {
 	notes Notes                      // nil: others are not looked for
 	bound func(adapters.Target) bool // whether a place mirrors a session of this daemon's
+
+	noting sync.Mutex // held while it's noted which threads are being made
 
 	mu     sync.Mutex
 	made   map[string]bool      // threads: whether this daemon made them, as far as it was looked up
@@ -56,6 +61,12 @@ type sharing struct {
 
 // thread names a thread before it has an id.
 type thread struct{ channel, name string }
+
+// threadJSON is one that was being made when the daemon ended, as it's noted.
+type threadJSON struct {
+	Channel string `json:"channel"`
+	Name    string `json:"name"`
+}
 
 // claim says who answered an interaction first: Discord takes one answer.
 type claim int
@@ -86,6 +97,10 @@ func (a *Adapter) LoadSharing(ctx context.Context, notes Notes, bound func(adapt
 	if err != nil {
 		return fmt.Errorf("load who shares the bot on Discord: %w", err)
 	}
+	making, err := notes.Note(ctx, noteMaking)
+	if err != nil {
+		return fmt.Errorf("load who shares the bot on Discord: %w", err)
+	}
 	s := a.sharing
 	s.notes, s.bound = notes, bound
 	s.mu.Lock()
@@ -94,6 +109,12 @@ func (a *Adapter) LoadSharing(ctx context.Context, notes Notes, bound func(adapt
 	s.noted = s.seen
 	if json.Unmarshal([]byte(tried), &s.tried) != nil {
 		s.tried = nil
+	}
+	var left []threadJSON
+	if json.Unmarshal([]byte(making), &left) == nil {
+		for _, t := range left {
+			s.making[thread{t.Channel, t.Name}] = time.Now() // a call of the process before may arrive yet
+		}
 	}
 	return nil
 }
@@ -128,27 +149,54 @@ func (s *sharing) meets(ctx context.Context) {
 	}
 }
 
-// begins takes in that a thread is about to be made. ended says what came of it: its id; "" and
-// whether it may have been made all the same.
-func (s *sharing) begins(channel, name string) (ended func(ctx context.Context, id string, unsure bool) error) {
+// begins takes in that a thread is about to be made, and notes it, so that it's known after a crash.
+// ended says what came of it: its id; "" and whether it may have been made all the same.
+func (s *sharing) begins(ctx context.Context, channel, name string) (ended func(ctx context.Context, id string, unsure bool) error) {
 	t := thread{channel, name}
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	before := s.making[t] // a call that wasn't answered may make one yet, whatever comes of this one
 	s.making[t] = time.Time{}
+	s.mu.Unlock()
+	_ = s.noteMaking(ctx) // without it the bot may count as shared after a crash
 	return func(ctx context.Context, id string, unsure bool) error {
 		err := s.makes(ctx, id)
 		s.mu.Lock()
-		defer s.mu.Unlock()
 		for other, at := range s.making {
 			if !at.IsZero() && time.Since(at) > makingFor {
 				delete(s.making, other)
 			}
 		}
-		if s.making[t] = time.Now(); id != "" || !unsure {
+		switch {
+		case id == "" && unsure:
+			s.making[t] = time.Now()
+		case !before.IsZero():
+			s.making[t] = before
+		default:
 			delete(s.making, t)
 		}
+		s.mu.Unlock()
+		return errors.Join(err, s.noteMaking(ctx))
+	}
+}
+
+// noteMaking notes which threads are being made.
+func (s *sharing) noteMaking(ctx context.Context) error {
+	if s.notes == nil {
+		return nil
+	}
+	s.noting.Lock() // so that the newest is written last
+	defer s.noting.Unlock()
+	s.mu.Lock()
+	list := []threadJSON{}
+	for t := range s.making {
+		list = append(list, threadJSON{t.channel, t.name})
+	}
+	s.mu.Unlock()
+	text, err := json.Marshal(list)
+	if err != nil {
 		return err
 	}
+	return s.notes.PutNote(ctx, noteMaking, string(text))
 }
 
 // makes notes that this daemon made a thread. If that can't be written down it's known for this

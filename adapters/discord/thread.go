@@ -81,7 +81,7 @@ func (a *Adapter) makeThread(ctx context.Context, op adapters.Op) adapters.Reply
 	at, name := op.Target, a.nameFor(op.Text)
 	if op.Again && a.opt.Guild != "" {
 		if id, err := a.madeThread(ctx, at.Chat, name); err != nil || id != "" {
-			a.made(ctx, id, a.sharing.begins(at.Chat, name))
+			a.made(ctx, id, a.sharing.begins(ctx, at.Chat, name))
 			return existed(id, err, at)
 		}
 	}
@@ -98,10 +98,10 @@ func (a *Adapter) makeThread(ctx context.Context, op adapters.Op) adapters.Reply
 	ctx = withPurpose(ctx, purpose{scope: qos.Scope{Chat: a.Threads(at), Family: qos.FamilyMessage}})
 	var got made
 	path := "channels/" + at.Chat + "/threads"
-	ended := a.sharing.begins(at.Chat, name)
+	ended := a.sharing.begins(ctx, at.Chat, name)
 	err = a.client.raw(ctx, http.MethodPost, path, body, &got)
 	if f, failed := errors.AsType[*failure](err); err != nil {
-		_ = ended(ctx, "", !failed || f.outcome == qos.Uncertain) // there's nothing to note
+		_ = ended(ctx, "", !failed || f.outcome == qos.Uncertain) // what it was is noted
 		return a.aboutTitle(err, at, name)
 	}
 	a.made(ctx, got.ID, ended)

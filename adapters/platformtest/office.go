@@ -25,7 +25,6 @@ const Asking = sessions.ID("pb_000000000001")
 type Office struct {
 	// Pinned says that the list of sessions is pinned.
 	Pinned bool
-	Killed bool             // one of its processes was
 	In     *inbound.Inbound // of the newest process
 
 	tb        testing.TB
@@ -142,7 +141,6 @@ func (o *Office) Restart() {
 // Kill ends the process without a word, and begins another: of what the Hub and the scheduler do
 // meanwhile nothing is kept.
 func (o *Office) Kill() {
-	o.Killed = true
 	o.bridge.Kill()
 	o.Restart()
 }

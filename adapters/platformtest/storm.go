@@ -53,6 +53,8 @@ type Coast interface {
 	Slash(word string) (id, reply string, err error)
 	Push(m StormMessage, label string) (id string, err error)
 	Unheard(id string) bool
+	// Misjudged says what the daemon takes the platform for that it isn't; "": nothing.
+	Misjudged() string
 	// PressButton presses a button of a message, and Reply answers it, both as the approver.
 	PressButton(m StormMessage, label string) error
 	Reply(m StormMessage, text string) error
@@ -416,6 +418,9 @@ func (s *storm) check() {
 	}
 	if n, most := s.Places("agent"), 1+s.makes+min(s.loses, 2); n > most {
 		s.Errorf("%d places were made of the session, want at most %d", n, most)
+	}
+	if m := s.Misjudged(); m != "" {
+		s.Error(m)
 	}
 	if p := s.Office().Wrong(); p != "" && !strings.Contains(p, "another is tried at") { // said for ten minutes
 		s.Errorf("it's said that something's wrong: %s", p)

@@ -58,9 +58,11 @@ func (s *storm) deafen(state State) {
 	s.note("nothing comes: %s", state.Name)
 	s.forgets = s.forgets || state.Forgets
 	says := state.Says
-	if s.Office().Wrong() != "" {
+	s.mu.Lock()
+	if s.Office().Wrong() != "" || time.Now().Before(s.silent) {
 		says = "" // it rests from what was wrong before
 	}
+	s.mu.Unlock()
 	if err := state.Enter(); err != nil {
 		s.Error(err)
 	}

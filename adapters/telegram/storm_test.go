@@ -122,6 +122,9 @@ func (c coast) Push(m platformtest.StormMessage, label string) (string, error) {
 // Unheard is never so: updates are kept until they're read.
 func (c coast) Unheard(string) bool { return false }
 
+// Misjudged is nothing.
+func (c coast) Misjudged() string { return "" }
+
 func (c coast) PressButton(m platformtest.StormMessage, label string) error {
 	_, err := c.Press(true, m.ID, label)
 	return err
