@@ -405,7 +405,7 @@ func (s *storm) check() {
 			answers++
 		}
 	}
-	if most := len(s.commands) - s.unsaid; answers < most && !s.hidden && (!s.bare || !s.forgets) {
+	if most := len(s.commands) - s.unsaid; answers < most && !s.hidden && !s.mayMiss() {
 		s.Errorf("%d answers are there to %d commands", answers, most)
 	}
 	for i, id := range s.commands {

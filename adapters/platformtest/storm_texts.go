@@ -36,6 +36,10 @@ func (s *storm) write() {
 	s.note("text <%d> is written: %+v", len(s.texts), w)
 }
 
+// mayMiss reports whether something may have been written while nobody listened, and where the bot
+// may not read later what was written.
+func (s *storm) mayMiss() bool { return s.bare && (s.restarts > 0 || s.forgets) }
+
 // checkTexts wants each text typed once, in the order in which each person wrote theirs. What's
 // written where the session isn't any more, or where it rests because its chat was lost, isn't
 // typed; nor is what's written where the bot may not read what was written while the daemon was
@@ -63,7 +67,7 @@ func (s *storm) checkTexts(seen []StormMessage) {
 	last := map[bool]int{}
 	for n, w := range s.texts {
 		switch {
-		case at[n] == 0 && !s.hidden && s.loses == 0 && s.makes == 0 && (!s.bare || s.restarts == 0 && !s.forgets):
+		case at[n] == 0 && !s.hidden && s.loses == 0 && s.makes == 0 && !s.mayMiss():
 			s.Errorf("%s wasn't typed", textText(n+1))
 		case at[n] > 0 && at[n] < last[w.approver]:
 			s.Errorf("%s was typed before what was written before it", textText(n+1))
