@@ -16,8 +16,7 @@ type BindingStatus struct {
 	Target    Target       // where it is now
 	Delivered int64        // the last line that's there
 	Pressure  qos.Pressure // how far it lags behind
-	// Failing is why its calls, or those for its session's posts there, have failed for ten seconds
-	// or longer, and Astray why it's shown elsewhere than it should be, as sentences; "": neither is
+	// Failing is why its calls, or those for posts there, have failed for ten seconds or longer, and Astray why it's shown elsewhere than it should be, as sentences; "": neither is
 	// so.
 	Failing, Astray string
 }
@@ -39,7 +38,7 @@ func (h *Hub) Status(id sessions.ID) []BindingStatus {
 		if b.open {
 			doc, _ := b.outlet.deliverer.Document(b.ID)
 			st.Delivered = doc.Delivered()
-			st.Failing = cmp.Or(b.outlet.deliverer.Failing(b.ID), b.outlet.outbox.Failing(b.Session, st.Target.Chat), h.tried(b.ID))
+			st.Failing = cmp.Or(b.outlet.deliverer.Failing(b.ID), b.outlet.outbox.Failing(b.Session, st.Target), h.tried(b.ID))
 			if st.Failing == "" && doc.isBlank() {
 				st.Failing = h.whyOthersAreNotShown(b)
 			}

@@ -278,9 +278,9 @@ func (o *Outbox) Waiting() int {
 	return len(o.waiting)
 }
 
-// Failing says why calls for one of a session's posts to a chat, a question say, have failed for ten
-// seconds or longer; "": none have.
-func (o *Outbox) Failing(session sessions.ID, chat string) string {
+// Failing says why calls for a post have failed for ten seconds or longer that's a session's own in the
+// chat of a place, a question say, or that somebody else's is there, a reply say; "": none have.
+func (o *Outbox) Failing(session sessions.ID, at Target) string {
 	if o == nil { // the adapter can't post
 		return ""
 	}
@@ -289,7 +289,8 @@ func (o *Outbox) Failing(session sessions.ID, chat string) string {
 	now := time.Now()
 	var worst failing
 	for _, w := range o.waiting {
-		if w.Session == session && w.To.Chat == chat && !w.failing.since.IsZero() && (worst.since.IsZero() || w.failing.since.Before(worst.since)) {
+		here := w.To == at || w.Session == session && w.To.Chat == at.Chat
+		if here && !w.failing.since.IsZero() && (worst.since.IsZero() || w.failing.since.Before(worst.since)) {
 			worst = w.failing
 		}
 	}
