@@ -1,6 +1,7 @@
 package adapters
 
 import (
+	"errors"
 	"fmt"
 	"time"
 )
@@ -33,7 +34,7 @@ const (
 func (d Document) losesThread(shape Shape, now time.Time, why error) Document {
 	l := Lost{At: now, Times: 1, Nowhere: shape.OnlyThreads}
 	if why != nil {
-		l.Why = why.Error()
+		l.Why = reasonOf(why)
 	}
 	if was := d.Lost; was != nil && (was.Unmade && d.Thread == "" || now.Before(laterTime(was.At, was.Again).Add(soonLost))) {
 		l.Times = was.Times + 1
@@ -43,6 +44,15 @@ func (d Document) losesThread(shape Shape, now time.Time, why error) Document {
 	}
 	d.Thread, d.Title, d.Proven, d.Tail, d.Stale, d.Lost = "", "", false, nil, nil, &l
 	return d
+}
+
+// reasonOf is what an error says of why, without what wasn't done, where an adapter's error knows it.
+func reasonOf(err error) string {
+	var r interface{ Reason() string }
+	if errors.As(err, &r) {
+		return r.Reason()
+	}
+	return err.Error()
 }
 
 // trouble is what's wrong with a thread.

@@ -35,6 +35,9 @@ var deeds = map[string]string{ //nolint:gochecknoglobals // a constant table
 	"POST channels/{id}/threads": "make the thread", "PATCH channels/{id}": "change the thread",
 }
 
+// Reason is why, in words: "the bot may not manage topics".
+func (f *failure) Reason() string { return f.text }
+
 // Error says what wasn't done and why: "make the thread: Missing Permissions (50013)". Calls that
 // nobody sees have Discord's own name.
 func (f *failure) Error() string {

@@ -34,6 +34,9 @@ var deeds = map[string]string{ //nolint:gochecknoglobals // a constant table
 	"createForumTopic": "make the topic", "editForumTopic": "rename the topic", "closeForumTopic": "close the topic", "reopenForumTopic": "reopen the topic",
 }
 
+// Reason is why, in words: "the bot may not manage topics".
+func (f *failure) Reason() string { return f.text }
+
 // Error says what wasn't done and why: "make the topic: the bot may not manage topics (400)".
 // Calls that nobody sees have Telegram's own name.
 func (f *failure) Error() string {
