@@ -121,9 +121,17 @@ printf '` + mark + `-asks: delete all? [y/N] '; read -r x; echo "answered $x"; e
 		return n
 	}
 	before := size()
-	if err := d.api.CloseSession(d.ctx(), string(s.ID)); err != nil {
-		t.Fatal(err)
+	d.tmux("new-session", "-d", "-s", mark+"-adopted", "exec cat") // a session that was begun elsewhere
+	adopted, err := d.api.Adopt(d.ctx(), api.Create{Tmux: mark + "-adopted"})
+	if err != nil || len(adopted) != 1 {
+		t.Fatal(adopted, err)
 	}
+	for _, id := range []sessions.ID{adopted[0].ID, s.ID} {
+		if err := d.api.CloseSession(d.ctx(), string(id)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.await("the end of the other", func() bool { return d.api.ForgetSession(d.ctx(), string(adopted[0].ID)) == nil })
 	d.await("its end", func() bool { return d.api.ForgetSession(d.ctx(), string(s.ID)) == nil })
 	if found := copies(t, state); len(found) > 0 {
 		t.Errorf("it's still there:\n%s", strings.Join(found, "\n"))

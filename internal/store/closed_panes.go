@@ -8,16 +8,15 @@ import (
 )
 
 const (
-	sqlClosedPanes   = `SELECT server, server_pid, server_start, pane, tmux_session FROM closed_panes ORDER BY seq`
-	sqlPutClosedPane = `INSERT INTO closed_panes (server, server_pid, server_start, pane, tmux_session) VALUES (?, ?, ?, ?, ?)
-	ON CONFLICT DO UPDATE SET tmux_session = excluded.tmux_session`
+	sqlClosedPanes   = `SELECT server, server_pid, server_start, pane FROM closed_panes ORDER BY seq`
+	sqlPutClosedPane = `INSERT INTO closed_panes (server, server_pid, server_start, pane) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`
 	sqlDropClosedPane = `DELETE FROM closed_panes WHERE server = ? AND server_pid = ? AND server_start = ? AND pane = ?`
 )
 
 // PutClosedPane remembers a pane whose session was closed by hand and that no
-// pattern may adopt again. A pane is known by everything but its session's name.
+// pattern may adopt again. Its session's name isn't kept: it outlives a session that's forgotten.
 func (s *Store) PutClosedPane(ctx context.Context, p sessions.Pane) error {
-	err := s.write.exec(ctx, &s.write.putClosedPane, clean(p.Server), p.Identity.PID, p.Identity.Start, clean(p.ID), clean(p.Session))
+	err := s.write.exec(ctx, &s.write.putClosedPane, clean(p.Server), p.Identity.PID, p.Identity.Start, clean(p.ID))
 	return s.explain("store closed pane "+p.ID, err)
 }
 
@@ -38,7 +37,7 @@ func (s *Store) ClosedPanes(ctx context.Context) (all []sessions.Pane, err error
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
 		var p sessions.Pane
-		if err := rows.Scan(&p.Server, &p.Identity.PID, &p.Identity.Start, &p.ID, &p.Session); err != nil {
+		if err := rows.Scan(&p.Server, &p.Identity.PID, &p.Identity.Start, &p.ID); err != nil {
 			return nil, err
 		}
 		all = append(all, p)

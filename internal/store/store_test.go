@@ -161,7 +161,7 @@ func TestReceiptsComeBackAndOpenOnesAreThoseThatAreNotFinal(t *testing.T) {
 	}
 }
 
-func TestClosedPanesAreKnownByEverythingButTheirSessionsName(t *testing.T) {
+func TestClosedPanesAreKeptWithoutTheirSessionsName(t *testing.T) {
 	ctx := t.Context()
 	s := mustOpen(t, dbPath(t), Options{})
 	pane := func(id string, pid int, session string) sessions.Pane {
@@ -181,7 +181,7 @@ func TestClosedPanesAreKnownByEverythingButTheirSessionsName(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	diff(t, "closed panes", []sessions.Pane{pane("%2", 1, "renamed"), pane("%1", 2, "c")}, got)
+	diff(t, "closed panes", []sessions.Pane{pane("%2", 1, ""), pane("%1", 2, "")}, got)
 }
 
 func TestTextIsStoredAsValidUTF8(t *testing.T) {
