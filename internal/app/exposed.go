@@ -20,10 +20,13 @@ import (
 )
 
 // ExamineStore looks at the database in a state folder, whether a daemon uses it or not; nothing if
-// there's none yet.
+// there's none yet, or if CheckStateDir refuses the folder: then it may be anything.
 func ExamineStore(ctx context.Context, stateDir string) []Finding {
 	const name = "database"
 	path := filepath.Join(stateDir, databaseFile)
+	if CheckStateDir(stateDir) != nil {
+		return nil
+	}
 	err := store.Examine(ctx, path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -72,7 +72,7 @@ func makeStateDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return explainDenied(dir, fmt.Errorf("make the state folder: %w", err))
 	}
-	return explainDenied(dir, checkOwn(dir))
+	return explainDenied(dir, CheckStateDir(dir))
 }
 
 // explainDenied says what to do where the folder can't be used for want of a right to.

@@ -16,11 +16,11 @@ import (
 // errNotOurs means that somebody else could have put something into the state folder, or can.
 var errNotOurs = errors.New("the state folder isn't safe")
 
-// checkOwn refuses a state folder that isn't this user's alone to write, and files in it that lead
+// CheckStateDir refuses a state folder that isn't this user's alone to write, and files in it that lead
 // elsewhere or are another user's: what's read there opens the page, and what's written there
 // would overwrite what a link leads to. It says all that's wrong, and what would be right. Folders in it
 // are looked into when something in them is opened (regular.MakeOwnFolder).
-func checkOwn(dir string) error {
+func CheckStateDir(dir string) error {
 	problems := []error{checkOne(dir, true)}
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/panebridge/panebridge/internal/app"
 	"github.com/panebridge/panebridge/internal/store"
 )
 
@@ -24,6 +25,11 @@ func examineStateDir(dir string) []finding {
 	there, exists, err := existing(dir)
 	if err != nil {
 		return []finding{{name, verdictBroken, err.Error(), "Give another folder with --state-dir or PANEBRIDGE_STATE_DIR."}}
+	}
+	if exists {
+		if err := app.CheckStateDir(there); err != nil {
+			return []finding{{name, verdictBroken, err.Error(), "`panebridge run` refuses it until that's so."}}
+		}
 	}
 	if err := tryWriting(there); err != nil {
 		return []finding{{name, verdictBroken, fmt.Sprintf("%s can't be written to: %v", there, err), "Make it this user's (chown), or give another with --state-dir or PANEBRIDGE_STATE_DIR."}}
