@@ -35,7 +35,7 @@ func (k *killRig) readAll() found {
 }
 
 // isCard says whether a message is what stands at the top of a session's thread.
-func isCard(text string) bool { return strings.Contains(text, "/help says what else can be done") }
+func isCard(text string) bool { return strings.Contains(text, "/help says what else you can do") }
 
 // read holds a chat against its session's log: each line of it is there once and in
 // order, but for blank ones, which messages don't show at their edges, and turn markers, in
