@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	sqlClosedPanes   = `SELECT server, server_pid, server_start, pane FROM closed_panes ORDER BY seq`
-	sqlPutClosedPane = `INSERT INTO closed_panes (server, server_pid, server_start, pane) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`
+	sqlClosedPanes    = `SELECT server, server_pid, server_start, pane FROM closed_panes ORDER BY seq`
+	sqlPutClosedPane  = `INSERT INTO closed_panes (server, server_pid, server_start, pane) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`
 	sqlDropClosedPane = `DELETE FROM closed_panes WHERE server = ? AND server_pid = ? AND server_start = ? AND pane = ?`
 )
 

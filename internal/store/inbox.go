@@ -219,6 +219,7 @@ func (s *Inbox) transact(ctx context.Context, conn *sql.Conn, do func(ctx contex
 		}
 		return s.wal.check()
 	}
+	s.wal.passOverEmptied(ctx, conn)
 	var begun indexState
 	done := false
 	err := transact(ctx, conn, func(ctx context.Context, conn *sql.Conn) error {

@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -48,7 +49,7 @@ type walWatch struct {
 
 // check follows the log up to its end. ErrCut if frames that were there are gone, or if there's a gap before
 // one. Nobody may write meanwhile: the caller holds SQLite's write lock. A log that's empty is one that was
-// emptied or cut: isEmptied.
+// emptied or cut: passOverEmptied.
 func (w *walWatch) check() error { return w.look(true) }
 
 // suspect is check for who doesn't hold the lock: what it finds may be what somebody is writing.
@@ -165,7 +166,7 @@ func (w *walWatch) close() error {
 // a gap is lost for whoever opens the database. What's cut off is noted for the next start, should there be one
 // before it's written anew.
 func (w *writer) beginWhole(ctx context.Context) error {
-	w.passOverEmptied(ctx)
+	w.wal.passOverEmptied(ctx, w.conn)
 	_, begun := w.begin.ExecContext(ctx)
 	var err error
 	switch {
@@ -191,13 +192,13 @@ func (w *writer) beginWhole(ctx context.Context) error {
 // passOverEmptied goes on with a log that somebody has emptied as SQLite does, all of it being in the
 // database. Outside of transactions, and cheap unless it's empty. One that was cut to nothing stays as it is:
 // SQLite can copy nothing out of it.
-func (w *writer) passOverEmptied(ctx context.Context) {
-	if !w.wal.isEmpty() {
+func (w *walWatch) passOverEmptied(ctx context.Context, conn *sql.Conn) {
+	if !w.isEmpty() {
 		return
 	}
 	var busy bool
 	var frames, done int64
-	if err := w.conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)").Scan(&busy, &frames, &done); err == nil && frames == done {
-		w.wal.forget()
+	if err := conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)").Scan(&busy, &frames, &done); err == nil && frames == done {
+		w.forget()
 	}
 }
