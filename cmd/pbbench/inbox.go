@@ -230,20 +230,11 @@ func listenTimes(ctx context.Context, db *store.Inbox, dir string, n int) ([]tim
 }
 
 func (o inboxOptions) print(out io.Writer, rows []inboxRow) error {
-	bars := out
-	if o.json {
-		bars = os.Stderr
-		if err := printJSON(out, rows); err != nil {
-			return err
-		}
-	} else {
-		t := newTable(out, "way", "processes", "calls", "p50 ms", "p95 ms", "p99 ms", "max ms", "errors")
-		for _, r := range rows {
-			t.row(r.Way, r.Processes, r.Calls, r.P50MS, r.P95MS, r.P99MS, r.MaxMS, r.Errors)
-		}
-		if err := t.Flush(); err != nil {
-			return fmt.Errorf("print the result: %w", err)
-		}
+	bars, err := printRows(out, o.json, rows, []any{"way", "processes", "calls", "p50 ms", "p95 ms", "p99 ms", "max ms", "errors"}, func(r inboxRow) []any {
+		return []any{r.Way, r.Processes, r.Calls, r.P50MS, r.P95MS, r.P99MS, r.MaxMS, r.Errors}
+	})
+	if err != nil {
+		return err
 	}
 	bare, send, listen := rows[0], rows[1], rows[2]
 	fast := send.P99MS <= inboxBar*bare.P99MS && send.Errors == 0

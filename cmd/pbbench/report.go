@@ -22,6 +22,22 @@ func printJSON[T any](w io.Writer, rows []T) error {
 	return nil
 }
 
+// printRows prints one JSON object a line, or a table with a head and a row of cells for each. It
+// returns where bars are printed: beside JSON that's standard error.
+func printRows[T any](out io.Writer, asJSON bool, rows []T, head []any, cells func(T) []any) (bars io.Writer, err error) {
+	if asJSON {
+		return os.Stderr, printJSON(out, rows)
+	}
+	t := newTable(out, head...)
+	for _, r := range rows {
+		t.row(cells(r)...)
+	}
+	if err := t.Flush(); err != nil {
+		return nil, fmt.Errorf("print the result: %w", err)
+	}
+	return out, nil
+}
+
 // table prints rows of cells in columns.
 type table struct{ *tabwriter.Writer }
 

@@ -105,20 +105,11 @@ func fileMB(state string) float64 {
 }
 
 func (o yearsOptions) print(out io.Writer, rows []yearsRow) error {
-	bars := out
-	if o.json {
-		bars = os.Stderr
-		if err := printJSON(out, rows); err != nil {
-			return err
-		}
-	} else {
-		t := newTable(out, "stored", "sessions", "file MB", "starts", "median ms", "max ms")
-		for _, r := range rows {
-			t.row(r.Stored, r.Sessions, r.FileMB, r.Starts, r.MedianMS, r.MaxMS)
-		}
-		if err := t.Flush(); err != nil {
-			return fmt.Errorf("print the result: %w", err)
-		}
+	bars, err := printRows(out, o.json, rows, []any{"stored", "sessions", "file MB", "starts", "median ms", "max ms"}, func(r yearsRow) []any {
+		return []any{r.Stored, r.Sessions, r.FileMB, r.Starts, r.MedianMS, r.MaxMS}
+	})
+	if err != nil {
+		return err
 	}
 	soon := rows[1].MedianMS <= yearsBar
 	bar(bars, soon, "a start after years takes %.0f ms, at most %d; %.2f times that with nothing stored", rows[1].MedianMS, yearsBar, rows[1].MedianMS/rows[0].MedianMS)
