@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/qos"
 )
 
@@ -41,18 +42,7 @@ func (f *failure) Reason() string { return f.text }
 // Error says what wasn't done and why: "make the thread: Missing Permissions (50013)". Calls that
 // nobody sees have Discord's own name.
 func (f *failure) Error() string {
-	code := cmp.Or(f.code, f.status)
-	if deed := deeds[f.route]; deed != "" {
-		if code == 0 {
-			return deed + ": " + f.text
-		}
-		return deed + ": " + f.text + " (" + strconv.Itoa(code) + ")"
-	}
-	route := cmp.Or(f.route, "Discord")
-	if code == 0 {
-		return "call " + route + ": " + f.text
-	}
-	return "call " + route + ": " + strconv.Itoa(code) + ": " + f.text
+	return adapters.FailureWords(deeds[f.route], cmp.Or(f.route, "Discord"), f.text, cmp.Or(f.code, f.status))
 }
 
 func (f *failure) Unwrap() error { return f.cause }

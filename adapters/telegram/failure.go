@@ -1,6 +1,7 @@
 package telegram
 
 import (
+	"cmp"
 	"math"
 	"net/http"
 	"regexp"
@@ -40,20 +41,7 @@ func (f *failure) Reason() string { return f.text }
 // Error says what wasn't done and why: "make the topic: the bot may not manage topics (400)".
 // Calls that nobody sees have Telegram's own name.
 func (f *failure) Error() string {
-	if deed := deeds[f.method]; deed != "" {
-		if f.code == 0 {
-			return deed + ": " + f.text
-		}
-		return deed + ": " + f.text + " (" + strconv.Itoa(f.code) + ")"
-	}
-	method := f.method
-	if method == "" {
-		method = "Telegram"
-	}
-	if f.code == 0 {
-		return "call " + method + ": " + f.text
-	}
-	return "call " + method + ": " + strconv.Itoa(f.code) + ": " + f.text
+	return adapters.FailureWords(deeds[f.method], cmp.Or(f.method, "Telegram"), f.text, f.code)
 }
 
 func (f *failure) Unwrap() error { return f.cause }

@@ -73,8 +73,9 @@ func (*BacklogError) Error() string {
 }
 
 // HandOver leaves what waits to the next start of a state folder's daemon, and has it take a message that Next
-// returned for handled, so that it's nobody's input. It's durable when it returns nil, and nothing has happened after an
-// error; an end of ctx is one at once. Others says how many messages there are besides.
+// returned for handled, so that it's nobody's input. When it returns nil that's durable; after an error nothing has
+// happened, but that after an end of ctx it may yet. It blocks until the database has it, or ctx ends. Others says how
+// many messages there are besides.
 //
 // Telegram can be told only that all up to a number has come. So what waits goes into the database first, with its
 // numbers: the daemon takes none of it twice, told or not.
