@@ -21,6 +21,9 @@ func keywords() []keyword {
 		{"password", true, "password", false, false},
 		{"passwd", false, "password", false, false},
 		{"passphrase", true, "passphrase", false, false},
+		{"passwrd", false, "password", false, false},
+		{"pswd", false, "password", false, false},
+		{"pword", false, "password", false, true},
 		{"pass", false, "password", false, false},
 		{"pwd", false, "password", false, false},
 		{"pw", false, "password", false, true},
@@ -29,6 +32,7 @@ func keywords() []keyword {
 		{"cred", true, "credential", false, true},
 		{"secret", true, "secret", false, false},
 		{"token", true, "token", false, false},
+		{"pat", false, "token", false, true},
 		{"credential", true, "credential", false, false},
 		{"auth", false, "credential", true, false},
 		{"key", true, "key", true, false},
@@ -47,6 +51,14 @@ var strongKeys = [][]byte{ //nolint:gochecknoglobals // a constant table
 	[]byte("apikey"), []byte("accesskey"), []byte("secretkey"), []byte("privatekey"), []byte("authkey"), []byte("signingkey"), []byte("encryptionkey"),
 	[]byte("masterkey"), []byte("accountkey"), []byte("servicekey"), []byte("sharedkey"), []byte("appkey"), []byte("jwtkey"), []byte("clientkey"),
 	[]byte("securitykey"), []byte("sessionkey"), []byte("adminkey"), []byte("rootkey"), []byte("deploykey"), []byte("rolekey"), []byte("writekey"),
+}
+
+// services are those who hand out keys that are named after them: STRIPE_KEY.
+var services = [][]byte{ //nolint:gochecknoglobals // a constant table
+	[]byte("stripe"), []byte("openai"), []byte("anthropic"), []byte("claude"), []byte("gemini"), []byte("mistral"), []byte("groq"), []byte("cohere"), []byte("deepseek"), []byte("openrouter"), []byte("perplexity"),
+	[]byte("replicate"), []byte("huggingface"), []byte("twilio"), []byte("sendgrid"), []byte("mailgun"), []byte("postmark"), []byte("mailchimp"), []byte("github"), []byte("gitlab"), []byte("slack"), []byte("discord"),
+	[]byte("telegram"), []byte("datadog"), []byte("sentry"), []byte("pinecone"), []byte("algolia"), []byte("supabase"), []byte("firebase"), []byte("cloudflare"), []byte("digitalocean"), []byte("linode"), []byte("heroku"),
+	[]byte("paypal"), []byte("braintree"), []byte("plaid"), []byte("razorpay"), []byte("okta"), []byte("vercel"), []byte("netlify"), []byte("shopify"), []byte("elevenlabs"), []byte("newrelic"), []byte("honeycomb"),
 }
 
 // harmless are ends of names that say that the value is about a secret, and none.
@@ -214,7 +226,7 @@ func (a *assigner) random(s *scan, k keyword, nameEnd int, o operand, strength i
 			continue
 		}
 		f := finding{from: at, secret: at, end: end, label: k.label, rank: rankGuess}
-		if isValue(v, strength) {
+		if isValue(v, strength) || k.word == "auth" && isUserAndPassword(v) {
 			if i == 0 && r.n == glance {
 				f.end = s.follow(at, set, 0, 0).end
 			}
@@ -239,7 +251,7 @@ func (a *assigner) random(s *scan, k keyword, nameEnd int, o operand, strength i
 // "API_KEY", but not "monkey".
 func (a *assigner) isPart(s *scan, k keyword, from, end int) bool {
 	small := s.buf[from] >= 'a'
-	if from > 0 && (k.weak || len(k.word) < 5) {
+	if from > 0 && (k.weak || len(k.word) < 5 || k.word == "pword") {
 		switch before := s.buf[from-1]; {
 		case small && isAlnum(before) && !isDigit(before), !small && before >= 'A' && before <= 'Z' && s.buf[from+1] < 'a':
 			if !s.glues(k, from) {
@@ -458,6 +470,9 @@ func (a *assigner) strength(s *scan, k keyword, from, end int, o operand) int {
 	if k.word == "pwd" && (a.begins(s, from) && s.buf[from+1] == 'W' || s.joined(from, "OLD") || a.begins(s, from) && (o.by != '=' || bytes.IndexByte([]byte("/~.\\$`"), s.buf[o.at]) >= 0 || s.buf[min(o.at+1, len(s.buf)-1)] == ':')) { // a folder
 		return 0
 	}
+	if k.word == "pat" && (s.buf[from] != 'P' || s.buf[from+1] != 'A' || !s.joined(from, "_")) { // a pattern
+		return 0
+	}
 	if k.whole && (!a.endsName(s, k, from, end) || s.rowOf(o.at) != s.rowOf(from)) {
 		return 0
 	}
@@ -465,6 +480,12 @@ func (a *assigner) strength(s *scan, k keyword, from, end int, o operand) int {
 		return 2
 	}
 	if slices.ContainsFunc(strongKeys, func(w []byte) bool { return bytes.Contains(name, w) }) {
+		return 2
+	}
+	if owner, ok := bytes.CutSuffix(name, []byte("key")); ok && slices.ContainsFunc(services, func(w []byte) bool { return bytes.HasSuffix(owner, w) }) {
+		return 2
+	}
+	if k.word == "auth" && o.tight && o.by == '=' && isVariable(s.buf[a.inRowFrom(s, from):end]) { // REGISTRY_AUTH=x
 		return 2
 	}
 	return 1

@@ -164,7 +164,7 @@ func (l *literal) isNone() bool {
 	switch {
 	case len(v) < least || isNothing(v) || isVersion(v) || isUUID(v) || isPublicKey(v) || l.isStandIn():
 		return true
-	case l.k.label == "credential" && (bytes.ContainsAny(v, `/\`) || slices.Contains([]string{"same-origin", "include", "omit"}, string(v))): // a file, or whether a browser sends cookies
+	case l.k.label == "credential" && (bytes.ContainsAny(v, `/\`) || slices.Contains(ways, string(bytes.ToLower(v)))): // a file
 		return true
 	case l.k.label != "password" && l.k.label != "passphrase" && bytes.Count(v, []byte("/")) > 1 && measureOf(v).surprises == 0, bytes.Contains(v, []byte("secrets/")): // where it is
 		return true
@@ -415,6 +415,12 @@ func isState(v []byte) bool {
 	}
 	var small [maxName]byte
 	return slices.Contains(states, string(appendLower(small[:0], v[:min(len(v), maxName)])))
+}
+
+// ways are values that say how somebody shows who they are, or whether a browser sends cookies.
+var ways = []string{ //nolint:gochecknoglobals // a constant table
+	"same-origin", "include", "omit", "basic", "bearer", "digest", "oauth", "oauth2", "oidc", "ntlm", "kerberos", "negotiate", "sasl", "ldap", "saml", "netrc", "token", "plain", "login", "trust", "peer", "cookie", "session",
+	"publickey", "password", "md5", "cram-md5", "scram-sha-1", "scram-sha-256", "always", "never", "pam", "mtls", "apikey", "user", "anonymous",
 }
 
 // counts are parts of names of numbers of tokens.

@@ -13,7 +13,7 @@ import (
 // that it's secret, whatever it looks like.
 func TestLiteralsAreMasked(t *testing.T) {
 	m := newMasker(t, redact.Options{})
-	all := redacttest.Literals()
+	all := append(redacttest.Literals(), redacttest.Embedded()...)
 	failed := map[string]int{}
 	for i := range 40 * len(all) {
 		g := redacttest.New(uint64(i) + 6e6)
@@ -98,6 +98,7 @@ func TestNoLiterals(t *testing.T) {
 		`unrecognized token: "123abc"`, "const UNEXPECTED_TOKEN = /^Unexpected token/i", `tokenData:"J^~R!^OX$}X^%u^p$}pq%uqr)Xrs.Rst/utu6duv",`, `x("label",{},\"client_secret:\"),fe?Re.createElement(\"code\"`, `passKeys:t.passKeys!==!1,`,
 		`token: "github_webhook" | "trigger_fire" | "other"`, "token = Error\n            #\n", `SessionToken: "STRING_VALUE", // required`,
 		"team.create('@npm:cli', {token: 'myregistrytoken'})", "  token: 'my-auth-token-here'", "jobs:\n  publish:\n    uses: ./.github/workflows/a.yml\n    secrets: inherit",
+		"REQUIRE_AUTH=oauth2", "DB_AUTH=scram-sha-256", `stopword = "tiger42"`, `pat = "tiger42x"`, "CACHE_KEY=v1-tiger42",
 		`"nextPageToken": "Kx7mQ2zPw9Lr4TyH"`, `  "output_token": "NextMarker",`, "curl 'https://example.org/items?pagination-token=get-second-batch'", "aws s3api list-objects-v2 --continuation-token Kx7mQ2zPw9Lr4TyH",
 	} {
 		if got := m.Line(in); got != in {

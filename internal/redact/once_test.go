@@ -20,6 +20,7 @@ func TestOnceMaskedAlways(t *testing.T) {
 	}
 	t.Run("kinds", func(t *testing.T) { stayMasked(t, append(redacttest.Kinds(), redacttest.Ordinary()...), n, 1e6) })
 	t.Run("literals", func(t *testing.T) { stayMasked(t, redacttest.Literals(), n, 7e6) })
+	t.Run("embedded", func(t *testing.T) { stayMasked(t, redacttest.Embedded(), n, 8e6) })
 }
 
 // stayMasked plants n secrets of kinds in streams, and looks whether masks go again.
