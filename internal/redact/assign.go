@@ -296,7 +296,8 @@ type operand struct {
 	at      int  // in buf: its first character, behind its quote
 	quote   byte // what it's quoted with; 0: nothing
 	escaped bool // a backslash stands before the quote
-	by      byte // what gives it: one of = : > | , a blank, i for "is", or v for a value that a name of its own says to be one
+	closed  bool // the name is in quotes
+	by      byte // what gives it: one of = : > | , a blank, i for "is", v for a value that a name of its own says to be one, c for what a call is given, d for a default
 	tight   bool // no blank stands between the name and the value
 	until   byte // it ends before this, whatever it's made of; 0: it's a word or in quotes
 	listed  bool // it's one of a list
@@ -322,6 +323,13 @@ func (a *assigner) operator(s *scan, from, end int) (o operand, ok bool) {
 	if o, ok := s.structured(a.inRowFrom(s, from), nameEnd, closed); ok {
 		return o, ok
 	}
+	if c := s.buf[nameEnd]; (c == ':' || c == '-') && s.joined(a.inRowFrom(s, from), "${") {
+		return s.ofVariable(nameEnd)
+	}
+	if o, ok := a.programmed(s, a.inRowFrom(s, from), end, nameEnd, closed); ok {
+		return o, ok
+	}
+	o.closed = closed
 	if next, ok := s.either(at, ":=", "=>", "->", "==", "!="); ok {
 		o.compared = s.buf[at] == '!' || s.buf[next-1] == '=' && s.buf[at] == '='
 		at, o.by = next, '='
@@ -350,6 +358,18 @@ func (a *assigner) operator(s *scan, from, end int) (o operand, ok bool) {
 	}
 	at = s.skip(at, maxBlanks)
 	o.tight = o.tight && at == behind
+	if next, ok := s.either(at, "string("); ok && closed && o.by == '=' { // of PHP's var_dump
+		if next, ok = s.either(s.follow(next, digitSet, 0, 8).end, `) "`); ok {
+			o.at, o.by = next-1, 'v'
+			return s.unquote(o)
+		}
+	}
+	if o.by == '=' || o.by == ':' {
+		if next, ok := s.wrapped(at); ok {
+			o.at = next
+			return s.unquote(o)
+		}
+	}
 	if next, ok := s.either(at, `b"`, `r"`, `f"`, `u"`, `$"`, `@"`, `b'`, `r'`, `f'`, `u'`, `$'`); ok {
 		at = next - 1
 	}
@@ -398,16 +418,6 @@ func (s *scan) either(at int, words ...string) (end int, ok bool) {
 	return at, false
 }
 
-// typed goes over the type that some languages write between a name and its value.
-func (s *scan) typed(at int) int {
-	if end, ok := s.either(s.skip(at, 2), "string", "String", "str", "&str", "any"); ok {
-		if end, ok = s.either(s.skip(end, 2), "="); ok {
-			return end
-		}
-	}
-	return at
-}
-
 // closing goes over what closes a name: "key"], 'key', \"key\".
 func closing(s *scan, at int) (end int, closed bool) {
 	if next, ok := s.either(at, `\"`, `\'`, `"`, "'", "`"); ok {
@@ -415,6 +425,9 @@ func closing(s *scan, at int) (end int, closed bool) {
 			return end, true
 		}
 		return next, true
+	}
+	if s.buf[at] == ']' && bytes.HasPrefix(s.buf[at:], []byte("] => ")) { // of PHP
+		return at + 1, true
 	}
 	return at, false
 }

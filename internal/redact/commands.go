@@ -247,8 +247,14 @@ func authorization() matcher {
 		set[c] = false
 	}
 	return func(s *scan, _, _, end int) {
-		at, _ := closing(s, end)
+		at, closed := closing(s, end)
 		at, ok := s.either(at, ":", "=")
+		if !ok && closed { // Set("Authorization", "Bearer x")
+			at, ok = s.either(at, ",")
+		} else if !ok { // of nginx
+			at, ok = s.either(at, ` "Bearer `)
+			at -= len(`"Bearer `)
+		}
 		if !ok {
 			return
 		}

@@ -28,7 +28,7 @@ func (a *assigner) findLiteral(s *scan, k keyword, from, nameEnd int, o operand)
 	if row := s.rowOf(from); o.by == ',' && (o.quote == 0 || !s.isCall(a.inRowFrom(s, from))) || row != s.rowOf(o.at) && o.by != 'v' && !o.listed && (!s.full(row) || o.by == ' ' && s.buf[a.inRowFrom(s, from)] != '-') {
 		return 0
 	}
-	if o.escaped && o.tight && s.joined(a.inRowFrom(s, from), `\"`) || o.by == ' ' && s.isTold(a.inRowFrom(s, from), o.at) { // \"Password:\", see --password options
+	if o.escaped && o.tight && !o.closed && s.joined(a.inRowFrom(s, from), `\"`) || o.by == ' ' && s.isTold(a.inRowFrom(s, from), o.at) { // \"Password:\", see --password options
 		return 0
 	}
 	if end := a.findPhrase(s, k, from, nameEnd, o); end > 0 {
@@ -56,7 +56,7 @@ func (a *assigner) findLiteral(s *scan, k keyword, from, nameEnd int, o operand)
 		if o.quote == 0 && o.until == 0 && bytes.IndexByte([]byte("([{"), s.buf[end]) >= 0 {
 			continue
 		}
-		l := literal{s: s, a: a, k: k, first: a.inRowFrom(s, from), from: from, nameEnd: nameEnd, operand: o, end: end, closed: r.closed && i == 0}
+		l := literal{s: s, a: a, k: k, first: a.inRowFrom(s, from), from: from, nameEnd: nameEnd, operand: o, end: end, whole: r.closed && i == 0}
 		if l.set = l.setting(); l.set == inCode && o.quote == 0 && s.rowOf(o.at) != s.rowOf(end) {
 			continue
 		}
@@ -108,7 +108,7 @@ type literal struct {
 	first, from, nameEnd int // where the name begins in its row, where its keyword does, and where it ends, in buf
 	end                  int
 	v                    []byte
-	closed               bool // it's whole
+	whole                bool
 	set                  setting
 }
 
@@ -136,7 +136,7 @@ func (l *literal) isSecret() bool {
 		return bytes.HasPrefix(l.s.buf[l.end:], []byte("</")) && l.first > 0 && (l.s.buf[l.first-1] == '<' || l.s.buf[l.nameEnd] == '"' && l.set != inCode)
 	case l.listed && l.quote == 0 && isFormat(v): // [a-z0-9]
 		return false
-	case l.by == ',' && l.s.buf[l.s.column(l.end+1)] != ')': // an argument among others
+	case (l.by == ',' || l.by == 'c') && l.s.buf[l.s.column(l.end+1)] != ')': // an argument among others
 		return false
 	case l.by == 'v' && l.quote == 0:
 		return !isState(v) && (l.until != 0 || l.endsField())
@@ -149,7 +149,7 @@ func (l *literal) isSecret() bool {
 	case l.quote == 0 && (isReference(v) || isLetters(v)):
 		return l.set == inData && (m.digits > 0 && bytes.IndexByte(v, '.') < 0 && bytes.IndexByte(v, '_') < 0 || l.isWord())
 	case bytes.ContainsAny(v, "\\\"'`"):
-		return l.closed && !isPattern(v)
+		return l.whole && !isPattern(v)
 	}
 	return true
 }
@@ -173,7 +173,7 @@ func (l *literal) isNone() bool {
 	case l.quote == 0 && l.by == ' ' && l.s.buf[l.first] == '-' && isFlag(l.s.buf[l.first:l.from]):
 		return true
 	case (l.quote != 0 || l.until != 0) && bytes.IndexByte(v, ' ') >= 0:
-		return !isPhrase(v, l.set) || l.set != isSet && (!l.closed || l.k.label != "password" && l.k.label != "passphrase" && l.k.label != "secret" || bytes.IndexByte(v, '{') >= 0)
+		return !isPhrase(v, l.set) || l.set != isSet && (!l.whole || l.k.label != "password" && l.k.label != "passphrase" && l.k.label != "secret" || bytes.IndexByte(v, '{') >= 0)
 	}
 	return isExpression(v)
 }
@@ -234,6 +234,8 @@ func (l *literal) setting() setting {
 	switch {
 	case name[0] == '-' && (l.by == '=' || l.by == ' '), assigned && isUpper(name):
 		return isSet
+	case assigned && before == ',' && bytes.Contains(head, []byte(" -o ")): // mount -o user=me,pass=x
+		return isSet
 	case assigned && (before == '?' || before == '&' && !bytes.HasSuffix(head, []byte("&&"))): // of an address
 		return isSet
 	case l.listed && isUpper(name) && l.by == '=': // a list of a shell's
@@ -241,6 +243,8 @@ func (l *literal) setting() setting {
 	case assigned && l.isConnection(head), l.by == ':' && l.tight && l.isPrinted(head), l.by == ':' && isRequestHeader(head):
 		return isSet
 	case l.by == ' ' && (isGiven(head, name) || l.quote == '\'' && s.isSQL(l.first, l.nameEnd, l.at-1)), l.by == 'v' && l.quote != 0, l.by == ',' && l.quote != 0 && isUpper(name):
+		return isSet
+	case l.by == 'd' && l.until != 0, before == '[' && s.buf[l.nameEnd] == ']' && l.a.isRow(s, l.from, l.end): // of a variable; of PHP
 		return isSet
 	case l.by == 'v', l.by == '|', l.listed && l.a.isRow(s, l.from, s.end(s.rowOf(l.from))) && (s.rowOf(l.at) != s.rowOf(l.from) || s.buf[s.end(s.rowOf(l.end))-1] == ']'):
 		return inData
@@ -320,7 +324,7 @@ func (a *assigner) inRowFrom(s *scan, from int) int {
 // the row, and a mark of a list or of a change, may stand before it, and a comment behind.
 func (a *assigner) isRow(s *scan, from, end int) bool {
 	begin := bytes.TrimLeft(s.head(a.inRowFrom(s, from)), "0123456789:→│|\t -+")
-	if len(begin) > 0 && !bytes.Equal(begin, []byte("export ")) && !bytes.Contains(begin, []byte("login ")) {
+	if len(begin) > 0 && !bytes.Equal(begin, []byte("export ")) && !(bytes.Equal(begin, []byte("[")) && s.buf[from-1] != '"') && !bytes.Contains(begin, []byte("login ")) {
 		return false
 	}
 	after := s.column(end)

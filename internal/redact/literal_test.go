@@ -98,6 +98,9 @@ func TestNoLiterals(t *testing.T) {
 		`unrecognized token: "123abc"`, "const UNEXPECTED_TOKEN = /^Unexpected token/i", `tokenData:"J^~R!^OX$}X^%u^p$}pq%uqr)Xrs.Rst/utu6duv",`, `x("label",{},\"client_secret:\"),fe?Re.createElement(\"code\"`, `passKeys:t.passKeys!==!1,`,
 		`token: "github_webhook" | "trigger_fire" | "other"`, "token = Error\n            #\n", `SessionToken: "STRING_VALUE", // required`,
 		"team.create('@npm:cli', {token: 'myregistrytoken'})", "  token: 'my-auth-token-here'", "jobs:\n  publish:\n    uses: ./.github/workflows/a.yml\n    secrets: inherit",
+		`const a = opts.password || name`, `x = os.getenv("DB_PASSWORD")`, `os.getenv("DB_PASSWORD", default)`, `setPassword("")`, `t.setPassword(user.password)`, `r.SetBasicAuth("user", "password")`, `r.SetBasicAuth("bob", words)`, `.getPassword("bob")`,
+		"${DB_PASSWORD:?it must be set}", "${PASSWORD:0:4}", "echo ${DB_PASSWORD:-$OTHER}", "${API_TOKEN:-}", `var password string`, `var password string = name`, `password: Optional[str] = None`, `password: str = Field(default=None)`,
+		`password <- 1`, `it "password" do`, `req.Header.Set("Authorization", "Bearer "+token)`, `password: Text("Password")`, `keys: Array.from(words)`, `add_argument("--password", default=None, help="x")`, "{\"Password:\"}", "f(user=x, password=word)",
 		"REQUIRE_AUTH=oauth2", "DB_AUTH=scram-sha-256", `stopword = "tiger42"`, `pat = "tiger42x"`, "CACHE_KEY=v1-tiger42",
 		`"nextPageToken": "Kx7mQ2zPw9Lr4TyH"`, `  "output_token": "NextMarker",`, "curl 'https://example.org/items?pagination-token=get-second-batch'", "aws s3api list-objects-v2 --continuation-token Kx7mQ2zPw9Lr4TyH",
 	} {

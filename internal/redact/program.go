@@ -29,7 +29,7 @@ func (l *literal) isOfProgram() bool {
 		return true
 	case isUpper(v) && isLetters(v), isForeign(v): // STRING_VALUE; what a page says
 		return true
-	case l.quote != 0 && l.closed && l.isAlternative(): // "a" | "b"
+	case l.quote != 0 && l.whole && l.isAlternative(): // "a" | "b"
 		return true
 	}
 	return bytes.EqualFold(bytes.TrimRight(v, "sS"), []byte(l.k.word)) // tokens: "Tokens"

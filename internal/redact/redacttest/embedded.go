@@ -24,5 +24,14 @@ func Embedded() []Kind {
 	out = append(out, literal("user and password in base64", func(g Garden) string { return base64.StdEncoding.EncodeToString([]byte("bob:" + g.plain())) },
 		`"auth": "%s"`, `{"auths": {"registry.internal": {"auth": "%s"}}}`, "//registry.internal/:_auth=%s", "_auth=%s",
 	)...)
+	out = append(out, literal("in code", Garden.plain,
+		"const pw = process.env.DB_PASSWORD || '%s';", `password: process.env.DB_PASSWORD ?? "%s",`, "@password ||= '%s'", `password: ENV.fetch("DB_PASSWORD") { "%s" }`, `ENV.fetch("DB_PASSWORD", "%s")`, "password = os.getenv('DB_PASSWORD', '%s')",
+		`SECRET_KEY = os.environ.get("SECRET_KEY", "%s")`, `token = os.environ.get("API_TOKEN") or "%s"`, "'password' => env('DB_PASSWORD', '%s'),", "DB_PASSWORD=${DB_PASSWORD:-%s}", "      POSTGRES_PASSWORD: ${POSTGRES_PASSWORD:-%s}", "  password: ${DB_PASSWORD:%s}",
+		`@Value("${db.password:%s}")`, `let api_key = String::from("%s");`, `password: SecretStr = SecretStr("%s")`, `password: str = Field(default="%s")`, `parser.add_argument("--password", default="%s")`, `conf.setPassword("%s");`, `    .withPassword("%s")`,
+		`client.password("%s")`, `req.SetBasicAuth("bob", "%s")`, `requests.get(u, auth=("bob", "%s"))`, `requests.get(u, auth=HTTPBasicAuth('bob', '%s'))`, `u.User = url.UserPassword("bob", "%s")`, `smtp.PlainAuth("", "bob", "%s", host)`, `password <- "%s"`,
+		`Dim password As String = "%s"`, `std::string password{"%s"};`, `var dbPassword string = "%s"`, `    storePassword "%s"`, "    keyPassword '%s'", `#define WIFI_PASSWORD "%s"`, `(setq my-password "%s")`, `{:password "%s"}`, `proxy_set_header X-Api-Key "%s";`,
+		`proxy_set_header Authorization "Bearer %s";`, `req.Header.Set("Authorization", "Bearer %s")`, `api_key: Optional[str] = "%s"`, `public string Password { get; set; } = "%s";`, `password = "" + "%s"`, `curl -d "{\"user\":\"bob\",\"password\":\"%s\"}" https://db.internal`,
+		`{"body":"{\"password\":\"%s\"}"}`, "mount -t cifs -o user=bob,pass=%s //nas/x /m", "mount -t cifs -o username=bob,password=%s //nas/x /m", "Array\n(\n    [user] => bob\n    [password] => %s\n)", "  [\"password\"]=>\n  string(8) \"%s\"",
+	)...)
 	return out
 }
