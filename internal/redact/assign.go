@@ -126,7 +126,11 @@ func (a *assigner) given(s *scan, k keyword, from, end int) int {
 	if o.quote == 0 && o.by == ':' && s.buf[o.at] == '-' && (s.buf[o.at+1] == ' ' || s.buf[o.at+1] == '\n') && s.rowOf(o.at) == s.rowOf(end)+1 {
 		return a.rows(s, k, from, end, o, strength)
 	}
-	return a.value(s, k, from, end, o, strength)
+	last := a.value(s, k, from, end, o, strength)
+	if block, marked := s.isBlock(end, o); block && strength == 2 {
+		last = max(last, a.block(s, k, from, end, marked))
+	}
+	return last
 }
 
 // list finds the texts in a list that a name is given: ["a", "b"].
@@ -363,6 +367,9 @@ func (a *assigner) operator(s *scan, from, end int) (o operand, ok bool) {
 			o.at, o.by = next-1, 'v'
 			return s.unquote(o)
 		}
+	}
+	if o.by == ':' {
+		at = s.withoutNode(at)
 	}
 	if o.by == '=' || o.by == ':' {
 		if next, ok := s.wrapped(at); ok {

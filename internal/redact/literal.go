@@ -56,7 +56,7 @@ func (a *assigner) findLiteral(s *scan, k keyword, from, nameEnd int, o operand)
 		if o.quote == 0 && o.until == 0 && bytes.IndexByte([]byte("([{"), s.buf[end]) >= 0 {
 			continue
 		}
-		l := literal{s: s, a: a, k: k, first: a.inRowFrom(s, from), from: from, nameEnd: nameEnd, operand: o, end: end, whole: r.closed && i == 0}
+		l := literal{s: s, a: a, k: k, first: a.inRowFrom(s, from), from: from, nameEnd: nameEnd, operand: o, end: end, whole: r.closed && i == 0, v: s.value(nil, o.at, end, maxLiteral)}
 		if l.set = l.setting(); l.set == inCode && o.quote == 0 && s.rowOf(o.at) != s.rowOf(end) {
 			continue
 		}
@@ -248,7 +248,7 @@ func (l *literal) setting() setting {
 		return isSet
 	case l.by == 'v', l.by == '|', l.listed && l.a.isRow(s, l.from, s.end(s.rowOf(l.from))) && (s.rowOf(l.at) != s.rowOf(l.from) || s.buf[s.end(s.rowOf(l.end))-1] == ']'):
 		return inData
-	case l.a.isRow(s, l.from, l.end), assigned && l.isPair(head, before):
+	case l.a.isRow(s, l.from, l.end), l.isFlow(head), assigned && l.isPair(head, before):
 		return inData
 	}
 	return inCode
@@ -323,7 +323,7 @@ func (a *assigner) inRowFrom(s *scan, from int) int {
 // isRow says whether what's given to a name stands in a row of its own: name: value. A number of
 // the row, and a mark of a list or of a change, may stand before it, and a comment behind.
 func (a *assigner) isRow(s *scan, from, end int) bool {
-	begin := bytes.TrimLeft(s.head(a.inRowFrom(s, from)), "0123456789:→│|\t -+")
+	begin := beforeName(s.head(a.inRowFrom(s, from)))
 	if len(begin) > 0 && !bytes.Equal(begin, []byte("export ")) && !(bytes.Equal(begin, []byte("[")) && s.buf[from-1] != '"') && !bytes.Contains(begin, []byte("login ")) {
 		return false
 	}

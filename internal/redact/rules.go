@@ -74,6 +74,7 @@ func (r *rules) builtIn() {
 	r.anchor(cookieHeader, "Cookie:", "cookie:")
 	r.anchor(authorization(), "Authorization", "authorization", "AUTHORIZATION")
 	r.anchor(userCall, userCalls()...)
+	r.anchor(secretOfCluster, "stringData:")
 	r.anchor(identified(), "IDENTIFIED ", "identified ", "Identified ")
 	r.anchor(cryptHash(), cryptBegins()...)
 	r.anchor(credentials(false), "Bearer", "bearer", "BEARER")

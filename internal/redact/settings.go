@@ -96,14 +96,18 @@ func (a *assigner) holdsPhrase(s *scan, row, from, nameEnd int, o operand, words
 	return s.isIni(row) || s.isComment(row) || s.isSetting(row, false) || words > 2 && !s.isCode(row)
 }
 
-// rowBefore is the end of the row before one that has something in it, at most two above.
+// rowBefore is the end of the row before one that has something in it, at most two above. Of what
+// searches in files it's a row of the same file.
 func (s *scan) rowBefore(row int) []byte {
-	for i := row - 1; i >= max(0, row-2); i-- {
-		if s.start(i) < s.end(i) {
-			return s.buf[max(s.start(i), s.end(i)-maxHead):s.end(i)]
-		}
+	var before []byte
+	for i := row - 1; i >= max(0, row-2) && len(before) == 0; i-- {
+		before = s.buf[max(s.start(i), s.end(i)-maxHead):s.end(i)]
 	}
-	return nil
+	own := s.buf[s.start(row):s.end(row)]
+	if n := pathLen(own); n > 0 && len(withoutPlace(own)) < len(own) && !bytes.HasPrefix(before, own[:n]) {
+		return nil
+	}
+	return withoutPlace(before)
 }
 
 // isCode says whether the row before one is of a program, or can't be told since it's masked.
@@ -145,7 +149,7 @@ func (s *scan) isYAML(row int) bool {
 	if len(before) == 0 || s.isCode(row) {
 		return false
 	}
-	name, value, ok := bytes.Cut(bytes.TrimLeft(before, "0123456789:→│|\t -+"), []byte(":"))
+	name, value, ok := bytes.Cut(beforeName(before), []byte(":"))
 	if !ok || len(name) == 0 || len(value) > 0 && value[0] != ' ' || slices.Contains([]string{"else", "try", "finally", "default", "public", "private", "protected"}, string(name)) {
 		return false
 	}

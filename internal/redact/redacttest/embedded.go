@@ -6,11 +6,11 @@ import "encoding/base64"
 func (g Garden) plain() string {
 	switch g.IntN(3) {
 	case 0:
-		return g.Of("ABCDEFGHKLMNPQRSTUVWXYZ", 1) + g.Of("bcdfghkmnpqrstvxz", 1) + g.Of("23456789", 1) + g.One("!", "%", "+", "-", "_") + g.Of(alnum, 3) + g.Of(digits, 1)
+		return g.Of("ABCDEFGHKLMNPQRSTUVWXYZ", 1) + g.Of("bcdfghkmnpqrstvxz", 1) + g.Of("23456789", 1) + g.One("!", "%", "+", "-") + g.Of(alnum, 3) + g.Of(digits, 1)
 	case 1:
 		return g.One("Tovarmiq", "Belgostar", "Kirmandel", "hunter", "sunshine") + g.Of("23456789", 2)
 	default:
-		return g.word() + g.One("", "-", "_") + g.Of(alnum, 2) + g.Of("23456789", 2)
+		return g.word() + g.One("", "-") + g.Of(alnum, 2) + g.Of("23456789", 2)
 	}
 }
 
@@ -33,5 +33,11 @@ func Embedded() []Kind {
 		`proxy_set_header Authorization "Bearer %s";`, `req.Header.Set("Authorization", "Bearer %s")`, `api_key: Optional[str] = "%s"`, `public string Password { get; set; } = "%s";`, `password = "" + "%s"`, `curl -d "{\"user\":\"bob\",\"password\":\"%s\"}" https://db.internal`,
 		`{"body":"{\"password\":\"%s\"}"}`, "mount -t cifs -o user=bob,pass=%s //nas/x /m", "mount -t cifs -o username=bob,password=%s //nas/x /m", "Array\n(\n    [user] => bob\n    [password] => %s\n)", "  [\"password\"]=>\n  string(8) \"%s\"",
 	)...)
+	out = append(out, literal("in YAML", Garden.plain,
+		"{user: bob, password: %s, host: x}", "  auth: {username: bob, password: %s}", "- {password: %s}", "password: &main %s", "password: !!str %s", "password: >-\n  %s\nuser: x", "db:\n  password: |-\n    %s\n  user: x", "db:\n  password: |\n    %s\n  user: x",
+		"password:\n  \"%s\"", "  - password:\n      %s", "   11  db:\n   12    password: >-\n   13      %s\n   14    user: x", "+  password: |-\n+    %s", "config/app.yml:12:  password: %s", "config/app.yml-12-  db:\nconfig/app.yml:13:    password: %s", "app.properties:3:db.password=%s",
+		"config/prod.env:  secret: %s", "kind: Secret\nstringData:\n  username: bob\n  smtp: %s", "stringData:\n  license: \"%s\"",
+	)...)
+	out = append(out, literal("phrases in YAML", Garden.phrase, "password: >-\n  %s\nuser: x", "db:\n  passphrase: |-\n    %s", "kind: Secret\nstringData:\n  greeting: %s")...)
 	return out
 }
