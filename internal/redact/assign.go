@@ -98,6 +98,7 @@ func (a *assigner) matcher(k keyword) matcher {
 		}
 		tail := s.follow(end, a.name, 0, maxName)
 		for _, end := range slices.Backward(s.ends(end, tail.end)) { // the next row may be the value
+			a.columns(s, k, from, end)
 			if last := a.given(s, k, from, end); last > 0 {
 				s.done[word] = last
 				return

@@ -35,6 +35,16 @@ func (a *assigner) programmed(s *scan, first, end, at int, closed bool) (o opera
 			return s.inQuotes(s.column(next), 'd', "")
 		}
 	case closed:
+	case c == 'F' || c == 'f': // SET PASSWORD FOR bob = 'x'
+		if !bytes.HasSuffix(bytes.ToUpper(s.head(first)), []byte("SET ")) {
+			return o, false
+		}
+		text := s.buf[behind:min(s.end(s.rowOf(behind)), behind+maxHead/8)]
+		for _, w := range []string{"= '", "TO '", "to '"} {
+			if i := bytes.Index(text, []byte(w)); i > 0 {
+				return s.inQuotes(behind+i+len(w)-1, 'd', "")
+			}
+		}
 	case c == '<':
 		if next, ok := s.either(behind, "<- "); ok { // of R
 			return s.inQuotes(s.column(next), 'd', "")
@@ -73,7 +83,7 @@ func (s *scan) ofVariable(at int) (o operand, ok bool) {
 	case c == '?' || c == '+' || isDigit(c) && s.buf[at+1] == ':' || s.buf[at-1] != ':':
 		return o, false
 	}
-	if bytes.IndexByte(s.buf[at:s.end(s.rowOf(at))], '}') <= 0 {
+	if bytes.IndexByte(s.buf[at:min(s.end(s.rowOf(at)), at+maxLiteral)], '}') <= 0 {
 		return o, false
 	}
 	return s.unquote(operand{at: at, by: 'd', until: '}'})

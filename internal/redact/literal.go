@@ -141,7 +141,7 @@ func (l *literal) isSecret() bool {
 	case l.by == 'v' && l.quote == 0:
 		return !isState(v) && (l.until != 0 || l.endsField())
 	case l.by == '|':
-		return !isState(v) && v[0] != '`' && (m.digits > 0 || l.s.buf[l.s.column(l.end)] == '\n')
+		return !isState(v) && (l.quote == 0 || isOrdinary(v)) && (m.digits > 0 || l.s.buf[l.s.column(l.end)] == '\n')
 	case l.quote == 0 && l.set == inData && (l.by == '=' && l.tight || l.by == ' '):
 		return !isState(v)
 	case l.quote == 0 && (bytes.IndexByte([]byte("&=#*!@%"), v[0]) >= 0 || bytes.IndexByte(v, '*') >= 0): // of a program

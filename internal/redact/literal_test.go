@@ -109,6 +109,8 @@ func TestNoLiterals(t *testing.T) {
 		`password <- 1`, `it "password" do`, `req.Header.Set("Authorization", "Bearer "+token)`, `password: Text("Password")`, `keys: Array.from(words)`, `add_argument("--password", default=None, help="x")`, "{\"Password:\"}", "f(user=x, password=word)",
 		"password: >-\nuser17: x", "password: |\n  type: string\n", "secrets:\n  db17:\n    file: x", "token:\n  the token", "password:\n    The password of 8 letters", "src/app.ts:12:  password: Type2", "{ user, password: word }", "{user: string, password: Password}", "f({password: pass1})",
 		"stringData:\n  username: tiger42\n  url: ${URL}\ndata17: x", "token: &mut Token2,",
+		"| Field | Password |\n|---|---|\n| type | string |\n| least | 8 letters |", "| name | password |\nbob | tiger42", "Password   Hash2\nToken      Type17", "a,password,b\nc(d1),e,f\n", "f(a, password, b)\nf(c, d17xyz, e)", "INSERT INTO users (name, password) VALUES ($1, $2), (?, ?);",
+		"| Token | Example |\n|---|---|\n| IDENT | a1 |", "| id | password |\n|---|---|\n| 1 | required |\n\ntiger42x", "SET PASSWORD FOR bob = PASSWORD(word)", "| `password` | `string` |", "user,password\nbob,text",
 		"REQUIRE_AUTH=oauth2", "DB_AUTH=scram-sha-256", `stopword = "tiger42"`, `pat = "tiger42x"`, "CACHE_KEY=v1-tiger42",
 		`"nextPageToken": "Kx7mQ2zPw9Lr4TyH"`, `  "output_token": "NextMarker",`, "curl 'https://example.org/items?pagination-token=get-second-batch'", "aws s3api list-objects-v2 --continuation-token Kx7mQ2zPw9Lr4TyH",
 	} {

@@ -9,7 +9,10 @@ func (s *scan) structured(first, at int, closed bool) (o operand, ok bool) {
 	if o, ok = s.pair(first, at); ok {
 		return o, ok
 	}
-	return s.cell(first, at, closed)
+	if o, ok = s.cell(first, at, closed); ok || closed {
+		return o, ok
+	}
+	return s.beside(first, at)
 }
 
 // pair is the value of a name that is a value itself: "name": "TOKEN", "value": "x", in one row or
@@ -94,11 +97,14 @@ func (s *scan) cell(first, at int, closed bool) (o operand, ok bool) {
 	if head := bytes.TrimRight(s.head(first), " `"); len(head) > 0 {
 		return o, false
 	}
+	o = operand{at: s.column(next), by: '|', until: '|'}
+	if s.buf[o.at] == '`' {
+		return s.unquote(o)
+	}
 	above := s.rowBefore(row)
 	if row == 0 || hasMask(above) || !bytes.Contains(above, []byte("|")) && !bytes.Contains(above, []byte("│")) && !bytes.HasPrefix(above, []byte("+--")) && !bytes.HasPrefix(above, []byte("──")) {
 		return o, false
 	}
-	o = operand{at: s.column(next), by: '|', until: '|'}
 	return o, s.buf[o.at] != '\n'
 }
 

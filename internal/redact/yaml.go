@@ -78,7 +78,7 @@ func (l *literal) isFlow(head []byte) bool {
 		}
 	}
 	rest := l.s.buf[l.end:l.s.end(l.s.rowOf(l.end))]
-	return len(rest) > 0 && (rest[0] == ',' || rest[0] == '}') && rest[len(rest)-1] == '}' && !bytes.ContainsAny(rest, "();")
+	return len(rest) > 0 && len(rest) < maxHead && (rest[0] == ',' || rest[0] == '}') && rest[len(rest)-1] == '}' && !bytes.ContainsAny(rest, "();")
 }
 
 // isBlock says whether a value stands in rows of its own behind that of its name, and whether a mark

@@ -6,7 +6,7 @@ import "encoding/base64"
 func (g Garden) plain() string {
 	switch g.IntN(3) {
 	case 0:
-		return g.Of("ABCDEFGHKLMNPQRSTUVWXYZ", 1) + g.Of("bcdfghkmnpqrstvxz", 1) + g.Of("23456789", 1) + g.One("!", "%", "+", "-") + g.Of(alnum, 3) + g.Of(digits, 1)
+		return g.Of("ABCDEFGHKLMNPQRSTUVWXYZ", 1) + g.Of("bcdfghkmnpqrstvxz", 1) + g.Of("23456789", 1) + g.One("!", "+", "-", "=") + g.Of(alnum, 3) + g.Of("23456789", 1)
 	case 1:
 		return g.One("Tovarmiq", "Belgostar", "Kirmandel", "hunter", "sunshine") + g.Of("23456789", 2)
 	default:
@@ -39,5 +39,14 @@ func Embedded() []Kind {
 		"config/prod.env:  secret: %s", "kind: Secret\nstringData:\n  username: bob\n  smtp: %s", "stringData:\n  license: \"%s\"",
 	)...)
 	out = append(out, literal("phrases in YAML", Garden.phrase, "password: >-\n  %s\nuser: x", "db:\n  passphrase: |-\n    %s", "kind: Secret\nstringData:\n  greeting: %s")...)
+	out = append(out, literal("in columns", Garden.plain,
+		"| name | password |\n|------|----------|\n| bob  | %s |", "| password | host | port |\n|:--|---|--:|\n| `%s` | db | 1 |\n| none | db | 2 |", "| Setting | Value |\n|---|---|\n| user | bob |\n| DB_PASSWORD | `%s` |",
+		"+----+----------+\n| id | password |\n+----+----------+\n|  1 | %s |\n+----+----------+", " id | password | host\n----+----------+------\n  1 | none     | db\n    | %s | db\n(2 rows)", "│ id │ secret │\n├────┼────────┤\n│ 1  │ %s │\n└────┴────────┘",
+		"id,username,password\n1,bob,%s", "id,\"password\",host\n1,\"%s\",db\n2,x,db", "user;passwd\nbob;%s", "user\tpassword\thost\nbob\t%s\tdb", "Key                 Value\n---                 -----\nusername            bob\npassword            %s", "    DefaultPassword    REG_SZ    %s", "| Password | `%s` |",
+	)...)
+	out = append(out, literal("in SQL's columns", func(g Garden) string { return g.One(g.plain(), g.word()+g.Of("23456789", 1)+"''"+g.word()) },
+		"INSERT INTO users (name, password) VALUES ('bob', '%s');", "insert into users(password,name) values('%s','bob')", "INSERT INTO users (name, password)\nVALUES ('al', NULL),\n  ('bob, jr', '%s');", "SET PASSWORD FOR 'bob'@'%%' = '%s';", "SET PASSWORD FOR bob TO '%s';",
+	)...)
+	out = append(out, literal("words in columns", Garden.word, "+----+----------+\n| id | password |\n+----+----------+\n|  1 | %s |\n+----+----------+", " id | password\n----+----------\n  1 | %s\n(1 row)", "Key         Value\n---         -----\npassword    %s")...)
 	return out
 }
