@@ -99,6 +99,7 @@ func (a *assigner) matcher(k keyword) matcher {
 		tail := s.follow(end, a.name, 0, maxName)
 		for _, end := range slices.Backward(s.ends(end, tail.end)) { // the next row may be the value
 			a.columns(s, k, from, end)
+			a.valueFirst(s, k, from, end)
 			if last := a.given(s, k, from, end); last > 0 {
 				s.done[word] = last
 				return
@@ -317,6 +318,10 @@ const maxBlanks, maxColumn = 8, 96
 // operator goes over what stands between a name and its value.
 func (a *assigner) operator(s *scan, from, end int) (o operand, ok bool) {
 	at, closed := closing(s, end)
+	bold := s.buf[max(0, a.inRowFrom(s, from)-1)] == '*' // of Markdown
+	if bold {
+		at = s.withoutStars(at)
+	}
 	nameEnd := at
 	if far := s.column(at); s.buf[far] == ':' || s.buf[far] == '=' {
 		at = far
@@ -326,6 +331,9 @@ func (a *assigner) operator(s *scan, from, end int) (o operand, ok bool) {
 		return o, false
 	}
 	if o, ok := s.structured(a.inRowFrom(s, from), nameEnd, closed); ok {
+		return o, ok
+	}
+	if o, ok := s.marked(a.inRowFrom(s, from), nameEnd, closed); ok {
 		return o, ok
 	}
 	if c := s.buf[nameEnd]; (c == ':' || c == '-') && s.joined(a.inRowFrom(s, from), "${") {
@@ -361,8 +369,20 @@ func (a *assigner) operator(s *scan, from, end int) (o operand, ok bool) {
 	if o.by != ' ' {
 		at = s.column(at)
 	}
+	if bold {
+		if next := s.withoutStars(at); next > at && s.buf[next] > ' ' { // *x*
+			at, o.until = next, '*'
+		} else {
+			at = s.column(next)
+		}
+	}
 	at = s.skip(at, maxBlanks)
 	o.tight = o.tight && at == behind
+	if o.by == '=' || o.by == ':' {
+		if o, ok := s.inEntities(at); ok {
+			return o, ok
+		}
+	}
 	if next, ok := s.either(at, "string("); ok && closed && o.by == '=' { // of PHP's var_dump
 		if next, ok = s.either(s.follow(next, digitSet, 0, 8).end, `) "`); ok {
 			o.at, o.by = next-1, 'v'
@@ -433,6 +453,11 @@ func closing(s *scan, at int) (end int, closed bool) {
 			return end, true
 		}
 		return next, true
+	}
+	if s.buf[at] == '&' {
+		if next, ok := s.either(at, entities...); ok {
+			return next, true
+		}
 	}
 	if s.buf[at] == ']' && bytes.HasPrefix(s.buf[at:], []byte("] => ")) { // of PHP
 		return at + 1, true

@@ -248,7 +248,7 @@ func (l *literal) setting() setting {
 		return isSet
 	case l.by == 'v', l.by == '|', l.listed && l.a.isRow(s, l.from, s.end(s.rowOf(l.from))) && (s.rowOf(l.at) != s.rowOf(l.from) || s.buf[s.end(s.rowOf(l.end))-1] == ']'):
 		return inData
-	case l.a.isRow(s, l.from, l.end), l.isFlow(head), assigned && l.isPair(head, before):
+	case l.a.isRow(s, l.from, l.end), l.isFlow(head), l.isLabel(head), assigned && l.isPair(head, before):
 		return inData
 	}
 	return inCode

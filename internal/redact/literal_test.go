@@ -111,6 +111,8 @@ func TestNoLiterals(t *testing.T) {
 		"stringData:\n  username: tiger42\n  url: ${URL}\ndata17: x", "token: &mut Token2,",
 		"| Field | Password |\n|---|---|\n| type | string |\n| least | 8 letters |", "| name | password |\nbob | tiger42", "Password   Hash2\nToken      Type17", "a,password,b\nc(d1),e,f\n", "f(a, password, b)\nf(c, d17xyz, e)", "INSERT INTO users (name, password) VALUES ($1, $2), (?, ?);",
 		"| Token | Example |\n|---|---|\n| IDENT | a1 |", "| id | password |\n|---|---|\n| 1 | required |\n\ntiger42x", "SET PASSWORD FOR bob = PASSWORD(word)", "| `password` | `string` |", "user,password\nbob,text",
+		"<td>Password</td><td>At least 8 letters</td>", "<td>Password</td><td>required</td>", `<input type="password" value="">`, `<input type="password" value="{{x}}">`, `<Password label="x">Enter</Password>`, "password=&quot;&quot;", "**Password:** required", "// password: word",
+		"// the token: tiger42", "let token: Type42", `{"value":"","name":"DB_PASSWORD"}`, "# the password: see doc42",
 		"REQUIRE_AUTH=oauth2", "DB_AUTH=scram-sha-256", `stopword = "tiger42"`, `pat = "tiger42x"`, "CACHE_KEY=v1-tiger42",
 		`"nextPageToken": "Kx7mQ2zPw9Lr4TyH"`, `  "output_token": "NextMarker",`, "curl 'https://example.org/items?pagination-token=get-second-batch'", "aws s3api list-objects-v2 --continuation-token Kx7mQ2zPw9Lr4TyH",
 	} {

@@ -48,5 +48,10 @@ func Embedded() []Kind {
 		"INSERT INTO users (name, password) VALUES ('bob', '%s');", "insert into users(password,name) values('%s','bob')", "INSERT INTO users (name, password)\nVALUES ('al', NULL),\n  ('bob, jr', '%s');", "SET PASSWORD FOR 'bob'@'%%' = '%s';", "SET PASSWORD FOR bob TO '%s';",
 	)...)
 	out = append(out, literal("words in columns", Garden.word, "+----+----------+\n| id | password |\n+----+----------+\n|  1 | %s |\n+----+----------+", " id | password\n----+----------\n  1 | %s\n(1 row)", "Key         Value\n---         -----\npassword    %s")...)
+	out = append(out, literal("in markup", Garden.plain,
+		"<tr><td>Password</td><td>%s</td></tr>", "<dt>Password:</dt>\n<dd>%s</dd>", `<b>Password:</b> <code class="x">%s</code>`, `<input type="password" value="%s">`, `<input name="a" value='%s' type='password'/>`, "password=&quot;%s&quot;", "{&quot;password&quot;:&quot;%s&quot;}",
+		"<Password><Value>%s</Value></Password>", `<wsse:Password Type="x">%s</wsse:Password>`, "<ns:Password>%s</ns:Password>", `<password encrypted="false">%s</password>`, `{"value":"%s","name":"DB_PASSWORD"}`, `{"Value": "%s", "Key": "db_password"},`,
+		"**Password:** %s", "**Password:** `%s`", "- **Password**: `%s`", "* **Password:** %s", "*password* = *%s*", "# password: %s", "// password: %s", "; password = %s", "• Password: %s", "* password: %s", "🔑 Password: %s", "● Password: %s", "> Password: %s",
+	)...)
 	return out
 }
