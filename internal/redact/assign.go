@@ -3,6 +3,8 @@ package redact
 import (
 	"bytes"
 	"slices"
+	"strings"
+	"unicode/utf8"
 )
 
 // keyword is a word in a name that says that its value is secret.
@@ -14,36 +16,42 @@ type keyword struct {
 	weak bool
 	// whole says that nothing but a place may follow the word in the name.
 	whole bool
+	// tongue says that it's of another language than English: it's a word of its own, and its value
+	// is no word alone.
+	tongue bool
 }
 
 func keywords() []keyword {
-	return []keyword{
-		{"password", true, "password", false, false},
-		{"passwd", false, "password", false, false},
-		{"passphrase", true, "passphrase", false, false},
-		{"passwrd", false, "password", false, false},
-		{"pswd", false, "password", false, false},
-		{"pword", false, "password", false, true},
-		{"pass", false, "password", false, false},
-		{"pwd", false, "password", false, false},
-		{"pw", false, "password", false, true},
-		{"passcode", true, "password", false, true},
-		{"psk", false, "password", false, true},
-		{"cred", true, "credential", false, true},
-		{"secret", true, "secret", false, false},
-		{"token", true, "token", false, false},
-		{"pat", false, "token", false, true},
-		{"credential", true, "credential", false, false},
-		{"auth", false, "credential", true, false},
-		{"key", true, "key", true, false},
-	}
+	return append(tongues(), []keyword{
+		{"password", true, "password", false, false, false},
+		{"passwd", false, "password", false, false, false},
+		{"passphrase", true, "passphrase", false, false, false},
+		{"passwrd", false, "password", false, false, false},
+		{"pswd", false, "password", false, false, false},
+		{"pword", false, "password", false, true, false},
+		{"pass", false, "password", false, false, false},
+		{"pwd", false, "password", false, false, false},
+		{"pw", false, "password", false, true, false},
+		{"passcode", true, "password", false, true, false},
+		{"psk", false, "password", false, true, false},
+		{"cred", true, "credential", false, true, false},
+		{"secret", true, "secret", false, false, false},
+		{"token", true, "token", false, false, false},
+		{"pat", false, "token", false, true, false},
+		{"credential", true, "credential", false, false, false},
+		{"auth", false, "credential", true, false, false},
+		{"key", true, "key", true, false, false},
+	}...)
 }
 
 // spellings are how a keyword stands in names: token, Token, TOKEN.
 func (k keyword) spellings() []string {
-	up := bytes.ToUpper([]byte(k.word))
-	title := string(up[:1]) + k.word[1:]
-	return []string{k.word, title, string(up)}
+	up := strings.ToUpper(k.word)
+	_, n := utf8.DecodeRuneInString(k.word)
+	if up == k.word { // it has no capitals
+		return []string{k.word}
+	}
+	return []string{k.word, strings.ToUpper(k.word[:n]) + k.word[n:], up}
 }
 
 // strongKeys are the keys that are secret, as their names are without _ and -.
@@ -257,7 +265,7 @@ func (a *assigner) random(s *scan, k keyword, nameEnd int, o operand, strength i
 // "API_KEY", but not "monkey".
 func (a *assigner) isPart(s *scan, k keyword, from, end int) bool {
 	small := s.buf[from] >= 'a'
-	if from > 0 && (k.weak || len(k.word) < 5 || k.word == "pword") {
+	if from > 0 && (k.weak || len(k.word) < 5 || k.word == "pword" || k.tongue) {
 		switch before := s.buf[from-1]; {
 		case small && isAlnum(before) && !isDigit(before), !small && before >= 'A' && before <= 'Z' && s.buf[from+1] < 'a':
 			if !s.glues(k, from) {
@@ -339,6 +347,9 @@ func (a *assigner) operator(s *scan, from, end int) (o operand, ok bool) {
 	if c := s.buf[nameEnd]; (c == ':' || c == '-') && s.joined(a.inRowFrom(s, from), "${") {
 		return s.ofVariable(nameEnd)
 	}
+	if o, ok := s.prompted(nameEnd); ok && !closed {
+		return o, ok
+	}
 	if o, ok := a.programmed(s, a.inRowFrom(s, from), end, nameEnd, closed); ok {
 		return o, ok
 	}
@@ -352,6 +363,8 @@ func (a *assigner) operator(s *scan, from, end int) (o operand, ok bool) {
 		if !closed {
 			at = s.typed(at)
 		}
+	} else if next, ok := s.either(at, "："); ok {
+		at, o.by = next, ':'
 	} else if next, ok := s.either(at, ">"); ok && !closed {
 		at, o.by, o.until = next, '>', '<'
 	} else if next, ok := s.either(at, "('"); ok && s.buf[end-1] == 'D' { // PASSWORD('x') of SQL
@@ -380,6 +393,9 @@ func (a *assigner) operator(s *scan, from, end int) (o operand, ok bool) {
 	o.tight = o.tight && at == behind
 	if o.by == '=' || o.by == ':' {
 		if o, ok := s.inEntities(at); ok {
+			return o, ok
+		}
+		if o, ok := s.inCurly(at); ok {
 			return o, ok
 		}
 	}
@@ -430,8 +446,15 @@ func (s *scan) unquote(o operand) (_ operand, ok bool) {
 
 // column is where a text begins that stands in a column of its own, behind blanks.
 func (s *scan) column(at int) int {
-	for end := at + maxColumn; at < end && (s.buf[at] == ' ' || s.buf[at] == '\t'); {
-		at++
+	for end := at + maxColumn; at < end; {
+		switch c := s.buf[at]; {
+		case c == ' ' || c == '\t':
+			at++
+		case c >= 0xC2 && s.wideBlank(at) > 0:
+			at += s.wideBlank(at)
+		default:
+			return at
+		}
 	}
 	return at
 }
@@ -494,6 +517,12 @@ func isVariable(name []byte) bool {
 
 // strength says how surely a name's value is secret: 0 no, 1 maybe, 2 yes.
 func (a *assigner) strength(s *scan, k keyword, from, end int, o operand) int {
+	if k.tongue {
+		if !a.endsName(s, k, from, end) || s.rowOf(o.at) != s.rowOf(from) {
+			return 0
+		}
+		return 2
+	}
 	first := s.back(from, a.name, maxName)
 	var buf [3 * maxName]byte
 	name := buf[:0]
@@ -524,6 +553,12 @@ func (a *assigner) strength(s *scan, k keyword, from, end int, o operand) int {
 	}
 	if !k.weak {
 		return 2
+	}
+	if begin := a.inRowFrom(s, from); k.word == "key" && begin == from { // API Key: x
+		head := bytes.ToLower(s.buf[max(s.start(s.rowOf(from)), from-len("private ")):from])
+		if slices.ContainsFunc([]string{"api ", "access ", "secret "}, func(w string) bool { return bytes.HasSuffix(head, []byte(w)) }) {
+			return 2
+		}
 	}
 	if slices.ContainsFunc(strongKeys, func(w []byte) bool { return bytes.Contains(name, w) }) {
 		return 2

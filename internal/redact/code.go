@@ -3,6 +3,7 @@ package redact
 import (
 	"bytes"
 	"slices"
+	"strings"
 )
 
 // The forms that programs have beside name = value: defaults, calls, types, texts that a call makes
@@ -214,5 +215,16 @@ func isOrdinary(v []byte) bool {
 			return false
 		}
 	}
-	return len(v) >= 6 && letters > 0 && digits+signs > 0
+	return len(v) >= 6 && letters > 0 && digits+signs > 0 && !isMethod(v)
+}
+
+// isMethod says that a text is the name of a hash, a cipher, an encoding or a type, which has digits.
+func isMethod(v []byte) bool {
+	var small [maxName]byte
+	low := string(appendLower(small[:0], v[:min(len(v), maxName)]))
+	stem := strings.Trim(low, "0123456789-_.,:")
+	if len(low)-len(stem) > 5 {
+		return false
+	}
+	return slices.Contains([]string{"sha", "md", "base", "utf", "argon", "argon2i", "argon2id", "pbkdf", "oauth", "aes", "rsa", "hs", "rs", "es", "ed", "x", "pkcs", "int", "uint", "float", "curve", "secp", "hmac-sha", "rfc", "iso", "latin", "http", "bcrypt", "blake2b", "blake2s", "chacha", "sha3", "ascii", "version"}, stem)
 }

@@ -120,6 +120,8 @@ func (l *literal) isSecret() bool {
 	}
 	v, m := l.v, measureOf(l.v)
 	switch {
+	case l.k.tongue && !isOrdinary(v):
+		return false
 	case l.set != isSet && (namesSecret(v) || l.saysToken()):
 		return false
 	case l.k.word == "pass" && l.set != isSet && l.a.begins(l.s, l.from): // a test passes
@@ -248,7 +250,7 @@ func (l *literal) setting() setting {
 		return isSet
 	case l.by == 'v', l.by == '|', l.listed && l.a.isRow(s, l.from, s.end(s.rowOf(l.from))) && (s.rowOf(l.at) != s.rowOf(l.from) || s.buf[s.end(s.rowOf(l.end))-1] == ']'):
 		return inData
-	case l.a.isRow(s, l.from, l.end), l.isFlow(head), l.isLabel(head), assigned && l.isPair(head, before):
+	case l.a.isRow(s, l.from, l.end), l.isFlow(head), l.isLabel(head), l.isSaid(), l.isAmong(head), assigned && l.isPair(head, before):
 		return inData
 	}
 	return inCode

@@ -113,6 +113,8 @@ func TestNoLiterals(t *testing.T) {
 		"| Token | Example |\n|---|---|\n| IDENT | a1 |", "| id | password |\n|---|---|\n| 1 | required |\n\ntiger42x", "SET PASSWORD FOR bob = PASSWORD(word)", "| `password` | `string` |", "user,password\nbob,text",
 		"<td>Password</td><td>At least 8 letters</td>", "<td>Password</td><td>required</td>", `<input type="password" value="">`, `<input type="password" value="{{x}}">`, `<Password label="x">Enter</Password>`, "password=&quot;&quot;", "**Password:** required", "// password: word",
 		"// the token: tiger42", "let token: Type42", `{"value":"","name":"DB_PASSWORD"}`, "# the password: see doc42",
+		"Password is required", "password for bob: required", "Passwort: Passwort vergessen", `"passwort": "Kennwort"`, "resenha: tiger42x", "The token is base64", "the password is sha256 of it", "the key is a1b2c3d4.", "password = “Enter your password”", "password for the database: see config.yml",
+		"f(user=user1, password=pass12, host=x)", "Password set to expire in 30d", "Your API key is missing", "user=user, password=text", "password of the user: %s1x",
 		"REQUIRE_AUTH=oauth2", "DB_AUTH=scram-sha-256", `stopword = "tiger42"`, `pat = "tiger42x"`, "CACHE_KEY=v1-tiger42",
 		`"nextPageToken": "Kx7mQ2zPw9Lr4TyH"`, `  "output_token": "NextMarker",`, "curl 'https://example.org/items?pagination-token=get-second-batch'", "aws s3api list-objects-v2 --continuation-token Kx7mQ2zPw9Lr4TyH",
 	} {

@@ -166,6 +166,8 @@ func (t *text) skip(at, n int) int {
 		case c == ' ' || c == '\t':
 		case c == '\n' && !broken:
 			broken = true
+		case c >= 0xC2 && t.wideBlank(at) > 0:
+			at += t.wideBlank(at) - 1
 		default:
 			return at
 		}

@@ -53,5 +53,10 @@ func Embedded() []Kind {
 		"<Password><Value>%s</Value></Password>", `<wsse:Password Type="x">%s</wsse:Password>`, "<ns:Password>%s</ns:Password>", `<password encrypted="false">%s</password>`, `{"value":"%s","name":"DB_PASSWORD"}`, `{"Value": "%s", "Key": "db_password"},`,
 		"**Password:** %s", "**Password:** `%s`", "- **Password**: `%s`", "* **Password:** %s", "*password* = *%s*", "# password: %s", "// password: %s", "; password = %s", "• Password: %s", "* password: %s", "🔑 Password: %s", "● Password: %s", "> Password: %s",
 	)...)
+	out = append(out, literal("in prose", Garden.plain,
+		"Password for bob: %s", "Enter passphrase for key '/root/.ssh/id': %s", "A temporary password is generated for root@localhost: %s", "Temporary password: %s", "Your password is: %s", "Your password is %s", "Password set to '%s'", "password changed to %s", "API Key: %s",
+		"Secret Access Key: %s", "🔑 API key: %s", "⏺ The API key is %s", "Username: bob  Password: %s", "username=bob, password=%s, host=x", "(user: bob, password: %s)", "<User name=bob password=%s>",
+		"password：%s", "password:\u00a0%s", "password\u00a0=\u00a0\"%s\"", "password = “%s”", "Passwort: „%s“", "password: «%s»", "Passwort: %s", "Kennwort = \"%s\"", "contraseña: %s", "пароль: %s", "Пароль: %s", "密码: %s", "密码：%s", "パスワード：%s", "mot de passe : %s", "Ihr Passwort: %s", "SENHA: %s",
+	)...)
 	return out
 }
