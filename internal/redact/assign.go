@@ -108,6 +108,7 @@ func (a *assigner) matcher(k keyword) matcher {
 		for _, end := range slices.Backward(s.ends(end, tail.end)) { // the next row may be the value
 			a.columns(s, k, from, end)
 			a.valueFirst(s, k, from, end)
+			a.declared(s, k, from, end)
 			if last := a.given(s, k, from, end); last > 0 {
 				s.done[word] = last
 				return
@@ -373,7 +374,7 @@ func (a *assigner) operator(s *scan, from, end int) (o operand, ok bool) {
 		at, o.by = next, ','
 	} else if next, ok := s.either(at, "is "); ok {
 		at, o.by = next, 'i'
-	} else if at == end || closed || !a.isOption(s, from) && !s.isSQL(a.inRowFrom(s, from), end, at) {
+	} else if at == end || closed || !a.isOption(s, from) && !s.isAccount(a.inRowFrom(s, from), end) && !s.isSQL(a.inRowFrom(s, from), end, at) {
 		return o, false
 	} else {
 		o.by = ' '
@@ -391,6 +392,18 @@ func (a *assigner) operator(s *scan, from, end int) (o operand, ok bool) {
 	}
 	at = s.skip(at, maxBlanks)
 	o.tight = o.tight && at == behind
+	if head := s.head(a.inRowFrom(s, from)); o.by == '=' && o.tight {
+		quote := byte(0)
+		switch {
+		case s.buf[at] == '{' && bytes.HasSuffix(head, []byte(";")): // a;password={x;y};b
+			at, quote = at+1, '}'
+		case bytes.HasSuffix(head, []byte(`--data-urlencode "`)), bytes.HasSuffix(head, []byte("--data-urlencode '")):
+			quote = head[len(head)-1]
+		}
+		if quote != 0 && bytes.IndexByte(s.buf[at:min(s.end(s.rowOf(at)), at+maxLiteral)], quote) > 0 {
+			return operand{at: at, by: 'd', until: quote}, true
+		}
+	}
 	if o.by == '=' || o.by == ':' {
 		if o, ok := s.inEntities(at); ok {
 			return o, ok
@@ -497,7 +510,7 @@ func (a *assigner) isOption(s *scan, from int) bool {
 		return true
 	}
 	before := s.peek(max(0, row-40), row)
-	for _, w := range []string{"ENV ", "ARG ", "set -x ", "set -gx ", "set -Ux ", "setx ", "setenv ", "config set ", "login", "secret set ", "CONFIG SET "} {
+	for _, w := range []string{"ENV ", "ARG ", "set -x ", "set -gx ", "set -Ux ", "setx ", "setenv ", "config set ", "login", "secret set ", "CONFIG SET ", "configure set "} {
 		if bytes.Contains(before, []byte(w)) {
 			return true
 		}

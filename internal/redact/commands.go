@@ -14,6 +14,7 @@ type command struct {
 	begin   string   // what's given begins with this where it's a password
 	flags   string   // letters of options without a value, which may stand before that of one in a word: -sSu
 	cookies []string // options that are given cookies
+	words   []string // words that are no options, behind which the password is the next one
 	nth     int      // it's the word with this number that's no option, from 1; 0: it isn't
 }
 
@@ -40,6 +41,11 @@ func commands() []command {
 		{name: "podman login", options: []string{"-p"}},
 		{name: "htpasswd", nth: 3},
 		{name: "ldapsearch", options: []string{"-w"}},
+		{name: "gh secret set", options: []string{"-b", "--body"}},
+		{name: "nmcli", words: []string{"password", "wifi-sec.psk", "802-11-wireless-security.psk"}},
+		{name: "cargo login", nth: 1},
+		{name: "ConvertTo-SecureString", nth: 1},
+		{name: "NickServ IDENTIFY", nth: 1},
 		{name: "smbclient", options: []string{"-U"}, pair: true},
 	}
 }
@@ -87,6 +93,7 @@ func (c *command) match(s *scan, word, from, end int) {
 			if plain++; plain == c.nth {
 				c.found(s, begin, stop)
 			}
+			given = slices.Contains(c.words, string(v))
 		}
 		s.done[word] = at
 	}

@@ -289,7 +289,7 @@ func isRequestHeader(head []byte) bool {
 // isGiven says that a blank stands between a name and its value: in Dockerfiles and shells (not of
 // .netrc, which has words of other kinds in its rows).
 func isGiven(head, name []byte) bool {
-	return bytes.Equal(name, []byte("requirepass")) || slices.ContainsFunc([]string{"ENV ", "ARG ", "set -x ", "set -gx ", "set -Ux ", "setx ", "setenv ", "config set ", "CONFIG SET ", "secret set "}, func(w string) bool { return bytes.HasSuffix(head, []byte(w)) })
+	return bytes.Equal(name, []byte("requirepass")) || slices.ContainsFunc([]string{"ENV ", "ARG ", "set -x ", "set -gx ", "set -Ux ", "setx ", "setenv ", "config set ", "CONFIG SET ", "secret set ", "configure set "}, func(w string) bool { return bytes.HasSuffix(head, []byte(w)) })
 }
 
 // isPair says whether a name and its value stand among others, or in a row of prose or a log:

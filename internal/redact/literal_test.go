@@ -115,6 +115,8 @@ func TestNoLiterals(t *testing.T) {
 		"// the token: tiger42", "let token: Type42", `{"value":"","name":"DB_PASSWORD"}`, "# the password: see doc42",
 		"Password is required", "password for bob: required", "Passwort: Passwort vergessen", `"passwort": "Kennwort"`, "resenha: tiger42x", "The token is base64", "the password is sha256 of it", "the key is a1b2c3d4.", "password = “Enter your password”", "password for the database: see config.yml",
 		"f(user=user1, password=pass12, host=x)", "Password set to expire in 30d", "Your API key is missing", "user=user, password=text", "password of the user: %s1x",
+		"echo $PW | docker login -u bob --password-stdin", "cat pw | docker login --password-stdin", "echo hello; sudo -S ls", "gh secret set DB_PASSWORD --body \"$PW\"", "gh secret set DB_PASSWORD < file", "nmcli dev wifi list", "user:password@tcp(localhost:5432)/dbname",
+		"$USER:$PASS@tcp(db)/x", "127.0.0.1:5432:5432", "db:5432:app:bob:$PW", "user bob\npassword", "the user is\npassword sunshine42", "variable \"db_password\" {\n  default = \"\"\n}", "<Input password={pw17.password} />",
 		"REQUIRE_AUTH=oauth2", "DB_AUTH=scram-sha-256", `stopword = "tiger42"`, `pat = "tiger42x"`, "CACHE_KEY=v1-tiger42",
 		`"nextPageToken": "Kx7mQ2zPw9Lr4TyH"`, `  "output_token": "NextMarker",`, "curl 'https://example.org/items?pagination-token=get-second-batch'", "aws s3api list-objects-v2 --continuation-token Kx7mQ2zPw9Lr4TyH",
 	} {

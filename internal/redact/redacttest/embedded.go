@@ -58,5 +58,12 @@ func Embedded() []Kind {
 		"Secret Access Key: %s", "🔑 API key: %s", "⏺ The API key is %s", "Username: bob  Password: %s", "username=bob, password=%s, host=x", "(user: bob, password: %s)", "<User name=bob password=%s>",
 		"password：%s", "password:\u00a0%s", "password\u00a0=\u00a0\"%s\"", "password = “%s”", "Passwort: „%s“", "password: «%s»", "Passwort: %s", "Kennwort = \"%s\"", "contraseña: %s", "пароль: %s", "Пароль: %s", "密码: %s", "密码：%s", "パスワード：%s", "mot de passe : %s", "Ihr Passwort: %s", "SENHA: %s",
 	)...)
+	out = append(out, literal("in commands and their files", Garden.plain,
+		`gh secret set DB_PASSWORD --body "%s"`, "gh secret set API_TOKEN -b %s -R a/b", "echo %s | docker login -u bob --password-stdin", "echo -n '%s' | docker login -u bob --password-stdin registry.internal", "printf '%%s' \"%s\" | sudo -S ls", "echo \"bob:%s\" | chpasswd",
+		"docker login -u bob --password-stdin <<< '%s'", "aws configure set aws_secret_access_key %s", "aws configure set aws_secret_access_key '%s' --profile x", "nmcli dev wifi connect home password %s", "nmcli con modify home wifi-sec.psk '%s'", "cargo login %s",
+		"ConvertTo-SecureString \"%s\" -AsPlainText -Force", "/msg NickServ IDENTIFY %s", "account x\nuser bob\npassword %s", "machine x.internal login bob account foo password %s", "machine x.internal\n  login bob\n  password %s", `db, err := sql.Open("mysql", "bob:%s@tcp(db.internal:3306)/app")`,
+		"DSN=bob:%s@unix(/run/mysqld.sock)/app", "db.internal:5432:app:bob:%s", "*:*:*:bob:%s", "jdbc:sqlserver://db.internal;user=sa;password={%s};encrypt=true", "curl --data-urlencode 'password=%s' https://db.internal", "variable \"db_password\" {\n  type    = string\n  default = \"%s\"\n}",
+	)...)
+	out = append(out, literal("phrases in commands", Garden.phrase, "jdbc:sqlserver://db.internal;user=sa;password={%s};encrypt=true", "curl --data-urlencode 'password=%s' https://db.internal", "echo '%s' | sudo -S ls")...)
 	return out
 }
