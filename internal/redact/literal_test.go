@@ -1,6 +1,7 @@
 package redact_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -37,6 +38,21 @@ func areMasked(t *testing.T, all []redacttest.Kind, seed uint64) {
 		if n > 2 {
 			t.Logf("each so often: %v", failed)
 			break
+		}
+	}
+}
+
+// A row behind a password that isn't wrapped is none of it, whatever stands above.
+func TestRowsBehindAreShown(t *testing.T) {
+	m := newMasker(t, redact.Options{})
+	for i := range 4000 {
+		g := redacttest.New(uint64(i) + 5e6)
+		row := fmt.Sprintf(g.One("DB_PASSWORD=%s", "export PGPASSWORD=%s", "requirepass %s", "sshpass -p %s", "password: %s", "  secret: %s", "mysql -uroot -p%s", "curl -u bob:%s", "$ API_TOKEN=%s"), redacttest.OrdinaryPassword(g))
+		next := g.One("starting server", "Starting server on :8080", "psql -h db", "maxmemory 100mb", "connected ok", "shutdown now", "127.0.0.1:6379> shutdown now", "bob@db:~$ ls", "root@db:/srv# ls", "INFO started", "ERROR: cannot connect", "docker-compose up", "./run.sh now",
+			"npm run dev", "make: Nothing to be done", "-rw-r--r-- 1 bob bob 12 a", "total 12", "12:30:01 started", "2026-03-04 12:30:01 started", "listening on 8080", "done, all of it", "ok (3 rows)", "error: it failed", "Traceback (most recent call last):", "systemctl restart db", "$ ls -l", "> ok", "npm warn x")
+		above := g.One("", g.Noise(), "a b")
+		if got, want := strings.Split(m.Line(above+"\n"+row+"\n"+next+"\n"+g.One("", g.Noise())), "\n")[2], next; got != want {
+			t.Errorf("behind %q: got %q, want %q", row, got, want)
 		}
 	}
 }

@@ -1,5 +1,7 @@
 package redact
 
+import "bytes"
+
 // reach is over how many rows a secret can be wrapped.
 const reach = 200
 
@@ -78,6 +80,8 @@ func (t *text) goesOn(br int, set *charset, n, usual int) bool {
 		return true
 	case t.named(at), isDate(next):
 		return false
+	case usual == 0 && n <= brief && t.another(at, end) && !(t.full(t.rowOf(br)) && t.width(t.rowOf(br)) >= terminal):
+		return false // a row of something else; and if it weren't, the rest would be letters or digits alone
 	case t.buf[end] == ' ' && len(next) < tiny && n >= 4*len(next):
 		return false // the name of a program; and if it weren't, it would be a fifth at most
 	case !plain(next), whole && (len(next) < tiny || measureOf(next).pairs == 0):
@@ -86,6 +90,33 @@ func (t *text) goesOn(br int, set *charset, n, usual int) bool {
 		return false // words; and if they weren't, it would be less than a third
 	}
 	return t.full(t.rowOf(br))
+}
+
+// brief is how many characters a user and an ordinary password have at most, and terminal how wide one is at least
+// that wraps its rows: the narrowest halves of a screen are.
+const brief, terminal = 20, 40
+
+// another says whether what a row begins with, up to a place, is no rest of a secret but a word, a
+// prompt, an address, a time or a file's mode, and something follows.
+func (t *text) another(at, end int) bool {
+	if bytes.IndexByte([]byte(" ,;:>()"), t.buf[end]) < 0 || end == at {
+		return false
+	}
+	next := t.buf[at:end]
+	if last := next[len(next)-1]; (last == '$' || last == '#' || last == '%') && bytes.ContainsAny(next, "@:~") {
+		return true
+	}
+	word := bytes.TrimRight(next, ".,:;!?>")
+	switch {
+	case len(word) == 0:
+		return false
+	case isDigit(word[0]):
+		return len(bytes.Trim(word, "0123456789.:")) == 0 && (bytes.Count(word, []byte(".")) == 3 || bytes.Count(word, []byte(":")) == 2)
+	case len(word) == len("-rw-r--r--") && len(bytes.Trim(word, "-rwxdlsStT")) == 0:
+		return true
+	}
+	rest := bytes.Trim(word[1:], "abcdefghijklmnopqrstuvwxyz-_./")
+	return len(rest) == 0 || len(bytes.Trim(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_-")) == 0
 }
 
 // named says whether a name stands at a place, and something that's given to it: an

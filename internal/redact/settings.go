@@ -40,7 +40,8 @@ func (a *assigner) findPhrase(s *scan, k keyword, from, nameEnd int, o operand) 
 		return 0
 	}
 	ends := []int{s.endOfPhrase(o.at, row)}
-	for next := row; len(ends) < 4 && ends[0] == s.end(next) && next+1 < s.len() && s.full(next); {
+	long := s.width(row) >= terminal || bytes.IndexByte(s.buf[o.at:max(o.at, ends[0])], ' ') > 0 // else a word stands alone in its row
+	for next := row; long && len(ends) < 4 && ends[0] == s.end(next) && next+1 < s.len() && s.full(next); {
 		next++
 		ends = append([]int{s.endOfPhrase(s.start(next), next)}, ends...)
 	}

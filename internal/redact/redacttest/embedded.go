@@ -14,6 +14,9 @@ func (g Garden) plain() string {
 	}
 }
 
+// OrdinaryPassword is one of few characters that's no word alone.
+func OrdinaryPassword(g Garden) string { return g.plain() }
+
 // Embedded are values that only a name tells of, as Literals are, in the forms that programs, tables,
 // markup, prose and commands have for them.
 func Embedded() []Kind {
