@@ -567,7 +567,7 @@ func (a *assigner) strength(s *scan, k keyword, from, end int, o operand) int {
 	if !k.weak {
 		return 2
 	}
-	if begin := a.inRowFrom(s, from); k.word == "key" && begin == from { // API Key: x
+	if begin := a.inRowFrom(s, from); k.word == "key" && begin == from && !o.closed && s.rowOf(o.at) == s.rowOf(from) && (o.quote == 0 || !s.closes(o)) { // API Key: x
 		head := bytes.ToLower(s.buf[max(s.start(s.rowOf(from)), from-len("private ")):from])
 		if slices.ContainsFunc([]string{"api ", "access ", "secret "}, func(w string) bool { return bytes.HasSuffix(head, []byte(w)) }) {
 			return 2
@@ -579,7 +579,7 @@ func (a *assigner) strength(s *scan, k keyword, from, end int, o operand) int {
 	if owner, ok := bytes.CutSuffix(name, []byte("key")); ok && slices.ContainsFunc(services, func(w []byte) bool { return bytes.HasSuffix(owner, w) }) {
 		return 2
 	}
-	if k.word == "auth" && o.tight && o.by == '=' && isVariable(s.buf[a.inRowFrom(s, from):end]) { // REGISTRY_AUTH=x
+	if k.word == "auth" && o.tight && o.by == '=' && a.endsName(s, k, from, end) && isVariable(s.buf[a.inRowFrom(s, from):end]) { // REGISTRY_AUTH=x
 		return 2
 	}
 	return 1

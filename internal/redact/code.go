@@ -32,6 +32,9 @@ func (a *assigner) programmed(s *scan, first, end, at int, closed bool) (o opera
 	case closed && c == '{': // fetch("TOKEN") { "x" }
 		return s.inQuotes(s.column(behind+1), 'd', "}")
 	case c == '|' || c == '?' || c == 'o':
+		if closed && s.buf[at-1] != ')' && s.buf[at-1] != ']' { // "password" or "token"
+			return o, false
+		}
 		if next, ok := s.either(behind, "||=", "??=", "|| ", "?? ", "or "); ok { // process.env.TOKEN || "x"
 			return s.inQuotes(s.column(next), 'd', "")
 		}
@@ -114,6 +117,7 @@ func (s *scan) isDirective(first int) bool {
 }
 
 // wrapped is the text in quotes that a value is made of: String::from("x"), Field(default="x"), "" + "x".
+// A word alone is one only where it's said to be secret.
 func (s *scan) wrapped(at int) (_ int, ok bool) {
 	if next, ok := s.either(at, `"" + `, `'' + `); ok {
 		_, ok = s.inQuotes(next, '=', "")
@@ -137,8 +141,11 @@ func (s *scan) wrapped(at int) (_ int, ok bool) {
 	if !slices.Contains([]string{"from", "fromstring", "secretstr", "secretbytes", "secretstring", "secret", "newsecret", "some", "str", "string", "byte", "bytes", "of", "ofnullable"}, maker) {
 		return at, false
 	}
-	_, ok = s.inQuotes(end+1, '=', ")")
-	return end + 1, ok
+	o, ok := s.inQuotes(end+1, '=', ")")
+	if !ok || bytes.Contains([]byte(maker), []byte("secret")) {
+		return end + 1, ok
+	}
+	return end + 1, isOrdinary(s.buf[o.at:s.quoted(o.at, o.quote, false).ends[0]])
 }
 
 // digitSet are the digits.

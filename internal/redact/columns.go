@@ -137,7 +137,7 @@ func isCellValue(v []byte, k keyword, words bool) bool {
 	case k.takesPhrases():
 		return isOrdinary(v) || words && bytes.IndexByte(v, '(') < 0 || m.digits == len(v)
 	}
-	return len(v) >= 8 && isOrdinary(v) && m.digits > 0 && bytes.IndexByte(v, '(') < 0
+	return secretLike(v, 10) && m.digits > 0 && !bytes.ContainsAny(v, "`*")
 }
 
 // belowCommas finds the values in a column of CSV, or of what tabs or semicolons part.

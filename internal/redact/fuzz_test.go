@@ -19,6 +19,10 @@ func FuzzMask(f *testing.F) {
 		text := k.Make(g).Text
 		f.Add(text[:len(text)/2] + "\n" + text[len(text)/2:])
 	}
+	for i, k := range redacttest.Embedded() {
+		g := redacttest.New(uint64(i))
+		f.Add(g.Noise() + "\n" + k.Make(g).Text + "\n" + g.Noise())
+	}
 	f.Add("pin 123456 is wrong\nTOKEN=own-secret-17")
 	f.Add("-token !!!")
 	f.Add("-----BEGIN PRIVATE KEY-----\n\n----")

@@ -120,7 +120,7 @@ func (l *literal) isSecret() bool {
 	}
 	v, m := l.v, measureOf(l.v)
 	switch {
-	case l.k.tongue && !isOrdinary(v):
+	case l.k.tongue && !isOrdinary(v), l.by == 'd' && isState(v):
 		return false
 	case l.set != isSet && (namesSecret(v) || l.saysToken()):
 		return false

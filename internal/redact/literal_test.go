@@ -133,6 +133,8 @@ func TestNoLiterals(t *testing.T) {
 		"f(user=user1, password=pass12, host=x)", "Password set to expire in 30d", "Your API key is missing", "user=user, password=text", "password of the user: %s1x",
 		"echo $PW | docker login -u bob --password-stdin", "cat pw | docker login --password-stdin", "echo hello; sudo -S ls", "gh secret set DB_PASSWORD --body \"$PW\"", "gh secret set DB_PASSWORD < file", "nmcli dev wifi list", "user:password@tcp(localhost:5432)/dbname",
 		"$USER:$PASS@tcp(db)/x", "127.0.0.1:5432:5432", "db:5432:app:bob:$PW", "user bob\npassword", "the user is\npassword sunshine42", "variable \"db_password\" {\n  default = \"\"\n}", "<Input password={pw17.password} />",
+		`"NAME" || "PASSWORD" || "PHONE"`, "one of `password` or `salt`", "password: []byte(\"asdf\"),", "has := o.hasToken || \"unknown\"", `x.showPrompt("Enter API key:").trim();`, "| Token | Size |\n|---|---|\n| `UINT64_LE`* | 8 |\n| `Float16_BE` | 2 |",
+		"  username SecretReader\n  password SecretReader", "'API Key': 'API-Schluessel17',", "Get your API key:\n```bash17", "SSH_AUTH_SOCK=/tmp/ssh-P65gpcqArqvH/agent.15541",
 		"REQUIRE_AUTH=oauth2", "DB_AUTH=scram-sha-256", `stopword = "tiger42"`, `pat = "tiger42x"`, "CACHE_KEY=v1-tiger42",
 		`"nextPageToken": "Kx7mQ2zPw9Lr4TyH"`, `  "output_token": "NextMarker",`, "curl 'https://example.org/items?pagination-token=get-second-batch'", "aws s3api list-objects-v2 --continuation-token Kx7mQ2zPw9Lr4TyH",
 	} {

@@ -98,9 +98,12 @@ func (s *scan) isAccount(first, end int) bool {
 	if first != s.start(row) || !slices.Contains([]string{"password", "passwd", "pass", "secret"}, string(s.buf[first:end])) {
 		return false
 	}
-	value := s.buf[end:s.end(row)]
+	value, before := s.buf[end:s.end(row)], s.rowBefore(row)
+	if bytes.HasPrefix(before, []byte("user")) && !isOrdinary(bytes.TrimSpace(value)) { // fields of a type
+		return false
+	}
 	return bytes.Count(value, []byte(" ")) == 1 && slices.ContainsFunc([]string{"user ", "username ", "login ", "account ", "machine ", "host ", "from ", "port ", "auth ", "tls "}, func(w string) bool {
-		return bytes.HasPrefix(s.rowBefore(row), []byte(w))
+		return bytes.HasPrefix(before, []byte(w))
 	})
 }
 
