@@ -326,8 +326,9 @@ const maxBlanks, maxColumn = 8, 96
 
 // operator goes over what stands between a name and its value.
 func (a *assigner) operator(s *scan, from, end int) (o operand, ok bool) {
+	first := a.inRowFrom(s, from)
 	at, closed := closing(s, end)
-	bold := s.buf[max(0, a.inRowFrom(s, from)-1)] == '*' // of Markdown
+	bold := s.buf[max(0, first-1)] == '*' // of Markdown
 	if bold {
 		at = s.withoutStars(at)
 	}
@@ -339,19 +340,19 @@ func (a *assigner) operator(s *scan, from, end int) (o operand, ok bool) {
 	if at >= len(s.buf) {
 		return o, false
 	}
-	if o, ok := s.structured(a.inRowFrom(s, from), nameEnd, closed); ok {
+	if o, ok := s.structured(first, nameEnd, closed); ok {
 		return o, ok
 	}
-	if o, ok := s.marked(a.inRowFrom(s, from), nameEnd, closed); ok {
+	if o, ok := s.marked(first, nameEnd, closed); ok {
 		return o, ok
 	}
-	if c := s.buf[nameEnd]; (c == ':' || c == '-') && s.joined(a.inRowFrom(s, from), "${") {
+	if c := s.buf[nameEnd]; (c == ':' || c == '-') && s.joined(first, "${") {
 		return s.ofVariable(nameEnd)
 	}
 	if o, ok := s.prompted(nameEnd); ok && !closed {
 		return o, ok
 	}
-	if o, ok := a.programmed(s, a.inRowFrom(s, from), end, nameEnd, closed); ok {
+	if o, ok := a.programmed(s, first, end, nameEnd, closed); ok {
 		return o, ok
 	}
 	o.closed = closed
@@ -374,7 +375,7 @@ func (a *assigner) operator(s *scan, from, end int) (o operand, ok bool) {
 		at, o.by = next, ','
 	} else if next, ok := s.either(at, "is "); ok {
 		at, o.by = next, 'i'
-	} else if at == end || closed || !a.isOption(s, from) && !s.isAccount(a.inRowFrom(s, from), end) && !s.isSQL(a.inRowFrom(s, from), end, at) {
+	} else if at == end || closed || !a.isOption(s, from) && !s.isAccount(first, end) && !s.isSQL(first, end, at) {
 		return o, false
 	} else {
 		o.by = ' '
@@ -392,7 +393,7 @@ func (a *assigner) operator(s *scan, from, end int) (o operand, ok bool) {
 	}
 	at = s.skip(at, maxBlanks)
 	o.tight = o.tight && at == behind
-	if head := s.head(a.inRowFrom(s, from)); o.by == '=' && o.tight {
+	if head := s.head(first); o.by == '=' && o.tight {
 		quote := byte(0)
 		switch {
 		case s.buf[at] == '{' && bytes.HasSuffix(head, []byte(";")): // a;password={x;y};b
@@ -567,22 +568,30 @@ func (a *assigner) strength(s *scan, k keyword, from, end int, o operand) int {
 	if !k.weak {
 		return 2
 	}
-	if begin := a.inRowFrom(s, from); k.word == "key" && begin == from && !o.closed && s.rowOf(o.at) == s.rowOf(from) && (o.quote == 0 || !s.closes(o)) { // API Key: x
-		head := bytes.ToLower(s.buf[max(s.start(s.rowOf(from)), from-len("private ")):from])
-		if slices.ContainsFunc([]string{"api ", "access ", "secret "}, func(w string) bool { return bytes.HasSuffix(head, []byte(w)) }) {
-			return 2
-		}
+	if k.word == "key" && from > 0 && s.buf[from-1] == ' ' && !o.closed && a.isSpelt(s, from) && s.rowOf(o.at) == s.rowOf(from) && (o.quote == 0 || !s.closes(o)) { // API Key: x
+		return 2
 	}
 	if slices.ContainsFunc(strongKeys, func(w []byte) bool { return bytes.Contains(name, w) }) {
 		return 2
 	}
-	if owner, ok := bytes.CutSuffix(name, []byte("key")); ok && slices.ContainsFunc(services, func(w []byte) bool { return bytes.HasSuffix(owner, w) }) {
+	if owner, ok := bytes.CutSuffix(name, []byte("key")); ok && len(owner) > 0 && slices.ContainsFunc(services, func(w []byte) bool { return bytes.HasSuffix(owner, w) }) {
 		return 2
 	}
 	if k.word == "auth" && o.tight && o.by == '=' && a.endsName(s, k, from, end) && isVariable(s.buf[a.inRowFrom(s, from):end]) { // REGISTRY_AUTH=x
 		return 2
 	}
 	return 1
+}
+
+// isSpelt says whether a word stands before "key" that makes it a secret: API Key, secret key.
+func (a *assigner) isSpelt(s *scan, from int) bool {
+	head := s.head(from)
+	for _, w := range []string{"api ", "access ", "secret "} {
+		if len(head) >= len(w) && bytes.EqualFold(head[len(head)-len(w):], []byte(w)) {
+			return true
+		}
+	}
+	return false
 }
 
 // isPlaceInList says that a token says where a list goes on that is asked for in pieces: pageToken.

@@ -9,8 +9,7 @@ import (
 // The forms that programs have beside name = value: defaults, calls, types, texts that a call makes
 // something of. All of a form stands in one row.
 
-// programmed is the text in quotes that a name is given in one of these forms, and what a shell or a
-// template has for a variable that's empty. first is where the name begins in its row, end where it
+// programmed is the text in quotes that a name is given in one of these forms. first is where the name begins in its row, end where it
 // ends, at what stands behind what closes it.
 func (a *assigner) programmed(s *scan, first, end, at int, closed bool) (o operand, ok bool) {
 	switch c := s.buf[at]; {

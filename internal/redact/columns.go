@@ -13,24 +13,35 @@ const mostRows = 64
 
 // columns finds the values below a name of a column.
 func (a *assigner) columns(s *scan, k keyword, from, end int) {
-	first := a.inRowFrom(s, from)
 	at, _ := closing(s, end)
-	before, after := s.buf[max(0, first-1)], s.buf[s.column(at)]
+	after := s.buf[s.column(at)]
+	if bytes.IndexByte([]byte("\n,;|)\xe2\t"), after) < 0 && s.buf[at] != '\t' {
+		return
+	}
+	first := a.inRowFrom(s, from)
+	before := s.buf[max(0, first-1)]
 	if first == s.start(s.rowOf(from)) {
 		before = '\n'
 	}
-	if bytes.IndexByte([]byte("\n,;|)\xe2\t"), after) < 0 && s.buf[at] != '\t' || bytes.IndexByte([]byte("\n,; |\t\"`*(\x82"), before) < 0 {
+	if bytes.IndexByte([]byte("\n,; |\t\"`*(\x82"), before) < 0 {
+		return
+	}
+	row := s.rowOf(from)
+	text := s.buf[s.start(row):min(s.end(row), s.start(row)+maxHead)]
+	bars := bytes.IndexByte(text, '|') >= 0 || bytes.Contains(text, []byte("│"))
+	list := bytes.IndexByte(text, '(') >= 0 && isInsert(s.head(first))
+	if !list && (bars && (row+1 >= s.len() || !s.isRule(row+1)) || !bars && (bytes.IndexByte([]byte(" *`("), before) >= 0 || !bytes.ContainsAny(text, ",;\t"))) {
 		return
 	}
 	if !a.endsName(s, k, from, end) || a.strength(s, k, from, end, operand{at: end}) < 2 {
 		return
 	}
-	row := s.rowOf(from)
-	if head := s.head(first); isInsert(head) {
-		s.inserted(k, head, first, at)
-	} else if names := s.bars(row); len(names) > 0 {
-		s.belowBars(k, row, first, names)
-	} else {
+	switch {
+	case list:
+		s.inserted(k, s.head(first), first, at)
+	case bars:
+		s.belowBars(k, row, first, s.bars(row))
+	default:
 		s.belowCommas(k, row, first)
 	}
 }
@@ -38,9 +49,6 @@ func (a *assigner) columns(s *scan, k keyword, from, end int) {
 // bars are where in buf the bars stand that part the cells of a row.
 func (s *scan) bars(row int) (at []int) {
 	text := s.buf[s.start(row):min(s.end(row), s.start(row)+maxHead)]
-	if !bytes.Contains(text, []byte("|")) && !bytes.Contains(text, []byte("│")) {
-		return nil
-	}
 	for i := range text {
 		if text[i] == '|' || text[i] == 0xE2 && bytes.HasPrefix(text[i:], []byte("│")) {
 			at = append(at, s.start(row)+i)
@@ -63,9 +71,6 @@ func (s *scan) isRule(row int) bool {
 // belowBars finds the values in a column of a table with bars between its cells. The row below the
 // names must be a line.
 func (s *scan) belowBars(k keyword, row, first int, names []int) {
-	if row+1 >= s.len() || !s.isRule(row+1) {
-		return
-	}
 	if line := s.buf[s.start(row+1):s.end(row+1)]; !bytes.ContainsAny(line, "|+") && (len(line) > 0 || s.buf[names[0]] == '|' || s.rows[row+1].indent == 0) {
 		return
 	}
@@ -105,7 +110,6 @@ func (s *scan) belowBars(k keyword, row, first int, names []int) {
 		}
 		s.cellFound(k, from, end, ruled)
 	}
-	return
 }
 
 // cellFound adds what stands in a cell, if it can be a secret. words says that a word alone can.
@@ -170,7 +174,6 @@ func (s *scan) belowCommas(k keyword, row, first int) {
 		}
 		s.cellFound(k, values[nth].from, values[nth].end, false)
 	}
-	return
 }
 
 // cells are the cells of a row that a sign parts, which can stand in quotes.
@@ -188,7 +191,7 @@ func (s *scan) cells(row int, sign byte) (out []span) {
 	return out
 }
 
-// isInsert says that what stands before a name begins a list of columns: INSERT INTO t (name,
+// isInsert says that what stands before a name begins a list of columns, as in INSERT INTO t (name, password).
 func isInsert(head []byte) bool {
 	open := bytes.LastIndexByte(head, '(')
 	if open < 0 {
@@ -216,14 +219,14 @@ func (s *scan) inserted(k keyword, head []byte, first, at int) {
 	for at = s.skip(at, maxBlanks); at < stop && s.buf[at] == '('; {
 		cell := 0
 		for at++; at < stop && s.buf[at] != ')' && s.buf[at] != '\n'; {
-			switch c := s.buf[at]; {
-			case c == '\'' || c == '"':
+			switch c := s.buf[at]; c {
+			case '\'', '"':
 				end := s.quoted(at+1, c, false).ends[0]
 				if cell == nth && end < len(s.buf)-1 && s.buf[end] == c && s.rowOf(end) == s.rowOf(at) {
 					s.cellFound(k, at+1, end, true)
 				}
 				at = end + 1
-			case c == ',':
+			case ',':
 				cell++
 				at++
 			default:
@@ -237,7 +240,6 @@ func (s *scan) inserted(k keyword, head []byte, first, at int) {
 			at = s.skip(at+1, maxBlanks)
 		}
 	}
-	return
 }
 
 // beside is the value that stands behind a name in a column of its own, in a table that has a line of

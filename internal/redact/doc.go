@@ -48,7 +48,9 @@
 //
 // It finds what looks like a secret or stands where one does. A value that stands for itself is masked
 // whatever it looks like where it's plainly given: how plainly is a setting (literal.go; settings.go for
-// words without quotes; program.go for what programs have there), where it ends is a grammar (grammar.go), and lists, tables, pairs and SQL have their own forms (structure.go).
+// words without quotes; program.go for what programs have there), where it ends is a grammar (grammar.go), and lists, pairs and SQL have their own forms (structure.go),
+// as have programs (code.go), YAML (yaml.go), columns of tables (columns.go), markup (markup.go), prose and
+// other languages (prose.go), and pipes and files of accounts (piped.go).
 // Elsewhere it's masked if it isn't like a name, a type, a count or what documentation has for a
 // secret (url.go). Who can type into a session can make it print a secret in
 // a form that nothing recognises.

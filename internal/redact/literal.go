@@ -326,7 +326,7 @@ func (a *assigner) inRowFrom(s *scan, from int) int {
 // the row, and a mark of a list or of a change, may stand before it, and a comment behind.
 func (a *assigner) isRow(s *scan, from, end int) bool {
 	begin := beforeName(s.head(a.inRowFrom(s, from)))
-	if len(begin) > 0 && !bytes.Equal(begin, []byte("export ")) && !(bytes.Equal(begin, []byte("[")) && s.buf[from-1] != '"') && !bytes.Contains(begin, []byte("login ")) {
+	if len(begin) > 0 && !bytes.Equal(begin, []byte("export ")) && (!bytes.Equal(begin, []byte("[")) || s.buf[from-1] == '"') && !bytes.Contains(begin, []byte("login ")) {
 		return false
 	}
 	after := s.column(end)

@@ -33,7 +33,7 @@ func (s *scan) marked(first, at int, closed bool) (o operand, ok bool) {
 	return o, false
 }
 
-// isTag says whether a name is that of a tag of a name space: <wsse:Password
+// isTag says whether a name is that of a tag of a name space, as in <wsse:Password>.
 func (s *scan) isTag(first int) bool {
 	head := bytes.TrimRightFunc(s.head(first-1), func(r rune) bool { return r < 0x80 && isAlnum(byte(r)) })
 	return len(head) > 0 && head[len(head)-1] == '<'
@@ -96,7 +96,7 @@ func (s *scan) withoutStars(at int) int {
 // entities are how markup writes quotes.
 var entities = []string{"&quot;", "&#34;", "&#39;", "&apos;"} //nolint:gochecknoglobals // a constant table
 
-// inEntities is a text between two of them: password=&quot;x&quot;
+// inEntities is a text between two of them, as in password=&quot;x&quot;.
 func (s *scan) inEntities(at int) (o operand, ok bool) {
 	next, ok := s.either(at, entities...)
 	if !ok || s.rowOf(next) != s.rowOf(at) {
@@ -110,8 +110,11 @@ func (s *scan) inEntities(at int) (o operand, ok bool) {
 
 // valueFirst finds the value that stands before its name: {"value": "x", "name": "TOKEN"}.
 func (a *assigner) valueFirst(s *scan, k keyword, from, end int) {
+	if s.buf[end] != '"' {
+		return
+	}
 	first := a.inRowFrom(s, from)
-	if first == 0 || s.buf[end] != '"' || s.buf[first-1] != '"' {
+	if first == 0 || s.buf[first-1] != '"' {
 		return
 	}
 	head := bytes.TrimRight(s.head(first), `" `)
@@ -150,7 +153,7 @@ func (l *literal) isLabel(head []byte) bool {
 		return false
 	}
 	after := l.s.column(l.end)
-	if c := l.s.buf[after]; c != '\n' && c != '*' && !(c == '(' && after > l.end) {
+	if c := l.s.buf[after]; c != '\n' && c != '*' && (c != '(' || after == l.end) {
 		return false
 	}
 	begin := bytes.TrimLeftFunc(beforeName(head), func(r rune) bool {

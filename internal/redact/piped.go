@@ -110,8 +110,7 @@ func (s *scan) isAccount(first, end int) bool {
 // declared finds what a variable of Terraform is if nothing else is given: variable "token" {, and in
 // the rows behind it default = "x".
 func (a *assigner) declared(s *scan, k keyword, from, end int) {
-	first := a.inRowFrom(s, from)
-	if !s.joined(first, `variable "`) || !bytes.HasPrefix(s.buf[end:], []byte(`" {`)) || !a.endsName(s, k, from, end) || a.strength(s, k, from, end, operand{at: end}) < 2 {
+	if !bytes.HasPrefix(s.buf[end:], []byte(`" {`)) || !s.joined(a.inRowFrom(s, from), `variable "`) || !a.endsName(s, k, from, end) || a.strength(s, k, from, end, operand{at: end}) < 2 {
 		return
 	}
 	const most = 8
@@ -120,8 +119,8 @@ func (a *assigner) declared(s *scan, k keyword, from, end int) {
 		if bytes.HasPrefix(text, []byte("}")) {
 			return
 		}
-		rest, ok := bytes.CutPrefix(text, []byte("default"))
-		if rest, ok = bytes.CutPrefix(bytes.TrimLeft(rest, " "), []byte("= ")); !ok {
+		name, rest, ok := bytes.Cut(text, []byte("= "))
+		if !ok || string(bytes.TrimRight(name, " ")) != "default" {
 			continue
 		}
 		if o, ok := s.inQuotes(s.end(row)-len(rest), 'd', "\n"); ok {

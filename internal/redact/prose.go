@@ -13,13 +13,20 @@ const mostBetween = 96
 // prompted is the value behind what a prompt or a message says of a name, at the end of its row:
 // Password for bob: x, your password is: x, password set to x. at is where the name ends.
 func (s *scan) prompted(at int) (o operand, ok bool) {
-	text := s.buf[at:min(s.end(s.rowOf(at)), at+mostBetween+maxName)]
-	if len(text) < 8 || text[0] != ' ' {
+	if s.buf[at] != ' ' {
 		return o, false
 	}
-	if next, ok := s.either(at+1, "set to ", "changed to ", "reset to "); ok {
-		return s.said(next)
+	switch s.buf[at+1] {
+	case 's', 'c', 'r':
+		if next, ok := s.either(at+1, "set to ", "changed to ", "reset to "); ok {
+			return s.said(next)
+		}
+		return o, false
+	case 'f', 'i', 'o':
+	default:
+		return o, false
 	}
+	text := s.buf[at:min(s.end(s.rowOf(at)), at+mostBetween+maxName)]
 	if !slices.ContainsFunc([]string{" for ", " is ", " is: ", " of "}, func(w string) bool { return bytes.HasPrefix(text, []byte(w)) }) {
 		return o, false
 	}

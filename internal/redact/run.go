@@ -80,7 +80,7 @@ func (t *text) goesOn(br int, set *charset, n, usual int) bool {
 		return true
 	case t.named(at), isDate(next):
 		return false
-	case usual == 0 && n <= brief && t.another(at, end) && !(t.full(t.rowOf(br)) && t.width(t.rowOf(br)) >= terminal):
+	case usual == 0 && n <= brief && t.another(at, end) && (!t.full(t.rowOf(br)) || t.width(t.rowOf(br)) < terminal):
 		return false // a row of something else; and if it weren't, the rest would be letters or digits alone
 	case t.buf[end] == ' ' && len(next) < tiny && n >= 4*len(next):
 		return false // the name of a program; and if it weren't, it would be a fifth at most

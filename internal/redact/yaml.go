@@ -82,7 +82,7 @@ func (l *literal) isFlow(head []byte) bool {
 }
 
 // isBlock says whether a value stands in rows of its own behind that of its name, and whether a mark
-// says so: name: |-
+// says so, as in name: |-.
 func (s *scan) isBlock(nameEnd int, o operand) (block, marked bool) {
 	row := s.rowOf(nameEnd - 1)
 	if o.by != ':' || o.escaped {
