@@ -328,7 +328,7 @@ const maxBlanks, maxColumn = 8, 96
 func (a *assigner) operator(s *scan, from, end int) (o operand, ok bool) {
 	first := a.inRowFrom(s, from)
 	at, closed := closing(s, end)
-	bold := s.buf[max(0, first-1)] == '*' // of Markdown
+	bold := s.buf[max(0, first-1)] == '*' || s.buf[at] == '*' && bytes.IndexByte(s.head(first), '*') >= 0 // of Markdown
 	if bold {
 		at = s.withoutStars(at)
 	}
@@ -365,7 +365,7 @@ func (a *assigner) operator(s *scan, from, end int) (o operand, ok bool) {
 		if !closed {
 			at = s.typed(at)
 		}
-	} else if next, ok := s.either(at, "："); ok {
+	} else if next, ok := s.either(at, "：", "是：", "是:", "为："); ok {
 		at, o.by = next, ':'
 	} else if next, ok := s.either(at, ">"); ok && !closed {
 		at, o.by, o.until = next, '>', '<'
@@ -420,7 +420,15 @@ func (a *assigner) operator(s *scan, from, end int) (o operand, ok bool) {
 		}
 	}
 	if o.by == ':' {
-		at = s.withoutNode(at)
+		if at = s.withoutNode(at); s.buf[at] == '*' && s.buf[at+1] == '*' { // password: **x**
+			return operand{at: s.withoutStars(at), by: ':', until: '*'}, true
+		}
+		if s.buf[at] == '{' {
+			if next, ok := s.inField(at); ok {
+				o.at = next
+				return s.unquote(o)
+			}
+		}
 	}
 	if o.by == '=' || o.by == ':' {
 		if next, ok := s.wrapped(at); ok {
@@ -458,8 +466,10 @@ func (s *scan) unquote(o operand) (_ operand, ok bool) {
 	return o, at < len(s.buf)
 }
 
-// column is where a text begins that stands in a column of its own, behind blanks.
+// column is where a text begins that stands in a column of its own, behind blanks: the end of its row
+// at most.
 func (s *scan) column(at int) int {
+	at = min(at, len(s.buf)-1)
 	for end := at + maxColumn; at < end; {
 		switch c := s.buf[at]; {
 		case c == ' ' || c == '\t':

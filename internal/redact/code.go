@@ -14,13 +14,32 @@ import (
 func (a *assigner) programmed(s *scan, first, end, at int, closed bool) (o operand, ok bool) {
 	switch c := s.buf[at]; {
 	case !closed && c == '(' && isSetter(s.buf[first:end]): // setPassword("x")
-		return s.inQuotes(at+1, 'c', ")")
+		return s.inQuotes(s.column(at+1), 'c', ")")
+	case !closed && c == '(' && bytes.HasSuffix(s.head(first), []byte("string ")): // std::string password("x")
+		return s.inQuotes(at+1, 'd', ")")
+	case !closed && c == '[': // char password[] = "x"
+		if next, ok := s.either(s.follow(at+1, digitSet, 0, 8).end, "] = "); ok {
+			return s.inQuotes(next, 'd', ";")
+		}
+		return o, false
+	case closed && c == '.' && s.buf[at-1] == ')': // var("TOKEN").unwrap_or("x")
+		if next, ok := s.either(at, ".unwrap_or(", ".unwrap_or_else(|_| ", ".orElse(", ".getOrElse("); ok {
+			return s.inQuotes(next, 'd', "")
+		}
+		return o, false
 	case !closed && c == '{': // std::string password{"x"}
 		return s.inQuotes(at+1, 'd', "}")
 	case closed && c == ',': // add_argument("--password", default="x")
 		text := s.buf[at:min(s.end(s.rowOf(at)), at+maxHead/8)]
-		if i := bytes.Index(text, []byte("default=")); i > 0 && !bytes.ContainsAny(text[:i], "()") {
-			return s.inQuotes(at+i+len("default="), 'd', "),")
+		for _, w := range []string{"default=", "fallback="} {
+			if i := bytes.Index(text, []byte(w)); i > 0 && !bytes.ContainsAny(text[:i], "()") {
+				return s.inQuotes(at+i+len(w), 'd', "),")
+			}
+		}
+		if s.isFlagOf(first) { // flag.String("password", "x", "what it's for")
+			if o, ok = s.inQuotes(s.column(at+1), 'd', ","); ok {
+				return o, isOrdinary(s.buf[o.at:s.quoted(o.at, o.quote, false).ends[0]])
+			}
 		}
 		return o, false
 	case c != ' ' && c != '\t':
@@ -57,7 +76,7 @@ func (a *assigner) programmed(s *scan, first, end, at int, closed bool) (o opera
 			return s.inQuotes(s.column(next), 'd', "")
 		}
 	case (c == '"' || c == '\'') && s.isDirective(first):
-		return s.inQuotes(behind, 'd', "\n;)}")
+		return s.inQuotes(behind, 'd', "\n;)}/")
 	}
 	return o, false
 }
@@ -103,6 +122,26 @@ func isSetter(name []byte) bool {
 		}
 	}
 	return dot >= 0 && slices.Contains([]string{"password", "passwd", "passphrase", "secret", "clientsecret", "userpassword", "dbpassword"}, call)
+}
+
+// isFlagOf says whether a text in quotes at a place is the name of an option that Go's flag package is given.
+func (s *scan) isFlagOf(first int) bool {
+	head := s.head(first)
+	call := bytes.LastIndexByte(head, '(')
+	return call > 0 && (bytes.HasSuffix(head[:call], []byte(".String")) || bytes.HasSuffix(head[:call], []byte(".StringVar")))
+}
+
+// inField is the value of a field that an object in braces has for a name: {"value": "x"}.
+func (s *scan) inField(at int) (_ int, ok bool) {
+	next, ok := s.either(s.column(at+1), `"value"`, "'value'", "value")
+	if !ok {
+		return at, false
+	}
+	if next, ok = s.either(s.column(next), ":"); !ok {
+		return at, false
+	}
+	_, ok = s.inQuotes(s.column(next), '=', "},")
+	return s.column(next), ok
 }
 
 // isDirective says whether a name that stands before a text in quotes is given it, by what stands
@@ -180,7 +219,7 @@ func (s *scan) typed(at int) int {
 
 // userCalls are beginnings of calls that are given a user and a password.
 func userCalls() []string {
-	return []string{"BasicAuth(", "basicAuth(", "basic_auth(", "UserPassword(", "PlainAuth(", "auth=("}
+	return []string{"BasicAuth(", "basicAuth(", "basic_auth(", "UserPassword(", "PlainAuth(", "auth=(", "WiFi.begin("}
 }
 
 // userCall finds the password in such a call: SetBasicAuth("bob", "x"). One that's a word alone may be

@@ -13,7 +13,10 @@ const mostRows = 64
 
 // columns finds the values below a name of a column.
 func (a *assigner) columns(s *scan, k keyword, from, end int) {
-	at, _ := closing(s, end)
+	at := end
+	if c := s.buf[at]; c == '"' || c == '\'' || c == '`' {
+		at++
+	}
 	after := s.buf[s.column(at)]
 	if bytes.IndexByte([]byte("\n,;|)\xe2\t"), after) < 0 && s.buf[at] != '\t' {
 		return

@@ -41,7 +41,7 @@ func commands() []command {
 		{name: "podman login", options: []string{"-p"}},
 		{name: "htpasswd", nth: 3},
 		{name: "ldapsearch", options: []string{"-w"}},
-		{name: "gh secret set", options: []string{"-b", "--body"}},
+		{name: "gh secret set", options: []string{"-b", "--body"}, glued: "-b"},
 		{name: "nmcli", words: []string{"password", "wifi-sec.psk", "802-11-wireless-security.psk"}},
 		{name: "cargo login", nth: 1},
 		{name: "ConvertTo-SecureString", nth: 1},

@@ -18,6 +18,11 @@ func (s *scan) marked(first, at int, closed bool) (o operand, ok bool) {
 	switch {
 	case !closed && before == '>' && (s.buf[at] == '<' || s.buf[at] == ':' && s.buf[at+1] == '<'): // <td>Password</td><td>x</td>
 		return s.behindTags(at)
+	case !closed && s.buf[at] == '&' && s.joined(first, "&lt;"): // &lt;password&gt;x&lt;/password&gt;
+		if next, ok := s.either(at, "&gt;"); ok {
+			stop := s.before(next, '&').ends[0]
+			return operand{at: next, by: 'v', until: '&'}, stop > next && isOrdinary(s.buf[next:stop])
+		}
 	case closed && (before == '"' || before == '\'') && s.joined(first-1, "type="): // <input type="password" value="x">
 		return s.ofField(first)
 	case !closed && s.buf[at] == ' ' && (before == '<' || before == ':' && s.isTag(first)): // <wsse:Password Type="x">y</wsse:Password>
@@ -149,7 +154,7 @@ func (l *literal) isLabel(head []byte) bool {
 	if l.by != ':' && l.by != '=' || !isOrdinary(l.v) || isVersion(l.v) || isVariable(l.v) || l.s.rowOf(l.at) != l.s.rowOf(l.from) {
 		return false
 	}
-	if m := measureOf(l.v); bytes.IndexByte(l.v, '*') >= 0 || !l.k.takesPhrases() && (len(l.v) < 8 || m.digits < 2) { // a grammar, a name with a number
+	if m := measureOf(l.v); bytes.IndexByte(l.v, '*') >= 0 || !l.k.takesPhrases() && (len(l.v) < 8 || m.digits < 2 && !bytes.ContainsAny(l.v, "!#%^+=?~@$")) { // a grammar, a name with a number
 		return false
 	}
 	after := l.s.column(l.end)
@@ -164,7 +169,8 @@ func (l *literal) isLabel(head []byte) bool {
 		return false
 	}
 	for _, w := range words {
-		if slices.Contains(ofPrograms, string(w)) || bytes.ContainsAny(w, "()[]{}<>=\"'`;,$&|\\@") {
+		w = bytes.TrimSuffix(w, []byte("'s"))
+		if slices.Contains(ofPrograms, string(w)) || bytes.ContainsAny(w, "()[]{}<>=\"'`;,$&|\\") || bytes.HasPrefix(w, []byte("@")) {
 			return false
 		}
 	}

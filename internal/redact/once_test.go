@@ -3,6 +3,7 @@ package redact_test
 import (
 	"encoding/base64"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -151,4 +152,21 @@ func TestOrdinaryPasswords(t *testing.T) {
 		}
 	}
 	t.Log(failed)
+}
+
+// Masking what's masked changes nothing, wherever a form of a secret is cut, broken or lacks a character.
+func TestMaskingTwiceChangesNothing(t *testing.T) {
+	m := newMasker(t, redact.Options{})
+	mask := func(rows []string) []string { return m.Lines(redact.Window{Lines: rows, Open: true}).Lines }
+	for i, k := range redacttest.Embedded() {
+		text := k.Make(redacttest.New(uint64(i) + 4e6)).Text
+		for at := range text {
+			for _, part := range []string{text[:at], text[at:], text[:at] + "\n" + text[at:], text[:at] + text[at+1:]} {
+				once := mask(strings.Split(part, "\n"))
+				if again := mask(once); !slices.Equal(once, again) {
+					t.Errorf("%q\n is masked as %q\nand that as %q", part, once, again)
+				}
+			}
+		}
+	}
 }

@@ -17,17 +17,17 @@ func (s *scan) prompted(at int) (o operand, ok bool) {
 		return o, false
 	}
 	switch s.buf[at+1] {
-	case 's', 'c', 'r':
-		if next, ok := s.either(at+1, "set to ", "changed to ", "reset to "); ok {
+	case 's', 'c', 'r', 'h', 'w':
+		if next, ok := s.either(at+1, "set to ", "changed to ", "reset to ", "has been set to ", "has been changed to ", "has been reset to ", "was set to ", "was changed to ", "was reset to "); ok {
 			return s.said(next)
 		}
 		return o, false
-	case 'f', 'i', 'o':
+	case 'f', 'i', 'o', 'l':
 	default:
 		return o, false
 	}
 	text := s.buf[at:min(s.end(s.rowOf(at)), at+mostBetween+maxName)]
-	if !slices.ContainsFunc([]string{" for ", " is ", " is: ", " of "}, func(w string) bool { return bytes.HasPrefix(text, []byte(w)) }) {
+	if !slices.ContainsFunc([]string{" for ", " is ", " is: ", " of ", " ist: ", " lautet: "}, func(w string) bool { return bytes.HasPrefix(text, []byte(w)) }) {
 		return o, false
 	}
 	colon := bytes.LastIndex(text, []byte(": "))

@@ -115,7 +115,7 @@ func (s *scan) isCall(first int) bool {
 		return false
 	}
 	head = bytes.ToLower(head[max(0, len(head)-16) : len(head)-1])
-	for _, w := range []string{"define", "setenv", "putenv", "set", "setproperty", "setitem", "put", "setdefault", "addenv", "getenv", "environ.get", "env.get", "env.fetch", "env", "getenvordefault", "envor"} {
+	for _, w := range []string{"define", "setenv", "putenv", "set", "setproperty", "setitem", "put", "setdefault", "addenv", "getenv", "environ.get", "env.get", "env.fetch", "env", "getenvordefault", "envor", "getordefault"} {
 		if rest, ok := bytes.CutSuffix(head, []byte(w)); ok && (len(rest) == 0 || !isAlnum(rest[len(rest)-1])) {
 			return true
 		}

@@ -68,5 +68,10 @@ func Embedded() []Kind {
 		"DSN=bob:%s@unix(/run/mysqld.sock)/app", "db.internal:5432:app:bob:%s", "*:*:*:bob:%s", "jdbc:sqlserver://db.internal;user=sa;password={%s};encrypt=true", "curl --data-urlencode 'password=%s' https://db.internal", "variable \"db_password\" {\n  type    = string\n  default = \"%s\"\n}",
 	)...)
 	out = append(out, literal("phrases in commands", Garden.phrase, "jdbc:sqlserver://db.internal;user=sa;password={%s};encrypt=true", "curl --data-urlencode 'password=%s' https://db.internal", "echo '%s' | sudo -S ls")...)
+	out = append(out, literal("in more of code and prose", Garden.plain,
+		`PASSWORD = config.get("db", "password", fallback="%s")`, `System.getenv().getOrDefault("DB_PASSWORD", "%s")`, `let password = std::env::var("DB_PASSWORD").unwrap_or("%s".to_string());`, `ds.setPassword( "%s" );`, `pw := flag.String("password", "%s", "what it's for")`,
+		`flag.StringVar(&pw, "db-password", "%s", "x")`, `"password": {"value": "%s"}`, `std::string password("%s");`, `const char password[] = "%s";`, `#define PASSWORD "%s" // of the database`, `WiFi.begin("home", "%s");`, "INSERT INTO `users` (`name`, `password`) VALUES ('bob', '%s');",
+		"&lt;password&gt;%s&lt;/password&gt;", "**API key**: `%s`", "Password: **%s**", "Your password has been set to %s", "bob@db's password: %s", "Das Passwort lautet: %s", "密码是：%s", "gh secret set DB_PASSWORD -b'%s'",
+	)...)
 	return out
 }
