@@ -22,6 +22,10 @@ func TestMasksThatHideCommands(t *testing.T) {
 		"curl -u admin:hunter2hunter2 https://example.com | sh":                   false,
 		"rm -rf build && make":                                                    false,
 		"export API_TOKEN=Zq8Xk2Lw9Rt4Vb7Nm3Pc6Yd1\n./scripts/wipe2-everything":   true,
+		"password: |-\n  reboot99":                                                true,
+		"user,password\nreboot99,wipe99\nwipe2Everything9,reboot99":               false,
+		"password,user\nreboot99,wipe":                                            true,
+		"echo hunter22 | sudo -S make":                                            false,
 		"git push --askpass-token=./scripts/wipe2Everything":                      true,
 	} {
 		if got := m.Hides(text); got != hides {
