@@ -148,7 +148,7 @@ func (s *scan) inField(at int) (_ int, ok bool) {
 // before the name: nothing, #define, (setq, {: of Clojure, a directive of nginx.
 func (s *scan) isDirective(first int) bool {
 	head := s.head(first)
-	if len(head) == 0 || bytes.HasSuffix(head, []byte("{:")) {
+	if len(head) == 0 || bytes.HasSuffix(head, []byte("{:")) || bytes.HasSuffix(head, []byte(`" `)) && bytes.Contains(head, []byte(`user "`)) {
 		return true
 	}
 	return slices.ContainsFunc([]string{"#define ", "(setq ", "(def ", "(defvar ", "(defconst ", "_header "}, func(w string) bool { return bytes.HasSuffix(head, []byte(w)) })
@@ -220,6 +220,18 @@ func (s *scan) typed(at int) int {
 // userCalls are beginnings of calls that are given a user and a password.
 func userCalls() []string {
 	return []string{"BasicAuth(", "basicAuth(", "basic_auth(", "UserPassword(", "PlainAuth(", "auth=(", "WiFi.begin("}
+}
+
+// connections are beginnings of calls that are given an address, a user and a password.
+func connections() []string {
+	return []string{"mysqli_connect(", "new mysqli(", "new PDO(", "DriverManager.getConnection("}
+}
+
+// connection finds the password in such a call.
+func connection(s *scan, word, from, end int) {
+	if comma := bytes.IndexByte(s.buf[end:min(s.end(s.rowOf(end)), end+maxHead/4)], ','); comma > 0 {
+		userCall(s, word, from, end+comma+1)
+	}
 }
 
 // userCall finds the password in such a call: SetBasicAuth("bob", "x"). One that's a word alone may be

@@ -236,7 +236,7 @@ func (l *literal) setting() setting {
 	switch {
 	case name[0] == '-' && (l.by == '=' || l.by == ' '), assigned && isUpper(name):
 		return isSet
-	case assigned && before == ',' && bytes.Contains(head, []byte(" -o ")): // mount -o user=me,pass=x
+	case assigned && (before == ',' && bytes.Contains(head, []byte(" -o ")) || (before == ',' || s.buf[l.end] == ',') && bytes.Contains(head, []byte("--set "))): // mount -o user=me,pass=x
 		return isSet
 	case assigned && (before == '?' || before == '&' && !bytes.HasSuffix(head, []byte("&&"))): // of an address
 		return isSet
@@ -244,7 +244,7 @@ func (l *literal) setting() setting {
 		return isSet
 	case assigned && l.isConnection(head), l.by == ':' && l.tight && l.isPrinted(head), l.by == ':' && isRequestHeader(head):
 		return isSet
-	case l.by == ' ' && (isGiven(head, name) || l.quote == '\'' && s.isSQL(l.first, l.nameEnd, l.at-1)), l.by == 'v' && l.quote != 0, l.by == ',' && l.quote != 0 && isUpper(name):
+	case l.by == ' ' && (isGiven(head, name) || s.isAccount(l.first, l.nameEnd) || l.quote == '\'' && s.isSQL(l.first, l.nameEnd, l.at-1)), l.by == 'v' && l.quote != 0, l.by == ',' && l.quote != 0 && isUpper(name):
 		return isSet
 	case l.by == 'd' && l.until != 0, before == '[' && s.buf[l.nameEnd] == ']' && l.a.isRow(s, l.from, l.end): // of a variable; of PHP
 		return isSet
@@ -330,7 +330,7 @@ func (a *assigner) isRow(s *scan, from, end int) bool {
 		return false
 	}
 	after := s.column(end)
-	return s.buf[after] == '\n' || s.buf[after] == '#' && after > end
+	return s.buf[after] == '\n' || s.buf[after] == '#' && after > end || s.buf[end] == ' ' && s.rowOf(end) == s.rowOf(from) && bytes.HasPrefix(begin, []byte("machine ")) && bytes.Contains(begin, []byte(" login "))
 }
 
 // isLetters says that a text has nothing but letters and what joins words.

@@ -136,6 +136,7 @@ func TestNoLiterals(t *testing.T) {
 		`"NAME" || "PASSWORD" || "PHONE"`, "one of `password` or `salt`", "password: []byte(\"asdf\"),", "has := o.hasToken || \"unknown\"", `x.showPrompt("Enter API key:").trim();`, "| Token | Size |\n|---|---|\n| `UINT64_LE`* | 8 |\n| `Float16_BE` | 2 |",
 		"  username SecretReader\n  password SecretReader", "'API Key': 'API-Schluessel17',", "Get your API key:\n```bash17", "SSH_AUTH_SOCK=/tmp/ssh-P65gpcqArqvH/agent.15541",
 		`flag.String("password", "", "the password")`, `flag.String("token", "none", "x")`, "a *token*2", `"password": {"type": "string"}`, "password: **required**", "Your password has been set to expire", "char token[64] = x;",
+		"AWS Secret Access Key [None]: ", "PASS tests17", "new PDO($dsn, $user, $password)", `DriverManager.getConnection(url, "bob", word)`,
 		"REQUIRE_AUTH=oauth2", "DB_AUTH=scram-sha-256", `stopword = "tiger42"`, `pat = "tiger42x"`, "CACHE_KEY=v1-tiger42",
 		`"nextPageToken": "Kx7mQ2zPw9Lr4TyH"`, `  "output_token": "NextMarker",`, "curl 'https://example.org/items?pagination-token=get-second-batch'", "aws s3api list-objects-v2 --continuation-token Kx7mQ2zPw9Lr4TyH",
 	} {

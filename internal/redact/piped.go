@@ -95,14 +95,14 @@ func pgpass(s *scan, _, from, _ int) {
 // names, as the row before does: user bob, password x.
 func (s *scan) isAccount(first, end int) bool {
 	row := s.rowOf(first)
-	if first != s.start(row) || !slices.Contains([]string{"password", "passwd", "pass", "secret"}, string(s.buf[first:end])) {
+	if first != s.start(row) || !slices.Contains([]string{"password", "passwd", "pass", "secret", "PASS"}, string(s.buf[first:end])) {
 		return false
 	}
 	value, before := s.buf[end:s.end(row)], s.rowBefore(row)
 	if bytes.HasPrefix(before, []byte("user")) && !isOrdinary(bytes.TrimSpace(value)) { // fields of a type
 		return false
 	}
-	return bytes.Count(value, []byte(" ")) == 1 && slices.ContainsFunc([]string{"user ", "username ", "login ", "account ", "machine ", "host ", "from ", "port ", "auth ", "tls "}, func(w string) bool {
+	return bytes.Count(value, []byte(" ")) == 1 && slices.ContainsFunc([]string{"user ", "USER ", "username ", "login ", "account ", "machine ", "host ", "from ", "port ", "auth ", "tls "}, func(w string) bool {
 		return bytes.HasPrefix(before, []byte(w))
 	})
 }

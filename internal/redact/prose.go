@@ -22,6 +22,14 @@ func (s *scan) prompted(at int) (o operand, ok bool) {
 			return s.said(next)
 		}
 		return o, false
+	case '[': // AWS Secret Access Key [None]: x
+		row := s.buf[at:s.end(s.rowOf(at))]
+		i := bytes.Index(row, []byte("]: "))
+		if i < 0 || i > maxName {
+			return o, false
+		}
+		o = operand{at: s.column(at + i + len("]:")), by: 'd', until: '\n'}
+		return o, isOrdinary(s.buf[o.at:max(o.at, s.end(s.rowOf(at)))])
 	case 'f', 'i', 'o', 'l':
 	default:
 		return o, false
@@ -60,7 +68,7 @@ func (l *literal) isSaid() bool {
 // isAmong says whether a name and its value stand among others with commas, behind a user, or in what
 // a program prints of an object: user=bob, password=x, host=y.
 func (l *literal) isAmong(head []byte) bool {
-	if l.by != '=' && l.by != ':' || !isOrdinary(l.v) || measureOf(l.v).digits < 2 {
+	if l.by != '=' && l.by != ':' || !isOrdinary(l.v) {
 		return false
 	}
 	after := l.s.buf[l.end]
@@ -68,7 +76,7 @@ func (l *literal) isAmong(head []byte) bool {
 		return bytes.IndexByte(head[open:], '"') < 0 && bytes.IndexByte(head[open:], '>') < 0
 	}
 	pair, ok := bytes.CutSuffix(bytes.TrimRight(head, " "), []byte(","))
-	if !ok || after != ',' && after != ')' && after != '\n' || l.by == '=' && bytes.Count(head, []byte("(")) > bytes.Count(head, []byte(")")) {
+	if !ok || measureOf(l.v).digits < 2 || after != ',' && after != ')' && after != '\n' || l.by == '=' && bytes.Count(head, []byte("(")) > bytes.Count(head, []byte(")")) {
 		return false
 	}
 	if i := bytes.LastIndexAny(pair, ",("); i >= 0 {

@@ -74,6 +74,7 @@ func (r *rules) builtIn() {
 	r.anchor(cookieHeader, "Cookie:", "cookie:")
 	r.anchor(authorization(), "Authorization", "authorization", "AUTHORIZATION")
 	r.anchor(userCall, userCalls()...)
+	r.anchor(connection, connections()...)
 	r.anchor(piped, readers()...)
 	r.anchor(dataSource, "@tcp(", "@unix(")
 	r.anchor(pgpass, ":5432:", ":*:")

@@ -73,5 +73,9 @@ func Embedded() []Kind {
 		`flag.StringVar(&pw, "db-password", "%s", "x")`, `"password": {"value": "%s"}`, `std::string password("%s");`, `const char password[] = "%s";`, `#define PASSWORD "%s" // of the database`, `WiFi.begin("home", "%s");`, "INSERT INTO `users` (`name`, `password`) VALUES ('bob', '%s');",
 		"&lt;password&gt;%s&lt;/password&gt;", "**API key**: `%s`", "Password: **%s**", "Your password has been set to %s", "bob@db's password: %s", "Das Passwort lautet: %s", "密码是：%s", "gh secret set DB_PASSWORD -b'%s'",
 	)...)
+	out = append(out, literal("in calls and files with users", Garden.plain,
+		"machine x.internal login bob account foo password %s macdef init", "AWS Secret Access Key [None]: %s", "USER bob\nPASS %s\n230 ok", `poll x proto imap user "bob" password "%s"`, "$c = mysqli_connect('localhost', 'bob', '%s', 'db');", "new PDO('mysql:host=db', 'bob', '%s')",
+		`DriverManager.getConnection(url, "bob", "%s");`, "helm install x --set auth.user=bob,auth.rootPassword=%s", "helm install x --set auth.password=%s,auth.user=bob",
+	)...)
 	return out
 }
