@@ -154,6 +154,17 @@ func TestOrdinaryPasswords(t *testing.T) {
 	t.Log(failed)
 }
 
+// A row of a list behind a secret doesn't look like the rest of its mask.
+func TestListsBehindSecretsShowNothing(t *testing.T) {
+	m := newMasker(t, redact.Options{})
+	for i, k := range slices.Concat(redacttest.Ordinary(), redacttest.Embedded()) {
+		p := k.Make(redacttest.New(uint64(i) + 3e6))
+		if shown := uncovered(m.Find([]byte(p.Text+"\n• and another")), strings.Split(p.Text, "\n"), p.Secret); shown != "" {
+			t.Errorf("%q of %q is shown", shown, p.Text)
+		}
+	}
+}
+
 // Masking what's masked changes nothing, wherever a form of a secret is cut, broken or lacks a character.
 func TestMaskingTwiceChangesNothing(t *testing.T) {
 	m := newMasker(t, redact.Options{})

@@ -126,10 +126,14 @@ func (s *scan) peek(from, end int) []byte { return s.value(s.scratch[:0], from, 
 // isHead says whether a mask stands behind what ends at a place, which then is what the
 // mask shows of its secret.
 func (s *scan) isHead(end int) bool {
-	if end < len(s.buf) && s.buf[end] == '\n' {
+	broken := end < len(s.buf) && s.buf[end] == '\n'
+	if broken {
 		end++
 	}
 	rest := s.buf[min(end, len(s.buf)):]
+	if broken && bytes.HasPrefix(rest, []byte(dot+" ")) { // of a list
+		return false
+	}
 	return bytes.HasPrefix(rest, []byte("…"+maskBegin)) || bytes.HasPrefix(rest, []byte(dot))
 }
 
