@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
@@ -26,6 +27,10 @@ func (h *Hub) Load(ctx context.Context) error {
 	kept, err := h.opt.Store.Bindings(ctx)
 	if err != nil {
 		return fmt.Errorf("load bindings: %w", err)
+	}
+	begun, err := h.opt.Store.NewSessions(ctx)
+	if err != nil {
+		return fmt.Errorf("load which sessions are new: %w", err)
 	}
 	h.mu.Lock()
 	for _, m := range moves {
@@ -53,10 +58,15 @@ func (h *Hub) Load(ctx context.Context) error {
 		err = errors.Join(err, h.open(ctx, b, k.Document))
 	}
 	for _, s := range h.opt.Sessions.List() {
-		if s.State == sessions.StateEnded {
-			err = errors.Join(err, h.finishLocked(ctx, s.ID))
-		} else {
+		ended := s.State == sessions.StateEnded
+		switch {
+		case slices.Contains(begun, s.ID):
+			err = errors.Join(err, h.takeUp(ctx, s, 0)) // the last process was killed before it could
+		case !ended:
 			err = errors.Join(err, h.applyRules(ctx, s, -1))
+		}
+		if ended {
+			err = errors.Join(err, h.finishLocked(ctx, s.ID))
 		}
 	}
 	if err != nil {

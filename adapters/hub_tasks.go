@@ -101,7 +101,7 @@ func (h *Hub) tryTask(ctx context.Context, t *task) (err error) {
 func (h *Hub) begin(ctx context.Context, s sessions.Session) error {
 	h.life.Lock()
 	defer h.life.Unlock()
-	if err := h.applyRules(ctx, s, s.Lines); err != nil {
+	if err := h.takeUp(ctx, s, s.Lines); err != nil {
 		return err
 	}
 	now, err := h.opt.Sessions.Get(string(s.ID))
@@ -113,6 +113,19 @@ func (h *Hub) begin(ctx context.Context, s sessions.Session) error {
 	h.mu.Unlock()
 	if ended {
 		return h.finishLocked(ctx, s.ID)
+	}
+	return nil
+}
+
+// takeUp binds a new session by the rules, from behind a line on, and keeps that it has. A session
+// that wasn't taken up before a kill is at the next start: that its bindings are missing doesn't
+// tell it from one that rules want only later, which goes on from its newest line. life is held.
+func (h *Hub) takeUp(ctx context.Context, s sessions.Session, start int64) error {
+	if err := h.applyRules(ctx, s, start); err != nil {
+		return err
+	}
+	if err := h.opt.Store.TakeUp(ctx, s.ID); err != nil {
+		return fmt.Errorf("keep that the rules were applied to %s: %w", s.ID, err)
 	}
 	return nil
 }

@@ -38,6 +38,10 @@ type rig struct {
 	masker    *redact.Masker
 	endsTurn  func(line string) bool
 	storing   func() // called while one is stored; nil: nothing is
+	// dies counts down what the process writes: at 0 it's killed, behind that write or, with
+	// diesBefore, in front of it.
+	dies       atomic.Int64
+	diesBefore bool
 
 	process *adaptertest.Process
 	hub     *adapters.Hub
@@ -209,5 +213,25 @@ func (s *fullStore) PutBinding(ctx context.Context, b adapters.Binding, d *adapt
 	if s.rig.storing != nil {
 		s.rig.storing()
 	}
-	return s.Store.PutBinding(ctx, b, d)
+	return s.write(func() error { return s.Store.PutBinding(ctx, b, d) })
+}
+
+func (s *fullStore) PutDocument(ctx context.Context, id adapters.BindingID, d adapters.Document, sent *adapters.Message) error {
+	return s.write(func() error { return s.Store.PutDocument(ctx, id, d, sent) })
+}
+
+func (s *fullStore) TakeUp(ctx context.Context, id sessions.ID) error {
+	return s.write(func() error { return s.Store.TakeUp(ctx, id) })
+}
+
+// write writes something, and kills the process if it's to die there.
+func (s *fullStore) write(do func() error) error {
+	if s.rig.dies.Add(-1) != 0 {
+		return do()
+	}
+	s.rig.process.Kill()
+	if s.rig.diesBefore {
+		return adaptertest.ErrKilled
+	}
+	return do()
 }

@@ -30,6 +30,12 @@ type Store interface {
 	// remembered, that shows a line or what comes behind it; "" if it's not known
 	// whether it's the first.
 	MessageAt(ctx context.Context, id BindingID, line int64) (string, error)
+	// NewSessions returns the sessions that were stored and not taken up since. Those that were
+	// stored before that was kept aren't among them.
+	NewSessions(ctx context.Context) ([]sessions.ID, error)
+	// TakeUp keeps that a session has the bindings that the rules wanted when it began, for good;
+	// again, or of one that isn't there, it's no error.
+	TakeUp(ctx context.Context, id sessions.ID) error
 	// Moves returns all chats that have another id, in the order in which they got it.
 	Moves(ctx context.Context) ([]Move, error)
 	// PutMove keeps that a chat has another id, for good; again, it's no error.

@@ -14,7 +14,7 @@ import (
 type Backend interface {
 	adapters.Store
 	adapters.Log
-	// AddSession makes a session's log.
+	// AddSession makes a session's log. It's new then: see adapters.Store.NewSessions.
 	AddSession(ctx context.Context, s sessions.Session) error
 	// Append stores a batch and returns what it was in the log.
 	Append(ctx context.Context, b Batch) (Appended, error)
@@ -100,6 +100,14 @@ func (p *Process) PutDocument(ctx context.Context, id adapters.BindingID, d adap
 		return ErrKilled
 	}
 	return p.Store.PutDocument(ctx, id, d, sent)
+}
+
+// TakeUp implements adapters.Store.
+func (p *Process) TakeUp(ctx context.Context, id sessions.ID) error {
+	if p.Killed() {
+		return ErrKilled
+	}
+	return p.Store.TakeUp(ctx, id)
 }
 
 // PutMove implements adapters.Store.

@@ -85,7 +85,8 @@ func (h *House) find(id sessions.ID) *resident {
 	return h.sessions[i]
 }
 
-// Begin makes a session that was adopted.
+// Begin makes a session that was adopted. While nobody hears of events it's one that an earlier
+// process has taken up.
 func (h *House) Begin(id sessions.ID, name string) error { return h.begin(id, name, false) }
 
 // BeginOwned makes a session that somebody has begun.
@@ -100,9 +101,10 @@ func (h *House) begin(id sessions.ID, name string, owned bool) error {
 	h.sessions = append(h.sessions, &resident{Session: s})
 	sink := h.sink
 	h.mu.Unlock()
-	if sink != nil {
-		sink.Changed(s)
+	if sink == nil { // an earlier process had it
+		return h.backend.TakeUp(context.Background(), id)
 	}
+	sink.Changed(s)
 	return nil
 }
 

@@ -20,6 +20,7 @@ type Memory struct {
 	bindings []*keptBinding
 	moves    []adapters.Move
 	logs     map[sessions.ID]*memLog
+	begun    []sessions.ID // that weren't taken up
 }
 
 var _ Backend = (*Memory)(nil)
@@ -51,6 +52,7 @@ func (m *Memory) AddSession(_ context.Context, s sessions.Session) error {
 	defer m.mu.Unlock()
 	if m.logs[s.ID] == nil {
 		m.logs[s.ID] = &memLog{oldest: 1}
+		m.begun = append(m.begun, s.ID)
 	}
 	return nil
 }
@@ -272,6 +274,24 @@ func (m *Memory) MessageAt(_ context.Context, id adapters.BindingID, line int64)
 		}
 	}
 	return "", nil
+}
+
+// NewSessions implements adapters.Store.
+func (m *Memory) NewSessions(context.Context) ([]sessions.ID, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.begun), nil
+}
+
+// TakeUp implements adapters.Store.
+func (m *Memory) TakeUp(ctx context.Context, id sessions.ID) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.begun = slices.DeleteFunc(m.begun, func(x sessions.ID) bool { return x == id })
+	return nil
 }
 
 // Moves implements adapters.Store.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -31,6 +32,7 @@ func Store(t *testing.T, open func(t *testing.T, maxLines int64) func() Backend)
 		{"a dropped binding takes its document along", 0, dropped},
 		{"a document without a binding isn't kept", 0, orphan},
 		{"the first message that shows a line is found", 0, messageAt},
+		{"a session is new until it's taken up", 0, takenUp},
 		{"where chats have moved comes back, in order", 0, movesComeBack},
 		{"progress is the newest line and the newest turn that has ended", 0, progress},
 		{"lines are read with the gaps before them", 0, gapsAreRead},
@@ -271,6 +273,41 @@ func messageAt(t *testing.T, open func() Backend) {
 	if got, err := open().MessageAt(context.Background(), "bd_none", 1); got != "" || err != nil {
 		t.Errorf("of a binding that isn't there: %q, %v", got, err)
 	}
+}
+
+func takenUp(t *testing.T, open func() Backend) {
+	t.Helper()
+	ctx := context.Background()
+	want := func(when string, want ...sessions.ID) {
+		t.Helper()
+		if got, err := open().NewSessions(ctx); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s %v are new, %v; want %v", when, got, err, want)
+		}
+	}
+	want("without sessions")
+	one, two := sessions.Session{ID: theSession, Name: "one", State: sessions.StateStarting}, sessions.Session{ID: "pb_000000000002", Name: "two", State: sessions.StateStarting}
+	for _, s := range []sessions.Session{one, two} {
+		if err := open().AddSession(ctx, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want("of two", one.ID, two.ID)
+	killed, cancel := context.WithCancel(ctx)
+	cancel()
+	if open().TakeUp(killed, one.ID) == nil {
+		t.Error("TakeUp with a context that has ended returns no error")
+	}
+	for _, id := range []sessions.ID{one.ID, one.ID, "pb_none"} {
+		if err := open().TakeUp(ctx, id); err != nil {
+			t.Errorf("take up %s: %v", id, err)
+		}
+	}
+	want("after one was taken up", two.ID)
+	one.State = sessions.StateEnded
+	if err := open().AddSession(ctx, one); err != nil { // it's stored again whenever it changes
+		t.Fatal(err)
+	}
+	want("after that one ended", two.ID)
 }
 
 func movesComeBack(t *testing.T, open func() Backend) {

@@ -105,6 +105,19 @@ func (s *Store) DropBinding(ctx context.Context, id adapters.BindingID) error {
 	return s.explain("drop binding "+string(id), s.write.exec(ctx, &s.write.dropBinding, clean(id)))
 }
 
+// NewSessions returns the sessions that weren't taken up yet: see adapters.Store.
+func (s *Store) NewSessions(ctx context.Context) ([]sessions.ID, error) {
+	return list(ctx, s, "read which sessions are new", func(row *sql.Rows) (id sessions.ID, err error) {
+		err = row.Scan(&id)
+		return id, err
+	}, `SELECT id FROM sessions WHERE fresh ORDER BY seq`)
+}
+
+// TakeUp keeps that a session isn't new any more: see adapters.Store.
+func (s *Store) TakeUp(ctx context.Context, id sessions.ID) error {
+	return s.exec1(ctx, "store that session "+string(id)+" was taken up", `UPDATE sessions SET fresh = 0 WHERE id = ?`, clean(id))
+}
+
 // Moves returns the chats that have another id: see adapters.Store.
 func (s *Store) Moves(ctx context.Context) ([]adapters.Move, error) {
 	return list(ctx, s, "read which chats have moved", func(row *sql.Rows) (m adapters.Move, err error) {

@@ -17,8 +17,8 @@ const (
 	FROM sessions s JOIN logs l ON l.session = s.seq LEFT JOIN turns t ON t.session = l.session AND t.number = l.turn
 	ORDER BY s.created_at, s.seq`
 	sqlPutSession = `INSERT INTO sessions (id, name, agent, cwd, state, reason,
-	server, server_pid, server_start, pane, tmux_session, owned, created_at, ended_at, exit_status, exit_signal, addressee)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	server, server_pid, server_start, pane, tmux_session, owned, created_at, ended_at, exit_status, exit_signal, addressee, fresh)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)
 	ON CONFLICT (id) DO UPDATE SET name = excluded.name, agent = excluded.agent, cwd = excluded.cwd,
 	state = excluded.state, reason = excluded.reason, server = excluded.server, server_pid = excluded.server_pid,
 	server_start = excluded.server_start, pane = excluded.pane, tmux_session = excluded.tmux_session, owned = excluded.owned,
