@@ -55,6 +55,9 @@ type HubOptions struct {
 	// to work, or has got its thread. It returns at once, and asks the Hub nothing but
 	// Status, At and Shape before it does. Nil: nobody is told.
 	Placed func(id sessions.ID)
+	// Moved is told that Moves has another, of which a call was told. It returns at once. Nil: nobody
+	// is told.
+	Moved func()
 	// Panicked is told that a call or a task of the Hub's panicked, and was contained. It
 	// must not block. Nil: nobody is told.
 	Panicked func()
@@ -147,6 +150,9 @@ func NewHub(opt HubOptions) (*Hub, error) {
 	}
 	if opt.Placed == nil {
 		opt.Placed = func(sessions.ID) {}
+	}
+	if opt.Moved == nil {
+		opt.Moved = func() {}
 	}
 	if opt.Panicked == nil {
 		opt.Panicked = func() {}

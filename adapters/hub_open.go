@@ -50,6 +50,9 @@ func (h *Hub) Load(ctx context.Context) error {
 		b := h.add(k.Binding)
 		k.Document = h.followMoves(k.Binding, k.Document)
 		b.place = k.Document.target(k.Binding)
+		if chat := k.Document.Chat; chat != "" && !h.hasMoved(b.Target) { // a kill came between the two
+			h.chatMoves(b.Target.Adapter)(b.Target.Chat, chat)
+		}
 		if b.isRefusal() {
 			h.mu.Lock()
 			h.noteRefused(b)

@@ -213,14 +213,35 @@ func (h *Hub) followMoves(b Binding, doc Document) Document {
 	return doc
 }
 
+// hasMoved says whether a place's chat is known to have another id.
+func (h *Hub) hasMoved(place Target) bool {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return h.moves[Target{Adapter: place.Adapter, Chat: place.Chat}] != ""
+}
+
 // chatMoves returns what keeps that a chat of an adapter has another id, as a call was told; the
 // update that says so may come later, or never.
 func (h *Hub) chatMoves(adapter string) func(from, to string) {
 	return func(from, to string) {
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		h.later("keep that a chat has moved", func(ctx context.Context) error { return h.ChatMoved(ctx, adapter, from, to) })
+		h.later("keep that a chat has moved", func(ctx context.Context) error {
+			err := h.ChatMoved(ctx, adapter, from, to)
+			h.opt.Moved()
+			return err
+		})
 	}
+}
+
+// Moves returns the chats that are known to have another id, in the order in which they got it. It
+// does disk I/O.
+func (h *Hub) Moves(ctx context.Context) ([]Move, error) {
+	moves, err := h.opt.Store.Moves(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read which chats have moved: %w", err)
+	}
+	return moves, nil
 }
 
 // ChatMoved has all bindings in a chat follow it to its new id, and those that are made for it from

@@ -38,6 +38,7 @@ type Bridge struct {
 type People struct {
 	Placed func(id sessions.ID)                            // HubOptions.Placed
 	Users  func(t adapters.Target, now time.Time) []string // HubOptions.Users
+	Moved  func()                                          // HubOptions.Moved
 }
 
 // NewBridge returns one without sessions, whose processes have an adapter each.
@@ -71,6 +72,11 @@ func (b *Bridge) Start() {
 				return p.Users(t, now)
 			}
 			return nil
+		},
+		Moved: func() {
+			if p := b.people.Load(); p != nil {
+				p.Moved()
+			}
 		},
 		Placed: func(id sessions.ID) {
 			if p := b.people.Load(); p != nil {

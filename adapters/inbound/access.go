@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -193,6 +194,18 @@ func (a *access) knows(chat adapters.Target) bool {
 		}
 	}
 	return false
+}
+
+// moved takes in that a group that gave people something has another id.
+func (a *access) moved(from, to adapters.Target) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.granted = slices.Clone(a.granted)
+	for i := range a.granted {
+		if a.granted[i].Chat == from {
+			a.granted[i].Chat = to
+		}
+	}
 }
 
 // SetAccess replaces what the configuration says about access.

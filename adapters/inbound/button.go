@@ -143,6 +143,7 @@ func (in *Inbound) press(ctx context.Context, ev Event, p Pressed, roles Roles, 
 		return done{}, fmt.Errorf("look for an offer: %w", err)
 	}
 	d := done{what: o.Do, session: o.Session}
+	o.Place = in.moves.now(o.Place) // it may have been made while its chat moved
 	if ev.Place == chatOf(o.Place) {
 		// Of a message that's too old, Telegram doesn't say in which topic it stands
 		// (core.telegram.org/bots/api#inaccessiblemessage).

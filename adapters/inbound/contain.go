@@ -16,6 +16,7 @@ const (
 	workerBoards   = "boards"   // keeps the lists of sessions
 	workerCards    = "cards"    // says in sessions' threads what can be done there
 	workerReplies  = "replies"  // tries again to answer people
+	workerMoves    = "moves"    // has what's kept for a chat follow it to its new id
 	workerMembers  = "members"  // looks who's still in the groups that gave them something
 	workerForget   = "forget"   // drops what has expired
 )

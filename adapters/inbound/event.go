@@ -79,6 +79,14 @@ type ThreadDeleted struct{}
 // now, that it had another before: From. One of both is set.
 type ChatMoved struct{ To, From string }
 
+// of is the move of the chat of a place where it was said.
+func (m ChatMoved) of(place adapters.Target) adapters.Move {
+	if m.From != "" {
+		return adapters.Move{Adapter: place.Adapter, From: m.From, To: place.Chat}
+	}
+	return adapters.Move{Adapter: place.Adapter, From: place.Chat, To: m.To}
+}
+
 // ChatLost says that the bot can't write to the chat any more.
 type ChatLost struct{ Why string } // as a sentence
 

@@ -142,6 +142,8 @@ type Hub interface {
 	// ChatMoved has all bindings of a chat follow it; ChatLost disables them, ChatBack
 	// takes that back.
 	ChatMoved(ctx context.Context, adapter, from, to string) error
+	// Moves returns the chats that are known to have another id, in the order in which they got it.
+	Moves(ctx context.Context) ([]adapters.Move, error)
 	ChatLost(ctx context.Context, adapter, chat, why string) error
 	ChatBack(ctx context.Context, adapter, chat string) error
 }
@@ -167,6 +169,7 @@ type Inbound struct {
 	preferences *preferences
 	untaken     *untaken
 	replies     *replies
+	moves       *moves
 	roleHints   *seldom
 	members     *members
 	pictures    *screenshot.Renderer
@@ -200,7 +203,7 @@ func New(opt Options) (*Inbound, error) {
 	}
 	in.receipts, in.prompts = newReceipts(in), newPrompts(in)
 	in.missed, in.boards, in.members, in.cards = newMissed(in), newBoards(in), newMembers(in), newCards(in)
-	in.replies = newReplies(in)
+	in.replies, in.moves = newReplies(in), newMoves(in)
 	var err error
 	if in.pictures, err = screenshot.New(); err != nil {
 		errs = append(errs, err)
@@ -242,6 +245,7 @@ func (in *Inbound) Run(ctx context.Context) error {
 		workerReceipts: in.receipts.run, workerPrompts: in.prompts.run, workerMissed: in.missed.run,
 		workerBoards: in.boards.run, workerForget: in.forgetExpired, workerMembers: in.members.run,
 		workerCards: in.cards.run, workerReplies: in.replies.run,
+		workerMoves: in.moves.run,
 	} {
 		children.Go(func() { in.keepRunning(ctx, worker, run) })
 	}

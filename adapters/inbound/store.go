@@ -27,6 +27,9 @@ type Store interface {
 	// MoveChat has all that's kept for a chat follow it to another id, where messages have other
 	// numbers.
 	MoveChat(ctx context.Context, adapter, from, to string) error
+	// Followed says whether everything has followed a chat to its new id, as PutFollowed keeps.
+	Followed(ctx context.Context, m adapters.Move) (bool, error)
+	PutFollowed(ctx context.Context, m adapters.Move) error
 	// ForgetInbound drops what isn't needed any more: offers, codes and waiting texts
 	// that expired before a time, origins that are done and were made before it.
 	ForgetInbound(ctx context.Context, before time.Time) error

@@ -22,7 +22,7 @@ func (in *Inbound) placeChanged(ctx context.Context, ev Event) error {
 		in.log.Info("a thread was deleted; it's made anew when there's something to show", "target", place.String())
 		return nil
 	case ChatMoved:
-		return in.chatMoved(ctx, ev, a)
+		return in.moves.follow(ctx, a.of(place))
 	case Left:
 		in.left(ctx, a.Person, chatOf(place))
 		return nil
@@ -52,32 +52,4 @@ func (in *Inbound) rest(ctx context.Context, ev Event, rest bool) error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// chatMoved has all that belongs to a chat follow it. A chat that was known stays
-// known.
-func (in *Inbound) chatMoved(ctx context.Context, ev Event, m ChatMoved) error {
-	if m.From != "" {
-		m.To, ev.Place.Chat = ev.Place.Chat, m.From
-	}
-	if m.To == "" || m.To == ev.Place.Chat {
-		return nil
-	}
-	to := chatOf(ev.Place)
-	to.Chat = m.To
-	if err := in.opt.Store.MoveChat(ctx, ev.Place.Adapter, ev.Place.Chat, m.To); err != nil {
-		return fmt.Errorf("have chat %s follow to %s: %w", ev.Place, m.To, err)
-	}
-	if in.access.knows(ev.Place) {
-		if err := in.adopt(ctx, to, "moved from "+ev.Place.Chat); err != nil {
-			return err
-		}
-	}
-	if err := in.loadPreferences(ctx); err != nil {
-		return err
-	}
-	in.prompts.moved(chatOf(ev.Place), to)
-	in.boards.moved(chatOf(ev.Place), to)
-	in.users.moved(chatOf(ev.Place), to)
-	return in.opt.Hub.ChatMoved(ctx, ev.Place.Adapter, ev.Place.Chat, m.To)
 }

@@ -1,10 +1,12 @@
 package inbound_test
 
 import (
+	"math/rand/v2"
 	"testing"
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/adaptertest"
 	"github.com/panebridge/panebridge/adapters/inbound"
 )
 
@@ -66,6 +68,64 @@ func TestAllOfAChatFollowsWhenItMoves(t *testing.T) {
 			w.Error("the chat isn't muted any more")
 		}
 	})
+}
+
+// Updates say that a chat has another id, or the answers to calls do, or both, in any order and any
+// number of times, over restarts and kills. Everything follows it, once; once more only for a kill.
+func TestAChatIsFollowedOnceWhoeverSaysThatItMoved(t *testing.T) {
+	for seed := range uint64(adaptertest.Times(1000, 60, 10)) {
+		inWorld(t, func(w *world) {
+			random := rand.New(rand.NewPCG(seed, 5))
+			if err := w.in.SetPreference(w.Context(), inbound.Preference{Place: group, MutedUntil: inbound.Forever}); err != nil {
+				w.Fatal(err)
+			}
+			if err := w.store.PutGrant(w.Context(), inbound.Grant{Person: "chat:77", Role: inbound.Viewer, By: "cli", At: time.Now(), Chat: group, Checked: time.Now()}); err != nil {
+				w.Fatal(err)
+			}
+			w.restart()
+			to, kills := adapters.Target{Adapter: "chat", Chat: "-100"}, 0
+			for range 1 + random.IntN(6) {
+				if random.IntN(3) == 0 {
+					kills++
+					w.process.mu.Lock()
+					w.process.steps, w.process.killAt = 0, 1+random.IntN(4)
+					w.process.mu.Unlock()
+				}
+				ev := w.event("", inbound.ChatMoved{To: to.Chat})
+				switch random.IntN(3) {
+				case 0:
+					ev = w.event("", inbound.ChatMoved{From: group.Chat})
+					ev.Place = to
+					fallthrough
+				case 1:
+					_ = w.in.Handle(w.Context(), ev)
+				default:
+					w.hub.learn(adapters.Move{Adapter: "chat", From: group.Chat, To: to.Chat})
+					w.in.Moved()
+				}
+				if w.pass(time.Minute); w.process.killed() || random.IntN(4) == 0 {
+					w.restart()
+				}
+			}
+			w.hub.learn(adapters.Move{Adapter: "chat", From: group.Chat, To: to.Chat}) // the platform says so again and again
+			w.in.Moved()
+			w.restart()
+			w.pass(time.Minute)
+			if n := len(w.hub.moved); n == 0 || n > 1+kills {
+				w.Errorf("it was followed %d times, with %d kills", n, kills)
+			}
+			if !w.in.Knows(to) || !w.in.Quiet(to, "", time.Now()) {
+				w.Error("the chat isn't known, or isn't muted any more")
+			}
+			grants, err := w.store.Grants(w.Context())
+			if err != nil || len(grants) != 1 || grants[0].Chat != to {
+				w.Errorf("what the group gave: %+v, %v", grants, err)
+			}
+		})
+		if t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+	}
 }
 
 func TestALostChatIsDisabledWithItsReason(t *testing.T) {

@@ -373,6 +373,14 @@ func (k *kept) TakeOffer(ctx context.Context, id string, u inbound.Use) (inbound
 	return around(k.p, func() (inbound.Use, error) { return k.Store.TakeOffer(ctx, id, u) })
 }
 
+func (k *kept) MoveChat(ctx context.Context, adapter, from, to string) error {
+	return around1(k.p, func() error { return k.Store.MoveChat(ctx, adapter, from, to) })
+}
+
+func (k *kept) PutFollowed(ctx context.Context, m adapters.Move) error {
+	return around1(k.p, func() error { return k.Store.PutFollowed(ctx, m) })
+}
+
 func (k *kept) UseCode(ctx context.Context, hash string, u inbound.CodeUse) (inbound.Code, error) {
 	return around(k.p, func() (inbound.Code, error) { return k.Store.UseCode(ctx, hash, u) })
 }
@@ -548,6 +556,7 @@ type hub struct {
 	gloomy   error                       // reactions aren't allowed
 	refused  func(p adapters.Post) error // says why a post is, in every form; nil: none is
 	moved    []string
+	moves    []adapters.Move
 
 	brief     map[int64]bool // numbers of turns whose ends don't ring
 	ringAfter time.Duration
@@ -756,6 +765,21 @@ func (h *hub) ChatMoved(_ context.Context, _, from, to string) error {
 		}
 	}
 	return nil
+}
+
+// learn has it know of a move, once.
+func (h *hub) learn(m adapters.Move) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !slices.Contains(h.moves, m) {
+		h.moves = append(h.moves, m)
+	}
+}
+
+func (h *hub) Moves(context.Context) ([]adapters.Move, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.moves), nil
 }
 
 func (h *hub) ChatLost(_ context.Context, _, chat, why string) error {

@@ -93,6 +93,9 @@ func (d *Desk) Rest(context.Context, adapters.BindingID, bool) error { return ni
 // ChatMoved implements inbound.Hub.
 func (d *Desk) ChatMoved(context.Context, string, string, string) error { return nil }
 
+// Moves implements inbound.Hub.
+func (d *Desk) Moves(context.Context) ([]adapters.Move, error) { return nil, nil }
+
 // ChatLost implements inbound.Hub.
 func (d *Desk) ChatLost(context.Context, string, string, string) error { return nil }
 

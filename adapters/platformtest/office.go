@@ -95,7 +95,7 @@ func (o *Office) Open() {
 		o.tb.Fatal(err)
 	}
 	o.questions.Tell(o.In.Prompted)
-	o.bridge.SetPeople(&adaptertest.People{Placed: o.In.Placed, Users: o.In.Users})
+	o.bridge.SetPeople(&adaptertest.People{Placed: o.In.Placed, Users: o.In.Users, Moved: o.In.Moved})
 	o.bridge.House.SetSink(both{o.bridge.Hub, o.In})
 	queue := inbound.NewQueue(inbound.QueueOptions{Journal: db.Journal(side.Name), Decode: side.Decode, Handle: o.In.Handle})
 	o.reader = side.Reader(queue, o.In)

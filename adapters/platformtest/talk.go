@@ -30,6 +30,9 @@ type Room struct {
 	// Unanswered says that calls aren't answered for a while: what's marked as sent once more may be
 	// there twice, and a question may have gone first when three calls before it weren't.
 	Unanswered bool
+	// Unheard says that panebridge isn't told of what happens at Meanwhile: it learns of it by a call,
+	// before somebody writes.
+	Unheard bool
 	// Hears is how long it takes at most until panebridge hears of what somebody writes; 0: the
 	// platforms' latency in both directions, and the queue's.
 	Hears time.Duration
@@ -200,6 +203,10 @@ func (c *talk) inTheMiddle(n int) {
 			_, there := c.shows(all, reply)
 			return !there
 		})
+	}
+	if c.room.Unheard {
+		c.print("", 1+c.random.IntN(3), false)
+		c.o.Pass(time.Minute)
 	}
 	c.o.Pass(c.upTo([]time.Duration{1, 6 * time.Second}[c.random.IntN(2)]))
 	c.say(fmt.Sprintf("text %d after", n))

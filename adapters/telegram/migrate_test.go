@@ -17,7 +17,8 @@ import (
 // question that's open, a call under way, and texts before and after. Nothing is lost or stands
 // there twice without a mark, each text is typed once, and the question can be answered at the new
 // place. In a third of the histories the answers of calls are lost for 3 or 10 s, in half of them
-// there's a restart or a kill, and in a quarter updates come late, so that the calls learn of it first.
+// there's a restart or a kill, in a quarter updates come late, so that the calls learn of it first, and in
+// another those of the move don't come at all.
 func TestAGroupMovesInTheMiddleOfAConversation(t *testing.T) {
 	for seed := range uint64(adaptertest.Times(2000, 150, 15)) {
 		dir := t.TempDir()
@@ -43,12 +44,21 @@ func TestAGroupMovesInTheMiddleOfAConversation(t *testing.T) {
 			if late > 0 { // and how long it takes until they're asked for again
 				room.Hears = 15 * time.Second
 			}
+			room.Unheard = random.IntN(4) == 0
 			room.Unanswered = lost > 0 || restarts && kill
 			room.Meanwhile = func() (restarted bool) {
 				w.troubles(lost, late)
-				to, err := w.ada.Migrate(w.group, false)
-				if err != nil {
-					w.Fatal(err)
+				var to int64
+				migrate := func() {
+					var err error
+					if to, err = w.ada.Migrate(w.group, false); err != nil {
+						w.Error(err)
+					}
+				}
+				if room.Unheard {
+					w.Unheard(migrate)
+				} else {
+					migrate()
 				}
 				old, o.at.Chat = here(), to
 				for i := range old {
@@ -66,6 +76,9 @@ func TestAGroupMovesInTheMiddleOfAConversation(t *testing.T) {
 				return true
 			}
 			platformtest.Talk(w.T, o.Office, room, seed)
+			if !o.In.Knows(target(o.at.Chat, 0)) {
+				w.Error("what's kept for the group didn't follow it")
+			}
 		})
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)

@@ -76,6 +76,11 @@ func (d *daemon) buildHub() error {
 		EndsTurn: func(line string) bool { return d.coord.Marker().IsAlone(line) },
 		Quiet:    func(t adapters.Target, s sessions.ID, now time.Time) bool { return d.inbound.Quiet(t, s, now) }, // made later
 		Users:    func(t adapters.Target, now time.Time) []string { return d.inbound.Users(t, now) },
+		Moved: func() {
+			if d.inbound != nil {
+				d.inbound.Moved()
+			}
+		},
 		Placed: func(s sessions.ID) {
 			if d.inbound != nil {
 				d.inbound.Placed(s)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -94,6 +95,21 @@ func (s *Store) MoveChat(ctx context.Context, adapter, from, to string) error {
 		return nil
 	})
 	return s.explain("have chat "+from+" follow to "+to, err)
+}
+
+// Followed says whether everything has followed a chat: see inbound.Store.
+func (s *Store) Followed(ctx context.Context, m adapters.Move) (bool, error) {
+	all, err := list(ctx, s, "read whether a chat was followed", func(row *sql.Rows) (followed bool, err error) {
+		err = row.Scan(&followed)
+		return followed, err
+	}, `SELECT followed FROM moves WHERE adapter = ? AND from_chat = ? AND to_chat = ?`, clean(m.Adapter), clean(m.From), clean(m.To))
+	return len(all) > 0 && all[0], err
+}
+
+// PutFollowed keeps that everything has followed a chat: see inbound.Store.
+func (s *Store) PutFollowed(ctx context.Context, m adapters.Move) error {
+	return s.exec1(ctx, "store that a chat was followed", `INSERT INTO moves (adapter, from_chat, to_chat, followed) VALUES (?, ?, ?, 1)
+	ON CONFLICT (adapter, from_chat) DO UPDATE SET to_chat = excluded.to_chat, followed = 1`, clean(m.Adapter), clean(m.From), clean(m.To))
 }
 
 // ForgetInbound drops what has expired: see inbound.Store.

@@ -45,6 +45,7 @@ type queue struct {
 	pending []pending
 	known   []pending // the newest that were acknowledged, at most maxKnown
 	lastID  int64
+	lost    bool     // see Server.Unheard
 	allowed []string // nil: the default
 	reader  *reader
 }
@@ -70,12 +71,27 @@ func (s *Server) update(kind string, content any) {
 		return
 	}
 	s.queue.lastID++
+	if s.queue.lost {
+		return
+	}
 	body, err := json.Marshal(map[string]any{"update_id": s.queue.lastID, kind: content})
 	if err != nil {
 		panic("telegramtest: " + err.Error()) // its own structs
 	}
 	s.queue.pending = append(s.queue.pending, pending{s.queue.lastID, kind, body, now()})
 	s.Touch()
+}
+
+// Unheard does something of which nobody gets an update, as if none had been read for a day.
+func (s *Server) Unheard(do func()) {
+	set := func(lost bool) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.queue.lost = lost
+	}
+	set(true)
+	defer set(false)
+	do()
 }
 
 // Push queues an update that no person here makes: anything, such as what an
