@@ -80,15 +80,25 @@ func (h *Hub) checkTarget(t Target) error {
 	return o.adapter.Check(t)
 }
 
+// checkEither is checkTarget of a target whose chat may have another id, which the configuration may
+// name in place of the first.
+func (h *Hub) checkEither(t, now Target) error {
+	err := h.checkTarget(t)
+	if err != nil && h.checkTarget(now) == nil {
+		return nil
+	}
+	return err
+}
+
 // applyRules brings a session's bindings in line with the rules. New ones begin
 // behind line `start`; negative: behind the newest. life is held.
 func (h *Hub) applyRules(ctx context.Context, s sessions.Session, start int64) error {
 	h.mu.RLock()
-	want := wanted(h.rules, s)
+	want := wanted(h.rules, s, h.now)
 	h.mu.RUnlock()
 	var errs []error
 	for _, b := range h.bindingsOf(s.ID) {
-		if b.Origin == ByRule && !slices.ContainsFunc(want, func(w Binding) bool { return w.Target == b.Target }) {
+		if b.Origin == ByRule && !slices.ContainsFunc(want, func(w Binding) bool { return h.find(s.ID, w.Target) == b }) {
 			errs = append(errs, h.drop(ctx, b))
 		}
 	}
@@ -216,12 +226,14 @@ func (h *Hub) update(b *bound, next Binding) {
 	}
 }
 
+// find returns a session's binding to a target, whichever of its chat's ids either of them says;
+// nil: there's none.
 func (h *Hub) find(id sessions.ID, t Target) *bound {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	if w := h.sessions[id]; w != nil {
 		for _, b := range w.bindings {
-			if b.Target == t {
+			if h.now(b.Target) == h.now(t) {
 				return b
 			}
 		}

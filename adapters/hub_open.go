@@ -85,7 +85,7 @@ func (h *Hub) open(ctx context.Context, b *bound, doc Document) error {
 	}
 	o, err := h.outletOf(b.Target)
 	if err == nil {
-		err = o.adapter.Check(b.Target)
+		err = h.checkEither(b.Target, doc.target(b.Binding))
 	}
 	if err != nil {
 		h.log.Warn("a binding rests", "session", b.Session, "target", b.Target.String(), "err", err)

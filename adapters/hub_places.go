@@ -203,21 +203,30 @@ func (h *Hub) retryThreads(adapter, chat string) {
 func (h *Hub) followMoves(b Binding, doc Document) Document {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
+	was := doc.target(b)
+	if now := h.now(was); now != was {
+		doc = doc.movedTo(now.Chat)
+	}
+	return doc
+}
+
+// now is where a place is whose chat may have another id. mu is held.
+func (h *Hub) now(place Target) Target {
 	for range h.moves { // a chat that has moved twice is followed twice
-		to := h.moves[Target{Adapter: b.Target.Adapter, Chat: doc.target(b).Chat}]
+		to := h.moves[Target{Adapter: place.Adapter, Chat: place.Chat}]
 		if to == "" {
 			break
 		}
-		doc = doc.movedTo(to)
+		place.Chat = to
 	}
-	return doc
+	return place
 }
 
 // hasMoved says whether a place's chat is known to have another id.
 func (h *Hub) hasMoved(place Target) bool {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
-	return h.moves[Target{Adapter: place.Adapter, Chat: place.Chat}] != ""
+	return h.now(place) != place
 }
 
 // chatMoves returns what keeps that a chat of an adapter has another id, as a call was told; the

@@ -2,6 +2,8 @@ package adapters_test
 
 import (
 	"context"
+	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -191,6 +193,111 @@ func TestWhereAChatHasMovedOutlivesAKill(t *testing.T) {
 				t.Errorf("by %s: after the kill the sessions %s are at the new place", by, got)
 			}
 		})
+	}
+}
+
+// A kill between the document that a call moved and the move itself, which others are to hear of.
+func TestAMoveThatOnlyADocumentKnowsIsKept(t *testing.T) {
+	for writes := range int64(4) {
+		inBubble(t, func(t *testing.T, r *rig) {
+			t.Helper()
+			r.rules = []adapters.Rule{rule(t, "*", "a:-1")}
+			r.start()
+			r.begin("pb_1", "one")
+			r.print("pb_1", "before")
+			r.pass(time.Minute)
+			r.platforms["a"].Migrate("-1", "-1001")
+			r.dies.Store(writes)
+			r.print("pb_1", "after")
+			r.pass(5 * time.Second)
+			r.process.Kill()
+			r.stop()
+			r.dies.Store(0)
+			r.start()
+			r.pass(time.Minute)
+			moves, err := r.hub.Moves(context.Background())
+			if err != nil || len(moves) != 1 || moves[0] != (adapters.Move{Adapter: "a", From: "-1", To: "-1001"}) {
+				t.Errorf("killed at write %d: %v, %v", writes, moves, err)
+			}
+		})
+	}
+}
+
+// A group and the one that it became are one place: whoever binds a session to either, by hand or by a
+// rule, before the move or after it, over restarts and kills, it's shown there once.
+func TestASessionHasOneBindingInAChatThatMoved(t *testing.T) {
+	for seed := range uint64(adaptertest.Times(2000, 100, 20)) {
+		inBubble(t, func(t *testing.T, r *rig) {
+			t.Helper()
+			random := rand.New(rand.NewPCG(seed, 9))
+			r.chats = []string{"-1", "-1001"}
+			rules := [][]adapters.Rule{{rule(t, "*", "a:-1")}, {rule(t, "*", "a:-1001")}, {rule(t, "*", "a:-1"), rule(t, "*", "a:-1001")}}
+			byHand := random.IntN(2) == 0
+			if !byHand || random.IntN(2) == 0 {
+				r.rules = rules[0]
+			}
+			r.start()
+			r.begin("pb_1", "one")
+			if byHand {
+				r.bind("pb_1", "a:-1", adapters.ViewStream)
+			}
+			moves, lines := random.IntN(3), 0
+			for n := range 6 {
+				if n == moves {
+					r.platforms["a"].Migrate("-1", "-1001")
+					if random.IntN(2) == 0 {
+						r.must(r.hub.ChatMoved(context.Background(), "a", "-1", "-1001"))
+					}
+					lines++
+					r.print("pb_1", fmt.Sprintf("line %d.", lines))
+					r.pass(time.Minute)
+				}
+				switch random.IntN(4) {
+				case 0:
+					to := "a:-1"
+					if n >= moves && random.IntN(2) == 0 || len(r.chats) == 1 {
+						to = "a:-1001"
+					}
+					r.bind("pb_1", to, adapters.ViewStream)
+				case 1:
+					r.rules = rules[0]
+					if n >= moves {
+						r.rules = rules[random.IntN(3)]
+					}
+					if len(r.chats) == 1 {
+						r.rules = rules[1]
+					}
+					r.must(r.reload(r.rules))
+				case 2:
+					if random.IntN(2) == 0 {
+						r.process.Kill()
+					}
+					r.stop()
+					if n >= moves && random.IntN(2) == 0 { // the configuration has the new id
+						r.chats, r.rules = []string{"-1001"}, rules[1]
+					}
+					r.start()
+				}
+				lines++
+				r.print("pb_1", fmt.Sprintf("line %d.", lines))
+				r.pass(time.Minute)
+			}
+			if all := r.hub.Status("pb_1"); len(all) != 1 {
+				t.Errorf("there are %d bindings: %+v", len(all), all)
+			}
+			var seen strings.Builder
+			for _, m := range r.platforms["a"].Seen("-1001", "") {
+				seen.WriteString(m.Text + "\n")
+			}
+			for n := 1; n <= lines; n++ {
+				if got := strings.Count(seen.String(), fmt.Sprintf("line %d.", n)); got != 1 {
+					t.Errorf("line %d stands there %d times:\n%s", n, got, seen.String())
+				}
+			}
+		})
+		if t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
 	}
 }
 

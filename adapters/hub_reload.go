@@ -114,10 +114,10 @@ func (h *Hub) recheck(ctx context.Context) error {
 	h.mu.RUnlock()
 	var errs []error
 	for _, b := range all {
-		w, err := h.watched(b.Session), h.checkTarget(b.Target)
+		w, err := h.watched(b.Session), h.checkEither(b.Target, h.placeOf(b))
 		switch {
 		case w == nil || w.ended || !b.Active():
-		case b.open && err != nil && h.checkTarget(h.placeOf(b)) != nil: // its chat may have another id by now
+		case b.open && err != nil:
 			h.log.Warn("a binding rests", "session", b.Session, "target", b.Target.String(), "err", err)
 			h.close(b)
 		case !b.open && err == nil:

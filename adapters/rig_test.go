@@ -26,6 +26,7 @@ type rig struct {
 	qos       qos.Options
 	keys      bool // ThreadKeys
 	names     []string
+	chats     []string // that the adapters know
 	rules     []adapters.Rule
 	platforms map[string]*adaptertest.Platform
 	ledgers   map[string]func() (qos.Ledger, func())
@@ -52,7 +53,7 @@ func newRig(t *testing.T, o adaptertest.Options) *rig {
 	t.Helper()
 	m := adaptertest.NewMemory(0)
 	r := &rig{
-		T: t, backend: m, house: adaptertest.NewHouse(m), form: adapters.Shape{MaxLen: 4096}, names: []string{"a", "b"}, log: slog.DiscardHandler,
+		T: t, backend: m, house: adaptertest.NewHouse(m), form: adapters.Shape{MaxLen: 4096}, names: []string{"a", "b"}, chats: []string{"-1", "-2", "-3"}, log: slog.DiscardHandler,
 		platforms: map[string]*adaptertest.Platform{}, ledgers: map[string]func() (qos.Ledger, func()){},
 	}
 	for _, name := range r.names {
@@ -77,7 +78,7 @@ func (r *rig) start() {
 		outlets = append(outlets, adapters.Outlet{
 			Adapter: &adaptertest.Adapter{
 				Conn: r.platforms[name].Connect(), Named: name, Form: r.form, QoS: o, ThreadKeys: r.keys,
-				Chats: []string{"-1", "-2", "-3"},
+				Chats: r.chats,
 			},
 			Budget: qos.NewLocalBudget(ledger),
 		})

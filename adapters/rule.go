@@ -36,14 +36,14 @@ func (r Rule) binding(s sessions.ID) Binding {
 	return Binding{Session: s, Target: r.To, View: view, Input: r.Input, Origin: ByRule}
 }
 
-// wanted returns what the rules want for a session, one per target: of several
+// wanted returns what the rules want for a session, one per target, wherever it is now: of several
 // rules for the same target the first counts.
-func wanted(rules []Rule, s sessions.Session) []Binding {
+func wanted(rules []Rule, s sessions.Session, now func(Target) Target) []Binding {
 	var out []Binding
 	taken := map[Target]bool{}
 	for _, r := range rules {
-		if r.matches(s) && !taken[r.To] {
-			taken[r.To] = true
+		if r.matches(s) && !taken[now(r.To)] {
+			taken[now(r.To)] = true
 			out = append(out, r.binding(s.ID))
 		}
 	}
