@@ -36,7 +36,7 @@ func (a *ask) reply(markdown string, buttons ...[]adapters.Button) error {
 // post is reply for what's more than a text. Place, key, class and the message that
 // it answers are filled in where they're empty.
 func (a *ask) post(p adapters.Post) error {
-	return a.in.replies.postReply(a.filled(p), a.event.Person.ID)
+	return a.in.replies.postReply(a.event, a.filled(p))
 }
 
 // filled is a post of this asking, with what's empty filled in.

@@ -37,8 +37,9 @@ type AuditStore interface {
 	// BeginEntry adds an entry, unless there's one of its key, and returns the one
 	// that was there before; nil: none.
 	BeginEntry(ctx context.Context, e Entry) (*Entry, error)
-	// EndEntry fills in what became of an input: What, Session, Outcome.
-	EndEntry(ctx context.Context, e Entry) error
+	// EndEntry fills in what became of an input: What, Session, Outcome. With that it keeps what
+	// answers it, both or none: see ReplyStore.
+	EndEntry(ctx context.Context, e Entry, replies []Reply) error
 	// Entries returns the newest, the newest first.
 	Entries(ctx context.Context, limit int) ([]Entry, error)
 	// Visits returns who has done something in which places since a time, and when last; the
@@ -91,7 +92,7 @@ func (in *Inbound) record(ctx context.Context, ev Event, as Entry) {
 	e.Kind, e.What, e.Outcome = as.Kind, as.What, as.Outcome
 	_, err := in.opt.Store.BeginEntry(ctx, e)
 	if err == nil {
-		err = in.opt.Store.EndEntry(ctx, e)
+		err = in.opt.Store.EndEntry(ctx, e, nil)
 	}
 	if err != nil {
 		in.log.Error("write the audit log", "key", ev.Key, "kind", e.Kind, "err", err)

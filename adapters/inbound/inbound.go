@@ -303,6 +303,8 @@ func (in *Inbound) Handle(ctx context.Context, ev Event) error {
 	if before != nil && before.Outcome != "" {
 		return nil
 	}
+	in.replies.beginHandling(ev.Key, before != nil)
+	defer in.replies.endHandling(ev.Key)
 	d, err := in.act(ctx, ev, roles, before != nil)
 	if err != nil && (d.outcome == "" || ctx.Err() != nil) {
 		return fmt.Errorf("handle %s: %w", ev.Key, err)
@@ -314,9 +316,11 @@ func (in *Inbound) Handle(ctx context.Context, ev Event) error {
 		entry.What = d.what
 	}
 	entry.Session, entry.Outcome = d.session, d.outcome
-	if err := in.opt.Store.EndEntry(ctx, entry); err != nil {
+	unseen, replies := in.replies.unseen(ev.Key)
+	if err := in.opt.Store.EndEntry(ctx, entry, replies); err != nil {
 		return fmt.Errorf("write the audit log: %w", err)
 	}
+	in.replies.wrote(unseen)
 	return nil
 }
 
@@ -355,9 +359,9 @@ func (in *Inbound) beside(place adapters.Target) adapters.Target {
 
 // say answers an event with a text in Markdown.
 func (in *Inbound) say(ev Event, key string, class qos.Class, text string, buttons ...[]adapters.Button) {
-	err := in.replies.postReply(adapters.Post{
+	err := in.replies.postReply(ev, adapters.Post{
 		To: ev.Place, Elsewhere: in.beside(ev.Place), Key: key + " " + ev.Key, Class: class, ReplyTo: ev.Message, Text: text, Buttons: buttons,
-	}, ev.Person.ID)
+	})
 	if err != nil {
 		in.log.Warn("somebody couldn't be answered", "key", ev.Key, "target", ev.Place.String(), "err", err)
 	}

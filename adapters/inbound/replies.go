@@ -26,14 +26,18 @@ const (
 
 // replies have what answers people be seen. The Outbox has other forms of what a place refuses, and
 // the chat of a thread; what's refused in all of those is tried again, and from the second time on
-// in the private chat of who asked, too. It's in memory only, as what the Outbox has. It's safe for
-// concurrent use.
+// in the private chat of who asked, too. What answers an event is kept with it until it's seen
+// (replies_kept.go): what the Outbox has is in memory. It's safe for concurrent use.
 type replies struct {
 	in   *Inbound
 	wake chan struct{}
 
 	mu      sync.Mutex
-	refused []*refusedReply // the oldest first
+	refused []*refusedReply            // the oldest first
+	handled map[string]*handling       // by Event.Key
+	waiting map[replySlot][]*keptReply // that aren't seen, the oldest first
+	loaded  bool                       // what an earlier run left was posted
+	drops   []string                   // ids of kept replies to be dropped
 }
 
 // refusedReply is a reply that's tried again.
@@ -44,15 +48,16 @@ type refusedReply struct {
 	why    error
 	tries  int       // that were refused
 	next   time.Time // when it's tried; zero: a try is under way
+	kept   *keptReply
 }
 
 func newReplies(in *Inbound) *replies {
-	return &replies{in: in, wake: make(chan struct{}, 1)}
+	return &replies{in: in, wake: make(chan struct{}, 1), handled: map[string]*handling{}, waiting: map[replySlot][]*keptReply{}}
 }
 
-// postReply posts an answer to a person. It's tried again if it's refused. An error says that it
-// wasn't queued, and won't be tried.
-func (rs *replies) postReply(p adapters.Post, person string) error {
+// postReply posts an answer to who did something. It's tried again if it's refused, and posted again at
+// the next start if it isn't seen before. An error says that it wasn't queued, and won't be tried.
+func (rs *replies) postReply(ev Event, p adapters.Post) error {
 	if p.Reaction != "" || p.Pin != "" {
 		return rs.in.opt.Hub.Post(p)
 	}
@@ -61,8 +66,13 @@ func (rs *replies) postReply(p adapters.Post, person string) error {
 		return r.post.To == p.To && r.post.Key == p.Key // it's overtaken
 	})
 	rs.mu.Unlock()
-	r := &refusedReply{post: p, person: person}
-	return rs.in.opt.Hub.Post(rs.watched(r, p))
+	kept := rs.keep(ev, &p, "")
+	r := &refusedReply{post: p, person: ev.Person.ID, kept: kept}
+	err := rs.in.opt.Hub.Post(rs.watched(r, p))
+	if err != nil {
+		rs.neverQueued(kept, err)
+	}
+	return err
 }
 
 // watched is a reply's post whose refusal is heard of.
@@ -72,6 +82,7 @@ func (rs *replies) watched(r *refusedReply, p adapters.Post) adapters.Post {
 		if rs.settle(r, err, time.Now()) {
 			return
 		}
+		rs.settled(r.kept, err)
 		if sent != nil {
 			sent(message, err)
 		}
@@ -105,10 +116,7 @@ func (rs *replies) settle(r *refusedReply, err error, now time.Time) (again bool
 	r.post.Again = r.post.Again || errors.Is(err, adapters.ErrMaybeSent)
 	r.why, r.next = err, now.Add(min(replyRetryFirst<<min(r.tries, 6), replyRetryMost))
 	r.tries++
-	select {
-	case rs.wake <- struct{}{}:
-	default:
-	}
+	rs.poke()
 	return true
 }
 
@@ -118,16 +126,27 @@ func (rs *replies) makeRoom() {
 	for i, r := range slices.Backward(rs.refused) {
 		if bytes += r.post.Size(); bytes > maxReplyBytes || len(rs.refused)-i > maxReplies {
 			rs.in.log.Error("answers to people are given up, since too many wait", "answers", i+1, "target", r.post.To.String(), "err", r.why)
+			for _, r := range rs.refused[:i+1] {
+				rs.settleLocked(r.kept)
+			}
 			rs.refused = rs.refused[i+1:]
 			return
 		}
 	}
 }
 
-// run tries again what was refused, until ctx ends.
+// run posts what an earlier run left, and tries again what was refused, until ctx ends.
 func (rs *replies) run(ctx context.Context) {
+	defer rs.dropAtEnd(ctx)
+	if rs.in.loadAtLast(ctx, "answers that nobody has seen can't be posted again", rs.load) != nil {
+		return
+	}
 	for {
-		timer := time.NewTimer(rs.retry(time.Now()))
+		rest := rs.retry(time.Now())
+		if rs.dropSeen(ctx) {
+			rest = min(rest, dropAgain)
+		}
+		timer := time.NewTimer(rest)
 		select {
 		case <-ctx.Done():
 			timer.Stop()
@@ -137,6 +156,13 @@ func (rs *replies) run(ctx context.Context) {
 		}
 		timer.Stop()
 	}
+}
+
+// dropAtEnd drops what was seen when all else ends.
+func (rs *replies) dropAtEnd(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeFor)
+	defer cancel()
+	rs.dropSeen(ctx)
 }
 
 // retry tries what's due, and returns for how long there's nothing more to do.

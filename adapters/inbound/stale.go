@@ -54,7 +54,7 @@ func (in *Inbound) askStale(ctx context.Context, ev Event, s Said) (done, error)
 	if err != nil {
 		return done{}, err
 	}
-	return done{outcome: "asked stale"}, in.replies.postReply(post, ev.Person.ID)
+	return done{outcome: "asked stale"}, in.replies.postReply(ev, post)
 }
 
 // stalePost asks run or skip. Its writer decides.

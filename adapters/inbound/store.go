@@ -14,6 +14,7 @@ import (
 type Store interface {
 	AccessStore
 	AuditStore
+	ReplyStore
 	OfferStore
 	WaitingStore
 	OriginStore

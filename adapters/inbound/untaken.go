@@ -74,20 +74,21 @@ func (in *Inbound) tellUntaken(ev Event, why string) {
 	}
 	u.mu.Unlock()
 	if words {
-		in.sayUntaken(ev, topic, why)
+		in.sayUntaken(ev, topic, why, nil)
 		return
 	}
-	sent := func(_ string, err error) {
-		u.signed(chat, err)
-		if err != nil {
-			in.sayUntaken(ev, topic, why)
+	sign := adapters.Post{To: ev.Place, Key: "untaken " + ev.Key, Class: qos.Interactive, ReplyTo: ev.Message, Reaction: untakenSign}
+	kept := in.replies.keep(ev, &sign, why)
+	sign.Again = false // it's there once, however often it's put there
+	sign.Sent = func(_ string, err error) {
+		if u.signed(chat, err); err != nil {
+			in.sayUntaken(ev, topic, why, kept)
+			return
 		}
+		in.replies.settled(kept, nil)
 	}
-	err := in.opt.Hub.Post(adapters.Post{
-		To: ev.Place, Key: "untaken " + ev.Key, Class: qos.Interactive, ReplyTo: ev.Message, Reaction: untakenSign, Sent: sent,
-	})
-	if err != nil {
-		sent("", err)
+	if err := in.opt.Hub.Post(sign); err != nil {
+		sign.Sent("", err)
 	}
 }
 
@@ -108,9 +109,9 @@ func (u *untaken) signed(chat adapters.Target, err error) {
 // sayCommon answers what others got, too, who use the same bot, with what each of them says.
 func (in *Inbound) sayCommon(ev Event, text string) {
 	key := "common " + ev.Key
-	err := in.replies.postReply(adapters.Post{
+	err := in.replies.postReply(ev, adapters.Post{
 		To: ev.Place, Key: key, Class: qos.Interactive, ReplyTo: ev.Message, Text: text, Nonce: commonNonce(ev, key),
-	}, ev.Person.ID)
+	})
 	if err != nil {
 		in.log.Warn("somebody couldn't be answered", "key", ev.Key, "target", ev.Place.String(), "err", err)
 	}
@@ -126,8 +127,9 @@ func commonNonce(ev Event, key string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// sayUntaken says it in words. While those wait, they take in what else the person writes.
-func (in *Inbound) sayUntaken(ev Event, topic, why string) {
+// sayUntaken says it in words. While those wait, they take in what else the person writes. sign is the
+// answer that they take the place of; nil: none.
+func (in *Inbound) sayUntaken(ev Event, topic, why string, sign *keptReply) {
 	u := in.untaken
 	u.mu.Lock()
 	w := u.words[topic]
@@ -138,23 +140,33 @@ func (in *Inbound) sayUntaken(ev Event, topic, why string) {
 	w.texts++
 	texts := w.texts
 	u.mu.Unlock()
-	text := why
-	if texts > 1 {
-		text = fmt.Sprintf("None of your last %d texts was typed. %s", texts, why)
+	post := adapters.Post{
+		To: ev.Place, Elsewhere: in.beside(ev.Place), Key: w.key, Class: qos.Interactive, ReplyTo: ev.Message, Text: why,
+		Nonce: commonNonce(ev, w.key),
 	}
-	sent := func(_ string, err error) {
+	if texts > 1 {
+		post.Text = fmt.Sprintf("None of your last %d texts was typed. %s", texts, why)
+	}
+	kept := sign
+	if kept == nil {
+		kept = in.replies.keep(ev, &post, "")
+	} else {
+		in.replies.move(kept, replySlot{post.To, post.Key})
+	}
+	over := func(err error) {
 		u.mu.Lock()
 		defer u.mu.Unlock()
 		if !errors.Is(err, adapters.ErrReplaced) && u.words[topic] == w && w.texts == texts {
 			delete(u.words, topic)
 		}
 	}
-	err := in.opt.Hub.Post(adapters.Post{
-		To: ev.Place, Elsewhere: in.beside(ev.Place), Key: w.key, Class: qos.Interactive, ReplyTo: ev.Message, Text: text, Sent: sent,
-		Nonce: commonNonce(ev, w.key),
-	})
-	if err != nil {
-		sent("", err)
+	post.Sent = func(_ string, err error) {
+		in.replies.settled(kept, err)
+		over(err)
+	}
+	if err := in.opt.Hub.Post(post); err != nil {
+		in.replies.neverQueued(kept, err)
+		over(err)
 		in.log.Warn("somebody couldn't be answered", "key", ev.Key, "target", ev.Place.String(), "err", err)
 	}
 }

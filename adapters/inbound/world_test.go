@@ -345,8 +345,15 @@ func (k *kept) BeginEntry(ctx context.Context, e inbound.Entry) (*inbound.Entry,
 	return around(k.p, func() (*inbound.Entry, error) { return k.Store.BeginEntry(ctx, e) })
 }
 
-func (k *kept) EndEntry(ctx context.Context, e inbound.Entry) error {
-	return around1(k.p, func() error { return k.Store.EndEntry(ctx, e) })
+func (k *kept) EndEntry(ctx context.Context, e inbound.Entry, replies []inbound.Reply) error {
+	return around1(k.p, func() error { return k.Store.EndEntry(ctx, e, replies) })
+}
+
+func (k *kept) DropReplies(ctx context.Context, ids []string) error {
+	if k.p.killed() {
+		return errKilled
+	}
+	return k.Store.DropReplies(ctx, ids)
 }
 
 func (k *kept) AddOrigin(ctx context.Context, o inbound.Origin) error {

@@ -3,7 +3,6 @@ package platformtest
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"regexp"
 	"strings"
@@ -24,9 +23,8 @@ type Room struct {
 	// Seen are all messages in the order in which people see them, theirs too.
 	Seen func() []Sight
 	// Meanwhile happens once, at a drawn moment, right after the session has printed and asked
-	// and somebody has written. It says whether the process was another's then: what waited to be
-	// replied is forgotten. Nil: nothing does.
-	Meanwhile func() (restarted bool)
+	// and somebody has written. Nil: nothing does.
+	Meanwhile func()
 	// Unanswered says that calls aren't answered for a while: what's marked as sent once more may be
 	// there twice, and a question may have gone first when three calls before it weren't.
 	Unanswered bool
@@ -165,6 +163,13 @@ func (c *talk) say(text string) {
 	c.try(c.room.Say(bob, text))
 }
 
+// command has somebody give a command.
+func (c *talk) command(n int) {
+	command := fmt.Sprintf("/nothing%d", n)
+	c.commands[command] = "There's no command " + command + "."
+	c.say(command)
+}
+
 func (c *talk) act(n int) {
 	switch c.random.IntN(10) {
 	case 0:
@@ -174,9 +179,7 @@ func (c *talk) act(n int) {
 		c.o.Pass(c.upTo(500 * time.Millisecond))
 		c.say(fmt.Sprintf("text %d b", n))
 	case 2:
-		command := fmt.Sprintf("/nothing%d", n)
-		c.commands[command] = "There's no command " + command + "."
-		c.say(command)
+		c.command(n)
 	case 3, 4:
 		c.askOrAnswer(n)
 	case 5:
@@ -196,14 +199,9 @@ func (c *talk) inTheMiddle(n int) {
 	c.o.Pass(c.upTo(6 * time.Second))
 	c.print("", 1+c.random.IntN(3), false)
 	c.say(fmt.Sprintf("text %d before", n))
+	c.command(1000 + n)
 	c.o.Pass(c.upTo([]time.Duration{1, 6 * time.Second}[c.random.IntN(2)]))
-	if c.room.Meanwhile() {
-		all := c.room.Seen()
-		maps.DeleteFunc(c.commands, func(_, reply string) bool {
-			_, there := c.shows(all, reply)
-			return !there
-		})
-	}
+	c.room.Meanwhile()
 	if c.room.Unheard {
 		c.print("", 1+c.random.IntN(3), false)
 		c.o.Pass(time.Minute)

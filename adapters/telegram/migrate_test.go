@@ -46,7 +46,7 @@ func TestAGroupMovesInTheMiddleOfAConversation(t *testing.T) {
 			}
 			room.Unheard = random.IntN(4) == 0
 			room.Unanswered = lost > 0 || restarts && kill
-			room.Meanwhile = func() (restarted bool) {
+			room.Meanwhile = func() {
 				w.troubles(lost, late)
 				var to int64
 				migrate := func() {
@@ -65,7 +65,7 @@ func TestAGroupMovesInTheMiddleOfAConversation(t *testing.T) {
 					old[i].Gone = true
 				}
 				if !restarts {
-					return false
+					return
 				}
 				after(time.Duration(random.Int64N(int64([]time.Duration{time.Second, 5 * time.Second, 20 * time.Second}[random.IntN(3)]))))
 				if kill {
@@ -73,7 +73,6 @@ func TestAGroupMovesInTheMiddleOfAConversation(t *testing.T) {
 				} else {
 					o.Restart()
 				}
-				return true
 			}
 			platformtest.Talk(w.T, o.Office, room, seed)
 			if !o.In.Knows(target(o.at.Chat, 0)) {

@@ -66,13 +66,12 @@ func TestWhatComesLaterStandsBelow(t *testing.T) {
 			room := o.room()
 			if seed%4 < 2 {
 				room.Unanswered = seed%8 < 2 // killed: the call under way isn't answered for
-				room.Meanwhile = func() bool {
+				room.Meanwhile = func() {
 					if room.Unanswered {
 						o.Kill()
 					} else {
 						o.Restart()
 					}
-					return true
 				}
 			}
 			platformtest.Talk(w.T, o.Office, room, seed)

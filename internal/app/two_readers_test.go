@@ -222,12 +222,17 @@ func (r *twoReaders) answered(w writtenText) bool {
 			continue
 		}
 		last, texts := slices.IndexFunc(here, func(o writtenText) bool { return o.message == m.ReplyTo }), 1
-		_, _ = fmt.Sscanf(m.Text, "None of your last %d texts was typed.", &texts) // else it's of one
+		_, _ = fmt.Sscanf(unmarked(m.Text), "None of your last %d texts was typed.", &texts) // else it's of one
 		if last >= 0 && slices.Contains(here[max(0, last-texts+1):last+1], w) {
 			return true
 		}
 	}
 	return false
+}
+
+// unmarked is a message without the mark of one that may be there already.
+func unmarked(text string) string {
+	return strings.TrimSpace(strings.TrimPrefix(text, "[sent once more: this may be here already]"))
 }
 
 // awaitAccounted waits until each text was typed or answered.

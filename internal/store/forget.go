@@ -20,6 +20,7 @@ var sqlDrop = []string{ //nolint:gochecknoglobals // a constant table
 	`DELETE FROM missed WHERE session = ?`,
 	`DELETE FROM preferences WHERE session = ?`,
 	`DELETE FROM cards WHERE session = ?`,
+	`DELETE FROM replies WHERE session = ?`,
 	`DELETE FROM mail WHERE sender = ?1 OR recipient = ?1`,
 	`DELETE FROM notices WHERE session = ?1 OR recipient = ?1`,
 	`DELETE FROM listeners WHERE session = ?`,

@@ -20,6 +20,7 @@ const (
 	keepWaiting = 8 * 24 * time.Hour  // longer than the offers that lead to it
 	keepOrigins = 7 * 24 * time.Hour  // that are done: for edits of their messages
 	loseOrigins = 30 * 24 * time.Hour // that never were done
+	keepReplies = 24 * time.Hour      // nobody waits longer for an answer
 )
 
 // exec1 writes by one statement of its own.
@@ -128,6 +129,7 @@ func (s *Store) ForgetInbound(ctx context.Context, before time.Time) error {
 			{`DELETE FROM prompt_messages WHERE at < ?`, before.Add(-loseOrigins)},
 			{`DELETE FROM prompt_writers WHERE expires < ?`, before},
 			{`DELETE FROM missed WHERE at < ?`, before.Add(-loseOrigins)},
+			{`DELETE FROM replies WHERE at < ?`, before.Add(-keepReplies)},
 		} {
 			if _, err := s.write.conn.ExecContext(ctx, d.query, nanos(d.than)); err != nil {
 				return err

@@ -44,11 +44,44 @@ func (s *Store) BeginEntry(ctx context.Context, e inbound.Entry) (before *inboun
 }
 
 // EndEntry fills in what became of an input: see inbound.AuditStore.
-func (s *Store) EndEntry(ctx context.Context, e inbound.Entry) error {
-	return s.exec1(
-		ctx, "end an entry of the audit log", `UPDATE audit SET what = ?, session = ?, outcome = ? WHERE key = ?`,
-		clean(e.What), clean(e.Session), clean(e.Outcome), clean(e.Key),
-	)
+func (s *Store) EndEntry(ctx context.Context, e inbound.Entry, replies []inbound.Reply) error {
+	err := s.write.queue.do(ctx, 1+len(replies), func(ctx context.Context) error {
+		_, err := s.write.conn.ExecContext(
+			ctx, `UPDATE audit SET what = ?, session = ?, outcome = ? WHERE key = ?`,
+			clean(e.What), clean(e.Session), clean(e.Outcome), clean(e.Key),
+		)
+		for _, r := range replies {
+			if err != nil {
+				return err
+			}
+			_, err = s.write.conn.ExecContext(ctx, `INSERT INTO replies (id, session, at, post) VALUES (?, ?, ?, ?)`, r.ID, clean(r.Session), nanos(r.At), r.Post)
+		}
+		return err
+	})
+	return s.explain("end an entry of the audit log", err)
+}
+
+// Replies returns the answers that weren't dropped: see inbound.ReplyStore.
+func (s *Store) Replies(ctx context.Context) ([]inbound.Reply, error) {
+	return list(ctx, s, "read the answers that nobody has seen", func(row *sql.Rows) (r inbound.Reply, err error) {
+		var at int64
+		err = row.Scan(&r.ID, &r.Session, &at, &r.Post)
+		r.At = fromNanos(at)
+		return r, err
+	}, `SELECT id, session, at, post FROM replies ORDER BY seq`)
+}
+
+// DropReplies drops answers: see inbound.ReplyStore.
+func (s *Store) DropReplies(ctx context.Context, ids []string) error {
+	err := s.write.queue.do(ctx, len(ids), func(ctx context.Context) error {
+		for _, id := range ids {
+			if _, err := s.write.conn.ExecContext(ctx, `DELETE FROM replies WHERE id = ?`, clean(id)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return s.explain("drop answers that were seen", err)
 }
 
 // Entries returns the newest entries: see inbound.AuditStore.

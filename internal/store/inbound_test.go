@@ -59,6 +59,7 @@ func TestWhatIsKeptForChats(t *testing.T) {
 	origin := inbound.Origin{
 		Key: "a:1", Place: place, Message: "5", Person: "a:9", Session: "pb_1", At: day, Receipt: "in_1", Told: inbound.ToldHeld, Reply: "6",
 	}
+	reply := inbound.Reply{ID: "00ff", Session: "pb_1", At: day, Post: []byte(`{"Text":"t"}`)}
 	waits := inbound.Waiting{
 		Key: "a:1", At: day, Place: place, Private: true, Person: inbound.Person{ID: "a:9", Name: "N"}, Message: "5", Session: "pb_1",
 		Said: inbound.Said{Text: "t", ReplyTo: "4", Files: []inbound.File{{ID: "f", Name: "n", Kind: inbound.FilePhoto, Size: 7}}},
@@ -66,7 +67,7 @@ func TestWhatIsKeptForChats(t *testing.T) {
 	quiet := inbound.Preference{Place: place, Session: "pb_1", MutedUntil: inbound.Forever, From: time.Hour, To: 2 * time.Hour, Zone: "UTC"}
 	_, err := s.BeginEntry(ctx, entry)
 	entry.Session, entry.Outcome = "pb_1", "in_1"
-	must(t, err, s.EndEntry(ctx, entry), s.PutOffer(ctx, offer), s.AddOrigin(ctx, origin), s.PutWaiting(ctx, waits), s.PutPreference(ctx, quiet))
+	must(t, err, s.EndEntry(ctx, entry, []inbound.Reply{reply}), s.PutOffer(ctx, offer), s.AddOrigin(ctx, origin), s.PutWaiting(ctx, waits), s.PutPreference(ctx, quiet))
 	again := origin
 	again.Receipt = "in_2"
 	card := inbound.Card{Session: "pb_1", Place: place}
@@ -82,6 +83,9 @@ func TestWhatIsKeptForChats(t *testing.T) {
 	preferences, err5 := s.Preferences(ctx)
 	cards, err6 := s.Cards(ctx)
 	must(t, err1, err2, err3, err4, err5, err6)
+	replies, err7 := s.Replies(ctx)
+	must(t, err7, s.DropReplies(ctx, []string{"none"}))
+	diff(t, "replies", []inbound.Reply{reply}, replies)
 	diff(t, "cards", []inbound.Card{card}, cards)
 	diff(t, "audit log", []inbound.Entry{entry}, entries)
 	visits, err := s.Visits(ctx, entry.At)
@@ -103,6 +107,9 @@ func TestWhatIsKeptForChats(t *testing.T) {
 	_, err1 = s.Offer(ctx, offer.ID)
 	_, err2 = s.Waiting(ctx, "a:1")
 	_, err3 = s.Origin(ctx, "a:1")
+	if replies, err = s.Replies(ctx); err != nil || len(replies) > 0 {
+		t.Errorf("replies that have expired: %v, %v", replies, err)
+	}
 	for what, err := range map[string]error{"offer": err1, "what waits": err2, "origin": err3} {
 		if !errors.Is(err, sessions.ErrUnknown) {
 			t.Errorf("%s that has expired: %v, want unknown", what, err)
