@@ -39,10 +39,9 @@ var (
 )
 
 // Outbox queues the posts of one adapter, and makes each when the scheduler grants
-// its slot. What waits is in memory only: a restart forgets it, and who posts
-// it keeps what's to be posted again. Uncertain sends are
-// made once more, with a mark unless the platform knows the nonce; edits and reactions
-// are simply made again.
+// its slot. What waits is in memory only: a restart forgets it, and who posts it keeps
+// what's to be posted again. Uncertain sends are made once more, with a mark unless the
+// platform knows the nonce; edits and reactions are simply made again.
 //
 // It's safe for concurrent use.
 type Outbox struct {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
@@ -85,16 +86,28 @@ func entryOf(ev Event) Entry {
 	return e
 }
 
-// record writes a whole entry at once. It's for what has happened: that it can't be
-// written is logged and changes nothing.
-func (in *Inbound) record(ctx context.Context, ev Event, as Entry) {
+// record writes a whole entry of what has happened, with what answers it. An error says that the event
+// is to come again.
+func (in *Inbound) record(ctx context.Context, ev Event, as Entry, answer func()) error {
 	e := entryOf(ev)
-	e.Kind, e.What, e.Outcome = as.Kind, as.What, as.Outcome
-	_, err := in.opt.Store.BeginEntry(ctx, e)
-	if err == nil {
-		err = in.opt.Store.EndEntry(ctx, e, nil)
-	}
+	e.Kind, e.What = as.Kind, as.What
+	before, err := in.opt.Store.BeginEntry(ctx, e)
 	if err != nil {
-		in.log.Error("write the audit log", "key", ev.Key, "kind", e.Kind, "err", err)
+		return fmt.Errorf("write the audit log: %w", err)
 	}
+	in.replies.beginHandling(ev.Key, before != nil)
+	defer in.replies.endHandling(ev.Key)
+	answer()
+	e.Outcome = as.Outcome
+	return in.endEntry(ctx, e)
+}
+
+// endEntry writes what became of an event, with what answers it.
+func (in *Inbound) endEntry(ctx context.Context, e Entry) error {
+	unseen, replies := in.replies.unseen(e.Key)
+	if err := in.opt.Store.EndEntry(ctx, e, replies); err != nil {
+		return fmt.Errorf("write the audit log: %w", err)
+	}
+	in.replies.wrote(unseen)
+	return nil
 }

@@ -18,7 +18,8 @@
 //
 // An update is handled at least once: after a crash it comes again. What types into
 // a pane carries the update's key, so that it's typed at most once. A command that was
-// begun and isn't the same twice isn't done again; its person is told.
+// begun and isn't the same twice isn't done again; its person is told. What answers it is
+// kept with what became of it, until it's seen (replies_kept.go).
 //
 // What's old is never done unasked (stale.go): neither what was written while the
 // daemon was down, nor what had to wait for a dialog to close.

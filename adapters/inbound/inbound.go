@@ -316,12 +316,7 @@ func (in *Inbound) Handle(ctx context.Context, ev Event) error {
 		entry.What = d.what
 	}
 	entry.Session, entry.Outcome = d.session, d.outcome
-	unseen, replies := in.replies.unseen(ev.Key)
-	if err := in.opt.Store.EndEntry(ctx, entry, replies); err != nil {
-		return fmt.Errorf("write the audit log: %w", err)
-	}
-	in.replies.wrote(unseen)
-	return nil
+	return in.endEntry(ctx, entry)
 }
 
 // act does what a person asks for who was let in. again says that it was begun

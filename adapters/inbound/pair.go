@@ -152,13 +152,13 @@ func (in *Inbound) tryCode(ctx context.Context, ev Event) (bool, error) {
 		}
 	}
 	in.log.Info("a person was let in by a pairing code", "person", ev.Person.ID, "target", ev.Place.String(), "role", c.Role, "by", c.By)
-	in.record(ctx, ev, Entry{Kind: "pair", What: string(c.Role), Outcome: "done"})
 	text := "You're in, as " + string(c.Role) + ". /help shows what you can do."
 	if use.Chat != (adapters.Target{}) {
 		text = "You're in, as " + string(c.Role) + ", and this chat is known now. /help shows what you can do."
 	}
-	in.say(ev, "paired", qos.Interactive, text)
-	return true, nil
+	return true, in.record(ctx, ev, Entry{Kind: "pair", What: string(c.Role), Outcome: "done"}, func() {
+		in.say(ev, "paired", qos.Interactive, text)
+	})
 }
 
 // tries counts wrong codes in windows of codeFor.

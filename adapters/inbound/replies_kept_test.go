@@ -29,6 +29,34 @@ func TestEachIsAnsweredOverKills(t *testing.T) {
 	}
 }
 
+// Who uses a pairing code is told so, wherever the process is killed meanwhile.
+func TestAPairingIsAnsweredOverKills(t *testing.T) {
+	for at, survived := 1, false; !survived; at++ {
+		inWorld(t, func(w *world) {
+			a := &answered{world: w}
+			code, _, err := w.in.Pair(w.Context(), inbound.Viewer, "cli")
+			if err != nil {
+				w.Fatal(err)
+			}
+			ev := w.event("chat:new", inbound.Said{Text: "/pair " + code})
+			w.hub.hold()
+			w.process.mu.Lock()
+			w.process.steps, w.process.killAt = 0, at
+			w.process.mu.Unlock()
+			err = w.in.Handle(w.Context(), ev)
+			survived = !w.process.killed()
+			a.killed()
+			if err != nil {
+				w.do(ev)
+			}
+			w.hub.release(nil)
+			w.pass(time.Hour)
+			a.restart()
+			w.wantPosts("You're in")
+		})
+	}
+}
+
 // answered are events that are to be answered.
 type answered struct {
 	*world
