@@ -148,8 +148,8 @@ type Hub interface {
 	ChatBack(ctx context.Context, adapter, chat string) error
 }
 
-// Inbound carries what people do in chats to the sessions. Call Load first, and Run
-// once. Handle may be called from several goroutines, for one place from one at a
+// Inbound carries what people do in chats to the sessions. Call Load first, Run once, and
+// Finish at last. Handle may be called from several goroutines, for one place from one at a
 // time.
 type Inbound struct {
 	opt       Options
@@ -251,6 +251,14 @@ func (in *Inbound) Run(ctx context.Context) error {
 	}
 	children.Wait()
 	return nil
+}
+
+// Finish takes in which answers were seen while everything ended. Call it when Run and the Hub's have
+// returned: what it doesn't know of is posted again at the next start. It returns within some 5 s.
+func (in *Inbound) Finish(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeFor)
+	defer cancel()
+	in.replies.dropSeen(ctx)
 }
 
 // forgetExpired drops what nobody needs any more, every hour until ctx ends.

@@ -137,7 +137,6 @@ func (rs *replies) makeRoom() {
 
 // run posts what an earlier run left, and tries again what was refused, until ctx ends.
 func (rs *replies) run(ctx context.Context) {
-	defer rs.dropAtEnd(ctx)
 	if rs.in.loadAtLast(ctx, "answers that nobody has seen can't be posted again", rs.load) != nil {
 		return
 	}
@@ -156,13 +155,6 @@ func (rs *replies) run(ctx context.Context) {
 		}
 		timer.Stop()
 	}
-}
-
-// dropAtEnd drops what was seen when all else ends.
-func (rs *replies) dropAtEnd(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeFor)
-	defer cancel()
-	rs.dropSeen(ctx)
 }
 
 // retry tries what's due, and returns for how long there's nothing more to do.

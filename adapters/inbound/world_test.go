@@ -140,6 +140,7 @@ func (w *world) start() {
 	w.stop = func() {
 		cancel()
 		children.Wait()
+		in.Finish(context.Background())
 		if err := db.Close(); err != nil {
 			w.Error(err)
 		}

@@ -106,6 +106,7 @@ func (o *Office) Open() {
 		o.bridge.SetPeople(nil)
 		stop()
 		o.bridge.Stop()
+		o.In.Finish(context.Background())
 		if err := db.Close(); err != nil {
 			o.tb.Error(err)
 		}

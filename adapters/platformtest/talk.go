@@ -318,6 +318,19 @@ func (c *talk) check() {
 		if i, there := c.shows(all, reply); !there || i < at[command] {
 			c.Errorf("the reply to %s stands at %d, it at %d (there: %t)", command, i, at[command], there)
 		}
+		first, again := 0, 0
+		for _, m := range all {
+			switch {
+			case !m.Bot || !strings.Contains(m.Text, reply):
+			case strings.HasPrefix(m.Text, sentAgain):
+				again++
+			default:
+				first++
+			}
+		}
+		if first > 1 || first+again > 1 && !c.room.Unanswered {
+			c.Errorf("the reply to %s stands there %d times, and %d times with the mark", command, first, again)
+		}
 	}
 }
 

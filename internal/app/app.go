@@ -314,7 +314,9 @@ func (d *daemon) run(ctx context.Context, doors doors) error {
 	if d.opt.Ready != nil {
 		d.opt.Ready(info)
 	}
-	return g.Wait()
+	err := g.Wait()
+	d.inbound.Finish(ctx)
+	return err
 }
 
 // first makes the sessions that are wanted at the start.
