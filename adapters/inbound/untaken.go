@@ -40,8 +40,9 @@ type untaken struct {
 
 // untakenWords tell a person of some texts.
 type untakenWords struct {
-	key   string // of the post
-	texts int
+	key    string // of the post
+	texts  int
+	newest Event // of them
 }
 
 func newUntaken() *untaken {
@@ -138,10 +139,13 @@ func (in *Inbound) sayUntaken(ev Event, topic, why string, sign *keptReply) {
 		u.words[topic] = w
 	}
 	w.texts++
-	texts := w.texts
+	if !ev.At.Before(w.newest.At) { // a sign on one before may be refused only now
+		w.newest = ev
+	}
+	texts, last := w.texts, w.newest.Message
 	u.mu.Unlock()
 	post := adapters.Post{
-		To: ev.Place, Elsewhere: in.beside(ev.Place), Key: w.key, Class: qos.Interactive, ReplyTo: ev.Message, Text: why,
+		To: ev.Place, Elsewhere: in.beside(ev.Place), Key: w.key, Class: qos.Interactive, ReplyTo: last, Text: why,
 		Nonce: commonNonce(ev, w.key),
 	}
 	if texts > 1 {
