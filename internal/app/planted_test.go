@@ -158,7 +158,7 @@ func (p *planter) plant(n int) {
 		}
 		fmt.Fprintf(&script, "cat %s\n", name)
 	}
-	literals := distinct(p.g, redacttest.Literals())
+	literals := distinct(p.g, slices.Concat(redacttest.Literals(), redacttest.Embedded()))
 	for i := range n + n/3 {
 		kind := all[i%len(all)]
 		if i >= n {
@@ -246,7 +246,7 @@ func TestDistinctKindsAreFoundInTime(t *testing.T) {
 	if want := []string{"once long-enough-1", "always 123456789"}; !slices.Equal(names, want) {
 		t.Errorf("distinct are %q, want %q", names, want)
 	}
-	all := redacttest.Literals()
+	all := slices.Concat(redacttest.Literals(), redacttest.Embedded())
 	oneRow := len(slices.DeleteFunc(slices.Clone(all), func(k redacttest.Kind) bool { return strings.Contains(k.Name, "\n") }))
 	if n := len(distinct(g, all)); n != oneRow {
 		t.Errorf("of the %d kinds of one row %d are distinct", oneRow, n)
@@ -258,9 +258,14 @@ func (p *planter) inFile(n int) string {
 	all := slices.DeleteFunc(append(redacttest.Ordinary(), redacttest.Kinds()...), func(k redacttest.Kind) bool {
 		return strings.Contains(k.Name, "PRIVATE KEY") || k.Name == "service account"
 	})
+	literals := distinct(p.g, slices.Concat(redacttest.Literals(), redacttest.Embedded()))
 	var text strings.Builder
-	for i := range n {
-		one := all[i%len(all)].Make(p.g)
+	for i := range n + n/3 {
+		kind := all[i%len(all)]
+		if i >= n {
+			kind = literals[p.g.IntN(len(literals))]
+		}
+		one := kind.Make(p.g)
 		p.secrets = append(p.secrets, one.Secret)
 		text.WriteString(one.Text + "\n" + p.g.Noise() + "\n")
 	}
