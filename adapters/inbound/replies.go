@@ -37,6 +37,7 @@ type replies struct {
 	handled map[string]*handling       // by Event.Key
 	waiting map[replySlot][]*keptReply // that aren't seen, the oldest first
 	loaded  bool                       // what an earlier run left was posted
+	own     map[string]bool            // ids of this run's kept replies, until loaded
 	drops   []string                   // ids of kept replies to be dropped
 }
 
@@ -52,7 +53,7 @@ type refusedReply struct {
 }
 
 func newReplies(in *Inbound) *replies {
-	return &replies{in: in, wake: make(chan struct{}, 1), handled: map[string]*handling{}, waiting: map[replySlot][]*keptReply{}}
+	return &replies{in: in, wake: make(chan struct{}, 1), handled: map[string]*handling{}, waiting: map[replySlot][]*keptReply{}, own: map[string]bool{}}
 }
 
 // postReply posts an answer to who did something. It's tried again if it's refused, and posted again at

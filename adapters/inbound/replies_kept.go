@@ -128,6 +128,9 @@ func (rs *replies) keep(ev Event, p *adapters.Post, otherwise string) *keptReply
 	}
 	k.Reply = Reply{ID: newOfferID(), Session: p.Session, At: time.Now(), Post: raw}
 	h.replies = append(h.replies, k)
+	if !rs.loaded {
+		rs.own[k.ID] = true
+	}
 	return k
 }
 
@@ -239,6 +242,9 @@ func (rs *replies) load(ctx context.Context) error {
 	newest := map[*keptReply]keptPost{}
 	rs.mu.Lock()
 	for _, r := range all {
+		if rs.own[r.ID] { // of an event that was handled before this
+			continue
+		}
 		var p keptPost
 		k := &keptReply{Reply: r, written: true}
 		if err := json.Unmarshal(r.Post, &p); err != nil {
@@ -256,7 +262,7 @@ func (rs *replies) load(ctx context.Context) error {
 		rs.waiting[k.slot] = append(rs.waiting[k.slot], k)
 		newest[k] = p
 	}
-	rs.loaded = true
+	rs.loaded, rs.own = true, nil
 	rs.mu.Unlock()
 	for _, r := range all {
 		for k, p := range newest {

@@ -70,7 +70,7 @@ func TestARefusedReplyIsSeen(t *testing.T) {
 				want = 0
 			}
 			if len(posts) != want {
-				rt.Errorf("%+v: %d posts are seen, want %d", f, len(posts), want)
+				rt.Errorf("%+v: %d posts are seen, want %d: %+v", f, len(posts), want, posts)
 			}
 			for _, p := range posts {
 				if !strings.Contains(p.Text, "There's no command") || p.Again != (f.unsure && f.group > 0) {
