@@ -132,3 +132,24 @@ func (d *daemon) storePart() string {
 	}
 	return string(h.Parts[i].State) + " " + h.Parts[i].Detail
 }
+
+// A database that another program locks under the daemon is said to be that as soon as a write has failed, and with
+// how to find the program; once it's over all is well.
+func TestALockUnderTheDaemonIsSaidAtOnce(t *testing.T) {
+	slow(t)
+	d := newDaemon(t)
+	if _, err := d.api.NewSession(d.ctx(), api.Create{Name: "one", Command: []string{"cat"}}); err != nil {
+		t.Fatal(err)
+	}
+	unlock := holdForWriting(t, d)
+	if _, err := d.api.Input(d.ctx(), "one", "into nothing", true); err == nil || !strings.Contains(err.Error(), "another process holds the database") {
+		t.Errorf("an input gets %v", err)
+	}
+	for _, said := range []string{d.storePart(), d.cli("status")} {
+		if !strings.Contains(said, "down") || !strings.Contains(said, "another process holds the database") || !strings.Contains(said, "lsof") {
+			t.Errorf("it's said: %s", said)
+		}
+	}
+	unlock()
+	d.await("that all is well again", func() bool { return strings.HasPrefix(d.storePart(), "ok") })
+}

@@ -130,10 +130,11 @@ func (h *healthWatch) tmux(c *tmux.Client) api.Part {
 func (h *healthWatch) storePart() api.Part {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	failing := h.store.Failing()
 	p := api.Part{Name: "store", State: api.HealthOK, LastSuccess: h.storeOK}
 	switch {
-	case h.storeErr == nil && h.store.Failing():
-		p.State, p.Detail = api.HealthDown, "the last write failed; why is looked for within 5 s"
+	case h.storeErr == nil && failing != nil:
+		p.State, p.Detail = api.HealthDown, failing.Error()
 	case errors.Is(h.storeErr, store.ErrLittleRoom):
 		p.State, p.Detail = api.HealthDegraded, h.storeErr.Error()
 	case h.storeErr != nil:

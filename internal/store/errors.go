@@ -20,7 +20,7 @@ var (
 	// ErrFull: the disk (or a quota) takes no more. Nothing was written.
 	ErrFull = fmt.Errorf("%w: the disk or its quota is full; free some space, output stays in tmux meanwhile", sessions.ErrUnavailable)
 	// ErrLocked: another process holds the database. Nothing was written.
-	ErrLocked = fmt.Errorf("%w: another process holds the database; end it or wait for it", sessions.ErrUnavailable)
+	ErrLocked = fmt.Errorf("%w: another process holds the database", sessions.ErrUnavailable)
 	// ErrReadOnly: the file, its folder or its disk may only be read. Nothing was written.
 	ErrReadOnly = fmt.Errorf("%w: the database may only be read; see to its file, its folder and its disk", sessions.ErrUnavailable)
 	// ErrDamaged: the file isn't a database, or not a sound one.
@@ -55,6 +55,8 @@ func explain(doing, path string, err error) error {
 		return fmt.Errorf("%s: %w", doing, err)
 	case errors.Is(kind, ErrDamaged):
 		return damaged(doing, path, err)
+	case errors.Is(kind, ErrLocked):
+		return fmt.Errorf("%s: %w: %w; %s", doing, kind, err, whoHolds(path))
 	case errors.Is(kind, ErrDenied), errors.Is(kind, ErrReadOnly):
 		if advice := whatIsDenied(path, mayOpen); advice != "" {
 			return fmt.Errorf("%s: %w: %w; %s", doing, kind, err, advice)
@@ -73,6 +75,12 @@ func explain(doing, path string, err error) error {
 func damaged(doing, path string, err error) error {
 	return fmt.Errorf("%s: %w: %w; restart panebridge: it puts a new database in the place of %s with all that can be read, and keeps the damaged one beside it",
 		doing, ErrDamaged, err, path)
+}
+
+// whoHolds says how to find out which program has a database locked, and what to do. SQLite tells neither.
+func whoHolds(path string) string {
+	return fmt.Sprintf("`fuser -v %s` or `lsof %[1]s` shows which programs have it open: an sqlite3 that's in a transaction, a backup, "+
+		"a panebridge command that was stopped. End it or wait for it", path)
 }
 
 // kindOf tells which of this package's errors an SQLite error is; nil: none.

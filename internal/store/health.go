@@ -138,7 +138,7 @@ func (s *Store) Health(ctx context.Context) error {
 			return err
 		}
 	}
-	if s.write.failed.Load() {
+	if s.Failing() != nil {
 		if err := s.probe(ctx); err != nil {
 			return err
 		}
@@ -192,9 +192,14 @@ func (s *Store) unsound() error {
 	return s.reader().unsound()
 }
 
-// Failing reports whether the last write failed, and nothing about it was to blame. It's known at
-// once; Health finds out why.
-func (s *Store) Failing() bool { return s.write.failed.Load() }
+// Failing says why the last write failed, where nothing about it was to blame; nil: it didn't. It's known at
+// once, and needs no look at the disk.
+func (s *Store) Failing() error {
+	if err := s.write.failed.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
 
 // Room is how many bytes this user may still write to the disk of a file or a folder.
 func Room(path string) (free uint64, err error) {

@@ -72,7 +72,7 @@ func writeTo(t *testing.T) *blocks {
 // mustRefuse fails unless the disk's failure is told as what it is, and nothing is acknowledged any more.
 func (b *blocks) mustRefuse(want error) {
 	b.Helper()
-	for began := time.Now(); !b.store.Failing(); time.Sleep(time.Millisecond) {
+	for began := time.Now(); b.store.Failing() == nil; time.Sleep(time.Millisecond) {
 		if time.Since(began) > time.Minute {
 			b.Fatal("nothing is refused")
 		}

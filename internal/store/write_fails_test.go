@@ -59,7 +59,7 @@ func TestAWriteThatFailsIsNotOneThatFindsNoRoom(t *testing.T) {
 			if !errors.Is(err, tt.want) || !errors.Is(err, sessions.ErrUnavailable) {
 				t.Errorf("an input is answered with %v", err)
 			}
-			if err := s.Health(t.Context()); !errors.Is(err, tt.want) || !s.Failing() {
+			if err := s.Health(t.Context()); !errors.Is(err, tt.want) || !errors.Is(s.Failing(), tt.want) {
 				t.Errorf("its health is %v", err)
 			}
 			if r, err := s.Receipt(t.Context(), "in_1"); err == nil {

@@ -20,8 +20,8 @@ type writer struct {
 	once  sync.Once // closes
 	logs  logCache
 	full  bool // commits wait for the disk now; see durable.go
-	// failed says that the last transaction failed, and no request was to blame.
-	failed atomic.Bool
+	// failed is why the last transaction failed where no request was to blame; nil: it didn't.
+	failed atomic.Pointer[error]
 	hurry  atomic.Bool                   // see HurryUp
 	mend   func(mend func() error) error // see Store.mendIndex
 	link
@@ -193,7 +193,24 @@ func (w *writer) commitBatch(ctx context.Context, batch []*request) {
 		}
 	}
 	w.recordDamage(batch)
-	w.failed.Store(slices.ContainsFunc(batch, func(r *request) bool { return isBroken(r.err) }))
+	w.recordFailure(batch)
+}
+
+// recordFailure has Failing say why the batch failed, if no request was to blame. It's the leader who does it, before
+// it hands over.
+func (w *writer) recordFailure(batch []*request) {
+	was := w.failed.Load()
+	i := slices.IndexFunc(batch, func(r *request) bool { return isBroken(r.err) })
+	if i < 0 {
+		if w.failed.Store(nil); was != nil {
+			w.log.Info("the database is written to again")
+		}
+		return
+	}
+	err := explain("write to the database", w.path, batch[i].err)
+	if w.failed.Store(&err); was == nil || !errors.Is(kindOf(*was), kindOf(err)) {
+		w.log.Error("the database can't be written to", "err", err)
+	}
 }
 
 // recordDamage has the file be known as damaged if a request has met that. It's the leader who does it: later another
