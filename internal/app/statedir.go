@@ -186,7 +186,7 @@ func (d *stateDir) undo() {
 	if d == nil || !d.fresh {
 		return
 	}
-	for _, name := range []string{databaseFile, databaseFile + "-wal", databaseFile + "-shm", databaseFile + "-line", databaseFile + "-room", socketFile, pidFile} {
+	for _, name := range []string{databaseFile, databaseFile + "-wal", databaseFile + "-shm", databaseFile + "-line", databaseFile + "-room", databaseFile + "-first", socketFile, pidFile} {
 		_ = os.Remove(filepath.Join(d.path, name)) // what's left does no harm
 	}
 	_ = os.RemoveAll(filepath.Join(d.path, shellFolder))

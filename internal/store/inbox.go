@@ -47,13 +47,19 @@ func OpenInbox(ctx context.Context, path string) (_ *Inbox, err error) {
 		return nil, err
 	}
 	awaitRescue(ctx, path)
+	if err := beginFirst(path); err != nil {
+		return nil, err
+	}
 	if s.gate, err = openEntrance(path, gateWaitOthers); err != nil {
 		return nil, err
 	}
 	// Opening is at the gate, too: the last to close a database removes its -wal, and a
 	// connection that's opened meanwhile is refused without waiting.
 	defer s.gate.enter()()
-	return s, again(ctx, func() error { return s.open(ctx, makePrivate) })
+	if err := again(ctx, func() error { return s.open(ctx, makePrivate) }); err != nil {
+		return s, err
+	}
+	return s, endFirst(path)
 }
 
 // open opens the file that has the database's name, once prepare has seen to it.
@@ -133,7 +139,7 @@ func awaitRescue(ctx context.Context, path string) {
 	for began := time.Now(); time.Since(began) < rescueWithin && ctx.Err() == nil; time.Sleep(50 * time.Millisecond) {
 		_, err := os.Lstat(path)
 		_, beside := os.Lstat(path + roomSuffix)
-		if (!isGone(err) || beside != nil) && !isTorn(path) {
+		if (!isGone(err) || beside != nil || isFirst(path)) && !isTorn(path) {
 			return
 		}
 	}

@@ -56,7 +56,7 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 }
 
 func (s *Store) open(ctx context.Context, log *slog.Logger) (err error) {
-	if err := errors.Join(FinishRewrite(s.path), makePrivate(s.path)); err != nil {
+	if err := errors.Join(FinishRewrite(s.path), beginFirst(s.path), makePrivate(s.path)); err != nil {
 		return err
 	}
 	// The writer first: it makes the schema that the reader's statements need.
@@ -69,7 +69,7 @@ func (s *Store) open(ctx context.Context, log *slog.Logger) (err error) {
 	}
 	s.read.Store(read)
 	s.write.mend = s.mendIndex
-	return s.files.remember(s.path)
+	return errors.Join(s.files.remember(s.path), endFirst(s.path))
 }
 
 // reader reads from the file as it is now: see Rescue.

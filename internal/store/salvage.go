@@ -255,11 +255,3 @@ func noteUnsound(path string, found error) error {
 	_, err = f.WriteString(text[:min(len(text), maxUnsound-1)] + "\n")
 	return errors.Join(err, f.Close())
 }
-
-// IsLost reports whether there's no database at path, or an empty file, where one has been used.
-func IsLost(path string) bool {
-	_, used := os.Stat(path + lineSuffix)
-	info, err := os.Stat(path)
-	_, wal := os.Stat(path + walSuffix)
-	return used == nil && (errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 && wal != nil)
-}

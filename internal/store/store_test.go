@@ -25,6 +25,10 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, rewriteChild())
 		os.Exit(1)
 	}
+	if as := os.Getenv(firstChildEnv); as != "" {
+		fmt.Fprintln(os.Stderr, firstChild(as))
+		os.Exit(1)
+	}
 	os.Exit(m.Run())
 }
 
