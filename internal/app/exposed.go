@@ -35,6 +35,8 @@ func ExamineStore(ctx context.Context, stateDir string) []Finding {
 		return []Finding{{Check: name, Detail: path + " is sound"}}
 	case errors.Is(err, store.ErrTooNew):
 		return []Finding{{name, Broken, err.Error(), "Run the newer panebridge that made it, or give another --state-dir."}}
+	case errors.Is(err, store.ErrStrange):
+		return []Finding{{name, Broken, err.Error(), "`panebridge run` refuses it until that's so."}}
 	case errors.Is(err, store.ErrDamaged):
 		return []Finding{{name, Broken, err.Error(), "Restart panebridge: it saves what can be read, and keeps the damaged database beside the new one."}}
 	}

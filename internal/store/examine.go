@@ -9,10 +9,13 @@ import (
 )
 
 // Examine looks at a database that may be in use, and changes nothing: nil if it's sound and of a
-// version that this panebridge reads or brings up to date. ErrTooNew, ErrDamaged, fs.ErrNotExist.
+// version that this panebridge reads or brings up to date. ErrTooNew, ErrDamaged, ErrStrange, fs.ErrNotExist.
 // It reads all of it, which takes some seconds for a gigabyte.
 func Examine(ctx context.Context, path string) (err error) {
 	defer func() { err = explain("examine "+path, path, err) }()
+	if err := checkFiles(path); err != nil {
+		return err
+	}
 	if _, err := os.Stat(path); err != nil {
 		return err
 	}

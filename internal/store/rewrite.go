@@ -22,8 +22,11 @@ const (
 
 // FinishRewrite does to its end what a kill has left of writing the database anew: what's whole gets the name, and what
 // isn't needed is deleted. It's called before the database is opened, may be called by several at once, and does nothing
-// to what somebody is at work on.
+// to what somebody is at work on. ErrStrange if one of the database's files is none.
 func FinishRewrite(path string) error {
+	if err := checkFiles(path); err != nil {
+		return err
+	}
 	return explain("finish writing the database anew", path, errors.Join(
 		ifLeft(path+newSuffix, removeAll),
 		ifLeft(path+salvagedSuffix, func(left string) error {

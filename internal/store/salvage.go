@@ -234,6 +234,9 @@ func syncFile(path string) error {
 
 // Unsound returns an ErrDamaged if a database was found damaged while it was used; nil otherwise.
 func Unsound(path string) error {
+	if err := checkFile(path + unsoundSuffix); err != nil {
+		return explain("open store "+path, path, err)
+	}
 	found, err := regular.Read(path+unsoundSuffix, maxUnsound)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -62,6 +63,66 @@ func TestNothingStrangeBesideADatabaseHoldsAnybodyUp(t *testing.T) {
 			case <-done:
 			case <-time.After(30 * time.Second):
 				t.Fatalf("a %s for %s is waited for", what, suffix)
+			}
+		}
+	}
+}
+
+// Whatever has the name of the database or of a file beside it, who opens it or looks at it is told which that is, what
+// it is and what would be right, and what stands there stays.
+func TestWhatIsStrangeBesideADatabaseIsNamed(t *testing.T) {
+	const right = "a file of this user's alone is right there"
+	puts := map[string]func(path string) error{
+		"a folder": strange["folder"], "a pipe or a device": strange["pipe"], "a socket": strange["socket"],
+		"a link":           func(path string) error { return os.Symlink(path+".elsewhere", path) },
+		"belongs to user":  func(path string) error { return errors.Join(os.WriteFile(path, nil, 0o600), os.Chown(path, 1234, -1)) },
+		"others can write": func(path string) error { return errors.Join(os.WriteFile(path, nil, 0o600), os.Chmod(path, 0o666)) },
+		"has another name": func(path string) error {
+			return errors.Join(os.WriteFile(path, nil, 0o600), os.Link(path, path+".elsewhere"))
+		},
+	}
+	for what, put := range puts {
+		if what == "belongs to user" && os.Geteuid() != 0 {
+			continue // only root can give files away
+		}
+		for _, suffix := range append([]string{unsoundSuffix}, ownSuffixes...) {
+			path := dbPath(t)
+			if suffix != "" {
+				if err := mustOpen(t, path, Options{}).Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := errors.Join(os.RemoveAll(path+suffix), put(path+suffix)); err != nil {
+				t.Fatal(err)
+			}
+			looks := map[string]func() error{
+				"finish":  func() error { return FinishRewrite(path) },
+				"examine": func() error { return Examine(t.Context(), path) },
+				"a daemon": func() error {
+					s, err := Open(t.Context(), path, Options{})
+					if err != nil {
+						return err
+					}
+					return s.Close()
+				},
+				"a command": func() error {
+					s, err := OpenInbox(t.Context(), path)
+					if err != nil {
+						return err
+					}
+					return s.Close()
+				},
+			}
+			if suffix == unsoundSuffix {
+				looks = map[string]func() error{"the note": func() error { return Unsound(path) }}
+			}
+			for by, look := range looks {
+				if err := look(); !errors.Is(err, ErrStrange) || !strings.Contains(err.Error(), path+suffix) || !strings.Contains(err.Error(), what) || !strings.Contains(err.Error(), right) {
+					t.Errorf("%s for %q: %s is told %v", what, suffix, by, err)
+				}
+			}
+			if _, err := os.Lstat(path + suffix); err != nil {
+				t.Errorf("%s for %q: %v", what, suffix, err)
 			}
 		}
 	}
