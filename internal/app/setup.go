@@ -80,7 +80,7 @@ func (*BacklogError) Error() string {
 // Telegram can be told only that all up to a number has come. So what waits goes into the database first, with its
 // numbers: the daemon takes none of it twice, told or not.
 func (l *TelegramLook) HandOver(ctx context.Context, stateDir string, update int64) (others int, err error) {
-	if err := makeStateDir(stateDir); err != nil {
+	if err := MakeStateDir(stateDir); err != nil {
 		return 0, err
 	}
 	kept := make(chan error, 1) // what hangs isn't waited for

@@ -54,7 +54,7 @@ func openStateDir(dir string) (*stateDir, error) {
 	d.made = errors.Is(err, os.ErrNotExist)
 	_, err = os.Stat(filepath.Join(dir, databaseFile))
 	d.fresh = errors.Is(err, os.ErrNotExist)
-	if err := makeStateDir(dir); err != nil {
+	if err := MakeStateDir(dir); err != nil {
 		return nil, err
 	}
 	if err := d.take(); err != nil {
@@ -67,8 +67,8 @@ func openStateDir(dir string) (*stateDir, error) {
 	return d, nil
 }
 
-// makeStateDir makes the folder if it isn't there, and refuses one that others can have put something into.
-func makeStateDir(dir string) error {
+// MakeStateDir makes the folder if it isn't there, and refuses one that others can have put something into.
+func MakeStateDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return explainDenied(dir, fmt.Errorf("make the state folder: %w", err))
 	}

@@ -139,6 +139,9 @@ func connected(ctx context.Context, c *tmux.Client) error {
 // storedSession finds a session in the file that the daemon has left: by id, or the newest of
 // that name, a living one first.
 func storedSession(ctx context.Context, stateDir, idOrName string) (found sessions.Session, err error) {
+	if err := CheckStateDir(stateDir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return found, explainDenied(stateDir, err)
+	}
 	path := filepath.Join(stateDir, databaseFile)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return found, fmt.Errorf("%w session %q: no daemon has run on the state folder %s yet", sessions.ErrUnknown, idOrName, stateDir)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/panebridge/panebridge/internal/api/client"
+	"github.com/panebridge/panebridge/internal/app"
 	"github.com/panebridge/panebridge/internal/inbox"
 	"github.com/panebridge/panebridge/internal/store"
 )
@@ -42,8 +42,8 @@ func (p *program) openMailbox(ctx context.Context, do func(m *mailbox) error) (e
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("make the state folder: %w", err)
+	if err := app.MakeStateDir(dir); err != nil {
+		return err
 	}
 	db, err := store.OpenInbox(ctx, filepath.Join(dir, databaseFile))
 	if err != nil {
