@@ -58,7 +58,7 @@ type Info struct {
 type daemon struct {
 	opt       Options
 	store     *store.Store
-	salvaged  string // what became of a damaged database at the start; "": it wasn't
+	salvaged  salvaged
 	clients   []*tmux.Client
 	manager   *sessions.Manager
 	coord     *polling.PollingCoordinator
@@ -207,7 +207,7 @@ func (d *daemon) build(ctx context.Context) error {
 	generic := d.profiles.Generic()
 	d.manager = sessions.NewManager(sessions.Options{
 		Servers: servers, Store: d.store, Pollers: pollers{d}, Notes: notes{d.store}, Sink: d.metrics.watch(sinks{d.broker, hubSink{d}, inboundSink{d}, mailSink{d}}),
-		Adopt: cfg.Sessions.Adopt, Recover: d.salvaged != "", Prefix: cfg.Sessions.TmuxPrefix, HistoryLimit: cfg.Sessions.HistoryLimit,
+		Adopt: cfg.Sessions.Adopt, Recover: d.salvaged.said != "", Prefix: cfg.Sessions.TmuxPrefix, HistoryLimit: cfg.Sessions.HistoryLimit,
 		Agents: agents(cfg, d.profiles), FindAgents: d.findAgents, Shell: d.shell(), Integrate: integrate, Env: []string{"PANEBRIDGE_STATE_DIR=" + d.opt.StateDir}, Phrases: generic.DialogPhrases(), Dialog: generic.Dialog, Asked: d.asked, Box: d.watchers.Box, Front: d.watchers.Front, Revive: d.revive, Decide: d.watchers.Decide, Dialogs: d.watchers, Hides: d.masker.Hides,
 		Receipt: d.receiptChanged, Prompt: d.prompted, Panicked: d.metrics.panicked, Logger: log.With("component", "sessions"),
 	})

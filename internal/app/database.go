@@ -18,6 +18,12 @@ import (
 // limits are per minute. A platform says so itself where a longer one is reached.
 const lostBudgetFor = time.Minute
 
+// salvaged is what became of a database that was damaged or gone at the start; zero: it wasn't.
+type salvaged struct {
+	said string // in words
+	kept string // where the damaged one was put; "": it was gone
+}
+
 // openStore opens the database. In the place of a damaged one it puts another with all that can be
 // read of it, and says what's lost; that one is gone which was there, too.
 func (d *daemon) openStore(ctx context.Context) error {
@@ -26,9 +32,12 @@ func (d *daemon) openStore(ctx context.Context) error {
 	if err := store.FinishRewrite(path); err != nil {
 		return err
 	}
+	if err := store.ForgetGoneCopies(path); err != nil {
+		log.Warn("what's known of damaged databases that are gone stays", "err", err)
+	}
 	lost := store.IsLost(path)
 	if lost {
-		d.salvaged = "it was gone at the start: what it held is lost, and what's in tmux is read again"
+		d.salvaged.said = "it was gone at the start: what it held is lost, and what's in tmux is read again"
 		log.Error("the database is gone; a new one begins", "path", path)
 	}
 	err := d.openSound(ctx, path)
@@ -39,7 +48,8 @@ func (d *daemon) openStore(ctx context.Context) error {
 			return errors.Join(err, cannot)
 		}
 		log.Error("the database was written anew from a damaged one", "lost", saved.String(), "kept", saved.Kept)
-		d.salvaged = fmt.Sprintf("it was damaged, and is written anew; %s. The damaged one is %s: delete it if you don't need it", saved, saved.Kept)
+		said := fmt.Sprintf("it was damaged, and is written anew; %s. The damaged one is %s: delete it if you don't need it", saved, saved.Kept)
+		d.salvaged = salvaged{said, saved.Kept}
 		lost, err = saved.Lacks("slots", "penalties"), d.openSound(ctx, path)
 	}
 	if err != nil || !lost {

@@ -60,6 +60,23 @@ func TestADamagedDatabaseIsSavedAtTheStart(t *testing.T) {
 	d.start()
 	d.awaitTmux()
 	d.await("that all is well again", func() bool { return !strings.Contains(d.storePart(), "damaged") })
+	told := func(said string) (all []bool) {
+		for _, one := range kept {
+			all = append(all, strings.Contains(said, one))
+		}
+		return all
+	}
+	for _, command := range []string{"status", "doctor"} {
+		if said := d.cli(command); slices.Contains(told(said), false) || !strings.Contains(said, "nothing of it could be read") || !strings.Contains(said, "rm "+kept[0]+"*") {
+			t.Errorf("%s doesn't say that %v lie there: %s", command, kept, said)
+		}
+	}
+	for _, one := range kept {
+		if err := os.Rename(one, filepath.Join(d.dir, filepath.Base(one))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.await("that nothing is said of what's gone", func() bool { return !slices.Contains(told(d.cli("status")), true) })
 }
 
 // A database that's cut under the daemon is told of soon, and from then on nothing is said to be

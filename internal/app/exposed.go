@@ -22,6 +22,23 @@ import (
 // ExamineStore looks at the database in a state folder, whether a daemon uses it or not; nothing if
 // there's none yet, or if CheckStateDir refuses the folder: then it may be anything.
 func ExamineStore(ctx context.Context, stateDir string) []Finding {
+	return append(examineDatabase(ctx, stateDir), examineDamagedCopies(stateDir)...)
+}
+
+// examineDamagedCopies says which damaged databases lie beside the one that's used.
+func examineDamagedCopies(stateDir string) (all []Finding) {
+	const name = "damaged database"
+	copies, err := store.DamagedCopies(filepath.Join(stateDir, databaseFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		all = append(all, Finding{name, Doubtful, err.Error(), "See to the state folder."})
+	}
+	for _, c := range copies {
+		all = append(all, Finding{name, Doubtful, c.String(), "rm " + c.Path + "*"})
+	}
+	return all
+}
+
+func examineDatabase(ctx context.Context, stateDir string) []Finding {
 	const name = "database"
 	path := filepath.Join(stateDir, databaseFile)
 	if CheckStateDir(stateDir) != nil {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -28,7 +30,7 @@ const (
 type healthWatch struct {
 	clients  []*tmux.Client
 	store    *store.Store
-	salvaged string               // what became of a damaged database at the start; "": it wasn't
+	salvaged salvaged
 	more     func() []api.Part    // the other parts
 	silence  func() time.Duration // a server that takes longer to answer is hung
 	log      *slog.Logger
@@ -36,9 +38,10 @@ type healthWatch struct {
 	mu       sync.Mutex
 	storeErr error
 	storeOK  time.Time
+	damaged  []store.DamagedCopy // that lie beside the database
 }
 
-func newHealthWatch(clients []*tmux.Client, db *store.Store, salvaged string, silence func() time.Duration, more func() []api.Part, log *slog.Logger) *healthWatch {
+func newHealthWatch(clients []*tmux.Client, db *store.Store, salvaged salvaged, silence func() time.Duration, more func() []api.Part, log *slog.Logger) *healthWatch {
 	return &healthWatch{clients: clients, store: db, salvaged: salvaged, more: more, silence: silence, log: log, storeOK: time.Now()}
 }
 
@@ -48,6 +51,7 @@ func (h *healthWatch) run(ctx context.Context) error {
 	look, check := time.NewTicker(storeLookEvery), time.NewTimer(storeCheckAfter)
 	defer look.Stop()
 	defer check.Stop()
+	h.lookForDamagedCopies()
 	for {
 		select {
 		case <-ctx.Done():
@@ -59,6 +63,7 @@ func (h *healthWatch) run(ctx context.Context) error {
 				h.log.Error("the database isn't sound", "err", err)
 			}
 		}
+		h.lookForDamagedCopies()
 		err := h.lookAtStore(ctx)
 		if ctx.Err() != nil {
 			return nil
@@ -69,6 +74,33 @@ func (h *healthWatch) run(ctx context.Context) error {
 		}
 		h.mu.Unlock()
 	}
+}
+
+// lookForDamagedCopies takes in which damaged databases lie beside the one that's used.
+func (h *healthWatch) lookForDamagedCopies() {
+	all, err := h.store.DamagedCopies()
+	if err != nil {
+		h.log.Debug("look for damaged databases", "err", err) // the folder has gone, which the store's part says
+		return
+	}
+	h.mu.Lock()
+	h.damaged = all
+	h.mu.Unlock()
+}
+
+// damagedPart says which damaged databases lie there and what to do about them; nil: none does. All works without
+// them.
+func (h *healthWatch) damagedPart() *api.Part {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var all []string
+	for _, c := range h.damaged {
+		all = append(all, c.String())
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return &api.Part{Name: "damaged database", State: api.HealthOK, Detail: strings.Join(all, "; ")}
 }
 
 func (h *healthWatch) lookAtStore(ctx context.Context) error {
@@ -94,7 +126,11 @@ func (h *healthWatch) document() api.Health {
 	for _, c := range h.clients {
 		doc.Parts = append(doc.Parts, h.tmux(c))
 	}
-	doc.Parts = append(append(doc.Parts, h.storePart()), h.more()...)
+	doc.Parts = append(doc.Parts, h.storePart())
+	if p := h.damagedPart(); p != nil {
+		doc.Parts = append(doc.Parts, *p)
+	}
+	doc.Parts = append(doc.Parts, h.more()...)
 	for _, p := range doc.Parts {
 		if worse(p.State, doc.State) {
 			doc.State = p.State
@@ -139,10 +175,15 @@ func (h *healthWatch) storePart() api.Part {
 		p.State, p.Detail = api.HealthDegraded, h.storeErr.Error()
 	case h.storeErr != nil:
 		p.State, p.Detail = api.HealthDown, h.storeErr.Error()
-	case h.salvaged != "":
-		p.State, p.Detail = api.HealthDegraded, h.salvaged
+	case h.salvaged.said != "" && (h.salvaged.kept == "" || h.lies(h.salvaged.kept)):
+		p.State, p.Detail = api.HealthDegraded, h.salvaged.said
 	}
 	return p
+}
+
+// lies reports whether a damaged database is still where it was put. The caller holds mu.
+func (h *healthWatch) lies(kept string) bool {
+	return slices.ContainsFunc(h.damaged, func(c store.DamagedCopy) bool { return c.Path == kept })
 }
 
 // otherParts are the parts of the health beside tmux and the store.

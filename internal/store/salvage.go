@@ -18,8 +18,6 @@ import (
 )
 
 const (
-	// damagedSuffix is behind the name of a damaged database that another has taken the place of.
-	damagedSuffix = "-damaged-20060102T150405Z"
 	// unsoundSuffix is behind the database's name in that of a file which says that it's damaged.
 	unsoundSuffix = "-unsound"
 	// maxUnsound is how many bytes it has at most.
@@ -90,6 +88,9 @@ func Salvage(ctx context.Context, path string, log *slog.Logger) (out Salvaged, 
 		return Salvaged{}, err
 	}
 	out.Kept = path + time.Now().UTC().Format(damagedSuffix)
+	if err := noteLost(out.Kept, out); err != nil {
+		return Salvaged{}, err
+	}
 	if err := swap(path, out.Kept, fresh); err != nil {
 		return Salvaged{}, err
 	}

@@ -299,3 +299,45 @@ func TestANewerDatabaseIsNotSalvaged(t *testing.T) {
 		t.Errorf("there are %v, %v", all, err)
 	}
 }
+
+// A damaged database is told of, with what couldn't be read of it, as long as it lies there: whether anybody knows what
+// was lost or not. What's known of one that was removed goes.
+func TestADamagedDatabaseIsToldOfAsLongAsItLies(t *testing.T) {
+	path := dbPath(t)
+	if err := os.WriteFile(path, []byte(strings.Repeat("no database ", 1000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	saved, err := Salvage(t.Context(), path, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	older := path + "-damaged-20260102T030405Z"
+	for _, other := range []string{older, older + walSuffix, path + "-damaged-notes", path + "-kept-20260102T030405Z"} {
+		if err := os.WriteFile(other, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mustTell := func(want ...string) {
+		t.Helper()
+		if err := ForgetGoneCopies(path); err != nil {
+			t.Fatal(err)
+		}
+		all, err := DamagedCopies(path)
+		if err != nil || len(all) != len(want) {
+			t.Fatalf("there are %v, %v; want %q", all, err, want)
+		}
+		for i, words := range want {
+			if said := all[i].String(); !strings.Contains(said, words) || !strings.Contains(said, "rm "+all[i].Path+"*") {
+				t.Errorf("it says %q", said)
+			}
+		}
+	}
+	mustTell(older+". Another was written in its place; what of it couldn't be read isn't known any more", saved.Kept+". Another was written in its place; nothing of it could be read")
+	if err := errors.Join(os.Remove(older), os.Rename(saved.Kept, path+"-elsewhere")); err != nil {
+		t.Fatal(err)
+	}
+	mustTell()
+	if left, err := filepath.Glob(path + "*" + lostSuffix); err != nil || len(left) > 0 {
+		t.Errorf("left are %v, %v", left, err)
+	}
+}
