@@ -29,6 +29,7 @@ type Heard struct {
 type Waiting struct {
 	Heard   []Heard          // the oldest first
 	Updates []inbound.Update // all of them, the oldest first, as the daemon's journal takes them
+	Numbers []int64          // of these
 	Full    bool             // there may be more, which can't be seen before these are acknowledged
 	Last    int64            // the number of the newest update; 0: none
 }
@@ -40,8 +41,8 @@ func (p *Probe) Look(ctx context.Context, wait time.Duration) (Waiting, error) {
 	list, err := p.look(ctx, wait, map[string]any{"limit": maxUpdates, "allowed_updates": allowedUpdates})
 	w := Waiting{Full: len(list) >= maxUpdates}
 	for _, raw := range list {
-		if u, _, err := readUpdate(raw); err == nil {
-			w.Updates = append(w.Updates, u)
+		if u, number, err := readUpdate(raw); err == nil {
+			w.Updates, w.Numbers = append(w.Updates, u), append(w.Numbers, number)
 		}
 		h, ok := readHeard(raw)
 		w.Last = max(w.Last, h.Update)

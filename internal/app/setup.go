@@ -23,6 +23,8 @@ type TelegramLook struct {
 	next  []telegram.Heard
 
 	waiting telegram.Waiting // at the last look
+	told    int64            // updates up to this number are in the database, and Telegram was told so; 0: none
+	kept    int              // messages among these
 }
 
 // ErrTokenRefused is the error of a token that Telegram doesn't know, or that is none.
@@ -64,14 +66,6 @@ func (l *TelegramLook) Hook(ctx context.Context) (telegram.Hook, error) { return
 // Unhook takes it away.
 func (l *TelegramLook) Unhook(ctx context.Context) error { return l.probe.Unhook(ctx) }
 
-// BacklogError says that so many updates wait that new ones can't be seen before the
-// old ones are forgotten.
-type BacklogError struct{ Last int64 }
-
-func (*BacklogError) Error() string {
-	return "100 messages or more wait for the bot, and hide new ones"
-}
-
 // HandOver leaves what waits to the next start of a state folder's daemon, and has it take a message that Next
 // returned for handled, so that it's nobody's input. When it returns nil that's durable; after an error nothing has
 // happened, but that after an end of ctx it may yet. It blocks until the database has it, or ctx ends. Others says how
@@ -80,20 +74,65 @@ func (*BacklogError) Error() string {
 // Telegram can be told only that all up to a number has come. So what waits goes into the database first, with its
 // numbers: the daemon takes none of it twice, told or not.
 func (l *TelegramLook) HandOver(ctx context.Context, stateDir string, update int64) (others int, err error) {
-	if err := MakeStateDir(stateDir); err != nil {
-		return 0, err
+	handled, updates := telegram.UpdateKey(update), l.waiting.Updates
+	if !slices.Contains(l.waiting.Numbers, update) { // it's among those that were kept before
+		updates = append(slices.Clone(updates), inbound.Update{Key: handled})
 	}
-	kept := make(chan error, 1) // what hangs isn't waited for
-	go func() { kept <- keepUpdates(ctx, stateDir, l.waiting.Updates, telegram.UpdateKey(update)) }()
+	err = keepUpdates(ctx, stateDir, updates, handled)
+	return l.kept + len(l.waiting.Heard) - 1, err
+}
+
+// keepOldest leaves the older half of what waits to the daemon, as HandOver does, and has Telegram forget it: it gives
+// no more than it has given, and so none that's newer, before that. The newer half may have the message that's looked
+// for: it stays for the next init, should this one be killed.
+func (l *TelegramLook) keepOldest(ctx context.Context, stateDir string) error {
+	half := slices.Sorted(slices.Values(l.waiting.Numbers))
+	half = half[:len(half)/2]
+	if len(half) == 0 || half[len(half)-1] <= l.told {
+		return errors.New("more updates wait for the bot than Telegram gives at once, and it doesn't take that the oldest have come")
+	}
+	last := half[len(half)-1]
+	var updates []inbound.Update
+	for i, u := range l.waiting.Updates {
+		if l.waiting.Numbers[i] <= last {
+			updates = append(updates, u)
+		}
+	}
+	if err := keepUpdates(ctx, stateDir, updates, ""); err != nil {
+		return fmt.Errorf("%w: %w", ErrNotKept, err)
+	}
+	l.told = last
+	for _, h := range l.waiting.Heard {
+		if h.Update <= last {
+			l.kept++
+		}
+	}
+	return l.probe.Forget(ctx, last)
+}
+
+// HasKept reports whether something that waited is in the database already, though HandOver wasn't called.
+func (l *TelegramLook) HasKept() bool { return l.told > 0 }
+
+// ErrNotKept is the error of what waits where it couldn't be left to the daemon.
+var ErrNotKept = errors.New("leave to the daemon what waits at Telegram")
+
+// keepUpdates puts updates into the journal of a state folder's daemon, the one with the key handled as handled. It
+// returns when it's durable, or ctx ends: what hangs isn't waited for.
+func keepUpdates(ctx context.Context, stateDir string, updates []inbound.Update, handled string) error {
+	if err := MakeStateDir(stateDir); err != nil {
+		return err
+	}
+	kept := make(chan error, 1)
+	go func() { kept <- writeUpdates(ctx, stateDir, updates, handled) }()
 	select {
 	case <-ctx.Done():
-		return 0, context.Cause(ctx)
-	case err = <-kept:
-		return len(l.waiting.Heard) - 1, err
+		return context.Cause(ctx)
+	case err := <-kept:
+		return err
 	}
 }
 
-func keepUpdates(ctx context.Context, stateDir string, updates []inbound.Update, handled string) error {
+func writeUpdates(ctx context.Context, stateDir string, updates []inbound.Update, handled string) error {
 	db, err := store.OpenInbox(ctx, filepath.Join(stateDir, databaseFile))
 	if err != nil {
 		return err
@@ -108,11 +147,6 @@ func (l *TelegramLook) Acknowledge(ctx context.Context) error {
 
 // IsUnreachable says whether Telegram gave no answer.
 func IsUnreachable(err error) bool { return telegram.IsUnreachable(err) }
-
-// Forget has Telegram forget updates that wait.
-func (l *TelegramLook) Forget(ctx context.Context, b *BacklogError) error {
-	return l.probe.Forget(ctx, b.Last)
-}
 
 // ErrRival is the error of a bot whose updates another program reads.
 var ErrRival = errors.New("another program reads this bot's messages, and Telegram gives them to one reader only (409)")
@@ -130,9 +164,10 @@ const (
 
 // Next waits for the next message (or that the bot was added to a group) which it
 // hasn't returned yet. Of those that wait already the newest is the first. It
-// acknowledges nothing. The error is ErrRival or a *BacklogError where that's why.
-func (l *TelegramLook) Next(ctx context.Context) (telegram.Heard, error) {
-	for met := 0; len(l.next) == 0; {
+// acknowledges nothing, unless more wait than Telegram gives at once: then the oldest are left to the next start of a
+// state folder's daemon before. The error is ErrRival or an ErrNotKept where that's why.
+func (l *TelegramLook) Next(ctx context.Context, stateDir string) (telegram.Heard, error) {
+	for met := 0; len(l.next) == 0 || l.waiting.Full; {
 		w, err := l.probe.Look(ctx, listenFor)
 		switch {
 		case ctx.Err() != nil:
@@ -151,8 +186,11 @@ func (l *TelegramLook) Next(ctx context.Context) (telegram.Heard, error) {
 		met = 0
 		l.waiting = w
 		l.take(w.Heard)
-		if len(l.next) == 0 && w.Full {
-			return telegram.Heard{}, &BacklogError{w.Last}
+		if w.Full {
+			if err := l.keepOldest(ctx, stateDir); err != nil {
+				return telegram.Heard{}, err
+			}
+			continue
 		}
 		if len(l.next) == 0 && w.Last > 0 {
 			rest(ctx, lookAgain)
@@ -163,14 +201,16 @@ func (l *TelegramLook) Next(ctx context.Context) (telegram.Heard, error) {
 	return h, nil
 }
 
-// take keeps what's new.
+// take keeps what's new, before what it has: that's older.
 func (l *TelegramLook) take(list []telegram.Heard) {
+	var news []telegram.Heard
 	for _, h := range slices.Backward(list) {
 		if !l.shown[h.Update] {
 			l.shown[h.Update] = true
-			l.next = append(l.next, h)
+			news = append(news, h)
 		}
 	}
+	l.next = append(news, l.next...)
 }
 
 // rest lets time pass, or ctx end.

@@ -36,7 +36,8 @@ Nothing is written before the end, so Ctrl-C leaves nothing behind. Where Telegr
 can't be reached the token is kept, and the next init goes on with it.
 
 The message by which you're known is nobody's input. What else waits for the bot goes
-into the daemon's database, and is handled when that starts.
+into the daemon's database, and is handled when that starts; where more waits than
+Telegram shows at once the oldest goes there before you're asked.
 
 Flags answer questions beforehand, and where standard input isn't a terminal its
 lines answer the rest, in the order they're asked. With --token-file, --chat,
@@ -50,7 +51,11 @@ can be set up without.`,
 			defer stop()
 			err := p.init(ctx, f)
 			if s, ok := errors.AsType[*stopSignal](context.Cause(ctx)); ok && err != nil {
-				p.notef("\npanebridge: stopped (%v); nothing was written", s.sig)
+				written := "nothing was written"
+				if errors.Is(err, errSomeKept) {
+					written = "nothing was written but the oldest messages that waited for the bot, into the daemon's database"
+				}
+				p.notef("\npanebridge: stopped (%v); %s", s.sig, written)
 				return silently(exitFailed)
 			}
 			return err

@@ -33,10 +33,9 @@ func (w *wizard) findChat(ctx context.Context) error {
 	}
 	for {
 		done, err := w.nextMessage(ctx)
-		if backlog, ok := errors.AsType[*app.BacklogError](err); ok {
-			err = w.forget(ctx, backlog)
-		}
 		switch {
+		case errors.Is(err, app.ErrNotKept):
+			return w.notKept(err)
 		case errors.Is(err, app.ErrRival):
 			return fmt.Errorf("%w: end it (is a panebridge running with this bot?) and try again, or %s", err, noMessage)
 		case err != nil:
@@ -49,7 +48,7 @@ func (w *wizard) findChat(ctx context.Context) error {
 
 // nextMessage waits for a message and asks about it; true: it was the one.
 func (w *wizard) nextMessage(ctx context.Context) (bool, error) {
-	h, err := w.look.Next(ctx)
+	h, err := w.look.Next(ctx, w.stateDir)
 	switch {
 	case err != nil:
 		return false, err
@@ -96,16 +95,4 @@ func (w *wizard) unhook(ctx context.Context) error {
 		return errors.New("a webhook takes this bot's messages: make another bot with @BotFather (/newbot), or " + noMessage)
 	}
 	return w.look.Unhook(ctx)
-}
-
-// forget offers to make room for new messages.
-func (w *wizard) forget(ctx context.Context, b *app.BacklogError) error {
-	ok, err := w.ask.yes(ctx, fmt.Sprintf("\n%v. Forget them? Nobody will read them then.", b), false, noMessage)
-	switch {
-	case err != nil:
-		return err
-	case !ok:
-		return fmt.Errorf("%w: let the program read them that they're for, or %s", b, noMessage)
-	}
-	return w.look.Forget(ctx, b)
 }

@@ -184,7 +184,11 @@ func playInit(w *telegramWorld, random *rand.Rand) {
 	if beside {
 		db = w.openDatabase()
 	}
-	ws.some(random.IntN(8))
+	before := random.IntN(8)
+	if random.IntN(3) == 0 {
+		before = 90 + random.IntN(200) // more than Telegram shows at once
+	}
+	ws.some(before)
 	hellos := []string{"hello 0"}
 	say := func() {
 		if _, err := w.ada.Say(telegramtest.Place{Chat: w.forum}, hellos[len(hellos)-1]); err != nil {
@@ -278,8 +282,8 @@ func TestInitChangesNothingWhereItCannotKeepWhatWaits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newTelegramWorld(t, telegramtest.Options{})
 			tt.prepare(w)
-			for _, text := range []string{"before", "hello"} {
-				if _, err := w.ada.Say(telegramtest.Place{Chat: w.forum}, text); err != nil {
+			for n := range []int{2, 130}[rand.IntN(2)] { // or more than Telegram shows at once
+				if _, err := w.ada.Say(telegramtest.Place{Chat: w.forum}, fmt.Sprint("text ", n)); err != nil {
 					t.Fatal(err)
 				}
 			}

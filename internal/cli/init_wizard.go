@@ -33,9 +33,21 @@ type wizard struct {
 	left     bool   // something is still to be put right
 }
 
+// errSomeKept is the error, besides another, of an init that has put into the database what waited, and ended before
+// there's a configuration.
+var errSomeKept = errors.New("the oldest of what waited is in the database")
+
+// someKept is an error that's an errSomeKept, too, and says nothing of it.
+type someKept struct{ error }
+
+func (e someKept) Unwrap() []error { return []error{e.error, errSomeKept} }
+
 // run goes through all steps. Where Telegram can't be reached it keeps the token.
 func (w *wizard) run(ctx context.Context) error {
 	err := w.goThrough(ctx)
+	if err != nil && w.look != nil && w.look.HasKept() {
+		err = someKept{err}
+	}
 	if err == nil || ctx.Err() != nil || !app.IsUnreachable(err) {
 		return err
 	}
@@ -266,11 +278,16 @@ func (w *wizard) handOver(ctx context.Context) error {
 	others, err := w.look.HandOver(ctx, w.stateDir, w.heard)
 	switch {
 	case err != nil && ctx.Err() == nil:
-		return fmt.Errorf("leave to the daemon what waits at Telegram: %w; mend that and try again, or %s", err, noMessage)
+		return w.notKept(fmt.Errorf("%w: %w", app.ErrNotKept, err))
 	case err != nil || others == 0:
 		return err
 	}
 	return w.printf("\nWhat else was written to the bot waits in %s for the daemon.\n", w.stateDir)
+}
+
+// notKept says what to do about an app.ErrNotKept.
+func (w *wizard) notKept(err error) error {
+	return fmt.Errorf("%w; mend that and try again, or %s", err, noMessage)
 }
 
 // sayAgents says which agents can be begun without being configured, as the daemon finds them in
