@@ -15,6 +15,9 @@ import (
 // QueueOptions configure a Queue.
 type QueueOptions struct {
 	Journal Journal
+	// Bot is whose updates are kept, where a platform counts each bot's for itself: another bot's may have the same
+	// keys. "": keys are alike for all bots.
+	Bot string
 	// Decode reads an update; false: it's none of our business. It's pure: the same
 	// update gives the same event. An error sets the update aside.
 	Decode func(raw []byte) (Event, bool, error)
@@ -118,6 +121,17 @@ type ticket struct {
 	until time.Time // if so: when other parts aren't waited for any more
 }
 
+// botEnd is between a bot and what its platform calls an update.
+const botEnd = ":"
+
+// UpdateKey is what the journal knows an update of a bot by that its platform calls key; see QueueOptions.Bot.
+func UpdateKey(bot, key string) string {
+	if bot == "" {
+		return key
+	}
+	return bot + botEnd + key
+}
+
 // Keep stores updates durably, and has them handled. When it returns nil the
 // platform may be told that they've come. It may be called at any time, and any
 // number of times with the same updates.
@@ -133,7 +147,7 @@ func (q *Queue) Keep(ctx context.Context, updates []Update) error {
 	}
 	updates, now := slices.Clone(updates), time.Now()
 	for i := range updates {
-		updates[i].KeptAt = now
+		updates[i].KeptAt, updates[i].Key = now, UpdateKey(q.opts.Bot, updates[i].Key)
 	}
 	fresh, err := q.opts.Journal.Keep(ctx, updates)
 	if err != nil {

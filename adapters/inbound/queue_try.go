@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"strings"
 
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -124,6 +125,9 @@ func (q *Queue) decode(u Update) (e Event, ok bool, err error) {
 		}
 	}()
 	e, ok, err = q.opts.Decode(u.Raw)
+	if bot, _, is := strings.Cut(u.Key, botEnd); is && q.opts.Bot != "" && ok {
+		e.Key = bot + " " + e.Key // the one that it was kept for, which may be another than is there now
+	}
 	if e.At.IsZero() {
 		e.At = u.KeptAt
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strconv"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -79,7 +78,7 @@ func (i *Identity) Decode(raw []byte) (inbound.Event, bool, error) {
 const noteUser = "bot user name "
 
 func (i *Identity) ask(ctx context.Context) (Decoder, error) {
-	id, _, _ := strings.Cut(string(i.token), ":")
+	id := i.token.Bot()
 	number, err := strconv.ParseInt(id, 10, 64)
 	if err != nil {
 		return Decoder{}, errors.New("read the bot's number: the token has none")

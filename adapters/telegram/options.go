@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"strings"
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/qos"
@@ -62,6 +63,15 @@ func (Token) LogValue() slog.Value { return slog.StringValue(masked) }
 
 // MarshalText implements encoding.TextMarshaler.
 func (Token) MarshalText() ([]byte, error) { return []byte(masked), nil }
+
+// Bot is the number of its bot, which stands before the secret; "": it's no token.
+func (t Token) Bot() string {
+	number, _, is := strings.Cut(string(t), ":")
+	if !is {
+		return ""
+	}
+	return number
+}
 
 // tokenForm is what tokens look like.
 var tokenForm = regexp.MustCompile(`^[0-9]{1,20}:[A-Za-z0-9_-]{20,}$`)

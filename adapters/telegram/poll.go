@@ -233,7 +233,7 @@ func readUpdate(raw []byte) (inbound.Update, int64, error) {
 	return inbound.Update{Key: UpdateKey(head.ID), Raw: raw}, head.ID, nil
 }
 
-// UpdateKey is what the journal knows an update by that has a number.
+// UpdateKey is the key of an update that has a number. Each bot has numbers of its own; see inbound.QueueOptions.Bot.
 func UpdateKey(number int64) string { return strconv.FormatInt(number, 10) }
 
 // worked takes note of a call that went through.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/panebridge/panebridge/adapters/inbound"
@@ -78,7 +79,7 @@ func (l *TelegramLook) HandOver(ctx context.Context, stateDir string, update int
 	if !slices.Contains(l.waiting.Numbers, update) { // it's among those that were kept before
 		updates = append(slices.Clone(updates), inbound.Update{Key: handled})
 	}
-	err = keepUpdates(ctx, stateDir, updates, handled)
+	err = l.keepUpdates(ctx, stateDir, updates, handled)
 	return l.kept + len(l.waiting.Heard) - 1, err
 }
 
@@ -98,7 +99,7 @@ func (l *TelegramLook) keepOldest(ctx context.Context, stateDir string) error {
 			updates = append(updates, u)
 		}
 	}
-	if err := keepUpdates(ctx, stateDir, updates, ""); err != nil {
+	if err := l.keepUpdates(ctx, stateDir, updates, ""); err != nil {
 		return fmt.Errorf("%w: %w", ErrNotKept, err)
 	}
 	l.told = last
@@ -118,9 +119,14 @@ var ErrNotKept = errors.New("leave to the daemon what waits at Telegram")
 
 // keepUpdates puts updates into the journal of a state folder's daemon, the one with the key handled as handled. It
 // returns when it's durable, or ctx ends: what hangs isn't waited for.
-func keepUpdates(ctx context.Context, stateDir string, updates []inbound.Update, handled string) error {
+func (l *TelegramLook) keepUpdates(ctx context.Context, stateDir string, updates []inbound.Update, handled string) error {
 	if err := MakeStateDir(stateDir); err != nil {
 		return err
+	}
+	bot := strconv.FormatInt(l.Bot.ID, 10)
+	updates, handled = slices.Clone(updates), inbound.UpdateKey(bot, handled)
+	for i := range updates {
+		updates[i].Key = inbound.UpdateKey(bot, updates[i].Key)
 	}
 	kept := make(chan error, 1)
 	go func() { kept <- writeUpdates(ctx, stateDir, updates, handled) }()

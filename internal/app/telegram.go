@@ -24,6 +24,7 @@ type telegramSide struct {
 	identity *telegram.Identity
 	queue    *inbound.Queue
 	reader   updateReader
+	bot      string // its number
 	listen   string // of the webhook; "": there's none
 }
 
@@ -47,7 +48,7 @@ func (d *daemon) newTelegram() (*telegramSide, error) {
 		return nil, err
 	}
 	notes := d.store.Notes(telegram.Name)
-	return &telegramSide{adapter: a, platform: a.Platform(notes), identity: a.Identity(notes), listen: cfg.Webhook.Listen}, nil
+	return &telegramSide{adapter: a, platform: a.Platform(notes), identity: a.Identity(notes), bot: opt.Token.Bot(), listen: cfg.Webhook.Listen}, nil
 }
 
 // telegramOptions are the adapter's, as far as the configuration has them.
@@ -76,7 +77,7 @@ func (t *telegramSide) connect(d *daemon) error {
 	log := d.opt.Log.With("component", "telegram")
 	t.queue = inbound.NewQueue(inbound.QueueOptions{
 		Journal: d.store.Journal(telegram.Name), Handle: d.inbound.Handle, GaveUp: d.inbound.GaveUp, Logger: log,
-		Decode: t.identity.Decode,
+		Bot: t.bot, Decode: t.identity.Decode,
 	})
 	hook := d.config.Adapters.Telegram.Webhook
 	absence := telegram.Absence{

@@ -50,7 +50,7 @@ func (w *telegramWorld) hear() map[string]int {
 	var mu sync.Mutex
 	times := map[string]int{}
 	queue := inbound.NewQueue(inbound.QueueOptions{
-		Journal: db.Journal(telegram.Name), Decode: telegram.Decoder{Bot: w.Bot().ID, User: w.Bot().Username}.Decode,
+		Journal: db.Journal(telegram.Name), Bot: telegram.Token(w.Token()).Bot(), Decode: telegram.Decoder{Bot: w.Bot().ID, User: w.Bot().Username}.Decode,
 		Handle: func(_ context.Context, e inbound.Event) error {
 			mu.Lock()
 			defer mu.Unlock()
