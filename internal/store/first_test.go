@@ -28,7 +28,9 @@ func firstChild(as string) error {
 		if err != nil {
 			return err
 		}
-		fmt.Println(n)
+		if _, err := fmt.Fprintln(os.Stdout, n); err != nil {
+			return err
+		}
 		if err := made.Close(); err != nil {
 			return err
 		}
