@@ -37,6 +37,8 @@ type Hook struct {
 	Tool         string `json:"tool,omitempty"`
 	Sub          bool   `json:"sub,omitempty"`  // a sub-agent's call, as far as the agent tells
 	Text         string `json:"text,omitempty"` // the prompt, the question or the answer; may be cut
+	// Failed says that the turn has failed which the hook ends; Text says why.
+	Failed bool `json:"failed,omitempty"`
 	// Input is what a call that a person is asked about is to do, whole, as the agent
 	// records it: JSON. Lost says that it's longer than MaxHookInput.
 	Input json.RawMessage `json:"input,omitempty"`

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/panebridge/panebridge/sessions/transcript"
 )
 
 // HookAgents lists the agent programs whose hooks are understood.
@@ -51,7 +53,7 @@ func claudeSign(h *Hook, fields record) {
 	case "Stop":
 		h.Signal, h.Text = TurnDone, fields.text("last_assistant_message")
 	case "StopFailure":
-		h.Signal, h.Text = TurnBroken, fields.first("error_details", "error", "last_assistant_message")
+		h.Signal, h.Text, h.Failed = TurnBroken, fields.first("error_details", "error", "last_assistant_message"), true
 	case "Notification":
 		h.Signal, h.Text = Nudge, fields.text("message")
 	case "SessionEnd":
@@ -243,6 +245,7 @@ func openCodeSign(h *Hook, fields record) {
 		if h.Text == "" {
 			h.Text = failure.text("name")
 		}
+		h.Failed = !transcript.OpenCodeAborted(failure.text("name"))
 	case "session.end":
 		h.Signal = SessionEnd
 	}

@@ -62,6 +62,8 @@ type judged struct {
 	Block  string `json:"block,omitempty"`
 	Said   string `json:"said,omitempty"`
 	Failed string `json:"failed,omitempty"` // why the last turn failed
+	// FailedAt is when a hook told so; zero: a record did. The transcript may be behind the hook.
+	FailedAt time.Time `json:"failed_at,omitzero"`
 	// Passing is why the open turn doesn't go on just now: a failure that may pass by itself. It
 	// has failed if that's how it ends.
 	Passing string `json:"passing,omitempty"`
@@ -159,7 +161,7 @@ func (j *Judge) begin(at time.Time, v *Verdict) {
 	s := &j.saved
 	s.Open, s.Began, s.Due, s.Queued = true, at, time.Time{}, false
 	s.Seen, s.Last, s.Broken, s.Asked, s.Prompted, s.Failed, s.Asks = false, false, false, false, false, "", 0
-	s.Block, s.Said, s.Passing, s.Answered = "", "", "", time.Time{}
+	s.Block, s.Said, s.Passing, s.Answered, s.FailedAt = "", "", "", time.Time{}, time.Time{}
 	v.Began = true
 }
 

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -156,8 +157,8 @@ func (j *Judge) takeWork(signal Signal, reason string, at time.Time) {
 	j.believeEvent(sessions.StateWorking, reason, at)
 }
 
-// failingEvent is the hook by which programs tell of a turn that failed, and of nothing else.
-const failingEvent = "StopFailure"
+// unsaid is why a turn failed of which that alone is told.
+const unsaid = "for a reason that it doesn't say"
 
 // takeEnd notes that a hook told of the end of the turn.
 func (j *Judge) takeEnd(ev event, reason string) {
@@ -175,8 +176,8 @@ func (j *Judge) takeEnd(ev event, reason string) {
 		}
 	}
 	s.Broken = s.Broken || ev.hook.Signal == TurnBroken
-	if ev.hook.Event == failingEvent && s.Failed == "" {
-		s.Failed = firstLine(ev.hook.Text)
+	if ev.hook.Failed && s.Failed == "" {
+		s.Failed, s.FailedAt = cmp.Or(firstLine(ev.hook.Text), unsaid), ev.at
 	}
 	if s.Due.IsZero() {
 		s.Due = ev.at.Add(time.Duration(j.profile.spec.Quiet.Block))
@@ -221,7 +222,9 @@ func (j *Judge) takeRecord(ev event, v *Verdict) {
 	}
 	switch r.Kind {
 	case transcript.Answer, transcript.User, transcript.Tool, transcript.ToolResult, transcript.Question:
-		s.Failed, s.Passing = "", "" // it went on
+		if s.FailedAt.IsZero() || ev.at.After(s.FailedAt) { // it went on
+			s.Failed, s.Passing, s.FailedAt = "", "", time.Time{}
+		}
 	default:
 	}
 	reason := "its transcript"

@@ -304,7 +304,14 @@ func TestATurnThatFailed(t *testing.T) {
 	fails := transcript.Record{Kind: transcript.Failure, Text: "API Error: 400 no\nmore of it"}
 	waits := transcript.Record{Kind: transcript.Failure, Text: "Overloaded", Waits: true}
 	stopped := transcript.Record{Kind: transcript.TurnEnd, Interrupted: true}
-	hook := func(signal Signal, event, text string) Hook { return Hook{Signal: signal, Event: event, Text: text} }
+	hook := func(agent, event, record string) Hook {
+		h, err := ParseHook(agent, event, []byte(record), noEnv, time.Time{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h
+	}
+	before := transcript.Record{Kind: transcript.Answer, Text: "I look.", At: time.Unix(1, 0)}
 	for name, c := range map[string]struct {
 		signs []any
 		want  string
@@ -315,8 +322,14 @@ func TestATurnThatFailed(t *testing.T) {
 		"it went on":                 {[]any{user, fails, answer, end}, ""},
 		"it was given up":            {[]any{user, waits, waits, end}, "Overloaded"},
 		"a person ended it":          {[]any{user, waits, stopped}, ""},
-		"the hook tells":             {[]any{user, answer, hook(TurnBroken, "StopFailure", "rate_limit")}, "rate_limit"},
-		"a person ended it, by hook": {[]any{user, answer, hook(TurnBroken, "session.error", "Aborted")}, ""},
+		"the hook tells":             {[]any{user, answer, hook("claude", "StopFailure", `{"error":"rate_limit"}`)}, "rate_limit"},
+		"a person ended it, by hook": {[]any{user, answer, hook("opencode", "session.error", `{"error":{"name":"MessageAbortedError","data":{"message":"Aborted"}}}`)}, ""},
+		"by an older opencode's":     {[]any{user, answer, hook("opencode", "session.error", `{"error":{"name":"AbortedError"}}`)}, ""},
+		"opencode's hook tells":      {[]any{user, hook("opencode", "session.error", `{"error":{"name":"ProviderAuthError","data":{"message":"no key\nfor it"}}}`)}, "no key"},
+		"by its name alone":          {[]any{user, hook("opencode", "session.error", `{"error":{"name":"ProviderModelNotFoundError","data":{}}}`)}, "ProviderModelNotFoundError"},
+		"without a word":             {[]any{user, hook("opencode", "session.error", `{}`)}, "for a reason that it doesn't say"},
+		"Codex' person ended it":     {[]any{user, answer, hook("codex", "Interrupt", `{}`)}, ""},
+		"a record of before comes":   {[]any{user, hook("opencode", "session.error", `{"error":{"name":"APIError","data":{"message":"no more"}}}`), before}, "no more"},
 	} {
 		s := newScene(t, "claude")
 		s.see(0, claudeIdle)

@@ -319,7 +319,7 @@ func (s *openCodeSource) tool(id string, p gjson.Result, over bool, out []Record
 func openCodeEnd(m *openCodeMessage, out []Record) []Record {
 	end := Record{Kind: TurnEnd, ID: m.id, At: millis(m.data.Get("time.completed"))}
 	if failure := m.data.Get("error"); failure.IsObject() {
-		if name := failure.Get("name").Str; name == "MessageAbortedError" || name == "AbortedError" {
+		if OpenCodeAborted(failure.Get("name").Str) {
 			end.Interrupted = true
 			return append(out, end)
 		}
@@ -335,6 +335,12 @@ func openCodeEnd(m *openCodeMessage, out []Record) []Record {
 		return out // of a compaction, which may be within a turn
 	}
 	return append(out, end)
+}
+
+// OpenCodeAborted reports whether opencode's error of that name means that a person ended the
+// turn.
+func OpenCodeAborted(name string) bool {
+	return name == "MessageAbortedError" || name == "AbortedError"
 }
 
 func openCodeFailure(e gjson.Result) Record {
