@@ -83,9 +83,10 @@ func examineTokenFile(platform, file string) []Finding {
 	if file == "" {
 		return nil
 	}
-	_, err := regular.Read(file, maxSecretFile)
-	info, gone := os.Stat(file)
-	err = errors.Join(err, gone)
+	info, err := os.Stat(file)
+	if err == nil {
+		_, err = regular.Read(file, maxSecretFile)
+	}
 	switch {
 	case err != nil:
 		return []Finding{{name, Broken, err.Error(), "Put the token into that file (mode 0600, this user's), or name another in adapters." + platform + ".token_file."}}

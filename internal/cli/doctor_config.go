@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"os"
+	"strings"
 
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/app"
@@ -23,10 +24,33 @@ func (p *program) examineConfig() (*config.Config, []finding) {
 		all[0].Detail = "there is no " + path + ", so the defaults hold"
 	}
 	if err := app.CheckConfig(cfg, path, p.env); err != nil {
-		all = configFindings(err)
+		if rest := withoutTokenFiles(err); rest != nil {
+			all = configFindings(rest)
+		} else {
+			all[0].Detail += ", but for a token_file, see below"
+		}
 	}
 	all = append(all, findings(app.ExamineExposure(cfg, path))...)
 	return cfg, append(all, findings(app.ExamineEnvironment(cfg, os.Environ()))...)
+}
+
+// withoutTokenFiles is what's wrong with a configuration but for token files, which the checks of
+// the platforms look at; nil: nothing.
+func withoutTokenFiles(err error) error {
+	problems, ok := errors.AsType[*config.Errors](err)
+	if !ok {
+		return err
+	}
+	var others config.Errors
+	for _, problem := range problems.Problems {
+		if !strings.HasSuffix(problem.Path, ".token_file") {
+			others.Problems = append(others.Problems, problem)
+		}
+	}
+	if len(others.Problems) == 0 {
+		return nil
+	}
+	return &others
 }
 
 // configFindings are the findings of a configuration that's refused.

@@ -116,6 +116,9 @@ func TestDoctorLooksAtTheToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.expect(w.examined(w.Token()), told{"telegram token", "broken", "no such file", "mode 0600"})
+	if out, _ := w.output(w.command("doctor")); strings.Count(out, "no such file") != 1 || !strings.Contains(out, "ok       configuration: ") {
+		t.Errorf("that the token's file is missing isn't said once:\n%s", out)
+	}
 	w.api = "http://127.0.0.1:1"
 	w.expect(w.doctor(w.Token(), ""), told{"telegram", "broken", "refused", "whether this machine reaches"})
 }
