@@ -2,7 +2,9 @@ package api
 
 import (
 	"fmt"
+	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -38,6 +40,34 @@ func (a *api) output(w http.ResponseWriter, r *http.Request) error {
 	writeJSON(w, http.StatusOK, Output{
 		Lines: notNil(out.Lines), Gaps: notNil(out.Gaps), Next: out.Next, Secrets: a.secrets(r.Context(), s.ID, out.Lines),
 	})
+	return nil
+}
+
+// maxFailures is how many failed turns are listed at most, the newest.
+const maxFailures = 500
+
+func (a *api) failures(w http.ResponseWriter, r *http.Request) error {
+	from, err := queryInt(r, "from", 0)
+	if err != nil {
+		return err
+	}
+	to, err := queryInt(r, "to", math.MaxInt64)
+	if err != nil {
+		return err
+	}
+	s, err := a.session(r)
+	if err != nil {
+		return err
+	}
+	turns, err := a.opts.Output.Failures(r.Context(), s.ID, from, to, maxFailures)
+	if err != nil {
+		return err
+	}
+	all := []Failure{}
+	for _, t := range slices.Backward(turns) {
+		all = append(all, Failure{Turn: t.Number, After: t.LastLine, Why: a.hiddenText(t.Failed), StartedAt: t.StartedAt, EndedAt: t.EndedAt})
+	}
+	writeJSON(w, http.StatusOK, all)
 	return nil
 }
 

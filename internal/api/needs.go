@@ -74,6 +74,9 @@ type Log interface {
 	// line were dropped, a gap that has no row may say so first. nextLine and
 	// nextGap are the position behind all that.
 	ReadSince(ctx context.Context, id sessions.ID, line, gap int64, limit int) (out sessions.Output, nextLine, nextGap int64, err error)
+	// Failures returns the turns that failed and ended behind one of the lines from … to: their
+	// LastLine says behind which (0: before the first). At most limit, the newest first.
+	Failures(ctx context.Context, id sessions.ID, from, to int64, limit int) ([]sessions.Turn, error)
 	// Head returns the position behind everything that is in the log now.
 	Head(ctx context.Context, id sessions.ID) (line, gap int64, err error)
 }

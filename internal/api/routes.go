@@ -37,6 +37,7 @@ func (a *api) table() map[string]methods {
 		"/api/v1/sessions/{id}/keys":      {"POST": {a.keys, asked, "press keys in a session"}},
 		"/api/v1/sessions/{id}/receipts":  {"GET": {a.openReceipts, own, "list what waits to be typed into a session"}},
 		"/api/v1/sessions/{id}/output":    {"GET": {a.output, own, "read what a session has shown"}},
+		"/api/v1/sessions/{id}/failures":  {"GET": {a.failures, own, "list a session's turns that failed"}},
 		"/api/v1/sessions/{id}/wait":      {"POST": {a.wait, free, ""}},
 		"/api/v1/sessions/{id}/state":     {"GET": {a.state, free, ""}},
 		"/api/v1/sessions/{id}/screen":    {"GET": {a.screen, own, "show a session's screen"}},

@@ -105,6 +105,16 @@ type Output struct {
 	Secrets []Secret `json:"secrets,omitempty"`
 }
 
+// Failure is a turn that failed, as GET /api/v1/sessions/{id}/failures lists them. Why has its
+// secrets masked.
+type Failure struct {
+	Turn      int64     `json:"turn"`
+	After     int64     `json:"after"` // number of the turn's last line; 0: there's none before its end
+	Why       string    `json:"why"`   // in the program's words, on one line
+	StartedAt time.Time `json:"started_at,omitzero"`
+	EndedAt   time.Time `json:"ended_at,omitzero"`
+}
+
 // The events of GET /api/v1/events, by name.
 const (
 	EventOutput = "output"

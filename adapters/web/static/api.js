@@ -88,5 +88,6 @@ export const sendAnyway = (id, quoted, revival) => json('POST', `receipts/${enco
 export const getPrompt = (id) => json('GET', `prompts/${encodeURIComponent(id)}`);
 export const answerPrompt = (id, body) => json('POST', `prompts/${encodeURIComponent(id)}/answer`, body);
 export const getOutput = async (id, from, limit) => marked(await json('GET', sessionPath(id, `/output?from=${from}&limit=${limit}`)));
+export const getFailures = (id, from, to) => json('GET', sessionPath(id, `/failures?from=${from}${to ? `&to=${to}` : ''}`));
 export const getScreen = async (id, secrets) => (await call('GET', sessionPath(id, `/screen?format=html&secrets=${secrets}`))).text();
 export const openEvents = (id, from, signal) => call('GET', `events?session=${encodeURIComponent(id)}&from=${encodeURIComponent(from)}`, undefined, signal);

@@ -71,6 +71,7 @@ function openSession(session) {
   const from = session.lines > firstLines ? session.lines - firstLines + 1 : 0;
   open.start = (at) => new Stream(id, at, (name, data) => receive(open, name, data), (connected) => {
     state.streaming = connected;
+    if (connected) open.conversation.askFailures();
     drawConnection();
   });
   open.stream = open.start(from);
@@ -105,7 +106,10 @@ function receive(open, name, data) {
       state.sessions = state.sessions.map((s) => (s.id === data.session ? data.summary : s));
       draw();
       break;
-    default: // turn and exit show in the state
+    case 'turn':
+      if (data.complete) open.conversation.askFailures();
+      break;
+    default: // exit shows in the state
   }
 }
 

@@ -2,14 +2,15 @@
 
 import { byId, element } from './dom.js';
 import { answerLine, drawAnswers } from './answers.js';
-import { getOutput } from './api.js';
+import { getFailures, getOutput } from './api.js';
 import { withSecrets } from './secrets.js';
 
 // The Conversation keeps a window of the output log in the document: lines
 // top … bottom and the gaps between them, at most maxLines lines. Older ones
 // are loaded when the reader scrolls up. When the reader is further up than the
 // window reaches down, new lines aren't added: the window is detached from the
-// newest line, and grows downwards again as the reader scrolls down.
+// newest line, and grows downwards again as the reader scrolls down. Turns that failed
+// are asked for when one has ended or other lines are shown, and stand where they ended.
 
 const maxLines = 5000;
 const pageSize = 500;
@@ -23,6 +24,7 @@ export class Conversation {
     this.clear();
     this.newest = 0; // number of the newest line that was heard of
     this.unseen = 0; // lines that came while the reader was elsewhere
+    this.failures = []; // turns that failed and ended in the window, or behind it
     this.queue = [];
     this.frame = 0;
     this.loading = false;
@@ -109,10 +111,41 @@ export class Conversation {
     if (!this.detached) {
       this.append(items);
       this.trimTop();
+      this.placeFailures();
       this.drawAnswers();
     }
     if (this.stuck) this.toBottom();
     this.showButton();
+  }
+
+  // askFailures asks which turns failed, one time after the other.
+  async askFailures() {
+    this.unasked = true;
+    if (this.asking) return;
+    this.asking = true;
+    try {
+      while (this.unasked && !this.closed) {
+        this.unasked = false;
+        this.failures = await getFailures(this.session, Math.max(0, this.top - 1), this.detached ? this.bottom : 0);
+        if (!this.closed) this.placeFailures();
+      }
+    } catch {
+      // The server is away. They're asked for when it's back.
+    } finally {
+      this.asking = false;
+    }
+  }
+
+  // placeFailures shows those that aren't and whose place is in the window.
+  placeFailures() {
+    const shown = new Set(Array.from(this.list.querySelectorAll('.failure'), (node) => Number(node.dataset.turn)));
+    for (const failure of this.failures) {
+      if (shown.has(failure.turn) || failure.after > this.bottom || failure.after < this.top - 1) continue;
+      const before = lastUpTo(this.list, failure);
+      if (before) before.after(failureNode(failure));
+      else this.list.prepend(failureNode(failure));
+    }
+    if (this.stuck) this.toBottom();
   }
 
   append(items) {
@@ -150,7 +183,7 @@ export class Conversation {
   // trimTop removes the oldest lines beyond maxLines, with the gaps before them.
   trimTop() {
     if (this.count <= maxLines) return;
-    while (this.count > maxLines || isGap(this.list.firstChild)) {
+    while (this.count > maxLines || isMark(this.list.firstChild)) {
       const first = this.list.firstChild;
       if (first.dataset.n) this.count--;
       first.remove();
@@ -161,7 +194,7 @@ export class Conversation {
   // trimBottom removes the newest lines beyond maxLines, with the gaps behind them.
   trimBottom() {
     if (this.count <= maxLines) return;
-    while (this.count > maxLines || isGap(this.list.lastChild)) {
+    while (this.count > maxLines || isMark(this.list.lastChild)) {
       const last = this.list.lastChild;
       if (last.dataset.n) this.count--;
       last.remove();
@@ -210,7 +243,7 @@ export class Conversation {
     // One line more than is missing, as the gap before the first comes with it.
     const out = await getOutput(this.session, from, end - from + 1);
     if (this.closed || this.top !== end) return;
-    const hasGap = isGap(this.list.firstChild);
+    const hasGap = gapAmong(this.list.firstChild, 'nextSibling');
     const lines = out.lines.filter((line) => line.n < end);
     const gaps = out.gaps.filter((gap) => gap.after < end - 1 || (gap.after === end - 1 && !hasGap));
     const before = this.scroller.scrollHeight;
@@ -220,6 +253,7 @@ export class Conversation {
     this.count += lines.length;
     this.trimBottom();
     this.drawAnswers();
+    this.askFailures();
   }
 
   async loadNewer() {
@@ -244,7 +278,7 @@ export class Conversation {
     const start = this.bottom;
     const out = await getOutput(this.session, start + 1, pageSize);
     if (this.closed || this.bottom !== start) return 0;
-    const hasGap = isGap(this.list.lastChild);
+    const hasGap = gapAmong(this.list.lastChild, 'previousSibling');
     const gaps = out.gaps.filter((gap) => gap.after > start || (gap.after === start && !hasGap));
     this.list.append(this.merged(out.lines, gaps));
     this.count += out.lines.length;
@@ -254,6 +288,7 @@ export class Conversation {
     this.trimTop();
     this.scroller.scrollTop -= before - this.scroller.scrollHeight;
     this.drawAnswers();
+    this.askFailures();
     return out.lines.length;
   }
 
@@ -321,6 +356,29 @@ function gapNode(gap) {
 }
 
 const isGap = (node) => Boolean(node?.dataset.after);
+const isMark = (node) => isGap(node) || Boolean(node?.dataset.turn); // what stands between lines
+
+// gapAmong says whether a gap is among the marks that begin with a node and go on that way.
+function gapAmong(node, way) {
+  for (let mark = node; isMark(mark); mark = mark[way]) if (isGap(mark)) return true;
+  return false;
+}
+
+function failureNode({ turn, why }) {
+  const node = element('div', 'failure', `failed: ${why}`);
+  node.dataset.turn = turn;
+  node.setAttribute('role', 'note');
+  return node;
+}
+
+// lastUpTo is the node that a failure stands behind: its turn's last line that's there, or the
+// failure of an earlier turn that ended there, too.
+function lastUpTo(list, { turn, after }) {
+  for (let node = list.lastChild; node; node = node.previousSibling) {
+    if (Number(node.dataset.turn) < turn || Number(node.dataset.n) <= after) return node;
+  }
+  return null;
+}
 
 function firstNumber(list) {
   for (const node of list.children) if (node.dataset.n) return Number(node.dataset.n);

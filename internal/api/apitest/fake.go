@@ -42,6 +42,7 @@ type session struct {
 	sessions.Session
 	lines   []sessions.Line
 	gaps    []gapRow
+	failed  []sessions.Turn
 	dropped int64 // lines dropped from the front of the log
 	screen  sessions.Screen
 	seq     int64
@@ -123,6 +124,15 @@ func (d *Daemon) Turn(id sessions.ID, open bool) {
 			ev.Complete = true
 		}
 		ev.Turn = s.Turn
+	})
+}
+
+// FailTurn ends the open turn as one that failed.
+func (d *Daemon) FailTurn(id sessions.ID, why string) {
+	d.event(id, func(s *session, ev *sessions.OutputEvent) {
+		s.Turn.Open, s.Turn.EndedAt, s.Turn.LastLine, s.Turn.Failed = false, time.Now(), s.Lines, why
+		s.failed = append(s.failed, s.Turn)
+		ev.Complete = true
 	})
 }
 
@@ -392,6 +402,23 @@ func (d *Daemon) ReadSince(_ context.Context, id sessions.ID, line, gap int64, l
 	}
 	out.Next = line + 1
 	return out, line, gap, nil
+}
+
+// Failures implements api.Log.
+func (d *Daemon) Failures(_ context.Context, id sessions.ID, from, to int64, limit int) ([]sessions.Turn, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s := d.find(string(id))
+	if s == nil {
+		return nil, unknown(string(id))
+	}
+	var out []sessions.Turn
+	for _, t := range slices.Backward(s.failed) {
+		if t.LastLine >= from && t.LastLine <= to && len(out) < limit {
+			out = append(out, t)
+		}
+	}
+	return out, nil
 }
 
 // Head implements api.Log.
