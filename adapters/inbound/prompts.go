@@ -93,11 +93,12 @@ type shown struct {
 	before string // what it said before that
 	whole  string // what the file has that was posted beside it; "": there's none
 	retry  time.Time
-	tries  int  // that were refused in succession
-	unsure bool // one of them may be there all the same
-	begun  bool // it's kept that it's posted
-	silent bool // it stands beside the session's thread already, or in the group that this one was, and has rung there
-	gone   bool // it was in that group
+	since  time.Time // since when this run is to show it
+	tries  int       // that were refused in succession
+	unsure bool      // one of them may be there all the same
+	begun  bool      // it's kept that it's posted
+	silent bool      // it stands beside the session's thread already, or in the group that this one was, and has rung there
+	gone   bool      // it was in that group
 }
 
 // refused says that the place has refused the message in every form, and that it's nowhere.
@@ -206,7 +207,7 @@ func (ps *prompts) load(ctx context.Context) error {
 			a = newAsked(p)
 			all[m.Prompt] = a
 		}
-		s := &shown{PromptMessage: m, begun: true}
+		s := &shown{PromptMessage: m, begun: true, since: time.Now()}
 		switch {
 		case m.Message != "":
 			s.posted = openAs(m.Checked) + a.extent()
@@ -326,7 +327,7 @@ func (a *asked) move(at spot, to string) {
 
 // leave has a message that's in a group that's gone be posted anew; a reminder isn't.
 func (m *shown) leave() {
-	m.Message, m.whole, m.silent, m.gone = "", "", true, true
+	m.Message, m.whole, m.silent, m.gone, m.since = "", "", true, true, time.Now()
 	if m.Kind != PromptReminded {
 		m.posted = ""
 	}
@@ -492,7 +493,7 @@ func (ps *prompts) places(a *asked, now time.Time) time.Time {
 func (a *asked) message(place adapters.Target, kind PromptKind, now time.Time) *shown {
 	at := spot{place, kind}
 	if a.messages[at] == nil {
-		a.messages[at] = &shown{PromptMessage: PromptMessage{Prompt: a.ID, Session: a.Session, Place: place, Kind: kind, At: now}}
+		a.messages[at] = &shown{PromptMessage: PromptMessage{Prompt: a.ID, Session: a.Session, Place: place, Kind: kind, At: now}, since: now}
 	}
 	return a.messages[at]
 }

@@ -211,21 +211,37 @@ func (a *access) privateChat(person string, beside adapters.Target) (adapters.Ta
 }
 
 // Replies says whether what answers people can be shown. What's refused wherever it's tried for ten
-// seconds is Down.
+// seconds is Down, and what has waited for a call so long is Degraded.
 func (in *Inbound) Replies() Health {
-	h := Health{Condition: Well}
-	in.replies.mu.Lock()
-	defer in.replies.mu.Unlock()
-	hidden := 0
-	for _, r := range in.replies.refused {
-		if time.Since(r.since) >= downAfter {
-			hidden++
-			h.Detail = fmt.Sprintf("%s: %s", r.post.To, r.why)
-		}
-	}
-	if hidden > 0 {
+	h, now := Health{Condition: Well}, time.Now()
+	hidden, wait := in.replies.hidden(now)
+	if len(hidden) > 0 {
+		last := hidden[len(hidden)-1]
 		h.Condition = Down
-		h.Detail = fmt.Sprintf("%d answer(s) to people can't be shown, at %s; they're tried again for an hour", hidden, h.Detail)
+		h.Detail = fmt.Sprintf("%d answer(s) to people can't be shown, at %s: %s; they're tried again for an hour", len(hidden), last.post.To, last.why)
+	}
+	if wait.n > 0 {
+		h = h.Worse(Health{Condition: Degraded, Detail: fmt.Sprintf("%d answer(s) to people aren't shown yet: %s", wait.n, in.whyWaits(wait, now))})
 	}
 	return h
+}
+
+// hidden are the answers that have been refused for ten seconds, and those that have waited for a
+// call so long.
+func (rs *replies) hidden(now time.Time) (refused []refusedReply, wait waiting) {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	tried := map[*keptReply]bool{}
+	for _, r := range rs.refused {
+		tried[r.kept] = true
+		if now.Sub(r.since) >= downAfter {
+			refused = append(refused, *r)
+		}
+	}
+	for slot, all := range rs.waiting {
+		if k := all[0]; !slices.ContainsFunc(all, func(k *keptReply) bool { return tried[k] }) && now.Sub(k.since) >= downAfter {
+			wait.add(slot.to, k.since)
+		}
+	}
+	return refused, wait
 }

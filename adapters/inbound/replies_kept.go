@@ -56,6 +56,7 @@ type keptPost struct {
 type keptReply struct {
 	Reply
 	slot    replySlot
+	since   time.Time // since when this run is to show it
 	written bool
 	seen    bool // or given up
 }
@@ -112,7 +113,7 @@ func (rs *replies) wrote(all []*keptReply) {
 // words where a reaction isn't taken. What answers an event that was begun before says that it may be
 // there.
 func (rs *replies) keep(ev Event, p *adapters.Post, otherwise string) *keptReply {
-	k := &keptReply{slot: replySlot{p.To, p.Key}}
+	k := &keptReply{slot: replySlot{p.To, p.Key}, since: time.Now()}
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	rs.waiting[k.slot] = append(rs.waiting[k.slot], k)
@@ -246,7 +247,7 @@ func (rs *replies) load(ctx context.Context) error {
 			continue
 		}
 		var p keptPost
-		k := &keptReply{Reply: r, written: true}
+		k := &keptReply{Reply: r, since: time.Now(), written: true}
 		if err := json.Unmarshal(r.Post, &p); err != nil {
 			rs.in.log.Error("an answer that was kept can't be read", "err", err)
 			rs.drop(k)
