@@ -64,7 +64,7 @@ type need struct {
 var needs = []need{
 	{permission: discordgo.PermissionViewChannel, name: "View Channel", not: "doesn't see the channel"},
 	{permission: discordgo.PermissionSendMessages, name: "Send Messages", not: "may not write there"},
-	{permission: discordgo.PermissionReadMessageHistory, name: "Read Message History", not: "may not read what was written while it was away"},
+	{permission: discordgo.PermissionReadMessageHistory, name: "Read Message History", not: "may not read what was written while it was away, nor reply, react or pin"},
 	{permission: discordgo.PermissionCreatePublicThreads, name: "Create Public Threads", not: "may not make threads", threads: true},
 	{permission: discordgo.PermissionSendMessagesInThreads, name: "Send Messages in Threads", not: "may not write in threads", threads: true},
 	{permission: discordgo.PermissionManageThreads, name: "Manage Threads", not: "may not open threads that somebody has locked", threads: true, slight: true},

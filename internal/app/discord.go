@@ -23,6 +23,7 @@ type discordSide struct {
 	notes    store.Notes
 	queue    *inbound.Queue
 	gateway  *discord.Gateway
+	rights   *discord.Rights
 }
 
 // newDiscord makes the adapter.
@@ -78,11 +79,13 @@ func (s *discordSide) connect(d *daemon) error {
 		Handle: func(ctx context.Context, e inbound.Event) error { return s.gateway.HandleOwn(d.inbound.Handle)(ctx, e) },
 		Logger: d.opt.Log.With("component", "discord"),
 	})
+	mirrored := func() []adapters.Target { return d.mirroredOn(discord.Name) }
+	s.rights = s.adapter.Rights(mirrored)
 	s.gateway = s.adapter.Gateway(discord.GatewayOptions{
 		Keeper: s.queue, Notes: s.notes, Admits: d.inbound.Admits, Complete: d.inbound.Complete,
 		Offered: d.inbound.Offered, Concerns: d.inbound.Concerns,
 		Knows:    func(t adapters.Target) bool { return d.inbound.MayBind(t) || d.hub.Uses(t.Adapter, t.Chat) },
-		Mirrored: func() []adapters.Target { return d.mirroredOn(discord.Name) },
+		Mirrored: mirrored,
 		Panicked: func() { d.metrics.panicked("interaction") },
 	})
 	return nil
@@ -105,6 +108,7 @@ func (s *discordSide) run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.queue.Run(ctx) })
 	g.Go(func() error { return s.gateway.Run(ctx) })
+	g.Go(func() error { return s.rights.Run(ctx) })
 	g.Go(func() error {
 		retry(ctx, func() error { return s.platform.SetCommands(ctx, inbound.Commands()) })
 		return nil
@@ -112,4 +116,6 @@ func (s *discordSide) run(ctx context.Context) error {
 	return g.Wait()
 }
 
-func (s *discordSide) part() api.Part { return partOf(discord.Name, s.gateway.Health()) }
+func (s *discordSide) part() api.Part {
+	return partOf(discord.Name, s.gateway.Health().Worse(s.rights.Health()))
+}
