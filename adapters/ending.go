@@ -23,6 +23,10 @@ type Ending struct {
 	Failed *sessions.Exit
 	// Broken says that the last of them failed, and Words are the first ones of why.
 	Broken bool
+	// Earlier is how many of those before the last of them failed, and Why the first words of why
+	// the newest of these did.
+	Earlier int
+	Why     string
 	// Words are the first ones of what the agent answered, or else the last row of what was
 	// printed; "": nobody knows any, or the message shows them itself. They're one line.
 	Words string
@@ -45,6 +49,10 @@ func (e Ending) String() string {
 		parts = append(parts, "failed", "signal "+shortened(e.Failed.Signal, maxReason))
 	case e.Failed != nil:
 		parts = append(parts, "failed", fmt.Sprintf("exit status %d", e.Failed.Status))
+	case e.Turns > 1 && e.Broken && e.Earlier > 0:
+		parts = append(parts, fmt.Sprintf("%d turns, %d of which failed, the last%s", e.Turns, e.Earlier+1, e.why()))
+	case e.Turns > 1 && e.Earlier > 0:
+		parts = append(parts, fmt.Sprintf("%d turns, %d of which failed%s", e.Turns, e.Earlier, behindColon(e.Why)))
 	case e.Turns > 1 && e.Broken:
 		parts = append(parts, fmt.Sprintf("%d turns, the last of which failed%s", e.Turns, e.why()))
 	case e.Turns > 1:
@@ -71,15 +79,24 @@ func (e Ending) String() string {
 }
 
 // why is what failed, behind that it did.
-func (e Ending) why() string {
-	if e.Words == "" {
+func (e Ending) why() string { return behindColon(e.Words) }
+
+// behindColon is what's put behind what it's about; "": nothing is.
+func behindColon(words string) string {
+	if words == "" {
 		return ""
 	}
-	return ": " + e.Words
+	return ": " + words
 }
 
 // Bare is the ending without words.
 func (e Ending) Bare() *Ending {
+	e.Words, e.Why = "", ""
+	return &e
+}
+
+// wordless is the ending without Words.
+func (e Ending) wordless() *Ending {
 	e.Words = ""
 	return &e
 }
@@ -151,7 +168,13 @@ func (s *sight) conclude() step {
 // nor where what they're of was refused.
 func (s *sight) withEnding(p Page, e *Ending) Page {
 	p.Ending = e
-	if e != nil && e.Words != "" && (s.withheld() != "" || !e.Broken && p.showsLine(s.wordsAt) || !s.shape.fits(p)) {
+	if e == nil {
+		return p
+	}
+	if !e.Broken && e.Words != "" && p.showsLine(s.wordsAt) {
+		p.Ending = e.wordless()
+	}
+	if s.withheld() != "" || !s.shape.fits(p) {
 		p.Ending = e.Bare()
 	}
 	return p
@@ -167,6 +190,9 @@ func (s *sight) endingOf(in Intent, last bool) *Ending {
 	if in.Announced > 0 {
 		e.Turns = max(1, in.Turn-s.doc.Turn)
 		if in.Announced == s.progress.TurnEnd {
+			if e.Turns > 1 {
+				e.Earlier, e.Why = s.earlier, s.earlierWhy
+			}
 			e.Words = s.words
 			e.Took = s.progress.took()
 			if s.progress.Status != nil {

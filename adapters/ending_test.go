@@ -1,10 +1,13 @@
 package adapters
 
 import (
+	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/panebridge/panebridge/internal/redact"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -19,7 +22,10 @@ func TestEndings(t *testing.T) {
 		"done · 1 h":                         {Turns: 1, Took: time.Hour},
 		"failed: Overloaded · 6 s":           {Turns: 1, Took: 6 * time.Second, Broken: true, Words: "Overloaded"},
 		"failed · 6 s":                       {Turns: 1, Took: 6 * time.Second, Broken: true},
-		"2 turns, the last of which failed: Overloaded · the last took 6 s": {Turns: 2, Took: 6 * time.Second, Broken: true, Words: "Overloaded"},
+		"2 turns, the last of which failed: Overloaded · the last took 6 s":           {Turns: 2, Took: 6 * time.Second, Broken: true, Words: "Overloaded"},
+		"3 turns, 1 of which failed: Overloaded · the last took 6 s · “All is well.”": {Turns: 3, Took: 6 * time.Second, Earlier: 1, Why: "Overloaded", Words: "All is well."},
+		"3 turns, 2 of which failed, the last: no key · the last took 6 s":            {Turns: 3, Took: 6 * time.Second, Earlier: 1, Why: "Overloaded", Broken: true, Words: "no key"},
+		"3 turns, 2 of which failed":        *Ending{Turns: 3, Earlier: 2, Why: "Overloaded", Words: "well"}.Bare(),
 		"failed · exit status 2":            {Failed: &sessions.Exit{Status: 2}},
 		"failed · signal KILL · 3 min 12 s": {Turns: 1, Took: took, Failed: &sessions.Exit{Status: -1, Signal: "KILL"}},
 	} {
@@ -51,6 +57,42 @@ func TestWhatIsSaidAtTheEnd(t *testing.T) {
 		st := plan(s)
 		if st.op == nil || st.op.Text != want || !st.op.Ring || st.more {
 			t.Errorf("planned %+v, want %q", st.op, want)
+		}
+	}
+}
+
+// turnLog is a log of turns.
+type turnLog struct {
+	Log
+	turns []sessions.Turn
+}
+
+func (l turnLog) Turns(_ context.Context, _ sessions.ID, from int64, limit int) ([]sessions.Turn, error) {
+	return slices.DeleteFunc(slices.Clone(l.turns), func(t sessions.Turn) bool { return t.Number < from || t.Number >= from+int64(limit) }), nil
+}
+
+func (l turnLog) Read(context.Context, sessions.ID, int64, int) (sessions.Output, error) {
+	return sessions.Output{}, nil
+}
+
+// Of several turns that one message tells of, those that failed are named, with why, also if the
+// last went well: of those before it the newest's words are said, without secrets.
+func TestAnEarlierFailedTurnIsNamed(t *testing.T) {
+	m, err := redact.New(redact.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const secret = "ghp_x7KqN2mW9pLr4TvB8cYd3FhJ6sZa1QeU5oGi"
+	log := MaskedLog(turnLog{turns: []sessions.Turn{{Number: 1, Failed: "of before"}, {Number: 2, Failed: "Overloaded"}, {Number: 3, Failed: "401: " + secret}, {Number: 4}, {Number: 5}}}, m)
+	for told, want := range map[int64]string{0: "5 turns, 3 of which failed: 401: ", 1: "4 turns, 2 of which failed: 401: ", 2: "3 turns, 1 of which failed: 401: ", 3: "2 turns done", 4: "done"} {
+		s := sightOf(3, Document{Shown: Place{Line: 1}, Turn: told})
+		s.progress.Turn, s.progress.TurnEnd, s.progress.TurnFirst = 5, 2, 1
+		if err := s.lookBack(t.Context(), log, 30*time.Second); err != nil {
+			t.Fatal(err)
+		}
+		st := plan(s)
+		if st.op == nil || !strings.Contains(st.op.Text, "\n"+want) || strings.Contains(st.op.Text, "x7KqN2mW9pLr4") {
+			t.Errorf("behind turn %d: planned %+v, want %q", told, st.op, want)
 		}
 	}
 }

@@ -54,6 +54,15 @@ func (l maskedLog) Progress(ctx context.Context, id sessions.ID) (Progress, erro
 	return p, err
 }
 
+// Turns implements Log.
+func (l maskedLog) Turns(ctx context.Context, id sessions.ID, from int64, limit int) ([]sessions.Turn, error) {
+	all, err := l.Log.Turns(ctx, id, from, limit)
+	for i := range all {
+		all[i].Failed = l.masker.Line(all[i].Failed)
+	}
+	return all, err
+}
+
 // lineReader is Log.Read.
 type lineReader interface {
 	Read(ctx context.Context, id sessions.ID, from int64, limit int) (sessions.Output, error)

@@ -70,6 +70,9 @@ func (s *sight) lookBack(ctx context.Context, log Log, after time.Duration) erro
 	if err != nil {
 		return err
 	}
+	if err := s.lookForFailures(ctx, log); err != nil {
+		return err
+	}
 	from := s.progress.TurnFirst
 	if len(e.turns) > 0 {
 		from = s.doc.Announced + 1
@@ -91,6 +94,23 @@ func (s *sight) lookBack(ctx context.Context, log Log, after time.Duration) erro
 	s.words, s.wordsAt = wordsOf(turn)
 	s.spared = e.isOnlyFor(s.doc.target(s.binding), s.users)
 	return nil
+}
+
+// lookForFailures finds which turns before the one whose end is to be announced failed, of which the
+// chat wasn't told.
+func (s *sight) lookForFailures(ctx context.Context, log Log) error {
+	s.earlier, s.earlierWhy = 0, ""
+	if s.progress.Turn-s.doc.Turn < 2 {
+		return nil
+	}
+	turns, err := log.Turns(ctx, s.binding.Session, max(s.doc.Turn+1, s.progress.Turn-mostTurns), mostTurns)
+	for _, t := range turns {
+		if t.Failed != "" && t.Number < s.progress.Turn {
+			s.earlier++
+			s.earlierWhy = firstWords(t.Failed)
+		}
+	}
+	return err
 }
 
 // briefTurns are the turns whose end is to be announced, if all ended well in less than a time.

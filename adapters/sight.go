@@ -35,6 +35,9 @@ type sight struct {
 	// wordsAt; "": there are none.
 	words   string
 	wordsAt int64
+	// earlier is Ending.Earlier, and earlierWhy its Why.
+	earlier    int
+	earlierWhy string
 
 	waiting []Piece // what pending returns, once it was asked
 }
