@@ -75,3 +75,23 @@ func TestFailedTurnsOfALongLog(t *testing.T) {
 	b.Do(chromedp.Click("#newest"))
 	b.Until("the newest again", right+` && document.querySelector('#lines').lastChild?.dataset.n === '6500'`)
 }
+
+// A session that has printed nothing isn't a blank page.
+func TestASessionWithoutLinesSaysSo(t *testing.T) {
+	s := newSite(t)
+	id := s.daemon.Add("one", "claude")
+	b := browse(t, 390, 844)
+	b.Do(s.open())
+	const says = `(() => {
+		const before = getComputedStyle(document.querySelector('#lines'), '::before');
+		return before.visibility === 'visible' && before.content.includes('Nothing was printed so far');
+	})()`
+	b.Until("the session", `document.querySelector('#name').textContent === 'one'`)
+	b.Until("that there's nothing", says)
+	b.Shot("without-lines")
+	s.daemon.Known(id, "✢ Osmosing… (3s)")
+	b.Until("no such words beside what it's doing", `!`+says)
+	s.daemon.Known(id, "")
+	s.daemon.Append(id, sessions.KindTool, "a line")
+	b.Until("the line", `!`+says+` && document.querySelectorAll('#lines .line').length === 1`)
+}
