@@ -35,6 +35,11 @@ func (d *daemon) openStore(ctx context.Context) error {
 	if err := store.ForgetGoneCopies(path); err != nil {
 		log.Warn("what's known of damaged databases that are gone stays", "err", err)
 	}
+	if aside, err := store.SetLogAside(path); err != nil {
+		return err
+	} else if aside != "" {
+		log.Warn("a write-ahead log is there without its database: it's kept under another name, for whoever mends the database. Delete it otherwise", "path", aside)
+	}
 	lost := store.IsLost(path)
 	if lost {
 		d.salvaged.said = "it was gone at the start: what it held is lost, and what's in tmux is read again"

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/app"
@@ -46,6 +47,42 @@ func TestARefusedStartLeavesNothingBehind(t *testing.T) {
 				t.Errorf("%v, %v is left where a file of the user's was", left, err)
 			}
 		})
+	}
+}
+
+// What stands in the folder without its database, which somebody may have moved away to mend it,
+// stays as it was.
+func TestARefusedStartKeepsWhatHasNoDatabase(t *testing.T) {
+	cfg := config.Default()
+	cfg.Tmux.Servers = []config.TmuxServer{{SocketPath: filepath.Join(shortTemp(t), "tmux")}}
+	cfg.Mirrors = []config.Mirror{{Session: "*", To: "telegram:1"}}
+	state := shortTemp(t)
+	files := map[string]string{"panebridge.db-wal": "a log", "panebridge.db-line": "", "shell/own": "mine"}
+	for name, content := range files {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(state, name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(state, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	old := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(filepath.Join(state, "panebridge.db-wal"), old, old); err != nil {
+		t.Fatal(err)
+	}
+	if err := app.Run(context.Background(), app.Options{Config: cfg, StateDir: state}); err == nil {
+		t.Fatal("it wasn't refused")
+	}
+	aside, err := filepath.Glob(filepath.Join(state, "panebridge.db-left-*-wal"))
+	if err != nil || len(aside) != 1 {
+		t.Fatalf("the log is kept as %q, %v", aside, err)
+	}
+	files[filepath.Base(aside[0])] = files["panebridge.db-wal"] // SQLite would delete it under its own name
+	delete(files, "panebridge.db-wal")
+	for name, content := range files {
+		if got, err := os.ReadFile(filepath.Join(state, name)); err != nil || string(got) != content {
+			t.Errorf("%s has %q, %v", name, got, err)
+		}
 	}
 }
 

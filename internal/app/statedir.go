@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -45,15 +46,26 @@ type stateDir struct {
 	folder *os.File
 	number *os.File
 	made   bool // the folder wasn't there before
-	fresh  bool // no daemon has ever used it
+	fresh  bool // it has no database
+	// had are the names of startFiles and startFolders that were there before.
+	had map[string]bool
 }
 
+// What a start makes in a fresh folder.
+var (
+	startFiles   = []string{databaseFile, databaseFile + "-wal", databaseFile + "-shm", databaseFile + "-line", databaseFile + "-room", databaseFile + "-first", socketFile, pidFile, lockFolder}
+	startFolders = []string{shellFolder}
+)
+
 func openStateDir(dir string) (*stateDir, error) {
-	d := &stateDir{path: dir}
+	d := &stateDir{path: dir, had: map[string]bool{}}
 	_, err := os.Stat(dir)
 	d.made = errors.Is(err, os.ErrNotExist)
-	_, err = os.Stat(filepath.Join(dir, databaseFile))
-	d.fresh = errors.Is(err, os.ErrNotExist)
+	for _, name := range slices.Concat(startFiles, startFolders) {
+		_, err := os.Lstat(filepath.Join(dir, name))
+		d.had[name] = !errors.Is(err, os.ErrNotExist)
+	}
+	d.fresh = !d.had[databaseFile]
 	if err := MakeStateDir(dir); err != nil {
 		return nil, err
 	}
@@ -180,17 +192,22 @@ func writeAt(f *os.File, s string) error {
 	return err
 }
 
-// undo takes back what a start has left that was refused, if the folder hadn't been
-// used before. It's still locked.
+// undo takes back what a refused start has made, if there was no database before. The folder
+// is still locked.
 func (d *stateDir) undo() {
 	if d == nil || !d.fresh {
 		return
 	}
-	for _, name := range []string{databaseFile, databaseFile + "-wal", databaseFile + "-shm", databaseFile + "-line", databaseFile + "-room", databaseFile + "-first", socketFile, pidFile} {
-		_ = os.Remove(filepath.Join(d.path, name)) // what's left does no harm
+	for _, name := range startFiles {
+		if !d.had[name] {
+			_ = os.Remove(filepath.Join(d.path, name)) // what's left does no harm
+		}
 	}
-	_ = os.RemoveAll(filepath.Join(d.path, shellFolder))
-	_ = os.Remove(filepath.Join(d.path, lockFolder))
+	for _, name := range startFolders {
+		if !d.had[name] {
+			_ = os.RemoveAll(filepath.Join(d.path, name))
+		}
+	}
 	if d.made {
 		_ = os.Remove(d.path)
 	}

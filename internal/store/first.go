@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"os"
+	"time"
 
 	"github.com/panebridge/panebridge/internal/regular"
 )
@@ -49,4 +50,19 @@ func IsLost(path string) bool {
 	info, err := os.Stat(path)
 	_, wal := os.Stat(path + walSuffix)
 	return errors.Is(err, os.ErrNotExist) || err == nil && info.Size() == 0 && wal != nil
+}
+
+// SetLogAside gives a write-ahead log whose database isn't there another name and returns it, since SQLite
+// deletes such a log, and whoever has moved the database away to mend it needs both. It returns "" if there's
+// none, or if it was written in the last two seconds: another process may be making the database.
+func SetLogAside(path string) (aside string, err error) {
+	log, err := os.Lstat(path + walSuffix)
+	if err != nil || !log.Mode().IsRegular() || log.Size() == 0 || time.Since(log.ModTime()) < 2*time.Second {
+		return "", nil //nolint:nilerr // whoever opens the database says what's wrong with it
+	}
+	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
+		return "", nil //nolint:nilerr // the same
+	}
+	aside = path + "-left-" + time.Now().UTC().Format("20060102T150405") + walSuffix
+	return aside, os.Rename(path+walSuffix, aside)
 }
