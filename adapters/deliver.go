@@ -72,7 +72,7 @@ type openDoc struct {
 	panics  int  // of its calls, in succession
 	failing failing
 	left    string // id of the message to which nothing is added any more; see Leave
-	leave   bool   // that of the call that's under way, too
+	leave   bool   // that of the call that's under way or in doubt, too
 	moved   string // the chat's id since the call that's under way began; "": it has its own
 }
 
@@ -240,7 +240,6 @@ func (d *Deliverer) deliverDocument(ctx context.Context, call qos.Call) (result 
 	}
 	o.doc, o.busy, o.panics, o.failing = after, false, 0, o.failing.after(result, time.Now())
 	if o.leave {
-		o.leave = false
 		o.leaveTail()
 	}
 	d.mu.Unlock()

@@ -18,13 +18,14 @@ func (d *Deliverer) Leave(at Target) {
 		if o.doc.target(o.binding) != at {
 			continue
 		}
-		o.leave = o.busy // the message of the call that's under way
 		o.leaveTail()
 	}
 }
 
-// leaveTail has nothing added to the newest message. mu is held.
+// leaveTail has nothing added to the newest message, and to that of a call that's under way or in
+// doubt. mu is held.
 func (o *openDoc) leaveTail() {
+	o.leave = o.busy || o.doc.Intent != nil
 	if o.doc.Tail != nil {
 		o.left = o.doc.Tail.ID
 	}

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
@@ -156,6 +157,37 @@ func TestWhatComesLaterStandsBelowEverything(t *testing.T) {
 				}
 				t.Fatalf("seed %d", seed)
 			}
+		})
+	}
+}
+
+// What somebody writes ends the open message also while nobody knows whether that's there, over a
+// restart, too: the platform tells by its nonce, and what comes then stands below.
+func TestAMessageInDoubtIsEndedToo(t *testing.T) {
+	for name, restarts := range map[string]bool{"in one process": false, "over a restart": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, adaptertest.Options{NonceFor: 5 * time.Minute})
+				r.form.NonceFor = 4 * time.Minute
+				r.rules = []adapters.Rule{rule(t, "*", "a:-1")}
+				r.start()
+				r.begin("pb_1", "agent-1")
+				r.platforms["a"].SetFault(func(adaptertest.Call) adaptertest.Fault { return adaptertest.Fault{Kind: adaptertest.Unanswered} })
+				r.print("pb_1", "one")
+				r.pass(time.Second)
+				r.platforms["a"].Say("-1", "", "a text")
+				r.hub.Leave(placeA1)
+				if restarts {
+					r.stop()
+					r.platforms["a"].SetFault(nil)
+					r.start()
+				}
+				r.platforms["a"].SetFault(nil)
+				r.pass(time.Minute)
+				r.print("pb_1", "two")
+				r.pass(time.Minute)
+				r.wantTexts("a", "-1", "one", "a text", "two")
+			})
 		})
 	}
 }
