@@ -68,6 +68,11 @@
 // ever sees both. A text that never comes leaves a note. What's shown is never older than
 // the log: text that the log may have is left out until the Hub has heard of its lines.
 //
+// What somebody writes at the place, and what's posted there, ends the tail, its live region
+// included (leave.go): a text that's being written goes on in a message below that, and so do its
+// lines, since nobody can tell what it answers. Where it stood, a note says so if there was nothing
+// else.
+//
 // # Blocks
 //
 // Lines of an agent's transcript come in blocks: an answer, a call of a tool, what was

@@ -33,8 +33,9 @@ type Page struct {
 	// doing: the live region of a program that's known. They stand below the lines.
 	Writing []string
 	Status  string
-	// Unfinished says that what was being written here never came.
-	Unfinished bool
+	// Unfinished is a notice of what became of the text that was being written here; "": there is
+	// none, or its lines are here.
+	Unfinished string
 	// Attached is how many lines are in the file that the text stands beside. When, if
 	// not "", says when they were printed, as "from 10:02 to 10:31": then it's a digest,
 	// and this stands at its top.
@@ -136,8 +137,12 @@ func withoutBlankEnd(pieces []Piece) []Piece {
 // doubleMark stands above what may be in the chat already.
 const doubleMark = "[sent once more: this may be here already]"
 
-// unfinishedText stands where a text was being written that never came.
-const unfinishedText = "[what was being written here never came]"
+// What stands where a text was being written that never came, and where it goes on below what
+// somebody wrote or was asked meanwhile.
+const (
+	neverCame = "[what was being written here never came]"
+	goesOn    = "[what was being written here goes on below]"
+)
 
 // live says whether the page shows anything of a live region.
 func (p Page) live() bool { return len(p.Live) > 0 || len(p.Writing) > 0 || p.Status != "" }
@@ -171,8 +176,8 @@ func PlainText(p Page) string {
 	}
 	lines = append(lines, p.Live...)
 	lines = append(lines, p.Writing...)
-	if p.Unfinished {
-		lines = append(lines, unfinishedText)
+	if p.Unfinished != "" {
+		lines = append(lines, p.Unfinished)
 	}
 	if p.Status != "" {
 		lines = append(lines, p.Status)

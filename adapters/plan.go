@@ -57,6 +57,8 @@ func (s *sight) show() step {
 		return s.notice()
 	case s.withheld() == FormFile && !s.nothing() && !allBlank(s.pending()):
 		return s.file()
+	case s.nothing() && s.beginsWriting() && s.doc.Tail != nil && s.doc.Tail.Live:
+		return s.endTail()
 	case s.nothing() && s.beginsWriting():
 		return s.write()
 	case s.nothing():
@@ -118,7 +120,7 @@ func (s *sight) extend(pending []Piece) step {
 		to = pieces[len(pieces)-1].end()
 	}
 	p := t.page().plus(s.log.between(t.From, to))
-	if t.Writing || !s.interrupted() { // what was being written comes where it began
+	if !s.interrupted() {
 		p = s.withRegion(p)
 	}
 	return s.edit(*t, p)
@@ -131,7 +133,7 @@ func (s *sight) strip() step {
 }
 
 func (s *sight) edit(m Message, p Page) step {
-	p.Unfinished = m.From == m.To && len(p.Pieces) == 0 && !p.live()
+	p.Unfinished = s.unfinished(m, p)
 	after := s.message(p, m.From)
 	if after.ID, after.Hash = m.ID, s.hash(p); after.Hash == m.Hash {
 		return step{}
@@ -308,12 +310,12 @@ func (s *sight) sameOp(in Intent) (_ Op, ok bool) {
 	if m.View == ViewScreen {
 		p = s.shape.withLive(s.withEnding(p, end), s.rows, len(s.rows))
 	} else if p = s.withEnding(p.plus(s.log.between(m.From, m.To)), end); m.From == m.To && end == nil && !p.Cut {
-		if m.Live {
+		if m.Live && (in.Kind != KindEdit || !s.interruptedAt(m)) {
 			p = s.withRegion(p)
 		}
-		p.Unfinished = !p.live()
+		p.Unfinished = s.unfinished(m, p)
 	}
-	shows := len(p.Pieces) > 0 || p.live() || p.Unfinished || p.Ending != nil
+	shows := len(p.Pieces) > 0 || p.live() || p.Unfinished != "" || p.Ending != nil
 	return Op{Kind: in.Kind, Message: m.ID, Page: p}, shows && s.shape.fits(p)
 }
 

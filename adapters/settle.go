@@ -90,7 +90,7 @@ func (s *sight) told(r qos.Result, after Document, more bool) qos.Result {
 	if !t.due() {
 		r.Final = max(s.call.Final, after.Announced)
 	}
-	r.More = more || after.Shown.Byte > 0 || t.leavesThread()
+	r.More = more || after.Shown.Byte > 0 || t.leavesThread() || t.hidesWriting()
 	return r
 }
 

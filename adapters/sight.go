@@ -153,16 +153,19 @@ func (s *sight) leavesThread() bool {
 }
 
 // interrupted says that something else stands below the tail, or that somebody has written in
-// this place since its last line: what comes then stands below that.
+// this place since its last line: what comes then stands below that, the text that's being written
+// in the tail included.
 func (s *sight) interrupted() bool {
 	t := s.doc.Tail
-	if t == nil || t.View == ViewScreen {
-		return false
-	}
-	if t.ID == s.left {
+	return t != nil && t.View != ViewScreen && s.interruptedAt(*t)
+}
+
+// interruptedAt is interrupted of any message.
+func (s *sight) interruptedAt(m Message) bool {
+	if m.ID == s.left {
 		return true
 	}
-	return slices.ContainsFunc(s.log.between(t.To, Place{Line: s.progress.Head + 1}), func(p Piece) bool {
+	return slices.ContainsFunc(s.log.between(m.To, Place{Line: s.progress.Head + 1}), func(p Piece) bool {
 		return p.Hidden && p.Line.Kind == sessions.KindUser && p.Line.Begins
 	})
 }

@@ -1,5 +1,11 @@
 package adapters
 
+import (
+	"slices"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
 // leastWriting is how many rows of a text that's being written are shown at least, where
 // there are as many: a message with less room gets none of a next one.
 const leastWriting = 3
@@ -25,11 +31,44 @@ func (s *sight) beginsWriting() bool {
 		return false
 	}
 	t := s.doc.Tail
-	if t == nil || !t.Writing && s.interrupted() {
+	if t == nil || s.interrupted() {
 		return true
 	}
 	p := s.withRegion(t.page().plus(s.log.between(t.From, t.To)))
 	return len(p.Pieces) > 0 && len(p.Writing) < min(leastWriting, len(s.writing))
+}
+
+// hidesWriting says that a text is being written of which the tail shows nothing yet. Nobody tells
+// of it again while it stands still.
+func (s *sight) hidesWriting() bool {
+	t := s.doc.Tail
+	return (t == nil || !t.Writing) && len(s.withRegion(s.page()).Writing) > 0
+}
+
+// endTail takes the live region from the tail: it goes on in the next message.
+func (s *sight) endTail() step {
+	t := *s.doc.Tail
+	st := s.edit(t, t.page().plus(s.log.between(t.From, t.To)))
+	st.more = true
+	return st
+}
+
+// unfinished is what a page that shows nothing says of the text that was being written in its message;
+// "": it shows something.
+func (s *sight) unfinished(m Message, p Page) string {
+	switch {
+	case m.From != m.To || len(p.Pieces) > 0 || p.live():
+		return ""
+	case s.interruptedAt(m) && (len(s.writing) > 0 || slices.ContainsFunc(s.log.between(m.To, s.doc.Shown), Piece.isPrinted)):
+		return goesOn
+	default:
+		return neverCame
+	}
+}
+
+// isPrinted says that the session has printed the piece.
+func (p Piece) isPrinted() bool {
+	return !p.blank() && p.Line.Kind != sessions.KindUser && p.Line.Kind != sessions.KindNotice
 }
 
 // write begins a message with a text that's being written. Its lines take the text's
@@ -45,7 +84,7 @@ func (s *sight) write() step {
 // pending: before anything else, so that nobody sees them twice.
 func (s *sight) writes() bool {
 	t := s.doc.Tail
-	return t != nil && t.Writing && !s.page().Cut && !allBlank(s.settling(s.pending()))
+	return t != nil && t.Writing && !s.interrupted() && !s.page().Cut && !allBlank(s.settling(s.pending()))
 }
 
 // settling is what of pieces may come without a ring. A session's last line rings.

@@ -18,6 +18,7 @@ const (
 	cutReason  = "dropped from the log before it could be sent"
 	livePrefix = "live: " // of all rows of live regions here
 	neverCame  = "[what was being written here never came]"
+	goesOn     = "[what was being written here goes on below]"
 )
 
 // ending finds the lines with which messages end that ring.
@@ -134,7 +135,7 @@ func (r *reading) items(m Message, newest bool) (items []item, double bool) {
 			if !m.Rang {
 				r.fail(m, "it says that a turn has ended, and didn't ring")
 			}
-		case strings.HasSuffix(l, " in the attached file]"), l == neverCame:
+		case strings.HasSuffix(l, " in the attached file]"), l == neverCame, l == goesOn:
 		case isNotice:
 			items = append(items, item{notice: true, atLeast: n, reason: reason})
 		default:

@@ -55,8 +55,13 @@ type talk struct {
 	room   Room
 	random *rand.Rand
 
+	regions talkRegions
+
 	mu        sync.Mutex
 	lines     []talkLine
+	rows      []talkRow            // that were drawn in live regions
+	showing   []string             // the live region
+	blamed    map[int]bool         // rows that stood in a wrong place
 	said      map[string]time.Time // by people
 	later     map[string]talkLater
 	commands  map[string]string // texts and how their replies begin
@@ -69,8 +74,9 @@ type talkLine struct {
 	cause string // the text or the question that it answers; "": it came by itself
 }
 
-// talkLater is how long it takes until a text that was taken is typed, and then until it's answered.
-type talkLater struct{ typed, answered time.Duration }
+// talkLater is how long it takes until a text that was taken is typed, then until its answer begins,
+// and for how long that's written in the live region; 0: it's there at once.
+type talkLater struct{ typed, answered, written time.Duration }
 
 // talkQuestion is a question that the session has asked.
 type talkQuestion struct {
@@ -79,16 +85,18 @@ type talkQuestion struct {
 	answered  bool
 }
 
-// Talk plays a drawn conversation: the session prints, floods, and asks, two people write texts
-// and commands and answer. In the end each line stands there once, nothing stands above what
-// caused it or above what stood there when it came, and each question below its reason.
+// Talk plays a drawn conversation: the session prints, floods, draws a live region, and asks, two
+// people write texts and commands and answer. In the end each line stands there once, nothing stands
+// above what caused it or above what stood there when it came, and each question below its reason.
+// Neither does a row of a live region at any time, and none is left.
 func Talk(t *testing.T, o *Office, room Room, seed uint64) {
 	t.Helper()
 	room.Hears = cmp.Or(room.Hears, hearsWithin)
 	c := &talk{
 		T: t, o: o, room: room, random: rand.New(rand.NewPCG(seed, 18)),
-		said: map[string]time.Time{}, later: map[string]talkLater{}, commands: map[string]string{},
+		said: map[string]time.Time{}, later: map[string]talkLater{}, commands: map[string]string{}, blamed: map[int]bool{},
 	}
+	c.regions = talkRegions(c.random.IntN(3))
 	o.Keyboard().Echo = c.echo
 	steps := 10 + c.random.IntN(20)
 	meanwhile := c.random.IntN(steps)
@@ -97,15 +105,16 @@ func Talk(t *testing.T, o *Office, room Room, seed uint64) {
 		if n == meanwhile && room.Meanwhile != nil {
 			c.inTheMiddle(n)
 		}
-		o.Pass(c.upTo([]time.Duration{time.Second, 15 * time.Second}[c.random.IntN(2)]))
+		c.pass(c.upTo([]time.Duration{time.Second, 15 * time.Second}[c.random.IntN(2)]))
 	}
 	o.Pass(20 * time.Minute)
+	c.draw("", 0, 0)
 	if c.asks() { // it's answered, however late
 		if c.askOrAnswer(steps); c.asks() {
 			t.Error("what's open can't be answered")
 		}
-		o.Pass(20 * time.Minute)
 	}
+	o.Pass(20 * time.Minute)
 	c.check()
 	if t.Failed() {
 		for i, m := range room.Seen() {
@@ -120,12 +129,17 @@ func talkedLine(n int) string { return fmt.Sprintf("line %d.", n) }
 func (c *talk) print(cause string, count int, ends bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	out := adaptertest.Output{Ends: ends}
+	c.try(c.o.bridge.House.Print(Asking, adaptertest.Output{Ends: ends, Lines: c.newLines(cause, count)}))
+}
+
+// newLines are lines that the session prints now. mu is held.
+func (c *talk) newLines(cause string, count int) []string {
+	var out []string
 	for range count {
-		out.Lines = append(out.Lines, talkedLine(len(c.lines)))
+		out = append(out, talkedLine(len(c.lines)))
 		c.lines = append(c.lines, talkLine{time.Now(), cause})
 	}
-	c.try(c.o.bridge.House.Print(Asking, out))
+	return out
 }
 
 // echo has the session show a text when it's typed, a while after it was taken, and answer it.
@@ -140,7 +154,14 @@ func (c *talk) echo(id sessions.ID, req sessions.InputRequest) error {
 			Lines: []string{req.Text}, Kind: sessions.KindUser, Author: req.Name, Origin: req.Origin, Begins: true,
 		}))
 	})
-	time.AfterFunc(later.typed+later.answered, func() { c.print(req.Text, 1, false) })
+	time.AfterFunc(later.typed+later.answered, func() {
+		if later.written == 0 {
+			c.print(req.Text, 1, false)
+			return
+		}
+		c.draw(req.Text, 0, 1)
+		time.AfterFunc(later.written, func() { c.commit(req.Text, 1, false) })
+	})
 	return nil
 }
 
@@ -158,7 +179,11 @@ func (c *talk) say(text string) {
 	bob := c.random.IntN(2) == 0
 	c.mu.Lock()
 	c.said[text] = time.Now()
-	c.later[text] = talkLater{c.upTo([]time.Duration{2 * time.Second, 20 * time.Second}[c.random.IntN(2)]), c.upTo(3 * time.Second)}
+	later := talkLater{typed: c.upTo([]time.Duration{2 * time.Second, 20 * time.Second}[c.random.IntN(2)]), answered: c.upTo(3 * time.Second)}
+	if c.regions != noRegions && c.random.IntN(2) == 0 {
+		later.written = c.upTo(10 * time.Second)
+	}
+	c.later[text] = later
 	c.mu.Unlock()
 	c.try(c.room.Say(bob, text))
 }
@@ -171,6 +196,10 @@ func (c *talk) command(n int) {
 }
 
 func (c *talk) act(n int) {
+	if c.regions != noRegions && c.random.IntN(3) == 0 {
+		c.redraw()
+		return
+	}
 	switch c.random.IntN(10) {
 	case 0:
 		c.say(fmt.Sprintf("text %d", n))
@@ -270,12 +299,13 @@ const sentAgain = "[sent once more:"
 // shows the answer's first words, where they stand above.
 var (
 	aLine  = regexp.MustCompile(`line \d+\.`)
-	aQuote = regexp.MustCompile(`“line \d+\.”`)
+	aQuote = regexp.MustCompile(`“line \d+\.[^”]*”`)
 )
 
 // check compares the place with what happened.
 func (c *talk) check() {
 	all := c.room.Seen()
+	c.checkRegions(all)
 	at := c.places(all)
 	for n, line := range c.lines {
 		i, there := at[talkedLine(n)]
