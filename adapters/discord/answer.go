@@ -21,6 +21,7 @@ type answerable struct {
 	line       string // the command, as the message shows it
 	at         time.Time
 	unsure     bool   // its reply may stand there
+	closed     bool   // nothing more becomes part of it
 	key        string // of the post that's its reply; "": none is yet
 }
 
@@ -50,21 +51,29 @@ func (is *interactions) replyTo(ctx context.Context, id, key string) (_ answerab
 	is.mu.Lock()
 	defer is.mu.Unlock()
 	a := is.shown[id]
-	if a == nil || time.Since(a.at) > tokenFor || a.key != "" && a.key != key {
+	if a == nil || a.closed || time.Since(a.at) > tokenFor || a.key != "" && a.key != key {
 		return answerable{}, false
 	}
 	a.key = key
 	return *a, true
 }
 
-// closes keeps that nothing more becomes part of a command's message. unsure reports whether its
-// reply may stand there.
-func (is *interactions) closes(id string) (unsure bool) {
+// closes keeps that nothing more becomes part of a command's message.
+func (is *interactions) closes(id string) {
+	is.mu.Lock()
+	defer is.mu.Unlock()
+	if a := is.shown[id]; a != nil {
+		a.closed = true
+	}
+}
+
+// mayStand reports whether a post may stand in a command's message: each try to make it a message of
+// its own says so.
+func (is *interactions) mayStand(id, key string) bool {
 	is.mu.Lock()
 	defer is.mu.Unlock()
 	a := is.shown[id]
-	delete(is.shown, id)
-	return a != nil && a.unsure
+	return a != nil && a.unsure && a.key == key
 }
 
 // doubts keeps that a command's reply may be part of its message.
@@ -83,11 +92,12 @@ func (is *interactions) doubts(id string) {
 func (a *Adapter) answer(ctx context.Context, command, key string, m message) (_ adapters.Reply, ok, unsure bool) {
 	id := strings.TrimPrefix(command, replyMark)
 	if m.ring {
-		return adapters.Reply{}, false, a.interactions.closes(id)
+		a.interactions.closes(id)
+		return adapters.Reply{}, false, a.interactions.mayStand(id, key)
 	}
 	shown, ok := a.interactions.replyTo(ctx, id, key)
 	if !ok {
-		return adapters.Reply{}, false, false
+		return adapters.Reply{}, false, a.interactions.mayStand(id, key)
 	}
 	body := change{Content: shown.line, Mentions: nobody(), Rows: m.rows}
 	switch both := shown.line + "\n" + m.content; {
@@ -114,7 +124,8 @@ func (a *Adapter) answer(ctx context.Context, command, key string, m message) (_
 		return adapters.Reply{Outcome: qos.Delivered, ID: got.ID}, true, false
 	case failed && !f.local && (f.outcome == qos.Rejected || f.status == http.StatusUnauthorized && f.code != 0):
 		// Its token isn't good any more (404, or 401 with a code of its own), or the message is gone.
-		return adapters.Reply{}, false, a.interactions.closes(id)
+		a.interactions.closes(id)
+		return adapters.Reply{}, false, a.interactions.mayStand(id, key)
 	default:
 		if !failed || f.outcome == qos.Uncertain {
 			a.interactions.doubts(id)

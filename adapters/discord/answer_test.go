@@ -22,6 +22,7 @@ func TestACommandIsOneMessage(t *testing.T) {
 		before  func(w *world, id string)
 		change  func(p *adapters.Post)
 		first   adapters.Reply // of the first try, its outcome
+		second  qos.Outcome    // of the next, if that isn't the last
 		want    []string       // what the channel shows
 		refused bool
 	}{
@@ -50,6 +51,11 @@ func TestACommandIsOneMessage(t *testing.T) {
 			w.Inject(discordtest.Fault{Call: "EditOriginal", Times: 1, Cut: discordtest.CutAfter})
 			w.Inject(discordtest.Fault{Call: "EditOriginal", Times: 1, Status: http.StatusNotFound, Code: 10015, Message: "Unknown Webhook"})
 		}, first: adapters.Reply{Outcome: qos.Uncertain}, want: []string{line + "\nreply", `\[sent once more: this may be here already\]` + "\n\nreply"}, refused: true},
+		"the answer is lost, then the webhook isn't known, and Discord fails": {before: func(w *world, _ string) {
+			w.Inject(discordtest.Fault{Call: "EditOriginal", Times: 1, Cut: discordtest.CutAfter})
+			w.Inject(discordtest.Fault{Call: "EditOriginal", Times: 1, Status: http.StatusNotFound, Code: 10015, Message: "Unknown Webhook"})
+			w.Inject(discordtest.Fault{Call: "CreateMessage", Times: 1, Status: http.StatusBadGateway, Body: "<html>"})
+		}, first: adapters.Reply{Outcome: qos.Uncertain}, second: qos.Uncertain, want: []string{line + "\nreply", `\[sent once more: this may be here already\]` + "\n\nreply"}, refused: true},
 		"the bot's token is refused": {before: func(w *world, _ string) {
 			w.Inject(discordtest.Fault{Call: "EditOriginal", Times: 1, Status: http.StatusUnauthorized, Message: "401: Unauthorized"})
 		}, first: adapters.Reply{Outcome: qos.Failed}, want: []string{line + "\nreply"}, refused: true},
@@ -80,6 +86,12 @@ func TestACommandIsOneMessage(t *testing.T) {
 				if tc.first.Outcome != qos.OutcomeUnknown {
 					if reply.Outcome != tc.first.Outcome {
 						t.Errorf("the first try: %+v", reply)
+					}
+					reply = e.bot.Post(context.Background(), post, "")
+				}
+				if tc.second != qos.OutcomeUnknown {
+					if reply.Outcome != tc.second {
+						t.Errorf("the second try: %+v", reply)
 					}
 					reply = e.bot.Post(context.Background(), post, "")
 				}
