@@ -63,8 +63,8 @@ func (h *Hub) noteRefused(b *bound) (news bool, tries int) {
 	for k, r := range h.refused {
 		if r.trial == b.ID {
 			tried = r.tries + 1
-			if r.trial = ""; k != key {
-				delete(h.refused, k)
+			if r.trial = ""; k != key { // others may be refused for that still
+				r.tries, r.next = tried, time.Now().Add(retryRest(tried))
 			}
 		}
 	}

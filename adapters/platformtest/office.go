@@ -17,8 +17,11 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// Asking is the session of an Office that asks questions.
-const Asking = sessions.ID("pb_000000000001")
+// Asking is the session of an Office that asks questions, and Second another one that may be there.
+const (
+	Asking = sessions.ID("pb_000000000001")
+	Second = sessions.ID("pb_000000000002")
+)
 
 // Office is all of a daemon that questions pass through, over several processes. It's made
 // and used in one bubble, and is what of an adaptertest.Stage is the same everywhere.

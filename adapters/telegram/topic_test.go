@@ -2,6 +2,7 @@ package telegram_test
 
 import (
 	"fmt"
+	"net/http"
 	"strconv"
 	"strings"
 	"testing"
@@ -9,7 +10,9 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/adaptertest"
+	"github.com/panebridge/panebridge/adapters/platformtest"
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
+	"github.com/panebridge/panebridge/internal/faults"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -430,6 +433,41 @@ func texts(w *world, at telegramtest.Place) string {
 		}
 	}
 	return all.String()
+}
+
+// Of two sessions that were refused for one reason one is tried again for both. Where it's refused for
+// another reason then, the other one is tried, too.
+func TestWhatWasRefusedIsTriedWhateverBecomesOfAnother(t *testing.T) {
+	inBubble(t, telegramtest.Options{}, func(w *world) {
+		b := w.inForum()
+		b.Start()
+		defer func() { b.Stop() }()
+		b.Begin(asking, "agent")
+		b.Print(asking, adaptertest.Output{Lines: lines(1, 3)})
+		after(time.Minute)
+		w.fate.Store(new(func(method string, _ []byte) faults.Fate {
+			if strings.HasPrefix(method, "get") {
+				return faults.Fate{}
+			}
+			return faults.Fate{Lost: true, Answer: refused(http.StatusForbidden, "Forbidden: bot was kicked from the supergroup chat")}
+		}))
+		b.Begin(platformtest.Second, "second")
+		b.Print(platformtest.Second, adaptertest.Output{Lines: lines(1, 3)})
+		after(5 * time.Second) // no topic can be made, which both hear
+		b.Print(asking, adaptertest.Output{Lines: lines(4, 3)})
+		after(10 * time.Second) // nor anything be posted, which the first one hears
+		w.fate.Store(nil)
+		after(time.Minute)
+		for _, id := range []sessions.ID{asking, platformtest.Second} {
+			s, err := b.House.Get(string(id))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if st := b.Hub.Status(id)[0]; st.Problem() != "" || st.Binding.Disabled != "" || st.Delivered < s.Lines {
+				t.Errorf("%s is shown up to line %d of %d: %+v", s.Name, st.Delivered, s.Lines, st)
+			}
+		}
+	})
 }
 
 // In a forum whose topics can't be written to one session finds it out for all: the others are shown
