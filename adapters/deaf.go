@@ -46,6 +46,12 @@ func (c deaf) inDeafChat(id BindingID, chat string, doc Document, now time.Time)
 	return doc
 }
 
+// unnamed says that nobody can tell in which of a chat's threads people write.
+func (c deaf) unnamed(chat string) bool {
+	known := c[chat]
+	return known != nil && known.lost.Unnamed
+}
+
 // lostUntil is when threads of a chat are tried again; zero: they can be written to, as far as is
 // known.
 func (c deaf) lostUntil(chat string) time.Time {

@@ -249,6 +249,13 @@ func (d *Deliverer) deliverDocument(ctx context.Context, call qos.Call) (result 
 	return result
 }
 
+// Unnamed says that nobody can tell in which of a chat's threads people write, as far as is known.
+func (d *Deliverer) Unnamed(chat string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.deaf.unnamed(chat)
+}
+
 // RetryThreads has threads be made again in a chat where none could be made or written to: what's
 // allowed there may have changed.
 func (d *Deliverer) RetryThreads(chat string) {

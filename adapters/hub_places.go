@@ -40,13 +40,20 @@ func (h *Hub) Leave(place Target) {
 // At returns the bindings whose target is a place now, the oldest first, those that
 // don't work included; those that were taken back aren't. One that gets a thread of
 // its own, and has none yet, is nowhere. One whose chat has another id now is also where it was:
-// what was written there just before belongs to it.
+// what was written there just before belongs to it. Where the platform doesn't say in which thread
+// something was written, a chat is the place of all that's in its threads.
 func (h *Hub) At(place Target) []Binding {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
+	o := h.outlets[place.Adapter]
+	unnamed := o != nil && place.Thread == "" && o.deliverer.Unnamed(place.Chat)
 	var out []Binding
 	for _, b := range h.bindings {
 		where := b.where()
+		if unnamed && b.in(place.Adapter, place.Chat) {
+			out = append(out, b.Binding)
+			continue
+		}
 		if !b.Unbound && (where == place || b.Target == place && where.Chat != place.Chat) && (place.Thread != "" || !h.ownThread(b.Target) || b.astray()) {
 			out = append(out, b.Binding)
 		}

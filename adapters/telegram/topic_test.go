@@ -435,6 +435,40 @@ func texts(w *world, at telegramtest.Place) string {
 	return all.String()
 }
 
+// Where Telegram doesn't say in which topic something is, a text may be for any session of the forum, and
+// whoever wrote it is asked: it isn't typed into the one that's shown in the forum itself.
+func TestATextWhoseTopicIsntNamedIsTypedNowhereElse(t *testing.T) {
+	dir := t.TempDir()
+	inBubble(t, telegramtest.Options{}, func(w *world) {
+		o := w.office(dir, w.forum)
+		o.Open()
+		defer o.Close()
+		o.Begin(asking, "agent")
+		o.Print(asking, adaptertest.Output{Lines: lines(1, 3)})
+		o.Pass(20 * time.Second)
+		w.SetHidesTopics(w.forum, true)
+		o.Begin(platformtest.Second, "second")
+		o.Print(platformtest.Second, adaptertest.Output{Lines: lines(1, 3)})
+		o.Pass(20 * time.Second)
+		if _, err := w.ada.Say(o.topic(w.forum, "agent").Place, "for agent"); err != nil {
+			t.Fatal(err)
+		}
+		o.Pass(20 * time.Second)
+		if typed := o.Keyboard().Typed(); len(typed) > 0 {
+			t.Fatalf("%q was typed into %s", typed[0].Text, typed[0].Session)
+		}
+		seen := w.seen(telegramtest.Place{Chat: w.forum})
+		ask := seen[len(seen)-1]
+		if _, err := o.Press(true, ask.ID, "agent"); err != nil {
+			t.Fatalf("%v: %q", err, ask.Text)
+		}
+		o.Pass(20 * time.Second)
+		if typed := o.Keyboard().Typed(); len(typed) != 1 || typed[0].Session != asking {
+			t.Errorf("%+v was typed", typed)
+		}
+	})
+}
+
 // Of two sessions that were refused for one reason one is tried again for both. Where it's refused for
 // another reason then, the other one is tried, too.
 func TestWhatWasRefusedIsTriedWhateverBecomesOfAnother(t *testing.T) {
