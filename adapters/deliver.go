@@ -236,7 +236,7 @@ func (d *Deliverer) deliverDocument(ctx context.Context, call qos.Call) (result 
 	}
 	d.mu.Lock()
 	if d.deaf.learns(b.ID, chat, was, after) {
-		d.forgetLost(chat)
+		d.forgetLost(chat, func(Lost) bool { return true }) // they can be written to
 	}
 	o.doc, o.busy, o.panics, o.failing = after, false, 0, o.failing.after(result, time.Now())
 	if o.leave {
@@ -256,20 +256,22 @@ func (d *Deliverer) Unnamed(chat string) bool {
 	return d.deaf.unnamed(chat)
 }
 
-// RetryThreads has threads be made again in a chat where none could be made or written to: what's
-// allowed there may have changed.
+// RetryThreads has threads be made again in a chat where none could be made: what's allowed there may
+// have changed. Those that can be made and not written to are no matter of that, and each try costs one.
 func (d *Deliverer) RetryThreads(chat string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	delete(d.deaf, chat)
-	d.forgetLost(chat)
+	if known := d.deaf[chat]; known != nil && known.lost.Unmade {
+		delete(d.deaf, chat)
+	}
+	d.forgetLost(chat, func(l Lost) bool { return l.Unmade })
 }
 
-// forgetLost has the documents of a chat get threads again, in which they can be written to now. mu is
-// held.
-func (d *Deliverer) forgetLost(chat string) {
+// forgetLost has the documents of a chat get threads again that have lost theirs in a certain way. mu
+// is held.
+func (d *Deliverer) forgetLost(chat string, which func(l Lost) bool) {
 	for _, o := range d.open {
-		if o.doc.Lost != nil && o.doc.Thread == "" && !o.doc.Lost.Nowhere && o.doc.target(o.binding).Chat == chat {
+		if o.doc.Lost != nil && which(*o.doc.Lost) && o.doc.Thread == "" && !o.doc.Lost.Nowhere && o.doc.target(o.binding).Chat == chat {
 			o.doc.Lost = nil
 		}
 	}

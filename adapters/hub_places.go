@@ -189,7 +189,7 @@ func (h *Hub) ChatBack(ctx context.Context, adapter, chat string) error {
 	return errors.Join(errs...)
 }
 
-// retryThreads has the sessions of a chat get threads again, where none could be made or written to.
+// retryThreads has the sessions of a chat get threads again, where none could be made.
 func (h *Hub) retryThreads(adapter, chat string) {
 	o := h.outlets[adapter]
 	if o == nil {
