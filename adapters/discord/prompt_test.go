@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -30,7 +31,8 @@ type office struct {
 	at     string // the thread
 	notes  *notes
 	forged int
-	guard  int // how often the guard in front of Discord has ordered silence in a storm
+	guard  int         // how often the guard in front of Discord has ordered silence in a storm
+	deaf   atomic.Bool // threads can be made, and not written to
 }
 
 const asking = platformtest.Asking

@@ -2,6 +2,7 @@ package discord_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -30,18 +31,33 @@ func (c coast) Office() *platformtest.Office { return c.office.Office }
 var toChannel = regexp.MustCompile(`/channels/(\d+)/messages`)
 
 func (c coast) SetFates(fate func(platformtest.StormCall) faults.Fate) {
-	if fate == nil {
-		c.fate.Store(nil)
-		return
-	}
 	c.fate.Store(new(func(r *http.Request, body []byte) faults.Fate {
 		to := toChannel.FindStringSubmatch(r.URL.Path)
+		place := strings.TrimPrefix(chatOf(to), c.agents)
+		switch {
+		case place != "" && r.Method != http.MethodGet && c.deaf.Load():
+			return faults.Fate{Lost: true, Answer: saysNo(http.StatusNotFound, 10003, "Unknown Channel")}
+		case fate == nil:
+			return faults.Fate{}
+		}
 		return fate(platformtest.StormCall{
-			Reads: r.Method == http.MethodGet, Makes: path.Base(r.URL.Path) == "threads",
-			Thread: to != nil && to[1] != c.agents, Buttons: bytes.Contains(body, []byte(`"components":[{`)),
+			Reads: r.Method == http.MethodGet, Makes: c.made(r, body),
+			Place: place, Buttons: bytes.Contains(body, []byte(`"components":[{`)),
 			Chat: chatOf(to), Kind: kindOf(r, body),
 		})
 	}))
+}
+
+// made is the name of the session that a call makes a thread for; "": it makes none.
+func (c coast) made(r *http.Request, body []byte) string {
+	var thread struct{ Name string }
+	if path.Base(r.URL.Path) != "threads" || json.Unmarshal(body, &thread) != nil {
+		return ""
+	}
+	if isSessions(thread.Name, "agent") {
+		return "agent"
+	}
+	return thread.Name
 }
 
 // chatOf is the channel that a message is for; "": it's none.
@@ -93,14 +109,14 @@ func (c coast) Seen() []platformtest.StormMessage {
 // unescaped is a text without the backslashes of Markdown.
 func unescaped(text string) string { return strings.ReplaceAll(text, `\`, "") }
 
-func (c coast) Places(name string) int {
-	n := 0
-	for _, t := range c.Threads(c.agents) {
+func (c coast) Places(name string) []platformtest.StormPlace {
+	var out []platformtest.StormPlace
+	for _, t := range c.AllThreads(c.agents) {
 		if isSessions(t.Name, name) {
-			n++
+			out = append(out, platformtest.StormPlace{ID: t.ID, Deleted: !t.DeletedAt.IsZero()})
 		}
 	}
-	return n
+	return out
 }
 
 func (c coast) Command() (string, error) { return c.ada.Say(c.agents, "/sessions") }
@@ -112,8 +128,8 @@ func (c coast) person(approver bool) *discordtest.Person {
 	return c.bob
 }
 
-func (c coast) Write(approver bool, text string) (string, error) {
-	t, ok := c.thread()
+func (c coast) Write(name string, approver bool, text string) (string, error) {
+	t, ok := c.thread(name)
 	if !ok || t.Archived || t.Locked {
 		return "", nil
 	}
@@ -285,29 +301,31 @@ func (c coast) Wrongs() []platformtest.Wrong {
 		platformtest.Wrong{Name: "the guard's silence", Draw: c.silenceByGuard},
 		platformtest.Wrong{Name: "the token", Lasts: true, Draw: platformtest.Answered(saysNo(http.StatusUnauthorized, 0, "401: Unauthorized"))},
 		platformtest.Wrong{Name: "no access", Hides: true, Fits: writes, Draw: platformtest.Answered(saysNo(http.StatusForbidden, 50001, "Missing Access"))},
-		platformtest.Wrong{Name: "no thread", Loses: true, Fits: func(c platformtest.StormCall) bool { return c.Thread }, Draw: platformtest.Answered(saysNo(http.StatusNotFound, 10003, "Unknown Channel"))},
+		platformtest.Wrong{Name: "no thread", Loses: true, Fits: func(c platformtest.StormCall) bool { return c.Place != "" }, Draw: platformtest.Answered(saysNo(http.StatusNotFound, 10003, "Unknown Channel"))},
 		platformtest.Wrong{Name: "no buttons", Fits: func(c platformtest.StormCall) bool { return c.Buttons }, Draw: platformtest.Answered(saysNo(http.StatusBadRequest, 50035, "Invalid Form Body"))},
 	)
 }
 
 // isSessions says whether a thread is of a session: it's called "session" where its name is
-// refused.
-func isSessions(thread, session string) bool { return thread == session || thread == "session" }
+// refused, which only the first session's can be.
+func isSessions(thread, session string) bool {
+	return thread == session || thread == "session" && session == "agent"
+}
 
-// thread is the newest of the session; false: there's none.
-func (c coast) thread() (discordtest.ChannelState, bool) {
+// thread is the newest of a session's name; false: there's none.
+func (c coast) thread(name string) (discordtest.ChannelState, bool) {
 	for _, t := range slices.Backward(c.Threads(c.agents)) {
-		if isSessions(t.Name, "agent") {
+		if isSessions(t.Name, name) {
 			return t, true
 		}
 	}
 	return discordtest.ChannelState{}, false
 }
 
-// inThread does something with the session's thread, if it has one.
+// inThread does something with the first session's thread, if it has one.
 func (c coast) inThread(do ...func(thread string) error) func() error {
 	return func() error {
-		t, ok := c.thread()
+		t, ok := c.thread("agent")
 		if !ok {
 			return nil
 		}
@@ -333,7 +351,9 @@ func (c coast) States() []platformtest.State {
 	view := func(change func(p discordtest.Permission)) func() error {
 		return func() error { change(discordtest.ViewChannel); return nil }
 	}
+	deaf := func(is bool) func() error { return func() error { c.deaf.Store(is); return nil } }
 	return append(states,
+		platformtest.State{Name: "threads can't be written to", Deaf: true, Enter: deaf(true), Leave: deaf(false)},
 		platformtest.State{Name: "the channel isn't seen", Hides: true, Enter: view(c.house.Deny), Leave: view(c.house.Allow)},
 		platformtest.State{Name: "the thread is archived", Enter: c.inThread(c.ada.Archive), Leave: c.inThread(c.ada.Unarchive)},
 		platformtest.State{Name: "the thread is locked", Enter: c.inThread(c.ada.Lock, c.ada.Archive), Leave: c.inThread(c.ada.Unlock, c.ada.Unarchive)},

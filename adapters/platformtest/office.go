@@ -182,7 +182,7 @@ func (o *Office) Wrong() string {
 	if h := o.reader.Health(); h.Condition == inbound.Down {
 		return "reading: " + h.Detail
 	}
-	for _, st := range o.bridge.Hub.Status(Asking) {
+	for _, st := range o.bridge.Hub.Status("") {
 		if st.Binding.Unbound || st.Binding.Resting {
 			continue
 		}
@@ -196,9 +196,9 @@ func (o *Office) Wrong() string {
 	return ""
 }
 
-// Rests says whether the session isn't to be shown: a person closed its place.
+// Rests says whether a session isn't to be shown: a person closed its place.
 func (o *Office) Rests() bool {
-	return slices.ContainsFunc(o.bridge.Hub.Status(Asking), func(st adapters.BindingStatus) bool { return st.Binding.Resting })
+	return slices.ContainsFunc(o.bridge.Hub.Status(""), func(st adapters.BindingStatus) bool { return st.Binding.Resting })
 }
 
 // TakeTold returns what somebody was told last in passing, and forgets it.

@@ -101,8 +101,8 @@ func (s *silences) play(tb testing.TB) {
 		}
 		switch random.IntN(6) {
 		case 0:
-			q := &storm{Coast: s.Coast, TB: tb, asked: n}
-			q.ask()
+			q := &storm{Coast: s.Coast, TB: tb}
+			q.ask(&guest{id: Asking, asked: n})
 		case 1:
 			if _, err := s.Command(); err != nil {
 				tb.Error(err)

@@ -19,7 +19,7 @@ import (
 // Coast is a platform with an Office, on which storms can be played: what the suite of storms
 // needs of it.
 type Coast interface {
-	// Office is where everything happens; its session Asking doesn't exist yet.
+	// Office is where everything happens; it has no session yet.
 	Office() *Office
 	// Print has a session print; Begin makes it.
 	Print(id sessions.ID, o adaptertest.Output)
@@ -30,16 +30,16 @@ type Coast interface {
 	Wrongs() []Wrong
 	// States are how the platform may be.
 	States() []State
-	// Seen are all messages of the bot in all places, oldest first; Places is how many threads
-	// there are of a session's name.
+	// Seen are all messages of the bot in all places, oldest first; Places are all threads that
+	// were made for the session of a name, oldest first.
 	Seen() []StormMessage
-	Places(name string) int
+	Places(name string) []StormPlace
 	// Command asks for the list of sessions in the chat, and returns what tells its answer from
 	// others.
 	Command() (id string, err error)
-	// Write writes a text where the session is shown, as the approver or as the operator, and
-	// returns its message; "": it isn't shown yet. Edit changes a text.
-	Write(approver bool, text string) (message string, err error)
+	// Write writes a text where the session of a name is shown, as the approver or as the operator,
+	// and returns its message; "": it isn't shown yet. Edit changes a text.
+	Write(name string, approver bool, text string) (message string, err error)
 	Edit(approver bool, message, text string) error
 	// Jolt disturbs the way on which updates come, as the platform does: some come twice, late,
 	// or in another order.
@@ -72,10 +72,10 @@ type Jolt struct {
 
 // StormCall is what a fate is drawn by.
 type StormCall struct {
-	Reads   bool // it looks at something, or waits for updates
-	Makes   bool // it makes a thread
-	Thread  bool // it's a message for a thread
-	Buttons bool // it has buttons
+	Reads   bool   // it looks at something, or waits for updates
+	Makes   string // the name of the session that it makes a thread for; "": it makes none
+	Place   string // the thread that it's a message for; "": it's for none
+	Buttons bool   // it has buttons
 
 	Chat string // whose slot it takes
 	Kind string // "post", "reply" or "edit"; "": it's something else
@@ -124,6 +124,8 @@ type storm struct {
 	hidden bool      // something that waits may have been given up
 	makes  int       // calls that make threads, of which nobody knows what came
 	loses  int       // calls that were told that their thread is gone
+	deaf   bool      // no thread could be written to
+	guests []*guest
 
 	leave   func() error //  ends the state that it's in; nil: none, or it stays
 	bare    bool         // messages can't answer others
@@ -132,12 +134,10 @@ type storm struct {
 	noting  sync.Mutex
 	history []string // what went wrong
 
-	lines    int
 	restarts int
 	unsaid   int // of the commands so many needn't be answered
 	commands []string
 	texts    []written
-	asked    int
 	slashes  []interaction
 	pushes   []interaction
 }
@@ -171,13 +171,14 @@ func Storms(t *testing.T, in func(t *testing.T, dir string, play func(testing.TB
 	}
 }
 
-// playStorm plays a storm at random: sessions print, ask and are asked about while calls go
+// playStorm plays a storm at random: two sessions print, ask and are asked about while calls go
 // wrong in all ways. A minute after it, and after the silence that it ordered, every line is
 // seen, once unless it's marked, every command is answered, every question can be answered,
-// and nothing says any more that something is wrong.
+// nothing says any more that something is wrong, and of each session no more places were made than
+// were lost.
 func playStorm(tb testing.TB, c Coast, seed uint64) {
 	tb.Helper()
-	s := &storm{Coast: c, TB: tb, random: rand.New(rand.NewPCG(seed, 5))}
+	s := &storm{Coast: c, TB: tb, random: rand.New(rand.NewPCG(seed, 5)), guests: []*guest{newGuest(Asking, "agent", 0), newGuest(Second, "second", 1000)}}
 	o := c.Office()
 	o.Open()
 	defer func() {
@@ -199,8 +200,10 @@ func playStorm(tb testing.TB, c Coast, seed uint64) {
 		s.enter()
 		s.begin()
 	}
-	c.Begin(Asking, "agent")
-	s.print()
+	s.arrive(s.guests[0])
+	if s.random.IntN(2) == 0 {
+		s.arrive(s.guests[1])
+	}
 	if !early {
 		o.Pass(20 * time.Second)
 		s.enter()
@@ -213,6 +216,7 @@ func playStorm(tb testing.TB, c Coast, seed uint64) {
 		if s.random.IntN(2) == 0 {
 			s.begin()
 		}
+		s.arrive(s.guests[1])
 	}
 	s.SetFates(nil)
 	if s.leave != nil {
@@ -294,12 +298,7 @@ func (s *storm) begin() {
 			s.silent = until
 		}
 		s.hidden = s.hidden || w.Hides
-		if w.Loses {
-			s.loses++
-		}
-		if c.Makes {
-			s.makes++
-		}
+		s.mark(c, f, w.Loses)
 		return f
 	})
 }
@@ -316,7 +315,7 @@ func (s *storm) rage() {
 	for range 2 + s.random.IntN(6) {
 		switch s.random.IntN(11) {
 		case 0:
-			s.ask()
+			s.ask(s.guest())
 		case 8:
 			s.restart()
 		case 2, 3:
@@ -336,16 +335,16 @@ func (s *storm) rage() {
 			s.commands = append(s.commands, id)
 			s.note("a command is written: %s", id)
 		default:
-			s.print()
+			s.print(s.guest())
 		}
 		o.Pass(time.Duration(s.random.IntN(12000)) * time.Millisecond)
 	}
 }
 
-// restart ends the daemon, in order or not, and begins it again, if the session has its place.
+// restart ends the daemon, in order or not, and begins it again, if each session has its place.
 // What it was about to say to people about what they wrote is gone with it.
 func (s *storm) restart() {
-	if s.restarts == 2 || s.Places("agent") == 0 {
+	if s.restarts == 2 || !s.placed() {
 		return
 	}
 	s.restarts++
@@ -367,25 +366,13 @@ func (s *storm) restart() {
 	}
 }
 
-// print has the session print some lines, each with a number of its own.
-func (s *storm) print() {
-	var out adaptertest.Output
-	for range 1 + s.random.IntN(4) {
-		s.lines++
-		out.Lines = append(out.Lines, lineText(s.lines))
-	}
-	out.Ends = s.random.IntN(3) == 0
-	s.Print(Asking, out)
-}
-
-func lineText(n int) string { return fmt.Sprintf("print <%d>", n) }
-
-// ask has the session ask.
-func (s *storm) ask() {
-	s.asked++
+// ask has a session ask.
+func (s *storm) ask(g *guest) {
+	g.asked++
+	n := g.first + g.asked
 	d := adaptertest.Permission()
-	d.Title = questionText(s.asked)
-	s.Office().Questions().Change(sessions.Prompt{ID: questionID(s.asked), Session: Asking, Dialog: d, State: sessions.PromptOpen, OpenedAt: time.Now()})
+	d.Title = questionText(n)
+	s.Office().Questions().Change(sessions.Prompt{ID: questionID(n), Session: g.id, Dialog: d, State: sessions.PromptOpen, OpenedAt: time.Now()})
 }
 
 func questionID(n int) string { return fmt.Sprintf("pr_%012d", n) }
@@ -396,8 +383,10 @@ func questionText(n int) string { return fmt.Sprintf("question <%d>", n) }
 func (s *storm) check() {
 	s.Helper()
 	seen := s.Seen()
-	for n := 1; n <= s.lines; n++ {
-		s.checkOnce("line", lineText(n), seen)
+	for _, g := range s.guests {
+		for n := range g.lines {
+			s.checkOnce("line", lineText(g.first+n+1), seen)
+		}
 	}
 	answers := 0
 	for _, m := range seen {
@@ -413,11 +402,12 @@ func (s *storm) check() {
 	}
 	s.checkTexts(seen)
 	s.checkInteractions(seen)
-	for n := 1; n <= s.asked; n++ {
-		s.checkQuestion(n, seen)
-	}
-	if n, most := s.Places("agent"), 1+s.makes+min(s.loses, 2); n > most {
-		s.Errorf("%d places were made of the session, want at most %d", n, most)
+	for _, g := range s.guests {
+		for n := range g.asked {
+			s.checkQuestion(g.first+n+1, seen)
+		}
+		s.checkPlaces(g)
+		s.checkApart(g, seen)
 	}
 	if m := s.Misjudged(); m != "" {
 		s.Error(m)

@@ -30,9 +30,20 @@ func (s *storm) slash() {
 	}
 }
 
+// questions are the numbers of all questions, the newest of each session first.
+func (s *storm) questions() []int {
+	var all []int
+	for _, g := range s.guests {
+		for n := range g.asked {
+			all = append(all, g.first+g.asked-n)
+		}
+	}
+	return all
+}
+
 // push has somebody push a button of a question that's open, if one is seen.
 func (s *storm) push() {
-	for n := s.asked; n > 0; n-- {
+	for _, n := range s.questions() {
 		for _, m := range slices.Backward(s.Seen()) {
 			if m.Gone || !slices.Contains(m.Buttons, "No") || !strings.Contains(m.Text, questionText(n)) || s.isAnswered(n) {
 				continue

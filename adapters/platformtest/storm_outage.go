@@ -34,15 +34,13 @@ func (s *storm) outage() {
 		defer s.mu.Unlock()
 		f, _ := w.Draw(draws)
 		f.Lost = true
-		if since.IsZero() && c.Thread && (c.Kind == "post" || c.Kind == "edit") {
+		if since.IsZero() && c.Place != "" && (c.Kind == "post" || c.Kind == "edit") {
 			since = time.Now()
 		}
-		if c.Makes {
-			s.makes++
-		}
+		s.mark(c, f, false)
 		return f
 	})
-	s.print()
+	s.print(s.guest())
 	s.Office().Pass(time.Duration(15+s.random.IntN(45)) * time.Second)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,7 +65,7 @@ func (s *storm) deafen(state State) {
 		s.Error(err)
 	}
 	s.SetFates(nil)
-	s.print()
+	s.print(s.guest())
 	s.write()
 	for range 2 {
 		s.slash()

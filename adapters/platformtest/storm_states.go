@@ -8,8 +8,9 @@ type State struct {
 	// Enter has it be so, and Leave as it was before. Without a Leave it stays so, and all's
 	// well with it.
 	Enter, Leave func() error
-	// Hides and Loses are as of Wrong.
-	Hides, Loses bool
+	// Hides and Loses are as of Wrong, and Deaf says that no thread can be written to: each session
+	// loses one by it, if it has got one.
+	Hides, Loses, Deaf bool
 	// Bare says that messages can't answer others.
 	Bare bool
 	// Says is a part of what a person has to be told at once, Rest how long it may take then until
@@ -36,7 +37,8 @@ func (s *storm) enter() {
 	s.leave = state.Leave
 	s.hidden = s.hidden || state.Hides
 	s.bare = state.Bare
-	if state.Loses {
+	s.deaf = state.Deaf
+	if state.Loses || state.Deaf {
 		s.loses++
 	}
 }

@@ -9,6 +9,7 @@ import (
 // written is a text that somebody wrote to the session in a storm.
 type written struct {
 	message  string // "": nobody could
+	to       string // the session's name
 	approver bool
 	edited   bool
 	unsaid   bool // the daemon may have ended before it said something about it
@@ -16,10 +17,10 @@ type written struct {
 
 func textText(n int) string { return fmt.Sprintf("text <%d>", n) }
 
-// write has somebody write a text where the session is shown, and maybe change it.
+// write has somebody write a text where a session is shown, and maybe change it.
 func (s *storm) write() {
-	w := written{approver: s.random.IntN(2) == 0}
-	id, err := s.Write(w.approver, textText(len(s.texts)+1))
+	w := written{to: s.guest().name, approver: s.random.IntN(2) == 0}
+	id, err := s.Write(w.to, w.approver, textText(len(s.texts)+1))
 	if err != nil {
 		s.Error(err)
 	}
@@ -40,7 +41,8 @@ func (s *storm) write() {
 // may not read later what was written.
 func (s *storm) mayMiss() bool { return s.bare && (s.restarts > 0 || s.forgets) }
 
-// checkTexts wants each text typed once, in the order in which each person wrote theirs. What's
+// checkTexts wants each text typed once, into the session it's for, and in the order in which each
+// person wrote theirs there. What's
 // written where the session isn't any more, or where it rests because its chat was lost, isn't
 // typed; nor is what's written where the bot may not read what was written while the daemon was
 // down. Whoever changed a text knows that it was typed as it was first, if it was.
@@ -60,19 +62,22 @@ func (s *storm) checkTexts(seen []StormMessage) {
 			s.Errorf("%q was typed, which nobody wrote", t.Text)
 		case at[n] > 0:
 			s.Errorf("%q was typed twice", t.Text)
+		case t.Session != s.named(s.texts[n].to).id:
+			s.Errorf("%q was typed into %s, and is for %s", t.Text, t.Session, s.texts[n].to)
 		default:
 			at[n] = i + 1
 		}
 	}
-	last := map[bool]int{}
+	last := map[string]int{}
 	for n, w := range s.texts {
+		writer := fmt.Sprint(w.to, w.approver)
 		switch {
 		case at[n] == 0 && !s.hidden && s.loses == 0 && s.makes == 0 && !s.mayMiss():
 			s.Errorf("%s wasn't typed", textText(n+1))
-		case at[n] > 0 && at[n] < last[w.approver]:
+		case at[n] > 0 && at[n] < last[writer]:
 			s.Errorf("%s was typed before what was written before it", textText(n+1))
 		case at[n] > 0:
-			last[w.approver] = at[n]
+			last[writer] = at[n]
 			if w.edited && !w.unsaid && !s.forgets && typed[at[n]-1].Text == textText(n+1) && !s.hidden && !slices.ContainsFunc(seen, func(m StormMessage) bool {
 				return (m.ReplyTo == w.message || s.loses > 0 || s.bare) && strings.Contains(m.Text, "Edits aren't sent")
 			}) {

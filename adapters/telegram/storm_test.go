@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,11 +29,25 @@ func (c coast) SetFates(fate func(platformtest.StormCall) faults.Fate) {
 	}
 	c.fate.Store(new(func(method string, body []byte) faults.Fate {
 		return fate(platformtest.StormCall{
-			Reads: strings.HasPrefix(method, "get"), Makes: method == "createForumTopic",
-			Thread: bytes.Contains(body, []byte("message_thread_id")), Buttons: bytes.Contains(body, []byte("inline_keyboard")),
+			Reads: strings.HasPrefix(method, "get"), Makes: found(toName, body, method == "createForumTopic"),
+			Place: found(toTopic, body, true), Buttons: bytes.Contains(body, []byte("inline_keyboard")),
 			Chat: number(c.forum), Kind: kindOf(method, body),
 		})
 	}))
+}
+
+// toTopic finds the topic that a message is for, and toName the name of one that's made.
+var (
+	toTopic = regexp.MustCompile(`"message_thread_id"\s+(\d+)`)
+	toName  = regexp.MustCompile(`"name"\s+(\S+)`)
+)
+
+// found is what an expression finds in the body of a call that may have it.
+func found(what *regexp.Regexp, body []byte, has bool) string {
+	if m := what.FindSubmatch(body); has && m != nil {
+		return string(m[1])
+	}
+	return ""
 }
 
 // kindOf is what a call does with messages.
@@ -68,14 +83,14 @@ func (c coast) Seen() []platformtest.StormMessage {
 	return out
 }
 
-func (c coast) Places(name string) int {
-	n := 0
-	for _, t := range c.Topics(c.forum) {
+func (c coast) Places(name string) []platformtest.StormPlace {
+	var out []platformtest.StormPlace
+	for _, t := range c.AllTopics(c.forum) {
 		if t.Name == name {
-			n++
+			out = append(out, platformtest.StormPlace{ID: strconv.Itoa(t.Thread), Deleted: t.Deleted})
 		}
 	}
-	return n
+	return out
 }
 
 func (c coast) Command() (string, error) {
@@ -90,8 +105,8 @@ func (c coast) person(approver bool) *telegramtest.Person {
 	return c.bob
 }
 
-func (c coast) Write(approver bool, text string) (string, error) {
-	t, ok := c.topic()
+func (c coast) Write(name string, approver bool, text string) (string, error) {
+	t, ok := c.topic(name)
 	if !ok || t.Closed {
 		return "", nil
 	}
@@ -171,25 +186,25 @@ func (c coast) Wrongs() []platformtest.Wrong {
 		),
 		platformtest.Wrong{Name: "the token", Lasts: true, Draw: platformtest.Answered(refused(http.StatusUnauthorized, "Unauthorized"))},
 		platformtest.Wrong{Name: "kicked", Hides: true, Draw: platformtest.Answered(refused(http.StatusForbidden, "Forbidden: bot was kicked from the supergroup chat")), Fits: writes},
-		platformtest.Wrong{Name: "no topic", Loses: true, Draw: platformtest.Answered(refused(http.StatusBadRequest, "Bad Request: message thread not found")), Fits: func(c platformtest.StormCall) bool { return c.Thread }},
+		platformtest.Wrong{Name: "no topic", Loses: true, Draw: platformtest.Answered(refused(http.StatusBadRequest, "Bad Request: message thread not found")), Fits: func(c platformtest.StormCall) bool { return c.Place != "" }},
 		platformtest.Wrong{Name: "no buttons", Draw: platformtest.Answered(refused(http.StatusBadRequest, "Bad Request: BUTTON_TYPE_INVALID")), Fits: func(c platformtest.StormCall) bool { return c.Buttons }},
 	)
 }
 
-// topic is the newest of the session; false: there's none.
-func (c coast) topic() (telegramtest.Topic, bool) {
+// topic is the newest of a session's name; false: there's none.
+func (c coast) topic(name string) (telegramtest.Topic, bool) {
 	for _, t := range slices.Backward(c.Topics(c.forum)) {
-		if t.Name == "agent" {
+		if t.Name == name {
 			return t, true
 		}
 	}
 	return telegramtest.Topic{}, false
 }
 
-// inTopic does something with the session's topic, if it has one.
+// inTopic does something with the first session's topic, if it has one.
 func (c coast) inTopic(do func(at telegramtest.Place) error) func() error {
 	return func() error {
-		t, ok := c.topic()
+		t, ok := c.topic("agent")
 		if !ok {
 			return nil
 		}
@@ -216,8 +231,8 @@ func (c coast) States() []platformtest.State {
 	return []platformtest.State{
 		{Name: "some reactions", Enter: reactions([]string{"❤"})},
 		{Name: "no reactions", Enter: reactions([]string{})},
-		{Name: "answers don't name the topic", Loses: true, Enter: set(c.SetHidesTopics, true), Leave: set(c.SetHidesTopics, false)},
-		{Name: "topics can't be written to", Loses: true, Enter: set(c.SetDeafTopics, true), Leave: set(c.SetDeafTopics, false)},
+		{Name: "answers don't name the topic", Deaf: true, Enter: set(c.SetHidesTopics, true), Leave: set(c.SetHidesTopics, false)},
+		{Name: "topics can't be written to", Deaf: true, Enter: set(c.SetDeafTopics, true), Leave: set(c.SetDeafTopics, false)},
 		{Name: "General is closed", Hides: true, Enter: without(c.ada.CloseGeneral), Leave: again},
 		{Name: "General is hidden", Hides: true, Enter: without(c.ada.HideGeneral), Leave: again},
 		{Name: "the topic is closed", Enter: c.inTopic(c.ada.CloseTopic), Leave: c.inTopic(c.ada.ReopenTopic)},

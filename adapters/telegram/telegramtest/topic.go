@@ -30,6 +30,7 @@ type Topic struct {
 	Name      string
 	Closed    bool
 	CreatedBy int64
+	Deleted   bool
 }
 
 // wireTopic is core.telegram.org/bots/api#forumtopic.
@@ -223,14 +224,16 @@ func (s *Server) dropTopic(c *chat, t *topic) {
 // Topics returns the topics of a chat that aren't deleted, oldest first. A
 // forum's General topic, which always is, isn't among them.
 func (s *Server) Topics(chat int64) []Topic {
+	return slices.DeleteFunc(s.AllTopics(chat), func(t Topic) bool { return t.Deleted })
+}
+
+// AllTopics returns the deleted ones, too.
+func (s *Server) AllTopics(chat int64) []Topic {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c := s.mustChat(chat)
 	list := []Topic{}
-	for _, t := range c.topics {
-		if !t.deleted {
-			list = append(list, Topic{Place{chat, t.id}, t.name, t.closed, t.by})
-		}
+	for _, t := range s.mustChat(chat).topics {
+		list = append(list, Topic{Place{chat, t.id}, t.name, t.closed, t.by, t.deleted})
 	}
 	return list
 }
