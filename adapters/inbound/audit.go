@@ -80,10 +80,15 @@ func entryOf(ev Event) Entry {
 	}
 	e.Bytes = len(text)
 	if text != "" {
-		sum := sha256.Sum256([]byte(text))
-		e.Hash = hex.EncodeToString(sum[:8])
+		e.Hash = digestOf(text)
 	}
 	return e
+}
+
+// digestOf tells a text from others where the text itself isn't to be kept.
+func digestOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:8])
 }
 
 // record writes a whole entry of what has happened, with what answers it. An error says that the event

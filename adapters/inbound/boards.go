@@ -48,7 +48,7 @@ type board struct {
 type sentBoard struct {
 	place   adapters.Target
 	message string
-	says    string // "": it was pinned
+	digest  string // of its text; "": it was pinned
 	err     error
 }
 
@@ -129,10 +129,11 @@ func (bs *boards) round(ctx context.Context) (more bool) {
 			bs.all[place] = b
 		}
 		text := bs.text(place, mirrored)
+		digest := digestOf(text)
 		switch {
 		case b.barred, b.Message == "" && text == noSessions:
-		case b.Says != text:
-			bs.post(adapters.Post{To: place, Key: "board", Class: qos.Cosmetic, Message: b.Message, Text: text}, text)
+		case b.Digest != digest:
+			bs.post(adapters.Post{To: place, Key: "board", Class: qos.Cosmetic, Message: b.Message, Text: text}, digest)
 			more = true
 		case !b.Pinned && !b.refused:
 			bs.post(adapters.Post{To: place, Key: "board", Class: qos.Cosmetic, Pin: b.Message}, "")
@@ -200,9 +201,9 @@ func (bs *boards) text(place adapters.Target, mirrored map[sessions.ID]bool) str
 }
 
 // post makes a call, if it can be made right now.
-func (bs *boards) post(p adapters.Post, says string) {
+func (bs *boards) post(p adapters.Post, digest string) {
 	p.Sent = func(message string, err error) {
-		bs.leave(func(bs *boards) { bs.sent = append(bs.sent, sentBoard{p.To, message, says, err}) })
+		bs.leave(func(bs *boards) { bs.sent = append(bs.sent, sentBoard{p.To, message, digest, err}) })
 	}
 	_ = bs.in.opt.Hub.Post(p) // it's tried again
 }
@@ -238,15 +239,15 @@ func (bs *boards) takeIn(ctx context.Context) {
 func (b *board) take(s sentBoard) {
 	gone := errors.Is(s.err, adapters.ErrMessageGone)
 	switch {
-	case s.err == nil && s.says == "":
+	case s.err == nil && s.digest == "":
 		b.Pinned = true
 	case s.err == nil:
-		b.Message, b.Says, b.missing = s.message, s.says, 0
+		b.Message, b.Digest, b.missing = s.message, s.digest, 0
 	case gone && b.missing > 0: // not once alone: Discord takes few edits of what's old
-		b.Message, b.Says, b.Pinned, b.missing = "", "", false, 0
+		b.Message, b.Digest, b.Pinned, b.missing = "", "", false, 0
 	case gone:
 		b.missing++
-	case s.says == "":
+	case s.digest == "":
 		b.refused = true // it takes a right that the bot hasn't got
 	default:
 		b.barred = true

@@ -117,6 +117,14 @@ func TestAListIsKeptPinned(t *testing.T) {
 			lists[0].Text != "**Working: 1**\n\n- ◐ [agent](<chat:-1/7#>)" {
 			t.Fatalf("lists %+v, pins %+v", lists, pins)
 		}
+		if kept, err := w.store.Boards(t.Context()); err != nil || len(kept) != 1 || strings.Contains(fmt.Sprint(kept), "agent") {
+			t.Errorf("kept is %+v, %v: a session that's forgotten would still be named", kept, err)
+		}
+		w.restart()
+		w.pass(time.Hour)
+		if lists, pins = w.boards(); len(lists)+len(pins) > 0 {
+			t.Errorf("sent again after a restart: %+v, pins %+v", lists, pins)
+		}
 		var last time.Time
 		for i := range 200 {
 			p := w.question(fmt.Sprint("pr_", i), permission())

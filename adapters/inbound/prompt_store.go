@@ -76,7 +76,7 @@ const (
 type Board struct {
 	Place   adapters.Target // a chat, without thread
 	Message string          // the platform's id
-	Says    string          // what stands there, as it was posted
+	Digest  string          // of what stands there, as it was posted; the text itself names sessions, which are to be forgotten
 	Pinned  bool
 }
 

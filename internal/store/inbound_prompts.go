@@ -119,16 +119,16 @@ func (s *Store) DropMissed(ctx context.Context, m inbound.Missed) error {
 // Boards returns the pinned lists: see inbound.AttentionStore.
 func (s *Store) Boards(ctx context.Context) ([]inbound.Board, error) {
 	return list(ctx, s, "read the pinned lists", func(row *sql.Rows) (b inbound.Board, err error) {
-		return b, row.Scan(&b.Place.Adapter, &b.Place.Chat, &b.Message, &b.Says, &b.Pinned)
-	}, `SELECT adapter, chat, message, says, pinned FROM boards ORDER BY adapter, chat`)
+		return b, row.Scan(&b.Place.Adapter, &b.Place.Chat, &b.Message, &b.Digest, &b.Pinned)
+	}, `SELECT adapter, chat, message, digest, pinned FROM boards ORDER BY adapter, chat`)
 }
 
 // PutBoard keeps a pinned list: see inbound.AttentionStore.
 func (s *Store) PutBoard(ctx context.Context, b inbound.Board) error {
 	return s.exec1(
-		ctx, "store a pinned list", `INSERT INTO boards (adapter, chat, message, says, pinned) VALUES (?, ?, ?, ?, ?)
-		ON CONFLICT DO UPDATE SET message = excluded.message, says = excluded.says, pinned = excluded.pinned`,
-		clean(b.Place.Adapter), clean(b.Place.Chat), clean(b.Message), clean(b.Says), b.Pinned,
+		ctx, "store a pinned list", `INSERT INTO boards (adapter, chat, message, digest, pinned) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT DO UPDATE SET message = excluded.message, digest = excluded.digest, pinned = excluded.pinned`,
+		clean(b.Place.Adapter), clean(b.Place.Chat), clean(b.Message), clean(b.Digest), b.Pinned,
 	)
 }
 

@@ -100,7 +100,7 @@ func TestWritersMissedAndBoards(t *testing.T) {
 		t.Errorf("%v, %+v", err, got)
 	}
 
-	b := inbound.Board{Place: place, Message: "5", Says: "a list"}
+	b := inbound.Board{Place: place, Message: "5", Digest: "of a list"}
 	for range 2 {
 		if err := s.PutBoard(ctx, b); err != nil {
 			t.Fatal(err)

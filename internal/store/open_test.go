@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"database/sql"
 	"errors"
 	"io/fs"
@@ -10,6 +11,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/internal/regular/regulartest"
 	"github.com/panebridge/panebridge/polling"
 	"github.com/panebridge/panebridge/sessions"
@@ -86,6 +89,40 @@ func TestADatabaseOfVersion1IsBroughtUpToDate(t *testing.T) {
 	}, out)
 	if a := mustAppend(t, s, polling.Batch{Session: "pb_1", Lines: paneLines(3, 1)}); a.Head != 3 || a.Turn.Number != 1 {
 		t.Errorf("appended to the old log: got %+v", a)
+	}
+}
+
+// Lists of sessions that an older panebridge kept as they were posted name none any more.
+func TestPinnedListsOfOlderDatabasesNameNobody(t *testing.T) {
+	path, older := dbPath(t), fstest.MapFS{}
+	names, err := fs.Glob(migrations(), "*.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		text, err := fs.ReadFile(migrations(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name < "0027.sql" {
+			older[name] = &fstest.MapFile{Data: text}
+		}
+	}
+	conn := raw(t, path)
+	if _, _, err := migrate(t.Context(), conn, older); err != nil {
+		t.Fatal(err)
+	}
+	mustExec(t, conn, `INSERT INTO boards VALUES ('chat', '-1', '5', '- [qzforget](<chat:-1/7>)', 1)`)
+	s := mustOpen(t, path, Options{})
+	place := adapters.Target{Adapter: "chat", Chat: "-1"}
+	if got, err := s.Boards(t.Context()); err != nil || len(got) != 1 || got[0] != (inbound.Board{Place: place, Message: "5", Pinned: true}) {
+		t.Errorf("the list is kept as %+v, %v", got, err)
+	}
+	if err := errors.Join(conn.Close(), s.Erase(t.Context()), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(path); err != nil || bytes.Contains(text, []byte("qzforget")) {
+		t.Errorf("the session is named in the file, %v", err)
 	}
 }
 
