@@ -39,11 +39,17 @@ func (r registry) Forget(ctx context.Context, id sessions.ID) error {
 	return fmt.Errorf("it's forgotten, and copies may be in the database's files for a while; that's tried again every %s: %w", eraseEvery, err)
 }
 
+// forget removes a session's files before the session itself: what a kill cuts off is seen, and done
+// again. It removes them again behind it, since some may have arrived meanwhile.
 func (d *daemon) forget(ctx context.Context, id sessions.ID) error {
+	files := filepath.Join(d.opt.StateDir, inbound.FilesFolder, string(id))
+	if s, err := d.manager.Get(string(id)); err == nil && s.State == sessions.StateEnded {
+		_ = os.RemoveAll(files) // an error comes again below
+	}
 	if err := d.manager.Forget(ctx, id); err != nil {
 		return err
 	}
-	return errors.Join(d.hub.Forget(ctx, id), os.RemoveAll(filepath.Join(d.opt.StateDir, inbound.FilesFolder, string(id))))
+	return errors.Join(d.hub.Forget(ctx, id), os.RemoveAll(files))
 }
 
 // forgetEnded forgets sessions that ended longer ago than sessions.keep_ended says, at the start

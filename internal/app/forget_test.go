@@ -3,6 +3,7 @@ package app_test
 import (
 	"bytes"
 	"database/sql"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/inbox"
 	"github.com/panebridge/panebridge/sessions"
@@ -183,6 +185,47 @@ func TestForgettingBesideAReader(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.await("that there's no copy", func() bool { return len(copies(t, state)) == 0 })
+}
+
+// What a session was sent is removed before the session: a forgetting that's cut off in between leaves
+// a session that's listed, and forgotten the next time.
+func TestForgettingThatIsCutOffIsDoneAgain(t *testing.T) {
+	d := newDaemon(t)
+	s, err := d.api.NewSession(d.ctx(), api.Create{Name: "cut", Command: []string{"true"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.await("its end", func() bool {
+		s, err := d.api.Session(d.ctx(), string(s.ID))
+		return err == nil && s.State == sessions.StateEnded
+	})
+	state := filepath.Join(d.dir, "state")
+	files := filepath.Join(state, inbound.FilesFolder, string(s.ID))
+	if err := errors.Join(os.MkdirAll(files, 0o700), os.WriteFile(filepath.Join(files, mark), []byte(mark), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", filepath.Join(state, "panebridge.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	do := func(stmt string) {
+		t.Helper()
+		if _, err := db.ExecContext(d.ctx(), stmt); err != nil {
+			t.Fatal(err)
+		}
+	}
+	do("CREATE TRIGGER cut BEFORE DELETE ON sessions BEGIN SELECT RAISE(ABORT, 'cut off here'); END")
+	if err := d.api.ForgetSession(d.ctx(), string(s.ID)); err == nil {
+		t.Error("it's forgotten though its deletion was cut off")
+	}
+	if found := copies(t, state); len(found) > 0 {
+		t.Errorf("what it was sent would stay for good:\n%s", strings.Join(found, "\n"))
+	}
+	do("DROP TRIGGER cut")
+	if err := d.api.ForgetSession(d.ctx(), string(s.ID)); err != nil {
+		t.Error(err)
+	}
 }
 
 // A session that ended long ago is forgotten, and one that lives isn't, however old it is.
