@@ -167,7 +167,7 @@ func (in *Inbound) fetch(ctx context.Context, p Platform, f File, into *os.Root,
 		if !info.Mode().IsRegular() {
 			return fmt.Errorf("save %s: something that isn't a file has its name", name)
 		}
-		return nil
+		return removePart(into, name)
 	}
 	var err error
 	for try := range fetchTries {
@@ -186,10 +186,10 @@ func (in *Inbound) fetch(ctx context.Context, p Platform, f File, into *os.Root,
 func (in *Inbound) fetchOnce(ctx context.Context, p Platform, f File, into *os.Root, name string) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchWithin)
 	defer cancel()
-	part := ".part-" + name
-	if err := into.Remove(part); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a run that was killed
+	if err := removePart(into, name); err != nil {
 		return err
 	}
+	part := partOf(name)
 	w, err := into.OpenFile(part, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
@@ -204,6 +204,18 @@ func (in *Inbound) fetchOnce(ctx context.Context, p Platform, f File, into *os.R
 		return err
 	}
 	return into.Link(part, name) // which replaces nothing
+}
+
+// partOf is what a file is called while it's fetched.
+func partOf(name string) string { return ".part-" + name }
+
+// removePart removes what a daemon that was killed while it fetched a file has left. Once the file has
+// its name that's a second one, with which /send would refuse it.
+func removePart(in *os.Root, name string) error {
+	if err := in.Remove(partOf(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // limited is a writer that takes no more than what was agreed on.

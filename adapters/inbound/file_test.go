@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -68,6 +69,29 @@ func TestAFileIsSavedAndItsPathTyped(t *testing.T) {
 		w.do(ev)
 		if w.chat.fetches != 2 || len(w.saved()) != 2 {
 			w.Errorf("%d fetches, files %q: the same message again must change nothing", w.chat.fetches, w.saved())
+		}
+	})
+}
+
+// A daemon that's killed as a file gets its name leaves it with two: the next one removes the other, and
+// fetches nothing.
+func TestAFileThatHasItsNameIsNotFetchedAgain(t *testing.T) {
+	file, name := inbound.File{ID: "f", Name: "a.txt"}, ""
+	inWorld(t, func(w *world) {
+		w.chat.files = map[string]string{"f": "content"}
+		w.send("", file)
+		name = filepath.Base(w.panes.typed()[0])
+	})
+	inWorld(t, func(w *world) { // where its first message has the same key
+		in := filepath.Join(w.dir, ".panebridge", "in")
+		path := filepath.Join(in, name)
+		if err := errors.Join(os.MkdirAll(in, 0o700), os.WriteFile(path, []byte("content"), 0o600), os.Link(path, filepath.Join(in, ".part-"+name))); err != nil {
+			w.Fatal(err)
+		}
+		w.send("", file)
+		w.wantTyped(path)
+		if got := w.saved(); w.chat.fetches != 0 || !slices.Equal(got, []string{name}) {
+			w.Errorf("%d fetches, files %q", w.chat.fetches, got)
 		}
 	})
 }
