@@ -356,7 +356,7 @@ func (a *assigner) operator(s *scan, from, end int) (o operand, ok bool) {
 		return o, ok
 	}
 	o.closed = closed
-	if next, ok := s.either(at, ":=", "=>", "->", "==", "!="); ok {
+	if next, ok := s.either(at, ":=", "?=", "=>", "->", "==", "!="); ok {
 		o.compared = s.buf[at] == '!' || s.buf[next-1] == '=' && s.buf[at] == '='
 		at, o.by = next, '='
 	} else if next, ok := s.either(at, "=", ":"); ok {
@@ -566,7 +566,7 @@ func (a *assigner) strength(s *scan, k keyword, from, end int, o operand) int {
 	if k.word == "token" && (isPlaceInList(name) || isParsers(name) || isParsers(bytes.ToLower(bytes.TrimRight(s.head(a.inRowFrom(s, from)), " ")))) {
 		return 0
 	}
-	if k.word == "pwd" && (a.begins(s, from) && s.buf[from+1] == 'W' || s.joined(from, "OLD") || a.begins(s, from) && (o.by != '=' || bytes.IndexByte([]byte("/~.\\$`"), s.buf[o.at]) >= 0 || s.buf[min(o.at+1, len(s.buf)-1)] == ':')) { // a folder
+	if k.word == "pwd" && (a.begins(s, from) && s.buf[from+1] == 'W' || s.joined(from, "OLD") || a.begins(s, from) && (o.by != '=' && (o.by != ':' || o.quote == 0) || bytes.IndexByte([]byte("/~.\\$`"), s.buf[o.at]) >= 0 || s.buf[min(o.at+1, len(s.buf)-1)] == ':')) { // a folder
 		return 0
 	}
 	if k.word == "pat" && (s.buf[from] != 'P' || s.buf[from+1] != 'A' || !s.joined(from, "_")) { // a pattern

@@ -25,9 +25,13 @@ func commands() []command {
 		{name: "sshpass", options: []string{"-p"}, glued: "-p"},
 		{name: "mysql", glued: "-p"},
 		{name: "mysqldump", glued: "-p"},
-		{name: "mysqladmin", glued: "-p"},
+		{name: "mysqladmin", glued: "-p", words: []string{"password"}},
 		{name: "mariadb", glued: "-p"},
-		{name: "redis-cli", options: []string{"-a", "--pass"}, glued: "-a"},
+		{name: "redis-cli", options: []string{"-a", "--pass"}, glued: "-a", words: []string{"AUTH", "auth"}},
+		{name: "6379> AUTH", nth: 1}, // at its prompt; of two words the first is the user
+		{name: "6379> AUTH", nth: 2},
+		{name: "6379> auth", nth: 1},
+		{name: "6379> auth", nth: 2},
 		{name: "openssl", options: []string{"-passin", "-passout", "-pass"}, begin: "pass:"},
 		{name: "zip", options: []string{"-P"}, glued: "-P"},
 		{name: "unzip", options: []string{"-P"}, glued: "-P"},
@@ -36,7 +40,6 @@ func commands() []command {
 		{name: "7zz", glued: "-p"},
 		{name: "sqlcmd", options: []string{"-P"}, glued: "-P"},
 		{name: "mongosh", options: []string{"-p"}},
-		{name: "mongodump", options: []string{"-p"}},
 		{name: "docker login", options: []string{"-p"}},
 		{name: "podman login", options: []string{"-p"}},
 		{name: "htpasswd", nth: 3},
@@ -47,6 +50,44 @@ func commands() []command {
 		{name: "ConvertTo-SecureString", nth: 1},
 		{name: "NickServ IDENTIFY", nth: 1},
 		{name: "smbclient", options: []string{"-U"}, pair: true},
+		{name: "rpcclient", options: []string{"-U"}, pair: true},
+		{name: "lftp", options: []string{"-u"}, pair: true},
+		{name: "http", options: []string{"-a"}, pair: true}, // HTTPie's
+		{name: "https", options: []string{"-a"}, pair: true},
+		{name: "mongodump", options: []string{"-p"}},
+		{name: "mongorestore", options: []string{"-p"}},
+		{name: "mongoexport", options: []string{"-p"}},
+		{name: "mongoimport", options: []string{"-p"}},
+		{name: "cqlsh", options: []string{"-p"}},
+		{name: "beeline", options: []string{"-p"}},
+		{name: "isql", options: []string{"-P"}, glued: "-P"},
+		{name: "bcp", options: []string{"-P"}, glued: "-P"},
+		{name: "twine upload", options: []string{"-p"}},
+		{name: "az login", options: []string{"-p"}},
+		{name: "oc login", options: []string{"-p"}},
+		{name: "skopeo login", options: []string{"-p"}},
+		{name: "helm registry login", options: []string{"-p"}},
+		{name: "mosquitto_pub", options: []string{"-P"}},
+		{name: "mosquitto_sub", options: []string{"-P"}},
+		{name: "mosquitto_passwd", nth: 3},
+		{name: "ipmitool", options: []string{"-P"}},
+		{name: "ldapadd", options: []string{"-w"}},
+		{name: "ldapmodify", options: []string{"-w"}},
+		{name: "ldapdelete", options: []string{"-w"}},
+		{name: "ldapwhoami", options: []string{"-w"}},
+		{name: "ldappasswd", options: []string{"-w", "-s", "-a"}},
+		{name: "snmpwalk", options: []string{"-A", "-X"}},
+		{name: "snmpget", options: []string{"-A", "-X"}},
+		{name: "snmpset", options: []string{"-A", "-X"}},
+		{name: "ssh-keygen", options: []string{"-N", "-P"}},
+		{name: "unrar", glued: "-p"},
+		{name: "rar", glued: "-p"},
+		{name: "rabbitmqctl add_user", nth: 2},
+		{name: "rabbitmqctl change_password", nth: 2},
+		{name: "wpa_passphrase", nth: 2},
+		{name: "ngrok config add-authtoken", nth: 1},
+		{name: "bw unlock", nth: 1},
+		{name: "rclone obscure", nth: 1},
 	}
 }
 
@@ -89,6 +130,8 @@ func (c *command) match(s *scan, word, from, end int) {
 			if rest, ok := bytes.CutPrefix(v, []byte(c.glued)); ok && c.glued != "" && len(rest) > 0 && rest[0] != '=' {
 				c.found(s, s.skipOver(begin, over-1+len(c.glued)), stop)
 			}
+		case hasMask(v):
+			plain = maxCommand // it's masked already, and its words don't count
 		default:
 			if plain++; plain == c.nth {
 				c.found(s, begin, stop)
@@ -130,17 +173,23 @@ func (c *command) found(s *scan, from, end int) {
 
 func (c *command) takes(s *scan, from, end int, v []byte) bool {
 	secret := from
+	if hasMask(v) {
+		return false
+	}
 	if c.pair {
 		user, password, ok := bytes.Cut(v, []byte{':'})
 		if !ok {
 			user, password, ok = bytes.Cut(v, []byte{'%'}) // of smbclient
 		}
 		if !ok {
+			user, password, ok = bytes.Cut(v, []byte{','}) // of lftp
+		}
+		if !ok {
 			return false
 		}
 		secret, v = s.skipOver(from, len(user)+1), password
 	}
-	if len(v) < 3 || bytes.IndexByte([]byte("$-<"), v[0]) >= 0 || isExpanded(v) || isPlaceholder(v) || isWordForSecret(v) || len(v) < 5 && isCount(v) || hasMask(v) || s.isHead(end) {
+	if len(v) < 3 || bytes.IndexByte([]byte("$-<"), v[0]) >= 0 || isExpanded(v) || isPlaceholder(v) || isWordForSecret(v) || len(v) < 5 && isCount(v) || s.isHead(end) {
 		return false
 	}
 	s.found(finding{from: from, secret: secret, end: end, label: "password", rank: rankGuess})

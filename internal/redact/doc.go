@@ -36,7 +36,7 @@
 // wrapped secret is in one piece but for a line feed. One pass of an automaton over it
 // (automaton.go), to which a line feed is nothing, finds all anchors: prefixes
 // (kinds.go), words that stand before secrets (assign.go, literal.go, tokens.go, url.go), commands that
-// are given passwords and headers with cookies (commands.go), BEGIN and
+// are given passwords and headers with cookies (commands.go), cookies elsewhere (cookies.go), BEGIN and
 // END of blocks (pem.go), the beginnings of the daemon's own secrets (own.go). A matcher
 // per anchor looks at what's around it. It follows the characters that the secret is
 // made of, from row to row as long as the next row may go on with it (run.go). Whether

@@ -124,7 +124,9 @@ func (l *literal) isSecret() bool {
 		return false
 	case l.set != isSet && (namesSecret(v) || l.saysToken()):
 		return false
-	case l.k.word == "pass" && l.set != isSet && l.a.begins(l.s, l.from): // a test passes
+	case l.k.word == "pass" && l.set != isSet && l.a.begins(l.s, l.from) && (!isOrdinary(v) || !l.isBesideUser()): // a test passes
+		return false
+	case l.k.word == "pwd" && l.by == ':' && l.a.begins(l.s, l.from) && (!isOrdinary(v) || bytes.IndexByte(v, '/') >= 0): // a folder
 		return false
 	case m.digits == len(v):
 		return l.isNumber()
@@ -236,7 +238,7 @@ func (l *literal) setting() setting {
 	switch {
 	case name[0] == '-' && (l.by == '=' || l.by == ' '), assigned && isUpper(name):
 		return isSet
-	case assigned && (before == ',' && bytes.Contains(head, []byte(" -o ")) || (before == ',' || s.buf[l.end] == ',') && bytes.Contains(head, []byte("--set "))): // mount -o user=me,pass=x
+	case assigned && (before == ',' && bytes.Contains(head, []byte(" -o ")) || (before == ',' || s.buf[l.end] == ',') && bytes.Contains(head, []byte("--set ")) || bytes.HasSuffix(head, []byte("--from-literal="))): // mount -o user=me,pass=x
 		return isSet
 	case assigned && (before == '?' || before == '&' && !bytes.HasSuffix(head, []byte("&&"))): // of an address
 		return isSet
@@ -250,7 +252,7 @@ func (l *literal) setting() setting {
 		return isSet
 	case l.by == 'v', l.by == '|', l.listed && l.a.isRow(s, l.from, s.end(s.rowOf(l.from))) && (s.rowOf(l.at) != s.rowOf(l.from) || s.buf[s.end(s.rowOf(l.end))-1] == ']'):
 		return inData
-	case l.a.isRow(s, l.from, l.end), l.isFlow(head), l.isLabel(head), l.isSaid(), l.isAmong(head), assigned && l.isPair(head, before):
+	case l.a.isRow(s, l.from, l.end), l.isFlow(head), l.isLabel(head), l.isSaid(), l.isAmong(head), assigned && (l.isPair(head, before) || l.isOfDatabase(head)):
 		return inData
 	}
 	return inCode
@@ -267,6 +269,40 @@ func (l *literal) isConnection(head []byte) bool {
 	all = appendLower(all, s.buf[l.end:min(s.end(s.rowOf(l.end)), l.end+200)])
 	return slices.ContainsFunc([]string{"server=", "host=", "source=", "user id=", "uid=", "user=", "username=", "database=", "catalog=", "dbname=", "endpoint=", "driver=", "address=", "port="}, func(w string) bool {
 		return bytes.Contains(all, []byte(w))
+	})
+}
+
+// isOfDatabase says whether a name is one of several with values in a text in quotes, which says how a database
+// is reached: connect("host=db password=x").
+func (l *literal) isOfDatabase(head []byte) bool {
+	s := l.s
+	quote := s.openQuote(l.first)
+	begin := bytes.LastIndexByte(head, quote)
+	if quote == 0 || quote == '`' || s.buf[l.end] != ' ' && s.buf[l.end] != quote {
+		return false
+	}
+	rest, _, _ := bytes.Cut(s.buf[l.end:min(s.end(s.rowOf(l.end)), l.end+200)], []byte{quote})
+	for _, part := range [][]byte{head[begin+1:], rest} {
+		for w := range bytes.FieldsSeq(part) {
+			name, _, ok := bytes.Cut(w, []byte{'='})
+			if ok && slices.Contains([]string{"host", "hostaddr", "port", "dbname", "user", "sslmode"}, string(name)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isBesideUser says whether a user's name is given before, in the same row or in the one above: user: bob,
+// pass: x.
+func (l *literal) isBesideUser() bool {
+	var small [2 * maxHead]byte
+	row := l.s.rowOf(l.first)
+	before := append(append(small[:0], l.s.rowBefore(row)...), '\n')
+	before = bytes.ToLower(append(before, l.s.head(l.first)...))
+	return classOf(l.s.buf[l.from]) == lower && slices.ContainsFunc([]string{"user", "login", "email"}, func(w string) bool {
+		at := bytes.LastIndex(before, []byte(w))
+		return at >= 0 && bytes.ContainsAny(before[at:], ":=")
 	})
 }
 

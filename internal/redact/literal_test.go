@@ -139,6 +139,9 @@ func TestNoLiterals(t *testing.T) {
 		"AWS Secret Access Key [None]: ", "PASS tests17", "new PDO($dsn, $user, $password)", `DriverManager.getConnection(url, "bob", word)`,
 		"REQUIRE_AUTH=oauth2", "DB_AUTH=scram-sha-256", `stopword = "tiger42"`, `pat = "tiger42x"`, "CACHE_KEY=v1-tiger42",
 		`"nextPageToken": "Kx7mQ2zPw9Lr4TyH"`, `  "output_token": "NextMarker",`, "curl 'https://example.org/items?pagination-token=get-second-batch'", "aws s3api list-objects-v2 --continuation-token Kx7mQ2zPw9Lr4TyH",
+		"pass: TestTags2", "# pass 12", "user: bob\npass: 12 of 14", "pass: 3, fail: 0, user: 2", "{user: bob, pass: word}", "login(user, pass: word2)", `  pwd: "src/app2",`, `{cwd: a, pwd: "~/x2"}`, `exec(cmd, {pwd: "folder"})`,
+		`connect("host=db user=%s password=%s")`, `f"host=db password={word2}"`, `"dbname=app password=" + word2`, `connect(host="db", password=word2)`, `"host=db password=$1"`, "ssh-keygen -t ed25519 -N '' -f id", "http -a $USER:$PW x.internal", "https://x.internal -a b:c17xyz",
+		"docker run --name mongo -p 27017:27017 mongo", "AUTH PLAIN", "127.0.0.1:6379> AUTH $PW", "snmpwalk -v3 -A $A -X $X db", `document.cookie = "theme=" + name2`, "PHPSESSID=deleted; path=/", `"JSESSIONID=" + id2`, "a TRUE / FALSE 17 theme dark17x", "x IS TRUE AND y IS FALSE OR tiger42x",
 	} {
 		if got := m.Line(in); got != in {
 			t.Errorf("%s\n got %s", in, got)

@@ -72,6 +72,9 @@ func (r *rules) builtIn() {
 		r.anchor(c.match, c.name)
 	}
 	r.anchor(cookieHeader, "Cookie:", "cookie:")
+	r.anchor(sessionCookie, sessionCookies()...)
+	r.anchor(cookieOfPage, "document.cookie")
+	r.anchor(cookieOfFile, "TRUE", "FALSE")
 	r.anchor(authorization(), "Authorization", "authorization", "AUTHORIZATION")
 	r.anchor(userCall, userCalls()...)
 	r.anchor(connection, connections()...)

@@ -77,5 +77,20 @@ func Embedded() []Kind {
 		"machine x.internal login bob account foo password %s macdef init", "AWS Secret Access Key [None]: %s", "USER bob\nPASS %s\n230 ok", `poll x proto imap user "bob" password "%s"`, "$c = mysqli_connect('localhost', 'bob', '%s', 'db');", "new PDO('mysql:host=db', 'bob', '%s')",
 		`DriverManager.getConnection(url, "bob", "%s");`, "helm install x --set auth.user=bob,auth.rootPassword=%s", "helm install x --set auth.password=%s,auth.user=bob",
 	)...)
+	out = append(out, literal("in more commands", Garden.plain,
+		"az login -u bob@x.internal -p '%s'", "twine upload -u bob -p %s dist/*", "cqlsh -u bob -p %s db.internal", "beeline -u jdbc:hive2://db -n bob -p %s", "mongorestore -u bob -p %s dump", "oc login -u bob -p %s https://x.internal", "skopeo login -u bob -p '%s' quay.internal",
+		"mosquitto_pub -h mq -u bob -P %s -t a -m b", "mosquitto_passwd -b passwords bob %s", "ipmitool -I lanplus -H bmc -U admin -P %s power status", "isql -S db -U bob -P '%s'", "ldappasswd -D cn=bob -w x42yz -s %s", "ldapadd -x -D cn=bob -w '%s' -f a.ldif",
+		"lftp -u bob,%s sftp://x.internal", "http -a bob:%s GET https://x.internal/api", "rabbitmqctl add_user bob %s", "rabbitmqctl change_password bob '%s'", "wpa_passphrase home %s", "mysqladmin -u root password '%s'",
+		"rpcclient -U 'bob%%%s' srv", "snmpwalk -v3 -l authPriv -u bob -A %s -X x42yzabc db", "snmpget -v3 -u bob -X '%s' db sysName", "ssh-keygen -t ed25519 -N '%s' -f id", "unrar x -p%s a.rar", "ngrok config add-authtoken %s", "bw unlock '%s'", "rclone obscure '%s'",
+		"127.0.0.1:6379> AUTH bob %s", "redis-cli -h db AUTH '%s'", "DB_PASSWORD ?= %s", "DB_PASSWORD?=%s", "kubectl create secret generic db --from-literal=pass=%s",
+	)...)
+	out = append(out, literal("beside users", Garden.plain,
+		"user: bob\npass: %s", "  user: bob\n  pass: '%s'", "user=bob pass=%s", "login: bob, pass: %s", "auth: { user: 'bob', pass: '%s' },", `"smtp": {"user": "bob", "pass": "%s"}`, "  auth: {\n    user: 'bob@x.internal',\n    pass: '%s',\n  },", "{user: bob, pass: %s}",
+		`db.createUser({user: "bob", pwd: "%s", roles: []})`, `{"user":"bob","pwd":"%s"}`, "  pwd: '%s',",
+		`psycopg2.connect("dbname=app user=bob password=%s host=db")`, `connect("host=db user=bob password=%s")`, `db, err := sql.Open("postgres", "password=%s dbname=app sslmode=disable")`, `dsn := fmt.Sprint("host=db password=%s dbname=", name)`,
+	)...)
+	out = append(out, literal("cookies of sessions", func(g Garden) string { return g.Of(alnum, 26) },
+		"PHPSESSID=%s", "JSESSIONID=%s; Path=/", `document.cookie = "sid=%s"`, `curl(url, cookie='JSESSIONID=%s')`, "GET /x;jsessionid=%s", ".x.internal\tTRUE\t/\tTRUE\t1799999999\tsid\t%s", "#HttpOnly_x.internal\tFALSE\t/app\tFALSE\t0\ttheme\t%s",
+	)...)
 	return out
 }
