@@ -445,7 +445,7 @@ func isExpression(v []byte) bool {
 // states are words that say what a secret is like.
 var states = []string{ //nolint:gochecknoglobals // a constant table
 	"incorrect", "invalid", "valid", "wrong", "missing", "expired", "changed", "updated", "enabled", "disabled", "hidden", "masked", "sensitive", "secretstr", "text", "varchar", "integer",
-	"char", "list", "dict", "array", "enter", "hash", "yes", "value", "passed", "failed", "self", "this", "input", "encrypted", "str", "basestring", "unknown", "found", "given", "ok", "not", "the", "see", "same", "read", "write", "inherit",
+	"char", "list", "dict", "array", "enter", "hash", "yes", "value", "passed", "failed", "self", "this", "input", "encrypted", "str", "basestring", "unknown", "found", "given", "ok", "not", "the", "see", "same", "read", "write", "inherit", "files",
 }
 
 // isState says that a text without quotes is one of those, or something's field.

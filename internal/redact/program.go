@@ -106,7 +106,8 @@ func (l *literal) isAlternative() bool {
 	return bytes.Equal(rest, []byte(` | "`)) || bytes.Equal(rest, []byte(" | '"))
 }
 
-// isTold says whether what stands behind an option is no value of it but tells of it: the --token flag.
+// isTold says whether what stands behind an option is no value of it but tells of it: the --token flag, or
+// a text of help, which blanks keep apart.
 func (s *scan) isTold(first, at int) bool {
 	if s.buf[first] != '-' {
 		return false
@@ -116,7 +117,10 @@ func (s *scan) isTold(first, at int) bool {
 		end++
 	}
 	word := string(s.buf[at:end])
+	if s.buf[at-1] == ' ' && s.buf[at-2] == ' ' && s.buf[end] == ' ' && isLetters(s.buf[at:end]) {
+		return true
+	}
 	return slices.Contains([]string{
-		"option", "options", "flag", "flags", "requires", "require", "argument", "arguments", "parameter", "parameters", "is", "are", "to", "for", "in", "on", "with", "and", "or", "if", "when", "must", "can", "should", "instead", "values",
+		"option", "options", "flag", "flags", "requires", "require", "argument", "arguments", "parameter", "parameters", "is", "are", "to", "for", "in", "on", "with", "and", "or", "if", "when", "must", "can", "should", "instead", "values", "but",
 	}, word)
 }

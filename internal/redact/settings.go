@@ -78,7 +78,7 @@ func isBarePhrase(text []byte) bool {
 		return false
 	}
 	for _, w := range words {
-		if bytes.IndexByte([]byte("-:.!%@*+"), w[0]) >= 0 || w[len(w)-1] == ':' || w[len(w)-1] == '.' || slices.Contains(sentence, string(w)) || slices.Contains(states, string(w)) || isNothing(w) || isWordForSecret(bytes.TrimRight(w, "s")) && string(w) != "pass" {
+		if bytes.IndexByte([]byte("-:.!%@*+"), w[0]) >= 0 || string(w) == "#" || w[len(w)-1] == ':' || w[len(w)-1] == '.' || slices.Contains(sentence, string(w)) || slices.Contains(states, string(w)) || isNothing(w) || isWordForSecret(bytes.TrimRight(w, "s")) && string(w) != "pass" {
 			return false
 		}
 	}
