@@ -142,6 +142,7 @@ func TestNoLiterals(t *testing.T) {
 		"pass: TestTags2", "# pass 12", "user: bob\npass: 12 of 14", "pass: 3, fail: 0, user: 2", "{user: bob, pass: word}", "login(user, pass: word2)", `  pwd: "src/app2",`, `{cwd: a, pwd: "~/x2"}`, `exec(cmd, {pwd: "folder"})`,
 		`connect("host=db user=%s password=%s")`, `f"host=db password={word2}"`, `"dbname=app password=" + word2`, `connect(host="db", password=word2)`, `"host=db password=$1"`, "ssh-keygen -t ed25519 -N '' -f id", "http -a $USER:$PW x.internal", "https://x.internal -a b:c17xyz",
 		"docker run --name mongo -p 27017:27017 mongo", "AUTH PLAIN", "127.0.0.1:6379> AUTH $PW", "snmpwalk -v3 -A $A -X $X db", `document.cookie = "theme=" + name2`, "PHPSESSID=deleted; path=/", `"JSESSIONID=" + id2`, "a TRUE / FALSE 17 theme dark17x", "x IS TRUE AND y IS FALSE OR tiger42x",
+		"a password `sha256` hash", "the password `min_length8`?", "set the password to \"word\"", "the password 'at least 8'", "change the password to %q", "password `$PW1x`", "password (8 letters)", "the password \"${DB_PASSWORD}\"", "password `foo.bar1()`",
 		"  -W, --password            force password prompt", "Same as --tlspassword but used in HTTPS proxy context.", "# of nsswitch\npasswd:         files systemd", "passwd: files", "secret = # disable PBM",
 	} {
 		if got := m.Line(in); got != in {

@@ -16,6 +16,9 @@ func (s *scan) prompted(at int) (o operand, ok bool) {
 	if s.buf[at] != ' ' {
 		return o, false
 	}
+	if o, ok := s.quotedInProse(at); ok {
+		return o, ok
+	}
 	switch s.buf[at+1] {
 	case 's', 'c', 'r', 'h', 'w':
 		if next, ok := s.either(at+1, "set to ", "changed to ", "reset to ", "has been set to ", "has been changed to ", "has been reset to ", "was set to ", "was changed to ", "was reset to "); ok {
@@ -43,6 +46,24 @@ func (s *scan) prompted(at int) (o operand, ok bool) {
 		return o, false
 	}
 	return s.said(s.column(at + colon + 1))
+}
+
+// quotedInProse is a text in quotes that stands behind a password's name in a sentence, and is no word or
+// name: the password `x`, set the password to "x". at is where the name ends.
+func (s *scan) quotedInProse(at int) (o operand, ok bool) {
+	next, _ := s.either(at+1, "to ", "as ", "(", "→ ", "-> ")
+	if q := s.buf[next]; q != '"' && q != '\'' && q != '`' {
+		return o, false
+	}
+	name := s.buf[max(0, at-len("passphrase")):at]
+	if !bytes.EqualFold(name, []byte("passphrase")) && !bytes.EqualFold(name[max(0, len(name)-len("password")):], []byte("password")) {
+		return o, false
+	}
+	if o, ok = s.inQuotes(next, 'd', ""); !ok {
+		return o, false
+	}
+	v := s.buf[o.at:s.quoted(o.at, o.quote, false).ends[0]]
+	return o, isOrdinary(v) && v[0] != '$' && !bytes.ContainsAny(v, "_.(){}[]<>/\\") && !isExpanded(v)
 }
 
 // said is a value that a row of prose ends with, if it's no word alone.

@@ -89,6 +89,10 @@ func Embedded() []Kind {
 		`db.createUser({user: "bob", pwd: "%s", roles: []})`, `{"user":"bob","pwd":"%s"}`, "  pwd: '%s',",
 		`psycopg2.connect("dbname=app user=bob password=%s host=db")`, `connect("host=db user=bob password=%s")`, `db, err := sql.Open("postgres", "password=%s dbname=app sslmode=disable")`, `dsn := fmt.Sprint("host=db password=%s dbname=", name)`,
 	)...)
+	out = append(out, literal("in quotes in prose", Garden.plain,
+		"⏺ I've set the password to `%s`.", "⏺ I set the admin password to \"%s\" and restarted it.", "The password (`%s`) is in .env.", "Log in with user `bob` and password `%s`.", "Use the password '%s' to log in", "● There's a hardcoded password '%s' in app.py",
+		"with the passphrase \"%s\"", "Log in as bob with the password as `%s`", "password → `%s`",
+	)...)
 	out = append(out, literal("cookies of sessions", func(g Garden) string { return g.Of(alnum, 26) },
 		"PHPSESSID=%s", "JSESSIONID=%s; Path=/", `document.cookie = "sid=%s"`, `curl(url, cookie='JSESSIONID=%s')`, "GET /x;jsessionid=%s", ".x.internal\tTRUE\t/\tTRUE\t1799999999\tsid\t%s", "#HttpOnly_x.internal\tFALSE\t/app\tFALSE\t0\ttheme\t%s",
 	)...)
