@@ -67,9 +67,9 @@ func commands() []command {
 		{name: "oc login", options: []string{"-p"}},
 		{name: "skopeo login", options: []string{"-p"}},
 		{name: "helm registry login", options: []string{"-p"}},
-		{name: "mosquitto_pub", options: []string{"-P"}},
-		{name: "mosquitto_sub", options: []string{"-P"}},
-		{name: "mosquitto_passwd", nth: 3},
+		{name: "mosquitto_pub", options: []string{"-P"}}, //nolint:misspell // the program's name
+		{name: "mosquitto_sub", options: []string{"-P"}}, //nolint:misspell // the program's name
+		{name: "mosquitto_passwd", nth: 3},               //nolint:misspell // the program's name
 		{name: "ipmitool", options: []string{"-P"}},
 		{name: "ldapadd", options: []string{"-w"}},
 		{name: "ldapmodify", options: []string{"-w"}},

@@ -79,8 +79,9 @@ func Embedded() []Kind {
 	)...)
 	out = append(out, literal("in more commands", Garden.plain,
 		"az login -u bob@x.internal -p '%s'", "twine upload -u bob -p %s dist/*", "cqlsh -u bob -p %s db.internal", "beeline -u jdbc:hive2://db -n bob -p %s", "mongorestore -u bob -p %s dump", "oc login -u bob -p %s https://x.internal", "skopeo login -u bob -p '%s' quay.internal",
-		"mosquitto_pub -h mq -u bob -P %s -t a -m b", "mosquitto_passwd -b passwords bob %s", "ipmitool -I lanplus -H bmc -U admin -P %s power status", "isql -S db -U bob -P '%s'", "ldappasswd -D cn=bob -w x42yz -s %s", "ldapadd -x -D cn=bob -w '%s' -f a.ldif",
+		"ipmitool -I lanplus -H bmc -U admin -P %s power status", "isql -S db -U bob -P '%s'", "ldappasswd -D cn=bob -w x42yz -s %s", "ldapadd -x -D cn=bob -w '%s' -f a.ldif",
 		"lftp -u bob,%s sftp://x.internal", "http -a bob:%s GET https://x.internal/api", "rabbitmqctl add_user bob %s", "rabbitmqctl change_password bob '%s'", "wpa_passphrase home %s", "mysqladmin -u root password '%s'",
+		"mosquitto_pub -h mq -u bob -P %s -t a", "mosquitto_passwd -b passwords bob %s", //nolint:misspell // the program's name
 		"rpcclient -U 'bob%%%s' srv", "snmpwalk -v3 -l authPriv -u bob -A %s -X x42yzabc db", "snmpget -v3 -u bob -X '%s' db sysName", "ssh-keygen -t ed25519 -N '%s' -f id", "unrar x -p%s a.rar", "ngrok config add-authtoken %s", "bw unlock '%s'", "rclone obscure '%s'",
 		"127.0.0.1:6379> AUTH bob %s", "redis-cli -h db AUTH '%s'", "DB_PASSWORD ?= %s", "DB_PASSWORD?=%s", "kubectl create secret generic db --from-literal=pass=%s",
 	)...)
