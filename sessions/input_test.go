@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/internal/store"
+	"github.com/panebridge/panebridge/internal/store/storetest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -143,7 +144,7 @@ func withBed(t *testing.T, test func(b *bed)) {
 func withPane(t *testing.T, p *pane, srv sessions.Server, change func(*sessions.Options), test func(b *bed)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		db, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "db"), store.Options{})
+		db, err := storetest.Open(t.Context(), filepath.Join(t.TempDir(), "db"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,7 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/panebridge/panebridge/internal/store"
+	"github.com/panebridge/panebridge/internal/store/storetest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -564,7 +564,7 @@ func TestPromptsOutliveTheDaemon(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				db, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "db"), store.Options{})
+				db, err := storetest.Open(t.Context(), filepath.Join(t.TempDir(), "db"))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -21,6 +21,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/adaptertest"
 	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/internal/store"
+	"github.com/panebridge/panebridge/internal/store/storetest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -86,7 +87,7 @@ func inWorld(t *testing.T, test func(w *world)) {
 // start begins a process.
 func (w *world) start() {
 	w.Helper()
-	db, err := store.Open(context.Background(), filepath.Join(w.dir, "db"), store.Options{})
+	db, err := storetest.Open(context.Background(), filepath.Join(w.dir, "db"))
 	if err != nil {
 		w.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/adaptertest"
 	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/internal/store"
+	"github.com/panebridge/panebridge/internal/store/storetest"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -75,7 +76,7 @@ func NewOffice(tb testing.TB, b *adaptertest.Bridge, dir string, people People, 
 func (o *Office) Open() {
 	o.tb.Helper()
 	o.bridge.Start()
-	db, err := store.Open(context.Background(), filepath.Join(o.dir, "db"), store.Options{})
+	db, err := storetest.Open(context.Background(), filepath.Join(o.dir, "db"))
 	if err != nil {
 		o.tb.Fatal(err)
 	}

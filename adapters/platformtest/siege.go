@@ -17,6 +17,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/adaptertest"
 	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/internal/store"
+	"github.com/panebridge/panebridge/internal/store/storetest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -67,7 +68,7 @@ func (s *Siege) Begin(t *testing.T, target func(db *store.Store) Target) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s.cancel = cancel
 	var err error
-	if s.DB, err = store.Open(ctx, filepath.Join(s.db, "db"), store.Options{}); err != nil {
+	if s.DB, err = storetest.Open(ctx, filepath.Join(s.db, "db")); err != nil {
 		t.Fatal(err)
 	}
 	on := target(s.DB)

@@ -40,7 +40,7 @@ var rules = map[string][]string{
 	"adapters":                  {"qos", "sessions", "internal/render", "internal/redact"},
 	"adapters/*":                {"adapters", "qos", "sessions", "internal/render", "internal/redact"},
 	"adapters/adaptertest":      {"adapters", "qos", "qos/qostest", "sessions"},
-	"adapters/platformtest":     {"adapters", "adapters/adaptertest", "adapters/inbound", "qos", "sessions", "internal/faults", "internal/recording", "internal/render", "internal/render/rendertest", "internal/store"},
+	"adapters/platformtest":     {"adapters", "adapters/adaptertest", "adapters/inbound", "qos", "sessions", "internal/faults", "internal/recording", "internal/render", "internal/render/rendertest", "internal/store", "internal/store/storetest"},
 
 	"adapters/inbound":  {"adapters", "qos", "sessions", "internal/regular", "internal/render/screenshot", "internal/render/sgr"},
 	"adapters/web":      {"internal/render", "internal/render/sgr"},
