@@ -82,5 +82,5 @@ func (s *stream) turnEnded(id sessions.ID, m *marks) error {
 	}
 	turn := m.ended.turn
 	m.ended = nil
-	return s.out.event(EventTurn, "", TurnEvent{Session: id, Turn: turn, Complete: true})
+	return s.out.event(EventTurn, "", TurnEvent{Session: id, Turn: s.api.shownTurn(turn), Complete: true})
 }

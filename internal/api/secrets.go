@@ -46,7 +46,7 @@ func (a *api) receiptFor(r sessions.Receipt) any {
 		return r
 	}
 	out := Receipt{Receipt: r}
-	out.Reason = a.opts.Masker.Line(r.Reason)
+	out.Reason = a.shownText(r.Reason)
 	lines := strings.SplitAfter(r.Text, "\n")
 	begins, next := 0, 0 // of the line that's next, in units of the text
 	for _, m := range a.opts.Masker.Find([]byte(r.Text)) {
@@ -57,6 +57,20 @@ func (a *api) receiptFor(r sessions.Receipt) any {
 		out.Secrets = append(out.Secrets, Secret{From: begins + adapters.UTF16Len(l[:m.From]), To: begins + adapters.UTF16Len(l[:m.To]), Name: m.Name})
 	}
 	return out
+}
+
+// shownText is a line as a caller gets it: the command line shows all, as tmux would, and others get no secrets.
+func (a *api) shownText(line string) string {
+	if a.author == authorCLI || a.opts.Masker == nil {
+		return line
+	}
+	return a.opts.Masker.Line(line)
+}
+
+// shownTurn is a turn as a caller gets it.
+func (a *api) shownTurn(t sessions.Turn) sessions.Turn {
+	t.Failed = a.shownText(t.Failed)
+	return t
 }
 
 // hiddenText is a text without secrets.

@@ -190,7 +190,7 @@ func (s *stream) turn(id sessions.ID, m *marks) error {
 	if m.turn == nil {
 		return nil
 	}
-	return s.out.event(EventTurn, "", TurnEvent{Session: id, Turn: *m.turn})
+	return s.out.event(EventTurn, "", TurnEvent{Session: id, Turn: s.api.shownTurn(*m.turn)})
 }
 
 func (s *stream) live(id sessions.ID, m *marks) error {
@@ -242,5 +242,6 @@ func (s *stream) state(id sessions.ID, m *marks) error {
 	default:
 		return nil
 	}
-	return s.out.event(EventState, "", StateEvent{Session: id, State: now.State, Reason: now.Reason, Summary: s.api.newSession(now)})
+	shown := s.api.newSession(now)
+	return s.out.event(EventState, "", StateEvent{Session: id, State: shown.State, Reason: shown.Reason, Summary: shown})
 }

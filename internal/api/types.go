@@ -37,8 +37,14 @@ type Tmux struct {
 	Pane    string `json:"pane"`
 }
 
+// newSession shows a session. To anybody but the command line it has no secrets: programs and people choose names,
+// folders and reasons.
 func (a *api) newSession(s sessions.Session) Session {
 	asked, _ := a.opts.Sessions.PromptOf(s.ID)
+	for _, text := range []*string{&s.Name, &s.Reason, &s.Cwd, &s.Pane.Session} {
+		*text = a.shownText(*text)
+	}
+	s.Turn = a.shownTurn(s.Turn)
 	return Session{
 		ID: s.ID, Name: s.Name, Agent: s.Agent, State: s.State, Reason: s.Reason, Cwd: s.Cwd, Since: a.opts.Broker.Since(s.ID),
 		Tmux:  Tmux{Server: s.Pane.Server, Session: s.Pane.Session, Pane: s.Pane.ID},
