@@ -56,8 +56,10 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 }
 
 func (s *Store) open(ctx context.Context, log *slog.Logger) (err error) {
-	if err := errors.Join(FinishRewrite(s.path), beginFirst(s.path), makePrivate(s.path)); err != nil {
-		return err
+	for _, prepare := range []func(path string) error{FinishRewrite, beginFirst, makePrivate} {
+		if err := prepare(s.path); err != nil { // a refused file stays as it was
+			return err
+		}
 	}
 	// The writer first: it makes the schema that the reader's statements need.
 	if s.write, err = openWriter(ctx, s.path, log); err != nil {
