@@ -77,7 +77,7 @@ func (m *Manager) claim(ctx context.Context, id string, a Answer) (Prompt, error
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if e := m.entries[p.Session]; e != nil {
-		e.giving, e.gave, e.doubt = true, false, ""
+		e.giving, e.gave, e.doubt, e.swaps = true, false, "", 0
 		if e.endReading != nil {
 			e.endReading()
 		}

@@ -83,6 +83,7 @@ type asker struct {
 	redraws time.Duration // that its program takes to draw for another size
 	tears   time.Duration // that its screen is half drawn then
 	blank   bool          // half drawn is nothing, or else a dialog that nobody knows
+	swaps   bool          // it asks about something else each time
 	afresh  time.Duration // behind that, until it draws another part once more; 0: never
 	drew    func()        // is called when it has drawn for another size, or afresh; may be nil
 	drawing bool          // it's half drawn
@@ -665,6 +666,9 @@ func (p *asker) resized() {
 				return
 			}
 			p.drawing = false
+			if p.swaps {
+				q.body = fmt.Sprintf("sort %d-%t.txt", p.grown, tall)
+			}
 			if q.unseen = !tall || p.unwell; q.unseen {
 				q.part = q.part%3 + 1
 			}

@@ -48,6 +48,9 @@ type asking struct {
 	// taller one, nil: nobody looks.
 	backAt     time.Time
 	endReading context.CancelFunc
+	// swaps counts the questions in a row that came in the place of one that was read, of which
+	// none was read whole or answered.
+	swaps int
 	// away says that the poller told that nothing is shown right after that: the program may
 	// have cleared its screen to draw it anew. What was shown counts for a moment more.
 	away bool

@@ -37,6 +37,10 @@ const (
 	wholeTries = 3                // at a dialog that isn't seen whole in a taller pane either
 	wholeNext  = 3 * time.Second  // until the next of them
 	wholeAgain = 15 * time.Second // until the next try where somebody is at the terminal
+	// Of a program that asks something else whenever it's drawn anew, wholeSwaps questions in a
+	// row are read at once, and others after wholeRest: nobody could answer them otherwise.
+	wholeSwaps = 3
+	wholeRest  = time.Minute
 )
 
 // errNotWhole says that a taller pane doesn't show all of a dialog, or not surely.
@@ -70,17 +74,23 @@ func (m *Manager) readWhole(e *entry) {
 	if m.ctx == nil || m.ctx.Err() != nil || !partOf(d) || e.reading == d.Print {
 		return
 	}
-	ctx, id, part := m.ctx, e.ID, d.Print
+	ctx, id, part, wait := m.ctx, e.ID, d.Print, drawnFor
 	e.reading = part
+	if e.swaps++; time.Since(e.backAt) > wholeLate {
+		e.swaps = 0
+	}
+	if e.swaps >= wholeSwaps {
+		wait = wholeRest
+	}
 	m.typists.Go(func() {
-		m.containPanic(ctx, id, WorkerWhole, func() { m.tryWhole(ctx, id, part) })
+		m.containPanic(ctx, id, WorkerWhole, func() { m.tryWhole(ctx, id, part, wait) })
 	})
 }
 
-// tryWhole tries to read a dialog whole for as long as its prompt is open. Somebody who's
-// attached reads it there.
-func (m *Manager) tryWhole(ctx context.Context, id ID, part string) {
-	wait, rows := drawnFor, wholeFirst
+// tryWhole tries, after a wait, to read a dialog whole for as long as its prompt is open. Somebody
+// who's attached reads it there.
+func (m *Manager) tryWhole(ctx context.Context, id ID, part string, wait time.Duration) {
+	rows := wholeFirst
 	for tries := 0; tries < wholeTries; {
 		if rest(ctx, wait) != nil {
 			return
@@ -221,7 +231,7 @@ func (m *Manager) tellWhole(ctx context.Context, id ID, whole *Dialog) {
 	defer m.asks.Unlock()
 	m.mu.Lock()
 	if e := m.entries[id]; e != nil && e.reading == whole.Print && e.shown != nil && e.shown.Print == whole.Print {
-		e.whole = whole
+		e.whole, e.swaps = whole, 0
 	}
 	m.mu.Unlock()
 	m.takeInHeld(ctx, id)

@@ -119,3 +119,43 @@ func TestAQuestionThatGoesWhileItIsReadIsClosed(t *testing.T) {
 		}
 	})
 }
+
+// A program that asks something else whenever its pane has another size is made taller, and asks people, a few times
+// and seldom from then on, so that somebody can answer.
+func TestAProgramThatAsksSomethingElseInEachSizeIsLeftAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rapid.Check(struct{ testing.TB }{t}, func(rt *rapid.T) {
+			ms := func(label string, most int) time.Duration {
+				return time.Duration(rapid.IntRange(0, most).Draw(rt, label)) * time.Millisecond
+			}
+			pane := &asker{lag: 10 * time.Millisecond, tmux: ms("tmux", 60), alone: true, swaps: true, unwell: rapid.Bool().Draw(rt, "never whole"), redraws: ms("redraws", 700), tears: ms("tears", 300), blank: rapid.Bool().Draw(rt, "blank")}
+			d := newDesk(t, pane, &memory{prompts: map[string]sessions.Prompt{}})
+			defer d.stop()
+			q := permission(0)
+			q.unseen, q.part, q.body = true, 1, "sort names.txt"
+			pane.ask(q)
+			const minutes = 10
+			d.pass(minutes * time.Minute)
+			if most := 3 + minutes; pane.grown > most {
+				rt.Fatalf("in %d minutes the pane was made taller %d times", minutes, pane.grown)
+			}
+			asked := map[string]bool{}
+			for _, p := range d.told {
+				asked[p.ID] = true
+			}
+			if len(asked) > 2*pane.grown+1 {
+				rt.Fatalf("%d questions were told of, in a pane that was made taller %d times", len(asked), pane.grown)
+			}
+			for tries := 1; ; tries++ { // it may be read just now
+				p, err := d.answer(d.open().ID, "ann", 2)
+				if err == nil && p.State == sessions.PromptAnswered {
+					break
+				}
+				if tries == 3 {
+					rt.Fatalf("it can't be refused: %v, %+v", err, p)
+				}
+				d.pass(10 * time.Second)
+			}
+		})
+	})
+}
