@@ -113,7 +113,7 @@ func (r *reader) message(m message) {
 	if start < r.next {
 		r.found.twice++
 		if !cut {
-			r.fail("message %s is there twice, and no kill came while it was under way", m.id)
+			r.fail("message %s, of %s, is there twice, the first time at %s, and no kill came while it was under way:\n%s", m.id, m.at.Format(clock), r.newest.at.Format(clock), m.text)
 		}
 	}
 	r.told += ends
