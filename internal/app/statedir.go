@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/panebridge/panebridge/internal/regular"
+	"github.com/panebridge/panebridge/internal/store"
 )
 
 // ErrInUse means that another daemon runs on the same state folder.
@@ -53,7 +54,7 @@ type stateDir struct {
 
 // What a start makes in a fresh folder.
 var (
-	startFiles   = []string{databaseFile, databaseFile + "-wal", databaseFile + "-shm", databaseFile + "-line", databaseFile + "-room", databaseFile + "-first", socketFile, pidFile, lockFolder}
+	startFiles   = append(store.FileNames(databaseFile), socketFile, pidFile, lockFolder)
 	startFolders = []string{shellFolder}
 )
 

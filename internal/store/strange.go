@@ -16,6 +16,15 @@ var ErrStrange = fmt.Errorf("%w: it's no file that panebridge has made", session
 // ownSuffixes are behind the database's name in those of all files without which it isn't opened.
 var ownSuffixes = []string{"", walSuffix, indexSuffix, "-journal", lineSuffix, roomSuffix, firstSuffix, newSuffix, wholeSuffix, salvagedSuffix} //nolint:gochecknoglobals // a constant table
 
+// FileNames are the names of a database's files, the database's own first. Others may stand beside it: see Salvage.
+func FileNames(path string) []string {
+	names := make([]string, len(ownSuffixes))
+	for i, suffix := range ownSuffixes {
+		names[i] = path + suffix
+	}
+	return names
+}
+
 // checkFiles returns an ErrStrange about the first of a database's files that's something else. SQLite says of it no
 // more than that a file can't be opened, or waits for a pipe.
 func checkFiles(path string) error {
