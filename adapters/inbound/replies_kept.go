@@ -240,6 +240,7 @@ func (rs *replies) load(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("load the answers that nobody has seen: %w", err)
 	}
+	var kept []*keptReply // the oldest first
 	newest := map[*keptReply]keptPost{}
 	rs.mu.Lock()
 	for _, r := range all {
@@ -261,15 +262,13 @@ func (rs *replies) load(ctx context.Context) error {
 			delete(newest, old)
 		}
 		rs.waiting[k.slot] = append(rs.waiting[k.slot], k)
-		newest[k] = p
+		newest[k], kept = p, append(kept, k)
 	}
 	rs.loaded, rs.own = true, nil
 	rs.mu.Unlock()
-	for _, r := range all {
-		for k, p := range newest {
-			if k.ID == r.ID {
-				rs.again(k, p)
-			}
+	for _, k := range kept {
+		if p, ok := newest[k]; ok {
+			rs.again(k, p)
 		}
 	}
 	return nil
