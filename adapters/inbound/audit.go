@@ -13,7 +13,8 @@ import (
 
 // Entry is one input in the audit log: who did what, where and when, and what
 // became of it. It holds no text: what's typed is in its receipt, which goes when
-// receipts do. The hash tells whether a text that somebody shows is the one.
+// receipts do. The hash tells whether a text that somebody shows is the one, until the session is forgotten: a short
+// text can be guessed from it.
 type Entry struct {
 	Key    string // Event.Key
 	At     time.Time
@@ -27,7 +28,7 @@ type Entry struct {
 	What    string
 	Session sessions.ID // "": none
 	Bytes   int         // of the text; of arguments for a command
-	Hash    string      // the first 16 hexadecimal digits of the text's SHA-256; "": no text
+	Hash    string      // the first 16 hexadecimal digits of the text's SHA-256; "": no text, or one that was forgotten
 	// Outcome is what became of it, in a word or two, or the id of its receipt. "": it
 	// was begun, and not finished.
 	Outcome string

@@ -23,6 +23,10 @@ type Health struct {
 	Starting bool `json:"starting,omitempty"`
 }
 
+// PartAside is the name of the part that says which files were put aside beside the database: what's forgotten may
+// be in them still.
+const PartAside = "put aside"
+
 // Part is one part of the daemon: a tmux server, an adapter, the store.
 type Part struct {
 	Name        string      `json:"name"`

@@ -32,7 +32,7 @@ func (d *daemon) openStore(ctx context.Context) error {
 	if err := store.FinishRewrite(path); err != nil {
 		return err
 	}
-	if err := store.ForgetGoneCopies(path); err != nil {
+	if err := store.ForgetGoneAsides(path); err != nil {
 		log.Warn("what's known of damaged databases that are gone stays", "err", err)
 	}
 	if aside, err := store.SetLogAside(path); err != nil {

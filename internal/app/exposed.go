@@ -15,6 +15,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/discord"
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/regular"
 	"github.com/panebridge/panebridge/internal/store"
 )
@@ -22,18 +23,18 @@ import (
 // ExamineStore looks at the database in a state folder, whether a daemon uses it or not; nothing if
 // there's none yet, or if CheckStateDir refuses the folder: then it may be anything.
 func ExamineStore(ctx context.Context, stateDir string) []Finding {
-	return append(examineDatabase(ctx, stateDir), examineDamagedCopies(stateDir)...)
+	return append(examineDatabase(ctx, stateDir), examineAsides(stateDir)...)
 }
 
-// examineDamagedCopies says which damaged databases lie beside the one that's used.
-func examineDamagedCopies(stateDir string) (all []Finding) {
-	const name = "damaged database"
-	copies, err := store.DamagedCopies(filepath.Join(stateDir, databaseFile))
+// examineAsides says what lies beside the database that was put aside.
+func examineAsides(stateDir string) (all []Finding) {
+	const name = api.PartAside
+	asides, err := store.Asides(filepath.Join(stateDir, databaseFile))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		all = append(all, Finding{name, Doubtful, err.Error(), "See to the state folder."})
 	}
-	for _, c := range copies {
-		all = append(all, Finding{name, Doubtful, c.String(), "rm " + c.Path + "*"})
+	for _, a := range asides {
+		all = append(all, Finding{name, Doubtful, a.String(), "rm " + a.Path + "*"})
 	}
 	return all
 }

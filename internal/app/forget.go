@@ -52,17 +52,19 @@ func (d *daemon) forget(ctx context.Context, id sessions.ID) error {
 	return errors.Join(d.hub.Forget(ctx, id), os.RemoveAll(files))
 }
 
-// forgetEnded forgets sessions that ended longer ago than sessions.keep_ended says, at the start
-// and every hour, until ctx ends.
+// forgetEnded forgets sessions that ended longer ago than sessions.keep_ended says, and what was put aside beside the
+// database longer ago, at the start and every hour, until ctx ends.
 func (d *daemon) forgetEnded(ctx context.Context) error {
 	tick, again := time.NewTicker(forgetEvery), time.NewTicker(eraseEvery)
 	defer tick.Stop()
 	defer again.Stop()
 	d.eraseAgain.Store(true) // who ran before may have left something
 	for {
-		if n := d.forgetEndedNow(ctx, time.Now()); n > 0 {
+		now := time.Now()
+		if n := d.forgetEndedNow(ctx, now); n > 0 {
 			d.opt.Log.Info("sessions that ended long ago are forgotten", "sessions", n)
 		}
+		d.dropAsides(now)
 		for waits := true; waits; {
 			select {
 			case <-ctx.Done():
@@ -107,6 +109,18 @@ func (d *daemon) forgetEndedNow(ctx context.Context, now time.Time) (n int) {
 	d.eraseAgain.Store(true)
 	d.eraseLeft(ctx)
 	return n
+}
+
+// dropAsides deletes what was put aside beside the database as long ago as ended sessions are kept: what's forgotten
+// may be in it.
+func (d *daemon) dropAsides(now time.Time) {
+	dropped, err := d.store.DropAsides(now.Add(-d.keepEnded()))
+	for _, a := range dropped {
+		d.opt.Log.Info("what was put aside long ago is deleted", "path", a.Path, "put aside", a.At)
+	}
+	if err != nil {
+		d.opt.Log.Warn("what was put aside long ago is there still; it's tried again", "err", err)
+	}
 }
 
 func (d *daemon) keepEnded() time.Duration {

@@ -123,6 +123,20 @@ printf '` + mark + `-asks: delete all? [y/N] '; read -r x; echo "answered $x"; e
 		return n
 	}
 	before := size()
+	hashes := func() (n int) {
+		audit, err := sql.Open("sqlite", filepath.Join(state, "panebridge.db"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer audit.Close()
+		if err := audit.QueryRowContext(d.ctx(), "SELECT count(*) FROM audit WHERE session = ? AND hash <> ''", s.ID).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if n := hashes(); n < 3 { // a caption and two texts
+		t.Fatalf("%d texts have their hash", n)
+	}
 	d.tmux("new-session", "-d", "-s", mark+"-adopted", "exec cat") // a session that was begun elsewhere
 	adopted, err := d.api.Adopt(d.ctx(), api.Create{Tmux: mark + "-adopted"})
 	if err != nil || len(adopted) != 1 {
@@ -137,6 +151,9 @@ printf '` + mark + `-asks: delete all? [y/N] '; read -r x; echo "answered $x"; e
 	d.await("its end", func() bool { return d.api.ForgetSession(d.ctx(), string(s.ID)) == nil })
 	if found := copies(t, state); len(found) > 0 {
 		t.Errorf("it's still there:\n%s", strings.Join(found, "\n"))
+	}
+	if n := hashes(); n > 0 {
+		t.Errorf("%d hashes are there of what was said in it", n)
 	}
 	if after := size(); after > before/2 {
 		t.Errorf("the database had %d bytes, and has %d", before, after)
@@ -257,7 +274,13 @@ func TestEndedSessionsAreKeptForAWhile(t *testing.T) {
 	}
 	d.stop()
 	d.cfg.Sessions.KeepEnded = "1ms"
+	state := filepath.Join(d.dir, "state")
+	for _, suffix := range []string{"", "-wal", "-lost"} {
+		if err := os.WriteFile(filepath.Join(state, "panebridge.db-damaged-20260102T030405Z"+suffix), []byte(mark), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	d.start()
 	d.await("that it's forgotten", func() bool { return slices.Equal(names(), both[1:]) })
-	d.await("that there's no copy", func() bool { return len(copies(t, filepath.Join(d.dir, "state"))) == 0 })
+	d.await("that there's no copy", func() bool { return len(copies(t, state)) == 0 })
 }

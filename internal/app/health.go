@@ -38,7 +38,7 @@ type healthWatch struct {
 	mu       sync.Mutex
 	storeErr error
 	storeOK  time.Time
-	damaged  []store.DamagedCopy // that lie beside the database
+	asides   []store.Aside
 }
 
 func newHealthWatch(clients []*tmux.Client, db *store.Store, salvaged salvaged, silence func() time.Duration, more func() []api.Part, log *slog.Logger) *healthWatch {
@@ -51,7 +51,7 @@ func (h *healthWatch) run(ctx context.Context) error {
 	look, check := time.NewTicker(storeLookEvery), time.NewTimer(storeCheckAfter)
 	defer look.Stop()
 	defer check.Stop()
-	h.lookForDamagedCopies()
+	h.lookForAsides()
 	for {
 		select {
 		case <-ctx.Done():
@@ -63,7 +63,7 @@ func (h *healthWatch) run(ctx context.Context) error {
 				h.log.Error("the database isn't sound", "err", err)
 			}
 		}
-		h.lookForDamagedCopies()
+		h.lookForAsides()
 		err := h.lookAtStore(ctx)
 		if ctx.Err() != nil {
 			return nil
@@ -76,31 +76,30 @@ func (h *healthWatch) run(ctx context.Context) error {
 	}
 }
 
-// lookForDamagedCopies takes in which damaged databases lie beside the one that's used.
-func (h *healthWatch) lookForDamagedCopies() {
-	all, err := h.store.DamagedCopies()
+// lookForAsides takes in what lies beside the database that was put aside.
+func (h *healthWatch) lookForAsides() {
+	all, err := h.store.Asides()
 	if err != nil {
-		h.log.Debug("look for damaged databases", "err", err) // the folder has gone, which the store's part says
+		h.log.Debug("look for what was put aside", "err", err) // the folder has gone, which the store's part says
 		return
 	}
 	h.mu.Lock()
-	h.damaged = all
+	h.asides = all
 	h.mu.Unlock()
 }
 
-// damagedPart says which damaged databases lie there and what to do about them; nil: none does. All works without
-// them.
-func (h *healthWatch) damagedPart() *api.Part {
+// asidePart says what was put aside and what to do about it; nil: nothing was. All works without it.
+func (h *healthWatch) asidePart() *api.Part {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var all []string
-	for _, c := range h.damaged {
-		all = append(all, c.String())
+	for _, a := range h.asides {
+		all = append(all, a.String())
 	}
 	if len(all) == 0 {
 		return nil
 	}
-	return &api.Part{Name: "damaged database", State: api.HealthOK, Detail: strings.Join(all, "; ")}
+	return &api.Part{Name: api.PartAside, State: api.HealthOK, Detail: strings.Join(all, "; ")}
 }
 
 func (h *healthWatch) lookAtStore(ctx context.Context) error {
@@ -127,7 +126,7 @@ func (h *healthWatch) document() api.Health {
 		doc.Parts = append(doc.Parts, h.tmux(c))
 	}
 	doc.Parts = append(doc.Parts, h.storePart())
-	if p := h.damagedPart(); p != nil {
+	if p := h.asidePart(); p != nil {
 		doc.Parts = append(doc.Parts, *p)
 	}
 	doc.Parts = append(doc.Parts, h.more()...)
@@ -183,7 +182,7 @@ func (h *healthWatch) storePart() api.Part {
 
 // lies reports whether a damaged database is still where it was put. The caller holds mu.
 func (h *healthWatch) lies(kept string) bool {
-	return slices.ContainsFunc(h.damaged, func(c store.DamagedCopy) bool { return c.Path == kept })
+	return slices.ContainsFunc(h.asides, func(a store.Aside) bool { return a.Path == kept })
 }
 
 // otherParts are the parts of the health beside tmux and the store.

@@ -38,11 +38,22 @@ One that lives must be closed first.`,
 					return err
 				}
 			}
-			return nil
+			return p.noteAsides(ctx, c)
 		}),
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "all that have ended")
 	return cmd
+}
+
+// noteAsides says where copies of what was forgotten may be still: in what was put aside beside the database.
+func (p *program) noteAsides(ctx context.Context, c *client.Client) error {
+	health, err := c.Health(ctx)
+	for _, part := range health.Parts {
+		if part.Name == api.PartAside {
+			p.notef("What's forgotten may be in what was put aside: %s.", part.Detail)
+		}
+	}
+	return err
 }
 
 // endedSessions finds sessions by id or name, or all if none is named. One that

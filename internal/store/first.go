@@ -29,10 +29,7 @@ func beginFirst(path string) error {
 
 // endFirst says that the database is there. What's stored in it is acknowledged only afterwards.
 func endFirst(path string) error {
-	if err := os.Remove(path + firstSuffix); err != nil && !isGone(err) {
-		return err
-	}
-	return nil
+	return removeIfThere(path + firstSuffix)
 }
 
 // isFirst reports whether the database is being made for the first time, or whoever was at it was killed.
@@ -63,6 +60,6 @@ func SetLogAside(path string) (aside string, err error) {
 	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
 		return "", nil //nolint:nilerr // the same
 	}
-	aside = path + "-left-" + time.Now().UTC().Format("20060102T150405") + walSuffix
+	aside = nameAside(path, leftSuffix)
 	return aside, os.Rename(path+walSuffix, aside)
 }

@@ -9,9 +9,6 @@ import (
 	"time"
 )
 
-// keptSuffix is behind its name where another file has that.
-const keptSuffix = "-kept-20060102T150405Z"
-
 // closeReaderAfter is when the readers of a file that was replaced are closed: no read takes as long.
 const closeReaderAfter = 30 * time.Second
 
@@ -75,7 +72,7 @@ func (s *Store) keepBeside(ctx context.Context, found error) error {
 	if errors.Is(found, errKept) {
 		return found
 	}
-	beside := s.path + time.Now().UTC().Format(keptSuffix)
+	beside := nameAside(s.path, keptSuffix)
 	held, err := s.write.copyTo(ctx, beside)
 	if err != nil {
 		return errors.Join(found, err)
@@ -169,9 +166,14 @@ func (s *Store) goOnWith(ctx context.Context, path string) error {
 // removeAll removes a database with what stands beside it; it may not be there.
 func removeAll(path string) (err error) {
 	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
-		if one := os.Remove(path + suffix); one != nil && !errors.Is(one, os.ErrNotExist) {
-			err = errors.Join(err, one)
-		}
+		err = errors.Join(err, removeIfThere(path+suffix))
 	}
 	return err
+}
+
+func removeIfThere(path string) error {
+	if err := os.Remove(path); err != nil && !isGone(err) {
+		return err
+	}
+	return nil
 }

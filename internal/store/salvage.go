@@ -12,7 +12,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/panebridge/panebridge/internal/regular"
 )
@@ -87,7 +86,7 @@ func Salvage(ctx context.Context, path string, log *slog.Logger) (out Salvaged, 
 	if out.Lost, err = salvageInto(ctx, path, fresh, log); err != nil {
 		return Salvaged{}, err
 	}
-	out.Kept = path + time.Now().UTC().Format(damagedSuffix)
+	out.Kept = nameAside(path, damagedSuffix)
 	if err := noteLost(out.Kept, out); err != nil {
 		return Salvaged{}, err
 	}

@@ -312,17 +312,17 @@ func TestADamagedDatabaseIsToldOfAsLongAsItLies(t *testing.T) {
 		t.Fatal(err)
 	}
 	older := path + "-damaged-20260102T030405Z"
-	for _, other := range []string{older, older + walSuffix, path + "-damaged-notes", path + "-kept-20260102T030405Z"} {
+	for _, other := range []string{older, older + walSuffix, path + "-damaged-notes", path + "-keeps-20260102T030405Z"} {
 		if err := os.WriteFile(other, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	mustTell := func(want ...string) {
 		t.Helper()
-		if err := ForgetGoneCopies(path); err != nil {
+		if err := ForgetGoneAsides(path); err != nil {
 			t.Fatal(err)
 		}
-		all, err := DamagedCopies(path)
+		all, err := Asides(path)
 		if err != nil || len(all) != len(want) {
 			t.Fatalf("there are %v, %v; want %q", all, err, want)
 		}
