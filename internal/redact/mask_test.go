@@ -41,6 +41,8 @@ func TestMasks(t *testing.T) {
 		"API_KEYS=[\"Kx7mQ2zP\", 'tiger42x']":                                                                  "API_KEYS=[\"…[masked: key]\", '…[masked: key]']",
 		"curl -fsS -u admin:tiger42 https://db.internal/x":                                                     "curl -fsS -u admin:…[masked: password] https://db.internal/x",
 		"mysql -uroot -ptiger42 shop":                                                                          "mysql -uroot -p…[masked: password] shop",
+		"openssl enc -aes-256-cbc -k tiger42x -in a -d":                                                        "openssl enc -aes-256-cbc -k …[masked: password] -in a -d",
+		"rdesktop -u bob -p tiger42x host; ls":                                                                 "rdesktop -u bob -p …[masked: password] host; ls",
 		"sshpass -p 'tiger 42' ssh db":                                                                         "sshpass -p '…[masked: password]' ssh db",
 		"Cookie: theme=dark; sessionid=tiger42tiger":                                                           "Cookie: theme=dark; sessionid=…[masked: cookie]",
 		"me:$6$Zx8kQ9vB$2mN7aaQ1Lw0cJr5TyHgVbNmKlPoI:19000":                                                    "me:$6$…[masked: password hash]:19000",
