@@ -46,6 +46,9 @@ type GatewayOptions struct {
 	// is, none does.
 	Offered  func(ctx context.Context, data string) bool
 	Concerns func(e inbound.Event) bool
+	// RightsChanged is told that what the bot may do may have changed somewhere. It must not
+	// block. Nil: nobody is told.
+	RightsChanged func()
 	// Panicked is told that an answer to an interaction panicked, and was contained. It must
 	// not block. Nil: nobody is told.
 	Panicked func()

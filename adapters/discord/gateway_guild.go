@@ -86,8 +86,15 @@ func (i *intake) rights(it item) error {
 	}
 	if i.ours(r.Guild) && r.Guild != "" && (it.Type == eventRole || r.User.ID == it.session.bot) {
 		i.eachMirrored(it, r.Guild)
+		i.tellRightsChanged()
 	}
 	return nil
+}
+
+func (i *intake) tellRightsChanged() {
+	if tell := i.g.opt.RightsChanged; tell != nil {
+		tell()
+	}
 }
 
 // eachMirrored has an event of a server handled for each of its channels that mirrors a

@@ -246,6 +246,9 @@ func (i *intake) channel(ctx context.Context, it item) error {
 	if !ok || !i.knows(t) {
 		return nil
 	}
+	if it.Type == eventChannelChanged {
+		i.tellRightsChanged()
+	}
 	if it.Type == eventThread && c.Owner == it.session.bot {
 		i.g.adapter.sharing.sees(ctx, t, c.Name)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
@@ -16,7 +17,8 @@ const (
 	// rightsTick is how often it's looked whether another channel mirrors sessions.
 	rightsTick = 10 * time.Second
 	// rightsEvery is how often it's looked what the bot may do in one, and rightsLackingEvery where
-	// something lacks: somebody may be about to grant it. A look takes four calls.
+	// something lacks: somebody may be about to grant it. A look takes four calls, so whatever changes meanwhile,
+	// none is taken more often.
 	rightsEvery        = 5 * time.Minute
 	rightsLackingEvery = time.Minute
 	// maxLacks is how many rights are named.
@@ -30,9 +32,12 @@ type Rights struct {
 	probe    *Probe
 	adapter  *Adapter
 	mirrored func() []adapters.Target
+	changed  atomic.Bool // something may have: see LookAgain
 
-	bot  Bot                  // Run's goroutine's; zero: it wasn't asked for
-	next map[string]time.Time // when channels are looked at; Run's goroutine's
+	// What follows belongs to Run's goroutine.
+	bot    Bot                  // zero: it wasn't asked for
+	next   map[string]time.Time // when channels are looked at
+	lookAt time.Time            // from when on a change has all looked at
 
 	mu    sync.Mutex
 	lacks map[string]string // by channel: what the bot can't do there, and what to grant
@@ -57,9 +62,19 @@ func (r *Rights) Run(ctx context.Context) error {
 	return nil
 }
 
+// LookAgain has all channels be looked at within ten seconds, and once a minute at most: somebody has changed what
+// somebody may do. It returns at once.
+func (r *Rights) LookAgain() { r.changed.Store(true) }
+
 // look looks at the channels that are due.
 func (r *Rights) look(ctx context.Context) error {
 	now := time.Now()
+	if !r.lookAt.After(now) && r.changed.Swap(false) {
+		r.lookAt = now.Add(rightsLackingEvery)
+		for id := range r.next {
+			r.next[id] = now
+		}
+	}
 	there := map[string]bool{}
 	for _, t := range r.mirrored() {
 		if t.Adapter != Name || !isID(t.Chat) || there[t.Chat] || r.adapter.private.person(t.Chat) != "" {

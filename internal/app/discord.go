@@ -85,7 +85,7 @@ func (s *discordSide) connect(d *daemon) error {
 		Keeper: s.queue, Notes: s.notes, Admits: d.inbound.Admits, Complete: d.inbound.Complete,
 		Offered: d.inbound.Offered, Concerns: d.inbound.Concerns,
 		Knows:    func(t adapters.Target) bool { return d.inbound.MayBind(t) || d.hub.Uses(t.Adapter, t.Chat) },
-		Mirrored: mirrored,
+		Mirrored: mirrored, RightsChanged: s.rights.LookAgain,
 		Panicked: func() { d.metrics.panicked("interaction") },
 	})
 	return nil

@@ -12,7 +12,7 @@ import (
 
 // What's written in a thread is typed into a real pane, and what the pane prints is in
 // the thread, over a restart of the daemon. A stranger on the same server gets nothing.
-// Commands come as slash commands.
+// Commands come as slash commands. A right that's taken from the bot is said.
 func TestDiscordToAPaneAndBack(t *testing.T) {
 	slow(t)
 	world := discordtest.New(discordtest.Options{})
@@ -76,6 +76,13 @@ func TestDiscordToAPaneAndBack(t *testing.T) {
 	d.start()
 	d.await("the text in the pane, after a restart", d.has(s.ID, "typed while nobody listened"))
 	d.await("the text in the thread, after a restart", shows("typed while nobody listened"))
+	channel.Deny(discordtest.AttachFiles) // which no call has needed, and all rights were looked at before
+	d.await("that a right lacks", func() bool {
+		doc, err := d.api.Health(d.ctx())
+		return err == nil && slices.ContainsFunc(doc.Parts, func(p api.Part) bool {
+			return p.Name == "discord" && p.State == api.HealthDegraded && strings.Contains(p.Detail, "Attach Files")
+		})
+	})
 	for _, line := range d.lines(s.ID) {
 		if strings.Contains(line, "stranger") {
 			t.Errorf("the session has %q", line)
