@@ -121,3 +121,41 @@ func TestSecretsThatAreBeingWrittenWait(t *testing.T) {
 		}
 	})
 }
+
+// What's being written below a text stays in its message when it's known in the log whose text that was: agents write
+// down what they were told after they've begun to work on it. Another text that comes meanwhile ends it.
+func TestWhatIsBeingWrittenBelowATextStaysThere(t *testing.T) {
+	inBubble(t, func(t *testing.T, r *rig) {
+		t.Helper()
+		r.form.LiveRows = 3
+		r.start()
+		r.begin("pb_1", "agent-1")
+		r.bind("pb_1", "a:-1", adapters.ViewStream)
+		r.ends("pb_1", "ready")
+		r.pass(time.Minute)
+		said := func(text string) {
+			t.Helper()
+			r.must(r.house.Print("pb_1", adaptertest.Output{Lines: []string{text}, Kind: sessions.KindUser, Author: "Ada", Origin: "a:-1", Begins: true}))
+		}
+		at := adapters.Target{Adapter: "a", Chat: "-1"}
+		r.hub.Leave(at)
+		r.must(r.house.Print("pb_1", region("working", "a row")))
+		r.pass(10 * time.Second)
+		said("go on")
+		r.pass(10 * time.Second)
+		answer := func(text string) {
+			t.Helper()
+			r.must(r.house.Print("pb_1", adaptertest.Output{Lines: []string{text}, Kind: sessions.KindAnswer, Begins: true, Known: region("").Known}))
+			r.pass(time.Minute)
+		}
+		answer("a row, and its end")
+		r.wantTexts("a", "-1", "ready\ndone · less than 1 s", "a row, and its end")
+		r.hub.Leave(at)
+		said("and then?")
+		r.must(r.house.Print("pb_1", region("working", "another row")))
+		r.pass(10 * time.Second)
+		r.hub.Leave(at)
+		answer("another row, and its end")
+		r.wantTexts("a", "-1", "ready\ndone · less than 1 s", "a row, and its end", "[what was being written here goes on below]", "another row, and its end")
+	})
+}

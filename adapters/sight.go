@@ -160,10 +160,14 @@ func (s *sight) interrupted() bool {
 	return t != nil && t.View != ViewScreen && s.interruptedAt(*t)
 }
 
-// interruptedAt is interrupted of any message.
+// interruptedAt is interrupted of any message. One that shows no line yet stands below all that was written before
+// it was begun, whenever that's typed.
 func (s *sight) interruptedAt(m Message) bool {
 	if m.ID == s.left {
 		return true
+	}
+	if m.From == m.To {
+		return false
 	}
 	return slices.ContainsFunc(s.log.between(m.To, Place{Line: s.progress.Head + 1}), func(p Piece) bool {
 		return p.Hidden && p.Line.Kind == sessions.KindUser && p.Line.Begins
