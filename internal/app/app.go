@@ -8,7 +8,6 @@ import (
 	"net"
 	"os"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -73,14 +72,14 @@ type daemon struct {
 	health    *healthWatch
 	folder    *folderWatch
 
-	eraseAgain atomic.Bool // something that was forgotten may be in the database's files
-	hub        *adapters.Hub
-	platforms  []platform            // those that are on
-	shared     []*sharedBudget       // with other processes
-	outlets    []string              // names of the hub's adapters
-	disabled   chan adapters.Binding // to be noted in their sessions' logs
-	inbound    *inbound.Inbound
-	mail       *mailroom
+	late      latecomers
+	hub       *adapters.Hub
+	platforms []platform            // those that are on
+	shared    []*sharedBudget       // with other processes
+	outlets   []string              // names of the hub's adapters
+	disabled  chan adapters.Binding // to be noted in their sessions' logs
+	inbound   *inbound.Inbound
+	mail      *mailroom
 
 	masker    *redact.Masker // for what leaves the host
 	logMasker *redact.Masker // for the log: only what's known to be secret

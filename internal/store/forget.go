@@ -37,16 +37,14 @@ const dropAtOnce = 2000
 
 // DropSession deletes a session with all that belongs to it, mail to and from it included: see
 // sessions.Store. A long log goes piece by piece, the oldest lines first. Erase then has nothing of
-// it be left in the files.
+// it be left in the files. Of one that was dropped before it deletes what was stored behind that: what
+// was on its way to the session.
 func (s *Store) DropSession(ctx context.Context, id sessions.ID) error {
 	for gone := false; !gone; {
 		err := s.write.queue.do(ctx, dropAtOnce, func(ctx context.Context) (err error) {
 			gone, err = s.write.dropSome(ctx, id)
 			return err
 		})
-		if errors.Is(err, sessions.ErrUnknown) {
-			return nil
-		}
 		if err != nil {
 			return s.explain("drop session "+string(id), err)
 		}
@@ -58,6 +56,9 @@ func (s *Store) DropSession(ctx context.Context, id sessions.ID) error {
 // session.
 func (w *writer) dropSome(ctx context.Context, id sessions.ID) (gone bool, err error) {
 	log, err := scanLog(w.logState.QueryRowContext(ctx, clean(id)))
+	if errors.Is(err, sessions.ErrUnknown) {
+		return true, w.dropRest(ctx, id)
+	}
 	if err != nil {
 		return false, err
 	}
@@ -70,10 +71,15 @@ func (w *writer) dropSome(ctx context.Context, id sessions.ID) (gone bool, err e
 		_, err := w.updateLog.ExecContext(ctx, log.head, log.oldest, log.lastOutputAt, log.turn.Number, nil, log.session)
 		return false, err
 	}
+	return true, w.dropRest(ctx, id)
+}
+
+// dropRest deletes all of a session but its lines.
+func (w *writer) dropRest(ctx context.Context, id sessions.ID) error {
 	for _, stmt := range sqlDrop {
 		if _, err := w.conn.ExecContext(ctx, stmt, clean(id)); err != nil {
-			return false, err
+			return err
 		}
 	}
-	return true, nil
+	return nil
 }

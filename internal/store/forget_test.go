@@ -54,6 +54,13 @@ func TestDropSession(t *testing.T) {
 	if _, err := s.Append(ctx, batch("pb_1", "late", 1)); !errors.Is(err, sessions.ErrUnknown) {
 		t.Errorf("output that comes late: %v", err)
 	}
+	late := sessions.Receipt{ID: "in_late", Session: "pb_1", Text: "secret", State: sessions.ReceiptSubmitted}
+	if err := errors.Join(s.PutReceipt(ctx, late), s.DropSession(ctx, "pb_1")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Receipt(ctx, late.ID); !errors.Is(err, sessions.ErrUnknown) {
+		t.Errorf("a receipt that was stored behind the drop, and before another: %v", err)
+	}
 	mustPut(t, s, "pb_1")
 	if _, err := s.Append(ctx, batch("pb_1", "anew", 1)); err != nil {
 		t.Fatal(err)
