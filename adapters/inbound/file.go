@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -67,14 +68,30 @@ func (in *Inbound) save(ctx context.Context, ev Event, files []File, to sessions
 			return nil, "", fmt.Errorf("fetch a file: %w", err)
 		case err != nil:
 			in.log.Warn("fetch a file", "session", to.ID, "target", ev.Place.String(), "kind", f.Kind, "err", err)
+			what, again := "The file", "it again, or the text alone."
 			if len(files) > 1 {
-				return nil, fmt.Sprintf("File %d of %d, %s, couldn't be fetched or saved. Send them again, or the text alone.", i+1, len(files), shownName(f)), nil
+				what, again = fmt.Sprintf("File %d of %d, %s,", i+1, len(files), shownName(f)), "them again, or the text alone."
 			}
-			return nil, "The file couldn't be fetched or saved. Send it again, or the text alone.", nil
+			return nil, what + " " + in.whyMissing(err, path) + again, nil
 		}
 		paths = append(paths, quoted(filepath.Join(path, name)))
 	}
 	return paths, "", nil
+}
+
+// errUnsaved says that a file can't be saved, however often it's fetched.
+var errUnsaved = errors.New("it can't be saved")
+
+// whyMissing goes on behind the name of a file that isn't there: why, and what to do before it's sent again.
+func (in *Inbound) whyMissing(err error, folder string) string {
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return "couldn't be saved: the disk of " + in.shown(folder) + " or its quota is full. Free some space there, then send "
+	case errors.Is(err, errUnsaved):
+		return "couldn't be saved in " + in.shown(folder) + "; panebridge's log says why. See to the folder, then send "
+	default:
+		return "couldn't be fetched. Send "
+	}
 }
 
 func (in *Inbound) tooLarge(f File) string {
@@ -148,12 +165,13 @@ func openIn(base string, state bool, names ...string) (r *os.Root, err error) {
 	return r, nil
 }
 
-// ignoreAll keeps what's in a folder out of git.
+// ignoreAll keeps what's in a folder out of git. An empty file is one that found no room when it was written.
 func ignoreAll(r *os.Root) error {
-	f, err := r.OpenFile(".gitignore", os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if errors.Is(err, fs.ErrExist) {
+	const name = ".gitignore"
+	if info, err := r.Lstat(name); err == nil && (!info.Mode().IsRegular() || info.Size() > 0) {
 		return nil
 	}
+	f, err := r.OpenFile(name, os.O_CREATE|os.O_WRONLY|syscall.O_NONBLOCK, 0o600)
 	if err != nil {
 		return err
 	}
@@ -176,7 +194,7 @@ func (in *Inbound) fetch(ctx context.Context, p Platform, f File, into *os.Root,
 				return err
 			}
 		}
-		if err = in.fetchOnce(ctx, p, f, into, name); err == nil || errors.Is(err, ErrTooLarge) || ctx.Err() != nil {
+		if err = in.fetchOnce(ctx, p, f, into, name); err == nil || errors.Is(err, ErrTooLarge) || errors.Is(err, errUnsaved) || ctx.Err() != nil {
 			return err
 		}
 	}
@@ -187,23 +205,34 @@ func (in *Inbound) fetchOnce(ctx context.Context, p Platform, f File, into *os.R
 	ctx, cancel := context.WithTimeout(ctx, fetchWithin)
 	defer cancel()
 	if err := removePart(into, name); err != nil {
-		return err
+		return unsaved(err)
 	}
 	part := partOf(name)
 	w, err := into.OpenFile(part, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
-		return err
+		return unsaved(err)
 	}
 	defer func() {
 		if gone := into.Remove(part); err == nil {
-			err = gone
+			err = unsaved(gone)
 		}
 	}()
-	err = p.Fetch(ctx, f, in.opt.MaxFile, &limited{w: w, left: in.opt.MaxFile})
-	if err = errors.Join(err, w.Close()); err != nil {
+	to := &limited{w: w, left: in.opt.MaxFile}
+	err = p.Fetch(ctx, f, in.opt.MaxFile, to)
+	if failed := errors.Join(to.failed, w.Close()); failed != nil {
+		return unsaved(failed)
+	}
+	if err != nil {
 		return err
 	}
-	return into.Link(part, name) // which replaces nothing
+	return unsaved(into.Link(part, name)) // which replaces nothing
+}
+
+func unsaved(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", errUnsaved, err)
 }
 
 // partOf is what a file is called while it's fetched.
@@ -220,8 +249,9 @@ func removePart(in *os.Root, name string) error {
 
 // limited is a writer that takes no more than what was agreed on.
 type limited struct {
-	w    io.Writer
-	left int64
+	w      io.Writer
+	left   int64
+	failed error // of w
 }
 
 func (l *limited) Write(b []byte) (int, error) {
@@ -230,6 +260,9 @@ func (l *limited) Write(b []byte) (int, error) {
 	}
 	n, err := l.w.Write(b)
 	l.left -= int64(n)
+	if err != nil {
+		l.failed = err
+	}
 	return n, err
 }
 

@@ -156,6 +156,49 @@ func TestFilesThatAreNotTaken(t *testing.T) {
 	})
 }
 
+// A file for which the disk has no room isn't fetched again and again, leaves nothing, and its sender is told why;
+// with room again it's taken, and so is what keeps files out of git.
+func TestAFileForWhichThereIsNoRoom(t *testing.T) {
+	inWorld(t, func(w *world) {
+		folder := filepath.Join(w.dir, ".panebridge")
+		if err := os.Mkdir(folder, 0o700); err != nil {
+			w.Fatal(err)
+		}
+		if err := syscall.Mount("none", folder, "tmpfs", 0, "size=64k,mode=0700"); err != nil {
+			w.Skipf("no disk can be mounted: %v", err)
+		}
+		w.Cleanup(func() { _ = syscall.Unmount(folder, syscall.MNT_DETACH) })
+		w.chat.files = map[string]string{"large": strings.Repeat("x", 1<<20), "small": "x"}
+		fill := filepath.Join(folder, "fill")
+		if err := os.Mkdir(filepath.Join(folder, "in"), 0o700); err != nil {
+			w.Fatal(err)
+		}
+		if err := os.WriteFile(fill, make([]byte, 1<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
+			w.Fatalf("it takes all: %v", err)
+		}
+		w.send("", inbound.File{ID: "small", Name: "a.txt"})
+		if typed := w.panes.typed(); len(typed) != 1 || !strings.HasPrefix(typed[0], filepath.Join(w.dir, inbound.FilesFolder)) {
+			w.Errorf("typed %q, want a file of the state folder", typed)
+		}
+		if err := os.Remove(fill); err != nil {
+			w.Fatal(err)
+		}
+		w.send("", inbound.File{ID: "large", Name: "b.bin"})
+		w.send("", inbound.File{ID: "small", Name: "c.txt"}, inbound.File{ID: "large", Name: "d.bin"})
+		w.wantPosts("👍", "The file couldn't be saved: the disk of "+w.dir, "File 2 of 2, d.bin, couldn't be saved: the disk of "+w.dir)
+		if w.chat.fetches != 4 {
+			w.Errorf("%d fetches", w.chat.fetches)
+		}
+		w.send("", inbound.File{ID: "small", Name: "e.txt"})
+		if got := w.saved(); len(w.panes.typed()) != 2 || len(got) != 2 || !strings.HasPrefix(got[0], "c-") || !strings.HasPrefix(got[1], "e-") {
+			w.Errorf("typed %q, files %q", w.panes.typed(), got)
+		}
+		if text, err := os.ReadFile(filepath.Join(folder, ".gitignore")); string(text) != "*\n" {
+			w.Errorf(".gitignore has %q, %v", text, err)
+		}
+	})
+}
+
 // Files go into no folder of the state folder that others can write to, or that's theirs.
 func TestFilesAreSavedInOnesOwnFoldersAlone(t *testing.T) {
 	for name, lay := range map[string]func(files, session string) error{
