@@ -20,7 +20,8 @@ const (
 	// storeLookEvery is how often the store is asked whether it answers, and whether its file is
 	// still there.
 	storeLookEvery = 5 * time.Second
-	// storeCheckEvery is how often all of it is read, and storeCheckAfter when it is first.
+	// storeCheckEvery is how often all of it is read, and storeCheckAfter when it is first, and again where it
+	// couldn't be.
 	storeCheckEvery = 24 * time.Hour
 	storeCheckAfter = time.Minute
 )
@@ -58,10 +59,7 @@ func (h *healthWatch) run(ctx context.Context) error {
 			return nil
 		case <-look.C:
 		case <-check.C:
-			check.Reset(storeCheckEvery)
-			if err := h.store.Check(ctx); err != nil && ctx.Err() == nil {
-				h.log.Error("the database isn't sound", "err", err)
-			}
+			check.Reset(h.checkStore(ctx))
 		}
 		h.lookForAsides()
 		err := h.lookAtStore(ctx)
@@ -74,6 +72,20 @@ func (h *healthWatch) run(ctx context.Context) error {
 		}
 		h.mu.Unlock()
 	}
+}
+
+// checkStore reads all of the database, and returns when it's to be done next.
+func (h *healthWatch) checkStore(ctx context.Context) (next time.Duration) {
+	err := h.store.Check(ctx)
+	switch {
+	case err == nil, ctx.Err() != nil:
+	case errors.Is(err, store.ErrDamaged):
+		h.log.Error("the database isn't sound", "err", err)
+	default: // no file can be opened any more, say, or somebody holds it
+		h.log.Warn("whether the database is sound couldn't be found out; it's tried again", "in", storeCheckAfter, "err", err)
+		return storeCheckAfter
+	}
+	return storeCheckEvery
 }
 
 // lookForAsides takes in what lies beside the database that was put aside.
