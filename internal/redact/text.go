@@ -115,7 +115,8 @@ func isASCII(l []byte) bool {
 }
 
 // invisible is the length of a character at the beginning that's drawn as nothing, or that turns
-// the direction of writing; 0: it's none of those.
+// the direction of writing; 0: it's none of those. They're Unicode's Default_Ignorable_Code_Point, and what else is
+// of the category Cf but stands for something seen (Prepended_Concatenation_Mark).
 func invisible[T string | []byte](l T) int {
 	switch c := l[0]; {
 	case c < 0xC2 || len(l) < 2:
@@ -124,13 +125,23 @@ func invisible[T string | []byte](l T) int {
 		return 2
 	case len(l) < 3:
 		return 0
-	case c == 0xE1 && l[1] == 0xA0 && l[2] >= 0x8B && l[2] <= 0x8F, // U+180B to U+180F
+	case c == 0xE1 && l[1] == 0x85 && (l[2] == 0x9F || l[2] == 0xA0), // U+115F, U+1160
+		c == 0xE1 && l[1] == 0x9E && (l[2] == 0xB4 || l[2] == 0xB5),                                 // U+17B4, U+17B5
+		c == 0xE1 && l[1] == 0xA0 && l[2] >= 0x8B && l[2] <= 0x8F,                                   // U+180B to U+180F
 		c == 0xE2 && l[1] == 0x80 && (l[2] >= 0x8B && l[2] <= 0x8F || l[2] >= 0xAA && l[2] <= 0xAE), // U+200B to U+200F, U+202A to U+202E
 		c == 0xE2 && l[1] == 0x81 && l[2] >= 0xA0 && l[2] <= 0xAF,                                   // U+2060 to U+206F
+		c == 0xE3 && l[1] == 0x85 && l[2] == 0xA4,                                                   // U+3164
 		c == 0xEF && l[1] == 0xB8 && l[2] <= 0x8F,                                                   // U+FE00 to U+FE0F
-		c == 0xEF && l[1] == 0xBB && l[2] == 0xBF:                                                   // U+FEFF
+		c == 0xEF && l[1] == 0xBB && l[2] == 0xBF,                                                   // U+FEFF
+		c == 0xEF && l[1] == 0xBE && l[2] == 0xA0,                                                   // U+FFA0
+		c == 0xEF && l[1] == 0xBF && l[2] >= 0xB0 && l[2] <= 0xBB:                                   // U+FFF0 to U+FFFB
 		return 3
-	case len(l) >= 4 && c == 0xF3 && l[1] == 0xA0 && l[2] <= 0x87: // U+E0000 to U+E01FF
+	case len(l) < 4:
+		return 0
+	case c == 0xF0 && l[1] == 0x93 && l[2] == 0x90 && l[3] >= 0xB0, // U+13430 to U+1343F
+		c == 0xF0 && l[1] == 0x9B && l[2] == 0xB2 && l[3] >= 0xA0 && l[3] <= 0xA3, // U+1BCA0 to U+1BCA3
+		c == 0xF0 && l[1] == 0x9D && l[2] == 0x85 && l[3] >= 0xB3 && l[3] <= 0xBA, // U+1D173 to U+1D17A
+		c == 0xF3 && l[1] == 0xA0: // U+E0000 to U+E0FFF
 		return 4
 	}
 	return 0
