@@ -122,6 +122,30 @@ func TestSecretsThatAreBeingWrittenWait(t *testing.T) {
 	})
 }
 
+// What was being written when the daemon ended is known to go on below as long as its session works.
+func TestWhatWasBeingWrittenBeforeARestartGoesOnBelow(t *testing.T) {
+	for state, note := range map[sessions.State]string{
+		sessions.StateWorking: "[what was being written here goes on below]", sessions.StateIdle: "[what was being written here never came]",
+	} {
+		inBubble(t, func(t *testing.T, r *rig) {
+			t.Helper()
+			r.form.LiveRows = 3
+			r.start()
+			r.begin("pb_1", "agent-1")
+			r.bind("pb_1", "a:-1", adapters.ViewStream)
+			r.must(r.house.Print("pb_1", region("working", "a row")))
+			r.house.SetState("pb_1", state, "")
+			r.pass(time.Minute)
+			r.wantTexts("a", "-1", "a row\nworking")
+			r.stop()
+			r.must(r.house.Print("pb_1", region("")))
+			r.start()
+			r.pass(time.Minute)
+			r.wantTexts("a", "-1", note)
+		})
+	}
+}
+
 // What's being written below a text stays in its message when it's known in the log whose text that was: agents write
 // down what they were told after they've begun to work on it. Another text that comes meanwhile ends it.
 func TestWhatIsBeingWrittenBelowATextStaysThere(t *testing.T) {

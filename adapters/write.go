@@ -59,7 +59,7 @@ func (s *sight) unfinished(m Message, p Page) string {
 	switch {
 	case m.From != m.To || len(p.Pieces) > 0 || p.live():
 		return ""
-	case s.interruptedAt(m) && (len(s.writing) > 0 || slices.ContainsFunc(s.log.between(m.To, s.doc.Shown), Piece.isPrinted)):
+	case s.interruptedAt(m) && (s.session.State == sessions.StateWorking || len(s.writing) > 0 || slices.ContainsFunc(s.log.between(m.To, s.doc.Shown), Piece.isPrinted)):
 		return goesOn
 	default:
 		return neverCame
