@@ -85,6 +85,9 @@ type Shape struct {
 	// OnlyThreads says that nothing can be written beside threads, as far as is known: it's
 	// asked for with each call.
 	OwnThread, ClosesThreads, OnlyThreads bool
+	// HidesThreads says that what the platform tells of a message may leave out in which thread it
+	// is, as if it were in none.
+	HidesThreads bool
 }
 
 func (s Shape) withDefaults() Shape {

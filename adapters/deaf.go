@@ -10,17 +10,24 @@ type deaf map[string]*deafChat
 type deafChat struct {
 	lost  Lost      // as the document has it that learned it last
 	trial BindingID // the one that tries another thread for all; "": none does
+	// named says that a message was accepted in another thread since, and its answer named that: so
+	// does what tells of what people write.
+	named bool
 }
 
 // learns takes in what became of a document's thread, and reports whether the chat's can be written
 // to again.
 func (c deaf) learns(id BindingID, chat string, before, after Document) (again bool) {
 	known := c[chat]
+	lost := after.Lost != nil && (before.Lost == nil || !before.Lost.At.Equal(after.Lost.At))
+	if lost && known != nil {
+		known.named = false
+	}
 	switch {
 	case after.Proven && !before.Proven:
 		delete(c, chat)
 		return known != nil
-	case after.Lost == nil || after.Lost.Nowhere || after.Lost.Again.IsZero() || before.Lost != nil && before.Lost.At.Equal(after.Lost.At):
+	case !lost || after.Lost.Nowhere || after.Lost.Again.IsZero():
 	case known == nil || known.trial == id || known.lost.Again.Before(after.Lost.Again):
 		c[chat] = &deafChat{lost: *after.Lost}
 	}
@@ -46,10 +53,18 @@ func (c deaf) inDeafChat(id BindingID, chat string, doc Document, now time.Time)
 	return doc
 }
 
-// unnamed says that nobody can tell in which of a chat's threads people write.
+// names takes in that a message was accepted in a chat's thread, and that the answer named it.
+func (c deaf) names(chat string) {
+	if known := c[chat]; known != nil {
+		known.named = true
+	}
+}
+
+// unnamed says that nobody knows whether it's told in which of a chat's threads people write: some
+// couldn't be written to, and nothing has shown since that they're named.
 func (c deaf) unnamed(chat string) bool {
 	known := c[chat]
-	return known != nil && known.lost.Unnamed
+	return known != nil && !known.named
 }
 
 // lostUntil is when threads of a chat are tried again; zero: they can be written to, as far as is

@@ -249,11 +249,15 @@ func (d *Deliverer) deliverDocument(ctx context.Context, call qos.Call) (result 
 	return result
 }
 
-// Unnamed says that nobody can tell in which of a chat's threads people write, as far as is known.
-func (d *Deliverer) Unnamed(chat string) bool {
+// Unnamed says that nobody knows whether it's told in which of a chat's threads people write. Only
+// where the platform may leave that out.
+func (d *Deliverer) Unnamed(chat Target) bool {
+	if !d.opt.Adapter.Shape(chat).HidesThreads {
+		return false
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.deaf.unnamed(chat)
+	return d.deaf.unnamed(chat.Chat)
 }
 
 // RetryThreads has threads be made again in a chat where none could be made: what's allowed there may
@@ -352,6 +356,11 @@ func (d *Deliverer) deliver(ctx context.Context, call qos.Call, b Binding, doc D
 	}
 	reply := d.opt.Adapter.Call(ctx, *st.op)
 	after, sent, result := settle(s, st, reply)
+	if k := st.op.Kind; reply.Outcome == qos.Delivered && (k == KindSend || k == KindFile) && st.op.Target.Thread != "" {
+		d.mu.Lock()
+		d.deaf.names(st.op.Target.Chat)
+		d.mu.Unlock()
+	}
 	if key := keyOf(d.opt.Adapter, b, after); key != keyOf(d.opt.Adapter, b, doc) || call.Chat != "" && key != call.Chat {
 		result.Chat = key // it's read if the call was delivered, or the chat has migrated
 	}

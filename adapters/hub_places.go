@@ -45,8 +45,7 @@ func (h *Hub) Leave(place Target) {
 func (h *Hub) At(place Target) []Binding {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
-	o := h.outlets[place.Adapter]
-	unnamed := o != nil && place.Thread == "" && o.deliverer.Unnamed(place.Chat)
+	unnamed := h.Unnamed(place)
 	var out []Binding
 	for _, b := range h.bindings {
 		where := b.where()
@@ -62,6 +61,13 @@ func (h *Hub) At(place Target) []Binding {
 		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})
 	return out
+}
+
+// Unnamed says that what's told to be written in a chat itself may have been written in any of its
+// threads.
+func (h *Hub) Unnamed(place Target) bool {
+	o := h.outlets[place.Adapter]
+	return o != nil && place.Thread == "" && o.deliverer.Unnamed(place)
 }
 
 func (h *Hub) ownThread(t Target) bool {

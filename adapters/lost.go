@@ -16,8 +16,6 @@ type Lost struct {
 	Why   string    `json:"why,omitempty"`  // what the platform said, as a sentence
 	// Unmade says that none could be made.
 	Unmade bool `json:"unmade,omitempty"`
-	// Unnamed says that answers don't name it: neither may what tells of what people write there.
-	Unnamed bool `json:"unnamed,omitempty"`
 	// Nowhere says that the chat takes nothing beside its threads: nothing is shown meanwhile.
 	Nowhere bool `json:"nowhere,omitempty"`
 }

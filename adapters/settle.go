@@ -58,7 +58,6 @@ func settle(s sight, st step, r Reply) (after Document, sent *Message, _ qos.Res
 func (s *sight) settleLost(st step, r Reply, result qos.Result) (after Document, sent *Message, _ qos.Result) {
 	after = s.doc.unresolved() // a call before may have been done: who says that the thread is gone may be wrong
 	after = after.losesThread(s.shape, s.now, r.Err)
-	after.Lost.Unnamed = r.ID != ""
 	if !s.shape.OnlyThreads && s.now.Before(s.deafUntil) { // so is another's in the chat
 		after.Lost.Again = laterTime(after.Lost.Again, s.deafUntil)
 	}

@@ -120,6 +120,9 @@ type Hub interface {
 	// At returns the bindings whose target is a place now, the oldest first, those
 	// that don't work included.
 	At(place adapters.Target) []adapters.Binding
+	// Unnamed says that what's told to be written in a chat itself may have been written in any of
+	// its threads; At returns the bindings of all then.
+	Unnamed(place adapters.Target) bool
 	// Uses says whether any binding's target is in a chat.
 	Uses(adapter, chat string) bool
 	Status(id sessions.ID) []adapters.BindingStatus

@@ -70,9 +70,14 @@ func (in *Inbound) said(ctx context.Context, ev Event, s Said, roles Roles, agai
 func takesInput(b adapters.Binding) bool { return b.Input && b.Active() }
 
 // sessionFor finds the session that a text is for: the one of the place; of several
-// the one whose output it answers; else all that it could be.
+// the one whose output it answers; else all that it could be: where its thread isn't named, those too
+// that can't be shown at the moment.
 func (in *Inbound) sessionFor(ctx context.Context, ev Event, s Said) ([]sessions.Session, error) {
-	bound := in.sessionsAt(ev.Place, takesInput)
+	takes := takesInput
+	if in.opt.Hub.Unnamed(ev.Place) {
+		takes = func(b adapters.Binding) bool { return b.Input }
+	}
+	bound := in.sessionsAt(ev.Place, takes)
 	if len(bound) < 2 || s.ReplyTo == "" {
 		return bound, nil
 	}

@@ -271,6 +271,24 @@ func TestAReplyDecidesBetweenSeveralSessions(t *testing.T) {
 	})
 }
 
+// Where nobody knows in which thread something was written, a session that can't be shown at the moment
+// may be meant, too.
+func TestWhereThreadsArentNamedATextMayBeForWhoIsntShown(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.bind(w.session("other"), group, true)
+		if err := w.hub.change(w.hub.At(group)[0].ID, func(b *adapters.Binding) { b.Disabled = "Telegram refused to post a message" }); err != nil {
+			w.Fatal(err)
+		}
+		w.hub.unnamed = true
+		w.say(ann, "for whom")
+		w.pass(5 * time.Second)
+		w.wantTyped()
+		w.press(ann, w.button(w.wantPosts("Which session"), "agent"))
+		w.pass(5 * time.Second)
+		w.wantTyped("for whom")
+	})
+}
+
 // Who writes where no session takes it is told of each text, each person for themselves: in words,
 // and by a sign where that was lately. Who may only look hears it once an hour.
 func TestWhoWritesWhereNoSessionTakesItIsTold(t *testing.T) {

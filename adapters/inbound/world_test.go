@@ -573,6 +573,7 @@ type hub struct {
 	limits    adapters.Limits
 	maxFile   int // bytes
 	ownThread bool
+	unnamed   bool
 	menus     int // that fit below a post
 	faults    int // posts to come that panic
 
@@ -709,6 +710,12 @@ func (h *hub) At(place adapters.Target) []adapters.Binding {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(h.bindings), func(b adapters.Binding) bool { return b.Target != place || b.Unbound })
+}
+
+func (h *hub) Unnamed(adapters.Target) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.unnamed
 }
 
 func (h *hub) Uses(adapter, chat string) bool {

@@ -84,6 +84,9 @@ func (d *Desk) At(place adapters.Target) []adapters.Binding {
 	return []adapters.Binding{{ID: "bd_000000000001", Session: d.Session.ID, Target: place, Input: true}}
 }
 
+// Unnamed implements inbound.Hub.
+func (d *Desk) Unnamed(adapters.Target) bool { return false }
+
 // Uses implements inbound.Hub.
 func (d *Desk) Uses(_, chat string) bool { return chat == d.Chat }
 

@@ -112,7 +112,7 @@ func (a *Adapter) Shape(t adapters.Target) adapters.Shape {
 	}
 	if p, err := placeOf(t); err == nil && p.thread == 0 {
 		c, _ := a.chat(p.chat)
-		s.OwnThread, s.ClosesThreads = c.Topics, c.Topics
+		s.OwnThread, s.ClosesThreads, s.HidesThreads = c.Topics, c.Topics, c.Topics
 	}
 	return s
 }

@@ -437,7 +437,21 @@ func texts(w *world, at telegramtest.Place) string {
 
 // Where Telegram doesn't say in which topic something is, a text may be for any session of the forum, and
 // whoever wrote it is asked: it isn't typed into the one that's shown in the forum itself.
+// So it is where the topic was refused, and nothing has shown yet whether topics are named.
 func TestATextWhoseTopicIsntNamedIsTypedNowhereElse(t *testing.T) {
+	for name, lose := range map[string]func(o *office){
+		"answers don't name topics": func(o *office) { o.SetHidesTopics(o.forum, true) },
+		"a topic is refused": func(o *office) {
+			o.refuseTopics()
+			o.SetHidesTopics(o.forum, true)
+		},
+	} {
+		t.Run(name, func(t *testing.T) { playUnnamedTopic(t, lose) })
+	}
+}
+
+func playUnnamedTopic(t *testing.T, lose func(o *office)) {
+	t.Helper()
 	dir := t.TempDir()
 	inBubble(t, telegramtest.Options{}, func(w *world) {
 		o := w.office(dir, w.forum)
@@ -446,25 +460,63 @@ func TestATextWhoseTopicIsntNamedIsTypedNowhereElse(t *testing.T) {
 		o.Begin(asking, "agent")
 		o.Print(asking, adaptertest.Output{Lines: lines(1, 3)})
 		o.Pass(20 * time.Second)
-		w.SetHidesTopics(w.forum, true)
+		lose(o)
 		o.Begin(platformtest.Second, "second")
 		o.Print(platformtest.Second, adaptertest.Output{Lines: lines(1, 3)})
 		o.Pass(20 * time.Second)
 		if _, err := w.ada.Say(o.topic(w.forum, "agent").Place, "for agent"); err != nil {
-			t.Fatal(err)
+			w.Fatal(err)
 		}
 		o.Pass(20 * time.Second)
 		if typed := o.Keyboard().Typed(); len(typed) > 0 {
-			t.Fatalf("%q was typed into %s", typed[0].Text, typed[0].Session)
+			w.Fatalf("%q was typed into %s", typed[0].Text, typed[0].Session)
 		}
 		seen := w.seen(telegramtest.Place{Chat: w.forum})
 		ask := seen[len(seen)-1]
 		if _, err := o.Press(true, ask.ID, "agent"); err != nil {
-			t.Fatalf("%v: %q", err, ask.Text)
+			w.Fatalf("%v: %q", err, ask.Text)
 		}
 		o.Pass(20 * time.Second)
 		if typed := o.Keyboard().Typed(); len(typed) != 1 || typed[0].Session != asking {
-			t.Errorf("%+v was typed", typed)
+			w.Errorf("%+v was typed", typed)
+		}
+	})
+}
+
+// refuseTopics has the next message to a topic be refused, as if that were gone.
+func (o *office) refuseTopics() {
+	o.fate.Store(new(func(_ string, body []byte) faults.Fate {
+		if found(toTopic, body, true) == "" {
+			return faults.Fate{}
+		}
+		o.fate.Store(nil)
+		return faults.Fate{Lost: true, Answer: refused(http.StatusBadRequest, "Bad Request: message thread not found")}
+	}))
+}
+
+// Where a topic can't be written to and others can, what's written in the forum itself is for the session
+// that's shown there, as soon as an answer has named another's topic.
+func TestATextInAForumIsForWhoIsShownThereWhereTopicsAreNamed(t *testing.T) {
+	dir := t.TempDir()
+	inBubble(t, telegramtest.Options{}, func(w *world) {
+		o := w.office(dir, w.forum)
+		o.Open()
+		defer o.Close()
+		o.Begin(asking, "agent")
+		o.Print(asking, adaptertest.Output{Lines: lines(1, 3)})
+		o.Pass(20 * time.Second)
+		o.refuseTopics()
+		o.Begin(platformtest.Second, "second")
+		o.Print(platformtest.Second, adaptertest.Output{Lines: lines(1, 3)})
+		o.Pass(20 * time.Second)
+		o.Print(asking, adaptertest.Output{Lines: lines(4, 3), Ends: true})
+		o.Pass(20 * time.Second)
+		if _, err := w.ada.Say(telegramtest.Place{Chat: w.forum}, "for second"); err != nil {
+			w.Fatal(err)
+		}
+		o.Pass(20 * time.Second)
+		if typed := o.Keyboard().Typed(); len(typed) != 1 || typed[0].Session != platformtest.Second {
+			w.Errorf("%+v was typed", typed)
 		}
 	})
 }
