@@ -95,6 +95,7 @@ type shown struct {
 	retry  time.Time
 	since  time.Time // since when this run is to show it
 	tries  int       // that were refused in succession
+	why    string    // the last of them was
 	unsure bool      // one of them may be there all the same
 	begun  bool      // it's kept that it's posted
 	silent bool      // it stands beside the session's thread already, or in the group that this one was, and has rung there
@@ -103,6 +104,13 @@ type shown struct {
 
 // refused says that the place has refused the message in every form, and that it's nowhere.
 func (m *shown) refused() bool { return m.tries > 0 && m.Message == "" }
+
+const (
+	// showSoon is how often one of what a chat refuses for the same reason is tried again for all,
+	// and showSoonTries for how many tries: some 12 minutes, as bindings are.
+	showSoon      = 30 * time.Second
+	showSoonTries = 25
+)
 
 // showRetry is after how long what was refused is tried again: 30 s, and twice as long each
 // time until it's ten minutes.
@@ -294,6 +302,9 @@ func (ps *prompts) confirm(s sentPrompt) []PromptMessage {
 		ps.showElsewhere(a, m, s.err)
 		return nil
 	}
+	if s.err == nil {
+		ps.retryRefused(m.Place)
+	}
 	m.tries, a.refused, a.why = 0, time.Time{}, nil
 	return []PromptMessage{m.PromptMessage}
 }
@@ -338,7 +349,12 @@ func (m *shown) leave() {
 func (ps *prompts) showElsewhere(a *asked, m *shown, why error) {
 	now := time.Now()
 	m.tries++
-	m.posted, m.retry = "", now.Add(showRetry(m.tries))
+	m.posted, m.why = "", fmt.Sprint(why)
+	rest := showRetry(m.tries)
+	if m.tries <= showSoonTries && !ps.triesOther(m, now.Add(showSoon)) {
+		rest = showSoon
+	}
+	m.retry = now.Add(rest)
 	if a.why = why; a.refused.IsZero() {
 		a.refused = now
 	}
@@ -348,6 +364,30 @@ func (ps *prompts) showElsewhere(a *asked, m *shown, why error) {
 	clear(a.bound) // the session may get a thread yet
 	if chat := ps.in.beside(m.Place); chat != (adapters.Target{}) {
 		a.message(chat, PromptAsked, now)
+	}
+}
+
+// triesOther says that another message is tried before a time that the chat has refused for the same
+// reason. mu is held.
+func (ps *prompts) triesOther(m *shown, before time.Time) bool {
+	for _, a := range ps.asked {
+		for at, other := range a.messages {
+			if other != m && other.refused() && other.why == m.why && at.isIn(m.Place) && !a.Final() && !other.retry.After(before) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// retryRefused has all be tried again that a chat has refused: it has taken something. mu is held.
+func (ps *prompts) retryRefused(chat adapters.Target) {
+	for _, a := range ps.asked {
+		for at, m := range a.messages {
+			if m.refused() && at.isIn(chat) {
+				m.retry = time.Time{}
+			}
+		}
 	}
 }
 

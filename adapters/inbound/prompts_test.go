@@ -82,6 +82,44 @@ func TestARefusedQuestionIsShown(t *testing.T) {
 	}
 }
 
+// Of questions that a chat refuses one is tried every half minute, for all: all are shown within that once
+// the chat takes them, and one that it refuses for what it says doesn't hold up the others.
+func TestRefusedQuestionsAreTriedOneForAll(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var refusing atomic.Bool
+		var tries atomic.Int32
+		refusing.Store(true)
+		w.hub.mu.Lock()
+		w.hub.refused = func(p adapters.Post) error {
+			tries.Add(1)
+			switch {
+			case refusing.Load():
+				return errors.New("not here")
+			case strings.Contains(p.Text, "never"):
+				return errors.New("not that")
+			}
+			return nil
+		}
+		w.hub.mu.Unlock()
+		for i := range 5 {
+			d := permission()
+			if i == 0 {
+				d.Title = "never"
+			}
+			w.question(fmt.Sprintf("pr_%d", i), d)
+		}
+		w.pass(5 * time.Minute)
+		tries.Store(0)
+		w.pass(5 * time.Minute)
+		if n := tries.Load(); n > 15 {
+			t.Errorf("in five minutes %d were tried", n)
+		}
+		refusing.Store(false)
+		w.pass(32 * time.Second)
+		w.wantPosts("agent asks", "agent asks", "agent asks", "agent asks")
+	})
+}
+
 // Somebody who answers a question's message with the number of an option has chosen that: with a
 // "#", or alone where the question takes no text. What a place doesn't offer isn't chosen so, by
 // nobody who may not.
