@@ -236,7 +236,9 @@ func playStorm(tb testing.TB, c Coast, seed uint64) {
 
 // catchUp lets the time pass in which everything is to be there: a minute. After orders of
 // silence calls are further apart for a while; where a chat has made as many in that minute as
-// its pace allows, what's left has the time that it needs at that pace.
+// its pace allows, what's left has the time that it needs at that pace: the slower one of the minute's
+// begin and end, since what's slow after a silence begins when that ends, which is up to a second after
+// what was ordered.
 func (s *storm) catchUp() {
 	s.Helper()
 	made := map[string]int{} // calls, by chat
@@ -257,7 +259,7 @@ func (s *storm) catchUp() {
 	var more time.Duration
 	for _, c := range s.Office().Chats() {
 		left := c.Waiting[qos.Final].Count + c.Waiting[qos.Stream].Count
-		if tick := ticks[c.Chat]; left > 0 && made[string(c.Chat)] >= int(calm/max(tick, time.Second))-1 {
+		if tick := max(ticks[c.Chat], c.Tick); left > 0 && made[string(c.Chat)] >= int(calm/max(tick, time.Second))-1 {
 			s.note("%d calls were made in %s, %d are left, %s apart", made[string(c.Chat)], c.Chat, left, tick)
 			more = max(more, time.Duration(left)*tick)
 		}
