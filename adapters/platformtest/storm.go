@@ -125,6 +125,7 @@ type storm struct {
 	makes  int       // calls that make threads, of which nobody knows what came
 	loses  int       // calls that were told that their thread is gone
 	deaf   bool      // no thread could be written to
+	over   bool      // nothing goes wrong any more
 	guests []*guest
 
 	leave   func() error //  ends the state that it's in; nil: none, or it stays
@@ -219,6 +220,11 @@ func playStorm(tb testing.TB, c Coast, seed uint64) {
 		s.arrive(s.guests[1])
 	}
 	s.SetFates(nil)
+	for _, g := range s.guests {
+		s.checkPlaces(g)
+		g.places = len(s.Places(g.name))
+	}
+	s.over = true
 	if s.leave != nil {
 		if err := s.leave(); err != nil {
 			s.Error(err)
@@ -230,6 +236,7 @@ func playStorm(tb testing.TB, c Coast, seed uint64) {
 	s.mu.Unlock()
 	o.Pass(silent)
 	s.catchUp()
+	s.tryPlaces()
 	s.note("all is to be there")
 	s.check()
 }
@@ -265,6 +272,20 @@ func (s *storm) catchUp() {
 		}
 	}
 	s.Office().Pass(more)
+}
+
+// tryPlaces has the sessions print where it's said that another place is tried with the next output: so
+// it is ten minutes after none could be written to.
+func (s *storm) tryPlaces() {
+	s.Helper()
+	if !strings.Contains(s.Office().Wrong(), "another is tried with its next output") {
+		return
+	}
+	s.note("the sessions print again")
+	for _, g := range s.guests {
+		s.print(g)
+	}
+	s.Office().Pass(calm)
 }
 
 // note writes down what happened, for who looks why something is wrong.

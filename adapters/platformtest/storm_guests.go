@@ -18,6 +18,7 @@ type guest struct {
 	begun        bool
 	first        int // number of its first line, and of its first question, but one
 	lines, asked int
+	places       int             // made for it until nothing went wrong any more
 	unsure       int             // calls that made a place for it, whose answers didn't come as they were
 	lost         map[string]bool // places of which a call for it was told that they're gone
 }
@@ -90,7 +91,8 @@ func (s *storm) mark(c StormCall, f faults.Fate, loses bool) {
 }
 
 // checkPlaces wants a session's place to be made anew at most once for each that was lost, and
-// twice at all: where none can be written to, the next is tried later.
+// twice at all: where none can be written to, the next is tried later. Once nothing goes wrong any more
+// one is made at most.
 func (s *storm) checkPlaces(g *guest) {
 	s.Helper()
 	places := s.Places(g.name)
@@ -102,6 +104,12 @@ func (s *storm) checkPlaces(g *guest) {
 	lost := len(g.lost)
 	if s.deaf {
 		lost++
+	}
+	if s.deaf && s.over { // the one made anew, too, which is known when another session's can be written to
+		lost++
+	}
+	if now := len(places) - g.places; s.over && now > 1+g.unsure {
+		s.Errorf("%d places were made of %s when nothing went wrong any more: %v", now, g.name, places)
 	}
 	if most := 1 + g.unsure + min(lost, 2); len(places) > most {
 		s.Errorf("these places were made of %s: %v; %d were lost, and %d calls that made one weren't answered: want at most %d", g.name, places, lost, g.unsure, most)

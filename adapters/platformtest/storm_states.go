@@ -9,7 +9,7 @@ type State struct {
 	// well with it.
 	Enter, Leave func() error
 	// Hides and Loses are as of Wrong, and Deaf says that no thread can be written to: each session
-	// loses one by it, if it has got one.
+	// loses one by it, if it has got one, and the one that's made anew then.
 	Hides, Loses, Deaf bool
 	// Bare says that messages can't answer others.
 	Bare bool
