@@ -145,3 +145,24 @@ func TestARefusalWhileStoppingIsKept(t *testing.T) {
 		}
 	})
 }
+
+// Status can be asked for beside a session that a chat refused before the start: that one isn't open yet.
+func TestStatusAfterAStartBesideWhatWasRefused(t *testing.T) {
+	inBubble(t, func(t *testing.T, r *rig) {
+		t.Helper()
+		r.start()
+		r.begin("pb_1", "agent-1")
+		r.begin("pb_2", "agent-2")
+		r.bind("pb_1", "a:-1", adapters.ViewStream)
+		r.platforms["a"].DeleteChat("-1")
+		r.print("pb_1", "one")
+		r.pass(5 * time.Second)
+		r.stop()
+		r.start()
+		r.bind("pb_2", "a:-1", adapters.ViewStream)
+		st := r.hub.Status("pb_2")
+		if len(r.disabled) != 1 || len(st) != 1 || st[0].Failing != r.disabled[0].Disabled {
+			t.Errorf("beside %+v the other has the status %+v", r.disabled, st)
+		}
+	})
+}

@@ -66,7 +66,10 @@ func (h *Hub) whyOthersAreNotShown(b *bound) (why string) {
 		if other == b || !other.in(t.Adapter, t.Chat) || other.Unbound || other.Resting || w == nil || w.ended {
 			continue
 		}
-		doc, _ := other.outlet.deliverer.Document(other.ID)
+		var doc Document
+		if other.open { // it has no outlet before it was for the first time
+			doc, _ = other.outlet.deliverer.Document(other.ID)
+		}
 		switch {
 		case other.Disabled == "":
 			works = works || !doc.isBlank()
