@@ -55,6 +55,7 @@ func (s *storm) deafen(state State) {
 	s.Helper()
 	s.note("nothing comes: %s", state.Name)
 	s.forgets = s.forgets || state.Forgets
+	s.SetFates(nil) // at once: a silence that's ordered from now on would hide what's to be said
 	says := state.Says
 	s.mu.Lock()
 	if s.Office().Wrong() != "" || time.Now().Before(s.silent) {
@@ -64,7 +65,6 @@ func (s *storm) deafen(state State) {
 	if err := state.Enter(); err != nil {
 		s.Error(err)
 	}
-	s.SetFates(nil)
 	s.print(s.guest())
 	s.write()
 	for range 2 {
