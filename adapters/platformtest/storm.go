@@ -121,6 +121,7 @@ type storm struct {
 
 	mu     sync.Mutex
 	silent time.Time // until when silence is ordered
+	slow   time.Time // until when a call that reads takes
 	hidden bool      // something that waits may have been given up
 	makes  int       // calls that make threads, of which nobody knows what came
 	loses  int       // calls that were told that their thread is gone
@@ -320,6 +321,9 @@ func (s *storm) begin() {
 		if until := time.Now().Add(silence + f.Here + f.Back); silence > 0 && until.After(s.silent) {
 			s.silent = until
 		}
+		if until := time.Now().Add(f.Here + f.Back); c.Reads && until.After(s.slow) {
+			s.slow = until
+		}
 		s.hidden = s.hidden || w.Hides
 		s.mark(c, f, w.Loses)
 		return f
@@ -380,6 +384,9 @@ func (s *storm) restart() {
 			all[i].unsaid = true
 		}
 	}
+	s.mu.Lock()
+	s.slow = time.Time{}
+	s.mu.Unlock()
 	if s.random.IntN(2) == 0 {
 		s.note("a kill")
 		s.Office().Kill()

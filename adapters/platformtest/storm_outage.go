@@ -58,8 +58,8 @@ func (s *storm) deafen(state State) {
 	s.SetFates(nil) // at once: a silence that's ordered from now on would hide what's to be said
 	says := state.Says
 	s.mu.Lock()
-	if s.Office().Wrong() != "" || time.Now().Before(s.silent) {
-		says = "" // it rests from what was wrong before
+	if s.Office().Wrong() != "" || time.Now().Before(s.silent) || time.Now().Before(s.slow) {
+		says = "" // it rests from what was wrong before, or hasn't asked yet
 	}
 	s.mu.Unlock()
 	if err := state.Enter(); err != nil {
