@@ -101,7 +101,7 @@
 // minute with traffic; a probe that's refused cuts nothing. When a penalty lifts, one call goes
 // as a probe, of the best class that waits, or the next cosmetic message where nothing does,
 // and nothing more until it's answered.
-// For a minute after that, finals and streams go at half the reduced pace. It's never less
+// Until a minute after it lifted, finals and streams go at half the reduced pace. It's never less
 // than three tenths of the full one: in a group four such calls a minute, so that the little
 // that waited is there a minute after the penalty.
 //

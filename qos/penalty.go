@@ -13,7 +13,7 @@ const (
 	// eight a minute on.
 	paceLeast = 0.3
 
-	// slowStart is for how long half the reduced pace holds after a penalty.
+	// slowStart is for how long half the reduced pace holds after a penalty has lifted.
 	slowStart = time.Minute
 
 	// penaltyMargin is added to the platform's time, as 0.1 s to 1 s at random, so
@@ -93,14 +93,16 @@ func (t *throttle) heard(p Penalty, now time.Time) {
 }
 
 // succeeded says that a call which had begun at a time was accepted. It ends the
-// probe, and recovers some of the pace after each clean minute.
+// probe, which leaves what's left of the slow start: where calls failed for another reason
+// since the penalty, or none was made, it has been slow for so long already. It recovers some
+// of the pace after each clean minute.
 func (t *throttle) succeeded(now, began time.Time) {
 	if began.Before(t.until) {
 		return // it was under way already when the penalty came
 	}
 	if t.probing {
 		t.probing = false
-		t.slow = now.Add(slowStart)
+		t.slow = t.until.Add(slowStart)
 		t.clean = now
 		return
 	}

@@ -149,6 +149,35 @@ func TestSlowStart(t *testing.T) {
 	})
 }
 
+// TestSlowStartEndsAMinuteAfterThePenalty: where calls fail for another reason for a minute after a
+// penalty, what waits goes at the reduced pace as soon as they don't.
+func TestSlowStartEndsAMinuteAfterThePenalty(t *testing.T) {
+	inArena(t, qos.Options{}, nil, func(a *arena) {
+		const works = 100 * time.Second
+		for i := range 8 {
+			a.feed(docID(i), group)
+		}
+		a.pass(20 * time.Second)
+		told := false
+		a.answers(func(qos.Call) *qos.Result {
+			switch {
+			case !told:
+				told = true
+				return throttled(10 * time.Second)
+			case a.now() < works:
+				return &qos.Result{Outcome: qos.Failed}
+			}
+			return nil
+		})
+		a.pass(works + 90*time.Second - a.now()) // a back-off, and a minute
+		first := a.made(func(g grant) bool { return g.at >= works })[0].at
+		// The full pace is 3.4 s: in a minute twelve calls at 0.7 of it, and six in a slow start.
+		if n := len(a.made(func(g grant) bool { return g.at >= first && g.at < first+time.Minute })); n < 10 {
+			t.Errorf("%d calls in the minute in which they work again, want about 12", n)
+		}
+	})
+}
+
 // TestSlowStartStarvesNoFinal: commands don't wait for it, so it must not keep a final
 // from its turn among them; nor do streams that have waited for long pass it by.
 func TestSlowStartStarvesNoFinal(t *testing.T) {

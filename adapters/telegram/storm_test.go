@@ -247,5 +247,5 @@ func TestStorms(t *testing.T) {
 	platformtest.Storms(t, func(t *testing.T, dir string, play func(testing.TB, platformtest.Coast)) {
 		t.Helper()
 		inBubble(t, telegramtest.Options{}, func(w *world) { play(w, coast{w.office(dir, w.forum)}) })
-	}, 302672, 500075, 1001189, 1001218, 1008620, 1013625, 1015741, 3006501)
+	}, 302672, 500075, 1001189, 1001218, 1008620, 1013625, 1015741, 3006501, 3011902)
 }
