@@ -8,8 +8,9 @@ import (
 )
 
 // submit presses Enter when the program has read the text, and looks whether the screen
-// took it. It's pressed while nothing else stands in the input box: somebody may have
-// begun to write behind the text. It says what has kept it from being submitted.
+// took it. It's pressed while the program it was typed into has the foreground, since another may be a shell, and
+// nothing else stands in the input box: somebody may have begun to write behind the text. It says what has kept it
+// from being submitted.
 func (t *previewer) submit(ctx context.Context, before *Snapshot) (why string) {
 	ctx, cancel := context.WithTimeout(ctx, previewWithin)
 	defer cancel()
@@ -20,6 +21,11 @@ func (t *previewer) submit(ctx context.Context, before *Snapshot) (why string) {
 		var term Terminal
 		if snap, term, err = t.look(ctx); err != nil {
 			break
+		}
+		if snap.Front != before.Front {
+			why = "it's typed, but another program has the foreground: Enter wasn't pressed"
+			err = t.await(ctx)
+			continue
 		}
 		switch t.stands(&snap) {
 		case standsAlone:

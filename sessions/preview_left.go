@@ -66,6 +66,8 @@ func (t *previewer) finish(ctx context.Context) (end PreviewEnd, why string) {
 	switch box := t.text.Box(&snap); {
 	case t.dialog(snap.Rows) != "" && !tells(box):
 		return PreviewUnclear, "a dialog is open"
+	case !t.text.Command && (box.Shell || t.text.Shell(&snap)):
+		return PreviewUnknown, "a shell is in its foreground, which would run what stands before it"
 	case !box.Known:
 		return PreviewUnknown, "what stands in its input box can't be read"
 	case !box.Open:

@@ -22,8 +22,13 @@ type mortal struct {
 	restless  int  // so many times its screen has changed when it's typed into
 	pastes    int
 	submitted []string
-	steps     int // until who types is killed; 0: never
+	pressedIn string // what had the foreground when Enter was pressed
+	steps     int    // until who types is killed; 0: never
+	agent     int    // looks until the agent has ended, and a shell has the foreground; 0: never; below 0: that's so
 }
+
+// front is what has the foreground.
+func (m *mortal) front() string { return map[bool]string{true: "sh", false: "agent"}[m.agent < 0] }
 
 // step is survived, or not.
 func (m *mortal) step() {
@@ -41,7 +46,12 @@ func (m *mortal) rows() []string {
 
 func (m *mortal) Snapshot(context.Context, string, Window) (Snapshot, error) {
 	m.step()
-	return Snapshot{Pane: "%1", Rows: m.rows(), CursorX: len(m.box)}, nil
+	if m.agent == 1 {
+		m.agent = -1
+	} else if m.agent > 0 {
+		m.agent--
+	}
+	return Snapshot{Pane: "%1", Rows: m.rows(), CursorX: len(m.box), Front: m.front()}, nil
 }
 
 func (m *mortal) Terminal(string) (Terminal, error) { return Terminal{}, nil }
@@ -60,6 +70,7 @@ func (m *mortal) Paste(_ context.Context, _ Guard, text string) (Outcome, error)
 
 func (m *mortal) Press(context.Context, Guard, ...string) (Outcome, error) {
 	m.step()
+	m.pressedIn = m.front()
 	m.submitted = append(m.submitted, m.box)
 	m.box = ""
 	m.step()
@@ -71,8 +82,11 @@ func (m *mortal) typist() *previewer {
 		srv: m, pane: Pane{ID: "%1"}, phrases: []string{"proceed"},
 		dialog: func(rows []string) string { return map[bool]string{true: "proceed"}[rows[0] == "proceed?"] },
 		text: Preview{
-			Text: leftText, Shell: func(*Snapshot) bool { return false },
-			Box: func(*Snapshot) Box { return Box{Known: !m.unknown, Open: !m.dialog && !m.unknown, Text: m.box} },
+			Text: leftText, Shell: func(s *Snapshot) bool { return s.Front == "sh" },
+			Box: func(s *Snapshot) Box {
+				open := !m.dialog && !m.unknown
+				return Box{Known: !m.unknown, Open: open, Text: m.box, Shell: open && s.Front == "sh"}
+			},
 		},
 	}
 }
@@ -119,6 +133,29 @@ func TestPreviewCutOffAnywhere(t *testing.T) {
 	}
 	if finished < 10 {
 		t.Errorf("only %d were left", finished)
+	}
+}
+
+// An agent that ends with a preview in its box, or unread, may leave it to a shell: that runs no word of it, whoever
+// presses Enter.
+func TestPreviewIsSubmittedToNoShell(t *testing.T) {
+	for ends := 1; ends < 40; ends++ {
+		for _, again := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				m := &mortal{agent: ends, unknown: ends%2 == 0}
+				if again { // whoever typed it has been killed
+					m.agent, m.box = -1, leftText
+					if end, why := m.typist().finish(t.Context()); end != PreviewUnknown || !strings.Contains(why, "shell") && !m.unknown {
+						t.Errorf("%d, %q", end, why)
+					}
+				} else if _, _, err := m.typist().run(t.Context()); err != nil {
+					t.Error(err)
+				}
+				if len(m.submitted) > 0 && m.pressedIn == "sh" {
+					t.Errorf("the agent ended after %d looks, and the shell got %q", ends, m.submitted)
+				}
+			})
+		}
 	}
 }
 
