@@ -268,15 +268,15 @@ func (d *Deliverer) RetryThreads(chat string) {
 	if known := d.deaf[chat]; known != nil && known.lost.Unmade {
 		delete(d.deaf, chat)
 	}
-	d.forgetLost(chat, func(l Lost) bool { return l.Unmade })
+	d.forgetLost(chat, Lost.isUnmade)
 }
 
 // forgetLost has the documents of a chat get threads again that have lost theirs in a certain way. mu
 // is held.
 func (d *Deliverer) forgetLost(chat string, which func(l Lost) bool) {
 	for _, o := range d.open {
-		if o.doc.Lost != nil && which(*o.doc.Lost) && o.doc.Thread == "" && !o.doc.Lost.Nowhere && o.doc.target(o.binding).Chat == chat {
-			o.doc.Lost = nil
+		if o.doc.target(o.binding).Chat == chat {
+			o.doc = o.doc.forgetLost(which)
 		}
 	}
 }

@@ -149,14 +149,19 @@ func (h *Hub) change(ctx context.Context, b *bound, want Binding) (Binding, erro
 		return next, h.catchUp(ctx, b)
 	}
 	doc, err := h.revived(ctx, b)
-	if err == nil {
-		err = h.opt.Store.PutBinding(ctx, next, &doc)
-	}
 	if err != nil {
 		return Binding{}, fmt.Errorf("change the binding to %s: %w", b.Target, err)
 	}
+	return next, h.reopen(ctx, b, next, doc)
+}
+
+// reopen has a binding work again as next says, from where its document is. life is held.
+func (h *Hub) reopen(ctx context.Context, b *bound, next Binding, doc Document) error {
+	if err := h.opt.Store.PutBinding(ctx, next, &doc); err != nil {
+		return fmt.Errorf("change the binding to %s: %w", b.Target, err)
+	}
 	h.update(b, next)
-	return next, h.open(ctx, b, doc)
+	return h.open(ctx, b, doc)
 }
 
 // revived is the document with which a binding works again that didn't.

@@ -177,7 +177,8 @@ func (h *Hub) ChatLost(ctx context.Context, adapter, chat, why string) error {
 	return errors.Join(errs...)
 }
 
-// ChatBack has what's disabled in a chat tried again: the bot may write there now.
+// ChatBack has what's disabled in a chat tried again: the bot may write there now. Threads that
+// couldn't be made may be, too.
 func (h *Hub) ChatBack(ctx context.Context, adapter, chat string) error {
 	h.life.Lock()
 	defer h.life.Unlock()
@@ -189,8 +190,12 @@ func (h *Hub) ChatBack(ctx context.Context, adapter, chat string) error {
 		}
 		next := b.Binding
 		next.Disabled = ""
-		_, err := h.change(ctx, b, next)
-		errs = append(errs, err)
+		doc, err := h.revived(ctx, b)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("have the binding to %s work again: %w", b.Target, err))
+			continue
+		}
+		errs = append(errs, h.reopen(ctx, b, next, doc.forgetLost(Lost.isUnmade)))
 	}
 	return errors.Join(errs...)
 }

@@ -46,6 +46,16 @@ func (d Document) losesThread(shape Shape, now time.Time, why error) Document {
 	return d
 }
 
+// forgetLost is the document when it may get a thread again, if it has lost its own in a certain way.
+func (d Document) forgetLost(which func(l Lost) bool) Document {
+	if d.Lost != nil && which(*d.Lost) && d.Thread == "" && !d.Lost.Nowhere {
+		d.Lost = nil
+	}
+	return d
+}
+
+func (l Lost) isUnmade() bool { return l.Unmade }
+
 // reasonOf is what an error says of why, without what wasn't done, where an adapter's error knows it.
 func reasonOf(err error) string {
 	var r interface{ Reason() string }

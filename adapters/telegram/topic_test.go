@@ -1,6 +1,7 @@
 package telegram_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -517,6 +518,37 @@ func TestATextInAForumIsForWhoIsShownThereWhereTopicsAreNamed(t *testing.T) {
 		o.Pass(20 * time.Second)
 		if typed := o.Keyboard().Typed(); len(typed) != 1 || typed[0].Session != platformtest.Second {
 			w.Errorf("%+v was typed", typed)
+		}
+	})
+}
+
+// Where the bot may not make topics and General is closed, a session can't be shown. Once it may, the
+// session has its topic at once, and nothing is said any more.
+func TestATopicIsMadeWhereTheBotMayAgain(t *testing.T) {
+	dir := t.TempDir()
+	inBubble(t, telegramtest.Options{}, func(w *world) {
+		o := w.office(dir, w.forum)
+		o.Open()
+		defer o.Close()
+		o.Pass(20 * time.Second)
+		all := telegramtest.AllRights()
+		few := all
+		few.ManageTopics = false
+		if err := errors.Join(w.ada.SetBotRights(w.forum, &few), w.ada.CloseGeneral(w.forum)); err != nil {
+			w.Fatal(err)
+		}
+		o.Begin(asking, "agent")
+		o.Print(asking, adaptertest.Output{Lines: lines(1, 3)})
+		o.Pass(24 * time.Second)
+		if o.Wrong() == "" {
+			w.Error("nothing is said")
+		}
+		if err := errors.Join(w.ada.ReopenGeneral(w.forum), w.ada.SetBotRights(w.forum, &all)); err != nil {
+			w.Fatal(err)
+		}
+		o.Pass(20 * time.Second)
+		if st := o.Hub.Status(asking); o.Wrong() != "" || st[0].Target.Thread == "" {
+			w.Errorf("it's said that %q, and the binding is %+v", o.Wrong(), st)
 		}
 	})
 }
