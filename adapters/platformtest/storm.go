@@ -425,6 +425,7 @@ func questionText(n int) string { return fmt.Sprintf("question <%d>", n) }
 // check looks at what's there in the end.
 func (s *storm) check() {
 	s.Helper()
+	wrong := s.Office().Wrong() // before time passes, in which another place may be due
 	seen := s.Seen()
 	for _, g := range s.guests {
 		for n := range g.lines {
@@ -455,8 +456,8 @@ func (s *storm) check() {
 	if m := s.Misjudged(); m != "" {
 		s.Error(m)
 	}
-	if p := s.Office().Wrong(); p != "" && !strings.Contains(p, "another is tried at") { // said for ten minutes
-		s.Errorf("it's said that something's wrong: %s", p)
+	if wrong != "" && !strings.Contains(wrong, "another is tried at") { // said for ten minutes
+		s.Errorf("it's said that something's wrong: %s", wrong)
 	}
 }
 
