@@ -172,6 +172,10 @@ func (g *Gateway) ended(ctx context.Context, err error, lived time.Duration) tim
 		if end.forget || g.spoiled >= maxSpoiled {
 			g.session, g.spoiled = nil, 0
 		}
+		if end.early && end.again > 0 { // other calls were refused, and no more are made meanwhile
+			g.link.Denied(ctx, why)
+			return end.again + rand.N(time.Second)
+		}
 		if end.final {
 			g.denied++
 			g.link.Denied(ctx, why)

@@ -128,6 +128,9 @@ func (g *Gateway) address(ctx context.Context) (string, error) {
 			if f, ok := errors.AsType[*failure](err); ok && f.status == http.StatusUnauthorized {
 				e := closing(4004)
 				e.early = true
+				if f.local {
+					e.again = f.retryAfter
+				}
 				return "", e
 			}
 			return "", err

@@ -12,11 +12,12 @@ import (
 
 // ending is why a connection to the gateway ended, and what that means for the next.
 type ending struct {
-	text   string // as a sentence, for people
-	final  bool   // a person must change something, as far as is known
-	early  bool   // of final: before the bot tried to log in
-	forget bool   // the session can't be resumed
-	asked  bool   // Discord wants it so; nothing is wrong
+	text   string        // as a sentence, for people
+	final  bool          // a person must change something, as far as is known
+	early  bool          // of final: before the bot tried to log in
+	again  time.Duration // of early: after how long calls are made again, since none is made now; 0: one was made
+	forget bool          // the session can't be resumed
+	asked  bool          // Discord wants it so; nothing is wrong
 	// rest is the least time to rest before the next, to which up to four times as
 	// much is added by chance; 0: as after any failure.
 	rest time.Duration

@@ -13,10 +13,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/adaptertest"
 	"github.com/panebridge/panebridge/adapters/discord"
 	"github.com/panebridge/panebridge/adapters/discord/discordtest"
 	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/qos"
 )
 
 // What people write comes in, wherever they may write to the bot, with its place.
@@ -212,6 +214,38 @@ func TestPassingEnds(t *testing.T) {
 				w.must(w.ada.Say(w.plain, "after"))
 				quiet()
 				e.wantTexts(target(w.plain, ""), "before", "meanwhile", "after")
+			})
+		})
+	}
+}
+
+// While no call is made, since posts were refused for the token, the gateway isn't refused anew each time:
+// it asks as soon as calls are made again.
+func TestTheGatewayAsksAsSoonAsCallsAreMade(t *testing.T) {
+	for seed := range 20 {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			inBubble(t, discordtest.Options{}, func(w *world) {
+				e := w.ear()
+				e.start()
+				defer func() { e.stop() }()
+				time.Sleep(2 * time.Minute)
+				post := func() qos.Outcome {
+					return e.bot.Post(w.Context(), adapters.Post{To: target(w.plain, ""), Text: "hello"}, "").Outcome
+				}
+				remove := w.Inject(discordtest.Fault{Call: "CreateMessage", Status: http.StatusUnauthorized, Message: "401: Unauthorized"})
+				for range 250 { // the fifth is refused by then, and half a minute passes without any
+					post()
+					time.Sleep(200 * time.Millisecond)
+				}
+				remove()
+				w.InvalidateSessions(false)
+				for post() != qos.Delivered {
+					time.Sleep(100 * time.Millisecond)
+				}
+				time.Sleep(3 * time.Second)
+				if h := e.gateway.Health(); h.Condition != inbound.Well {
+					t.Errorf("calls are made again, and health is %+v", h)
+				}
 			})
 		})
 	}
