@@ -402,7 +402,16 @@ func (s *storm) restart() {
 	s.mu.Unlock()
 	if s.random.IntN(2) == 0 {
 		s.note("a kill")
+		had := map[*guest]int{}
+		for _, g := range s.guests {
+			had[g] = len(s.Places(g.name))
+		}
 		s.Office().Kill()
+		for _, g := range s.guests {
+			if len(s.Places(g.name)) > had[g] { // made by a call that was under way
+				g.unsure++
+			}
+		}
 	} else {
 		s.note("a restart")
 		s.Office().Restart()
