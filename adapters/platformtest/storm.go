@@ -122,6 +122,7 @@ type storm struct {
 	mu     sync.Mutex
 	silent time.Time // until when silence is ordered
 	slow   time.Time // until when a call that reads takes
+	broken time.Time // until when a connection may be broken without anybody's notice
 	hidden bool      // something that waits may have been given up
 	makes  int       // calls that make threads, of which nobody knows what came
 	loses  int       // calls that were told that their thread is gone
