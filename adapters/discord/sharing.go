@@ -301,12 +301,13 @@ func (s *sharing) sees(ctx context.Context, t adapters.Target, name string) {
 	}
 }
 
-// hears takes in that the bot said something in a thread.
+// hears takes in that the bot said something in a thread. Where nobody knows what came of a thread that this daemon
+// was making in the channel, it may be that one, and the process before may have said it.
 func (s *sharing) hears(ctx context.Context, t adapters.Target) {
 	s.mu.Lock()
-	spoke := s.spoke[t.Thread]
+	mine := s.spoke[t.Thread] || s.makesIn(t.Chat)
 	s.mu.Unlock()
-	if spoke || s.isMine(ctx, t) {
+	if mine || s.isMine(ctx, t) {
 		return
 	}
 	s.mu.Lock()
@@ -314,6 +315,16 @@ func (s *sharing) hears(ctx context.Context, t adapters.Target) {
 	s.theirs[t.Thread] = true
 	s.mu.Unlock()
 	s.meets(ctx)
+}
+
+// makesIn reports whether a thread is being made in a channel, or was without an answer a while ago. mu is held.
+func (s *sharing) makesIn(channel string) bool {
+	for t, ended := range s.making {
+		if t.channel == channel && (ended.IsZero() || time.Since(ended) < makingFor) {
+			return true
+		}
+	}
+	return false
 }
 
 // tries notes that an interaction is about to be answered, so that after a crash it's known that

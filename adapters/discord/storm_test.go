@@ -370,5 +370,5 @@ func TestStorms(t *testing.T) {
 			w.noErr(w.adapter(nil).Platform(o.notes).SetCommands(w.Context(), inbound.Commands()))
 			play(w, coast{o})
 		})
-	}, 100293, 100823, 600136, 600169, 500060, 2000111, 4001129, 4012558)
+	}, 100293, 100823, 600136, 600169, 500060, 2000111, 2006480, 2036815, 2038956, 2040045, 4001129, 4012558)
 }
