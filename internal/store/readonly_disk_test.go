@@ -70,14 +70,17 @@ func writeTo(t *testing.T) *blocks {
 }
 
 // mustRefuse fails unless the disk's failure is told as what it is, and nothing is acknowledged any more.
-func (b *blocks) mustRefuse(want error) {
+// It reports whether the kernel kept what it hadn't written yet: ext4 may drop that as the disk fails, and what's
+// read in its place then is no database.
+func (b *blocks) mustRefuse(want error) (kept bool) {
 	b.Helper()
 	for began := time.Now(); b.store.Failing() == nil; time.Sleep(time.Millisecond) {
 		if time.Since(began) > time.Minute {
 			b.Fatal("nothing is refused")
 		}
 	}
-	if err := b.store.Health(b.Context()); !errors.Is(err, want) {
+	err := b.store.Health(b.Context())
+	if kept = !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrCut); kept && !errors.Is(err, want) {
 		b.Errorf("its health is %v", err)
 	}
 	before := b.taken()
@@ -87,6 +90,7 @@ func (b *blocks) mustRefuse(want error) {
 	}
 	close(b.over)
 	b.writers.Wait()
+	return kept
 }
 
 // The kernel has the database's disk only be read of a sudden, since that has failed: it's told as that, nothing is
@@ -101,7 +105,9 @@ func TestARealDiskThatFailsAndMayOnlyBeRead(t *testing.T) {
 	if err := os.WriteFile("/sys/fs/ext4/"+filepath.Base(device)+"/trigger_fs_error", []byte("it fails"), 0); err != nil {
 		t.Skipf("the disk can't be made to fail: %v", err)
 	}
-	b.mustRefuse(ErrReadOnly)
+	if !b.mustRefuse(ErrReadOnly) {
+		t.Skip("the kernel has dropped what it hadn't written yet")
+	}
 	b.check(t, b.store, nil)
 }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -104,8 +105,10 @@ func openAfterwards(t *testing.T, path string) (s *Store, lost bool) {
 	lost = IsLost(path)
 	s, err := Open(t.Context(), path, Options{})
 	if unsound := Unsound(path); unsound != nil || errors.Is(err, ErrDamaged) {
-		_ = s.Close()
-		if _, err := Salvage(t.Context(), path, s.write.log); err != nil {
+		if s != nil {
+			_ = s.Close()
+		}
+		if _, err := Salvage(t.Context(), path, slog.New(slog.DiscardHandler)); err != nil {
 			t.Fatal(err)
 		}
 		s, err = Open(t.Context(), path, Options{})
