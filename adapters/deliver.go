@@ -249,15 +249,15 @@ func (d *Deliverer) deliverDocument(ctx context.Context, call qos.Call) (result 
 	return result
 }
 
-// Unnamed says that nobody knows whether it's told in which of a chat's threads people write. Only
-// where the platform may leave that out.
-func (d *Deliverer) Unnamed(chat Target) bool {
-	if !d.opt.Adapter.Shape(chat).HidesThreads {
+// Unnamed says that what's told to be written in a chat itself may have been written in any of its threads: the
+// platform may leave out in which, and nobody knows whether it does.
+func (d *Deliverer) Unnamed(place Target) bool {
+	if place.Thread != "" || !d.opt.Adapter.Shape(place).HidesThreads {
 		return false
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.deaf.unnamed(chat.Chat)
+	return d.deaf.unnamed(place.Chat)
 }
 
 // RetryThreads has threads be made again in a chat where none could be made: what's allowed there may

@@ -67,7 +67,7 @@ func (h *Hub) At(place Target) []Binding {
 // threads.
 func (h *Hub) Unnamed(place Target) bool {
 	o := h.outlets[place.Adapter]
-	return o != nil && place.Thread == "" && o.deliverer.Unnamed(place)
+	return o != nil && o.deliverer.Unnamed(place)
 }
 
 func (h *Hub) ownThread(t Target) bool {

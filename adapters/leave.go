@@ -10,14 +10,14 @@ import (
 // comes later stands below. A question stands below what led to it.
 
 // Leave says that something else stands below a place's newest message now: nothing is added
-// to that any more. Where nobody can tell in which of a chat's threads people write, the chat stands for
-// all of these. It returns at once.
+// to that any more. A chat stands for all of its threads where it's Unnamed. It returns at once.
 func (d *Deliverer) Leave(at Target) {
+	unnamed := d.Unnamed(at)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, o := range d.open {
 		to := o.doc.target(o.binding)
-		if to == at || to.Adapter == at.Adapter && to.Chat == at.Chat && at.Thread == "" && d.deaf.unnamed(at.Chat) {
+		if to == at || unnamed && to.Chat == at.Chat {
 			o.leaveTail()
 		}
 	}
