@@ -162,7 +162,7 @@ func (s *sharing) begins(ctx context.Context, channel, name string) (ended func(
 		err := s.makes(ctx, id)
 		s.mu.Lock()
 		for other, at := range s.making {
-			if !at.IsZero() && time.Since(at) > makingFor {
+			if !mayAppear(at) {
 				delete(s.making, other)
 			}
 		}
@@ -320,12 +320,15 @@ func (s *sharing) hears(ctx context.Context, t adapters.Target) {
 // makesIn reports whether a thread is being made in a channel, or was without an answer a while ago. mu is held.
 func (s *sharing) makesIn(channel string) bool {
 	for t, ended := range s.making {
-		if t.channel == channel && (ended.IsZero() || time.Since(ended) < makingFor) {
+		if t.channel == channel && mayAppear(ended) {
 			return true
 		}
 	}
 	return false
 }
+
+// mayAppear reports whether a thread may appear yet whose making ended without an answer at a time; zero: it hasn't.
+func mayAppear(ended time.Time) bool { return ended.IsZero() || time.Since(ended) <= makingFor }
 
 // tries notes that an interaction is about to be answered, so that after a crash it's known that
 // it may have been this daemon that did.

@@ -3,7 +3,6 @@ package store
 import (
 	"errors"
 	"fmt"
-	"os"
 	"sync"
 
 	"modernc.org/sqlite"
@@ -107,10 +106,7 @@ func (v *verdict) note(found error) error {
 
 // dropNote takes it away. The caller holds mu.
 func (v *verdict) dropNote() error {
-	err := os.Remove(v.path + unsoundSuffix)
-	if isGone(err) {
-		err = nil
-	}
+	err := removeIfThere(v.path + unsoundSuffix)
 	v.noted = v.noted && err != nil
 	return err
 }
