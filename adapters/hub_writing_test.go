@@ -18,6 +18,15 @@ func region(status string, writing ...string) adaptertest.Output {
 	return adaptertest.Output{Known: &sessions.Live{Rows: []string{"❯"}, Known: true, Writing: writing, Status: status}}
 }
 
+// startWriting begins a session that's shown with its live region.
+func (r *rig) startWriting() adapters.Binding {
+	r.Helper()
+	r.form.LiveRows = 3
+	r.start()
+	r.begin("pb_1", "agent-1")
+	return r.bind("pb_1", "a:-1", adapters.ViewStream)
+}
+
 // since counts the calls made since the last time it was asked.
 func (r *rig) since(adapter string, had *int) int {
 	all := len(r.platforms[adapter].Arrivals())
@@ -31,10 +40,7 @@ func (r *rig) since(adapter string, had *int) int {
 func TestWhatIsBeingWrittenGrowsAtAStreamsPace(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		t.Helper()
-		r.form.LiveRows = 3
-		r.start()
-		r.begin("pb_1", "agent-1")
-		r.bind("pb_1", "a:-1", adapters.ViewStream)
+		r.startWriting()
 		r.bind("pb_1", "a:-2", adapters.ViewFinal)
 		had := 0
 		var rows []string
@@ -84,10 +90,7 @@ func TestWhatIsBeingWrittenGrowsAtAStreamsPace(t *testing.T) {
 func TestWhatIsBeingWrittenIsNeverOlderThanTheLog(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		t.Helper()
-		r.form.LiveRows = 3
-		r.start()
-		r.begin("pb_1", "agent-1")
-		b := r.bind("pb_1", "a:-1", adapters.ViewStream)
+		b := r.startWriting()
 		r.must(r.house.Print("pb_1", region("1 s", "some text")))
 		r.pass(10 * time.Second)
 		r.wantTexts("a", "-1", "some text\n1 s")
@@ -106,10 +109,7 @@ func TestSecretsThatAreBeingWrittenWait(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		t.Helper()
 		r.masker = newMasker(t)
-		r.form.LiveRows = 3
-		r.start()
-		r.begin("pb_1", "agent-1")
-		r.bind("pb_1", "a:-1", adapters.ViewStream)
+		r.startWriting()
 		secret := alphanumeric(rand.New(rand.NewPCG(1, 1)), 36)
 		for n := range len(secret) {
 			r.must(r.house.Print("pb_1", region("seen ghp_"+secret, "the token is ghp_"+secret, "so", "use ghp_"+secret[:n+1])))
@@ -129,10 +129,7 @@ func TestWhatWasBeingWrittenBeforeARestartGoesOnBelow(t *testing.T) {
 	} {
 		inBubble(t, func(t *testing.T, r *rig) {
 			t.Helper()
-			r.form.LiveRows = 3
-			r.start()
-			r.begin("pb_1", "agent-1")
-			r.bind("pb_1", "a:-1", adapters.ViewStream)
+			r.startWriting()
 			r.must(r.house.Print("pb_1", region("working", "a row")))
 			r.house.SetState("pb_1", state, "")
 			r.pass(time.Minute)
@@ -151,10 +148,7 @@ func TestWhatWasBeingWrittenBeforeARestartGoesOnBelow(t *testing.T) {
 func TestWhatIsBeingWrittenBelowATextStaysThere(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		t.Helper()
-		r.form.LiveRows = 3
-		r.start()
-		r.begin("pb_1", "agent-1")
-		r.bind("pb_1", "a:-1", adapters.ViewStream)
+		r.startWriting()
 		r.ends("pb_1", "ready")
 		r.pass(time.Minute)
 		said := func(text string) {
