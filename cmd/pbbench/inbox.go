@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/panebridge/panebridge/internal/inbox"
+	"github.com/panebridge/panebridge/internal/statedir"
 	"github.com/panebridge/panebridge/internal/store"
 )
 
@@ -91,7 +92,7 @@ const (
 )
 
 func inboxWork(ctx context.Context, dir, way string, n int) (inboxCalls, error) {
-	path := filepath.Join(dir, "panebridge.db")
+	path := statedir.DatabasePath(dir)
 	call, done, err := bareInsert(ctx, path)
 	if way == waySend {
 		call, done, err = plainSend(ctx, path)
@@ -141,7 +142,7 @@ func (o inboxOptions) run(ctx context.Context, out io.Writer) error {
 		return fmt.Errorf("make a folder: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	db, err := store.OpenInbox(ctx, filepath.Join(dir, "panebridge.db"))
+	db, err := store.OpenInbox(ctx, statedir.DatabasePath(dir))
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/panebridge/panebridge/internal/statedir"
 	"github.com/panebridge/panebridge/internal/storebench"
 )
 
@@ -67,7 +68,7 @@ func (o yearsOptions) run(ctx context.Context, out io.Writer) error {
 	}
 	progress("storing %d sessions with %d MB", o.ended, o.mb)
 	years := storebench.Years{Ended: o.ended, Every: time.Minute, Bytes: o.mb << 20}
-	if err := years.Fill(ctx, filepath.Join(full, "panebridge.db")); err != nil {
+	if err := years.Fill(ctx, statedir.DatabasePath(full)); err != nil {
 		return err
 	}
 	var nothing, all []float64
@@ -97,7 +98,7 @@ func (o yearsOptions) run(ctx context.Context, out io.Writer) error {
 
 // fileMB is how large a folder's database is.
 func fileMB(state string) float64 {
-	info, err := os.Stat(filepath.Join(state, "panebridge.db"))
+	info, err := os.Stat(statedir.DatabasePath(state))
 	if err != nil {
 		return 0
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/browsers"
 	"github.com/panebridge/panebridge/internal/redact"
+	"github.com/panebridge/panebridge/internal/statedir"
 	"github.com/panebridge/panebridge/internal/store"
 	"github.com/panebridge/panebridge/polling"
 	"github.com/panebridge/panebridge/sessions"
@@ -70,7 +71,7 @@ type daemon struct {
 	calls     *calls
 	server    *api.Server
 	health    *healthWatch
-	folder    *folderWatch
+	folder    *statedir.Watch
 
 	late      latecomers
 	hub       *adapters.Hub
@@ -90,7 +91,7 @@ type daemon struct {
 }
 
 // Run runs a daemon until ctx ends, and returns when everything it started has
-// ended. A start that can't write the state folder at the moment waits. ErrInUse if
+// ended. A start that can't write the state folder at the moment waits. statedir.ErrInUse if
 // another one runs on the same state folder.
 func Run(ctx context.Context, opt Options) error {
 	if opt.Log == nil {
@@ -101,13 +102,13 @@ func Run(ctx context.Context, opt Options) error {
 	}
 	w := &waitingStart{opt: opt}
 	defer w.close()
-	var dir *stateDir
-	defer func() { dir.close() }()
+	var dir *statedir.Dir
+	defer func() { dir.Close() }()
 	for damaged := false; ; {
 		var ready bool
 		var err error
 		if dir == nil {
-			dir, err = openStateDir(opt.StateDir)
+			dir, err = statedir.Open(opt.StateDir)
 		}
 		if err == nil {
 			ready, err = run(ctx, opt, dir, w)
@@ -124,14 +125,14 @@ func Run(ctx context.Context, opt Options) error {
 			damaged = true
 			continue
 		}
-		dir.undo()
+		dir.RemoveMade()
 		return err
 	}
 }
 
 // run runs a daemon in its state folder. Ready says that its doors were opened.
-func run(ctx context.Context, opt Options, dir *stateDir, w *waitingStart) (ready bool, err error) {
-	d := &daemon{opt: opt, config: opt.Config, disabled: make(chan adapters.Binding, 64), folder: &folderWatch{dir: dir, log: opt.Log}}
+func run(ctx context.Context, opt Options, dir *statedir.Dir, w *waitingStart) (ready bool, err error) {
+	d := &daemon{opt: opt, config: opt.Config, disabled: make(chan adapters.Binding, 64), folder: statedir.NewWatch(dir, opt.Log)}
 	if err := d.newMasker(); err != nil {
 		return false, fmt.Errorf("read redact: %w", err)
 	}
@@ -267,7 +268,7 @@ type doors struct{ unix, tcp net.Listener }
 func (d *daemon) listen(ctx context.Context) (doors, error) {
 	var out doors
 	var err error
-	if out.unix, err = listenUnix(ctx, socketPath(d.opt.StateDir)); err != nil {
+	if out.unix, err = statedir.Listen(ctx, d.opt.StateDir); err != nil {
 		return out, err
 	}
 	if !d.config.Adapters.Web.Enabled {
@@ -298,12 +299,12 @@ func (d *daemon) run(ctx context.Context, doors doors) error {
 		g.Go(func() error { return p.run(ctx) })
 	}
 	g.Go(func() error { return d.health.run(ctx) })
-	g.Go(func() error { return d.folder.run(ctx) })
+	g.Go(func() error { return d.folder.Run(ctx) })
 	g.Go(func() error { return d.forgetEnded(ctx) })
 	g.Go(func() error { return d.server.Run(ctx, doors.unix, doors.tcp) })
 	g.Go(func() error { return d.reloads(ctx) })
 	g.Go(func() error { return d.first(ctx) })
-	info := Info{Socket: socketPath(d.opt.StateDir)}
+	info := Info{Socket: statedir.SocketPath(d.opt.StateDir)}
 	if doors.tcp != nil {
 		host := doors.tcp.Addr().String()
 		info.Page = "http://" + host + "/"

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"path/filepath"
 	"time"
 
 	"github.com/panebridge/panebridge/adapters/discord"
 	"github.com/panebridge/panebridge/adapters/telegram"
+	"github.com/panebridge/panebridge/internal/statedir"
 	"github.com/panebridge/panebridge/internal/store"
 	"github.com/panebridge/panebridge/qos"
 )
@@ -27,7 +27,7 @@ type salvaged struct {
 // openStore opens the database. In the place of a damaged one it puts another with all that can be
 // read of it, and says what's lost; that one is gone which was there, too.
 func (d *daemon) openStore(ctx context.Context) error {
-	path := filepath.Join(d.opt.StateDir, databaseFile)
+	path := statedir.DatabasePath(d.opt.StateDir)
 	log := d.opt.Log.With("component", "store")
 	if err := store.FinishRewrite(path); err != nil {
 		return err

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"net/url"
 	"os"
-	"path/filepath"
 	"slices"
 	"syscall"
 
@@ -17,11 +16,12 @@ import (
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/regular"
+	"github.com/panebridge/panebridge/internal/statedir"
 	"github.com/panebridge/panebridge/internal/store"
 )
 
 // ExamineStore looks at the database in a state folder, whether a daemon uses it or not; nothing if
-// there's none yet, or if CheckStateDir refuses the folder: then it may be anything.
+// there's none yet, or if statedir.Check refuses the folder: then it may be anything.
 func ExamineStore(ctx context.Context, stateDir string) []Finding {
 	return append(examineDatabase(ctx, stateDir), examineAsides(stateDir)...)
 }
@@ -29,7 +29,7 @@ func ExamineStore(ctx context.Context, stateDir string) []Finding {
 // examineAsides says what lies beside the database that was put aside.
 func examineAsides(stateDir string) (all []Finding) {
 	const name = api.PartAside
-	asides, err := store.Asides(filepath.Join(stateDir, databaseFile))
+	asides, err := store.Asides(statedir.DatabasePath(stateDir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		all = append(all, Finding{name, Doubtful, err.Error(), "See to the state folder."})
 	}
@@ -41,8 +41,8 @@ func examineAsides(stateDir string) (all []Finding) {
 
 func examineDatabase(ctx context.Context, stateDir string) []Finding {
 	const name = "database"
-	path := filepath.Join(stateDir, databaseFile)
-	if CheckStateDir(stateDir) != nil {
+	path := statedir.DatabasePath(stateDir)
+	if statedir.Check(stateDir) != nil {
 		return nil
 	}
 	err := store.Examine(ctx, path)

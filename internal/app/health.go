@@ -209,10 +209,19 @@ func (d *daemon) otherParts() []api.Part {
 		}
 	}
 	all = append(all, d.redisParts()...)
-	for _, part := range []*api.Part{machinePart(), d.folder.part()} {
+	for _, part := range []*api.Part{machinePart(), d.folderPart()} {
 		if part != nil {
 			all = append(all, *part)
 		}
 	}
 	return all
+}
+
+// folderPart says what's wrong with the state folder; nil: nothing is.
+func (d *daemon) folderPart() *api.Part {
+	err := d.folder.Err()
+	if err == nil {
+		return nil
+	}
+	return &api.Part{Name: "state folder", State: api.HealthDown, Detail: err.Error()}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/internal/inbox"
+	"github.com/panebridge/panebridge/internal/statedir"
 	"github.com/panebridge/panebridge/internal/store"
 	"github.com/panebridge/panebridge/sessions"
 	"github.com/panebridge/panebridge/sessions/agent"
@@ -48,7 +49,7 @@ type mailroom struct {
 
 // openMailroom opens the inbox's own connection to the database, beside the store's.
 func (d *daemon) openMailroom(ctx context.Context) error {
-	db, err := store.OpenInbox(ctx, filepath.Join(d.opt.StateDir, databaseFile))
+	db, err := store.OpenInbox(ctx, statedir.DatabasePath(d.opt.StateDir))
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/internal/statedir"
 	"github.com/panebridge/panebridge/internal/store"
 )
 
@@ -120,7 +120,7 @@ var ErrNotKept = errors.New("leave to the daemon what waits at Telegram")
 // keepUpdates puts updates into the journal of a state folder's daemon, the one with the key handled as handled. It
 // returns when it's durable, or ctx ends: what hangs isn't waited for.
 func (l *TelegramLook) keepUpdates(ctx context.Context, stateDir string, updates []inbound.Update, handled string) error {
-	if err := MakeStateDir(stateDir); err != nil {
+	if err := statedir.Make(stateDir); err != nil {
 		return err
 	}
 	bot := strconv.FormatInt(l.Bot.ID, 10)
@@ -139,7 +139,7 @@ func (l *TelegramLook) keepUpdates(ctx context.Context, stateDir string, updates
 }
 
 func writeUpdates(ctx context.Context, stateDir string, updates []inbound.Update, handled string) error {
-	db, err := store.OpenInbox(ctx, filepath.Join(stateDir, databaseFile))
+	db, err := store.OpenInbox(ctx, statedir.DatabasePath(stateDir))
 	if err != nil {
 		return err
 	}

@@ -3,18 +3,16 @@ package app
 import (
 	"path/filepath"
 
+	"github.com/panebridge/panebridge/internal/statedir"
 	"github.com/panebridge/panebridge/sessions/agent"
 )
-
-// shellFolder is the place in the state folder of what shells read at their start.
-const shellFolder = "shell"
 
 // shellIntegration is what sessions.Options.Integrate wants.
 func (d *daemon) shellIntegration() (func([]string) (changed, env []string), error) {
 	if !d.config.Sessions.ShellIntegration {
 		return nil, nil //nolint:nilnil // none is wanted
 	}
-	s, err := agent.NewShellIntegration(filepath.Join(d.opt.StateDir, shellFolder))
+	s, err := agent.NewShellIntegration(filepath.Join(d.opt.StateDir, statedir.ShellFolder))
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/statedir"
 	"github.com/panebridge/panebridge/internal/store"
 )
 
@@ -45,7 +46,7 @@ func whatPasses(err error) error {
 
 // await says that a try has failed, and blocks until it's time for the next one; false: ctx has ended.
 // The state folder is nil if it couldn't be opened.
-func (w *waitingStart) await(ctx context.Context, dir *stateDir, err error) bool {
+func (w *waitingStart) await(ctx context.Context, dir *statedir.Dir, err error) bool {
 	w.mu.Lock()
 	news := w.err == nil || !errors.Is(err, whatPasses(w.err))
 	w.err = err
@@ -70,7 +71,7 @@ func (w *waitingStart) await(ctx context.Context, dir *stateDir, err error) bool
 
 // serve opens the socket, if that's possible, and serves until close is called.
 func (w *waitingStart) serve(ctx context.Context) {
-	l, err := listenUnix(ctx, socketPath(w.opt.StateDir))
+	l, err := statedir.Listen(ctx, w.opt.StateDir)
 	if err != nil {
 		w.log().Debug("open the socket while the start waits", "err", err) // it's tried again
 		return

@@ -10,6 +10,7 @@ import (
 
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/app"
+	"github.com/panebridge/panebridge/internal/statedir"
 )
 
 // Somebody deletes the database's files while the daemon runs: it says so, writes them anew, and nothing
@@ -63,7 +64,7 @@ func TestARemovedNumberLetsNoSecondDaemonIn(t *testing.T) {
 	if err := os.Remove(number); err != nil {
 		t.Fatal(err)
 	}
-	if err := app.Run(d.ctx(), app.Options{Config: d.cfg, StateDir: filepath.Join(d.dir, "state")}); !errors.Is(err, app.ErrInUse) {
+	if err := app.Run(d.ctx(), app.Options{Config: d.cfg, StateDir: filepath.Join(d.dir, "state")}); !errors.Is(err, statedir.ErrInUse) {
 		t.Errorf("a second daemon gets %v", err)
 	}
 	d.await("the file", func() bool {

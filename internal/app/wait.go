@@ -7,10 +7,10 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/internal/statedir"
 	"github.com/panebridge/panebridge/internal/store"
 	"github.com/panebridge/panebridge/polling"
 	"github.com/panebridge/panebridge/sessions"
@@ -139,10 +139,10 @@ func connected(ctx context.Context, c *tmux.Client) error {
 // storedSession finds a session in the file that the daemon has left: by id, or the newest of
 // that name, a living one first.
 func storedSession(ctx context.Context, stateDir, idOrName string) (found sessions.Session, err error) {
-	if err := CheckStateDir(stateDir); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return found, explainDenied(stateDir, err)
+	if err := statedir.Check(stateDir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return found, statedir.ExplainDenied(stateDir, err)
 	}
-	path := filepath.Join(stateDir, databaseFile)
+	path := statedir.DatabasePath(stateDir)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return found, fmt.Errorf("%w session %q: no daemon has run on the state folder %s yet", sessions.ErrUnknown, idOrName, stateDir)
 	}

@@ -19,7 +19,7 @@ var opened = map[string]string{
 	"internal/agentlab/":                "a laboratory for tests",
 	"internal/app/machine.go":           "the kernel's",
 	"internal/app/setup_write.go":       "O_EXCL",
-	"internal/app/statedir.go":          "O_NONBLOCK, or a folder",
+	"internal/statedir/statedir.go":     "O_NONBLOCK, or a folder",
 	"internal/cli/doctor_record.go":     "O_EXCL",
 	"internal/cli/hook_parents":         "the kernel's",
 	"internal/demoagent/":               "O_EXCL",

@@ -21,7 +21,7 @@ const everything = "*"
 var rules = map[string][]string{
 	// The way in.
 	"cmd/panebridge": {"internal/cli"},
-	"cmd/pbbench":    {"config", "sessions", "sessions/tmux", "polling", "internal/store", "internal/inbox", "internal/app", "internal/api", "internal/api/client", "internal/qosbench", "internal/redistest", "internal/storebench"},
+	"cmd/pbbench":    {"config", "sessions", "sessions/tmux", "polling", "internal/store", "internal/inbox", "internal/app", "internal/api", "internal/api/client", "internal/qosbench", "internal/redistest", "internal/statedir", "internal/storebench"},
 
 	"cmd/chatdemo": {"adapters/discord/discordtest", "adapters/telegram/telegramtest", "internal/memnet"}, // the stand-ins are what it shows
 
@@ -53,6 +53,7 @@ var rules = map[string][]string{
 	"internal/api":        append([]string{"internal/api/client", "internal/browsers", "internal/inbox", "internal/peer", "internal/recording/format", "internal/redact", "internal/render/sgr", "sessions/agent"}, domain...),
 	"internal/api/client": append([]string{"internal/api", "internal/inbox", "internal/recording/format", "sessions/agent"}, domain...),
 	"internal/store":      append([]string{"adapters/inbound", "internal/browsers", "internal/inbox", "internal/regular"}, domain...),
+	"internal/statedir":   {"internal/inbox", "internal/regular", "internal/store"},
 	"internal/inbox":      {"sessions", "internal/regular"},
 	"internal/browsers":   {"sessions"},
 	"internal/peer":       {}, // whose a connection is
@@ -88,7 +89,7 @@ var rules = map[string][]string{
 
 	// The wiring, and the command line on top of it.
 	"internal/app": {everything},
-	"internal/cli": {"config", "sessions", "sessions/agent", "sessions/tmux", "internal/api", "internal/api/client", "internal/app", "internal/demoagent", "internal/inbox", "internal/recording/format", "internal/regular", "internal/store"},
+	"internal/cli": {"config", "sessions", "sessions/agent", "sessions/tmux", "internal/api", "internal/api/client", "internal/app", "internal/demoagent", "internal/inbox", "internal/recording/format", "internal/regular", "internal/statedir", "internal/store"},
 
 	"internal/archtest": {},
 }

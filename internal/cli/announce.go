@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/panebridge/panebridge/internal/api/client"
 	"github.com/panebridge/panebridge/internal/inbox"
+	"github.com/panebridge/panebridge/internal/statedir"
 	"github.com/panebridge/panebridge/sessions"
 	"github.com/panebridge/panebridge/sessions/agent"
 	"github.com/panebridge/panebridge/sessions/tmux"
@@ -32,7 +32,7 @@ type announcer struct{ m *mailbox }
 
 func (m *mailbox) announcer() inbox.Announcer { return announcer{m} }
 
-func (a announcer) daemon() *client.Client { return client.New(filepath.Join(a.m.dir, socketFile)) }
+func (a announcer) daemon() *client.Client { return client.New(statedir.SocketPath(a.m.dir)) }
 
 // Announce has a recipient's waiting previews typed.
 func (a announcer) Announce(ctx context.Context, to inbox.Address) error {
@@ -91,7 +91,7 @@ func (a announcer) either(ctx context.Context, daemon func(ctx context.Context, 
 // answers reports whether a daemon runs, which may not have connected to tmux yet.
 func (a announcer) answers(ctx context.Context) bool {
 	d := net.Dialer{Timeout: time.Second}
-	c, err := d.DialContext(ctx, "unix", filepath.Join(a.m.dir, socketFile))
+	c, err := d.DialContext(ctx, "unix", statedir.SocketPath(a.m.dir))
 	if err != nil {
 		return false
 	}

@@ -15,16 +15,10 @@ import (
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/api/client"
 	"github.com/panebridge/panebridge/internal/app"
+	"github.com/panebridge/panebridge/internal/statedir"
 	"github.com/panebridge/panebridge/sessions"
 	"github.com/panebridge/panebridge/sessions/agent"
 )
-
-// socketFile is the daemon's socket in the state folder.
-const socketFile = "panebridge.sock"
-
-// maxSocketPath is how long the path of a Unix socket may be, in bytes
-// (sun_path less its end: 104 on BSD and macOS, 108 on Linux).
-const maxSocketPath = 103
 
 // callTimeout bounds one call of the API: making a session takes tmux up to 10 s.
 const callTimeout = 30 * time.Second
@@ -46,8 +40,8 @@ func absolute(dir string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("find the state folder: %w", err)
 	}
-	if path := filepath.Join(dir, socketFile); len(path) > maxSocketPath {
-		return "", usageErrorf("the path of the socket, %s, has %d bytes and may have %d: give a shorter --state-dir", path, len(path), maxSocketPath)
+	if path := statedir.SocketPath(dir); len(path) > statedir.MaxSocketPath {
+		return "", usageErrorf("the path of the socket, %s, has %d bytes and may have %d: give a shorter --state-dir", path, len(path), statedir.MaxSocketPath)
 	}
 	return dir, nil
 }
@@ -114,7 +108,7 @@ func (p *program) dial() (*client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return client.New(filepath.Join(dir, socketFile)), nil
+	return client.New(statedir.SocketPath(dir)), nil
 }
 
 // withDaemon makes a command's function of one that calls the API, each time

@@ -17,6 +17,7 @@ import (
 	"github.com/panebridge/panebridge/internal/api/client"
 	"github.com/panebridge/panebridge/internal/app"
 	"github.com/panebridge/panebridge/internal/regular"
+	"github.com/panebridge/panebridge/internal/statedir"
 	"github.com/panebridge/panebridge/sessions"
 	"github.com/panebridge/panebridge/sessions/tmux"
 )
@@ -82,7 +83,7 @@ func (p *program) demo(ctx context.Context) error {
 	go func() {
 		<-signals.Done()
 		if stoppedBy(signals, syscall.SIGINT) {
-			closeAll(running, filepath.Join(dir, socketFile))
+			closeAll(running, statedir.SocketPath(dir))
 		}
 		end()
 	}()

@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/api/client"
+	"github.com/panebridge/panebridge/internal/statedir"
 	"github.com/panebridge/panebridge/sessions"
 	"github.com/panebridge/panebridge/sessions/agent"
 )
@@ -22,7 +22,7 @@ func (p *program) examineAgents(ctx context.Context, dir string, running bool) [
 	if running {
 		ctx, cancel := context.WithTimeout(ctx, askTimeout)
 		defer cancel()
-		c := client.New(filepath.Join(dir, socketFile))
+		c := client.New(statedir.SocketPath(dir))
 		defer c.Close()
 		var err error
 		if list, err = c.Sessions(ctx); err == nil {

@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"path/filepath"
 	"time"
 
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/api/client"
+	"github.com/panebridge/panebridge/internal/statedir"
 )
 
 // askTimeout is how long a check waits for an answer.
@@ -23,7 +23,7 @@ func examineDaemon(ctx context.Context, dir string) (running bool, all []finding
 	const name = "daemon"
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	c := client.New(filepath.Join(dir, socketFile))
+	c := client.New(statedir.SocketPath(dir))
 	defer c.Close()
 	health, err := c.Health(ctx)
 	switch {
@@ -107,7 +107,7 @@ func free(ctx context.Context, address string) bool {
 func served(ctx context.Context, dir string) string {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	c := client.New(filepath.Join(dir, socketFile))
+	c := client.New(statedir.SocketPath(dir))
 	defer c.Close()
 	page, err := c.Page(ctx)
 	if err != nil || page.URL == "" {

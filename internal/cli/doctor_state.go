@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/panebridge/panebridge/internal/app"
+	"github.com/panebridge/panebridge/internal/statedir"
 	"github.com/panebridge/panebridge/internal/store"
 )
 
@@ -27,7 +27,7 @@ func examineStateDir(dir string) []finding {
 		return []finding{{name, verdictBroken, err.Error(), "Give another folder with --state-dir or PANEBRIDGE_STATE_DIR."}}
 	}
 	if exists {
-		if err := app.CheckStateDir(there); err != nil {
+		if err := statedir.Check(there); err != nil {
 			return []finding{{name, verdictBroken, err.Error(), "`panebridge run` refuses it until that's so."}}
 		}
 	}

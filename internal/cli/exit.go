@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api/client"
+	"github.com/panebridge/panebridge/internal/statedir"
 )
 
 // Exit codes.
@@ -56,7 +56,7 @@ func (p *program) finish(err error) int {
 	}
 	if errors.Is(err, client.ErrNotRunning) {
 		dir, _ := p.stateDir() // it was found before
-		p.notef("panebridge: the daemon isn't running, as nobody listens on %s: start it with `%s`", filepath.Join(dir, socketFile), p.starter(dir))
+		p.notef("panebridge: the daemon isn't running, as nobody listens on %s: start it with `%s`", statedir.SocketPath(dir), p.starter(dir))
 		return exitNotRunning
 	}
 	p.printError(err)

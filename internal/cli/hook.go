@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/panebridge/panebridge/internal/api/client"
+	"github.com/panebridge/panebridge/internal/statedir"
 	"github.com/panebridge/panebridge/sessions/agent"
 )
 
@@ -113,7 +113,7 @@ func (p *program) tellHook(ctx context.Context, call hookCall, began time.Time) 
 	}
 	ctx, cancel := context.WithDeadline(ctx, began.Add(within))
 	defer cancel()
-	tell, err := client.New(filepath.Join(dir, socketFile)).Hook(ctx, h)
+	tell, err := client.New(statedir.SocketPath(dir)).Hook(ctx, h)
 	if tell != "" {
 		err = errors.Join(err, p.tellAgent(h, tell))
 	}

@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"path/filepath"
 
 	"github.com/panebridge/panebridge/internal/api/client"
 	"github.com/panebridge/panebridge/internal/inbox"
+	"github.com/panebridge/panebridge/internal/statedir"
 	"github.com/panebridge/panebridge/sessions/agent"
 )
 
@@ -58,7 +58,7 @@ func (p *program) awaitDecision(ctx context.Context, dir string, h agent.Hook) e
 			return fmt.Errorf("say that it waits: %w", err)
 		}
 	}
-	told, err := client.New(filepath.Join(dir, socketFile)).Decision(ctx, h)
+	told, err := client.New(statedir.SocketPath(dir)).Decision(ctx, h)
 	if err != nil || told.Decision == "" {
 		return err
 	}

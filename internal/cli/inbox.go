@@ -13,16 +13,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/panebridge/panebridge/internal/api/client"
-	"github.com/panebridge/panebridge/internal/app"
 	"github.com/panebridge/panebridge/internal/inbox"
+	"github.com/panebridge/panebridge/internal/statedir"
 	"github.com/panebridge/panebridge/internal/store"
 )
 
-// databaseFile is the one that internal/app has in the state folder. The agents' commands
-// write it themselves: they work with the daemon stopped.
-const databaseFile = "panebridge.db"
-
-// mailbox is what the agents' commands work on.
+// mailbox is what the agents' commands work on: the database, which they write themselves, so that
+// they work with the daemon stopped.
 type mailbox struct {
 	*program
 	store *store.Inbox
@@ -42,10 +39,10 @@ func (p *program) openMailbox(ctx context.Context, do func(m *mailbox) error) (e
 	if err != nil {
 		return err
 	}
-	if err := app.MakeStateDir(dir); err != nil {
+	if err := statedir.Make(dir); err != nil {
 		return err
 	}
-	db, err := store.OpenInbox(ctx, filepath.Join(dir, databaseFile))
+	db, err := store.OpenInbox(ctx, statedir.DatabasePath(dir))
 	if err != nil {
 		return err
 	}
@@ -100,7 +97,7 @@ const allowTime = 5 * time.Second
 // allowed asks the daemon whether this program may do what the daemon itself has no part
 // in. Where none answers it may: the store is its user's, as these commands are.
 func (m *mailbox) allowed(ctx context.Context, ask func(ctx context.Context, c *client.Client) error) error {
-	c := client.New(filepath.Join(m.dir, socketFile))
+	c := client.New(statedir.SocketPath(m.dir))
 	defer c.Close()
 	call, cancel := m.callContext(ctx, c, allowTime)
 	defer cancel()

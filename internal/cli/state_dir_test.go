@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/panebridge/panebridge/internal/app"
 	"github.com/panebridge/panebridge/internal/cli"
+	"github.com/panebridge/panebridge/internal/statedir"
 )
 
 // besideTheDaemon are commands that open the database themselves, whether a daemon runs or not.
@@ -63,7 +63,7 @@ func TestCommandsRefuseTheStateFoldersThatRunRefuses(t *testing.T) {
 				t.Fatal(err)
 			}
 			before := tree(t, filepath.Dir(dir))
-			why := app.CheckStateDir(dir)
+			why := statedir.Check(dir)
 			if why == nil {
 				t.Fatalf("%s: it's taken", what)
 			}
@@ -95,7 +95,7 @@ func TestCommandsRefuseTheStateFoldersThatRunRefuses(t *testing.T) {
 				t.Errorf("%s: %v ends with %d: %s", what, args, code, said)
 			}
 		}
-		if err := app.CheckStateDir(dir); err != nil {
+		if err := statedir.Check(dir); err != nil {
 			t.Errorf("%s: behind the commands `run` refuses it: %v", what, err)
 		}
 	}

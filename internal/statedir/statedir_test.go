@@ -1,4 +1,4 @@
-package app
+package statedir
 
 import (
 	"errors"
@@ -17,7 +17,7 @@ import (
 // started has its lock's file open until it runs its program.
 func TestAFolderThatWasLeftIsFree(t *testing.T) {
 	dir := t.TempDir()
-	d, err := openStateDir(dir)
+	d, err := Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,15 +29,15 @@ func TestAFolderThatWasLeftIsFree(t *testing.T) {
 		}
 		children = append(children, child)
 	}
-	if _, err := openStateDir(dir); !errors.Is(err, ErrInUse) {
+	if _, err := Open(dir); !errors.Is(err, ErrInUse) {
 		t.Fatalf("opened twice: %v", err)
 	}
-	d.close()
-	again, err := openStateDir(dir)
+	d.Close()
+	again, err := Open(dir)
 	if err != nil {
 		t.Fatalf("behind its end: %v", err)
 	}
-	again.close()
+	again.Close()
 	for _, child := range children {
 		if err := unix.Close(child); err != nil {
 			t.Fatal(err)
@@ -54,16 +54,16 @@ func TestAStateFolderIsOnesOwn(t *testing.T) {
 		"panebridge.pid is a link": func(dir string) error {
 			return os.Symlink(victim, filepath.Join(dir, "panebridge.pid"))
 		},
-		"panebridge.db is a link": func(dir string) error { return os.Symlink(victim, filepath.Join(dir, databaseFile)) },
-		"shell is a link":         func(dir string) error { return os.Symlink(filepath.Dir(victim), filepath.Join(dir, shellFolder)) },
+		"panebridge.db is a link": func(dir string) error { return os.Symlink(victim, filepath.Join(dir, DatabaseFile)) },
+		"shell is a link":         func(dir string) error { return os.Symlink(filepath.Dir(victim), filepath.Join(dir, ShellFolder)) },
 		"panebridge.db-unsound is a pipe": func(dir string) error {
-			return unix.Mkfifo(filepath.Join(dir, databaseFile+"-unsound"), 0o600)
+			return unix.Mkfifo(filepath.Join(dir, DatabaseFile+"-unsound"), 0o600)
 		},
 		"another name": func(dir string) error {
-			return os.Link(victim, filepath.Join(dir, databaseFile))
+			return os.Link(victim, filepath.Join(dir, DatabaseFile))
 		},
 		"others can write to DIR/panebridge.db": func(dir string) error {
-			file := filepath.Join(dir, databaseFile)
+			file := filepath.Join(dir, DatabaseFile)
 			return errors.Join(os.WriteFile(file, nil, 0o600), os.Chmod(file, 0o666))
 		},
 		"belongs to user 1234": func(dir string) error {
@@ -82,12 +82,12 @@ func TestAStateFolderIsOnesOwn(t *testing.T) {
 		if err := spoil(dir); err != nil {
 			t.Fatal(err)
 		}
-		d, err := openStateDir(dir)
+		d, err := Open(dir)
 		if !errors.Is(err, errNotOurs) || !strings.Contains(err.Error(), strings.ReplaceAll(what, "DIR", dir)) {
 			t.Errorf("%s: %v", what, err)
 		}
 		if err == nil {
-			d.close()
+			d.Close()
 		}
 		if text, err := os.ReadFile(victim); string(text) != "mine" || err != nil {
 			t.Errorf("%s: the other file has %q, %v", what, text, err)
@@ -98,11 +98,11 @@ func TestAStateFolderIsOnesOwn(t *testing.T) {
 	if err := errors.Join(os.Symlink(dir, link), os.Symlink(victim, filepath.Join(dir, "notes"))); err != nil {
 		t.Fatal(err)
 	}
-	d, err := openStateDir(link)
+	d, err := Open(link)
 	if err != nil {
 		t.Fatalf("one's own folder by a link, with something of one's own in it: %v", err)
 	}
-	d.close()
+	d.Close()
 }
 
 // A state folder is one daemon's, whatever becomes of the file with its number: it's removed, replaced,
@@ -121,7 +121,7 @@ func TestAFolderIsOneDaemonsWhateverIsRemoved(t *testing.T) {
 	} {
 		dir := filepath.Join(t.TempDir(), "state")
 		file := filepath.Join(dir, pidFile)
-		d, err := openStateDir(dir)
+		d, err := Open(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,23 +130,23 @@ func TestAFolderIsOneDaemonsWhateverIsRemoved(t *testing.T) {
 		}
 		refused := func(when string) {
 			t.Helper()
-			other, err := openStateDir(dir)
+			other, err := Open(dir)
 			if !errors.Is(err, ErrInUse) {
 				t.Errorf("%s, %s: another gets %v", what, when, err)
 			}
-			other.close()
+			other.Close()
 		}
 		if strings.Contains(what, "file") {
 			refused("at once")
 		}
-		if err := d.look(); err != nil && what != "all of it" {
+		if err := d.Recheck(); err != nil && what != "all of it" {
 			t.Errorf("%s: it finds %v", what, err)
 		}
 		if what == "all of it" {
 			if err := os.Mkdir(dir, 0o700); err != nil {
 				t.Fatal(err)
 			}
-			if err := d.look(); err != nil {
+			if err := d.Recheck(); err != nil {
 				t.Errorf("%s, when it's there again: it finds %v", what, err)
 			}
 		}
@@ -154,40 +154,40 @@ func TestAFolderIsOneDaemonsWhateverIsRemoved(t *testing.T) {
 		if text, err := os.ReadFile(file); err != nil || strings.TrimSpace(string(text)) != strconv.Itoa(os.Getpid()) {
 			t.Errorf("%s: the file says %q, %v", what, text, err)
 		}
-		d.close()
-		again, err := openStateDir(dir)
+		d.Close()
+		again, err := Open(dir)
 		if err != nil {
 			t.Errorf("%s, behind its end: %v", what, err)
 		}
-		again.close()
+		again.Close()
 	}
 }
 
 // Of two daemons on one name, the second of which has come when the folder was made anew, the first says so.
 func TestAFolderThatAnotherHasTakenIsTold(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
-	first, err := openStateDir(dir)
+	first, err := Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer first.close()
+	defer first.Close()
 	if err := os.Rename(dir, dir+"-old"); err != nil {
 		t.Fatal(err)
 	}
-	second, err := openStateDir(dir)
+	second, err := Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if err := first.look(); !errors.Is(err, ErrInUse) {
+		if err := first.Recheck(); !errors.Is(err, ErrInUse) {
 			t.Errorf("the first finds %v", err)
 		}
-		if err := second.look(); err != nil {
+		if err := second.Recheck(); err != nil {
 			t.Errorf("the second finds %v", err)
 		}
 	}
-	second.close()
-	if err := first.look(); err != nil {
+	second.Close()
+	if err := first.Recheck(); err != nil {
 		t.Errorf("when the second has ended: %v", err)
 	}
 }
@@ -203,17 +203,17 @@ func TestAnOlderReleaseIsSeen(t *testing.T) {
 	if err := unix.Flock(int(old.Fd()), unix.LOCK_EX); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := openStateDir(dir); !errors.Is(err, ErrInUse) {
+	if _, err := Open(dir); !errors.Is(err, ErrInUse) {
 		t.Errorf("beside an older release: %v", err)
 	}
 	if err := old.Close(); err != nil {
 		t.Fatal(err)
 	}
-	d, err := openStateDir(dir)
+	d, err := Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.close()
+	d.Close()
 }
 
 // A state folder that this user may not use says what helps.
@@ -231,7 +231,7 @@ func TestAFolderThatMayNotBeUsedSaysWhatToDo(t *testing.T) {
 		if err := errors.Join(os.Mkdir(dir, 0o700), spoil(dir, filepath.Join(dir, pidFile))); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := openStateDir(dir); err == nil || !strings.Contains(err.Error(), "chown -R "+strconv.Itoa(os.Geteuid())+" "+dir) {
+		if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "chown -R "+strconv.Itoa(os.Geteuid())+" "+dir) {
 			t.Errorf("%s: %v", what, err)
 		}
 		_ = os.Chmod(filepath.Dir(dir), 0o700)

@@ -1,4 +1,4 @@
-package app
+package statedir
 
 import (
 	"errors"
@@ -16,11 +16,11 @@ import (
 // errNotOurs means that somebody else could have put something into the state folder, or can.
 var errNotOurs = errors.New("the state folder isn't safe")
 
-// CheckStateDir refuses a state folder that isn't this user's alone to write, and files in it that lead
+// Check refuses a state folder that isn't this user's alone to write, and files in it that lead
 // elsewhere or are another user's: what's read there opens the page, and what's written there
 // would overwrite what a link leads to. It says all that's wrong, and what would be right. Folders in it
 // are looked into when something in them is opened (regular.MakeOwnFolder).
-func CheckStateDir(dir string) error {
+func Check(dir string) error {
 	problems := []error{checkOne(dir, true)}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -40,7 +40,7 @@ func CheckStateDir(dir string) error {
 // isOurs reports whether panebridge keeps something under a name in its state folder.
 func isOurs(name string) bool {
 	return strings.HasPrefix(name, "panebridge.") || strings.HasPrefix(name, "redis-") ||
-		slices.Contains([]string{shellFolder, inbox.BellFolder, "files", "typing.lock"}, name)
+		slices.Contains([]string{ShellFolder, inbox.BellFolder, "files", "typing.lock"}, name)
 }
 
 // checkOne looks at the folder itself, which a link may lead to, or at what's in it.

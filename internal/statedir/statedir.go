@@ -1,4 +1,4 @@
-package app
+package statedir
 
 import (
 	"context"
@@ -22,15 +22,17 @@ import (
 // ErrInUse means that another daemon runs on the same state folder.
 var ErrInUse = errors.New("another panebridge runs on this state folder")
 
-// maxSocketPath is how long the path of a Unix socket may be (sun_path less
+// MaxSocketPath is how long the path of a Unix socket may be (sun_path less
 // its end: 104 bytes on BSD and macOS, 108 on Linux).
-const maxSocketPath = 103
+const MaxSocketPath = 103
 
 // Files in the state folder.
 const (
-	databaseFile = "panebridge.db"
-	socketFile   = "panebridge.sock"
-	pidFile      = "panebridge.pid"
+	DatabaseFile = "panebridge.db"
+	// ShellFolder has what shells read at their start.
+	ShellFolder = "shell"
+	socketFile  = "panebridge.sock"
+	pidFile     = "panebridge.pid"
 	// lockFolder is locked by the daemon. The state folder itself isn't: where a tmux server's
 	// socket is in it, who comes and goes there locks that (sessions/tmux, turn).
 	lockFolder = "lock"
@@ -40,9 +42,9 @@ const (
 // its address.
 var oldFiles = []string{"web.token", "web.address"}
 
-// stateDir is the folder of one daemon, locked for as long as it runs: a folder in it, and the file in it
+// Dir is the folder of one daemon, locked for as long as it runs: a folder in it, and the file in it
 // that has the daemon's number, which older releases lock alone and which may be removed.
-type stateDir struct {
+type Dir struct {
 	path   string
 	folder *os.File
 	number *os.File
@@ -54,25 +56,27 @@ type stateDir struct {
 
 // What a start makes in a fresh folder.
 var (
-	startFiles   = append(store.FileNames(databaseFile), socketFile, pidFile, lockFolder)
-	startFolders = []string{shellFolder}
+	startFiles   = append(store.FileNames(DatabaseFile), socketFile, pidFile, lockFolder)
+	startFolders = []string{ShellFolder}
 )
 
-func openStateDir(dir string) (*stateDir, error) {
-	d := &stateDir{path: dir, had: map[string]bool{}}
+// Open makes the folder if it's missing, and locks it until Close. ErrInUse if another daemon
+// has it; an error that says what to do if somebody else could have put something into it.
+func Open(dir string) (*Dir, error) {
+	d := &Dir{path: dir, had: map[string]bool{}}
 	_, err := os.Stat(dir)
 	d.made = errors.Is(err, os.ErrNotExist)
 	for _, name := range slices.Concat(startFiles, startFolders) {
 		_, err := os.Lstat(filepath.Join(dir, name))
 		d.had[name] = !errors.Is(err, os.ErrNotExist)
 	}
-	d.fresh = !d.had[databaseFile]
-	if err := MakeStateDir(dir); err != nil {
+	d.fresh = !d.had[DatabaseFile]
+	if err := Make(dir); err != nil {
 		return nil, err
 	}
-	if err := d.take(); err != nil {
-		d.close()
-		return nil, explainDenied(dir, err)
+	if err := d.acquire(); err != nil {
+		d.Close()
+		return nil, ExplainDenied(dir, err)
 	}
 	for _, name := range oldFiles {
 		_ = os.Remove(filepath.Join(dir, name)) // they open nothing any more
@@ -80,28 +84,28 @@ func openStateDir(dir string) (*stateDir, error) {
 	return d, nil
 }
 
-// MakeStateDir makes the folder if it isn't there, and refuses one that others can have put something into.
-func MakeStateDir(dir string) error {
+// Make makes the folder if it isn't there, and refuses one that others can have put something into.
+func Make(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return explainDenied(dir, fmt.Errorf("make the state folder: %w", err))
+		return ExplainDenied(dir, fmt.Errorf("make the state folder: %w", err))
 	}
-	return explainDenied(dir, CheckStateDir(dir))
+	return ExplainDenied(dir, Check(dir))
 }
 
-// explainDenied says what to do where the folder can't be used for want of a right to.
-func explainDenied(dir string, err error) error {
+// ExplainDenied says what to do where the folder can't be used for want of a right to.
+func ExplainDenied(dir string, err error) error {
 	if !errors.Is(err, fs.ErrPermission) {
 		return err
 	}
 	return fmt.Errorf("%w; make it this user's (chown -R %d %s; chmod u+rwx %[3]s), or give another --state-dir", err, os.Geteuid(), dir)
 }
 
-// take locks what has the names of the folder to be locked and of the file with the number now, where that's something
+// acquire locks what has the names of the folder to be locked and of the file with the number now, where that's something
 // else than what is locked already. ErrInUse if another daemon has it.
-func (d *stateDir) take() error {
+func (d *Dir) acquire() error {
 	lock := filepath.Join(d.path, lockFolder)
 	made := os.Mkdir(lock, 0o700)
-	if (made == nil || errors.Is(made, fs.ErrExist)) && !holds(d.folder, lock) { // without room for it, the file has to do
+	if (made == nil || errors.Is(made, fs.ErrExist)) && !isSameFile(d.folder, lock) { // without room for it, the file has to do
 		folder, err := d.lock(lock, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW)
 		if err != nil {
 			return err
@@ -110,11 +114,11 @@ func (d *stateDir) take() error {
 		d.folder = folder
 	}
 	file := filepath.Join(d.path, pidFile)
-	if holds(d.number, file) && d.isNumbered() {
+	if isSameFile(d.number, file) && d.isNumbered() {
 		return nil
 	}
 	number := d.number
-	if !holds(number, file) {
+	if !isSameFile(number, file) {
 		var err error
 		if number, err = d.lock(file, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW|unix.O_NONBLOCK); err != nil {
 			return err
@@ -129,17 +133,17 @@ func (d *stateDir) take() error {
 	return nil
 }
 
-// look sees to it, now and then, that the state folder is still this daemon's: what was removed or replaced is
+// Recheck sees to it that the state folder is still this daemon's: what was removed or replaced is
 // made anew and locked. ErrInUse if another daemon has it meanwhile.
-func (d *stateDir) look() error {
+func (d *Dir) Recheck() error {
 	if _, err := os.Stat(d.path); errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("the state folder %s was removed: start panebridge anew", d.path)
 	}
-	return d.take()
+	return d.acquire()
 }
 
 // lock opens something and locks it. A file system that locks no folders (NFS) leaves that to the file in it.
-func (d *stateDir) lock(path string, how int) (*os.File, error) {
+func (d *Dir) lock(path string, how int) (*os.File, error) {
 	for {
 		f, err := os.OpenFile(path, how, 0o600)
 		if err != nil {
@@ -154,7 +158,7 @@ func (d *stateDir) lock(path string, how int) (*os.File, error) {
 			_ = f.Close()
 			return nil, fmt.Errorf("lock %s: %w", path, err)
 		}
-		if holds(f, path) {
+		if isSameFile(f, path) {
 			return f, nil
 		}
 		unlock(f) // it was replaced meanwhile
@@ -162,7 +166,7 @@ func (d *stateDir) lock(path string, how int) (*os.File, error) {
 }
 
 // inUse says who else has the state folder.
-func (d *stateDir) inUse() error {
+func (d *Dir) inUse() error {
 	who := "a process that's unknown: its " + pidFile + " was removed"
 	if pid, err := regular.Read(filepath.Join(d.path, pidFile), 64); err == nil {
 		who = "process " + strings.TrimSpace(string(pid))
@@ -170,8 +174,8 @@ func (d *stateDir) inUse() error {
 	return fmt.Errorf("%w: %s (%s); stop it, or give another --state-dir", ErrInUse, d.path, who)
 }
 
-// holds reports whether an open file is what has that name.
-func holds(f *os.File, path string) bool {
+// isSameFile reports whether an open file is what has that name.
+func isSameFile(f *os.File, path string) bool {
 	if f == nil {
 		return false
 	}
@@ -180,10 +184,10 @@ func holds(f *os.File, path string) bool {
 	return err == nil && gone == nil && os.SameFile(here, there)
 }
 
-func (d *stateDir) pid() string { return strconv.Itoa(os.Getpid()) + "\n" }
+func (d *Dir) pid() string { return strconv.Itoa(os.Getpid()) + "\n" }
 
 // isNumbered reports whether the file says this daemon's number.
-func (d *stateDir) isNumbered() bool {
+func (d *Dir) isNumbered() bool {
 	text, err := io.ReadAll(io.NewSectionReader(d.number, 0, 32))
 	return err == nil && string(text) == d.pid()
 }
@@ -193,9 +197,9 @@ func writeAt(f *os.File, s string) error {
 	return err
 }
 
-// undo takes back what a refused start has made, if there was no database before. The folder
+// RemoveMade removes what a refused start has made, if there was no database before. The folder
 // is still locked.
-func (d *stateDir) undo() {
+func (d *Dir) RemoveMade() {
 	if d == nil || !d.fresh {
 		return
 	}
@@ -214,8 +218,8 @@ func (d *stateDir) undo() {
 	}
 }
 
-// close gives the folder free.
-func (d *stateDir) close() {
+// Close unlocks the folder.
+func (d *Dir) Close() {
 	if d == nil {
 		return
 	}
@@ -233,13 +237,18 @@ func unlock(f *os.File) {
 	_ = f.Close()
 }
 
-func socketPath(stateDir string) string { return filepath.Join(stateDir, socketFile) }
+// DatabasePath is where the database is in a state folder.
+func DatabasePath(dir string) string { return filepath.Join(dir, DatabaseFile) }
 
-// listenUnix opens the socket for the command line. The state folder is locked,
-// so a socket that's there is left over.
-func listenUnix(ctx context.Context, path string) (net.Listener, error) {
-	if len(path) > maxSocketPath {
-		return nil, fmt.Errorf("open the socket %s: its path has %d bytes and may have %d; give a shorter --state-dir", path, len(path), maxSocketPath)
+// SocketPath is where the API's Unix socket is in a state folder.
+func SocketPath(dir string) string { return filepath.Join(dir, socketFile) }
+
+// Listen opens the Unix socket of a state folder, which the caller has opened: a socket that's
+// there is left over, and is replaced.
+func Listen(ctx context.Context, dir string) (net.Listener, error) {
+	path := SocketPath(dir)
+	if len(path) > MaxSocketPath {
+		return nil, fmt.Errorf("open the socket %s: its path has %d bytes and may have %d; give a shorter --state-dir", path, len(path), MaxSocketPath)
 	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("remove an old socket: %w", err)
