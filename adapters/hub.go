@@ -17,8 +17,6 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-var _ sessions.Sink = (*Hub)(nil)
-
 const (
 	// endLimit is how long Run's end may take, and drainLimit how much of that what matters has to be
 	// sent. The rest is for calls that began at its end, and for what's to be stored.
@@ -259,8 +257,14 @@ func (h *Hub) drain(ctx context.Context) {
 	drains.Wait()
 }
 
-// Output marks the documents of a session's bindings. It doesn't block.
-func (h *Hub) Output(ev sessions.OutputEvent) {
+// Follow subscribes to what happens to sessions.
+func (h *Hub) Follow(feed *sessions.Feed) {
+	feed.OnOutput(h.HandleOutput)
+	feed.OnSession(h.HandleSession)
+}
+
+// HandleOutput marks the documents of a session's bindings. It doesn't block.
+func (h *Hub) HandleOutput(ev sessions.OutputEvent) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	w := h.sessions[ev.Session]
@@ -332,9 +336,9 @@ func (b *bound) needThread(s sessions.Session) {
 	}
 }
 
-// Changed takes in that a session was created, has changed or ended. It doesn't
+// HandleSession takes in that a session was created, has changed or ended. It doesn't
 // block.
-func (h *Hub) Changed(s sessions.Session) {
+func (h *Hub) HandleSession(s sessions.Session) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	w := h.sessions[s.ID]

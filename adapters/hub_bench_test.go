@@ -38,6 +38,6 @@ func BenchmarkOutput(b *testing.B) {
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		ev.Session, ev.Lines[0].N = ids[i%n], int64(i)
-		hub.Output(ev)
+		hub.HandleOutput(ev)
 	}
 }

@@ -94,7 +94,7 @@ func (r *rig) start() {
 	if err := r.hub.Load(context.Background()); err != nil {
 		r.Fatal(err)
 	}
-	r.house.SetSink(r.hub)
+	r.house.SetFollowers(r.hub)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- r.hub.Run(ctx) }()
@@ -104,7 +104,7 @@ func (r *rig) start() {
 			return
 		}
 		stopped = true
-		r.house.SetSink(nil)
+		r.house.SetFollowers()
 		cancel()
 		if err := <-ended; err != nil {
 			r.Error(err)

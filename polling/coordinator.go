@@ -65,7 +65,7 @@ func (o Options) withDefaults() Options {
 type PollingCoordinator struct {
 	opt     *tuned
 	log     Log
-	owner   Owner
+	owner   Owner // from Run on
 	mu      sync.Mutex
 	ctx     context.Context //nolint:containedctx // the pollers' life is Run's, not Start's
 	pollers map[sessions.ID]*OutputPoller
@@ -74,28 +74,29 @@ type PollingCoordinator struct {
 }
 
 // NewCoordinator returns a coordinator of pollers over the named sources.
-func NewCoordinator(sources map[string]Source, log Log, owner Owner, opt Options) *PollingCoordinator {
+func NewCoordinator(sources map[string]Source, log Log, opt Options) *PollingCoordinator {
 	c := &PollingCoordinator{
-		opt: newTuned(opt), log: log, owner: owner,
+		opt: newTuned(opt), log: log,
 		pollers: map[sessions.ID]*OutputPoller{}, servers: map[string]*watch{},
 	}
 	for name, src := range sources {
-		c.servers[name] = newWatch(name, src, c.opt, owner)
+		c.servers[name] = newWatch(name, src, c.opt)
 	}
 	return c
 }
 
-// Run looks and wakes until ctx ends, and returns when all pollers have.
-func (c *PollingCoordinator) Run(ctx context.Context) error {
+// Run looks and wakes until ctx ends, and returns when all pollers have. It tells owner what
+// becomes of them. It's called once.
+func (c *PollingCoordinator) Run(ctx context.Context, owner Owner) error {
 	c.mu.Lock()
-	c.ctx = ctx
+	c.ctx, c.owner = ctx, owner
 	for _, p := range c.pollers { // started before Run
 		c.launch(ctx, p)
 	}
 	c.mu.Unlock()
 	var wg sync.WaitGroup
 	for _, w := range c.servers {
-		wg.Go(func() { w.run(ctx) })
+		wg.Go(func() { w.run(ctx, owner) })
 	}
 	wg.Wait()
 	c.running.Wait()
@@ -103,6 +104,7 @@ func (c *PollingCoordinator) Run(ctx context.Context) error {
 }
 
 func (c *PollingCoordinator) launch(ctx context.Context, p *OutputPoller) {
+	p.owner = c.owner
 	c.running.Go(func() {
 		p.run(ctx)
 		c.forget(p)
@@ -124,7 +126,7 @@ func (c *PollingCoordinator) Start(t Target) error {
 		return fmt.Errorf("start poller of %s: %w", t.Session, ErrRunning)
 	}
 	p := &OutputPoller{
-		target: t, source: server.source, log: c.log, owner: c.owner, watch: server, opt: c.opt,
+		target: t, source: server.source, log: c.log, watch: server, opt: c.opt,
 		slog: c.opt.get().Logger.With("session", string(t.Session)),
 		wake: make(chan struct{}, 1), gone: make(chan struct{}), stop: make(chan struct{}), ended: make(chan struct{}),
 		depth: minDepth, changed: time.Now(),

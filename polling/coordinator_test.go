@@ -161,12 +161,12 @@ type rig struct {
 func newRig(t *testing.T, log polling.Log, mem *memLog, sources map[string]polling.Source) *rig {
 	t.Helper()
 	r := &rig{T: t, log: mem, owner: &owner{ended: make(chan string, 10)}}
-	r.coord = polling.NewCoordinator(sources, log, r.owner, polling.Options{
+	r.coord = polling.NewCoordinator(sources, log, polling.Options{
 		Hung: func() { r.hangs.Add(1) }, Logger: slog.New(slog.NewTextHandler(&r.said, nil)),
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
-	wg.Go(func() { _ = r.coord.Run(ctx) })
+	wg.Go(func() { _ = r.coord.Run(ctx, r.owner) })
 	t.Cleanup(func() { cancel(); wg.Wait() })
 	synctest.Wait()
 	return r

@@ -223,13 +223,13 @@ func newPane(t *testing.T, command string, size string, opt polling.Options, tmu
 	}
 	p.client = tmux.New(tmux.Options{SocketPath: p.socket})
 	p.source = &countingSource{Source: p.client}
-	p.coord = polling.NewCoordinator(map[string]polling.Source{"t": p.source}, p.log, p.owner, opt)
+	p.coord = polling.NewCoordinator(map[string]polling.Source{"t": p.source}, p.log, opt)
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	wg.Go(func() { _ = p.client.Run(ctx) })
 	polled, stop := context.WithCancel(ctx)
 	var poll sync.WaitGroup
-	poll.Go(func() { _ = p.coord.Run(polled) })
+	poll.Go(func() { _ = p.coord.Run(polled, p.owner) })
 	p.stopPolling = func() { stop(); poll.Wait() }
 	t.Cleanup(func() { p.stopPolling(); cancel(); wg.Wait() })
 	p.await("connection", func() bool { return p.client.Status().Connected })

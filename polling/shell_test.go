@@ -112,10 +112,10 @@ func (p *pane) atPrompt() {
 // on what the log has.
 func (p *pane) restart(opt polling.Options) {
 	p.stopPolling()
-	p.coord = polling.NewCoordinator(map[string]polling.Source{"t": p.source}, p.log, p.owner, opt)
+	p.coord = polling.NewCoordinator(map[string]polling.Source{"t": p.source}, p.log, opt)
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
-	wg.Go(func() { _ = p.coord.Run(ctx) })
+	wg.Go(func() { _ = p.coord.Run(ctx, p.owner) })
 	p.stopPolling = func() { cancel(); wg.Wait() }
 	if err := p.coord.Start(polling.Target{Session: "pb_1", Server: "t", Pane: p.id, Drained: true}); err != nil {
 		p.Fatal(err)

@@ -28,7 +28,6 @@ type watch struct {
 	name   string
 	source Source
 	opt    *tuned
-	owner  Owner
 	typed  chan struct{} // somebody talks to a session; capacity 1
 	tuned  chan struct{} // the options have changed; capacity 1
 
@@ -38,6 +37,7 @@ type watch struct {
 	recent  map[*OutputPoller]struct{} // those that captured lately and may have to again, whatever a look finds
 
 	// Owned by run:
+	owner    Owner
 	lastLook time.Time      // when the last look that was answered began
 	lastAll  time.Time      // the same of looks at all panes
 	looks    int            // at all panes
@@ -45,9 +45,9 @@ type watch struct {
 	known    map[string]int // the panes that looks found, and how many looks at all there were by then
 }
 
-func newWatch(name string, src Source, opt *tuned, owner Owner) *watch {
+func newWatch(name string, src Source, opt *tuned) *watch {
 	return &watch{
-		name: name, source: src, opt: opt, owner: owner, typed: make(chan struct{}, 1), tuned: make(chan struct{}, 1),
+		name: name, source: src, opt: opt, typed: make(chan struct{}, 1), tuned: make(chan struct{}, 1),
 		pollers: map[string]*OutputPoller{}, known: map[string]int{},
 		focus: map[*OutputPoller]struct{}{}, recent: map[*OutputPoller]struct{}{},
 	}
@@ -101,7 +101,8 @@ func (w *watch) allGone() {
 
 // run looks each cadence, and wakes the sessions in focus in between. A look
 // that isn't answered delays only this server.
-func (w *watch) run(ctx context.Context) {
+func (w *watch) run(ctx context.Context, owner Owner) {
+	w.owner = owner
 	tick := time.NewTicker(w.opt.get().Cadence)
 	defer tick.Stop()
 	focus := time.NewTicker(w.opt.get().FocusCadence)

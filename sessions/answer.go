@@ -155,7 +155,7 @@ func (m *Manager) reopen(p Prompt) {
 		e.prompt = &p
 	}
 	m.mu.Unlock()
-	m.opt.Prompt(p)
+	m.opt.Feed.PublishPrompt(p)
 }
 
 // A dialog that's just like the one before it is no news for the poller if it comes

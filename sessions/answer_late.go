@@ -45,7 +45,7 @@ func (m *Manager) takeRefusalBack(ctx context.Context, id ID, call string) {
 		m.log.Error("store a prompt", "session", id, "prompt", p.ID, "err", err)
 	}
 	m.log.Info("a refusal came too late", "session", id, "prompt", p.ID)
-	m.opt.Prompt(p)
+	m.opt.Feed.PublishPrompt(p)
 	if err := m.Note(ctx, id, said); err != nil {
 		m.log.Error("say that a refusal came too late", "session", id, "err", err)
 	}

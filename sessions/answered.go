@@ -295,7 +295,7 @@ func (m *Manager) settleAnswers(ctx context.Context, id ID) {
 		if err := m.opt.Store.PutReceipt(context.WithoutCancel(ctx), r); err != nil {
 			m.log.Error("store that a text was answered", "session", id, "receipt", r.ID, "err", err)
 		}
-		m.opt.Receipt(r)
+		m.opt.Feed.PublishReceipt(r)
 	}
 }
 

@@ -457,19 +457,20 @@ func newDesk(tb testing.TB, pane *asker, db sessions.Store, options ...func(*ses
 	tb.Helper()
 	d := &desk{TB: tb, pane: pane, poke: make(chan struct{}, 1)}
 	o := sessions.Options{
-		Servers: []sessions.Server{pane}, Store: db, Pollers: pollers{d}, Notes: d, Sink: nobody{}, Shell: "sh",
+		Servers: []sessions.Server{pane}, Store: db, Pollers: pollers{d}, Notes: d, Feed: new(sessions.Feed), Shell: "sh",
 		Phrases: []string{"."}, Dialog: func(rows []string) string {
 			if strings.HasPrefix(rows[1], "?") {
 				return "?"
 			}
 			return ""
 		},
-		Dialogs: asked{}, Prompt: func(p sessions.Prompt) {
-			d.mu.Lock()
-			defer d.mu.Unlock()
-			d.told = append(d.told, p)
-		},
+		Dialogs: asked{},
 	}
+	o.Feed.OnPrompt(func(p sessions.Prompt) {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.told = append(d.told, p)
+	})
 	for _, change := range options {
 		change(&o)
 	}

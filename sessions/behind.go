@@ -15,7 +15,7 @@ func (m *Manager) tellBehind(ctx context.Context, session ID) {
 		if err := m.opt.Store.PutReceipt(context.WithoutCancel(ctx), r); err != nil {
 			m.log.Error("store that an input waits behind another", "session", session, "receipt", r.ID, "err", err)
 		}
-		m.opt.Receipt(r)
+		m.opt.Feed.PublishReceipt(r)
 	}
 }
 

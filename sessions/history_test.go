@@ -101,7 +101,7 @@ func (h *history) start() {
 	h.note("a daemon starts")
 	h.mu.Unlock()
 	m := sessions.NewManager(sessions.Options{
-		Servers: []sessions.Server{server{h.host, term}}, Store: journal{h.host, term}, Pollers: nobody{}, Notes: silent{}, Sink: nobody{}, Shell: "shell",
+		Servers: []sessions.Server{server{h.host, term}}, Store: journal{h.host, term}, Pollers: nobody{}, Notes: silent{}, Shell: "shell",
 		Agents:  map[string]sessions.Agent{"agent": {Command: []string{"agent"}}},
 		Phrases: []string{phrase},
 		Dialog: func(rows []string) string {

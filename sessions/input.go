@@ -64,7 +64,7 @@ func (m *Manager) enqueue(ctx context.Context, r *Receipt) error {
 		e.queue = append(e.queue, r)
 	}
 	m.mu.Unlock()
-	m.opt.Receipt(told)
+	m.opt.Feed.PublishReceipt(told)
 	m.tellBehind(ctx, r.Session)
 	return nil
 }
@@ -180,7 +180,7 @@ func (m *Manager) putReceipt(ctx context.Context, session ID, id string, change 
 			return before, before, false, err
 		}
 	}
-	m.opt.Receipt(r)
+	m.opt.Feed.PublishReceipt(r)
 	m.tellBehind(ctx, session)
 	return before, r, true, nil
 }
@@ -272,7 +272,7 @@ func (m *Manager) loadReceipts(ctx context.Context, open []Receipt) error {
 		if err := m.opt.Store.PutReceipt(ctx, r); err != nil {
 			return fmt.Errorf("close a receipt of the last run: %w", err)
 		}
-		m.opt.Receipt(r)
+		m.opt.Feed.PublishReceipt(r)
 	}
 	return nil
 }

@@ -76,8 +76,6 @@ func (nobody) Start(sessions.Session) error            { return nil }
 func (nobody) Stop(context.Context, sessions.ID) error { return nil }
 func (nobody) Typed(sessions.ID, string)               {}
 func (nobody) ServerGone(string)                       {}
-func (nobody) Output(sessions.OutputEvent)             {}
-func (nobody) Changed(sessions.Session)                {}
 
 // Note keeps a line, and what was in the pane's box when it came.
 func (b *bed) Note(_ context.Context, _ sessions.ID, lines []sessions.Line, _ *sessions.Gap) ([]sessions.Line, []sessions.Gap, error) {
@@ -151,18 +149,18 @@ func withPane(t *testing.T, p *pane, srv sessions.Server, change func(*sessions.
 		defer func() { _ = db.Close() }()
 		b := &bed{T: t, pane: p, store: &full{Store: db}}
 		opt := sessions.Options{
-			Servers: []sessions.Server{srv}, Store: b.store, Pollers: nobody{}, Notes: b, Sink: nobody{}, Shell: "sh",
+			Servers: []sessions.Server{srv}, Store: b.store, Pollers: nobody{}, Notes: b, Feed: new(sessions.Feed), Shell: "sh",
 			Dialog: func([]string) string { return "" },
-			Receipt: func(r sessions.Receipt) {
-				b.mu.Lock()
-				defer b.mu.Unlock()
-				told := fmt.Sprint(r.Text, " ", r.State)
-				if r.Anyway != "" && r.State == sessions.ReceiptSubmitted {
-					told += " anyway"
-				}
-				b.told = append(b.told, told)
-			},
 		}
+		opt.Feed.OnReceipt(func(r sessions.Receipt) {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			told := fmt.Sprint(r.Text, " ", r.State)
+			if r.Anyway != "" && r.State == sessions.ReceiptSubmitted {
+				told += " anyway"
+			}
+			b.told = append(b.told, told)
+		})
 		if change != nil {
 			change(&opt)
 		}

@@ -122,7 +122,7 @@ func (m *Manager) begin(ctx context.Context, s Session) error {
 	m.mu.Lock()
 	m.entries[s.ID] = newEntry(s)
 	m.mu.Unlock()
-	m.opt.Sink.Changed(s)
+	m.opt.Feed.PublishSession(s)
 	m.log.Info("session begins", "session", s.ID, "pane", s.Pane.ID, "server", s.Pane.Server)
 	return m.opt.Pollers.Start(s)
 }
@@ -207,9 +207,9 @@ func (m *Manager) ended(ctx context.Context, id ID, exit *Exit, reason string, g
 		return
 	}
 	if err == nil {
-		m.opt.Sink.Output(OutputEvent{Session: id, First: lines[0].N, Lines: lines, Gaps: gaps, Exit: exit, Live: &Live{CursorY: -1}, State: StateEnded, Reason: reason})
+		m.opt.Feed.PublishOutput(OutputEvent{Session: id, First: lines[0].N, Lines: lines, Gaps: gaps, Exit: exit, Live: &Live{CursorY: -1}, State: StateEnded, Reason: reason})
 	}
-	m.opt.Sink.Changed(s)
+	m.opt.Feed.PublishSession(s)
 	if err := m.opt.Store.PutSession(ctx, s); err != nil {
 		m.log.Error("store the end of a session", "session", id, "err", err)
 	}

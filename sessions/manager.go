@@ -30,7 +30,7 @@ type Options struct {
 	Store   Store
 	Pollers Pollers
 	Notes   Notes
-	Sink    Sink
+	Feed    *Feed    // hears of all that happens; nil: nobody does
 	Adopt   []string // patterns of tmux session names (path.Match)
 	// Recover says that some of the registry was lost: panes that carry a session's mark which
 	// nobody knows are sessions again, under the same id.
@@ -51,9 +51,6 @@ type Options struct {
 	// secret. Nil: it hides nothing.
 	Hides  func(text string) bool
 	Dialog func(rows []string) string // finds one of Phrases in rows, "" for none
-	// Receipt is told each change of a receipt, in order, after it was stored. It must
-	// not block and must not call back. Nil: nobody is told.
-	Receipt func(Receipt)
 	// Asked has tell hear what a session's agent was asked, as its transcript and its hooks
 	// say, until stop is called. tell may be called by any goroutine, and returns at once.
 	// Nil: nothing is known of it.
@@ -72,9 +69,6 @@ type Options struct {
 	// none does.
 	Decide  func(ctx context.Context, id ID, d *Dialog, a Answer) Decided
 	Dialogs Dialogs // reads the dialogs of the programs; nil: there are none
-	// Prompt is told each change of a prompt, in order, after it was stored. It must not
-	// block and must not call back. Nil: nobody is told.
-	Prompt func(Prompt)
 	// Panicked is told that a worker of a session panicked, and was begun anew: one of
 	// the Worker constants. It must not block. Nil: nobody is told.
 	Panicked func(worker string)
@@ -138,11 +132,8 @@ func NewManager(opt Options) *Manager {
 	if opt.Logger == nil {
 		opt.Logger = slog.New(slog.DiscardHandler)
 	}
-	if opt.Receipt == nil {
-		opt.Receipt = func(Receipt) {}
-	}
-	if opt.Prompt == nil {
-		opt.Prompt = func(Prompt) {}
+	if opt.Feed == nil {
+		opt.Feed = new(Feed)
 	}
 	if opt.Panicked == nil {
 		opt.Panicked = func(string) {}
@@ -307,7 +298,7 @@ func (m *Manager) server(name string) Server {
 func (m *Manager) update(id ID, change func(*Session)) (Session, bool) {
 	s, ok := m.changeSession(id, change)
 	if ok {
-		m.opt.Sink.Changed(s)
+		m.opt.Feed.PublishSession(s)
 	}
 	return s, ok
 }
@@ -330,9 +321,9 @@ func (m *Manager) Output(ev OutputEvent) {
 	if !ok {
 		return
 	}
-	m.opt.Sink.Output(ev)
+	m.opt.Feed.PublishOutput(ev)
 	if news.changed {
-		m.opt.Sink.Changed(s)
+		m.opt.Feed.PublishSession(s)
 	}
 	if news.turn {
 		m.later(func(ctx context.Context) { m.settleAnswers(ctx, s.ID) })

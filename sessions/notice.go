@@ -62,7 +62,7 @@ func (m *Manager) publish(ctx context.Context, id ID, lines []Line) error {
 	if err != nil {
 		return err
 	}
-	m.opt.Sink.Output(OutputEvent{Session: id, First: lines[0].N, Lines: lines, Gaps: gaps, Turn: s.Turn})
+	m.opt.Feed.PublishOutput(OutputEvent{Session: id, First: lines[0].N, Lines: lines, Gaps: gaps, Turn: s.Turn})
 	return nil
 }
 

@@ -327,7 +327,7 @@ func (m *Manager) putPrompt(ctx context.Context, p Prompt) error {
 	}
 	m.mu.Unlock()
 	m.log.Info("prompt", "session", p.Session, "prompt", p.ID, "kind", p.Dialog.Kind, "state", p.State, "reason", p.Reason, "author", p.author())
-	m.opt.Prompt(p)
+	m.opt.Feed.PublishPrompt(p)
 	return nil
 }
 

@@ -151,7 +151,7 @@ func (m *Manager) prove(ctx context.Context, id ID, receipt string) {
 		}
 	}
 	m.mu.Unlock()
-	m.opt.Receipt(r)
+	m.opt.Feed.PublishReceipt(r)
 	m.writing.Unlock()
 	if before.State == ReceiptFailed {
 		m.awaitAnswer(ctx, r, before.UpdatedAt)

@@ -91,7 +91,7 @@ func (m *Manager) respawn(ctx context.Context, s Session, req NewRequest) (Sessi
 	if err != nil {
 		m.log.Error("write the notice of a restart", "session", s.ID, "err", err)
 	} else {
-		m.opt.Sink.Output(OutputEvent{Session: s.ID, First: lines[0].N, Lines: lines, Gaps: gaps, Turn: s.Turn})
+		m.opt.Feed.PublishOutput(OutputEvent{Session: s.ID, First: lines[0].N, Lines: lines, Gaps: gaps, Turn: s.Turn})
 	}
 	m.log.Info("session's program is started anew", "session", s.ID, "resumed", req.Resume != "")
 	m.opt.Pollers.Typed(s.ID, "")

@@ -63,15 +63,6 @@ func unstyled(row string) string {
 	return b.String()
 }
 
-// Sink hears what happens to sessions. Its methods are called from the
-// goroutine that made it happen, must not block and must not call back.
-type Sink interface {
-	// Output is called after an event's lines are in the output log.
-	Output(ev OutputEvent)
-	// Changed is called when a session was created, changed or ended.
-	Changed(s Session)
-}
-
 // NewRequest asks for a session in a pane of its own.
 type NewRequest struct {
 	Name    string   // unique among living sessions, at most 100 bytes without control characters; "" for one made from Agent or "shell"

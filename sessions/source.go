@@ -46,7 +46,7 @@ func (m *Manager) Choose(id ID, src Source) error {
 		m.address(context.Background(), id, to)
 	}
 	m.log.Info("text comes from", "session", id, "program", src.Program, "transcript", src.Transcript)
-	m.opt.Sink.Changed(s)
+	m.opt.Feed.PublishSession(s)
 	return nil
 }
 

@@ -91,13 +91,13 @@ func (b *Bridge) Start() {
 		b.tb.Fatal(err)
 	}
 	b.Hub = hub
-	b.House.SetSink(hub)
+	b.House.SetFollowers(hub)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- hub.Run(ctx) }()
 	b.Stop = func() {
 		b.tb.Helper()
-		b.House.SetSink(nil)
+		b.House.SetFollowers()
 		cancel()
 		if err := <-ended; err != nil && !store.Killed() {
 			b.tb.Error(err)

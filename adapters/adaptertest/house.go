@@ -16,7 +16,7 @@ import (
 // log, and outlives the processes. It's the reference for what a chat must show.
 type House struct {
 	backend Backend
-	sink    sessions.Sink // nil: nobody hears of events
+	feed    *sessions.Feed // nil: nobody hears of events
 
 	mu       sync.Mutex
 	sessions []*resident
@@ -39,11 +39,22 @@ var (
 // NewHouse returns a house without sessions.
 func NewHouse(b Backend) *House { return &House{backend: b} }
 
-// SetSink has somebody else hear of events: a new process.
-func (h *House) SetSink(s sessions.Sink) {
+// Follower subscribes to what happens: a part of a process.
+type Follower interface{ Follow(feed *sessions.Feed) }
+
+// SetFollowers has the parts of a new process hear of events, and of the one before no more. None:
+// nobody does.
+func (h *House) SetFollowers(parts ...Follower) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.sink = s
+	h.feed = nil
+	if len(parts) == 0 {
+		return
+	}
+	h.feed = new(sessions.Feed)
+	for _, p := range parts {
+		p.Follow(h.feed)
+	}
 }
 
 // List implements adapters.Sessions.
@@ -99,12 +110,12 @@ func (h *House) begin(id sessions.ID, name string, owned bool) error {
 	}
 	h.mu.Lock()
 	h.sessions = append(h.sessions, &resident{Session: s})
-	sink := h.sink
+	feed := h.feed
 	h.mu.Unlock()
-	if sink == nil { // an earlier process had it
+	if feed == nil { // an earlier process had it
 		return h.backend.TakeUp(context.Background(), id)
 	}
-	sink.Changed(s)
+	feed.PublishSession(s)
 	return nil
 }
 
@@ -169,7 +180,7 @@ func (h *House) print(id sessions.ID, o Output, last bool) error {
 	return nil
 }
 
-// hear takes a stored batch in and tells the sink.
+// hear takes a stored batch in and publishes it.
 func (h *House) hear(r *resident, o Output, done Appended, last bool) {
 	ev := sessions.OutputEvent{Session: r.ID, Lines: done.Lines, Gaps: done.Gaps, Turn: done.Turn}
 	if len(done.Lines) > 0 {
@@ -193,14 +204,14 @@ func (h *House) hear(r *resident, o Output, done Appended, last bool) {
 	if last {
 		r.State, r.EndedAt, r.live = sessions.StateEnded, time.Now(), nil
 	}
-	s, sink := r.Session, h.sink
+	s, feed := r.Session, h.feed
 	h.mu.Unlock()
-	if sink == nil {
+	if feed == nil {
 		return
 	}
-	sink.Output(ev)
+	feed.PublishOutput(ev)
 	if last {
-		sink.Changed(s)
+		feed.PublishSession(s)
 	}
 }
 
@@ -209,11 +220,11 @@ func (h *House) SetState(id sessions.ID, state sessions.State, reason string) {
 	h.mu.Lock()
 	r := h.find(id)
 	r.State, r.Reason = state, reason
-	s, sink := r.Session, h.sink
+	s, feed := r.Session, h.feed
 	h.mu.Unlock()
-	if sink != nil {
-		sink.Output(sessions.OutputEvent{Session: id, Turn: s.Turn, State: state, Reason: reason})
-		sink.Changed(s)
+	if feed != nil {
+		feed.PublishOutput(sessions.OutputEvent{Session: id, Turn: s.Turn, State: state, Reason: reason})
+		feed.PublishSession(s)
 	}
 }
 
@@ -222,10 +233,10 @@ func (h *House) Rename(id sessions.ID, name string) {
 	h.mu.Lock()
 	r := h.find(id)
 	r.Name = name
-	s, sink := r.Session, h.sink
+	s, feed := r.Session, h.feed
 	h.mu.Unlock()
-	if sink != nil {
-		sink.Changed(s)
+	if feed != nil {
+		feed.PublishSession(s)
 	}
 }
 

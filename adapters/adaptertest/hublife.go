@@ -117,7 +117,7 @@ func (l *hubLife) start() error {
 	if err := l.hub.Load(context.Background()); err != nil {
 		return err
 	}
-	l.house.SetSink(l.hub)
+	l.house.SetFollowers(l.hub)
 	ctx, stop := context.WithCancel(context.Background())
 	l.stop, l.stopped = stop, make(chan error, 1)
 	go func() { l.stopped <- l.hub.Run(ctx) }()
@@ -127,7 +127,7 @@ func (l *hubLife) start() error {
 
 // end of a process: it's told to stop, or just dies.
 func (l *hubLife) exit(killed bool) error {
-	l.house.SetSink(nil)
+	l.house.SetFollowers()
 	if killed {
 		l.process.Kill()
 		l.kill()

@@ -277,6 +277,14 @@ func (in *Inbound) forgetExpired(ctx context.Context) {
 	}
 }
 
+// Follow subscribes to what happens to sessions and to what was written to them. Prompts come by
+// Prompted: their secrets are masked on the way.
+func (in *Inbound) Follow(feed *sessions.Feed) {
+	feed.OnOutput(in.Output)
+	feed.OnSession(in.Changed)
+	feed.OnReceipt(in.ReceiptChanged)
+}
+
 // Output takes in what a session did. It returns at once.
 func (in *Inbound) Output(ev sessions.OutputEvent) {
 	in.missed.output(ev)

@@ -97,12 +97,8 @@ func (w *world) start() {
 	w.hub.p = w.process
 	var in *inbound.Inbound
 	opts := sessions.Options{
-		Servers: []sessions.Server{&tmux{w.panes, w.process}}, Store: w.store, Pollers: pollers{}, Notes: pollers{}, Sink: sink{},
-		Dialog: func([]string) string { return "" }, Shell: "sh", Receipt: func(r sessions.Receipt) {
-			if in != nil {
-				in.ReceiptChanged(r)
-			}
-		},
+		Servers: []sessions.Server{&tmux{w.panes, w.process}}, Store: w.store, Pollers: pollers{}, Notes: pollers{}, Feed: new(sessions.Feed),
+		Dialog: func([]string) string { return "" }, Shell: "sh",
 	}
 	if w.ways != nil {
 		w.ways(&opts)
@@ -129,6 +125,7 @@ func (w *world) start() {
 	if in, err = inbound.New(opt); err != nil {
 		w.Fatal(err)
 	}
+	opts.Feed.OnReceipt(in.ReceiptChanged)
 	w.in = in
 	w.asks.Tell(in.Prompted)
 	if err := errors.Join(w.manager.Load(context.Background()), in.Load(context.Background())); err != nil {
@@ -536,7 +533,7 @@ func (t *tmux) Press(_ context.Context, g sessions.Guard, keys ...string) (sessi
 	})
 }
 
-// pollers and sink do nothing.
+// pollers do nothing.
 type pollers struct{}
 
 func (pollers) Start(sessions.Session) error            { return nil }
@@ -546,11 +543,6 @@ func (pollers) ServerGone(string)                       {}
 func (pollers) Note(_ context.Context, _ sessions.ID, lines []sessions.Line, _ *sessions.Gap) ([]sessions.Line, []sessions.Gap, error) {
 	return lines, nil, nil
 }
-
-type sink struct{}
-
-func (sink) Output(sessions.OutputEvent) {}
-func (sink) Changed(sessions.Session)    {}
 
 // hub keeps bindings, and makes all posts at once.
 type hub struct {

@@ -100,7 +100,7 @@ func (o *Office) Open() {
 	}
 	o.questions.Tell(o.In.Prompted)
 	o.bridge.SetPeople(&adaptertest.People{Placed: o.In.Placed, Users: o.In.Users, Moved: o.In.Moved})
-	o.bridge.House.SetSink(both{o.bridge.Hub, o.In})
+	o.bridge.House.SetFollowers(o.bridge.Hub, o.In)
 	queue := inbound.NewQueue(inbound.QueueOptions{Journal: db.Journal(side.Name), Decode: side.Decode, Handle: o.In.Handle})
 	o.reader = side.Reader(queue, o.In)
 	stop := o.running(queue.Run, o.In.Run, o.reader.Run)
@@ -204,22 +204,6 @@ func (o *Office) Rests() bool {
 
 // TakeTold returns what somebody was told last in passing, and forgets it.
 func (o *Office) TakeTold() string { return o.told.take() }
-
-// both are the two halves of the adapters.
-type both struct {
-	hub *adapters.Hub
-	in  *inbound.Inbound
-}
-
-func (b both) Output(ev sessions.OutputEvent) {
-	b.hub.Output(ev)
-	b.in.Output(ev)
-}
-
-func (b both) Changed(s sessions.Session) {
-	b.hub.Changed(s)
-	b.in.Changed(s)
-}
 
 // registry is what of sessions questions and texts need.
 type registry struct {

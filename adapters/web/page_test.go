@@ -65,7 +65,8 @@ func (o outbound) Bind(context.Context, sessions.ID, api.Bind) (api.Binding, err
 func newSite(t *testing.T) *site {
 	t.Helper()
 	s := &site{broker: api.NewBroker(), known: &browserstest.Store{}, addr: "127.0.0.1:0"}
-	s.daemon = &apitest.Daemon{Sink: s.broker}
+	s.daemon = &apitest.Daemon{}
+	s.broker.Follow(&s.daemon.Feed)
 	s.start(t)
 	t.Cleanup(func() { s.stop() })
 	return s

@@ -19,8 +19,6 @@ type Broker struct {
 	streams map[*subscription]struct{}
 }
 
-var _ sessions.Sink = (*Broker)(nil)
-
 // latest is what can't be read from the output log.
 type latest struct {
 	live  *sessions.Live
@@ -86,8 +84,15 @@ func (b *Broker) unsubscribe(s *subscription) {
 	delete(b.streams, s)
 }
 
-// Output marks a session's news. It doesn't block.
-func (b *Broker) Output(ev sessions.OutputEvent) {
+// Follow subscribes to what happens.
+func (b *Broker) Follow(feed *sessions.Feed) {
+	feed.OnOutput(b.markOutput)
+	feed.OnSession(b.markSession)
+	feed.OnPrompt(b.markPrompt)
+}
+
+// markOutput marks a session's news. It doesn't block.
+func (b *Broker) markOutput(ev sessions.OutputEvent) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	was := b.latest[ev.Session]
@@ -128,8 +133,8 @@ func endLine(ev sessions.OutputEvent) int64 {
 	return 0
 }
 
-// Changed marks a session that was created, changed or ended. It doesn't block.
-func (b *Broker) Changed(s sessions.Session) {
+// markSession marks a session that was created, changed or ended. It doesn't block.
+func (b *Broker) markSession(s sessions.Session) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if s.State == sessions.StateEnded {
@@ -146,8 +151,8 @@ func (b *Broker) Changed(s sessions.Session) {
 // before it, so a stream that comes to know of the newest knows enough.
 const maxAsked = 16
 
-// Prompt marks a change of a prompt. It doesn't block.
-func (b *Broker) Prompt(p sessions.Prompt) {
+// markPrompt marks a change of a prompt. It doesn't block.
+func (b *Broker) markPrompt(p sessions.Prompt) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.mark(p.Session, func(m *marks) {

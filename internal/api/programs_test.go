@@ -89,25 +89,26 @@ func TestRecordingBreaksOff(t *testing.T) {
 
 // Since is when a session came to its state; what it was before isn't known.
 func TestBrokerKnowsSinceWhen(t *testing.T) {
-	b := api.NewBroker()
+	b, feed := api.NewBroker(), new(sessions.Feed)
+	b.Follow(feed)
 	old, fresh := sessions.NewID(), sessions.NewID()
-	b.Output(sessions.OutputEvent{Session: old, State: sessions.StateIdle})
-	b.Changed(sessions.Session{ID: old, State: sessions.StateIdle})
+	feed.PublishOutput(sessions.OutputEvent{Session: old, State: sessions.StateIdle})
+	feed.PublishSession(sessions.Session{ID: old, State: sessions.StateIdle})
 	if at := b.Since(old); !at.IsZero() {
 		t.Errorf("it's idle since %v, but who knows", at)
 	}
 	before := time.Now()
-	b.Output(sessions.OutputEvent{Session: old, State: sessions.StateWorking})
+	feed.PublishOutput(sessions.OutputEvent{Session: old, State: sessions.StateWorking})
 	at := b.Since(old)
 	if at.Before(before) {
 		t.Errorf("it works since %v, want after %v", at, before)
 	}
-	b.Output(sessions.OutputEvent{Session: old})
-	b.Changed(sessions.Session{ID: old, State: sessions.StateWorking})
+	feed.PublishOutput(sessions.OutputEvent{Session: old})
+	feed.PublishSession(sessions.Session{ID: old, State: sessions.StateWorking})
 	if again := b.Since(old); !again.Equal(at) {
 		t.Errorf("it works since %v, and then since %v", at, again)
 	}
-	b.Changed(sessions.Session{ID: fresh, State: sessions.StateStarting})
+	feed.PublishSession(sessions.Session{ID: fresh, State: sessions.StateStarting})
 	if at := b.Since(fresh); at.Before(before) {
 		t.Errorf("a new one starts since %v", at)
 	}

@@ -37,7 +37,8 @@ type bench struct {
 func setup(t *testing.T, change ...func(*api.Options)) *bench {
 	t.Helper()
 	broker := api.NewBroker()
-	daemon := &apitest.Daemon{Sink: broker}
+	daemon := &apitest.Daemon{}
+	broker.Follow(&daemon.Feed)
 	keeper := browsers.New(time.Now(), &browserstest.Store{})
 	opts := api.Options{
 		Sessions: daemon, Output: daemon, Broker: broker, Browsers: keeper,
@@ -247,7 +248,8 @@ func stranger(b *bench) *browserstest.Signer {
 
 func TestTCPDoorStaysShutWithoutBrowsers(t *testing.T) {
 	broker := api.NewBroker()
-	daemon := &apitest.Daemon{Sink: broker}
+	daemon := &apitest.Daemon{}
+	broker.Follow(&daemon.Feed)
 	server, err := api.NewServer(api.Options{Sessions: daemon, Output: daemon, Broker: broker, Health: func() api.Health { return api.Health{} }})
 	if err != nil {
 		t.Fatal(err)

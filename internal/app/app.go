@@ -60,6 +60,7 @@ type daemon struct {
 	store     *store.Store
 	salvaged  salvaged
 	clients   []*tmux.Client
+	feed      sessions.Feed
 	manager   *sessions.Manager
 	coord     *polling.PollingCoordinator
 	profiles  *agent.Set
@@ -179,7 +180,7 @@ func (d *daemon) build(ctx context.Context) error {
 	}
 	d.warnOfExposure()
 	d.broker, d.metrics = api.NewBroker(), newMetrics(d.opt.Version)
-	d.processes, d.calls = agent.NewProcesses(), newCalls(d.prompted, d.masker.Hides, log.With("component", "api"))
+	d.processes, d.calls = agent.NewProcesses(), newCalls(d.feed.PublishPrompt, d.masker.Hides, log.With("component", "api"))
 	sources := map[string]polling.Source{}
 	var servers []sessions.Server
 	for _, s := range cfg.Tmux.Servers {
@@ -188,7 +189,7 @@ func (d *daemon) build(ctx context.Context) error {
 		servers = append(servers, c)
 		sources[c.Name()] = c
 	}
-	d.coord = polling.NewCoordinator(sources, d.store, owner{d}, polling.Options{
+	d.coord = polling.NewCoordinator(sources, d.store, polling.Options{
 		Cadence: tuning.Cadence, FocusCadence: tuning.FocusCadence,
 		CaptureTimeout: tuning.CaptureTimeout, MaxCaptureLines: tuning.MaxCaptureLines,
 		Marker: tuning.Marker, Prompts: prompts,
@@ -206,10 +207,10 @@ func (d *daemon) build(ctx context.Context) error {
 	}
 	generic := d.profiles.Generic()
 	d.manager = sessions.NewManager(sessions.Options{
-		Servers: servers, Store: d.store, Pollers: pollers{d}, Notes: notes{d.store}, Sink: d.metrics.watch(sinks{d.broker, hubSink{d}, inboundSink{d}, mailSink{d}}),
+		Servers: servers, Store: d.store, Pollers: pollers{d}, Notes: notes{d.store}, Feed: &d.feed,
 		Adopt: cfg.Sessions.Adopt, Recover: d.salvaged.said != "", Prefix: cfg.Sessions.TmuxPrefix, HistoryLimit: cfg.Sessions.HistoryLimit,
 		Agents: agents(cfg, d.profiles), FindAgents: d.findAgents, Shell: d.shell(), Integrate: integrate, Env: []string{"PANEBRIDGE_STATE_DIR=" + d.opt.StateDir}, Phrases: generic.DialogPhrases(), Dialog: generic.Dialog, Asked: d.asked, Box: d.watchers.Box, Front: d.watchers.Front, Revive: d.revive, Decide: d.watchers.Decide, Dialogs: d.watchers, Hides: d.masker.Hides,
-		Receipt: d.receiptChanged, Prompt: d.prompted, Panicked: d.metrics.panicked, Logger: log.With("component", "sessions"),
+		Panicked: d.metrics.panicked, Logger: log.With("component", "sessions"),
 	})
 	if err := d.manager.Load(ctx); err != nil {
 		return err
@@ -234,6 +235,7 @@ func (d *daemon) build(ctx context.Context) error {
 			return err
 		}
 	}
+	d.subscribe()
 	if err := d.hub.Load(ctx); err != nil {
 		return d.locate(err)
 	}
@@ -245,6 +247,16 @@ func (d *daemon) build(ctx context.Context) error {
 		Page: web.Handler(), Browsers: d.browsers, Log: log.With("component", "api"),
 	})
 	return err
+}
+
+// subscribe has all parts hear what happens to sessions, in this order.
+func (d *daemon) subscribe() {
+	d.metrics.follow(&d.feed)
+	d.broker.Follow(&d.feed)
+	d.hub.Follow(&d.feed)
+	d.inbound.Follow(&d.feed)
+	d.feed.OnPrompt(func(p sessions.Prompt) { d.inbound.Prompted(maskedPrompt(d.masker, p)) })
+	d.mail.follow(&d.feed)
 }
 
 // newClient makes the client of one tmux server. Whatever happens to the
@@ -288,7 +300,7 @@ func (d *daemon) run(ctx context.Context, doors doors) error {
 	defer context.AfterFunc(ctx, d.store.HurryUp)()
 	typed := make(chan struct{}) // closed when the manager types no more
 	g.Go(func() error { defer close(typed); return d.manager.Run(ctx) })
-	g.Go(func() error { return d.coord.Run(ctx) })
+	g.Go(func() error { return d.coord.Run(ctx, d.manager) })
 	g.Go(func() error { return d.watchers.Run(ctx) })
 	g.Go(func() error { return d.runClients(ctx, typed) })
 	g.Go(func() error { return d.hub.Run(ctx) })

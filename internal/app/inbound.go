@@ -142,29 +142,6 @@ func access(cfg *config.Config) inbound.Access {
 	return out
 }
 
-// inboundSink is the inbound half as the manager tells it. It exists because the
-// manager is made first.
-type inboundSink struct{ d *daemon }
-
-func (s inboundSink) Output(ev sessions.OutputEvent) {
-	if s.d.inbound != nil {
-		s.d.inbound.Output(ev)
-	}
-}
-
-func (s inboundSink) Changed(x sessions.Session) {
-	if s.d.inbound != nil {
-		s.d.inbound.Changed(x)
-	}
-}
-
-// receiptChanged tells the writer of an input how far it is.
-func (d *daemon) receiptChanged(r sessions.Receipt) {
-	if d.inbound != nil {
-		d.inbound.ReceiptChanged(r)
-	}
-}
-
 // pair makes a code that lets a person in.
 func (d *daemon) pair(ctx context.Context, role, by string) (api.Pairing, error) {
 	if len(d.outlets) == 0 {

@@ -19,14 +19,13 @@ type happened struct {
 	at      time.Time
 }
 
-// mailSink is the mailroom as the manager tells it. Its methods return at once.
-type mailSink struct{ d *daemon }
+// follow subscribes to what happens to sessions.
+func (m *mailroom) follow(feed *sessions.Feed) {
+	feed.OnOutput(m.handleOutput)
+	feed.OnSession(m.handleSession)
+}
 
-func (s mailSink) Output(ev sessions.OutputEvent) {
-	m := s.d.mail
-	if m == nil {
-		return
-	}
+func (m *mailroom) handleOutput(ev sessions.OutputEvent) {
 	if ev.Complete {
 		m.hear(happened{ev.Session, inbox.Complete, turnEnded(ev.Turn), time.Now()})
 		m.idle(ev.Session)
@@ -39,11 +38,7 @@ func (s mailSink) Output(ev sessions.OutputEvent) {
 	}
 }
 
-func (s mailSink) Changed(one sessions.Session) {
-	m := s.d.mail
-	if m == nil {
-		return
-	}
+func (m *mailroom) handleSession(one sessions.Session) {
 	m.mu.Lock()
 	was := m.states[one.ID]
 	m.states[one.ID] = one.State

@@ -59,27 +59,19 @@ func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 }
 
-// watch counts what goes to a sink.
-func (m *metrics) watch(next sessions.Sink) sessions.Sink { return &countingSink{m, next} }
+// follow counts what comes of the sessions.
+func (m *metrics) follow(feed *sessions.Feed) { feed.OnOutput(m.countOutput) }
 
-type countingSink struct {
-	m    *metrics
-	next sessions.Sink
-}
-
-func (s *countingSink) Output(ev sessions.OutputEvent) {
-	s.m.lines.Add(float64(len(ev.Lines)))
-	s.m.gaps.Add(float64(len(ev.Gaps)))
+func (m *metrics) countOutput(ev sessions.OutputEvent) {
+	m.lines.Add(float64(len(ev.Lines)))
+	m.gaps.Add(float64(len(ev.Gaps)))
 	for _, g := range ev.Gaps {
-		s.m.missing.Add(float64(g.AtLeast))
+		m.missing.Add(float64(g.AtLeast))
 	}
 	if ev.Complete {
-		s.m.turns.Inc()
+		m.turns.Inc()
 	}
 	if ev.State == sessions.StateEnded {
-		s.m.ended.Inc()
+		m.ended.Inc()
 	}
-	s.next.Output(ev)
 }
-
-func (s *countingSink) Changed(x sessions.Session) { s.next.Changed(x) }

@@ -19,37 +19,6 @@ func (l chatLog) Read(ctx context.Context, id sessions.ID, from int64, limit int
 	return l.Store.Read(ctx, id, from, limit)
 }
 
-// hubSink is the hub as the manager tells it. It exists because the manager is
-// made first.
-type hubSink struct{ d *daemon }
-
-func (s hubSink) Output(ev sessions.OutputEvent) {
-	if s.d.hub != nil {
-		s.d.hub.Output(ev)
-	}
-}
-
-func (s hubSink) Changed(x sessions.Session) {
-	if s.d.hub != nil {
-		s.d.hub.Changed(x)
-	}
-}
-
-// sinks tells several.
-type sinks []sessions.Sink
-
-func (s sinks) Output(ev sessions.OutputEvent) {
-	for _, next := range s {
-		next.Output(ev)
-	}
-}
-
-func (s sinks) Changed(x sessions.Session) {
-	for _, next := range s {
-		next.Changed(x)
-	}
-}
-
 // buildHub makes the Hub over the chat platforms.
 func (d *daemon) buildHub() error {
 	settings, err := hubSettings(d.config)

@@ -10,14 +10,6 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// prompted passes on how a question stands that an agent asks.
-func (d *daemon) prompted(p sessions.Prompt) {
-	d.broker.Prompt(p)
-	if d.inbound != nil {
-		d.inbound.Prompted(maskedPrompt(d.masker, p))
-	}
-}
-
 // maskedPrompt is a question as chats see it: it has no secrets, and nothing that's drawn
 // elsewhere than it stands. Each text is masked as it's shown, which is as Manager.masked judged it.
 func maskedPrompt(m *redact.Masker, p sessions.Prompt) sessions.Prompt {

@@ -9,16 +9,6 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// owner hands what pollers tell to the manager. It exists because the
-// coordinator is made before the manager.
-type owner struct{ d *daemon }
-
-func (o owner) Output(ev sessions.OutputEvent) { o.d.manager.Output(ev) }
-func (o owner) NewPanes(server string)         { o.d.manager.NewPanes(server) }
-func (o owner) Ended(id sessions.ID, exit *sessions.Exit, reason string) {
-	o.d.manager.Ended(id, exit, reason)
-}
-
 // pollers is the coordinator as the manager sees it.
 type pollers struct{ *daemon }
 

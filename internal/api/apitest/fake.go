@@ -15,10 +15,10 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// Daemon implements api.Sessions and api.Log, and tells Sink what happens.
+// Daemon implements api.Sessions and api.Log, and tells Feed what happens.
 // Its exported fields are set before it's used.
 type Daemon struct {
-	Sink       sessions.Sink
+	Feed       sessions.Feed
 	SayDropped bool                             // ReadSince begins with a gap where lines were dropped
 	Type       func(*Daemon, *sessions.Receipt) // what becomes of an input; nil: submitted at once
 	Search     sessions.AgentSearch             // what SearchAgents finds, and Agents names
@@ -62,7 +62,7 @@ func (d *Daemon) Add(name, agent string) sessions.ID {
 	d.mu.Lock()
 	d.sessions = append(d.sessions, s)
 	d.mu.Unlock()
-	d.Sink.Changed(s.Session)
+	d.Feed.PublishSession(s.Session)
 	return s.ID
 }
 
@@ -154,7 +154,7 @@ func (d *Daemon) event(id sessions.ID, change func(*session, *sessions.OutputEve
 	change(s, &ev)
 	ev.Turn = s.Turn
 	d.mu.Unlock()
-	d.Sink.Output(ev)
+	d.Feed.PublishOutput(ev)
 }
 
 // SetState changes a session's state and tells about it.
@@ -167,7 +167,7 @@ func (d *Daemon) SetState(id sessions.ID, state sessions.State, reason string) {
 	}
 	c := s.Session
 	d.mu.Unlock()
-	d.Sink.Changed(c)
+	d.Feed.PublishSession(c)
 }
 
 // SetScreen sets what Screen returns.

@@ -9,7 +9,7 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// Ask opens a prompt, and tells about it if Sink wants to know.
+// Ask opens a prompt, and tells about it.
 func (d *Daemon) Ask(id sessions.ID, dialog sessions.Dialog) string {
 	d.mu.Lock()
 	p := sessions.Prompt{
@@ -18,7 +18,7 @@ func (d *Daemon) Ask(id sessions.ID, dialog sessions.Dialog) string {
 	d.prompts = append(d.prompts, p)
 	d.find(string(id)).State = sessions.StateWaiting
 	d.mu.Unlock()
-	d.tell(p)
+	d.publish(p)
 	return p.ID
 }
 
@@ -34,16 +34,14 @@ func (d *Daemon) SetPrompt(id string, state sessions.PromptState, reason string,
 	}
 	told := *p
 	d.mu.Unlock()
-	d.tell(told)
+	d.publish(told)
 }
 
-func (d *Daemon) tell(p sessions.Prompt) {
+func (d *Daemon) publish(p sessions.Prompt) {
 	if s, err := d.Get(string(p.Session)); err == nil {
-		d.Sink.Changed(s)
+		d.Feed.PublishSession(s)
 	}
-	if sink, ok := d.Sink.(interface{ Prompt(p sessions.Prompt) }); ok {
-		sink.Prompt(p)
-	}
+	d.Feed.PublishPrompt(p)
 }
 
 // promptAt needs the mutex held; -1: there's none.
