@@ -339,6 +339,8 @@ func TestCompareFindsWhatIsWrong(t *testing.T) {
 		return all
 	}
 	whole := adaptertest.Want{Session: "pb_1", To: 4, Oldest: 1}
+	cut := adaptertest.Want{Session: "pb_1", To: 4, Oldest: 3} // the log has dropped two lines
+	const dropped = "[at least 1 line is missing: dropped from the log before it could be sent]\n"
 	tests := map[string]struct {
 		seen []adaptertest.Message
 		want string // "": nothing is wrong
@@ -357,6 +359,9 @@ func TestCompareFindsWhatIsWrong(t *testing.T) {
 		"rang too often":           {rang(rang(rang(shown("one", "two", "three\nfour"), 0, 0), 1, 0), 2, 0), "rang 3 times"},
 		"added to what rang":       {rang(shown("one\ntwo\nthree\nfour"), 0, 1), "was edited 1 times"},
 		"a live region is left":    {rang(shown("one\ntwo\nlive: x", "three\nfour"), 1, 0), "live region"},
+
+		"a region whose lines were dropped": {rang(shown("one\nlive: x\n\nlive: for 3 s", dropped+"three\nfour"), 1, 0), ""},
+		"a blank line above such a region":  {rang(shown("one\n\nlive: x", dropped+"three\nfour"), 1, 0), `"" stands where line 2 should`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -364,7 +369,11 @@ func TestCompareFindsWhatIsWrong(t *testing.T) {
 			if err := errors.Join(h.Begin("pb_1", "agent-1"), h.Print("pb_1", adaptertest.Output{Lines: []string{"one", "two", "three", "four"}, Ends: true})); err != nil {
 				t.Fatal(err)
 			}
-			wrong := strings.Join(h.Compare(tt.seen, whole), "; ")
+			want := whole
+			if strings.Contains(tt.seen[len(tt.seen)-1].Text, dropped) {
+				want = cut
+			}
+			wrong := strings.Join(h.Compare(tt.seen, want), "; ")
 			if (wrong == "") != (tt.want == "") || !strings.Contains(wrong, tt.want) {
 				t.Errorf("found %q, want %q", wrong, tt.want)
 			}

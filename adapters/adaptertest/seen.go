@@ -124,10 +124,13 @@ func (r *reading) items(m Message, newest bool) (items []item, double bool) {
 	if m.Data != nil {
 		lines = r.attached(m, lines)
 	}
+	region := false // a live region has begun, behind which no lines stand
 	for _, l := range lines {
 		n, reason, isNotice := notice(l)
 		switch {
+		case region && l == "": // between what's being written and the status
 		case strings.HasPrefix(l, livePrefix):
+			region = true
 			if kept := r.at.Line >= r.want.Oldest; (kept && !newest || m.Rang) && !r.unknown(lines) { // without its lines, it can't be written anew
 				r.fail(m, "it still shows a live region: %q", l)
 			}
