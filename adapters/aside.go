@@ -25,7 +25,7 @@ type Asider interface {
 
 const (
 	// draftEvery is the least time between two drafts of a document. It keeps one
-	// within qos.TelegramLimits, steadily: 25 in 30 s.
+	// within what platforms allow, steadily: 25 in 30 s.
 	draftEvery = 1200 * time.Millisecond
 	// typingFor is for how long after somebody spoke to a session it's shown that it's
 	// at work.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/qos"
+	"github.com/panebridge/panebridge/qos/qostest"
 )
 
 // arena is a scheduler in a bubble with a platform that does what it's told, and
@@ -73,7 +74,7 @@ func newStillArena(t *testing.T, opt qos.Options, budget qos.Budget) *arena {
 			a.events = append(a.events, ev)
 		}
 	}
-	sched, err := qos.New(opt, a, budget)
+	sched, err := qos.New(qostest.WithLimits(opt), a, budget)
 	if err != nil {
 		t.Fatal(err)
 	}

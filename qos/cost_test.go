@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/qos"
+	"github.com/panebridge/panebridge/qos/qostest"
 )
 
 const manyDocuments = 10_000
@@ -36,7 +37,7 @@ func (prompt) Deliver(_ context.Context, call qos.Call) qos.Result {
 // it has taken them in.
 func run(tb testing.TB, d qos.Deliverer, perChat int) (s *qos.OutputQoSScheduler, ids []qos.DocID) {
 	tb.Helper()
-	s, err := qos.New(qos.Options{}, d, qos.NewLocalBudget(nil))
+	s, err := qos.New(qostest.WithLimits(qos.Options{}), d, qos.NewLocalBudget(nil))
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -116,8 +116,7 @@ type Result struct {
 
 	// Throttled: the platform's order. Zero is taken as one second. NotSent: after how long
 	// it can be sent; zero: it isn't known. Global says
-	// that the order is for the whole bot (Discord's X-RateLimit-Global), Narrow that the
-	// platform surely means calls of this family in this chat and no others, however long
+	// that the order is for the whole bot, Narrow that the platform surely means calls of this family in this chat and no others, however long
 	// the order and whoever else gets one.
 	RetryAfter time.Duration
 	Global     bool

@@ -641,7 +641,7 @@ func TestTypingIsRare(t *testing.T) {
 
 // TestLearnedLimits narrow what's configured, until their reset.
 func TestLearnedLimits(t *testing.T) {
-	inArena(t, qos.Options{Mode: qos.CoalesceOnly, Limits: qos.DiscordLimits()}, nil, func(a *arena) {
+	inArena(t, qos.Options{Mode: qos.CoalesceOnly, Limits: qostest.BurstLimits()}, nil, func(a *arena) {
 		a.sched.Learn(qos.Scope{Chat: group}, qos.Learned{Limit: 1, Remaining: 1, Reset: time.Now().Add(20 * time.Second)})
 		a.post(group, "one", qos.Interactive)
 		a.post(group, "two", qos.Interactive)
@@ -655,7 +655,7 @@ func TestLearnedLimits(t *testing.T) {
 
 // TestOlderGoesFirst among requests of one class, whatever their families.
 func TestOlderGoesFirst(t *testing.T) {
-	inArena(t, qos.Options{Mode: qos.CoalesceOnly, Limits: qos.DiscordLimits()}, nil, func(a *arena) {
+	inArena(t, qos.Options{Mode: qos.CoalesceOnly, Limits: qostest.BurstLimits()}, nil, func(a *arena) {
 		a.latency = always(2 * time.Second)
 		a.post(group, "busy", qos.Interactive)
 		a.pass(time.Second)
@@ -673,7 +673,7 @@ func TestOlderGoesFirst(t *testing.T) {
 
 // TestOneFullFamilyHoldsUpNoOther: renames wait for minutes, messages don't.
 func TestOneFullFamilyHoldsUpNoOther(t *testing.T) {
-	inArena(t, qos.Options{Mode: qos.CoalesceOnly, Limits: qos.DiscordLimits()}, nil, func(a *arena) {
+	inArena(t, qos.Options{Mode: qos.CoalesceOnly, Limits: qostest.BurstLimits()}, nil, func(a *arena) {
 		for _, key := range []string{"a", "b", "c"} {
 			if err := a.sched.Post(qos.Request{Chat: group, Key: key, Family: qos.FamilyRename}); err != nil {
 				t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/panebridge/panebridge/qos"
+	"github.com/panebridge/panebridge/qos/qostest"
 )
 
 // simulation drives an Engine in time of its own: no goroutine, no clock.
@@ -75,7 +76,7 @@ func (s *simulation) until(end time.Time, latency func() time.Duration, answer f
 // the same instants, so that simulations can be compared.
 func TestEngineRepeats(t *testing.T) {
 	simulate := func(seed uint64) []string {
-		engine, err := qos.NewEngine(qos.Options{Seed: seed}, qos.NewLocalBudget(nil), nil)
+		engine, err := qos.NewEngine(qostest.WithLimits(qos.Options{Seed: seed}), qos.NewLocalBudget(nil), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -121,7 +122,7 @@ func TestEngineRepeats(t *testing.T) {
 func BenchmarkEngineWant(b *testing.B) {
 	for _, perChat := range []int{1, 200, manyDocuments} {
 		b.Run(fmt.Sprint(manyDocuments/perChat, " chats"), func(b *testing.B) {
-			engine, err := qos.NewEngine(qos.Options{}, qos.NewLocalBudget(nil), nil)
+			engine, err := qos.NewEngine(qostest.WithLimits(qos.Options{}), qos.NewLocalBudget(nil), nil)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -156,7 +157,7 @@ func TestNextMissesNothing(t *testing.T) {
 			Mode:              []qos.Mode{qos.Strict, qos.Strict, qos.CoalesceOnly}[random.IntN(3)],
 			OutputBudgetRatio: []float64{0.3, 0.8, 1}[random.IntN(3)], ActiveEmitterEMAAlpha: 1,
 		}
-		engine, err := qos.NewEngine(opt, qos.NewLocalBudget(nil), nil)
+		engine, err := qos.NewEngine(qostest.WithLimits(opt), qos.NewLocalBudget(nil), nil)
 		if err != nil {
 			rt.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/qos"
+	"github.com/panebridge/panebridge/qos/qostest"
 )
 
 // slow is a budget that answers after a while.
@@ -43,7 +44,7 @@ func TestSlotOfACommandIsNoStreams(t *testing.T) {
 // isn't spent on another's call.
 func TestSlotsBelongToTheirFamily(t *testing.T) {
 	var budget qos.Budget
-	opt := qos.Options{Mode: qos.CoalesceOnly, Limits: qos.DiscordLimits()}
+	opt := qos.Options{Mode: qos.CoalesceOnly, Limits: qostest.BurstLimits()}
 	inArena(t, opt, func() qos.Budget { budget = slow(time.Second)(); return budget }, func(a *arena) {
 		if err := a.sched.Post(qos.Request{Chat: group, Key: "rename", Class: qos.Stream, Family: qos.FamilyRename}); err != nil {
 			t.Fatal(err)
@@ -122,7 +123,7 @@ func TestMaxInFlight(t *testing.T) {
 		if n := len(calls); n != 12 || calls[n-1].at > 16*time.Second {
 			t.Errorf("%d calls, the last at %v; want 12 in four rounds", n, calls[n-1].at)
 		}
-		if err := a.sched.Reconfigure(qos.Options{MaxInFlight: 1}); err != nil {
+		if err := a.sched.Reconfigure(qostest.WithLimits(qos.Options{MaxInFlight: 1})); err != nil {
 			t.Fatal(err)
 		}
 		for i := range 4 {
@@ -288,7 +289,7 @@ func TestCosmeticIsNoProbe(t *testing.T) {
 // TestCosmeticOvertakesNoChat: at the instant at which the bot may go on, the chats
 // that wait for that come first.
 func TestCosmeticOvertakesNoChat(t *testing.T) {
-	engine, err := qos.NewEngine(qos.Options{}, qos.NewLocalBudget(nil), nil)
+	engine, err := qos.NewEngine(qostest.WithLimits(qos.Options{}), qos.NewLocalBudget(nil), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

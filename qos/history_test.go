@@ -380,7 +380,7 @@ func (w *world) reconfigure(opt qos.Options) {
 	off.Mode = qos.Off
 	w.rule(off) // in between, nothing is promised
 	w.mu.Unlock()
-	w.try(w.process.scheduler.Reconfigure(opt))
+	w.try(w.process.scheduler.Reconfigure(qostest.WithLimits(opt)))
 	synctest.Wait()
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -129,7 +129,7 @@ func TestFailedWritesKeepTheirOrder(t *testing.T) {
 			}
 			return nil
 		}})
-		budget.Configure(qos.TelegramLimits(20))
+		budget.Configure(qostest.Limits())
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- budget.Run(ctx, func(qos.Penalty) {}, func(qos.Chat) {}) }()

@@ -1,8 +1,8 @@
 package qos
 
 // Chat is the platform's key of limits: everything that shares a limit there
-// shares the key. A forum with its topics is one chat on Telegram; a thread is
-// a chat of its own on Discord. Opaque here.
+// shares the key. On one platform a chat with all its threads is one chat here, on
+// another each thread is a chat of its own. Opaque here.
 type Chat string
 
 // DocID names a document: the binding's id. Opaque here.
@@ -17,12 +17,10 @@ type Session string
 // windows, like FamilyMessage.
 type Family string
 
-// Families that the default options know.
+// Families that platforms have limits of their own for.
 const (
-	// FamilyMessage is sending, editing, deleting and the creation of topics: one
-	// budget, since "limits for message editing and sending are shared"
-	// (github.com/tdlib/td/issues/2592). Documents always use it. It's the zero
-	// value.
+	// FamilyMessage is sending, editing, deleting and the creation of topics, which
+	// share one budget. Documents always use it. It's the zero value.
 	FamilyMessage Family = ""
 	// FamilyTyping is the "is typing" indicator.
 	FamilyTyping Family = "typing"

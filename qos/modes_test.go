@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/panebridge/panebridge/qos"
+	"github.com/panebridge/panebridge/qos/qostest"
 )
 
 // TestOffSendsEverything is P13: without the scheduler's help there'd be as many
@@ -45,7 +46,7 @@ func TestOffIsCounted(t *testing.T) {
 			a.post(group, fmt.Sprint(i), qos.Interactive)
 			a.pass(100 * time.Millisecond)
 		}
-		if err := a.sched.Reconfigure(qos.Options{}); err != nil {
+		if err := a.sched.Reconfigure(qostest.WithLimits(qos.Options{})); err != nil {
 			t.Fatal(err)
 		}
 		switched := a.now()
@@ -72,7 +73,7 @@ func TestSlotsAreAskedForAnew(t *testing.T) {
 			a.post(group, fmt.Sprint(i), qos.Interactive)
 		}
 		a.pass(3500 * time.Millisecond) // three were sent, the fourth is asked for
-		if err := a.sched.Reconfigure(qos.Options{GroupMPM: 3}); err != nil {
+		if err := a.sched.Reconfigure(qostest.WithLimits(qos.Options{GroupMPM: 3})); err != nil {
 			t.Fatal(err)
 		}
 		a.pass(50 * time.Second)
@@ -89,7 +90,7 @@ func TestSlotsAreAskedForAnew(t *testing.T) {
 // TestCoalesceOnly: at most one call per document and rounding_ms, as soon as it's
 // due, finals and streams alike, and never more than the window holds.
 func TestCoalesceOnly(t *testing.T) {
-	opt := qos.Options{Mode: qos.CoalesceOnly, Rounding: 1500 * time.Millisecond, Limits: qos.DiscordLimits()}
+	opt := qos.Options{Mode: qos.CoalesceOnly, Rounding: 1500 * time.Millisecond, Limits: qostest.BurstLimits()}
 	inArena(t, opt, nil, func(a *arena) {
 		for i := range 8 {
 			a.open(docID(i), group)
@@ -128,7 +129,7 @@ func TestCoalesceOnly(t *testing.T) {
 // TestReconfigureRefusesBadOptions, and changes nothing then.
 func TestReconfigureRefusesBadOptions(t *testing.T) {
 	inArena(t, qos.Options{}, nil, func(a *arena) {
-		if err := a.sched.Reconfigure(qos.Options{Mode: qos.Off, GroupMPM: -1}); err == nil {
+		if err := a.sched.Reconfigure(qostest.WithLimits(qos.Options{Mode: qos.Off, GroupMPM: -1})); err == nil {
 			t.Error("accepted")
 		}
 		if m := a.snapshot().Mode; m != qos.Strict {
@@ -147,7 +148,7 @@ func TestReconfigureTakesEffect(t *testing.T) {
 		if n := len(a.made(nil)); n != 2 {
 			t.Fatalf("%d calls, want 2", n)
 		}
-		if err := a.sched.Reconfigure(qos.Options{GroupMPM: 20}); err != nil {
+		if err := a.sched.Reconfigure(qostest.WithLimits(qos.Options{GroupMPM: 20})); err != nil {
 			t.Fatal(err)
 		}
 		a.pass(10 * time.Second)
@@ -249,7 +250,7 @@ func TestReconfigureLengthensTheRest(t *testing.T) {
 			a.pass(5 * time.Second) // the window is full until 60 s
 			a.want("doc", 2, false)
 			a.pass(time.Second) // it's due, and waits for a slot
-			if err := a.sched.Reconfigure(opt); err != nil {
+			if err := a.sched.Reconfigure(qostest.WithLimits(opt)); err != nil {
 				t.Fatal(err)
 			}
 			a.pass(3 * time.Minute)
@@ -269,7 +270,7 @@ func TestReconfigureKeepsTheOrder(t *testing.T) {
 		}
 		for i := range 60 {
 			a.pass(10 * time.Second)
-			if err := a.sched.Reconfigure(qos.Options{GroupMPM: 4, ReserveMPM: 1 + i%3}); err != nil {
+			if err := a.sched.Reconfigure(qostest.WithLimits(qos.Options{GroupMPM: 4, ReserveMPM: 1 + i%3})); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/qos"
+	"github.com/panebridge/panebridge/qos/qostest"
 )
 
 // TestNarrowPenalty: an order that surely means one family in one chat silences that and
 // nothing else, however long it is and however many chats get one at the same time.
 func TestNarrowPenalty(t *testing.T) {
 	for _, narrow := range []bool{false, true} {
-		inArena(t, qos.Options{Limits: qos.DiscordLimits()}, nil, func(a *arena) {
+		inArena(t, qos.Options{Limits: qostest.BurstLimits()}, nil, func(a *arena) {
 			a.outcome = func(call qos.Call) *qos.Result {
 				if call.Family == qos.FamilyRename && a.now() < time.Minute {
 					return &qos.Result{Outcome: qos.Throttled, RetryAfter: 10 * time.Minute, Narrow: narrow}

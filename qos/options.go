@@ -45,16 +45,15 @@ func ParseMode(name string) (Mode, error) {
 	return 0, &OptionError{Knob: "mode", Value: name, Allowed: "off, coalesce_only or strict"}
 }
 
-// Options configure a scheduler. The zero value of a field means its default;
-// the defaults are Telegram's. The names in brackets are those of the
+// Options configure a scheduler. The zero value of a field means its default, but
+// for Limits, which a platform gives. The names in brackets are those of the
 // configuration.
 type Options struct {
 	Mode Mode // [mode]
 
-	// GroupMPM is how many messages a minute a group chat may get. [group_mpm] 20:
-	// "bots are not able to send more than 20 messages per minute to the same
-	// group" (core.telegram.org/bots/faq); edits count
-	// (github.com/tdlib/td/issues/3034). Ignored if Limits.Group has windows.
+	// GroupMPM is how many messages a minute a group chat may get, edits included.
+	// [group_mpm] 20, which is the least that a platform is known to allow. Ignored
+	// if Limits.Group has windows.
 	GroupMPM int
 	// OutputBudgetRatio is the share of a chat's budget that streams are paced to
 	// while anything interactive or final is about: waiting, or seen within the
@@ -84,8 +83,8 @@ type Options struct {
 	// slots unused. [active_emitter_ema_alpha] 0.2
 	ActiveEmitterEMAAlpha float64
 
-	// Limits are the platform's windows. Group's default comes from GroupMPM;
-	// Private's, Bot's and Families' are in TelegramLimits.
+	// Limits are the platform's windows. Bot and Private need some; those of Group
+	// are by default GroupMPM calls a minute.
 	Limits Limits
 
 	// MaxStale is the age from which a waiting stream gets at least one of eight
@@ -165,6 +164,9 @@ const (
 func (l Limits) validate() []error {
 	var errs []error
 	check := func(name string, limit Limit) {
+		if len(limit.Windows) == 0 {
+			errs = append(errs, &OptionError{Knob: name + " windows", Value: 0, Allowed: "at least one window, as the platform has it"})
+		}
 		if limit.Gap < 0 || limit.Gap > time.Minute {
 			errs = append(errs, &OptionError{Knob: name + " gap", Value: limit.Gap, Allowed: "0s to 1m0s"})
 		}
@@ -199,7 +201,9 @@ func (o Options) withDefaults() Options {
 	setDefault(&o.CallTimeout, 20*time.Second)
 	setDefault(&o.MaxInFlight, 8)
 	setDefault(&o.FlushLimit, 10*time.Minute)
-	o.Limits = o.Limits.withDefaults(o.GroupMPM)
+	if len(o.Limits.Group.Windows) == 0 {
+		o.Limits.Group.Windows = []Window{{Calls: o.GroupMPM, Per: time.Minute}}
+	}
 	if o.OnEvent == nil {
 		o.OnEvent = func(Event) {}
 	}
@@ -217,65 +221,6 @@ func setDefault[T comparable](v *T, d T) {
 	var zero T
 	if *v == zero {
 		*v = d
-	}
-}
-
-func (l Limits) withDefaults(groupMPM int) Limits {
-	d := TelegramLimits(groupMPM)
-	if len(l.Group.Windows) == 0 {
-		l.Group = d.Group
-	}
-	if len(l.Private.Windows) == 0 {
-		l.Private = d.Private
-	}
-	if len(l.Bot.Windows) == 0 {
-		l.Bot = d.Bot
-	}
-	if l.Families == nil {
-		l.Families = d.Families
-	}
-	return l
-}
-
-// TelegramLimits are Telegram's windows.
-func TelegramLimits(groupMPM int) Limits {
-	return Limits{
-		// "Your bot should not send more than ~30 messages per second"
-		// (core.telegram.org/bots/faq); the gap paces to 25, below it.
-		Bot: Limit{Windows: []Window{{Calls: 30, Per: time.Second}}, Gap: 40 * time.Millisecond},
-		// A message a second at most is asked for in every chat (same page).
-		Group: Limit{Windows: []Window{{Calls: groupMPM, Per: time.Minute}}, Gap: time.Second},
-		// "In a single chat, avoid sending more than one message per second"; short
-		// bursts are tolerated (same page).
-		Private: Limit{Windows: []Window{{Calls: 60, Per: time.Minute}, {Calls: 3, Per: 3 * time.Second}}, Gap: time.Second},
-		// Both are messages.setTyping, of which 20 per 5 s and 40 per 30 s are allowed
-		// in a chat (core.telegram.org/api/bots/ai). 80 % of that is divided between
-		// them; typing is sent every 5 s at most, so it needs little.
-		Families: map[Family]Limit{
-			FamilyTyping: {Windows: []Window{{Calls: 2, Per: 5 * time.Second}, {Calls: 7, Per: 30 * time.Second}}},
-			FamilyDraft:  {Windows: []Window{{Calls: 14, Per: 5 * time.Second}, {Calls: 25, Per: 30 * time.Second}}},
-		},
-	}
-}
-
-// DiscordLimits are Discord's windows, which response headers narrow further
-// (OutputQoSScheduler.Learn).
-func DiscordLimits() Limits {
-	return Limits{
-		// 50 requests a second are allowed to a bot
-		// (docs.discord.com/developers/topics/rate-limits); interactions don't count,
-		// and somebody else may use the token too.
-		Bot: Limit{Windows: []Window{{Calls: 45, Per: time.Second}}, Gap: 20 * time.Millisecond},
-		// Not documented, observed: 5 per 5 s per channel
-		// (github.com/discord/discord-api-docs/issues/20).
-		Group:   Limit{Windows: []Window{{Calls: 5, Per: 5 * time.Second}}},
-		Private: Limit{Windows: []Window{{Calls: 5, Per: 5 * time.Second}}},
-		Families: map[Family]Limit{
-			FamilyTyping: {Windows: []Window{{Calls: 5, Per: 5 * time.Second}}},
-			// 2 per 10 minutes, though the headers say more
-			// (github.com/discord/discord-api-docs/issues/1900).
-			FamilyRename: {Windows: []Window{{Calls: 2, Per: 10 * time.Minute}}},
-		},
 	}
 }
 

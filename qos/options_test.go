@@ -7,17 +7,18 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/qos"
+	"github.com/panebridge/panebridge/qos/qostest"
 )
 
 func TestZeroOptionsAreValid(t *testing.T) {
-	if err := (qos.Options{}).Validate(); err != nil {
+	if err := qostest.WithLimits(qos.Options{}).Validate(); err != nil {
 		t.Error(err)
 	}
-	if err := (qos.Options{GroupMPM: 2}).Validate(); err != nil { // the reserve gets smaller
+	if err := qostest.WithLimits(qos.Options{GroupMPM: 2}).Validate(); err != nil { // the reserve gets smaller
 		t.Error(err)
 	}
-	discord := qos.Options{Mode: qos.CoalesceOnly, Rounding: 1500 * time.Millisecond, Limits: qos.DiscordLimits()}
-	if err := discord.Validate(); err != nil {
+	bursts := qos.Options{Mode: qos.CoalesceOnly, Rounding: 1500 * time.Millisecond, Limits: qostest.BurstLimits()}
+	if err := bursts.Validate(); err != nil {
 		t.Error(err)
 	}
 }
@@ -43,9 +44,12 @@ func TestBadOptionsAreAllNamed(t *testing.T) {
 	}
 	for knob, opt := range bad {
 		var e *qos.OptionError
-		if err := opt.Validate(); !errors.As(err, &e) || e.Knob != knob || e.Allowed == "" {
+		if err := qostest.WithLimits(opt).Validate(); !errors.As(err, &e) || e.Knob != knob || e.Allowed == "" {
 			t.Errorf("%s: error %v", knob, err)
 		}
+	}
+	if err := (qos.Options{}).Validate(); err == nil || !strings.Contains(err.Error(), "bot windows: ") || !strings.Contains(err.Error(), "private windows: ") {
+		t.Errorf("without limits: error %v", err)
 	}
 	all := qos.Options{Mode: 7, GroupMPM: -1, OutputBudgetRatio: -1, Rounding: -1}.Validate()
 	for _, knob := range []string{"mode", "group_mpm", "output_budget_ratio", "rounding_ms"} {

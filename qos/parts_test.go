@@ -197,7 +197,7 @@ func TestPacerCatchesUpByOneTick(t *testing.T) {
 // TestStreamsLeaveSlots: one for a command, and those of the turn ends that a usual
 // minute still has to bring; with a hard reserve all of it, less what was used.
 func TestStreamsLeaveSlots(t *testing.T) {
-	e, err := NewEngine(Options{}, NewLocalBudget(nil), nil)
+	e, err := NewEngine(Options{Limits: someLimits()}, NewLocalBudget(nil), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,6 +210,10 @@ func TestStreamsLeaveSlots(t *testing.T) {
 	}
 	options := func(opt Options) {
 		t.Helper()
+		families := opt.Limits.Families
+		if opt.Limits = someLimits(); families != nil {
+			opt.Limits.Families = families
+		}
 		if err := e.Reconfigure(e.now, opt); err != nil {
 			t.Fatal(err)
 		}
@@ -256,7 +260,7 @@ func TestStreamsLeaveSlots(t *testing.T) {
 // TestNoCallChangesNothing: when a granted call wasn't made, all that the grant changed
 // is as before; but for the place in the fair queue, and for when the bot may go on.
 func TestNoCallChangesNothing(t *testing.T) {
-	e, err := NewEngine(Options{}, NewLocalBudget(nil), nil)
+	e, err := NewEngine(Options{Limits: someLimits()}, NewLocalBudget(nil), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -304,7 +308,7 @@ func TestNoCallChangesNothing(t *testing.T) {
 
 // TestDrainingTakesNothing, also where no mailbox stands before the engine.
 func TestDrainingTakesNothing(t *testing.T) {
-	e, err := NewEngine(Options{}, NewLocalBudget(nil), nil)
+	e, err := NewEngine(Options{Limits: someLimits()}, NewLocalBudget(nil), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -315,5 +319,18 @@ func TestDrainingTakesNothing(t *testing.T) {
 	e.Try(noon, Request{Chat: "-1", Key: "x", Family: FamilyTyping})
 	if n := len(e.Advance(noon)); n != 0 || e.totals.Shed != 1 {
 		t.Errorf("%d calls, %d were shed; want 0 and 1", n, e.totals.Shed)
+	}
+}
+
+// someLimits are windows such as a platform has.
+func someLimits() Limits {
+	return Limits{
+		Bot:     Limit{Windows: []Window{{Calls: 30, Per: time.Second}}, Gap: 40 * time.Millisecond},
+		Group:   Limit{Gap: time.Second},
+		Private: Limit{Windows: []Window{{Calls: 60, Per: time.Minute}, {Calls: 3, Per: 3 * time.Second}}, Gap: time.Second},
+		Families: map[Family]Limit{
+			FamilyTyping: {Windows: []Window{{Calls: 2, Per: 5 * time.Second}, {Calls: 7, Per: 30 * time.Second}}},
+			FamilyDraft:  {Windows: []Window{{Calls: 14, Per: 5 * time.Second}, {Calls: 25, Per: 30 * time.Second}}},
+		},
 	}
 }

@@ -336,7 +336,7 @@ func TestPenaltyIsNeverShortened(t *testing.T) {
 			a.pass(time.Hour)
 			a.post(group, "command", qos.Interactive)
 			a.sched.Try(qos.Request{Chat: group, Key: "typing", Family: qos.FamilyTyping})
-			if err := a.sched.Reconfigure(qos.Options{Mode: qos.Off}); err != nil {
+			if err := a.sched.Reconfigure(qostest.WithLimits(qos.Options{Mode: qos.Off})); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -7,8 +7,7 @@ import (
 )
 
 // typingQuiet is for how long after a stream, draft or typing call in a chat no
-// "is typing" is sent: the indicator lasts about that long
-// (core.telegram.org/bots/api#sendchataction).
+// "is typing" is sent: the indicator lasts about that long.
 const typingQuiet = 5 * time.Second
 
 // request is a single thing to do that's no document.

@@ -142,7 +142,7 @@ func (w *world) start(opt qos.Options) {
 		budget = &qostest.Failing{Budget: budget, Fails: func() bool { return w.random.float() < 0.3 }}
 	}
 	opt.OnEvent = p.event
-	scheduler, err := qos.New(opt, p, budget)
+	scheduler, err := qos.New(qostest.WithLimits(opt), p, budget)
 	if err != nil {
 		panic(err)
 	}
@@ -203,7 +203,8 @@ func (w *world) rule(opt qos.Options) {
 		if mpm == 0 {
 			mpm = 20
 		}
-		d := qos.TelegramLimits(mpm)
+		d := qostest.Limits()
+		d.Group.Windows = []qos.Window{{Calls: mpm, Per: time.Minute}}
 		limits.Group, limits.Private, limits.Families = d.Group, d.Private, d.Families
 		if len(limits.Bot.Windows) == 0 {
 			limits.Bot = d.Bot

@@ -10,6 +10,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/qos"
+	"github.com/panebridge/panebridge/qos/qostest"
 )
 
 // Adapter is the adapter for a Platform: the reference of how one looks. Its
@@ -43,7 +44,7 @@ func (a *Adapter) Name() string {
 }
 
 // Options implements adapters.Adapter.
-func (a *Adapter) Options() qos.Options { return a.QoS }
+func (a *Adapter) Options() qos.Options { return qostest.WithLimits(a.QoS) }
 
 // Check implements adapters.Adapter.
 func (a *Adapter) Check(t adapters.Target) error {

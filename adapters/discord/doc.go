@@ -20,7 +20,7 @@
 // scheduler (Options.Learn), which waits; what comes too early all the same is refused
 // here, because ten thousand refusals ban the address for an hour (limits_invalid.go).
 // What the headers don't say is known ahead: two renames in ten minutes
-// (qos.DiscordLimits), few edits of messages older than an hour (edit_old.go), threads
+// (Limits in place.go), few edits of messages older than an hour (edit_old.go), threads
 // that others make too (Adapter.Threads).
 //
 // Sends carry a nonce that Discord enforces: one that wasn't answered is made again, and

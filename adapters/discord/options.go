@@ -40,7 +40,7 @@ type Options struct {
 	// Knows says whether it may write to a channel that isn't among them: one that was
 	// paired; or a private chat, for which Chat is the person's id. Nil: to none.
 	Knows func(t adapters.Target) bool
-	// QoS are the knobs of the scheduler. Limits, if not given, are Discord's.
+	// QoS are the knobs of the scheduler. Its limits are Discord's, whatever stands there.
 	QoS qos.Options
 	// Learn is told what answers say about limits: qos.OutputQoSScheduler.Learn. It
 	// returns at once. Nil: nobody is told.

@@ -30,23 +30,33 @@ func threadLimit() qos.Limit {
 	return qos.Limit{Windows: []qos.Window{{Calls: 5, Per: 5 * time.Second}, {Calls: 20, Per: 5 * time.Minute}}}
 }
 
+// Limits are Discord's windows, which the headers of its answers narrow further (Options.Learn).
+// Private is for making threads, which counts nowhere else.
+func Limits() qos.Limits {
+	return qos.Limits{
+		// 50 requests a second are allowed to a bot
+		// (docs.discord.com/developers/topics/rate-limits); interactions don't count,
+		// and somebody else may use the token too.
+		Bot: qos.Limit{Windows: []qos.Window{{Calls: 45, Per: time.Second}}, Gap: 20 * time.Millisecond},
+		// Not documented, observed: 5 per 5 s per channel
+		// (github.com/discord/discord-api-docs/issues/20).
+		Group:   qos.Limit{Windows: []qos.Window{{Calls: 5, Per: 5 * time.Second}}},
+		Private: threadLimit(),
+		Families: map[qos.Family]qos.Limit{
+			qos.FamilyTyping: {Windows: []qos.Window{{Calls: 5, Per: 5 * time.Second}}},
+			// 2 per 10 minutes, though the headers say more
+			// (github.com/discord/discord-api-docs/issues/1900).
+			qos.FamilyRename: {Windows: []qos.Window{{Calls: 2, Per: 10 * time.Minute}}},
+		},
+	}
+}
+
 // Options implements adapters.Adapter. To qos, where threads are made is a chat of the
 // other kind: a private one.
 func (a *Adapter) Options() qos.Options {
 	o := a.opt.QoS
-	d := qos.DiscordLimits()
-	if len(o.Limits.Bot.Windows) == 0 {
-		o.Limits.Bot = d.Bot
-	}
-	if len(o.Limits.Group.Windows) == 0 {
-		o.Limits.Group = d.Group
-	}
-	if o.Limits.IsPrivate == nil {
-		o.Limits.Private, o.Limits.IsPrivate = threadLimit(), func(c qos.Chat) bool { return c == a.Threads(adapters.Target{}) }
-	}
-	if o.Limits.Families == nil {
-		o.Limits.Families = d.Families
-	}
+	o.Limits = Limits()
+	o.Limits.IsPrivate = func(c qos.Chat) bool { return c == a.Threads(adapters.Target{}) }
 	return o
 }
 

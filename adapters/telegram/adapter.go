@@ -76,9 +76,7 @@ func (a *Adapter) Name() string { return Name }
 // Options implements adapters.Adapter.
 func (a *Adapter) Options() qos.Options {
 	o := a.opt.QoS
-	if o.Limits.IsPrivate == nil {
-		o.Limits.IsPrivate = func(c qos.Chat) bool { return isPrivate(string(c)) }
-	}
+	o.Limits = Limits()
 	return o
 }
 

@@ -31,7 +31,7 @@ type Options struct {
 	// Knows says whether it may write to a chat that isn't among them: one that was
 	// paired. Nil: to none.
 	Knows func(t adapters.Target) bool
-	// QoS are the knobs of the scheduler. Limits, if not given, are Telegram's.
+	// QoS are the knobs of the scheduler. Its limits are Telegram's, whatever stands there.
 	QoS qos.Options
 	// Transport carries the calls. Nil: one of its own, with Proxy.
 	Transport http.RoundTripper

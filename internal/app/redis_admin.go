@@ -199,9 +199,9 @@ func examineRedisBot(cfg *config.Config, b RedisBot) Finding {
 
 // leastOfBot is how many calls the smallest window of a bot allows, over all chats.
 func leastOfBot(adapter string) int {
-	limits := qos.TelegramLimits(1)
+	limits := telegram.Limits()
 	if adapter == discord.Name {
-		limits = qos.DiscordLimits()
+		limits = discord.Limits()
 	}
 	return slices.MinFunc(limits.Bot.Windows, func(a, b qos.Window) int { return cmp.Compare(a.Calls, b.Calls) }).Calls
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/redistest"
 	"github.com/panebridge/panebridge/qos"
+	"github.com/panebridge/panebridge/qos/qostest"
 	"github.com/panebridge/panebridge/qos/redisbucket"
 )
 
@@ -98,7 +99,7 @@ func work(t *testing.T, cfg *config.Config) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.Configure(qos.TelegramLimits(20))
+	b.Configure(qostest.Limits())
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	ended := make(chan error, 1)

@@ -10,6 +10,7 @@ import (
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/redistest"
 	"github.com/panebridge/panebridge/qos"
+	"github.com/panebridge/panebridge/qos/qostest"
 	"github.com/panebridge/panebridge/qos/redisbucket"
 )
 
@@ -94,7 +95,7 @@ func TestMembersAndForgetting(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.Configure(qos.TelegramLimits(20))
+		b.Configure(qostest.Limits())
 		ended := make(chan error, 1)
 		go func() { ended <- b.Run(ctx, func(qos.Penalty) {}, func(qos.Chat) {}) }()
 		for range 500 {

@@ -54,8 +54,17 @@ func clock(now time.Duration) time.Time { return epoch.Add(now) }
 
 func docOf(session int) qos.DocID { return qos.DocID(strconv.Itoa(session)) }
 
+// limits are those of the one chat; nothing else is called.
+func limits() qos.Limits {
+	return qos.Limits{
+		Bot:     qos.Limit{Windows: []qos.Window{{Calls: 30, Per: time.Second}}, Gap: 40 * time.Millisecond},
+		Group:   qos.Limit{Gap: time.Second},
+		Private: qos.Limit{Windows: []qos.Window{{Calls: 60, Per: time.Minute}}, Gap: time.Second},
+	}
+}
+
 func newPanebridge(sessions, finalCalls int, seed uint64) (*panebridge, error) {
-	engine, err := qos.NewEngine(qos.Options{GroupMPM: limitCalls, Seed: seed + 1}, qos.NewLocalBudget(nil), nil)
+	engine, err := qos.NewEngine(qos.Options{GroupMPM: limitCalls, Limits: limits(), Seed: seed + 1}, qos.NewLocalBudget(nil), nil)
 	if err != nil {
 		return nil, fmt.Errorf("make an engine: %w", err)
 	}

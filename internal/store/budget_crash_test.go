@@ -13,6 +13,7 @@ import (
 
 	"github.com/panebridge/panebridge/internal/store"
 	"github.com/panebridge/panebridge/qos"
+	"github.com/panebridge/panebridge/qos/qostest"
 )
 
 const (
@@ -30,7 +31,7 @@ const (
 )
 
 func budgetLimits() qos.Limits {
-	return qos.Limits{Group: qos.Limit{Windows: []qos.Window{{Calls: budgetCalls, Per: time.Minute}}}}
+	return qostest.WithLimits(qos.Options{Limits: qos.Limits{Group: qos.Limit{Windows: []qos.Window{{Calls: budgetCalls, Per: time.Minute}}}}}).Limits
 }
 
 // budgetProcess is the process that's killed: a scheduler over the real store, and a
