@@ -44,7 +44,7 @@ func TestProbeSeesWhoTheBotIs(t *testing.T) {
 	}
 }
 
-// What the bot is invited with, what README says and what the stand-in's bot has by default are
+// What the bot is invited with, what docs/discord.md says and what the stand-in's bot has by default are
 // the same: so all tests show that it's enough.
 func TestTheListOfRightsIsComplete(t *testing.T) {
 	u, err := url.Parse(discord.Bot{App: "1"}.Invite())
@@ -54,18 +54,18 @@ func TestTheListOfRightsIsComplete(t *testing.T) {
 	if got, want := u.Query().Get("permissions"), strconv.FormatUint(uint64(discordtest.Invited), 10); got != want {
 		t.Errorf("the bot is invited with %s, want %s", got, want)
 	}
-	readme, err := os.ReadFile("../../README.md")
+	page, err := os.ReadFile("../../docs/discord.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, said, _ := strings.Cut(strings.Join(strings.Fields(string(readme)), " "), "scopes `bot` and `applications.commands`) with ")
+	_, said, _ := strings.Cut(strings.Join(strings.Fields(string(page)), " "), "scopes `bot` and `applications.commands`) with ")
 	said, _, _ = strings.Cut(said, ". ")
 	names := strings.Split(strings.ReplaceAll(said, " and ", ", "), ", ")
 	want := discord.RightNames()
 	slices.Sort(names)
 	slices.Sort(want)
 	if !slices.Equal(names, want) {
-		t.Errorf("README lists %q, want %q", names, want)
+		t.Errorf("docs/discord.md lists %q, want %q", names, want)
 	}
 }
 

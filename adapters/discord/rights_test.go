@@ -16,7 +16,7 @@ import (
 	"github.com/panebridge/panebridge/qos"
 )
 
-// Each right that README lists has an effect where it's missing, which is the one that's told: by the
+// Each right that docs/discord.md lists has an effect where it's missing, which is the one that's told: by the
 // daemon's health with what to grant, and by the doctor's probe. Granted, all is well again.
 func TestEachMissingRightIsSaidAndHasItsEffect(t *testing.T) {
 	var picture bytes.Buffer

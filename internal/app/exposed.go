@@ -58,7 +58,7 @@ func examineDatabase(ctx context.Context, stateDir string) []Finding {
 	case errors.Is(err, store.ErrDamaged):
 		return []Finding{{name, Broken, err.Error(), "Restart panebridge: it saves what can be read, and keeps the damaged database beside the new one."}}
 	}
-	return []Finding{{name, Broken, err.Error(), "See to its file and its disk; see docs/operations.md."}}
+	return []Finding{{name, Broken, err.Error(), "See to its file and its disk; see docs/troubleshooting.md."}}
 }
 
 // ExamineExposure looks for secrets that others can read: in a configuration that others may open, and

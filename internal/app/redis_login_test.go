@@ -15,7 +15,7 @@ import (
 	"github.com/panebridge/panebridge/qos/redisbucket"
 )
 
-// permissions are what docs/operations.md says the user needs, and nothing else.
+// permissions are what docs/redis.md says the user needs, and nothing else.
 const permissions = "resetkeys ~panebridge:* resetchannels &panebridge:* -@all +@connection +eval +evalsha +info +time +publish +subscribe +unsubscribe" +
 	" +@string +@hash +@sortedset +del +exists +pexpire +pttl"
 

@@ -92,6 +92,7 @@ var rules = map[string][]string{
 	"internal/cli": {"config", "sessions", "sessions/agent", "sessions/tmux", "internal/api", "internal/api/client", "internal/app", "internal/demoagent", "internal/inbox", "internal/recording/format", "internal/regular", "internal/statedir", "internal/store"},
 
 	"internal/archtest": {},
+	"internal/doctest":  {},
 }
 
 // outside names packages from elsewhere that only some packages of ours may

@@ -23,7 +23,7 @@ const (
 	PinMessages     Permission = 1 << 51
 )
 
-// Invited is what a bot has that was invited as README says, and all that it has by itself: what
+// Invited is what a bot has that was invited as docs/discord.md says, and all that it has by itself: what
 // else a server gives to everybody isn't to be counted on.
 const Invited = ViewChannel | SendMessages | SendInThreads | CreateThreads | ManageThreads | ReadHistory | AttachFiles | AddReactions | PinMessages
 
