@@ -18,6 +18,7 @@ import (
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/browsers"
+	"github.com/panebridge/panebridge/internal/recorder"
 	"github.com/panebridge/panebridge/internal/redact"
 	"github.com/panebridge/panebridge/internal/statedir"
 	"github.com/panebridge/panebridge/internal/store"
@@ -242,7 +243,7 @@ func (d *daemon) build(ctx context.Context) error {
 	d.metrics.registry.MustRegister(newLoadCollector(d), newRedisCollector(d))
 	d.health = newHealthWatch(d.clients, d.store, d.salvaged, d.coord.Cadence, d.otherParts, log.With("component", "store"))
 	d.server, err = api.NewServer(api.Options{
-		Sessions: registry{questions{d.manager, d.calls}, d}, Output: outputLog{d.store}, Broker: d.broker, Health: d.health.document, Outbound: outbound{d}, Reload: d.reload, Pair: d.pair, Access: accessOf{d}, Picture: picture, Hooks: d.hook, Decision: d.watchers.AwaitDecision, Reminder: d.mail.reminder, Inbox: d.mail, Wait: d.wait, Programs: programs{d}, Masker: d.masker, Metrics: d.metrics.handler(),
+		Sessions: registry{questions{d.manager, d.calls}, d}, Output: outputLog{d.store}, Broker: d.broker, Health: d.health.document, Outbound: outbound{d}, Reload: d.reload, Pair: d.pair, Access: accessOf{d}, Picture: picture, Hooks: d.hook, Decision: d.watchers.AwaitDecision, Reminder: d.mail.reminder, Inbox: d.mail, Wait: d.wait, Programs: &recorder.Recorder{Manager: d.manager, Clients: d.clients, Watchers: d.watchers, Profiles: d.profiles, Masker: d.masker, Version: d.opt.Version}, Masker: d.masker, Metrics: d.metrics.handler(),
 		Places: d.place, Confirm: d.calls.confirm,
 		Page: web.Handler(), Browsers: d.browsers, Log: log.With("component", "api"),
 	})
