@@ -18,6 +18,7 @@ import (
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/browsers"
+	"github.com/panebridge/panebridge/internal/mailroom"
 	"github.com/panebridge/panebridge/internal/recorder"
 	"github.com/panebridge/panebridge/internal/redact"
 	"github.com/panebridge/panebridge/internal/statedir"
@@ -82,7 +83,7 @@ type daemon struct {
 	outlets   []string              // names of the hub's adapters
 	disabled  chan adapters.Binding // to be noted in their sessions' logs
 	inbound   *inbound.Inbound
-	mail      *mailroom
+	mail      *mailroom.Mailroom
 
 	masker    *redact.Masker // for what leaves the host
 	logMasker *redact.Masker // for the log: only what's known to be secret
@@ -144,7 +145,11 @@ func run(ctx context.Context, opt Options, dir *statedir.Dir, w *waitingStart) (
 	defer func() {
 		err = errors.Join(err, d.store.Keep(context.WithoutCancel(ctx)), d.store.Close())
 	}()
-	defer func() { err = errors.Join(err, d.mail.close()) }()
+	defer func() {
+		if d.mail != nil {
+			err = errors.Join(err, d.mail.Close())
+		}
+	}()
 	if err := d.build(ctx); err != nil {
 		return false, err
 	}
@@ -243,7 +248,7 @@ func (d *daemon) build(ctx context.Context) error {
 	d.metrics.registry.MustRegister(newLoadCollector(d), newRedisCollector(d))
 	d.health = newHealthWatch(d.clients, d.store, d.salvaged, d.coord.Cadence, d.otherParts, log.With("component", "store"))
 	d.server, err = api.NewServer(api.Options{
-		Sessions: registry{questions{d.manager, d.calls}, d}, Output: outputLog{d.store}, Broker: d.broker, Health: d.health.document, Outbound: outbound{d}, Reload: d.reload, Pair: d.pair, Access: accessOf{d}, Picture: picture, Hooks: d.hook, Decision: d.watchers.AwaitDecision, Reminder: d.mail.reminder, Inbox: d.mail, Wait: d.wait, Programs: &recorder.Recorder{Manager: d.manager, Clients: d.clients, Watchers: d.watchers, Profiles: d.profiles, Masker: d.masker, Version: d.opt.Version}, Masker: d.masker, Metrics: d.metrics.handler(),
+		Sessions: registry{questions{d.manager, d.calls}, d}, Output: outputLog{d.store}, Broker: d.broker, Health: d.health.document, Outbound: outbound{d}, Reload: d.reload, Pair: d.pair, Access: accessOf{d}, Picture: picture, Hooks: d.hook, Decision: d.watchers.AwaitDecision, Reminder: d.mail.Reminder, Inbox: d.mail, Wait: d.wait, Programs: &recorder.Recorder{Manager: d.manager, Clients: d.clients, Watchers: d.watchers, Profiles: d.profiles, Masker: d.masker, Version: d.opt.Version}, Masker: d.masker, Metrics: d.metrics.handler(),
 		Places: d.place, Confirm: d.calls.confirm,
 		Page: web.Handler(), Browsers: d.browsers, Log: log.With("component", "api"),
 	})
@@ -257,7 +262,7 @@ func (d *daemon) subscribe() {
 	d.hub.Follow(&d.feed)
 	d.inbound.Follow(&d.feed)
 	d.feed.OnPrompt(func(p sessions.Prompt) { d.inbound.Prompted(maskedPrompt(d.masker, p)) })
-	d.mail.follow(&d.feed)
+	d.mail.Follow(&d.feed)
 }
 
 // newClient makes the client of one tmux server. Whatever happens to the
@@ -273,6 +278,42 @@ func (d *daemon) newClient(s config.TmuxServer) *tmux.Client {
 		OnPanes: look,
 	})
 	return c
+}
+
+// openMailroom opens the room of the agents' mail.
+func (d *daemon) openMailroom(ctx context.Context) (err error) {
+	d.mail, err = mailroom.Open(ctx, mailroom.Options{
+		StateDir: d.opt.StateDir, Manager: d.manager, Watchers: d.watchers, Profiles: d.profiles, Executable: d.opt.Executable,
+		MaxRunes: d.config.Mail.MaxTextLen, Auto: d.config.Notices.Auto, People: d.people, PrivateChat: d.privateChat,
+		Panicked: d.metrics.panicked, Logger: d.opt.Log,
+	})
+	return err
+}
+
+// people are those whom the configuration names.
+func (d *daemon) people() map[string][]string {
+	d.reloading.Lock()
+	defer d.reloading.Unlock()
+	return d.config.People
+}
+
+// runClients runs the connections to tmux, from when no command types by itself until nothing is
+// typed any more. typed is closed when the manager types no more.
+func (d *daemon) runClients(ctx context.Context, typed <-chan struct{}) error {
+	release, err := d.mail.TakeTerminals(ctx)
+	if err != nil && ctx.Err() != nil {
+		return nil //nolint:nilerr // it stops before it has begun
+	}
+	if err != nil {
+		return err
+	}
+	defer release()
+	longer := d.mail.WithTyping(ctx, typed)
+	var clients errgroup.Group
+	for _, c := range d.clients {
+		clients.Go(func() error { return c.Run(longer) })
+	}
+	return clients.Wait()
 }
 
 // doors are the API's listeners.
@@ -307,7 +348,7 @@ func (d *daemon) run(ctx context.Context, doors doors) error {
 	g.Go(func() error { return d.hub.Run(ctx) })
 	g.Go(func() error { return d.noteDisabled(ctx) })
 	g.Go(func() error { return d.inbound.Run(ctx) })
-	g.Go(func() error { return d.mail.run(ctx) })
+	g.Go(func() error { return d.mail.Run(ctx, d.inbound) })
 	for _, p := range d.platforms {
 		g.Go(func() error { return p.run(ctx) })
 	}

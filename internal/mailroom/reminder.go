@@ -1,4 +1,4 @@
-package app
+package mailroom
 
 import (
 	"context"
@@ -15,14 +15,14 @@ type fleetAtWork struct {
 	members []inbox.Party
 }
 
-// reminder is what a director's agent is told in answer to a hook: at the start of a
+// Reminder is what a director's agent is told in answer to a hook: at the start of a
 // conversation how to listen, and after a tool that it may listen, if members are at work
 // and nobody listens. "": nothing.
-func (m *mailroom) reminder(ctx context.Context, h agent.Hook) string {
+func (m *Mailroom) Reminder(ctx context.Context, h agent.Hook) string {
 	if h.Signal != agent.SessionStart && h.Signal != agent.ToolEnd {
 		return ""
 	}
-	id := m.d.watchers.About(h)
+	id := m.opt.Watchers.About(h)
 	if id == "" {
 		return ""
 	}
@@ -38,15 +38,15 @@ func (m *mailroom) reminder(ctx context.Context, h agent.Hook) string {
 		text, err = m.remind.AfterTool(ctx, id, func() []string { return m.busy(f.members) })
 	}
 	if err != nil && ctx.Err() == nil {
-		m.d.opt.Log.Warn("what a director is told couldn't be looked up or kept", "session", id, "err", err)
+		m.log.Warn("what a director is told couldn't be looked up or kept", "session", id, "err", err)
 	}
 	return text
 }
 
 // busy are those of a fleet's members that are at work, or wait for somebody.
-func (m *mailroom) busy(members []inbox.Party) (busy []string) {
+func (m *Mailroom) busy(members []inbox.Party) (busy []string) {
 	for _, p := range members {
-		if s, err := m.d.manager.Get(string(p.ID)); err == nil && (s.State == sessions.StateWorking || s.State == sessions.StateWaiting) {
+		if s, err := m.opt.Manager.Get(string(p.ID)); err == nil && (s.State == sessions.StateWorking || s.State == sessions.StateWaiting) {
 			busy = append(busy, fmt.Sprintf("%s (%s)", s.Name, s.State))
 		}
 	}
@@ -54,7 +54,7 @@ func (m *mailroom) busy(members []inbox.Party) (busy []string) {
 }
 
 // directs returns the fleets that a session directs; false: none.
-func (m *mailroom) directs(ctx context.Context, id sessions.ID) (fleetAtWork, bool) {
+func (m *Mailroom) directs(ctx context.Context, id sessions.ID) (fleetAtWork, bool) {
 	all, err := m.store.Parties(ctx)
 	if err != nil {
 		return fleetAtWork{}, false

@@ -1,10 +1,8 @@
-package app
+package mailroom
 
 import (
 	"context"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/panebridge/panebridge/internal/inbox"
 	"github.com/panebridge/panebridge/sessions"
@@ -19,21 +17,21 @@ const typedWithin = 5 * time.Second
 const othersTypeWithin = 40 * time.Second
 
 // Type types into a session's pane.
-func (m *mailroom) Type(ctx context.Context, to inbox.Party, text string, fixed bool) (sent bool, why string, err error) {
+func (m *Mailroom) Type(ctx context.Context, to inbox.Party, text string, fixed bool) (sent bool, why string, err error) {
 	if !m.beginTyping() {
 		return false, "the daemon is stopping", nil
 	}
 	defer m.endTyping()
-	return m.d.manager.Preview(ctx, to.ID, m.preview(to, text, fixed))
+	return m.opt.Manager.Preview(ctx, to.ID, m.preview(to, text, fixed))
 }
 
 // Finish looks after what another process was typing that has ended.
-func (m *mailroom) Finish(ctx context.Context, to inbox.Party, text string) (p inbox.Preview, why string) {
+func (m *Mailroom) Finish(ctx context.Context, to inbox.Party, text string) (p inbox.Preview, why string) {
 	if !m.beginTyping() {
 		return inbox.PreviewTyping, "the daemon is stopping"
 	}
 	defer m.endTyping()
-	switch end, why := m.d.manager.FinishPreview(ctx, to.ID, m.preview(to, text, false)); end {
+	switch end, why := m.opt.Manager.FinishPreview(ctx, to.ID, m.preview(to, text, false)); end {
 	case sessions.PreviewFinished:
 		return inbox.PreviewTyped, why
 	case sessions.PreviewUnclear:
@@ -43,14 +41,14 @@ func (m *mailroom) Finish(ctx context.Context, to inbox.Party, text string) (p i
 	}
 }
 
-func (m *mailroom) preview(to inbox.Party, text string, fixed bool) sessions.Preview {
+func (m *Mailroom) preview(to inbox.Party, text string, fixed bool) sessions.Preview {
 	return sessions.Preview{
 		Text: text, Command: fixed, Plain: inbox.PollCommand, Shell: m.look.Shell,
 		Fit: func(text string, s *sessions.Snapshot) string {
-			return inbox.Fit(text, m.look.CalledIn(s, m.d.opt.Executable))
+			return inbox.Fit(text, m.look.CalledIn(s, m.opt.Executable))
 		},
 		Box: func(s *sessions.Snapshot) sessions.Box {
-			if b := m.d.watchers.Box(to.ID, s); b.Known {
+			if b := m.opt.Watchers.Box(to.ID, s); b.Known {
 				return b
 			}
 			return m.look.Box(s)
@@ -58,7 +56,7 @@ func (m *mailroom) preview(to inbox.Party, text string, fixed bool) sessions.Pre
 	}
 }
 
-func (m *mailroom) beginTyping() bool {
+func (m *Mailroom) beginTyping() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.quiet != nil {
@@ -68,7 +66,7 @@ func (m *mailroom) beginTyping() bool {
 	return true
 }
 
-func (m *mailroom) endTyping() {
+func (m *Mailroom) endTyping() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.typing--; m.typing == 0 && m.quiet != nil {
@@ -76,36 +74,31 @@ func (m *mailroom) endTyping() {
 	}
 }
 
-// runClients runs the connections to tmux, from when no command types any more by one of
-// its own until they're gone: who types alone mustn't do it beside the daemon.
-// typed is closed when the manager types no more.
-func (d *daemon) runClients(ctx context.Context, typed <-chan struct{}) error {
+// TakeTerminals returns when no command types any more by one of its own: who types alone mustn't
+// do it beside the daemon. From then on the mailroom types; release lets commands type again. It
+// waits 40 s at most for a command that doesn't end. Its error is ctx's, or why nobody knows who types.
+func (m *Mailroom) TakeTerminals(ctx context.Context) (release func(), err error) {
 	first, cancel := context.WithTimeout(ctx, othersTypeWithin)
 	defer cancel()
-	give, err := d.mail.typists.Take(first)
+	release, err = m.typists.Take(first)
 	switch {
 	case err == nil:
-		defer give()
 	case ctx.Err() != nil:
-		return nil //nolint:nilerr // it stops before it has begun
+		return nil, ctx.Err()
 	case first.Err() != nil:
-		d.opt.Log.Warn("a command that types by itself doesn't end, and isn't waited for", "waited", othersTypeWithin)
+		m.log.Warn("a command that types by itself doesn't end, and isn't waited for", "waited", othersTypeWithin)
+		release = func() {}
 	default:
-		return err
+		return nil, err
 	}
-	d.mail.alone.Store(true)
-	longer := d.mail.outlasted(ctx, typed)
-	var clients errgroup.Group
-	for _, c := range d.clients {
-		clients.Go(func() error { return c.Run(longer) })
-	}
-	return clients.Wait()
+	m.alone.Store(true)
+	return release, nil
 }
 
-// outlasted returns a context for the connections to tmux, which ends after ctx, when
-// nothing is being typed any more, by the mailroom or whoever closes typed. Nothing is
-// begun then.
-func (m *mailroom) outlasted(ctx context.Context, typed <-chan struct{}) context.Context {
+// WithTyping returns a context for the connections to tmux, which ends after ctx, when
+// nothing is being typed any more, by the mailroom or whoever closes typed, and 5 s after ctx at
+// the latest. Nothing is begun then.
+func (m *Mailroom) WithTyping(ctx context.Context, typed <-chan struct{}) context.Context {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	context.AfterFunc(ctx, func() {
 		defer cancel()
@@ -122,7 +115,7 @@ func (m *mailroom) outlasted(ctx context.Context, typed <-chan struct{}) context
 }
 
 // stopTyping returns what's closed when nothing is being typed.
-func (m *mailroom) stopTyping() <-chan struct{} {
+func (m *Mailroom) stopTyping() <-chan struct{} {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.quiet == nil {

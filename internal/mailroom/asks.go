@@ -1,4 +1,4 @@
-package app
+package mailroom
 
 import (
 	"time"
@@ -56,7 +56,7 @@ func (a *asks) takeWaiting(now time.Time) (msg string) {
 }
 
 // takeWaiting hears of sessions that wait, and whose question isn't known.
-func (m *mailroom) takeWaiting(now time.Time) {
+func (m *Mailroom) takeWaiting(now time.Time) {
 	var due []happened
 	m.mu.Lock()
 	for id, a := range m.asks {
@@ -66,12 +66,12 @@ func (m *mailroom) takeWaiting(now time.Time) {
 	}
 	m.mu.Unlock()
 	for _, h := range due {
-		m.hear(h)
+		m.noteHappened(h)
 	}
 }
 
 // asksOf are those of a session; m.mu is held.
-func (m *mailroom) asksOf(id sessions.ID) *asks {
+func (m *Mailroom) asksOf(id sessions.ID) *asks {
 	if m.asks[id] == nil {
 		m.asks[id] = new(asks)
 	}

@@ -1,4 +1,4 @@
-package app
+package mailroom
 
 import (
 	"context"
@@ -19,26 +19,26 @@ type happened struct {
 	at      time.Time
 }
 
-// follow subscribes to what happens to sessions.
-func (m *mailroom) follow(feed *sessions.Feed) {
+// Follow subscribes to what happens to sessions.
+func (m *Mailroom) Follow(feed *sessions.Feed) {
 	feed.OnOutput(m.handleOutput)
 	feed.OnSession(m.handleSession)
 }
 
-func (m *mailroom) handleOutput(ev sessions.OutputEvent) {
+func (m *Mailroom) handleOutput(ev sessions.OutputEvent) {
 	if ev.Complete {
-		m.hear(happened{ev.Session, inbox.Complete, turnEnded(ev.Turn), time.Now()})
-		m.idle(ev.Session)
+		m.noteHappened(happened{ev.Session, inbox.Complete, turnEnded(ev.Turn), time.Now()})
+		m.retryPreviews(ev.Session)
 	}
 	m.mu.Lock()
 	question := m.asksOf(ev.Session).seePrompt(ev.Prompt, ev.Asked)
 	m.mu.Unlock()
 	if question != "" {
-		m.hear(happened{ev.Session, inbox.Question, question, time.Now()})
+		m.noteHappened(happened{ev.Session, inbox.Question, question, time.Now()})
 	}
 }
 
-func (m *mailroom) handleSession(one sessions.Session) {
+func (m *Mailroom) handleSession(one sessions.Session) {
 	m.mu.Lock()
 	was := m.states[one.ID]
 	m.states[one.ID] = one.State
@@ -55,9 +55,9 @@ func (m *mailroom) handleSession(one sessions.Session) {
 	}
 	switch one.State {
 	case sessions.StateIdle:
-		m.idle(one.ID)
+		m.retryPreviews(one.ID)
 	case sessions.StateEnded:
-		m.hear(happened{one.ID, inbox.Info, "ended: " + one.Reason, time.Now()})
+		m.noteHappened(happened{one.ID, inbox.Info, "ended: " + one.Reason, time.Now()})
 	case sessions.StateStarting, sessions.StateWorking, sessions.StateError: // nothing that a director needs to know
 	case sessions.StateWaiting: // see asks
 	}
@@ -85,17 +85,17 @@ func turnEnded(t sessions.Turn) string {
 // maxHeard bounds what waits for the disk.
 const maxHeard = 10_000
 
-// hear takes in what may be told to a director.
-func (m *mailroom) hear(h happened) {
+// noteHappened takes in what may be told to a director.
+func (m *Mailroom) noteHappened(h happened) {
 	m.mu.Lock()
 	if len(m.heard) < maxHeard {
 		m.heard = append(m.heard, h)
 	}
 	m.mu.Unlock()
-	m.poke()
+	m.wakeRun()
 }
 
-func (m *mailroom) takeHeard() []happened {
+func (m *Mailroom) takeHappened() []happened {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	all := m.heard
@@ -103,19 +103,19 @@ func (m *mailroom) takeHeard() []happened {
 	return all
 }
 
-// idle has a session's waiting previews tried again.
-func (m *mailroom) idle(id sessions.ID) {
+// retryPreviews has a session's waiting previews tried again.
+func (m *Mailroom) retryPreviews(id sessions.ID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if a := inbox.Address(id); !m.waiting[a].IsZero() {
 		m.waiting[a] = time.Now()
-		m.poke()
+		m.wakeRun()
 	}
 }
 
 // tellListeners writes a notice for the director of the fleet whose member a session is, and for
 // those who have asked for it. Directors aren't told where notices.auto is off.
-func (m *mailroom) tellListeners(ctx context.Context, h happened) error {
+func (m *Mailroom) tellListeners(ctx context.Context, h happened) error {
 	all, err := m.store.Parties(ctx)
 	if err != nil {
 		return err
@@ -128,7 +128,7 @@ func (m *mailroom) tellListeners(ctx context.Context, h happened) error {
 	if err != nil {
 		return err
 	}
-	if d, ok := all.DirectorOf(p.Fleet); ok && m.auto && !slices.Contains(to, d.Address()) {
+	if d, ok := all.DirectorOf(p.Fleet); ok && m.opt.Auto && !slices.Contains(to, d.Address()) {
 		to = append(to, d.Address())
 	}
 	var errs []error

@@ -1,46 +1,45 @@
-package app
+package mailroom
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
-	"github.com/panebridge/panebridge/adapters/discord"
 	"github.com/panebridge/panebridge/adapters/inbound"
-	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/internal/inbox"
 )
 
 // letterWithin is how long who sends a letter waits until a chat has it.
 const letterWithin = 10 * time.Second
 
+// Chats are where people read their mail: inbound.Inbound.
+type Chats interface {
+	// Deliver has a letter shown in a person's chat, and returns at once; sent is called when that's
+	// done, with the message's id, or why it can't be.
+	Deliver(ctx context.Context, place adapters.Target, person string, l inbound.Letter, sent func(message string, err error)) error
+}
+
+// Letters is the mail as people in chats have to do with it.
+func (m *Mailroom) Letters() inbound.Mail { return letters{m} }
+
 // letters is the agents' mail as people in chats have to do with it: inbound.Mail.
-type letters struct{ m *mailroom }
+type letters struct{ m *Mailroom }
 
 var _ inbound.Mail = letters{}
 
 // addressOf is the address of a person of a platform: by their name in the configuration,
 // else by their id.
-func (m *mailroom) addressOf(person string) inbox.Address {
-	for name, ids := range m.people() {
+func (m *Mailroom) addressOf(person string) inbox.Address {
+	for name, ids := range m.opt.People() {
 		if slices.Contains(ids, person) {
 			return inbox.Person(name)
 		}
 	}
 	return inbox.Person(person)
-}
-
-// people are those whom the configuration names.
-func (m *mailroom) people() map[string][]string {
-	m.d.reloading.Lock()
-	defer m.d.reloading.Unlock()
-	return m.d.config.People
 }
 
 // Letters implements inbound.Mail.
@@ -139,57 +138,35 @@ func (l letters) Fleets(ctx context.Context) ([]inbound.Fleet, error) {
 }
 
 // chatsOf are a person's private chats with the bots, by Person.ID.
-func (m *mailroom) chatsOf(ctx context.Context, name string) (map[string]adapters.Target, error) {
-	ids, ok := m.people()[name]
+func (m *Mailroom) chatsOf(ctx context.Context, name string) (map[string]adapters.Target, error) {
+	ids, ok := m.opt.People()[name]
 	if !ok {
 		ids = []string{name}
 	}
 	out := map[string]adapters.Target{}
 	for _, id := range ids {
-		platform, person, _ := strings.Cut(id, ":")
-		if !slices.Contains(m.d.outlets, platform) {
-			continue
+		chat, err := m.opt.PrivateChat(ctx, id)
+		if err != nil {
+			return nil, err
 		}
-		switch platform {
-		case telegram.Name: // a private chat has its person's id
-			out[id] = adapters.Target{Adapter: platform, Chat: person}
-		case discord.Name:
-			chat, err := m.discordChat(ctx, person)
-			if err != nil {
-				return nil, err
-			}
-			if chat != "" {
-				out[id] = adapters.Target{Adapter: platform, Chat: chat}
-			}
+		if chat != (adapters.Target{}) {
+			out[id] = chat
 		}
 	}
 	return out, nil
 }
 
-// discordChat is the private chat with a person, as the adapter noted it when they wrote
-// there; "": none is known.
-func (m *mailroom) discordChat(ctx context.Context, person string) (string, error) {
-	text, err := m.d.store.Notes(discord.Name).Note(ctx, "private")
-	if err != nil || text == "" {
-		return "", err
-	}
-	people := map[string]string{}
-	if err := json.Unmarshal([]byte(text), &people); err != nil {
-		return "", nil //nolint:nilerr // they're learned again
-	}
-	for _, chat := range slices.Sorted(maps.Keys(people)) {
-		if people[chat] == person {
-			return chat, nil
-		}
-	}
-	return "", nil
-}
-
-// tellPerson shows what waits for a person in their chats. It returns when that's done,
+// showMail shows what waits for a person in their chats. It returns when that's done,
 // or within some seconds; what couldn't be shown waits on.
-func (m *mailroom) tellPerson(ctx context.Context, name string) error {
+func (m *Mailroom) showMail(ctx context.Context, name string) error {
 	to := inbox.Person(name)
-	chats, err := m.chatsOf(ctx, name)
+	m.mu.Lock()
+	chats := m.chats
+	m.mu.Unlock()
+	if chats == nil {
+		return m.store.HoldPreviews(ctx, to, justStarted)
+	}
+	places, err := m.chatsOf(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -198,7 +175,7 @@ func (m *mailroom) tellPerson(ctx context.Context, name string) error {
 		return err
 	}
 	for _, one := range mails {
-		if err := m.showLetter(ctx, name, chats, one); err != nil {
+		if err := m.showLetter(ctx, chats, name, places, one); err != nil {
 			return err
 		}
 	}
@@ -206,17 +183,17 @@ func (m *mailroom) tellPerson(ctx context.Context, name string) error {
 }
 
 // showLetter shows one mail in all of a person's chats. One of them is enough.
-func (m *mailroom) showLetter(ctx context.Context, name string, chats map[string]adapters.Target, one inbox.Mail) error {
+func (m *Mailroom) showLetter(ctx context.Context, chats Chats, name string, places map[string]adapters.Target, one inbox.Mail) error {
 	type shown struct {
 		place   adapters.Target
 		message string
 		err     error
 	}
-	results := make(chan shown, len(chats))
+	results := make(chan shown, len(places))
 	asked := 0
 	var failed error
-	for person, place := range chats {
-		err := m.d.inbound.Deliver(ctx, place, person, letterOf(one), func(message string, err error) { results <- shown{place, message, err} })
+	for person, place := range places {
+		err := chats.Deliver(ctx, place, person, letterOf(one), func(message string, err error) { results <- shown{place, message, err} })
 		if err != nil {
 			failed = err
 			continue
@@ -224,7 +201,7 @@ func (m *mailroom) showLetter(ctx context.Context, name string, chats map[string
 		asked++
 	}
 	state, why := inbox.PreviewWaiting, "no private chat with "+one.ToName+" is known: they write to the bot once"
-	if _, named := m.people()[name]; !named && !strings.Contains(name, ":") {
+	if _, named := m.opt.People()[name]; !named && !strings.Contains(name, ":") {
 		why = "the configuration's people have no " + name
 	}
 	enough := time.After(letterWithin)

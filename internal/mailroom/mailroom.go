@@ -1,14 +1,16 @@
-package app
+package mailroom
 
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"path/filepath"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/internal/inbox"
 	"github.com/panebridge/panebridge/internal/statedir"
 	"github.com/panebridge/panebridge/internal/store"
@@ -23,21 +25,45 @@ const previewAgainEvery = 3 * time.Second
 // letterAgainEvery is the same of mail that no chat of a person took.
 const letterAgainEvery = time.Minute
 
-// mailroom is what the daemon does for the agents' mail and notices: it types previews
-// when they can be typed, and tells directors what becomes of their members.
-type mailroom struct {
-	d        *daemon
+// justStarted says why mail isn't announced yet.
+const justStarted = "the daemon has just started"
+
+// Options are a Mailroom's parts. All are needed but for Logger.
+type Options struct {
+	StateDir   string // has the database, which the mailroom opens beside the store
+	Manager    *sessions.Manager
+	Watchers   *agent.Watchers
+	Profiles   *agent.Set
+	Executable string // how this program is called in panes
+	MaxRunes   int    // of a mail's text that's typed
+	Auto       bool   // directors are told what becomes of their members though they didn't ask
+	// People are those whom the configuration names, with their ids on the platforms. It returns
+	// at once, and something else after a reload.
+	People func() map[string][]string
+	// PrivateChat is the bot's chat with a person alone, by an id as in People; the zero value if
+	// none is known. It may read the database.
+	PrivateChat func(ctx context.Context, person string) (adapters.Target, error)
+	Panicked    func(worker string) // counts a panic that was contained
+	Logger      *slog.Logger
+}
+
+// Mailroom is what the daemon does for the agents' mail and notices: it types previews
+// when they can be typed, shows mail to people in their chats, and tells directors what becomes of
+// their members.
+type Mailroom struct {
+	opt      Options
+	log      *slog.Logger
 	store    *store.Inbox
 	previews *inbox.Previews
 	typists  inbox.Typists
-	alone    atomic.Bool // no command types: see runClients
+	alone    atomic.Bool // no command types: see TakeTerminals
 	bells    inbox.Bells
 	look     *agent.Foreground
-	auto     bool
 	remind   *inbox.Reminders
 	wake     chan struct{}
 
 	mu      sync.Mutex
+	chats   Chats                       // from Run on
 	waiting map[inbox.Address]time.Time // whose previews couldn't be typed, and when they're tried again
 	trying  map[inbox.Address]bool
 	heard   []happened // what may be told to a director
@@ -47,29 +73,31 @@ type mailroom struct {
 	quiet   chan struct{} // not nil: nothing more is typed; closed when nothing is
 }
 
-// openMailroom opens the inbox's own connection to the database, beside the store's.
-func (d *daemon) openMailroom(ctx context.Context) error {
-	db, err := store.OpenInbox(ctx, statedir.DatabasePath(d.opt.StateDir))
-	if err != nil {
-		return err
+// Open opens the inbox's own connection to the database; Close closes it.
+func Open(ctx context.Context, opt Options) (*Mailroom, error) {
+	if opt.Logger == nil {
+		opt.Logger = slog.New(slog.DiscardHandler)
 	}
-	m := &mailroom{
-		d: d, store: db, typists: inbox.Typists{Folder: d.opt.StateDir}, bells: inbox.Bells{Folder: filepath.Join(d.opt.StateDir, inbox.BellFolder)}, look: agent.NewForeground(d.profiles),
-		auto: d.config.Notices.Auto, wake: make(chan struct{}, 1),
+	db, err := store.OpenInbox(ctx, statedir.DatabasePath(opt.StateDir))
+	if err != nil {
+		return nil, err
+	}
+	m := &Mailroom{
+		opt: opt, log: opt.Logger, store: db, typists: inbox.Typists{Folder: opt.StateDir}, bells: inbox.Bells{Folder: filepath.Join(opt.StateDir, inbox.BellFolder)}, look: agent.NewForeground(opt.Profiles),
+		wake:    make(chan struct{}, 1),
 		waiting: map[inbox.Address]time.Time{}, trying: map[inbox.Address]bool{}, states: map[sessions.ID]sessions.State{}, asks: map[sessions.ID]*asks{},
 	}
 	if m.remind, err = inbox.LoadReminders(ctx, db); err != nil {
-		return errors.Join(err, db.Close())
+		return nil, errors.Join(err, db.Close())
 	}
-	m.previews = &inbox.Previews{Store: db, Typist: m, MaxRunes: d.config.Mail.MaxTextLen, Returned: m.await}
-	d.mail = m
-	return nil
+	m.previews = &inbox.Previews{Store: db, Typist: m, MaxRunes: opt.MaxRunes, Returned: m.announceSoon}
+	return m, nil
 }
 
 // Announce is asked for by the command line when it has stored a message.
-func (m *mailroom) Announce(ctx context.Context, to inbox.Address) error {
+func (m *Mailroom) Announce(ctx context.Context, to inbox.Address) error {
 	if name, person := to.Person(); person {
-		return m.tellPerson(ctx, name)
+		return m.showMail(ctx, name)
 	}
 	defer func() {
 		m.mu.Lock()
@@ -81,21 +109,25 @@ func (m *mailroom) Announce(ctx context.Context, to inbox.Address) error {
 }
 
 // announce types what waits for a session, if no command is typing still.
-func (m *mailroom) announce(ctx context.Context, to inbox.Address) error {
+func (m *Mailroom) announce(ctx context.Context, to inbox.Address) error {
 	if !m.alone.Load() {
-		return m.store.HoldPreviews(ctx, to, "the daemon has just started")
+		return m.store.HoldPreviews(ctx, to, justStarted)
 	}
 	return m.previews.Announce(ctx, to)
 }
 
-// run types what waits, and writes what directors are told, until ctx ends.
-func (m *mailroom) run(ctx context.Context) error {
+// Run types what waits, shows mail to people in chats, and writes what directors are told, until
+// ctx ends. It returns nil.
+func (m *Mailroom) Run(ctx context.Context, chats Chats) error {
+	m.mu.Lock()
+	m.chats = chats
+	m.mu.Unlock()
 	if err := m.store.TellPeopleAgain(ctx); err != nil && ctx.Err() == nil {
-		m.d.opt.Log.Warn("mail to people that was being shown isn't shown again", "err", err)
+		m.log.Warn("mail to people that was being shown isn't shown again", "err", err)
 	}
 	awaited, err := m.store.AwaitedBy(ctx)
 	if err != nil && ctx.Err() == nil {
-		m.d.opt.Log.Warn("previews that wait couldn't be read", "err", err)
+		m.log.Warn("previews that wait couldn't be read", "err", err)
 	}
 	m.mu.Lock()
 	for _, a := range awaited {
@@ -108,9 +140,9 @@ func (m *mailroom) run(ctx context.Context) error {
 	defer tick.Stop()
 	for {
 		m.takeWaiting(time.Now())
-		for _, h := range m.takeHeard() {
+		for _, h := range m.takeHappened() {
 			if err := m.containPanic(func() error { return m.tellListeners(ctx, h) }); err != nil && ctx.Err() == nil {
-				m.d.opt.Log.Warn("nobody could be told of a session", "session", h.session, "err", err)
+				m.log.Warn("nobody could be told of a session", "session", h.session, "err", err)
 			}
 		}
 		for _, a := range m.takeDue(time.Now()) {
@@ -126,7 +158,7 @@ func (m *mailroom) run(ctx context.Context) error {
 }
 
 // takeDue are those whose previews are tried now. They aren't again before that's done.
-func (m *mailroom) takeDue(now time.Time) (due []inbox.Address) {
+func (m *Mailroom) takeDue(now time.Time) (due []inbox.Address) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for a, at := range m.waiting {
@@ -139,11 +171,11 @@ func (m *mailroom) takeDue(now time.Time) (due []inbox.Address) {
 }
 
 // tryAgain announces what still waits for somebody, if anything does.
-func (m *mailroom) tryAgain(ctx context.Context, to inbox.Address) {
+func (m *Mailroom) tryAgain(ctx context.Context, to inbox.Address) {
 	again := previewAgainEvery
 	waits, err := m.store.Awaits(ctx, to)
 	if name, person := to.Person(); person && waits {
-		again, err = letterAgainEvery, m.containPanic(func() error { return m.tellPerson(ctx, name) })
+		again, err = letterAgainEvery, m.containPanic(func() error { return m.showMail(ctx, name) })
 	} else if waits {
 		err = m.containPanic(func() error { return m.announce(ctx, to) })
 	}
@@ -151,7 +183,7 @@ func (m *mailroom) tryAgain(ctx context.Context, to inbox.Address) {
 		waits, err = m.store.Awaits(ctx, to)
 	}
 	if err != nil && ctx.Err() == nil {
-		m.d.opt.Log.Warn("mail couldn't be announced", "to", string(to), "err", err)
+		m.log.Warn("mail couldn't be announced", "to", string(to), "err", err)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -163,37 +195,32 @@ func (m *mailroom) tryAgain(ctx context.Context, to inbox.Address) {
 
 // containPanic does work for one that mail is for. A panic in it is logged with its stack,
 // counted and returned as an error: what's for others goes on.
-func (m *mailroom) containPanic(work func() error) (err error) {
+func (m *Mailroom) containPanic(work func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = sessions.PanicError(r)
-			m.d.opt.Log.Error("announcing mail panicked", "err", err, "stack", string(debug.Stack()))
-			m.d.metrics.panicked("mail")
+			m.log.Error("announcing mail panicked", "err", err, "stack", string(debug.Stack()))
+			m.opt.Panicked("mail")
 		}
 	}()
 	return work()
 }
 
-// await has what waits for somebody announced soon.
-func (m *mailroom) await(to inbox.Address) {
+// announceSoon has what waits for somebody announced soon.
+func (m *Mailroom) announceSoon(to inbox.Address) {
 	m.mu.Lock()
 	m.waiting[to] = time.Now()
 	m.mu.Unlock()
-	m.poke()
+	m.wakeRun()
 }
 
-// poke has run look now.
-func (m *mailroom) poke() {
+// wakeRun has Run look now.
+func (m *Mailroom) wakeRun() {
 	select {
 	case m.wake <- struct{}{}:
 	default:
 	}
 }
 
-// close closes the connection to the database. There may be none.
-func (m *mailroom) close() error {
-	if m == nil {
-		return nil
-	}
-	return m.store.Close()
-}
+// Close closes the connection to the database.
+func (m *Mailroom) Close() error { return m.store.Close() }
