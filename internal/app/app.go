@@ -18,6 +18,7 @@ import (
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/browsers"
+	"github.com/panebridge/panebridge/internal/callers"
 	"github.com/panebridge/panebridge/internal/mailroom"
 	"github.com/panebridge/panebridge/internal/recorder"
 	"github.com/panebridge/panebridge/internal/redact"
@@ -71,7 +72,7 @@ type daemon struct {
 	broker    *api.Broker
 	metrics   *metrics
 	browsers  *browsers.Keeper
-	calls     *calls
+	consent   *callers.Consent
 	server    *api.Server
 	health    *healthWatch
 	folder    *statedir.Watch
@@ -186,7 +187,7 @@ func (d *daemon) build(ctx context.Context) error {
 	}
 	d.warnOfExposure()
 	d.broker, d.metrics = api.NewBroker(), newMetrics(d.opt.Version)
-	d.processes, d.calls = agent.NewProcesses(), newCalls(d.feed.PublishPrompt, d.masker.Hides, log.With("component", "api"))
+	d.processes, d.consent = agent.NewProcesses(), callers.NewConsent(d.feed.PublishPrompt, d.masker.Hides, log.With("component", "api"))
 	sources := map[string]polling.Source{}
 	var servers []sessions.Server
 	for _, s := range cfg.Tmux.Servers {
@@ -248,8 +249,8 @@ func (d *daemon) build(ctx context.Context) error {
 	d.metrics.registry.MustRegister(newLoadCollector(d), newRedisCollector(d))
 	d.health = newHealthWatch(d.clients, d.store, d.salvaged, d.coord.Cadence, d.otherParts, log.With("component", "store"))
 	d.server, err = api.NewServer(api.Options{
-		Sessions: registry{questions{d.manager, d.calls}, d}, Output: outputLog{d.store}, Broker: d.broker, Health: d.health.document, Outbound: outbound{d}, Reload: d.reload, Pair: d.pair, Access: accessOf{d}, Picture: picture, Hooks: d.hook, Decision: d.watchers.AwaitDecision, Reminder: d.mail.Reminder, Inbox: d.mail, Wait: d.wait, Programs: &recorder.Recorder{Manager: d.manager, Clients: d.clients, Watchers: d.watchers, Profiles: d.profiles, Masker: d.masker, Version: d.opt.Version}, Masker: d.masker, Metrics: d.metrics.handler(),
-		Places: d.place, Confirm: d.calls.confirm,
+		Sessions: registry{callers.Questions{Manager: d.manager, Consent: d.consent}, d}, Output: outputLog{d.store}, Broker: d.broker, Health: d.health.document, Outbound: outbound{d}, Reload: d.reload, Pair: d.pair, Access: accessOf{d}, Picture: picture, Hooks: d.hook, Decision: d.watchers.AwaitDecision, Reminder: d.mail.Reminder, Inbox: d.mail, Wait: d.wait, Programs: &recorder.Recorder{Manager: d.manager, Clients: d.clients, Watchers: d.watchers, Profiles: d.profiles, Masker: d.masker, Version: d.opt.Version}, Masker: d.masker, Metrics: d.metrics.handler(),
+		Places: (&callers.Finder{Manager: d.manager, Clients: d.clients, Processes: d.processes, StateDir: d.opt.StateDir, Logger: log}).Place, Confirm: d.consent.Ask,
 		Page: web.Handler(), Browsers: d.browsers, Log: log.With("component", "api"),
 	})
 	return err

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/internal/callers"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -66,7 +67,7 @@ func (l *latecomers) expected(now time.Time) (forgotten []sessions.ID, erase boo
 // registry is the manager as the API calls it: who forgets a session has all parts
 // forget it.
 type registry struct {
-	questions
+	callers.Questions
 	d *daemon
 }
 

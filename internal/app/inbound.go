@@ -13,6 +13,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/callers"
 	"github.com/panebridge/panebridge/qos/redisbucket"
 	"github.com/panebridge/panebridge/sessions"
 	"github.com/panebridge/panebridge/sessions/agent"
@@ -31,7 +32,7 @@ func (d *daemon) buildInbound() error {
 	}
 	var err error
 	d.inbound, err = inbound.New(inbound.Options{
-		Platforms: platforms, Sessions: maskedScreens{questions{d.manager, d.calls}, d.masker}, Hub: d.hub, Conversations: conversations{d}, Mail: d.mail.Letters(), Interrupt: d.interruptKeys, Paired: d.hideCode,
+		Platforms: platforms, Sessions: maskedScreens{callers.Questions{Manager: d.manager, Consent: d.consent}, d.masker}, Hub: d.hub, Conversations: conversations{d}, Mail: d.mail.Letters(), Interrupt: d.interruptKeys, Paired: d.hideCode,
 		Store: maskedStore{d.store, adapters.MaskedLog(chatLog{d.store}, d.masker)}, Access: access(d.config),
 		RemindAfter: d.config.Prompts.RemindAfter.Duration(), EscalateTo: escalateTo(d.config), Pinned: d.config.Attention.Pinned,
 		StaleAfter: d.config.Inbound.StaleAfter.Duration(), MaxFile: limit, StateDir: d.opt.StateDir, Folders: d.config.Inbound.Folders, Mask: d.masker.Line,

@@ -33,7 +33,7 @@ func maskedPrompt(m *redact.Masker, p sessions.Prompt) sessions.Prompt {
 }
 
 func (m maskedScreens) Prompts() []sessions.Prompt {
-	all := m.questions.Prompts()
+	all := m.Questions.Prompts()
 	for i, p := range all {
 		all[i] = maskedPrompt(m.masker, p)
 	}
@@ -41,12 +41,12 @@ func (m maskedScreens) Prompts() []sessions.Prompt {
 }
 
 func (m maskedScreens) Prompt(ctx context.Context, id string) (sessions.Prompt, error) {
-	p, err := m.questions.Prompt(ctx, id)
+	p, err := m.Questions.Prompt(ctx, id)
 	return maskedPrompt(m.masker, p), err
 }
 
 func (m maskedScreens) Answer(ctx context.Context, id string, a sessions.Answer) (sessions.Prompt, error) {
-	p, err := m.questions.Answer(ctx, id, a)
+	p, err := m.Questions.Answer(ctx, id, a)
 	return maskedPrompt(m.masker, p), err
 }
 

@@ -1,14 +1,15 @@
 package app
 
 import (
+	"context"
 	"log/slog"
 	"strings"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
 	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/callers"
 	"github.com/panebridge/panebridge/internal/redact"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -58,10 +59,16 @@ func TestAMaskHidesNothingThatIsRun(t *testing.T) {
 		d.Masked = m.Hides(d.About()) // as the manager does
 		var asked []sessions.Prompt
 		if asked = append(asked, maskedPrompt(m, sessions.Prompt{Dialog: d})); rapid.Bool().Draw(rt, "a call") {
-			c := newCalls(func(sessions.Prompt) {}, m.Hides, slog.New(slog.DiscardHandler))
+			c := callers.NewConsent(func(p sessions.Prompt) {
+				if p.State == sessions.PromptOpen {
+					asked = append(asked, maskedPrompt(m, p))
+				}
+			}, m.Hides, slog.New(slog.DiscardHandler))
 			call := api.Call{Place: api.Place{Inside: true, Session: "pb_1"}, Method: "POST", Target: "/api/v1/sessions/other/input", Body: text}
-			if q, err := c.begin(call, time.Now()); err == nil {
-				asked = append(asked, maskedPrompt(m, q.Prompt))
+			ctx, giveUp := context.WithCancel(t.Context())
+			giveUp()
+			if c.Ask(ctx, call) == nil {
+				rt.Fatal("nobody said a word, and it may be made")
 			}
 		}
 		for _, p := range asked {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/internal/callers"
 	"github.com/panebridge/panebridge/internal/redact"
 	"github.com/panebridge/panebridge/internal/store"
 	"github.com/panebridge/panebridge/sessions"
@@ -76,12 +77,12 @@ func maskOptions(cfg config.Redact) redact.Options {
 
 // maskedScreens are the sessions as chats see them: screens have no secrets.
 type maskedScreens struct {
-	questions
+	callers.Questions
 	masker *redact.Masker
 }
 
 func (m maskedScreens) Screen(ctx context.Context, id sessions.ID) (sessions.Screen, error) {
-	s, err := m.questions.Screen(ctx, id)
+	s, err := m.Questions.Screen(ctx, id)
 	s.Rows = m.masker.Rows(nil, s.Rows)
 	return s, err
 }

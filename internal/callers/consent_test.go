@@ -1,4 +1,4 @@
-package app
+package callers
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 // callDesk is where calls are asked about.
 type callDesk struct {
 	*testing.T
-	*calls
+	*Consent
 	told []sessions.Prompt
 }
 
@@ -27,7 +27,7 @@ func withCalls(t *testing.T, test func(d *callDesk)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		d := &callDesk{T: t}
-		d.calls = newCalls(func(p sessions.Prompt) { d.told = append(d.told, p) }, hidesNothing, slog.New(slog.DiscardHandler))
+		d.Consent = NewConsent(func(p sessions.Prompt) { d.told = append(d.told, p) }, hidesNothing, slog.New(slog.DiscardHandler))
 		test(d)
 	})
 }
@@ -43,7 +43,7 @@ func callOf(session, target string) api.Call {
 func (d *callDesk) begins(ctx context.Context, call api.Call) (sessions.Prompt, <-chan error) {
 	d.Helper()
 	done := make(chan error, 1)
-	go func() { done <- d.confirm(ctx, call) }()
+	go func() { done <- d.Ask(ctx, call) }()
 	synctest.Wait()
 	for _, p := range d.prompts() {
 		if p.Session == call.Session {

@@ -1,10 +1,11 @@
-package app
+package callers
 
 import (
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"os"
 	"strconv"
@@ -16,26 +17,36 @@ import (
 	"github.com/panebridge/panebridge/internal/peer"
 	"github.com/panebridge/panebridge/sessions"
 	"github.com/panebridge/panebridge/sessions/agent"
+	"github.com/panebridge/panebridge/sessions/tmux"
 )
 
 // panesTime bounds how long a caller waits until tmux has said which panes there are.
 const panesTime = 5 * time.Second
 
-// place finds out where the program at the other end of a connection was begun. What can't
-// be told counts as a session's pane: an outsider loses a moment, an insider gains nothing.
-func (d *daemon) place(ctx context.Context, c net.Conn) api.Place {
+// Finder finds out where calls come from. All of its fields are needed.
+type Finder struct {
+	Manager   *sessions.Manager
+	Clients   []*tmux.Client
+	Processes *agent.Processes
+	StateDir  string
+	Logger    *slog.Logger
+}
+
+// Place finds out where the program at the other end of a connection was begun. What can't
+// be told counts as a session's pane: an outsider loses a moment, an insider gains nothing. It waits 5 s at most for tmux.
+func (f *Finder) Place(ctx context.Context, c net.Conn) api.Place {
 	if !peer.Known {
 		return api.Place{} // nor is there a way to look at processes: see docs/security.md
 	}
-	place, err := d.findPlace(ctx, c)
+	place, err := f.findPlace(ctx, c)
 	if err != nil {
-		d.opt.Log.Warn("nobody can tell where a call comes from, so it counts as one from a session's pane", "err", err)
+		f.Logger.Warn("nobody can tell where a call comes from, so it counts as one from a session's pane", "err", err)
 		return api.Place{Inside: true, Why: err.Error()}
 	}
 	return place
 }
 
-func (d *daemon) findPlace(ctx context.Context, c net.Conn) (api.Place, error) {
+func (f *Finder) findPlace(ctx context.Context, c net.Conn) (api.Place, error) {
 	ctx, cancel := context.WithTimeout(ctx, panesTime)
 	defer cancel()
 	if unix, ok := c.(*net.UnixConn); ok {
@@ -43,7 +54,7 @@ func (d *daemon) findPlace(ctx context.Context, c net.Conn) (api.Place, error) {
 		if err != nil {
 			return api.Place{}, err
 		}
-		origins, err := d.origins(ctx)
+		origins, err := f.origins(ctx)
 		if err != nil {
 			return api.Place{}, err
 		}
@@ -52,7 +63,7 @@ func (d *daemon) findPlace(ctx context.Context, c net.Conn) (api.Place, error) {
 			return api.Place{}, err
 		}
 		place := api.Place{Inside: id != "", Session: id}
-		if caller, ok := d.processes.Get(pid); ok {
+		if caller, ok := f.Processes.Get(pid); ok {
 			place.Program = commandLine(caller.Args)
 		}
 		return place, nil
@@ -61,7 +72,7 @@ func (d *daemon) findPlace(ctx context.Context, c net.Conn) (api.Place, error) {
 	if err != nil {
 		return api.Place{}, err
 	}
-	origins, err := d.origins(ctx)
+	origins, err := f.origins(ctx)
 	if err != nil {
 		return api.Place{}, err
 	}
@@ -80,17 +91,17 @@ func (d *daemon) findPlace(ctx context.Context, c net.Conn) (api.Place, error) {
 // panebridge made are that session's, so that a window that an agent opens beside its own
 // is no way out; other panes are their user's. Of sessions that have ended only what they
 // left is looked for, if their pane is gone too.
-func (d *daemon) origins(ctx context.Context) (*agent.Origins, error) {
+func (f *Finder) origins(ctx context.Context) (*agent.Origins, error) {
 	type spot struct {
 		server int
 		pane   string
 	}
-	all := d.manager.List()
+	all := f.Manager.List()
 	there := map[spot]*agent.SessionPane{}
 	beside := map[string][]*agent.SessionPane{} // by tmux server and session
 	names := map[*agent.SessionPane]string{}
 	var panes []agent.SessionPane
-	for _, c := range d.clients {
+	for _, c := range f.Clients {
 		identity, up := c.Identity()
 		if !up {
 			continue // its sessions' panes can't be told from others; their marks can
@@ -127,7 +138,7 @@ func (d *daemon) origins(ctx context.Context) (*agent.Origins, error) {
 	for _, p := range there {
 		panes = append(panes, *p)
 	}
-	return d.processes.Origins(panes, d.opt.StateDir), nil
+	return f.Processes.Origins(panes, f.StateDir), nil
 }
 
 // lives says whether a session lives on a tmux server.

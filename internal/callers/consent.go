@@ -1,4 +1,4 @@
-package app
+package callers
 
 import (
 	"context"
@@ -39,13 +39,13 @@ const (
 	refuseCall
 )
 
-// calls are the questions whether a program in a session's pane may make a call. They're
+// Consent asks people whether a program in a session's pane may make a call. Its questions are
 // prompts like those of agents, shown in the same places, but no dialog of a pane: the
 // call itself waits, so that somebody's word is for this one and no other, once.
-type calls struct {
-	tell  func(p sessions.Prompt) // hears how each question stands; it doesn't block
-	hides func(text string) bool  // see sessions.Options
-	log   *slog.Logger
+type Consent struct {
+	publish func(p sessions.Prompt) // hears how each question stands; it doesn't block
+	hides   func(text string) bool  // see sessions.Options
+	log     *slog.Logger
 
 	mu    sync.Mutex
 	open  []*openCall // the oldest first
@@ -60,18 +60,21 @@ type openCall struct {
 	answered chan struct{} // closed when there's an answer
 }
 
-func newCalls(tell func(sessions.Prompt), hides func(string) bool, log *slog.Logger) *calls {
-	return &calls{tell: tell, hides: hides, log: log, pause: map[string]time.Time{}}
+// NewConsent makes what asks. publish is told how each question stands; it must not block. hides is
+// as in sessions.Options.
+func NewConsent(publish func(sessions.Prompt), hides func(string) bool, log *slog.Logger) *Consent {
+	return &Consent{publish: publish, hides: hides, log: log, pause: map[string]time.Time{}}
 }
 
-// confirm has people asked whether a call may be made: api.Confirm.
-func (c *calls) confirm(ctx context.Context, call api.Call) error {
-	q, err := c.begin(call, time.Now())
+// Ask has people asked whether a call may be made: api.Confirm. It blocks until somebody has
+// answered, for 5 minutes at most.
+func (c *Consent) Ask(ctx context.Context, call api.Call) error {
+	q, err := c.openQuestion(call, time.Now())
 	if err != nil {
 		return err
 	}
 	c.log.Info("a program in a session's pane asks for a call", "session", q.Session, "call", call.Method+" "+call.Target)
-	c.tell(q.Prompt)
+	c.publish(q.Prompt)
 	timer := time.NewTimer(callTime)
 	defer timer.Stop()
 	why := ""
@@ -82,8 +85,8 @@ func (c *calls) confirm(ctx context.Context, call api.Call) error {
 	case <-ctx.Done():
 		why = "the call was given up"
 	}
-	p := c.end(q, why, time.Now())
-	c.tell(p)
+	p := c.closeQuestion(q, why, time.Now())
+	c.publish(p)
 	switch {
 	case p.State == sessions.PromptClosed:
 		return errors.New(p.Reason)
@@ -102,8 +105,8 @@ func nameOf(a sessions.Answer) string {
 	return a.Author
 }
 
-// begin adds a question.
-func (c *calls) begin(call api.Call, now time.Time) (*openCall, error) {
+// openQuestion adds a question.
+func (c *Consent) openQuestion(call api.Call, now time.Time) (*openCall, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	what := describe(call)
@@ -151,9 +154,9 @@ func describe(call api.Call) string {
 	return strings.Join(lines, "\n")
 }
 
-// end takes a question from those that wait. why says why nobody's answer counts, if
+// closeQuestion takes a question from those that wait. why says why nobody's answer counts, if
 // there's none yet.
-func (c *calls) end(q *openCall, why string, now time.Time) sessions.Prompt {
+func (c *Consent) closeQuestion(q *openCall, why string, now time.Time) sessions.Prompt {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.open = slices.DeleteFunc(c.open, func(o *openCall) bool { return o == q })
@@ -181,7 +184,7 @@ func (c *calls) end(q *openCall, why string, now time.Time) sessions.Prompt {
 }
 
 // prompts are the questions that are open, the oldest first.
-func (c *calls) prompts() []sessions.Prompt {
+func (c *Consent) prompts() []sessions.Prompt {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	out := make([]sessions.Prompt, len(c.open))
@@ -192,7 +195,7 @@ func (c *calls) prompts() []sessions.Prompt {
 }
 
 // prompt returns a question of that id, whatever became of it; false: there's none.
-func (c *calls) prompt(id string) (sessions.Prompt, bool) {
+func (c *Consent) prompt(id string) (sessions.Prompt, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, q := range c.open {
@@ -210,7 +213,7 @@ func (c *calls) prompt(id string) (sessions.Prompt, bool) {
 
 // answer answers a question; see sessions.Manager.Answer. ok is false if there's none of
 // that id.
-func (c *calls) answer(id string, a sessions.Answer) (p sessions.Prompt, ok bool, err error) {
+func (c *Consent) answer(id string, a sessions.Answer) (p sessions.Prompt, ok bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	i := slices.IndexFunc(c.open, func(q *openCall) bool { return q.ID == id })
@@ -235,19 +238,21 @@ func (c *calls) answer(id string, a sessions.Answer) (p sessions.Prompt, ok bool
 	return p, true, nil
 }
 
-// questions are the sessions with all that's asked there: by their programs, and by
+// Questions are the sessions with all that's asked there: by their programs, and by
 // panebridge about those programs' calls.
-type questions struct {
+type Questions struct {
 	*sessions.Manager
-	calls *calls
+	Consent *Consent
 }
 
-func (q questions) Prompts() []sessions.Prompt {
-	return append(q.Manager.Prompts(), q.calls.prompts()...)
+// Prompts returns all that are open, the oldest of each kind first.
+func (q Questions) Prompts() []sessions.Prompt {
+	return append(q.Manager.Prompts(), q.Consent.prompts()...)
 }
 
-func (q questions) PromptOf(id sessions.ID) (sessions.Prompt, bool) {
-	for _, p := range q.calls.prompts() {
+// PromptOf returns what a session asks; false: nothing.
+func (q Questions) PromptOf(id sessions.ID) (sessions.Prompt, bool) {
+	for _, p := range q.Consent.prompts() {
 		if p.Session == id {
 			return p, true
 		}
@@ -255,15 +260,17 @@ func (q questions) PromptOf(id sessions.ID) (sessions.Prompt, bool) {
 	return q.Manager.PromptOf(id)
 }
 
-func (q questions) Prompt(ctx context.Context, id string) (sessions.Prompt, error) {
-	if p, ok := q.calls.prompt(id); ok {
+// Prompt returns a question by its id; see sessions.Manager.Prompt.
+func (q Questions) Prompt(ctx context.Context, id string) (sessions.Prompt, error) {
+	if p, ok := q.Consent.prompt(id); ok {
 		return p, nil
 	}
 	return q.Manager.Prompt(ctx, id)
 }
 
-func (q questions) Answer(ctx context.Context, id string, a sessions.Answer) (sessions.Prompt, error) {
-	if p, ok, err := q.calls.answer(id, a); ok {
+// Answer answers a question; see sessions.Manager.Answer.
+func (q Questions) Answer(ctx context.Context, id string, a sessions.Answer) (sessions.Prompt, error) {
+	if p, ok, err := q.Consent.answer(id, a); ok {
 		return p, err
 	}
 	return q.Manager.Answer(ctx, id, a)
