@@ -38,6 +38,12 @@ demo-telegram demo-discord:
 	$(GO) build -o bin/chatdemo ./cmd/chatdemo
 	bin/chatdemo -platform $(@:demo-%=%)
 
+.PHONY: pictures
+pictures: ## take docs/pictures anew, of the demos in a browser (installs chromium and emoji)
+	scripts/install.sh pictures
+	mkdir -p docs/pictures
+	PANEBRIDGE_SCREENSHOTS="$(CURDIR)/docs/pictures" $(GO) test -count=1 -timeout 30m ./internal/demotest
+
 .PHONY: run
 run: build ## build and start the daemon with your configuration
 	bin/panebridge run

@@ -2,12 +2,13 @@
 # Installs the system packages that panebridge needs, and says what it does
 # before it does it. Does nothing where everything is there.
 #
-# usage: scripts/install.sh demo|test|race|agents...
+# usage: scripts/install.sh demo|test|race|pictures|agents...
 #
-#   demo    tmux
-#   race    a C compiler, and tmux
-#   test    tmux, redis-server, faketime, chromium, zsh, fish
-#   agents  tmux, node 20 or newer with npm, unshare and nsenter
+#   demo      tmux
+#   race      a C compiler, and tmux
+#   test      tmux, redis-server, faketime, chromium, zsh, fish
+#   pictures  tmux, chromium, and a font that has emoji
+#   agents    tmux, node 20 or newer with npm, unshare and nsenter
 #
 # Exits 1 where it can't, with the line to run by hand.
 set -eu
@@ -31,6 +32,10 @@ have_chromium() {
 		[ -d "/Applications/Chromium.app" ] || [ -d "/Applications/Google Chrome.app" ]
 }
 
+have_emoji() {
+	[ -d /System/Library/Fonts ] || { have fc-list && [ -n "$(fc-list ':charset=1f44c')" ]; }
+}
+
 have_node() {
 	have node && have npm || return 1
 	node_major=$(node --version)
@@ -45,6 +50,7 @@ present() {
 	redis) have redis-server ;;
 	faketime) have faketime ;;
 	chromium) have_chromium ;;
+	emoji) have_emoji ;;
 	zsh) have zsh ;;
 	fish) have fish ;;
 	node) have_node ;;
@@ -68,15 +74,16 @@ check_go() {
 	esac
 }
 
-[ $# -gt 0 ] || die "usage: $0 demo|test|race|agents..."
+[ $# -gt 0 ] || die "usage: $0 demo|test|race|pictures|agents..."
 want=''
 for what in "$@"; do
 	case $what in
 	demo) want="$want tmux" ;;
 	test) want="$want tmux redis faketime chromium zsh fish" ;;
 	race) want="$want tmux compiler" ;;
+	pictures) want="$want tmux chromium emoji" ;;
 	agents) want="$want tmux node util-linux" ;;
-	*) die "usage: $0 demo|test|race|agents... ($what isn't known)" ;;
+	*) die "usage: $0 demo|test|race|pictures|agents... ($what isn't known)" ;;
 	esac
 done
 
@@ -108,6 +115,10 @@ for thing in $missing; do
 	apt-get:redis) packages="$packages redis-server" ;;
 	# Ubuntu has Chromium as a snap only: the end says so.
 	apt-get:chromium) grep -qs '^ID=ubuntu' /etc/os-release || packages="$packages chromium" ;;
+	apt-get:emoji) packages="$packages fontconfig fonts-noto-color-emoji" ;;
+	dnf:emoji) packages="$packages fontconfig google-noto-color-emoji-fonts" ;;
+	pacman:emoji) packages="$packages fontconfig noto-fonts-emoji" ;;
+	apk:emoji) packages="$packages fontconfig font-noto-emoji" ;;
 	apt-get:compiler) packages="$packages gcc libc6-dev" ;;
 	apk:compiler) packages="$packages gcc musl-dev" ;;
 	dnf:compiler | pacman:compiler | brew:compiler) packages="$packages gcc" ;;
@@ -181,6 +192,7 @@ for thing in $missing; do
 	present "$thing" && continue
 	case $manager:$thing in
 	apt-get:chromium) die "There is no Chromium yet; on Ubuntu it's a snap. Run: sudo snap install chromium" ;;
+	*:emoji) die "There is still no font with emoji that fc-list shows. Install one, such as Noto Color Emoji, and try again." ;;
 	*:node) die "There is still no Node.js $node_min or newer with npm (this system's packages may be older). Install it and try again: https://nodejs.org/en/download" ;;
 	*:redis) die "There is still no redis-server. Install Redis so that redis-server is in the PATH and try again: https://redis.io/docs/latest/operate/oss_and_stack/install/" ;;
 	*) die "There is still no $thing in the PATH. Install it by hand and try again: $by_hand" ;;

@@ -96,6 +96,7 @@ var rules = map[string][]string{
 
 	"internal/archtest": {},
 	"internal/doctest":  {},
+	"internal/demotest": {"internal/browsertest"},
 }
 
 // outside names packages from elsewhere that only some packages of ours may

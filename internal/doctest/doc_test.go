@@ -21,6 +21,8 @@ const (
 	root = "../.."
 	// maxReadmeWords is what somebody reads who wants to know whether it's for them.
 	maxReadmeWords = 1000
+	// maxPicture bounds a picture, in bytes.
+	maxPicture = 150_000
 )
 
 // page is a document.
@@ -83,6 +85,22 @@ func TestReadmeIsBrief(t *testing.T) {
 	}
 	if words := len(strings.Fields(string(text))); words > maxReadmeWords {
 		t.Errorf("README.md has %d words, at most %d are read: move what's about one task into docs", words, maxReadmeWords)
+	}
+}
+
+func TestPicturesAreSmall(t *testing.T) {
+	paths, err := filepath.Glob(filepath.Join(root, "docs", "pictures", "*"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no pictures: %v", err)
+	}
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Size() > maxPicture {
+			t.Errorf("%s has %d bytes, at most %d are loaded quickly", path, info.Size(), maxPicture)
+		}
 	}
 }
 
