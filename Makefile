@@ -104,8 +104,9 @@ bench: build ## Go benchmarks, then short runs of pbbench
 	bin/pbbench years --mb 500
 
 .PHONY: lint
-lint: ## golangci-lint, installed into .cache/tools the first time (some minutes)
+lint: ## golangci-lint and actionlint, installed into .cache/tools the first time (some minutes)
 	"$$(scripts/tools.sh golangci-lint)" run ./...
+	"$$(scripts/tools.sh actionlint)" -shellcheck= -pyflakes= .github/workflows/*.yml
 
 .PHONY: vet
 vet: ## go vet

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Prints the path of a development tool, having installed it first if need be.
 #
-# usage: scripts/tools.sh golangci-lint|gofumpt
+# usage: scripts/tools.sh golangci-lint|gofumpt|actionlint
 #
 # The versions are pinned here and not by tool lines in go.mod, which would
 # draw hundreds of modules into it. A tool is built by the Go that builds
@@ -17,13 +17,18 @@ golangci-lint)
 	version=v2.15.0
 	note=' (some minutes, this once)'
 	;;
+actionlint)
+	module=github.com/rhysd/actionlint/cmd/actionlint
+	version=v1.7.12
+	note=''
+	;;
 gofumpt)
 	module=mvdan.cc/gofumpt
 	version=v0.12.0
 	note=''
 	;;
 *)
-	echo "usage: $0 golangci-lint|gofumpt" >&2
+	echo "usage: $0 golangci-lint|gofumpt|actionlint" >&2
 	exit 2
 	;;
 esac
