@@ -122,12 +122,12 @@ func (a *Adapter) answer(ctx context.Context, command, key string, m message) (_
 	switch {
 	case err == nil:
 		return adapters.Reply{Outcome: qos.Delivered, ID: got.ID}, true, false
-	case failed && !f.local && (f.outcome == qos.Rejected || f.status == http.StatusUnauthorized && f.code != 0):
+	case failed && !f.local && (f.Outcome == qos.Rejected || f.Status == http.StatusUnauthorized && f.Code != 0):
 		// Its token isn't good any more (404, or 401 with a code of its own), or the message is gone.
 		a.interactions.closes(id)
 		return adapters.Reply{}, false, a.interactions.mayStand(id, key)
 	default:
-		if !failed || f.outcome == qos.Uncertain {
+		if !failed || f.Outcome == qos.Uncertain {
 			a.interactions.doubts(id)
 		}
 		return only(outcome(err, m.at)), true, false

@@ -156,8 +156,8 @@ func (b *backfill) run(ctx context.Context) {
 			fails++
 			b.reading.Fails(ctx, err.Error())
 			rest := inbound.RestAfter(fails)
-			if f, ok := errors.AsType[*failure](err); ok && f.retryAfter > 0 {
-				rest = f.retryAfter
+			if f, ok := errors.AsType[*failure](err); ok && f.RetryAfter > 0 {
+				rest = f.RetryAfter
 			}
 			_ = inbound.Pause(ctx, rest)
 		}

@@ -28,7 +28,7 @@ const (
 // historyPage are messages as they were fetched.
 type historyPage []json.RawMessage
 
-func (p *historyPage) check() error {
+func (p *historyPage) Check() error {
 	for _, raw := range *p {
 		var m struct {
 			ID string `json:"id"`
@@ -54,7 +54,7 @@ func (b *backfill) state(ctx context.Context, s *session, round int, e errand) (
 			e.place = adapters.Target{}
 		case err == nil:
 			c := askedChannel{want: e.place.Thread}
-			if err := cmp.Or(json.Unmarshal(r.Data, &c), c.check()); err != nil {
+			if err := cmp.Or(json.Unmarshal(r.Data, &c), c.Check()); err != nil {
 				return e, unreadable(err)
 			}
 			e.last = later(c.ID, c.Last)

@@ -1,7 +1,6 @@
 package discord
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,44 +10,28 @@ import (
 
 	"github.com/bwmarrin/discordgo"
 
-	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/exchange"
 	"github.com/panebridge/panebridge/qos"
 )
 
-const (
-	// callTimeout is how long a call may take whose context has no deadline.
-	callTimeout = 20 * time.Second
-	// connectTimeout is how long the gateway's connection may take to come up.
-	connectTimeout = 10 * time.Second
-)
+// connectTimeout is how long the gateway's connection may take to come up.
+const connectTimeout = 10 * time.Second
 
 // client makes calls of the REST API: no retries, no sleeping, no redirects, and no
 // secret in what it returns. Its methods may be called at the same time, and end with
 // their context. Their errors are, or wrap, a *failure.
 type client struct {
 	token    Token
-	exchange *exchange
+	exchange *limited
 	http     *http.Client // of calls: adds nothing to what's asked but limits
 	files    *http.Client // of downloads: no limits, no token, whatever address
 }
 
 // newClient returns a client. The options are valid.
 func newClient(opt Options) *client {
-	transport := opt.Transport
-	if transport == nil {
-		transport = adapters.NewTransport(opt.proxy())
-	}
-	x := newExchange(opt, transport)
-	return &client{
-		token: opt.Token, exchange: x,
-		http:  &http.Client{Transport: x, CheckRedirect: noRedirect},
-		files: &http.Client{Transport: transport, CheckRedirect: noRedirect},
-	}
+	x := newLimited(opt)
+	return &client{token: opt.Token, exchange: x, http: &http.Client{Transport: x}, files: x.Client()}
 }
-
-// noRedirect: Discord never redirects, and following would hand the token to somebody
-// else.
-func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // session is the library's, for one call. It has no memory of limits that it could
 // sleep on, and no lock that two calls could wait for.
@@ -61,7 +44,7 @@ func (c *client) session() *discordgo.Session {
 
 // do makes a call of the library's. All options must be passed on.
 func (c *client) do(ctx context.Context, call func(*discordgo.Session, ...discordgo.RequestOption) error) error {
-	ctx, cancel := withTimeout(ctx)
+	ctx, cancel := exchange.WithTimeout(ctx)
 	defer cancel()
 	err := call(c.session(), discordgo.WithContext(ctx), discordgo.WithRestRetries(0), discordgo.WithRetryOnRatelimit(false))
 	if err == nil {
@@ -70,7 +53,7 @@ func (c *client) do(ctx context.Context, call func(*discordgo.Session, ...discor
 	if f, ok := errors.AsType[*failure](err); ok {
 		return f
 	}
-	return c.exchange.unreadable("", err)
+	return &failure{Failure: c.exchange.Unreadable("", err)}
 }
 
 // raw makes a call that the library doesn't offer, or not with all its fields. path is
@@ -81,7 +64,7 @@ func (c *client) raw(ctx context.Context, method, path string, body, into any) e
 	if body != nil {
 		var err error
 		if encoded, err = json.Marshal(body); err != nil {
-			return c.exchange.failed(routeOf(method, path), qos.Rejected, fmt.Errorf("encode the request: %w", err))
+			return &failure{Failure: c.exchange.Failed(routeOf(method, path), qos.Rejected, fmt.Errorf("encode the request: %w", err))}
 		}
 	}
 	return c.send(ctx, method, path, "application/json", encoded, into)
@@ -91,7 +74,7 @@ func (c *client) raw(ctx context.Context, method, path string, body, into any) e
 func (c *client) upload(ctx context.Context, method, path string, body any, files []*discordgo.File, into any) error {
 	kind, encoded, err := discordgo.MultipartBodyWithJSON(body, files)
 	if err != nil {
-		return c.exchange.failed(routeOf(method, path), qos.Rejected, fmt.Errorf("encode the request: %w", err))
+		return &failure{Failure: c.exchange.Failed(routeOf(method, path), qos.Rejected, fmt.Errorf("encode the request: %w", err))}
 	}
 	return c.send(ctx, method, path, kind, encoded, into)
 }
@@ -106,23 +89,10 @@ func (c *client) send(ctx context.Context, method, path, kind string, body []byt
 	if err != nil || into == nil {
 		return err
 	}
-	err = json.Unmarshal(answer, into)
-	if err == nil && string(bytes.TrimSpace(answer)) == "null" {
-		err = errors.New("it's null")
-	}
-	if a, ok := into.(checked); ok && err == nil {
-		err = a.check()
-	}
-	if err != nil {
-		return c.exchange.unreadable(routeOf(method, path), err)
+	if f := c.exchange.Decode(routeOf(method, path), answer, into); f != nil {
+		return &failure{Failure: *f}
 	}
 	return nil
-}
-
-// checked is an answer that knows what it must have.
-type checked interface {
-	// check says why it can't be what was asked for.
-	check() error
 }
 
 // same is an answer about one thing, which has the id that it was asked by.
@@ -131,16 +101,9 @@ type same struct {
 	want string
 }
 
-func (s *same) check() error {
+func (s *same) Check() error {
 	if s.ID != s.want {
 		return errors.New("it's about something else")
 	}
 	return nil
-}
-
-func withTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
-	if _, ok := ctx.Deadline(); ok {
-		return ctx, func() {}
-	}
-	return context.WithTimeout(ctx, callTimeout)
 }

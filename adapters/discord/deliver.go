@@ -85,7 +85,7 @@ type made struct {
 	At      time.Time `json:"timestamp"`
 }
 
-func (m *made) check() error {
+func (m *made) Check() error {
 	if !isID(m.ID) {
 		return errors.New("it has no id")
 	}
@@ -116,7 +116,7 @@ func (a *Adapter) send(ctx context.Context, m message) adapters.Reply {
 	if err != nil {
 		r := failed(err, m.at)
 		f, ok := errors.AsType[*failure](err)
-		if more := m.file != nil || m.picture != nil || m.replyTo != ""; ok && more && f.code == codePermissions {
+		if more := m.file != nil || m.picture != nil || m.replyTo != ""; ok && more && f.Code == codePermissions {
 			r.Content = true // perhaps nothing but files isn't allowed, or answers, which take the right to read
 			return only(r)
 		}

@@ -80,21 +80,20 @@ func only(r adapters.Reply) adapters.Reply {
 
 // reply is the failure as package adapters reads it, of a call to a target.
 func (f *failure) reply(at adapters.Target) adapters.Reply {
-	r := adapters.Reply{
-		Outcome: f.outcome, Over: f.over, RetryAfter: f.retryAfter, Global: f.global, Narrow: f.outcome == qos.Throttled && !f.global, Err: f,
-	}
-	if f.outcome != qos.Rejected {
+	r := f.Reply()
+	r.Narrow, r.Err = f.Outcome == qos.Throttled && !f.Global, f
+	if f.Outcome != qos.Rejected {
 		return r
 	}
-	m, ok := meanings[f.code]
+	m, ok := meanings[f.Code]
 	switch {
 	case ok:
-	case f.status == http.StatusRequestEntityTooLarge:
+	case f.Status == http.StatusRequestEntityTooLarge:
 		m = meaning{outcome: qos.Rejected, advice: adviceFile, content: true}
-	case f.status == http.StatusForbidden:
+	case f.Status == http.StatusForbidden:
 		m = meaning{outcome: qos.ChatGone}
 	default:
-		r.Content = f.status == http.StatusBadRequest && f.code != 0
+		r.Content = f.Status == http.StatusBadRequest && f.Code != 0
 		return r
 	}
 	r.Outcome, r.Missing, r.Content = m.outcome, m.missing, m.content

@@ -188,9 +188,9 @@ func (g *Gateway) ended(ctx context.Context, err error, lived time.Duration) tim
 			g.log.InfoContext(ctx, "Discord asks to connect again", "why", why)
 		}
 	}
-	if f, ok := errors.AsType[*failure](err); ok && f.retryAfter > 0 {
+	if f, ok := errors.AsType[*failure](err); ok && f.RetryAfter > 0 {
 		g.link.Fails(ctx, why)
-		return f.retryAfter + rand.N(time.Second) // never earlier
+		return f.RetryAfter + rand.N(time.Second) // never earlier
 	}
 	if end == nil || !end.asked {
 		g.link.Fails(ctx, why)

@@ -125,11 +125,11 @@ func (g *Gateway) address(ctx context.Context) (string, error) {
 		address, wait, err := g.budget.ask(ctx)
 		switch {
 		case err != nil:
-			if f, ok := errors.AsType[*failure](err); ok && f.status == http.StatusUnauthorized {
+			if f, ok := errors.AsType[*failure](err); ok && f.Status == http.StatusUnauthorized {
 				e := closing(4004)
 				e.early = true
 				if f.local {
-					e.again = f.retryAfter
+					e.again = f.RetryAfter
 				}
 				return "", e
 			}
@@ -161,7 +161,7 @@ func (g *Gateway) dial(ctx context.Context, address string) (*conn, error) {
 		_ = resp.Body.Close() // the library has read it
 	}
 	if err != nil {
-		why := g.adapter.client.exchange.clean(err.Error())
+		why := g.adapter.client.exchange.Clean(err.Error())
 		if resp != nil {
 			why = fmt.Sprintf("status %d: %s", resp.StatusCode, why)
 		}

@@ -89,7 +89,7 @@ type askedChannel struct {
 	want string
 }
 
-func (c *askedChannel) check() error {
+func (c *askedChannel) Check() error {
 	if c.ID != c.want || c.Kind == nil {
 		return errors.New("it isn't about the channel")
 	}
@@ -101,6 +101,6 @@ func (c *askedChannel) check() error {
 // seen: the same call would fail again. Only Discord itself can say so, by a code.
 func isGone(err error) bool {
 	f, ok := errors.AsType[*failure](err)
-	return ok && !f.local && f.code != 0 && f.outcome != qos.Throttled && f.status >= http.StatusBadRequest && f.status < http.StatusInternalServerError &&
-		f.status != http.StatusUnauthorized && f.status != http.StatusTooManyRequests
+	return ok && !f.local && f.Code != 0 && f.Outcome != qos.Throttled && f.Status >= http.StatusBadRequest && f.Status < http.StatusInternalServerError &&
+		f.Status != http.StatusUnauthorized && f.Status != http.StatusTooManyRequests
 }

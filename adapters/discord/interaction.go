@@ -235,14 +235,14 @@ func (is *interactions) callback(ctx context.Context, id, token string, body any
 		err := is.client.raw(ctx, http.MethodPost, "interactions/"+id+"/"+token+"/callback", body, nil)
 		f, failed := errors.AsType[*failure](err)
 		switch {
-		case err == nil, failed && f.code == codeAcknowledged && unsure:
+		case err == nil, failed && f.Code == codeAcknowledged && unsure:
 			return claimWon, nil
-		case failed && f.code == codeAcknowledged:
+		case failed && f.Code == codeAcknowledged:
 			return claimLost, nil
 		case isGone(err), ctx.Err() != nil:
 			return claimOpen, err
 		}
-		unsure = unsure || !failed || f.outcome == qos.Uncertain
+		unsure = unsure || !failed || f.Outcome == qos.Uncertain
 		_ = inbound.Pause(ctx, max(answerAgain, retryAfterOf(err)))
 		if ctx.Err() != nil {
 			return claimOpen, err
@@ -255,7 +255,7 @@ const codeAcknowledged = 40060
 
 func retryAfterOf(err error) time.Duration {
 	if f, ok := errors.AsType[*failure](err); ok {
-		return f.retryAfter
+		return f.RetryAfter
 	}
 	return 0
 }

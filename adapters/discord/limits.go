@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/panebridge/panebridge/adapters/exchange"
 	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/qos"
 )
@@ -152,23 +153,25 @@ func (l *limits) end(b *bucket) {
 // refusal is why a call would surely be refused. mu is held.
 func (l *limits) refusal(now time.Time, c call, p purpose, b *bucket) *failure {
 	no := func(outcome qos.Outcome, until time.Time, text string) *failure {
-		return &failure{route: c.route, outcome: outcome, retryAfter: until.Sub(now), text: text, local: true}
+		return &failure{local: true, Failure: exchange.Failure{
+			Platform: "Discord", Call: c.route, Deed: deeds[c.route], Outcome: outcome, RetryAfter: until.Sub(now), Text: text,
+		}}
 	}
 	switch {
 	case now.Before(l.blocked):
-		f := no(l.guard.outcome, l.blocked, "not called: "+l.guard.text)
+		f := no(l.guard.Outcome, l.blocked, "not called: "+l.guard.Text)
 		if l.guard.proxy { // what waits goes then; as a failure it would back off for longer
-			f.outcome = qos.NotSent
+			f.Outcome = qos.NotSent
 		}
-		f.status, f.global, f.guard = l.guard.status, l.guard.global, true
+		f.Status, f.Global, f.guard = l.guard.Status, l.guard.Global, true
 		return f
 	case now.Before(l.denied):
 		f := no(qos.NotSent, l.denied, adviceToken)
-		f.status = http.StatusUnauthorized
+		f.Status = http.StatusUnauthorized
 		return f
 	case now.Before(l.global) && !c.outside:
 		f := no(qos.Throttled, l.global, "not called: Discord has silenced the bot")
-		f.global = true
+		f.Global = true
 		return f
 	case now.Before(b.silent):
 		return no(qos.Throttled, b.silent, "not called: Discord has ordered silence")
@@ -261,7 +264,7 @@ func (l *limits) refused(now time.Time, c call, f *failure, h http.Header) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	shared := h.Get(headerScope) == scopeShared
-	switch f.status {
+	switch f.Status {
 	case http.StatusUnauthorized:
 		if !c.outside && !now.Before(l.denied) { // those that were under way count once
 			l.denials++
@@ -292,16 +295,16 @@ func (l *limits) refused(now time.Time, c call, f *failure, h http.Header) {
 		if *strikes == 0 || !now.Before(l.blocked) { // those that were under way count once
 			*strikes++
 		}
-		f.retryAfter = max(f.retryAfter, min(first<<min(*strikes-1, 10), most))
+		f.RetryAfter = max(f.RetryAfter, min(first<<min(*strikes-1, 10), most))
 		l.guard, until = *f, &l.blocked
-	case f.outcome != qos.Throttled:
+	case f.Outcome != qos.Throttled:
 		return
-	case f.global:
+	case f.Global:
 		until = &l.global
 	default:
 		until = &l.of(c).silent
 	}
-	*until = laterOf(*until, now.Add(f.retryAfter))
+	*until = laterOf(*until, now.Add(f.RetryAfter))
 }
 
 // prune forgets buckets that say nothing any more, if there are many. mu is held.

@@ -13,6 +13,7 @@ import (
 	"strconv"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/exchange"
 	"github.com/panebridge/panebridge/qos"
 )
 
@@ -91,8 +92,8 @@ func (o Options) check() error {
 	if !o.Token.Valid() {
 		errs = append(errs, errors.New(`the token is not one: the developer portal gives it on the page "Bot", as three parts with dots between`))
 	}
-	_, err := adapters.ParseProxy(o.Proxy)
-	errs = append(errs, adapters.CheckAPI(o.APIURL, DefaultAPIURL), err)
+	_, err := exchange.ParseProxy(o.Proxy)
+	errs = append(errs, exchange.CheckAPI(o.APIURL, DefaultAPIURL), err)
 	if o.Guild != "" && !isID(o.Guild) {
 		errs = append(errs, fmt.Errorf("guild %q is not a server's id: %s", o.Guild, copyID))
 	}
@@ -114,7 +115,7 @@ const copyID = `switch on "Developer Mode" in Discord's settings, and copy it fr
 
 // proxy is Proxy, which is valid; nil: none.
 func (o Options) proxy() *url.URL {
-	u, _ := adapters.ParseProxy(o.Proxy)
+	u, _ := exchange.ParseProxy(o.Proxy)
 	return u
 }
 

@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/exchange"
 	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/internal/render"
 	"github.com/panebridge/panebridge/internal/render/discord"
 	"github.com/panebridge/panebridge/qos"
-	"github.com/panebridge/panebridge/sessions"
 )
 
 const (
@@ -64,7 +64,7 @@ func (p *Platform) Member(ctx context.Context, group adapters.Target, person str
 		return false, fmt.Errorf("look for %s in %s: it's on no server", person, group)
 	}
 	err := p.adapter.client.raw(ctx, http.MethodGet, "guilds/"+channel.Guild+"/members/"+user, nil, &guildMember{User: same{want: user}})
-	if f, ok := errors.AsType[*failure](err); ok && f.code == unknownMember {
+	if f, ok := errors.AsType[*failure](err); ok && f.Code == unknownMember {
 		return false, nil
 	}
 	return err == nil, err
@@ -75,7 +75,7 @@ type guildMember struct {
 	User same `json:"user"`
 }
 
-func (m *guildMember) check() error { return m.User.check() }
+func (m *guildMember) Check() error { return m.User.Check() }
 
 // Answer implements inbound.Platform. That the button was pressed was acknowledged when
 // it came, which ended the wait; a text follows it, for the person alone. A press that's
@@ -100,7 +100,7 @@ func (p *Platform) Answer(ctx context.Context, press inbound.Event, text string)
 		"content": plainText(cut(text, maxAnswerText)), "flags": flagEphemeral, "allowed_mentions": map[string]any{"parse": []string{}},
 	}
 	err := p.adapter.client.raw(ctx, http.MethodPost, "webhooks/"+app+"/"+token, body, nil)
-	if f, ok := errors.AsType[*failure](err); ok && f.status == http.StatusNotFound {
+	if f, ok := errors.AsType[*failure](err); ok && f.Status == http.StatusNotFound {
 		return nil
 	}
 	return err
@@ -148,7 +148,7 @@ func (p *Platform) freshAddress(ctx context.Context, channel, message, file stri
 	var m messageJSON
 	err := p.adapter.client.raw(ctx, http.MethodGet, "channels/"+channel+"/messages/"+message, nil, &m)
 	if err != nil {
-		return "", passing(err)
+		return "", exchange.Passing(err)
 	}
 	for _, f := range m.Files {
 		if f.ID == file {
@@ -185,6 +185,7 @@ const maxAddress = 4096
 func (p *Platform) download(ctx context.Context, address string, limit int64, w io.Writer) error {
 	const what = "the download of a file"
 	x := p.adapter.client.exchange
+	failed := func(err error) error { return exchange.Passing(&failure{Failure: x.Failed(what, qos.NotSent, err)}) }
 	address, err := p.fileURL(address)
 	if err != nil {
 		return err
@@ -195,25 +196,18 @@ func (p *Platform) download(ctx context.Context, address string, limit int64, w 
 	}
 	resp, err := p.adapter.client.files.Do(r)
 	if err != nil {
-		return passing(x.failed(what, qos.NotSent, err))
+		return failed(err)
 	}
 	defer resp.Body.Close()
 	switch {
 	case resp.StatusCode == http.StatusNotFound, resp.StatusCode == http.StatusForbidden, resp.StatusCode == http.StatusGone:
 		return errExpired
 	case resp.StatusCode != http.StatusOK:
-		return passing(&failure{route: what, status: resp.StatusCode, text: "it can't be had", outcome: qos.Failed})
+		f := &failure{Failure: x.Refused(what, exchange.Answer{Status: resp.StatusCode})}
+		f.Text, f.Outcome = "it can't be had", qos.Failed
+		return exchange.Passing(f)
 	case resp.ContentLength > limit:
 		return fmt.Errorf("fetch a file of %d bytes: %w: at most %d are taken", resp.ContentLength, inbound.ErrTooLarge, limit)
 	}
-	return inbound.CopyAtMost(w, resp.Body, limit, func(err error) error { return passing(x.failed(what, qos.NotSent, err)) })
-}
-
-// passing marks a failure that may pass: Discord couldn't be reached, or not now.
-func passing(err error) error {
-	f, ok := errors.AsType[*failure](err)
-	if !ok || f.status != 0 && f.status != http.StatusTooManyRequests && f.status < http.StatusInternalServerError {
-		return err
-	}
-	return fmt.Errorf("%w: %w", sessions.ErrUnavailable, err)
+	return inbound.CopyAtMost(w, resp.Body, limit, failed)
 }

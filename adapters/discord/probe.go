@@ -2,11 +2,9 @@ package discord
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/url"
 	"strconv"
-	"time"
 
 	"github.com/bwmarrin/discordgo"
 
@@ -101,21 +99,6 @@ func (p *Probe) IsOn(ctx context.Context, guild string) (bool, error) {
 		return false, nil
 	}
 	return err == nil, err
-}
-
-// IsUnauthorized says whether Discord didn't take the token.
-func IsUnauthorized(err error) bool {
-	f, ok := errors.AsType[*failure](err)
-	return ok && f.status == http.StatusUnauthorized
-}
-
-// RetryAfter is how long to make no call after an error, as Discord has ordered; 0: it
-// hasn't.
-func RetryAfter(err error) time.Duration {
-	if f, ok := errors.AsType[*failure](err); ok {
-		return f.retryAfter
-	}
-	return 0
 }
 
 // printable is a name as a terminal may show it.

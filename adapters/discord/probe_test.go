@@ -12,6 +12,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters/discord"
 	"github.com/panebridge/panebridge/adapters/discord/discordtest"
+	"github.com/panebridge/panebridge/adapters/exchange"
 )
 
 func (w *world) probe(change func(o *discord.Options)) *discord.Probe {
@@ -72,15 +73,15 @@ func TestTheListOfRightsIsComplete(t *testing.T) {
 func TestProbeTellsAWrongTokenFromAWrongAddress(t *testing.T) {
 	inBubble(t, discordtest.Options{}, func(w *world) {
 		_, err := w.probe(func(o *discord.Options) { o.Token = someToken }).Bot(w.Context())
-		if !discord.IsUnauthorized(err) || strings.Contains(fmt.Sprintf("%+v", err), "a-secret") {
+		if !exchange.IsUnauthorized(err) || strings.Contains(fmt.Sprintf("%+v", err), "a-secret") {
 			t.Errorf("a wrong token is %v", err)
 		}
 		_, err = w.probe(func(o *discord.Options) { o.APIURL = "http://discord.test/elsewhere" }).Bot(w.Context())
-		if err == nil || discord.IsUnauthorized(err) {
+		if err == nil || exchange.IsUnauthorized(err) {
 			t.Errorf("a wrong address is %v", err)
 		}
 		w.Inject(discordtest.Fault{Times: 1, RetryAfter: time.Minute})
-		if _, err = w.probe(nil).Bot(w.Context()); discord.RetryAfter(err) != time.Minute {
+		if _, err = w.probe(nil).Bot(w.Context()); exchange.RetryAfter(err) != time.Minute {
 			t.Errorf("an ordered silence is %v", err)
 		}
 	})

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/exchange"
 	"github.com/panebridge/panebridge/adapters/inbound"
 )
 
@@ -55,7 +56,7 @@ func (r *Rights) Run(ctx context.Context) error {
 		rest := rightsTick
 		if err := r.look(ctx); err != nil && ctx.Err() == nil {
 			r.adapter.log.InfoContext(ctx, "what the bot may do couldn't be seen; it's tried again", "err", err)
-			rest = max(rightsLackingEvery, RetryAfter(err))
+			rest = max(rightsLackingEvery, exchange.RetryAfter(err))
 		}
 		_ = inbound.Pause(ctx, rest)
 	}

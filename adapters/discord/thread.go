@@ -42,7 +42,7 @@ func (a *Adapter) nameFor(text string) string {
 // aboutTitle is the reply to a call that would have given a thread a name. One that's refused is
 // made again with another, in a slot of its own.
 func (a *Adapter) aboutTitle(err error, at adapters.Target, name string) adapters.Reply {
-	if f, ok := errors.AsType[*failure](err); ok && f.code == codeTitle && name != nameless {
+	if f, ok := errors.AsType[*failure](err); ok && f.Code == codeTitle && name != nameless {
 		a.titles.note(name)
 		return adapters.Reply{Outcome: qos.Failed, Err: f}
 	}
@@ -101,7 +101,7 @@ func (a *Adapter) makeThread(ctx context.Context, op adapters.Op) adapters.Reply
 	ended := a.sharing.begins(ctx, at.Chat, name)
 	err = a.client.raw(ctx, http.MethodPost, path, body, &got)
 	if f, failed := errors.AsType[*failure](err); err != nil {
-		_ = ended(ctx, "", !failed || f.outcome == qos.Uncertain) // what it was is noted
+		_ = ended(ctx, "", !failed || f.Outcome == qos.Uncertain) // what it was is noted
 		return a.aboutTitle(err, at, name)
 	}
 	a.made(ctx, got.ID, ended)
@@ -141,7 +141,7 @@ type activeThreads struct {
 	Threads []*discordgo.Channel `json:"threads"`
 }
 
-func (a *activeThreads) check() error {
+func (a *activeThreads) Check() error {
 	if a.Threads == nil {
 		return errors.New("it has no list of threads")
 	}
@@ -160,16 +160,16 @@ func existed(id string, err error, at adapters.Target) adapters.Reply {
 // takes no slot: looking has limits of its own.
 func (a *Adapter) look(ctx context.Context, path string, into any) error {
 	err := a.client.raw(ctx, http.MethodGet, path, nil, into)
-	if f, ok := errors.AsType[*failure](err); ok && f.outcome == qos.Uncertain {
-		f.outcome = qos.NotSent
+	if f, ok := errors.AsType[*failure](err); ok && f.Outcome == qos.Uncertain {
+		f.Outcome = qos.NotSent
 	}
 	return err
 }
 
 // aboutThreads is the reply to a call about a thread that failed: messages may go on.
 func aboutThreads(err error, at adapters.Target) adapters.Reply {
-	if f, ok := errors.AsType[*failure](err); ok && f.code == codePermissions {
-		f.text = adviceThreads
+	if f, ok := errors.AsType[*failure](err); ok && f.Code == codePermissions {
+		f.Text = adviceThreads
 	}
 	return only(failed(err, at))
 }
@@ -248,11 +248,11 @@ type kindOfChannel struct {
 	Type *discordgo.ChannelType `json:"type"`
 }
 
-func (k *kindOfChannel) check() error {
+func (k *kindOfChannel) Check() error {
 	if k.Type == nil {
 		return errors.New("it doesn't say of what kind the channel is")
 	}
-	return k.same.check()
+	return k.same.Check()
 }
 
 // isForum says whether posts are made in a channel, not threads. It's asked once for

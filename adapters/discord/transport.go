@@ -5,53 +5,37 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptrace"
 	"net/url"
-	"os"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/bwmarrin/discordgo"
 
+	"github.com/panebridge/panebridge/adapters/exchange"
 	"github.com/panebridge/panebridge/qos"
 )
 
-// maxAnswer bounds what an answer may take, in bytes. The largest are 100 messages of
-// 4,000 characters with embeds.
-const maxAnswer = 8 << 20
-
-// exchange makes requests of the REST API: one request, one answer, nothing again.
-// It's what the library calls through (http.RoundTripper). It sends them to where the
+// limited makes requests of the REST API. It's what the library calls through
+// (http.RoundTripper). It sends them to where the
 // API is, reads the limits of each answer, refuses what would surely be refused, and
 // leaves the library neither a failure nor a limit that it could act on.
-type exchange struct {
-	next    http.RoundTripper
-	base    *url.URL // in place of "https://discord.com/api"
-	limits  *limits
-	learn   func(qos.Scope, qos.Learned)
-	secrets []string
+type limited struct {
+	exchange.Exchange
+	base   *url.URL // in place of "https://discord.com/api"
+	limits *limits
+	learn  func(qos.Scope, qos.Learned)
 }
 
-func newExchange(opt Options, next http.RoundTripper) *exchange {
+func newLimited(opt Options) *limited {
 	base, _ := url.Parse(strings.TrimRight(opt.APIURL, "/")) // it was checked
-	return &exchange{next: next, base: base, limits: newLimits(), learn: opt.Learn, secrets: secretsOf(opt)}
-}
-
-// secretsOf are what no error may show. The first part of a token is the bot's id,
-// which everybody may know.
-func secretsOf(opt Options) []string {
-	_, secret, _ := strings.Cut(string(opt.Token), ".")
-	secrets := []string{secret}
-	if u, err := url.Parse(opt.Proxy); err == nil {
-		if password, ok := u.User.Password(); ok && password != "" {
-			secrets = append(secrets, password, url.QueryEscape(password))
-		}
+	_, secret, _ := strings.Cut(string(opt.Token), ".")      // its first part is the bot's id, which everybody may know
+	x := exchange.Exchange{Platform: "Discord", Deeds: deeds, Transport: opt.Transport, Secrets: append([]string{secret}, exchange.Passwords(opt.Proxy)...)}
+	if x.Transport == nil {
+		x.Transport = exchange.NewTransport(opt.proxy())
 	}
-	return secrets
+	return &limited{Exchange: x, base: base, limits: newLimits(), learn: opt.Learn}
 }
 
 // purpose is what a call is for, in its context.
@@ -73,14 +57,14 @@ func purposeOf(ctx context.Context) purpose {
 
 // RoundTrip implements http.RoundTripper. The error is a *failure: whatever isn't an
 // accepted call is one.
-func (x *exchange) RoundTrip(r *http.Request) (*http.Response, error) {
+func (x *limited) RoundTrip(r *http.Request) (*http.Response, error) {
 	at, ok := strings.CutPrefix(r.URL.Path, apiPath)
 	if !ok {
-		return nil, x.failed(r.Method, qos.Rejected, errors.New("it's no call of the API"))
+		return nil, &failure{Failure: x.Failed(r.Method, qos.Rejected, errors.New("it's no call of the API"))}
 	}
 	call := callOf(r.Method, at)
 	if err := r.Context().Err(); err != nil {
-		return nil, x.failed(call.route, qos.NotSent, err)
+		return nil, &failure{Failure: x.Failed(call.route, qos.NotSent, err)}
 	}
 	p := purposeOf(r.Context())
 	b, f := x.limits.begin(time.Now(), call, p)
@@ -88,27 +72,14 @@ func (x *exchange) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, f
 	}
 	defer x.limits.end(b)
-	// A request that never had a connection surely didn't leave. One that had may
-	// have, whatever happened then.
-	var connected atomic.Bool
-	ctx := httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{
-		GotConn: func(httptrace.GotConnInfo) { connected.Store(true) },
-	})
-	out := r.Clone(ctx)
+	out := r.Clone(r.Context())
 	out.URL.Scheme, out.URL.Host, out.Host = x.base.Scheme, x.base.Host, ""
 	out.URL.Path, out.URL.RawPath = x.base.Path+strings.TrimPrefix(r.URL.Path, "/api"), rawPath(x.base, r.URL)
-	resp, err := x.next.RoundTrip(out)
-	switch {
-	case err == nil:
-	case !connected.Load():
-		return nil, x.failed(call.route, qos.NotSent, err)
-	default:
-		f := x.failed(call.route, qos.Uncertain, err)
-		f.over = r.Context().Err() == nil && !errors.Is(err, os.ErrDeadlineExceeded)
-		return nil, f
+	answer, failed := x.Do(call.route, out)
+	if failed != nil {
+		return nil, &failure{Failure: *failed}
 	}
-	defer resp.Body.Close()
-	return x.read(call, p, resp)
+	return x.read(call, p, answer)
 }
 
 // apiPath begins the paths that the library asks for.
@@ -123,58 +94,26 @@ func rawPath(base, asked *url.URL) string {
 }
 
 // read takes an answer in.
-func (x *exchange) read(call call, p purpose, resp *http.Response) (*http.Response, error) {
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
-	if err == nil && len(body) > maxAnswer {
-		err = fmt.Errorf("the answer is larger than %d bytes", maxAnswer)
-	}
+func (x *limited) read(call call, p purpose, a exchange.Answer) (*http.Response, error) {
 	now := time.Now()
-	if l, ok := x.limits.answered(now, call, p.scope, resp.Header); ok {
+	if l, ok := x.limits.answered(now, call, p.scope, a.Header); ok {
 		x.learn(p.scope, l)
 	}
-	if resp.StatusCode >= http.StatusOK && resp.StatusCode < http.StatusMultipleChoices {
+	if a.Status >= http.StatusOK && a.Status < http.StatusMultipleChoices {
 		switch {
-		case err != nil:
-		case resp.StatusCode == http.StatusNoContent && len(body) > 0, resp.StatusCode != http.StatusNoContent && !json.Valid(body):
-			err = errors.New("it isn't Discord's: check api_url, and the proxy if there's one")
+		case a.Err != nil:
+		case a.Status == http.StatusNoContent && len(a.Body) > 0, a.Status != http.StatusNoContent && !json.Valid(a.Body):
+			a.Err = errors.New("it isn't Discord's: check api_url, and the proxy if there's one")
 		}
-		if err != nil {
-			return nil, x.unreadable(call.route, err)
+		if a.Err != nil {
+			return nil, &failure{Failure: x.Unreadable(call.route, a.Err)}
 		}
 		x.limits.accepted()
-		resp.Body = io.NopCloser(bytes.NewReader(body))
-		stripLimits(resp.Header)
-		return resp, nil
+		stripLimits(a.Header)
+		return &http.Response{StatusCode: a.Status, Header: a.Header, Body: io.NopCloser(bytes.NewReader(a.Body))}, nil
 	}
-	f := refusal(call.route, resp, body)
-	f.text = x.clean(f.text)
-	x.limits.refused(now, call, f, resp.Header)
+	f := refusal(&x.Exchange, call.route, a)
+	f.Text = x.Clean(f.Text)
+	x.limits.refused(now, call, f, a.Header)
 	return nil, f
-}
-
-// unreadable is the failure of a call whose answer leaves open whether it was done.
-func (x *exchange) unreadable(route string, err error) *failure {
-	f := x.failed(route, qos.Uncertain, fmt.Errorf("read the answer: %w", err))
-	f.over = true
-	return f
-}
-
-// failed is the failure of a call that has no answer.
-func (x *exchange) failed(route string, outcome qos.Outcome, err error) *failure {
-	if wrapped, ok := errors.AsType[*url.Error](err); ok {
-		err = wrapped.Err // without the address, which may have a token
-	}
-	f := &failure{route: route, outcome: outcome, text: x.clean(err.Error())}
-	if f.text == err.Error() {
-		f.cause = err
-	}
-	return f
-}
-
-// clean takes secrets out of a text.
-func (x *exchange) clean(s string) string {
-	for _, secret := range x.secrets {
-		s = strings.ReplaceAll(s, secret, "***")
-	}
-	return s
 }

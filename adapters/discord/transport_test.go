@@ -15,6 +15,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/exchange"
 	"github.com/panebridge/panebridge/qos"
 )
 
@@ -165,7 +166,7 @@ func TestUsedUpIsRefusedHere(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := failureOf(t, call("1"))
-		if !f.local || f.outcome != qos.NotSent || f.retryAfter != 3*time.Second || len(next.asked) != 1 {
+		if !f.local || f.Outcome != qos.NotSent || f.RetryAfter != 3*time.Second || len(next.asked) != 1 {
 			t.Errorf("a call too many is %+v, and %d were made", f, len(next.asked))
 		}
 		if err := call("2"); err != nil { // the same bucket, another channel
@@ -203,7 +204,7 @@ func TestOrdersOfSilence(t *testing.T) {
 				next.status, next.header, next.body = http.StatusTooManyRequests, tc.header, tc.body
 				call := func(path string) error { return c.raw(inSlot(t.Context()), http.MethodPost, path, nil, nil) }
 				f := failureOf(t, call("channels/1/messages"))
-				if f.outcome != qos.Throttled || f.retryAfter != tc.want || f.global != tc.global || f.local {
+				if f.Outcome != qos.Throttled || f.RetryAfter != tc.want || f.Global != tc.global || f.local {
 					t.Fatalf("the answer means %+v", f)
 				}
 				if tc.want == 0 {
@@ -211,7 +212,7 @@ func TestOrdersOfSilence(t *testing.T) {
 				}
 				next.status, next.body = http.StatusOK, "{}"
 				f = failureOf(t, call("channels/1/messages"))
-				if !f.local || f.outcome != qos.Throttled || f.retryAfter != tc.want {
+				if !f.local || f.Outcome != qos.Throttled || f.RetryAfter != tc.want {
 					t.Errorf("a call into the silence is %+v", f)
 				}
 				if err := call("channels/2/messages"); (err == nil) != tc.others {
@@ -236,7 +237,7 @@ func TestTheGuardsSilenceGrows(t *testing.T) {
 			for _, want := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60} {
 				for _, local := range []bool{false, true} {
 					f := failureOf(t, c.raw(t.Context(), http.MethodGet, "users/@me", nil, nil))
-					if f.local != local || f.outcome != outcome || f.retryAfter != want*time.Minute {
+					if f.local != local || f.Outcome != outcome || f.RetryAfter != want*time.Minute {
 						t.Fatalf("%d: it's %+v, want %d min", status, f, want)
 					}
 				}
@@ -257,11 +258,11 @@ func TestAProxysRefusalIsTriedAgainSoon(t *testing.T) {
 		next.status, next.body = http.StatusForbidden, "<html>no</html>"
 		for _, want := range []time.Duration{1, 2, 4, 8, 16, 32, 40, 40} {
 			f := failureOf(t, c.raw(t.Context(), http.MethodGet, "users/@me", nil, nil))
-			if f.local || f.outcome != qos.Failed || f.retryAfter != want*time.Second {
+			if f.local || f.Outcome != qos.Failed || f.RetryAfter != want*time.Second {
 				t.Fatalf("it's %+v, want %d s", f, want)
 			}
 			f = failureOf(t, c.raw(t.Context(), http.MethodGet, "users/@me", nil, nil))
-			if !f.local || f.outcome != qos.NotSent || f.retryAfter != want*time.Second {
+			if !f.local || f.Outcome != qos.NotSent || f.RetryAfter != want*time.Second {
 				t.Fatalf("a call meanwhile is %+v, want to wait for %d s", f, want)
 			}
 			time.Sleep(want * time.Second)
@@ -277,16 +278,16 @@ func TestTheGuardsFirstSilenceIsAMinute(t *testing.T) {
 	refuse := func(f failure) time.Duration {
 		f.guard = true
 		l.refused(now, c, &f, http.Header{})
-		return f.retryAfter
+		return f.RetryAfter
 	}
 	for _, want := range []time.Duration{1, 2, 4} {
-		if d := refuse(failure{status: http.StatusForbidden, outcome: qos.Failed, proxy: true}); d != want*time.Second {
+		if d := refuse(failure{Failure: exchange.Failure{Status: http.StatusForbidden, Outcome: qos.Failed}, proxy: true}); d != want*time.Second {
 			t.Errorf("a proxy's refusal holds for %s, want %d s", d, want)
 		}
 		now = now.Add(want * time.Second)
 	}
 	for range 3 {
-		if d := refuse(failure{status: http.StatusTooManyRequests, outcome: qos.Throttled}); d != time.Minute {
+		if d := refuse(failure{Failure: exchange.Failure{Status: http.StatusTooManyRequests, Outcome: qos.Throttled}}); d != time.Minute {
 			t.Errorf("the guard's first silence is %s, want a minute", d)
 		}
 	}
@@ -297,7 +298,7 @@ func TestInteractionsGoOnWhenTheBotIsSilenced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, next, _ := answering(t)
 		next.status, next.body = http.StatusTooManyRequests, `{"message":"x","retry_after":30,"global":true}`
-		if f := failureOf(t, c.raw(t.Context(), http.MethodGet, "users/@me", nil, nil)); !f.global {
+		if f := failureOf(t, c.raw(t.Context(), http.MethodGet, "users/@me", nil, nil)); !f.Global {
 			t.Fatalf("the order is %+v", f)
 		}
 		next.status, next.body = http.StatusNoContent, ""
@@ -360,7 +361,7 @@ func TestAWrongTokenIsTriedSeldom(t *testing.T) {
 		next.status, next.body = http.StatusUnauthorized, `{"message":"401: Unauthorized","code":0}`
 		for range 600 {
 			f := failureOf(t, c.raw(t.Context(), http.MethodGet, "users/@me", nil, nil))
-			if f.outcome != map[bool]qos.Outcome{false: qos.Failed, true: qos.NotSent}[f.local] || f.status != http.StatusUnauthorized || f.text != adviceToken {
+			if f.Outcome != map[bool]qos.Outcome{false: qos.Failed, true: qos.NotSent}[f.local] || f.Status != http.StatusUnauthorized || f.Text != adviceToken {
 				t.Fatalf("it's %+v", f)
 			}
 			time.Sleep(time.Second)
@@ -397,7 +398,7 @@ func TestAnswersThatAreNone(t *testing.T) {
 			c, next, _ := answering(t)
 			*next = tc.answer
 			f := failureOf(t, c.raw(t.Context(), http.MethodPost, "channels/1/messages", nil, &made{}))
-			if f.outcome != tc.want || len(next.asked) != 1 {
+			if f.Outcome != tc.want || len(next.asked) != 1 {
 				t.Errorf("it's %+v, after %d calls", f, len(next.asked))
 			}
 		})
@@ -491,8 +492,8 @@ func FuzzAnswers(f *testing.F) {
 		if r := failure.reply(adapters.Target{Chat: "1"}); r.Outcome == qos.OutcomeUnknown || r.Outcome == qos.Delivered || r.RetryAfter < 0 || r.RetryAfter > 366*24*time.Hour {
 			t.Errorf("%d %q means %+v", next.status, body, r)
 		}
-		if again := c.raw(inSlot(t.Context()), http.MethodPost, "channels/1/messages", nil, nil); failure.retryAfter > time.Minute && again == nil {
-			t.Errorf("silence was ordered for %v, and it was called", failure.retryAfter)
+		if again := c.raw(inSlot(t.Context()), http.MethodPost, "channels/1/messages", nil, nil); failure.RetryAfter > time.Minute && again == nil {
+			t.Errorf("silence was ordered for %v, and it was called", failure.RetryAfter)
 		}
 	})
 }

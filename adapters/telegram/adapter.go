@@ -46,11 +46,7 @@ func New(opt Options) (*Adapter, error) {
 	if err := opt.check(); err != nil {
 		return nil, fmt.Errorf("make the telegram adapter: %w", err)
 	}
-	c, err := newClient(opt)
-	if err != nil {
-		return nil, fmt.Errorf("make the telegram adapter: %w", err)
-	}
-	a := &Adapter{opt: opt, client: c, log: opt.Logger}
+	a := &Adapter{opt: opt, client: newClient(opt), log: opt.Logger}
 	a.SetChats(opt.Chats)
 	return a, nil
 }

@@ -85,7 +85,7 @@ func (a *Adapter) put(ctx context.Context, m message) adapters.Reply {
 	} else {
 		r = a.send(ctx, m)
 	}
-	if f, ok := errors.AsType[*failure](r.Err); ok && f.content && f.code == http.StatusBadRequest && len(m.text.Entities) > 0 {
+	if f, ok := errors.AsType[*failure](r.Err); ok && f.content && f.Status == http.StatusBadRequest && len(m.text.Entities) > 0 {
 		// The same text goes plain, with a slot of its own.
 		a.log.WarnContext(ctx, "Telegram refused a message, which goes without formatting now", "target", m.at.chat, "err", f)
 		a.plain.note(key)
@@ -104,7 +104,7 @@ type sent struct {
 	Thread int `json:"message_thread_id"`
 }
 
-func (s *sent) check() error {
+func (s *sent) Check() error {
 	if s.ID <= 0 {
 		return errors.New("the new message has no number")
 	}
@@ -117,7 +117,7 @@ type edited struct {
 	want int
 }
 
-func (e *edited) check() error {
+func (e *edited) Check() error {
 	if e.ID != e.want {
 		return errors.New("it's about another message")
 	}
@@ -132,23 +132,23 @@ func (a *Adapter) send(ctx context.Context, m message) adapters.Reply {
 	}
 	chat, thread, markup := m.at.chat, m.at.messageThread(), keyboard(m.buttons)
 	var got sent
-	err = a.client.do(ctx, &got, func(ctx context.Context) error {
+	err = a.client.do(ctx, &got, func(ctx context.Context, b *bot.Bot) error {
 		var err error
 		switch {
 		case m.picture != nil:
-			_, err = a.client.bot.SendPhoto(ctx, &bot.SendPhotoParams{
+			_, err = b.SendPhoto(ctx, &bot.SendPhotoParams{
 				ChatID: chat, MessageThreadID: thread, Photo: upload("screen.png", m.picture),
 				Caption: m.text.Text, CaptionEntities: wire(m.text.Entities),
 				DisableNotification: !m.ring, ReplyParameters: reply, ReplyMarkup: markup,
 			})
 		case m.file != nil:
-			_, err = a.client.bot.SendDocument(ctx, &bot.SendDocumentParams{
+			_, err = b.SendDocument(ctx, &bot.SendDocumentParams{
 				ChatID: chat, MessageThreadID: thread, Document: upload(m.file.Name, m.file.Data),
 				Caption: m.text.Text, CaptionEntities: wire(m.text.Entities), DisableContentTypeDetection: true,
 				DisableNotification: !m.ring, ReplyParameters: reply, ReplyMarkup: markup,
 			})
 		default:
-			_, err = a.client.bot.SendMessage(ctx, &bot.SendMessageParams{
+			_, err = b.SendMessage(ctx, &bot.SendMessageParams{
 				ChatID: chat, MessageThreadID: thread, Text: m.text.Text, Entities: wire(m.text.Entities),
 				LinkPreviewOptions: noPreview(), DisableNotification: !m.ring, ReplyParameters: reply, ReplyMarkup: markup,
 			})
@@ -173,14 +173,14 @@ func (a *Adapter) edit(ctx context.Context, m message) adapters.Reply {
 		return rejected(fmt.Errorf("%q is not a message's number", m.id))
 	}
 	markup := keyboard(m.buttons)
-	return outcome(a.client.do(ctx, &edited{want: id}, func(ctx context.Context) error {
+	return outcome(a.client.do(ctx, &edited{want: id}, func(ctx context.Context, b *bot.Bot) error {
 		var err error
 		if m.picture != nil || m.file != nil {
-			_, err = a.client.bot.EditMessageCaption(ctx, &bot.EditMessageCaptionParams{
+			_, err = b.EditMessageCaption(ctx, &bot.EditMessageCaptionParams{
 				ChatID: m.at.chat, MessageID: id, Caption: m.text.Text, CaptionEntities: wire(m.text.Entities), ReplyMarkup: markup,
 			})
 		} else {
-			_, err = a.client.bot.EditMessageText(ctx, &bot.EditMessageTextParams{
+			_, err = b.EditMessageText(ctx, &bot.EditMessageTextParams{
 				ChatID: m.at.chat, MessageID: id, Text: m.text.Text, Entities: wire(m.text.Entities),
 				LinkPreviewOptions: noPreview(), ReplyMarkup: markup,
 			})

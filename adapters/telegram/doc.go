@@ -5,9 +5,8 @@
 //
 // Adapter implements adapters.Adapter (deliver.go) and adapters.Poster (post.go).
 // Each call takes the slot that the scheduler has granted, and nothing is called
-// without one but what Telegram doesn't count. client.go makes the calls,
-// exchange.go is one request and its answer, and failure.go says what an answer
-// means.
+// without one but what Telegram doesn't count. client.go makes the calls
+// by adapters/exchange, exchange.go reads the answer, and failure.go says what it means.
 //
 // Text goes out as text and entities (text.go), never as markup: there's nothing to
 // escape and nothing to be refused. Should Telegram refuse entities all the same,

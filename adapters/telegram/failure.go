@@ -10,22 +10,17 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/exchange"
 	"github.com/panebridge/panebridge/qos"
 )
 
-// failure is a call that wasn't accepted, and what that means. It holds neither
-// secrets nor texts of users.
+// failure is a call that wasn't accepted, and what that means. Its Status is Telegram's error_code, or
+// that of HTTP.
 type failure struct {
-	method     string // "" if it's not known
-	code       int    // Telegram's error_code, or the HTTP status; 0: no answer came
-	text       string // as a sentence, for people
-	outcome    qos.Outcome
+	exchange.Failure
 	missing    adapters.Missing
-	over       bool          // of Uncertain: it can't arrive any more
-	content    bool          // refused for what it's to show, and maybe for its formatting
-	retryAfter time.Duration // as ordered, never clamped
+	content    bool // refused for what it's to show, and maybe for its formatting
 	migratedTo int64
-	cause      error
 }
 
 // deeds are what calls do that people see, in plain words.
@@ -35,20 +30,10 @@ var deeds = map[string]string{ //nolint:gochecknoglobals // a constant table
 	"createForumTopic": "make the topic", "editForumTopic": "rename the topic", "closeForumTopic": "close the topic", "reopenForumTopic": "reopen the topic",
 }
 
-// Reason is why, in words: "the bot may not manage topics".
-func (f *failure) Reason() string { return f.text }
-
-// Error says what wasn't done and why: "make the topic: the bot may not manage topics (400)".
-// Calls that nobody sees have Telegram's own name.
-func (f *failure) Error() string {
-	return adapters.FailureWords(deeds[f.method], cmp.Or(f.method, "Telegram"), f.text, f.code)
-}
-
-func (f *failure) Unwrap() error { return f.cause }
-
 // reply is the failure as package adapters reads it.
 func (f *failure) reply() adapters.Reply {
-	r := adapters.Reply{Outcome: f.outcome, Missing: f.missing, Content: f.content, Over: f.over, RetryAfter: f.retryAfter, Err: f}
+	r := f.Reply()
+	r.Missing, r.Content, r.Err = f.missing, f.content, f
 	if f.migratedTo != 0 {
 		r.Chat = strconv.FormatInt(f.migratedTo, 10)
 	}
@@ -79,24 +64,22 @@ func orderOf(text string) time.Duration {
 var inWords = regexp.MustCompile(`retry after (\d+)`)
 
 // refusal is the failure of a call that Telegram has answered with an error.
-func refusal(method string, resp *http.Response, a answer) *failure {
-	f := &failure{method: method, code: a.Code, text: harmless(a.Description), outcome: qos.Rejected}
-	if f.code == 0 {
-		f.code = resp.StatusCode
-	}
+func refusal(x *exchange.Exchange, method string, got exchange.Answer, a answer) *failure {
+	f := &failure{Failure: x.Refused(method, got)}
+	f.Status, f.Text = cmp.Or(a.Code, got.Status), x.Clean(harmless(a.Description))
 	switch {
-	case f.code == http.StatusTooManyRequests:
+	case f.Status == http.StatusTooManyRequests:
 		// The longest that it says: calling too early is worse than calling late.
-		f.outcome, f.retryAfter = qos.Throttled, max(time.Duration(a.Parameters.RetryAfter), orderOf(resp.Header.Get("Retry-After")))
+		f.Outcome, f.RetryAfter = qos.Throttled, max(time.Duration(a.Parameters.RetryAfter), orderOf(got.Header.Get("Retry-After")))
 		if said := inWords.FindStringSubmatch(strings.ToLower(a.Description)); said != nil {
-			f.retryAfter = max(f.retryAfter, orderOf(said[1]))
+			f.RetryAfter = max(f.RetryAfter, orderOf(said[1]))
 		}
 	case a.Parameters.MigratedTo != 0:
-		f.outcome, f.migratedTo = qos.Migrated, a.Parameters.MigratedTo
-	case f.code >= http.StatusInternalServerError:
+		f.Outcome, f.migratedTo = qos.Migrated, a.Parameters.MigratedTo
+	case f.Status >= http.StatusInternalServerError:
 		// The Bot API server says so too of calls that it had passed on when it was
 		// stopped.
-		f.outcome, f.over = qos.Uncertain, true
+		f.Outcome, f.Over = qos.Uncertain, true
 	default:
 		f.explain(a.Description)
 	}
@@ -169,22 +152,19 @@ var refusals = []known{
 func (f *failure) explain(description string) {
 	said := strings.ToLower(description)
 	for _, k := range refusals {
-		if (k.code == 0 || k.code == f.code) && strings.Contains(said, k.words) {
-			f.outcome, f.missing, f.content = k.outcome, k.missing, k.content
+		if (k.code == 0 || k.code == f.Status) && strings.Contains(said, k.words) {
+			f.Outcome, f.missing, f.content = k.outcome, k.missing, k.content
 			if k.advice != "" {
-				f.text = k.advice
+				f.Text = k.advice
 			}
 			return
 		}
 	}
-	f.content = f.code == http.StatusBadRequest
+	f.content = f.Status == http.StatusBadRequest
 }
 
 // quoted is what Telegram repeats of a call.
 var quoted = regexp.MustCompile(`(?s)(["']).*["']`)
-
-// maxDescription is how much of a description is kept, in bytes.
-const maxDescription = 200
 
 // harmless is a description without what it repeats of the call.
 func harmless(description string) string {
@@ -192,15 +172,5 @@ func harmless(description string) string {
 	if !ok {
 		said = description
 	}
-	said = quoted.ReplaceAllString(said, "…")
-	said = strings.Map(func(r rune) rune {
-		if r != '…' && (r < ' ' || r > '~') {
-			return '?'
-		}
-		return r
-	}, said)
-	if len(said) > maxDescription {
-		said = strings.ToValidUTF8(said[:maxDescription], "")
-	}
-	return said
+	return exchange.Harmless(quoted.ReplaceAllString(said, "…"))
 }

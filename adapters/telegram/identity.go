@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/panebridge/panebridge/adapters/exchange"
 	"github.com/panebridge/panebridge/adapters/inbound"
 )
 
@@ -42,7 +43,7 @@ func (i *Identity) Ask(ctx context.Context) bool {
 			i.vitals.Works(ctx)
 			return true
 		case ctx.Err() != nil:
-		case isUnauthorized(err):
+		case exchange.IsUnauthorized(err):
 			denied++
 			i.vitals.Denied(ctx, err.Error())
 			_ = inbound.Pause(ctx, inbound.RestDenied(denied))
@@ -51,7 +52,7 @@ func (i *Identity) Ask(ctx context.Context) bool {
 			i.vitals.Fails(ctx, err.Error())
 			rest := inbound.RestAfter(fails)
 			if f, ok := errors.AsType[*failure](err); ok {
-				rest = max(rest, f.retryAfter)
+				rest = max(rest, f.RetryAfter)
 			}
 			_ = inbound.Pause(ctx, rest)
 		}
@@ -88,7 +89,7 @@ func (i *Identity) ask(ctx context.Context) (Decoder, error) {
 	var me Bot
 	err = i.client.raw(ctx, "getMe", nil, &me)
 	if err == nil && me.ID != number {
-		err = i.client.exchange.unreadable("getMe", errors.New("it says who another bot is"))
+		err = &failure{Failure: i.client.exchange.Unreadable("getMe", errors.New("it says who another bot is"))}
 	}
 	if err != nil {
 		user, noted := i.notes.Note(ctx, noteUser+id)

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/exchange"
 	"github.com/panebridge/panebridge/qos"
 )
 
@@ -82,8 +83,8 @@ func (o Options) check() error {
 	if !tokenForm.MatchString(string(o.Token)) {
 		errs = append(errs, errors.New("the token is not one: @BotFather gives it as NUMBER:SECRET"))
 	}
-	_, err := adapters.ParseProxy(o.Proxy)
-	errs = append(errs, adapters.CheckAPI(o.APIURL, "https://api.telegram.org"), err)
+	_, err := exchange.ParseProxy(o.Proxy)
+	errs = append(errs, exchange.CheckAPI(o.APIURL, "https://api.telegram.org"), err)
 	seen := map[int64]bool{}
 	for _, c := range o.Chats {
 		switch {
@@ -99,6 +100,6 @@ func (o Options) check() error {
 
 // proxy is Proxy, which is valid; nil: none.
 func (o Options) proxy() *url.URL {
-	u, _ := adapters.ParseProxy(o.Proxy)
+	u, _ := exchange.ParseProxy(o.Proxy)
 	return u
 }

@@ -16,9 +16,9 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/exchange"
 	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/qos"
-	"github.com/panebridge/panebridge/sessions"
 )
 
 const (
@@ -64,7 +64,7 @@ func (p *Platform) Answer(ctx context.Context, press inbound.Event, text string)
 		params["text"] = cut(text, maxAnswerText)
 	}
 	err := p.client.raw(ctx, "answerCallbackQuery", params, nil)
-	if f, ok := errors.AsType[*failure](err); ok && f.code == http.StatusBadRequest && strings.Contains(f.text, "query is too old") {
+	if f, ok := errors.AsType[*failure](err); ok && f.Status == http.StatusBadRequest && strings.Contains(f.Text, "query is too old") {
 		return nil
 	}
 	return err
@@ -76,7 +76,7 @@ type member struct {
 	IsMember bool   `json:"is_member"` // if restricted
 }
 
-func (m *member) check() error {
+func (m *member) Check() error {
 	switch m.Status {
 	case "creator", "administrator", "member", "restricted", "left", "kicked":
 		return nil
@@ -147,12 +147,12 @@ func (p *Platform) Fetch(ctx context.Context, f inbound.File, limit int64, w io.
 		Size int64  `json:"file_size"`
 	}
 	err := p.client.raw(ctx, "getFile", map[string]any{"file_id": f.ID}, &file)
-	if said, ok := errors.AsType[*failure](err); ok && strings.Contains(said.text, "file is too big") {
+	if said, ok := errors.AsType[*failure](err); ok && strings.Contains(said.Text, "file is too big") {
 		return fmt.Errorf("fetch a file: %w: Telegram gives bots at most 20 MB", inbound.ErrTooLarge)
 	}
 	switch {
 	case err != nil:
-		return passing(err)
+		return exchange.Passing(err)
 	case file.Size > limit:
 		return fmt.Errorf("fetch a file of %d bytes: %w: at most %d are taken", file.Size, inbound.ErrTooLarge, limit)
 	}
@@ -184,28 +184,20 @@ func filePath(path string) (string, error) {
 func (p *Platform) download(ctx context.Context, path string, limit int64, w io.Writer) error {
 	const what = "the download of a file"
 	x := p.client.exchange
+	failed := func(err error) error { return exchange.Passing(&failure{Failure: x.Failed(what, qos.NotSent, err)}) }
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, p.client.files+path, nil)
 	if err != nil {
-		return x.failed(what, qos.NotSent, err)
+		return failed(err)
 	}
-	resp, err := x.http.Do(r)
+	resp, err := x.Client().Do(r)
 	if err != nil {
-		return passing(x.failed(what, qos.NotSent, err))
+		return failed(err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return passing(x.foreign(what, resp))
+		return exchange.Passing(foreign(x, what, exchange.Answer{Status: resp.StatusCode, Header: resp.Header}))
 	}
-	return inbound.CopyAtMost(w, resp.Body, limit, func(err error) error { return passing(x.failed(what, qos.NotSent, err)) })
-}
-
-// passing marks a failure that may pass: Telegram couldn't be reached, or not now.
-func passing(err error) error {
-	f, ok := errors.AsType[*failure](err)
-	if !ok || f.code != 0 && f.code != http.StatusTooManyRequests && f.code < http.StatusInternalServerError {
-		return err
-	}
-	return fmt.Errorf("%w: %w", sessions.ErrUnavailable, err)
+	return inbound.CopyAtMost(w, resp.Body, limit, failed)
 }
 
 // menus are those whom the commands are offered to. Both are narrower than the default
@@ -259,8 +251,8 @@ func (p *Platform) setMenu(ctx context.Context, scope, want string, list []comma
 		return err
 	}
 	err = p.client.raw(ctx, "setMyCommands", map[string]any{"commands": list, "scope": map[string]string{"type": scope}}, nil)
-	if f, ok := errors.AsType[*failure](err); ok && f.retryAfter > 0 {
-		until := time.Now().Add(f.retryAfter).Add(time.Second).Format(time.RFC3339)
+	if f, ok := errors.AsType[*failure](err); ok && f.RetryAfter > 0 {
+		until := time.Now().Add(f.RetryAfter).Add(time.Second).Format(time.RFC3339)
 		return errors.Join(err, p.notes.PutNote(ctx, "menu silence", until))
 	}
 	if err != nil {

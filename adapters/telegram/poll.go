@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/panebridge/panebridge/adapters/exchange"
 	"github.com/panebridge/panebridge/adapters/inbound"
 )
 
@@ -135,7 +136,7 @@ func (p *Poller) Run(ctx context.Context) error {
 		case ctx.Err() != nil:
 		case err == nil:
 			p.worked(ctx)
-		case isUnauthorized(err):
+		case exchange.IsUnauthorized(err):
 			p.vitals.Denied(ctx, err.Error())
 			p.quick = true
 			p.denied++
@@ -251,12 +252,12 @@ func (p *Poller) worked(ctx context.Context) {
 func (p *Poller) failed(ctx context.Context, err error) time.Duration {
 	f, ok := errors.AsType[*failure](err)
 	switch {
-	case ok && f.code == http.StatusConflict:
+	case ok && f.Status == http.StatusConflict:
 		return p.conflict(ctx, f)
-	case ok && f.retryAfter > 0:
+	case ok && f.RetryAfter > 0:
 		p.vitals.Fails(ctx, err.Error())
 		p.quick = true
-		return f.retryAfter + rand.N(time.Second) // never earlier
+		return f.RetryAfter + rand.N(time.Second) // never earlier
 	}
 	p.quick = !errors.Is(err, errAgain) // that was an answer: nothing has to be shown by another
 	p.fails++
@@ -268,7 +269,7 @@ func (p *Poller) failed(ctx context.Context, err error) time.Duration {
 func (p *Poller) conflict(ctx context.Context, f *failure) time.Duration {
 	p.rivals.met++
 	rest := inbound.RestAfter(p.rivals.met)
-	if strings.Contains(f.text, "webhook") {
+	if strings.Contains(f.Text, "webhook") {
 		rest = p.meetWebhook(ctx, rest)
 	} else {
 		rest = p.meetReader(ctx, rest)
@@ -327,9 +328,4 @@ func (p *Poller) webhookHost(ctx context.Context) (string, error) {
 		return "", errors.New("read the webhook's address: it isn't one")
 	}
 	return u.Host, nil
-}
-
-func isUnauthorized(err error) bool {
-	f, ok := errors.AsType[*failure](err)
-	return ok && f.code == http.StatusUnauthorized
 }

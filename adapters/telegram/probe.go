@@ -25,7 +25,7 @@ func NewProbe(opt Options) (*Probe, error) {
 }
 
 // Close closes unused connections.
-func (p *Probe) Close() { p.client.exchange.http.CloseIdleConnections() }
+func (p *Probe) Close() { p.client.exchange.Client().CloseIdleConnections() }
 
 // Valid says whether a token looks like one. Whether there's such a bot only Telegram
 // knows.
@@ -43,7 +43,8 @@ type Bot struct {
 	PrivateTopics bool `json:"has_topics_enabled"`
 }
 
-func (b *Bot) check() error {
+// Check implements exchange.Checked.
+func (b *Bot) Check() error {
 	if b.ID <= 0 || b.User == "" {
 		return errors.New("it doesn't say who the bot is")
 	}
@@ -88,30 +89,16 @@ func (p *Probe) Unhook(ctx context.Context) error {
 	return p.client.raw(ctx, "deleteWebhook", nil, nil)
 }
 
-// IsUnauthorized says whether Telegram didn't take the token.
-func IsUnauthorized(err error) bool {
-	return isUnauthorized(err)
-}
-
 // IsConflict says whether something else reads the bot's updates: another program
 // that polls, or a webhook.
 func IsConflict(err error) bool {
 	f, ok := errors.AsType[*failure](err)
-	return ok && f.code == http.StatusConflict
+	return ok && f.Status == http.StatusConflict
 }
 
 // IsUnreachable says whether Telegram gave no answer: none came, or somebody in between or a server
 // in trouble gave one.
 func IsUnreachable(err error) bool {
 	f, ok := errors.AsType[*failure](err)
-	return ok && (f.code < http.StatusMultipleChoices || f.code >= http.StatusInternalServerError)
-}
-
-// RetryAfter is how long to make no call after an error, as Telegram has ordered; 0:
-// it hasn't.
-func RetryAfter(err error) time.Duration {
-	if f, ok := errors.AsType[*failure](err); ok {
-		return f.retryAfter
-	}
-	return 0
+	return ok && (f.Status < http.StatusMultipleChoices || f.Status >= http.StatusInternalServerError)
 }

@@ -66,7 +66,7 @@ func (p *Probe) chat(ctx context.Context, bot Bot, id int64) (Seen, error) {
 	case "restricted":
 		seen.MayWrite = member.CanSend
 	case "left", "kicked":
-		return seen, p.client.exchange.failed("getChatMember", qos.ChatGone, errors.New(adviceChat))
+		return seen, &failure{Failure: p.client.exchange.Failed("getChatMember", qos.ChatGone, errors.New(adviceChat))}
 	default:
 		seen.MayWrite = true
 	}

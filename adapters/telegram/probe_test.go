@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/panebridge/panebridge/adapters/exchange"
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
 )
@@ -55,16 +56,16 @@ func TestProbeTellsAWrongTokenFromAWrongAddress(t *testing.T) {
 	inBubble(t, telegramtest.Options{}, func(w *world) {
 		const wrong = "7000000001:another-secret-that-nobody-knows"
 		_, err := w.probe(func(o *telegram.Options) { o.Token = wrong }).Bot(w.Context())
-		if !telegram.IsUnauthorized(err) || strings.Contains(fmt.Sprintf("%+v", err), "another-secret") {
+		if !exchange.IsUnauthorized(err) || strings.Contains(fmt.Sprintf("%+v", err), "another-secret") {
 			t.Errorf("a wrong token is %v", err)
 		}
 		_, err = w.probe(func(o *telegram.Options) { o.APIURL = "http://api/elsewhere" }).Bot(w.Context())
-		if err == nil || telegram.IsUnauthorized(err) {
+		if err == nil || exchange.IsUnauthorized(err) {
 			t.Errorf("a wrong address is %v", err)
 		}
 		w.Inject(telegramtest.Fault{Method: "getMe", Times: 1, RetryAfter: time.Minute})
 		_, err = w.probe(nil).Bot(w.Context())
-		if telegram.RetryAfter(err) != time.Minute {
+		if exchange.RetryAfter(err) != time.Minute {
 			t.Errorf("an ordered silence is %v", err)
 		}
 	})

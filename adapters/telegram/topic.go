@@ -22,7 +22,7 @@ type topic struct {
 	Thread int `json:"message_thread_id"`
 }
 
-func (t *topic) check() error {
+func (t *topic) Check() error {
 	if t.Thread <= 0 {
 		return errors.New("the new topic has no number")
 	}
@@ -32,8 +32,8 @@ func (t *topic) check() error {
 // createTopic makes a topic.
 func (a *Adapter) createTopic(ctx context.Context, at place, title string) adapters.Reply {
 	var got topic
-	err := a.client.do(ctx, &got, func(ctx context.Context) error {
-		_, err := a.client.bot.CreateForumTopic(ctx, &bot.CreateForumTopicParams{ChatID: at.chat, Name: topicName(title)})
+	err := a.client.do(ctx, &got, func(ctx context.Context, b *bot.Bot) error {
+		_, err := b.CreateForumTopic(ctx, &bot.CreateForumTopicParams{ChatID: at.chat, Name: topicName(title)})
 		return err
 	})
 	if err != nil {
@@ -57,24 +57,24 @@ func topicName(title string) string {
 
 // closeTopic closes a topic: people can read it, and write no more.
 func (a *Adapter) closeTopic(ctx context.Context, at place) adapters.Reply {
-	return outcome(a.client.do(ctx, nil, func(ctx context.Context) error {
-		_, err := a.client.bot.CloseForumTopic(ctx, &bot.CloseForumTopicParams{ChatID: at.chat, MessageThreadID: at.thread})
+	return outcome(a.client.do(ctx, nil, func(ctx context.Context, b *bot.Bot) error {
+		_, err := b.CloseForumTopic(ctx, &bot.CloseForumTopicParams{ChatID: at.chat, MessageThreadID: at.thread})
 		return err
 	}))
 }
 
 // reopenTopic opens a closed topic.
 func (a *Adapter) reopenTopic(ctx context.Context, at place) adapters.Reply {
-	return outcome(a.client.do(ctx, nil, func(ctx context.Context) error {
-		_, err := a.client.bot.ReopenForumTopic(ctx, &bot.ReopenForumTopicParams{ChatID: at.chat, MessageThreadID: at.thread})
+	return outcome(a.client.do(ctx, nil, func(ctx context.Context, b *bot.Bot) error {
+		_, err := b.ReopenForumTopic(ctx, &bot.ReopenForumTopicParams{ChatID: at.chat, MessageThreadID: at.thread})
 		return err
 	}))
 }
 
 // renameTopic gives a topic another name. People see a message about it.
 func (a *Adapter) renameTopic(ctx context.Context, at place, title string) adapters.Reply {
-	return outcome(a.client.do(ctx, nil, func(ctx context.Context) error {
-		_, err := a.client.bot.EditForumTopic(ctx, &bot.EditForumTopicParams{ChatID: at.chat, MessageThreadID: at.thread, Name: topicName(title)})
+	return outcome(a.client.do(ctx, nil, func(ctx context.Context, b *bot.Bot) error {
+		_, err := b.EditForumTopic(ctx, &bot.EditForumTopicParams{ChatID: at.chat, MessageThreadID: at.thread, Name: topicName(title)})
 		return err
 	}))
 }

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/panebridge/panebridge/adapters/exchange"
 	"github.com/panebridge/panebridge/adapters/inbound"
 )
 
@@ -97,7 +98,7 @@ func (w *Webhook) Run(ctx context.Context) error {
 			set, fails, denied = true, 0, 0
 			w.away.read(ctx)
 			w.vitals.Works(ctx)
-		case isUnauthorized(err):
+		case exchange.IsUnauthorized(err):
 			denied++
 			w.vitals.Denied(ctx, err.Error())
 			rest = inbound.RestDenied(denied)
@@ -106,7 +107,7 @@ func (w *Webhook) Run(ctx context.Context) error {
 			w.vitals.Fails(ctx, err.Error())
 			rest = inbound.RestAfter(fails)
 			if f, ok := errors.AsType[*failure](err); ok {
-				rest = max(rest, f.retryAfter)
+				rest = max(rest, f.RetryAfter)
 			}
 		}
 		_ = inbound.Pause(ctx, rest)

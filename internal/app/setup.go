@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/panebridge/panebridge/adapters/exchange"
 	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/config"
@@ -52,7 +53,7 @@ func LookAtTelegram(ctx context.Context, cfg config.Telegram) (*TelegramLook, er
 		return l, nil
 	}
 	p.Close()
-	if telegram.IsUnauthorized(err) {
+	if exchange.IsUnauthorized(err) {
 		return nil, ErrTokenRefused
 	}
 	return nil, err
@@ -184,8 +185,8 @@ func (l *TelegramLook) Next(ctx context.Context, stateDir string) (telegram.Hear
 			}
 			rest(ctx, rivalRest)
 			continue
-		case telegram.RetryAfter(err) > 0:
-			return telegram.Heard{}, fmt.Errorf("%w; Telegram wants to be left alone for %s", err, telegram.RetryAfter(err))
+		case exchange.RetryAfter(err) > 0:
+			return telegram.Heard{}, fmt.Errorf("%w; Telegram wants to be left alone for %s", err, exchange.RetryAfter(err))
 		case err != nil:
 			return telegram.Heard{}, err
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/panebridge/panebridge/adapters/discord"
+	"github.com/panebridge/panebridge/adapters/exchange"
 	"github.com/panebridge/panebridge/config"
 )
 
@@ -27,7 +28,7 @@ func ExamineDiscord(ctx context.Context, cfg *config.Config) []Finding {
 	defer cancel()
 	bot, err := p.Bot(call)
 	switch {
-	case discord.IsUnauthorized(err):
+	case exchange.IsUnauthorized(err):
 		return append(all, Finding{discord.Name, Broken, "Discord doesn't know the token", "Take a new one from " + portal + " (the application, Bot, Reset Token)."})
 	case err != nil:
 		return append(all, Finding{discord.Name, Broken, err.Error(), "Look whether this machine reaches " + dc.APIURL + ", and whether adapters.discord.proxy and HTTPS_PROXY are right."})

@@ -44,8 +44,8 @@ var rules = map[string][]string{
 
 	"adapters/inbound":  {"adapters", "qos", "sessions", "internal/regular", "internal/render/screenshot", "internal/render/sgr"},
 	"adapters/web":      {"internal/render", "internal/render/sgr"},
-	"adapters/telegram": {"adapters", "adapters/inbound", "qos", "sessions", "internal/render", "internal/render/entities", "internal/redact"},
-	"adapters/discord":  {"adapters", "adapters/inbound", "qos", "sessions", "internal/render", "internal/render/discord", "internal/redact"},
+	"adapters/telegram": {"adapters", "adapters/exchange", "adapters/inbound", "qos", "sessions", "internal/render", "internal/render/entities", "internal/redact"},
+	"adapters/discord":  {"adapters", "adapters/exchange", "adapters/inbound", "qos", "sessions", "internal/render", "internal/render/discord", "internal/redact"},
 
 	"adapters/telegram/telegramtest": {"internal/chatview", "internal/faults"}, // nothing else of ours: it doesn't share our mistakes
 	"adapters/discord/discordtest":   {"internal/chatview", "internal/faults"},

@@ -1,0 +1,153 @@
+package exchange
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"os"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/panebridge/panebridge/qos"
+)
+
+const (
+	// maxAnswer bounds what an answer may take, in bytes. The largest are 100 updates or messages,
+	// of which one with a full text has some 30 kB.
+	maxAnswer = 8 << 20
+	// callTimeout is how long a call may take whose context has no deadline.
+	callTimeout = 20 * time.Second
+)
+
+// Exchange makes requests of one platform. Its methods may be called at the same time.
+type Exchange struct {
+	Platform  string            // as people call it: "Telegram"
+	Deeds     map[string]string // what calls do that people see, in plain words, by the call's name
+	Transport http.RoundTripper
+	Secrets   []string // what no failure may show
+}
+
+// Answer is what came back.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+	Err    error // Body isn't all of it, and why
+}
+
+// Do makes a request. Its body is read first, so that it has a length, and net/http may use another
+// connection if nothing was written to the first one. It follows no redirect: that would hand the
+// token to somebody else. It blocks until the answer is there, or the request's context ends.
+func (x *Exchange) Do(call string, r *http.Request) (Answer, *Failure) {
+	fails := func(outcome qos.Outcome, err error) (Answer, *Failure) {
+		f := x.Failed(call, outcome, err)
+		return Answer{}, &f
+	}
+	body, err := readAll(r.Body)
+	if err != nil {
+		return fails(qos.Rejected, fmt.Errorf("encode the request: %w", err))
+	}
+	if err := r.Context().Err(); err != nil {
+		return fails(qos.NotSent, err)
+	}
+	// A request that never had a connection surely didn't leave. One that had may
+	// have, whatever happened then.
+	var connected atomic.Bool
+	out := r.Clone(httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{
+		GotConn: func(httptrace.GotConnInfo) { connected.Store(true) },
+	}))
+	if out.ContentLength = int64(len(body)); len(body) > 0 {
+		out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+		out.Body, _ = out.GetBody()
+	} else {
+		out.Body = nil
+	}
+	resp, err := x.Transport.RoundTrip(out)
+	switch {
+	case err == nil:
+	case !connected.Load():
+		return fails(qos.NotSent, err)
+	default:
+		f := x.Failed(call, qos.Uncertain, err)
+		f.Over = r.Context().Err() == nil && !errors.Is(err, os.ErrDeadlineExceeded)
+		return Answer{}, &f
+	}
+	defer resp.Body.Close()
+	a := Answer{Status: resp.StatusCode, Header: resp.Header}
+	a.Body, a.Err = io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	if a.Err == nil && len(a.Body) > maxAnswer {
+		a.Err = fmt.Errorf("the answer is larger than %d bytes", maxAnswer)
+	}
+	return a, nil
+}
+
+func readAll(body io.ReadCloser) ([]byte, error) {
+	if body == nil {
+		return nil, nil
+	}
+	text, err := io.ReadAll(body)
+	return text, errors.Join(err, body.Close())
+}
+
+// Client returns a client for what's no call: downloads. It follows no redirect.
+func (x *Exchange) Client() *http.Client {
+	return &http.Client{Transport: x.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
+// Checked is a result that knows what it must have.
+type Checked interface {
+	// Check says why it can't be what was asked for.
+	Check() error
+}
+
+// Decode reads a result into a pointer; nil: all is well. null is none, and what's Checked is asked.
+func (x *Exchange) Decode(call string, result []byte, into any) *Failure {
+	err := json.Unmarshal(result, into)
+	if err == nil && string(bytes.TrimSpace(result)) == "null" {
+		err = errors.New("it's null")
+	}
+	if r, ok := into.(Checked); ok && err == nil {
+		err = r.Check()
+	}
+	if err == nil {
+		return nil
+	}
+	f := x.Unreadable(call, err)
+	return &f
+}
+
+// WithTimeout bounds a call whose context has no deadline.
+func WithTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
+	if _, ok := ctx.Deadline(); ok {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, callTimeout)
+}
+
+// Passwords are the secrets in a proxy's address, as it has them and as they're escaped there.
+func Passwords(proxy string) []string {
+	u, err := url.Parse(proxy)
+	if err != nil {
+		return nil
+	}
+	password, ok := u.User.Password()
+	if !ok || password == "" {
+		return nil
+	}
+	return []string{password, url.QueryEscape(password)}
+}
+
+// Clean takes secrets out of a text.
+func (x *Exchange) Clean(text string) string {
+	for _, secret := range x.Secrets {
+		text = strings.ReplaceAll(text, secret, "***")
+	}
+	return text
+}
