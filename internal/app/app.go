@@ -20,11 +20,13 @@ import (
 	"github.com/panebridge/panebridge/internal/browsers"
 	"github.com/panebridge/panebridge/internal/callers"
 	"github.com/panebridge/panebridge/internal/mailroom"
+	"github.com/panebridge/panebridge/internal/metrics"
 	"github.com/panebridge/panebridge/internal/recorder"
 	"github.com/panebridge/panebridge/internal/redact"
 	"github.com/panebridge/panebridge/internal/statedir"
 	"github.com/panebridge/panebridge/internal/store"
 	"github.com/panebridge/panebridge/polling"
+	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
 	"github.com/panebridge/panebridge/sessions/agent"
 	"github.com/panebridge/panebridge/sessions/tmux"
@@ -70,7 +72,7 @@ type daemon struct {
 	watchers  *agent.Watchers
 	processes *agent.Processes
 	broker    *api.Broker
-	metrics   *metrics
+	metrics   *metrics.Metrics
 	browsers  *browsers.Keeper
 	consent   *callers.Consent
 	server    *api.Server
@@ -186,7 +188,7 @@ func (d *daemon) build(ctx context.Context) error {
 		return err
 	}
 	d.warnOfExposure()
-	d.broker, d.metrics = api.NewBroker(), newMetrics(d.opt.Version)
+	d.broker, d.metrics = api.NewBroker(), metrics.New(d.opt.Version)
 	d.processes, d.consent = agent.NewProcesses(), callers.NewConsent(d.feed.PublishPrompt, d.masker.Hides, log.With("component", "api"))
 	sources := map[string]polling.Source{}
 	var servers []sessions.Server
@@ -200,7 +202,7 @@ func (d *daemon) build(ctx context.Context) error {
 		Cadence: tuning.Cadence, FocusCadence: tuning.FocusCadence,
 		CaptureTimeout: tuning.CaptureTimeout, MaxCaptureLines: tuning.MaxCaptureLines,
 		Marker: tuning.Marker, Prompts: prompts,
-		Panicked: func() { d.metrics.panicked("poller") }, Hung: func() { d.metrics.hangs.Inc() }, Logger: log.With("component", "polling"),
+		Panicked: func() { d.metrics.CountPanic("poller") }, Hung: d.metrics.CountHang, Logger: log.With("component", "polling"),
 	})
 	if err := d.buildWatchers(prompts); err != nil { //nolint:contextcheck // what it makes outlives this call
 		return err
@@ -217,7 +219,7 @@ func (d *daemon) build(ctx context.Context) error {
 		Servers: servers, Store: d.store, Pollers: pollers{d}, Notes: notes{d.store}, Feed: &d.feed,
 		Adopt: cfg.Sessions.Adopt, Recover: d.salvaged.said != "", Prefix: cfg.Sessions.TmuxPrefix, HistoryLimit: cfg.Sessions.HistoryLimit,
 		Agents: agents(cfg, d.profiles), FindAgents: d.findAgents, Shell: d.shell(), Integrate: integrate, Env: []string{"PANEBRIDGE_STATE_DIR=" + d.opt.StateDir}, Phrases: generic.DialogPhrases(), Dialog: generic.Dialog, Asked: d.asked, Box: d.watchers.Box, Front: d.watchers.Front, Revive: d.revive, Decide: d.watchers.Decide, Dialogs: d.watchers, Hides: d.masker.Hides,
-		Panicked: d.metrics.panicked, Logger: log.With("component", "sessions"),
+		Panicked: d.metrics.CountPanic, Logger: log.With("component", "sessions"),
 	})
 	if err := d.manager.Load(ctx); err != nil {
 		return err
@@ -246,10 +248,13 @@ func (d *daemon) build(ctx context.Context) error {
 	if err := d.hub.Load(ctx); err != nil {
 		return d.locate(err)
 	}
-	d.metrics.registry.MustRegister(newLoadCollector(d), newRedisCollector(d))
+	d.metrics.CollectLoad(d.outlets, func(ctx context.Context, adapter string) (qos.Snapshot, error) {
+		return d.hub.Scheduler(adapter).Snapshot(ctx)
+	})
+	d.metrics.CollectRedis(d.standings)
 	d.health = newHealthWatch(d.clients, d.store, d.salvaged, d.coord.Cadence, d.otherParts, log.With("component", "store"))
 	d.server, err = api.NewServer(api.Options{
-		Sessions: registry{callers.Questions{Manager: d.manager, Consent: d.consent}, d}, Output: outputLog{d.store}, Broker: d.broker, Health: d.health.document, Outbound: outbound{d}, Reload: d.reload, Pair: d.pair, Access: accessOf{d}, Picture: picture, Hooks: d.hook, Decision: d.watchers.AwaitDecision, Reminder: d.mail.Reminder, Inbox: d.mail, Wait: d.wait, Programs: &recorder.Recorder{Manager: d.manager, Clients: d.clients, Watchers: d.watchers, Profiles: d.profiles, Masker: d.masker, Version: d.opt.Version}, Masker: d.masker, Metrics: d.metrics.handler(),
+		Sessions: registry{callers.Questions{Manager: d.manager, Consent: d.consent}, d}, Output: outputLog{d.store}, Broker: d.broker, Health: d.health.document, Outbound: outbound{d}, Reload: d.reload, Pair: d.pair, Access: accessOf{d}, Picture: picture, Hooks: d.hook, Decision: d.watchers.AwaitDecision, Reminder: d.mail.Reminder, Inbox: d.mail, Wait: d.wait, Programs: &recorder.Recorder{Manager: d.manager, Clients: d.clients, Watchers: d.watchers, Profiles: d.profiles, Masker: d.masker, Version: d.opt.Version}, Masker: d.masker, Metrics: d.metrics.Handler(),
 		Places: (&callers.Finder{Manager: d.manager, Clients: d.clients, Processes: d.processes, StateDir: d.opt.StateDir, Logger: log}).Place, Confirm: d.consent.Ask,
 		Page: web.Handler(), Browsers: d.browsers, Log: log.With("component", "api"),
 	})
@@ -258,7 +263,7 @@ func (d *daemon) build(ctx context.Context) error {
 
 // subscribe has all parts hear what happens to sessions, in this order.
 func (d *daemon) subscribe() {
-	d.metrics.follow(&d.feed)
+	d.metrics.Follow(&d.feed)
 	d.broker.Follow(&d.feed)
 	d.hub.Follow(&d.feed)
 	d.inbound.Follow(&d.feed)
@@ -286,7 +291,7 @@ func (d *daemon) openMailroom(ctx context.Context) (err error) {
 	d.mail, err = mailroom.Open(ctx, mailroom.Options{
 		StateDir: d.opt.StateDir, Manager: d.manager, Watchers: d.watchers, Profiles: d.profiles, Executable: d.opt.Executable,
 		MaxRunes: d.config.Mail.MaxTextLen, Auto: d.config.Notices.Auto, People: d.people, PrivateChat: d.privateChat,
-		Panicked: d.metrics.panicked, Logger: d.opt.Log,
+		Panicked: d.metrics.CountPanic, Logger: d.opt.Log,
 	})
 	return err
 }

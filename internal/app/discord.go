@@ -86,7 +86,7 @@ func (s *discordSide) connect(d *daemon) error {
 		Offered: d.inbound.Offered, Concerns: d.inbound.Concerns,
 		Knows:    func(t adapters.Target) bool { return d.inbound.MayBind(t) || d.hub.Uses(t.Adapter, t.Chat) },
 		Mirrored: mirrored, RightsChanged: s.rights.LookAgain,
-		Panicked: func() { d.metrics.panicked("interaction") },
+		Panicked: func() { d.metrics.CountPanic("interaction") },
 	})
 	return nil
 }

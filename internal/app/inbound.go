@@ -36,7 +36,7 @@ func (d *daemon) buildInbound() error {
 		Store: maskedStore{d.store, adapters.MaskedLog(chatLog{d.store}, d.masker)}, Access: access(d.config),
 		RemindAfter: d.config.Prompts.RemindAfter.Duration(), EscalateTo: escalateTo(d.config), Pinned: d.config.Attention.Pinned,
 		StaleAfter: d.config.Inbound.StaleAfter.Duration(), MaxFile: limit, StateDir: d.opt.StateDir, Folders: d.config.Inbound.Folders, Mask: d.masker.Line,
-		Shared: d.sharer, Panicked: d.metrics.panicked, Logger: d.opt.Log.With("component", "inbound"),
+		Shared: d.sharer, Panicked: d.metrics.CountPanic, Logger: d.opt.Log.With("component", "inbound"),
 	})
 	return err
 }

@@ -37,11 +37,11 @@ func (d *daemon) buildHub() error {
 		if err != nil {
 			return err
 		}
-		outlets = append(outlets, adapters.Outlet{Adapter: a, Budget: budget, Observer: d.metrics.observe(a.Name())})
+		outlets = append(outlets, adapters.Outlet{Adapter: a, Budget: budget, Observer: d.metrics.Observe(a.Name())})
 	}
 	d.hub, err = adapters.NewHub(adapters.HubOptions{
 		Outlets: outlets, Store: d.store, Log: chatLog{d.store}, Sessions: d.manager, Screens: d.broker,
-		Masker: d.masker, Settings: settings, Disabled: d.bindingDisabled, Panicked: func() { d.metrics.panicked("delivery") }, Logger: log,
+		Masker: d.masker, Settings: settings, Disabled: d.bindingDisabled, Panicked: func() { d.metrics.CountPanic("delivery") }, Logger: log,
 		EndsTurn: func(line string) bool { return d.coord.Marker().IsAlone(line) },
 		Quiet:    func(t adapters.Target, s sessions.ID, now time.Time) bool { return d.inbound.Quiet(t, s, now) }, // made later
 		Users:    func(t adapters.Target, now time.Time) []string { return d.inbound.Users(t, now) },

@@ -53,7 +53,7 @@ func (d *daemon) budget(adapter string) (qos.Budget, error) {
 	client := redisbucket.NewClient(server)
 	b, err := redisbucket.New(redisbucket.Options{
 		Client: client, Bot: bot, MaxProcesses: d.config.Redis.MaxProcesses, Timeout: server.Timeout, Ledger: ledger,
-		StateFile: filepath.Join(d.opt.StateDir, "redis-"+adapter+".json"), Observer: d.metrics.redis.observe(adapter),
+		StateFile: filepath.Join(d.opt.StateDir, "redis-"+adapter+".json"), Observer: d.metrics.ObserveRedis(adapter),
 		Logger: d.opt.Log.With("component", "redis", "adapter", adapter),
 	})
 	if err != nil {
@@ -157,6 +157,15 @@ func yieldsTo(s redisbucket.Standing) string {
 		}
 	}
 	return ""
+}
+
+// standings are how the shared budgets stand, by their adapter.
+func (d *daemon) standings() map[string]redisbucket.Standing {
+	all := map[string]redisbucket.Standing{}
+	for _, b := range d.shared {
+		all[b.adapter] = b.Standing(time.Now())
+	}
+	return all
 }
 
 // redisParts are the parts of the health that tell how the shared budgets are.

@@ -1,4 +1,4 @@
-package app
+package metrics
 
 import (
 	"time"
@@ -42,27 +42,28 @@ func newCallMetrics(r prometheus.Registerer) *callMetrics {
 	}
 }
 
-// observer counts for one adapter.
-type observer struct {
+// callObserver counts for one adapter.
+type callObserver struct {
 	*callMetrics
 	adapter string
 }
 
-func (m *metrics) observe(adapter string) qos.Observer { return observer{m.calls, adapter} }
+// Observe returns what counts the calls of one adapter.
+func (m *Metrics) Observe(adapter string) qos.Observer { return callObserver{m.calls, adapter} }
 
-func (o observer) Called(class qos.Class, _ qos.Family, outcome qos.Outcome, wait, took time.Duration) {
+func (o callObserver) Called(class qos.Class, _ qos.Family, outcome qos.Outcome, wait, took time.Duration) {
 	o.calls.WithLabelValues(o.adapter, class.String(), outcome.String()).Inc()
 	o.waits.WithLabelValues(o.adapter, class.String()).Observe(wait.Seconds())
 	o.takes.WithLabelValues(o.adapter, class.String()).Observe(took.Seconds())
 }
 
-func (o observer) Coalesced(n int) { o.coalesced.WithLabelValues(o.adapter).Add(float64(n)) }
+func (o callObserver) Coalesced(n int) { o.coalesced.WithLabelValues(o.adapter).Add(float64(n)) }
 
-func (o observer) Shed(family qos.Family) {
+func (o callObserver) Shed(family qos.Family) {
 	o.shed.WithLabelValues(o.adapter, familyLabel(family)).Inc()
 }
 
-func (o observer) Penalized(family qos.Family, retryAfter time.Duration) {
+func (o callObserver) Penalized(family qos.Family, retryAfter time.Duration) {
 	o.refused.WithLabelValues(o.adapter, familyLabel(family)).Inc()
 	o.penalties.WithLabelValues(o.adapter).Add(retryAfter.Seconds())
 }

@@ -1,4 +1,4 @@
-package app
+package metrics
 
 import (
 	"net/http"
@@ -10,9 +10,9 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// metrics counts what passes through the daemon. Labels are bounded: no
+// Metrics counts what passes through the daemon. Labels are bounded: no
 // session, pane or person is one.
-type metrics struct {
+type Metrics struct {
 	registry *prometheus.Registry
 	lines    prometheus.Counter
 	gaps     prometheus.Counter
@@ -22,14 +22,15 @@ type metrics struct {
 	hangs    prometheus.Counter
 	panics   *prometheus.CounterVec
 	calls    *callMetrics
-	redis    *redisMetrics
+	redis    *prometheus.HistogramVec
 }
 
-func newMetrics(version string) *metrics {
+// New returns metrics of which nothing is counted yet; version is the program's.
+func New(version string) *Metrics {
 	counter := func(name, help string) prometheus.Counter {
 		return prometheus.NewCounter(prometheus.CounterOpts{Namespace: "panebridge", Name: name, Help: help})
 	}
-	m := &metrics{
+	m := &Metrics{
 		registry: prometheus.NewRegistry(),
 		lines:    counter("lines_total", "Lines that came into output logs."),
 		gaps:     counter("gaps_total", "Places where output was, or may have been, lost."),
@@ -52,17 +53,21 @@ func newMetrics(version string) *metrics {
 	return m
 }
 
-// panicked counts a worker that panicked and was begun anew.
-func (m *metrics) panicked(worker string) { m.panics.WithLabelValues(worker).Inc() }
+// CountPanic counts a worker that panicked and was begun anew.
+func (m *Metrics) CountPanic(worker string) { m.panics.WithLabelValues(worker).Inc() }
 
-func (m *metrics) handler() http.Handler {
+// CountHang counts that tmux left a look or a pane's captures without an answer.
+func (m *Metrics) CountHang() { m.hangs.Inc() }
+
+// Handler serves them as Prometheus reads them.
+func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 }
 
-// follow counts what comes of the sessions.
-func (m *metrics) follow(feed *sessions.Feed) { feed.OnOutput(m.countOutput) }
+// Follow counts what comes of the sessions.
+func (m *Metrics) Follow(feed *sessions.Feed) { feed.OnOutput(m.countOutput) }
 
-func (m *metrics) countOutput(ev sessions.OutputEvent) {
+func (m *Metrics) countOutput(ev sessions.OutputEvent) {
 	m.lines.Add(float64(len(ev.Lines)))
 	m.gaps.Add(float64(len(ev.Gaps)))
 	for _, g := range ev.Gaps {

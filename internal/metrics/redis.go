@@ -1,4 +1,4 @@
-package app
+package metrics
 
 import (
 	"time"
@@ -8,27 +8,23 @@ import (
 	"github.com/panebridge/panebridge/qos/redisbucket"
 )
 
-// redisMetrics tell how the shared budgets are.
-type redisMetrics struct {
-	questions *prometheus.HistogramVec
-}
-
-func newRedisMetrics(r prometheus.Registerer) *redisMetrics {
-	m := &redisMetrics{questions: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+func newRedisMetrics(r prometheus.Registerer) *prometheus.HistogramVec {
+	questions := prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Namespace: "panebridge", Name: "redis_question_seconds", Help: "How long questions for a slot took, by what was answered.",
 		Buckets: []float64{.0005, .001, .002, .005, .01, .02, .05, .1, .2, .5},
-	}, []string{"adapter", "answer"})}
-	r.MustRegister(m.questions)
-	return m
+	}, []string{"adapter", "answer"})
+	r.MustRegister(questions)
+	return questions
 }
 
-func (m *redisMetrics) observe(adapter string) redisbucket.Observer {
-	return redisObserver{m, adapter}
+// ObserveRedis returns what measures the questions of one adapter's shared budget.
+func (m *Metrics) ObserveRedis(adapter string) redisbucket.Observer {
+	return redisObserver{m.redis, adapter}
 }
 
 type redisObserver struct {
-	*redisMetrics
-	adapter string
+	questions *prometheus.HistogramVec
+	adapter   string
 }
 
 func (o redisObserver) Asked(answer string, took time.Duration) {
@@ -37,18 +33,19 @@ func (o redisObserver) Asked(answer string, took time.Duration) {
 
 // redisCollector tells, when it's asked, how each budget stands.
 type redisCollector struct {
-	d              *daemon
+	standings      func() map[string]redisbucket.Standing
 	state, members *prometheus.Desc
 }
 
-func newRedisCollector(d *daemon) *redisCollector {
-	return &redisCollector{
-		d: d,
+// CollectRedis has the standing of shared budgets, by their adapter, be told whenever somebody asks.
+func (m *Metrics) CollectRedis(standings func() map[string]redisbucket.Standing) {
+	m.registry.MustRegister(&redisCollector{
+		standings: standings,
 		state: prometheus.NewDesc("panebridge_redis_state", "1 for how a shared budget stands with Redis, 0 for the others.",
 			[]string{"adapter", "state"}, nil),
 		members: prometheus.NewDesc("panebridge_redis_members", "Processes that share the bot, and those whose share is held back because they vanished.",
 			[]string{"adapter", "state"}, nil),
-	}
+	})
 }
 
 func (c *redisCollector) Describe(out chan<- *prometheus.Desc) {
@@ -57,10 +54,9 @@ func (c *redisCollector) Describe(out chan<- *prometheus.Desc) {
 }
 
 func (c *redisCollector) Collect(out chan<- prometheus.Metric) {
-	for _, b := range c.d.shared {
-		s := b.Standing(time.Now())
+	for adapter, s := range c.standings() {
 		gauge := func(desc *prometheus.Desc, value float64, label string) {
-			out <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, b.adapter, label)
+			out <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, adapter, label)
 		}
 		for _, state := range redisbucket.States() {
 			is := 0.0

@@ -1,4 +1,4 @@
-package app
+package metrics
 
 import (
 	"context"
@@ -13,21 +13,24 @@ import (
 // pace it's done: how long the oldest of each class has waited for a slot, the mode, the tick
 // and who's active.
 type loadCollector struct {
-	d                       *daemon
+	adapters                []string
+	snapshot                func(ctx context.Context, adapter string) (qos.Snapshot, error)
 	age, mode, tick, active *prometheus.Desc
 }
 
-func newLoadCollector(d *daemon) *loadCollector {
+// CollectLoad has the load of these adapters be told whenever somebody asks, for which snapshot is
+// called, for a second at most.
+func (m *Metrics) CollectLoad(adapters []string, snapshot func(ctx context.Context, adapter string) (qos.Snapshot, error)) {
 	desc := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc("panebridge_"+name, help, append([]string{"adapter"}, labels...), nil)
 	}
-	return &loadCollector{
-		d:      d,
+	m.registry.MustRegister(&loadCollector{
+		adapters: adapters, snapshot: snapshot,
 		age:    desc("queue_age_seconds", "How long the oldest of a class has waited for a slot.", "class"),
 		mode:   desc("qos_mode", "1 for the mode of qos that an adapter is in.", "mode"),
 		tick:   desc("tick_seconds", "The time between two streams in the chat in which it's longest; 0: there's no pace."),
 		active: desc("active_sessions", "Sessions that print, averaged, of all of an adapter's chats."),
-	}
+	})
 }
 
 func (c *loadCollector) Describe(out chan<- *prometheus.Desc) {
@@ -39,8 +42,8 @@ func (c *loadCollector) Describe(out chan<- *prometheus.Desc) {
 func (c *loadCollector) Collect(out chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	for _, name := range c.d.outlets {
-		s, err := c.d.hub.Scheduler(name).Snapshot(ctx)
+	for _, name := range c.adapters {
+		s, err := c.snapshot(ctx, name)
 		if err != nil {
 			continue // it's ending
 		}

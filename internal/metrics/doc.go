@@ -1,0 +1,2 @@
+// Package metrics counts what a daemon does, for Prometheus.
+package metrics
