@@ -132,7 +132,8 @@ func (t *typist) holdForFront(ctx context.Context, front Program) {
 		why = front.Name + " has the foreground; it's typed when that has ended"
 	}
 	t.holdWith(ctx, func(r *Receipt) {
-		r.State, r.Reason, r.Quoted, r.Front, r.Revivals = ReceiptHeld, why, t.frontPrint(front), front.Name, revivals
+		r.setState(ReceiptHeld, "", why)
+		r.Quoted, r.Front, r.Revivals = t.frontPrint(front), front.Name, revivals
 	})
 }
 
@@ -176,10 +177,10 @@ func (m *Manager) lastConversation(id ID, agent string) string {
 func (t *typist) revive(ctx context.Context, agent string, way Revival) error {
 	line, ok := t.reviveLine(agent, way)
 	if !ok {
-		return fmt.Errorf("%w: it isn't known how %s is begun again", ErrConflict, agent)
+		return refuse("it isn't known how %s is begun again", agent)
 	}
 	if b := t.box(&t.before); !b.Shell || !b.Open || b.Text != "" {
-		return fmt.Errorf("%w: the shell isn't at an empty prompt", ErrConflict)
+		return refuse("the shell isn't at an empty prompt")
 	}
 	hand, cancel := inHand(ctx)
 	defer cancel()

@@ -33,8 +33,7 @@ const (
 	maxAwaited = 100
 )
 
-// What Receipt.Reason says of a text that its agent has queued: that it waits, and in the
-// end perhaps that nobody knows.
+// What Receipt.Reason says of a text that its agent has queued (CauseQueued, CausePassed).
 const (
 	reasonQueued = "queued: the agent is at work, and takes it up when it has time"
 	// ReasonPassed says that no turn runs any more.
@@ -75,11 +74,6 @@ type answers struct {
 	running int64       // the last turn that was seen to run
 	timer   *time.Timer // for the first of the waits
 	stop    func()      // of what tells what the agent is asked; nil: nothing does
-}
-
-// Queued reports whether a receipt is of a text that its agent has queued.
-func (r Receipt) Queued() bool {
-	return r.State == ReceiptSubmitted && strings.HasPrefix(r.Reason, "queued:")
 }
 
 // awaitAnswer begins to wait for the answer of a text that was submitted. pressed is when
@@ -268,15 +262,13 @@ func (m *Manager) settleAnswers(ctx context.Context, id ID) {
 		}
 		switch r := w.receipt; {
 		case w.answered:
-			r.State, r.Reason, r.UpdatedAt = ReceiptAnswered, "", now
-			if w.receipt.Unverified() { // it may be proved yet
-				r.Reason = w.receipt.Reason
-			} else {
+			if r.State, r.UpdatedAt = ReceiptAnswered, now; !w.receipt.Unverified() { // else it may be proved yet
+				r.Cause, r.Reason = "", ""
 				e.drop(r.ID)
 			}
 			done = append(done, r)
 		case w.passed:
-			r.Reason, r.UpdatedAt = ReasonPassed, now
+			r.Cause, r.Reason, r.UpdatedAt = CausePassed, ReasonPassed, now
 			done = append(done, r)
 			e.drop(r.ID)
 		default:
@@ -330,7 +322,7 @@ func (m *Manager) loadUnanswered(ctx context.Context) error {
 		}
 		switch {
 		case r.State == ReceiptFailed:
-		case r.Reason != ReasonPassed:
+		case r.Cause != CausePassed:
 			m.awaitAnswer(ctx, r, time.Time{})
 		}
 	}

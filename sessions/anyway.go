@@ -82,21 +82,21 @@ func (m *Manager) goAhead(session ID, g *goAhead) (stopping <-chan struct{}, err
 	defer m.mu.Unlock()
 	e := m.entries[session]
 	if e == nil || len(e.queue) == 0 || e.queue[0].ID != g.receipt || m.ctx == nil {
-		return nil, fmt.Errorf("%w: the input isn't held by a dialog's words (any more)", ErrConflict)
+		return nil, refuse("the input isn't held by a dialog's words (any more)")
 	}
 	switch r := e.queue[0]; {
 	case e.ahead != nil:
-		return nil, fmt.Errorf("%w: %s has just sent it anyway", ErrConflict, e.ahead.by)
+		return nil, refuse("%s has just sent it anyway", e.ahead.by)
 	case r.Final():
-		return nil, fmt.Errorf("%w: the input is %s already", ErrConflict, r.State)
+		return nil, refuse("the input is %s already", r.State)
 	case r.Quoted == "" && r.Reason != "":
-		return nil, fmt.Errorf("%w: it can't be sent anyway now: %s", ErrConflict, r.Reason)
+		return nil, refuse("it can't be sent anyway now: %s", r.Reason)
 	case r.Quoted == "":
-		return nil, fmt.Errorf("%w: the input isn't held by a dialog's words (any more)", ErrConflict)
+		return nil, refuse("the input isn't held by a dialog's words (any more)")
 	case r.Quoted != g.quoted:
 		return nil, errOtherScreen
 	case g.revival != "" && !slices.Contains(r.Revivals, g.revival):
-		return nil, fmt.Errorf("%w: the agent can't be begun again in that way", ErrConflict)
+		return nil, refuse("the agent can't be begun again in that way")
 	}
 	e.ahead = g
 	return m.ctx.Done(), nil
@@ -106,7 +106,7 @@ func (m *Manager) goAhead(session ID, g *goAhead) (stopping <-chan struct{}, err
 var errNotStored = fmt.Errorf("%w: what's about to be done can't be stored; nothing was sent", ErrUnavailable)
 
 // errOtherScreen says that somebody has looked at a screen that's gone.
-var errOtherScreen = fmt.Errorf("%w: the screen isn't the one that was looked at any more; nothing was sent, look again", ErrConflict)
+var errOtherScreen = refuse("the screen isn't the one that was looked at any more; nothing was sent, look again")
 
 // withdraw takes a go-ahead back, or waits for what comes of it.
 func (m *Manager) withdraw(session ID, g *goAhead) error {

@@ -5,9 +5,6 @@ import (
 	"time"
 )
 
-// reasonBehind begins Receipt.Reason of an input that waits behind another.
-const reasonBehind = "it waits behind another text: "
-
 // tellBehind says of the inputs behind a session's first that they wait and why, while that
 // one is held, and takes it back of those that don't any more. m.writing is held.
 func (m *Manager) tellBehind(ctx context.Context, session ID) {
@@ -37,9 +34,11 @@ func (m *Manager) changeBehind(session ID) (changed []Receipt) {
 		case r.State != ReceiptStored && (r.State != ReceiptHeld || r.Behind == ""):
 			// It's being worked on, or held for what's in its own way.
 		case first != nil && first.keepsBack():
-			r.State, r.Reason, r.Behind = ReceiptHeld, reasonBehind+first.Reason, first.ID
+			r.setState(ReceiptHeld, CauseBehind, "it waits behind another text: "+first.Reason)
+			r.Behind = first.ID
 		case r.Behind != "":
-			r.State, r.Reason, r.Behind = ReceiptStored, "", ""
+			r.setState(ReceiptStored, "", "")
+			r.Behind = ""
 		}
 		if first == nil {
 			first = r

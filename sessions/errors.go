@@ -1,6 +1,9 @@
 package sessions
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 // Errors of this package; find them with errors.Is.
 var (
@@ -17,3 +20,17 @@ var (
 	// ErrUncertain: the connection was lost in between, so it's unknown whether it was done.
 	ErrUncertain = errors.New("it's unknown whether it was done")
 )
+
+// RefusedError is an ErrConflict with its reason for people.
+type RefusedError struct{ Why string }
+
+// Error says that it's a conflict, and why.
+func (e *RefusedError) Error() string { return ErrConflict.Error() + ": " + e.Why }
+
+// Is reports whether target is ErrConflict.
+func (e *RefusedError) Is(target error) bool { return target == ErrConflict }
+
+// refuse returns a RefusedError.
+func refuse(format string, args ...any) error {
+	return &RefusedError{Why: fmt.Sprintf(format, args...)}
+}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 	"unicode/utf8"
 )
@@ -140,7 +139,7 @@ func (m *Manager) Cancel(ctx context.Context, id string) (Receipt, error) {
 		if r.State != ReceiptStored && r.State != ReceiptHeld {
 			return false
 		}
-		r.State, r.Reason = ReceiptCancelled, ""
+		r.setState(ReceiptCancelled, "", "")
 		return true
 	})
 	if err != nil {
@@ -148,7 +147,7 @@ func (m *Manager) Cancel(ctx context.Context, id string) (Receipt, error) {
 	}
 	if !ok {
 		r, _ = m.Receipt(ctx, id)
-		return r, fmt.Errorf("%w: the input is %s already", ErrConflict, r.State)
+		return r, refuse("the input is %s already", r.State)
 	}
 	return out, nil
 }
@@ -247,10 +246,11 @@ func (m *Manager) failWaiting(ctx context.Context, id ID, reason string) {
 	m.mu.Unlock()
 	for _, rid := range ids {
 		_, _, _ = m.setReceipt(ctx, id, rid, func(r *Receipt) bool { // a failure to store it is logged
-			if r.Reason = reason; r.State == ReceiptTyping || r.State == ReceiptTyped {
-				r.Reason += "; the text had been typed, and nobody knows whether it was taken"
+			why := reason
+			if r.State == ReceiptTyping || r.State == ReceiptTyped {
+				why += "; the text had been typed, and nobody knows whether it was taken"
 			}
-			r.State = ReceiptFailed
+			r.setState(ReceiptFailed, "", why)
 			return true
 		})
 	}
@@ -268,7 +268,8 @@ func (m *Manager) loadReceipts(ctx context.Context, open []Receipt) error {
 		case ReceiptSubmitted, ReceiptAnswered, ReceiptFailed, ReceiptCancelled:
 			continue
 		}
-		r.State, r.Reason, r.UpdatedAt = ReceiptFailed, "panebridge stopped while it was being typed, and the session has ended since; nobody knows whether it was taken", time.Now()
+		r.setState(ReceiptFailed, "", "panebridge stopped while it was being typed, and the session has ended since; nobody knows whether it was taken")
+		r.UpdatedAt = time.Now()
 		if err := m.opt.Store.PutReceipt(ctx, r); err != nil {
 			return fmt.Errorf("close a receipt of the last run: %w", err)
 		}
@@ -286,8 +287,8 @@ func (m *Manager) queueAgain(r Receipt) bool {
 	if e == nil || e.State == StateEnded {
 		return false
 	}
-	if strings.HasPrefix(r.Reason, reasonBehind) {
-		r.State, r.Reason = ReceiptStored, "" // which it waits behind isn't kept
+	if r.Cause == CauseBehind {
+		r.setState(ReceiptStored, "", "") // which it waits behind isn't kept
 	}
 	if r.State == ReceiptStored || r.State == ReceiptHeld {
 		e.queue = append(e.queue, &r)

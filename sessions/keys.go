@@ -28,10 +28,10 @@ const maxKeys = 100
 const keysTries = 20
 
 // errNotToAnswer says that keys would answer a dialog, which isn't that person's to do.
-var errNotToAnswer = fmt.Errorf("%w: a question is on the screen, which these keys may answer; that takes somebody who may answer questions", ErrConflict)
+var errNotToAnswer = refuse("a question is on the screen, which these keys may answer; that takes somebody who may answer questions")
 
 // errNewDialog says that a person can't have seen the dialog on the screen.
-var errNewDialog = fmt.Errorf("%w: a question has just come up, or has changed, on the screen; look at it before you press keys", ErrConflict)
+var errNewDialog = refuse("a question has just come up, or has changed, on the screen; look at it before you press keys")
 
 // Keys presses keys in a session's pane. They may answer a dialog: so the check for one
 // and the keys are one step, and what changes on the screen without one doesn't matter.

@@ -129,7 +129,7 @@ func (m *Manager) prove(ctx context.Context, id ID, receipt string) {
 		return
 	}
 	before := r
-	if r.Reason, r.UpdatedAt = "", time.Now(); r.State == ReceiptFailed {
+	if r.Cause, r.Reason, r.UpdatedAt = "", "", time.Now(); r.State == ReceiptFailed {
 		r.State = ReceiptSubmitted
 	}
 	if err := m.opt.Store.PutReceipt(context.WithoutCancel(ctx), r); err != nil {

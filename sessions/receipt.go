@@ -1,9 +1,6 @@
 package sessions
 
-import (
-	"strings"
-	"time"
-)
+import "time"
 
 // ReceiptState says how far an input got.
 type ReceiptState string
@@ -21,6 +18,17 @@ const (
 	ReceiptAnswered  ReceiptState = "answered"  // the turn that it began has ended
 	ReceiptFailed    ReceiptState = "failed"    // see Reason
 	ReceiptCancelled ReceiptState = "cancelled" // taken back before it was typed
+)
+
+// Cause says to programs what a receipt's Reason says to people, where something depends on it.
+type Cause string
+
+// The causes. "": none of these.
+const (
+	CauseBehind     Cause = "behind"     // held: it waits behind another text of the session
+	CauseQueued     Cause = "queued"     // submitted: the agent keeps it until it has time
+	CausePassed     Cause = "passed"     // submitted: it was queued, but no turn runs any more
+	CauseUnverified Cause = "unverified" // submitted or answered: nobody knows that its program took it
 )
 
 // Revival is a way to begin an agent again that has ended and left its pane to a shell.
@@ -43,7 +51,8 @@ type Receipt struct {
 	Origin  string       `json:"-"`             // see InputRequest.Origin
 	Key     string       `json:"key,omitempty"` // see InputRequest.Key
 	State   ReceiptState `json:"state"`
-	Reason  string       `json:"reason,omitempty"` // why it's held or failed, or "unverified: …"
+	Cause   Cause        `json:"cause,omitempty"`
+	Reason  string       `json:"reason,omitempty"` // why it's held or failed, or "unverified: …"; for people
 	// Quoted is set while only a dialog's phrase keeps the text, or its Enter, back, on a
 	// screen that stands still and on which no dialog is recognised. It stands for that
 	// screen: 16 hexadecimal digits. See Manager.SendAnyway. It isn't kept.
@@ -67,14 +76,22 @@ type Receipt struct {
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
+// setState makes a state, and what's to be known of it, the receipt's.
+func (r *Receipt) setState(state ReceiptState, cause Cause, reason string) {
+	r.State, r.Cause, r.Reason = state, cause, reason
+}
+
 // Submitted reports whether the text was, whatever has become of it.
 func (r Receipt) Submitted() bool { return r.State == ReceiptSubmitted || r.State == ReceiptAnswered }
 
 // Unverified reports whether Enter was pressed behind a text of which nobody knows that its
 // program took it. Reason says why.
 func (r Receipt) Unverified() bool {
-	return r.Submitted() && strings.HasPrefix(r.Reason, "unverified")
+	return r.Submitted() && r.Cause == CauseUnverified
 }
+
+// Queued reports whether a receipt is of a text that its agent has queued.
+func (r Receipt) Queued() bool { return r.State == ReceiptSubmitted && r.Cause == CauseQueued }
 
 // Final reports whether nothing is to be done about the text any more.
 func (r Receipt) Final() bool {

@@ -154,9 +154,9 @@ func (t *typist) goOn(ctx context.Context, err error) bool {
 		return true
 	case errors.Is(err, errDone), ctx.Err() != nil:
 	case t.entered && (errors.Is(err, ErrEnded) || errors.Is(err, ErrUnknown)):
-		t.set(ctx, ReceiptSubmitted, endedWithIt)
+		t.setSubmitted(ctx, endedWithIt)
 	case t.entered && errors.Is(err, errTakenAway):
-		t.set(ctx, ReceiptSubmitted, t.submittedHow())
+		t.setSubmitted(ctx, t.submittedHow())
 	default:
 		t.set(ctx, ReceiptFailed, err.Error())
 	}
@@ -205,10 +205,27 @@ func (t *typist) release() {
 // set moves the receipt on; false: it was cancelled or failed meanwhile, or what's
 // about to be done couldn't be stored.
 func (t *typist) set(ctx context.Context, state ReceiptState, reason string) bool {
+	return t.setAs(ctx, state, verdict{reason: reason})
+}
+
+// setSubmitted ends the typing of a text that was submitted.
+func (t *typist) setSubmitted(ctx context.Context, v verdict) { t.setAs(ctx, ReceiptSubmitted, v) }
+
+// verdict is what's to be known of a text that was submitted. The zero value: all is well.
+type verdict struct {
+	cause  Cause
+	reason string
+}
+
+// unverified says why nobody knows that a program took its text.
+func unverified(why string) verdict { return verdict{CauseUnverified, "unverified: " + why} }
+
+func (t *typist) setAs(ctx context.Context, state ReceiptState, v verdict) bool {
 	_, ok, _ := t.m.setReceipt(ctx, t.id, t.receipt.ID, func(r *Receipt) bool {
-		r.State, r.Reason, r.Quoted, r.Anyway, r.To = state, reason, "", t.by, t.receipt.To
+		r.setState(state, v.cause, v.reason)
+		r.Quoted, r.Anyway, r.To = "", t.by, t.receipt.To
 		if (state == ReceiptFailed || r.Unverified()) && r.Submit && t.m.entries[t.id].proved(r.ID) {
-			r.State, r.Reason = ReceiptSubmitted, "" // the agent has said that it was asked it
+			r.setState(ReceiptSubmitted, "", "") // the agent has said that it was asked it
 		}
 		return true
 	})
@@ -219,7 +236,8 @@ func (t *typist) set(ctx context.Context, state ReceiptState, reason string) boo
 // it can't be stored.
 func (t *typist) markPressed(ctx context.Context) bool {
 	r, ok, _ := t.m.setReceipt(ctx, t.id, t.receipt.ID, func(r *Receipt) bool {
-		r.State, r.Reason, r.Quoted, r.Pressed = ReceiptTyped, "", "", true
+		r.setState(ReceiptTyped, "", "")
+		r.Quoted, r.Pressed = "", true
 		return true
 	})
 	if ok {
@@ -235,7 +253,10 @@ func (t *typist) hold(ctx context.Context, state ReceiptState, reason string) {
 
 // holdAs is hold for a text that may be sent anyway.
 func (t *typist) holdAs(ctx context.Context, state ReceiptState, reason, quoted string) {
-	t.holdWith(ctx, func(r *Receipt) { r.State, r.Reason, r.Quoted, r.Front, r.Revivals = state, reason, quoted, "", nil })
+	t.holdWith(ctx, func(r *Receipt) {
+		r.setState(state, "", reason)
+		r.Quoted, r.Front, r.Revivals = quoted, "", nil
+	})
 }
 
 // holdWith is hold for a change of the receipt that says more.
@@ -361,7 +382,7 @@ func (t *typist) paste(ctx context.Context) error {
 func (t *typist) tryPaste(ctx context.Context, g Guard) (Outcome, error) {
 	if o := t.obstacle(&t.before); o.why != "" && !t.pastObstacle(o) {
 		t.release()
-		t.answerAhead(fmt.Errorf("%w: it isn't sent yet: %s", ErrConflict, o.why))
+		t.answerAhead(refuse("it isn't sent yet: %s", o.why))
 		t.holdForObstacle(ctx, o)
 		return "", nil
 	}

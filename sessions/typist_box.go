@@ -256,18 +256,18 @@ func (t *typist) without(s *Snapshot, b Box) bool {
 }
 
 // submittedHow is what's to be known of a text that was submitted.
-func (t *typist) submittedHow() string {
+func (t *typist) submittedHow() verdict {
 	switch {
 	case t.queued && !t.ended:
-		return reasonQueued
+		return verdict{CauseQueued, reasonQueued}
 	case t.m.isProved(t.id, t.receipt.ID):
-		return ""
+		return verdict{}
 	case t.ended:
 		return endedWithIt
 	case t.resized:
-		return "unverified: the pane got another size as Enter was pressed"
+		return unverified("the pane got another size as Enter was pressed")
 	}
-	return ""
+	return verdict{}
 }
 
 // guard says when something may be typed, and whether a dialog is open instead. Where

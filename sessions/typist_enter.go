@@ -44,7 +44,7 @@ func (t *typist) enter(ctx context.Context) error {
 			return t.submitted(ctx)
 		}
 		if !t.echoed {
-			t.set(ctx, ReceiptSubmitted, "unverified: the program doesn't show what is typed")
+			t.setSubmitted(ctx, unverified("the program doesn't show what is typed"))
 			return errDone
 		}
 		t.entered = t.entered && !t.stands // else that one changed nothing
@@ -63,13 +63,13 @@ func (t *typist) submitted(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.set(ctx, ReceiptSubmitted, cmp.Or(unsure, t.submittedHow()))
+	t.setSubmitted(ctx, cmp.Or(unsure, t.submittedHow()))
 	return errDone
 }
 
 // endedWithIt is what's known of a text whose program ended behind its Enter: that may
 // have been its last input, or have ended it first.
-const endedWithIt = "unverified: the program has ended since"
+var endedWithIt = unverified("the program has ended since")
 
 // line waits until the program has read the line that the kernel made. One that takes
 // the terminal over first gets it as mere text: for a shell that's the same, and a
@@ -80,12 +80,12 @@ func (t *typist) line(ctx context.Context) error {
 		s, err := t.look(ctx)
 		switch {
 		case errors.Is(err, ErrEnded), errors.Is(err, ErrUnknown):
-			t.set(ctx, ReceiptSubmitted, endedWithIt)
+			t.setSubmitted(ctx, endedWithIt)
 			return errDone
 		case err != nil:
 			return err
 		case t.term.Canonical && t.term.Unread == 0, !t.term.Canonical && !waited:
-			t.set(ctx, ReceiptSubmitted, "")
+			t.setSubmitted(ctx, verdict{})
 			return errDone
 		case !t.term.Canonical && t.box(&s).Known && !t.box(&s).Shell:
 			return errors.New("the program was just starting, and may have taken the text without its Enter; look at the session before you send it again")
@@ -95,7 +95,7 @@ func (t *typist) line(ctx context.Context) error {
 			return err
 		}
 	}
-	t.set(ctx, ReceiptSubmitted, "unverified: the program wasn't seen to read it")
+	t.setSubmitted(ctx, unverified("the program wasn't seen to read it"))
 	return errDone
 }
 

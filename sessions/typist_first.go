@@ -14,46 +14,46 @@ import (
 // that one: one that's slow to begin may be at it still.
 
 // lostAtStart is what's known of a text that left its box, of which nothing else was seen.
-const lostAtStart = "unverified: the text has left the input box, but the program had just begun and shows nothing else of it; look at the session before you send it again"
+var lostAtStart = unverified("the text has left the input box, but the program had just begun and shows nothing else of it; look at the session before you send it again")
 
 // leftLate is what's known of a text that left its box long behind Enter, of which nothing
 // else was seen. A program may have refused it, and somebody at the pane taken it away.
-const leftLate = "unverified: the text has left the input box, but long after Enter was pressed, and the program shows nothing else of it; somebody at the pane may have taken it away"
+var leftLate = unverified("the text has left the input box, but long after Enter was pressed, and the program shows nothing else of it; somebody at the pane may have taken it away")
 
 // confirm waits, where the text is the first that this run of the program takes, or it was
 // taken late, until something of it is seen elsewhere than in its box. It returns what's to
-// be known of it; "": all is well.
-func (t *typist) confirm(ctx context.Context, before *Snapshot) (string, error) {
+// be known of it.
+func (t *typist) confirm(ctx context.Context, before *Snapshot) (verdict, error) {
 	first := t.isFirst(before)
 	if !first && !t.late || t.ended {
-		return "", nil
+		return verdict{}, nil
 	}
 	stands := lineWithout
 	for began := time.Now(); time.Since(began) < lateWithin; {
 		s, err := t.look(ctx)
 		if err != nil {
-			return "", err
+			return verdict{}, err
 		}
 		if t.wasEnded(&s) {
 			t.ended = true
-			return "", nil
+			return verdict{}, nil
 		}
 		if t.isHeardOf(before, &s) {
 			t.m.noteTaken(t.id, t.into.Run)
-			return "", nil
+			return verdict{}, nil
 		}
 		stands = t.lineState(&s)
 		if err := t.wait(ctx, lookEvery); err != nil {
-			return "", err
+			return verdict{}, err
 		}
 	}
 	switch has := stands == lineHasIt || stands == lineHasMore; {
 	case has && !first:
-		return "", errNotTaken
+		return verdict{}, errNotTaken
 	case t.late:
 		return leftLate, nil
 	case has:
-		return "", errors.New("the program had just begun and has taken the text without its Enter; it stands in the session's input box: send it or take it away there")
+		return verdict{}, errors.New("the program had just begun and has taken the text without its Enter; it stands in the session's input box: send it or take it away there")
 	}
 	return lostAtStart, nil
 }

@@ -60,7 +60,7 @@ func (t *typist) takeUp(ctx context.Context) error {
 	case t.receipt.Pressed && (stands == lineHidden || !t.box(&t.before).Known):
 		return errors.New("panebridge was stopped before it saw whether the text was submitted, and nobody knows; look at the session before you send it again")
 	case t.receipt.Pressed:
-		t.set(ctx, ReceiptSubmitted, "unverified: panebridge was stopped before it saw the text taken; it isn't in the input line any more")
+		t.setSubmitted(ctx, unverified("panebridge was stopped before it saw the text taken; it isn't in the input line any more"))
 		return errDone
 	}
 	return errors.New("panebridge stopped before it had pressed Enter, and the text isn't in the session's input line; look at the session before you send it again")
@@ -210,7 +210,7 @@ func (t *typist) checkReach(ctx context.Context, s *Snapshot) error {
 	}
 	t.before = *s
 	if t.entered {
-		t.set(ctx, ReceiptSubmitted, "unverified: Enter was pressed, and "+front.Name+" has the foreground by now")
+		t.setSubmitted(ctx, unverified("Enter was pressed, and "+front.Name+" has the foreground by now"))
 		return errDone
 	}
 	gone := fmt.Errorf("%w, because %s has the foreground by now", errOtherFront, front.Name)
@@ -242,7 +242,7 @@ func (t *typist) checkRun(ctx context.Context, s *Snapshot) error {
 		return nil
 	}
 	if t.entered {
-		t.set(ctx, ReceiptSubmitted, endedWithIt)
+		t.setSubmitted(ctx, endedWithIt)
 		return errDone
 	}
 	var opened time.Time // when its box was there

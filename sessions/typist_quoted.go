@@ -100,7 +100,7 @@ func (t *typist) answerAhead(err error) {
 // dropAhead is for a go-ahead that comes to nothing because the receipt is final, or
 // panebridge stops.
 func (t *typist) dropAhead(ctx context.Context) {
-	err := fmt.Errorf("%w: the input isn't held any more", ErrConflict)
+	err := refuse("the input isn't held any more")
 	if ctx.Err() != nil {
 		err = fmt.Errorf("%w: panebridge is stopping", ErrUnavailable)
 	}

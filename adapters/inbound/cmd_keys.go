@@ -90,8 +90,8 @@ func (a *ask) press(keys []string) error {
 		press.Seen = press.Seen.Add(-seenAgo)
 	}
 	err := a.in.opt.Sessions.Keys(a.ctx, a.session.ID, press)
-	if errors.Is(err, sessions.ErrConflict) {
-		return errors.New(strings.TrimPrefix(err.Error(), sessions.ErrConflict.Error()+": "))
+	if refused, ok := errors.AsType[*sessions.RefusedError](err); ok {
+		return errors.New(refused.Why)
 	}
 	if err != nil {
 		return err

@@ -247,7 +247,7 @@ func (t *tracked) wanted() Progress {
 		return ToldTyped
 	case sessions.ReceiptSubmitted:
 		switch {
-		case t.receipt.Reason == sessions.ReasonPassed:
+		case t.receipt.Cause == sessions.CausePassed:
 			return ToldPassed
 		case t.receipt.Queued():
 			return ToldQueued

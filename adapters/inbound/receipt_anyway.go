@@ -74,8 +74,8 @@ func reviveAgent(a *ask) error {
 		return errors.New("this button says no way to begin the agent again")
 	}
 	_, err := a.in.opt.Sessions.Revive(a.ctx, args[0], args[1], a.event.Person.ID, sessions.Revival(args[2]))
-	if errors.Is(err, sessions.ErrConflict) {
-		return errors.New(strings.TrimPrefix(err.Error(), sessions.ErrConflict.Error()+": "))
+	if refused, ok := errors.AsType[*sessions.RefusedError](err); ok {
+		return errors.New(refused.Why)
 	}
 	if err != nil {
 		return err
@@ -91,8 +91,8 @@ func sendAnyway(a *ask) error {
 		return errors.New("this button says no screen")
 	}
 	_, err := a.in.opt.Sessions.SendAnyway(a.ctx, receipt, quoted, a.event.Person.ID)
-	if errors.Is(err, sessions.ErrConflict) {
-		return errors.New(strings.TrimPrefix(err.Error(), sessions.ErrConflict.Error()+": "))
+	if refused, ok := errors.AsType[*sessions.RefusedError](err); ok {
+		return errors.New(refused.Why)
 	}
 	if err != nil {
 		return err

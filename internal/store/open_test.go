@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"database/sql"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -312,4 +313,41 @@ func TestADatabaseThatMayNotBeOpenedSaysWhatToDo(t *testing.T) {
 		}
 		_ = os.Chmod(dir, 0o700)
 	}
+}
+
+// What receipts of an older panebridge said in words alone is told apart without reading these.
+func TestReceiptsOfOlderDatabasesSayTheirCauses(t *testing.T) {
+	path := dbPath(t)
+	names, err := fs.Glob(migrations(), "*.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	makeOlder(t, path, names[:28], 1, false)
+	conn := raw(t, path)
+	for i, r := range [][2]string{
+		{"held", "it waits behind another text: a dialog is open"},
+		{"held", "a dialog is open"},
+		{"submitted", "queued: the agent is at work, and takes it up when it has time"},
+		{"submitted", "queued by the agent, but no turn runs any more; whether it took this up can't be seen"},
+		{"submitted", "unverified: the program has ended since"},
+		{"answered", "unverified: the program has ended since"},
+		{"submitted", ""},
+		{"failed", "unverified"},
+	} {
+		mustExec(t, conn, fmt.Sprintf(`INSERT INTO receipts (id, session, text, submit, author, state, reason, created_at, updated_at, open)
+			VALUES ('in_%d', 'pb_1', 'x', 1, 'web', '%s', '%s', 1, 1, 0)`, i, r[0], strings.ReplaceAll(r[1], "'", "''")))
+	}
+	if err := conn.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s := mustOpen(t, path, Options{})
+	var got []sessions.Cause
+	for i := range 8 {
+		r, err := s.Receipt(t.Context(), fmt.Sprintf("in_%d", i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, r.Cause)
+	}
+	diff(t, "causes", []sessions.Cause{sessions.CauseBehind, "", sessions.CauseQueued, sessions.CausePassed, sessions.CauseUnverified, sessions.CauseUnverified, "", ""}, got)
 }

@@ -11,16 +11,16 @@ import (
 )
 
 const (
-	receiptColumns = `id, session, text, submit, author, name, origin, key, state, reason, anyway, pressed, addressee, created_at, updated_at`
+	receiptColumns = `id, session, text, submit, author, name, origin, key, state, cause, reason, anyway, pressed, addressee, created_at, updated_at`
 	sqlReceipt     = `SELECT ` + receiptColumns + ` FROM receipts WHERE id = ?`
 	sqlReceiptKey  = `SELECT ` + receiptColumns + ` FROM receipts WHERE key = ?`
 	// "open" is written by what Receipt.Final says: the rule stands in one place.
 	sqlOpenReceipts = `SELECT ` + receiptColumns + ` FROM receipts WHERE open ORDER BY created_at, seq`
 	// Only those of the last day are looked at: they're few.
 	sqlUnanswered = `SELECT ` + receiptColumns + ` FROM receipts WHERE NOT open AND state IN (?, ?) AND updated_at >= ? ORDER BY updated_at, seq`
-	sqlPutReceipt = `INSERT INTO receipts (` + receiptColumns + `, open) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	sqlPutReceipt = `INSERT INTO receipts (` + receiptColumns + `, open) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 	ON CONFLICT (id) DO UPDATE SET session = excluded.session, text = excluded.text, submit = excluded.submit,
-	author = excluded.author, name = excluded.name, origin = excluded.origin, key = excluded.key, state = excluded.state, reason = excluded.reason, anyway = excluded.anyway, pressed = excluded.pressed, addressee = excluded.addressee,
+	author = excluded.author, name = excluded.name, origin = excluded.origin, key = excluded.key, state = excluded.state, cause = excluded.cause, reason = excluded.reason, anyway = excluded.anyway, pressed = excluded.pressed, addressee = excluded.addressee,
 	created_at = excluded.created_at, updated_at = excluded.updated_at, open = excluded.open`
 )
 
@@ -32,7 +32,7 @@ func (s *Store) PutReceipt(ctx context.Context, r sessions.Receipt) error {
 	err := s.write.exec(
 		ctx, &s.write.putReceipt,
 		clean(r.ID), clean(r.Session), clean(r.Text), r.Submit, clean(r.Author), clean(r.Name), clean(r.Origin), sql.NullString{String: clean(r.Key), Valid: r.Key != ""},
-		clean(r.State), clean(r.Reason), clean(r.Anyway), r.Pressed, clean(r.To), nanos(r.CreatedAt), nanos(r.UpdatedAt), !r.Final(),
+		clean(r.State), clean(r.Cause), clean(r.Reason), clean(r.Anyway), r.Pressed, clean(r.To), nanos(r.CreatedAt), nanos(r.UpdatedAt), !r.Final(),
 	)
 	if isUnique(err) {
 		err = fmt.Errorf("%w: another has its key: %w", sessions.ErrConflict, err)
@@ -96,7 +96,7 @@ func receiptsOf(rows *sql.Rows, failed error) (all []sessions.Receipt, err error
 func scanReceipt(row interface{ Scan(into ...any) error }) (r sessions.Receipt, err error) {
 	var created, updated int64
 	var key sql.NullString
-	err = row.Scan(&r.ID, &r.Session, &r.Text, &r.Submit, &r.Author, &r.Name, &r.Origin, &key, &r.State, &r.Reason, &r.Anyway, &r.Pressed, &r.To, &created, &updated)
+	err = row.Scan(&r.ID, &r.Session, &r.Text, &r.Submit, &r.Author, &r.Name, &r.Origin, &key, &r.State, &r.Cause, &r.Reason, &r.Anyway, &r.Pressed, &r.To, &created, &updated)
 	r.Key = key.String
 	r.CreatedAt, r.UpdatedAt = fromNanos(created), fromNanos(updated)
 	return r, err

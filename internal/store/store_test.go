@@ -139,7 +139,7 @@ func TestReceiptsComeBackAndOpenOnesAreThoseThatAreNotFinal(t *testing.T) {
 			if err := s.PutReceipt(ctx, r); err != nil {
 				t.Fatal(err)
 			}
-			r.State, r.Reason, r.Anyway = state, "why", "cli"
+			r.State, r.Cause, r.Reason, r.Anyway = state, sessions.CauseUnverified, "why", "cli"
 			if err := s.PutReceipt(ctx, r); err != nil {
 				t.Fatal(err)
 			}

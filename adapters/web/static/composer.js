@@ -129,7 +129,7 @@ export class Composer {
     let submitted = 0; // since when it has been; 0: it isn't
     for (;;) {
       this.draw(item, now);
-      if (now.state === 'submitted' && !now.reason?.startsWith('queued:')) submitted ||= Date.now();
+      if (now.state === 'submitted' && now.cause !== 'queued') submitted ||= Date.now();
       if (final.has(now.state) || this.closed || (submitted && Date.now() - submitted > answersIn)) break;
       await sleep(Date.now() - began < patientAfter ? pollEvery : listEvery);
       try {
