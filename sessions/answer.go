@@ -21,14 +21,11 @@ func (m *Manager) Answer(ctx context.Context, id string, a Answer) (Prompt, erro
 	}
 	run, done, err := m.carriedThrough(ctx)
 	if err != nil {
-		return m.settle(ctx, p, outcome{state: PromptOpen, err: err})
+		return m.settle(ctx, p, Given{State: PromptOpen, Err: err})
 	}
 	defer done()
-	end := outcome{state: PromptOpen, doubt: closedMeantime, err: fmt.Errorf("%w: panebridge failed while it answered; look at the session before you answer again", ErrUnavailable)}
-	m.containPanic(ctx, p.Session, WorkerAnswer, func() { end = m.give(run, p) })
-	if end.key != "" && m.opt.Box != nil {
-		m.lookLater(p.Session, func(ctx context.Context) { m.takeLateKey(ctx, p.Session, end.key) }) //nolint:contextcheck // its life is Run's
-	}
+	end := Given{State: PromptOpen, Doubt: ClosedMeantime, Err: fmt.Errorf("%w: panebridge failed while it answered; look at the session before you answer again", ErrUnavailable)}
+	m.containPanic(ctx, p.Session, WorkerAnswer, func() { end = m.giveAnswer(run, p) })
 	return m.settle(ctx, p, end)
 }
 
@@ -66,7 +63,7 @@ func (m *Manager) claim(ctx context.Context, id string, a Answer) (Prompt, error
 	if p.State != PromptOpen {
 		return p, p.conflict()
 	}
-	if err := p.Dialog.takes(a); err != nil {
+	if err := p.Dialog.Takes(a); err != nil {
 		return p, err
 	}
 	claimed := p
@@ -85,28 +82,68 @@ func (m *Manager) claim(ctx context.Context, id string, a Answer) (Prompt, error
 	return claimed, nil
 }
 
-// outcome is what became of an answer that counted.
-type outcome struct {
-	state  PromptState // open: it's to be answered again
-	reason string      // of closed
-	doubt  string      // of open: see asking
-	key    string      // of answered: the last, if it may come to stand in an input box
-	err    error       // for who answered
+// How long an answer waits until nobody else types, and looks meanwhile whether its question is gone.
+const (
+	keyboardWithin = 5 * time.Second
+	turnEvery      = 50 * time.Millisecond
+)
+
+// giveAnswer has the answer given that counts.
+func (m *Manager) giveAnswer(ctx context.Context, p Prompt) Given {
+	e, err := m.handed(p.Session)
+	if err != nil {
+		return Given{State: PromptClosed, Reason: "the session has ended", Err: err}
+	}
+	if end, gone := m.awaitTurn(ctx, p, e.keyboard); gone {
+		return end
+	}
+	defer e.keyboard.GiveBack()
+	end := e.hand.GiveAnswer(ctx, p)
+	if ctx.Err() != nil && end.State != PromptAnswered {
+		return Given{State: PromptAnswering, Err: fmt.Errorf("%w: panebridge stopped while it was answered; look at the session", ErrUnavailable)}
+	}
+	return end
+}
+
+// awaitTurn takes the keyboard. While somebody else's text is typed the question may go,
+// and then nobody waits for that. A reading ends for the answer, and it's waited for.
+func (m *Manager) awaitTurn(ctx context.Context, p Prompt, keys Keyboard) (end Given, gone bool) {
+	for until := time.Now().Add(keyboardWithin); ; {
+		err := keys.TakeWithin(ctx, turnEvery)
+		if err == nil {
+			return Given{}, false
+		}
+		if shown, known := m.shownOf(p.Session); known && (shown == nil || !shown.Asks(&p.Dialog)) {
+			return GoneBefore(shown), true
+		}
+		if ctx.Err() != nil || time.Now().After(until) && !m.isRead(p.Session) {
+			return Given{State: PromptOpen, Err: err}, true
+		}
+	}
+}
+
+// GoneBefore is what becomes of an answer to a question that isn't there any more, but now, or
+// none, and of which nothing was pressed.
+func GoneBefore(now *Dialog) Given {
+	if now != nil {
+		return Given{State: PromptClosed, Reason: ClosedByOther, Err: fmt.Errorf("%w: the question has changed; nothing was answered", ErrConflict)}
+	}
+	return Given{State: PromptClosed, Reason: ClosedInPane, Err: fmt.Errorf("%w: the question is gone; nothing was answered", ErrConflict)}
 }
 
 // settle ends a claim, and takes in what was shown meanwhile.
-func (m *Manager) settle(ctx context.Context, p Prompt, end outcome) (Prompt, error) {
+func (m *Manager) settle(ctx context.Context, p Prompt, end Given) (Prompt, error) {
 	m.asks.Lock()
 	defer m.asks.Unlock()
-	if end.state == PromptAnswering { // the daemon stops; the next run finds out
-		return p, end.err
+	if end.State == PromptAnswering { // the daemon stops; the next run finds out
+		return p, end.Err
 	}
 	next := p
-	switch end.state {
+	switch end.State {
 	case PromptAnswered:
 		next = p.answered()
 	case PromptClosed:
-		next = p.closed(end.reason)
+		next = p.closed(end.Reason)
 	default:
 		next.State, next.Answer = PromptOpen, nil
 	}
@@ -123,9 +160,9 @@ func (m *Manager) settle(ctx context.Context, p Prompt, end outcome) (Prompt, er
 			next = was
 		}
 		if next.State == PromptAnswered {
-			end.err = nil
+			end.Err = nil
 		}
-		return next, end.err
+		return next, end.Err
 	}
 	if err := m.putPrompt(ctx, next); err != nil {
 		m.reopen(next) // nothing can be stored, and nobody is at it any more
@@ -137,14 +174,14 @@ func (m *Manager) settle(ctx context.Context, p Prompt, end outcome) (Prompt, er
 	if next.Final() { // what stands there now may be a part of another
 		e.whole, e.reading, e.parts = nil, "", nil
 	}
-	e.doubt = end.doubt
+	e.doubt = end.Doubt
 	done := e.done
 	m.mu.Unlock()
 	m.takeInHeld(ctx, p.Session)
 	if done != "" {
 		m.lookLater(p.Session, func(ctx context.Context) { m.lookForAgain(ctx, p.Session, done) }) //nolint:contextcheck // its life is Run's
 	}
-	return next, end.err
+	return next, end.Err
 }
 
 // reopen takes a claim back that couldn't be taken back on the disk: who reads it there
@@ -181,7 +218,7 @@ func (m *Manager) lookLater(id ID, f func(ctx context.Context)) {
 // lookForAgain looks some times whether what was answered stands there still, and asks it again then.
 func (m *Manager) lookForAgain(ctx context.Context, id ID, done string) {
 	for range lookAgainTries {
-		if rest(ctx, lookAgainAfter) != nil {
+		if Pause(ctx, lookAgainAfter) != nil {
 			return
 		}
 		if !m.stillDone(id, done) || m.askAgain(ctx, id, done) {
@@ -277,9 +314,9 @@ func (p Prompt) conflict() error {
 	return fmt.Errorf("%w: the question is closed: %s", ErrConflict, p.Reason)
 }
 
-// takes reports whether an answer fits a dialog, or what would. It's the one place that
+// Takes reports whether an answer fits a dialog, or what would. It's the one place that
 // says what nobody may choose who hasn't seen all of the question.
-func (d *Dialog) takes(a Answer) error {
+func (d *Dialog) Takes(a Answer) error {
 	if err := d.fits(a); err != nil {
 		return err
 	}

@@ -53,7 +53,7 @@ func (m *Manager) takeRefusalBack(ctx context.Context, id ID, call string) {
 
 // noteRefused keeps what was refused here, or that it isn't the last any more; m.mu is held.
 func (e *entry) noteRefused(p Prompt) {
-	if e.refused = nil; p.State == PromptAnswered && p.refuses() && p.Dialog.toldCall() != "" {
+	if e.refused = nil; p.State == PromptAnswered && p.Refuses() && p.Dialog.toldCall() != "" {
 		e.refused = &refusal{p, e.Turn.Number}
 	}
 }

@@ -33,12 +33,8 @@ const (
 	maxAwaited = 100
 )
 
-// What Receipt.Reason says of a text that its agent has queued (CauseQueued, CausePassed).
-const (
-	reasonQueued = "queued: the agent is at work, and takes it up when it has time"
-	// ReasonPassed says that no turn runs any more.
-	ReasonPassed = "queued by the agent, but no turn runs any more; whether it took this up can't be seen" //nolint:gosec // no credential
-)
+// ReasonPassed is what Receipt.Reason says with CausePassed: no turn runs any more.
+const ReasonPassed = "queued by the agent, but no turn runs any more; whether it took this up can't be seen" //nolint:gosec // no credential
 
 // turnNews is something that was told of a session's turns, in the order in which it was.
 type turnNews struct {
@@ -176,7 +172,7 @@ func (a *answers) turnsOf(ev OutputEvent) (turnNews, bool) {
 
 // hear takes in what was told of the turns. Manager.mu is held.
 func (a *answers) hear(n turnNews) {
-	asked := letters(strings.ToLower(n.text))
+	asked := Letters(strings.ToLower(n.text))
 	begun := false // the turn has taken one queued text up
 	for _, w := range a.awaited {
 		switch {
@@ -232,7 +228,7 @@ func askedIn(asked, text string) (rest string, ok bool) {
 		first = 8   // a text of so many is hardly the beginning of another by chance,
 		part  = 20  // and of so many hardly a part
 	)
-	want := letters(strings.ToLower(text))
+	want := Letters(strings.ToLower(text))
 	want = want[:min(len(want), most)]
 	i := strings.Index(asked, want)
 	if want == "" || i < 0 || asked != want && (i > 0 || len(want) < first) && len(want) < part {
@@ -327,4 +323,12 @@ func (m *Manager) loadUnanswered(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// turnSince reports whether a turn of a session's program began at a time or later.
+func (m *Manager) turnSince(id ID, at time.Time) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.entries[id]
+	return e != nil && !at.IsZero() && e.Turn.Number > 0 && e.Turn.StartedAt.After(at.Add(-submitSlack))
 }

@@ -114,7 +114,7 @@ func TestATextIsAnsweredWhileTheDaemonIsAway(t *testing.T) {
 			if away {
 				turn.Number, turn.EndedAt = 2, time.Now()
 			}
-			m := sessions.NewManager(sessions.Options{Servers: nil, Store: ended{b.store, turn}, Pollers: nobody{}, Notes: b, Dialog: func([]string) string { return "" }})
+			m := sessions.NewManager(sessions.Options{Servers: nil, Store: ended{b.store, turn}, Pollers: nobody{}, Notes: b})
 			if err := m.Load(b.Context()); err != nil {
 				b.Fatal(err)
 			}

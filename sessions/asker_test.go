@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/sessions"
+	"github.com/panebridge/panebridge/sessions/typing"
 )
 
 // question is one dialog of an asker.
@@ -453,29 +454,29 @@ type desk struct {
 	shown string   // Print that the poller told
 }
 
-func newDesk(tb testing.TB, pane *asker, db sessions.Store, options ...func(*sessions.Options)) *desk {
+func newDesk(tb testing.TB, pane *asker, db sessions.Store, changes ...func(*options)) *desk {
 	tb.Helper()
 	d := &desk{TB: tb, pane: pane, poke: make(chan struct{}, 1)}
-	o := sessions.Options{
+	o := options{Options: sessions.Options{
 		Servers: []sessions.Server{pane}, Store: db, Pollers: pollers{d}, Notes: d, Feed: new(sessions.Feed), Shell: "sh",
-		Phrases: []string{"."}, Dialog: func(rows []string) string {
+	}, Hands: typing.Options{
+		Dialogs: asked{}, Phrases: []string{"."}, Dialog: func(rows []string) string {
 			if strings.HasPrefix(rows[1], "?") {
 				return "?"
 			}
 			return ""
 		},
-		Dialogs: asked{},
-	}
+	}}
 	o.Feed.OnPrompt(func(p sessions.Prompt) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		d.told = append(d.told, p)
 	})
-	for _, change := range options {
+	for _, change := range changes {
 		change(&o)
 	}
 	pane.drew = func() { pollers{d}.Typed("", "") }
-	d.manager = sessions.NewManager(o)
+	d.manager = o.manager()
 	if err := d.manager.Load(context.Background()); err != nil {
 		tb.Fatal(err)
 	}

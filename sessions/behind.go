@@ -34,10 +34,10 @@ func (m *Manager) changeBehind(session ID) (changed []Receipt) {
 		case r.State != ReceiptStored && (r.State != ReceiptHeld || r.Behind == ""):
 			// It's being worked on, or held for what's in its own way.
 		case first != nil && first.keepsBack():
-			r.setState(ReceiptHeld, CauseBehind, "it waits behind another text: "+first.Reason)
+			r.SetState(ReceiptHeld, CauseBehind, "it waits behind another text: "+first.Reason)
 			r.Behind = first.ID
 		case r.Behind != "":
-			r.setState(ReceiptStored, "", "")
+			r.SetState(ReceiptStored, "", "")
 			r.Behind = ""
 		}
 		if first == nil {

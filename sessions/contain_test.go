@@ -27,7 +27,7 @@ func TestAPanicFailsOneText(t *testing.T) {
 	p := &pane{}
 	var mu sync.Mutex
 	var counted []string
-	change := func(o *sessions.Options) {
+	change := func(o *options) {
 		o.Panicked = func(worker string) {
 			mu.Lock()
 			defer mu.Unlock()

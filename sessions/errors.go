@@ -30,7 +30,7 @@ func (e *RefusedError) Error() string { return ErrConflict.Error() + ": " + e.Wh
 // Is reports whether target is ErrConflict.
 func (e *RefusedError) Is(target error) bool { return target == ErrConflict }
 
-// refuse returns a RefusedError.
-func refuse(format string, args ...any) error {
+// Refuse returns a RefusedError.
+func Refuse(format string, args ...any) error {
 	return &RefusedError{Why: fmt.Sprintf(format, args...)}
 }

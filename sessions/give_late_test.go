@@ -44,8 +44,8 @@ func TestAKeyThatComesBehindAPersonsOwn(t *testing.T) {
 		inks := time.Duration(rapid.SampledFrom([]int{0, 0, 300, 700}).Draw(rt, "milliseconds until its box is drawn")) * time.Millisecond
 		wrong := ""
 		synctest.Test(t, func(t *testing.T) {
-			d := newDesk(t, &asker{lag: lag, draws: draws, inks: inks, digits: true}, &memory{prompts: map[string]sessions.Prompt{}}, func(o *sessions.Options) {
-				o.Dialogs, o.Box = digital{}, boxBelow
+			d := newDesk(t, &asker{lag: lag, draws: draws, inks: inks, digits: true}, &memory{prompts: map[string]sessions.Prompt{}}, func(o *options) {
+				o.Hands.Dialogs, o.Hands.Box = digital{}, boxBelow
 			})
 			defer d.stop()
 			p := d.asks(permission(0))

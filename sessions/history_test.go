@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/sessions"
+	"github.com/panebridge/panebridge/sessions/typing"
 )
 
 // history is one run of random calls to daemons that come and go on a host, of people at
@@ -100,9 +101,12 @@ func (h *history) start() {
 	term := h.term
 	h.note("a daemon starts")
 	h.mu.Unlock()
-	m := sessions.NewManager(sessions.Options{
+	m := options{Options: sessions.Options{
 		Servers: []sessions.Server{server{h.host, term}}, Store: journal{h.host, term}, Pollers: nobody{}, Notes: silent{}, Shell: "shell",
-		Agents:  map[string]sessions.Agent{"agent": {Command: []string{"agent"}}},
+		Agents:   map[string]sessions.Agent{"agent": {Command: []string{"agent"}}},
+		Asked:    func(id sessions.ID, tell func(sessions.Asked)) func() { return h.follow(term, id, tell) },
+		Panicked: func(string) { h.panics.Add(1) },
+	}, Hands: typing.Options{
 		Phrases: []string{phrase},
 		Dialog: func(rows []string) string {
 			if strings.Contains(strings.ToLower(strings.Join(rows, "\n")), phrase) {
@@ -110,12 +114,10 @@ func (h *history) start() {
 			}
 			return ""
 		},
-		Asked:    func(id sessions.ID, tell func(sessions.Asked)) func() { return h.follow(term, id, tell) },
-		Box:      func(_ sessions.ID, s *sessions.Snapshot) sessions.Box { return h.boxOf(s) },
-		Front:    h.frontOf,
-		Revive:   func(_ sessions.ID, program, _ string) (string, bool) { return program, true },
-		Panicked: func(string) { h.panics.Add(1) },
-	})
+		Box:    func(_ sessions.ID, s *sessions.Snapshot) sessions.Box { return h.boxOf(s) },
+		Front:  h.frontOf,
+		Revive: func(_ sessions.ID, program, _ string) (string, bool) { return program, true },
+	}}.manager()
 	if err := m.Load(h.Context()); err != nil {
 		h.Fatal(err)
 	}
@@ -424,7 +426,7 @@ func (h *history) step() {
 	case n < 30:
 		_, _ = m.Restart(ctx, h.anyID())
 	case n < 31:
-		_, _, _ = m.Preview(ctx, h.anyID(), sessions.Preview{Text: "mail", Box: h.boxOf, Shell: func(s *sessions.Snapshot) bool { return h.frontOf(s).Kind == sessions.ProgramShell }})
+		_, _, _ = m.TypePreview(ctx, h.anyID(), sessions.Preview{Text: "mail", Box: h.boxOf, Shell: func(s *sessions.Snapshot) bool { return h.frontOf(s).Kind == sessions.ProgramShell }})
 	case n < 32:
 		_, _ = m.Answer(ctx, "pr_000000000000", sessions.Answer{Options: []int{0}})
 		_ = m.Waiting(h.anyID())

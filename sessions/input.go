@@ -139,7 +139,7 @@ func (m *Manager) Cancel(ctx context.Context, id string) (Receipt, error) {
 		if r.State != ReceiptStored && r.State != ReceiptHeld {
 			return false
 		}
-		r.setState(ReceiptCancelled, "", "")
+		r.SetState(ReceiptCancelled, "", "")
 		return true
 	})
 	if err != nil {
@@ -147,7 +147,7 @@ func (m *Manager) Cancel(ctx context.Context, id string) (Receipt, error) {
 	}
 	if !ok {
 		r, _ = m.Receipt(ctx, id)
-		return r, refuse("the input is %s already", r.State)
+		return r, Refuse("the input is %s already", r.State)
 	}
 	return out, nil
 }
@@ -196,6 +196,9 @@ func (m *Manager) changeReceipt(session ID, id string, change func(*Receipt) boo
 	before = *hit
 	if !change(hit) {
 		return before, before, false
+	}
+	if (hit.State == ReceiptFailed || hit.Unverified()) && hit.Submit && m.entries[session].proved(hit.ID) {
+		hit.SetState(ReceiptSubmitted, "", "") // the agent has said that it was asked it
 	}
 	if hit.State != ReceiptHeld && hit.State != ReceiptTyped {
 		hit.Quoted, hit.Front, hit.Revivals = "", "", nil
@@ -250,7 +253,7 @@ func (m *Manager) failWaiting(ctx context.Context, id ID, reason string) {
 			if r.State == ReceiptTyping || r.State == ReceiptTyped {
 				why += "; the text had been typed, and nobody knows whether it was taken"
 			}
-			r.setState(ReceiptFailed, "", why)
+			r.SetState(ReceiptFailed, "", why)
 			return true
 		})
 	}
@@ -268,7 +271,7 @@ func (m *Manager) loadReceipts(ctx context.Context, open []Receipt) error {
 		case ReceiptSubmitted, ReceiptAnswered, ReceiptFailed, ReceiptCancelled:
 			continue
 		}
-		r.setState(ReceiptFailed, "", "panebridge stopped while it was being typed, and the session has ended since; nobody knows whether it was taken")
+		r.SetState(ReceiptFailed, "", "panebridge stopped while it was being typed, and the session has ended since; nobody knows whether it was taken")
 		r.UpdatedAt = time.Now()
 		if err := m.opt.Store.PutReceipt(ctx, r); err != nil {
 			return fmt.Errorf("close a receipt of the last run: %w", err)
@@ -288,7 +291,7 @@ func (m *Manager) queueAgain(r Receipt) bool {
 		return false
 	}
 	if r.Cause == CauseBehind {
-		r.setState(ReceiptStored, "", "") // which it waits behind isn't kept
+		r.SetState(ReceiptStored, "", "") // which it waits behind isn't kept
 	}
 	if r.State == ReceiptStored || r.State == ReceiptHeld {
 		e.queue = append(e.queue, &r)
@@ -296,4 +299,56 @@ func (m *Manager) queueAgain(r Receipt) bool {
 	}
 	e.queue, e.left = slices.Insert(e.queue, 0, &r), true
 	return true
+}
+
+// startTypist begins to have a session's inputs typed, if nobody is at it.
+func (m *Manager) startTypist(id ID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.entries[id]
+	if e == nil || e.hand == nil || e.typing || m.ctx == nil || m.ctx.Err() != nil {
+		return
+	}
+	e.typing = true
+	ctx := m.ctx
+	m.typists.Go(func() {
+		for r := m.nextInput(id); r != nil && ctx.Err() == nil; r = m.nextInput(id) {
+			m.typeInput(ctx, id, *r)
+		}
+	})
+}
+
+// typeInput types one input. One that makes the typist panic fails, and the next is typed
+// by a new typist.
+func (m *Manager) typeInput(ctx context.Context, id ID, r Receipt) {
+	m.mu.Lock()
+	e := m.entries[id]
+	m.mu.Unlock()
+	if e == nil || m.containPanic(ctx, id, WorkerTypist, func() { e.hand.TypeText(ctx, r) }) {
+		return
+	}
+	_, _, _ = m.setReceipt(context.WithoutCancel(ctx), id, r.ID, func(r *Receipt) bool { // a failure to store it is logged
+		r.SetState(ReceiptFailed, "", "panebridge failed while it typed this; look at the session before you send it again")
+		return true
+	})
+}
+
+// nextInput drops finished receipts and returns the first that's open; nil: none is, or
+// the session was forgotten.
+func (m *Manager) nextInput(id ID) *Receipt {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.entries[id]
+	if e == nil {
+		return nil
+	}
+	for len(e.queue) > 0 && e.queue[0].Final() {
+		e.queue = e.queue[1:]
+	}
+	if len(e.queue) == 0 {
+		e.typing = false
+		return nil
+	}
+	r := *e.queue[0]
+	return &r
 }

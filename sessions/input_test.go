@@ -15,6 +15,7 @@ import (
 	"github.com/panebridge/panebridge/internal/store"
 	"github.com/panebridge/panebridge/internal/store/storetest"
 	"github.com/panebridge/panebridge/sessions"
+	"github.com/panebridge/panebridge/sessions/typing"
 )
 
 // pane is a tmux server with one pane, whose program takes what's typed.
@@ -132,6 +133,19 @@ type bed struct {
 	mute  bool // nothing can be
 }
 
+// options are those of a manager and of its hands.
+type options struct {
+	sessions.Options
+
+	Hands typing.Options
+}
+
+// manager makes the manager.
+func (o options) manager() *sessions.Manager {
+	o.Hand, o.Dialogs = typing.New(o.Hands), o.Hands.Dialogs
+	return sessions.NewManager(o.Options)
+}
+
 func withBed(t *testing.T, test func(b *bed)) {
 	t.Helper()
 	p := &pane{}
@@ -139,7 +153,7 @@ func withBed(t *testing.T, test func(b *bed)) {
 }
 
 // withPane is withBed with a server that may do more than its pane.
-func withPane(t *testing.T, p *pane, srv sessions.Server, change func(*sessions.Options), test func(b *bed)) {
+func withPane(t *testing.T, p *pane, srv sessions.Server, change func(*options), test func(b *bed)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		db, err := storetest.Open(t.Context(), filepath.Join(t.TempDir(), "db"))
@@ -148,9 +162,9 @@ func withPane(t *testing.T, p *pane, srv sessions.Server, change func(*sessions.
 		}
 		defer func() { _ = db.Close() }()
 		b := &bed{T: t, pane: p, store: &full{Store: db}}
-		opt := sessions.Options{
+		opt := options{Hands: typing.Options{Dialog: func([]string) string { return "" }}}
+		opt.Options = sessions.Options{
 			Servers: []sessions.Server{srv}, Store: b.store, Pollers: nobody{}, Notes: b, Feed: new(sessions.Feed), Shell: "sh",
-			Dialog: func([]string) string { return "" },
 		}
 		opt.Feed.OnReceipt(func(r sessions.Receipt) {
 			b.mu.Lock()
@@ -164,7 +178,7 @@ func withPane(t *testing.T, p *pane, srv sessions.Server, change func(*sessions.
 		if change != nil {
 			change(&opt)
 		}
-		b.manager = sessions.NewManager(opt)
+		b.manager = opt.manager()
 		if err := b.manager.Load(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -3,7 +3,6 @@ package sessions
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -24,14 +23,11 @@ type KeyPress struct {
 // maxKeys bounds one KeyPress.
 const maxKeys = 100
 
-// keysTries is how often keys are tried on a screen that changes meanwhile.
-const keysTries = 20
+// ErrNotToAnswer says that keys would answer a dialog, which isn't that person's to do.
+var ErrNotToAnswer = Refuse("a question is on the screen, which these keys may answer; that takes somebody who may answer questions")
 
-// errNotToAnswer says that keys would answer a dialog, which isn't that person's to do.
-var errNotToAnswer = refuse("a question is on the screen, which these keys may answer; that takes somebody who may answer questions")
-
-// errNewDialog says that a person can't have seen the dialog on the screen.
-var errNewDialog = refuse("a question has just come up, or has changed, on the screen; look at it before you press keys")
+// ErrNewDialog says that a person can't have seen the dialog on the screen.
+var ErrNewDialog = Refuse("a question has just come up, or has changed, on the screen; look at it before you press keys")
 
 // Keys presses keys in a session's pane. They may answer a dialog: so the check for one
 // and the keys are one step, and what changes on the screen without one doesn't matter.
@@ -45,82 +41,24 @@ func (m *Manager) Keys(ctx context.Context, id ID, p KeyPress) error {
 			return fmt.Errorf("%w key %q: give names like Enter, Escape, Tab, BTab, BSpace, Up, PageDown, F5, C-c, M-x, or single characters", ErrInvalid, k)
 		}
 	}
-	s, srv, err := m.living(id)
+	e, err := m.handed(id)
 	if err != nil {
 		return err
 	}
-	out, err := m.pressKeys(ctx, s, srv, p)
+	out, err := e.hand.PressKeys(ctx, p)
 	switch {
 	case err != nil:
 		return err
 	case out == Dead:
-		return fmt.Errorf("%s: %w: its program has ended", s.Name, ErrEnded)
+		return fmt.Errorf("%s: %w: its program has ended", id, ErrEnded)
 	case out == Held:
-		return errNewDialog
+		return ErrNewDialog
 	case out == Moved:
 		return fmt.Errorf("%w: the screen with the question doesn't stand still; press again", ErrUnavailable)
 	}
 	m.log.Info("keys pressed", "session", id, "count", len(p.Keys), "author", p.Author)
 	m.opt.Pollers.Typed(id, "")
 	return nil
-}
-
-// pressKeys presses keys as soon as the screen is one on which they may be.
-func (m *Manager) pressKeys(ctx context.Context, s Session, srv Server, p KeyPress) (out Outcome, err error) {
-	if refuses(p.Keys) {
-		return srv.Press(ctx, Guard{Pane: s.Pane.ID, Server: s.Pane.Identity}, p.Keys...)
-	}
-	for range keysTries {
-		snap, err := srv.Snapshot(ctx, s.Pane.ID, Window{})
-		if err == nil {
-			err = snap.ended(s.Pane.Identity)
-		}
-		if err != nil {
-			return "", err
-		}
-		g, err := m.keysGuard(s.ID, &snap, p)
-		if err != nil {
-			return "", err
-		}
-		if out, err = srv.Press(ctx, g, p.Keys...); err != nil || out != Moved && (out != Held || !p.Answers) {
-			return out, err
-		}
-		if err := rest(ctx, lookEvery); err != nil {
-			return "", err
-		}
-	}
-	return out, nil
-}
-
-// refuses reports whether keys can only refuse what's asked.
-func refuses(keys []string) bool {
-	return !slices.ContainsFunc(keys, func(k string) bool { return k != "Escape" && k != "C-c" })
-}
-
-// keysGuard says when keys may be pressed: while no dialog is open, or while the one that
-// the person has seen stands there, if it's theirs to answer.
-func (m *Manager) keysGuard(id ID, snap *Snapshot, p KeyPress) (Guard, error) {
-	t := &typist{m: m, id: id, pane: snap.Pane}
-	g, open := t.guard(snap)
-	d := m.opt.Dialogs.Read(id, snap, nil)
-	if !open && d == nil {
-		g.Saw, g.Front = nil, "" // a spinner, or what's printed, changes nothing
-		if len(g.Rows) > 0 {
-			g.Saw = snap
-		}
-		return g, nil
-	}
-	switch {
-	case !p.Answers:
-		return g, errNotToAnswer
-	case !m.hadSeen(id, d, p.Seen):
-		return g, errNewDialog
-	}
-	g.Phrases, g.Saw, g.Rows = nil, snap, nil
-	if d != nil {
-		g.Rows = TellingRows(snap.Rows, d.First, d.Last, checkedRows)
-	}
-	return g, nil
 }
 
 // hadSeen reports whether a dialog was open when a person saw the screen, as far as that's

@@ -5,32 +5,8 @@ import (
 	"unicode"
 )
 
-// endRunes is how many letters and digits are the end of a text: a box may not show
-// all of it.
-const endRunes = 20
-
-// places are where a text, or its end, stands among the letters and digits of a box:
-// those before and behind it; nil: it doesn't, or isn't shown as it was typed.
-func places(text, box string) (around []string) {
-	all, shown := letters(text), letters(box)
-	if before, behind, ok := strings.Cut(shown, all); ok {
-		return []string{before, behind}
-	}
-	end := lastLetters(text)
-	if at := strings.LastIndex(shown, end); at >= 0 && end != "" {
-		return []string{"", shown[at+len(end):]}
-	}
-	return nil
-}
-
-// lastLetters are the last letters and digits of a text.
-func lastLetters(text string) string {
-	runes := []rune(letters(text))
-	return string(runes[max(0, len(runes)-endRunes):])
-}
-
-// letters are the letters and digits of a text: a box breaks rows and draws around them.
-func letters(text string) string {
+// Letters are the letters and digits of a text: a box breaks rows and draws around them.
+func Letters(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
 			return r

@@ -120,7 +120,7 @@ func (m *Manager) begin(ctx context.Context, s Session) error {
 		return fmt.Errorf("store session %s: %w", s.Name, err)
 	}
 	m.mu.Lock()
-	m.entries[s.ID] = newEntry(s)
+	m.entries[s.ID] = m.newEntry(s)
 	m.mu.Unlock()
 	m.opt.Feed.PublishSession(s)
 	m.log.Info("session begins", "session", s.ID, "pane", s.Pane.ID, "server", s.Pane.Server)

@@ -42,7 +42,7 @@ func TestASessionHasEndedAsItsLastLineIsTold(t *testing.T) {
 	var b *bed
 	e := &ear{manager: func() *sessions.Manager { return b.manager }}
 	p := &pane{}
-	withPane(t, p, p, func(o *sessions.Options) { o.Feed.OnOutput(e.Output); o.Feed.OnSession(e.Changed) }, func(made *bed) {
+	withPane(t, p, p, func(o *options) { o.Feed.OnOutput(e.Output); o.Feed.OnSession(e.Changed) }, func(made *bed) {
 		b = made
 		b.manager.Ended(b.id, nil, "its pane is gone")
 		b.pass(time.Second)

@@ -46,29 +46,15 @@ type Options struct {
 	// Integrate changes the command of a shell, and adds to its environment, so that it
 	// tells of its commands. Nil: nothing is changed.
 	Integrate func(command []string) (changed, env []string)
-	Phrases   []string // of open dialogs, see Guard
 	// Hides reports whether what people see of a text hides something that could do more than be
 	// secret. Nil: it hides nothing.
-	Hides  func(text string) bool
-	Dialog func(rows []string) string // finds one of Phrases in rows, "" for none
+	Hides func(text string) bool
 	// Asked has tell hear what a session's agent was asked, as its transcript and its hooks
 	// say, until stop is called. tell may be called by any goroutine, and returns at once.
 	// Nil: nothing is known of it.
-	Asked func(id ID, tell func(Asked)) (stop func())
-	// Box reads the input box of a session's program. Nil: none can be read.
-	Box func(id ID, s *Snapshot) Box
-	// Front tells what has the foreground of the pane of a screen that was just looked at.
-	// Nil: nothing is known of it.
-	Front func(s *Snapshot) Program
-	// Revive is the command line by which a shell begins an agent again that has a
-	// profile of this name; conversation is the agent's own id of the one to go on with,
-	// "" for a new one. false: it isn't known. Nil: it never is.
-	Revive func(id ID, program, conversation string) (line string, ok bool)
-	// Decide gives an answer to a dialog without a key, if the program waits for it in
-	// another way, and may wait some seconds until the program has said what came of it. Nil:
-	// none does.
-	Decide  func(ctx context.Context, id ID, d *Dialog, a Answer) Decided
-	Dialogs Dialogs // reads the dialogs of the programs; nil: there are none
+	Asked   func(id ID, tell func(Asked)) (stop func())
+	Hand    func(*Desk) Hand // makes the hand that types into a session: package typing; nil: nothing is typed
+	Dialogs Dialogs          // reads the dialogs of the programs; nil: there are none
 	// Panicked is told that a worker of a session panicked, and was begun anew: one of
 	// the Worker constants. It must not block. Nil: nobody is told.
 	Panicked func(worker string)
@@ -103,22 +89,34 @@ type entry struct {
 	proofs
 	queue    []*Receipt // the first may be in work
 	typing   bool       // a typist is at work
-	keyboard keyboard
-	boxSeen  bool // the program's input box was on the screen
-	unshown  bool // a text was read, of which nothing was seen up to the second drawn
-	drawn    int64
-	left     bool // the first of queue was being typed when the daemon's last run ended
-	hasTaken bool // a program's run was seen to take a text: takenBy, see Program.Run
-	takenBy  string
-	takenAt  time.Time  // the first of it
-	begun    string     // what was submitted last in a shell, with what it went on with
-	was      Source     // the last agent program's that has ended
-	bare     []barePart // rows that somebody has said to be empty prompts
-	prompts  []string   // of a shell that doesn't edit its line, with nothing before them
-	ahead    *goAhead   // for the first of queue, until its typist takes it; nil: none
+	keyboard Keyboard
+	hand     Hand     // nil: nothing is typed
+	left     bool     // the first of queue was being typed when the daemon's last run ended
+	was      Source   // the last agent program's that has ended
+	ahead    *GoAhead // for the first of queue, until its typist takes it; nil: none
 }
 
-func newEntry(s Session) *entry { return &entry{Session: s, keyboard: newKeyboard()} }
+func (m *Manager) newEntry(s Session) *entry {
+	e := &entry{Session: s, keyboard: newKeyboard()}
+	if m.opt.Hand != nil {
+		e.hand = m.opt.Hand(&Desk{m: m, id: s.ID})
+	}
+	return e
+}
+
+// handed is a living session into which a hand types.
+func (m *Manager) handed(id ID) (*entry, error) {
+	if _, _, err := m.living(id); err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.entries[id]
+	if e == nil || e.hand == nil {
+		return nil, fmt.Errorf("%w session %q", ErrUnknown, id)
+	}
+	return e, nil
+}
 
 // closedPane is a pane that was closed by hand: no pattern adopts it again.
 type closedPane struct {
@@ -139,7 +137,7 @@ func NewManager(opt Options) *Manager {
 		opt.Panicked = func(string) {}
 	}
 	if opt.Dialogs == nil {
-		opt.Dialogs = noDialogs{}
+		opt.Dialogs = NoDialogs{}
 	}
 	return &Manager{
 		opt: opt, log: opt.Logger, entries: map[ID]*entry{}, closed: map[closedPane]bool{}, pending: map[string]bool{},
@@ -167,7 +165,7 @@ func (m *Manager) Load(ctx context.Context) error {
 	}
 	m.mu.Lock()
 	for _, s := range all {
-		m.entries[s.ID] = newEntry(s)
+		m.entries[s.ID] = m.newEntry(s)
 	}
 	for _, p := range panes {
 		m.closed[closedPane{p.Server, p.Identity, p.ID}] = true
@@ -367,4 +365,14 @@ func (m *Manager) takeOutput(ev OutputEvent, now time.Time) (s Session, news out
 		m.awaitReturn(e)
 	}
 	return e.Session, news, true
+}
+
+// Pause waits for a time, or until ctx ends, whose error it returns then.
+func Pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
 }

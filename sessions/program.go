@@ -32,8 +32,8 @@ type Program struct {
 // the foreground when a text is typed for the first time.
 type Addressee string
 
-// addresseeOf is the addressee that a program is.
-func addresseeOf(p Program) Addressee {
+// Addressee is the addressee that the program is.
+func (p Program) Addressee() Addressee {
 	switch p.Kind {
 	case ProgramAgent:
 		return Addressee("agent:" + p.Name)
@@ -53,12 +53,12 @@ func addresseeOf(p Program) Addressee {
 // isn't whom it was written to.
 func (a Addressee) reaches(front Program, written time.Time) bool {
 	switch {
-	case front.Kind == ProgramUnknown, a == addresseeOf(front):
+	case front.Kind == ProgramUnknown, a == front.Addressee():
 		return true
 	case front.Kind == ProgramAgent && (a == "" || a == "own"):
 		return front.Own || !front.Started.After(written)
 	case front.Kind == ProgramAgent:
-		return a.shell() && !front.Started.After(written)
+		return a.IsShell() && !front.Started.After(written)
 	}
 	return a == "" && front.Kind != ProgramOther
 }
@@ -66,14 +66,14 @@ func (a Addressee) reaches(front Program, written time.Time) bool {
 // yieldsTo reports whether another program takes the addressee's place by itself: the
 // first one does, and an agent in the place of what began it.
 func (a Addressee) yieldsTo(to Addressee) bool {
-	return a == "" || to.agent() != "" && (a == "own" || a.shell())
+	return a == "" || to.Agent() != "" && (a == "own" || a.IsShell())
 }
 
-// shell reports whether it's a shell.
-func (a Addressee) shell() bool { return strings.HasPrefix(string(a), "shell:") }
+// IsShell reports whether it's a shell.
+func (a Addressee) IsShell() bool { return strings.HasPrefix(string(a), "shell:") }
 
-// agent is the name of the agent's profile; "": it's no agent.
-func (a Addressee) agent() string {
+// Agent is the name of the agent's profile; "": it's no agent.
+func (a Addressee) Agent() string {
 	name, ok := strings.CutPrefix(string(a), "agent:")
 	if !ok {
 		return ""

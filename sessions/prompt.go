@@ -178,7 +178,7 @@ func reflowed(a, b string) bool {
 // they draw; before it may stand what only the whole dialog draws.
 func (d *Dialog) sameCall(other *Dialog) bool {
 	return d.Kind == PromptPermission && d.Call != "" && d.Call == other.Call && !d.Disputed && !other.Disputed &&
-		(strings.HasSuffix(d.Whole, other.Whole) || strings.HasSuffix(other.Whole, d.Whole)) && d.Tall == "" && other.Tall == "" && d.asksLike(other)
+		(strings.HasSuffix(d.Whole, other.Whole) || strings.HasSuffix(other.Whole, d.Whole)) && d.Tall == "" && other.Tall == "" && d.AsksLike(other)
 }
 
 // About is what it's about as far as that's known, in characters that are seen where they

@@ -204,7 +204,7 @@ func TestAPromptIsToldByOneRecord(t *testing.T) {
 func TestWhatAMaskHidesIsNotAllowed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hides := func(text string) bool { return strings.Contains(text, "secret&") }
-		d := newDesk(t, &asker{lag: 5 * time.Millisecond}, &memory{prompts: map[string]sessions.Prompt{}}, func(o *sessions.Options) { o.Hides = hides })
+		d := newDesk(t, &asker{lag: 5 * time.Millisecond}, &memory{prompts: map[string]sessions.Prompt{}}, func(o *options) { o.Hides = hides })
 		defer d.stop()
 		q := permission(0)
 		q.body = "secret& rm"

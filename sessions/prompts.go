@@ -13,11 +13,11 @@ import (
 
 // Why prompts are closed.
 const (
-	closedInPane   = "it was answered in the pane"
+	ClosedInPane   = "it was answered in the pane"
 	closedByLine   = "it has its line"
-	closedByOther  = "another question took its place"
+	ClosedByOther  = "another question took its place"
 	closedByCrash  = "panebridge stopped while it was answered; look at the session"
-	closedMeantime = "it went while an answer was being given; look at the session"
+	ClosedMeantime = "it went while an answer was being given; look at the session"
 )
 
 // promptAgainAfter is when a change of a prompt that couldn't be stored is tried again.
@@ -97,12 +97,6 @@ func (m *Manager) shownOf(id ID) (shown *Dialog, known bool) {
 	return e.shown, e.heard
 }
 
-// asksUnread reports whether a session's screen shows a dialog that nobody knows.
-func (m *Manager) asksUnread(id ID) bool {
-	shown, known := m.shownOf(id)
-	return known && shown != nil && shown.Kind == PromptUnread
-}
-
 // Prompt returns a question as it is now, whatever became of it; ErrUnknown if there's
 // none, or none any more.
 func (m *Manager) Prompt(ctx context.Context, id string) (Prompt, error) {
@@ -134,7 +128,7 @@ func (e *entry) show(ev OutputEvent) bool {
 	if !ev.Asked && (e.heard || ev.Prompt == nil) {
 		return false
 	}
-	if e.away = ev.Prompt == nil && e.shown != nil && e.prompt != nil && !e.gave && time.Since(e.backAt) < wholeBack; e.away {
+	if e.away = ev.Prompt == nil && e.shown != nil && e.prompt != nil && !e.gave && time.Since(e.backAt) < BackWithin; e.away {
 		return false
 	}
 	e.heard, e.shown = true, e.samePart(ev.Prompt)
@@ -150,10 +144,10 @@ func (m *Manager) awaitReturn(e *entry) {
 	if m.ctx == nil || m.ctx.Err() != nil {
 		return
 	}
-	ctx, id, wait := m.ctx, e.ID, wholeBack-time.Since(e.backAt)
+	ctx, id, wait := m.ctx, e.ID, BackWithin-time.Since(e.backAt)
 	m.typists.Go(func() {
 		m.containPanic(ctx, id, WorkerLook, func() {
-			if rest(ctx, wait) == nil && m.takeAway(id) {
+			if Pause(ctx, wait) == nil && m.takeAway(id) {
 				m.takeIn(ctx, id)
 			}
 		})
@@ -191,12 +185,12 @@ func (a *asking) samePart(d *Dialog) *Dialog {
 	}
 	if !slices.Contains(a.parts, d.Print) {
 		past, was := time.Since(a.backAt), a.shown
-		if was == nil || was.Print != a.reading || !d.asksLike(was) {
+		if was == nil || was.Print != a.reading || !d.AsksLike(was) {
 			return d
 		}
 		switch {
 		case a.whole == nil && past <= wholeLate && d.overlaps(was): // it can only be refused
-		case a.whole != nil && past <= wholeBack && a.whole.isWholeOf(d):
+		case a.whole != nil && past <= BackWithin && a.whole.IsWholeOf(d):
 		default:
 			return d
 		}
@@ -293,9 +287,9 @@ func (a *asking) whyGone() string {
 	case a.prompt.Kind() == PromptLine:
 		return closedByLine
 	case a.shown != nil:
-		return closedByOther
+		return ClosedByOther
 	}
-	return closedInPane
+	return ClosedInPane
 }
 
 func (p Prompt) closed(reason string) Prompt {
@@ -377,16 +371,18 @@ func (m *Manager) loadPrompts(ctx context.Context, open []Prompt) {
 			_ = m.putPrompt(ctx, p.closed("the session has ended")) // a failure to store it is logged
 		}
 		if before != nil { // a change that couldn't be stored
-			_ = m.opt.Store.PutPrompt(ctx, before.closed(closedByOther)) // nobody knows of it
+			_ = m.opt.Store.PutPrompt(ctx, before.closed(ClosedByOther)) // nobody knows of it
 		}
 	}
 }
 
-// noDialogs knows none.
-type noDialogs struct{}
+// NoDialogs knows none.
+type NoDialogs struct{}
 
-func (noDialogs) Read(ID, *Snapshot, *Screen) *Dialog { return nil }
+// Read finds none.
+func (NoDialogs) Read(ID, *Snapshot, *Screen) *Dialog { return nil }
 
-func (noDialogs) Next(ID, *Dialog, Answer) (DialogStep, error) {
+// Next knows no way.
+func (NoDialogs) Next(ID, *Dialog, Answer) (DialogStep, error) {
 	return DialogStep{}, fmt.Errorf("%w answer: it isn't known how; answer it in the session", ErrInvalid)
 }

@@ -52,7 +52,7 @@ func (p *proofs) take(a Asked, now time.Time) (proved []string) {
 	if a.At.IsZero() {
 		return nil
 	}
-	asked := letters(strings.ToLower(a.Text))
+	asked := Letters(strings.ToLower(a.Text))
 	for _, t := range p.typed {
 		known := &t.read
 		if a.Hook {
@@ -76,7 +76,7 @@ func (p *proofs) proved(receipt string) bool {
 
 // awaitProof begins to look for a text among what the agent is asked from a time on.
 func (m *Manager) awaitProof(r Receipt, from time.Time) {
-	if m.opt.Asked == nil || letters(r.Text) == "" {
+	if m.opt.Asked == nil || Letters(r.Text) == "" {
 		return
 	}
 	m.mu.Lock()

@@ -21,8 +21,8 @@ func withDeaf(t *testing.T, test func(b *bed, tell func(sessions.Asked))) {
 	t.Helper()
 	p := &pane{}
 	var all []func(sessions.Asked)
-	change := func(o *sessions.Options) {
-		o.Box = func(_ sessions.ID, s *sessions.Snapshot) sessions.Box {
+	change := func(o *options) {
+		o.Hands.Box = func(_ sessions.ID, s *sessions.Snapshot) sessions.Box {
 			return sessions.Box{Known: true, Open: true, Text: s.Rows[len(s.Rows)-1][2:]}
 		}
 		o.Asked = func(_ sessions.ID, tell func(sessions.Asked)) func() {
@@ -122,7 +122,7 @@ func TestADoubtEndsWithTheAgentsWord(t *testing.T) {
 	for _, answered := range []bool{false, true} {
 		p := &starting{boxed: &boxed{pane: &pane{sent: []string{"$ sleep 60"}}}}
 		var tell func(sessions.Asked)
-		options := func(o *sessions.Options) {
+		options := func(o *options) {
 			p.options(o)
 			o.Asked = func(_ sessions.ID, to func(sessions.Asked)) func() {
 				tell = to

@@ -76,8 +76,8 @@ type Receipt struct {
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-// setState makes a state, and what's to be known of it, the receipt's.
-func (r *Receipt) setState(state ReceiptState, cause Cause, reason string) {
+// SetState makes a state, and what's to be known of it, the receipt's.
+func (r *Receipt) SetState(state ReceiptState, cause Cause, reason string) {
 	r.State, r.Cause, r.Reason = state, cause, reason
 }
 

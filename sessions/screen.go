@@ -18,8 +18,8 @@ type Screen struct {
 	Dead          bool   // the program has ended and tmux shows what it left
 }
 
-// shows reports whether a screen has the rows of a look at all of it.
-func (s *Screen) shows(snap *Snapshot) bool {
+// Shows reports whether a screen has the rows of a look at all of it.
+func (s *Screen) Shows(snap *Snapshot) bool {
 	for i := range max(len(s.Rows), len(snap.Rows)) {
 		var a, b string
 		if i < len(s.Rows) {
@@ -118,7 +118,7 @@ func (m *Manager) PromptScreen(ctx context.Context, p Prompt) Screen {
 	if s, srv, err := m.living(p.Session); err == nil && !p.Final() {
 		snap, err := srv.Snapshot(ctx, s.Pane.ID, Window{})
 		screen, fail := srv.Screen(ctx, s.Pane.ID)
-		if err == nil && fail == nil && snap.Server == s.Pane.Identity && screen.shows(&snap) {
+		if err == nil && fail == nil && snap.Server == s.Pane.Identity && screen.Shows(&snap) {
 			if d := m.samePartOf(p.Session, m.opt.Dialogs.Read(p.Session, &snap, nil)); d != nil && d.Print == p.Dialog.Print {
 				return screen
 			}

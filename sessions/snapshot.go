@@ -40,20 +40,20 @@ type Snapshot struct {
 	At      time.Time
 }
 
-// ended is ErrEnded where a look at a pane of one run of the tmux server found another run,
+// Ended is ErrEnded where a look at a pane of one run of the tmux server found another run,
 // or the pane's program dead; nil: neither.
-func (s *Snapshot) ended(pane ServerIdentity) error {
+func (s *Snapshot) Ended(pane ServerIdentity) error {
 	switch {
 	case s.Server != pane:
 		return fmt.Errorf("%w: its tmux server was started anew", ErrEnded)
 	case s.Dead:
-		return errDead
+		return ErrDead
 	}
 	return nil
 }
 
-// errDead says that the program of a session has ended.
-var errDead = fmt.Errorf("%w: its program has ended", ErrEnded)
+// ErrDead says that the program of a session has ended.
+var ErrDead = fmt.Errorf("%w: its program has ended", ErrEnded)
 
 // Window says which rows a snapshot is to hold, relative to the top of the
 // visible screen: -100 is a hundred rows up in history. The zero Window is the

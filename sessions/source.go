@@ -38,7 +38,7 @@ func (m *Manager) Choose(id ID, src Source) error {
 		e.was = e.Source
 	}
 	e.Source = src
-	to := addresseeOf(Program{Kind: ProgramAgent, Name: src.Program})
+	to := Program{Kind: ProgramAgent, Name: src.Program}.Addressee()
 	address := src.Program != "" && e.Addressee.yieldsTo(to)
 	s := e.Session
 	m.mu.Unlock()

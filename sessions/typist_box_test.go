@@ -89,10 +89,10 @@ func (p *boxed) do(change func()) {
 	change()
 }
 
-func (p *boxed) options(o *sessions.Options) {
+func (p *boxed) options(o *options) {
 	const phrase = "do you want to proceed"
-	o.Box, o.Phrases = readBox(&p.queue), []string{phrase}
-	o.Dialog = func(rows []string) string {
+	o.Hands.Box, o.Hands.Phrases = readBox(&p.queue), []string{phrase}
+	o.Hands.Dialog = func(rows []string) string {
 		if strings.Contains(strings.Join(rows, "\n"), phrase) {
 			return phrase
 		}
@@ -248,7 +248,7 @@ func TestWhatMayBeTheProgramsOwn(t *testing.T) {
 // its Enter back; one that comes from elsewhere does.
 func TestAPhraseOfTheTextItself(t *testing.T) {
 	p := &boxed{pane: &pane{}}
-	withPane(t, p.pane, p, func(o *sessions.Options) { p.options(o); o.Box = nil }, func(b *bed) {
+	withPane(t, p.pane, p, func(o *options) { p.options(o); o.Hands.Box = nil }, func(b *bed) {
 		const text = "echo do you want to proceed"
 		if _, err := b.input(text, ""); err != nil {
 			b.Fatal(err)

@@ -58,10 +58,10 @@ func TestATextThatAStartingProgramForgetsIsTypedAgain(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(c), func(t *testing.T) {
 			p := &asking{boxed: &boxed{pane: &pane{}}, times: c.times, leave: c.leave}
-			options := func(o *sessions.Options) {
+			options := func(o *options) {
 				p.options(o)
 				began := time.Now().Add(-c.age)
-				o.Front = func(*sessions.Snapshot) sessions.Program {
+				o.Hands.Front = func(*sessions.Snapshot) sessions.Program {
 					return sessions.Program{Kind: sessions.ProgramAgent, Name: "gemini", Run: "1", Started: began}
 				}
 			}

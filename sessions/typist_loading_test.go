@@ -174,8 +174,8 @@ func (p *loading) Press(_ context.Context, g sessions.Guard, _ ...string) (sessi
 	return p.guarded(g, "\r")
 }
 
-func (p *loading) options(o *sessions.Options) {
-	o.Box = func(_ sessions.ID, s *sessions.Snapshot) sessions.Box {
+func (p *loading) options(o *options) {
+	o.Hands.Box = func(_ sessions.ID, s *sessions.Snapshot) sessions.Box {
 		b := sessions.Box{Known: true}
 		if n := len(s.Rows); n > 0 {
 			if b.Text, b.Open = strings.CutPrefix(s.Rows[n-1], "> "); b.Open {
@@ -186,7 +186,7 @@ func (p *loading) options(o *sessions.Options) {
 		}
 		return b
 	}
-	o.Front = func(*sessions.Snapshot) sessions.Program {
+	o.Hands.Front = func(*sessions.Snapshot) sessions.Program {
 		return sessions.Program{Kind: sessions.ProgramAgent, Name: "agent", Run: "1", Started: p.began, Own: true}
 	}
 	p.began = time.Now()

@@ -32,10 +32,10 @@ type quoting struct {
 
 const quotedPhrase = "do you want to proceed"
 
-func (p *quoting) options(o *sessions.Options) {
-	o.Phrases, o.Dialogs = []string{quotedPhrase, "press enter to continue"}, readsIf{p}
-	o.Dialog = func(rows []string) string {
-		for _, phrase := range o.Phrases {
+func (p *quoting) options(o *options) {
+	o.Hands.Phrases, o.Hands.Dialogs = []string{quotedPhrase, "press enter to continue"}, readsIf{p}
+	o.Hands.Dialog = func(rows []string) string {
+		for _, phrase := range o.Hands.Phrases {
 			if strings.Contains(strings.ToLower(strings.Join(rows, "\n")), phrase) {
 				return phrase
 			}
@@ -263,16 +263,16 @@ func TestSentAnywayOnAnotherScreen(t *testing.T) {
 // It isn't offered where a dialog is recognised, where the screen doesn't stand still, or
 // where the program's box is known.
 func TestNotToBeSentAnyway(t *testing.T) {
-	for name, begin := range map[string]func(p *quoting, o *sessions.Options){
-		"a dialog": func(p *quoting, _ *sessions.Options) { p.known, p.dialog = true, true },
-		"restless": func(p *quoting, _ *sessions.Options) { p.clock = true },
-		"a box that's away": func(_ *quoting, o *sessions.Options) {
-			o.Box = func(sessions.ID, *sessions.Snapshot) sessions.Box { return sessions.Box{Known: true} }
+	for name, begin := range map[string]func(p *quoting, o *options){
+		"a dialog": func(p *quoting, _ *options) { p.known, p.dialog = true, true },
+		"restless": func(p *quoting, _ *options) { p.clock = true },
+		"a box that's away": func(_ *quoting, o *options) {
+			o.Hands.Box = func(sessions.ID, *sessions.Snapshot) sessions.Box { return sessions.Box{Known: true} }
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := &quoting{pane: &pane{}, printed: []string{"Do you want to proceed?"}}
-			withPane(t, p.pane, p, func(o *sessions.Options) { p.options(o); begin(p, o) }, func(b *bed) {
+			withPane(t, p.pane, p, func(o *options) { p.options(o); begin(p, o) }, func(b *bed) {
 				r, err := b.input("ls", "")
 				if err != nil {
 					b.Fatal(err)

@@ -35,10 +35,10 @@ func (p *starting) Terminal(string) (sessions.Terminal, error) {
 	return sessions.Terminal{Echo: !p.drawn, Canonical: !p.drawn, MaxLine: 4095, Unread: p.unread}, nil
 }
 
-func (p *starting) options(o *sessions.Options) {
+func (p *starting) options(o *options) {
 	p.boxed.options(o)
-	box := o.Box
-	o.Box = func(id sessions.ID, s *sessions.Snapshot) sessions.Box {
+	box := o.Hands.Box
+	o.Hands.Box = func(id sessions.ID, s *sessions.Snapshot) sessions.Box {
 		p.mu.Lock()
 		drawn := p.drawn
 		p.mu.Unlock()
@@ -109,9 +109,9 @@ func TestALineThatNobodyIsSeenToRead(t *testing.T) {
 func TestALineRunsBeforeTheEndOfItsText(t *testing.T) {
 	p := &starting{boxed: &boxed{pane: &pane{sent: []string{"$ "}}}}
 	done := false
-	options := func(o *sessions.Options) {
+	options := func(o *options) {
 		p.options(o)
-		o.Front = func(*sessions.Snapshot) (front sessions.Program) {
+		o.Hands.Front = func(*sessions.Snapshot) (front sessions.Program) {
 			p.do(func() {
 				front = sessions.Program{Kind: sessions.ProgramShell, Name: "sh"}
 				if p.box != "" && !done {

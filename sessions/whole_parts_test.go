@@ -30,7 +30,7 @@ func TestPartsOfOneTextOverlap(t *testing.T) {
 			t.Fatalf("they don't overlap:\n%s\n\n%s", a.Body, b.Body)
 		}
 		whole := &Dialog{Body: strings.Join(all, "\n")}
-		if !whole.isWholeOf(a) {
+		if !whole.IsWholeOf(a) {
 			t.Fatalf("it isn't the whole of\n%s:\n%s", a.Body, whole.Body)
 		}
 		other := &Dialog{Body: strings.Repeat("rm -r .\n", rapid.IntRange(1, 60).Draw(t, "other")) + "... last 7 lines hidden ..."}

@@ -65,7 +65,7 @@ func TestNewOffersAgentsThatAreFound(t *testing.T) {
 	t.Setenv("HOME", home)
 	search := sessions.AgentSearch{Names: []string{"claude", "codex"}, Folders: []string{"/usr/bin", filepath.Join(home, "bin")}}
 	inWorld(t, func(w *world) {
-		w.ways = func(o *sessions.Options) { o.FindAgents = func() sessions.AgentSearch { return search } }
+		w.ways = func(o *options) { o.FindAgents = func() sessions.AgentSearch { return search } }
 		w.restart()
 		w.wantSaid(w.ask(ann, "/new"), "Where should the shell work? There's no agent to choose: none of claude, codex is in /usr/bin, ~/bin.")
 		search.Found = map[string]sessions.Agent{"claude": {Command: []string{"/usr/bin/claude"}}, "codex": {Command: []string{"/usr/bin/codex"}}}

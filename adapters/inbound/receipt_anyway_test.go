@@ -5,8 +5,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/panebridge/panebridge/sessions"
 )
 
 const quotedWords = "do you want to proceed"
@@ -17,9 +15,9 @@ func inQuoted(t *testing.T, test func(w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		w.ways = func(o *sessions.Options) {
-			o.Phrases = []string{quotedWords}
-			o.Dialog = func(rows []string) string {
+		w.ways = func(o *options) {
+			o.Hands.Phrases = []string{quotedWords}
+			o.Hands.Dialog = func(rows []string) string {
 				if strings.Contains(strings.Join(rows, "\n"), quotedWords) {
 					return quotedWords
 				}

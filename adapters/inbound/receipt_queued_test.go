@@ -22,8 +22,8 @@ func inBusy(t *testing.T, test func(b *busy)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		b := &busy{world: newWorld(t)}
-		b.ways = func(o *sessions.Options) {
-			o.Box = func(_ sessions.ID, s *sessions.Snapshot) sessions.Box {
+		b.ways = func(o *options) {
+			o.Hands.Box = func(_ sessions.ID, s *sessions.Snapshot) sessions.Box {
 				text, open := strings.CutPrefix(s.Rows[len(s.Rows)-1], "> ")
 				return sessions.Box{Known: true, Open: open, Text: text, Queued: true}
 			}

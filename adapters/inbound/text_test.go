@@ -161,7 +161,7 @@ func TestTheDoubtAboutATextIsTakenBack(t *testing.T) {
 			w := newWorld(t)
 			defer w.end()
 			var tell func(sessions.Asked)
-			w.ways = func(o *sessions.Options) {
+			w.ways = func(o *options) {
 				o.Asked = func(_ sessions.ID, to func(sessions.Asked)) func() {
 					tell = to
 					return func() {}

@@ -23,7 +23,15 @@ import (
 	"github.com/panebridge/panebridge/internal/store"
 	"github.com/panebridge/panebridge/internal/store/storetest"
 	"github.com/panebridge/panebridge/sessions"
+	"github.com/panebridge/panebridge/sessions/typing"
 )
+
+// options are those of a manager and of its hands.
+type options struct {
+	sessions.Options
+
+	Hands typing.Options
+}
 
 // world is all that outlives a process: the database, the panes, what people see.
 type world struct {
@@ -33,7 +41,7 @@ type world struct {
 	hub   *hub
 	chat  *chat
 	opt   func(*inbound.Options)
-	ways  func(*sessions.Options)
+	ways  func(*options)
 	had   conversations
 	// interrupt is inbound.Options.Interrupt; nil: nothing is known.
 	interrupt func(s sessions.Session) []string
@@ -96,14 +104,16 @@ func (w *world) start() {
 	w.panes.p = w.process
 	w.hub.p = w.process
 	var in *inbound.Inbound
-	opts := sessions.Options{
+	opts := options{Hands: typing.Options{Dialog: func([]string) string { return "" }}}
+	opts.Options = sessions.Options{
 		Servers: []sessions.Server{&tmux{w.panes, w.process}}, Store: w.store, Pollers: pollers{}, Notes: pollers{}, Feed: new(sessions.Feed),
-		Dialog: func([]string) string { return "" }, Shell: "sh",
+		Shell: "sh",
 	}
 	if w.ways != nil {
 		w.ways(&opts)
 	}
-	w.manager = sessions.NewManager(opts)
+	opts.Hand, opts.Dialogs = typing.New(opts.Hands), opts.Hands.Dialogs
+	w.manager = sessions.NewManager(opts.Options)
 	w.hub.sessions = w.manager
 	opt := inbound.Options{
 		Platforms: []inbound.Platform{w.chat}, Sessions: asking{w.manager, w.asks}, Hub: w.hub, Store: w.store, StateDir: w.dir, Conversations: w.had,

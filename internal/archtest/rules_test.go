@@ -34,6 +34,7 @@ var rules = map[string][]string{
 	"sessions/*":                {"sessions"},
 	"sessions/agent":            {"sessions", "sessions/transcript", "internal/peer", "internal/regular", "internal/render/sgr"},
 	"sessions/transcript":       {"sessions", "internal/regular"},
+	"sessions/typing":           {"sessions"},
 	"sessions/agent/dialogtest": {}, // dialogs of programs that nobody knows
 	"polling":                   {"sessions"},
 	"qos/redisbucket":           {"qos", "internal/regular"},
@@ -93,7 +94,7 @@ var rules = map[string][]string{
 
 	// The wiring, and the command line on top of it.
 	"internal/app": {everything},
-	"internal/cli": {"config", "sessions", "sessions/agent", "sessions/tmux", "internal/api", "internal/api/client", "internal/app", "internal/demoagent", "internal/inbox", "internal/recording/format", "internal/regular", "internal/statedir", "internal/store"},
+	"internal/cli": {"config", "sessions", "sessions/agent", "sessions/tmux", "sessions/typing", "internal/api", "internal/api/client", "internal/app", "internal/demoagent", "internal/inbox", "internal/recording/format", "internal/regular", "internal/statedir", "internal/store"},
 
 	"internal/archtest": {},
 	"internal/doctest":  {},

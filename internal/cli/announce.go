@@ -16,6 +16,7 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 	"github.com/panebridge/panebridge/sessions/agent"
 	"github.com/panebridge/panebridge/sessions/tmux"
+	"github.com/panebridge/panebridge/sessions/typing"
 )
 
 const (
@@ -126,7 +127,7 @@ type lonelyTypist struct {
 
 func (t lonelyTypist) Type(ctx context.Context, to inbox.Party, text string, fixed bool) (sent bool, why string, err error) {
 	unreachable := t.connected(ctx, to, func(ctx context.Context, pane lonelyPane) {
-		sent, why, err = sessions.TypePreview(ctx, pane.client, to.Pane, pane.preview(text, fixed), pane.generic.DialogPhrases(), pane.generic.Dialog)
+		sent, why, err = typing.TypePreview(ctx, pane.client, to.Pane, pane.preview(text, fixed), pane.generic.DialogPhrases(), pane.generic.Dialog)
 	})
 	if unreachable != "" {
 		return false, unreachable, nil
@@ -138,7 +139,7 @@ func (t lonelyTypist) Finish(ctx context.Context, to inbox.Party, text string) (
 	p = inbox.PreviewTyping
 	unreachable := t.connected(ctx, to, func(ctx context.Context, pane lonelyPane) {
 		var end sessions.PreviewEnd
-		end, why = sessions.FinishLonelyPreview(ctx, pane.client, to.Pane, pane.preview(text, false), pane.generic.DialogPhrases(), pane.generic.Dialog)
+		end, why = typing.FinishPreview(ctx, pane.client, to.Pane, pane.preview(text, false), pane.generic.DialogPhrases(), pane.generic.Dialog)
 		p = map[sessions.PreviewEnd]inbox.Preview{
 			sessions.PreviewFinished: inbox.PreviewTyped, sessions.PreviewUnclear: inbox.PreviewTyping, sessions.PreviewUnknown: inbox.PreviewNone,
 		}[end]

@@ -22,7 +22,7 @@ func (m *Mailroom) Type(ctx context.Context, to inbox.Party, text string, fixed 
 		return false, "the daemon is stopping", nil
 	}
 	defer m.endTyping()
-	return m.opt.Manager.Preview(ctx, to.ID, m.preview(to, text, fixed))
+	return m.opt.Manager.TypePreview(ctx, to.ID, m.preview(to, text, fixed))
 }
 
 // Finish looks after what another process was typing that has ended.

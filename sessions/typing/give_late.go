@@ -1,9 +1,11 @@
-package sessions
+package typing
 
 import (
 	"context"
 	"time"
 	"unicode/utf8"
+
+	"github.com/panebridge/panebridge/sessions"
 )
 
 // A key that was read behind another, which answered the question, may come to stand in the input box
@@ -16,10 +18,11 @@ const (
 	// character needs longer.
 	keyLateWithin = 2 * time.Second
 	keyLateEvery  = 100 * time.Millisecond
+	lookWithin    = 10 * time.Second // until tmux has answered
 )
 
-// single is the key of a step that may come to stand in an input box; "": none does.
-func (s DialogStep) single() string {
+// singleKey is the key of a step that may come to stand in an input box; "": none does.
+func singleKey(s sessions.DialogStep) string {
 	if s.Text != "" || len(s.Keys) != 1 || utf8.RuneCountInString(s.Keys[0]) != 1 {
 		return ""
 	}
@@ -28,21 +31,21 @@ func (s DialogStep) single() string {
 
 // cameLate reports whether the key of a step stands in the program's input box instead of having
 // answered: somebody at the pane had. It's taken away then. now is the look without the question.
-func (g *giver) cameLate(ctx context.Context, step DialogStep, now *seen) bool {
-	key := step.single()
-	if key == "" || now.dialog != nil || g.m.opt.Box == nil {
+func (g *giver) cameLate(ctx context.Context, step sessions.DialogStep, now *seen) bool {
+	key := singleKey(step)
+	if key == "" || now.dialog != nil || g.opt.Box == nil {
 		return false
 	}
 	for look := 1; ; look++ {
-		switch g.m.lateKey(g.prompt.Session, &now.snap, key) {
+		switch g.lateKey(&now.snap, key) {
 		case keyElsewhere:
 			return false
 		case keyInBox:
-			g.m.takeOut(ctx, g.srv, g.pane, g.prompt.Session, &now.snap)
+			g.takeOut(ctx, g.srv, g.pane, &now.snap)
 			return true
 		case keyNotSeen:
 		}
-		if look == lateLooks || rest(ctx, lookEvery) != nil {
+		if look == lateLooks || sessions.Pause(ctx, lookEvery) != nil {
 			return false
 		}
 		again, err := g.see(ctx)
@@ -62,8 +65,8 @@ const (
 	keyElsewhere                  // the box has something else, or none is known
 )
 
-func (m *Manager) lateKey(id ID, snap *Snapshot, key string) lateKeyAt {
-	switch b := m.opt.Box(id, snap); {
+func (h *Hand) lateKey(snap *sessions.Snapshot, key string) lateKeyAt {
+	switch b := h.opt.Box(h.desk.ID(), snap); {
 	case !b.Known, b.Shell, b.Open && b.Text != "" && b.Text != key:
 		return keyElsewhere
 	case b.Open && b.Text == key:
@@ -74,44 +77,44 @@ func (m *Manager) lateKey(id ID, snap *Snapshot, key string) lateKeyAt {
 
 // takeOut takes the one character away that stands in the box. Where that fails it stands there for a
 // person to see.
-func (m *Manager) takeOut(ctx context.Context, srv Server, pane Pane, id ID, snap *Snapshot) {
-	guard := Guard{Pane: pane.ID, Server: pane.Identity, Saw: snap, Rows: m.opt.Box(id, snap).Rows, Phrases: absent(m.opt.Phrases, snap), Front: snap.Front}
+func (h *Hand) takeOut(ctx context.Context, srv sessions.Server, pane sessions.Pane, snap *sessions.Snapshot) {
+	guard := sessions.Guard{Pane: pane.ID, Server: pane.Identity, Saw: snap, Rows: h.opt.Box(h.desk.ID(), snap).Rows, Phrases: absent(h.opt.Phrases, snap), Front: snap.Front}
 	_, _ = srv.Press(context.WithoutCancel(ctx), guard, "BSpace")
 }
 
 // takeLateKey looks for a while for the key of an answer in the box, and takes it away there. Who
 // answered isn't told otherwise: a question that shows up, or a text that's typed, ends the search.
-func (m *Manager) takeLateKey(ctx context.Context, id ID, key string) {
-	for until := time.Now().Add(keyLateWithin); time.Now().Before(until) && rest(ctx, keyLateEvery) == nil; {
-		if done := m.lookForLateKey(ctx, id, key); done {
+func (h *Hand) takeLateKey(ctx context.Context, key string) {
+	for until := time.Now().Add(keyLateWithin); time.Now().Before(until) && sessions.Pause(ctx, keyLateEvery) == nil; {
+		if done := h.lookForLateKey(ctx, key); done {
 			return
 		}
 	}
 }
 
-func (m *Manager) lookForLateKey(ctx context.Context, id ID, key string) (done bool) {
-	s, srv, err := m.living(id)
-	keys := m.keyboardOf(id)
+func (h *Hand) lookForLateKey(ctx context.Context, key string) (done bool) {
+	s, srv, err := h.desk.Living()
+	keys := h.desk.Keyboard()
 	if err != nil || keys == nil {
 		return true
 	}
-	if keys.takeWithin(ctx, lookEvery) != nil { // somebody types, or answers the next
+	if keys.TakeWithin(ctx, lookEvery) != nil { // somebody types, or answers the next
 		return false
 	}
-	defer keys.giveBack()
-	look, cancel := context.WithTimeout(ctx, tmuxTimeout)
+	defer keys.GiveBack()
+	look, cancel := context.WithTimeout(ctx, lookWithin)
 	defer cancel()
-	snap, err := srv.Snapshot(look, s.Pane.ID, Window{})
+	snap, err := srv.Snapshot(look, s.Pane.ID, sessions.Window{})
 	switch {
 	case err != nil || snap.Server != s.Pane.Identity:
 		return false
-	case m.opt.Dialogs.Read(id, &snap, nil) != nil:
+	case h.opt.Dialogs.Read(h.desk.ID(), &snap, nil) != nil:
 		return true
 	}
-	at := m.lateKey(id, &snap, key)
+	at := h.lateKey(&snap, key)
 	if at == keyInBox {
-		m.log.Info("took the key of an answer out of the input box: the question had gone", "session", id)
-		m.takeOut(ctx, srv, s.Pane, id, &snap)
+		h.desk.Log().Info("took the key of an answer out of the input box: the question had gone")
+		h.takeOut(ctx, srv, s.Pane, &snap)
 	}
 	return at != keyNotSeen
 }

@@ -1,10 +1,12 @@
-package sessions
+package typing
 
 import (
 	"context"
 	"errors"
 	"strings"
 	"time"
+
+	"github.com/panebridge/panebridge/sessions"
 )
 
 // A program that starts may draw its input box before it works in what it reads, and may
@@ -23,7 +25,7 @@ var leftLate = unverified("the text has left the input box, but long after Enter
 // confirm waits, where the text is the first that this run of the program takes, or it was
 // taken late, until something of it is seen elsewhere than in its box. It returns what's to
 // be known of it.
-func (t *typist) confirm(ctx context.Context, before *Snapshot) (verdict, error) {
+func (t *typist) confirm(ctx context.Context, before *sessions.Snapshot) (verdict, error) {
 	first := t.isFirst(before)
 	if !first && !t.late || t.ended {
 		return verdict{}, nil
@@ -39,7 +41,7 @@ func (t *typist) confirm(ctx context.Context, before *Snapshot) (verdict, error)
 			return verdict{}, nil
 		}
 		if t.isHeardOf(before, &s) {
-			t.m.noteTaken(t.id, t.into.Run)
+			t.noteTaken(t.into.Run)
 			return verdict{}, nil
 		}
 		stands = t.lineState(&s)
@@ -61,44 +63,35 @@ func (t *typist) confirm(ctx context.Context, before *Snapshot) (verdict, error)
 // isFirst reports whether no text was seen to be taken by this run of a program with an
 // input box, or it may still be starting. A command of the program's own may show nothing,
 // and there's nothing to be seen of a text without letters.
-func (t *typist) isFirst(s *Snapshot) bool {
-	if b := t.box(s); !b.Known || b.Shell || strings.HasPrefix(t.receipt.Text, "/") || letters(t.receipt.Text) == "" {
+func (t *typist) isFirst(s *sessions.Snapshot) bool {
+	if b := t.box(s); !b.Known || b.Shell || strings.HasPrefix(t.receipt.Text, "/") || sessions.Letters(t.receipt.Text) == "" {
 		return false
 	}
-	t.m.mu.Lock()
-	defer t.m.mu.Unlock()
-	e := t.m.entries[t.id]
-	return e != nil && (!e.hasTaken || e.takenBy != t.into.Run || time.Since(t.into.Started) < readyWithin || time.Since(e.takenAt) < readyWithin)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return !t.hasTaken || t.takenBy != t.into.Run || time.Since(t.into.Started) < readyWithin || time.Since(t.takenAt) < readyWithin
 }
 
 // isHeardOf reports whether the program has the text: it says so, shows it, or keeps some
 // text until it has time, or has begun to work since Enter was pressed. The last two may be
 // others' texts where this one was taken late.
-func (t *typist) isHeardOf(before, now *Snapshot) bool {
-	if t.m.isProved(t.id, t.receipt.ID) || !t.late && (t.queued || t.box(now).Queued || t.m.turnSince(t.id, before.At)) {
+func (t *typist) isHeardOf(before, now *sessions.Snapshot) bool {
+	if t.desk.IsProved(t.receipt.ID) || !t.late && (t.queued || t.box(now).Queued || t.desk.TurnBeganSince(before.At)) {
 		return true
 	}
-	text := letters(t.receipt.Text)
+	text := sessions.Letters(t.receipt.Text)
 	text = text[:min(len(text), coveredBytes)]
-	count := func(rows []string) int { return strings.Count(letters(strings.Join(rows, "")), text) }
+	count := func(rows []string) int { return strings.Count(sessions.Letters(strings.Join(rows, "")), text) }
 	b := t.box(now)
 	n := count(now.Rows) - count([]string{b.Text})
 	return n > 0 && n >= count(before.Rows)
 }
 
-// turnSince reports whether a turn of a session's program began at a time or later.
-func (m *Manager) turnSince(id ID, at time.Time) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	e := m.entries[id]
-	return e != nil && !at.IsZero() && e.Turn.Number > 0 && e.Turn.StartedAt.After(at.Add(-submitSlack))
-}
-
 // noteTaken notes that a run of a program has taken a text.
-func (m *Manager) noteTaken(id ID, run string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if e := m.entries[id]; e != nil && (!e.hasTaken || e.takenBy != run) {
-		e.hasTaken, e.takenBy, e.takenAt = true, run, time.Now()
+func (h *Hand) noteTaken(run string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.hasTaken || h.takenBy != run {
+		h.hasTaken, h.takenBy, h.takenAt = true, run, time.Now()
 	}
 }

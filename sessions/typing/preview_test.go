@@ -1,35 +1,37 @@
-package sessions
+package typing
 
 import (
 	"cmp"
 	"strings"
 	"testing"
+
+	"github.com/panebridge/panebridge/sessions"
 )
 
 // TestPreviewAgainst: a preview is typed only where it can be seen that nothing stands in
 // the input box.
 func TestPreviewAgainst(t *testing.T) {
-	raw, lines := Terminal{}, Terminal{Canonical: true, MaxLine: 4095}
+	raw, lines := sessions.Terminal{}, sessions.Terminal{Canonical: true, MaxLine: 4095}
 	for _, c := range []struct {
 		name    string
 		rows    []string
 		x       int
-		term    Terminal
-		box     Box
+		term    sessions.Terminal
+		box     sessions.Box
 		shell   bool
 		command bool
 		young   bool
 		text    string
 		want    string // "": it's typed
 	}{
-		{name: "an empty box", box: Box{Known: true, Open: true}},
-		{name: "something in the box", box: Box{Known: true, Open: true, Text: "rm"}, want: "half-typed"},
-		{name: "no box", box: Box{Known: true}, want: "isn't on the screen"},
-		{name: "a dialog", rows: []string{"do you want to proceed"}, box: Box{Known: true, Open: true}, want: "dialog"},
-		{name: "not read yet", box: Box{Known: true, Open: true}, term: Terminal{Unread: 3}, want: "hasn't read"},
+		{name: "an empty box", box: sessions.Box{Known: true, Open: true}},
+		{name: "something in the box", box: sessions.Box{Known: true, Open: true, Text: "rm"}, want: "half-typed"},
+		{name: "no box", box: sessions.Box{Known: true}, want: "isn't on the screen"},
+		{name: "a dialog", rows: []string{"do you want to proceed"}, box: sessions.Box{Known: true, Open: true}, want: "dialog"},
+		{name: "not read yet", box: sessions.Box{Known: true, Open: true}, term: sessions.Terminal{Unread: 3}, want: "hasn't read"},
 		{name: "a line reader", rows: []string{"", ""}, term: lines},
 		{name: "nothing yet", rows: []string{"", ""}, term: lines, young: true, want: "isn't ready"},
-		{name: "the box of a new program", box: Box{Known: true, Open: true}, young: true},
+		{name: "the box of a new program", box: sessions.Box{Known: true, Open: true}, young: true},
 		{name: "a line reader that has said something", rows: []string{"", "Welcome."}, term: lines, young: true},
 		{name: "half a line", rows: []string{"half"}, x: 4, term: lines, want: "half-typed"},
 		{name: "a line reader that asks", rows: []string{"Name: "}, x: 6, term: lines, want: "half-typed"},
@@ -47,10 +49,10 @@ func TestPreviewAgainst(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			p := previewer{
 				young: c.young,
-				text: Preview{
+				text: sessions.Preview{
 					Text: "words of others", Plain: cmp.Or(c.text, "a command"), Command: c.command,
-					Box:   func(*Snapshot) Box { return c.box },
-					Shell: func(*Snapshot) bool { return c.shell },
+					Box:   func(*sessions.Snapshot) sessions.Box { return c.box },
+					Shell: func(*sessions.Snapshot) bool { return c.shell },
 				},
 				dialog: func(rows []string) string {
 					if strings.Contains(strings.Join(rows, "\n"), "do you want to proceed") {
@@ -59,7 +61,7 @@ func TestPreviewAgainst(t *testing.T) {
 					return ""
 				},
 			}
-			s := &Snapshot{Rows: c.rows, Height: len(c.rows), CursorX: c.x}
+			s := &sessions.Snapshot{Rows: c.rows, Height: len(c.rows), CursorX: c.x}
 			p.choose(s)
 			got := p.against(s, c.term)
 			if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {

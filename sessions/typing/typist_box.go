@@ -1,4 +1,4 @@
-package sessions
+package typing
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/panebridge/panebridge/sessions"
 )
 
 // How a program's input box is waited for.
@@ -26,31 +28,28 @@ const (
 )
 
 // box reads the input box of the session's program.
-func (t *typist) box(s *Snapshot) Box {
-	if t.m.opt.Box == nil {
-		return Box{}
+func (t *typist) box(s *sessions.Snapshot) sessions.Box {
+	if t.opt.Box == nil {
+		return sessions.Box{}
 	}
-	b := t.m.opt.Box(t.id, s)
-	if !b.Open {
-		return b
-	}
-	t.m.mu.Lock()
-	defer t.m.mu.Unlock()
-	if e := t.m.entries[t.id]; e != nil {
-		e.boxSeen = true
+	b := t.opt.Box(t.desk.ID(), s)
+	if b.Open {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.boxSeen = true
 	}
 	return b
 }
 
 // obstacle is why a text isn't typed yet, though no dialog is open.
 type obstacle struct {
-	why    string       // a sentence; "": nothing is in the way
-	state  ReceiptState // of the receipt meanwhile
-	unsure bool         // a person may see that nothing is: see Receipt.Quoted
+	why    string                // a sentence; "": nothing is in the way
+	state  sessions.ReceiptState // of the receipt meanwhile
+	unsure bool                  // a person may see that nothing is: see Receipt.Quoted
 }
 
 // obstacle looks for what's in the way of a text.
-func (t *typist) obstacle(s *Snapshot) obstacle {
+func (t *typist) obstacle(s *sessions.Snapshot) obstacle {
 	if t.receipt.Text == "" {
 		return obstacle{} // an Enter is for what stands in the box
 	}
@@ -60,66 +59,57 @@ func (t *typist) obstacle(s *Snapshot) obstacle {
 	}
 	switch waited := time.Since(t.began); {
 	case !t.term.Canonical && t.term.Unread > 0:
-		return obstacle{why: "the program hasn't read yet what was typed before", state: ReceiptStored}
-	case t.m.mayShow(t.id, s):
-		return obstacle{why: "the program has read a text and shows nothing of it yet; this is typed when it draws something", state: ReceiptHeld, unsure: true}
-	case !b.Known && t.m.asksUnread(t.id):
-		return obstacle{why: "its screen asks something, which a text would answer; it's typed when that's answered", state: ReceiptHeld, unsure: true}
-	case !b.Known && blank(s) && t.young():
-		return obstacle{why: notReady, state: ReceiptStored}
+		return obstacle{why: "the program hasn't read yet what was typed before", state: sessions.ReceiptStored}
+	case t.mayShow(s):
+		return obstacle{why: "the program has read a text and shows nothing of it yet; this is typed when it draws something", state: sessions.ReceiptHeld, unsure: true}
+	case !b.Known && t.asksUnread():
+		return obstacle{why: "its screen asks something, which a text would answer; it's typed when that's answered", state: sessions.ReceiptHeld, unsure: true}
+	case !b.Known && blank(s) && t.young:
+		return obstacle{why: notReady, state: sessions.ReceiptStored}
 	case !b.Known:
 		return t.rowObstacle(s)
-	case b.Open && b.Text != "", b.Unfinished != "" && !t.m.beganCommand(t.id, b.Unfinished):
-		return obstacle{why: halfTyped, state: ReceiptHeld, unsure: b.Shell || b.Unsure}
-	case b.Open && b.Shell && t.m.mayBeAhead(t.id, s, t.term):
-		return obstacle{why: typedAhead, state: ReceiptHeld, unsure: true}
+	case b.Open && b.Text != "", b.Unfinished != "" && !t.beganCommand(b.Unfinished):
+		return obstacle{why: halfTyped, state: sessions.ReceiptHeld, unsure: b.Shell || b.Unsure}
+	case b.Open && b.Shell && t.mayBeAhead(s, t.term):
+		return obstacle{why: typedAhead, state: sessions.ReceiptHeld, unsure: true}
 	case b.Open:
 		return obstacle{}
 	case b.Shell && t.atBare(s):
 		return obstacle{}
 	case b.Shell && waited < promptWithin:
-		return obstacle{why: notReady, state: ReceiptStored}
+		return obstacle{why: notReady, state: sessions.ReceiptStored}
 	case b.Shell:
 		return t.promptObstacle(s)
 	case waited < readyWithin:
-		return obstacle{why: notReady, state: ReceiptStored}
-	case t.m.boxSeen(t.id):
-		return obstacle{why: "the program shows something else than its input box; it's typed when the box is back", state: ReceiptHeld}
+		return obstacle{why: notReady, state: sessions.ReceiptStored}
+	case t.wasBoxSeen():
+		return obstacle{why: "the program shows something else than its input box; it's typed when the box is back", state: sessions.ReceiptHeld}
 	case noRows(s), t.term.Canonical: // it has drawn nothing yet, or hasn't come to reading keys
-		return obstacle{why: notReady, state: ReceiptHeld, unsure: true}
+		return obstacle{why: notReady, state: sessions.ReceiptHeld, unsure: true}
 	case time.Since(t.drawn) < blankFor: // its box may be yet to come, or was there between two looks
-		return obstacle{why: notReady, state: ReceiptStored}
-	case t.m.opt.Dialogs.Read(t.id, s, nil) != nil:
-		return obstacle{why: "its screen looks like a question; it's typed when that's answered", state: ReceiptHeld}
+		return obstacle{why: notReady, state: sessions.ReceiptStored}
+	case t.opt.Dialogs.Read(t.desk.ID(), s, nil) != nil:
+		return obstacle{why: "its screen looks like a question; it's typed when that's answered", state: sessions.ReceiptHeld}
 	}
 	return obstacle{}
 }
 
 // blank reports whether nothing is on the screen.
-func blank(s *Snapshot) bool { return s.HistorySize == 0 && noRows(s) }
+func blank(s *sessions.Snapshot) bool { return s.HistorySize == 0 && noRows(s) }
 
 // noRows reports the same, whatever has left the screen.
-func noRows(s *Snapshot) bool {
+func noRows(s *sessions.Snapshot) bool {
 	return !slices.ContainsFunc(s.Rows, func(row string) bool { return strings.TrimSpace(row) != "" })
 }
 
-// young reports whether the session has just been made.
-func (t *typist) young() bool {
-	t.m.mu.Lock()
-	defer t.m.mu.Unlock()
-	e := t.m.entries[t.id]
-	return e != nil && e.young()
-}
+// isYoung reports whether a session has just been made.
+func isYoung(s *sessions.Session) bool { return time.Since(s.CreatedAt) < blankFor }
 
-// young is the same; Manager.mu is held.
-func (e *entry) young() bool { return time.Since(e.CreatedAt) < blankFor }
-
-// boxSeen reports whether the box was ever seen in a session.
-func (m *Manager) boxSeen(id ID) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	e := m.entries[id]
-	return e != nil && e.boxSeen
+// wasBoxSeen reports whether the box was ever seen in the session.
+func (h *Hand) wasBoxSeen() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.boxSeen
 }
 
 // errPartShown says that a shell has read a text's letters as commands of its own.
@@ -131,9 +121,9 @@ var errPartShown = errors.New("the shell has taken the text for something else, 
 // words; a "<" says that the line was moved to the side; and the cursor may stand on the
 // last letter. Characters without width may take the shell's marks with them: then all of the
 // cursor's line is looked at.
-func (t *typist) isPartShown(s *Snapshot, b Box) bool {
+func (t *typist) isPartShown(s *sessions.Snapshot, b sessions.Box) bool {
 	line := b.Text
-	if !b.Known && t.m.frontOf(s).Kind == ProgramShell {
+	if !b.Known && t.frontOf(s).Kind == sessions.ProgramShell {
 		if first, at, ok := s.CursorLine(); ok {
 			line = strings.Join(s.Rows[first:at+1], "")
 		}
@@ -144,9 +134,9 @@ func (t *typist) isPartShown(s *Snapshot, b Box) bool {
 	if at := strings.IndexFunc(plain, func(r rune) bool { return r > unicode.MaxASCII }); at >= 0 {
 		plain = plain[:at]
 	}
-	own := letters(plain)
+	own := sessions.Letters(plain)
 	return line != "" && !strings.ContainsAny(t.receipt.Text, "\n\t") && b.Unfinished == "" &&
-		!strings.HasPrefix(line, "<") && own != "" && !strings.Contains(letters(line), own[:len(own)-1])
+		!strings.HasPrefix(line, "<") && own != "" && !strings.Contains(sessions.Letters(line), own[:len(own)-1])
 }
 
 // errNotShown says that a program has read a text and done something else with it.
@@ -170,7 +160,7 @@ func (t *typist) shown(ctx context.Context) error {
 		part = t.isPartShown(&s, b)
 		switch {
 		case part:
-		case b.Text != "", b.Shell && !b.Open, !b.Known, !b.Open && !b.Torn && (t.alone || t.m.opt.Dialog(s.Rows) != ""):
+		case b.Text != "", b.Shell && !b.Open, !b.Known, !b.Open && !b.Torn && (t.alone || t.opt.Dialog(s.Rows) != ""):
 			return nil // it stood there, or a dialog has opened: that's looked at before Enter
 		case b.Open || b.Torn:
 			away = time.Time{}
@@ -180,7 +170,7 @@ func (t *typist) shown(ctx context.Context) error {
 			begin = time.Now() // it takes its time from when the box is back
 			if time.Since(away) >= awayFor {
 				t.release()
-				t.hold(ctx, ReceiptTyped, "the program shows something else than its input box; Enter is pressed when the box is back")
+				t.hold(ctx, sessions.ReceiptTyped, "the program shows something else than its input box; Enter is pressed when the box is back")
 				pause = heldEvery
 			}
 		}
@@ -193,32 +183,26 @@ func (t *typist) shown(ctx context.Context) error {
 		return errPartShown
 	}
 	if frozen {
-		t.m.noteUnshown(t.id, drawn)
+		t.noteUnshown(drawn)
 	}
 	return errNotShown
 }
 
 // noteUnshown notes that a program has read a text and has drawn nothing since a second:
 // it may show that later.
-func (m *Manager) noteUnshown(id ID, drawn int64) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if e := m.entries[id]; e != nil {
-		e.unshown, e.drawn = true, drawn
-	}
+func (h *Hand) noteUnshown(drawn int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.unshown, h.drawn = true, drawn
 }
 
 // mayShow reports whether a program that has read a text before may still show it: it has
 // drawn nothing since.
-func (m *Manager) mayShow(id ID, s *Snapshot) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	e := m.entries[id]
-	if e == nil {
-		return false
-	}
-	e.unshown = e.unshown && s.Activity == e.drawn
-	return e.unshown
+func (h *Hand) mayShow(s *sessions.Snapshot) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.unshown = h.unshown && s.Activity == h.drawn
+	return h.unshown
 }
 
 // awayFor is how long a box must be away until it's more than half drawn.
@@ -227,7 +211,7 @@ const awayFor = 500 * time.Millisecond
 // left reports whether the text has left the program's box: it's empty, or something
 // else has taken its place. An Enter may only have taken a completion, which changes the
 // screen too.
-func (t *typist) left(s *Snapshot) bool {
+func (t *typist) left(s *sessions.Snapshot) bool {
 	b := t.box(s)
 	t.queued = t.queued || b.Queued
 	if b.Torn || t.size.broken() {
@@ -251,7 +235,7 @@ func (t *typist) left(s *Snapshot) bool {
 
 // without reports whether a box is there without the text: it's empty, or something else
 // has taken the text's place, where that was seen to stand in it.
-func (t *typist) without(s *Snapshot, b Box) bool {
+func (t *typist) without(s *sessions.Snapshot, b sessions.Box) bool {
 	return b.Open && (b.Text == "" || t.alone && t.lineState(s) == lineWithout)
 }
 
@@ -259,8 +243,8 @@ func (t *typist) without(s *Snapshot, b Box) bool {
 func (t *typist) submittedHow() verdict {
 	switch {
 	case t.queued && !t.ended:
-		return verdict{CauseQueued, reasonQueued}
-	case t.m.isProved(t.id, t.receipt.ID):
+		return verdict{sessions.CauseQueued, "queued: the agent is at work, and takes it up when it has time"}
+	case t.desk.IsProved(t.receipt.ID):
 		return verdict{}
 	case t.ended:
 		return endedWithIt
@@ -273,29 +257,29 @@ func (t *typist) submittedHow() verdict {
 // guard says when something may be typed, and whether a dialog is open instead. Where
 // the program's box is on the screen a dialog's phrase there is only quoted: no program
 // draws both. Then the guard sees to it that the box is still there.
-func (t *typist) guard(s *Snapshot) (g Guard, dialog bool) {
-	g = Guard{Pane: t.pane, Server: s.Server, Phrases: t.m.opt.Phrases, Saw: s, Front: s.Front}
-	if t.m.opt.Dialog(s.Rows) == "" {
+func (t *typist) guard(s *sessions.Snapshot) (g sessions.Guard, dialog bool) {
+	g = sessions.Guard{Pane: t.pane, Server: s.Server, Phrases: t.opt.Phrases, Saw: s, Front: s.Front}
+	if t.opt.Dialog(s.Rows) == "" {
 		return g, false
 	}
-	if row := t.m.lineAskedAt(t.id, s); row >= 0 { // a program that reads lines has no dialog
-		g.Rows, g.Phrases = []int{row}, absent(t.m.opt.Phrases, s)
+	if row := t.lineAskedAt(s); row >= 0 { // a program that reads lines has no dialog
+		g.Rows, g.Phrases = []int{row}, absent(t.opt.Phrases, s)
 		return g, false
 	}
 	b := t.box(s)
 	if !tells(b) {
 		return g, true
 	}
-	g.Rows, g.Phrases = b.Rows, absent(t.m.opt.Phrases, s)
+	g.Rows, g.Phrases = b.Rows, absent(t.opt.Phrases, s)
 	return g, false
 }
 
 // lineAskedAt is the row of a screen in which the session's program asks for a line, as is
 // known; -1: none is.
-func (m *Manager) lineAskedAt(id ID, s *Snapshot) int {
-	d, _ := m.shownOf(id)
+func (h *Hand) lineAskedAt(s *sessions.Snapshot) int {
+	d, _ := h.desk.Shown()
 	row := s.HistorySize + s.CursorY - s.First
-	if d == nil || d.Kind != PromptLine || row < 0 || row >= len(s.Rows) || !strings.HasPrefix(strings.TrimSpace(s.Rows[row]), d.Title) {
+	if d == nil || d.Kind != sessions.PromptLine || row < 0 || row >= len(s.Rows) || !strings.HasPrefix(strings.TrimSpace(s.Rows[row]), d.Title) {
 		return -1
 	}
 	return row
@@ -303,13 +287,13 @@ func (m *Manager) lineAskedAt(id ID, s *Snapshot) int {
 
 // asksWith reports whether a session's program asks for a line with a row, behind which
 // nothing stands yet.
-func (m *Manager) asksWith(id ID, row string) bool {
-	d, _ := m.shownOf(id)
-	return d != nil && d.Kind == PromptLine && strings.TrimSpace(row) == d.Title
+func (h *Hand) asksWith(row string) bool {
+	d, _ := h.desk.Shown()
+	return d != nil && d.Kind == sessions.PromptLine && strings.TrimSpace(row) == d.Title
 }
 
 // absent are the phrases that aren't on a screen.
-func absent(phrases []string, s *Snapshot) (out []string) {
+func absent(phrases []string, s *sessions.Snapshot) (out []string) {
 	screen := strings.ToLower(strings.Join(s.Rows, "\n"))
 	for _, phrase := range phrases {
 		if !strings.Contains(screen, phrase) {
@@ -321,14 +305,14 @@ func absent(phrases []string, s *Snapshot) (out []string) {
 
 // ownPhrases is guard for a program whose box isn't known, where the only phrases on the
 // screen are those of the text that was just pasted there: none stood there before.
-func (t *typist) ownPhrases(s *Snapshot) (g Guard, dialog bool) {
-	g = Guard{Pane: t.pane, Server: s.Server, Saw: s, Front: s.Front}
-	if t.boxed || t.box(s).Known || t.m.opt.Dialogs.Read(t.id, s, nil) != nil {
+func (t *typist) ownPhrases(s *sessions.Snapshot) (g sessions.Guard, dialog bool) {
+	g = sessions.Guard{Pane: t.pane, Server: s.Server, Saw: s, Front: s.Front}
+	if t.boxed || t.box(s).Known || t.opt.Dialogs.Read(t.desk.ID(), s, nil) != nil {
 		return g, true
 	}
 	if !t.onlyOwn(s.Rows) {
 		return g, true
 	}
-	g.Phrases = absent(t.m.opt.Phrases, s)
+	g.Phrases = absent(t.opt.Phrases, s)
 	return g, false
 }

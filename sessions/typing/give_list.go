@@ -1,6 +1,10 @@
-package sessions
+package typing
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/panebridge/panebridge/sessions"
+)
 
 // checks are what was seen of a list of which a part is on the screen at a time, while an
 // answer goes through it: which options are checked.
@@ -13,7 +17,7 @@ type checks struct {
 
 // recall adds what was seen before to a look at a list. Where the mark stands somewhere else
 // than the keys have moved it, somebody at the pane has: what was seen before counts no more.
-func (c *checks) recall(d *Dialog) {
+func (c *checks) recall(d *sessions.Dialog) {
 	if d == nil || d.Window == nil {
 		return
 	}

@@ -1,4 +1,4 @@
-package sessions
+package typing
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/panebridge/panebridge/sessions"
 )
 
 // How a text is sent though a dialog's phrase is on the screen.
@@ -23,15 +25,15 @@ const (
 // quotes reports whether only a dialog's phrase is on a screen: no dialog is known or
 // recognised there. Of a program whose input box is known, and isn't on the screen, it
 // isn't taken as quoted: that's rather a dialog of a form that nobody knows yet.
-func (t *typist) quotes(s *Snapshot) bool {
-	return t.m.opt.Dialog(s.Rows) != "" && !t.box(s).Known && t.m.opt.Dialogs.Read(t.id, s, nil) == nil && !t.m.asksNow(t.id)
+func (t *typist) quotes(s *sessions.Snapshot) bool {
+	return t.opt.Dialog(s.Rows) != "" && !t.box(s).Known && t.opt.Dialogs.Read(t.desk.ID(), s, nil) == nil && !t.desk.AsksNow()
 }
 
 // heldBy says what keeps a text back (ReceiptHeld), or its Enter (ReceiptTyped): a
 // dialog, or only its phrase. Then it may be sent anyway once the screen stands still.
-func (t *typist) heldBy(ctx context.Context, s *Snapshot, state ReceiptState) {
+func (t *typist) heldBy(ctx context.Context, s *sessions.Snapshot, state sessions.ReceiptState) {
 	dialog, sent := "a dialog is open in the session; it's typed when the dialog has closed", "it's typed"
-	if state == ReceiptTyped {
+	if state == sessions.ReceiptTyped {
 		dialog, sent = "a dialog has opened; Enter is pressed when it has closed", "Enter is pressed"
 	}
 	if !t.quotes(s) {
@@ -39,7 +41,7 @@ func (t *typist) heldBy(ctx context.Context, s *Snapshot, state ReceiptState) {
 		t.hold(ctx, state, dialog)
 		return
 	}
-	words := "a dialog's words, “" + t.m.opt.Dialog(s.Rows) + "”, are on the screen"
+	words := "a dialog's words, “" + t.opt.Dialog(s.Rows) + "”, are on the screen"
 	now := t.print(s)
 	stands := now == t.stood && !t.restless(s) && t.asked.Unix()-s.Activity >= stillSeconds
 	t.stood = now
@@ -52,9 +54,9 @@ func (t *typist) heldBy(ctx context.Context, s *Snapshot, state ReceiptState) {
 
 // print stands for a screen: see Receipt.Quoted. It's another one after each go-ahead
 // that came to nothing.
-func (t *typist) print(s *Snapshot) string {
+func (t *typist) print(s *sessions.Snapshot) string {
 	h := sha256.New()
-	_, _ = fmt.Fprintln(h, s.Server, s.Pane, s.PID, s.Width, s.Height, s.HistorySize, s.CursorX, s.CursorY, s.Alternate, letters(s.Title), t.refused)
+	_, _ = fmt.Fprintln(h, s.Server, s.Pane, s.PID, s.Width, s.Height, s.HistorySize, s.CursorX, s.CursorY, s.Alternate, sessions.Letters(s.Title), t.refused)
 	for _, row := range s.Rows {
 		_, _ = fmt.Fprintln(h, strings.TrimRight(row, " \t"))
 	}
@@ -63,25 +65,25 @@ func (t *typist) print(s *Snapshot) string {
 
 // still is the guard that has something typed only while nothing has come out of the
 // pane since it was looked at. What else it checks says the same in other ways.
-func (t *typist) still(s *Snapshot) Guard {
-	rows := TellingRows(s.Rows, 0, len(s.Rows), checkedRows)
+func (t *typist) still(s *sessions.Snapshot) sessions.Guard {
+	rows := sessions.TellingRows(s.Rows, 0, len(s.Rows), checkedRows)
 	rows = slices.DeleteFunc(rows, func(row int) bool { // tmux has the mark in it still
-		return slices.ContainsFunc(s.Marks, func(m Mark) bool { return m.Row == row })
+		return slices.ContainsFunc(s.Marks, func(m sessions.Mark) bool { return m.Row == row })
 	})
-	return Guard{Pane: t.pane, Server: s.Server, Phrases: absent(t.m.opt.Phrases, s), Saw: s, Rows: rows, Still: true, Front: s.Front}
+	return sessions.Guard{Pane: t.pane, Server: s.Server, Phrases: absent(t.opt.Phrases, s), Saw: s, Rows: rows, Still: true, Front: s.Front}
 }
 
 // restless reports whether something came out of the pane in the second in which it was
 // looked at: then nobody could say whether more did. Or the program hasn't read yet what
 // was typed, and may open a dialog by it.
-func (t *typist) restless(s *Snapshot) bool { return t.asked.Unix() <= s.Activity || t.term.Unread > 0 }
+func (t *typist) restless(s *sessions.Snapshot) bool {
+	return t.asked.Unix() <= s.Activity || t.term.Unread > 0
+}
 
 // takeAhead takes the go-ahead for the receipt, if somebody has left one.
 func (t *typist) takeAhead() {
-	t.m.mu.Lock()
-	defer t.m.mu.Unlock()
-	if e := t.m.entries[t.id]; e != nil && e.ahead != nil && e.ahead.receipt == t.receipt.ID {
-		t.ahead, e.ahead = e.ahead, nil
+	if ahead := t.desk.TakeGoAhead(t.receipt.ID); ahead != nil {
+		t.ahead = ahead
 	}
 }
 
@@ -93,16 +95,16 @@ func (t *typist) answerAhead(err error) {
 	if err != nil {
 		t.refused++
 	}
-	t.ahead.done <- err
+	t.ahead.Answer(err)
 	t.ahead = nil
 }
 
 // dropAhead is for a go-ahead that comes to nothing because the receipt is final, or
 // panebridge stops.
 func (t *typist) dropAhead(ctx context.Context) {
-	err := refuse("the input isn't held any more")
+	err := sessions.Refuse("the input isn't held any more")
 	if ctx.Err() != nil {
-		err = fmt.Errorf("%w: panebridge is stopping", ErrUnavailable)
+		err = fmt.Errorf("%w: panebridge is stopping", sessions.ErrUnavailable)
 	}
 	t.answerAhead(err)
 	t.takeAhead()
@@ -111,11 +113,11 @@ func (t *typist) dropAhead(ctx context.Context) {
 
 // anyway is guard for the very screen that somebody has looked at before sending the text
 // anyway; false: it isn't that one.
-func (t *typist) anyway(s *Snapshot) (Guard, bool) {
-	if t.ahead == nil || t.print(s) != t.ahead.quoted || !t.quotes(s) || t.restless(s) {
-		return Guard{}, false
+func (t *typist) anyway(s *sessions.Snapshot) (sessions.Guard, bool) {
+	if t.ahead == nil || t.print(s) != t.ahead.Quoted || !t.quotes(s) || t.restless(s) {
+		return sessions.Guard{}, false
 	}
-	t.by = t.ahead.by
+	t.by = t.ahead.By
 	seen := *s
 	t.cleared = &seen
 	return t.still(s), true
@@ -125,7 +127,7 @@ func (t *typist) anyway(s *Snapshot) (Guard, bool) {
 // nothing new but the text: what stood above the cursor does so still, and elsewhere
 // there's no phrase in what has changed, but the text's own. The text is shown there:
 // where it has gone again something else may have the screen, with the same words on it.
-func (t *typist) asCleared(s *Snapshot) bool {
+func (t *typist) asCleared(s *sessions.Snapshot) bool {
 	was := t.cleared
 	if was == nil || was.PID != s.PID || was.Width != s.Width || was.Height != s.Height || was.Alternate != s.Alternate || !t.quotes(s) {
 		return false
@@ -151,8 +153,8 @@ func (t *typist) asCleared(s *Snapshot) bool {
 // showsOwn reports whether the text's last line is among rows, however they are broken.
 func (t *typist) showsOwn(rows []string) bool {
 	shown, own := strings.Join(rows, ""), lastLine(t.receipt.Text)
-	if only := letters(own); only != "" {
-		return strings.Contains(letters(shown), only)
+	if only := sessions.Letters(own); only != "" {
+		return strings.Contains(sessions.Letters(shown), only)
 	}
 	return strings.Contains(withoutSpace(shown), withoutSpace(own))
 }
@@ -160,9 +162,9 @@ func (t *typist) showsOwn(rows []string) bool {
 // onlyOwn reports whether rows have no phrases but those of the text that was pasted
 // there. How the program breaks rows and draws around them is no matter.
 func (t *typist) onlyOwn(rows []string) bool {
-	shown := letters(strings.ToLower(strings.Join(rows, "")))
+	shown := sessions.Letters(strings.ToLower(strings.Join(rows, "")))
 	for line := range strings.SplitSeq(strings.ToLower(t.receipt.Text), "\n") {
-		if own := letters(line); t.hasPhrase(own) {
+		if own := sessions.Letters(line); t.hasPhrase(own) {
 			before, behind, _ := strings.Cut(shown, own)
 			shown = before + "\x00" + behind
 		}
@@ -172,5 +174,5 @@ func (t *typist) onlyOwn(rows []string) bool {
 
 // hasPhrase reports whether one of the phrases is among some letters.
 func (t *typist) hasPhrase(shown string) bool {
-	return slices.ContainsFunc(t.m.opt.Phrases, func(phrase string) bool { return strings.Contains(shown, letters(phrase)) })
+	return slices.ContainsFunc(t.opt.Phrases, func(phrase string) bool { return strings.Contains(shown, sessions.Letters(phrase)) })
 }

@@ -1,10 +1,12 @@
-package sessions
+package typing
 
 import (
 	"context"
 	"errors"
 	"strings"
 	"time"
+
+	"github.com/panebridge/panebridge/sessions"
 )
 
 // standsAlone looks, and waits until Enter is for the text and nothing else, where that was seen to
@@ -44,13 +46,13 @@ func (t *typist) standsAlone(ctx context.Context) error {
 			gone = 0
 		}
 		switch {
-		case !b.Known, !b.Open && t.m.opt.Dialog(t.at.Rows) != "":
+		case !b.Known, !b.Open && t.opt.Dialog(t.at.Rows) != "":
 			return nil
 		case !b.Open && away.IsZero():
 			away = time.Now()
 		case !b.Open && time.Since(away) >= awayFor:
 			t.release()
-			t.hold(ctx, ReceiptTyped, "the program shows something else than its input box; Enter is pressed when the box is back")
+			t.hold(ctx, sessions.ReceiptTyped, "the program shows something else than its input box; Enter is pressed when the box is back")
 			pause = heldEvery
 		case !b.Open:
 		case without && t.size.broken():
@@ -62,7 +64,7 @@ func (t *typist) standsAlone(ctx context.Context) error {
 		case t.joined(b), t.beside && !t.onlyOwnIn(b):
 			t.beside = true
 			t.release()
-			t.hold(ctx, ReceiptTyped, "somebody at the pane has typed something beside it; Enter is pressed when that was taken away")
+			t.hold(ctx, sessions.ReceiptTyped, "somebody at the pane has typed something beside it; Enter is pressed when that was taken away")
 			pause = heldEvery
 		case t.keys != nil:
 			return nil
@@ -88,23 +90,23 @@ var errTorn = errors.New("its beginning went to something that opened as it was 
 // isTorn reports whether only the end of the text has come to stand in an agent's box. That
 // box has one row: of a text of several some programs show the last ones. A sign that the
 // text begins with may have changed what the box is for.
-func (t *typist) isTorn(s *Snapshot) bool {
+func (t *typist) isTorn(s *sessions.Snapshot) bool {
 	b, own := t.box(s), withoutSpace(t.receipt.Text)
 	if !t.boxed || t.whole || !b.Open || b.Shell || b.Text == "" || strings.Contains(b.Text, "\n") {
 		return false
 	}
 	head, ok := strings.CutSuffix(own, withoutSpace(b.Text))
-	return ok && letters(head) != ""
+	return ok && sessions.Letters(head) != ""
 }
 
 // onlyOwnIn reports whether all of the text is seen in its box, and nothing else.
-func (t *typist) onlyOwnIn(b Box) bool {
+func (t *typist) onlyOwnIn(b sessions.Box) bool {
 	return !t.joined(b) && places(t.receipt.Text, b.Text) != nil
 }
 
 // lineOrBox reads the box, or the row before the cursor where the program's box isn't
 // known, but the text was seen to stand in that row.
-func (t *typist) lineOrBox(s *Snapshot) Box {
+func (t *typist) lineOrBox(s *sessions.Snapshot) sessions.Box {
 	b := t.box(s)
 	if b.Known || !t.inRow {
 		return b
@@ -115,14 +117,14 @@ func (t *typist) lineOrBox(s *Snapshot) Box {
 	if at < 0 {
 		return b
 	}
-	return Box{Known: true, Open: true, Text: strings.TrimSpace(t.receipt.Text + before[at+len(text):])}
+	return sessions.Box{Known: true, Open: true, Text: strings.TrimSpace(t.receipt.Text + before[at+len(text):])}
 }
 
 // lastLine is the last line of a text.
 func lastLine(text string) string { return text[strings.LastIndexByte(text, '\n')+1:] }
 
 // joined reports whether there's something beside the text in its box.
-func (t *typist) joined(b Box) bool {
+func (t *typist) joined(b sessions.Box) bool {
 	around := places(t.receipt.Text, b.Text)
 	return around != nil && (around[0] != "" || around[1] != "" && !completes(t.receipt.Text))
 }
@@ -130,16 +132,16 @@ func (t *typist) joined(b Box) bool {
 // noteAlone notes that the text stands in a box that can be read, or before the cursor of
 // a program whose box isn't known: then what else stands there is somebody's. The box had
 // nothing in it before.
-func (t *typist) noteAlone(s *Snapshot) {
+func (t *typist) noteAlone(s *sessions.Snapshot) {
 	b := t.box(s)
 	if before, _ := aroundCursor(s); !b.Known && strings.TrimSpace(lastLine(t.receipt.Text)) != "" && strings.Contains(before, lastLine(t.receipt.Text)) {
 		t.alone, t.inRow = true, true
 		return
 	}
 
-	own := letters(t.receipt.Text)
+	own := sessions.Letters(t.receipt.Text)
 	t.whole = t.whole || b.Open && withoutSpace(b.Text) == withoutSpace(t.receipt.Text)
-	t.alone = t.alone || b.Open && own != "" && (letters(b.Text) == own || t.boxed && places(t.receipt.Text, b.Text) != nil)
+	t.alone = t.alone || b.Open && own != "" && (sessions.Letters(b.Text) == own || t.boxed && places(t.receipt.Text, b.Text) != nil)
 }
 
 // completes reports whether a program may put something behind a text: the rest of the

@@ -1,4 +1,4 @@
-package sessions
+package typing
 
 import (
 	"context"
@@ -8,13 +8,15 @@ import (
 	"testing/synctest"
 
 	"pgregory.net/rapid"
+
+	"github.com/panebridge/panebridge/sessions"
 )
 
 const leftText = "[panebridge msg m_1 from lead 2026-01-02 15:04:05]\nplease run the tests!"
 
 // mortal is a pane with an input box, whose typist is killed at one of its steps.
 type mortal struct {
-	Server
+	sessions.Server
 
 	box       string
 	dialog    bool
@@ -44,48 +46,48 @@ func (m *mortal) rows() []string {
 	return append(append([]string{}, m.submitted...), "> "+m.box)
 }
 
-func (m *mortal) Snapshot(context.Context, string, Window) (Snapshot, error) {
+func (m *mortal) Snapshot(context.Context, string, sessions.Window) (sessions.Snapshot, error) {
 	m.step()
 	if m.agent == 1 {
 		m.agent = -1
 	} else if m.agent > 0 {
 		m.agent--
 	}
-	return Snapshot{Pane: "%1", Rows: m.rows(), CursorX: len(m.box), Front: m.front()}, nil
+	return sessions.Snapshot{Pane: "%1", Rows: m.rows(), CursorX: len(m.box), Front: m.front()}, nil
 }
 
-func (m *mortal) Terminal(string) (Terminal, error) { return Terminal{}, nil }
+func (m *mortal) Terminal(string) (sessions.Terminal, error) { return sessions.Terminal{}, nil }
 
-func (m *mortal) Paste(_ context.Context, _ Guard, text string) (Outcome, error) {
+func (m *mortal) Paste(_ context.Context, _ sessions.Guard, text string) (sessions.Outcome, error) {
 	m.step()
 	if m.restless > 0 {
 		m.restless--
-		return Moved, nil
+		return sessions.Moved, nil
 	}
 	m.pastes++
 	m.box += text
 	m.step()
-	return Done, nil
+	return sessions.Done, nil
 }
 
-func (m *mortal) Press(context.Context, Guard, ...string) (Outcome, error) {
+func (m *mortal) Press(context.Context, sessions.Guard, ...string) (sessions.Outcome, error) {
 	m.step()
 	m.pressedIn = m.front()
 	m.submitted = append(m.submitted, m.box)
 	m.box = ""
 	m.step()
-	return Done, nil
+	return sessions.Done, nil
 }
 
 func (m *mortal) typist() *previewer {
 	return &previewer{
-		srv: m, pane: Pane{ID: "%1"}, phrases: []string{"proceed"},
+		srv: m, pane: sessions.Pane{ID: "%1"}, phrases: []string{"proceed"},
 		dialog: func(rows []string) string { return map[bool]string{true: "proceed"}[rows[0] == "proceed?"] },
-		text: Preview{
-			Text: leftText, Shell: func(s *Snapshot) bool { return s.Front == "sh" },
-			Box: func(s *Snapshot) Box {
+		text: sessions.Preview{
+			Text: leftText, Shell: func(s *sessions.Snapshot) bool { return s.Front == "sh" },
+			Box: func(s *sessions.Snapshot) sessions.Box {
 				open := !m.dialog && !m.unknown
-				return Box{Known: !m.unknown, Open: open, Text: m.box, Shell: open && s.Front == "sh"}
+				return sessions.Box{Known: !m.unknown, Open: open, Text: m.box, Shell: open && s.Front == "sh"}
 			},
 		},
 	}
@@ -119,7 +121,7 @@ func TestPreviewCutOffAnywhere(t *testing.T) {
 				m.steps = 0
 				stood := m.box != ""
 				end, why := m.typist().finish(t.Context())
-				if stood != (end == PreviewFinished) || end == PreviewUnclear || m.box != "" || m.pastes > 1 || len(m.submitted) != m.pastes {
+				if stood != (end == sessions.PreviewFinished) || end == sessions.PreviewUnclear || m.box != "" || m.pastes > 1 || len(m.submitted) != m.pastes {
 					t.Errorf("killed at step %d, and then %d: %d, %q; pasted %d times, %q submitted, %q is left", killed, again, end, why, m.pastes, m.submitted, m.box)
 				}
 				if stood {
@@ -145,7 +147,7 @@ func TestPreviewIsSubmittedToNoShell(t *testing.T) {
 				m := &mortal{agent: ends, unknown: ends%2 == 0}
 				if again { // whoever typed it has been killed
 					m.agent, m.box = -1, leftText
-					if end, why := m.typist().finish(t.Context()); end != PreviewUnknown || !strings.Contains(why, "shell") && !m.unknown {
+					if end, why := m.typist().finish(t.Context()); end != sessions.PreviewUnknown || !strings.Contains(why, "shell") && !m.unknown {
 						t.Errorf("%d, %q", end, why)
 					}
 				} else if _, _, err := m.typist().run(t.Context()); err != nil {
@@ -183,7 +185,7 @@ func TestPreviewWaitsForAScreenThatStands(t *testing.T) {
 // What's typed is fitted to the program in the pane, however often it's tried, and so is what
 // was left of it.
 func TestPreviewIsFitted(t *testing.T) {
-	fit := func(text string, _ *Snapshot) string { return strings.ReplaceAll(text, "tests", "all tests") }
+	fit := func(text string, _ *sessions.Snapshot) string { return strings.ReplaceAll(text, "tests", "all tests") }
 	want := fit(leftText, nil)
 	synctest.Test(t, func(t *testing.T) {
 		m := &mortal{restless: 2}
@@ -195,7 +197,7 @@ func TestPreviewIsFitted(t *testing.T) {
 		m.box = want
 		p = m.typist()
 		p.text.Fit = fit
-		if end, why := p.finish(t.Context()); end != PreviewFinished {
+		if end, why := p.finish(t.Context()); end != sessions.PreviewFinished {
 			t.Errorf("%d, %q", end, why)
 		}
 	})
@@ -206,23 +208,23 @@ func TestPreviewLeft(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		pane mortal
-		want PreviewEnd
+		want sessions.PreviewEnd
 		why  string
 	}{
-		{"all of it", mortal{box: leftText}, PreviewFinished, ""},
-		{"broken into rows", mortal{box: strings.ReplaceAll(leftText, "tests", "te\nsts")}, PreviewFinished, ""},
-		{"it's gone", mortal{}, PreviewUnknown, "doesn't stand"},
-		{"another text", mortal{box: "half"}, PreviewUnknown, "something else"},
-		{"something behind it", mortal{box: leftText + "!"}, PreviewUnknown, "beside it"},
-		{"something before it", mortal{box: "h" + leftText}, PreviewUnknown, "beside it"},
-		{"its end", mortal{box: "please run the tests!"}, PreviewUnknown, "beside it"},
-		{"a dialog", mortal{box: leftText, dialog: true}, PreviewUnclear, "dialog"},
-		{"a box that can't be read", mortal{box: leftText, unknown: true}, PreviewUnknown, "can't be read"},
+		{"all of it", mortal{box: leftText}, sessions.PreviewFinished, ""},
+		{"broken into rows", mortal{box: strings.ReplaceAll(leftText, "tests", "te\nsts")}, sessions.PreviewFinished, ""},
+		{"it's gone", mortal{}, sessions.PreviewUnknown, "doesn't stand"},
+		{"another text", mortal{box: "half"}, sessions.PreviewUnknown, "something else"},
+		{"something behind it", mortal{box: leftText + "!"}, sessions.PreviewUnknown, "beside it"},
+		{"something before it", mortal{box: "h" + leftText}, sessions.PreviewUnknown, "beside it"},
+		{"its end", mortal{box: "please run the tests!"}, sessions.PreviewUnknown, "beside it"},
+		{"a dialog", mortal{box: leftText, dialog: true}, sessions.PreviewUnclear, "dialog"},
+		{"a box that can't be read", mortal{box: leftText, unknown: true}, sessions.PreviewUnknown, "can't be read"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				end, why := c.pane.typist().finish(t.Context())
-				if end != c.want || !strings.Contains(why, c.why) || (len(c.pane.submitted) > 0) != (end == PreviewFinished) || c.pane.pastes > 0 {
+				if end != c.want || !strings.Contains(why, c.why) || (len(c.pane.submitted) > 0) != (end == sessions.PreviewFinished) || c.pane.pastes > 0 {
 					t.Errorf("%d, %q; %q submitted", end, why, c.pane.submitted)
 				}
 			})

@@ -1,14 +1,17 @@
-package sessions
+package typing
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/panebridge/panebridge/sessions"
+)
 
 func TestWhatStandsBeforeAPromptIsNoneOfIt(t *testing.T) {
-	m := NewManager(Options{})
-	raw, line := Terminal{}, Terminal{Canonical: true}
-	id := ID("pb_000000000001")
+	h := &Hand{}
+	raw, line := sessions.Terminal{}, sessions.Terminal{Canonical: true}
 	for _, c := range []struct {
 		row  string
-		term Terminal
+		term sessions.Terminal
 		want bool
 	}{
 		{"half-# ", raw, false}, // it would show that in its line
@@ -24,18 +27,12 @@ func TestWhatStandsBeforeAPromptIsNoneOfIt(t *testing.T) {
 		{"xuser@host:~$ ", line, true},
 		{"user@host:~$ ", line, false},
 	} {
-		m.mu.Lock()
-		if m.entries[id] == nil {
-			m.entries[id] = newEntry(Session{ID: id})
-		}
-		m.mu.Unlock()
-		if got := m.mayBeAhead(id, &Snapshot{Width: 80, Height: 1, Rows: []string{c.row}, CursorX: len(c.row)}, c.term); got != c.want {
+		if got := h.mayBeAhead(&sessions.Snapshot{Width: 80, Height: 1, Rows: []string{c.row}, CursorX: len(c.row)}, c.term); got != c.want {
 			t.Errorf("%q: %v", c.row, got)
 		}
 	}
 	for _, first := range []string{"# ", "$ ", "sh-5.2$ ", "dash$ ", "user@host:~/x$ ", "/tmp # ", "~ $ ", "[me]$ "} {
-		m.entries[id] = newEntry(Session{ID: id})
-		if m.mayBeAhead(id, &Snapshot{Width: 80, Height: 1, Rows: []string{first}, CursorX: len(first)}, line) {
+		if new(Hand).mayBeAhead(&sessions.Snapshot{Width: 80, Height: 1, Rows: []string{first}, CursorX: len(first)}, line) {
 			t.Errorf("at first: %q", first)
 		}
 	}

@@ -1,4 +1,4 @@
-package sessions
+package typing
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/panebridge/panebridge/sessions"
 )
 
 // Why a text waits, whatever the program.
@@ -26,37 +28,37 @@ var asksLine = regexp.MustCompile(`[:?\])…]\s*$`) //nolint:gochecknoglobals //
 
 // rowObstacle is obstacle for a program whose input box isn't known: what stands before
 // the cursor tells whether somebody has begun to write.
-func (t *typist) rowObstacle(s *Snapshot) obstacle {
+func (t *typist) rowObstacle(s *sessions.Snapshot) obstacle {
 	before, _ := aroundCursor(s)
-	if t.m.asksWith(t.id, before) {
+	if t.asksWith(before) {
 		return obstacle{}
 	}
 	half := strings.TrimSpace(before) != "" && !asks.MatchString(before)
-	if t.m.frontOf(s).Kind == ProgramShell {
+	if t.frontOf(s).Kind == sessions.ProgramShell {
 		switch {
 		case t.term.Canonical: // one of its own commands may read a line
 		case time.Since(t.began) < promptWithin:
-			return obstacle{why: notReady, state: ReceiptStored}
+			return obstacle{why: notReady, state: sessions.ReceiptStored}
 		default:
-			return obstacle{why: "the shell reads something else than a command: a search, say, or a single key", state: ReceiptHeld, unsure: true}
+			return obstacle{why: "the shell reads something else than a command: a search, say, or a single key", state: sessions.ReceiptHeld, unsure: true}
 		}
 		half = strings.TrimSpace(before) != "" && !asksLine.MatchString(before)
 	}
-	if half && !t.m.isBare(t.id, before) {
-		return obstacle{why: halfTyped, state: ReceiptHeld, unsure: true}
+	if half && !t.isBare(before) {
+		return obstacle{why: halfTyped, state: sessions.ReceiptHeld, unsure: true}
 	}
 	return obstacle{}
 }
 
 // promptObstacle is obstacle for a shell that shows no prompt that's known.
-func (t *typist) promptObstacle(s *Snapshot) obstacle {
+func (t *typist) promptObstacle(s *sessions.Snapshot) obstacle {
 	before, behind := aroundCursor(s)
 	if strings.TrimSpace(before+behind) == "" {
 		switch {
 		case !t.term.Canonical: // it edits a line, behind a prompt that's empty
 			return obstacle{}
 		case time.Since(t.began) < readyWithin: // it reads its files, say
-			return obstacle{why: notReady, state: ReceiptStored}
+			return obstacle{why: notReady, state: sessions.ReceiptStored}
 		}
 	}
 	if strings.TrimSpace(behind) == "" && t.term.Canonical && asksLine.MatchString(before) {
@@ -65,60 +67,54 @@ func (t *typist) promptObstacle(s *Snapshot) obstacle {
 	if s.Alternate {
 		return obstacle{
 			why:   "a program that was ended has left its full screen on, where the shell's prompt can't be told from what stood there; 'reset' in the session ends it",
-			state: ReceiptHeld, unsure: true,
+			state: sessions.ReceiptHeld, unsure: true,
 		}
 	}
 	return obstacle{
 		why:   "the shell's prompt isn't known here (sessions.prompts can say what it looks like), so something half-typed may stand there",
-		state: ReceiptHeld, unsure: true,
+		state: sessions.ReceiptHeld, unsure: true,
 	}
 }
 
 // isBare reports whether somebody has said that a row like this is an empty prompt.
-func (m *Manager) isBare(id ID, before string) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	e := m.entries[id]
-	return e != nil && slices.ContainsFunc(e.bare, func(known barePart) bool { return known.of(before) })
+func (h *Hand) isBare(before string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.ContainsFunc(h.bare, func(known barePart) bool { return known.of(before) })
 }
 
 // atBare reports whether the cursor stands behind a row that somebody has said to be an
 // empty prompt.
-func (t *typist) atBare(s *Snapshot) bool {
+func (t *typist) atBare(s *sessions.Snapshot) bool {
 	before, _ := aroundCursor(s)
-	return t.m.isBare(t.id, before)
+	return t.isBare(before)
 }
 
 // beganCommand reports whether the command that a shell's line goes on with is what was
 // submitted last from here: a here-document, say.
-func (m *Manager) beganCommand(id ID, unfinished string) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	e := m.entries[id]
-	return e != nil && e.begun != "" && letters(e.begun) == letters(unfinished)
+func (h *Hand) beganCommand(unfinished string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.begun != "" && sessions.Letters(h.begun) == sessions.Letters(unfinished)
 }
 
 // noteSubmitted notes what was submitted in a shell, behind what it goes on with.
-func (m *Manager) noteSubmitted(id ID, text string, goesOn bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	e := m.entries[id]
-	switch {
-	case e == nil:
-	case goesOn:
-		e.begun += "\n" + text
-	default:
-		e.begun = text
+func (h *Hand) noteSubmitted(text string, goesOn bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if goesOn {
+		text = h.begun + "\n" + text
 	}
+	h.begun = text
 }
 
 // learnBare notes that a row is an empty prompt: somebody has looked.
-func (m *Manager) learnBare(id ID, before string) {
+func (h *Hand) learnBare(before string) {
 	part := barePartOf(before)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if e := m.entries[id]; e != nil && part != (barePart{}) && !slices.Contains(e.bare, part) {
-		e.bare = append(e.bare, part)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if part != (barePart{}) && !slices.Contains(h.bare, part) {
+		h.bare = append(h.bare, part)
 	}
 }
 
@@ -165,12 +161,12 @@ func withoutDigits(s string) string {
 // though it can't be seen here that nothing is in its way.
 func (t *typist) pastObstacle(o obstacle) bool {
 	s := &t.before
-	if !o.unsure || t.ahead == nil || t.ahead.revival != "" || t.print(s) != t.ahead.quoted || t.restless(s) {
+	if !o.unsure || t.ahead == nil || t.ahead.Revival != "" || t.print(s) != t.ahead.Quoted || t.restless(s) {
 		return false
 	}
-	t.by = t.ahead.by
+	t.by = t.ahead.By
 	before, _ := aroundCursor(s)
-	t.m.learnBare(t.id, before)
+	t.learnBare(before)
 	return true
 }
 

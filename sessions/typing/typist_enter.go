@@ -1,4 +1,4 @@
-package sessions
+package typing
 
 import (
 	"cmp"
@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/panebridge/panebridge/sessions"
 )
 
 const (
@@ -28,9 +30,9 @@ func (t *typist) enter(ctx context.Context) error {
 		if err := t.pressEnter(ctx); err != nil {
 			return err
 		}
-		t.m.opt.Pollers.Typed(t.id, "")
+		t.desk.Typed("")
 		if t.shell {
-			t.m.noteSubmitted(t.id, t.receipt.Text, t.goesOn)
+			t.noteSubmitted(t.receipt.Text, t.goesOn)
 			t.shell = false
 		}
 		if t.term.Canonical {
@@ -79,7 +81,7 @@ func (t *typist) line(ctx context.Context) error {
 	for begin := time.Now(); time.Since(begin) < reactWithin; {
 		s, err := t.look(ctx)
 		switch {
-		case errors.Is(err, ErrEnded), errors.Is(err, ErrUnknown):
+		case errors.Is(err, sessions.ErrEnded), errors.Is(err, sessions.ErrUnknown):
 			t.setSubmitted(ctx, endedWithIt)
 			return errDone
 		case err != nil:
@@ -114,17 +116,17 @@ func (t *typist) pressEnter(ctx context.Context) error {
 			continue
 		}
 		out, err := t.pressOnce(ctx)
-		t.entered = t.entered || out == Done || errors.Is(err, ErrUncertain)
+		t.entered = t.entered || out == sessions.Done || errors.Is(err, sessions.ErrUncertain)
 		switch {
 		case errors.Is(err, errOtherFront):
 			return err
 		case err != nil:
 			return fmt.Errorf("the text is typed, but Enter may not be: %w", err)
-		case out == Dead:
-			return errDead
-		case out == Done:
+		case out == sessions.Dead:
+			return sessions.ErrDead
+		case out == sessions.Done:
 			return nil
-		case out == Moved && (t.cleared == nil || time.Since(began) < restlessFor):
+		case out == sessions.Moved && (t.cleared == nil || time.Since(began) < restlessFor):
 			t.stirred++
 			if err := t.wait(ctx, lookEvery); err != nil {
 				return err
@@ -135,10 +137,10 @@ func (t *typist) pressEnter(ctx context.Context) error {
 			continue
 		}
 		t.release()
-		if out == Moved {
-			t.hold(ctx, ReceiptTyped, "the screen doesn't stand still; Enter is pressed when it does")
+		if out == sessions.Moved {
+			t.hold(ctx, sessions.ReceiptTyped, "the screen doesn't stand still; Enter is pressed when it does")
 		} else {
-			t.heldBy(ctx, &t.at, ReceiptTyped)
+			t.heldBy(ctx, &t.at, sessions.ReceiptTyped)
 		}
 		if err := t.wait(ctx, heldEvery); err != nil {
 			return err
@@ -159,35 +161,35 @@ func (t *typist) pressEnter(ctx context.Context) error {
 // pressOnce presses Enter unless a dialog's phrase is on the screen; or, where it's only
 // quoted, while the program's box is there, or the screen is one that somebody has
 // looked at.
-func (t *typist) pressOnce(ctx context.Context) (Outcome, error) {
-	g := Guard{Pane: t.pane, Server: t.before.Server, Phrases: t.m.opt.Phrases, Front: t.front}
+func (t *typist) pressOnce(ctx context.Context) (sessions.Outcome, error) {
+	g := sessions.Guard{Pane: t.pane, Server: t.before.Server, Phrases: t.opt.Phrases, Front: t.front}
 	if t.alone && t.stirred < movedTries {
 		g.Saw = &t.at // what somebody types beside the text moves the cursor
 	}
 	out, err := t.srv.Press(context.WithoutCancel(ctx), g, "Enter")
-	if out == Moved && err == nil {
-		return Moved, t.checkFront(ctx)
+	if out == sessions.Moved && err == nil {
+		return sessions.Moved, t.checkFront(ctx)
 	}
-	if out != Held || err != nil {
+	if out != sessions.Held || err != nil {
 		return out, err
 	}
 	if t.at, err = t.look(ctx); err != nil {
-		t.at = Snapshot{}
-		return Held, nil //nolint:nilerr // nothing was pressed; the next look tells
+		t.at = sessions.Snapshot{}
+		return sessions.Held, nil //nolint:nilerr // nothing was pressed; the next look tells
 	}
 	by, cleared := t.by, t.cleared
 	t.takeAhead()
 	g, out = t.enterGuard(&t.at)
-	failed := errOtherScreen
-	if out == Done && t.ahead != nil && !t.set(ctx, ReceiptTyped, "") { // who sent it anyway is on the disk first
-		out, failed = Held, errNotStored
+	failed := sessions.ErrOtherScreen
+	if out == sessions.Done && t.ahead != nil && !t.set(ctx, sessions.ReceiptTyped, "") { // who sent it anyway is on the disk first
+		out, failed = sessions.Held, errNotStored
 	}
-	if out == Done {
+	if out == sessions.Done {
 		if out, err = t.srv.Press(context.WithoutCancel(ctx), g, "Enter"); err != nil {
 			failed = err
 		}
 	}
-	if out == Done && err == nil {
+	if out == sessions.Done && err == nil {
 		t.answerAhead(nil)
 		return out, nil
 	}
@@ -198,31 +200,31 @@ func (t *typist) pressOnce(ctx context.Context) (Outcome, error) {
 
 // enterGuard says when Enter may be pressed on a screen with a dialog's phrase: Done;
 // Moved has it looked at again at once.
-func (t *typist) enterGuard(s *Snapshot) (Guard, Outcome) {
+func (t *typist) enterGuard(s *sessions.Snapshot) (sessions.Guard, sessions.Outcome) {
 	g, dialog := t.guard(s)
 	if dialog {
 		g, dialog = t.ownPhrases(s)
 	}
 	switch {
-	case !dialog && len(g.Rows) == 0 && len(g.Phrases) == len(t.m.opt.Phrases):
-		return g, Held // the phrase has just gone
+	case !dialog && len(g.Rows) == 0 && len(g.Phrases) == len(t.opt.Phrases):
+		return g, sessions.Held // the phrase has just gone
 	case !dialog:
-		return g, Done
+		return g, sessions.Done
 	case t.asCleared(s) && t.restless(s):
-		return g, Moved
+		return g, sessions.Moved
 	case t.asCleared(s):
-		return t.still(s), Done
+		return t.still(s), sessions.Done
 	}
 	if g, ok := t.anyway(s); ok {
-		return g, Done
+		return g, sessions.Done
 	}
-	return g, Held
+	return g, sessions.Held
 }
 
 // took reports whether the program took Enter: the screen changed after it, or the agent
 // says so. The time for it runs from when the program has read the key. last: it won't be
 // pressed again.
-func (t *typist) took(ctx context.Context, before Snapshot, last bool) (bool, error) {
+func (t *typist) took(ctx context.Context, before sessions.Snapshot, last bool) (bool, error) {
 	e := effect{before: before, sizes: t.size.count, last: last, read: time.Now(), frozen: true}
 	begin := e.read
 	for time.Since(e.read) < t.effectWithin(&e) {
@@ -230,7 +232,7 @@ func (t *typist) took(ctx context.Context, before Snapshot, last bool) (bool, er
 			return false, err
 		}
 		s, err := t.look(ctx)
-		if errors.Is(err, ErrEnded) || errors.Is(err, ErrUnknown) {
+		if errors.Is(err, sessions.ErrEnded) || errors.Is(err, sessions.ErrUnknown) {
 			t.ended = true
 			return true, nil
 		}
@@ -251,7 +253,7 @@ func (t *typist) took(ctx context.Context, before Snapshot, last bool) (bool, er
 
 // effect is what was seen since an Enter.
 type effect struct {
-	before Snapshot
+	before sessions.Snapshot
 	sizes  int  // changes of the pane's size before it
 	last   bool // no other is pressed
 	read   time.Time
@@ -272,7 +274,7 @@ func (t *typist) effectWithin(e *effect) time.Duration {
 }
 
 // seeEffect works in one look behind Enter, and reports whether the program took that.
-func (t *typist) seeEffect(ctx context.Context, e *effect, s *Snapshot) (bool, error) {
+func (t *typist) seeEffect(ctx context.Context, e *effect, s *sessions.Snapshot) (bool, error) {
 	if t.wasEnded(s) {
 		t.ended = true
 		return true, nil
@@ -284,7 +286,7 @@ func (t *typist) seeEffect(ctx context.Context, e *effect, s *Snapshot) (bool, e
 		e.frozen, e.read = false, time.Now() // it goes on, and takes its time from here
 	}
 	switch {
-	case t.m.isProved(t.id, t.receipt.ID):
+	case t.desk.IsProved(t.receipt.ID):
 		return true, nil
 	case !t.boxed && t.size.count != e.sizes:
 		t.resized = changed
@@ -301,26 +303,26 @@ func (t *typist) seeEffect(ctx context.Context, e *effect, s *Snapshot) (bool, e
 }
 
 // sameBox reports whether the input box has the same in it, and the cursor in the same column.
-func (t *typist) sameBox(before, s *Snapshot) bool {
+func (t *typist) sameBox(before, s *sessions.Snapshot) bool {
 	was, now := t.box(before), t.box(s)
 	return was.Open && now.Open && was.Text == now.Text && before.CursorX == s.CursorX
 }
 
 // wasEnded reports whether the program that the text was pasted into, other than a shell,
 // doesn't have the foreground any more.
-func (t *typist) wasEnded(s *Snapshot) bool {
-	now := t.m.frontOf(s)
-	return t.isBegunAnew(now) || t.into.Kind != ProgramShell && now.Kind != ProgramUnknown && t.into.Kind != ProgramUnknown && (now.Kind != t.into.Kind || addresseeOf(now) != addresseeOf(t.into))
+func (t *typist) wasEnded(s *sessions.Snapshot) bool {
+	now := t.frontOf(s)
+	return t.isBegunAnew(now) || t.into.Kind != sessions.ProgramShell && now.Kind != sessions.ProgramUnknown && t.into.Kind != sessions.ProgramUnknown && (now.Kind != t.into.Kind || now.Addressee() != t.into.Addressee())
 }
 
 // isBegunAnew reports whether the program that has the foreground is another run of the one
 // that the text was pasted into.
-func (t *typist) isBegunAnew(now Program) bool {
-	return t.into.Kind == ProgramAgent && now.Kind == ProgramAgent && t.into.Run != "" && now.Run != "" && now.Run != t.into.Run
+func (t *typist) isBegunAnew(now sessions.Program) bool {
+	return t.into.Kind == sessions.ProgramAgent && now.Kind == sessions.ProgramAgent && t.into.Run != "" && now.Run != "" && now.Run != t.into.Run
 }
 
 // sameScreen compares what a person would see.
-func sameScreen(a, b *Snapshot) bool {
+func sameScreen(a, b *sessions.Snapshot) bool {
 	return a.CursorX == b.CursorX && a.CursorY == b.CursorY && a.HistorySize == b.HistorySize &&
 		a.Alternate == b.Alternate && slices.Equal(a.Rows, b.Rows)
 }

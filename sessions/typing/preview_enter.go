@@ -1,24 +1,26 @@
-package sessions
+package typing
 
 import (
 	"context"
 	"errors"
 	"strings"
 	"time"
+
+	"github.com/panebridge/panebridge/sessions"
 )
 
 // submit presses Enter when the program has read the text, and looks whether the screen
 // took it. It's pressed while the program it was typed into has the foreground, since another may be a shell, and
 // nothing else stands in the input box: somebody may have begun to write behind the text. It says what has kept it
 // from being submitted.
-func (t *previewer) submit(ctx context.Context, before *Snapshot) (why string) {
+func (t *previewer) submit(ctx context.Context, before *sessions.Snapshot) (why string) {
 	ctx, cancel := context.WithTimeout(ctx, previewWithin)
 	defer cancel()
 	echoed, err := t.settle(ctx, before)
 	began, pressed, moved := time.Now(), 0, 0
 	for why = "it's typed, but Enter wasn't pressed"; err == nil; {
-		var snap Snapshot
-		var term Terminal
+		var snap sessions.Snapshot
+		var term sessions.Terminal
 		if snap, term, err = t.look(ctx); err != nil {
 			break
 		}
@@ -50,13 +52,13 @@ func (t *previewer) submit(ctx context.Context, before *Snapshot) (why string) {
 		switch {
 		case failed != nil:
 			return "it's typed, but Enter may not be: " + failed.Error()
-		case out == Dead:
+		case out == sessions.Dead:
 			return ""
-		case out == Moved:
+		case out == sessions.Moved:
 			moved++
-			err = rest(ctx, lookEvery)
+			err = sessions.Pause(ctx, lookEvery)
 			continue
-		case out == Held:
+		case out == sessions.Held:
 			why = "it's typed, but a dialog is open: Enter wasn't pressed"
 			err = t.await(ctx)
 			continue
@@ -68,7 +70,7 @@ func (t *previewer) submit(ctx context.Context, before *Snapshot) (why string) {
 		}
 	}
 	switch {
-	case errors.Is(err, ErrEnded), errors.Is(err, ErrUnknown):
+	case errors.Is(err, sessions.ErrEnded), errors.Is(err, sessions.ErrUnknown):
 		return ""
 	case errors.Is(err, errStop), ctx.Err() != nil:
 		return why
@@ -82,15 +84,15 @@ const textRows = 16
 // enterGuard has Enter pressed only while the text stands in the box as it was seen. Not
 // all programs have the cursor behind it, so a letter that somebody adds shows in its last
 // row alone.
-func (t *previewer) enterGuard(s *Snapshot) Guard {
+func (t *previewer) enterGuard(s *sessions.Snapshot) sessions.Guard {
 	g := t.guard(s)
 	if len(g.Rows) == 0 {
 		return g
 	}
 	first, end := g.Rows[0], lastLetters(t.text.Text)
 	for y := first; y < len(s.Rows) && end != ""; y++ {
-		if strings.Contains(letters(strings.Join(s.Rows[first:y+1], "")), end) {
-			g.Rows = TellingRows(s.Rows, first, max(y, g.Rows[len(g.Rows)-1]), textRows)
+		if strings.Contains(sessions.Letters(strings.Join(s.Rows[first:y+1], "")), end) {
+			g.Rows = sessions.TellingRows(s.Rows, first, max(y, g.Rows[len(g.Rows)-1]), textRows)
 			break
 		}
 	}
@@ -121,7 +123,7 @@ const (
 )
 
 // stands looks at the input box. A long text may be shown by something else in brackets.
-func (t *previewer) stands(s *Snapshot) standing {
+func (t *previewer) stands(s *sessions.Snapshot) standing {
 	box := t.text.Box(s)
 	around := places(t.text.Text, box.Text)
 	gone := t.shown && around == nil
@@ -142,7 +144,7 @@ func (t *previewer) stands(s *Snapshot) standing {
 }
 
 // settle waits until the program has read the text and had time to work it in.
-func (t *previewer) settle(ctx context.Context, before *Snapshot) (echoed bool, err error) {
+func (t *previewer) settle(ctx context.Context, before *sessions.Snapshot) (echoed bool, err error) {
 	for read := time.Now(); time.Since(read) < settleFor; {
 		snap, term, err := t.look(ctx)
 		if err != nil {
@@ -155,7 +157,7 @@ func (t *previewer) settle(ctx context.Context, before *Snapshot) (echoed bool, 
 		if term.Unread > 0 {
 			read = time.Now()
 		}
-		if err := rest(ctx, lookEvery); err != nil {
+		if err := sessions.Pause(ctx, lookEvery); err != nil {
 			return echoed, err
 		}
 	}
@@ -164,11 +166,11 @@ func (t *previewer) settle(ctx context.Context, before *Snapshot) (echoed bool, 
 
 // left waits for the screen to show that the program took Enter: the text has left its
 // box or, where none can be read, something has changed.
-func (t *previewer) left(ctx context.Context, before *Snapshot) bool {
+func (t *previewer) left(ctx context.Context, before *sessions.Snapshot) bool {
 	was := t.text.Box(before)
 	var away time.Time // since when its box isn't on the screen; zero: it is
 	for read := time.Now(); time.Since(read) < reactWithin; {
-		if rest(ctx, lookEvery) != nil {
+		if sessions.Pause(ctx, lookEvery) != nil {
 			return false
 		}
 		snap, term, err := t.look(ctx)

@@ -1,9 +1,11 @@
-package sessions
+package typing
 
 import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/panebridge/panebridge/sessions"
 )
 
 // What somebody types while a command runs is echoed where the cursor stands then, and
@@ -23,28 +25,21 @@ var promptAlone = regexp.MustCompile(`^\s*(?:\S*sh(?:-[\d.]+)?|.*[/@:~].*|.*[\])
 
 // mayBeAhead reports whether something may have been typed before the prompt that ends at
 // the cursor of a shell that doesn't edit its line. What surely hasn't is known from then on.
-func (m *Manager) mayBeAhead(id ID, s *Snapshot, term Terminal) bool {
+func (h *Hand) mayBeAhead(s *sessions.Snapshot, term sessions.Terminal) bool {
 	if !term.Canonical || len(s.Marks) > 0 {
 		return false
 	}
 	prompt, _ := aroundCursor(s)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	e := m.entries[id]
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	switch {
-	case e == nil, slices.Contains(e.prompts, prompt):
+	case slices.Contains(h.prompts, prompt):
 		return false
-	case len(e.prompts) == 0 && !promptAlone.MatchString(prompt),
-		slices.ContainsFunc(e.prompts, func(known string) bool { return strings.HasSuffix(prompt, known) }):
+	case len(h.prompts) == 0 && !promptAlone.MatchString(prompt),
+		slices.ContainsFunc(h.prompts, func(known string) bool { return strings.HasSuffix(prompt, known) }):
 		return true
 	}
-	e.learnPrompt(prompt)
+	h.prompts = append(h.prompts, prompt)
+	h.prompts = h.prompts[max(0, len(h.prompts)-maxPrompts):]
 	return false
-}
-
-// learnPrompt notes that a row up to the cursor is a prompt with nothing before it;
-// Manager.mu is held.
-func (e *entry) learnPrompt(prompt string) {
-	e.prompts = append(e.prompts, prompt)
-	e.prompts = e.prompts[max(0, len(e.prompts)-maxPrompts):]
 }

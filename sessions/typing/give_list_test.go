@@ -1,4 +1,4 @@
-package sessions
+package typing
 
 import (
 	"slices"
@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/panebridge/panebridge/sessions"
 )
 
 // While an answer goes through a list, what was seen of it before counts as long as the mark
@@ -35,9 +37,9 @@ func TestWhatWasSeenOfAListCounts(t *testing.T) {
 			case "question":
 				c.print, known = "another", map[int]bool{}
 			}
-			d := &Dialog{Kind: PromptMulti, Print: "p", Window: &ListWindow{First: max(mark-1, 0) + 1, Marked: mark + 1}}
+			d := &sessions.Dialog{Kind: sessions.PromptMulti, Print: "p", Window: &sessions.ListWindow{First: max(mark-1, 0) + 1, Marked: mark + 1}}
 			for i := range options {
-				o := DialogOption{Hidden: i < mark-1 || i > mark+1}
+				o := sessions.DialogOption{Hidden: i < mark-1 || i > mark+1}
 				if !o.Hidden {
 					o.Checked, known[i] = checked[i], true
 				}
@@ -56,15 +58,15 @@ func TestWhatWasSeenOfAListCounts(t *testing.T) {
 // Of a key that checks an option, the check is waited for, whatever else moves before.
 func TestACheckIsSeenBeforeTheNextKey(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		options := make([]DialogOption, rapid.IntRange(1, 5).Draw(rt, "options"))
+		options := make([]sessions.DialogOption, rapid.IntRange(1, 5).Draw(rt, "options"))
 		for i := range options {
 			options[i].Checked = rapid.Bool().Draw(rt, "checked")
 		}
 		which := rapid.IntRange(0, len(options)-1).Draw(rt, "which")
-		before := &seen{dialog: &Dialog{Kind: PromptMulti, Print: "p", Options: options}}
+		before := &seen{dialog: &sessions.Dialog{Kind: sessions.PromptMulti, Print: "p", Options: options}}
 		after := slices.Clone(options)
 		checked, moved := rapid.Bool().Draw(rt, "its check is drawn"), rapid.Bool().Draw(rt, "its mark is drawn")
-		now := &seen{dialog: &Dialog{Kind: PromptMulti, Print: "p", Options: after}}
+		now := &seen{dialog: &sessions.Dialog{Kind: sessions.PromptMulti, Print: "p", Options: after}}
 		if checked {
 			after[which].Checked = !after[which].Checked
 		}
@@ -73,7 +75,7 @@ func TestACheckIsSeenBeforeTheNextKey(t *testing.T) {
 		}
 		since := time.Duration(rapid.IntRange(0, 1000).Draw(rt, "milliseconds")) * time.Millisecond
 		want := checked || moved && since >= settleFor // long after the key it may be drawn another way
-		if got := reacted(DialogStep{Toggles: which + 1}, before, now, since); got != want {
+		if got := reacted(sessions.DialogStep{Toggles: which + 1}, before, now, since); got != want {
 			rt.Fatalf("it has reacted: %t", got)
 		}
 	})

@@ -1,4 +1,4 @@
-package sessions
+package typing
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/panebridge/panebridge/sessions"
 )
 
 // A text whose typing was cut off is in one of these places. Whoever typed it is gone:
@@ -19,19 +21,6 @@ const (
 	wipeSteps = 200
 )
 
-// leftByLastRun reports whether a receipt was being typed when the daemon's last run
-// ended. It says so once.
-func (m *Manager) leftByLastRun(id ID, receipt string) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	e := m.entries[id]
-	left := e != nil && e.left && len(e.queue) > 0 && e.queue[0].ID == receipt
-	if left {
-		e.left = false
-	}
-	return left
-}
-
 // takeUp looks what became of a text that was being typed when the daemon's last run
 // ended. One that stands in its input line with nothing beside it still gets its Enter;
 // nil says that it's due. Else the receipt says what's known.
@@ -43,13 +32,13 @@ func (t *typist) takeUp(ctx context.Context) error {
 	}
 	switch {
 	case stands == lineHasIt && !t.receipt.Submit:
-		t.set(ctx, ReceiptTyped, "")
+		t.set(ctx, sessions.ReceiptTyped, "")
 		return errDone
 	case stands == lineHasIt && time.Since(t.receipt.UpdatedAt) > freshFor:
 		return t.wipe(ctx, errors.New("panebridge stopped before it had pressed Enter, and that was long ago"))
 	case stands == lineHasIt:
 		t.boxed = t.box(&t.before).Open
-		t.front, t.into, t.alone, t.echoed = t.before.Front, t.m.frontOf(&t.before), t.boxed, true
+		t.front, t.into, t.alone, t.echoed = t.before.Front, t.frontOf(&t.before), t.boxed, true
 		return nil
 	case stands == lineHasMore && t.receipt.Pressed:
 		return errors.New("panebridge was stopped before it saw whether the text was submitted; it, or a part of it, stands in the session's input line with something else, and nobody knows; look at the session")
@@ -80,7 +69,7 @@ const (
 // way to the program. It waits while a dialog is open or the program shows no line.
 func (t *typist) whereItStands(ctx context.Context) (lineState, error) {
 	var last lineState
-	var first *Snapshot
+	var first *sessions.Snapshot
 	var since, hidden time.Time
 	for began := time.Now(); ; {
 		if err := t.take(ctx); err != nil {
@@ -102,10 +91,10 @@ func (t *typist) whereItStands(ctx context.Context) (lineState, error) {
 		switch {
 		case t.term.Unread > 0 && time.Since(began) < readWithin:
 			since = time.Time{}
-		case now == lineHidden && t.m.opt.Dialog(t.before.Rows) != "":
+		case now == lineHidden && t.opt.Dialog(t.before.Rows) != "":
 			hidden = time.Time{}
 			t.release()
-			t.hold(ctx, ReceiptTyped, "panebridge was stopped while it was being typed, and a dialog is open; whether it was submitted shows when it has closed")
+			t.hold(ctx, sessions.ReceiptTyped, "panebridge was stopped while it was being typed, and a dialog is open; whether it was submitted shows when it has closed")
 			pause = heldEvery
 		case now == lineHidden:
 			if hidden.IsZero() {
@@ -129,7 +118,7 @@ func (t *typist) whereItStands(ctx context.Context) (lineState, error) {
 
 // showsWithin is how long after it was typed a text may come to stand in its box: one that
 // draws nothing may be at work.
-func (t *typist) showsWithin(first *Snapshot) time.Duration {
+func (t *typist) showsWithin(first *sessions.Snapshot) time.Duration {
 	if sameScreen(first, &t.before) || t.size.broken() {
 		return frozenWithin
 	}
@@ -137,7 +126,7 @@ func (t *typist) showsWithin(first *Snapshot) time.Duration {
 }
 
 // lineState reads the line once.
-func (t *typist) lineState(s *Snapshot) lineState {
+func (t *typist) lineState(s *sessions.Snapshot) lineState {
 	b, own := t.box(s), withoutSpace(t.receipt.Text)
 	switch {
 	case b.Known && !b.Open:
@@ -156,7 +145,7 @@ func (t *typist) lineState(s *Snapshot) lineState {
 
 // rowState reads the row before the cursor, of a program whose input box isn't known. Of a
 // text of several lines the last is there alone: the others are lines that were read.
-func (t *typist) rowState(s *Snapshot) lineState {
+func (t *typist) rowState(s *sessions.Snapshot) lineState {
 	before, _ := aroundCursor(s)
 	text := lastLine(t.receipt.Text)
 	prompt, ok := strings.CutSuffix(strings.TrimRight(before, " "), strings.TrimRight(text, " "))
@@ -167,7 +156,7 @@ func (t *typist) rowState(s *Snapshot) lineState {
 		return lineHasMore
 	case !ok || strings.TrimSpace(text) == "":
 		return lineWithout
-	case strings.TrimSpace(prompt) == "", asks.MatchString(prompt), t.m.isBare(t.id, prompt):
+	case strings.TrimSpace(prompt) == "", asks.MatchString(prompt), t.isBare(prompt):
 		return lineHasIt
 	}
 	return lineHasMore
@@ -193,9 +182,9 @@ func (t *typist) checkFront(ctx context.Context) error {
 
 // checkReach fails when another program has the foreground than the one that the text was
 // written to. What of the text has come to stand in that one's line is taken away.
-func (t *typist) checkReach(ctx context.Context, s *Snapshot) error {
-	front := t.m.frontOf(s)
-	for began := time.Now(); t.runsLine(front) && time.Since(began) < reactWithin; front = t.m.frontOf(s) {
+func (t *typist) checkReach(ctx context.Context, s *sessions.Snapshot) error {
+	front := t.frontOf(s)
+	for began := time.Now(); t.runsLine(front) && time.Since(began) < reactWithin; front = t.frontOf(s) {
 		if err := t.wait(ctx, lookEvery); err != nil {
 			return err
 		}
@@ -214,7 +203,7 @@ func (t *typist) checkReach(ctx context.Context, s *Snapshot) error {
 		return errDone
 	}
 	gone := fmt.Errorf("%w, because %s has the foreground by now", errOtherFront, front.Name)
-	if front.Kind != ProgramShell {
+	if front.Kind != sessions.ProgramShell {
 		return gone
 	}
 	for began := time.Now(); time.Since(began) < settleFor; { // what wasn't read comes to the shell now
@@ -225,7 +214,7 @@ func (t *typist) checkReach(ctx context.Context, s *Snapshot) error {
 		if t.before = snap; t.lineState(&snap) == lineHasIt && t.term.Unread == 0 {
 			return t.wipe(ctx, gone)
 		}
-		if rest(ctx, lookEvery) != nil {
+		if sessions.Pause(ctx, lookEvery) != nil {
 			return gone
 		}
 	}
@@ -237,8 +226,8 @@ var errBegunAnew = errors.New("it was typed, but the program was started anew be
 
 // checkRun fails when the program that the text was pasted into has been started anew since,
 // unless it stands in the new one's box: what nobody had read comes to that.
-func (t *typist) checkRun(ctx context.Context, s *Snapshot) error {
-	if !t.isBegunAnew(t.m.frontOf(s)) {
+func (t *typist) checkRun(ctx context.Context, s *sessions.Snapshot) error {
+	if !t.isBegunAnew(t.frontOf(s)) {
 		return nil
 	}
 	if t.entered {
@@ -248,7 +237,7 @@ func (t *typist) checkRun(ctx context.Context, s *Snapshot) error {
 	var opened time.Time // when its box was there
 	for began := time.Now(); time.Since(began) < readyWithin && (opened.IsZero() || time.Since(opened) < settleFor); {
 		if t.lineState(s) == lineHasIt {
-			t.into = t.m.frontOf(s)
+			t.into = t.frontOf(s)
 			return nil
 		}
 		if opened.IsZero() && t.box(s).Open {
@@ -262,7 +251,7 @@ func (t *typist) checkRun(ctx context.Context, s *Snapshot) error {
 			return err
 		}
 		*s = snap
-		if !t.reaches(t.m.frontOf(s)) {
+		if !t.reaches(t.frontOf(s)) {
 			return t.checkReach(ctx, s)
 		}
 	}
@@ -271,8 +260,8 @@ func (t *typist) checkRun(ctx context.Context, s *Snapshot) error {
 
 // runsLine reports whether the program in the foreground may be what an earlier line of
 // the text has begun: a shell that reads line by line runs each as it comes.
-func (t *typist) runsLine(front Program) bool {
-	return !t.entered && (t.receipt.To == "" || t.receipt.To.shell()) && front.Kind == ProgramOther && !t.reaches(front) &&
+func (t *typist) runsLine(front sessions.Program) bool {
+	return !t.entered && (t.receipt.To == "" || t.receipt.To.IsShell()) && front.Kind == sessions.ProgramOther && !t.reaches(front) &&
 		strings.Contains(t.receipt.Text, "\n") && !front.Started.Before(t.receipt.CreatedAt)
 }
 
@@ -287,24 +276,24 @@ func (t *typist) wipe(ctx context.Context, why error) error {
 		if !t.endsWithOwn(&s) {
 			break
 		}
-		g := Guard{Pane: t.pane, Server: s.Server, Phrases: absent(t.m.opt.Phrases, &s), Saw: &s, Front: s.Front}
+		g := sessions.Guard{Pane: t.pane, Server: s.Server, Phrases: absent(t.opt.Phrases, &s), Saw: &s, Front: s.Front}
 		out, err := t.srv.Press(hand, g, t.wipeKeys(&s)...)
-		if err != nil || out == Dead {
+		if err != nil || out == sessions.Dead {
 			return fmt.Errorf("%w; it stands there still: look at the session", why)
 		}
-		if out != Done {
+		if out != sessions.Done {
 			if moved++; moved > movedTries {
 				break
 			}
 		}
 		for began := time.Now(); time.Since(began) < reactWithin; {
-			if rest(hand, lookEvery) != nil {
+			if sessions.Pause(hand, lookEvery) != nil {
 				return fmt.Errorf("%w; it may stand there still: look at the session", why)
 			}
 			if t.before, err = t.look(hand); err != nil {
 				return fmt.Errorf("%w; it may stand there still: look at the session", why)
 			}
-			if out != Done || t.term.Unread == 0 && !sameScreen(&s, &t.before) {
+			if out != sessions.Done || t.term.Unread == 0 && !sameScreen(&s, &t.before) {
 				break
 			}
 		}
@@ -317,7 +306,7 @@ func (t *typist) wipe(ctx context.Context, why error) error {
 
 // endsWithOwn reports whether all that stands in the line is the text, or its beginning:
 // what's left of it while it's taken away. Of one that lost its beginning it's the end.
-func (t *typist) endsWithOwn(s *Snapshot) bool {
+func (t *typist) endsWithOwn(s *sessions.Snapshot) bool {
 	b := t.box(s)
 	if !b.Known {
 		return t.lineState(s) == lineHasIt
@@ -327,7 +316,7 @@ func (t *typist) endsWithOwn(s *Snapshot) bool {
 
 // wipeKeys empty a line: the kernel's own key where it makes the lines; else to the end
 // of the row, all of it, and the line break before it.
-func (t *typist) wipeKeys(s *Snapshot) []string {
+func (t *typist) wipeKeys(s *sessions.Snapshot) []string {
 	switch {
 	case t.term.Canonical:
 		return []string{"C-u"}

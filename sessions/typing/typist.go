@@ -1,4 +1,4 @@
-package sessions
+package typing
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/panebridge/panebridge/sessions"
 )
 
 // How a text is typed. The figures were found with six agent programs: Codex
@@ -20,101 +22,64 @@ const (
 	movedTries  = 40                     // looks at a screen that doesn't stand still
 )
 
-// startTypist has a session's inputs typed, if nobody is at it.
-func (m *Manager) startTypist(id ID) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	e := m.entries[id]
-	if e == nil || e.typing || m.ctx == nil || m.ctx.Err() != nil {
-		return
-	}
-	e.typing = true
-	ctx := m.ctx
-	m.typists.Go(func() {
-		for r := m.nextInput(id); r != nil && ctx.Err() == nil; r = m.nextInput(id) {
-			m.typeInput(ctx, id, *r)
-		}
-	})
-}
-
-// typeInput types one input. One that makes the typist panic fails, and the next is typed
-// by a new typist.
-func (m *Manager) typeInput(ctx context.Context, id ID, r Receipt) {
-	t := &typist{m: m, id: id, receipt: r, began: time.Now()}
-	if m.containPanic(ctx, id, WorkerTypist, func() { t.run(ctx) }) {
-		return
-	}
-	t.set(context.WithoutCancel(ctx), ReceiptFailed, "panebridge failed while it typed this; look at the session before you send it again")
-}
-
-// nextInput drops finished receipts and returns the first that's open; nil: none is, or
-// the session was forgotten.
-func (m *Manager) nextInput(id ID) *Receipt {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	e := m.entries[id]
-	if e == nil {
-		return nil
-	}
-	for len(e.queue) > 0 && e.queue[0].Final() {
-		e.queue = e.queue[1:]
-	}
-	if len(e.queue) == 0 {
-		e.typing = false
-		return nil
-	}
-	r := *e.queue[0]
-	return &r
-}
-
 // typist types one input.
 type typist struct {
-	m       *Manager
-	id      ID
-	receipt Receipt
+	*Hand
+
+	receipt sessions.Receipt
 	pane    string
-	srv     Server
-	term    Terminal
-	before  Snapshot // the look the paste was decided on
+	srv     sessions.Server
+	term    sessions.Terminal
+	before  sessions.Snapshot // the look the paste was decided on
 	echoed  bool
-	entered bool      // Enter was pressed
-	early   bool      // the program had just begun when it was pasted
-	again   bool      // it's typed a second time
-	ended   bool      // and then the program ended
-	stands  bool      // the text stood in its line when that was looked at last behind Enter
-	stirred int       // times that Enter wasn't pressed because the screen had changed
-	front   string    // Snapshot.Front when it was pasted
-	into    Program   // that it was pasted into
-	goesTo  Addressee // whom it's for from when it's pasted on; "": as before
-	letGo   bool      // somebody has said so
-	boxed   bool      // the text was pasted into an input box that can be read
-	shell   bool      // that's a shell, and Enter wasn't pressed yet
-	goesOn  bool      // its line goes on with an unfinished command
-	alone   bool      // it was seen to stand there alone
-	whole   bool      // it was seen to stand there whole
-	beside  bool      // something else was seen to stand beside it
-	inRow   bool      // it was seen before the cursor of a program whose box isn't known
-	queued  bool      // the program keeps it until it has time
-	resized bool      // what was seen of Enter may be what a change of the pane's size has made
-	away    time.Time // since when its box isn't on the screen; zero: it is
-	empty   int       // looks in succession at which the box had nothing in it
-	began   time.Time // when it was this text's turn
-	drawn   time.Time // when the program was first seen to have drawn something; zero: it wasn't
-	keys    keyboard  // of the session, while it's taken
-	asked   time.Time // when the last look was asked for
+	entered bool               // Enter was pressed
+	young   bool               // the session has just been made
+	early   bool               // the program had just begun when it was pasted
+	again   bool               // it's typed a second time
+	ended   bool               // and then the program ended
+	stands  bool               // the text stood in its line when that was looked at last behind Enter
+	stirred int                // times that Enter wasn't pressed because the screen had changed
+	front   string             // Snapshot.Front when it was pasted
+	into    sessions.Program   // that it was pasted into
+	goesTo  sessions.Addressee // whom it's for from when it's pasted on; "": as before
+	letGo   bool               // somebody has said so
+	boxed   bool               // the text was pasted into an input box that can be read
+	shell   bool               // that's a shell, and Enter wasn't pressed yet
+	goesOn  bool               // its line goes on with an unfinished command
+	alone   bool               // it was seen to stand there alone
+	whole   bool               // it was seen to stand there whole
+	beside  bool               // something else was seen to stand beside it
+	inRow   bool               // it was seen before the cursor of a program whose box isn't known
+	queued  bool               // the program keeps it until it has time
+	resized bool               // what was seen of Enter may be what a change of the pane's size has made
+	away    time.Time          // since when its box isn't on the screen; zero: it is
+	empty   int                // looks in succession at which the box had nothing in it
+	began   time.Time          // when it was this text's turn
+	drawn   time.Time          // when the program was first seen to have drawn something; zero: it wasn't
+	keys    sessions.Keyboard  // of the session, while it's taken
+	asked   time.Time          // when the last look was asked for
 	size    paneSize
-	at      Snapshot // the look that Enter was decided on
+	at      sessions.Snapshot // the look that Enter was decided on
 	// Of a text that only a dialog's phrase holds:
-	stood   string    // the screen at the last look, see print
-	ahead   *goAhead  // that was taken, and not answered yet; nil: none
-	refused int       // go-aheads that came to nothing
-	by      string    // who sent it anyway; "": nobody
-	cleared *Snapshot // the screen on which that was done; nil: none
-	late    bool      // its Enter took effect later than programs take that read it
+	stood   string             // the screen at the last look, see print
+	ahead   *sessions.GoAhead  // that was taken, and not answered yet; nil: none
+	refused int                // go-aheads that came to nothing
+	by      string             // who sent it anyway; "": nobody
+	cleared *sessions.Snapshot // the screen on which that was done; nil: none
+	late    bool               // its Enter took effect later than programs take that read it
 }
+
+// errNotStored says that nobody would know of it after a crash.
+var errNotStored = fmt.Errorf("%w: what's about to be done can't be stored; nothing was sent", sessions.ErrUnavailable)
 
 // errDone ends the typing of an input whose receipt is final.
 var errDone = errors.New("done")
+
+// TypeText types a text, and holds it while something is in the way.
+func (h *Hand) TypeText(ctx context.Context, r sessions.Receipt) {
+	t := &typist{Hand: h, receipt: r, began: time.Now()}
+	t.run(ctx)
+}
 
 func (t *typist) run(ctx context.Context) {
 	defer t.dropAhead(ctx)
@@ -124,8 +89,8 @@ func (t *typist) run(ctx context.Context) {
 		steps = []func(context.Context) error{t.settle, t.leave}
 	}
 	begin := t.paste
-	if t.m.leftByLastRun(t.id, t.receipt.ID) {
-		t.m.awaitProof(t.receipt, t.receipt.UpdatedAt)
+	if t.desk.TakeLeft(t.receipt.ID) {
+		t.desk.AwaitProof(t.receipt, t.receipt.UpdatedAt)
 		begin, steps = t.takeUp, steps[1:]
 	}
 	if !t.goOn(ctx, begin(ctx)) {
@@ -153,12 +118,12 @@ func (t *typist) goOn(ctx context.Context, err error) bool {
 	case err == nil:
 		return true
 	case errors.Is(err, errDone), ctx.Err() != nil:
-	case t.entered && (errors.Is(err, ErrEnded) || errors.Is(err, ErrUnknown)):
+	case t.entered && (errors.Is(err, sessions.ErrEnded) || errors.Is(err, sessions.ErrUnknown)):
 		t.setSubmitted(ctx, endedWithIt)
 	case t.entered && errors.Is(err, errTakenAway):
 		t.setSubmitted(ctx, t.submittedHow())
 	default:
-		t.set(ctx, ReceiptFailed, err.Error())
+		t.set(ctx, sessions.ReceiptFailed, err.Error())
 	}
 	return false
 }
@@ -172,21 +137,21 @@ func inHand(ctx context.Context) (hand context.Context, cancel func()) {
 	hand, end := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
 		defer end()
-		_ = rest(hand, finishWithin)
+		_ = sessions.Pause(hand, finishWithin)
 	})
 	return hand, func() { stop(); end() }
 }
 
-// take takes the session's keyboard, and waits for it.
+// take takes the session's Keyboard, and waits for it.
 func (t *typist) take(ctx context.Context) error {
 	if t.keys != nil {
 		return nil
 	}
-	keys := t.m.keyboardOf(t.id)
+	keys := t.desk.Keyboard()
 	if keys == nil {
 		return errDone
 	}
-	if err := keys.take(ctx); err != nil {
+	if err := keys.Take(ctx); err != nil {
 		return err
 	}
 	t.keys = keys
@@ -197,36 +162,35 @@ func (t *typist) take(ctx context.Context) error {
 // may bring about.
 func (t *typist) release() {
 	if t.keys != nil {
-		t.keys.giveBack()
+		t.keys.GiveBack()
 		t.keys = nil
 	}
 }
 
 // set moves the receipt on; false: it was cancelled or failed meanwhile, or what's
 // about to be done couldn't be stored.
-func (t *typist) set(ctx context.Context, state ReceiptState, reason string) bool {
+func (t *typist) set(ctx context.Context, state sessions.ReceiptState, reason string) bool {
 	return t.setAs(ctx, state, verdict{reason: reason})
 }
 
 // setSubmitted ends the typing of a text that was submitted.
-func (t *typist) setSubmitted(ctx context.Context, v verdict) { t.setAs(ctx, ReceiptSubmitted, v) }
+func (t *typist) setSubmitted(ctx context.Context, v verdict) {
+	t.setAs(ctx, sessions.ReceiptSubmitted, v)
+}
 
 // verdict is what's to be known of a text that was submitted. The zero value: all is well.
 type verdict struct {
-	cause  Cause
+	cause  sessions.Cause
 	reason string
 }
 
 // unverified says why nobody knows that a program took its text.
-func unverified(why string) verdict { return verdict{CauseUnverified, "unverified: " + why} }
+func unverified(why string) verdict { return verdict{sessions.CauseUnverified, "unverified: " + why} }
 
-func (t *typist) setAs(ctx context.Context, state ReceiptState, v verdict) bool {
-	_, ok, _ := t.m.setReceipt(ctx, t.id, t.receipt.ID, func(r *Receipt) bool {
-		r.setState(state, v.cause, v.reason)
+func (t *typist) setAs(ctx context.Context, state sessions.ReceiptState, v verdict) bool {
+	_, ok := t.desk.SetReceipt(ctx, t.receipt.ID, func(r *sessions.Receipt) bool {
+		r.SetState(state, v.cause, v.reason)
 		r.Quoted, r.Anyway, r.To = "", t.by, t.receipt.To
-		if (state == ReceiptFailed || r.Unverified()) && r.Submit && t.m.entries[t.id].proved(r.ID) {
-			r.setState(ReceiptSubmitted, "", "") // the agent has said that it was asked it
-		}
 		return true
 	})
 	return ok
@@ -235,8 +199,8 @@ func (t *typist) setAs(ctx context.Context, state ReceiptState, v verdict) bool 
 // markPressed stores that Enter is about to be pressed; false: the receipt was closed, or
 // it can't be stored.
 func (t *typist) markPressed(ctx context.Context) bool {
-	r, ok, _ := t.m.setReceipt(ctx, t.id, t.receipt.ID, func(r *Receipt) bool {
-		r.setState(ReceiptTyped, "", "")
+	r, ok := t.desk.SetReceipt(ctx, t.receipt.ID, func(r *sessions.Receipt) bool {
+		r.SetState(sessions.ReceiptTyped, "", "")
 		r.Quoted, r.Pressed = "", true
 		return true
 	})
@@ -247,21 +211,21 @@ func (t *typist) markPressed(ctx context.Context) bool {
 }
 
 // hold says that the input waits, without writing the same twice.
-func (t *typist) hold(ctx context.Context, state ReceiptState, reason string) {
+func (t *typist) hold(ctx context.Context, state sessions.ReceiptState, reason string) {
 	t.holdAs(ctx, state, reason, "")
 }
 
 // holdAs is hold for a text that may be sent anyway.
-func (t *typist) holdAs(ctx context.Context, state ReceiptState, reason, quoted string) {
-	t.holdWith(ctx, func(r *Receipt) {
-		r.setState(state, "", reason)
+func (t *typist) holdAs(ctx context.Context, state sessions.ReceiptState, reason, quoted string) {
+	t.holdWith(ctx, func(r *sessions.Receipt) {
+		r.SetState(state, "", reason)
 		r.Quoted, r.Front, r.Revivals = quoted, "", nil
 	})
 }
 
 // holdWith is hold for a change of the receipt that says more.
-func (t *typist) holdWith(ctx context.Context, change func(*Receipt)) {
-	_, _, _ = t.m.setReceipt(ctx, t.id, t.receipt.ID, func(r *Receipt) bool { // a failure to store it is logged
+func (t *typist) holdWith(ctx context.Context, change func(*sessions.Receipt)) {
+	_, _ = t.desk.SetReceipt(ctx, t.receipt.ID, func(r *sessions.Receipt) bool {
 		was := *r
 		change(r)
 		r.Anyway, r.Pressed = t.by, t.entered
@@ -270,12 +234,7 @@ func (t *typist) holdWith(ctx context.Context, change func(*Receipt)) {
 }
 
 // open reports whether the receipt is still to be worked on.
-func (t *typist) open() bool {
-	t.m.mu.Lock()
-	defer t.m.mu.Unlock()
-	e := t.m.entries[t.id]
-	return e != nil && len(e.queue) > 0 && e.queue[0].ID == t.receipt.ID && !e.queue[0].Final()
-}
+func (t *typist) open() bool { return t.desk.IsOpen(t.receipt.ID) }
 
 // wait sleeps; it fails when the receipt was closed meanwhile.
 func (t *typist) wait(ctx context.Context, d time.Duration) error {
@@ -292,24 +251,24 @@ func (t *typist) wait(ctx context.Context, d time.Duration) error {
 
 // look takes a snapshot of the screen and its terminal, however long tmux takes
 // to answer.
-func (t *typist) look(ctx context.Context) (Snapshot, error) {
+func (t *typist) look(ctx context.Context) (sessions.Snapshot, error) {
 	for {
-		s, srv, err := t.m.living(t.id)
+		s, srv, err := t.desk.Living()
 		if err != nil {
-			return Snapshot{}, err
+			return sessions.Snapshot{}, err
 		}
-		t.pane, t.srv, t.asked = s.Pane.ID, srv, time.Now()
-		snap, err := srv.Snapshot(ctx, t.pane, Window{Styled: true})
+		t.pane, t.srv, t.young, t.asked = s.Pane.ID, srv, isYoung(&s), time.Now()
+		snap, err := srv.Snapshot(ctx, t.pane, sessions.Window{Styled: true})
 		switch {
 		case err == nil:
-			if ended := snap.ended(s.Pane.Identity); ended != nil {
+			if ended := snap.Ended(s.Pane.Identity); ended != nil {
 				return snap, ended
 			}
 			t.size.see(&snap, t.asked)
 			if t.term, err = srv.Terminal(snap.TTY); err == nil {
 				return snap, nil
 			}
-		case errors.Is(err, ErrUnknown), ctx.Err() != nil:
+		case errors.Is(err, sessions.ErrUnknown), ctx.Err() != nil:
 			return snap, err
 		}
 		if err := t.wait(ctx, heldEvery); err != nil { // the connection comes back, or the session ends
@@ -341,32 +300,32 @@ func (t *typist) paste(ctx context.Context) error {
 		if tries >= movedTries && len(g.Rows) == 0 && !g.Still {
 			g.Saw = nil // a screen that never stands still: the search for dialogs, atomic as well, has to do
 		}
-		out := Held
+		out := sessions.Held
 		if !dialog {
 			if out, err = t.tryPaste(ctx, g); err != nil {
 				return err
 			}
 		}
-		if out != Done {
+		if out != sessions.Done {
 			t.release()
-			t.answerAhead(errOtherScreen)
+			t.answerAhead(sessions.ErrOtherScreen)
 			t.by, t.cleared = "", nil
 		}
 		switch out {
-		case Done:
+		case sessions.Done:
 			if t.letGo {
 				t.receipt.To = t.goesTo
-				t.m.address(ctx, t.id, t.goesTo)
+				t.desk.Address(ctx, t.goesTo)
 			}
 			t.answerAhead(nil)
-			t.m.opt.Pollers.Typed(t.id, t.receipt.Text)
+			t.desk.Typed(t.receipt.Text)
 			return t.typed(ctx)
-		case Dead:
-			return errDead
-		case Held:
-			t.heldBy(ctx, &t.before, ReceiptHeld)
+		case sessions.Dead:
+			return sessions.ErrDead
+		case sessions.Held:
+			t.heldBy(ctx, &t.before, sessions.ReceiptHeld)
 			err = t.wait(ctx, heldEvery)
-		case Moved:
+		case sessions.Moved:
 			err = t.wait(ctx, lookEvery)
 		default:
 			tries-- // it's not the screen's fault
@@ -379,35 +338,35 @@ func (t *typist) paste(ctx context.Context) error {
 }
 
 // tryPaste pastes the text where no dialog is open; "": something else is in the way.
-func (t *typist) tryPaste(ctx context.Context, g Guard) (Outcome, error) {
+func (t *typist) tryPaste(ctx context.Context, g sessions.Guard) (sessions.Outcome, error) {
 	if o := t.obstacle(&t.before); o.why != "" && !t.pastObstacle(o) {
 		t.release()
-		t.answerAhead(refuse("it isn't sent yet: %s", o.why))
+		t.answerAhead(sessions.Refuse("it isn't sent yet: %s", o.why))
 		t.holdForObstacle(ctx, o)
 		return "", nil
 	}
 	if t.goesTo != "" && !t.letGo {
 		t.receipt.To = t.goesTo
-		if t.m.yields(t.id, t.goesTo) {
-			t.m.address(ctx, t.id, t.goesTo)
+		if t.desk.Yields(t.goesTo) {
+			t.desk.Address(ctx, t.goesTo)
 		}
 	}
 	b := t.box(&t.before)
 	t.boxed, t.shell, t.goesOn, t.front = b.Open, b.Shell, b.Unfinished != "", t.before.Front
-	t.early = time.Since(t.m.frontOf(&t.before).Started) < readyWithin
-	if !t.set(ctx, ReceiptTyping, "") {
+	t.early = time.Since(t.frontOf(&t.before).Started) < readyWithin
+	if !t.set(ctx, sessions.ReceiptTyping, "") {
 		// It was closed; or the disk is full, say: nothing is typed that nobody would know
 		// of after a crash.
 		t.answerAhead(errNotStored)
 		return "", nil
 	}
-	t.m.awaitProof(t.receipt, time.Now())
+	t.desk.AwaitProof(t.receipt, time.Now())
 	return t.pasteGuarded(ctx, g)
 }
 
 // pasteGuard says when the text may be pasted, and whether a dialog is open instead, or
 // only its phrase is there and nobody has sent it anyway.
-func (t *typist) pasteGuard(s *Snapshot) (g Guard, dialog bool) {
+func (t *typist) pasteGuard(s *sessions.Snapshot) (g sessions.Guard, dialog bool) {
 	t.takeAhead()
 	if g, dialog = t.guard(s); !dialog {
 		return g, false
@@ -420,18 +379,18 @@ func (t *typist) pasteGuard(s *Snapshot) (g Guard, dialog bool) {
 
 // pasteGuarded pastes the text; an empty one needs only its Enter. What surely
 // didn't reach the pane goes back to stored and is tried again.
-func (t *typist) pasteGuarded(ctx context.Context, g Guard) (Outcome, error) {
+func (t *typist) pasteGuarded(ctx context.Context, g sessions.Guard) (sessions.Outcome, error) {
 	if t.receipt.Text == "" {
-		return Done, nil
+		return sessions.Done, nil
 	}
-	g.Lines = t.term.Canonical && g.Front != "" && t.m.frontOf(&t.before).Kind == ProgramShell
+	g.Lines = t.term.Canonical && g.Front != "" && t.frontOf(&t.before).Kind == sessions.ProgramShell
 	out, err := t.srv.Paste(context.WithoutCancel(ctx), g, t.receipt.Text)
 	switch {
-	case errors.Is(err, ErrUncertain):
+	case errors.Is(err, sessions.ErrUncertain):
 		return "", fmt.Errorf("the connection to tmux was lost while it was being typed; look at the session before you send it again: %w", err)
-	case errors.Is(err, ErrUnavailable):
-		t.hold(ctx, ReceiptStored, "tmux takes no commands at the moment")
-		return Moved, nil
+	case errors.Is(err, sessions.ErrUnavailable):
+		t.hold(ctx, sessions.ReceiptStored, "tmux takes no commands at the moment")
+		return sessions.Moved, nil
 	}
 	return out, err
 }
@@ -443,14 +402,14 @@ func (t *typist) fits() error {
 	}
 	for line := range strings.SplitSeq(t.receipt.Text, "\n") {
 		if len(line) > t.term.MaxLine {
-			return fmt.Errorf("%w input: the program reads line by line, and its terminal cuts lines at %d bytes; this one has %d", ErrInvalid, t.term.MaxLine, len(line))
+			return fmt.Errorf("%w input: the program reads line by line, and its terminal cuts lines at %d bytes; this one has %d", sessions.ErrInvalid, t.term.MaxLine, len(line))
 		}
 	}
 	return nil
 }
 
 func (t *typist) typed(ctx context.Context) error {
-	if t.receipt.Submit && !t.set(ctx, ReceiptTyped, "") {
+	if t.receipt.Submit && !t.set(ctx, sessions.ReceiptTyped, "") {
 		return errDone
 	}
 	return nil
@@ -459,7 +418,7 @@ func (t *typist) typed(ctx context.Context) error {
 // leave ends the typing of a text that's to stand in the line without an Enter: it does by
 // now, and what's typed next sees it.
 func (t *typist) leave(ctx context.Context) error {
-	t.set(ctx, ReceiptTyped, "")
+	t.set(ctx, sessions.ReceiptTyped, "")
 	return errDone
 }
 
@@ -504,8 +463,8 @@ func (t *typist) tell(ctx context.Context) error {
 	if t.term.Canonical && !t.term.Echo && strings.TrimSpace(r.Text) != "" {
 		r.Text = hiddenText // a password, say
 	}
-	if err := t.m.said(ctx, r); err != nil && ctx.Err() == nil {
-		t.m.log.Warn("an input goes on without its author being shown", "session", t.id, "err", err)
+	if err := t.desk.TellAuthor(ctx, r); err != nil && ctx.Err() == nil {
+		t.desk.Log().Warn("an input goes on without its author being shown", "err", err)
 	}
 	return ctx.Err()
 }

@@ -1,22 +1,24 @@
-package sessions
+package typing
 
 import (
 	"context"
 	"errors"
 	"strings"
 	"time"
+
+	"github.com/panebridge/panebridge/sessions"
 )
 
 // covered reports whether a dialog has taken the box's place before it was seen whether
 // the text had left the box: it may have come while the text stood there still. A text
 // that stands on the screen as often as with the box was submitted.
-func (t *typist) covered(before, now *Snapshot) bool {
-	if t.box(now).Open || t.m.opt.Dialog(now.Rows) == "" {
+func (t *typist) covered(before, now *sessions.Snapshot) bool {
+	if t.box(now).Open || t.opt.Dialog(now.Rows) == "" {
 		return false
 	}
-	text := letters(t.receipt.Text)
+	text := sessions.Letters(t.receipt.Text)
 	text = text[:min(len(text), coveredBytes)]
-	count := func(s *Snapshot) int { return strings.Count(letters(strings.Join(s.Rows, "")), text) }
+	count := func(s *sessions.Snapshot) int { return strings.Count(sessions.Letters(strings.Join(s.Rows, "")), text) }
 	n := count(now)
 	return text == "" || n == 0 || n < count(before)
 }
@@ -32,7 +34,7 @@ var errEmptied = errors.New("the program has emptied its input box behind a dial
 // Gemini CLI asks so whether it may trust the folder. Where the program had just begun, no Enter was pressed, the box stays empty,
 // and nothing of the text is seen anywhere, it's typed again, once.
 func (t *typist) emptied(ctx context.Context) error {
-	if t.entered || t.again || !t.early || letters(t.receipt.Text) == "" {
+	if t.entered || t.again || !t.early || sessions.Letters(t.receipt.Text) == "" {
 		return errTakenAway
 	}
 	for began, since := time.Now(), time.Now(); time.Since(since) < emptyFor; {
@@ -60,8 +62,8 @@ const emptyFor = 2 * time.Second
 // pasteAgain types a text again that the program has taken out of its box.
 func (t *typist) pasteAgain(ctx context.Context) error {
 	t.release()
-	t.hold(ctx, ReceiptStored, notReady)
-	t.again, t.echoed, t.stirred, t.size, t.at = true, false, 0, paneSize{}, Snapshot{}
+	t.hold(ctx, sessions.ReceiptStored, notReady)
+	t.again, t.echoed, t.stirred, t.size, t.at = true, false, 0, paneSize{}, sessions.Snapshot{}
 	t.alone, t.whole, t.beside, t.inRow, t.queued, t.by, t.cleared = false, false, false, false, false, "", nil
 	return t.paste(ctx)
 }
@@ -72,6 +74,6 @@ const coveredBytes = 40
 // uncover waits while a dialog is there. Somebody may answer it.
 func (t *typist) uncover(ctx context.Context) error {
 	t.release()
-	t.hold(ctx, ReceiptTyped, "a dialog has opened; whether the text was submitted shows when it has closed")
+	t.hold(ctx, sessions.ReceiptTyped, "a dialog has opened; whether the text was submitted shows when it has closed")
 	return t.wait(ctx, heldEvery)
 }

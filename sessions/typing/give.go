@@ -1,0 +1,383 @@
+package typing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// How an answer is given. The waits for a program are a typist's.
+const (
+	giveSteps   = 40               // keys and texts on the way to one answer
+	giveWithin  = 10 * time.Second // all of them
+	unsureLooks = 3                // at a screen without the dialog, or with another: it may be half drawn
+	// alikeLooks are at one that may be drawn for another size yet: what asks in the same words about
+	// something else, or in place of a dialog that's known one that nobody knows, as Qwen Code 0.15.10
+	// looks for 0.2 s after its pane was taller.
+	alikeLooks  = 20
+	checkedRows = 60 // of a dialog, by the guard
+)
+
+// giver gives one answer, in a closed loop: look, have the profile say what to do next,
+// do it if the very same dialog is still there, wait until the dialog shows it.
+type giver struct {
+	*Hand
+
+	prompt  sessions.Prompt
+	dialog  *sessions.Dialog // what has to stand there
+	tall    *taller          // the pane is made taller for what's answered there; nil: it isn't
+	srv     sessions.Server
+	pane    sessions.Pane
+	marks   bool // the dialog has to be seen with its colours
+	checks  checks
+	pressed bool // something was
+}
+
+// seen is a look at the screen and what was read there.
+type seen struct {
+	snap   sessions.Snapshot
+	styled *sessions.Screen
+	dialog *sessions.Dialog // nil: none
+	unread int              // bytes that the program hasn't read yet
+}
+
+// mayBecome reports whether what was seen may be a dialog that's half drawn yet.
+func (s *seen) mayBecome(d *sessions.Dialog) bool {
+	return s.dialog != nil && (s.dialog.AsksLike(d) || s.dialog.Kind == sessions.PromptUnread && d.Kind != sessions.PromptUnread)
+}
+
+// mayReturn reports whether a screen without the dialog may be half drawn: its program was given
+// another size a moment ago, or draws no input box either.
+func (g *giver) mayReturn(now *seen) bool {
+	return g.desk.WasTaller() || g.opt.Box != nil && g.opt.Box(g.desk.ID(), &now.snap).Missing()
+}
+
+// errMoving says that two looks at a screen didn't show the same.
+var errMoving = errors.New("the screen is being redrawn")
+
+// GiveAnswer gives the answer that counts.
+func (h *Hand) GiveAnswer(ctx context.Context, p sessions.Prompt) sessions.Given {
+	s, srv, err := h.desk.Living()
+	if err != nil {
+		return sessions.Given{State: sessions.PromptClosed, Reason: "the session has ended", Err: err}
+	}
+	g := &giver{Hand: h, prompt: p, dialog: &p.Dialog, srv: srv, pane: s.Pane}
+	return g.runWithin(ctx)
+}
+
+// answeredBy is what comes of an answer that was given. Its last key may come to stand in an input
+// box; "": it can't.
+func (g *giver) answeredBy(key string) sessions.Given {
+	if key != "" && g.opt.Box != nil {
+		g.desk.LookLater(func(ctx context.Context) { g.takeLateKey(ctx, key) })
+	}
+	return sessions.Given{State: sessions.PromptAnswered}
+}
+
+// runWithin gives the answer in its time, in a taller pane if it has to be there.
+func (g *giver) runWithin(ctx context.Context) sessions.Given {
+	tall, most := g.prompt.Dialog.Tall != "" && !g.prompt.Refuses(), giveWithin
+	if tall {
+		most += wholeWithin
+	}
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	if !tall {
+		return g.run(ctx)
+	}
+	g.tall = &taller{Hand: g.Hand, srv: g.srv, pane: g.pane}
+	defer g.shrink(ctx)
+	if end, over := g.grow(ctx); over {
+		return end
+	}
+	return g.run(ctx)
+}
+
+func (g *giver) run(ctx context.Context) sessions.Given {
+	for range giveSteps {
+		now, err := g.stands(ctx)
+		if err != nil {
+			return g.unseen(err)
+		}
+		if now.dialog == nil || !now.dialog.Asks(g.dialog) {
+			return g.lost(now.dialog)
+		}
+		if err := now.dialog.Takes(*g.prompt.Answer); err != nil { // less of it can be seen now
+			return g.back(err)
+		}
+		if g.frontOf(&now.snap).Kind == sessions.ProgramShell { // it asks nothing: who asked has left its dialog behind
+			return g.lost(nil)
+		}
+		if now.unread > 0 { // of the pane's own Keyboard, say: what it does has to be seen first
+			if err := sessions.Pause(ctx, lookEvery); err != nil {
+				return g.unseen(err)
+			}
+			continue
+		}
+		switch g.decide(ctx, now.dialog) {
+		case sessions.DecidedHere:
+			g.pressed = true
+			g.desk.NoteGiven(true)
+			end, _ := g.watch(ctx, sessions.DialogStep{Last: true}, &now)
+			return end
+		case sessions.DecidedElsewhere:
+			return g.lost(nil)
+		case sessions.NotDecided:
+		}
+		if young := sessions.DrawnFor - time.Since(g.prompt.OpenedAt); young > 0 {
+			if err := sessions.Pause(ctx, young); err != nil {
+				return g.unseen(err)
+			}
+			continue
+		}
+		step, err := g.opt.Dialogs.Next(g.desk.ID(), now.dialog, *g.prompt.Answer)
+		if err != nil {
+			if g.marks || errors.Is(err, sessions.ErrInvalid) {
+				return g.back(err)
+			}
+			g.marks = true
+			continue
+		}
+		g.checks.key = strings.Join(step.Keys, " ")
+		out, err := g.do(ctx, step, &now)
+		switch {
+		case err != nil:
+			return g.failed(err)
+		case out == sessions.Dead:
+			return sessions.Given{State: sessions.PromptClosed, Reason: "the session's program has ended", Err: sessions.ErrDead}
+		case out != sessions.Done:
+			if err := sessions.Pause(ctx, lookEvery); err != nil {
+				return g.unseen(err)
+			}
+			continue
+		}
+		if end, over := g.watch(ctx, step, &now); over {
+			return end
+		}
+	}
+	return g.back(fmt.Errorf("%w: the screen doesn't stand still, or the way to the answer is too long", sessions.ErrUnavailable))
+}
+
+// decide gives the answer without a key, where that's possible.
+func (g *giver) decide(ctx context.Context, d *sessions.Dialog) sessions.Decided {
+	decide := g.opt.Decide
+	if decide == nil || g.tall != nil || g.pressed {
+		return sessions.NotDecided
+	}
+	return decide(ctx, g.desk.ID(), d, *g.prompt.Answer)
+}
+
+// do does one step, if the screen is the one that was seen, letter by letter where the
+// dialog stands.
+func (g *giver) do(ctx context.Context, step sessions.DialogStep, now *seen) (sessions.Outcome, error) {
+	rows := sessions.TellingRows(now.snap.Rows, now.dialog.First, now.dialog.Last, len(now.snap.Rows))
+	if g.tall == nil {
+		rows = rows[:min(len(rows), checkedRows)]
+	} else {
+		rows = sampleRows(rows)
+	}
+	if len(rows) == 0 {
+		return "", fmt.Errorf("%w: the question can't be told from what stands above it; answer it in the session", sessions.ErrConflict)
+	}
+	guard := sessions.Guard{Pane: g.pane.ID, Server: g.pane.Identity, Saw: &now.snap, Rows: rows, Front: now.snap.Front}
+	ctx = context.WithoutCancel(ctx) // once begun, what came of it has to be known
+	var out sessions.Outcome
+	var err error
+	if step.Text != "" {
+		out, err = g.srv.Paste(ctx, guard, step.Text)
+	} else {
+		out, err = g.srv.Press(ctx, guard, step.Keys...)
+	}
+	if out == sessions.Done || errors.Is(err, sessions.ErrUncertain) {
+		g.pressed = true
+		g.desk.NoteGiven(step.Last && out == sessions.Done)
+		g.desk.Typed("")
+	}
+	return out, err
+}
+
+// watch waits until the dialog shows a step, or the program had time to; over says that
+// this was the end.
+func (g *giver) watch(ctx context.Context, step sessions.DialogStep, before *seen) (end sessions.Given, over bool) {
+	begin := time.Now()
+	read := begin
+	for since := time.Duration(0); since < reactWithin; since = time.Since(read) {
+		err := sessions.Pause(ctx, lookEvery)
+		if err != nil {
+			break
+		}
+		now, err := g.see(ctx)
+		switch {
+		case errors.Is(err, errMoving):
+			continue
+		case step.Last && (errors.Is(err, sessions.ErrEnded) || errors.Is(err, sessions.ErrUnknown)):
+			return sessions.Given{State: sessions.PromptAnswered}, true // that was what ended it
+		case err != nil:
+			return g.unseen(err), true
+		}
+		if now.unread > 0 {
+			read = time.Now()
+			continue
+		}
+		if step.Last {
+			if g.cameLate(ctx, step, &now) {
+				return g.lost(nil), true
+			}
+			if now.dialog == nil || !now.dialog.Asks(before.dialog) {
+				return g.answeredBy(singleKey(step)), true //nolint:contextcheck // the look for the key outlives the answer
+			}
+		} else if reacted(step, before, &now, since) && (step.Text == "" || since >= settleFor) {
+			return sessions.Given{}, false
+		}
+	}
+	if step.Last && before.dialog.Kind == sessions.PromptUnread {
+		return sessions.Given{State: sessions.PromptAnswered}, true // that the key was pressed is all that's known of it
+	}
+	if step.Last {
+		end = g.back(fmt.Errorf("%w: the answer was given, but the question still stands; look at the session before you answer again", sessions.ErrUnavailable))
+	} else {
+		end = g.back(fmt.Errorf("%w: the session doesn't react to keys; look at it before you answer again", sessions.ErrUnavailable))
+	}
+	return end, true
+}
+
+// reacted reports whether a dialog shows a step that was done since ago. That its rows
+// changed alone may be anything, a clock say; the mark may move a moment later, or before: Gemini CLI
+// 0.61.0 moves it to an option up to 0.2 s before it draws its check, and a key that's pressed again
+// in between takes the check away.
+func reacted(step sessions.DialogStep, before, now *seen, since time.Duration) bool {
+	a, b := before.dialog, now.dialog
+	if i := step.Toggles - 1; b != nil && i >= 0 && i < min(len(a.Options), len(b.Options)) && since < settleFor {
+		return a.Options[i].Checked != b.Options[i].Checked
+	}
+	if b == nil || a.Print != b.Print || a.Marked != b.Marked || !slices.Equal(a.Options, b.Options) || a.Typed != b.Typed {
+		return true
+	}
+	return since >= settleFor && !slices.Equal(before.rows(), now.rows())
+}
+
+// rows are those that the dialog stands in, with colours if they were looked at.
+func (s *seen) rows() []string {
+	from := s.snap.Rows
+	if s.styled != nil {
+		from = s.styled.Rows
+	}
+	return from[max(0, min(s.dialog.First, len(from))):max(0, min(s.dialog.Last+1, len(from)))]
+}
+
+// stands looks until the dialog is seen, or surely isn't there.
+func (g *giver) stands(ctx context.Context) (seen, error) {
+	for looks := 0; ; {
+		now, err := g.see(ctx)
+		switch {
+		case err == nil && now.dialog != nil && now.dialog.Asks(g.dialog):
+			return now, nil
+		case err == nil:
+			if looks++; looks >= alikeLooks || looks >= unsureLooks && !now.mayBecome(g.dialog) && (now.dialog != nil || !g.mayReturn(&now)) {
+				return now, nil
+			}
+		case !errors.Is(err, errMoving) && !errors.Is(err, sessions.ErrUnavailable):
+			return now, err
+		}
+		if wait := sessions.Pause(ctx, lookEvery); wait != nil {
+			return now, errors.Join(wait, err)
+		}
+	}
+}
+
+// see takes one look at the screen.
+func (g *giver) see(ctx context.Context) (seen, error) {
+	now, err := g.read(ctx)
+	if err == nil {
+		g.checks.recall(now.dialog)
+	}
+	return now, err
+}
+
+// read is see without what was seen before.
+func (g *giver) read(ctx context.Context) (seen, error) {
+	if g.tall != nil {
+		return g.tall.read(ctx, g.marks)
+	}
+	now, err := g.seeDialog(ctx, g.srv, g.pane, sessions.Window{})
+	if err != nil {
+		return now, err
+	}
+	if now.dialog = g.desk.SamePart(now.dialog); now.dialog == nil || !now.dialog.Styled && !g.marks {
+		return now, nil
+	}
+	screen, err := g.srv.Screen(ctx, g.pane.ID)
+	if err != nil {
+		return now, err
+	}
+	if !screen.Shows(&now.snap) {
+		return now, errMoving
+	}
+	now.styled = &screen
+	now.dialog = g.desk.SamePart(g.opt.Dialogs.Read(g.desk.ID(), &now.snap, &screen))
+	return now, nil
+}
+
+// seeDialog looks at a session's pane, and reads the dialog there without its colours.
+func (h *Hand) seeDialog(ctx context.Context, srv sessions.Server, pane sessions.Pane, w sessions.Window) (seen, error) {
+	snap, err := srv.Snapshot(ctx, pane.ID, w)
+	if err == nil {
+		err = snap.Ended(pane.Identity)
+	}
+	if err != nil {
+		return seen{}, err
+	}
+	now := seen{snap: snap}
+	if term, err := srv.Terminal(snap.TTY); err == nil {
+		now.unread = term.Unread
+	}
+	now.dialog = h.opt.Dialogs.Read(h.desk.ID(), &snap, nil)
+	return now, nil
+}
+
+// back opens the prompt again. If something was pressed, the dialog may still go by it.
+func (g *giver) back(err error) sessions.Given {
+	out := sessions.Given{State: sessions.PromptOpen, Err: err}
+	if g.pressed {
+		out.Doubt = sessions.ClosedMeantime
+	}
+	return out
+}
+
+// lost closes the prompt: another dialog is there, or none.
+func (g *giver) lost(now *sessions.Dialog) sessions.Given {
+	if !g.pressed {
+		return sessions.GoneBefore(now)
+	}
+	return sessions.Given{State: sessions.PromptClosed, Reason: sessions.ClosedMeantime, Err: fmt.Errorf("%w: the question went while the answer was being given; look at the session", sessions.ErrConflict)}
+}
+
+// unseen is what comes of a screen that can't be looked at.
+func (g *giver) unseen(err error) sessions.Given {
+	switch {
+	case errors.Is(err, sessions.ErrEnded), errors.Is(err, sessions.ErrUnknown):
+		return sessions.Given{State: sessions.PromptClosed, Reason: "the session has ended", Err: fmt.Errorf("%w: the question is gone", sessions.ErrEnded)}
+	case errors.Is(err, context.DeadlineExceeded):
+		err = fmt.Errorf("the session couldn't be seen within %s: %w", giveWithin, err)
+	}
+	if g.pressed {
+		return g.back(fmt.Errorf("%w: the answer was begun; look at the session before you answer again: %w", sessions.ErrUnavailable, err))
+	}
+	return g.back(fmt.Errorf("%w: nothing was answered: %w", sessions.ErrUnavailable, err))
+}
+
+// failed is what comes of a step that tmux didn't do, or not surely.
+func (g *giver) failed(err error) sessions.Given {
+	switch {
+	case errors.Is(err, sessions.ErrUncertain):
+		return g.back(fmt.Errorf("%w: the connection to tmux was lost while it was answered; look at the session before you answer again: %w", sessions.ErrUnavailable, err))
+	case errors.Is(err, sessions.ErrConflict):
+		return g.back(err)
+	}
+	return g.unseen(err)
+}
