@@ -119,29 +119,51 @@ func (t *typist) revive(ctx context.Context, agent string, way sessions.Revival)
 	defer cancel()
 	hand, late := context.WithTimeout(hand, reviveWithin)
 	defer late()
-	guard := sessions.Guard{Pane: t.pane, Server: t.before.Server, Saw: &t.before, Front: t.before.Front, Lines: t.term.Canonical}
-	switch out, err := t.srv.Paste(hand, guard, line); {
-	case err != nil:
-		return err
-	case out != sessions.Done:
-		return sessions.ErrOtherScreen
+	err := run(hand, &reviving{typist: t, line: line})
+	if errors.Is(err, errNotTaken) {
+		return errors.New("the command that begins " + agent + " again stands in the shell's line, and couldn't be submitted; look at the session")
 	}
-	for began := time.Now(); time.Since(began) < reactWithin; {
-		if err := sessions.Pause(hand, lookEvery); err != nil {
-			return err
+	return err
+}
+
+// reviving types a command line into a shell at an empty prompt.
+type reviving struct {
+	*typist
+
+	line  string
+	typed time.Time // when it was; zero: it wasn't
+}
+
+func (t *reviving) next(ctx context.Context) (step, error) {
+	if t.typed.IsZero() {
+		guard := sessions.Guard{Pane: t.pane, Server: t.before.Server, Saw: &t.before, Front: t.before.Front, Lines: t.term.Canonical}
+		return step{srv: t.srv, guard: guard, text: t.line}, nil
+	}
+	for time.Since(t.typed) < reactWithin {
+		if err := sessions.Pause(ctx, lookEvery); err != nil {
+			return step{}, err
 		}
-		snap, err := t.look(hand)
+		snap, err := t.look(ctx)
 		if err != nil {
-			return err
+			return step{}, err
 		}
-		if withoutSpace(t.box(&snap).Text) != withoutSpace(line) || t.term.Unread > 0 {
-			continue
-		}
-		guard = sessions.Guard{Pane: t.pane, Server: snap.Server, Saw: &snap, Front: snap.Front}
-		if out, err := t.srv.Press(hand, guard, "Enter"); err != nil || out == sessions.Done {
-			t.desk.Typed(line)
-			return err
+		if withoutSpace(t.box(&snap).Text) == withoutSpace(t.line) && t.term.Unread == 0 {
+			return step{srv: t.srv, guard: sessions.Guard{Pane: t.pane, Server: snap.Server, Saw: &snap, Front: snap.Front}, keys: enterKey}, nil
 		}
 	}
-	return errors.New("the command that begins " + agent + " again stands in the shell's line, and couldn't be submitted; look at the session")
+	return step{}, errNotTaken
+}
+
+func (t *reviving) after(_ context.Context, s step, out sessions.Outcome, err error) (done bool, failed error) {
+	switch {
+	case err == nil && out != sessions.Done && s.text != "":
+		return false, sessions.ErrOtherScreen
+	case err == nil && out != sessions.Done:
+		return false, nil
+	case s.text != "":
+		t.typed = time.Now()
+		return false, err
+	}
+	t.desk.Typed(t.line)
+	return true, err
 }

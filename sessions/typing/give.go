@@ -99,68 +99,117 @@ func (g *giver) runWithin(ctx context.Context) sessions.Given {
 }
 
 func (g *giver) run(ctx context.Context) sessions.Given {
-	for range giveSteps {
-		now, err := g.stands(ctx)
-		if err != nil {
-			return g.unseen(err)
+	w := &answering{giver: g}
+	_ = run(ctx, w) // end says what came of it
+	return w.end
+}
+
+// answering is the way through a dialog to an answer. It ends with errDone, and end.
+type answering struct {
+	*giver
+
+	looks int
+	now   seen                // the last of them
+	due   sessions.DialogStep // the step that's done on it
+	end   sessions.Given
+}
+
+// over ends the way.
+func (g *answering) over(end sessions.Given) (step, error) {
+	g.end = end
+	return step{}, errDone
+}
+
+func (g *answering) next(ctx context.Context) (step, error) {
+	for ; g.looks < giveSteps; g.looks++ {
+		var err error
+		if g.now, err = g.stands(ctx); err != nil {
+			return g.over(g.unseen(err))
 		}
-		if now.dialog == nil || !now.dialog.Asks(g.dialog) {
-			return g.lost(now.dialog)
+		d := g.now.dialog
+		if d == nil || !d.Asks(g.dialog) {
+			return g.over(g.lost(d))
 		}
-		if err := now.dialog.Takes(*g.prompt.Answer); err != nil { // less of it can be seen now
-			return g.back(err)
+		if err := d.Takes(*g.prompt.Answer); err != nil { // less of it can be seen now
+			return g.over(g.back(err))
 		}
-		if g.frontOf(&now.snap).Kind == sessions.ProgramShell { // it asks nothing: who asked has left its dialog behind
-			return g.lost(nil)
+		if g.frontOf(&g.now.snap).Kind == sessions.ProgramShell { // it asks nothing: who asked has left its dialog behind
+			return g.over(g.lost(nil))
 		}
-		if now.unread > 0 { // of the pane's own Keyboard, say: what it does has to be seen first
+		if g.now.unread > 0 { // of the pane's own keyboard, say: what it does has to be seen first
 			if err := sessions.Pause(ctx, lookEvery); err != nil {
-				return g.unseen(err)
+				return g.over(g.unseen(err))
 			}
 			continue
 		}
-		switch g.decide(ctx, now.dialog) {
+		switch g.decide(ctx, d) {
 		case sessions.DecidedHere:
 			g.pressed = true
 			g.desk.NoteGiven(true)
-			end, _ := g.watch(ctx, sessions.DialogStep{Last: true}, &now)
-			return end
+			end, _ := g.watch(ctx, sessions.DialogStep{Last: true}, &g.now)
+			return g.over(end)
 		case sessions.DecidedElsewhere:
-			return g.lost(nil)
+			return g.over(g.lost(nil))
 		case sessions.NotDecided:
 		}
 		if young := sessions.DrawnFor - time.Since(g.prompt.OpenedAt); young > 0 {
 			if err := sessions.Pause(ctx, young); err != nil {
-				return g.unseen(err)
+				return g.over(g.unseen(err))
 			}
 			continue
 		}
-		step, err := g.opt.Dialogs.Next(g.desk.ID(), now.dialog, *g.prompt.Answer)
-		if err != nil {
-			if g.marks || errors.Is(err, sessions.ErrInvalid) {
-				return g.back(err)
-			}
-			g.marks = true
-			continue
+		if g.due, err = g.opt.Dialogs.Next(g.desk.ID(), d, *g.prompt.Answer); err == nil {
+			return g.stepOn(&g.now)
 		}
-		g.checks.key = strings.Join(step.Keys, " ")
-		out, err := g.do(ctx, step, &now)
-		switch {
-		case err != nil:
-			return g.failed(err)
-		case out == sessions.Dead:
-			return sessions.Given{State: sessions.PromptClosed, Reason: "the session's program has ended", Err: sessions.ErrDead}
-		case out != sessions.Done:
-			if err := sessions.Pause(ctx, lookEvery); err != nil {
-				return g.unseen(err)
-			}
-			continue
+		if g.marks || errors.Is(err, sessions.ErrInvalid) {
+			return g.over(g.back(err))
 		}
-		if end, over := g.watch(ctx, step, &now); over {
-			return end
-		}
+		g.marks = true
 	}
-	return g.back(fmt.Errorf("%w: the screen doesn't stand still, or the way to the answer is too long", sessions.ErrUnavailable))
+	return g.over(g.back(fmt.Errorf("%w: the screen doesn't stand still, or the way to the answer is too long", sessions.ErrUnavailable)))
+}
+
+// stepOn is the step that's due, on the screen that was seen, letter by letter where the dialog
+// stands.
+func (g *answering) stepOn(now *seen) (step, error) {
+	rows := sessions.TellingRows(now.snap.Rows, now.dialog.First, now.dialog.Last, len(now.snap.Rows))
+	if g.tall == nil {
+		rows = rows[:min(len(rows), checkedRows)]
+	} else {
+		rows = sampleRows(rows)
+	}
+	if len(rows) == 0 {
+		return g.over(g.back(fmt.Errorf("%w: the question can't be told from what stands above it; answer it in the session", sessions.ErrConflict)))
+	}
+	g.checks.key = strings.Join(g.due.Keys, " ")
+	guard := sessions.Guard{Pane: g.pane.ID, Server: g.pane.Identity, Saw: &now.snap, Rows: rows, Front: now.snap.Front}
+	return step{srv: g.srv, guard: guard, text: g.due.Text, keys: g.due.Keys}, nil
+}
+
+func (g *answering) after(ctx context.Context, _ step, out sessions.Outcome, err error) (done bool, failed error) {
+	if out == sessions.Done || errors.Is(err, sessions.ErrUncertain) {
+		g.pressed = true
+		g.desk.NoteGiven(g.due.Last && out == sessions.Done)
+		g.desk.Typed("")
+	}
+	g.looks++
+	switch {
+	case err != nil:
+		_, err = g.over(g.failed(err))
+		return false, err
+	case out == sessions.Dead:
+		_, err = g.over(sessions.Given{State: sessions.PromptClosed, Reason: "the session's program has ended", Err: sessions.ErrDead})
+		return false, err
+	case out != sessions.Done:
+		if err := sessions.Pause(ctx, lookEvery); err != nil {
+			_, err = g.over(g.unseen(err))
+			return false, err
+		}
+		return false, nil
+	}
+	end, over := g.watch(ctx, g.due, &g.now)
+	g.end = end
+	return over, nil
 }
 
 // decide gives the answer without a key, where that's possible.
@@ -170,35 +219,6 @@ func (g *giver) decide(ctx context.Context, d *sessions.Dialog) sessions.Decided
 		return sessions.NotDecided
 	}
 	return decide(ctx, g.desk.ID(), d, *g.prompt.Answer)
-}
-
-// do does one step, if the screen is the one that was seen, letter by letter where the
-// dialog stands.
-func (g *giver) do(ctx context.Context, step sessions.DialogStep, now *seen) (sessions.Outcome, error) {
-	rows := sessions.TellingRows(now.snap.Rows, now.dialog.First, now.dialog.Last, len(now.snap.Rows))
-	if g.tall == nil {
-		rows = rows[:min(len(rows), checkedRows)]
-	} else {
-		rows = sampleRows(rows)
-	}
-	if len(rows) == 0 {
-		return "", fmt.Errorf("%w: the question can't be told from what stands above it; answer it in the session", sessions.ErrConflict)
-	}
-	guard := sessions.Guard{Pane: g.pane.ID, Server: g.pane.Identity, Saw: &now.snap, Rows: rows, Front: now.snap.Front}
-	ctx = context.WithoutCancel(ctx) // once begun, what came of it has to be known
-	var out sessions.Outcome
-	var err error
-	if step.Text != "" {
-		out, err = g.srv.Paste(ctx, guard, step.Text)
-	} else {
-		out, err = g.srv.Press(ctx, guard, step.Keys...)
-	}
-	if out == sessions.Done || errors.Is(err, sessions.ErrUncertain) {
-		g.pressed = true
-		g.desk.NoteGiven(step.Last && out == sessions.Done)
-		g.desk.Typed("")
-	}
-	return out, err
 }
 
 // watch waits until the dialog shows a step, or the program had time to; over says that
@@ -373,11 +393,8 @@ func (g *giver) unseen(err error) sessions.Given {
 
 // failed is what comes of a step that tmux didn't do, or not surely.
 func (g *giver) failed(err error) sessions.Given {
-	switch {
-	case errors.Is(err, sessions.ErrUncertain):
+	if errors.Is(err, sessions.ErrUncertain) {
 		return g.back(fmt.Errorf("%w: the connection to tmux was lost while it was answered; look at the session before you answer again: %w", sessions.ErrUnavailable, err))
-	case errors.Is(err, sessions.ErrConflict):
-		return g.back(err)
 	}
 	return g.unseen(err)
 }

@@ -79,7 +79,8 @@ func (h *Hand) lateKey(snap *sessions.Snapshot, key string) lateKeyAt {
 // person to see.
 func (h *Hand) takeOut(ctx context.Context, srv sessions.Server, pane sessions.Pane, snap *sessions.Snapshot) {
 	guard := sessions.Guard{Pane: pane.ID, Server: pane.Identity, Saw: snap, Rows: h.opt.Box(h.desk.ID(), snap).Rows, Phrases: absent(h.opt.Phrases, snap), Front: snap.Front}
-	_, _ = srv.Press(context.WithoutCancel(ctx), guard, "BSpace")
+	taking := step{srv: srv, guard: guard, keys: []string{"BSpace"}}
+	_, _ = taking.touch(ctx)
 }
 
 // takeLateKey looks for a while for the key of an answer in the box, and takes it away there. Who

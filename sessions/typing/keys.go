@@ -16,29 +16,44 @@ func (h *Hand) PressKeys(ctx context.Context, p sessions.KeyPress) (out sessions
 	if err != nil {
 		return "", err
 	}
-	if refuses(p.Keys) {
-		return srv.Press(ctx, sessions.Guard{Pane: s.Pane.ID, Server: s.Pane.Identity}, p.Keys...)
+	w := &pressing{Hand: h, srv: srv, pane: s.Pane, keys: p}
+	err = run(ctx, w)
+	return w.out, err
+}
+
+// pressing presses keys that a person has chosen.
+type pressing struct {
+	*Hand
+
+	srv   sessions.Server
+	pane  sessions.Pane
+	keys  sessions.KeyPress
+	tries int
+	out   sessions.Outcome // of the last try
+}
+
+func (w *pressing) next(ctx context.Context) (step, error) {
+	s := step{srv: w.srv, guard: sessions.Guard{Pane: w.pane.ID, Server: w.pane.Identity}, keys: w.keys.Keys}
+	if refuses(w.keys.Keys) {
+		return s, nil
 	}
-	for range keysTries {
-		snap, err := srv.Snapshot(ctx, s.Pane.ID, sessions.Window{})
-		if err == nil {
-			err = snap.Ended(s.Pane.Identity)
-		}
-		if err != nil {
-			return "", err
-		}
-		g, err := h.keysGuard(&snap, p)
-		if err != nil {
-			return "", err
-		}
-		if out, err = srv.Press(ctx, g, p.Keys...); err != nil || out != sessions.Moved && (out != sessions.Held || !p.Answers) {
-			return out, err
-		}
-		if err := sessions.Pause(ctx, lookEvery); err != nil {
-			return "", err
-		}
+	snap, err := w.srv.Snapshot(ctx, w.pane.ID, sessions.Window{})
+	if err == nil {
+		err = snap.Ended(w.pane.Identity)
 	}
-	return out, nil
+	if err == nil {
+		s.guard, err = w.keysGuard(&snap, w.keys)
+	}
+	return s, err
+}
+
+func (w *pressing) after(ctx context.Context, _ step, out sessions.Outcome, err error) (done bool, failed error) {
+	w.out = out
+	if w.tries++; err != nil || refuses(w.keys.Keys) || out != sessions.Moved && (out != sessions.Held || !w.keys.Answers) {
+		return true, err
+	}
+	err = sessions.Pause(ctx, lookEvery)
+	return w.tries == keysTries, err
 }
 
 // refuses reports whether keys can only refuse what's asked.

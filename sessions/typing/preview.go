@@ -98,7 +98,8 @@ func (t *previewer) run(ctx context.Context) (sent bool, why string, err error) 
 		if why := t.against(&snap, term); why != "" {
 			return false, why, nil
 		}
-		switch out, err := t.srv.Paste(hand, t.guard(&snap), t.text.Text); {
+		paste := step{srv: t.srv, guard: t.guard(&snap), text: t.text.Text}
+		switch out, err := paste.touch(ctx); {
 		case errors.Is(err, sessions.ErrUncertain):
 			return false, "", fmt.Errorf("type the preview: %w", err)
 		case err != nil:

@@ -48,7 +48,8 @@ func (t *previewer) submit(ctx context.Context, before *sessions.Snapshot) (why 
 		if moved >= movedTries {
 			guard.Saw, guard.Rows = nil, nil // a screen that never stands still
 		}
-		out, failed := t.srv.Press(ctx, guard, "Enter")
+		press := step{srv: t.srv, guard: guard, keys: enterKey}
+		out, failed := press.touch(ctx)
 		switch {
 		case failed != nil:
 			return "it's typed, but Enter may not be: " + failed.Error()

@@ -10,18 +10,6 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// How a text is typed. The figures were found with six agent programs: Codex
-// takes an Enter within 120 ms of text as a line break, Gemini needed up to
-// half a second.
-const (
-	settleFor   = 500 * time.Millisecond // between the program having read a paste and Enter
-	lookEvery   = 50 * time.Millisecond
-	heldEvery   = 500 * time.Millisecond // between looks whether a dialog has closed
-	reactWithin = 3 * time.Second        // a program that has read Enter shows it within this
-	readWithin  = 60 * time.Second       // a program that doesn't read its input at all
-	movedTries  = 40                     // looks at a screen that doesn't stand still
-)
-
 // typist types one input.
 type typist struct {
 	*Hand
@@ -278,72 +266,106 @@ func (t *typist) look(ctx context.Context) (sessions.Snapshot, error) {
 }
 
 // paste looks, decides and pastes, until it's done or can't be.
-func (t *typist) paste(ctx context.Context) error {
-	for tries := 0; ; tries++ {
+func (t *typist) paste(ctx context.Context) error { return run(ctx, &pasting{typist: t}) }
+
+// pasting is the paste of a text; an empty one needs only its Enter.
+type pasting struct {
+	*typist
+
+	tries int // looks at a screen that may not stand still
+}
+
+func (t *pasting) next(ctx context.Context) (step, error) {
+	for ; ; t.tries++ {
 		err := t.take(ctx)
 		if err != nil {
-			return err
+			return step{}, err
 		}
 		if t.before, err = t.look(ctx); err != nil {
-			return err
+			return step{}, err
 		}
 		if err := t.fits(); err != nil {
-			return err
+			return step{}, err
 		}
 		if waits, err := t.awaitAddressee(ctx); err != nil {
-			return err
+			return step{}, err
 		} else if waits {
-			tries = 0 // it's not the screen's fault
+			t.tries = 0 // it's not the screen's fault
 			continue
 		}
 		g, dialog := t.pasteGuard(&t.before)
-		if tries >= movedTries && len(g.Rows) == 0 && !g.Still {
-			g.Saw = nil // a screen that never stands still: the search for dialogs, atomic as well, has to do
+		if !dialog && t.isClear(ctx) {
+			return step{srv: t.srv, guard: g, text: t.receipt.Text}, nil
 		}
-		out := sessions.Held
-		if !dialog {
-			if out, err = t.tryPaste(ctx, g); err != nil {
-				return err
-			}
-		}
-		if out != sessions.Done {
-			t.release()
-			t.answerAhead(sessions.ErrOtherScreen)
-			t.by, t.cleared = "", nil
-		}
-		switch out {
-		case sessions.Done:
-			if t.letGo {
-				t.receipt.To = t.goesTo
-				t.desk.Address(ctx, t.goesTo)
-			}
-			t.answerAhead(nil)
-			t.desk.Typed(t.receipt.Text)
-			return t.typed(ctx)
-		case sessions.Dead:
-			return sessions.ErrDead
-		case sessions.Held:
+		t.forgetAhead()
+		if dialog {
 			t.heldBy(ctx, &t.before, sessions.ReceiptHeld)
-			err = t.wait(ctx, heldEvery)
-		case sessions.Moved:
-			err = t.wait(ctx, lookEvery)
-		default:
-			tries-- // it's not the screen's fault
-			err = t.wait(ctx, heldEvery)
+		} else {
+			t.tries-- // it's not the screen's fault
 		}
-		if err != nil {
-			return err
+		if err := t.wait(ctx, heldEvery); err != nil {
+			return step{}, err
 		}
 	}
 }
 
-// tryPaste pastes the text where no dialog is open; "": something else is in the way.
-func (t *typist) tryPaste(ctx context.Context, g sessions.Guard) (sessions.Outcome, error) {
+// after takes up what surely didn't reach the pane again.
+func (t *pasting) after(ctx context.Context, _ step, out sessions.Outcome, err error) (done bool, failed error) {
+	switch {
+	case errors.Is(err, sessions.ErrUncertain):
+		return false, fmt.Errorf("the connection to tmux was lost while it was being typed; look at the session before you send it again: %w", err)
+	case errors.Is(err, sessions.ErrUnavailable):
+		t.hold(ctx, sessions.ReceiptStored, "tmux takes no commands at the moment")
+		out = sessions.Moved
+	case err != nil:
+		return false, err
+	}
+	if out != sessions.Done {
+		t.forgetAhead()
+	}
+	t.tries++
+	switch out {
+	case sessions.Done:
+		return true, t.pasted(ctx)
+	case sessions.Dead:
+		return false, sessions.ErrDead
+	case sessions.Held:
+		t.heldBy(ctx, &t.before, sessions.ReceiptHeld)
+		return false, t.wait(ctx, heldEvery)
+	case sessions.Moved:
+	}
+	return false, t.wait(ctx, lookEvery)
+}
+
+// pasted says that the text is in the pane.
+func (t *typist) pasted(ctx context.Context) error {
+	if t.letGo {
+		t.receipt.To = t.goesTo
+		t.desk.Address(ctx, t.goesTo)
+	}
+	t.answerAhead(nil)
+	t.desk.Typed(t.receipt.Text)
+	if t.receipt.Submit && !t.set(ctx, sessions.ReceiptTyped, "") {
+		return errDone
+	}
+	return nil
+}
+
+// forgetAhead lets others type, since a text wasn't pasted. Who has sent it anyway has to look again.
+func (t *typist) forgetAhead() {
+	t.release()
+	t.answerAhead(sessions.ErrOtherScreen)
+	t.by, t.cleared = "", nil
+}
+
+// isClear reports whether nothing is in the text's way, where no dialog is open, and stores that it's
+// about to be typed.
+func (t *typist) isClear(ctx context.Context) bool {
 	if o := t.obstacle(&t.before); o.why != "" && !t.pastObstacle(o) {
 		t.release()
 		t.answerAhead(sessions.Refuse("it isn't sent yet: %s", o.why))
 		t.holdForObstacle(ctx, o)
-		return "", nil
+		return false
 	}
 	if t.goesTo != "" && !t.letGo {
 		t.receipt.To = t.goesTo
@@ -358,41 +380,26 @@ func (t *typist) tryPaste(ctx context.Context, g sessions.Guard) (sessions.Outco
 		// It was closed; or the disk is full, say: nothing is typed that nobody would know
 		// of after a crash.
 		t.answerAhead(errNotStored)
-		return "", nil
+		return false
 	}
 	t.desk.AwaitProof(t.receipt, time.Now())
-	return t.pasteGuarded(ctx, g)
+	return true
 }
 
 // pasteGuard says when the text may be pasted, and whether a dialog is open instead, or
 // only its phrase is there and nobody has sent it anyway.
-func (t *typist) pasteGuard(s *sessions.Snapshot) (g sessions.Guard, dialog bool) {
+func (t *pasting) pasteGuard(s *sessions.Snapshot) (g sessions.Guard, dialog bool) {
 	t.takeAhead()
-	if g, dialog = t.guard(s); !dialog {
-		return g, false
+	if g, dialog = t.guard(s); dialog {
+		if cleared, ok := t.anyway(s); ok {
+			g, dialog = cleared, false
+		}
 	}
-	if g, ok := t.anyway(s); ok {
-		return g, false
+	if t.tries >= movedTries && len(g.Rows) == 0 && !g.Still {
+		g.Saw = nil // a screen that never stands still: the search for dialogs, atomic as well, has to do
 	}
-	return g, true
-}
-
-// pasteGuarded pastes the text; an empty one needs only its Enter. What surely
-// didn't reach the pane goes back to stored and is tried again.
-func (t *typist) pasteGuarded(ctx context.Context, g sessions.Guard) (sessions.Outcome, error) {
-	if t.receipt.Text == "" {
-		return sessions.Done, nil
-	}
-	g.Lines = t.term.Canonical && g.Front != "" && t.frontOf(&t.before).Kind == sessions.ProgramShell
-	out, err := t.srv.Paste(context.WithoutCancel(ctx), g, t.receipt.Text)
-	switch {
-	case errors.Is(err, sessions.ErrUncertain):
-		return "", fmt.Errorf("the connection to tmux was lost while it was being typed; look at the session before you send it again: %w", err)
-	case errors.Is(err, sessions.ErrUnavailable):
-		t.hold(ctx, sessions.ReceiptStored, "tmux takes no commands at the moment")
-		return sessions.Moved, nil
-	}
-	return out, err
+	g.Lines = t.term.Canonical && g.Front != "" && t.frontOf(s).Kind == sessions.ProgramShell
+	return g, dialog
 }
 
 // fits refuses a line that the kernel would cut.
@@ -404,13 +411,6 @@ func (t *typist) fits() error {
 		if len(line) > t.term.MaxLine {
 			return fmt.Errorf("%w input: the program reads line by line, and its terminal cuts lines at %d bytes; this one has %d", sessions.ErrInvalid, t.term.MaxLine, len(line))
 		}
-	}
-	return nil
-}
-
-func (t *typist) typed(ctx context.Context) error {
-	if t.receipt.Submit && !t.set(ctx, sessions.ReceiptTyped, "") {
-		return errDone
 	}
 	return nil
 }

@@ -22,36 +22,160 @@ const (
 )
 
 // enter presses Enter and looks whether the screen took it; once more at most.
-func (t *typist) enter(ctx context.Context) error {
-	for n := range enters {
-		if err := t.standsAlone(ctx); err != nil {
-			return err
-		}
-		if err := t.pressEnter(ctx); err != nil {
-			return err
-		}
-		t.desk.Typed("")
-		if t.shell {
-			t.noteSubmitted(t.receipt.Text, t.goesOn)
-			t.shell = false
-		}
-		if t.term.Canonical {
-			return t.line(ctx)
-		}
-		took, err := t.took(ctx, t.at, n == enters-1)
-		if err != nil {
-			return err
-		}
-		if took {
-			return t.submitted(ctx)
-		}
-		if !t.echoed {
-			t.setSubmitted(ctx, unverified("the program doesn't show what is typed"))
-			return errDone
-		}
-		t.entered = t.entered && !t.stands // else that one changed nothing
+func (t *typist) enter(ctx context.Context) error { return run(ctx, &entering{typist: t}) }
+
+// entering is the Enter behind a text.
+type entering struct {
+	*typist
+
+	pressed int       // Enters
+	began   time.Time // when this one was due; zero: it isn't yet
+	held    bool      // it was, and may be pressed now
+	// narrow is the guard by which Enter may be pressed on a screen with a dialog's phrase;
+	// nil: it's tried where there's none. by and cleared are as they were before.
+	narrow  *sessions.Guard
+	by      string
+	cleared *sessions.Snapshot
+}
+
+func (t *entering) next(ctx context.Context) (step, error) {
+	if t.narrow != nil {
+		return step{srv: t.srv, guard: *t.narrow, keys: enterKey}, nil
 	}
-	if !t.boxed {
+	if t.began.IsZero() {
+		t.began = time.Now()
+	}
+	err := t.standsAlone(ctx)
+	if t.held && errors.Is(err, errTakenAway) {
+		err = t.emptied(ctx)
+	}
+	if err != nil {
+		return step{}, err
+	}
+	for t.held = false; ; {
+		if err := t.take(ctx); err != nil {
+			return step{}, err
+		}
+		if t.markPressed(ctx) {
+			break
+		}
+		t.release()
+		if err := t.wait(ctx, heldEvery); err != nil { // the disk is full, say
+			return step{}, err
+		}
+	}
+	g := sessions.Guard{Pane: t.pane, Server: t.before.Server, Phrases: t.opt.Phrases, Front: t.front}
+	if t.alone && t.stirred < movedTries {
+		g.Saw = &t.at // what somebody types beside the text moves the cursor
+	}
+	return step{srv: t.srv, guard: g, keys: enterKey}, nil
+}
+
+func (t *entering) after(ctx context.Context, _ step, out sessions.Outcome, err error) (done bool, failed error) {
+	switch {
+	case t.narrow != nil:
+		t.answerNarrow(out, err)
+	case out == sessions.Held && err == nil:
+		if out = t.decideNarrow(ctx); out == sessions.Done {
+			return false, nil // it's pressed by that guard
+		}
+	case out == sessions.Moved && err == nil:
+		err = t.checkFront(ctx)
+	}
+	t.entered = t.entered || out == sessions.Done || errors.Is(err, sessions.ErrUncertain)
+	switch {
+	case errors.Is(err, errOtherFront):
+		return false, err
+	case err != nil:
+		return false, fmt.Errorf("the text is typed, but Enter may not be: %w", err)
+	case out == sessions.Dead:
+		return false, sessions.ErrDead
+	case out == sessions.Done:
+		t.began = time.Time{}
+		return false, t.seeEnter(ctx)
+	case out == sessions.Moved && (t.typist.cleared == nil || time.Since(t.began) < restlessFor):
+		t.stirred++
+		return false, t.wait(ctx, lookEvery)
+	}
+	t.release()
+	if out == sessions.Moved {
+		t.hold(ctx, sessions.ReceiptTyped, "the screen doesn't stand still; Enter is pressed when it does")
+	} else {
+		t.heldBy(ctx, &t.at, sessions.ReceiptTyped)
+	}
+	if err := t.wait(ctx, heldEvery); err != nil {
+		return false, err
+	}
+	t.held = true
+	if err = t.shown(ctx); errors.Is(err, errNotShown) {
+		err = t.emptied(ctx)
+	}
+	return false, err
+}
+
+// decideNarrow looks whether Enter may be pressed though a dialog's phrase is on the screen: it's only
+// quoted, and the program's box is there, or the screen is one that somebody has looked at. Then it's Done,
+// and narrow is the guard.
+func (t *entering) decideNarrow(ctx context.Context) sessions.Outcome {
+	var err error
+	if t.at, err = t.look(ctx); err != nil {
+		t.at = sessions.Snapshot{}
+		return sessions.Held // nothing was pressed; the next look tells
+	}
+	t.by, t.cleared = t.typist.by, t.typist.cleared
+	t.takeAhead()
+	g, out := t.enterGuard(&t.at)
+	failed := sessions.ErrOtherScreen
+	if out == sessions.Done && t.ahead != nil && !t.set(ctx, sessions.ReceiptTyped, "") { // who sent it anyway is on the disk first
+		out, failed = sessions.Held, errNotStored
+	}
+	if out == sessions.Done {
+		t.narrow = &g
+		return out
+	}
+	t.answerAhead(failed)
+	t.typist.by, t.typist.cleared = t.by, t.cleared
+	return out
+}
+
+// answerNarrow tells who has sent the text anyway what came of its Enter.
+func (t *entering) answerNarrow(out sessions.Outcome, err error) {
+	t.narrow = nil
+	if out == sessions.Done && err == nil {
+		t.answerAhead(nil)
+		return
+	}
+	t.answerAhead(cmp.Or(err, sessions.ErrOtherScreen))
+	t.typist.by, t.typist.cleared = t.by, t.cleared
+}
+
+// seeEnter looks what came of an Enter that was pressed. It's nil if the next is due.
+func (t *entering) seeEnter(ctx context.Context) error {
+	t.pressed++
+	t.desk.Typed("")
+	if t.shell {
+		t.noteSubmitted(t.receipt.Text, t.goesOn)
+		t.shell = false
+	}
+	if t.term.Canonical {
+		return t.line(ctx)
+	}
+	took, err := t.took(ctx, t.at, t.pressed == enters)
+	if err != nil {
+		return err
+	}
+	if took {
+		return t.submitted(ctx)
+	}
+	if !t.echoed {
+		t.setSubmitted(ctx, unverified("the program doesn't show what is typed"))
+		return errDone
+	}
+	t.entered = t.entered && !t.stands // else that one changed nothing
+	switch {
+	case t.pressed < enters:
+		return nil
+	case !t.boxed:
 		return errors.New("the program has taken the text in, but two Enters changed nothing on its screen; look at the session")
 	}
 	return errNotTaken
@@ -99,103 +223,6 @@ func (t *typist) line(ctx context.Context) error {
 	}
 	t.setSubmitted(ctx, unverified("the program wasn't seen to read it"))
 	return errDone
-}
-
-// pressEnter waits while a dialog is open: an Enter would answer it.
-func (t *typist) pressEnter(ctx context.Context) error {
-	began := time.Now()
-	for {
-		if err := t.take(ctx); err != nil {
-			return err
-		}
-		if !t.markPressed(ctx) {
-			t.release()
-			if err := t.wait(ctx, heldEvery); err != nil { // the disk is full, say
-				return err
-			}
-			continue
-		}
-		out, err := t.pressOnce(ctx)
-		t.entered = t.entered || out == sessions.Done || errors.Is(err, sessions.ErrUncertain)
-		switch {
-		case errors.Is(err, errOtherFront):
-			return err
-		case err != nil:
-			return fmt.Errorf("the text is typed, but Enter may not be: %w", err)
-		case out == sessions.Dead:
-			return sessions.ErrDead
-		case out == sessions.Done:
-			return nil
-		case out == sessions.Moved && (t.cleared == nil || time.Since(began) < restlessFor):
-			t.stirred++
-			if err := t.wait(ctx, lookEvery); err != nil {
-				return err
-			}
-			if err := t.standsAlone(ctx); err != nil {
-				return err
-			}
-			continue
-		}
-		t.release()
-		if out == sessions.Moved {
-			t.hold(ctx, sessions.ReceiptTyped, "the screen doesn't stand still; Enter is pressed when it does")
-		} else {
-			t.heldBy(ctx, &t.at, sessions.ReceiptTyped)
-		}
-		if err := t.wait(ctx, heldEvery); err != nil {
-			return err
-		}
-		err = t.shown(ctx)
-		if err == nil {
-			err = t.standsAlone(ctx)
-		}
-		switch {
-		case errors.Is(err, errNotShown), errors.Is(err, errTakenAway):
-			return t.emptied(ctx)
-		case err != nil:
-			return err
-		}
-	}
-}
-
-// pressOnce presses Enter unless a dialog's phrase is on the screen; or, where it's only
-// quoted, while the program's box is there, or the screen is one that somebody has
-// looked at.
-func (t *typist) pressOnce(ctx context.Context) (sessions.Outcome, error) {
-	g := sessions.Guard{Pane: t.pane, Server: t.before.Server, Phrases: t.opt.Phrases, Front: t.front}
-	if t.alone && t.stirred < movedTries {
-		g.Saw = &t.at // what somebody types beside the text moves the cursor
-	}
-	out, err := t.srv.Press(context.WithoutCancel(ctx), g, "Enter")
-	if out == sessions.Moved && err == nil {
-		return sessions.Moved, t.checkFront(ctx)
-	}
-	if out != sessions.Held || err != nil {
-		return out, err
-	}
-	if t.at, err = t.look(ctx); err != nil {
-		t.at = sessions.Snapshot{}
-		return sessions.Held, nil //nolint:nilerr // nothing was pressed; the next look tells
-	}
-	by, cleared := t.by, t.cleared
-	t.takeAhead()
-	g, out = t.enterGuard(&t.at)
-	failed := sessions.ErrOtherScreen
-	if out == sessions.Done && t.ahead != nil && !t.set(ctx, sessions.ReceiptTyped, "") { // who sent it anyway is on the disk first
-		out, failed = sessions.Held, errNotStored
-	}
-	if out == sessions.Done {
-		if out, err = t.srv.Press(context.WithoutCancel(ctx), g, "Enter"); err != nil {
-			failed = err
-		}
-	}
-	if out == sessions.Done && err == nil {
-		t.answerAhead(nil)
-		return out, nil
-	}
-	t.answerAhead(failed)
-	t.by, t.cleared = by, cleared
-	return out, err
 }
 
 // enterGuard says when Enter may be pressed on a screen with a dialog's phrase: Done;

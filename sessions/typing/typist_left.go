@@ -266,42 +266,60 @@ func (t *typist) runsLine(front sessions.Program) bool {
 }
 
 // wipe takes the text out of the line that it stands in alone, and returns why with what
-// came of that. Each step is pressed only while the screen is the one that was seen.
+// came of that.
 func (t *typist) wipe(ctx context.Context, why error) error {
 	hand, cancel := inHand(ctx)
 	defer cancel()
-	moved := 0
-	for range wipeSteps {
-		s := t.before
-		if !t.endsWithOwn(&s) {
+	return fmt.Errorf("%w; %w", why, run(hand, &wiping{typist: t}))
+}
+
+// What came of taking a text out of its line.
+var (
+	errWiped      = errors.New("it was taken out of the input line again")
+	errNotWiped   = errors.New("it stands in the input line still: send it or take it away there")
+	errWipeUnseen = errors.New("it may stand there still: look at the session")
+	errWipeFailed = errors.New("it stands there still: look at the session")
+)
+
+// wiping takes a text out of its line. Each step is pressed only while the screen is the one
+// that was seen. It ends with one of the errors above.
+type wiping struct {
+	*typist
+
+	steps, moved int
+}
+
+func (t *wiping) next(context.Context) (step, error) {
+	s := t.before
+	if t.steps++; t.steps > wipeSteps || t.moved > movedTries || !t.endsWithOwn(&s) {
+		return step{}, errNotWiped
+	}
+	g := sessions.Guard{Pane: t.pane, Server: s.Server, Phrases: absent(t.opt.Phrases, &s), Saw: &s, Front: s.Front}
+	return step{srv: t.srv, guard: g, keys: t.wipeKeys(&s)}, nil
+}
+
+func (t *wiping) after(ctx context.Context, did step, out sessions.Outcome, err error) (done bool, failed error) {
+	if err != nil || out == sessions.Dead {
+		return false, errWipeFailed
+	}
+	if out != sessions.Done {
+		t.moved++
+	}
+	for began := time.Now(); time.Since(began) < reactWithin; {
+		if sessions.Pause(ctx, lookEvery) != nil {
+			return false, errWipeUnseen
+		}
+		if t.before, err = t.look(ctx); err != nil {
+			return false, errWipeUnseen
+		}
+		if out != sessions.Done || t.term.Unread == 0 && !sameScreen(did.guard.Saw, &t.before) {
 			break
 		}
-		g := sessions.Guard{Pane: t.pane, Server: s.Server, Phrases: absent(t.opt.Phrases, &s), Saw: &s, Front: s.Front}
-		out, err := t.srv.Press(hand, g, t.wipeKeys(&s)...)
-		if err != nil || out == sessions.Dead {
-			return fmt.Errorf("%w; it stands there still: look at the session", why)
-		}
-		if out != sessions.Done {
-			if moved++; moved > movedTries {
-				break
-			}
-		}
-		for began := time.Now(); time.Since(began) < reactWithin; {
-			if sessions.Pause(hand, lookEvery) != nil {
-				return fmt.Errorf("%w; it may stand there still: look at the session", why)
-			}
-			if t.before, err = t.look(hand); err != nil {
-				return fmt.Errorf("%w; it may stand there still: look at the session", why)
-			}
-			if out != sessions.Done || t.term.Unread == 0 && !sameScreen(&s, &t.before) {
-				break
-			}
-		}
-		if t.lineState(&t.before) == lineWithout {
-			return fmt.Errorf("%w; it was taken out of the input line again", why)
-		}
 	}
-	return fmt.Errorf("%w; it stands in the input line still: send it or take it away there", why)
+	if t.lineState(&t.before) == lineWithout {
+		return false, errWiped
+	}
+	return false, nil
 }
 
 // endsWithOwn reports whether all that stands in the line is the text, or its beginning:
