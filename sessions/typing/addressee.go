@@ -17,13 +17,13 @@ const reviveWithin = 6 * time.Second
 
 // reaches is the same for the typist's text.
 func (t *typist) reaches(front sessions.Program) bool {
-	return t.desk.Reaches(t.receipt.To, front, t.receipt.CreatedAt)
+	return t.desk == nil || t.desk.Reaches(t.receipt.To, front, t.receipt.CreatedAt)
 }
 
 // awaitAddressee holds the text while another program has the foreground than the one
 // that it was written to; waits says that it does. Somebody who may can have it typed
 // there all the same, or have the agent begun again.
-func (t *typist) awaitAddressee(ctx context.Context) (waits bool, err error) {
+func (t *personal) awaitAddressee(ctx context.Context) (waits bool, err error) {
 	front := t.frontOf(&t.before)
 	t.into, t.goesTo, t.letGo = front, "", false
 	if t.reaches(front) {
@@ -47,13 +47,13 @@ func (t *typist) awaitAddressee(ctx context.Context) (waits bool, err error) {
 }
 
 // frontPrint stands for one run of a program that has the foreground: see Receipt.Quoted.
-func (t *typist) frontPrint(p sessions.Program) string {
+func (t *personal) frontPrint(p sessions.Program) string {
 	sum := sha256.Sum256([]byte(fmt.Sprintln("front", t.pane, p.Kind, p.Name, p.Run, t.refused)))
 	return hex.EncodeToString(sum[:8])
 }
 
 // holdForFront says who has the foreground, and how the text may go on.
-func (t *typist) holdForFront(ctx context.Context, front sessions.Program) {
+func (t *personal) holdForFront(ctx context.Context, front sessions.Program) {
 	to := t.receipt.To
 	agent := to.Agent()
 	var why string
@@ -82,7 +82,7 @@ func (t *typist) holdForFront(ctx context.Context, front sessions.Program) {
 }
 
 // revivals are the ways in which an agent can be begun again in the session.
-func (t *typist) revivals(agent string) (ways []sessions.Revival) {
+func (t *personal) revivals(agent string) (ways []sessions.Revival) {
 	for _, way := range []sessions.Revival{sessions.ReviveNew, sessions.ReviveResume} {
 		if _, ok := t.reviveLine(agent, way); ok {
 			ways = append(ways, way)
@@ -92,7 +92,7 @@ func (t *typist) revivals(agent string) (ways []sessions.Revival) {
 }
 
 // reviveLine is the command line of a revival; false: it can't be done.
-func (t *typist) reviveLine(agent string, way sessions.Revival) (string, bool) {
+func (t *personal) reviveLine(agent string, way sessions.Revival) (string, bool) {
 	if t.opt.Revive == nil || agent == "" {
 		return "", false
 	}
@@ -107,7 +107,7 @@ func (t *typist) reviveLine(agent string, way sessions.Revival) (string, bool) {
 
 // revive types the command line that begins the agent again into the shell that has its
 // place, if nothing else stands in the shell's line.
-func (t *typist) revive(ctx context.Context, agent string, way sessions.Revival) error {
+func (t *personal) revive(ctx context.Context, agent string, way sessions.Revival) error {
 	line, ok := t.reviveLine(agent, way)
 	if !ok {
 		return sessions.Refuse("it isn't known how %s is begun again", agent)
@@ -119,7 +119,7 @@ func (t *typist) revive(ctx context.Context, agent string, way sessions.Revival)
 	defer cancel()
 	hand, late := context.WithTimeout(hand, reviveWithin)
 	defer late()
-	err := run(hand, &reviving{typist: t, line: line})
+	err := run(hand, &reviving{typist: t.typist, line: line})
 	if errors.Is(err, errNotTaken) {
 		return errors.New("the command that begins " + agent + " again stands in the shell's line, and couldn't be submitted; look at the session")
 	}

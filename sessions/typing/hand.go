@@ -31,7 +31,7 @@ type Options struct {
 // Hand types into one session's pane.
 type Hand struct {
 	opt  Options
-	desk *sessions.Desk
+	desk *sessions.Desk // nil: no manager knows of the pane
 
 	mu sync.Mutex // guards what's below: what's known of the session's line, never held during I/O
 
@@ -62,8 +62,32 @@ func (h *Hand) frontOf(s *sessions.Snapshot) sessions.Program {
 	return h.opt.Front(s)
 }
 
+// id is the session's; "": there's none.
+func (h *Hand) id() sessions.ID {
+	if h.desk == nil {
+		return ""
+	}
+	return h.desk.ID()
+}
+
+// shown is the dialog on the session's screen, as the poller told last; nil: none, or nobody has told.
+func (h *Hand) shown() *sessions.Dialog {
+	if h.desk == nil {
+		return nil
+	}
+	d, _ := h.desk.Shown()
+	return d
+}
+
+// noteTyped has the session looked at now, into which a text was typed; "": Enter or other keys.
+func (h *Hand) noteTyped(text string) {
+	if h.desk != nil {
+		h.desk.Typed(text)
+	}
+}
+
 // asksUnread reports whether the session's screen shows a dialog that nobody knows.
 func (h *Hand) asksUnread() bool {
-	shown, known := h.desk.Shown()
-	return known && shown != nil && shown.Kind == sessions.PromptUnread
+	d := h.shown()
+	return d != nil && d.Kind == sessions.PromptUnread
 }

@@ -2,6 +2,7 @@ package typing
 
 import (
 	"strings"
+	"unicode"
 
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -28,4 +29,32 @@ func places(text, box string) (around []string) {
 func lastLetters(text string) string {
 	runes := []rune(sessions.Letters(text))
 	return string(runes[max(0, len(runes)-endRunes):])
+}
+
+// aroundCursor is the cursor's row before and from the cursor on. A wide character counts
+// as one cell, which errs to the side of seeing text.
+func aroundCursor(s *sessions.Snapshot) (before, behind string) {
+	y := s.HistorySize + s.CursorY - s.First
+	if y < 0 || y >= len(s.Rows) {
+		return "", ""
+	}
+	row, n := s.Rows[y], s.CursorX
+	for i := range row {
+		if n == 0 {
+			return row[:i], row[i:]
+		}
+		n--
+	}
+	return row, ""
+}
+
+// withoutSpace is a text as it's compared with what a box shows of it, which breaks rows
+// where it likes.
+func withoutSpace(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return -1
+		}
+		return r
+	}, text)
 }

@@ -11,157 +11,263 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-const (
-	previewWithin = 30 * time.Second // until it's submitted, once it's in the input box
-)
+// previewWithin is how long a preview may take to be submitted, once it's in the input box.
+const previewWithin = 30 * time.Second
 
 // TypePreview types a preview into the session's pane.
 func (h *Hand) TypePreview(ctx context.Context, p sessions.Preview) (sent bool, why string, err error) {
-	t, err := h.previewer(p)
-	if err != nil {
-		return false, err.Error(), nil //nolint:nilerr // it's the reason
-	}
+	t := newPreview(h, p, h.desk.Living)
 	if sent, why, err = t.run(ctx); sent {
-		h.desk.Typed(t.text.Text)
+		h.noteTyped(t.receipt.Text)
 	}
 	return sent, why, err
 }
 
 // FinishPreview submits a preview that stands in the session's input box.
 func (h *Hand) FinishPreview(ctx context.Context, p sessions.Preview) (end sessions.PreviewEnd, why string) {
-	t, err := h.previewer(p)
-	if err != nil {
-		return sessions.PreviewUnknown, err.Error()
-	}
+	t := newPreview(h, p, h.desk.Living)
 	if end, why = t.finish(ctx); end == sessions.PreviewFinished {
-		h.desk.Typed(t.text.Text)
+		h.noteTyped(t.receipt.Text)
 	}
 	return end, why
-}
-
-// previewer is for the session's pane.
-func (h *Hand) previewer(p sessions.Preview) (*previewer, error) {
-	s, srv, err := h.desk.Living()
-	if err != nil {
-		return nil, err
-	}
-	t := &previewer{srv: srv, pane: s.Pane, text: p, phrases: h.opt.Phrases, dialog: h.opt.Dialog, young: isYoung(&s), stop: p.Stop}
-	t.stranger = h.stranger
-	t.ahead = h.mayBeAhead
-	return t, nil
-}
-
-// stranger names the program that has the foreground in place of the one that people write
-// to; "": that one has it.
-func (h *Hand) stranger(s *sessions.Snapshot) string {
-	front := h.frontOf(s)
-	one, _, err := h.desk.Living()
-	if err != nil || h.desk.Reaches(one.Addressee, front, time.Now()) {
-		return ""
-	}
-	return front.Name
 }
 
 // TypePreview does the same for a pane of which no manager knows. phrases and dialog are
 // as in Options.
 func TypePreview(ctx context.Context, srv sessions.Server, pane sessions.Pane, p sessions.Preview, phrases []string, dialog func(rows []string) string) (sent bool, why string, err error) {
-	t := previewer{srv: srv, pane: pane, text: p, phrases: phrases, dialog: dialog, stop: p.Stop}
-	return t.run(ctx)
+	return lonelyPreview(srv, pane, p, phrases, dialog).run(ctx)
 }
 
-// previewer types one preview.
-type previewer struct {
-	srv     sessions.Server
-	pane    sessions.Pane
-	text    sessions.Preview
-	phrases []string
-	dialog  func(rows []string) string
-	stop    <-chan struct{} // closed when only what needs no waiting is still done; nil: never
-	shown   bool            // the text was seen in the input box
-	young   bool            // the session has just begun, and its program may not have yet
-	// stranger names the program that has the foreground in place of the one that people
-	// write to; "": that one has it. Nil: it isn't known whom they write to.
-	stranger func(s *sessions.Snapshot) (name string)
-	// ahead reports whether something may have been typed before a shell's prompt. Nil: it
-	// isn't known.
-	ahead func(*sessions.Snapshot, sessions.Terminal) bool
+// FinishPreview does the same for a pane of which no manager knows: see TypePreview.
+func FinishPreview(ctx context.Context, srv sessions.Server, pane sessions.Pane, p sessions.Preview, phrases []string, dialog func(rows []string) string) (end sessions.PreviewEnd, why string) {
+	return lonelyPreview(srv, pane, p, phrases, dialog).finish(ctx)
 }
 
-func (t *previewer) run(ctx context.Context) (sent bool, why string, err error) {
-	hand := context.WithoutCancel(ctx) // what's in the input box has to be submitted
-	for tries := 1; ; tries++ {
-		snap, term, err := t.look(ctx)
-		if err != nil {
-			return false, err.Error(), nil //nolint:nilerr // nothing was touched
-		}
-		t.choose(&snap)
-		if why := t.against(&snap, term); why != "" {
-			return false, why, nil
-		}
-		paste := step{srv: t.srv, guard: t.guard(&snap), text: t.text.Text}
-		switch out, err := paste.touch(ctx); {
-		case errors.Is(err, sessions.ErrUncertain):
-			return false, "", fmt.Errorf("type the preview: %w", err)
-		case err != nil:
-			return false, err.Error(), nil
-		case out == sessions.Dead:
-			return false, "its program has ended", nil
-		case out == sessions.Held:
-			return false, "a dialog is open", nil
-		case out == sessions.Moved && (tries >= movedTries || t.await(ctx) != nil):
-			return false, "its screen is changing", nil
-		case out == sessions.Moved:
-			continue
-		}
-		return true, t.submit(hand, &snap), nil
+func lonelyPreview(srv sessions.Server, pane sessions.Pane, p sessions.Preview, phrases []string, dialog func(rows []string) string) *preview {
+	h := &Hand{opt: Options{Phrases: phrases, Dialog: dialog, Dialogs: sessions.NoDialogs{}}}
+	return newPreview(h, p, func() (sessions.Session, sessions.Server, error) { return sessions.Session{Pane: pane}, srv, nil })
+}
+
+// preview is the policy of a preview: it's typed now or not at all. Once it's in the pane it waits for
+// others for a while, and says then what it has waited for.
+type preview struct {
+	*typist
+
+	text sessions.Preview
+	find func() (sessions.Session, sessions.Server, error)
+}
+
+func newPreview(h *Hand, p sessions.Preview, find func() (sessions.Session, sessions.Server, error)) *preview {
+	now := time.Now()
+	receipt := sessions.Receipt{Text: p.Text, Submit: true, CreatedAt: now, UpdatedAt: now}
+	t := &preview{typist: &typist{Hand: h, readBox: p.Box, receipt: receipt, strict: true, again: true}, text: p, find: find}
+	t.policy = t
+	return t
+}
+
+func (t *preview) run(ctx context.Context) (sent bool, why string, err error) {
+	switch err := t.paste(ctx); {
+	case errors.Is(err, sessions.ErrUncertain):
+		return false, "", fmt.Errorf("type the preview: %w", err)
+	case err != nil:
+		return false, err.Error(), nil
 	}
+	return true, t.submit(ctx, t.settle), nil
+}
+
+// submit does what's to be done before Enter, and submits what stands in the box. It says what has kept it
+// from being submitted; "": nothing.
+func (t *preview) submit(ctx context.Context, before func(context.Context) error) (why string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), previewWithin) // what's in the input box has to be submitted
+	defer cancel()
+	err := before(ctx)
+	if err == nil {
+		err = t.enter(ctx)
+	}
+	pressing, isPressing := errors.AsType[*enterError](err)
+	_, isUnseen := errors.AsType[*unseenError](err)
+	switch {
+	case errors.Is(err, errDone), errors.Is(err, errTakenAway), // or somebody has sent it
+		errors.Is(err, sessions.ErrEnded), errors.Is(err, sessions.ErrUnknown):
+		return ""
+	case isPressing:
+		return "it's typed, but Enter may not be: " + pressing.err.Error()
+	case errors.Is(err, errNotShown):
+		return previewHeld[heldUnshown]
+	case errors.Is(err, errNotTaken), errors.Is(err, errNothingChanged):
+		return "it's typed, but two Enters didn't submit it"
+	case errors.Is(err, errStop), ctx.Err() != nil:
+		return previewHeld[t.heldFor]
+	case isUnseen && t.entered:
+		return ""
+	case isUnseen:
+		return "it's typed, but the session can't be seen: " + err.Error()
+	}
+	return err.Error()
+}
+
+// previewHeld says what a preview waits for.
+var previewHeld = map[held]string{ //nolint:gochecknoglobals // a constant table
+	heldElse:     "it's typed, but Enter wasn't pressed",
+	heldByDialog: "it's typed, but a dialog is open: Enter wasn't pressed",
+	heldNoBox:    "it's typed, but its input box isn't on the screen: Enter wasn't pressed",
+	heldBeside:   "it's typed, but somebody goes on writing beside it: Enter wasn't pressed",
+	heldByFront:  "it's typed, but another program has the foreground: Enter wasn't pressed",
+	heldUnshown:  "it was typed, but it doesn't stand in its input box: Enter wasn't pressed",
+}
+
+// finish looks what became of a preview whose typing was cut off: see Manager.FinishPreview.
+func (t *preview) finish(ctx context.Context) (end sessions.PreviewEnd, why string) {
+	switch err := t.awaitDrawn(ctx); {
+	case errors.Is(err, sessions.ErrEnded), errors.Is(err, sessions.ErrUnknown):
+		return sessions.PreviewUnknown, err.Error()
+	case err != nil:
+		return sessions.PreviewUnclear, err.Error()
+	case t.term.Unread > 0:
+		return sessions.PreviewUnclear, "it hasn't read what was typed before"
+	}
+	s := &t.before
+	t.fit(s)
+	switch box := t.text.Box(s); {
+	case t.opt.Dialog(s.Rows) != "" && !tells(box):
+		return sessions.PreviewUnclear, "a dialog is open"
+	case !t.text.Command && (box.Shell || t.text.Shell(s)):
+		return sessions.PreviewUnknown, "a shell is in its foreground, which would run what stands before it"
+	case !box.Known:
+		return sessions.PreviewUnknown, "what stands in its input box can't be read"
+	case !box.Open:
+		return sessions.PreviewUnclear, "its input box isn't on the screen"
+	case box.Text == "":
+		return sessions.PreviewUnknown, "it doesn't stand in its input box"
+	case withoutSpace(box.Text) != withoutSpace(t.receipt.Text):
+		return sessions.PreviewUnknown, "something else stands in its input box, or something beside it"
+	}
+	t.into = t.frontOf(s)
+	t.receipt.To = t.into.Addressee()
+	t.aim()
+	t.echoed = true
+	return sessions.PreviewFinished, t.submit(ctx, func(context.Context) error { t.noteAlone(s); return nil })
+}
+
+// awaitDrawn looks when what may have been pasted just now must be on the screen.
+func (t *preview) awaitDrawn(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, previewWithin)
+	defer cancel()
+	var err error
+	if t.before, err = t.look(ctx); err != nil || t.term.Unread > 0 {
+		return err
+	}
+	if err := t.awaitRead(ctx); err != nil {
+		return err
+	}
+	t.before, err = t.look(ctx)
+	return err
+}
+
+func (t *preview) living() (sessions.Session, sessions.Server, error) { return t.find() }
+
+// unseenError says that the pane can't be looked at.
+type unseenError struct{ err error }
+
+func (e *unseenError) Error() string { return e.err.Error() }
+
+func (e *unseenError) Unwrap() error { return e.err }
+
+func (t *preview) unseen(_ context.Context, err error) error { return &unseenError{err} }
+
+// errStop ends waiting for others.
+var errStop = errors.New("stopping")
+
+// wait waits for others until they're to wait no more.
+func (t *preview) wait(ctx context.Context, d time.Duration) error {
+	var stop <-chan struct{}
+	if t.waits {
+		stop = t.text.Stop
+	}
+	select {
+	case <-stop:
+		return errStop
+	case <-time.After(min(d, lookEvery)):
+	case <-ctx.Done():
+	}
+	return ctx.Err()
+}
+
+func (t *preview) allow(_ context.Context, tries *int) (g sessions.Guard, ok bool, err error) {
+	s := &t.before
+	t.choose(s)
+	if why := t.against(s, t.term); why != "" {
+		return g, false, errors.New(why)
+	}
+	t.into = t.frontOf(s)
+	t.receipt.To = t.into.Addressee()
+	t.aim()
+	g = sessions.Guard{Pane: t.pane, Server: s.Server, Phrases: t.opt.Phrases, Saw: s, Front: s.Front}
+	box := t.text.Box(s)
+	if tells(box) {
+		g.Rows, g.Phrases = box.Rows, absent(t.opt.Phrases, s)
+	}
+	return t.pasteGuard(g, box.Shell || t.text.Shell(s), *tries), true, nil
+}
+
+func (t *preview) pasted(context.Context) error { return nil }
+
+func (t *preview) notPasted(ctx context.Context, out sessions.Outcome, err error, tries int) error {
+	switch {
+	case err != nil:
+		return err
+	case out == sessions.Dead:
+		return errors.New("its program has ended")
+	case out == sessions.Held:
+		return errors.New("a dialog is open")
+	case tries < movedTries && t.waitForOthers(ctx, heldElse, lookEvery) == nil:
+		return nil
+	}
+	return errors.New("its screen is changing")
+}
+
+// keep keeps it nowhere.
+func (t *preview) keep(_ context.Context, change func(*sessions.Receipt) bool) (sessions.Receipt, bool) {
+	change(&t.receipt)
+	return t.receipt, true
 }
 
 // choose has the plain text typed where the program isn't known to be an agent, and fits
 // what's typed.
-func (t *previewer) choose(s *sessions.Snapshot) {
-	if !t.text.Command && !t.text.Box(s).Known {
-		t.text.Text = t.text.Plain
-	}
+func (t *preview) choose(s *sessions.Snapshot) {
 	t.fit(s)
+	if t.receipt.Text = t.text.Text; !t.text.Command && !t.text.Box(s).Known {
+		t.receipt.Text = t.text.Plain
+	}
 }
 
-// fit makes the text one for the program in the pane, once.
-func (t *previewer) fit(s *sessions.Snapshot) {
+// fit makes the texts ones for the program in the pane, once.
+func (t *preview) fit(s *sessions.Snapshot) {
 	if t.text.Fit != nil {
 		t.text.Text, t.text.Plain = t.text.Fit(t.text.Text, s), t.text.Fit(t.text.Plain, s)
 		t.text.Fit = nil
 	}
+	t.receipt.Text = t.text.Text
 }
 
-// look takes a snapshot of the pane.
-func (t *previewer) look(ctx context.Context) (sessions.Snapshot, sessions.Terminal, error) {
-	snap, err := t.srv.Snapshot(ctx, t.pane.ID, sessions.Window{Styled: true})
-	if err == nil {
-		err = snap.Ended(t.pane.Identity)
+// stranger names the program that has the foreground in place of the one that people write
+// to; "": that one has it, or nobody knows.
+func (t *preview) stranger(s *sessions.Snapshot) string {
+	if t.desk == nil {
+		return ""
 	}
-	if err != nil {
-		return snap, sessions.Terminal{}, err
+	front := t.frontOf(s)
+	one, _, err := t.desk.Living()
+	if err != nil || t.desk.Reaches(one.Addressee, front, time.Now()) {
+		return ""
 	}
-	term, err := t.srv.Terminal(snap.TTY)
-	return snap, term, err
+	return front.Name
 }
 
 // tells says whether a box is seen to be on the screen: then a dialog's phrase there is
 // only quoted, for no program draws both. A shell that has the foreground asks nothing;
 // that it has it is a part of the guard.
 func tells(box sessions.Box) bool { return box.Open && (len(box.Rows) > 0 || box.Shell) }
-
-// guard has something typed only while the screen is as it was seen, with the box in it.
-func (t *previewer) guard(s *sessions.Snapshot) sessions.Guard {
-	g := sessions.Guard{Pane: t.pane.ID, Server: t.pane.Identity, Phrases: t.phrases, Saw: s, Front: s.Front}
-	box := t.text.Box(s)
-	if !tells(box) {
-		return g
-	}
-	g.Rows, g.Phrases = box.Rows, absent(t.phrases, s)
-	return g
-}
 
 // bareSign is a row of an unknown program up to the cursor, with nothing in it but a sign
 // that says "write here".
@@ -171,25 +277,25 @@ var bareSign = regexp.MustCompile(`^[\s│┃|]*[>❯›»]?\s*$`) //nolint:goch
 var barePrompt = regexp.MustCompile(`(^|\s|[\])~\w])[$%#>❯»➜]\s*$`) //nolint:gochecknoglobals // a constant
 
 // against says what speaks against typing; "": nothing. What isn't known for sure does.
-func (t *previewer) against(s *sessions.Snapshot, term sessions.Terminal) string {
-	if t.stranger != nil {
-		if name := t.stranger(s); name != "" {
-			return name + " has the foreground"
-		}
+func (t *preview) against(s *sessions.Snapshot, term sessions.Terminal) string {
+	if name := t.stranger(s); name != "" {
+		return name + " has the foreground"
 	}
 	box := t.text.Box(s)
 	switch {
-	case t.dialog(s.Rows) != "" && !tells(box):
+	case t.opt.Dialog(s.Rows) != "" && !tells(box):
 		return "a dialog is open"
 	case box.Shell && !t.text.Command:
 		return "a shell is in its foreground, which would run the text"
 	case box.Known && !box.Open:
 		return "its input box isn't on the screen"
-	case box.Known && box.Text != "":
+	case box.Known && box.Text != "", box.Unfinished != "" && !t.beganCommand(box.Unfinished):
 		return "a half-typed text stands in its input box"
 	case term.Unread > 0:
 		return "it hasn't read what was typed before"
-	case box.Shell && t.ahead != nil && t.ahead(s, term):
+	case t.mayShow(s):
+		return "it has read a text and shows nothing of it yet"
+	case box.Shell && t.desk != nil && t.mayBeAhead(s, term):
 		return "something may have been typed before its prompt"
 	case box.Known:
 		return ""
@@ -203,7 +309,7 @@ func (t *previewer) against(s *sessions.Snapshot, term sessions.Terminal) string
 		return "a shell is in its foreground, which would run the text"
 	case strings.TrimSpace(behind) != "":
 		return "a half-typed text stands behind its cursor"
-	case t.text.Text == "":
+	case t.receipt.Text == "":
 		return "it's no agent that's known, and may run the text"
 	case shell && !barePrompt.MatchString(before):
 		return "a half-typed text stands in its prompt, or it has another"
@@ -211,7 +317,7 @@ func (t *previewer) against(s *sessions.Snapshot, term sessions.Terminal) string
 		return ""
 	case term.Canonical && s.CursorX > 0:
 		return "a half-typed line stands before its cursor"
-	case term.Canonical && longest(t.text.Text) > term.MaxLine:
+	case term.Canonical && longest(t.receipt.Text) > term.MaxLine:
 		return fmt.Sprintf("its terminal cuts lines at %d bytes", term.MaxLine)
 	case !term.Canonical && !bareSign.MatchString(before):
 		return "it can't be seen whether something stands in its input box"
@@ -226,21 +332,4 @@ func longest(text string) int {
 		most = max(most, len(line))
 	}
 	return most
-}
-
-// aroundCursor is the cursor's row before and from the cursor on. A wide character counts
-// as one cell, which errs to the side of seeing text.
-func aroundCursor(s *sessions.Snapshot) (before, behind string) {
-	y := s.HistorySize + s.CursorY - s.First
-	if y < 0 || y >= len(s.Rows) {
-		return "", ""
-	}
-	row, n := s.Rows[y], s.CursorX
-	for i := range row {
-		if n == 0 {
-			return row[:i], row[i:]
-		}
-		n--
-	}
-	return row, ""
 }

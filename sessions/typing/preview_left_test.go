@@ -79,18 +79,15 @@ func (m *mortal) Press(context.Context, sessions.Guard, ...string) (sessions.Out
 	return sessions.Done, nil
 }
 
-func (m *mortal) typist() *previewer {
-	return &previewer{
-		srv: m, pane: sessions.Pane{ID: "%1"}, phrases: []string{"proceed"},
-		dialog: func(rows []string) string { return map[bool]string{true: "proceed"}[rows[0] == "proceed?"] },
-		text: sessions.Preview{
-			Text: leftText, Shell: func(s *sessions.Snapshot) bool { return s.Front == "sh" },
-			Box: func(s *sessions.Snapshot) sessions.Box {
-				open := !m.dialog && !m.unknown
-				return sessions.Box{Known: !m.unknown, Open: open, Text: m.box, Shell: open && s.Front == "sh"}
-			},
+func (m *mortal) typist() *preview {
+	dialog := func(rows []string) string { return map[bool]string{true: "proceed"}[rows[0] == "proceed?"] }
+	return lonelyPreview(m, sessions.Pane{ID: "%1"}, sessions.Preview{
+		Text: leftText, Shell: func(s *sessions.Snapshot) bool { return s.Front == "sh" },
+		Box: func(s *sessions.Snapshot) sessions.Box {
+			open := !m.dialog && !m.unknown
+			return sessions.Box{Known: !m.unknown, Open: open, Text: m.box, Shell: open && s.Front == "sh"}
 		},
-	}
+	}, []string{"proceed"}, dialog)
 }
 
 // The typist of a preview is killed at each of its steps, and so is the one that looks
@@ -166,12 +163,12 @@ func TestPreviewIsSubmittedToNoShell(t *testing.T) {
 func TestPreviewWaitsForAScreenThatStands(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		restless, stopped := rapid.IntRange(0, 2*movedTries).Draw(rt, "restless"), rapid.Bool().Draw(rt, "stopped")
-		synctest.Test(t, func(*testing.T) {
+		synctest.Test(t, func(t *testing.T) {
 			m := &mortal{restless: restless}
 			p := m.typist()
 			if stop := make(chan struct{}); stopped {
 				close(stop)
-				p.stop = stop
+				p.text.Stop = stop
 			}
 			sent, why, err := p.run(t.Context())
 			want := restless < movedTries && (restless == 0 || !stopped)

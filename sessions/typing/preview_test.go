@@ -47,27 +47,25 @@ func TestPreviewAgainst(t *testing.T) {
 		{name: "a shell with its cursor at the beginning", rows: []string{"$ rm -rf"}, x: 2, term: raw, shell: true, command: true, want: "half-typed"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := previewer{
-				young: c.young,
-				text: sessions.Preview{
-					Text: "words of others", Plain: cmp.Or(c.text, "a command"), Command: c.command,
-					Box:   func(*sessions.Snapshot) sessions.Box { return c.box },
-					Shell: func(*sessions.Snapshot) bool { return c.shell },
-				},
-				dialog: func(rows []string) string {
-					if strings.Contains(strings.Join(rows, "\n"), "do you want to proceed") {
-						return "do you want to proceed"
-					}
-					return ""
-				},
+			dialog := func(rows []string) string {
+				if strings.Contains(strings.Join(rows, "\n"), "do you want to proceed") {
+					return "do you want to proceed"
+				}
+				return ""
 			}
+			p := lonelyPreview(nil, sessions.Pane{}, sessions.Preview{
+				Text: "words of others", Plain: cmp.Or(c.text, "a command"), Command: c.command,
+				Box:   func(*sessions.Snapshot) sessions.Box { return c.box },
+				Shell: func(*sessions.Snapshot) bool { return c.shell },
+			}, nil, dialog)
+			p.young = c.young
 			s := &sessions.Snapshot{Rows: c.rows, Height: len(c.rows), CursorX: c.x}
 			p.choose(s)
 			got := p.against(s, c.term)
 			if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 				t.Errorf("%q, want %q", got, c.want)
 			}
-			if words := p.text.Text == "words of others"; words != (c.box.Known || c.command) {
+			if words := p.receipt.Text == "words of others"; words != (c.box.Known || c.command) {
 				t.Errorf("it would type %q", p.text.Text)
 			}
 		})

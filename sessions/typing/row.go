@@ -28,7 +28,7 @@ var asksLine = regexp.MustCompile(`[:?\])…]\s*$`) //nolint:gochecknoglobals //
 
 // rowObstacle is obstacle for a program whose input box isn't known: what stands before
 // the cursor tells whether somebody has begun to write.
-func (t *typist) rowObstacle(s *sessions.Snapshot) obstacle {
+func (t *personal) rowObstacle(s *sessions.Snapshot) obstacle {
 	before, _ := aroundCursor(s)
 	if t.asksWith(before) {
 		return obstacle{}
@@ -51,7 +51,7 @@ func (t *typist) rowObstacle(s *sessions.Snapshot) obstacle {
 }
 
 // promptObstacle is obstacle for a shell that shows no prompt that's known.
-func (t *typist) promptObstacle(s *sessions.Snapshot) obstacle {
+func (t *personal) promptObstacle(s *sessions.Snapshot) obstacle {
 	before, behind := aroundCursor(s)
 	if strings.TrimSpace(before+behind) == "" {
 		switch {
@@ -85,7 +85,7 @@ func (h *Hand) isBare(before string) bool {
 
 // atBare reports whether the cursor stands behind a row that somebody has said to be an
 // empty prompt.
-func (t *typist) atBare(s *sessions.Snapshot) bool {
+func (t *personal) atBare(s *sessions.Snapshot) bool {
 	before, _ := aroundCursor(s)
 	return t.isBare(before)
 }
@@ -159,7 +159,7 @@ func withoutDigits(s string) string {
 
 // pastObstacle reports whether somebody has looked at the very screen, and sends the text
 // though it can't be seen here that nothing is in its way.
-func (t *typist) pastObstacle(o obstacle) bool {
+func (t *personal) pastObstacle(o obstacle) bool {
 	s := &t.before
 	if !o.unsure || t.ahead == nil || t.ahead.Revival != "" || t.print(s) != t.ahead.Quoted || t.restless(s) {
 		return false
@@ -172,14 +172,14 @@ func (t *typist) pastObstacle(o obstacle) bool {
 
 // holdForObstacle says what's in the way. If that isn't sure the text may be sent anyway
 // once the screen stands still.
-func (t *typist) holdForObstacle(ctx context.Context, o obstacle) {
+func (t *personal) holdForObstacle(ctx context.Context, o obstacle) {
 	s := &t.before
 	now := t.print(s)
 	stands := o.unsure && now == t.stood && !t.restless(s) && t.asked.Unix()-s.Activity >= stillSeconds
 	t.stood = now
 	if !stands {
-		t.hold(ctx, o.state, o.why)
+		t.hold(ctx, heldElse, o.state, o.why)
 		return
 	}
-	t.holdAs(ctx, o.state, o.why, now)
+	t.holdAs(ctx, heldElse, o.state, o.why, now)
 }

@@ -29,69 +29,16 @@ const (
 
 // box reads the input box of the session's program.
 func (t *typist) box(s *sessions.Snapshot) sessions.Box {
-	if t.opt.Box == nil {
+	if t.readBox == nil {
 		return sessions.Box{}
 	}
-	b := t.opt.Box(t.desk.ID(), s)
+	b := t.readBox(s)
 	if b.Open {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		t.boxSeen = true
 	}
 	return b
-}
-
-// obstacle is why a text isn't typed yet, though no dialog is open.
-type obstacle struct {
-	why    string                // a sentence; "": nothing is in the way
-	state  sessions.ReceiptState // of the receipt meanwhile
-	unsure bool                  // a person may see that nothing is: see Receipt.Quoted
-}
-
-// obstacle looks for what's in the way of a text.
-func (t *typist) obstacle(s *sessions.Snapshot) obstacle {
-	if t.receipt.Text == "" {
-		return obstacle{} // an Enter is for what stands in the box
-	}
-	b := t.box(s)
-	if t.drawn.IsZero() && !noRows(s) {
-		t.drawn = time.Now()
-	}
-	switch waited := time.Since(t.began); {
-	case !t.term.Canonical && t.term.Unread > 0:
-		return obstacle{why: "the program hasn't read yet what was typed before", state: sessions.ReceiptStored}
-	case t.mayShow(s):
-		return obstacle{why: "the program has read a text and shows nothing of it yet; this is typed when it draws something", state: sessions.ReceiptHeld, unsure: true}
-	case !b.Known && t.asksUnread():
-		return obstacle{why: "its screen asks something, which a text would answer; it's typed when that's answered", state: sessions.ReceiptHeld, unsure: true}
-	case !b.Known && blank(s) && t.young:
-		return obstacle{why: notReady, state: sessions.ReceiptStored}
-	case !b.Known:
-		return t.rowObstacle(s)
-	case b.Open && b.Text != "", b.Unfinished != "" && !t.beganCommand(b.Unfinished):
-		return obstacle{why: halfTyped, state: sessions.ReceiptHeld, unsure: b.Shell || b.Unsure}
-	case b.Open && b.Shell && t.mayBeAhead(s, t.term):
-		return obstacle{why: typedAhead, state: sessions.ReceiptHeld, unsure: true}
-	case b.Open:
-		return obstacle{}
-	case b.Shell && t.atBare(s):
-		return obstacle{}
-	case b.Shell && waited < promptWithin:
-		return obstacle{why: notReady, state: sessions.ReceiptStored}
-	case b.Shell:
-		return t.promptObstacle(s)
-	case waited < readyWithin:
-		return obstacle{why: notReady, state: sessions.ReceiptStored}
-	case t.wasBoxSeen():
-		return obstacle{why: "the program shows something else than its input box; it's typed when the box is back", state: sessions.ReceiptHeld}
-	case noRows(s), t.term.Canonical: // it has drawn nothing yet, or hasn't come to reading keys
-		return obstacle{why: notReady, state: sessions.ReceiptHeld, unsure: true}
-	case time.Since(t.drawn) < blankFor: // its box may be yet to come, or was there between two looks
-		return obstacle{why: notReady, state: sessions.ReceiptStored}
-	case t.opt.Dialogs.Read(t.desk.ID(), s, nil) != nil:
-		return obstacle{why: "its screen looks like a question; it's typed when that's answered", state: sessions.ReceiptHeld}
-	}
-	return obstacle{}
 }
 
 // blank reports whether nothing is on the screen.
@@ -170,12 +117,12 @@ func (t *typist) shown(ctx context.Context) error {
 			begin = time.Now() // it takes its time from when the box is back
 			if time.Since(away) >= awayFor {
 				t.release()
-				t.hold(ctx, sessions.ReceiptTyped, "the program shows something else than its input box; Enter is pressed when the box is back")
+				t.hold(ctx, heldNoBox, sessions.ReceiptTyped, "the program shows something else than its input box; Enter is pressed when the box is back")
 				pause = heldEvery
 			}
 		}
 		frozen, drawn = frozen && (t.size.broken() || sameScreen(&t.before, &s)), s.Activity
-		if err := t.wait(ctx, pause); err != nil {
+		if err := t.waitForOthers(ctx, heldUnshown, pause); err != nil {
 			return err
 		}
 	}
@@ -236,7 +183,7 @@ func (t *typist) left(s *sessions.Snapshot) bool {
 // without reports whether a box is there without the text: it's empty, or something else
 // has taken the text's place, where that was seen to stand in it.
 func (t *typist) without(s *sessions.Snapshot, b sessions.Box) bool {
-	return b.Open && (b.Text == "" || t.alone && t.lineState(s) == lineWithout)
+	return b.Open && (b.Text == "" || t.alone && t.lineState(s) == lineWithout || t.strict && !t.isIn(b) && b.Text != t.box(&t.at).Text)
 }
 
 // submittedHow is what's to be known of a text that was submitted.
@@ -244,7 +191,7 @@ func (t *typist) submittedHow() verdict {
 	switch {
 	case t.queued && !t.ended:
 		return verdict{sessions.CauseQueued, "queued: the agent is at work, and takes it up when it has time"}
-	case t.desk.IsProved(t.receipt.ID):
+	case t.isProved():
 		return verdict{}
 	case t.ended:
 		return endedWithIt
@@ -277,7 +224,7 @@ func (t *typist) guard(s *sessions.Snapshot) (g sessions.Guard, dialog bool) {
 // lineAskedAt is the row of a screen in which the session's program asks for a line, as is
 // known; -1: none is.
 func (h *Hand) lineAskedAt(s *sessions.Snapshot) int {
-	d, _ := h.desk.Shown()
+	d := h.shown()
 	row := s.HistorySize + s.CursorY - s.First
 	if d == nil || d.Kind != sessions.PromptLine || row < 0 || row >= len(s.Rows) || !strings.HasPrefix(strings.TrimSpace(s.Rows[row]), d.Title) {
 		return -1
@@ -288,7 +235,7 @@ func (h *Hand) lineAskedAt(s *sessions.Snapshot) int {
 // asksWith reports whether a session's program asks for a line with a row, behind which
 // nothing stands yet.
 func (h *Hand) asksWith(row string) bool {
-	d, _ := h.desk.Shown()
+	d := h.shown()
 	return d != nil && d.Kind == sessions.PromptLine && strings.TrimSpace(row) == d.Title
 }
 
@@ -307,7 +254,7 @@ func absent(phrases []string, s *sessions.Snapshot) (out []string) {
 // screen are those of the text that was just pasted there: none stood there before.
 func (t *typist) ownPhrases(s *sessions.Snapshot) (g sessions.Guard, dialog bool) {
 	g = sessions.Guard{Pane: t.pane, Server: s.Server, Saw: s, Front: s.Front}
-	if t.boxed || t.box(s).Known || t.opt.Dialogs.Read(t.desk.ID(), s, nil) != nil {
+	if t.boxed || t.box(s).Known || t.opt.Dialogs.Read(t.id(), s, nil) != nil {
 		return g, true
 	}
 	if !t.onlyOwn(s.Rows) {

@@ -59,21 +59,12 @@ func (t *typist) emptied(ctx context.Context) error {
 // emptyFor is how long a box must stay empty behind a dialog until it isn't one that's half drawn.
 const emptyFor = 2 * time.Second
 
-// pasteAgain types a text again that the program has taken out of its box.
-func (t *typist) pasteAgain(ctx context.Context) error {
-	t.release()
-	t.hold(ctx, sessions.ReceiptStored, notReady)
-	t.again, t.echoed, t.stirred, t.size, t.at = true, false, 0, paneSize{}, sessions.Snapshot{}
-	t.alone, t.whole, t.beside, t.inRow, t.queued, t.by, t.cleared = false, false, false, false, false, "", nil
-	return t.paste(ctx)
-}
-
 // coveredBytes is how much of a text is looked for: more may be cut.
 const coveredBytes = 40
 
 // uncover waits while a dialog is there. Somebody may answer it.
 func (t *typist) uncover(ctx context.Context) error {
 	t.release()
-	t.hold(ctx, sessions.ReceiptTyped, "a dialog has opened; whether the text was submitted shows when it has closed")
+	t.hold(ctx, heldByDialog, sessions.ReceiptTyped, "a dialog has opened; whether the text was submitted shows when it has closed")
 	return t.wait(ctx, heldEvery)
 }

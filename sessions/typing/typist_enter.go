@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -68,6 +67,9 @@ func (t *entering) next(ctx context.Context) (step, error) {
 	if t.alone && t.stirred < movedTries {
 		g.Saw = &t.at // what somebody types beside the text moves the cursor
 	}
+	if t.strict && t.stirred < movedTries {
+		t.keepRows(&g)
+	}
 	return step{srv: t.srv, guard: g, keys: enterKey}, nil
 }
 
@@ -87,7 +89,7 @@ func (t *entering) after(ctx context.Context, _ step, out sessions.Outcome, err 
 	case errors.Is(err, errOtherFront):
 		return false, err
 	case err != nil:
-		return false, fmt.Errorf("the text is typed, but Enter may not be: %w", err)
+		return false, &enterError{err}
 	case out == sessions.Dead:
 		return false, sessions.ErrDead
 	case out == sessions.Done:
@@ -99,9 +101,9 @@ func (t *entering) after(ctx context.Context, _ step, out sessions.Outcome, err 
 	}
 	t.release()
 	if out == sessions.Moved {
-		t.hold(ctx, sessions.ReceiptTyped, "the screen doesn't stand still; Enter is pressed when it does")
+		t.hold(ctx, heldElse, sessions.ReceiptTyped, "the screen doesn't stand still; Enter is pressed when it does")
 	} else {
-		t.heldBy(ctx, &t.at, sessions.ReceiptTyped)
+		t.holdForDialog(ctx, &t.at, sessions.ReceiptTyped)
 	}
 	if err := t.wait(ctx, heldEvery); err != nil {
 		return false, err
@@ -152,7 +154,7 @@ func (t *entering) answerNarrow(out sessions.Outcome, err error) {
 // seeEnter looks what came of an Enter that was pressed. It's nil if the next is due.
 func (t *entering) seeEnter(ctx context.Context) error {
 	t.pressed++
-	t.desk.Typed("")
+	t.noteTyped("")
 	if t.shell {
 		t.noteSubmitted(t.receipt.Text, t.goesOn)
 		t.shell = false
@@ -176,10 +178,21 @@ func (t *entering) seeEnter(ctx context.Context) error {
 	case t.pressed < enters:
 		return nil
 	case !t.boxed:
-		return errors.New("the program has taken the text in, but two Enters changed nothing on its screen; look at the session")
+		return errNothingChanged
 	}
 	return errNotTaken
 }
+
+// enterError says that the text is typed, but Enter may not be.
+type enterError struct{ err error }
+
+func (e *enterError) Error() string {
+	return "the text is typed, but Enter may not be: " + e.err.Error()
+}
+
+func (e *enterError) Unwrap() error { return e.err }
+
+var errNothingChanged = errors.New("the program has taken the text in, but two Enters changed nothing on its screen; look at the session")
 
 var errNotTaken = errors.New("the text is in the session's input box, but two Enters didn't submit it")
 
@@ -313,7 +326,7 @@ func (t *typist) seeEffect(ctx context.Context, e *effect, s *sessions.Snapshot)
 		e.frozen, e.read = false, time.Now() // it goes on, and takes its time from here
 	}
 	switch {
-	case t.desk.IsProved(t.receipt.ID):
+	case t.isProved():
 		return true, nil
 	case !t.boxed && t.size.count != e.sizes:
 		t.resized = changed

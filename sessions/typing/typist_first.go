@@ -27,7 +27,7 @@ var leftLate = unverified("the text has left the input box, but long after Enter
 // be known of it.
 func (t *typist) confirm(ctx context.Context, before *sessions.Snapshot) (verdict, error) {
 	first := t.isFirst(before)
-	if !first && !t.late || t.ended {
+	if !first && !t.late || t.ended || t.strict {
 		return verdict{}, nil
 	}
 	stands := lineWithout
@@ -76,7 +76,7 @@ func (t *typist) isFirst(s *sessions.Snapshot) bool {
 // text until it has time, or has begun to work since Enter was pressed. The last two may be
 // others' texts where this one was taken late.
 func (t *typist) isHeardOf(before, now *sessions.Snapshot) bool {
-	if t.desk.IsProved(t.receipt.ID) || !t.late && (t.queued || t.box(now).Queued || t.desk.TurnBeganSince(before.At)) {
+	if t.isProved() || !t.late && (t.queued || t.box(now).Queued || t.desk.TurnBeganSince(before.At)) {
 		return true
 	}
 	text := sessions.Letters(t.receipt.Text)

@@ -34,7 +34,7 @@ func (t *typist) standsAlone(ctx context.Context) error {
 			}
 			continue
 		}
-		if !t.alone {
+		if !t.alone && !t.strict {
 			return nil
 		}
 		pause, b := lookEvery, t.lineOrBox(&t.at)
@@ -52,7 +52,7 @@ func (t *typist) standsAlone(ctx context.Context) error {
 			away = time.Now()
 		case !b.Open && time.Since(away) >= awayFor:
 			t.release()
-			t.hold(ctx, sessions.ReceiptTyped, "the program shows something else than its input box; Enter is pressed when the box is back")
+			t.hold(ctx, heldNoBox, sessions.ReceiptTyped, "the program shows something else than its input box; Enter is pressed when the box is back")
 			pause = heldEvery
 		case !b.Open:
 		case without && t.size.broken():
@@ -61,12 +61,14 @@ func (t *typist) standsAlone(ctx context.Context) error {
 			if gone++; gone > 1 {
 				return errTakenAway
 			}
-		case t.joined(b), t.beside && !t.onlyOwnIn(b):
+		case t.strict && t.alone && !t.isIn(b): // something else has its place
+			return errTakenAway
+		case t.joined(b), t.beside && !t.onlyOwnIn(b), !t.isIn(b) && t.strict:
 			t.beside = true
 			t.release()
-			t.hold(ctx, sessions.ReceiptTyped, "somebody at the pane has typed something beside it; Enter is pressed when that was taken away")
+			t.hold(ctx, heldBeside, sessions.ReceiptTyped, "somebody at the pane has typed something beside it; Enter is pressed when that was taken away")
 			pause = heldEvery
-		case t.keys != nil:
+		case t.strict || t.keys != nil:
 			return nil
 		default:
 			if err := t.take(ctx); err != nil {
@@ -97,6 +99,12 @@ func (t *typist) isTorn(s *sessions.Snapshot) bool {
 	}
 	head, ok := strings.CutSuffix(own, withoutSpace(b.Text))
 	return ok && sessions.Letters(head) != ""
+}
+
+// isIn reports whether the text is seen in its box, or something that the program shows in place of a
+// long one.
+func (t *typist) isIn(b sessions.Box) bool {
+	return places(t.receipt.Text, b.Text) != nil || strings.HasPrefix(b.Text, "[") && strings.HasSuffix(b.Text, "]")
 }
 
 // onlyOwnIn reports whether all of the text is seen in its box, and nothing else.
@@ -149,4 +157,30 @@ func (t *typist) noteAlone(s *sessions.Snapshot) {
 func completes(text string) bool {
 	words := strings.Fields(text)
 	return len(words) == 0 || strings.HasPrefix(words[len(words)-1], "@") || strings.HasPrefix(words[len(words)-1], "/")
+}
+
+// textRows is how many rows of the box Enter is guarded by.
+const textRows = 16
+
+// keepRows has Enter pressed only while the text stands in the box as it was seen. Not
+// all programs have the cursor behind it, so a letter that somebody adds shows in its last
+// row alone.
+func (t *typist) keepRows(g *sessions.Guard) {
+	s := &t.at
+	g.Saw = s
+	box := t.box(s)
+	if !tells(box) {
+		return
+	}
+	g.Rows, g.Phrases = box.Rows, absent(t.opt.Phrases, s)
+	if len(g.Rows) == 0 {
+		return
+	}
+	first, end := g.Rows[0], lastLetters(t.receipt.Text)
+	for y := first; y < len(s.Rows) && end != ""; y++ {
+		if strings.Contains(sessions.Letters(strings.Join(s.Rows[first:y+1], "")), end) {
+			g.Rows = sessions.TellingRows(s.Rows, first, max(y, g.Rows[len(g.Rows)-1]), textRows)
+			break
+		}
+	}
 }

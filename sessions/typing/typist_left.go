@@ -24,7 +24,7 @@ const (
 // takeUp looks what became of a text that was being typed when the daemon's last run
 // ended. One that stands in its input line with nothing beside it still gets its Enter;
 // nil says that it's due. Else the receipt says what's known.
-func (t *typist) takeUp(ctx context.Context) error {
+func (t *personal) takeUp(ctx context.Context) error {
 	t.entered = t.receipt.Pressed
 	stands, err := t.whereItStands(ctx)
 	if err != nil {
@@ -94,7 +94,7 @@ func (t *typist) whereItStands(ctx context.Context) (lineState, error) {
 		case now == lineHidden && t.opt.Dialog(t.before.Rows) != "":
 			hidden = time.Time{}
 			t.release()
-			t.hold(ctx, sessions.ReceiptTyped, "panebridge was stopped while it was being typed, and a dialog is open; whether it was submitted shows when it has closed")
+			t.hold(ctx, heldByDialog, sessions.ReceiptTyped, "panebridge was stopped while it was being typed, and a dialog is open; whether it was submitted shows when it has closed")
 			pause = heldEvery
 		case now == lineHidden:
 			if hidden.IsZero() {
@@ -183,6 +183,16 @@ func (t *typist) checkFront(ctx context.Context) error {
 // checkReach fails when another program has the foreground than the one that the text was
 // written to. What of the text has come to stand in that one's line is taken away.
 func (t *typist) checkReach(ctx context.Context, s *sessions.Snapshot) error {
+	for t.strict && s.Front != t.front { // it's for none but the one that it was pasted into
+		if err := t.waitForOthers(ctx, heldByFront, lookEvery); err != nil {
+			return err
+		}
+		snap, err := t.look(ctx)
+		if err != nil {
+			return err
+		}
+		*s = snap
+	}
 	front := t.frontOf(s)
 	for began := time.Now(); t.runsLine(front) && time.Since(began) < reactWithin; front = t.frontOf(s) {
 		if err := t.wait(ctx, lookEvery); err != nil {

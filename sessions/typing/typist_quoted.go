@@ -26,19 +26,19 @@ const (
 // recognised there. Of a program whose input box is known, and isn't on the screen, it
 // isn't taken as quoted: that's rather a dialog of a form that nobody knows yet.
 func (t *typist) quotes(s *sessions.Snapshot) bool {
-	return t.opt.Dialog(s.Rows) != "" && !t.box(s).Known && t.opt.Dialogs.Read(t.desk.ID(), s, nil) == nil && !t.desk.AsksNow()
+	return t.opt.Dialog(s.Rows) != "" && !t.box(s).Known && t.opt.Dialogs.Read(t.id(), s, nil) == nil && (t.desk == nil || !t.desk.AsksNow())
 }
 
-// heldBy says what keeps a text back (ReceiptHeld), or its Enter (ReceiptTyped): a
+// holdForDialog says what keeps a text back (ReceiptHeld), or its Enter (ReceiptTyped): a
 // dialog, or only its phrase. Then it may be sent anyway once the screen stands still.
-func (t *typist) heldBy(ctx context.Context, s *sessions.Snapshot, state sessions.ReceiptState) {
+func (t *typist) holdForDialog(ctx context.Context, s *sessions.Snapshot, state sessions.ReceiptState) {
 	dialog, sent := "a dialog is open in the session; it's typed when the dialog has closed", "it's typed"
 	if state == sessions.ReceiptTyped {
 		dialog, sent = "a dialog has opened; Enter is pressed when it has closed", "Enter is pressed"
 	}
 	if !t.quotes(s) {
 		t.stood = ""
-		t.hold(ctx, state, dialog)
+		t.hold(ctx, heldByDialog, state, dialog)
 		return
 	}
 	words := "a dialog's words, “" + t.opt.Dialog(s.Rows) + "”, are on the screen"
@@ -46,10 +46,10 @@ func (t *typist) heldBy(ctx context.Context, s *sessions.Snapshot, state session
 	stands := now == t.stood && !t.restless(s) && t.asked.Unix()-s.Activity >= stillSeconds
 	t.stood = now
 	if !stands {
-		t.hold(ctx, state, words+"; "+sent+" when they have gone")
+		t.hold(ctx, heldByDialog, state, words+"; "+sent+" when they have gone")
 		return
 	}
-	t.holdAs(ctx, state, words+", but no dialog is recognised; "+sent+" when they have gone, or at once if somebody who may answer dialogs sends it anyway", now)
+	t.holdAs(ctx, heldByDialog, state, words+", but no dialog is recognised; "+sent+" when they have gone, or at once if somebody who may answer dialogs sends it anyway", now)
 }
 
 // print stands for a screen: see Receipt.Quoted. It's another one after each go-ahead
@@ -82,6 +82,9 @@ func (t *typist) restless(s *sessions.Snapshot) bool {
 
 // takeAhead takes the go-ahead for the receipt, if somebody has left one.
 func (t *typist) takeAhead() {
+	if t.strict {
+		return // nobody sends a preview anyway
+	}
 	if ahead := t.desk.TakeGoAhead(t.receipt.ID); ahead != nil {
 		t.ahead = ahead
 	}
