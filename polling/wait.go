@@ -300,3 +300,207 @@ func screenTail(s *sessions.Snapshot) []string {
 	}
 	return out
 }
+
+// WaitLog is the output log as a wait reads it. Both do disk I/O. See the store for the
+// meaning of positions.
+type WaitLog interface {
+	Head(ctx context.Context, id sessions.ID) (line, gap int64, err error)
+	ReadSince(ctx context.Context, id sessions.ID, line, gap int64, limit int) (out sessions.Output, nextLine, nextGap int64, err error)
+}
+
+// WaitSession is what a wait needs of a session besides its log. Neither method blocks.
+type WaitSession interface {
+	Get(idOrName string) (sessions.Session, error)
+	// Poke has the session looked at now.
+	Poke(id sessions.ID)
+}
+
+// waitPage is how many lines are read at once.
+const waitPage = 500
+
+// WaitLines waits for lines in a session's output log: for sessions whose text comes from
+// a transcript. What people wrote and what panebridge says itself aren't output.
+func WaitLines(ctx context.Context, log WaitLog, reg WaitSession, id sessions.ID, p *WaitPatterns, opt WaitOptions) (sessions.WaitResult, error) {
+	w := &lineWaiter{log: log, reg: reg, id: id, opt: opt.withDefaults(), found: finding{patterns: p}, began: time.Now()}
+	return w.run(ctx)
+}
+
+// lineWaiter is one wait for lines of a log.
+type lineWaiter struct {
+	log   WaitLog
+	reg   WaitSession
+	id    sessions.ID
+	opt   WaitOptions
+	found finding
+	began time.Time
+	line  int64
+	gap   int64
+}
+
+func (w *lineWaiter) run(ctx context.Context) (sessions.WaitResult, error) {
+	var err error
+	if w.line, w.gap, err = w.log.Head(ctx, w.id); err != nil {
+		return sessions.WaitResult{}, fmt.Errorf("read where the log ends: %w", err)
+	}
+	w.opt.Note(sessions.WaitNote{Event: sessions.WaitBegun, TimeoutMS: w.opt.Timeout.Milliseconds()})
+	deadline := w.began.Add(w.opt.Timeout)
+	for {
+		looked := time.Now()
+		s, getErr := w.reg.Get(string(w.id)) // first: a session that has ended has all its lines in the log
+		if err := w.read(ctx); err != nil {
+			if ctx.Err() != nil {
+				return sessions.WaitResult{}, context.Cause(ctx)
+			}
+			return sessions.WaitResult{}, fmt.Errorf("read the log: %w", err)
+		}
+		if outcome, reason := w.found.outcome(); outcome != "" {
+			return w.result(outcome, reason, s), nil
+		}
+		switch {
+		case errors.Is(getErr, sessions.ErrUnknown), getErr == nil && s.State == sessions.StateEnded:
+			return w.result(sessions.WaitDied, s.Reason, s), nil
+		case !looked.Before(deadline):
+			return w.result(sessions.WaitTimeout, "", s), nil
+		}
+		w.reg.Poke(w.id)
+		select {
+		case <-ctx.Done():
+			return sessions.WaitResult{}, context.Cause(ctx)
+		case <-time.After(min(time.Until(looked.Add(w.opt.Interval)), time.Until(deadline))):
+		}
+	}
+}
+
+// read searches the lines that came.
+func (w *lineWaiter) read(ctx context.Context) error {
+	for {
+		out, line, gap, err := w.log.ReadSince(ctx, w.id, w.line, w.gap, waitPage)
+		if err != nil {
+			return err
+		}
+		s := &sighting{dropped: len(out.Gaps) > 0}
+		for _, l := range out.Lines {
+			if l.Kind == sessions.KindUser || l.Kind == sessions.KindNotice {
+				continue
+			}
+			text := waitLine{text: l.Text}
+			if l.Text != "" {
+				text.fresh = []byteSpan{{0, len(l.Text)}}
+			}
+			s.lines = append(s.lines, text)
+		}
+		s.settled, s.moved = len(s.lines), len(s.lines) > 0
+		w.found.take(s)
+		w.line, w.gap = line, gap
+		if len(out.Lines) < waitPage {
+			return nil
+		}
+	}
+}
+
+func (w *lineWaiter) result(outcome sessions.WaitOutcome, reason string, s sessions.Session) sessions.WaitResult {
+	r := sessions.WaitResult{
+		Outcome: outcome, Reason: reason, Source: "transcript",
+		ElapsedMS: time.Since(w.began).Milliseconds(), TimeoutMS: w.opt.Timeout.Milliseconds(),
+	}
+	w.found.fill(&r)
+	r.Tail = r.Lines[max(0, len(r.Lines)-sessions.MaxWaitTail):]
+	if outcome == sessions.WaitDied {
+		r.Exit = s.Exit
+	}
+	return r
+}
+
+// finding is what a wait has found so far.
+type finding struct {
+	patterns      *WaitPatterns
+	pattern, stop *sessions.WaitMatch
+	any           bool // there was output
+	lost, cleared bool // lines that could have matched weren't seen
+	missed        bool // the same, or may be
+	unsure        bool // nothing says so, but it may be
+	lines         waitLines
+}
+
+// take searches what a look has found. What was found first counts.
+func (f *finding) take(s *sighting) {
+	f.any = f.any || s.moved
+	f.lost, f.cleared = f.lost || s.dropped, f.cleared || s.cleared
+	f.missed, f.unsure = f.missed || s.dropped || s.cleared, f.unsure || s.unsure
+	texts := make([]string, 0, len(s.lines))
+	for i := range s.lines {
+		f.search(&s.lines[i])
+		texts = append(texts, s.lines[i].output())
+	}
+	if !s.suspended {
+		f.lines.add(texts, s.settled)
+	}
+}
+
+func (f *finding) search(l *waitLine) {
+	if f.stop == nil {
+		f.stop = l.match(sessions.MatchStop, f.patterns.stops)
+	}
+	if f.pattern == nil {
+		f.pattern = l.match(sessions.MatchPattern, f.patterns.patterns)
+	}
+}
+
+// outcome says how the wait has ended, "" if it hasn't. A stop wins over a pattern, and
+// both over what's lost: they were printed for sure.
+func (f *finding) outcome() (sessions.WaitOutcome, string) {
+	switch {
+	case f.stop != nil:
+		return sessions.WaitStopped, ""
+	case f.pattern != nil:
+		return sessions.WaitMatched, ""
+	case len(f.patterns.patterns) == 0 && (f.any || f.lost):
+		return sessions.WaitAnyOutput, ""
+	case f.lost:
+		return sessions.WaitHistoryLost, "more was printed between two looks than tmux's history keeps"
+	case f.cleared:
+		return sessions.WaitHistoryLost, "the pane's history was cleared, and what was printed right before may have matched"
+	}
+	return "", ""
+}
+
+// fill writes into a result what was found.
+func (f *finding) fill(r *sessions.WaitResult) {
+	switch r.Outcome { //nolint:exhaustive // the others have none
+	case sessions.WaitStopped:
+		r.Match = f.stop
+	case sessions.WaitMatched:
+		r.Match = f.pattern
+	}
+	r.Lines, r.LinesTotal, r.LinesMissed = f.lines.all(), f.lines.total, f.missed || f.unsure
+}
+
+// waitLines are the newest lines of a wait: those that are settled, and those that the last look
+// found behind them.
+type waitLines struct {
+	settled, open []string
+	total         int
+	before        int // how many were settled
+}
+
+func (l *waitLines) add(lines []string, settled int) {
+	l.settled = append(l.settled, bounded(lines[:settled])...)
+	l.settled = bounded(l.settled)
+	l.open = bounded(lines[settled:])
+	l.before += settled
+	l.total = l.before + len(lines) - settled
+}
+
+// bounded are the newest of lines, each cut to what a result may have.
+func bounded(lines []string) []string {
+	lines = lines[max(0, len(lines)-sessions.MaxWaitLines):]
+	out := make([]string, len(lines))
+	for i, text := range lines {
+		out[i] = cutText(text)
+	}
+	return out
+}
+
+func (l *waitLines) all() []string {
+	return bounded(append(append(make([]string, 0, len(l.settled)+len(l.open)), l.settled...), l.open...))
+}
