@@ -58,22 +58,48 @@ func (o WaitOptions) withDefaults() WaitOptions {
 // error says that it couldn't, and is ctx's own if that has ended.
 func Wait(ctx context.Context, src Source, pane string, identity sessions.ServerIdentity, p *WaitPatterns, opt WaitOptions) (sessions.WaitResult, error) {
 	w := &waiter{
-		src: src, pane: pane, identity: identity, opt: opt.withDefaults(),
-		found: finding{patterns: p}, follower: newFollower(), depth: waitContext, began: time.Now(),
+		waitBase: waitBase{opt.withDefaults(), finding{patterns: p}, time.Now()},
+		src:      src, pane: pane, identity: identity, follower: newFollower(), depth: waitContext,
 	}
 	return w.run(ctx)
 }
 
+// waitBase is what a wait has, whatever it's for.
+type waitBase struct {
+	opt   WaitOptions
+	found finding
+	began time.Time
+}
+
+// pause waits until the next look is due, the last one at the deadline.
+func (w *waitBase) pause(ctx context.Context, looked, deadline time.Time) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(min(time.Until(looked.Add(w.opt.Interval)), time.Until(deadline))):
+		return nil
+	}
+}
+
+// resultOf is the result of a wait that ends now.
+func (w *waitBase) resultOf(source sessions.Text, outcome sessions.WaitOutcome, reason string) sessions.WaitResult {
+	r := sessions.WaitResult{
+		Outcome: outcome, Reason: reason, Source: string(source), Tail: []string{},
+		ElapsedMS: time.Since(w.began).Milliseconds(), TimeoutMS: w.opt.Timeout.Milliseconds(),
+	}
+	w.found.fill(&r)
+	return r
+}
+
 // waiter is one wait for a pane's output.
 type waiter struct {
+	waitBase
+
 	src      Source
 	pane     string
 	identity sessions.ServerIdentity
-	opt      WaitOptions
 
 	follower waitFollower
-	found    finding
-	began    time.Time
 	depth    int                // rows above the screen that the next capture takes
 	behind   *sessions.Window   // the next capture's, while the pane isn't caught up with
 	seen     *sessions.Snapshot // the last
@@ -100,11 +126,8 @@ func (w *waiter) run(ctx context.Context) (sessions.WaitResult, error) {
 			w.opt.Note(sessions.WaitNote{Event: sessions.WaitBegun, TimeoutMS: w.opt.Timeout.Milliseconds()})
 		}
 		w.tell()
-		pause := min(time.Until(looked.Add(w.opt.Interval)), time.Until(deadline))
-		select {
-		case <-ctx.Done():
-			return sessions.WaitResult{}, context.Cause(ctx)
-		case <-time.After(pause):
+		if err := w.pause(ctx, looked, deadline); err != nil {
+			return sessions.WaitResult{}, err
 		}
 	}
 }
@@ -270,11 +293,7 @@ func (w *waiter) timeout(err error) sessions.WaitResult {
 }
 
 func (w *waiter) result(outcome sessions.WaitOutcome, reason string) sessions.WaitResult {
-	r := sessions.WaitResult{
-		Outcome: outcome, Reason: reason, Source: string(sessions.KindPane), Tail: []string{},
-		ElapsedMS: time.Since(w.began).Milliseconds(), TimeoutMS: w.opt.Timeout.Milliseconds(),
-	}
-	w.found.fill(&r)
+	r := w.resultOf(sessions.TextPane, outcome, reason)
 	s := w.seen
 	if s == nil {
 		return r
@@ -321,20 +340,19 @@ const waitPage = 500
 // WaitLines waits for lines in a session's output log: for sessions whose text comes from
 // a transcript. What people wrote and what panebridge says itself aren't output.
 func WaitLines(ctx context.Context, log WaitLog, reg WaitSession, id sessions.ID, p *WaitPatterns, opt WaitOptions) (sessions.WaitResult, error) {
-	w := &lineWaiter{log: log, reg: reg, id: id, opt: opt.withDefaults(), found: finding{patterns: p}, began: time.Now()}
+	w := &lineWaiter{waitBase: waitBase{opt.withDefaults(), finding{patterns: p}, time.Now()}, log: log, reg: reg, id: id}
 	return w.run(ctx)
 }
 
 // lineWaiter is one wait for lines of a log.
 type lineWaiter struct {
-	log   WaitLog
-	reg   WaitSession
-	id    sessions.ID
-	opt   WaitOptions
-	found finding
-	began time.Time
-	line  int64
-	gap   int64
+	waitBase
+
+	log  WaitLog
+	reg  WaitSession
+	id   sessions.ID
+	line int64
+	gap  int64
 }
 
 func (w *lineWaiter) run(ctx context.Context) (sessions.WaitResult, error) {
@@ -363,10 +381,8 @@ func (w *lineWaiter) run(ctx context.Context) (sessions.WaitResult, error) {
 			return w.result(sessions.WaitTimeout, "", s), nil
 		}
 		w.reg.Poke(w.id)
-		select {
-		case <-ctx.Done():
-			return sessions.WaitResult{}, context.Cause(ctx)
-		case <-time.After(min(time.Until(looked.Add(w.opt.Interval)), time.Until(deadline))):
+		if err := w.pause(ctx, looked, deadline); err != nil {
+			return sessions.WaitResult{}, err
 		}
 	}
 }
@@ -399,11 +415,7 @@ func (w *lineWaiter) read(ctx context.Context) error {
 }
 
 func (w *lineWaiter) result(outcome sessions.WaitOutcome, reason string, s sessions.Session) sessions.WaitResult {
-	r := sessions.WaitResult{
-		Outcome: outcome, Reason: reason, Source: "transcript",
-		ElapsedMS: time.Since(w.began).Milliseconds(), TimeoutMS: w.opt.Timeout.Milliseconds(),
-	}
-	w.found.fill(&r)
+	r := w.resultOf(sessions.TextTranscript, outcome, reason)
 	r.Tail = r.Lines[max(0, len(r.Lines)-sessions.MaxWaitTail):]
 	if outcome == sessions.WaitDied {
 		r.Exit = s.Exit
