@@ -1,6 +1,8 @@
 package sessions
 
 import (
+	"context"
+	"fmt"
 	"strings"
 	"time"
 )
@@ -79,4 +81,104 @@ func (a Addressee) Agent() string {
 		return ""
 	}
 	return name
+}
+
+// settledIn is how long a program must have had the foreground until it may be one in
+// which an agent runs that only its hooks tell of: in a container, say.
+const settledIn = 5 * time.Second
+
+// reaches reports whether a text that was written to somebody in a session at a time is
+// read by them, if it's typed now.
+func (m *Manager) reaches(id ID, to Addressee, front Program, written time.Time) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.entries[id]
+	if e == nil {
+		return false
+	}
+	inside := to.Agent() != "" && to.Agent() == e.Source.Program && time.Since(front.Started) > settledIn &&
+		(front.Kind == ProgramOther || front.Kind == ProgramOwn)
+	return inside || to.reaches(front, written)
+}
+
+// address makes a program the one that people write to in a session. If it can't be
+// stored it holds until the daemon ends.
+func (m *Manager) address(ctx context.Context, id ID, to Addressee) {
+	s, ok := m.changeSession(id, func(s *Session) { s.Addressee = to })
+	if !ok {
+		return
+	}
+	m.log.Info("texts are for", "session", id, "addressee", to)
+	if err := m.opt.Store.PutSession(context.WithoutCancel(ctx), s); err != nil {
+		m.log.Error("store whom a session's texts are for", "session", id, "err", err)
+	}
+}
+
+// yields reports whether another program becomes the session's addressee by itself.
+func (m *Manager) yields(id ID, to Addressee) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.entries[id]
+	return e != nil && e.Addressee.yieldsTo(to)
+}
+
+// lastConversation is the one that an agent had in a session; "": it isn't known.
+func (m *Manager) lastConversation(id ID, agent string) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.entries[id]
+	if e == nil || e.was.Program != agent || !conversationIDs.MatchString(e.was.Conversation) {
+		return ""
+	}
+	return e.was.Conversation
+}
+
+// Source is where a session's text comes from. The zero value is its pane, with
+// no program in it that's known.
+type Source struct {
+	Program    string `json:"program,omitempty"`    // profile of the agent program that runs
+	Transcript string `json:"transcript,omitempty"` // path of the transcript that its text is read from; "": the pane
+	// Conversation is the agent's own id of what's read, "" if it isn't known; several
+	// may be in one file.
+	Conversation string `json:"conversation,omitempty"`
+}
+
+// Choose makes src the one source of a session's text. A conversation is the
+// source of one living session at most: ErrConflict if another has it.
+func (m *Manager) Choose(id ID, src Source) error {
+	m.mu.Lock()
+	e := m.entries[id]
+	if e == nil || e.State == StateEnded {
+		m.mu.Unlock()
+		return fmt.Errorf("choose the source of %s: %w session", id, ErrUnknown)
+	}
+	if e.Source == src {
+		m.mu.Unlock()
+		return nil
+	}
+	for _, o := range m.entries {
+		if o != e && o.State != StateEnded && src.same(o.Source) {
+			m.mu.Unlock()
+			return fmt.Errorf("%w: %s is the text of session %s", ErrConflict, src.Transcript, o.Name)
+		}
+	}
+	if e.Source.Program != "" && src.Program == "" {
+		e.was = e.Source
+	}
+	e.Source = src
+	to := Program{Kind: ProgramAgent, Name: src.Program}.Addressee()
+	address := src.Program != "" && e.Addressee.yieldsTo(to)
+	s := e.Session
+	m.mu.Unlock()
+	if address { // who writes now has read that program's words
+		m.address(context.Background(), id, to)
+	}
+	m.log.Info("text comes from", "session", id, "program", src.Program, "transcript", src.Transcript)
+	m.opt.Feed.PublishSession(s)
+	return nil
+}
+
+// same reports whether two sources are, or may be, one conversation.
+func (s Source) same(o Source) bool {
+	return s.Transcript != "" && s.Transcript == o.Transcript && (s.Conversation == o.Conversation || s.Conversation == "" || o.Conversation == "")
 }

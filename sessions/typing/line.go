@@ -183,3 +183,91 @@ func (t *personal) holdForObstacle(ctx context.Context, o obstacle) {
 	}
 	t.holdAs(ctx, heldElse, o.state, o.why, now)
 }
+
+// What somebody types while a command runs is echoed where the cursor stands then, and
+// waits in the terminal for the shell's next line. A shell that edits its line shows it
+// there. One that lets the kernel do that (dash) draws its prompt behind it, and the line
+// looks empty: "half-# ".
+
+// typedAhead says that something may have been typed so.
+const typedAhead = "something stands before the shell's prompt, which may have been typed while a command ran, and would be run with the text; it's typed when a new prompt stands there"
+
+// maxPrompts bounds the prompts of a session that are known.
+const maxPrompts = 8
+
+// promptAlone are prompts before which nothing stands surely: a sign alone, the shell's name,
+// or the words of a folder or a host.
+var promptAlone = regexp.MustCompile(`^\s*(?:\S*sh(?:-[\d.]+)?|.*[/@:~].*|.*[\])}])?\s*\S\s*$`) //nolint:gochecknoglobals // a constant
+
+// mayBeAhead reports whether something may have been typed before the prompt that ends at
+// the cursor of a shell that doesn't edit its line. What surely hasn't is known from then on.
+func (h *Hand) mayBeAhead(s *sessions.Snapshot, term sessions.Terminal) bool {
+	if !term.Canonical || len(s.Marks) > 0 {
+		return false
+	}
+	prompt, _ := aroundCursor(s)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case slices.Contains(h.prompts, prompt):
+		return false
+	case len(h.prompts) == 0 && !promptAlone.MatchString(prompt),
+		slices.ContainsFunc(h.prompts, func(known string) bool { return strings.HasSuffix(prompt, known) }):
+		return true
+	}
+	h.prompts = append(h.prompts, prompt)
+	h.prompts = h.prompts[max(0, len(h.prompts)-maxPrompts):]
+	return false
+}
+
+// endRunes is how many letters and digits are the end of a text: a box may not show
+// all of it.
+const endRunes = 20
+
+// places are where a text, or its end, stands among the letters and digits of a box:
+// those before and behind it; nil: it doesn't, or isn't shown as it was typed.
+func places(text, box string) (around []string) {
+	all, shown := sessions.Letters(text), sessions.Letters(box)
+	if before, behind, ok := strings.Cut(shown, all); ok {
+		return []string{before, behind}
+	}
+	end := lastLetters(text)
+	if at := strings.LastIndex(shown, end); at >= 0 && end != "" {
+		return []string{"", shown[at+len(end):]}
+	}
+	return nil
+}
+
+// lastLetters are the last letters and digits of a text.
+func lastLetters(text string) string {
+	runes := []rune(sessions.Letters(text))
+	return string(runes[max(0, len(runes)-endRunes):])
+}
+
+// aroundCursor is the cursor's row before and from the cursor on. A wide character counts
+// as one cell, which errs to the side of seeing text.
+func aroundCursor(s *sessions.Snapshot) (before, behind string) {
+	y := s.HistorySize + s.CursorY - s.First
+	if y < 0 || y >= len(s.Rows) {
+		return "", ""
+	}
+	row, n := s.Rows[y], s.CursorX
+	for i := range row {
+		if n == 0 {
+			return row[:i], row[i:]
+		}
+		n--
+	}
+	return row, ""
+}
+
+// withoutSpace is a text as it's compared with what a box shows of it, which breaks rows
+// where it likes.
+func withoutSpace(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return -1
+		}
+		return r
+	}, text)
+}

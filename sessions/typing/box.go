@@ -263,3 +263,195 @@ func (t *typist) ownPhrases(s *sessions.Snapshot) (g sessions.Guard, dialog bool
 	g.Phrases = absent(t.opt.Phrases, s)
 	return g, false
 }
+
+// covered reports whether a dialog has taken the box's place before it was seen whether
+// the text had left the box: it may have come while the text stood there still. A text
+// that stands on the screen as often as with the box was submitted.
+func (t *typist) covered(before, now *sessions.Snapshot) bool {
+	if t.box(now).Open || t.opt.Dialog(now.Rows) == "" {
+		return false
+	}
+	text := sessions.Letters(t.receipt.Text)
+	text = text[:min(len(text), coveredBytes)]
+	count := func(s *sessions.Snapshot) int { return strings.Count(sessions.Letters(strings.Join(s.Rows, "")), text) }
+	n := count(now)
+	return text == "" || n == 0 || n < count(before)
+}
+
+// errTakenAway says that Enter waited for something, and then there was nothing to submit.
+var errTakenAway = errors.New("it was typed, but is no longer in the session's input box: somebody at the pane may have sent it, or taken it away; look at the session")
+
+// errEmptied says that the program has emptied its box behind a dialog: the text is to be typed again.
+var errEmptied = errors.New("the program has emptied its input box behind a dialog")
+
+// emptied is why a text doesn't stand in its box behind a dialog that opened before Enter. Some
+// programs draw the box before they ask something as they start, and begin anew when that's answered:
+// Gemini CLI asks so whether it may trust the folder. Where the program had just begun, no Enter was pressed, the box stays empty,
+// and nothing of the text is seen anywhere, it's typed again, once.
+func (t *typist) emptied(ctx context.Context) error {
+	if t.entered || t.again || !t.early || sessions.Letters(t.receipt.Text) == "" {
+		return errTakenAway
+	}
+	for began, since := time.Now(), time.Now(); time.Since(since) < emptyFor; {
+		s, err := t.look(ctx)
+		if err != nil {
+			return err
+		}
+		b := t.box(&s)
+		switch {
+		case b.Text != "", t.isHeardOf(&t.before, &s), time.Since(began) > readyWithin:
+			return errTakenAway
+		case !b.Open:
+			since = time.Now()
+		}
+		if err := t.wait(ctx, lookEvery); err != nil {
+			return err
+		}
+	}
+	return errEmptied
+}
+
+// emptyFor is how long a box must stay empty behind a dialog until it isn't one that's half drawn.
+const emptyFor = 2 * time.Second
+
+// coveredBytes is how much of a text is looked for: more may be cut.
+const coveredBytes = 40
+
+// uncover waits while a dialog is there. Somebody may answer it.
+func (t *typist) uncover(ctx context.Context) error {
+	t.release()
+	t.hold(ctx, heldByDialog, sessions.ReceiptTyped, "a dialog has opened; whether the text was submitted shows when it has closed")
+	return t.wait(ctx, heldEvery)
+}
+
+// A program that starts may draw its input box before it works in what it reads, and may
+// empty the box when it's done: Qwen Code was seen to lose a text so. That the box is empty
+// doesn't tell then that a text was submitted: something else has to be seen of the first
+// that a run of a program takes, and of those in its first readyWithin and in as long behind
+// that one: one that's slow to begin may be at it still.
+
+// lostAtStart is what's known of a text that left its box, of which nothing else was seen.
+var lostAtStart = unverified("the text has left the input box, but the program had just begun and shows nothing else of it; look at the session before you send it again")
+
+// leftLate is what's known of a text that left its box long behind Enter, of which nothing
+// else was seen. A program may have refused it, and somebody at the pane taken it away.
+var leftLate = unverified("the text has left the input box, but long after Enter was pressed, and the program shows nothing else of it; somebody at the pane may have taken it away")
+
+// confirm waits, where the text is the first that this run of the program takes, or it was
+// taken late, until something of it is seen elsewhere than in its box. It returns what's to
+// be known of it.
+func (t *typist) confirm(ctx context.Context, before *sessions.Snapshot) (verdict, error) {
+	first := t.isFirst(before)
+	if !first && !t.late || t.ended || t.strict {
+		return verdict{}, nil
+	}
+	stands := lineWithout
+	for began := time.Now(); time.Since(began) < lateWithin; {
+		s, err := t.look(ctx)
+		if err != nil {
+			return verdict{}, err
+		}
+		if t.wasEnded(&s) {
+			t.ended = true
+			return verdict{}, nil
+		}
+		if t.isHeardOf(before, &s) {
+			t.noteTaken(t.into.Run)
+			return verdict{}, nil
+		}
+		stands = t.lineState(&s)
+		if err := t.wait(ctx, lookEvery); err != nil {
+			return verdict{}, err
+		}
+	}
+	switch has := stands == lineHasIt || stands == lineHasMore; {
+	case has && !first:
+		return verdict{}, errNotTaken
+	case t.late:
+		return leftLate, nil
+	case has:
+		return verdict{}, errors.New("the program had just begun and has taken the text without its Enter; it stands in the session's input box: send it or take it away there")
+	}
+	return lostAtStart, nil
+}
+
+// isFirst reports whether no text was seen to be taken by this run of a program with an
+// input box, or it may still be starting. A command of the program's own may show nothing,
+// and there's nothing to be seen of a text without letters.
+func (t *typist) isFirst(s *sessions.Snapshot) bool {
+	if b := t.box(s); !b.Known || b.Shell || strings.HasPrefix(t.receipt.Text, "/") || sessions.Letters(t.receipt.Text) == "" {
+		return false
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return !t.hasTaken || t.takenBy != t.into.Run || time.Since(t.into.Started) < readyWithin || time.Since(t.takenAt) < readyWithin
+}
+
+// isHeardOf reports whether the program has the text: it says so, shows it, or keeps some
+// text until it has time, or has begun to work since Enter was pressed. The last two may be
+// others' texts where this one was taken late.
+func (t *typist) isHeardOf(before, now *sessions.Snapshot) bool {
+	if t.isProved() || !t.late && (t.queued || t.box(now).Queued || t.desk.TurnBeganSince(before.At)) {
+		return true
+	}
+	text := sessions.Letters(t.receipt.Text)
+	text = text[:min(len(text), coveredBytes)]
+	count := func(rows []string) int { return strings.Count(sessions.Letters(strings.Join(rows, "")), text) }
+	b := t.box(now)
+	n := count(now.Rows) - count([]string{b.Text})
+	return n > 0 && n >= count(before.Rows)
+}
+
+// noteTaken notes that a run of a program has taken a text.
+func (h *Hand) noteTaken(run string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.hasTaken || h.takenBy != run {
+		h.hasTaken, h.takenBy, h.takenAt = true, run, time.Now()
+	}
+}
+
+// redrawWithin is how long a program that's at work may take to draw itself anew when its
+// pane gets another size.
+const redrawWithin = frozenWithin
+
+// paneSize follows the size of a typist's pane. One that has just got another shows what
+// tmux has made of the rows that stood there: a box that was broken in two may look empty.
+type paneSize struct {
+	width, height int
+	changed       time.Time         // when it got this one, and the program hasn't drawn since; zero: it has
+	first         sessions.Snapshot // the first look at it
+	count         int               // of changes
+}
+
+// see takes in a look.
+func (p *paneSize) see(s *sessions.Snapshot, at time.Time) {
+	switch {
+	case p.width == 0:
+		p.width, p.height = s.Width, s.Height
+	case p.width != s.Width || p.height != s.Height:
+		p.width, p.height, p.changed, p.first = s.Width, s.Height, at, *s
+		p.count++
+	case p.changed.IsZero():
+	case drawnAnew(&p.first, s), at.Sub(p.changed) > redrawWithin:
+		p.changed, p.first = time.Time{}, sessions.Snapshot{}
+	}
+}
+
+// drawnAnew reports whether a program has drawn more than a sign that it's at work, which
+// has a row, and leaves the cursor where it was.
+func drawnAnew(first, now *sessions.Snapshot) bool {
+	if first.CursorX != now.CursorX || first.CursorY != now.CursorY || first.Alternate != now.Alternate || len(first.Rows) != len(now.Rows) {
+		return true
+	}
+	rows := 0
+	for i := range first.Rows {
+		if first.Rows[i] != now.Rows[i] {
+			rows++
+		}
+	}
+	return rows > 1
+}
+
+// broken reports whether the screen is one that nobody has drawn.
+func (p *paneSize) broken() bool { return !p.changed.IsZero() }
