@@ -20,6 +20,7 @@ import (
 	"github.com/panebridge/panebridge/internal/browsers"
 	"github.com/panebridge/panebridge/internal/callers"
 	"github.com/panebridge/panebridge/internal/mailroom"
+	"github.com/panebridge/panebridge/internal/masked"
 	"github.com/panebridge/panebridge/internal/metrics"
 	"github.com/panebridge/panebridge/internal/recorder"
 	"github.com/panebridge/panebridge/internal/redact"
@@ -269,7 +270,7 @@ func (d *daemon) subscribe() {
 	d.broker.Follow(&d.feed)
 	d.hub.Follow(&d.feed)
 	d.inbound.Follow(&d.feed)
-	d.feed.OnPrompt(func(p sessions.Prompt) { d.inbound.Prompted(maskedPrompt(d.masker, p)) })
+	d.feed.OnPrompt(func(p sessions.Prompt) { d.inbound.Prompted(masked.Prompt(d.masker, p)) })
 	d.mail.Follow(&d.feed)
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/callers"
+	"github.com/panebridge/panebridge/internal/masked"
 	"github.com/panebridge/panebridge/qos/redisbucket"
 	"github.com/panebridge/panebridge/sessions"
 	"github.com/panebridge/panebridge/sessions/agent"
@@ -32,8 +33,8 @@ func (d *daemon) buildInbound() error {
 	}
 	var err error
 	d.inbound, err = inbound.New(inbound.Options{
-		Platforms: platforms, Sessions: maskedScreens{callers.Questions{Manager: d.manager, Consent: d.consent}, d.masker}, Hub: d.hub, Conversations: conversations{d}, Mail: d.mail.Letters(), Interrupt: d.interruptKeys, Paired: d.hideCode,
-		Store: maskedStore{d.store, adapters.MaskedLog(chatLog{d.store}, d.masker)}, Access: access(d.config),
+		Platforms: platforms, Sessions: masked.Sessions{Questions: callers.Questions{Manager: d.manager, Consent: d.consent}, Masker: d.masker}, Hub: d.hub, Conversations: conversations{d}, Mail: d.mail.Letters(), Interrupt: d.interruptKeys, Paired: d.hideCode,
+		Store: masked.Store{Store: d.store, Log: adapters.MaskedLog(chatLog{d.store}, d.masker)}, Access: access(d.config),
 		RemindAfter: d.config.Prompts.RemindAfter.Duration(), EscalateTo: escalateTo(d.config), Pinned: d.config.Attention.Pinned,
 		StaleAfter: d.config.Inbound.StaleAfter.Duration(), MaxFile: limit, StateDir: d.opt.StateDir, Folders: d.config.Inbound.Folders, Mask: d.masker.Line,
 		Shared: d.sharer, Panicked: d.metrics.CountPanic, Logger: d.opt.Log.With("component", "inbound"),
@@ -154,4 +155,13 @@ func (d *daemon) pair(ctx context.Context, role, by string) (api.Pairing, error)
 	}
 	code, expires, err := d.inbound.Pair(ctx, r, by)
 	return api.Pairing{Code: code, Role: string(r), Expires: expires}, err
+}
+
+// escalateTo is where questions are shown that nobody has answered; zero: nowhere.
+func escalateTo(cfg *config.Config) adapters.Target {
+	t, err := adapters.ParseTarget(cfg.Prompts.EscalateTo)
+	if err != nil {
+		return adapters.Target{} // it's empty: the configuration takes no others
+	}
+	return t
 }

@@ -1,17 +1,13 @@
 package app
 
 import (
-	"context"
 	"log/slog"
 	"regexp"
 	"strings"
 
-	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/config"
-	"github.com/panebridge/panebridge/internal/callers"
+	"github.com/panebridge/panebridge/internal/masked"
 	"github.com/panebridge/panebridge/internal/redact"
-	"github.com/panebridge/panebridge/internal/store"
-	"github.com/panebridge/panebridge/sessions"
 )
 
 // hidePage keeps secret what's a part of every address that lets a browser in.
@@ -37,7 +33,7 @@ func (d *daemon) newMasker() error {
 	if d.logMasker, err = redact.New(redact.Options{Off: true}); err != nil {
 		return err
 	}
-	d.opt.Log = slog.New(maskedHandler{d.opt.Log.Handler(), d.logMasker})
+	d.opt.Log = slog.New(masked.NewHandler(d.opt.Log.Handler(), d.logMasker))
 	d.learnSecrets(d.config)
 	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"} {
 		proxy, _ := d.opt.Env(name)
@@ -73,67 +69,4 @@ func maskOptions(cfg config.Redact) redact.Options {
 		o.Rules = append(o.Rules, pairingRule())
 	}
 	return o
-}
-
-// maskedScreens are the sessions as chats see them: screens have no secrets.
-type maskedScreens struct {
-	callers.Questions
-	masker *redact.Masker
-}
-
-func (m maskedScreens) Screen(ctx context.Context, id sessions.ID) (sessions.Screen, error) {
-	s, err := m.Questions.Screen(ctx, id)
-	s.Rows = m.masker.Rows(nil, s.Rows)
-	return s, err
-}
-
-func (m maskedScreens) PromptScreen(ctx context.Context, p sessions.Prompt) sessions.Screen {
-	s := m.Manager.PromptScreen(ctx, p)
-	s.Rows = m.masker.Rows(nil, s.Rows)
-	return s
-}
-
-// maskedStore is the store as commands read it: lines have no secrets.
-type maskedStore struct {
-	*store.Store
-	log adapters.Log
-}
-
-func (s maskedStore) Tail(ctx context.Context, id sessions.ID, n int) ([]sessions.Line, error) {
-	lines, err := s.Store.Tail(ctx, id, n)
-	if err != nil || len(lines) == 0 {
-		return lines, err
-	}
-	out, err := s.log.Read(ctx, id, lines[0].N, len(lines))
-	return out.Lines, err
-}
-
-// Search finds what can be seen: whoever looks for a part of a secret isn't told whether
-// it's right.
-func (s maskedStore) Search(ctx context.Context, id sessions.ID, text string, limit int) ([]sessions.Line, error) {
-	lines, err := s.Store.Search(ctx, id, text, limit)
-	if err != nil {
-		return nil, err
-	}
-	var found []sessions.Line
-	for _, l := range lines {
-		out, err := s.log.Read(ctx, id, l.N, 1)
-		if err != nil {
-			return nil, err
-		}
-		if len(out.Lines) == 1 && out.Lines[0].N == l.N && strings.Contains(lower(out.Lines[0].Text), lower(text)) {
-			found = append(found, out.Lines[0])
-		}
-	}
-	return found, nil
-}
-
-// lower makes letters from A to Z small, and no others.
-func lower(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 'A' && r <= 'Z' {
-			return r + 'a' - 'A'
-		}
-		return r
-	}, s)
 }

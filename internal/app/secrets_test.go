@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/internal/masked"
 	"github.com/panebridge/panebridge/internal/redact"
 )
 
@@ -102,7 +103,7 @@ func TestTheLogMasksSecretsWhereverTheyStand(t *testing.T) {
 	}
 	masker.Add("token", "planted-0123")
 	var out bytes.Buffer
-	log := slog.New(maskedHandler{slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}), masker}).With("base", "/planted-0123").WithGroup("g")
+	log := slog.New(masked.NewHandler(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}), masker)).With("base", "/planted-0123").WithGroup("g")
 	log.Debug("call planted-0123", "err", fmt.Errorf("get: %w", errors.New("http://me:planted-0123@host")), "n", 5,
 		slog.Group("more", "list", []string{"a", "planted-0123"}, "password", "hunter2"), "secret", config.NewSecret("planted-0123"))
 	text := out.String()

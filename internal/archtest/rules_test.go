@@ -55,6 +55,7 @@ var rules = map[string][]string{
 	"internal/api/client": append([]string{"internal/api", "internal/inbox", "internal/recording/format", "sessions/agent"}, domain...),
 	"internal/store":      append([]string{"adapters/inbound", "internal/browsers", "internal/inbox", "internal/regular"}, domain...),
 	"internal/callers":    {"internal/api", "internal/peer", "sessions", "sessions/agent", "sessions/tmux"},
+	"internal/masked":     {"adapters", "internal/api", "internal/callers", "internal/redact", "internal/store", "sessions"},
 	"internal/metrics":    {"qos", "qos/redisbucket", "sessions"},
 	"internal/mailroom":   {"adapters", "adapters/inbound", "internal/inbox", "internal/statedir", "internal/store", "sessions", "sessions/agent"},
 	"internal/recorder":   {"internal/recording/format", "internal/redact", "sessions", "sessions/agent", "sessions/tmux", "sessions/transcript"},

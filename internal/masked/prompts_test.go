@@ -1,4 +1,4 @@
-package app
+package masked
 
 import (
 	"context"
@@ -58,10 +58,10 @@ func TestAMaskHidesNothingThatIsRun(t *testing.T) {
 		d := sessions.Dialog{Kind: sessions.PromptPermission, Whole: text, Options: []sessions.DialogOption{{Label: "Yes"}, {Label: "No", Refuses: true}}}
 		d.Masked = m.Hides(d.About()) // as the manager does
 		var asked []sessions.Prompt
-		if asked = append(asked, maskedPrompt(m, sessions.Prompt{Dialog: d})); rapid.Bool().Draw(rt, "a call") {
+		if asked = append(asked, Prompt(m, sessions.Prompt{Dialog: d})); rapid.Bool().Draw(rt, "a call") {
 			c := callers.NewConsent(func(p sessions.Prompt) {
 				if p.State == sessions.PromptOpen {
-					asked = append(asked, maskedPrompt(m, p))
+					asked = append(asked, Prompt(m, p))
 				}
 			}, m.Hides, slog.New(slog.DiscardHandler))
 			call := api.Call{Place: api.Place{Inside: true, Session: "pb_1"}, Method: "POST", Target: "/api/v1/sessions/other/input", Body: text}

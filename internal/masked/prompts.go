@@ -1,18 +1,16 @@
-package app
+package masked
 
 import (
 	"context"
 	"slices"
 
-	"github.com/panebridge/panebridge/adapters"
-	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/redact"
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// maskedPrompt is a question as chats see it: it has no secrets, and nothing that's drawn
+// Prompt is a question as chats see it: it has no secrets, and nothing that's drawn
 // elsewhere than it stands. Each text is masked as it's shown, which is as Manager.masked judged it.
-func maskedPrompt(m *redact.Masker, p sessions.Prompt) sessions.Prompt {
+func Prompt(m *redact.Masker, p sessions.Prompt) sessions.Prompt {
 	d := p.Dialog
 	line := func(text string) string { return m.Line(sessions.Legible(text)) }
 	text := func(text string) string { return string(m.Text([]byte(d.Legible(text)))) }
@@ -32,29 +30,23 @@ func maskedPrompt(m *redact.Masker, p sessions.Prompt) sessions.Prompt {
 	return p
 }
 
-func (m maskedScreens) Prompts() []sessions.Prompt {
+// Prompts are those that are open.
+func (m Sessions) Prompts() []sessions.Prompt {
 	all := m.Questions.Prompts()
 	for i, p := range all {
-		all[i] = maskedPrompt(m.masker, p)
+		all[i] = Prompt(m.Masker, p)
 	}
 	return all
 }
 
-func (m maskedScreens) Prompt(ctx context.Context, id string) (sessions.Prompt, error) {
+// Prompt returns a question by its id; see sessions.Manager.Prompt.
+func (m Sessions) Prompt(ctx context.Context, id string) (sessions.Prompt, error) {
 	p, err := m.Questions.Prompt(ctx, id)
-	return maskedPrompt(m.masker, p), err
+	return Prompt(m.Masker, p), err
 }
 
-func (m maskedScreens) Answer(ctx context.Context, id string, a sessions.Answer) (sessions.Prompt, error) {
+// Answer answers a question; see sessions.Manager.Answer.
+func (m Sessions) Answer(ctx context.Context, id string, a sessions.Answer) (sessions.Prompt, error) {
 	p, err := m.Questions.Answer(ctx, id, a)
-	return maskedPrompt(m.masker, p), err
-}
-
-// escalateTo is where questions are shown that nobody has answered; zero: nowhere.
-func escalateTo(cfg *config.Config) adapters.Target {
-	t, err := adapters.ParseTarget(cfg.Prompts.EscalateTo)
-	if err != nil {
-		return adapters.Target{} // it's empty: the configuration takes no others
-	}
-	return t
+	return Prompt(m.Masker, p), err
 }

@@ -1,4 +1,4 @@
-package app
+package masked
 
 import (
 	"context"
@@ -8,15 +8,18 @@ import (
 	"github.com/panebridge/panebridge/internal/redact"
 )
 
-// maskedHandler masks the daemon's secrets in what it logs, whoever wrote them there: an
+// NewHandler returns a handler that masks what masker knows, and hands records on to next.
+func NewHandler(next slog.Handler, masker *redact.Masker) slog.Handler { return handler{next, masker} }
+
+// handler masks the daemon's secrets in what it logs, whoever wrote them there: an
 // error of a library may have an address with its password.
-type maskedHandler struct {
+type handler struct {
 	slog.Handler
 	masker *redact.Masker
 }
 
 // Handle implements [slog.Handler].
-func (h maskedHandler) Handle(ctx context.Context, r slog.Record) error {
+func (h handler) Handle(ctx context.Context, r slog.Record) error {
 	out := slog.NewRecord(r.Time, r.Level, h.masker.Line(r.Message), r.PC)
 	r.Attrs(func(a slog.Attr) bool {
 		out.AddAttrs(h.mask(a))
@@ -26,20 +29,20 @@ func (h maskedHandler) Handle(ctx context.Context, r slog.Record) error {
 }
 
 // WithAttrs implements [slog.Handler].
-func (h maskedHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+func (h handler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	masked := make([]slog.Attr, len(attrs))
 	for i, a := range attrs {
 		masked[i] = h.mask(a)
 	}
-	return maskedHandler{h.Handler.WithAttrs(masked), h.masker}
+	return handler{h.Handler.WithAttrs(masked), h.masker}
 }
 
 // WithGroup implements [slog.Handler].
-func (h maskedHandler) WithGroup(name string) slog.Handler {
-	return maskedHandler{h.Handler.WithGroup(name), h.masker}
+func (h handler) WithGroup(name string) slog.Handler {
+	return handler{h.Handler.WithGroup(name), h.masker}
 }
 
-func (h maskedHandler) mask(a slog.Attr) slog.Attr {
+func (h handler) mask(a slog.Attr) slog.Attr {
 	v := a.Value.Resolve()
 	switch v.Kind() {
 	case slog.KindString:
