@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 )
 
 const (
@@ -42,7 +42,7 @@ type hold struct {
 	again   bool // it must be looked at once more
 	// unreadable is how many pages in a row were of no use. It belongs to run's goroutine.
 	unreadable int
-	waiting    []inbound.Update
+	waiting    []intake.Update
 	saw        string // the newest message that came meanwhile
 }
 
@@ -51,7 +51,7 @@ type hold struct {
 // journal knows what it has by its keys.
 type backfill struct {
 	g       *Gateway
-	reading inbound.Vitals
+	reading intake.Vitals
 	wake    chan struct{}
 
 	mu    sync.Mutex
@@ -69,7 +69,7 @@ type backfill struct {
 
 func newBackfill(g *Gateway) *backfill {
 	return &backfill{
-		g: g, reading: inbound.Vitals{Log: g.log, Part: "fetching what was missed on Discord"}, wake: make(chan struct{}, 1),
+		g: g, reading: intake.Vitals{Log: g.log, Part: "fetching what was missed on Discord"}, wake: make(chan struct{}, 1),
 		open: map[string]*hold{}, seen: map[string]string{}, newer: map[string]bool{},
 	}
 }
@@ -95,7 +95,7 @@ func (b *backfill) begin(s *session, guild string, list []errand) {
 }
 
 // holds takes an update that must wait; false: its place isn't being read.
-func (b *backfill) holds(channel string, u inbound.Update) bool {
+func (b *backfill) holds(channel string, u intake.Update) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	h := b.open[channel]
@@ -155,11 +155,11 @@ func (b *backfill) run(ctx context.Context) {
 			}
 			fails++
 			b.reading.Fails(ctx, err.Error())
-			rest := inbound.RestAfter(fails)
+			rest := intake.RestAfter(fails)
 			if f, ok := errors.AsType[*failure](err); ok && f.RetryAfter > 0 {
 				rest = f.RetryAfter
 			}
-			_ = inbound.Pause(ctx, rest)
+			_ = intake.Pause(ctx, rest)
 		}
 		b.note(ctx)
 	}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 )
 
 const (
@@ -70,13 +70,13 @@ func (b *backfill) state(ctx context.Context, s *session, round int, e errand) (
 	if err != nil {
 		return e, err
 	}
-	return e, b.g.opt.Keeper.Keep(ctx, []inbound.Update{u})
+	return e, b.g.opt.Keeper.Keep(ctx, []intake.Update{u})
 }
 
 // slowly lets time pass since the call before.
 func (b *backfill) slowly(ctx context.Context) {
 	if wait := askEvery - time.Since(b.asked); wait > 0 {
-		_ = inbound.Pause(ctx, wait)
+		_ = intake.Pause(ctx, wait)
 	}
 	b.asked = time.Now()
 }
@@ -123,7 +123,7 @@ func (b *backfill) pages(ctx context.Context, h *hold, s *session, guild string,
 
 // read makes updates of a page, the oldest first, and says which message is the newest and how
 // many can't be read but for their ids.
-func (b *backfill) read(ctx context.Context, s *session, guild string, place adapters.Target, list historyPage) (updates []inbound.Update, newest string, bad int) {
+func (b *backfill) read(ctx context.Context, s *session, guild string, place adapters.Target, list historyPage) (updates []intake.Update, newest string, bad int) {
 	type message struct {
 		messageJSON
 		raw json.RawMessage

@@ -18,7 +18,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/adaptertest"
 	"github.com/panebridge/panebridge/adapters/discord"
 	"github.com/panebridge/panebridge/adapters/discord/discordtest"
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/internal/faults"
 )
 
@@ -172,7 +172,7 @@ func (e *ear) once() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	seen := map[string]bool{}
-	e.come = slices.DeleteFunc(e.come, func(ev inbound.Event) bool {
+	e.come = slices.DeleteFunc(e.come, func(ev intake.Event) bool {
 		again := seen[ev.Key]
 		seen[ev.Key] = true
 		return again
@@ -192,14 +192,14 @@ func TestFetchingFails(t *testing.T) {
 		want = w.sayMore(want, 1200, 20*time.Millisecond)
 		time.Sleep(2 * time.Minute)
 		e.wantTexts(target(w.plain, ""), "begin")
-		if h := e.gateway.Health(); h.Condition != inbound.Down {
+		if h := e.gateway.Health(); h.Condition != intake.Down {
 			t.Errorf("health is %+v", h)
 		}
 		remove()
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
 		e.wantTexts(target(w.plain, ""), want...)
-		if h := e.gateway.Health(); h.Condition != inbound.Well {
+		if h := e.gateway.Health(); h.Condition != intake.Well {
 			t.Errorf("health is %+v", h)
 		}
 	})
@@ -253,7 +253,7 @@ func TestThreads(t *testing.T) {
 			defer e.mu.Unlock()
 			for _, ev := range e.come {
 				if ev.Place == target(w.agents, thread) {
-					list = append(list, fmt.Sprintf("%T", ev.Action)[len("inbound."):])
+					list = append(list, fmt.Sprintf("%T", ev.Action)[len("intake."):])
 				}
 			}
 			return slices.Compact(list)
@@ -280,18 +280,18 @@ func TestThreads(t *testing.T) {
 		e.start()
 		quiet()
 		step(func(string) error { return nil }, "ThreadClosed")
-		if list := eventsOf[inbound.ThreadDeleted](e); len(list) != 1 || list[0].Place != target(w.agents, gone) {
+		if list := eventsOf[intake.ThreadDeleted](e); len(list) != 1 || list[0].Place != target(w.agents, gone) {
 			t.Errorf("came %+v", list)
 		}
 		step(w.ada.Unarchive, "ThreadOpened")
 		w.noErr(w.ada.DeleteChannel(thread))
 		quiet()
-		if list := eventsOf[inbound.ThreadDeleted](e); len(list) != 2 {
+		if list := eventsOf[intake.ThreadDeleted](e); len(list) != 2 {
 			t.Errorf("came %+v", list)
 		}
 		w.noErr(w.ada.DeleteChannel(w.plain))
 		quiet()
-		if list := eventsOf[inbound.ChatLost](e); len(list) != 1 || list[0].Place != target(w.plain, "") {
+		if list := eventsOf[intake.ChatLost](e); len(list) != 1 || list[0].Place != target(w.plain, "") {
 			t.Errorf("came %+v", list)
 		}
 		e.stop()
@@ -307,7 +307,7 @@ func TestJournalFailsWhileReading(t *testing.T) {
 		var mu sync.Mutex
 		r := rand.New(rand.NewPCG(1, 1))
 		e.wrap = func(k discord.Keeper) discord.Keeper {
-			return keeper(func(ctx context.Context, list []inbound.Update) error {
+			return keeper(func(ctx context.Context, list []intake.Update) error {
 				mu.Lock()
 				fails := r.IntN(3) > 0
 				mu.Unlock()
@@ -342,7 +342,7 @@ func TestPrivateChatWhileDown(t *testing.T) {
 		quiet()
 		e.stop()
 		e.wantTexts(dm, "one", "two")
-		for _, ev := range eventsOf[inbound.Said](e) {
+		for _, ev := range eventsOf[intake.Said](e) {
 			if !ev.Private {
 				t.Errorf("came %+v", ev)
 			}
@@ -357,7 +357,7 @@ func TestPrivateChatsAreTheirPersons(t *testing.T) {
 	inBubble(t, discordtest.Options{}, func(w *world) {
 		e, stranger := w.ear(), w.Person("S")
 		admitted := func(person string) bool { return person == w.ada.ID }
-		e.opts.Admits = func(ev inbound.Event) bool { return admitted(strings.TrimPrefix(ev.Person.ID, "discord:")) }
+		e.opts.Admits = func(ev intake.Event) bool { return admitted(strings.TrimPrefix(ev.Person.ID, "discord:")) }
 		e.change = func(o *discord.Options) { o.Knows = func(at adapters.Target) bool { return admitted(at.Chat) } }
 		dm, theirs := target(w.ada.DM().ID, ""), target(stranger.DM().ID, "")
 		e.start()
@@ -399,7 +399,7 @@ func TestChatsThatAreBack(t *testing.T) {
 		defer func() { e.stop() }()
 		quiet()
 		back := func() (out []string) {
-			for _, ev := range eventsOf[inbound.ChatBack](e) {
+			for _, ev := range eventsOf[intake.ChatBack](e) {
 				out = append(out, ev.Place.Chat)
 			}
 			e.come = nil

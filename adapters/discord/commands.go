@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 )
 
 const (
@@ -56,7 +56,7 @@ type (
 
 // slashCommands are commands as Discord takes them. It wants the arguments first that
 // must be given; the line is put together in their own order all the same.
-func slashCommands(commands []inbound.CommandInfo) []commandJSON {
+func slashCommands(commands []intake.CommandInfo) []commandJSON {
 	list := []commandJSON{}
 	for _, c := range commands {
 		command := commandJSON{
@@ -82,9 +82,9 @@ func rank(required bool) int {
 	return 1
 }
 
-// SetCommands implements inbound.Platform. All commands are replaced at once; a call
+// SetCommands implements intake.Platform. All commands are replaced at once; a call
 // that would change nothing isn't made, and an order to be silent is remembered too.
-func (p *Platform) SetCommands(ctx context.Context, commands []inbound.CommandInfo) error {
+func (p *Platform) SetCommands(ctx context.Context, commands []intake.CommandInfo) error {
 	list := slashCommands(commands)
 	body, err := json.Marshal(list)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 )
 
 // record is an event as the journal keeps it: as it came, with what's needed to read
@@ -142,24 +142,24 @@ func hasMessages(kind int) bool {
 const maxName = 64
 
 // Decode reads an event of the journal; false: there's nothing to do. It's what
-// inbound.Queue needs.
+// intake.Queue needs.
 //
 // What somebody writes is only passed on if a person did. Messages of bots and webhooks
 // aren't: anybody can be behind them. What happened to a thread or a channel is passed on
 // whoever did it.
-func Decode(raw []byte) (inbound.Event, bool, error) {
+func Decode(raw []byte) (intake.Event, bool, error) {
 	var r record
 	if err := json.Unmarshal(raw, &r); err != nil {
-		return inbound.Event{}, false, unreadable(err)
+		return intake.Event{}, false, unreadable(err)
 	}
 	return r.event()
 }
 
-func (r record) event() (inbound.Event, bool, error) {
+func (r record) event() (intake.Event, bool, error) {
 	if r.Key == "" {
-		return inbound.Event{}, false, errors.New("read an event: it has no key")
+		return intake.Event{}, false, errors.New("read an event: it has no key")
 	}
-	e := inbound.Event{Key: Name + ":" + r.Key}
+	e := intake.Event{Key: Name + ":" + r.Key}
 	var err error
 	switch r.Type {
 	case eventMessage:
@@ -178,13 +178,13 @@ func (r record) event() (inbound.Event, bool, error) {
 		err = r.channelChanged(&e)
 	case eventGuild, eventRole, eventMember:
 		e.Place = adapters.Target{Adapter: Name, Chat: r.Chat}
-		e.Action = inbound.ChatBack{}
+		e.Action = intake.ChatBack{}
 	case eventGuildGone:
 		e.Place = adapters.Target{Adapter: Name, Chat: r.Chat}
-		e.Action = inbound.ChatLost{Why: "The bot was removed from the server: invite it again."}
+		e.Action = intake.ChatLost{Why: "The bot was removed from the server: invite it again."}
 	}
 	if err != nil || e.Action == nil {
-		return inbound.Event{}, false, err
+		return intake.Event{}, false, err
 	}
 	return e, true, nil
 }
@@ -205,13 +205,13 @@ func (r record) into(v any) error {
 }
 
 // message reads a new message.
-func (r record) message(e *inbound.Event) error {
+func (r record) message(e *intake.Event) error {
 	m, err := r.frame(e)
 	if err != nil || !m.isPersons() {
 		return err
 	}
 	m.unfold()
-	said := inbound.Said{Text: m.text(r.Bot), Files: m.files()}
+	said := intake.Said{Text: m.text(r.Bot), Files: m.files()}
 	if m.Type == messageReply && m.Reference.Type == referenceReply && isID(m.Reference.Message) {
 		said.ReplyTo = m.Reference.Message
 	}
@@ -238,7 +238,7 @@ func (m *messageJSON) unfold() {
 
 // edited reads a message that was changed. One to which only a preview of a link was
 // added has no time of an edit.
-func (r record) edited(e *inbound.Event) error {
+func (r record) edited(e *intake.Event) error {
 	m, err := r.frame(e)
 	if err != nil || !m.isPersons() || m.EditedAt == "" {
 		return err
@@ -247,7 +247,7 @@ func (r record) edited(e *inbound.Event) error {
 		e.At = at
 	}
 	if text := m.text(r.Bot); e.Person.ID != "" && text != "" {
-		e.Action = inbound.Edited{Text: text}
+		e.Action = intake.Edited{Text: text}
 	}
 	return nil
 }
@@ -259,7 +259,7 @@ func (m messageJSON) isPersons() bool {
 }
 
 // frame reads where, when, by whom and which message.
-func (r record) frame(e *inbound.Event) (m messageJSON, err error) {
+func (r record) frame(e *intake.Event) (m messageJSON, err error) {
 	if err := r.into(&m); err != nil {
 		return m, err
 	}
@@ -289,8 +289,8 @@ func placeAt(channel, parent string) (adapters.Target, error) {
 }
 
 // person is who somebody is; without an ID if it's nobody in particular.
-func person(u userJSON, nick string) inbound.Person {
-	var p inbound.Person
+func person(u userJSON, nick string) intake.Person {
+	var p intake.Person
 	for _, name := range []string{u.Name, u.Global, nick} {
 		if name != "" {
 			p.Name = cut(name, maxName)
@@ -328,16 +328,16 @@ func (m messageJSON) text(bot string) string {
 
 // files are a message's. A file is named by where it is, and where a fresh address of it
 // can be had: addresses are good for a day (docs.discord.com/developers/reference#signed-attachment-cdn-urls).
-func (m messageJSON) files() (list []inbound.File) {
+func (m messageJSON) files() (list []intake.File) {
 	for _, f := range m.Files {
 		if !isID(f.ID) || f.URL == "" {
 			continue
 		}
-		file := inbound.File{
-			ID: strings.Join([]string{m.Channel, m.ID, f.ID, f.URL}, " "), Name: f.Name, Kind: inbound.FileDocument, Size: max(0, f.Size),
+		file := intake.File{
+			ID: strings.Join([]string{m.Channel, m.ID, f.ID, f.URL}, " "), Name: f.Name, Kind: intake.FileDocument, Size: max(0, f.Size),
 		}
 		if m.Flags&flagVoice != 0 {
-			file.Name, file.Kind = "", inbound.FileVoice
+			file.Name, file.Kind = "", intake.FileVoice
 		}
 		list = append(list, file)
 	}

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 )
 
 // interactionJSON is what's read of an interaction
@@ -59,7 +60,7 @@ const (
 const replyMark = "i"
 
 // readInteraction reads what every interaction has.
-func (r record) readInteraction(e *inbound.Event) (i interactionJSON, err error) {
+func (r record) readInteraction(e *intake.Event) (i interactionJSON, err error) {
 	if err := r.into(&i); err != nil {
 		return i, err
 	}
@@ -101,7 +102,7 @@ func isToken(s string) bool {
 }
 
 // interaction reads a slash command, or a pressed button or chosen entry of a menu.
-func (r record) interaction(e *inbound.Event) error {
+func (r record) interaction(e *intake.Event) error {
 	i, err := r.readInteraction(e)
 	if err != nil || e.Person.ID == "" {
 		return err
@@ -109,13 +110,13 @@ func (r record) interaction(e *inbound.Event) error {
 	switch {
 	case i.Type == interactionCommand && i.Data.Type == commandSlash && i.Data.Name != "":
 		e.Message = replyMark + i.ID
-		e.Action = inbound.Said{Text: commandLine(i.Data.Name, i.given())}
+		e.Action = intake.Said{Text: commandLine(i.Data.Name, i.given())}
 	case i.Type == interactionPress:
 		if !isID(i.Message.ID) {
 			return errors.New("read an event: message.id is missing")
 		}
 		e.Message = i.Message.ID
-		pressed := inbound.Pressed{Data: i.Data.CustomID, Token: i.App + " " + i.Token, Stays: true}
+		pressed := intake.Pressed{Data: i.Data.CustomID, Token: i.App + " " + i.Token, Stays: true}
 		if i.Data.Component == componentSelect {
 			pressed.Data, pressed.Chosen = i.chosen()
 		}

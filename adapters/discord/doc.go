@@ -29,14 +29,14 @@
 //
 // # Inbound
 //
-//	gateway ──event──▶ intake: the journal ──▶ inbound.Queue ──▶ inbound.Inbound
+//	gateway ──event──▶ intake: the journal ──▶ intake.Queue ──▶ inbound.Inbound
 //	   │                  ▲   │ then the session counts it as come
 //	   │                  │   ▼
 //	   │               backfill: what was missed, by REST, before what's said now
 //	   └─ interactions: acknowledged within three seconds, beside all of that
 //
 // Gateway holds the connection (gateway*.go, session.go, watchdog.go). It reads, and
-// waits for nothing: an event is put into a bounded queue, from which intake stores one
+// waits for nothing: an event is put into a bounded queue, from which eventIntake stores one
 // after the other. A session is resumed from the last event that's stored, so that what
 // was lost on the way to the disk comes again, and so does what didn't fit.
 //

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 )
 
 // Notes are what's remembered over restarts, a word or two for each key. A key
@@ -19,10 +19,10 @@ type Notes interface {
 	PutNote(ctx context.Context, key, value string) error
 }
 
-// Keeper stores events durably and sees to it that they're handled. inbound.Queue is
+// Keeper stores events durably and sees to it that they're handled. intake.Queue is
 // one. It may be called again with the same ones, and several times at once.
 type Keeper interface {
-	Keep(ctx context.Context, updates []inbound.Update) error
+	Keep(ctx context.Context, updates []intake.Update) error
 }
 
 // GatewayOptions configure a Gateway.
@@ -34,18 +34,18 @@ type GatewayOptions struct {
 	Knows func(channel adapters.Target) bool
 	// Admits says whether an event would be looked at; who isn't let in isn't answered.
 	// Nil: every one.
-	Admits func(e inbound.Event) bool
+	Admits func(e intake.Event) bool
 	// Mirrored are the places that mirror sessions now. What was written there while we
 	// were away is fetched. Nil: only the configured channels and the threads in them.
 	Mirrored func() []adapters.Target
 	// Complete returns what may be meant by an argument that's being written. Nil:
 	// nothing. inbound.Inbound.Complete is one.
-	Complete func(e inbound.Event, command, param, begun string) []inbound.Candidate
+	Complete func(e intake.Event, command, param, begun string) []intake.Candidate
 	// Offered says whether a button is one of this daemon's, by its data; Concerns whether a slash
 	// command names what's this daemon's. Both count where others use the bot, too. Nil: every one
 	// is, none does.
 	Offered  func(ctx context.Context, data string) bool
-	Concerns func(e inbound.Event) bool
+	Concerns func(e intake.Event) bool
 	// RightsChanged is told that what the bot may do may have changed somewhere. It must not
 	// block. Nil: nobody is told.
 	RightsChanged func()
@@ -71,10 +71,10 @@ type Gateway struct {
 	opt     GatewayOptions
 	log     *slog.Logger
 
-	link   inbound.Vitals // the connection
-	server inbound.Vitals // whether the bot is on the server
+	link   intake.Vitals // the connection
+	server intake.Vitals // whether the bot is on the server
 
-	intake   *intake
+	intake   *eventIntake
 	backfill *backfill
 	budget   budget
 
@@ -92,27 +92,27 @@ func (a *Adapter) Gateway(o GatewayOptions) *Gateway {
 		o.Knows = func(adapters.Target) bool { return true }
 	}
 	if o.Admits == nil {
-		o.Admits = func(inbound.Event) bool { return true }
+		o.Admits = func(intake.Event) bool { return true }
 	}
 	if o.Mirrored == nil {
 		o.Mirrored = func() []adapters.Target { return nil }
 	}
 	if o.Complete == nil {
-		o.Complete = func(inbound.Event, string, string, string) []inbound.Candidate { return nil }
+		o.Complete = func(intake.Event, string, string, string) []intake.Candidate { return nil }
 	}
 	if o.Offered == nil {
 		o.Offered = func(context.Context, string) bool { return true }
 	}
 	if o.Concerns == nil {
-		o.Concerns = func(inbound.Event) bool { return false }
+		o.Concerns = func(intake.Event) bool { return false }
 	}
 	if o.Panicked == nil {
 		o.Panicked = func() {}
 	}
 	g := &Gateway{
 		adapter: a, opt: o, log: a.log,
-		link:   inbound.Vitals{Log: a.log, Part: "Discord's gateway"},
-		server: inbound.Vitals{Log: a.log, Part: "Discord's server"},
+		link:   intake.Vitals{Log: a.log, Part: "Discord's gateway"},
+		server: intake.Vitals{Log: a.log, Part: "Discord's server"},
 		budget: budget{client: a.client, notes: o.Notes},
 	}
 	g.backfill = newBackfill(g)
@@ -151,7 +151,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 			break
 		}
 		rest := g.ended(ctx, err, time.Since(began))
-		_ = inbound.Pause(ctx, rest)
+		_ = intake.Pause(ctx, rest)
 	}
 	return nil
 }
@@ -182,7 +182,7 @@ func (g *Gateway) ended(ctx context.Context, err error, lived time.Duration) tim
 			if !end.early && g.denied > maxDenied {
 				return deniedRest + rand.N(deniedRest/4)
 			}
-			return inbound.RestDenied(g.denied)
+			return intake.RestDenied(g.denied)
 		}
 		if end.asked {
 			g.log.InfoContext(ctx, "Discord asks to connect again", "why", why)
@@ -196,10 +196,10 @@ func (g *Gateway) ended(ctx context.Context, err error, lived time.Duration) tim
 		g.link.Fails(ctx, why)
 	}
 	if end != nil && end.rest > 0 {
-		return max(end.rest+rand.N(4*end.rest), inbound.RestAfter(g.fails-1))
+		return max(end.rest+rand.N(4*end.rest), intake.RestAfter(g.fails-1))
 	}
 	if g.fails == 1 {
 		return rand.N(time.Second)
 	}
-	return inbound.RestAfter(g.fails - 1)
+	return intake.RestAfter(g.fails - 1)
 }

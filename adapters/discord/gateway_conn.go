@@ -14,7 +14,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 )
 
 // Kinds of messages of the gateway
@@ -139,7 +139,7 @@ func (g *Gateway) address(ctx context.Context) (string, error) {
 		case wait > identifyEvery:
 			g.link.Fails(ctx, tooSoon{time.Now().Add(wait)}.Error())
 		}
-		_ = inbound.Pause(ctx, wait)
+		_ = intake.Pause(ctx, wait)
 		if ctx.Err() != nil {
 			return "", ctx.Err()
 		}

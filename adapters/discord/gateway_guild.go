@@ -9,7 +9,7 @@ import (
 )
 
 // ready begins a session.
-func (i *intake) ready(ctx context.Context, it item) error {
+func (i *eventIntake) ready(ctx context.Context, it item) error {
 	var r readyJSON
 	if err := json.Unmarshal(it.Data, &r); err != nil {
 		return unreadable(err)
@@ -44,7 +44,7 @@ type guildJSON struct {
 
 // guild takes in how a server is: after a login, after an outage of it, and when the
 // bot has come to it. What was missed is fetched.
-func (i *intake) guild(ctx context.Context, it item) error {
+func (i *eventIntake) guild(ctx context.Context, it item) error {
 	var g guildJSON
 	if err := json.Unmarshal(it.Data, &g); err != nil {
 		return unreadable(err)
@@ -76,7 +76,7 @@ func (i *intake) guild(ctx context.Context, it item) error {
 }
 
 // rights takes in that what somebody may do on a server has changed.
-func (i *intake) rights(it item) error {
+func (i *eventIntake) rights(it item) error {
 	var r struct {
 		Guild string   `json:"guild_id"`
 		User  userJSON `json:"user"`
@@ -91,7 +91,7 @@ func (i *intake) rights(it item) error {
 	return nil
 }
 
-func (i *intake) tellRightsChanged() {
+func (i *eventIntake) tellRightsChanged() {
 	if tell := i.g.opt.RightsChanged; tell != nil {
 		tell()
 	}
@@ -99,7 +99,7 @@ func (i *intake) tellRightsChanged() {
 
 // eachMirrored has an event of a server handled for each of its channels that mirrors a
 // session.
-func (i *intake) eachMirrored(it item, guild string) {
+func (i *eventIntake) eachMirrored(it item, guild string) {
 	done := map[string]bool{}
 	for _, t := range i.g.opt.Mirrored() {
 		if t.Adapter == Name && i.places.guilds[t.Chat] == guild && !done[t.Chat] {
@@ -110,7 +110,7 @@ func (i *intake) eachMirrored(it item, guild string) {
 }
 
 // errands are the places of a server where something may have been missed.
-func (i *intake) errands(guild string, known map[string]channelJSON, states map[string]json.RawMessage) []errand {
+func (i *eventIntake) errands(guild string, known map[string]channelJSON, states map[string]json.RawMessage) []errand {
 	var list []errand
 	taken := map[string]bool{}
 	add := func(t adapters.Target, c channelJSON, mirrored, private bool) {
@@ -143,7 +143,7 @@ func (i *intake) errands(guild string, known map[string]channelJSON, states map[
 }
 
 // guildGone takes in that a server can't be reached, or that the bot was removed.
-func (i *intake) guildGone(ctx context.Context, it item) error {
+func (i *eventIntake) guildGone(ctx context.Context, it item) error {
 	var g guildJSON
 	if err := json.Unmarshal(it.Data, &g); err != nil {
 		return unreadable(err)

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/panebridge/panebridge/adapters"
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 )
 
 const (
@@ -26,11 +26,11 @@ type item struct {
 	stored chan struct{} // closed when it's stored; nil: nobody waits for that
 }
 
-// intake puts events into the journal, one after the other, in a goroutine of its own:
+// eventIntake puts events into the journal, one after the other, in a goroutine of its own:
 // who reads the connection never waits for a disk or a call.
-type intake struct {
+type eventIntake struct {
 	g       *Gateway
-	storing inbound.Vitals
+	storing intake.Vitals
 	wake    chan struct{}
 
 	mu      sync.Mutex
@@ -40,7 +40,7 @@ type intake struct {
 
 	// What follows belongs to run's goroutine.
 	places  *places
-	batch   []inbound.Update
+	batch   []intake.Update
 	saw     []sight
 	done    []chan struct{}
 	session *session
@@ -51,9 +51,9 @@ type intake struct {
 // sight is a message that was taken care of.
 type sight struct{ channel, id string }
 
-func newIntake(g *Gateway) *intake {
-	return &intake{
-		g: g, storing: inbound.Vitals{Log: g.log, Part: "storing Discord's events"}, wake: make(chan struct{}, 1), places: newPlaces(g.adapter.client, g.adapter.sharing),
+func newIntake(g *Gateway) *eventIntake {
+	return &eventIntake{
+		g: g, storing: intake.Vitals{Log: g.log, Part: "storing Discord's events"}, wake: make(chan struct{}, 1), places: newPlaces(g.adapter.client, g.adapter.sharing),
 	}
 }
 
@@ -67,7 +67,7 @@ var read = map[string]bool{ //nolint:gochecknoglobals // a constant table
 }
 
 // put takes an event in. It returns at once.
-func (i *intake) put(ctx context.Context, c *conn, s *session, f frame, children *sync.WaitGroup) {
+func (i *eventIntake) put(ctx context.Context, c *conn, s *session, f frame, children *sync.WaitGroup) {
 	it := item{session: s, frame: f}
 	if !read[f.Type] {
 		it.Data = nil
@@ -95,7 +95,7 @@ func (i *intake) put(ctx context.Context, c *conn, s *session, f frame, children
 }
 
 // run takes care of events until ctx ends.
-func (i *intake) run(ctx context.Context) {
+func (i *eventIntake) run(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -121,7 +121,7 @@ func (i *intake) run(ctx context.Context) {
 }
 
 // next takes out what's next, and the connection that lost events.
-func (i *intake) next() ([]item, *conn) {
+func (i *eventIntake) next() ([]item, *conn) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	n := min(len(i.waiting), maxBatch)
@@ -137,7 +137,7 @@ func (i *intake) next() ([]item, *conn) {
 
 // flush stores what was collected, and says so. It's tried until it works: what comes
 // meanwhile waits.
-func (i *intake) flush(ctx context.Context) {
+func (i *eventIntake) flush(ctx context.Context) {
 	if len(i.batch) > 0 {
 		if !i.keep(ctx, i.batch) {
 			return
@@ -156,7 +156,7 @@ func (i *intake) flush(ctx context.Context) {
 }
 
 // keep stores events, however long that takes; false: ctx has ended.
-func (i *intake) keep(ctx context.Context, updates []inbound.Update) bool {
+func (i *eventIntake) keep(ctx context.Context, updates []intake.Update) bool {
 	for fails := 1; ; fails++ {
 		err := i.g.opt.Keeper.Keep(ctx, updates)
 		switch {
@@ -167,12 +167,12 @@ func (i *intake) keep(ctx context.Context, updates []inbound.Update) bool {
 			return false
 		}
 		i.storing.Fails(ctx, err.Error())
-		_ = inbound.Pause(ctx, inbound.RestAfter(fails))
+		_ = intake.Pause(ctx, intake.RestAfter(fails))
 	}
 }
 
 // look takes one event in. An error says that it can't be read.
-func (i *intake) look(ctx context.Context, it item) error {
+func (i *eventIntake) look(ctx context.Context, it item) error {
 	if i.session != it.session {
 		i.flush(ctx)
 		i.session, i.seq = it.session, it.session.stored.Load()
@@ -216,24 +216,24 @@ func (i *intake) look(ctx context.Context, it item) error {
 }
 
 // ours says whether an event is of the server that's looked after, or of a private chat.
-func (i *intake) ours(guild string) bool {
+func (i *eventIntake) ours(guild string) bool {
 	return guild == "" || i.g.adapter.opt.Guild == "" || guild == i.g.adapter.opt.Guild
 }
 
 // knows says whether people may talk to the bot at a place.
-func (i *intake) knows(t adapters.Target) bool {
+func (i *eventIntake) knows(t adapters.Target) bool {
 	chat := adapters.Target{Adapter: Name, Chat: t.Chat}
 	_, configured := i.g.adapter.channel(t.Chat)
 	return configured || i.g.opt.Knows(chat) || i.g.adapter.private.person(t.Chat) != ""
 }
 
 // placeKey names an event that has no id of its own.
-func (i *intake) placeKey(it item) string {
+func (i *eventIntake) placeKey(it item) string {
 	return fmt.Sprintf("g%s:%d", cut(it.session.id, 100), it.Seq)
 }
 
 // channel takes in what has become of a channel or thread.
-func (i *intake) channel(ctx context.Context, it item) error {
+func (i *eventIntake) channel(ctx context.Context, it item) error {
 	var c channelJSON
 	if err := json.Unmarshal(it.Data, &c); err != nil {
 		return unreadable(err)
@@ -257,7 +257,7 @@ func (i *intake) channel(ctx context.Context, it item) error {
 }
 
 // add collects an event if there's something to do because of it.
-func (i *intake) add(r record) {
+func (i *eventIntake) add(r record) {
 	if _, ok, err := r.event(); err != nil || !ok {
 		return
 	}

@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 )
 
 // interaction takes in a slash command or a pressed button. They name their place
 // themselves, but on servers that leave out what their channel is.
-func (i *intake) interaction(ctx context.Context, it item) error {
+func (i *eventIntake) interaction(ctx context.Context, it item) error {
 	parent := ""
 	if channel := bareChannel(it.frame); channel != "" && i.ours(guildOf(it.Data)) {
 		var ok bool
@@ -36,8 +36,8 @@ func (i *intake) interaction(ctx context.Context, it item) error {
 
 // meets takes note of with whom a private chat is, if that's somebody who has access: it
 // may be bound before the daemon starts anew.
-func (i *intake) meets(ctx context.Context, e inbound.Event) {
-	if e.Action = (inbound.Said{}); !e.Private || !i.g.opt.Admits(e) { // whatever was said
+func (i *eventIntake) meets(ctx context.Context, e intake.Event) {
+	if e.Action = (intake.Said{}); !e.Private || !i.g.opt.Admits(e) { // whatever was said
 		return
 	}
 	if err := i.g.adapter.private.learn(ctx, i.g.opt.Notes, e.Place.Chat, strings.TrimPrefix(e.Person.ID, Name+":")); err != nil {
@@ -46,7 +46,7 @@ func (i *intake) meets(ctx context.Context, e inbound.Event) {
 }
 
 // message takes in a message that's new, or was changed.
-func (i *intake) message(ctx context.Context, it item) error {
+func (i *eventIntake) message(ctx context.Context, it item) error {
 	var m messageJSON
 	if err := json.Unmarshal(it.Data, &m); err != nil {
 		return unreadable(err)
@@ -65,7 +65,7 @@ func (i *intake) message(ctx context.Context, it item) error {
 		return err
 	}
 	if ok && m.Guild == "" {
-		i.meets(ctx, inbound.Event{Place: adapters.Target{Adapter: Name, Chat: m.Channel}, Private: true, Person: person(*m.Author, "")})
+		i.meets(ctx, intake.Event{Place: adapters.Target{Adapter: Name, Chat: m.Channel}, Private: true, Person: person(*m.Author, "")})
 	}
 	if ok && !i.g.backfill.holds(m.Channel, u) {
 		i.batch = append(i.batch, u)
@@ -77,15 +77,15 @@ func (i *intake) message(ctx context.Context, it item) error {
 }
 
 // wanted makes an update of a message, if it's one that somebody wrote to us.
-func (i *intake) wanted(ctx context.Context, bot, kind string, m messageJSON, raw json.RawMessage) (inbound.Update, bool, error) {
+func (i *eventIntake) wanted(ctx context.Context, bot, kind string, m messageJSON, raw json.RawMessage) (intake.Update, bool, error) {
 	if !m.isPersons() || m.Author.Bot {
-		return inbound.Update{}, false, nil
+		return intake.Update{}, false, nil
 	}
 	parent := ""
 	if m.Guild != "" {
 		var ok bool
 		if parent, ok = i.parent(ctx, m.Channel); !ok {
-			return inbound.Update{}, false, ctx.Err()
+			return intake.Update{}, false, ctx.Err()
 		}
 	} else if _, ok := i.places.of(m.Channel); !ok {
 		i.places.learn(channelJSON{ID: m.Channel})
@@ -94,7 +94,7 @@ func (i *intake) wanted(ctx context.Context, bot, kind string, m messageJSON, ra
 }
 
 // parent finds the channel of a thread, however long that takes; false: ctx has ended.
-func (i *intake) parent(ctx context.Context, channel string) (string, bool) {
+func (i *eventIntake) parent(ctx context.Context, channel string) (string, bool) {
 	for fails := 1; ; fails++ {
 		parent, err := i.places.parent(ctx, channel)
 		switch {
@@ -104,7 +104,7 @@ func (i *intake) parent(ctx context.Context, channel string) (string, bool) {
 			return "", false
 		}
 		i.storing.Fails(ctx, "asking in which channel a thread is: "+err.Error())
-		_ = inbound.Pause(ctx, inbound.RestAfter(fails))
+		_ = intake.Pause(ctx, intake.RestAfter(fails))
 	}
 }
 
@@ -112,7 +112,7 @@ func (i *intake) parent(ctx context.Context, channel string) (string, bool) {
 // concerns us. Where nobody may talk to the bot, only what looks like a command does:
 // it may be what lets somebody in. What's written in the thread of another program that uses the
 // bot is that one's.
-func (g *Gateway) update(ctx context.Context, bot, kind, parent string, m messageJSON, raw json.RawMessage) (inbound.Update, bool, error) {
+func (g *Gateway) update(ctx context.Context, bot, kind, parent string, m messageJSON, raw json.RawMessage) (intake.Update, bool, error) {
 	r := record{Type: kind, Key: "m" + m.ID, Bot: bot, Parent: parent, Data: raw}
 	if kind == eventEdited {
 		at, _ := time.Parse(time.RFC3339, m.EditedAt) // one that isn't a time is no edit
@@ -120,23 +120,23 @@ func (g *Gateway) update(ctx context.Context, bot, kind, parent string, m messag
 	}
 	e, ok, err := r.event()
 	if err != nil || !ok {
-		return inbound.Update{}, false, err
+		return intake.Update{}, false, err
 	}
-	said, fresh := e.Action.(inbound.Said)
+	said, fresh := e.Action.(intake.Said)
 	if !e.Private && !g.intake.knows(e.Place) && (!fresh || !strings.HasPrefix(said.Text, "/")) {
-		return inbound.Update{}, false, nil
+		return intake.Update{}, false, nil
 	}
 	if g.adapter.sharing.isOthers(ctx, e.Place, bot) {
-		return inbound.Update{}, false, nil
+		return intake.Update{}, false, nil
 	}
 	return r.update()
 }
 
 // update is a record as the journal takes it.
-func (r record) update() (inbound.Update, bool, error) {
+func (r record) update() (intake.Update, bool, error) {
 	raw, err := json.Marshal(r)
 	if err != nil {
-		return inbound.Update{}, false, errors.New("read an event: it isn't JSON")
+		return intake.Update{}, false, errors.New("read an event: it isn't JSON")
 	}
-	return inbound.Update{Key: r.Key, Raw: raw}, true, nil
+	return intake.Update{Key: r.Key, Raw: raw}, true, nil
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/adaptertest"
 	"github.com/panebridge/panebridge/adapters/discord"
 	"github.com/panebridge/panebridge/adapters/discord/discordtest"
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/qos"
 )
 
@@ -39,12 +39,12 @@ func TestWhatPeopleWriteComesIn(t *testing.T) {
 		e.wantTexts(target(w.agents, thread), "in a thread")
 		e.wantTexts(target(w.posts, post), "begins", "goes on")
 		e.wantTexts(target(w.ada.DM().ID, ""), "quietly")
-		for _, ev := range eventsOf[inbound.Said](e) {
+		for _, ev := range eventsOf[intake.Said](e) {
 			if ev.Person.ID != "discord:"+w.ada.ID || ev.Private != (ev.Place.Chat == w.ada.DM().ID) || time.Since(ev.At) > 3*time.Second || time.Since(ev.At) < 0 {
 				t.Errorf("came %+v", ev)
 			}
 		}
-		if h := e.gateway.Health(); h.Condition != inbound.Well || h.Detail != "" || h.LastOK.IsZero() {
+		if h := e.gateway.Health(); h.Condition != intake.Well || h.Detail != "" || h.LastOK.IsZero() {
 			t.Errorf("health is %+v", h)
 		}
 		w.noRefusals()
@@ -57,7 +57,7 @@ func TestChannelsThatNobodyNamed(t *testing.T) {
 		e := w.ear()
 		kept := 0
 		e.wrap = func(k discord.Keeper) discord.Keeper {
-			return keeper(func(ctx context.Context, list []inbound.Update) error {
+			return keeper(func(ctx context.Context, list []intake.Update) error {
 				kept += len(list)
 				return k.Keep(ctx, list)
 			})
@@ -79,9 +79,9 @@ func TestChannelsThatNobodyNamed(t *testing.T) {
 	})
 }
 
-type keeper func(ctx context.Context, list []inbound.Update) error
+type keeper func(ctx context.Context, list []intake.Update) error
 
-func (k keeper) Keep(ctx context.Context, list []inbound.Update) error { return k(ctx, list) }
+func (k keeper) Keep(ctx context.Context, list []intake.Update) error { return k(ctx, list) }
 
 // A silent gateway is noticed within two heartbeats; what was said meanwhile comes.
 func TestSilentGateway(t *testing.T) {
@@ -138,7 +138,7 @@ func TestFinalCloses(t *testing.T) {
 				calls := len(w.Calls())
 				time.Sleep(time.Hour)
 				h := e.gateway.Health()
-				if h.Condition != inbound.Down || !strings.Contains(h.Detail, c.say) {
+				if h.Condition != intake.Down || !strings.Contains(h.Detail, c.say) {
 					t.Errorf("health is %+v", h)
 				}
 				if n := len(w.Calls()) - calls; n < 20 || n > 100 || w.Gateways() != 0 {
@@ -243,7 +243,7 @@ func TestTheGatewayAsksAsSoonAsCallsAreMade(t *testing.T) {
 					time.Sleep(100 * time.Millisecond)
 				}
 				time.Sleep(3 * time.Second)
-				if h := e.gateway.Health(); h.Condition != inbound.Well {
+				if h := e.gateway.Health(); h.Condition != intake.Well {
 					t.Errorf("calls are made again, and health is %+v", h)
 				}
 			})
@@ -263,11 +263,11 @@ func TestNoGatewayForLong(t *testing.T) {
 		w.DropGateways()
 		w.must(w.ada.Say(w.plain, "anybody?"))
 		time.Sleep(2 * time.Minute)
-		if h := e.gateway.Health(); h.Condition != inbound.Down || h.Detail == "" {
+		if h := e.gateway.Health(); h.Condition != intake.Down || h.Detail == "" {
 			t.Errorf("health is %+v", h)
 		}
 		time.Sleep(10 * time.Minute)
-		if h := e.gateway.Health(); h.Condition != inbound.Well {
+		if h := e.gateway.Health(); h.Condition != intake.Well {
 			t.Errorf("health is %+v", h)
 		}
 		e.wantTexts(target(w.plain, ""), "anybody?")
@@ -296,7 +296,7 @@ func TestLoginsAreSpread(t *testing.T) {
 		time.Sleep(time.Hour)
 		t.Logf("%d logins", w.Identifies())
 		w.noRefusals()
-		if h := e.gateway.Health(); h.Condition == inbound.Down && strings.Contains(h.Detail, "token_file") {
+		if h := e.gateway.Health(); h.Condition == intake.Down && strings.Contains(h.Detail, "token_file") {
 			t.Errorf("health is %+v", h)
 		}
 		e.stop()
@@ -312,7 +312,7 @@ func TestSlowDisk(t *testing.T) {
 		var full atomic.Bool
 		full.Store(true)
 		e.wrap = func(k discord.Keeper) discord.Keeper {
-			return keeper(func(ctx context.Context, list []inbound.Update) error {
+			return keeper(func(ctx context.Context, list []intake.Update) error {
 				if full.Load() {
 					return errors.New("disk full")
 				}
@@ -331,7 +331,7 @@ func TestSlowDisk(t *testing.T) {
 			}
 		}
 		time.Sleep(2 * time.Minute)
-		if h := e.gateway.Health(); h.Condition != inbound.Down || !strings.Contains(h.Detail, "disk full") {
+		if h := e.gateway.Health(); h.Condition != intake.Down || !strings.Contains(h.Detail, "disk full") {
 			t.Errorf("health is %+v", h)
 		}
 		full.Store(false)
@@ -340,7 +340,7 @@ func TestSlowDisk(t *testing.T) {
 		if w.Resumes() == 0 {
 			t.Error("what didn't fit wasn't asked for again")
 		}
-		if h := e.gateway.Health(); h.Condition != inbound.Well {
+		if h := e.gateway.Health(); h.Condition != intake.Well {
 			t.Errorf("health is %+v", h)
 		}
 	})
@@ -406,11 +406,11 @@ func TestMuteGateway(t *testing.T) {
 				e.start()
 				defer func() { e.stop() }()
 				time.Sleep(25 * time.Second)
-				if h := e.gateway.Health(); w.Gateways() != 0 || h.Condition == inbound.Well || !strings.Contains(h.Detail, "silent") && hello {
+				if h := e.gateway.Health(); w.Gateways() != 0 || h.Condition == intake.Well || !strings.Contains(h.Detail, "silent") && hello {
 					t.Errorf("%d gateways, health %+v", w.Gateways(), h)
 				}
 				time.Sleep(70 * time.Second)
-				if h := e.gateway.Health(); w.Gateways() != 1 || h.Condition != inbound.Well {
+				if h := e.gateway.Health(); w.Gateways() != 1 || h.Condition != intake.Well {
 					t.Errorf("%d gateways, health %+v", w.Gateways(), h)
 				}
 				w.MuteGateways(3, hello)
@@ -434,7 +434,7 @@ func TestAServerThatTheBotIsNotOn(t *testing.T) {
 			e.start()
 			defer func() { e.stop() }()
 			time.Sleep(time.Minute)
-			if h := e.gateway.Health(); h.Condition != inbound.Down || !strings.Contains(h.Detail, "isn't on the server "+other.ID) {
+			if h := e.gateway.Health(); h.Condition != intake.Down || !strings.Contains(h.Detail, "isn't on the server "+other.ID) {
 				t.Errorf("from zero: %t, health is %+v", fromZero, h)
 			}
 		})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters/discord"
 	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/platformtest"
 	"github.com/panebridge/panebridge/internal/memnet"
 	"github.com/panebridge/panebridge/internal/store"
@@ -98,7 +99,7 @@ func hostile(t *testing.T, s *platformtest.Siege) {
 		return platformtest.Target{
 			Side: platformtest.Side{
 				Name: "discord", Platform: a.Platform(notes), Decode: discord.Decode,
-				Reader: func(q *inbound.Queue, in *inbound.Inbound) platformtest.Reader {
+				Reader: func(q *intake.Queue, in *inbound.Inbound) platformtest.Reader {
 					g = a.Gateway(discord.GatewayOptions{Keeper: q, Notes: notes, Knows: in.Knows, Admits: in.Admits, Complete: in.Complete})
 					return g
 				},
@@ -119,7 +120,7 @@ func hostile(t *testing.T, s *platformtest.Siege) {
 			server.raw([]byte(x.Pick(`{"op":0,"d":`, "\xff\xfe", `[]`, `{"op":"x"}`, `{"op":9,"d":true}`, `{"op":7}`, `{"op":1}`, `{"op":11}`).(string)))
 		}
 	})
-	if h := g.Health(); h.Condition != inbound.Well {
+	if h := g.Health(); h.Condition != intake.Well {
 		t.Errorf("health is %+v", h)
 	}
 	if n := s.Queue.Stats().SetAside; n != 0 {

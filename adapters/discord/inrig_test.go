@@ -12,8 +12,8 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/discord"
-	"github.com/panebridge/panebridge/adapters/inbound"
-	"github.com/panebridge/panebridge/adapters/inbound/journaltest"
+	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/intake/journaltest"
 )
 
 // notes are kept over processes, until they're said to be broken.
@@ -48,17 +48,17 @@ type ear struct {
 	opts   discord.GatewayOptions // but for Keeper and Notes
 	change func(o *discord.Options)
 	wrap   func(k discord.Keeper) discord.Keeper // what stands before the queue; nil: nothing
-	handle func(e inbound.Event) error           // nil: it's only written down
+	handle func(e intake.Event) error            // nil: it's only written down
 	own    bool                                  // another ear has the same bot: it takes what's its own
 
 	bot     *discord.Adapter
 	gateway *discord.Gateway
-	queue   *inbound.Queue
+	queue   *intake.Queue
 	stop    func()
 	kill    func() // what happens from then on isn't kept
 
 	mu   sync.Mutex
-	come []inbound.Event
+	come []intake.Event
 }
 
 func (w *world) ear() *ear {
@@ -79,10 +79,10 @@ func (e *ear) start() {
 	e.noErr(e.bot.LoadPrivate(context.Background(), e.notes))
 	e.noErr(e.bot.LoadSharing(context.Background(), e.notes, func(adapters.Target) bool { return false }))
 	process := e.memory.Process()
-	e.queue = inbound.NewQueue(inbound.QueueOptions{
+	e.queue = intake.NewQueue(intake.QueueOptions{
 		Journal: process, Decode: discord.Decode,
-		Handle: func(ctx context.Context, ev inbound.Event) error {
-			return e.owned(func(_ context.Context, ev inbound.Event) error { return e.hear(ev) })(ctx, ev)
+		Handle: func(ctx context.Context, ev intake.Event) error {
+			return e.owned(func(_ context.Context, ev intake.Event) error { return e.hear(ev) })(ctx, ev)
 		},
 	})
 	opts := e.opts
@@ -110,7 +110,7 @@ func (e *ear) start() {
 }
 
 // hear takes in what's handled.
-func (e *ear) hear(ev inbound.Event) error {
+func (e *ear) hear(ev intake.Event) error {
 	e.mu.Lock()
 	handle := e.handle
 	if handle == nil {
@@ -124,7 +124,7 @@ func (e *ear) hear(ev inbound.Event) error {
 }
 
 // owned is a handler of what's the daemon's own, if another has the same bot.
-func (e *ear) owned(handle func(context.Context, inbound.Event) error) func(context.Context, inbound.Event) error {
+func (e *ear) owned(handle func(context.Context, intake.Event) error) func(context.Context, intake.Event) error {
 	if !e.own {
 		return handle
 	}
@@ -143,7 +143,7 @@ func (e *ear) texts(at adapters.Target) []string {
 	defer e.mu.Unlock()
 	var out []string
 	for _, ev := range e.come {
-		if said, ok := ev.Action.(inbound.Said); ok && ev.Place == at {
+		if said, ok := ev.Action.(intake.Said); ok && ev.Place == at {
 			out = append(out, said.Text)
 		}
 	}
@@ -151,10 +151,10 @@ func (e *ear) texts(at adapters.Target) []string {
 }
 
 // events are what came of one kind.
-func eventsOf[A inbound.Action](e *ear) []inbound.Event {
+func eventsOf[A intake.Action](e *ear) []intake.Event {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	var out []inbound.Event
+	var out []intake.Event
 	for _, ev := range e.come {
 		if _, ok := ev.Action.(A); ok {
 			out = append(out, ev)

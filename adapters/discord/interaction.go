@@ -14,7 +14,7 @@ import (
 
 	"github.com/bwmarrin/discordgo"
 
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -87,12 +87,12 @@ func bareChannel(f frame) string {
 
 // readOwed reads an interaction that's to be stored. parent is the channel of its thread, if it
 // doesn't say so itself. The event has no action if it's none that we know.
-func readOwed(s *session, f frame, parent string) (record, inbound.Event, error) {
+func readOwed(s *session, f frame, parent string) (record, intake.Event, error) {
 	var i struct {
 		ID string `json:"id"`
 	}
 	if err := json.Unmarshal(f.Data, &i); err != nil {
-		return record{}, inbound.Event{}, unreadable(err)
+		return record{}, intake.Event{}, unreadable(err)
 	}
 	r := record{Type: f.Type, Key: replyMark + i.ID, Bot: s.bot, Parent: parent, Data: f.Data}
 	e, _, err := r.event()
@@ -125,7 +125,7 @@ func (g *Gateway) owe(ctx context.Context, s *session, it item, children *sync.W
 func (g *Gateway) oweAt(ctx context.Context, s *session, it item, parent string, children *sync.WaitGroup) {
 	var i interactionJSON
 	r := record{Type: it.Type, Key: replyMark, Bot: s.bot, Parent: parent, Data: it.Data}
-	e := inbound.Event{}
+	e := intake.Event{}
 	i, err := r.readInteraction(&e)
 	if err != nil || e.Person.ID == "" || !g.intake.ours(i.Guild) {
 		return
@@ -172,8 +172,8 @@ func (g *Gateway) containPanic(work func()) {
 // firstAnswer is the body of an interaction's first answer: to a slash command what was
 // asked for, which its reply may follow in the same message. A pairing code is nobody else's
 // business, and the reply to it is everybody's.
-func firstAnswer(e inbound.Event, command string) (body any, line string) {
-	said, ok := e.Action.(inbound.Said)
+func firstAnswer(e intake.Event, command string) (body any, line string) {
+	said, ok := e.Action.(intake.Said)
 	if !ok {
 		return map[string]any{"type": answerLater}, ""
 	}
@@ -243,7 +243,7 @@ func (is *interactions) callback(ctx context.Context, id, token string, body any
 			return claimOpen, err
 		}
 		unsure = unsure || !failed || f.Outcome == qos.Uncertain
-		_ = inbound.Pause(ctx, max(answerAgain, retryAfterOf(err)))
+		_ = intake.Pause(ctx, max(answerAgain, retryAfterOf(err)))
 		if ctx.Err() != nil {
 			return claimOpen, err
 		}
@@ -299,11 +299,11 @@ const (
 
 // complete offers what may be meant by an argument that's being written. Nobody waits
 // for it longer than for an answer.
-func (g *Gateway) complete(ctx context.Context, bot string, i interactionJSON, e inbound.Event, o optionJSON) {
+func (g *Gateway) complete(ctx context.Context, bot string, i interactionJSON, e intake.Event, o optionJSON) {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
 	g.adapter.sharing.describes(i.Where)
-	if e.Action = (inbound.Said{Text: "/" + i.Data.Name}); !g.opt.Admits(e) || g.adapter.sharing.isOthers(ctx, e.Place, bot) {
+	if e.Action = (intake.Said{Text: "/" + i.Data.Name}); !g.opt.Admits(e) || g.adapter.sharing.isOthers(ctx, e.Place, bot) {
 		return
 	}
 	choices := []choiceJSON{}

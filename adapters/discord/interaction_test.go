@@ -15,6 +15,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/discord"
 	"github.com/panebridge/panebridge/adapters/discord/discordtest"
 	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 )
 
 // withCommands begins a process whose commands Discord knows.
@@ -118,7 +119,7 @@ func TestAcknowledgedInTime(t *testing.T) {
 		{"nothing else", func(*world, *ear) {}, nil},
 		{"the disk hangs", func(w *world, e *ear) {
 			e.wrap = func(discord.Keeper) discord.Keeper {
-				return keeper(func(ctx context.Context, _ []inbound.Update) error {
+				return keeper(func(ctx context.Context, _ []intake.Update) error {
 					<-ctx.Done()
 					return ctx.Err()
 				})
@@ -126,7 +127,7 @@ func TestAcknowledgedInTime(t *testing.T) {
 		}, nil},
 		{"much waits to be stored", func(w *world, e *ear) {
 			e.wrap = func(discord.Keeper) discord.Keeper {
-				return keeper(func(context.Context, []inbound.Update) error {
+				return keeper(func(context.Context, []intake.Update) error {
 					for range 100 {
 						w.must(w.ada.Say(w.plain, "flood"))
 					}
@@ -191,9 +192,9 @@ func TestStrangersGetNothing(t *testing.T) {
 	inBubble(t, discordtest.Options{}, func(w *world) {
 		e := w.ear()
 		mallory := w.Person("Mallory")
-		e.opts.Admits = func(ev inbound.Event) bool { return ev.Person.ID == "discord:"+w.ada.ID }
-		e.opts.Complete = func(inbound.Event, string, string, string) []inbound.Candidate {
-			return []inbound.Candidate{{Label: "secret", Value: "secret"}}
+		e.opts.Admits = func(ev intake.Event) bool { return ev.Person.ID == "discord:"+w.ada.ID }
+		e.opts.Complete = func(intake.Event, string, string, string) []intake.Candidate {
+			return []intake.Candidate{{Label: "secret", Value: "secret"}}
 		}
 		e.withCommands()
 		defer func() { e.stop() }()
@@ -223,11 +224,11 @@ func TestPanicsEndNoOthersInteraction(t *testing.T) {
 			e := w.ear()
 			panicked := 0
 			e.opts.Panicked = func() { panicked++ }
-			e.opts.Complete = func(_ inbound.Event, _, _, begun string) []inbound.Candidate {
+			e.opts.Complete = func(_ intake.Event, _, _, begun string) []intake.Candidate {
 				if begun == "bad" {
 					panic("a fault")
 				}
-				return []inbound.Candidate{{Label: begun, Value: begun}}
+				return []intake.Candidate{{Label: begun, Value: begun}}
 			}
 			e.withCommands()
 			defer func() { e.stop() }()
@@ -258,10 +259,10 @@ func TestPanicsEndNoOthersInteraction(t *testing.T) {
 func TestAnswersToPresses(t *testing.T) {
 	inBubble(t, discordtest.Options{}, func(w *world) {
 		e := w.ear()
-		e.handle = func(ev inbound.Event) error {
+		e.handle = func(ev intake.Event) error {
 			p := e.bot.Platform(e.notes)
 			text := "Already used by *Bob* @everyone"
-			if ev.Action.(inbound.Pressed).Data == "quiet" {
+			if ev.Action.(intake.Pressed).Data == "quiet" {
 				text = ""
 			}
 			return p.Answer(context.Background(), ev, text)
@@ -303,8 +304,8 @@ func TestAnswersThatAreTooLate(t *testing.T) {
 		message := w.must(w.buttonBelow(e.bot, w.plain, "x"))
 		w.must(w.ada.Press(message, "x"))
 		quiet()
-		list := eventsOf[inbound.Pressed](e)
-		if len(list) != 1 || list[0].Message != message || list[0].Action.(inbound.Pressed).Data != "x" {
+		list := eventsOf[intake.Pressed](e)
+		if len(list) != 1 || list[0].Message != message || list[0].Action.(intake.Pressed).Data != "x" {
 			t.Fatalf("came %+v", list)
 		}
 		time.Sleep(16 * time.Minute)
@@ -313,7 +314,7 @@ func TestAnswersThatAreTooLate(t *testing.T) {
 			t.Errorf("%v, %d calls", err, len(w.Calls())-calls)
 		}
 		forged := list[0]
-		forged.Action = inbound.Pressed{Token: "1 ../../channels/1/messages"}
+		forged.Action = intake.Pressed{Token: "1 ../../channels/1/messages"}
 		if err := e.bot.Platform(e.notes).Answer(context.Background(), forged, "x"); err == nil || len(w.Calls()) != calls {
 			t.Errorf("%v, %d calls", err, len(w.Calls())-calls)
 		}
@@ -340,8 +341,8 @@ func TestMenus(t *testing.T) {
 		w.must(w.ada.Select(reply.ID, menu.CustomID, menu.Options[2].Value))
 		synctest.Wait()
 		quiet()
-		list := eventsOf[inbound.Pressed](e)
-		if len(list) != 1 || list[0].Action.(inbound.Pressed).Data != menu.Options[2].Value || !strings.HasPrefix(menu.Options[2].Value, "o:") {
+		list := eventsOf[intake.Pressed](e)
+		if len(list) != 1 || list[0].Action.(intake.Pressed).Data != menu.Options[2].Value || !strings.HasPrefix(menu.Options[2].Value, "o:") {
 			t.Errorf("came %+v", list)
 		}
 	})

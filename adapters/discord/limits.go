@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters/exchange"
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/qos"
 )
 
@@ -268,9 +268,9 @@ func (l *limits) refused(now time.Time, c call, f *failure, h http.Header) {
 	case http.StatusUnauthorized:
 		if !c.outside && !now.Before(l.denied) { // those that were under way count once
 			l.denials++
-			rest := inbound.RestDenied(l.denials - 1)
+			rest := intake.RestDenied(l.denials - 1)
 			if l.denials == 1 { // a server in trouble says that once
-				rest = inbound.RestAfter(1)
+				rest = intake.RestAfter(1)
 			}
 			l.denied = now.Add(rest)
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/discord"
 	"github.com/panebridge/panebridge/adapters/discord/discordtest"
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/internal/faults"
 	"github.com/panebridge/panebridge/qos"
 )
@@ -150,7 +150,7 @@ func TestOddAnswersAreNoNews(t *testing.T) {
 				}
 				after(2 * time.Hour) // whoever refused is asked again
 				list := name == "an empty list"
-				if err := p.SetCommands(w.Context(), []inbound.CommandInfo{{Name: "help", Help: "help"}}); err == nil && !list {
+				if err := p.SetCommands(w.Context(), []intake.CommandInfo{{Name: "help", Help: "help"}}); err == nil && !list {
 					w.Error("the commands are set")
 				}
 				after(2 * time.Hour)

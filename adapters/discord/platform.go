@@ -13,7 +13,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/exchange"
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/internal/render"
 	"github.com/panebridge/panebridge/internal/render/discord"
 	"github.com/panebridge/panebridge/qos"
@@ -35,12 +35,12 @@ type Platform struct {
 	notes   Notes
 }
 
-var _ inbound.Platform = (*Platform)(nil)
+var _ intake.Platform = (*Platform)(nil)
 
 // Platform makes a platform that has called nothing yet.
 func (a *Adapter) Platform(notes Notes) *Platform { return &Platform{adapter: a, notes: notes} }
 
-// Name implements inbound.Platform.
+// Name implements intake.Platform.
 func (p *Platform) Name() string { return Name }
 
 // unknownMember is Discord's code for somebody who isn't on a server
@@ -77,11 +77,11 @@ type guildMember struct {
 
 func (m *guildMember) Check() error { return m.User.Check() }
 
-// Answer implements inbound.Platform. That the button was pressed was acknowledged when
+// Answer implements intake.Platform. That the button was pressed was acknowledged when
 // it came, which ended the wait; a text follows it, for the person alone. A press that's
 // too old to be answered is none that anybody waits for.
-func (p *Platform) Answer(ctx context.Context, press inbound.Event, text string) error {
-	pressed, ok := press.Action.(inbound.Pressed)
+func (p *Platform) Answer(ctx context.Context, press intake.Event, text string) error {
+	pressed, ok := press.Action.(intake.Pressed)
 	if !ok {
 		return fmt.Errorf("answer a press: it's a %T", press.Action)
 	}
@@ -112,16 +112,16 @@ func plainText(text string) string {
 	return discord.Markdown(t)
 }
 
-// Link implements inbound.Platform.
+// Link implements intake.Platform.
 func (p *Platform) Link(at adapters.Target, message string) string {
 	return p.adapter.Link(at, message)
 }
 
-// Fetch implements inbound.Platform. The error wraps sessions.ErrUnavailable if the
+// Fetch implements intake.Platform. The error wraps sessions.ErrUnavailable if the
 // same may work later.
-func (p *Platform) Fetch(ctx context.Context, f inbound.File, limit int64, w io.Writer) error {
+func (p *Platform) Fetch(ctx context.Context, f intake.File, limit int64, w io.Writer) error {
 	if f.Size > limit {
-		return fmt.Errorf("fetch a file of %d bytes: %w: at most %d are taken", f.Size, inbound.ErrTooLarge, limit)
+		return fmt.Errorf("fetch a file of %d bytes: %w: at most %d are taken", f.Size, intake.ErrTooLarge, limit)
 	}
 	parts := strings.SplitN(f.ID, " ", 4)
 	if len(parts) != 4 || !isID(parts[0]) || !isID(parts[1]) || !isID(parts[2]) {
@@ -207,7 +207,7 @@ func (p *Platform) download(ctx context.Context, address string, limit int64, w 
 		f.Text, f.Outcome = "it can't be had", qos.Failed
 		return exchange.Passing(f)
 	case resp.ContentLength > limit:
-		return fmt.Errorf("fetch a file of %d bytes: %w: at most %d are taken", resp.ContentLength, inbound.ErrTooLarge, limit)
+		return fmt.Errorf("fetch a file of %d bytes: %w: at most %d are taken", resp.ContentLength, intake.ErrTooLarge, limit)
 	}
-	return inbound.CopyAtMost(w, resp.Body, limit, failed)
+	return intake.CopyAtMost(w, resp.Body, limit, failed)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/discord"
 	"github.com/panebridge/panebridge/adapters/discord/discordtest"
 	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -28,12 +29,12 @@ func TestFetch(t *testing.T) {
 		content := bytes.Repeat([]byte("0123456789"), 10_000)
 		w.must(w.ada.Attach(w.plain, "look", discordtest.Upload{Name: "../a b.png", Content: content}))
 		quiet()
-		list := eventsOf[inbound.Said](e)
-		if len(list) != 1 || len(list[0].Action.(inbound.Said).Files) != 1 {
+		list := eventsOf[intake.Said](e)
+		if len(list) != 1 || len(list[0].Action.(intake.Said).Files) != 1 {
 			t.Fatalf("came %+v", list)
 		}
-		f := list[0].Action.(inbound.Said).Files[0]
-		if f.Size != int64(len(content)) || f.Kind != inbound.FileDocument || !strings.Contains(f.Name, ".png") {
+		f := list[0].Action.(intake.Said).Files[0]
+		if f.Size != int64(len(content)) || f.Kind != intake.FileDocument || !strings.Contains(f.Name, ".png") {
 			t.Errorf("the file is %+v", f)
 		}
 		p := e.bot.Platform(e.notes)
@@ -47,7 +48,7 @@ func TestFetch(t *testing.T) {
 		for _, size := range []int64{f.Size, 0} {
 			f.Size = size
 			var got bytes.Buffer
-			if err := p.Fetch(context.Background(), f, int64(len(content))-1, &got); !errors.Is(err, inbound.ErrTooLarge) || got.Len() >= len(content) {
+			if err := p.Fetch(context.Background(), f, int64(len(content))-1, &got); !errors.Is(err, intake.ErrTooLarge) || got.Len() >= len(content) {
 				t.Errorf("%d bytes, %v", got.Len(), err)
 			}
 		}
@@ -81,7 +82,7 @@ func TestFetchFromNowhereElse(t *testing.T) {
 	p := a.Platform(&notes{kept: map[string]string{}})
 	fetch := func(address string) error {
 		asked = nil
-		return p.Fetch(context.Background(), inbound.File{ID: "1 2 3 " + address}, 100, io.Discard)
+		return p.Fetch(context.Background(), intake.File{ID: "1 2 3 " + address}, 100, io.Discard)
 	}
 	for _, address := range []string{
 		"https://cdn.discordapp.com/attachments/1/2/a.png?ex=1&is=2&hm=3", "https://media.discordapp.net/attachments/1/2/a.png",
@@ -104,7 +105,7 @@ func TestFetchFromNowhereElse(t *testing.T) {
 	}
 	for _, id := range []string{"", "1 2 3", "a 2 3 https://cdn.discordapp.com/x", "https://cdn.discordapp.com/x"} {
 		asked = nil
-		if err := p.Fetch(context.Background(), inbound.File{ID: id}, 100, io.Discard); err == nil || len(asked) != 0 {
+		if err := p.Fetch(context.Background(), intake.File{ID: id}, 100, io.Discard); err == nil || len(asked) != 0 {
 			t.Errorf("file %q: %v, asked %v", id, err, asked)
 		}
 	}
@@ -129,7 +130,7 @@ func TestFetchThatMayWorkLater(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = a.Platform(&notes{kept: map[string]string{}}).Fetch(context.Background(), inbound.File{ID: "1 2 3 https://cdn.discordapp.com/x"}, 100, io.Discard)
+		err = a.Platform(&notes{kept: map[string]string{}}).Fetch(context.Background(), intake.File{ID: "1 2 3 https://cdn.discordapp.com/x"}, 100, io.Discard)
 		if err == nil || errors.Is(err, sessions.ErrUnavailable) != later {
 			t.Errorf("status %d: %v", status, err)
 		}
@@ -142,7 +143,7 @@ func TestSetCommands(t *testing.T) {
 	inBubble(t, discordtest.Options{}, func(w *world) {
 		kept := &notes{kept: map[string]string{}}
 		ctx := context.Background()
-		set := func(commands []inbound.CommandInfo) error {
+		set := func(commands []intake.CommandInfo) error {
 			return w.adapter(nil).Platform(kept).SetCommands(ctx, commands)
 		}
 		w.noErr(set(inbound.Commands()))

@@ -17,6 +17,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/discord"
 	"github.com/panebridge/panebridge/adapters/discord/discordtest"
 	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/platformtest"
 	"github.com/panebridge/panebridge/internal/faults"
 	"github.com/panebridge/panebridge/internal/render/rendertest"
@@ -48,7 +49,7 @@ func (w *world) office(channel, dir string) *office {
 		o.noErr(o.bot.LoadSharing(context.Background(), o.notes, func(t adapters.Target) bool { return len(o.Hub.At(t)) > 0 }))
 		return platformtest.Side{
 			Name: "discord", Platform: o.bot.Platform(o.notes), Decode: discord.Decode,
-			Reader: func(q *inbound.Queue, in *inbound.Inbound) platformtest.Reader {
+			Reader: func(q *intake.Queue, in *inbound.Inbound) platformtest.Reader {
 				return o.bot.Gateway(discord.GatewayOptions{Keeper: q, Notes: o.notes, Knows: in.Knows, Admits: in.Admits, Complete: in.Complete, Offered: in.Offered, Mirrored: o.mirrored})
 			},
 		}
@@ -170,9 +171,9 @@ func (o *office) Forge(message, data string) string {
 	o.Helper()
 	o.TakeTold()
 	o.forged++
-	ev := inbound.Event{
+	ev := intake.Event{
 		Key: fmt.Sprint("discord:forged", o.forged), At: time.Now(), Place: target(o.agents, o.at), Message: message,
-		Person: inbound.Person{ID: "discord:" + o.ada.ID, Name: "Ada"}, Action: inbound.Pressed{Data: data, Stays: true},
+		Person: intake.Person{ID: "discord:" + o.ada.ID, Name: "Ada"}, Action: intake.Pressed{Data: data, Stays: true},
 	}
 	o.noErr(o.In.Handle(context.Background(), ev))
 	o.Pass(5 * time.Second)

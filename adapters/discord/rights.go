@@ -11,7 +11,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/exchange"
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 )
 
 const (
@@ -58,7 +58,7 @@ func (r *Rights) Run(ctx context.Context) error {
 			r.adapter.log.InfoContext(ctx, "what the bot may do couldn't be seen; it's tried again", "err", err)
 			rest = max(rightsLackingEvery, exchange.RetryAfter(err))
 		}
-		_ = inbound.Pause(ctx, rest)
+		_ = intake.Pause(ctx, rest)
 	}
 	return nil
 }
@@ -159,13 +159,13 @@ func (r *Rights) say(ctx context.Context, id, text string) {
 }
 
 // Health is Degraded while something lacks. It may be called at any time.
-func (r *Rights) Health() inbound.Health {
+func (r *Rights) Health() intake.Health {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.order) == 0 {
-		return inbound.Health{Condition: inbound.Well}
+		return intake.Health{Condition: intake.Well}
 	}
-	h := inbound.Health{Condition: inbound.Degraded, Detail: r.lacks[r.order[0]]}
+	h := intake.Health{Condition: intake.Degraded, Detail: r.lacks[r.order[0]]}
 	if more := len(r.order) - 1; more > 0 {
 		h.Detail += fmt.Sprintf(" (and in %d more channels)", more)
 	}

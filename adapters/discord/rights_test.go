@@ -12,7 +12,7 @@ import (
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/discord"
 	"github.com/panebridge/panebridge/adapters/discord/discordtest"
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/qos"
 )
 
@@ -85,7 +85,7 @@ func TestEachMissingRightIsSaidAndHasItsEffect(t *testing.T) {
 				go func() { ended <- r.Run(ctx) }()
 				defer func() { cancel(); w.noErr(<-ended) }()
 				after(15 * time.Second)
-				if h := r.Health(); h.Condition != inbound.Well || h.Detail != "" {
+				if h := r.Health(); h.Condition != intake.Well || h.Detail != "" {
 					w.Errorf("with all rights: %+v", h)
 				}
 				channel.Deny(c.right)
@@ -95,7 +95,7 @@ func TestEachMissingRightIsSaidAndHasItsEffect(t *testing.T) {
 				} else {
 					after(6 * time.Minute)
 				}
-				if h := r.Health(); h.Condition != inbound.Degraded || !strings.Contains(h.Detail, c.effect) || name != "View Channel" && !strings.Contains(h.Detail, `"`+name+`"`) {
+				if h := r.Health(); h.Condition != intake.Degraded || !strings.Contains(h.Detail, c.effect) || name != "View Channel" && !strings.Contains(h.Detail, `"`+name+`"`) {
 					w.Errorf("health is %+v", h)
 				}
 				if told := strings.Join(w.lacks(w.probe(nil), discord.Channel{ID: w.agents, Threads: true}), "\n"); !strings.Contains(told, c.effect) {
@@ -106,7 +106,7 @@ func TestEachMissingRightIsSaidAndHasItsEffect(t *testing.T) {
 				}
 				channel.Allow(c.right)
 				after(2 * time.Minute)
-				if h := r.Health(); h.Condition != inbound.Well {
+				if h := r.Health(); h.Condition != intake.Well {
 					w.Errorf("with all rights again: %+v", h)
 				}
 				if got := c.does(w, a, p); got.Outcome != qos.Delivered {

@@ -13,6 +13,7 @@ import (
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/discord/discordtest"
 	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 )
 
 // Of two daemons with one bot each takes what's written in its own threads and nothing of the
@@ -107,8 +108,8 @@ func (h *sharedHouse) check() {
 	var done []string
 	for i, e := range h.ears {
 		var texts []string
-		for _, ev := range eventsOf[inbound.Said](e) {
-			said := ev.Action.(inbound.Said).Text
+		for _, ev := range eventsOf[intake.Said](e) {
+			said := ev.Action.(intake.Said).Text
 			switch {
 			case ev.Place.Thread != "":
 			case strings.HasPrefix(said, "/"):

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/intake"
 )
 
 // Role is what a person may do. A person can have several.
@@ -164,7 +165,7 @@ func (a *access) account(id string) string {
 }
 
 // name is what a person is called in chats.
-func (a *access) name(p Person) string {
+func (a *access) name(p intake.Person) string {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
 	switch known := a.config.Names[p.ID]; {
@@ -234,7 +235,7 @@ func (in *Inbound) adopt(ctx context.Context, chat adapters.Target, by string) e
 
 // admit says whether an event is looked at, and what its person may do. It's the
 // one place where that's decided. Whoever isn't let in gets no answer.
-func (in *Inbound) admit(ctx context.Context, ev Event) (Roles, bool, error) {
+func (in *Inbound) admit(ctx context.Context, ev intake.Event) (Roles, bool, error) {
 	paired, err := in.tryCode(ctx, ev)
 	if err != nil || paired {
 		return nil, false, err
@@ -251,7 +252,7 @@ func (in *Inbound) admit(ctx context.Context, ev Event) (Roles, bool, error) {
 
 // standing is what the person of an event may do where it happened; why says that
 // it's nothing.
-func (in *Inbound) standing(ev Event) (roles Roles, why string) {
+func (in *Inbound) standing(ev intake.Event) (roles Roles, why string) {
 	roles = in.access.roles(ev.Person.ID)
 	if ev.Person.ID == "" || !roles.Has(Viewer) {
 		return nil, "nobody named this person"
@@ -260,7 +261,7 @@ func (in *Inbound) standing(ev Event) (roles Roles, why string) {
 		return roles, ""
 	}
 	// A known person brought the bot to a chat that nobody named.
-	if said, ok := ev.Action.(Said); ok && roles.Has(Admin) {
+	if said, ok := ev.Action.(intake.Said); ok && roles.Has(Admin) {
 		if name, _, ok := readCommand(said.Text); ok && name == "bind" {
 			return roles, "" // which adopts it
 		}
@@ -271,7 +272,7 @@ func (in *Inbound) standing(ev Event) (roles Roles, why string) {
 // Admits says whether an event would be looked at: its person may do something there,
 // or writes what looks like a pairing code. For platforms where whoever does something
 // is shown at once that it was taken in.
-func (in *Inbound) Admits(ev Event) bool {
+func (in *Inbound) Admits(ev intake.Event) bool {
 	_, why := in.standing(ev)
 	return why == "" || readCode(ev) != ""
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 )
 
 // count is how many things a test with random ones tries.
@@ -79,29 +80,29 @@ func TestStrangersGetSilence(t *testing.T) {
 	})
 }
 
-func (w *world) hostile(random *rand.Rand, offers []string) inbound.Action {
+func (w *world) hostile(random *rand.Rand, offers []string) intake.Action {
 	texts := []string{
 		"hello", "/help", "/pair", "/pair AAAAAAAA", "/pair \x00", "//x", "/", "", "/bind agent", "/pair@bot 22222222", strings.Repeat("/pair ", 1000),
 		"'; DROP TABLE grants; --", "\x1b[31m",
 	}
 	switch random.IntN(4) {
 	case 0:
-		return inbound.Edited{Text: texts[random.IntN(len(texts))]}
+		return intake.Edited{Text: texts[random.IntN(len(texts))]}
 	case 1:
-		return inbound.Pressed{Data: append(offers, "", "o:", "o:zz", "o:0000000000000000", "../../x")[random.IntN(len(offers)+5)], Token: "t"}
+		return intake.Pressed{Data: append(offers, "", "o:", "o:zz", "o:0000000000000000", "../../x")[random.IntN(len(offers)+5)], Token: "t"}
 	case 2:
-		return inbound.Said{
-			Text: texts[random.IntN(len(texts))], Files: []inbound.File{{ID: "f", Name: "../../../etc/passwd", Kind: inbound.FileDocument, Size: 1 << 40}},
+		return intake.Said{
+			Text: texts[random.IntN(len(texts))], Files: []intake.File{{ID: "f", Name: "../../../etc/passwd", Kind: intake.FileDocument, Size: 1 << 40}},
 		}
 	default:
-		return inbound.Said{Text: texts[random.IntN(len(texts))], ReplyTo: "1"}
+		return intake.Said{Text: texts[random.IntN(len(texts))], ReplyTo: "1"}
 	}
 }
 
 // staleOffer makes an old message, and returns its buttons.
 func (w *world) staleOffer() []string {
 	w.Helper()
-	ev := w.event(ann, inbound.Said{Text: "rm -rf ."})
+	ev := w.event(ann, intake.Said{Text: "rm -rf ."})
 	ev.At = time.Now().Add(-time.Hour)
 	w.do(ev)
 	posts := w.hub.take()
@@ -129,7 +130,7 @@ func TestStrangersTakeNoMemory(t *testing.T) {
 	inWorld(t, func(w *world) {
 		knock := func(n int) {
 			for range n {
-				ev := w.event("", inbound.Said{Text: "/pair 22222222"})
+				ev := w.event("", intake.Said{Text: "/pair 22222222"})
 				ev.Person.ID = fmt.Sprint("chat:", 1000+w.events)
 				if err := w.in.Handle(w.Context(), ev); err != nil {
 					w.Fatal(err)
@@ -154,7 +155,7 @@ func TestAKnownPersonInAnUnknownChatIsAStranger(t *testing.T) {
 	inWorld(t, func(w *world) {
 		elsewhere := adapters.Target{Adapter: "chat", Chat: "-9"}
 		at := func(person, text string) {
-			ev := w.event(person, inbound.Said{Text: text})
+			ev := w.event(person, intake.Said{Text: text})
 			ev.Place = elsewhere
 			w.do(ev)
 		}
@@ -195,7 +196,7 @@ func TestRoles(t *testing.T) {
 // pairAt sends a code as somebody, in private or in a chat.
 func (w *world) pairAt(person, code, chat string) {
 	w.Helper()
-	ev := w.event(person, inbound.Said{Text: "/pair " + code})
+	ev := w.event(person, intake.Said{Text: "/pair " + code})
 	ev.Place = adapters.Target{Adapter: "chat", Chat: chat}
 	ev.Private = !strings.HasPrefix(chat, "-")
 	w.do(ev)
@@ -240,7 +241,7 @@ func TestPairingInAGroupMakesItKnown(t *testing.T) {
 		w.pairAt(evil, w.code(inbound.Viewer), "-77")
 		w.wantPosts("this chat is known now")
 		w.restart()
-		ev := w.event(ann, inbound.Said{Text: "/help"})
+		ev := w.event(ann, intake.Said{Text: "/help"})
 		ev.Place.Chat = "-77"
 		w.do(ev)
 		w.wantPosts("/help")
@@ -275,7 +276,7 @@ func TestCodesExpireAndCannotBeGuessed(t *testing.T) {
 
 func TestTheSameUpdateIsPairedAgain(t *testing.T) {
 	inWorld(t, func(w *world) {
-		ev := w.event(evil, inbound.Said{Text: "/pair " + w.code(inbound.Viewer)})
+		ev := w.event(evil, intake.Said{Text: "/pair " + w.code(inbound.Viewer)})
 		w.do(ev)
 		w.do(ev)
 		w.wantPosts("as viewer", "as viewer")
@@ -315,7 +316,7 @@ func TestThePairCommandIsForAdminsInPrivate(t *testing.T) {
 		w.say(ann, "/pair")
 		w.say(cleo, "/pair viewer")
 		w.wantPosts("takes the role admin", "private chat")
-		ev := w.event(cleo, inbound.Said{Text: "/pair viewer"})
+		ev := w.event(cleo, intake.Said{Text: "/pair viewer"})
 		ev.Place, ev.Private = adapters.Target{Adapter: "chat", Chat: "3"}, true
 		w.do(ev)
 		text := w.wantPosts("becomes viewer")[0].Text

@@ -10,42 +10,42 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/panebridge/panebridge/adapters/inbound"
-	"github.com/panebridge/panebridge/adapters/inbound/journaltest"
+	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/intake/journaltest"
 )
 
 // album is files that Ann sends together, one by one, numbered from a number on, the
 // first with a caption.
-func (w *world) album(from, to int, caption string) (list []inbound.Update) {
+func (w *world) album(from, to int, caption string) (list []intake.Update) {
 	w.Helper()
 	for n := from; n <= to; n++ {
 		id := strconv.Itoa(n)
 		ev := w.event(ann, nil)
 		ev.Key, ev.Message = "chat:album "+id, "album "+id
 		raw, err := json.Marshal(struct {
-			inbound.Event
-			Action inbound.Said
-		}{ev, inbound.Said{Text: caption, Album: "a", Files: []inbound.File{{ID: id, Kind: inbound.FilePhoto}}}})
+			intake.Event
+			Action intake.Said
+		}{ev, intake.Said{Text: caption, Album: "a", Files: []intake.File{{ID: id, Kind: intake.FilePhoto}}}})
 		if err != nil {
 			w.Fatal(err)
 		}
-		list = append(list, inbound.Update{Key: id, Raw: raw})
+		list = append(list, intake.Update{Key: id, Raw: raw})
 		caption = ""
 	}
 	return list
 }
 
 // intake is a queue in front of the process's Inbound, until the process ends.
-func (w *world) intake(m *journaltest.Memory) (q *inbound.Queue, end func()) {
+func (w *world) intake(m *journaltest.Memory) (q *intake.Queue, end func()) {
 	w.Helper()
 	in, ended := w.in, make(chan error)
 	ctx, cancel := context.WithCancel(context.Background())
-	q = inbound.NewQueue(inbound.QueueOptions{
+	q = intake.NewQueue(intake.QueueOptions{
 		Journal: m.Process(), Handle: in.Handle, GaveUp: in.GaveUp,
-		Decode: func(raw []byte) (inbound.Event, bool, error) {
+		Decode: func(raw []byte) (intake.Event, bool, error) {
 			var e struct {
-				inbound.Event
-				Action inbound.Said
+				intake.Event
+				Action intake.Said
 			}
 			err := json.Unmarshal(raw, &e)
 			e.Event.Action = e.Action
@@ -88,7 +88,7 @@ func TestAnAlbumIsOneInput(t *testing.T) {
 		q, end := w.intake(journaltest.NewMemory())
 		list := w.album(1, 3, "compare")
 		for _, u := range list {
-			if err := q.Keep(w.Context(), []inbound.Update{u}); err != nil {
+			if err := q.Keep(w.Context(), []intake.Update{u}); err != nil {
 				w.Fatal(err)
 			}
 			w.pass(time.Second)
@@ -122,7 +122,7 @@ func TestAnAlbumIsTypedOnceOverCrashes(t *testing.T) {
 		inWorld(t, func(w *world) {
 			w.chat.files = map[string]string{"1": "one", "2": "two", "3": "three"}
 			m := journaltest.NewMemory()
-			keep := func(q *inbound.Queue, list []inbound.Update) {
+			keep := func(q *intake.Queue, list []intake.Update) {
 				if err := q.Keep(w.Context(), list); err != nil {
 					w.Fatal(err)
 				}

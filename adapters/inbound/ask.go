@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -16,7 +17,7 @@ import (
 type ask struct {
 	in      *Inbound
 	ctx     context.Context //nolint:containedctx // it lives as long as the one call that handles the event
-	event   Event
+	event   intake.Event
 	roles   Roles
 	session sessions.Session // zero: the place has none, and none was named
 	args    string           // behind the command and the session's name, white space cut
@@ -95,7 +96,7 @@ func (a *ask) offer(label string, o offer) (adapters.Button, error) {
 }
 
 func (a *ask) pressed() bool {
-	_, ok := a.event.Action.(Pressed)
+	_, ok := a.event.Action.(intake.Pressed)
 	return ok
 }
 
@@ -105,7 +106,7 @@ func (a *ask) who() string { return a.in.access.name(a.event.Person) }
 
 // answer tells the person who pressed a button something. It's only a courtesy:
 // the platform takes no answer after some seconds.
-func (in *Inbound) answer(ctx context.Context, press Event, text string) {
+func (in *Inbound) answer(ctx context.Context, press intake.Event, text string) {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
 	p := in.platforms[press.Place.Adapter]

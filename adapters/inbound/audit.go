@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -59,11 +60,11 @@ type done struct {
 func refused(why string) done { return done{outcome: why} }
 
 // entryOf is an event as the audit log begins it.
-func entryOf(ev Event) Entry {
+func entryOf(ev intake.Event) Entry {
 	e := Entry{Key: ev.Key, At: time.Now(), Place: ev.Place, Person: ev.Person.ID, Name: ev.Person.Name}
 	text := ""
 	switch a := ev.Action.(type) {
-	case Said:
+	case intake.Said:
 		text, e.Kind = a.Text, "text"
 		if name, _, ok := readCommand(a.Text); ok {
 			e.Kind, e.What = "command", name
@@ -74,9 +75,9 @@ func entryOf(ev Event) Entry {
 		if name, _, ok := readCommand(a.Text); ok && name == "pair" {
 			text = "" // a hash of a code would give it away
 		}
-	case Edited:
+	case intake.Edited:
 		text, e.Kind = a.Text, "edit"
-	case Pressed:
+	case intake.Pressed:
 		e.Kind = "button"
 	}
 	e.Bytes = len(text)
@@ -94,7 +95,7 @@ func digestOf(text string) string {
 
 // record writes a whole entry of what has happened, with what answers it. An error says that the event
 // is to come again.
-func (in *Inbound) record(ctx context.Context, ev Event, as Entry, answer func()) error {
+func (in *Inbound) record(ctx context.Context, ev intake.Event, as Entry, answer func()) error {
 	e := entryOf(ev)
 	e.Kind, e.What = as.Kind, as.What
 	before, err := in.opt.Store.BeginEntry(ctx, e)

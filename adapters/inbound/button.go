@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -129,7 +130,7 @@ func (in *Inbound) Offered(ctx context.Context, data string) bool {
 // press handles a pressed button of a known person. again says that it was begun
 // before. It returns what became of it, for the audit log, and whether it may be
 // tried again.
-func (in *Inbound) press(ctx context.Context, ev Event, p Pressed, roles Roles, again bool) (done, error) {
+func (in *Inbound) press(ctx context.Context, ev intake.Event, p intake.Pressed, roles Roles, again bool) (done, error) {
 	a := &ask{in: in, ctx: ctx, event: ev, roles: roles, again: again}
 	id := offerID(p.Data)
 	if id == "" {
@@ -199,7 +200,7 @@ func (in *Inbound) press(ctx context.Context, ev Event, p Pressed, roles Roles, 
 
 // refusal says why a person may not press a button here and now, for the log and
 // for the person; "": they may.
-func (in *Inbound) refusal(ev Event, o Offer, roles Roles) (why, text string) {
+func (in *Inbound) refusal(ev intake.Event, o Offer, roles Roles) (why, text string) {
 	now := time.Now()
 	switch {
 	case o.Place != ev.Place:

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 )
 
 // held types a text while a dialog is open, and returns the button that takes it
@@ -27,7 +27,7 @@ func TestOneOfAThousandPressesWins(t *testing.T) {
 		data := w.held("delete everything")
 		var presses sync.WaitGroup
 		for i := range 1000 {
-			ev := w.event([]string{ann, dora, cleo}[i%3], inbound.Pressed{Data: data})
+			ev := w.event([]string{ann, dora, cleo}[i%3], intake.Pressed{Data: data})
 			presses.Go(func() {
 				if err := w.in.Handle(w.Context(), ev); err != nil {
 					w.Error(err)
@@ -59,11 +59,11 @@ func TestWhyAButtonDoesNothing(t *testing.T) {
 		data := w.held("x")
 		w.press(bob, data)
 		w.wantAnswer("takes the role operator")
-		ev := w.event(dora, inbound.Pressed{Data: data})
+		ev := w.event(dora, intake.Pressed{Data: data})
 		ev.Place = adapters.Target{Adapter: "chat", Chat: "-1", Thread: "5"}
 		w.do(ev)
 		w.wantAnswer("another chat")
-		ev = w.event(dora, inbound.Pressed{Data: data})
+		ev = w.event(dora, intake.Pressed{Data: data})
 		ev.At = time.Now().Add(-time.Hour)
 		w.do(ev)
 		w.wantAnswer("60 min ago")
@@ -95,7 +95,7 @@ func TestRunAndSkipExcludeEachOther(t *testing.T) {
 				offers := w.staleOffer()
 				var presses sync.WaitGroup
 				for i := range 40 {
-					ev := w.event(ann, inbound.Pressed{Data: offers[(first+i)%2]})
+					ev := w.event(ann, intake.Pressed{Data: offers[(first+i)%2]})
 					presses.Go(func() {
 						if err := w.in.Handle(w.Context(), ev); err != nil {
 							w.Error(err)
@@ -126,7 +126,7 @@ func TestAButtonOfAnOldMessageInATopicWorks(t *testing.T) {
 	inWorld(t, func(w *world) {
 		topic := group
 		topic.Thread = "7"
-		ask := w.event(bob, inbound.Said{Text: "/sessions"})
+		ask := w.event(bob, intake.Said{Text: "/sessions"})
 		ask.Place = topic
 		w.do(ask)
 		refresh := w.button(w.wantPosts("Working"), "Refresh")
@@ -136,7 +136,7 @@ func TestAButtonOfAnOldMessageInATopicWorks(t *testing.T) {
 		if len(posts) == 1 && posts[0].To != topic {
 			w.Errorf("it was answered in %s, want %s", posts[0].To, topic)
 		}
-		elsewhere := w.event(bob, inbound.Pressed{Data: refresh})
+		elsewhere := w.event(bob, intake.Pressed{Data: refresh})
 		elsewhere.Place.Thread = "8"
 		w.chat.take()
 		w.do(elsewhere)

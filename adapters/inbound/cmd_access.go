@@ -6,11 +6,13 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/panebridge/panebridge/adapters/intake"
 )
 
 func accessCommand() command {
 	return command{
-		CommandInfo: CommandInfo{Name: "access", Args: "[change] [person] [role]", Help: "Say who may do what, and change it"},
+		CommandInfo: intake.CommandInfo{Name: "access", Args: "[change] [person] [role]", Help: "Say who may do what, and change it"},
 		role:        Admin,
 		run: func(a *ask) error {
 			words := strings.Fields(a.args)

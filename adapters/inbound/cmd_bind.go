@@ -7,13 +7,14 @@ import (
 	"strings"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/sessions"
 )
 
 // bindCommand has the place mirror a session, or do it in another way.
 func bindCommand() command {
 	return command{
-		CommandInfo: CommandInfo{Name: "bind", Args: "SESSION [stream|final|screen] [input on|off]", Help: "Have this place mirror a session"},
+		CommandInfo: intake.CommandInfo{Name: "bind", Args: "SESSION [stream|final|screen] [input on|off]", Help: "Have this place mirror a session"},
 		role:        Operator,
 		repeat:      true,
 		run:         bind,
@@ -23,7 +24,7 @@ func bindCommand() command {
 // unbindCommand takes that back.
 func unbindCommand() command {
 	return command{
-		CommandInfo: CommandInfo{Name: "unbind", Args: "[SESSION]", Help: "Have this place mirror a session no longer"},
+		CommandInfo: intake.CommandInfo{Name: "unbind", Args: "[SESSION]", Help: "Have this place mirror a session no longer"},
 		role:        Operator,
 		session:     true,
 		run:         unbind,

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -14,7 +15,7 @@ const confirmFor = 10 * time.Minute
 // closeCommand ends a session, after asking.
 func closeCommand() command {
 	return command{
-		CommandInfo: CommandInfo{Name: "close", Args: "[SESSION]", Help: "End the session; asks first"},
+		CommandInfo: intake.CommandInfo{Name: "close", Args: "[SESSION]", Help: "End the session; asks first"},
 		role:        Operator,
 		session:     true,
 		repeat:      true, // it only asks

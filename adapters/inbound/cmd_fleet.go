@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/panebridge/panebridge/adapters/intake"
 )
 
 // fleetCommand shows which sessions work together.
 func fleetCommand() command {
 	return command{
-		CommandInfo: CommandInfo{Name: "fleet", Args: "[NAME]", Help: "Which sessions work together, and what they're doing"},
+		CommandInfo: intake.CommandInfo{Name: "fleet", Args: "[NAME]", Help: "Which sessions work together, and what they're doing"},
 		role:        Viewer,
 		repeat:      true,
 		run: func(a *ask) error {

@@ -3,12 +3,14 @@ package inbound
 import (
 	"fmt"
 	"strings"
+
+	"github.com/panebridge/panebridge/adapters/intake"
 )
 
 // helpCommand lists what a person can ask for.
 func helpCommand() command {
 	return command{
-		CommandInfo: CommandInfo{Name: "help", Help: "What you can do here"},
+		CommandInfo: intake.CommandInfo{Name: "help", Help: "What you can do here"},
 		role:        Viewer,
 		repeat:      true,
 		run: func(a *ask) error {

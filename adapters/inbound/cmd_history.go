@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -25,7 +26,7 @@ const (
 // historyCommand shows a session's last lines.
 func historyCommand() command {
 	return command{
-		CommandInfo: CommandInfo{Name: "history", Args: "[N]", Help: "The last N lines, as a file if they're long"},
+		CommandInfo: intake.CommandInfo{Name: "history", Args: "[N]", Help: "The last N lines, as a file if they're long"},
 		role:        Viewer,
 		session:     true,
 		repeat:      true,

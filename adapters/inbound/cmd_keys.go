@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -41,7 +42,7 @@ const (
 // keysCommand shows a keyboard, or presses keys by their names.
 func keysCommand() command {
 	return command{
-		CommandInfo: CommandInfo{Name: "keys", Args: "[Up Enter C-c …]", Help: "A keyboard, or press keys by their names"},
+		CommandInfo: intake.CommandInfo{Name: "keys", Args: "[Up Enter C-c …]", Help: "A keyboard, or press keys by their names"},
 		role:        Operator,
 		session:     true,
 		run: func(a *ask) error {
@@ -86,7 +87,7 @@ func (a *ask) press(keys []string) error {
 		return errors.New("a question is on the screen: answering it takes the role approver; /esc and /stop can be used")
 	}
 	press := sessions.KeyPress{Keys: keys, Author: a.event.Person.ID, Answers: a.roles.Has(Approver), Seen: a.event.At}
-	if _, button := a.event.Action.(Pressed); button {
+	if _, button := a.event.Action.(intake.Pressed); button {
 		press.Seen = press.Seen.Add(-seenAgo)
 	}
 	err := a.in.opt.Sessions.Keys(a.ctx, a.session.ID, press)
@@ -139,7 +140,7 @@ func pressKey(a *ask) error {
 	if err := a.press([]string{a.args}); err != nil {
 		return err
 	}
-	if p, ok := a.event.Action.(Pressed); ok && p.Stays {
+	if p, ok := a.event.Action.(intake.Pressed); ok && p.Stays {
 		return nil
 	}
 	for _, row := range keyboard {

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -59,7 +59,7 @@ func TestKeysLeaveNothingBehind(t *testing.T) {
 		w.say(ann, "/keys")
 		up := w.button(w.hub.take(), "↑")
 		for _, person := range []string{ann, bob} {
-			w.do(w.event(person, inbound.Pressed{Data: up, Token: "t", Stays: true}))
+			w.do(w.event(person, intake.Pressed{Data: up, Token: "t", Stays: true}))
 		}
 		w.wantKeys("Up")
 		if got := w.chat.take(); !slices.Equal(got, []string{"", "This takes the role operator."}) {

@@ -6,12 +6,13 @@ import (
 	"strings"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/intake"
 )
 
 // mailCommand shows what agents have written to a person, and writes to them.
 func mailCommand() command {
 	return command{
-		CommandInfo: CommandInfo{Name: "mail", Args: "[SESSION or ID, and a text]", Help: "Read what agents wrote to you, answer, or write to one"},
+		CommandInfo: intake.CommandInfo{Name: "mail", Args: "[SESSION or ID, and a text]", Help: "Read what agents wrote to you, answer, or write to one"},
 		role:        Operator,
 		repeat:      true, // the same key is sent once
 		run: func(a *ask) error {

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/panebridge/panebridge/adapters/intake"
 )
 
 // maxMute is the longest that somebody may ask for by a time span.
@@ -14,7 +16,7 @@ const maxMute = 366 * 24 * time.Hour
 // muteCommand says when nothing is to ring.
 func muteCommand() command {
 	return command{
-		CommandInfo: CommandInfo{Name: "mute", Args: "[SESSION] [1h|22:00-07:00|off]", Help: "Nothing rings here: for a while, or in quiet hours"},
+		CommandInfo: intake.CommandInfo{Name: "mute", Args: "[SESSION] [1h|22:00-07:00|off]", Help: "Nothing rings here: for a while, or in quiet hours"},
 		role:        Operator,
 		private:     Viewer,
 		repeat:      true,

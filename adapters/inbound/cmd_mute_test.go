@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -64,7 +64,7 @@ func TestMute(t *testing.T) {
 // Who only looks may mute what's theirs alone.
 func TestAViewerMutesTheirPrivateChat(t *testing.T) {
 	inChat(t, func(w *world, id sessions.ID) {
-		ev := w.event(bob, inbound.Said{Text: "/mute"})
+		ev := w.event(bob, intake.Said{Text: "/mute"})
 		ev.Place, ev.Private = adapters.Target{Adapter: "chat", Chat: "2"}, true
 		w.do(ev)
 		w.wantPosts("nothing rings until")

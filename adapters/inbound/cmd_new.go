@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -22,7 +23,7 @@ var shells = []string{"bash", "zsh", "fish", "sh"} //nolint:gochecknoglobals // 
 // newCommand begins a session, and has the place mirror it.
 func newCommand() command {
 	return command{
-		CommandInfo: CommandInfo{Name: "new", Args: "[agent] [resume] [folder]", Help: "Begin a session; without a folder it's asked for"},
+		CommandInfo: intake.CommandInfo{Name: "new", Args: "[agent] [resume] [folder]", Help: "Begin a session; without a folder it's asked for"},
 		role:        Operator,
 		run:         newSession,
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -116,7 +116,7 @@ func TestNewGetsATopicOfItsOwn(t *testing.T) {
 	inHome(t, func(w *world, home string) {
 		w.hub.ownThread = true
 		w.pass(time.Second)
-		ev := w.event(ann, inbound.Said{Text: "/new claude ~"})
+		ev := w.event(ann, intake.Said{Text: "/new claude ~"})
 		ev.Place.Thread = "7"
 		w.do(ev)
 		if got := w.hub.take(); len(got) > 0 {
@@ -160,7 +160,7 @@ func (w *world) on(posts []adapters.Post, label string) []adapters.Post {
 	w.Helper()
 	w.restart()
 	w.manager.SetAgents(map[string]sessions.Agent{"claude": {Command: []string{"x"}}, "codex": {Command: []string{"x"}}})
-	ev := w.event(ann, inbound.Pressed{Data: w.button(posts, label), Token: "t"})
+	ev := w.event(ann, intake.Pressed{Data: w.button(posts, label), Token: "t"})
 	ev.Message = "picker"
 	w.do(ev)
 	next := w.hub.take()

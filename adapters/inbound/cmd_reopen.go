@@ -5,13 +5,14 @@ import (
 	"fmt"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/sessions"
 )
 
 // reopenCommand lets a mirror go on whose thread was closed.
 func reopenCommand() command {
 	return command{
-		CommandInfo: CommandInfo{Name: "reopen", Args: "[SESSION]", Help: "Let a mirror go on that rests because somebody closed it"},
+		CommandInfo: intake.CommandInfo{Name: "reopen", Args: "[SESSION]", Help: "Let a mirror go on that rests because somebody closed it"},
 		role:        Operator,
 		repeat:      true,
 		run:         reopen,

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -12,7 +13,7 @@ import (
 // work.
 func restartCommand() command {
 	return command{
-		CommandInfo: CommandInfo{Name: "restart", Args: "[SESSION]", Help: "End the session's program and start it anew, with its conversation"},
+		CommandInfo: intake.CommandInfo{Name: "restart", Args: "[SESSION]", Help: "End the session's program and start it anew, with its conversation"},
 		role:        Operator,
 		session:     true,
 		run:         askRestart,

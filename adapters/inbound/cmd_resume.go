@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -38,7 +39,7 @@ const (
 // agent.
 func resumeCommand() command {
 	return command{
-		CommandInfo: CommandInfo{Name: resumeWord, Args: "[agent] [folder]", Help: "Begin a session that goes on with an earlier conversation"},
+		CommandInfo: intake.CommandInfo{Name: resumeWord, Args: "[agent] [folder]", Help: "Begin a session that goes on with an earlier conversation"},
 		role:        Operator,
 		repeat:      true, // it only asks
 		run:         resume,

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -37,7 +37,7 @@ func inPast(t *testing.T, test func(w *world, home string)) {
 // pressed presses a button and returns what came.
 func (w *world) pressed(posts []adapters.Post, label string) []adapters.Post {
 	w.Helper()
-	ev := w.event(ann, inbound.Pressed{Data: w.button(posts, label), Token: "t"})
+	ev := w.event(ann, intake.Pressed{Data: w.button(posts, label), Token: "t"})
 	ev.Message = "picker"
 	w.do(ev)
 	return w.hub.take()

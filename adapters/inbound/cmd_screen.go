@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/internal/render/screenshot"
 	"github.com/panebridge/panebridge/internal/render/sgr"
 )
@@ -14,7 +15,7 @@ import (
 // screenCommand shows the pane as it is now.
 func screenCommand() command {
 	return command{
-		CommandInfo: CommandInfo{Name: "screen", Args: "[text]", Help: "The screen as a picture, or as text"},
+		CommandInfo: intake.CommandInfo{Name: "screen", Args: "[text]", Help: "The screen as a picture, or as text"},
 		role:        Viewer,
 		session:     true,
 		repeat:      true,

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/intake"
 )
 
 const (
@@ -25,7 +26,7 @@ const (
 // searchCommand looks for a text in a session's log.
 func searchCommand() command {
 	return command{
-		CommandInfo: CommandInfo{Name: "search", Args: "TEXT", Help: "Look for a text in what the session printed"},
+		CommandInfo: intake.CommandInfo{Name: "search", Args: "TEXT", Help: "Look for a text in what the session printed"},
 		role:        Viewer,
 		repeat:      true,
 		run:         search,

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/internal/regular"
 )
 
@@ -23,7 +24,7 @@ const maxSent = 20 << 20
 // sendCommand sends a file of the session's folder to the chat.
 func sendCommand() command {
 	return command{
-		CommandInfo: CommandInfo{Name: "send", Args: "FILE", Help: "Get a file from the session's folder"},
+		CommandInfo: intake.CommandInfo{Name: "send", Args: "FILE", Help: "Get a file from the session's folder"},
 		role:        Operator,
 		session:     true,
 		repeat:      true,

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -18,7 +19,7 @@ const (
 // sessionsCommand lists all sessions, those that need somebody first.
 func sessionsCommand() command {
 	return command{
-		CommandInfo: CommandInfo{Name: "sessions", Help: "All sessions: what needs you, what works, what's done; can be pinned"},
+		CommandInfo: intake.CommandInfo{Name: "sessions", Help: "All sessions: what needs you, what works, what's done; can be pinned"},
 		role:        Viewer,
 		repeat:      true,
 		run:         listSessions,

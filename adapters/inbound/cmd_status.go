@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -18,7 +19,7 @@ const askScheduler = 5 * time.Second
 // statusCommand says how things stand for the place.
 func statusCommand() command {
 	return command{
-		CommandInfo: CommandInfo{Name: "status", Help: "What's mirrored here, and how the platform's limits stand"},
+		CommandInfo: intake.CommandInfo{Name: "status", Help: "What's mirrored here, and how the platform's limits stand"},
 		role:        Viewer,
 		repeat:      true,
 		run: func(a *ask) error {

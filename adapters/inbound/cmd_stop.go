@@ -3,6 +3,8 @@ package inbound
 import (
 	"context"
 	"time"
+
+	"github.com/panebridge/panebridge/adapters/intake"
 )
 
 // interruptPause is how long it takes from one key of an interruption to the next: opencode
@@ -36,7 +38,7 @@ func (a *ask) interrupt() ([]string, error) {
 // stopCommand interrupts what a session is doing.
 func stopCommand() command {
 	return command{
-		CommandInfo: CommandInfo{Name: "stop", Help: "Interrupt what the session is doing"},
+		CommandInfo: intake.CommandInfo{Name: "stop", Help: "Interrupt what the session is doing"},
 		role:        Operator,
 		session:     true,
 		run: func(a *ask) error {
@@ -55,7 +57,7 @@ func stopCommand() command {
 // escCommand presses Escape.
 func escCommand() command {
 	return command{
-		CommandInfo: CommandInfo{Name: "esc", Help: "Press Escape"},
+		CommandInfo: intake.CommandInfo{Name: "esc", Help: "Press Escape"},
 		role:        Operator,
 		session:     true,
 		run: func(a *ask) error {

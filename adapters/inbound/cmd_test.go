@@ -11,6 +11,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/polling"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
@@ -144,7 +145,7 @@ func TestCommands(t *testing.T) {
 					}
 				}
 				person := may[0]
-				ev := w.event(person, inbound.Said{Text: c.text})
+				ev := w.event(person, intake.Said{Text: c.text})
 				if c.role != inbound.Admin {
 					ev.Place, ev.Private = adapters.Target{Adapter: "chat", Chat: "1"}, true
 				}
@@ -323,7 +324,7 @@ func TestSessionsSayWhatNeedsSomebody(t *testing.T) {
 		w.pass(300 * 24 * time.Hour) // pinned
 		w.state(asks, sessions.StateIdle)
 		for range 3 {
-			ev := w.event(bob, inbound.Pressed{Data: w.button(posts, "Refresh")})
+			ev := w.event(bob, intake.Pressed{Data: w.button(posts, "Refresh")})
 			ev.Message = "p9"
 			w.do(ev)
 			again := w.hub.take()
@@ -362,7 +363,7 @@ func TestBindingAndViews(t *testing.T) {
 			w.Errorf("bindings %+v", b)
 		}
 		elsewhere := adapters.Target{Adapter: "chat", Chat: "-9"}
-		ev := w.event(cleo, inbound.Said{Text: "/bind agent"})
+		ev := w.event(cleo, intake.Said{Text: "/bind agent"})
 		ev.Place = elsewhere
 		w.do(ev)
 		if b := w.hub.bindings; len(b) != 2 || b[1].Target != elsewhere || b[1].Session != id || !w.in.Knows(elsewhere) {
@@ -376,18 +377,18 @@ func TestReopening(t *testing.T) {
 		topic := adapters.Target{Adapter: "chat", Chat: "-1", Thread: "7"}
 		b := w.bind(w.session("topical"), topic, true)
 		view := func() string {
-			ev := w.event(ann, inbound.Said{Text: "/view final"})
+			ev := w.event(ann, intake.Said{Text: "/view final"})
 			ev.Place = topic
 			w.do(ev)
 			return said(w.hub.take())
 		}
 		w.wantSaid(view(), "Of **topical** this place shows each turn")
-		closed := w.event("", inbound.ThreadClosed{})
+		closed := w.event("", intake.ThreadClosed{})
 		closed.Place = topic
 		w.do(closed)
 		w.wantSaid(w.ask(ann, "/status"), "**agent**")
 		w.wantSaid(view(), "write /reopen first")
-		ev := w.event(ann, inbound.Said{Text: "/status"})
+		ev := w.event(ann, intake.Said{Text: "/status"})
 		ev.Place = topic
 		w.do(ev)
 		w.wantSaid(said(w.hub.take()), "rests; /reopen lets it go on")
@@ -406,7 +407,7 @@ func TestReopening(t *testing.T) {
 			w.Errorf("bindings %+v", w.hub.bindings)
 		}
 		w.do(closed)
-		bind := w.event(ann, inbound.Said{Text: "/bind topical"})
+		bind := w.event(ann, intake.Said{Text: "/bind topical"})
 		bind.Place = topic
 		w.do(bind)
 		w.wantSaid(said(w.hub.take()), "**topical** is mirrored here: each turn")

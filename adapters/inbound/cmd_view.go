@@ -5,12 +5,13 @@ import (
 	"strings"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/intake"
 )
 
 // viewCommand says what of a session the place shows.
 func viewCommand() command {
 	return command{
-		CommandInfo: CommandInfo{Name: "view", Args: "stream|final|screen", Help: "Show lines as they come, whole turns, or the screen"},
+		CommandInfo: intake.CommandInfo{Name: "view", Args: "stream|final|screen", Help: "Show lines as they come, whole turns, or the screen"},
 		role:        Operator,
 		session:     true,
 		repeat:      true,

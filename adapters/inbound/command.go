@@ -8,12 +8,13 @@ import (
 	"strings"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/sessions"
 )
 
 // command is what a person can ask for by a line that begins with "/".
 type command struct {
-	CommandInfo
+	intake.CommandInfo
 	// role is what a person needs.
 	role Role
 	// private is what they need in a private chat with the bot; "": role.
@@ -29,7 +30,7 @@ type command struct {
 }
 
 // needs is the role that a command takes where it was asked for.
-func (c command) needs(ev Event) Role {
+func (c command) needs(ev intake.Event) Role {
 	if ev.Private && c.private != "" {
 		return c.private
 	}
@@ -79,8 +80,8 @@ func buttons() map[string]button {
 }
 
 // Commands are all commands as platforms show them.
-func Commands() []CommandInfo {
-	var out []CommandInfo
+func Commands() []intake.CommandInfo {
+	var out []intake.CommandInfo
 	for _, c := range commands() {
 		info := c.CommandInfo
 		info.Params = paramsOf(c.Name)
@@ -105,8 +106,8 @@ func readCommand(text string) (name, args string, ok bool) {
 }
 
 // Concerns reports whether a command's arguments name one of the sessions there are here.
-func (in *Inbound) Concerns(ev Event) bool {
-	said, _ := ev.Action.(Said)
+func (in *Inbound) Concerns(ev intake.Event) bool {
+	said, _ := ev.Action.(intake.Said)
 	_, args, _ := readCommand(said.Text)
 	return slices.ContainsFunc(strings.Fields(args), func(word string) bool {
 		_, err := in.opt.Sessions.Get(word)
@@ -115,7 +116,7 @@ func (in *Inbound) Concerns(ev Event) bool {
 }
 
 // command handles a line that begins with "/", of a known person.
-func (in *Inbound) command(ctx context.Context, ev Event, name, args string, roles Roles, again bool) (done, error) {
+func (in *Inbound) command(ctx context.Context, ev intake.Event, name, args string, roles Roles, again bool) (done, error) {
 	a := &ask{in: in, ctx: ctx, event: ev, roles: roles, args: args, again: again}
 	c, ok := in.commands[name]
 	switch {

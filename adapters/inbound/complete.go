@@ -6,14 +6,9 @@ import (
 	"strings"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/sessions"
 )
-
-// Candidate is what somebody may mean who has begun to write an argument.
-type Candidate struct {
-	Label string // as it's shown
-	Value string // as it's given
-}
 
 // maxCandidates: Discord shows 25 (docs.discord.com/developers/interactions/application-commands).
 const maxCandidates = 25
@@ -22,24 +17,24 @@ const maxCandidates = 25
 // command at a place: nothing if they may not use the command there. It reads
 // folders, and takes no slot. Candidates' labels are masked; one whose value has a secret in
 // it isn't offered.
-func (in *Inbound) Complete(ev Event, name, param, begun string) []Candidate {
+func (in *Inbound) Complete(ev intake.Event, name, param, begun string) []intake.Candidate {
 	roles, why := in.standing(ev)
 	c, ok := in.commands[name]
 	if why != "" || !ok || !roles.Has(c.needs(ev)) {
 		return nil
 	}
-	var all []Candidate
+	var all []intake.Candidate
 	switch param {
 	case paramSession:
 		all = in.sessionCandidates(ev.Place)
 	case paramAgent:
 		for _, agent := range in.agents() {
-			all = append(all, Candidate{agent, agent})
+			all = append(all, intake.Candidate{Label: agent, Value: agent})
 		}
 	case paramFolder:
 		all = in.folderCandidates(begun)
 	}
-	var out []Candidate
+	var out []intake.Candidate
 	for _, c := range all {
 		if in.masked(c.Value) != c.Value { // the platform would get it
 			continue
@@ -53,26 +48,26 @@ func (in *Inbound) Complete(ev Event, name, param, begun string) []Candidate {
 }
 
 // sessionCandidates are the living sessions, those of a place first.
-func (in *Inbound) sessionCandidates(place adapters.Target) []Candidate {
+func (in *Inbound) sessionCandidates(place adapters.Target) []intake.Candidate {
 	list := in.sessionsAt(place, func(b adapters.Binding) bool { return !b.Unbound })
 	for _, s := range in.newest() {
 		if s.State != sessions.StateEnded && !slices.ContainsFunc(list, func(x sessions.Session) bool { return x.ID == s.ID }) {
 			list = append(list, s)
 		}
 	}
-	var out []Candidate
+	var out []intake.Candidate
 	for _, s := range list {
-		out = append(out, Candidate{s.Name + " (" + string(s.State) + ")", string(s.ID)})
+		out = append(out, intake.Candidate{Label: s.Name + " (" + string(s.State) + ")", Value: string(s.ID)})
 	}
 	return out
 }
 
 // folderCandidates are the folders of the newest sessions, and those within the one
 // that's being written.
-func (in *Inbound) folderCandidates(begun string) []Candidate {
-	var out []Candidate
+func (in *Inbound) folderCandidates(begun string) []intake.Candidate {
+	var out []intake.Candidate
 	add := func(path string) {
-		c := Candidate{inHome(path), inHome(path)}
+		c := intake.Candidate{Label: inHome(path), Value: inHome(path)}
 		if !slices.Contains(out, c) {
 			out = append(out, c)
 		}

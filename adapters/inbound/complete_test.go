@@ -8,13 +8,14 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/internal/redact"
 )
 
 // offered are the values that a person is offered for what's being written in the group.
 func (w *world) offered(person, command, param, begun string) []string {
 	var out []string
-	for _, c := range w.in.Complete(w.event(person, inbound.Said{}), command, param, begun) {
+	for _, c := range w.in.Complete(w.event(person, intake.Said{}), command, param, begun) {
 		out = append(out, c.Value)
 	}
 	return out
@@ -40,7 +41,7 @@ func TestNoSecretIsOffered(t *testing.T) {
 	for _, param := range []string{"session", "folder"} {
 		command := map[string]string{"session": "close", "folder": "new"}[param]
 		for _, begun := range []string{"", "~/", secret[:10], "job"} {
-			for _, c := range w.in.Complete(w.event(ann, inbound.Said{}), command, param, begun) {
+			for _, c := range w.in.Complete(w.event(ann, intake.Said{}), command, param, begun) {
 				if n++; strings.Contains(c.Label+c.Value, secret[5:20]) {
 					t.Errorf("%s: %q offers %+v", param, begun, c)
 				}
@@ -105,19 +106,19 @@ func TestAdmits(t *testing.T) {
 		for _, c := range []struct {
 			person string
 			at     adapters.Target
-			action inbound.Action
+			action intake.Action
 			want   bool
 		}{
-			{ann, group, inbound.Said{Text: "x"}, true},
-			{bob, group, inbound.Pressed{Data: "x"}, true},
-			{evil, group, inbound.Said{Text: "/sessions"}, false},
-			{evil, group, inbound.Pressed{Data: "x"}, false},
-			{evil, group, inbound.Said{Text: "/pair ABCD2345"}, true},
-			{evil, group, inbound.Said{Text: "/pair operator"}, false},
-			{"", group, inbound.Said{Text: "x"}, false},
-			{ann, elsewhere, inbound.Said{Text: "/bind agent"}, false},
-			{cleo, elsewhere, inbound.Said{Text: "/bind agent"}, true},
-			{cleo, elsewhere, inbound.Said{Text: "/sessions"}, false},
+			{ann, group, intake.Said{Text: "x"}, true},
+			{bob, group, intake.Pressed{Data: "x"}, true},
+			{evil, group, intake.Said{Text: "/sessions"}, false},
+			{evil, group, intake.Pressed{Data: "x"}, false},
+			{evil, group, intake.Said{Text: "/pair ABCD2345"}, true},
+			{evil, group, intake.Said{Text: "/pair operator"}, false},
+			{"", group, intake.Said{Text: "x"}, false},
+			{ann, elsewhere, intake.Said{Text: "/bind agent"}, false},
+			{cleo, elsewhere, intake.Said{Text: "/bind agent"}, true},
+			{cleo, elsewhere, intake.Said{Text: "/sessions"}, false},
 		} {
 			ev := w.event(c.person, c.action)
 			ev.Place = c.at

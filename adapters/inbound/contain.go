@@ -5,6 +5,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -39,7 +40,7 @@ func (in *Inbound) keepRunning(ctx context.Context, worker string, run func(ctx 
 		if time.Since(began) > panicPauseMax {
 			pause = panicPause
 		}
-		if Pause(ctx, pause) != nil {
+		if intake.Pause(ctx, pause) != nil {
 			return
 		}
 	}

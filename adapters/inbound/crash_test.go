@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 )
 
 // A process is killed at each of its steps to the outside in turn, and the same event
@@ -14,15 +14,15 @@ import (
 // typed when the process was killed, its writer is told that nobody knows.
 func TestAtMostOnceOverCrashes(t *testing.T) {
 	scenarios := map[string]struct {
-		event func(w *world) inbound.Event
+		event func(w *world) intake.Event
 		text  string
 	}{
-		"a text":      {func(w *world) inbound.Event { return w.event(ann, inbound.Said{Text: "once"}) }, "once"},
-		"an old text": {func(w *world) inbound.Event { return w.pressedStale("once") }, "once"},
-		"a text for one of two sessions": {func(w *world) inbound.Event {
+		"a text":      {func(w *world) intake.Event { return w.event(ann, intake.Said{Text: "once"}) }, "once"},
+		"an old text": {func(w *world) intake.Event { return w.pressedStale("once") }, "once"},
+		"a text for one of two sessions": {func(w *world) intake.Event {
 			w.bind(w.session("other"), group, true)
 			w.say(ann, "once")
-			return w.event(ann, inbound.Pressed{Data: w.button(w.hub.take(), "other")})
+			return w.event(ann, intake.Pressed{Data: w.button(w.hub.take(), "other")})
 		}, "once"},
 	}
 	for name, s := range scenarios {
@@ -70,19 +70,19 @@ func TestAtMostOnceOverCrashes(t *testing.T) {
 }
 
 // pressedStale is that an old text is to be run after all.
-func (w *world) pressedStale(text string) inbound.Event {
+func (w *world) pressedStale(text string) intake.Event {
 	w.Helper()
-	ev := w.event(ann, inbound.Said{Text: text})
+	ev := w.event(ann, intake.Said{Text: text})
 	ev.At = time.Now().Add(-time.Hour)
 	w.do(ev)
 	synctest.Wait()
-	return w.event(ann, inbound.Pressed{Data: w.button(w.hub.take(), "Run")})
+	return w.event(ann, intake.Pressed{Data: w.button(w.hub.take(), "Run")})
 }
 
 // A command that changes something isn't done again when nobody knows whether it was.
 func TestACommandIsNotDoneAgain(t *testing.T) {
 	inWorld(t, func(w *world) {
-		ev := w.event(cleo, inbound.Said{Text: "/pair viewer"})
+		ev := w.event(cleo, intake.Said{Text: "/pair viewer"})
 		ev.Place.Chat, ev.Private = "3", true
 		w.process.mu.Lock()
 		w.process.steps, w.process.killAt = 0, 4 // its reply is made, and its end not written

@@ -1,31 +1,24 @@
 // Package inbound carries what people do in chats to the sessions, the same on
-// every platform. A platform's adapter makes an Event of an update, and implements
-// Platform; everything in between is here.
+// every platform: what an event of adapters/intake means, and who may do what.
 //
 // # The way of a message
 //
-//	platform ──update──▶ adapter: Queue.Keep, then acknowledge       journal.go
-//	                        │ one at a time per place, in order       queue.go
-//	                        ▼
-//	                     Inbound.Handle ── who may do what            access.go, pair.go
-//	                        │ the audit log                           audit.go
-//	      ┌─────────────────┼──────────────────┐
-//	   a command         a button            text, files
-//	   command.go        button.go           text.go, file.go
-//	      │                                     │
-//	      ▼                                     ▼
-//	   ask: replies      ask.go         sessions.Manager.Input ──receipt──▶ receipt.go
+//	                  Inbound.Handle ── who may do what            access.go, pair.go
+//	                     │ the audit log                           audit.go
+//	   ┌─────────────────┼──────────────────┐
+//	a command         a button            text, files
+//	command.go        button.go           text.go, file.go
+//	   │                                     │
+//	   ▼                                     ▼
+//	ask: replies      ask.go         sessions.Manager.Input ──receipt──▶ receipt.go
 //
-// An update is handled at least once: after a crash it comes again. What types into
+// An event is handled at least once: after a crash it comes again. What types into
 // a pane carries the update's key, so that it's typed at most once. A command that was
 // begun and isn't the same twice isn't done again; its person is told. What answers it is
 // kept with what became of it, until it's seen (replies_kept.go).
 //
 // What's old is never done unasked (stale.go): neither what was written while the
 // daemon was down, nor what had to wait for a dialog to close.
-//
-// Files that were sent together are one message, also where the platform sends them
-// one by one (album.go).
 //
 // # Who may do what
 //

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/intake"
 )
 
 const (
@@ -31,7 +32,7 @@ type earlyText struct {
 }
 
 // keep has a changed text wait for its message. When there are too many those before are forgotten.
-func (e *early) keep(ev Event, text string, now time.Time) {
+func (e *early) keep(ev intake.Event, text string, now time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for k, t := range e.texts {
@@ -46,8 +47,8 @@ func (e *early) keep(ev Event, text string, now time.Time) {
 }
 
 // latest is a new message as it was changed before it came.
-func (e *early) latest(ev Event) Event {
-	said, ok := ev.Action.(Said)
+func (e *early) latest(ev intake.Event) intake.Event {
+	said, ok := ev.Action.(intake.Said)
 	if !ok {
 		return ev
 	}

@@ -16,12 +16,12 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/internal/regular"
 	"github.com/panebridge/panebridge/sessions"
 )
 
 const (
-	maxFiles    = 10 // of one message; Telegram's albums have as many
 	maxNameLen  = 80 // bytes of a file's name, without what's added here
 	fetchTries  = 3
 	fetchWithin = 2 * time.Minute // one try
@@ -39,9 +39,9 @@ const (
 //
 // A file's name depends on the message alone, and it appears with all its content
 // at once, so that it's fetched once, whatever happens in between.
-func (in *Inbound) save(ctx context.Context, ev Event, files []File, to sessions.Session) (paths []string, problem string, err error) {
-	if len(files) > maxFiles {
-		return nil, fmt.Sprintf("At most %d files are taken at a time, these are %d.", maxFiles, len(files)), nil
+func (in *Inbound) save(ctx context.Context, ev intake.Event, files []intake.File, to sessions.Session) (paths []string, problem string, err error) {
+	if len(files) > intake.MaxFiles {
+		return nil, fmt.Sprintf("At most %d files are taken at a time, these are %d.", intake.MaxFiles, len(files)), nil
 	}
 	p := in.platforms[ev.Place.Adapter]
 	if p == nil || in.opt.MaxFile < 0 {
@@ -62,7 +62,7 @@ func (in *Inbound) save(ctx context.Context, ev Event, files []File, to sessions
 		name := fileName(ev.Key, i, f)
 		err := in.fetch(ctx, p, f, folder, name)
 		switch {
-		case errors.Is(err, ErrTooLarge):
+		case errors.Is(err, intake.ErrTooLarge):
 			return nil, in.tooLarge(f), nil
 		case ctx.Err() != nil:
 			return nil, "", fmt.Errorf("fetch a file: %w", err)
@@ -94,12 +94,12 @@ func (in *Inbound) whyMissing(err error, folder string) string {
 	}
 }
 
-func (in *Inbound) tooLarge(f File) string {
+func (in *Inbound) tooLarge(f intake.File) string {
 	return fmt.Sprintf("The file %s is too large: at most %d MB are taken.", shownName(f), in.opt.MaxFile>>20)
 }
 
 // shownName is a file's name as a person sees it.
-func shownName(f File) string {
+func shownName(f intake.File) string {
 	if f.Name == "" {
 		return "(" + string(f.Kind) + ")"
 	}
@@ -180,7 +180,7 @@ func ignoreAll(r *os.Root) error {
 }
 
 // fetch gets a file into a folder, unless it's there already.
-func (in *Inbound) fetch(ctx context.Context, p Platform, f File, into *os.Root, name string) error {
+func (in *Inbound) fetch(ctx context.Context, p intake.Platform, f intake.File, into *os.Root, name string) error {
 	if info, err := into.Lstat(name); err == nil {
 		if !info.Mode().IsRegular() {
 			return fmt.Errorf("save %s: something that isn't a file has its name", name)
@@ -190,18 +190,18 @@ func (in *Inbound) fetch(ctx context.Context, p Platform, f File, into *os.Root,
 	var err error
 	for try := range fetchTries {
 		if try > 0 {
-			if err := Pause(ctx, backOff(try)); err != nil {
+			if err := intake.Pause(ctx, intake.BackOff(try)); err != nil {
 				return err
 			}
 		}
-		if err = in.fetchOnce(ctx, p, f, into, name); err == nil || errors.Is(err, ErrTooLarge) || errors.Is(err, errUnsaved) || ctx.Err() != nil {
+		if err = in.fetchOnce(ctx, p, f, into, name); err == nil || errors.Is(err, intake.ErrTooLarge) || errors.Is(err, errUnsaved) || ctx.Err() != nil {
 			return err
 		}
 	}
 	return err
 }
 
-func (in *Inbound) fetchOnce(ctx context.Context, p Platform, f File, into *os.Root, name string) (err error) {
+func (in *Inbound) fetchOnce(ctx context.Context, p intake.Platform, f intake.File, into *os.Root, name string) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchWithin)
 	defer cancel()
 	if err := removePart(into, name); err != nil {
@@ -256,7 +256,7 @@ type limited struct {
 
 func (l *limited) Write(b []byte) (int, error) {
 	if int64(len(b)) > l.left {
-		return 0, ErrTooLarge
+		return 0, intake.ErrTooLarge
 	}
 	n, err := l.w.Write(b)
 	l.left -= int64(n)
@@ -268,12 +268,12 @@ func (l *limited) Write(b []byte) (int, error) {
 
 // fileName is the name that file i of a message gets: what's left of its own where
 // only letters, digits and a few signs are, and a mark that tells it from all others.
-func fileName(key string, i int, f File) string {
+func fileName(key string, i int, f intake.File) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", key, i))
 	mark := hex.EncodeToString(sum[:6])
 	name := safeName(f.Name)
 	if name == "" {
-		name = map[FileKind]string{FilePhoto: "photo.jpg", FileVoice: "voice.ogg"}[f.Kind]
+		name = map[intake.FileKind]string{intake.FilePhoto: "photo.jpg", intake.FileVoice: "voice.ogg"}[f.Kind]
 	}
 	if name == "" {
 		name = "file"

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -59,11 +60,6 @@ type MemberReader interface {
 	// Member says whether a person, by Person.ID, is in a group. It calls the platform.
 	Member(ctx context.Context, group adapters.Target, person string) (bool, error)
 }
-
-// Left says that a person isn't in the chat any more that Event.Place is.
-type Left struct{ Person string } // Person.ID
-
-func (Left) action() {}
 
 // put takes a grant into account. mu is held.
 func (a *access) put(g Grant) {
@@ -179,7 +175,7 @@ func (in *Inbound) Revoke(ctx context.Context, person string, role Role, by stri
 }
 
 // used notes that a person did something.
-func (in *Inbound) used(ctx context.Context, ev Event) {
+func (in *Inbound) used(ctx context.Context, ev intake.Event) {
 	in.privateOf(ctx, ev)
 	now := time.Now()
 	in.users.note(Visit{Place: ev.Place, Person: ev.Person, At: now})
@@ -203,7 +199,7 @@ func (in *Inbound) used(ctx context.Context, ev Event) {
 }
 
 // privateOf notes whose private chat one is.
-func (in *Inbound) privateOf(ctx context.Context, ev Event) {
+func (in *Inbound) privateOf(ctx context.Context, ev intake.Event) {
 	chat := chatOf(ev.Place)
 	in.access.mu.Lock()
 	known := !ev.Private || in.access.private[chat] == ev.Person.ID

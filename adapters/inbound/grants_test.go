@@ -13,6 +13,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -28,7 +29,7 @@ func privateOf(person string) adapters.Target {
 
 func (w *world) sayIn(place adapters.Target, person, text string) {
 	w.Helper()
-	ev := w.event(person, inbound.Said{Text: text})
+	ev := w.event(person, intake.Said{Text: text})
 	ev.Place, ev.Private = place, place != group
 	w.do(ev)
 }
@@ -107,7 +108,7 @@ func TestWhatWasGivenIsListedAndTakenBack(t *testing.T) {
 func TestWhoLeavesAGroupMayNothing(t *testing.T) {
 	for name, leave := range map[string]func(w *world){
 		"told": func(w *world) {
-			w.do(w.event(fay, inbound.Left{Person: fay}))
+			w.do(w.event(fay, intake.Left{Person: fay}))
 		},
 		"asked": func(w *world) {
 			w.chat.with(func(c *chat) { c.gone = map[string]bool{fay: true} })
@@ -272,7 +273,7 @@ func TestAccessHistories(t *testing.T) {
 							delete(grants[p], r)
 						}
 					}
-					w.do(w.event(p, inbound.Left{Person: p}))
+					w.do(w.event(p, intake.Left{Person: p}))
 				case 5:
 					config = maps.Clone(config)
 					if config[p] != nil {

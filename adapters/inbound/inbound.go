@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/internal/render/screenshot"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
@@ -16,7 +17,7 @@ import (
 
 // Options are an Inbound's parts.
 type Options struct {
-	Platforms []Platform
+	Platforms []intake.Platform
 	Sessions  Sessions
 	Hub       Hub
 	Store     Store
@@ -63,6 +64,8 @@ type Options struct {
 const (
 	defaultStaleAfter = 10 * time.Minute
 	defaultMaxFile    = 20 << 20
+	forgetEvery       = time.Hour
+	finishFor         = 5 * time.Second
 )
 
 // Sessions is the registry of sessions, and the way into them.
@@ -157,7 +160,7 @@ type Hub interface {
 type Inbound struct {
 	opt       Options
 	log       *slog.Logger
-	platforms map[string]Platform
+	platforms map[string]intake.Platform
 	commands  map[string]command
 	buttons   map[string]button
 
@@ -201,7 +204,7 @@ func New(opt Options) (*Inbound, error) {
 		errs = append(errs, fmt.Errorf("prompts.remind_after is %s: it must be 0 or more", opt.RemindAfter))
 	}
 	in := &Inbound{
-		opt: opt, log: opt.Logger, platforms: map[string]Platform{}, commands: map[string]command{}, buttons: buttons(),
+		opt: opt, log: opt.Logger, platforms: map[string]intake.Platform{}, commands: map[string]command{}, buttons: buttons(),
 		access: newAccess(opt), preferences: &preferences{}, untaken: newUntaken(), roleHints: newSeldom(roleHintEvery),
 	}
 	in.receipts, in.prompts = newReceipts(in), newPrompts(in)
@@ -259,7 +262,7 @@ func (in *Inbound) Run(ctx context.Context) error {
 // Finish takes in which answers were seen while everything ended. Call it when Run and the Hub's have
 // returned: what it doesn't know of is posted again at the next start. It returns within some 5 s.
 func (in *Inbound) Finish(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeFor)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishFor)
 	defer cancel()
 	in.replies.dropSeen(ctx)
 }
@@ -271,7 +274,7 @@ func (in *Inbound) forgetExpired(ctx context.Context) {
 			in.log.Warn("forgetting what has expired failed; it's tried again in an hour", "err", err)
 		}
 		in.users.forget(time.Now().Add(-usedFor))
-		if Pause(ctx, forgetEvery) != nil {
+		if intake.Pause(ctx, forgetEvery) != nil {
 			return
 		}
 	}
@@ -300,9 +303,9 @@ func (in *Inbound) Changed(sessions.Session) { in.boards.look() }
 // effect, or was refused. After an error, a panic or a crash the same event comes
 // again; what it types is typed at most once all the same, and a command that
 // wouldn't be the same twice isn't done again.
-func (in *Inbound) Handle(ctx context.Context, ev Event) error {
+func (in *Inbound) Handle(ctx context.Context, ev intake.Event) error {
 	switch ev.Action.(type) {
-	case Said, Edited, Pressed:
+	case intake.Said, intake.Edited, intake.Pressed:
 	default:
 		return in.placeChanged(ctx, ev)
 	}
@@ -310,7 +313,7 @@ func (in *Inbound) Handle(ctx context.Context, ev Event) error {
 	if err != nil || !ok {
 		return err
 	}
-	if _, said := ev.Action.(Said); said {
+	if _, said := ev.Action.(intake.Said); said {
 		in.opt.Hub.Leave(ev.Place)
 	}
 	ev = in.early.latest(ev)
@@ -340,13 +343,13 @@ func (in *Inbound) Handle(ctx context.Context, ev Event) error {
 
 // act does what a person asks for who was let in. again says that it was begun
 // before.
-func (in *Inbound) act(ctx context.Context, ev Event, roles Roles, again bool) (done, error) {
+func (in *Inbound) act(ctx context.Context, ev intake.Event, roles Roles, again bool) (done, error) {
 	switch a := ev.Action.(type) {
-	case Said:
+	case intake.Said:
 		return in.said(ctx, ev, a, roles, again, false)
-	case Edited:
+	case intake.Edited:
 		return in.edited(ctx, ev, a)
-	case Pressed:
+	case intake.Pressed:
 		return in.press(ctx, ev, a, roles, again)
 	default:
 		return done{}, fmt.Errorf("%w action %T", sessions.ErrUnknown, a)
@@ -355,7 +358,7 @@ func (in *Inbound) act(ctx context.Context, ev Event, roles Roles, again bool) (
 
 // GaveUp tells who did something that it couldn't be handled, after many tries. It
 // returns at once; see QueueOptions.GaveUp.
-func (in *Inbound) GaveUp(ev Event) {
+func (in *Inbound) GaveUp(ev intake.Event) {
 	if _, why := in.standing(ev); why == "" {
 		in.say(ev, "gave up", qos.Interactive, "This couldn't be done, though it was tried for minutes. The daemon's log says why.")
 	}
@@ -372,7 +375,7 @@ func (in *Inbound) beside(place adapters.Target) adapters.Target {
 }
 
 // say answers an event with a text in Markdown.
-func (in *Inbound) say(ev Event, key string, class qos.Class, text string, buttons ...[]adapters.Button) {
+func (in *Inbound) say(ev intake.Event, key string, class qos.Class, text string, buttons ...[]adapters.Button) {
 	err := in.replies.postReply(ev, adapters.Post{
 		To: ev.Place, Elsewhere: in.beside(ev.Place), Key: key + " " + ev.Key, Class: class, ReplyTo: ev.Message, Text: text, Buttons: buttons,
 	})
@@ -390,7 +393,7 @@ func (in *Inbound) loadAtLast(ctx context.Context, what string, load func(contex
 			return ctx.Err()
 		}
 		in.log.Error(what, "err", err)
-		if err := Pause(ctx, tellAgain); err != nil {
+		if err := intake.Pause(ctx, tellAgain); err != nil {
 			return err
 		}
 	}

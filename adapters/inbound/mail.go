@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -92,7 +93,7 @@ func (in *Inbound) letterText(l Letter, shape adapters.Shape) string {
 
 // answerLetter sends what a person wrote as an answer to a message that shows a letter.
 // handled is false if it's no such.
-func (in *Inbound) answerLetter(ctx context.Context, ev Event, s Said, roles Roles) (d done, handled bool, err error) {
+func (in *Inbound) answerLetter(ctx context.Context, ev intake.Event, s intake.Said, roles Roles) (d done, handled bool, err error) {
 	if in.opt.Mail == nil || s.ReplyTo == "" || s.Text == "" {
 		return done{}, false, nil
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -105,7 +106,7 @@ func TestLetterIsAnswered(t *testing.T) {
 			w.Fatal(err)
 		}
 		posts := w.wantPosts("✉ **tester** writes (m_0123456789):\n\nmay I *drop* the tables?")
-		reply := w.event(ann, inbound.Pressed{Data: w.button(posts, "Reply"), Token: "t"})
+		reply := w.event(ann, intake.Pressed{Data: w.button(posts, "Reply"), Token: "t"})
 		reply.Place, reply.Private = place, true
 		w.do(reply)
 		asked := w.wantPosts("Answer this message")
@@ -115,7 +116,7 @@ func TestLetterIsAnswered(t *testing.T) {
 		asked[0].Sent("m77", nil)
 		w.pass(time.Second)
 		w.chat.take()
-		said := w.event(ann, inbound.Said{Text: "no", ReplyTo: "m77"})
+		said := w.event(ann, intake.Said{Text: "no", ReplyTo: "m77"})
 		said.Place, said.Private = place, true
 		w.do(said)
 		w.wantPosts("Sent to **agent**, who was told of it.")
@@ -135,7 +136,7 @@ func TestMailCommand(t *testing.T) {
 		m.waiting = []inbound.Letter{letter}
 		w.say(ann, "/mail")
 		w.wantPosts("1 wait for you. They're shown in your private chat")
-		private := w.event(ann, inbound.Said{Text: "/mail"})
+		private := w.event(ann, intake.Said{Text: "/mail"})
 		private.Place, private.Private = adapters.Target{Adapter: "chat", Chat: "1"}, true
 		w.do(private)
 		w.wantPosts("**tester** writes")

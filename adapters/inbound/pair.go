@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -42,7 +43,7 @@ type Code struct {
 // known unless it's empty.
 type CodeUse struct {
 	Key    string // of the event
-	Person Person
+	Person intake.Person
 	Chat   adapters.Target
 	At     time.Time
 }
@@ -96,8 +97,8 @@ func codeHash(code string) string {
 
 // readCode finds a code in "/pair CODE", written in any case, with spaces or dashes;
 // "": there's none.
-func readCode(ev Event) string {
-	said, ok := ev.Action.(Said)
+func readCode(ev intake.Event) string {
+	said, ok := ev.Action.(intake.Said)
 	if !ok {
 		return ""
 	}
@@ -115,7 +116,7 @@ func readCode(ev Event) string {
 // tryCode lets a person in who writes a pairing code. It returns false if there's
 // none in the event, or a wrong one: what happens then isn't told from what else a
 // stranger may write.
-func (in *Inbound) tryCode(ctx context.Context, ev Event) (bool, error) {
+func (in *Inbound) tryCode(ctx context.Context, ev intake.Event) (bool, error) {
 	code := readCode(ev)
 	if code == "" || ev.Person.ID == "" {
 		return false, nil
@@ -190,7 +191,7 @@ func (t *tries) failed(person string) {
 // command: see tryCode.
 func pairCommand() command {
 	return command{
-		CommandInfo: CommandInfo{Name: "pair", Args: "[role]", Help: "Make a code that lets another person in"},
+		CommandInfo: intake.CommandInfo{Name: "pair", Args: "[role]", Help: "Make a code that lets another person in"},
 		role:        Admin,
 		run: func(a *ask) error {
 			if !a.event.Private {

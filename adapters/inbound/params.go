@@ -1,68 +1,57 @@
 package inbound
 
-// Param is one argument of a command, for platforms that ask for each by itself.
-// What's given, joined by spaces in the order of the parameters, is what people write
-// behind the command elsewhere.
-type Param struct {
-	Name     string // small letters
-	Help     string // at most 100 characters
-	Required bool
-	// Choices are all that can be given; nil: anything can.
-	Choices []string
-	// Offers says that Inbound.Complete knows what could be meant.
-	Offers bool
-}
+import "github.com/panebridge/panebridge/adapters/intake"
 
 // paramsOf are a command's parameters.
-func paramsOf(command string) []Param {
-	session := Param{Name: paramSession, Help: "Its name, if it isn't the one of this place", Offers: true}
-	named := Param{Name: paramSession, Help: "Its name", Required: true, Offers: true}
+func paramsOf(command string) []intake.Param {
+	session := intake.Param{Name: paramSession, Help: "Its name, if it isn't the one of this place", Offers: true}
+	named := intake.Param{Name: paramSession, Help: "Its name", Required: true, Offers: true}
 	views := []string{"stream", "final", "screen"}
 	switch command {
 	case "new":
-		return []Param{
+		return []intake.Param{
 			{Name: paramAgent, Help: "The agent to start; none: the one that was started last", Offers: true},
 			{Name: paramFolder, Help: "Where it works; none: you're asked", Offers: true},
 		}
 	case resumeWord:
-		return []Param{
+		return []intake.Param{
 			{Name: paramAgent, Help: "The agent; none: the one of this place's session", Offers: true},
 			{Name: paramFolder, Help: "Where it works; none: where this place's session does", Offers: true},
 		}
 	case "screen":
-		return []Param{session, {Name: "as", Help: "As text, in place of a picture", Choices: []string{"text"}}}
+		return []intake.Param{session, {Name: "as", Help: "As text, in place of a picture", Choices: []string{"text"}}}
 	case "keys":
-		return []Param{session, {Name: "keys", Help: "Their names: Up Enter C-c; none: a keyboard"}}
+		return []intake.Param{session, {Name: "keys", Help: "Their names: Up Enter C-c; none: a keyboard"}}
 	case "history":
-		return []Param{session, {Name: "lines", Help: "How many"}}
+		return []intake.Param{session, {Name: "lines", Help: "How many"}}
 	case "search":
-		return []Param{{Name: "text", Help: "What to look for", Required: true}}
+		return []intake.Param{{Name: "text", Help: "What to look for", Required: true}}
 	case "send":
-		return []Param{session, {Name: "file", Help: "Its path in the session's folder", Required: true}}
+		return []intake.Param{session, {Name: "file", Help: "Its path in the session's folder", Required: true}}
 	case "view":
-		return []Param{session, {Name: "view", Help: "What this place shows", Required: true, Choices: views}}
+		return []intake.Param{session, {Name: "view", Help: "What this place shows", Required: true, Choices: views}}
 	case "mute":
-		return []Param{session, {Name: "when", Help: "For how long or when: 1h, 22:00-07:00, off"}}
+		return []intake.Param{session, {Name: "when", Help: "For how long or when: 1h, 22:00-07:00, off"}}
 	case "bind":
-		return []Param{
+		return []intake.Param{
 			named,
 			{Name: "view", Help: "What this place shows", Choices: views},
 			{Name: "input", Help: "Whether what's written here is typed", Choices: []string{"input on", "input off"}},
 		}
 	case "mail":
-		return []Param{{Name: "to", Help: "A session's name, or the id of what you answer"}, {Name: "text", Help: "What to say"}}
+		return []intake.Param{{Name: "to", Help: "A session's name, or the id of what you answer"}, {Name: "text", Help: "What to say"}}
 	case "fleet":
-		return []Param{{Name: "name", Help: "One fleet alone"}}
+		return []intake.Param{{Name: "name", Help: "One fleet alone"}}
 	case "pair":
-		return []Param{{Name: "code", Help: "The code that you were given; or, to make one, the role it gives"}}
+		return []intake.Param{{Name: "code", Help: "The code that you were given; or, to make one, the role it gives"}}
 	case "access":
-		return []Param{
+		return []intake.Param{
 			{Name: "change", Help: "What to do; nothing: list who may do what", Choices: []string{"grant", "revoke"}},
 			{Name: "person", Help: "telegram:123 or discord:456"},
 			{Name: "role", Help: "What to give", Choices: []string{string(Viewer), string(Operator), string(Approver), string(Admin)}},
 		}
 	case "stop", "esc", "close", "unbind", "reopen", "restart":
-		return []Param{session}
+		return []intake.Param{session}
 	default:
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -23,7 +24,7 @@ const writingFor = time.Hour
 // Whose answer counts is the Manager's to say, for all platforms, the page and the
 // keyboard alike. So the buttons of a question aren't used up when they're pressed: one
 // whose press failed could never be answered by them again.
-func (in *Inbound) give(ctx context.Context, ev Event, id string, ans sessions.Answer) (string, error) {
+func (in *Inbound) give(ctx context.Context, ev intake.Event, id string, ans sessions.Answer) (string, error) {
 	ans.Author, ans.Name, ans.Origin = ev.Person.ID, in.access.name(ev.Person), ev.Place.String()
 	p, err := in.opt.Sessions.Answer(ctx, id, ans)
 	switch {
@@ -100,7 +101,7 @@ func sendChosen(a *ask) error {
 
 // change changes the message of an open question below which a button was pressed, and
 // says whether there's one.
-func (ps *prompts) change(id string, press Event, change func(*shown)) (found bool) {
+func (ps *prompts) change(id string, press intake.Event, change func(*shown)) (found bool) {
 	ps.leave(func(ps *prompts) {
 		a := ps.asked[id]
 		if a == nil || a.Final() {
@@ -156,7 +157,7 @@ func cancelWriting(a *ask) error {
 
 // answerFrom takes a text as the answer to a question: it answers the question's
 // message, with the numbers of options or a text, or its person has said that it's one. handled is false if it's neither.
-func (in *Inbound) answerFrom(ctx context.Context, ev Event, s Said, roles Roles) (d done, handled bool, err error) {
+func (in *Inbound) answerFrom(ctx context.Context, ev intake.Event, s intake.Said, roles Roles) (d done, handled bool, err error) {
 	w, err := in.opt.Store.Writer(ctx, ev.Place, ev.Person.ID)
 	id := w.Prompt
 	switch {
@@ -200,7 +201,7 @@ func (in *Inbound) answerFrom(ctx context.Context, ev Event, s Said, roles Roles
 }
 
 // answerWith answers a question with what was written, and says what came of it.
-func (in *Inbound) answerWith(ctx context.Context, ev Event, s Said, roles Roles, p sessions.Prompt, ans sessions.Answer) (done, error) {
+func (in *Inbound) answerWith(ctx context.Context, ev intake.Event, s intake.Said, roles Roles, p sessions.Prompt, ans sessions.Answer) (done, error) {
 	d, may := done{what: "answer"}, answerRole(p)
 	var why string
 	switch {

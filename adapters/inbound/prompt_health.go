@@ -6,35 +6,36 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/intake"
 )
 
 // Questions says whether all open questions that are for chats can be seen in one. Where nobody
 // can see one for ten seconds but on the page and at the session's own keyboard, that's Down if
 // places have refused it, and Degraded if it waits for a call.
-func (in *Inbound) Questions() Health {
-	h, now := Health{Condition: Well}, time.Now()
+func (in *Inbound) Questions() intake.Health {
+	h, now := intake.Health{Condition: intake.Well}, time.Now()
 	hidden := 0
 	var wait waiting
 	in.prompts.leave(func(ps *prompts) {
 		for _, a := range ps.asked {
 			if a.isHidden() {
-				if now.Sub(a.refused) >= downAfter {
+				if now.Sub(a.refused) >= intake.DownAfter {
 					hidden++
 					h.Detail = a.why.Error()
 				}
 				continue
 			}
-			if place, since := a.waits(); now.Sub(since) >= downAfter && !since.IsZero() {
+			if place, since := a.waits(); now.Sub(since) >= intake.DownAfter && !since.IsZero() {
 				wait.add(place, since)
 			}
 		}
 	})
 	if hidden > 0 {
-		h.Condition = Down
+		h.Condition = intake.Down
 		h.Detail = fmt.Sprintf("no chat shows %d open question(s), since each refuses them: %s; they're tried again", hidden, h.Detail)
 	}
 	if wait.n > 0 {
-		h = h.Worse(Health{Condition: Degraded, Detail: fmt.Sprintf("no chat shows %d open question(s) yet: %s", wait.n, in.whyWaits(wait, now))})
+		h = h.Worse(intake.Health{Condition: intake.Degraded, Detail: fmt.Sprintf("no chat shows %d open question(s) yet: %s", wait.n, in.whyWaits(wait, now))})
 	}
 	return h
 }

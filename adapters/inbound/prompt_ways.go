@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -152,7 +153,7 @@ func (a *ask) chosenOf() (id string, from, to int, chosen []int, err error) {
 	if err != nil {
 		return id, 0, 0, nil, a.in.whyClosed(a.ctx, id)
 	}
-	press, _ := a.event.Action.(Pressed)
+	press, _ := a.event.Action.(intake.Pressed)
 	for _, value := range press.Chosen {
 		i, err := strconv.Atoi(value)
 		if err != nil || i < from || i > to || slices.Contains(chosen, i) || !slices.Contains(shownOptions(p.Dialog), i) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/panebridge/panebridge/adapters"
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -25,7 +25,7 @@ func inWorldWithMenus(t *testing.T, menus int, test func(w *world)) {
 // choose has somebody choose of a menu.
 func (w *world) choose(person, menu string, values ...string) {
 	w.Helper()
-	w.do(w.event(person, inbound.Pressed{Data: menu, Token: "t", Chosen: values}))
+	w.do(w.event(person, intake.Pressed{Data: menu, Token: "t", Chosen: values}))
 }
 
 // several is a question with so many options, of which any number may be chosen if multi.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -61,7 +62,7 @@ func TestARefusedQuestionIsShown(t *testing.T) {
 			w.pass(15 * time.Second)
 			health := w.in.Questions()
 			if !all {
-				if posts := w.wantPosts("agent asks for permission"); posts[0].To != group || !posts[0].Ring || health.Condition != inbound.Well {
+				if posts := w.wantPosts("agent asks for permission"); posts[0].To != group || !posts[0].Ring || health.Condition != intake.Well {
 					t.Errorf("got %+v, health %+v", posts[0], health)
 				}
 				w.pass(time.Hour)
@@ -70,12 +71,12 @@ func TestARefusedQuestionIsShown(t *testing.T) {
 				w.wantPosts("Answered in the pane.")
 				return
 			}
-			if w.wantPosts(); health.Condition != inbound.Down || !strings.Contains(health.Detail, "not here") {
+			if w.wantPosts(); health.Condition != intake.Down || !strings.Contains(health.Detail, "not here") {
 				t.Errorf("health %+v, want it down", health)
 			}
 			refusing.Store(false)
 			w.pass(time.Minute)
-			if w.wantPosts("agent asks for permission"); w.in.Questions().Condition != inbound.Well {
+			if w.wantPosts("agent asks for permission"); w.in.Questions().Condition != intake.Well {
 				t.Errorf("health %+v, want it well", w.in.Questions())
 			}
 		})
@@ -127,7 +128,7 @@ func TestAQuestionIsAnsweredByNumber(t *testing.T) {
 	for _, takesText := range []bool{false, true} {
 		inWorld(t, func(w *world) {
 			reply := func(person, text string) {
-				w.do(w.event(person, inbound.Said{Text: text, ReplyTo: "p1"}))
+				w.do(w.event(person, intake.Said{Text: text, ReplyTo: "p1"}))
 				w.pass(time.Second)
 			}
 			d := permission()
@@ -191,7 +192,7 @@ func TestWhyAQuestionIsNotAnswered(t *testing.T) {
 		w.press(dora, yes+"0")
 		w.wantAnswer("isn't one of panebridge's")
 		w.press(evil, yes)
-		stale := w.event(dora, inbound.Pressed{Data: yes})
+		stale := w.event(dora, intake.Pressed{Data: yes})
 		stale.At = time.Now().Add(-time.Hour)
 		w.do(stale)
 		if got := w.chat.take(); len(got) != 1 || !strings.Contains(got[0], "60 min ago") {
@@ -262,11 +263,11 @@ func TestTwoApproversOnTwoPlatformsPressAtOnce(t *testing.T) {
 			w.question(fmt.Sprint("pr_", i), permission())
 			posts := w.wantPosts("asks for permission", "asks for permission")
 			slices.SortFunc(posts, func(a, b adapters.Post) int { return strings.Compare(a.To.Adapter, b.To.Adapter) })
-			one := w.event(dora, inbound.Pressed{Data: w.button(posts[:1], "Yes")})
-			two := w.event(eve, inbound.Pressed{Data: w.button(posts[1:], "No")})
+			one := w.event(dora, intake.Pressed{Data: w.button(posts[:1], "Yes")})
+			two := w.event(eve, intake.Pressed{Data: w.button(posts[1:], "No")})
 			two.Place = place
 			var both sync.WaitGroup
-			for _, ev := range []inbound.Event{one, two} {
+			for _, ev := range []intake.Event{one, two} {
 				both.Go(func() {
 					if err := w.in.Handle(t.Context(), ev); err != nil {
 						t.Error(err)
@@ -341,7 +342,7 @@ func TestSeveralOptionsAreChosen(t *testing.T) {
 func TestATextIsTheAnswer(t *testing.T) {
 	inWorld(t, func(w *world) {
 		reply := func(person, text, to string) {
-			w.do(w.event(person, inbound.Said{Text: text, ReplyTo: to}))
+			w.do(w.event(person, intake.Said{Text: text, ReplyTo: to}))
 		}
 		w.question("pr_1", permission())
 		write := w.button(w.wantPosts("asks for permission"), "Write an answer…")
@@ -370,7 +371,7 @@ func TestATextIsTheAnswer(t *testing.T) {
 		msg := fmt.Sprint("p", w.hub.n)
 		reply(ann, "no", msg)
 		w.wantPosts("Nothing was typed. Answering takes the role approver.")
-		old := w.event(dora, inbound.Said{Text: "old", ReplyTo: msg})
+		old := w.event(dora, intake.Said{Text: "old", ReplyTo: msg})
 		old.At = time.Now().Add(-time.Hour)
 		w.do(old)
 		w.wantPosts("Nothing was typed. It was written 60 min ago")
@@ -412,7 +413,7 @@ func TestOneReminderAndOneEscalation(t *testing.T) {
 		w.restart()
 		w.pass(time.Hour)
 		w.wantPosts()
-		ev := w.event(dora, inbound.Pressed{Data: w.button(posts[1:], "No")})
+		ev := w.event(dora, intake.Pressed{Data: w.button(posts[1:], "No")})
 		ev.Place = boss
 		w.do(ev)
 		w.wantAnswer("Answered: No.")

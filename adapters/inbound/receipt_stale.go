@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -25,8 +26,8 @@ func (rs *receipts) stale(ctx context.Context, t *tracked, now time.Time) time.T
 		return due
 	}
 	w := Waiting{
-		Key: staleKey(t.Key), At: t.At, Place: t.Place, Person: Person{ID: t.Person}, Message: t.Message,
-		Said: Said{Text: asTyped(t.receipt.Text)}, Session: t.Session,
+		Key: staleKey(t.Key), At: t.At, Place: t.Place, Person: intake.Person{ID: t.Person}, Message: t.Message,
+		Said: intake.Said{Text: asTyped(t.receipt.Text)}, Session: t.Session,
 	}
 	err := rs.in.opt.Store.PutWaiting(ctx, w)
 	if err == nil {

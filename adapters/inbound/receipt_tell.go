@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -50,7 +51,7 @@ func (rs *receipts) tell(ctx context.Context, t *tracked, what Progress, now tim
 		case t.words && t.Reply == "":
 			p.Text = "Typed and submitted."
 		case t.Reply != "" && t.receipt.Anyway != "":
-			p.Text = "Sent anyway by " + plain(rs.in.access.name(Person{ID: t.receipt.Anyway})) + ", and submitted now."
+			p.Text = "Sent anyway by " + plain(rs.in.access.name(intake.Person{ID: t.receipt.Anyway})) + ", and submitted now."
 		case t.Reply != "":
 			p.Text = "Typed and submitted now."
 		default:

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/intake"
 )
 
 const (
@@ -58,7 +59,7 @@ func newReplies(in *Inbound) *replies {
 
 // postReply posts an answer to who did something. It's tried again if it's refused, and posted again at
 // the next start if it isn't seen before. An error says that it wasn't queued, and won't be tried.
-func (rs *replies) postReply(ev Event, p adapters.Post) error {
+func (rs *replies) postReply(ev intake.Event, p adapters.Post) error {
 	if p.Reaction != "" || p.Pin != "" {
 		return rs.in.opt.Hub.Post(p)
 	}
@@ -212,16 +213,16 @@ func (a *access) privateChat(person string, beside adapters.Target) (adapters.Ta
 
 // Replies says whether what answers people can be shown. What's refused wherever it's tried for ten
 // seconds is Down, and what has waited for a call so long is Degraded.
-func (in *Inbound) Replies() Health {
-	h, now := Health{Condition: Well}, time.Now()
+func (in *Inbound) Replies() intake.Health {
+	h, now := intake.Health{Condition: intake.Well}, time.Now()
 	hidden, wait := in.replies.hidden(now)
 	if len(hidden) > 0 {
 		last := hidden[len(hidden)-1]
-		h.Condition = Down
+		h.Condition = intake.Down
 		h.Detail = fmt.Sprintf("%d answer(s) to people can't be shown, at %s: %s; they're tried again for an hour", len(hidden), last.post.To, last.why)
 	}
 	if wait.n > 0 {
-		h = h.Worse(Health{Condition: Degraded, Detail: fmt.Sprintf("%d answer(s) to people aren't shown yet: %s", wait.n, in.whyWaits(wait, now))})
+		h = h.Worse(intake.Health{Condition: intake.Degraded, Detail: fmt.Sprintf("%d answer(s) to people aren't shown yet: %s", wait.n, in.whyWaits(wait, now))})
 	}
 	return h
 }
@@ -234,12 +235,12 @@ func (rs *replies) hidden(now time.Time) (refused []refusedReply, wait waiting) 
 	tried := map[*keptReply]bool{}
 	for _, r := range rs.refused {
 		tried[r.kept] = true
-		if now.Sub(r.since) >= downAfter {
+		if now.Sub(r.since) >= intake.DownAfter {
 			refused = append(refused, *r)
 		}
 	}
 	for slot, all := range rs.waiting {
-		if k := all[0]; !slices.ContainsFunc(all, func(k *keptReply) bool { return tried[k] }) && now.Sub(k.since) >= downAfter {
+		if k := all[0]; !slices.ContainsFunc(all, func(k *keptReply) bool { return tried[k] }) && now.Sub(k.since) >= intake.DownAfter {
 			wait.add(slot.to, k.since)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -112,7 +113,7 @@ func (rs *replies) wrote(all []*keptReply) {
 // keep has a post be kept with the event that it answers, until it's seen. otherwise is what's said in
 // words where a reaction isn't taken. What answers an event that was begun before says that it may be
 // there.
-func (rs *replies) keep(ev Event, p *adapters.Post, otherwise string) *keptReply {
+func (rs *replies) keep(ev intake.Event, p *adapters.Post, otherwise string) *keptReply {
 	k := &keptReply{slot: replySlot{p.To, p.Key}, since: time.Now()}
 	rs.mu.Lock()
 	defer rs.mu.Unlock()

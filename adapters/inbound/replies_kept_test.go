@@ -12,6 +12,7 @@ import (
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/adaptertest"
 	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 )
 
 // People write commands and texts that no session takes; answers wait for a while, now and then signs
@@ -38,7 +39,7 @@ func TestAPairingIsAnsweredOverKills(t *testing.T) {
 			if err != nil {
 				w.Fatal(err)
 			}
-			ev := w.event("chat:new", inbound.Said{Text: "/pair " + code})
+			ev := w.event("chat:new", intake.Said{Text: "/pair " + code})
 			w.hub.hold()
 			w.process.mu.Lock()
 			w.process.steps, w.process.killAt = 0, at
@@ -61,9 +62,9 @@ func TestAPairingIsAnsweredOverKills(t *testing.T) {
 type answered struct {
 	*world
 	random   *rand.Rand
-	commands []string        // as their replies begin
-	texts    []inbound.Event // that no session takes
-	signs    []string        // messages on which a sign stands
+	commands []string       // as their replies begin
+	texts    []intake.Event // that no session takes
+	signs    []string       // messages on which a sign stands
 }
 
 func (a *answered) live() {
@@ -77,9 +78,9 @@ func (a *answered) live() {
 			a.killed()
 		case 3, 4:
 			a.commands = append(a.commands, fmt.Sprintf("There's no command /nothing%d.", n))
-			a.handle(a.event(ann, inbound.Said{Text: fmt.Sprintf("/nothing%d", n)}))
+			a.handle(a.event(ann, intake.Said{Text: fmt.Sprintf("/nothing%d", n)}))
 		default:
-			ev := a.event(ann, inbound.Said{Text: "to nobody"})
+			ev := a.event(ann, intake.Said{Text: "to nobody"})
 			ev.Place.Thread = "77"
 			a.texts = append(a.texts, ev)
 			a.handle(ev)
@@ -93,7 +94,7 @@ func (a *answered) live() {
 }
 
 // handle handles an event as a queue would, at which the process may be killed.
-func (a *answered) handle(ev inbound.Event) {
+func (a *answered) handle(ev intake.Event) {
 	if a.random.IntN(3) == 0 {
 		a.process.mu.Lock()
 		a.process.steps, a.process.killAt = 0, 1+a.random.IntN(7)
@@ -170,7 +171,7 @@ func (a *answered) check() {
 
 // covers says whether a post answers a text, among others before the one that it answers.
 func (a *answered) covers(p adapters.Post, text int) bool {
-	last, texts := slices.IndexFunc(a.texts, func(ev inbound.Event) bool { return ev.Message == p.ReplyTo }), 1
+	last, texts := slices.IndexFunc(a.texts, func(ev intake.Event) bool { return ev.Message == p.ReplyTo }), 1
 	_, _ = fmt.Sscanf(p.Text, "None of your last %d texts was typed.", &texts) // else it's of one
 	return p.Reaction == "" && last >= text && last-texts < text
 }

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/panebridge/panebridge/adapters"
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 )
 
 // refusing is a place that takes nothing for a while.
@@ -30,7 +30,7 @@ func TestARefusedReplyIsSeen(t *testing.T) {
 		inWorld(t, func(w *world) {
 			private := adapters.Target{Adapter: "chat", Chat: "ann"}
 			if hasPrivate {
-				ev := w.event(ann, inbound.Said{Text: "/help"})
+				ev := w.event(ann, intake.Said{Text: "/help"})
 				ev.Place, ev.Private = private, true
 				w.do(ev)
 				w.hub.take()
@@ -59,7 +59,7 @@ func TestARefusedReplyIsSeen(t *testing.T) {
 			for range 100 {
 				w.pass(time.Second)
 				seen, since := len(w.hub.seen()) == replies, time.Since(began)
-				if red := w.in.Replies().Condition == inbound.Down; red && (seen || since < 10*time.Second) || !red && !seen && since > 12*time.Second {
+				if red := w.in.Replies().Condition == intake.Down; red && (seen || since < 10*time.Second) || !red && !seen && since > 12*time.Second {
 					rt.Errorf("after %s seen: %v, red: %v", since, seen, red)
 				}
 			}
@@ -77,7 +77,7 @@ func TestARefusedReplyIsSeen(t *testing.T) {
 					rt.Errorf("%+v: seen is %+v", f, p)
 				}
 			}
-			if h := w.in.Replies(); h.Condition != inbound.Well {
+			if h := w.in.Replies(); h.Condition != intake.Well {
 				rt.Errorf("health is %+v", h)
 			}
 		})

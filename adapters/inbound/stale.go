@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -18,9 +19,9 @@ type Waiting struct {
 	At      time.Time // when it was written
 	Place   adapters.Target
 	Private bool
-	Person  Person
+	Person  intake.Person
 	Message string
-	Said    Said
+	Said    intake.Said
 	Session sessions.ID // it was meant for, if that's known
 }
 
@@ -32,20 +33,20 @@ type WaitingStore interface {
 	DropWaiting(ctx context.Context, key string) error
 }
 
-func waitingOf(ev Event, s Said) Waiting {
+func waitingOf(ev intake.Event, s intake.Said) Waiting {
 	return Waiting{
 		Key: ev.Key, At: ev.At, Place: ev.Place, Private: ev.Private, Person: ev.Person, Message: ev.Message, Said: s,
 	}
 }
 
-func (w Waiting) event() Event {
-	return Event{
+func (w Waiting) event() intake.Event {
+	return intake.Event{
 		Key: w.Key, At: w.At, Place: w.Place, Private: w.Private, Person: w.Person, Message: w.Message, Action: w.Said,
 	}
 }
 
 // askStale asks whether an old message is still to be done.
-func (in *Inbound) askStale(ctx context.Context, ev Event, s Said) (done, error) {
+func (in *Inbound) askStale(ctx context.Context, ev intake.Event, s intake.Said) (done, error) {
 	w := waitingOf(ev, s)
 	if err := in.opt.Store.PutWaiting(ctx, w); err != nil {
 		return done{}, fmt.Errorf("keep an old message until it's wanted: %w", err)

@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 )
 
 func TestAnOldMessageIsAskedAbout(t *testing.T) {
 	inWorld(t, func(w *world) {
-		ev := w.event(ann, inbound.Said{Text: "//run"})
+		ev := w.event(ann, intake.Said{Text: "//run"})
 		ev.At = time.Now().Add(-3 * time.Hour)
 		w.do(ev)
 		posts := w.wantPosts("3 h old")
@@ -36,7 +36,7 @@ func TestAnOldMessageIsAskedAbout(t *testing.T) {
 
 func TestAnOldCommandIsAskedAbout(t *testing.T) {
 	inWorld(t, func(w *world) {
-		ev := w.event(ann, inbound.Said{Text: "/help"})
+		ev := w.event(ann, intake.Said{Text: "/help"})
 		ev.At = time.Now().Add(-11 * time.Minute)
 		w.do(ev)
 		posts := w.wantPosts("11 min old")
@@ -47,7 +47,7 @@ func TestAnOldCommandIsAskedAbout(t *testing.T) {
 
 func TestAMessageOfTheFutureIsTyped(t *testing.T) {
 	inWorld(t, func(w *world) {
-		ev := w.event(ann, inbound.Said{Text: "early"})
+		ev := w.event(ann, intake.Said{Text: "early"})
 		ev.At = time.Now().Add(time.Hour) // the platform's clock is ahead
 		w.do(ev)
 		w.pass(5 * time.Second)

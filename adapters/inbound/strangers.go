@@ -4,6 +4,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/panebridge/panebridge/adapters/intake"
 )
 
 const (
@@ -24,7 +26,7 @@ func newStrangers() *strangers { return &strangers{logged: newSeldom(strangerEve
 func (in *Inbound) Strangers() uint64 { return in.access.strange.count.Load() }
 
 // stranger takes in that an event isn't looked at.
-func (in *Inbound) stranger(ev Event, why string) {
+func (in *Inbound) stranger(ev intake.Event, why string) {
 	in.access.strange.count.Add(1)
 	if in.access.strange.logged.due(ev.Person.ID+" "+why, time.Now()) {
 		in.log.Warn("a stranger is ignored", "person", ev.Person.ID, "target", ev.Place.String(), "why", why)

@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
 )
 
 // said handles a new message of a known person. asked says that the person was
 // asked already whether it's still to be done.
-func (in *Inbound) said(ctx context.Context, ev Event, s Said, roles Roles, again, asked bool) (done, error) {
+func (in *Inbound) said(ctx context.Context, ev intake.Event, s intake.Said, roles Roles, again, asked bool) (done, error) {
 	stale := !asked && time.Since(ev.At) > in.opt.StaleAfter
 	if name, args, ok := readCommand(s.Text); ok {
 		switch {
@@ -72,7 +73,7 @@ func takesInput(b adapters.Binding) bool { return b.Input && b.Active() }
 // sessionFor finds the session that a text is for: the one of the place; of several
 // the one whose output it answers; else all that it could be: where its thread isn't named, those too
 // that can't be shown at the moment.
-func (in *Inbound) sessionFor(ctx context.Context, ev Event, s Said) ([]sessions.Session, error) {
+func (in *Inbound) sessionFor(ctx context.Context, ev intake.Event, s intake.Said) ([]sessions.Session, error) {
 	takes := takesInput
 	if in.opt.Hub.Unnamed(ev.Place) {
 		takes = func(b adapters.Binding) bool { return b.Input }
@@ -99,7 +100,7 @@ func (in *Inbound) sessionFor(ctx context.Context, ev Event, s Said) ([]sessions
 }
 
 // whyNone says why a text goes to no session, and what to do.
-func (in *Inbound) whyNone(ev Event) string {
+func (in *Inbound) whyNone(ev intake.Event) string {
 	place := ev.Place
 	for _, b := range in.opt.Hub.At(place) {
 		switch {
@@ -132,7 +133,7 @@ func (in *Inbound) sharer(adapter string) string {
 const askedWhich = "asked which"
 
 // askSession asks which of several sessions a text is for.
-func (in *Inbound) askSession(ctx context.Context, ev Event, s Said, of []sessions.Session) (done, error) {
+func (in *Inbound) askSession(ctx context.Context, ev intake.Event, s intake.Said, of []sessions.Session) (done, error) {
 	if err := in.opt.Store.PutWaiting(ctx, waitingOf(ev, s)); err != nil {
 		return done{}, fmt.Errorf("keep a text until its session is known: %w", err)
 	}
@@ -168,7 +169,7 @@ func (a *ask) run(w Waiting, s sessions.Session) error {
 }
 
 // input has a text typed, with the paths of its files behind it.
-func (in *Inbound) input(ctx context.Context, ev Event, s Said, to sessions.Session) (done, error) {
+func (in *Inbound) input(ctx context.Context, ev intake.Event, s intake.Said, to sessions.Session) (done, error) {
 	text := s.Text
 	if strings.HasPrefix(text, "//") {
 		text = text[1:]
@@ -209,7 +210,7 @@ func (in *Inbound) input(ctx context.Context, ev Event, s Said, to sessions.Sess
 
 // edited says once per message that a changed text isn't sent again, if it was sent
 // at all. If its message comes only later, what's typed then is the changed text.
-func (in *Inbound) edited(ctx context.Context, ev Event, e Edited) (done, error) {
+func (in *Inbound) edited(ctx context.Context, ev intake.Event, e intake.Edited) (done, error) {
 	first, err := in.opt.Store.TellEdited(ctx, ev.Place, ev.Message)
 	if err != nil {
 		return done{}, fmt.Errorf("look for what was edited: %w", err)

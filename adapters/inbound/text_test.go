@@ -10,6 +10,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -36,7 +37,7 @@ func TestATextIsTypedAndItsWriterSeesIt(t *testing.T) {
 // Reasons are sentences; in another one they end without their stop.
 func TestWhyAPlaceMirrorsNothingIsSaidPlainly(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.do(w.event("", inbound.ChatLost{Why: "The bot was removed from the chat: add it again."}))
+		w.do(w.event("", intake.ChatLost{Why: "The bot was removed from the chat: add it again."}))
 		w.say(ann, "hello")
 		w.wantPosts("The bot was removed from the chat: add it again. /bind lets it go on.")
 	})
@@ -45,9 +46,9 @@ func TestWhyAPlaceMirrorsNothingIsSaidPlainly(t *testing.T) {
 // A text that was changed before it's known that it was written is typed as it stands there.
 func TestATextThatWasChangedBeforeItCame(t *testing.T) {
 	inWorld(t, func(w *world) {
-		said := w.event(ann, inbound.Said{Text: "rm -rf /tmp/x"})
-		changed := w.event(ann, inbound.Edited{Text: "ls /tmp/x"})
-		others := w.event(bob, inbound.Edited{Text: "of somebody else"})
+		said := w.event(ann, intake.Said{Text: "rm -rf /tmp/x"})
+		changed := w.event(ann, intake.Edited{Text: "ls /tmp/x"})
+		others := w.event(bob, intake.Edited{Text: "of somebody else"})
 		changed.Message, others.Message = said.Message, said.Message
 		w.do(changed)
 		w.do(others)
@@ -97,7 +98,7 @@ func TestTextsThatNobodyTakesAreAnsweredTogether(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.hub.hold()
-		var last inbound.Event
+		var last intake.Event
 		for range 400 {
 			last = w.say(ann, "for nobody")
 		}
@@ -248,7 +249,7 @@ func TestAReplyDecidesBetweenSeveralSessions(t *testing.T) {
 		if err := w.store.PutDocument(ctx, b.ID, doc, &adapters.Message{ID: "77", From: adapters.Place{Line: 1}, To: adapters.Place{Line: 2}}); err != nil {
 			w.Fatal(err)
 		}
-		w.do(w.event(ann, inbound.Said{Text: "for other", ReplyTo: "77"}))
+		w.do(w.event(ann, intake.Said{Text: "for other", ReplyTo: "77"}))
 		w.pass(5 * time.Second)
 		w.wantTyped("for other")
 		w.wantPosts("👍")
@@ -352,15 +353,15 @@ func TestEditsAreNotSentAgain(t *testing.T) {
 		w.pass(5 * time.Second)
 		w.wantPosts("👍")
 		for range 3 {
-			edit := w.event(ann, inbound.Edited{Text: "first"})
+			edit := w.event(ann, intake.Edited{Text: "first"})
 			edit.Message = ev.Message
 			w.do(edit)
 		}
 		w.restart()
-		edit := w.event(ann, inbound.Edited{Text: "first!"})
+		edit := w.event(ann, intake.Edited{Text: "first!"})
 		edit.Message = ev.Message
 		w.do(edit)
-		w.do(w.event(ann, inbound.Edited{Text: "of a message that was never sent"}))
+		w.do(w.event(ann, intake.Edited{Text: "of a message that was never sent"}))
 		w.pass(5 * time.Second)
 		w.wantPosts("Edits aren't sent again")
 		w.wantTyped("frist")
@@ -370,8 +371,8 @@ func TestEditsAreNotSentAgain(t *testing.T) {
 // Who wrote something that can't be handled hears of it, strangers don't.
 func TestGivenUp(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.in.GaveUp(w.event("telegram:404", inbound.Said{Text: "who's there?"}))
-		w.in.GaveUp(w.event(ann, inbound.Said{Text: "run the tests"}))
+		w.in.GaveUp(w.event("telegram:404", intake.Said{Text: "who's there?"}))
+		w.in.GaveUp(w.event(ann, intake.Said{Text: "run the tests"}))
 		w.wantPosts("couldn't be done")
 	})
 }
@@ -384,7 +385,7 @@ func TestWhatIsCommonIsAnsweredAlike(t *testing.T) {
 	for i := range nonces {
 		inWorld(t, func(w *world) {
 			common := func(person, text string) {
-				ev := w.event(person, inbound.Said{Text: text})
+				ev := w.event(person, intake.Said{Text: text})
 				ev.Place, ev.Common = adapters.Target{Adapter: "chat", Chat: group.Chat, Thread: "elsewhere"}, true
 				w.do(ev)
 			}

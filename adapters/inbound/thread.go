@@ -5,30 +5,31 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/sessions"
 )
 
 // placeChanged takes in what happened to a place as a whole. Who did it doesn't
 // matter: it's how the place is now, and nothing is shown or typed because of it that
 // wasn't before.
-func (in *Inbound) placeChanged(ctx context.Context, ev Event) error {
+func (in *Inbound) placeChanged(ctx context.Context, ev intake.Event) error {
 	place := ev.Place
 	switch a := ev.Action.(type) {
-	case ThreadClosed:
+	case intake.ThreadClosed:
 		return in.rest(ctx, ev, true)
-	case ThreadOpened:
+	case intake.ThreadOpened:
 		return in.rest(ctx, ev, false)
-	case ThreadDeleted:
+	case intake.ThreadDeleted:
 		in.log.Info("a thread was deleted; it's made anew when there's something to show", "target", place.String())
 		return nil
-	case ChatMoved:
-		return in.moves.follow(ctx, a.of(place))
-	case Left:
+	case intake.ChatMoved:
+		return in.moves.follow(ctx, a.Move(place))
+	case intake.Left:
 		in.left(ctx, a.Person, chatOf(place))
 		return nil
-	case ChatBack:
+	case intake.ChatBack:
 		return in.opt.Hub.ChatBack(ctx, place.Adapter, place.Chat)
-	case ChatLost:
+	case intake.ChatLost:
 		in.log.Warn("a chat can't be written to any more", "target", place.String(), "why", a.Why)
 		return in.opt.Hub.ChatLost(ctx, place.Adapter, place.Chat, a.Why)
 	default:
@@ -37,7 +38,7 @@ func (in *Inbound) placeChanged(ctx context.Context, ev Event) error {
 }
 
 // rest has the bindings of a thread rest, or go on.
-func (in *Inbound) rest(ctx context.Context, ev Event, rest bool) error {
+func (in *Inbound) rest(ctx context.Context, ev intake.Event, rest bool) error {
 	if ev.Place.Thread == "" {
 		return nil
 	}

@@ -8,21 +8,22 @@ import (
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/adaptertest"
 	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 )
 
 func TestAClosedThreadRests(t *testing.T) {
 	inWorld(t, func(w *world) {
 		topic := adapters.Target{Adapter: "chat", Chat: "-1", Thread: "9"}
 		w.bind(w.session("other"), topic, true)
-		at := func(a inbound.Action) {
+		at := func(a intake.Action) {
 			ev := w.event(ann, a)
 			ev.Place = topic
 			w.do(ev)
 			w.pass(5 * time.Second)
 		}
-		at(inbound.ThreadClosed{})
-		at(inbound.ThreadClosed{})
-		at(inbound.Said{Text: "while it's closed"})
+		at(intake.ThreadClosed{})
+		at(intake.ThreadClosed{})
+		at(intake.Said{Text: "while it's closed"})
 		w.wantPosts("/reopen")
 		w.wantTyped()
 		if b := w.hub.At(topic)[0]; !b.Resting {
@@ -31,11 +32,11 @@ func TestAClosedThreadRests(t *testing.T) {
 		if b := w.hub.At(group)[0]; b.Resting {
 			w.Error("a binding elsewhere rests")
 		}
-		at(inbound.ThreadOpened{})
-		at(inbound.Said{Text: "open again"})
+		at(intake.ThreadOpened{})
+		at(intake.Said{Text: "open again"})
 		w.wantTyped("open again")
-		at(inbound.ThreadDeleted{})
-		at(inbound.Said{Text: "still bound"})
+		at(intake.ThreadDeleted{})
+		at(intake.Said{Text: "still bound"})
 		w.wantTyped("open again", "still bound")
 	})
 }
@@ -46,18 +47,18 @@ func TestAllOfAChatFollowsWhenItMoves(t *testing.T) {
 		if err := w.in.SetPreference(w.Context(), inbound.Preference{Place: group, MutedUntil: inbound.Forever}); err != nil {
 			w.Fatal(err)
 		}
-		w.do(w.event("", inbound.ChatMoved{To: "-100"}))
-		w.do(w.event("", inbound.ChatMoved{To: "-100"})) // the same twice
+		w.do(w.event("", intake.ChatMoved{To: "-100"}))
+		w.do(w.event("", intake.ChatMoved{To: "-100"})) // the same twice
 		w.restart()
 		moved := adapters.Target{Adapter: "chat", Chat: "-100"}
-		at := func(a inbound.Action) {
+		at := func(a intake.Action) {
 			ev := w.event(ann, a)
 			ev.Place = moved
 			w.do(ev)
 			w.pass(5 * time.Second)
 		}
-		at(inbound.Said{Text: "hello from there"})
-		at(inbound.Pressed{Data: offers[0]})
+		at(intake.Said{Text: "hello from there"})
+		at(intake.Pressed{Data: offers[0]})
 		w.wantTyped("hello from there", "rm -rf .")
 		for _, p := range w.hub.take() {
 			if p.To != moved {
@@ -91,10 +92,10 @@ func TestAChatIsFollowedOnceWhoeverSaysThatItMoved(t *testing.T) {
 					w.process.steps, w.process.killAt = 0, 1+random.IntN(4)
 					w.process.mu.Unlock()
 				}
-				ev := w.event("", inbound.ChatMoved{To: to.Chat})
+				ev := w.event("", intake.ChatMoved{To: to.Chat})
 				switch random.IntN(3) {
 				case 0:
-					ev = w.event("", inbound.ChatMoved{From: group.Chat})
+					ev = w.event("", intake.ChatMoved{From: group.Chat})
 					ev.Place = to
 					fallthrough
 				case 1:
@@ -130,11 +131,11 @@ func TestAChatIsFollowedOnceWhoeverSaysThatItMoved(t *testing.T) {
 
 func TestALostChatIsDisabledWithItsReason(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.do(w.event("", inbound.ChatLost{Why: "the bot was removed from the chat"}))
+		w.do(w.event("", intake.ChatLost{Why: "the bot was removed from the chat"}))
 		if b := w.hub.At(group)[0]; b.Disabled != "the bot was removed from the chat" {
 			w.Errorf("binding %+v", b)
 		}
-		w.do(w.event("", inbound.ChatBack{}))
+		w.do(w.event("", intake.ChatBack{}))
 		if b := w.hub.At(group)[0]; b.Disabled != "" {
 			w.Errorf("the bot is back, and the binding is %+v", b)
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/qos"
 )
 
@@ -42,7 +43,7 @@ type untaken struct {
 type untakenWords struct {
 	key    string // of the post
 	texts  int
-	newest Event // of them
+	newest intake.Event // of them
 }
 
 func newUntaken() *untaken {
@@ -53,14 +54,14 @@ func newUntaken() *untaken {
 }
 
 // tellRole tells a person that they may not type, unless they were told lately.
-func (in *Inbound) tellRole(ev Event) {
+func (in *Inbound) tellRole(ev intake.Event) {
 	if in.roleHints.due(ev.Place.String()+" "+ev.Person.ID, time.Now()) {
 		in.say(ev, "hint", qos.Interactive, "You may look here, but not type: that takes the role operator.")
 	}
 }
 
 // tellUntaken tells a person that no session takes a text of theirs, and why.
-func (in *Inbound) tellUntaken(ev Event, why string) {
+func (in *Inbound) tellUntaken(ev intake.Event, why string) {
 	u, chat, now := in.untaken, chatOf(ev.Place), time.Now()
 	topic := ev.Place.String() + " " + ev.Person.ID + " " + why
 	told := u.told
@@ -108,7 +109,7 @@ func (u *untaken) signed(chat adapters.Target, err error) {
 }
 
 // sayCommon answers what others got, too, who use the same bot, with what each of them says.
-func (in *Inbound) sayCommon(ev Event, text string) {
+func (in *Inbound) sayCommon(ev intake.Event, text string) {
 	key := "common " + ev.Key
 	err := in.replies.postReply(ev, adapters.Post{
 		To: ev.Place, Key: key, Class: qos.Interactive, ReplyTo: ev.Message, Text: text, Nonce: commonNonce(ev, key),
@@ -120,7 +121,7 @@ func (in *Inbound) sayCommon(ev Event, text string) {
 
 // commonNonce is the nonce of an answer that others give alike: the platform takes the first. "":
 // nobody else does.
-func commonNonce(ev Event, key string) string {
+func commonNonce(ev intake.Event, key string) string {
 	if !ev.Common {
 		return ""
 	}
@@ -130,7 +131,7 @@ func commonNonce(ev Event, key string) string {
 
 // sayUntaken says it in words. While those wait, they take in what else the person writes. sign is the
 // answer that they take the place of; nil: none.
-func (in *Inbound) sayUntaken(ev Event, topic, why string, sign *keptReply) {
+func (in *Inbound) sayUntaken(ev intake.Event, topic, why string, sign *keptReply) {
 	u := in.untaken
 	u.mu.Lock()
 	w := u.words[topic]

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/intake"
 )
 
 // usedFor is for how long somebody who has written or pressed something in a place counts as one
@@ -17,7 +18,7 @@ const usedFor = 7 * 24 * time.Hour
 // Visit is that somebody did something in a place.
 type Visit struct {
 	Place  adapters.Target
-	Person Person
+	Person intake.Person
 	At     time.Time // the last time
 }
 
@@ -59,10 +60,10 @@ func (u *users) noteAt(place adapters.Target, v Visit) {
 }
 
 // at returns who has used a place since a time.
-func (u *users) at(place adapters.Target, since time.Time) []Person {
+func (u *users) at(place adapters.Target, since time.Time) []intake.Person {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	var out []Person
+	var out []intake.Person
 	for _, v := range u.all[place] {
 		if v.At.After(since) {
 			out = append(out, v.Person)
@@ -107,7 +108,7 @@ func (in *Inbound) Users(place adapters.Target, now time.Time) []string {
 	if len(people) == 0 {
 		in.access.mu.RLock()
 		if id := in.access.private[chatOf(place)]; id != "" {
-			people = []Person{{ID: id}}
+			people = []intake.Person{{ID: id}}
 		}
 		in.access.mu.RUnlock()
 	}

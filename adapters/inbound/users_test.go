@@ -8,6 +8,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 )
 
 // Who uses a place: whoever has done something there within seven days, by the same name if the
@@ -20,7 +21,7 @@ func TestWhoUsesAPlace(t *testing.T) {
 		topic.Thread = "7"
 		other := group
 		other.Thread = "8"
-		at := func(place adapters.Target, person string, a inbound.Action) {
+		at := func(place adapters.Target, person string, a intake.Action) {
 			t.Helper()
 			ev := w.event(person, a)
 			ev.Place = place
@@ -36,22 +37,22 @@ func TestWhoUsesAPlace(t *testing.T) {
 			}
 		}
 		want(topic)
-		at(topic, ann, inbound.Said{Text: "hello"})
-		at(topic, evil, inbound.Said{Text: "who isn't let in uses nothing"})
+		at(topic, ann, intake.Said{Text: "hello"})
+		at(topic, evil, intake.Said{Text: "who isn't let in uses nothing"})
 		want(topic, "Ann")
 		want(other, "Ann") // nobody has written there: whoever uses the chat
-		at(other, bob, inbound.Said{Text: "/help"})
+		at(other, bob, intake.Said{Text: "/help"})
 		want(other, "Bob")
 		want(topic, "Ann")
 		want(group, "Bob", "Ann")
 		w.pass(6 * 24 * time.Hour)
-		at(topic, cleo, inbound.Pressed{Data: "x"}) // who is Ann, too
+		at(topic, cleo, intake.Pressed{Data: "x"}) // who is Ann, too
 		want(topic, "Ann")
-		at(topic, dora, inbound.Said{Text: "hello"})
+		at(topic, dora, intake.Said{Text: "hello"})
 		want(topic, "Somebody", "Ann")
 		w.pass(2 * 24 * time.Hour)
 		want(other, "Somebody", "Ann") // it's Bob's no more
-		at(topic, "", inbound.ChatMoved{To: "-100"})
+		at(topic, "", intake.ChatMoved{To: "-100"})
 		topic.Chat = "-100"
 		if got := w.in.Users(topic, time.Now()); !slices.Equal(got, []string{"Somebody", "Ann"}) {
 			t.Errorf("where the chat has moved it's used by %q", got)
@@ -63,7 +64,7 @@ func TestWhoUsesAPlace(t *testing.T) {
 func TestAPrivateChatIsItsPersons(t *testing.T) {
 	inWorld(t, func(w *world) {
 		private := adapters.Target{Adapter: "chat", Chat: "1"}
-		ev := w.event(ann, inbound.Said{Text: "/help"})
+		ev := w.event(ann, intake.Said{Text: "/help"})
 		ev.Place, ev.Private = private, true
 		w.do(ev)
 		w.pass(300 * 24 * time.Hour)

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 )
 
 // A question and an answer that wait for a call longer than ten seconds are said, with why: the
@@ -31,24 +31,24 @@ func TestWhatWaitsForACallIsSaid(t *testing.T) {
 				w.hub.mu.Unlock()
 				p := w.question("pr_1", permission())
 				w.say(ann, "/nonsense")
-				check := func(when string, want inbound.Condition) {
+				check := func(when string, want intake.Condition) {
 					t.Helper()
-					for what, h := range map[string]inbound.Health{"question": w.in.Questions(), "answer": w.in.Replies()} {
-						if h.Condition != want || (want != inbound.Well) != (strings.Contains(h.Detail, c.want) && strings.Contains(h.Detail, "1 ")) {
+					for what, h := range map[string]intake.Health{"question": w.in.Questions(), "answer": w.in.Replies()} {
+						if h.Condition != want || (want != intake.Well) != (strings.Contains(h.Detail, c.want) && strings.Contains(h.Detail, "1 ")) {
 							t.Errorf("%s, of the %s: %+v", when, what, h)
 						}
-						if strings.Contains(c.want, "silence") && want != inbound.Well && !strings.Contains(h.Detail, until.Format("15:04:05")) {
+						if strings.Contains(c.want, "silence") && want != intake.Well && !strings.Contains(h.Detail, until.Format("15:04:05")) {
 							t.Errorf("of the %s: it doesn't say until when: %s", what, h.Detail)
 						}
 					}
 				}
 				w.pass(8 * time.Second)
-				check("at first", inbound.Well)
+				check("at first", intake.Well)
 				w.pass(4 * time.Second)
-				check("after 12 s", inbound.Degraded)
+				check("after 12 s", intake.Degraded)
 				w.hub.release(nil)
 				w.pass(time.Second)
-				check("when they're shown", inbound.Well)
+				check("when they're shown", intake.Well)
 				w.close(p, "answered in the pane")
 			})
 		})

@@ -20,6 +20,7 @@ import (
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/adaptertest"
 	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/internal/store"
 	"github.com/panebridge/panebridge/internal/store/storetest"
 	"github.com/panebridge/panebridge/sessions"
@@ -116,7 +117,7 @@ func (w *world) start() {
 	w.manager = sessions.NewManager(opts.Options)
 	w.hub.sessions = w.manager
 	opt := inbound.Options{
-		Platforms: []inbound.Platform{w.chat}, Sessions: asking{w.manager, w.asks}, Hub: w.hub, Store: w.store, StateDir: w.dir, Conversations: w.had,
+		Platforms: []intake.Platform{w.chat}, Sessions: asking{w.manager, w.asks}, Hub: w.hub, Store: w.store, StateDir: w.dir, Conversations: w.had,
 		Access: inbound.Access{
 			Roles: map[string]inbound.Roles{ann: roles(inbound.Operator), bob: roles(inbound.Viewer), cleo: roles(inbound.Admin), dora: roles(inbound.Operator, inbound.Approver)},
 			Chats: []adapters.Target{group},
@@ -185,16 +186,16 @@ func (w *world) bind(id sessions.ID, to adapters.Target, input bool) adapters.Bi
 }
 
 // event is something that a person does in the group now.
-func (w *world) event(person string, a inbound.Action) inbound.Event {
+func (w *world) event(person string, a intake.Action) intake.Event {
 	w.events++
-	return inbound.Event{
-		Key: fmt.Sprint("chat:", w.events), At: time.Now(), Place: group, Person: inbound.Person{ID: person, Name: "Somebody"},
+	return intake.Event{
+		Key: fmt.Sprint("chat:", w.events), At: time.Now(), Place: group, Person: intake.Person{ID: person, Name: "Somebody"},
 		Message: fmt.Sprint("m", w.events), Action: a,
 	}
 }
 
 // do handles an event and waits until nothing moves any more.
-func (w *world) do(ev inbound.Event) {
+func (w *world) do(ev intake.Event) {
 	w.Helper()
 	if err := w.in.Handle(context.Background(), ev); err != nil {
 		w.Errorf("%s: %v", ev.Key, err)
@@ -202,16 +203,16 @@ func (w *world) do(ev inbound.Event) {
 	synctest.Wait()
 }
 
-func (w *world) say(person, text string) inbound.Event {
+func (w *world) say(person, text string) intake.Event {
 	w.Helper()
-	ev := w.event(person, inbound.Said{Text: text})
+	ev := w.event(person, intake.Said{Text: text})
 	w.do(ev)
 	return ev
 }
 
-func (w *world) press(person, data string) inbound.Event {
+func (w *world) press(person, data string) intake.Event {
 	w.Helper()
-	ev := w.event(person, inbound.Pressed{Data: data, Token: "t"})
+	ev := w.event(person, intake.Pressed{Data: data, Token: "t"})
 	w.do(ev)
 	return ev
 }
@@ -853,14 +854,14 @@ func (c *chat) take() []string {
 
 func (c *chat) Name() string { return cmp.Or(c.name, "chat") }
 
-func (c *chat) Answer(_ context.Context, _ inbound.Event, text string) error {
+func (c *chat) Answer(_ context.Context, _ intake.Event, text string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.answers = append(c.answers, text)
 	return nil
 }
 
-func (c *chat) Fetch(_ context.Context, f inbound.File, limit int64, w io.Writer) error {
+func (c *chat) Fetch(_ context.Context, f intake.File, limit int64, w io.Writer) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.fetches++
@@ -872,7 +873,7 @@ func (c *chat) Fetch(_ context.Context, f inbound.File, limit int64, w io.Writer
 	if int64(len(content)) > limit {
 		content = content[:limit]
 		_, _ = io.WriteString(w, content)
-		return inbound.ErrTooLarge
+		return intake.ErrTooLarge
 	}
 	_, err := io.WriteString(w, content)
 	return err
@@ -881,7 +882,7 @@ func (c *chat) Fetch(_ context.Context, f inbound.File, limit int64, w io.Writer
 func (c *chat) Link(place adapters.Target, message string) string {
 	return place.String() + "#" + message
 }
-func (c *chat) SetCommands(context.Context, []inbound.CommandInfo) error { return nil }
+func (c *chat) SetCommands(context.Context, []intake.CommandInfo) error { return nil }
 
 // Grow finds that somebody is at the terminal.
 func (*tmux) Grow(context.Context, string, sessions.ServerIdentity, int, time.Duration) (sessions.Snapshot, error) {

@@ -12,6 +12,7 @@ import (
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/adaptertest"
 	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/internal/store"
 	"github.com/panebridge/panebridge/internal/store/storetest"
 	"github.com/panebridge/panebridge/qos"
@@ -53,16 +54,16 @@ type People struct {
 // Side is a platform's side of one process.
 type Side struct {
 	Name     string // of its journal
-	Platform inbound.Platform
-	Decode   func(raw []byte) (inbound.Event, bool, error)
+	Platform intake.Platform
+	Decode   func(raw []byte) (intake.Event, bool, error)
 	// Reader returns what reads updates into a queue.
-	Reader func(q *inbound.Queue, in *inbound.Inbound) Reader
+	Reader func(q *intake.Queue, in *inbound.Inbound) Reader
 }
 
 // Reader reads updates until its context ends, and says how well.
 type Reader interface {
 	Run(ctx context.Context) error
-	Health() inbound.Health
+	Health() intake.Health
 }
 
 // NewOffice returns one without a process, whose database is in a folder made outside of
@@ -83,7 +84,7 @@ func (o *Office) Open() {
 	side := o.side(db)
 	o.told, o.name = &told{Platform: side.Platform}, side.Name
 	o.In, err = inbound.New(inbound.Options{
-		Platforms: []inbound.Platform{o.told}, Sessions: registry{o.bridge.House, &o.questions, &o.keyboard, unused{}}, Hub: o.bridge.Hub, Store: db, Pinned: o.Pinned,
+		Platforms: []intake.Platform{o.told}, Sessions: registry{o.bridge.House, &o.questions, &o.keyboard, unused{}}, Hub: o.bridge.Hub, Store: db, Pinned: o.Pinned,
 		Access: inbound.Access{
 			Roles: map[string]inbound.Roles{
 				o.people.Approver: {inbound.Operator: true, inbound.Approver: true},
@@ -101,7 +102,7 @@ func (o *Office) Open() {
 	o.questions.Tell(o.In.Prompted)
 	o.bridge.SetPeople(&adaptertest.People{Placed: o.In.Placed, Users: o.In.Users, Moved: o.In.Moved})
 	o.bridge.House.SetFollowers(o.bridge.Hub, o.In)
-	queue := inbound.NewQueue(inbound.QueueOptions{Journal: db.Journal(side.Name), Decode: side.Decode, Handle: o.In.Handle})
+	queue := intake.NewQueue(intake.QueueOptions{Journal: db.Journal(side.Name), Decode: side.Decode, Handle: o.In.Handle})
 	o.reader = side.Reader(queue, o.In)
 	stop := o.running(queue.Run, o.In.Run, o.reader.Run)
 	o.Pass(2 * time.Second) // until it listens
@@ -180,7 +181,7 @@ func (o *Office) Chats() []qos.ChatStatus {
 // Wrong says what a person would be told of that's wrong: with reading updates, showing a living
 // session, or asking; "": nothing.
 func (o *Office) Wrong() string {
-	if h := o.reader.Health(); h.Condition == inbound.Down {
+	if h := o.reader.Health(); h.Condition == intake.Down {
 		return "reading: " + h.Detail
 	}
 	for _, st := range o.bridge.Hub.Status("") {
@@ -191,7 +192,7 @@ func (o *Office) Wrong() string {
 			return "a mirror: " + p
 		}
 	}
-	if h := o.In.Questions(); h.Condition != inbound.Well {
+	if h := o.In.Questions(); h.Condition != intake.Well {
 		return "questions: " + h.Detail
 	}
 	return ""
@@ -217,12 +218,12 @@ type unused struct{ inbound.Sessions }
 
 // told is the platform, and remembers what people were told in passing.
 type told struct {
-	inbound.Platform
+	intake.Platform
 	mu   sync.Mutex
 	last string
 }
 
-func (p *told) Answer(ctx context.Context, press inbound.Event, text string) error {
+func (p *told) Answer(ctx context.Context, press intake.Event, text string) error {
 	p.mu.Lock()
 	p.last = text
 	p.mu.Unlock()

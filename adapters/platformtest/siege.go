@@ -16,6 +16,7 @@ import (
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/adaptertest"
 	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/internal/store"
 	"github.com/panebridge/panebridge/internal/store/storetest"
 	"github.com/panebridge/panebridge/sessions"
@@ -31,7 +32,7 @@ type Siege struct {
 	Desk  *Desk
 	DB    *store.Store // from Begin on
 	In    *inbound.Inbound
-	Queue *inbound.Queue
+	Queue *intake.Queue
 
 	count       int // updates
 	dir, db     string
@@ -73,7 +74,7 @@ func (s *Siege) Begin(t *testing.T, target func(db *store.Store) Target) {
 	}
 	on := target(s.DB)
 	s.In, err = inbound.New(inbound.Options{
-		Platforms: []inbound.Platform{on.Platform}, Sessions: on.Sessions, Hub: on.Hub, Store: s.DB, StateDir: filepath.Join(s.dir, "state"),
+		Platforms: []intake.Platform{on.Platform}, Sessions: on.Sessions, Hub: on.Hub, Store: s.DB, StateDir: filepath.Join(s.dir, "state"),
 		Access: inbound.Access{Roles: map[string]inbound.Roles{on.Boss: {inbound.Admin: true}}, Chats: []adapters.Target{on.Chat}},
 		Logger: on.Logger,
 	})
@@ -83,9 +84,9 @@ func (s *Siege) Begin(t *testing.T, target func(db *store.Store) Target) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Queue = inbound.NewQueue(inbound.QueueOptions{
+	s.Queue = intake.NewQueue(intake.QueueOptions{
 		Journal: s.DB.Journal(on.Name), Decode: on.Decode, Handle: s.In.Handle,
-		GaveUp: func(e inbound.Event) { t.Errorf("gave %+v up", e) },
+		GaveUp: func(e intake.Event) { t.Errorf("gave %+v up", e) },
 	})
 	all := []func(context.Context) error{s.Queue.Run, s.In.Run}
 	if on.Reader != nil {

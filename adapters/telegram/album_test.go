@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/panebridge/panebridge/adapters/inbound"
-	"github.com/panebridge/panebridge/adapters/inbound/journaltest"
+	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/intake/journaltest"
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
 )
 
@@ -28,7 +28,7 @@ func (r *reader) albums() (list []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, e := range r.events {
-		said := e.Action.(inbound.Said)
+		said := e.Action.(intake.Said)
 		var sizes []int64
 		for _, f := range said.Files {
 			sizes = append(sizes, f.Size)

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/platformtest"
 )
 
@@ -85,22 +85,22 @@ func (a *attacker) aimless() any {
 }
 
 // update makes the next one.
-func (a *attacker) update() inbound.Update {
+func (a *attacker) update() intake.Update {
 	a.Next++
 	key := fmt.Sprint(a.Next)
 	switch a.IntN(10) {
 	case 0: // any bytes, of what Telegram would send
-		return inbound.Update{Key: key, Raw: a.mutated()}
+		return intake.Update{Key: key, Raw: a.mutated()}
 	case 1: // known updates, with values of another kind
-		return inbound.Update{Key: key, Raw: a.distorted()}
+		return intake.Update{Key: key, Raw: a.distorted()}
 	case 2:
 		if a.IntN(10) == 0 {
-			return inbound.Update{Key: key, Raw: a.honestly()}
+			return intake.Update{Key: key, Raw: a.honestly()}
 		}
 	case 3: // again
 		key = fmt.Sprint(1 + a.Int64N(a.Next))
 	}
-	return inbound.Update{Key: key, Raw: a.numbered(a.aimless())}
+	return intake.Update{Key: key, Raw: a.numbered(a.aimless())}
 }
 
 func (a *attacker) numbered(update any) []byte {

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 )
 
 // Decoder reads updates as they concern one bot.
@@ -113,22 +113,22 @@ const maxName = 129
 // (core.telegram.org/bots/api#message, from).
 var accounts = []int64{777000, 1087968824, 136817688}
 
-// Decode reads an update; false: there's nothing to do. It's what inbound.Queue
+// Decode reads an update; false: there's nothing to do. It's what intake.Queue
 // needs.
 //
 // What somebody writes is only passed on if Telegram says which person it was.
 // Messages of bots, channels and anonymous administrators aren't: anybody can be
 // behind them. What happened to a topic or a chat is passed on whoever did it, with
 // a Person that has no ID if it isn't known.
-func (d Decoder) Decode(raw []byte) (inbound.Event, bool, error) {
+func (d Decoder) Decode(raw []byte) (intake.Event, bool, error) {
 	var u updateJSON
 	if err := json.Unmarshal(raw, &u); err != nil {
-		return inbound.Event{}, false, unreadable(err)
+		return intake.Event{}, false, unreadable(err)
 	}
 	if u.ID <= 0 {
-		return inbound.Event{}, false, errors.New("read an update: it has no update_id")
+		return intake.Event{}, false, errors.New("read an update: it has no update_id")
 	}
-	e := inbound.Event{Key: fmt.Sprintf("%s:%d", Name, u.ID)}
+	e := intake.Event{Key: fmt.Sprintf("%s:%d", Name, u.ID)}
 	var err error
 	switch {
 	case u.Message != nil:
@@ -143,7 +143,7 @@ func (d Decoder) Decode(raw []byte) (inbound.Event, bool, error) {
 		err = d.other(&e, u.Other)
 	}
 	if err != nil || e.Action == nil {
-		return inbound.Event{}, false, err
+		return intake.Event{}, false, err
 	}
 	return e, true, nil
 }
@@ -157,7 +157,7 @@ func unreadable(err error) error {
 }
 
 // message reads a new message.
-func (d Decoder) message(e *inbound.Event, m *messageJSON) error {
+func (d Decoder) message(e *intake.Event, m *messageJSON) error {
 	if err := d.frame(e, m); err != nil {
 		return err
 	}
@@ -166,24 +166,24 @@ func (d Decoder) message(e *inbound.Event, m *messageJSON) error {
 		return nil // what we did ourselves
 	case m.MigratedTo != 0:
 		e.Place.Thread = ""
-		e.Action = inbound.ChatMoved{To: strconv.FormatInt(m.MigratedTo, 10)}
+		e.Action = intake.ChatMoved{To: strconv.FormatInt(m.MigratedTo, 10)}
 		return nil
 	case m.MigratedFrom != 0: // before anything that's written in the supergroup
 		e.Place.Thread = ""
-		e.Action = inbound.ChatMoved{From: strconv.FormatInt(m.MigratedFrom, 10)}
+		e.Action = intake.ChatMoved{From: strconv.FormatInt(m.MigratedFrom, 10)}
 		return nil
 	case m.Left != nil:
 		e.Place.Thread = ""
-		e.Action = inbound.Left{Person: person(m.Left).ID}
+		e.Action = intake.Left{Person: person(m.Left).ID}
 		return nil
 	case m.TopicClosed != nil:
-		e.Action = inbound.ThreadClosed{}
+		e.Action = intake.ThreadClosed{}
 		return nil
 	case m.TopicReopened != nil:
-		e.Action = inbound.ThreadOpened{}
+		e.Action = intake.ThreadOpened{}
 		return nil
 	}
-	said := inbound.Said{ReplyTo: m.replyTo(), Files: m.files(), Album: m.Album}
+	said := intake.Said{ReplyTo: m.replyTo(), Files: m.files(), Album: m.Album}
 	var ours bool
 	said.Text, ours = d.text(m)
 	if e.Person.ID != "" && ours && (said.Text != "" || len(said.Files) > 0) {
@@ -193,7 +193,7 @@ func (d Decoder) message(e *inbound.Event, m *messageJSON) error {
 }
 
 // edited reads a message that was changed. A location that moves is one too.
-func (d Decoder) edited(e *inbound.Event, m *messageJSON) error {
+func (d Decoder) edited(e *intake.Event, m *messageJSON) error {
 	if err := d.frame(e, m); err != nil {
 		return err
 	}
@@ -202,14 +202,14 @@ func (d Decoder) edited(e *inbound.Event, m *messageJSON) error {
 	}
 	text, ours := d.text(m)
 	if e.Person.ID != "" && ours && text != "" {
-		e.Action = inbound.Edited{Text: text}
+		e.Action = intake.Edited{Text: text}
 	}
 	return nil
 }
 
 // pressed reads a button that was pressed. When isn't told. If the message isn't
 // accessible any more, neither is its topic.
-func (d Decoder) pressed(e *inbound.Event, c *callbackJSON) error {
+func (d Decoder) pressed(e *intake.Event, c *callbackJSON) error {
 	if c.Message == nil || c.Data == "" {
 		return nil // below an inline message, which we have none of, or of a game
 	}
@@ -221,13 +221,13 @@ func (d Decoder) pressed(e *inbound.Event, c *callbackJSON) error {
 		return errors.New("read an update: callback_query.id is missing")
 	}
 	if e.Person.ID != "" {
-		e.Action = inbound.Pressed{Data: c.Data, Token: c.ID}
+		e.Action = intake.Pressed{Data: c.Data, Token: c.ID}
 	}
 	return nil
 }
 
 // member reads what has become of the bot in a chat.
-func (d Decoder) member(e *inbound.Event, m *memberJSON) error {
+func (d Decoder) member(e *intake.Event, m *memberJSON) error {
 	if err := d.place(e, m.Chat); err != nil {
 		return err
 	}
@@ -237,25 +237,25 @@ func (d Decoder) member(e *inbound.Event, m *memberJSON) error {
 	}
 	switch status := m.New.Status; {
 	case status == "kicked" && e.Private:
-		e.Action = inbound.ChatLost{Why: "The person has blocked the bot: unblock it, and send it /start."}
+		e.Action = intake.ChatLost{Why: "The person has blocked the bot: unblock it, and send it /start."}
 	case status == "kicked" || status == "left":
-		e.Action = inbound.ChatLost{Why: "The bot was removed from the chat: add it again."}
+		e.Action = intake.ChatLost{Why: "The bot was removed from the chat: add it again."}
 	case status == "restricted" && !m.New.CanSend:
-		e.Action = inbound.ChatLost{Why: "The bot may not write in the chat: allow it to send messages there."}
+		e.Action = intake.ChatLost{Why: "The bot may not write in the chat: allow it to send messages there."}
 	case status == "member" || status == "administrator" || status == "restricted":
-		e.Action = inbound.ChatBack{}
+		e.Action = intake.ChatBack{}
 	}
 	return nil
 }
 
 // other reads what became of somebody else in a group.
-func (d Decoder) other(e *inbound.Event, m *memberJSON) error {
+func (d Decoder) other(e *intake.Event, m *memberJSON) error {
 	if err := d.place(e, m.Chat); err != nil {
 		return err
 	}
 	e.At, e.Person = timeOf(m.Date), person(&m.From)
 	if !e.Private && !isMember(m.New.Status, m.New.IsMember) {
-		e.Action = inbound.Left{Person: person(&m.New.User).ID}
+		e.Action = intake.Left{Person: person(&m.New.User).ID}
 	}
 	return nil
 }
@@ -275,7 +275,7 @@ func isMember(status string, restrictedIn bool) bool {
 // frame reads where, when, by whom and which message. Messages have a topic only if
 // they say so: outside of forums message_thread_id is the message that a thread of
 // answers began with. General, and chats without topics, are no thread.
-func (d Decoder) frame(e *inbound.Event, m *messageJSON) error {
+func (d Decoder) frame(e *intake.Event, m *messageJSON) error {
 	if err := d.place(e, m.Chat); err != nil {
 		return err
 	}
@@ -301,7 +301,7 @@ func timeOf(unix int64) time.Time {
 	return time.Unix(unix, 0)
 }
 
-func (d Decoder) place(e *inbound.Event, c chatJSON) error {
+func (d Decoder) place(e *intake.Event, c chatJSON) error {
 	if c.ID == 0 {
 		return errors.New("read an update: chat.id is missing")
 	}
@@ -311,8 +311,8 @@ func (d Decoder) place(e *inbound.Event, c chatJSON) error {
 }
 
 // person is who somebody is; without an ID if it's nobody in particular.
-func person(u *userJSON) inbound.Person {
-	p := inbound.Person{Name: cut(strings.TrimSpace(u.FirstName+" "+u.LastName), maxName)}
+func person(u *userJSON) intake.Person {
+	p := intake.Person{Name: cut(strings.TrimSpace(u.FirstName+" "+u.LastName), maxName)}
 	if u.ID > 0 && !u.IsBot && !slices.Contains(accounts, u.ID) {
 		p.ID = fmt.Sprintf("%s:%d", Name, u.ID)
 	}
@@ -354,23 +354,23 @@ func (m *messageJSON) replyTo() string {
 	return strconv.FormatInt(r.ID, 10)
 }
 
-func (m *messageJSON) files() (list []inbound.File) {
-	add := func(f *fileJSON, kind inbound.FileKind) {
+func (m *messageJSON) files() (list []intake.File) {
+	add := func(f *fileJSON, kind intake.FileKind) {
 		if f != nil && f.ID != "" {
-			list = append(list, inbound.File{ID: f.ID, Name: f.Name, Kind: kind, Size: max(0, f.Size)})
+			list = append(list, intake.File{ID: f.ID, Name: f.Name, Kind: kind, Size: max(0, f.Size)})
 		}
 	}
-	add(m.Document, inbound.FileDocument)
-	add(m.Audio, inbound.FileDocument)
-	add(m.Video, inbound.FileDocument)
-	add(m.Note, inbound.FileDocument)
-	add(m.Voice, inbound.FileVoice)
+	add(m.Document, intake.FileDocument)
+	add(m.Audio, intake.FileDocument)
+	add(m.Video, intake.FileDocument)
+	add(m.Note, intake.FileDocument)
+	add(m.Voice, intake.FileVoice)
 	if len(m.Photo) > 0 {
 		largest := slices.MaxFunc(m.Photo, func(a, b fileJSON) int {
 			return cmp.Or(cmp.Compare(a.area(), b.area()), cmp.Compare(a.Size, b.Size))
 		})
 		largest.Name = ""
-		add(&largest, inbound.FilePhoto)
+		add(&largest, intake.FilePhoto)
 	}
 	return list
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
 )
@@ -55,7 +55,7 @@ func (w *town) decoder() telegram.Decoder {
 }
 
 // events are what has happened since the last call.
-func (w *town) events() (list []inbound.Event) {
+func (w *town) events() (list []intake.Event) {
 	w.Helper()
 	all := w.Pending()
 	for _, raw := range all[w.read:] {
@@ -72,7 +72,7 @@ func (w *town) events() (list []inbound.Event) {
 }
 
 // one is the one thing that has happened since the last call.
-func (w *town) one() inbound.Event {
+func (w *town) one() intake.Event {
 	w.Helper()
 	list := w.events()
 	if len(list) != 1 {
@@ -85,7 +85,7 @@ func (w *town) at() telegramtest.Place {
 	return telegramtest.Place{Chat: w.forum, Thread: w.topic}
 }
 
-func (w *town) want(e inbound.Event, place adapters.Target, p *telegramtest.Person, a inbound.Action) {
+func (w *town) want(e intake.Event, place adapters.Target, p *telegramtest.Person, a intake.Action) {
 	w.Helper()
 	if e.Place != place || fmt.Sprintf("%#v", e.Action) != fmt.Sprintf("%#v", a) || e.Person.ID != fmt.Sprintf("telegram:%d", p.ID) || e.Person.Name != p.Name() ||
 		!strings.HasPrefix(e.Key, "telegram:8700") {
@@ -98,19 +98,19 @@ func TestDecodeMessages(t *testing.T) {
 	topic, general := target(w.forum, w.topic), target(w.forum, 0)
 	m := w.got(w.ada.Say(w.at(), "run the tests"))
 	e := w.one()
-	w.want(e, topic, w.ada, inbound.Said{Text: "run the tests"})
+	w.want(e, topic, w.ada, intake.Said{Text: "run the tests"})
 	if e.Private || e.Message != fmt.Sprint(m) || time.Since(e.At) > time.Minute {
 		t.Errorf("the event is %+v", e)
 	}
 
 	w.got(w.bob.Reply(w.at(), m, "yes"))
-	w.want(w.one(), topic, w.bob, inbound.Said{Text: "yes", ReplyTo: fmt.Sprint(m)})
+	w.want(w.one(), topic, w.bob, intake.Said{Text: "yes", ReplyTo: fmt.Sprint(m)})
 
 	// In General, and in a thread of answers there, there's no topic.
 	first := w.got(w.ada.Say(telegramtest.Place{Chat: w.forum}, "hello"))
-	w.want(w.one(), general, w.ada, inbound.Said{Text: "hello"})
+	w.want(w.one(), general, w.ada, intake.Said{Text: "hello"})
 	w.got(w.bob.Reply(telegramtest.Place{Chat: w.forum}, first, "hi"))
-	w.want(w.one(), general, w.bob, inbound.Said{Text: "hi", ReplyTo: fmt.Sprint(first)})
+	w.want(w.one(), general, w.bob, intake.Said{Text: "hi", ReplyTo: fmt.Sprint(first)})
 
 	w.got(w.ada.Say(w.ada.Private(), "just us"))
 	if e := w.one(); !e.Private || e.Place != target(w.ada.ID, 0) {
@@ -124,34 +124,34 @@ func TestDecodeMessages(t *testing.T) {
 	}
 
 	w.ok(w.ada.Edit(w.forum, m, "run all tests"))
-	w.want(w.one(), topic, w.ada, inbound.Edited{Text: "run all tests"})
+	w.want(w.one(), topic, w.ada, intake.Edited{Text: "run all tests"})
 }
 
 func TestDecodeFiles(t *testing.T) {
 	w := newTown(t)
 	for name, c := range map[string]struct {
 		send func() (int, error)
-		want inbound.File
+		want intake.File
 		text string
 	}{
 		"a document": {
 			func() (int, error) { return w.ada.SendFile(w.at(), "../../etc/passwd", []byte("x"), "look") },
-			inbound.File{Name: "../../etc/passwd", Kind: inbound.FileDocument, Size: 1},
+			intake.File{Name: "../../etc/passwd", Kind: intake.FileDocument, Size: 1},
 			"look",
 		},
 		"a photo": {
 			func() (int, error) { return w.ada.SendPhoto(w.at(), []byte("xy"), "") },
-			inbound.File{Kind: inbound.FilePhoto, Size: 2},
+			intake.File{Kind: intake.FilePhoto, Size: 2},
 			"",
 		},
 		"a voice note": {
 			func() (int, error) { return w.ada.SendVoice(w.at(), []byte("xyz"), time.Second) },
-			inbound.File{Kind: inbound.FileVoice, Size: 3},
+			intake.File{Kind: intake.FileVoice, Size: 3},
 			"",
 		},
 	} {
 		w.got(c.send())
-		said, ok := w.one().Action.(inbound.Said)
+		said, ok := w.one().Action.(intake.Said)
 		if !ok || len(said.Files) != 1 || said.Text != c.text {
 			t.Fatalf("%s: %+v", name, said)
 		}
@@ -172,7 +172,7 @@ func TestDecodePresses(t *testing.T) {
 	id, err := w.bob.Forge(w.forum, m, "o:0123456789abcdef")
 	w.ok(err)
 	e := w.one()
-	w.want(e, target(w.forum, w.topic), w.bob, inbound.Pressed{Data: "o:0123456789abcdef", Token: id})
+	w.want(e, target(w.forum, w.topic), w.bob, intake.Pressed{Data: "o:0123456789abcdef", Token: id})
 	if e.Message != fmt.Sprint(m) || !e.At.IsZero() {
 		t.Errorf("the press is %+v: Telegram doesn't say when it was", e)
 	}
@@ -182,9 +182,9 @@ func TestDecodeWhatHappensToPlaces(t *testing.T) {
 	w := newTown(t)
 	topic := target(w.forum, w.topic)
 	w.ok(w.ada.CloseTopic(w.at()))
-	w.want(w.one(), topic, w.ada, inbound.ThreadClosed{})
+	w.want(w.one(), topic, w.ada, intake.ThreadClosed{})
 	w.ok(w.ada.ReopenTopic(w.at()))
-	w.want(w.one(), topic, w.ada, inbound.ThreadOpened{})
+	w.want(w.one(), topic, w.ada, intake.ThreadOpened{})
 	w.ok(w.ada.RenameTopic(w.at(), "another name"))
 	w.ok(w.ada.DeleteTopic(w.at()))
 	if list := w.events(); len(list) != 0 {
@@ -197,22 +197,22 @@ func TestDecodeWhatHappensToPlaces(t *testing.T) {
 	if len(moved) != 2 {
 		t.Fatalf("a group that moves is %+v", moved)
 	}
-	w.want(moved[0], target(w.group, 0), w.ada, inbound.ChatMoved{To: fmt.Sprint(to)})
-	w.want(moved[1], target(to, 0), w.ada, inbound.ChatMoved{From: fmt.Sprint(w.group)})
+	w.want(moved[0], target(w.group, 0), w.ada, intake.ChatMoved{To: fmt.Sprint(to)})
+	w.want(moved[1], target(to, 0), w.ada, intake.ChatMoved{From: fmt.Sprint(w.group)})
 
 	for why, do := range map[string]func() error{
 		"The bot may not write in the chat: allow it to send messages there.": func() error { return w.ada.MuteBot(w.forum) },
 		"The bot was removed from the chat: add it again.":                    func() error { return w.ada.KickBot(w.forum) },
 	} {
 		w.ok(do())
-		w.want(w.one(), target(w.forum, 0), w.ada, inbound.ChatLost{Why: why})
+		w.want(w.one(), target(w.forum, 0), w.ada, intake.ChatLost{Why: why})
 		w.ok(w.ada.AddBot(w.forum, nil))
-		w.want(w.one(), target(w.forum, 0), w.ada, inbound.ChatBack{})
+		w.want(w.one(), target(w.forum, 0), w.ada, intake.ChatBack{})
 	}
 	w.ada.BlockBot()
-	w.want(w.one(), target(w.ada.ID, 0), w.ada, inbound.ChatLost{Why: "The person has blocked the bot: unblock it, and send it /start."})
+	w.want(w.one(), target(w.ada.ID, 0), w.ada, intake.ChatLost{Why: "The person has blocked the bot: unblock it, and send it /start."})
 	w.ada.UnblockBot()
-	w.want(w.one(), target(w.ada.ID, 0), w.ada, inbound.ChatBack{})
+	w.want(w.one(), target(w.ada.ID, 0), w.ada, intake.ChatBack{})
 	w.bob.Join(w.forum)
 	if list := w.events(); len(list) != 0 {
 		t.Errorf("coming and going is %+v", list)
@@ -238,7 +238,7 @@ func TestDecodeCommands(t *testing.T) {
 		list := w.events()
 		switch {
 		case want == "" && len(list) == 0:
-		case len(list) != 1 || list[0].Action.(inbound.Said).Text != want:
+		case len(list) != 1 || list[0].Action.(intake.Said).Text != want:
 			t.Errorf("%q is %+v, want %q", text, list, want)
 		}
 	}
@@ -281,7 +281,7 @@ func TestDecodeNobody(t *testing.T) {
 	w.Push(map[string]any{"message": message(map[string]any{
 		"from": user(1087968824, true), "sender_chat": chat, "text": nil, "forum_topic_closed": map[string]any{}, "message_thread_id": 9, "is_topic_message": true,
 	})})
-	if e := w.one(); e.Person.ID != "" || e.Place != target(w.forum, 9) || e.Action != (inbound.ThreadClosed{}) {
+	if e := w.one(); e.Person.ID != "" || e.Place != target(w.forum, 9) || e.Action != (intake.ThreadClosed{}) {
 		t.Errorf("the event is %+v", e)
 	}
 }
@@ -367,7 +367,7 @@ func FuzzDecode(f *testing.F) {
 }
 
 // checkEvent holds an event against what inbound may rely on.
-func checkEvent(t *testing.T, e inbound.Event) {
+func checkEvent(t *testing.T, e intake.Event) {
 	t.Helper()
 	if e.Action == nil || e.Place.Adapter != "telegram" || e.Place.Chat == "" || e.Place.Chat == "0" || !strings.HasPrefix(e.Key, "telegram:") {
 		t.Errorf("the event is %+v", e)
@@ -377,13 +377,13 @@ func checkEvent(t *testing.T, e inbound.Event) {
 	}
 	wish := true
 	switch a := e.Action.(type) {
-	case inbound.Said:
+	case intake.Said:
 		if a.Text == "" && len(a.Files) == 0 {
 			t.Error("nothing was said")
 		}
-	case inbound.Edited:
+	case intake.Edited:
 		wish = a.Text != ""
-	case inbound.Pressed:
+	case intake.Pressed:
 		if a.Data == "" || a.Token == "" {
 			t.Errorf("the press is %+v", a)
 		}

@@ -16,7 +16,7 @@
 //
 // Updates come through one of two doors: Poller asks for them (poll.go), or Webhook is
 // told them (webhook.go). Either stores an update before Telegram may forget it.
-// Decoder makes an inbound.Event of it, without a call (decode.go). Platform makes the
+// Decoder makes an intake.Event of it, without a call (decode.go). Platform makes the
 // calls that inbound needs besides posts; none of them takes a slot (platform.go).
 // Health says how well updates come in (health.go).
 //

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/platformtest"
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
@@ -63,7 +63,7 @@ func hostile(t *testing.T, s *platformtest.Siege, seeds [][]byte) {
 	})
 	x := &attacker{platformtest.NewAttacker(), seeds}
 	s.Rage(func() {
-		var batch []inbound.Update
+		var batch []intake.Update
 		for range 100 {
 			batch = append(batch, x.update())
 		}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters/exchange"
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 )
 
 // Identity is who the bot is: its number stands in the token, its user name only
@@ -17,7 +17,7 @@ type Identity struct {
 	client  *client
 	notes   Notes
 	token   Token
-	vitals  inbound.Vitals
+	vitals  intake.Vitals
 	decoder atomic.Pointer[Decoder]
 }
 
@@ -27,7 +27,7 @@ const askFor = 15 * time.Second
 // Identity makes one that hasn't asked yet.
 func (a *Adapter) Identity(notes Notes) *Identity {
 	return &Identity{
-		client: a.client, notes: notes, token: a.opt.Token, vitals: inbound.Vitals{Log: a.log, Part: "asking Telegram who the bot is"},
+		client: a.client, notes: notes, token: a.opt.Token, vitals: intake.Vitals{Log: a.log, Part: "asking Telegram who the bot is"},
 	}
 }
 
@@ -46,15 +46,15 @@ func (i *Identity) Ask(ctx context.Context) bool {
 		case exchange.IsUnauthorized(err):
 			denied++
 			i.vitals.Denied(ctx, err.Error())
-			_ = inbound.Pause(ctx, inbound.RestDenied(denied))
+			_ = intake.Pause(ctx, intake.RestDenied(denied))
 		default:
 			fails++
 			i.vitals.Fails(ctx, err.Error())
-			rest := inbound.RestAfter(fails)
+			rest := intake.RestAfter(fails)
 			if f, ok := errors.AsType[*failure](err); ok {
 				rest = max(rest, f.RetryAfter)
 			}
-			_ = inbound.Pause(ctx, rest)
+			_ = intake.Pause(ctx, rest)
 		}
 	}
 	return false
@@ -64,13 +64,13 @@ func (i *Identity) Ask(ctx context.Context) bool {
 func (i *Identity) Known() bool { return i.decoder.Load() != nil }
 
 // Health says how asking goes. It may be called at any time.
-func (i *Identity) Health() inbound.Health { return i.vitals.Health() }
+func (i *Identity) Health() intake.Health { return i.vitals.Health() }
 
 // Decode is Decoder.Decode; an error before it's known who the bot is.
-func (i *Identity) Decode(raw []byte) (inbound.Event, bool, error) {
+func (i *Identity) Decode(raw []byte) (intake.Event, bool, error) {
 	d := i.decoder.Load()
 	if d == nil {
-		return inbound.Event{}, false, errors.New("read an update: it's not known yet who the bot is")
+		return intake.Event{}, false, errors.New("read an update: it's not known yet who the bot is")
 	}
 	return d.Decode(raw)
 }

@@ -11,7 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
 	"github.com/panebridge/panebridge/internal/faults"
@@ -27,18 +27,18 @@ func TestIdentity(t *testing.T) {
 		asked := make(chan bool, 1)
 		go func() { asked <- first.Ask(w.Context()) }()
 		synctest.Wait()
-		if h := first.Health(); h.Condition != inbound.Degraded || h.Detail == "" || first.Known() {
+		if h := first.Health(); h.Condition != intake.Degraded || h.Detail == "" || first.Known() {
 			w.Errorf("nobody answers, and health is %+v", h)
 		}
 		if _, _, err := first.Decode([]byte(`{"update_id":1}`)); err == nil {
 			w.Error("an update was read before the bot's name was known")
 		}
 		time.Sleep(90 * time.Second)
-		if h := first.Health(); h.Condition != inbound.Down {
+		if h := first.Health(); h.Condition != intake.Down {
 			w.Errorf("nobody has answered for 90 s, and health is %+v", h)
 		}
 		remove()
-		if !<-asked || !first.Known() || first.Health().Condition != inbound.Well {
+		if !<-asked || !first.Known() || first.Health().Condition != intake.Well {
 			w.Errorf("Telegram has said who the bot is, and health is %+v", first.Health())
 		}
 		w.Inject(telegramtest.Fault{Method: "getMe", Cut: telegramtest.CutBefore})
@@ -56,7 +56,7 @@ func TestIdentityWithAWrongToken(t *testing.T) {
 		i := a.Identity(notes{})
 		go i.Ask(w.Context())
 		time.Sleep(10 * time.Minute)
-		if h := i.Health(); h.Condition != inbound.Down || h.Detail == "" {
+		if h := i.Health(); h.Condition != intake.Down || h.Detail == "" {
 			w.Errorf("health is %+v", h)
 		}
 		if n := len(w.Calls()); n < 12 || n > 25 {
@@ -109,9 +109,9 @@ func TestIdentityIsAskedAgainAfterOddAnswers(t *testing.T) {
 			go func() { asked <- i.Ask(ctx) }()
 			time.Sleep(lasts)
 			synctest.Wait()
-			want := inbound.Degraded
+			want := intake.Degraded
 			if lasts >= 10*time.Second {
-				want = inbound.Down
+				want = intake.Down
 			}
 			if h := i.Health(); i.Known() || h.Condition != want || h.Detail == "" {
 				rt.Errorf("after %s of odd answers it's known who the bot is: %t, and health is %+v", lasts, i.Known(), h)
@@ -122,7 +122,7 @@ func TestIdentityIsAskedAgainAfterOddAnswers(t *testing.T) {
 			well.Store(true)
 			time.Sleep(30 * time.Second)
 			synctest.Wait()
-			if h := i.Health(); !i.Known() || h.Condition != inbound.Well {
+			if h := i.Health(); !i.Known() || h.Condition != intake.Well {
 				rt.Errorf("Telegram says who the bot is, and it's known: %t; health is %+v", i.Known(), h)
 				return
 			}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
 	"github.com/panebridge/panebridge/internal/faults"
@@ -131,7 +131,7 @@ func TestOddAnswersAreNoNews(t *testing.T) {
 				if in, err := p.Member(w.Context(), target(w.group, 0), telegram.Name+":"+number(w.ada.ID)); err == nil {
 					w.Errorf("somebody is in the group: %t", in)
 				}
-				if err := p.SetCommands(w.Context(), []inbound.CommandInfo{{Name: "help", Help: "help"}}); err == nil {
+				if err := p.SetCommands(w.Context(), []intake.CommandInfo{{Name: "help", Help: "help"}}); err == nil {
 					w.Error("the commands are set")
 				}
 				second := w.adapter(nil).Identity(kept)

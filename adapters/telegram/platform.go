@@ -17,7 +17,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/exchange"
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/qos"
 )
 
@@ -44,18 +44,18 @@ type Platform struct {
 	notes  Notes
 }
 
-var _ inbound.Platform = (*Platform)(nil)
+var _ intake.Platform = (*Platform)(nil)
 
 // Platform makes a platform that has called nothing yet.
 func (a *Adapter) Platform(notes Notes) *Platform { return &Platform{client: a.client, notes: notes} }
 
-// Name implements inbound.Platform.
+// Name implements intake.Platform.
 func (p *Platform) Name() string { return Name }
 
-// Answer implements inbound.Platform. A press that's too old to be answered is none
+// Answer implements intake.Platform. A press that's too old to be answered is none
 // that anybody waits for.
-func (p *Platform) Answer(ctx context.Context, press inbound.Event, text string) error {
-	pressed, ok := press.Action.(inbound.Pressed)
+func (p *Platform) Answer(ctx context.Context, press intake.Event, text string) error {
+	pressed, ok := press.Action.(intake.Pressed)
 	if !ok {
 		return fmt.Errorf("answer a press: it's a %T", press.Action)
 	}
@@ -107,7 +107,7 @@ func cut(text string, most int) string {
 	return text
 }
 
-// Link implements inbound.Platform.
+// Link implements intake.Platform.
 func (p *Platform) Link(at adapters.Target, message string) string { return link(at, message) }
 
 // Link implements adapters.Linker.
@@ -136,11 +136,11 @@ func link(at adapters.Target, message string) string {
 	return strings.Join(parts, "/")
 }
 
-// Fetch implements inbound.Platform. The error wraps sessions.ErrUnavailable if the
+// Fetch implements intake.Platform. The error wraps sessions.ErrUnavailable if the
 // same may work later.
-func (p *Platform) Fetch(ctx context.Context, f inbound.File, limit int64, w io.Writer) error {
+func (p *Platform) Fetch(ctx context.Context, f intake.File, limit int64, w io.Writer) error {
 	if f.Size > limit {
-		return fmt.Errorf("fetch a file of %d bytes: %w: at most %d are taken", f.Size, inbound.ErrTooLarge, limit)
+		return fmt.Errorf("fetch a file of %d bytes: %w: at most %d are taken", f.Size, intake.ErrTooLarge, limit)
 	}
 	var file struct {
 		Path string `json:"file_path"`
@@ -148,13 +148,13 @@ func (p *Platform) Fetch(ctx context.Context, f inbound.File, limit int64, w io.
 	}
 	err := p.client.raw(ctx, "getFile", map[string]any{"file_id": f.ID}, &file)
 	if said, ok := errors.AsType[*failure](err); ok && strings.Contains(said.Text, "file is too big") {
-		return fmt.Errorf("fetch a file: %w: Telegram gives bots at most 20 MB", inbound.ErrTooLarge)
+		return fmt.Errorf("fetch a file: %w: Telegram gives bots at most 20 MB", intake.ErrTooLarge)
 	}
 	switch {
 	case err != nil:
 		return exchange.Passing(err)
 	case file.Size > limit:
-		return fmt.Errorf("fetch a file of %d bytes: %w: at most %d are taken", file.Size, inbound.ErrTooLarge, limit)
+		return fmt.Errorf("fetch a file of %d bytes: %w: at most %d are taken", file.Size, intake.ErrTooLarge, limit)
 	}
 	path, err := filePath(file.Path)
 	if err != nil {
@@ -197,17 +197,17 @@ func (p *Platform) download(ctx context.Context, path string, limit int64, w io.
 	if resp.StatusCode != http.StatusOK {
 		return exchange.Passing(foreign(x, what, exchange.Answer{Status: resp.StatusCode, Header: resp.Header}))
 	}
-	return inbound.CopyAtMost(w, resp.Body, limit, failed)
+	return intake.CopyAtMost(w, resp.Body, limit, failed)
 }
 
 // menus are those whom the commands are offered to. Both are narrower than the default
 // scope, so that a menu that another program left there doesn't show.
 var menus = []string{"all_private_chats", "all_group_chats"}
 
-// SetCommands implements inbound.Platform. Who calls setMyCommands too often is
+// SetCommands implements intake.Platform. Who calls setMyCommands too often is
 // silenced for minutes (github.com/openclaw/openclaw/issues/32017), so a call that
 // would change nothing isn't made, and the order to be silent is remembered too.
-func (p *Platform) SetCommands(ctx context.Context, commands []inbound.CommandInfo) error {
+func (p *Platform) SetCommands(ctx context.Context, commands []intake.CommandInfo) error {
 	list := menu(commands)
 	body, err := json.Marshal(list)
 	if err != nil {
@@ -230,7 +230,7 @@ type commandJSON struct {
 	Description string `json:"description"`
 }
 
-func menu(commands []inbound.CommandInfo) []commandJSON {
+func menu(commands []intake.CommandInfo) []commandJSON {
 	list := []commandJSON{}
 	for _, c := range commands {
 		text := c.Help

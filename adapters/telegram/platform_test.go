@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
 	"github.com/panebridge/panebridge/sessions"
@@ -33,12 +33,12 @@ func TestAnswer(t *testing.T) {
 	inBubble(t, telegramtest.Options{}, func(w *world) {
 		p := w.adapter(nil).Platform(notes{})
 		m := w.See(w.ada.Private())[0].ID
-		press := func() (inbound.Event, string) {
+		press := func() (intake.Event, string) {
 			id, err := w.ada.Forge(w.ada.ID, m, "o:1")
 			if err != nil {
 				w.Fatal(err)
 			}
-			return inbound.Event{Action: inbound.Pressed{Data: "o:1", Token: id}}, id
+			return intake.Event{Action: intake.Pressed{Data: "o:1", Token: id}}, id
 		}
 		for text, want := range map[string]string{"Stopped.": "Stopped.", "": "", strings.Repeat("😀", 300): strings.Repeat("😀", 199) + "…"} {
 			e, id := press()
@@ -54,7 +54,7 @@ func TestAnswer(t *testing.T) {
 		if err := p.Answer(w.Context(), late, "too late"); err != nil {
 			w.Errorf("a late answer: %v", err)
 		}
-		if err := p.Answer(w.Context(), inbound.Event{Action: inbound.Said{}}, "x"); err == nil {
+		if err := p.Answer(w.Context(), intake.Event{Action: intake.Said{}}, "x"); err == nil {
 			w.Error("a text was answered like a press")
 		}
 		remove := w.Inject(telegramtest.Fault{Method: "answerCallbackQuery", Code: 500, Description: "Internal Server Error"})
@@ -93,7 +93,7 @@ func TestLink(t *testing.T) {
 }
 
 // sent is a file that a person has sent, as inbound has it.
-func (w *world) sent(u telegramtest.Upload) inbound.File {
+func (w *world) sent(u telegramtest.Upload) intake.File {
 	w.Helper()
 	if _, err := w.ada.Send(w.ada.Private(), telegramtest.Post{File: &u}); err != nil {
 		w.Fatal(err)
@@ -103,7 +103,7 @@ func (w *world) sent(u telegramtest.Upload) inbound.File {
 	if err != nil {
 		w.Fatal(err)
 	}
-	return e.Action.(inbound.Said).Files[0]
+	return e.Action.(intake.Said).Files[0]
 }
 
 func TestFetch(t *testing.T) {
@@ -111,7 +111,7 @@ func TestFetch(t *testing.T) {
 		p := w.adapter(nil).Platform(notes{})
 		content := bytes.Repeat([]byte("0123456789"), 10_000)
 		file := w.sent(telegramtest.Upload{Name: "../../.bashrc", Content: content})
-		fetch := func(f inbound.File, limit int64) (string, error) {
+		fetch := func(f intake.File, limit int64) (string, error) {
 			var b bytes.Buffer
 			err := p.Fetch(w.Context(), f, limit, &b)
 			if int64(b.Len()) > limit {
@@ -126,17 +126,17 @@ func TestFetch(t *testing.T) {
 		}
 		lying := file
 		lying.Size = 1
-		for _, f := range []inbound.File{file, lying} {
-			if _, err := fetch(f, 99_999); !errors.Is(err, inbound.ErrTooLarge) {
+		for _, f := range []intake.File{file, lying} {
+			if _, err := fetch(f, 99_999); !errors.Is(err, intake.ErrTooLarge) {
 				w.Errorf("a file that's too large: %v", err)
 			}
 		}
 		huge := w.sent(telegramtest.Upload{Name: "film", Content: content, Size: 2 << 30})
 		huge.Size = 0
-		if _, err := fetch(huge, 1<<40); !errors.Is(err, inbound.ErrTooLarge) {
+		if _, err := fetch(huge, 1<<40); !errors.Is(err, intake.ErrTooLarge) {
 			w.Errorf("a file that Telegram doesn't give: %v", err)
 		}
-		if _, err := fetch(inbound.File{ID: "nonsense"}, 10); err == nil || errors.Is(err, sessions.ErrUnavailable) {
+		if _, err := fetch(intake.File{ID: "nonsense"}, 10); err == nil || errors.Is(err, sessions.ErrUnavailable) {
 			w.Errorf("a file that isn't there: %v", err)
 		}
 		w.Inject(telegramtest.Fault{Method: "getFile", Cut: telegramtest.CutBefore, Times: 1})
@@ -186,7 +186,7 @@ func TestFetchFromAStrangeServer(t *testing.T) {
 				t.Fatal(err)
 			}
 			var b bytes.Buffer
-			err = a.Platform(notes{}).Fetch(t.Context(), inbound.File{ID: "x"}, 1000, &b)
+			err = a.Platform(notes{}).Fetch(t.Context(), intake.File{ID: "x"}, 1000, &b)
 			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "AAstand") || b.Len() > 1000 {
 				t.Errorf("%d bytes, %v; want …%s…", b.Len(), err, c.want)
 			}
@@ -207,7 +207,7 @@ func TestSetCommands(t *testing.T) {
 	inBubble(t, telegramtest.Options{}, func(w *world) {
 		kept := notes{}
 		ctx := w.Context()
-		list := []inbound.CommandInfo{{Name: "new", Args: "[agent] [folder]", Help: "Start a session"}, {Name: "help", Help: strings.Repeat("x", 300)}}
+		list := []intake.CommandInfo{{Name: "new", Args: "[agent] [folder]", Help: "Start a session"}, {Name: "help", Help: strings.Repeat("x", 300)}}
 		set := func(want int) {
 			w.Helper()
 			before := len(w.calls("setMyCommands"))

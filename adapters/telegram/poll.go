@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters/exchange"
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 )
 
 const (
@@ -49,11 +49,11 @@ const (
 // allowedUpdates are the kinds of updates that there's a use for.
 var allowedUpdates = []string{"message", "edited_message", "callback_query", "my_chat_member", "chat_member"}
 
-// Keeper stores updates durably and sees to it that they're handled. inbound.Queue
+// Keeper stores updates durably and sees to it that they're handled. intake.Queue
 // is one. Keep returns nil when the updates may be acknowledged. It may be called
 // again with the same ones.
 type Keeper interface {
-	Keep(ctx context.Context, updates []inbound.Update) error
+	Keep(ctx context.Context, updates []intake.Update) error
 }
 
 // PollerOptions configure a Poller.
@@ -75,7 +75,7 @@ type Poller struct {
 	opts   PollerOptions
 	client *client
 	log    *slog.Logger
-	vitals inbound.Vitals
+	vitals intake.Vitals
 
 	// What follows belongs to Run's goroutine.
 	offset  int64 // of the next update; 0: the oldest that Telegram has
@@ -100,13 +100,13 @@ type rivals struct {
 // Poller makes a poller that has called nothing yet.
 func (a *Adapter) Poller(o PollerOptions) *Poller {
 	return &Poller{
-		opts: o, client: a.client, log: a.log, vitals: inbound.Vitals{Log: a.log, Part: "polling Telegram"}, quick: true,
+		opts: o, client: a.client, log: a.log, vitals: intake.Vitals{Log: a.log, Part: "polling Telegram"}, quick: true,
 		away: away{Absence: o.Absence, log: a.log},
 	}
 }
 
 // Health says how well it works. It may be called at any time.
-func (p *Poller) Health() inbound.Health { return p.vitals.Health() }
+func (p *Poller) Health() intake.Health { return p.vitals.Health() }
 
 // sharedFor is how long another reader that was met counts as there.
 const sharedFor = time.Hour
@@ -127,7 +127,7 @@ func (p *Poller) Run(ctx context.Context) error {
 				p.shared.Store(time.Now().UnixNano())
 				p.vitals.Denied(ctx, why)
 				p.away.read(ctx) // by the other one
-				_ = inbound.Pause(ctx, yieldEvery)
+				_ = intake.Pause(ctx, yieldEvery)
 				continue
 			}
 		}
@@ -140,12 +140,12 @@ func (p *Poller) Run(ctx context.Context) error {
 			p.vitals.Denied(ctx, err.Error())
 			p.quick = true
 			p.denied++
-			rest = inbound.RestDenied(p.denied)
+			rest = intake.RestDenied(p.denied)
 		default:
 			rest = p.failed(ctx, err)
 		}
 		if rest > 0 {
-			_ = inbound.Pause(ctx, rest)
+			_ = intake.Pause(ctx, rest)
 		}
 	}
 	return nil
@@ -211,7 +211,7 @@ func (p *Poller) getUpdates(ctx context.Context, wait time.Duration) ([]json.Raw
 // below the last: after a week without updates Telegram begins somewhere else
 // (core.telegram.org/bots/api#update). What has no number can't be acknowledged by itself, and is
 // left out.
-func (p *Poller) read(list []json.RawMessage) (updates []inbound.Update, next int64) {
+func (p *Poller) read(list []json.RawMessage) (updates []intake.Update, next int64) {
 	for _, raw := range list {
 		u, id, err := readUpdate(raw)
 		if err != nil {
@@ -224,17 +224,17 @@ func (p *Poller) read(list []json.RawMessage) (updates []inbound.Update, next in
 }
 
 // readUpdate finds an update's number, which is its key.
-func readUpdate(raw []byte) (inbound.Update, int64, error) {
+func readUpdate(raw []byte) (intake.Update, int64, error) {
 	var head struct {
 		ID int64 `json:"update_id"`
 	}
 	if err := json.Unmarshal(raw, &head); err != nil || head.ID <= 0 || head.ID > maxUpdateID {
-		return inbound.Update{}, 0, errors.New("read an update: it has no update_id")
+		return intake.Update{}, 0, errors.New("read an update: it has no update_id")
 	}
-	return inbound.Update{Key: UpdateKey(head.ID), Raw: raw}, head.ID, nil
+	return intake.Update{Key: UpdateKey(head.ID), Raw: raw}, head.ID, nil
 }
 
-// UpdateKey is the key of an update that has a number. Each bot has numbers of its own; see inbound.QueueOptions.Bot.
+// UpdateKey is the key of an update that has a number. Each bot has numbers of its own; see intake.QueueOptions.Bot.
 func UpdateKey(number int64) string { return strconv.FormatInt(number, 10) }
 
 // worked takes note of a call that went through.
@@ -262,13 +262,13 @@ func (p *Poller) failed(ctx context.Context, err error) time.Duration {
 	p.quick = !errors.Is(err, errAgain) // that was an answer: nothing has to be shown by another
 	p.fails++
 	p.vitals.Fails(ctx, err.Error())
-	return inbound.RestAfter(p.fails)
+	return intake.RestAfter(p.fails)
 }
 
 // conflict deals with whoever else reads the updates.
 func (p *Poller) conflict(ctx context.Context, f *failure) time.Duration {
 	p.rivals.met++
-	rest := inbound.RestAfter(p.rivals.met)
+	rest := intake.RestAfter(p.rivals.met)
 	if strings.Contains(f.Text, "webhook") {
 		rest = p.meetWebhook(ctx, rest)
 	} else {

@@ -20,8 +20,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/panebridge/panebridge/adapters/inbound"
-	"github.com/panebridge/panebridge/adapters/inbound/journaltest"
+	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/intake/journaltest"
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
 	"github.com/panebridge/panebridge/internal/faults"
@@ -32,22 +32,22 @@ import (
 type reader struct {
 	*world
 	*telegram.Poller
-	queue *inbound.Queue
+	queue *intake.Queue
 	log   *bytes.Buffer
 	end   func()
 
 	mu     sync.Mutex
-	events []inbound.Event
+	events []intake.Event
 }
 
 // read starts a process that reads updates. What it keeps is in the journal.
-func (w *world) read(journal inbound.Journal, change func(*telegram.PollerOptions)) *reader {
+func (w *world) read(journal intake.Journal, change func(*telegram.PollerOptions)) *reader {
 	w.Helper()
 	r := &reader{world: w, log: &bytes.Buffer{}}
 	a := w.adapter(func(o *telegram.Options) { o.Logger = slog.New(slog.NewTextHandler(r.log, nil)) })
-	r.queue = inbound.NewQueue(inbound.QueueOptions{
+	r.queue = intake.NewQueue(intake.QueueOptions{
 		Journal: journal, Decode: telegram.Decoder{Bot: w.Bot().ID, User: w.Bot().Username}.Decode,
-		Handle: func(_ context.Context, e inbound.Event) error {
+		Handle: func(_ context.Context, e intake.Event) error {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			r.events = append(r.events, e)
@@ -88,7 +88,7 @@ func (r *reader) texts() string {
 	defer r.mu.Unlock()
 	var list []string
 	for _, e := range r.events {
-		if said, ok := e.Action.(inbound.Said); ok {
+		if said, ok := e.Action.(intake.Said); ok {
 			list = append(list, said.Text)
 		}
 	}
@@ -102,7 +102,7 @@ func (w *world) say(text string) {
 	}
 }
 
-func (w *world) condition(of interface{ Health() inbound.Health }, want inbound.Condition, words string) {
+func (w *world) condition(of interface{ Health() intake.Health }, want intake.Condition, words string) {
 	w.Helper()
 	synctest.Wait()
 	if h := of.Health(); h.Condition != want || !strings.Contains(h.Detail, words) {
@@ -126,7 +126,7 @@ func TestPollerReads(t *testing.T) {
 		if got := r.texts(); got != "/start" {
 			w.Errorf("got %q", got)
 		}
-		w.condition(r, inbound.Well, "")
+		w.condition(r, intake.Well, "")
 		for i := range 250 {
 			w.say(fmt.Sprint(i))
 		}
@@ -158,11 +158,11 @@ func TestPollerIsWellAtTheNextCall(t *testing.T) {
 			w.say("a") // ends the call that waits
 			after(time.Second)
 			w.fate.Store(nil)
-			if h := r.Health(); h.Condition == inbound.Well {
+			if h := r.Health(); h.Condition == intake.Well {
 				w.Errorf("%d: health is %+v", status, h)
 			}
 			after(rest)
-			w.condition(r, inbound.Well, "")
+			w.condition(r, intake.Well, "")
 			r.end()
 		})
 	}
@@ -203,15 +203,15 @@ func TestPollerAcknowledgesWhatIsStored(t *testing.T) {
 		r := w.read(p, nil)
 		w.say("one")
 		after(5 * time.Second)
-		w.condition(r, inbound.Degraded, "the disk is full")
+		w.condition(r, intake.Degraded, "the disk is full")
 		after(2 * time.Minute)
-		w.condition(r, inbound.Down, "the disk is full")
+		w.condition(r, intake.Down, "the disk is full")
 		if len(w.Pending()) != 2 || r.texts() != "" {
 			w.Errorf("%d updates wait at Telegram, handled are %q", len(w.Pending()), r.texts())
 		}
 		broken.Store(false)
 		after(time.Minute)
-		w.condition(r, inbound.Well, "")
+		w.condition(r, intake.Well, "")
 		if len(w.Pending()) != 0 || r.texts() != "/start one" {
 			w.Errorf("%d updates wait at Telegram, handled are %q", len(w.Pending()), r.texts())
 		}
@@ -276,17 +276,17 @@ func TestPollerBacksOff(t *testing.T) {
 				remove := w.Inject(fault)
 				r := w.read(journaltest.NewMemory().Process(), nil)
 				after(5 * time.Second)
-				w.condition(r, inbound.Degraded, "")
+				w.condition(r, intake.Degraded, "")
 				after(10 * time.Second)
-				w.condition(r, inbound.Down, "")
+				w.condition(r, intake.Down, "")
 				after(time.Hour)
-				w.condition(r, inbound.Down, "")
+				w.condition(r, intake.Down, "")
 				if n := len(w.calls("getUpdates")); n < 100 || n > 200 {
 					w.Errorf("%d calls in an hour", n)
 				}
 				remove()
 				after(30 * time.Second)
-				w.condition(r, inbound.Well, "")
+				w.condition(r, intake.Well, "")
 				if got := r.texts(); got != "/start" {
 					w.Errorf("afterwards it has %q", got)
 				}
@@ -309,7 +309,7 @@ func TestOfTwoReadersOneReads(t *testing.T) {
 				after(time.Duration(seed) * 700 * time.Millisecond)
 				readers = append(readers, w.read(journaltest.NewMemory().Process(), nil))
 				after(10 * time.Second)
-				if !slices.ContainsFunc(readers, func(r *reader) bool { return r.Health().Condition == inbound.Down }) {
+				if !slices.ContainsFunc(readers, func(r *reader) bool { return r.Health().Condition == intake.Down }) {
 					w.Error("neither is red ten seconds later")
 				}
 				texts := 400
@@ -334,18 +334,18 @@ func TestOfTwoReadersOneReads(t *testing.T) {
 				if one < texts*3/4 {
 					w.Errorf("the one that reads got %d of %d", one, texts)
 				}
-				down := slices.IndexFunc(readers, func(r *reader) bool { return r.Health().Condition == inbound.Down })
+				down := slices.IndexFunc(readers, func(r *reader) bool { return r.Health().Condition == intake.Down })
 				if down < 0 {
 					w.Fatal("neither is red")
 				}
-				w.condition(readers[down], inbound.Down, "so this one stands back")
-				w.condition(readers[1-down], inbound.Well, "")
+				w.condition(readers[down], intake.Down, "so this one stands back")
+				w.condition(readers[1-down], intake.Well, "")
 				if !readers[0].Shared() || !readers[1].Shared() {
 					w.Error("one doesn't know of the other")
 				}
 				readers[1-down].end()
 				after(16 * time.Minute) // it stands back for at most 15
-				w.condition(readers[down], inbound.Well, "")
+				w.condition(readers[down], intake.Well, "")
 				w.say("afterwards")
 				after(time.Second)
 				if !strings.HasSuffix(readers[down].texts(), "afterwards") {
@@ -366,7 +366,7 @@ func TestAReaderIsWellSoonAfterItsRivalHasGone(t *testing.T) {
 		after(200 * time.Millisecond)
 		other.end()
 		after(15 * time.Second)
-		w.condition(r, inbound.Well, "")
+		w.condition(r, intake.Well, "")
 		r.end()
 	})
 }
@@ -378,13 +378,13 @@ func TestAReaderYields(t *testing.T) {
 		why.Store("another process reads")
 		r := w.read(journaltest.NewMemory().Process(), func(o *telegram.PollerOptions) { o.Yields = func() string { return why.Load().(string) } })
 		after(time.Minute)
-		w.condition(r, inbound.Down, "another process reads")
+		w.condition(r, intake.Down, "another process reads")
 		if n := len(w.calls("getUpdates")); n > 0 {
 			w.Errorf("%d calls", n)
 		}
 		why.Store("")
 		after(5 * time.Second)
-		w.condition(r, inbound.Well, "")
+		w.condition(r, intake.Well, "")
 		r.end()
 	})
 }
@@ -394,13 +394,13 @@ func TestPollerLeavesAWebhook(t *testing.T) {
 		w.set("setWebhook", `{"url":"https://other.example/secret-path","secret_token":"s"}`)
 		r := w.read(journaltest.NewMemory().Process(), nil)
 		after(2 * time.Minute)
-		w.condition(r, inbound.Down, "a webhook at other.example takes this bot's updates")
+		w.condition(r, intake.Down, "a webhook at other.example takes this bot's updates")
 		if len(w.calls("deleteWebhook")) != 0 || strings.Contains(r.log.String(), "secret-path") {
 			w.Errorf("the webhook is gone, or its address is in the log:\n%s", r.log)
 		}
 		w.set("deleteWebhook", `{}`)
 		after(3 * time.Minute)
-		w.condition(r, inbound.Well, "")
+		w.condition(r, intake.Well, "")
 		if got := r.texts(); got != "/start" {
 			w.Errorf("afterwards it has %q", got)
 		}
@@ -413,7 +413,7 @@ func TestPollerTakesAWebhookAway(t *testing.T) {
 		w.set("setWebhook", `{"url":"https://old.example/x"}`)
 		r := w.read(journaltest.NewMemory().Process(), func(o *telegram.PollerOptions) { o.DeleteWebhook = true })
 		after(time.Second)
-		w.condition(r, inbound.Well, "")
+		w.condition(r, intake.Well, "")
 		if got := r.texts(); got != "/start" {
 			w.Errorf("it has %q", got)
 		}
@@ -422,7 +422,7 @@ func TestPollerTakesAWebhookAway(t *testing.T) {
 			w.set("setWebhook", `{"url":"https://stubborn.example/x"}`)
 			after(time.Minute)
 		}
-		w.condition(r, inbound.Down, "stubborn.example")
+		w.condition(r, intake.Down, "stubborn.example")
 		if n := len(w.calls("deleteWebhook")); n > 4 {
 			w.Errorf("%d times in 20 min", n)
 		}
@@ -456,7 +456,7 @@ func TestPollerWithAWrongToken(t *testing.T) {
 		p := a.Poller(telegram.PollerOptions{})
 		end := w.inBackground(p.Run)
 		after(24 * time.Hour)
-		w.condition(p, inbound.Down, "@BotFather")
+		w.condition(p, intake.Down, "@BotFather")
 		if n := len(w.calls("getUpdates")); n < 1900 || n > 2500 {
 			w.Errorf("%d calls in a day", n)
 		}
@@ -471,16 +471,16 @@ func TestPollerWithAWrongToken(t *testing.T) {
 			after(2 * time.Minute)
 			w.Inject(telegramtest.Fault{Method: "getUpdates", Times: times, Code: http.StatusUnauthorized, Description: "Unauthorized"})
 			for range 51 { // as long as a poll takes; the call after the refusals shows that it's well
-				if after(time.Second); r.Health().Condition == inbound.Down {
+				if after(time.Second); r.Health().Condition == intake.Down {
 					break
 				}
 			}
-			w.condition(r, inbound.Down, "@BotFather")
+			w.condition(r, intake.Down, "@BotFather")
 			if _, err := w.ada.Say(telegramtest.Place{Chat: w.ada.ID}, "hello"); err != nil {
 				w.Fatal(err)
 			}
 			after(time.Minute)
-			w.condition(r, inbound.Well, "")
+			w.condition(r, intake.Well, "")
 			if got := r.texts(); got != "/start hello" {
 				w.Errorf("refused %d times, and then it has %q", times, got)
 			}
@@ -585,7 +585,7 @@ func TestPollerIsntHurriedByOddAnswers(t *testing.T) {
 					return answering(http.StatusOK, fmt.Sprintf(`{"ok":true,"result":[{"update_id":%d}]}`, fresh))(r)
 				})
 			})
-			p := a.Poller(telegram.PollerOptions{Keeper: keeperFunc(func(updates []inbound.Update) {
+			p := a.Poller(telegram.PollerOptions{Keeper: keeperFunc(func(updates []intake.Update) {
 				for _, u := range updates {
 					if well.Load() && u.Key == fmt.Sprint(fresh) {
 						came.Store(true)
@@ -608,9 +608,9 @@ func TestPollerIsntHurriedByOddAnswers(t *testing.T) {
 	})
 }
 
-type keeperFunc func(updates []inbound.Update)
+type keeperFunc func(updates []intake.Update)
 
-func (f keeperFunc) Keep(_ context.Context, updates []inbound.Update) error {
+func (f keeperFunc) Keep(_ context.Context, updates []intake.Update) error {
 	f(updates)
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 )
 
 // Heard is what somebody did that shows the bot a chat: a message, or that the bot was
@@ -27,11 +27,11 @@ type Heard struct {
 
 // Waiting are the bot's updates that nobody has acknowledged yet.
 type Waiting struct {
-	Heard   []Heard          // the oldest first
-	Updates []inbound.Update // all of them, the oldest first, as the daemon's journal takes them
-	Numbers []int64          // of these
-	Full    bool             // there may be more, which can't be seen before these are acknowledged
-	Last    int64            // the number of the newest update; 0: none
+	Heard   []Heard         // the oldest first
+	Updates []intake.Update // all of them, the oldest first, as the daemon's journal takes them
+	Numbers []int64         // of these
+	Full    bool            // there may be more, which can't be seen before these are acknowledged
+	Last    int64           // the number of the newest update; 0: none
 }
 
 // Look reads the updates that wait, and acknowledges none, so that the daemon gets
@@ -80,7 +80,7 @@ func (p *Probe) Rival(ctx context.Context, watch time.Duration) (bool, error) {
 		if err != nil || !time.Now().Before(end) {
 			return false, err
 		}
-		_ = inbound.Pause(ctx, min(time.Until(end), 500*time.Millisecond)) // updates that wait come at once
+		_ = intake.Pause(ctx, min(time.Until(end), 500*time.Millisecond)) // updates that wait come at once
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/adaptertest"
 	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/platformtest"
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
@@ -41,7 +42,7 @@ func (w *world) office(dir string, chat int64) *office {
 		return platformtest.Side{
 			Name: "telegram", Platform: a.Platform(db.Notes("telegram")),
 			Decode: telegram.Decoder{Bot: w.Bot().ID, User: w.Bot().Username}.Decode,
-			Reader: func(q *inbound.Queue, in *inbound.Inbound) platformtest.Reader {
+			Reader: func(q *intake.Queue, in *inbound.Inbound) platformtest.Reader {
 				return a.Poller(telegram.PollerOptions{Keeper: q, Absence: telegram.Absence{
 					Notes:   db.Notes("telegram"),
 					Expired: func(from, to time.Time) error { return in.Expired("telegram", from, to) },

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters/exchange"
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 )
 
 const (
@@ -45,7 +45,7 @@ type WebhookOptions struct {
 type Webhook struct {
 	opts   WebhookOptions
 	client *client
-	vitals inbound.Vitals
+	vitals intake.Vitals
 	away   away // Run's
 }
 
@@ -73,11 +73,11 @@ func (a *Adapter) Webhook(o WebhookOptions) (*Webhook, error) {
 	case !secretForm.MatchString(o.Secret):
 		return nil, errors.New("make a webhook: its secret has to be 1 to 256 letters, digits, - and _")
 	}
-	return &Webhook{opts: o, client: a.client, vitals: inbound.Vitals{Log: a.log, Part: "the Telegram webhook"}, away: away{Absence: o.Absence, log: a.log}}, nil
+	return &Webhook{opts: o, client: a.client, vitals: intake.Vitals{Log: a.log, Part: "the Telegram webhook"}, away: away{Absence: o.Absence, log: a.log}}, nil
 }
 
 // Health says how well it works. It may be called at any time.
-func (w *Webhook) Health() inbound.Health { return w.vitals.Health() }
+func (w *Webhook) Health() intake.Health { return w.vitals.Health() }
 
 // Run tells Telegram of the webhook and watches it until ctx ends. The handler must
 // be reachable before. When Telegram doesn't take the token it calls seldom, and
@@ -101,16 +101,16 @@ func (w *Webhook) Run(ctx context.Context) error {
 		case exchange.IsUnauthorized(err):
 			denied++
 			w.vitals.Denied(ctx, err.Error())
-			rest = inbound.RestDenied(denied)
+			rest = intake.RestDenied(denied)
 		default:
 			fails++
 			w.vitals.Fails(ctx, err.Error())
-			rest = inbound.RestAfter(fails)
+			rest = intake.RestAfter(fails)
 			if f, ok := errors.AsType[*failure](err); ok {
 				rest = max(rest, f.RetryAfter)
 			}
 		}
-		_ = inbound.Pause(ctx, rest)
+		_ = intake.Pause(ctx, rest)
 	}
 	return nil
 }
@@ -168,7 +168,7 @@ func (w *Webhook) take(rw http.ResponseWriter, r *http.Request) (status int) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), storeFor)
 	defer cancel()
-	if err := w.opts.Keeper.Keep(ctx, []inbound.Update{u}); err != nil {
+	if err := w.opts.Keeper.Keep(ctx, []intake.Update{u}); err != nil {
 		w.vitals.Log.WarnContext(ctx, "an update wasn't stored; Telegram will send it again", "err", err)
 		return http.StatusServiceUnavailable
 	}

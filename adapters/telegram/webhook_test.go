@@ -14,7 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
 	"github.com/panebridge/panebridge/internal/memnet"
@@ -23,11 +23,11 @@ import (
 // kept is a Keeper that remembers, or fails.
 type kept struct {
 	mu      sync.Mutex
-	updates []inbound.Update
+	updates []intake.Update
 	err     error
 }
 
-func (k *kept) Keep(_ context.Context, updates []inbound.Update) error {
+func (k *kept) Keep(_ context.Context, updates []intake.Update) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.err != nil {
@@ -79,7 +79,7 @@ func TestWebhookTakesUpdates(t *testing.T) {
 		w.say("one")
 		w.say("two")
 		after(time.Second)
-		w.condition(hook, inbound.Well, "")
+		w.condition(hook, intake.Well, "")
 		if k.keys() != "870000001 870000002" || len(w.Pending()) != 0 {
 			t.Errorf("kept %s, %d wait", k.keys(), len(w.Pending()))
 		}
@@ -87,20 +87,20 @@ func TestWebhookTakesUpdates(t *testing.T) {
 		k.fail(errors.New("the disk is full"))
 		w.say("three")
 		after(5 * time.Minute)
-		w.condition(hook, inbound.Down, "can't deliver them")
+		w.condition(hook, intake.Down, "can't deliver them")
 		if k.keys() != "" || len(w.Pending()) != 1 {
 			t.Errorf("kept %s, %d wait", k.keys(), len(w.Pending()))
 		}
 		k.fail(nil)
 		after(2 * time.Minute)
-		w.condition(hook, inbound.Well, "")
+		w.condition(hook, intake.Well, "")
 		if k.keys() != "870000003" || len(w.Pending()) != 0 {
 			t.Errorf("kept %s, %d wait", k.keys(), len(w.Pending()))
 		}
 
 		w.set("setWebhook", `{"url":"http://other.example"}`)
 		after(3 * time.Minute)
-		w.condition(hook, inbound.Down, "another program has set this bot's webhook")
+		w.condition(hook, intake.Down, "another program has set this bot's webhook")
 		w.client.CloseIdleConnections()
 		out.CloseIdleConnections()
 		end()
@@ -117,9 +117,9 @@ func TestWebhookStarts(t *testing.T) {
 		}
 		end := w.inBackground(hook.Run)
 		after(99 * time.Second)
-		w.condition(hook, inbound.Down, "")
+		w.condition(hook, intake.Down, "")
 		after(time.Minute)
-		w.condition(hook, inbound.Well, "")
+		w.condition(hook, intake.Well, "")
 		list := w.calls("setWebhook")
 		if len(list) != 3 || list[1].InPenalty || list[2].Params["max_connections"] != "1" {
 			w.Errorf("the calls are %+v", list)

@@ -8,6 +8,7 @@ import (
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/discord"
 	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/store"
@@ -21,7 +22,7 @@ type discordSide struct {
 	adapter  *discord.Adapter
 	platform *discord.Platform
 	notes    store.Notes
-	queue    *inbound.Queue
+	queue    *intake.Queue
 	gateway  *discord.Gateway
 	rights   *discord.Rights
 }
@@ -67,16 +68,16 @@ func discordChannels(cfg config.Discord) []discord.Channel {
 
 func (s *discordSide) outbound() adapters.Adapter { return s.adapter }
 
-func (s *discordSide) inbound() inbound.Platform { return s.platform }
+func (s *discordSide) inbound() intake.Platform { return s.platform }
 
 func (s *discordSide) reload(cfg *config.Config) {
 	s.adapter.SetChannels(discordChannels(cfg.Adapters.Discord))
 }
 
 func (s *discordSide) connect(d *daemon) error {
-	s.queue = inbound.NewQueue(inbound.QueueOptions{
+	s.queue = intake.NewQueue(intake.QueueOptions{
 		Journal: d.store.Journal(discord.Name), Decode: discord.Decode, GaveUp: d.inbound.GaveUp,
-		Handle: func(ctx context.Context, e inbound.Event) error { return s.gateway.HandleOwn(d.inbound.Handle)(ctx, e) },
+		Handle: func(ctx context.Context, e intake.Event) error { return s.gateway.HandleOwn(d.inbound.Handle)(ctx, e) },
 		Logger: d.opt.Log.With("component", "discord"),
 	})
 	mirrored := func() []adapters.Target { return d.mirroredOn(discord.Name) }

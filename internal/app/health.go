@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/store"
 	"github.com/panebridge/panebridge/sessions/tmux"
@@ -201,10 +201,10 @@ func (h *healthWatch) lies(kept string) bool {
 func (d *daemon) otherParts() []api.Part {
 	all := append(d.chatParts(), d.mirrorParts()...)
 	if d.inbound != nil {
-		if h := d.inbound.Questions(); h.Condition != inbound.Well {
+		if h := d.inbound.Questions(); h.Condition != intake.Well {
 			all = append(all, partOf("questions", h))
 		}
-		if h := d.inbound.Replies(); h.Condition != inbound.Well {
+		if h := d.inbound.Replies(); h.Condition != intake.Well {
 			all = append(all, partOf("replies", h))
 		}
 	}

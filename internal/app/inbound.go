@@ -10,6 +10,7 @@ import (
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/discord"
 	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api"
@@ -23,7 +24,7 @@ import (
 
 // buildInbound makes the inbound half of the adapters.
 func (d *daemon) buildInbound() error {
-	var platforms []inbound.Platform
+	var platforms []intake.Platform
 	for _, p := range d.platforms {
 		platforms = append(platforms, p.inbound())
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/panebridge/panebridge/adapters"
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/regular"
@@ -16,7 +16,7 @@ import (
 // people do there comes in.
 type platform interface {
 	outbound() adapters.Adapter
-	inbound() inbound.Platform
+	inbound() intake.Platform
 	// connect has updates handled by the inbound half. It's called once, before run.
 	connect(d *daemon) error
 	// run takes updates in until ctx ends.
@@ -73,7 +73,7 @@ func (d *daemon) chatParts() []api.Part {
 }
 
 // partOf is a platform's part of the health, from how its updates come in.
-func partOf(name string, h inbound.Health) api.Part {
-	states := map[inbound.Condition]api.HealthState{inbound.Well: api.HealthOK, inbound.Degraded: api.HealthDegraded, inbound.Down: api.HealthDown}
+func partOf(name string, h intake.Health) api.Part {
+	states := map[intake.Condition]api.HealthState{intake.Well: api.HealthOK, intake.Degraded: api.HealthDegraded, intake.Down: api.HealthDown}
 	return api.Part{Name: name, State: states[h.Condition], Detail: h.Detail, LastSuccess: h.LastOK}
 }

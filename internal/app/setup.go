@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters/exchange"
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/statedir"
@@ -78,7 +78,7 @@ func (l *TelegramLook) Unhook(ctx context.Context) error { return l.probe.Unhook
 func (l *TelegramLook) HandOver(ctx context.Context, stateDir string, update int64) (others int, err error) {
 	handled, updates := telegram.UpdateKey(update), l.waiting.Updates
 	if !slices.Contains(l.waiting.Numbers, update) { // it's among those that were kept before
-		updates = append(slices.Clone(updates), inbound.Update{Key: handled})
+		updates = append(slices.Clone(updates), intake.Update{Key: handled})
 	}
 	err = l.keepUpdates(ctx, stateDir, updates, handled)
 	return l.kept + len(l.waiting.Heard) - 1, err
@@ -94,7 +94,7 @@ func (l *TelegramLook) keepOldest(ctx context.Context, stateDir string) error {
 		return errors.New("more updates wait for the bot than Telegram gives at once, and it doesn't take that the oldest have come")
 	}
 	last := half[len(half)-1]
-	var updates []inbound.Update
+	var updates []intake.Update
 	for i, u := range l.waiting.Updates {
 		if l.waiting.Numbers[i] <= last {
 			updates = append(updates, u)
@@ -120,14 +120,14 @@ var ErrNotKept = errors.New("leave to the daemon what waits at Telegram")
 
 // keepUpdates puts updates into the journal of a state folder's daemon, the one with the key handled as handled. It
 // returns when it's durable, or ctx ends: what hangs isn't waited for.
-func (l *TelegramLook) keepUpdates(ctx context.Context, stateDir string, updates []inbound.Update, handled string) error {
+func (l *TelegramLook) keepUpdates(ctx context.Context, stateDir string, updates []intake.Update, handled string) error {
 	if err := statedir.Make(stateDir); err != nil {
 		return err
 	}
 	bot := strconv.FormatInt(l.Bot.ID, 10)
-	updates, handled = slices.Clone(updates), inbound.UpdateKey(bot, handled)
+	updates, handled = slices.Clone(updates), intake.UpdateKey(bot, handled)
 	for i := range updates {
-		updates[i].Key = inbound.UpdateKey(bot, updates[i].Key)
+		updates[i].Key = intake.UpdateKey(bot, updates[i].Key)
 	}
 	kept := make(chan error, 1)
 	go func() { kept <- writeUpdates(ctx, stateDir, updates, handled) }()
@@ -139,7 +139,7 @@ func (l *TelegramLook) keepUpdates(ctx context.Context, stateDir string, updates
 	}
 }
 
-func writeUpdates(ctx context.Context, stateDir string, updates []inbound.Update, handled string) error {
+func writeUpdates(ctx context.Context, stateDir string, updates []intake.Update, handled string) error {
 	db, err := store.OpenInbox(ctx, statedir.DatabasePath(stateDir))
 	if err != nil {
 		return err

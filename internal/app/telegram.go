@@ -12,6 +12,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api"
@@ -22,7 +23,7 @@ type telegramSide struct {
 	adapter  *telegram.Adapter
 	platform *telegram.Platform
 	identity *telegram.Identity
-	queue    *inbound.Queue
+	queue    *intake.Queue
 	reader   updateReader
 	bot      string // its number
 	listen   string // of the webhook; "": there's none
@@ -31,7 +32,7 @@ type telegramSide struct {
 // updateReader brings updates to the queue: telegram.Poller or telegram.Webhook.
 type updateReader interface {
 	Run(ctx context.Context) error
-	Health() inbound.Health
+	Health() intake.Health
 }
 
 // newTelegram makes the adapter.
@@ -67,7 +68,7 @@ func telegramChats(cfg config.Telegram) []telegram.Chat {
 
 func (t *telegramSide) outbound() adapters.Adapter { return t.adapter }
 
-func (t *telegramSide) inbound() inbound.Platform { return t.platform }
+func (t *telegramSide) inbound() intake.Platform { return t.platform }
 
 func (t *telegramSide) reload(cfg *config.Config) {
 	t.adapter.SetChats(telegramChats(cfg.Adapters.Telegram))
@@ -75,7 +76,7 @@ func (t *telegramSide) reload(cfg *config.Config) {
 
 func (t *telegramSide) connect(d *daemon) error {
 	log := d.opt.Log.With("component", "telegram")
-	t.queue = inbound.NewQueue(inbound.QueueOptions{
+	t.queue = intake.NewQueue(intake.QueueOptions{
 		Journal: d.store.Journal(telegram.Name), Handle: d.inbound.Handle, GaveUp: d.inbound.GaveUp, Logger: log,
 		Bot: t.bot, Decode: t.identity.Decode,
 	})

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
 	"github.com/panebridge/panebridge/internal/store"
@@ -49,17 +49,17 @@ func (w *telegramWorld) hear() map[string]int {
 	}
 	var mu sync.Mutex
 	times := map[string]int{}
-	queue := inbound.NewQueue(inbound.QueueOptions{
+	queue := intake.NewQueue(intake.QueueOptions{
 		Journal: db.Journal(telegram.Name), Bot: telegram.Token(w.Token()).Bot(), Decode: telegram.Decoder{Bot: w.Bot().ID, User: w.Bot().Username}.Decode,
-		Handle: func(_ context.Context, e inbound.Event) error {
+		Handle: func(_ context.Context, e intake.Event) error {
 			mu.Lock()
 			defer mu.Unlock()
 			switch action := e.Action.(type) {
-			case inbound.Said:
+			case intake.Said:
 				times[action.Text]++
-			case inbound.Edited:
+			case intake.Edited:
 				times[action.Text]++
-			case inbound.Pressed:
+			case intake.Pressed:
 				times[action.Data]++
 			}
 			return nil
@@ -81,7 +81,7 @@ func (w *telegramWorld) hear() map[string]int {
 }
 
 // journal has the updates that the daemon is to handle.
-func (w *telegramWorld) journal(db *store.Store) []inbound.Update {
+func (w *telegramWorld) journal(db *store.Store) []intake.Update {
 	w.Helper()
 	list, err := db.Journal(telegram.Name).Waiting(w.Context(), 0, 1000)
 	if err != nil {

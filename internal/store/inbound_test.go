@@ -8,6 +8,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -61,8 +62,8 @@ func TestWhatIsKeptForChats(t *testing.T) {
 	}
 	reply := inbound.Reply{ID: "00ff", Session: "pb_1", At: day, Post: []byte(`{"Text":"t"}`)}
 	waits := inbound.Waiting{
-		Key: "a:1", At: day, Place: place, Private: true, Person: inbound.Person{ID: "a:9", Name: "N"}, Message: "5", Session: "pb_1",
-		Said: inbound.Said{Text: "t", ReplyTo: "4", Files: []inbound.File{{ID: "f", Name: "n", Kind: inbound.FilePhoto, Size: 7}}},
+		Key: "a:1", At: day, Place: place, Private: true, Person: intake.Person{ID: "a:9", Name: "N"}, Message: "5", Session: "pb_1",
+		Said: intake.Said{Text: "t", ReplyTo: "4", Files: []intake.File{{ID: "f", Name: "n", Kind: intake.FilePhoto, Size: 7}}},
 	}
 	quiet := inbound.Preference{Place: place, Session: "pb_1", MutedUntil: inbound.Forever, From: time.Hour, To: 2 * time.Hour, Zone: "UTC"}
 	_, err := s.BeginEntry(ctx, entry)
@@ -91,7 +92,7 @@ func TestWhatIsKeptForChats(t *testing.T) {
 	visits, err := s.Visits(ctx, entry.At)
 	none, err1 := s.Visits(ctx, entry.At.Add(1))
 	must(t, err, err1)
-	diff(t, "visits", []inbound.Visit{{Place: place, Person: inbound.Person{ID: entry.Person, Name: entry.Name}, At: entry.At}}, visits)
+	diff(t, "visits", []inbound.Visit{{Place: place, Person: intake.Person{ID: entry.Person, Name: entry.Name}, At: entry.At}}, visits)
 	diff(t, "visits since", []inbound.Visit(nil), none)
 	diff(t, "offer", offer, gotOffer)
 	diff(t, "origins", []inbound.Origin{origin}, origins)

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 )
 
 // A write-ahead log that the daemon has emptied, all of it being in the database, isn't one that was cut:
@@ -22,7 +22,7 @@ func TestAnInboxGoesOnBehindALogThatWasEmptied(t *testing.T) {
 	keep := func(key string) error {
 		ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 		defer cancel()
-		return box.KeepUpdates(ctx, "telegram", []inbound.Update{{Key: key, Raw: []byte(key)}}, "")
+		return box.KeepUpdates(ctx, "telegram", []intake.Update{{Key: key, Raw: []byte(key)}}, "")
 	}
 	for _, key := range []string{"1", "2"} {
 		if err := keep(key); err != nil {

@@ -5,7 +5,7 @@ import (
 	"database/sql"
 	"time"
 
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 )
 
 // sqlKeepSettled keeps of an update that it was handled, whether it's new or waits.
@@ -14,9 +14,9 @@ const sqlKeepSettled = `INSERT INTO updates (adapter, key, kept_at, raw, tries, 
 
 // KeepUpdates stores updates of an adapter that came while no daemon took them: its next start handles them, in this
 // order, but for the one whose key is handled, which it takes for handled. What's known by its key already isn't taken
-// twice, now and when the platform sends it again. When it returns nil they're on the disk, as for inbound.Journal;
+// twice, now and when the platform sends it again. When it returns nil they're on the disk, as for intake.Journal;
 // after an error none is.
-func (s *Inbox) KeepUpdates(ctx context.Context, adapter string, updates []inbound.Update, handled string) error {
+func (s *Inbox) KeepUpdates(ctx context.Context, adapter string, updates []intake.Update, handled string) error {
 	if err := Unsound(s.path); err != nil {
 		return err
 	}
@@ -25,7 +25,7 @@ func (s *Inbox) KeepUpdates(ctx context.Context, adapter string, updates []inbou
 		for _, u := range updates {
 			query, last := sqlAddUpdate, any(u.Raw)
 			if u.Key == handled {
-				query, last = sqlKeepSettled, string(inbound.Handled)
+				query, last = sqlKeepSettled, string(intake.Handled)
 			}
 			if _, err := conn.ExecContext(ctx, query, adapter, clean(u.Key), now, last); err != nil {
 				return err

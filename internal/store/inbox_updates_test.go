@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 )
 
 // What's kept for the daemon is in its journal in its order, but for what's handled, which nobody takes any more,
@@ -19,9 +19,9 @@ func TestUpdatesAreKeptForTheDaemon(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = box.Close() }()
-	of := func(keys ...string) (all []inbound.Update) {
+	of := func(keys ...string) (all []intake.Update) {
 		for _, key := range keys {
-			all = append(all, inbound.Update{Key: key, Raw: []byte("raw " + key)})
+			all = append(all, intake.Update{Key: key, Raw: []byte("raw " + key)})
 		}
 		return all
 	}

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 )
 
 // setAsideKept is of how many updates the content stays that couldn't be handled:
@@ -36,12 +36,12 @@ type journal struct {
 
 // Journal returns the journal of an adapter. Several of the same name are the same
 // journal.
-func (s *Store) Journal(adapter string) inbound.Journal {
+func (s *Store) Journal(adapter string) intake.Journal {
 	return journal{store: s, adapter: clean(adapter)}
 }
 
-// Keep implements inbound.Journal.
-func (j journal) Keep(ctx context.Context, updates []inbound.Update) (fresh []inbound.Update, err error) {
+// Keep implements intake.Journal.
+func (j journal) Keep(ctx context.Context, updates []intake.Update) (fresh []intake.Update, err error) {
 	err = j.store.write.queue.doDurable(ctx, len(updates), func(ctx context.Context) error {
 		fresh = nil // it may be called again
 		for _, u := range updates {
@@ -67,8 +67,8 @@ func (j journal) Keep(ctx context.Context, updates []inbound.Update) (fresh []in
 	return fresh, nil
 }
 
-// Waiting implements inbound.Journal.
-func (j journal) Waiting(ctx context.Context, after int64, limit int) (list []inbound.Update, err error) {
+// Waiting implements intake.Journal.
+func (j journal) Waiting(ctx context.Context, after int64, limit int) (list []intake.Update, err error) {
 	r := j.store.reader()
 	defer func() { err = r.explain("read the updates of "+j.adapter, err) }()
 	rows, err := r.waitingUpdates.QueryContext(ctx, j.adapter, after, limit)
@@ -77,7 +77,7 @@ func (j journal) Waiting(ctx context.Context, after int64, limit int) (list []in
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
-		var u inbound.Update
+		var u intake.Update
 		var kept int64
 		if err := rows.Scan(&u.Seq, &u.Key, &kept, &u.Raw, &u.Tries); err != nil {
 			return nil, err
@@ -88,19 +88,19 @@ func (j journal) Waiting(ctx context.Context, after int64, limit int) (list []in
 	return list, rows.Err()
 }
 
-// Try implements inbound.Journal.
+// Try implements intake.Journal.
 func (j journal) Try(ctx context.Context, seq int64, tries int) error {
 	w := j.store.write
 	return j.store.explain("count the tries of an update of "+j.adapter, w.exec(ctx, &w.tryUpdate, j.adapter, seq, tries))
 }
 
-// Settle implements inbound.Journal.
-func (j journal) Settle(ctx context.Context, seq int64, o inbound.Outcome) error {
+// Settle implements intake.Journal.
+func (j journal) Settle(ctx context.Context, seq int64, o intake.Outcome) error {
 	w := j.store.write
 	return j.store.explain("settle an update of "+j.adapter, w.exec(ctx, &w.settleUpdate, j.adapter, seq, string(o)))
 }
 
-// Forget implements inbound.Journal.
+// Forget implements intake.Journal.
 func (j journal) Forget(ctx context.Context, before time.Time, most int) error {
 	w := j.store.write
 	err := errors.Join(

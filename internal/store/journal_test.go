@@ -5,16 +5,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/panebridge/panebridge/adapters/inbound"
-	"github.com/panebridge/panebridge/adapters/inbound/journaltest"
+	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/intake/journaltest"
 )
 
 func TestJournalConforms(t *testing.T) {
-	journaltest.Run(t, func(t *testing.T) func() inbound.Journal {
+	journaltest.Run(t, func(t *testing.T) func() intake.Journal {
 		t.Helper()
 		path := dbPath(t)
 		var open *Store
-		return func() inbound.Journal {
+		return func() intake.Journal {
 			if open != nil {
 				_ = open.Close()
 			}
@@ -28,7 +28,7 @@ func TestJournalsOfAdaptersAreApart(t *testing.T) {
 	s := mustOpen(t, dbPath(t), Options{})
 	ctx := t.Context()
 	here, there := s.Journal("telegram"), s.Journal("discord")
-	list := []inbound.Update{{Key: "1", Raw: []byte("{}"), KeptAt: time.Now()}}
+	list := []intake.Update{{Key: "1", Raw: []byte("{}"), KeptAt: time.Now()}}
 	one, err := here.Keep(ctx, list)
 	ok(t, err)
 	other, err := there.Keep(ctx, list)
@@ -36,7 +36,7 @@ func TestJournalsOfAdaptersAreApart(t *testing.T) {
 	if len(one) != 1 || len(other) != 1 {
 		t.Fatalf("kept %v and %v", one, other)
 	}
-	ok(t, there.Settle(ctx, one[0].Seq, inbound.Handled)) // not its own
+	ok(t, there.Settle(ctx, one[0].Seq, intake.Handled)) // not its own
 	ok(t, there.Forget(ctx, time.Now().Add(time.Hour), 0))
 	if left, err := here.Waiting(ctx, 0, 10); err != nil || len(left) != 1 {
 		t.Errorf("%v wait, %v", left, err)
@@ -49,11 +49,11 @@ func TestJournalDropsContent(t *testing.T) {
 	ctx := t.Context()
 	j := s.Journal("telegram")
 	for i := range setAsideKept + 50 {
-		outcome := inbound.SetAside
+		outcome := intake.SetAside
 		if i >= setAsideKept+20 {
-			outcome = inbound.Handled
+			outcome = intake.Handled
 		}
-		list, err := j.Keep(ctx, []inbound.Update{{Key: fmt.Sprint(i), Raw: []byte("secret"), KeptAt: time.Now()}})
+		list, err := j.Keep(ctx, []intake.Update{{Key: fmt.Sprint(i), Raw: []byte("secret"), KeptAt: time.Now()}})
 		ok(t, err)
 		ok(t, j.Settle(ctx, list[0].Seq, outcome))
 	}

@@ -1,4 +1,4 @@
-package inbound
+package intake
 
 import (
 	"time"
@@ -36,7 +36,7 @@ type Person struct {
 }
 
 // Action is what was done: Said, Edited, Pressed, ThreadClosed, ThreadOpened,
-// ThreadDeleted, ChatMoved, ChatLost or ChatBack.
+// ThreadDeleted, ChatMoved, ChatLost, ChatBack or Left.
 type Action interface{ action() }
 
 // Said is a new message.
@@ -79,8 +79,8 @@ type ThreadDeleted struct{}
 // now, that it had another before: From. One of both is set.
 type ChatMoved struct{ To, From string }
 
-// of is the move of the chat of a place where it was said.
-func (m ChatMoved) of(place adapters.Target) adapters.Move {
+// Move is the move of the chat of a place where it was said.
+func (m ChatMoved) Move(place adapters.Target) adapters.Move {
 	if m.From != "" {
 		return adapters.Move{Adapter: place.Adapter, From: m.From, To: place.Chat}
 	}
@@ -93,6 +93,9 @@ type ChatLost struct{ Why string } // as a sentence
 // ChatBack says that the bot may write to the chat, maybe again.
 type ChatBack struct{}
 
+// Left says that a person isn't in the chat any more that Event.Place is.
+type Left struct{ Person string } // Person.ID
+
 func (Said) action()          {}
 func (Edited) action()        {}
 func (Pressed) action()       {}
@@ -102,6 +105,10 @@ func (ThreadDeleted) action() {}
 func (ChatMoved) action()     {}
 func (ChatLost) action()      {}
 func (ChatBack) action()      {}
+func (Left) action()          {}
+
+// MaxFiles is how many files of one message are taken: as many as Telegram's albums have.
+const MaxFiles = 10
 
 // File is something attached to a message.
 type File struct {

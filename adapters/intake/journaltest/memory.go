@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 )
 
 // Memory is a journal that outlives processes, but not the test.
@@ -20,8 +20,8 @@ type Memory struct {
 }
 
 type row struct {
-	inbound.Update
-	outcome inbound.Outcome // "": it waits
+	intake.Update
+	outcome intake.Outcome // "": it waits
 }
 
 // NewMemory returns an empty one.
@@ -36,7 +36,7 @@ type Process struct {
 	dead bool
 }
 
-var _ inbound.Journal = (*Process)(nil)
+var _ intake.Journal = (*Process)(nil)
 
 // Process opens the journal.
 func (m *Memory) Process() *Process { return &Process{memory: m} }
@@ -82,8 +82,8 @@ func (p *Process) locked(do func(m *Memory)) error {
 	return nil
 }
 
-// Keep implements inbound.Journal.
-func (p *Process) Keep(ctx context.Context, updates []inbound.Update) (fresh []inbound.Update, err error) {
+// Keep implements intake.Journal.
+func (p *Process) Keep(ctx context.Context, updates []intake.Update) (fresh []intake.Update, err error) {
 	err = p.call(ctx, "keep", func(m *Memory) {
 		for _, u := range updates {
 			if m.known[u.Key] {
@@ -99,8 +99,8 @@ func (p *Process) Keep(ctx context.Context, updates []inbound.Update) (fresh []i
 	return fresh, err
 }
 
-// Waiting implements inbound.Journal.
-func (p *Process) Waiting(ctx context.Context, after int64, limit int) (list []inbound.Update, err error) {
+// Waiting implements intake.Journal.
+func (p *Process) Waiting(ctx context.Context, after int64, limit int) (list []intake.Update, err error) {
 	err = p.call(ctx, "waiting", func(m *Memory) {
 		for _, r := range m.rows[m.find(after+1):] {
 			if len(list) == limit {
@@ -114,13 +114,13 @@ func (p *Process) Waiting(ctx context.Context, after int64, limit int) (list []i
 	return list, err
 }
 
-// Try implements inbound.Journal.
+// Try implements intake.Journal.
 func (p *Process) Try(ctx context.Context, seq int64, tries int) error {
 	return p.call(ctx, "try", func(m *Memory) { m.waits(seq, func(r *row) { r.Tries = tries }) })
 }
 
-// Settle implements inbound.Journal.
-func (p *Process) Settle(ctx context.Context, seq int64, o inbound.Outcome) error {
+// Settle implements intake.Journal.
+func (p *Process) Settle(ctx context.Context, seq int64, o intake.Outcome) error {
 	return p.call(ctx, "settle", func(m *Memory) { m.waits(seq, func(r *row) { r.outcome, r.Raw = o, nil }) })
 }
 
@@ -137,7 +137,7 @@ func (m *Memory) waits(seq int64, f func(r *row)) {
 	}
 }
 
-// Forget implements inbound.Journal.
+// Forget implements intake.Journal.
 func (p *Process) Forget(ctx context.Context, before time.Time, most int) error {
 	return p.call(ctx, "forget", func(m *Memory) {
 		settled := 0
@@ -161,7 +161,7 @@ func (p *Process) Forget(ctx context.Context, before time.Time, most int) error 
 }
 
 // Outcome returns what became of an update; "": it waits.
-func (m *Memory) Outcome(key string) (o inbound.Outcome, known bool) {
+func (m *Memory) Outcome(key string) (o intake.Outcome, known bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, r := range m.rows {
@@ -173,10 +173,10 @@ func (m *Memory) Outcome(key string) (o inbound.Outcome, known bool) {
 }
 
 // Outcomes returns what became of each update, by key; "" waits.
-func (m *Memory) Outcomes() map[string]inbound.Outcome {
+func (m *Memory) Outcomes() map[string]intake.Outcome {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	all := map[string]inbound.Outcome{}
+	all := map[string]intake.Outcome{}
 	for _, r := range m.rows {
 		all[r.Key] = r.outcome
 	}

@@ -1,4 +1,4 @@
-package inbound
+package intake
 
 import (
 	"context"
@@ -70,7 +70,7 @@ func (l *lane) first() (of []int64, until time.Time) {
 		if t.album == front.album {
 			of, until = append(of, t.seq), t.until
 		}
-		if len(of) == maxFiles {
+		if len(of) == MaxFiles {
 			return of, time.Time{}
 		}
 	}

@@ -1,15 +1,20 @@
-package inbound
+package intake
 
 import (
+	"container/heap"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
+	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/sessions"
 )
 
 // QueueOptions configure a Queue.
@@ -54,9 +59,9 @@ const (
 	// Telegram sends an update again for 24 h at most
 	// (core.telegram.org/bots/api#getting-updates); a week leaves room for machines
 	// that sleep.
-	keepKeysFor = 7 * 24 * time.Hour
-	keepKeys    = 100_000
-	forgetEvery = time.Hour
+	keepKeysFor     = 7 * 24 * time.Hour
+	keepKeys        = 100_000
+	forgetKeysEvery = time.Hour
 )
 
 // ErrTooMany says that no more updates are taken until some that wait have been
@@ -234,7 +239,7 @@ func (q *Queue) scan(ctx context.Context) {
 		case err != nil:
 			fails++
 			q.log.WarnContext(ctx, "reading the updates that wait failed; it's tried again", "err", err)
-			if Pause(ctx, backOff(fails)) != nil {
+			if Pause(ctx, BackOff(fails)) != nil {
 				return
 			}
 			continue
@@ -309,8 +314,258 @@ func (q *Queue) forget(ctx context.Context) {
 		if err := q.opts.Journal.Forget(ctx, time.Now().Add(-keepKeysFor), keepKeys); err != nil && ctx.Err() == nil {
 			q.log.WarnContext(ctx, "forgetting old updates failed; it's tried again in an hour", "err", err)
 		}
-		if Pause(ctx, forgetEvery) != nil {
+		if Pause(ctx, forgetKeysEvery) != nil {
 			return
 		}
 	}
+}
+
+// lane is a place with updates that wait.
+type lane struct {
+	place   adapters.Target
+	waiting []ticket // in order; the first is tried, with the rest of its album
+	fails   int      // tries of the first that failed
+	rests   time.Time
+
+	// verdict is what became of the first, if only that couldn't be written down.
+	verdict *verdict
+}
+
+// verdict is what became of an update, or of the parts of an album.
+type verdict struct {
+	of      []int64 // their numbers, in order
+	outcome Outcome
+	ignored bool // it was none of our business
+}
+
+// attempt is what came of a try of what a lane has first.
+type attempt struct {
+	lane *lane
+	seq  int64 // of its first update
+	verdict
+	err error // it's to be tried again
+}
+
+// order says which place is next. Those that could go take turns, one update at a
+// time. Those that failed rest, and so do those whose first is an album that may not be
+// all there. It's for one goroutine.
+type order struct {
+	lanes   map[adapters.Target]*lane
+	ready   []*lane
+	resting restingLanes
+}
+
+func newOrder() order { return order{lanes: map[adapters.Target]*lane{}} }
+
+// add appends an update to its place's.
+func (o *order) add(t ticket) {
+	l := o.lanes[t.place]
+	if l == nil {
+		l = &lane{place: t.place}
+		o.lanes[t.place] = l
+		o.ready = append(o.ready, l)
+	}
+	l.waiting = append(l.waiting, t)
+}
+
+// next takes out the place whose turn it is, and the updates that are; nil: none.
+func (o *order) next(now time.Time) (*lane, []int64) {
+	for len(o.resting) > 0 && !o.resting[0].rests.After(now) {
+		o.ready = append(o.ready, heap.Pop(&o.resting).(*lane))
+	}
+	for len(o.ready) > 0 {
+		l := o.ready[0]
+		o.ready = o.ready[1:]
+		of, until := l.first()
+		if !until.After(now) {
+			return l, of
+		}
+		l.rests = until
+		heap.Push(&o.resting, l)
+	}
+	o.ready = nil // let go of the array
+	return nil, nil
+}
+
+// due returns when the next place has rested.
+func (o *order) due() (time.Time, bool) {
+	if len(o.resting) == 0 {
+		return time.Time{}, false
+	}
+	return o.resting[0].rests, true
+}
+
+// back puts a place back after a try.
+func (o *order) back(a attempt, now time.Time) {
+	l := a.lane
+	if a.err != nil {
+		l.fails++
+		l.rests = now.Add(BackOff(l.fails))
+		heap.Push(&o.resting, l)
+		return
+	}
+	l.fails, l.verdict = 0, nil
+	if l.drop(a.of); len(l.waiting) == 0 {
+		delete(o.lanes, l.place)
+		return
+	}
+	o.ready = append(o.ready, l)
+}
+
+// restingLanes is a heap: the first has rested first.
+type restingLanes []*lane
+
+func (r restingLanes) Len() int           { return len(r) }
+func (r restingLanes) Less(i, j int) bool { return r[i].rests.Before(r[j].rests) }
+func (r restingLanes) Swap(i, j int)      { r[i], r[j] = r[j], r[i] }
+func (r *restingLanes) Push(x any)        { *r = append(*r, x.(*lane)) }
+
+func (r *restingLanes) Pop() any {
+	last := (*r)[len(*r)-1]
+	(*r)[len(*r)-1] = nil
+	*r = (*r)[:len(*r)-1]
+	return last
+}
+
+// BackOff is how long to rest after so many failures in a row: from a second to a
+// minute, less up to a third by chance, so that places that failed together don't
+// come back together.
+func BackOff(fails int) time.Duration {
+	d := min(time.Second<<min(fails-1, 6), time.Minute)
+	return d - rand.N(d/3)
+}
+
+// try handles the first update of a place, with the rest of its album, and writes down
+// what became of it. The tries are counted before they're made, so that an update that
+// takes the whole process down is set aside, too.
+func (q *Queue) try(ctx context.Context, l *lane, first []int64) attempt {
+	a := attempt{lane: l, seq: first[0]}
+	if l.verdict == nil {
+		v, err := q.judge(ctx, first)
+		if err != nil {
+			a.err = err
+			return a
+		}
+		l.verdict = &v
+	}
+	a.verdict = *l.verdict
+	// The verdict is written down even if all else ends: the work has been done.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeFor)
+	defer cancel()
+	for _, seq := range slices.Backward(a.of) {
+		if err := q.opts.Journal.Settle(ctx, seq, a.outcome); err != nil {
+			a.err = fmt.Errorf("write down that update %d was %s: %w", seq, a.outcome, err)
+			return a
+		}
+	}
+	return a
+}
+
+// judge handles an update, with the rest of its album. An error says that it's to be
+// tried again.
+func (q *Queue) judge(ctx context.Context, seqs []int64) (verdict, error) {
+	v := verdict{of: seqs[:1:1], outcome: Handled}
+	u, there, err := q.load(ctx, seqs[0])
+	if err != nil {
+		return verdict{}, err
+	}
+	if !there {
+		v.ignored = true // it's settled already
+		return v, nil
+	}
+	e, ok, err := q.decode(u)
+	switch {
+	case err != nil:
+		q.log.ErrorContext(ctx, "an update that can't be read was set aside", "seq", u.Seq, "bytes", len(u.Raw), "err", err)
+		v.outcome = SetAside
+		return v, nil
+	case !ok:
+		v.ignored = true
+		return v, nil
+	}
+	parts, events, err := q.album(ctx, u, seqs[1:])
+	if err != nil {
+		return verdict{}, err
+	}
+	for _, p := range parts {
+		v.of = append(v.of, p.Seq)
+	}
+	whole := joined(append([]Event{e}, events...))
+	if u.Tries >= maxTries {
+		// All of them ended the process, or were ended with it.
+		return q.giveUp(ctx, v, u, whole, errors.New("the daemon ended at each try")), nil
+	}
+	if err := q.begin(ctx, u, parts); err != nil {
+		return verdict{}, err
+	}
+	err = q.handle(ctx, whole)
+	switch {
+	case err == nil:
+		return v, nil
+	case ctx.Err() != nil, errors.Is(err, sessions.ErrUnavailable):
+		return verdict{}, errors.Join(err, q.uncount(ctx, u, albumOf(e) != ""))
+	case u.Tries+1 >= maxTries:
+		return q.giveUp(ctx, v, u, whole, err), nil
+	default:
+		return verdict{}, err
+	}
+}
+
+// load reads an update that waits.
+func (q *Queue) load(ctx context.Context, seq int64) (u Update, there bool, err error) {
+	list, err := q.opts.Journal.Waiting(ctx, seq-1, 1)
+	switch {
+	case err != nil:
+		return Update{}, false, fmt.Errorf("load update %d: %w", seq, err)
+	case len(list) == 0 || list[0].Seq != seq:
+		return Update{}, false, nil
+	}
+	return list[0], true, nil
+}
+
+// uncount takes back that an update was tried: it's not its fault. Of an album it must
+// stay known that it was begun.
+func (q *Queue) uncount(ctx context.Context, u Update, album bool) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeFor)
+	defer cancel()
+	tries := u.Tries
+	if album {
+		tries = max(tries, 1)
+	}
+	return q.opts.Journal.Try(ctx, u.Seq, tries)
+}
+
+func (q *Queue) giveUp(ctx context.Context, v verdict, u Update, e Event, err error) verdict {
+	q.log.ErrorContext(ctx, "an update that fails at each try was set aside", "seq", u.Seq, "target", e.Place.String(), "bytes", len(u.Raw), "err", err)
+	q.opts.GaveUp(e)
+	v.outcome = SetAside
+	return v
+}
+
+func (q *Queue) decode(u Update) (e Event, ok bool, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			e, ok, err = Event{}, false, sessions.PanicError(r)
+		}
+	}()
+	e, ok, err = q.opts.Decode(u.Raw)
+	if bot, _, is := strings.Cut(u.Key, botEnd); is && q.opts.Bot != "" && ok {
+		e.Key = bot + " " + e.Key // the one that it was kept for, which may be another than is there now
+	}
+	if e.At.IsZero() {
+		e.At = u.KeptAt
+	}
+	return e, ok, err
+}
+
+func (q *Queue) handle(ctx context.Context, e Event) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, handleFor)
+	defer cancel()
+	defer func() {
+		if r := recover(); r != nil {
+			err = sessions.PanicError(r)
+			q.log.ErrorContext(ctx, "handling an update panicked", "key", e.Key, "err", err, "stack", string(debug.Stack()))
+		}
+	}()
+	return q.opts.Handle(ctx, e)
 }

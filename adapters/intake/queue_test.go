@@ -1,4 +1,4 @@
-package inbound_test
+package intake_test
 
 import (
 	"bytes"
@@ -15,41 +15,41 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
-	"github.com/panebridge/panebridge/adapters/inbound"
-	"github.com/panebridge/panebridge/adapters/inbound/journaltest"
+	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/intake/journaltest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
 func TestMemoryJournalConforms(t *testing.T) {
-	journaltest.Run(t, func(t *testing.T) func() inbound.Journal {
+	journaltest.Run(t, func(t *testing.T) func() intake.Journal {
 		t.Helper()
 		m := journaltest.NewMemory()
-		return func() inbound.Journal { return m.Process() }
+		return func() intake.Journal { return m.Process() }
 	})
 }
 
 // An update of these tests is "place/words": the event of one is in that place.
 // "bad" can't be read, "none" is none of our business, "boom" panics when it's read.
-func decode(raw []byte) (inbound.Event, bool, error) {
+func decode(raw []byte) (intake.Event, bool, error) {
 	place, words, ok := strings.Cut(string(raw), "/")
 	switch {
 	case words == "boom":
 		panic("reading " + words)
 	case words == "none":
-		return inbound.Event{}, false, nil
+		return intake.Event{}, false, nil
 	case !ok:
-		return inbound.Event{}, false, errors.New("no place")
+		return intake.Event{}, false, errors.New("no place")
 	}
-	return inbound.Event{Key: "test:" + string(raw), Place: adapters.Target{Adapter: "test", Chat: place}, Action: inbound.Said{Text: words}}, true, nil
+	return intake.Event{Key: "test:" + string(raw), Place: adapters.Target{Adapter: "test", Chat: place}, Action: intake.Said{Text: words}}, true, nil
 }
 
-func update(key, raw string) inbound.Update {
-	return inbound.Update{Key: key, Raw: []byte(raw), KeptAt: time.Now()}
+func update(key, raw string) intake.Update {
+	return intake.Update{Key: key, Raw: []byte(raw), KeptAt: time.Now()}
 }
 
 // desk is a queue in a bubble, and what its Handle was given.
 type desk struct {
-	*inbound.Queue
+	*intake.Queue
 	journal *journaltest.Memory
 	log     bytes.Buffer
 	stop    context.CancelFunc
@@ -62,12 +62,12 @@ type desk struct {
 }
 
 // open starts a queue over a journal. handle nil: everything is handled.
-func open(t *testing.T, m *journaltest.Memory, handle func(ctx context.Context, e inbound.Event) error) *desk {
+func open(t *testing.T, m *journaltest.Memory, handle func(ctx context.Context, e intake.Event) error) *desk {
 	t.Helper()
 	d := &desk{journal: m, ended: make(chan error, 1)}
-	d.Queue = inbound.NewQueue(inbound.QueueOptions{
+	d.Queue = intake.NewQueue(intake.QueueOptions{
 		Journal: m.Process(), Decode: decode, Logger: slog.New(slog.NewTextHandler(&d.log, nil)), Places: 4,
-		Handle: func(ctx context.Context, e inbound.Event) error {
+		Handle: func(ctx context.Context, e intake.Event) error {
 			d.mu.Lock()
 			d.handled, d.at = append(d.handled, e.Key), append(d.at, e.At)
 			d.mu.Unlock()
@@ -76,7 +76,7 @@ func open(t *testing.T, m *journaltest.Memory, handle func(ctx context.Context, 
 			}
 			return handle(ctx, e)
 		},
-		GaveUp: func(e inbound.Event) {
+		GaveUp: func(e intake.Event) {
 			d.mu.Lock()
 			defer d.mu.Unlock()
 			d.gaveUp = append(d.gaveUp, e.Key)
@@ -94,7 +94,7 @@ func (d *desk) end(t *testing.T) {
 	ok(t, <-d.ended)
 }
 
-func (d *desk) keep(t *testing.T, updates ...inbound.Update) {
+func (d *desk) keep(t *testing.T, updates ...intake.Update) {
 	t.Helper()
 	ok(t, d.Keep(t.Context(), updates))
 }
@@ -150,7 +150,7 @@ func TestQueueHandsOutWhatCameAndComesOnce(t *testing.T) {
 func TestQueueStartsWithWhatWasLeftOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := journaltest.NewMemory()
-		var list []inbound.Update
+		var list []intake.Update
 		for i := range 250 { // more than a page
 			list = append(list, update(fmt.Sprint(i), fmt.Sprintf("a/%d", i)))
 		}
@@ -172,7 +172,7 @@ func TestQueueKeepsPlacesApart(t *testing.T) {
 		running := map[string]int{}
 		most := 0
 		var mu sync.Mutex
-		d := open(t, journaltest.NewMemory(), func(_ context.Context, e inbound.Event) error {
+		d := open(t, journaltest.NewMemory(), func(_ context.Context, e intake.Event) error {
 			mu.Lock()
 			running[e.Place.Chat]++
 			if running[e.Place.Chat] > 1 {
@@ -206,7 +206,7 @@ func TestQueueLetsAFailingPlaceRest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fails := 3
 		var tries []time.Time
-		d := open(t, journaltest.NewMemory(), func(_ context.Context, e inbound.Event) error {
+		d := open(t, journaltest.NewMemory(), func(_ context.Context, e intake.Event) error {
 			if e.Key != "test:a/1" {
 				return nil
 			}
@@ -239,7 +239,7 @@ func TestQueueSetsAsideWhatPoisons(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := journaltest.NewMemory()
 		secret := "my-password"
-		d := open(t, m, func(_ context.Context, e inbound.Event) error {
+		d := open(t, m, func(_ context.Context, e intake.Event) error {
 			if e.Key == "test:a/"+secret {
 				panic("I know " + secret)
 			}
@@ -255,7 +255,7 @@ func TestQueueSetsAsideWhatPoisons(t *testing.T) {
 			t.Errorf("the figures are %+v", s)
 		}
 		d.end(t)
-		if got := m.Outcomes(); got["1"] != inbound.SetAside || got["2"] != inbound.Handled || got["3"] != inbound.SetAside || got["4"] != inbound.SetAside {
+		if got := m.Outcomes(); got["1"] != intake.SetAside || got["2"] != intake.Handled || got["3"] != intake.SetAside || got["4"] != intake.SetAside {
 			t.Errorf("the journal says %v", got)
 		}
 		// The key that the platform gave the event is the one thing of it that's logged.
@@ -271,7 +271,7 @@ func TestQueueWaitsForWhatIsUnavailable(t *testing.T) {
 		m := journaltest.NewMemory()
 		var broken atomic.Bool
 		broken.Store(true)
-		d := open(t, m, func(context.Context, inbound.Event) error {
+		d := open(t, m, func(context.Context, intake.Event) error {
 			if broken.Load() {
 				return fmt.Errorf("store it: %w", sessions.ErrUnavailable)
 			}
@@ -286,7 +286,7 @@ func TestQueueWaitsForWhatIsUnavailable(t *testing.T) {
 		broken.Store(false)
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if got := m.Outcomes()["1"]; got != inbound.Handled {
+		if got := m.Outcomes()["1"]; got != intake.Handled {
 			t.Errorf("the update was %s", got)
 		}
 		d.end(t)
@@ -307,20 +307,20 @@ func TestQueueHandlesOnceWhenTheJournalFails(t *testing.T) {
 			return nil
 		}
 		handled := 0
-		q := inbound.NewQueue(inbound.QueueOptions{Journal: p, Decode: decode, Handle: func(context.Context, inbound.Event) error {
+		q := intake.NewQueue(intake.QueueOptions{Journal: p, Decode: decode, Handle: func(context.Context, intake.Event) error {
 			handled++
 			return nil
 		}})
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error)
 		go func() { ended <- q.Run(ctx) }()
-		ok(t, q.Keep(t.Context(), []inbound.Update{update("1", "a/1")}))
+		ok(t, q.Keep(t.Context(), []intake.Update{update("1", "a/1")}))
 		time.Sleep(10 * time.Minute)
 		broken.Store(false)
 		time.Sleep(time.Minute)
 		cancel()
 		ok(t, <-ended)
-		if got := m.Outcomes()["1"]; handled != 1 || got != inbound.Handled {
+		if got := m.Outcomes()["1"]; handled != 1 || got != intake.Handled {
 			t.Errorf("handled %d times, and then %q", handled, got)
 		}
 	})
@@ -329,7 +329,7 @@ func TestQueueHandlesOnceWhenTheJournalFails(t *testing.T) {
 func TestQueueStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := journaltest.NewMemory()
-		d := open(t, m, func(ctx context.Context, e inbound.Event) error {
+		d := open(t, m, func(ctx context.Context, e intake.Event) error {
 			if e.Key != "test:a/1" {
 				return nil
 			}
@@ -354,14 +354,14 @@ func TestQueueStops(t *testing.T) {
 func TestQueueSetsAsideWhatEndsTheProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := journaltest.NewMemory()
-		_, err := m.Process().Keep(t.Context(), []inbound.Update{update("1", "a/1"), update("2", "a/2")})
+		_, err := m.Process().Keep(t.Context(), []intake.Update{update("1", "a/1"), update("2", "a/2")})
 		ok(t, err)
 		lives := 0
 		for m.Outcomes()["2"] == "" && lives < 100 {
 			lives++
 			p := m.Process()
 			ctx, crash := context.WithCancel(t.Context())
-			q := inbound.NewQueue(inbound.QueueOptions{Journal: p, Decode: decode, Handle: func(ctx context.Context, e inbound.Event) error {
+			q := intake.NewQueue(intake.QueueOptions{Journal: p, Decode: decode, Handle: func(ctx context.Context, e intake.Event) error {
 				if e.Key == "test:a/1" {
 					p.Kill()
 					crash()
@@ -371,7 +371,7 @@ func TestQueueSetsAsideWhatEndsTheProcess(t *testing.T) {
 			time.AfterFunc(time.Minute, crash)
 			ok(t, q.Run(ctx))
 		}
-		if got := m.Outcomes(); lives != 9 || got["1"] != inbound.SetAside || got["2"] != inbound.Handled {
+		if got := m.Outcomes(); lives != 9 || got["1"] != intake.SetAside || got["2"] != intake.Handled {
 			t.Errorf("after %d lives the journal says %v", lives, got)
 		}
 	})
@@ -380,7 +380,7 @@ func TestQueueSetsAsideWhatEndsTheProcess(t *testing.T) {
 func TestQueueTakesNoMoreThanItsBound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate := make(chan struct{})
-		d := open(t, journaltest.NewMemory(), func(context.Context, inbound.Event) error {
+		d := open(t, journaltest.NewMemory(), func(context.Context, intake.Event) error {
 			<-gate
 			return nil
 		})
@@ -388,14 +388,14 @@ func TestQueueTakesNoMoreThanItsBound(t *testing.T) {
 		var err error
 		kept := 0
 		for err == nil {
-			var list []inbound.Update
+			var list []intake.Update
 			for range 1000 {
 				kept++
 				list = append(list, update(fmt.Sprint(kept), "a/x"))
 			}
 			err = d.Keep(t.Context(), list)
 		}
-		if !errors.Is(err, inbound.ErrTooMany) || kept != 21_000 {
+		if !errors.Is(err, intake.ErrTooMany) || kept != 21_000 {
 			t.Errorf("after %d updates: %v", kept, err)
 		}
 		close(gate)

@@ -1,4 +1,4 @@
-package inbound_test
+package intake_test
 
 import (
 	"context"
@@ -19,8 +19,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/panebridge/panebridge/adapters"
-	"github.com/panebridge/panebridge/adapters/inbound"
-	"github.com/panebridge/panebridge/adapters/inbound/journaltest"
+	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/intake/journaltest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -43,33 +43,33 @@ type part struct {
 	post  int
 }
 
-func (p part) update() inbound.Update {
+func (p part) update() intake.Update {
 	raw, err := json.Marshal(p)
 	if err != nil {
 		panic(err)
 	}
-	return inbound.Update{Key: strconv.Itoa(p.N), Raw: raw}
+	return intake.Update{Key: strconv.Itoa(p.N), Raw: raw}
 }
 
 // decodePart gives each part of an album a file that's named by its number.
-func decodePart(raw []byte) (inbound.Event, bool, error) {
+func decodePart(raw []byte) (intake.Event, bool, error) {
 	var p part
 	if err := json.Unmarshal(raw, &p); err != nil {
-		return inbound.Event{}, false, err
+		return intake.Event{}, false, err
 	}
-	said := inbound.Said{Text: p.Caption, Album: p.Album}
+	said := intake.Said{Text: p.Caption, Album: p.Album}
 	if p.Album != "" {
-		said.Files = []inbound.File{{ID: strconv.Itoa(p.N), Kind: inbound.FilePhoto}}
+		said.Files = []intake.File{{ID: strconv.Itoa(p.N), Kind: intake.FilePhoto}}
 	}
-	return inbound.Event{
+	return intake.Event{
 		Key: "test:" + strconv.Itoa(p.N), Message: strconv.Itoa(p.N), Place: adapters.Target{Adapter: "test", Chat: p.Place},
-		Person: inbound.Person{ID: p.Person}, Action: said,
+		Person: intake.Person{ID: p.Person}, Action: said,
 	}, true, nil
 }
 
 // numbersOf are the updates that an event was made of.
-func numbersOf(e inbound.Event) (list []int) {
-	for _, f := range e.Action.(inbound.Said).Files {
+func numbersOf(e intake.Event) (list []int) {
+	for _, f := range e.Action.(intake.Said).Files {
 		n, _ := strconv.Atoi(f.ID)
 		list = append(list, n)
 	}
@@ -219,10 +219,10 @@ func (l *albumLife) once(steps, next int) int {
 		p.Kill()
 		return journaltest.ErrKilled
 	}
-	q := inbound.NewQueue(inbound.QueueOptions{
+	q := intake.NewQueue(intake.QueueOptions{
 		Journal: p, Decode: decodePart, Places: 3,
-		Handle: func(ctx context.Context, e inbound.Event) error { return l.handle(ctx, me, e) },
-		GaveUp: func(e inbound.Event) {
+		Handle: func(ctx context.Context, e intake.Event) error { return l.handle(ctx, me, e) },
+		GaveUp: func(e intake.Event) {
 			l.mu.Lock()
 			defer l.mu.Unlock()
 			for _, n := range numbersOf(e) {
@@ -266,14 +266,14 @@ func (l *albumLife) rand(n int) int {
 
 // feed is the platform: it sends batches, some of it again, and goes on when it's
 // told that they've come.
-func (l *albumLife) feed(ctx context.Context, q *inbound.Queue, next int) int {
+func (l *albumLife) feed(ctx context.Context, q *intake.Queue, next int) int {
 	for next < len(l.parts) && ctx.Err() == nil {
 		time.Sleep(l.parts[next].After)
 		to, most := next+1, next+1+l.rand(4)
 		for to < min(len(l.parts), most) && l.parts[to].After == 0 {
 			to++
 		}
-		var batch []inbound.Update
+		var batch []intake.Update
 		for i := max(0, next-l.rand(3)); i < to; i++ {
 			batch = append(batch, l.parts[i].update())
 		}
@@ -308,7 +308,7 @@ func (l *albumLife) came(parts []part) {
 	}
 }
 
-func (l *albumLife) handle(ctx context.Context, me int, e inbound.Event) error {
+func (l *albumLife) handle(ctx context.Context, me int, e intake.Event) error {
 	list := numbersOf(e)
 	first := l.parts[list[0]]
 	d := l.posts[first.post]
@@ -344,7 +344,7 @@ func (l *albumLife) handle(ctx context.Context, me int, e inbound.Event) error {
 }
 
 // types types an event, once per key, as the Manager does.
-func (l *albumLife) types(e inbound.Event, list []int) {
+func (l *albumLife) types(e intake.Event, list []int) {
 	if _, typed := l.typed[e.Key]; typed {
 		return
 	}
@@ -353,7 +353,7 @@ func (l *albumLife) types(e inbound.Event, list []int) {
 }
 
 // begin checks that an event may be handled now.
-func (l *albumLife) begin(me int, e inbound.Event, list []int) bool {
+func (l *albumLife) begin(me int, e intake.Event, list []int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if me != l.process {
@@ -364,7 +364,7 @@ func (l *albumLife) begin(me int, e inbound.Event, list []int) bool {
 		l.complain("update %d is handled while update %d of its place is", first.N, other)
 	}
 	l.running[first.Place] = first.N
-	said := e.Action.(inbound.Said)
+	said := e.Action.(intake.Said)
 	var words []string
 	for _, n := range list {
 		p := l.parts[n]
@@ -400,9 +400,9 @@ func (l *albumLife) check() (whole int) {
 		o, _ := l.journal.Outcome(strconv.Itoa(p.N))
 		poison := l.posts[p.post].poison
 		switch {
-		case poison && (o != inbound.SetAside || !l.gaveUp[p.N]):
+		case poison && (o != intake.SetAside || !l.gaveUp[p.N]):
 			l.complain("the poisoned update %d was %q, told: %v", p.N, o, l.gaveUp[p.N])
-		case !poison && (o != inbound.Handled || times[p.N] != 1):
+		case !poison && (o != intake.Handled || times[p.N] != 1):
 			l.complain("update %d was %q, and typed %d times", p.N, o, times[p.N])
 		}
 		if p.Album != "" {

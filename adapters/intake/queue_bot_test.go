@@ -1,4 +1,4 @@
-package inbound_test
+package intake_test
 
 import (
 	"context"
@@ -8,8 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/panebridge/panebridge/adapters/inbound"
-	"github.com/panebridge/panebridge/adapters/inbound/journaltest"
+	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/intake/journaltest"
 )
 
 // Of two bots whose updates are counted each for itself, none's update is taken for the other's that has its number:
@@ -20,9 +20,9 @@ func TestQueueTellsBotsApart(t *testing.T) {
 		m := journaltest.NewMemory()
 		var keys []string
 		broken := false
-		run := func(bot string, updates ...inbound.Update) {
+		run := func(bot string, updates ...intake.Update) {
 			t.Helper()
-			q := inbound.NewQueue(inbound.QueueOptions{Journal: m.Process(), Bot: bot, Decode: decode, Handle: func(_ context.Context, e inbound.Event) error {
+			q := intake.NewQueue(intake.QueueOptions{Journal: m.Process(), Bot: bot, Decode: decode, Handle: func(_ context.Context, e intake.Event) error {
 				if broken {
 					return errors.New("it's killed meanwhile")
 				}

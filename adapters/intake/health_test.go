@@ -1,4 +1,4 @@
-package inbound_test
+package intake_test
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 )
 
 // A part that fails is degraded, and down after ten seconds; it's logged once per reason,
@@ -17,38 +17,38 @@ func TestVitals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := context.Background()
 		var log strings.Builder
-		v := &inbound.Vitals{Log: slog.New(slog.NewTextHandler(&log, nil)), Part: "the part"}
-		want := func(c inbound.Condition, detail string, since time.Time) {
+		v := &intake.Vitals{Log: slog.New(slog.NewTextHandler(&log, nil)), Part: "the part"}
+		want := func(c intake.Condition, detail string, since time.Time) {
 			t.Helper()
 			if h := v.Health(); h.Condition != c || h.Detail != detail || !h.LastOK.Equal(since) {
 				t.Errorf("it's %+v, want %s, %q, %v", h, c, detail, since)
 			}
 		}
-		want(inbound.Well, "", time.Time{})
+		want(intake.Well, "", time.Time{})
 		v.Works(ctx)
 		ok := time.Now()
-		want(inbound.Well, "", ok)
+		want(intake.Well, "", ok)
 		time.Sleep(time.Second)
 		for range 10 {
 			v.Fails(ctx, "no network")
 		}
-		want(inbound.Degraded, "no network", ok)
+		want(intake.Degraded, "no network", ok)
 		time.Sleep(10*time.Second - 1)
-		want(inbound.Degraded, "no network", ok)
+		want(intake.Degraded, "no network", ok)
 		time.Sleep(time.Nanosecond)
 		v.Fails(ctx, "no answer")
-		want(inbound.Down, "no answer", ok)
+		want(intake.Down, "no answer", ok)
 		v.Works(ctx)
-		want(inbound.Well, "", time.Now())
+		want(intake.Well, "", time.Now())
 		for range 10 {
 			v.Denied(ctx, "wrong token")
 		}
 		ok = time.Now()
-		want(inbound.Down, "wrong token", ok)
+		want(intake.Down, "wrong token", ok)
 		v.Fails(ctx, "no network")
-		want(inbound.Degraded, "no network", ok)
+		want(intake.Degraded, "no network", ok)
 		v.Works(ctx)
-		want(inbound.Well, "", ok)
+		want(intake.Well, "", ok)
 		if n := strings.Count(log.String(), "\n"); n != 6 {
 			t.Errorf("it was logged in %d lines:\n%s", n, log.String())
 		}
@@ -57,9 +57,9 @@ func TestVitals(t *testing.T) {
 
 func TestWorseOfTwo(t *testing.T) {
 	at := time.Unix(1, 0)
-	well, slow, dead := inbound.Health{Condition: inbound.Well, LastOK: at}, inbound.Health{Condition: inbound.Degraded, Detail: "slow"}, inbound.Health{Condition: inbound.Down, Detail: "dead"}
+	well, slow, dead := intake.Health{Condition: intake.Well, LastOK: at}, intake.Health{Condition: intake.Degraded, Detail: "slow"}, intake.Health{Condition: intake.Down, Detail: "dead"}
 	for _, c := range []struct {
-		a, b inbound.Health
+		a, b intake.Health
 		want string
 	}{
 		{well, slow, "degraded slow"}, {slow, well, "degraded slow"}, {slow, dead, "down dead"}, {dead, slow, "down dead"}, {well, well, "ok "},

@@ -1,4 +1,4 @@
-package inbound_test
+package intake_test
 
 import (
 	"context"
@@ -17,8 +17,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/panebridge/panebridge/adapters/inbound"
-	"github.com/panebridge/panebridge/adapters/inbound/journaltest"
+	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/intake/journaltest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -130,10 +130,10 @@ func (l *queueLife) once(steps, next int) int {
 		}
 		return nil
 	}
-	q := inbound.NewQueue(inbound.QueueOptions{
+	q := intake.NewQueue(intake.QueueOptions{
 		Journal: p, Decode: decode, Places: 3,
-		Handle: func(ctx context.Context, e inbound.Event) error { return l.handle(ctx, me, e) },
-		GaveUp: func(e inbound.Event) {
+		Handle: func(ctx context.Context, e intake.Event) error { return l.handle(ctx, me, e) },
+		GaveUp: func(e intake.Event) {
 			l.mu.Lock()
 			defer l.mu.Unlock()
 			l.gaveUp[number(e)] = true
@@ -163,11 +163,11 @@ func (l *queueLife) once(steps, next int) int {
 
 // feed is the platform: it sends batches, some of it again, and goes on when it's
 // told that they've come.
-func (l *queueLife) feed(ctx context.Context, q *inbound.Queue, next int) int {
+func (l *queueLife) feed(ctx context.Context, q *intake.Queue, next int) int {
 	for next < len(l.updates) && ctx.Err() == nil {
 		time.Sleep(l.updates[next].after)
 		from, to := l.batch(next)
-		var batch []inbound.Update
+		var batch []intake.Update
 		for i := from; i < to; i++ {
 			batch = append(batch, update(strconv.Itoa(i), l.updates[i].place+"/"+strconv.Itoa(i)))
 		}
@@ -192,13 +192,13 @@ func (l *queueLife) batch(next int) (from, to int) {
 	return max(0, next-l.random.IntN(3)), min(len(l.updates), next+1+l.random.IntN(5))
 }
 
-func number(e inbound.Event) int {
+func number(e intake.Event) int {
 	_, n, _ := strings.Cut(e.Key, "/")
 	i, _ := strconv.Atoi(n)
 	return i
 }
 
-func (l *queueLife) handle(ctx context.Context, me int, e inbound.Event) error {
+func (l *queueLife) handle(ctx context.Context, me int, e intake.Event) error {
 	i := number(e)
 	d := l.updates[i]
 	if !l.begin(me, i, d) {
@@ -261,10 +261,10 @@ func (l *queueLife) check() {
 		o, _ := l.journal.Outcome(strconv.Itoa(i))
 		switch {
 		case d.poison:
-			if o != inbound.SetAside || !l.gaveUp[i] {
+			if o != intake.SetAside || !l.gaveUp[i] {
 				l.complain("the poisoned update %d was %q, told: %v", i, o, l.gaveUp[i])
 			}
-		case o != inbound.Handled || l.done[i] < 1:
+		case o != intake.Handled || l.done[i] < 1:
 			l.complain("update %d was %q, after %d times", i, o, l.done[i])
 		case l.done[i] > 1+len(l.crashes):
 			l.complain("update %d was handled %d times", i, l.done[i])

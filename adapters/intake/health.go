@@ -1,8 +1,9 @@
-package inbound
+package intake
 
 import (
 	"context"
 	"log/slog"
+	"math/rand/v2"
 	"sync"
 	"time"
 )
@@ -34,8 +35,8 @@ func (h Health) Worse(other Health) Health {
 	return h
 }
 
-// downAfter is how long something fails until somebody must look.
-const downAfter = 10 * time.Second
+// DownAfter is how long something fails until somebody must look.
+const DownAfter = 10 * time.Second
 
 // Vitals watches a part that does something again and again. Set its fields before
 // its first use. It's safe for concurrent use.
@@ -106,7 +107,7 @@ func (v *Vitals) Health() Health {
 	defer v.mu.Unlock()
 	h := Health{Condition: Well, Detail: v.detail, LastOK: v.lastOK}
 	switch {
-	case v.denied || !v.since.IsZero() && time.Since(v.since) >= downAfter:
+	case v.denied || !v.since.IsZero() && time.Since(v.since) >= DownAfter:
 		h.Condition = Down
 	case v.waits:
 		h.Detail = ""
@@ -114,4 +115,37 @@ func (v *Vitals) Health() Health {
 		h.Condition = Degraded
 	}
 	return h
+}
+
+// maxRest is the longest rest that we choose ourselves.
+const maxRest = 30 * time.Second
+
+// RestAfter is how long a platform's reader rests after so many failures in a row: from
+// a second to half a minute, less up to a third by chance.
+func RestAfter(fails int) time.Duration {
+	d := min(time.Second<<min(max(fails, 1)-1, 5), maxRest)
+	return d - rand.N(d/3)
+}
+
+// RestDenied is how long to rest after a call that was refused as if a person had to do
+// something first, so many times in a row: about 5 s, then longer, up to 45 s. What's refused
+// once may be a server in trouble.
+func RestDenied(times int) time.Duration {
+	d := min(5*time.Second<<min(max(times, 1)-1, 4), maxDenied)
+	return d - rand.N(d/5)
+}
+
+// maxDenied is the longest rest after a refusal.
+const maxDenied = 45 * time.Second
+
+// Pause lets time pass; an error says that ctx ended.
+func Pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }

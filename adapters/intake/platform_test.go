@@ -1,4 +1,4 @@
-package inbound_test
+package intake_test
 
 import (
 	"errors"
@@ -7,7 +7,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 )
 
 // As much as the limit is copied and not a byte more; who failed is told apart.
@@ -22,7 +22,7 @@ func TestCopyAtMost(t *testing.T) {
 	}{
 		{"less", nil, strings.NewReader("abc"), nil, "abc"},
 		{"just as much", nil, strings.NewReader("abcd"), nil, "abcd"},
-		{"more", nil, strings.NewReader("abcde"), inbound.ErrTooLarge, "abcd"},
+		{"more", nil, strings.NewReader("abcde"), intake.ErrTooLarge, "abcd"},
 		{"reading fails", nil, io.MultiReader(strings.NewReader("ab"), iotest.ErrReader(broken)), read, "ab"},
 		{"reading fails behind the limit", nil, io.MultiReader(strings.NewReader("abcd"), iotest.ErrReader(broken)), read, "abcd"},
 		{"writing fails", writer(func([]byte) (int, error) { return 0, broken }), strings.NewReader("abc"), broken, ""},
@@ -32,7 +32,7 @@ func TestCopyAtMost(t *testing.T) {
 		if w == nil {
 			w = &got
 		}
-		err := inbound.CopyAtMost(w, c.r, 4, func(error) error { return read })
+		err := intake.CopyAtMost(w, c.r, 4, func(error) error { return read })
 		if !errors.Is(err, c.want) || got.String() != c.got {
 			t.Errorf("%s: %q, %v", c.name, got.String(), err)
 		}

@@ -9,15 +9,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/intake"
 )
 
-// Run is the suite: what every inbound.Journal must do. fresh returns, for each
+// Run is the suite: what every intake.Journal must do. fresh returns, for each
 // part, a function that opens the same journal again and again, empty at first, each
 // time as a process that was started anew; the one before isn't used any more.
-func Run(t *testing.T, fresh func(t *testing.T) (open func() inbound.Journal)) {
+func Run(t *testing.T, fresh func(t *testing.T) (open func() intake.Journal)) {
 	t.Helper()
-	for name, part := range map[string]func(t *testing.T, open func() inbound.Journal){
+	for name, part := range map[string]func(t *testing.T, open func() intake.Journal){
 		"what's kept waits, in order, over a restart":     keeps,
 		"an update is taken once":                         takesOnce,
 		"what's settled doesn't wait, and stays known":    settles,
@@ -36,28 +36,28 @@ func Run(t *testing.T, fresh func(t *testing.T) (open func() inbound.Journal)) {
 
 var start = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 
-func updates(from, to int) (list []inbound.Update) {
+func updates(from, to int) (list []intake.Update) {
 	for i := from; i <= to; i++ {
-		list = append(list, inbound.Update{Key: fmt.Sprint(i), Raw: fmt.Appendf(nil, `{"update_id":%d}`, i), KeptAt: start.Add(time.Duration(i) * time.Minute)})
+		list = append(list, intake.Update{Key: fmt.Sprint(i), Raw: fmt.Appendf(nil, `{"update_id":%d}`, i), KeptAt: start.Add(time.Duration(i) * time.Minute)})
 	}
 	return list
 }
 
-func keep(t *testing.T, j inbound.Journal, list []inbound.Update) []inbound.Update {
+func keep(t *testing.T, j intake.Journal, list []intake.Update) []intake.Update {
 	t.Helper()
 	got, err := j.Keep(t.Context(), list)
 	ok(t, err)
 	return got
 }
 
-func waiting(t *testing.T, j inbound.Journal) []inbound.Update {
+func waiting(t *testing.T, j intake.Journal) []intake.Update {
 	t.Helper()
 	list, err := j.Waiting(t.Context(), 0, 1000)
 	ok(t, err)
 	return list
 }
 
-func keys(list []inbound.Update) string {
+func keys(list []intake.Update) string {
 	var k []string
 	for _, u := range list {
 		k = append(k, u.Key)
@@ -79,7 +79,7 @@ func ok(t *testing.T, err error) {
 	}
 }
 
-func keeps(t *testing.T, open func() inbound.Journal) {
+func keeps(t *testing.T, open func() intake.Journal) {
 	t.Helper()
 	given := updates(1, 3)
 	slices.Reverse(given)
@@ -94,7 +94,7 @@ func keeps(t *testing.T, open func() inbound.Journal) {
 	}
 }
 
-func takesOnce(t *testing.T, open func() inbound.Journal) {
+func takesOnce(t *testing.T, open func() intake.Journal) {
 	t.Helper()
 	j := open()
 	keep(t, j, updates(1, 2))
@@ -103,19 +103,19 @@ func takesOnce(t *testing.T, open func() inbound.Journal) {
 	want(t, "waiting", keys(waiting(t, open())), "1 2 3 4")
 }
 
-func settles(t *testing.T, open func() inbound.Journal) {
+func settles(t *testing.T, open func() intake.Journal) {
 	t.Helper()
 	j := open()
 	list := keep(t, j, updates(1, 3))
-	ok(t, j.Settle(t.Context(), list[0].Seq, inbound.Handled))
-	ok(t, j.Settle(t.Context(), list[1].Seq, inbound.SetAside))
-	ok(t, j.Settle(t.Context(), list[1].Seq, inbound.Handled)) // it's settled already
+	ok(t, j.Settle(t.Context(), list[0].Seq, intake.Handled))
+	ok(t, j.Settle(t.Context(), list[1].Seq, intake.SetAside))
+	ok(t, j.Settle(t.Context(), list[1].Seq, intake.Handled)) // it's settled already
 	want(t, "waiting", keys(waiting(t, j)), "3")
 	want(t, "waiting after a restart", keys(waiting(t, open())), "3")
 	want(t, "fresh", keys(keep(t, open(), updates(1, 4))), "4")
 }
 
-func countsTries(t *testing.T, open func() inbound.Journal) {
+func countsTries(t *testing.T, open func() intake.Journal) {
 	t.Helper()
 	j := open()
 	list := keep(t, j, updates(1, 2))
@@ -125,16 +125,16 @@ func countsTries(t *testing.T, open func() inbound.Journal) {
 	if again[0].Tries != 0 || again[1].Tries != 5 {
 		t.Errorf("the tries are %+v", again)
 	}
-	ok(t, j.Settle(t.Context(), list[1].Seq, inbound.Handled))
+	ok(t, j.Settle(t.Context(), list[1].Seq, intake.Handled))
 	ok(t, j.Try(t.Context(), list[1].Seq, 6))
 	want(t, "waiting", keys(waiting(t, j)), "1")
 }
 
-func pages(t *testing.T, open func() inbound.Journal) {
+func pages(t *testing.T, open func() intake.Journal) {
 	t.Helper()
 	j := open()
 	keep(t, j, updates(1, 25))
-	var got []inbound.Update
+	var got []intake.Update
 	for after := int64(0); ; {
 		page, err := j.Waiting(t.Context(), after, 10)
 		ok(t, err)
@@ -148,11 +148,11 @@ func pages(t *testing.T, open func() inbound.Journal) {
 }
 
 // forgets: an update that's taken again was forgotten.
-func forgets(t *testing.T, open func() inbound.Journal) {
+func forgets(t *testing.T, open func() intake.Journal) {
 	t.Helper()
 	j := open()
 	for i, u := range keep(t, j, updates(1, 8)) {
-		ok(t, j.Settle(t.Context(), u.Seq, []inbound.Outcome{inbound.Handled, inbound.SetAside}[i%2]))
+		ok(t, j.Settle(t.Context(), u.Seq, []intake.Outcome{intake.Handled, intake.SetAside}[i%2]))
 	}
 	ok(t, j.Forget(t.Context(), start.Add(3*time.Minute), 1000))
 	want(t, "older than 3", keys(keep(t, j, updates(1, 3))), "1 2")
@@ -160,37 +160,37 @@ func forgets(t *testing.T, open func() inbound.Journal) {
 	want(t, "but the newest 4", keys(keep(t, open(), updates(1, 8))), "3 4")
 }
 
-func remembers(t *testing.T, open func() inbound.Journal) {
+func remembers(t *testing.T, open func() intake.Journal) {
 	t.Helper()
 	j := open()
 	list := keep(t, j, updates(1, 4))
-	ok(t, j.Settle(t.Context(), list[2].Seq, inbound.Handled))
+	ok(t, j.Settle(t.Context(), list[2].Seq, intake.Handled))
 	ok(t, j.Forget(t.Context(), start.Add(time.Hour), 0))
 	want(t, "waiting", keys(waiting(t, j)), "1 2 4")
 	want(t, "fresh", keys(keep(t, j, updates(1, 4))), "3")
 }
 
-func numbers(t *testing.T, open func() inbound.Journal) {
+func numbers(t *testing.T, open func() intake.Journal) {
 	t.Helper()
 	j := open()
 	first := keep(t, j, updates(1, 1))[0].Seq
-	ok(t, j.Settle(t.Context(), first, inbound.Handled))
+	ok(t, j.Settle(t.Context(), first, intake.Handled))
 	ok(t, j.Forget(t.Context(), start.Add(time.Hour), 0))
 	if next := keep(t, open(), updates(2, 2))[0].Seq; next <= first {
 		t.Errorf("number %d follows %d", next, first)
 	}
 }
 
-func keepsBytes(t *testing.T, open func() inbound.Journal) {
+func keepsBytes(t *testing.T, open func() intake.Journal) {
 	t.Helper()
 	raw := []byte("\x00\xff\xfe{\"a\":\"\xc3\x28\"}'; DROP TABLE updates; --")
-	keep(t, open(), []inbound.Update{{Key: "a'b\x00", Raw: raw, KeptAt: start}})
+	keep(t, open(), []intake.Update{{Key: "a'b\x00", Raw: raw, KeptAt: start}})
 	if list := waiting(t, open()); len(list) != 1 || string(list[0].Raw) != string(raw) {
 		t.Errorf("kept %+v", list)
 	}
 }
 
-func concurrent(t *testing.T, open func() inbound.Journal) {
+func concurrent(t *testing.T, open func() intake.Journal) {
 	t.Helper()
 	j := open()
 	var all sync.WaitGroup
@@ -208,7 +208,7 @@ func concurrent(t *testing.T, open func() inbound.Journal) {
 	}
 }
 
-func ended(t *testing.T, open func() inbound.Journal) {
+func ended(t *testing.T, open func() intake.Journal) {
 	t.Helper()
 	j := open()
 	ctx, cancel := context.WithCancel(t.Context())
