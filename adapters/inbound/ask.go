@@ -3,11 +3,11 @@ package inbound
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -81,7 +81,7 @@ func (a *ask) replacing(markdown string, buttons ...[]adapters.Button) adapters.
 // command it's a reply.
 func (a *ask) answer(text string) error {
 	if !a.pressed() {
-		return a.reply(plain(text))
+		return a.reply(wording.Plain(text))
 	}
 	a.answered = true
 	a.in.answer(a.ctx, a.event, text)
@@ -120,15 +120,3 @@ func (in *Inbound) answer(ctx context.Context, press intake.Event, text string) 
 
 // answerWithin bounds how long the place's next event waits.
 const answerWithin = 10 * time.Second
-
-// plain makes Markdown that shows a text as it is, on one line.
-func plain(text string) string {
-	var b strings.Builder
-	for _, r := range strings.Join(strings.Fields(text), " ") {
-		if strings.ContainsRune("\\`*_{}[]()<>#+-.!|~&", r) {
-			b.WriteByte('\\')
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
-}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -185,12 +186,12 @@ func (bs *boards) text(place adapters.Target, mirrored map[sessions.ID]bool) str
 	}
 	shape := bs.in.opt.Hub.Shape(place)
 	text := bs.in.fittingList(shape.MaxLen-spareUnits, shape.Len, all, func(s sessions.Session) string {
-		name := plain(s.Name)
+		name := wording.Plain(s.Name)
 		if link := bs.in.link(place, s.ID); link != "" {
 			name = "[" + name + "](<" + link + ">)"
 		}
 		if s.State == sessions.StateError && s.Reason != "" {
-			name += " · " + plain(shortened(bs.in.masked(s.Reason), 120))
+			name += " · " + wording.Plain(wording.CutEnd(bs.in.masked(s.Reason), 120))
 		}
 		return name
 	})

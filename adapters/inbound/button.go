@@ -11,6 +11,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -190,7 +191,7 @@ func (in *Inbound) press(ctx context.Context, ev intake.Event, p intake.Pressed,
 		}
 		d.outcome = "failed"
 		in.log.Info("a pressed button failed", "do", o.Do, "target", ev.Place.String(), "err", err)
-		return d, a.answer(sentence(err))
+		return d, a.answer(wording.Sentence(err.Error()))
 	}
 	if !a.answered {
 		in.answer(ctx, ev, "")
@@ -212,7 +213,7 @@ func (in *Inbound) refusal(ev intake.Event, o Offer, roles Roles) (why, text str
 	case o.Role != "" && !roles.Has(o.Role):
 		return "role", "This takes the role " + string(o.Role) + "."
 	case now.Sub(ev.At) > in.opt.StaleAfter:
-		return "stale", "It was pressed " + age(now.Sub(ev.At)) + " ago, while panebridge couldn't see it. Press it again."
+		return "stale", "It was pressed " + wording.Age(now.Sub(ev.At)) + " ago, while panebridge couldn't see it. Press it again."
 	default:
 		return "", ""
 	}

@@ -2,12 +2,12 @@ package inbound
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -245,7 +245,7 @@ func (cs *cards) post(ctx context.Context, s sessions.Session, at Card) error {
 
 // text is what a card says.
 func (cs *cards) text(s sessions.Session) string {
-	return fmt.Sprintf("%s · %s in %s\n\n%s", bold(s.Name), plain(kindOf(s)), plain(cs.in.shown(s.Cwd)), howToWrite(s))
+	return fmt.Sprintf("%s · %s in %s\n\n%s", wording.Bold(s.Name), wording.Plain(kindOf(s)), wording.Plain(cs.in.shown(s.Cwd)), howToWrite(s))
 }
 
 // kindOf says what a session is.
@@ -287,9 +287,9 @@ func (cs *cards) lead(s sessions.Session, at adapters.Target, astray string) {
 		return
 	}
 	if astray != "" {
-		r.post.Text = fmt.Sprintf("%s begins in %s. %s", bold(s.Name), plain(cs.in.shown(s.Cwd)), plain(sentence(errors.New(astray))))
+		r.post.Text = fmt.Sprintf("%s begins in %s. %s", wording.Bold(s.Name), wording.Plain(cs.in.shown(s.Cwd)), wording.Plain(wording.Sentence(astray)))
 	} else if link := p.Link(at, ""); link != "" {
-		r.post.Text = fmt.Sprintf("%s begins in %s. [Write to it there](%s).", bold(s.Name), plain(cs.in.shown(s.Cwd)), link)
+		r.post.Text = fmt.Sprintf("%s begins in %s. [Write to it there](%s).", wording.Bold(s.Name), wording.Plain(cs.in.shown(s.Cwd)), link)
 	}
 	cs.reply(r.post)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/wording"
 )
 
 func accessCommand() command {
@@ -23,13 +24,13 @@ func accessCommand() command {
 				if err := a.in.Give(a.ctx, words[1], Role(strings.ToLower(words[2])), a.event.Person.ID); err != nil {
 					return err
 				}
-				return a.reply(plain(words[1] + " may do what the role " + strings.ToLower(words[2]) + " says."))
+				return a.reply(wording.Plain(words[1] + " may do what the role " + strings.ToLower(words[2]) + " says."))
 			case words[0] == "revoke" && len(words) == 2:
 				rest, err := a.in.Revoke(a.ctx, words[1], "", a.event.Person.ID)
 				if err != nil {
 					return err
 				}
-				return a.reply(plain(RevokedText(words[1], rest)))
+				return a.reply(wording.Plain(RevokedText(words[1], rest)))
 			}
 			return errors.New("write /access, /access grant PERSON ROLE, or /access revoke PERSON; a person is telegram:123 or discord:456")
 		},
@@ -65,7 +66,7 @@ func accessText(all []Listed, now time.Time) string {
 		if l.Name != "" {
 			who += " (" + l.Name + ")"
 		}
-		fmt.Fprintf(&b, "%s: **%s**, %s\n", plain(who), l.Role, plain(GivenText(l, now)))
+		fmt.Fprintf(&b, "%s: **%s**, %s\n", wording.Plain(who), l.Role, wording.Plain(GivenText(l, now)))
 	}
 	if b.Len() == 0 {
 		return "Nobody has access."
@@ -78,14 +79,14 @@ func GivenText(l Listed, now time.Time) string {
 	if l.Config {
 		return "by the configuration"
 	}
-	text := "by " + l.By + ", " + age(now.Sub(l.At)) + " ago"
+	text := "by " + l.By + ", " + wording.Age(now.Sub(l.At)) + " ago"
 	if l.Chat.Chat != "" {
 		text += ", in " + l.Chat.String()
 	}
 	if l.Used.IsZero() {
 		text += ", never used"
 	} else {
-		text += ", used " + age(now.Sub(l.Used)) + " ago"
+		text += ", used " + wording.Age(now.Sub(l.Used)) + " ago"
 	}
 	if l.Void != "" {
 		text += "; VOID: " + l.Void

@@ -8,6 +8,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -93,10 +94,10 @@ func readBind(words []string, named bool) (b binding, err error) {
 			v, err := adapters.ParseView(word)
 			if err != nil && i == 0 && !named {
 				return b, fmt.Errorf("there's no session %s, and no view of that name; /sessions shows the sessions, the views are stream, final and screen",
-					shortened(words[i], 60))
+					wording.CutEnd(words[i], 60))
 			}
 			if err != nil {
-				return b, fmt.Errorf("write it as /bind SESSION stream input on; the views are stream, final and screen, and %s is none", shortened(words[i], 60))
+				return b, fmt.Errorf("write it as /bind SESSION stream input on; the views are stream, final and screen, and %s is none", wording.CutEnd(words[i], 60))
 			}
 			b.view = v
 		}
@@ -135,9 +136,9 @@ func (a *ask) bind(how binding) error {
 			return err
 		}
 	}
-	text := bold(a.session.Name) + " is mirrored here: " + shows(b.View)
+	text := wording.Bold(a.session.Name) + " is mirrored here: " + shows(b.View)
 	if shape := a.in.opt.Hub.Shape(a.event.Place); a.event.Place.Thread == "" && shape.OwnThread {
-		text = bold(a.session.Name) + " gets a " + shape.Threads + " of its own: " + shows(b.View)
+		text = wording.Bold(a.session.Name) + " gets a " + shape.Threads + " of its own: " + shows(b.View)
 	}
 	if b.Input {
 		text += " What's written there is typed."
@@ -181,7 +182,7 @@ func unbind(a *ask) error {
 	if err := a.in.opt.Hub.Unbind(a.ctx, b.ID); err != nil {
 		return err
 	}
-	return a.replace(bold(a.session.Name) + " isn't mirrored here any more; it goes on. /bind takes it up again.")
+	return a.replace(wording.Bold(a.session.Name) + " isn't mirrored here any more; it goes on. /bind takes it up again.")
 }
 
 // bindingHere is the binding of the session and this place.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -44,7 +45,7 @@ func askClose(a *ask) error {
 	if err != nil {
 		return err
 	}
-	text := "End " + bold(a.session.Name) + "? "
+	text := "End " + wording.Bold(a.session.Name) + "? "
 	switch {
 	case !a.session.Owned:
 		text += "Its pane stays as it is; it's only not mirrored any more."
@@ -62,7 +63,7 @@ func closeConfirmed(a *ask) error {
 		return err
 	}
 	a.session = sessions.Session{} // what belongs to a session that's gone isn't sent any more
-	return a.replace(bold(s.Name) + " was closed by " + plain(a.who()) + ".")
+	return a.replace(wording.Bold(s.Name) + " was closed by " + wording.Plain(a.who()) + ".")
 }
 
-func keepOpen(a *ask) error { return a.replace(bold(a.session.Name) + " goes on.") }
+func keepOpen(a *ask) error { return a.replace(wording.Bold(a.session.Name) + " goes on.") }

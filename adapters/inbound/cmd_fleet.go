@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/wording"
 )
 
 // fleetCommand shows which sessions work together.
@@ -27,7 +28,7 @@ func fleetCommand() command {
 				if a.args != "" && f.Name != a.args {
 					continue
 				}
-				fmt.Fprintf(&b, "**%s**\n\n", plain(f.Name))
+				fmt.Fprintf(&b, "**%s**\n\n", wording.Plain(f.Name))
 				if f.Director.ID != "" {
 					fmt.Fprintf(&b, "- %s, its director\n", a.in.memberOf(f.Director))
 				}
@@ -49,11 +50,11 @@ func fleetCommand() command {
 func (in *Inbound) memberOf(m Member) string {
 	s, err := in.opt.Sessions.Get(string(m.ID))
 	if err != nil {
-		return plain(string(m.ID)) + ": gone"
+		return wording.Plain(string(m.ID)) + ": gone"
 	}
 	received := "never"
 	if !m.LastReceived.IsZero() {
-		received = age(time.Since(m.LastReceived)) + " ago"
+		received = wording.Age(time.Since(m.LastReceived)) + " ago"
 	}
-	return fmt.Sprintf("%s: %s, received mail %s, %d unread", plain(s.Name), s.State, received, m.Unread)
+	return fmt.Sprintf("%s: %s, received mail %s, %d unread", wording.Plain(s.Name), s.State, received, m.Unread)
 }

@@ -10,10 +10,9 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/internal/regular"
 )
 
@@ -104,7 +103,7 @@ func whereToWork(agent string) string {
 	if agent == shellName {
 		return "Where should the shell work?"
 	}
-	return "Where should " + bold(agent) + " work?"
+	return "Where should " + wording.Bold(agent) + " work?"
 }
 
 // folder is a button that goes on choosing.
@@ -125,22 +124,13 @@ func (a *ask) choice(do, label string, c choice) (adapters.Button, error) {
 	if err != nil {
 		return adapters.Button{}, fmt.Errorf("keep a choice: %w", err)
 	}
-	return a.offer(ended(a.in.masked(label), maxLabel), offer{
+	return a.offer(wording.CutBegin(a.in.masked(label), maxLabel), offer{
 		Do: do, Args: string(args), Role: Operator, Person: a.event.Person.ID, Single: do == "begin", Group: "new " + c.Asked,
 	})
 }
 
 // thisFolder begins the button that chooses the folder which is looked into.
 const thisFolder = "✓ "
-
-// ended cuts a text to so many runes at its beginning: the end of a path says more.
-func ended(text string, runes int) string {
-	r := []rune(text)
-	if len(r) <= runes {
-		return text
-	}
-	return "…" + string(r[len(r)-runes+1:])
-}
 
 // browse shows the folders within one.
 func browse(a *ask) error {
@@ -162,7 +152,7 @@ func browse(a *ask) error {
 		return err
 	}
 	full := filepath.Join(a.in.folders(), c.Path)
-	here, err := a.chosen(thisFolder+ended(a.in.shown(full), maxLabel-len([]rune(thisFolder))), c, full)
+	here, err := a.chosen(thisFolder+wording.CutBegin(a.in.shown(full), maxLabel-len([]rune(thisFolder))), c, full)
 	if err != nil {
 		return err
 	}
@@ -182,7 +172,7 @@ func browse(a *ask) error {
 	if err != nil {
 		return err
 	}
-	text := "In " + plain(a.in.shown(full))
+	text := "In " + wording.Plain(a.in.shown(full))
 	if pages > 1 {
 		text += fmt.Sprintf(", page %d of %d", c.Page+1, pages)
 	}
@@ -247,7 +237,7 @@ func (in *Inbound) within(path string) (names []string, err error) {
 		return nil, fmt.Errorf("read folder %s: %w", path, err)
 	}
 	for _, e := range entries {
-		if name := e.Name(); e.IsDir() && !strings.HasPrefix(name, ".") && shownAsIs(name) && len(path)+len(name) < maxOfferArgs/8 {
+		if name := e.Name(); e.IsDir() && !strings.HasPrefix(name, ".") && wording.IsPrintable(name) && len(path)+len(name) < maxOfferArgs/8 {
 			names = append(names, name)
 		}
 	}
@@ -274,9 +264,4 @@ func conversationsOf(a *ask) error {
 		return err
 	}
 	return a.offerConversations(c)
-}
-
-// shownAsIs says whether a name can be shown without hiding anything.
-func shownAsIs(name string) bool {
-	return utf8.ValidString(name) && !strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) })
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/wording"
 )
 
 // helpCommand lists what a person can ask for.
@@ -23,9 +24,9 @@ func helpCommand() command {
 				}
 				fmt.Fprintf(&b, "/%s", c.Name)
 				if c.Args != "" {
-					fmt.Fprintf(&b, " %s", plain(c.Args))
+					fmt.Fprintf(&b, " %s", wording.Plain(c.Args))
 				}
-				fmt.Fprintf(&b, ": %s\n\n", plain(c.Help))
+				fmt.Fprintf(&b, ": %s\n\n", wording.Plain(c.Help))
 			}
 			b.WriteString("Where a place mirrors several sessions, or none, write the session's name behind the command.\n\n")
 			if a.roles.Has(Operator) {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -47,13 +48,13 @@ func history(a *ask) error {
 		return err
 	}
 	if len(lines) == 0 {
-		return a.reply(bold(a.session.Name) + " has printed nothing yet.")
+		return a.reply(wording.Bold(a.session.Name) + " has printed nothing yet.")
 	}
 	texts := make([]string, len(lines))
 	for i, l := range lines {
 		texts[i] = l.Text
 	}
 	first, last := lines[0].N, lines[len(lines)-1].N
-	heading := fmt.Sprintf("%s, lines %d to %d", bold(a.session.Name), first, last)
+	heading := fmt.Sprintf("%s, lines %d to %d", wording.Bold(a.session.Name), first, last)
 	return a.show(heading, texts, fmt.Sprintf("lines-%d-%d.txt", first, last))
 }

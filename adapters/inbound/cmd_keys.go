@@ -9,6 +9,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -109,7 +110,7 @@ func (a *ask) pressAndSay(keys []string) error {
 }
 
 func (a *ask) sayPressed(keys []string) error {
-	return a.replace("Pressed " + plain(strings.Join(keys, " ")) + " in " + bold(a.session.Name) + ".")
+	return a.replace("Pressed " + wording.Plain(strings.Join(keys, " ")) + " in " + wording.Bold(a.session.Name) + ".")
 }
 
 // showKeyboard replies with a keyboard, below the last rows of the screen.
@@ -163,10 +164,10 @@ func showRows(a *ask) error {
 func (a *ask) lastRows() string {
 	rows, err := a.rows()
 	if err != nil {
-		return plain(sentence(err))
+		return wording.Plain(wording.Sentence(err.Error()))
 	}
 	if len(rows) > keyboardRow {
 		rows = rows[len(rows)-keyboardRow:]
 	}
-	return bold(a.session.Name) + " " + clock(time.Now()) + "\n\n" + code(strings.Join(rows, "\n"))
+	return wording.Bold(a.session.Name) + " " + wording.Clock(time.Now()) + "\n\n" + wording.Code(strings.Join(rows, "\n"))
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/wording"
 )
 
 // maxMute is the longest that somebody may ask for by a time span.
@@ -30,7 +31,7 @@ func mute(a *ask) error {
 	err := p.read(words, now)
 	if err != nil {
 		if s, unknown := a.in.opt.Sessions.Get(words[0]); unknown == nil {
-			p, what = a.in.Preference(a.event.Place, s.ID), bold(s.Name)
+			p, what = a.in.Preference(a.event.Place, s.ID), wording.Bold(s.Name)
 			err = p.read(words[1:], now)
 		}
 	}
@@ -44,7 +45,7 @@ func mute(a *ask) error {
 	if text == "" {
 		text = "finished turns, questions, exits and errors ring."
 		if after := a.in.opt.Hub.RingAfter(); after > 0 {
-			text += fmt.Sprintf(" Turns of less than %s that end well are silent where nobody but who asked for them uses the place.", short(after))
+			text += fmt.Sprintf(" Turns of less than %s that end well are silent where nobody but who asked for them uses the place.", wording.ShortAge(after))
 		}
 	}
 	return a.replace(what + ": " + text)
@@ -127,12 +128,12 @@ func (p Preference) sentence(now time.Time) string {
 	case p.MutedUntil.Equal(Forever):
 		parts = append(parts, "nothing rings until /mute off")
 	case now.Before(p.MutedUntil):
-		parts = append(parts, "nothing rings until "+until(p.MutedUntil, now))
+		parts = append(parts, "nothing rings until "+wording.Until(p.MutedUntil, now))
 	}
 	if p.From != p.To {
 		hours := fmt.Sprintf("nothing rings from %s to %s", timeOfDay(p.From), timeOfDay(p.To))
 		if p.Zone != "" {
-			hours += " (" + plain(p.Zone) + ")"
+			hours += " (" + wording.Plain(p.Zone) + ")"
 		}
 		parts = append(parts, hours)
 	}

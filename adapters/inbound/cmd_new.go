@@ -11,6 +11,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -67,8 +68,8 @@ func namedAgent(agents []string, typed string) (string, bool) {
 // are, for the folder that was typed behind it.
 func (a *ask) whichAgent(c choice, name, behind string) error {
 	agents := a.in.agents()
-	text := "There's neither an agent nor a folder of that name; the agents are " + plain(strings.Join(agents, ", ")) +
-		", and a folder begins with / or ~/, or is one below " + plain(a.in.shown(a.in.folders())) + "."
+	text := "There's neither an agent nor a folder of that name; the agents are " + wording.Plain(strings.Join(agents, ", ")) +
+		", and a folder begins with / or ~/, or is one below " + wording.Plain(a.in.shown(a.in.folders())) + "."
 	folder := ""
 	if behind != "" {
 		folder, _ = a.in.typedFolder(behind) // else it's asked for
@@ -119,21 +120,21 @@ func (a *ask) meant(c choice, typed string, why error) error {
 	if err != nil {
 		return err
 	}
-	return a.reply(plain(sentence(why)), append(rows, []adapters.Button{b})...)
+	return a.reply(wording.Plain(wording.Sentence(why.Error())), append(rows, []adapters.Button{b})...)
 }
 
 // foldersLike are folders that a path that was typed may be the beginning of: those
 // beside what isn't there, and the deepest folder that is.
 func (in *Inbound) foldersLike(typed string) []string {
 	base := in.folders()
-	path, below := strings.CutPrefix(typed, inHome(base)+"/")
+	path, below := strings.CutPrefix(typed, wording.HomePath(base)+"/")
 	if !below {
 		if path, below = strings.CutPrefix(typed, base+"/"); !below && strings.HasPrefix(typed, "/") || strings.HasPrefix(path, "~") {
 			return nil // it's elsewhere, where nothing is offered
 		}
 	}
 	path = filepath.Clean(path)
-	if len(typed) > maxOfferArgs || !filepath.IsLocal(path) || !shownAsIs(path) {
+	if len(typed) > maxOfferArgs || !filepath.IsLocal(path) || !wording.IsPrintable(path) {
 		return nil
 	}
 	dir, begun := filepath.Split(path)
@@ -179,8 +180,8 @@ func (in *Inbound) noAgents() string {
 	for i, folder := range found.Folders {
 		folders[i] = in.shown(folder)
 	}
-	return " There's no agent to choose: none of " + plain(strings.Join(found.Names, ", ")) + " is in " +
-		plain(strings.Join(folders, ", ")) + ". Another folder's goes into the configuration, below agents."
+	return " There's no agent to choose: none of " + wording.Plain(strings.Join(found.Names, ", ")) + " is in " +
+		wording.Plain(strings.Join(folders, ", ")) + ". Another folder's goes into the configuration, below agents."
 }
 
 // usualAgent is the one that was begun last.
@@ -220,7 +221,7 @@ func (a *ask) begin(c choice, folder string) error {
 // here.
 func (a *ask) begun(s sessions.Session) error {
 	a.in.opt.Hub.Focus(s.ID)
-	text := bold(s.Name) + " begins in " + plain(a.in.shown(s.Cwd)) + "."
+	text := wording.Bold(s.Name) + " begins in " + wording.Plain(a.in.shown(s.Cwd)) + "."
 	shape := a.in.opt.Hub.Shape(chatOf(a.event.Place))
 	to := a.event.Place
 	if shape.OwnThread {
@@ -229,7 +230,7 @@ func (a *ask) begun(s sessions.Session) error {
 	_, err := a.in.opt.Hub.Bind(a.ctx, s.ID, to, adapters.ViewStream, true)
 	switch {
 	case err != nil:
-		text += " It isn't shown here: " + plain(sentence(err))
+		text += " It isn't shown here: " + wording.Plain(wording.Sentence(err.Error()))
 	case shape.OwnThread:
 		text += " Its " + shape.Threads + " is on its way: write to it there."
 	}
@@ -241,7 +242,7 @@ func (a *ask) begun(s sessions.Session) error {
 		if err != nil {
 			return err
 		}
-		return a.replace(fmt.Sprintf("%s It's %s.\n\n%s", text, plain(kindOf(s)), howToWrite(s)), row)
+		return a.replace(fmt.Sprintf("%s It's %s.\n\n%s", text, wording.Plain(kindOf(s)), howToWrite(s)), row)
 	}
 	a.in.cards.tell(s.ID, a.filled(a.replacing(text)))
 	return nil
@@ -292,7 +293,7 @@ func (in *Inbound) folders() string {
 }
 
 // shown is a path as people are shown it, without secrets: it may be cut.
-func (in *Inbound) shown(path string) string { return in.masked(inHome(path)) }
+func (in *Inbound) shown(path string) string { return in.masked(wording.HomePath(path)) }
 
 // masked is a text without secrets. What's cut is masked before: nobody knows what the rest of a
 // secret belongs to.
@@ -301,16 +302,4 @@ func (in *Inbound) masked(text string) string {
 		return text
 	}
 	return in.opt.Mask(text)
-}
-
-// inHome is a path as people write it.
-func inHome(path string) string {
-	home, err := os.UserHomeDir()
-	if err != nil || home == "/" {
-		return path
-	}
-	if rest, ok := strings.CutPrefix(path, home); ok && (rest == "" || rest[0] == '/') {
-		return "~" + rest
-	}
-	return path
 }

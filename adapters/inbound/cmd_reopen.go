@@ -6,6 +6,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -50,7 +51,7 @@ func reopen(a *ask) error {
 	if err != nil {
 		return err
 	}
-	return a.replace(bold(s.Name) + " goes on where it was.")
+	return a.replace(wording.Bold(s.Name) + " goes on where it was.")
 }
 
 // resting are the bindings that rest: in this thread, or, asked for outside of one, in

@@ -6,6 +6,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -47,12 +48,12 @@ func askRestart(a *ask) error {
 	if a.session.State == sessions.StateWaiting {
 		what = "It's waiting for an answer."
 	}
-	return a.replace("End the program of "+bold(a.session.Name)+" and start it anew? "+what, []adapters.Button{yes, no})
+	return a.replace("End the program of "+wording.Bold(a.session.Name)+" and start it anew? "+what, []adapters.Button{yes, no})
 }
 
 func restartConfirmed(a *ask) error { return restart(a) }
 
-func leaveRunning(a *ask) error { return a.replace(bold(a.session.Name) + " goes on.") }
+func leaveRunning(a *ask) error { return a.replace(wording.Bold(a.session.Name) + " goes on.") }
 
 func restart(a *ask) error {
 	was := a.session
@@ -64,5 +65,5 @@ func restart(a *ask) error {
 		return a.begun(s)
 	}
 	a.in.opt.Hub.Focus(s.ID)
-	return a.replace("The program of " + bold(s.Name) + " was started anew by " + plain(a.who()) + ".")
+	return a.replace("The program of " + wording.Bold(s.Name) + " was started anew by " + wording.Plain(a.who()) + ".")
 }

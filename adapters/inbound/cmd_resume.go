@@ -11,6 +11,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -94,7 +95,7 @@ func (a *ask) offerConversations(c choice) error {
 	if err != nil {
 		return err
 	}
-	where := " of " + bold(c.Agent) + " in " + plain(a.in.shown(c.Path))
+	where := " of " + wording.Bold(c.Agent) + " in " + wording.Plain(a.in.shown(c.Path))
 	anew, err := a.chosen("A new conversation", choice{Agent: c.Agent, Asked: c.Asked}, c.Path)
 	if err != nil {
 		return err
@@ -107,15 +108,15 @@ func (a *ask) offerConversations(c choice) error {
 	var rows [][]adapters.Button
 	for i, v := range all[:min(len(all), maxConversations)] {
 		title := cmp.Or(a.in.masked(strings.Join(strings.Fields(v.Title), " ")), "(without words)")
-		fmt.Fprintf(&text, "\n%d. %s", i+1, plain(shortened(title, maxTitle)))
+		fmt.Fprintf(&text, "\n%d. %s", i+1, wording.Plain(wording.CutEnd(title, maxTitle)))
 		if !v.Changed.IsZero() {
-			fmt.Fprintf(&text, " (%s ago)", age(time.Since(v.Changed)))
+			fmt.Fprintf(&text, " (%s ago)", wording.Age(time.Since(v.Changed)))
 		}
 		if s, ok := a.in.talking(v.ID); ok {
-			text.WriteString(", which is the session " + bold(s.Name))
+			text.WriteString(", which is the session " + wording.Bold(s.Name))
 			continue
 		}
-		b, err := a.choice("begin", shortened(fmt.Sprintf("%d · %s", i+1, title), maxLabel), choice{Agent: c.Agent, Path: c.Path, Asked: c.Asked, Conversation: v.ID})
+		b, err := a.choice("begin", wording.CutEnd(fmt.Sprintf("%d · %s", i+1, title), maxLabel), choice{Agent: c.Agent, Path: c.Path, Asked: c.Asked, Conversation: v.ID})
 		if err != nil {
 			return err
 		}

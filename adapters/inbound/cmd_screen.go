@@ -8,6 +8,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/internal/render/screenshot"
 	"github.com/panebridge/panebridge/internal/render/sgr"
 )
@@ -69,7 +70,9 @@ func (a *ask) screenText() error {
 	return a.show(a.screenHeading(), rows, "screen.txt", row)
 }
 
-func (a *ask) screenHeading() string { return bold(a.session.Name) + " " + clock(time.Now()) }
+func (a *ask) screenHeading() string {
+	return wording.Bold(a.session.Name) + " " + wording.Clock(time.Now())
+}
 
 // screenButtons show the screen once more, in both ways.
 func (a *ask) screenButtons() ([]adapters.Button, error) {

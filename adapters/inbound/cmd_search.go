@@ -12,6 +12,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/wording"
 )
 
 const (
@@ -59,15 +60,15 @@ func search(a *ask) error {
 	case err != nil:
 		return err
 	case len(lines) == 0:
-		return a.reply("Nothing that " + bold(a.session.Name) + " printed has that text in it.")
+		return a.reply("Nothing that " + wording.Bold(a.session.Name) + " printed has that text in it.")
 	}
-	heading := fmt.Sprintf("%d lines of %s", len(lines), bold(a.session.Name))
+	heading := fmt.Sprintf("%d lines of %s", len(lines), wording.Bold(a.session.Name))
 	switch {
 	case len(lines) > maxFound:
 		lines = lines[:maxFound]
-		heading = fmt.Sprintf("The newest %d lines of %s, of more", maxFound, bold(a.session.Name))
+		heading = fmt.Sprintf("The newest %d lines of %s, of more", maxFound, wording.Bold(a.session.Name))
 	case len(lines) == 1:
-		heading = "1 line of " + bold(a.session.Name)
+		heading = "1 line of " + wording.Bold(a.session.Name)
 	}
 	slices.Reverse(lines)
 	width := len(fmt.Sprint(lines[len(lines)-1].N))
@@ -88,9 +89,9 @@ func around(line, text string) string {
 	at := max(strings.Index(asciiLower(line), asciiLower(text)), 0)
 	from := max(utf8.RuneCountInString(line[:at])-maxFoundRune/3, 0)
 	if from == 0 {
-		return shortened(line, maxFoundRune)
+		return wording.CutEnd(line, maxFoundRune)
 	}
-	return "…" + shortened(string(runes[from:]), maxFoundRune-1)
+	return "…" + wording.CutEnd(string(runes[from:]), maxFoundRune-1)
 }
 
 // asciiLower changes no text's length.

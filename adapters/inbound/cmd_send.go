@@ -14,6 +14,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/internal/regular"
 )
 
@@ -40,7 +41,7 @@ func sendCommand() command {
 			if err != nil {
 				return err
 			}
-			return a.post(adapters.Post{Text: plain(path), File: &adapters.File{Name: filepath.Base(path), Data: data}})
+			return a.post(adapters.Post{Text: wording.Plain(path), File: &adapters.File{Name: filepath.Base(path), Data: data}})
 		},
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -65,7 +66,7 @@ func heading(s sessions.Session, asks bool) int {
 
 // overview is the list, as it's shown in a place.
 func (in *Inbound) overview(place adapters.Target, now time.Time) string {
-	foot := "As of " + clock(now) + "."
+	foot := "As of " + wording.Clock(now) + "."
 	shape := in.opt.Hub.Shape(place)
 	list := in.fittingList(shape.MaxLen-shape.Len(foot)-spareUnits, shape.Len, in.opt.Sessions.List(), func(s sessions.Session) string {
 		return in.entry(place, s, now)
@@ -120,22 +121,22 @@ func (in *Inbound) listed(all []sessions.Session, most int, entry func(sessions.
 
 // entry is a session's line in the list.
 func (in *Inbound) entry(place adapters.Target, s sessions.Session, now time.Time) string {
-	name := plain(s.Name)
+	name := wording.Plain(s.Name)
 	if link := in.link(place, s.ID); link != "" {
 		name = "[" + name + "](<" + link + ">)"
 	}
 	parts := []string{name}
 	if s.Agent != "" && !strings.HasPrefix(s.Name, s.Agent) {
-		parts = append(parts, plain(s.Agent))
+		parts = append(parts, wording.Plain(s.Agent))
 	}
 	if s.Cwd != "" {
-		parts = append(parts, plain(ended(in.shown(s.Cwd), maxLabel)))
+		parts = append(parts, wording.Plain(wording.CutBegin(in.shown(s.Cwd), maxLabel)))
 	}
 	if since := since(s); !since.IsZero() {
-		parts = append(parts, age(max(now.Sub(since), 0)))
+		parts = append(parts, wording.Age(max(now.Sub(since), 0)))
 	}
 	if s.State == sessions.StateError && s.Reason != "" {
-		parts = append(parts, plain(shortened(in.masked(s.Reason), 120)))
+		parts = append(parts, wording.Plain(wording.CutEnd(in.masked(s.Reason), 120)))
 	}
 	return strings.Join(parts, " · ")
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -44,7 +45,7 @@ func (a *ask) statusOfBindings() string {
 		if err != nil {
 			continue
 		}
-		lines = append(lines, "- "+bold(s.Name)+", "+string(s.State)+": "+bindingState(st)+a.waiting(s.ID))
+		lines = append(lines, "- "+wording.Bold(s.Name)+", "+string(s.State)+": "+bindingState(st)+a.waiting(s.ID))
 	}
 	if len(lines) == 0 {
 		return "No session is mirrored here."
@@ -62,9 +63,9 @@ func (a *ask) waiting(id sessions.ID) string {
 	if n := len(list); n > 1 {
 		text = fmt.Sprintf(", %d texts wait to be typed", n)
 	}
-	text += " since " + clock(list[0].CreatedAt)
+	text += " since " + wording.Clock(list[0].CreatedAt)
 	if list[0].Reason != "" {
-		text += " (" + plain(list[0].Reason) + ")"
+		text += " (" + wording.Plain(list[0].Reason) + ")"
 	}
 	return text
 }
@@ -73,7 +74,7 @@ func (a *ask) waiting(id sessions.ID) string {
 func bindingState(st adapters.BindingStatus) string {
 	switch {
 	case st.Binding.Disabled != "":
-		return "does nothing: " + plain(strings.TrimRight(st.Binding.Disabled, "."))
+		return "does nothing: " + wording.Plain(strings.TrimRight(st.Binding.Disabled, "."))
 	case st.Binding.Resting:
 		return "rests; /reopen lets it go on"
 	}
@@ -82,10 +83,10 @@ func bindingState(st adapters.BindingStatus) string {
 		text += ", nothing is typed"
 	}
 	if problem := st.Problem(); problem != "" {
-		text += ", " + plain(strings.TrimRight(problem, "."))
+		text += ", " + wording.Plain(strings.TrimRight(problem, "."))
 	}
 	if behind := st.Pressure.Behind; behind > 0 {
-		text += fmt.Sprintf(", %d lines behind since %s", behind, age(st.Pressure.Age))
+		text += fmt.Sprintf(", %d lines behind since %s", behind, wording.Age(st.Pressure.Age))
 	}
 	return text
 }
@@ -95,21 +96,21 @@ func (a *ask) statusOfLimits(now time.Time) string {
 	defer cancel()
 	l, err := a.in.opt.Hub.Limits(ctx, a.event.Place)
 	if err != nil {
-		return plain(sentence(err))
+		return wording.Plain(wording.Sentence(err.Error()))
 	}
 	var lines []string
 	for _, w := range l.Chat.Windows {
-		line := fmt.Sprintf("%d of %d calls of %s used", w.Used, w.Window.Calls, short(w.Window.Per))
+		line := fmt.Sprintf("%d of %d calls of %s used", w.Used, w.Window.Calls, wording.ShortAge(w.Window.Per))
 		if w.Family != "" {
 			line += " (" + string(w.Family) + ")"
 		}
 		lines = append(lines, line)
 	}
 	if until := later(l.Bot.PenaltyUntil, l.Chat.PenaltyUntil); until.After(now) {
-		lines = append(lines, "the platform wants silence until "+clock(until)+": nothing is sent before that")
+		lines = append(lines, "the platform wants silence until "+wording.Clock(until)+": nothing is sent before that")
 	}
 	if l.Chat.BackoffUntil.After(now) {
-		lines = append(lines, "the platform couldn't be reached; it's tried again at "+clock(l.Chat.BackoffUntil))
+		lines = append(lines, "the platform couldn't be reached; it's tried again at "+wording.Clock(l.Chat.BackoffUntil))
 	}
 	if m := l.Chat.Multiplier; m > 0 && m < 1 {
 		lines = append(lines, fmt.Sprintf("after a refusal the pace is %.0f %%", 100*m))
@@ -119,16 +120,16 @@ func (a *ask) statusOfLimits(now time.Time) string {
 	}
 	for class, w := range l.Chat.Waiting {
 		if w.Count > 0 {
-			lines = append(lines, fmt.Sprintf("waiting: %d of class %s, the oldest for %s", w.Count, qos.Class(class), short(w.Oldest)))
+			lines = append(lines, fmt.Sprintf("waiting: %d of class %s, the oldest for %s", w.Count, qos.Class(class), wording.ShortAge(w.Oldest)))
 		}
 	}
 	if len(lines) == 0 {
 		lines = []string{"nothing was sent lately, and nothing waits"}
 	}
 	for i, line := range lines {
-		lines[i] = "- " + plain(line)
+		lines[i] = "- " + wording.Plain(line)
 	}
-	return "Limits of this chat (" + plain(l.Mode.String()) + "):\n\n" + strings.Join(lines, "\n")
+	return "Limits of this chat (" + wording.Plain(l.Mode.String()) + "):\n\n" + strings.Join(lines, "\n")
 }
 
 func later(a, b time.Time) time.Time {
@@ -136,14 +137,6 @@ func later(a, b time.Time) time.Time {
 		return a
 	}
 	return b
-}
-
-// short is a time span in few letters: "60 s", "1.5 s".
-func short(d time.Duration) string {
-	if d < 2*time.Minute {
-		return fmt.Sprintf("%g s", float64(d.Round(100*time.Millisecond))/float64(time.Second))
-	}
-	return age(d)
 }
 
 // statusOfCalls says what doesn't ring here; "": all does.
@@ -160,7 +153,7 @@ func (a *ask) statusOfCalls(now time.Time) string {
 		add("In the whole chat", a.in.Preference(chat, ""))
 	}
 	for _, s := range a.in.sessionsAt(a.event.Place, func(adapters.Binding) bool { return true }) {
-		add(bold(s.Name), a.in.Preference(a.event.Place, s.ID))
+		add(wording.Bold(s.Name), a.in.Preference(a.event.Place, s.ID))
 	}
 	return strings.Join(lines, "\n\n")
 }
@@ -173,5 +166,5 @@ func (a *ask) statusOfPerson() string {
 			has = append(has, string(r))
 		}
 	}
-	return "You are " + plain(a.who()) + ": " + strings.Join(has, ", ") + "."
+	return "You are " + wording.Plain(a.who()) + ": " + strings.Join(has, ", ") + "."
 }

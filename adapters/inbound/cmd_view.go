@@ -6,6 +6,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/wording"
 )
 
 // viewCommand says what of a session the place shows.
@@ -30,7 +31,7 @@ func viewCommand() command {
 			if _, err := a.in.opt.Hub.Bind(a.ctx, b.Session, b.Target, v, b.Input); err != nil {
 				return err
 			}
-			return a.replace("Of " + bold(a.session.Name) + " this place shows " + shows(v))
+			return a.replace("Of " + wording.Bold(a.session.Name) + " this place shows " + shows(v))
 		},
 	}
 }

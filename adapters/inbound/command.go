@@ -9,6 +9,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -121,9 +122,9 @@ func (in *Inbound) command(ctx context.Context, ev intake.Event, name, args stri
 	c, ok := in.commands[name]
 	switch {
 	case !ok:
-		return refused("unknown command"), a.reply("There's no command /" + plain(name) + ". /help shows those there are; to pass it on to the session, write //" + plain(name) + ".")
+		return refused("unknown command"), a.reply("There's no command /" + wording.Plain(name) + ". /help shows those there are; to pass it on to the session, write //" + wording.Plain(name) + ".")
 	case !roles.Has(c.needs(ev)):
-		return done{what: name, outcome: "role"}, a.reply("/" + plain(name) + " takes the role " + string(c.needs(ev)) + ".")
+		return done{what: name, outcome: "role"}, a.reply("/" + wording.Plain(name) + " takes the role " + string(c.needs(ev)) + ".")
 	case again && !c.repeat:
 		return done{what: name, outcome: "unsure"}, a.reply("panebridge stopped while it did this. Look whether it's done before you send it again.")
 	}
@@ -136,7 +137,7 @@ func (in *Inbound) command(ctx context.Context, ev intake.Event, name, args stri
 	if err := c.run(a); err != nil {
 		d.outcome = "failed"
 		in.log.Info("a command failed", "command", name, "target", ev.Place.String(), "err", err)
-		return d, a.reply(plain(sentence(err)))
+		return d, a.reply(wording.Plain(wording.Sentence(err.Error())))
 	}
 	return d, nil
 }
@@ -171,13 +172,13 @@ func (a *ask) choose() error {
 // unchosen says why there's no session, or asks which.
 func (in *Inbound) unchosen(a *ask, name string, why error) error {
 	if !errors.Is(why, errSeveralSessions) {
-		return a.reply(plain(sentence(why)))
+		return a.reply(wording.Plain(wording.Sentence(why.Error())))
 	}
 	err := a.which("Which session?", in.sessionsAt(a.event.Place, func(b adapters.Binding) bool { return !b.Unbound }), offer{
 		Do: "command", Args: name + " " + a.args, Person: a.event.Person.ID, Single: true, Group: "which " + a.event.Key,
 	})
 	if err != nil {
-		return a.reply(plain(sentence(err)))
+		return a.reply(wording.Plain(wording.Sentence(err.Error())))
 	}
 	return nil
 }
@@ -215,13 +216,4 @@ func runChosen(a *ask) error {
 	}
 	a.args = strings.TrimSpace(args)
 	return c.run(a)
-}
-
-// sentence is an error as people are told it.
-func sentence(err error) string {
-	text := err.Error()
-	for i, r := range text {
-		return strings.ToUpper(string(r)) + strings.TrimRight(text[i+len(string(r)):], ".") + "."
-	}
-	return text
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -67,7 +68,7 @@ func (in *Inbound) sessionCandidates(place adapters.Target) []intake.Candidate {
 func (in *Inbound) folderCandidates(begun string) []intake.Candidate {
 	var out []intake.Candidate
 	add := func(path string) {
-		c := intake.Candidate{Label: inHome(path), Value: inHome(path)}
+		c := intake.Candidate{Label: wording.HomePath(path), Value: wording.HomePath(path)}
 		if !slices.Contains(out, c) {
 			out = append(out, c)
 		}
@@ -75,7 +76,7 @@ func (in *Inbound) folderCandidates(begun string) []intake.Candidate {
 	for _, path := range in.recent() {
 		add(path)
 	}
-	base := inHome(in.folders())
+	base := wording.HomePath(in.folders())
 	written, below := strings.CutPrefix(begun, base+"/")
 	if !below && strings.HasPrefix(begun, base[:1]) {
 		written = "" // it's elsewhere, or not written yet

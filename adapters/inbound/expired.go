@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/qos"
 )
 
@@ -28,7 +29,7 @@ func (in *Inbound) Expired(adapter string, from, to time.Time) error {
 			To: chat, Key: "expired " + to.Format(time.RFC3339), Class: qos.Final, Ring: true,
 			Text: fmt.Sprintf(
 				"panebridge couldn't read here for %s, and what's written is kept for %s only: what was written between %s and %s may not have arrived. What still matters of it has to be written again.",
-				age(time.Since(from).Round(time.Hour)), age(time.Since(to).Round(time.Hour)), from.Local().Format("Mon 15:04"), to.Local().Format("Mon 15:04"),
+				wording.Age(time.Since(from).Round(time.Hour)), wording.Age(time.Since(to).Round(time.Hour)), from.Local().Format("Mon 15:04"), to.Local().Format("Mon 15:04"),
 			),
 		}))
 	}

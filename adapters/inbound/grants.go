@@ -11,6 +11,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -102,7 +103,7 @@ func (a *access) ended(g Grant, now time.Time) string {
 	case g.Void != "":
 		return g.Void
 	case g.Chat != (adapters.Target{}) && now.Sub(g.Checked) >= ttl:
-		return "nobody could tell for " + age(ttl) + " whether they're still in " + g.Chat.String()
+		return "nobody could tell for " + wording.Age(ttl) + " whether they're still in " + g.Chat.String()
 	}
 	return ""
 }

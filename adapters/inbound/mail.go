@@ -8,6 +8,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -83,12 +84,12 @@ const letterSpare = 200
 
 func (in *Inbound) letterText(l Letter, shape adapters.Shape) string {
 	l.Text = in.masked(l.Text)
-	text := plain(l.Text)
+	text := wording.Plain(l.Text)
 	for cut := []rune(l.Text); shape.MaxLen > 0 && shape.Len(text) > max(shape.MaxLen-letterSpare, letterSpare) && len(cut) > 0; {
 		cut = cut[:len(cut)*9/10]
-		text = plain(string(cut)) + "…"
+		text = wording.Plain(string(cut)) + "…"
 	}
-	return fmt.Sprintf("✉ **%s** writes (%s):\n\n%s", plain(l.From), plain(l.ID), text)
+	return fmt.Sprintf("✉ **%s** writes (%s):\n\n%s", wording.Plain(l.From), wording.Plain(l.ID), text)
 }
 
 // answerLetter sends what a person wrote as an answer to a message that shows a letter.
@@ -109,7 +110,7 @@ func (in *Inbound) answerLetter(ctx context.Context, ev intake.Event, s intake.S
 	}
 	a := &ask{in: in, ctx: ctx, event: ev, roles: roles}
 	if err := a.answerWith(id, s.Text); err != nil {
-		return done{what: "mail", outcome: "failed"}, true, a.reply(plain(sentence(err)))
+		return done{what: "mail", outcome: "failed"}, true, a.reply(wording.Plain(wording.Sentence(err.Error())))
 	}
 	return done{what: "mail", outcome: id}, true, nil
 }
@@ -126,9 +127,9 @@ func (a *ask) answerWith(id, text string) error {
 // letterSent says what became of a letter.
 func letterSent(l Letter, why string) string {
 	if why == "" {
-		return "Sent to " + bold(l.To) + ", who was told of it."
+		return "Sent to " + wording.Bold(l.To) + ", who was told of it."
 	}
-	return "Stored for " + bold(l.To) + ", who wasn't told of it yet: " + plain(why) + "."
+	return "Stored for " + wording.Bold(l.To) + ", who wasn't told of it yet: " + wording.Plain(why) + "."
 }
 
 // replyPressed says how to answer a letter.
@@ -138,7 +139,7 @@ func replyPressed(a *ask) error {
 	}
 	id, place := a.offered.Args, a.event.Place
 	return a.post(adapters.Post{
-		Text: "Answer this message with what you want to say; or write /mail " + plain(id) + " and the text.",
+		Text: "Answer this message with what you want to say; or write /mail " + wording.Plain(id) + " and the text.",
 		Sent: func(message string, err error) {
 			if err == nil && message != "" {
 				go a.in.letterShown(place, message, id) // it mustn't be waited for

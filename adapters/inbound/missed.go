@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -177,7 +178,7 @@ func (m *missed) tell(ctx context.Context, due []Missed) error {
 		if s, err := m.in.opt.Sessions.Get(name); err == nil {
 			name = s.Name
 		}
-		name = plain(name)
+		name = wording.Plain(name)
 		if link := m.in.link(place, id); link != "" {
 			name = "[" + name + "](<" + link + ">)"
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -42,7 +43,7 @@ func (in *Inbound) give(ctx context.Context, ev intake.Event, id string, ans ses
 		if p.Dialog.Kind == sessions.PromptUnread {
 			return "Pressed " + chosen(p.Dialog, ans) + ".", nil
 		}
-		return "Answered: " + fullStop(chosen(p.Dialog, ans)), nil
+		return "Answered: " + wording.FullStop(chosen(p.Dialog, ans)), nil
 	}
 }
 
@@ -142,7 +143,7 @@ func writeAnswer(a *ask) error {
 		return err
 	}
 	return a.reply(
-		fmt.Sprintf("%s, your next message here is the answer to %s.", bold(a.who()), bold(a.session.Name)),
+		fmt.Sprintf("%s, your next message here is the answer to %s.", wording.Bold(a.who()), wording.Bold(a.session.Name)),
 		[]adapters.Button{cancel},
 	)
 }
@@ -208,7 +209,7 @@ func (in *Inbound) answerWith(ctx context.Context, ev intake.Event, s intake.Sai
 	case !roles.Has(may):
 		why, d.outcome = fmt.Sprintf("Answering takes the role %s.", may), "role"
 	case time.Since(ev.At) > in.opt.StaleAfter:
-		why, d.outcome = "It was written "+age(time.Since(ev.At))+" ago, while panebridge couldn't see it. Write it again.", "stale"
+		why, d.outcome = "It was written "+wording.Age(time.Since(ev.At))+" ago, while panebridge couldn't see it. Write it again.", "stale"
 	case len(s.Files) > 0:
 		why, d.outcome = "A question takes a text alone.", "file"
 	}
@@ -219,12 +220,12 @@ func (in *Inbound) answerWith(ctx context.Context, ev intake.Event, s intake.Sai
 		}
 		if err == nil {
 			d.outcome = "done"
-			in.say(ev, "answer", qos.Interactive, plain(said))
+			in.say(ev, "answer", qos.Interactive, wording.Plain(said))
 			return d, nil
 		}
-		why, d.outcome = sentence(err), "failed"
+		why, d.outcome = wording.Sentence(err.Error()), "failed"
 	}
-	in.say(ev, "answer", qos.Interactive, plain("Nothing was typed. "+why))
+	in.say(ev, "answer", qos.Interactive, wording.Plain("Nothing was typed. "+why))
 	return d, nil
 }
 
@@ -247,7 +248,7 @@ func (in *Inbound) question(place adapters.Target, id sessions.ID) string {
 		})
 		what := "the question"
 		if p.Dialog.Title != "" {
-			what = "“" + plain(shortened(oneLine(p.Dialog.Title), maxButton)) + "”"
+			what = "“" + wording.Plain(wording.CutEnd(wording.OneLine(p.Dialog.Title), maxButton)) + "”"
 		}
 		if pf := in.platforms[place.Adapter]; pf != nil && message != "" {
 			if link := pf.Link(place, message); link != "" {

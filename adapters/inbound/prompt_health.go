@@ -7,6 +7,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/wording"
 )
 
 // Questions says whether all open questions that are for chats can be seen in one. Where nobody
@@ -74,7 +75,7 @@ const askLimitsFor = 500 * time.Millisecond
 func (in *Inbound) whyWaits(w waiting, now time.Time) string {
 	ctx, cancel := context.WithTimeout(context.Background(), askLimitsFor)
 	defer cancel()
-	what := fmt.Sprintf("%s has waited for %s", w.place, age(now.Sub(w.since)))
+	what := fmt.Sprintf("%s has waited for %s", w.place, wording.Age(now.Sub(w.since)))
 	l, err := in.opt.Hub.Limits(ctx, w.place)
 	if err != nil {
 		return what
@@ -85,11 +86,11 @@ func (in *Inbound) whyWaits(w waiting, now time.Time) string {
 	}
 	switch {
 	case silent.After(now):
-		return fmt.Sprintf("%s, as the platform has ordered silence until %s (%s more)", what, silent.Format("15:04:05"), age(silent.Sub(now)))
+		return fmt.Sprintf("%s, as the platform has ordered silence until %s (%s more)", what, silent.Format("15:04:05"), wording.Age(silent.Sub(now)))
 	case l.Bot.BudgetErr != nil:
 		return fmt.Sprintf("%s: %s", what, l.Bot.BudgetErr)
 	case l.Chat.BackoffUntil.After(now):
-		return fmt.Sprintf("%s, as calls failed there; the next is made in %s", what, age(l.Chat.BackoffUntil.Sub(now)))
+		return fmt.Sprintf("%s, as calls failed there; the next is made in %s", what, wording.Age(l.Chat.BackoffUntil.Sub(now)))
 	}
 	return what + " for a call"
 }

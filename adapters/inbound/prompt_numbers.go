@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -37,7 +38,7 @@ func numbersNote(d sessions.Dialog) string {
 func keyList(d sessions.Dialog) string {
 	var all []string
 	for i, o := range d.Options {
-		all = append(all, fmt.Sprintf("%d %s", i+1, plain(oneLine(o.Label))))
+		all = append(all, fmt.Sprintf("%d %s", i+1, wording.Plain(wording.OneLine(o.Label))))
 	}
 	return strings.Join(all, " · ")
 }

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -109,7 +110,7 @@ func wholeText(d sessions.Dialog) string {
 
 // isLong reports whether a message shows a part of an option.
 func isLong(o sessions.DialogOption) bool {
-	return utf8.RuneCountInString(oneLine(o.Label)) > maxOption || utf8.RuneCountInString(oneLine(o.Detail)) > maxDetail
+	return utf8.RuneCountInString(wording.OneLine(o.Label)) > maxOption || utf8.RuneCountInString(wording.OneLine(o.Detail)) > maxDetail
 }
 
 // leadOf is the sentence at the top of a message; "": there's none.
@@ -117,12 +118,12 @@ func leadOf(p sessions.Prompt, m PromptMessage, now time.Time) string {
 	if m.Kind != PromptEscalated || p.Final() {
 		return ""
 	}
-	return "Nobody has answered this for " + age(now.Sub(p.OpenedAt)) + "."
+	return "Nobody has answered this for " + wording.Age(now.Sub(p.OpenedAt)) + "."
 }
 
 // showsWhole reports whether the text of a message shows all that a question is about.
 func showsWhole(text string, p sessions.Prompt) bool {
-	return strings.Contains(text, code(strings.Trim(p.Dialog.About(), "\n"))) && !slices.ContainsFunc(p.Dialog.Options, isLong)
+	return strings.Contains(text, wording.Code(strings.Trim(p.Dialog.About(), "\n"))) && !slices.ContainsFunc(p.Dialog.Options, isLong)
 }
 
 // canShow reports whether a place can show all that's to be allowed, in the text of its message or as
@@ -178,14 +179,14 @@ func (ps *prompts) postReminder(post adapters.Post, name string, p sessions.Prom
 	post.Message = m.Message
 	what := ""
 	if t := p.Dialog.Title; t != "" {
-		what = ": " + plain(shortened(oneLine(t), maxQuestion))
+		what = ": " + wording.Plain(wording.CutEnd(wording.OneLine(t), maxQuestion))
 	}
 	if p.Final() {
 		post.Session = "" // its end must not take this back
-		post.Text = fmt.Sprintf("%s waited for an answer%s\n\n%s", plain(name), what, plain(became(p)))
+		post.Text = fmt.Sprintf("%s waited for an answer%s\n\n%s", wording.Plain(name), what, wording.Plain(became(p)))
 		return ps.in.opt.Hub.Post(post)
 	}
-	post.Text = fmt.Sprintf("**%s still waits for an answer**%s", plain(name), what)
+	post.Text = fmt.Sprintf("**%s still waits for an answer**%s", wording.Plain(name), what)
 	post.Ring = !ps.in.Quiet(m.Place, p.Session, time.Now())
 	return ps.in.opt.Hub.Post(post)
 }

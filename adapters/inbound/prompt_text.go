@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -60,7 +61,7 @@ const (
 // stands at its top; "": nothing does. byNumber says that it has no buttons: people answer it
 // with numbers.
 func promptText(name string, p sessions.Prompt, checked []int, shape adapters.Shape, lead string, byNumber bool) string {
-	head := fmt.Sprintf("**%s %s**", plain(name), asks(p.Dialog.Kind))
+	head := fmt.Sprintf("**%s %s**", wording.Plain(name), asks(p.Dialog.Kind))
 	if lead != "" {
 		head = lead + "\n\n" + head
 	}
@@ -71,7 +72,7 @@ func promptText(name string, p sessions.Prompt, checked []int, shape adapters.Sh
 		return unreadText(head, p)
 	}
 	if p.Dialog.Title != "" {
-		head += "\n\n" + plain(shortened(p.Dialog.Title, maxQuestion))
+		head += "\n\n" + wording.Plain(wording.CutEnd(p.Dialog.Title, maxQuestion))
 	}
 	switch {
 	case p.Final():
@@ -87,7 +88,7 @@ func promptText(name string, p sessions.Prompt, checked []int, shape adapters.Sh
 	var foot string
 	switch {
 	case p.Final():
-		foot = plain(became(p))
+		foot = wording.Plain(became(p))
 	case numbered(p.Dialog), byNumber && len(p.Dialog.Options) > 0:
 		foot = optionList(p.Dialog, checked, func(s string) bool { return shape.Len(s) <= shape.MaxLen/2 })
 	}
@@ -109,11 +110,11 @@ func promptText(name string, p sessions.Prompt, checked []int, shape adapters.Sh
 func unreadText(head string, p sessions.Prompt) string {
 	switch {
 	case p.Final():
-		return head + "\n\n" + plain(became(p))
+		return head + "\n\n" + wording.Plain(became(p))
 	case len(p.Dialog.Options) == 0:
 		return head + ": its screen asks for something that's typed there only, a key or a code perhaps. Answer it in the session."
 	case p.Dialog.Title != "":
-		head += ": " + plain(shortened(p.Dialog.Title, maxQuestion))
+		head += ": " + wording.Plain(wording.CutEnd(p.Dialog.Title, maxQuestion))
 	default:
 		head += ": its screen looks like a question."
 	}
@@ -123,22 +124,20 @@ func unreadText(head string, p sessions.Prompt) string {
 // numbered says that the options stand in the text: a button can't hold all of them.
 func numbered(d sessions.Dialog) bool {
 	return slices.ContainsFunc(d.Options, func(o sessions.DialogOption) bool {
-		return utf8.RuneCountInString(oneLine(o.Label)) > maxButton || o.Detail != ""
+		return utf8.RuneCountInString(wording.OneLine(o.Label)) > maxButton || o.Detail != ""
 	})
 }
-
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // optionList is the options as a list, as many as fit.
 func optionList(d sessions.Dialog, checked []int, fits func(string) bool) string {
 	var rows []string
 	for i, o := range d.Options {
-		row := fmt.Sprintf("%d. %s", i+1, plain(shortened(oneLine(o.Label), maxOption)))
+		row := fmt.Sprintf("%d. %s", i+1, wording.Plain(wording.CutEnd(wording.OneLine(o.Label), maxOption)))
 		if slices.Contains(checked, i) {
 			row += " ✓"
 		}
 		if o.Detail != "" {
-			row += " — " + plain(shortened(oneLine(o.Detail), maxDetail))
+			row += " — " + wording.Plain(wording.CutEnd(wording.OneLine(o.Detail), maxDetail))
 		}
 		if !fits(strings.Join(append(rows, row), "\n")) {
 			rows = append(rows, fmt.Sprintf("and %d more, on the screen", len(d.Options)-i))
@@ -159,14 +158,14 @@ func fitting(d sessions.Dialog, length func(string) int, room int) string {
 	if d.Cut && d.Whole == "" {
 		body = "…\n" + body
 	}
-	if whole := code(body); length(whole) <= room {
+	if whole := wording.Code(body); length(whole) <= room {
 		return whole
 	}
 	runes := []rune(body)
 	low, high := 0, len(runes) // so many runes fit; so many and one more don't
 	for low < high {
 		mid := (low + high + 1) / 2
-		if length(code(string(runes[:mid])+"\n…")) <= room {
+		if length(wording.Code(string(runes[:mid])+"\n…")) <= room {
 			low = mid
 		} else {
 			high = mid - 1
@@ -179,7 +178,7 @@ func fitting(d sessions.Dialog, length func(string) int, room int) string {
 	if strings.Trim(cut, "…\n ") == "" {
 		return ""
 	}
-	return code(cut + "\n…")
+	return wording.Code(cut + "\n…")
 }
 
 // buttonLabel is how an option is shown on a button.
@@ -188,25 +187,25 @@ func buttonLabel(d sessions.Dialog, i int, checked []int) string {
 	if slices.Contains(checked, i) {
 		label = "✓ " + label
 	}
-	return shortened(label, maxButton)
+	return wording.CutEnd(label, maxButton)
 }
 
 // optionLabel is what an option is called, in so many characters at most.
 func optionLabel(d sessions.Dialog, i, most int) string {
-	label := oneLine(d.Options[i].Label)
+	label := wording.OneLine(d.Options[i].Label)
 	switch {
 	case numbered(d):
 		label = fmt.Sprintf("%d. %s", i+1, label)
 	case label == "":
 		label = fmt.Sprintf("Option %d", i+1)
 	}
-	return shortened(label, most)
+	return wording.CutEnd(label, most)
 }
 
 // chosen is what an answer says, as people read it.
 func chosen(d sessions.Dialog, a sessions.Answer) string {
 	if a.Text != "" {
-		return "“" + shortened(oneLine(a.Text), maxOption) + "”"
+		return "“" + wording.CutEnd(wording.OneLine(a.Text), maxOption) + "”"
 	}
 	var labels []string
 	for _, i := range a.Options {
@@ -214,7 +213,7 @@ func chosen(d sessions.Dialog, a sessions.Answer) string {
 			labels = append(labels, fmt.Sprintf("option %d", i+1))
 			continue
 		}
-		labels = append(labels, shortened(oneLine(d.Options[i].Label), maxOption))
+		labels = append(labels, wording.CutEnd(wording.OneLine(d.Options[i].Label), maxOption))
 	}
 	if len(labels) == 0 {
 		return "none of them"
@@ -237,33 +236,16 @@ func became(p sessions.Prompt) string {
 		if p.Dialog.Kind == sessions.PromptUnread {
 			return whoAnswered(*p.Answer) + " pressed " + chosen(p.Dialog, *p.Answer) + "."
 		}
-		return "Answered by " + whoAnswered(*p.Answer) + ": " + fullStop(chosen(p.Dialog, *p.Answer))
+		return "Answered by " + whoAnswered(*p.Answer) + ": " + wording.FullStop(chosen(p.Dialog, *p.Answer))
 	case p.Reason != "":
-		return sentenceOf(p.Reason)
+		return wording.Sentence(p.Reason)
 	case p.State == sessions.PromptAnswered:
 		return "It was answered."
 	case p.State == sessions.PromptClosed:
 		return "The question is closed."
 	case p.State == sessions.PromptAnswering && p.Answer != nil:
-		return whoAnswered(*p.Answer) + " is answering: " + fullStop(chosen(p.Dialog, *p.Answer))
+		return whoAnswered(*p.Answer) + " is answering: " + wording.FullStop(chosen(p.Dialog, *p.Answer))
 	default:
 		return "The question is open."
 	}
-}
-
-// fullStop ends a text like a sentence.
-func fullStop(text string) string {
-	if strings.HasSuffix(text, ".") || strings.HasSuffix(text, "?") || strings.HasSuffix(text, "!") {
-		return text
-	}
-	return text + "."
-}
-
-// sentenceOf is a text as a sentence.
-func sentenceOf(text string) string {
-	r, n := utf8.DecodeRuneInString(text)
-	if n == 0 {
-		return text
-	}
-	return fullStop(strings.ToUpper(string(r)) + text[n:])
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -107,7 +108,7 @@ func answerRole(p sessions.Prompt) Role {
 func shownOptions(d sessions.Dialog) []int {
 	var out []int
 	for i, o := range d.Options {
-		if d.Offers(i) && (d.Text == "" || oneLine(o.Label) != oneLine(d.Text)) {
+		if d.Offers(i) && (d.Text == "" || wording.OneLine(o.Label) != wording.OneLine(d.Text)) {
 			out = append(out, i)
 		}
 	}
@@ -133,7 +134,7 @@ func choices(p sessions.Prompt, m PromptMessage, shown []int, shape adapters.Sha
 		for _, i := range part {
 			o := p.Dialog.Options[i]
 			menu.Options = append(menu.Options, adapters.Option{
-				Label: optionLabel(p.Dialog, i, adapters.MaxOption), Detail: shortened(oneLine(o.Detail), adapters.MaxOption),
+				Label: optionLabel(p.Dialog, i, adapters.MaxOption), Detail: wording.CutEnd(wording.OneLine(o.Detail), adapters.MaxOption),
 				Value: strconv.Itoa(i), Chosen: slices.Contains(m.Checked, i),
 			})
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -72,7 +73,7 @@ func (rs *receipts) takenBack(ctx context.Context, t *tracked, now time.Time) ti
 	}
 	var p adapters.Post
 	if err == nil {
-		p, err = rs.in.stalePost(ctx, w, fmt.Sprintf("This couldn't be typed for %s. Run it now?", age(now.Sub(t.receipt.CreatedAt))))
+		p, err = rs.in.stalePost(ctx, w, fmt.Sprintf("This couldn't be typed for %s. Run it now?", wording.Age(now.Sub(t.receipt.CreatedAt))))
 	}
 	if err == nil {
 		key := t.Key

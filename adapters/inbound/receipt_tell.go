@@ -7,6 +7,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -45,13 +46,13 @@ func (rs *receipts) tell(ctx context.Context, t *tracked, what Progress, now tim
 		case t.Told == ToldSubmitted && t.Reply != "":
 			p.Text = "Typed and submitted; the agent has it."
 		case t.Reply != "" && unverified:
-			p.Text = "Typed now; " + plain(t.receipt.Reason) + "."
+			p.Text = "Typed now; " + wording.Plain(t.receipt.Reason) + "."
 		case t.words && unverified:
-			p.Text = "Typed; " + plain(t.receipt.Reason) + "."
+			p.Text = "Typed; " + wording.Plain(t.receipt.Reason) + "."
 		case t.words && t.Reply == "":
 			p.Text = "Typed and submitted."
 		case t.Reply != "" && t.receipt.Anyway != "":
-			p.Text = "Sent anyway by " + plain(rs.in.access.name(intake.Person{ID: t.receipt.Anyway})) + ", and submitted now."
+			p.Text = "Sent anyway by " + wording.Plain(rs.in.access.name(intake.Person{ID: t.receipt.Anyway})) + ", and submitted now."
 		case t.Reply != "":
 			p.Text = "Typed and submitted now."
 		default:
@@ -63,14 +64,14 @@ func (rs *receipts) tell(ctx context.Context, t *tracked, what Progress, now tim
 		}
 	case ToldQueued:
 		p.Class = qos.Stream
-		p.Text = "Waits: " + plain(t.receipt.Reason) + "."
+		p.Text = "Waits: " + wording.Plain(t.receipt.Reason) + "."
 	case ToldAnswered:
 		p.Class = qos.Stream
 		p.Text = "Taken up, and answered."
 	case ToldHeld:
-		p.Text, p.Ring = "Held: "+plain(t.receipt.Reason)+".", t.Told != ToldHeld || t.behind
+		p.Text, p.Ring = "Held: "+wording.Plain(t.receipt.Reason)+".", t.Told != ToldHeld || t.behind
 		if t.receipt.Behind != "" {
-			p.Text, p.Ring = "Waits: "+plain(t.receipt.Reason)+".", false
+			p.Text, p.Ring = "Waits: "+wording.Plain(t.receipt.Reason)+".", false
 			p.Buttons = rs.heldButtons(ctx, t)
 			break
 		}
@@ -82,12 +83,12 @@ func (rs *receipts) tell(ctx context.Context, t *tracked, what Progress, now tim
 		}
 		p.Buttons = rs.heldButtons(ctx, t)
 	case ToldFailed:
-		p.Text, p.Ring = "Failed: "+plain(t.receipt.Reason)+".", true
+		p.Text, p.Ring = "Failed: "+wording.Plain(t.receipt.Reason)+".", true
 	case ToldTakenBack:
 		p.Text = "Taken back."
 	case ToldPassed:
 		p.Class = qos.Stream
-		p.Text = "Typed and submitted, " + plain(sessions.ReasonPassed) + "."
+		p.Text = "Typed and submitted, " + wording.Plain(sessions.ReasonPassed) + "."
 	default:
 		return
 	}

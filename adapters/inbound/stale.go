@@ -8,6 +8,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -51,7 +52,7 @@ func (in *Inbound) askStale(ctx context.Context, ev intake.Event, s intake.Said)
 	if err := in.opt.Store.PutWaiting(ctx, w); err != nil {
 		return done{}, fmt.Errorf("keep an old message until it's wanted: %w", err)
 	}
-	post, err := in.stalePost(ctx, w, "This is "+age(time.Since(ev.At))+" old: panebridge couldn't see it before. Run it now?")
+	post, err := in.stalePost(ctx, w, "This is "+wording.Age(time.Since(ev.At))+" old: panebridge couldn't see it before. Run it now?")
 	if err != nil {
 		return done{}, err
 	}
@@ -116,18 +117,4 @@ func skipStale(a *ask) error {
 		return err
 	}
 	return a.replace("Skipped.")
-}
-
-// age is a time span as people say it.
-func age(d time.Duration) string {
-	switch {
-	case d < 2*time.Minute:
-		return fmt.Sprintf("%d s", int(d.Seconds()))
-	case d < 2*time.Hour:
-		return fmt.Sprintf("%d min", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%d h", int(d.Hours()))
-	default:
-		return fmt.Sprintf("%d days", int(d.Hours()/24))
-	}
 }

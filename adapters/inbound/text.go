@@ -9,6 +9,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -107,7 +108,7 @@ func (in *Inbound) whyNone(ev intake.Event) string {
 		case b.Resting:
 			return "This place rests because it was closed. /reopen lets it go on."
 		case b.Disabled != "":
-			return "This place mirrors nothing at the moment: " + plain(strings.TrimRight(b.Disabled, ".")) + ". /bind lets it go on."
+			return "This place mirrors nothing at the moment: " + wording.Plain(strings.TrimRight(b.Disabled, ".")) + ". /bind lets it go on."
 		case b.Active() && !b.Input:
 			return "This place shows a session, but what's written here isn't typed. /bind changes that."
 		}
@@ -116,7 +117,7 @@ func (in *Inbound) whyNone(ev intake.Event) string {
 		return "No session takes what's written here: write in a session's own thread. /new begins one, /help shows the rest."
 	}
 	if other := in.sharer(place.Adapter); other != "" {
-		return "No session of this panebridge is bound to this place. " + plain(other) + " shares its bot: if it shows a session here, it doesn't read what's written, and nothing was typed. End one of the two, or give each a bot of its own."
+		return "No session of this panebridge is bound to this place. " + wording.Plain(other) + " shares its bot: if it shows a session here, it doesn't read what's written, and nothing was typed. End one of the two, or give each a bot of its own."
 	}
 	return "No session is bound to this place. /new begins one, /bind takes one that runs, /help shows the rest."
 }
@@ -156,7 +157,7 @@ func inputChosen(a *ask) error {
 	if err := a.run(w, a.session); err != nil {
 		return err
 	}
-	return a.replace("For " + plain(a.session.Name) + ".")
+	return a.replace("For " + wording.Plain(a.session.Name) + ".")
 }
 
 // run types a text that waited, and forgets it.
@@ -181,7 +182,7 @@ func (in *Inbound) input(ctx context.Context, ev intake.Event, s intake.Said, to
 			return done{}, err
 		}
 		if problem != "" {
-			in.say(ev, "refused", qos.Interactive, "Nothing was typed. "+plain(problem))
+			in.say(ev, "refused", qos.Interactive, "Nothing was typed. "+wording.Plain(problem))
 			d.outcome = "file refused"
 			return d, nil
 		}
@@ -198,7 +199,7 @@ func (in *Inbound) input(ctx context.Context, ev intake.Event, s intake.Said, to
 	case errors.Is(err, sessions.ErrUnavailable), ctx.Err() != nil && err != nil:
 		return done{}, fmt.Errorf("type into %s: %w", to.ID, err)
 	case err != nil:
-		in.say(ev, "refused", qos.Interactive, "Not typed. "+plain(sentence(err)))
+		in.say(ev, "refused", qos.Interactive, "Not typed. "+wording.Plain(wording.Sentence(err.Error())))
 		d.outcome = "refused"
 		return d, in.opt.Store.DropOrigin(ctx, ev.Key)
 	}

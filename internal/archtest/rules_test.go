@@ -44,7 +44,8 @@ var rules = map[string][]string{
 	"adapters/platformtest":     {"adapters", "adapters/adaptertest", "adapters/inbound", "adapters/intake", "qos", "sessions", "internal/faults", "internal/recording", "internal/render", "internal/render/rendertest", "internal/store", "internal/store/storetest"},
 
 	"adapters/intake":   {"adapters", "sessions"},
-	"adapters/inbound":  {"adapters", "adapters/intake", "qos", "sessions", "internal/regular", "internal/render/screenshot", "internal/render/sgr"},
+	"adapters/wording":  {},
+	"adapters/inbound":  {"adapters", "adapters/intake", "adapters/wording", "qos", "sessions", "internal/regular", "internal/render/screenshot", "internal/render/sgr"},
 	"adapters/web":      {"internal/render", "internal/render/sgr"},
 	"adapters/telegram": {"adapters", "adapters/exchange", "adapters/intake", "qos", "sessions", "internal/render", "internal/render/entities", "internal/redact"},
 	"adapters/discord":  {"adapters", "adapters/exchange", "adapters/inbound", "adapters/intake", "qos", "sessions", "internal/render", "internal/render/discord", "internal/redact"},
