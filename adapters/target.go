@@ -34,6 +34,9 @@ func (t Target) String() string {
 	return s
 }
 
+// WholeChat is the chat that a place is in, without thread.
+func (t Target) WholeChat() Target { return Target{Adapter: t.Adapter, Chat: t.Chat} }
+
 // View says what of a session a target shows.
 type View string
 

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/intake"
 )
 
@@ -176,16 +176,16 @@ func TestAKnownPersonInAnUnknownChatIsAStranger(t *testing.T) {
 
 func TestRoles(t *testing.T) {
 	for _, c := range []struct {
-		has  inbound.Roles
-		want map[inbound.Role]bool
+		has  access.Roles
+		want map[access.Role]bool
 	}{
 		{nil, nil},
-		{roles(inbound.Viewer), map[inbound.Role]bool{inbound.Viewer: true}},
-		{roles(inbound.Operator), map[inbound.Role]bool{inbound.Viewer: true, inbound.Operator: true}},
-		{roles(inbound.Approver), map[inbound.Role]bool{inbound.Viewer: true, inbound.Approver: true}},
-		{roles(inbound.Admin), map[inbound.Role]bool{inbound.Viewer: true, inbound.Operator: true, inbound.Approver: true, inbound.Admin: true}},
+		{roles(access.Viewer), map[access.Role]bool{access.Viewer: true}},
+		{roles(access.Operator), map[access.Role]bool{access.Viewer: true, access.Operator: true}},
+		{roles(access.Approver), map[access.Role]bool{access.Viewer: true, access.Approver: true}},
+		{roles(access.Admin), map[access.Role]bool{access.Viewer: true, access.Operator: true, access.Approver: true, access.Admin: true}},
 	} {
-		for _, r := range []inbound.Role{inbound.Viewer, inbound.Operator, inbound.Approver, inbound.Admin} {
+		for _, r := range []access.Role{access.Viewer, access.Operator, access.Approver, access.Admin} {
 			if c.has.Has(r) != c.want[r] {
 				t.Errorf("%v has %s: %v", c.has, r, c.has.Has(r))
 			}
@@ -202,7 +202,7 @@ func (w *world) pairAt(person, code, chat string) {
 	w.do(ev)
 }
 
-func (w *world) code(role inbound.Role) string {
+func (w *world) code(role access.Role) string {
 	w.Helper()
 	code, _, err := w.in.Pair(w.Context(), role, "cli")
 	if err != nil {
@@ -213,7 +213,7 @@ func (w *world) code(role inbound.Role) string {
 
 func TestPairingLetsAPersonInOnce(t *testing.T) {
 	inWorld(t, func(w *world) {
-		code := w.code(inbound.Operator)
+		code := w.code(access.Operator)
 		w.pairAt(evil, strings.ToLower(code[:4])+"-"+code[4:], "666")
 		w.wantPosts("as operator")
 		w.say(evil, "typed by a friend now")
@@ -238,7 +238,7 @@ func TestPairingLetsAPersonInOnce(t *testing.T) {
 
 func TestPairingInAGroupMakesItKnown(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.pairAt(evil, w.code(inbound.Viewer), "-77")
+		w.pairAt(evil, w.code(access.Viewer), "-77")
 		w.wantPosts("this chat is known now")
 		w.restart()
 		ev := w.event(ann, intake.Said{Text: "/help"})
@@ -253,11 +253,11 @@ func TestPairingInAGroupMakesItKnown(t *testing.T) {
 
 func TestCodesExpireAndCannotBeGuessed(t *testing.T) {
 	inWorld(t, func(w *world) {
-		old := w.code(inbound.Admin)
+		old := w.code(access.Admin)
 		w.pass(10*time.Minute + time.Second)
 		w.pairAt(evil, old, "666")
 		w.wantPosts()
-		code := w.code(inbound.Admin)
+		code := w.code(access.Admin)
 		for range 5 {
 			w.pairAt(evil, "22222222", "666")
 		}
@@ -269,14 +269,14 @@ func TestCodesExpireAndCannotBeGuessed(t *testing.T) {
 		w.pairAt("chat:7777", code, "7777")
 		w.wantPosts()
 		w.pass(10 * time.Minute)
-		w.pairAt("chat:7777", w.code(inbound.Admin), "7777")
+		w.pairAt("chat:7777", w.code(access.Admin), "7777")
 		w.wantPosts("as admin")
 	})
 }
 
 func TestTheSameUpdateIsPairedAgain(t *testing.T) {
 	inWorld(t, func(w *world) {
-		ev := w.event(evil, intake.Said{Text: "/pair " + w.code(inbound.Viewer)})
+		ev := w.event(evil, intake.Said{Text: "/pair " + w.code(access.Viewer)})
 		w.do(ev)
 		w.do(ev)
 		w.wantPosts("as viewer", "as viewer")
@@ -331,7 +331,7 @@ func TestEveryInputIsInTheAuditLog(t *testing.T) {
 		w.say(ann, "a secret text")
 		w.say(ann, "/help me")
 		w.press(ann, "o:forged")
-		w.pairAt(evil, w.code(inbound.Viewer), "666")
+		w.pairAt(evil, w.code(access.Viewer), "666")
 		w.say(bob, "viewer's text")
 		w.pass(5 * time.Second)
 		entries, err := w.store.Entries(w.Context(), 10)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/qos"
@@ -18,7 +19,7 @@ type ask struct {
 	in      *Inbound
 	ctx     context.Context //nolint:containedctx // it lives as long as the one call that handles the event
 	event   intake.Event
-	roles   Roles
+	roles   access.Roles
 	session sessions.Session // zero: the place has none, and none was named
 	args    string           // behind the command and the session's name, white space cut
 	offered Offer            // of the pressed button; zero: it's a command
@@ -102,7 +103,7 @@ func (a *ask) pressed() bool {
 
 // who is what the person is called in chats: by the configuration, else by the
 // platform.
-func (a *ask) who() string { return a.in.access.name(a.event.Person) }
+func (a *ask) who() string { return a.in.NameOf(a.event.Person) }
 
 // answer tells the person who pressed a button something. It's only a courtesy:
 // the platform takes no answer after some seconds.

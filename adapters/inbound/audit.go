@@ -45,9 +45,6 @@ type AuditStore interface {
 	EndEntry(ctx context.Context, e Entry, replies []Reply) error
 	// Entries returns the newest, the newest first.
 	Entries(ctx context.Context, limit int) ([]Entry, error)
-	// Visits returns who has done something in which places since a time, and when last; the
-	// oldest first.
-	Visits(ctx context.Context, since time.Time) ([]Visit, error)
 }
 
 // done is what became of an event.
@@ -66,13 +63,13 @@ func entryOf(ev intake.Event) Entry {
 	switch a := ev.Action.(type) {
 	case intake.Said:
 		text, e.Kind = a.Text, "text"
-		if name, _, ok := readCommand(a.Text); ok {
+		if name, _, ok := intake.ReadCommand(a.Text); ok {
 			e.Kind, e.What = "command", name
 		}
 		if len(a.Files) > 0 {
 			e.Kind = "file"
 		}
-		if name, _, ok := readCommand(a.Text); ok && name == "pair" {
+		if name, _, ok := intake.ReadCommand(a.Text); ok && name == "pair" {
 			text = "" // a hash of a code would give it away
 		}
 	case intake.Edited:

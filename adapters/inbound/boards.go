@@ -167,7 +167,7 @@ func (bs *boards) wanted() map[adapters.Target]map[sessions.ID]bool {
 		if !b.Open {
 			continue
 		}
-		place := chatOf(b.Target)
+		place := b.Target.WholeChat()
 		if out[place] == nil {
 			out[place] = map[sessions.ID]bool{}
 		}

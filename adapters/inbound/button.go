@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/sessions"
@@ -23,7 +24,7 @@ type offer struct {
 	Session sessions.ID // "": none
 	Args    string      // the handler's own, at most 4096 bytes
 	// Role is what a person needs to press it; Person, if set, the only one who may.
-	Role   Role
+	Role   access.Role
 	Person string
 	Single bool // it works once
 	// Group, with Single: of all offers with the same group one works, once.
@@ -45,7 +46,7 @@ type Offer struct {
 	Do      string
 	Session sessions.ID
 	Args    string
-	Role    Role
+	Role    access.Role
 	Person  string
 	Single  bool
 	Group   string // never empty
@@ -131,7 +132,7 @@ func (in *Inbound) Offered(ctx context.Context, data string) bool {
 // press handles a pressed button of a known person. again says that it was begun
 // before. It returns what became of it, for the audit log, and whether it may be
 // tried again.
-func (in *Inbound) press(ctx context.Context, ev intake.Event, p intake.Pressed, roles Roles, again bool) (done, error) {
+func (in *Inbound) press(ctx context.Context, ev intake.Event, p intake.Pressed, roles access.Roles, again bool) (done, error) {
 	a := &ask{in: in, ctx: ctx, event: ev, roles: roles, again: again}
 	id := offerID(p.Data)
 	if id == "" {
@@ -146,7 +147,7 @@ func (in *Inbound) press(ctx context.Context, ev intake.Event, p intake.Pressed,
 	}
 	d := done{what: o.Do, session: o.Session}
 	o.Place = in.moves.now(o.Place) // it may have been made while its chat moved
-	if ev.Place == chatOf(o.Place) {
+	if ev.Place == o.Place.WholeChat() {
 		// Of a message that's too old, Telegram doesn't say in which topic it stands
 		// (core.telegram.org/bots/api#inaccessiblemessage).
 		ev.Place = o.Place
@@ -201,7 +202,7 @@ func (in *Inbound) press(ctx context.Context, ev intake.Event, p intake.Pressed,
 
 // refusal says why a person may not press a button here and now, for the log and
 // for the person; "": they may.
-func (in *Inbound) refusal(ev intake.Event, o Offer, roles Roles) (why, text string) {
+func (in *Inbound) refusal(ev intake.Event, o Offer, roles access.Roles) (why, text string) {
 	now := time.Now()
 	switch {
 	case o.Place != ev.Place:

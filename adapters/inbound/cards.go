@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
@@ -214,8 +215,8 @@ func (cs *cards) buttons(ctx context.Context, s sessions.Session, at adapters.Ta
 	var row []adapters.Button
 	for _, b := range []struct {
 		label, command string
-		role           Role
-	}{{"Screen", "screen", Viewer}, {"Keys", "keys", Operator}, {"Stop", "stop", Operator}, {"Close", "close", Operator}} {
+		role           access.Role
+	}{{"Screen", "screen", access.Viewer}, {"Keys", "keys", access.Operator}, {"Stop", "stop", access.Operator}, {"Close", "close", access.Operator}} {
 		button, err := cs.in.offer(ctx, at, b.label, offer{Do: "command", Args: b.command + " ", Session: s.ID, Role: b.role})
 		if err != nil {
 			return nil, err

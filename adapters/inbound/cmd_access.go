@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/wording"
 )
@@ -14,14 +15,14 @@ import (
 func accessCommand() command {
 	return command{
 		CommandInfo: intake.CommandInfo{Name: "access", Args: "[change] [person] [role]", Help: "Say who may do what, and change it"},
-		role:        Admin,
+		role:        access.Admin,
 		run: func(a *ask) error {
 			words := strings.Fields(a.args)
 			switch {
 			case len(words) == 0:
 				return a.reply(accessText(a.in.AccessList(), time.Now()))
 			case words[0] == "grant" && len(words) == 3:
-				if err := a.in.Give(a.ctx, words[1], Role(strings.ToLower(words[2])), a.event.Person.ID); err != nil {
+				if err := a.in.Give(a.ctx, words[1], access.Role(strings.ToLower(words[2])), a.event.Person.ID); err != nil {
 					return err
 				}
 				return a.reply(wording.Plain(words[1] + " may do what the role " + strings.ToLower(words[2]) + " says."))
@@ -39,7 +40,7 @@ func accessCommand() command {
 
 // RevokedText says what came of taking back a person's access; rest is what the
 // configuration gives them.
-func RevokedText(person string, rest Roles) string {
+func RevokedText(person string, rest access.Roles) string {
 	if len(rest) == 0 {
 		return person + " has no access any more."
 	}
@@ -55,7 +56,7 @@ func RevokedText(person string, rest Roles) string {
 const maxAccessRows = 30
 
 // accessText lists who may do what, in Markdown.
-func accessText(all []Listed, now time.Time) string {
+func accessText(all []access.Listed, now time.Time) string {
 	var b strings.Builder
 	for i, l := range all {
 		if i == maxAccessRows {
@@ -75,7 +76,7 @@ func accessText(all []Listed, now time.Time) string {
 }
 
 // GivenText says where somebody's role comes from, and how it stands.
-func GivenText(l Listed, now time.Time) string {
+func GivenText(l access.Listed, now time.Time) string {
 	if l.Config {
 		return "by the configuration"
 	}

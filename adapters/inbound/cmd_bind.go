@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/sessions"
@@ -16,7 +17,7 @@ import (
 func bindCommand() command {
 	return command{
 		CommandInfo: intake.CommandInfo{Name: "bind", Args: "SESSION [stream|final|screen] [input on|off]", Help: "Have this place mirror a session"},
-		role:        Operator,
+		role:        access.Operator,
 		repeat:      true,
 		run:         bind,
 	}
@@ -26,7 +27,7 @@ func bindCommand() command {
 func unbindCommand() command {
 	return command{
 		CommandInfo: intake.CommandInfo{Name: "unbind", Args: "[SESSION]", Help: "Have this place mirror a session no longer"},
-		role:        Operator,
+		role:        access.Operator,
 		session:     true,
 		run:         unbind,
 	}
@@ -131,8 +132,8 @@ func (a *ask) bind(how binding) error {
 			return err
 		}
 	}
-	if !a.event.Private && !a.in.access.knows(a.event.Place) && a.roles.Has(Admin) {
-		if err := a.in.adopt(a.ctx, a.event.Place, a.event.Person.ID); err != nil {
+	if !a.event.Private && !a.in.Knows(a.event.Place) && a.roles.Has(access.Admin) {
+		if err := a.in.Adopt(a.ctx, a.event.Place, a.event.Person.ID); err != nil {
 			return err
 		}
 	}

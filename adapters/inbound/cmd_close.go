@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/sessions"
@@ -17,7 +18,7 @@ const confirmFor = 10 * time.Minute
 func closeCommand() command {
 	return command{
 		CommandInfo: intake.CommandInfo{Name: "close", Args: "[SESSION]", Help: "End the session; asks first"},
-		role:        Operator,
+		role:        access.Operator,
 		session:     true,
 		repeat:      true, // it only asks
 		run:         askClose,
@@ -32,7 +33,7 @@ func askClose(a *ask) error {
 		return fmt.Errorf("the session %s has ended already", a.session.Name)
 	}
 	o := offer{
-		Session: a.session.ID, Role: Operator, Person: a.event.Person.ID, Single: true, Group: "close " + a.event.Key,
+		Session: a.session.ID, Role: access.Operator, Person: a.event.Person.ID, Single: true, Group: "close " + a.event.Key,
 		Expires: time.Now().Add(confirmFor),
 	}
 	o.Do = "close"

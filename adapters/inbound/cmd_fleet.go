@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/wording"
 )
@@ -13,7 +14,7 @@ import (
 func fleetCommand() command {
 	return command{
 		CommandInfo: intake.CommandInfo{Name: "fleet", Args: "[NAME]", Help: "Which sessions work together, and what they're doing"},
-		role:        Viewer,
+		role:        access.Viewer,
 		repeat:      true,
 		run: func(a *ask) error {
 			if a.in.opt.Mail == nil {

@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/internal/regular"
 )
@@ -125,7 +126,7 @@ func (a *ask) choice(do, label string, c choice) (adapters.Button, error) {
 		return adapters.Button{}, fmt.Errorf("keep a choice: %w", err)
 	}
 	return a.offer(wording.CutBegin(a.in.masked(label), maxLabel), offer{
-		Do: do, Args: string(args), Role: Operator, Person: a.event.Person.ID, Single: do == "begin", Group: "new " + c.Asked,
+		Do: do, Args: string(args), Role: access.Operator, Person: a.event.Person.ID, Single: do == "begin", Group: "new " + c.Asked,
 	})
 }
 

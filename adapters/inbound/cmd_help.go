@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/wording"
 )
@@ -12,7 +13,7 @@ import (
 func helpCommand() command {
 	return command{
 		CommandInfo: intake.CommandInfo{Name: "help", Help: "What you can do here"},
-		role:        Viewer,
+		role:        access.Viewer,
 		repeat:      true,
 		run: func(a *ask) error {
 			var b strings.Builder
@@ -29,7 +30,7 @@ func helpCommand() command {
 				fmt.Fprintf(&b, ": %s\n\n", wording.Plain(c.Help))
 			}
 			b.WriteString("Where a place mirrors several sessions, or none, write the session's name behind the command.\n\n")
-			if a.roles.Has(Operator) {
+			if a.roles.Has(access.Operator) {
 				b.WriteString("Anything else is typed into the session of this place. 👍 on it: submitted; 🤔: typed, but nobody saw it taken. //x passes /x on.")
 			} else {
 				b.WriteString("What you write here isn't typed: that takes the role operator.")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/sessions"
@@ -28,7 +29,7 @@ const (
 func historyCommand() command {
 	return command{
 		CommandInfo: intake.CommandInfo{Name: "history", Args: "[N]", Help: "The last N lines, as a file if they're long"},
-		role:        Viewer,
+		role:        access.Viewer,
 		session:     true,
 		repeat:      true,
 		run:         history,

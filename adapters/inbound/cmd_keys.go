@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/sessions"
@@ -44,7 +45,7 @@ const (
 func keysCommand() command {
 	return command{
 		CommandInfo: intake.CommandInfo{Name: "keys", Args: "[Up Enter C-c …]", Help: "A keyboard, or press keys by their names"},
-		role:        Operator,
+		role:        access.Operator,
 		session:     true,
 		run: func(a *ask) error {
 			if a.args == "" {
@@ -84,10 +85,10 @@ const seenAgo = 1500 * time.Millisecond
 func (a *ask) press(keys []string) error {
 	harmless := !slices.ContainsFunc(keys, func(k string) bool { return k != "Escape" && k != "C-c" })
 	asks := (a.session.State == sessions.StateWaiting || a.in.asksNow(a.session.ID)) && !a.in.asksLine(a.session.ID)
-	if asks && !harmless && !a.roles.Has(Approver) {
+	if asks && !harmless && !a.roles.Has(access.Approver) {
 		return errors.New("a question is on the screen: answering it takes the role approver; /esc and /stop can be used")
 	}
-	press := sessions.KeyPress{Keys: keys, Author: a.event.Person.ID, Answers: a.roles.Has(Approver), Seen: a.event.At}
+	press := sessions.KeyPress{Keys: keys, Author: a.event.Person.ID, Answers: a.roles.Has(access.Approver), Seen: a.event.At}
 	if _, button := a.event.Action.(intake.Pressed); button {
 		press.Seen = press.Seen.Add(-seenAgo)
 	}
@@ -119,7 +120,7 @@ func (a *ask) showKeyboard() error {
 	for _, keys := range keyboard {
 		var row []adapters.Button
 		for _, k := range keys {
-			b, err := a.offer(k.label, offer{Do: "key", Session: a.session.ID, Args: k.name, Role: Operator})
+			b, err := a.offer(k.label, offer{Do: "key", Session: a.session.ID, Args: k.name, Role: access.Operator})
 			if err != nil {
 				return err
 			}
@@ -127,7 +128,7 @@ func (a *ask) showKeyboard() error {
 		}
 		rows = append(rows, row)
 	}
-	look, err := a.offer("Look", offer{Do: "rows", Session: a.session.ID, Role: Viewer})
+	look, err := a.offer("Look", offer{Do: "rows", Session: a.session.ID, Role: access.Viewer})
 	if err != nil {
 		return err
 	}

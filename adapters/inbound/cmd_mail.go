@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/intake"
 )
 
@@ -13,7 +14,7 @@ import (
 func mailCommand() command {
 	return command{
 		CommandInfo: intake.CommandInfo{Name: "mail", Args: "[SESSION or ID, and a text]", Help: "Read what agents wrote to you, answer, or write to one"},
-		role:        Operator,
+		role:        access.Operator,
 		repeat:      true, // the same key is sent once
 		run: func(a *ask) error {
 			to, text, _ := strings.Cut(a.args, " ")

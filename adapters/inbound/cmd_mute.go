@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/wording"
 )
@@ -18,8 +19,8 @@ const maxMute = 366 * 24 * time.Hour
 func muteCommand() command {
 	return command{
 		CommandInfo: intake.CommandInfo{Name: "mute", Args: "[SESSION] [1h|22:00-07:00|off]", Help: "Nothing rings here: for a while, or in quiet hours"},
-		role:        Operator,
-		private:     Viewer,
+		role:        access.Operator,
+		private:     access.Viewer,
 		repeat:      true,
 		run:         mute,
 	}

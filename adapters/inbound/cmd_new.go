@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/sessions"
@@ -25,7 +26,7 @@ var shells = []string{"bash", "zsh", "fish", "sh"} //nolint:gochecknoglobals // 
 func newCommand() command {
 	return command{
 		CommandInfo: intake.CommandInfo{Name: "new", Args: "[agent] [resume] [folder]", Help: "Begin a session; without a folder it's asked for"},
-		role:        Operator,
+		role:        access.Operator,
 		run:         newSession,
 	}
 }
@@ -222,10 +223,10 @@ func (a *ask) begin(c choice, folder string) error {
 func (a *ask) begun(s sessions.Session) error {
 	a.in.opt.Hub.Focus(s.ID)
 	text := wording.Bold(s.Name) + " begins in " + wording.Plain(a.in.shown(s.Cwd)) + "."
-	shape := a.in.opt.Hub.Shape(chatOf(a.event.Place))
+	shape := a.in.opt.Hub.Shape(a.event.Place.WholeChat())
 	to := a.event.Place
 	if shape.OwnThread {
-		to = chatOf(to)
+		to = to.WholeChat()
 	}
 	_, err := a.in.opt.Hub.Bind(a.ctx, s.ID, to, adapters.ViewStream, true)
 	switch {

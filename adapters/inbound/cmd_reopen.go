@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/sessions"
@@ -14,7 +15,7 @@ import (
 func reopenCommand() command {
 	return command{
 		CommandInfo: intake.CommandInfo{Name: "reopen", Args: "[SESSION]", Help: "Let a mirror go on that rests because somebody closed it"},
-		role:        Operator,
+		role:        access.Operator,
 		repeat:      true,
 		run:         reopen,
 	}
@@ -60,7 +61,7 @@ func (a *ask) resting() []adapters.BindingStatus {
 	var out []adapters.BindingStatus
 	place := a.event.Place
 	for _, st := range a.in.opt.Hub.Status(a.session.ID) {
-		if !st.Binding.Resting || st.Binding.Unbound || chatOf(st.Target) != chatOf(place) {
+		if !st.Binding.Resting || st.Binding.Unbound || st.Target.WholeChat() != place.WholeChat() {
 			continue
 		}
 		if place.Thread != "" && a.session.ID == "" && st.Target != place {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/sessions"
@@ -15,7 +16,7 @@ import (
 func restartCommand() command {
 	return command{
 		CommandInfo: intake.CommandInfo{Name: "restart", Args: "[SESSION]", Help: "End the session's program and start it anew, with its conversation"},
-		role:        Operator,
+		role:        access.Operator,
 		session:     true,
 		run:         askRestart,
 	}
@@ -31,7 +32,7 @@ func askRestart(a *ask) error {
 		return restart(a)
 	}
 	o := offer{
-		Session: a.session.ID, Role: Operator, Person: a.event.Person.ID, Single: true, Group: "restart " + a.event.Key,
+		Session: a.session.ID, Role: access.Operator, Person: a.event.Person.ID, Single: true, Group: "restart " + a.event.Key,
 		Expires: time.Now().Add(confirmFor),
 	}
 	o.Do = "restart"

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/sessions"
@@ -41,7 +42,7 @@ const (
 func resumeCommand() command {
 	return command{
 		CommandInfo: intake.CommandInfo{Name: resumeWord, Args: "[agent] [folder]", Help: "Begin a session that goes on with an earlier conversation"},
-		role:        Operator,
+		role:        access.Operator,
 		repeat:      true, // it only asks
 		run:         resume,
 	}

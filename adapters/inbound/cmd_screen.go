@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/internal/render/screenshot"
@@ -17,7 +18,7 @@ import (
 func screenCommand() command {
 	return command{
 		CommandInfo: intake.CommandInfo{Name: "screen", Args: "[text]", Help: "The screen as a picture, or as text"},
-		role:        Viewer,
+		role:        access.Viewer,
 		session:     true,
 		repeat:      true,
 		run:         showScreen,
@@ -76,7 +77,7 @@ func (a *ask) screenHeading() string {
 
 // screenButtons show the screen once more, in both ways.
 func (a *ask) screenButtons() ([]adapters.Button, error) {
-	o := offer{Do: "screen", Session: a.session.ID, Role: Viewer}
+	o := offer{Do: "screen", Session: a.session.ID, Role: access.Viewer}
 	picture, err := a.offer("Screen", o)
 	if err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/wording"
 )
@@ -28,7 +29,7 @@ const (
 func searchCommand() command {
 	return command{
 		CommandInfo: intake.CommandInfo{Name: "search", Args: "TEXT", Help: "Look for a text in what the session printed"},
-		role:        Viewer,
+		role:        access.Viewer,
 		repeat:      true,
 		run:         search,
 	}

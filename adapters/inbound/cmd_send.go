@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/internal/regular"
@@ -26,7 +27,7 @@ const maxSent = 20 << 20
 func sendCommand() command {
 	return command{
 		CommandInfo: intake.CommandInfo{Name: "send", Args: "FILE", Help: "Get a file from the session's folder"},
-		role:        Operator,
+		role:        access.Operator,
 		session:     true,
 		repeat:      true,
 		run: func(a *ask) error {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/sessions"
@@ -21,7 +22,7 @@ const (
 func sessionsCommand() command {
 	return command{
 		CommandInfo: intake.CommandInfo{Name: "sessions", Help: "All sessions: what needs you, what works, what's done; can be pinned"},
-		role:        Viewer,
+		role:        access.Viewer,
 		repeat:      true,
 		run:         listSessions,
 	}
@@ -31,7 +32,7 @@ func listSessions(a *ask) error {
 	refresh := adapters.Button{Label: "Refresh", Data: dataPrefix + a.offered.ID}
 	if !a.pressed() {
 		var err error
-		if refresh, err = a.offer("Refresh", offer{Do: "sessions", Role: Viewer, Expires: time.Now().Add(pinnedFor)}); err != nil {
+		if refresh, err = a.offer("Refresh", offer{Do: "sessions", Role: access.Viewer, Expires: time.Now().Add(pinnedFor)}); err != nil {
 			return err
 		}
 	}

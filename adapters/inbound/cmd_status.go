@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/qos"
@@ -21,7 +22,7 @@ const askScheduler = 5 * time.Second
 func statusCommand() command {
 	return command{
 		CommandInfo: intake.CommandInfo{Name: "status", Help: "What's mirrored here, and how the platform's limits stand"},
-		role:        Viewer,
+		role:        access.Viewer,
 		repeat:      true,
 		run: func(a *ask) error {
 			now := time.Now()
@@ -141,7 +142,7 @@ func later(a, b time.Time) time.Time {
 
 // statusOfCalls says what doesn't ring here; "": all does.
 func (a *ask) statusOfCalls(now time.Time) string {
-	chat := chatOf(a.event.Place)
+	chat := a.event.Place.WholeChat()
 	var lines []string
 	add := func(what string, p Preference) {
 		if text := p.sentence(now); text != "" {
@@ -161,7 +162,7 @@ func (a *ask) statusOfCalls(now time.Time) string {
 // statusOfPerson says what the person may do.
 func (a *ask) statusOfPerson() string {
 	var has []string
-	for _, r := range []Role{Viewer, Operator, Approver, Admin} {
+	for _, r := range []access.Role{access.Viewer, access.Operator, access.Approver, access.Admin} {
 		if a.roles[r] {
 			has = append(has, string(r))
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/intake"
 )
 
@@ -39,7 +40,7 @@ func (a *ask) interrupt() ([]string, error) {
 func stopCommand() command {
 	return command{
 		CommandInfo: intake.CommandInfo{Name: "stop", Help: "Interrupt what the session is doing"},
-		role:        Operator,
+		role:        access.Operator,
 		session:     true,
 		run: func(a *ask) error {
 			if err := a.nothingElse(); err != nil {
@@ -58,7 +59,7 @@ func stopCommand() command {
 func escCommand() command {
 	return command{
 		CommandInfo: intake.CommandInfo{Name: "esc", Help: "Press Escape"},
-		role:        Operator,
+		role:        access.Operator,
 		session:     true,
 		run: func(a *ask) error {
 			if err := a.nothingElse(); err != nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/polling"
@@ -83,61 +84,61 @@ func TestCommands(t *testing.T) {
 	needsSession := "This place mirrors no session"
 	for _, c := range []struct {
 		text    string
-		role    inbound.Role
+		role    access.Role
 		want    string // where there's a session
 		without string // where there's none
 	}{
-		{"/sessions", inbound.Viewer, "[agent](<chat:-1#>)", "Working: 1"},
-		{"/new", inbound.Operator, "Where should the shell work?", "Where should the shell work?"},
-		{"/new nonsense", inbound.Operator, "neither an agent nor a folder of that name; the agents are shell", "neither an agent"},
-		{"/screen", inbound.Viewer, "**agent** ", needsSession},
-		{"/screen text", inbound.Viewer, "````\nred ```\n┌──┐ 中文\n````", needsSession},
-		{"/screen 4k", inbound.Viewer, "Write /screen for a picture, or /screen text.", needsSession},
-		{"/keys", inbound.Operator, "red ```", needsSession},
-		{"/keys up Ctrl-C x", inbound.Operator, "Pressed Up C-c x in **agent**.", needsSession},
-		{"/keys Upp", inbound.Operator, "key \"Upp\": give names like", needsSession},
-		{"/keys " + strings.Repeat("x ", 21), inbound.Operator, "At most 20 keys at a time, these are 21.", needsSession},
-		{"/stop", inbound.Operator, "Pressed C-c in **agent**.", needsSession},
-		{"/stop other", inbound.Operator, "There's no session of that name", needsSession},
-		{"/esc", inbound.Operator, "Pressed Escape in **agent**.", needsSession},
-		{"/history", inbound.Viewer, "lines 1 to 3\n\n```\nfirst line\nthe second Line\n100% of_it\n```", needsSession},
-		{"/history 2", inbound.Viewer, "lines 2 to 3\n\n```\nthe second Line", needsSession},
-		{"/history 0", inbound.Viewer, "a number of lines from 1 to 20000", needsSession},
-		{"/history -1", inbound.Viewer, "a number of lines from 1 to 20000", needsSession},
-		{"/history 99999999999999999999", inbound.Viewer, "a number of lines from 1 to 20000", needsSession},
-		{"/search LINE", inbound.Viewer, "2 lines of **agent**\n\n```\n1  first line\n2  the second Line\n```", needsSession},
-		{"/search % of_", inbound.Viewer, "1 line of **agent**\n\n```\n3  100% of_it", needsSession},
-		{"/search agent", inbound.Viewer, "Nothing that **agent** printed", "Write /search and the text"},
-		{"/search", inbound.Viewer, "Write /search and the text", needsSession},
-		{"/search " + strings.Repeat("x", 10_000), inbound.Viewer, "at most 200 letters", needsSession},
-		{"/send", inbound.Operator, "Write /send and the path", needsSession},
-		{"/view final", inbound.Operator, "shows each turn when it has ended.", needsSession},
-		{"/view", inbound.Operator, "Write /view stream", needsSession},
-		{"/view big", inbound.Operator, "Write /view stream", needsSession},
-		{"/mute", inbound.Operator, "Here: nothing rings until /mute off.", "Here: nothing rings until /mute off."},
-		{"/mute nobody", inbound.Operator, "Write /mute (until /mute off)", "Write /mute"},
-		{"/status", inbound.Viewer, "**agent**, starting: view stream", "No session is mirrored here."},
-		{"/bind agent final input off", inbound.Operator, "**agent** is mirrored here: each turn when it has ended. What's written there isn't typed.", "**agent** is mirrored here"},
-		{"/bind", inbound.Operator, "**agent** is mirrored here: lines as they come. What's written there is typed.", "Which session should be mirrored here?"},
-		{"/bind nobody", inbound.Operator, "no session nobody, and no view of that name", "no session nobody"},
-		{"/bind agent upside", inbound.Operator, "and upside is none", "and upside is none"},
-		{"/bind agent input", inbound.Operator, "Write input on or input off.", "Write input on"},
-		{"/unbind", inbound.Operator, "**agent** isn't mirrored here any more", needsSession},
-		{"/unbind nobody", inbound.Operator, "There's no session of that name", needsSession},
-		{"/close", inbound.Operator, "End **agent**? Its pane and its program end.", needsSession},
-		{"/close nobody", inbound.Operator, "There's no session of that name", needsSession},
-		{"/reopen", inbound.Operator, "Nothing rests here.", "Nothing rests here."},
-		{"/reopen agent", inbound.Operator, "Nothing of agent rests in this chat.", "Nothing of agent rests in this chat."},
-		{"/reopen nobody", inbound.Operator, "There's no session of that name", "There's no session of that name"},
-		{"/pair", inbound.Admin, "private chat", "private chat"},
-		{"/help", inbound.Viewer, "/sessions: All sessions", "/sessions: All sessions"},
-		{"/nonsense", inbound.Viewer, "There's no command /nonsense.", "There's no command"},
+		{"/sessions", access.Viewer, "[agent](<chat:-1#>)", "Working: 1"},
+		{"/new", access.Operator, "Where should the shell work?", "Where should the shell work?"},
+		{"/new nonsense", access.Operator, "neither an agent nor a folder of that name; the agents are shell", "neither an agent"},
+		{"/screen", access.Viewer, "**agent** ", needsSession},
+		{"/screen text", access.Viewer, "````\nred ```\n┌──┐ 中文\n````", needsSession},
+		{"/screen 4k", access.Viewer, "Write /screen for a picture, or /screen text.", needsSession},
+		{"/keys", access.Operator, "red ```", needsSession},
+		{"/keys up Ctrl-C x", access.Operator, "Pressed Up C-c x in **agent**.", needsSession},
+		{"/keys Upp", access.Operator, "key \"Upp\": give names like", needsSession},
+		{"/keys " + strings.Repeat("x ", 21), access.Operator, "At most 20 keys at a time, these are 21.", needsSession},
+		{"/stop", access.Operator, "Pressed C-c in **agent**.", needsSession},
+		{"/stop other", access.Operator, "There's no session of that name", needsSession},
+		{"/esc", access.Operator, "Pressed Escape in **agent**.", needsSession},
+		{"/history", access.Viewer, "lines 1 to 3\n\n```\nfirst line\nthe second Line\n100% of_it\n```", needsSession},
+		{"/history 2", access.Viewer, "lines 2 to 3\n\n```\nthe second Line", needsSession},
+		{"/history 0", access.Viewer, "a number of lines from 1 to 20000", needsSession},
+		{"/history -1", access.Viewer, "a number of lines from 1 to 20000", needsSession},
+		{"/history 99999999999999999999", access.Viewer, "a number of lines from 1 to 20000", needsSession},
+		{"/search LINE", access.Viewer, "2 lines of **agent**\n\n```\n1  first line\n2  the second Line\n```", needsSession},
+		{"/search % of_", access.Viewer, "1 line of **agent**\n\n```\n3  100% of_it", needsSession},
+		{"/search agent", access.Viewer, "Nothing that **agent** printed", "Write /search and the text"},
+		{"/search", access.Viewer, "Write /search and the text", needsSession},
+		{"/search " + strings.Repeat("x", 10_000), access.Viewer, "at most 200 letters", needsSession},
+		{"/send", access.Operator, "Write /send and the path", needsSession},
+		{"/view final", access.Operator, "shows each turn when it has ended.", needsSession},
+		{"/view", access.Operator, "Write /view stream", needsSession},
+		{"/view big", access.Operator, "Write /view stream", needsSession},
+		{"/mute", access.Operator, "Here: nothing rings until /mute off.", "Here: nothing rings until /mute off."},
+		{"/mute nobody", access.Operator, "Write /mute (until /mute off)", "Write /mute"},
+		{"/status", access.Viewer, "**agent**, starting: view stream", "No session is mirrored here."},
+		{"/bind agent final input off", access.Operator, "**agent** is mirrored here: each turn when it has ended. What's written there isn't typed.", "**agent** is mirrored here"},
+		{"/bind", access.Operator, "**agent** is mirrored here: lines as they come. What's written there is typed.", "Which session should be mirrored here?"},
+		{"/bind nobody", access.Operator, "no session nobody, and no view of that name", "no session nobody"},
+		{"/bind agent upside", access.Operator, "and upside is none", "and upside is none"},
+		{"/bind agent input", access.Operator, "Write input on or input off.", "Write input on"},
+		{"/unbind", access.Operator, "**agent** isn't mirrored here any more", needsSession},
+		{"/unbind nobody", access.Operator, "There's no session of that name", needsSession},
+		{"/close", access.Operator, "End **agent**? Its pane and its program end.", needsSession},
+		{"/close nobody", access.Operator, "There's no session of that name", needsSession},
+		{"/reopen", access.Operator, "Nothing rests here.", "Nothing rests here."},
+		{"/reopen agent", access.Operator, "Nothing of agent rests in this chat.", "Nothing of agent rests in this chat."},
+		{"/reopen nobody", access.Operator, "There's no session of that name", "There's no session of that name"},
+		{"/pair", access.Admin, "private chat", "private chat"},
+		{"/help", access.Viewer, "/sessions: All sessions", "/sessions: All sessions"},
+		{"/nonsense", access.Viewer, "There's no command /nonsense.", "There's no command"},
 	} {
 		t.Run(c.text[:min(len(c.text), 30)], func(t *testing.T) {
 			inChat(t, func(w *world, _ sessions.ID) {
 				name, _, _ := strings.Cut(c.text, " ")
-				may := map[inbound.Role][]string{
-					inbound.Viewer: {bob, ann, cleo}, inbound.Operator: {ann, dora}, inbound.Admin: {cleo},
+				may := map[access.Role][]string{
+					access.Viewer: {bob, ann, cleo}, access.Operator: {ann, dora}, access.Admin: {cleo},
 				}[c.role]
 				for _, person := range []string{bob, ann} {
 					if !slices.Contains(may, person) {
@@ -146,7 +147,7 @@ func TestCommands(t *testing.T) {
 				}
 				person := may[0]
 				ev := w.event(person, intake.Said{Text: c.text})
-				if c.role != inbound.Admin {
+				if c.role != access.Admin {
 					ev.Place, ev.Private = adapters.Target{Adapter: "chat", Chat: "1"}, true
 				}
 				w.do(ev)

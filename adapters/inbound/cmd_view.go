@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/wording"
 )
@@ -13,7 +14,7 @@ import (
 func viewCommand() command {
 	return command{
 		CommandInfo: intake.CommandInfo{Name: "view", Args: "stream|final|screen", Help: "Show lines as they come, whole turns, or the screen"},
-		role:        Operator,
+		role:        access.Operator,
 		session:     true,
 		repeat:      true,
 		run: func(a *ask) error {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/sessions"
@@ -17,9 +18,9 @@ import (
 type command struct {
 	intake.CommandInfo
 	// role is what a person needs.
-	role Role
+	role access.Role
 	// private is what they need in a private chat with the bot; "": role.
-	private Role
+	private access.Role
 	// session says that it's about one session: the one of the place, or the one
 	// named first in its arguments.
 	session bool
@@ -31,7 +32,7 @@ type command struct {
 }
 
 // needs is the role that a command takes where it was asked for.
-func (c command) needs(ev intake.Event) Role {
+func (c command) needs(ev intake.Event) access.Role {
 	if ev.Private && c.private != "" {
 		return c.private
 	}
@@ -91,25 +92,10 @@ func Commands() []intake.CommandInfo {
 	return out
 }
 
-// readCommand takes a text apart that begins with "/": "/name@bot args". ok is false
-// for others, and for those that begin with "//".
-func readCommand(text string) (name, args string, ok bool) {
-	rest, ok := strings.CutPrefix(text, "/")
-	if !ok || strings.HasPrefix(rest, "/") {
-		return "", "", false
-	}
-	word, args := rest, ""
-	if i := strings.IndexAny(rest, " \t\r\n"); i >= 0 {
-		word, args = rest[:i], strings.TrimSpace(rest[i:])
-	}
-	name, _, _ = strings.Cut(word, "@")
-	return strings.ToLower(name), args, true
-}
-
 // Concerns reports whether a command's arguments name one of the sessions there are here.
 func (in *Inbound) Concerns(ev intake.Event) bool {
 	said, _ := ev.Action.(intake.Said)
-	_, args, _ := readCommand(said.Text)
+	_, args, _ := intake.ReadCommand(said.Text)
 	return slices.ContainsFunc(strings.Fields(args), func(word string) bool {
 		_, err := in.opt.Sessions.Get(word)
 		return err == nil
@@ -117,7 +103,7 @@ func (in *Inbound) Concerns(ev intake.Event) bool {
 }
 
 // command handles a line that begins with "/", of a known person.
-func (in *Inbound) command(ctx context.Context, ev intake.Event, name, args string, roles Roles, again bool) (done, error) {
+func (in *Inbound) command(ctx context.Context, ev intake.Event, name, args string, roles access.Roles, again bool) (done, error) {
 	a := &ask{in: in, ctx: ctx, event: ev, roles: roles, args: args, again: again}
 	c, ok := in.commands[name]
 	switch {

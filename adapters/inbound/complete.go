@@ -19,7 +19,7 @@ const maxCandidates = 25
 // folders, and takes no slot. Candidates' labels are masked; one whose value has a secret in
 // it isn't offered.
 func (in *Inbound) Complete(ev intake.Event, name, param, begun string) []intake.Candidate {
-	roles, why := in.standing(ev)
+	roles, why := in.Standing(ev)
 	c, ok := in.commands[name]
 	if why != "" || !ok || !roles.Has(c.needs(ev)) {
 		return nil

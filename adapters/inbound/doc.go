@@ -1,9 +1,9 @@
 // Package inbound carries what people do in chats to the sessions, the same on
-// every platform: what an event of adapters/intake means, and who may do what.
+// every platform: what an event of adapters/intake means.
 //
 // # The way of a message
 //
-//	                  Inbound.Handle ── who may do what            access.go, pair.go
+//	                  Inbound.Handle ── who may do what            adapters/access
 //	                     │ the audit log                           audit.go
 //	   ┌─────────────────┼──────────────────┐
 //	a command         a button            text, files
@@ -20,12 +20,7 @@
 // What's old is never done unasked (stale.go): neither what was written while the
 // daemon was down, nor what had to wait for a dialog to close.
 //
-// # Who may do what
-//
-// Nobody, until the configuration or a pairing code names them. The check is in one
-// place, before anything else looks at an event, and is the same for texts, buttons,
-// files and commands. A stranger gets silence, one line in the log and a counter.
-// A known person in a chat that nobody named is a stranger, too.
+// # Buttons
 //
 // Buttons carry an offer's random id and nothing else (button.go). What pressing one
 // does, where, for whom, until when and how often, is in the store.

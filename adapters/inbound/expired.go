@@ -17,9 +17,9 @@ func (in *Inbound) Expired(adapter string, from, to time.Time) error {
 	told := map[adapters.Target]bool{}
 	var errs []error
 	for _, st := range in.opt.Hub.Status("") {
-		chat := chatOf(st.Binding.Target)
+		chat := st.Binding.Target.WholeChat()
 		if st.Open {
-			chat = chatOf(st.Target)
+			chat = st.Target.WholeChat()
 		}
 		if chat.Adapter != adapter || st.Binding.Unbound || !st.Binding.Input || told[chat] {
 			continue

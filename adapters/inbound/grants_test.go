@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/panebridge/panebridge/adapters"
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -35,7 +35,7 @@ func (w *world) sayIn(place adapters.Target, person, text string) {
 }
 
 // pair has a person use a code of somebody's.
-func (w *world) pair(place adapters.Target, person string, role inbound.Role, by string) {
+func (w *world) pair(place adapters.Target, person string, role access.Role, by string) {
 	w.Helper()
 	code, _, err := w.in.Pair(context.Background(), role, by)
 	if err != nil {
@@ -52,19 +52,19 @@ func (w *world) may(person string) bool {
 	return len(w.hub.take()) > 0
 }
 
-func (w *world) listed(person string) []inbound.Listed {
-	return slices.DeleteFunc(w.in.AccessList(), func(l inbound.Listed) bool { return l.Person != person })
+func (w *world) listed(person string) []access.Listed {
+	return slices.DeleteFunc(w.in.AccessList(), func(l access.Listed) bool { return l.Person != person })
 }
 
 func TestWhatWasGivenIsListedAndTakenBack(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.pair(privateOf(fay), fay, inbound.Operator, cleo)
+		w.pair(privateOf(fay), fay, access.Operator, cleo)
 		w.pass(time.Hour)
 		if !w.may(fay) {
 			t.Fatal("who was paired may nothing")
 		}
 		w.restart()
-		if l := w.listed(fay); len(l) != 1 || l[0].By != cleo || l[0].Role != inbound.Operator || l[0].Config || l[0].Void != "" || l[0].Used.Sub(l[0].At) != time.Hour {
+		if l := w.listed(fay); len(l) != 1 || l[0].By != cleo || l[0].Role != access.Operator || l[0].Config || l[0].Void != "" || l[0].Used.Sub(l[0].At) != time.Hour {
 			t.Errorf("listed is %+v", l)
 		}
 		w.hub.take()
@@ -89,14 +89,14 @@ func TestWhatWasGivenIsListedAndTakenBack(t *testing.T) {
 			t.Error("what was given by name gives nothing")
 		}
 		rest, err := w.in.Revoke(t.Context(), ann, "", "cli")
-		if err != nil || !maps.Equal(rest, roles(inbound.Operator)) || !w.may(ann) {
+		if err != nil || !maps.Equal(rest, roles(access.Operator)) || !w.may(ann) {
 			t.Errorf("the configuration's: %v, %v", rest, err)
 		}
 		if _, err := w.in.Revoke(t.Context(), gus, "", "cli"); !errors.Is(err, sessions.ErrUnknown) {
 			t.Errorf("nobody's: %v", err)
 		}
 		for _, wrong := range []string{"", "fay", "chat:", "other:1", "chat:-5", "chat:1 2", "chat:1/2"} {
-			if err := w.in.Give(t.Context(), wrong, inbound.Viewer, "cli"); !errors.Is(err, sessions.ErrInvalid) {
+			if err := w.in.Give(t.Context(), wrong, access.Viewer, "cli"); !errors.Is(err, sessions.ErrInvalid) {
 				t.Errorf("given to %q: %v", wrong, err)
 			}
 		}
@@ -124,8 +124,8 @@ func TestWhoLeavesAGroupMayNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
-				w.pair(group, fay, inbound.Operator, "cli")
-				w.pair(privateOf(gus), gus, inbound.Operator, "cli")
+				w.pair(group, fay, access.Operator, "cli")
+				w.pair(privateOf(gus), gus, access.Operator, "cli")
 				if !w.may(fay) || !w.may(gus) {
 					t.Fatal("who was paired may nothing")
 				}
@@ -156,7 +156,7 @@ func TestWhoLeavesAGroupMayNothing(t *testing.T) {
 				if w.may(fay) {
 					t.Error("who's back goes on")
 				}
-				w.pair(group, fay, inbound.Viewer, "cli")
+				w.pair(group, fay, access.Viewer, "cli")
 				if !w.may(fay) {
 					t.Error("another code gives nothing")
 				}
@@ -168,7 +168,7 @@ func TestWhoLeavesAGroupMayNothing(t *testing.T) {
 // Where nobody can tell who's in a group, what it gave ends with its time.
 func TestPairingsEndWhereMembersCantBeRead(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.pair(group, fay, inbound.Operator, "cli")
+		w.pair(group, fay, access.Operator, "cli")
 		w.pass(10 * 24 * time.Hour)
 		w.chat.with(func(c *chat) { c.unread = errors.New("the member list is inaccessible") })
 		w.pass(29 * 24 * time.Hour)
@@ -186,22 +186,22 @@ func TestPairingsEndWhereMembersCantBeRead(t *testing.T) {
 // configuration takes nothing along, whatever they gave to themselves or by way of others.
 func TestWhatAnExAdminGaveIsVoid(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.pair(privateOf(cleo), cleo, inbound.Admin, cleo) // to herself
-		w.pair(privateOf(fay), fay, inbound.Admin, cleo)
-		w.pair(privateOf(gus), gus, inbound.Admin, fay)
-		w.pair(privateOf(cleo), cleo, inbound.Operator, gus) // and back
+		w.pair(privateOf(cleo), cleo, access.Admin, cleo) // to herself
+		w.pair(privateOf(fay), fay, access.Admin, cleo)
+		w.pair(privateOf(gus), gus, access.Admin, fay)
+		w.pair(privateOf(cleo), cleo, access.Operator, gus) // and back
 		for _, who := range []string{cleo, fay, gus} {
 			if !w.may(who) {
 				t.Fatalf("%s may nothing", who)
 			}
 		}
-		w.in.SetAccess(inbound.Access{Chats: []adapters.Target{group}})
+		w.in.SetAccess(access.Config{Chats: []adapters.Target{group}})
 		for _, who := range []string{cleo, fay, gus} {
 			if w.may(who) {
 				t.Errorf("%s goes on: %+v", who, w.listed(who))
 			}
 		}
-		if err := w.in.Give(t.Context(), fay, inbound.Admin, "cli"); err != nil {
+		if err := w.in.Give(t.Context(), fay, access.Admin, "cli"); err != nil {
 			t.Fatal(err)
 		}
 		if w.may(cleo) == false || !w.may(gus) || !w.may(fay) {
@@ -215,24 +215,24 @@ func TestWhatAnExAdminGaveIsVoid(t *testing.T) {
 func TestAccessHistories(t *testing.T) {
 	people := []string{"chat:1", "chat:2", "chat:3", "chat:4"}
 	type given struct {
-		role inbound.Role
+		role access.Role
 		by   string
 		in   bool // by the group
 	}
 	inWorld(t, func(w *world) {
 		rapid.Check(struct{ testing.TB }{t}, func(rt *rapid.T) {
-			config, grants, void := map[string]inbound.Roles{}, map[string]map[inbound.Role]given{}, map[string]bool{}
+			config, grants, void := map[string]access.Roles{}, map[string]map[access.Role]given{}, map[string]bool{}
 			w.chat.with(func(c *chat) { c.gone = map[string]bool{} })
 			for _, p := range people {
 				_, _ = w.in.Revoke(context.Background(), p, "", "cli")
-				grants[p] = map[inbound.Role]given{}
+				grants[p] = map[access.Role]given{}
 			}
-			w.in.SetAccess(inbound.Access{Roles: config, Chats: []adapters.Target{group}})
+			w.in.SetAccess(access.Config{Roles: config, Chats: []adapters.Target{group}})
 			admin := func(p string) bool {
 				seen := map[string]bool{}
 				var is func(p string) bool
 				is = func(p string) bool {
-					if p == "cli" || config[p][inbound.Admin] {
+					if p == "cli" || config[p][access.Admin] {
 						return true
 					}
 					if seen[p] {
@@ -240,14 +240,14 @@ func TestAccessHistories(t *testing.T) {
 					}
 					seen[p] = true
 					defer delete(seen, p)
-					g, ok := grants[p][inbound.Admin]
+					g, ok := grants[p][access.Admin]
 					return ok && (!g.in || !void[p]) && is(g.by)
 				}
 				return is(p)
 			}
 			for range rapid.IntRange(1, 25).Draw(rt, "steps") {
 				p := rapid.SampledFrom(people).Draw(rt, "person")
-				role := rapid.SampledFrom([]inbound.Role{inbound.Viewer, inbound.Operator, inbound.Admin, inbound.Admin}).Draw(rt, "role")
+				role := rapid.SampledFrom([]access.Role{access.Viewer, access.Operator, access.Admin, access.Admin}).Draw(rt, "role")
 				switch rapid.IntRange(0, 5).Draw(rt, "step") {
 				case 0, 1, 2:
 					by := rapid.SampledFrom(append([]string{"cli"}, people...)).Draw(rt, "by")
@@ -281,7 +281,7 @@ func TestAccessHistories(t *testing.T) {
 					} else {
 						config[p] = roles(role)
 					}
-					w.in.SetAccess(inbound.Access{Roles: config, Chats: []adapters.Target{group}})
+					w.in.SetAccess(access.Config{Roles: config, Chats: []adapters.Target{group}})
 				}
 				w.hub.take()
 			}

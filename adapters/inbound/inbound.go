@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/internal/render/screenshot"
 	"github.com/panebridge/panebridge/qos"
@@ -31,7 +32,7 @@ type Options struct {
 	Mail Mail
 	// Paired hears of each pairing code that's made, before anybody else; nil: nobody does.
 	Paired func(code string)
-	Access Access // by configuration; people and chats that were paired come on top
+	Access access.Config // by configuration; people and chats that were paired come on top
 	// StaleAfter is how old what somebody wrote may get until it isn't typed without
 	// asking. 0: 10 minutes.
 	StaleAfter time.Duration
@@ -158,16 +159,15 @@ type Hub interface {
 // Finish at last. Handle may be called from several goroutines, for one place from one at a
 // time.
 type Inbound struct {
+	*access.Guard
+
 	opt       Options
 	log       *slog.Logger
 	platforms map[string]intake.Platform
 	commands  map[string]command
 	buttons   map[string]button
 
-	access   *access
-	users    users
-	receipts *receipts
-
+	receipts    *receipts
 	prompts     *prompts
 	missed      *missed
 	boards      *boards
@@ -176,8 +176,7 @@ type Inbound struct {
 	untaken     *untaken
 	replies     *replies
 	moves       *moves
-	roleHints   *seldom
-	members     *members
+	roleHints   *intake.Seldom
 	pictures    *screenshot.Renderer
 	early       early
 }
@@ -205,10 +204,10 @@ func New(opt Options) (*Inbound, error) {
 	}
 	in := &Inbound{
 		opt: opt, log: opt.Logger, platforms: map[string]intake.Platform{}, commands: map[string]command{}, buttons: buttons(),
-		access: newAccess(opt), preferences: &preferences{}, untaken: newUntaken(), roleHints: newSeldom(roleHintEvery),
+		preferences: &preferences{}, untaken: newUntaken(), roleHints: intake.NewSeldom(roleHintEvery),
 	}
 	in.receipts, in.prompts = newReceipts(in), newPrompts(in)
-	in.missed, in.boards, in.members, in.cards = newMissed(in), newBoards(in), newMembers(in), newCards(in)
+	in.missed, in.boards, in.cards = newMissed(in), newBoards(in), newCards(in)
 	in.replies, in.moves = newReplies(in), newMoves(in)
 	var err error
 	if in.pictures, err = screenshot.New(); err != nil {
@@ -220,6 +219,9 @@ func New(opt Options) (*Inbound, error) {
 		}
 		in.platforms[p.Name()] = p
 	}
+	in.Guard = access.NewGuard(access.Options{
+		Config: opt.Access, Store: opt.Store, Hub: opt.Hub, Sessions: opt.Sessions.List, Platforms: in.platforms, Paired: opt.Paired, Logger: opt.Logger,
+	})
 	for _, c := range commands() {
 		in.commands[c.Name] = c
 	}
@@ -234,10 +236,7 @@ func New(opt Options) (*Inbound, error) {
 
 // Load reads what the store has. Call it before Handle.
 func (in *Inbound) Load(ctx context.Context) error {
-	if err := in.access.load(ctx, in.opt.Store); err != nil {
-		return err
-	}
-	if err := in.users.load(ctx, in.opt.Store); err != nil {
+	if err := in.Guard.Load(ctx); err != nil {
 		return err
 	}
 	return in.loadPreferences(ctx)
@@ -249,7 +248,7 @@ func (in *Inbound) Run(ctx context.Context) error {
 	var children sync.WaitGroup
 	for worker, run := range map[string]func(ctx context.Context){
 		workerReceipts: in.receipts.run, workerPrompts: in.prompts.run, workerMissed: in.missed.run,
-		workerBoards: in.boards.run, workerForget: in.forgetExpired, workerMembers: in.members.run,
+		workerBoards: in.boards.run, workerForget: in.forgetExpired, workerMembers: in.WatchGroups,
 		workerCards: in.cards.run, workerReplies: in.replies.run,
 		workerMoves: in.moves.run,
 	} {
@@ -273,7 +272,7 @@ func (in *Inbound) forgetExpired(ctx context.Context) {
 		if err := in.opt.Store.ForgetInbound(ctx, time.Now()); err != nil && ctx.Err() == nil {
 			in.log.Warn("forgetting what has expired failed; it's tried again in an hour", "err", err)
 		}
-		in.users.forget(time.Now().Add(-usedFor))
+		in.ForgetVisits(time.Now())
 		if intake.Pause(ctx, forgetEvery) != nil {
 			return
 		}
@@ -309,9 +308,16 @@ func (in *Inbound) Handle(ctx context.Context, ev intake.Event) error {
 	default:
 		return in.placeChanged(ctx, ev)
 	}
-	roles, ok, err := in.admit(ctx, ev)
-	if err != nil || !ok {
+	who, err := in.Admit(ctx, ev)
+	switch {
+	case err != nil:
 		return err
+	case who.Paired:
+		return in.record(ctx, ev, Entry{Kind: "pair", What: string(who.Role), Outcome: "done"}, func() {
+			in.say(ev, "paired", qos.Interactive, who.Welcome)
+		})
+	case !who.Admitted:
+		return nil
 	}
 	if _, said := ev.Action.(intake.Said); said {
 		in.opt.Hub.Leave(ev.Place)
@@ -327,7 +333,7 @@ func (in *Inbound) Handle(ctx context.Context, ev intake.Event) error {
 	}
 	in.replies.beginHandling(ev.Key, before != nil)
 	defer in.replies.endHandling(ev.Key)
-	d, err := in.act(ctx, ev, roles, before != nil)
+	d, err := in.act(ctx, ev, who.Roles, before != nil)
 	if err != nil && (d.outcome == "" || ctx.Err() != nil) {
 		return fmt.Errorf("handle %s: %w", ev.Key, err)
 	}
@@ -343,7 +349,7 @@ func (in *Inbound) Handle(ctx context.Context, ev intake.Event) error {
 
 // act does what a person asks for who was let in. again says that it was begun
 // before.
-func (in *Inbound) act(ctx context.Context, ev intake.Event, roles Roles, again bool) (done, error) {
+func (in *Inbound) act(ctx context.Context, ev intake.Event, roles access.Roles, again bool) (done, error) {
 	switch a := ev.Action.(type) {
 	case intake.Said:
 		return in.said(ctx, ev, a, roles, again, false)
@@ -359,7 +365,7 @@ func (in *Inbound) act(ctx context.Context, ev intake.Event, roles Roles, again 
 // GaveUp tells who did something that it couldn't be handled, after many tries. It
 // returns at once; see QueueOptions.GaveUp.
 func (in *Inbound) GaveUp(ev intake.Event) {
-	if _, why := in.standing(ev); why == "" {
+	if _, why := in.Standing(ev); why == "" {
 		in.say(ev, "gave up", qos.Interactive, "This couldn't be done, though it was tried for minutes. The daemon's log says why.")
 	}
 }
@@ -367,7 +373,7 @@ func (in *Inbound) GaveUp(ev intake.Event) {
 // beside is the chat itself of a place in a thread, where what the thread doesn't take can be
 // shown; zero: the place is no thread, or the chat takes nothing beside threads.
 func (in *Inbound) beside(place adapters.Target) adapters.Target {
-	chat := adapters.Target{Adapter: place.Adapter, Chat: place.Chat}
+	chat := place.WholeChat()
 	if place.Thread == "" || in.opt.Hub.Shape(chat).OnlyThreads {
 		return adapters.Target{}
 	}

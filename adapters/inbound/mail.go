@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/qos"
@@ -71,11 +72,11 @@ func (in *Inbound) Deliver(ctx context.Context, place adapters.Target, person st
 }
 
 func (in *Inbound) letterButtons(ctx context.Context, place adapters.Target, person, id string) ([]adapters.Button, error) {
-	reply, err := in.offer(ctx, place, "Reply", offer{Do: "mail-reply", Args: id, Role: Operator, Person: person})
+	reply, err := in.offer(ctx, place, "Reply", offer{Do: "mail-reply", Args: id, Role: access.Operator, Person: person})
 	if err != nil {
 		return nil, err
 	}
-	done, err := in.offer(ctx, place, "Done", offer{Do: "mail-done", Args: id, Role: Operator, Person: person, Single: true, Group: "mail-done " + id})
+	done, err := in.offer(ctx, place, "Done", offer{Do: "mail-done", Args: id, Role: access.Operator, Person: person, Single: true, Group: "mail-done " + id})
 	return []adapters.Button{reply, done}, err
 }
 
@@ -94,7 +95,7 @@ func (in *Inbound) letterText(l Letter, shape adapters.Shape) string {
 
 // answerLetter sends what a person wrote as an answer to a message that shows a letter.
 // handled is false if it's no such.
-func (in *Inbound) answerLetter(ctx context.Context, ev intake.Event, s intake.Said, roles Roles) (d done, handled bool, err error) {
+func (in *Inbound) answerLetter(ctx context.Context, ev intake.Event, s intake.Said, roles access.Roles) (d done, handled bool, err error) {
 	if in.opt.Mail == nil || s.ReplyTo == "" || s.Text == "" {
 		return done{}, false, nil
 	}
@@ -104,7 +105,7 @@ func (in *Inbound) answerLetter(ctx context.Context, ev intake.Event, s intake.S
 		return done{}, false, nil
 	case err != nil:
 		return done{}, false, fmt.Errorf("look for the letter that is answered: %w", err)
-	case !roles.Has(Operator):
+	case !roles.Has(access.Operator):
 		in.say(ev, "letter", qos.Interactive, "Answering takes the role operator.")
 		return refused("role"), true, nil
 	}

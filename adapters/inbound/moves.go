@@ -28,7 +28,7 @@ func newMoves(in *Inbound) *moves {
 func (ms *moves) now(place adapters.Target) adapters.Target {
 	ms.mu.Lock()
 	defer ms.mu.Unlock()
-	if to := ms.to[chatOf(place)]; to != "" {
+	if to := ms.to[place.WholeChat()]; to != "" {
 		place.Chat = to
 	}
 	return place
@@ -92,18 +92,17 @@ func (ms *moves) follow(ctx context.Context, m adapters.Move) error {
 	if err := in.opt.Store.MoveChat(ctx, m.Adapter, m.From, m.To); err != nil {
 		return fmt.Errorf("have chat %s follow to %s: %w", from, m.To, err)
 	}
-	if in.access.knows(from) {
-		if err := in.adopt(ctx, to, "moved from "+m.From); err != nil {
+	if in.Knows(from) {
+		if err := in.Adopt(ctx, to, "moved from "+m.From); err != nil {
 			return err
 		}
 	}
-	in.access.moved(from, to)
+	in.MoveChat(from, to)
 	if err := in.loadPreferences(ctx); err != nil {
 		return err
 	}
 	in.prompts.moved(from, to)
 	in.boards.moved(from, to)
-	in.users.moved(from, to)
 	if err := in.opt.Hub.ChatMoved(ctx, m.Adapter, m.From, m.To); err != nil {
 		return err
 	}

@@ -1,6 +1,9 @@
 package inbound
 
-import "github.com/panebridge/panebridge/adapters/intake"
+import (
+	"github.com/panebridge/panebridge/adapters/access"
+	"github.com/panebridge/panebridge/adapters/intake"
+)
 
 // paramsOf are a command's parameters.
 func paramsOf(command string) []intake.Param {
@@ -48,7 +51,7 @@ func paramsOf(command string) []intake.Param {
 		return []intake.Param{
 			{Name: "change", Help: "What to do; nothing: list who may do what", Choices: []string{"grant", "revoke"}},
 			{Name: "person", Help: "telegram:123 or discord:456"},
-			{Name: "role", Help: "What to give", Choices: []string{string(Viewer), string(Operator), string(Approver), string(Admin)}},
+			{Name: "role", Help: "What to give", Choices: []string{string(access.Viewer), string(access.Operator), string(access.Approver), string(access.Admin)}},
 		}
 	case "stop", "esc", "close", "unbind", "reopen", "restart":
 		return []intake.Param{session}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/qos"
@@ -26,7 +27,7 @@ const writingFor = time.Hour
 // keyboard alike. So the buttons of a question aren't used up when they're pressed: one
 // whose press failed could never be answered by them again.
 func (in *Inbound) give(ctx context.Context, ev intake.Event, id string, ans sessions.Answer) (string, error) {
-	ans.Author, ans.Name, ans.Origin = ev.Person.ID, in.access.name(ev.Person), ev.Place.String()
+	ans.Author, ans.Name, ans.Origin = ev.Person.ID, in.NameOf(ev.Person), ev.Place.String()
 	p, err := in.opt.Sessions.Answer(ctx, id, ans)
 	switch {
 	case errors.Is(err, sessions.ErrConflict) && p.Answer != nil && p.State == sessions.PromptAnswering:
@@ -138,7 +139,7 @@ func writeAnswer(a *ask) error {
 	if err := a.in.opt.Store.PutWriter(a.ctx, w); err != nil {
 		return fmt.Errorf("%w: %w", sessions.ErrUnavailable, err)
 	}
-	cancel, err := a.offer("Cancel", offer{Do: "write-cancel", Args: p.ID, Session: p.Session, Role: Approver, Person: w.Person, Expires: w.Expires})
+	cancel, err := a.offer("Cancel", offer{Do: "write-cancel", Args: p.ID, Session: p.Session, Role: access.Approver, Person: w.Person, Expires: w.Expires})
 	if err != nil {
 		return err
 	}
@@ -158,7 +159,7 @@ func cancelWriting(a *ask) error {
 
 // answerFrom takes a text as the answer to a question: it answers the question's
 // message, with the numbers of options or a text, or its person has said that it's one. handled is false if it's neither.
-func (in *Inbound) answerFrom(ctx context.Context, ev intake.Event, s intake.Said, roles Roles) (d done, handled bool, err error) {
+func (in *Inbound) answerFrom(ctx context.Context, ev intake.Event, s intake.Said, roles access.Roles) (d done, handled bool, err error) {
 	w, err := in.opt.Store.Writer(ctx, ev.Place, ev.Person.ID)
 	id := w.Prompt
 	switch {
@@ -202,7 +203,7 @@ func (in *Inbound) answerFrom(ctx context.Context, ev intake.Event, s intake.Sai
 }
 
 // answerWith answers a question with what was written, and says what came of it.
-func (in *Inbound) answerWith(ctx context.Context, ev intake.Event, s intake.Said, roles Roles, p sessions.Prompt, ans sessions.Answer) (done, error) {
+func (in *Inbound) answerWith(ctx context.Context, ev intake.Event, s intake.Said, roles access.Roles, p sessions.Prompt, ans sessions.Answer) (done, error) {
 	d, may := done{what: "answer"}, answerRole(p)
 	var why string
 	switch {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/sessions"
@@ -35,7 +36,7 @@ func (ps *prompts) ways(ctx context.Context, p sessions.Prompt, m PromptMessage,
 	shown := shownOptions(p.Dialog)
 	if p.Dialog.Kind == sessions.PromptUnread {
 		rows = keyRows(p, func(i int) adapters.Button {
-			return add(p.Dialog.Options[i].Label, offer{Do: "answer", Args: fmt.Sprintf("%s %d", p.ID, i), Role: Approver})
+			return add(p.Dialog.Options[i].Label, offer{Do: "answer", Args: fmt.Sprintf("%s %d", p.ID, i), Role: access.Approver})
 		})
 	} else if shape.Menus > 0 && len(shown) > 0 && (multi || len(shown) > fewOptions) {
 		menus = choices(p, m, shown, shape, func(args string) string {
@@ -65,9 +66,9 @@ func (ps *prompts) ways(ctx context.Context, p sessions.Prompt, m PromptMessage,
 	if len(last) > 1 { // four are too many beside each other on a phone
 		rows, last = append(rows, last), nil
 	}
-	last = append(last, add("Screen", offer{Do: "screen", Role: Viewer}))
+	last = append(last, add("Screen", offer{Do: "screen", Role: access.Viewer}))
 	if p.Kind() != sessions.PromptCall && !p.Dialog.Hidden && (p.Dialog.Kind != sessions.PromptUnread || len(shown) > 0) { // no code goes by keys of a chat
-		last = append(last, add("Keys", offer{Do: "command", Args: "keys ", Role: Operator}))
+		last = append(last, add("Keys", offer{Do: "command", Args: "keys ", Role: access.Operator}))
 	}
 	return menus, append(rows, last), err
 }
@@ -97,11 +98,11 @@ func keyRows(p sessions.Prompt, button func(i int) adapters.Button) (rows [][]ad
 
 // answerRole is what a person needs to answer a question: nobody gives access who couldn't
 // give it themselves.
-func answerRole(p sessions.Prompt) Role {
+func answerRole(p sessions.Prompt) access.Role {
 	if p.Access {
-		return Admin
+		return access.Admin
 	}
-	return Approver
+	return access.Approver
 }
 
 // shownOptions are the options that can be chosen, by index: not the one that takes a text.

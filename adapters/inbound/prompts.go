@@ -315,7 +315,7 @@ func (ps *prompts) sentAt(a *asked, s sentPrompt) *shown {
 	m := a.messages[s.at]
 	if m == nil { // moved has heard of that
 		now := s.at
-		now.place.Chat = ps.moves[chatOf(s.at.place)]
+		now.place.Chat = ps.moves[s.at.place.WholeChat()]
 		if m = a.messages[now]; m != nil && m.Place.Chat != s.chat && m.Message == "" {
 			m.leave() // it's in the group that's gone
 			return nil

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/sessions"
@@ -250,7 +251,7 @@ func TestTwoApproversOnTwoPlatformsPressAtOnce(t *testing.T) {
 		const eve = "other:1"
 		w.opt = func(o *inbound.Options) {
 			o.Platforms = append(o.Platforms, other)
-			o.Access.Roles[eve] = roles(inbound.Approver)
+			o.Access.Roles[eve] = roles(access.Approver)
 			o.Access.Chats = append(o.Access.Chats, place)
 			o.Access.Names = map[string]string{dora: "Dora", eve: "Eve"}
 		}

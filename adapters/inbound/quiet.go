@@ -105,7 +105,7 @@ func (in *Inbound) Quiet(place adapters.Target, session sessions.ID, now time.Ti
 
 // quietBy is Quiet, with the widest place whose preference it is.
 func (in *Inbound) quietBy(place adapters.Target, session sessions.ID, now time.Time) (adapters.Target, bool) {
-	for _, k := range [...]preferenceKey{{chatOf(place), ""}, {chatOf(place), session}, {place, ""}, {place, session}} {
+	for _, k := range [...]preferenceKey{{place.WholeChat(), ""}, {place.WholeChat(), session}, {place, ""}, {place, session}} {
 		if in.Preference(k.place, k.session).quiet(now) {
 			return k.place, true
 		}

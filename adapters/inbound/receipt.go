@@ -207,10 +207,10 @@ func (rs *receipts) confirm(ctx context.Context, t *tracked, s told) {
 		t.posted = ToldNothing // what's said next goes into the message that's there now
 	}
 	if s.err == nil && s.sign {
-		delete(rs.plain, chatOf(t.Place))
+		delete(rs.plain, t.Place.WholeChat())
 	}
 	if s.err != nil && s.sign {
-		chat := chatOf(t.Place)
+		chat := t.Place.WholeChat()
 		rs.plain[chat] = refusals{rs.plain[chat].times + 1, time.Now()}
 		t.words, t.posted = true, ToldNothing
 		return

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -37,16 +38,16 @@ func (rs *receipts) heldButtons(ctx context.Context, t *tracked) [][]adapters.Bu
 	if q := t.receipt.Quoted; q != "" {
 		args := t.Receipt + " " + q
 		for _, way := range t.receipt.Revivals {
-			add(revivalLabels[way], offer{Do: "revive", Session: t.Session, Args: args + " " + string(way), Role: Approver, Single: true, Group: "anyway " + args})
+			add(revivalLabels[way], offer{Do: "revive", Session: t.Session, Args: args + " " + string(way), Role: access.Approver, Single: true, Group: "anyway " + args})
 		}
 		label := "Send anyway"
 		if front := t.receipt.Front; front != "" {
 			label = "Type it into " + front + " all the same"
 		}
-		add(label, offer{Do: "send-anyway", Session: t.Session, Args: args, Role: Approver, Single: true, Group: "anyway " + args})
+		add(label, offer{Do: "send-anyway", Session: t.Session, Args: args, Role: access.Approver, Single: true, Group: "anyway " + args})
 	}
 	if t.receipt.State == sessions.ReceiptHeld {
-		add("Take back", offer{Do: "take-back", Session: t.Session, Args: t.Receipt, Role: Operator, Single: true})
+		add("Take back", offer{Do: "take-back", Session: t.Session, Args: t.Receipt, Role: access.Operator, Single: true})
 	}
 	if row == nil {
 		return nil

@@ -21,7 +21,7 @@ func (rs *receipts) finish(ctx context.Context, t *tracked) time.Time {
 // cosmetic puts a reaction to the message, if that costs nobody anything.
 func (rs *receipts) cosmetic(t *tracked, what Progress) {
 	t.posted = what
-	if t.Message == "" || rs.plain[chatOf(t.Place)].enough(time.Now()) {
+	if t.Message == "" || rs.plain[t.Place.WholeChat()].enough(time.Now()) {
 		return
 	}
 	// Nobody misses it.
@@ -38,7 +38,7 @@ func (rs *receipts) tell(ctx context.Context, t *tracked, what Progress, now tim
 	switch what {
 	case ToldSubmitted:
 		p.Class = qos.Stream
-		t.words = t.words || rs.plain[chatOf(t.Place)].enough(now)
+		t.words = t.words || rs.plain[t.Place.WholeChat()].enough(now)
 		unverified := t.receipt.Unverified()
 		switch {
 		case t.Told == ToldFailed:
@@ -52,7 +52,7 @@ func (rs *receipts) tell(ctx context.Context, t *tracked, what Progress, now tim
 		case t.words && t.Reply == "":
 			p.Text = "Typed and submitted."
 		case t.Reply != "" && t.receipt.Anyway != "":
-			p.Text = "Sent anyway by " + wording.Plain(rs.in.access.name(intake.Person{ID: t.receipt.Anyway})) + ", and submitted now."
+			p.Text = "Sent anyway by " + wording.Plain(rs.in.NameOf(intake.Person{ID: t.receipt.Anyway})) + ", and submitted now."
 		case t.Reply != "":
 			p.Text = "Typed and submitted now."
 		default:

@@ -190,25 +190,13 @@ func (rs *replies) another(r *refusedReply) adapters.Post {
 	rs.mu.Lock()
 	p, person, tries := r.post, r.person, r.tries
 	rs.mu.Unlock()
-	private, ok := rs.in.access.privateChat(person, p.To)
+	private, ok := rs.in.PrivateChat(person, p.To)
 	if tries%2 != 0 || !ok || p.Shown {
 		return p
 	}
 	p.To, p.Elsewhere, p.Message, p.ReplyTo, p.Menus, p.Buttons = private, adapters.Target{}, "", "", nil, nil
 	p.Text = "What you asked for elsewhere, where it can't be shown:\n\n" + cmp.Or(p.Numbered, p.Text)
 	return p
-}
-
-// privateChat is a person's private chat with the bot, beside the one of a place.
-func (a *access) privateChat(person string, beside adapters.Target) (adapters.Target, bool) {
-	a.mu.RLock()
-	defer a.mu.RUnlock()
-	for chat, whose := range a.private {
-		if whose == person && person != "" && chat != chatOf(beside) {
-			return chat, true
-		}
-	}
-	return adapters.Target{}, false
 }
 
 // Replies says whether what answers people can be shown. What's refused wherever it's tried for ten

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/adaptertest"
-	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/adapters/intake"
 )
 
@@ -35,7 +35,7 @@ func TestAPairingIsAnsweredOverKills(t *testing.T) {
 	for at, survived := 1, false; !survived; at++ {
 		inWorld(t, func(w *world) {
 			a := &answered{world: w}
-			code, _, err := w.in.Pair(w.Context(), inbound.Viewer, "cli")
+			code, _, err := w.in.Pair(w.Context(), access.Viewer, "cli")
 			if err != nil {
 				w.Fatal(err)
 			}

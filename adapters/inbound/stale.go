@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/qos"
@@ -93,7 +94,7 @@ func runStale(a *ask) error {
 		if err != nil {
 			return err
 		}
-		if !a.roles.Has(Operator) {
+		if !a.roles.Has(access.Operator) {
 			return errors.New("typing takes the role operator")
 		}
 		if err := a.run(w, s); err != nil {

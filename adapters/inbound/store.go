@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -12,7 +13,7 @@ import (
 // called at the same time. What they wrote survives a crash of the process when they
 // return nil; after an error nothing was written.
 type Store interface {
-	AccessStore
+	access.Store
 	AuditStore
 	ReplyStore
 	OfferStore

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/qos"
@@ -16,9 +17,9 @@ import (
 
 // said handles a new message of a known person. asked says that the person was
 // asked already whether it's still to be done.
-func (in *Inbound) said(ctx context.Context, ev intake.Event, s intake.Said, roles Roles, again, asked bool) (done, error) {
+func (in *Inbound) said(ctx context.Context, ev intake.Event, s intake.Said, roles access.Roles, again, asked bool) (done, error) {
 	stale := !asked && time.Since(ev.At) > in.opt.StaleAfter
-	if name, args, ok := readCommand(s.Text); ok {
+	if name, args, ok := intake.ReadCommand(s.Text); ok {
 		switch {
 		case len(s.Files) > 0:
 			in.say(ev, "hint", qos.Interactive, "A file goes to a session, not with a command. To pass the text on as it is, begin it with //.")
@@ -43,7 +44,7 @@ func (in *Inbound) said(ctx context.Context, ev intake.Event, s intake.Said, rol
 			return d, err
 		}
 	}
-	if !roles.Has(Operator) {
+	if !roles.Has(access.Operator) {
 		if ev.Common {
 			return refused("role"), nil // in the eyes of another they may have it
 		}
@@ -140,7 +141,7 @@ func (in *Inbound) askSession(ctx context.Context, ev intake.Event, s intake.Sai
 	}
 	a := &ask{in: in, ctx: ctx, event: ev}
 	return done{outcome: askedWhich}, a.which("Which session is this for? Next time answer one of its messages.", of, offer{
-		Do: "input", Args: ev.Key, Role: Operator, Person: ev.Person.ID, Single: true, Group: "which " + ev.Key,
+		Do: "input", Args: ev.Key, Role: access.Operator, Person: ev.Person.ID, Single: true, Group: "which " + ev.Key,
 	})
 }
 
@@ -193,7 +194,7 @@ func (in *Inbound) input(ctx context.Context, ev intake.Event, s intake.Said, to
 		return done{}, fmt.Errorf("keep where a text came from: %w", err)
 	}
 	r, err := in.opt.Sessions.Input(ctx, to.ID, sessions.InputRequest{
-		Text: text, Submit: true, Author: ev.Person.ID, Name: in.access.name(ev.Person), Origin: ev.Place.String(), Key: ev.Key,
+		Text: text, Submit: true, Author: ev.Person.ID, Name: in.NameOf(ev.Person), Origin: ev.Place.String(), Key: ev.Key,
 	})
 	switch {
 	case errors.Is(err, sessions.ErrUnavailable), ctx.Err() != nil && err != nil:

@@ -25,7 +25,7 @@ func (in *Inbound) placeChanged(ctx context.Context, ev intake.Event) error {
 	case intake.ChatMoved:
 		return in.moves.follow(ctx, a.Move(place))
 	case intake.Left:
-		in.left(ctx, a.Person, chatOf(place))
+		in.EndMembership(ctx, a.Person, place.WholeChat())
 		return nil
 	case intake.ChatBack:
 		return in.opt.Hub.ChatBack(ctx, place.Adapter, place.Chat)

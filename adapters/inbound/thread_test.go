@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/adaptertest"
 	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/adapters/intake"
@@ -80,7 +81,7 @@ func TestAChatIsFollowedOnceWhoeverSaysThatItMoved(t *testing.T) {
 			if err := w.in.SetPreference(w.Context(), inbound.Preference{Place: group, MutedUntil: inbound.Forever}); err != nil {
 				w.Fatal(err)
 			}
-			if err := w.store.PutGrant(w.Context(), inbound.Grant{Person: "chat:77", Role: inbound.Viewer, By: "cli", At: time.Now(), Chat: group, Checked: time.Now()}); err != nil {
+			if err := w.store.PutGrant(w.Context(), access.Grant{Person: "chat:77", Role: access.Viewer, By: "cli", At: time.Now(), Chat: group, Checked: time.Now()}); err != nil {
 				w.Fatal(err)
 			}
 			w.restart()

@@ -31,7 +31,7 @@ const maxSigns = 10
 // untaken tells people of each text that no session takes: in words, or by a sign. It's safe for
 // concurrent use.
 type untaken struct {
-	told, toldShared *seldom
+	told, toldShared *intake.Seldom
 
 	mu    sync.Mutex
 	words map[string]*untakenWords     // that wait to be posted, by place, person and reason
@@ -48,27 +48,27 @@ type untakenWords struct {
 
 func newUntaken() *untaken {
 	return &untaken{
-		told: newSeldom(untakenEvery), toldShared: newSeldom(untakenSharedEvery),
+		told: intake.NewSeldom(untakenEvery), toldShared: intake.NewSeldom(untakenSharedEvery),
 		words: map[string]*untakenWords{}, signs: map[adapters.Target]int{}, plain: map[adapters.Target]refusals{},
 	}
 }
 
 // tellRole tells a person that they may not type, unless they were told lately.
 func (in *Inbound) tellRole(ev intake.Event) {
-	if in.roleHints.due(ev.Place.String()+" "+ev.Person.ID, time.Now()) {
+	if in.roleHints.Due(ev.Place.String()+" "+ev.Person.ID, time.Now()) {
 		in.say(ev, "hint", qos.Interactive, "You may look here, but not type: that takes the role operator.")
 	}
 }
 
 // tellUntaken tells a person that no session takes a text of theirs, and why.
 func (in *Inbound) tellUntaken(ev intake.Event, why string) {
-	u, chat, now := in.untaken, chatOf(ev.Place), time.Now()
+	u, chat, now := in.untaken, ev.Place.WholeChat(), time.Now()
 	topic := ev.Place.String() + " " + ev.Person.ID + " " + why
 	told := u.told
 	if in.sharer(ev.Place.Adapter) != "" || ev.Common {
 		told = u.toldShared
 	}
-	words := told.due(topic, now)
+	words := told.Due(topic, now)
 	u.mu.Lock()
 	words = words || ev.Message == "" || u.words[topic] != nil || u.signs[chat] >= maxSigns || u.plain[chat].enough(now)
 	if !words {

@@ -18,6 +18,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/adaptertest"
 	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/adapters/intake"
@@ -68,8 +69,8 @@ const (
 
 var group = adapters.Target{Adapter: "chat", Chat: "-1"}
 
-func roles(all ...inbound.Role) inbound.Roles {
-	r := inbound.Roles{}
+func roles(all ...access.Role) access.Roles {
+	r := access.Roles{}
 	for _, x := range all {
 		r[x] = true
 	}
@@ -118,8 +119,8 @@ func (w *world) start() {
 	w.hub.sessions = w.manager
 	opt := inbound.Options{
 		Platforms: []intake.Platform{w.chat}, Sessions: asking{w.manager, w.asks}, Hub: w.hub, Store: w.store, StateDir: w.dir, Conversations: w.had,
-		Access: inbound.Access{
-			Roles: map[string]inbound.Roles{ann: roles(inbound.Operator), bob: roles(inbound.Viewer), cleo: roles(inbound.Admin), dora: roles(inbound.Operator, inbound.Approver)},
+		Access: access.Config{
+			Roles: map[string]access.Roles{ann: roles(access.Operator), bob: roles(access.Viewer), cleo: roles(access.Admin), dora: roles(access.Operator, access.Approver)},
 			Chats: []adapters.Target{group},
 		},
 		Interrupt: func(s sessions.Session) []string {
@@ -398,8 +399,8 @@ func (k *kept) PutFollowed(ctx context.Context, m adapters.Move) error {
 	return around1(k.p, func() error { return k.Store.PutFollowed(ctx, m) })
 }
 
-func (k *kept) UseCode(ctx context.Context, hash string, u inbound.CodeUse) (inbound.Code, error) {
-	return around(k.p, func() (inbound.Code, error) { return k.Store.UseCode(ctx, hash, u) })
+func (k *kept) UseCode(ctx context.Context, hash string, u access.CodeUse) (access.Code, error) {
+	return around(k.p, func() (access.Code, error) { return k.Store.UseCode(ctx, hash, u) })
 }
 
 // panes are the panes of a tmux server. Each shows what was submitted in it.

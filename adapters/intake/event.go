@@ -1,6 +1,7 @@
 package intake
 
 import (
+	"strings"
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
@@ -48,6 +49,21 @@ type Said struct {
 	// together one by one; "": it's whole. The queue makes one message of an album's
 	// parts, so that Handle sees whole ones only.
 	Album string
+}
+
+// ReadCommand takes a text apart that begins with "/": "/name@bot args". ok is false
+// for others, and for those that begin with "//".
+func ReadCommand(text string) (name, args string, ok bool) {
+	rest, ok := strings.CutPrefix(text, "/")
+	if !ok || strings.HasPrefix(rest, "/") {
+		return "", "", false
+	}
+	word, args := rest, ""
+	if i := strings.IndexAny(rest, " \t\r\n"); i >= 0 {
+		word, args = rest[:i], strings.TrimSpace(rest[i:])
+	}
+	name, _, _ = strings.Cut(word, "@")
+	return strings.ToLower(name), args, true
 }
 
 // Edited is a message that was changed after it was sent.

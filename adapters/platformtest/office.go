@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/adaptertest"
 	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/adapters/intake"
@@ -85,10 +86,10 @@ func (o *Office) Open() {
 	o.told, o.name = &told{Platform: side.Platform}, side.Name
 	o.In, err = inbound.New(inbound.Options{
 		Platforms: []intake.Platform{o.told}, Sessions: registry{o.bridge.House, &o.questions, &o.keyboard, unused{}}, Hub: o.bridge.Hub, Store: db, Pinned: o.Pinned,
-		Access: inbound.Access{
-			Roles: map[string]inbound.Roles{
-				o.people.Approver: {inbound.Operator: true, inbound.Approver: true},
-				o.people.Operator: {inbound.Operator: true},
+		Access: access.Config{
+			Roles: map[string]access.Roles{
+				o.people.Approver: {access.Operator: true, access.Approver: true},
+				o.people.Operator: {access.Operator: true},
 			},
 			Chats: []adapters.Target{o.people.Chat},
 		},

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/adaptertest"
 	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/adapters/intake"
@@ -75,7 +76,7 @@ func (s *Siege) Begin(t *testing.T, target func(db *store.Store) Target) {
 	on := target(s.DB)
 	s.In, err = inbound.New(inbound.Options{
 		Platforms: []intake.Platform{on.Platform}, Sessions: on.Sessions, Hub: on.Hub, Store: s.DB, StateDir: filepath.Join(s.dir, "state"),
-		Access: inbound.Access{Roles: map[string]inbound.Roles{on.Boss: {inbound.Admin: true}}, Chats: []adapters.Target{on.Chat}},
+		Access: access.Config{Roles: map[string]access.Roles{on.Boss: {access.Admin: true}}, Chats: []adapters.Target{on.Chat}},
 		Logger: on.Logger,
 	})
 	if err == nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/internal/api"
 )
@@ -27,11 +28,11 @@ func (a accessOf) List() []api.AccessEntry {
 }
 
 func (a accessOf) Grant(ctx context.Context, person, role, by string) error {
-	return a.d.inbound.Give(ctx, person, inbound.Role(role), by)
+	return a.d.inbound.Give(ctx, person, access.Role(role), by)
 }
 
 func (a accessOf) Revoke(ctx context.Context, person, role, by string) (api.AccessRevoked, error) {
-	rest, err := a.d.inbound.Revoke(ctx, person, inbound.Role(role), by)
+	rest, err := a.d.inbound.Revoke(ctx, person, access.Role(role), by)
 	if err != nil {
 		return api.AccessRevoked{}, err
 	}

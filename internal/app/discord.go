@@ -35,7 +35,7 @@ func (d *daemon) newDiscord(ctx context.Context) (*discordSide, error) {
 		return nil, err
 	}
 	opt := discordOptions(d.config, token)
-	opt.Knows = func(t adapters.Target) bool { return d.inbound.MayBind(t) }
+	opt.Knows = func(t adapters.Target) bool { return d.inbound != nil && d.inbound.MayBind(t) }
 	opt.Learn = func(s qos.Scope, l qos.Learned) { d.hub.Learn(discord.Name, s, l) }
 	opt.Logger = d.opt.Log.With("component", "discord")
 	a, err := discord.New(opt)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/discord"
 	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/adapters/intake"
@@ -35,7 +36,7 @@ func (d *daemon) buildInbound() error {
 	var err error
 	d.inbound, err = inbound.New(inbound.Options{
 		Platforms: platforms, Sessions: masked.Sessions{Questions: callers.Questions{Manager: d.manager, Consent: d.consent}, Masker: d.masker}, Hub: d.hub, Conversations: conversations{d}, Mail: d.mail.Letters(), Interrupt: d.interruptKeys, Paired: d.hideCode,
-		Store: masked.Store{Store: d.store, Log: adapters.MaskedLog(chatLog{d.store}, d.masker)}, Access: access(d.config),
+		Store: masked.Store{Store: d.store, Log: adapters.MaskedLog(chatLog{d.store}, d.masker)}, Access: accessConfig(d.config),
 		RemindAfter: d.config.Prompts.RemindAfter.Duration(), EscalateTo: escalateTo(d.config), Pinned: d.config.Attention.Pinned,
 		StaleAfter: d.config.Inbound.StaleAfter.Duration(), MaxFile: limit, StateDir: d.opt.StateDir, Folders: d.config.Inbound.Folders, Mask: d.masker.Line,
 		Shared: d.sharer, Panicked: d.metrics.CountPanic, Logger: d.opt.Log.With("component", "inbound"),
@@ -114,16 +115,16 @@ func (d *daemon) asked(id sessions.ID, tell func(sessions.Asked)) (stop func()) 
 	})
 }
 
-// access translates who may do what.
-func access(cfg *config.Config) inbound.Access {
-	out := inbound.Access{Roles: map[string]inbound.Roles{}, Names: map[string]string{}, PairingTTL: cfg.Access.PairingTTL.Duration()}
-	for role, people := range map[inbound.Role][]string{
-		inbound.Viewer: cfg.Access.Viewers, inbound.Operator: cfg.Access.Operators,
-		inbound.Approver: cfg.Access.Approvers, inbound.Admin: cfg.Access.Admins,
+// accessConfig translates who may do what.
+func accessConfig(cfg *config.Config) access.Config {
+	out := access.Config{Roles: map[string]access.Roles{}, Names: map[string]string{}, PairingTTL: cfg.Access.PairingTTL.Duration()}
+	for role, people := range map[access.Role][]string{
+		access.Viewer: cfg.Access.Viewers, access.Operator: cfg.Access.Operators,
+		access.Approver: cfg.Access.Approvers, access.Admin: cfg.Access.Admins,
 	} {
 		for _, id := range people {
 			if out.Roles[id] == nil {
-				out.Roles[id] = inbound.Roles{}
+				out.Roles[id] = access.Roles{}
 			}
 			out.Roles[id][role] = true
 		}
@@ -150,7 +151,7 @@ func (d *daemon) pair(ctx context.Context, role, by string) (api.Pairing, error)
 	if len(d.outlets) == 0 {
 		return api.Pairing{}, fmt.Errorf("%w: no chat platform is configured: enable one below adapters: in the configuration", sessions.ErrConflict)
 	}
-	r, err := inbound.ParseRole(role)
+	r, err := access.ParseRole(role)
 	if err != nil {
 		return api.Pairing{}, fmt.Errorf("%w: %w", sessions.ErrInvalid, err)
 	}

@@ -108,7 +108,7 @@ func (d *daemon) reloadFile(ctx context.Context) (api.Reloaded, error) {
 
 // letIn has the people and chats known that a configuration names.
 func (d *daemon) letIn(cfg *config.Config) {
-	d.inbound.SetAccess(access(cfg))
+	d.inbound.SetAccess(accessConfig(cfg))
 	d.inbound.SetPrompts(cfg.Prompts.RemindAfter.Duration(), escalateTo(cfg))
 	d.inbound.SetPinned(cfg.Attention.Pinned)
 	for _, p := range d.platforms {

@@ -43,7 +43,7 @@ func (d *daemon) newTelegram() (*telegramSide, error) {
 		return nil, err
 	}
 	opt := telegramOptions(d.config, token)
-	opt.Knows, opt.Logger = func(t adapters.Target) bool { return d.inbound.MayBind(t) }, d.opt.Log.With("component", "telegram")
+	opt.Knows, opt.Logger = func(t adapters.Target) bool { return d.inbound != nil && d.inbound.MayBind(t) }, d.opt.Log.With("component", "telegram")
 	a, err := telegram.New(opt)
 	if err != nil {
 		return nil, err

@@ -41,11 +41,12 @@ var rules = map[string][]string{
 	"adapters":                  {"qos", "sessions", "internal/render", "internal/redact"},
 	"adapters/*":                {"adapters", "qos", "sessions", "internal/render", "internal/redact"},
 	"adapters/adaptertest":      {"adapters", "qos", "qos/qostest", "sessions"},
-	"adapters/platformtest":     {"adapters", "adapters/adaptertest", "adapters/inbound", "adapters/intake", "qos", "sessions", "internal/faults", "internal/recording", "internal/render", "internal/render/rendertest", "internal/store", "internal/store/storetest"},
+	"adapters/platformtest":     {"adapters", "adapters/adaptertest", "adapters/access", "adapters/inbound", "adapters/intake", "qos", "sessions", "internal/faults", "internal/recording", "internal/render", "internal/render/rendertest", "internal/store", "internal/store/storetest"},
 
 	"adapters/intake":   {"adapters", "sessions"},
 	"adapters/wording":  {},
-	"adapters/inbound":  {"adapters", "adapters/intake", "adapters/wording", "qos", "sessions", "internal/regular", "internal/render/screenshot", "internal/render/sgr"},
+	"adapters/access":   {"adapters", "adapters/intake", "adapters/wording", "sessions"},
+	"adapters/inbound":  {"adapters", "adapters/access", "adapters/intake", "adapters/wording", "qos", "sessions", "internal/regular", "internal/render/screenshot", "internal/render/sgr"},
 	"adapters/web":      {"internal/render", "internal/render/sgr"},
 	"adapters/telegram": {"adapters", "adapters/exchange", "adapters/intake", "qos", "sessions", "internal/render", "internal/render/entities", "internal/redact"},
 	"adapters/discord":  {"adapters", "adapters/exchange", "adapters/inbound", "adapters/intake", "qos", "sessions", "internal/render", "internal/render/discord", "internal/redact"},
@@ -55,7 +56,7 @@ var rules = map[string][]string{
 
 	"internal/api":        append([]string{"internal/api/client", "internal/browsers", "internal/inbox", "internal/peer", "internal/recording/format", "internal/redact", "internal/render/sgr", "sessions/agent"}, domain...),
 	"internal/api/client": append([]string{"internal/api", "internal/inbox", "internal/recording/format", "sessions/agent"}, domain...),
-	"internal/store":      append([]string{"adapters/inbound", "adapters/intake", "internal/browsers", "internal/inbox", "internal/regular"}, domain...),
+	"internal/store":      append([]string{"adapters/access", "adapters/inbound", "adapters/intake", "internal/browsers", "internal/inbox", "internal/regular"}, domain...),
 	"internal/callers":    {"internal/api", "internal/peer", "sessions", "sessions/agent", "sessions/tmux"},
 	"internal/masked":     {"adapters", "internal/api", "internal/callers", "internal/redact", "internal/store", "sessions"},
 	"internal/metrics":    {"qos", "qos/redisbucket", "sessions"},

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/internal/inbox"
 	"github.com/panebridge/panebridge/sessions"
@@ -41,15 +42,15 @@ func TestNothingNewIsTakenOnceDamaged(t *testing.T) {
 			return err
 		},
 		"a fleet":      func(ctx context.Context) error { return mail.AddFleet(ctx, "f", "pb_1", at) },
-		"a role":       func(ctx context.Context) error { return s.PutGrant(ctx, inbound.Grant{Person: "telegram:1"}) },
-		"a code":       func(ctx context.Context) error { return s.PutCode(ctx, inbound.Code{Hash: "h"}, 5) },
+		"a role":       func(ctx context.Context) error { return s.PutGrant(ctx, access.Grant{Person: "telegram:1"}) },
+		"a code":       func(ctx context.Context) error { return s.PutCode(ctx, access.Code{Hash: "h"}, 5) },
 		"a chat":       func(ctx context.Context) error { return s.PutChat(ctx, chat, "x", at) },
 		"a preference": func(ctx context.Context) error { return s.PutPreference(ctx, inbound.Preference{Place: chat}) },
 		"a text that waits": func(ctx context.Context) error {
 			return s.PutWaiting(ctx, inbound.Waiting{Key: "k"})
 		},
 		"the use of a code": func(ctx context.Context) error {
-			_, err := s.UseCode(ctx, "h", inbound.CodeUse{Key: "k"})
+			_, err := s.UseCode(ctx, "h", access.CodeUse{Key: "k"})
 			return err
 		},
 	} {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/inbound"
 )
 
@@ -91,8 +92,8 @@ func (s *Store) Entries(ctx context.Context, limit int) ([]inbound.Entry, error)
 }
 
 // Visits returns who has done something where: see inbound.AuditStore.
-func (s *Store) Visits(ctx context.Context, since time.Time) ([]inbound.Visit, error) {
-	return list(ctx, s, "read who uses places", func(row *sql.Rows) (u inbound.Visit, err error) {
+func (s *Store) Visits(ctx context.Context, since time.Time) ([]access.Visit, error) {
+	return list(ctx, s, "read who uses places", func(row *sql.Rows) (u access.Visit, err error) {
 		var at int64
 		err = row.Scan(&u.Place.Adapter, &u.Place.Chat, &u.Place.Thread, &u.Person.ID, &u.Person.Name, &at)
 		u.At = fromNanos(at)

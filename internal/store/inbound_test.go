@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/sessions"
@@ -54,7 +55,7 @@ func TestWhatIsKeptForChats(t *testing.T) {
 		Key: "a:1", At: day, Place: place, Person: "a:9", Name: "N", Kind: "text", What: "w", Bytes: 3, Hash: "00ff",
 	}
 	offer := inbound.Offer{
-		ID: "0123456789abcdef", Place: place, Do: "d", Session: "pb_1", Args: "x y", Role: inbound.Approver, Person: "a:9", Single: true, Group: "g",
+		ID: "0123456789abcdef", Place: place, Do: "d", Session: "pb_1", Args: "x y", Role: access.Approver, Person: "a:9", Single: true, Group: "g",
 		Expires: day.Add(time.Hour),
 	}
 	origin := inbound.Origin{
@@ -92,8 +93,8 @@ func TestWhatIsKeptForChats(t *testing.T) {
 	visits, err := s.Visits(ctx, entry.At)
 	none, err1 := s.Visits(ctx, entry.At.Add(1))
 	must(t, err, err1)
-	diff(t, "visits", []inbound.Visit{{Place: place, Person: intake.Person{ID: entry.Person, Name: entry.Name}, At: entry.At}}, visits)
-	diff(t, "visits since", []inbound.Visit(nil), none)
+	diff(t, "visits", []access.Visit{{Place: place, Person: intake.Person{ID: entry.Person, Name: entry.Name}, At: entry.At}}, visits)
+	diff(t, "visits since", []access.Visit(nil), none)
 	diff(t, "offer", offer, gotOffer)
 	diff(t, "origins", []inbound.Origin{origin}, origins)
 	diff(t, "what waits", waits, gotWaits)

@@ -1,4 +1,4 @@
-package inbound
+package access
 
 import (
 	"context"
@@ -22,6 +22,9 @@ type Visit struct {
 	At     time.Time // the last time
 }
 
+// ForgetVisits drops what's too old to count.
+func (g *Guard) ForgetVisits(now time.Time) { g.users.forget(now.Add(-usedFor)) }
+
 // users are who has used which places. Of a place, and of a chat with all its threads, the two
 // people are kept that have used it last: it's only asked whether it's one.
 type users struct {
@@ -30,7 +33,7 @@ type users struct {
 }
 
 // load reads who has used places lately, the oldest first.
-func (u *users) load(ctx context.Context, s AuditStore) error {
+func (u *users) load(ctx context.Context, s Store) error {
 	list, err := s.Visits(ctx, time.Now().Add(-usedFor))
 	if err != nil {
 		return fmt.Errorf("load who uses places: %w", err)
@@ -46,7 +49,7 @@ func (u *users) note(v Visit) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.noteAt(v.Place, v)
-	if chat := chatOf(v.Place); chat != v.Place {
+	if chat := v.Place.WholeChat(); chat != v.Place {
 		u.noteAt(chat, v)
 	}
 }
@@ -83,12 +86,12 @@ func (u *users) forget(before time.Time) {
 	}
 }
 
-// moved has what's known of a chat's places follow it.
-func (u *users) moved(from, to adapters.Target) {
+// moveChat has what's known of a chat's places follow it.
+func (u *users) moveChat(from, to adapters.Target) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for place, uses := range u.all {
-		if chatOf(place) == from {
+		if place.WholeChat() == from {
 			delete(u.all, place)
 			place.Chat = to.Chat
 			u.all[place] = uses
@@ -100,22 +103,22 @@ func (u *users) moved(from, to adapters.Target) {
 // last seven days; if nobody has, in its chat; if nobody has there either, and it's somebody's
 // private chat, who that is. Of more than two it returns the last two, and
 // whoever has several accounts once. It returns at once.
-func (in *Inbound) Users(place adapters.Target, now time.Time) []string {
-	people := in.users.at(place, now.Add(-usedFor))
+func (g *Guard) Users(place adapters.Target, now time.Time) []string {
+	people := g.users.at(place, now.Add(-usedFor))
 	if len(people) == 0 {
-		people = in.users.at(chatOf(place), now.Add(-usedFor))
+		people = g.users.at(place.WholeChat(), now.Add(-usedFor))
 	}
 	if len(people) == 0 {
-		in.access.mu.RLock()
-		if id := in.access.private[chatOf(place)]; id != "" {
+		g.mu.RLock()
+		if id := g.private[place.WholeChat()]; id != "" {
 			people = []intake.Person{{ID: id}}
 		}
-		in.access.mu.RUnlock()
+		g.mu.RUnlock()
 	}
 	var names, known []string
 	for _, p := range people {
-		if who := in.access.account(p.ID); !slices.Contains(known, who) {
-			known, names = append(known, who), append(names, in.access.name(p))
+		if who := g.account(p.ID); !slices.Contains(known, who) {
+			known, names = append(known, who), append(names, g.NameOf(p))
 		}
 	}
 	return names

@@ -1,4 +1,4 @@
-package inbound
+package access
 
 import (
 	"context"
@@ -13,7 +13,6 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/intake"
-	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -50,29 +49,29 @@ type CodeUse struct {
 
 // Grant is what using a code gives.
 func (u CodeUse) Grant(c Code) Grant {
-	g := Grant{Person: u.Person.ID, Name: u.Person.Name, Role: c.Role, By: c.By, At: u.At, Chat: u.Chat}
+	x := Grant{Person: u.Person.ID, Name: u.Person.Name, Role: c.Role, By: c.By, At: u.At, Chat: u.Chat}
 	if u.Chat != (adapters.Target{}) {
-		g.Checked = u.At // who writes there is in there
+		x.Checked = u.At // who writes there is in there
 	}
-	return g
+	return x
 }
 
 // Pair makes a code that lets a person in who writes "/pair CODE" to the bot, once,
 // within the time that's returned; written in a group, the group too. by says who
 // made it.
-func (in *Inbound) Pair(ctx context.Context, role Role, by string) (code string, expires time.Time, err error) {
+func (g *Guard) Pair(ctx context.Context, role Role, by string) (code string, expires time.Time, err error) {
 	if role, err = ParseRole(string(role)); err != nil {
 		return "", time.Time{}, fmt.Errorf("make a pairing code: %w: %w", sessions.ErrInvalid, err)
 	}
 	code, expires = newCode(), time.Now().Add(codeFor)
-	if in.opt.Paired != nil {
-		in.opt.Paired(code)
+	if g.opt.Paired != nil {
+		g.opt.Paired(code)
 	}
-	err = in.opt.Store.PutCode(ctx, Code{Hash: codeHash(code), Role: role, By: by, Expires: expires}, maxCodes)
+	err = g.opt.Store.PutCode(ctx, Code{Hash: codeHash(code), Role: role, By: by, Expires: expires}, maxCodes)
 	if err != nil {
 		return "", time.Time{}, fmt.Errorf("make a pairing code: %w", err)
 	}
-	in.log.Info("a pairing code was made", "role", role, "by", by, "expires", expires)
+	g.log.Info("a pairing code was made", "role", role, "by", by, "expires", expires)
 	return code, expires, nil
 }
 
@@ -95,14 +94,14 @@ func codeHash(code string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// readCode finds a code in "/pair CODE", written in any case, with spaces or dashes;
+// ReadCode finds a code in "/pair CODE", written in any case, with spaces or dashes;
 // "": there's none.
-func readCode(ev intake.Event) string {
+func ReadCode(ev intake.Event) string {
 	said, ok := ev.Action.(intake.Said)
 	if !ok {
 		return ""
 	}
-	name, args, ok := readCommand(said.Text)
+	name, args, ok := intake.ReadCommand(said.Text)
 	if !ok || name != "pair" || len(args) > 4*codeLen {
 		return ""
 	}
@@ -113,65 +112,63 @@ func readCode(ev intake.Event) string {
 	return code
 }
 
-// tryCode lets a person in who writes a pairing code. It returns false if there's
+// useCode lets a person in who writes a pairing code. Admission.Paired is false if there's
 // none in the event, or a wrong one: what happens then isn't told from what else a
 // stranger may write.
-func (in *Inbound) tryCode(ctx context.Context, ev intake.Event) (bool, error) {
-	code := readCode(ev)
+func (g *Guard) useCode(ctx context.Context, ev intake.Event) (Admission, error) {
+	code := ReadCode(ev)
 	if code == "" || ev.Person.ID == "" {
-		return false, nil
+		return Admission{}, nil
 	}
 	now := time.Now()
-	if now.Sub(ev.At) > codeFor || !in.access.tries.may(ev.Person.ID, now) {
-		return false, nil
+	if now.Sub(ev.At) > codeFor || !g.guesses.allows(ev.Person.ID, now) {
+		return Admission{}, nil
 	}
 	use := CodeUse{Key: ev.Key, Person: ev.Person, At: now}
 	if !ev.Private {
-		use.Chat = chatOf(ev.Place)
+		use.Chat = ev.Place.WholeChat()
 	}
-	c, err := in.opt.Store.UseCode(ctx, codeHash(code), use)
+	c, err := g.opt.Store.UseCode(ctx, codeHash(code), use)
 	if errors.Is(err, sessions.ErrUnknown) {
-		in.access.tries.failed(ev.Person.ID)
-		if in.access.strange.logged.due(ev.Person.ID+" code", now) {
-			in.log.Warn("a wrong pairing code", "person", ev.Person.ID, "target", ev.Place.String())
+		g.guesses.noteWrong(ev.Person.ID)
+		if g.strange.logged.Due(ev.Person.ID+" code", now) {
+			g.log.Warn("a wrong pairing code", "person", ev.Person.ID, "target", ev.Place.String())
 		}
-		return false, nil
+		return Admission{}, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("use a pairing code: %w", err)
+		return Admission{}, fmt.Errorf("use a pairing code: %w", err)
 	}
-	in.access.mu.Lock()
-	in.access.put(use.Grant(c))
+	g.mu.Lock()
+	g.put(use.Grant(c))
 	if use.Chat != (adapters.Target{}) {
-		in.access.chats[use.Chat] = true
+		g.chats[use.Chat] = true
 	}
-	in.access.mu.Unlock()
+	g.mu.Unlock()
 	if ev.Private {
-		in.privateOf(ctx, ev)
-		if err := in.opt.Hub.ChatBack(ctx, ev.Place.Adapter, ev.Place.Chat); err != nil {
-			in.log.Warn("bindings of a private chat couldn't be tried again", "target", ev.Place.String(), "err", err)
+		g.notePrivateChat(ctx, ev)
+		if err := g.opt.Hub.ChatBack(ctx, ev.Place.Adapter, ev.Place.Chat); err != nil {
+			g.log.Warn("bindings of a private chat couldn't be tried again", "target", ev.Place.String(), "err", err)
 		}
 	}
-	in.log.Info("a person was let in by a pairing code", "person", ev.Person.ID, "target", ev.Place.String(), "role", c.Role, "by", c.By)
+	g.log.Info("a person was let in by a pairing code", "person", ev.Person.ID, "target", ev.Place.String(), "role", c.Role, "by", c.By)
 	text := "You're in, as " + string(c.Role) + ". /help shows what you can do."
 	if use.Chat != (adapters.Target{}) {
 		text = "You're in, as " + string(c.Role) + ", and this chat is known now. /help shows what you can do."
 	}
-	return true, in.record(ctx, ev, Entry{Kind: "pair", What: string(c.Role), Outcome: "done"}, func() {
-		in.say(ev, "paired", qos.Interactive, text)
-	})
+	return Admission{Paired: true, Role: c.Role, Welcome: text}, nil
 }
 
-// tries counts wrong codes in windows of codeFor.
-type tries struct {
+// guesses counts wrong codes in windows of codeFor.
+type guesses struct {
 	mu       sync.Mutex
 	begin    time.Time
 	overall  int
 	byPerson map[string]int // at most triesOverall
 }
 
-// may says whether another code of a person is looked at.
-func (t *tries) may(person string, now time.Time) bool {
+// allows says whether another code of a person is looked at.
+func (t *guesses) allows(person string, now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if now.Sub(t.begin) >= codeFor {
@@ -180,35 +177,10 @@ func (t *tries) may(person string, now time.Time) bool {
 	return t.overall < triesOverall && t.byPerson[person] < triesPerPerson
 }
 
-func (t *tries) failed(person string) {
+// noteWrong counts a wrong code.
+func (t *guesses) noteWrong(person string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.overall++
 	t.byPerson[person]++
-}
-
-// pairCommand makes a code from a chat. Codes that are used are seen before any
-// command: see tryCode.
-func pairCommand() command {
-	return command{
-		CommandInfo: intake.CommandInfo{Name: "pair", Args: "[role]", Help: "Make a code that lets another person in"},
-		role:        Admin,
-		run: func(a *ask) error {
-			if !a.event.Private {
-				return a.reply("A code lets whoever reads it in: ask for one in a private chat with the bot, or with `panebridge pair` in a terminal.")
-			}
-			if readCode(a.event) != "" {
-				return a.reply("That code isn't valid, or not any more.")
-			}
-			role, err := ParseRole(strings.ToLower(a.args))
-			if err != nil {
-				return err
-			}
-			code, _, err := a.in.Pair(a.ctx, role, a.event.Person.ID)
-			if err != nil {
-				return err
-			}
-			return a.post(adapters.Post{Shown: true, Text: "Within ten minutes, once: whoever writes `/pair " + code + "` to the bot becomes " + string(role) + "."})
-		},
-	}
 }

@@ -1,0 +1,388 @@
+package access
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/wording"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// Grant is a role that a person was given: by a pairing code, or by name. It counts as
+// long as whoever gave it could give it again, and, if a group gave it, as its person is in
+// there.
+type Grant struct {
+	Person string // Person.ID
+	Name   string // as the platform showed it then; "": it wasn't shown
+	Role   Role
+	By     string // who gave it, or made the code: Person.ID, GivenByCLI or GivenByWeb
+	At     time.Time
+	// Chat is the group in which the code was written, without thread; zero: none.
+	Chat    adapters.Target
+	Checked time.Time // when the person was seen to be in there last
+	Used    time.Time // when the person did something last; zero: never
+	Void    string    // why it's void for good; "": it isn't
+}
+
+// Who gives access besides people in chats: the daemon's own user.
+const (
+	GivenByCLI = "cli"
+	GivenByWeb = "web"
+)
+
+// Listed is a role that a person has or had, as access is listed.
+type Listed struct {
+	Grant
+
+	Config bool   // by the configuration: nobody else can take it back
+	Void   string // why it doesn't count; "": it does
+}
+
+const (
+	defaultPairingTTL = 30 * 24 * time.Hour
+	// memberFor is how long it's believed that somebody is in a group.
+	memberFor = time.Minute
+	// membersEvery is how often it's looked who's still in the groups that gave them
+	// something: those who only read do nothing that it could be looked at for.
+	membersEvery = 15 * time.Minute
+	// memberTime bounds a question to the platform: the person's event waits.
+	memberTime = 5 * time.Second
+)
+
+// MemberReader is a Platform that can tell who's in a group.
+type MemberReader interface {
+	// Member says whether a person, by Person.ID, is in a group. It calls the platform.
+	Member(ctx context.Context, group adapters.Target, person string) (bool, error)
+}
+
+// put takes a grant into account. mu is held.
+func (g *Guard) put(given Grant) {
+	g.drop(given.Person, given.Role)
+	g.granted = append(g.granted, given)
+}
+
+// drop forgets what a person was given; "": all. mu is held.
+func (g *Guard) drop(person string, role Role) {
+	g.granted = slices.DeleteFunc(g.granted, func(x Grant) bool { return x.Person == person && (role == "" || x.Role == role) })
+}
+
+// whyVoid says of each grant why it doesn't count; "": it does. mu is held.
+func (g *Guard) whyVoid(now time.Time) []string {
+	const ungiven = "who gave it can't give it any more"
+	out := make([]string, len(g.granted))
+	admins := map[string]bool{GivenByCLI: true, GivenByWeb: true}
+	for person, roles := range g.config.Roles {
+		admins[person] = roles[Admin]
+	}
+	for i, x := range g.granted {
+		out[i] = cmp.Or(g.whyEnded(x, now), ungiven)
+	}
+	for again := true; again; { // whoever is an admin by this may have made others
+		again = false
+		for i, x := range g.granted {
+			if out[i] == ungiven && admins[x.By] {
+				out[i], again = "", true
+				admins[x.Person] = admins[x.Person] || x.Role == Admin
+			}
+		}
+	}
+	return out
+}
+
+// whyEnded says why a grant doesn't count, whoever gave it. mu is held.
+func (g *Guard) whyEnded(x Grant, now time.Time) string {
+	ttl := cmp.Or(g.config.PairingTTL, defaultPairingTTL)
+	switch {
+	case x.Void != "":
+		return x.Void
+	case x.Chat != (adapters.Target{}) && now.Sub(x.Checked) >= ttl:
+		return "nobody could tell for " + wording.Age(ttl) + " whether they're still in " + x.Chat.String()
+	}
+	return ""
+}
+
+// AccessList is who may do what, by the configuration and by what was given; the oldest
+// first.
+func (g *Guard) AccessList() []Listed {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	var out []Listed
+	for person, roles := range g.config.Roles {
+		for role := range roles {
+			out = append(out, Listed{Grant: Grant{Person: person, Name: g.config.Names[person], Role: role}, Config: true})
+		}
+	}
+	slices.SortFunc(out, func(x, y Listed) int {
+		return cmp.Or(cmp.Compare(x.Person, y.Person), cmp.Compare(x.Role, y.Role))
+	})
+	for i, why := range g.whyVoid(time.Now()) {
+		x := g.granted[i]
+		x.Name = cmp.Or(g.config.Names[x.Person], x.Name)
+		out = append(out, Listed{Grant: x, Void: why})
+	}
+	return out
+}
+
+// Give gives a person a role. by is GivenByCLI, GivenByWeb or a Person.ID. The error wraps
+// sessions.ErrInvalid if the person isn't one of a platform that's on.
+func (g *Guard) Give(ctx context.Context, person string, role Role, by string) error {
+	adapter, id, ok := strings.Cut(person, ":")
+	if !ok || id == "" || g.opt.Platforms[adapter] == nil || strings.ContainsAny(id, " /\t\n") || strings.HasPrefix(id, "-") {
+		return fmt.Errorf("give access: %w: %q isn't a person of a platform that's on: telegram:123, say", sessions.ErrInvalid, person)
+	}
+	role, err := ParseRole(string(role))
+	if err != nil {
+		return fmt.Errorf("give access: %w: %w", sessions.ErrInvalid, err)
+	}
+	given := Grant{Person: person, Role: role, By: by, At: time.Now()}
+	if err := g.opt.Store.PutGrant(ctx, given); err != nil {
+		return fmt.Errorf("give access to %s: %w", person, err)
+	}
+	g.mu.Lock()
+	g.put(given)
+	g.mu.Unlock()
+	g.log.Info("access was given", "person", person, "role", role, "by", by)
+	g.lookSoon()
+	return nil
+}
+
+// Revoke takes back what was given to a person; role "": all of it. What the configuration
+// gives stays: rest is that. sessions.ErrUnknown: they were given nothing.
+func (g *Guard) Revoke(ctx context.Context, person string, role Role, by string) (rest Roles, err error) {
+	g.mu.RLock()
+	had := slices.ContainsFunc(g.granted, func(x Grant) bool { return x.Person == person && (role == "" || x.Role == role) })
+	rest = g.config.Roles[person]
+	g.mu.RUnlock()
+	if !had && len(rest) == 0 {
+		return nil, fmt.Errorf("take back access: %w: %s was given nothing", sessions.ErrUnknown, person)
+	}
+	if err := g.opt.Store.DropGrants(ctx, person, role); err != nil {
+		return nil, fmt.Errorf("take back the access of %s: %w", person, err)
+	}
+	g.mu.Lock()
+	g.drop(person, role)
+	g.mu.Unlock()
+	g.log.Info("access was taken back", "person", person, "role", role, "by", by)
+	g.endPrivateMirrors(ctx)
+	return rest, nil
+}
+
+// noteUse notes that a person did something.
+func (g *Guard) noteUse(ctx context.Context, ev intake.Event) {
+	g.notePrivateChat(ctx, ev)
+	now := time.Now()
+	g.users.note(Visit{Place: ev.Place, Person: ev.Person, At: now})
+	g.mu.Lock()
+	note := false
+	for i := range g.granted {
+		if x := &g.granted[i]; x.Person == ev.Person.ID {
+			note = note || now.Sub(x.Used) >= memberFor
+			if note {
+				x.Used = now
+			}
+		}
+	}
+	g.mu.Unlock()
+	if !note {
+		return
+	}
+	if err := g.opt.Store.UseGrants(ctx, ev.Person.ID, now); err != nil {
+		g.log.Warn("note when access was used", "person", ev.Person.ID, "err", err)
+	}
+}
+
+// notePrivateChat notes whose private chat one is.
+func (g *Guard) notePrivateChat(ctx context.Context, ev intake.Event) {
+	chat := ev.Place.WholeChat()
+	g.mu.Lock()
+	known := !ev.Private || g.private[chat] == ev.Person.ID
+	if !known {
+		g.private[chat] = ev.Person.ID
+	}
+	g.mu.Unlock()
+	if known {
+		return
+	}
+	if err := g.opt.Store.PutPrivateChat(ctx, chat, ev.Person.ID); err != nil {
+		g.log.Warn("note whose private chat one is", "target", chat.String(), "err", err)
+	}
+}
+
+// groupLooks are when it was looked last whether people are in groups, by person and group.
+type groupLooks struct {
+	mu   sync.Mutex
+	last map[string]time.Time
+}
+
+// lookSoon has WatchGroups look now.
+func (g *Guard) lookSoon() {
+	select {
+	case g.wake <- struct{}{}:
+	default:
+	}
+}
+
+// WatchGroups looks now and then who's still in the groups that gave them something, until ctx
+// ends: those who only read do nothing before which it could be looked at.
+func (g *Guard) WatchGroups(ctx context.Context) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-g.wake:
+		case <-timer.C:
+		}
+		g.mu.RLock()
+		people := map[string]bool{}
+		for _, x := range g.granted {
+			people[x.Person] = true
+		}
+		g.mu.RUnlock()
+		for person := range people {
+			g.checkGroups(ctx, person)
+		}
+		g.endPrivateMirrors(ctx)
+		timer.Reset(membersEvery)
+	}
+}
+
+// due says whether it's time to look again.
+func (l *groupLooks) due(key string, now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if at, ok := l.last[key]; ok && now.Sub(at) < memberFor {
+		return false
+	}
+	if l.last == nil {
+		l.last = map[string]time.Time{}
+	}
+	for k, at := range l.last {
+		if now.Sub(at) >= memberFor {
+			delete(l.last, k)
+		}
+	}
+	l.last[key] = now
+	return true
+}
+
+// checkGroups looks whether a person is still in the groups that gave them something,
+// and ends what those gave that they've left.
+func (g *Guard) checkGroups(ctx context.Context, person string) {
+	g.mu.RLock()
+	groups := map[adapters.Target]bool{}
+	for _, x := range g.granted {
+		if x.Person == person && x.Chat != (adapters.Target{}) && x.Void == "" {
+			groups[x.Chat] = true
+		}
+	}
+	g.mu.RUnlock()
+	for group := range groups {
+		reader, ok := g.opt.Platforms[group.Adapter].(MemberReader)
+		if !ok || !g.groupLooks.due(person+" "+group.String(), time.Now()) {
+			continue
+		}
+		call, cancel := context.WithTimeout(ctx, memberTime)
+		is, err := reader.Member(call, group, person)
+		cancel()
+		switch {
+		case err != nil:
+			g.log.Warn("nobody can tell whether a person is still in a group", "person", person, "target", group.String(), "err", err)
+		case is:
+			g.noteMember(ctx, person, group, time.Now())
+		default:
+			g.EndMembership(ctx, person, group)
+		}
+	}
+}
+
+// noteMember notes that a person is in a group.
+func (g *Guard) noteMember(ctx context.Context, person string, group adapters.Target, now time.Time) {
+	g.mu.Lock()
+	note := false
+	for i := range g.granted {
+		if x := &g.granted[i]; x.Person == person && x.Chat == group {
+			note = note || now.Sub(x.Checked) >= time.Hour
+			x.Checked = now
+		}
+	}
+	g.mu.Unlock()
+	if !note {
+		return
+	}
+	if err := g.opt.Store.CheckGrants(ctx, person, group, now); err != nil {
+		g.log.Warn("note that a person is in a group", "person", person, "err", err)
+	}
+}
+
+// EndMembership ends what a group gave to somebody who has left it.
+func (g *Guard) EndMembership(ctx context.Context, person string, group adapters.Target) {
+	why := "they've left " + group.String() + ", which gave it"
+	g.mu.Lock()
+	gave := false
+	for i := range g.granted {
+		if x := &g.granted[i]; x.Person == person && x.Chat == group && x.Void == "" {
+			x.Void, gave = why, true
+		}
+	}
+	g.mu.Unlock()
+	if !gave {
+		return
+	}
+	g.log.Info("what a group gave has ended: its person has left it", "person", person, "target", group.String())
+	if err := g.opt.Store.VoidGrants(ctx, person, group, why); err != nil {
+		g.log.Error("end what a group gave", "person", person, "target", group.String(), "err", err)
+	}
+	g.endPrivateMirrors(ctx)
+}
+
+// endPrivateMirrors ends the mirroring to private chats of people who may see nothing any more.
+func (g *Guard) endPrivateMirrors(ctx context.Context) {
+	done := map[adapters.Target]bool{}
+	for _, s := range g.opt.Sessions() {
+		for _, b := range g.opt.Hub.Status(s.ID) {
+			chat := b.Target.WholeChat()
+			person := g.ownerOf(chat)
+			if !b.Open || done[chat] || person == "" || g.Knows(chat) || g.RolesOf(person).Has(Viewer) {
+				continue
+			}
+			done[chat] = true
+			if err := g.opt.Hub.ChatLost(ctx, chat.Adapter, chat.Chat, "The person of this private chat has no access any more."); err != nil {
+				g.log.Error("end the mirroring to a private chat", "target", chat.String(), "err", err)
+			}
+		}
+	}
+}
+
+// ownerOf is whose private chat one is, as far as it's known; "": it's none.
+func (g *Guard) ownerOf(chat adapters.Target) string {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	if p := g.private[chat]; p != "" {
+		return p
+	}
+	if same := chat.Adapter + ":" + chat.Chat; g.was[same] { // on Telegram they have the same number
+		return same
+	}
+	return ""
+}
+
+// PrivateChat is a person's private chat with the bot, beside the one of a place.
+func (g *Guard) PrivateChat(person string, beside adapters.Target) (adapters.Target, bool) {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	for chat, whose := range g.private {
+		if whose == person && person != "" && chat != beside.WholeChat() {
+			return chat, true
+		}
+	}
+	return adapters.Target{}, false
+}

@@ -1,0 +1,348 @@
+package access
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// Role is what a person may do. A person can have several.
+type Role string
+
+// The roles. Admin includes all; operator and approver each include viewer.
+const (
+	Viewer   Role = "viewer"   // sees
+	Operator Role = "operator" // types, and begins and ends sessions
+	Approver Role = "approver" // answers prompts
+	Admin    Role = "admin"    // gives access to others
+)
+
+// ParseRole reads a role's name; "" is Operator.
+func ParseRole(s string) (Role, error) {
+	switch r := Role(s); r {
+	case "":
+		return Operator, nil
+	case Viewer, Operator, Approver, Admin:
+		return r, nil
+	default:
+		return "", fmt.Errorf("read role %q: there are viewer, operator, approver and admin", s)
+	}
+}
+
+// Roles are all that one person has. The zero value is a stranger's.
+type Roles map[Role]bool
+
+// Has says whether they include a role.
+func (r Roles) Has(want Role) bool {
+	switch {
+	case r[want], r[Admin]:
+		return true
+	case want == Viewer:
+		return r[Operator] || r[Approver]
+	default:
+		return false
+	}
+}
+
+// Config is who has access by configuration.
+type Config struct {
+	// PairingTTL is how long what a group gave holds while nobody can say whether its
+	// person is still in there; 0: 30 days.
+	PairingTTL time.Duration
+	Roles      map[string]Roles  // by Person.ID
+	Names      map[string]string // what people are called over platforms, by Person.ID
+	// Chats are the groups and channels where people may talk to the bot, without
+	// threads. Its private chats with people who have access need no entry.
+	Chats []adapters.Target
+}
+
+// Store keeps what people were given.
+type Store interface {
+	Grants(ctx context.Context) ([]Grant, error)
+	// PutGrant gives a role, anew if the person has it.
+	PutGrant(ctx context.Context, g Grant) error
+	// DropGrants takes a role back that a person was given; "": all.
+	DropGrants(ctx context.Context, person string, role Role) error
+	// VoidGrants ends for good what a group gave to a person, and keeps why.
+	VoidGrants(ctx context.Context, person string, group adapters.Target, why string) error
+	// UseGrants notes when a person did something last, CheckGrants when they were seen in
+	// a group last.
+	UseGrants(ctx context.Context, person string, at time.Time) error
+	CheckGrants(ctx context.Context, person string, group adapters.Target, at time.Time) error
+	// PrivateChats returns whose private chats with the bot are whose, by Person.ID.
+	PrivateChats(ctx context.Context) (map[adapters.Target]string, error)
+	PutPrivateChat(ctx context.Context, chat adapters.Target, person string) error
+	// Chats are those that were paired or adopted, without threads.
+	Chats(ctx context.Context) ([]adapters.Target, error)
+	PutChat(ctx context.Context, chat adapters.Target, by string, at time.Time) error
+	// PutCode keeps a pairing code and drops those that have expired. If there are
+	// most already it's an error that wraps sessions.ErrConflict.
+	PutCode(ctx context.Context, c Code, most int) error
+	// UseCode uses a code up, and keeps what it gives; see CodeUse. Of many at a time
+	// one is given it. The same CodeUse.Key is given it again. The error is
+	// sessions.ErrUnknown if there's no such code, or not any more.
+	UseCode(ctx context.Context, hash string, u CodeUse) (Code, error)
+	// Visits returns who has done something in which places since a time, and when last; the
+	// oldest first.
+	Visits(ctx context.Context, since time.Time) ([]Visit, error)
+}
+
+// Hub is what a Guard needs of the outbound half.
+type Hub interface {
+	// Uses says whether any binding's target is in a chat.
+	Uses(adapter, chat string) bool
+	Status(id sessions.ID) []adapters.BindingStatus
+	// ChatLost disables all bindings of a chat, ChatBack takes that back.
+	ChatLost(ctx context.Context, adapter, chat, why string) error
+	ChatBack(ctx context.Context, adapter, chat string) error
+}
+
+// Options are a Guard's parts. All but Paired are required.
+type Options struct {
+	Config    Config
+	Store     Store
+	Hub       Hub
+	Sessions  func() []sessions.Session
+	Platforms map[string]intake.Platform // by name
+	Paired    func(code string)          // see Pair; nil: nobody hears of it
+	Logger    *slog.Logger
+}
+
+// Guard decides who may do what, and where. Call Load first. It's safe for concurrent use.
+type Guard struct {
+	opt        Options
+	log        *slog.Logger
+	strange    strangers
+	guesses    guesses
+	users      users
+	wake       chan struct{} // see WatchGroups
+	groupLooks groupLooks
+
+	mu      sync.RWMutex // guards what's below; never held during I/O
+	config  Config
+	granted []Grant                    // the oldest first, one of a person and role
+	chats   map[adapters.Target]bool   // paired or adopted
+	private map[adapters.Target]string // whose private chats are whose
+	was     map[string]bool            // who has or had access by the configuration, since the start
+}
+
+// NewGuard makes a Guard. It starts nothing.
+func NewGuard(opt Options) *Guard {
+	g := &Guard{
+		opt: opt, log: opt.Logger, strange: strangers{logged: intake.NewSeldom(strangerEvery)}, wake: make(chan struct{}, 1),
+		chats: map[adapters.Target]bool{}, private: map[adapters.Target]string{}, was: map[string]bool{},
+	}
+	g.configure(opt.Config)
+	return g
+}
+
+// configure takes in what the configuration says. mu is held, if anybody else knows g.
+func (g *Guard) configure(to Config) {
+	g.config = to
+	for person := range to.Roles {
+		g.was[person] = true
+	}
+}
+
+// Load reads what people were given, and who has used places.
+func (g *Guard) Load(ctx context.Context) error {
+	s := g.opt.Store
+	grants, err := s.Grants(ctx)
+	if err != nil {
+		return fmt.Errorf("load access: %w", err)
+	}
+	chats, err := s.Chats(ctx)
+	if err != nil {
+		return fmt.Errorf("load access: %w", err)
+	}
+	private, err := s.PrivateChats(ctx)
+	if err != nil {
+		return fmt.Errorf("load access: %w", err)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.granted, g.chats, g.private = grants, map[adapters.Target]bool{}, private
+	for _, c := range chats {
+		g.chats[c] = true
+	}
+	return g.users.load(ctx, s)
+}
+
+// RolesOf returns all that a person has.
+func (g *Guard) RolesOf(person string) Roles {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	out := maps.Clone(g.config.Roles[person])
+	for i, why := range g.whyVoid(time.Now()) {
+		if g := g.granted[i]; g.Person == person && why == "" {
+			if out == nil {
+				out = Roles{}
+			}
+			out[g.Role] = true
+		}
+	}
+	return out
+}
+
+// account is the name that the configuration gives a person, over platforms; else their id.
+func (g *Guard) account(id string) string {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	return cmp.Or(g.config.Names[id], id)
+}
+
+// NameOf is what a person is called in chats.
+func (g *Guard) NameOf(p intake.Person) string {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	switch known := g.config.Names[p.ID]; {
+	case known != "":
+		return known
+	case p.Name != "":
+		return p.Name
+	default:
+		return p.ID
+	}
+}
+
+// Knows says whether people may talk to the bot in a chat because the
+// configuration, a pairing or an adoption says so.
+func (g *Guard) Knows(chat adapters.Target) bool {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	if g.chats[chat.WholeChat()] {
+		return true
+	}
+	for _, c := range g.config.Chats {
+		if c == chat.WholeChat() {
+			return true
+		}
+	}
+	return false
+}
+
+// MoveChat takes in that a chat has another id.
+func (g *Guard) MoveChat(from, to adapters.Target) {
+	g.users.moveChat(from, to)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.granted = slices.Clone(g.granted)
+	for i := range g.granted {
+		if g.granted[i].Chat == from {
+			g.granted[i].Chat = to
+		}
+	}
+}
+
+// SetAccess replaces what the configuration says about access.
+func (g *Guard) SetAccess(to Config) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.configure(to)
+	g.lookSoon()
+}
+
+// Adopt makes a chat one where people with access may talk to the bot.
+func (g *Guard) Adopt(ctx context.Context, chat adapters.Target, by string) error {
+	chat = chat.WholeChat()
+	if err := g.opt.Store.PutChat(ctx, chat, by, time.Now()); err != nil {
+		return fmt.Errorf("adopt chat %s: %w", chat, err)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.chats[chat] = true
+	return nil
+}
+
+// Admission is what a Guard makes of an event. The zero value: nobody looks at it, and its person gets
+// no answer.
+type Admission struct {
+	Admitted bool
+	Roles    Roles
+	// Paired says that it was a pairing code, which is used up: its person and maybe their chat are
+	// known now. Role is what it gave, Welcome what they're told.
+	Paired  bool
+	Role    Role
+	Welcome string
+}
+
+// Admit says whether an event is looked at, and what its person may do. It's the one place where
+// that's decided. After an error the same event comes again.
+func (g *Guard) Admit(ctx context.Context, ev intake.Event) (Admission, error) {
+	paired, err := g.useCode(ctx, ev)
+	if err != nil || paired.Paired {
+		return paired, err
+	}
+	g.checkGroups(ctx, ev.Person.ID)
+	roles, why := g.Standing(ev)
+	if why != "" {
+		g.noteStranger(ev, why)
+		return Admission{}, nil
+	}
+	g.noteUse(ctx, ev)
+	return Admission{Admitted: true, Roles: roles}, nil
+}
+
+// Standing is what the person of an event may do where it happened; why says that
+// it's nothing.
+func (g *Guard) Standing(ev intake.Event) (roles Roles, why string) {
+	roles = g.RolesOf(ev.Person.ID)
+	if ev.Person.ID == "" || !roles.Has(Viewer) {
+		return nil, "nobody named this person"
+	}
+	if ev.Private || g.Knows(ev.Place) || g.opt.Hub.Uses(ev.Place.Adapter, ev.Place.Chat) {
+		return roles, ""
+	}
+	// A known person brought the bot to a chat that nobody named.
+	if said, ok := ev.Action.(intake.Said); ok && roles.Has(Admin) {
+		if name, _, ok := intake.ReadCommand(said.Text); ok && name == "bind" {
+			return roles, "" // which adopts it
+		}
+	}
+	return nil, "nobody named this chat"
+}
+
+// Admits says whether an event would be looked at: its person may do something there,
+// or writes what looks like a pairing code. For platforms where whoever does something
+// is shown at once that it was taken in.
+func (g *Guard) Admits(ev intake.Event) bool {
+	_, why := g.Standing(ev)
+	return why == "" || ReadCode(ev) != ""
+}
+
+// MayBind says whether a chat may mirror sessions: one that's known, or a private
+// one of a person who has access.
+func (g *Guard) MayBind(chat adapters.Target) bool {
+	return g.Knows(chat) || g.RolesOf(chat.Adapter+":"+chat.Chat).Has(Viewer)
+}
+
+// strangerEvery is the time between two log lines about the same person.
+const strangerEvery = time.Hour
+
+// strangers counts who isn't let in.
+type strangers struct {
+	count  atomic.Uint64
+	logged *intake.Seldom
+}
+
+// Strangers is how many events weren't looked at because nobody gave their person
+// or chat access, since the start.
+func (g *Guard) Strangers() uint64 { return g.strange.count.Load() }
+
+// noteStranger takes in that an event isn't looked at.
+func (g *Guard) noteStranger(ev intake.Event, why string) {
+	g.strange.count.Add(1)
+	if g.strange.logged.Due(ev.Person.ID+" "+why, time.Now()) {
+		g.log.Warn("a stranger is ignored", "person", ev.Person.ID, "target", ev.Place.String(), "why", why)
+	}
+}
