@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/commands"
 	"github.com/panebridge/panebridge/adapters/intake"
 )
 
@@ -187,7 +187,7 @@ func commandLine(name string, given map[string]string) string {
 			words = append(words, text)
 		}
 	}
-	for _, c := range inbound.Commands() {
+	for _, c := range commands.Commands() {
 		if c.Name != name {
 			continue
 		}

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/commands"
 	"github.com/panebridge/panebridge/adapters/discord"
-	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/adapters/intake"
 )
 
@@ -151,7 +151,7 @@ func FuzzDecode(f *testing.F) {
 
 // Each command fits Discord's rules, and its parameters make the line that it reads.
 func TestCommandsFit(t *testing.T) {
-	for _, c := range inbound.Commands() {
+	for _, c := range commands.Commands() {
 		if (c.Args == "") != (len(c.Params) == 0) && !strings.Contains("stop esc", c.Name) {
 			t.Errorf("/%s has %d parameters, and reads %q", c.Name, len(c.Params), c.Args)
 		}

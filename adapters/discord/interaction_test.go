@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/commands"
 	"github.com/panebridge/panebridge/adapters/discord"
 	"github.com/panebridge/panebridge/adapters/discord/discordtest"
-	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/adapters/intake"
 )
 
@@ -23,7 +23,7 @@ func (e *ear) withCommands() {
 	e.Helper()
 	e.start()
 	quiet()
-	e.noErr(e.bot.Platform(e.notes).SetCommands(context.Background(), inbound.Commands()))
+	e.noErr(e.bot.Platform(e.notes).SetCommands(context.Background(), commands.Commands()))
 }
 
 // Slash commands become the lines that people could write, whatever order their

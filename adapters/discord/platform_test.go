@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/commands"
 	"github.com/panebridge/panebridge/adapters/discord"
 	"github.com/panebridge/panebridge/adapters/discord/discordtest"
-	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -146,22 +146,22 @@ func TestSetCommands(t *testing.T) {
 		set := func(commands []intake.CommandInfo) error {
 			return w.adapter(nil).Platform(kept).SetCommands(ctx, commands)
 		}
-		w.noErr(set(inbound.Commands()))
+		w.noErr(set(commands.Commands()))
 		calls := len(w.Calls())
-		w.noErr(set(inbound.Commands()))
+		w.noErr(set(commands.Commands()))
 		if len(w.Calls()) != calls {
 			t.Error("the same commands were set again")
 		}
 		list := w.Commands("")
-		if len(list) != len(inbound.Commands()) {
-			t.Errorf("Discord has %d commands, of %d", len(list), len(inbound.Commands()))
+		if len(list) != len(commands.Commands()) {
+			t.Errorf("Discord has %d commands, of %d", len(list), len(commands.Commands()))
 		}
 		// Each is offered where the bot is, and nowhere else.
 		if n := strings.Count(w.CallsTo("SetCommands")[0].Body, `"contexts":[0,1],"integration_types":[0]`); n != len(list) {
 			t.Errorf("%d commands say where they're offered, of %d", n, len(list))
 		}
 		w.Inject(discordtest.Fault{Call: "SetCommands", Times: 1, RetryAfter: time.Hour, Scope: discordtest.ScopeUser})
-		some := inbound.Commands()[:3]
+		some := commands.Commands()[:3]
 		if err := set(some); err == nil {
 			t.Error("no error")
 		}

@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/commands"
 	"github.com/panebridge/panebridge/adapters/discord/discordtest"
-	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/adapters/intake"
 )
 
@@ -27,7 +27,7 @@ func TestTwoDaemonsServeTheirOwnPlaces(t *testing.T) {
 				h.ears[i] = w.ear()
 				h.start(i)
 			}
-			h.noErr(h.ears[0].bot.Platform(h.ears[0].notes).SetCommands(context.Background(), inbound.Commands()))
+			h.noErr(h.ears[0].bot.Platform(h.ears[0].notes).SetCommands(context.Background(), commands.Commands()))
 			for i := range h.ears {
 				h.threads[i] = h.done(h.ears[i].bot, adapters.Op{Kind: adapters.KindThread, Target: target(w.agents, ""), Text: fmt.Sprintf("agent-%d", i)})
 			}

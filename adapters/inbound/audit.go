@@ -2,12 +2,11 @@ package inbound
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/cards"
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -42,19 +41,10 @@ type AuditStore interface {
 	BeginEntry(ctx context.Context, e Entry) (*Entry, error)
 	// EndEntry fills in what became of an input: What, Session, Outcome. With that it keeps what
 	// answers it, both or none: see ReplyStore.
-	EndEntry(ctx context.Context, e Entry, replies []Reply) error
+	EndEntry(ctx context.Context, e Entry, replies []cards.Reply) error
 	// Entries returns the newest, the newest first.
 	Entries(ctx context.Context, limit int) ([]Entry, error)
 }
-
-// done is what became of an event.
-type done struct {
-	what    string
-	session sessions.ID
-	outcome string // "": nothing yet, it's to be tried again
-}
-
-func refused(why string) done { return done{outcome: why} }
 
 // entryOf is an event as the audit log begins it.
 func entryOf(ev intake.Event) Entry {
@@ -79,15 +69,9 @@ func entryOf(ev intake.Event) Entry {
 	}
 	e.Bytes = len(text)
 	if text != "" {
-		e.Hash = digestOf(text)
+		e.Hash = cards.DigestOf(text)
 	}
 	return e
-}
-
-// digestOf tells a text from others where the text itself isn't to be kept.
-func digestOf(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:8])
 }
 
 // record writes a whole entry of what has happened, with what answers it. An error says that the event
@@ -99,8 +83,7 @@ func (in *Inbound) record(ctx context.Context, ev intake.Event, as Entry, answer
 	if err != nil {
 		return fmt.Errorf("write the audit log: %w", err)
 	}
-	in.replies.beginHandling(ev.Key, before != nil)
-	defer in.replies.endHandling(ev.Key)
+	defer in.BeginHandling(ev.Key, before != nil)()
 	answer()
 	e.Outcome = as.Outcome
 	return in.endEntry(ctx, e)
@@ -108,10 +91,10 @@ func (in *Inbound) record(ctx context.Context, ev intake.Event, as Entry, answer
 
 // endEntry writes what became of an event, with what answers it.
 func (in *Inbound) endEntry(ctx context.Context, e Entry) error {
-	unseen, replies := in.replies.unseen(e.Key)
+	replies, wrote := in.Unseen(e.Key)
 	if err := in.opt.Store.EndEntry(ctx, e, replies); err != nil {
 		return fmt.Errorf("write the audit log: %w", err)
 	}
-	in.replies.wrote(unseen)
+	wrote()
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/access"
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/commands"
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/polling"
 	"github.com/panebridge/panebridge/qos"
@@ -163,7 +163,7 @@ func TestCommands(t *testing.T) {
 // Every command with hostile arguments: nothing typed, no error, one answer at most.
 func TestHostileArguments(t *testing.T) {
 	inChat(t, func(w *world, _ sessions.ID) {
-		for _, c := range inbound.Commands() {
+		for _, c := range commands.Commands() {
 			for _, args := range []string{
 				"../../../etc/passwd", "/etc/passwd", "\x00", "a\x00b", "\x1b[2J", strings.Repeat("A", 10_000), strings.Repeat("../", 3000), "'; DROP TABLE lines; --",
 				"%", "_", "\\", "\xff\xfe", "🏳️‍🌈", "-1", "--help", "agent\nagent", "-l", "~root", "*", "$(id)", "`id`", "{}", "9223372036854775807h",

@@ -9,19 +9,6 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// The workers whose panics are contained: see Options.Panicked.
-const (
-	workerReceipts = "receipts" // tells writers how far what they wrote has got
-	workerPrompts  = "prompts"  // shows questions
-	workerMissed   = "missed"   // tells what didn't ring
-	workerBoards   = "boards"   // keeps the lists of sessions
-	workerCards    = "cards"    // says in sessions' threads what can be done there
-	workerReplies  = "replies"  // tries again to answer people
-	workerMoves    = "moves"    // has what's kept for a chat follow it to its new id
-	workerMembers  = "members"  // looks who's still in the groups that gave them something
-	workerForget   = "forget"   // drops what has expired
-)
-
 // A worker that panicked is begun anew after panicPause, and after twice as long each
 // time it panics again within the last pause and panicPauseMax.
 const (
@@ -51,7 +38,7 @@ func (in *Inbound) keepRunning(ctx context.Context, worker string, run func(ctx 
 func (in *Inbound) containPanic(worker string, work func()) (returned bool) {
 	defer func() {
 		if r := recover(); r != nil {
-			in.log.Error("a worker panicked; it's begun anew", "worker", worker, "err", sessions.PanicError(r), "stack", string(debug.Stack()))
+			in.Log.Error("a worker panicked; it's begun anew", "worker", worker, "err", sessions.PanicError(r), "stack", string(debug.Stack()))
 			in.opt.Panicked(worker)
 		}
 	}()

@@ -43,7 +43,7 @@ func (in *Inbound) save(ctx context.Context, ev intake.Event, files []intake.Fil
 	if len(files) > intake.MaxFiles {
 		return nil, fmt.Sprintf("At most %d files are taken at a time, these are %d.", intake.MaxFiles, len(files)), nil
 	}
-	p := in.platforms[ev.Place.Adapter]
+	p := in.Platforms[ev.Place.Adapter]
 	if p == nil || in.opt.MaxFile < 0 {
 		return nil, "Files aren't taken here; max_file_mb in the configuration says so.", nil
 	}
@@ -54,7 +54,7 @@ func (in *Inbound) save(ctx context.Context, ev intake.Event, files []intake.Fil
 	}
 	folder, path, err := in.folder(to)
 	if err != nil {
-		in.log.Warn("a session has no folder for files", "session", to.ID, "err", err)
+		in.Log.Warn("a session has no folder for files", "session", to.ID, "err", err)
 		return nil, "There's no folder that files can be saved in: neither the session's own nor panebridge's takes them.", nil
 	}
 	defer func() { err = errors.Join(err, folder.Close()) }()
@@ -67,7 +67,7 @@ func (in *Inbound) save(ctx context.Context, ev intake.Event, files []intake.Fil
 		case ctx.Err() != nil:
 			return nil, "", fmt.Errorf("fetch a file: %w", err)
 		case err != nil:
-			in.log.Warn("fetch a file", "session", to.ID, "target", ev.Place.String(), "kind", f.Kind, "err", err)
+			in.Log.Warn("fetch a file", "session", to.ID, "target", ev.Place.String(), "kind", f.Kind, "err", err)
 			what, again := "The file", "it again, or the text alone."
 			if len(files) > 1 {
 				what, again = fmt.Sprintf("File %d of %d, %s,", i+1, len(files), shownName(f)), "them again, or the text alone."
@@ -86,9 +86,9 @@ var errUnsaved = errors.New("it can't be saved")
 func (in *Inbound) whyMissing(err error, folder string) string {
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return "couldn't be saved: the disk of " + in.shown(folder) + " or its quota is full. Free some space there, then send "
+		return "couldn't be saved: the disk of " + in.ShownPath(folder) + " or its quota is full. Free some space there, then send "
 	case errors.Is(err, errUnsaved):
-		return "couldn't be saved in " + in.shown(folder) + "; panebridge's log says why. See to the folder, then send "
+		return "couldn't be saved in " + in.ShownPath(folder) + "; panebridge's log says why. See to the folder, then send "
 	default:
 		return "couldn't be fetched. Send "
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/commands"
 	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/sessions"
@@ -17,35 +18,35 @@ import (
 // letters is mail in memory.
 type letters struct {
 	mu      sync.Mutex
-	waiting []inbound.Letter
+	waiting []commands.Letter
 	shown   map[string]string // message → letter
 	done    []string
 	sent    []string // what was written, by "WHO to WHOM: TEXT"
 	keys    map[string]bool
 	why     string
-	members []inbound.Member
+	members []commands.Member
 }
 
-func (m *letters) Letters(context.Context, string) ([]inbound.Letter, error) {
+func (m *letters) Letters(context.Context, string) ([]commands.Letter, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.waiting, nil
 }
 
-func (m *letters) Write(_ context.Context, person, to, text, key string) (inbound.Letter, string, error) {
+func (m *letters) Write(_ context.Context, person, to, text, key string) (commands.Letter, string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if to == "nobody" {
-		return inbound.Letter{}, "", fmt.Errorf("%w session %q", sessions.ErrUnknown, to)
+		return commands.Letter{}, "", fmt.Errorf("%w session %q", sessions.ErrUnknown, to)
 	}
 	if !m.keys[key] {
 		m.keys[key] = true
 		m.sent = append(m.sent, person+" to "+to+": "+text)
 	}
-	return inbound.Letter{ID: "m_00000000ff", To: to, Text: text}, m.why, nil
+	return commands.Letter{ID: "m_00000000ff", To: to, Text: text}, m.why, nil
 }
 
-func (m *letters) Answer(ctx context.Context, person, id, text, key string) (inbound.Letter, string, error) {
+func (m *letters) Answer(ctx context.Context, person, id, text, key string) (commands.Letter, string, error) {
 	l, why, err := m.Write(ctx, person, "agent", text, key)
 	return l, why, joinErr(err, m.Settle(ctx, person, id))
 }
@@ -80,8 +81,8 @@ func (m *letters) LetterAt(_ context.Context, _ adapters.Target, message string)
 	return "", sessions.ErrUnknown
 }
 
-func (m *letters) Fleets(context.Context) ([]inbound.Fleet, error) {
-	return []inbound.Fleet{{Name: "web", Director: inbound.Member{ID: "pb_gone"}, Members: m.members}}, nil
+func (m *letters) Fleets(context.Context) ([]commands.Fleet, error) {
+	return []commands.Fleet{{Name: "web", Director: commands.Member{ID: "pb_gone"}, Members: m.members}}, nil
 }
 
 func inMail(t *testing.T, test func(w *world, m *letters)) {
@@ -95,7 +96,7 @@ func inMail(t *testing.T, test func(w *world, m *letters)) {
 	})
 }
 
-var letter = inbound.Letter{ID: "m_0123456789", From: "tester", To: "ann", Text: "may I *drop* the tables?", At: time.Unix(1, 0)}
+var letter = commands.Letter{ID: "m_0123456789", From: "tester", To: "ann", Text: "may I *drop* the tables?", At: time.Unix(1, 0)}
 
 // TestLetterIsAnswered: a letter comes with a button; what's written in answer to it, or
 // to what the button says, goes back.
@@ -133,7 +134,7 @@ func TestMailCommand(t *testing.T) {
 	inMail(t, func(w *world, m *letters) {
 		w.say(ann, "/mail")
 		w.wantPosts("Nothing is waiting for you.")
-		m.waiting = []inbound.Letter{letter}
+		m.waiting = []commands.Letter{letter}
 		w.say(ann, "/mail")
 		w.wantPosts("1 wait for you. They're shown in your private chat")
 		private := w.event(ann, intake.Said{Text: "/mail"})
@@ -158,10 +159,10 @@ func TestMailCommand(t *testing.T) {
 		if err != nil {
 			w.Fatal(err)
 		}
-		m.members = []inbound.Member{{ID: one.ID, LastReceived: time.Now().Add(-3 * time.Minute), Unread: 2}}
+		m.members = []commands.Member{{ID: one.ID, LastReceived: time.Now().Add(-3 * time.Minute), Unread: 2}}
 		w.say(bob, "/fleet")
 		w.wantPosts("**web**\n\n- pb_gone: gone, its director\n- agent: starting, received mail 3 min ago, 2 unread")
-		m.members = []inbound.Member{{ID: one.ID}}
+		m.members = []commands.Member{{ID: one.ID}}
 		w.say(bob, "/fleet web")
 		w.wantPosts("**web**\n\n- pb_gone: gone, its director\n- agent: starting, received mail never, 0 unread")
 	})

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/cards"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -25,7 +25,7 @@ func TestQuiet(t *testing.T) {
 			}
 			return at
 		}
-		set := func(p inbound.Preference) {
+		set := func(p cards.Preference) {
 			w.Helper()
 			if err := w.in.SetPreference(w.Context(), p); err != nil {
 				w.Fatal(err)
@@ -38,26 +38,26 @@ func TestQuiet(t *testing.T) {
 			}
 		}
 		want(topic, one, now, false)
-		set(inbound.Preference{Place: topic, Session: one, MutedUntil: now.Add(time.Hour)})
+		set(cards.Preference{Place: topic, Session: one, MutedUntil: now.Add(time.Hour)})
 		want(topic, one, now, true)
 		want(topic, one, now.Add(time.Hour), false)
 		want(topic, two, now, false)
 		want(group, one, now, false)
-		set(inbound.Preference{Place: group, From: 22 * time.Hour, To: 7 * time.Hour, Zone: "Europe/Berlin"})
+		set(cards.Preference{Place: group, From: 22 * time.Hour, To: 7 * time.Hour, Zone: "Europe/Berlin"})
 		for at, quiet := range map[string]bool{"21:59:59": false, "22:00:00": true, "03:00:00": true, "06:59:59": true, "07:00:00": false} {
 			want(group, two, clock(at), quiet)
 			want(topic, two, clock(at), quiet)
 		}
-		set(inbound.Preference{Place: group, From: 9 * time.Hour, To: 17 * time.Hour, Zone: "Europe/Berlin"})
+		set(cards.Preference{Place: group, From: 9 * time.Hour, To: 17 * time.Hour, Zone: "Europe/Berlin"})
 		for at, quiet := range map[string]bool{"08:59:59": false, "09:00:00": true, "16:59:59": true, "17:00:00": false} {
 			want(group, two, clock(at), quiet)
 		}
-		set(inbound.Preference{Place: group, MutedUntil: inbound.Forever})
+		set(cards.Preference{Place: group, MutedUntil: cards.Forever})
 		w.restart()
 		want(group, two, now.AddDate(100, 0, 0), true)
-		set(inbound.Preference{Place: group})
+		set(cards.Preference{Place: group})
 		want(group, two, now, false)
-		for _, p := range []inbound.Preference{{From: -1}, {To: 24 * time.Hour}, {Zone: "Nowhere/At all"}} {
+		for _, p := range []cards.Preference{{From: -1}, {To: 24 * time.Hour}, {Zone: "Nowhere/At all"}} {
 			if err := w.in.SetPreference(w.Context(), p); err == nil {
 				w.Errorf("%+v is taken", p)
 			}

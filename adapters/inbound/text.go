@@ -9,63 +9,65 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/access"
+	"github.com/panebridge/panebridge/adapters/cards"
+	"github.com/panebridge/panebridge/adapters/commands"
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// said handles a new message of a known person. asked says that the person was
+// handleText handles a new message of a known person. asked says that the person was
 // asked already whether it's still to be done.
-func (in *Inbound) said(ctx context.Context, ev intake.Event, s intake.Said, roles access.Roles, again, asked bool) (done, error) {
+func (in *Inbound) handleText(ctx context.Context, ev intake.Event, s intake.Said, roles access.Roles, again, asked bool) (commands.Result, error) {
 	stale := !asked && time.Since(ev.At) > in.opt.StaleAfter
 	if name, args, ok := intake.ReadCommand(s.Text); ok {
 		switch {
 		case len(s.Files) > 0:
-			in.say(ev, "hint", qos.Interactive, "A file goes to a session, not with a command. To pass the text on as it is, begin it with //.")
-			return refused("command with a file"), nil
+			in.Say(ev, "hint", qos.Interactive, "A file goes to a session, not with a command. To pass the text on as it is, begin it with //.")
+			return commands.Refused("command with a file"), nil
 		case ev.Common:
-			in.sayCommon(ev, "Several programs use this bot, so a command that's written as a text isn't done here. Choose it from Discord's list of commands: then one of them does it.")
-			return refused("common"), nil
+			in.SayCommon(ev, "Several programs use this bot, so a command that's written as a text isn't done here. Choose it from Discord's list of commands: then one of them does it.")
+			return commands.Refused("common"), nil
 		case stale:
 			return in.askStale(ctx, ev, s)
 		default:
-			return in.command(ctx, ev, name, args, roles, again)
+			return in.RunCommand(ctx, ev, name, args, roles, again)
 		}
 	}
 	if s.Text == "" && len(s.Files) == 0 {
-		return refused("empty"), nil
+		return commands.Refused("empty"), nil
 	}
 	if !asked {
-		if d, handled, err := in.answerFrom(ctx, ev, s, roles); handled || err != nil {
+		if d, handled, err := in.AnswerQuestion(ctx, ev, s, roles); handled || err != nil {
 			return d, err
 		}
-		if d, handled, err := in.answerLetter(ctx, ev, s, roles); handled || err != nil {
+		if d, handled, err := in.AnswerLetter(ctx, ev, s, roles); handled || err != nil {
 			return d, err
 		}
 	}
 	if !roles.Has(access.Operator) {
 		if ev.Common {
-			return refused("role"), nil // in the eyes of another they may have it
+			return commands.Refused("role"), nil // in the eyes of another they may have it
 		}
 		in.tellRole(ev)
-		return refused("role"), nil
+		return commands.Refused("role"), nil
 	}
 	to, err := in.sessionFor(ctx, ev, s)
 	switch {
 	case err != nil:
-		return done{}, err
+		return commands.Result{}, err
 	case len(to) == 0 && ev.Common && !in.opt.Hub.Shape(ev.Place).OwnThread:
-		return refused("common"), nil // another may show a session here
+		return commands.Refused("common"), nil // another may show a session here
 	case len(to) == 0:
-		in.tellUntaken(ev, in.whyNone(ev))
-		return refused("no session"), nil
+		in.TellUntaken(ev, in.whyNone(ev), in.sharer(ev.Place.Adapter) != "")
+		return commands.Refused("no session"), nil
 	case stale:
 		return in.askStale(ctx, ev, s)
 	case len(to) > 1:
 		return in.askSession(ctx, ev, s, to)
 	default:
-		return in.input(ctx, ev, s, to[0])
+		return in.typeText(ctx, ev, s, to[0])
 	}
 }
 
@@ -80,13 +82,13 @@ func (in *Inbound) sessionFor(ctx context.Context, ev intake.Event, s intake.Sai
 	if in.opt.Hub.Unnamed(ev.Place) {
 		takes = func(b adapters.Binding) bool { return b.Input }
 	}
-	bound := in.sessionsAt(ev.Place, takes)
+	bound := in.SessionsAt(ev.Place, takes)
 	if len(bound) < 2 || s.ReplyTo == "" {
 		return bound, nil
 	}
 	id, err := in.opt.Store.MessageSession(ctx, ev.Place.Adapter, ev.Place.Chat, s.ReplyTo)
 	if errors.Is(err, sessions.ErrUnknown) {
-		var m PromptMessage
+		var m cards.PromptMessage
 		m, err = in.opt.Store.PromptMessage(ctx, ev.Place.Adapter, ev.Place.Chat, s.ReplyTo)
 		id = m.Session
 	}
@@ -135,92 +137,102 @@ func (in *Inbound) sharer(adapter string) string {
 const askedWhich = "asked which"
 
 // askSession asks which of several sessions a text is for.
-func (in *Inbound) askSession(ctx context.Context, ev intake.Event, s intake.Said, of []sessions.Session) (done, error) {
-	if err := in.opt.Store.PutWaiting(ctx, waitingOf(ev, s)); err != nil {
-		return done{}, fmt.Errorf("keep a text until its session is known: %w", err)
+func (in *Inbound) askSession(ctx context.Context, ev intake.Event, s intake.Said, of []sessions.Session) (commands.Result, error) {
+	if err := in.opt.Store.PutWaiting(ctx, cards.NewWaiting(ev, s)); err != nil {
+		return commands.Result{}, fmt.Errorf("keep a text until its session is known: %w", err)
 	}
-	a := &ask{in: in, ctx: ctx, event: ev}
-	return done{outcome: askedWhich}, a.which("Which session is this for? Next time answer one of its messages.", of, offer{
+	a := in.NewAsk(ctx, ev, nil)
+	return commands.Result{Outcome: askedWhich}, a.AskWhich("Which session is this for? Next time answer one of its messages.", of, cards.Offer{
 		Do: "input", Args: ev.Key, Role: access.Operator, Person: ev.Person.ID, Single: true, Group: "which " + ev.Key,
 	})
 }
 
 // inputChosen types a text into the session that was chosen.
-func inputChosen(a *ask) error {
-	w, err := a.in.opt.Store.Waiting(a.ctx, a.offered.Args)
+func (in *Inbound) inputChosen(a *commands.Ask) error {
+	w, err := in.opt.Store.Waiting(a.Ctx, a.Offered.Args)
 	if errors.Is(err, sessions.ErrUnknown) {
-		return a.answer("It was sent already.")
+		return a.Answer("It was sent already.")
 	}
 	if err != nil {
 		return err
 	}
-	w.Place = a.event.Place // its chat may have another id by now
-	if err := a.run(w, a.session); err != nil {
+	w.Place = a.Event.Place // its chat may have another id by now
+	if err := in.runWaiting(a, w, a.Session); err != nil {
 		return err
 	}
-	return a.replace("For " + wording.Plain(a.session.Name) + ".")
+	return a.Replace("For " + wording.Plain(a.Session.Name) + ".")
 }
 
-// run types a text that waited, and forgets it.
-func (a *ask) run(w Waiting, s sessions.Session) error {
-	d, err := a.in.input(a.ctx, w.event(), w.Said, s)
-	if d.outcome == "" {
+// runWaiting types a text that waited, and forgets it.
+func (in *Inbound) runWaiting(a *commands.Ask, w cards.Waiting, s sessions.Session) error {
+	d, err := in.typeText(a.Ctx, w.Event(), w.Said, s)
+	if d.Outcome == "" {
 		return err
 	}
-	return errors.Join(err, a.in.opt.Store.DropWaiting(a.ctx, w.Key))
+	return errors.Join(err, in.opt.Store.DropWaiting(a.Ctx, w.Key))
 }
 
-// input has a text typed, with the paths of its files behind it.
-func (in *Inbound) input(ctx context.Context, ev intake.Event, s intake.Said, to sessions.Session) (done, error) {
+// typeText has a text typed, with the paths of its files behind it.
+func (in *Inbound) typeText(ctx context.Context, ev intake.Event, s intake.Said, to sessions.Session) (commands.Result, error) {
 	text := s.Text
 	if strings.HasPrefix(text, "//") {
 		text = text[1:]
 	}
-	d := done{session: to.ID}
+	d := commands.Result{Session: to.ID}
 	if len(s.Files) > 0 {
 		paths, problem, err := in.save(ctx, ev, s.Files, to)
 		if err != nil {
-			return done{}, err
+			return commands.Result{}, err
 		}
 		if problem != "" {
-			in.say(ev, "refused", qos.Interactive, "Nothing was typed. "+wording.Plain(problem))
-			d.outcome = "file refused"
+			in.Say(ev, "refused", qos.Interactive, "Nothing was typed. "+wording.Plain(problem))
+			d.Outcome = "file refused"
 			return d, nil
 		}
 		text = strings.TrimSpace(text + " " + strings.Join(paths, " "))
 	}
-	o := Origin{Key: ev.Key, Place: ev.Place, Message: ev.Message, Person: ev.Person.ID, Session: to.ID, At: ev.At}
+	o := cards.Origin{Key: ev.Key, Place: ev.Place, Message: ev.Message, Person: ev.Person.ID, Session: to.ID, At: ev.At}
 	if err := in.opt.Store.AddOrigin(ctx, o); err != nil {
-		return done{}, fmt.Errorf("keep where a text came from: %w", err)
+		return commands.Result{}, fmt.Errorf("keep where a text came from: %w", err)
 	}
 	r, err := in.opt.Sessions.Input(ctx, to.ID, sessions.InputRequest{
 		Text: text, Submit: true, Author: ev.Person.ID, Name: in.NameOf(ev.Person), Origin: ev.Place.String(), Key: ev.Key,
 	})
 	switch {
 	case errors.Is(err, sessions.ErrUnavailable), ctx.Err() != nil && err != nil:
-		return done{}, fmt.Errorf("type into %s: %w", to.ID, err)
+		return commands.Result{}, fmt.Errorf("type into %s: %w", to.ID, err)
 	case err != nil:
-		in.say(ev, "refused", qos.Interactive, "Not typed. "+wording.Plain(wording.Sentence(err.Error())))
-		d.outcome = "refused"
+		in.Say(ev, "refused", qos.Interactive, "Not typed. "+wording.Plain(wording.Sentence(err.Error())))
+		d.Outcome = "refused"
 		return d, in.opt.Store.DropOrigin(ctx, ev.Key)
 	}
 	in.opt.Hub.Focus(to.ID)
 	in.ReceiptChanged(r)
-	d.outcome = r.ID
+	d.Outcome = r.ID
 	return d, nil
 }
 
-// edited says once per message that a changed text isn't sent again, if it was sent
+// handleEdit says once per message that a changed text isn't sent again, if it was sent
 // at all. If its message comes only later, what's typed then is the changed text.
-func (in *Inbound) edited(ctx context.Context, ev intake.Event, e intake.Edited) (done, error) {
+func (in *Inbound) handleEdit(ctx context.Context, ev intake.Event, e intake.Edited) (commands.Result, error) {
 	first, err := in.opt.Store.TellEdited(ctx, ev.Place, ev.Message)
 	if err != nil {
-		return done{}, fmt.Errorf("look for what was edited: %w", err)
+		return commands.Result{}, fmt.Errorf("look for what was edited: %w", err)
 	}
 	if !first {
 		in.early.keep(ev, e.Text, time.Now())
-		return refused("ignored"), nil
+		return commands.Refused("ignored"), nil
 	}
-	in.say(ev, "edited", qos.Interactive, "Edits aren't sent again: the session gets the text as it was first. To correct it, write a new message.")
-	return refused("told"), nil
+	in.Say(ev, "edited", qos.Interactive, "Edits aren't sent again: the session gets the text as it was first. To correct it, write a new message.")
+	return commands.Refused("told"), nil
+}
+
+// roleHintEvery is the least time between two times that a person is told in a place that it takes a role to type.
+const roleHintEvery = time.Hour
+
+// tellRole tells a person that they may not type, unless they were told lately.
+func (in *Inbound) tellRole(ev intake.Event) {
+	if in.roleHints.Due(ev.Place.String()+" "+ev.Person.ID, time.Now()) {
+		in.Say(ev, "hint", qos.Interactive, "You may look here, but not type: that takes the role operator.")
+	}
 }

@@ -20,17 +20,17 @@ func (in *Inbound) placeChanged(ctx context.Context, ev intake.Event) error {
 	case intake.ThreadOpened:
 		return in.rest(ctx, ev, false)
 	case intake.ThreadDeleted:
-		in.log.Info("a thread was deleted; it's made anew when there's something to show", "target", place.String())
+		in.Log.Info("a thread was deleted; it's made anew when there's something to show", "target", place.String())
 		return nil
 	case intake.ChatMoved:
-		return in.moves.follow(ctx, a.Move(place))
+		return in.FollowChat(ctx, a.Move(place))
 	case intake.Left:
 		in.EndMembership(ctx, a.Person, place.WholeChat())
 		return nil
 	case intake.ChatBack:
 		return in.opt.Hub.ChatBack(ctx, place.Adapter, place.Chat)
 	case intake.ChatLost:
-		in.log.Warn("a chat can't be written to any more", "target", place.String(), "why", a.Why)
+		in.Log.Warn("a chat can't be written to any more", "target", place.String(), "why", a.Why)
 		return in.opt.Hub.ChatLost(ctx, place.Adapter, place.Chat, a.Why)
 	default:
 		return fmt.Errorf("handle %s: action %T isn't known", ev.Key, a)

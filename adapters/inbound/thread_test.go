@@ -8,7 +8,7 @@ import (
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/adaptertest"
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/cards"
 	"github.com/panebridge/panebridge/adapters/intake"
 )
 
@@ -45,7 +45,7 @@ func TestAClosedThreadRests(t *testing.T) {
 func TestAllOfAChatFollowsWhenItMoves(t *testing.T) {
 	inWorld(t, func(w *world) {
 		offers := w.staleOffer()
-		if err := w.in.SetPreference(w.Context(), inbound.Preference{Place: group, MutedUntil: inbound.Forever}); err != nil {
+		if err := w.in.SetPreference(w.Context(), cards.Preference{Place: group, MutedUntil: cards.Forever}); err != nil {
 			w.Fatal(err)
 		}
 		w.do(w.event("", intake.ChatMoved{To: "-100"}))
@@ -78,7 +78,7 @@ func TestAChatIsFollowedOnceWhoeverSaysThatItMoved(t *testing.T) {
 	for seed := range uint64(adaptertest.Times(1000, 60, 10)) {
 		inWorld(t, func(w *world) {
 			random := rand.New(rand.NewPCG(seed, 5))
-			if err := w.in.SetPreference(w.Context(), inbound.Preference{Place: group, MutedUntil: inbound.Forever}); err != nil {
+			if err := w.in.SetPreference(w.Context(), cards.Preference{Place: group, MutedUntil: cards.Forever}); err != nil {
 				w.Fatal(err)
 			}
 			if err := w.store.PutGrant(w.Context(), access.Grant{Person: "chat:77", Role: access.Viewer, By: "cli", At: time.Now(), Chat: group, Checked: time.Now()}); err != nil {

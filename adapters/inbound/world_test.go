@@ -20,6 +20,8 @@ import (
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/adaptertest"
+	"github.com/panebridge/panebridge/adapters/cards"
+	"github.com/panebridge/panebridge/adapters/commands"
 	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/internal/store"
@@ -356,7 +358,7 @@ func (k *kept) BeginEntry(ctx context.Context, e inbound.Entry) (*inbound.Entry,
 	return around(k.p, func() (*inbound.Entry, error) { return k.Store.BeginEntry(ctx, e) })
 }
 
-func (k *kept) EndEntry(ctx context.Context, e inbound.Entry, replies []inbound.Reply) error {
+func (k *kept) EndEntry(ctx context.Context, e inbound.Entry, replies []cards.Reply) error {
 	return around1(k.p, func() error { return k.Store.EndEntry(ctx, e, replies) })
 }
 
@@ -367,15 +369,15 @@ func (k *kept) DropReplies(ctx context.Context, ids []string) error {
 	return k.Store.DropReplies(ctx, ids)
 }
 
-func (k *kept) AddOrigin(ctx context.Context, o inbound.Origin) error {
+func (k *kept) AddOrigin(ctx context.Context, o cards.Origin) error {
 	return around1(k.p, func() error { return k.Store.AddOrigin(ctx, o) })
 }
 
-func (k *kept) PutOrigin(ctx context.Context, o inbound.Origin) error {
+func (k *kept) PutOrigin(ctx context.Context, o cards.Origin) error {
 	return around1(k.p, func() error { return k.Store.PutOrigin(ctx, o) })
 }
 
-func (k *kept) PutWaiting(ctx context.Context, x inbound.Waiting) error {
+func (k *kept) PutWaiting(ctx context.Context, x cards.Waiting) error {
 	return around1(k.p, func() error { return k.Store.PutWaiting(ctx, x) })
 }
 
@@ -383,12 +385,12 @@ func (k *kept) DropWaiting(ctx context.Context, key string) error {
 	return around1(k.p, func() error { return k.Store.DropWaiting(ctx, key) })
 }
 
-func (k *kept) PutOffer(ctx context.Context, o inbound.Offer) error {
+func (k *kept) PutOffer(ctx context.Context, o cards.Offer) error {
 	return around1(k.p, func() error { return k.Store.PutOffer(ctx, o) })
 }
 
-func (k *kept) TakeOffer(ctx context.Context, id string, u inbound.Use) (inbound.Use, error) {
-	return around(k.p, func() (inbound.Use, error) { return k.Store.TakeOffer(ctx, id, u) })
+func (k *kept) TakeOffer(ctx context.Context, id string, u cards.Use) (cards.Use, error) {
+	return around(k.p, func() (cards.Use, error) { return k.Store.TakeOffer(ctx, id, u) })
 }
 
 func (k *kept) MoveChat(ctx context.Context, adapter, from, to string) error {
@@ -440,9 +442,9 @@ func (x *panes) setDialog(open bool) {
 }
 
 // conversations are those of agents, by "AGENT FOLDER".
-type conversations map[string][]inbound.Conversation
+type conversations map[string][]commands.Conversation
 
-func (c conversations) Conversations(_ context.Context, agent, folder string) ([]inbound.Conversation, error) {
+func (c conversations) Conversations(_ context.Context, agent, folder string) ([]commands.Conversation, error) {
 	if agent == "codex" {
 		return nil, fmt.Errorf("%w: codex keeps none", sessions.ErrInvalid)
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/panebridge/panebridge/adapters/access"
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/commands"
 	"github.com/panebridge/panebridge/internal/api"
 )
 
@@ -36,7 +36,7 @@ func (a accessOf) Revoke(ctx context.Context, person, role, by string) (api.Acce
 	if err != nil {
 		return api.AccessRevoked{}, err
 	}
-	out := api.AccessRevoked{Rest: []string{}, Message: inbound.RevokedText(person, rest)}
+	out := api.AccessRevoked{Rest: []string{}, Message: commands.RevokedText(person, rest)}
 	for r := range rest {
 		out.Rest = append(out.Rest, string(r))
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/commands"
 	"github.com/panebridge/panebridge/sessions"
 	"github.com/panebridge/panebridge/sessions/transcript"
 )
@@ -14,8 +14,8 @@ import (
 // conversations are what agents can go on with, by their transcripts.
 type conversations struct{ d *daemon }
 
-// Conversations implements inbound.Conversations.
-func (c conversations) Conversations(ctx context.Context, name, folder string) ([]inbound.Conversation, error) {
+// Conversations implements commands.Conversations.
+func (c conversations) Conversations(ctx context.Context, name, folder string) ([]commands.Conversation, error) {
 	c.d.reloading.Lock()
 	cfg := c.d.config
 	c.d.reloading.Unlock()
@@ -33,10 +33,10 @@ func (c conversations) Conversations(ctx context.Context, name, folder string) (
 	if err != nil {
 		return nil, fmt.Errorf("look for conversations of %s: %w", name, err)
 	}
-	var out []inbound.Conversation
+	var out []commands.Conversation
 	for _, t := range all {
 		if t.Ref.Session != "" && !t.Changed.IsZero() {
-			out = append(out, inbound.Conversation{ID: t.Ref.Session, Title: t.LastUser, Changed: t.Changed})
+			out = append(out, commands.Conversation{ID: t.Ref.Session, Title: t.LastUser, Changed: t.Changed})
 		}
 	}
 	return out, nil

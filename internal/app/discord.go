@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/commands"
 	"github.com/panebridge/panebridge/adapters/discord"
-	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api"
@@ -111,7 +111,7 @@ func (s *discordSide) run(ctx context.Context) error {
 	g.Go(func() error { return s.gateway.Run(ctx) })
 	g.Go(func() error { return s.rights.Run(ctx) })
 	g.Go(func() error {
-		retry(ctx, func() error { return s.platform.SetCommands(ctx, inbound.Commands()) })
+		retry(ctx, func() error { return s.platform.SetCommands(ctx, commands.Commands()) })
 		return nil
 	})
 	return g.Wait()

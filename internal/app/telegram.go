@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/panebridge/panebridge/adapters"
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/commands"
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/config"
@@ -102,7 +102,7 @@ func (t *telegramSide) run(ctx context.Context) error {
 	g.Go(func() error { return t.queue.Run(ctx) })
 	g.Go(func() error { return t.reader.Run(ctx) })
 	g.Go(func() error {
-		retry(ctx, func() error { return t.platform.SetCommands(ctx, inbound.Commands()) })
+		retry(ctx, func() error { return t.platform.SetCommands(ctx, commands.Commands()) })
 		return nil
 	})
 	if handler, ok := t.reader.(http.Handler); ok {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/commands"
 	"github.com/panebridge/panebridge/internal/inbox"
 )
 
@@ -20,16 +20,16 @@ const letterWithin = 10 * time.Second
 type Chats interface {
 	// Deliver has a letter shown in a person's chat, and returns at once; sent is called when that's
 	// done, with the message's id, or why it can't be.
-	Deliver(ctx context.Context, place adapters.Target, person string, l inbound.Letter, sent func(message string, err error)) error
+	Deliver(ctx context.Context, place adapters.Target, person string, l commands.Letter, sent func(message string, err error)) error
 }
 
 // Letters is the mail as people in chats have to do with it.
-func (m *Mailroom) Letters() inbound.Mail { return letters{m} }
+func (m *Mailroom) Letters() commands.Mail { return letters{m} }
 
-// letters is the agents' mail as people in chats have to do with it: inbound.Mail.
+// letters is the agents' mail as people in chats have to do with it: commands.Mail.
 type letters struct{ m *Mailroom }
 
-var _ inbound.Mail = letters{}
+var _ commands.Mail = letters{}
 
 // addressOf is the address of a person of a platform: by their name in the configuration,
 // else by their id.
@@ -42,45 +42,45 @@ func (m *Mailroom) addressOf(person string) inbox.Address {
 	return inbox.Person(person)
 }
 
-// Letters implements inbound.Mail.
-func (l letters) Letters(ctx context.Context, person string) ([]inbound.Letter, error) {
+// Letters implements commands.Mail.
+func (l letters) Letters(ctx context.Context, person string) ([]commands.Letter, error) {
 	mails, err := l.box().Poll(ctx, inbox.Query{To: l.m.addressOf(person), Status: inbox.InputRequired})
-	var out []inbound.Letter
+	var out []commands.Letter
 	for _, one := range mails {
 		out = append(out, letterOf(one))
 	}
 	return out, err
 }
 
-func letterOf(m inbox.Mail) inbound.Letter {
-	return inbound.Letter{ID: m.ID, From: m.FromName, To: m.ToName, Text: m.Text, At: m.SentAt}
+func letterOf(m inbox.Mail) commands.Letter {
+	return commands.Letter{ID: m.ID, From: m.FromName, To: m.ToName, Text: m.Text, At: m.SentAt}
 }
 
 func (l letters) box() inbox.Box { return inbox.Box{Store: l.m.store, Announce: l.m} }
 
-// Write implements inbound.Mail.
-func (l letters) Write(ctx context.Context, person, to, text, key string) (inbound.Letter, string, error) {
+// Write implements commands.Mail.
+func (l letters) Write(ctx context.Context, person, to, text, key string) (commands.Letter, string, error) {
 	all, err := l.m.store.Parties(ctx)
 	if err != nil {
-		return inbound.Letter{}, "", err
+		return commands.Letter{}, "", err
 	}
 	from := l.m.addressOf(person)
 	recipient, err := all.Address(to, from)
 	if err != nil {
-		return inbound.Letter{}, "", err
+		return commands.Letter{}, "", err
 	}
 	sent, err := l.box().SendOnce(ctx, all, from, recipient, text, inbox.KeyID(key))
 	return letterOf(sent.Mail), sent.Reason, err
 }
 
-// Answer implements inbound.Mail.
-func (l letters) Answer(ctx context.Context, person, id, text, key string) (inbound.Letter, string, error) {
+// Answer implements commands.Mail.
+func (l letters) Answer(ctx context.Context, person, id, text, key string) (commands.Letter, string, error) {
 	one, err := l.m.store.One(ctx, id)
 	if err != nil {
-		return inbound.Letter{}, "", err
+		return commands.Letter{}, "", err
 	}
 	if one.To != l.m.addressOf(person) {
-		return inbound.Letter{}, "", fmt.Errorf("answer %s: %w: it was sent to %s", id, inbox.ErrNotYours, one.ToName)
+		return commands.Letter{}, "", fmt.Errorf("answer %s: %w: it was sent to %s", id, inbox.ErrNotYours, one.ToName)
 	}
 	out, why, err := l.Write(ctx, person, string(one.From), text, key)
 	if err != nil {
@@ -92,24 +92,24 @@ func (l letters) Answer(ctx context.Context, person, id, text, key string) (inbo
 	return out, why, nil
 }
 
-// Settle implements inbound.Mail.
+// Settle implements commands.Mail.
 func (l letters) Settle(ctx context.Context, person, id string) error {
 	_, err := l.box().Settle(ctx, id, l.m.addressOf(person), inbox.Completed)
 	return err
 }
 
-// Shown implements inbound.Mail.
+// Shown implements commands.Mail.
 func (l letters) Shown(ctx context.Context, place adapters.Target, message, id string) error {
 	return l.m.store.Shown(ctx, place, message, id)
 }
 
-// LetterAt implements inbound.Mail.
+// LetterAt implements commands.Mail.
 func (l letters) LetterAt(ctx context.Context, place adapters.Target, message string) (string, error) {
 	return l.m.store.LetterAt(ctx, place, message)
 }
 
-// Fleets implements inbound.Mail.
-func (l letters) Fleets(ctx context.Context) ([]inbound.Fleet, error) {
+// Fleets implements commands.Mail.
+func (l letters) Fleets(ctx context.Context) ([]commands.Fleet, error) {
 	fleets, err := l.m.store.Fleets(ctx)
 	if err != nil {
 		return nil, err
@@ -121,11 +121,11 @@ func (l letters) Fleets(ctx context.Context) ([]inbound.Fleet, error) {
 	if err := l.m.store.Activity(ctx, all); err != nil {
 		return nil, err
 	}
-	var out []inbound.Fleet
+	var out []commands.Fleet
 	for _, f := range fleets {
-		one := inbound.Fleet{Name: f.Name}
+		one := commands.Fleet{Name: f.Name}
 		for _, p := range all.Members(f.Name) {
-			m := inbound.Member{ID: p.ID, LastReceived: p.LastReceived, Unread: p.Unread}
+			m := commands.Member{ID: p.ID, LastReceived: p.LastReceived, Unread: p.Unread}
 			if p.Leads(f.Name) {
 				one.Director = m
 			} else {

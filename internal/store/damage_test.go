@@ -7,7 +7,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/access"
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/cards"
 	"github.com/panebridge/panebridge/internal/inbox"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -45,9 +45,9 @@ func TestNothingNewIsTakenOnceDamaged(t *testing.T) {
 		"a role":       func(ctx context.Context) error { return s.PutGrant(ctx, access.Grant{Person: "telegram:1"}) },
 		"a code":       func(ctx context.Context) error { return s.PutCode(ctx, access.Code{Hash: "h"}, 5) },
 		"a chat":       func(ctx context.Context) error { return s.PutChat(ctx, chat, "x", at) },
-		"a preference": func(ctx context.Context) error { return s.PutPreference(ctx, inbound.Preference{Place: chat}) },
+		"a preference": func(ctx context.Context) error { return s.PutPreference(ctx, cards.Preference{Place: chat}) },
 		"a text that waits": func(ctx context.Context) error {
-			return s.PutWaiting(ctx, inbound.Waiting{Key: "k"})
+			return s.PutWaiting(ctx, cards.Waiting{Key: "k"})
 		},
 		"the use of a code": func(ctx context.Context) error {
 			_, err := s.UseCode(ctx, "h", access.CodeUse{Key: "k"})

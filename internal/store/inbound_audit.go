@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters/access"
+	"github.com/panebridge/panebridge/adapters/cards"
 	"github.com/panebridge/panebridge/adapters/inbound"
 )
 
@@ -45,7 +46,7 @@ func (s *Store) BeginEntry(ctx context.Context, e inbound.Entry) (before *inboun
 }
 
 // EndEntry fills in what became of an input: see inbound.AuditStore.
-func (s *Store) EndEntry(ctx context.Context, e inbound.Entry, replies []inbound.Reply) error {
+func (s *Store) EndEntry(ctx context.Context, e inbound.Entry, replies []cards.Reply) error {
 	err := s.write.queue.do(ctx, 1+len(replies), func(ctx context.Context) error {
 		_, err := s.write.conn.ExecContext(
 			ctx, `UPDATE audit SET what = ?, session = ?, outcome = ? WHERE key = ?`,
@@ -62,9 +63,9 @@ func (s *Store) EndEntry(ctx context.Context, e inbound.Entry, replies []inbound
 	return s.explain("end an entry of the audit log", err)
 }
 
-// Replies returns the answers that weren't dropped: see inbound.ReplyStore.
-func (s *Store) Replies(ctx context.Context) ([]inbound.Reply, error) {
-	return list(ctx, s, "read the answers that nobody has seen", func(row *sql.Rows) (r inbound.Reply, err error) {
+// Replies returns the answers that weren't dropped: see cards.ReplyStore.
+func (s *Store) Replies(ctx context.Context) ([]cards.Reply, error) {
+	return list(ctx, s, "read the answers that nobody has seen", func(row *sql.Rows) (r cards.Reply, err error) {
 		var at int64
 		err = row.Scan(&r.ID, &r.Session, &at, &r.Post)
 		r.At = fromNanos(at)
@@ -72,7 +73,7 @@ func (s *Store) Replies(ctx context.Context) ([]inbound.Reply, error) {
 	}, `SELECT id, session, at, post FROM replies ORDER BY seq`)
 }
 
-// DropReplies drops answers: see inbound.ReplyStore.
+// DropReplies drops answers: see cards.ReplyStore.
 func (s *Store) DropReplies(ctx context.Context, ids []string) error {
 	err := s.write.queue.do(ctx, len(ids), func(ctx context.Context) error {
 		for _, id := range ids {

@@ -3,11 +3,11 @@ package store
 import (
 	"context"
 
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/cards"
 )
 
-// PutOffer keeps what a button does: see inbound.OfferStore.
-func (s *Store) PutOffer(ctx context.Context, o inbound.Offer) error {
+// PutOffer keeps what a button does: see cards.OfferStore.
+func (s *Store) PutOffer(ctx context.Context, o cards.Offer) error {
 	return s.exec1(
 		ctx, "store an offer", `INSERT INTO offers (id, adapter, chat, thread, do, session, args, role, person, single, together, expires_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -16,8 +16,8 @@ func (s *Store) PutOffer(ctx context.Context, o inbound.Offer) error {
 	)
 }
 
-// Offer returns an offer: see inbound.OfferStore.
-func (s *Store) Offer(ctx context.Context, id string) (o inbound.Offer, err error) {
+// Offer returns an offer: see cards.OfferStore.
+func (s *Store) Offer(ctx context.Context, id string) (o cards.Offer, err error) {
 	var expires, used int64
 	r := s.reader()
 	err = r.db.QueryRowContext(ctx, `SELECT id, adapter, chat, thread, do, session, args, role, person, single, together, expires_at,
@@ -26,19 +26,19 @@ func (s *Store) Offer(ctx context.Context, id string) (o inbound.Offer, err erro
 		&o.Used.Key, &o.Used.By, &used,
 	)
 	if err != nil {
-		return inbound.Offer{}, r.explain("read an offer", unknown(err))
+		return cards.Offer{}, r.explain("read an offer", unknown(err))
 	}
 	o.Expires, o.Used.At = fromNanos(expires), fromNanos(used)
 	return o, nil
 }
 
-// TakeOffer uses an offer's group up: see inbound.OfferStore.
-func (s *Store) TakeOffer(ctx context.Context, id string, u inbound.Use) (is inbound.Use, err error) {
+// TakeOffer uses an offer's group up: see cards.OfferStore.
+func (s *Store) TakeOffer(ctx context.Context, id string, u cards.Use) (is cards.Use, err error) {
 	err = s.write.queue.do(ctx, 1, func(ctx context.Context) error {
 		conn := s.write.conn
 		var together string
 		var at int64
-		is = inbound.Use{}
+		is = cards.Use{}
 		err := conn.QueryRowContext(ctx, `SELECT together, used_key, used_by, used_at FROM offers WHERE id = ?`, clean(id)).
 			Scan(&together, &is.Key, &is.By, &at)
 		if err != nil {
@@ -55,7 +55,7 @@ func (s *Store) TakeOffer(ctx context.Context, id string, u inbound.Use) (is inb
 		return err
 	})
 	if err != nil {
-		return inbound.Use{}, s.explain("use an offer", err)
+		return cards.Use{}, s.explain("use an offer", err)
 	}
 	return is, nil
 }

@@ -7,31 +7,31 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/cards"
 )
 
 const promptMessageColumns = `prompt, adapter, chat, thread, kind, session, message, checked, closed, at`
 
-func scanPromptMessage(scan func(...any) error) (m inbound.PromptMessage, err error) {
+func scanPromptMessage(scan func(...any) error) (m cards.PromptMessage, err error) {
 	var checked string
 	var at int64
 	err = scan(&m.Prompt, &m.Place.Adapter, &m.Place.Chat, &m.Place.Thread, &m.Kind, &m.Session, &m.Message, &checked, &m.Closed, &at)
 	if err != nil {
-		return inbound.PromptMessage{}, err
+		return cards.PromptMessage{}, err
 	}
 	m.At = fromNanos(at)
 	return m, json.Unmarshal([]byte(checked), &m.Checked)
 }
 
-// PromptMessages returns those that aren't closed: see inbound.PromptStore.
-func (s *Store) PromptMessages(ctx context.Context) ([]inbound.PromptMessage, error) {
-	return list(ctx, s, "read the messages of questions", func(row *sql.Rows) (inbound.PromptMessage, error) {
+// PromptMessages returns those that aren't closed: see cards.PromptStore.
+func (s *Store) PromptMessages(ctx context.Context) ([]cards.PromptMessage, error) {
+	return list(ctx, s, "read the messages of questions", func(row *sql.Rows) (cards.PromptMessage, error) {
 		return scanPromptMessage(row.Scan)
 	}, `SELECT `+promptMessageColumns+` FROM prompt_messages WHERE NOT closed ORDER BY at, prompt, adapter, chat, thread, kind`)
 }
 
-// PromptMessage returns one by its id: see inbound.PromptStore.
-func (s *Store) PromptMessage(ctx context.Context, adapter, chat, message string) (inbound.PromptMessage, error) {
+// PromptMessage returns one by its id: see cards.PromptStore.
+func (s *Store) PromptMessage(ctx context.Context, adapter, chat, message string) (cards.PromptMessage, error) {
 	r := s.reader()
 	row := r.db.QueryRowContext(ctx, `SELECT `+promptMessageColumns+` FROM prompt_messages
 		WHERE adapter = ? AND chat = ? AND message = ? ORDER BY at DESC LIMIT 1`, clean(adapter), clean(chat), clean(message))
@@ -42,8 +42,8 @@ func (s *Store) PromptMessage(ctx context.Context, adapter, chat, message string
 	return m, nil
 }
 
-// PutPromptMessage keeps a message: see inbound.PromptStore.
-func (s *Store) PutPromptMessage(ctx context.Context, m inbound.PromptMessage) error {
+// PutPromptMessage keeps a message: see cards.PromptStore.
+func (s *Store) PutPromptMessage(ctx context.Context, m cards.PromptMessage) error {
 	checked, err := json.Marshal(m.Checked)
 	if err != nil {
 		return err
@@ -56,9 +56,9 @@ func (s *Store) PutPromptMessage(ctx context.Context, m inbound.PromptMessage) e
 	)
 }
 
-// Writer returns whose next message is an answer: see inbound.PromptStore.
-func (s *Store) Writer(ctx context.Context, place adapters.Target, person string) (inbound.Writer, error) {
-	w := inbound.Writer{Place: place, Person: person}
+// Writer returns whose next message is an answer: see cards.PromptStore.
+func (s *Store) Writer(ctx context.Context, place adapters.Target, person string) (cards.Writer, error) {
+	w := cards.Writer{Place: place, Person: person}
 	var expires int64
 	r := s.reader()
 	err := r.db.QueryRowContext(
@@ -66,14 +66,14 @@ func (s *Store) Writer(ctx context.Context, place adapters.Target, person string
 		clean(place.Adapter), clean(place.Chat), clean(place.Thread), clean(person),
 	).Scan(&w.Prompt, &expires)
 	if err != nil {
-		return inbound.Writer{}, r.explain("read whose message is an answer", unknown(err))
+		return cards.Writer{}, r.explain("read whose message is an answer", unknown(err))
 	}
 	w.Expires = fromNanos(expires)
 	return w, nil
 }
 
-// PutWriter keeps whose next message is an answer: see inbound.PromptStore.
-func (s *Store) PutWriter(ctx context.Context, w inbound.Writer) error {
+// PutWriter keeps whose next message is an answer: see cards.PromptStore.
+func (s *Store) PutWriter(ctx context.Context, w cards.Writer) error {
 	return s.exec1(
 		ctx, "store whose message is an answer", `INSERT INTO prompt_writers (adapter, chat, thread, person, prompt, expires) VALUES (?, ?, ?, ?, ?, ?)
 		ON CONFLICT DO UPDATE SET prompt = excluded.prompt, expires = excluded.expires`,
@@ -81,7 +81,7 @@ func (s *Store) PutWriter(ctx context.Context, w inbound.Writer) error {
 	)
 }
 
-// DropWriter takes that back: see inbound.PromptStore.
+// DropWriter takes that back: see cards.PromptStore.
 func (s *Store) DropWriter(ctx context.Context, place adapters.Target, person string) error {
 	return s.exec1(
 		ctx, "forget whose message is an answer", `DELETE FROM prompt_writers WHERE adapter = ? AND chat = ? AND thread = ? AND person = ?`,
@@ -89,8 +89,8 @@ func (s *Store) DropWriter(ctx context.Context, place adapters.Target, person st
 	)
 }
 
-// AddMissed counts what would have rung: see inbound.AttentionStore.
-func (s *Store) AddMissed(ctx context.Context, m inbound.Missed) error {
+// AddMissed counts what would have rung: see cards.AttentionStore.
+func (s *Store) AddMissed(ctx context.Context, m cards.Missed) error {
 	return s.exec1(
 		ctx, "store what didn't ring", `INSERT INTO missed (adapter, chat, thread, session, what, times, at) VALUES (?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT DO UPDATE SET times = times + excluded.times, at = excluded.at`,
@@ -98,9 +98,9 @@ func (s *Store) AddMissed(ctx context.Context, m inbound.Missed) error {
 	)
 }
 
-// Missed returns all that would have rung: see inbound.AttentionStore.
-func (s *Store) Missed(ctx context.Context) ([]inbound.Missed, error) {
-	return list(ctx, s, "read what didn't ring", func(row *sql.Rows) (m inbound.Missed, err error) {
+// Missed returns all that would have rung: see cards.AttentionStore.
+func (s *Store) Missed(ctx context.Context) ([]cards.Missed, error) {
+	return list(ctx, s, "read what didn't ring", func(row *sql.Rows) (m cards.Missed, err error) {
 		var at int64
 		err = row.Scan(&m.Place.Adapter, &m.Place.Chat, &m.Place.Thread, &m.Session, &m.What, &m.Times, &at)
 		m.At = fromNanos(at)
@@ -108,23 +108,23 @@ func (s *Store) Missed(ctx context.Context) ([]inbound.Missed, error) {
 	}, `SELECT adapter, chat, thread, session, what, times, at FROM missed ORDER BY adapter, chat, thread, at, session, what`)
 }
 
-// DropMissed forgets what was told: see inbound.AttentionStore.
-func (s *Store) DropMissed(ctx context.Context, m inbound.Missed) error {
+// DropMissed forgets what was told: see cards.AttentionStore.
+func (s *Store) DropMissed(ctx context.Context, m cards.Missed) error {
 	return s.exec1(
 		ctx, "forget what didn't ring", `DELETE FROM missed WHERE adapter = ? AND chat = ? AND thread = ? AND session = ? AND what = ?`,
 		clean(m.Place.Adapter), clean(m.Place.Chat), clean(m.Place.Thread), clean(m.Session), clean(m.What),
 	)
 }
 
-// Boards returns the pinned lists: see inbound.AttentionStore.
-func (s *Store) Boards(ctx context.Context) ([]inbound.Board, error) {
-	return list(ctx, s, "read the pinned lists", func(row *sql.Rows) (b inbound.Board, err error) {
+// Boards returns the pinned lists: see cards.AttentionStore.
+func (s *Store) Boards(ctx context.Context) ([]cards.Board, error) {
+	return list(ctx, s, "read the pinned lists", func(row *sql.Rows) (b cards.Board, err error) {
 		return b, row.Scan(&b.Place.Adapter, &b.Place.Chat, &b.Message, &b.Digest, &b.Pinned)
 	}, `SELECT adapter, chat, message, digest, pinned FROM boards ORDER BY adapter, chat`)
 }
 
-// PutBoard keeps a pinned list: see inbound.AttentionStore.
-func (s *Store) PutBoard(ctx context.Context, b inbound.Board) error {
+// PutBoard keeps a pinned list: see cards.AttentionStore.
+func (s *Store) PutBoard(ctx context.Context, b cards.Board) error {
 	return s.exec1(
 		ctx, "store a pinned list", `INSERT INTO boards (adapter, chat, message, digest, pinned) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT DO UPDATE SET message = excluded.message, digest = excluded.digest, pinned = excluded.pinned`,

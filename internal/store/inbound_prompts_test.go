@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/panebridge/panebridge/adapters"
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/cards"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -17,12 +17,12 @@ func TestMessagesOfQuestions(t *testing.T) {
 	ctx := t.Context()
 	at := day
 	place := adapters.Target{Adapter: "chat", Chat: "-1", Thread: "7"}
-	m := inbound.PromptMessage{Prompt: "pr_1", Session: "pb_1", Place: place, Kind: inbound.PromptAsked, Message: "5", At: at}
+	m := cards.PromptMessage{Prompt: "pr_1", Session: "pb_1", Place: place, Kind: cards.PromptAsked, Message: "5", At: at}
 	reminder := m
-	reminder.Kind, reminder.Message = inbound.PromptReminded, "6"
+	reminder.Kind, reminder.Message = cards.PromptReminded, "6"
 	changed := m
 	changed.Checked = []int{1, 3}
-	for _, x := range []inbound.PromptMessage{m, reminder, changed} {
+	for _, x := range []cards.PromptMessage{m, reminder, changed} {
 		if err := s.PutPromptMessage(ctx, x); err != nil {
 			t.Fatal(err)
 		}
@@ -33,7 +33,7 @@ func TestMessagesOfQuestions(t *testing.T) {
 	changed.Place.Chat, reminder.Place.Chat = "-2", "-2"
 	changed.Message, reminder.Message = "", "" // those were numbers of the chat that's gone
 	got, err := s.PromptMessages(ctx)
-	if diff := cmp.Diff([]inbound.PromptMessage{changed, reminder}, got); err != nil || diff != "" {
+	if diff := cmp.Diff([]cards.PromptMessage{changed, reminder}, got); err != nil || diff != "" {
 		t.Errorf("%v\n%s", err, diff)
 	}
 	changed.Closed, changed.Message = true, "5" // posted there anew
@@ -66,7 +66,7 @@ func TestWritersMissedAndBoards(t *testing.T) {
 	ctx := t.Context()
 	at := day
 	place := adapters.Target{Adapter: "chat", Chat: "-1"}
-	w := inbound.Writer{Place: place, Person: "chat:1", Prompt: "pr_1", Expires: at}
+	w := cards.Writer{Place: place, Person: "chat:1", Prompt: "pr_1", Expires: at}
 	if _, err := s.Writer(ctx, place, "chat:1"); !errors.Is(err, sessions.ErrUnknown) {
 		t.Error(err)
 	}
@@ -83,7 +83,7 @@ func TestWritersMissedAndBoards(t *testing.T) {
 		t.Error(err)
 	}
 
-	m := inbound.Missed{Place: place, Session: "pb_1", What: inbound.MissedTurn, Times: 2, At: at}
+	m := cards.Missed{Place: place, Session: "pb_1", What: cards.MissedTurn, Times: 2, At: at}
 	for range 2 {
 		if err := s.AddMissed(ctx, m); err != nil {
 			t.Fatal(err)
@@ -100,7 +100,7 @@ func TestWritersMissedAndBoards(t *testing.T) {
 		t.Errorf("%v, %+v", err, got)
 	}
 
-	b := inbound.Board{Place: place, Message: "5", Digest: "of a list"}
+	b := cards.Board{Place: place, Message: "5", Digest: "of a list"}
 	for range 2 {
 		if err := s.PutBoard(ctx, b); err != nil {
 			t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/access"
+	"github.com/panebridge/panebridge/adapters/cards"
 	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/sessions"
@@ -54,25 +55,25 @@ func TestWhatIsKeptForChats(t *testing.T) {
 	entry := inbound.Entry{
 		Key: "a:1", At: day, Place: place, Person: "a:9", Name: "N", Kind: "text", What: "w", Bytes: 3, Hash: "00ff",
 	}
-	offer := inbound.Offer{
+	offer := cards.Offer{
 		ID: "0123456789abcdef", Place: place, Do: "d", Session: "pb_1", Args: "x y", Role: access.Approver, Person: "a:9", Single: true, Group: "g",
 		Expires: day.Add(time.Hour),
 	}
-	origin := inbound.Origin{
-		Key: "a:1", Place: place, Message: "5", Person: "a:9", Session: "pb_1", At: day, Receipt: "in_1", Told: inbound.ToldHeld, Reply: "6",
+	origin := cards.Origin{
+		Key: "a:1", Place: place, Message: "5", Person: "a:9", Session: "pb_1", At: day, Receipt: "in_1", Told: cards.ToldHeld, Reply: "6",
 	}
-	reply := inbound.Reply{ID: "00ff", Session: "pb_1", At: day, Post: []byte(`{"Text":"t"}`)}
-	waits := inbound.Waiting{
+	reply := cards.Reply{ID: "00ff", Session: "pb_1", At: day, Post: []byte(`{"Text":"t"}`)}
+	waits := cards.Waiting{
 		Key: "a:1", At: day, Place: place, Private: true, Person: intake.Person{ID: "a:9", Name: "N"}, Message: "5", Session: "pb_1",
 		Said: intake.Said{Text: "t", ReplyTo: "4", Files: []intake.File{{ID: "f", Name: "n", Kind: intake.FilePhoto, Size: 7}}},
 	}
-	quiet := inbound.Preference{Place: place, Session: "pb_1", MutedUntil: inbound.Forever, From: time.Hour, To: 2 * time.Hour, Zone: "UTC"}
+	quiet := cards.Preference{Place: place, Session: "pb_1", MutedUntil: cards.Forever, From: time.Hour, To: 2 * time.Hour, Zone: "UTC"}
 	_, err := s.BeginEntry(ctx, entry)
 	entry.Session, entry.Outcome = "pb_1", "in_1"
-	must(t, err, s.EndEntry(ctx, entry, []inbound.Reply{reply}), s.PutOffer(ctx, offer), s.AddOrigin(ctx, origin), s.PutWaiting(ctx, waits), s.PutPreference(ctx, quiet))
+	must(t, err, s.EndEntry(ctx, entry, []cards.Reply{reply}), s.PutOffer(ctx, offer), s.AddOrigin(ctx, origin), s.PutWaiting(ctx, waits), s.PutPreference(ctx, quiet))
 	again := origin
 	again.Receipt = "in_2"
-	card := inbound.Card{Session: "pb_1", Place: place}
+	card := cards.Card{Session: "pb_1", Place: place}
 	must(t, s.PutCard(ctx, card), s.PutCard(ctx, card))
 	must(t, s.AddOrigin(ctx, again), s.PutPreference(ctx, quiet)) // the first stays; a preference is replaced
 	must(t, s.Close())
@@ -83,12 +84,12 @@ func TestWhatIsKeptForChats(t *testing.T) {
 	origins, err3 := s.OpenOrigins(ctx)
 	gotWaits, err4 := s.Waiting(ctx, "a:1")
 	preferences, err5 := s.Preferences(ctx)
-	cards, err6 := s.Cards(ctx)
+	stand, err6 := s.Cards(ctx)
 	must(t, err1, err2, err3, err4, err5, err6)
 	replies, err7 := s.Replies(ctx)
 	must(t, err7, s.DropReplies(ctx, []string{"none"}))
-	diff(t, "replies", []inbound.Reply{reply}, replies)
-	diff(t, "cards", []inbound.Card{card}, cards)
+	diff(t, "replies", []cards.Reply{reply}, replies)
+	diff(t, "cards", []cards.Card{card}, stand)
 	diff(t, "audit log", []inbound.Entry{entry}, entries)
 	visits, err := s.Visits(ctx, entry.At)
 	none, err1 := s.Visits(ctx, entry.At.Add(1))
@@ -96,9 +97,9 @@ func TestWhatIsKeptForChats(t *testing.T) {
 	diff(t, "visits", []access.Visit{{Place: place, Person: intake.Person{ID: entry.Person, Name: entry.Name}, At: entry.At}}, visits)
 	diff(t, "visits since", []access.Visit(nil), none)
 	diff(t, "offer", offer, gotOffer)
-	diff(t, "origins", []inbound.Origin{origin}, origins)
+	diff(t, "origins", []cards.Origin{origin}, origins)
 	diff(t, "what waits", waits, gotWaits)
-	diff(t, "preferences", []inbound.Preference{quiet}, preferences)
+	diff(t, "preferences", []cards.Preference{quiet}, preferences)
 
 	must(t, s.ForgetInbound(ctx, day.Add(59*time.Minute)))
 	if _, err := s.Offer(ctx, offer.ID); err != nil {

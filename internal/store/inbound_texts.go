@@ -7,13 +7,13 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/cards"
 )
 
 const originColumns = `key, adapter, chat, thread, message, person, session, at, receipt, told, reply, done`
 
-// PutWaiting keeps a message that waits: see inbound.WaitingStore.
-func (s *Store) PutWaiting(ctx context.Context, w inbound.Waiting) error {
+// PutWaiting keeps a message that waits: see cards.WaitingStore.
+func (s *Store) PutWaiting(ctx context.Context, w cards.Waiting) error {
 	message, err := json.Marshal(w)
 	if err != nil {
 		return s.explain("store a message that waits", err)
@@ -25,8 +25,8 @@ func (s *Store) PutWaiting(ctx context.Context, w inbound.Waiting) error {
 	)
 }
 
-// Waiting returns a message that waits: see inbound.WaitingStore.
-func (s *Store) Waiting(ctx context.Context, key string) (w inbound.Waiting, err error) {
+// Waiting returns a message that waits: see cards.WaitingStore.
+func (s *Store) Waiting(ctx context.Context, key string) (w cards.Waiting, err error) {
 	var message string
 	r := s.reader()
 	err = r.db.QueryRowContext(ctx, `SELECT message FROM waiting WHERE key = ?`, clean(key)).Scan(&message)
@@ -34,18 +34,18 @@ func (s *Store) Waiting(ctx context.Context, key string) (w inbound.Waiting, err
 		err = json.Unmarshal([]byte(message), &w)
 	}
 	if err != nil {
-		return inbound.Waiting{}, r.explain("read a message that waits", unknown(err))
+		return cards.Waiting{}, r.explain("read a message that waits", unknown(err))
 	}
 	return w, nil
 }
 
-// DropWaiting forgets a message that waited: see inbound.WaitingStore.
+// DropWaiting forgets a message that waited: see cards.WaitingStore.
 func (s *Store) DropWaiting(ctx context.Context, key string) error {
 	return s.exec1(ctx, "forget a message that waited", `DELETE FROM waiting WHERE key = ?`, clean(key))
 }
 
-// AddOrigin keeps where an input came from: see inbound.OriginStore.
-func (s *Store) AddOrigin(ctx context.Context, o inbound.Origin) error {
+// AddOrigin keeps where an input came from: see cards.OriginStore.
+func (s *Store) AddOrigin(ctx context.Context, o cards.Origin) error {
 	return s.exec1(
 		ctx, "store where an input came from", `INSERT INTO origins (`+originColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT DO NOTHING`,
@@ -54,36 +54,36 @@ func (s *Store) AddOrigin(ctx context.Context, o inbound.Origin) error {
 	)
 }
 
-// PutOrigin replaces what an input's writer was told: see inbound.OriginStore.
-func (s *Store) PutOrigin(ctx context.Context, o inbound.Origin) error {
+// PutOrigin replaces what an input's writer was told: see cards.OriginStore.
+func (s *Store) PutOrigin(ctx context.Context, o cards.Origin) error {
 	return s.exec1(
 		ctx, "store what an input's writer was told", `UPDATE origins SET receipt = ?, told = ?, reply = ?, done = ? WHERE key = ?`,
 		clean(o.Receipt), clean(o.Told), clean(o.Reply), o.Done, clean(o.Key),
 	)
 }
 
-// DropOrigin forgets where an input came from: see inbound.OriginStore.
+// DropOrigin forgets where an input came from: see cards.OriginStore.
 func (s *Store) DropOrigin(ctx context.Context, key string) error {
 	return s.exec1(ctx, "forget where an input came from", `DELETE FROM origins WHERE key = ?`, clean(key))
 }
 
-// Origin returns where an input came from: see inbound.OriginStore.
-func (s *Store) Origin(ctx context.Context, key string) (inbound.Origin, error) {
+// Origin returns where an input came from: see cards.OriginStore.
+func (s *Store) Origin(ctx context.Context, key string) (cards.Origin, error) {
 	r := s.reader()
 	o, err := scanOrigin(r.db.QueryRowContext(ctx, `SELECT `+originColumns+` FROM origins WHERE key = ?`, clean(key)))
 	if err != nil {
-		return inbound.Origin{}, r.explain("read where an input came from", unknown(err))
+		return cards.Origin{}, r.explain("read where an input came from", unknown(err))
 	}
 	return o, nil
 }
 
-// OpenOrigins returns those that aren't done: see inbound.OriginStore.
-func (s *Store) OpenOrigins(ctx context.Context) ([]inbound.Origin, error) {
-	return list(ctx, s, "read where inputs came from", func(row *sql.Rows) (inbound.Origin, error) { return scanOrigin(row) },
+// OpenOrigins returns those that aren't done: see cards.OriginStore.
+func (s *Store) OpenOrigins(ctx context.Context) ([]cards.Origin, error) {
+	return list(ctx, s, "read where inputs came from", func(row *sql.Rows) (cards.Origin, error) { return scanOrigin(row) },
 		`SELECT `+originColumns+` FROM origins WHERE NOT done ORDER BY seq`)
 }
 
-func scanOrigin(row interface{ Scan(into ...any) error }) (o inbound.Origin, err error) {
+func scanOrigin(row interface{ Scan(into ...any) error }) (o cards.Origin, err error) {
 	var at int64
 	err = row.Scan(
 		&o.Key, &o.Place.Adapter, &o.Place.Chat, &o.Place.Thread, &o.Message, &o.Person, &o.Session, &at, &o.Receipt, &o.Told, &o.Reply, &o.Done,
@@ -93,7 +93,7 @@ func scanOrigin(row interface{ Scan(into ...any) error }) (o inbound.Origin, err
 }
 
 // TellEdited says whether a message's writer is to be told about edits: see
-// inbound.OriginStore.
+// cards.OriginStore.
 func (s *Store) TellEdited(ctx context.Context, place adapters.Target, message string) (first bool, err error) {
 	err = s.write.queue.do(ctx, 1, func(ctx context.Context) error {
 		r, err := s.write.conn.ExecContext(

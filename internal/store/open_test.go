@@ -13,7 +13,7 @@ import (
 	"testing/fstest"
 
 	"github.com/panebridge/panebridge/adapters"
-	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/cards"
 	"github.com/panebridge/panebridge/internal/regular/regulartest"
 	"github.com/panebridge/panebridge/polling"
 	"github.com/panebridge/panebridge/sessions"
@@ -116,7 +116,7 @@ func TestPinnedListsOfOlderDatabasesNameNobody(t *testing.T) {
 	mustExec(t, conn, `INSERT INTO boards VALUES ('chat', '-1', '5', '- [qzforget](<chat:-1/7>)', 1)`)
 	s := mustOpen(t, path, Options{})
 	place := adapters.Target{Adapter: "chat", Chat: "-1"}
-	if got, err := s.Boards(t.Context()); err != nil || len(got) != 1 || got[0] != (inbound.Board{Place: place, Message: "5", Pinned: true}) {
+	if got, err := s.Boards(t.Context()); err != nil || len(got) != 1 || got[0] != (cards.Board{Place: place, Message: "5", Pinned: true}) {
 		t.Errorf("the list is kept as %+v, %v", got, err)
 	}
 	if err := errors.Join(conn.Close(), s.Erase(t.Context()), s.Close()); err != nil {

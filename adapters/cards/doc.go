@@ -1,0 +1,10 @@
+// Package cards keeps messages in chats as they're to be: how far a text has got, an open question,
+// what can be done in a session's thread, a pinned list, what was missed, an answer. A Clerk has
+// them all. What each of them shows is in the store as soon as it's known, so that a restart takes
+// up what an earlier run left.
+//
+// Buttons carry an offer's random id and nothing else (offers.go). What pressing one does,
+// where, for whom, until when and how often, is in the store.
+//
+// What people ask for isn't known here, nor how they ask.
+package cards

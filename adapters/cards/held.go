@@ -1,0 +1,150 @@
+package cards
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/access"
+	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/wording"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// anywayEvery is how often the button "Send anyway" is posted anew, for a screen that
+// goes on changing.
+const anywayEvery = 20 * time.Second
+
+// anywayDue is when a held text's message is to be told the screen on which it could be
+// sent anyway; zero: it knows.
+func (t *tracked) anywayDue() time.Time {
+	if t.wanted() != ToldHeld || t.Told != ToldHeld || t.posted != ToldNothing || t.receipt.Quoted == "" || t.receipt.Quoted == t.quoted {
+		return time.Time{}
+	}
+	return t.offered.Add(anywayEvery)
+}
+
+// heldButtons are those below a message that says a text is held.
+func (rs *receipts) heldButtons(ctx context.Context, t *tracked) [][]adapters.Button {
+	var row []adapters.Button
+	add := func(label string, o Offer) {
+		b, err := rs.clerk.MakeOffer(ctx, t.Place, label, o)
+		if err != nil {
+			rs.clerk.Log.Warn("offer what to do about a held input", "receipt", t.Receipt, "do", o.Do, "err", err)
+			return
+		}
+		row = append(row, b)
+	}
+	if q := t.receipt.Quoted; q != "" {
+		args := t.Receipt + " " + q
+		for _, way := range t.receipt.Revivals {
+			add(revivalLabels[way], Offer{Do: "revive", Session: t.Session, Args: args + " " + string(way), Role: access.Approver, Single: true, Group: "anyway " + args})
+		}
+		label := "Send anyway"
+		if front := t.receipt.Front; front != "" {
+			label = "Type it into " + front + " all the same"
+		}
+		add(label, Offer{Do: "send-anyway", Session: t.Session, Args: args, Role: access.Approver, Single: true, Group: "anyway " + args})
+	}
+	if t.receipt.State == sessions.ReceiptHeld {
+		add("Take back", Offer{Do: "take-back", Session: t.Session, Args: t.Receipt, Role: access.Operator, Single: true})
+	}
+	if row == nil {
+		return nil
+	}
+	if t.receipt.Front == "" {
+		return [][]adapters.Button{row}
+	}
+	var rows [][]adapters.Button // these labels are long
+	for _, b := range row {
+		rows = append(rows, []adapters.Button{b})
+	}
+	return rows
+}
+
+// revivalLabels are the buttons by which an agent is begun again.
+var revivalLabels = map[sessions.Revival]string{ //nolint:gochecknoglobals // a constant table
+	sessions.ReviveNew:    "Start it again",
+	sessions.ReviveResume: "Go on with its conversation",
+}
+
+// staleKey is the key with which a text is typed that waited too long.
+func staleKey(key string) string { return key + " later" }
+
+// stale takes a text back that has waited too long, so that its writer can be asked.
+// It returns when that's due.
+func (rs *receipts) stale(ctx context.Context, t *tracked, now time.Time) time.Time {
+	if s := t.receipt.State; s != sessions.ReceiptStored && s != sessions.ReceiptHeld {
+		return time.Time{}
+	}
+	due := t.receipt.CreatedAt.Add(rs.clerk.StaleAfter)
+	if now.Before(due) {
+		return due
+	}
+	w := Waiting{
+		Key: staleKey(t.Key), At: t.At, Place: t.Place, Person: intake.Person{ID: t.Person}, Message: t.Message,
+		Said: intake.Said{Text: asTyped(t.receipt.Text)}, Session: t.Session,
+	}
+	err := rs.clerk.Store.PutWaiting(ctx, w)
+	if err == nil {
+		_, err = rs.clerk.Sessions.Cancel(ctx, t.Receipt) // its change comes here
+		if errors.Is(err, sessions.ErrConflict) {         // it's being typed
+			if err = rs.clerk.Store.DropWaiting(ctx, w.Key); err == nil {
+				return time.Time{}
+			}
+		}
+	}
+	if err != nil {
+		rs.clerk.Log.Warn("take back a text that waited too long; it's tried again", "receipt", t.Receipt, "err", err)
+		t.retry = now.Add(tellAgain)
+		return t.retry
+	}
+	return time.Time{}
+}
+
+// asTyped is the message that has a text typed as it is.
+func asTyped(text string) string {
+	if strings.HasPrefix(text, "/") {
+		return "/" + text
+	}
+	return text
+}
+
+// takenBack asks about a text that was taken back because it waited too long. Others
+// were taken back by a person.
+func (rs *receipts) takenBack(ctx context.Context, t *tracked, now time.Time) time.Time {
+	w, err := rs.clerk.Store.Waiting(ctx, staleKey(t.Key))
+	if errors.Is(err, sessions.ErrUnknown) {
+		switch {
+		case t.Told == ToldTakenBack, t.Reply == "" && t.posted != ToldHeld:
+			return rs.finish(ctx, t)
+		case t.posted != ToldTakenBack:
+			rs.tell(ctx, t, ToldTakenBack, now)
+		}
+		return t.retry
+	}
+	if t.posted == ToldAsked {
+		return time.Time{}
+	}
+	var p adapters.Post
+	if err == nil {
+		p, err = rs.clerk.StalePost(ctx, w, fmt.Sprintf("This couldn't be typed for %s. Run it now?", wording.Age(now.Sub(t.receipt.CreatedAt))))
+	}
+	if err == nil {
+		key := t.Key
+		p.Sent = func(_ string, err error) {
+			rs.leave(func(rs *receipts) { rs.told = append(rs.told, told{key, ToldAsked, "", false, err}) })
+		}
+		err = rs.clerk.Hub.Post(p)
+	}
+	if err != nil {
+		rs.clerk.Log.Warn("ask about a text that waited too long; it's tried again", "receipt", t.Receipt, "err", err)
+		t.retry = now.Add(tellAgain)
+		return t.retry
+	}
+	t.posted = ToldAsked
+	return time.Time{}
+}

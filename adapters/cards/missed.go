@@ -1,0 +1,219 @@
+package cards
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/wording"
+	"github.com/panebridge/panebridge/qos"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// missedEvery is how often it's looked whether a quiet time has ended. Their ends are
+// whole minutes.
+const missedEvery = time.Minute
+
+// missed gathers what would have rung in places that are quiet, and tells it in one
+// message that rings when the quiet time ends. One goroutine does: run. Others only leave
+// word.
+type missed struct {
+	clerk *Clerk
+	wake  chan struct{}
+
+	mu    sync.Mutex
+	heard []sessions.OutputEvent
+	notes []Missed
+}
+
+func newMissed(k *Clerk) *missed { return &missed{clerk: k, wake: make(chan struct{}, 1)} }
+
+// output takes in what a session did. It returns at once.
+func (m *missed) output(ev sessions.OutputEvent) {
+	if ev.Complete || ev.Exit != nil || ev.State == sessions.StateError {
+		ev.Lines, ev.Gaps, ev.Live = nil, nil, nil
+		m.leave(func() { m.heard = append(m.heard, ev) })
+	}
+}
+
+// note takes in that something would have rung in a place that's quiet. It returns at
+// once.
+func (m *missed) note(place adapters.Target, id sessions.ID, what MissedKind) {
+	now := time.Now()
+	if at, quiet := m.clerk.quietBy(place, id, now); quiet {
+		m.leave(func() {
+			m.notes = append(m.notes, Missed{Place: at, Session: id, What: what, Times: 1, At: now})
+		})
+	}
+}
+
+func (m *missed) leave(word func()) {
+	m.mu.Lock()
+	word()
+	m.mu.Unlock()
+	m.look()
+}
+
+// look wakes run.
+func (m *missed) look() {
+	select {
+	case m.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run gathers and tells until ctx ends.
+func (m *missed) run(ctx context.Context) {
+	timer := time.NewTimer(missedEvery)
+	defer timer.Stop()
+	for {
+		left, err := m.work(ctx, time.Now())
+		if err != nil && ctx.Err() == nil {
+			m.clerk.Log.Warn("what didn't ring couldn't be gathered; it's tried again", "err", err)
+		}
+		timer.Stop()
+		if left || err != nil {
+			timer.Reset(missedEvery)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-m.wake:
+		case <-timer.C:
+		}
+	}
+}
+
+// work keeps what was left, and tells what's due. left says that something is kept.
+func (m *missed) work(ctx context.Context, now time.Time) (left bool, err error) {
+	m.mu.Lock()
+	heard, notes := m.heard, m.notes
+	m.heard, m.notes = nil, nil
+	m.mu.Unlock()
+	for _, ev := range heard {
+		notes = append(notes, m.quietly(ctx, ev, now)...)
+	}
+	for _, n := range notes {
+		if err := m.clerk.Store.AddMissed(ctx, n); err != nil {
+			return true, err
+		}
+	}
+	all, err := m.clerk.Store.Missed(ctx)
+	if err != nil {
+		return true, err
+	}
+	for len(all) > 0 {
+		n := 1
+		for n < len(all) && all[n].Place == all[0].Place {
+			n++
+		}
+		due := slices.DeleteFunc(slices.Clone(all[:n]), func(x Missed) bool { return m.clerk.Quiet(x.Place, x.Session, now) })
+		left = left || len(due) < n
+		if len(due) > 0 {
+			if err := m.tell(ctx, due); err != nil {
+				return true, err
+			}
+		}
+		all = all[n:]
+	}
+	return left, nil
+}
+
+// quietly is what of an event would have rung where its session is mirrored.
+func (m *missed) quietly(ctx context.Context, ev sessions.OutputEvent, now time.Time) []Missed {
+	what := MissedTurn
+	switch {
+	case ev.Exit != nil:
+		what = MissedEnd
+	case ev.State == sessions.StateError:
+		what = MissedError
+	}
+	var out []Missed
+	seen := map[adapters.Target]bool{}
+	for _, b := range m.clerk.Hub.Status(ev.Session) {
+		at, quiet := m.clerk.quietBy(b.Target, ev.Session, now)
+		if !b.Open || !quiet || seen[at] || what == MissedTurn && !m.rings(ctx, ev, b.Target) {
+			continue
+		}
+		seen[at] = true
+		out = append(out, Missed{Place: at, Session: ev.Session, What: what, Times: 1, At: now})
+	}
+	return out
+}
+
+// rings reports whether the end of a turn would have rung in a place.
+func (m *missed) rings(ctx context.Context, ev sessions.OutputEvent, place adapters.Target) bool {
+	rings, err := m.clerk.Hub.Rings(ctx, ev.Session, place, ev.Turn)
+	if err != nil && ctx.Err() == nil {
+		m.clerk.Log.Warn("it's not known whether the end of a turn was to ring", "session", ev.Session, "err", err)
+	}
+	return rings || err != nil
+}
+
+// tell posts what was missed in one place.
+func (m *missed) tell(ctx context.Context, due []Missed) error {
+	place := due[0].Place
+	var order []sessions.ID
+	lines := map[sessions.ID][]string{}
+	rank := map[MissedKind]int{MissedQuestion: 1, MissedError: 2, MissedTurn: 3, MissedEnd: 4}
+	slices.SortStableFunc(due, func(a, b Missed) int { return rank[a.What] - rank[b.What] })
+	for _, x := range due {
+		if lines[x.Session] == nil {
+			order = append(order, x.Session)
+		}
+		lines[x.Session] = append(lines[x.Session], x.words())
+	}
+	var b strings.Builder
+	b.WriteString("**While you were away:**\n\n")
+	for i, id := range order {
+		if i == maxListed {
+			fmt.Fprintf(&b, "- and %d more sessions\n", len(order)-i)
+			break
+		}
+		name := string(id)
+		if s, err := m.clerk.Sessions.Get(name); err == nil {
+			name = s.Name
+		}
+		name = wording.Plain(name)
+		if link := m.clerk.LinkTo(place, id); link != "" {
+			name = "[" + name + "](<" + link + ">)"
+		}
+		now := ""
+		if m.clerk.HasQuestion(id) {
+			now = "; it waits for an answer"
+		}
+		fmt.Fprintf(&b, "- %s: %s%s\n", name, strings.Join(lines[id], ", "), now)
+	}
+	err := m.clerk.Hub.Post(adapters.Post{To: place, Key: "missed " + newOfferID(), Class: qos.Final, Text: strings.TrimSpace(b.String()), Ring: true})
+	if err != nil {
+		return err
+	}
+	for _, x := range due {
+		if err := m.clerk.Store.DropMissed(ctx, x); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// words say what was missed.
+func (x Missed) words() string {
+	one, many := "a turn ended", "%d turns ended"
+	switch x.What {
+	case MissedQuestion:
+		one, many = "a question", "%d questions"
+	case MissedEnd:
+		one, many = "the program ended", "the program ended %d times"
+	case MissedError:
+		one, many = "an error", "%d errors"
+	case MissedTurn:
+	}
+	if x.Times == 1 {
+		return one
+	}
+	return fmt.Sprintf(many, x.Times)
+}

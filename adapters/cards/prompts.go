@@ -1,0 +1,581 @@
+package cards
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// prompts shows the questions that agents ask, wherever their sessions are mirrored,
+// and what became of them. One goroutine does: run. Others only leave word.
+//
+// Which message shows a question is in the store as soon as it's known, so that a
+// question that was open when the daemon stopped isn't shown again, and is closed where
+// it stands. Who may answer, and whose answer counts, isn't decided here.
+type prompts struct {
+	clerk *Clerk
+	wake  chan struct{}
+
+	mu      sync.Mutex // guards what's below; never held during I/O
+	changed []sessions.Prompt
+	sent    []sentPrompt
+	asked   map[string]*asked               // by Prompt.ID; all that isn't closed everywhere
+	moves   map[adapters.Target]string      // chats that have another id
+	unread  map[sessions.ID]sessions.Prompt // the last sessions.PromptUnread or PromptLine of each session that's closed
+	remind  time.Duration                   // 0: nobody is reminded
+	to      adapters.Target                 // zero: nowhere
+}
+
+// asked is a question and the messages about it.
+type asked struct {
+	sessions.Prompt
+	messages map[spot]*shown
+	bound    map[adapters.BindingID]adapters.Target // where it's shown for each
+	follows  bool                                   // it's what came of a key, and rings nobody
+	refused  time.Time                              // since when places refuse it; zero: none does
+	why      error                                  // the last of them did
+}
+
+// isShown says that people see the question in a chat; "": anywhere. mu is held.
+func (a *asked) isShown(chat adapters.Target) bool {
+	for at, m := range a.messages {
+		if m.Message != "" && (chat == (adapters.Target{}) || at.isIn(chat)) {
+			return true
+		}
+	}
+	return false
+}
+
+// isTried says that a message is under way to a chat, where it isn't shown yet. mu is held.
+func (a *asked) isTried(chat adapters.Target) bool {
+	for at, m := range a.messages {
+		if m.Message == "" && m.posted != "" && at.isIn(chat) {
+			return true
+		}
+	}
+	return false
+}
+
+// isHidden says that nobody can see the question, because each place that it's for refuses it.
+// mu is held.
+func (a *asked) isHidden() bool {
+	return !a.Final() && !a.refused.IsZero() && !a.isShown(adapters.Target{})
+}
+
+// threadWithin is how long a question waits for the thread that's made for its session,
+// until it's shown beside it.
+const threadWithin = 5 * time.Second
+
+// spot is what there's one message for.
+type spot struct {
+	place adapters.Target
+	kind  PromptKind
+}
+
+// isIn says that it's in a chat, whatever thread.
+func (s spot) isIn(chat adapters.Target) bool {
+	return s.place.Adapter == chat.Adapter && s.place.Chat == chat.Chat
+}
+
+// shown is a message about a question.
+type shown struct {
+	PromptMessage
+	posted string // what it says, or is about to: see asked.wants; "": nothing
+	before string // what it said before that
+	whole  string // what the file has that was posted beside it; "": there's none
+	retry  time.Time
+	since  time.Time // since when this run is to show it
+	tries  int       // that were refused in succession
+	why    string    // the last of them was
+	unsure bool      // one of them may be there all the same
+	begun  bool      // it's kept that it's posted
+	silent bool      // it stands beside the session's thread already, or in the group that this one was, and has rung there
+	gone   bool      // it was in that group
+}
+
+// refused says that the place has refused the message in every form, and that it's nowhere.
+func (m *shown) refused() bool { return m.tries > 0 && m.Message == "" }
+
+const (
+	// showSoon is how often one of what a chat refuses for the same reason is tried again for all,
+	// and showSoonTries for how many tries: some 12 minutes, as bindings are.
+	showSoon      = 30 * time.Second
+	showSoonTries = 25
+)
+
+// showRetry is after how long what was refused is tried again: 30 s, and twice as long each
+// time until it's ten minutes.
+func showRetry(tries int) time.Duration {
+	const first, last = 30 * time.Second, 10 * time.Minute
+	return min(first<<min(tries-1, 10), last)
+}
+
+// sentPrompt is what came of a post.
+type sentPrompt struct {
+	prompt  string
+	at      spot   // as it was when it was posted
+	chat    string // that it went to: another if at's has another id now
+	says    string
+	message string
+	err     error
+}
+
+func newPrompts(k *Clerk) *prompts {
+	return &prompts{
+		clerk: k, wake: make(chan struct{}, 1), asked: map[string]*asked{}, moves: map[adapters.Target]string{}, unread: map[sessions.ID]sessions.Prompt{}, remind: k.RemindAfter, to: k.EscalateTo,
+	}
+}
+
+// Prompted takes in how a question stands: each change, in order. It returns at once.
+func (k *Clerk) Prompted(p sessions.Prompt) {
+	k.prompts.leave(func(ps *prompts) { ps.changed = append(ps.changed, p) })
+	k.boards.look()
+}
+
+// Placed takes in that a session is shown at a place where it wasn't: what it asks is
+// shown there, too. It returns at once.
+func (k *Clerk) Placed(id sessions.ID) {
+	k.prompts.leave(func(ps *prompts) {
+		for _, a := range ps.asked {
+			for _, m := range a.messages {
+				if a.Session == id && m.refused() {
+					m.retry = time.Time{}
+				}
+			}
+		}
+	})
+	k.boards.look()
+	k.cards.look()
+}
+
+// SetPrompts replaces after how long people are reminded of a question, once, and where
+// it's shown then, too: Options.RemindAfter and Options.EscalateTo.
+func (k *Clerk) SetPrompts(remindAfter time.Duration, escalateTo adapters.Target) {
+	k.prompts.leave(func(ps *prompts) { ps.remind, ps.to = remindAfter, escalateTo })
+}
+
+// leave leaves word for run.
+func (ps *prompts) leave(word func(*prompts)) {
+	ps.mu.Lock()
+	word(ps)
+	ps.mu.Unlock()
+	select {
+	case ps.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run shows questions until ctx ends.
+func (ps *prompts) run(ctx context.Context) {
+	if ps.clerk.loadAtLast(ctx, "load where questions are shown", ps.load) != nil {
+		return
+	}
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		timer.Reset(time.Until(ps.work(ctx)))
+		select {
+		case <-ctx.Done():
+			return
+		case <-ps.wake:
+		case <-timer.C:
+		}
+	}
+}
+
+// load takes up what the last run left.
+func (ps *prompts) load(ctx context.Context) error {
+	kept, err := ps.clerk.Store.PromptMessages(ctx)
+	if err != nil {
+		return err
+	}
+	all := map[string]*asked{}
+	for _, p := range ps.clerk.Sessions.Prompts() {
+		all[p.ID] = newAsked(p)
+	}
+	for _, m := range kept {
+		a := all[m.Prompt]
+		if a == nil {
+			p, err := ps.clerk.Sessions.Prompt(ctx, m.Prompt)
+			if errors.Is(err, sessions.ErrUnknown) {
+				p, err = sessions.Prompt{ID: m.Prompt, Session: m.Session, State: sessions.PromptClosed}, nil
+			}
+			if err != nil {
+				return err
+			}
+			a = newAsked(p)
+			all[m.Prompt] = a
+		}
+		s := &shown{PromptMessage: m, begun: true, since: time.Now()}
+		switch {
+		case m.Message != "":
+			s.posted = openAs(m.Checked) + a.extent()
+		case a.Final():
+			continue
+		default: // the daemon ended while it was posted, or it's in a group that has another id now
+			s.unsure = true
+		}
+		a.messages[spot{m.Place, m.Kind}] = s
+	}
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	ps.asked = all
+	return nil
+}
+
+func newAsked(p sessions.Prompt) *asked {
+	return &asked{Prompt: p, messages: map[spot]*shown{}, bound: map[adapters.BindingID]adapters.Target{}}
+}
+
+// work takes in what was left, shows what's to be shown, and returns when it's needed
+// again.
+func (ps *prompts) work(ctx context.Context) time.Time {
+	ps.mu.Lock()
+	sent := ps.sent
+	ps.sent = nil
+	for _, p := range ps.changed {
+		if a := ps.asked[p.ID]; a != nil {
+			a.Prompt = p
+		} else {
+			ps.asked[p.ID] = newAsked(p)
+			ps.asked[p.ID].follows = follows(p, ps.unread[p.Session])
+		}
+		if p.Final() && (p.Dialog.Kind == sessions.PromptUnread || p.Dialog.Kind == sessions.PromptLine) {
+			ps.unread[p.Session] = p
+		}
+	}
+	ps.changed = nil
+	var keep []PromptMessage
+	for _, s := range sent {
+		keep = append(keep, ps.confirm(s)...)
+	}
+	ids := make([]string, 0, len(ps.asked))
+	for id := range ps.asked {
+		ids = append(ids, id)
+	}
+	ps.mu.Unlock()
+	for _, m := range keep {
+		if err := ps.clerk.Store.PutPromptMessage(ctx, m); err != nil {
+			ps.clerk.Log.Error("keep where a question is shown", "session", m.Session, "target", m.Place.String(), "err", err)
+		}
+	}
+	slices.Sort(ids)
+	now := time.Now()
+	next := now.Add(time.Hour)
+	for _, id := range ids {
+		if due := ps.advance(ctx, id, now); !due.IsZero() && due.Before(next) {
+			next = due
+		}
+	}
+	return next
+}
+
+// confirm takes in what came of a post, and returns what's to be kept. mu is held.
+func (ps *prompts) confirm(s sentPrompt) []PromptMessage {
+	a := ps.asked[s.prompt]
+	if a == nil || errors.Is(s.err, adapters.ErrReplaced) {
+		return nil
+	}
+	m := ps.sentAt(a, s)
+	if m == nil {
+		return nil
+	}
+	if s.err != nil {
+		ps.clerk.Log.Warn("a question couldn't be shown", "session", m.Session, "target", m.Place.String(), "err", s.err)
+	} else if s.message != "" {
+		m.Message = s.message
+	}
+	if s.says == closedAs {
+		m.Closed = true
+	}
+	if m.Message == "" {
+		m.unsure = m.unsure || errors.Is(s.err, adapters.ErrMaybeSent)
+		ps.showElsewhere(a, m, s.err)
+		return nil
+	}
+	if s.err == nil {
+		ps.retryRefused(m.Place)
+	}
+	m.tries, a.refused, a.why = 0, time.Time{}, nil
+	return []PromptMessage{m.PromptMessage}
+}
+
+// sentAt is the message that a post was for; nil: none any more. The chat may have got another id
+// while it was under way. mu is held.
+func (ps *prompts) sentAt(a *asked, s sentPrompt) *shown {
+	m := a.messages[s.at]
+	if m == nil { // moved has heard of that
+		now := s.at
+		now.place.Chat = ps.moves[s.at.place.WholeChat()]
+		if m = a.messages[now]; m != nil && m.Place.Chat != s.chat && m.Message == "" {
+			m.leave() // it's in the group that's gone
+			return nil
+		}
+		return m
+	}
+	if m.Place.Chat != s.chat { // the platform has said so, and moved will hear of it
+		a.move(s.at, s.chat)
+	}
+	return m
+}
+
+// move has a message be about a chat's new id. mu is held.
+func (a *asked) move(at spot, to string) {
+	m := a.messages[at]
+	delete(a.messages, at)
+	m.Place.Chat = to
+	a.messages[spot{m.Place, m.Kind}] = m
+}
+
+// leave has a message that's in a group that's gone be posted anew; a reminder isn't.
+func (m *shown) leave() {
+	m.Message, m.whole, m.silent, m.gone, m.since = "", "", true, true, time.Now()
+	if m.Kind != PromptReminded {
+		m.posted = ""
+	}
+}
+
+// showElsewhere has a question that a place has refused be shown in the chat itself, where the
+// place is a thread, and tries it again. mu is held.
+func (ps *prompts) showElsewhere(a *asked, m *shown, why error) {
+	now := time.Now()
+	m.tries++
+	m.posted, m.why = "", fmt.Sprint(why)
+	rest := showRetry(m.tries)
+	if m.tries <= showSoonTries && !ps.triesOther(m, now.Add(showSoon)) {
+		rest = showSoon
+	}
+	m.retry = now.Add(rest)
+	if a.why = why; a.refused.IsZero() {
+		a.refused = now
+	}
+	if m.Kind == PromptReminded {
+		return
+	}
+	clear(a.bound) // the session may get a thread yet
+	if chat := ps.clerk.Beside(m.Place); chat != (adapters.Target{}) {
+		a.message(chat, PromptAsked, now)
+	}
+}
+
+// triesOther says that another message is tried before a time that the chat has refused for the same
+// reason. mu is held.
+func (ps *prompts) triesOther(m *shown, before time.Time) bool {
+	for _, a := range ps.asked {
+		for at, other := range a.messages {
+			if other != m && other.refused() && other.why == m.why && at.isIn(m.Place) && !a.Final() && !other.retry.After(before) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// retryRefused has all be tried again that a chat has refused: it has taken something. mu is held.
+func (ps *prompts) retryRefused(chat adapters.Target) {
+	for _, a := range ps.asked {
+		for at, m := range a.messages {
+			if m.refused() && at.isIn(chat) {
+				m.retry = time.Time{}
+			}
+		}
+	}
+}
+
+// closedAs is what a message says that tells what became of the question.
+const closedAs = "closed"
+
+// openAs is what one says that shows an open question.
+func openAs(checked []int) string {
+	return fmt.Sprint("open ", checked)
+}
+
+// wants is what a message about the question is to say.
+func (a *asked) wants(m *shown) string {
+	switch {
+	case a.Final():
+		return closedAs
+	case m.Kind == PromptReminded:
+		return openAs(nil)
+	default:
+		return openAs(m.Checked) + a.extent()
+	}
+}
+
+// extent is how much of the question a message can show.
+func (a *asked) extent() string {
+	out := a.Dialog.Call
+	if a.Dialog.Disputed {
+		out += " disputed"
+	}
+	if a.Dialog.Unseen {
+		out += " unseen"
+	}
+	return strings.TrimRight(" "+out, " ")
+}
+
+// done says that no message is left to be changed.
+func (a *asked) done() bool {
+	if !a.Final() {
+		return false
+	}
+	for _, m := range a.messages {
+		if !m.Closed && !m.refused() {
+			return false
+		}
+	}
+	return true
+}
+
+// keepBegun keeps that a message is about to be posted, so that after a crash the next says that
+// it may be there already.
+func (ps *prompts) keepBegun(ctx context.Context, m *shown) {
+	ps.mu.Lock()
+	msg, begun := m.PromptMessage, m.begun
+	m.begun = true
+	ps.mu.Unlock()
+	if begun || msg.Message != "" || msg.Closed {
+		return
+	}
+	if err := ps.clerk.Store.PutPromptMessage(ctx, msg); err != nil {
+		ps.clerk.Log.Error("keep that a question is about to be shown", "session", msg.Session, "target", msg.Place.String(), "err", err)
+	}
+}
+
+// advance shows what's to be shown of a question now. It returns when to look again;
+// zero: when something changes.
+func (ps *prompts) advance(ctx context.Context, id string, now time.Time) time.Time {
+	ps.mu.Lock()
+	a := ps.asked[id]
+	ps.mu.Unlock()
+	if a == nil {
+		return time.Time{}
+	}
+	var next time.Time
+	if !a.Final() {
+		next = ps.places(a, now)
+	}
+	for _, m := range ps.toPost(a, now) {
+		ps.keepBegun(ctx, m)
+		if err := ps.post(ctx, a, m); err != nil && ctx.Err() == nil {
+			ps.clerk.Log.Warn("a question couldn't be shown; it's tried again", "session", a.Session, "target", m.Place.String(), "err", err)
+			ps.mu.Lock()
+			m.posted, m.retry = m.before, now.Add(tellAgain)
+			ps.mu.Unlock()
+		}
+	}
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	for _, m := range a.messages {
+		if m.retry.After(now) && (next.IsZero() || m.retry.Before(next)) {
+			next = m.retry
+		}
+	}
+	if a.done() {
+		delete(ps.asked, id)
+	}
+	return next
+}
+
+// places finds where an open question is to be shown, and when it's due elsewhere.
+func (ps *prompts) places(a *asked, now time.Time) time.Time {
+	bindings := ps.clerk.Hub.Status(a.Session)
+	nowhere := make([]bool, len(bindings)) // they get a thread of their own, and have none yet
+	for i, b := range bindings {
+		nowhere[i] = b.Target.Thread == "" && ps.clerk.Hub.Shape(b.Target).OwnThread
+	}
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	var next time.Time
+	for i, b := range bindings {
+		was, shown := a.bound[b.Binding.ID]
+		if !b.Open || shown && (was.Chat != b.Target.Chat || was.Thread == b.Target.Thread) {
+			continue // of a chat that has another id, moved knows
+		}
+		if nowhere[i] && now.Before(a.OpenedAt.Add(threadWithin)) {
+			next = a.OpenedAt.Add(threadWithin)
+			continue
+		}
+		a.bound[b.Binding.ID] = b.Target
+		a.message(b.Target, PromptAsked, now).silent = shown || a.follows
+	}
+	if to := ps.to; to != (adapters.Target{}) && a.isHidden() && a.messages[spot{to, PromptAsked}] == nil {
+		a.message(to, PromptEscalated, now)
+	}
+	if ps.remind <= 0 || a.State != sessions.PromptOpen {
+		return next
+	}
+	if due := a.OpenedAt.Add(ps.remind); now.Before(due) {
+		return earlier(next, now, due)
+	}
+	for at, m := range a.messages {
+		if at.kind == PromptAsked && m.Message != "" {
+			a.message(at.place, PromptReminded, now)
+		}
+	}
+	if to := ps.to; to != (adapters.Target{}) && a.messages[spot{to, PromptAsked}] == nil {
+		a.message(to, PromptEscalated, now)
+	}
+	return next
+}
+
+// message returns a message about the question, and makes it if there's none yet. mu is
+// held.
+func (a *asked) message(place adapters.Target, kind PromptKind, now time.Time) *shown {
+	at := spot{place, kind}
+	if a.messages[at] == nil {
+		a.messages[at] = &shown{PromptMessage: PromptMessage{Prompt: a.ID, Session: a.Session, Place: place, Kind: kind, At: now}, since: now}
+	}
+	return a.messages[at]
+}
+
+// toPost are the messages that don't say what they're to say. They count as posted.
+func (ps *prompts) toPost(a *asked, now time.Time) []*shown {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	var out []*shown
+	all := slices.SortedFunc(maps.Values(a.messages), func(x, y *shown) int { return cmp.Or(cmp.Compare(x.tries, y.tries), x.At.Compare(y.At)) })
+	for _, m := range all {
+		want := a.wants(m)
+		switch {
+		case want == closedAs && (m.posted == "" || m.gone && m.Message == ""):
+			m.Closed = true // it was never asked there
+			continue
+		case m.posted == want, m.retry.After(now):
+			continue
+		case m.refused() && (a.isShown(m.Place) || a.isTried(m.Place)):
+			continue // another place of the chat shows it, or may
+		}
+		m.before, m.posted = m.posted, want
+		out = append(out, m)
+	}
+	slices.SortFunc(out, func(x, y *shown) int { return x.At.Compare(y.At) })
+	return out
+}
+
+// moved takes in that a chat has another id: a group that has become a supergroup. What was posted
+// in the group can't be changed there any more, nor its buttons pressed: what's open is posted anew.
+func (ps *prompts) moved(from, to adapters.Target) {
+	ps.leave(func(ps *prompts) {
+		ps.moves[from] = to.Chat
+		for _, a := range ps.asked {
+			for at, m := range maps.Clone(a.messages) {
+				if !at.isIn(from) {
+					continue
+				}
+				if a.move(at, to.Chat); m.Message != "" {
+					m.leave()
+				}
+			}
+		}
+	})
+}

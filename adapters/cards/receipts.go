@@ -1,0 +1,409 @@
+package cards
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/wording"
+	"github.com/panebridge/panebridge/qos"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+const (
+	// cosmeticAfter is how long a state that's mostly passed through must last until
+	// it's shown.
+	cosmeticAfter = time.Second
+	// tellAgain is how long after a failure it's tried again to tell or keep something.
+	tellAgain = 30 * time.Second
+	// answerFor is how long an input may wait for a turn to end that answers it.
+	answerFor = 24 * time.Hour
+)
+
+// receipts tells writers how far their texts have got. One goroutine does: run.
+// Others only leave word of what has changed.
+type receipts struct {
+	clerk *Clerk
+	wake  chan struct{}
+
+	mu      sync.Mutex
+	changed []sessions.Receipt
+	told    []told
+
+	// Owned by run's goroutine.
+	open  map[string]*tracked          // by key
+	plain map[adapters.Target]refusals // of reactions, by chat
+}
+
+// refusals are how many reactions a chat has refused in a row, and when it did last.
+type refusals struct {
+	times int
+	last  time.Time
+}
+
+// enough says that nothing but refusals is to be expected: one may have been for a message
+// that's gone.
+func (r refusals) enough(now time.Time) bool { return r.times >= 2 && now.Sub(r.last) < plainFor }
+
+// plainFor is for how long a chat that takes no reactions isn't asked to take one again.
+const plainFor = time.Hour
+
+// told is what came of a post.
+type told struct {
+	key     string
+	what    Progress
+	message string // of a text
+	sign    bool   // it was a reaction
+	err     error
+}
+
+// tracked is an input whose writer isn't told all yet.
+type tracked struct {
+	Origin
+	receipt sessions.Receipt
+	since   time.Time // when the receipt came into its state
+	posted  Progress  // what's on its way, or was cosmetic
+	words   bool      // a reaction was refused: what must be known is said in words
+	doubted bool      // it was told last that nobody saw the text taken
+	retry   time.Time
+	quoted  string    // the screen of the button "Send anyway" that was posted
+	offered time.Time // when
+	behind  bool      // it was told last that the text waits behind another
+}
+
+func newReceipts(k *Clerk) *receipts {
+	return &receipts{clerk: k, wake: make(chan struct{}, 1), open: map[string]*tracked{}, plain: map[adapters.Target]refusals{}}
+}
+
+// ReceiptChanged takes in how far an input is. It returns at once.
+func (k *Clerk) ReceiptChanged(r sessions.Receipt) {
+	if r.Key != "" {
+		k.receipts.leave(func(rs *receipts) { rs.changed = append(rs.changed, r) })
+	}
+}
+
+// leave leaves word for run.
+func (rs *receipts) leave(word func(*receipts)) {
+	rs.mu.Lock()
+	word(rs)
+	rs.mu.Unlock()
+	select {
+	case rs.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run tells writers until ctx ends.
+func (rs *receipts) run(ctx context.Context) {
+	if rs.clerk.loadAtLast(ctx, "load what writers weren't told yet", rs.load) != nil {
+		return
+	}
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		next := rs.work(ctx)
+		timer.Reset(time.Until(next))
+		select {
+		case <-ctx.Done():
+			return
+		case <-rs.wake:
+		case <-timer.C:
+		}
+	}
+}
+
+// load takes up what the last run left.
+func (rs *receipts) load(ctx context.Context) error {
+	list, err := rs.clerk.Store.OpenOrigins(ctx)
+	if err != nil {
+		return err
+	}
+	for _, o := range list {
+		t := &tracked{Origin: o}
+		if o.Receipt == "" {
+			rs.open[o.Key] = t // its event comes again
+			continue
+		}
+		t.receipt, err = rs.clerk.Sessions.Receipt(ctx, o.Receipt)
+		if errors.Is(err, sessions.ErrUnknown) {
+			t.Done = true
+			rs.keep(ctx, t)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		t.since, t.doubted = t.receipt.UpdatedAt, t.Told == ToldSubmitted && t.receipt.Unverified()
+		rs.open[o.Key] = t
+	}
+	return nil
+}
+
+// work takes in what was left, tells what's to be told, and returns when it's needed
+// again.
+func (rs *receipts) work(ctx context.Context) time.Time {
+	rs.mu.Lock()
+	changed, said := rs.changed, rs.told
+	rs.changed, rs.told = nil, nil
+	rs.mu.Unlock()
+	for _, r := range changed {
+		rs.take(ctx, r)
+	}
+	for _, s := range said {
+		if t := rs.open[s.key]; t != nil {
+			rs.confirm(ctx, t, s)
+		}
+	}
+	now := time.Now()
+	next := now.Add(time.Hour)
+	for _, t := range rs.open {
+		if due := rs.advance(ctx, t, now); !due.IsZero() && due.Before(next) {
+			next = due
+		}
+		if t.Done {
+			delete(rs.open, t.Key)
+		}
+	}
+	return next
+}
+
+// take takes in a receipt.
+func (rs *receipts) take(ctx context.Context, r sessions.Receipt) {
+	t := rs.open[r.Key]
+	if t == nil {
+		o, err := rs.clerk.Store.Origin(ctx, r.Key)
+		if err != nil {
+			if !errors.Is(err, sessions.ErrUnknown) {
+				rs.clerk.Log.Error("look for the message of an input", "receipt", r.ID, "err", err)
+			}
+			return
+		}
+		if o.Done && (o.Told != ToldFailed || !r.Submitted()) {
+			return
+		}
+		o.Done = false // it was delivered after all
+		t = &tracked{Origin: o}
+		rs.open[r.Key] = t
+	}
+	if r.UpdatedAt.Before(t.receipt.UpdatedAt) {
+		return
+	}
+	if r.State != t.receipt.State {
+		t.since = time.Now()
+	}
+	t.receipt = r
+	if t.Receipt != r.ID {
+		t.Receipt = r.ID
+		rs.keep(ctx, t)
+	}
+}
+
+// confirm takes in that something was told, or can't be.
+func (rs *receipts) confirm(ctx context.Context, t *tracked, s told) {
+	if errors.Is(s.err, adapters.ErrReplaced) {
+		return
+	}
+	if t.posted == s.what || s.message != "" && t.Reply == "" {
+		t.posted = ToldNothing // what's said next goes into the message that's there now
+	}
+	if s.err == nil && s.sign {
+		delete(rs.plain, t.Place.WholeChat())
+	}
+	if s.err != nil && s.sign {
+		chat := t.Place.WholeChat()
+		rs.plain[chat] = refusals{rs.plain[chat].times + 1, time.Now()}
+		t.words, t.posted = true, ToldNothing
+		return
+	}
+	if s.err != nil {
+		rs.clerk.Log.Warn("a writer can't be told how far a text is", "receipt", t.Receipt, "state", s.what, "err", s.err)
+	}
+	t.Told = s.what // refused for good counts as told
+	if s.message != "" {
+		t.Reply = s.message
+	}
+	rs.keep(ctx, t)
+}
+
+// keep stores an origin. If that fails, something may be told once more after a
+// restart.
+func (rs *receipts) keep(ctx context.Context, t *tracked) {
+	if err := rs.clerk.Store.PutOrigin(ctx, t.Origin); err != nil {
+		rs.clerk.Log.Error("keep what a writer was told", "receipt", t.Receipt, "err", err)
+	}
+}
+
+// wanted is what the writer is to know now.
+func (t *tracked) wanted() Progress {
+	switch t.receipt.State {
+	case sessions.ReceiptStored:
+		return ToldStored
+	case sessions.ReceiptHeld:
+		return ToldHeld
+	case sessions.ReceiptTyped:
+		if t.receipt.Reason != "" {
+			return ToldHeld
+		}
+		return ToldTyped
+	case sessions.ReceiptSubmitted:
+		switch {
+		case t.receipt.Cause == sessions.CausePassed:
+			return ToldPassed
+		case t.receipt.Queued():
+			return ToldQueued
+		}
+		return ToldSubmitted
+	case sessions.ReceiptAnswered:
+		return ToldAnswered
+	case sessions.ReceiptFailed:
+		return ToldFailed
+	case sessions.ReceiptCancelled:
+		return ToldTakenBack
+	case sessions.ReceiptTyping:
+		return t.Told
+	}
+	return t.Told // there's no receipt yet
+}
+
+// advance tells a writer what's to be told now. It returns when to look again; zero:
+// when something changes.
+func (rs *receipts) advance(ctx context.Context, t *tracked, now time.Time) time.Time {
+	want := t.wanted()
+	anyway := t.anywayDue()
+	switch {
+	case now.Before(t.retry):
+		return t.retry
+	case want == ToldTakenBack && t.Told != ToldAsked:
+		return rs.takenBack(ctx, t, now)
+	case want == ToldAnswered && t.Told != ToldQueued && t.Told != ToldFailed && (!t.doubted || t.Reply == "" || t.receipt.Unverified()), (want == ToldSubmitted || want == ToldQueued) && now.Sub(t.receipt.UpdatedAt) > answerFor:
+		if want == ToldAnswered && !t.receipt.Unverified() {
+			rs.cosmetic(t, want)
+		}
+		return rs.finish(ctx, t)
+	case t.Told == want && (want == ToldFailed || want == ToldTakenBack || want == ToldPassed), t.Told == ToldAsked:
+		return rs.finish(ctx, t)
+	case want == ToldStored || want == ToldTyped:
+		due := t.since.Add(cosmeticAfter)
+		if !now.Before(due) && t.posted != want && t.Told == ToldNothing {
+			rs.cosmetic(t, want)
+		}
+		return earlier(due, now, rs.stale(ctx, t, now))
+	case want != t.Told && want != t.posted, want == ToldSubmitted && t.doubted && !t.receipt.Unverified(), want == ToldHeld && t.behind && t.receipt.Behind == "", !anyway.IsZero() && !now.Before(anyway):
+		rs.tell(ctx, t, want, now)
+	}
+	return earlier(earlier(t.retry, now, rs.stale(ctx, t, now)), now, anyway)
+}
+
+// earlier is the first of two times that are still to come; zero: none is.
+func earlier(a, now, b time.Time) time.Time {
+	if !a.After(now) || b.After(now) && b.Before(a) {
+		a = b
+	}
+	if !a.After(now) {
+		return time.Time{}
+	}
+	return a
+}
+
+func (rs *receipts) finish(ctx context.Context, t *tracked) time.Time {
+	t.Done = true
+	rs.keep(ctx, t)
+	return time.Time{}
+}
+
+// cosmetic puts a reaction to the message, if that costs nobody anything.
+func (rs *receipts) cosmetic(t *tracked, what Progress) {
+	t.posted = what
+	if t.Message == "" || rs.plain[t.Place.WholeChat()].enough(time.Now()) {
+		return
+	}
+	// Nobody misses it.
+	_ = rs.clerk.Hub.Post(adapters.Post{
+		To: t.Place, Key: "receipt " + t.Key, Class: qos.Cosmetic, Session: t.Session, ReplyTo: t.Message, Reaction: reaction(what, false),
+	})
+}
+
+// tell tells a writer something that matters.
+func (rs *receipts) tell(ctx context.Context, t *tracked, what Progress, now time.Time) {
+	p := adapters.Post{
+		To: t.Place, Key: "receipt " + t.Key, Class: qos.Interactive, Session: t.Session, ReplyTo: t.Message, Message: t.Reply,
+	}
+	switch what {
+	case ToldSubmitted:
+		p.Class = qos.Stream
+		t.words = t.words || rs.plain[t.Place.WholeChat()].enough(now)
+		unverified := t.receipt.Unverified()
+		switch {
+		case t.Told == ToldFailed:
+			p.Text = "It was delivered after all: the agent has it."
+		case t.Told == ToldSubmitted && t.Reply != "":
+			p.Text = "Typed and submitted; the agent has it."
+		case t.Reply != "" && unverified:
+			p.Text = "Typed now; " + wording.Plain(t.receipt.Reason) + "."
+		case t.words && unverified:
+			p.Text = "Typed; " + wording.Plain(t.receipt.Reason) + "."
+		case t.words && t.Reply == "":
+			p.Text = "Typed and submitted."
+		case t.Reply != "" && t.receipt.Anyway != "":
+			p.Text = "Sent anyway by " + wording.Plain(rs.clerk.NameOf(intake.Person{ID: t.receipt.Anyway})) + ", and submitted now."
+		case t.Reply != "":
+			p.Text = "Typed and submitted now."
+		default:
+			p.Reaction = reaction(what, unverified)
+		}
+		if p.Reaction != "" && t.Message == "" {
+			t.Told = what
+			return
+		}
+	case ToldQueued:
+		p.Class = qos.Stream
+		p.Text = "Waits: " + wording.Plain(t.receipt.Reason) + "."
+	case ToldAnswered:
+		p.Class = qos.Stream
+		p.Text = "Taken up, and answered."
+	case ToldHeld:
+		p.Text, p.Ring = "Held: "+wording.Plain(t.receipt.Reason)+".", t.Told != ToldHeld || t.behind
+		if t.receipt.Behind != "" {
+			p.Text, p.Ring = "Waits: "+wording.Plain(t.receipt.Reason)+".", false
+			p.Buttons = rs.heldButtons(ctx, t)
+			break
+		}
+		if t.receipt.Quoted != "" && t.receipt.Front == "" {
+			p.Text += " /screen shows it."
+		}
+		if q := rs.clerk.question(t.Place, t.Session); q != "" {
+			p.Text += " " + q
+		}
+		p.Buttons = rs.heldButtons(ctx, t)
+	case ToldFailed:
+		p.Text, p.Ring = "Failed: "+wording.Plain(t.receipt.Reason)+".", true
+	case ToldTakenBack:
+		p.Text = "Taken back."
+	case ToldPassed:
+		p.Class = qos.Stream
+		p.Text = "Typed and submitted, " + wording.Plain(sessions.ReasonPassed) + "."
+	default:
+		return
+	}
+	key := t.Key
+	text := p.Text != ""
+	p.Sent = func(message string, err error) {
+		if !text {
+			message = ""
+		}
+		rs.leave(func(rs *receipts) { rs.told = append(rs.told, told{key, what, message, !text, err}) })
+	}
+	if err := rs.clerk.Hub.Post(p); err != nil {
+		rs.clerk.Log.Warn("a writer couldn't be told how far a text is; it's tried again", "receipt", t.Receipt, "err", err)
+		t.retry = now.Add(tellAgain)
+		return
+	}
+	t.posted, t.behind = what, what == ToldHeld && t.receipt.Behind != ""
+	t.doubted = what == ToldSubmitted && t.receipt.Unverified()
+	if what == ToldHeld && t.receipt.Quoted != "" {
+		t.quoted, t.offered = t.receipt.Quoted, now
+	}
+}

@@ -1,0 +1,96 @@
+package commands
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters/access"
+	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/wording"
+)
+
+func accessCommand() command {
+	return command{
+		CommandInfo: intake.CommandInfo{Name: "access", Args: "[change] [person] [role]", Help: "Say who may do what, and change it"},
+		role:        access.Admin,
+		run: func(a *Ask) error {
+			words := strings.Fields(a.args)
+			switch {
+			case len(words) == 0:
+				return a.reply(accessText(a.runner.AccessList(), time.Now()))
+			case words[0] == "grant" && len(words) == 3:
+				if err := a.runner.Give(a.Ctx, words[1], access.Role(strings.ToLower(words[2])), a.Event.Person.ID); err != nil {
+					return err
+				}
+				return a.reply(wording.Plain(words[1] + " may do what the role " + strings.ToLower(words[2]) + " says."))
+			case words[0] == "revoke" && len(words) == 2:
+				rest, err := a.runner.Revoke(a.Ctx, words[1], "", a.Event.Person.ID)
+				if err != nil {
+					return err
+				}
+				return a.reply(wording.Plain(RevokedText(words[1], rest)))
+			}
+			return errors.New("write /access, /access grant PERSON ROLE, or /access revoke PERSON; a person is telegram:123 or discord:456")
+		},
+	}
+}
+
+// RevokedText says what came of taking back a person's access; rest is what the
+// configuration gives them.
+func RevokedText(person string, rest access.Roles) string {
+	if len(rest) == 0 {
+		return person + " has no access any more."
+	}
+	var left []string
+	for r := range rest {
+		left = append(left, string(r))
+	}
+	slices.Sort(left)
+	return "What " + person + " was given is taken back. The configuration still gives them " + strings.Join(left, ", ") + ": take them out of access: there."
+}
+
+// maxAccessRows bounds what's listed in a chat: `panebridge access list` has all.
+const maxAccessRows = 30
+
+// accessText lists who may do what, in Markdown.
+func accessText(all []access.Listed, now time.Time) string {
+	var b strings.Builder
+	for i, l := range all {
+		if i == maxAccessRows {
+			fmt.Fprintf(&b, "and %d more: `panebridge access list` has all\n", len(all)-i)
+			break
+		}
+		who := l.Person
+		if l.Name != "" {
+			who += " (" + l.Name + ")"
+		}
+		fmt.Fprintf(&b, "%s: **%s**, %s\n", wording.Plain(who), l.Role, wording.Plain(GivenText(l, now)))
+	}
+	if b.Len() == 0 {
+		return "Nobody has access."
+	}
+	return b.String()
+}
+
+// GivenText says where somebody's role comes from, and how it stands.
+func GivenText(l access.Listed, now time.Time) string {
+	if l.Config {
+		return "by the configuration"
+	}
+	text := "by " + l.By + ", " + wording.Age(now.Sub(l.At)) + " ago"
+	if l.Chat.Chat != "" {
+		text += ", in " + l.Chat.String()
+	}
+	if l.Used.IsZero() {
+		text += ", never used"
+	} else {
+		text += ", used " + wording.Age(now.Sub(l.Used)) + " ago"
+	}
+	if l.Void != "" {
+		text += "; VOID: " + l.Void
+	}
+	return text
+}

@@ -1,0 +1,129 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/access"
+	"github.com/panebridge/panebridge/adapters/cards"
+	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/wording"
+	"github.com/panebridge/panebridge/qos"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// Ask is one command or pressed button at work. Its methods reply to the person in
+// the place where it was asked.
+type Ask struct {
+	runner  *Runner
+	Ctx     context.Context //nolint:containedctx // it lives as long as the one call that handles the event
+	Event   intake.Event
+	Roles   access.Roles
+	Session sessions.Session // zero: the place has none, and none was named
+	args    string           // behind the command and the session's name, white space cut
+	Offered cards.Offer      // of the pressed button; zero: it's a command
+
+	Again    bool // it was begun before, and panebridge stopped
+	replies  int
+	answered bool
+}
+
+// NewAsk is for what an event asks for that's neither a command nor a button.
+func (r *Runner) NewAsk(ctx context.Context, ev intake.Event, roles access.Roles) *Ask {
+	return &Ask{runner: r, Ctx: ctx, Event: ev, Roles: roles}
+}
+
+// reply queues a message of class interactive, as an answer to the asking one. What
+// it says is Markdown; see wording.Plain.
+func (a *Ask) reply(markdown string, buttons ...[]adapters.Button) error {
+	return a.post(adapters.Post{Text: markdown, Buttons: buttons})
+}
+
+// post is reply for what's more than a text. Place, key, class and the message that
+// it answers are filled in where they're empty.
+func (a *Ask) post(p adapters.Post) error {
+	return a.runner.PostReply(a.Event, a.filled(p))
+}
+
+// filled is a post of this asking, with what's empty filled in.
+func (a *Ask) filled(p adapters.Post) adapters.Post {
+	if p.To == (adapters.Target{}) {
+		p.To = a.Event.Place
+	}
+	if p.Message == "" && p.Reaction == "" && p.Pin == "" {
+		p.Elsewhere = a.runner.Beside(p.To)
+	}
+	if p.Key == "" {
+		p.Key = fmt.Sprintf("reply %s %d", a.Event.Key, a.replies)
+		a.replies++
+	}
+	if p.ReplyTo == "" && p.Message == "" && !a.pressed() && p.To == a.Event.Place {
+		p.ReplyTo = a.Event.Message
+	}
+	if p.Session == "" {
+		p.Session = a.Session.ID
+	}
+	p.Class = qos.Interactive
+	return p
+}
+
+// Replace changes the message below which the pressed button stands. For a command
+// it's a reply.
+func (a *Ask) Replace(markdown string, buttons ...[]adapters.Button) error {
+	return a.post(a.replacing(markdown, buttons...))
+}
+
+// replacing is what replace posts.
+func (a *Ask) replacing(markdown string, buttons ...[]adapters.Button) adapters.Post {
+	p := adapters.Post{Text: markdown, Buttons: buttons}
+	if a.pressed() {
+		p.Key, p.Message = "replace "+a.Event.Message, a.Event.Message
+	}
+	return p
+}
+
+// Answer tells the person who pressed a button what came of it, in passing. For a
+// command it's a reply.
+func (a *Ask) Answer(text string) error {
+	if !a.pressed() {
+		return a.reply(wording.Plain(text))
+	}
+	a.answered = true
+	a.runner.answerPress(a.Ctx, a.Event, text)
+	return nil
+}
+
+// offer makes a button that can be pressed in the place of this event, by people
+// with a role, until it expires; single: once only. It works after a restart too:
+// what it does is in the store.
+func (a *Ask) offer(label string, o cards.Offer) (adapters.Button, error) {
+	return a.runner.MakeOffer(a.Ctx, a.Event.Place, label, o)
+}
+
+func (a *Ask) pressed() bool {
+	_, ok := a.Event.Action.(intake.Pressed)
+	return ok
+}
+
+// who is what the person is called in chats: by the configuration, else by the
+// platform.
+func (a *Ask) who() string { return a.runner.NameOf(a.Event.Person) }
+
+// answerPress tells the person who pressed a button something. It's only a courtesy:
+// the platform takes no answer after some seconds.
+func (r *Runner) answerPress(ctx context.Context, press intake.Event, text string) {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	p := r.Platforms[press.Place.Adapter]
+	if p == nil {
+		return
+	}
+	if err := p.Answer(ctx, press, text); err != nil {
+		r.Log.Debug("answer a pressed button", "target", press.Place.String(), "err", err)
+	}
+}
+
+// answerWithin bounds how long the place's next event waits.
+const answerWithin = 10 * time.Second

@@ -1,0 +1,198 @@
+package commands
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/access"
+	"github.com/panebridge/panebridge/adapters/cards"
+	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/wording"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// bindCommand has the place mirror a session, or do it in another way.
+func bindCommand() command {
+	return command{
+		CommandInfo: intake.CommandInfo{Name: "bind", Args: "SESSION [stream|final|screen] [input on|off]", Help: "Have this place mirror a session"},
+		role:        access.Operator,
+		repeat:      true,
+		run:         bind,
+	}
+}
+
+// unbindCommand takes that back.
+func unbindCommand() command {
+	return command{
+		CommandInfo: intake.CommandInfo{Name: "unbind", Args: "[SESSION]", Help: "Have this place mirror a session no longer"},
+		role:        access.Operator,
+		session:     true,
+		run:         unbind,
+	}
+}
+
+func bind(a *Ask) error {
+	words := strings.Fields(a.args)
+	if a.Session.ID == "" && len(words) > 0 {
+		if s, err := a.runner.Sessions.Get(words[0]); err == nil {
+			a.Session, words = s, words[1:]
+		}
+	}
+	how, err := readBind(words, a.Session.ID != "")
+	if err != nil {
+		return err
+	}
+	here := a.runner.Hub.At(a.Event.Place)
+	if a.Session.ID == "" {
+		switch {
+		case len(here) == 1:
+			if a.Session, err = a.runner.Sessions.Get(string(here[0].Session)); err != nil {
+				return err
+			}
+		case len(here) > 1:
+			return a.AskWhich("Which session?", a.runner.SessionsAt(a.Event.Place, func(adapters.Binding) bool { return true }), a.bindOffer())
+		default:
+			return a.anySession()
+		}
+	}
+	return a.bind(how)
+}
+
+// bindOffer is what choosing a session for this command does.
+func (a *Ask) bindOffer() cards.Offer {
+	return cards.Offer{Do: "command", Args: "bind " + a.args, Person: a.Event.Person.ID, Single: true, Group: "which " + a.Event.Key}
+}
+
+// anySession asks which of all sessions.
+func (a *Ask) anySession() error {
+	living := slices.DeleteFunc(a.runner.Sessions.List(), func(s sessions.Session) bool { return s.State == sessions.StateEnded })
+	if len(living) == 0 {
+		return errors.New("there's no session; /new begins one")
+	}
+	return a.AskWhich("Which session should be mirrored here?", living, a.bindOffer())
+}
+
+// binding is how somebody wants a binding to be; nil: as it is, or as usual.
+type binding struct {
+	view  adapters.View // "": as it is
+	input *bool
+}
+
+// readBind reads what's written behind the session; named says whether there was one.
+func readBind(words []string, named bool) (b binding, err error) {
+	for i := 0; i < len(words); i++ {
+		word := strings.ToLower(words[i])
+		switch {
+		case word == "input" && i+1 < len(words) && slices.Contains([]string{"on", "off"}, strings.ToLower(words[i+1])):
+			i++
+			on := strings.EqualFold(words[i], "on")
+			b.input = &on
+		case word == "input":
+			return b, errors.New("write input on or input off")
+		default:
+			v, err := adapters.ParseView(word)
+			if err != nil && i == 0 && !named {
+				return b, fmt.Errorf("there's no session %s, and no view of that name; /sessions shows the sessions, the views are stream, final and screen",
+					wording.CutEnd(words[i], 60))
+			}
+			if err != nil {
+				return b, fmt.Errorf("write it as /bind SESSION stream input on; the views are stream, final and screen, and %s is none", wording.CutEnd(words[i], 60))
+			}
+			b.view = v
+		}
+	}
+	return b, nil
+}
+
+// bind has the place mirror the session. A chat that nobody named becomes known.
+func (a *Ask) bind(how binding) error {
+	to, view, input := a.Event.Place, adapters.ViewStream, true
+	was, ok := a.boundHere()
+	if ok {
+		// Its target isn't this place if a thread was made for it.
+		to, view, input = was.Binding.Target, was.Binding.View, was.Binding.Input
+		if how == (binding{}) {
+			input = true // who says nothing wants it to work
+		}
+	}
+	if how.view != "" {
+		view = how.view
+	}
+	if how.input != nil {
+		input = *how.input
+	}
+	b, err := a.runner.Hub.Bind(a.Ctx, a.Session.ID, to, view, input)
+	if err != nil {
+		return err
+	}
+	if was.Binding.Resting && was.Target.Thread != "" {
+		if err := a.runner.Hub.Reopen(was.Target); err != nil {
+			return err
+		}
+	}
+	if !a.Event.Private && !a.runner.Knows(a.Event.Place) && a.Roles.Has(access.Admin) {
+		if err := a.runner.Adopt(a.Ctx, a.Event.Place, a.Event.Person.ID); err != nil {
+			return err
+		}
+	}
+	text := wording.Bold(a.Session.Name) + " is mirrored here: " + shows(b.View)
+	if shape := a.runner.Hub.Shape(a.Event.Place); a.Event.Place.Thread == "" && shape.OwnThread {
+		text = wording.Bold(a.Session.Name) + " gets a " + shape.Threads + " of its own: " + shows(b.View)
+	}
+	if b.Input {
+		text += " What's written there is typed."
+	} else {
+		text += " What's written there isn't typed."
+	}
+	return a.Replace(text)
+}
+
+// boundHere is the session's binding that was asked for in this place, or that's here
+// now.
+func (a *Ask) boundHere() (adapters.BindingStatus, bool) {
+	for _, st := range a.runner.Hub.Status(a.Session.ID) {
+		if !st.Binding.Unbound && (st.Binding.Target == a.Event.Place || st.Target == a.Event.Place) {
+			return st, true
+		}
+	}
+	return adapters.BindingStatus{}, false
+}
+
+// shows is what a view shows, as a sentence's end.
+func shows(v adapters.View) string {
+	switch v {
+	case adapters.ViewFinal:
+		return "each turn when it has ended."
+	case adapters.ViewScreen:
+		return "the screen, in one message."
+	case adapters.ViewStream:
+	}
+	return "lines as they come."
+}
+
+func unbind(a *Ask) error {
+	if err := a.nothingElse(); err != nil {
+		return err
+	}
+	b, err := a.bindingHere()
+	if err != nil {
+		return err
+	}
+	if err := a.runner.Hub.Unbind(a.Ctx, b.ID); err != nil {
+		return err
+	}
+	return a.Replace(wording.Bold(a.Session.Name) + " isn't mirrored here any more; it goes on. /bind takes it up again.")
+}
+
+// bindingHere is the binding of the session and this place.
+func (a *Ask) bindingHere() (adapters.Binding, error) {
+	for _, b := range a.runner.Hub.At(a.Event.Place) {
+		if b.Session == a.Session.ID {
+			return b, nil
+		}
+	}
+	return adapters.Binding{}, fmt.Errorf("this place doesn't mirror %s; /bind changes that", a.Session.Name)
+}

@@ -1,0 +1,71 @@
+package commands
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/access"
+	"github.com/panebridge/panebridge/adapters/cards"
+	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/wording"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// confirmFor is how long a question whether to close a session stands.
+const confirmFor = 10 * time.Minute
+
+// closeCommand ends a session, after asking.
+func closeCommand() command {
+	return command{
+		CommandInfo: intake.CommandInfo{Name: "close", Args: "[SESSION]", Help: "End the session; asks first"},
+		role:        access.Operator,
+		session:     true,
+		repeat:      true, // it only asks
+		run:         askClose,
+	}
+}
+
+func askClose(a *Ask) error {
+	if err := a.nothingElse(); err != nil {
+		return err
+	}
+	if a.Session.State == sessions.StateEnded {
+		return fmt.Errorf("the session %s has ended already", a.Session.Name)
+	}
+	o := cards.Offer{
+		Session: a.Session.ID, Role: access.Operator, Person: a.Event.Person.ID, Single: true, Group: "close " + a.Event.Key,
+		Expires: time.Now().Add(confirmFor),
+	}
+	o.Do = "close"
+	yes, err := a.offer("Close it", o)
+	if err != nil {
+		return err
+	}
+	o.Do = "keep"
+	no, err := a.offer("Keep it", o)
+	if err != nil {
+		return err
+	}
+	text := "End " + wording.Bold(a.Session.Name) + "? "
+	switch {
+	case !a.Session.Owned:
+		text += "Its pane stays as it is; it's only not mirrored any more."
+	case a.Session.State == sessions.StateWorking:
+		text += "It's working. Its pane and its program end."
+	default:
+		text += "Its pane and its program end."
+	}
+	return a.Replace(text, []adapters.Button{yes, no})
+}
+
+func closeConfirmed(a *Ask) error {
+	s := a.Session
+	if err := a.runner.Sessions.Close(a.Ctx, s.ID); err != nil {
+		return err
+	}
+	a.Session = sessions.Session{} // what belongs to a session that's gone isn't sent any more
+	return a.Replace(wording.Bold(s.Name) + " was closed by " + wording.Plain(a.who()) + ".")
+}
+
+func keepOpen(a *Ask) error { return a.Replace(wording.Bold(a.Session.Name) + " goes on.") }

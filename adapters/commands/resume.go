@@ -1,0 +1,137 @@
+package commands
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/access"
+	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/wording"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// Conversations knows the conversations that agents have had.
+type Conversations interface {
+	// Conversations returns those of an agent of the configuration in a folder, the one
+	// that changed last first. The error wraps sessions.ErrInvalid if the agent can't go
+	// on with one, or keeps none that can be read. It reads files.
+	Conversations(ctx context.Context, agent, folder string) ([]Conversation, error)
+}
+
+// Conversation is one that an agent has had.
+type Conversation struct {
+	ID      string    // the agent's own
+	Title   string    // its first words, or what was asked last; "": not known
+	Changed time.Time // zero: not known
+}
+
+const (
+	maxConversations = 10 // that are offered
+	maxTitle         = 100
+	resumeWord       = "resume"
+)
+
+// resumeCommand begins a session that goes on with an earlier conversation of its
+// agent.
+func resumeCommand() command {
+	return command{
+		CommandInfo: intake.CommandInfo{Name: resumeWord, Args: "[agent] [folder]", Help: "Begin a session that goes on with an earlier conversation"},
+		role:        access.Operator,
+		repeat:      true, // it only asks
+		run:         resume,
+	}
+}
+
+// resume goes on in the folder of the place's session, if nothing else is said.
+func resume(a *Ask) error {
+	agents := a.runner.agents()
+	c := choice{Asked: a.Event.Key, Resume: true}
+	rest := a.args
+	word, behind, _ := strings.Cut(a.args, " ")
+	if named, ok := namedAgent(agents, word); ok {
+		c.Agent, rest = named, strings.TrimSpace(behind)
+	}
+	if here, ok := a.here(); ok {
+		if c.Agent == "" && slices.Contains(agents, here.Agent) {
+			c.Agent = here.Agent
+		}
+		if rest == "" && c.Agent == here.Agent {
+			c.Path = here.Cwd
+		}
+	}
+	c.Agent = cmp.Or(c.Agent, a.runner.usualAgent(agents))
+	if rest != "" {
+		var err error
+		if c.Path, err = a.runner.typedFolder(rest); err != nil {
+			return a.meant(c, rest, err)
+		}
+	}
+	if c.Path == "" {
+		return a.offerFolders(c)
+	}
+	return a.offerConversations(c)
+}
+
+// here is the session of the place, the newest if it has several.
+func (a *Ask) here() (sessions.Session, bool) {
+	all := a.runner.SessionsAt(a.Event.Place, func(adapters.Binding) bool { return true })
+	if len(all) == 0 {
+		return sessions.Session{}, false
+	}
+	return slices.MaxFunc(all, func(x, y sessions.Session) int { return x.CreatedAt.Compare(y.CreatedAt) }), true
+}
+
+// offerConversations shows what an agent can go on with in a folder.
+func (a *Ask) offerConversations(c choice) error {
+	if a.runner.Conversations == nil {
+		return errors.New("what agents can go on with isn't known here")
+	}
+	all, err := a.runner.Conversations.Conversations(a.Ctx, c.Agent, c.Path)
+	if err != nil {
+		return err
+	}
+	where := " of " + wording.Bold(c.Agent) + " in " + wording.Plain(a.runner.ShownPath(c.Path))
+	anew, err := a.chosen("A new conversation", choice{Agent: c.Agent, Asked: c.Asked}, c.Path)
+	if err != nil {
+		return err
+	}
+	if len(all) == 0 {
+		return a.Replace("There are no conversations"+where+".", []adapters.Button{anew})
+	}
+	var text strings.Builder
+	text.WriteString("Conversations" + where + ":")
+	var rows [][]adapters.Button
+	for i, v := range all[:min(len(all), maxConversations)] {
+		title := cmp.Or(a.runner.Masked(strings.Join(strings.Fields(v.Title), " ")), "(without words)")
+		fmt.Fprintf(&text, "\n%d. %s", i+1, wording.Plain(wording.CutEnd(title, maxTitle)))
+		if !v.Changed.IsZero() {
+			fmt.Fprintf(&text, " (%s ago)", wording.Age(time.Since(v.Changed)))
+		}
+		if s, ok := a.runner.talking(v.ID); ok {
+			text.WriteString(", which is the session " + wording.Bold(s.Name))
+			continue
+		}
+		b, err := a.choice("begin", wording.CutEnd(fmt.Sprintf("%d · %s", i+1, title), maxLabel), choice{Agent: c.Agent, Path: c.Path, Asked: c.Asked, Conversation: v.ID})
+		if err != nil {
+			return err
+		}
+		rows = append(rows, []adapters.Button{b})
+	}
+	return a.Replace(text.String(), append(rows, []adapters.Button{anew})...)
+}
+
+// talking finds the living session that has a conversation.
+func (r *Runner) talking(conversation string) (sessions.Session, bool) {
+	for _, s := range r.Sessions.List() {
+		if s.State != sessions.StateEnded && s.Source.Conversation == conversation {
+			return s, true
+		}
+	}
+	return sessions.Session{}, false
+}

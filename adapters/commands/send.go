@@ -1,0 +1,224 @@
+package commands
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/access"
+	"github.com/panebridge/panebridge/adapters/cards"
+	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/wording"
+	"github.com/panebridge/panebridge/internal/regular"
+)
+
+// maxSent is the size in bytes of the largest file that's sent to a chat. It's in
+// memory while it waits.
+const maxSent = 20 << 20
+
+// sendCommand sends a file of the session's folder to the chat.
+func sendCommand() command {
+	return command{
+		CommandInfo: intake.CommandInfo{Name: "send", Args: "FILE", Help: "Get a file from the session's folder"},
+		role:        access.Operator,
+		session:     true,
+		repeat:      true,
+		run: func(a *Ask) error {
+			if a.args == "" {
+				return errors.New("write /send and the path of a file in the session's folder")
+			}
+			path, err := a.inSession(a.args)
+			if err != nil {
+				return err
+			}
+			data, err := a.read(path)
+			if err != nil {
+				return err
+			}
+			return a.post(adapters.Post{Text: wording.Plain(path), File: &adapters.File{Name: filepath.Base(path), Data: data}})
+		},
+	}
+}
+
+// inSession is the path of a file in the session's folder, below it.
+func (a *Ask) inSession(text string) (string, error) {
+	cwd := a.Session.Cwd
+	switch {
+	case len(text) > cards.MaxOfferArgs || !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl):
+		return "", errors.New("that isn't a file's path: write one line without control characters")
+	case !filepath.IsAbs(cwd):
+		return "", errors.New("nobody knows in which folder this session works; only sessions with a folder can send files")
+	}
+	path := filepath.Clean(text)
+	if filepath.IsAbs(path) {
+		rel, err := filepath.Rel(cwd, path)
+		if err != nil {
+			return "", fmt.Errorf("find %s: %w", path, err)
+		}
+		path = rel
+	}
+	if !filepath.IsLocal(path) || path == "." {
+		return "", fmt.Errorf("only files in the session's folder can be sent, which is %s", a.runner.ShownPath(cwd))
+	}
+	return path, nil
+}
+
+// read returns the content of a file in the session's folder. Links aren't followed:
+// they'd lead around the names that are kept back.
+func (a *Ask) read(path string) ([]byte, error) {
+	full := filepath.Join(a.Session.Cwd, path)
+	if why := keptBack(full, a.runner.StateDir); why != "" {
+		return nil, fmt.Errorf("nothing is sent of %s: %s", path, why)
+	}
+	largest := min(a.runner.Hub.Shape(a.Event.Place).MaxFile, maxSent)
+	f, err := openFile(a.Session.Cwd, path)
+	switch {
+	case errors.Is(err, errNoFolder):
+		return nil, fmt.Errorf("there's no folder %s any more, or it isn't one that panebridge may read", a.runner.ShownPath(a.Session.Cwd))
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("there's no file %s in %s", path, a.runner.ShownPath(a.Session.Cwd))
+	case errors.Is(err, fs.ErrPermission):
+		return nil, fmt.Errorf("panebridge may not read %s", path)
+	case err != nil:
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	data, err := io.ReadAll(io.LimitReader(f, int64(largest)+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	case len(data) > largest:
+		return nil, fmt.Errorf("at most %d kB can be sent here, and %s has more", largest/1000, path)
+	case len(data) == 0:
+		return nil, fmt.Errorf("there's nothing in %s, and empty files can't be sent", path)
+	case holdsKey(data):
+		return nil, fmt.Errorf("nothing is sent of %s: there's a private key in it", path)
+	}
+	return data, nil
+}
+
+// errNoFolder says that a session's folder isn't one now.
+var errNoFolder = errors.New("there's no folder")
+
+// openFile opens a regular file below a folder that has no other name, through real folders only.
+func openFile(base, path string) (f *os.File, err error) {
+	r, err := regular.OpenBase(base)
+	if err != nil {
+		return nil, errNoFolder
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	names := strings.Split(filepath.ToSlash(path), "/")
+	for _, name := range names[:len(names)-1] {
+		next, err := regular.OpenFolder(r, name)
+		if err != nil {
+			return nil, err
+		}
+		if err := r.Close(); err != nil {
+			return nil, errors.Join(err, next.Close())
+		}
+		r = next
+	}
+	name := names[len(names)-1]
+	before, err := r.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !before.Mode().IsRegular() {
+		return nil, fmt.Errorf("only plain files are sent, not folders, links and devices; %s is one", path)
+	}
+	if s, ok := before.Sys().(*syscall.Stat_t); ok && s.Nlink > 1 {
+		return nil, fmt.Errorf("%s has another name elsewhere, under which it may be kept back: send a copy of it", path)
+	}
+	f, err = r.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe that takes its place holds nobody up
+	if err != nil {
+		return nil, err
+	}
+	if opened, err := f.Stat(); err != nil || !os.SameFile(before, opened) {
+		return nil, errors.Join(fmt.Errorf("somebody replaced %s meanwhile; try it again", path), err, f.Close())
+	}
+	return f, nil
+}
+
+// What isn't sent to chats, by names in lower case. It's a net below people who
+// mistype or are talked into something, not a wall: whoever may type into a session
+// can read all that its user can.
+var (
+	// Folders with nothing but secrets, or with things that only programs read.
+	keptFolders = []string{ //nolint:gochecknoglobals // a constant table
+		".git", ".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".gcloud", "gcloud", ".password-store", ".mozilla", "keyrings",
+	}
+	keptNames = []string{ //nolint:gochecknoglobals // a constant table, as path.Match reads it
+		".env", ".env.*", "*.env", ".envrc", "*.pem", "*.key", "*.p12", "*.pfx", "*.p8", "*.jks", "*.keystore", "*.kdbx", "*.ppk", "*.gpg", "*.asc",
+		"id_*", "*_rsa", "*_ed25519", "*_ecdsa", "known_hosts", "authorized_keys",
+		"*credential*", "*secret*", "*password*", "*passwd*", "*.token", "token", "*-token", "*_token", "auth.json", "service-account*.json",
+		".netrc", "_netrc", ".pgpass", ".my.cnf", ".npmrc", ".pypirc", ".htpasswd", ".claude.json", "kubeconfig", "shadow", "gshadow",
+		"*.tfstate", "*.tfstate.*", "*.tfvars", "*_history",
+	}
+	// Of those, what's made to be shown.
+	sentNames = []string{".env.example", ".env.sample", ".env.template", ".env.dist"} //nolint:gochecknoglobals // a constant table
+	// The kernel's folders, where environments of programs are files.
+	kernelFolders = []string{"/proc", "/sys", "/dev"} //nolint:gochecknoglobals // a constant table
+)
+
+// keptBack says why a file isn't sent, as a sentence's end; "": it may be.
+func keptBack(full, stateDir string) string {
+	for _, dir := range append([]string{stateDir}, kernelFolders...) {
+		if dir != "" && below(full, dir) {
+			return "it's in " + dir
+		}
+	}
+	parts := strings.Split(strings.ToLower(filepath.ToSlash(full)), "/")
+	for _, dir := range parts[:len(parts)-1] {
+		if slices.Contains(keptFolders, dir) {
+			return "what's in " + dir + " is kept back"
+		}
+	}
+	name := parts[len(parts)-1]
+	if slices.Contains(sentNames, name) {
+		return ""
+	}
+	for _, pattern := range keptNames {
+		if ok, _ := filepath.Match(pattern, name); ok { // the patterns are fixed
+			return "files named like " + pattern + " are kept back"
+		}
+	}
+	return ""
+}
+
+// below says whether a path is in a folder, with all links followed too.
+func below(path, dir string) bool {
+	in := func(path, dir string) bool {
+		rel, err := filepath.Rel(dir, path)
+		return err == nil && filepath.IsLocal(rel)
+	}
+	if in(path, dir) {
+		return true
+	}
+	realPath, err1 := filepath.EvalSymlinks(path)
+	realDir, err2 := filepath.EvalSymlinks(dir)
+	return err1 == nil && err2 == nil && in(realPath, realDir)
+}
+
+// holdsKey says whether there's a private key in PEM in a file.
+func holdsKey(data []byte) bool {
+	for rest := data; ; {
+		i := bytes.Index(rest, []byte("-----BEGIN "))
+		if i < 0 {
+			return false
+		}
+		rest = rest[i+len("-----BEGIN "):]
+		if line, _, _ := bytes.Cut(rest, []byte("\n")); bytes.Contains(line, []byte("PRIVATE KEY-----")) {
+			return true
+		}
+	}
+}

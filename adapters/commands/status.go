@@ -1,0 +1,172 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/access"
+	"github.com/panebridge/panebridge/adapters/cards"
+	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/wording"
+	"github.com/panebridge/panebridge/qos"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// askScheduler bounds how long a scheduler is waited for.
+const askScheduler = 5 * time.Second
+
+// statusCommand says how things stand for the place.
+func statusCommand() command {
+	return command{
+		CommandInfo: intake.CommandInfo{Name: "status", Help: "What's mirrored here, and how the platform's limits stand"},
+		role:        access.Viewer,
+		repeat:      true,
+		run: func(a *Ask) error {
+			now := time.Now()
+			parts := append([]string{a.statusOfBindings()}, a.statusOfLimits(now))
+			if calls := a.statusOfCalls(now); calls != "" {
+				parts = append(parts, calls)
+			}
+			return a.reply(strings.Join(append(parts, a.statusOfPerson()), "\n\n"))
+		},
+	}
+}
+
+func (a *Ask) statusOfBindings() string {
+	var lines []string
+	here := a.runner.Hub.At(a.Event.Place)
+	for _, st := range a.runner.Hub.Status("") {
+		if !slices.ContainsFunc(here, func(b adapters.Binding) bool { return b.ID == st.Binding.ID }) {
+			continue
+		}
+		s, err := a.runner.Sessions.Get(string(st.Binding.Session))
+		if err != nil {
+			continue
+		}
+		lines = append(lines, "- "+wording.Bold(s.Name)+", "+string(s.State)+": "+bindingState(st)+a.waiting(s.ID))
+	}
+	if len(lines) == 0 {
+		return "No session is mirrored here."
+	}
+	return "Mirrored here:\n\n" + strings.Join(lines, "\n")
+}
+
+// waiting says what wasn't typed into a session yet, and why not; "": there's nothing.
+func (a *Ask) waiting(id sessions.ID) string {
+	list := a.runner.Sessions.Waiting(id)
+	if len(list) == 0 {
+		return ""
+	}
+	text := ", 1 text waits to be typed"
+	if n := len(list); n > 1 {
+		text = fmt.Sprintf(", %d texts wait to be typed", n)
+	}
+	text += " since " + wording.Clock(list[0].CreatedAt)
+	if list[0].Reason != "" {
+		text += " (" + wording.Plain(list[0].Reason) + ")"
+	}
+	return text
+}
+
+// bindingState is how a binding does, in words.
+func bindingState(st adapters.BindingStatus) string {
+	switch {
+	case st.Binding.Disabled != "":
+		return "does nothing: " + wording.Plain(strings.TrimRight(st.Binding.Disabled, "."))
+	case st.Binding.Resting:
+		return "rests; /reopen lets it go on"
+	}
+	text := "view " + string(st.Binding.View)
+	if !st.Binding.Input {
+		text += ", nothing is typed"
+	}
+	if problem := st.Problem(); problem != "" {
+		text += ", " + wording.Plain(strings.TrimRight(problem, "."))
+	}
+	if behind := st.Pressure.Behind; behind > 0 {
+		text += fmt.Sprintf(", %d lines behind since %s", behind, wording.Age(st.Pressure.Age))
+	}
+	return text
+}
+
+func (a *Ask) statusOfLimits(now time.Time) string {
+	ctx, cancel := context.WithTimeout(a.Ctx, askScheduler)
+	defer cancel()
+	l, err := a.runner.Hub.Limits(ctx, a.Event.Place)
+	if err != nil {
+		return wording.Plain(wording.Sentence(err.Error()))
+	}
+	var lines []string
+	for _, w := range l.Chat.Windows {
+		line := fmt.Sprintf("%d of %d calls of %s used", w.Used, w.Window.Calls, wording.ShortAge(w.Window.Per))
+		if w.Family != "" {
+			line += " (" + string(w.Family) + ")"
+		}
+		lines = append(lines, line)
+	}
+	if until := later(l.Bot.PenaltyUntil, l.Chat.PenaltyUntil); until.After(now) {
+		lines = append(lines, "the platform wants silence until "+wording.Clock(until)+": nothing is sent before that")
+	}
+	if l.Chat.BackoffUntil.After(now) {
+		lines = append(lines, "the platform couldn't be reached; it's tried again at "+wording.Clock(l.Chat.BackoffUntil))
+	}
+	if m := l.Chat.Multiplier; m > 0 && m < 1 {
+		lines = append(lines, fmt.Sprintf("after a refusal the pace is %.0f %%", 100*m))
+	}
+	if l.Bot.BudgetErr != nil {
+		lines = append(lines, "the budget can't be asked: "+l.Bot.BudgetErr.Error())
+	}
+	for class, w := range l.Chat.Waiting {
+		if w.Count > 0 {
+			lines = append(lines, fmt.Sprintf("waiting: %d of class %s, the oldest for %s", w.Count, qos.Class(class), wording.ShortAge(w.Oldest)))
+		}
+	}
+	if len(lines) == 0 {
+		lines = []string{"nothing was sent lately, and nothing waits"}
+	}
+	for i, line := range lines {
+		lines[i] = "- " + wording.Plain(line)
+	}
+	return "Limits of this chat (" + wording.Plain(l.Mode.String()) + "):\n\n" + strings.Join(lines, "\n")
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// statusOfCalls says what doesn't ring here; "": all does.
+func (a *Ask) statusOfCalls(now time.Time) string {
+	chat := a.Event.Place.WholeChat()
+	var lines []string
+	add := func(what string, p cards.Preference) {
+		if text := quietText(p, now); text != "" {
+			lines = append(lines, what+": "+text)
+		}
+	}
+	add("Here", a.runner.Preference(a.Event.Place, ""))
+	if chat != a.Event.Place {
+		add("In the whole chat", a.runner.Preference(chat, ""))
+	}
+	for _, s := range a.runner.SessionsAt(a.Event.Place, func(adapters.Binding) bool { return true }) {
+		add(wording.Bold(s.Name), a.runner.Preference(a.Event.Place, s.ID))
+	}
+	return strings.Join(lines, "\n\n")
+}
+
+// statusOfPerson says what the person may do.
+func (a *Ask) statusOfPerson() string {
+	var has []string
+	for _, r := range []access.Role{access.Viewer, access.Operator, access.Approver, access.Admin} {
+		if a.Roles[r] {
+			has = append(has, string(r))
+		}
+	}
+	return "You are " + wording.Plain(a.who()) + ": " + strings.Join(has, ", ") + "."
+}
