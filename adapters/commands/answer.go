@@ -21,13 +21,13 @@ import (
 // writingFor is for how long somebody's next message is the answer to a question.
 const writingFor = time.Hour
 
-// give answers a question, and returns what the person is told. An error says why
+// giveAnswer answers a question, and returns what the person is told. An error says why
 // nothing of it counts.
 //
 // Whose answer counts is the Manager's to say, for all platforms, the page and the
 // keyboard alike. So the buttons of a question aren't used up when they're pressed: one
 // whose press failed could never be answered by them again.
-func (r *Runner) give(ctx context.Context, ev intake.Event, id string, ans sessions.Answer) (string, error) {
+func (r *Runner) giveAnswer(ctx context.Context, ev intake.Event, id string, ans sessions.Answer) (string, error) {
 	ans.Author, ans.Name, ans.Origin = ev.Person.ID, r.NameOf(ev.Person), ev.Place.String()
 	p, err := r.Sessions.Answer(ctx, id, ans)
 	switch {
@@ -49,8 +49,8 @@ func (r *Runner) give(ctx context.Context, ev intake.Event, id string, ans sessi
 	}
 }
 
-func (a *Ask) give(id string, ans sessions.Answer) error {
-	text, err := a.runner.give(a.Ctx, a.Event, id, ans)
+func (a *Ask) giveAnswer(id string, ans sessions.Answer) error {
+	text, err := a.runner.giveAnswer(a.Ctx, a.Event, id, ans)
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func answerOption(a *Ask) error {
 	if err != nil {
 		return err
 	}
-	return a.give(id, sessions.Answer{Options: []int{i}})
+	return a.giveAnswer(id, sessions.Answer{Options: []int{i}})
 }
 
 // toggleOption chooses an option, or takes that back.
@@ -97,7 +97,7 @@ func sendChosen(a *Ask) error {
 	if !a.runner.ChangeChosen(a.args, a.Event, func(now []int) []int { chosen = slices.Clone(now); return now }) {
 		return a.runner.whyClosed(a.Ctx, a.args)
 	}
-	return a.give(a.args, sessions.Answer{Options: chosen})
+	return a.giveAnswer(a.args, sessions.Answer{Options: chosen})
 }
 
 // whyClosed says why a question takes no answer.
@@ -119,12 +119,12 @@ func writeAnswer(a *Ask) error {
 	if err := a.runner.Store.PutWriter(a.Ctx, w); err != nil {
 		return fmt.Errorf("%w: %w", sessions.ErrUnavailable, err)
 	}
-	cancel, err := a.offer("Cancel", cards.Offer{Do: "write-cancel", Args: p.ID, Session: p.Session, Role: access.Approver, Person: w.Person, Expires: w.Expires})
+	cancel, err := a.makeOffer("Cancel", cards.Offer{Do: "write-cancel", Args: p.ID, Session: p.Session, Role: access.Approver, Person: w.Person, Expires: w.Expires})
 	if err != nil {
 		return err
 	}
 	return a.reply(
-		fmt.Sprintf("%s, your next message here is the answer to %s.", wording.Bold(a.who()), wording.Bold(a.Session.Name)),
+		fmt.Sprintf("%s, your next message here is the answer to %s.", wording.Bold(a.personName()), wording.Bold(a.Session.Name)),
 		[]adapters.Button{cancel},
 	)
 }
@@ -195,7 +195,7 @@ func (r *Runner) answerWith(ctx context.Context, ev intake.Event, s intake.Said,
 		why, d.Outcome = "A question takes a text alone.", "file"
 	}
 	if why == "" {
-		said, err := r.give(ctx, ev, p.ID, ans)
+		said, err := r.giveAnswer(ctx, ev, p.ID, ans)
 		if ctx.Err() != nil || errors.Is(err, sessions.ErrUnavailable) {
 			return Result{}, err
 		}
@@ -242,7 +242,7 @@ func answerChosen(a *Ask) error {
 	case len(chosen) != 1:
 		return fmt.Errorf("%w: one option is to be chosen, not %d", sessions.ErrInvalid, len(chosen))
 	}
-	return a.give(id, sessions.Answer{Options: chosen})
+	return a.giveAnswer(id, sessions.Answer{Options: chosen})
 }
 
 // chooseOptions has exactly those options of a menu be chosen that were.

@@ -44,11 +44,11 @@ func (a *Ask) reply(markdown string, buttons ...[]adapters.Button) error {
 // post is reply for what's more than a text. Place, key, class and the message that
 // it answers are filled in where they're empty.
 func (a *Ask) post(p adapters.Post) error {
-	return a.runner.PostReply(a.Event, a.filled(p))
+	return a.runner.PostReply(a.Event, a.fillPost(p))
 }
 
-// filled is a post of this asking, with what's empty filled in.
-func (a *Ask) filled(p adapters.Post) adapters.Post {
+// fillPost is a post of this asking, with what's empty filled in.
+func (a *Ask) fillPost(p adapters.Post) adapters.Post {
 	if p.To == (adapters.Target{}) {
 		p.To = a.Event.Place
 	}
@@ -72,11 +72,11 @@ func (a *Ask) filled(p adapters.Post) adapters.Post {
 // Replace changes the message below which the pressed button stands. For a command
 // it's a reply.
 func (a *Ask) Replace(markdown string, buttons ...[]adapters.Button) error {
-	return a.post(a.replacing(markdown, buttons...))
+	return a.post(a.replacement(markdown, buttons...))
 }
 
-// replacing is what replace posts.
-func (a *Ask) replacing(markdown string, buttons ...[]adapters.Button) adapters.Post {
+// replacement is what replace posts.
+func (a *Ask) replacement(markdown string, buttons ...[]adapters.Button) adapters.Post {
 	p := adapters.Post{Text: markdown, Buttons: buttons}
 	if a.pressed() {
 		p.Key, p.Message = "replace "+a.Event.Message, a.Event.Message
@@ -95,10 +95,10 @@ func (a *Ask) Answer(text string) error {
 	return nil
 }
 
-// offer makes a button that can be pressed in the place of this event, by people
+// makeOffer makes a button that can be pressed in the place of this event, by people
 // with a role, until it expires; single: once only. It works after a restart too:
 // what it does is in the store.
-func (a *Ask) offer(label string, o cards.Offer) (adapters.Button, error) {
+func (a *Ask) makeOffer(label string, o cards.Offer) (adapters.Button, error) {
 	return a.runner.MakeOffer(a.Ctx, a.Event.Place, label, o)
 }
 
@@ -107,9 +107,9 @@ func (a *Ask) pressed() bool {
 	return ok
 }
 
-// who is what the person is called in chats: by the configuration, else by the
+// personName is what the person is called in chats: by the configuration, else by the
 // platform.
-func (a *Ask) who() string { return a.runner.NameOf(a.Event.Person) }
+func (a *Ask) personName() string { return a.runner.NameOf(a.Event.Person) }
 
 // answerPress tells the person who pressed a button something. It's only a courtesy:
 // the platform takes no answer after some seconds.

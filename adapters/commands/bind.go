@@ -20,7 +20,7 @@ func bindCommand() command {
 		CommandInfo: intake.CommandInfo{Name: "bind", Args: "SESSION [stream|final|screen] [input on|off]", Help: "Have this place mirror a session"},
 		role:        access.Operator,
 		repeat:      true,
-		run:         bind,
+		run:         runBind,
 	}
 }
 
@@ -30,11 +30,11 @@ func unbindCommand() command {
 		CommandInfo: intake.CommandInfo{Name: "unbind", Args: "[SESSION]", Help: "Have this place mirror a session no longer"},
 		role:        access.Operator,
 		session:     true,
-		run:         unbind,
+		run:         runUnbind,
 	}
 }
 
-func bind(a *Ask) error {
+func runBind(a *Ask) error {
 	words := strings.Fields(a.args)
 	if a.Session.ID == "" && len(words) > 0 {
 		if s, err := a.runner.Sessions.Get(words[0]); err == nil {
@@ -58,7 +58,7 @@ func bind(a *Ask) error {
 			return a.anySession()
 		}
 	}
-	return a.bind(how)
+	return a.bindSession(how)
 }
 
 // bindOffer is what choosing a session for this command does.
@@ -107,8 +107,8 @@ func readBind(words []string, named bool) (b binding, err error) {
 	return b, nil
 }
 
-// bind has the place mirror the session. A chat that nobody named becomes known.
-func (a *Ask) bind(how binding) error {
+// bindSession has the place mirror the session. A chat that nobody named becomes known.
+func (a *Ask) bindSession(how binding) error {
 	to, view, input := a.Event.Place, adapters.ViewStream, true
 	was, ok := a.boundHere()
 	if ok {
@@ -138,9 +138,9 @@ func (a *Ask) bind(how binding) error {
 			return err
 		}
 	}
-	text := wording.Bold(a.Session.Name) + " is mirrored here: " + shows(b.View)
+	text := wording.Bold(a.Session.Name) + " is mirrored here: " + viewText(b.View)
 	if shape := a.runner.Hub.Shape(a.Event.Place); a.Event.Place.Thread == "" && shape.OwnThread {
-		text = wording.Bold(a.Session.Name) + " gets a " + shape.Threads + " of its own: " + shows(b.View)
+		text = wording.Bold(a.Session.Name) + " gets a " + shape.Threads + " of its own: " + viewText(b.View)
 	}
 	if b.Input {
 		text += " What's written there is typed."
@@ -161,8 +161,8 @@ func (a *Ask) boundHere() (adapters.BindingStatus, bool) {
 	return adapters.BindingStatus{}, false
 }
 
-// shows is what a view shows, as a sentence's end.
-func shows(v adapters.View) string {
+// viewText is what a view shows, as a sentence's end.
+func viewText(v adapters.View) string {
 	switch v {
 	case adapters.ViewFinal:
 		return "each turn when it has ended."
@@ -173,7 +173,7 @@ func shows(v adapters.View) string {
 	return "lines as they come."
 }
 
-func unbind(a *Ask) error {
+func runUnbind(a *Ask) error {
 	if err := a.nothingElse(); err != nil {
 		return err
 	}

@@ -60,7 +60,7 @@ func (r *Runner) PressButton(ctx context.Context, ev intake.Event, p intake.Pres
 		return d, a.Answer("panebridge stopped while it did this; look whether it's done.")
 	}
 	if o.Single {
-		used, err := r.Store.TakeOffer(ctx, id, cards.Use{Key: ev.Key, By: a.who(), At: time.Now()})
+		used, err := r.Store.TakeOffer(ctx, id, cards.Use{Key: ev.Key, By: a.personName(), At: time.Now()})
 		if err != nil {
 			return Result{}, fmt.Errorf("use an offer: %w", err)
 		}

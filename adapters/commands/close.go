@@ -38,12 +38,12 @@ func askClose(a *Ask) error {
 		Expires: time.Now().Add(confirmFor),
 	}
 	o.Do = "close"
-	yes, err := a.offer("Close it", o)
+	yes, err := a.makeOffer("Close it", o)
 	if err != nil {
 		return err
 	}
 	o.Do = "keep"
-	no, err := a.offer("Keep it", o)
+	no, err := a.makeOffer("Keep it", o)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func closeConfirmed(a *Ask) error {
 		return err
 	}
 	a.Session = sessions.Session{} // what belongs to a session that's gone isn't sent any more
-	return a.Replace(wording.Bold(s.Name) + " was closed by " + wording.Plain(a.who()) + ".")
+	return a.Replace(wording.Bold(s.Name) + " was closed by " + wording.Plain(a.personName()) + ".")
 }
 
 func keepOpen(a *Ask) error { return a.Replace(wording.Bold(a.Session.Name) + " goes on.") }

@@ -57,7 +57,7 @@ func buttons() map[string]button {
 		"send-anyway":   {run: sendAnyway},
 		"revive":        {run: reviveAgent},
 		"sessions":      {run: listSessions, repeat: true},
-		"folder":        {run: browse, repeat: true},
+		"folder":        {run: browseFolders, repeat: true},
 		"begin":         {run: beginChosen},
 		"restart":       {run: restartConfirmed},
 		"conversations": {run: conversationsOf, repeat: true},
@@ -113,7 +113,7 @@ func (r *Runner) RunCommand(ctx context.Context, ev intake.Event, name, args str
 		return Result{What: name, Outcome: "unsure"}, a.reply("panebridge stopped while it did this. Look whether it's done before you send it again.")
 	}
 	if c.session {
-		if err := a.choose(); err != nil {
+		if err := a.chooseSession(); err != nil {
 			return Result{What: name, Outcome: "no session"}, r.askWhichSession(a, name, err)
 		}
 	}
@@ -131,9 +131,9 @@ var (
 	errSeveralSessions = errors.New("this place mirrors several sessions")
 )
 
-// choose finds the session that a command is about, and takes its name from the
+// chooseSession finds the session that a command is about, and takes its name from the
 // arguments.
-func (a *Ask) choose() error {
+func (a *Ask) chooseSession() error {
 	word, rest, _ := strings.Cut(a.args, " ")
 	if word != "" {
 		if s, err := a.runner.Sessions.Get(word); err == nil {
@@ -179,7 +179,7 @@ func (a *Ask) AskWhich(question string, of []sessions.Session, o cards.Offer) er
 			break
 		}
 		o.Session = s.ID
-		b, err := a.offer(s.Name, o)
+		b, err := a.makeOffer(s.Name, o)
 		if err != nil {
 			return err
 		}

@@ -47,8 +47,8 @@ func (a *Ask) offerFolders(c choice) error {
 	if err != nil {
 		return err
 	}
-	for _, path := range a.runner.recent() {
-		b, err := a.chosen(a.runner.ShownPath(path), c, path)
+	for _, path := range a.runner.recentFolders() {
+		b, err := a.chosenButton(a.runner.ShownPath(path), c, path)
 		if err != nil {
 			return err
 		}
@@ -56,17 +56,17 @@ func (a *Ask) offerFolders(c choice) error {
 	}
 	all := c
 	all.Inside = true
-	b, err := a.folder("Other folders …", all)
+	b, err := a.folderButton("Other folders …", all)
 	if err != nil {
 		return err
 	}
 	return a.Replace(whereToWork(c.Agent)+a.runner.noAgents(), append(rows, []adapters.Button{b})...)
 }
 
-// recent are the folders of the newest sessions that are still there.
-func (r *Runner) recent() []string {
+// recentFolders are the folders of the newest sessions that are still there.
+func (r *Runner) recentFolders() []string {
 	var out []string
-	for _, s := range r.newest() {
+	for _, s := range r.listNewestFirst() {
 		if len(out) < recentFolders && s.Cwd != "" && !slices.Contains(out, s.Cwd) && isFolder(s.Cwd) {
 			out = append(out, s.Cwd)
 		}
@@ -77,13 +77,13 @@ func (r *Runner) recent() []string {
 // agentRows are buttons for the agents that aren't chosen.
 func (a *Ask) agentRows(c choice) ([][]adapters.Button, error) {
 	var all []adapters.Button
-	for _, name := range a.runner.agents() {
+	for _, name := range a.runner.agentNames() {
 		if name == c.Agent {
 			continue
 		}
 		other := c
 		other.Agent = name
-		b, err := a.folder(agentLabel(name), other)
+		b, err := a.folderButton(agentLabel(name), other)
 		if err != nil {
 			return nil, err
 		}
@@ -108,25 +108,25 @@ func whereToWork(agent string) string {
 	return "Where should " + wording.Bold(agent) + " work?"
 }
 
-// folder is a button that goes on choosing.
-func (a *Ask) folder(label string, c choice) (adapters.Button, error) {
-	return a.choice("folder", label, c)
+// folderButton is a button that goes on choosing.
+func (a *Ask) folderButton(label string, c choice) (adapters.Button, error) {
+	return a.choiceButton("folder", label, c)
 }
 
-// chosen is a button that begins a session, or leads to the conversations of a folder.
-func (a *Ask) chosen(label string, c choice, path string) (adapters.Button, error) {
+// chosenButton is a button that begins a session, or leads to the conversations of a folder.
+func (a *Ask) chosenButton(label string, c choice, path string) (adapters.Button, error) {
 	if c.Resume {
-		return a.choice("conversations", label, choice{Agent: c.Agent, Path: path, Asked: c.Asked, Resume: true})
+		return a.choiceButton("conversations", label, choice{Agent: c.Agent, Path: path, Asked: c.Asked, Resume: true})
 	}
-	return a.choice("begin", label, choice{Agent: c.Agent, Path: path, Asked: c.Asked})
+	return a.choiceButton("begin", label, choice{Agent: c.Agent, Path: path, Asked: c.Asked})
 }
 
-func (a *Ask) choice(do, label string, c choice) (adapters.Button, error) {
+func (a *Ask) choiceButton(do, label string, c choice) (adapters.Button, error) {
 	args, err := json.Marshal(c)
 	if err != nil {
 		return adapters.Button{}, fmt.Errorf("keep a choice: %w", err)
 	}
-	return a.offer(wording.CutBegin(a.runner.Masked(label), maxLabel), cards.Offer{
+	return a.makeOffer(wording.CutBegin(a.runner.Masked(label), maxLabel), cards.Offer{
 		Do: do, Args: string(args), Role: access.Operator, Person: a.Event.Person.ID, Single: do == "begin", Group: "new " + c.Asked,
 	})
 }
@@ -134,8 +134,8 @@ func (a *Ask) choice(do, label string, c choice) (adapters.Button, error) {
 // thisFolder begins the button that chooses the folder which is looked into.
 const thisFolder = "✓ "
 
-// browse shows the folders within one.
-func browse(a *Ask) error {
+// browseFolders shows the folders within one.
+func browseFolders(a *Ask) error {
 	c, err := a.readChoice()
 	if err != nil {
 		return err
@@ -143,7 +143,7 @@ func browse(a *Ask) error {
 	if !c.Inside {
 		return a.offerFolders(c)
 	}
-	names, err := a.runner.within(c.Path)
+	names, err := a.runner.foldersWithin(c.Path)
 	if err != nil {
 		return err
 	}
@@ -153,8 +153,8 @@ func browse(a *Ask) error {
 	if err != nil {
 		return err
 	}
-	full := filepath.Join(a.runner.folders(), c.Path)
-	here, err := a.chosen(thisFolder+wording.CutBegin(a.runner.ShownPath(full), maxLabel-len([]rune(thisFolder))), c, full)
+	full := filepath.Join(a.runner.baseFolder(), c.Path)
+	here, err := a.chosenButton(thisFolder+wording.CutBegin(a.runner.ShownPath(full), maxLabel-len([]rune(thisFolder))), c, full)
 	if err != nil {
 		return err
 	}
@@ -163,14 +163,14 @@ func browse(a *Ask) error {
 	var inside []adapters.Button
 	for _, name := range names[first:min(first+foldersPerPage, len(names))] {
 		next := choice{Agent: c.Agent, Path: filepath.Join(c.Path, name), Inside: true, Asked: c.Asked, Resume: c.Resume}
-		b, err := a.folder(name, next)
+		b, err := a.folderButton(name, next)
 		if err != nil {
 			return err
 		}
 		inside = append(inside, b)
 	}
 	rows = append(rows, slices.Collect(slices.Chunk(inside, 2))...)
-	turn, err := a.turning(c, pages)
+	turn, err := a.turnButtons(c, pages)
 	if err != nil {
 		return err
 	}
@@ -181,11 +181,11 @@ func browse(a *Ask) error {
 	return a.Replace(text+". "+whereToWork(c.Agent), append(rows, turn)...)
 }
 
-// turning is the row of buttons that leads elsewhere.
-func (a *Ask) turning(c choice, pages int) ([]adapters.Button, error) {
+// turnButtons is the row of buttons that leads elsewhere.
+func (a *Ask) turnButtons(c choice, pages int) ([]adapters.Button, error) {
 	var row []adapters.Button
 	add := func(label string, to choice) error {
-		b, err := a.folder(label, to)
+		b, err := a.folderButton(label, to)
 		row = append(row, b)
 		return err
 	}
@@ -218,12 +218,12 @@ func (a *Ask) readChoice() (c choice, err error) {
 	return c, nil
 }
 
-// within are the names of the folders in one below Inbound.folders, sorted. Hidden
+// foldersWithin are the names of the folders in one below Inbound.folders, sorted. Hidden
 // ones and links aren't among them, nor those whose names can't be shown.
-func (r *Runner) within(path string) (names []string, err error) {
-	root, err := regular.OpenBase(r.folders())
+func (r *Runner) foldersWithin(path string) (names []string, err error) {
+	root, err := regular.OpenBase(r.baseFolder())
 	if err != nil {
-		return nil, errors.New("there's no folder " + r.ShownPath(r.folders()))
+		return nil, errors.New("there's no folder " + r.ShownPath(r.baseFolder()))
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
 	if path == "" {
@@ -253,10 +253,10 @@ func beginChosen(a *Ask) error {
 	if err != nil {
 		return err
 	}
-	if !slices.Contains(a.runner.agents(), c.Agent) {
+	if !slices.Contains(a.runner.agentNames(), c.Agent) {
 		return fmt.Errorf("the agent %s isn't in the configuration any more", c.Agent)
 	}
-	return a.begin(c, c.Path)
+	return a.beginSession(c, c.Path)
 }
 
 // conversationsOf shows what an agent can go on with in the folder that was chosen.

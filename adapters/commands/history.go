@@ -32,11 +32,11 @@ func historyCommand() command {
 		role:        access.Viewer,
 		session:     true,
 		repeat:      true,
-		run:         history,
+		run:         showHistory,
 	}
 }
 
-func history(a *Ask) error {
+func showHistory(a *Ask) error {
 	n := usualHistory
 	if a.args != "" {
 		var err error
@@ -57,5 +57,5 @@ func history(a *Ask) error {
 	}
 	first, last := lines[0].N, lines[len(lines)-1].N
 	heading := fmt.Sprintf("%s, lines %d to %d", wording.Bold(a.Session.Name), first, last)
-	return a.show(heading, texts, fmt.Sprintf("lines-%d-%d.txt", first, last))
+	return a.showLines(heading, texts, fmt.Sprintf("lines-%d-%d.txt", first, last))
 }

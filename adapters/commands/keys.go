@@ -81,9 +81,9 @@ func readKeys(text string) ([]string, error) {
 // the screen since then, nobody has pressed it for.
 const seenAgo = 1500 * time.Millisecond
 
-// press presses keys in the session. What may answer an open question takes the role
+// pressKeys presses keys in the session. What may answer an open question takes the role
 // of those who answer questions.
-func (a *Ask) press(keys []string) error {
+func (a *Ask) pressKeys(keys []string) error {
 	harmless := !slices.ContainsFunc(keys, func(k string) bool { return k != "Escape" && k != "C-c" })
 	asks := (a.Session.State == sessions.StateWaiting || a.runner.HasQuestion(a.Session.ID)) && !a.runner.AsksForLine(a.Session.ID)
 	if asks && !harmless && !a.Roles.Has(access.Approver) {
@@ -105,7 +105,7 @@ func (a *Ask) press(keys []string) error {
 }
 
 func (a *Ask) pressAndSay(keys []string) error {
-	if err := a.press(keys); err != nil {
+	if err := a.pressKeys(keys); err != nil {
 		return err
 	}
 	return a.sayPressed(keys)
@@ -121,7 +121,7 @@ func (a *Ask) showKeyboard() error {
 	for _, keys := range keyboard {
 		var row []adapters.Button
 		for _, k := range keys {
-			b, err := a.offer(k.label, cards.Offer{Do: "key", Session: a.Session.ID, Args: k.name, Role: access.Operator})
+			b, err := a.makeOffer(k.label, cards.Offer{Do: "key", Session: a.Session.ID, Args: k.name, Role: access.Operator})
 			if err != nil {
 				return err
 			}
@@ -129,7 +129,7 @@ func (a *Ask) showKeyboard() error {
 		}
 		rows = append(rows, row)
 	}
-	look, err := a.offer("Look", cards.Offer{Do: "rows", Session: a.Session.ID, Role: access.Viewer})
+	look, err := a.makeOffer("Look", cards.Offer{Do: "rows", Session: a.Session.ID, Role: access.Viewer})
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (a *Ask) showKeyboard() error {
 
 // pressKey presses the key of a button.
 func pressKey(a *Ask) error {
-	if err := a.press([]string{a.args}); err != nil {
+	if err := a.pressKeys([]string{a.args}); err != nil {
 		return err
 	}
 	if p, ok := a.Event.Action.(intake.Pressed); ok && p.Stays {
@@ -164,7 +164,7 @@ func showRows(a *Ask) error {
 
 // lastRows are the last of the screen that aren't empty.
 func (a *Ask) lastRows() string {
-	rows, err := a.rows()
+	rows, err := a.screenRows()
 	if err != nil {
 		return wording.Plain(wording.Sentence(err.Error()))
 	}

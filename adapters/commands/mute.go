@@ -23,11 +23,11 @@ func muteCommand() command {
 		role:        access.Operator,
 		private:     access.Viewer,
 		repeat:      true,
-		run:         mute,
+		run:         muteNow,
 	}
 }
 
-func mute(a *Ask) error {
+func muteNow(a *Ask) error {
 	words, now, what := strings.Fields(a.args), time.Now(), "Here"
 	p := a.runner.Preference(a.Event.Place, "")
 	err := readMute(&p, words, now)

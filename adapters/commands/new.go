@@ -33,14 +33,14 @@ func newCommand() command {
 }
 
 func newSession(a *Ask) error {
-	agents := a.runner.agents()
+	agents := a.runner.agentNames()
 	agent, rest := a.runner.usualAgent(agents), a.args
 	word, behind, _ := strings.Cut(a.args, " ")
 	if named, ok := namedAgent(agents, word); ok {
 		agent, rest = named, strings.TrimSpace(behind)
 		if again, folder, _ := strings.Cut(rest, " "); again == resumeWord {
 			a.args = strings.TrimSpace(agent + " " + folder)
-			return resume(a)
+			return resumeSession(a)
 		}
 	}
 	c := choice{Agent: agent, Asked: a.Event.Key}
@@ -49,12 +49,12 @@ func newSession(a *Ask) error {
 	}
 	folder, err := a.runner.typedFolder(rest)
 	if err == nil {
-		return a.begin(c, folder)
+		return a.beginSession(c, folder)
 	}
 	if rest == a.args && !strings.ContainsAny(word, "/~") {
 		return a.whichAgent(c, word, strings.TrimSpace(behind))
 	}
-	return a.meant(c, rest, err)
+	return a.offerLikelyFolders(c, rest, err)
 }
 
 // namedAgent returns the agent that a typed word means: one of that name in whatever case, since
@@ -69,9 +69,9 @@ func namedAgent(agents []string, typed string) (string, bool) {
 // whichAgent says that there's no agent of a name that was typed, and offers those there
 // are, for the folder that was typed behind it.
 func (a *Ask) whichAgent(c choice, name, behind string) error {
-	agents := a.runner.agents()
+	agents := a.runner.agentNames()
 	text := "There's neither an agent nor a folder of that name; the agents are " + wording.Plain(strings.Join(agents, ", ")) +
-		", and a folder begins with / or ~/, or is one below " + wording.Plain(a.runner.ShownPath(a.runner.folders())) + "."
+		", and a folder begins with / or ~/, or is one below " + wording.Plain(a.runner.ShownPath(a.runner.baseFolder())) + "."
 	folder := ""
 	if behind != "" {
 		folder, _ = a.runner.typedFolder(behind) // else it's asked for
@@ -79,9 +79,9 @@ func (a *Ask) whichAgent(c choice, name, behind string) error {
 	var all []adapters.Button
 	for _, agent := range nearest(agents, name) {
 		next := choice{Agent: agent, Asked: c.Asked}
-		b, err := a.folder(agentLabel(agent), next)
+		b, err := a.folderButton(agentLabel(agent), next)
 		if folder != "" {
-			b, err = a.chosen(agentLabel(agent), next, folder)
+			b, err = a.chosenButton(agentLabel(agent), next, folder)
 		}
 		if err != nil {
 			return err
@@ -105,12 +105,12 @@ func nearest(names []string, typed string) []string {
 	return out
 }
 
-// meant says why what was typed is no folder, and offers those that may be meant, as Tab
+// offerLikelyFolders says why what was typed is no folder, and offers those that may be meant, as Tab
 // would.
-func (a *Ask) meant(c choice, typed string, why error) error {
+func (a *Ask) offerLikelyFolders(c choice, typed string, why error) error {
 	var rows [][]adapters.Button
 	for _, folder := range a.runner.foldersLike(typed) {
-		b, err := a.chosen(a.runner.ShownPath(folder), c, folder)
+		b, err := a.chosenButton(a.runner.ShownPath(folder), c, folder)
 		if err != nil {
 			return err
 		}
@@ -118,7 +118,7 @@ func (a *Ask) meant(c choice, typed string, why error) error {
 	}
 	all := c
 	all.Path, all.Inside = "", true
-	b, err := a.folder("Other folders …", all)
+	b, err := a.folderButton("Other folders …", all)
 	if err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func (a *Ask) meant(c choice, typed string, why error) error {
 // foldersLike are folders that a path that was typed may be the beginning of: those
 // beside what isn't there, and the deepest folder that is.
 func (r *Runner) foldersLike(typed string) []string {
-	base := r.folders()
+	base := r.baseFolder()
 	path, below := strings.CutPrefix(typed, wording.HomePath(base)+"/")
 	if !below {
 		if path, below = strings.CutPrefix(typed, base+"/"); !below && strings.HasPrefix(typed, "/") || strings.HasPrefix(path, "~") {
@@ -143,7 +143,7 @@ func (r *Runner) foldersLike(typed string) []string {
 	for dir != "" && !isFolder(filepath.Join(base, dir)) {
 		dir, begun = filepath.Split(filepath.Clean(dir))
 	}
-	names, err := r.within(filepath.Clean(dir))
+	names, err := r.foldersWithin(filepath.Clean(dir))
 	if err != nil {
 		return nil
 	}
@@ -162,9 +162,9 @@ func (r *Runner) foldersLike(typed string) []string {
 // foldersLike is how many folders are offered for one that isn't there.
 const foldersLike = 6
 
-// agents are the names of what /new can start: those of the configuration, those whose
+// agentNames are the names of what /new can start: those of the configuration, those whose
 // programs are found, and a shell.
-func (r *Runner) agents() []string {
+func (r *Runner) agentNames() []string {
 	all := r.Sessions.Agents()
 	if !slices.Contains(all, shellName) {
 		all = append(all, shellName)
@@ -188,7 +188,7 @@ func (r *Runner) noAgents() string {
 
 // usualAgent is the one that was begun last.
 func (r *Runner) usualAgent(agents []string) string {
-	for _, s := range r.newest() {
+	for _, s := range r.listNewestFirst() {
 		if s.Owned && s.Agent == "" {
 			return shellName
 		}
@@ -199,15 +199,15 @@ func (r *Runner) usualAgent(agents []string) string {
 	return agents[0]
 }
 
-// newest are all sessions, ended ones too, the newest first.
-func (r *Runner) newest() []sessions.Session {
+// listNewestFirst are all sessions, ended ones too, the newest first.
+func (r *Runner) listNewestFirst() []sessions.Session {
 	all := r.Sessions.List()
 	slices.SortStableFunc(all, func(x, y sessions.Session) int { return y.CreatedAt.Compare(x.CreatedAt) })
 	return all
 }
 
-// begin makes a session and has it mirrored.
-func (a *Ask) begin(c choice, folder string) error {
+// beginSession makes a session and has it mirrored.
+func (a *Ask) beginSession(c choice, folder string) error {
 	agent := c.Agent
 	if agent == shellName && !slices.Contains(a.runner.Sessions.Agents(), shellName) {
 		agent = ""
@@ -216,12 +216,12 @@ func (a *Ask) begin(c choice, folder string) error {
 	if err != nil {
 		return fmt.Errorf("no session was begun: %w", err)
 	}
-	return a.begun(s)
+	return a.mirrorNewSession(s)
 }
 
-// begun has a new session mirrored: in a thread of its own where there are some, else
+// mirrorNewSession has a new session mirrored: in a thread of its own where there are some, else
 // here.
-func (a *Ask) begun(s sessions.Session) error {
+func (a *Ask) mirrorNewSession(s sessions.Session) error {
 	a.runner.Hub.Focus(s.ID)
 	text := wording.Bold(s.Name) + " begins in " + wording.Plain(a.runner.ShownPath(s.Cwd)) + "."
 	shape := a.runner.Hub.Shape(a.Event.Place.WholeChat())
@@ -246,7 +246,7 @@ func (a *Ask) begun(s sessions.Session) error {
 		}
 		return a.Replace(fmt.Sprintf("%s It's %s.\n\n%s", text, wording.Plain(cards.KindText(s)), cards.HowToWrite(s)), row)
 	}
-	a.runner.TellBegun(s.ID, a.filled(a.replacing(text)))
+	a.runner.TellBegun(s.ID, a.fillPost(a.replacement(text)))
 	return nil
 }
 
@@ -266,9 +266,9 @@ func (r *Runner) typedFolder(text string) (string, error) {
 		path = filepath.Join(home, text[1:])
 	case !filepath.IsAbs(text):
 		if !filepath.IsLocal(text) {
-			return "", fmt.Errorf("that leads out of %s; write a path that begins with / or ~/", r.ShownPath(r.folders()))
+			return "", fmt.Errorf("that leads out of %s; write a path that begins with / or ~/", r.ShownPath(r.baseFolder()))
 		}
-		path = filepath.Join(r.folders(), text)
+		path = filepath.Join(r.baseFolder(), text)
 	}
 	path = filepath.Clean(path)
 	if !isFolder(path) {
@@ -282,8 +282,8 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// folders is where choosing a folder begins.
-func (r *Runner) folders() string {
+// baseFolder is where choosing a folder begins.
+func (r *Runner) baseFolder() string {
 	if r.Folders != "" {
 		return r.Folders
 	}

@@ -91,7 +91,7 @@ func (r *Runner) Complete(ev intake.Event, name, param, begun string) []intake.C
 	case paramSession:
 		all = r.sessionCandidates(ev.Place)
 	case paramAgent:
-		for _, agent := range r.agents() {
+		for _, agent := range r.agentNames() {
 			all = append(all, intake.Candidate{Label: agent, Value: agent})
 		}
 	case paramFolder:
@@ -113,7 +113,7 @@ func (r *Runner) Complete(ev intake.Event, name, param, begun string) []intake.C
 // sessionCandidates are the living sessions, those of a place first.
 func (r *Runner) sessionCandidates(place adapters.Target) []intake.Candidate {
 	list := r.SessionsAt(place, func(b adapters.Binding) bool { return !b.Unbound })
-	for _, s := range r.newest() {
+	for _, s := range r.listNewestFirst() {
 		if s.State != sessions.StateEnded && !slices.ContainsFunc(list, func(x sessions.Session) bool { return x.ID == s.ID }) {
 			list = append(list, s)
 		}
@@ -135,10 +135,10 @@ func (r *Runner) folderCandidates(begun string) []intake.Candidate {
 			out = append(out, c)
 		}
 	}
-	for _, path := range r.recent() {
+	for _, path := range r.recentFolders() {
 		add(path)
 	}
-	base := wording.HomePath(r.folders())
+	base := wording.HomePath(r.baseFolder())
 	written, below := strings.CutPrefix(begun, base+"/")
 	if !below && strings.HasPrefix(begun, base[:1]) {
 		written = "" // it's elsewhere, or not written yet
@@ -147,12 +147,12 @@ func (r *Runner) folderCandidates(begun string) []intake.Candidate {
 	if i := strings.LastIndexByte(written, '/'); i >= 0 {
 		dir = written[:i]
 	}
-	names, err := r.within(dir)
+	names, err := r.foldersWithin(dir)
 	if err != nil {
 		return out // what's written isn't a folder
 	}
 	for _, name := range names {
-		add(filepath.Join(r.folders(), dir, name))
+		add(filepath.Join(r.baseFolder(), dir, name))
 	}
 	return out
 }

@@ -18,11 +18,11 @@ func reopenCommand() command {
 		CommandInfo: intake.CommandInfo{Name: "reopen", Args: "[SESSION]", Help: "Let a mirror go on that rests because somebody closed it"},
 		role:        access.Operator,
 		repeat:      true,
-		run:         reopen,
+		run:         reopenMirror,
 	}
 }
 
-func reopen(a *Ask) error {
+func reopenMirror(a *Ask) error {
 	if a.Session.ID == "" && a.args != "" {
 		s, err := a.runner.Sessions.Get(a.args)
 		if err != nil {

@@ -30,19 +30,19 @@ func askRestart(a *Ask) error {
 	switch a.Session.State {
 	case sessions.StateWorking, sessions.StateWaiting:
 	default:
-		return restart(a)
+		return restartSession(a)
 	}
 	o := cards.Offer{
 		Session: a.Session.ID, Role: access.Operator, Person: a.Event.Person.ID, Single: true, Group: "restart " + a.Event.Key,
 		Expires: time.Now().Add(confirmFor),
 	}
 	o.Do = "restart"
-	yes, err := a.offer("Start it anew", o)
+	yes, err := a.makeOffer("Start it anew", o)
 	if err != nil {
 		return err
 	}
 	o.Do = "leave"
-	no, err := a.offer("Leave it", o)
+	no, err := a.makeOffer("Leave it", o)
 	if err != nil {
 		return err
 	}
@@ -53,19 +53,19 @@ func askRestart(a *Ask) error {
 	return a.Replace("End the program of "+wording.Bold(a.Session.Name)+" and start it anew? "+what, []adapters.Button{yes, no})
 }
 
-func restartConfirmed(a *Ask) error { return restart(a) }
+func restartConfirmed(a *Ask) error { return restartSession(a) }
 
 func leaveRunning(a *Ask) error { return a.Replace(wording.Bold(a.Session.Name) + " goes on.") }
 
-func restart(a *Ask) error {
+func restartSession(a *Ask) error {
 	was := a.Session
 	s, err := a.runner.Sessions.Restart(a.Ctx, was.ID)
 	if err != nil {
 		return fmt.Errorf("it wasn't started anew: %w", err)
 	}
 	if s.ID != was.ID {
-		return a.begun(s)
+		return a.mirrorNewSession(s)
 	}
 	a.runner.Hub.Focus(s.ID)
-	return a.Replace("The program of " + wording.Bold(s.Name) + " was started anew by " + wording.Plain(a.who()) + ".")
+	return a.Replace("The program of " + wording.Bold(s.Name) + " was started anew by " + wording.Plain(a.personName()) + ".")
 }

@@ -44,20 +44,20 @@ func resumeCommand() command {
 		CommandInfo: intake.CommandInfo{Name: resumeWord, Args: "[agent] [folder]", Help: "Begin a session that goes on with an earlier conversation"},
 		role:        access.Operator,
 		repeat:      true, // it only asks
-		run:         resume,
+		run:         resumeSession,
 	}
 }
 
-// resume goes on in the folder of the place's session, if nothing else is said.
-func resume(a *Ask) error {
-	agents := a.runner.agents()
+// resumeSession goes on in the folder of the place's session, if nothing else is said.
+func resumeSession(a *Ask) error {
+	agents := a.runner.agentNames()
 	c := choice{Asked: a.Event.Key, Resume: true}
 	rest := a.args
 	word, behind, _ := strings.Cut(a.args, " ")
 	if named, ok := namedAgent(agents, word); ok {
 		c.Agent, rest = named, strings.TrimSpace(behind)
 	}
-	if here, ok := a.here(); ok {
+	if here, ok := a.sessionHere(); ok {
 		if c.Agent == "" && slices.Contains(agents, here.Agent) {
 			c.Agent = here.Agent
 		}
@@ -69,7 +69,7 @@ func resume(a *Ask) error {
 	if rest != "" {
 		var err error
 		if c.Path, err = a.runner.typedFolder(rest); err != nil {
-			return a.meant(c, rest, err)
+			return a.offerLikelyFolders(c, rest, err)
 		}
 	}
 	if c.Path == "" {
@@ -78,8 +78,8 @@ func resume(a *Ask) error {
 	return a.offerConversations(c)
 }
 
-// here is the session of the place, the newest if it has several.
-func (a *Ask) here() (sessions.Session, bool) {
+// sessionHere is the session of the place, the newest if it has several.
+func (a *Ask) sessionHere() (sessions.Session, bool) {
 	all := a.runner.SessionsAt(a.Event.Place, func(adapters.Binding) bool { return true })
 	if len(all) == 0 {
 		return sessions.Session{}, false
@@ -97,7 +97,7 @@ func (a *Ask) offerConversations(c choice) error {
 		return err
 	}
 	where := " of " + wording.Bold(c.Agent) + " in " + wording.Plain(a.runner.ShownPath(c.Path))
-	anew, err := a.chosen("A new conversation", choice{Agent: c.Agent, Asked: c.Asked}, c.Path)
+	anew, err := a.chosenButton("A new conversation", choice{Agent: c.Agent, Asked: c.Asked}, c.Path)
 	if err != nil {
 		return err
 	}
@@ -113,11 +113,11 @@ func (a *Ask) offerConversations(c choice) error {
 		if !v.Changed.IsZero() {
 			fmt.Fprintf(&text, " (%s ago)", wording.Age(time.Since(v.Changed)))
 		}
-		if s, ok := a.runner.talking(v.ID); ok {
+		if s, ok := a.runner.findByConversation(v.ID); ok {
 			text.WriteString(", which is the session " + wording.Bold(s.Name))
 			continue
 		}
-		b, err := a.choice("begin", wording.CutEnd(fmt.Sprintf("%d · %s", i+1, title), maxLabel), choice{Agent: c.Agent, Path: c.Path, Asked: c.Asked, Conversation: v.ID})
+		b, err := a.choiceButton("begin", wording.CutEnd(fmt.Sprintf("%d · %s", i+1, title), maxLabel), choice{Agent: c.Agent, Path: c.Path, Asked: c.Asked, Conversation: v.ID})
 		if err != nil {
 			return err
 		}
@@ -126,8 +126,8 @@ func (a *Ask) offerConversations(c choice) error {
 	return a.Replace(text.String(), append(rows, []adapters.Button{anew})...)
 }
 
-// talking finds the living session that has a conversation.
-func (r *Runner) talking(conversation string) (sessions.Session, bool) {
+// findByConversation finds the living session that has a conversation.
+func (r *Runner) findByConversation(conversation string) (sessions.Session, bool) {
 	for _, s := range r.Sessions.List() {
 		if s.State != sessions.StateEnded && s.Source.Conversation == conversation {
 			return s, true

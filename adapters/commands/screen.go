@@ -61,7 +61,7 @@ func (a *Ask) screenPicture() error {
 }
 
 func (a *Ask) screenText() error {
-	rows, err := a.rows()
+	rows, err := a.screenRows()
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (a *Ask) screenText() error {
 	if err != nil {
 		return err
 	}
-	return a.show(a.screenHeading(), rows, "screen.txt", row)
+	return a.showLines(a.screenHeading(), rows, "screen.txt", row)
 }
 
 func (a *Ask) screenHeading() string {
@@ -79,17 +79,17 @@ func (a *Ask) screenHeading() string {
 // screenButtons show the screen once more, in both ways.
 func (a *Ask) screenButtons() ([]adapters.Button, error) {
 	o := cards.Offer{Do: "screen", Session: a.Session.ID, Role: access.Viewer}
-	picture, err := a.offer("Screen", o)
+	picture, err := a.makeOffer("Screen", o)
 	if err != nil {
 		return nil, err
 	}
 	o.Args = "text"
-	text, err := a.offer("As text", o)
+	text, err := a.makeOffer("As text", o)
 	return []adapters.Button{picture, text}, err
 }
 
-// rows are the rows of the session's screen as text, without the empty ones below.
-func (a *Ask) rows() ([]string, error) {
+// screenRows are the rows of the session's screen as text, without the empty ones below.
+func (a *Ask) screenRows() ([]string, error) {
 	s, err := a.runner.Sessions.Screen(a.Ctx, a.Session.ID)
 	if err != nil {
 		return nil, err

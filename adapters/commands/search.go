@@ -31,17 +31,17 @@ func searchCommand() command {
 		CommandInfo: intake.CommandInfo{Name: "search", Args: "TEXT", Help: "Look for a text in what the session printed"},
 		role:        access.Viewer,
 		repeat:      true,
-		run:         search,
+		run:         searchLog,
 	}
 }
 
-// search takes all that's written as what to look for where a place has one session:
+// searchLog takes all that's written as what to look for where a place has one session:
 // it may be called as another one is.
-func search(a *Ask) error {
+func searchLog(a *Ask) error {
 	if a.Session.ID == "" {
 		if bound := a.runner.SessionsAt(a.Event.Place, func(b adapters.Binding) bool { return !b.Unbound }); len(bound) == 1 {
 			a.Session = bound[0]
-		} else if err := a.choose(); err != nil {
+		} else if err := a.chooseSession(); err != nil {
 			return a.runner.askWhichSession(a, "search", err)
 		}
 	}
@@ -75,14 +75,14 @@ func search(a *Ask) error {
 	width := len(fmt.Sprint(lines[len(lines)-1].N))
 	texts := make([]string, len(lines))
 	for i, l := range lines {
-		texts[i] = fmt.Sprintf("%*d  %s", width, l.N, around(l.Text, text))
+		texts[i] = fmt.Sprintf("%*d  %s", width, l.N, excerpt(l.Text, text))
 	}
-	return a.show(heading, texts, "found.txt")
+	return a.showLines(heading, texts, "found.txt")
 }
 
-// around is what's to be read of a line: its beginning, or what's around the text that
+// excerpt is what's to be read of a line: its beginning, or what's around the text that
 // was looked for.
-func around(line, text string) string {
+func excerpt(line, text string) string {
 	runes := []rune(line)
 	if len(runes) <= maxFoundRune {
 		return line

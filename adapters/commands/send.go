@@ -41,7 +41,7 @@ func sendCommand() command {
 			if err != nil {
 				return err
 			}
-			data, err := a.read(path)
+			data, err := a.readFile(path)
 			if err != nil {
 				return err
 			}
@@ -73,9 +73,9 @@ func (a *Ask) inSession(text string) (string, error) {
 	return path, nil
 }
 
-// read returns the content of a file in the session's folder. Links aren't followed:
+// readFile returns the content of a file in the session's folder. Links aren't followed:
 // they'd lead around the names that are kept back.
-func (a *Ask) read(path string) ([]byte, error) {
+func (a *Ask) readFile(path string) ([]byte, error) {
 	full := filepath.Join(a.Session.Cwd, path)
 	if why := keptBack(full, a.runner.StateDir); why != "" {
 		return nil, fmt.Errorf("nothing is sent of %s: %s", path, why)

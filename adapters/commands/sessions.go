@@ -29,7 +29,7 @@ func listSessions(a *Ask) error {
 	refresh := adapters.Button{Label: "Refresh", Data: cards.OfferPrefix + a.Offered.ID}
 	if !a.pressed() {
 		var err error
-		if refresh, err = a.offer("Refresh", cards.Offer{Do: "sessions", Role: access.Viewer, Expires: time.Now().Add(pinnedFor)}); err != nil {
+		if refresh, err = a.makeOffer("Refresh", cards.Offer{Do: "sessions", Role: access.Viewer, Expires: time.Now().Add(pinnedFor)}); err != nil {
 			return err
 		}
 	}
@@ -62,7 +62,7 @@ func (r *Runner) entry(place adapters.Target, s sessions.Session, now time.Time)
 	if s.Cwd != "" {
 		parts = append(parts, wording.Plain(wording.CutBegin(r.ShownPath(s.Cwd), maxLabel)))
 	}
-	if since := since(s); !since.IsZero() {
+	if since := stateSince(s); !since.IsZero() {
 		parts = append(parts, wording.Age(max(now.Sub(since), 0)))
 	}
 	if s.State == sessions.StateError && s.Reason != "" {
@@ -71,8 +71,8 @@ func (r *Runner) entry(place adapters.Target, s sessions.Session, now time.Time)
 	return strings.Join(parts, " · ")
 }
 
-// since is from when on a session has been as it is, as far as that's known.
-func since(s sessions.Session) time.Time {
+// stateSince is from when on a session has been as it is, as far as that's known.
+func stateSince(s sessions.Session) time.Time {
 	switch {
 	case s.State == sessions.StateWorking && s.Turn.Open:
 		return s.Turn.StartedAt

@@ -8,10 +8,10 @@ import (
 	"github.com/panebridge/panebridge/adapters/wording"
 )
 
-// show replies with lines as they are, below a heading: in one message, or as a file
+// showLines replies with lines as they are, below a heading: in one message, or as a file
 // of that name if it would be too long. Where no file can be sent it's the last lines
 // that fit.
-func (a *Ask) show(heading string, lines []string, name string, buttons ...[]adapters.Button) error {
+func (a *Ask) showLines(heading string, lines []string, name string, buttons ...[]adapters.Button) error {
 	shape := a.runner.Hub.Shape(a.Event.Place)
 	text := heading + "\n\n" + wording.Code(strings.Join(lines, "\n"))
 	if shape.Len(text) <= shape.MaxLen {

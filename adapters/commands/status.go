@@ -168,5 +168,5 @@ func (a *Ask) statusOfPerson() string {
 			has = append(has, string(r))
 		}
 	}
-	return "You are " + wording.Plain(a.who()) + ": " + strings.Join(has, ", ") + "."
+	return "You are " + wording.Plain(a.personName()) + ": " + strings.Join(has, ", ") + "."
 }

@@ -12,9 +12,9 @@ import (
 // 1.18.33 takes a second Escape right behind the first as one.
 const interruptPause = 400 * time.Millisecond
 
-// interrupt presses the keys that end what the session's program is doing. Shells, and
+// interruptProgram presses the keys that end what the session's program is doing. Shells, and
 // programs of which nothing is known, take C-c.
-func (a *Ask) interrupt() ([]string, error) {
+func (a *Ask) interruptProgram() ([]string, error) {
 	keys := []string{"C-c"}
 	if a.runner.Interrupt != nil {
 		if known := a.runner.Interrupt(a.Session); len(known) > 0 {
@@ -29,7 +29,7 @@ func (a *Ask) interrupt() ([]string, error) {
 			case <-time.After(interruptPause):
 			}
 		}
-		if err := a.press([]string{key}); err != nil {
+		if err := a.pressKeys([]string{key}); err != nil {
 			return keys, err
 		}
 	}
@@ -46,7 +46,7 @@ func stopCommand() command {
 			if err := a.nothingElse(); err != nil {
 				return err
 			}
-			keys, err := a.interrupt()
+			keys, err := a.interruptProgram()
 			if err != nil {
 				return err
 			}

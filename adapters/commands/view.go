@@ -32,7 +32,7 @@ func viewCommand() command {
 			if _, err := a.runner.Hub.Bind(a.Ctx, b.Session, b.Target, v, b.Input); err != nil {
 				return err
 			}
-			return a.Replace("Of " + wording.Bold(a.Session.Name) + " this place shows " + shows(v))
+			return a.Replace("Of " + wording.Bold(a.Session.Name) + " this place shows " + viewText(v))
 		},
 	}
 }

@@ -74,9 +74,9 @@ func entryOf(ev intake.Event) Entry {
 	return e
 }
 
-// record writes a whole entry of what has happened, with what answers it. An error says that the event
+// recordWhole writes a whole entry of what has happened, with what answers it. An error says that the event
 // is to come again.
-func (in *Inbound) record(ctx context.Context, ev intake.Event, as Entry, answer func()) error {
+func (in *Inbound) recordWhole(ctx context.Context, ev intake.Event, as Entry, answer func()) error {
 	e := entryOf(ev)
 	e.Kind, e.What = as.Kind, as.What
 	before, err := in.opt.Store.BeginEntry(ctx, e)

@@ -31,8 +31,8 @@ type earlyText struct {
 	at   time.Time
 }
 
-// keep has a changed text wait for its message. When there are too many those before are forgotten.
-func (e *early) keep(ev intake.Event, text string, now time.Time) {
+// keepText has a changed text wait for its message. When there are too many those before are forgotten.
+func (e *early) keepText(ev intake.Event, text string, now time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for k, t := range e.texts {
@@ -46,8 +46,8 @@ func (e *early) keep(ev intake.Event, text string, now time.Time) {
 	e.texts[earlyKey{ev.Place, ev.Person.ID, ev.Message}] = earlyText{text, now}
 }
 
-// latest is a new message as it was changed before it came.
-func (e *early) latest(ev intake.Event) intake.Event {
+// latestText is a new message as it was changed before it came.
+func (e *early) latestText(ev intake.Event) intake.Event {
 	said, ok := ev.Action.(intake.Said)
 	if !ok {
 		return ev

@@ -34,12 +34,12 @@ const (
 	inFolder  = "in"
 )
 
-// save puts a message's files where the session's agent can read them, and returns
+// saveFiles puts a message's files where the session's agent can read them, and returns
 // their paths. problem says why they can't be had; nothing should be typed then.
 //
 // A file's name depends on the message alone, and it appears with all its content
 // at once, so that it's fetched once, whatever happens in between.
-func (in *Inbound) save(ctx context.Context, ev intake.Event, files []intake.File, to sessions.Session) (paths []string, problem string, err error) {
+func (in *Inbound) saveFiles(ctx context.Context, ev intake.Event, files []intake.File, to sessions.Session) (paths []string, problem string, err error) {
 	if len(files) > intake.MaxFiles {
 		return nil, fmt.Sprintf("At most %d files are taken at a time, these are %d.", intake.MaxFiles, len(files)), nil
 	}
@@ -52,7 +52,7 @@ func (in *Inbound) save(ctx context.Context, ev intake.Event, files []intake.Fil
 			return nil, in.tooLarge(f), nil
 		}
 	}
-	folder, path, err := in.folder(to)
+	folder, path, err := in.openFilesFolder(to)
 	if err != nil {
 		in.Log.Warn("a session has no folder for files", "session", to.ID, "err", err)
 		return nil, "There's no folder that files can be saved in: neither the session's own nor panebridge's takes them.", nil
@@ -60,7 +60,7 @@ func (in *Inbound) save(ctx context.Context, ev intake.Event, files []intake.Fil
 	defer func() { err = errors.Join(err, folder.Close()) }()
 	for i, f := range files {
 		name := fileName(ev.Key, i, f)
-		err := in.fetch(ctx, p, f, folder, name)
+		err := in.fetchFile(ctx, p, f, folder, name)
 		switch {
 		case errors.Is(err, intake.ErrTooLarge):
 			return nil, in.tooLarge(f), nil
@@ -119,9 +119,9 @@ func quoted(path string) string {
 // none, each in one that's named by its session's id.
 const FilesFolder = "files"
 
-// folder opens the folder for a session's files: in the session's own folder, where
+// openFilesFolder opens the folder for a session's files: in the session's own folder, where
 // its agent may read without asking anybody; else in the state folder.
-func (in *Inbound) folder(s sessions.Session) (*os.Root, string, error) {
+func (in *Inbound) openFilesFolder(s sessions.Session) (*os.Root, string, error) {
 	var first error
 	if filepath.IsAbs(s.Cwd) {
 		r, err := openIn(s.Cwd, false, ourFolder, inFolder)
@@ -179,8 +179,8 @@ func ignoreAll(r *os.Root) error {
 	return errors.Join(err, f.Close())
 }
 
-// fetch gets a file into a folder, unless it's there already.
-func (in *Inbound) fetch(ctx context.Context, p intake.Platform, f intake.File, into *os.Root, name string) error {
+// fetchFile gets a file into a folder, unless it's there already.
+func (in *Inbound) fetchFile(ctx context.Context, p intake.Platform, f intake.File, into *os.Root, name string) error {
 	if info, err := into.Lstat(name); err == nil {
 		if !info.Mode().IsRegular() {
 			return fmt.Errorf("save %s: something that isn't a file has its name", name)

@@ -195,14 +195,14 @@ func (in *Inbound) Handle(ctx context.Context, ev intake.Event) error {
 	switch ev.Action.(type) {
 	case intake.Said, intake.Edited, intake.Pressed:
 	default:
-		return in.placeChanged(ctx, ev)
+		return in.handlePlaceChange(ctx, ev)
 	}
 	who, err := in.Admit(ctx, ev)
 	switch {
 	case err != nil:
 		return err
 	case who.Paired:
-		return in.record(ctx, ev, Entry{Kind: "pair", What: string(who.Role), Outcome: "done"}, func() {
+		return in.recordWhole(ctx, ev, Entry{Kind: "pair", What: string(who.Role), Outcome: "done"}, func() {
 			in.Say(ev, "paired", qos.Interactive, who.Welcome)
 		})
 	case !who.Admitted:
@@ -211,7 +211,7 @@ func (in *Inbound) Handle(ctx context.Context, ev intake.Event) error {
 	if _, said := ev.Action.(intake.Said); said {
 		in.opt.Hub.Leave(ev.Place)
 	}
-	ev = in.early.latest(ev)
+	ev = in.early.latestText(ev)
 	entry := entryOf(ev)
 	before, err := in.opt.Store.BeginEntry(ctx, entry)
 	if err != nil {
@@ -221,7 +221,7 @@ func (in *Inbound) Handle(ctx context.Context, ev intake.Event) error {
 		return nil
 	}
 	defer in.BeginHandling(ev.Key, before != nil)()
-	d, err := in.act(ctx, ev, who.Roles, before != nil)
+	d, err := in.dispatch(ctx, ev, who.Roles, before != nil)
 	if err != nil && (d.Outcome == "" || ctx.Err() != nil) {
 		return fmt.Errorf("handle %s: %w", ev.Key, err)
 	}
@@ -235,9 +235,9 @@ func (in *Inbound) Handle(ctx context.Context, ev intake.Event) error {
 	return in.endEntry(ctx, entry)
 }
 
-// act does what a person asks for who was let in. again says that it was begun
+// dispatch does what a person asks for who was let in. again says that it was begun
 // before.
-func (in *Inbound) act(ctx context.Context, ev intake.Event, roles access.Roles, again bool) (commands.Result, error) {
+func (in *Inbound) dispatch(ctx context.Context, ev intake.Event, roles access.Roles, again bool) (commands.Result, error) {
 	switch a := ev.Action.(type) {
 	case intake.Said:
 		return in.handleText(ctx, ev, a, roles, again, false)

@@ -180,7 +180,7 @@ func (in *Inbound) typeText(ctx context.Context, ev intake.Event, s intake.Said,
 	}
 	d := commands.Result{Session: to.ID}
 	if len(s.Files) > 0 {
-		paths, problem, err := in.save(ctx, ev, s.Files, to)
+		paths, problem, err := in.saveFiles(ctx, ev, s.Files, to)
 		if err != nil {
 			return commands.Result{}, err
 		}
@@ -220,7 +220,7 @@ func (in *Inbound) handleEdit(ctx context.Context, ev intake.Event, e intake.Edi
 		return commands.Result{}, fmt.Errorf("look for what was edited: %w", err)
 	}
 	if !first {
-		in.early.keep(ev, e.Text, time.Now())
+		in.early.keepText(ev, e.Text, time.Now())
 		return commands.Refused("ignored"), nil
 	}
 	in.Say(ev, "edited", qos.Interactive, "Edits aren't sent again: the session gets the text as it was first. To correct it, write a new message.")

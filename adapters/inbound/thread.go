@@ -9,16 +9,16 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// placeChanged takes in what happened to a place as a whole. Who did it doesn't
+// handlePlaceChange takes in what happened to a place as a whole. Who did it doesn't
 // matter: it's how the place is now, and nothing is shown or typed because of it that
 // wasn't before.
-func (in *Inbound) placeChanged(ctx context.Context, ev intake.Event) error {
+func (in *Inbound) handlePlaceChange(ctx context.Context, ev intake.Event) error {
 	place := ev.Place
 	switch a := ev.Action.(type) {
 	case intake.ThreadClosed:
-		return in.rest(ctx, ev, true)
+		return in.restThread(ctx, ev, true)
 	case intake.ThreadOpened:
-		return in.rest(ctx, ev, false)
+		return in.restThread(ctx, ev, false)
 	case intake.ThreadDeleted:
 		in.Log.Info("a thread was deleted; it's made anew when there's something to show", "target", place.String())
 		return nil
@@ -37,8 +37,8 @@ func (in *Inbound) placeChanged(ctx context.Context, ev intake.Event) error {
 	}
 }
 
-// rest has the bindings of a thread rest, or go on.
-func (in *Inbound) rest(ctx context.Context, ev intake.Event, rest bool) error {
+// restThread has the bindings of a thread rest, or go on.
+func (in *Inbound) restThread(ctx context.Context, ev intake.Event, rest bool) error {
 	if ev.Place.Thread == "" {
 		return nil
 	}
