@@ -67,7 +67,7 @@ func (x *Exchange) Do(call string, r *http.Request) (Answer, *Failure) {
 		out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 		out.Body, _ = out.GetBody()
 	} else {
-		out.Body = nil
+		out.Body = http.NoBody
 	}
 	resp, err := x.Transport.RoundTrip(out)
 	switch {

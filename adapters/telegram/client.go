@@ -44,20 +44,20 @@ func newClient(opt Options) *client {
 	}
 }
 
-// do makes a call by the library, and decodes its result into `into`; nil: it must be
+// call makes a call of the library's, and decodes its result into `into`; nil: it must be
 // true. What the library makes of the answer isn't used: an answer with
 // something it doesn't know is an error to it, though the call was done. So each call
 // has the library to itself, and its result is that of the one request.
-func (c *client) do(ctx context.Context, into any, call func(context.Context, *bot.Bot) error) error {
+func call[P, R any](ctx context.Context, c *client, into any, method func(*bot.Bot, context.Context, P) (R, error), params P) error {
 	ctx, cancel := exchange.WithTimeout(ctx)
 	defer cancel()
 	one := &oneCall{exchange: c.exchange}
 	b, err := bot.New(string(c.token), slices.Concat(c.options, []bot.Option{bot.WithHTTPClient(0, one)})...)
 	if err == nil {
-		err = call(ctx, b)
+		_, err = method(b, ctx, params)
 	}
 	if one.result != nil {
-		return c.decode("", one.result, into)
+		return c.decode(one.method, one.result, into)
 	}
 	if f, ok := errors.AsType[*failure](err); ok {
 		return f
@@ -65,17 +65,18 @@ func (c *client) do(ctx context.Context, into any, call func(context.Context, *b
 	if err == nil {
 		err = errors.New("it has no result")
 	}
-	return &failure{Failure: c.exchange.Unreadable("", err)}
+	return &failure{Failure: c.exchange.Unreadable(one.method, err)}
 }
 
-// raw makes a call that the library doesn't offer. params become a JSON object; nil:
-// an empty one. into is as do's.
+// ask makes a call of the library's that takes nothing.
+func ask[R any](ctx context.Context, c *client, into any, method func(*bot.Bot, context.Context) (R, error)) error {
+	return call(ctx, c, into, func(b *bot.Bot, ctx context.Context, _ struct{}) (R, error) { return method(b, ctx) }, struct{}{})
+}
+
+// raw makes a call that the library doesn't offer. params become a JSON object. into is as call's.
 func (c *client) raw(ctx context.Context, method string, params, into any) error {
 	ctx, cancel := exchange.WithTimeout(ctx)
 	defer cancel()
-	if params == nil {
-		params = map[string]any{}
-	}
 	body, err := json.Marshal(params)
 	if err != nil {
 		return &failure{Failure: c.exchange.Failed(method, qos.Rejected, fmt.Errorf("encode the request: %w", err))}

@@ -132,29 +132,25 @@ func (a *Adapter) send(ctx context.Context, m message) adapters.Reply {
 	}
 	chat, thread, markup := m.at.chat, m.at.messageThread(), keyboard(m.buttons)
 	var got sent
-	err = a.client.do(ctx, &got, func(ctx context.Context, b *bot.Bot) error {
-		var err error
-		switch {
-		case m.picture != nil:
-			_, err = b.SendPhoto(ctx, &bot.SendPhotoParams{
-				ChatID: chat, MessageThreadID: thread, Photo: upload("screen.png", m.picture),
-				Caption: m.text.Text, CaptionEntities: wire(m.text.Entities),
-				DisableNotification: !m.ring, ReplyParameters: reply, ReplyMarkup: markup,
-			})
-		case m.file != nil:
-			_, err = b.SendDocument(ctx, &bot.SendDocumentParams{
-				ChatID: chat, MessageThreadID: thread, Document: upload(m.file.Name, m.file.Data),
-				Caption: m.text.Text, CaptionEntities: wire(m.text.Entities), DisableContentTypeDetection: true,
-				DisableNotification: !m.ring, ReplyParameters: reply, ReplyMarkup: markup,
-			})
-		default:
-			_, err = b.SendMessage(ctx, &bot.SendMessageParams{
-				ChatID: chat, MessageThreadID: thread, Text: m.text.Text, Entities: wire(m.text.Entities),
-				LinkPreviewOptions: noPreview(), DisableNotification: !m.ring, ReplyParameters: reply, ReplyMarkup: markup,
-			})
-		}
-		return err
-	})
+	switch {
+	case m.picture != nil:
+		err = call(ctx, a.client, &got, (*bot.Bot).SendPhoto, &bot.SendPhotoParams{
+			ChatID: chat, MessageThreadID: thread, Photo: upload("screen.png", m.picture),
+			Caption: m.text.Text, CaptionEntities: wire(m.text.Entities),
+			DisableNotification: !m.ring, ReplyParameters: reply, ReplyMarkup: markup,
+		})
+	case m.file != nil:
+		err = call(ctx, a.client, &got, (*bot.Bot).SendDocument, &bot.SendDocumentParams{
+			ChatID: chat, MessageThreadID: thread, Document: upload(m.file.Name, m.file.Data),
+			Caption: m.text.Text, CaptionEntities: wire(m.text.Entities), DisableContentTypeDetection: true,
+			DisableNotification: !m.ring, ReplyParameters: reply, ReplyMarkup: markup,
+		})
+	default:
+		err = call(ctx, a.client, &got, (*bot.Bot).SendMessage, &bot.SendMessageParams{
+			ChatID: chat, MessageThreadID: thread, Text: m.text.Text, Entities: wire(m.text.Entities),
+			LinkPreviewOptions: noPreview(), DisableNotification: !m.ring, ReplyParameters: reply, ReplyMarkup: markup,
+		})
+	}
 	switch {
 	case err != nil:
 		return failed(err)
@@ -173,19 +169,14 @@ func (a *Adapter) edit(ctx context.Context, m message) adapters.Reply {
 		return rejected(fmt.Errorf("%q is not a message's number", m.id))
 	}
 	markup := keyboard(m.buttons)
-	return outcome(a.client.do(ctx, &edited{want: id}, func(ctx context.Context, b *bot.Bot) error {
-		var err error
-		if m.picture != nil || m.file != nil {
-			_, err = b.EditMessageCaption(ctx, &bot.EditMessageCaptionParams{
-				ChatID: m.at.chat, MessageID: id, Caption: m.text.Text, CaptionEntities: wire(m.text.Entities), ReplyMarkup: markup,
-			})
-		} else {
-			_, err = b.EditMessageText(ctx, &bot.EditMessageTextParams{
-				ChatID: m.at.chat, MessageID: id, Text: m.text.Text, Entities: wire(m.text.Entities),
-				LinkPreviewOptions: noPreview(), ReplyMarkup: markup,
-			})
-		}
-		return err
+	if m.picture != nil || m.file != nil {
+		return outcome(call(ctx, a.client, &edited{want: id}, (*bot.Bot).EditMessageCaption, &bot.EditMessageCaptionParams{
+			ChatID: m.at.chat, MessageID: id, Caption: m.text.Text, CaptionEntities: wire(m.text.Entities), ReplyMarkup: markup,
+		}))
+	}
+	return outcome(call(ctx, a.client, &edited{want: id}, (*bot.Bot).EditMessageText, &bot.EditMessageTextParams{
+		ChatID: m.at.chat, MessageID: id, Text: m.text.Text, Entities: wire(m.text.Entities),
+		LinkPreviewOptions: noPreview(), ReplyMarkup: markup,
 	}))
 }
 

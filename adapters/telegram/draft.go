@@ -58,11 +58,8 @@ func (a *Adapter) Draft(ctx context.Context, t adapters.Target, doc adapters.Bin
 		return rejected(err)
 	}
 	m := lastRows(p)
-	err = a.client.do(ctx, nil, func(ctx context.Context, b *bot.Bot) error {
-		_, err := b.SendMessageDraft(ctx, &bot.SendMessageDraftParams{
-			ChatID: at.chat, MessageThreadID: at.messageThread(), DraftID: draftID(doc), Text: m.Text, Entities: wire(m.Entities),
-		})
-		return err
+	err = call(ctx, a.client, nil, (*bot.Bot).SendMessageDraft, &bot.SendMessageDraftParams{
+		ChatID: at.chat, MessageThreadID: at.messageThread(), DraftID: draftID(doc), Text: m.Text, Entities: wire(m.Entities),
 	})
 	if f, ok := errors.AsType[*failure](err); ok && (f.Status == http.StatusBadRequest || f.Status == http.StatusForbidden || f.Status == http.StatusNotFound) {
 		// That's about drafts, whatever else it may mean: messages find out for themselves.
@@ -103,10 +100,7 @@ func (a *Adapter) Typing(ctx context.Context, t adapters.Target) adapters.Reply 
 	if err != nil {
 		return rejected(err)
 	}
-	return outcome(a.client.do(ctx, nil, func(ctx context.Context, b *bot.Bot) error {
-		_, err := b.SendChatAction(ctx, &bot.SendChatActionParams{
-			ChatID: at.chat, MessageThreadID: at.thread, Action: models.ChatActionTyping,
-		})
-		return err
+	return outcome(call(ctx, a.client, nil, (*bot.Bot).SendChatAction, &bot.SendChatActionParams{
+		ChatID: at.chat, MessageThreadID: at.thread, Action: models.ChatActionTyping,
 	}))
 }

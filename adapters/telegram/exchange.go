@@ -27,17 +27,18 @@ type answer struct {
 // oneCall is what the library makes one call through (bot.HttpClient), and keeps what came of it.
 type oneCall struct {
 	exchange *exchange.Exchange
+	method   string          // once it's known
 	result   json.RawMessage // nil: it wasn't accepted
 }
 
 // Do makes a request. The error is a *failure: whatever isn't an accepted call is one.
 func (c *oneCall) Do(r *http.Request) (*http.Response, error) {
-	method := r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]
-	got, f := c.exchange.Do(method, r)
+	c.method = r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]
+	got, f := c.exchange.Do(c.method, r)
 	if f != nil {
 		return nil, &failure{Failure: *f}
 	}
-	result, err := read(c.exchange, method, got)
+	result, err := read(c.exchange, c.method, got)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/go-telegram/bot"
+
 	"github.com/panebridge/panebridge/adapters/exchange"
 	"github.com/panebridge/panebridge/adapters/intake"
 )
@@ -87,7 +89,7 @@ func (i *Identity) ask(ctx context.Context) (Decoder, error) {
 	ctx, cancel := context.WithTimeout(ctx, askFor)
 	defer cancel()
 	var me Bot
-	err = i.client.raw(ctx, "getMe", nil, &me)
+	err = ask(ctx, i.client, &me, (*bot.Bot).GetMe)
 	if err == nil && me.ID != number {
 		err = &failure{Failure: i.client.exchange.Unreadable("getMe", errors.New("it says who another bot is"))}
 	}

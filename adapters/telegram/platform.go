@@ -15,6 +15,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-telegram/bot"
+	"github.com/go-telegram/bot/models"
+
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/exchange"
 	"github.com/panebridge/panebridge/adapters/intake"
@@ -59,11 +62,7 @@ func (p *Platform) Answer(ctx context.Context, press intake.Event, text string) 
 	if !ok {
 		return fmt.Errorf("answer a press: it's a %T", press.Action)
 	}
-	params := map[string]any{"callback_query_id": pressed.Token}
-	if text != "" {
-		params["text"] = cut(text, maxAnswerText)
-	}
-	err := p.client.raw(ctx, "answerCallbackQuery", params, nil)
+	err := call(ctx, p.client, nil, (*bot.Bot).AnswerCallbackQuery, &bot.AnswerCallbackQueryParams{CallbackQueryID: pressed.Token, Text: cut(text, maxAnswerText)})
 	if f, ok := errors.AsType[*failure](err); ok && f.Status == http.StatusBadRequest && strings.Contains(f.Text, "query is too old") {
 		return nil
 	}
@@ -93,7 +92,7 @@ func (p *Platform) Member(ctx context.Context, group adapters.Target, person str
 		return false, fmt.Errorf("look for %s in %s: %w", person, group, err)
 	}
 	var found member
-	if err := p.client.raw(ctx, "getChatMember", map[string]any{"chat_id": chat, "user_id": user}, &found); err != nil {
+	if err := call(ctx, p.client, &found, (*bot.Bot).GetChatMember, &bot.GetChatMemberParams{ChatID: chat, UserID: user}); err != nil {
 		return false, err
 	}
 	return isMember(found.Status, found.IsMember), nil
@@ -146,7 +145,7 @@ func (p *Platform) Fetch(ctx context.Context, f intake.File, limit int64, w io.W
 		Path string `json:"file_path"`
 		Size int64  `json:"file_size"`
 	}
-	err := p.client.raw(ctx, "getFile", map[string]any{"file_id": f.ID}, &file)
+	err := call(ctx, p.client, &file, (*bot.Bot).GetFile, &bot.GetFileParams{FileID: f.ID})
 	if said, ok := errors.AsType[*failure](err); ok && strings.Contains(said.Text, "file is too big") {
 		return fmt.Errorf("fetch a file: %w: Telegram gives bots at most 20 MB", intake.ErrTooLarge)
 	}
@@ -202,7 +201,18 @@ func (p *Platform) download(ctx context.Context, path string, limit int64, w io.
 
 // menus are those whom the commands are offered to. Both are narrower than the default
 // scope, so that a menu that another program left there doesn't show.
-var menus = []string{"all_private_chats", "all_group_chats"}
+func menus() []scopeOf {
+	return []scopeOf{
+		{"all_private_chats", &models.BotCommandScopeAllPrivateChats{}},
+		{"all_group_chats", &models.BotCommandScopeAllGroupChats{}},
+	}
+}
+
+// scopeOf is a scope, and how it's noted.
+type scopeOf struct {
+	name  string
+	scope models.BotCommandScope
+}
 
 // SetCommands implements intake.Platform. Who calls setMyCommands too often is
 // silenced for minutes (github.com/openclaw/openclaw/issues/32017), so a call that
@@ -214,10 +224,10 @@ func (p *Platform) SetCommands(ctx context.Context, commands []intake.CommandInf
 		return fmt.Errorf("encode the commands: %w", err)
 	}
 	// Another bot, or the same on another server, doesn't have them.
-	bot := p.client.address[:strings.LastIndexByte(p.client.address, ':')]
-	sum := sha256.Sum256(slices.Concat([]byte(bot), body))
+	self := p.client.address[:strings.LastIndexByte(p.client.address, ':')]
+	sum := sha256.Sum256(slices.Concat([]byte(self), body))
 	want := hex.EncodeToString(sum[:8])
-	for _, scope := range menus {
+	for _, scope := range menus() {
 		if err := p.setMenu(ctx, scope, want, list); err != nil {
 			return err
 		}
@@ -225,32 +235,27 @@ func (p *Platform) SetCommands(ctx context.Context, commands []intake.CommandInf
 	return nil
 }
 
-type commandJSON struct {
-	Command     string `json:"command"`
-	Description string `json:"description"`
-}
-
-func menu(commands []intake.CommandInfo) []commandJSON {
-	list := []commandJSON{}
+func menu(commands []intake.CommandInfo) []models.BotCommand {
+	list := []models.BotCommand{}
 	for _, c := range commands {
 		text := c.Help
 		if c.Args != "" {
 			text += " · " + c.Args
 		}
-		list = append(list, commandJSON{c.Name, cut(text, maxHelp)})
+		list = append(list, models.BotCommand{Command: c.Name, Description: cut(text, maxHelp)})
 	}
 	return list
 }
 
-func (p *Platform) setMenu(ctx context.Context, scope, want string, list []commandJSON) error {
-	has, err := p.notes.Note(ctx, "menu "+scope)
+func (p *Platform) setMenu(ctx context.Context, to scopeOf, want string, list []models.BotCommand) error {
+	has, err := p.notes.Note(ctx, "menu "+to.name)
 	if err != nil || has == want {
 		return err
 	}
 	if err := p.silent(ctx); err != nil {
 		return err
 	}
-	err = p.client.raw(ctx, "setMyCommands", map[string]any{"commands": list, "scope": map[string]string{"type": scope}}, nil)
+	err = call(ctx, p.client, nil, (*bot.Bot).SetMyCommands, &bot.SetMyCommandsParams{Commands: list, Scope: to.scope})
 	if f, ok := errors.AsType[*failure](err); ok && f.RetryAfter > 0 {
 		until := time.Now().Add(f.RetryAfter).Add(time.Second).Format(time.RFC3339)
 		return errors.Join(err, p.notes.PutNote(ctx, "menu silence", until))
@@ -258,7 +263,7 @@ func (p *Platform) setMenu(ctx context.Context, scope, want string, list []comma
 	if err != nil {
 		return err
 	}
-	return p.notes.PutNote(ctx, "menu "+scope, want)
+	return p.notes.PutNote(ctx, "menu "+to.name, want)
 }
 
 // silent returns an error while Telegram wants to hear of no commands.

@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/go-telegram/bot"
+
 	"github.com/panebridge/panebridge/adapters/exchange"
 	"github.com/panebridge/panebridge/adapters/intake"
 )
@@ -304,7 +306,7 @@ func (p *Poller) meetWebhook(ctx context.Context, rest time.Duration) time.Durat
 		p.vitals.Fails(ctx, "a webhook takes this bot's updates")
 	case p.opts.DeleteWebhook && time.Since(p.deleted) > seldom:
 		p.deleted = time.Now()
-		err := p.client.raw(ctx, "deleteWebhook", nil, nil)
+		err := call(ctx, p.client, nil, (*bot.Bot).DeleteWebhook, &bot.DeleteWebhookParams{})
 		if err == nil {
 			p.log.WarnContext(ctx, "took a webhook away, because the configuration says polling", "host", host)
 			p.rivals = rivals{}
@@ -320,7 +322,7 @@ func (p *Poller) meetWebhook(ctx context.Context, rest time.Duration) time.Durat
 // webhookHost returns whose webhook is set. The rest of its address may be a secret.
 func (p *Poller) webhookHost(ctx context.Context) (string, error) {
 	var info webhookInfo
-	if err := p.client.raw(ctx, "getWebhookInfo", nil, &info); err != nil {
+	if err := ask(ctx, p.client, &info, (*bot.Bot).GetWebhookInfo); err != nil {
 		return "", err
 	}
 	u, err := url.Parse(info.URL)

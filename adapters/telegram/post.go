@@ -51,13 +51,10 @@ func (a *Adapter) react(ctx context.Context, at place, id, emoji string) adapter
 	if err != nil {
 		return rejected(fmt.Errorf("%q is not a message's number", id))
 	}
-	return outcome(a.client.do(ctx, nil, func(ctx context.Context, b *bot.Bot) error {
-		_, err := b.SetMessageReaction(ctx, &bot.SetMessageReactionParams{
-			ChatID: at.chat, MessageID: n, Reaction: []models.ReactionType{{
-				Type: models.ReactionTypeTypeEmoji, ReactionTypeEmoji: &models.ReactionTypeEmoji{Emoji: emoji},
-			}},
-		})
-		return err
+	return outcome(call(ctx, a.client, nil, (*bot.Bot).SetMessageReaction, &bot.SetMessageReactionParams{
+		ChatID: at.chat, MessageID: n, Reaction: []models.ReactionType{{
+			Type: models.ReactionTypeTypeEmoji, ReactionTypeEmoji: &models.ReactionTypeEmoji{Emoji: emoji},
+		}},
 	}))
 }
 
@@ -68,8 +65,5 @@ func (a *Adapter) pin(ctx context.Context, at place, id string) adapters.Reply {
 	if err != nil {
 		return rejected(fmt.Errorf("%q is not a message's number", id))
 	}
-	return outcome(a.client.do(ctx, nil, func(ctx context.Context, b *bot.Bot) error {
-		_, err := b.PinChatMessage(ctx, &bot.PinChatMessageParams{ChatID: at.chat, MessageID: n, DisableNotification: true})
-		return err
-	}))
+	return outcome(call(ctx, a.client, nil, (*bot.Bot).PinChatMessage, &bot.PinChatMessageParams{ChatID: at.chat, MessageID: n, DisableNotification: true}))
 }

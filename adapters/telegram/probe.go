@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	"github.com/go-telegram/bot"
 )
 
 // Probe looks at a bot and its chats without running anything. It acknowledges no
@@ -54,7 +56,7 @@ func (b *Bot) Check() error {
 // Bot asks who the bot is.
 func (p *Probe) Bot(ctx context.Context) (Bot, error) {
 	var b Bot
-	err := p.client.raw(ctx, "getMe", nil, &b)
+	err := ask(ctx, p.client, &b, (*bot.Bot).GetMe)
 	return b, err
 }
 
@@ -71,7 +73,7 @@ const recently = 10 * time.Minute
 // Hook asks whether a webhook takes the bot's updates.
 func (p *Probe) Hook(ctx context.Context) (Hook, error) {
 	var info webhookInfo
-	if err := p.client.raw(ctx, "getWebhookInfo", nil, &info); err != nil || info.URL == "" {
+	if err := ask(ctx, p.client, &info, (*bot.Bot).GetWebhookInfo); err != nil || info.URL == "" {
 		return Hook{Pending: info.Pending}, err
 	}
 	h := Hook{Host: "an unknown address", Pending: info.Pending}
@@ -86,7 +88,7 @@ func (p *Probe) Hook(ctx context.Context) (Hook, error) {
 
 // Unhook takes a webhook away, so that updates can be read. Those that wait stay.
 func (p *Probe) Unhook(ctx context.Context) error {
-	return p.client.raw(ctx, "deleteWebhook", nil, nil)
+	return call(ctx, p.client, nil, (*bot.Bot).DeleteWebhook, &bot.DeleteWebhookParams{})
 }
 
 // IsConflict says whether something else reads the bot's updates: another program

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/go-telegram/bot"
+
 	"github.com/panebridge/panebridge/qos"
 )
 
@@ -22,15 +24,15 @@ type Seen struct {
 
 // Chat looks at a chat, and at the bot in it. A group that was upgraded is looked at
 // under its new number.
-func (p *Probe) Chat(ctx context.Context, bot Bot, id int64) (Seen, error) {
-	seen, err := p.chat(ctx, bot, id)
+func (p *Probe) Chat(ctx context.Context, self Bot, id int64) (Seen, error) {
+	seen, err := p.chat(ctx, self, id)
 	if f, ok := errors.AsType[*failure](err); ok && f.migratedTo != 0 {
-		return p.chat(ctx, bot, f.migratedTo)
+		return p.chat(ctx, self, f.migratedTo)
 	}
 	return seen, err
 }
 
-func (p *Probe) chat(ctx context.Context, bot Bot, id int64) (Seen, error) {
+func (p *Probe) chat(ctx context.Context, self Bot, id int64) (Seen, error) {
 	var chat struct {
 		ID        int64  `json:"id"`
 		Type      string `json:"type"`
@@ -39,14 +41,14 @@ func (p *Probe) chat(ctx context.Context, bot Bot, id int64) (Seen, error) {
 		LastName  string `json:"last_name"`
 		Forum     bool   `json:"is_forum"`
 	}
-	if err := p.client.raw(ctx, "getChat", map[string]any{"chat_id": id}, &chat); err != nil {
+	if err := call(ctx, p.client, &chat, (*bot.Bot).GetChat, &bot.GetChatParams{ChatID: id}); err != nil {
 		return Seen{}, err
 	}
 	if chat.Type == "private" {
 		name := strings.TrimSpace(chat.FirstName + " " + chat.LastName)
 		return Seen{
-			ID: chat.ID, Title: shownName(name), Private: true, Topics: bot.PrivateTopics,
-			MayWrite: true, MayTopic: bot.PrivateTopics,
+			ID: chat.ID, Title: shownName(name), Private: true, Topics: self.PrivateTopics,
+			MayWrite: true, MayTopic: self.PrivateTopics,
 		}, nil
 	}
 	var member struct {
@@ -54,7 +56,7 @@ func (p *Probe) chat(ctx context.Context, bot Bot, id int64) (Seen, error) {
 		CanSend bool   `json:"can_send_messages"` // if restricted
 		Topics  bool   `json:"can_manage_topics"` // if an administrator
 	}
-	if err := p.client.raw(ctx, "getChatMember", map[string]any{"chat_id": id, "user_id": bot.ID}, &member); err != nil {
+	if err := call(ctx, p.client, &member, (*bot.Bot).GetChatMember, &bot.GetChatMemberParams{ChatID: id, UserID: self.ID}); err != nil {
 		return Seen{}, err
 	}
 	seen := Seen{ID: chat.ID, Title: shownName(chat.Title), Basic: chat.Type == "group", Topics: chat.Forum}

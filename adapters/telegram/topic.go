@@ -32,10 +32,7 @@ func (t *topic) Check() error {
 // createTopic makes a topic.
 func (a *Adapter) createTopic(ctx context.Context, at place, title string) adapters.Reply {
 	var got topic
-	err := a.client.do(ctx, &got, func(ctx context.Context, b *bot.Bot) error {
-		_, err := b.CreateForumTopic(ctx, &bot.CreateForumTopicParams{ChatID: at.chat, Name: topicName(title)})
-		return err
-	})
+	err := call(ctx, a.client, &got, (*bot.Bot).CreateForumTopic, &bot.CreateForumTopicParams{ChatID: at.chat, Name: topicName(title)})
 	if err != nil {
 		return failed(err)
 	}
@@ -57,26 +54,17 @@ func topicName(title string) string {
 
 // closeTopic closes a topic: people can read it, and write no more.
 func (a *Adapter) closeTopic(ctx context.Context, at place) adapters.Reply {
-	return outcome(a.client.do(ctx, nil, func(ctx context.Context, b *bot.Bot) error {
-		_, err := b.CloseForumTopic(ctx, &bot.CloseForumTopicParams{ChatID: at.chat, MessageThreadID: at.thread})
-		return err
-	}))
+	return outcome(call(ctx, a.client, nil, (*bot.Bot).CloseForumTopic, &bot.CloseForumTopicParams{ChatID: at.chat, MessageThreadID: at.thread}))
 }
 
 // reopenTopic opens a closed topic.
 func (a *Adapter) reopenTopic(ctx context.Context, at place) adapters.Reply {
-	return outcome(a.client.do(ctx, nil, func(ctx context.Context, b *bot.Bot) error {
-		_, err := b.ReopenForumTopic(ctx, &bot.ReopenForumTopicParams{ChatID: at.chat, MessageThreadID: at.thread})
-		return err
-	}))
+	return outcome(call(ctx, a.client, nil, (*bot.Bot).ReopenForumTopic, &bot.ReopenForumTopicParams{ChatID: at.chat, MessageThreadID: at.thread}))
 }
 
 // renameTopic gives a topic another name. People see a message about it.
 func (a *Adapter) renameTopic(ctx context.Context, at place, title string) adapters.Reply {
-	return outcome(a.client.do(ctx, nil, func(ctx context.Context, b *bot.Bot) error {
-		_, err := b.EditForumTopic(ctx, &bot.EditForumTopicParams{ChatID: at.chat, MessageThreadID: at.thread, Name: topicName(title)})
-		return err
-	}))
+	return outcome(call(ctx, a.client, nil, (*bot.Bot).EditForumTopic, &bot.EditForumTopicParams{ChatID: at.chat, MessageThreadID: at.thread, Name: topicName(title)}))
 }
 
 // errLost is why a message doesn't count that was accepted.

@@ -12,6 +12,8 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/go-telegram/bot"
+
 	"github.com/panebridge/panebridge/adapters/exchange"
 	"github.com/panebridge/panebridge/adapters/intake"
 )
@@ -118,15 +120,15 @@ func (w *Webhook) Run(ctx context.Context) error {
 // set tells Telegram of the webhook. One connection: updates come one by one, in
 // order.
 func (w *Webhook) set(ctx context.Context) error {
-	return w.client.raw(ctx, "setWebhook", map[string]any{
-		"url": w.opts.URL, "secret_token": w.opts.Secret, "allowed_updates": allowedUpdates, "max_connections": 1,
-	}, nil)
+	return call(ctx, w.client, nil, (*bot.Bot).SetWebhook, &bot.SetWebhookParams{
+		URL: w.opts.URL, SecretToken: w.opts.Secret, AllowedUpdates: allowedUpdates, MaxConnections: 1,
+	})
 }
 
 // check asks Telegram whether updates arrive.
 func (w *Webhook) check(ctx context.Context) error {
 	var info webhookInfo
-	if err := w.client.raw(ctx, "getWebhookInfo", nil, &info); err != nil {
+	if err := ask(ctx, w.client, &info, (*bot.Bot).GetWebhookInfo); err != nil {
 		return err
 	}
 	switch failed := time.Unix(info.LastErrorDate, 0); {
