@@ -9,6 +9,7 @@ import (
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/qos"
+	"github.com/panebridge/panebridge/qos/qostest"
 )
 
 // Each knob of the configuration reaches the scheduler's options.
@@ -19,7 +20,7 @@ func TestEveryKnobIsTranslated(t *testing.T) {
 		return o
 	}
 	q := config.Default().Adapters.Telegram.QoS
-	if err := options(q).Validate(); err != nil {
+	if err := qostest.WithLimits(options(q)).Validate(); err != nil {
 		t.Error(err)
 	}
 	want := options(q)
