@@ -1,7 +1,5 @@
 package config
 
-import "strings"
-
 // Access says who may do what in chats. Nobody else may do anything, but for
 // whom a pairing code has let in.
 type Access struct {
@@ -14,11 +12,3 @@ type Access struct {
 }
 
 func defaultAccess() Access { return Access{PairingTTL: "720h"} }
-
-func personProblem(text string) string {
-	adapter, id, ok := strings.Cut(text, ":")
-	if !ok || targetProblem(text) != "" || strings.HasPrefix(id, "-") || strings.Contains(id, "/") || adapter == "" {
-		return "must be PLATFORM:ID of a person, such as telegram:123 or discord:456; names can be taken by anybody"
-	}
-	return ""
-}

@@ -22,20 +22,21 @@ const defaultPaneWidth, defaultPaneHeight = 120, 40
 // conversationID stands for the id of a conversation in Agent.Resume.
 const conversationID = "{id}"
 
-func (a *Agent) check(p part) {
+// Check implements Checker.
+func (a *Agent) Check(p Part) {
 	switch {
-	case !p.given("command"):
-		p.problem("command", `must be given, such as ["claude"]`)
+	case !p.Given("command"):
+		p.Problem("command", `must be given, such as ["claude"]`)
 	case len(a.Command) > 0 && a.Command[0] == "":
-		p.problem("command[0]", "must be the name or path of a program, not empty")
+		p.Problem("command[0]", "must be the name or path of a program, not empty")
 	}
 	if len(a.Resume) > 0 && !slices.ContainsFunc(a.Resume, func(arg string) bool { return strings.Contains(arg, conversationID) }) {
-		p.problem("resume", "must have "+conversationID+" in one of the arguments, where the conversation's id goes")
+		p.Problem("resume", "must have "+conversationID+" in one of the arguments, where the conversation's id goes")
 	}
-	if !p.given("width") {
+	if !p.Given("width") {
 		a.Width = defaultPaneWidth
 	}
-	if !p.given("height") {
+	if !p.Given("height") {
 		a.Height = defaultPaneHeight
 	}
 }

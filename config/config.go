@@ -12,7 +12,7 @@ import (
 )
 
 // Config is the whole configuration. Its zero value is not valid; begin with
-// [Default].
+// [Form.Default].
 type Config struct {
 	Tmux      Tmux                `yaml:"tmux" doc:"The tmux servers whose sessions panebridge can mirror."`
 	Sessions  Sessions            `yaml:"sessions" doc:"Which tmux sessions panebridge takes in, and how much of each it keeps."`
@@ -38,13 +38,13 @@ type Config struct {
 type Env func(name string) (value string, set bool)
 
 // Default returns the configuration that an empty file stands for.
-func Default() *Config {
+func (f Form) Default() *Config {
 	return &Config{
 		Tmux:      defaultTmux(),
 		Access:    defaultAccess(),
 		Sessions:  defaultSessions(),
 		Polling:   defaultPolling(),
-		Adapters:  defaultAdapters(),
+		Adapters:  f.defaultAdapters(),
 		Inbound:   defaultInbound(),
 		Prompts:   defaultPrompts(),
 		Attention: defaultAttention(),
@@ -59,9 +59,9 @@ func Default() *Config {
 
 // Parse reads a configuration from YAML. The name stands for the file in
 // problems. What is wrong with the text is an [*Errors], all of it at once.
-func Parse(name string, data []byte, env Env) (*Config, error) {
-	cfg := Default()
-	d := decoder{file: name, env: env}
+func (f Form) Parse(name string, data []byte, env Env) (*Config, error) {
+	cfg := f.Default()
+	d := decoder{form: f, file: name, env: env}
 	d.document(data, cfg)
 	if len(d.problems) > 0 {
 		return nil, newErrors(d.problems)
@@ -70,12 +70,12 @@ func Parse(name string, data []byte, env Env) (*Config, error) {
 }
 
 // Load reads the configuration in a file, which must exist.
-func Load(path string, env Env) (*Config, error) {
+func (f Form) Load(path string, env Env) (*Config, error) {
 	data, err := readFile(path)
 	if err != nil {
 		return nil, err
 	}
-	return Parse(path, data, env)
+	return f.Parse(path, data, env)
 }
 
 const (
@@ -151,14 +151,14 @@ func isDevNull(info os.FileInfo) bool {
 
 // Find loads the configuration from where [Path] says it is, and says where
 // that was. A missing file is an error only if somebody named it.
-func Find(flag string, env Env) (cfg *Config, path string, err error) {
+func (f Form) Find(flag string, env Env) (cfg *Config, path string, err error) {
 	path, named, err := Path(flag, env)
 	if err != nil {
 		return nil, "", err
 	}
-	cfg, err = Load(path, env)
+	cfg, err = f.Load(path, env)
 	if errors.Is(err, fs.ErrNotExist) && !named {
-		return Default(), path, nil
+		return f.Default(), path, nil
 	}
 	return cfg, path, err
 }

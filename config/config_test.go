@@ -12,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v4"
 
+	"github.com/panebridge/panebridge/adapters/discord"
+	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/config"
 )
 
@@ -23,14 +25,19 @@ func env(variables map[string]string) config.Env {
 	}
 }
 
+// form has two platforms in it, however many there are.
+func form() config.Form {
+	return config.Form{Platforms: []config.PlatformForm{telegram.Form(), discord.Form()}}
+}
+
 func parse(text string) (*config.Config, error) {
-	return config.Parse("c.yaml", []byte(text), env(map[string]string{"USER": "ann", "KEY": "s3cret", "NAME": "agent-"}))
+	return form().Parse("c.yaml", []byte(text), env(map[string]string{"USER": "ann", "KEY": "s3cret", "NAME": "agent-"}))
 }
 
 func TestNothingIsTheDefault(t *testing.T) {
 	for _, text := range []string{"", "# only a comment\n", "---\n", "{}", "tmux:\npolling:\nagents:\n", "\ufefflog: {level: info}\r\n"} {
 		got, err := parse(text)
-		if diff := cmp.Diff(config.Default(), got); err != nil || diff != "" {
+		if diff := cmp.Diff(form().Default(), got); err != nil || diff != "" {
 			t.Errorf("Parse(%q): %v\n%s", text, err, diff)
 		}
 	}
@@ -67,9 +74,10 @@ log: {level: debug, format: json}
 		Env:     map[string]config.Secret{"API_KEY": config.NewSecret("x-s3cret"), "PORT": config.NewSecret("8080")},
 		Profile: "generic", Width: 120, Height: 40,
 	}
-	telegram := config.Default().Adapters.Telegram
-	telegram.QoS.Mode, telegram.QoS.GroupMPM, telegram.QoS.LendReserve = "coalesce_only", 3, false
-	telegram.QoS.ReserveMPM = 2 // not given: it makes room
+	platforms := form().Default()
+	tg := telegram.ConfigOf(platforms)
+	tg.QoS.Mode, tg.QoS.GroupMPM, tg.QoS.LendReserve = "coalesce_only", 3, false
+	tg.QoS.ReserveMPM = 2 // not given: it makes room
 	want := &config.Config{
 		Tmux:     config.Tmux{Servers: []config.TmuxServer{{SocketName: "work"}, {SocketPath: "/run/ann/tmux.sock"}}},
 		Sessions: config.Sessions{Adopt: []string{"agent-*", "a[0-9]?"}, TmuxPrefix: "my-", HistoryLimit: 1000, LogMaxLines: 1000, KeepEnded: "12h", ShellIntegration: true},
@@ -80,16 +88,16 @@ log: {level: debug, format: json}
 			{Session: "agent-*", To: "telegram:-100/7", View: "final", Input: true},
 			{Session: "*", To: "discord:5", View: "stream"},
 		},
-		Adapters:  config.Adapters{Web: config.Web{Enabled: false, Listen: "[::1]:0"}, Telegram: telegram, Discord: config.Default().Adapters.Discord},
+		Adapters:  config.Adapters{Web: config.Web{Enabled: false, Listen: "[::1]:0"}, Platforms: platforms.Adapters.Platforms},
 		Agents:    map[string]config.Agent{"claude": agent, "other": agent},
-		Access:    config.Default().Access,
-		Inbound:   config.Default().Inbound,
-		Mail:      config.Default().Mail,
-		Notices:   config.Default().Notices,
-		Wait:      config.Default().Wait,
-		Prompts:   config.Default().Prompts,
-		Attention: config.Default().Attention,
-		Redis:     config.Default().Redis,
+		Access:    form().Default().Access,
+		Inbound:   form().Default().Inbound,
+		Mail:      form().Default().Mail,
+		Notices:   form().Default().Notices,
+		Wait:      form().Default().Wait,
+		Prompts:   form().Default().Prompts,
+		Attention: form().Default().Attention,
+		Redis:     form().Default().Redis,
 		Redact:    config.Redact{Enabled: true, Rules: []config.RedactRule{{Name: "customer", Pattern: "C-[0-9]{6}$"}}, Allow: []string{"/^test/"}},
 		Log:       config.Log{Level: "debug", Format: "json"},
 	}
@@ -118,11 +126,11 @@ func TestLoad(t *testing.T) {
 	file := filepath.Join(dir, "panebridge", "config.yaml")
 	absent := env(map[string]string{"XDG_CONFIG_HOME": dir})
 
-	got, path, err := config.Find("", absent)
-	if diff := cmp.Diff(config.Default(), got); err != nil || path != file || diff != "" {
+	got, path, err := form().Find("", absent)
+	if diff := cmp.Diff(form().Default(), got); err != nil || path != file || diff != "" {
 		t.Errorf("without a default file: %q, %v\n%s", path, err, diff)
 	}
-	if _, _, err := config.Find(file, absent); !errors.Is(err, fs.ErrNotExist) || !strings.HasPrefix(err.Error(), "read configuration: ") {
+	if _, _, err := form().Find(file, absent); !errors.Is(err, fs.ErrNotExist) || !strings.HasPrefix(err.Error(), "read configuration: ") {
 		t.Errorf("without the file that was named: %v", err)
 	}
 
@@ -132,7 +140,7 @@ func TestLoad(t *testing.T) {
 	if err := os.WriteFile(file, []byte("log: {level: loud}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, _, err = config.Find("", absent)
+	_, _, err = form().Find("", absent)
 	if want := file + ":1:14: log.level: must be one of debug, info, warn, error"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}

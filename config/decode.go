@@ -13,14 +13,15 @@ import (
 // walks nodes itself, rather than let the library decode, so that every value
 // has its position for the rules that come after its type.
 type decoder struct {
+	form     Form
 	file     string
 	env      Env
 	problems []Problem
 	nodes    map[string]*yaml.Node // the values that are given, by YAML path
 }
 
-// checker is a section with rules that its tags can't express.
-type checker interface{ check(part) }
+// Checker is a section with rules that its tags can't express.
+type Checker interface{ Check(p Part) }
 
 func (d *decoder) report(at *yaml.Node, path, message string) {
 	d.problems = append(d.problems, Problem{d.file, at.Line, at.Column, path, message})
@@ -66,7 +67,7 @@ func (d *decoder) value(n *yaml.Node, v reflect.Value, r rules, path string) {
 }
 
 func (d *decoder) section(n *yaml.Node, v reflect.Value, path string) {
-	fields := fieldsOf(v.Type())
+	fields := fieldsOf(v)
 	before := len(d.problems)
 	d.entries(n, path, func(key, value *yaml.Node) {
 		i := slices.IndexFunc(fields, func(f field) bool { return f.key == key.Value })
@@ -75,12 +76,12 @@ func (d *decoder) section(n *yaml.Node, v reflect.Value, path string) {
 			return
 		}
 		f := fields[i]
-		d.value(value, v.Field(f.index), f.rules, join(path, f.key))
+		d.value(value, f.value, f.rules, join(path, f.key))
 	})
 	// A section that isn't even a mapping breaks no finer rule.
 	wrongKind := n.Kind != yaml.MappingNode && len(d.problems) > before
-	if c, ok := reflect.TypeAssert[checker](v.Addr()); ok && !wrongKind {
-		c.check(part{d, path})
+	if c, ok := reflect.TypeAssert[Checker](v.Addr()); ok && !wrongKind {
+		c.Check(Part{d, path})
 	}
 }
 
@@ -88,7 +89,7 @@ func (d *decoder) mapping(n *yaml.Node, v reflect.Value, r rules, path string) {
 	entryType := v.Type().Elem()
 	v.SetZero()
 	d.entries(n, path, func(key, value *yaml.Node) {
-		if problem := r.keys.check(key.Value); problem != "" {
+		if problem := r.keys.check(d.form, key.Value); problem != "" {
 			d.report(key, path, "has the key "+named(key, entryType)+", which "+problem)
 			return
 		}

@@ -21,8 +21,9 @@ func Diff(from, to *Config) []Change {
 
 func diffSection(from, to reflect.Value, path string, reload bool) []Change {
 	var changes []Change
-	for _, f := range fieldsOf(from.Type()) {
-		a, b := from.Field(f.index), to.Field(f.index)
+	others := fieldsOf(to)
+	for i, f := range fieldsOf(from) {
+		a, b := f.value, others[i].value
 		path, reload := join(path, f.key), reload || f.reload
 		switch {
 		case isSection(a.Type()):

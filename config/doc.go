@@ -3,9 +3,9 @@
 //
 // What lives here: the structs of the configuration ([Config] and one file per
 // section), their defaults, the reader that fills them and reports problems
-// with file, line, column and YAML path ([Parse], [Errors]), and what is made
-// from the same structs: the commented example ([Example]), the JSON schema
-// ([Schema]) and the comparison a reload needs ([Diff]). Where the file and the
+// with file, line, column and YAML path ([Form.Parse], [Errors]), and what is made
+// from the same structs: the commented example ([Form.Example]), the JSON schema
+// ([Form.Schema]) and the comparison a reload needs ([Diff]). Where the file and the
 // state folder are is in [Path] and [StateDir].
 //
 // What may not: anything else of panebridge. The parts have options of their
@@ -23,7 +23,8 @@
 //	reload  "yes" if a change can be applied at run time; holds for all below
 //
 // Defaults are Go values, beside each section. Rules over several keys are the
-// section's check method. A new section is one file and one field in its parent.
+// section's Check method. A new section is one file and one field in its parent. That of
+// a chat platform lives beside its adapter, and is in the [Form] that configurations are read by.
 package config
 
 //go:generate go run ./internal/gen ../config.example.yaml

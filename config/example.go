@@ -18,16 +18,16 @@ const exampleHead = `# panebridge: every key, with its default. All of it can be
 
 // Example returns the contents of config.example.yaml: every key with its
 // default and a line of why. Read back, it is [Default].
-func Example() string {
-	return exampleHead + exampleSection(reflect.ValueOf(*Default()), false)
+func (f Form) Example() string {
+	return exampleHead + exampleSection(reflect.ValueOf(*f.Default()), false)
 }
 
 // exampleSection writes the keys of a section, not indented. Keys without a
 // default are commented out, unless all of the section is going to be.
 func exampleSection(section reflect.Value, inactive bool) string {
 	var out strings.Builder
-	for _, f := range fieldsOf(section.Type()) {
-		value := section.Field(f.index)
+	for _, f := range fieldsOf(section) {
+		value := f.value
 		if isSection(value.Type()) || value.Kind() == reflect.Map && !inactive || isSections(value.Type()) && value.IsZero() {
 			out.WriteString("\n")
 		}

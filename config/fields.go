@@ -7,7 +7,7 @@ import (
 
 // field is one key of a section, as its struct tag describes it (see doc.go).
 type field struct {
-	index   int
+	value   reflect.Value
 	key     string
 	doc     string
 	example string
@@ -26,12 +26,19 @@ type rules struct {
 // entry returns the rules for the entries of a list that has rules r.
 func (r rules) entry() rules { return rules{oneOf: r.oneOf, is: r.is} }
 
-func fieldsOf(section reflect.Type) []field {
-	fields := make([]field, section.NumField())
-	for i := range fields {
-		tag := section.Field(i).Tag
-		fields[i] = field{
-			index:   i,
+// fieldsOf returns the keys of a section, with their values. Each platform is one of Adapters.
+func fieldsOf(section reflect.Value) []field {
+	var fields []field
+	for i := range section.NumField() {
+		if platforms, ok := reflect.TypeAssert[[]Platform](section.Field(i)); ok {
+			for _, p := range platforms {
+				fields = append(fields, field{value: reflect.ValueOf(p.Section).Elem(), key: p.Name, doc: p.Doc})
+			}
+			continue
+		}
+		tag := section.Type().Field(i).Tag
+		fields = append(fields, field{
+			value:   section.Field(i),
 			key:     tag.Get("yaml"),
 			doc:     tag.Get("doc"),
 			example: tag.Get("eg"),
@@ -43,7 +50,7 @@ func fieldsOf(section reflect.Type) []field {
 				is:    formatOf(tag.Get("is")),
 				keys:  formatOf(tag.Get("keys")),
 			},
-		}
+		})
 	}
 	return fields
 }

@@ -8,8 +8,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/panebridge/panebridge/config"
 )
 
 // Whatever stands where a configuration should, it's read or refused within eleven seconds.
@@ -80,7 +78,7 @@ func TestAConfigurationIsReadFromFilesAndPipes(t *testing.T) {
 				close(read)
 			}
 			began := time.Now()
-			cfg, err := config.Load(path, nil)
+			cfg, err := form().Load(path, nil)
 			if took := time.Since(began); took > 11*time.Second {
 				t.Errorf("it took %s", took)
 			}

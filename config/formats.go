@@ -17,6 +17,7 @@ type format struct {
 	must    string // what would be right
 	pattern string // the rule as a regular expression, where it is one
 	problem func(text string) string
+	place   func(f Form, text string) string // of a text that names a platform
 }
 
 // formatOf returns the format a tag names. An unknown name is a mistake in
@@ -42,9 +43,9 @@ func formatOf(name string) format {
 	case "glob":
 		return format{problem: globProblem}
 	case "target":
-		return format{problem: targetProblem}
+		return format{place: Form.targetProblem}
 	case "target_or_none":
-		return format{problem: orNone(targetProblem)}
+		return format{place: Form.targetOrNoneProblem}
 	case "loopback":
 		return format{problem: loopbackProblem}
 	case "http_url":
@@ -53,10 +54,8 @@ func formatOf(name string) format {
 		return format{problem: orNone(httpURLProblem)}
 	case "proxy_url":
 		return format{problem: orNone(proxyURLProblem)}
-	case "snowflake":
-		return format{must: "must be an id of Discord's, 15 to 20 digits, as Copy ID in its menus gives it (Settings, Advanced, Developer Mode)", pattern: `^([0-9]{15,20})?$`}
 	case "person":
-		return format{problem: personProblem}
+		return format{place: Form.personProblem}
 	case "regexp":
 		return format{problem: regexpProblem}
 	case "duration":
@@ -82,8 +81,10 @@ func formatOf(name string) format {
 }
 
 // check says what is wrong with a text, or nothing. It doesn't repeat the text.
-func (f format) check(text string) string {
+func (f format) check(form Form, text string) string {
 	switch {
+	case f.place != nil:
+		return f.place(form, text)
 	case f.problem != nil:
 		return f.problem(text)
 	case f.pattern != "" && !regexp.MustCompile(f.pattern).MatchString(text):

@@ -11,7 +11,7 @@ import (
 // FuzzParse: whatever the input, Parse returns, and every problem stands
 // within the file: at most on the line after the last, in its first column.
 func FuzzParse(f *testing.F) {
-	f.Add(config.Example())
+	f.Add(form().Example())
 	for _, test := range badInputs {
 		f.Add(test.in)
 	}

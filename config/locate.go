@@ -5,13 +5,13 @@ import "go.yaml.in/yaml/v4"
 // Locate returns an [*Errors] of what others have found wrong with the values of a
 // file that Load has taken, each problem at the place of its Path there. Of a key
 // that isn't given that's the place of the nearest one above it.
-func Locate(file string, env Env, found []Problem) error {
+func (f Form) Locate(file string, env Env, found []Problem) error {
 	data, err := readFile(file)
 	if err != nil {
 		return err
 	}
-	d := decoder{file: file, env: env}
-	d.document(data, Default())
+	d := decoder{form: f, file: file, env: env}
+	d.document(data, f.Default())
 	for _, p := range found {
 		at := d.nearest(p.Path)
 		if at == nil { // an empty file

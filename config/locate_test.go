@@ -38,7 +38,7 @@ adapters: {telegram: {qos: {group_mpm: 7}}}
 			found = append(found, config.Problem{Path: p.Path, Message: p.Message})
 			tt.want[i].File = file
 		}
-		if diff := cmp.Diff((&config.Errors{Problems: tt.want}).Error(), config.Locate(file, env(nil), found).Error()); diff != "" {
+		if diff := cmp.Diff((&config.Errors{Problems: tt.want}).Error(), form().Locate(file, env(nil), found).Error()); diff != "" {
 			t.Error(diff)
 		}
 	}

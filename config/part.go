@@ -6,21 +6,21 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// part is a place in the file, for the check methods. A key may be a path
+// Part is a place in the file, for the Check methods. A key may be a path
 // below the place (servers[0]); the empty one is the place itself.
-type part struct {
+type Part struct {
 	d    *decoder
 	path string
 }
 
-// given reports whether the file has the key.
-func (p part) given(key string) bool {
+// Given reports whether the file has the key.
+func (p Part) Given(key string) bool {
 	_, ok := p.d.nodes[join(p.path, key)]
 	return ok
 }
 
-// sound reports whether nothing at or below the key has been found wrong.
-func (p part) sound(key string) bool {
+// Sound reports whether nothing at or below the key has been found wrong.
+func (p Part) Sound(key string) bool {
 	path := join(p.path, key)
 	for _, problem := range p.d.problems {
 		rest, at := strings.CutPrefix(problem.Path, path)
@@ -31,10 +31,10 @@ func (p part) sound(key string) bool {
 	return true
 }
 
-// problem reports a problem with the key's value, unless one is known: what
+// Problem reports a problem with the key's value, unless one is known: what
 // follows from it isn't news.
-func (p part) problem(key, message string) {
-	if !p.sound(key) {
+func (p Part) Problem(key, message string) {
+	if !p.Sound(key) {
 		return
 	}
 	path := join(p.path, key)

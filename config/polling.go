@@ -21,14 +21,15 @@ func defaultPolling() Polling {
 	}
 }
 
-func (p *Polling) check(at part) {
-	if !at.given("focus_cadence_s") {
+// Check implements Checker.
+func (p *Polling) Check(at Part) {
+	if !at.Given("focus_cadence_s") {
 		// Whoever sets only the output cadence, and low, shouldn't have to
 		// hear of a key they haven't written.
 		p.FocusCadence = min(p.FocusCadence, p.OutputCadence)
 	}
-	if p.FocusCadence > p.OutputCadence && at.sound("output_cadence_s") {
-		at.problem("focus_cadence_s", fmt.Sprintf("must be at most output_cadence_s, which is %s, not %s",
+	if p.FocusCadence > p.OutputCadence && at.Sound("output_cadence_s") {
+		at.Problem("focus_cadence_s", fmt.Sprintf("must be at most output_cadence_s, which is %s, not %s",
 			formatNumber(float64(p.OutputCadence)), formatNumber(float64(p.FocusCadence))))
 	}
 }

@@ -10,9 +10,10 @@ type Prompts struct {
 
 func defaultPrompts() Prompts { return Prompts{RemindAfter: "10m"} }
 
-func (p *Prompts) check(at part) {
+// Check implements Checker.
+func (p *Prompts) Check(at Part) {
 	if p.EscalateTo != "" && p.RemindAfter.Duration() == 0 {
-		at.problem("escalate_to", "must not be given when remind_after is 0: that's when it's shown there")
+		at.Problem("escalate_to", "must not be given when remind_after is 0: that's when it's shown there")
 	}
 }
 

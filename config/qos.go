@@ -15,29 +15,23 @@ type QoS struct {
 	ActiveEmitterEMAAlpha float64 `yaml:"active_emitter_ema_alpha" min:"0.01" max:"1" doc:"Weight of the newest count of active sessions in its moving average (strict)."`
 }
 
-func defaultTelegramQoS() QoS {
+// DefaultQoS is for a platform that counts messages by the minute.
+func DefaultQoS() QoS {
 	return QoS{
 		Mode: "strict", GroupMPM: 20, OutputBudgetRatio: 0.8, ReserveMPM: 4, LendReserve: true, RoundingMS: 100,
 		MinSessionTick: 3, ActiveEmitterWindow: 10, ActiveEmitterEMAAlpha: 0.2,
 	}
 }
 
-// defaultDiscordQoS: 5 calls in 5 s is what a channel takes, and 1.5 s is as fast as
-// edits are read.
-func defaultDiscordQoS() QoS {
-	q := defaultTelegramQoS()
-	q.Mode, q.GroupMPM, q.RoundingMS = "coalesce_only", 60, 1500
-	return q
-}
-
-func (q *QoS) check(p part) {
-	if !p.given("reserve_mpm") {
+// Check implements Checker.
+func (q *QoS) Check(p Part) {
+	if !p.Given("reserve_mpm") {
 		// Whoever sets only a low group_mpm shouldn't have to hear of a key they
 		// haven't written.
 		q.ReserveMPM = min(q.ReserveMPM, max(q.GroupMPM-1, 1))
 	}
-	if q.ReserveMPM >= q.GroupMPM && p.sound("group_mpm") {
-		p.problem("reserve_mpm", fmt.Sprintf("must be from 1 to %d, below group_mpm, which is %d; not %d",
+	if q.ReserveMPM >= q.GroupMPM && p.Sound("group_mpm") {
+		p.Problem("reserve_mpm", fmt.Sprintf("must be from 1 to %d, below group_mpm, which is %d; not %d",
 			q.GroupMPM-1, q.GroupMPM, q.ReserveMPM))
 	}
 }

@@ -20,10 +20,11 @@ type RedactRule struct {
 
 func defaultRedact() Redact { return Redact{Enabled: true} }
 
-func (r *RedactRule) check(p part) {
+// Check implements Checker.
+func (r *RedactRule) Check(p Part) {
 	for _, key := range []string{"name", "pattern"} {
-		if !p.given(key) {
-			p.problem(key, "must be given")
+		if !p.Given(key) {
+			p.Problem(key, "must be given")
 		}
 	}
 }

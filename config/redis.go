@@ -27,26 +27,27 @@ type Redis struct {
 
 func defaultRedis() Redis { return Redis{MaxProcesses: 4, TimeoutMS: 150} }
 
-func (r *Redis) check(p part) {
+// Check implements Checker.
+func (r *Redis) Check(p Part) {
 	if r.Password.Reveal() != "" && r.PasswordFile != "" {
-		p.problem("password_file", "must not be given beside password")
+		p.Problem("password_file", "must not be given beside password")
 	}
-	if r.MasterName != "" && len(r.Addrs) == 0 && p.sound("addrs") {
-		p.problem("addrs", "must name the Sentinels when master_name is given")
+	if r.MasterName != "" && len(r.Addrs) == 0 && p.Sound("addrs") {
+		p.Problem("addrs", "must name the Sentinels when master_name is given")
 	}
 	if r.MasterName != "" && r.Cluster {
-		p.problem("cluster", "must be false beside master_name: Sentinels watch a single master")
+		p.Problem("cluster", "must be false beside master_name: Sentinels watch a single master")
 	}
 	if isCluster := r.Cluster || len(r.Addrs) > 1 && r.MasterName == ""; isCluster && r.DB != 0 {
-		p.problem("db", "must be 0 in a Cluster")
+		p.Problem("db", "must be 0 in a Cluster")
 	}
 	for _, f := range []struct{ key, value string }{{"tls_ca_file", r.TLSCAFile}, {"tls_cert_file", r.TLSCertFile}, {"tls_key_file", r.TLSKeyFile}} {
 		if f.value != "" && !r.TLS {
-			p.problem(f.key, "must be given only when tls is true")
+			p.Problem(f.key, "must be given only when tls is true")
 		}
 	}
-	if (r.TLSCertFile == "") != (r.TLSKeyFile == "") && p.sound("tls_cert_file") && p.sound("tls_key_file") {
-		p.problem("tls_cert_file", "must be given together with tls_key_file")
+	if (r.TLSCertFile == "") != (r.TLSKeyFile == "") && p.Sound("tls_cert_file") && p.Sound("tls_key_file") {
+		p.Problem("tls_cert_file", "must be given together with tls_key_file")
 	}
 }
 

@@ -30,7 +30,7 @@ func TestRedis(t *testing.T) {
 			if !strings.HasPrefix(c.yaml, "{") {
 				text = "redis: {" + c.yaml + "}"
 			}
-			_, err := Parse("c.yaml", []byte(text), func(string) (string, bool) { return "", false })
+			_, err := Form{}.Parse("c.yaml", []byte(text), func(string) (string, bool) { return "", false })
 			switch {
 			case c.want == "" && err != nil:
 				t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 func (d *decoder) text(n *yaml.Node, v reflect.Value, r rules, path string) {
 	text, problem := d.expanded(n)
 	if problem == "" {
-		problem = r.text(text)
+		problem = r.text(d.form, text)
 	}
 	if problem != "" {
 		d.report(n, path, problem)
@@ -77,11 +77,11 @@ func (d *decoder) number(n *yaml.Node, v reflect.Value, r rules, path string) {
 	}
 }
 
-func (r rules) text(text string) string {
+func (r rules) text(form Form, text string) string {
 	if len(r.oneOf) > 0 && !slices.Contains(r.oneOf, text) {
 		return "must be one of " + strings.Join(r.oneOf, ", ")
 	}
-	return r.is.check(text)
+	return r.is.check(form, text)
 }
 
 func (r rules) number(x float64) string {

@@ -24,11 +24,12 @@ type schema struct {
 }
 
 // Schema returns the JSON schema of the configuration file, for editors.
-func Schema() ([]byte, error) {
-	root := schemaOf(reflect.TypeFor[Config](), rules{})
+func (f Form) Schema() ([]byte, error) {
+	defaults := reflect.ValueOf(*f.Default())
+	root := sectionSchema(defaults)
 	root.Dialect = "https://json-schema.org/draft/2020-12/schema"
 	root.Title = "panebridge configuration"
-	addDefaults(root, reflect.ValueOf(*Default()))
+	addDefaults(root, defaults)
 	return json.MarshalIndent(root, "", "  ")
 }
 
@@ -41,7 +42,7 @@ func schemaOf(t reflect.Type, r rules) *schema {
 	}
 	switch t.Kind() {
 	case reflect.Struct:
-		return sectionSchema(t)
+		return sectionSchema(reflect.Zero(t))
 	case reflect.Map:
 		names := &schema{Type: "string", Pattern: r.keys.pattern}
 		return &schema{Type: []string{"object", "null"}, PropertyNames: names, Additional: schemaOf(t.Elem(), r.entry())}
@@ -58,10 +59,13 @@ func schemaOf(t reflect.Type, r rules) *schema {
 	}
 }
 
-func sectionSchema(t reflect.Type) *schema {
+func sectionSchema(section reflect.Value) *schema {
 	s := &schema{Type: []string{"object", "null"}, Properties: map[string]*schema{}, Additional: false}
-	for _, f := range fieldsOf(t) {
-		property := schemaOf(t.Field(f.index).Type, f.rules)
+	for _, f := range fieldsOf(section) {
+		property := schemaOf(f.value.Type(), f.rules)
+		if isSection(f.value.Type()) {
+			property = sectionSchema(f.value)
+		}
 		property.Description = f.doc
 		s.Properties[f.key] = property
 	}
@@ -69,8 +73,8 @@ func sectionSchema(t reflect.Type) *schema {
 }
 
 func addDefaults(s *schema, section reflect.Value) {
-	for _, f := range fieldsOf(section.Type()) {
-		property, value := s.Properties[f.key], section.Field(f.index)
+	for _, f := range fieldsOf(section) {
+		property, value := s.Properties[f.key], f.value
 		switch {
 		case value.Type() == reflect.TypeFor[Secret]():
 		case isSection(value.Type()):

@@ -6,11 +6,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/adapters/all"
 )
 
 func TestSchema(t *testing.T) {
-	text, err := config.Schema()
+	text, err := all.Form().Schema()
 	if err != nil {
 		t.Fatal(err)
 	}

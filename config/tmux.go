@@ -18,20 +18,22 @@ func defaultTmux() Tmux {
 	return Tmux{Servers: []TmuxServer{{SocketName: "default"}}}
 }
 
-func (t *Tmux) check(p part) {
+// Check implements Checker.
+func (t *Tmux) Check(p Part) {
 	first := map[TmuxServer]int{}
 	for i, server := range t.Servers {
 		key := fmt.Sprintf("servers[%d]", i)
 		if j, seen := first[server]; seen {
-			p.problem(key, fmt.Sprintf("must name another socket than servers[%d]", j))
+			p.Problem(key, fmt.Sprintf("must name another socket than servers[%d]", j))
 			continue
 		}
 		first[server] = i
 	}
 }
 
-func (s *TmuxServer) check(p part) {
+// Check implements Checker.
+func (s *TmuxServer) Check(p Part) {
 	if (s.SocketName == "") == (s.SocketPath == "") {
-		p.problem("", "must have exactly one of socket_name and socket_path")
+		p.Problem("", "must have exactly one of socket_name and socket_path")
 	}
 }

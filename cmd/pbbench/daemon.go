@@ -17,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/panebridge/panebridge/adapters/all"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api/client"
 	"github.com/panebridge/panebridge/internal/app"
@@ -207,7 +208,7 @@ func profileOn(ctx context.Context, on <-chan struct{}, name string) (stop func(
 }
 
 func runDaemon(ctx context.Context, opt daemonOptions, socket, state string) error {
-	cfg := config.Default()
+	cfg := all.Form().Default()
 	cfg.Tmux.Servers = []config.TmuxServer{{SocketPath: socket}}
 	cfg.Adapters.Web.Listen = "127.0.0.1:0"
 	cfg.Polling.OutputCadence = config.Seconds(opt.cadence)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/panebridge/panebridge/adapters/all"
 	"github.com/panebridge/panebridge/config"
 )
 
@@ -16,7 +17,7 @@ func loadAgents(t *testing.T, text string) (*daemon, *config.Config) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cfg, err := config.Load(path, os.LookupEnv)
+	cfg, err := all.Form().Load(path, os.LookupEnv)
 	if err != nil {
 		t.Fatal(err)
 	}

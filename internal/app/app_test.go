@@ -13,6 +13,9 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/all"
+	"github.com/panebridge/panebridge/adapters/discord"
+	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/api/client"
@@ -55,7 +58,7 @@ func newDaemon(t *testing.T) *daemon {
 	t.Helper()
 	dir := shortTemp(t)
 	d := &daemon{T: t, dir: dir, socket: filepath.Join(dir, "tmux")}
-	d.cfg = config.Default()
+	d.cfg = all.Form().Default()
 	d.cfg.Tmux.Servers = []config.TmuxServer{{SocketPath: d.socket}}
 	d.cfg.Adapters.Web.Listen = "127.0.0.1:0"
 	d.cfg.Polling.OutputCadence, d.cfg.Polling.FocusCadence = 0.1, 0.1
@@ -216,3 +219,12 @@ func TestFromPaneToLogAndBack(t *testing.T) {
 		t.Errorf("lines are:\n%s\nwant:\n%s", got, want)
 	}
 }
+
+// The sections of the platforms in a configuration.
+func telegramConfig(cfg *config.Config) *telegram.Config { return telegram.ConfigOf(cfg) }
+func discordConfig(cfg *config.Config) *discord.Config   { return discord.ConfigOf(cfg) }
+
+type (
+	telegramChat   = telegram.ConfigChat
+	discordChannel = discord.ConfigChannel
+)

@@ -19,10 +19,10 @@ func TestNewIsACardWhereThereAreNoTopics(t *testing.T) {
 	operator := telegram.AddUser(telegramtest.User{FirstName: "O"})
 	d := newDaemon(t)
 	d.stop()
-	tg := &d.cfg.Adapters.Telegram
+	tg := telegramConfig(d.cfg)
 	tg.Enabled, tg.Token, tg.APIURL = true, config.NewSecret(telegramtest.DefaultToken), onAPort(t, telegram)
 	group := telegram.AddChat(telegramtest.ChatSpec{Title: "Agents"}, operator)
-	tg.Chats = []config.TelegramChat{{ID: int(group)}}
+	tg.Chats = []telegramChat{{ID: int(group)}}
 	d.cfg.Access.Operators = []string{"telegram:" + strconv.FormatInt(operator.ID, 10)}
 	d.start()
 	for name, at := range map[string]telegramtest.Place{"a group": {Chat: group}, "a private chat": operator.Private()} {
@@ -53,9 +53,9 @@ func TestNewIsACardWhereThereAreNoThreads(t *testing.T) {
 	operator := world.Person("O")
 	d := newDaemon(t)
 	d.stop()
-	cfg := &d.cfg.Adapters.Discord
+	cfg := discordConfig(d.cfg)
 	cfg.Enabled, cfg.Token, cfg.APIURL, cfg.Guild = true, config.NewSecret(world.Token()), onAPort(t, world)+"/api", guild.ID
-	cfg.Channels = []config.DiscordChannel{{ID: channel.ID}}
+	cfg.Channels = []discordChannel{{ID: channel.ID}}
 	d.cfg.Access.Operators = []string{"discord:" + operator.ID}
 	d.start()
 	d.await("the gateway", func() bool { return world.Gateways() == 1 })

@@ -39,12 +39,12 @@ func platformsOf(cfg *config.Config) (made []adapters.Adapter, found []config.Pr
 		file    string
 		adapter func(token string) (adapters.Adapter, error)
 	}{
-		{telegram.Name, cfg.Adapters.Telegram.Enabled, cfg.Adapters.Telegram.Token, cfg.Adapters.Telegram.TokenFile, func(token string) (adapters.Adapter, error) {
+		{telegram.Name, telegram.ConfigOf(cfg).Enabled, telegram.ConfigOf(cfg).Token, telegram.ConfigOf(cfg).TokenFile, func(token string) (adapters.Adapter, error) {
 			o := telegramOptions(cfg, token)
 			o.Knows = knows
 			return telegram.New(o)
 		}},
-		{discord.Name, cfg.Adapters.Discord.Enabled, cfg.Adapters.Discord.Token, cfg.Adapters.Discord.TokenFile, func(token string) (adapters.Adapter, error) {
+		{discord.Name, discord.ConfigOf(cfg).Enabled, discord.ConfigOf(cfg).Token, discord.ConfigOf(cfg).TokenFile, func(token string) (adapters.Adapter, error) {
 			o := discordOptions(cfg, token)
 			o.Knows = knows
 			return discord.New(o)

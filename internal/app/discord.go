@@ -29,7 +29,7 @@ type discordSide struct {
 
 // newDiscord makes the adapter.
 func (d *daemon) newDiscord(ctx context.Context) (*discordSide, error) {
-	cfg := d.config.Adapters.Discord
+	cfg := discord.ConfigOf(d.config)
 	token, err := token(cfg.Token, cfg.TokenFile, discord.Name)
 	if err != nil {
 		return nil, err
@@ -54,11 +54,11 @@ func (d *daemon) newDiscord(ctx context.Context) (*discordSide, error) {
 
 // discordOptions are the adapter's, as far as the configuration has them.
 func discordOptions(cfg *config.Config, token string) discord.Options {
-	c := cfg.Adapters.Discord
+	c := discord.ConfigOf(cfg)
 	return discord.Options{Token: discord.Token(token), APIURL: c.APIURL, Proxy: c.Proxy, Guild: c.Guild, Channels: discordChannels(c)}
 }
 
-func discordChannels(cfg config.Discord) []discord.Channel {
+func discordChannels(cfg *discord.Config) []discord.Channel {
 	var out []discord.Channel
 	for _, c := range cfg.Channels {
 		out = append(out, discord.Channel{ID: c.ID, Threads: c.Threads})
@@ -71,7 +71,7 @@ func (s *discordSide) outbound() adapters.Adapter { return s.adapter }
 func (s *discordSide) inbound() intake.Platform { return s.platform }
 
 func (s *discordSide) reload(cfg *config.Config) {
-	s.adapter.SetChannels(discordChannels(cfg.Adapters.Discord))
+	s.adapter.SetChannels(discordChannels(discord.ConfigOf(cfg)))
 }
 
 func (s *discordSide) connect(d *daemon) error {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/panebridge/panebridge/adapters/all"
 	"github.com/panebridge/panebridge/adapters/discord/discordtest"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api"
@@ -22,7 +23,7 @@ func TestDiscordPrivateChat(t *testing.T) {
 	operator := world.Person("O")
 	d := newDaemon(t)
 	d.stop()
-	cfg := &d.cfg.Adapters.Discord
+	cfg := discordConfig(d.cfg)
 	cfg.Enabled, cfg.Token, cfg.APIURL, cfg.Guild = true, config.NewSecret(world.Token()), onAPort(t, world)+"/api", guild.ID
 	d.cfg.Access.Operators = []string{"discord:" + operator.ID}
 	d.start()
@@ -67,9 +68,9 @@ func TestDiscordInvitedAgain(t *testing.T) {
 	channel := guild.TextChannel("agents")
 	d := newDaemon(t)
 	d.stop()
-	cfg := &d.cfg.Adapters.Discord
+	cfg := discordConfig(d.cfg)
 	cfg.Enabled, cfg.Token, cfg.APIURL, cfg.Guild = true, config.NewSecret(world.Token()), onAPort(t, world)+"/api", guild.ID
-	cfg.Channels = []config.DiscordChannel{{ID: channel.ID}}
+	cfg.Channels = []discordChannel{{ID: channel.ID}}
 	d.cfg.Mirrors = []config.Mirror{{Session: "*", To: "discord:" + channel.ID, View: "stream", Input: true}}
 	d.start()
 	s, err := d.api.NewSession(d.ctx(), api.Create{Name: "cat", Command: []string{"cat"}})
@@ -125,7 +126,7 @@ mirrors: [{session: "*", to: "discord:%s"}]
 	}
 	write(fmt.Sprintf(`{id: %q}`, old), old)
 	var err error
-	if d.cfg, err = config.Load(d.file, os.LookupEnv); err != nil {
+	if d.cfg, err = all.Form().Load(d.file, os.LookupEnv); err != nil {
 		t.Fatal(err)
 	}
 	d.start()

@@ -22,9 +22,9 @@ func TestDiscordToAPaneAndBack(t *testing.T) {
 
 	d := newDaemon(t)
 	d.stop()
-	cfg := &d.cfg.Adapters.Discord
+	cfg := discordConfig(d.cfg)
 	cfg.Enabled, cfg.Token, cfg.APIURL, cfg.Guild = true, config.NewSecret(world.Token()), onAPort(t, world)+"/api", guild.ID
-	cfg.Channels = []config.DiscordChannel{{ID: channel.ID, Threads: true}}
+	cfg.Channels = []discordChannel{{ID: channel.ID, Threads: true}}
 	d.cfg.Access.Operators = []string{"discord:" + operator.ID}
 	d.cfg.Mirrors = []config.Mirror{{Session: "*", To: "discord:" + channel.ID, View: "stream", Input: true}}
 	d.start()

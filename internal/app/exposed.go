@@ -64,7 +64,7 @@ func examineDatabase(ctx context.Context, stateDir string) []Finding {
 // ExamineExposure looks for secrets that others can read: in a configuration that others may open, and
 // on the way to a platform.
 func ExamineExposure(cfg *config.Config, path string) (all []Finding) {
-	tg, dc := cfg.Adapters.Telegram, cfg.Adapters.Discord
+	tg, dc := telegram.ConfigOf(cfg), discord.ConfigOf(cfg)
 	info, err := os.Stat(path)
 	if err == nil && isOthersToWrite(info) {
 		all = append(all, Finding{"configuration", Doubtful, "a group of users can write to " + path + ", which names programs that are run", "chmod g-w " + path})
@@ -87,7 +87,7 @@ func ExamineExposure(cfg *config.Config, path string) (all []Finding) {
 
 // inlineSecrets are those that a configuration may have in its own text, by where they stand in it.
 func inlineSecrets(cfg *config.Config) []secret {
-	tg, dc := cfg.Adapters.Telegram, cfg.Adapters.Discord
+	tg, dc := telegram.ConfigOf(cfg), discord.ConfigOf(cfg)
 	all := []secret{
 		{"adapters.telegram.token", tg.Token.Reveal()},
 		{"adapters.discord.token", dc.Token.Reveal()},
@@ -115,9 +115,8 @@ func isOthersToWrite(info fs.FileInfo) bool {
 
 // warnOfExposure says in the log what others can read of the configuration's secrets, and that they can write to it.
 func (d *daemon) warnOfExposure() {
-	a := d.config.Adapters
 	all := ExamineExposure(d.config, d.opt.ConfigPath)
-	all = append(append(all, examineTokenFile(telegram.Name, a.Telegram.TokenFile)...), examineTokenFile(discord.Name, a.Discord.TokenFile)...)
+	all = append(append(all, examineTokenFile(telegram.Name, telegram.ConfigOf(d.config).TokenFile)...), examineTokenFile(discord.Name, discord.ConfigOf(d.config).TokenFile)...)
 	for _, f := range all {
 		if f.Severity == Doubtful {
 			d.opt.Log.Warn("the configuration isn't safe", "component", "config", "found", f.Detail, "fix", f.Fix)

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/adapters/all"
 	"github.com/panebridge/panebridge/internal/app"
 	"github.com/panebridge/panebridge/internal/store"
 )
@@ -29,7 +29,7 @@ func TestAConfigurationThatAGroupCanWriteToIsTold(t *testing.T) {
 		if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Chown(path, 0, tc.gid), os.Chmod(path, tc.mode)); err != nil {
 			t.Fatal(err)
 		}
-		told := slices.ContainsFunc(app.ExamineExposure(config.Default(), path), func(f app.Finding) bool { return f.Fix == "chmod g-w "+path })
+		told := slices.ContainsFunc(app.ExamineExposure(all.Form().Default(), path), func(f app.Finding) bool { return f.Fix == "chmod g-w "+path })
 		if told != tc.told {
 			t.Errorf("%s: told is %t", name, told)
 		}

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/panebridge/panebridge/adapters/all"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/api/client"
@@ -209,7 +210,7 @@ func (k *killed) count(id sessions.ID) int64 {
 
 // serve is the daemon in the other process.
 func serve(dir string) {
-	cfg := config.Default()
+	cfg := all.Form().Default()
 	cfg.Tmux.Servers = []config.TmuxServer{{SocketPath: filepath.Join(dir, "tmux")}}
 	cfg.Adapters.Web.Enabled = false
 	cfg.Sessions.HistoryLimit = 20_000

@@ -134,10 +134,10 @@ func accessConfig(cfg *config.Config) access.Config {
 			out.Names[id] = name
 		}
 	}
-	for _, c := range cfg.Adapters.Telegram.Chats {
+	for _, c := range telegram.ConfigOf(cfg).Chats {
 		out.Chats = append(out.Chats, adapters.Target{Adapter: telegram.Name, Chat: strconv.Itoa(c.ID)})
 	}
-	for _, c := range cfg.Adapters.Discord.Channels {
+	for _, c := range discord.ConfigOf(cfg).Channels {
 		out.Chats = append(out.Chats, adapters.Target{Adapter: discord.Name, Chat: c.ID})
 	}
 	if to := escalateTo(cfg); to != (adapters.Target{}) {

@@ -37,7 +37,7 @@ func TestMailToAPerson(t *testing.T) {
 	id := "telegram:" + strconv.FormatInt(ann.ID, 10)
 	d := newDaemon(t)
 	d.stop()
-	tg := &d.cfg.Adapters.Telegram
+	tg := telegramConfig(d.cfg)
 	tg.Enabled, tg.Token, tg.APIURL = true, config.NewSecret(telegramtest.DefaultToken), onAPort(t, telegram)
 	d.cfg.Access.Operators = []string{id}
 	d.cfg.People = map[string][]string{"ann": {id}}

@@ -12,6 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/panebridge/panebridge/adapters/all"
+	"github.com/panebridge/panebridge/adapters/discord"
+	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/regular"
 )
@@ -83,8 +86,8 @@ func TestASecretThatOthersCanReadIsToldAtTheStart(t *testing.T) {
 			}
 		}
 		var log bytes.Buffer
-		cfg := config.Default()
-		cfg.Adapters.Discord.Token, cfg.Adapters.Telegram.TokenFile = config.NewSecret("abcdefgh"), token
+		cfg := all.Form().Default()
+		discord.ConfigOf(cfg).Token, telegram.ConfigOf(cfg).TokenFile = config.NewSecret("abcdefgh"), token
 		d := &daemon{opt: Options{ConfigPath: file, Log: slog.New(slog.NewTextHandler(&log, nil))}, config: cfg}
 		d.warnOfExposure()
 		for _, one := range []string{"adapters.discord.token stands", "can read " + token} {

@@ -58,7 +58,7 @@ func TestMetricsOfAPlatform(t *testing.T) {
 	d := newDaemon(t)
 	d.stop()
 	d.cfg.Mirrors = []config.Mirror{{Session: "agent-*", To: "telegram:-100777", View: "stream"}}
-	d.cfg.Adapters.Telegram.QoS.MinSessionTick = 0.1
+	telegramConfig(d.cfg).QoS.MinSessionTick = 0.1
 	d.adapters = func() []adapters.Adapter {
 		return []adapters.Adapter{&adaptertest.Adapter{Conn: platform.Connect(), Named: "telegram"}}
 	}

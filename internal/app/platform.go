@@ -6,7 +6,9 @@ import (
 	"strings"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/discord"
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/regular"
@@ -29,14 +31,14 @@ type platform interface {
 
 // buildPlatforms makes the platforms that are on.
 func (d *daemon) buildPlatforms(ctx context.Context) error {
-	if d.config.Adapters.Telegram.Enabled {
+	if telegram.ConfigOf(d.config).Enabled {
 		t, err := d.newTelegram()
 		if err != nil {
 			return err
 		}
 		d.platforms = append(d.platforms, t)
 	}
-	if d.config.Adapters.Discord.Enabled {
+	if discord.ConfigOf(d.config).Enabled {
 		s, err := d.newDiscord(ctx)
 		if err != nil {
 			return err

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/adapters/all"
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/standin"
 	"github.com/panebridge/panebridge/sessions"
@@ -53,7 +53,7 @@ func installMine(t *testing.T, dir, version string) string {
 // profile was tried with.
 func TestAProfileInTheConfiguration(t *testing.T) {
 	slow(t)
-	written, err := config.Parse("config.yaml", []byte(`
+	written, err := all.Form().Parse("config.yaml", []byte(`
 profiles:
   mine:
     base: codex

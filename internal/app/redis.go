@@ -69,11 +69,11 @@ func (d *daemon) budget(adapter string) (qos.Budget, error) {
 func botKey(cfg *config.Config, adapter string) (string, error) {
 	var text string
 	var err error
-	switch a := cfg.Adapters; adapter {
+	switch adapter {
 	case telegram.Name:
-		text, err = token(a.Telegram.Token, a.Telegram.TokenFile, adapter)
+		text, err = token(telegram.ConfigOf(cfg).Token, telegram.ConfigOf(cfg).TokenFile, adapter)
 	case discord.Name:
-		text, err = token(a.Discord.Token, a.Discord.TokenFile, adapter)
+		text, err = token(discord.ConfigOf(cfg).Token, discord.ConfigOf(cfg).TokenFile, adapter)
 	}
 	if err != nil {
 		return "", err

@@ -45,7 +45,7 @@ func eachBot(cfg *config.Config, f func(client redis.UniversalClient, adapter, b
 	server.Timeout = askRedisFor
 	client := redisbucket.NewClient(server)
 	defer func() { _ = client.Close() }()
-	on := map[string]bool{telegram.Name: cfg.Adapters.Telegram.Enabled, discord.Name: cfg.Adapters.Discord.Enabled}
+	on := map[string]bool{telegram.Name: telegram.ConfigOf(cfg).Enabled, discord.Name: discord.ConfigOf(cfg).Enabled}
 	var errs []error
 	for _, adapter := range []string{telegram.Name, discord.Name} {
 		if !on[adapter] {

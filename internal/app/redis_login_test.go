@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/panebridge/panebridge/adapters/all"
+	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/redistest"
 	"github.com/panebridge/panebridge/qos"
@@ -48,8 +50,8 @@ func TestTLSAndAUser(t *testing.T) {
 	}
 	t.Cleanup(s.Kill)
 	sound := func() *config.Config {
-		cfg := config.Default()
-		cfg.Adapters.Telegram.Enabled, cfg.Adapters.Telegram.Token = true, config.NewSecret("1:a")
+		cfg := all.Form().Default()
+		telegram.ConfigOf(cfg).Enabled, telegram.ConfigOf(cfg).Token = true, config.NewSecret("1:a")
 		r := &cfg.Redis
 		r.Addrs, r.Username, r.PasswordFile = []string{s.Addr}, "bridge", write("password", "right\n")
 		r.TLS, r.TLSCAFile, r.TLSCertFile, r.TLSKeyFile = true, certificates.CA, certificates.Client.Cert, certificates.Client.Key

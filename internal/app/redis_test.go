@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/panebridge/panebridge/adapters/all"
+	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/redistest"
@@ -15,9 +17,9 @@ import (
 )
 
 func TestABotIsNamedByAHashOfItsToken(t *testing.T) {
-	cfg := config.Default()
+	cfg := all.Form().Default()
 	const token = "123456:AAbbCCddEEff"
-	cfg.Adapters.Telegram.Token = config.NewSecret(token)
+	telegram.ConfigOf(cfg).Token = config.NewSecret(token)
 	one, err := botKey(cfg, "telegram")
 	if err != nil {
 		t.Fatal(err)
@@ -25,7 +27,7 @@ func TestABotIsNamedByAHashOfItsToken(t *testing.T) {
 	if strings.Contains(one, "123456") || strings.Contains(one, "AAbb") || !strings.HasPrefix(one, "telegram-") {
 		t.Fatalf("the bot is called %s", one)
 	}
-	cfg.Adapters.Telegram.Token = config.NewSecret(token + "g")
+	telegram.ConfigOf(cfg).Token = config.NewSecret(token + "g")
 	if other, _ := botKey(cfg, "telegram"); other == one {
 		t.Fatal("another token gives the same name")
 	}
@@ -56,7 +58,7 @@ func TestThePartOfTheHealthSaysWhatsWrong(t *testing.T) {
 
 // More processes than the bot gets calls a second can't each have one.
 func TestDoctorWarnsOfTooManyProcesses(t *testing.T) {
-	cfg := config.Default()
+	cfg := all.Form().Default()
 	for adapter, calls := range map[string]int{"telegram": 30, "discord": 45} {
 		cfg.Redis.MaxProcesses = calls
 		if f := examineRedisBot(cfg, RedisBot{Adapter: adapter}); f.Severity != Fine {
@@ -79,10 +81,10 @@ func TestMembersAndForgetting(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Kill()
-	cfg := config.Default()
+	cfg := all.Form().Default()
 	cfg.Redis.Addrs = []string{s.Addr}
-	cfg.Adapters.Telegram.Enabled = true
-	cfg.Adapters.Telegram.Token = config.NewSecret("1:a")
+	telegram.ConfigOf(cfg).Enabled = true
+	telegram.ConfigOf(cfg).Token = config.NewSecret("1:a")
 	server, err := redisServer(cfg.Redis)
 	if err != nil {
 		t.Fatal(err)

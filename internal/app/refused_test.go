@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/panebridge/panebridge/adapters/all"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/app"
 )
@@ -21,9 +22,9 @@ func TestARefusedStartLeavesNothingBehind(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = taken.Close() }()
-	port := config.Default()
+	port := all.Form().Default()
 	port.Adapters.Web.Listen = taken.Addr().String()
-	mirror := config.Default()
+	mirror := all.Form().Default()
 	mirror.Mirrors = []config.Mirror{{Session: "*", To: "telegram:1"}}
 	for name, cfg := range map[string]*config.Config{"the page's port is taken": port, "a mirror to nowhere": mirror} {
 		t.Run(name, func(t *testing.T) {
@@ -53,7 +54,7 @@ func TestARefusedStartLeavesNothingBehind(t *testing.T) {
 // What stands in the folder without its database, which somebody may have moved away to mend it,
 // stays as it was.
 func TestARefusedStartKeepsWhatHasNoDatabase(t *testing.T) {
-	cfg := config.Default()
+	cfg := all.Form().Default()
 	cfg.Tmux.Servers = []config.TmuxServer{{SocketPath: filepath.Join(shortTemp(t), "tmux")}}
 	cfg.Mirrors = []config.Mirror{{Session: "*", To: "telegram:1"}}
 	state := shortTemp(t)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 
+	"github.com/panebridge/panebridge/adapters/all"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/sessions"
@@ -52,9 +53,9 @@ func (d *daemon) reloadFile(ctx context.Context) (api.Reloaded, error) {
 	if d.opt.ConfigPath == "" {
 		return done, errors.New("the daemon was started without a file")
 	}
-	next, err := config.Load(d.opt.ConfigPath, d.opt.Env)
+	next, err := all.Form().Load(d.opt.ConfigPath, d.opt.Env)
 	if errors.Is(err, fs.ErrNotExist) && !d.opt.ConfigNamed {
-		next, err = config.Default(), nil // as at the start: see config.Find
+		next, err = all.Form().Default(), nil // as at the start: see config.Find
 	}
 	if err != nil {
 		return done, err

@@ -10,7 +10,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/adaptertest"
-	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/adapters/all"
 	"github.com/panebridge/panebridge/internal/api"
 )
 
@@ -43,7 +43,7 @@ mirrors: [{session: "agent-*", to: "telegram:-100"}]
 `
 	d.write(before)
 	var err error
-	if d.cfg, err = config.Load(d.file, os.LookupEnv); err != nil {
+	if d.cfg, err = all.Form().Load(d.file, os.LookupEnv); err != nil {
 		t.Fatal(err)
 	}
 	d.start()

@@ -3,6 +3,7 @@ package app
 import (
 	"testing"
 
+	"github.com/panebridge/panebridge/adapters/all"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/sessions/agent"
 )
@@ -14,7 +15,7 @@ func TestReviveTypesWhatRunsTheProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := config.Default()
+	cfg := all.Form().Default()
 	d := &daemon{config: cfg, profiles: profiles}
 	check := func(program, conversation, want string) {
 		t.Helper()

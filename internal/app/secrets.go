@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/panebridge/panebridge/adapters/all"
+	"github.com/panebridge/panebridge/adapters/discord"
+	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/redact"
 	"github.com/panebridge/panebridge/internal/regular"
@@ -26,19 +29,19 @@ func ownSecrets(cfg *config.Config) []secret {
 			out = append(out, secret{name, text})
 		}
 	}
-	a := cfg.Adapters
-	if text, err := token(a.Telegram.Token, a.Telegram.TokenFile, "telegram"); err == nil {
+	tg, dc := telegram.ConfigOf(cfg), discord.ConfigOf(cfg)
+	if text, err := token(tg.Token, tg.TokenFile, "telegram"); err == nil {
 		add("Telegram token", text)
 		_, behind, _ := strings.Cut(text, ":") // what's before it is the bot's id, which everybody may know
 		add("Telegram token", behind)
 	}
-	if text, err := token(a.Discord.Token, a.Discord.TokenFile, "discord"); err == nil {
+	if text, err := token(dc.Token, dc.TokenFile, "discord"); err == nil {
 		add("Discord token", text)
 	}
 	redis, _ := redisServer(cfg.Redis) // what it can't read is said elsewhere
 	add("Redis password", redis.Password)
 	add("Redis password", redis.SentinelPassword)
-	for _, proxy := range []string{a.Telegram.Proxy, a.Discord.Proxy} {
+	for _, proxy := range []string{tg.Proxy, dc.Proxy} {
 		if u, err := url.Parse(proxy); err == nil {
 			password, _ := u.User.Password()
 			add("proxy password", password)
@@ -150,7 +153,7 @@ func locateProblems(found []config.Problem, file string, env config.Env) error {
 	case file == "":
 		return fmt.Errorf("%w: %s: %s", sessions.ErrInvalid, found[0].Path, found[0].Message)
 	default:
-		return config.Locate(file, env, found)
+		return all.Form().Locate(file, env, found)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/panebridge/panebridge/adapters/all"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/masked"
 	"github.com/panebridge/panebridge/internal/redact"
@@ -42,7 +43,7 @@ agents:
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cfg, err := config.Load(path, os.LookupEnv)
+	cfg, err := all.Form().Load(path, os.LookupEnv)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +72,7 @@ agents:
 // What an agent is given under a name of secrets, and is none, takes no variable from
 // others.
 func TestPathsAndSwitchesAreNoSecrets(t *testing.T) {
-	cfg := config.Default()
+	cfg := all.Form().Default()
 	cfg.Agents = map[string]config.Agent{"x": {Env: map[string]config.Secret{
 		"GOOGLE_APPLICATION_CREDENTIALS": config.NewSecret("/home/somebody/key.json"), "AUTH": config.NewSecret("1"), "API_KEY": config.NewSecret("planted-key-0123"),
 	}}}
@@ -84,7 +85,7 @@ func TestPathsAndSwitchesAreNoSecrets(t *testing.T) {
 }
 
 func TestAShellIsToldOfNoFolderWithASecret(t *testing.T) {
-	d := &daemon{opt: Options{Config: config.Default()}}
+	d := &daemon{opt: Options{Config: all.Form().Default()}}
 	d.secrets.Add("token", "planted-0123")
 	t.Setenv("ZDOTDIR", "/home/ada/zsh")
 	if got, ok := d.lookUpPane("ZDOTDIR"); !ok || got != "/home/ada/zsh" {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/all"
 	"github.com/panebridge/panebridge/adapters/discord"
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/config"
@@ -19,9 +20,9 @@ func hubSettings(cfg *config.Config) (adapters.Settings, error) {
 	return adapters.Settings{Rules: rules, RingAfter: cfg.Attention.RingAfter.Duration(), Tune: func(adapter string, o *qos.Options) {
 		switch adapter {
 		case telegram.Name:
-			tune(o, cfg.Adapters.Telegram.QoS)
+			tune(o, telegram.ConfigOf(cfg).QoS)
 		case discord.Name:
-			tune(o, cfg.Adapters.Discord.QoS)
+			tune(o, discord.ConfigOf(cfg).QoS)
 		}
 	}}, err
 }
@@ -72,11 +73,11 @@ func (d *daemon) locate(err error) error {
 	if err == nil {
 		return nil
 	}
-	found, all := problems(err, "")
-	if !all || d.opt.ConfigPath == "" {
+	found, whole := problems(err, "")
+	if !whole || d.opt.ConfigPath == "" {
 		return err
 	}
-	return config.Locate(d.opt.ConfigPath, d.opt.Env, found)
+	return all.Form().Locate(d.opt.ConfigPath, d.opt.Env, found)
 }
 
 // problems returns what's wrong with keys of the configuration, and whether that's

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/all"
+	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/qos/qostest"
@@ -19,7 +21,7 @@ func TestEveryKnobIsTranslated(t *testing.T) {
 		tune(&o, q)
 		return o
 	}
-	q := config.Default().Adapters.Telegram.QoS
+	q := telegram.ConfigOf(all.Form().Default()).QoS
 	if err := qostest.WithLimits(options(q)).Validate(); err != nil {
 		t.Error(err)
 	}

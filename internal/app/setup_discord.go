@@ -13,7 +13,7 @@ import (
 // configuration names.
 func ExamineDiscord(ctx context.Context, cfg *config.Config) []Finding {
 	const portal = "discord.com/developers/applications"
-	dc := cfg.Adapters.Discord
+	dc := discord.ConfigOf(cfg)
 	all := examineTokenFile(discord.Name, dc.TokenFile)
 	text, err := token(dc.Token, dc.TokenFile, discord.Name)
 	if err != nil {

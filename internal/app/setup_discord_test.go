@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/panebridge/panebridge/adapters/all"
 	"github.com/panebridge/panebridge/adapters/discord/discordtest"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/app"
@@ -16,10 +17,10 @@ func TestExamineDiscord(t *testing.T) {
 	guild := world.Guild("house")
 	text, forum, mute := guild.TextChannel("agents"), guild.ForumChannel("posts"), guild.TextChannel("quiet")
 	mute.Deny(discordtest.SendMessages)
-	cfg := config.Default()
-	dc := &cfg.Adapters.Discord
+	cfg := all.Form().Default()
+	dc := discordConfig(cfg)
 	dc.Enabled, dc.Token, dc.APIURL, dc.Guild = true, config.NewSecret(world.Token()), onAPort(t, world)+"/api", guild.ID
-	dc.Channels = []config.DiscordChannel{{ID: text.ID, Threads: true}, {ID: forum.ID, Threads: false}, {ID: mute.ID}, {ID: "999999999999999999"}}
+	dc.Channels = []discordChannel{{ID: text.ID, Threads: true}, {ID: forum.ID, Threads: false}, {ID: mute.ID}, {ID: "999999999999999999"}}
 
 	want := map[string]app.Severity{
 		"discord": app.Fine, "discord channel " + text.ID: app.Fine, "discord channel " + forum.ID: app.Broken,

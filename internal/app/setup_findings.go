@@ -45,7 +45,7 @@ const (
 // doesn't look for others: the daemon's health tells of them.
 func ExamineTelegram(ctx context.Context, cfg *config.Config, running bool) []Finding {
 	const name = "telegram"
-	tg := cfg.Adapters.Telegram
+	tg := telegram.ConfigOf(cfg)
 	all := examineTokenFile(name, tg.TokenFile)
 	call, cancel := context.WithTimeout(ctx, examineFor)
 	defer cancel()
@@ -70,7 +70,7 @@ func ExamineTelegram(ctx context.Context, cfg *config.Config, running bool) []Fi
 	return all
 }
 
-func tokenPlace(cfg config.Telegram) string {
+func tokenPlace(cfg *telegram.Config) string {
 	if cfg.TokenFile != "" {
 		return cfg.TokenFile
 	}
@@ -97,7 +97,7 @@ func examineTokenFile(platform, file string) []Finding {
 }
 
 // examineUpdates looks whether updates come here, and nowhere else.
-func (l *TelegramLook) examineUpdates(ctx context.Context, cfg config.Telegram, running bool) []Finding {
+func (l *TelegramLook) examineUpdates(ctx context.Context, cfg *telegram.Config, running bool) []Finding {
 	const name = "telegram updates"
 	call, cancel := context.WithTimeout(ctx, examineFor)
 	defer cancel()
@@ -148,7 +148,7 @@ type TelegramChat struct {
 // chatsOf are the chats that a configuration names.
 func chatsOf(cfg *config.Config) []TelegramChat {
 	var list []TelegramChat
-	for _, c := range cfg.Adapters.Telegram.Chats {
+	for _, c := range telegram.ConfigOf(cfg).Chats {
 		list = append(list, TelegramChat{int64(c.ID), c.Topics})
 	}
 	return list

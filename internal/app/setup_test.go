@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/panebridge/panebridge/adapters/all"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/app"
 )
@@ -31,11 +32,11 @@ func TestFirstConfigurationMeansWhatItSays(t *testing.T) {
 	if err != nil || !written {
 		t.Fatalf("written: %t, %v", written, err)
 	}
-	cfg, err := config.Load(f.File, none)
+	cfg, err := all.Form().Load(f.File, none)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tg := cfg.Adapters.Telegram
+	tg := telegramConfig(cfg)
 	if tg.TokenFile != f.TokenFile || tg.APIURL != f.APIURL || tg.Proxy != f.Proxy || tg.Chats[0].ID != -100123 || cfg.Mirrors[0].Session != f.Mirror {
 		t.Errorf("read %+v, %+v", tg, cfg.Mirrors)
 	}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/panebridge/panebridge/adapters/all"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/regular"
 )
@@ -99,7 +100,7 @@ func (f FirstTelegram) Check() error {
 // already, and then only the token's file is made. After an error nothing is left.
 func (f FirstTelegram) Write(env config.Env) (written bool, err error) {
 	text := []byte(firstHead + f.YAML())
-	if _, err := config.Parse(f.File, text, env); err != nil {
+	if _, err := all.Form().Parse(f.File, text, env); err != nil {
 		return false, fmt.Errorf("make the configuration: %w", err)
 	}
 	var undo []func() error

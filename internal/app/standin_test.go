@@ -105,7 +105,7 @@ func newStandinRig(t *testing.T) *standinRig {
 	r.daemon = d
 	d.cfg.Polling.OutputCadence, d.cfg.Polling.FocusCadence = config.Seconds(standinTick.Seconds()), 0.2
 	d.mirror("*", r.telegram, r.forum, r.discord, guild.ID, r.channel)
-	d.cfg.Adapters.Telegram.QoS.Mode, d.cfg.Adapters.Discord.QoS.Mode = "off", "off"
+	telegramConfig(d.cfg).QoS.Mode, discordConfig(d.cfg).QoS.Mode = "off", "off"
 	roles := []string{"telegram:" + strconv.FormatInt(r.onTele.ID, 10), "discord:" + r.onDisc.ID}
 	d.cfg.Access.Operators, d.cfg.Access.Approvers = roles, roles
 	d.start()

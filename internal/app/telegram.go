@@ -37,7 +37,7 @@ type updateReader interface {
 
 // newTelegram makes the adapter.
 func (d *daemon) newTelegram() (*telegramSide, error) {
-	cfg := d.config.Adapters.Telegram
+	cfg := telegram.ConfigOf(d.config)
 	token, err := token(cfg.Token, cfg.TokenFile, telegram.Name)
 	if err != nil {
 		return nil, err
@@ -54,11 +54,11 @@ func (d *daemon) newTelegram() (*telegramSide, error) {
 
 // telegramOptions are the adapter's, as far as the configuration has them.
 func telegramOptions(cfg *config.Config, token string) telegram.Options {
-	c := cfg.Adapters.Telegram
+	c := telegram.ConfigOf(cfg)
 	return telegram.Options{Token: telegram.Token(token), APIURL: c.APIURL, Proxy: c.Proxy, Chats: telegramChats(c)}
 }
 
-func telegramChats(cfg config.Telegram) []telegram.Chat {
+func telegramChats(cfg *telegram.Config) []telegram.Chat {
 	var out []telegram.Chat
 	for _, c := range cfg.Chats {
 		out = append(out, telegram.Chat{ID: int64(c.ID), Topics: c.Topics})
@@ -71,7 +71,7 @@ func (t *telegramSide) outbound() adapters.Adapter { return t.adapter }
 func (t *telegramSide) inbound() intake.Platform { return t.platform }
 
 func (t *telegramSide) reload(cfg *config.Config) {
-	t.adapter.SetChats(telegramChats(cfg.Adapters.Telegram))
+	t.adapter.SetChats(telegramChats(telegram.ConfigOf(cfg)))
 }
 
 func (t *telegramSide) connect(d *daemon) error {
@@ -80,7 +80,7 @@ func (t *telegramSide) connect(d *daemon) error {
 		Journal: d.store.Journal(telegram.Name), Handle: d.inbound.Handle, GaveUp: d.inbound.GaveUp, Logger: log,
 		Bot: t.bot, Decode: t.identity.Decode,
 	})
-	hook := d.config.Adapters.Telegram.Webhook
+	hook := telegram.ConfigOf(d.config).Webhook
 	absence := telegram.Absence{
 		Notes:   d.store.Notes(telegram.Name),
 		Expired: func(from, to time.Time) error { return d.inbound.Expired(telegram.Name, from, to) },

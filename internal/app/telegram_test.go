@@ -92,7 +92,7 @@ func TestAWrongTokenShowsInHealth(t *testing.T) {
 	telegram := telegramtest.New(telegramtest.Options{Token: "1:another"})
 	d := newDaemon(t)
 	d.stop()
-	tg := &d.cfg.Adapters.Telegram
+	tg := telegramConfig(d.cfg)
 	tg.Enabled, tg.Token, tg.APIURL = true, config.NewSecret(telegramtest.DefaultToken), onAPort(t, telegram)
 	d.start()
 	var part api.Part
@@ -116,9 +116,9 @@ func TestAWrongTokenShowsInHealth(t *testing.T) {
 // useForum has a daemon that isn't started yet use a forum of Telegram's.
 func (d *daemon) useForum(telegram *telegramtest.Server, group int64) {
 	d.Helper()
-	tg := &d.cfg.Adapters.Telegram
+	tg := telegramConfig(d.cfg)
 	tg.Enabled, tg.Token, tg.APIURL = true, config.NewSecret(telegramtest.DefaultToken), onAPort(d.T, telegram)
-	tg.Chats = []config.TelegramChat{{ID: int(group), Topics: true}}
+	tg.Chats = []telegramChat{{ID: int(group), Topics: true}}
 }
 
 // onAPort puts a stand-in on a port of its own.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/panebridge/panebridge/adapters/all"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/app"
 )
@@ -50,7 +51,7 @@ func (p *program) checkConfig(flag string, asJSON bool) error {
 	if err != nil {
 		return usageErrorf("%w", err)
 	}
-	cfg, err := config.Load(path, p.env)
+	cfg, err := all.Form().Load(path, p.env)
 	if err == nil {
 		err = app.CheckConfig(cfg, path, p.env)
 	}

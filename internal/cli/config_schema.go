@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/adapters/all"
 )
 
 func newConfigSchema(p *program) *cobra.Command {
@@ -14,7 +14,7 @@ func newConfigSchema(p *program) *cobra.Command {
 		Short: "Print the JSON schema of the configuration file, for editors",
 		Args:  takes(0, 0),
 		RunE: func(*cobra.Command, []string) error {
-			schema, err := config.Schema()
+			schema, err := all.Form().Schema()
 			if err != nil {
 				return fmt.Errorf("make the schema: %w", err)
 			}

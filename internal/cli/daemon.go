@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/panebridge/panebridge/adapters/all"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/api/client"
@@ -52,7 +53,7 @@ func (p *program) loadConfig() (*config.Config, string, error) {
 	if err := closeMemory(); err != nil {
 		return nil, "", err
 	}
-	cfg, path, err := config.Find(p.configFlag, p.env)
+	cfg, path, err := all.Form().Find(p.configFlag, p.env)
 	return cfg, path, explainConfig(path, err)
 }
 
@@ -63,14 +64,14 @@ func (p *program) loadPublic() (*config.Config, error) {
 	if err != nil {
 		return nil, usageErrorf("%w", err)
 	}
-	cfg, err := config.Load(path, func(name string) (string, bool) {
+	cfg, err := all.Form().Load(path, func(name string) (string, bool) {
 		if value, set := p.env(name); set {
 			return value, true
 		}
 		return "unset", true
 	})
 	if errors.Is(err, fs.ErrNotExist) && !named {
-		return config.Default(), nil
+		return all.Form().Default(), nil
 	}
 	return cfg, explainConfig(path, err)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/panebridge/panebridge/adapters/all"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api/client"
 	"github.com/panebridge/panebridge/internal/app"
@@ -164,7 +165,7 @@ func (p *program) starter(dir string) string {
 }
 
 func demoConfig(dir string) *config.Config {
-	cfg := config.Default()
+	cfg := all.Form().Default()
 	server := config.TmuxServer{SocketPath: filepath.Join(dir, "tmux.sock")}
 	if len(server.SocketPath) >= demoMaxSocketPath {
 		server = config.TmuxServer{SocketName: demoName}

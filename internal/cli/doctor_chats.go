@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 
+	"github.com/panebridge/panebridge/adapters/discord"
+	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/app"
 )
@@ -10,10 +12,10 @@ import (
 // examineChats looks at the bots of the platforms that are on.
 func examineChats(ctx context.Context, cfg *config.Config, running bool) []finding {
 	var all []finding
-	if cfg.Adapters.Telegram.Enabled {
+	if telegram.ConfigOf(cfg).Enabled {
 		all = append(all, findings(app.ExamineTelegram(ctx, cfg, running))...)
 	}
-	if cfg.Adapters.Discord.Enabled {
+	if discord.ConfigOf(cfg).Enabled {
 		all = append(all, findings(app.ExamineDiscord(ctx, cfg))...)
 	}
 	return all

@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/panebridge/panebridge/adapters/all"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/app"
 )
@@ -17,7 +18,7 @@ const checkConfiguration = "configuration"
 func (p *program) examineConfig() (*config.Config, []finding) {
 	cfg, path, err := p.loadConfig()
 	if err != nil {
-		return config.Default(), configFindings(err)
+		return all.Form().Default(), configFindings(err)
 	}
 	all := []finding{{Check: checkConfiguration, State: verdictOK, Detail: path + " is valid"}}
 	if _, err := os.Stat(path); err != nil {

@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/panebridge/panebridge/adapters/all"
+	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/config"
 )
 
@@ -85,8 +87,8 @@ func (f initFlags) adminNumber() (int64, error) {
 }
 
 // telegram is what of the configuration says where the bot is.
-func (f initFlags) telegram() (config.Telegram, error) {
-	cfg := config.Default().Adapters.Telegram
+func (f initFlags) telegram() (*telegram.Config, error) {
+	cfg := telegram.ConfigOf(all.Form().Default())
 	if f.apiURL != "" {
 		cfg.APIURL = f.apiURL
 	}

@@ -16,6 +16,8 @@ import (
 
 	"github.com/creack/pty"
 
+	"github.com/panebridge/panebridge/adapters/all"
+	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
 	"github.com/panebridge/panebridge/config"
 )
@@ -114,7 +116,7 @@ func (w *telegramWorld) output(cmd *exec.Cmd) (out string, code int) {
 
 func (w *telegramWorld) load() *config.Config {
 	w.Helper()
-	cfg, err := config.Load(w.file("config.yaml"), os.LookupEnv)
+	cfg, err := all.Form().Load(w.file("config.yaml"), os.LookupEnv)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -147,7 +149,7 @@ func TestInitInAScriptWritesAConfiguration(t *testing.T) {
 	}
 	w.read("config.yaml")
 	cfg := w.load()
-	tg := cfg.Adapters.Telegram
+	tg := telegram.ConfigOf(cfg)
 	if !tg.Enabled || tg.TokenFile != w.file("telegram-token") || tg.APIURL != w.api || len(tg.Chats) != 1 || int64(tg.Chats[0].ID) != w.forum || !tg.Chats[0].Topics {
 		t.Errorf("telegram is %+v", tg)
 	}
@@ -250,8 +252,8 @@ func TestInitWithoutANetworkGoesOnLater(t *testing.T) {
 		t.Fatalf("exit code %d:\n%s", code, out)
 	}
 	w.has(out, "The token is in "+w.file("telegram-token"), "@panebridge_bot")
-	if cfg := w.load(); cfg.Adapters.Telegram.TokenFile != w.file("telegram-token") {
-		t.Errorf("the configuration is %+v", cfg.Adapters.Telegram)
+	if cfg := w.load(); telegram.ConfigOf(cfg).TokenFile != w.file("telegram-token") {
+		t.Errorf("the configuration is %+v", telegram.ConfigOf(cfg))
 	}
 }
 
@@ -295,7 +297,7 @@ func TestInitAsksWhetherItWasYou(t *testing.T) {
 	if got := cfg.Access.Admins[0]; got != "telegram:"+id(w.ada.ID) {
 		t.Errorf("the admin is %s", got)
 	}
-	if c := cfg.Adapters.Telegram.Chats[0]; int64(c.ID) != w.ada.ID || c.Topics || len(cfg.Mirrors) > 0 {
+	if c := telegram.ConfigOf(cfg).Chats[0]; int64(c.ID) != w.ada.ID || c.Topics || len(cfg.Mirrors) > 0 {
 		t.Errorf("chat %+v, mirrors %+v", c, cfg.Mirrors)
 	}
 }
@@ -335,7 +337,7 @@ func TestInitSaysWhatIsMissing(t *testing.T) {
 				return
 			}
 			cfg := w.load()
-			if c := cfg.Adapters.Telegram; c.Chats[0].Topics != tt.topics || c.TokenFile != token || cfg.Mirrors[0].Session != "agent-*" {
+			if c := telegram.ConfigOf(cfg); c.Chats[0].Topics != tt.topics || c.TokenFile != token || cfg.Mirrors[0].Session != "agent-*" {
 				t.Errorf("telegram is %+v, mirrors %+v", c, cfg.Mirrors)
 			}
 		})
@@ -389,8 +391,8 @@ func TestInitNeverWritesOverAConfiguration(t *testing.T) {
 	// What it says to add is right as it stands.
 	_, add, _ := strings.Cut(out, "Add to "+path+":\n\n")
 	add, _, _ = strings.Cut(add, "\nThen:")
-	cfg, err := config.Parse("both", []byte(mine+add), os.LookupEnv)
-	if err != nil || !cfg.Adapters.Telegram.Enabled {
+	cfg, err := all.Form().Parse("both", []byte(mine+add), os.LookupEnv)
+	if err != nil || !telegram.ConfigOf(cfg).Enabled {
 		t.Errorf("with what it says to add: %v\n%s", err, add)
 	}
 
@@ -552,7 +554,7 @@ func TestInitOnATerminal(t *testing.T) {
 		t.Errorf("a token is shown:\n%s", out)
 	}
 	w.has(term.all(), "This is wrong: it isn't a token")
-	if cfg := w.load(); len(cfg.Mirrors) > 0 || int64(cfg.Adapters.Telegram.Chats[0].ID) != weak {
+	if cfg := w.load(); len(cfg.Mirrors) > 0 || int64(telegram.ConfigOf(cfg).Chats[0].ID) != weak {
 		t.Errorf("the configuration is %+v", cfg)
 	}
 }

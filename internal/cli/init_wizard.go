@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/app"
 	"github.com/panebridge/panebridge/sessions/agent"
@@ -22,7 +23,7 @@ type wizard struct {
 
 	file     string // the configuration's
 	there    bool   // it exists already
-	telegram config.Telegram
+	telegram *telegram.Config
 	look     *app.TelegramLook
 	admin    int64 // 0: not known yet
 	name     string

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/adapters/all"
 	"github.com/panebridge/panebridge/internal/cli"
 )
 
@@ -257,7 +257,7 @@ func help(t *testing.T, command []string) string {
 // What stands in backticks and begins like a key of the configuration is one; and so are the keys of
 // blocks of YAML.
 func TestKeysAreThere(t *testing.T) {
-	text, err := config.Schema()
+	text, err := all.Form().Schema()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -293,7 +293,7 @@ func TestKeysAreThere(t *testing.T) {
 				lines[i] = line[min(indent, len(line)):]
 			}
 			env := func(name string) (string, bool) { return "/" + name, true }
-			if _, err := config.Parse(p.path, []byte(strings.Join(lines, "\n")), env); err != nil {
+			if _, err := all.Form().Parse(p.path, []byte(strings.Join(lines, "\n")), env); err != nil {
 				t.Errorf("%s has a configuration that isn't one: %v\n%s", p.path, err, b.text)
 			}
 		}

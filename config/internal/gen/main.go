@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/adapters/all"
 )
 
 func main() {
@@ -13,7 +13,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: gen FILE")
 		os.Exit(2)
 	}
-	if err := os.WriteFile(os.Args[1], []byte(config.Example()), 0o644); err != nil { //nolint:gosec // it holds no secrets and is for everybody to read
+	if err := os.WriteFile(os.Args[1], []byte(all.Form().Example()), 0o644); err != nil { //nolint:gosec // it holds no secrets and is for everybody to read
 		fmt.Fprintln(os.Stderr, "write example:", err)
 		os.Exit(1)
 	}
