@@ -88,7 +88,7 @@ race: ## the quick tests under the race detector (installs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race -short -timeout 15m $(TESTFLAGS) $(RACEPACKAGES)
 
 .PHONY: stress
-stress: ## all tests with full counts, one package at a time, then every fuzz target for 30 s
+stress: ## all tests with full counts and a fresh seed, one package at a time, then every fuzz target for 30 s
 	scripts/install.sh test
 	PANEBRIDGE_STRESS=1 $(GO) test -count=1 -timeout 80m -p 1 ./...
 	scripts/fuzz-short.sh 30s

@@ -8,6 +8,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"pgregory.net/rapid"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -30,7 +31,7 @@ func TestFilledPagesAreTheWholeText(t *testing.T) {
 		rapid.Custom(func(t *rapid.T) string { return strings.Repeat("lorem ipsum ", rapid.IntRange(0, 200).Draw(t, "n")) }),
 		rapid.Custom(func(t *rapid.T) string { return "a" + strings.Repeat("\u0301", rapid.IntRange(0, 2000).Draw(t, "n")) }), // one character
 	)
-	rapid.Check(t, func(t *rapid.T) {
+	drawtest.Check(t, func(t *rapid.T) {
 		pieces := piecesOf(rapid.SliceOfN(line, 0, 60).Draw(t, "lines")...)
 		want := strings.Fields(joined(pieces))
 		var got []string

@@ -11,6 +11,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/adaptertest"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/qos"
 )
 
@@ -40,13 +41,9 @@ func (f refusals) refuse(c adaptertest.Call) string {
 // Whatever a platform refuses of a post, people see what it says: with less beside it, as a
 // file, or in the chat where the topic takes nothing. What can't be shown at all is told.
 func TestWhatARefusedPostSaysIsSeen(t *testing.T) {
-	times := 300
-	if testing.Short() {
-		times = 60
-	}
-	for seed := range times {
+	for seed := range drawtest.Seeds(t, drawtest.Times(300, 300, 60)) {
 		synctest.Test(t, func(t *testing.T) {
-			random := rand.New(rand.NewPCG(uint64(seed), 3))
+			random := rand.New(rand.NewPCG(seed, 3))
 			f := drawRefusals(random)
 			r := newRig(t, adaptertest.Options{Refuse: f.refuse})
 			r.form = adapters.Shape{MaxLen: 4096, MaxFile: []int{0, 1 << 20}[random.IntN(2)]}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/adaptertest"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -21,7 +22,7 @@ import (
 // it, one that has ended meanwhile, too; a chat that a rule names later gets nothing of what was
 // before, and neither does one of a session that an earlier version began.
 func TestAKillAtASessionsBeginningLosesNoneOfItsLines(t *testing.T) {
-	for seed := range uint64(adaptertest.Times(5000, 300, 60)) {
+	for seed := range drawtest.Seeds(t, drawtest.Times(5000, 300, 60)) {
 		synctest.Test(t, func(t *testing.T) {
 			b := &beginnings{
 				rig: newRig(t, adaptertest.Options{}), random: rand.New(rand.NewPCG(seed, 21)),

@@ -1,12 +1,12 @@
 package adapters_test
 
 import (
-	"os"
 	"testing"
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/adaptertest"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/qos/qostest"
 )
@@ -23,20 +23,13 @@ func ledgers() func() (qos.Ledger, func()) {
 func memory(n int64) (adaptertest.Backend, func()) { return adaptertest.NewMemory(n), func() {} }
 
 func TestHubHistories(t *testing.T) {
-	times := 60
-	switch {
-	case os.Getenv("PANEBRIDGE_STRESS") != "":
-		times = 1000
-	case testing.Short():
-		times = 15
-	}
 	for name, form := range map[string]adapters.Shape{
 		"a chat each":     {MaxLen: 1000, MaxFile: 1 << 20, LiveRows: 2},
 		"one chat":        {MaxLen: 1000, OwnThread: true, ClosesThreads: true, LiveRows: 2, MaxFile: 1 << 20},
 		"nonces, no file": {MaxLen: 4096, NonceFor: 5 * time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
-			adaptertest.HubHistories(t, times, adaptertest.Daemon{
+			adaptertest.HubHistories(t, drawtest.Times(1000, 60, 15), adaptertest.Daemon{
 				New: func(c *adaptertest.Conn) adapters.Adapter {
 					return &adaptertest.Adapter{Conn: c, Form: form, QoS: qos.Options{FlushLimit: 24 * time.Hour, Seed: 1}}
 				},

@@ -13,6 +13,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/adaptertest"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/internal/redact"
 	"github.com/panebridge/panebridge/qos"
 )
@@ -97,7 +98,7 @@ func TestPackedFilesAreLeft(t *testing.T) {
 // updates, in live regions and in posts too; all the rest of the text is there.
 func TestNoSecretLeaves(t *testing.T) {
 	files := 0
-	for seed := range uint64(20) {
+	for seed := range drawtest.Seeds(t, 20) {
 		inBubble(t, func(t *testing.T, r *rig) {
 			t.Helper()
 			random := rand.New(rand.NewPCG(seed, 7))

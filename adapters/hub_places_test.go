@@ -12,6 +12,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/adaptertest"
+	"github.com/panebridge/panebridge/internal/drawtest"
 )
 
 // at returns the sessions of the bindings at a place, with what keeps each from
@@ -226,7 +227,7 @@ func TestAMoveThatOnlyADocumentKnowsIsKept(t *testing.T) {
 // A group and the one that it became are one place: whoever binds a session to either, by hand or by a
 // rule, before the move or after it, over restarts and kills, it's shown there once.
 func TestASessionHasOneBindingInAChatThatMoved(t *testing.T) {
-	for seed := range uint64(adaptertest.Times(2000, 100, 20)) {
+	for seed := range drawtest.Seeds(t, drawtest.Times(2000, 100, 20)) {
 		inBubble(t, func(t *testing.T, r *rig) {
 			t.Helper()
 			random := rand.New(rand.NewPCG(seed, 9))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/adaptertest"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -16,7 +17,7 @@ import (
 // seldom, also over restarts. When the chat is there again, all that was meant for it comes
 // within a minute, once, and what ended meanwhile too; it was said once that it's gone.
 func TestWhatWasRefusedIsTriedAgain(t *testing.T) {
-	for seed := range uint64(20) {
+	for seed := range drawtest.Seeds(t, 20) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			inBubble(t, func(t *testing.T, r *rig) {
 				t.Helper()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/adaptertest"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -19,7 +20,7 @@ import (
 // Bob use -2. A turn that fails, and one that takes ring_after or longer, rings once everywhere; a
 // shorter one in -2, and never in -1 if Ada or the keyboard asked for it.
 func TestWhatRingsOfDrawnConversations(t *testing.T) {
-	for seed := range uint64(adaptertest.Times(1000, 60, 10)) {
+	for seed := range drawtest.Seeds(t, drawtest.Times(1000, 60, 10)) {
 		inBubble(t, func(t *testing.T, r *rig) {
 			t.Helper()
 			random := rand.New(rand.NewPCG(seed, 7))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/adaptertest"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -78,7 +79,7 @@ func TestWhatWasWrittenInASessionsOwnThreadIsHiddenThere(t *testing.T) {
 // what had begun before stays where it began. Drawn: texts here and elsewhere, answers in
 // parts, ends of turns, restarts.
 func TestWhatComesLaterStandsBelow(t *testing.T) {
-	for seed := range uint64(40) {
+	for seed := range drawtest.Seeds(t, 40) {
 		inBubble(t, func(t *testing.T, r *rig) {
 			t.Helper()
 			random := rand.New(rand.NewPCG(seed, 0))

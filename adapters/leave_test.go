@@ -10,6 +10,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/adaptertest"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -132,7 +133,7 @@ func (c *conversation) check() {
 
 // What comes later stands later, and each question stands below what led to it.
 func TestWhatComesLaterStandsBelowEverything(t *testing.T) {
-	for seed := range uint64(adaptertest.Times(5000, 1000, 100)) {
+	for seed := range drawtest.Seeds(t, drawtest.Times(5000, 1000, 100)) {
 		inBubble(t, func(t *testing.T, r *rig) {
 			t.Helper()
 			c := &conversation{

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/adaptertest"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/qos"
 )
 
@@ -294,16 +294,9 @@ func TestACosmeticPostIsMadeAtOnceOrNotAtAll(t *testing.T) {
 // in the chat; each key shows what was posted last under it; nothing stands twice
 // without a mark.
 func TestOutboxHistories(t *testing.T) {
-	times := 40
-	switch {
-	case os.Getenv("PANEBRIDGE_STRESS") != "":
-		times = 2000
-	case testing.Short():
-		times = 10
-	}
-	for seed := range times {
+	for seed := range drawtest.Seeds(t, drawtest.Times(2000, 40, 10)) {
 		synctest.Test(t, func(t *testing.T) {
-			random, wrong := rand.New(rand.NewPCG(uint64(seed), 1)), rand.New(rand.NewPCG(uint64(seed), 2))
+			random, wrong := rand.New(rand.NewPCG(seed, 1)), rand.New(rand.NewPCG(seed, 2))
 			r := newRig(t, adaptertest.Options{})
 			r.start()
 			var mu sync.Mutex
@@ -332,7 +325,7 @@ func TestOutboxHistories(t *testing.T) {
 	}
 }
 
-func checkHistory(t *testing.T, seed int, r *rig, h *told, last map[string]string, posted int) {
+func checkHistory(t *testing.T, seed uint64, r *rig, h *told, last map[string]string, posted int) {
 	t.Helper()
 	h.mu.Lock()
 	defer h.mu.Unlock()

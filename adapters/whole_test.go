@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/internal/render"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -75,38 +76,40 @@ func drawAnswer(t *rapid.T) []string {
 func TestBlocksAreKeptWhole(t *testing.T) {
 	for name, shape := range formattedShapes() {
 		shape = shape.withDefaults()
-		t.Run(name, rapid.MakeCheck(func(t *rapid.T) {
-			lines := drawAnswer(t)
-			log := answerOf(lines...)
-			pageOf, shown := make([]int, len(lines)), make([]int, len(lines))
-			pages, moved := 0, 0
-			for pieces := log.pieces; !allBlank(pieces); pages++ {
-				p := shape.fill(Page{}, pieces)
-				if !shape.fits(p) || len(p.Pieces) == 0 {
-					t.Fatalf("message %d has %d lines", pages, len(p.Pieces))
+		t.Run(name, func(t *testing.T) {
+			drawtest.Check(t, func(t *rapid.T) {
+				lines := drawAnswer(t)
+				log := answerOf(lines...)
+				pageOf, shown := make([]int, len(lines)), make([]int, len(lines))
+				pages, moved := 0, 0
+				for pieces := log.pieces; !allBlank(pieces); pages++ {
+					p := shape.fill(Page{}, pieces)
+					if !shape.fits(p) || len(p.Pieces) == 0 {
+						t.Fatalf("message %d has %d lines", pages, len(p.Pieces))
+					}
+					if p.Pieces[len(p.Pieces)-1].end().Before(shape.fillUp(Page{}, pieces).lastEnd()) {
+						moved++
+					}
+					for _, piece := range p.Pieces {
+						pageOf[piece.Line.N-1], shown[piece.Line.N-1] = pages, shown[piece.Line.N-1]+1
+					}
+					pieces = rest(pieces, p)
 				}
-				if p.Pieces[len(p.Pieces)-1].end().Before(shape.fillUp(Page{}, pieces).lastEnd()) {
-					moved++
+				for i, n := range shown {
+					if n > 1 || n == 0 && strings.TrimSpace(lines[i]) != "" {
+						t.Fatalf("line %d is there %d times: %q", i+1, n, lines[i])
+					}
 				}
-				for _, piece := range p.Pieces {
-					pageOf[piece.Line.N-1], shown[piece.Line.N-1] = pages, shown[piece.Line.N-1]+1
+				for _, f := range render.Frames(strings.Join(lines, "\n")) {
+					if block := log.pieces[f.From:f.To]; f.To-f.From <= maxWhole && shape.fits(Page{}.plus(block)) && pageOf[f.From] != pageOf[f.To-1] {
+						t.Fatalf("the block of lines %d to %d is in messages %d to %d", f.From+1, f.To, pageOf[f.From], pageOf[f.To-1])
+					}
 				}
-				pieces = rest(pieces, p)
-			}
-			for i, n := range shown {
-				if n > 1 || n == 0 && strings.TrimSpace(lines[i]) != "" {
-					t.Fatalf("line %d is there %d times: %q", i+1, n, lines[i])
+				if least := shape.messages(Page{}, log.pieces, 1000); pages > least+moved {
+					t.Fatalf("%d messages, of which %d end before a block, where %d are enough", pages, moved, least)
 				}
-			}
-			for _, f := range render.Frames(strings.Join(lines, "\n")) {
-				if block := log.pieces[f.From:f.To]; f.To-f.From <= maxWhole && shape.fits(Page{}.plus(block)) && pageOf[f.From] != pageOf[f.To-1] {
-					t.Fatalf("the block of lines %d to %d is in messages %d to %d", f.From+1, f.To, pageOf[f.From], pageOf[f.To-1])
-				}
-			}
-			if least := shape.messages(Page{}, log.pieces, 1000); pages > least+moved {
-				t.Fatalf("%d messages, of which %d end before a block, where %d are enough", pages, moved, least)
-			}
-		}))
+			})
+		})
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/adaptertest"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -20,11 +21,7 @@ var withheldLines = regexp.MustCompile(`\[(\d+) lines? (?:isn't|aren't) shown`)
 // What a platform refuses for its words holds up nothing: it comes as a file, or is counted in a
 // notice, all other lines come once, and each turn's end rings.
 func TestRefusedWordsHoldUpNothing(t *testing.T) {
-	times := 300
-	if testing.Short() {
-		times = 60
-	}
-	for seed := range uint64(times) {
+	for seed := range drawtest.Seeds(t, drawtest.Times(300, 300, 60)) {
 		inBubble(t, func(t *testing.T, r *rig) {
 			t.Helper()
 			random := rand.New(rand.NewPCG(seed, 4))

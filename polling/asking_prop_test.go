@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -136,7 +137,7 @@ func (h *history) wantHeld() {
 // has come into history, and what stays on the screen, becomes lines once, and nothing
 // around it is missing.
 func TestDialogsAreNoLines(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	drawtest.Check(t, func(t *rapid.T) {
 		h := newHistory(t)
 		h.profile = quiz{}
 		h.g = newGrid(rapid.IntRange(8, 14).Draw(t, "wide"), rapid.IntRange(2, 12).Draw(t, "high"), h.g.limit)

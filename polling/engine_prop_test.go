@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/panebridge/panebridge/internal/drawtest"
 )
 
 // history is one random life of a pane and its poller.
@@ -219,7 +221,7 @@ func (h *history) end() {
 // Whatever is printed and whenever it's looked at: nothing comes twice or out of
 // order, where lines are missing there's a gap, and it claims no more than that.
 func TestLinesAreAccountedFor(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	drawtest.Check(t, func(t *rapid.T) {
 		h := newHistory(t)
 		for range rapid.IntRange(1, 25).Draw(t, "steps") {
 			switch rapid.IntRange(0, 10).Draw(t, "step") {

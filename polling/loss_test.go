@@ -2,16 +2,14 @@ package polling_test
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"testing"
 	"time"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/polling"
 )
-
-func stress() bool { return os.Getenv("PANEBRIDGE_STRESS") != "" }
 
 // slow marks a test that waits for real programs for more than a second or two, which
 // -short leaves out.
@@ -27,7 +25,7 @@ func slow(t *testing.T) {
 func TestFloodLosesNothingSilently(t *testing.T) {
 	slow(t)
 	n := 200_000
-	if stress() {
+	if drawtest.Stressed() {
 		n = 1_000_000
 	}
 	for _, limit := range []int{200, 2000, 20000} {
@@ -92,7 +90,7 @@ func checkNumbers(t *testing.T, p *pane, n int) (missing, gaps int) {
 // blank and repeated lines in between.
 func TestNothingMissingOverRollovers(t *testing.T) {
 	lines := 10_000
-	if stress() {
+	if drawtest.Stressed() {
 		lines = 60_000
 	}
 	var want []string

@@ -13,6 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/polling"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -212,7 +213,7 @@ func TestHeldLinesComeOut(t *testing.T) {
 // Whatever the order of things, and however often storing fails: each line of the
 // pane that's the session's comes once, and so does each of the transcript.
 func TestTextsAreHandedOver(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	drawtest.Check(t, func(rt *rapid.T) {
 		steps := rapid.SliceOfN(rapid.SampledFrom([]string{"print", "print", "write", "write", "turn", "pane", "held", "transcript", "end", "fail", "wait", "burst", "draw", "leave"}), 1, 60).Draw(rt, "steps")
 		synctest.Test(t, func(t *testing.T) {
 			mem, src, p := &memLog{}, newFakeSource("%1"), &program{text: sessions.TextPane}

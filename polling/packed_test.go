@@ -6,6 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/panebridge/panebridge/internal/drawtest"
 )
 
 func TestPackedHashesComeBack(t *testing.T) {
@@ -13,7 +15,7 @@ func TestPackedHashesComeBack(t *testing.T) {
 		Run  hashRun
 		Rows rowHashes
 	}
-	rapid.Check(t, func(t *rapid.T) {
+	drawtest.Check(t, func(t *rapid.T) {
 		want := packed{
 			Run:  rapid.SliceOfN(rapid.Uint64(), 0, 40).Draw(t, "run"),
 			Rows: rapid.MapOfN(rapid.Int64(), rapid.Uint64(), 0, 40).Draw(t, "rows"),

@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/internal/recording"
 	"github.com/panebridge/panebridge/polling"
 )
@@ -27,7 +28,7 @@ func TestRecordings(t *testing.T) {
 		for _, r := range recs {
 			// Those with the model's clock repeat the others at other sizes: the narrow ones
 			// are enough for a daily run.
-			if os.Getenv("PANEBRIDGE_STRESS") != "" || !r.Has("model.jsonl") || r.Height == 24 {
+			if drawtest.Stressed() || !r.Has("model.jsonl") || r.Height == 24 {
 				names = append(names, r.Name)
 			}
 		}

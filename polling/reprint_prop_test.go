@@ -3,13 +3,14 @@ package polling
 import (
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/panebridge/panebridge/internal/drawtest"
 )
 
 // redrawer is a program that draws paragraphs, which it wraps itself, with a box
@@ -235,11 +236,11 @@ func TestAReprintThatIsGoneAgain(t *testing.T) {
 // fewer can't be recognised.
 func TestReprintsAreRecognised(t *testing.T) {
 	rounds := 1 // of rapid's checks
-	if os.Getenv("PANEBRIDGE_STRESS") != "" {
+	if drawtest.Stressed() {
 		rounds = 10
 	}
 	for range rounds {
-		rapid.Check(t, randomReprints)
+		drawtest.Check(t, randomReprints)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/polling"
 )
 
@@ -208,7 +209,7 @@ func TestCommandsAreTurns(t *testing.T) {
 	for _, cadence := range []time.Duration{100 * time.Millisecond, time.Second} {
 		t.Run(cadence.String(), func(t *testing.T) {
 			runs := 4
-			if os.Getenv("PANEBRIDGE_STRESS") != "" {
+			if drawtest.Stressed() {
 				runs = 40
 			}
 			command := shells(t)["bash"]

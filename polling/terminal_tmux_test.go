@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -21,12 +22,12 @@ import (
 // gets higher behind a change of width is left out.
 func TestTerminalIsLikeTmux(t *testing.T) {
 	seeds, steps := 4, 60
-	if os.Getenv("PANEBRIDGE_STRESS") != "" {
+	if drawtest.Stressed() {
 		seeds, steps = 10, 150
 	}
-	for seed := range seeds {
-		t.Run(strconv.Itoa(seed), func(t *testing.T) {
-			random := rand.New(rand.NewPCG(uint64(seed), 1))
+	for seed := range drawtest.Seeds(t, seeds) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			random := rand.New(rand.NewPCG(seed, 1))
 			pane, model := newTmuxTerminal(t, 60, 12), newTerminal(60, 12, 1000)
 			did, reflowed := []string{}, false
 			for n := range steps {

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -16,7 +17,7 @@ import (
 // Texts repeat themselves, lines wrap and are written in pieces, history rolls over, the size of the
 // pane's screen changes.
 func TestWaitAgreesWithItsModel(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	drawtest.Check(t, func(t *rapid.T) {
 		h := newHistory(t)
 		h.printSome()
 		h.g.write(rapid.SampledFrom([]string{"", "$ ", "ask: "}).Draw(t, "prompt"))
@@ -126,7 +127,7 @@ func wantNothing(t *rapid.T, s *sighting, when string) {
 // What's found agrees with a search of the text by the standard library; what's new is in it.
 func TestWaitMatchAgreesWithItsModel(t *testing.T) {
 	letters := rapid.StringMatching(`[abAB .é]{0,12}`)
-	rapid.Check(t, func(t *rapid.T) {
+	drawtest.Check(t, func(t *rapid.T) {
 		was, now := letters.Draw(t, "was"), letters.Draw(t, "now")
 		if rapid.Bool().Draw(t, "goes on") {
 			now = was + now

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -29,7 +30,7 @@ func (c speedCount) String() string {
 func TestWaitAtFullSpeed(t *testing.T) {
 	slow(t)
 	for limit, times := range map[int]int{2000: 6, 50_000: 30} {
-		if stress() {
+		if drawtest.Stressed() {
 			times = 1000
 		}
 		t.Run(strconv.Itoa(limit), func(t *testing.T) {

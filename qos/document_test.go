@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/qos/qostest"
 )
@@ -245,7 +246,7 @@ func TestUncertainIsSentOnceMore(t *testing.T) {
 // holds up its chat no longer than any other failure: documents, what was asked, and what
 // waits there behind it.
 func TestBrokenCallsSilenceNobody(t *testing.T) {
-	for seed := range uint64(200) {
+	for seed := range drawtest.Seeds(t, 200) {
 		inArena(t, qos.Options{Limits: qos.Limits{IsPrivate: isPrivate}}, nil, func(a *arena) {
 			random := rand.New(rand.NewPCG(seed, 0))
 			chat := []qos.Chat{group, "7"}[random.IntN(2)]
@@ -288,8 +289,8 @@ func TestBrokenCallsSilenceNobody(t *testing.T) {
 // does its document rest; where failures go on, calls keep to the pace.
 func TestAFailedEditIsMadeAgainSoon(t *testing.T) {
 	for _, failure := range []qos.Result{{Outcome: qos.Failed}, {Outcome: qos.Uncertain, Over: true}} {
-		for seed := range uint64(100) {
-			inArena(t, qos.Options{Seed: seed + 1}, nil, func(a *arena) {
+		for seed := range drawtest.Seeds(t, 100) {
+			inArena(t, qos.Options{Seed: seed}, nil, func(a *arena) {
 				failures := 0
 				a.outcome = func(qos.Call) *qos.Result {
 					if failures == 0 {

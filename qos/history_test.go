@@ -1,16 +1,15 @@
 package qos_test
 
 import (
-	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"pgregory.net/rapid"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/qos/qostest"
 )
@@ -211,30 +210,12 @@ var mustHappen = []string{
 	"call with strict", "call with coalesce_only", "call with off", "full window",
 }
 
-// TestMain has every property run against 1,000 random histories, a fifth of that
-// with -short, and 10,000 with PANEBRIDGE_STRESS=1, unless -rapid.checks says otherwise.
-func TestMain(m *testing.M) {
-	flag.Parse()
-	given := false
-	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "rapid.checks" })
-	if !given {
-		checks := "1000"
-		if os.Getenv("PANEBRIDGE_STRESS") != "" {
-			checks = "10000"
-		}
-		if err := flag.Set("rapid.checks", checks); err != nil {
-			panic(err)
-		}
-	}
-	os.Exit(m.Run())
-}
-
-// check runs a property, beside other tests. What's wrong is returned, not reported:
-// within a bubble neither rapid nor t may be told.
+// check runs a property against 1,000 random histories, beside other tests. What's wrong is
+// returned, not reported: within a bubble neither rapid nor t may be told.
 func check(t *testing.T, property func(t *testing.T, rt *rapid.T) []string) {
 	t.Helper()
 	t.Parallel()
-	rapid.Check(t, func(rt *rapid.T) {
+	drawtest.CheckTimes(t, drawtest.Times(10_000, 1000, 200), func(rt *rapid.T) {
 		for _, b := range property(t, rt) {
 			rt.Error(b)
 		}

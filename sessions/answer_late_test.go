@@ -8,13 +8,14 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
 // What was refused here and is done all the same, since a key at the pane was first, is told as that:
 // not what was allowed, what was refused before, or another call.
 func TestARefusalThatCameTooLateIsTakenBack(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	drawtest.Check(t, func(rt *rapid.T) {
 		refused := rapid.Bool().Draw(rt, "refused")
 		recorded := rapid.Bool().Draw(rt, "recorded")
 		same := rapid.Bool().Draw(rt, "that call is made")

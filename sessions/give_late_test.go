@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -36,7 +37,7 @@ func boxBelow(_ sessions.ID, s *sessions.Snapshot) sessions.Box {
 // other is told so, and no key stays in the box.
 func TestAKeyThatComesBehindAPersonsOwn(t *testing.T) {
 	byHand, byAnswer := 0, 0
-	rapid.Check(t, func(rt *rapid.T) {
+	drawtest.Check(t, func(rt *rapid.T) {
 		lag := time.Duration(rapid.IntRange(1, 40).Draw(rt, "milliseconds until a key is read")) * time.Millisecond
 		draws := time.Duration(rapid.IntRange(0, 60).Draw(rt, "milliseconds until it's drawn that it has gone")) * time.Millisecond
 		first := time.Duration(rapid.IntRange(0, 700).Draw(rt, "milliseconds until Enter")) * time.Millisecond

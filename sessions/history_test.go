@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 	"github.com/panebridge/panebridge/sessions/typing"
 )
@@ -582,24 +582,10 @@ func play(t *testing.T, seed uint64) (wrong, trace []string, h *history) {
 // go, with daemons that are killed at any step. No text is joined with another, typed
 // twice, or typed into a program that it wasn't written for, and nothing panics.
 func TestHistories(t *testing.T) {
-	n := 2000
-	if testing.Short() {
-		n = 200
-	}
-	if os.Getenv("PANEBRIDGE_STRESS") != "" {
-		n = 100_000
-	}
-	seed := rand.Uint64()
-	if s := os.Getenv("PANEBRIDGE_SEED"); s != "" {
-		seed, _ = strconv.ParseUint(s, 10, 64)
-		n = 1
-	}
-	if s := os.Getenv("PANEBRIDGE_HISTORIES"); s != "" {
-		n, _ = strconv.Atoi(s)
-	}
+	n := drawtest.Times(100_000, 2000, 200)
 	taken, kills, failed := 0, 0, 0
-	for i := range n {
-		wrong, trace, h := play(t, seed+uint64(i))
+	for seed := range drawtest.Seeds(t, n) {
+		wrong, trace, h := play(t, seed)
 		for _, p := range h.panes {
 			for _, f := range slices.Concat(p.past, p.programs) {
 				taken += len(f.took)
@@ -608,7 +594,7 @@ func TestHistories(t *testing.T) {
 		kills += h.term - 1
 		if len(wrong) > 0 {
 			failed++
-			t.Errorf("PANEBRIDGE_SEED=%d: %s\n%s", seed+uint64(i), strings.Join(wrong, "\n"), strings.Join(trace, "\n"))
+			t.Errorf("seed %d: %s\n%s", seed, strings.Join(wrong, "\n"), strings.Join(trace, "\n"))
 			if failed == 3 {
 				break
 			}

@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -21,7 +22,7 @@ func encoded(m sessions.Mark) string {
 }
 
 func TestMarksAreCut(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	drawtest.Check(t, func(t *rapid.T) {
 		var rows, want []string
 		var marks []sessions.Mark
 		for i := range rapid.IntRange(1, 5).Draw(t, "rows") {

@@ -2,7 +2,6 @@ package sessions_test
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -12,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -149,12 +149,12 @@ func (t *trial) unsure(key string) (n int) {
 
 func TestNoKeyGoesWhereItIsNotMeant(t *testing.T) {
 	steps := 80
-	if os.Getenv("PANEBRIDGE_STRESS") != "" {
+	if drawtest.Stressed() {
 		steps = 1500
 	}
 	synctest.Test(t, func(t *testing.T) {
 		answered, taken := 0, 0
-		rapid.Check(struct{ testing.TB }{t}, func(rt *rapid.T) {
+		drawtest.Check(struct{ testing.TB }{t}, func(rt *rapid.T) {
 			d := newDesk(t, &asker{lag: 10 * time.Millisecond, tmux: 5 * time.Millisecond}, &memory{prompts: map[string]sessions.Prompt{}})
 			defer d.stop()
 			one := &trial{desk: d, rt: rt, asked: map[string]*question{}}

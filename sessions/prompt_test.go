@@ -13,6 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/internal/store/storetest"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -157,7 +158,7 @@ func TestAPromptIsOfOneCall(t *testing.T) {
 // and panebridge starts anew: what's told under one id is by the record of one call alone.
 func TestAPromptIsToldByOneRecord(t *testing.T) {
 	told := 0
-	rapid.Check(t, func(rt *rapid.T) {
+	drawtest.Check(t, func(rt *rapid.T) {
 		steps := rapid.SliceOfN(rapid.SampledFrom([]string{"", "", "c1", "c1", "c2", "c3", "?c1", "?c2", "start"}), 2, 8).Draw(rt, "records")
 		wrong := ""
 		synctest.Test(t, func(t *testing.T) {
@@ -225,7 +226,7 @@ func TestWhatAMaskHidesIsNotAllowed(t *testing.T) {
 // it's the same call, it's the same question, which takes the answer that was on its way. What
 // nothing but the screen tells of is another one.
 func TestACallThatIsDrawnOtherwise(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	drawtest.Check(t, func(rt *rapid.T) {
 		call := rapid.SampledFrom([]string{"c1", ""}).Draw(rt, "call")
 		drawn := time.Duration(rapid.IntRange(0, 900).Draw(rt, "milliseconds until it's drawn otherwise")) * time.Millisecond
 		answered := time.Duration(rapid.IntRange(0, 900).Draw(rt, "milliseconds until the answer")) * time.Millisecond
@@ -278,7 +279,7 @@ func TestACallThatIsDrawnOtherwise(t *testing.T) {
 // A program draws its question anew while it's answered, half of it first, which looks like one that
 // nobody knows: the answer waits for it. If it stays so nothing is pressed.
 func TestATornQuestionIsNoOther(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	drawtest.Check(t, func(rt *rapid.T) {
 		begins := time.Duration(rapid.IntRange(0, 900).Draw(rt, "milliseconds until it's drawn anew")) * time.Millisecond
 		answered := time.Duration(rapid.IntRange(0, 900).Draw(rt, "milliseconds until the answer")) * time.Millisecond
 		lasts := time.Duration(rapid.IntRange(20, 900).Draw(rt, "milliseconds that it's torn")) * time.Millisecond

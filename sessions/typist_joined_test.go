@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -86,7 +87,7 @@ func TestAKeyThatIsTooLateForADialog(t *testing.T) {
 // submitted, and doesn't stay in the box.
 func TestAQuestionTakesTheBeginningOfAText(t *testing.T) {
 	words := rapid.SliceOfN(rapid.SampledFrom([]string{"look", "at", "README", "2", "now", "/srv/project/main.go", "a-very-long-word-of-many-letters", "…", "yes", "!"}), 2, 12)
-	rapid.Check(t, func(rt *rapid.T) {
+	drawtest.Check(t, func(rt *rapid.T) {
 		text := strings.Join(words.Draw(rt, "words"), " ")
 		eats := rapid.IntRange(1, len(text)-1).Filter(func(n int) bool { return utf8.RuneStart(text[n]) }).Draw(rt, "bytes that it takes")
 		head, rest := text[:eats], strings.TrimSpace(text[eats:])

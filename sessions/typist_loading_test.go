@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -196,19 +196,13 @@ func (p *loading) options(o *options) {
 // submitted was, once, and what was submitted isn't said to have failed.
 func TestTextsForAgentsThatLoad(t *testing.T) {
 	n := 300
-	if os.Getenv("PANEBRIDGE_STRESS") != "" {
+	if drawtest.Stressed() {
 		n = 20_000
-	}
-	seed := rand.Uint64()
-	if s := os.Getenv("PANEBRIDGE_SEED"); s != "" {
-		if _, err := fmt.Sscan(s, &seed); err != nil {
-			t.Fatal(err)
-		}
 	}
 	count := map[string]int{}
 	var wrong []string
-	for i := range n {
-		r := rand.New(rand.NewPCG(seed, uint64(i)))
+	for seed := range drawtest.Seeds(t, n) {
+		r := rand.New(rand.NewPCG(seed, 0))
 		p := drawLoading(r)
 		withPane(t, p.pane, p, p.options, func(b *bed) {
 			b.pass(time.Duration(r.IntN(12_000)) * time.Millisecond)
@@ -232,7 +226,7 @@ func TestTextsForAgentsThatLoad(t *testing.T) {
 				count[fmt.Sprintf("%s %.12s %d", in.State, in.Reason, got)]++
 				lost := got == 0 && strings.Contains(in.Reason, "doesn't show") // it was typed before there was a box
 				if sure && got != 1 || got > 1 || got == 1 && in.State == sessions.ReceiptFailed || lost {
-					wrong = append(wrong, fmt.Sprintf("seed %d, %d: %q came %d times, and is %s %q; it %s; screen %q, box %q", seed, i, in.Text, got, in.State, in.Reason, p, p.sent, p.box))
+					wrong = append(wrong, fmt.Sprintf("seed %d: %q came %d times, and is %s %q; it %s; screen %q, box %q", seed, in.Text, got, in.State, in.Reason, p, p.sent, p.box))
 				}
 			}
 		})

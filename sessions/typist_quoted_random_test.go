@@ -2,12 +2,13 @@ package sessions_test
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/panebridge/panebridge/internal/drawtest"
 )
 
 // happening is one thing that happens at a quoting pane, and how long it takes until the
@@ -71,11 +72,11 @@ func (h happening) do(b *bed, p *quoting) {
 // that somebody sends anyway, and each text is submitted once at most.
 func TestSentAnywayAtRandom(t *testing.T) {
 	length := 25
-	if os.Getenv("PANEBRIDGE_STRESS") != "" {
+	if drawtest.Stressed() {
 		length = 300
 	}
 	sent, anyway := 0, 0
-	rapid.Check(t, func(rt *rapid.T) {
+	drawtest.Check(t, func(rt *rapid.T) {
 		all := rapid.SliceOfN(happenings(), length/2, length).Draw(rt, "happenings")
 		p := &quoting{pane: &pane{}, printed: []string{"Do you want to proceed?"}}
 		withPane(t, p.pane, p, p.options, func(b *bed) {

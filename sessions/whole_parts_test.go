@@ -6,12 +6,14 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/panebridge/panebridge/internal/drawtest"
 )
 
 // Windows of one text overlap where they share more than half of their rows, whatever occurs in it
 // again and whatever row says that more is hidden; texts without a common row don't.
 func TestPartsOfOneTextOverlap(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	drawtest.Check(t, func(t *rapid.T) {
 		row := rapid.SampledFrom([]string{"ls -la", "Reason: none", "cat", "X", "echo a", "echo b", "true"})
 		all := rapid.SliceOfN(row, 4, 60).Draw(t, "text")
 		part := func(from, to int) *Dialog {

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -16,7 +17,7 @@ import (
 func TestAnswersAreGivenWhileAQuestionIsReadWhole(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		refused, allowed, whileTall := 0, 0, 0
-		rapid.Check(struct{ testing.TB }{t}, func(rt *rapid.T) {
+		drawtest.Check(struct{ testing.TB }{t}, func(rt *rapid.T) {
 			ms := func(label string, most int) time.Duration {
 				return time.Duration(rapid.IntRange(0, most).Draw(rt, label)) * time.Millisecond
 			}
@@ -77,7 +78,7 @@ func TestAnswersAreGivenWhileAQuestionIsReadWhole(t *testing.T) {
 func TestAQuestionThatGoesWhileItIsReadIsClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		whileTall := 0
-		rapid.Check(struct{ testing.TB }{t}, func(rt *rapid.T) {
+		drawtest.Check(struct{ testing.TB }{t}, func(rt *rapid.T) {
 			ms := func(label string, most int) time.Duration {
 				return time.Duration(rapid.IntRange(0, most).Draw(rt, label)) * time.Millisecond
 			}
@@ -124,7 +125,7 @@ func TestAQuestionThatGoesWhileItIsReadIsClosed(t *testing.T) {
 // and seldom from then on, so that somebody can answer.
 func TestAProgramThatAsksSomethingElseInEachSizeIsLeftAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		rapid.Check(struct{ testing.TB }{t}, func(rt *rapid.T) {
+		drawtest.Check(struct{ testing.TB }{t}, func(rt *rapid.T) {
 			ms := func(label string, most int) time.Duration {
 				return time.Duration(rapid.IntRange(0, most).Draw(rt, label)) * time.Millisecond
 			}

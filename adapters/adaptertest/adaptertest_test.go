@@ -1,12 +1,12 @@
 package adaptertest_test
 
 import (
-	"os"
 	"testing"
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/adaptertest"
+	"github.com/panebridge/panebridge/internal/drawtest"
 )
 
 func reference(form adapters.Shape) adaptertest.New {
@@ -14,18 +14,6 @@ func reference(form adapters.Shape) adaptertest.New {
 }
 
 func memory(n int64) (adaptertest.Backend, func()) { return adaptertest.NewMemory(n), func() {} }
-
-// times is how many random histories are tried.
-func times(short, usual, stress int) int {
-	switch {
-	case os.Getenv("PANEBRIDGE_STRESS") != "":
-		return stress
-	case testing.Short():
-		return short
-	default:
-		return usual
-	}
-}
 
 // shapes are those of platforms with different gifts.
 func shapes() map[string]adapters.Shape {
@@ -55,7 +43,7 @@ func TestHistories(t *testing.T) {
 	for name, form := range shapes() {
 		t.Run(name, func(t *testing.T) {
 			form.MaxFile = min(form.MaxFile, 20000) // so that there are several
-			adaptertest.Histories(t, times(50, 250, 2500), reference(form), memory)
+			adaptertest.Histories(t, drawtest.Times(2500, 250, 50), reference(form), memory)
 		})
 	}
 }

@@ -1,11 +1,9 @@
 package adaptertest
 
 import (
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -14,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -131,16 +130,7 @@ func Histories(t *testing.T, times int, n New, open func(maxLines int64) (Backen
 // within a bubble neither rapid nor t may be told.
 func check(t *testing.T, times int, property func(rt *rapid.T) []string) {
 	t.Helper()
-	f := flag.Lookup("rapid.checks")
-	before := f.Value.String()
-	if testing.Short() {
-		times *= 5 // with -short, rapid divides by five by itself
-	}
-	if err := f.Value.Set(strconv.Itoa(times)); err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = f.Value.Set(before) }()
-	rapid.Check(t, func(rt *rapid.T) {
+	drawtest.CheckTimes(t, times, func(rt *rapid.T) {
 		for _, w := range property(rt) {
 			rt.Error(w)
 		}

@@ -2,11 +2,11 @@ package adaptertest
 
 import (
 	"fmt"
-	"os"
 	"testing"
 	"testing/synctest"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/qos"
 )
 
@@ -22,11 +22,7 @@ func Run(t *testing.T, n New) {
 		})
 	}
 	t.Run("random lives", func(t *testing.T) {
-		times := 100
-		if os.Getenv("PANEBRIDGE_STRESS") != "" {
-			times = 2000
-		}
-		Histories(t, times, n, func(maxLines int64) (Backend, func()) { return NewMemory(maxLines), func() {} })
+		Histories(t, drawtest.Times(2000, 100, 100), n, func(maxLines int64) (Backend, func()) { return NewMemory(maxLines), func() {} })
 	})
 }
 

@@ -15,10 +15,10 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
-	"github.com/panebridge/panebridge/adapters/adaptertest"
 	"github.com/panebridge/panebridge/adapters/discord"
 	"github.com/panebridge/panebridge/adapters/discord/discordtest"
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/internal/faults"
 )
 
@@ -129,7 +129,7 @@ func TestQuietPlacesCostNothing(t *testing.T) {
 // How far a place was read is known after a kill at any time: nothing is lost, and what
 // comes again is known by its key.
 func TestKilledWhileReading(t *testing.T) {
-	for seed := range uint64(adaptertest.Times(50, 3, 3)) {
+	for seed := range drawtest.Seeds(t, drawtest.Times(50, 3, 3)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			inBubble(t, discordtest.Options{}, func(w *world) {
 				r := rand.New(rand.NewPCG(seed, 3))

@@ -14,6 +14,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/discord/discordtest"
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/internal/memnet"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
@@ -129,7 +130,7 @@ func (w *world) ring(channel string, ended time.Time) time.Duration {
 }
 
 // seeds is how many traces a bar is held to.
-func seeds() uint64 { return uint64(adaptertest.Times(barSeeds, 2, 1)) }
+func seeds() int { return drawtest.Times(barSeeds, 2, 1) }
 
 // 20 sessions print two lines a second each into 20 threads for ten minutes. Discord
 // never says no; the end of a turn rings within three seconds; and a minute later
@@ -143,10 +144,10 @@ func TestTwentySessionsInTwentyThreads(t *testing.T) {
 				if forum {
 					n = 1 // posts are threads, but for how they begin
 				}
-				for seed := range n {
-					out := newTrace(seed+1).live(t, mode, forum)
+				for seed := range drawtest.Seeds(t, n) {
+					out := newTrace(seed).live(t, mode, forum)
 					t.Logf("seed %d: ring p50 %v p99 %v; %d calls, at most %d in 5 s of a thread; the last line %v after the end",
-						seed+1, adaptertest.Percentile(out.rings, 0.5), adaptertest.Percentile(out.rings, 0.99), out.calls, out.worst, out.lastSeen)
+						seed, adaptertest.Percentile(out.rings, 0.5), adaptertest.Percentile(out.rings, 0.99), out.calls, out.worst, out.lastSeen)
 					rings = append(rings, out.rings...)
 					if t.Failed() {
 						return

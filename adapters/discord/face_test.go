@@ -14,6 +14,7 @@ import (
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/adaptertest"
 	"github.com/panebridge/panebridge/adapters/discord"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/internal/render/rendertest"
 	"github.com/panebridge/panebridge/qos"
 )
@@ -241,7 +242,7 @@ func TestAdapterConforms(t *testing.T) {
 
 // Random lives with a scheduler, faults, crashes and restarts, by Discord's windows.
 func TestHubHistories(t *testing.T) {
-	times := adaptertest.Times(500, 30, 10)
+	times := drawtest.Times(500, 30, 10)
 	five := []adaptertest.Window{{Calls: 5, Per: 5 * time.Second}}
 	for _, p := range places {
 		t.Run(p.name, func(t *testing.T) {

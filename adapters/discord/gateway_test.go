@@ -14,10 +14,10 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
-	"github.com/panebridge/panebridge/adapters/adaptertest"
 	"github.com/panebridge/panebridge/adapters/discord"
 	"github.com/panebridge/panebridge/adapters/discord/discordtest"
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/qos"
 )
 
@@ -350,7 +350,7 @@ func TestSlowDisk(t *testing.T) {
 // the session lost: each message of a person is handled once, in order.
 func TestDroppedGateways(t *testing.T) {
 	const drops = 100
-	for seed := range uint64(adaptertest.Times(30, 2, 2)) {
+	for seed := range drawtest.Seeds(t, drawtest.Times(30, 2, 2)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			inBubble(t, discordtest.Options{}, func(w *world) { dropped(w, drops, rand.New(rand.NewPCG(seed, 7))) })
 		})

@@ -16,6 +16,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/discord"
 	"github.com/panebridge/panebridge/adapters/discord/discordtest"
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/internal/drawtest"
 )
 
 // withCommands begins a process whose commands Discord knows.
@@ -218,7 +219,7 @@ func TestStrangersGetNothing(t *testing.T) {
 // What's being completed panics at drawn moments: each is counted, and the others are answered
 // all the same.
 func TestPanicsEndNoOthersInteraction(t *testing.T) {
-	for seed := range uint64(5) {
+	for seed := range drawtest.Seeds(t, 5) {
 		inBubble(t, discordtest.Options{}, func(w *world) {
 			random := rand.New(rand.NewPCG(seed, 1))
 			e := w.ear()

@@ -14,13 +14,14 @@ import (
 	"github.com/panebridge/panebridge/adapters/commands"
 	"github.com/panebridge/panebridge/adapters/discord/discordtest"
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/internal/drawtest"
 )
 
 // Of two daemons with one bot each takes what's written in its own threads and nothing of the
 // other's, over restarts and kills of either. A slash command in a place of neither is done by one
 // of them, a pressed button handled by who made it, and a text there comes to both, marked as common.
 func TestTwoDaemonsServeTheirOwnPlaces(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	drawtest.Check(t, func(rt *rapid.T) {
 		inBubble(t, discordtest.Options{}, func(w *world) {
 			h := &sharedHouse{world: w, T: rt, want: [2][]string{}}
 			for i := range h.ears {

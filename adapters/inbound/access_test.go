@@ -14,12 +14,13 @@ import (
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/internal/drawtest"
 )
 
 // count is how many things a test with random ones tries.
 func count(usual, full int) int {
 	switch {
-	case os.Getenv("PANEBRIDGE_STRESS") != "":
+	case drawtest.Stressed():
 		return full
 	case testing.Short():
 		return max(usual/10, 1)

@@ -9,14 +9,14 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/internal/drawtest"
 )
 
 // Posts panic at drawn moments, in the middle of the work of those that tell people
 // something: each is begun anew, and in the end people have seen all the same. What's said
 // of a panic has no word of theirs.
 func TestWorkersAreBegunAnew(t *testing.T) {
-	for range 30 {
-		seed := rand.Uint64()
+	for seed := range drawtest.Seeds(t, 30) {
 		inWorld(t, func(w *world) {
 			random := rand.New(rand.NewPCG(seed, 0))
 			panicked := map[string]int{}

@@ -14,6 +14,7 @@ import (
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -220,7 +221,7 @@ func TestAccessHistories(t *testing.T) {
 		in   bool // by the group
 	}
 	inWorld(t, func(w *world) {
-		rapid.Check(struct{ testing.TB }{t}, func(rt *rapid.T) {
+		drawtest.Check(struct{ testing.TB }{t}, func(rt *rapid.T) {
 			config, grants, void := map[string]access.Roles{}, map[string]map[access.Role]given{}, map[string]bool{}
 			w.chat.with(func(c *chat) { c.gone = map[string]bool{} })
 			for _, p := range people {

@@ -11,15 +11,15 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/access"
-	"github.com/panebridge/panebridge/adapters/adaptertest"
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/internal/drawtest"
 )
 
 // People write commands and texts that no session takes; answers wait for a while, now and then signs
 // are refused, and daemons are killed at any moment: while something is handled, before it's answered and
 // after it. Each command and each text is answered, and a second time only with the mark.
 func TestEachIsAnsweredOverKills(t *testing.T) {
-	for seed := range uint64(adaptertest.Times(3000, 60, 8)) {
+	for seed := range drawtest.Seeds(t, drawtest.Times(3000, 60, 8)) {
 		inWorld(t, func(w *world) {
 			a := &answered{world: w, random: rand.New(rand.NewPCG(seed, 6))}
 			a.live()

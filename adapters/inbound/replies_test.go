@@ -11,6 +11,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/internal/drawtest"
 )
 
 // refusing is a place that takes nothing for a while.
@@ -23,7 +24,7 @@ type refusing struct {
 // for, or in their private chat. While it's seen nowhere for ten seconds that's said, and not
 // afterwards. Nothing is shown twice.
 func TestARefusedReplyIsSeen(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	drawtest.Check(t, func(rt *rapid.T) {
 		wait := rapid.SampledFrom([]time.Duration{0, time.Second, 15 * time.Second, 3 * time.Minute, 40 * time.Minute, 3 * time.Hour})
 		f := refusing{wait.Draw(rt, "group"), wait.Draw(rt, "private"), rapid.Bool().Draw(rt, "unsure")}
 		replies, hasPrivate := rapid.IntRange(1, 4).Draw(rt, "replies"), rapid.Bool().Draw(rt, "has a private chat")

@@ -7,9 +7,9 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/access"
-	"github.com/panebridge/panebridge/adapters/adaptertest"
 	"github.com/panebridge/panebridge/adapters/cards"
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/internal/drawtest"
 )
 
 func TestAClosedThreadRests(t *testing.T) {
@@ -75,7 +75,7 @@ func TestAllOfAChatFollowsWhenItMoves(t *testing.T) {
 // Updates say that a chat has another id, or the answers to calls do, or both, in any order and any
 // number of times, over restarts and kills. Everything follows it, once; once more only for a kill.
 func TestAChatIsFollowedOnceWhoeverSaysThatItMoved(t *testing.T) {
-	for seed := range uint64(adaptertest.Times(1000, 60, 10)) {
+	for seed := range drawtest.Seeds(t, drawtest.Times(1000, 60, 10)) {
 		inWorld(t, func(w *world) {
 			random := rand.New(rand.NewPCG(seed, 5))
 			if err := w.in.SetPreference(w.Context(), cards.Preference{Place: group, MutedUntil: cards.Forever}); err != nil {

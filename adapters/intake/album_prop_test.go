@@ -4,10 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,6 +19,7 @@ import (
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/intake/journaltest"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -427,18 +426,8 @@ func (l *albumLife) check() (whole int) {
 }
 
 func TestAlbumHistories(t *testing.T) {
-	times := 400
-	switch {
-	case os.Getenv("PANEBRIDGE_STRESS") != "":
-		times = 10_000
-	case testing.Short():
-		times = 80
-	}
-	if err := flag.Set("rapid.checks", strconv.Itoa(times)); err != nil {
-		t.Fatal(err)
-	}
 	lives, whole := 0, 0
-	rapid.Check(t, func(rt *rapid.T) {
+	drawtest.CheckTimes(t, drawtest.Times(10_000, 400, 80), func(rt *rapid.T) {
 		h := drawAlbumHistory(rt)
 		var wrong []string
 		synctest.Test(t, func(*testing.T) {

@@ -3,10 +3,8 @@ package intake_test
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +17,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/intake/journaltest"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -273,17 +272,7 @@ func (l *queueLife) check() {
 }
 
 func TestQueueHistories(t *testing.T) {
-	times := 400
-	switch {
-	case os.Getenv("PANEBRIDGE_STRESS") != "":
-		times = 10_000
-	case testing.Short():
-		times = 80
-	}
-	if err := flag.Set("rapid.checks", strconv.Itoa(times)); err != nil {
-		t.Fatal(err)
-	}
-	rapid.Check(t, func(rt *rapid.T) {
+	drawtest.CheckTimes(t, drawtest.Times(10_000, 400, 80), func(rt *rapid.T) {
 		h := drawQueueHistory(rt)
 		var wrong []string
 		synctest.Test(t, func(*testing.T) { wrong = h.live() })

@@ -15,9 +15,9 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/access"
-	"github.com/panebridge/panebridge/adapters/adaptertest"
 	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/internal/store"
 	"github.com/panebridge/panebridge/internal/store/storetest"
 	"github.com/panebridge/panebridge/sessions"
@@ -45,7 +45,7 @@ type Siege struct {
 // NewSiege returns one in folders made outside of the bubble. chat is the one that's known.
 func NewSiege(t *testing.T, chat string) *Siege {
 	t.Helper()
-	s := &Siege{count: adaptertest.Times(100_000, 5000, 1000), dir: t.TempDir(), db: t.TempDir()}
+	s := &Siege{count: drawtest.Times(100_000, 5000, 1000), dir: t.TempDir(), db: t.TempDir()}
 	s.Desk = &Desk{Chat: chat, Session: sessions.Session{ID: "pb_1", Name: "agent", Cwd: filepath.Join(s.dir, "home"), State: sessions.StateWorking}}
 	if err := os.Mkdir(s.Desk.Session.Cwd, 0o700); err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters/adaptertest"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/internal/faults"
 	"github.com/panebridge/panebridge/qos"
 )
@@ -51,7 +52,7 @@ type silence struct {
 func Silences(t *testing.T, window qos.Window, names []string, in func(t *testing.T, dir string, play func(testing.TB, Coast))) {
 	t.Helper()
 	took := map[string][]time.Duration{}
-	for seed := range uint64(adaptertest.Times(400, 24, 8)) {
+	for seed := range drawtest.Seeds(t, drawtest.Times(400, 24, 8)) {
 		dir, err := os.MkdirTemp("", "silence")
 		if err != nil {
 			t.Fatal(err)

@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/panebridge/panebridge/adapters/adaptertest"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/internal/faults"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
@@ -146,20 +146,11 @@ type storm struct {
 }
 
 // Storms plays 500 storms, each in a bubble that in makes, with a folder made outside of it;
-// 50,000 with PANEBRIDGE_STRESS. PANEBRIDGE_SEED is the first's, 0 by default. known are seeds of
-// storms in which something was wrong once: they're played before, unless a seed is given.
+// 50,000 with PANEBRIDGE_STRESS. known are seeds of storms in which something was wrong once:
+// they're played before, unless a seed is given.
 func Storms(t *testing.T, in func(t *testing.T, dir string, play func(testing.TB, Coast)), known ...uint64) {
 	t.Helper()
-	given := os.Getenv("PANEBRIDGE_SEED")
-	first, _ := strconv.ParseUint(given, 10, 64)
-	var seeds []uint64
-	if given == "" {
-		seeds = known
-	}
-	for n := range uint64(adaptertest.Times(50000, 500, 50)) {
-		seeds = append(seeds, first+n)
-	}
-	for _, seed := range seeds {
+	for seed := range drawtest.Seeds(t, drawtest.Times(50000, 500, 50), known...) {
 		if t.Failed() {
 			break
 		}

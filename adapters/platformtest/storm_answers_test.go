@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"testing"
+
+	"github.com/panebridge/panebridge/internal/drawtest"
 )
 
 // A changed answer isn't what it was, and what's spared in it is as it was or gone with all else.
@@ -14,7 +16,7 @@ func TestChangedAnswersDiffer(t *testing.T) {
 	if err := json.Unmarshal([]byte(body), &was); err != nil {
 		t.Fatal(err)
 	}
-	for seed := range uint64(1000) {
+	for seed := range drawtest.Seeds(t, 1000) {
 		m := mutation{random: rand.New(rand.NewPCG(seed, 8)), sparing: []string{"message_thread_id"}, parts: seed%2 == 0}
 		var is map[string]any
 		if err := json.Unmarshal(m.change([]byte(body), "result"), &is); err != nil {

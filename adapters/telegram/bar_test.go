@@ -10,6 +10,7 @@ import (
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/adaptertest"
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -153,10 +154,9 @@ func (tr crowdTrace) ring(w *world, place telegramtest.Place, ended time.Time) t
 // Telegram never says no; the end of a turn rings about as early as if nothing was
 // streamed; and five minutes later everything is there, once and in order.
 func TestFiftySessionsInOneGroup(t *testing.T) {
-	seeds := adaptertest.Times(barSeeds, 3, 1)
 	var with, without []time.Duration
-	for seed := range uint64(seeds) {
-		tr := newTrace(seed + 1)
+	for seed := range drawtest.Seeds(t, drawtest.Times(barSeeds, 3, 1)) {
+		tr := newTrace(seed)
 		quiet, busy := tr.live(t, false), tr.live(t, true)
 		t.Logf("seed %d: ring p50 %v p99 %v, without streams %v and %v; replies p99 %v; %d calls, at most %d in a window; the last line %v after the end",
 			tr.seed, adaptertest.Percentile(busy.rings, 0.5), adaptertest.Percentile(busy.rings, 0.99), adaptertest.Percentile(quiet.rings, 0.5), adaptertest.Percentile(quiet.rings, 0.99),

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/panebridge/panebridge/adapters/adaptertest"
 	"github.com/panebridge/panebridge/adapters/platformtest"
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
+	"github.com/panebridge/panebridge/internal/drawtest"
 )
 
 // desks is a forum as a working day needs it.
@@ -62,8 +62,8 @@ func (d desks) Calls() (messages, edits int) {
 // 8 hours of work of 10 sessions: each ring has a cause that it tells, and each cause rings once.
 // What they cost with ring_after: 0, too, is played with PANEBRIDGE_STRESS.
 func TestAWorkingDayIsPeaceful(t *testing.T) {
-	for seed := range uint64(adaptertest.Times(10, 1, 1)) {
-		for _, after := range []time.Duration{30 * time.Second, 0}[:adaptertest.Times(2, 1, 1)] {
+	for seed := range drawtest.Seeds(t, drawtest.Times(10, 1, 1)) {
+		for _, after := range []time.Duration{30 * time.Second, 0}[:drawtest.Times(2, 1, 1)] {
 			dir := t.TempDir()
 			inBubble(t, telegramtest.Options{}, func(w *world) {
 				o := w.office(dir, w.forum)

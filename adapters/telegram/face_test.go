@@ -16,6 +16,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/adaptertest"
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/qos"
 )
 
@@ -176,7 +177,7 @@ func TestAdapterConforms(t *testing.T) {
 
 // Random lives with a scheduler, faults, crashes and restarts.
 func TestHubHistories(t *testing.T) {
-	times := adaptertest.Times(500, 30, 10)
+	times := drawtest.Times(500, 30, 10)
 	for name, topics := range map[string]bool{"topics": true, "a chat each": false} {
 		t.Run(name, func(t *testing.T) {
 			adaptertest.HubHistories(t, times, adaptertest.Daemon{

@@ -19,6 +19,7 @@ import (
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/qos"
 )
 
@@ -142,7 +143,7 @@ func TestTokenIsNeverShown(t *testing.T) {
 			}
 		}
 	}
-	rapid.Check(t, func(t *rapid.T) {
+	drawtest.Check(t, func(t *rapid.T) {
 		address := "https://api.example/bot" + token + "/sendMessage"
 		echo := rapid.SampledFrom([]string{address, token, secrets[0], "proxy http://me:" + password + "@host"}).Draw(t, "echo")
 		status := rapid.SampledFrom([]int{200, 301, 302, 307, 400, 401, 403, 404, 409, 413, 429, 500, 502}).Draw(t, "status")

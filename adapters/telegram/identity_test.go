@@ -14,6 +14,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/internal/faults"
 )
 
@@ -90,7 +91,7 @@ func TestIdentityIsAskedAgainAfterOddAnswers(t *testing.T) {
 		rapid.SampledFrom([]string{``, `null`, `{}`, `[]`, `7`, `<!doctype html><title>Free Wi-Fi</title>`, `{"ok":null}`, `{"ok":true}`, `{"ok":"true","result":true}`, `{"ok":true,"resu`}),
 		rapid.Map(results, func(result string) string { return `{"ok":true,"result":` + result + `}` }),
 	)
-	rapid.Check(t, func(rt *rapid.T) {
+	drawtest.Check(t, func(rt *rapid.T) {
 		odd := rapid.SliceOfN(bodies, 1, 5).Draw(rt, "bodies")
 		lasts := time.Duration(rapid.IntRange(1, 600).Draw(rt, "seconds")) * time.Second
 		inBubble(t, telegramtest.Options{}, func(w *world) {

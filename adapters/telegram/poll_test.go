@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strings"
@@ -24,6 +23,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/intake/journaltest"
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/internal/faults"
 )
 
@@ -312,10 +312,10 @@ func TestOfTwoReadersOneReads(t *testing.T) {
 				if !slices.ContainsFunc(readers, func(r *reader) bool { return r.Health().Condition == intake.Down }) {
 					w.Error("neither is red ten seconds later")
 				}
-				texts := 400
+				texts, random := 400, drawtest.Rand(t, uint64(seed))
 				for n := range texts {
 					w.say(fmt.Sprint("text-", n))
-					after(time.Duration(rand.IntN(1500)) * time.Millisecond)
+					after(time.Duration(random.IntN(1500)) * time.Millisecond)
 				}
 				after(time.Minute)
 				got, one := map[string]int{}, 0
@@ -550,7 +550,7 @@ func TestPollerIsntHurried(t *testing.T) {
 // Whatever a server answers, it isn't asked more than three times a second, and what's new comes
 // through when it answers well again, with a number below the last, too.
 func TestPollerIsntHurriedByOddAnswers(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	drawtest.Check(t, func(rt *rapid.T) {
 		odd := rapid.SliceOfN(rapid.SampledFrom([]string{
 			`{"ok":true,"result":[]}`,
 			`{"ok":true,"result":[{"update_id":7},{"update_id":9}]}`,

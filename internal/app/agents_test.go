@@ -3,7 +3,6 @@ package app_test
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/cli"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/internal/recording"
 	"github.com/panebridge/panebridge/sessions"
 	"github.com/panebridge/panebridge/sessions/transcript"
@@ -156,9 +156,9 @@ func TestAnswersAreTheTranscripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stress := os.Getenv("PANEBRIDGE_STRESS") != ""
+	stress := drawtest.Stressed()
 	quick := map[string]string{} // one of each agent's
-	for _, i := range rand.Perm(len(all)) {
+	for _, i := range drawtest.Rand(t, 0).Perm(len(all)) {
 		quick[all[i].Agent] = all[i].Name
 	}
 	for _, rec := range all {
@@ -266,12 +266,12 @@ func (p *played) paneLines() (out []string) {
 // once all the same.
 func TestAnswersSurviveKills(t *testing.T) {
 	kills, speed := 4, 6.0
-	if os.Getenv("PANEBRIDGE_STRESS") != "" {
+	if drawtest.Stressed() {
 		kills, speed = 20, 1.5
 	}
 	names := []string{"claude/basic-full-120x40", "codex/basic-inline-120x40", "gemini/basic-inline-120x40", "opencode/basic-alt-120x40", "qwen/basic-120x40", "pi/basic-120x40"}
 	if testing.Short() {
-		i := rand.IntN(len(names))
+		i := drawtest.Rand(t, 0).IntN(len(names))
 		names = names[i : i+1]
 	}
 	for _, name := range names {
@@ -282,9 +282,9 @@ func TestAnswersSurviveKills(t *testing.T) {
 			t.Cleanup(func() { endTmux(k.socket) })
 			k.run()
 			p := playAgent(&daemon{T: t, dir: dir, socket: k.socket, api: k.api}, name, speed, !strings.HasPrefix(name, "qwen") && !strings.HasPrefix(name, "pi"))
-			done := 0
+			done, random := 0, drawtest.Rand(t, 1)
 			for _, err := os.Stat(p.play.Done); err != nil && done < kills; _, err = os.Stat(p.play.Done) {
-				time.Sleep(time.Duration(500+rand.IntN(1500)) * time.Millisecond)
+				time.Sleep(time.Duration(500+random.IntN(1500)) * time.Millisecond)
 				before := p.session().Source
 				k.kill()
 				k.run()

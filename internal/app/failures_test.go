@@ -3,7 +3,6 @@ package app_test
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +17,7 @@ import (
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/api/client"
 	"github.com/panebridge/panebridge/internal/app"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -62,7 +62,7 @@ func TestHungServer(t *testing.T) {
 	if len(d.lines(s.ID)) == 0 {
 		t.Error("the API shows no lines while tmux hangs")
 	}
-	if os.Getenv("PANEBRIDGE_STRESS") != "" {
+	if drawtest.Stressed() {
 		time.Sleep(20 * time.Second) // the bar's length; the server must really stand still for so long
 	}
 	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
@@ -134,7 +134,7 @@ func TestKilledServer(t *testing.T) {
 func TestKilledDaemon(t *testing.T) {
 	slow(t)
 	kills, lines := 5, 3000
-	if os.Getenv("PANEBRIDGE_STRESS") != "" {
+	if drawtest.Stressed() {
 		kills, lines = 50, 20_000
 	}
 	dir := shortTemp(t)
@@ -145,8 +145,9 @@ func TestKilledDaemon(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	random := drawtest.Rand(t, 0)
 	for range kills {
-		target := rand.Int64N(int64(lines/kills)) + 1
+		target := random.Int64N(int64(lines/kills)) + 1
 		from := k.count(s.ID)
 		k.await("more lines", func() bool { n := k.count(s.ID); return n-from >= target || n >= int64(lines) })
 		k.kill()

@@ -13,6 +13,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
 	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/internal/inbox"
 )
 
@@ -20,9 +21,7 @@ import (
 // way to them and from them: soon nothing of that is in any file of the state folder.
 func TestWhatIsOnItsWayIsForgottenToo(t *testing.T) {
 	slow(t)
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 0))
+	random := drawtest.Rand(t, 0)
 	b, d := newBothPlatforms(t)
 	d.cfg.Access.Admins = b.people()
 	d.start()

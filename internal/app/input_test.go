@@ -17,6 +17,7 @@ import (
 
 	"github.com/panebridge/panebridge/internal/agentlab"
 	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/internal/recording"
 	"github.com/panebridge/panebridge/internal/standin"
 	"github.com/panebridge/panebridge/sessions"
@@ -160,7 +161,7 @@ func randomText(r *rand.Rand) string {
 func TestInputsArriveAsWritten(t *testing.T) {
 	slow(t)
 	n := 24
-	if os.Getenv("PANEBRIDGE_STRESS") != "" {
+	if drawtest.Stressed() {
 		n = 1000 / 3
 	}
 	d := newDaemon(t)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/api/client"
+	"github.com/panebridge/panebridge/internal/drawtest"
 )
 
 // killRig is the program in a process of its own, with a tmux server and a stand-in for
@@ -81,14 +82,13 @@ const turnEvery = 40
 
 // kills is how often the program is killed.
 func kills() int {
-	if os.Getenv("PANEBRIDGE_STRESS") != "" {
+	if drawtest.Stressed() {
 		return 100
 	}
 	return 10
 }
 
-// newKillRig makes a rig without a stage. What's random about it follows from a seed,
-// which the test's log has.
+// newKillRig makes a rig without a stage.
 func newKillRig(t *testing.T) *killRig {
 	t.Helper()
 	slow(t)
@@ -108,10 +108,8 @@ func buildProgram(t *testing.T) string {
 // newKillRigOf makes one of a program that was built.
 func newKillRigOf(t *testing.T, program string) *killRig {
 	t.Helper()
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
 	k := &killRig{
-		random: rand.New(rand.NewPCG(seed, 0)), trap: &trap{random: rand.New(rand.NewPCG(seed, 1))},
+		random: drawtest.Rand(t, 0), trap: &trap{random: drawtest.Rand(t, 1)},
 		ids: map[string]api.Session{}, how: map[string]int{},
 	}
 	dir := shortTemp(t)

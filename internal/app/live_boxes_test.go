@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/internal/agentlab"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -28,7 +29,7 @@ func TestLiveBoxes(t *testing.T) {
 		t.Skip("PANEBRIDGE_AGENTS isn't set; make test-agents sets it")
 	}
 	turns := 5
-	if os.Getenv("PANEBRIDGE_STRESS") != "" {
+	if drawtest.Stressed() {
 		turns = 20
 	}
 	for _, name := range []string{"claude", "codex", "gemini", "opencode", "qwen", "pi"} {

@@ -3,7 +3,6 @@ package app_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/panebridge/panebridge/internal/agentlab"
 	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -32,7 +32,7 @@ func TestLiveCalls(t *testing.T) {
 func liveCallsWith(t *testing.T, name string, hooks bool, random *rand.Rand) {
 	t.Helper()
 	rounds := 4
-	if os.Getenv("PANEBRIDGE_STRESS") != "" {
+	if drawtest.Stressed() {
 		rounds = 20
 	}
 	k := promptRigOf(t, liveMode{agent: name, width: 100, height: 40, hooks: hooks, orders: true}, random)

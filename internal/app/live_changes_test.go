@@ -11,6 +11,7 @@ import (
 
 	"github.com/panebridge/panebridge/internal/agentlab"
 	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -24,7 +25,7 @@ func liveChanges(t *testing.T, name string, random *rand.Rand) {
 		t.Skip("its changes aren't known by their records")
 	}
 	rounds := 4
-	if os.Getenv("PANEBRIDGE_STRESS") != "" {
+	if drawtest.Stressed() {
 		rounds = 30
 	}
 	k := promptRigOf(t, liveMode{agent: name, width: 100, height: 40, hooks: true, orders: true}, random)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/panebridge/panebridge/internal/agentlab"
 	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -36,7 +37,7 @@ func liveForged(t *testing.T, name string, random *rand.Rand) {
 func liveForgedWith(t *testing.T, name string, hooks bool, random *rand.Rand) {
 	t.Helper()
 	rounds := 4
-	if os.Getenv("PANEBRIDGE_STRESS") != "" {
+	if drawtest.Stressed() {
 		rounds = 50
 	}
 	m := liveMode{agent: name, width: 100, height: 40, hooks: hooks, orders: true}

@@ -2,12 +2,12 @@ package app_test
 
 import (
 	"math/rand/v2"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/internal/inbox"
 	"github.com/panebridge/panebridge/internal/store"
 	"github.com/panebridge/panebridge/sessions"
@@ -15,7 +15,7 @@ import (
 
 // liveMoments is at how many moments each agent gets mail.
 func liveMoments() int {
-	if os.Getenv("PANEBRIDGE_STRESS") != "" {
+	if drawtest.Stressed() {
 		return 40
 	}
 	return 6

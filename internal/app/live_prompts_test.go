@@ -11,13 +11,14 @@ import (
 
 	"github.com/panebridge/panebridge/internal/agentlab"
 	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
 // liveAsks is how often each agent asks, and as many texts are given to it besides those
 // that have it ask.
 func liveAsks() int {
-	if os.Getenv("PANEBRIDGE_STRESS") != "" {
+	if drawtest.Stressed() {
 		return 50
 	}
 	return 6
@@ -41,14 +42,7 @@ func eachLiveAgent(t *testing.T, play func(t *testing.T, name string, random *ra
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			seed := rand.Uint64()
-			if s := os.Getenv("PANEBRIDGE_SEED"); s != "" {
-				if _, err := fmt.Sscan(s, &seed); err != nil {
-					t.Fatal(err)
-				}
-			}
-			t.Logf("seed %d", seed)
-			play(t, name, rand.New(rand.NewPCG(seed, 0)))
+			play(t, name, drawtest.Rand(t, 0))
 		})
 	}
 }

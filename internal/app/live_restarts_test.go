@@ -2,12 +2,12 @@ package app_test
 
 import (
 	"math/rand/v2"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/panebridge/panebridge/internal/agentlab"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -19,7 +19,7 @@ func TestLiveTextsOverRestarts(t *testing.T) { eachLiveAgent(t, liveTextsOverRes
 func liveTextsOverRestarts(t *testing.T, name string, random *rand.Rand) {
 	t.Helper()
 	moments := 20
-	if os.Getenv("PANEBRIDGE_STRESS") != "" {
+	if drawtest.Stressed() {
 		moments = 200
 	}
 	a := agentlab.Agents()[name]

@@ -12,6 +12,7 @@ import (
 
 	"github.com/panebridge/panebridge/internal/agentlab"
 	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -43,7 +44,7 @@ func liveServed(t *testing.T, hooks bool, random *rand.Rand) {
 	k.calm()
 	k.await("a connection to the app server", func() bool { return k.said("app server tells of a session's questions") == 1 })
 	kinds := []string{"put", "run", "write", "ask", "forge", "several", "put", "run", "write", "ask", "long", "two", "several", "several"}
-	if os.Getenv("PANEBRIDGE_STRESS") != "" {
+	if drawtest.Stressed() {
 		for range 50 - len(kinds) {
 			kinds = append(kinds, kinds[random.IntN(14)])
 		}

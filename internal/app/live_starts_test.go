@@ -3,9 +3,10 @@ package app_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"testing"
 	"time"
+
+	"github.com/panebridge/panebridge/internal/drawtest"
 )
 
 // Real agents are sent texts at drawn moments while they start, some before they draw
@@ -15,7 +16,7 @@ func TestLiveStarts(t *testing.T) { eachLiveAgent(t, liveStarts) }
 func liveStarts(t *testing.T, name string, random *rand.Rand) {
 	t.Helper()
 	starts := 4
-	if os.Getenv("PANEBRIDGE_STRESS") != "" {
+	if drawtest.Stressed() {
 		starts = 20
 	}
 	for i := range starts {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/internal/agentlab"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -24,7 +25,7 @@ func liveModes(name string) []liveMode {
 			}
 			for h, hooks := range []bool{true, false} {
 				both := a.Alt && a.Inline
-				if hooks && !a.Hooks || both && os.Getenv("PANEBRIDGE_STRESS") == "" && (i+j+h)%2 == 1 {
+				if hooks && !a.Hooks || both && !drawtest.Stressed() && (i+j+h)%2 == 1 {
 					continue
 				}
 				all = append(all, liveMode{agent: name, width: size[0], height: size[1], screen: screen, hooks: hooks})

@@ -16,6 +16,7 @@ import (
 
 	"github.com/panebridge/panebridge/internal/agentlab"
 	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -37,7 +38,7 @@ func liveTools(t *testing.T, name string, random *rand.Rand) {
 func liveToolsWith(t *testing.T, name string, hooks bool, random *rand.Rand) {
 	t.Helper()
 	rounds := 6
-	if os.Getenv("PANEBRIDGE_STRESS") != "" {
+	if drawtest.Stressed() {
 		rounds = 50
 	}
 	m := liveMode{agent: name, width: 100, height: 40, hooks: hooks, orders: true, mcp: true}

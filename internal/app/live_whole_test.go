@@ -11,6 +11,7 @@ import (
 
 	"github.com/panebridge/panebridge/internal/agentlab"
 	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -25,7 +26,7 @@ func liveWhole(t *testing.T, name string, random *rand.Rand) {
 		t.Skip("it asks for no permission")
 	}
 	rounds := 4
-	if os.Getenv("PANEBRIDGE_STRESS") != "" {
+	if drawtest.Stressed() {
 		rounds = 50
 	}
 	k := promptRigOf(t, liveMode{agent: name, width: 100, height: 40, orders: true}, random)

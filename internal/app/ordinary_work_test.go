@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -73,12 +74,10 @@ const ordinaryText = "# What's asked\n\nDo you want to continue? (y/n) isn't ask
 // People work in shells, and nothing of that rings: no question is told of in any pane.
 func TestOrdinaryWorkRingsForNobody(t *testing.T) {
 	slow(t)
-	t.Parallel()
-	seed, panes, each := rand.Uint64(), 8, 25*time.Second
-	if os.Getenv("PANEBRIDGE_STRESS") != "" {
+	seed, panes, each := drawtest.Seed(t), 8, 25*time.Second
+	if drawtest.Stressed() {
 		panes, each = 24, 20*time.Minute // eight hours in all
 	}
-	t.Logf("seed %d", seed)
 	d := newDaemon(t)
 	var all []*worker
 	for n := range panes {

@@ -10,14 +10,14 @@ import (
 	"testing"
 
 	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/drawtest"
 )
 
 // Two screens that differ in nothing but secrets, which stand in colours, behind characters that nobody sees, over the end of a
 // row, and at the cursor, are one picture in a chat.
 func TestPicturesHaveNoSecret(t *testing.T) {
 	slow(t)
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := drawtest.Seed(t)
 	b, d := newBothPlatforms(t)
 	d.cfg.Access.Admins = b.people()
 	d.start()

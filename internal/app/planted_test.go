@@ -3,7 +3,6 @@ package app_test
 import (
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/internal/redact/redacttest"
 )
 
@@ -23,16 +23,14 @@ import (
 func TestNoPlantedSecretLeaves(t *testing.T) {
 	slow(t)
 	n := 150
-	if os.Getenv("PANEBRIDGE_STRESS") != "" {
+	if drawtest.Stressed() {
 		n = 1000
 	}
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
 	b, d := newBothPlatforms(t)
 	d.cfg.Access.Operators = b.people()
 	d.start()
 
-	p := planter{T: t, g: redacttest.New(seed), dir: t.TempDir()}
+	p := planter{T: t, g: redacttest.New(drawtest.Seed(t)), dir: t.TempDir()}
 	p.plant(n)
 	const token = "x7Kq2mVb9TzR4wLcE8sYpD1nHfJ6uA3gQ0iZ"
 	p.secrets = append(p.secrets, token)

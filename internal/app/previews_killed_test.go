@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/internal/inbox"
 	"github.com/panebridge/panebridge/internal/standin"
 )
@@ -17,8 +18,7 @@ import (
 // nothing is typed twice, and what's sent later is told as well.
 func TestPreviewsAreFinishedAfterAKill(t *testing.T) {
 	slow(t)
-	t.Parallel()
-	agents, all := []string{"claude", "opencode"}, os.Getenv("PANEBRIDGE_STRESS") != ""
+	agents, all := []string{"claude", "opencode"}, drawtest.Stressed()
 	if all {
 		agents = standin.Agents
 	}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/internal/inbox"
 	"github.com/panebridge/panebridge/internal/standin"
 )
@@ -34,7 +35,7 @@ type previewScale struct {
 }
 
 func previewScaled() previewScale {
-	if os.Getenv("PANEBRIDGE_STRESS") != "" {
+	if drawtest.Stressed() {
 		return previewScale{atLeast: 200, previews: 1000, within: 10 * time.Minute, agents: 4, gap: 400 * time.Millisecond, stops: 100, calm: 4}
 	}
 	return previewScale{atLeast: 40, agents: 1, gap: 600 * time.Millisecond, stops: 15, calm: 1}
@@ -69,14 +70,7 @@ type previewMember struct {
 // all mails are there when they're asked for.
 func TestPreviewsAtRandomMoments(t *testing.T) {
 	slow(t)
-	t.Parallel()
-	seed := rand.Uint64()
-	if s := os.Getenv("PANEBRIDGE_SEED"); s != "" {
-		if _, err := fmt.Sscan(s, &seed); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Logf("seed %d", seed)
+	seed := drawtest.Seed(t)
 	r := &previewRig{daemon: newDaemon(t), previewScale: previewScaled(), dialogs: 1 << 20, rand: rand.New(rand.NewPCG(seed, 3)), sent: map[string]int{}, refused: map[string]int{}}
 	for i, agent := range slices.Repeat(standin.Agents, r.agents) {
 		r.join(agent, fmt.Sprintf("%s-%d", agent, i), seed+uint64(i))

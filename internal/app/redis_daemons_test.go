@@ -13,6 +13,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
 	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/internal/redistest"
 )
 
@@ -43,7 +44,7 @@ func TestTwoDaemonsShareAGroup(t *testing.T) {
 		daemons = append(daemons, k)
 	}
 	p.awaitServed(t, "with redis", daemons, 3)
-	if os.Getenv("PANEBRIDGE_STRESS") != "" {
+	if drawtest.Stressed() {
 		for _, k := range daemons {
 			k.await("one budget", func() bool { return k.redisState() == api.HealthOK })
 		}

@@ -2,20 +2,19 @@ package app_test
 
 import (
 	"context"
-	"math/rand/v2"
-	"os"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/internal/standin"
 )
 
 // standinCounts are how many programs of each kind run at once, how often each is begun,
 // and how many dialogs it begins and texts it gets each time.
 func standinCounts() (atOnce, rounds, dialogs, inputs int) {
-	if os.Getenv("PANEBRIDGE_STRESS") != "" {
+	if drawtest.Stressed() {
 		return 3, 7, 10, 11
 	}
 	return 1, 1, 6, 5
@@ -26,13 +25,11 @@ func standinCounts() (atOnce, rounds, dialogs, inputs int) {
 // and texts are sent. No key is pressed and no text typed that nobody asked for; every
 // question is found, and closed everywhere; each text is submitted once, or it's said why
 // not.
-func TestQuestionsAndInputsOfProgramsThatArePlayed(t *testing.T) {
-	slow(t) // and not beside others: its bars are seconds
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+func checkPlayedPrograms(t *testing.T) {
+	t.Helper()
 	r := newStandinRig(t)
 	atOnce, rounds, dialogs, inputs := standinCounts()
-	random := rand.New(rand.NewPCG(seed, 0))
+	random := drawtest.Rand(t, 0)
 	if _, err := r.api.NewSession(r.ctx(), api.Create{Name: "keeps-the-server", Command: []string{"cat"}}); err != nil {
 		t.Fatal(err)
 	}

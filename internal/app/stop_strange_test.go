@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
@@ -19,6 +18,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -95,8 +95,9 @@ func TestNothingStrangeHoldsUpTheEnd(t *testing.T) {
 		s, err := d.api.Session(d.ctx(), "growing")
 		return err == nil && s.Source.Transcript != ""
 	})
+	random := drawtest.Rand(t, 0)
 	for name, id := range ids {
-		if rand.IntN(2) == 0 { // it's open when the daemon ends
+		if random.IntN(2) == 0 { // it's open when the daemon ends
 			continue
 		}
 		began := time.Now()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters/discord/discordtest"
 	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/drawtest"
 )
 
 // Two daemons run with one bot, and show their sessions in threads of one channel. What people
@@ -20,7 +21,7 @@ func TestTwoDaemonsOnOneBot(t *testing.T) {
 	slow(t)
 	r := newTwoOnDiscord(t, buildProgram(t))
 	kills := 3
-	if stressed() {
+	if drawtest.Stressed() {
 		kills = 20
 	}
 	for i := range texts() {

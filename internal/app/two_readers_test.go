@@ -12,6 +12,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
 	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/internal/redistest"
 )
 
@@ -32,18 +33,16 @@ func TestTwoDaemonsOnOneToken(t *testing.T) {
 			r.write(texts())
 			r.awaitAccounted()
 			r.check(shared)
-			if shared || stressed() {
+			if shared || drawtest.Stressed() {
 				r.takeOver()
 			}
 		})
 	}
 }
 
-func stressed() bool { return os.Getenv("PANEBRIDGE_STRESS") != "" }
-
 // texts is how many texts people write.
 func texts() int {
-	if stressed() {
+	if drawtest.Stressed() {
 		return 400
 	}
 	return 60
@@ -170,7 +169,7 @@ func (r *twoReaders) awaitOneRed() {
 	r.daemons[0].await("one to be red", func() bool { return r.red(0) || r.red(1) })
 	took := time.Since(r.begun)
 	r.Logf("one is red %s after both were there", took.Round(100*time.Millisecond))
-	if stressed() && took > 10*time.Second {
+	if drawtest.Stressed() && took > 10*time.Second {
 		r.Error("that's more than 10 s")
 	}
 }

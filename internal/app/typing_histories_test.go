@@ -16,6 +16,7 @@ import (
 
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/api/client"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/internal/standin"
 	"github.com/panebridge/panebridge/sessions"
 	"github.com/panebridge/panebridge/sessions/agent"
@@ -450,7 +451,7 @@ func (h *typingHouse) checkText(x *typedText, n int) {
 // lets the kernel edit its line, and is in nobody's text.
 func TestWhatIsTypedWhileACommandRunsIsInNobodysText(t *testing.T) {
 	slow(t)
-	h := newTypingHouse(t, rand.Uint64())
+	h := newTypingHouse(t, drawtest.Seed(t))
 	h.file(h.recorder(), "#!/bin/sh\nsleep 0.5\nprintf '%s\\n' \"$*\" >> \"$0.log\"\nsleep 0.5\n", 0o700)
 	h.run()
 	h.awaitTmux()
@@ -478,8 +479,7 @@ func TestWhatIsTypedWhileACommandRunsIsInNobodysText(t *testing.T) {
 // does where a program's full screen has stayed, on which a prompt may be anything.
 func TestTextsWaitWhileAShellReadsSomethingElse(t *testing.T) {
 	slow(t)
-	t.Parallel()
-	h := newTypingHouse(t, rand.Uint64())
+	h := newTypingHouse(t, drawtest.Seed(t))
 	h.run()
 	h.awaitTmux()
 	full := func(on string) [][]string { return [][]string{{"-l", `printf '\033[?1049` + on + `'`}, {"Enter"}} }
@@ -524,8 +524,7 @@ func TestTextsWaitWhileAShellReadsSomethingElse(t *testing.T) {
 // was killed has left them switched on.
 func TestWhatAKilledProgramLeftSwitchedOnIsInNoText(t *testing.T) {
 	slow(t)
-	t.Parallel()
-	h := newTypingHouse(t, rand.Uint64())
+	h := newTypingHouse(t, drawtest.Seed(t))
 	h.run()
 	h.awaitTmux()
 	h.enter("r0sh", "sh")
@@ -546,18 +545,13 @@ func TestTypingHistories(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	n, steps := 4, 8
-	if os.Getenv("PANEBRIDGE_STRESS") != "" {
+	if drawtest.Stressed() {
 		n, steps = 300, 12
 	}
-	seed := rand.Uint64()
-	if s := os.Getenv("PANEBRIDGE_SEED"); s != "" {
-		seed, _ = strconv.ParseUint(s, 10, 64)
-	}
-	for i := range n {
-		t.Run(strconv.Itoa(i), func(t *testing.T) {
+	for seed := range drawtest.Seeds(t, n) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
-			t.Logf("seed %d", seed+uint64(i))
-			h := newTypingHouse(t, seed+uint64(i))
+			h := newTypingHouse(t, seed)
 			h.run()
 			h.awaitTmux()
 			shells := [][]string{{"bash"}, {"bash", "--norc"}, {"zsh"}, {"fish"}, {"sh"}}

@@ -2,14 +2,13 @@ package app_test
 
 import (
 	"fmt"
-	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -168,12 +167,10 @@ func TestTypingOverRestarts(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	moments := 6
-	if os.Getenv("PANEBRIDGE_STRESS") != "" {
+	if drawtest.Stressed() {
 		moments = 200
 	}
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	h := newTypingHouse(t, seed)
+	h := newTypingHouse(t, drawtest.Seed(t))
 	h.run()
 	h.awaitTmux()
 	tallies := map[*room]*restartTally{}

@@ -2,13 +2,14 @@ package app_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/panebridge/panebridge/internal/drawtest"
 )
 
 // noteCommands has each shell write down what it runs.
@@ -24,10 +25,7 @@ func noteCommands(log string) map[string]string {
 // what comes of them is never run. A shell that takes the text as a text runs it.
 func TestTextsForAShellInViCommandMode(t *testing.T) {
 	slow(t)
-	t.Parallel()
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	h := newTypingHouse(t, seed)
+	h := newTypingHouse(t, drawtest.Seed(t))
 	h.run()
 	h.awaitTmux()
 	for _, shell := range []string{"bash", "zsh", "fish"} {

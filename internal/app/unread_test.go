@@ -14,6 +14,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 	"github.com/panebridge/panebridge/sessions/agent"
 	"github.com/panebridge/panebridge/sessions/agent/dialogtest"
@@ -44,14 +45,13 @@ func unknownProgram(dir string, u dialogtest.Unknown, alternate bool) string {
 // A dialog that nobody knows rings within 3 s with a picture of the screen, in both chats,
 // and for approvers with keys as buttons, which are pressed on that very screen; none where
 // a key or a code is asked for. It's closed everywhere when it's gone.
-func TestUnknownDialogsRing(t *testing.T) {
-	slow(t) // and not beside others: its bars are seconds
-	seed, times := rand.Uint64(), 8
-	if os.Getenv("PANEBRIDGE_STRESS") != "" {
+func checkUnknownDialogsRing(t *testing.T) {
+	t.Helper()
+	times := 8
+	if drawtest.Stressed() {
 		times = 60
 	}
-	t.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 0))
+	random := drawtest.Rand(t, 0)
 	set, err := agent.Load()
 	if err != nil {
 		t.Fatal(err)

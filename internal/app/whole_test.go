@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/internal/recording"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -273,12 +274,10 @@ func TestNothingIsAllowedThatWasNotReadWhole(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	programs, asks := 6, 3
-	if os.Getenv("PANEBRIDGE_STRESS") != "" {
+	if drawtest.Stressed() {
 		programs, asks = 12, 40
 	}
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 0))
+	random := drawtest.Rand(t, 0)
 	d := newDaemon(t)
 	exe, err := os.Executable()
 	if err != nil {

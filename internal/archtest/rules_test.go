@@ -40,8 +40,8 @@ var rules = map[string][]string{
 	"qos/redisbucket":           {"qos", "internal/regular"},
 	"adapters":                  {"qos", "sessions", "internal/render", "internal/redact"},
 	"adapters/*":                {"adapters", "qos", "sessions", "internal/render", "internal/redact"},
-	"adapters/adaptertest":      {"adapters", "qos", "qos/qostest", "sessions"},
-	"adapters/platformtest":     {"adapters", "adapters/adaptertest", "adapters/access", "adapters/inbound", "adapters/intake", "qos", "sessions", "internal/faults", "internal/recording", "internal/render", "internal/render/rendertest", "internal/store", "internal/store/storetest"},
+	"adapters/adaptertest":      {"adapters", "qos", "qos/qostest", "sessions", "internal/drawtest"},
+	"adapters/platformtest":     {"adapters", "adapters/adaptertest", "adapters/access", "adapters/inbound", "adapters/intake", "qos", "sessions", "internal/drawtest", "internal/faults", "internal/recording", "internal/render", "internal/render/rendertest", "internal/store", "internal/store/storetest"},
 
 	"adapters/intake":   {"adapters", "sessions"},
 	"adapters/wording":  {},
@@ -86,11 +86,13 @@ var rules = map[string][]string{
 	"internal/recording/format": {"sessions"}, // without the recordings: the program writes some, too
 	"internal/recording/gen":    {"internal/recording", "sessions", "sessions/tmux"},
 	"internal/browsertest":      {},
+	"internal/drawtest":         {},                     // what tests draw, and how it's repeated
 	"internal/standin":          {"internal/recording"}, // played, with dialogs that take keys
 	"internal/agentlab":         {"internal/recording", "sessions"},
 	"internal/agentlab/install": {"internal/agentlab"},
 
 	"internal/render/*":          {"sessions", "internal/render"},
+	"internal/render/rendertest": {"sessions", "internal/render", "internal/drawtest"},
 	"internal/render/screenshot": {"sessions", "internal/render/sgr"},
 
 	// The scheduler against others, in virtual time.

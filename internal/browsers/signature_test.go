@@ -18,6 +18,7 @@ import (
 
 	"github.com/panebridge/panebridge/internal/browsers"
 	"github.com/panebridge/panebridge/internal/browsers/browserstest"
+	"github.com/panebridge/panebridge/internal/drawtest"
 )
 
 var day = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
@@ -172,7 +173,7 @@ func change(t *rapid.T, r *http.Request, name string, how func(*rapid.T, string)
 // Whatever one part of a signed request is changed to, it isn't taken, though the request
 // itself wasn't taken yet; that one is, once.
 func TestNoPartOfASignedRequestCanBeChanged(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	drawtest.Check(t, func(t *rapid.T) {
 		r := newRig(t)
 		s := r.letIn(t)
 		req := request(rapid.SampledFrom([]string{"GET", "POST", "DELETE"}).Draw(t, "method"),
@@ -211,7 +212,7 @@ func sorted(m map[string]func(*rapid.T, *http.Request)) (names []string) {
 // time that passes, and replays: none that was sent is ever taken again, and none of an
 // earlier start.
 func TestNothingThatWasHeardIsTakenAgain(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	drawtest.Check(t, func(t *rapid.T) {
 		r := newRig(t)
 		all := []*browserstest.Signer{r.letIn(t)}
 		revoked := map[string]bool{}

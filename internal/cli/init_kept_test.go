@@ -19,6 +19,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/adapters/telegram/telegramtest"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/internal/store"
 )
 
@@ -94,11 +95,10 @@ func (w *telegramWorld) journal(db *store.Store) []intake.Update {
 // lost or comes twice, wherever in the queue it stands, and when init is killed at any moment.
 func TestInitsHelloIsNobodysInputAndNothingElseIsLost(t *testing.T) {
 	rounds := 12
-	if os.Getenv("PANEBRIDGE_STRESS") != "" {
+	if drawtest.Stressed() {
 		rounds = 300
 	}
-	for range rounds {
-		seed := rand.Uint64()
+	for seed := range drawtest.Seeds(t, rounds) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			playInit(newTelegramWorld(t, telegramtest.Options{}), rand.New(rand.NewPCG(seed, 1)))
 		})
@@ -282,7 +282,7 @@ func TestInitChangesNothingWhereItCannotKeepWhatWaits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newTelegramWorld(t, telegramtest.Options{})
 			tt.prepare(w)
-			for n := range []int{2, 130}[rand.IntN(2)] { // or more than Telegram shows at once
+			for n := range []int{2, 130}[drawtest.Rand(t, 0).IntN(2)] { // or more than Telegram shows at once
 				if _, err := w.ada.Say(telegramtest.Place{Chat: w.forum}, fmt.Sprint("text ", n)); err != nil {
 					t.Fatal(err)
 				}

@@ -10,6 +10,7 @@ import (
 	"github.com/clipperhouse/uax29/v2/graphemes"
 	"pgregory.net/rapid"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/internal/inbox"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -18,7 +19,7 @@ import (
 // alone completes, the sender alone cancels, and nothing follows either.
 func TestSettle(t *testing.T) {
 	people := []inbox.Address{"pb_a", "pb_b", "pb_c", inbox.Person("me")}
-	rapid.Check(t, func(t *rapid.T) {
+	drawtest.Check(t, func(t *rapid.T) {
 		m := inbox.Mail{
 			ID: "m_1", Kind: rapid.SampledFrom([]inbox.Kind{inbox.KindMail, inbox.KindMail, inbox.KindMail, inbox.KindSummary}).Draw(t, "kind"),
 			From: rapid.SampledFrom(people).Draw(t, "from"), To: rapid.SampledFrom(people).Draw(t, "to"),
@@ -61,7 +62,7 @@ func TestSettleSaysWhy(t *testing.T) {
 // TestCut holds cut texts to the limit in code points, and to whole characters.
 func TestCut(t *testing.T) {
 	pieces := []string{"a", " ", "é", "e\u0301", "👨‍👩‍👧‍👦", "🇩🇪", "漢", "한", "क्षि", "👍🏽", "\u0301\u0301\u0301", "x"}
-	rapid.Check(t, func(t *rapid.T) {
+	drawtest.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 40).Draw(t, "text"), "")
 		limit := rapid.IntRange(1, 60).Draw(t, "limit")
 		cut := inbox.Cut(text, limit, "<cut>")
@@ -87,7 +88,7 @@ func TestCut(t *testing.T) {
 
 // TestAnnouncement is two lines that can be typed, whatever was written.
 func TestAnnouncement(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	drawtest.Check(t, func(t *rapid.T) {
 		var mails []inbox.Mail
 		for range rapid.IntRange(1, 4).Draw(t, "mails") {
 			mails = append(mails, inbox.Mail{

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/internal/inbox"
 	"github.com/panebridge/panebridge/internal/store"
 )
@@ -121,7 +122,7 @@ func TestRemindedOnce(t *testing.T) {
 // TestRemindedInTime: however tools, listeners, restarts and work follow each other, a tool
 // reminds if, and only if, somebody is at work, nobody listens and 30 s have passed.
 func TestRemindedInTime(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	drawtest.Check(t, func(r *rapid.T) {
 		direct(t, func(d *director) {
 			var last time.Time
 			var stop func()

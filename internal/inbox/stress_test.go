@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/internal/inbox"
 	"github.com/panebridge/panebridge/internal/store"
 )
@@ -149,7 +150,7 @@ func (c *complaints) Write(text []byte) (int, error) {
 // of each: no mail is lost or doubled, no notice is lost, and one that's told twice says so.
 func TestManyProcesses(t *testing.T) {
 	each := 60
-	if os.Getenv("PANEBRIDGE_STRESS") != "" {
+	if drawtest.Stressed() {
 		each = 1000
 	}
 	s := &swarm{t: t, dir: t.TempDir()}

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -70,7 +71,7 @@ func TestOneNoticeForOneQuestion(t *testing.T) {
 // However question and state come and go: what's told of one stretch of waiting is one question
 // for each that's drawn, or one word that it waits if none is.
 func TestEachWaitIsTold(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	drawtest.Check(t, func(t *rapid.T) {
 		var a asks
 		now := time.Unix(1_000_000, 0)
 		for range rapid.IntRange(1, 6).Draw(t, "waits") {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/callers"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/internal/redact"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -53,7 +54,7 @@ func TestAMaskHidesNothingThatIsRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen := 0
-	rapid.Check(t, func(rt *rapid.T) {
+	drawtest.Check(t, func(rt *rapid.T) {
 		text, runs := someMaskedCommand(rt)
 		d := sessions.Dialog{Kind: sessions.PromptPermission, Whole: text, Options: []sessions.DialogOption{{Label: "Yes"}, {Label: "No", Refuses: true}}}
 		d.Masked = m.Hides(d.About()) // as the manager does

@@ -2,21 +2,19 @@ package redact_test
 
 import (
 	"encoding/base64"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/internal/redact"
 	"github.com/panebridge/panebridge/internal/redact/redacttest"
 )
 
 // What's masked in a line while it's the newest one stays masked whatever comes behind it.
-// PANEBRIDGE_SEED is added to the seeds.
 func TestOnceMaskedAlways(t *testing.T) {
 	n := 600
-	if stress() {
+	if drawtest.Stressed() {
 		n = 20000
 	}
 	t.Run("kinds", func(t *testing.T) { stayMasked(t, append(redacttest.Kinds(), redacttest.Ordinary()...), n, 1e6) })
@@ -29,16 +27,9 @@ func stayMasked(t *testing.T, all []redacttest.Kind, n int, seed uint64) {
 	t.Helper()
 	m := newMasker(t, redact.Options{})
 	shown := 0
-	if s := os.Getenv("PANEBRIDGE_SEED"); s != "" {
-		more, err := strconv.ParseUint(s, 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		seed += more
-	}
-	for i := range n {
-		g := garden{redacttest.New(uint64(i) + seed)}
-		p := all[i%len(all)].Make(g.Garden)
+	for more := range drawtest.Seeds(t, n) {
+		g := garden{redacttest.New(more + seed)}
+		p := all[more%uint64(len(all))].Make(g.Garden)
 		cutOff := p
 		if cut := g.IntN(len(p.Text)); g.IntN(3) == 0 { // something else comes before it's whole
 			cutOff.Text = p.Text[:runeBefore(p.Text, cut)]
@@ -64,7 +55,7 @@ func stayMasked(t *testing.T, all []redacttest.Kind, n int, seed uint64) {
 				for at := range was[k] {
 					if was[k][at] && !now[k][at] && !isHead(p, lines[k], at, now[k]) {
 						shown++
-						t.Errorf("%d: %s: %q is masked in %q, and shown once %q follows", i, p.Kind, lines[k][at:], lines[k], lines[known-1])
+						t.Errorf("seed %d: %s: %q is masked in %q, and shown once %q follows", more, p.Kind, lines[k][at:], lines[k], lines[known-1])
 						was[k] = nil
 						break
 					}

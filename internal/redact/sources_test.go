@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/internal/redact"
 )
 
@@ -24,7 +25,7 @@ func TestFalseMasks(t *testing.T) {
 	}
 	const most = 1 // per MB of 10⁶ bytes
 	limit := 40 << 20
-	if stress() {
+	if drawtest.Stressed() {
 		limit = 1 << 40
 	}
 	m := newMasker(t, redact.Options{})

@@ -2,17 +2,15 @@ package redact_test
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/internal/redact"
 	"github.com/panebridge/panebridge/internal/redact/redacttest"
 )
-
-func stress() bool { return os.Getenv("PANEBRIDGE_STRESS") != "" }
 
 func newMasker(tb testing.TB, opt redact.Options) *redact.Masker {
 	tb.Helper()
@@ -27,7 +25,7 @@ func newMasker(tb testing.TB, opt redact.Options) *redact.Masker {
 // split over two updates: of none does more than a third leave.
 func TestStreams(t *testing.T) {
 	n := 300
-	if stress() {
+	if drawtest.Stressed() {
 		n = 1000
 	}
 	if testing.Short() {

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/internal/redact"
 	"github.com/panebridge/panebridge/internal/redact/redacttest"
 )
@@ -16,7 +17,7 @@ import (
 // the log was asked for: a message that's rendered again shows the same.
 func TestRangesAgree(t *testing.T) {
 	m := newMasker(t, redact.Options{})
-	rapid.Check(t, func(t *rapid.T) {
+	drawtest.Check(t, func(t *rapid.T) {
 		g := garden{redacttest.New(rapid.Uint64().Draw(t, "seed"))}
 		var log []string
 		for range g.Between(1, 12) {

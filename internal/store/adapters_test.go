@@ -3,7 +3,6 @@ package store_test
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"sync/atomic"
 	"testing"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/adaptertest"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/internal/store"
 	"github.com/panebridge/panebridge/polling"
 	"github.com/panebridge/panebridge/qos"
@@ -56,18 +56,11 @@ func TestStoreConforms(t *testing.T) {
 
 // Documents live random lives on the database in a file.
 func TestDocumentsLiveOnTheDatabase(t *testing.T) {
-	times := 100
-	switch {
-	case os.Getenv("PANEBRIDGE_STRESS") != "":
-		times = 1000
-	case testing.Short():
-		times = 20
-	}
 	reference := func(c *adaptertest.Conn) adapters.Adapter {
 		return &adaptertest.Adapter{Conn: c, Form: adapters.Shape{MaxLen: 500, MaxFile: 20000, LiveRows: 2}}
 	}
 	dir, n := t.TempDir(), 0
-	adaptertest.Histories(t, times, reference, func(maxLines int64) (adaptertest.Backend, func()) {
+	adaptertest.Histories(t, drawtest.Times(1000, 100, 20), reference, func(maxLines int64) (adaptertest.Backend, func()) {
 		n++
 		b := open(t, filepath.Join(dir, fmt.Sprint(n)+".db"), maxLines)
 		return b, func() { _ = b.Close() }
@@ -89,16 +82,9 @@ func (l *ledgerOf) Write(ctx context.Context, entries []qos.Entry) error {
 
 // Daemons live random lives on the database in a file.
 func TestDaemonsLiveOnTheDatabase(t *testing.T) {
-	times := 15
-	switch {
-	case os.Getenv("PANEBRIDGE_STRESS") != "":
-		times = 200
-	case testing.Short():
-		times = 5
-	}
 	dir, n := t.TempDir(), 0
 	var now backend
-	adaptertest.HubHistories(t, times, adaptertest.Daemon{
+	adaptertest.HubHistories(t, drawtest.Times(200, 15, 5), adaptertest.Daemon{
 		New: func(c *adaptertest.Conn) adapters.Adapter {
 			return &adaptertest.Adapter{
 				Conn: c, Form: adapters.Shape{MaxLen: 1000, MaxFile: 1 << 20, OwnThread: true, LiveRows: 2},

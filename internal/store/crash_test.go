@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/polling"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -64,7 +65,7 @@ func appendNumbers(ctx context.Context, s *Store, id sessions.ID, n int) error {
 
 func TestAKilledProcessLeavesLinesAndEngineStateInAgreement(t *testing.T) {
 	rounds := 5
-	if os.Getenv("PANEBRIDGE_STRESS") != "" {
+	if drawtest.Stressed() {
 		rounds = 50
 	}
 	path := dbPath(t)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/polling"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
@@ -175,7 +176,7 @@ func TestDeliverChild(t *testing.T) {
 
 func TestAKilledProcessLeavesTheCallUnderWayKnown(t *testing.T) {
 	rounds := 3
-	if os.Getenv("PANEBRIDGE_STRESS") != "" {
+	if drawtest.Stressed() {
 		rounds = 40
 	}
 	path := dbPath(t)

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/panebridge/panebridge/internal/drawtest"
 )
 
 // firstChildEnv has the test's program make databases, each for the first time; it's "a daemon" or "a command".
@@ -41,7 +43,7 @@ func firstChild(as string) error {
 // once. One that was really deleted is said to be gone.
 func TestAFirstStartThatWasKilledIsAFirstStartAgain(t *testing.T) {
 	rounds := 15
-	if os.Getenv("PANEBRIDGE_STRESS") != "" {
+	if drawtest.Stressed() {
 		rounds = 500
 	}
 	unfinished := 0

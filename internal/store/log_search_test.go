@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/polling"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -26,7 +27,7 @@ func asciiLower(s string) string {
 func TestSearchFindsWhatAComparisonFinds(t *testing.T) {
 	s := mustOpen(t, dbPath(t), Options{})
 	n := 0
-	rapid.Check(t, func(t *rapid.T) {
+	drawtest.Check(t, func(t *rapid.T) {
 		n++
 		id := sessions.ID(fmt.Sprint("pb_", n))
 		if err := s.PutSession(t.Context(), sessions.Session{ID: id}); err != nil {

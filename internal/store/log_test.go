@@ -14,6 +14,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/polling"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -177,7 +178,7 @@ func checkModel(ctx context.Context, t *rapid.T, s *Store, m *model) {
 }
 
 func TestLogsEqualTheirModel(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	drawtest.Check(t, func(rt *rapid.T) {
 		ctx, path := t.Context(), dbPath(t)
 		s, err := Open(ctx, path, Options{})
 		if err != nil {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +11,8 @@ import (
 	"testing/fstest"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/panebridge/panebridge/internal/drawtest"
 )
 
 // A database that an older panebridge made, on a disk that becomes full at any moment while its schema is brought up to
@@ -24,9 +25,7 @@ func TestADiskThatIsFullAmidOfAMigration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 0))
+	random := drawtest.Rand(t, 0)
 	opened, full := 0, 0
 	for range 40 {
 		version := 1 + random.IntN(len(names)-1)

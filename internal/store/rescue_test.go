@@ -13,6 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/internal/inbox"
 	"github.com/panebridge/panebridge/polling"
 	"github.com/panebridge/panebridge/sessions"
@@ -46,7 +47,7 @@ func vanish(rt *rapid.T, path string, logGoes func()) string {
 // The database's files are deleted while sessions print: all that was acknowledged is in the file that's
 // written in their place, whether the daemon sees it or ends first.
 func TestADeletedDatabaseIsWrittenAnew(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	drawtest.Check(t, func(rt *rapid.T) {
 		folder, err := os.MkdirTemp(t.TempDir(), "")
 		if err != nil {
 			rt.Fatal(err)

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/internal/inbox"
 	"github.com/panebridge/panebridge/polling"
 	"github.com/panebridge/panebridge/sessions"
@@ -124,12 +125,11 @@ func openAfterwards(t *testing.T, path string) (s *Store, lost bool) {
 // acknowledged is lost, and no copy is left beside the database, in which what's forgotten would be.
 func TestAKillWhileTheDatabaseIsWrittenAnew(t *testing.T) {
 	rounds := 20
-	if os.Getenv("PANEBRIDGE_STRESS") != "" {
+	if drawtest.Stressed() {
 		rounds = 500
 	}
 	saved := 0
-	for range rounds {
-		seed := rand.Uint64()
+	for seed := range drawtest.Seeds(t, rounds) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			if killRewrite(t, rand.New(rand.NewPCG(seed, 1))) {
 				saved++

@@ -15,6 +15,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/polling"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -178,7 +179,7 @@ func TestWhatCanBeReadOfADamagedDatabaseIsSaved(t *testing.T) {
 		t.Fatal(err)
 	}
 	var single, nearlyAll, kept, all int // databases with one damaged page that isn't the first, and their lines
-	rapid.Check(t, func(rt *rapid.T) {
+	drawtest.Check(t, func(rt *rapid.T) {
 		folder, err := os.MkdirTemp(t.TempDir(), "")
 		if err != nil {
 			rt.Fatal(err)

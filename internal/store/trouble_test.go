@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/internal/inbox"
 	"github.com/panebridge/panebridge/polling"
 	"github.com/panebridge/panebridge/sessions"
@@ -23,12 +24,8 @@ import (
 // was taken is there, now and after a restart, health is red at the next look, and all is well by
 // itself when the trouble is over.
 func TestTroubleAtAnyMomentLosesNothing(t *testing.T) {
-	lives := 3
-	if testing.Short() {
-		lives = 1
-	}
-	for range lives {
-		seed := rand.Uint64()
+	lives := drawtest.Times(3, 3, 1)
+	for seed := range drawtest.Seeds(t, lives) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) { playTrouble(t, rand.New(rand.NewPCG(seed, 1))) })
 	}
 }

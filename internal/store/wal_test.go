@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/polling"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -20,7 +21,7 @@ import (
 // the gap, its health says it, all that was acknowledged is in the file that's written in its place, and where
 // the daemon ends before, the next start knows that something is lost.
 func TestACutLogIsNoticed(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	drawtest.Check(t, func(rt *rapid.T) {
 		ctx, ids, heads := t.Context(), []sessions.ID{"pb_1", "pb_2", "pb_3"}, make([]atomic.Int64, 3)
 		s, path := openWithSessions(t, ids)
 		defer func() { _ = s.Close() }()

@@ -14,6 +14,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/qos/redisbucket"
 )
 
@@ -50,7 +51,7 @@ func drawReply(rt *rapid.T, depth int) []byte {
 // What Redis may answer comes through as it is, in whatever pieces; behind it, what would take too much
 // room doesn't.
 func TestAnswersAreBounded(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	drawtest.Check(t, func(rt *rapid.T) {
 		var sent []byte
 		for range rapid.IntRange(0, 20).Draw(rt, "answers") {
 			sent = append(sent, drawReply(rt, 4)...)

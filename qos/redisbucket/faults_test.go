@@ -8,12 +8,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/internal/redistest"
 )
 
 // rounds is how often each fault is made.
 func rounds() int {
-	if stress() {
+	if drawtest.Stressed() {
 		return 30
 	}
 	return 2
@@ -64,13 +65,13 @@ func faulty(t *testing.T, p *platform, c *crew, f fault) {
 				}
 			}
 			served = append(served, first.Sub(from))
-			if first.Equal(to) || stress() && first.Sub(from) > servedAgain {
+			if first.Equal(to) || drawtest.Stressed() && first.Sub(from) > servedAgain {
 				t.Errorf("round %d: without redis nobody called for %v, want %v", round, first.Sub(from), servedAgain)
 			}
 		}
 		took, ever := back(p, to)
 		full = append(full, took)
-		if !ever || stress() && took > fullAgain+f.slow {
+		if !ever || drawtest.Stressed() && took > fullAgain+f.slow {
 			t.Errorf("round %d: the first full window of calls ended %v after redis was back, want %v", round, took, fullAgain+f.slow)
 		}
 	}

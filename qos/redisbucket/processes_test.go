@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/internal/redistest"
 	"github.com/panebridge/panebridge/qos"
 )
@@ -18,8 +19,6 @@ const (
 	callTimeout = 2 * time.Second
 	processes   = 8
 )
-
-func stress() bool { return os.Getenv("PANEBRIDGE_STRESS") == "1" }
 
 // slow marks a test that waits for real programs for more than a second or two, which
 // -short leaves out.
@@ -60,7 +59,7 @@ func TestProcessesShareAllThereIs(t *testing.T) {
 	c := startCrew(t, processes, scaled(p, s.Addr))
 	time.Sleep(3 * window) // the server was empty: a window within the share
 	windows := 2
-	if stress() {
+	if drawtest.Stressed() {
 		windows = 100
 	}
 	from := time.Now()
@@ -80,7 +79,7 @@ func TestProcessesShareAllThereIs(t *testing.T) {
 	if len(counts) != processes {
 		t.Errorf("not all were served: %v", counts)
 	}
-	if !stress() {
+	if !drawtest.Stressed() {
 		return // a process that waits for a processor can't use its slots
 	}
 	if float64(len(got)) < 0.95*ideal {
@@ -138,7 +137,7 @@ func TestFinalsOfOneProcessGoBeforeStreamsOfOthers(t *testing.T) {
 		most = max(most, passed)
 	}
 	t.Logf("%d finals among %d calls; %d streams went before one that waited, %d at most before one", n, len(calls), before, most)
-	if n == 0 || stress() && (n < 10 || before > n/4 || most > 1) {
+	if n == 0 || drawtest.Stressed() && (n < 10 || before > n/4 || most > 1) {
 		t.Errorf("%d streams went before %d finals that waited, %d before one", before, n, most)
 	}
 }

@@ -2,7 +2,6 @@ package redisbucket_test
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -13,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/qos/qostest"
 )
@@ -22,8 +22,8 @@ import (
 // processes want to call all the time. A call arrives anywhere between its grant and its
 // answer.
 func TestNoHistoryExceedsASmallWindow(t *testing.T) {
-	histories(t)
-	rapid.Check(t, func(rt *rapid.T) {
+	// Each history writes state files durably, many times.
+	drawtest.CheckTimes(t, drawtest.Times(300, 8, 2), func(rt *rapid.T) {
 		h := history{
 			calls: rapid.IntRange(1, 4).Draw(rt, "calls"), most: rapid.IntRange(3, 6).Draw(rt, "most"),
 			seed: rapid.Uint64().Draw(rt, "seed"), dir: mustTemp(rt),
@@ -44,26 +44,9 @@ func TestNoHistoryExceedsASmallWindow(t *testing.T) {
 	})
 }
 
-// histories sets how many histories are tried: each writes state files durably, many
-// times.
-func histories(t *testing.T) {
-	t.Helper()
-	given := false
-	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "rapid.checks" })
-	n := "8"
-	if stress() {
-		n = "300"
-	}
-	if !given {
-		if err := flag.Set("rapid.checks", n); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
 // steps is how long a history is at most.
 func steps() int {
-	if stress() {
+	if drawtest.Stressed() {
 		return 25
 	}
 	return 10

@@ -3,13 +3,13 @@ package agent
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/clipperhouse/displaywidth"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -90,12 +90,11 @@ func (r *reader) snapshot() *sessions.Snapshot {
 // told of one that was seen before anything was typed, if its program hasn't read lines
 // without a question before; and of no prompt.
 func TestLinesThatAreAskedFor(t *testing.T) {
-	seed, times := rand.Uint64(), 3000
-	if os.Getenv("PANEBRIDGE_STRESS") != "" {
+	times := 3000
+	if drawtest.Stressed() {
 		times = 100_000
 	}
-	t.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 0))
+	random := drawtest.Rand(t, 0)
 	told, h := 0, newHost(t)
 	for range times {
 		told += lineHistory(h, random)

@@ -3,12 +3,12 @@ package agent
 import (
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/internal/recording"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -193,7 +193,7 @@ func scoreOf(t *testing.T, set *Set, r *parts, m mode) score {
 	}
 	var sum score
 	phases := 2
-	if stress() {
+	if drawtest.Stressed() {
 		phases = 5
 	}
 	for phase := range phases {
@@ -236,7 +236,7 @@ func modes(r *parts) []mode {
 	for _, records := range []bool{false, true} {
 		for _, talking := range []bool{false, true} {
 			for _, hooked := range []bool{false, true} {
-				if hooked && len(r.hooks) == 0 || talking && !records && !stress() {
+				if hooked && len(r.hooks) == 0 || talking && !records && !drawtest.Stressed() {
 					continue
 				}
 				out = append(out, mode{name: fmt.Sprintf("%s%s%s", say(hooked, "hooks ", ""), say(records, "records ", ""), say(talking, "talking", "")), hooks: hooked, records: records, talking: talking})
@@ -247,11 +247,9 @@ func modes(r *parts) []mode {
 }
 
 // stress asks for all that can be tried.
-func stress() bool { return os.Getenv("PANEBRIDGE_STRESS") != "" }
-
 // forgedRuns is how often 100 screens of each drawing are forged.
 func forgedRuns() int {
-	if stress() {
+	if drawtest.Stressed() {
 		return 150
 	}
 	return 3

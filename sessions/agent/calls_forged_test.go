@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -21,7 +22,7 @@ func forgedCalls(t *testing.T, from [][]string, runs int) {
 	told := map[string]int{}
 	defer func() { t.Log("with records:", told) }()
 	for range runs {
-		rapid.Check(t, func(rt *rapid.T) {
+		drawtest.Check(t, func(rt *rapid.T) {
 			c := qwenCall{
 				tool: rapid.SampledFrom([]string{qwenAgent, qwenFetch}).Draw(rt, "tool"), description: someText(rt, from, 4), prompt: someText(rt, from, 40),
 				url: "http://127.0.0.1/" + rapid.StringMatching(`[a-z]{0,80}(\?[a-z]=[0-9*_]{1,60})?`).Draw(rt, "url"),

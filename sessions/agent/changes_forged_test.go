@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -192,7 +193,7 @@ func TestForgedChanges(t *testing.T) {
 			told := map[string]int{}
 			p := set.Get(agent)
 			for range runs {
-				rapid.Check(t, func(rt *rapid.T) { told[forgedChange(rt, p, agent, from)]++ })
+				drawtest.Check(t, func(rt *rapid.T) { told[forgedChange(rt, p, agent, from)]++ })
 			}
 			t.Log(told)
 			if told["recorded"]+10 < 5*told["not recognised"] { // 10: few are drawn with -short

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -305,12 +305,10 @@ func (l *linked) dialog(command string) *sessions.Dialog {
 // about what isn't asked any more.
 func TestAServerIsToldWhatWasDecided(t *testing.T) {
 	steps, drops := 400, 2
-	if os.Getenv("PANEBRIDGE_STRESS") != "" {
+	if drawtest.Stressed() {
 		steps, drops = 20_000, 4 // after each it waits longer
 	}
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := drawtest.Rand(t, 0)
 	l := newLinked(t)
 	end := l.run()
 	l.until("connection", func() bool { l.mu.Lock(); defer l.mu.Unlock(); return l.joined == 1 })

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -52,7 +53,7 @@ func screenOfRows(rows []string) *sessions.Snapshot {
 // Of a dialog that's only partly visible the options are as they were, or nothing is.
 func TestCutDialogs(t *testing.T) {
 	cases := screenCases(t)
-	rapid.Check(t, func(rt *rapid.T) {
+	drawtest.Check(t, func(rt *rapid.T) {
 		c := rapid.SampledFrom(cases).Draw(rt, "screen")
 		from := rapid.IntRange(0, len(c.rows)-1).Draw(rt, "from")
 		to := rapid.IntRange(from+1, len(c.rows)).Draw(rt, "to")
@@ -114,7 +115,7 @@ func TestBlanksMakeAnotherQuestion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rapid.Check(t, func(rt *rapid.T) {
+	drawtest.Check(t, func(rt *rapid.T) {
 		words := rapid.SliceOfN(rapid.SampledFrom([]string{"rm", "-rf", "/tmp/x", "/", ":", "#", "touch", "a"}), 2, 8).Draw(rt, "words")
 		command := func(label string) string {
 			var b strings.Builder

@@ -14,6 +14,7 @@ import (
 	"github.com/clipperhouse/displaywidth"
 	"pgregory.net/rapid"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -316,7 +317,7 @@ func TestForgedDialogs(t *testing.T) {
 			g.told = map[string]int{}
 			defer func() { t.Log("with records:", g.told) }()
 			for range runs {
-				rapid.Check(t, func(rt *rapid.T) {
+				drawtest.Check(t, func(rt *rapid.T) {
 					switch got := g.check(rt, set.Get(g.agent), from); {
 					case got == nil:
 						none++

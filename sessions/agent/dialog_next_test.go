@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -138,7 +139,7 @@ func TestNextTakesWhatWasWanted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rapid.Check(t, func(rt *rapid.T) {
+	drawtest.Check(t, func(rt *rapid.T) {
 		p := set.Get(rapid.SampledFrom([]string{"claude", "codex", "gemini", "opencode", "qwen", "demo"}).Draw(rt, "agent"))
 		f := &p.spec.Prompts[rapid.IntRange(0, len(p.spec.Prompts)-1).Draw(rt, "form")]
 		if f.Answer == byKeys || f.Text != nil && f.Text.Detail {

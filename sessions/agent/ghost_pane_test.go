@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 	"github.com/panebridge/panebridge/sessions/agent"
 	"github.com/panebridge/panebridge/sessions/tmux"
@@ -106,7 +107,7 @@ func TestGhostsAreToldInTmux(t *testing.T) {
 	for _, d := range drawnBoxes() {
 		t.Run(d.agent, func(t *testing.T) {
 			profile := set.Get(d.agent)
-			rapid.Check(t, func(rt *rapid.T) {
+			drawtest.Check(t, func(rt *rapid.T) {
 				s := anyBox(rt, &d)
 				snap, err := c.show(s)
 				if err != nil {

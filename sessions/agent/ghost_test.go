@@ -9,6 +9,7 @@ import (
 	"github.com/clipperhouse/displaywidth"
 	"pgregory.net/rapid"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 	"github.com/panebridge/panebridge/sessions/agent"
 )
@@ -273,7 +274,7 @@ func TestGhostsAreTold(t *testing.T) {
 	for _, d := range drawnBoxes() {
 		t.Run(d.agent, func(t *testing.T) {
 			profile := set.Get(d.agent)
-			rapid.Check(t, func(rt *rapid.T) {
+			drawtest.Check(t, func(rt *rapid.T) {
 				s := anyBox(rt, &d)
 				snap := s.snapshot()
 				if wrong := s.wrong(profile.Box(snap)); wrong != "" {

@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/panebridge/panebridge/internal/drawtest"
 )
 
 // hookRecord is one line of testdata/hooks: what an agent program gave to its hook.
@@ -204,14 +206,12 @@ func TestParseHookOfSubAgents(t *testing.T) {
 // parts are within their bounds.
 func TestParseHookOfMutatedRecords(t *testing.T) {
 	count := 1000
-	if os.Getenv("PANEBRIDGE_STRESS") != "" {
+	if drawtest.Stressed() {
 		count = 10_000
 	}
 	for _, name := range HookAgents() {
 		records := hookRecords(t, name)
-		seed := rand.Uint64()
-		t.Logf("%s: seed %d", name, seed)
-		r := rand.New(rand.NewPCG(seed, 1))
+		r := drawtest.Rand(t, 1)
 		read := 0
 		for range count {
 			chosen := records[r.IntN(len(records))]

@@ -12,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/tailscale/hujson"
 	"pgregory.net/rapid"
+
+	"github.com/panebridge/panebridge/internal/drawtest"
 )
 
 func noEnv(string) string { return "" }
@@ -241,7 +243,7 @@ func TestChangeThatSomebodyElseMadeIsKept(t *testing.T) {
 // between.
 func TestInstallAndRemoveAreInverse(t *testing.T) {
 	home := t.TempDir()
-	rapid.Check(t, func(t *rapid.T) {
+	drawtest.Check(t, func(t *rapid.T) {
 		i := at(home, rapid.SampledFrom([]string{"claude", "codex", "gemini"}).Draw(t, "agent"))
 		before := drawSettings(t, i.Agent)
 		path := put(t, i, before)

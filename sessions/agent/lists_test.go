@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -131,7 +132,7 @@ func TestListsAreAnsweredByTheirRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := set.Get("gemini")
-	rapid.Check(t, func(rt *rapid.T) {
+	drawtest.Check(t, func(rt *rapid.T) {
 		g := &geminiList{question: "Which way should it go?", multi: rapid.Bool().Draw(rt, "multi")}
 		for i := range rapid.IntRange(3, 6).Draw(rt, "options") {
 			g.labels = append(g.labels, fmt.Sprintf("%s %d", rapid.SampledFrom([]string{"Alpha", "Beta", "漢字", "Done", "1. Yes", "All of the above"}).Draw(rt, "label"), i))

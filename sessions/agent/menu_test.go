@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -41,7 +42,7 @@ func TestAMenuIsNoInputBox(t *testing.T) {
 		pieces = append(pieces, strings.Split(strings.TrimRight(strings.Join(snap.Rows, "\n"), "\n"), "\n")...)
 	}
 	line := strings.Repeat("─", 100)
-	rapid.Check(t, func(rt *rapid.T) {
+	drawtest.Check(t, func(rt *rapid.T) {
 		typed := rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 20).Draw(rt, "typed")
 		typed = append(typed, rapid.SampledFrom([]string{"a text", "→ Yes", "   No", "> quoted", "  Model Name: Mock", "  (1/2)", " Allow it?", "Done."}).Draw(rt, "last"))
 		for i, row := range typed {

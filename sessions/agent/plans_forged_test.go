@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -26,7 +27,7 @@ func forgedPlans(t *testing.T, from [][]string, runs int) {
 	}
 	bare := func(plan string) string { c := call{plan: true, marked: true}; return c.letters(plan) }
 	for range runs {
-		rapid.Check(t, func(rt *rapid.T) {
+		drawtest.Check(t, func(rt *rapid.T) {
 			plan := someRows(rt, from, 1, rapid.SampledFrom([]int{2, 8, 80}).Draw(rt, "most"), "plan")
 			width := rapid.SampledFrom([]int{60, 100, 140}).Draw(rt, "width")
 			rule, dots := strings.Repeat("─", width), strings.Repeat("╌", width)

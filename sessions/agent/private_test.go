@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"pgregory.net/rapid"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/internal/recording"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -119,7 +120,7 @@ func TestPrivateKeepsWidths(t *testing.T) {
 		t.Fatal(err)
 	}
 	pieces := rapid.SampledFrom([]string{"a", "Z", "7", " ", "é", "日", "ｘ", "\u00a0", "\u200b", "❯", "─", "👍", "e\u0301", "esc to interrupt", "\u05d0", "Do you want to proceed"})
-	rapid.Check(t, func(t *rapid.T) {
+	drawtest.Check(t, func(t *rapid.T) {
 		v := NewPrivacy(set.Get(rapid.SampledFrom(set.Names()).Draw(t, "profile")))
 		rows := rapid.SliceOfN(rapid.Map(rapid.SliceOfN(pieces, 0, 12), func(p []string) string { return strings.Join(p, "") }), 1, 6).Draw(t, "rows")
 		s := snapshot(strings.Join(rows, "\n"))

@@ -12,6 +12,7 @@ import (
 	"github.com/clipperhouse/displaywidth"
 	"pgregory.net/rapid"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -150,7 +151,7 @@ func forgedQuestions(t *testing.T, runs int) {
 	o, p := newReader(t, "claude")
 	counts := map[string]int{}
 	for range runs {
-		rapid.Check(t, func(rt *rapid.T) {
+		drawtest.Check(t, func(rt *rapid.T) {
 			call := someQuestions(rt)
 			nth := rapid.IntRange(0, len(call.Questions)-1).Draw(rt, "shown")
 			done, checked := map[int]bool{}, rapid.IntRange(0, 9).Draw(rt, "checked") == 0 && call.Questions[nth].Multi
@@ -339,7 +340,7 @@ func forgedCodexQuestions(t *testing.T, runs int) {
 	o, p := newReader(t, "codex")
 	counts := map[string]int{}
 	for range runs {
-		rapid.Check(t, func(rt *rapid.T) {
+		drawtest.Check(t, func(rt *rapid.T) {
 			call := someQuestions(rt)
 			call.Questions = call.Questions[:rapid.IntRange(1, min(3, len(call.Questions))).Draw(rt, "asked")]
 			for i := range call.Questions {

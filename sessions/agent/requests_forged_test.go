@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -37,12 +38,12 @@ type requestPlay struct {
 func TestForgedRequests(t *testing.T) {
 	o, p := newReader(t, "opencode")
 	runs := 1
-	if stress() {
+	if drawtest.Stressed() {
 		runs = 50
 	}
 	told := map[string]int{}
 	for range runs {
-		rapid.Check(t, func(rt *rapid.T) {
+		drawtest.Check(t, func(rt *rapid.T) {
 			o.known.deciders, o.known.calls, o.known.replies, o.known.settled = nil, nil, nil, nil
 			r := &requestPlay{T: rt, o: o, p: p, told: told}
 			for range rapid.IntRange(1, 12).Draw(rt, "steps") {

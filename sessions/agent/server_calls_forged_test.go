@@ -12,6 +12,7 @@ import (
 	"github.com/clipperhouse/displaywidth"
 	"pgregory.net/rapid"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -251,7 +252,7 @@ func TestForgedServerCalls(t *testing.T) {
 		t.Run(g.name, func(t *testing.T) {
 			told := map[string]int{}
 			for range runs {
-				rapid.Check(t, func(rt *rapid.T) { told[forgedServerCall(rt, set.Get(g.agent), i, from)]++ })
+				drawtest.Check(t, func(rt *rapid.T) { told[forgedServerCall(rt, set.Get(g.agent), i, from)]++ })
 			}
 			t.Log(told)
 			if told["recorded"]+5 < 5*told["not recognised"] || told["recorded"] == 0 {

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -28,7 +29,7 @@ func TestCallsAreToldApart(t *testing.T) {
 	text := func(rt *rapid.T, name string) string {
 		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 1, 6).Draw(rt, name), "")
 	}
-	rapid.Check(t, func(rt *rapid.T) {
+	drawtest.Check(t, func(rt *rapid.T) {
 		agent := rapid.SampledFrom([]string{"claude", "codex", "qwen"}).Draw(rt, "agent")
 		var told []string
 		var commands []string

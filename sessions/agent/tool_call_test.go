@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/panebridge/panebridge/internal/drawtest"
 )
 
 // However many parameters of whatever names and values a tool has, that's compared with what's drawn
@@ -25,7 +27,7 @@ func TestParametersAreComparedInLittleTime(t *testing.T) {
 // The first parameters, each whole or cut, are what a dialog draws; nothing else is.
 func TestParametersThatAreDrawn(t *testing.T) {
 	f := &paramForm{Most: 3, Cut: "..."}
-	rapid.Check(t, func(t *rapid.T) {
+	drawtest.Check(t, func(t *rapid.T) {
 		value := rapid.StringOfN(rapid.RuneFrom([]rune("a.:")), 1, 80, -1)
 		var params []toolParam
 		drawn, left := "", f.Most

@@ -12,6 +12,7 @@ import (
 	"github.com/clipperhouse/displaywidth"
 	"pgregory.net/rapid"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -155,7 +156,7 @@ func forgedTools(t *testing.T, runs int) {
 	o, p := newReader(t, "codex")
 	counts := map[string]int{}
 	for range runs {
-		rapid.Check(t, func(rt *rapid.T) {
+		drawtest.Check(t, func(rt *rapid.T) {
 			call := someTool(rt)
 			width, height := rapid.SampledFrom([]int{60, 100, 140}).Draw(rt, "width"), rapid.SampledFrom([]int{9, 40, 600}).Draw(rt, "height")
 			counted := rapid.Bool().Draw(rt, "counted")

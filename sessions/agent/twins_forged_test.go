@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -23,7 +24,7 @@ func forgedTwins(t *testing.T, runs int) {
 	told := map[string]int{}
 	defer func() { t.Log("with twins:", told) }()
 	for range runs {
-		rapid.Check(t, func(rt *rapid.T) {
+		drawtest.Check(t, func(rt *rapid.T) {
 			own, rows := someTwin(rt)
 			rows = append([]string{"  > do it", "", "  ◆ I do.", ""}, rows...)
 			d := p.Prompt(&sessions.Snapshot{Width: 100, Height: len(rows), Rows: rows}, nil)

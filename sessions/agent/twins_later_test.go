@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -181,7 +182,7 @@ func forgedLaterTwins(t *testing.T, runs int) {
 		readers[agent].known.heard = &HookSeen{Agent: agent}
 	}
 	for range runs {
-		rapid.Check(t, func(rt *rapid.T) {
+		drawtest.Check(t, func(rt *rapid.T) {
 			c := someLaterTwin(rt)
 			o := readers[c.agent]
 			now, steps := time.Now(), []string{}

@@ -2,12 +2,12 @@ package agent
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 	"github.com/panebridge/panebridge/sessions/agent/dialogtest"
 )
@@ -19,9 +19,7 @@ func TestAProgramAsksNothingThatStoodBefore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 0))
+	random := drawtest.Rand(t, 0)
 	for range 3000 {
 		asked := dialogtest.DrawUnknown(random)
 		for asked.Field {

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/internal/recording"
 	"github.com/panebridge/panebridge/sessions"
 	"github.com/panebridge/panebridge/sessions/agent/dialogtest"
@@ -64,12 +65,10 @@ func TestUnknownDialogsAreNoticed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 0))
+	random := drawtest.Rand(t, 0)
 	printed := strings.Split(screenText(t, "testdata/printed.txt"), "\n")
 	times := 2000
-	if os.Getenv("PANEBRIDGE_STRESS") != "" {
+	if drawtest.Stressed() {
 		times = 100000
 	}
 	for range times {
@@ -103,9 +102,7 @@ func TestWhatStandsAboveIsNotAsked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 0))
+	random := drawtest.Rand(t, 0)
 	for range 2000 {
 		u := dialogtest.DrawUnknown(random)
 		rows := append([]string{"begun"}, u.Rows...)

@@ -17,6 +17,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 	"github.com/panebridge/panebridge/sessions/agent"
 )
@@ -96,7 +97,7 @@ func TestWhatWasBegunInAPaneIsKnown(t *testing.T) {
 	if checkOrigin(t, t, []string{"clear", "setsid", "orphan"}, []string{"TMUX_PANE=%7"}) {
 		t.Fatal("what has lost all that tells is inside")
 	}
-	rapid.Check(t, func(rt *rapid.T) {
+	drawtest.Check(t, func(rt *rapid.T) {
 		steps := rapid.SliceOfN(rapid.SampledFrom([]string{"child", "orphan", "setsid", "clear"}), 0, 5).Draw(rt, "steps")
 		marks := rapid.SampledFrom([][]string{
 			nil,

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/panebridge/panebridge/internal/drawtest"
 )
 
 // stopped is a screen of Claude Code whose answer was interrupted.
@@ -88,7 +90,7 @@ func TestWhatWasBeingWrittenIsTold(t *testing.T) {
 // Looks at a screen that goes on, at most a screen's height less some rows between two of
 // them, make the text that went over it.
 func TestLooksMakeTheTextThatWentOverTheScreen(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	drawtest.Check(t, func(rt *rapid.T) {
 		word := rapid.SampledFrom([]string{"one", "two", "three", "}", "", "return nil", "│ a │ b │", "日本語"})
 		var text []string
 		for i := range rapid.IntRange(1, 120).Draw(rt, "rows") {

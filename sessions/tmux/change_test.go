@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions/tmux"
 )
 
@@ -18,7 +19,7 @@ import (
 // that stops. See turn.
 func TestServerSurvivesAChangeOfClients(t *testing.T) {
 	rounds := 15
-	if os.Getenv("PANEBRIDGE_STRESS") != "" {
+	if drawtest.Stressed() {
 		rounds = 1000
 	}
 	s := startServer(t)

@@ -3,13 +3,13 @@ package tmux_test
 import (
 	"context"
 	"math/rand/v2"
-	"os"
 	"os/exec"
 	"strconv"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 	"github.com/panebridge/panebridge/sessions/tmux"
 )
@@ -18,7 +18,7 @@ import (
 // alive: tmux 3.3a crashes when a control client is killed at a bad moment.
 func TestServerSurvivesClients(t *testing.T) {
 	rounds := 60
-	if os.Getenv("PANEBRIDGE_STRESS") != "" {
+	if drawtest.Stressed() {
 		rounds = 600
 	}
 	s := startServer(t)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 	"github.com/panebridge/panebridge/sessions/tmux"
 )
@@ -148,7 +149,7 @@ func TestNoSideEffects(t *testing.T) {
 // ever: 4 KB for 50 rows.
 func TestServerMemoryStaysFlat(t *testing.T) {
 	n := 3000
-	if os.Getenv("PANEBRIDGE_STRESS") != "" {
+	if drawtest.Stressed() {
 		n = 10_000
 	}
 	s := startServer(t)
@@ -205,9 +206,7 @@ func TestHiddenSessionLeaves(t *testing.T) {
 func TestASessionIsMadeAsTheServerEnds(t *testing.T) {
 	s := startServer(t)
 	s.tmux("kill-session", "-t", "=first")
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rnd := rand.New(rand.NewPCG(seed, 0))
+	rnd := drawtest.Rand(t, 0)
 	for n := range 40 {
 		leave, kill := time.Duration(rnd.IntN(30))*time.Millisecond, rnd.IntN(3) == 0
 		var others sync.WaitGroup

@@ -15,6 +15,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 	"github.com/panebridge/panebridge/sessions/tmux"
 )
@@ -76,7 +77,7 @@ func TestTextIsReadAsItWasPasted(t *testing.T) {
 	if testing.Short() {
 		return
 	}
-	rapid.Check(t, func(rt *rapid.T) {
+	drawtest.CheckTimes(t, drawtest.Times(1000, 100, 20), func(rt *rapid.T) {
 		text := anyText().Draw(rt, "text")
 		r.pastes(text)
 		if t.Failed() {
@@ -177,7 +178,7 @@ func TestGuardKnowsPhrases(t *testing.T) {
 		look(text)
 	}
 	if !testing.Short() {
-		rapid.Check(t, func(rt *rapid.T) {
+		drawtest.CheckTimes(t, drawtest.Times(1000, 100, 20), func(rt *rapid.T) {
 			text := anyText().Filter(func(s string) bool { return len(shown([]string{s})) == 1 }).Draw(rt, "text")
 			look(text)
 			if t.Failed() {

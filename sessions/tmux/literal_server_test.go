@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions/tmux"
 )
 
@@ -20,7 +21,7 @@ func TestServersAreReachedWhateverTheyAreCalled(t *testing.T) {
 	st := newStand(t)
 	t.Setenv("TMUX_TMPDIR", st.dir)
 	all := hostile
-	if os.Getenv("PANEBRIDGE_STRESS") == "" {
+	if !drawtest.Stressed() {
 		all = few(all) // each is a server or two
 	}
 	for _, text := range all {

@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -161,7 +162,7 @@ func TestProgramsAreStartedWithWhatWasDrawn(t *testing.T) {
 		t.Skip("a hundred texts")
 	}
 	st := newStand(t)
-	rapid.Check(t, func(rt *rapid.T) {
+	drawtest.CheckTimes(t, drawtest.Times(1000, 100, 20), func(rt *rapid.T) {
 		text := anyText().Draw(rt, "text")
 		st.starts(text)
 		if t.Failed() {

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -118,7 +119,7 @@ func TestGuardKnowsTheRows(t *testing.T) {
 func TestGuardRefusesAnotherCharacter(t *testing.T) {
 	others := []string{"x", " ", "#", "%", "❯", ","}
 	step := 7
-	if os.Getenv("PANEBRIDGE_STRESS") != "" {
+	if drawtest.Stressed() {
 		step = 1
 	}
 	for _, rows := range dialogs {
@@ -166,7 +167,7 @@ func TestGuardTakesAnyRow(t *testing.T) {
 	s := startServer(t)
 	sc := s.screen([]string{"begin"})
 	alphabet := rapid.SampledFrom([]rune("ab1 #{}[]()%,;:^$.*+?|\\\"'`~!&<>=-_/@é❯│日👍"))
-	rapid.Check(t, func(rt *rapid.T) {
+	drawtest.CheckTimes(t, drawtest.Times(1000, 100, 20), func(rt *rapid.T) {
 		row := strings.TrimRight("<"+rapid.StringOfN(alphabet, 1, 30, -1).Draw(rt, "row"), " ")
 		if !utf8.ValidString(row) {
 			rt.Fatal("not valid")

@@ -3,13 +3,13 @@ package tmux_test
 import (
 	"errors"
 	"fmt"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 	"github.com/panebridge/panebridge/sessions/tmux"
 )
@@ -19,7 +19,7 @@ import (
 // grid, have to fit the history size that came along.
 func TestSnapshotIsAtomic(t *testing.T) {
 	n := 1000
-	if os.Getenv("PANEBRIDGE_STRESS") != "" {
+	if drawtest.Stressed() {
 		n = 10_000
 	}
 	s := startServer(t)

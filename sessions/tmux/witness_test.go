@@ -2,7 +2,6 @@ package tmux_test
 
 import (
 	"encoding/json"
-	"flag"
 	"io"
 	"os"
 	"path/filepath"
@@ -23,20 +22,11 @@ type testimony struct {
 	Env       [][]byte
 }
 
-// TestMain makes the test's program a witness where one is asked for, and has properties
-// checked more often with PANEBRIDGE_STRESS, unless -rapid.checks says otherwise.
+// TestMain makes the test's program a witness where one is asked for.
 func TestMain(m *testing.M) {
 	if file := os.Getenv(witnessFile); file != "" {
 		testify(file)
 		return
-	}
-	flag.Parse()
-	given := false
-	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "rapid.checks" })
-	if !given && os.Getenv("PANEBRIDGE_STRESS") != "" {
-		if err := flag.Set("rapid.checks", "1000"); err != nil {
-			panic(err)
-		}
 	}
 	os.Exit(m.Run())
 }

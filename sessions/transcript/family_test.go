@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions/transcript"
 )
 
@@ -20,9 +21,7 @@ import (
 func TestWhatSubAgentsSay(t *testing.T) {
 	for _, format := range []transcript.Format{transcript.Claude, transcript.Gemini, transcript.Codex, transcript.Qwen} {
 		t.Run(string(format), func(t *testing.T) {
-			seed := rand.Uint64()
-			t.Logf("seed %d", seed)
-			random := rand.New(rand.NewPCG(seed, 0))
+			random := drawtest.Rand(t, 0)
 			for range 60 {
 				newFamily(t, format, random).play()
 			}

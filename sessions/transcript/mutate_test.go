@@ -11,11 +11,13 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/panebridge/panebridge/internal/drawtest"
 )
 
 // mutations is how many records are mutated per format.
 func mutations() int {
-	if os.Getenv("PANEBRIDGE_STRESS") != "" {
+	if drawtest.Stressed() {
 		return 10_000
 	}
 	return 1000

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/panebridge/panebridge/internal/drawtest"
 )
 
 // Sub-agents of opencode write while they're read, and the reader is begun anew from its
@@ -15,9 +17,7 @@ import (
 // in the order of time where all of it is read at once. What they're asked, other
 // conversations and the ends of their turns aren't given.
 func TestWhatSubAgentsOfOpenCodeSay(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := drawtest.Rand(t, 0)
 	script := string(unzip(t, "testdata/opencode-all.sql.gz"))
 	var made strings.Builder
 	for line := range strings.SplitSeq(script, "\n") {

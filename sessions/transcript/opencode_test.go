@@ -14,6 +14,8 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/panebridge/panebridge/internal/drawtest"
 )
 
 // placeDatabase makes a database of SQL, as opencode leaves it, and returns its first
@@ -100,7 +102,7 @@ func TestOpenCodeIsReadWhileItGrows(t *testing.T) {
 	finished := writable(t, whole.Path)
 	steps := growth(t, finished)
 	made, _ := rows(t)
-	rapid.Check(t, func(rt *rapid.T) {
+	drawtest.Check(t, func(rt *rapid.T) {
 		ref := whole
 		ref.Path = filepath.Join(t.TempDir(), "opencode.db")
 		db := writable(t, ref.Path)

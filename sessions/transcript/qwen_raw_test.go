@@ -6,12 +6,14 @@ import (
 
 	"github.com/tidwall/gjson"
 	"pgregory.net/rapid"
+
+	"github.com/panebridge/panebridge/internal/drawtest"
 )
 
 // A call is raw where one of its texts, at any depth, has a control character that isn't an end of a
 // row or a tab.
 func TestCallsWithControlCharactersAreRaw(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	drawtest.Check(t, func(rt *rapid.T) {
 		raw := rapid.Bool().Draw(rt, "raw")
 		text := rapid.StringOf(rapid.SampledFrom([]rune("a \\\n\t\"é漢#r"))).Draw(rt, "text")
 		if raw {

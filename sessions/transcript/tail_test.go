@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/panebridge/panebridge/internal/drawtest"
 )
 
 // Whatever the pieces in which a program writes, and however often the reader is
@@ -20,7 +22,7 @@ func TestRecordsDontDependOnHowTheFileGrows(t *testing.T) {
 		t.Run(rec.name, func(t *testing.T) {
 			want := rest(t, open(t, rec.place(t), nil))
 			path := filepath.Join(t.TempDir(), "t.jsonl")
-			rapid.Check(t, func(rt *rapid.T) {
+			drawtest.Check(t, func(rt *rapid.T) {
 				if err := os.RemoveAll(path); err != nil {
 					rt.Fatal(err)
 				}

@@ -7,13 +7,14 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
 // While an answer goes through a list, what was seen of it before counts as long as the mark
 // goes with its keys; somebody who checks something at the pane has to move the mark there.
 func TestWhatWasSeenOfAListCounts(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	drawtest.Check(t, func(rt *rapid.T) {
 		options, c := rapid.IntRange(4, 9).Draw(rt, "options"), checks{}
 		checked := make([]bool, options)
 		mark, known := 0, map[int]bool{} // known: since when nobody else has been there
@@ -57,7 +58,7 @@ func TestWhatWasSeenOfAListCounts(t *testing.T) {
 
 // Of a key that checks an option, the check is waited for, whatever else moves before.
 func TestACheckIsSeenBeforeTheNextKey(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	drawtest.Check(t, func(rt *rapid.T) {
 		options := make([]sessions.DialogOption, rapid.IntRange(1, 5).Draw(rt, "options"))
 		for i := range options {
 			options[i].Checked = rapid.Bool().Draw(rt, "checked")

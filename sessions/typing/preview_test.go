@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -289,7 +290,7 @@ func TestPreviewIsSubmittedToNoShell(t *testing.T) {
 // A preview is typed at a moment at which the screen stands still; where there's none in
 // time, or somebody else waits to type, nothing is.
 func TestPreviewWaitsForAScreenThatStands(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	drawtest.Check(t, func(rt *rapid.T) {
 		restless, stopped := rapid.IntRange(0, 2*movedTries).Draw(rt, "restless"), rapid.Bool().Draw(rt, "stopped")
 		synctest.Test(t, func(t *testing.T) {
 			m := &mortal{restless: restless}

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/panebridge/panebridge/internal/drawtest"
 )
 
 // naive counts arrivals in a window without being clever.
@@ -32,7 +34,7 @@ func arriving(name, channel string, at time.Time) *call {
 // window as that window runs, nor the global one in any second; and what's refused
 // really had no room.
 func TestWindowsEqualANaiveRecount(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	drawtest.Check(t, func(t *rapid.T) {
 		g := newGuard(Limits{Global: Window{20, time.Second}}.withDefaults())
 		now := start
 		type window struct {
@@ -86,7 +88,7 @@ func TestWindowsEqualANaiveRecount(t *testing.T) {
 
 // Whoever waits what it's told, and no more, is let through, at hidden limits too.
 func TestRetryAfterIsEnough(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	drawtest.Check(t, func(t *rapid.T) {
 		g := newGuard(Limits{}.withDefaults())
 		now := start
 		tries := map[string]func() *refusal{
@@ -112,7 +114,7 @@ func TestRetryAfterIsEnough(t *testing.T) {
 
 // Hidden limits are sliding: no span ever has more than the window allows.
 func TestHiddenLimitsSlide(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	drawtest.Check(t, func(t *rapid.T) {
 		g := newGuard(Limits{}.withDefaults())
 		now := start
 		var through []time.Time

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/panebridge/panebridge/adapters/discord/discordtest"
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/internal/memnet"
 )
 
@@ -190,7 +191,7 @@ func (s *story) do(st step) {
 // gateway brought, what REST shows and what people see are the same, and the books
 // agree with each other.
 func TestStateNeverContradictsItself(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	drawtest.Check(t, func(rt *rapid.T) {
 		var steps []step
 		for _, seed := range rapid.SliceOfN(rapid.Uint64(), 20, 80).Draw(rt, "steps") {
 			steps = append(steps, stepOf(seed))

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/panebridge/panebridge/internal/drawtest"
 )
 
 // naive counts arrivals in a window without being clever.
@@ -20,7 +22,7 @@ func naive(log []time.Time, per time.Duration, now time.Time) int {
 
 // Random callers, most of them rude, against a recount of the log.
 func TestWindowsEqualANaiveRecount(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	drawtest.Check(t, func(t *rapid.T) {
 		g := newGuard(Limits{})
 		start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 		now := start
@@ -85,7 +87,7 @@ func TestWindowsEqualANaiveRecount(t *testing.T) {
 
 // Whoever waits what he's told, and no more, is let through.
 func TestRetryAfterIsEnough(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	drawtest.Check(t, func(t *rapid.T) {
 		g := newGuard(Limits{})
 		now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 		k := Key{-1, Messages}

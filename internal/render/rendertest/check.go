@@ -1,12 +1,11 @@
 package rendertest
 
 import (
-	"flag"
-	"os"
-	"strconv"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/panebridge/panebridge/internal/drawtest"
 )
 
 // perCheck is how many documents one check of rapid is about: shrinking what fails
@@ -19,28 +18,8 @@ const perCheck = 20
 // share of them is the part that a test takes of all: 1 for all.
 func Documents(t *testing.T, share float64, property func(t *rapid.T, seeds []uint64)) {
 	t.Helper()
-	n := 10_000
-	switch {
-	case os.Getenv("PANEBRIDGE_STRESS") != "":
-		n = 1_000_000
-	case testing.Short():
-		n = 1000
-	}
-	f := flag.Lookup("rapid.checks")
-	was := f.Value.String()
-	checks := int(float64(n)*share)/perCheck + 1
-	if testing.Short() {
-		checks *= 5 // rapid divides by as much
-	}
-	if err := f.Value.Set(strconv.Itoa(checks)); err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := f.Value.Set(was); err != nil {
-			t.Error(err)
-		}
-	}()
-	rapid.Check(t, func(t *rapid.T) {
+	n := drawtest.Times(1_000_000, 10_000, 1000)
+	drawtest.CheckTimes(t, int(float64(n)*share)/perCheck+1, func(t *rapid.T) {
 		for range perCheck {
 			property(t, rapid.SliceOfN(rapid.Uint64(), 1, 5).Draw(t, "seeds"))
 		}
