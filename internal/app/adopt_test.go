@@ -37,6 +37,7 @@ func (d *daemon) living() map[string]sessions.ID {
 // Panes are adopted by pattern, also those that come later; what was closed by
 // hand stays closed; and a session keeps its id over a restart of the daemon.
 func TestAdoptByPattern(t *testing.T) {
+	t.Parallel()
 	d := newDaemon(t)
 	d.stop()
 	d.cfg.Sessions.Adopt = []string{"agent-*"}
@@ -112,6 +113,7 @@ func TestGoneSessionIsNotItsNeighbour(t *testing.T) {
 // A session that's named after its tmux session is renamed with it, one made here and
 // one that was adopted; one that was given another name keeps that.
 func TestTmuxRenamesSessions(t *testing.T) {
+	t.Parallel()
 	d := newDaemon(t)
 	made, err := d.api.NewSession(d.ctx(), api.Create{Name: "made", Command: []string{"cat"}})
 	if err != nil {

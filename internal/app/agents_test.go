@@ -152,6 +152,7 @@ func (p *played) logged() []sessions.Line {
 // once, and nothing of the pane stands beside them but what was being written when a turn
 // was stopped, whichever program it is and whether or not its hooks are installed.
 func TestAnswersAreTheTranscripts(t *testing.T) {
+	t.Parallel()
 	all, err := recording.All()
 	if err != nil {
 		t.Fatal(err)
@@ -265,6 +266,7 @@ func (p *played) paneLines() (out []string) {
 // The daemon is killed again and again in the middle of turns: the text is exact and
 // once all the same.
 func TestAnswersSurviveKills(t *testing.T) {
+	t.Parallel()
 	kills, speed := 4, 6.0
 	if drawtest.Stressed() {
 		kills, speed = 20, 1.5

@@ -189,6 +189,7 @@ func (d *daemon) final(r sessions.Receipt) sessions.Receipt {
 }
 
 func TestFromPaneToLogAndBack(t *testing.T) {
+	t.Parallel()
 	d := newDaemon(t)
 	s, err := d.api.NewSession(d.ctx(), api.Create{Name: "one", Command: []string{"sh", "-c", `echo hello; while read -r x; do echo "got <$x>"; done; exit 3`}})
 	if err != nil {

@@ -20,8 +20,8 @@ import (
 // printed it and nothing that was typed; what somebody who may type writes there, or who
 // answers the message, is its answer, and the message is closed everywhere. What a password's
 // prompt hides stands nowhere.
-func TestLinesThatAreAskedForRing(t *testing.T) {
-	slow(t) // and not beside others: its bars are seconds
+func checkAskedLinesRing(t *testing.T) {
+	t.Helper()
 	if _, err := os.Stat("/proc/self/wchan"); err != nil {
 		t.Skip("this system doesn't tell what processes wait for")
 	}
@@ -174,7 +174,6 @@ func TestPromptsForCommandsDontRing(t *testing.T) {
 	if _, err := os.Stat("/proc/self/wchan"); err != nil {
 		t.Skip("this system doesn't tell what processes wait for")
 	}
-	t.Parallel()
 	d := newDaemon(t)
 	programs := map[string][]string{
 		"cat": {"sh", "-c", "echo ready; exec cat"}, "sh": {"sh"}, "bash": {"bash", "--norc"}, "dash": {"dash"}, "bash-dumb": {"bash", "--norc", "--noediting"}, "zsh": {"zsh", "-f"}, "fish": {"fish", "--no-config"},

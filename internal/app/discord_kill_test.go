@@ -15,6 +15,7 @@ import (
 // threads and posts: at the end each shows each line once and in order, and rang once
 // for each turn. No session has two threads, and Discord never had to refuse a call.
 func TestKilledWhileItMirrorsToDiscord(t *testing.T) {
+	slow(t)
 	k := newKillRig(t)
 	s := newDiscordStage(k.trap)
 	var late []string

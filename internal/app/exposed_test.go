@@ -38,6 +38,7 @@ func TestAConfigurationThatAGroupCanWriteToIsTold(t *testing.T) {
 
 // A database of a newer panebridge is found, and what's to be done.
 func TestANewerDatabaseIsFound(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "panebridge.db")
 	s, err := store.Open(t.Context(), path, store.Options{})

@@ -106,6 +106,7 @@ func (d *daemon) sessionOfKilledServer() api.Session {
 // Sessions of a tmux server that's killed end with a notice, and a new server's
 // panes, which have the same ids again, are never taken for them.
 func TestKilledServer(t *testing.T) {
+	t.Parallel()
 	d := newDaemon(t)
 	old := d.sessionOfKilledServer()
 	d.await("end", func() bool {
@@ -225,6 +226,7 @@ func serve(dir string) {
 // nothing of theirs may get into the old sessions, and nothing typed into the
 // old ones may reach them.
 func TestServerStartedAnewAtOnce(t *testing.T) {
+	t.Parallel()
 	d := newDaemon(t)
 	old := d.sessionOfKilledServer()
 	d.await("the new server", func() bool {

@@ -10,8 +10,8 @@ import (
 
 // A program that asks before it has printed a whole line rings within 3 s, in a topic and a
 // thread that are made for that.
-func TestAQuestionBeforeAnyLineRings(t *testing.T) {
-	slow(t) // and not beside others: its bar is seconds
+func checkFirstQuestionRings(t *testing.T) {
+	t.Helper()
 	r := newStandinRig(t)
 	r.await("the gateway", func() bool { return r.discord.Gateways() == 1 })
 	dir := t.TempDir()

@@ -81,6 +81,7 @@ func TestMailToAPerson(t *testing.T) {
 // TestMailRunsNothing: who's mailed may be a shell at the other end of something, or an
 // interpreter, which runs what's typed. Nobody can tell, so it's typed no word of the mail.
 func TestMailRunsNothing(t *testing.T) {
+	t.Parallel()
 	d := newDaemon(t)
 	db, box := mailOf(d)
 	dir := t.TempDir()
@@ -123,6 +124,7 @@ func TestMailRunsNothing(t *testing.T) {
 // TestMailComesBack: what can't be typed for a session until that ends comes back to who sent it,
 // once, and isn't tried again.
 func TestMailComesBack(t *testing.T) {
+	t.Parallel()
 	d := newDaemon(t)
 	db, box := mailOf(d)
 	var ids []inbox.Address

@@ -13,6 +13,7 @@ import (
 
 // In a shell a dialog's words hold nothing: a shell that has the foreground asks nothing.
 func TestQuotedWordsHoldNothingInAShell(t *testing.T) {
+	t.Parallel()
 	d := newDaemon(t)
 	for _, shell := range []string{"bash", "sh"} {
 		if _, err := d.api.NewSession(d.ctx(), api.Create{Name: shell, Command: []string{shell}}); err != nil {

@@ -41,15 +41,33 @@ func TestMain(m *testing.M) {
 		return
 	}
 	// Most of these tests wait for programs: more at once than there are processors.
-	if err := flag.Set("test.parallel", "6"); err != nil {
+	parallel := "8"
+	if drawtest.Stressed() { // which holds more of them to times
+		parallel = "6"
+	}
+	if err := flag.Set("test.parallel", parallel); err != nil {
 		panic(err)
 	}
-	os.Exit(m.Run())
+	var err error
+	if programDir, err = os.MkdirTemp("", "pb"); err != nil {
+		panic(err)
+	}
+	status := m.Run()
+	_ = os.RemoveAll(programDir)
+	os.Exit(status)
 }
 
-// slow marks a test that waits for real programs for more than a second or two, which
-// -short leaves out.
+// slow marks a test that waits for real programs for more than a second or two: it runs
+// beside others, and -short leaves it out.
 func slow(t *testing.T) {
+	t.Helper()
+	alone(t)
+	t.Parallel()
+}
+
+// alone marks a slow test beside which no other runs: it measures how soon something
+// happens, or changes this process.
+func alone(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("-short leaves out what takes more than a second or two")
@@ -221,6 +239,7 @@ func checkReads(t *testing.T, mode string, got [][]byte, want []string) {
 }
 
 func TestInputRefusesAndHolds(t *testing.T) {
+	t.Parallel()
 	d := newDaemon(t)
 	id, file := d.recorder("r", "raw")
 	for _, text := range []string{"esc \x1b[201~ x", "nul \x00", "del \x7f", "c1 \u0085", "cr \r\n", "bad \xff", strings.Repeat("x", 1<<20+1)} {
@@ -242,6 +261,7 @@ func TestInputRefusesAndHolds(t *testing.T) {
 // Text that's written while a dialog is open waits until it has closed; it can
 // be taken back meanwhile.
 func TestInputWaitsForDialog(t *testing.T) {
+	t.Parallel()
 	d := newDaemon(t)
 	s, err := d.api.NewSession(d.ctx(), api.Create{Name: "dialog", Command: []string{"sh", "-c", `echo "Do you want to proceed?"; echo " 1. Yes"; read -r x; printf '\033[H\033[2J\033[3J'; echo "answered <$x>"; read -r y; echo "then <$y>"; read -r z`}})
 	if err != nil {

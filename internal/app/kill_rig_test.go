@@ -88,25 +88,29 @@ func kills() int {
 	return 10
 }
 
-// newKillRig makes a rig without a stage.
-func newKillRig(t *testing.T) *killRig {
-	t.Helper()
-	slow(t)
-	return newKillRigOf(t, buildProgram(t))
-}
+// programDir is where the program is built, once for all tests; TestMain makes and removes it.
+var programDir string //nolint:gochecknoglobals // as the program
 
-// buildProgram builds the program, and returns where it is.
-func buildProgram(t *testing.T) string {
-	t.Helper()
-	program := filepath.Join(shortTemp(t), "panebridge")
+var buildOnce = sync.OnceValues(func() (program string, err error) { //nolint:gochecknoglobals // as the program
+	program = filepath.Join(programDir, "panebridge")
 	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", program, "github.com/panebridge/panebridge/cmd/panebridge").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
+		return "", fmt.Errorf("build: %w\n%s", err, out)
+	}
+	return program, nil
+})
+
+// builtProgram returns where the program is.
+func builtProgram(t *testing.T) string {
+	t.Helper()
+	program, err := buildOnce()
+	if err != nil {
+		t.Fatal(err)
 	}
 	return program
 }
 
-// newKillRigOf makes one of a program that was built.
-func newKillRigOf(t *testing.T, program string) *killRig {
+// newKillRig makes a rig without a stage.
+func newKillRig(t *testing.T) *killRig {
 	t.Helper()
 	k := &killRig{
 		random: drawtest.Rand(t, 0), trap: &trap{random: drawtest.Rand(t, 1)},
@@ -114,7 +118,7 @@ func newKillRigOf(t *testing.T, program string) *killRig {
 	}
 	dir := shortTemp(t)
 	k.daemon = &daemon{T: t, dir: dir, socket: filepath.Join(dir, "tmux"), api: client.New(filepath.Join(dir, "state", "panebridge.sock"))}
-	k.program = program
+	k.program = builtProgram(t)
 	t.Cleanup(func() { endTmux(k.socket) })
 	t.Cleanup(k.kill)
 	return k

@@ -18,7 +18,7 @@ import (
 // A notice is printed by a waiting `listen` within 100 ms in 95 of 100 cases, with the
 // daemon at work on the same database and with none.
 func TestNoticeIsHeardSoon(t *testing.T) {
-	slow(t)
+	alone(t)
 	d := newDaemon(t)
 	s, err := d.api.NewSession(d.ctx(), api.Create{Name: "busy", Command: []string{"sh", "-c", "while :; do seq 1 200; sleep 0.2; done"}})
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 // Folders and names are taken as they are by the daemon too: of sessions that it begins,
 // and of panes that are adopted by hand or by a pattern.
 func TestFoldersAndNamesAreTakenAsTheyAre(t *testing.T) {
+	t.Parallel()
 	d := newDaemon(t)
 	d.stop()
 	d.cfg.Sessions.Adopt = []string{"*|agent*"}

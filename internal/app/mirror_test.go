@@ -15,6 +15,7 @@ import (
 // A real pane's output reaches a chat once and in order, over a restart of the
 // daemon, and the API says how far it is.
 func TestMirrorToAChat(t *testing.T) {
+	t.Parallel()
 	platform := adaptertest.NewPlatform(adaptertest.Options{})
 	platform.AddGroup("-100", false)
 	platform.AddGroup("-200", false)

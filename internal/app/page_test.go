@@ -274,11 +274,7 @@ func newSite(t *testing.T) *site {
 	s := &site{
 		daemon:  &daemon{T: t, dir: dir, socket: filepath.Join(dir, "tmux"), api: client.New(filepath.Join(dir, "state", "panebridge.sock"))},
 		root:    t,
-		program: filepath.Join(dir, "panebridge"), process: new(*exec.Cmd),
-	}
-	out, err := exec.Command("go", "build", "-buildvcs=false", "-o", s.program, "github.com/panebridge/panebridge/cmd/panebridge").CombinedOutput()
-	if err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
+		program: builtProgram(t), process: new(*exec.Cmd),
 	}
 	text := fmt.Sprintf("tmux: {servers: [{socket_path: %q}]}\nadapters: {web: {listen: %q}}\nagents: {demo: {command: [%q, demo-agent]}}\n",
 		s.socket, freeAddress(t), s.program)

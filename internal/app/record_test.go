@@ -56,7 +56,6 @@ func (r *runningRecord) open(t *testing.T) *recording.Recording {
 // shows the same words; with --private it has none of what the model said.
 func TestRecordOfAPlayedRecording(t *testing.T) {
 	slow(t)
-	t.Parallel()
 	const name = "claude/tools-full-120x40"
 	p := playAgent(newDaemon(t), name, 4, true)
 	plain, private := startRecord(p, "plain"), startRecord(p, "private", "--private", "--json")

@@ -86,6 +86,7 @@ printf 'again ghp_%[5]s\n'; sleep 0.5; echo '%[6]s, over'; exec cat`, github, ow
 
 // An address that lets a browser in, printed in a session, is masked where it counts.
 func TestAddressesOfThePageAreMasked(t *testing.T) {
+	t.Parallel()
 	d := newDaemon(t)
 	address, err := d.api.NewAddress(d.ctx())
 	if err != nil {

@@ -22,7 +22,6 @@ import (
 // call, and both are served before and after; with full counts also while Redis is away.
 func TestTwoDaemonsShareAGroup(t *testing.T) {
 	slow(t)
-	t.Parallel()
 	server, err := redistest.New(context.Background(), t.TempDir(), false)
 	if err != nil {
 		t.Fatal(err)

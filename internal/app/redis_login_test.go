@@ -25,6 +25,7 @@ const permissions = "resetkeys ~panebridge:* resetchannels &panebridge:* -@all +
 // user that may do what it needs. The whole of a budget works on it: it's let in, it's
 // granted a call, it tells of a penalty; and doctor finds nothing.
 func TestTLSAndAUser(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	dir := t.TempDir()
 	certificates, err := redistest.NewCertificates(dir)

@@ -73,6 +73,7 @@ func TestDoctorWarnsOfTooManyProcesses(t *testing.T) {
 
 // What an operator sees of processes that share a bot, and forgetting one.
 func TestMembersAndForgetting(t *testing.T) {
+	t.Parallel()
 	s, err := redistest.New(context.Background(), t.TempDir(), false)
 	if err != nil {
 		t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 
 // A start that's refused leaves a state folder as it found it.
 func TestARefusedStartLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
 	var lc net.ListenConfig
 	taken, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -54,6 +55,7 @@ func TestARefusedStartLeavesNothingBehind(t *testing.T) {
 // What stands in the folder without its database, which somebody may have moved away to mend it,
 // stays as it was.
 func TestARefusedStartKeepsWhatHasNoDatabase(t *testing.T) {
+	t.Parallel()
 	cfg := all.Form().Default()
 	cfg.Tmux.Servers = []config.TmuxServer{{SocketPath: filepath.Join(shortTemp(t), "tmux")}}
 	cfg.Mirrors = []config.Mirror{{Session: "*", To: "telegram:1"}}
@@ -89,6 +91,7 @@ func TestARefusedStartKeepsWhatHasNoDatabase(t *testing.T) {
 
 // One that was used before keeps what it has.
 func TestARefusedStartKeepsWhatWasThere(t *testing.T) {
+	t.Parallel()
 	d := newDaemon(t)
 	d.stop()
 	state := filepath.Join(d.dir, "state")
@@ -104,6 +107,7 @@ func TestARefusedStartKeepsWhatWasThere(t *testing.T) {
 // The token of earlier releases, which opened the page for a year, goes with the first
 // start.
 func TestOldTokenIsRemoved(t *testing.T) {
+	t.Parallel()
 	d := newDaemon(t)
 	d.stop()
 	state := filepath.Join(d.dir, "state")

@@ -147,6 +147,7 @@ agents: {cat: {command: [cat]}}
 // A daemon that was begun without a file takes the defaults where there's still none, and a file
 // that has come since.
 func TestReloadWithoutAFile(t *testing.T) {
+	t.Parallel()
 	d := newDaemon(t)
 	d.stop()
 	d.file = filepath.Join(d.dir, "config.yaml")

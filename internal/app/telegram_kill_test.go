@@ -16,6 +16,7 @@ import (
 // Of what a kill has interrupted at most one message stands twice in a chat, and is
 // marked. Nothing rings twice but that, and Telegram never had to refuse a call.
 func TestKilledWhileItMirrorsToTelegram(t *testing.T) {
+	slow(t)
 	k := newKillRig(t)
 	s := telegramStage{telegramtest.New(telegramtest.Options{
 		Latency: func(method string, _ int64) (time.Duration, time.Duration) { return k.trap.latency(method) },

@@ -89,6 +89,7 @@ func TestTelegramToAPaneAndBack(t *testing.T) {
 
 // A token that Telegram doesn't take shows in the daemon's health, with what to do.
 func TestAWrongTokenShowsInHealth(t *testing.T) {
+	t.Parallel()
 	telegram := telegramtest.New(telegramtest.Options{Token: "1:another"})
 	d := newDaemon(t)
 	d.stop()

@@ -19,7 +19,7 @@ import (
 // there. What's written in the channel itself is answered once, and a slash command done once.
 func TestTwoDaemonsOnOneBot(t *testing.T) {
 	slow(t)
-	r := newTwoOnDiscord(t, buildProgram(t))
+	r := newTwoOnDiscord(t)
 	kills := 3
 	if drawtest.Stressed() {
 		kills = 20
@@ -59,14 +59,14 @@ type twoOnDiscord struct {
 // threadPlace is a session's thread, and the file that has what was typed into the session.
 type threadPlace struct{ id, file string }
 
-func newTwoOnDiscord(t *testing.T, program string) *twoOnDiscord {
+func newTwoOnDiscord(t *testing.T) *twoOnDiscord {
 	t.Helper()
 	r := &twoOnDiscord{T: t, Server: discordtest.New(discordtest.Options{})}
 	guild := r.Guild("house")
 	r.channel, r.person = guild.TextChannel("agents").ID, r.Person("P")
 	url := onAPort(t, r)
 	for n := range 2 {
-		k := newKillRigOf(t, program)
+		k := newKillRig(t)
 		text := fmt.Sprintf(`tmux: {servers: [{socket_path: %q}]}
 polling: {output_cadence_s: 0.2, focus_cadence_s: 0.2}
 access: {operators: ["discord:%s"]}

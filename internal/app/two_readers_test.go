@@ -21,11 +21,10 @@ import (
 // goes silently. Who doesn't read is red. When the reader is killed the other one takes over.
 func TestTwoDaemonsOnOneToken(t *testing.T) {
 	slow(t)
-	program := buildProgram(t)
 	for name, shared := range map[string]bool{"with redis": true, "without": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := newTwoReaders(t, program, shared)
+			r := newTwoReaders(t, shared)
 			r.awaitOneRed()
 			if shared {
 				r.daemons[0].await("word over Redis who reads", func() bool { return r.says(0, "over Redis") || r.says(1, "over Redis") })
@@ -79,7 +78,7 @@ type writtenText struct {
 }
 
 // newTwoReaders starts both daemons, and their sessions.
-func newTwoReaders(t *testing.T, program string, shared bool) *twoReaders {
+func newTwoReaders(t *testing.T, shared bool) *twoReaders {
 	t.Helper()
 	plenty := []telegramtest.Window{{Calls: 1_000_000, Per: time.Second}}
 	r := &twoReaders{T: t, Server: telegramtest.New(telegramtest.Options{Limits: telegramtest.Limits{Group: plenty, Private: plenty, Bot: plenty}})}
@@ -99,7 +98,7 @@ func newTwoReaders(t *testing.T, program string, shared bool) *twoReaders {
 	}
 	url := onAPort(t, r)
 	for range 2 {
-		k := newKillRigOf(t, program)
+		k := newKillRig(t)
 		text := fmt.Sprintf(`tmux: {servers: [{socket_path: %q}]}
 polling: {output_cadence_s: 0.2, focus_cadence_s: 0.2}
 access: {operators: ["telegram:%d"]}

@@ -543,7 +543,6 @@ func TestWhatAKilledProgramLeftSwitchedOnIsInNoText(t *testing.T) {
 // are begun and end in them.
 func TestTypingHistories(t *testing.T) {
 	slow(t)
-	t.Parallel()
 	n, steps := 4, 8
 	if drawtest.Stressed() {
 		n, steps = 300, 12

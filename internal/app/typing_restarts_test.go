@@ -165,7 +165,6 @@ func saysLineStands(reason string) bool {
 // started again: each text is run once, or said not to be, and none with another.
 func TestTypingOverRestarts(t *testing.T) {
 	slow(t)
-	t.Parallel()
 	moments := 6
 	if drawtest.Stressed() {
 		moments = 200

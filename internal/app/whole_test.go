@@ -272,7 +272,6 @@ type longRun struct {
 // again.
 func TestNothingIsAllowedThatWasNotReadWhole(t *testing.T) {
 	slow(t)
-	t.Parallel()
 	programs, asks := 6, 3
 	if drawtest.Stressed() {
 		programs, asks = 12, 40
