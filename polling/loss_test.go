@@ -89,6 +89,7 @@ func checkNumbers(t *testing.T, p *pane, n int) (missing, gaps int) {
 // missing, nothing comes twice, and there's no gap, over many rollovers, with
 // blank and repeated lines in between.
 func TestNothingMissingOverRollovers(t *testing.T) {
+	t.Parallel()
 	lines := 10_000
 	if drawtest.Stressed() {
 		lines = 60_000

@@ -104,6 +104,7 @@ s2() { echo '[Output Complete]'; }`, polling.NewMarker(done, nil))
 // After the end of a turn the poller rests: nothing is captured until the pane
 // changes or somebody types.
 func TestPollerRestsAfterTurn(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	s := newMarked(t, "80x12", "s1() { echo '[Output Complete]'; }\ns2() { echo again; }", polling.NewMarker(done, nil))
 	s.step()

@@ -3,7 +3,6 @@ package polling_test
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,12 +12,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/polling"
 	"github.com/panebridge/panebridge/sessions"
 )
 
 // TestPromptsAreRecognised is of a shell without the integration.
 func TestPromptsAreRecognised(t *testing.T) {
+	t.Parallel()
 	prompts, err := polling.NewPrompts(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -53,6 +54,7 @@ func TestPromptsAreRecognised(t *testing.T) {
 // TestFishsPromptsAreRecognised is of fish as it comes: its prompt tells how the command before
 // it ended, in more or fewer words each time.
 func TestFishsPromptsAreRecognised(t *testing.T) {
+	t.Parallel()
 	prompts, err := polling.NewPrompts(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -67,7 +69,7 @@ func TestFishsPromptsAreRecognised(t *testing.T) {
 			p := newPane(t, "exec env HOME="+home+" XDG_CONFIG_HOME="+home+" XDG_DATA_HOME="+home+"/.local/share fish --init-command 'set -g fish_greeting; fish_"+mode+"_key_bindings'", "80x24", polling.Options{Cadence: 100 * time.Millisecond, Prompts: prompts})
 			p.await("prompt", func() bool { return len(p.owner.all()) > 0 && p.engineKnows() })
 			ran := 0
-			for _, c := range rand.Perm(len(fishs)) {
+			for _, c := range drawtest.Rand(t, 0).Perm(len(fishs)) {
 				p.typeLine(fishs[c].command)
 				p.await(fishs[c].command, func() bool {
 					p.log.mu.Lock()

@@ -159,6 +159,7 @@ s4() { printf "\r\033[K\033[?25hdone\n"; }`)
 // Lines between calls of clear: none is lost, none comes twice; that the screen
 // was cleared leaves a gap that claims nothing.
 func TestClear(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	for name, sequence := range map[string]string{
 		"xterm": `\033[H\033[2J\033[3J`, "screen only": `\033[H\033[2J`, "to the end": `\033[H\033[J`, "history only": `\033[3J`,
@@ -195,6 +196,7 @@ func TestClear(t *testing.T) {
 // The same output after a clear is printed anew. (In the very same rows it
 // couldn't be told from nothing having happened.)
 func TestClearAndTheSameAgain(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	s := newStepper(t, "80x12", `
 s1() { printf "\033[H\033[2J\033[3J"; echo intro; echo alpha; echo beta; echo end 1; }
@@ -208,6 +210,7 @@ s2() { printf "\033[H\033[2J\033[3J"; echo alpha; echo beta; echo end 2; }`)
 // A dashboard that rewrites its rows in place: no state but the last becomes
 // lines, and no line comes twice.
 func TestDashboard(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	script := "frame() { tput cup 0 0; for i in 1 2 3 4 5; do printf 'cpu %s: %s load\\033[K\\n' $i $1$i; done; tput cup 8 0; }\n" +
 		"s1() { clear; tput civis; frame 1; }\n"
@@ -399,6 +402,7 @@ func TestReprintAfterResize(t *testing.T) {
 // A tall dialog pushes text into history; when it closes, the text is painted
 // again. It comes once.
 func TestDialogOverText(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	rows := func(from, to int) string {
 		var b strings.Builder
@@ -457,6 +461,7 @@ func TestCopyMode(t *testing.T) {
 
 // A program that ends: its last output is there, and its exit status.
 func TestDeadPane(t *testing.T) {
+	t.Parallel()
 	p := newPane(t, "printf 'first\\nlast without a line end'"+drain+"; exit 7", "80x24", polling.Options{Cadence: 100 * time.Millisecond})
 	p.awaitEnd()
 	wantLines(t, p.log.text(), "first", "last without a line end")

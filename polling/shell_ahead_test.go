@@ -14,6 +14,7 @@ import (
 // in which a command is submitted. It's a part of what the command prints then: it isn't
 // overwritten, and the first line of output isn't of the turn before.
 func TestEchoAsACommandIsSubmitted(t *testing.T) {
+	t.Parallel()
 	for name, ahead := range map[string]string{"short": "echo two", "wraps": "echo " + strings.Repeat("two ", 30)} {
 		t.Run(name, func(t *testing.T) {
 			// Shells expand all of PS0 before they print it.

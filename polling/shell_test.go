@@ -124,6 +124,7 @@ func (p *pane) restart(opt polling.Options) {
 }
 
 func TestACommandIsATurn(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	for name, command := range shells(t) {
 		t.Run(name, func(t *testing.T) {
@@ -205,6 +206,7 @@ func numbers(n int) (out []string) {
 // its turn. It's a known fault. How many turns there are, and with which status, is always
 // asked.
 func TestCommandsAreTurns(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	for _, cadence := range []time.Duration{100 * time.Millisecond, time.Second} {
 		t.Run(cadence.String(), func(t *testing.T) {
@@ -213,11 +215,11 @@ func TestCommandsAreTurns(t *testing.T) {
 				runs = 40
 			}
 			command := shells(t)["bash"]
-			for range runs {
+			for seed := range drawtest.Seeds(t, runs) {
 				opt := polling.Options{Cadence: cadence, FocusCadence: cadence}
 				p := newPane(t, command, "80x24", opt, "history-limit=5000")
 				p.atPrompt()
-				cmds := rapid.SliceOfN(aCommand(), 5, 25).Example()
+				cmds := rapid.SliceOfN(aCommand(), 5, 25).Example(int(seed))
 				var want []ran
 				for i, c := range cmds {
 					for line := range strings.SplitSeq(c.typed, "\n") {
@@ -284,6 +286,7 @@ func aCommand() *rapid.Generator[typedCommand] {
 }
 
 func TestWhatDisturbsAShell(t *testing.T) {
+	t.Parallel()
 	p := newPane(t, shells(t)["bash"], "80x24", polling.Options{Cadence: 100 * time.Millisecond})
 	p.atPrompt()
 	var want []ran
@@ -371,6 +374,7 @@ func TestWhatDisturbsAShell(t *testing.T) {
 }
 
 func TestTypedAhead(t *testing.T) {
+	t.Parallel()
 	p := newPane(t, shells(t)["bash"], "80x24", polling.Options{Cadence: 100 * time.Millisecond})
 	p.atPrompt()
 	var keys []string

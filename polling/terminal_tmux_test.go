@@ -21,6 +21,7 @@ import (
 // both show the same, screen and history. How many rows come back when the screen
 // gets higher behind a change of width is left out.
 func TestTerminalIsLikeTmux(t *testing.T) {
+	t.Parallel()
 	seeds, steps := 4, 60
 	if drawtest.Stressed() {
 		seeds, steps = 10, 150

@@ -133,6 +133,7 @@ func TestWaitCountsOnlyOutputAfterTheCall(t *testing.T) {
 
 // Output goes on in the row of the cursor, without a line end.
 func TestWaitSeesOutputOnTheCursorsRow(t *testing.T) {
+	t.Parallel()
 	p := newWaitPane(t, "printf 'Password'; read x; printf ' ok: '; sleep 100", "80x24")
 	p.awaitScreen("Password")
 	r := p.wait(sessions.WaitRequest{Patterns: []string{"Password", " ok: "}, MatchCase: true}, func() {
@@ -181,6 +182,7 @@ func TestWaitOverWrapsScrollAndResize(t *testing.T) {
 }
 
 func TestResizeAloneIsNoOutput(t *testing.T) {
+	t.Parallel()
 	p := newWaitPane(t, "for i in $(seq 40); do echo word $i of a line that is wrapped in a narrow pane; done; printf 'ask: '; exec sleep 100", "50x10")
 	p.awaitScreen("ask:")
 	for _, size := range []string{"30x10", "80x5", "20x20", "100x12"} {
@@ -193,6 +195,7 @@ func TestResizeAloneIsNoOutput(t *testing.T) {
 }
 
 func TestWaitSeesTheProgramsEnd(t *testing.T) {
+	t.Parallel()
 	// tmux 3.3a drops what a program printed right before its end: 27 in 1,200 on a busy
 	// machine, without any other client.
 	p := newWaitPane(t, "read x; echo last words"+drain+"; exit 3", "80x24")
@@ -224,6 +227,7 @@ func TestWaitSeesARespawn(t *testing.T) {
 }
 
 func TestWaitSeesHistoryCleared(t *testing.T) {
+	t.Parallel()
 	p := newWaitPane(t, "seq 100; exec cat", "80x24")
 	p.awaitScreen("100")
 	p.want(p.wait(sessions.WaitRequest{Patterns: []string{"hello", "100"}}, func() {
@@ -232,6 +236,7 @@ func TestWaitSeesHistoryCleared(t *testing.T) {
 }
 
 func TestWaitSaysWhatTmuxDropped(t *testing.T) {
+	t.Parallel()
 	p := newWaitPane(t, "stty -echo; read x; echo needle; seq 5000; exec sleep 100", "80x24", "history-limit=100")
 	r := p.wait(sessions.WaitRequest{Patterns: []string{"needle"}, Interval: 500 * time.Millisecond}, func() { p.typeLine("") })
 	p.want(r, sessions.WaitHistoryLost, "")
@@ -242,6 +247,7 @@ func TestWaitSaysWhatTmuxDropped(t *testing.T) {
 
 // On the alternate screen nothing is searched; what's printed when it's gone is.
 func TestWaitOnTheAlternateScreen(t *testing.T) {
+	t.Parallel()
 	p := newWaitPane(t, `stty -echo; echo before; read x; printf '\033[?1049h\033[Hneedle'; read x; printf '\033[?1049l'; echo needle two; exec sleep 100`, "80x24")
 	p.awaitScreen("before")
 	r := p.wait(sessions.WaitRequest{Patterns: []string{"needle", "before"}, Timeout: time.Second}, func() { p.typeLine("") })
@@ -250,6 +256,7 @@ func TestWaitOnTheAlternateScreen(t *testing.T) {
 }
 
 func TestWaitInCopyMode(t *testing.T) {
+	t.Parallel()
 	p := newWaitPane(t, "stty -echo; seq 50; read x; echo needle; exec sleep 100", "80x24")
 	p.awaitScreen("50")
 	p.want(p.wait(sessions.WaitRequest{Patterns: []string{"needle"}}, func() {

@@ -80,6 +80,7 @@ func (w *telegramWorld) expect(got []told, wants ...told) {
 }
 
 func TestDoctorLooksAtTheBot(t *testing.T) {
+	t.Parallel()
 	w := newTelegramWorld(t, telegramtest.Options{Privacy: true})
 	flat := w.AddChat(telegramtest.ChatSpec{Title: "flat"}, w.ada)
 	weak := w.AddChat(telegramtest.ChatSpec{Title: "weak", Forum: true, BotRights: &telegramtest.Rights{}}, w.ada)
@@ -101,6 +102,7 @@ func TestDoctorLooksAtTheBot(t *testing.T) {
 }
 
 func TestDoctorLooksAtTheToken(t *testing.T) {
+	t.Parallel()
 	w := newTelegramWorld(t, telegramtest.Options{})
 	w.expect(w.doctor("7000000001:another-secret-that-nobody-knows", ""), told{"telegram", "broken", "doesn't know the token", "@BotFather"})
 	w.expect(w.doctor("no token", ""), told{"telegram", "broken", "doesn't know the token", filepath.Join(w.home, "token")})
@@ -137,6 +139,7 @@ func (w *telegramWorld) call(ctx context.Context, what string) error {
 }
 
 func TestDoctorFindsWhoElseTakesTheUpdates(t *testing.T) {
+	t.Parallel()
 	w := newTelegramWorld(t, telegramtest.Options{})
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})

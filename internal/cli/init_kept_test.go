@@ -94,6 +94,7 @@ func (w *telegramWorld) journal(db *store.Store) []intake.Update {
 // The message by which init has recognised somebody is nobody's input, and nothing else that was written to the bot is
 // lost or comes twice, wherever in the queue it stands, and when init is killed at any moment.
 func TestInitsHelloIsNobodysInputAndNothingElseIsLost(t *testing.T) {
+	t.Parallel()
 	rounds := 12
 	if drawtest.Stressed() {
 		rounds = 300
@@ -259,6 +260,7 @@ func playInit(w *telegramWorld, random *rand.Rand) {
 
 // Where what waits can't be left to the daemon, init changes nothing, and says what to do.
 func TestInitChangesNothingWhereItCannotKeepWhatWaits(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		prepare func(w *telegramWorld)
 		want    string
@@ -302,6 +304,7 @@ func TestInitChangesNothingWhereItCannotKeepWhatWaits(t *testing.T) {
 
 // Ctrl-C ends init while another process holds the database, and nothing has happened.
 func TestInitDoesNotWaitForALockOnceItIsStopped(t *testing.T) {
+	t.Parallel()
 	w := newTelegramWorld(t, telegramtest.Options{})
 	if _, err := w.ada.Say(telegramtest.Place{Chat: w.forum}, "hello"); err != nil {
 		t.Fatal(err)

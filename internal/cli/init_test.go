@@ -135,6 +135,7 @@ func (w *telegramWorld) has(text string, wants ...string) {
 func id(n int64) string { return fmt.Sprint(n) }
 
 func TestInitInAScriptWritesAConfiguration(t *testing.T) {
+	t.Parallel()
 	w := newTelegramWorld(t, telegramtest.Options{})
 	if _, err := w.ada.Say(telegramtest.Place{Chat: w.forum}, "hello there"); err != nil {
 		t.Fatal(err)
@@ -172,6 +173,7 @@ func TestInitInAScriptWritesAConfiguration(t *testing.T) {
 // The message by which somebody was recognised is no session's input later. What came before it waits for
 // the daemon in its database, and a command at Telegram.
 func TestInitAcknowledgesTheMessageItAskedFor(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name  string
 		there bool // a configuration is
@@ -226,6 +228,7 @@ func TestInitAcknowledgesTheMessageItAskedFor(t *testing.T) {
 
 // Without a network the token is kept, and the next init goes on with it.
 func TestInitWithoutANetworkGoesOnLater(t *testing.T) {
+	t.Parallel()
 	w := newTelegramWorld(t, telegramtest.Options{})
 	flags := []string{"init", "--chat", id(w.forum), "--admin", id(w.ada.ID), "--mirror", "*"}
 	run := func(api, stdin string) (string, int) {
@@ -259,6 +262,7 @@ func TestInitWithoutANetworkGoesOnLater(t *testing.T) {
 
 // Agents in the PATH are named at the end; where none is, it's said where they were looked for.
 func TestInitNamesTheAgentsThatAreFound(t *testing.T) {
+	t.Parallel()
 	bin := t.TempDir()
 	for _, program := range []string{"", "codex"} {
 		w := newTelegramWorld(t, telegramtest.Options{})
@@ -281,6 +285,7 @@ func TestInitNamesTheAgentsThatAreFound(t *testing.T) {
 
 // Whoever writes to a bot isn't its owner for that.
 func TestInitAsksWhetherItWasYou(t *testing.T) {
+	t.Parallel()
 	w := newTelegramWorld(t, telegramtest.Options{})
 	mallory := w.AddUser(telegramtest.User{FirstName: "Ada"})
 	for _, p := range []*telegramtest.Person{w.ada, mallory} {
@@ -303,6 +308,7 @@ func TestInitAsksWhetherItWasYou(t *testing.T) {
 }
 
 func TestInitSaysWhatIsMissing(t *testing.T) {
+	t.Parallel()
 	w := newTelegramWorld(t, telegramtest.Options{Privacy: true})
 	noTopics := w.AddChat(telegramtest.ChatSpec{Title: "flat"}, w.ada)
 	noRights := w.AddChat(telegramtest.ChatSpec{Title: "weak", Forum: true, BotRights: &telegramtest.Rights{}}, w.ada)
@@ -345,6 +351,7 @@ func TestInitSaysWhatIsMissing(t *testing.T) {
 }
 
 func TestInitRefusesWhatItCannotUse(t *testing.T) {
+	t.Parallel()
 	w := newTelegramWorld(t, telegramtest.Options{})
 	for name, tt := range map[string]struct {
 		stdin string
@@ -372,6 +379,7 @@ func TestInitRefusesWhatItCannotUse(t *testing.T) {
 }
 
 func TestInitNeverWritesOverAConfiguration(t *testing.T) {
+	t.Parallel()
 	w := newTelegramWorld(t, telegramtest.Options{})
 	const mine = "log: {level: warn}\n"
 	path := w.put("config.yaml", mine)
@@ -406,6 +414,7 @@ func TestInitNeverWritesOverAConfiguration(t *testing.T) {
 }
 
 func TestInitSaysWhoTakesTheMessages(t *testing.T) {
+	t.Parallel()
 	w := newTelegramWorld(t, telegramtest.Options{})
 	remove := w.Inject(telegramtest.Fault{Method: "getUpdates", Code: 409, Description: "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running"})
 	out, code := w.scripted(w.Token())
@@ -434,6 +443,7 @@ func TestInitSaysWhoTakesTheMessages(t *testing.T) {
 // Who is recognised by a message that's in the database already, since more waited than Telegram shows at once, has
 // written nobody's input with it, and all else is the daemon's.
 func TestInitRecognisesSomebodyByAnOldMessage(t *testing.T) {
+	t.Parallel()
 	w := newTelegramWorld(t, telegramtest.Options{})
 	for i := range 230 {
 		if _, err := w.ada.Say(w.ada.Private(), fmt.Sprint("old ", i)); err != nil {
@@ -523,6 +533,7 @@ func (term *terminal) end() int {
 }
 
 func TestInitOnATerminal(t *testing.T) {
+	t.Parallel()
 	w := newTelegramWorld(t, telegramtest.Options{})
 	weak := w.AddChat(telegramtest.ChatSpec{Title: "weak", Forum: true, BotRights: &telegramtest.Rights{}}, w.ada)
 	term := w.terminal()
@@ -560,6 +571,7 @@ func TestInitOnATerminal(t *testing.T) {
 }
 
 func TestInitLeavesNothingAtCtrlC(t *testing.T) {
+	t.Parallel()
 	for name, until := range map[string]func(w *telegramWorld, term *terminal){
 		"at the token": func(_ *telegramWorld, term *terminal) { term.await("it isn't shown", 1) },
 		"waiting for a message": func(w *telegramWorld, term *terminal) {
@@ -595,6 +607,7 @@ func TestInitLeavesNothingAtCtrlC(t *testing.T) {
 
 // What init has seen, the daemon hears, with the configuration that init says to add.
 func TestTheDaemonHearsWhatInitHasSeen(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("tmux"); err != nil {
 		t.Fatal("no tmux: make test installs it")
 	}

@@ -50,10 +50,19 @@ func scaled(p *platform, addrs ...string) job {
 	}
 }
 
+// besideOthers has a test run beside others, but with full counts, which hold it to times.
+func besideOthers(t *testing.T) {
+	t.Helper()
+	if !drawtest.Stressed() {
+		t.Parallel()
+	}
+}
+
 // Eight processes that always want to send get what one would have got, each the
 // same.
 func TestProcessesShareAllThereIs(t *testing.T) {
 	slow(t)
+	besideOthers(t)
 	s := realServer(t)
 	p := newPlatform(t, 0)
 	c := startCrew(t, processes, scaled(p, s.Addr))
@@ -104,6 +113,7 @@ func jain(counts map[string]int) float64 {
 // machine that lets them.
 func TestFinalsOfOneProcessGoBeforeStreamsOfOthers(t *testing.T) {
 	slow(t)
+	besideOthers(t)
 	s := realServer(t)
 	p := newPlatform(t, 0)
 	j := scaled(p, s.Addr)

@@ -2,7 +2,6 @@ package tmux_test
 
 import (
 	"context"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"sync"
@@ -18,17 +17,19 @@ import (
 // One control client comes while another goes: a command without the daemon, say, while
 // that stops. See turn.
 func TestServerSurvivesAChangeOfClients(t *testing.T) {
+	t.Parallel()
 	rounds := 15
 	if drawtest.Stressed() {
 		rounds = 1000
 	}
 	s := startServer(t)
 	pid := s.tmux("display-message", "-p", "#{pid}")
+	random := drawtest.Rand(t, 0)
 	for round := range rounds {
-		leave := s.connect()
+		leave, at := s.connect(), time.Duration(random.IntN(8000))*time.Microsecond
 		var all sync.WaitGroup
 		all.Go(func() {
-			time.Sleep(time.Duration(rand.IntN(8000)) * time.Microsecond)
+			time.Sleep(at)
 			leave()
 		})
 		all.Go(func() { s.connect()() })
@@ -56,6 +57,7 @@ func (s *server) connect() (leave func()) {
 
 // Those of two processes come and go one at a time as well; who waits too long goes on.
 func TestTurns(t *testing.T) {
+	t.Parallel()
 	s := startServer(t)
 	other, err := os.Open(filepath.Dir(s.socket))
 	if err != nil {

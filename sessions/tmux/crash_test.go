@@ -2,7 +2,6 @@ package tmux_test
 
 import (
 	"context"
-	"math/rand/v2"
 	"os/exec"
 	"strconv"
 	"sync"
@@ -17,6 +16,7 @@ import (
 // A client that goes in the middle of anything must leave the user's server
 // alive: tmux 3.3a crashes when a control client is killed at a bad moment.
 func TestServerSurvivesClients(t *testing.T) {
+	t.Parallel()
 	rounds := 60
 	if drawtest.Stressed() {
 		rounds = 600
@@ -24,6 +24,7 @@ func TestServerSurvivesClients(t *testing.T) {
 	s := startServer(t)
 	p := s.pane("user", "while :; do echo x; sleep 0.01; done")
 	pid := s.tmux("display-message", "-p", "#{pid}")
+	random := drawtest.Rand(t, 0)
 	for round := range rounds {
 		c := tmux.New(tmux.Options{SocketPath: s.socket})
 		ctx, cancel := context.WithCancel(context.Background())
@@ -40,9 +41,9 @@ func TestServerSurvivesClients(t *testing.T) {
 		}
 		name := "n" + strconv.Itoa(round)
 		_ = exec.Command("tmux", "-S", s.socket, "new-session", "-d", "-s", name, "exec cat").Run()
-		time.Sleep(time.Duration(rand.IntN(20)) * time.Millisecond)
+		time.Sleep(time.Duration(random.IntN(20)) * time.Millisecond)
 		wg.Go(func() { _ = exec.Command("tmux", "-S", s.socket, "kill-session", "-t", "="+name).Run() })
-		time.Sleep(time.Duration(rand.IntN(5)) * time.Millisecond)
+		time.Sleep(time.Duration(random.IntN(5)) * time.Millisecond)
 		cancel()
 		wg.Wait()
 		if got := s.tmux("display-message", "-p", "#{pid}"); got != pid {

@@ -33,6 +33,7 @@ func TestAServerGetsWhatALoginHasAndWhatIsNamed(t *testing.T) {
 // gets none of them, whatever they're called and whatever stands around them; other
 // sessions and the server stay as they are.
 func TestSessionsGetNoSecretsOfTheirServer(t *testing.T) {
+	t.Parallel()
 	s := startServer(t)
 	for name, value := range map[string]string{
 		"PLAIN": "planted", "AROUND": "x planted y", "LINES": "a\nplanted\"; export B;\nC=\"d", "QUOTED": `"$(planted)\`, "ODD%%": "planted", "-f": "planted", "C": "stays", "LAST": "stays, too",

@@ -15,6 +15,7 @@ import (
 // A folder that can't be entered is an error. No program is started elsewhere, and nothing
 // is left of the session.
 func TestFolderThatCannotBeEntered(t *testing.T) {
+	t.Parallel()
 	st := newStand(t)
 	file := st.newFile()
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
@@ -43,6 +44,7 @@ func TestFolderThatCannotBeEntered(t *testing.T) {
 
 // What tmux refuses in the middle leaves nothing of the session either.
 func TestNothingIsLeftOfWhatTmuxRefuses(t *testing.T) {
+	t.Parallel()
 	st := newStand(t)
 	before := st.tmux("list-panes", "-a")
 	req, _ := st.request("x")
@@ -57,6 +59,7 @@ func TestNothingIsLeftOfWhatTmuxRefuses(t *testing.T) {
 
 // The folder of a program that's to be started anew has gone.
 func TestFolderIsGoneAtARespawn(t *testing.T) {
+	t.Parallel()
 	st := newStand(t)
 	req, file := st.request("there")
 	info, err := st.client.Create(st.ctx(), "pb_000000000001", req)
@@ -96,6 +99,7 @@ func TestFolderIsGoneAtARespawn(t *testing.T) {
 
 // A folder that nobody lets the tmux server's user into, whoever asks.
 func TestFolderWithoutPermission(t *testing.T) {
+	t.Parallel()
 	st := newStand(t)
 	folder := st.mkdir(t, filepath.Join(st.dir, "closed"))
 	if err := os.Chmod(folder, 0o600); err != nil {

@@ -30,6 +30,7 @@ func (s *server) shows(p, text string) func() bool {
 }
 
 func TestGuardHoldsPaste(t *testing.T) {
+	t.Parallel()
 	s := startServer(t)
 	p := s.pane("guard", `printf '\033]2;100%% #{x}, }\007'; echo 'Do you want to proceed?'; exec cat`)
 	s.await("dialog", s.shows(p, "proceed"))
@@ -74,6 +75,7 @@ func TestGuardHoldsPaste(t *testing.T) {
 // tmux 3.3a ends with all its sessions when a buffer is pasted into a dead
 // pane.
 func TestDeadPaneIsNotTouched(t *testing.T) {
+	t.Parallel()
 	s := startServer(t)
 	s.tmux("set-option", "-g", "remain-on-exit", "on")
 	p := s.pane("dead", "exit 3")
@@ -94,6 +96,7 @@ func TestDeadPaneIsNotTouched(t *testing.T) {
 
 // A pane in a mode swallows keys, so each is left first.
 func TestModesAreLeft(t *testing.T) {
+	t.Parallel()
 	for _, mode := range []string{"copy-mode", "clock-mode", "choose-tree"} {
 		t.Run(mode, func(t *testing.T) {
 			s := startServer(t)
@@ -117,6 +120,7 @@ func TestModesAreLeft(t *testing.T) {
 
 // What the user sees of tmux must not change by our being there.
 func TestNoSideEffects(t *testing.T) {
+	t.Parallel()
 	s := startServer(t)
 	p := s.pane("user", "exec cat", "-x", "100", "-y", "30")
 	state := func() string {
@@ -148,6 +152,7 @@ func TestNoSideEffects(t *testing.T) {
 // tmux before 3.6 keeps what capture-pane -p printed over control mode, for
 // ever: 4 KB for 50 rows.
 func TestServerMemoryStaysFlat(t *testing.T) {
+	t.Parallel()
 	n := 3000
 	if drawtest.Stressed() {
 		n = 10_000
@@ -190,6 +195,7 @@ func rss(t *testing.T, pid string) int {
 // The hidden session goes when the client does, and lets a server end whose
 // user has ended everything.
 func TestHiddenSessionLeaves(t *testing.T) {
+	t.Parallel()
 	s := startServer(t)
 	if got := s.tmux("list-sessions", "-F", "#{session_name}"); got != "_panebridge\nfirst" {
 		t.Fatalf("sessions are %q", got)
@@ -204,6 +210,7 @@ func TestHiddenSessionLeaves(t *testing.T) {
 // A session that's made while the server's last has just ended, and the server is given up or
 // ends, is made: on that server, or on another.
 func TestASessionIsMadeAsTheServerEnds(t *testing.T) {
+	t.Parallel()
 	s := startServer(t)
 	s.tmux("kill-session", "-t", "=first")
 	rnd := drawtest.Rand(t, 0)
@@ -238,6 +245,7 @@ func TestASessionIsMadeAsTheServerEnds(t *testing.T) {
 // tmux copies keys to all panes of a window with synchronize-panes, where they'd submit
 // what's half typed, or answer what's asked.
 func TestWhatIsTypedStaysInItsPane(t *testing.T) {
+	t.Parallel()
 	s := startServer(t)
 	ours := s.pane("shared", "exec cat", "-x", "100", "-y", "30")
 	other := s.tmux("split-window", "-t", ours, "-P", "-F", "#{pane_id}", "stty raw -echo; printf ready; exec cat -v")

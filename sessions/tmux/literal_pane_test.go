@@ -69,6 +69,7 @@ func (r *recorder) pastes(text string) {
 
 // What's pasted is read as it is, byte by byte.
 func TestTextIsReadAsItWasPasted(t *testing.T) {
+	t.Parallel()
 	r := newStand(t).recorder()
 	for _, text := range quick(hostile) {
 		r.pastes(text)
@@ -88,6 +89,7 @@ func TestTextIsReadAsItWasPasted(t *testing.T) {
 
 // tmux has no way to take NUL, and would paste what's before it.
 func TestTextWithNULIsRefused(t *testing.T) {
+	t.Parallel()
 	r := newStand(t).recorder()
 	if out, err := r.client.Paste(r.ctx(), sessions.Guard{Pane: r.pane}, "rm -rf x\x00/y"); !errors.Is(err, sessions.ErrInvalid) {
 		t.Errorf("%s, %v", out, err)
@@ -99,6 +101,7 @@ func TestTextWithNULIsRefused(t *testing.T) {
 
 // A key that's one character is that character. What's no key of tmux's runs nothing.
 func TestKeysAreReadAsTheyWerePressed(t *testing.T) {
+	t.Parallel()
 	r := newStand(t).recorder()
 	press := func(keys ...string) {
 		t.Helper()
@@ -149,6 +152,7 @@ func shown(texts []string) []string {
 
 // A phrase is found if it's on the screen, and only then, whatever it's made of.
 func TestGuardKnowsPhrases(t *testing.T) {
+	t.Parallel()
 	st := newStand(t)
 	sc := st.screen([]string{"begin"})
 	outcome := func(phrase string) sessions.Outcome {
@@ -202,6 +206,7 @@ func TestGuardKnowsPhrases(t *testing.T) {
 
 // A title is seen to be the same, whatever it's made of.
 func TestGuardKnowsTitles(t *testing.T) {
+	t.Parallel()
 	st := newStand(t)
 	file := st.newFile()
 	p := st.pane("titles", "stty raw -echo; while head -c 1 >/dev/null; do cat '"+file+"'; done")
@@ -245,6 +250,7 @@ func (st *stand) panes() map[string]sessions.PaneInfo {
 
 // Sessions of others, their folders, programs and options are called as they like.
 func TestPanesOfOthersAreListedAsTheyAre(t *testing.T) {
+	t.Parallel()
 	st := newStand(t)
 	for i, text := range quick(hostile) {
 		folder, ok := st.folderOf(text)
@@ -301,6 +307,7 @@ func argument(text string) string {
 
 // What isn't a pane's id is no pane, and what can't be a name isn't one.
 func TestWhatIsNoNameIsRefused(t *testing.T) {
+	t.Parallel()
 	st := newStand(t)
 	p := st.pane("there", "exec cat")
 	variable := regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)

@@ -65,6 +65,7 @@ func tmuxAt(opt tmux.Options) *server { return &server{socket: tmux.New(opt).Soc
 
 // A channel is waited for by its name, whatever that is.
 func TestChannelsAreWaitedForWhateverTheyAreCalled(t *testing.T) {
+	t.Parallel()
 	st := newStand(t)
 	for _, text := range quick(append(hostile, "", strings.Repeat("#(pwn);", 500))) {
 		st.tmux("wait-for", "-S", "--", argument(text)) // tmux keeps it
@@ -80,6 +81,7 @@ func TestChannelsAreWaitedForWhateverTheyAreCalled(t *testing.T) {
 // Buffers of others are left alone, and one that's called like ours goes, whatever else is
 // in its name.
 func TestBuffersOfOthersAreLeft(t *testing.T) {
+	t.Parallel()
 	st := newStand(t)
 	for _, text := range quick(hostile) {
 		st.tmux("set-buffer", "-b", argument(text), "--", "theirs")

@@ -148,6 +148,7 @@ func (st *stand) starts(text string) {
 // A program is started in its folder, with its arguments and its environment, as they were
 // given; nothing else runs.
 func TestProgramsAreStartedWithWhatWasGiven(t *testing.T) {
+	t.Parallel()
 	st := newStand(t)
 	for _, text := range quick(hostile) {
 		st.starts(text)
@@ -158,6 +159,7 @@ func TestProgramsAreStartedWithWhatWasGiven(t *testing.T) {
 }
 
 func TestProgramsAreStartedWithWhatWasDrawn(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("a hundred texts")
 	}
@@ -172,8 +174,10 @@ func TestProgramsAreStartedWithWhatWasDrawn(t *testing.T) {
 	t.Logf("%d programs were started", st.calls)
 }
 
-// The canary is of use: it's made where a text does run.
+// The canary is of use: it's made where a text does run. It's one for all tests, so none runs
+// beside this one.
 func TestCanarySings(t *testing.T) {
+	t.Cleanup(func() { _ = os.Remove(canary) }) // once the server is gone
 	st := newStand(t)
 	cmd := exec.Command("tmux", "-S", st.socket, "-C", "attach", "-t", "=first") // what a client's formats run ends with it
 	in, err := cmd.StdinPipe()
@@ -186,7 +190,7 @@ func TestCanarySings(t *testing.T) {
 	if _, err := io.WriteString(in, "new-window -d -c '#(pwn)' 'exec cat'\n"); err != nil {
 		t.Fatal(err)
 	}
-	st.await("canary", func() bool { _, err := os.Stat(st.canary); return err == nil })
+	st.await("canary", func() bool { _, err := os.Stat(canary); return err == nil })
 	_ = in.Close()
 	_ = cmd.Wait()
 }

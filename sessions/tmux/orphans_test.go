@@ -13,6 +13,7 @@ import (
 // Clients of daemons that were killed, also of one that had this one's process id, are ended
 // by the next; those of others stay, and so does the server.
 func TestTheNextStartEndsOrphanedClients(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("a process's environment can't be read here")
 	}

@@ -10,6 +10,7 @@ import (
 // A program that's started anew is in the same pane, with what it was asked for; what was
 // there before has ended.
 func TestRespawn(t *testing.T) {
+	t.Parallel()
 	s := startServer(t)
 	dir := shortTemp(t)
 	info, err := s.client.Create(s.ctx(), "pb_000000000001", sessions.PaneRequest{

@@ -96,6 +96,7 @@ func telling(rows []string) []int {
 }
 
 func TestGuardKnowsTheRows(t *testing.T) {
+	t.Parallel()
 	for _, rows := range dialogs {
 		s := startServer(t)
 		sc := s.screen(rows)
@@ -117,6 +118,7 @@ func TestGuardKnowsTheRows(t *testing.T) {
 // One character of one row is another, or there's one more, or one less, or the row
 // stands elsewhere: nothing is pressed.
 func TestGuardRefusesAnotherCharacter(t *testing.T) {
+	t.Parallel()
 	others := []string{"x", " ", "#", "%", "❯", ","}
 	step := 7
 	if drawtest.Stressed() {
@@ -164,6 +166,7 @@ func TestGuardRefusesAnotherCharacter(t *testing.T) {
 
 // Whatever a row has, the guard holds while it's unchanged.
 func TestGuardTakesAnyRow(t *testing.T) {
+	t.Parallel()
 	s := startServer(t)
 	sc := s.screen([]string{"begin"})
 	alphabet := rapid.SampledFrom([]rune("ab1 #{}[]()%,;:^$.*+?|\\\"'`~!&<>=-_/@é❯│日👍"))

@@ -7,6 +7,7 @@ import (
 
 // The normal screen is seen behind the alternate one, with its history and cursor.
 func TestSavedScreen(t *testing.T) {
+	t.Parallel()
 	s := startServer(t)
 	pane := s.pane("work", `seq 40; printf 'ask: '; printf '\033[?1049h\033[Hfull screen'; exec sleep 100`, "-x", "80", "-y", "24")
 	s.await("alternate screen", func() bool {

@@ -16,6 +16,7 @@ import (
 // Where no terminal is left a session isn't made, that's said in a sentence, and the server and
 // all that's in it live on, however many there are.
 func TestNoTerminalIsLeft(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("terminals can't be counted apart here")
 	}

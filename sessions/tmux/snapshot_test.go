@@ -18,6 +18,7 @@ import (
 // with itself: the numbers on its rows, counted from the row's place in the
 // grid, have to fit the history size that came along.
 func TestSnapshotIsAtomic(t *testing.T) {
+	t.Parallel()
 	n := 1000
 	if drawtest.Stressed() {
 		n = 10_000
@@ -52,6 +53,7 @@ func TestSnapshotIsAtomic(t *testing.T) {
 
 // The rows with their styles are those of the same instant, in history and on the screen.
 func TestStyledSnapshotIsAtomic(t *testing.T) {
+	t.Parallel()
 	s := startServer(t)
 	p := s.pane("printer", `exec awk 'BEGIN { for (i = 1; ; i++) printf "\033[%dm%d\033[2m of \\ $many\033[0m\n", 31 + i % 7, i }'`, "-x", "80", "-y", "50")
 	for _, w := range []sessions.Window{{Styled: true}, {Start: -20, Styled: true}, {Start: -20, Rows: 10, Styled: true}} {
@@ -83,6 +85,7 @@ func TestStyledSnapshotIsAtomic(t *testing.T) {
 var escapes = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
 func TestSnapshotKnowsWraps(t *testing.T) {
+	t.Parallel()
 	s := startServer(t)
 	long := strings.Repeat("0123456789", 20)
 	p := s.pane("wraps", `printf '%s\n' short `+long+` '' 'back\slash $HOME "q" 日本語' ; exec cat`, "-x", "80", "-y", "24")
@@ -107,6 +110,7 @@ func TestSnapshotKnowsWraps(t *testing.T) {
 
 // A pane can print what looks like the protocol; its text must stay text.
 func TestSnapshotOfHostilePane(t *testing.T) {
+	t.Parallel()
 	s := startServer(t)
 	p := s.pane("hostile", `i=0; while [ $i -lt 3000 ]; do [ $((i % 50)) = 0 ] && d=$(date +%s); printf '%%end %d %d 1\n%%error %d %d 1\n%%exit\n%%begin 1 2 1\n' $d $i $d $i; i=$((i+1)); done; printf '\033]2;%%end,}#{pane_id}\007done\n'; exec cat`, "-x", "80", "-y", "24")
 	for {
@@ -124,6 +128,7 @@ func TestSnapshotOfHostilePane(t *testing.T) {
 }
 
 func TestSnapshotOfGonePane(t *testing.T) {
+	t.Parallel()
 	s := startServer(t)
 	if _, err := s.client.Snapshot(s.ctx(), "%999", sessions.Window{}); !errors.Is(err, tmux.ErrNoPane) {
 		t.Fatalf("error is %v", err)
@@ -136,6 +141,7 @@ func TestSnapshotOfGonePane(t *testing.T) {
 // A look since some second shows the panes with output from then on and those
 // that are dead, until panes come or go: then it's one at all.
 func TestGlancesSince(t *testing.T) {
+	t.Parallel()
 	s := startServer(t)
 	s.tmux("set-option", "-g", "remain-on-exit", "on")
 	dead := s.pane("dead", "exit 3")

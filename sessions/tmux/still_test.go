@@ -10,6 +10,7 @@ import (
 // A guard that wants nothing to have come out of the pane sees also what's drawn where
 // nothing stood, with the cursor where it was, and what changes nothing at all.
 func TestGuardSeesThatSomethingCame(t *testing.T) {
+	t.Parallel()
 	for name, draws := range map[string]string{
 		"more rows":  `\0337\033[4;1Hdo you want to proceed?\033[5;1H 1. Yes\0338`,
 		"no change":  `\0337\0338`,

@@ -26,6 +26,7 @@ func (s *server) grow(pane string, most time.Duration) (sessions.Snapshot, error
 
 // A pane that's made taller is seen so by who asks for that alone, and is as it was afterwards.
 func TestAPaneIsTallerForAMoment(t *testing.T) {
+	t.Parallel()
 	s := startServer(t)
 	for _, own := range []string{"", "manual", "largest", "smallest", "latest"} {
 		pane := s.pane("tall"+own, "printf 'one\\ntwo\\n'; exec cat", "-x", "70", "-y", "20")
@@ -65,6 +66,7 @@ func TestAPaneIsTallerForAMoment(t *testing.T) {
 
 // What somebody sees, or shares, keeps its size.
 func TestAPaneThatIsSeenIsNotMadeTaller(t *testing.T) {
+	t.Parallel()
 	s := startServer(t)
 	attach := func(args ...string) {
 		c := s.command(append([]string{"-C", "attach-session"}, args...)...)
@@ -114,6 +116,7 @@ func TestAPaneThatIsSeenIsNotMadeTaller(t *testing.T) {
 
 // Whoever is killed leaves no pane taller: tmux undoes it, and so does who comes next.
 func TestNoPaneStaysTaller(t *testing.T) {
+	t.Parallel()
 	s := startServer(t)
 	pane := s.pane("left", "exec cat", "-x", "70", "-y", "20")
 	was := s.size(pane)
@@ -155,6 +158,7 @@ func TestNoPaneStaysTaller(t *testing.T) {
 
 // An option that isn't ours does nothing.
 func TestMarksOfTallerPanesAreChecked(t *testing.T) {
+	t.Parallel()
 	s := startServer(t)
 	pane := s.pane("forged", "exec cat", "-x", "70", "-y", "20")
 	for _, mark := range []string{"0123456789abcdef 0 10 none", "0123456789abcdef 10 99999 none", "x 10 10 none", "0123456789abcdef 10 10 none ; kill-server", "0123456789abcdef 10 10 #(touch x)"} {

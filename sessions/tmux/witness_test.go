@@ -22,13 +22,30 @@ type testimony struct {
 	Env       [][]byte
 }
 
-// TestMain makes the test's program a witness where one is asked for.
+// canary is a file that's there once somebody has run pwn, which every program finds and nothing
+// may run.
+var canary string //nolint:gochecknoglobals // as the environment is, which has the folder of pwn
+
+// TestMain makes the test's program a witness where one is asked for, and places pwn.
 func TestMain(m *testing.M) {
 	if file := os.Getenv(witnessFile); file != "" {
 		testify(file)
 		return
 	}
-	os.Exit(m.Run())
+	dir, err := os.MkdirTemp("", "pb")
+	if err != nil {
+		panic(err)
+	}
+	canary = filepath.Join(dir, "canary")
+	if err := os.WriteFile(filepath.Join(dir, "pwn"), []byte("#!/bin/sh\necho \"$@\" >>'"+canary+"'\n"), 0o700); err != nil {
+		panic(err)
+	}
+	if err := os.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH")); err != nil {
+		panic(err)
+	}
+	status := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(status)
 }
 
 // testify writes the testimony and stays until its terminal is closed.
@@ -73,12 +90,11 @@ func (w testimony) has(arguments []string) bool {
 	return slices.EqualFunc(w.Arguments, arguments, func(got []byte, want string) bool { return string(got) == want })
 }
 
-// stand is a tmux server with programs that testify, and one named pwn, which nothing may
-// run: it leaves a file behind.
+// stand is a tmux server with programs that testify.
 type stand struct {
 	*server
-	self, dir, canary string
-	calls             int
+	self, dir string
+	calls     int
 }
 
 func newStand(t *testing.T) *stand {
@@ -91,15 +107,7 @@ func newStand(t *testing.T) *stand {
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		t.Fatal(err)
 	}
-	st := &stand{self: self, dir: dir, canary: filepath.Join(dir, "canary")}
-	bin := filepath.Join(dir, "bin")
-	st.mkdir(t, bin)
-	if err := os.WriteFile(filepath.Join(bin, "pwn"), []byte("#!/bin/sh\necho \"$@\" >>'"+st.canary+"'\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
-	st.server = startServer(t)
-	return st
+	return &stand{server: startServer(t), self: self, dir: dir}
 }
 
 func (st *stand) mkdir(t *testing.T, dir string) string {
@@ -136,8 +144,8 @@ func (st *stand) heard(file string) (w testimony) {
 func (st *stand) quiet(what string) {
 	st.t.Helper()
 	st.tmux("run-shell", ":")
-	if ran, err := os.ReadFile(st.canary); err == nil {
+	if ran, err := os.ReadFile(canary); err == nil {
 		st.t.Errorf("%s: it ran (%.40q)", what, ran)
-		_ = os.Remove(st.canary)
+		_ = os.Remove(canary)
 	}
 }
