@@ -130,7 +130,7 @@ func (w *world) ring(channel string, ended time.Time) time.Duration {
 }
 
 // seeds is how many traces a bar is held to.
-func seeds() int { return drawtest.Times(barSeeds, 2, 1) }
+func seeds() int { return drawtest.Times(barSeeds, 1, 1) }
 
 // 20 sessions print two lines a second each into 20 threads for ten minutes. Discord
 // never says no; the end of a turn rings within three seconds; and a minute later

@@ -145,12 +145,12 @@ type storm struct {
 	pushes   []interaction
 }
 
-// Storms plays 500 storms, each in a bubble that in makes, with a folder made outside of it;
+// Storms plays 200 storms, each in a bubble that in makes, with a folder made outside of it;
 // 50,000 with PANEBRIDGE_STRESS. known are seeds of storms in which something was wrong once:
 // they're played before, unless a seed is given.
 func Storms(t *testing.T, in func(t *testing.T, dir string, play func(testing.TB, Coast)), known ...uint64) {
 	t.Helper()
-	for seed := range drawtest.Seeds(t, drawtest.Times(50000, 500, 50), known...) {
+	for seed := range drawtest.Seeds(t, drawtest.Times(50_000, 200, 50), known...) {
 		if t.Failed() {
 			break
 		}

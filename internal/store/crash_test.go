@@ -69,15 +69,16 @@ func TestAKilledProcessLeavesLinesAndEngineStateInAgreement(t *testing.T) {
 		rounds = 50
 	}
 	path := dbPath(t)
+	random := drawtest.Rand(t, 0)
 	for range rounds {
-		told := killedChild(t, path)
+		told := killedChild(t, path, time.Duration(random.Int64N(int64(300*time.Millisecond))))
 		checkAfterCrash(t, path, told)
 	}
 }
 
 // killedChild runs the child, kills it in the middle and returns the newest
 // line of each session that it was told is stored.
-func killedChild(t *testing.T, path string) map[sessions.ID]int64 {
+func killedChild(t *testing.T, path string, after time.Duration) map[sessions.ID]int64 {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), crashChildEnv+"="+path)
@@ -101,7 +102,7 @@ func killedChild(t *testing.T, path string) map[sessions.ID]int64 {
 			break
 		}
 		if kill == nil { // it has begun
-			kill = time.AfterFunc(rand.N(300*time.Millisecond), func() { _ = cmd.Process.Kill() })
+			kill = time.AfterFunc(after, func() { _ = cmd.Process.Kill() })
 		}
 		var id sessions.ID
 		var n int64

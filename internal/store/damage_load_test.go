@@ -22,7 +22,7 @@ import (
 // next start, or the start says that some of its kind is lost.
 func TestDamageUnderLoadIsFoundAndTold(t *testing.T) {
 	red := 0
-	drawtest.Check(t, func(rt *rapid.T) {
+	drawtest.CheckTimes(t, drawtest.Times(100, 20, 20), func(rt *rapid.T) {
 		ctx, ids, heads := t.Context(), []sessions.ID{"pb_000000000000", "pb_1", "pb_2"}, make([]int64, 3)
 		s, path := openWithSessions(t, ids)
 		defer func() { _ = s.Close() }()

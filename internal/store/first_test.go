@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -46,7 +45,7 @@ func TestAFirstStartThatWasKilledIsAFirstStartAgain(t *testing.T) {
 	if drawtest.Stressed() {
 		rounds = 500
 	}
-	unfinished := 0
+	unfinished, random := 0, drawtest.Rand(t, 0)
 	for round := range rounds {
 		as := []string{"a daemon", "a command"}[round%2]
 		dir := t.TempDir()
@@ -63,7 +62,7 @@ func TestAFirstStartThatWasKilledIsAFirstStartAgain(t *testing.T) {
 		for made < 1 && lines.Scan() {
 			_, _ = fmt.Sscan(lines.Text(), &made)
 		}
-		time.Sleep(time.Duration(rand.IntN(15_000)) * time.Microsecond)
+		time.Sleep(time.Duration(random.IntN(15_000)) * time.Microsecond)
 		_ = cmd.Process.Kill()
 		for lines.Scan() {
 			_, _ = fmt.Sscan(lines.Text(), &made)
@@ -77,7 +76,7 @@ func TestAFirstStartThatWasKilledIsAFirstStartAgain(t *testing.T) {
 		for n := made; n <= made+1; n++ {
 			path := filepath.Join(dir, fmt.Sprintf("%d.db", n))
 			began := time.Now()
-			if rand.IntN(2) == 0 { // a command comes first
+			if random.IntN(2) == 0 { // a command comes first
 				box, err := OpenInbox(t.Context(), path)
 				if err != nil {
 					t.Fatal(err)

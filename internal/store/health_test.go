@@ -2,10 +2,10 @@ package store
 
 import (
 	"errors"
-	"math/rand/v2"
 	"os"
 	"testing"
 
+	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/polling"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -33,9 +33,9 @@ func TestADamagedFileIsFound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	noise := make([]byte, info.Size()/2)
+	noise, random := make([]byte, info.Size()/2), drawtest.Rand(t, 0)
 	for i := range noise {
-		noise[i] = byte(rand.Uint32())
+		noise[i] = byte(random.Uint32())
 	}
 	if _, err := f.WriteAt(noise, info.Size()/2); err != nil {
 		t.Fatal(err)

@@ -21,7 +21,7 @@ import (
 // mails are written and read: nothing crashes, what's refused can be tried again, all goes on by itself, and what was
 // acknowledged is there, now and for whoever opens the files as a kill would leave them.
 func TestACutIndexIsMadeAnew(t *testing.T) {
-	drawtest.Check(t, func(rt *rapid.T) {
+	drawtest.CheckTimes(t, drawtest.Times(100, 20, 20), func(rt *rapid.T) {
 		ctx, ids, heads := t.Context(), []sessions.ID{"pb_000000000000", "pb_1", "pb_2"}, make([]atomic.Int64, 3)
 		s, path := openWithSessions(t, ids)
 		defer func() { _ = s.Close() }()

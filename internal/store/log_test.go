@@ -178,7 +178,7 @@ func checkModel(ctx context.Context, t *rapid.T, s *Store, m *model) {
 }
 
 func TestLogsEqualTheirModel(t *testing.T) {
-	drawtest.Check(t, func(rt *rapid.T) {
+	drawtest.CheckTimes(t, drawtest.Times(100, 20, 20), func(rt *rapid.T) {
 		ctx, path := t.Context(), dbPath(t)
 		s, err := Open(ctx, path, Options{})
 		if err != nil {

@@ -47,7 +47,7 @@ func vanish(rt *rapid.T, path string, logGoes func()) string {
 // The database's files are deleted while sessions print: all that was acknowledged is in the file that's
 // written in their place, whether the daemon sees it or ends first.
 func TestADeletedDatabaseIsWrittenAnew(t *testing.T) {
-	drawtest.Check(t, func(rt *rapid.T) {
+	drawtest.CheckTimes(t, drawtest.Times(100, 20, 20), func(rt *rapid.T) {
 		folder, err := os.MkdirTemp(t.TempDir(), "")
 		if err != nil {
 			rt.Fatal(err)

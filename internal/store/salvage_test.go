@@ -179,7 +179,7 @@ func TestWhatCanBeReadOfADamagedDatabaseIsSaved(t *testing.T) {
 		t.Fatal(err)
 	}
 	var single, nearlyAll, kept, all int // databases with one damaged page that isn't the first, and their lines
-	drawtest.Check(t, func(rt *rapid.T) {
+	drawtest.CheckTimes(t, drawtest.Times(100, 20, 20), func(rt *rapid.T) {
 		folder, err := os.MkdirTemp(t.TempDir(), "")
 		if err != nil {
 			rt.Fatal(err)

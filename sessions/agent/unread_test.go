@@ -2,7 +2,6 @@ package agent
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -181,7 +180,7 @@ func TestNoKeyIsTypedIntoAField(t *testing.T) {
 		t.Fatalf("%d screens, %v", len(files), err)
 	}
 	typed := func(o sessions.DialogOption) bool { return o.Key == "Space" || len(o.Key) == 1 }
-	fields := 0
+	fields, random := 0, drawtest.Rand(t, 0)
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".txt")
 		agent, _, _ := strings.Cut(name, "-")
@@ -191,7 +190,7 @@ func TestNoKeyIsTypedIntoAField(t *testing.T) {
 		for _, of := range []*Set{set, nothing} {
 			snap, _ := screenOf(t, file)
 			before := of.Get(agent).Unread(snap, true)
-			snap.CursorVisible, snap.CursorX, snap.CursorY = true, rand.IntN(snap.Width), rand.IntN(snap.Height)
+			snap.CursorVisible, snap.CursorX, snap.CursorY = true, random.IntN(snap.Width), random.IntN(snap.Height)
 			d := of.Get(agent).Unread(snap, true)
 			if before == nil || d == nil || len(before.Options) == 0 || len(d.Options) == 0 { // or it asks for a key or a code
 				continue
