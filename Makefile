@@ -61,10 +61,12 @@ cross: ## build for other systems, to see that it compiles
 .PHONY: check
 check: fmt-check vet lint tidy-check generate-check test-short ## what every commit needs (at most 3 minutes)
 
+# The app takes longest, and comes first. Tests that may run beside others of their package
+# wait more than they compute: more at once than there are processors.
 .PHONY: test
 test: ## all tests with short counts; installs tmux, redis-server, faketime, chromium if missing
 	scripts/install.sh test
-	$(GO) test -count=1 -timeout 30m $(TESTFLAGS) ./...
+	$(GO) test -count=1 -timeout 30m -parallel 8 $(TESTFLAGS) ./internal/app ./...
 
 .PHONY: test-short
 test-short: ## the quick tests alone
