@@ -325,14 +325,6 @@ func (m *Manager) loadUnanswered(ctx context.Context) error {
 	return nil
 }
 
-// turnSince reports whether a turn of a session's program began at a time or later.
-func (m *Manager) turnSince(id ID, at time.Time) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	e := m.entries[id]
-	return e != nil && !at.IsZero() && e.Turn.Number > 0 && e.Turn.StartedAt.After(at.Add(-submitSlack))
-}
-
 // What an agent says it was asked was delivered, whatever its screen showed when the text
 // was typed: an agent that's at work may draw that late, and a pane that got another size
 // shows for a while what nobody drew. See docs/adr/0030.
@@ -435,14 +427,6 @@ func (m *Manager) hearAsked(id ID, a Asked) {
 	if e != nil && !a.Hook {
 		m.hearTurn(id, turnNews{at: time.Now(), what: turnAsked, text: a.Text})
 	}
-}
-
-// isProved reports whether a text is known to be one that the agent was asked.
-func (m *Manager) isProved(id ID, receipt string) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	e := m.entries[id]
-	return e != nil && e.proved(receipt)
 }
 
 // prove moves the receipt of a text on that was said not to be delivered, and takes back

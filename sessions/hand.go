@@ -1,9 +1,11 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 )
 
@@ -75,6 +77,15 @@ type Desk struct {
 	id ID
 }
 
+// holds reports whether the session is known, and something holds of it. f is called with the registry
+// locked, and may change what it's given.
+func (d *Desk) holds(f func(e *entry) bool) bool {
+	d.m.mu.Lock()
+	defer d.m.mu.Unlock()
+	e := d.m.entries[d.id]
+	return e != nil && f(e)
+}
+
 // ID is the session's.
 func (d *Desk) ID() ID { return d.id }
 
@@ -100,36 +111,28 @@ func (d *Desk) SetReceipt(ctx context.Context, receipt string, change func(*Rece
 
 // IsOpen reports whether a receipt is the first of the session, and still to be worked on.
 func (d *Desk) IsOpen(receipt string) bool {
-	d.m.mu.Lock()
-	defer d.m.mu.Unlock()
-	e := d.m.entries[d.id]
-	return e != nil && len(e.queue) > 0 && e.queue[0].ID == receipt && !e.queue[0].Final()
+	return d.holds(func(e *entry) bool { return len(e.queue) > 0 && e.queue[0].ID == receipt && !e.queue[0].Final() })
 }
 
 // TakeLeft reports whether a receipt was being typed when the daemon's last run ended. It
 // says so once.
 func (d *Desk) TakeLeft(receipt string) bool {
-	d.m.mu.Lock()
-	defer d.m.mu.Unlock()
-	e := d.m.entries[d.id]
-	left := e != nil && e.left && len(e.queue) > 0 && e.queue[0].ID == receipt
-	if left {
-		e.left = false
-	}
-	return left
+	return d.holds(func(e *entry) bool {
+		left := e.left && len(e.queue) > 0 && e.queue[0].ID == receipt
+		e.left = e.left && !left
+		return left
+	})
 }
 
 // TakeGoAhead takes the go-ahead that somebody has left for a receipt; nil: nobody has.
 // Who takes it has to answer it.
-func (d *Desk) TakeGoAhead(receipt string) *GoAhead {
-	d.m.mu.Lock()
-	defer d.m.mu.Unlock()
-	e := d.m.entries[d.id]
-	if e == nil || e.ahead == nil || e.ahead.Receipt != receipt {
-		return nil
-	}
-	ahead := e.ahead
-	e.ahead = nil
+func (d *Desk) TakeGoAhead(receipt string) (ahead *GoAhead) {
+	d.holds(func(e *entry) bool {
+		if e.ahead != nil && e.ahead.Receipt == receipt {
+			ahead, e.ahead = e.ahead, nil
+		}
+		return true
+	})
 	return ahead
 }
 
@@ -137,46 +140,89 @@ func (d *Desk) TakeGoAhead(receipt string) *GoAhead {
 func (d *Desk) AwaitProof(r Receipt, from time.Time) { d.m.awaitProof(r, from) }
 
 // IsProved reports whether a text is known to be one that the agent was asked.
-func (d *Desk) IsProved(receipt string) bool { return d.m.isProved(d.id, receipt) }
+func (d *Desk) IsProved(receipt string) bool {
+	return d.holds(func(e *entry) bool { return e.proved(receipt) })
+}
 
 // TellAuthor writes into the session's log who wrote what's about to be submitted.
-func (d *Desk) TellAuthor(ctx context.Context, r Receipt) error { return d.m.said(ctx, r) }
+func (d *Desk) TellAuthor(ctx context.Context, r Receipt) error {
+	author := inShort(cmp.Or(r.Name, r.Author), maxName)
+	if author == "" || strings.TrimSpace(r.Text) == "" {
+		return nil
+	}
+	var lines []Line
+	for text := range strings.SplitSeq(strings.Trim(r.Text, "\n"), "\n") {
+		lines = append(lines, Line{Kind: KindUser, Text: text, Author: author, Origin: r.Origin, Begins: lines == nil})
+	}
+	if err := d.m.publish(ctx, r.Session, lines); err != nil {
+		return fmt.Errorf("write who wrote an input: %w", err)
+	}
+	return nil
+}
 
 // Reaches reports whether a text that was written to somebody at a time is read by them, if
 // it's typed now.
 func (d *Desk) Reaches(to Addressee, front Program, written time.Time) bool {
-	return d.m.reaches(d.id, to, front, written)
+	return d.holds(func(e *entry) bool {
+		inside := to.Agent() != "" && to.Agent() == e.Source.Program && time.Since(front.Started) > settledIn &&
+			(front.Kind == ProgramOther || front.Kind == ProgramOwn)
+		return inside || to.reaches(front, written)
+	})
 }
 
 // Address makes a program the one that people write to.
 func (d *Desk) Address(ctx context.Context, to Addressee) { d.m.address(ctx, d.id, to) }
 
 // Yields reports whether another program becomes the session's addressee by itself.
-func (d *Desk) Yields(to Addressee) bool { return d.m.yields(d.id, to) }
+func (d *Desk) Yields(to Addressee) bool {
+	return d.holds(func(e *entry) bool { return e.Addressee.yieldsTo(to) })
+}
 
 // LastConversation is the id of the one that an agent had in the session; "": it isn't known.
-func (d *Desk) LastConversation(agent string) string { return d.m.lastConversation(d.id, agent) }
+func (d *Desk) LastConversation(agent string) (id string) {
+	d.holds(func(e *entry) bool {
+		if e.was.Program == agent && conversationIDs.MatchString(e.was.Conversation) {
+			id = e.was.Conversation
+		}
+		return true
+	})
+	return id
+}
 
 // Shown is the dialog on the screen, nil: none, as the poller told last; known: it has told.
 func (d *Desk) Shown() (shown *Dialog, known bool) { return d.m.shownOf(d.id) }
 
 // AsksNow reports whether a dialog is known to be open.
-func (d *Desk) AsksNow() bool { return d.m.asksNow(d.id) }
+func (d *Desk) AsksNow() bool {
+	return d.holds(func(e *entry) bool {
+		return e.prompt != nil && e.prompt.Kind() != PromptLine || e.shown != nil && e.shown.Kind != PromptLine
+	})
+}
 
 // HadSeen reports whether a dialog was open when a person saw the screen: see KeyPress.Seen.
-func (d *Desk) HadSeen(dialog *Dialog, seen time.Time) bool { return d.m.hadSeen(d.id, dialog, seen) }
+func (d *Desk) HadSeen(dialog *Dialog, seen time.Time) bool {
+	if seen.IsZero() {
+		return true
+	}
+	return d.holds(func(e *entry) bool {
+		if dialog == nil { // one that can't be read, and so has no prompt
+			return e.State == StateWaiting
+		}
+		return e.prompt != nil && e.prompt.Dialog.Print == dialog.Print && !e.prompt.OpenedAt.After(seen)
+	})
+}
 
 // TurnBeganSince reports whether a turn of the session's program began at a time or later.
-func (d *Desk) TurnBeganSince(at time.Time) bool { return d.m.turnSince(d.id, at) }
+func (d *Desk) TurnBeganSince(at time.Time) bool {
+	return d.holds(func(e *entry) bool {
+		return !at.IsZero() && e.Turn.Number > 0 && e.Turn.StartedAt.After(at.Add(-submitSlack))
+	})
+}
 
 // NoteGiven notes that a step of an answer was done; last: what ends the session now, the
 // answer did.
 func (d *Desk) NoteGiven(last bool) {
-	d.m.mu.Lock()
-	defer d.m.mu.Unlock()
-	if e := d.m.entries[d.id]; e != nil {
-		e.gave = last
-	}
+	d.holds(func(e *entry) bool { e.gave = last; return true })
 }
 
 // SamePart returns a dialog under the Print of the part that was seen first, if it's another part of
@@ -184,10 +230,14 @@ func (d *Desk) NoteGiven(last bool) {
 func (d *Desk) SamePart(dialog *Dialog) *Dialog { return d.m.samePartOf(d.id, dialog) }
 
 // NoteBack notes that the pane is as high as it was before it was made taller.
-func (d *Desk) NoteBack() { d.m.noteBack(d.id) }
+func (d *Desk) NoteBack() {
+	d.holds(func(e *entry) bool { e.backAt = time.Now(); return true })
+}
 
 // WasTaller reports whether the pane was taller a moment ago: its program may be drawing it anew.
-func (d *Desk) WasTaller() bool { return d.m.wasTaller(d.id) }
+func (d *Desk) WasTaller() bool {
+	return d.holds(func(e *entry) bool { return time.Since(e.backAt) < BackWithin })
+}
 
 // LookLater runs f, which looks at the session, for as long as it takes.
 func (d *Desk) LookLater(f func(ctx context.Context)) { d.m.lookLater(d.id, f) }

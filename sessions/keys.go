@@ -61,24 +61,6 @@ func (m *Manager) Keys(ctx context.Context, id ID, p KeyPress) error {
 	return nil
 }
 
-// hadSeen reports whether a dialog was open when a person saw the screen, as far as that's
-// known: the poller has told of it before then.
-func (m *Manager) hadSeen(id ID, d *Dialog, seen time.Time) bool {
-	if seen.IsZero() {
-		return true
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	e := m.entries[id]
-	switch {
-	case e == nil:
-		return false
-	case d == nil: // one that can't be read, and so has no prompt
-		return e.State == StateWaiting
-	}
-	return e.prompt != nil && e.prompt.Dialog.Print == d.Print && !e.prompt.OpenedAt.After(seen)
-}
-
 // keyName reports whether tmux takes s as the name of one key.
 func keyName(s string) bool {
 	base := s

@@ -1,7 +1,6 @@
 package sessions
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -24,24 +23,6 @@ func (m *Manager) NoteElsewhere(ctx context.Context, id ID, place, text string) 
 }
 
 const maxName = 64 // of an author, in characters
-
-// said writes into a session's log what somebody is about to send to it, line by line, for
-// those who follow it from elsewhere: the pane shows the text as its program draws it, in
-// short perhaps, and not who wrote it.
-func (m *Manager) said(ctx context.Context, r Receipt) error {
-	author := inShort(cmp.Or(r.Name, r.Author), maxName)
-	if author == "" || strings.TrimSpace(r.Text) == "" {
-		return nil
-	}
-	var lines []Line
-	for text := range strings.SplitSeq(strings.Trim(r.Text, "\n"), "\n") {
-		lines = append(lines, Line{Kind: KindUser, Text: text, Author: author, Origin: r.Origin, Begins: lines == nil})
-	}
-	if err := m.publish(ctx, r.Session, lines); err != nil {
-		return fmt.Errorf("write who wrote an input: %w", err)
-	}
-	return nil
-}
 
 // inShort is a text on one line, of at most n characters.
 func inShort(s string, n int) string {

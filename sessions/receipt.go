@@ -277,11 +277,3 @@ func (m *Manager) withdraw(session ID, g *GoAhead) error {
 	}
 	return fmt.Errorf("%w: the session couldn't be looked at in time; nothing was sent", ErrUnavailable)
 }
-
-// asksNow reports whether a dialog is known to be open in a session.
-func (m *Manager) asksNow(id ID) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	e := m.entries[id]
-	return e != nil && (e.prompt != nil && e.prompt.Kind() != PromptLine || e.shown != nil && e.shown.Kind != PromptLine)
-}

@@ -168,24 +168,6 @@ func (m *Manager) isRead(id ID) bool {
 	return e != nil && e.endReading != nil
 }
 
-// wasTaller reports whether a session's pane was taller a moment ago: its program may be drawing it
-// anew.
-func (m *Manager) wasTaller(id ID) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	e := m.entries[id]
-	return e != nil && time.Since(e.backAt) < BackWithin
-}
-
-// noteBack notes that a session's pane is as high as it was before a reading.
-func (m *Manager) noteBack(id ID) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if e := m.entries[id]; e != nil {
-		e.backAt = time.Now()
-	}
-}
-
 // tellWhole takes in that a dialog was read whole; its Print is that of the part.
 func (m *Manager) tellWhole(ctx context.Context, id ID, whole *Dialog) {
 	m.asks.Lock()
