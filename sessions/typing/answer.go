@@ -69,7 +69,7 @@ func (h *Hand) GiveAnswer(ctx context.Context, p sessions.Prompt) sessions.Given
 		return sessions.Given{State: sessions.PromptClosed, Reason: "the session has ended", Err: err}
 	}
 	g := &giver{Hand: h, prompt: p, dialog: &p.Dialog, srv: srv, pane: s.Pane}
-	return g.runWithin(ctx)
+	return g.giveInTime(ctx)
 }
 
 // answeredBy is what comes of an answer that was given. Its last key may come to stand in an input
@@ -81,8 +81,8 @@ func (g *giver) answeredBy(key string) sessions.Given {
 	return sessions.Given{State: sessions.PromptAnswered}
 }
 
-// runWithin gives the answer in its time, in a taller pane if it has to be there.
-func (g *giver) runWithin(ctx context.Context) sessions.Given {
+// giveInTime gives the answer in its time, in a taller pane if it has to be there.
+func (g *giver) giveInTime(ctx context.Context) sessions.Given {
 	tall, most := g.prompt.Dialog.Tall != "" && !g.prompt.Refuses(), giveWithin
 	if tall {
 		most += wholeWithin
@@ -90,17 +90,17 @@ func (g *giver) runWithin(ctx context.Context) sessions.Given {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	if !tall {
-		return g.run(ctx)
+		return g.giveByKeys(ctx)
 	}
 	g.tall = &taller{Hand: g.Hand, srv: g.srv, pane: g.pane}
-	defer g.shrink(ctx)
-	if end, over := g.grow(ctx); over {
+	defer g.shrinkPane(ctx)
+	if end, over := g.growPane(ctx); over {
 		return end
 	}
-	return g.run(ctx)
+	return g.giveByKeys(ctx)
 }
 
-func (g *giver) run(ctx context.Context) sessions.Given {
+func (g *giver) giveByKeys(ctx context.Context) sessions.Given {
 	w := &answering{giver: g}
 	_ = run(ctx, w) // end says what came of it
 	return w.end
@@ -116,8 +116,8 @@ type answering struct {
 	end   sessions.Given
 }
 
-// over ends the way.
-func (g *answering) over(end sessions.Given) (step, error) {
+// endWith ends the way.
+func (g *answering) endWith(end sessions.Given) (step, error) {
 	g.end = end
 	return step{}, errDone
 }
@@ -125,38 +125,38 @@ func (g *answering) over(end sessions.Given) (step, error) {
 func (g *answering) next(ctx context.Context) (step, error) {
 	for ; g.looks < giveSteps; g.looks++ {
 		var err error
-		if g.now, err = g.stands(ctx); err != nil {
-			return g.over(g.unseen(err))
+		if g.now, err = g.awaitDialog(ctx); err != nil {
+			return g.endWith(g.unseen(err))
 		}
 		d := g.now.dialog
 		if d == nil || !d.Asks(g.dialog) {
-			return g.over(g.lost(d))
+			return g.endWith(g.closeAsGone(d))
 		}
 		if err := d.Takes(*g.prompt.Answer); err != nil { // less of it can be seen now
-			return g.over(g.back(err))
+			return g.endWith(g.reopenPrompt(err))
 		}
 		if g.frontOf(&g.now.snap).Kind == sessions.ProgramShell { // it asks nothing: who asked has left its dialog behind
-			return g.over(g.lost(nil))
+			return g.endWith(g.closeAsGone(nil))
 		}
 		if g.now.unread > 0 { // of the pane's own keyboard, say: what it does has to be seen first
 			if err := sessions.Pause(ctx, lookEvery); err != nil {
-				return g.over(g.unseen(err))
+				return g.endWith(g.unseen(err))
 			}
 			continue
 		}
-		switch g.decide(ctx, d) {
+		switch g.decideWithoutKey(ctx, d) {
 		case sessions.DecidedHere:
 			g.pressed = true
 			g.desk.NoteGiven(true)
-			end, _ := g.watch(ctx, sessions.DialogStep{Last: true}, &g.now)
-			return g.over(end)
+			end, _ := g.watchStep(ctx, sessions.DialogStep{Last: true}, &g.now)
+			return g.endWith(end)
 		case sessions.DecidedElsewhere:
-			return g.over(g.lost(nil))
+			return g.endWith(g.closeAsGone(nil))
 		case sessions.NotDecided:
 		}
 		if young := sessions.DrawnFor - time.Since(g.prompt.OpenedAt); young > 0 {
 			if err := sessions.Pause(ctx, young); err != nil {
-				return g.over(g.unseen(err))
+				return g.endWith(g.unseen(err))
 			}
 			continue
 		}
@@ -164,11 +164,11 @@ func (g *answering) next(ctx context.Context) (step, error) {
 			return g.stepOn(&g.now)
 		}
 		if g.marks || errors.Is(err, sessions.ErrInvalid) {
-			return g.over(g.back(err))
+			return g.endWith(g.reopenPrompt(err))
 		}
 		g.marks = true
 	}
-	return g.over(g.back(fmt.Errorf("%w: the screen doesn't stand still, or the way to the answer is too long", sessions.ErrUnavailable)))
+	return g.endWith(g.reopenPrompt(fmt.Errorf("%w: the screen doesn't stand still, or the way to the answer is too long", sessions.ErrUnavailable)))
 }
 
 // stepOn is the step that's due, on the screen that was seen, letter by letter where the dialog
@@ -181,7 +181,7 @@ func (g *answering) stepOn(now *seen) (step, error) {
 		rows = sampleRows(rows)
 	}
 	if len(rows) == 0 {
-		return g.over(g.back(fmt.Errorf("%w: the question can't be told from what stands above it; answer it in the session", sessions.ErrConflict)))
+		return g.endWith(g.reopenPrompt(fmt.Errorf("%w: the question can't be told from what stands above it; answer it in the session", sessions.ErrConflict)))
 	}
 	g.checks.key = strings.Join(g.due.Keys, " ")
 	guard := sessions.Guard{Pane: g.pane.ID, Server: g.pane.Identity, Saw: &now.snap, Rows: rows, Front: now.snap.Front}
@@ -197,25 +197,25 @@ func (g *answering) after(ctx context.Context, _ step, out sessions.Outcome, err
 	g.looks++
 	switch {
 	case err != nil:
-		_, err = g.over(g.failed(err))
+		_, err = g.endWith(g.explainFailure(err))
 		return false, err
 	case out == sessions.Dead:
-		_, err = g.over(sessions.Given{State: sessions.PromptClosed, Reason: "the session's program has ended", Err: sessions.ErrDead})
+		_, err = g.endWith(sessions.Given{State: sessions.PromptClosed, Reason: "the session's program has ended", Err: sessions.ErrDead})
 		return false, err
 	case out != sessions.Done:
 		if err := sessions.Pause(ctx, lookEvery); err != nil {
-			_, err = g.over(g.unseen(err))
+			_, err = g.endWith(g.unseen(err))
 			return false, err
 		}
 		return false, nil
 	}
-	end, over := g.watch(ctx, g.due, &g.now)
+	end, over := g.watchStep(ctx, g.due, &g.now)
 	g.end = end
 	return over, nil
 }
 
-// decide gives the answer without a key, where that's possible.
-func (g *giver) decide(ctx context.Context, d *sessions.Dialog) sessions.Decided {
+// decideWithoutKey gives the answer without a key, where that's possible.
+func (g *giver) decideWithoutKey(ctx context.Context, d *sessions.Dialog) sessions.Decided {
 	decide := g.opt.Decide
 	if decide == nil || g.tall != nil || g.pressed {
 		return sessions.NotDecided
@@ -223,9 +223,9 @@ func (g *giver) decide(ctx context.Context, d *sessions.Dialog) sessions.Decided
 	return decide(ctx, g.desk.ID(), d, *g.prompt.Answer)
 }
 
-// watch waits until the dialog shows a step, or the program had time to; over says that
+// watchStep waits until the dialog shows a step, or the program had time to; over says that
 // this was the end.
-func (g *giver) watch(ctx context.Context, step sessions.DialogStep, before *seen) (end sessions.Given, over bool) {
+func (g *giver) watchStep(ctx context.Context, step sessions.DialogStep, before *seen) (end sessions.Given, over bool) {
 	begin := time.Now()
 	read := begin
 	for since := time.Duration(0); since < reactWithin; since = time.Since(read) {
@@ -247,8 +247,8 @@ func (g *giver) watch(ctx context.Context, step sessions.DialogStep, before *see
 			continue
 		}
 		if step.Last {
-			if g.cameLate(ctx, step, &now) {
-				return g.lost(nil), true
+			if g.takeOutLateKey(ctx, step, &now) {
+				return g.closeAsGone(nil), true
 			}
 			if now.dialog == nil || !now.dialog.Asks(before.dialog) {
 				return g.answeredBy(singleKey(step)), true //nolint:contextcheck // the look for the key outlives the answer
@@ -261,9 +261,9 @@ func (g *giver) watch(ctx context.Context, step sessions.DialogStep, before *see
 		return sessions.Given{State: sessions.PromptAnswered}, true // that the key was pressed is all that's known of it
 	}
 	if step.Last {
-		end = g.back(fmt.Errorf("%w: the answer was given, but the question still stands; look at the session before you answer again", sessions.ErrUnavailable))
+		end = g.reopenPrompt(fmt.Errorf("%w: the answer was given, but the question still stands; look at the session before you answer again", sessions.ErrUnavailable))
 	} else {
-		end = g.back(fmt.Errorf("%w: the session doesn't react to keys; look at it before you answer again", sessions.ErrUnavailable))
+		end = g.reopenPrompt(fmt.Errorf("%w: the session doesn't react to keys; look at it before you answer again", sessions.ErrUnavailable))
 	}
 	return end, true
 }
@@ -292,8 +292,8 @@ func (s *seen) rows() []string {
 	return from[max(0, min(s.dialog.First, len(from))):max(0, min(s.dialog.Last+1, len(from)))]
 }
 
-// stands looks until the dialog is seen, or surely isn't there.
-func (g *giver) stands(ctx context.Context) (seen, error) {
+// awaitDialog looks until the dialog is seen, or surely isn't there.
+func (g *giver) awaitDialog(ctx context.Context) (seen, error) {
 	for looks := 0; ; {
 		now, err := g.see(ctx)
 		switch {
@@ -316,7 +316,7 @@ func (g *giver) stands(ctx context.Context) (seen, error) {
 func (g *giver) see(ctx context.Context) (seen, error) {
 	now, err := g.read(ctx)
 	if err == nil {
-		g.checks.recall(now.dialog)
+		g.checks.recallChecks(now.dialog)
 	}
 	return now, err
 }
@@ -362,8 +362,8 @@ func (h *Hand) seeDialog(ctx context.Context, srv sessions.Server, pane sessions
 	return now, nil
 }
 
-// back opens the prompt again. If something was pressed, the dialog may still go by it.
-func (g *giver) back(err error) sessions.Given {
+// reopenPrompt opens the prompt again. If something was pressed, the dialog may still go by it.
+func (g *giver) reopenPrompt(err error) sessions.Given {
 	out := sessions.Given{State: sessions.PromptOpen, Err: err}
 	if g.pressed {
 		out.Doubt = sessions.ClosedMeantime
@@ -371,8 +371,8 @@ func (g *giver) back(err error) sessions.Given {
 	return out
 }
 
-// lost closes the prompt: another dialog is there, or none.
-func (g *giver) lost(now *sessions.Dialog) sessions.Given {
+// closeAsGone closes the prompt: another dialog is there, or none.
+func (g *giver) closeAsGone(now *sessions.Dialog) sessions.Given {
 	if !g.pressed {
 		return sessions.GoneBefore(now)
 	}
@@ -388,15 +388,15 @@ func (g *giver) unseen(err error) sessions.Given {
 		err = fmt.Errorf("the session couldn't be seen within %s: %w", giveWithin, err)
 	}
 	if g.pressed {
-		return g.back(fmt.Errorf("%w: the answer was begun; look at the session before you answer again: %w", sessions.ErrUnavailable, err))
+		return g.reopenPrompt(fmt.Errorf("%w: the answer was begun; look at the session before you answer again: %w", sessions.ErrUnavailable, err))
 	}
-	return g.back(fmt.Errorf("%w: nothing was answered: %w", sessions.ErrUnavailable, err))
+	return g.reopenPrompt(fmt.Errorf("%w: nothing was answered: %w", sessions.ErrUnavailable, err))
 }
 
-// failed is what comes of a step that tmux didn't do, or not surely.
-func (g *giver) failed(err error) sessions.Given {
+// explainFailure is what comes of a step that tmux didn't do, or not surely.
+func (g *giver) explainFailure(err error) sessions.Given {
 	if errors.Is(err, sessions.ErrUncertain) {
-		return g.back(fmt.Errorf("%w: the connection to tmux was lost while it was answered; look at the session before you answer again: %w", sessions.ErrUnavailable, err))
+		return g.reopenPrompt(fmt.Errorf("%w: the connection to tmux was lost while it was answered; look at the session before you answer again: %w", sessions.ErrUnavailable, err))
 	}
 	return g.unseen(err)
 }
@@ -422,9 +422,9 @@ func singleKey(s sessions.DialogStep) string {
 	return s.Keys[0]
 }
 
-// cameLate reports whether the key of a step stands in the program's input box instead of having
+// takeOutLateKey reports whether the key of a step stands in the program's input box instead of having
 // answered: somebody at the pane had. It's taken away then. now is the look without the question.
-func (g *giver) cameLate(ctx context.Context, step sessions.DialogStep, now *seen) bool {
+func (g *giver) takeOutLateKey(ctx context.Context, step sessions.DialogStep, now *seen) bool {
 	key := singleKey(step)
 	if key == "" || now.dialog != nil || g.opt.Box == nil {
 		return false
@@ -473,7 +473,7 @@ func (h *Hand) lateKey(snap *sessions.Snapshot, key string) lateKeyAt {
 func (h *Hand) takeOut(ctx context.Context, srv sessions.Server, pane sessions.Pane, snap *sessions.Snapshot) {
 	guard := sessions.Guard{Pane: pane.ID, Server: pane.Identity, Saw: snap, Rows: h.opt.Box(h.desk.ID(), snap).Rows, Phrases: absent(h.opt.Phrases, snap), Front: snap.Front}
 	taking := step{srv: srv, guard: guard, keys: []string{"BSpace"}}
-	_, _ = taking.touch(ctx)
+	_, _ = taking.touchPane(ctx)
 }
 
 // takeLateKey looks for a while for the key of an answer in the box, and takes it away there. Who
@@ -522,9 +522,9 @@ type checks struct {
 	checked map[int]bool
 }
 
-// recall adds what was seen before to a look at a list. Where the mark stands somewhere else
+// recallChecks adds what was seen before to a look at a list. Where the mark stands somewhere else
 // than the keys have moved it, somebody at the pane has: what was seen before counts no more.
-func (c *checks) recall(d *sessions.Dialog) {
+func (c *checks) recallChecks(d *sessions.Dialog) {
 	if d == nil || d.Window == nil {
 		return
 	}

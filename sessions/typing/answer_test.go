@@ -46,7 +46,7 @@ func TestWhatWasSeenOfAListCounts(t *testing.T) {
 				}
 				d.Options = append(d.Options, o)
 			}
-			c.recall(d)
+			c.recallChecks(d)
 			for i, o := range d.Options {
 				if o.Hidden == known[i] || !o.Hidden && o.Checked != checked[i] {
 					rt.Fatalf("option %d is %+v, and checked is %v, known %v", i+1, o, checked, known)

@@ -27,8 +27,8 @@ const (
 	blankFor = 5 * time.Second
 )
 
-// box reads the input box of the session's program.
-func (t *typist) box(s *sessions.Snapshot) sessions.Box {
+// readInputBox reads the input box of the session's program.
+func (t *typist) readInputBox(s *sessions.Snapshot) sessions.Box {
 	if t.readBox == nil {
 		return sessions.Box{}
 	}
@@ -89,21 +89,21 @@ func (t *typist) isPartShown(s *sessions.Snapshot, b sessions.Box) bool {
 // errNotShown says that a program has read a text and done something else with it.
 var errNotShown = errors.New("the program has read the text, but it doesn't stand in its input box; Enter was not pressed, look at the session")
 
-// shown waits until the text stands in the program's box, where that can be seen: some
+// awaitShown waits until the text stands in the program's box, where that can be seen: some
 // programs read what's typed while they begin, and show it later, or never. While the box
 // is away, nobody knows: the program draws its screen anew, say.
-func (t *typist) shown(ctx context.Context) error {
+func (t *typist) awaitShown(ctx context.Context) error {
 	if !t.boxed || strings.IndexFunc(t.receipt.Text, unicode.IsLetter) < 0 {
 		return nil
 	}
 	frozen, part, drawn := true, false, t.before.Activity
 	var away time.Time // since when the box isn't on the screen; zero: it is
 	for begin := time.Now(); time.Since(begin) < shownWithin || frozen && time.Since(begin) < frozenWithin; {
-		s, err := t.look(ctx)
+		s, err := t.lookAtPane(ctx)
 		if err != nil {
 			return err
 		}
-		pause, b := lookEvery, t.box(&s)
+		pause, b := lookEvery, t.readInputBox(&s)
 		part = t.isPartShown(&s, b)
 		switch {
 		case part:
@@ -116,8 +116,8 @@ func (t *typist) shown(ctx context.Context) error {
 		default:
 			begin = time.Now() // it takes its time from when the box is back
 			if time.Since(away) >= awayFor {
-				t.release()
-				t.hold(ctx, heldNoBox, sessions.ReceiptTyped, "the program shows something else than its input box; Enter is pressed when the box is back")
+				t.giveKeyboardBack()
+				t.holdBack(ctx, heldNoBox, sessions.ReceiptTyped, "the program shows something else than its input box; Enter is pressed when the box is back")
 				pause = heldEvery
 			}
 		}
@@ -155,17 +155,17 @@ func (h *Hand) mayShow(s *sessions.Snapshot) bool {
 // awayFor is how long a box must be away until it's more than half drawn.
 const awayFor = 500 * time.Millisecond
 
-// left reports whether the text has left the program's box: it's empty, or something
+// hasLeft reports whether the text has left the program's box: it's empty, or something
 // else has taken its place. An Enter may only have taken a completion, which changes the
 // screen too.
-func (t *typist) left(s *sessions.Snapshot) bool {
-	b := t.box(s)
+func (t *typist) hasLeft(s *sessions.Snapshot) bool {
+	b := t.readInputBox(s)
 	t.queued = t.queued || b.Queued
 	if b.Torn || t.size.broken() {
 		t.away, t.empty = time.Time{}, 0
 		return false
 	}
-	if t.without(s, b) {
+	if t.lacksText(s, b) {
 		t.empty++ // a screen that's half drawn may show an old box without its text
 		return t.empty > 1
 	}
@@ -180,10 +180,10 @@ func (t *typist) left(s *sessions.Snapshot) bool {
 	return time.Since(t.away) >= awayFor
 }
 
-// without reports whether a box is there without the text: it's empty, or something else
+// lacksText reports whether a box is there without the text: it's empty, or something else
 // has taken the text's place, where that was seen to stand in it.
-func (t *typist) without(s *sessions.Snapshot, b sessions.Box) bool {
-	return b.Open && (b.Text == "" || t.alone && t.lineState(s) == lineWithout || t.strict && !t.isIn(b) && b.Text != t.box(&t.at).Text)
+func (t *typist) lacksText(s *sessions.Snapshot, b sessions.Box) bool {
+	return b.Open && (b.Text == "" || t.alone && t.lineState(s) == lineWithout || t.strict && !t.isIn(b) && b.Text != t.readInputBox(&t.at).Text)
 }
 
 // submittedHow is what's to be known of a text that was submitted.
@@ -201,10 +201,10 @@ func (t *typist) submittedHow() verdict {
 	return verdict{}
 }
 
-// guard says when something may be typed, and whether a dialog is open instead. Where
+// guardScreen says when something may be typed, and whether a dialog is open instead. Where
 // the program's box is on the screen a dialog's phrase there is only quoted: no program
 // draws both. Then the guard sees to it that the box is still there.
-func (t *typist) guard(s *sessions.Snapshot) (g sessions.Guard, dialog bool) {
+func (t *typist) guardScreen(s *sessions.Snapshot) (g sessions.Guard, dialog bool) {
 	g = sessions.Guard{Pane: t.pane, Server: s.Server, Phrases: t.opt.Phrases, Saw: s, Front: s.Front}
 	if t.opt.Dialog(s.Rows) == "" {
 		return g, false
@@ -213,7 +213,7 @@ func (t *typist) guard(s *sessions.Snapshot) (g sessions.Guard, dialog bool) {
 		g.Rows, g.Phrases = []int{row}, absent(t.opt.Phrases, s)
 		return g, false
 	}
-	b := t.box(s)
+	b := t.readInputBox(s)
 	if !tells(b) {
 		return g, true
 	}
@@ -224,7 +224,7 @@ func (t *typist) guard(s *sessions.Snapshot) (g sessions.Guard, dialog bool) {
 // lineAskedAt is the row of a screen in which the session's program asks for a line, as is
 // known; -1: none is.
 func (h *Hand) lineAskedAt(s *sessions.Snapshot) int {
-	d := h.shown()
+	d := h.shownDialog()
 	row := s.HistorySize + s.CursorY - s.First
 	if d == nil || d.Kind != sessions.PromptLine || row < 0 || row >= len(s.Rows) || !strings.HasPrefix(strings.TrimSpace(s.Rows[row]), d.Title) {
 		return -1
@@ -235,7 +235,7 @@ func (h *Hand) lineAskedAt(s *sessions.Snapshot) int {
 // asksWith reports whether a session's program asks for a line with a row, behind which
 // nothing stands yet.
 func (h *Hand) asksWith(row string) bool {
-	d := h.shown()
+	d := h.shownDialog()
 	return d != nil && d.Kind == sessions.PromptLine && strings.TrimSpace(row) == d.Title
 }
 
@@ -250,11 +250,11 @@ func absent(phrases []string, s *sessions.Snapshot) (out []string) {
 	return out
 }
 
-// ownPhrases is guard for a program whose box isn't known, where the only phrases on the
+// guardOwnPhrases is guardScreen for a program whose box isn't known, where the only phrases on the
 // screen are those of the text that was just pasted there: none stood there before.
-func (t *typist) ownPhrases(s *sessions.Snapshot) (g sessions.Guard, dialog bool) {
+func (t *typist) guardOwnPhrases(s *sessions.Snapshot) (g sessions.Guard, dialog bool) {
 	g = sessions.Guard{Pane: t.pane, Server: s.Server, Saw: s, Front: s.Front}
-	if t.boxed || t.box(s).Known || t.opt.Dialogs.Read(t.id(), s, nil) != nil {
+	if t.boxed || t.readInputBox(s).Known || t.opt.Dialogs.Read(t.id(), s, nil) != nil {
 		return g, true
 	}
 	if !t.onlyOwn(s.Rows) {
@@ -264,11 +264,11 @@ func (t *typist) ownPhrases(s *sessions.Snapshot) (g sessions.Guard, dialog bool
 	return g, false
 }
 
-// covered reports whether a dialog has taken the box's place before it was seen whether
+// isCovered reports whether a dialog has taken the box's place before it was seen whether
 // the text had left the box: it may have come while the text stood there still. A text
 // that stands on the screen as often as with the box was submitted.
-func (t *typist) covered(before, now *sessions.Snapshot) bool {
-	if t.box(now).Open || t.opt.Dialog(now.Rows) == "" {
+func (t *typist) isCovered(before, now *sessions.Snapshot) bool {
+	if t.readInputBox(now).Open || t.opt.Dialog(now.Rows) == "" {
 		return false
 	}
 	text := sessions.Letters(t.receipt.Text)
@@ -284,20 +284,20 @@ var errTakenAway = errors.New("it was typed, but is no longer in the session's i
 // errEmptied says that the program has emptied its box behind a dialog: the text is to be typed again.
 var errEmptied = errors.New("the program has emptied its input box behind a dialog")
 
-// emptied is why a text doesn't stand in its box behind a dialog that opened before Enter. Some
+// explainEmptied is why a text doesn't stand in its box behind a dialog that opened before Enter. Some
 // programs draw the box before they ask something as they start, and begin anew when that's answered:
 // Gemini CLI asks so whether it may trust the folder. Where the program had just begun, no Enter was pressed, the box stays empty,
 // and nothing of the text is seen anywhere, it's typed again, once.
-func (t *typist) emptied(ctx context.Context) error {
+func (t *typist) explainEmptied(ctx context.Context) error {
 	if t.entered || t.again || !t.early || sessions.Letters(t.receipt.Text) == "" {
 		return errTakenAway
 	}
 	for began, since := time.Now(), time.Now(); time.Since(since) < emptyFor; {
-		s, err := t.look(ctx)
+		s, err := t.lookAtPane(ctx)
 		if err != nil {
 			return err
 		}
-		b := t.box(&s)
+		b := t.readInputBox(&s)
 		switch {
 		case b.Text != "", t.isHeardOf(&t.before, &s), time.Since(began) > readyWithin:
 			return errTakenAway
@@ -317,10 +317,10 @@ const emptyFor = 2 * time.Second
 // coveredBytes is how much of a text is looked for: more may be cut.
 const coveredBytes = 40
 
-// uncover waits while a dialog is there. Somebody may answer it.
-func (t *typist) uncover(ctx context.Context) error {
-	t.release()
-	t.hold(ctx, heldByDialog, sessions.ReceiptTyped, "a dialog has opened; whether the text was submitted shows when it has closed")
+// awaitUncovered waits while a dialog is there. Somebody may answer it.
+func (t *typist) awaitUncovered(ctx context.Context) error {
+	t.giveKeyboardBack()
+	t.holdBack(ctx, heldByDialog, sessions.ReceiptTyped, "a dialog has opened; whether the text was submitted shows when it has closed")
 	return t.wait(ctx, heldEvery)
 }
 
@@ -337,17 +337,17 @@ var lostAtStart = unverified("the text has left the input box, but the program h
 // else was seen. A program may have refused it, and somebody at the pane taken it away.
 var leftLate = unverified("the text has left the input box, but long after Enter was pressed, and the program shows nothing else of it; somebody at the pane may have taken it away")
 
-// confirm waits, where the text is the first that this run of the program takes, or it was
+// confirmTaken waits, where the text is the first that this run of the program takes, or it was
 // taken late, until something of it is seen elsewhere than in its box. It returns what's to
 // be known of it.
-func (t *typist) confirm(ctx context.Context, before *sessions.Snapshot) (verdict, error) {
+func (t *typist) confirmTaken(ctx context.Context, before *sessions.Snapshot) (verdict, error) {
 	first := t.isFirst(before)
 	if !first && !t.late || t.ended || t.strict {
 		return verdict{}, nil
 	}
 	stands := lineWithout
 	for began := time.Now(); time.Since(began) < lateWithin; {
-		s, err := t.look(ctx)
+		s, err := t.lookAtPane(ctx)
 		if err != nil {
 			return verdict{}, err
 		}
@@ -379,7 +379,7 @@ func (t *typist) confirm(ctx context.Context, before *sessions.Snapshot) (verdic
 // input box, or it may still be starting. A command of the program's own may show nothing,
 // and there's nothing to be seen of a text without letters.
 func (t *typist) isFirst(s *sessions.Snapshot) bool {
-	if b := t.box(s); !b.Known || b.Shell || strings.HasPrefix(t.receipt.Text, "/") || sessions.Letters(t.receipt.Text) == "" {
+	if b := t.readInputBox(s); !b.Known || b.Shell || strings.HasPrefix(t.receipt.Text, "/") || sessions.Letters(t.receipt.Text) == "" {
 		return false
 	}
 	t.mu.Lock()
@@ -391,13 +391,13 @@ func (t *typist) isFirst(s *sessions.Snapshot) bool {
 // text until it has time, or has begun to work since Enter was pressed. The last two may be
 // others' texts where this one was taken late.
 func (t *typist) isHeardOf(before, now *sessions.Snapshot) bool {
-	if t.isProved() || !t.late && (t.queued || t.box(now).Queued || t.desk.TurnBeganSince(before.At)) {
+	if t.isProved() || !t.late && (t.queued || t.readInputBox(now).Queued || t.desk.TurnBeganSince(before.At)) {
 		return true
 	}
 	text := sessions.Letters(t.receipt.Text)
 	text = text[:min(len(text), coveredBytes)]
 	count := func(rows []string) int { return strings.Count(sessions.Letters(strings.Join(rows, "")), text) }
-	b := t.box(now)
+	b := t.readInputBox(now)
 	n := count(now.Rows) - count([]string{b.Text})
 	return n > 0 && n >= count(before.Rows)
 }

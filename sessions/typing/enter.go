@@ -21,8 +21,8 @@ const (
 	frozenWithin = 30 * time.Second
 )
 
-// enter presses Enter and looks whether the screen took it; once more at most.
-func (t *typist) enter(ctx context.Context) error { return run(ctx, &entering{typist: t}) }
+// pressEnter presses Enter and looks whether the screen took it; once more at most.
+func (t *typist) pressEnter(ctx context.Context) error { return run(ctx, &entering{typist: t}) }
 
 // entering is the Enter behind a text.
 type entering struct {
@@ -47,19 +47,19 @@ func (t *entering) next(ctx context.Context) (step, error) {
 	}
 	err := t.standsAlone(ctx)
 	if t.held && errors.Is(err, errTakenAway) {
-		err = t.emptied(ctx)
+		err = t.explainEmptied(ctx)
 	}
 	if err != nil {
 		return step{}, err
 	}
 	for t.held = false; ; {
-		if err := t.take(ctx); err != nil {
+		if err := t.takeKeyboard(ctx); err != nil {
 			return step{}, err
 		}
 		if t.markPressed(ctx) {
 			break
 		}
-		t.release()
+		t.giveKeyboardBack()
 		if err := t.wait(ctx, heldEvery); err != nil { // the disk is full, say
 			return step{}, err
 		}
@@ -100,9 +100,9 @@ func (t *entering) after(ctx context.Context, _ step, out sessions.Outcome, err 
 		t.stirred++
 		return false, t.wait(ctx, lookEvery)
 	}
-	t.release()
+	t.giveKeyboardBack()
 	if out == sessions.Moved {
-		t.hold(ctx, heldElse, sessions.ReceiptTyped, "the screen doesn't stand still; Enter is pressed when it does")
+		t.holdBack(ctx, heldElse, sessions.ReceiptTyped, "the screen doesn't stand still; Enter is pressed when it does")
 	} else {
 		t.holdForDialog(ctx, &t.at, sessions.ReceiptTyped)
 	}
@@ -110,8 +110,8 @@ func (t *entering) after(ctx context.Context, _ step, out sessions.Outcome, err 
 		return false, err
 	}
 	t.held = true
-	if err = t.shown(ctx); errors.Is(err, errNotShown) {
-		err = t.emptied(ctx)
+	if err = t.awaitShown(ctx); errors.Is(err, errNotShown) {
+		err = t.explainEmptied(ctx)
 	}
 	return false, err
 }
@@ -121,7 +121,7 @@ func (t *entering) after(ctx context.Context, _ step, out sessions.Outcome, err 
 // and narrow is the guard.
 func (t *entering) decideNarrow(ctx context.Context) sessions.Outcome {
 	var err error
-	if t.at, err = t.look(ctx); err != nil {
+	if t.at, err = t.lookAtPane(ctx); err != nil {
 		t.at = sessions.Snapshot{}
 		return sessions.Held // nothing was pressed; the next look tells
 	}
@@ -129,7 +129,7 @@ func (t *entering) decideNarrow(ctx context.Context) sessions.Outcome {
 	t.takeAhead()
 	g, out := t.enterGuard(&t.at)
 	failed := sessions.ErrOtherScreen
-	if out == sessions.Done && t.ahead != nil && !t.set(ctx, sessions.ReceiptTyped, "") { // who sent it anyway is on the disk first
+	if out == sessions.Done && t.ahead != nil && !t.setState(ctx, sessions.ReceiptTyped, "") { // who sent it anyway is on the disk first
 		out, failed = sessions.Held, errNotStored
 	}
 	if out == sessions.Done {
@@ -161,14 +161,14 @@ func (t *entering) seeEnter(ctx context.Context) error {
 		t.shell = false
 	}
 	if t.term.Canonical {
-		return t.line(ctx)
+		return t.awaitLineRead(ctx)
 	}
-	took, err := t.took(ctx, t.at, t.pressed == enters)
+	took, err := t.awaitEffect(ctx, t.at, t.pressed == enters)
 	if err != nil {
 		return err
 	}
 	if took {
-		return t.submitted(ctx)
+		return t.endSubmitted(ctx)
 	}
 	if !t.echoed {
 		t.setSubmitted(ctx, unverified("the program doesn't show what is typed"))
@@ -197,9 +197,9 @@ var errNothingChanged = errors.New("the program has taken the text in, but two E
 
 var errNotTaken = errors.New("the text is in the session's input box, but two Enters didn't submit it")
 
-// submitted says that the text was submitted, and what's to be known of that.
-func (t *typist) submitted(ctx context.Context) error {
-	unsure, err := t.confirm(ctx, &t.at)
+// endSubmitted says that the text was submitted, and what's to be known of that.
+func (t *typist) endSubmitted(ctx context.Context) error {
+	unsure, err := t.confirmTaken(ctx, &t.at)
 	if err != nil {
 		return err
 	}
@@ -211,13 +211,13 @@ func (t *typist) submitted(ctx context.Context) error {
 // have been its last input, or have ended it first.
 var endedWithIt = unverified("the program has ended since")
 
-// line waits until the program has read the line that the kernel made. One that takes
+// awaitLineRead waits until the program has read the line that the kernel made. One that takes
 // the terminal over first gets it as mere text: for a shell that's the same, and a
 // program with an input box takes it as a text with a line break.
-func (t *typist) line(ctx context.Context) error {
+func (t *typist) awaitLineRead(ctx context.Context) error {
 	waited := false
 	for begin := time.Now(); time.Since(begin) < reactWithin; {
-		s, err := t.look(ctx)
+		s, err := t.lookAtPane(ctx)
 		switch {
 		case errors.Is(err, sessions.ErrEnded), errors.Is(err, sessions.ErrUnknown):
 			t.setSubmitted(ctx, endedWithIt)
@@ -227,7 +227,7 @@ func (t *typist) line(ctx context.Context) error {
 		case t.term.Canonical && t.term.Unread == 0, !t.term.Canonical && !waited:
 			t.setSubmitted(ctx, verdict{})
 			return errDone
-		case !t.term.Canonical && t.box(&s).Known && !t.box(&s).Shell:
+		case !t.term.Canonical && t.readInputBox(&s).Known && !t.readInputBox(&s).Shell:
 			return errors.New("the program was just starting, and may have taken the text without its Enter; look at the session before you send it again")
 		}
 		waited = true
@@ -242,37 +242,37 @@ func (t *typist) line(ctx context.Context) error {
 // enterGuard says when Enter may be pressed on a screen with a dialog's phrase: Done;
 // Moved has it looked at again at once.
 func (t *typist) enterGuard(s *sessions.Snapshot) (sessions.Guard, sessions.Outcome) {
-	g, dialog := t.guard(s)
+	g, dialog := t.guardScreen(s)
 	if dialog {
-		g, dialog = t.ownPhrases(s)
+		g, dialog = t.guardOwnPhrases(s)
 	}
 	switch {
 	case !dialog && len(g.Rows) == 0 && len(g.Phrases) == len(t.opt.Phrases):
 		return g, sessions.Held // the phrase has just gone
 	case !dialog:
 		return g, sessions.Done
-	case t.asCleared(s) && t.restless(s):
+	case t.asCleared(s) && t.isRestless(s):
 		return g, sessions.Moved
 	case t.asCleared(s):
-		return t.still(s), sessions.Done
+		return t.guardStillness(s), sessions.Done
 	}
-	if g, ok := t.anyway(s); ok {
+	if g, ok := t.guardAsSeen(s); ok {
 		return g, sessions.Done
 	}
 	return g, sessions.Held
 }
 
-// took reports whether the program took Enter: the screen changed after it, or the agent
+// awaitEffect reports whether the program took Enter: the screen changed after it, or the agent
 // says so. The time for it runs from when the program has read the key. last: it won't be
 // pressed again.
-func (t *typist) took(ctx context.Context, before sessions.Snapshot, last bool) (bool, error) {
+func (t *typist) awaitEffect(ctx context.Context, before sessions.Snapshot, last bool) (bool, error) {
 	e := effect{before: before, sizes: t.size.count, last: last, read: time.Now(), frozen: true}
 	begin := e.read
 	for time.Since(e.read) < t.effectWithin(&e) {
 		if err := t.wait(ctx, lookEvery); err != nil {
 			return false, err
 		}
-		s, err := t.look(ctx)
+		s, err := t.lookAtPane(ctx)
 		if errors.Is(err, sessions.ErrEnded) || errors.Is(err, sessions.ErrUnknown) {
 			t.ended = true
 			return true, nil
@@ -280,7 +280,7 @@ func (t *typist) took(ctx context.Context, before sessions.Snapshot, last bool) 
 		if err != nil {
 			return false, err
 		}
-		took, err := t.seeEffect(ctx, &e, &s)
+		took, err := t.takeInEffect(ctx, &e, &s)
 		if took || err != nil {
 			t.late = t.boxed && time.Since(begin) > reactWithin
 			return took, err
@@ -314,8 +314,8 @@ func (t *typist) effectWithin(e *effect) time.Duration {
 	return lateWithin
 }
 
-// seeEffect works in one look behind Enter, and reports whether the program took that.
-func (t *typist) seeEffect(ctx context.Context, e *effect, s *sessions.Snapshot) (bool, error) {
+// takeInEffect works in one look behind Enter, and reports whether the program took that.
+func (t *typist) takeInEffect(ctx context.Context, e *effect, s *sessions.Snapshot) (bool, error) {
 	if t.wasEnded(s) {
 		t.ended = true
 		return true, nil
@@ -334,18 +334,18 @@ func (t *typist) seeEffect(ctx context.Context, e *effect, s *sessions.Snapshot)
 		return changed || t.term.Canonical, nil
 	case !t.boxed:
 		return changed || t.term.Canonical, nil
-	case t.covered(&e.before, s):
+	case t.isCovered(&e.before, s):
 		e.read, t.away, t.empty = time.Now(), time.Time{}, 0
-		return false, t.uncover(ctx)
+		return false, t.awaitUncovered(ctx)
 	case !changed:
 		return false, nil
 	}
-	return t.left(s), nil
+	return t.hasLeft(s), nil
 }
 
 // sameBox reports whether the input box has the same in it, and the cursor in the same column.
 func (t *typist) sameBox(before, s *sessions.Snapshot) bool {
-	was, now := t.box(before), t.box(s)
+	was, now := t.readInputBox(before), t.readInputBox(s)
 	return was.Open && now.Open && was.Text == now.Text && before.CursorX == s.CursorX
 }
 
@@ -376,7 +376,7 @@ func (t *typist) standsAlone(ctx context.Context) error {
 	var away time.Time // since when the box isn't on the screen; zero: it is
 	for gone, torn := 0, 0; ; {
 		var err error
-		if t.at, err = t.look(ctx); err != nil {
+		if t.at, err = t.lookAtPane(ctx); err != nil {
 			return err
 		}
 		if err := t.checkReach(ctx, &t.at); err != nil {
@@ -386,7 +386,7 @@ func (t *typist) standsAlone(ctx context.Context) error {
 		if t.isTorn(&t.at) {
 			if torn++; torn > tornLooks {
 				t.before = t.at
-				return t.wipe(ctx, errTorn)
+				return t.wipeText(ctx, errTorn)
 			}
 			if err := t.wait(ctx, lookEvery); err != nil {
 				return err
@@ -400,7 +400,7 @@ func (t *typist) standsAlone(ctx context.Context) error {
 		if b.Open {
 			away = time.Time{}
 		}
-		without := t.without(&t.at, b)
+		without := t.lacksText(&t.at, b)
 		if !without {
 			gone = 0
 		}
@@ -410,8 +410,8 @@ func (t *typist) standsAlone(ctx context.Context) error {
 		case !b.Open && away.IsZero():
 			away = time.Now()
 		case !b.Open && time.Since(away) >= awayFor:
-			t.release()
-			t.hold(ctx, heldNoBox, sessions.ReceiptTyped, "the program shows something else than its input box; Enter is pressed when the box is back")
+			t.giveKeyboardBack()
+			t.holdBack(ctx, heldNoBox, sessions.ReceiptTyped, "the program shows something else than its input box; Enter is pressed when the box is back")
 			pause = heldEvery
 		case !b.Open:
 		case without && t.size.broken():
@@ -422,15 +422,15 @@ func (t *typist) standsAlone(ctx context.Context) error {
 			}
 		case t.strict && t.alone && !t.isIn(b): // something else has its place
 			return errTakenAway
-		case t.joined(b), t.beside && !t.onlyOwnIn(b), !t.isIn(b) && t.strict:
+		case t.hasMoreBeside(b), t.beside && !t.onlyOwnIn(b), !t.isIn(b) && t.strict:
 			t.beside = true
-			t.release()
-			t.hold(ctx, heldBeside, sessions.ReceiptTyped, "somebody at the pane has typed something beside it; Enter is pressed when that was taken away")
+			t.giveKeyboardBack()
+			t.holdBack(ctx, heldBeside, sessions.ReceiptTyped, "somebody at the pane has typed something beside it; Enter is pressed when that was taken away")
 			pause = heldEvery
 		case t.strict || t.keys != nil:
 			return nil
 		default:
-			if err := t.take(ctx); err != nil {
+			if err := t.takeKeyboard(ctx); err != nil {
 				return err
 			}
 		}
@@ -449,10 +449,10 @@ const tornLooks = 5
 var errTorn = errors.New("its beginning went to something that opened as it was typed, a question perhaps; the rest was not submitted")
 
 // isTorn reports whether only the end of the text has come to stand in an agent's box. That
-// box has one row: of a text of several some programs show the last ones. A sign that the
+// readInputBox has one row: of a text of several some programs show the last ones. A sign that the
 // text begins with may have changed what the box is for.
 func (t *typist) isTorn(s *sessions.Snapshot) bool {
-	b, own := t.box(s), withoutSpace(t.receipt.Text)
+	b, own := t.readInputBox(s), withoutSpace(t.receipt.Text)
 	if !t.boxed || t.whole || !b.Open || b.Shell || b.Text == "" || strings.Contains(b.Text, "\n") {
 		return false
 	}
@@ -468,13 +468,13 @@ func (t *typist) isIn(b sessions.Box) bool {
 
 // onlyOwnIn reports whether all of the text is seen in its box, and nothing else.
 func (t *typist) onlyOwnIn(b sessions.Box) bool {
-	return !t.joined(b) && places(t.receipt.Text, b.Text) != nil
+	return !t.hasMoreBeside(b) && places(t.receipt.Text, b.Text) != nil
 }
 
 // lineOrBox reads the box, or the row before the cursor where the program's box isn't
 // known, but the text was seen to stand in that row.
 func (t *typist) lineOrBox(s *sessions.Snapshot) sessions.Box {
-	b := t.box(s)
+	b := t.readInputBox(s)
 	if b.Known || !t.inRow {
 		return b
 	}
@@ -490,8 +490,8 @@ func (t *typist) lineOrBox(s *sessions.Snapshot) sessions.Box {
 // lastLine is the last line of a text.
 func lastLine(text string) string { return text[strings.LastIndexByte(text, '\n')+1:] }
 
-// joined reports whether there's something beside the text in its box.
-func (t *typist) joined(b sessions.Box) bool {
+// hasMoreBeside reports whether there's something beside the text in its box.
+func (t *typist) hasMoreBeside(b sessions.Box) bool {
 	around := places(t.receipt.Text, b.Text)
 	return around != nil && (around[0] != "" || around[1] != "" && !completes(t.receipt.Text))
 }
@@ -500,7 +500,7 @@ func (t *typist) joined(b sessions.Box) bool {
 // a program whose box isn't known: then what else stands there is somebody's. The box had
 // nothing in it before.
 func (t *typist) noteAlone(s *sessions.Snapshot) {
-	b := t.box(s)
+	b := t.readInputBox(s)
 	if before, _ := aroundCursor(s); !b.Known && strings.TrimSpace(lastLine(t.receipt.Text)) != "" && strings.Contains(before, lastLine(t.receipt.Text)) {
 		t.alone, t.inRow = true, true
 		return
@@ -527,7 +527,7 @@ const textRows = 16
 func (t *typist) keepRows(g *sessions.Guard) {
 	s := &t.at
 	g.Saw = s
-	box := t.box(s)
+	box := t.readInputBox(s)
 	if !tells(box) {
 		return
 	}

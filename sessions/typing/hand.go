@@ -70,8 +70,8 @@ func (h *Hand) id() sessions.ID {
 	return h.desk.ID()
 }
 
-// shown is the dialog on the session's screen, as the poller told last; nil: none, or nobody has told.
-func (h *Hand) shown() *sessions.Dialog {
+// shownDialog is the dialog on the session's screen, as the poller told last; nil: none, or nobody has told.
+func (h *Hand) shownDialog() *sessions.Dialog {
 	if h.desk == nil {
 		return nil
 	}
@@ -88,6 +88,6 @@ func (h *Hand) noteTyped(text string) {
 
 // asksUnread reports whether the session's screen shows a dialog that nobody knows.
 func (h *Hand) asksUnread() bool {
-	d := h.shown()
+	d := h.shownDialog()
 	return d != nil && d.Kind == sessions.PromptUnread
 }

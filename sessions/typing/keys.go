@@ -65,7 +65,7 @@ func refuses(keys []string) bool {
 // the person has seen stands there, if it's theirs to answer.
 func (h *Hand) keysGuard(snap *sessions.Snapshot, p sessions.KeyPress) (sessions.Guard, error) {
 	t := &typist{Hand: h, pane: snap.Pane}
-	g, open := t.guard(snap)
+	g, open := t.guardScreen(snap)
 	d := h.opt.Dialogs.Read(h.desk.ID(), snap, nil)
 	if !open && d == nil {
 		g.Saw, g.Front = nil, "" // a spinner, or what's printed, changes nothing

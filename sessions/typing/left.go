@@ -32,12 +32,12 @@ func (t *personal) takeUp(ctx context.Context) error {
 	}
 	switch {
 	case stands == lineHasIt && !t.receipt.Submit:
-		t.set(ctx, sessions.ReceiptTyped, "")
+		t.setState(ctx, sessions.ReceiptTyped, "")
 		return errDone
 	case stands == lineHasIt && time.Since(t.receipt.UpdatedAt) > freshFor:
-		return t.wipe(ctx, errors.New("panebridge stopped before it had pressed Enter, and that was long ago"))
+		return t.wipeText(ctx, errors.New("panebridge stopped before it had pressed Enter, and that was long ago"))
 	case stands == lineHasIt:
-		t.boxed = t.box(&t.before).Open
+		t.boxed = t.readInputBox(&t.before).Open
 		t.front, t.into, t.alone, t.echoed = t.before.Front, t.frontOf(&t.before), t.boxed, true
 		return nil
 	case stands == lineHasMore && t.receipt.Pressed:
@@ -46,7 +46,7 @@ func (t *personal) takeUp(ctx context.Context) error {
 		return errors.New("panebridge stopped before it had pressed Enter, and something stands beside it in the session's input line; look at the session")
 	case !t.receipt.Pressed && stands == lineHidden:
 		return errors.New("panebridge stopped before it had pressed Enter, and the session's input line can't be read: the text may stand there; look at the session")
-	case t.receipt.Pressed && (stands == lineHidden || !t.box(&t.before).Known):
+	case t.receipt.Pressed && (stands == lineHidden || !t.readInputBox(&t.before).Known):
 		return errors.New("panebridge was stopped before it saw whether the text was submitted, and nobody knows; look at the session before you send it again")
 	case t.receipt.Pressed:
 		t.setSubmitted(ctx, unverified("panebridge was stopped before it saw the text taken; it isn't in the input line any more"))
@@ -72,11 +72,11 @@ func (t *typist) whereItStands(ctx context.Context) (lineState, error) {
 	var first *sessions.Snapshot
 	var since, hidden time.Time
 	for began := time.Now(); ; {
-		if err := t.take(ctx); err != nil {
+		if err := t.takeKeyboard(ctx); err != nil {
 			return lineHidden, err
 		}
 		var err error
-		if t.before, err = t.look(ctx); err != nil {
+		if t.before, err = t.lookAtPane(ctx); err != nil {
 			return lineHidden, err
 		}
 		if err := t.checkReach(ctx, &t.before); err != nil {
@@ -93,8 +93,8 @@ func (t *typist) whereItStands(ctx context.Context) (lineState, error) {
 			since = time.Time{}
 		case now == lineHidden && t.opt.Dialog(t.before.Rows) != "":
 			hidden = time.Time{}
-			t.release()
-			t.hold(ctx, heldByDialog, sessions.ReceiptTyped, "panebridge was stopped while it was being typed, and a dialog is open; whether it was submitted shows when it has closed")
+			t.giveKeyboardBack()
+			t.holdBack(ctx, heldByDialog, sessions.ReceiptTyped, "panebridge was stopped while it was being typed, and a dialog is open; whether it was submitted shows when it has closed")
 			pause = heldEvery
 		case now == lineHidden:
 			if hidden.IsZero() {
@@ -127,7 +127,7 @@ func (t *typist) showsWithin(first *sessions.Snapshot) time.Duration {
 
 // lineState reads the line once.
 func (t *typist) lineState(s *sessions.Snapshot) lineState {
-	b, own := t.box(s), withoutSpace(t.receipt.Text)
+	b, own := t.readInputBox(s), withoutSpace(t.receipt.Text)
 	switch {
 	case b.Known && !b.Open:
 		return lineHidden
@@ -170,7 +170,7 @@ var errOtherFront = errors.New("it was typed, but Enter wasn't pressed")
 // pasted into. The program may only have another name by now.
 func (t *typist) checkFront(ctx context.Context) error {
 	var err error
-	if t.at, err = t.look(ctx); err != nil {
+	if t.at, err = t.lookAtPane(ctx); err != nil {
 		return err
 	}
 	if err := t.checkReach(ctx, &t.at); err != nil {
@@ -187,7 +187,7 @@ func (t *typist) checkReach(ctx context.Context, s *sessions.Snapshot) error {
 		if err := t.waitForOthers(ctx, heldByFront, lookEvery); err != nil {
 			return err
 		}
-		snap, err := t.look(ctx)
+		snap, err := t.lookAtPane(ctx)
 		if err != nil {
 			return err
 		}
@@ -198,7 +198,7 @@ func (t *typist) checkReach(ctx context.Context, s *sessions.Snapshot) error {
 		if err := t.wait(ctx, lookEvery); err != nil {
 			return err
 		}
-		snap, err := t.look(ctx)
+		snap, err := t.lookAtPane(ctx)
 		if err != nil {
 			return err
 		}
@@ -217,12 +217,12 @@ func (t *typist) checkReach(ctx context.Context, s *sessions.Snapshot) error {
 		return gone
 	}
 	for began := time.Now(); time.Since(began) < settleFor; { // what wasn't read comes to the shell now
-		snap, err := t.look(ctx)
+		snap, err := t.lookAtPane(ctx)
 		if err != nil {
 			return gone
 		}
 		if t.before = snap; t.lineState(&snap) == lineHasIt && t.term.Unread == 0 {
-			return t.wipe(ctx, gone)
+			return t.wipeText(ctx, gone)
 		}
 		if sessions.Pause(ctx, lookEvery) != nil {
 			return gone
@@ -250,13 +250,13 @@ func (t *typist) checkRun(ctx context.Context, s *sessions.Snapshot) error {
 			t.into = t.frontOf(s)
 			return nil
 		}
-		if opened.IsZero() && t.box(s).Open {
+		if opened.IsZero() && t.readInputBox(s).Open {
 			opened = time.Now()
 		}
 		if err := t.wait(ctx, lookEvery); err != nil {
 			return err
 		}
-		snap, err := t.look(ctx)
+		snap, err := t.lookAtPane(ctx)
 		if err != nil {
 			return err
 		}
@@ -275,9 +275,9 @@ func (t *typist) runsLine(front sessions.Program) bool {
 		strings.Contains(t.receipt.Text, "\n") && !front.Started.Before(t.receipt.CreatedAt)
 }
 
-// wipe takes the text out of the line that it stands in alone, and returns why with what
+// wipeText takes the text out of the line that it stands in alone, and returns why with what
 // came of that.
-func (t *typist) wipe(ctx context.Context, why error) error {
+func (t *typist) wipeText(ctx context.Context, why error) error {
 	hand, cancel := inHand(ctx)
 	defer cancel()
 	return fmt.Errorf("%w; %w", why, run(hand, &wiping{typist: t}))
@@ -319,7 +319,7 @@ func (t *wiping) after(ctx context.Context, did step, out sessions.Outcome, err 
 		if sessions.Pause(ctx, lookEvery) != nil {
 			return false, errWipeUnseen
 		}
-		if t.before, err = t.look(ctx); err != nil {
+		if t.before, err = t.lookAtPane(ctx); err != nil {
 			return false, errWipeUnseen
 		}
 		if out != sessions.Done || t.term.Unread == 0 && !sameScreen(did.guard.Saw, &t.before) {
@@ -335,7 +335,7 @@ func (t *wiping) after(ctx context.Context, did step, out sessions.Outcome, err 
 // endsWithOwn reports whether all that stands in the line is the text, or its beginning:
 // what's left of it while it's taken away. Of one that lost its beginning it's the end.
 func (t *typist) endsWithOwn(s *sessions.Snapshot) bool {
-	b := t.box(s)
+	b := t.readInputBox(s)
 	if !b.Known {
 		return t.lineState(s) == lineHasIt
 	}
@@ -348,7 +348,7 @@ func (t *typist) wipeKeys(s *sessions.Snapshot) []string {
 	switch {
 	case t.term.Canonical:
 		return []string{"C-u"}
-	case strings.Contains(t.box(s).Text, "\n"):
+	case strings.Contains(t.readInputBox(s).Text, "\n"):
 		return []string{"C-e", "C-u", "BSpace"}
 	}
 	return []string{"C-e", "C-u"}

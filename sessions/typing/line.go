@@ -26,7 +26,7 @@ var asks = regexp.MustCompile(`(?:[:?>$#%\])}»❯›➜…|│┃~]|\.\.\.)\s*$
 // end with other signs.
 var asksLine = regexp.MustCompile(`[:?\])…]\s*$`) //nolint:gochecknoglobals // a constant
 
-// rowObstacle is obstacle for a program whose input box isn't known: what stands before
+// rowObstacle is findObstacle for a program whose input box isn't known: what stands before
 // the cursor tells whether somebody has begun to write.
 func (t *personal) rowObstacle(s *sessions.Snapshot) obstacle {
 	before, _ := aroundCursor(s)
@@ -50,7 +50,7 @@ func (t *personal) rowObstacle(s *sessions.Snapshot) obstacle {
 	return obstacle{}
 }
 
-// promptObstacle is obstacle for a shell that shows no prompt that's known.
+// promptObstacle is findObstacle for a shell that shows no prompt that's known.
 func (t *personal) promptObstacle(s *sessions.Snapshot) obstacle {
 	before, behind := aroundCursor(s)
 	if strings.TrimSpace(before+behind) == "" {
@@ -91,7 +91,7 @@ func (t *personal) atBare(s *sessions.Snapshot) bool {
 }
 
 // beganCommand reports whether the command that a shell's line goes on with is what was
-// submitted last from here: a here-document, say.
+// endSubmitted last from here: a here-document, say.
 func (h *Hand) beganCommand(unfinished string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -161,7 +161,7 @@ func withoutDigits(s string) string {
 // though it can't be seen here that nothing is in its way.
 func (t *personal) pastObstacle(o obstacle) bool {
 	s := &t.before
-	if !o.unsure || t.ahead == nil || t.ahead.Revival != "" || t.print(s) != t.ahead.Quoted || t.restless(s) {
+	if !o.unsure || t.ahead == nil || t.ahead.Revival != "" || t.printScreen(s) != t.ahead.Quoted || t.isRestless(s) {
 		return false
 	}
 	t.by = t.ahead.By
@@ -174,14 +174,14 @@ func (t *personal) pastObstacle(o obstacle) bool {
 // once the screen stands still.
 func (t *personal) holdForObstacle(ctx context.Context, o obstacle) {
 	s := &t.before
-	now := t.print(s)
-	stands := o.unsure && now == t.stood && !t.restless(s) && t.asked.Unix()-s.Activity >= stillSeconds
+	now := t.printScreen(s)
+	stands := o.unsure && now == t.stood && !t.isRestless(s) && t.asked.Unix()-s.Activity >= stillSeconds
 	t.stood = now
 	if !stands {
-		t.hold(ctx, heldElse, o.state, o.why)
+		t.holdBack(ctx, heldElse, o.state, o.why)
 		return
 	}
-	t.holdAs(ctx, heldElse, o.state, o.why, now)
+	t.holdBackAs(ctx, heldElse, o.state, o.why, now)
 }
 
 // What somebody types while a command runs is echoed where the cursor stands then, and

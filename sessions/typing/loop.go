@@ -49,15 +49,15 @@ func run(ctx context.Context, w work) error {
 		if err != nil {
 			return err
 		}
-		out, err := s.touch(ctx)
+		out, err := s.touchPane(ctx)
 		if done, err := w.after(ctx, s, out, err); done || err != nil {
 			return err
 		}
 	}
 }
 
-// touch does the step. What has begun is carried through: what came of it has to be known.
-func (s *step) touch(ctx context.Context) (sessions.Outcome, error) {
+// touchPane does the step. What has begun is carried through: what came of it has to be known.
+func (s *step) touchPane(ctx context.Context) (sessions.Outcome, error) {
 	ctx = context.WithoutCancel(ctx)
 	switch {
 	case s.text != "":

@@ -17,7 +17,7 @@ const previewWithin = 30 * time.Second
 // TypePreview types a preview into the session's pane.
 func (h *Hand) TypePreview(ctx context.Context, p sessions.Preview) (sent bool, why string, err error) {
 	t := newPreview(h, p, h.desk.Living)
-	if sent, why, err = t.run(ctx); sent {
+	if sent, why, err = t.typeNow(ctx); sent {
 		h.noteTyped(t.receipt.Text)
 	}
 	return sent, why, err
@@ -26,7 +26,7 @@ func (h *Hand) TypePreview(ctx context.Context, p sessions.Preview) (sent bool, 
 // FinishPreview submits a preview that stands in the session's input box.
 func (h *Hand) FinishPreview(ctx context.Context, p sessions.Preview) (end sessions.PreviewEnd, why string) {
 	t := newPreview(h, p, h.desk.Living)
-	if end, why = t.finish(ctx); end == sessions.PreviewFinished {
+	if end, why = t.finishLeft(ctx); end == sessions.PreviewFinished {
 		h.noteTyped(t.receipt.Text)
 	}
 	return end, why
@@ -35,12 +35,12 @@ func (h *Hand) FinishPreview(ctx context.Context, p sessions.Preview) (end sessi
 // TypePreview does the same for a pane of which no manager knows. phrases and dialog are
 // as in Options.
 func TypePreview(ctx context.Context, srv sessions.Server, pane sessions.Pane, p sessions.Preview, phrases []string, dialog func(rows []string) string) (sent bool, why string, err error) {
-	return lonelyPreview(srv, pane, p, phrases, dialog).run(ctx)
+	return lonelyPreview(srv, pane, p, phrases, dialog).typeNow(ctx)
 }
 
 // FinishPreview does the same for a pane of which no manager knows: see TypePreview.
 func FinishPreview(ctx context.Context, srv sessions.Server, pane sessions.Pane, p sessions.Preview, phrases []string, dialog func(rows []string) string) (end sessions.PreviewEnd, why string) {
-	return lonelyPreview(srv, pane, p, phrases, dialog).finish(ctx)
+	return lonelyPreview(srv, pane, p, phrases, dialog).finishLeft(ctx)
 }
 
 func lonelyPreview(srv sessions.Server, pane sessions.Pane, p sessions.Preview, phrases []string, dialog func(rows []string) string) *preview {
@@ -65,24 +65,24 @@ func newPreview(h *Hand, p sessions.Preview, find func() (sessions.Session, sess
 	return t
 }
 
-func (t *preview) run(ctx context.Context) (sent bool, why string, err error) {
-	switch err := t.paste(ctx); {
+func (t *preview) typeNow(ctx context.Context) (sent bool, why string, err error) {
+	switch err := t.pasteText(ctx); {
 	case errors.Is(err, sessions.ErrUncertain):
 		return false, "", fmt.Errorf("type the preview: %w", err)
 	case err != nil:
 		return false, err.Error(), nil
 	}
-	return true, t.submit(ctx, t.settle), nil
+	return true, t.submitTyped(ctx, t.settleText), nil
 }
 
-// submit does what's to be done before Enter, and submits what stands in the box. It says what has kept it
+// submitTyped does what's to be done before Enter, and submits what stands in the box. It says what has kept it
 // from being submitted; "": nothing.
-func (t *preview) submit(ctx context.Context, before func(context.Context) error) (why string) {
+func (t *preview) submitTyped(ctx context.Context, before func(context.Context) error) (why string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), previewWithin) // what's in the input box has to be submitted
 	defer cancel()
 	err := before(ctx)
 	if err == nil {
-		err = t.enter(ctx)
+		err = t.pressEnter(ctx)
 	}
 	pressing, isPressing := errors.AsType[*enterError](err)
 	_, isUnseen := errors.AsType[*unseenError](err)
@@ -116,8 +116,8 @@ var previewHeld = map[held]string{ //nolint:gochecknoglobals // a constant table
 	heldUnshown:  "it was typed, but it doesn't stand in its input box: Enter wasn't pressed",
 }
 
-// finish looks what became of a preview whose typing was cut off: see Manager.FinishPreview.
-func (t *preview) finish(ctx context.Context) (end sessions.PreviewEnd, why string) {
+// finishLeft looks what became of a preview whose typing was cut off: see Manager.FinishPreview.
+func (t *preview) finishLeft(ctx context.Context) (end sessions.PreviewEnd, why string) {
 	switch err := t.awaitDrawn(ctx); {
 	case errors.Is(err, sessions.ErrEnded), errors.Is(err, sessions.ErrUnknown):
 		return sessions.PreviewUnknown, err.Error()
@@ -127,7 +127,7 @@ func (t *preview) finish(ctx context.Context) (end sessions.PreviewEnd, why stri
 		return sessions.PreviewUnclear, "it hasn't read what was typed before"
 	}
 	s := &t.before
-	t.fit(s)
+	t.fitText(s)
 	switch box := t.text.Box(s); {
 	case t.opt.Dialog(s.Rows) != "" && !tells(box):
 		return sessions.PreviewUnclear, "a dialog is open"
@@ -144,9 +144,9 @@ func (t *preview) finish(ctx context.Context) (end sessions.PreviewEnd, why stri
 	}
 	t.into = t.frontOf(s)
 	t.receipt.To = t.into.Addressee()
-	t.aim()
+	t.noteTarget()
 	t.echoed = true
-	return sessions.PreviewFinished, t.submit(ctx, func(context.Context) error { t.noteAlone(s); return nil })
+	return sessions.PreviewFinished, t.submitTyped(ctx, func(context.Context) error { t.noteAlone(s); return nil })
 }
 
 // awaitDrawn looks when what may have been pasted just now must be on the screen.
@@ -154,17 +154,17 @@ func (t *preview) awaitDrawn(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, previewWithin)
 	defer cancel()
 	var err error
-	if t.before, err = t.look(ctx); err != nil || t.term.Unread > 0 {
+	if t.before, err = t.lookAtPane(ctx); err != nil || t.term.Unread > 0 {
 		return err
 	}
 	if err := t.awaitRead(ctx); err != nil {
 		return err
 	}
-	t.before, err = t.look(ctx)
+	t.before, err = t.lookAtPane(ctx)
 	return err
 }
 
-func (t *preview) living() (sessions.Session, sessions.Server, error) { return t.find() }
+func (t *preview) findPane() (sessions.Session, sessions.Server, error) { return t.find() }
 
 // unseenError says that the pane can't be looked at.
 type unseenError struct{ err error }
@@ -193,15 +193,15 @@ func (t *preview) wait(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
-func (t *preview) allow(_ context.Context, tries *int) (g sessions.Guard, ok bool, err error) {
+func (t *preview) allowPaste(_ context.Context, tries *int) (g sessions.Guard, ok bool, err error) {
 	s := &t.before
-	t.choose(s)
-	if why := t.against(s, t.term); why != "" {
+	t.chooseText(s)
+	if why := t.reasonAgainst(s, t.term); why != "" {
 		return g, false, errors.New(why)
 	}
 	t.into = t.frontOf(s)
 	t.receipt.To = t.into.Addressee()
-	t.aim()
+	t.noteTarget()
 	g = sessions.Guard{Pane: t.pane, Server: s.Server, Phrases: t.opt.Phrases, Saw: s, Front: s.Front}
 	box := t.text.Box(s)
 	if tells(box) {
@@ -226,23 +226,23 @@ func (t *preview) notPasted(ctx context.Context, out sessions.Outcome, err error
 	return errors.New("its screen is changing")
 }
 
-// keep keeps it nowhere.
-func (t *preview) keep(_ context.Context, change func(*sessions.Receipt) bool) (sessions.Receipt, bool) {
+// keepReceipt keeps it nowhere.
+func (t *preview) keepReceipt(_ context.Context, change func(*sessions.Receipt) bool) (sessions.Receipt, bool) {
 	change(&t.receipt)
 	return t.receipt, true
 }
 
-// choose has the plain text typed where the program isn't known to be an agent, and fits
+// chooseText has the plain text typed where the program isn't known to be an agent, and fits
 // what's typed.
-func (t *preview) choose(s *sessions.Snapshot) {
-	t.fit(s)
+func (t *preview) chooseText(s *sessions.Snapshot) {
+	t.fitText(s)
 	if t.receipt.Text = t.text.Text; !t.text.Command && !t.text.Box(s).Known {
 		t.receipt.Text = t.text.Plain
 	}
 }
 
-// fit makes the texts ones for the program in the pane, once.
-func (t *preview) fit(s *sessions.Snapshot) {
+// fitText makes the texts ones for the program in the pane, once.
+func (t *preview) fitText(s *sessions.Snapshot) {
 	if t.text.Fit != nil {
 		t.text.Text, t.text.Plain = t.text.Fit(t.text.Text, s), t.text.Fit(t.text.Plain, s)
 		t.text.Fit = nil
@@ -250,9 +250,9 @@ func (t *preview) fit(s *sessions.Snapshot) {
 	t.receipt.Text = t.text.Text
 }
 
-// stranger names the program that has the foreground in place of the one that people write
+// nameStranger names the program that has the foreground in place of the one that people write
 // to; "": that one has it, or nobody knows.
-func (t *preview) stranger(s *sessions.Snapshot) string {
+func (t *preview) nameStranger(s *sessions.Snapshot) string {
 	if t.desk == nil {
 		return ""
 	}
@@ -276,9 +276,9 @@ var bareSign = regexp.MustCompile(`^[\s│┃|]*[>❯›»]?\s*$`) //nolint:goch
 // barePrompt is the same of a shell.
 var barePrompt = regexp.MustCompile(`(^|\s|[\])~\w])[$%#>❯»➜]\s*$`) //nolint:gochecknoglobals // a constant
 
-// against says what speaks against typing; "": nothing. What isn't known for sure does.
-func (t *preview) against(s *sessions.Snapshot, term sessions.Terminal) string {
-	if name := t.stranger(s); name != "" {
+// reasonAgainst says what speaks against typing; "": nothing. What isn't known for sure does.
+func (t *preview) reasonAgainst(s *sessions.Snapshot, term sessions.Terminal) string {
+	if name := t.nameStranger(s); name != "" {
 		return name + " has the foreground"
 	}
 	box := t.text.Box(s)

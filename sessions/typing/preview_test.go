@@ -68,8 +68,8 @@ func TestPreviewAgainst(t *testing.T) {
 			}, nil, dialog)
 			p.young = c.young
 			s := &sessions.Snapshot{Rows: c.rows, Height: len(c.rows), CursorX: c.x}
-			p.choose(s)
-			got := p.against(s, c.term)
+			p.chooseText(s)
+			got := p.reasonAgainst(s, c.term)
 			if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 				t.Errorf("%q, want %q", got, c.want)
 			}
@@ -80,7 +80,7 @@ func TestPreviewAgainst(t *testing.T) {
 	}
 }
 
-// still is a pane whose screen never changes.
+// guardStillness is a pane whose screen never changes.
 type still struct{ sessions.Server }
 
 func (still) Snapshot(context.Context, string, sessions.Window) (sessions.Snapshot, error) {
@@ -126,7 +126,7 @@ func TestPreviewStands(t *testing.T) {
 				defer cancel()
 				p := lonelyPreview(still{}, sessions.Pane{}, sessions.Preview{Text: text, Box: func(*sessions.Snapshot) sessions.Box { return c.box }}, nil, func([]string) string { return "" })
 				p.boxed, p.alone, p.whole = c.box.Open, c.shown, c.shown
-				err := p.shown(ctx)
+				err := p.awaitShown(ctx)
 				if c.shown {
 					err = nil // it was
 				}
@@ -231,7 +231,7 @@ func TestPreviewCutOffAnywhere(t *testing.T) {
 				done := make(chan bool)
 				go func() {
 					defer close(done)
-					_, _, _ = m.typist().run(t.Context())
+					_, _, _ = m.typist().typeNow(t.Context())
 				}()
 				<-done
 				if m.steps > 0 {
@@ -241,12 +241,12 @@ func TestPreviewCutOffAnywhere(t *testing.T) {
 				done = make(chan bool)
 				go func() {
 					defer close(done)
-					m.typist().finish(t.Context())
+					m.typist().finishLeft(t.Context())
 				}()
 				<-done
 				m.steps = 0
 				stood := m.box != ""
-				end, why := m.typist().finish(t.Context())
+				end, why := m.typist().finishLeft(t.Context())
 				if stood != (end == sessions.PreviewFinished) || end == sessions.PreviewUnclear || m.box != "" || m.pastes > 1 || len(m.submitted) != m.pastes {
 					t.Errorf("killed at step %d, and then %d: %d, %q; pasted %d times, %q submitted, %q is left", killed, again, end, why, m.pastes, m.submitted, m.box)
 				}
@@ -273,10 +273,10 @@ func TestPreviewIsSubmittedToNoShell(t *testing.T) {
 				m := &mortal{agent: ends, unknown: ends%2 == 0}
 				if again { // whoever typed it has been killed
 					m.agent, m.box = -1, leftText
-					if end, why := m.typist().finish(t.Context()); end != sessions.PreviewUnknown || !strings.Contains(why, "shell") && !m.unknown {
+					if end, why := m.typist().finishLeft(t.Context()); end != sessions.PreviewUnknown || !strings.Contains(why, "shell") && !m.unknown {
 						t.Errorf("%d, %q", end, why)
 					}
-				} else if _, _, err := m.typist().run(t.Context()); err != nil {
+				} else if _, _, err := m.typist().typeNow(t.Context()); err != nil {
 					t.Error(err)
 				}
 				if len(m.submitted) > 0 && m.pressedIn == "sh" {
@@ -299,7 +299,7 @@ func TestPreviewWaitsForAScreenThatStands(t *testing.T) {
 				close(stop)
 				p.text.Stop = stop
 			}
-			sent, why, err := p.run(t.Context())
+			sent, why, err := p.typeNow(t.Context())
 			want := restless < movedTries && (restless == 0 || !stopped)
 			if err != nil || sent != want || (why == "") != want || len(m.submitted) != m.pastes || (m.pastes == 1) != want {
 				rt.Errorf("sent %v, %q, %v; pasted %d times, %q submitted", sent, why, err, m.pastes, m.submitted)
@@ -317,13 +317,13 @@ func TestPreviewIsFitted(t *testing.T) {
 		m := &mortal{restless: 2}
 		p := m.typist()
 		p.text.Fit = fit
-		if sent, why, err := p.run(t.Context()); !sent || err != nil || len(m.submitted) != 1 || m.submitted[0] != want {
+		if sent, why, err := p.typeNow(t.Context()); !sent || err != nil || len(m.submitted) != 1 || m.submitted[0] != want {
 			t.Errorf("%v, %q, %v: submitted %q", sent, why, err, m.submitted)
 		}
 		m.box = want
 		p = m.typist()
 		p.text.Fit = fit
-		if end, why := p.finish(t.Context()); end != sessions.PreviewFinished {
+		if end, why := p.finishLeft(t.Context()); end != sessions.PreviewFinished {
 			t.Errorf("%d, %q", end, why)
 		}
 	})
@@ -349,7 +349,7 @@ func TestPreviewLeft(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				end, why := c.pane.typist().finish(t.Context())
+				end, why := c.pane.typist().finishLeft(t.Context())
 				if end != c.want || !strings.Contains(why, c.why) || (len(c.pane.submitted) > 0) != (end == sessions.PreviewFinished) || c.pane.pastes > 0 {
 					t.Errorf("%d, %q; %q submitted", end, why, c.pane.submitted)
 				}

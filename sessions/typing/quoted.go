@@ -22,11 +22,11 @@ const (
 	restlessFor = 10 * time.Second
 )
 
-// quotes reports whether only a dialog's phrase is on a screen: no dialog is known or
+// isPhraseQuoted reports whether only a dialog's phrase is on a screen: no dialog is known or
 // recognised there. Of a program whose input box is known, and isn't on the screen, it
 // isn't taken as quoted: that's rather a dialog of a form that nobody knows yet.
-func (t *typist) quotes(s *sessions.Snapshot) bool {
-	return t.opt.Dialog(s.Rows) != "" && !t.box(s).Known && t.opt.Dialogs.Read(t.id(), s, nil) == nil && (t.desk == nil || !t.desk.AsksNow())
+func (t *typist) isPhraseQuoted(s *sessions.Snapshot) bool {
+	return t.opt.Dialog(s.Rows) != "" && !t.readInputBox(s).Known && t.opt.Dialogs.Read(t.id(), s, nil) == nil && (t.desk == nil || !t.desk.AsksNow())
 }
 
 // holdForDialog says what keeps a text back (ReceiptHeld), or its Enter (ReceiptTyped): a
@@ -36,25 +36,25 @@ func (t *typist) holdForDialog(ctx context.Context, s *sessions.Snapshot, state 
 	if state == sessions.ReceiptTyped {
 		dialog, sent = "a dialog has opened; Enter is pressed when it has closed", "Enter is pressed"
 	}
-	if !t.quotes(s) {
+	if !t.isPhraseQuoted(s) {
 		t.stood = ""
-		t.hold(ctx, heldByDialog, state, dialog)
+		t.holdBack(ctx, heldByDialog, state, dialog)
 		return
 	}
 	words := "a dialog's words, “" + t.opt.Dialog(s.Rows) + "”, are on the screen"
-	now := t.print(s)
-	stands := now == t.stood && !t.restless(s) && t.asked.Unix()-s.Activity >= stillSeconds
+	now := t.printScreen(s)
+	stands := now == t.stood && !t.isRestless(s) && t.asked.Unix()-s.Activity >= stillSeconds
 	t.stood = now
 	if !stands {
-		t.hold(ctx, heldByDialog, state, words+"; "+sent+" when they have gone")
+		t.holdBack(ctx, heldByDialog, state, words+"; "+sent+" when they have gone")
 		return
 	}
-	t.holdAs(ctx, heldByDialog, state, words+", but no dialog is recognised; "+sent+" when they have gone, or at once if somebody who may answer dialogs sends it anyway", now)
+	t.holdBackAs(ctx, heldByDialog, state, words+", but no dialog is recognised; "+sent+" when they have gone, or at once if somebody who may answer dialogs sends it anyway", now)
 }
 
-// print stands for a screen: see Receipt.Quoted. It's another one after each go-ahead
+// printScreen stands for a screen: see Receipt.Quoted. It's another one after each go-ahead
 // that came to nothing.
-func (t *typist) print(s *sessions.Snapshot) string {
+func (t *typist) printScreen(s *sessions.Snapshot) string {
 	h := sha256.New()
 	_, _ = fmt.Fprintln(h, s.Server, s.Pane, s.PID, s.Width, s.Height, s.HistorySize, s.CursorX, s.CursorY, s.Alternate, sessions.Letters(s.Title), t.refused)
 	for _, row := range s.Rows {
@@ -63,9 +63,9 @@ func (t *typist) print(s *sessions.Snapshot) string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// still is the guard that has something typed only while nothing has come out of the
+// guardStillness is the guard that has something typed only while nothing has come out of the
 // pane since it was looked at. What else it checks says the same in other ways.
-func (t *typist) still(s *sessions.Snapshot) sessions.Guard {
+func (t *typist) guardStillness(s *sessions.Snapshot) sessions.Guard {
 	rows := sessions.TellingRows(s.Rows, 0, len(s.Rows), checkedRows)
 	rows = slices.DeleteFunc(rows, func(row int) bool { // tmux has the mark in it still
 		return slices.ContainsFunc(s.Marks, func(m sessions.Mark) bool { return m.Row == row })
@@ -73,10 +73,10 @@ func (t *typist) still(s *sessions.Snapshot) sessions.Guard {
 	return sessions.Guard{Pane: t.pane, Server: s.Server, Phrases: absent(t.opt.Phrases, s), Saw: s, Rows: rows, Still: true, Front: s.Front}
 }
 
-// restless reports whether something came out of the pane in the second in which it was
+// isRestless reports whether something came out of the pane in the second in which it was
 // looked at: then nobody could say whether more did. Or the program hasn't read yet what
 // was typed, and may open a dialog by it.
-func (t *typist) restless(s *sessions.Snapshot) bool {
+func (t *typist) isRestless(s *sessions.Snapshot) bool {
 	return t.asked.Unix() <= s.Activity || t.term.Unread > 0
 }
 
@@ -114,16 +114,16 @@ func (t *typist) dropAhead(ctx context.Context) {
 	t.answerAhead(err)
 }
 
-// anyway is guard for the very screen that somebody has looked at before sending the text
+// guardAsSeen is guardScreen for the very screen that somebody has looked at before sending the text
 // anyway; false: it isn't that one.
-func (t *typist) anyway(s *sessions.Snapshot) (sessions.Guard, bool) {
-	if t.ahead == nil || t.print(s) != t.ahead.Quoted || !t.quotes(s) || t.restless(s) {
+func (t *typist) guardAsSeen(s *sessions.Snapshot) (sessions.Guard, bool) {
+	if t.ahead == nil || t.printScreen(s) != t.ahead.Quoted || !t.isPhraseQuoted(s) || t.isRestless(s) {
 		return sessions.Guard{}, false
 	}
 	t.by = t.ahead.By
 	seen := *s
 	t.cleared = &seen
-	return t.still(s), true
+	return t.guardStillness(s), true
 }
 
 // asCleared reports whether a screen is the one on which the text was sent anyway, with
@@ -132,7 +132,7 @@ func (t *typist) anyway(s *sessions.Snapshot) (sessions.Guard, bool) {
 // where it has gone again something else may have the screen, with the same words on it.
 func (t *typist) asCleared(s *sessions.Snapshot) bool {
 	was := t.cleared
-	if was == nil || was.PID != s.PID || was.Width != s.Width || was.Height != s.Height || was.Alternate != s.Alternate || !t.quotes(s) {
+	if was == nil || was.PID != s.PID || was.Width != s.Width || was.Height != s.Height || was.Alternate != s.Alternate || !t.isPhraseQuoted(s) {
 		return false
 	}
 	up := s.HistorySize - was.HistorySize // rows that have gone up since

@@ -42,7 +42,7 @@ func (h *Hand) ReadWhole(ctx context.Context, part *sessions.Dialog, high bool) 
 		return nil, err
 	}
 	t := &taller{Hand: h, srv: srv, pane: s.Pane}
-	defer t.settle(ctx)
+	defer t.settlePane(ctx)
 	now, err := t.read(ctx, false)
 	if err != nil {
 		return nil, err
@@ -54,11 +54,11 @@ func (h *Hand) ReadWhole(ctx context.Context, part *sessions.Dialog, high bool) 
 	if high {
 		rows = wholeRows
 	}
-	whole, err := t.grow(ctx, rows, part, func(d *sessions.Dialog) bool { return d.IsWholeOf(part) })
+	whole, err := t.growPane(ctx, rows, part, func(d *sessions.Dialog) bool { return d.IsWholeOf(part) })
 	if errors.Is(err, errElse) {
-		return nil, err // settle makes it as high as it was
+		return nil, err // settlePane makes it as high as it was
 	}
-	again, back := t.shrink(ctx, part)
+	again, back := t.shrinkPane(ctx, part)
 	if err == nil {
 		err = back
 	}
@@ -78,7 +78,7 @@ type taller struct {
 	srv   sessions.Server
 	pane  sessions.Pane
 	grown bool
-	// touched says that it was made taller, and settle has to follow.
+	// touched says that it was made taller, and settlePane has to follow.
 	touched bool
 }
 
@@ -94,12 +94,12 @@ func (t *taller) read(ctx context.Context, styled bool) (seen, error) {
 	return now, nil
 }
 
-// grow makes the pane taller and returns the dialog that's accepted, once it has stood there
+// growPane makes the pane taller and returns the dialog that's accepted, once it has stood there
 // for some time. What tmux alone makes of a taller pane doesn't count: it puts history above
 // the old screen, in which anything may stand. So it has to be another one than was read
 // then: the program has drawn it since. Where something else than part stands for elseWithin,
 // it's errElse; no part: it's waited for.
-func (t *taller) grow(ctx context.Context, rows int, part *sessions.Dialog, accept func(*sessions.Dialog) bool) (*sessions.Dialog, error) {
+func (t *taller) growPane(ctx context.Context, rows int, part *sessions.Dialog, accept func(*sessions.Dialog) bool) (*sessions.Dialog, error) {
 	before, err := t.srv.Grow(ctx, t.pane.ID, t.pane.Identity, rows, wholeMost)
 	if err != nil {
 		return nil, err
@@ -135,11 +135,11 @@ func (t *taller) grow(ctx context.Context, rows int, part *sessions.Dialog, acce
 	return nil, sessions.ErrNotWhole
 }
 
-// shrink makes the pane as high as it was, and returns the dialog that its program has drawn
+// shrinkPane makes the pane as high as it was, and returns the dialog that its program has drawn
 // then, which asks like part; nil: it had time to draw one, and there's none. What
 // it draws a moment later is the same question, too: see samePart. No part: nobody waits for
 // one.
-func (t *taller) shrink(ctx context.Context, part *sessions.Dialog) (*sessions.Dialog, error) {
+func (t *taller) shrinkPane(ctx context.Context, part *sessions.Dialog) (*sessions.Dialog, error) {
 	if !t.grown {
 		return nil, nil
 	}
@@ -186,10 +186,10 @@ func (t *taller) shrink(ctx context.Context, part *sessions.Dialog) (*sessions.D
 	return last, nil
 }
 
-// settle lets others see the pane. After a panic it may still be taller.
-func (t *taller) settle(ctx context.Context) {
+// settlePane lets others see the pane. After a panic it may still be taller.
+func (t *taller) settlePane(ctx context.Context) {
 	if t.grown {
-		_, _ = t.shrink(ctx, nil) // tmux does it later
+		_, _ = t.shrinkPane(ctx, nil) // tmux does it later
 	}
 	if t.touched {
 		t.srv.Settle(t.pane.ID)
@@ -212,9 +212,9 @@ func sampleRows(rows []int) []int {
 	return out
 }
 
-// grow makes the pane taller for an answer, which is one to the whole that was read alone;
-// over says that it can't be given.
-func (g *giver) grow(ctx context.Context) (end sessions.Given, over bool) {
+// growPane makes the pane taller for an answer, which is one to the whole that was read alone;
+// endWith says that it can't be given.
+func (g *giver) growPane(ctx context.Context) (end sessions.Given, over bool) {
 	whole := g.prompt.Dialog
 	whole.Print, whole.Tall = whole.Tall, ""
 	g.dialog = &whole
@@ -222,7 +222,7 @@ func (g *giver) grow(ctx context.Context) (end sessions.Given, over bool) {
 	if strings.Count(whole.Body, "\n") > wholeFirst/2 {
 		rows = wholeRows
 	}
-	_, err := g.tall.grow(ctx, rows, nil, func(d *sessions.Dialog) bool { return d.Asks(&whole) })
+	_, err := g.tall.growPane(ctx, rows, nil, func(d *sessions.Dialog) bool { return d.Asks(&whole) })
 	if err == nil {
 		return sessions.Given{}, false
 	}
@@ -232,14 +232,14 @@ func (g *giver) grow(ctx context.Context) (end sessions.Given, over bool) {
 	return g.unseen(err), true
 }
 
-// shrink makes the pane as it was before the answer.
-func (g *giver) shrink(ctx context.Context) {
-	defer g.tall.settle(ctx)
+// shrinkPane makes the pane as it was before the answer.
+func (g *giver) shrinkPane(ctx context.Context) {
+	defer g.tall.settlePane(ctx)
 	part := &g.prompt.Dialog
 	if g.pressed {
 		part = nil // it has gone, or somebody looks
 	}
-	if _, err := g.tall.shrink(ctx, part); err != nil && !errors.Is(err, errElse) {
+	if _, err := g.tall.shrinkPane(ctx, part); err != nil && !errors.Is(err, errElse) {
 		g.desk.Log().Warn("make a pane as high as it was", "err", err)
 	}
 }

@@ -29,22 +29,22 @@ func (h *Hand) TypeText(ctx context.Context, r sessions.Receipt) {
 	if t.policy = t; h.opt.Box != nil {
 		t.readBox = func(s *sessions.Snapshot) sessions.Box { return h.opt.Box(h.desk.ID(), s) }
 	}
-	t.run(ctx)
+	t.typeInTurn(ctx)
 }
 
-func (t *personal) run(ctx context.Context) {
+func (t *personal) typeInTurn(ctx context.Context) {
 	defer t.dropAhead(ctx)
-	defer t.release()
-	steps := []func(context.Context) error{t.settle, t.tell, t.enter}
+	defer t.giveKeyboardBack()
+	steps := []func(context.Context) error{t.settleText, t.tellAuthor, t.pressEnter}
 	if !t.receipt.Submit {
-		steps = []func(context.Context) error{t.settle, t.leave}
+		steps = []func(context.Context) error{t.settleText, t.leaveTyped}
 	}
-	begin := t.paste
+	begin := t.pasteText
 	if t.desk.TakeLeft(t.receipt.ID) {
 		t.desk.AwaitProof(t.receipt, t.receipt.UpdatedAt)
 		begin, steps = t.takeUp, steps[1:]
 	}
-	if !t.goOn(ctx, begin(ctx)) {
+	if !t.continueAfter(ctx, begin(ctx)) {
 		return
 	}
 	hand, cancel := inHand(ctx)
@@ -52,19 +52,19 @@ func (t *personal) run(ctx context.Context) {
 	for i := 0; i < len(steps); i++ {
 		err := steps[i](hand)
 		if errors.Is(err, errEmptied) {
-			if !t.goOn(ctx, t.pasteAgain(ctx)) {
+			if !t.continueAfter(ctx, t.pasteAgain(ctx)) {
 				return
 			}
-			i, steps, err = -1, []func(context.Context) error{t.settle, t.enter}, nil // who wrote it is told
+			i, steps, err = -1, []func(context.Context) error{t.settleText, t.pressEnter}, nil // who wrote it is told
 		}
-		if !t.goOn(hand, err) {
+		if !t.continueAfter(hand, err) {
 			return
 		}
 	}
 }
 
-// goOn says whether the next step is due, given what came of one.
-func (t *personal) goOn(ctx context.Context, err error) bool {
+// continueAfter says whether the next step is due, given what came of one.
+func (t *personal) continueAfter(ctx context.Context, err error) bool {
 	switch {
 	case err == nil:
 		return true
@@ -74,12 +74,12 @@ func (t *personal) goOn(ctx context.Context, err error) bool {
 	case t.entered && errors.Is(err, errTakenAway):
 		t.setSubmitted(ctx, t.submittedHow())
 	default:
-		t.set(ctx, sessions.ReceiptFailed, err.Error())
+		t.setState(ctx, sessions.ReceiptFailed, err.Error())
 	}
 	return false
 }
 
-func (t *personal) living() (sessions.Session, sessions.Server, error) { return t.desk.Living() }
+func (t *personal) findPane() (sessions.Session, sessions.Server, error) { return t.desk.Living() }
 
 // unseen waits until the connection comes back, or the session ends.
 func (t *personal) unseen(ctx context.Context, _ error) error { return t.wait(ctx, heldEvery) }
@@ -95,12 +95,12 @@ func (t *personal) wait(ctx context.Context, d time.Duration) error {
 	return nil
 }
 
-func (t *personal) keep(ctx context.Context, change func(*sessions.Receipt) bool) (sessions.Receipt, bool) {
+func (t *personal) keepReceipt(ctx context.Context, change func(*sessions.Receipt) bool) (sessions.Receipt, bool) {
 	return t.desk.SetReceipt(ctx, t.receipt.ID, change)
 }
 
-func (t *personal) allow(ctx context.Context, tries *int) (g sessions.Guard, ok bool, err error) {
-	if err := t.fits(); err != nil {
+func (t *personal) allowPaste(ctx context.Context, tries *int) (g sessions.Guard, ok bool, err error) {
+	if err := t.checkLineLengths(); err != nil {
 		return g, false, err
 	}
 	if waits, err := t.awaitAddressee(ctx); err != nil || waits {
@@ -108,9 +108,9 @@ func (t *personal) allow(ctx context.Context, tries *int) (g sessions.Guard, ok 
 		return g, false, err
 	}
 	t.takeAhead()
-	g, dialog := t.guard(&t.before)
+	g, dialog := t.guardScreen(&t.before)
 	if dialog {
-		if cleared, ok := t.anyway(&t.before); ok {
+		if cleared, ok := t.guardAsSeen(&t.before); ok {
 			g, dialog = cleared, false
 		}
 	}
@@ -129,8 +129,8 @@ func (t *personal) allow(ctx context.Context, tries *int) (g sessions.Guard, ok 
 // isClear reports whether nothing is in the text's way, where no dialog is open, and stores that it's
 // about to be typed.
 func (t *personal) isClear(ctx context.Context) bool {
-	if o := t.obstacle(&t.before); o.why != "" && !t.pastObstacle(o) {
-		t.release()
+	if o := t.findObstacle(&t.before); o.why != "" && !t.pastObstacle(o) {
+		t.giveKeyboardBack()
 		t.answerAhead(sessions.Refuse("it isn't sent yet: %s", o.why))
 		t.holdForObstacle(ctx, o)
 		return false
@@ -141,8 +141,8 @@ func (t *personal) isClear(ctx context.Context) bool {
 			t.desk.Address(ctx, t.goesTo)
 		}
 	}
-	t.aim()
-	if !t.set(ctx, sessions.ReceiptTyping, "") {
+	t.noteTarget()
+	if !t.setState(ctx, sessions.ReceiptTyping, "") {
 		// It was closed; or the disk is full, say: nothing is typed that nobody would know
 		// of after a crash.
 		t.answerAhead(errNotStored)
@@ -159,7 +159,7 @@ func (t *personal) pasted(ctx context.Context) error {
 	}
 	t.answerAhead(nil)
 	t.desk.Typed(t.receipt.Text)
-	if t.receipt.Submit && !t.set(ctx, sessions.ReceiptTyped, "") {
+	if t.receipt.Submit && !t.setState(ctx, sessions.ReceiptTyped, "") {
 		return errDone
 	}
 	return nil
@@ -171,7 +171,7 @@ func (t *personal) notPasted(ctx context.Context, out sessions.Outcome, err erro
 	case errors.Is(err, sessions.ErrUncertain):
 		return fmt.Errorf("the connection to tmux was lost while it was being typed; look at the session before you send it again: %w", err)
 	case errors.Is(err, sessions.ErrUnavailable):
-		t.hold(ctx, heldElse, sessions.ReceiptStored, "tmux takes no commands at the moment")
+		t.holdBack(ctx, heldElse, sessions.ReceiptStored, "tmux takes no commands at the moment")
 	case err != nil:
 		return err
 	}
@@ -189,22 +189,22 @@ func (t *personal) notPasted(ctx context.Context, out sessions.Outcome, err erro
 
 // forgetAhead lets others type, since a text wasn't pasted. Who has sent it anyway has to look again.
 func (t *personal) forgetAhead() {
-	t.release()
+	t.giveKeyboardBack()
 	t.answerAhead(sessions.ErrOtherScreen)
 	t.by, t.cleared = "", nil
 }
 
 // pasteAgain types a text again that the program has taken out of its box.
 func (t *personal) pasteAgain(ctx context.Context) error {
-	t.release()
-	t.hold(ctx, heldElse, sessions.ReceiptStored, notReady)
+	t.giveKeyboardBack()
+	t.holdBack(ctx, heldElse, sessions.ReceiptStored, notReady)
 	t.again, t.echoed, t.stirred, t.size, t.at = true, false, 0, paneSize{}, sessions.Snapshot{}
 	t.alone, t.whole, t.beside, t.inRow, t.queued, t.by, t.cleared = false, false, false, false, false, "", nil
-	return t.paste(ctx)
+	return t.pasteText(ctx)
 }
 
-// fits refuses a line that the kernel would cut.
-func (t *personal) fits() error {
+// checkLineLengths refuses a line that the kernel would cut.
+func (t *personal) checkLineLengths() error {
 	if !t.term.Canonical {
 		return nil
 	}
@@ -216,19 +216,19 @@ func (t *personal) fits() error {
 	return nil
 }
 
-// leave ends the typing of a text that's to stand in the line without an Enter: it does by
+// leaveTyped ends the typing of a text that's to stand in the line without an Enter: it does by
 // now, and what's typed next sees it.
-func (t *personal) leave(ctx context.Context) error {
-	t.set(ctx, sessions.ReceiptTyped, "")
+func (t *personal) leaveTyped(ctx context.Context) error {
+	t.setState(ctx, sessions.ReceiptTyped, "")
 	return errDone
 }
 
 // hiddenText stands for a text where a program that reads line by line shows nothing of it.
 const hiddenText = "(not shown: the program hides what's typed)"
 
-// tell has those who follow the session know who wrote what comes next. It's the last
+// tellAuthor has those who follow the session know who wrote what comes next. It's the last
 // thing before Enter: what the program prints about the text stands below it.
-func (t *personal) tell(ctx context.Context) error {
+func (t *personal) tellAuthor(ctx context.Context) error {
 	r := t.receipt
 	if t.term.Canonical && !t.term.Echo && strings.TrimSpace(r.Text) != "" {
 		r.Text = hiddenText // a password, say
@@ -246,12 +246,12 @@ type obstacle struct {
 	unsure bool                  // a person may see that nothing is: see Receipt.Quoted
 }
 
-// obstacle looks for what's in the way of a text.
-func (t *personal) obstacle(s *sessions.Snapshot) obstacle {
+// findObstacle looks for what's in the way of a text.
+func (t *personal) findObstacle(s *sessions.Snapshot) obstacle {
 	if t.receipt.Text == "" {
 		return obstacle{} // an Enter is for what stands in the box
 	}
-	b := t.box(s)
+	b := t.readInputBox(s)
 	if t.drawn.IsZero() && !noRows(s) {
 		t.drawn = time.Now()
 	}
@@ -319,9 +319,9 @@ func (t *personal) awaitAddressee(ctx context.Context) (waits bool, err error) {
 			t.by, t.goesTo, t.letGo = t.ahead.By, front.Addressee(), true
 			return false, nil
 		}
-		t.answerAhead(t.revive(ctx, t.receipt.To.Agent(), t.ahead.Revival))
+		t.answerAhead(t.beginAgentAgain(ctx, t.receipt.To.Agent(), t.ahead.Revival))
 	}
-	t.release()
+	t.giveKeyboardBack()
 	t.answerAhead(sessions.ErrOtherScreen)
 	t.holdForFront(ctx, front)
 	return true, t.wait(ctx, heldEvery)
@@ -356,7 +356,7 @@ func (t *personal) holdForFront(ctx context.Context, front sessions.Program) {
 	default:
 		why = front.Name + " has the foreground; it's typed when that has ended"
 	}
-	t.holdWith(ctx, func(r *sessions.Receipt) {
+	t.holdBackWith(ctx, func(r *sessions.Receipt) {
 		r.SetState(sessions.ReceiptHeld, "", why)
 		r.Quoted, r.Front, r.Revivals = t.frontPrint(front), front.Name, revivals
 	})
@@ -386,14 +386,14 @@ func (t *personal) reviveLine(agent string, way sessions.Revival) (string, bool)
 	return t.opt.Revive(t.desk.ID(), agent, conversation)
 }
 
-// revive types the command line that begins the agent again into the shell that has its
+// beginAgentAgain types the command line that begins the agent again into the shell that has its
 // place, if nothing else stands in the shell's line.
-func (t *personal) revive(ctx context.Context, agent string, way sessions.Revival) error {
+func (t *personal) beginAgentAgain(ctx context.Context, agent string, way sessions.Revival) error {
 	line, ok := t.reviveLine(agent, way)
 	if !ok {
 		return sessions.Refuse("it isn't known how %s is begun again", agent)
 	}
-	if b := t.box(&t.before); !b.Shell || !b.Open || b.Text != "" {
+	if b := t.readInputBox(&t.before); !b.Shell || !b.Open || b.Text != "" {
 		return sessions.Refuse("the shell isn't at an empty prompt")
 	}
 	hand, cancel := inHand(ctx)
@@ -424,11 +424,11 @@ func (t *reviving) next(ctx context.Context) (step, error) {
 		if err := sessions.Pause(ctx, lookEvery); err != nil {
 			return step{}, err
 		}
-		snap, err := t.look(ctx)
+		snap, err := t.lookAtPane(ctx)
 		if err != nil {
 			return step{}, err
 		}
-		if withoutSpace(t.box(&snap).Text) == withoutSpace(t.line) && t.term.Unread == 0 {
+		if withoutSpace(t.readInputBox(&snap).Text) == withoutSpace(t.line) && t.term.Unread == 0 {
 			return step{srv: t.srv, guard: sessions.Guard{Pane: t.pane, Server: snap.Server, Saw: &snap, Front: snap.Front}, keys: enterKey}, nil
 		}
 	}

@@ -62,21 +62,21 @@ type typist struct {
 // policy is what a person's text and a preview differ in. Its methods may block, and do I/O.
 type policy interface {
 	// living returns the session and its tmux server.
-	living() (sessions.Session, sessions.Server, error)
+	findPane() (sessions.Session, sessions.Server, error)
 	// unseen says what's to be done when the pane can't be looked at: nil, look again.
 	unseen(ctx context.Context, err error) error
 	// wait waits; it fails when the text isn't to be typed any more.
 	wait(ctx context.Context, d time.Duration) error
 	// allow says by which guard the text may be pasted on the screen that was just seen. If it
 	// may not be now, allow has waited. tries are looks at a screen that may not stand still.
-	allow(ctx context.Context, tries *int) (g sessions.Guard, ok bool, err error)
+	allowPaste(ctx context.Context, tries *int) (g sessions.Guard, ok bool, err error)
 	// pasted is called when the text is in the pane, notPasted when it surely isn't, which may
 	// wait, or end the typing.
 	pasted(ctx context.Context) error
 	notPasted(ctx context.Context, out sessions.Outcome, err error, tries int) error
 	// keep stores a change of the receipt, if change says so; false: it isn't waited for any more, or
 	// couldn't be stored, see Desk.SetReceipt.
-	keep(ctx context.Context, change func(*sessions.Receipt) bool) (sessions.Receipt, bool)
+	keepReceipt(ctx context.Context, change func(*sessions.Receipt) bool) (sessions.Receipt, bool)
 }
 
 // held is what Enter waits for.
@@ -111,8 +111,8 @@ func inHand(ctx context.Context) (hand context.Context, cancel func()) {
 	return hand, func() { stop(); end() }
 }
 
-// take takes the session's keyboard, and waits for it.
-func (t *typist) take(ctx context.Context) error {
+// takeKeyboard takes the session's keyboard, and waits for it.
+func (t *typist) takeKeyboard(ctx context.Context) error {
 	if t.strict || t.keys != nil {
 		return nil
 	}
@@ -127,24 +127,24 @@ func (t *typist) take(ctx context.Context) error {
 	return nil
 }
 
-// release gives the keyboard back: what's waited for now, a dialog's end, somebody else
+// giveKeyboardBack gives the keyboard back: what's waited for now, a dialog's end, somebody else
 // may bring about.
-func (t *typist) release() {
+func (t *typist) giveKeyboardBack() {
 	if t.keys != nil {
 		t.keys.GiveBack()
 		t.keys = nil
 	}
 }
 
-// set moves the receipt on; false: it was cancelled or failed meanwhile, or what's
+// setState moves the receipt on; false: it was cancelled or failed meanwhile, or what's
 // about to be done couldn't be stored.
-func (t *typist) set(ctx context.Context, state sessions.ReceiptState, reason string) bool {
-	return t.setAs(ctx, state, verdict{reason: reason})
+func (t *typist) setState(ctx context.Context, state sessions.ReceiptState, reason string) bool {
+	return t.storeState(ctx, state, verdict{reason: reason})
 }
 
 // setSubmitted ends the typing of a text that was submitted.
 func (t *typist) setSubmitted(ctx context.Context, v verdict) {
-	t.setAs(ctx, sessions.ReceiptSubmitted, v)
+	t.storeState(ctx, sessions.ReceiptSubmitted, v)
 }
 
 // verdict is what's to be known of a text that was submitted. The zero value: all is well.
@@ -156,8 +156,8 @@ type verdict struct {
 // unverified says why nobody knows that a program took its text.
 func unverified(why string) verdict { return verdict{sessions.CauseUnverified, "unverified: " + why} }
 
-func (t *typist) setAs(ctx context.Context, state sessions.ReceiptState, v verdict) bool {
-	_, ok := t.policy.keep(ctx, func(r *sessions.Receipt) bool {
+func (t *typist) storeState(ctx context.Context, state sessions.ReceiptState, v verdict) bool {
+	_, ok := t.policy.keepReceipt(ctx, func(r *sessions.Receipt) bool {
 		r.SetState(state, v.cause, v.reason)
 		r.Quoted, r.Anyway, r.To = "", t.by, t.receipt.To
 		return true
@@ -168,7 +168,7 @@ func (t *typist) setAs(ctx context.Context, state sessions.ReceiptState, v verdi
 // markPressed stores that Enter is about to be pressed; false: the receipt was closed, or
 // it can't be stored.
 func (t *typist) markPressed(ctx context.Context) bool {
-	r, ok := t.policy.keep(ctx, func(r *sessions.Receipt) bool {
+	r, ok := t.policy.keepReceipt(ctx, func(r *sessions.Receipt) bool {
 		r.SetState(sessions.ReceiptTyped, "", "")
 		r.Quoted, r.Pressed = "", true
 		return true
@@ -179,23 +179,23 @@ func (t *typist) markPressed(ctx context.Context) bool {
 	return ok
 }
 
-// hold says that the input waits, without writing the same twice.
-func (t *typist) hold(ctx context.Context, by held, state sessions.ReceiptState, reason string) {
-	t.holdAs(ctx, by, state, reason, "")
+// holdBack says that the input waits, without writing the same twice.
+func (t *typist) holdBack(ctx context.Context, by held, state sessions.ReceiptState, reason string) {
+	t.holdBackAs(ctx, by, state, reason, "")
 }
 
-// holdAs is hold for a text that may be sent anyway.
-func (t *typist) holdAs(ctx context.Context, by held, state sessions.ReceiptState, reason, quoted string) {
+// holdBackAs is holdBack for a text that may be sent anyway.
+func (t *typist) holdBackAs(ctx context.Context, by held, state sessions.ReceiptState, reason, quoted string) {
 	t.heldFor, t.waits = by, true
-	t.holdWith(ctx, func(r *sessions.Receipt) {
+	t.holdBackWith(ctx, func(r *sessions.Receipt) {
 		r.SetState(state, "", reason)
 		r.Quoted, r.Front, r.Revivals = quoted, "", nil
 	})
 }
 
-// holdWith is hold for a change of the receipt that says more.
-func (t *typist) holdWith(ctx context.Context, change func(*sessions.Receipt)) {
-	_, _ = t.policy.keep(ctx, func(r *sessions.Receipt) bool {
+// holdBackWith is holdBack for a change of the receipt that says more.
+func (t *typist) holdBackWith(ctx context.Context, change func(*sessions.Receipt)) {
+	_, _ = t.policy.keepReceipt(ctx, func(r *sessions.Receipt) bool {
 		was := *r
 		change(r)
 		r.Anyway, r.Pressed = t.by, t.entered
@@ -218,11 +218,11 @@ func (t *typist) waitForOthers(ctx context.Context, why held, d time.Duration) e
 // isProved reports whether the text is known to be one that the agent was asked.
 func (t *typist) isProved() bool { return !t.strict && t.desk.IsProved(t.receipt.ID) }
 
-// look takes a snapshot of the screen and its terminal, however long tmux takes
+// lookAtPane takes a snapshot of the screen and its terminal, however long tmux takes
 // to answer.
-func (t *typist) look(ctx context.Context) (sessions.Snapshot, error) {
+func (t *typist) lookAtPane(ctx context.Context) (sessions.Snapshot, error) {
 	for {
-		s, srv, err := t.policy.living()
+		s, srv, err := t.policy.findPane()
 		if err != nil {
 			return sessions.Snapshot{}, err
 		}
@@ -246,8 +246,8 @@ func (t *typist) look(ctx context.Context) (sessions.Snapshot, error) {
 	}
 }
 
-// paste looks, decides and pastes, until it's done or can't be.
-func (t *typist) paste(ctx context.Context) error { return run(ctx, &pasting{typist: t}) }
+// pasteText looks, decides and pastes, until it's done or can't be.
+func (t *typist) pasteText(ctx context.Context) error { return run(ctx, &pasting{typist: t}) }
 
 // pasting is the paste of a text; an empty one needs only its Enter.
 type pasting struct {
@@ -258,14 +258,14 @@ type pasting struct {
 
 func (t *pasting) next(ctx context.Context) (step, error) {
 	for ; ; t.tries++ {
-		err := t.take(ctx)
+		err := t.takeKeyboard(ctx)
 		if err != nil {
 			return step{}, err
 		}
-		if t.before, err = t.look(ctx); err != nil {
+		if t.before, err = t.lookAtPane(ctx); err != nil {
 			return step{}, err
 		}
-		g, ok, err := t.policy.allow(ctx, &t.tries)
+		g, ok, err := t.policy.allowPaste(ctx, &t.tries)
 		if err != nil {
 			return step{}, err
 		}
@@ -283,9 +283,9 @@ func (t *pasting) after(ctx context.Context, _ step, out sessions.Outcome, err e
 	return false, t.policy.notPasted(ctx, out, err, t.tries)
 }
 
-// aim notes into what the text is about to be pasted.
-func (t *typist) aim() {
-	b := t.box(&t.before)
+// noteTarget notes into what the text is about to be pasted.
+func (t *typist) noteTarget() {
+	b := t.readInputBox(&t.before)
 	t.boxed, t.shell, t.goesOn, t.front = b.Open, b.Shell, b.Unfinished != "", t.before.Front
 	t.early = time.Since(t.into.Started) < readyWithin
 }
@@ -299,16 +299,16 @@ func (t *typist) pasteGuard(g sessions.Guard, shell bool, tries int) sessions.Gu
 	return g
 }
 
-// settle waits until the program has read the text, so that text and Enter
+// settleText waits until the program has read the text, so that text and Enter
 // don't arrive in one read, and has had time to work it in.
-func (t *typist) settle(ctx context.Context) error {
+func (t *typist) settleText(ctx context.Context) error {
 	if err := t.awaitRead(ctx); err != nil || t.receipt.Text == "" || t.term.Canonical {
 		return err
 	}
-	return t.shown(ctx)
+	return t.awaitShown(ctx)
 }
 
-// awaitRead is settle without a look whether the text is shown.
+// awaitRead is settleText without a look whether the text is shown.
 func (t *typist) awaitRead(ctx context.Context) error {
 	if t.receipt.Text == "" || t.term.Canonical {
 		return nil // the kernel makes the line
@@ -319,7 +319,7 @@ func (t *typist) awaitRead(ctx context.Context) error {
 		if err := t.wait(ctx, lookEvery); err != nil {
 			return err
 		}
-		s, err := t.look(ctx)
+		s, err := t.lookAtPane(ctx)
 		if err != nil {
 			return err
 		}
