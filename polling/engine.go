@@ -149,7 +149,7 @@ func (w *work) apply() (*Need, error) {
 	}
 	w.look()
 	w.remember()
-	return nil, nil
+	return nil, nil //nolint:nilnil // nothing more is needed
 }
 
 // dropDeathNotice blanks the row that tmux writes into a dead pane.

@@ -36,7 +36,7 @@ func (w *work) rebase(reason string) (*Need, error) {
 	if !known {
 		w.gap(0, reason)
 	}
-	return nil, nil
+	return nil, nil //nolint:nilnil // nothing more is needed
 }
 
 // skipKnown skips what's in the log. Where the grid goes on as the log ends,

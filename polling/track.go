@@ -26,7 +26,7 @@ func (w *work) track() (*Need, error) {
 		return w.begin(), nil
 	case s.Width != st.Width && s.Alternate && !s.Dead:
 		w.frozen = true // the normal screen's rows are reflowed when it's back
-		return nil, nil
+		return nil, nil //nolint:nilnil // nothing more is needed
 	case s.Width != st.Width:
 		return w.rebase(reasonResized)
 	}
@@ -54,7 +54,7 @@ func (w *work) track() (*Need, error) {
 	case cleared:
 		if s.Alternate && !s.Dead {
 			w.frozen = true
-			return nil, nil
+			return nil, nil //nolint:nilnil // nothing more is needed
 		}
 		return w.rebase(reasonCleared)
 	case dropped:

@@ -239,7 +239,7 @@ func (a agenda) Swap(i, j int) {
 }
 
 func (a *agenda) Push(x any) {
-	c := x.(*chat)
+	c := x.(*chat) //nolint:forcetypeassert // heap.Push is given such
 	c.index = len(*a)
 	*a = append(*a, c)
 }

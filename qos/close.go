@@ -129,7 +129,7 @@ func (f flushes) Swap(i, j int) {
 }
 
 func (f *flushes) Push(x any) {
-	d := x.(*document)
+	d := x.(*document) //nolint:forcetypeassert // heap.Push is given such
 	d.flush = len(*f)
 	*f = append(*f, d)
 }

@@ -87,7 +87,7 @@ func (h flowHeap) Swap(i, j int) {
 }
 
 func (h *flowHeap) Push(x any) {
-	f := x.(*flow)
+	f := x.(*flow) //nolint:forcetypeassert // heap.Push is given such
 	f.index = len(*h)
 	*h = append(*h, f)
 }

@@ -92,7 +92,7 @@ func (t turns) Swap(i, j int) {
 }
 
 func (t *turns) Push(x any) {
-	c := x.(*chat)
+	c := x.(*chat) //nolint:forcetypeassert // heap.Push is given such
 	c.turn = len(*t)
 	*t = append(*t, c)
 }

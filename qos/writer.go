@@ -25,7 +25,7 @@ func (b *LocalBudget) Run(ctx context.Context, hear func(Penalty), _ func(Chat))
 	if b.ledger != nil {
 		if err := b.load(ctx, hear); err != nil {
 			b.refuse(time.Now(), err)
-			return nil //nolint:nilerr // ended before it could be read: there's nothing to write
+			return nil // ended before it could be read: there's nothing to write
 		}
 	}
 	tick := time.NewTicker(pruneEvery)

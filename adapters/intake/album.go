@@ -44,7 +44,7 @@ func joined(parts []Event) Event {
 	}
 	var whole Said
 	for _, p := range parts {
-		said := p.Action.(Said)
+		said := p.Action.(Said) //nolint:forcetypeassert // parts of an album are such
 		if whole.Text != "" && said.Text != "" {
 			whole.Text += "\n"
 		}

@@ -25,7 +25,7 @@ func serveMCP(in io.Reader, out io.Writer, dir string) error {
 	for {
 		line, err := rows.ReadBytes('\n')
 		if err != nil {
-			return nil // its client has ended
+			return nil //nolint:nilerr // its client has ended
 		}
 		var m struct {
 			ID     json.RawMessage `json:"id"`

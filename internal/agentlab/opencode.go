@@ -42,7 +42,7 @@ func setupOpenCode(s *setup) error {
 		if err != nil {
 			return err
 		}
-		settings["permission"].(obj)[mcpServer+"_*"] = "ask"
+		settings["permission"].(obj)[mcpServer+"_*"] = "ask" //nolint:forcetypeassert // made above
 		settings["mcp"] = obj{mcpServer: obj{"type": "local", "command": []any{command}, "environment": env, "enabled": true}}
 	}
 	if err := writeJSON(config+"/opencode.json", settings); err != nil {

@@ -311,7 +311,7 @@ func (d *daemon) people() map[string][]string {
 func (d *daemon) runClients(ctx context.Context, typed <-chan struct{}) error {
 	release, err := d.mail.TakeTerminals(ctx)
 	if err != nil && ctx.Err() != nil {
-		return nil //nolint:nilerr // it stops before it has begun
+		return nil // it stops before it has begun
 	}
 	if err != nil {
 		return err

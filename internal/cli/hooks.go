@@ -112,15 +112,15 @@ func ownPath() (string, error) {
 	}
 	called, err := exec.LookPath(os.Args[0])
 	if err != nil {
-		return self, nil
+		return self, nil //nolint:nilerr // what it was called by says nothing
 	}
 	if called, err = filepath.Abs(called); err != nil {
-		return self, nil
+		return self, nil //nolint:nilerr // the same
 	}
 	a, errA := os.Stat(self)
 	b, errB := os.Stat(called) //nolint:gosec // it's the name by which this very program was called
 	if errors.Join(errA, errB) != nil || !os.SameFile(a, b) {
-		return self, nil
+		return self, nil //nolint:nilerr // the same
 	}
 	return called, nil
 }

@@ -96,7 +96,7 @@ func (l Listening) Run(ctx context.Context, who Address, common bool) (told bool
 		}
 		rung, err := bell.Wait(ctx, lookEvery)
 		if ctx.Err() != nil {
-			return told, nil //nolint:nilerr // its time is over
+			return told, nil // its time is over
 		}
 		if err != nil {
 			return told, err

@@ -83,7 +83,7 @@ func (f *fifo) done(now time.Duration, c *call, a answer) {
 	case failed, broken:
 		f.pause = now + fifoPause
 	}
-	if w := c.token.(*waiting); a.verdict != accepted && !w.command && w.turn == 0 {
+	if w := c.token.(*waiting); a.verdict != accepted && !w.command && w.turn == 0 { //nolint:forcetypeassert // made above
 		f.ready[w.session] = true // it still stands in the line
 	}
 }

@@ -150,7 +150,7 @@ func (p *panebridge) render(started *qos.Started) *call {
 }
 
 func (p *panebridge) done(now time.Duration, c *call, a answer) {
-	made := c.token.(*sent)
+	made := c.token.(*sent) //nolint:forcetypeassert // next made it
 	r := qos.Result{Outcome: qos.Delivered}
 	switch a.verdict {
 	case throttled:

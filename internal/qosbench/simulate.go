@@ -50,7 +50,7 @@ func (f flights) Less(i, j int) bool {
 }
 
 func (f flights) Swap(i, j int) { f[i], f[j] = f[j], f[i] }
-func (f *flights) Push(x any)   { *f = append(*f, x.(*flight)) }
+func (f *flights) Push(x any)   { *f = append(*f, x.(*flight)) } //nolint:forcetypeassert // heap.Push is given such
 
 func (f *flights) Pop() any {
 	old := *f

@@ -97,4 +97,4 @@ func column(v any) any {
 	return f
 }
 
-func (d *database) close() error { return d.db.Close() } //nolint:wrapcheck // wrapped by its only caller
+func (d *database) close() error { return d.db.Close() } // wrapped by its only caller

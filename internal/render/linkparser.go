@@ -21,7 +21,7 @@ type linkParser struct {
 
 func newLinkParser() linkParser {
 	p := parser.NewLinkParser()
-	return linkParser{p, p.(parser.CloseBlocker)}
+	return linkParser{p, p.(parser.CloseBlocker)} //nolint:forcetypeassert // goldmark's is one
 }
 
 // Parse implements parser.InlineParser.
@@ -48,7 +48,7 @@ func tailEnd(source []byte, from, to int) int {
 // tail is the markup behind the text of a link: from its "]" on.
 func tail(n ast.Node) (from, to int) {
 	if v, ok := n.AttributeString(tailAttribute); ok {
-		t := v.([2]int)
+		t := v.([2]int) //nolint:forcetypeassert // Parse has set it
 		return t[0], t[1]
 	}
 	return 0, 0

@@ -58,7 +58,7 @@ func SetLogAside(path string) (aside string, err error) {
 		return "", nil //nolint:nilerr // whoever opens the database says what's wrong with it
 	}
 	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
-		return "", nil //nolint:nilerr // the same
+		return "", nil // the same
 	}
 	aside = nameAside(path, leftSuffix)
 	return aside, os.Rename(path+walSuffix, aside)

@@ -106,7 +106,7 @@ func dropPartOfPage(path string) (err error) {
 	defer func() { err = errors.Join(err, f.Close()) }()
 	header := make([]byte, 18) // the last two bytes are the size of a page
 	if _, err := f.ReadAt(header, 0); err != nil {
-		return nil //nolint:nilerr // it has no page
+		return nil // it has no page
 	}
 	page := int64(binary.BigEndian.Uint16(header[16:]))
 	info, err := f.Stat()

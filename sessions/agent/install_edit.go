@@ -58,7 +58,7 @@ func (o objectBox) find(name string) int {
 	return found
 }
 
-func (o objectBox) nameOf(i int) string { return o.Members[i].Name.Value.(hujson.Literal).String() }
+func (o objectBox) nameOf(i int) string { return o.Members[i].Name.Value.(hujson.Literal).String() } //nolint:forcetypeassert // a member's name is a text
 
 func (o objectBox) value(name string) *hujson.Value { return &o.Members[o.find(name)].Value }
 

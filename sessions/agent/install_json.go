@@ -85,7 +85,7 @@ func (f jsonFile) install(text []byte) ([]byte, bool, error) {
 // time for it.
 func (f jsonFile) update(hook objectBox, event string) {
 	want := f.group(event).Hooks[0]
-	if command := hook.value("command"); command.Value.(hujson.Literal).String() != want.Command {
+	if command := hook.value("command"); command.Value.(hujson.Literal).String() != want.Command { //nolint:forcetypeassert // commandOf has looked
 		command.Value = literal(want.Command)
 	}
 	if !(Hook{Agent: f.Agent, Event: event}).Waits() || hook.find("timeout") < 0 {
@@ -181,7 +181,7 @@ func (f jsonFile) find(groups *hujson.Array) (objectBox, bool) {
 		}
 		for n := range list.Elements {
 			if f.commandOf(list.Elements[n]) != nil {
-				return objectBox{list.Elements[n].Value.(*hujson.Object)}, true
+				return objectBox{list.Elements[n].Value.(*hujson.Object)}, true //nolint:forcetypeassert // commandOf has looked
 			}
 		}
 	}

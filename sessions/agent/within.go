@@ -253,13 +253,13 @@ const (
 func (o *Origins) environ(s procfs.ProcStat) (map[string]string, error) {
 	const kernelThread = 0x00200000 // PF_KTHREAD: it has no environment, ever
 	if s.State == "Z" || s.Flags&kernelThread != 0 {
-		return nil, nil
+		return nil, nil //nolint:nilnil // it has none
 	}
 	for range execTries {
 		env, whole, err := wholeEnviron(s.PID)
 		switch {
 		case errors.Is(err, os.ErrPermission):
-			return nil, nil
+			return nil, nil //nolint:nilnil // it's another user's
 		case err != nil:
 			return nil, err
 		case whole:

@@ -152,7 +152,7 @@ func (c *Client) Run(ctx context.Context) error {
 			delay = min(delay, retryAbsent) // a look at a socket costs nothing
 		}
 	}
-	return nil
+	return nil //nolint:nilerr // it was told to end
 }
 
 // errConnecting: the client hasn't been able to connect yet.

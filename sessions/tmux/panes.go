@@ -322,7 +322,7 @@ func rest(ctx context.Context, d time.Duration) bool {
 // Kill ends a pane and what runs in it. A pane that's gone is no error.
 func (c *Client) Kill(ctx context.Context, pane string) error {
 	if checkPane(pane) != nil {
-		return nil // there's no such pane
+		return nil //nolint:nilerr // there's no such pane
 	}
 	_, err := c.do(ctx, &request{line: "kill-pane -t " + pane, blocks: 1})
 	var refused *CommandError

@@ -163,7 +163,7 @@ func noPane(err error) error {
 // Shrink makes a pane as high as it was before Grow.
 func (c *Client) Shrink(ctx context.Context, pane string) error {
 	if checkPane(pane) != nil {
-		return nil // there's no such pane
+		return nil //nolint:nilerr // there's no such pane
 	}
 	l, err := c.current()
 	if err != nil {

@@ -92,7 +92,7 @@ func (s *familySource) read(ctx context.Context, limit int) ([]Record, error) {
 		out = append(out, next...)
 	}
 	s.dry = len(out) == 0
-	return out, nil
+	return out, nil //nolint:nilerr // an error comes again
 }
 
 // one gives what's next; while there are no sub-agents up to limit records.

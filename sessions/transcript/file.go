@@ -80,8 +80,8 @@ func (s *fileSource) read(ctx context.Context, limit int) ([]Record, error) {
 		if err != nil && len(out) == 0 {
 			return nil, err
 		}
-		if err != nil || !more { // an error comes again
-			return out, nil
+		if err != nil || !more {
+			return out, nil //nolint:nilerr // an error comes again
 		}
 	}
 }

@@ -119,7 +119,7 @@ func (s *Server) Run(ctx context.Context) error {
 		}
 		err := s.push(ctx, hook, next.body)
 		if ctx.Err() != nil {
-			return nil
+			return nil //nolint:nilerr // it was told to end
 		}
 		s.pushed(hook, next.id, err)
 		if err == nil {
@@ -127,7 +127,7 @@ func (s *Server) Run(ctx context.Context) error {
 			continue
 		}
 		if faults.Wait(ctx, rest) != nil {
-			return nil
+			return nil //nolint:nilerr // it was told to end
 		}
 		rest = min(2*rest, webhookRest)
 	}

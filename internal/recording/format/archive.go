@@ -90,7 +90,7 @@ func (a *Archive) hook(it Item) error {
 func line(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
-	return e.Encode(v) //nolint:wrapcheck // plain data into memory
+	return e.Encode(v) // plain data into memory
 }
 
 // WriteTo writes a gzipped tar file with the recording in the folder AGENT/name.
@@ -114,10 +114,10 @@ func (a *Archive) WriteTo(w io.Writer, name string) error {
 
 func add(t *tar.Writer, name string, text []byte, at time.Time) error {
 	if err := t.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(text)), ModTime: at}); err != nil {
-		return err //nolint:wrapcheck // wrapped by the caller
+		return err // wrapped by the caller
 	}
 	_, err := t.Write(text)
-	return err //nolint:wrapcheck // wrapped by the caller
+	return err // wrapped by the caller
 }
 
 type file struct {
