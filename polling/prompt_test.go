@@ -88,7 +88,7 @@ func TestFishsPromptsAreRecognised(t *testing.T) {
 }
 
 // fishs are commands, and how they end.
-var fishs = []struct { //nolint:gochecknoglobals // a constant table
+var fishs = []struct {
 	command string
 	status  int
 }{

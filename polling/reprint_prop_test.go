@@ -89,7 +89,7 @@ func (r *redrawer) add(texts ...string) {
 }
 
 // ways are what programs do to print everything again.
-var ways = map[string]string{ //nolint:gochecknoglobals // a constant table
+var ways = map[string]string{
 	"cleared":        "\x1b[2J\x1b[3J\x1b[H",
 	"screen cleared": "\x1b[2J\x1b[H",
 	"box erased":     eraseBox,

@@ -35,7 +35,7 @@ type meaning struct {
 
 // meanings are what Discord's codes say
 // (docs.discord.com/developers/topics/opcodes-and-status-codes#json).
-var meanings = map[int]meaning{
+var meanings = map[int]meaning{ //nolint:gochecknoglobals // a constant table
 	// What's gone and can be repaired.
 	10003:        {outcome: qos.ChatGone, advice: adviceChannel, thread: true}, // unknown channel
 	10008:        {outcome: qos.Rejected, missing: adapters.MissingMessage},    // unknown message

@@ -29,13 +29,13 @@ func (e *ending) Error() string { return e.text }
 // several times a day. An invalid session takes 1 to 5 s until the next
 // (docs.discord.com/developers/events/gateway#resuming).
 var (
-	errReconnect = &ending{text: "Discord asked to connect again", asked: true}                                       //nolint:gochecknoglobals // as an error value
-	errInvalid   = &ending{text: "Discord can't resume the session", asked: true, forget: true, rest: time.Second}    //nolint:gochecknoglobals // as an error value
-	errNotNow    = &ending{text: "Discord can't resume the session at the moment", asked: true, rest: time.Second}    //nolint:gochecknoglobals // as an error value
-	errCaughtUp  = &ending{text: "events waited too long to be stored; they're asked for again", asked: true}         //nolint:gochecknoglobals // as an error value
-	errDeaf      = &ending{text: "the gateway is silent: it answered no heartbeat"}                                   //nolint:gochecknoglobals // as an error value
-	errNoWelcome = &ending{text: "the gateway is silent: it didn't let the bot in, nor say why"}                      //nolint:gochecknoglobals // as an error value
-	errFrames    = &ending{text: "what answers isn't Discord's gateway: check api_url, and the proxy if there's one"} //nolint:gochecknoglobals // as an error value
+	errReconnect = &ending{text: "Discord asked to connect again", asked: true}
+	errInvalid   = &ending{text: "Discord can't resume the session", asked: true, forget: true, rest: time.Second}
+	errNotNow    = &ending{text: "Discord can't resume the session at the moment", asked: true, rest: time.Second}
+	errCaughtUp  = &ending{text: "events waited too long to be stored; they're asked for again", asked: true}
+	errDeaf      = &ending{text: "the gateway is silent: it answered no heartbeat"}
+	errNoWelcome = &ending{text: "the gateway is silent: it didn't let the bot in, nor say why"}
+	errFrames    = &ending{text: "what answers isn't Discord's gateway: check api_url, and the proxy if there's one"}
 )
 
 // portal is where a bot's settings are.

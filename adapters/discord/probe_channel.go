@@ -61,7 +61,7 @@ type need struct {
 	slight     bool
 }
 
-var needs = []need{
+var needs = []need{ //nolint:gochecknoglobals // a constant table
 	{permission: discordgo.PermissionViewChannel, name: "View Channel", not: "doesn't see the channel"},
 	{permission: discordgo.PermissionSendMessages, name: "Send Messages", not: "may not write there"},
 	{permission: discordgo.PermissionReadMessageHistory, name: "Read Message History", not: "may not read what was written while it was away, nor reply, react or pin"},

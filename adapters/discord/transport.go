@@ -83,7 +83,7 @@ func (x *limited) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // apiPath begins the paths that the library asks for.
-var apiPath = strings.TrimPrefix(discordgo.EndpointAPI, "https://discord.com")
+var apiPath = strings.TrimPrefix(discordgo.EndpointAPI, "https://discord.com") //nolint:gochecknoglobals // a constant
 
 // rawPath is the path as it's written, where that's not the plain one (an emoji's).
 func rawPath(base, asked *url.URL) string {

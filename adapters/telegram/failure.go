@@ -106,7 +106,7 @@ const (
 
 // refusals are what Telegram says, from the Bot API server's source
 // (github.com/tdlib/telegram-bot-api) and reports; the first that fits counts.
-var refusals = []known{
+var refusals = []known{ //nolint:gochecknoglobals // a constant table
 	{code: http.StatusBadRequest, words: "message is not modified", outcome: qos.Delivered},
 	{code: http.StatusBadRequest, words: "topic_not_modified", outcome: qos.Delivered},
 

@@ -49,7 +49,7 @@ const (
 )
 
 // allowedUpdates are the kinds of updates that there's a use for.
-var allowedUpdates = []string{"message", "edited_message", "callback_query", "my_chat_member", "chat_member"}
+var allowedUpdates = []string{"message", "edited_message", "callback_query", "my_chat_member", "chat_member"} //nolint:gochecknoglobals // a constant table
 
 // Keeper stores updates durably and sees to it that they're handled. intake.Queue
 // is one. Keep returns nil when the updates may be acknowledged. It may be called

@@ -33,7 +33,7 @@ type offer struct {
 
 // offers are the tools that can do what a scenario asks for; the first that a
 // program offers is called.
-var offers = map[string][]offer{
+var offers = map[string][]offer{ //nolint:gochecknoglobals // a constant table
 	"shell": {
 		{"Bash", described},
 		{"exec_command", func(_ *Model, a obj) obj { return escalated(a, obj{"cmd": a["command"]}) }},

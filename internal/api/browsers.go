@@ -49,7 +49,7 @@ func (a *api) onUnix(h handler) handler {
 	}
 }
 
-var errPageOff = &Error{ //nolint:gochecknoglobals // a constant
+var errPageOff = &Error{
 	Status: http.StatusConflict, Code: "conflict",
 	Message: "the page is off: set adapters.web.enabled to true and start the daemon anew",
 }

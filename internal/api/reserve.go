@@ -215,7 +215,7 @@ type lentKey struct{}
 func isLent(ctx context.Context) bool { return ctx.Value(lentKey{}) != nil }
 
 // errNoFiles refuses what goes on, for which the reserve isn't.
-var errNoFiles = &Error{ //nolint:gochecknoglobals // a constant
+var errNoFiles = &Error{
 	Status: http.StatusServiceUnavailable, Code: codeTooMany,
 	Message: "no file descriptor is left in the daemon: end some event streams and waits, close pages, or raise its limit (ulimit -n; LimitNOFILE of a systemd unit)",
 }

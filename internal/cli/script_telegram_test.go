@@ -23,7 +23,7 @@ type scriptForum struct {
 type forumKey struct{}
 
 // forumStates are what a script can do to its bot in the forum.
-var forumStates = map[string]func(*scriptForum) error{ //nolint:gochecknoglobals // a constant table
+var forumStates = map[string]func(*scriptForum) error{
 	"kicked":   func(f *scriptForum) error { return f.owner.KickBot(f.forum) },
 	"muted":    func(f *scriptForum) error { return f.owner.MuteBot(f.forum) },
 	"no-right": func(f *scriptForum) error { return f.owner.SetBotRights(f.forum, &telegramtest.Rights{}) },

@@ -25,7 +25,7 @@ const (
 	maxRule = 60
 )
 
-var spinnerFrames = []string{"·", "✢", "✳", "✶", "✻", "✽"}
+var spinnerFrames = []string{"·", "✢", "✳", "✶", "✻", "✽"} //nolint:gochecknoglobals // a constant table
 
 // Options sets the agent's pace. The zero value is a pace that's pleasant to
 // watch; a negative duration is none at all.

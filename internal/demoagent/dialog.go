@@ -22,7 +22,7 @@ const dialogFoot = `
  Enter to select · Esc to cancel
 `
 
-var permissionQuestion = question{
+var permissionQuestion = question{ //nolint:gochecknoglobals // a constant
 	head: ` Run a command
 
    make release
@@ -33,7 +33,7 @@ var permissionQuestion = question{
 	foot:    dialogFoot,
 }
 
-var choiceQuestion = question{
+var choiceQuestion = question{ //nolint:gochecknoglobals // a constant
 	head: ` A question
 
  Which colour should the release have?

@@ -22,8 +22,8 @@ func (b *builder) markdown(at restart) {
 // Flavored Markdown (github.github.com/gfm), CommonMark with tables, task lists,
 // strikethrough and bare links; skeletons takes no notice of what's within blocks.
 var (
-	documents = newParser(inlineParsers())
-	skeletons = newParser(nil)
+	documents = newParser(inlineParsers()) //nolint:gochecknoglobals // made once, and then constant
+	skeletons = newParser(nil)             //nolint:gochecknoglobals // made once, and then constant
 )
 
 func newParser(inline []util.PrioritizedValue) parser.Parser {

@@ -178,7 +178,7 @@ func (a *asker) several(agent, tag string) *dialog {
 	return d
 }
 
-var tags = regexp.MustCompile(`t[0-9a-f]+q\d+z`) //nolint:gochecknoglobals // a constant
+var tags = regexp.MustCompile(`t[0-9a-f]+q\d+z`)
 
 // Tag is the tag of the dialog that a text is about; "": it's about none.
 func Tag(text string) string { return tags.FindString(text) }

@@ -40,7 +40,7 @@ const (
 
 // oldFiles are those of earlier releases: a token that opened the page for a year, and
 // its address.
-var oldFiles = []string{"web.token", "web.address"}
+var oldFiles = []string{"web.token", "web.address"} //nolint:gochecknoglobals // a constant table
 
 // Dir is the folder of one daemon, locked for as long as it runs: a folder in it, and the file in it
 // that has the daemon's number, which older releases lock alone and which may be removed.
@@ -56,8 +56,8 @@ type Dir struct {
 
 // What a start makes in a fresh folder.
 var (
-	startFiles   = append(store.FileNames(DatabaseFile), socketFile, pidFile, lockFolder)
-	startFolders = []string{ShellFolder}
+	startFiles   = append(store.FileNames(DatabaseFile), socketFile, pidFile, lockFolder) //nolint:gochecknoglobals // a constant table
+	startFolders = []string{ShellFolder}                                                  //nolint:gochecknoglobals // a constant table
 )
 
 // Open makes the folder if it's missing, and locks it until Close. ErrInUse if another daemon

@@ -28,7 +28,7 @@ type Server struct {
 
 // silence has go-redis not print to standard error, of which it has one logger for all
 // clients: what's wrong is in its errors, and a Budget logs once when it begins.
-var silence = sync.OnceFunc(func() { redis.SetLogger(silent{}) })
+var silence = sync.OnceFunc(func() { redis.SetLogger(silent{}) }) //nolint:gochecknoglobals // the library has one logger for all
 
 type silent struct{}
 

@@ -37,7 +37,7 @@ var (
 	// lineAsk is how a question for a line ends.
 	lineAsk = regexp.MustCompile(`(?i)(?:[:?？：…\])]|\. ?\. ?\.)$|\b(?:press|hit|type) [\[<]?(?:enter|return)\b`)
 	// lineShells read a command as other programs read a line, behind any prompt.
-	lineShells = strings.Fields("sh dash ash busybox ksh ksh93 mksh oksh posh yash csh")
+	lineShells = strings.Fields("sh dash ash busybox ksh ksh93 mksh oksh posh yash csh") //nolint:gochecknoglobals // a constant table
 )
 
 // lineAsked is what was found out about the row that the cursor stands in. A program that

@@ -59,7 +59,7 @@ func changeOf(input json.RawMessage) *change {
 }
 
 // diffHead are the rows above what a diff changes.
-var diffHead = regexp.MustCompile(`^(?:Index: .*|=+|--- .*|\+\+\+ .*|diff .*|\\ No newline at end of file)$`) //nolint:gochecknoglobals // a constant
+var diffHead = regexp.MustCompile(`^(?:Index: .*|=+|--- .*|\+\+\+ .*|diff .*|\\ No newline at end of file)$`)
 
 // ofDiff takes in a diff.
 func (c *change) ofDiff(diff string) {
@@ -138,8 +138,8 @@ type drawnLine struct {
 // A row of a change: its number ends where those of all the others do, which tells it from the
 // rest of a longer one above it.
 var (
-	numberedRow = regexp.MustCompile(`^( *\d+)(?: (.*))?$`)     //nolint:gochecknoglobals // a constant
-	besideRow   = regexp.MustCompile(`\S {2,}\d+ [ +-](?: |$)`) //nolint:gochecknoglobals // a constant
+	numberedRow = regexp.MustCompile(`^( *\d+)(?: (.*))?$`)
+	besideRow   = regexp.MustCompile(`\S {2,}\d+ [ +-](?: |$)`)
 )
 
 // changed reads the change that a dialog draws; nil: it draws none of its form's.

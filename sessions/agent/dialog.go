@@ -188,8 +188,8 @@ func (r *dialogReading) content() {
 
 // What a frame in the frame begins and ends with: it's as wide as there's room.
 var (
-	frameTop = regexp.MustCompile(`^╭─+╮$`) //nolint:gochecknoglobals // a constant
-	frameEnd = regexp.MustCompile(`^╰─+╯$`) //nolint:gochecknoglobals // a constant
+	frameTop = regexp.MustCompile(`^╭─+╮$`)
+	frameEnd = regexp.MustCompile(`^╰─+╯$`)
 )
 
 // frameMargin is how many cells narrower than its frame a frame in it is at most.

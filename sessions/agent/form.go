@@ -137,7 +137,7 @@ func allows(kind sessions.PromptKind) bool {
 }
 
 // refusals are what programs call what refuses.
-var refusals = regexp.MustCompile(`^(?:No|No[, ].*|Reject|Cancel|Dismiss|Don.t trust|Continue without trusting.*)$`) //nolint:gochecknoglobals // a constant
+var refusals = regexp.MustCompile(`^(?:No|No[, ].*|Reject|Cancel|Dismiss|Don.t trust|Continue without trusting.*)$`)
 
 // refuses reports whether an option allows nothing. What a question asks is the model's to
 // say, and so are its options.
@@ -218,7 +218,7 @@ var (
 	}
 	answerMeans = []means{byDigit, byArrows, bySideways, byKeys} //nolint:gochecknoglobals // a constant table
 	// keyNames are the keys that forms press.
-	keyNames = regexp.MustCompile(`^(?:Enter|Escape|Tab|BTab|Space|Up|Down|Left|Right|[!-~])$`) //nolint:gochecknoglobals // a constant
+	keyNames = regexp.MustCompile(`^(?:Enter|Escape|Tab|BTab|Space|Up|Down|Left|Right|[!-~])$`)
 )
 
 // checkForms returns what's wrong with forms, and with which first, or "".

@@ -13,7 +13,7 @@ import (
 // notText is what must never be taken for the text of an answer: spinners, tips, status
 // lines, input boxes, dialogs and their frames, as they were seen on the screens. No
 // answer of the recordings has any of it.
-var notText = regexp.MustCompile(strings.Join([]string{ //nolint:gochecknoglobals // a constant
+var notText = regexp.MustCompile(strings.Join([]string{
 	`esc (to|again|interrupt)`, `\? for shortcuts`, `^\s*─{20,}\s*$`, `^\s*[▄▀╌]{20,}\s*$`, `Tip: `, `Tips: `,
 	`Type your message`, `Ask Codex to`, `Ask anything`, `ctrl\+p commands`, `manual mode on`, `/effort`,
 	`Do you want to`, `Would you like to`, `Allow once`, `Allow execution`, `Apply this change`, `Permission required`, `Press enter to confirm`,

@@ -14,7 +14,7 @@ func HookAgents() []string { return slices.Sorted(maps.Keys(hookSigns)) }
 
 // hookSigns says what the hooks of each agent program tell: each function sets Signal
 // and Text, and Tool where the record has it in another place.
-var hookSigns = map[string]func(h *Hook, fields record){
+var hookSigns = map[string]func(h *Hook, fields record){ //nolint:gochecknoglobals // a constant table
 	"claude":   claudeSign,
 	"codex":    codexSign,
 	"gemini":   geminiSign,

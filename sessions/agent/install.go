@@ -67,7 +67,7 @@ func (i Install) Path() (string, error) {
 // a variable says instead, and below a project's folder. Claude Code's place in a
 // project is the one that isn't shared with others, as the program's path is this
 // machine's.
-var hookPlaces = map[string]struct {
+var hookPlaces = map[string]struct { //nolint:gochecknoglobals // a constant table
 	user    string
 	moved   []movedPlace
 	project string
@@ -146,7 +146,7 @@ func shellQuote(word string) string {
 
 // hookEvents are the events whose hooks are installed: those that say something.
 // Others would cost the agent a process each for nothing.
-var hookEvents = map[string][]string{
+var hookEvents = map[string][]string{ //nolint:gochecknoglobals // a constant table
 	"claude": {
 		"SessionStart", "UserPromptSubmit", "PreToolUse", "PermissionRequest", "PostToolUse", "PostToolUseFailure",
 		"Notification", "Stop", "StopFailure", "SessionEnd",

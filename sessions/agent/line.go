@@ -11,11 +11,11 @@ import (
 )
 
 // continued is what shells put before a line that goes on with the one above.
-var continued = regexp.MustCompile(`^(?:[a-z]+(?: [a-z]+)*)?> `) //nolint:gochecknoglobals // a constant
+var continued = regexp.MustCompile(`^(?:[a-z]+(?: [a-z]+)*)?> `)
 
 // miniLine is where zsh reads what it searches for, or a command of its editor's, while the
 // cursor stays in the line above.
-var miniLine = regexp.MustCompile(`^(?:failing |invalid )?(?:(?:bck|fwd)-i-search|execute): .*_$`) //nolint:gochecknoglobals // a constant
+var miniLine = regexp.MustCompile(`^(?:failing |invalid )?(?:(?:bck|fwd)-i-search|execute): .*_$`)
 
 // shellLine reads the line that's being written in a shell, as an input box: what stands
 // between its prompt and the cursor. The prompt is known by the shell's own marks, or by
@@ -80,7 +80,7 @@ func wrapped(s *sessions.Snapshot, row int) bool {
 
 // folders are what prompts show of a folder, and of a branch behind it. What has more
 // words may be the beginning of a command.
-var folders = regexp.MustCompile(`^(?:(?:[\w.-]+@[\w.-]+[ :])?\S*(?: (?:git:)?\([^()]*\))?|\S+ (?:on|in|via|at) \S.*)$`) //nolint:gochecknoglobals // a constant
+var folders = regexp.MustCompile(`^(?:(?:[\w.-]+@[\w.-]+[ :])?\S*(?: (?:git:)?\([^()]*\))?|\S+ (?:on|in|via|at) \S.*)$`)
 
 // plainFolder reports whether what a prompt has for a folder is surely one.
 func plainFolder(re *regexp.Regexp, row string, m []int) bool {

@@ -356,7 +356,7 @@ func TestTranscriptIsReadOn(t *testing.T) {
 	p.want("user first", "answer of [31mfirst", "answer "+long, "answer second", "answer third")
 }
 
-var long = strings.Repeat("a long line ", 50_000) //nolint:gochecknoglobals // a constant
+var long = strings.Repeat("a long line ", 50_000)
 
 // A new conversation's transcript is found though its first turn was too short to be seen,
 // by what was asked last on the screen; another's, that was asked the same as this one, or

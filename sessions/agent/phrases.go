@@ -8,7 +8,7 @@ import (
 // phraseForm is what a dialog's phrase looks like: short, so that it doesn't wrap, in
 // lower case, beginning with two letters, and without characters that mean something
 // in a regular expression, for tmux searches with it (POSIX extended syntax).
-var phraseForm = regexp.MustCompile(`^[a-z][a-z][a-z0-9 ,:'/-]{2,46}$`) //nolint:gochecknoglobals // a constant
+var phraseForm = regexp.MustCompile(`^[a-z][a-z][a-z0-9 ,:'/-]{2,46}$`)
 
 // phraseIndex finds phrases in rows, whatever their capitals.
 type phraseIndex struct {

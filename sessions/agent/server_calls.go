@@ -190,7 +190,7 @@ func (c *toolCall) drawsBlocks(text string, part bool) bool {
 }
 
 // bareName is a name that's drawn without quotes.
-var bareName = regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$]*$`) //nolint:gochecknoglobals // a constant
+var bareName = regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$]*$`)
 
 // bareKey is a name as it's drawn.
 func bareKey(name string) string {
@@ -205,7 +205,7 @@ func bareKey(name string) string {
 }
 
 // jsonText is a text in JSON, and the colon behind a name.
-var jsonText = regexp.MustCompile(`"((?:[^"\\]|\\.)*)"(\s*:)?`) //nolint:gochecknoglobals // a constant
+var jsonText = regexp.MustCompile(`"((?:[^"\\]|\\.)*)"(\s*:)?`)
 
 // bareJSON is a value with names as they're drawn.
 func bareJSON(value json.RawMessage) string {
@@ -219,12 +219,12 @@ func bareJSON(value json.RawMessage) string {
 
 // What programs draw around what a tool is called with.
 var (
-	toolRule   = regexp.MustCompile(`^╌{10,}$`)                  //nolint:gochecknoglobals // a constant
-	toolBar    = regexp.MustCompile(`^   │ ?(.*)$`)              //nolint:gochecknoglobals // a constant
-	toolHead   = regexp.MustCompile(`^Tooluse(.+)Tool:\(MCP\)$`) //nolint:gochecknoglobals // a constant
-	toolAbout  = regexp.MustCompile(`^ About the (.+) Tool:$`)   //nolint:gochecknoglobals // a constant
-	toolServer = regexp.MustCompile(`^ *MCP Server: (.+)$`)      //nolint:gochecknoglobals // a constant
-	toolName   = regexp.MustCompile(`^ *Tool: (.+)$`)            //nolint:gochecknoglobals // a constant
+	toolRule   = regexp.MustCompile(`^╌{10,}$`)
+	toolBar    = regexp.MustCompile(`^   │ ?(.*)$`)
+	toolHead   = regexp.MustCompile(`^Tooluse(.+)Tool:\(MCP\)$`)
+	toolAbout  = regexp.MustCompile(`^ About the (.+) Tool:$`)
+	toolServer = regexp.MustCompile(`^ *MCP Server: (.+)$`)
+	toolName   = regexp.MustCompile(`^ *Tool: (.+)$`)
 )
 
 // toolDrawn reads what a dialog draws of a call of a tool.

@@ -38,7 +38,7 @@ func callHook(rt *rapid.T, agent, tool string, input map[string]any) Hook {
 }
 
 // shellTools are what agents call the tool that runs a command.
-var shellTools = map[string]string{"claude": "Bash", "codex": "Bash", "gemini": "", "qwen": qwenShell} //nolint:gochecknoglobals // a constant table
+var shellTools = map[string]string{"claude": "Bash", "codex": "Bash", "gemini": "", "qwen": qwenShell}
 
 // commandDialog draws the question whether a command may run.
 func commandDialog(agent string, command ...string) (rows []string) {

@@ -346,7 +346,7 @@ func (u *unreadLook) title() string {
 }
 
 // plainKeys are those that dialogs know, whatever they ask.
-var plainKeys = []sessions.DialogOption{
+var plainKeys = []sessions.DialogOption{ //nolint:gochecknoglobals // a constant table
 	{Label: "Esc", Key: "Escape", Refuses: true},
 	{Label: "↑", Key: "Up"},
 	{Label: "↓", Key: "Down"},

@@ -27,7 +27,7 @@ type claudeDecoder struct {
 }
 
 // claudeSilent are the types of record that tell nothing here.
-var claudeSilent = map[string]bool{
+var claudeSilent = map[string]bool{ //nolint:gochecknoglobals // a constant table
 	"agent-color": true, "agent-name": true, "agent-setting": true, "ai-title": true, "api-request": true,
 	"api-request-blob": true, "api-request-shape": true, "atis-latch": true, "cost-state": true,
 	"custom-title": true, "file-history-delta": true, "file-history-snapshot": true, "last-prompt": true, "mode": true,
@@ -36,7 +36,7 @@ var claudeSilent = map[string]bool{
 }
 
 // claudeSilentEvents are the subtypes of system records that tell nothing here.
-var claudeSilentEvents = map[string]bool{
+var claudeSilentEvents = map[string]bool{ //nolint:gochecknoglobals // a constant table
 	"away_summary": true, "bridge_status": true, "informational": true, "local_command": true, "memory_saved": true,
 	"scheduled_task_fire": true, "stop_hook_summary": true,
 }

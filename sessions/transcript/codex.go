@@ -25,13 +25,13 @@ type codexDecoder struct {
 	Calls callNames `json:"calls,omitempty"`
 }
 
-var codexSilent = map[string]bool{
+var codexSilent = map[string]bool{ //nolint:gochecknoglobals // a constant table
 	"session_meta": true, "turn_context": true, "world_state": true, "token_usage_record": true, "retained_context": true,
 	"ghost_snapshot": true, "inter_agent_communication": true,
 }
 
 // codexSilentEvents are types of event_msg that tell nothing here.
-var codexSilentEvents = map[string]bool{
+var codexSilentEvents = map[string]bool{ //nolint:gochecknoglobals // a constant table
 	"token_count": true, "thread_settings_applied": true, "agent_reasoning": true, "agent_reasoning_raw_content": true,
 	"agent_reasoning_section_break": true, "context_compacted": true, "entered_review_mode": true, "exec_command_begin": true,
 	"exec_command_end": true, "mcp_tool_call_begin": true, "mcp_tool_call_end": true, "patch_apply_begin": true,
@@ -41,7 +41,7 @@ var codexSilentEvents = map[string]bool{
 }
 
 // codexSilentItems are types of response_item that tell nothing here.
-var codexSilentItems = map[string]bool{"message": true, "reasoning": true, "compaction": true, "compaction_summary": true, "ghost_snapshot": true, "context_compaction": true}
+var codexSilentItems = map[string]bool{"message": true, "reasoning": true, "compaction": true, "compaction_summary": true, "ghost_snapshot": true, "context_compaction": true} //nolint:gochecknoglobals // a constant table
 
 func (d *codexDecoder) decode(line []byte, out []Record) ([]Record, bool) {
 	if !valid(line) {

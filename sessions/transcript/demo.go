@@ -12,7 +12,7 @@ type demoDecoder struct{}
 
 const demoStart = "start"
 
-var demoKinds = []Kind{User, Answer, Tool, ToolResult, Question, TurnEnd}
+var demoKinds = []Kind{User, Answer, Tool, ToolResult, Question, TurnEnd} //nolint:gochecknoglobals // a constant table
 
 func (demoDecoder) decode(line []byte, out []Record) ([]Record, bool) {
 	if !valid(line) {

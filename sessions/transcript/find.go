@@ -77,7 +77,7 @@ func Find(ctx context.Context, w Where) ([]Candidate, error) {
 	return found, nil
 }
 
-var finders = map[Format]func(context.Context, *Where) ([]Candidate, error){
+var finders = map[Format]func(context.Context, *Where) ([]Candidate, error){ //nolint:gochecknoglobals // a constant table
 	Claude:   findClaude,
 	Codex:    findCodex,
 	Gemini:   findGemini,

@@ -246,7 +246,7 @@ func (s *openCodeSource) asked(m *openCodeMessage, p gjson.Result, said []string
 func joined(said []string) string { return clean(strings.Join(said, "\n")) }
 
 // openCodeSilent are types of the model's parts that tell nothing here.
-var openCodeSilent = map[string]bool{
+var openCodeSilent = map[string]bool{ //nolint:gochecknoglobals // a constant table
 	"step-start": true, "step-finish": true, "reasoning": true, "snapshot": true, "patch": true, "file": true,
 	"agent": true, "subtask": true, "compaction": true,
 }

@@ -18,7 +18,7 @@ type piDecoder struct {
 	Open bool `json:"open,omitempty"` // something was asked, and no end told
 }
 
-var piSilent = map[string]bool{
+var piSilent = map[string]bool{ //nolint:gochecknoglobals // a constant table
 	"session": true, "model_change": true, "thinking_level_change": true, "label": true, "custom": true,
 	"custom_message": true, "session_info": true, "branch_summary": true,
 }

@@ -20,7 +20,7 @@ type qwenDecoder struct {
 	Open bool `json:"open,omitempty"` // something was asked, and no end told
 }
 
-var qwenSilentEvents = map[string]bool{
+var qwenSilentEvents = map[string]bool{ //nolint:gochecknoglobals // a constant table
 	"attribution_snapshot": true, "slash_command": true, "ui_telemetry": true, "at_command": true, "rewind": true,
 	"custom_title": true, "file_history_snapshot": true, "notification": true, "mid_turn_user_message": true,
 }

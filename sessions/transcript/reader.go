@@ -69,10 +69,10 @@ func Open(ref Ref, cursor []byte) (*Reader, error) {
 }
 
 // families open the formats of which files of sub-agents are read besides.
-var families = map[Format]func(path string, at position) (source, error){Claude: openClaude, Codex: openCodex, Gemini: openGemini, Qwen: openQwen}
+var families = map[Format]func(path string, at position) (source, error){Claude: openClaude, Codex: openCodex, Gemini: openGemini, Qwen: openQwen} //nolint:gochecknoglobals // a constant table
 
 // decoders make the decoder of each format that's lines of JSON in a file.
-var decoders = map[Format]func() decoder{
+var decoders = map[Format]func() decoder{ //nolint:gochecknoglobals // a constant table
 	Claude: func() decoder { return &claudeDecoder{} },
 	Codex:  func() decoder { return &codexDecoder{} },
 	Gemini: func() decoder { return &geminiDecoder{} },

@@ -16,7 +16,7 @@ import (
 )
 
 // strange puts something at a path that isn't a file. Whoever waits for it waits for ever.
-var strange = map[string]func(path string) error{ //nolint:gochecknoglobals // a constant table
+var strange = map[string]func(path string) error{
 	"pipe": func(path string) error { return syscall.Mkfifo(path, 0o600) },
 	"link to a pipe": func(path string) error {
 		return linked(path, func(to string) error { return syscall.Mkfifo(to, 0o600) })

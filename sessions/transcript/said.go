@@ -33,7 +33,7 @@ func first(inner, _ string, ok bool) (string, bool) { return inner, ok }
 
 // wrappers are the tags in which programs put what they tell the model in the
 // person's name.
-var wrappers = []string{
+var wrappers = []string{ //nolint:gochecknoglobals // a constant table
 	"bash-stderr", "command-message", "environment_context", "hook_context", "local-command-caveat",
 	"local-command-stderr", "local-command-stdout", "memory_listing_additions", "memory_updates",
 	"new-diagnostics", "permissions", "session_context",
@@ -77,7 +77,7 @@ func withoutNotices(s string) string {
 }
 
 // notices are those wrappers that programs put beside what a person wrote or a tool said.
-var notices = []string{
+var notices = []string{ //nolint:gochecknoglobals // a constant table
 	"hook_context", "memory_listing_additions", "memory_updates", "new-diagnostics", "system-reminder", "system_reminder",
 	"user-prompt-submit-hook",
 }
@@ -103,7 +103,7 @@ func withoutBlock(s string) (string, bool) {
 var trailingTag = regexp.MustCompile(`</([A-Za-z_-]+)>\s*$`)
 
 // passing are words in the text of failures that pass by themselves.
-var passing = []string{
+var passing = []string{ //nolint:gochecknoglobals // a constant table
 	"overload", "rate limit", "rate-limit", "ratelimit", "too many requests", "usage limit", "limit reached", "hit your limit",
 	"quota", "resource_exhausted", "unavailable", "try again", "retry", "429", "503", "529", "temporarily", "timed out", "timeout",
 }

@@ -80,7 +80,7 @@ func result(text string) string {
 }
 
 // telling are the arguments that say most about a call, the best first.
-var telling = []string{
+var telling = []string{ //nolint:gochecknoglobals // a constant table
 	"command", "cmd", "file_path", "filePath", "absolute_path", "notebook_path", "path", "pattern", "query",
 	"url", "description", "prompt", "message", "objective", "skill", "name", "input",
 }

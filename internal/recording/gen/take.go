@@ -23,7 +23,7 @@ type header struct {
 }
 
 // versions are those of the programs whose raw recordings don't say it.
-var versions = map[string]string{
+var versions = map[string]string{ //nolint:gochecknoglobals // a constant table
 	"claude": "2.1.329", "codex": "0.169.0", "gemini": "0.61.0", "opencode": "1.18.33", "qwen": "0.15.10", "pi": "0.73.1",
 }
 

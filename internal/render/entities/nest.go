@@ -7,7 +7,7 @@ import (
 )
 
 // types are in the order in which those that hold the same text are nested.
-var types = [...]Type{Blockquote, Pre, Code, TextLink, Bold, Italic, Underline, Strikethrough}
+var types = [...]Type{Blockquote, Pre, Code, TextLink, Bold, Italic, Underline, Strikethrough} //nolint:gochecknoglobals // a constant table
 
 // value is what a style says of a type: "" for nothing. Neighbours with different
 // values are different entities.

@@ -21,8 +21,8 @@ const (
 
 // Colours of a screen that says nothing about them.
 var (
-	defaultFG = rgb{0xd4, 0xd8, 0xe0}
-	defaultBG = rgb{0x16, 0x18, 0x1d}
+	defaultFG = rgb{0xd4, 0xd8, 0xe0} //nolint:gochecknoglobals // a constant
+	defaultBG = rgb{0x16, 0x18, 0x1d} //nolint:gochecknoglobals // a constant
 )
 
 // drawing is a screen that's being drawn.

@@ -7,7 +7,7 @@ import (
 
 // digits are the hexadecimal ones, three pixels wide and five high, a row in three
 // bits from the top.
-var digits = [16][5]uint8{
+var digits = [16][5]uint8{ //nolint:gochecknoglobals // a constant table
 	{7, 5, 5, 5, 7},
 	{2, 6, 2, 2, 7},
 	{7, 1, 7, 4, 7},

@@ -7,17 +7,17 @@ import (
 
 // Colours of pictures.
 var (
-	red    = rgb{0xe5, 0x4b, 0x4b}
-	orange = rgb{0xf0, 0x92, 0x2e}
-	yellow = rgb{0xf5, 0xc8, 0x42}
-	green  = rgb{0x4c, 0xaf, 0x50}
-	blue   = rgb{0x42, 0x8c, 0xe5}
-	purple = rgb{0x9c, 0x5f, 0xc8}
-	brown  = rgb{0x9a, 0x66, 0x42}
-	black  = rgb{0x38, 0x3c, 0x44}
-	white  = rgb{0xe8, 0xea, 0xee}
-	grey   = rgb{0x9a, 0xa2, 0xb0}
-	cut    = rgb{1, 2, 3} // stands for the background
+	red    = rgb{0xe5, 0x4b, 0x4b} //nolint:gochecknoglobals // a constant
+	orange = rgb{0xf0, 0x92, 0x2e} //nolint:gochecknoglobals // a constant
+	yellow = rgb{0xf5, 0xc8, 0x42} //nolint:gochecknoglobals // a constant
+	green  = rgb{0x4c, 0xaf, 0x50} //nolint:gochecknoglobals // a constant
+	blue   = rgb{0x42, 0x8c, 0xe5} //nolint:gochecknoglobals // a constant
+	purple = rgb{0x9c, 0x5f, 0xc8} //nolint:gochecknoglobals // a constant
+	brown  = rgb{0x9a, 0x66, 0x42} //nolint:gochecknoglobals // a constant
+	black  = rgb{0x38, 0x3c, 0x44} //nolint:gochecknoglobals // a constant
+	white  = rgb{0xe8, 0xea, 0xee} //nolint:gochecknoglobals // a constant
+	grey   = rgb{0x9a, 0xa2, 0xb0} //nolint:gochecknoglobals // a constant
+	cut    = rgb{1, 2, 3}          //nolint:gochecknoglobals // a constant that stands for the background
 )
 
 // coloured are discs and squares, each in the order of nine colours.

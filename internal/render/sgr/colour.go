@@ -32,7 +32,7 @@ func (c Colour) RGB() (r, g, b uint8) {
 
 // base are the sixteen colours that terminals choose for themselves; these are
 // readable on a dark background.
-var base = [16][3]uint8{
+var base = [16][3]uint8{ //nolint:gochecknoglobals // a constant table
 	{0x4a, 0x52, 0x60},
 	{0xf0, 0x71, 0x6f},
 	{0x7f, 0xc7, 0x7a},
