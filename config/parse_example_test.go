@@ -7,9 +7,9 @@ import (
 )
 
 // All that's wrong is said at once, with where it stands.
-func ExampleParse() {
+func ExampleForm_Parse() {
 	file := []byte("polling:\n  output_cadence_s: fast\nadapters:\n  web: {listen: 127.0.0.1}\nmirors: []\n")
-	_, err := config.Parse("panebridge.yaml", file, func(string) (string, bool) { return "", false })
+	_, err := config.Form{}.Parse("panebridge.yaml", file, func(string) (string, bool) { return "", false })
 	fmt.Println(err)
 	// Output:
 	// panebridge.yaml:2:21: polling.output_cadence_s: must be a number, not text
