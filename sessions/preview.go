@@ -19,7 +19,7 @@ var errPreviewPanicked = fmt.Errorf("%w: panebridge failed while it typed the pr
 func (m *Manager) TypePreview(ctx context.Context, id ID, p Preview) (sent bool, why string, err error) {
 	s, e, err := m.previewed(id, &p)
 	if err != nil {
-		return false, err.Error(), nil //nolint:nilerr // it's the reason
+		return false, err.Error(), nil // it's the reason
 	}
 	m.mu.Lock()
 	waiting := len(e.queue) > 0 || e.typing
@@ -33,7 +33,7 @@ func (m *Manager) TypePreview(ctx context.Context, id ID, p Preview) (sent bool,
 		return false, "an input is being typed", nil
 	}
 	if err := e.keyboard.TakeWithin(ctx, previewKeyboard); err != nil {
-		return false, "an input is being typed", nil //nolint:nilerr // it's the reason
+		return false, "an input is being typed", nil // it's the reason
 	}
 	defer e.keyboard.GiveBack()
 	err = errPreviewPanicked

@@ -371,7 +371,7 @@ func (o *order) add(t ticket) {
 // next takes out the place whose turn it is, and the updates that are; nil: none.
 func (o *order) next(now time.Time) (*lane, []int64) {
 	for len(o.resting) > 0 && !o.resting[0].rests.After(now) {
-		o.ready = append(o.ready, heap.Pop(&o.resting).(*lane))
+		o.ready = append(o.ready, heap.Pop(&o.resting).(*lane)) //nolint:forcetypeassert // what Push took
 	}
 	for len(o.ready) > 0 {
 		l := o.ready[0]
@@ -418,7 +418,7 @@ type restingLanes []*lane
 func (r restingLanes) Len() int           { return len(r) }
 func (r restingLanes) Less(i, j int) bool { return r[i].rests.Before(r[j].rests) }
 func (r restingLanes) Swap(i, j int)      { r[i], r[j] = r[j], r[i] }
-func (r *restingLanes) Push(x any)        { *r = append(*r, x.(*lane)) }
+func (r *restingLanes) Push(x any)        { *r = append(*r, x.(*lane)) } //nolint:forcetypeassert // heap.Push is given such
 
 func (r *restingLanes) Pop() any {
 	last := (*r)[len(*r)-1]

@@ -331,11 +331,11 @@ func (t *typist) awaitUncovered(ctx context.Context) error {
 // that one: one that's slow to begin may be at it still.
 
 // lostAtStart is what's known of a text that left its box, of which nothing else was seen.
-var lostAtStart = unverified("the text has left the input box, but the program had just begun and shows nothing else of it; look at the session before you send it again")
+var lostAtStart = unverified("the text has left the input box, but the program had just begun and shows nothing else of it; look at the session before you send it again") //nolint:gochecknoglobals // a constant
 
 // leftLate is what's known of a text that left its box long behind Enter, of which nothing
 // else was seen. A program may have refused it, and somebody at the pane taken it away.
-var leftLate = unverified("the text has left the input box, but long after Enter was pressed, and the program shows nothing else of it; somebody at the pane may have taken it away")
+var leftLate = unverified("the text has left the input box, but long after Enter was pressed, and the program shows nothing else of it; somebody at the pane may have taken it away") //nolint:gochecknoglobals // a constant
 
 // confirmTaken waits, where the text is the first that this run of the program takes, or it was
 // taken late, until something of it is seen elsewhere than in its box. It returns what's to

@@ -209,7 +209,7 @@ func (t *typist) endSubmitted(ctx context.Context) error {
 
 // endedWithIt is what's known of a text whose program ended behind its Enter: that may
 // have been its last input, or have ended it first.
-var endedWithIt = unverified("the program has ended since")
+var endedWithIt = unverified("the program has ended since") //nolint:gochecknoglobals // a constant
 
 // awaitLineRead waits until the program has read the line that the kernel made. One that takes
 // the terminal over first gets it as mere text: for a shell that's the same, and a

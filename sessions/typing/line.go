@@ -20,11 +20,11 @@ const (
 
 // asks is a row up to the cursor that ends with a sign by which programs ask for a line,
 // or with a box's edge.
-var asks = regexp.MustCompile(`(?:[:?>$#%\])}»❯›➜…|│┃~]|\.\.\.)\s*$`) //nolint:gochecknoglobals // a constant
+var asks = regexp.MustCompile(`(?:[:?>$#%\])}»❯›➜…|│┃~]|\.\.\.)\s*$`)
 
 // asksLine is one of a command of a shell's own that reads a line. What a shell runs may
 // end with other signs.
-var asksLine = regexp.MustCompile(`[:?\])…]\s*$`) //nolint:gochecknoglobals // a constant
+var asksLine = regexp.MustCompile(`[:?\])…]\s*$`)
 
 // rowObstacle is findObstacle for a program whose input box isn't known: what stands before
 // the cursor tells whether somebody has begun to write.
@@ -197,7 +197,7 @@ const maxPrompts = 8
 
 // promptAlone are prompts before which nothing stands surely: a sign alone, the shell's name,
 // or the words of a folder or a host.
-var promptAlone = regexp.MustCompile(`^\s*(?:\S*sh(?:-[\d.]+)?|.*[/@:~].*|.*[\])}])?\s*\S\s*$`) //nolint:gochecknoglobals // a constant
+var promptAlone = regexp.MustCompile(`^\s*(?:\S*sh(?:-[\d.]+)?|.*[/@:~].*|.*[\])}])?\s*\S\s*$`)
 
 // mayBeAhead reports whether something may have been typed before the prompt that ends at
 // the cursor of a shell that doesn't edit its line. What surely hasn't is known from then on.

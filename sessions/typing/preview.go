@@ -70,7 +70,7 @@ func (t *preview) typeNow(ctx context.Context) (sent bool, why string, err error
 	case errors.Is(err, sessions.ErrUncertain):
 		return false, "", fmt.Errorf("type the preview: %w", err)
 	case err != nil:
-		return false, err.Error(), nil
+		return false, err.Error(), nil //nolint:nilerr // it's the reason
 	}
 	return true, t.submitTyped(ctx, t.settleText), nil
 }
@@ -271,10 +271,10 @@ func tells(box sessions.Box) bool { return box.Open && (len(box.Rows) > 0 || box
 
 // bareSign is a row of an unknown program up to the cursor, with nothing in it but a sign
 // that says "write here".
-var bareSign = regexp.MustCompile(`^[\s│┃|]*[>❯›»]?\s*$`) //nolint:gochecknoglobals // a constant
+var bareSign = regexp.MustCompile(`^[\s│┃|]*[>❯›»]?\s*$`)
 
 // barePrompt is the same of a shell.
-var barePrompt = regexp.MustCompile(`(^|\s|[\])~\w])[$%#>❯»➜]\s*$`) //nolint:gochecknoglobals // a constant
+var barePrompt = regexp.MustCompile(`(^|\s|[\])~\w])[$%#>❯»➜]\s*$`)
 
 // reasonAgainst says what speaks against typing; "": nothing. What isn't known for sure does.
 func (t *preview) reasonAgainst(s *sessions.Snapshot, term sessions.Terminal) string {

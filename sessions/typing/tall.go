@@ -141,7 +141,7 @@ func (t *taller) growPane(ctx context.Context, rows int, part *sessions.Dialog, 
 // one.
 func (t *taller) shrinkPane(ctx context.Context, part *sessions.Dialog) (*sessions.Dialog, error) {
 	if !t.grown {
-		return nil, nil
+		return nil, nil //nolint:nilnil // there's none
 	}
 	t.grown = false
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookWithin)
