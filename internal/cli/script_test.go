@@ -3,6 +3,7 @@ package cli_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,8 +18,19 @@ import (
 	"github.com/panebridge/panebridge/internal/cli"
 )
 
+// fewAtOnce runs four tests at once at most: scripts look at what's said within seconds.
+type fewAtOnce struct{ *testing.M }
+
+func (f fewAtOnce) Run() int {
+	flag.Parse()
+	if err := flag.Set("test.parallel", "4"); err != nil {
+		panic(err)
+	}
+	return f.M.Run()
+}
+
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	testscript.Main(fewAtOnce{m}, map[string]func(){
 		"panebridge": func() {
 			stdio := cli.Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
 			os.Exit(cli.Main(context.Background(), "v1.2.3-test", os.Args[1:], stdio, os.LookupEnv))
