@@ -334,7 +334,7 @@ func (t *typist) takeInEffect(ctx context.Context, e *effect, s *sessions.Snapsh
 		return changed || t.term.Canonical, nil
 	case !t.boxed:
 		return changed || t.term.Canonical, nil
-	case t.isCovered(&e.before, s):
+	case !t.strict && t.isCovered(&e.before, s): // with a preview the keyboard would be kept from who answers
 		e.read, t.away, t.empty = time.Now(), time.Time{}, 0
 		return false, t.awaitUncovered(ctx)
 	case !changed:

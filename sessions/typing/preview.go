@@ -96,10 +96,10 @@ func (t *preview) submitTyped(ctx context.Context, before func(context.Context) 
 		return previewHeld[heldUnshown]
 	case errors.Is(err, errNotTaken), errors.Is(err, errNothingChanged):
 		return "it's typed, but two Enters didn't submit it"
+	case t.entered && (isUnseen || ctx.Err() != nil):
+		return ""
 	case errors.Is(err, errStop), ctx.Err() != nil:
 		return previewHeld[t.heldFor]
-	case isUnseen && t.entered:
-		return ""
 	case isUnseen:
 		return "it's typed, but the session can't be seen: " + err.Error()
 	}
