@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/sessions"
+	"github.com/panebridge/panebridge/sessions/sessionstest"
 	"github.com/panebridge/panebridge/sessions/typing"
 )
 
@@ -54,7 +55,7 @@ type took struct {
 // asker is a tmux server with one pane, whose program asks questions: Up and Down move
 // the mark, Enter takes what's marked. It reads its input some time after it was typed.
 type asker struct {
-	sessions.Server // what isn't used here
+	sessionstest.Tmux // what isn't used here
 
 	mu      sync.Mutex
 	lag     time.Duration // until input is read
@@ -91,15 +92,6 @@ type asker struct {
 	tall    bool          // it's taller
 	covered bool          // only who made it taller may look
 	grown   int           // how often it was made taller
-}
-
-func (p *asker) Name() string                                    { return "default" }
-func (p *asker) Identity() (sessions.ServerIdentity, bool)       { return run, true }
-func (p *asker) Kill(context.Context, string) error              { return nil }
-func (p *asker) Mark(context.Context, string, sessions.ID) error { return nil }
-
-func (p *asker) Create(context.Context, sessions.ID, sessions.PaneRequest) (sessions.PaneInfo, error) {
-	return sessions.PaneInfo{ID: "%1"}, nil
 }
 
 func (p *asker) Terminal(string) (sessions.Terminal, error) {

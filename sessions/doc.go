@@ -6,7 +6,7 @@
 // tmux panes, pollers) it declares here as small interfaces; internal/app
 // wires the real ones in.
 //
-// Who owns what: Manager owns the registry of sessions (one mutex, never held
+// Who owns what: Manager owns the registry of sessions (its mutex mu is never held
 // during I/O); each Session's input is owned by one typist goroutine, which has
 // its Hand type; lines, gaps and turns are owned by the output log
 // (internal/store) and never kept in memory here.

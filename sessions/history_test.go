@@ -102,7 +102,7 @@ func (h *history) start() {
 	h.note("a daemon starts")
 	h.mu.Unlock()
 	m := options{Options: sessions.Options{
-		Servers: []sessions.Server{server{h.host, term}}, Store: journal{h.host, term}, Pollers: nobody{}, Notes: silent{}, Shell: "shell",
+		Servers: []sessions.Server{server{host: h.host, in: term}}, Store: journal{h.host, term}, Pollers: nobody{}, Notes: silent{}, Shell: "shell",
 		Agents:   map[string]sessions.Agent{"agent": {Command: []string{"agent"}}},
 		Asked:    func(id sessions.ID, tell func(sessions.Asked)) func() { return h.follow(term, id, tell) },
 		Panicked: func(string) { h.panics.Add(1) },

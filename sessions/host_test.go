@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/sessions"
+	"github.com/panebridge/panebridge/sessions/sessionstest"
 )
 
 // host is a machine on which histories are played: a tmux server, the programs in its
@@ -450,19 +451,17 @@ func (h *host) pane(id string) *hostPane {
 
 // server is the host's tmux as one daemon sees it.
 type server struct {
+	sessionstest.Tmux
 	*host
+
 	in int // its term
 }
 
-func (s server) Name() string { return "default" }
-func (s server) Gone() bool   { return false }
 func (s server) Identity() (sessions.ServerIdentity, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return run, !s.away && s.in == s.term
 }
-
-func (s server) Reach(context.Context) error { return nil }
 
 func (s server) Panes(context.Context) (all []sessions.PaneInfo, err error) {
 	after, err := s.call(s.in)
@@ -535,8 +534,6 @@ func (s server) Kill(_ context.Context, pane string) error {
 	}
 	return s.done(after)
 }
-
-func (s server) Leave(context.Context) error { return nil }
 
 func (s server) Snapshot(_ context.Context, pane string, _ sessions.Window) (sessions.Snapshot, error) {
 	after, err := s.call(s.in)
@@ -620,7 +617,7 @@ func (s server) guarded(g sessions.Guard, typed ...string) (sessions.Outcome, er
 		return sessions.Dead, s.done(after)
 	}
 	now := s.look(p)
-	if out := holds(g, &now); out != sessions.Done {
+	if out := sessionstest.Check(g, &now); out != sessions.Done {
 		return out, s.done(after)
 	}
 	s.note("typed into %s of %s: %q", p.front().name, p.id, typed)
@@ -632,29 +629,6 @@ func (s server) guarded(g sessions.Guard, typed ...string) (sessions.Outcome, er
 		time.AfterFunc(p.lag, func() { s.read(p) })
 	}
 	return sessions.Done, s.done(after)
-}
-
-// holds is tmux's check of a guard.
-func holds(g sessions.Guard, now *sessions.Snapshot) sessions.Outcome {
-	screen := strings.ToLower(strings.Join(now.Rows, "\n"))
-	switch {
-	case g.Front != "" && g.Front != now.Front:
-		return sessions.Moved
-	case slices.ContainsFunc(g.Phrases, func(p string) bool { return strings.Contains(screen, p) }):
-		return sessions.Held
-	case g.Saw == nil:
-		return sessions.Done
-	case g.Saw.CursorX != now.CursorX || g.Saw.CursorY != now.CursorY:
-		return sessions.Moved
-	case g.Still && g.Saw.Activity != now.Activity:
-		return sessions.Moved
-	}
-	for _, i := range g.Rows {
-		if i >= len(now.Rows) || now.Rows[i] != g.Saw.Rows[i] {
-			return sessions.Moved
-		}
-	}
-	return sessions.Done
 }
 
 // journal is the host's disk as one daemon sees it.

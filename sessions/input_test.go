@@ -15,12 +15,13 @@ import (
 	"github.com/panebridge/panebridge/internal/store"
 	"github.com/panebridge/panebridge/internal/store/storetest"
 	"github.com/panebridge/panebridge/sessions"
+	"github.com/panebridge/panebridge/sessions/sessionstest"
 	"github.com/panebridge/panebridge/sessions/typing"
 )
 
 // pane is a tmux server with one pane, whose program takes what's typed.
 type pane struct {
-	sessions.Server // what isn't used here
+	sessionstest.Tmux
 
 	mu   sync.Mutex
 	box  string
@@ -28,16 +29,7 @@ type pane struct {
 	held bool // a dialog is open
 }
 
-var run = sessions.ServerIdentity{PID: 1, Start: 1}
-
-func (p *pane) Name() string                               { return "default" }
-func (p *pane) Identity() (sessions.ServerIdentity, bool)  { return run, true }
-func (p *pane) Kill(context.Context, string) error         { return nil }
-func (p *pane) Terminal(string) (sessions.Terminal, error) { return sessions.Terminal{Echo: true}, nil }
-
-func (p *pane) Create(context.Context, sessions.ID, sessions.PaneRequest) (sessions.PaneInfo, error) {
-	return sessions.PaneInfo{ID: "%1"}, nil
-}
+var run = sessionstest.Run
 
 func (p *pane) Snapshot(context.Context, string, sessions.Window) (sessions.Snapshot, error) {
 	p.mu.Lock()

@@ -12,8 +12,8 @@ import (
 // flickering is a pane with an input box that's half drawn at the first look behind an Enter.
 type flickering struct {
 	*boxed
-	lines  bool   // its terminal makes lines
 	half   bool   // the next look finds the box without its text
+	asks   bool   // Enter has it ask something, in place of its box
 	passes int    // Enters that do nothing
 	lined  []bool // Guard.Lines of what was pasted
 }
@@ -21,14 +21,10 @@ type flickering struct {
 func (p *flickering) Snapshot(ctx context.Context, id string, w sessions.Window) (sessions.Snapshot, error) {
 	s, err := p.boxed.Snapshot(ctx, id, w)
 	p.do(func() {
-		if p.lines {
-			s.CursorX, s.CursorY = s.CursorX+len("> "), len(s.Rows)-1
-		}
 		if p.half {
 			s.Rows, s.CursorX, p.half = append(s.Rows[:len(s.Rows)-1:len(s.Rows)-1], "> "), 0, false
 		}
 	})
-	s.Front = map[bool]string{true: "dash", false: "agent"}[p.lines]
 	return s, err
 }
 
@@ -44,6 +40,11 @@ func (p *flickering) Paste(ctx context.Context, g sessions.Guard, text string) (
 func (p *flickering) Press(ctx context.Context, g sessions.Guard, keys ...string) (sessions.Outcome, error) {
 	deaf := false
 	p.do(func() {
+		if p.asks && keys[0] == "Enter" {
+			p.box, p.sent, p.hidden, deaf = "", []string{"do you want to proceed"}, true, true
+			p.enters++
+			return
+		}
 		if deaf = p.passes > 0 && keys[0] == "Enter"; deaf {
 			p.passes--
 			p.enters++
@@ -105,6 +106,10 @@ func TestPreviewsAreTypedAsTextsAre(t *testing.T) {
 			name: "a box that's half drawn behind Enter", begin: func(_ *bed, p *flickering) { p.passes = 1 },
 			sent: true, enters: 2,
 		},
+		{
+			name: "a dialog that opens behind Enter", begin: func(_ *bed, p *flickering) { p.asks = true },
+			sent: true, enters: 1,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := &flickering{boxed: &boxed{pane: &pane{}}}
@@ -126,9 +131,13 @@ func TestPreviewsAreTypedAsTextsAre(t *testing.T) {
 				if c.change != nil {
 					defer time.AfterFunc(c.after, func() { p.do(func() { c.change(p) }) }).Stop()
 				}
+				began := time.Now()
 				sent, why, err := b.manager.TypePreview(b.Context(), b.id, preview)
 				if err != nil || sent != c.sent || (why == "") != (c.why == "") || !strings.Contains(why, c.why) || p.enters != c.enters || p.box != c.left {
 					t.Errorf("sent %v, %q, %v; %d Enters, %q is left in the box", sent, why, err, p.enters, p.box)
+				}
+				if took := time.Since(began); took > 25*time.Second {
+					t.Errorf("nobody else could type for %s", took)
 				}
 				if c.wantsLines != (len(p.lined) > 0 && p.lined[0]) {
 					t.Errorf("pasted by lines: %v", p.lined)

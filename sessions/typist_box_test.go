@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/sessions"
+	"github.com/panebridge/panebridge/sessions/sessionstest"
 )
 
 // boxed is a pane whose program has an input box that can be read.
@@ -19,6 +20,7 @@ type boxed struct {
 	deaf     bool   // Enter does nothing
 	lost     bool   // what's pasted is read, and goes nowhere
 	eats     int    // bytes of the next paste go to a dialog that opens just then
+	lines    bool   // it's a shell, whose terminal makes lines
 	queue    bool   // what's submitted waits
 	guess    string // what the program itself writes into its empty box
 	enters   int
@@ -31,27 +33,21 @@ func (p *boxed) Snapshot(context.Context, string, sessions.Window) (sessions.Sna
 	if !p.hidden {
 		rows = append(rows, "> "+cmp.Or(p.box, p.guess))
 	}
-	return sessions.Snapshot{Server: run, Pane: "%1", Rows: rows, CursorX: len(p.box)}, nil
+	snap := sessions.Snapshot{Server: run, Pane: "%1", Rows: rows, CursorX: len(p.box)}
+	if p.lines {
+		snap.CursorX, snap.CursorY, snap.Front = len("> ")+len(p.box), len(rows)-1, "dash"
+	}
+	return snap, nil
 }
 
 // keeps does as tmux does with a guard.
 func (p *boxed) keeps(ctx context.Context, g sessions.Guard) sessions.Outcome {
 	s, _ := p.Snapshot(ctx, "", sessions.Window{})
-	for _, phrase := range g.Phrases {
-		if strings.Contains(strings.Join(s.Rows, "\n"), phrase) {
-			return sessions.Held
-		}
-	}
-	for _, row := range g.Rows {
-		if row >= len(s.Rows) || s.Rows[row] != g.Saw.Rows[row] {
-			return sessions.Moved
-		}
-	}
-	return ""
+	return sessionstest.Check(g, &s)
 }
 
 func (p *boxed) Paste(ctx context.Context, g sessions.Guard, text string) (sessions.Outcome, error) {
-	if out := p.keeps(ctx, g); out != "" {
+	if out := p.keeps(ctx, g); out != sessions.Done {
 		return out, nil
 	}
 	if p.lost {
@@ -62,7 +58,7 @@ func (p *boxed) Paste(ctx context.Context, g sessions.Guard, text string) (sessi
 }
 
 func (p *boxed) Press(ctx context.Context, g sessions.Guard, keys ...string) (sessions.Outcome, error) {
-	if out := p.keeps(ctx, g); out != "" {
+	if out := p.keeps(ctx, g); out != sessions.Done {
 		return out, nil
 	}
 	p.mu.Lock()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
+	"github.com/panebridge/panebridge/sessions/sessionstest"
 )
 
 // loading is a pane in which an agent starts whose input box can be read: it draws that
@@ -144,22 +145,10 @@ func (p *loading) look() sessions.Snapshot {
 	return s
 }
 
-// keeps does as tmux does with a guard.
-func (p *loading) keeps(g sessions.Guard) bool {
-	now := p.look()
-	if g.Saw == nil {
-		return true
-	}
-	if len(g.Rows) == 0 {
-		return now.CursorX == g.Saw.CursorX && now.CursorY == g.Saw.CursorY
-	}
-	return !slices.ContainsFunc(g.Rows, func(i int) bool { return i >= len(now.Rows) || now.Rows[i] != g.Saw.Rows[i] })
-}
-
 func (p *loading) guarded(g sessions.Guard, what string) (sessions.Outcome, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.keeps(g) {
+	if now := p.look(); sessionstest.Check(g, &now) != sessions.Done {
 		return sessions.Moved, nil
 	}
 	p.typed(what)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/sessions"
+	"github.com/panebridge/panebridge/sessions/sessionstest"
 )
 
 // quoting is a pane with a program of which nothing is known: what's typed stands behind
@@ -105,20 +106,7 @@ func (p *quoting) keeps(g sessions.Guard) sessions.Outcome {
 		p.activity = time.Now().Unix()
 	}
 	s := p.snapshot()
-	for _, phrase := range g.Phrases {
-		if strings.Contains(strings.ToLower(strings.Join(s.Rows, "\n")), phrase) {
-			return sessions.Held
-		}
-	}
-	if saw := g.Saw; saw != nil && (saw.CursorX != s.CursorX || saw.CursorY != s.CursorY || saw.HistorySize != s.HistorySize || g.Still && saw.Activity != s.Activity) {
-		return sessions.Moved
-	}
-	for _, row := range g.Rows {
-		if s.Rows[row] != g.Saw.Rows[row] {
-			return sessions.Moved
-		}
-	}
-	return sessions.Done
+	return sessionstest.Check(g, &s)
 }
 
 func (p *quoting) Paste(_ context.Context, g sessions.Guard, text string) (sessions.Outcome, error) {

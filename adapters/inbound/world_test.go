@@ -27,6 +27,7 @@ import (
 	"github.com/panebridge/panebridge/internal/store"
 	"github.com/panebridge/panebridge/internal/store/storetest"
 	"github.com/panebridge/panebridge/sessions"
+	"github.com/panebridge/panebridge/sessions/sessionstest"
 	"github.com/panebridge/panebridge/sessions/typing"
 )
 
@@ -110,7 +111,7 @@ func (w *world) start() {
 	var in *inbound.Inbound
 	opts := options{Hands: typing.Options{Dialog: func([]string) string { return "" }}}
 	opts.Options = sessions.Options{
-		Servers: []sessions.Server{&tmux{w.panes, w.process}}, Store: w.store, Pollers: pollers{}, Notes: pollers{}, Feed: new(sessions.Feed),
+		Servers: []sessions.Server{&tmux{x: w.panes, p: w.process}}, Store: w.store, Pollers: pollers{}, Notes: pollers{}, Feed: new(sessions.Feed),
 		Shell: "sh",
 	}
 	if w.ways != nil {
@@ -455,17 +456,13 @@ var identity = sessions.ServerIdentity{PID: 7, Start: 7}
 
 // tmux is one process's connection to the panes.
 type tmux struct {
+	sessionstest.Tmux
+
 	x *panes
 	p *process
 }
 
-func (t *tmux) Name() string                                       { return "default" }
-func (t *tmux) Identity() (sessions.ServerIdentity, bool)          { return identity, true }
-func (t *tmux) Gone() bool                                         { return false }
-func (t *tmux) Reach(context.Context) error                        { return nil }
-func (t *tmux) Panes(context.Context) ([]sessions.PaneInfo, error) { return nil, nil }
-func (t *tmux) Mark(context.Context, string, sessions.ID) error    { return nil }
-func (t *tmux) Leave(context.Context) error                        { return nil }
+func (t *tmux) Identity() (sessions.ServerIdentity, bool) { return identity, true }
 
 func (t *tmux) Respawn(_ context.Context, pane string, req sessions.PaneRequest) error {
 	t.x.mu.Lock()
@@ -486,8 +483,6 @@ func (t *tmux) Kill(_ context.Context, pane string) error {
 	t.x.ended = append(t.x.ended, pane)
 	return nil
 }
-
-func (t *tmux) Terminal(string) (sessions.Terminal, error) { return sessions.Terminal{Echo: true}, nil }
 
 func (t *tmux) Create(_ context.Context, id sessions.ID, req sessions.PaneRequest) (sessions.PaneInfo, error) {
 	t.x.mu.Lock()

@@ -14,6 +14,7 @@ import (
 
 	"github.com/panebridge/panebridge/internal/drawtest"
 	"github.com/panebridge/panebridge/sessions"
+	"github.com/panebridge/panebridge/sessions/sessionstest"
 )
 
 // TestPreviewAgainst: a preview is typed only where it can be seen that nothing stands in
@@ -81,13 +82,11 @@ func TestPreviewAgainst(t *testing.T) {
 }
 
 // guardStillness is a pane whose screen never changes.
-type still struct{ sessions.Server }
+type still struct{ sessionstest.Tmux }
 
 func (still) Snapshot(context.Context, string, sessions.Window) (sessions.Snapshot, error) {
 	return sessions.Snapshot{Rows: []string{"screen"}}, nil
 }
-
-func (still) Terminal(string) (sessions.Terminal, error) { return sessions.Terminal{}, nil }
 
 func (still) Press(context.Context, sessions.Guard, ...string) (sessions.Outcome, error) {
 	return sessions.Done, nil
@@ -145,7 +144,7 @@ const leftText = "[panebridge msg m_1 from lead 2026-01-02 15:04:05]\nplease run
 
 // mortal is a pane with an input box, whose typist is killed at one of its steps.
 type mortal struct {
-	sessions.Server
+	sessionstest.Tmux
 
 	box       string
 	dialog    bool
@@ -184,8 +183,6 @@ func (m *mortal) Snapshot(context.Context, string, sessions.Window) (sessions.Sn
 	}
 	return sessions.Snapshot{Pane: "%1", Rows: m.rows(), CursorX: len(m.box), Front: m.front()}, nil
 }
-
-func (m *mortal) Terminal(string) (sessions.Terminal, error) { return sessions.Terminal{}, nil }
 
 func (m *mortal) Paste(_ context.Context, _ sessions.Guard, text string) (sessions.Outcome, error) {
 	m.step()
