@@ -14,6 +14,131 @@ import (
 	"github.com/panebridge/panebridge/sessions/sessionstest"
 )
 
+// starting is a pane whose terminal still makes lines, for a program that loads and will
+// draw an input box.
+type starting struct {
+	*boxed
+
+	drawn  bool // the program has the terminal, and draws
+	unread int
+}
+
+func (p *starting) Snapshot(ctx context.Context, pane string, w sessions.Window) (sessions.Snapshot, error) {
+	s, err := p.boxed.Snapshot(ctx, pane, w)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.drawn {
+		s.Rows = slices.Clone(p.sent)
+	}
+	return s, err
+}
+
+func (p *starting) Terminal(string) (sessions.Terminal, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return sessions.Terminal{Echo: !p.drawn, Canonical: !p.drawn, MaxLine: 4095, Unread: p.unread}, nil
+}
+
+func (p *starting) options(o *options) {
+	p.boxed.options(o)
+	box := o.Hands.Box
+	o.Hands.Box = func(id sessions.ID, s *sessions.Snapshot) sessions.Box {
+		p.mu.Lock()
+		drawn := p.drawn
+		p.mu.Unlock()
+		if !drawn {
+			return sessions.Box{}
+		}
+		return box(id, s)
+	}
+}
+
+// What's written to a session that was just made waits until its program draws: a
+// terminal that makes lines would hand it over as text with a line break.
+func TestATextWaitsForAProgramThatLoads(t *testing.T) {
+	p := &starting{boxed: &boxed{pane: &pane{}}}
+	withPane(t, p.pane, p, p.options, func(b *bed) {
+		r, err := b.input("hello", "")
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.pass(2 * time.Second)
+		if r, err = b.manager.Receipt(b.Context(), r.ID); err != nil || r.State != sessions.ReceiptStored || !strings.Contains(r.Reason, "isn't ready") {
+			b.Errorf("before it has drawn anything: %+v, %v", r, err)
+		}
+		p.do(func() { p.drawn = true })
+		b.pass(5 * time.Second)
+		b.wantSent("hello")
+	})
+}
+
+// A line that a program takes as text, because it began to draw before it had read it,
+// isn't said to be submitted.
+func TestALineThatIsTakenAsText(t *testing.T) {
+	p := &starting{boxed: &boxed{pane: &pane{sent: []string{"Loading"}}}}
+	withPane(t, p.pane, p, p.options, func(b *bed) {
+		p.do(func() { p.unread = 6 })
+		r, err := b.input("hello", "")
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.pass(time.Second)
+		p.do(func() { p.drawn, p.unread = true, 0 })
+		b.pass(5 * time.Second)
+		if r, err = b.manager.Receipt(b.Context(), r.ID); err != nil || r.State != sessions.ReceiptFailed || !strings.Contains(r.Reason, "just starting") {
+			b.Errorf("%+v, %v", r, err)
+		}
+	})
+}
+
+// A line that's never read, or only by a shell that has taken the terminal over, is said
+// to be unverified.
+func TestALineThatNobodyIsSeenToRead(t *testing.T) {
+	p := &starting{boxed: &boxed{pane: &pane{sent: []string{"$ sleep 60"}}}}
+	withPane(t, p.pane, p, p.options, func(b *bed) {
+		p.do(func() { p.unread = 6 })
+		r, err := b.input("hello", "")
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.pass(10 * time.Second)
+		if r, err = b.manager.Receipt(b.Context(), r.ID); err != nil || r.State != sessions.ReceiptSubmitted || !strings.HasPrefix(r.Reason, "unverified: ") {
+			b.Errorf("%+v, %v", r, err)
+		}
+	})
+}
+
+// A shell that reads line by line runs the first line of a text as it comes. The Enter
+// behind the last waits until that's done.
+func TestALineRunsBeforeTheEndOfItsText(t *testing.T) {
+	p := &starting{boxed: &boxed{pane: &pane{sent: []string{"$ "}}}}
+	done := false
+	options := func(o *options) {
+		p.options(o)
+		o.Hands.Front = func(*sessions.Snapshot) (front sessions.Program) {
+			p.do(func() {
+				front = sessions.Program{Kind: sessions.ProgramShell, Name: "sh"}
+				if p.box != "" && !done {
+					front = sessions.Program{Kind: sessions.ProgramOther, Name: "make", Run: "1", Started: time.Now()}
+				}
+			})
+			return front
+		}
+	}
+	withPane(t, p.pane, p, options, func(b *bed) {
+		r, err := b.input("make\nmake test", "")
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.pass(time.Second)
+		p.do(func() { done = true })
+		b.pass(5 * time.Second)
+		if r, err = b.manager.Receipt(b.Context(), r.ID); err != nil || r.State != sessions.ReceiptSubmitted || r.Reason != "" {
+			b.Errorf("%+v, %v", r, err)
+		}
+	})
+}
+
 // loading is a pane in which an agent starts whose input box can be read: it draws that
 // before or behind it works keys in, draws its screen anew a few times, and may empty its
 // box when it's done.
@@ -223,5 +348,78 @@ func TestTextsForAgentsThatLoad(t *testing.T) {
 	t.Log(count)
 	for _, w := range wrong[:min(20, len(wrong))] {
 		t.Error(w)
+	}
+}
+
+// asking is a pane whose program draws its box, asks something when a text stands there, and begins
+// anew when that's answered.
+type asking struct {
+	*boxed
+	times int    // that it asks
+	leave string // what stands on the screen afterwards
+}
+
+func (p *asking) Paste(ctx context.Context, g sessions.Guard, text string) (sessions.Outcome, error) {
+	out, err := p.boxed.Paste(ctx, g, text)
+	if out != sessions.Done || p.times == 0 {
+		return out, err
+	}
+	p.times--
+	time.AfterFunc(300*time.Millisecond, func() {
+		p.do(func() { p.sent, p.hidden = append(p.sent, "do you want to proceed"), true })
+	})
+	time.AfterFunc(20*time.Second+13*time.Millisecond, func() {
+		p.do(func() { p.sent, p.box = p.sent[:len(p.sent)-1], "" })
+	})
+	time.AfterFunc(22*time.Second, func() {
+		p.do(func() {
+			if p.hidden = false; p.leave != "" {
+				p.sent = append(p.sent, p.leave)
+			}
+		})
+	})
+	return out, err
+}
+
+// A program that asks something as it starts, and begins anew with an empty box, gets the text once
+// more, which it never got: Gemini CLI asks so whether to trust the folder. It gets it no third time,
+// and no second where something of it is to be seen, or the program runs since long: somebody at the
+// pane may have sent it, or taken it away.
+func TestATextThatAStartingProgramForgetsIsTypedAgain(t *testing.T) {
+	for _, c := range []struct {
+		age    time.Duration // of the program
+		times  int
+		leave  string
+		want   string
+		enters int
+	}{
+		{2 * time.Second, 1, "", "submitted", 1},
+		{time.Hour, 1, "", "failed: it was typed, but is no longer in the session's input box", 0},
+		{2 * time.Second, 2, "", "failed: it was typed, but is no longer in the session's input box", 0},
+		{2 * time.Second, 1, "you: look at README", "failed: it was typed, but is no longer in the session's input box", 0},
+	} {
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			p := &asking{boxed: &boxed{pane: &pane{}}, times: c.times, leave: c.leave}
+			options := func(o *options) {
+				p.options(o)
+				began := time.Now().Add(-c.age)
+				o.Hands.Front = func(*sessions.Snapshot) sessions.Program {
+					return sessions.Program{Kind: sessions.ProgramAgent, Name: "gemini", Run: "1", Started: began}
+				}
+			}
+			withPane(t, p.pane, p, options, func(b *bed) {
+				r, err := b.input("look at README", "")
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.pass(10 * time.Second)
+				b.wantReceipt(r.ID, "typed: a dialog has opened")
+				b.pass(3 * time.Minute)
+				b.wantReceipt(r.ID, c.want)
+				if p.enters != c.enters {
+					b.Errorf("%d Enters were pressed, want %d", p.enters, c.enters)
+				}
+			})
+		})
 	}
 }
