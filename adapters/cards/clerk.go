@@ -85,6 +85,7 @@ type Store interface {
 	PreferenceStore
 	PromptStore
 	AttentionStore
+	StandingStore
 	// MoveChat has all that's kept for a chat follow it to another id, where messages have other
 	// numbers.
 	MoveChat(ctx context.Context, adapter, from, to string) error
@@ -101,18 +102,22 @@ type Clerk struct {
 	prompts     *prompts
 	missed      *missed
 	boards      *boards
-	cards       *cards
+	reconciler  *reconciler
 	preferences preferences
 	replies     *replies
 	moves       *moves
-	untaken     *untaken
+
+	sessionCards *sessionCards
+	untaken      *untaken
 }
 
 // NewClerk makes a Clerk. It starts nothing.
 func NewClerk(opt Options) *Clerk {
 	k := &Clerk{Options: opt}
 	k.receipts, k.prompts, k.missed, k.boards = newReceipts(k), newPrompts(k), newMissed(k), newBoards(k)
-	k.cards, k.replies, k.moves, k.untaken = newCards(k), newReplies(k), newMoves(k), newUntaken()
+	k.replies, k.moves, k.untaken = newReplies(k), newMoves(k), newUntaken()
+	k.sessionCards = newSessionCards(k)
+	k.reconciler = newReconciler(k, k.sessionCards)
 	return k
 }
 
@@ -128,14 +133,14 @@ func (k *Clerk) Load(ctx context.Context) error {
 // from the store if it's begun anew.
 func (k *Clerk) Workers() map[string]func(ctx context.Context) {
 	return map[string]func(ctx context.Context){
-		"receipts": k.receipts.run, // tells writers how far what they wrote has got
-		"prompts":  k.prompts.run,  // shows questions
-		"missed":   k.missed.run,   // tells what didn't ring
-		"boards":   k.boards.run,   // keeps the lists of sessions
-		"cards":    k.cards.run,    // says in sessions' threads what can be done there
-		"replies":  k.replies.run,  // tries again to answer people
-		"moves":    k.moves.run,    // has what's kept for a chat follow it to its new id
-		"members":  k.WatchGroups,  // looks who's still in the groups that gave them something
+		"receipts": k.receipts.run,   // tells writers how far what they wrote has got
+		"prompts":  k.prompts.run,    // shows questions
+		"missed":   k.missed.run,     // tells what didn't ring
+		"boards":   k.boards.run,     // keeps the lists of sessions
+		"cards":    k.reconciler.run, // has cards stand as they're wanted
+		"replies":  k.replies.run,    // tries again to answer people
+		"moves":    k.moves.run,      // has what's kept for a chat follow it to its new id
+		"members":  k.WatchGroups,    // looks who's still in the groups that gave them something
 	}
 }
 

@@ -3,6 +3,10 @@
 // them all. What each of them shows is in the store as soon as it's known, so that a restart takes
 // up what an earlier run left.
 //
+// A message that's wanted is a value: a Wanted at a Spot. The kinds of cards make those of what's
+// known of sessions and bindings, and one reconciler posts, edits, confirms and tries again
+// (reconciler.go).
+//
 // Buttons carry an offer's random id and nothing else (offers.go). What pressing one does,
 // where, for whom, until when and how often, is in the store.
 //

@@ -105,20 +105,6 @@ type shown struct {
 // refused says that the place has refused the message in every form, and that it's nowhere.
 func (m *shown) refused() bool { return m.tries > 0 && m.Message == "" }
 
-const (
-	// showSoon is how often one of what a chat refuses for the same reason is tried again for all,
-	// and showSoonTries for how many tries: some 12 minutes, as bindings are.
-	showSoon      = 30 * time.Second
-	showSoonTries = 25
-)
-
-// showRetry is after how long what was refused is tried again: 30 s, and twice as long each
-// time until it's ten minutes.
-func showRetry(tries int) time.Duration {
-	const first, last = 30 * time.Second, 10 * time.Minute
-	return min(first<<min(tries-1, 10), last)
-}
-
 // sentPrompt is what came of a post.
 type sentPrompt struct {
 	prompt  string
@@ -154,7 +140,7 @@ func (k *Clerk) Placed(id sessions.ID) {
 		}
 	})
 	k.boards.look()
-	k.cards.look()
+	k.reconciler.lookSoon()
 }
 
 // SetPrompts replaces after how long people are reminded of a question, once, and where
@@ -350,9 +336,9 @@ func (ps *prompts) showElsewhere(a *asked, m *shown, why error) {
 	now := time.Now()
 	m.tries++
 	m.posted, m.why = "", fmt.Sprint(why)
-	rest := showRetry(m.tries)
-	if m.tries <= showSoonTries && !ps.triesOther(m, now.Add(showSoon)) {
-		rest = showSoon
+	rest := retryAfter(m.tries)
+	if m.tries <= retriesSoon && !ps.triesOther(m, now.Add(retrySoon)) {
+		rest = retrySoon
 	}
 	m.retry = now.Add(rest)
 	if a.why = why; a.refused.IsZero() {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/access"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
@@ -17,198 +18,80 @@ import (
 // made: making that comes first.
 const leadFor = 3 * time.Second
 
-// cards say in a session's own thread what can be done there, as soon as it's made: a program
+// sessionCards say in a session's own thread what can be done there, as soon as it's made: a program
 // that says nothing until it's asked leaves it empty. Where threads can't be written to, the card
-// stands in the chat itself. Then whoever began the session is told where that is. One goroutine
-// does: run. The store knows which places have theirs; after a crash one may come twice. Where
+// stands in the chat itself. Then whoever began the session is told where that is. Where
 // there are no threads, what answers who began the session is its card.
-type cards struct {
+type sessionCards struct {
 	clerk *Clerk
-	wake  chan struct{}
 
 	mu      sync.Mutex
 	replies map[sessions.ID]begunReply
-	sent    []sentCard
-
-	places map[Card]*cardState // owned by run's goroutine
-}
-
-// Card is a session's thread in which its card stands.
-type Card struct {
-	Session sessions.ID
-	Place   adapters.Target
-}
-
-// cardState is how far a card is.
-type cardState struct {
-	waits  bool // it's on its way
-	stands bool
-	kept   bool // in the store
-	tries  int  // that failed, in a row
-	retry  time.Time
-}
-
-// sentCard is what came of a card's post.
-type sentCard struct {
-	at  Card
-	err error
 }
 
 // begunReply is what somebody is told who began a session.
 type begunReply struct {
-	post adapters.Post
-	due  time.Time // when it's told though there's no thread yet
+	post   adapters.Post
+	person string     // Person.ID
+	kept   *keptReply // so that it's told after a restart, too
+	due    time.Time  // when it's told though there's no thread yet
 }
 
-func newCards(k *Clerk) *cards {
-	return &cards{clerk: k, wake: make(chan struct{}, 1), replies: map[sessions.ID]begunReply{}, places: map[Card]*cardState{}}
+func newSessionCards(k *Clerk) *sessionCards {
+	return &sessionCards{clerk: k, replies: map[sessions.ID]begunReply{}}
 }
 
-// look has it looked soon whether there are new threads.
-func (cs *cards) look() {
-	select {
-	case cs.wake <- struct{}{}:
-	default:
-	}
-}
-
-// TellBegun tells somebody that a session has begun, and where its thread is as soon as it's made.
-func (k *Clerk) TellBegun(id sessions.ID, post adapters.Post) {
-	cs := k.cards
+// TellBegun tells who did something that a session has begun of it, and where its thread is as soon as it's made.
+func (k *Clerk) TellBegun(ev intake.Event, id sessions.ID, post adapters.Post) {
+	kept := k.replies.keep(ev, &post, "")
+	cs := k.sessionCards
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
-	cs.replies[id] = begunReply{post, time.Now().Add(leadFor)}
-	cs.look()
+	cs.replies[id] = begunReply{post, ev.Person.ID, kept, time.Now().Add(leadFor)}
+	k.reconciler.lookSoon()
 }
 
-// run posts cards until ctx ends.
-func (cs *cards) run(ctx context.Context) {
-	if cs.clerk.loadAtLast(ctx, "load where cards stand", cs.load) != nil {
-		return
-	}
-	timer := time.NewTimer(time.Hour)
-	defer timer.Stop()
-	for {
-		timer.Reset(time.Until(cs.round(ctx, time.Now())))
-		select {
-		case <-ctx.Done():
-			return
-		case <-cs.wake:
-		case <-timer.C:
-		}
-	}
-}
-
-// load reads which threads have their cards.
-func (cs *cards) load(ctx context.Context) error {
-	list, err := cs.clerk.Store.Cards(ctx)
-	if err != nil {
-		return err
-	}
-	clear(cs.places) // what a run before this one knew of posts under way
-	for _, at := range list {
-		cs.places[at] = &cardState{stands: true, kept: true}
-	}
-	return nil
-}
-
-// round posts what's missing, and returns when it's to look again.
-func (cs *cards) round(ctx context.Context, now time.Time) time.Time {
-	next := now.Add(time.Hour)
-	again := func(at time.Time) {
-		if at.After(now) && at.Before(next) {
-			next = at
-		}
-	}
-	cs.takeSent(now)
+// want implements cardKind.
+func (cs *sessionCards) want(_ context.Context, now time.Time) (out []Wanted, next time.Time, err error) {
 	for _, st := range cs.clerk.Hub.Status("") {
-		at := Card{st.Binding.Session, st.Target}
-		s, err := cs.clerk.Sessions.Get(string(at.Session))
+		s, err := cs.clerk.Sessions.Get(string(st.Binding.Session))
 		if !hasCard(st) || !st.Open || err != nil || s.State == sessions.StateEnded || !s.Owned && st.Binding.Origin != adapters.ByHand {
 			continue
 		}
-		c := cs.places[at]
-		if c == nil {
-			c = &cardState{}
-			cs.places[at] = c
-		}
-		cs.advance(ctx, s, at, c, now)
-		again(c.retry)
-		if c.waits || c.stands {
-			cs.lead(s, at.Place, st.Astray)
-		}
+		out = append(out, Wanted{
+			Spot: Spot{KindSession, string(s.ID), st.Target}, Session: s.ID, Class: qos.Interactive, Shows: "stands",
+			Post:     func(ctx context.Context) (adapters.Post, error) { return cs.clerk.sessionCard(ctx, s, st.Target) },
+			UnderWay: func() { cs.lead(s, st.Target, st.Astray) },
+		})
 	}
+	return out, cs.tellDue(now), nil
+}
+
+// tellDue tells those who began a session that has no thread yet, and returns when the next is due;
+// zero: none is.
+func (cs *sessionCards) tellDue(now time.Time) (next time.Time) {
 	cs.mu.Lock()
-	var due []adapters.Post
+	var due []begunReply
 	for id, r := range cs.replies {
-		if again(r.due); !now.Before(r.due) {
-			due = append(due, r.post)
+		switch {
+		case !now.Before(r.due):
+			due = append(due, r)
 			delete(cs.replies, id)
+		case next.IsZero() || r.due.Before(next):
+			next = r.due
 		}
 	}
 	cs.mu.Unlock()
-	for _, post := range due {
-		cs.reply(post)
+	for _, r := range due {
+		cs.clerk.replies.postWatched(r.kept, r.post, r.person)
 	}
 	return next
-}
-
-// takeSent takes in what came of posts.
-func (cs *cards) takeSent(now time.Time) {
-	cs.mu.Lock()
-	sent := cs.sent
-	cs.sent = nil
-	cs.mu.Unlock()
-	for _, x := range sent {
-		c := cs.places[x.at]
-		if c == nil {
-			continue
-		}
-		c.waits, c.stands = false, x.err == nil
-		if x.err != nil {
-			c.failed(now)
-		}
-	}
-}
-
-// failed takes in that posting or keeping it failed.
-func (c *cardState) failed(now time.Time) {
-	c.tries++
-	c.retry = now.Add(showRetry(c.tries))
-}
-
-// advance does the next step of a card.
-func (cs *cards) advance(ctx context.Context, s sessions.Session, at Card, c *cardState, now time.Time) {
-	switch {
-	case c.waits || c.kept || now.Before(c.retry):
-	case !c.stands:
-		if err := cs.post(ctx, s, at); err != nil {
-			cs.clerk.Log.Warn("a session's card couldn't be posted; it's tried again", "session", s.ID, "target", at.Place.String(), "err", err)
-			c.failed(now)
-			return
-		}
-		c.waits = true
-	default:
-		if err := cs.clerk.Store.PutCard(ctx, at); err != nil {
-			cs.clerk.Log.Error("keep where a card stands", "session", s.ID, "err", err)
-			c.failed(now)
-			return
-		}
-		c.kept, c.tries, c.retry = true, 0, time.Time{}
-	}
 }
 
 // hasCard says whether a binding is shown in a thread that was made for it, or in the chat itself
 // because none can be written to.
 func hasCard(st adapters.BindingStatus) bool {
 	return st.Binding.Target.Thread == "" && (st.Target.Thread != "" || st.Astray != "")
-}
-
-// reply tells somebody that a session has begun.
-func (cs *cards) reply(post adapters.Post) {
-	if err := cs.clerk.Hub.Post(post); err != nil {
-		cs.clerk.Log.Warn("who began a session isn't told of it", "target", post.To.String(), "err", err)
-	}
 }
 
 // SessionButtons are those of a session's card.
@@ -227,27 +110,15 @@ func (k *Clerk) SessionButtons(ctx context.Context, s sessions.Session, at adapt
 	return row, nil
 }
 
-// post has a session's card stand in its thread.
-func (cs *cards) post(ctx context.Context, s sessions.Session, at Card) error {
-	row, err := cs.clerk.SessionButtons(ctx, s, at.Place)
-	if err != nil {
-		return err
-	}
-	return cs.clerk.Hub.Post(adapters.Post{
-		To: at.Place, Key: "card " + string(s.ID), Class: qos.Interactive, Session: s.ID,
-		Text: cs.text(s), Buttons: [][]adapters.Button{row},
-		Sent: func(_ string, err error) {
-			cs.mu.Lock()
-			defer cs.mu.Unlock()
-			cs.sent = append(cs.sent, sentCard{at, err})
-			cs.look()
-		},
-	})
+// sessionCard is a session's card.
+func (k *Clerk) sessionCard(ctx context.Context, s sessions.Session, at adapters.Target) (adapters.Post, error) {
+	row, err := k.SessionButtons(ctx, s, at)
+	return adapters.Post{Text: sessionCardText(s, k.ShownPath(s.Cwd)), Buttons: [][]adapters.Button{row}}, err
 }
 
-// text is what a card says.
-func (cs *cards) text(s sessions.Session) string {
-	return fmt.Sprintf("%s · %s in %s\n\n%s", wording.Bold(s.Name), wording.Plain(KindText(s)), wording.Plain(cs.clerk.ShownPath(s.Cwd)), HowToWrite(s))
+// sessionCardText is what a session's card says. folder is where it works, as people are shown it.
+func sessionCardText(s sessions.Session, folder string) string {
+	return fmt.Sprintf("%s · %s in %s\n\n%s", wording.Bold(s.Name), wording.Plain(KindText(s)), wording.Plain(folder), HowToWrite(s))
 }
 
 // KindText says what a session is.
@@ -275,23 +146,23 @@ func HowToWrite(s sessions.Session) string {
 }
 
 // lead tells who began a session where its thread is, or why it's shown astray.
-func (cs *cards) lead(s sessions.Session, at adapters.Target, astray string) {
+func (cs *sessionCards) lead(s sessions.Session, at adapters.Target, astray string) {
 	cs.mu.Lock()
 	r, ok := cs.replies[s.ID]
 	delete(cs.replies, s.ID)
 	cs.mu.Unlock()
+	if !ok {
+		return
+	}
 	p := cs.clerk.Platforms[at.Adapter]
 	switch {
-	case !ok:
-		return
 	case p == nil || r.post.To.Adapter != at.Adapter:
-		cs.reply(r.post)
-		return
-	}
-	if astray != "" {
+	case astray != "":
 		r.post.Text = fmt.Sprintf("%s begins in %s. %s", wording.Bold(s.Name), wording.Plain(cs.clerk.ShownPath(s.Cwd)), wording.Plain(wording.Sentence(astray)))
-	} else if link := p.Link(at, ""); link != "" {
-		r.post.Text = fmt.Sprintf("%s begins in %s. [Write to it there](%s).", wording.Bold(s.Name), wording.Plain(cs.clerk.ShownPath(s.Cwd)), link)
+	default:
+		if link := p.Link(at, ""); link != "" {
+			r.post.Text = fmt.Sprintf("%s begins in %s. [Write to it there](%s).", wording.Bold(s.Name), wording.Plain(cs.clerk.ShownPath(s.Cwd)), link)
+		}
 	}
-	cs.reply(r.post)
+	cs.clerk.replies.postWatched(r.kept, r.post, r.person)
 }

@@ -9,13 +9,12 @@ import (
 // A card says what its session is, where, and what becomes of what's written there. Of a session
 // that was adopted nobody knows what it was begun as.
 func TestCardsSayWhatTheirSessionsAre(t *testing.T) {
-	cs := newCards(&Clerk{})
 	for want, s := range map[string]sessions.Session{
 		"**demo** · the demo agent in /srv/x\n\nWrite here what it should do. /help says what else you can do.":                                     {Name: "demo", Agent: "demo", Owned: true, Cwd: "/srv/x"},
 		"**sh** · a shell in /srv/x\n\nWrite a command here, and it's typed and run. /help says what else you can do.":                              {Name: "sh", Owned: true, Cwd: "/srv/x"},
 		"**old** · a session that was there before panebridge, in /srv/x\n\nWhat you write here is typed into it. /help says what else you can do.": {Name: "old", Cwd: "/srv/x"},
 	} {
-		if got := cs.text(s); got != want {
+		if got := sessionCardText(s, s.Cwd); got != want {
 			t.Errorf("got  %q\nwant %q", got, want)
 		}
 	}

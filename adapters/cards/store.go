@@ -89,8 +89,4 @@ type AttentionStore interface {
 	Boards(ctx context.Context) ([]Board, error)
 	// PutBoard inserts or replaces that of a chat.
 	PutBoard(ctx context.Context, b Board) error
-	// Cards are the threads in which a session's card stands.
-	Cards(ctx context.Context) ([]Card, error)
-	// PutCard keeps one; the same again changes nothing.
-	PutCard(ctx context.Context, c Card) error
 }

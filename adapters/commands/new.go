@@ -246,7 +246,7 @@ func (a *Ask) mirrorNewSession(s sessions.Session) error {
 		}
 		return a.Replace(fmt.Sprintf("%s It's %s.\n\n%s", text, wording.Plain(cards.KindText(s)), cards.HowToWrite(s)), row)
 	}
-	a.runner.TellBegun(s.ID, a.fillPost(a.replacement(text)))
+	a.runner.TellBegun(a.Event, s.ID, a.fillPost(a.replacement(text)))
 	return nil
 }
 

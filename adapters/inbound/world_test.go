@@ -574,6 +574,7 @@ type hub struct {
 	limits    adapters.Limits
 	maxFile   int // bytes
 	ownThread bool
+	threads   map[sessions.ID]string // that were made for sessions
 	unnamed   bool
 	menus     int // that fit below a post
 	faults    int // posts to come that panic
@@ -731,7 +732,11 @@ func (h *hub) Status(id sessions.ID) []adapters.BindingStatus {
 	var out []adapters.BindingStatus
 	for _, b := range h.bindings {
 		if id == "" || b.Session == id {
-			out = append(out, adapters.BindingStatus{Binding: b, Target: b.Target, Open: b.Active()})
+			at := b.Target
+			if thread := h.threads[b.Session]; thread != "" {
+				at.Thread = thread
+			}
+			out = append(out, adapters.BindingStatus{Binding: b, Target: at, Open: b.Active()})
 		}
 	}
 	return out

@@ -19,7 +19,7 @@ var sqlDrop = []string{ //nolint:gochecknoglobals // a constant table
 	`DELETE FROM origins WHERE session = ?`,
 	`DELETE FROM missed WHERE session = ?`,
 	`DELETE FROM preferences WHERE session = ?`,
-	`DELETE FROM cards WHERE session = ?`,
+	`DELETE FROM standing WHERE session = ?`,
 	`DELETE FROM replies WHERE session = ?`,
 	`DELETE FROM mail WHERE sender = ?1 OR recipient = ?1`,
 	`DELETE FROM notices WHERE session = ?1 OR recipient = ?1`,

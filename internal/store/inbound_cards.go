@@ -7,16 +7,20 @@ import (
 	"github.com/panebridge/panebridge/adapters/cards"
 )
 
-// Cards are the threads in which a session's card stands: see cards.AttentionStore.
-func (s *Store) Cards(ctx context.Context) ([]cards.Card, error) {
-	return list(ctx, s, "read where cards stand", func(row *sql.Rows) (c cards.Card, err error) {
-		err = row.Scan(&c.Session, &c.Place.Adapter, &c.Place.Chat, &c.Place.Thread)
+// Standings returns which messages stand: see cards.StandingStore.
+func (s *Store) Standings(ctx context.Context) ([]cards.Standing, error) {
+	return list(ctx, s, "read which messages stand", func(row *sql.Rows) (c cards.Standing, err error) {
+		err = row.Scan(&c.Kind, &c.Subject, &c.Place.Adapter, &c.Place.Chat, &c.Place.Thread, &c.Session, &c.Message, &c.Shows, &c.Begun)
 		return c, err
-	}, `SELECT session, adapter, chat, thread FROM cards ORDER BY session, adapter, chat, thread`)
+	}, `SELECT kind, subject, adapter, chat, thread, session, message, shows, begun FROM standing ORDER BY kind, adapter, chat, thread, subject`)
 }
 
-// PutCard keeps one: see cards.AttentionStore.
-func (s *Store) PutCard(ctx context.Context, c cards.Card) error {
-	return s.exec1(ctx, "store where a card stands", `INSERT OR IGNORE INTO cards (session, adapter, chat, thread) VALUES (?, ?, ?, ?)`,
-		clean(c.Session), clean(c.Place.Adapter), clean(c.Place.Chat), clean(c.Place.Thread))
+// PutStanding keeps that one does: see cards.StandingStore.
+func (s *Store) PutStanding(ctx context.Context, c cards.Standing) error {
+	return s.exec1(
+		ctx, "store which message stands", `INSERT INTO standing (kind, subject, adapter, chat, thread, session, message, shows, begun) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT DO UPDATE SET session = excluded.session, message = excluded.message, shows = excluded.shows, begun = excluded.begun`,
+		clean(c.Kind), clean(c.Subject), clean(c.Place.Adapter), clean(c.Place.Chat), clean(c.Place.Thread), clean(c.Session),
+		clean(c.Message), clean(c.Shows), c.Begun,
+	)
 }

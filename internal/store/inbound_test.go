@@ -73,8 +73,10 @@ func TestWhatIsKeptForChats(t *testing.T) {
 	must(t, err, s.EndEntry(ctx, entry, []cards.Reply{reply}), s.PutOffer(ctx, offer), s.AddOrigin(ctx, origin), s.PutWaiting(ctx, waits), s.PutPreference(ctx, quiet))
 	again := origin
 	again.Receipt = "in_2"
-	card := cards.Card{Session: "pb_1", Place: place}
-	must(t, s.PutCard(ctx, card), s.PutCard(ctx, card))
+	card := cards.Standing{Spot: cards.Spot{Kind: cards.KindSession, Subject: "pb_1", Place: place}, Session: "pb_1", Begun: true}
+	must(t, s.PutStanding(ctx, card))
+	card.Message, card.Shows, card.Begun = "9", "stands", false
+	must(t, s.PutStanding(ctx, card))
 	must(t, s.AddOrigin(ctx, again), s.PutPreference(ctx, quiet)) // the first stays; a preference is replaced
 	must(t, s.Close())
 
@@ -84,12 +86,12 @@ func TestWhatIsKeptForChats(t *testing.T) {
 	origins, err3 := s.OpenOrigins(ctx)
 	gotWaits, err4 := s.Waiting(ctx, "a:1")
 	preferences, err5 := s.Preferences(ctx)
-	stand, err6 := s.Cards(ctx)
+	stand, err6 := s.Standings(ctx)
 	must(t, err1, err2, err3, err4, err5, err6)
 	replies, err7 := s.Replies(ctx)
 	must(t, err7, s.DropReplies(ctx, []string{"none"}))
 	diff(t, "replies", []cards.Reply{reply}, replies)
-	diff(t, "cards", []cards.Card{card}, stand)
+	diff(t, "cards", []cards.Standing{card}, stand)
 	diff(t, "audit log", []inbound.Entry{entry}, entries)
 	visits, err := s.Visits(ctx, entry.At)
 	none, err1 := s.Visits(ctx, entry.At.Add(1))

@@ -1,0 +1,300 @@
+package cards
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/qos"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// Kind is what a card is for.
+type Kind string
+
+// The kinds of cards.
+const (
+	KindSession Kind = "session" // says in a session's thread what can be done there
+)
+
+// Spot names a card: there's at most one of a kind, about a subject, in a place.
+type Spot struct {
+	Kind    Kind
+	Subject string // a session's id, say; "": it's about all of the place
+	Place   adapters.Target
+}
+
+// Standing is what's kept of a card.
+type Standing struct {
+	Spot
+	Session sessions.ID // it's about; "": none. It's forgotten with it
+	Message string      // the platform's id; "": it isn't known to be there
+	Shows   string      // what it shows, as Wanted.Shows; "": nothing that's known
+	Begun   bool        // a call to post it was begun, and it isn't known what came of that
+}
+
+// StandingStore keeps what stands.
+type StandingStore interface {
+	Standings(ctx context.Context) ([]Standing, error)
+	// PutStanding inserts or replaces the one of a spot.
+	PutStanding(ctx context.Context, s Standing) error
+}
+
+// Wanted says that in a place there should be a message.
+type Wanted struct {
+	Spot
+	Session sessions.ID // it's about; "": none
+	Class   qos.Class
+	// Shows names what it's to show, which may not name what's to be forgotten. A card that
+	// shows it is left as it is.
+	Shows string
+	// Post makes the message. Place, key, class, session and the message that's edited are filled in.
+	// It may do disk I/O.
+	Post func(ctx context.Context) (adapters.Post, error)
+	// UnderWay is called in each round in which the card stands as it's wanted, or is on its
+	// way. Nil: nobody is told.
+	UnderWay func()
+}
+
+// cardKind says which cards of a kind there should be: a function of what's known of sessions and
+// bindings. It's called by the reconciler's goroutine alone.
+type cardKind interface {
+	// want returns the cards that are to stand now, and when to ask again; zero: when the reconciler
+	// is woken. What isn't named is left as it is. An error is logged, and it's asked again.
+	want(ctx context.Context, now time.Time) ([]Wanted, time.Time, error)
+}
+
+// reconciler has cards stand in chats as their kinds want them. It posts what's missing, edits
+// what shows something else, and tries again what's refused. One goroutine does: run.
+//
+// That a card is about to be posted is kept before it's posted, and what came of it after that: a
+// crash leaves at most one call in doubt. It's made once more, and says that it may be there already.
+type reconciler struct {
+	clerk *Clerk
+	kinds []cardKind
+	wake  chan struct{}
+
+	mu    sync.Mutex
+	sent  []sentCard
+	moves []adapters.Move
+
+	cards map[Spot]*card // owned by run's goroutine
+}
+
+// card is a card as the reconciler knows it.
+type card struct {
+	Standing
+	waits bool      // a call for it is on its way
+	tries int       // that were refused, in a row
+	why   string    // the last of them was
+	retry time.Time // when it's tried again
+}
+
+// sentCard is what came of a call for a card.
+type sentCard struct {
+	wanted  Wanted
+	message string
+	err     error
+}
+
+const (
+	// retrySoon is how often one of the cards that a chat refuses for the same reason is tried again for
+	// all, and retriesSoon for how many tries: some 12 minutes, as bindings are.
+	retrySoon   = 30 * time.Second
+	retriesSoon = 25
+)
+
+// retryAfter is after how long what was refused is tried again: 30 s, and twice as long each
+// time until it's ten minutes.
+func retryAfter(tries int) time.Duration {
+	return min(30*time.Second<<min(tries-1, 10), 10*time.Minute)
+}
+
+func newReconciler(k *Clerk, kinds ...cardKind) *reconciler {
+	return &reconciler{clerk: k, kinds: kinds, wake: make(chan struct{}, 1)}
+}
+
+// lookSoon has the cards be compared soon with what's wanted.
+func (r *reconciler) lookSoon() {
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+// moveChat takes in that a chat has another id. What stood in the chat that's gone isn't kept for the
+// new one: its kind wants it there.
+func (r *reconciler) moveChat(m adapters.Move) {
+	r.mu.Lock()
+	r.moves = append(r.moves, m)
+	r.mu.Unlock()
+	r.lookSoon()
+}
+
+// run reconciles until ctx ends.
+func (r *reconciler) run(ctx context.Context) {
+	if r.clerk.loadAtLast(ctx, "load which cards stand", r.load) != nil {
+		return
+	}
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		timer.Reset(time.Until(r.round(ctx, time.Now())))
+		select {
+		case <-ctx.Done():
+			return
+		case <-r.wake:
+		case <-timer.C:
+		}
+	}
+}
+
+// load reads what stands.
+func (r *reconciler) load(ctx context.Context) error {
+	all, err := r.clerk.Store.Standings(ctx)
+	if err != nil {
+		return err
+	}
+	r.cards = map[Spot]*card{}
+	for _, s := range all {
+		r.cards[s.Spot] = &card{Standing: s}
+	}
+	return nil
+}
+
+// round compares what stands with what's wanted, makes the calls that are due, and returns when
+// the next round is.
+func (r *reconciler) round(ctx context.Context, now time.Time) time.Time {
+	r.takeSent(ctx, now)
+	next := now.Add(time.Hour)
+	by := func(at time.Time) {
+		if at.After(now) && at.Before(next) {
+			next = at
+		}
+	}
+	for _, kind := range r.kinds {
+		wanted, at, err := kind.want(ctx, now)
+		if by(at); err != nil && ctx.Err() == nil {
+			r.clerk.Log.Warn("it isn't known which cards are to stand; it's asked again", "err", err)
+			by(now.Add(retrySoon))
+		}
+		for _, w := range wanted {
+			c := r.cards[w.Spot]
+			if c == nil {
+				c = &card{Standing: Standing{Spot: w.Spot}}
+				r.cards[w.Spot] = c
+			}
+			r.reconcile(ctx, c, w, now)
+			by(c.retry)
+		}
+	}
+	return next
+}
+
+// reconcile makes the call that a card needs, if any does.
+func (r *reconciler) reconcile(ctx context.Context, c *card, w Wanted, now time.Time) {
+	if c.Shows != w.Shows && !c.waits && !now.Before(c.retry) {
+		if err := r.post(ctx, c, w); err != nil {
+			r.clerk.Log.Warn("a card couldn't be posted; it's tried again", "kind", w.Kind, "session", w.Session, "target", w.Place.String(), "err", err)
+			r.noteFailure(c, err, now)
+		}
+	}
+	if (c.waits || c.Shows == w.Shows) && w.UnderWay != nil {
+		w.UnderWay()
+	}
+}
+
+// post makes a call for a card.
+func (r *reconciler) post(ctx context.Context, c *card, w Wanted) error {
+	p, err := w.Post(ctx)
+	if err != nil {
+		return err
+	}
+	p.To, p.Class, p.Session, p.Message, p.Again = w.Place, w.Class, w.Session, c.Message, c.Begun
+	p.Key = "card " + string(w.Kind) + " " + w.Subject
+	p.Sent = func(message string, err error) {
+		r.mu.Lock()
+		r.sent = append(r.sent, sentCard{w, message, err})
+		r.mu.Unlock()
+		r.lookSoon()
+	}
+	if c.Session = w.Session; !c.Begun {
+		c.Begun = true
+		if err := r.clerk.Store.PutStanding(ctx, c.Standing); err != nil {
+			c.Begun = false
+			return err
+		}
+	}
+	c.waits = true
+	if err := r.clerk.Hub.Post(p); err != nil {
+		c.waits = false
+		return err
+	}
+	return nil
+}
+
+// takeSent takes in what came of calls, and which chats have another id.
+func (r *reconciler) takeSent(ctx context.Context, now time.Time) {
+	r.mu.Lock()
+	sent, moves := r.sent, r.moves
+	r.sent, r.moves = nil, nil
+	r.mu.Unlock()
+	for _, s := range sent {
+		if c := r.cards[s.wanted.Spot]; c != nil && !errors.Is(s.err, adapters.ErrReplaced) {
+			r.confirm(ctx, c, s, now)
+		}
+	}
+	for _, m := range moves {
+		for at := range r.cards {
+			if at.Place.WholeChat() == (adapters.Target{Adapter: m.Adapter, Chat: m.From}) {
+				delete(r.cards, at)
+			}
+		}
+	}
+}
+
+// confirm takes in what came of a call for a card.
+func (r *reconciler) confirm(ctx context.Context, c *card, s sentCard, now time.Time) {
+	c.waits = false
+	if s.err != nil {
+		c.Begun = c.Begun && errors.Is(s.err, adapters.ErrMaybeSent)
+		r.noteFailure(c, s.err, now)
+		r.clerk.Log.Warn("a card was refused; it's tried again", "kind", c.Kind, "session", c.Session, "target", c.Place.String(), "err", s.err)
+		return
+	}
+	c.Message, c.Shows, c.Begun = s.message, s.wanted.Shows, false
+	c.tries, c.why, c.retry = 0, "", time.Time{}
+	if err := r.clerk.Store.PutStanding(ctx, c.Standing); err != nil {
+		r.clerk.Log.Error("keep which card stands", "kind", c.Kind, "session", c.Session, "err", err)
+	}
+	for at, other := range r.cards { // the chat takes something
+		if other.tries > 0 && at.Place.WholeChat() == c.Place.WholeChat() {
+			other.retry = time.Time{}
+		}
+	}
+}
+
+// noteFailure has a card be tried again. Of those that a chat refuses for the same reason one is
+// tried for all.
+func (r *reconciler) noteFailure(c *card, why error, now time.Time) {
+	c.tries++
+	c.why = why.Error()
+	rest := retryAfter(c.tries)
+	if c.tries <= retriesSoon && !r.triesOther(c, now.Add(retrySoon)) {
+		rest = retrySoon
+	}
+	c.retry = now.Add(rest)
+}
+
+// triesOther says that another card is tried before a time that the chat has refused for the same
+// reason.
+func (r *reconciler) triesOther(c *card, before time.Time) bool {
+	for at, other := range r.cards {
+		if other != c && other.tries > 0 && other.why == c.why && at.Place.WholeChat() == c.Place.WholeChat() && !other.retry.After(before) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,111 @@
+package inbound_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// threaded binds a session to the group, as if a thread had been made for it.
+func (w *world) threaded(id sessions.ID, thread string) adapters.Target {
+	w.Helper()
+	w.bind(id, group, true)
+	at := group
+	at.Thread = thread
+	w.hub.mu.Lock()
+	if w.hub.threads == nil {
+		w.hub.threads = map[sessions.ID]string{}
+	}
+	w.hub.threads[id] = thread
+	w.hub.mu.Unlock()
+	w.in.Placed(id)
+	synctest.Wait()
+	return at
+}
+
+// sessionCards are the posts of sessions' cards, those alone.
+func (w *world) sessionCards() []adapters.Post {
+	return slices.DeleteFunc(w.hub.take(), func(p adapters.Post) bool { return !strings.Contains(p.Text, "/help says what else") })
+}
+
+// A session's card stands once in its thread. One that was posted while the process was killed says
+// that it may be there already.
+func TestACardStandsOnceOverCrashes(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.pass(time.Second)
+		at := w.threaded(w.session("fresh"), "7")
+		if got := w.sessionCards(); len(got) != 1 || got[0].To != at || got[0].Again || len(got[0].Buttons[0]) != 4 {
+			t.Fatalf("got %+v", got)
+		}
+		w.restart()
+		w.pass(time.Hour)
+		if got := w.sessionCards(); len(got) > 0 {
+			t.Errorf("after a restart: %+v", got)
+		}
+
+		w.hub.hold() // and nobody hears of the call
+		at = w.threaded(w.session("other"), "8")
+		w.hub.mu.Lock()
+		posted := len(w.hub.held)
+		w.hub.holds, w.hub.held = false, nil
+		w.hub.mu.Unlock()
+		w.restart()
+		w.pass(time.Minute)
+		if got := w.sessionCards(); posted != 1 || len(got) != 1 || got[0].To != at || !got[0].Again {
+			t.Errorf("posted %d, then %+v", posted, got)
+		}
+	})
+}
+
+// A card that a chat refuses is tried again, one for all of them, and all of them when it takes one.
+func TestRefusedCardsAreTriedOneForAll(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.pass(time.Second)
+		tries := 0
+		w.hub.refused = func(p adapters.Post) error {
+			if strings.Contains(p.Text, "/help says what else") {
+				tries++
+				return errors.New("no")
+			}
+			return nil
+		}
+		for i := range 10 {
+			w.threaded(w.session("s"+string(rune('a'+i))), string(rune('a'+i)))
+		}
+		w.hub.take()
+		tries = 0
+		w.pass(10 * time.Minute)
+		if tries < 19 || tries > 60 {
+			t.Errorf("tried %d times in ten minutes", tries)
+		}
+		w.hub.refused = nil
+		w.pass(31 * time.Second)
+		if got := w.sessionCards(); len(got) != 10 {
+			t.Errorf("then %d stand", len(got))
+		}
+	})
+}
+
+// Who began a session is told of it, also if the process ends before its thread is there.
+func TestWhoBeganASessionIsToldAfterARestart(t *testing.T) {
+	inHome(t, func(w *world, home string) {
+		w.hub.ownThread = true
+		w.pass(time.Second)
+		w.say(ann, "/new claude ~")
+		w.wantPosts()
+		w.restart()
+		w.pass(4 * time.Second)
+		if got := w.wantPosts("**claude-1** begins in ~. Its topic is on its way: write to it there."); !got[0].Again {
+			t.Errorf("got %+v", got)
+		}
+		w.restart()
+		w.pass(time.Hour)
+		w.wantPosts()
+	})
+}
