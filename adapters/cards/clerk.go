@@ -117,7 +117,7 @@ func NewClerk(opt Options) *Clerk {
 	k.receipts, k.prompts, k.missed, k.boards = newReceipts(k), newPrompts(k), newMissed(k), newBoards(k)
 	k.replies, k.moves, k.untaken = newReplies(k), newMoves(k), newUntaken()
 	k.sessionCards = newSessionCards(k)
-	k.reconciler = newReconciler(k, k.sessionCards)
+	k.reconciler = newReconciler(k, k.sessionCards, k.missed)
 	return k
 }
 
@@ -135,7 +135,6 @@ func (k *Clerk) Workers() map[string]func(ctx context.Context) {
 	return map[string]func(ctx context.Context){
 		"receipts": k.receipts.run,   // tells writers how far what they wrote has got
 		"prompts":  k.prompts.run,    // shows questions
-		"missed":   k.missed.run,     // tells what didn't ring
 		"boards":   k.boards.run,     // keeps the lists of sessions
 		"cards":    k.reconciler.run, // has cards stand as they're wanted
 		"replies":  k.replies.run,    // tries again to answer people

@@ -18,19 +18,17 @@ import (
 // whole minutes.
 const missedEvery = time.Minute
 
-// missed gathers what would have rung in places that are quiet, and tells it in one
-// message that rings when the quiet time ends. One goroutine does: run. Others only leave
-// word.
+// missed gathers what would have rung in places that are quiet, and wants it told in one
+// message that rings when the quiet time ends. What's told is forgotten when the message is there.
 type missed struct {
 	clerk *Clerk
-	wake  chan struct{}
 
 	mu    sync.Mutex
 	heard []sessions.OutputEvent
 	notes []Missed
 }
 
-func newMissed(k *Clerk) *missed { return &missed{clerk: k, wake: make(chan struct{}, 1)} }
+func newMissed(k *Clerk) *missed { return &missed{clerk: k} }
 
 // output takes in what a session did. It returns at once.
 func (m *missed) output(ev sessions.OutputEvent) {
@@ -55,56 +53,21 @@ func (m *missed) leave(word func()) {
 	m.mu.Lock()
 	word()
 	m.mu.Unlock()
-	m.look()
+	m.clerk.reconciler.lookSoon()
 }
 
-// look wakes run.
-func (m *missed) look() {
-	select {
-	case m.wake <- struct{}{}:
-	default:
-	}
-}
-
-// run gathers and tells until ctx ends.
-func (m *missed) run(ctx context.Context) {
-	timer := time.NewTimer(missedEvery)
-	defer timer.Stop()
-	for {
-		left, err := m.work(ctx, time.Now())
-		if err != nil && ctx.Err() == nil {
-			m.clerk.Log.Warn("what didn't ring couldn't be gathered; it's tried again", "err", err)
-		}
-		timer.Stop()
-		if left || err != nil {
-			timer.Reset(missedEvery)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-m.wake:
-		case <-timer.C:
-		}
-	}
-}
-
-// work keeps what was left, and tells what's due. left says that something is kept.
-func (m *missed) work(ctx context.Context, now time.Time) (left bool, err error) {
-	m.mu.Lock()
-	heard, notes := m.heard, m.notes
-	m.heard, m.notes = nil, nil
-	m.mu.Unlock()
-	for _, ev := range heard {
-		notes = append(notes, m.quietly(ctx, ev, now)...)
-	}
-	for _, n := range notes {
-		if err := m.clerk.Store.AddMissed(ctx, n); err != nil {
-			return true, err
-		}
+// want implements cardKind: it keeps what was left, and wants what's due be told.
+func (m *missed) want(ctx context.Context, now time.Time) (out []Wanted, next time.Time, err error) {
+	next = now.Add(missedEvery)
+	if err := m.keepHeard(ctx, now); err != nil {
+		return nil, next, err
 	}
 	all, err := m.clerk.Store.Missed(ctx)
 	if err != nil {
-		return true, err
+		return nil, next, err
+	}
+	if len(all) == 0 {
+		next = time.Time{}
 	}
 	for len(all) > 0 {
 		n := 1
@@ -112,15 +75,36 @@ func (m *missed) work(ctx context.Context, now time.Time) (left bool, err error)
 			n++
 		}
 		due := slices.DeleteFunc(slices.Clone(all[:n]), func(x Missed) bool { return m.clerk.Quiet(x.Place, x.Session, now) })
-		left = left || len(due) < n
 		if len(due) > 0 {
-			if err := m.tell(ctx, due); err != nil {
-				return true, err
-			}
+			out = append(out, Wanted{
+				Spot: Spot{Kind: KindMissed, Place: all[0].Place}, Class: qos.Final, Shows: "told", Once: true,
+				Post:  func(context.Context) (adapters.Post, error) { return adapters.Post{Text: m.text(due), Ring: true}, nil },
+				Stood: func(ctx context.Context) error { return m.clerk.Store.DropMissed(ctx, due) },
+			})
 		}
 		all = all[n:]
 	}
-	return left, nil
+	return out, next, nil
+}
+
+// keepHeard keeps what was left. What can't be kept is tried again.
+func (m *missed) keepHeard(ctx context.Context, now time.Time) error {
+	m.mu.Lock()
+	heard, notes := m.heard, m.notes
+	m.heard, m.notes = nil, nil
+	m.mu.Unlock()
+	for _, ev := range heard {
+		notes = append(notes, m.quietly(ctx, ev, now)...)
+	}
+	for i, n := range notes {
+		if err := m.clerk.Store.AddMissed(ctx, n); err != nil {
+			m.mu.Lock()
+			m.notes = append(notes[i:], m.notes...)
+			m.mu.Unlock()
+			return err
+		}
+	}
+	return nil
 }
 
 // quietly is what of an event would have rung where its session is mirrored.
@@ -154,12 +138,13 @@ func (m *missed) rings(ctx context.Context, ev sessions.OutputEvent, place adapt
 	return rings || err != nil
 }
 
-// tell posts what was missed in one place.
-func (m *missed) tell(ctx context.Context, due []Missed) error {
+// text tells what was missed in one place.
+func (m *missed) text(due []Missed) string {
 	place := due[0].Place
 	var order []sessions.ID
 	lines := map[sessions.ID][]string{}
 	rank := map[MissedKind]int{MissedQuestion: 1, MissedError: 2, MissedTurn: 3, MissedEnd: 4}
+	due = slices.Clone(due)
 	slices.SortStableFunc(due, func(a, b Missed) int { return rank[a.What] - rank[b.What] })
 	for _, x := range due {
 		if lines[x.Session] == nil {
@@ -188,16 +173,7 @@ func (m *missed) tell(ctx context.Context, due []Missed) error {
 		}
 		fmt.Fprintf(&b, "- %s: %s%s\n", name, strings.Join(lines[id], ", "), now)
 	}
-	err := m.clerk.Hub.Post(adapters.Post{To: place, Key: "missed " + newOfferID(), Class: qos.Final, Text: strings.TrimSpace(b.String()), Ring: true})
-	if err != nil {
-		return err
-	}
-	for _, x := range due {
-		if err := m.clerk.Store.DropMissed(ctx, x); err != nil {
-			return err
-		}
-	}
-	return nil
+	return strings.TrimSpace(b.String())
 }
 
 // words say what was missed.

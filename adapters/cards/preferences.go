@@ -84,7 +84,7 @@ func (k *Clerk) SetPreference(ctx context.Context, p Preference) error {
 	k.preferences.mu.Lock()
 	k.preferences.all[preferenceKey{p.Place, p.Session}] = p
 	k.preferences.mu.Unlock()
-	k.missed.look()
+	k.reconciler.lookSoon()
 	return nil
 }
 

@@ -17,6 +17,7 @@ type Kind string
 // The kinds of cards.
 const (
 	KindSession Kind = "session" // says in a session's thread what can be done there
+	KindMissed  Kind = "missed"  // tells what didn't ring in a quiet time
 )
 
 // Spot names a card: there's at most one of a kind, about a subject, in a place.
@@ -40,6 +41,7 @@ type StandingStore interface {
 	Standings(ctx context.Context) ([]Standing, error)
 	// PutStanding inserts or replaces the one of a spot.
 	PutStanding(ctx context.Context, s Standing) error
+	DropStanding(ctx context.Context, at Spot) error
 }
 
 // Wanted says that in a place there should be a message.
@@ -53,6 +55,12 @@ type Wanted struct {
 	// Post makes the message. Place, key, class, session and the message that's edited are filled in.
 	// It may do disk I/O.
 	Post func(ctx context.Context) (adapters.Post, error)
+	// Once says that it's a message of its own: when it's there, or was refused for a day, it isn't known
+	// any more.
+	Once bool
+	// Stood is called when it's there, with what it was wanted for when it was posted; nil: nobody
+	// is told. If that fails the card is posted again, and says that it may be there already.
+	Stood func(ctx context.Context) error
 	// UnderWay is called in each round in which the card stands as it's wanted, or is on its
 	// way. Nil: nobody is told.
 	UnderWay func()
@@ -104,6 +112,8 @@ const (
 	// all, and retriesSoon for how many tries: some 12 minutes, as bindings are.
 	retrySoon   = 30 * time.Second
 	retriesSoon = 25
+	// triesOnce is how often a card is tried that's wanted once: for a day.
+	triesOnce = retriesSoon + 24*6
 )
 
 // retryAfter is after how long what was refused is tried again: 30 s, and twice as long each
@@ -258,15 +268,23 @@ func (r *reconciler) takeSent(ctx context.Context, now time.Time) {
 // confirm takes in what came of a call for a card.
 func (r *reconciler) confirm(ctx context.Context, c *card, s sentCard, now time.Time) {
 	c.waits = false
-	if s.err != nil {
+	if s.err != nil && s.wanted.Once && c.tries >= triesOnce {
+		r.clerk.Log.Error("a card is given up, since it's refused", "kind", c.Kind, "target", c.Place.String(), "err", s.err)
+	} else if s.err != nil {
 		c.Begun = c.Begun && errors.Is(s.err, adapters.ErrMaybeSent)
 		r.noteFailure(c, s.err, now)
 		r.clerk.Log.Warn("a card was refused; it's tried again", "kind", c.Kind, "session", c.Session, "target", c.Place.String(), "err", s.err)
 		return
 	}
-	c.Message, c.Shows, c.Begun = s.message, s.wanted.Shows, false
+	if s.wanted.Stood != nil {
+		if err := s.wanted.Stood(ctx); err != nil {
+			r.noteFailure(c, err, now)
+			r.clerk.Log.Error("keep that a card stands", "kind", c.Kind, "err", err)
+			return
+		}
+	}
 	c.tries, c.why, c.retry = 0, "", time.Time{}
-	if err := r.clerk.Store.PutStanding(ctx, c.Standing); err != nil {
+	if err := r.keepStanding(ctx, c, s); err != nil {
 		r.clerk.Log.Error("keep which card stands", "kind", c.Kind, "session", c.Session, "err", err)
 	}
 	for at, other := range r.cards { // the chat takes something
@@ -274,6 +292,16 @@ func (r *reconciler) confirm(ctx context.Context, c *card, s sentCard, now time.
 			other.retry = time.Time{}
 		}
 	}
+}
+
+// keepStanding keeps that a card stands.
+func (r *reconciler) keepStanding(ctx context.Context, c *card, s sentCard) error {
+	if s.wanted.Once {
+		delete(r.cards, c.Spot)
+		return r.clerk.Store.DropStanding(ctx, c.Spot)
+	}
+	c.Message, c.Shows, c.Begun = s.message, s.wanted.Shows, false
+	return r.clerk.Store.PutStanding(ctx, c.Standing)
 }
 
 // noteFailure has a card be tried again. Of those that a chat refuses for the same reason one is

@@ -85,7 +85,8 @@ type AttentionStore interface {
 	// AddMissed adds Missed.Times to what's kept of the same place, session and kind.
 	AddMissed(ctx context.Context, m Missed) error
 	Missed(ctx context.Context) ([]Missed, error)
-	DropMissed(ctx context.Context, m Missed) error
+	// DropMissed takes what was told off what's kept: what was added since stays.
+	DropMissed(ctx context.Context, told []Missed) error
 	Boards(ctx context.Context) ([]Board, error)
 	// PutBoard inserts or replaces that of a chat.
 	PutBoard(ctx context.Context, b Board) error

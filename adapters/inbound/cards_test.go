@@ -109,3 +109,48 @@ func TestWhoBeganASessionIsToldAfterARestart(t *testing.T) {
 		w.wantPosts()
 	})
 }
+
+// What was missed is told though the chat refuses it for a while, or the process is killed as it's told.
+// What comes meanwhile is told by another message.
+func TestWhatWasMissedIsToldWhateverHappens(t *testing.T) {
+	inWorld(t, func(w *world) {
+		agent := w.bound("agent")
+		miss := func() {
+			w.in.Output(sessions.OutputEvent{Session: agent, Complete: true})
+			synctest.Wait()
+		}
+		w.say(ann, "/mute 1h")
+		w.hub.take()
+		miss()
+		w.hub.refused = func(p adapters.Post) error {
+			if strings.Contains(p.Text, "While you were away") {
+				return errors.New("no")
+			}
+			return nil
+		}
+		w.pass(2 * time.Hour)
+		w.wantPosts()
+		w.hub.refused = nil
+		w.pass(11 * time.Minute)
+		w.wantPosts("a turn ended")
+
+		w.say(ann, "/mute 1h")
+		w.hub.take()
+		miss()
+		w.hub.hold()
+		w.pass(time.Hour + 2*time.Minute)
+		w.say(ann, "/mute 1h")
+		miss() // while it's under way
+		w.hub.mu.Lock()
+		w.hub.holds, w.hub.held = false, nil
+		w.hub.mu.Unlock()
+		w.restart()
+		w.pass(time.Hour + 2*time.Minute)
+		if got := w.hub.take(); len(got) == 0 || !got[len(got)-1].Again || !strings.Contains(got[len(got)-1].Text, "2 turns ended") {
+			t.Errorf("got %+v", got)
+		}
+		w.restart()
+		w.pass(time.Hour)
+		w.wantPosts()
+	})
+}

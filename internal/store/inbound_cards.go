@@ -24,3 +24,9 @@ func (s *Store) PutStanding(ctx context.Context, c cards.Standing) error {
 		clean(c.Message), clean(c.Shows), c.Begun,
 	)
 }
+
+// DropStanding forgets one: see cards.StandingStore.
+func (s *Store) DropStanding(ctx context.Context, at cards.Spot) error {
+	return s.exec1(ctx, "forget which message stands", `DELETE FROM standing WHERE kind = ? AND subject = ? AND adapter = ? AND chat = ? AND thread = ?`,
+		clean(at.Kind), clean(at.Subject), clean(at.Place.Adapter), clean(at.Place.Chat), clean(at.Place.Thread))
+}

@@ -108,12 +108,22 @@ func (s *Store) Missed(ctx context.Context) ([]cards.Missed, error) {
 	}, `SELECT adapter, chat, thread, session, what, times, at FROM missed ORDER BY adapter, chat, thread, at, session, what`)
 }
 
-// DropMissed forgets what was told: see cards.AttentionStore.
-func (s *Store) DropMissed(ctx context.Context, m cards.Missed) error {
-	return s.exec1(
-		ctx, "forget what didn't ring", `DELETE FROM missed WHERE adapter = ? AND chat = ? AND thread = ? AND session = ? AND what = ?`,
-		clean(m.Place.Adapter), clean(m.Place.Chat), clean(m.Place.Thread), clean(m.Session), clean(m.What),
-	)
+// DropMissed takes off what was told: see cards.AttentionStore.
+func (s *Store) DropMissed(ctx context.Context, told []cards.Missed) error {
+	err := s.write.queue.do(ctx, len(told), func(ctx context.Context) error {
+		for _, m := range told {
+			const row = ` WHERE adapter = ? AND chat = ? AND thread = ? AND session = ? AND what = ?`
+			at := []any{clean(m.Place.Adapter), clean(m.Place.Chat), clean(m.Place.Thread), clean(m.Session), clean(m.What)}
+			if _, err := s.write.conn.ExecContext(ctx, `UPDATE missed SET times = times - ?`+row, append([]any{m.Times}, at...)...); err != nil {
+				return err
+			}
+			if _, err := s.write.conn.ExecContext(ctx, `DELETE FROM missed`+row+` AND times <= 0`, at...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return s.explain("forget what didn't ring", err)
 }
 
 // Boards returns the pinned lists: see cards.AttentionStore.

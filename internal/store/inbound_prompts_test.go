@@ -93,7 +93,15 @@ func TestWritersMissedAndBoards(t *testing.T) {
 	if got, err := s.Missed(ctx); err != nil || len(got) != 1 || got[0] != m {
 		t.Errorf("%v, %+v", err, got)
 	}
-	if err := s.DropMissed(ctx, m); err != nil {
+	told := m
+	told.Times = 3 // one came while those were told
+	if err := s.DropMissed(ctx, []cards.Missed{told}); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := s.Missed(ctx); err != nil || len(got) != 1 || got[0].Times != 1 {
+		t.Errorf("%v, %+v", err, got)
+	}
+	if err := s.DropMissed(ctx, []cards.Missed{told}); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := s.Missed(ctx); err != nil || len(got) != 0 {
