@@ -2,7 +2,6 @@ package cards
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"sync"
 	"time"
@@ -22,145 +21,90 @@ const (
 	boardLook = 5 * time.Minute
 )
 
-// boards keeps a list of sessions pinned in each chat that mirrors some, in it or in its
-// threads: those that need somebody first. One goroutine does: run. It shows what's
-// mirrored there alone: who's in a chat may see no more.
+// boards want a list of sessions pinned in each chat that mirrors some, in it or in its
+// threads: those that need somebody first. It shows what's mirrored there alone: who's in a chat may
+// see no more.
 type boards struct {
 	clerk *Clerk
-	wake  chan struct{}
 
-	mu    sync.Mutex
-	on    bool
-	sent  []sentBoard
-	moves [][2]adapters.Target
-
-	all map[adapters.Target]*board // owned by run's goroutine; nil: not loaded yet
-}
-
-// board is a chat's list.
-type board struct {
-	Board
-	missing int  // edits in a row that found no message
-	refused bool // it can't be pinned
-	barred  bool // nothing can be written there, as in a forum outside of its posts
-}
-
-// sentBoard is what came of a call.
-type sentBoard struct {
-	place   adapters.Target
-	message string
-	digest  string // of its text; "": it was pinned
-	err     error
+	mu      sync.Mutex
+	on      bool
+	changed bool      // something was said to have happened since the last look, or isn't known to stand yet
+	last    time.Time // when it was looked last; zero: never
 }
 
 // noSessions is the list of a chat that had some.
 const noSessions = "No session is mirrored here at the moment."
 
-func newBoards(k *Clerk) *boards {
-	return &boards{clerk: k, wake: make(chan struct{}, 1), on: k.Pinned}
-}
+func newBoards(k *Clerk) *boards { return &boards{clerk: k, changed: true, on: k.Pinned} }
 
 // SetPinned says whether lists of sessions are kept pinned: Options.Pinned.
 func (k *Clerk) SetPinned(on bool) {
-	k.boards.leave(func(bs *boards) { bs.on = on })
+	k.boards.mu.Lock()
+	k.boards.on = on
+	k.boards.mu.Unlock()
+	k.boards.noteChange()
 }
 
-// look has the lists be looked at soon.
-func (bs *boards) look() {
-	select {
-	case bs.wake <- struct{}{}:
-	default:
-	}
-}
-
-func (bs *boards) leave(word func(*boards)) {
+// noteChange has the lists be looked at soon.
+func (bs *boards) noteChange() {
 	bs.mu.Lock()
-	word(bs)
+	bs.changed = true
 	bs.mu.Unlock()
-	bs.look()
+	bs.clerk.reconciler.lookSoon()
 }
 
-// moved takes in that a chat has another id.
-func (bs *boards) moved(from, to adapters.Target) {
-	bs.leave(func(bs *boards) { bs.moves = append(bs.moves, [2]adapters.Target{from, to}) })
-}
-
-// run keeps the lists until ctx ends.
-func (bs *boards) run(ctx context.Context) {
-	next := time.Now().Add(boardEvery) // when calls may be made
-	due := next
-	timer := time.NewTimer(time.Until(due))
-	defer timer.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-bs.wake:
-			due = next
-		case <-timer.C:
-		}
-		now := time.Now()
-		bs.takeIn(ctx)
-		if !now.Before(due) {
-			next, due = now.Add(boardEvery), now.Add(boardLook)
-			if bs.round(ctx) {
-				due = next
-			}
-		}
-		timer.Reset(time.Until(due))
-	}
-}
-
-// round makes the calls that are due, one for each chat. more says that there's more to
-// do.
-func (bs *boards) round(ctx context.Context) (more bool) {
+// isDue says whether it's time to look, and when it is next.
+func (bs *boards) isDue(now time.Time) (due bool, next time.Time) {
 	bs.mu.Lock()
-	on := bs.on
-	bs.mu.Unlock()
-	if !on {
-		return false
+	defer bs.mu.Unlock()
+	if bs.last.IsZero() {
+		bs.last = now
 	}
-	if bs.all == nil && !bs.load(ctx) {
-		return true
+	if next = bs.last.Add(boardLook); bs.changed {
+		next = bs.last.Add(boardEvery)
 	}
-	for place, mirrored := range bs.wanted() {
-		b := bs.all[place]
-		if b == nil {
-			b = &board{Board: Board{Place: place}}
-			bs.all[place] = b
-		}
+	if !bs.on || now.Before(next) {
+		return false, next
+	}
+	bs.last, bs.changed = now, false
+	return true, now.Add(boardLook)
+}
+
+// want implements cardKind: one call for each chat at a time.
+func (bs *boards) want(_ context.Context, now time.Time) (out []Wanted, next time.Time, err error) {
+	due, next := bs.isDue(now)
+	if !due {
+		return nil, next, nil
+	}
+	for place, mirrored := range bs.mirrored() {
 		text := bs.text(place, mirrored)
-		digest := DigestOf(text)
-		switch {
-		case b.barred, b.Message == "" && text == noSessions:
-		case b.Digest != digest:
-			bs.post(adapters.Post{To: place, Key: "board", Class: qos.Cosmetic, Message: b.Message, Text: text}, digest)
-			more = true
-		case !b.Pinned && !b.refused:
-			bs.post(adapters.Post{To: place, Key: "board", Class: qos.Cosmetic, Pin: b.Message}, "")
-			more = true
+		list := Wanted{Spot: Spot{Kind: KindBoard, Place: place}, Class: qos.Cosmetic, Shows: DigestOf(text), Post: bs.call(adapters.Post{Text: text})}
+		switch stands := bs.clerk.reconciler.standing(list.Spot); {
+		case stands.Message == "" && text == noSessions:
+		case stands.Message == "" || stands.Shows != list.Shows:
+			out = append(out, list)
+		default:
+			out = append(out, Wanted{
+				Spot: Spot{Kind: KindPin, Place: place}, Class: qos.Cosmetic, Shows: "pins " + stands.Message, Post: bs.call(adapters.Post{Pin: stands.Message}),
+			})
 		}
 	}
-	return more
+	return out, next, nil
 }
 
-func (bs *boards) load(ctx context.Context) bool {
-	kept, err := bs.clerk.Store.Boards(ctx)
-	if err != nil {
-		bs.clerk.Log.Warn("load the pinned lists; it's tried again", "err", err)
-		return false
+// call is a call that's made, if it can be made right now. Whether it was is looked at soon.
+func (bs *boards) call(p adapters.Post) func(context.Context) (adapters.Post, error) {
+	return func(context.Context) (adapters.Post, error) {
+		bs.noteChange()
+		return p, nil
 	}
-	bs.all = map[adapters.Target]*board{}
-	for _, b := range kept {
-		bs.all[b.Place] = &board{Board: b}
-	}
-	return true
 }
 
-// wanted are the chats that have a list, or had one, and the sessions on it.
-func (bs *boards) wanted() map[adapters.Target]map[sessions.ID]bool {
+// mirrored are the chats that have a list, or are to have one, and the sessions on it.
+func (bs *boards) mirrored() map[adapters.Target]map[sessions.ID]bool {
 	out := map[adapters.Target]map[sessions.ID]bool{}
-	for place := range bs.all {
+	for _, place := range bs.clerk.reconciler.places(KindBoard) {
 		out[place] = map[sessions.ID]bool{}
 	}
 	for _, b := range bs.clerk.Hub.Status("") {
@@ -199,58 +143,4 @@ func (bs *boards) text(place adapters.Target, mirrored map[sessions.ID]bool) str
 		return noSessions
 	}
 	return text
-}
-
-// post makes a call, if it can be made right now.
-func (bs *boards) post(p adapters.Post, digest string) {
-	p.Sent = func(message string, err error) {
-		bs.leave(func(bs *boards) { bs.sent = append(bs.sent, sentBoard{p.To, message, digest, err}) })
-	}
-	_ = bs.clerk.Hub.Post(p) // it's tried again
-}
-
-// takeIn takes in what came of calls.
-func (bs *boards) takeIn(ctx context.Context) {
-	bs.mu.Lock()
-	sent, moves := bs.sent, bs.moves
-	bs.sent, bs.moves = nil, nil
-	bs.mu.Unlock()
-	for _, m := range moves {
-		if bs.all[m[0]] != nil {
-			delete(bs.all, m[0])
-			bs.all[m[1]] = &board{Board: Board{Place: m[1]}} // what it was stands in the group that's gone
-		}
-	}
-	for _, s := range sent {
-		b := bs.all[s.place]
-		if b == nil {
-			continue
-		}
-		b.take(s)
-		if s.err != nil {
-			bs.clerk.Log.Info("the list of sessions couldn't be kept pinned", "target", s.place.String(), "err", s.err)
-		}
-		if err := bs.clerk.Store.PutBoard(ctx, b.Board); err != nil {
-			bs.clerk.Log.Warn("keep a pinned list", "target", s.place.String(), "err", err)
-		}
-	}
-}
-
-// take takes in what came of one call.
-func (b *board) take(s sentBoard) {
-	gone := errors.Is(s.err, adapters.ErrMessageGone)
-	switch {
-	case s.err == nil && s.digest == "":
-		b.Pinned = true
-	case s.err == nil:
-		b.Message, b.Digest, b.missing = s.message, s.digest, 0
-	case gone && b.missing > 0: // not once alone: Discord takes few edits of what's old
-		b.Message, b.Digest, b.Pinned, b.missing = "", "", false, 0
-	case gone:
-		b.missing++
-	case s.digest == "":
-		b.refused = true // it takes a right that the bot hasn't got
-	default:
-		b.barred = true
-	}
 }

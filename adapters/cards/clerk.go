@@ -117,7 +117,7 @@ func NewClerk(opt Options) *Clerk {
 	k.receipts, k.prompts, k.missed, k.boards = newReceipts(k), newPrompts(k), newMissed(k), newBoards(k)
 	k.replies, k.moves, k.untaken = newReplies(k), newMoves(k), newUntaken()
 	k.sessionCards = newSessionCards(k)
-	k.reconciler = newReconciler(k, k.sessionCards, k.missed)
+	k.reconciler = newReconciler(k, k.sessionCards, k.missed, k.boards)
 	return k
 }
 
@@ -135,7 +135,6 @@ func (k *Clerk) Workers() map[string]func(ctx context.Context) {
 	return map[string]func(ctx context.Context){
 		"receipts": k.receipts.run,   // tells writers how far what they wrote has got
 		"prompts":  k.prompts.run,    // shows questions
-		"boards":   k.boards.run,     // keeps the lists of sessions
 		"cards":    k.reconciler.run, // has cards stand as they're wanted
 		"replies":  k.replies.run,    // tries again to answer people
 		"moves":    k.moves.run,      // has what's kept for a chat follow it to its new id
@@ -166,12 +165,12 @@ func (k *Clerk) Follow(feed *sessions.Feed) {
 func (k *Clerk) Output(ev sessions.OutputEvent) {
 	k.missed.output(ev)
 	if ev.State != "" || ev.Complete || ev.Exit != nil {
-		k.boards.look()
+		k.boards.noteChange()
 	}
 }
 
 // Changed takes in that a session began, ended or has another name. It returns at once.
-func (k *Clerk) Changed(sessions.Session) { k.boards.look() }
+func (k *Clerk) Changed(sessions.Session) { k.boards.noteChange() }
 
 // Beside is the chat itself of a place in a thread, where what the thread doesn't take can be
 // shown; zero: the place is no thread, or the chat takes nothing beside threads.

@@ -105,7 +105,6 @@ func (ms *moves) follow(ctx context.Context, m adapters.Move) error {
 		return err
 	}
 	k.prompts.moved(from, to)
-	k.boards.moved(from, to)
 	k.reconciler.moveChat(m)
 	if err := k.Hub.ChatMoved(ctx, m.Adapter, m.From, m.To); err != nil {
 		return err

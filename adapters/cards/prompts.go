@@ -124,7 +124,7 @@ func newPrompts(k *Clerk) *prompts {
 // Prompted takes in how a question stands: each change, in order. It returns at once.
 func (k *Clerk) Prompted(p sessions.Prompt) {
 	k.prompts.leave(func(ps *prompts) { ps.changed = append(ps.changed, p) })
-	k.boards.look()
+	k.boards.noteChange()
 }
 
 // Placed takes in that a session is shown at a place where it wasn't: what it asks is
@@ -139,7 +139,7 @@ func (k *Clerk) Placed(id sessions.ID) {
 			}
 		}
 	})
-	k.boards.look()
+	k.boards.noteChange()
 	k.reconciler.lookSoon()
 }
 

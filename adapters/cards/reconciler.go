@@ -17,6 +17,8 @@ type Kind string
 // The kinds of cards.
 const (
 	KindSession Kind = "session" // says in a session's thread what can be done there
+	KindBoard   Kind = "board"   // a chat's list of sessions
+	KindPin     Kind = "pin"     // no message: it has the list be pinned
 	KindMissed  Kind = "missed"  // tells what didn't ring in a quiet time
 )
 
@@ -48,7 +50,8 @@ type StandingStore interface {
 type Wanted struct {
 	Spot
 	Session sessions.ID // it's about; "": none
-	Class   qos.Class
+	// Class qos.Cosmetic is for what's posted at once or not at all: it's wanted again until it stands.
+	Class qos.Class
 	// Shows names what it's to show, which may not name what's to be forgotten. A card that
 	// shows it is left as it is.
 	Shows string
@@ -94,10 +97,11 @@ type reconciler struct {
 // card is a card as the reconciler knows it.
 type card struct {
 	Standing
-	waits bool      // a call for it is on its way
-	tries int       // that were refused, in a row
-	why   string    // the last of them was
-	retry time.Time // when it's tried again
+	waits   bool      // a call for it is on its way
+	missing bool      // an edit found no message
+	tries   int       // that were refused, in a row
+	why     string    // the last of them was
+	retry   time.Time // when it's tried again
 }
 
 // sentCard is what came of a call for a card.
@@ -222,13 +226,22 @@ func (r *reconciler) post(ctx context.Context, c *card, w Wanted) error {
 	if err != nil {
 		return err
 	}
-	p.To, p.Class, p.Session, p.Message, p.Again = w.Place, w.Class, w.Session, c.Message, c.Begun
+	p.To, p.Class, p.Session, p.Again = w.Place, w.Class, w.Session, c.Begun
 	p.Key = "card " + string(w.Kind) + " " + w.Subject
+	if w.Once {
+		p.Key += " " + newOfferID() // it's no edit of the one before
+	}
+	if p.Pin == "" {
+		p.Message = c.Message
+	}
 	p.Sent = func(message string, err error) {
 		r.mu.Lock()
 		r.sent = append(r.sent, sentCard{w, message, err})
 		r.mu.Unlock()
 		r.lookSoon()
+	}
+	if w.Class == qos.Cosmetic {
+		return r.clerk.Hub.Post(p)
 	}
 	if c.Session = w.Session; !c.Begun {
 		c.Begun = true
@@ -268,6 +281,10 @@ func (r *reconciler) takeSent(ctx context.Context, now time.Time) {
 // confirm takes in what came of a call for a card.
 func (r *reconciler) confirm(ctx context.Context, c *card, s sentCard, now time.Time) {
 	c.waits = false
+	if s.err != nil && s.wanted.Class == qos.Cosmetic {
+		r.confirmCosmetic(ctx, c, s.err, now)
+		return
+	}
 	if s.err != nil && s.wanted.Once && c.tries >= triesOnce {
 		r.clerk.Log.Error("a card is given up, since it's refused", "kind", c.Kind, "target", c.Place.String(), "err", s.err)
 	} else if s.err != nil {
@@ -294,13 +311,50 @@ func (r *reconciler) confirm(ctx context.Context, c *card, s sentCard, now time.
 	}
 }
 
+// confirmCosmetic takes in that a cosmetic card couldn't be posted. One that isn't there is posted anew,
+// but not at once: Discord takes few edits of what's old. What's refused is left alone for a day: it
+// takes a right that the bot hasn't got.
+func (r *reconciler) confirmCosmetic(ctx context.Context, c *card, why error, now time.Time) {
+	r.clerk.Log.Info("a card couldn't be kept up to date", "kind", c.Kind, "target", c.Place.String(), "err", why)
+	switch {
+	case !errors.Is(why, adapters.ErrMessageGone):
+		c.retry = now.Add(24 * time.Hour)
+		return
+	case !c.missing:
+		c.missing = true
+		return
+	}
+	c.Message, c.Shows, c.missing = "", "", false
+	if err := r.clerk.Store.PutStanding(ctx, c.Standing); err != nil {
+		r.clerk.Log.Warn("keep that a card is gone", "kind", c.Kind, "target", c.Place.String(), "err", err)
+	}
+}
+
+// standing is what's known of a card.
+func (r *reconciler) standing(at Spot) Standing {
+	if c := r.cards[at]; c != nil {
+		return c.Standing
+	}
+	return Standing{Spot: at}
+}
+
+// places are those that have cards of a kind, or had some.
+func (r *reconciler) places(kind Kind) (out []adapters.Target) {
+	for at := range r.cards {
+		if at.Kind == kind {
+			out = append(out, at.Place)
+		}
+	}
+	return out
+}
+
 // keepStanding keeps that a card stands.
 func (r *reconciler) keepStanding(ctx context.Context, c *card, s sentCard) error {
 	if s.wanted.Once {
 		delete(r.cards, c.Spot)
 		return r.clerk.Store.DropStanding(ctx, c.Spot)
 	}
-	c.Message, c.Shows, c.Begun = s.message, s.wanted.Shows, false
+	c.Message, c.Shows, c.Begun, c.missing = s.message, s.wanted.Shows, false, false
 	return r.clerk.Store.PutStanding(ctx, c.Standing)
 }
 

@@ -72,14 +72,6 @@ const (
 	MissedError    MissedKind = "error"
 )
 
-// Board is the list of sessions that's pinned in a chat.
-type Board struct {
-	Place   adapters.Target // a chat, without thread
-	Message string          // the platform's id
-	Digest  string          // of what stands there, as it was posted; the text itself names sessions, which are to be forgotten
-	Pinned  bool
-}
-
 // AttentionStore keeps what calls for people's attention.
 type AttentionStore interface {
 	// AddMissed adds Missed.Times to what's kept of the same place, session and kind.
@@ -87,7 +79,4 @@ type AttentionStore interface {
 	Missed(ctx context.Context) ([]Missed, error)
 	// DropMissed takes what was told off what's kept: what was added since stays.
 	DropMissed(ctx context.Context, told []Missed) error
-	Boards(ctx context.Context) ([]Board, error)
-	// PutBoard inserts or replaces that of a chat.
-	PutBoard(ctx context.Context, b Board) error
 }

@@ -93,9 +93,9 @@ func (w *world) bound(name string) sessions.ID {
 func (w *world) boards() (lists, pins []adapters.Post) {
 	for _, p := range w.hub.take() {
 		switch {
-		case p.Key == "board" && p.Pin != "":
+		case strings.HasPrefix(p.Key, "card pin"):
 			pins = append(pins, p)
-		case p.Key == "board":
+		case strings.HasPrefix(p.Key, "card board"):
 			lists = append(lists, p)
 		}
 	}
@@ -117,7 +117,7 @@ func TestAListIsKeptPinned(t *testing.T) {
 			lists[0].Text != "**Working: 1**\n\n- ◐ [agent](<chat:-1/7#>)" {
 			t.Fatalf("lists %+v, pins %+v", lists, pins)
 		}
-		if kept, err := w.store.Boards(t.Context()); err != nil || len(kept) != 1 || strings.Contains(fmt.Sprint(kept), "agent") {
+		if kept, err := w.store.Standings(t.Context()); err != nil || len(kept) != 2 || strings.Contains(fmt.Sprint(kept), "agent") {
 			t.Errorf("kept is %+v, %v: a session that's forgotten would still be named", kept, err)
 		}
 		w.restart()

@@ -86,8 +86,6 @@ func (s *Store) MoveChat(ctx context.Context, adapter, from, to string) error {
 			`UPDATE OR IGNORE prompt_writers SET chat = ?3 WHERE adapter = ?1 AND chat = ?2`,
 			`UPDATE OR IGNORE missed SET chat = ?3 WHERE adapter = ?1 AND chat = ?2`,
 			`UPDATE grants SET chat = ?3 WHERE adapter = ?1 AND chat = ?2`,
-			`UPDATE OR IGNORE boards SET chat = ?3, message = '', digest = '', pinned = 0 WHERE adapter = ?1 AND chat = ?2`,
-			`DELETE FROM boards WHERE adapter = ?1 AND chat = ?2`,
 			`DELETE FROM standing WHERE adapter = ?1 AND chat = ?2`,
 		} {
 			if _, err := s.write.conn.ExecContext(ctx, query, clean(adapter), clean(from), clean(to)); err != nil {

@@ -126,21 +126,5 @@ func (s *Store) DropMissed(ctx context.Context, told []cards.Missed) error {
 	return s.explain("forget what didn't ring", err)
 }
 
-// Boards returns the pinned lists: see cards.AttentionStore.
-func (s *Store) Boards(ctx context.Context) ([]cards.Board, error) {
-	return list(ctx, s, "read the pinned lists", func(row *sql.Rows) (b cards.Board, err error) {
-		return b, row.Scan(&b.Place.Adapter, &b.Place.Chat, &b.Message, &b.Digest, &b.Pinned)
-	}, `SELECT adapter, chat, message, digest, pinned FROM boards ORDER BY adapter, chat`)
-}
-
-// PutBoard keeps a pinned list: see cards.AttentionStore.
-func (s *Store) PutBoard(ctx context.Context, b cards.Board) error {
-	return s.exec1(
-		ctx, "store a pinned list", `INSERT INTO boards (adapter, chat, message, digest, pinned) VALUES (?, ?, ?, ?, ?)
-		ON CONFLICT DO UPDATE SET message = excluded.message, digest = excluded.digest, pinned = excluded.pinned`,
-		clean(b.Place.Adapter), clean(b.Place.Chat), clean(b.Message), clean(b.Digest), b.Pinned,
-	)
-}
-
 // keepPromptMessages is for how long a reply to a question that's closed isn't typed.
 const keepPromptMessages = 7 * 24 * time.Hour

@@ -108,14 +108,21 @@ func TestWritersMissedAndBoards(t *testing.T) {
 		t.Errorf("%v, %+v", err, got)
 	}
 
-	b := cards.Board{Place: place, Message: "5", Digest: "of a list"}
+	b := cards.Standing{Spot: cards.Spot{Kind: cards.KindBoard, Place: place}, Message: "5", Shows: "digest"}
 	for range 2 {
-		if err := s.PutBoard(ctx, b); err != nil {
+		if err := s.PutStanding(ctx, b); err != nil {
 			t.Fatal(err)
 		}
-		b.Pinned = true
+		b.Shows = "another"
 	}
-	if got, err := s.Boards(ctx); err != nil || len(got) != 1 || got[0] != b {
+	b.Shows = "another"
+	if got, err := s.Standings(ctx); err != nil || len(got) != 1 || got[0] != b {
+		t.Errorf("%v, %+v", err, got)
+	}
+	if err := s.DropStanding(ctx, b.Spot); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := s.Standings(ctx); err != nil || len(got) != 0 {
 		t.Errorf("%v, %+v", err, got)
 	}
 }
