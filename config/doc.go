@@ -20,6 +20,8 @@
 //	is      the format of a text, or of each text in a list (formats.go)
 //	keys    the format of a mapping's keys (formats.go)
 //	eg      what the example shows, commented out, for a key without a default
+//	secret_after
+//	        what's behind the first of these texts is a secret by itself
 //	reload  "yes" if a change can be applied at run time; holds for all below
 //
 // Defaults are Go values, beside each section. Rules over several keys are the

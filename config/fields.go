@@ -12,6 +12,8 @@ type field struct {
 	doc     string
 	example string
 	reload  bool
+	format  string // by its name
+	after   string
 	rules   rules
 }
 
@@ -43,6 +45,8 @@ func fieldsOf(section reflect.Value) []field {
 			doc:     tag.Get("doc"),
 			example: tag.Get("eg"),
 			reload:  tag.Get("reload") == "yes",
+			format:  tag.Get("is"),
+			after:   tag.Get("secret_after"),
 			rules: rules{
 				min:   tag.Get("min"),
 				max:   tag.Get("max"),

@@ -38,7 +38,7 @@ func formatOf(name string) format {
 		return format{must: "must be the name of an environment variable: letters, digits and _, not beginning with a digit", pattern: `^[A-Za-z_][A-Za-z0-9_]*$`}
 	case "socket_name":
 		return format{must: "must be a name without / and control characters, such as default; a path goes to socket_path", pattern: `^[^/\x00-\x1f\x7f]*$`}
-	case "absolute_path":
+	case "absolute_path", "secret_file":
 		return format{problem: absolutePathProblem}
 	case "glob":
 		return format{problem: globProblem}

@@ -13,9 +13,9 @@ type Redis struct {
 	Cluster              bool     `yaml:"cluster" doc:"Whether it's a Cluster; several addrs without master_name are one in any case."`
 	Username             string   `yaml:"username" doc:"User to log in as; empty: the default user."`
 	Password             Secret   `yaml:"password" eg:"${REDIS_PASSWORD}" doc:"Its password; better in password_file, or taken from the environment."`
-	PasswordFile         string   `yaml:"password_file" is:"absolute_path" eg:"/etc/panebridge/redis-password" doc:"File that holds the password and nothing else."`
+	PasswordFile         string   `yaml:"password_file" is:"secret_file" eg:"/etc/panebridge/redis-password" doc:"File that holds the password and nothing else."`
 	SentinelUsername     string   `yaml:"sentinel_username" doc:"User to log in to the Sentinels as."`
-	SentinelPasswordFile string   `yaml:"sentinel_password_file" is:"absolute_path" eg:"/etc/panebridge/sentinel-password" doc:"File that holds the Sentinels' password and nothing else."`
+	SentinelPasswordFile string   `yaml:"sentinel_password_file" is:"secret_file" eg:"/etc/panebridge/sentinel-password" doc:"File that holds the Sentinels' password and nothing else."`
 	DB                   int      `yaml:"db" min:"0" max:"10000" doc:"Number of the database; a Cluster has only 0."`
 	TLS                  bool     `yaml:"tls" doc:"Whether to connect by TLS."`
 	TLSCAFile            string   `yaml:"tls_ca_file" is:"absolute_path" eg:"/etc/panebridge/redis-ca.pem" doc:"File with the certificates to trust, in PEM; empty: those of the system."`

@@ -3,14 +3,24 @@ package all
 
 import (
 	"github.com/panebridge/panebridge/adapters/discord"
+	"github.com/panebridge/panebridge/adapters/platform"
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/config"
 )
 
-// Form is the form of configurations with all platforms in it.
+// Platforms are all that panebridge can be on.
+func Platforms() []platform.Descriptor {
+	return []platform.Descriptor{
+		telegram.Descriptor(),
+		discord.Descriptor(),
+	}
+}
+
+// Form is the form of configurations with all of them in it.
 func Form() config.Form {
-	return config.Form{Platforms: []config.PlatformForm{
-		telegram.Form(),
-		discord.Form(),
-	}}
+	var f config.Form
+	for _, p := range Platforms() {
+		f.Platforms = append(f.Platforms, p.PlatformForm)
+	}
+	return f
 }

@@ -10,7 +10,7 @@ import (
 type Config struct {
 	Enabled   bool            `yaml:"enabled" doc:"Whether to run the bot."`
 	Token     config.Secret   `yaml:"token" eg:"${DISCORD_TOKEN}" doc:"The bot's token, from discord.com/developers/applications; better in token_file, or taken from the environment, of which sessions get no secret."`
-	TokenFile string          `yaml:"token_file" is:"absolute_path" eg:"/etc/panebridge/discord-token" doc:"File that holds the bot's token and nothing else."`
+	TokenFile string          `yaml:"token_file" is:"secret_file" eg:"/etc/panebridge/discord-token" doc:"File that holds the bot's token and nothing else."`
 	APIURL    string          `yaml:"api_url" is:"http_url" doc:"Where Discord's API is."`
 	Proxy     string          `yaml:"proxy" is:"proxy_url" eg:"socks5://127.0.0.1:1080" doc:"http, https or socks5 proxy to reach it through; empty: what HTTPS_PROXY says."`
 	Guild     string          `yaml:"guild" eg:"112233445566778899" doc:"The id of the server that the channels are on."`

@@ -9,8 +9,8 @@ import (
 // Config is a bot on Telegram, as it's configured.
 type Config struct {
 	Enabled   bool          `yaml:"enabled" doc:"Whether to run the bot."`
-	Token     config.Secret `yaml:"token" eg:"${TELEGRAM_TOKEN}" doc:"The bot's token, from @BotFather; better in token_file, or taken from the environment, of which sessions get no secret."`
-	TokenFile string        `yaml:"token_file" is:"absolute_path" eg:"/etc/panebridge/telegram-token" doc:"File that holds the bot's token and nothing else."`
+	Token     config.Secret `yaml:"token" secret_after:":" eg:"${TELEGRAM_TOKEN}" doc:"The bot's token, from @BotFather; better in token_file, or taken from the environment, of which sessions get no secret."`
+	TokenFile string        `yaml:"token_file" is:"secret_file" secret_after:":" eg:"/etc/panebridge/telegram-token" doc:"File that holds the bot's token and nothing else."`
 	APIURL    string        `yaml:"api_url" is:"http_url" doc:"Where the Bot API is; another one for a Bot API server of one's own."`
 	Proxy     string        `yaml:"proxy" is:"proxy_url" eg:"socks5://127.0.0.1:1080" doc:"http, https or socks5 proxy to reach it through; empty: what HTTPS_PROXY says."`
 	Chats     []ConfigChat  `yaml:"chats" reload:"yes" doc:"Chats the bot works in; people can add others with a pairing code."`

@@ -14,6 +14,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/inbound"
+	"github.com/panebridge/panebridge/adapters/platform"
 	"github.com/panebridge/panebridge/adapters/web"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api"
@@ -83,7 +84,7 @@ type daemon struct {
 
 	late      latecomers
 	hub       *adapters.Hub
-	platforms []platform            // those that are on
+	platforms []chats               // those that are on
 	shared    []*sharedBudget       // with other processes
 	outlets   []string              // names of the hub's adapters
 	disabled  chan adapters.Binding // to be noted in their sessions' logs
@@ -242,11 +243,6 @@ func (d *daemon) build(ctx context.Context) error {
 	if err := d.inbound.Load(ctx); err != nil {
 		return err
 	}
-	for _, p := range d.platforms {
-		if err := p.connect(d); err != nil {
-			return err
-		}
-	}
 	d.subscribe()
 	if err := d.hub.Load(ctx); err != nil {
 		return d.locate(err)
@@ -359,7 +355,9 @@ func (d *daemon) run(ctx context.Context, doors doors) error {
 	g.Go(func() error { return d.inbound.Run(ctx) })
 	g.Go(func() error { return d.mail.Run(ctx, d.inbound) })
 	for _, p := range d.platforms {
-		g.Go(func() error { return p.run(ctx) })
+		if r, ok := p.Platform.(platform.Runner); ok {
+			g.Go(func() error { return r.Run(ctx) })
+		}
 	}
 	g.Go(func() error { return d.health.run(ctx) })
 	g.Go(func() error { return d.folder.Run(ctx) })

@@ -1,11 +1,11 @@
 package app
 
 import (
+	"context"
 	"errors"
 
 	"github.com/panebridge/panebridge/adapters"
-	"github.com/panebridge/panebridge/adapters/discord"
-	"github.com/panebridge/panebridge/adapters/telegram"
+	"github.com/panebridge/panebridge/adapters/platform"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/qos"
 )
@@ -31,40 +31,19 @@ func CheckPlatforms(cfg *config.Config, file string, env config.Env) error {
 // platformsOf makes the adapters of a configuration, which connect to nothing, or says why
 // they can't be made.
 func platformsOf(cfg *config.Config) (made []adapters.Adapter, found []config.Problem) {
-	knows := func(adapters.Target) bool { return true } // which chats have let the bot in, only the store can say
-	for _, p := range []struct {
-		name    string
-		enabled bool
-		inline  config.Secret
-		file    string
-		adapter func(token string) (adapters.Adapter, error)
-	}{
-		{telegram.Name, telegram.ConfigOf(cfg).Enabled, telegram.ConfigOf(cfg).Token, telegram.ConfigOf(cfg).TokenFile, func(token string) (adapters.Adapter, error) {
-			o := telegramOptions(cfg, token)
-			o.Knows = knows
-			return telegram.New(o)
-		}},
-		{discord.Name, discord.ConfigOf(cfg).Enabled, discord.ConfigOf(cfg).Token, discord.ConfigOf(cfg).TokenFile, func(token string) (adapters.Adapter, error) {
-			o := discordOptions(cfg, token)
-			o.Knows = knows
-			return discord.New(o)
-		}},
-	} {
-		if !p.enabled {
-			continue
-		}
-		text, err := token(p.inline, p.file, p.name)
-		if err != nil {
-			found = append(found, config.Problem{Path: "adapters." + p.name + ".token_file", Message: errors.Unwrap(err).Error()})
-			continue
-		}
-		a, err := p.adapter(text)
+	host := platform.Host{Knows: func(adapters.Target) bool { return true }} // which chats have let the bot in, only the store can say
+	for _, p := range enabled(cfg) {
+		one, err := p.New(context.Background(), section(cfg, p), host) // it reads and calls nothing
 		if err == nil {
-			made = append(made, a)
+			made = append(made, one.Outbound())
+			continue
+		}
+		if unread, ok := errors.AsType[*platform.TokenFileError](err); ok {
+			found = append(found, config.Problem{Path: "adapters." + p.Name + ".token_file", Message: unread.Why.Error()})
 			continue
 		}
 		for _, one := range joined(errors.Unwrap(err)) {
-			found = append(found, config.Problem{Path: "adapters." + p.name, Message: one.Error()})
+			found = append(found, config.Problem{Path: "adapters." + p.Name, Message: one.Error()})
 		}
 	}
 	return made, found

@@ -7,8 +7,7 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/panebridge/panebridge/adapters/discord"
-	"github.com/panebridge/panebridge/adapters/telegram"
+	"github.com/panebridge/panebridge/adapters/all"
 	"github.com/panebridge/panebridge/internal/statedir"
 	"github.com/panebridge/panebridge/internal/store"
 	"github.com/panebridge/panebridge/qos"
@@ -74,8 +73,8 @@ func (d *daemon) openSound(ctx context.Context, path string) (err error) {
 // silenceBots has bots call nobody for a while.
 func (d *daemon) silenceBots(ctx context.Context, log *slog.Logger) error {
 	p := qos.Penalty{Scope: qos.Scope{AllFamilies: true}, Until: time.Now().Add(lostBudgetFor), Multiplier: 1}
-	for _, bot := range []string{telegram.Name, discord.Name} {
-		if err := d.store.Ledger(bot).Write(ctx, []qos.Entry{{Kind: qos.EntryPenalty, Penalty: p}}); err != nil {
+	for _, bot := range all.Platforms() {
+		if err := d.store.Ledger(bot.Name).Write(ctx, []qos.Entry{{Kind: qos.EntryPenalty, Penalty: p}}); err != nil {
 			return err
 		}
 	}

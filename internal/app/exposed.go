@@ -5,16 +5,14 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"maps"
 	"net/url"
 	"os"
-	"slices"
+	"strings"
 	"syscall"
 
-	"github.com/panebridge/panebridge/adapters/discord"
-	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/findings"
 	"github.com/panebridge/panebridge/internal/regular"
 	"github.com/panebridge/panebridge/internal/statedir"
 	"github.com/panebridge/panebridge/internal/store"
@@ -31,10 +29,10 @@ func examineAsides(stateDir string) (all []Finding) {
 	const name = api.PartAside
 	asides, err := store.Asides(statedir.DatabasePath(stateDir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		all = append(all, Finding{name, Doubtful, err.Error(), "See to the state folder."})
+		all = append(all, Finding{Check: name, Severity: Doubtful, Detail: err.Error(), Fix: "See to the state folder."})
 	}
 	for _, a := range asides {
-		all = append(all, Finding{name, Doubtful, a.String(), "rm " + a.Path + "*"})
+		all = append(all, Finding{Check: name, Severity: Doubtful, Detail: a.String(), Fix: "rm " + a.Path + "*"})
 	}
 	return all
 }
@@ -52,34 +50,34 @@ func examineDatabase(ctx context.Context, stateDir string) []Finding {
 	case err == nil:
 		return []Finding{{Check: name, Detail: path + " is sound"}}
 	case errors.Is(err, store.ErrTooNew):
-		return []Finding{{name, Broken, err.Error(), "Run the newer panebridge that made it, or give another --state-dir."}}
+		return []Finding{{Check: name, Severity: Broken, Detail: err.Error(), Fix: "Run the newer panebridge that made it, or give another --state-dir."}}
 	case errors.Is(err, store.ErrStrange):
-		return []Finding{{name, Broken, err.Error(), "`panebridge run` refuses it until that's so."}}
+		return []Finding{{Check: name, Severity: Broken, Detail: err.Error(), Fix: "`panebridge run` refuses it until that's so."}}
 	case errors.Is(err, store.ErrDamaged):
-		return []Finding{{name, Broken, err.Error(), "Restart panebridge: it saves what can be read, and keeps the damaged database beside the new one."}}
+		return []Finding{{Check: name, Severity: Broken, Detail: err.Error(), Fix: "Restart panebridge: it saves what can be read, and keeps the damaged database beside the new one."}}
 	}
-	return []Finding{{name, Broken, err.Error(), "See to its file and its disk; see docs/troubleshooting.md."}}
+	return []Finding{{Check: name, Severity: Broken, Detail: err.Error(), Fix: "See to its file and its disk; see docs/troubleshooting.md."}}
 }
 
 // ExamineExposure looks for secrets that others can read: in a configuration that others may open, and
 // on the way to a platform.
 func ExamineExposure(cfg *config.Config, path string) (all []Finding) {
-	tg, dc := telegram.ConfigOf(cfg), discord.ConfigOf(cfg)
 	info, err := os.Stat(path)
 	if err == nil && isOthersToWrite(info) {
-		all = append(all, Finding{"configuration", Doubtful, "a group of users can write to " + path + ", which names programs that are run", "chmod g-w " + path})
+		all = append(all, Finding{Check: "configuration", Severity: Doubtful, Detail: "a group of users can write to " + path + ", which names programs that are run", Fix: "chmod g-w " + path})
 	}
 	if err == nil && info.Mode().Perm()&0o044 != 0 {
-		text, err := regular.Read(path, maxSecretFile)
+		text, err := regular.Read(path, findings.MaxSecretFile)
 		for _, one := range inlineSecrets(cfg) {
 			if err == nil && one.text != "" && bytes.Contains(text, []byte(one.text)) {
-				all = append(all, Finding{"configuration", Doubtful, "other users can read " + path + ", in which " + one.name + " stands", "chmod 600 " + path + ", or write it as ${VARIABLE} or into a file of its own."})
+				all = append(all, Finding{Check: "configuration", Severity: Doubtful, Detail: "other users can read " + path + ", in which " + one.name + " stands", Fix: "chmod 600 " + path + ", or write it as ${VARIABLE} or into a file of its own."})
 			}
 		}
 	}
-	for _, one := range [][2]string{{"adapters.telegram.api_url", tg.APIURL}, {"adapters.discord.api_url", dc.APIURL}} {
-		if u, err := url.Parse(one[1]); err == nil && u.Scheme == "http" && !config.IsLoopback(u.Hostname()) {
-			all = append(all, Finding{"configuration", Doubtful, one[0] + " is " + one[1] + ": the bot's token goes there in plain text, with all that's said", "Use https, or a server on this machine."})
+	for _, key := range cfg.Keys() {
+		text, _ := key.Value.(string)
+		if u, err := url.Parse(text); err == nil && key.Format == "http_url" && u.Scheme == "http" && !config.IsLoopback(u.Hostname()) {
+			all = append(all, Finding{Check: "configuration", Severity: Doubtful, Detail: key.Path + " is " + text + ": the bot's token goes there in plain text, with all that's said", Fix: "Use https, or a server on this machine."})
 		}
 	}
 	return all
@@ -87,20 +85,18 @@ func ExamineExposure(cfg *config.Config, path string) (all []Finding) {
 
 // inlineSecrets are those that a configuration may have in its own text, by where they stand in it.
 func inlineSecrets(cfg *config.Config) []secret {
-	tg, dc := telegram.ConfigOf(cfg), discord.ConfigOf(cfg)
-	all := []secret{
-		{"adapters.telegram.token", tg.Token.Reveal()},
-		{"adapters.discord.token", dc.Token.Reveal()},
-		{"redis.password", cfg.Redis.Password.Reveal()},
-		{"a password in adapters.telegram.proxy", passwordIn(tg.Proxy)},
-		{"a password in adapters.discord.proxy", passwordIn(dc.Proxy)},
-	}
-	for _, name := range slices.Sorted(maps.Keys(cfg.Agents)) {
-		env := cfg.Agents[name].Env
-		for _, variable := range slices.Sorted(maps.Keys(env)) {
-			if secretName.MatchString(variable) {
-				all = append(all, kept([]secret{{"agents." + name + ".env." + variable, env[variable].Reveal()}})...)
-			}
+	var all []secret
+	for _, key := range cfg.Keys() {
+		text, _ := key.Value.(string)
+		value, is := key.Value.(config.Secret)
+		name := key.Path[strings.LastIndexByte(key.Path, '.')+1:]
+		switch {
+		case key.Format == "proxy_url":
+			all = append(all, secret{"a password in " + key.Path, passwordIn(text)})
+		case is && !strings.HasPrefix(key.Path, agentsPath):
+			all = append(all, secret{key.Path, value.Reveal()})
+		case is && secretName.MatchString(name):
+			all = append(all, kept([]secret{{key.Path, value.Reveal()}})...)
 		}
 	}
 	return all
@@ -116,7 +112,13 @@ func isOthersToWrite(info fs.FileInfo) bool {
 // warnOfExposure says in the log what others can read of the configuration's secrets, and that they can write to it.
 func (d *daemon) warnOfExposure() {
 	all := ExamineExposure(d.config, d.opt.ConfigPath)
-	all = append(append(all, examineTokenFile(telegram.Name, telegram.ConfigOf(d.config).TokenFile)...), examineTokenFile(discord.Name, discord.ConfigOf(d.config).TokenFile)...)
+	for _, p := range d.config.Adapters.Platforms {
+		for _, key := range d.config.Keys() {
+			if file, _ := key.Value.(string); key.Path == "adapters."+p.Name+".token_file" {
+				all = append(all, findings.ExamineTokenFile(p.Name, file)...)
+			}
+		}
+	}
 	for _, f := range all {
 		if f.Severity == Doubtful {
 			d.opt.Log.Warn("the configuration isn't safe", "component", "config", "found", f.Detail, "fix", f.Fix)

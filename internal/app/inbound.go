@@ -3,16 +3,14 @@ package app
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/access"
-	"github.com/panebridge/panebridge/adapters/discord"
 	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/adapters/intake"
-	"github.com/panebridge/panebridge/adapters/telegram"
+	"github.com/panebridge/panebridge/adapters/platform"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/callers"
@@ -27,7 +25,7 @@ import (
 func (d *daemon) buildInbound() error {
 	var platforms []intake.Platform
 	for _, p := range d.platforms {
-		platforms = append(platforms, p.inbound())
+		platforms = append(platforms, p.Inbound())
 	}
 	limit := int64(d.config.Inbound.MaxFileMB) << 20
 	if limit == 0 {
@@ -44,23 +42,21 @@ func (d *daemon) buildInbound() error {
 	return err
 }
 
-// sharer is inbound.Options.Shared. Only Telegram hands each update to one reader.
+// sharer is inbound.Options.Shared.
 func (d *daemon) sharer(adapter string) string {
-	if adapter != telegram.Name {
-		return ""
-	}
-	for _, b := range d.shared {
-		if b.adapter == adapter {
-			if others := othersOf(b.Standing(time.Now())); others != "" {
-				return others
-			}
+	for _, p := range d.platforms {
+		if s, ok := p.Platform.(platform.Sharer); ok && p.Name == adapter {
+			return s.SharedWith()
 		}
 	}
-	for _, p := range d.platforms {
-		if t, ok := p.(*telegramSide); ok {
-			if poller, polls := t.reader.(*telegram.Poller); polls && poller.Shared() {
-				return "Another panebridge"
-			}
+	return ""
+}
+
+// sharedWith names the processes with which this one shares a bot over Redis; "": it doesn't.
+func (d *daemon) sharedWith(adapter string) string {
+	for _, b := range d.shared {
+		if b.adapter == adapter {
+			return othersOf(b.Standing(time.Now()))
 		}
 	}
 	return ""
@@ -134,11 +130,10 @@ func accessConfig(cfg *config.Config) access.Config {
 			out.Names[id] = name
 		}
 	}
-	for _, c := range telegram.ConfigOf(cfg).Chats {
-		out.Chats = append(out.Chats, adapters.Target{Adapter: telegram.Name, Chat: strconv.Itoa(c.ID)})
-	}
-	for _, c := range discord.ConfigOf(cfg).Channels {
-		out.Chats = append(out.Chats, adapters.Target{Adapter: discord.Name, Chat: c.ID})
+	for _, p := range cfg.Adapters.Platforms {
+		for _, id := range p.Section.ChatIDs() {
+			out.Chats = append(out.Chats, adapters.Target{Adapter: p.Name, Chat: id})
+		}
 	}
 	if to := escalateTo(cfg); to != (adapters.Target{}) {
 		out.Chats = append(out.Chats, adapters.Target{Adapter: to.Adapter, Chat: to.Chat})

@@ -14,8 +14,10 @@ import (
 
 	"github.com/panebridge/panebridge/adapters/all"
 	"github.com/panebridge/panebridge/adapters/discord"
+	"github.com/panebridge/panebridge/adapters/platform"
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/internal/findings"
 	"github.com/panebridge/panebridge/internal/regular"
 )
 
@@ -47,12 +49,12 @@ func TestSecretsAreReadFromFiles(t *testing.T) {
 	}
 	for _, name := range names {
 		for what, read := range map[string]func() error{
-			"a token":       func() error { _, err := token(config.Secret{}, name, "telegram"); return err },
+			"a token":       func() error { _, err := platform.Token(config.Secret{}, name, "telegram"); return err },
 			"a password":    func() error { _, err := redisServer(config.Redis{PasswordFile: name}); return err },
 			"an authority":  func() error { _, err := redisTLS(config.Redis{TLSCAFile: name}); return err },
 			"a certificate": func() error { _, err := keyPair(name, name); return err },
 			"doctor's token": func() error {
-				if all := examineTokenFile("telegram", name); len(all) == 1 && all[0].Severity == Broken {
+				if all := findings.ExamineTokenFile("telegram", name); len(all) == 1 && all[0].Severity == Broken {
 					return fmt.Errorf("%s: %w", all[0].Detail, regular.ErrIrregular)
 				}
 				return nil

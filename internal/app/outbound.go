@@ -29,7 +29,7 @@ func (d *daemon) buildHub() error {
 	var outlets []adapters.Outlet
 	all := d.opt.Adapters
 	for _, p := range d.platforms {
-		all = append(slices.Clip(all), p.outbound())
+		all = append(slices.Clip(all), p.Outbound())
 	}
 	for _, a := range all {
 		d.outlets = append(d.outlets, a.Name())

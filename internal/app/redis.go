@@ -13,10 +13,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/panebridge/panebridge/adapters/discord"
-	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/findings"
 	"github.com/panebridge/panebridge/internal/regular"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/qos/redisbucket"
@@ -67,14 +66,7 @@ func (d *daemon) budget(adapter string) (qos.Budget, error) {
 // botKey names the bot of an adapter by a hash of its token, which doesn't betray it. A
 // bot without a token goes by its adapter's name.
 func botKey(cfg *config.Config, adapter string) (string, error) {
-	var text string
-	var err error
-	switch adapter {
-	case telegram.Name:
-		text, err = token(telegram.ConfigOf(cfg).Token, telegram.ConfigOf(cfg).TokenFile, adapter)
-	case discord.Name:
-		text, err = token(discord.ConfigOf(cfg).Token, discord.ConfigOf(cfg).TokenFile, adapter)
-	}
+	text, err := botToken(cfg, adapter)
 	if err != nil {
 		return "", err
 	}
@@ -98,7 +90,7 @@ func redisServer(cfg config.Redis) (redisbucket.Server, error) {
 		if f.path == "" {
 			continue
 		}
-		text, err := regular.Read(f.path, maxSecretFile)
+		text, err := regular.Read(f.path, findings.MaxSecretFile)
 		if err != nil {
 			return s, fmt.Errorf("read redis.%s: %w", f.key, err)
 		}
@@ -115,7 +107,7 @@ func redisServer(cfg config.Redis) (redisbucket.Server, error) {
 func redisTLS(cfg config.Redis) (*tls.Config, error) {
 	t := &tls.Config{MinVersion: tls.VersionTLS12}
 	if cfg.TLSCAFile != "" {
-		text, err := regular.Read(cfg.TLSCAFile, maxSecretFile)
+		text, err := regular.Read(cfg.TLSCAFile, findings.MaxSecretFile)
 		if err != nil {
 			return nil, fmt.Errorf("read redis.tls_ca_file: %w", err)
 		}
@@ -135,14 +127,14 @@ func redisTLS(cfg config.Redis) (*tls.Config, error) {
 }
 
 // yields says why another process reads a bot's updates, of those that share it over Redis: the
-// one whose member id is the least does, as long as it's there. Nil: nothing is shared.
-func (d *daemon) yields(adapter string) func() string {
+// one whose member id is the least does, as long as it's there. "": this one does.
+func (d *daemon) yields(adapter string) string {
 	for _, b := range d.shared {
 		if b.adapter == adapter {
-			return func() string { return yieldsTo(b.Standing(time.Now())) }
+			return yieldsTo(b.Standing(time.Now()))
 		}
 	}
-	return nil
+	return ""
 }
 
 // yieldsTo says whom a process leaves the reading to, and what that means; "": to nobody. Who
@@ -212,11 +204,11 @@ func redisPart(adapter string, s redisbucket.Standing) api.Part {
 
 // keyPair reads a certificate and its key.
 func keyPair(certFile, keyFile string) (tls.Certificate, error) {
-	cert, err := regular.Read(certFile, maxSecretFile)
+	cert, err := regular.Read(certFile, findings.MaxSecretFile)
 	if err != nil {
 		return tls.Certificate{}, err
 	}
-	key, err := regular.Read(keyFile, maxSecretFile)
+	key, err := regular.Read(keyFile, findings.MaxSecretFile)
 	if err != nil {
 		return tls.Certificate{}, err
 	}

@@ -12,8 +12,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/panebridge/panebridge/adapters/discord"
-	"github.com/panebridge/panebridge/adapters/telegram"
+	"github.com/panebridge/panebridge/adapters/all"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/qos/redisbucket"
@@ -45,15 +44,11 @@ func eachBot(cfg *config.Config, f func(client redis.UniversalClient, adapter, b
 	server.Timeout = askRedisFor
 	client := redisbucket.NewClient(server)
 	defer func() { _ = client.Close() }()
-	on := map[string]bool{telegram.Name: telegram.ConfigOf(cfg).Enabled, discord.Name: discord.ConfigOf(cfg).Enabled}
 	var errs []error
-	for _, adapter := range []string{telegram.Name, discord.Name} {
-		if !on[adapter] {
-			continue
-		}
-		bot, err := botKey(cfg, adapter)
+	for _, p := range enabled(cfg) {
+		bot, err := botKey(cfg, p.Name)
 		if err == nil {
-			err = f(client, adapter, bot)
+			err = f(client, p.Name, bot)
 		}
 		errs = append(errs, err)
 	}
@@ -109,7 +104,7 @@ func ExamineRedis(ctx context.Context, cfg *config.Config) []Finding {
 	const name = "redis"
 	server, err := redisServer(cfg.Redis)
 	if err != nil {
-		return []Finding{{name, Broken, err.Error(), "Put the file there, readable for this user."}}
+		return []Finding{{Check: name, Severity: Broken, Detail: err.Error(), Fix: "Put the file there, readable for this user."}}
 	}
 	server.Timeout = askRedisFor
 	client := redisbucket.NewClient(server)
@@ -118,12 +113,12 @@ func ExamineRedis(ctx context.Context, cfg *config.Config) []Finding {
 	defer cancel()
 	info, err := client.Info(ctx).Result()
 	if err != nil {
-		return []Finding{{name, Broken, "it doesn't answer: " + err.Error(), "Look whether it runs at " + strings.Join(cfg.Redis.Addrs, ", ") + ", and whether redis.password_file, tls and master_name are right."}}
+		return []Finding{{Check: name, Severity: Broken, Detail: "it doesn't answer: " + err.Error(), Fix: "Look whether it runs at " + strings.Join(cfg.Redis.Addrs, ", ") + ", and whether redis.password_file, tls and master_name are right."}}
 	}
 	all := examineRedisInfo(info)
 	bots, err := RedisBots(ctx, cfg)
 	if err != nil {
-		return append(all, Finding{name, Broken, err.Error(), "The user needs the commands EVALSHA, EVAL, PUBLISH, SUBSCRIBE and INFO, and those of strings, hashes and sorted sets, on keys panebridge:*."})
+		return append(all, Finding{Check: name, Severity: Broken, Detail: err.Error(), Fix: "The user needs the commands EVALSHA, EVAL, PUBLISH, SUBSCRIBE and INFO, and those of strings, hashes and sorted sets, on keys panebridge:*."})
 	}
 	for _, b := range bots {
 		all = append(all, examineRedisBot(cfg, b))
@@ -145,22 +140,20 @@ func examineRedisInfo(info string) []Finding {
 	all := []Finding{{Check: name, Detail: "it answers, version " + field("redis_version")}}
 	if major, _, _ := strings.Cut(field("redis_version"), "."); major != "" {
 		if n, err := strconv.Atoi(major); err == nil && n < 6 {
-			all = append(all, Finding{name, Broken, "version " + field("redis_version") + " is too old", "Use Redis 6 or newer, or Valkey."})
+			all = append(all, Finding{Check: name, Severity: Broken, Detail: "version " + field("redis_version") + " is too old", Fix: "Use Redis 6 or newer, or Valkey."})
 		}
 	}
 	if policy := field("maxmemory_policy"); policy != "" && policy != "noeviction" && field("maxmemory") != "0" {
 		all = append(all, Finding{
-			name + " eviction", Doubtful, "under memory pressure it deletes keys (maxmemory-policy " + policy + ")",
-			"Set maxmemory-policy noeviction, or use a Redis of its own: a deleted key is a window that was forgotten.",
+			Check: name + " eviction", Severity: Doubtful, Detail: "under memory pressure it deletes keys (maxmemory-policy " + policy + ")", Fix: "Set maxmemory-policy noeviction, or use a Redis of its own: a deleted key is a window that was forgotten.",
 		})
 	}
 	if field("role") == "slave" {
-		all = append(all, Finding{name, Broken, "this is a replica", "Name the master in redis.addrs, or the Sentinels with redis.master_name."})
+		all = append(all, Finding{Check: name, Severity: Broken, Detail: "this is a replica", Fix: "Name the master in redis.addrs, or the Sentinels with redis.master_name."})
 	}
 	if n, _ := strconv.Atoi(field("connected_slaves")); n > 0 && field("min_slaves_good_slaves") == "" {
 		all = append(all, Finding{
-			name + " replicas", Doubtful, "a master that lost its replicas goes on granting",
-			"Set min-replicas-to-write 1 and min-replicas-max-lag 2, so that a master that's cut off refuses.",
+			Check: name + " replicas", Severity: Doubtful, Detail: "a master that lost its replicas goes on granting", Fix: "Set min-replicas-to-write 1 and min-replicas-max-lag 2, so that a master that's cut off refuses.",
 		})
 	}
 	return all
@@ -199,9 +192,11 @@ func examineRedisBot(cfg *config.Config, b RedisBot) Finding {
 
 // leastOfBot is how many calls the smallest window of a bot allows, over all chats.
 func leastOfBot(adapter string) int {
-	limits := telegram.Limits()
-	if adapter == discord.Name {
-		limits = discord.Limits()
+	var limits qos.Limits
+	for _, p := range all.Platforms() {
+		if p.Name == adapter {
+			limits = p.Limits()
+		}
 	}
 	return slices.MinFunc(limits.Bot.Windows, func(a, b qos.Window) int { return cmp.Compare(a.Calls, b.Calls) }).Calls
 }

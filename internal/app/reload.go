@@ -7,6 +7,7 @@ import (
 	"io/fs"
 
 	"github.com/panebridge/panebridge/adapters/all"
+	"github.com/panebridge/panebridge/adapters/platform"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/sessions"
@@ -113,6 +114,8 @@ func (d *daemon) letIn(cfg *config.Config) {
 	d.inbound.SetPrompts(cfg.Prompts.RemindAfter.Duration(), escalateTo(cfg))
 	d.inbound.SetPinned(cfg.Attention.Pinned)
 	for _, p := range d.platforms {
-		p.reload(cfg)
+		if r, ok := p.Platform.(platform.Reloader); ok {
+			r.Reload(section(cfg, p.Descriptor))
+		}
 	}
 }

@@ -9,9 +9,8 @@ import (
 	"strings"
 
 	"github.com/panebridge/panebridge/adapters/all"
-	"github.com/panebridge/panebridge/adapters/discord"
-	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/internal/findings"
 	"github.com/panebridge/panebridge/internal/redact"
 	"github.com/panebridge/panebridge/internal/regular"
 	"github.com/panebridge/panebridge/sessions"
@@ -21,7 +20,8 @@ import (
 // secret is a text that the configuration has, or a file that it names.
 type secret struct{ name, text string }
 
-// ownSecrets are panebridge's own: nothing that runs in a pane may have one.
+// ownSecrets are panebridge's own: nothing that runs in a pane may have one. They're all that the sections of a
+// configuration have of secrets, but for what it gives to agents.
 func ownSecrets(cfg *config.Config) []secret {
 	var out []secret
 	add := func(name, text string) {
@@ -29,26 +29,73 @@ func ownSecrets(cfg *config.Config) []secret {
 			out = append(out, secret{name, text})
 		}
 	}
-	tg, dc := telegram.ConfigOf(cfg), discord.ConfigOf(cfg)
-	if text, err := token(tg.Token, tg.TokenFile, "telegram"); err == nil {
-		add("Telegram token", text)
-		_, behind, _ := strings.Cut(text, ":") // what's before it is the bot's id, which everybody may know
-		add("Telegram token", behind)
-	}
-	if text, err := token(dc.Token, dc.TokenFile, "discord"); err == nil {
-		add("Discord token", text)
-	}
-	redis, _ := redisServer(cfg.Redis) // what it can't read is said elsewhere
-	add("Redis password", redis.Password)
-	add("Redis password", redis.SentinelPassword)
-	for _, proxy := range []string{tg.Proxy, dc.Proxy} {
-		if u, err := url.Parse(proxy); err == nil {
-			password, _ := u.User.Password()
-			add("proxy password", password)
+	for _, key := range cfg.Keys() {
+		if strings.HasPrefix(key.Path, agentsPath) {
+			continue
 		}
-		add("proxy password", passwordIn(proxy)) // as it's escaped there
+		if text, file := key.Value.(string); file && key.Format == "proxy_url" {
+			if u, err := url.Parse(text); err == nil {
+				password, _ := u.User.Password()
+				add("proxy password", password)
+			}
+			add("proxy password", passwordIn(text)) // as it's escaped there
+			continue
+		}
+		text := secretAt(key) // what can't be read is said elsewhere
+		add(secretTitle(key.Path), text)
+		if _, behind, _ := strings.Cut(text, key.After); key.After != "" {
+			add(secretTitle(key.Path), behind)
+		}
 	}
 	return out
+}
+
+const agentsPath = "agents."
+
+// secretAt is the secret that a key has, or the file that it names; "": there's none, or the file can't be read.
+func secretAt(key config.Key) string {
+	switch value := key.Value.(type) {
+	case config.Secret:
+		return strings.TrimSpace(value.Reveal())
+	case string:
+		if key.Format != "secret_file" || value == "" {
+			return ""
+		}
+		text, _ := regular.Read(value, findings.MaxSecretFile)
+		return strings.TrimSpace(string(text))
+	}
+	return ""
+}
+
+// secretTitle is what people read in a secret's place: "Telegram token".
+func secretTitle(path string) string {
+	if strings.HasPrefix(path, "redis.") {
+		return "Redis password"
+	}
+	for _, p := range all.Platforms() {
+		if key, ok := strings.CutPrefix(path, "adapters."+p.Name+"."); ok {
+			return p.Title + " " + strings.ReplaceAll(strings.TrimSuffix(key, "_file"), "_", " ")
+		}
+	}
+	return path
+}
+
+// botToken is a platform's token; "": it has none.
+func botToken(cfg *config.Config, platform string) (text string, err error) {
+	for _, key := range cfg.Keys() {
+		rest, its := strings.CutPrefix(key.Path, "adapters."+platform+".token")
+		if _, inline := key.Value.(config.Secret); !its || rest != "" && rest != "_file" {
+			continue
+		} else if inline {
+			text = strings.TrimSpace(key.Value.(config.Secret).Reveal()) //nolint:forcetypeassert // looked at just now
+			continue
+		}
+		if file, _ := key.Value.(string); file != "" {
+			read, err := regular.Read(file, findings.MaxSecretFile)
+			return strings.TrimSpace(string(read)), err
+		}
+	}
+	return text, nil
 }
 
 // agentSecrets are those that the configuration gives to agents, each to its own.
@@ -80,7 +127,7 @@ func (d *daemon) learnSecrets(cfg *config.Config) {
 		d.logMasker.Add(s.name, s.text)
 	}
 	addSecrets(&d.secrets, own, kept(agentSecrets(cfg)))
-	if text, err := regular.Read(cfg.Redis.TLSKeyFile, maxSecretFile); err == nil {
+	if text, err := regular.Read(cfg.Redis.TLSKeyFile, findings.MaxSecretFile); err == nil {
 		d.secrets.Add("key of Redis' certificate", string(text)) // the masker knows such keys by their form
 	}
 }

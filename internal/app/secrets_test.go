@@ -122,3 +122,49 @@ func TestTheLogMasksSecretsWhereverTheyStand(t *testing.T) {
 		}
 	}
 }
+
+// vault is a section of a platform that nobody here knows.
+type vault struct {
+	Login config.Secret `yaml:"login" secret_after:"/" doc:"A login."`
+	Rooms []room        `yaml:"rooms" doc:"Rooms."`
+	Proxy string        `yaml:"proxy" is:"proxy_url" doc:"A proxy."`
+}
+
+type room struct {
+	Keys    map[string]config.Secret `yaml:"keys" keys:"name" doc:"Keys by name."`
+	KeyFile string                   `yaml:"key_file" is:"secret_file" doc:"A file with a key."`
+}
+
+func (*vault) Check(config.Part) {}
+func (*vault) IsEnabled() bool   { return true }
+func (*vault) ChatIDs() []string { return nil }
+func (*vault) Pace() config.QoS  { return config.QoS{} }
+
+// Whatever of a configuration is a secret by its type or format is hidden, wherever it stands: a platform that's
+// added names its secrets nowhere else.
+func TestSecretsOfAnySectionAreHidden(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(file, []byte("in-a-file-of-its-own\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	form := config.Form{Platforms: []config.PlatformForm{{Name: "vault", Doc: "Rooms.", Default: func() config.Section { return &vault{} }}}}
+	cfg, err := form.Parse("c.yaml", []byte(`
+adapters:
+  vault: {login: "user/behind-the-slash", proxy: "http://me:proxys-own%20word@h:1", rooms: [{keys: {a: key-of-the-room}, key_file: `+file+`}]}
+`), os.LookupEnv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &daemon{opt: Options{Config: cfg, Log: slog.New(slog.DiscardHandler), Env: os.LookupEnv}, config: cfg}
+	if err := d.newMasker(); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"user/behind-the-slash", "behind-the-slash", "proxys-own word", "proxys-own%20word", "key-of-the-room", "in-a-file-of-its-own"} {
+		if shown := d.masker.Line("it says " + text + " there"); strings.Contains(shown, text) {
+			t.Errorf("%q is shown: %s", text, shown)
+		}
+		if !d.hasSecret("X=" + text) {
+			t.Errorf("%q may be in a pane's environment", text)
+		}
+	}
+}

@@ -7,8 +7,6 @@ import (
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/all"
-	"github.com/panebridge/panebridge/adapters/discord"
-	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/polling"
 	"github.com/panebridge/panebridge/qos"
@@ -18,11 +16,8 @@ import (
 func hubSettings(cfg *config.Config) (adapters.Settings, error) {
 	rules, err := mirrorRules(cfg)
 	return adapters.Settings{Rules: rules, RingAfter: cfg.Attention.RingAfter.Duration(), Tune: func(adapter string, o *qos.Options) {
-		switch adapter {
-		case telegram.Name:
-			tune(o, telegram.ConfigOf(cfg).QoS)
-		case discord.Name:
-			tune(o, discord.ConfigOf(cfg).QoS)
+		if section := cfg.Adapters.Section(adapter); section != nil {
+			tune(o, section.Pace())
 		}
 	}}, err
 }

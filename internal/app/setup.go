@@ -10,6 +10,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters/exchange"
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/platform"
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/internal/statedir"
 	"github.com/panebridge/panebridge/internal/store"
@@ -34,7 +35,7 @@ var ErrTokenRefused = errors.New("it isn't a token that Telegram knows: @BotFath
 // LookAtTelegram asks who the bot is that the token belongs to. Of the configuration
 // it needs token or token_file, api_url and proxy.
 func LookAtTelegram(ctx context.Context, cfg *telegram.Config) (*TelegramLook, error) {
-	text, err := token(cfg.Token, cfg.TokenFile, telegram.Name)
+	text, err := platform.Token(cfg.Token, cfg.TokenFile, telegram.Name)
 	if err != nil {
 		return nil, err
 	}

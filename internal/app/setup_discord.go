@@ -6,7 +6,9 @@ import (
 
 	"github.com/panebridge/panebridge/adapters/discord"
 	"github.com/panebridge/panebridge/adapters/exchange"
+	"github.com/panebridge/panebridge/adapters/platform"
 	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/internal/findings"
 )
 
 // ExamineDiscord looks at the bot as it's configured, and at all channels that the
@@ -14,14 +16,14 @@ import (
 func ExamineDiscord(ctx context.Context, cfg *config.Config) []Finding {
 	const portal = "discord.com/developers/applications"
 	dc := discord.ConfigOf(cfg)
-	all := examineTokenFile(discord.Name, dc.TokenFile)
-	text, err := token(dc.Token, dc.TokenFile, discord.Name)
+	all := findings.ExamineTokenFile(discord.Name, dc.TokenFile)
+	text, err := platform.Token(dc.Token, dc.TokenFile, discord.Name)
 	if err != nil {
 		return all // which was said
 	}
 	p, err := discord.NewProbe(discord.Options{Token: discord.Token(text), APIURL: dc.APIURL, Proxy: dc.Proxy, Guild: dc.Guild})
 	if err != nil {
-		return append(all, Finding{discord.Name, Broken, err.Error(), "Take the token from " + portal + " (the application, Bot, Reset Token)."})
+		return append(all, Finding{Check: discord.Name, Severity: Broken, Detail: err.Error(), Fix: "Take the token from " + portal + " (the application, Bot, Reset Token)."})
 	}
 	defer p.Close()
 	call, cancel := context.WithTimeout(ctx, examineFor)
@@ -29,15 +31,14 @@ func ExamineDiscord(ctx context.Context, cfg *config.Config) []Finding {
 	bot, err := p.Bot(call)
 	switch {
 	case exchange.IsUnauthorized(err):
-		return append(all, Finding{discord.Name, Broken, "Discord doesn't know the token", "Take a new one from " + portal + " (the application, Bot, Reset Token)."})
+		return append(all, Finding{Check: discord.Name, Severity: Broken, Detail: "Discord doesn't know the token", Fix: "Take a new one from " + portal + " (the application, Bot, Reset Token)."})
 	case err != nil:
-		return append(all, Finding{discord.Name, Broken, err.Error(), "Look whether this machine reaches " + dc.APIURL + ", and whether adapters.discord.proxy and HTTPS_PROXY are right."})
+		return append(all, Finding{Check: discord.Name, Severity: Broken, Detail: err.Error(), Fix: "Look whether this machine reaches " + dc.APIURL + ", and whether adapters.discord.proxy and HTTPS_PROXY are right."})
 	}
 	all = append(all, Finding{Check: discord.Name, Detail: fmt.Sprintf("the token is that of %s (%s)", bot.Name, bot.ID)})
 	if !bot.Content {
 		all = append(all, Finding{
-			discord.Name, Broken, "the bot isn't shown what people write",
-			"Switch on Message Content Intent at " + portal + " (the application, Bot).",
+			Check: discord.Name, Severity: Broken, Detail: "the bot isn't shown what people write", Fix: "Switch on Message Content Intent at " + portal + " (the application, Bot).",
 		})
 	}
 	all = append(all, examineGuild(ctx, p, bot, dc.Guild)...)
@@ -58,18 +59,18 @@ func examineGuild(ctx context.Context, p *discord.Probe, bot discord.Bot, guild 
 	on, err := p.IsOn(ctx, guild)
 	switch {
 	case err != nil:
-		return []Finding{{discord.Name, Broken, "whether the bot is on the server can't be seen: " + err.Error(), "Try it again."}}
+		return []Finding{{Check: discord.Name, Severity: Broken, Detail: "whether the bot is on the server can't be seen: " + err.Error(), Fix: "Try it again."}}
 	case on:
 		return nil
 	}
-	return []Finding{{discord.Name, Broken, "the bot isn't on the server " + guild, "Correct adapters.discord.guild, or let the bot in: " + bot.Invite()}}
+	return []Finding{{Check: discord.Name, Severity: Broken, Detail: "the bot isn't on the server " + guild, Fix: "Correct adapters.discord.guild, or let the bot in: " + bot.Invite()}}
 }
 
 func examineChannel(ctx context.Context, p *discord.Probe, bot discord.Bot, guild string, c discord.Channel) []Finding {
 	name := "discord channel " + c.ID
 	seen, err := p.Channel(ctx, bot, c.ID)
 	if err != nil {
-		return []Finding{{name, Broken, err.Error(), "Check the id, and let the bot in: " + bot.Invite()}}
+		return []Finding{{Check: name, Severity: Broken, Detail: err.Error(), Fix: "Check the id, and let the bot in: " + bot.Invite()}}
 	}
 	var all []Finding
 	for _, l := range seen.Lacks(c, guild) {
@@ -77,7 +78,7 @@ func examineChannel(ctx context.Context, p *discord.Probe, bot discord.Bot, guil
 		if l.Slight {
 			severity = Doubtful
 		}
-		all = append(all, Finding{name, severity, l.Detail, l.Fix})
+		all = append(all, Finding{Check: name, Severity: severity, Detail: l.Detail, Fix: l.Fix})
 	}
 	if len(all) == 0 {
 		all = []Finding{{Check: name, Detail: "#" + seen.Title + ": the bot may do there what it has to"}}

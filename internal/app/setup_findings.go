@@ -4,32 +4,26 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/config"
-	"github.com/panebridge/panebridge/internal/regular"
+	"github.com/panebridge/panebridge/internal/findings"
 )
 
-// Severity is how a check came out.
-type Severity int
+// What's found, as package findings has it.
+type (
+	Finding  = findings.Finding
+	Severity = findings.Severity
+)
 
 // The severities.
 const (
-	Fine     Severity = iota
-	Doubtful          // works, but look at it
-	Broken
+	Fine     = findings.Fine
+	Doubtful = findings.Doubtful
+	Broken   = findings.Broken
 )
-
-// Finding is the outcome of one check.
-type Finding struct {
-	Check    string
-	Severity Severity
-	Detail   string
-	Fix      string // what to do, in one sentence; "": nothing
-}
 
 const (
 	// examineFor bounds each check, so that a network that swallows everything doesn't
@@ -46,17 +40,17 @@ const (
 func ExamineTelegram(ctx context.Context, cfg *config.Config, running bool) []Finding {
 	const name = "telegram"
 	tg := telegram.ConfigOf(cfg)
-	all := examineTokenFile(name, tg.TokenFile)
+	all := findings.ExamineTokenFile(name, tg.TokenFile)
 	call, cancel := context.WithTimeout(ctx, examineFor)
 	defer cancel()
 	l, err := LookAtTelegram(call, tg)
 	switch {
 	case errors.Is(err, ErrTokenRefused):
-		return append(all, Finding{name, Broken, "Telegram doesn't know the token", "Take the present one from @BotFather (/mybots, the bot, API Token), and put it into " + tokenPlace(tg) + "."})
+		return append(all, Finding{Check: name, Severity: Broken, Detail: "Telegram doesn't know the token", Fix: "Take the present one from @BotFather (/mybots, the bot, API Token), and put it into " + tokenPlace(tg) + "."})
 	case err != nil && len(all) > 0:
 		return all // the token can't be read, and that was said
 	case err != nil:
-		return append(all, Finding{name, Broken, err.Error(), "Look whether this machine reaches " + tg.APIURL + ", and whether adapters.telegram.proxy and HTTPS_PROXY are right."})
+		return append(all, Finding{Check: name, Severity: Broken, Detail: err.Error(), Fix: "Look whether this machine reaches " + tg.APIURL + ", and whether adapters.telegram.proxy and HTTPS_PROXY are right."})
 	}
 	defer l.Close()
 	all = append(all, Finding{Check: name, Detail: fmt.Sprintf("the token is that of @%s (%d)", l.Bot.User, l.Bot.ID)})
@@ -77,25 +71,6 @@ func tokenPlace(cfg *telegram.Config) string {
 	return "adapters.telegram.token"
 }
 
-// examineTokenFile looks whether a platform's token can be read, and by others.
-func examineTokenFile(platform, file string) []Finding {
-	name := platform + " token"
-	if file == "" {
-		return nil
-	}
-	info, err := os.Stat(file)
-	if err == nil {
-		_, err = regular.Read(file, maxSecretFile)
-	}
-	switch {
-	case err != nil:
-		return []Finding{{name, Broken, err.Error(), "Put the token into that file (mode 0600, this user's), or name another in adapters." + platform + ".token_file."}}
-	case info.Mode().Perm()&0o077 != 0:
-		return []Finding{{name, Doubtful, "other users can read " + file, "chmod 600 " + file}}
-	}
-	return nil
-}
-
 // examineUpdates looks whether updates come here, and nowhere else.
 func (l *TelegramLook) examineUpdates(ctx context.Context, cfg *telegram.Config, running bool) []Finding {
 	const name = "telegram updates"
@@ -105,21 +80,20 @@ func (l *TelegramLook) examineUpdates(ctx context.Context, cfg *telegram.Config,
 	wanted := cfg.Webhook.URL != ""
 	switch {
 	case err != nil:
-		return []Finding{{name, Doubtful, err.Error(), "Try again later; if it stays, look at the network."}}
+		return []Finding{{Check: name, Severity: Doubtful, Detail: err.Error(), Fix: "Try again later; if it stays, look at the network."}}
 	case wanted && hook.Host == "" && running:
-		return []Finding{{name, Broken, "the webhook isn't set, though the daemon runs", "Look into the daemon's log, and whether another program uses this bot."}}
+		return []Finding{{Check: name, Severity: Broken, Detail: "the webhook isn't set, though the daemon runs", Fix: "Look into the daemon's log, and whether another program uses this bot."}}
 	case wanted && hook.Host == "":
 		return []Finding{{Check: name, Detail: "the webhook isn't set yet; the daemon sets it when it starts"}}
 	case wanted && !strings.Contains(cfg.Webhook.URL, "://"+hook.Host):
-		return []Finding{{name, Broken, "another program's webhook, at " + hook.Host + ", takes the bot's updates", "End that program, or give panebridge a bot of its own."}}
+		return []Finding{{Check: name, Severity: Broken, Detail: "another program's webhook, at " + hook.Host + ", takes the bot's updates", Fix: "End that program, or give panebridge a bot of its own."}}
 	case wanted && hook.Problem != "":
-		return []Finding{{name, Broken, fmt.Sprintf("Telegram can't deliver to the webhook, %d updates wait: %s", hook.Pending, hook.Problem), "See to it that adapters.telegram.webhook.url is reached from outside, with a valid certificate, and is passed on to webhook.listen."}}
+		return []Finding{{Check: name, Severity: Broken, Detail: fmt.Sprintf("Telegram can't deliver to the webhook, %d updates wait: %s", hook.Pending, hook.Problem), Fix: "See to it that adapters.telegram.webhook.url is reached from outside, with a valid certificate, and is passed on to webhook.listen."}}
 	case wanted:
 		return []Finding{{Check: name, Detail: "they come by the webhook at " + hook.Host}}
 	case hook.Host != "":
 		return []Finding{{
-			name, Doubtful, "a webhook at " + hook.Host + " takes the bot's updates; panebridge takes it away when it starts",
-			"If another program needs that webhook, give panebridge a bot of its own; @BotFather makes one with /newbot.",
+			Check: name, Severity: Doubtful, Detail: "a webhook at " + hook.Host + " takes the bot's updates; panebridge takes it away when it starts", Fix: "If another program needs that webhook, give panebridge a bot of its own; @BotFather makes one with /newbot.",
 		}}
 	case running:
 		return []Finding{{Check: name, Detail: fmt.Sprintf("the daemon reads them, %d wait", hook.Pending)}}
@@ -129,11 +103,10 @@ func (l *TelegramLook) examineUpdates(ctx context.Context, cfg *telegram.Config,
 	rival, err := l.probe.Rival(call, rivalFor)
 	switch {
 	case err != nil:
-		return []Finding{{name, Doubtful, err.Error(), "Try again later; if it stays, look at the network."}}
+		return []Finding{{Check: name, Severity: Doubtful, Detail: err.Error(), Fix: "Try again later; if it stays, look at the network."}}
 	case rival:
 		return []Finding{{
-			name, Broken, "another program reads them (409), so that each would get only some",
-			"End it (a second panebridge, another bot program with this token), or have @BotFather revoke the token and put the new one into " + tokenPlace(cfg) + ".",
+			Check: name, Severity: Broken, Detail: "another program reads them (409), so that each would get only some", Fix: "End it (a second panebridge, another bot program with this token), or have @BotFather revoke the token and put the new one into " + tokenPlace(cfg) + ".",
 		}}
 	}
 	return []Finding{{Check: name, Detail: fmt.Sprintf("no other program reads them, %d wait", hook.Pending)}}
@@ -161,12 +134,13 @@ func (l *TelegramLook) Chat(ctx context.Context, c TelegramChat) (telegram.Seen,
 	seen, err := l.probe.Chat(ctx, l.Bot, c.ID)
 	if err != nil {
 		return seen, []Finding{{
-			name, Broken, err.Error(),
-			fmt.Sprintf("Check the number; add @%s to the group, or in a private chat send it /start.", l.Bot.User),
+			Check: name, Severity: Broken, Detail: err.Error(), Fix: fmt.Sprintf("Check the number; add @%s to the group, or in a private chat send it /start.", l.Bot.User),
 		}}
 	}
 	var all []Finding
-	found := func(s Severity, detail, fix string) { all = append(all, Finding{name, s, detail, fix}) }
+	found := func(s Severity, detail, fix string) {
+		all = append(all, Finding{Check: name, Severity: s, Detail: detail, Fix: fix})
+	}
 	if seen.ID != c.ID {
 		found(Broken, fmt.Sprintf("the group was upgraded: its number is %d now", seen.ID), fmt.Sprintf("Write %d instead of %d in the configuration.", seen.ID, c.ID))
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/panebridge/panebridge/adapters/all"
 	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/internal/findings"
 	"github.com/panebridge/panebridge/internal/regular"
 )
 
@@ -83,7 +84,7 @@ const firstHead = `# Written by "panebridge init". "panebridge config check" say
 // Check returns what stands in the way of Write: a token that's there and is another.
 // It's called early, so that nobody answers questions for nothing.
 func (f FirstTelegram) Check() error {
-	there, err := regular.Read(f.TokenFile, maxSecretFile)
+	there, err := regular.Read(f.TokenFile, findings.MaxSecretFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || f.Token.Reveal() == "":
 		return nil

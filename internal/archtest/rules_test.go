@@ -49,10 +49,12 @@ var rules = map[string][]string{
 	"adapters/cards":    {"adapters", "adapters/access", "adapters/intake", "adapters/wording", "qos", "sessions", "internal/render/screenshot"},
 	"adapters/commands": {"adapters", "adapters/access", "adapters/cards", "adapters/intake", "adapters/wording", "qos", "sessions", "internal/regular", "internal/render/screenshot", "internal/render/sgr"},
 	"adapters/inbound":  {"adapters", "adapters/access", "adapters/cards", "adapters/commands", "adapters/intake", "adapters/wording", "qos", "sessions", "internal/regular", "internal/render/screenshot"},
-	"adapters/all":      {"config", "adapters/telegram", "adapters/discord"}, // the list of platforms
+	"adapters/all":      {"config", "adapters/platform", "adapters/telegram", "adapters/discord"},                  // the list of platforms
+	"adapters/platform": {"config", "adapters", "adapters/intake", "qos", "internal/findings", "internal/regular"}, // what all know of one
+	"internal/findings": {"internal/regular"},
 	"adapters/web":      {"internal/render", "internal/render/sgr"},
-	"adapters/telegram": {"config", "adapters", "adapters/exchange", "adapters/intake", "qos", "sessions", "internal/render", "internal/render/entities", "internal/redact"},
-	"adapters/discord":  {"config", "adapters", "adapters/commands", "adapters/exchange", "adapters/intake", "qos", "sessions", "internal/render", "internal/render/discord", "internal/redact"},
+	"adapters/telegram": {"config", "adapters", "adapters/platform", "internal/findings", "adapters/exchange", "adapters/intake", "qos", "sessions", "internal/render", "internal/render/entities", "internal/redact"},
+	"adapters/discord":  {"config", "adapters", "adapters/platform", "internal/findings", "adapters/commands", "adapters/exchange", "adapters/intake", "qos", "sessions", "internal/render", "internal/render/discord", "internal/redact"},
 
 	"adapters/telegram/telegramtest": {"internal/chatview", "internal/faults"}, // nothing else of ours: it doesn't share our mistakes
 	"adapters/discord/discordtest":   {"internal/chatview", "internal/faults"},

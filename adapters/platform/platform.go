@@ -1,0 +1,143 @@
+// Package platform says what a chat platform is to the rest of panebridge, which knows none by name.
+//
+// A platform is a folder with a function that returns its Descriptor, and one line in adapters/all.
+// docs/adapters.md shows how to write one; adapters/folder is the smallest.
+package platform
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/internal/findings"
+	"github.com/panebridge/panebridge/internal/regular"
+	"github.com/panebridge/panebridge/qos"
+)
+
+// Descriptor is all that's known of a platform before it's on. What's nil it doesn't have.
+type Descriptor struct {
+	config.PlatformForm        // its name, and its section of the configuration
+	Title               string // as people call it: "Telegram"
+	// Limits are its windows, before anything is learned.
+	Limits func() qos.Limits
+	// New makes the platform of a section, which Default has made. It calls nothing; what it needs of
+	// the notes it reads. A Host with nothing but Knows only has the section checked: Run isn't called
+	// then. The error joins all that's wrong with the section.
+	New func(ctx context.Context, section config.Section, host Host) (Platform, error)
+
+	// Examine looks at the bot and at the chats that the section names, for `doctor`; running says
+	// that a daemon uses them. It makes calls, and ends with ctx.
+	Examine func(ctx context.Context, section config.Section, running bool) []findings.Finding
+	// PrivateChat is the id of a person's private chat with the bot; "": it isn't known.
+	PrivateChat func(ctx context.Context, notes Notes, person string) (chat string, err error)
+}
+
+// Platform is a platform that's on. Its two halves it must have; what else it has it implements:
+// Runner, Reloader, HealthTeller, Sharer.
+type Platform interface {
+	Outbound() adapters.Adapter
+	Inbound() intake.Platform
+}
+
+// Runner takes in what people do.
+type Runner interface {
+	// Run blocks until ctx ends, and returns when all that it started has ended.
+	Run(ctx context.Context) error
+}
+
+// Reloader follows changes of its section while it runs.
+type Reloader interface {
+	// Reload takes in what may change. It returns at once, and may be called before Run.
+	Reload(section config.Section)
+}
+
+// HealthTeller knows how well updates come in.
+type HealthTeller interface {
+	// Health may be called at any time, and returns at once.
+	Health() intake.Health
+}
+
+// Sharer is a platform that hands each update to one reader.
+type Sharer interface {
+	// SharedWith says who else may get the updates, to begin a sentence with: "Another panebridge";
+	// "": nobody does, as far as is known. It returns at once.
+	SharedWith() string
+}
+
+// Host is what a platform has of the daemon. Its functions may be called from several goroutines, once
+// Run has been.
+type Host struct {
+	Notes   Notes
+	Journal intake.Journal
+	Logger  *slog.Logger
+
+	// Commands are those that people have.
+	Commands []intake.CommandInfo
+	// Handle and GaveUp are for the platform's intake.Queue.
+	Handle func(ctx context.Context, e intake.Event) error
+	GaveUp func(e intake.Event)
+	// Expired takes in that updates between two moments are lost to us.
+	Expired func(from, to time.Time) error
+	// Learn takes in what answers say about limits.
+	Learn func(s qos.Scope, l qos.Learned)
+	// Panicked counts an answer that panicked and was contained.
+	Panicked func()
+
+	// Knows says whether a chat may be written to that the section doesn't name: it was paired. It's
+	// asked before Run, too.
+	Knows func(t adapters.Target) bool
+	// Uses says whether a session is bound anywhere in a chat, Shows whether one is at this very place.
+	Uses, Shows func(t adapters.Target) bool
+	// Mirrored are the places that show living sessions, or would if nobody had closed them.
+	Mirrored func() []adapters.Target
+	// Yields says why another process reads the bot's updates, and what that means; "": none does.
+	// SharedWith is Sharer's, as far as Redis knows it.
+	Yields, SharedWith func() string
+
+	// These are inbound.Inbound's of the same names, for what's owed at once.
+	Admits   func(e intake.Event) bool
+	Complete func(e intake.Event, command, param, begun string) []intake.Candidate
+	Offered  func(ctx context.Context, data string) bool
+	Concerns func(e intake.Event) bool
+}
+
+// Notes are what a platform keeps over restarts, by its own keys.
+type Notes interface {
+	// Note returns ""  for what was never put.
+	Note(ctx context.Context, key string) (string, error)
+	PutNote(ctx context.Context, key, value string) error
+}
+
+// Token is a bot's token, wherever it stands; platform is its name.
+func Token(inline config.Secret, file, platform string) (string, error) {
+	if file == "" {
+		return strings.TrimSpace(inline.Reveal()), nil
+	}
+	text, err := regular.Read(file, findings.MaxSecretFile)
+	if err != nil {
+		return "", &TokenFileError{fmt.Errorf("read adapters.%s.token_file: %w", platform, err), err}
+	}
+	return strings.TrimSpace(string(text)), nil
+}
+
+// TokenFileError is the error of a token's file that can't be read; Why is without where it stands.
+type TokenFileError struct {
+	error
+	Why error
+}
+
+func (e *TokenFileError) Unwrap() error { return e.error }
+
+// OfferCommands has a platform offer the commands, again until it works or ctx ends.
+func (h Host) OfferCommands(ctx context.Context, p intake.Platform) {
+	for rest := time.Second; p.SetCommands(ctx, h.Commands) != nil; rest = min(2*rest, 5*time.Minute) {
+		if intake.Pause(ctx, rest) != nil {
+			return
+		}
+	}
+}
