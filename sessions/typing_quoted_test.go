@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -454,7 +453,7 @@ func (h happening) do(b *bed, p *quoting) {
 // that somebody sends anyway, and each text is submitted once at most.
 func TestSentAnywayAtRandom(t *testing.T) {
 	length := 25
-	if os.Getenv("PANEBRIDGE_STRESS") != "" {
+	if drawtest.Stressed() {
 		length = 300
 	}
 	sent, anyway := 0, 0
