@@ -210,12 +210,12 @@ var mustHappen = []string{
 	"call with strict", "call with coalesce_only", "call with off", "full window",
 }
 
-// check runs a property against 1,000 random histories, beside other tests. What's wrong is
+// check runs a property against 300 random histories, beside other tests. What's wrong is
 // returned, not reported: within a bubble neither rapid nor t may be told.
 func check(t *testing.T, property func(t *testing.T, rt *rapid.T) []string) {
 	t.Helper()
 	t.Parallel()
-	drawtest.CheckTimes(t, drawtest.Times(10_000, 1000, 200), func(rt *rapid.T) {
+	drawtest.CheckTimes(t, drawtest.Times(10_000, 300, 200), func(rt *rapid.T) {
 		for _, b := range property(t, rt) {
 			rt.Error(b)
 		}
