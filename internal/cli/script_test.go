@@ -22,7 +22,7 @@ import (
 type fewAtOnce struct{ *testing.M }
 
 func (f fewAtOnce) Run() int {
-	flag.Parse()
+	flag.Parse() //nolint:revive // before it sets one: it's TestMain's part
 	if err := flag.Set("test.parallel", "4"); err != nil {
 		panic(err)
 	}

@@ -174,11 +174,11 @@ func set(name, value string) {
 	}
 }
 
-// logRepeat logs how t is repeated with a seed, if it has failed.
-func logRepeat(t testing.TB, seed uint64) {
-	t.Helper()
-	if t.Failed() {
-		t.Logf("to repeat it: %s", command(t.Name(), seed))
+// logRepeat logs how tb is repeated with a seed, if it has failed.
+func logRepeat(tb testing.TB, seed uint64) {
+	tb.Helper()
+	if tb.Failed() {
+		tb.Logf("to repeat it: %s", command(tb.Name(), seed))
 	}
 }
 
