@@ -117,7 +117,7 @@ func NewClerk(opt Options) *Clerk {
 	k.receipts, k.prompts, k.missed, k.boards = newReceipts(k), newPrompts(k), newMissed(k), newBoards(k)
 	k.replies, k.moves, k.untaken = newReplies(k), newMoves(k), newUntaken()
 	k.sessionCards = newSessionCards(k)
-	k.reconciler = newReconciler(k, k.sessionCards, k.missed, k.boards)
+	k.reconciler = newReconciler(k, k.sessionCards, k.missed, k.boards, promptFiles{k.prompts})
 	return k
 }
 

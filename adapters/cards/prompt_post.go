@@ -25,10 +25,7 @@ func (ps *prompts) post(ctx context.Context, a *asked, m *shown) error {
 		asked = over.Message
 	}
 	ps.mu.Unlock()
-	name := "The session"
-	if s, err := ps.clerk.Sessions.Get(string(p.Session)); err == nil {
-		name = s.Name
-	}
+	name := ps.nameOf(p.Session)
 	post := adapters.Post{
 		To: msg.Place, Key: fmt.Sprintf("prompt %s %s", p.ID, msg.Kind), Class: qos.Final, Session: p.Session, Again: unsure,
 	}
@@ -45,21 +42,49 @@ func (ps *prompts) post(ctx context.Context, a *asked, m *shown) error {
 			ps.clerk.Log.Warn("a screen couldn't be drawn", "session", p.Session, "err", err)
 		}
 	}
-	if err := ps.postQuestion(ctx, post, name, p, msg, silent); err != nil {
-		return err
+	return ps.postQuestion(ctx, post, name, p, msg, silent)
+}
+
+// promptFiles want a file beside each message that shows an open question and can't show all that it's
+// about.
+type promptFiles struct{ prompts *prompts }
+
+// want implements cardKind.
+func (f promptFiles) want(_ context.Context, _ time.Time) (out []Wanted, next time.Time, err error) {
+	ps := f.prompts
+	type question struct {
+		sessions.Prompt
+		at PromptMessage
 	}
-	whole := ps.wholeFile(name, p, msg)
-	if whole == nil {
-		return nil
-	}
+	var open []question
 	ps.mu.Lock()
-	had := m.whole
-	m.whole = string(whole.File.Data)
-	ps.mu.Unlock()
-	if had == m.whole {
-		return nil
+	for _, a := range ps.asked {
+		for at, m := range a.messages {
+			if !a.Final() && at.kind != PromptReminded && m.Shows == a.wants(m) { // what's beside it comes after it
+				open = append(open, question{a.Prompt, m.PromptMessage})
+			}
+		}
 	}
-	return ps.clerk.Hub.Post(*whole)
+	ps.mu.Unlock()
+	for _, q := range open {
+		file := ps.wholeFile(ps.nameOf(q.Session), q.Prompt, q.at)
+		if file == nil {
+			continue
+		}
+		out = append(out, Wanted{
+			Spot: Spot{KindFile, q.ID + " " + q.Dialog.Call, q.at.Place}, Session: q.Session, Class: qos.Final, Shows: DigestOf(string(file.File.Data)),
+			Post: func(context.Context) (adapters.Post, error) { return *file, nil },
+		})
+	}
+	return out, time.Time{}, nil
+}
+
+// nameOf is what a session is called in its questions.
+func (ps *prompts) nameOf(id sessions.ID) string {
+	if s, err := ps.clerk.Sessions.Get(string(id)); err == nil {
+		return s.Name
+	}
+	return "The session"
 }
 
 // wholeFile is a post that has, as a file, all that an open question is about, where the
@@ -79,10 +104,7 @@ func (ps *prompts) wholeFile(name string, p sessions.Prompt, m PromptMessage) *a
 	case p.Dialog.Whole != "":
 		text = "All of what it’s about, by the agent’s own record of the call."
 	}
-	return &adapters.Post{
-		To: m.Place, Key: fmt.Sprintf("prompt %s whole %s", p.ID, p.Dialog.Call), Class: qos.Final, Session: p.Session, Text: text,
-		File: &adapters.File{Name: "question.txt", Data: []byte(about + "\n")},
-	}
+	return &adapters.Post{Text: text, File: &adapters.File{Name: "question.txt", Data: []byte(about + "\n")}}
 }
 
 // alwaysShowsWhole reports whether the message shows all that a question is about, also where its
@@ -305,9 +327,10 @@ func (k *Clerk) whyWaits(w waiting, now time.Time) string {
 }
 
 // ChangeChosen changes which options are chosen in the message of an open question below which a button
-// was pressed, and says whether there's one. change is called at most once, and mustn't change what
-// it's given.
-func (k *Clerk) ChangeChosen(prompt string, press intake.Event, change func(chosen []int) []int) (found bool) {
+// was pressed, keeps that, and says whether there's one. change is called at most once, and mustn't
+// change what it's given.
+func (k *Clerk) ChangeChosen(ctx context.Context, prompt string, press intake.Event, change func(chosen []int) []int) (found bool, err error) {
+	var kept PromptMessage
 	k.prompts.leave(func(ps *prompts) {
 		a := ps.asked[prompt]
 		if a == nil || a.Final() {
@@ -317,12 +340,18 @@ func (k *Clerk) ChangeChosen(prompt string, press intake.Event, change func(chos
 			if at.kind != PromptReminded && at.place == press.Place {
 				m.Checked = slices.Clone(change(m.Checked))
 				slices.Sort(m.Checked)
-				found = true
+				kept, found = m.PromptMessage, true
 				return
 			}
 		}
 	})
-	return found
+	if !found {
+		return false, nil
+	}
+	if err := k.Store.PutPromptMessage(ctx, kept); err != nil {
+		return true, fmt.Errorf("keep what's chosen: %w", err)
+	}
+	return true, nil
 }
 
 // question points to the open question of a session in a place, as a sentence in

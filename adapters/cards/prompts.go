@@ -91,7 +91,6 @@ type shown struct {
 	PromptMessage
 	posted string // what it says, or is about to: see asked.wants; "": nothing
 	before string // what it said before that
-	whole  string // what the file has that was posted beside it; "": there's none
 	retry  time.Time
 	since  time.Time // since when this run is to show it
 	tries  int       // that were refused in succession
@@ -204,7 +203,7 @@ func (ps *prompts) load(ctx context.Context) error {
 		s := &shown{PromptMessage: m, begun: true, since: time.Now()}
 		switch {
 		case m.Message != "":
-			s.posted = openAs(m.Checked) + a.extent()
+			s.posted = cmp.Or(m.Shows, openAs(m.Checked)+a.extent()) // it isn't known of what's older than that
 		case a.Final():
 			continue
 		default: // the daemon ended while it was posted, or it's in a group that has another id now
@@ -215,6 +214,7 @@ func (ps *prompts) load(ctx context.Context) error {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
 	ps.asked = all
+	ps.clerk.reconciler.lookSoon()
 	return nil
 }
 
@@ -277,7 +277,7 @@ func (ps *prompts) confirm(s sentPrompt) []PromptMessage {
 	}
 	if s.err != nil {
 		ps.clerk.Log.Warn("a question couldn't be shown", "session", m.Session, "target", m.Place.String(), "err", s.err)
-	} else if s.message != "" {
+	} else if m.Shows = s.says; s.message != "" {
 		m.Message = s.message
 	}
 	if s.says == closedAs {
@@ -290,6 +290,7 @@ func (ps *prompts) confirm(s sentPrompt) []PromptMessage {
 	}
 	if s.err == nil {
 		ps.retryRefused(m.Place)
+		ps.clerk.reconciler.lookSoon() // it may need a file beside it
 	}
 	m.tries, a.refused, a.why = 0, time.Time{}, nil
 	return []PromptMessage{m.PromptMessage}
@@ -324,7 +325,7 @@ func (a *asked) move(at spot, to string) {
 
 // leave has a message that's in a group that's gone be posted anew; a reminder isn't.
 func (m *shown) leave() {
-	m.Message, m.whole, m.silent, m.gone, m.since = "", "", true, true, time.Now()
+	m.Message, m.Shows, m.silent, m.gone, m.since = "", "", true, true, time.Now()
 	if m.Kind != PromptReminded {
 		m.posted = ""
 	}

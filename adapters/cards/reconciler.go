@@ -18,6 +18,7 @@ type Kind string
 const (
 	KindSession Kind = "session" // says in a session's thread what can be done there
 	KindBoard   Kind = "board"   // a chat's list of sessions
+	KindFile    Kind = "file"    // all that a question is about, where its message can't show it
 	KindPin     Kind = "pin"     // no message: it has the list be pinned
 	KindMissed  Kind = "missed"  // tells what didn't ring in a quiet time
 )

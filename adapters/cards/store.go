@@ -25,7 +25,8 @@ type PromptMessage struct {
 	Place   adapters.Target
 	Kind    PromptKind
 	Message string // the platform's id; "": it's being posted
-	Checked []int  // the options that are chosen here, of a sessions.PromptMulti
+	Checked []int  // the options that are chosen here, of a sessions.PromptMulti; kept before they're shown
+	Shows   string // what it says, as the maker of these messages calls it; "": it isn't known
 	Closed  bool   // it says what came of the question
 	At      time.Time
 }

@@ -79,7 +79,7 @@ func toggleOption(a *Ask) error {
 	if err != nil {
 		return err
 	}
-	found := a.runner.ChangeChosen(id, a.Event, func(chosen []int) []int {
+	found, err := a.runner.ChangeChosen(a.Ctx, id, a.Event, func(chosen []int) []int {
 		if at := slices.Index(chosen, i); at >= 0 {
 			return slices.Delete(slices.Clone(chosen), at, at+1)
 		}
@@ -88,14 +88,18 @@ func toggleOption(a *Ask) error {
 	if !found {
 		return a.runner.whyClosed(a.Ctx, id)
 	}
-	return nil
+	return err
 }
 
 // sendChosen answers with all that's chosen in the message.
 func sendChosen(a *Ask) error {
 	var chosen []int
-	if !a.runner.ChangeChosen(a.args, a.Event, func(now []int) []int { chosen = slices.Clone(now); return now }) {
+	found, err := a.runner.ChangeChosen(a.Ctx, a.args, a.Event, func(now []int) []int { chosen = slices.Clone(now); return now })
+	switch {
+	case !found:
 		return a.runner.whyClosed(a.Ctx, a.args)
+	case err != nil:
+		return err
 	}
 	return a.giveAnswer(a.args, sessions.Answer{Options: chosen})
 }
@@ -251,12 +255,12 @@ func chooseOptions(a *Ask) error {
 	if err != nil {
 		return err
 	}
-	found := a.runner.ChangeChosen(id, a.Event, func(now []int) []int {
+	found, err := a.runner.ChangeChosen(a.Ctx, id, a.Event, func(now []int) []int {
 		others := slices.DeleteFunc(slices.Clone(now), func(i int) bool { return i >= from && i <= to })
 		return append(others, chosen...)
 	})
 	if !found {
 		return a.runner.whyClosed(a.Ctx, id)
 	}
-	return nil
+	return err
 }

@@ -154,3 +154,37 @@ func TestWhatWasMissedIsToldWhateverHappens(t *testing.T) {
 		w.wantPosts()
 	})
 }
+
+// What's chosen of a question's options counts though the process is killed before the message shows
+// it, which then is changed. The file beside a question isn't sent again.
+func TestWhatAQuestionShowsOutlivesAKill(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.hub.maxFile = 10 << 20
+		d := permission()
+		d.Kind, d.Text, d.Body = sessions.PromptMulti, "", strings.Repeat("a row of what it's about\n", 400)
+		d.Options = []sessions.DialogOption{{Label: "unit"}, {Label: "all"}}
+		w.question("pr_1", d)
+		posts := w.wantPosts("asks you to choose any number", "All of what it’s about, as it’s on the screen")
+		if posts[1].File == nil {
+			t.Fatalf("got %+v", posts[1])
+		}
+		w.hub.hold()
+		w.press(dora, w.button(posts, "unit"))
+		w.hub.mu.Lock()
+		w.hub.holds, w.hub.held = false, nil
+		w.hub.mu.Unlock()
+		w.restart()
+		w.pass(time.Minute)
+		edit := w.wantPosts("asks you to choose any number")
+		if edit[0].Message != "p1" || !slices.Contains(labels(edit), "✓ unit") {
+			t.Errorf("got %+v", edit[0])
+		}
+		w.chat.take()
+		w.press(dora, w.button(edit, "Send"))
+		w.wantAnswer("Answered: unit.")
+		w.wantPosts("Answered by Somebody: unit.")
+		w.restart()
+		w.pass(time.Hour)
+		w.wantPosts()
+	})
+}

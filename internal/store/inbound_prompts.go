@@ -10,12 +10,12 @@ import (
 	"github.com/panebridge/panebridge/adapters/cards"
 )
 
-const promptMessageColumns = `prompt, adapter, chat, thread, kind, session, message, checked, closed, at`
+const promptMessageColumns = `prompt, adapter, chat, thread, kind, session, message, checked, shows, closed, at`
 
 func scanPromptMessage(scan func(...any) error) (m cards.PromptMessage, err error) {
 	var checked string
 	var at int64
-	err = scan(&m.Prompt, &m.Place.Adapter, &m.Place.Chat, &m.Place.Thread, &m.Kind, &m.Session, &m.Message, &checked, &m.Closed, &at)
+	err = scan(&m.Prompt, &m.Place.Adapter, &m.Place.Chat, &m.Place.Thread, &m.Kind, &m.Session, &m.Message, &checked, &m.Shows, &m.Closed, &at)
 	if err != nil {
 		return cards.PromptMessage{}, err
 	}
@@ -49,10 +49,10 @@ func (s *Store) PutPromptMessage(ctx context.Context, m cards.PromptMessage) err
 		return err
 	}
 	return s.exec1(
-		ctx, "store the message of a question", `INSERT INTO prompt_messages (`+promptMessageColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT DO UPDATE SET message = excluded.message, checked = excluded.checked, closed = excluded.closed`,
+		ctx, "store the message of a question", `INSERT INTO prompt_messages (`+promptMessageColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT DO UPDATE SET message = excluded.message, checked = excluded.checked, shows = excluded.shows, closed = excluded.closed`,
 		clean(m.Prompt), clean(m.Place.Adapter), clean(m.Place.Chat), clean(m.Place.Thread), clean(m.Kind), clean(m.Session), clean(m.Message),
-		string(checked), m.Closed, nanos(m.At),
+		string(checked), clean(m.Shows), m.Closed, nanos(m.At),
 	)
 }
 

@@ -21,7 +21,7 @@ func TestMessagesOfQuestions(t *testing.T) {
 	reminder := m
 	reminder.Kind, reminder.Message = cards.PromptReminded, "6"
 	changed := m
-	changed.Checked = []int{1, 3}
+	changed.Checked, changed.Shows = []int{1, 3}, "open [1 3]"
 	for _, x := range []cards.PromptMessage{m, reminder, changed} {
 		if err := s.PutPromptMessage(ctx, x); err != nil {
 			t.Fatal(err)
@@ -31,7 +31,7 @@ func TestMessagesOfQuestions(t *testing.T) {
 		t.Fatal(err)
 	}
 	changed.Place.Chat, reminder.Place.Chat = "-2", "-2"
-	changed.Message, reminder.Message = "", "" // those were numbers of the chat that's gone
+	changed.Message, changed.Shows, reminder.Message = "", "", "" // those were numbers of the chat that's gone
 	got, err := s.PromptMessages(ctx)
 	if diff := cmp.Diff([]cards.PromptMessage{changed, reminder}, got); err != nil || diff != "" {
 		t.Errorf("%v\n%s", err, diff)
@@ -58,6 +58,31 @@ func TestMessagesOfQuestions(t *testing.T) {
 	}
 	if got, err = s.PromptMessages(ctx); err != nil || len(got) != 1 {
 		t.Errorf("%v, %+v", err, got)
+	}
+}
+
+// Where an open question is shown is known for as long as it's open.
+func TestMessagesOfOpenQuestionsAreKept(t *testing.T) {
+	s := mustOpen(t, dbPath(t), Options{})
+	ctx := t.Context()
+	p := sessions.Prompt{ID: "pr_1", Session: "pb_1", State: sessions.PromptOpen, OpenedAt: day}
+	place := adapters.Target{Adapter: "chat", Chat: "-1"}
+	if err := errors.Join(s.PutPrompt(ctx, p), s.PutPromptMessage(ctx, cards.PromptMessage{Prompt: "pr_1", Session: "pb_1", Place: place, Kind: cards.PromptAsked, Message: "5", At: day})); err != nil {
+		t.Fatal(err)
+	}
+	for _, open := range []bool{true, false} {
+		if !open {
+			p.State, p.ClosedAt = sessions.PromptClosed, day
+			if err := s.PutPrompt(ctx, p); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := s.ForgetInbound(ctx, day.Add(loseOrigins+time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := s.PromptMessages(ctx); err != nil || (len(got) == 1) != open {
+			t.Errorf("open: %v; kept %+v, %v", open, got, err)
+		}
 	}
 }
 
