@@ -20,6 +20,7 @@ import (
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/browsers"
 	"github.com/panebridge/panebridge/internal/callers"
+	"github.com/panebridge/panebridge/internal/forgetting"
 	"github.com/panebridge/panebridge/internal/mailroom"
 	"github.com/panebridge/panebridge/internal/masked"
 	"github.com/panebridge/panebridge/internal/metrics"
@@ -82,7 +83,7 @@ type daemon struct {
 	health    *healthWatch
 	folder    *statedir.Watch
 
-	late      latecomers
+	forgetter *forgetting.Forgetter
 	hub       *adapters.Hub
 	platforms []chats               // those that are on
 	shared    []*sharedBudget       // with other processes
@@ -252,8 +253,9 @@ func (d *daemon) build(ctx context.Context) error {
 	})
 	d.metrics.CollectRedis(d.standings)
 	d.health = newHealthWatch(d.clients, d.store, d.salvaged, d.coord.Cadence, d.otherParts, log.With("component", "store"))
+	d.forgetter = &forgetting.Forgetter{Manager: d.manager, Hub: d.hub, Store: d.store, StateDir: d.opt.StateDir, KeepEnded: d.keepEnded, Logger: log}
 	d.server, err = api.NewServer(api.Options{
-		Sessions: registry{callers.Questions{Manager: d.manager, Consent: d.consent}, d}, Output: outputLog{d.store}, Broker: d.broker, Health: d.health.document, Outbound: outbound{d}, Reload: d.reload, Pair: d.pair, Access: accessOf{d}, Picture: picture, Hooks: d.hook, Decision: d.watchers.AwaitDecision, Reminder: d.mail.Reminder, Inbox: d.mail, Wait: d.wait, Programs: &recorder.Recorder{Manager: d.manager, Clients: d.clients, Watchers: d.watchers, Profiles: d.profiles, Masker: d.masker, Version: d.opt.Version}, Masker: d.masker, Metrics: d.metrics.Handler(),
+		Sessions: registry{callers.Questions{Manager: d.manager, Consent: d.consent}, d.forgetter}, Output: outputLog{d.store}, Broker: d.broker, Health: d.health.document, Outbound: outbound{d}, Reload: d.reload, Pair: d.pair, Access: accessOf{d}, Picture: picture, Hooks: d.hook, Decision: d.watchers.AwaitDecision, Reminder: d.mail.Reminder, Inbox: d.mail, Wait: d.wait, Programs: &recorder.Recorder{Manager: d.manager, Clients: d.clients, Watchers: d.watchers, Profiles: d.profiles, Masker: d.masker, Version: d.opt.Version}, Masker: d.masker, Metrics: d.metrics.Handler(),
 		Places: (&callers.Finder{Manager: d.manager, Clients: d.clients, Processes: d.processes, StateDir: d.opt.StateDir, Logger: log}).Place, Confirm: d.consent.Ask,
 		Page: web.Handler(), Browsers: d.browsers, Log: log.With("component", "api"),
 	})
@@ -361,7 +363,7 @@ func (d *daemon) run(ctx context.Context, doors doors) error {
 	}
 	g.Go(func() error { return d.health.run(ctx) })
 	g.Go(func() error { return d.folder.Run(ctx) })
-	g.Go(func() error { return d.forgetEnded(ctx) })
+	g.Go(func() error { return d.forgetter.Run(ctx) })
 	g.Go(func() error { return d.server.Run(ctx, doors.unix, doors.tcp) })
 	g.Go(func() error { return d.reloads(ctx) })
 	g.Go(func() error { return d.first(ctx) })

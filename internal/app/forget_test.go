@@ -70,10 +70,14 @@ func TestForgettingLeavesNoCopy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	script := fmt.Sprintf("until %s=1 %s notify --state-dir %s %s-notice; do sleep 0.1; done\n", playedCLI, exe, filepath.Join(d.dir, "state"), mark) + `i=0; while [ $i -lt 10000 ]; do echo "` + mark + `-line $i, of which there are more than are kept"; i=$((i+1)); done
+	known := filepath.Join(t.TempDir(), "known") // a notice of a session that isn't known yet is told to nobody
+	script := fmt.Sprintf("until [ -e %s ]; do sleep 0.1; done; %s=1 %s notify --state-dir %s %s-notice\n", known, playedCLI, exe, filepath.Join(d.dir, "state"), mark) + `i=0; while [ $i -lt 10000 ]; do echo "` + mark + `-line $i, of which there are more than are kept"; i=$((i+1)); done
 printf '` + mark + `-asks: delete all? [y/N] '; read -r x; echo "answered $x"; exec cat`
 	s, err := d.api.NewSession(d.ctx(), api.Create{Name: "qzforget_name", Command: []string{"sh", "-c", script}, Cwd: t.TempDir()})
 	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(known, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	topic, thread := b.awaitPlaces(d, mark)

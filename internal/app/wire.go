@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/panebridge/panebridge/internal/callers"
+	"github.com/panebridge/panebridge/internal/forgetting"
 	"github.com/panebridge/panebridge/internal/store"
 	"github.com/panebridge/panebridge/polling"
 	"github.com/panebridge/panebridge/sessions"
@@ -94,4 +96,23 @@ func (d *daemon) awaitServer(ctx context.Context, name string) error {
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
+}
+
+// registry is the manager as the API calls it: who forgets a session has all parts
+// forget it.
+type registry struct {
+	callers.Questions
+	*forgetting.Forgetter
+}
+
+// Forget is Forgetter's.
+func (r registry) Forget(ctx context.Context, id sessions.ID) error {
+	return r.Forgetter.Forget(ctx, id)
+}
+
+// keepEnded is for how long ended sessions are kept.
+func (d *daemon) keepEnded() time.Duration {
+	d.reloading.Lock()
+	defer d.reloading.Unlock()
+	return d.config.Sessions.KeepEnded.Duration()
 }

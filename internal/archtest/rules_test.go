@@ -65,6 +65,7 @@ var rules = map[string][]string{
 	"internal/callers":    {"internal/api", "internal/peer", "sessions", "sessions/agent", "sessions/tmux"},
 	"internal/masked":     {"adapters", "internal/api", "internal/callers", "internal/redact", "internal/store", "sessions"},
 	"internal/metrics":    {"qos", "qos/redisbucket", "sessions"},
+	"internal/forgetting": {"adapters", "adapters/inbound", "internal/store", "sessions"},
 	"internal/mailroom":   {"adapters", "adapters/commands", "internal/inbox", "internal/statedir", "internal/store", "sessions", "sessions/agent"},
 	"internal/recorder":   {"internal/recording/format", "internal/redact", "sessions", "sessions/agent", "sessions/tmux", "sessions/transcript"},
 	"internal/statedir":   {"internal/inbox", "internal/regular", "internal/store"},

@@ -1,16 +1,18 @@
-package app
+package forgetting
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"sync"
 	"time"
 
+	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/inbound"
-	"github.com/panebridge/panebridge/internal/callers"
+	"github.com/panebridge/panebridge/internal/store"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -64,20 +66,28 @@ func (l *latecomers) expected(now time.Time) (forgotten []sessions.ID, erase boo
 	return forgotten, erase
 }
 
-// registry is the manager as the API calls it: who forgets a session has all parts
-// forget it.
-type registry struct {
-	callers.Questions
-	d *daemon
+// Forgetter forgets sessions that have ended: those that somebody names, and those that ended long
+// ago. All of its fields are needed.
+type Forgetter struct {
+	Manager   *sessions.Manager
+	Hub       *adapters.Hub
+	Store     *store.Store
+	StateDir  string
+	KeepEnded func() time.Duration // for how long ended sessions are kept
+	Logger    *slog.Logger
+
+	late latecomers
 }
 
-// Forget has all parts forget a session that has ended, and nothing of it be left in the state folder.
-func (r registry) Forget(ctx context.Context, id sessions.ID) error {
-	if err := r.d.forget(ctx, id); err != nil {
+// Forget has all parts forget a session that has ended, and nothing of it be left in the state folder. It
+// waits for the database. If its error is the database's alone, the session is forgotten, and copies
+// are erased later.
+func (f *Forgetter) Forget(ctx context.Context, id sessions.ID) error {
+	if err := f.forget(ctx, id); err != nil {
 		return err
 	}
-	r.d.late.expect(time.Now(), id)
-	err := r.d.store.Erase(ctx)
+	f.late.expect(time.Now(), id)
+	err := f.Store.Erase(ctx)
 	if err == nil {
 		return nil
 	}
@@ -86,35 +96,35 @@ func (r registry) Forget(ctx context.Context, id sessions.ID) error {
 
 // forget removes a session's files before the session itself: what a kill cuts off is seen, and done
 // again. It removes them again behind it, since some may have arrived meanwhile.
-func (d *daemon) forget(ctx context.Context, id sessions.ID) error {
-	files := d.filesOf(id)
-	if s, err := d.manager.Get(string(id)); err == nil && s.State == sessions.StateEnded {
+func (f *Forgetter) forget(ctx context.Context, id sessions.ID) error {
+	files := f.filesOf(id)
+	if s, err := f.Manager.Get(string(id)); err == nil && s.State == sessions.StateEnded {
 		_ = os.RemoveAll(files) // an error comes again below
 	}
-	if err := d.manager.Forget(ctx, id); err != nil {
+	if err := f.Manager.Forget(ctx, id); err != nil {
 		return err
 	}
-	return errors.Join(d.hub.Forget(ctx, id), os.RemoveAll(files))
+	return errors.Join(f.Hub.Forget(ctx, id), os.RemoveAll(files))
 }
 
 // filesOf is the folder for files of a session whose own folder takes none.
-func (d *daemon) filesOf(id sessions.ID) string {
-	return filepath.Join(d.opt.StateDir, inbound.FilesFolder, string(id))
+func (f *Forgetter) filesOf(id sessions.ID) string {
+	return filepath.Join(f.StateDir, inbound.FilesFolder, string(id))
 }
 
-// forgetEnded forgets sessions that ended longer ago than sessions.keep_ended says, and what was put aside beside the
-// database longer ago, at the start and every hour, until ctx ends.
-func (d *daemon) forgetEnded(ctx context.Context) error {
+// Run forgets sessions that ended longer ago than sessions.keep_ended says, and what was put aside beside the
+// database longer ago, at the start and every hour, until ctx ends. It returns nil.
+func (f *Forgetter) Run(ctx context.Context) error {
 	tick, again := time.NewTicker(forgetEvery), time.NewTicker(eraseEvery)
 	defer tick.Stop()
 	defer again.Stop()
-	d.late.expect(time.Now()) // who ran before may have left something
+	f.late.expect(time.Now()) // who ran before may have left something
 	for {
 		now := time.Now()
-		if n := d.forgetEndedNow(ctx, now); n > 0 {
-			d.opt.Log.Info("sessions that ended long ago are forgotten", "sessions", n)
+		if n := f.forgetEnded(ctx, now); n > 0 {
+			f.Logger.Info("sessions that ended long ago are forgotten", "sessions", n)
 		}
-		d.dropAsides(now)
+		f.dropAsides(now)
 		for waits := true; waits; {
 			select {
 			case <-ctx.Done():
@@ -122,7 +132,7 @@ func (d *daemon) forgetEnded(ctx context.Context) error {
 			case <-tick.C:
 				waits = false
 			case <-again.C:
-				d.eraseLeft(ctx)
+				f.eraseLeft(ctx)
 			}
 		}
 	}
@@ -130,31 +140,31 @@ func (d *daemon) forgetEnded(ctx context.Context) error {
 
 // eraseLeft has nothing be left in the files of what was forgotten while somebody read them, and of what came
 // for a session behind that.
-func (d *daemon) eraseLeft(ctx context.Context) {
-	forgotten, erase := d.late.expected(time.Now())
+func (f *Forgetter) eraseLeft(ctx context.Context) {
+	forgotten, erase := f.late.expected(time.Now())
 	if !erase {
 		return
 	}
 	var err error
 	for _, id := range forgotten {
-		err = errors.Join(err, d.store.DropSession(ctx, id), os.RemoveAll(d.filesOf(id)))
+		err = errors.Join(err, f.Store.DropSession(ctx, id), os.RemoveAll(f.filesOf(id)))
 	}
-	if err = errors.Join(err, d.store.Erase(ctx)); err == nil || ctx.Err() != nil {
+	if err = errors.Join(err, f.Store.Erase(ctx)); err == nil || ctx.Err() != nil {
 		return
 	}
-	d.late.expect(time.Now(), forgotten...)
-	d.opt.Log.Warn("what was forgotten may be in the state folder's files still; it's tried again", "err", err)
+	f.late.expect(time.Now(), forgotten...)
+	f.Logger.Warn("what was forgotten may be in the state folder's files still; it's tried again", "err", err)
 }
 
-func (d *daemon) forgetEndedNow(ctx context.Context, now time.Time) (n int) {
-	before := now.Add(-d.keepEnded())
-	for _, s := range d.manager.List() {
+func (f *Forgetter) forgetEnded(ctx context.Context, now time.Time) (n int) {
+	before := now.Add(-f.KeepEnded())
+	for _, s := range f.Manager.List() {
 		if s.State != sessions.StateEnded || !s.EndedAt.Before(before) {
 			continue
 		}
-		if err := d.forget(ctx, s.ID); err != nil {
+		if err := f.forget(ctx, s.ID); err != nil {
 			if ctx.Err() == nil {
-				d.opt.Log.Error("a session that ended long ago isn't forgotten", "session", s.ID, "err", err)
+				f.Logger.Error("a session that ended long ago isn't forgotten", "session", s.ID, "err", err)
 			}
 			break
 		}
@@ -163,25 +173,19 @@ func (d *daemon) forgetEndedNow(ctx context.Context, now time.Time) (n int) {
 	if n == 0 || ctx.Err() != nil {
 		return n
 	}
-	d.late.expect(now)
-	d.eraseLeft(ctx)
+	f.late.expect(now)
+	f.eraseLeft(ctx)
 	return n
 }
 
 // dropAsides deletes what was put aside beside the database as long ago as ended sessions are kept: what's forgotten
 // may be in it.
-func (d *daemon) dropAsides(now time.Time) {
-	dropped, err := d.store.DropAsides(now.Add(-d.keepEnded()))
+func (f *Forgetter) dropAsides(now time.Time) {
+	dropped, err := f.Store.DropAsides(now.Add(-f.KeepEnded()))
 	for _, a := range dropped {
-		d.opt.Log.Info("what was put aside long ago is deleted", "path", a.Path, "put aside", a.At)
+		f.Logger.Info("what was put aside long ago is deleted", "path", a.Path, "put aside", a.At)
 	}
 	if err != nil {
-		d.opt.Log.Warn("what was put aside long ago is there still; it's tried again", "err", err)
+		f.Logger.Warn("what was put aside long ago is there still; it's tried again", "err", err)
 	}
-}
-
-func (d *daemon) keepEnded() time.Duration {
-	d.reloading.Lock()
-	defer d.reloading.Unlock()
-	return d.config.Sessions.KeepEnded.Duration()
 }
