@@ -10,7 +10,7 @@ import (
 )
 
 // Run is the run of the tmux server.
-var Run = sessions.ServerIdentity{PID: 1, Start: 1} //nolint:gochecknoglobals // a constant
+var Run = sessions.ServerIdentity{PID: 1, Start: 1}
 
 // Tmux is a tmux server with one pane, "%1". A test embeds it and adds what its program does;
 // what neither has panics.
