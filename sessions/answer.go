@@ -15,18 +15,18 @@ import (
 // right; ErrConflict also that the question has changed or is gone, and ErrUnavailable
 // that the session doesn't react: the prompt says whether it's open again.
 func (m *Manager) Answer(ctx context.Context, id string, a Answer) (Prompt, error) {
-	p, err := m.claim(ctx, id, a)
+	p, err := m.claimPrompt(ctx, id, a)
 	if err != nil {
 		return p, err
 	}
 	run, done, err := m.carriedThrough(ctx)
 	if err != nil {
-		return m.settle(ctx, p, Given{State: PromptOpen, Err: err})
+		return m.settleAnswer(ctx, p, Given{State: PromptOpen, Err: err})
 	}
 	defer done()
 	end := Given{State: PromptOpen, Doubt: ClosedMeantime, Err: fmt.Errorf("%w: panebridge failed while it answered; look at the session before you answer again", ErrUnavailable)}
 	m.containPanic(ctx, p.Session, WorkerAnswer, func() { end = m.giveAnswer(run, p) })
-	return m.settle(ctx, p, end)
+	return m.settleAnswer(ctx, p, end)
 }
 
 // carriedThrough is a context that ends with Run and not with the request: what has
@@ -47,9 +47,9 @@ func (m *Manager) carriedThrough(ctx context.Context) (run context.Context, done
 	return run, func() { stop(); cancel(); m.typists.Done() }, nil
 }
 
-// claim makes an answer the one that counts, if none does yet. That's stored before a
+// claimPrompt makes an answer the one that counts, if none does yet. That's stored before a
 // key is pressed.
-func (m *Manager) claim(ctx context.Context, id string, a Answer) (Prompt, error) {
+func (m *Manager) claimPrompt(ctx context.Context, id string, a Answer) (Prompt, error) {
 	m.asks.Lock()
 	defer m.asks.Unlock()
 	p, open := m.openPrompt(id)
@@ -131,8 +131,8 @@ func GoneBefore(now *Dialog) Given {
 	return Given{State: PromptClosed, Reason: ClosedInPane, Err: fmt.Errorf("%w: the question is gone; nothing was answered", ErrConflict)}
 }
 
-// settle ends a claim, and takes in what was shown meanwhile.
-func (m *Manager) settle(ctx context.Context, p Prompt, end Given) (Prompt, error) {
+// settleAnswer ends a claim, and takes in what was shown meanwhile.
+func (m *Manager) settleAnswer(ctx context.Context, p Prompt, end Given) (Prompt, error) {
 	m.asks.Lock()
 	defer m.asks.Unlock()
 	if end.State == PromptAnswering { // the daemon stops; the next run finds out
@@ -165,7 +165,7 @@ func (m *Manager) settle(ctx context.Context, p Prompt, end Given) (Prompt, erro
 		return next, end.Err
 	}
 	if err := m.putPrompt(ctx, next); err != nil {
-		m.reopen(next) // nothing can be stored, and nobody is at it any more
+		m.reopenPrompt(next) // nothing can be stored, and nobody is at it any more
 	}
 	m.mu.Lock()
 	if again := e.shown != nil && e.shown.Asks(&p.Dialog); next.Final() && again {
@@ -177,16 +177,16 @@ func (m *Manager) settle(ctx context.Context, p Prompt, end Given) (Prompt, erro
 	e.doubt = end.Doubt
 	done := e.done
 	m.mu.Unlock()
-	m.takeInHeld(ctx, p.Session)
+	m.reconcilePromptHeld(ctx, p.Session)
 	if done != "" {
 		m.lookLater(p.Session, func(ctx context.Context) { m.lookForAgain(ctx, p.Session, done) }) //nolint:contextcheck // its life is Run's
 	}
 	return next, end.Err
 }
 
-// reopen takes a claim back that couldn't be taken back on the disk: who reads it there
+// reopenPrompt takes a claim back that couldn't be taken back on the disk: who reads it there
 // compares it with what's shown.
-func (m *Manager) reopen(p Prompt) {
+func (m *Manager) reopenPrompt(p Prompt) {
 	m.mu.Lock()
 	if e := m.entries[p.Session]; e != nil {
 		e.prompt = &p
@@ -258,7 +258,7 @@ func (m *Manager) askAgain(ctx context.Context, id ID, done string) bool {
 		e.done = ""
 	}
 	m.mu.Unlock()
-	m.takeInHeld(ctx, id)
+	m.reconcilePromptHeld(ctx, id)
 	return true
 }
 
@@ -404,7 +404,7 @@ func (m *Manager) CallMade(id ID, call string) {
 	late := e != nil && e.refused != nil && e.refused.prompt.Dialog.toldCall() == call
 	m.mu.Unlock()
 	if late {
-		m.later(func(ctx context.Context) { m.takeRefusalBack(ctx, id, call) })
+		m.runLater(func(ctx context.Context) { m.takeRefusalBack(ctx, id, call) })
 	}
 }
 

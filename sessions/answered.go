@@ -151,7 +151,7 @@ func (m *Manager) hearTurn(id ID, n turnNews) {
 		e.hear(n)
 	}
 	m.mu.Unlock()
-	m.later(func(ctx context.Context) { m.settleAnswers(ctx, id) })
+	m.runLater(func(ctx context.Context) { m.settleAnswers(ctx, id) })
 }
 
 // turnsOf is what an event tells of turns; false: nothing that a text waits for.
@@ -276,7 +276,7 @@ func (m *Manager) settleAnswers(ctx context.Context, id ID) {
 		e.timer.Stop()
 	}
 	if !next.IsZero() {
-		e.timer = time.AfterFunc(next.Sub(now), func() { m.later(func(ctx context.Context) { m.settleAnswers(ctx, id) }) })
+		e.timer = time.AfterFunc(next.Sub(now), func() { m.runLater(func(ctx context.Context) { m.settleAnswers(ctx, id) }) })
 	}
 	m.mu.Unlock()
 	for _, r := range done {
@@ -404,7 +404,7 @@ func (m *Manager) awaitProof(r Receipt, from time.Time) {
 	}
 	m.mu.Unlock()
 	m.followAsked(r.Session)
-	time.AfterFunc(proofFor+time.Second, func() { m.later(func(context.Context) { m.followAsked(r.Session) }) })
+	time.AfterFunc(proofFor+time.Second, func() { m.runLater(func(context.Context) { m.followAsked(r.Session) }) })
 }
 
 // drop drops a text of which all is known.
@@ -422,16 +422,16 @@ func (m *Manager) hearAsked(id ID, a Asked) {
 	}
 	m.mu.Unlock()
 	for _, r := range proved {
-		m.later(func(ctx context.Context) { m.prove(ctx, id, r) })
+		m.runLater(func(ctx context.Context) { m.proveReceipt(ctx, id, r) })
 	}
 	if e != nil && !a.Hook {
 		m.hearTurn(id, turnNews{at: time.Now(), what: turnAsked, text: a.Text})
 	}
 }
 
-// prove moves the receipt of a text on that was said not to be delivered, and takes back
+// proveReceipt moves the receipt of a text on that was said not to be delivered, and takes back
 // that nobody knows whether it was. One that's being typed its typist moves on.
-func (m *Manager) prove(ctx context.Context, id ID, receipt string) {
+func (m *Manager) proveReceipt(ctx context.Context, id ID, receipt string) {
 	m.writing.Lock()
 	r, err := m.Receipt(ctx, receipt)
 	if err != nil || r.State != ReceiptFailed && !r.Unverified() || !r.Submit {

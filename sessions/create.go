@@ -23,12 +23,12 @@ const paneWidth, paneHeight = 120, 40
 func (m *Manager) New(ctx context.Context, req NewRequest) (Session, error) {
 	m.life.Lock()
 	defer m.life.Unlock()
-	return m.create(ctx, req)
+	return m.createSession(ctx, req)
 }
 
-// create is New. life is held.
-func (m *Manager) create(ctx context.Context, req NewRequest) (Session, error) {
-	pane, srv, err := m.plan(&req)
+// createSession is New. life is held.
+func (m *Manager) createSession(ctx context.Context, req NewRequest) (Session, error) {
+	pane, srv, err := m.planPane(&req)
 	if err != nil {
 		return Session{}, err
 	}
@@ -49,7 +49,7 @@ func (m *Manager) create(ctx context.Context, req NewRequest) (Session, error) {
 		ID: id, Name: req.Name, Agent: req.Agent, Cwd: pane.Cwd, State: StateStarting, Owned: true, CreatedAt: time.Now(),
 		Pane: Pane{Server: srv.Name(), Identity: identity, ID: info.ID, Session: info.Session},
 	}
-	if err := m.begin(ctx, s); err != nil {
+	if err := m.beginSession(ctx, s); err != nil {
 		_ = srv.Kill(ctx, info.ID)
 		return Session{}, err
 	}
@@ -61,8 +61,8 @@ func (m *Manager) envOf(agent []string, id ID) []string {
 	return append(slices.Concat(m.opt.Env, agent), "PANEBRIDGE_SESSION="+string(id))
 }
 
-// plan checks a request and works out what to run where.
-func (m *Manager) plan(req *NewRequest) (PaneRequest, Server, error) {
+// planPane checks a request and works out what to run where.
+func (m *Manager) planPane(req *NewRequest) (PaneRequest, Server, error) {
 	agent, known := m.agentOf(req.Agent)
 	p := PaneRequest{
 		Width: cmp.Or(agent.Width, paneWidth), Height: cmp.Or(agent.Height, paneHeight),

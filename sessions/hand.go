@@ -171,7 +171,7 @@ func (d *Desk) Reaches(to Addressee, front Program, written time.Time) bool {
 }
 
 // Address makes a program the one that people write to.
-func (d *Desk) Address(ctx context.Context, to Addressee) { d.m.address(ctx, d.id, to) }
+func (d *Desk) Address(ctx context.Context, to Addressee) { d.m.setAddressee(ctx, d.id, to) }
 
 // Yields reports whether another program becomes the session's addressee by itself.
 func (d *Desk) Yields(to Addressee) bool {

@@ -60,7 +60,7 @@ func (m *Manager) adoptFrom(ctx context.Context, srv Server, panes []PaneInfo, r
 		if name == "" {
 			name = p.Session
 		}
-		s, err := m.adopt(ctx, srv, p, name)
+		s, err := m.adoptPane(ctx, srv, p, name)
 		if err != nil {
 			return out, err
 		}
@@ -69,42 +69,42 @@ func (m *Manager) adoptFrom(ctx context.Context, srv Server, panes []PaneInfo, r
 	return out, nil
 }
 
-// adopt makes a pane a session. life is held.
-func (m *Manager) adopt(ctx context.Context, srv Server, p PaneInfo, name string) (Session, error) {
+// adoptPane makes a pane a session. life is held.
+func (m *Manager) adoptPane(ctx context.Context, srv Server, p PaneInfo, name string) (Session, error) {
 	identity, ok := srv.Identity()
 	if !ok {
 		return Session{}, fmt.Errorf("adopt pane %s: %w", p.ID, ErrUnavailable)
 	}
-	if s, ok := m.at(srv.Name(), identity, p.ID); ok {
+	if s, ok := m.sessionAt(srv.Name(), identity, p.ID); ok {
 		return s, fmt.Errorf("%w: pane %s is session %s (%s) already", ErrConflict, p.ID, s.ID, s.Name)
 	}
 	m.mu.Lock()
 	// Panes that we've made are in tmux sessions of ours.
-	owned := m.lost(p) && m.opt.Prefix != "" && strings.HasPrefix(p.Session, m.opt.Prefix)
+	owned := m.isLost(p) && m.opt.Prefix != "" && strings.HasPrefix(p.Session, m.opt.Prefix)
 	m.mu.Unlock()
 	id := p.Mark
-	if !id.Valid() || m.has(id) {
+	if !id.Valid() || m.isKnown(id) {
 		id = NewID()
 	}
 	if err := srv.Mark(ctx, p.ID, id); err != nil {
 		return Session{}, err
 	}
 	where := Pane{Server: srv.Name(), Identity: identity, ID: p.ID, Session: p.Session}
-	if err := m.unclose(ctx, where); err != nil {
+	if err := m.forgetClosed(ctx, where); err != nil {
 		return Session{}, err
 	}
 	s := Session{ID: id, Name: name, Cwd: p.Cwd, State: StateStarting, CreatedAt: time.Now(), Pane: where, Owned: owned}
-	return s, m.begin(ctx, s)
+	return s, m.beginSession(ctx, s)
 }
 
-func (m *Manager) has(id ID) bool {
+func (m *Manager) isKnown(id ID) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.entries[id] != nil
 }
 
-// at finds the living session in a pane.
-func (m *Manager) at(server string, identity ServerIdentity, pane string) (Session, bool) {
+// sessionAt finds the living session in a pane.
+func (m *Manager) sessionAt(server string, identity ServerIdentity, pane string) (Session, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, e := range m.entries {
@@ -115,8 +115,8 @@ func (m *Manager) at(server string, identity ServerIdentity, pane string) (Sessi
 	return Session{}, false
 }
 
-// begin stores a new session, registers it and starts its poller.
-func (m *Manager) begin(ctx context.Context, s Session) error {
+// beginSession stores a new session, registers it and starts its poller.
+func (m *Manager) beginSession(ctx context.Context, s Session) error {
 	if err := m.opt.Store.PutSession(ctx, s); err != nil {
 		return fmt.Errorf("store session %s: %w", s.Name, err)
 	}
@@ -152,7 +152,7 @@ func (m *Manager) Close(ctx context.Context, id ID) error {
 	return errors.Join(m.opt.Store.PutClosedPane(ctx, s.Pane), srv.Mark(ctx, s.Pane.ID, ""))
 }
 
-func (m *Manager) unclose(ctx context.Context, p Pane) error {
+func (m *Manager) forgetClosed(ctx context.Context, p Pane) error {
 	key := closedPane{p.Server, p.Identity, p.ID}
 	m.mu.Lock()
 	was := m.closed[key]
@@ -166,7 +166,7 @@ func (m *Manager) unclose(ctx context.Context, p Pane) error {
 
 // Ended is told by a poller whose pane or program has ended.
 func (m *Manager) Ended(id ID, exit *Exit, reason string) {
-	m.later(func(ctx context.Context) {
+	m.runLater(func(ctx context.Context) {
 		m.life.Lock()
 		defer m.life.Unlock()
 		s, srv, err := m.living(id)
@@ -269,15 +269,15 @@ func (m *Manager) Restart(ctx context.Context, id ID) (Session, error) {
 		return Session{}, fmt.Errorf("%w: panebridge didn't begin %s; end its program and start it by hand", ErrConflict, s.Name)
 	case s.State == StateEnded:
 		req.Name = s.Name
-		return m.create(ctx, req)
+		return m.createSession(ctx, req)
 	default:
-		return m.respawn(ctx, s, req)
+		return m.respawnProgram(ctx, s, req)
 	}
 }
 
-// respawn starts the program of a living session anew. life is held.
-func (m *Manager) respawn(ctx context.Context, s Session, req NewRequest) (Session, error) {
-	pane, srv, err := m.plan(&req)
+// respawnProgram starts the program of a living session anew. life is held.
+func (m *Manager) respawnProgram(ctx context.Context, s Session, req NewRequest) (Session, error) {
+	pane, srv, err := m.planPane(&req)
 	if err != nil {
 		return Session{}, err
 	}
@@ -294,7 +294,7 @@ func (m *Manager) respawn(ctx context.Context, s Session, req NewRequest) (Sessi
 	if err := srv.Respawn(ctx, s.Pane.ID, pane); err != nil {
 		return Session{}, fmt.Errorf("restart %s: %w", s.Name, err)
 	}
-	m.address(ctx, s.ID, "")
+	m.setAddressee(ctx, s.ID, "")
 	m.endPrompt(ctx, s.ID, "the program was started anew")
 	text := "program started anew"
 	if req.Resume != "" {
@@ -340,7 +340,7 @@ func (m *Manager) Forget(ctx context.Context, id ID) error {
 // follow takes in what tmux sessions are called now. A session that's named after its
 // tmux session is renamed with it; one that was given another name keeps that.
 func (m *Manager) follow(ctx context.Context, server string, identity ServerIdentity, p PaneInfo) {
-	s, ok := m.at(server, identity, p.ID)
+	s, ok := m.sessionAt(server, identity, p.ID)
 	if !ok || s.Pane.Session == p.Session || p.Session == "" {
 		return
 	}

@@ -206,7 +206,7 @@ func (m *Manager) Run(ctx context.Context) error {
 	}
 }
 
-func (m *Manager) later(f func(ctx context.Context)) {
+func (m *Manager) runLater(f func(ctx context.Context)) {
 	m.mu.Lock()
 	m.todo = append(m.todo, f)
 	m.mu.Unlock()
@@ -324,10 +324,10 @@ func (m *Manager) Output(ev OutputEvent) {
 		m.opt.Feed.PublishSession(s)
 	}
 	if news.turn {
-		m.later(func(ctx context.Context) { m.settleAnswers(ctx, s.ID) })
+		m.runLater(func(ctx context.Context) { m.settleAnswers(ctx, s.ID) })
 	}
 	if news.asked {
-		m.takeIn(context.Background(), s.ID) // an event has no context: it's taken in whatever ends
+		m.reconcilePrompt(context.Background(), s.ID) // an event has no context: it's taken in whatever ends
 	}
 }
 
@@ -361,7 +361,7 @@ func (m *Manager) takeOutput(ev OutputEvent, now time.Time) (s Session, news out
 	if ev.Exit != nil {
 		e.Exit = ev.Exit
 	}
-	if news.asked = e.show(ev); e.away {
+	if news.asked = e.noteShown(ev); e.away {
 		m.awaitReturn(e)
 	}
 	return e.Session, news, true

@@ -87,9 +87,9 @@ func (a Addressee) Agent() string {
 // which an agent runs that only its hooks tell of: in a container, say.
 const settledIn = 5 * time.Second
 
-// address makes a program the one that people write to in a session. If it can't be
+// setAddressee makes a program the one that people write to in a session. If it can't be
 // stored it holds until the daemon ends.
-func (m *Manager) address(ctx context.Context, id ID, to Addressee) {
+func (m *Manager) setAddressee(ctx context.Context, id ID, to Addressee) {
 	s, ok := m.changeSession(id, func(s *Session) { s.Addressee = to })
 	if !ok {
 		return
@@ -138,7 +138,7 @@ func (m *Manager) Choose(id ID, src Source) error {
 	s := e.Session
 	m.mu.Unlock()
 	if address { // who writes now has read that program's words
-		m.address(context.Background(), id, to)
+		m.setAddressee(context.Background(), id, to)
 	}
 	m.log.Info("text comes from", "session", id, "program", src.Program, "transcript", src.Transcript)
 	m.opt.Feed.PublishSession(s)

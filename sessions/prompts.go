@@ -121,10 +121,10 @@ func (m *Manager) openPrompt(id string) (Prompt, bool) {
 	return Prompt{}, false
 }
 
-// show takes in what a poller's event says about the dialog on the screen; m.mu is held.
+// noteShown takes in what a poller's event says about the dialog on the screen; m.mu is held.
 // The first one of a run that shows something counts, whether it's news for the poller
 // or not: the prompt of the last run has to be compared with it.
-func (e *entry) show(ev OutputEvent) bool {
+func (e *entry) noteShown(ev OutputEvent) bool {
 	if !ev.Asked && (e.heard || ev.Prompt == nil) {
 		return false
 	}
@@ -148,7 +148,7 @@ func (m *Manager) awaitReturn(e *entry) {
 	m.typists.Go(func() {
 		m.containPanic(ctx, id, WorkerLook, func() {
 			if Pause(ctx, wait) == nil && m.takeAway(id) {
-				m.takeIn(ctx, id)
+				m.reconcilePrompt(ctx, id)
 			}
 		})
 	})
@@ -211,15 +211,15 @@ func (m *Manager) samePartOf(id ID, d *Dialog) *Dialog {
 	return d
 }
 
-// takeIn brings a session's prompt in line with what's shown.
-func (m *Manager) takeIn(ctx context.Context, id ID) {
+// reconcilePrompt brings a session's prompt in line with what's shown.
+func (m *Manager) reconcilePrompt(ctx context.Context, id ID) {
 	m.asks.Lock()
 	defer m.asks.Unlock()
-	m.takeInHeld(ctx, id)
+	m.reconcilePromptHeld(ctx, id)
 }
 
-// takeInHeld is takeIn with m.asks held.
-func (m *Manager) takeInHeld(ctx context.Context, id ID) {
+// reconcilePromptHeld is reconcilePrompt with m.asks held.
+func (m *Manager) reconcilePromptHeld(ctx context.Context, id ID) {
 	m.mu.Lock()
 	e := m.entries[id]
 	if e == nil || e.State == StateEnded || !e.heard || e.giving {
@@ -256,7 +256,7 @@ func (m *Manager) takeInHeld(ctx context.Context, id ID) {
 	}
 	m.mu.Unlock()
 	if err != nil {
-		time.AfterFunc(promptAgainAfter, func() { m.later(func(ctx context.Context) { m.takeIn(ctx, id) }) })
+		time.AfterFunc(promptAgainAfter, func() { m.runLater(func(ctx context.Context) { m.reconcilePrompt(ctx, id) }) })
 	}
 }
 

@@ -220,11 +220,11 @@ func (m *Manager) leaveGoAhead(ctx context.Context, id string, ahead GoAhead) (R
 		select {
 		case err = <-g.done:
 		case <-ctx.Done():
-			err = m.withdraw(r.Session, g)
+			err = m.withdrawGoAhead(r.Session, g)
 		case <-stopping:
-			err = m.withdraw(r.Session, g)
+			err = m.withdrawGoAhead(r.Session, g)
 		case <-timer.C:
-			err = m.withdraw(r.Session, g)
+			err = m.withdrawGoAhead(r.Session, g)
 		}
 	}
 	m.log.Info("an input is sent anyway", "session", r.Session, "receipt", id, "author", g.By, "revival", g.Revival, "err", err)
@@ -263,8 +263,8 @@ func (m *Manager) offerGoAhead(session ID, g *GoAhead) (stopping <-chan struct{}
 // ErrOtherScreen says that somebody has looked at a screen that's gone.
 var ErrOtherScreen = Refuse("the screen isn't the one that was looked at any more; nothing was sent, look again")
 
-// withdraw takes a go-ahead back, or waits for what comes of it.
-func (m *Manager) withdraw(session ID, g *GoAhead) error {
+// withdrawGoAhead takes a go-ahead back, or waits for what comes of it.
+func (m *Manager) withdrawGoAhead(session ID, g *GoAhead) error {
 	m.mu.Lock()
 	e := m.entries[session]
 	taken := e == nil || e.ahead != g

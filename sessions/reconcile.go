@@ -34,7 +34,7 @@ func (m *Manager) Reconcile(server string) {
 }
 
 func (m *Manager) reconcileLater(server string) {
-	m.later(func(ctx context.Context) {
+	m.runLater(func(ctx context.Context) {
 		m.mu.Lock()
 		delete(m.pending, server)
 		m.mu.Unlock()
@@ -95,11 +95,11 @@ func (m *Manager) adoptWanted(ctx context.Context, srv Server, p PaneInfo) error
 	defer cancel()
 	name := p.Session
 	m.mu.Lock()
-	if m.lost(p) {
+	if m.isLost(p) {
 		name = cmp.Or(strings.TrimPrefix(p.Session, m.opt.Prefix), p.Session)
 	}
 	m.mu.Unlock()
-	_, err := m.adopt(ctx, srv, p, name)
+	_, err := m.adoptPane(ctx, srv, p, name)
 	if errors.Is(err, ErrConflict) || errors.Is(err, ErrUnknown) {
 		return nil
 	}
@@ -133,7 +133,7 @@ func (m *Manager) resume(srv Server) {
 
 // wanted reports whether a pattern adopts a pane.
 func (m *Manager) wanted(server string, identity ServerIdentity, p PaneInfo) bool {
-	if _, taken := m.at(server, identity, p.ID); taken {
+	if _, taken := m.sessionAt(server, identity, p.ID); taken {
 		return false
 	}
 	m.mu.Lock()
@@ -141,7 +141,7 @@ func (m *Manager) wanted(server string, identity ServerIdentity, p PaneInfo) boo
 	if m.closed[closedPane{server, identity, p.ID}] {
 		return false
 	}
-	if m.lost(p) {
+	if m.isLost(p) {
 		return true
 	}
 	for _, pattern := range m.opt.Adopt {
@@ -152,8 +152,8 @@ func (m *Manager) wanted(server string, identity ServerIdentity, p PaneInfo) boo
 	return false
 }
 
-// lost says whether a pane is of a session that the registry has lost. mu is held.
-func (m *Manager) lost(p PaneInfo) bool {
+// isLost says whether a pane is of a session that the registry has lost. mu is held.
+func (m *Manager) isLost(p PaneInfo) bool {
 	return m.opt.Recover && p.Mark.Valid() && m.entries[p.Mark] == nil
 }
 

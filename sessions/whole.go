@@ -177,7 +177,7 @@ func (m *Manager) tellWhole(ctx context.Context, id ID, whole *Dialog) {
 		e.whole, e.swaps = whole, 0
 	}
 	m.mu.Unlock()
-	m.takeInHeld(ctx, id)
+	m.reconcilePromptHeld(ctx, id)
 }
 
 // AsksLike reports whether two dialogs ask in the same words and take the same answers,
