@@ -25,7 +25,7 @@ func TestExampleFileIsUpToDate(t *testing.T) {
 }
 
 func TestExampleIsTheDefault(t *testing.T) {
-	got, err := parse(all.Form().Example())
+	got, err := all.Form().Parse("c.yaml", []byte(all.Form().Example()), env(nil))
 	if diff := cmp.Diff(all.Form().Default(), got); err != nil || diff != "" {
 		t.Errorf("%v\n%s", err, diff)
 	}

@@ -3,6 +3,7 @@ package all
 
 import (
 	"github.com/panebridge/panebridge/adapters/discord"
+	"github.com/panebridge/panebridge/adapters/folder"
 	"github.com/panebridge/panebridge/adapters/platform"
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/config"
@@ -13,6 +14,7 @@ func Platforms() []platform.Descriptor {
 	return []platform.Descriptor{
 		telegram.Descriptor(),
 		discord.Descriptor(),
+		folder.Descriptor(),
 	}
 }
 

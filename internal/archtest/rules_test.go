@@ -39,17 +39,18 @@ var rules = map[string][]string{
 	"polling":                   {"sessions"},
 	"qos/redisbucket":           {"qos", "internal/regular"},
 	"adapters":                  {"qos", "sessions", "internal/render", "internal/redact"},
-	"adapters/*":                {"adapters", "qos", "sessions", "internal/render", "internal/redact"},
+	"adapters/*":                {"config", "adapters", "adapters/exchange", "adapters/intake", "adapters/platform", "qos", "sessions", "internal/findings", "internal/regular", "internal/render", "internal/redact"}, // a platform
 	"adapters/adaptertest":      {"adapters", "qos", "qos/qostest", "sessions", "internal/drawtest"},
 	"adapters/platformtest":     {"adapters", "adapters/adaptertest", "adapters/access", "adapters/inbound", "adapters/intake", "qos", "sessions", "internal/drawtest", "internal/faults", "internal/recording", "internal/render", "internal/render/rendertest", "internal/store", "internal/store/storetest"},
 
 	"adapters/intake":   {"adapters", "sessions"},
+	"adapters/exchange": {"adapters", "qos", "sessions"},
 	"adapters/wording":  {},
 	"adapters/access":   {"adapters", "adapters/intake", "adapters/wording", "sessions"},
 	"adapters/cards":    {"adapters", "adapters/access", "adapters/intake", "adapters/wording", "qos", "sessions", "internal/render/screenshot"},
 	"adapters/commands": {"adapters", "adapters/access", "adapters/cards", "adapters/intake", "adapters/wording", "qos", "sessions", "internal/regular", "internal/render/screenshot", "internal/render/sgr"},
 	"adapters/inbound":  {"adapters", "adapters/access", "adapters/cards", "adapters/commands", "adapters/intake", "adapters/wording", "qos", "sessions", "internal/regular", "internal/render/screenshot"},
-	"adapters/all":      {"config", "adapters/platform", "adapters/telegram", "adapters/discord"},                  // the list of platforms
+	"adapters/all":      {everything},                                                                              // the list of platforms
 	"adapters/platform": {"config", "adapters", "adapters/intake", "qos", "internal/findings", "internal/regular"}, // what all know of one
 	"internal/findings": {"internal/regular"},
 	"adapters/web":      {"internal/render", "internal/render/sgr"},
