@@ -78,7 +78,7 @@ func (d *Config) options() (Options, error) {
 func (d *Config) channels() []Channel {
 	var out []Channel
 	for _, c := range d.Channels {
-		out = append(out, Channel{ID: c.ID, Threads: c.Threads})
+		out = append(out, Channel(c))
 	}
 	return out
 }

@@ -185,7 +185,7 @@ func (d *daemon) build(ctx context.Context) error {
 		return err
 	}
 	d.hidePage(d.browsers.Secret())
-	if err := CheckPlatforms(cfg, d.opt.ConfigPath, d.opt.Env); err != nil {
+	if err := CheckPlatforms(cfg, d.opt.ConfigPath, d.opt.Env); err != nil { //nolint:contextcheck // it waits for nothing
 		return err
 	}
 	if err := CheckSecrets(cfg, d.opt.ConfigPath, d.opt.Env); err != nil {

@@ -72,7 +72,7 @@ func (d *daemon) reloadFile(ctx context.Context) (api.Reloaded, error) {
 	if err := CheckProfiles(next, d.opt.ConfigPath, d.opt.Env); err != nil {
 		return done, err
 	}
-	if err := CheckPlatforms(next, d.opt.ConfigPath, d.opt.Env); err != nil {
+	if err := CheckPlatforms(next, d.opt.ConfigPath, d.opt.Env); err != nil { //nolint:contextcheck // it waits for nothing
 		return done, err
 	}
 	if err := CheckSecrets(next, d.opt.ConfigPath, d.opt.Env); err != nil {

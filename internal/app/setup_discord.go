@@ -44,7 +44,7 @@ func ExamineDiscord(ctx context.Context, cfg *config.Config) []Finding {
 	all = append(all, examineGuild(ctx, p, bot, dc.Guild)...)
 	for _, c := range dc.Channels {
 		call, cancel := context.WithTimeout(ctx, examineFor)
-		all = append(all, examineChannel(call, p, bot, dc.Guild, discord.Channel{ID: c.ID, Threads: c.Threads})...)
+		all = append(all, examineChannel(call, p, bot, dc.Guild, discord.Channel(c))...)
 		cancel()
 	}
 	return all

@@ -12,9 +12,10 @@ import (
 	"github.com/panebridge/panebridge/internal/findings"
 )
 
-// What's found, as package findings has it.
 type (
-	Finding  = findings.Finding
+	// Finding is the outcome of one check.
+	Finding = findings.Finding
+	// Severity is how it came out.
 	Severity = findings.Severity
 )
 
