@@ -8,7 +8,7 @@ import (
 
 // AccessEntry is a role that a person has, or had.
 type AccessEntry struct {
-	Person string `json:"person"` // "telegram:123"
+	Person string `json:"person"` // "PLATFORM:123"
 	Name   string `json:"name,omitempty"`
 	Role   string `json:"role"`
 	// By is who gave it: "configuration", "cli", "web" or a person.

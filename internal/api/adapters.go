@@ -7,7 +7,7 @@ import (
 
 // Adapter is one chat platform's state: what its scheduler is doing.
 type Adapter struct {
-	Name      string `json:"name"` // "telegram"
+	Name      string `json:"name"` // as in targets
 	Mode      string `json:"mode"` // of qos: off, coalesce_only, strict
 	InFlight  int    `json:"in_flight"`
 	Documents int    `json:"documents"`

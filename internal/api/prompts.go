@@ -56,7 +56,7 @@ type PromptOption struct {
 type PromptAnswer struct {
 	Options []int  `json:"options,omitempty"` // numbers, see PromptOption.N
 	Chosen  string `json:"chosen"`            // the labels of the options, or the text
-	Author  string `json:"author"`            // "web", "cli", "telegram:123"
+	Author  string `json:"author"`            // "web", "cli", "PLATFORM:123"
 	Name    string `json:"name,omitempty"`    // what people call them
 }
 

@@ -67,7 +67,7 @@ func secretAt(key config.Key) string {
 	return ""
 }
 
-// secretTitle is what people read in a secret's place: "Telegram token".
+// secretTitle is what people read in a secret's place: its platform's title and "token".
 func secretTitle(path string) string {
 	if strings.HasPrefix(path, "redis.") {
 		return "Redis password"
