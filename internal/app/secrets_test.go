@@ -150,7 +150,7 @@ func TestSecretsOfAnySectionAreHidden(t *testing.T) {
 	form := config.Form{Platforms: []config.PlatformForm{{Name: "vault", Doc: "Rooms.", Default: func() config.Section { return &vault{} }}}}
 	cfg, err := form.Parse("c.yaml", []byte(`
 adapters:
-  vault: {login: "user/behind-the-slash", proxy: "http://me:proxys-own%20word@h:1", rooms: [{keys: {a: key-of-the-room}, key_file: `+file+`}]}
+  vault: {login: "user/behind-the-slash", proxy: "http://me:proxys-own%20word@h:1", rooms: [{keys: {a: key-of-the-room-above}, key_file: `+file+`}]}
 `), os.LookupEnv)
 	if err != nil {
 		t.Fatal(err)
@@ -159,7 +159,7 @@ adapters:
 	if err := d.newMasker(); err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range []string{"user/behind-the-slash", "behind-the-slash", "proxys-own word", "proxys-own%20word", "key-of-the-room", "in-a-file-of-its-own"} {
+	for _, text := range []string{"user/behind-the-slash", "behind-the-slash", "proxys-own word", "proxys-own%20word", "key-of-the-room-above", "in-a-file-of-its-own"} {
 		if shown := d.masker.Line("it says " + text + " there"); strings.Contains(shown, text) {
 			t.Errorf("%q is shown: %s", text, shown)
 		}
