@@ -17,7 +17,7 @@ import (
 // Descriptor is what's known of Discord before it's on.
 func Descriptor() platform.Descriptor {
 	return platform.Descriptor{
-		PlatformForm: Form(), Title: "Discord", Limits: Limits, New: newBot, PrivateChat: privateChat,
+		PlatformForm: Form(), Title: "Discord", Limits: Limits, New: newBot, Examine: examine, PrivateChat: privateChat,
 	}
 }
 

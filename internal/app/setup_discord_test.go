@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/panebridge/panebridge/adapters/all"
+	"github.com/panebridge/panebridge/adapters/discord"
 	"github.com/panebridge/panebridge/adapters/discord/discordtest"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/app"
@@ -27,7 +28,7 @@ func TestExamineDiscord(t *testing.T) {
 		"discord channel " + mute.ID: app.Broken, "discord channel 999999999999999999": app.Broken,
 	}
 	got := map[string]app.Severity{}
-	for _, f := range app.ExamineDiscord(t.Context(), cfg) {
+	for _, f := range discord.Descriptor().Examine(t.Context(), discordConfig(cfg), false) {
 		got[f.Check] = max(got[f.Check], f.Severity)
 		if f.Severity != app.Fine && f.Fix == "" || strings.Contains(f.Detail+f.Fix, world.Token()) {
 			t.Errorf("%+v", f)
@@ -39,11 +40,11 @@ func TestExamineDiscord(t *testing.T) {
 		}
 	}
 	dc.Guild, dc.Channels = "999999999999999999", nil
-	if all := app.ExamineDiscord(t.Context(), cfg); len(all) != 2 || all[1].Severity != app.Broken || !strings.Contains(all[1].Fix, "oauth2/authorize") {
+	if all := discord.Descriptor().Examine(t.Context(), discordConfig(cfg), false); len(all) != 2 || all[1].Severity != app.Broken || !strings.Contains(all[1].Fix, "oauth2/authorize") {
 		t.Errorf("of a server that the bot isn't on it's said %+v", all)
 	}
 	dc.Token = config.NewSecret(strings.Repeat("A", 24) + ".BBBBBB." + strings.Repeat("C", 30))
-	if all := app.ExamineDiscord(t.Context(), cfg); len(all) != 1 || all[0].Severity != app.Broken || !strings.Contains(all[0].Fix, "Reset Token") {
+	if all := discord.Descriptor().Examine(t.Context(), discordConfig(cfg), false); len(all) != 1 || all[0].Severity != app.Broken || !strings.Contains(all[0].Fix, "Reset Token") {
 		t.Errorf("of a wrong token it's said %+v", all)
 	}
 }

@@ -35,6 +35,20 @@ const (
 	rivalFor = 4 * time.Second
 )
 
+// ExamineChats looks at the bots of the platforms that are on, and at their chats; running says that a daemon does, too.
+func ExamineChats(ctx context.Context, cfg *config.Config, running bool) []Finding {
+	var found []Finding
+	for _, p := range enabled(cfg) {
+		switch {
+		case p.Name == telegram.Name: // it shares its calls with `init`
+			found = append(found, ExamineTelegram(ctx, cfg, running)...)
+		case p.Examine != nil:
+			found = append(found, p.Examine(ctx, section(cfg, p), running)...)
+		}
+	}
+	return found
+}
+
 // ExamineTelegram looks at the bot as it's configured, and at all chats that the
 // configuration names. If the daemon runs, which is then the reader of the updates, it
 // doesn't look for others: the daemon's health tells of them.

@@ -107,7 +107,7 @@ var rules = map[string][]string{
 
 	// The wiring, and the command line on top of it.
 	"internal/app": {everything},
-	"internal/cli": {"config", "adapters/all", "adapters/telegram", "adapters/discord", "sessions", "sessions/agent", "sessions/tmux", "sessions/typing", "internal/api", "internal/api/client", "internal/app", "internal/demoagent", "internal/inbox", "internal/recording/format", "internal/regular", "internal/statedir", "internal/store"},
+	"internal/cli": {"config", "adapters/all", "adapters/telegram", "sessions", "sessions/agent", "sessions/tmux", "sessions/typing", "internal/api", "internal/api/client", "internal/app", "internal/demoagent", "internal/inbox", "internal/recording/format", "internal/regular", "internal/statedir", "internal/store"},
 
 	"internal/archtest": {},
 	"internal/doctest":  {},
