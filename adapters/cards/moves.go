@@ -105,6 +105,7 @@ func (ms *moves) follow(ctx context.Context, m adapters.Move) error {
 		return err
 	}
 	k.prompts.moved(from, to)
+	k.receipts.leave(func(rs *receipts) { rs.moves = append(rs.moves, m) })
 	k.reconciler.moveChat(m)
 	if err := k.Hub.ChatMoved(ctx, m.Adapter, m.From, m.To); err != nil {
 		return err

@@ -32,6 +32,7 @@ type receipts struct {
 	mu      sync.Mutex
 	changed []sessions.Receipt
 	told    []told
+	moves   []adapters.Move
 
 	// Owned by run's goroutine.
 	open  map[string]*tracked          // by key
@@ -146,9 +147,14 @@ func (rs *receipts) load(ctx context.Context) error {
 // again.
 func (rs *receipts) work(ctx context.Context) time.Time {
 	rs.mu.Lock()
-	changed, said := rs.changed, rs.told
-	rs.changed, rs.told = nil, nil
+	changed, said, moves := rs.changed, rs.told, rs.moves
+	rs.changed, rs.told, rs.moves = nil, nil, nil
 	rs.mu.Unlock()
+	for _, m := range moves {
+		for _, t := range rs.open {
+			t.follow(m)
+		}
+	}
 	for _, r := range changed {
 		rs.take(ctx, r)
 	}
@@ -168,6 +174,18 @@ func (rs *receipts) work(ctx context.Context) time.Time {
 		}
 	}
 	return next
+}
+
+// follow has what's told of an input follow its chat to another id, where messages have other numbers.
+// What's told of a text that's held is told anew: what can be done about it stands below that.
+func (t *tracked) follow(m adapters.Move) {
+	if t.Place.Adapter != m.Adapter || t.Place.Chat != m.From {
+		return
+	}
+	t.Place.Chat, t.Message, t.Reply, t.posted = m.To, "", "", ToldNothing
+	if t.Told == ToldHeld {
+		t.Told = ToldNothing
+	}
 }
 
 // take takes in a receipt.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -187,4 +188,32 @@ func TestWhatAQuestionShowsOutlivesAKill(t *testing.T) {
 		w.pass(time.Hour)
 		w.wantPosts()
 	})
+}
+
+// What a writer is told of a text that's held follows the chat to another id, with and without a
+// restart: it's told there anew, and so is what becomes of it.
+func TestReceiptsFollowAChat(t *testing.T) {
+	for _, restarts := range []bool{false, true} {
+		inWorld(t, func(w *world) {
+			w.panes.setDialog(true)
+			w.say(ann, "hello")
+			w.pass(2 * time.Second)
+			w.wantPosts("Held: ")
+			to := adapters.Target{Adapter: "chat", Chat: "-100"}
+			w.do(w.event("", intake.ChatMoved{To: to.Chat}))
+			if restarts {
+				w.restart()
+			}
+			w.pass(2 * time.Second)
+			if got := w.wantPosts("Held: "); got[0].To != to || got[0].Message != "" || len(got[0].Buttons) != 1 {
+				t.Errorf("restarts %v: got %+v", restarts, got)
+			}
+			w.panes.setDialog(false)
+			w.pass(time.Minute)
+			w.wantTyped("hello")
+			if got := w.wantPosts("Typed and submitted now."); got[0].To != to || got[0].Message != "p2" {
+				t.Errorf("restarts %v: got %+v", restarts, got)
+			}
+		})
+	}
 }

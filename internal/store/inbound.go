@@ -79,7 +79,7 @@ func (s *Store) MoveChat(ctx context.Context, adapter, from, to string) error {
 	err := s.write.queue.do(ctx, 10, func(ctx context.Context) error {
 		for _, query := range []string{
 			`UPDATE offers SET chat = ?3 WHERE adapter = ?1 AND chat = ?2`,
-			`UPDATE origins SET chat = ?3, message = '', reply = '' WHERE adapter = ?1 AND chat = ?2 AND NOT done`,
+			`UPDATE origins SET chat = ?3, message = '', reply = '', told = CASE told WHEN 'held' THEN '' ELSE told END WHERE adapter = ?1 AND chat = ?2 AND NOT done`,
 			`UPDATE OR IGNORE preferences SET chat = ?3 WHERE adapter = ?1 AND chat = ?2`,
 			`UPDATE OR IGNORE prompt_messages SET chat = ?3, message = '', shows = '' WHERE adapter = ?1 AND chat = ?2`,
 			`DELETE FROM prompt_messages WHERE adapter = ?1 AND chat = ?2`,
