@@ -163,7 +163,7 @@ func (k *Clerk) Follow(feed *sessions.Feed) {
 
 // Output takes in what a session did. It returns at once.
 func (k *Clerk) Output(ev sessions.OutputEvent) {
-	k.missed.output(ev)
+	k.missed.noteOutput(ev)
 	if ev.State != "" || ev.Complete || ev.Exit != nil {
 		k.boards.noteChange()
 	}

@@ -74,9 +74,9 @@ var revivalLabels = map[sessions.Revival]string{ //nolint:gochecknoglobals // a 
 // staleKey is the key with which a text is typed that waited too long.
 func staleKey(key string) string { return key + " later" }
 
-// stale takes a text back that has waited too long, so that its writer can be asked.
+// takeBackStale takes a text back that has waited too long, so that its writer can be asked.
 // It returns when that's due.
-func (rs *receipts) stale(ctx context.Context, t *tracked, now time.Time) time.Time {
+func (rs *receipts) takeBackStale(ctx context.Context, t *tracked, now time.Time) time.Time {
 	if s := t.receipt.State; s != sessions.ReceiptStored && s != sessions.ReceiptHeld {
 		return time.Time{}
 	}
@@ -113,16 +113,16 @@ func asTyped(text string) string {
 	return text
 }
 
-// takenBack asks about a text that was taken back because it waited too long. Others
+// askAboutStale asks about a text that was taken back because it waited too long. Others
 // were taken back by a person.
-func (rs *receipts) takenBack(ctx context.Context, t *tracked, now time.Time) time.Time {
+func (rs *receipts) askAboutStale(ctx context.Context, t *tracked, now time.Time) time.Time {
 	w, err := rs.clerk.Store.Waiting(ctx, staleKey(t.Key))
 	if errors.Is(err, sessions.ErrUnknown) {
 		switch {
 		case t.Told == ToldTakenBack, t.Reply == "" && t.posted != ToldHeld:
 			return rs.finish(ctx, t)
 		case t.posted != ToldTakenBack:
-			rs.tell(ctx, t, ToldTakenBack, now)
+			rs.tellWriter(ctx, t, ToldTakenBack, now)
 		}
 		return t.retry
 	}
@@ -136,7 +136,7 @@ func (rs *receipts) takenBack(ctx context.Context, t *tracked, now time.Time) ti
 	if err == nil {
 		key := t.Key
 		p.Sent = func(_ string, err error) {
-			rs.leave(func(rs *receipts) { rs.told = append(rs.told, told{key, ToldAsked, "", false, err}) })
+			rs.leaveWord(func(rs *receipts) { rs.told = append(rs.told, told{key, ToldAsked, "", false, err}) })
 		}
 		err = rs.clerk.Hub.Post(p)
 	}

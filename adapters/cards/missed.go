@@ -30,26 +30,26 @@ type missed struct {
 
 func newMissed(k *Clerk) *missed { return &missed{clerk: k} }
 
-// output takes in what a session did. It returns at once.
-func (m *missed) output(ev sessions.OutputEvent) {
+// noteOutput takes in what a session did. It returns at once.
+func (m *missed) noteOutput(ev sessions.OutputEvent) {
 	if ev.Complete || ev.Exit != nil || ev.State == sessions.StateError {
 		ev.Lines, ev.Gaps, ev.Live = nil, nil, nil
-		m.leave(func() { m.heard = append(m.heard, ev) })
+		m.leaveWord(func() { m.heard = append(m.heard, ev) })
 	}
 }
 
-// note takes in that something would have rung in a place that's quiet. It returns at
+// noteQuiet takes in that something would have rung in a place that's quiet. It returns at
 // once.
-func (m *missed) note(place adapters.Target, id sessions.ID, what MissedKind) {
+func (m *missed) noteQuiet(place adapters.Target, id sessions.ID, what MissedKind) {
 	now := time.Now()
 	if at, quiet := m.clerk.quietBy(place, id, now); quiet {
-		m.leave(func() {
+		m.leaveWord(func() {
 			m.notes = append(m.notes, Missed{Place: at, Session: id, What: what, Times: 1, At: now})
 		})
 	}
 }
 
-func (m *missed) leave(word func()) {
+func (m *missed) leaveWord(word func()) {
 	m.mu.Lock()
 	word()
 	m.mu.Unlock()
@@ -94,7 +94,7 @@ func (m *missed) keepHeard(ctx context.Context, now time.Time) error {
 	m.heard, m.notes = nil, nil
 	m.mu.Unlock()
 	for _, ev := range heard {
-		notes = append(notes, m.quietly(ctx, ev, now)...)
+		notes = append(notes, m.findQuiet(ctx, ev, now)...)
 	}
 	for i, n := range notes {
 		if err := m.clerk.Store.AddMissed(ctx, n); err != nil {
@@ -107,8 +107,8 @@ func (m *missed) keepHeard(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// quietly is what of an event would have rung where its session is mirrored.
-func (m *missed) quietly(ctx context.Context, ev sessions.OutputEvent, now time.Time) []Missed {
+// findQuiet is what of an event would have rung where its session is mirrored.
+func (m *missed) findQuiet(ctx context.Context, ev sessions.OutputEvent, now time.Time) []Missed {
 	what := MissedTurn
 	switch {
 	case ev.Exit != nil:
@@ -120,7 +120,7 @@ func (m *missed) quietly(ctx context.Context, ev sessions.OutputEvent, now time.
 	seen := map[adapters.Target]bool{}
 	for _, b := range m.clerk.Hub.Status(ev.Session) {
 		at, quiet := m.clerk.quietBy(b.Target, ev.Session, now)
-		if !b.Open || !quiet || seen[at] || what == MissedTurn && !m.rings(ctx, ev, b.Target) {
+		if !b.Open || !quiet || seen[at] || what == MissedTurn && !m.wouldRing(ctx, ev, b.Target) {
 			continue
 		}
 		seen[at] = true
@@ -129,8 +129,8 @@ func (m *missed) quietly(ctx context.Context, ev sessions.OutputEvent, now time.
 	return out
 }
 
-// rings reports whether the end of a turn would have rung in a place.
-func (m *missed) rings(ctx context.Context, ev sessions.OutputEvent, place adapters.Target) bool {
+// wouldRing reports whether the end of a turn would have rung in a place.
+func (m *missed) wouldRing(ctx context.Context, ev sessions.OutputEvent, place adapters.Target) bool {
 	rings, err := m.clerk.Hub.Rings(ctx, ev.Session, place, ev.Turn)
 	if err != nil && ctx.Err() == nil {
 		m.clerk.Log.Warn("it's not known whether the end of a turn was to ring", "session", ev.Session, "err", err)

@@ -24,8 +24,8 @@ func newMoves(k *Clerk) *moves {
 	return &moves{clerk: k, wake: make(chan struct{}, 1), to: map[adapters.Target]string{}}
 }
 
-// now is where a place is whose chat may have another id.
-func (ms *moves) now(place adapters.Target) adapters.Target {
+// placeNow is where a place is whose chat may have another id.
+func (ms *moves) placeNow(place adapters.Target) adapters.Target {
 	ms.mu.Lock()
 	defer ms.mu.Unlock()
 	if to := ms.to[place.WholeChat()]; to != "" {
@@ -35,7 +35,7 @@ func (ms *moves) now(place adapters.Target) adapters.Target {
 }
 
 // PlaceNow is where a place is whose chat may have another id.
-func (k *Clerk) PlaceNow(place adapters.Target) adapters.Target { return k.moves.now(place) }
+func (k *Clerk) PlaceNow(place adapters.Target) adapters.Target { return k.moves.placeNow(place) }
 
 // Moved takes in that Hub.Moves has another. It returns at once.
 func (k *Clerk) Moved() {
@@ -70,15 +70,15 @@ func (ms *moves) followAll(ctx context.Context) error {
 		return err
 	}
 	for _, m := range all {
-		if err := ms.follow(ctx, m); err != nil {
+		if err := ms.followChat(ctx, m); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// follow has all that belongs to a chat follow it, unless it has. A chat that was known stays known.
-func (ms *moves) follow(ctx context.Context, m adapters.Move) error {
+// followChat has all that belongs to a chat follow it, unless it has. A chat that was known stays known.
+func (ms *moves) followChat(ctx context.Context, m adapters.Move) error {
 	if m.From == "" || m.To == "" || m.From == m.To {
 		return nil
 	}
@@ -104,8 +104,8 @@ func (ms *moves) follow(ctx context.Context, m adapters.Move) error {
 	if err := k.loadPreferences(ctx); err != nil {
 		return err
 	}
-	k.prompts.moved(from, to)
-	k.receipts.leave(func(rs *receipts) { rs.moves = append(rs.moves, m) })
+	k.prompts.moveChat(from, to)
+	k.receipts.leaveWord(func(rs *receipts) { rs.moves = append(rs.moves, m) })
 	k.reconciler.moveChat(m)
 	if err := k.Hub.ChatMoved(ctx, m.Adapter, m.From, m.To); err != nil {
 		return err
@@ -114,4 +114,6 @@ func (ms *moves) follow(ctx context.Context, m adapters.Move) error {
 }
 
 // FollowChat has all that belongs to a chat follow it to its new id.
-func (k *Clerk) FollowChat(ctx context.Context, m adapters.Move) error { return k.moves.follow(ctx, m) }
+func (k *Clerk) FollowChat(ctx context.Context, m adapters.Move) error {
+	return k.moves.followChat(ctx, m)
+}

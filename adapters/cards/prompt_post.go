@@ -16,8 +16,8 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// post has a message say what it's to say.
-func (ps *prompts) post(ctx context.Context, a *asked, m *shown) error {
+// postMessage has a message say what it's to say.
+func (ps *prompts) postMessage(ctx context.Context, a *asked, m *shown) error {
 	ps.mu.Lock()
 	p, msg, says, silent, unsure := a.Prompt, m.PromptMessage, m.posted, m.silent, m.unsure
 	asked := ""
@@ -31,14 +31,14 @@ func (ps *prompts) post(ctx context.Context, a *asked, m *shown) error {
 	}
 	at := spot{msg.Place, msg.Kind}
 	post.SentTo = func(to adapters.Target, message string, err error) {
-		ps.leave(func(ps *prompts) { ps.sent = append(ps.sent, sentPrompt{p.ID, at, to.Chat, says, message, err}) })
+		ps.leaveWord(func(ps *prompts) { ps.sent = append(ps.sent, sentPrompt{p.ID, at, to.Chat, says, message, err}) })
 	}
 	if msg.Kind == PromptReminded {
 		post.ReplyTo = asked
 		return ps.postReminder(post, name, p, msg)
 	}
 	if p.Dialog.Kind == sessions.PromptUnread {
-		if err := ps.picture(ctx, &post, p); err != nil {
+		if err := ps.drawScreen(ctx, &post, p); err != nil {
 			ps.clerk.Log.Warn("a screen couldn't be drawn", "session", p.Session, "err", err)
 		}
 	}
@@ -155,8 +155,8 @@ func canShow(text string, p sessions.Prompt, shape adapters.Shape) bool {
 	return p.Dialog.Kind != sessions.PromptPermission && p.Dialog.Kind != sessions.PromptPlan || strings.TrimSpace(p.Dialog.About()) == "" && !slices.ContainsFunc(p.Dialog.Options, isLong) || len(wholeText(p.Dialog)) <= shape.MaxFile || showsWhole(text, p)
 }
 
-// picture draws the screen on which a question stands.
-func (ps *prompts) picture(ctx context.Context, post *adapters.Post, p sessions.Prompt) error {
+// drawScreen draws the screen on which a question stands.
+func (ps *prompts) drawScreen(ctx context.Context, post *adapters.Post, p sessions.Prompt) error {
 	s := ps.clerk.Sessions.PromptScreen(ctx, p)
 	if s.Width < 1 || s.Height < 1 {
 		return errors.New("it's empty")
@@ -230,12 +230,12 @@ func (ps *prompts) postQuestion(ctx context.Context, post adapters.Post, name st
 	post.Behind = true
 	post.Numbered = promptText(name, p, m.Checked, shape, lead, true)
 	var err error
-	if post.Menus, post.Buttons, err = ps.ways(ctx, p, m, post.Text); err != nil {
+	if post.Menus, post.Buttons, err = ps.waysToAnswer(ctx, p, m, post.Text); err != nil {
 		return err
 	}
 	if m.Message == "" && !silent {
 		if post.Ring = !ps.clerk.Quiet(m.Place, p.Session, now); !post.Ring {
-			ps.clerk.missed.note(m.Place, p.Session, MissedQuestion)
+			ps.clerk.missed.noteQuiet(m.Place, p.Session, MissedQuestion)
 		}
 	}
 	return ps.clerk.Hub.Post(post)
@@ -248,7 +248,7 @@ func (k *Clerk) Questions() intake.Health {
 	h, now := intake.Health{Condition: intake.Well}, time.Now()
 	hidden := 0
 	var wait waiting
-	k.prompts.leave(func(ps *prompts) {
+	k.prompts.leaveWord(func(ps *prompts) {
 		for _, a := range ps.asked {
 			if a.isHidden() {
 				if now.Sub(a.refused) >= intake.DownAfter {
@@ -331,7 +331,7 @@ func (k *Clerk) whyWaits(w waiting, now time.Time) string {
 // change what it's given.
 func (k *Clerk) ChangeChosen(ctx context.Context, prompt string, press intake.Event, change func(chosen []int) []int) (found bool, err error) {
 	var kept PromptMessage
-	k.prompts.leave(func(ps *prompts) {
+	k.prompts.leaveWord(func(ps *prompts) {
 		a := ps.asked[prompt]
 		if a == nil || a.Final() {
 			return
@@ -362,7 +362,7 @@ func (k *Clerk) question(place adapters.Target, id sessions.ID) string {
 			continue
 		}
 		message := ""
-		k.prompts.leave(func(ps *prompts) {
+		k.prompts.leaveWord(func(ps *prompts) {
 			a := ps.asked[p.ID]
 			if a == nil {
 				a = newAsked(p)

@@ -312,9 +312,9 @@ func (k *Clerk) OptionsIn(p sessions.Prompt, place adapters.Target, text string)
 // row of other buttons below them, they fill a message on Discord.
 const fewOptions = 4
 
-// ways are the ways to answer a question in a place: options as buttons, or as menus where
+// waysToAnswer are the ways to answer a question in a place: options as buttons, or as menus where
 // there are menus, and any number may be chosen or there are many. text is what the message says.
-func (ps *prompts) ways(ctx context.Context, p sessions.Prompt, m PromptMessage, text string) (menus []adapters.Menu, rows [][]adapters.Button, err error) {
+func (ps *prompts) waysToAnswer(ctx context.Context, p sessions.Prompt, m PromptMessage, text string) (menus []adapters.Menu, rows [][]adapters.Button, err error) {
 	add := func(label string, o Offer) (b adapters.Button) {
 		if err == nil {
 			o.Session = p.Session

@@ -122,14 +122,14 @@ func newPrompts(k *Clerk) *prompts {
 
 // Prompted takes in how a question stands: each change, in order. It returns at once.
 func (k *Clerk) Prompted(p sessions.Prompt) {
-	k.prompts.leave(func(ps *prompts) { ps.changed = append(ps.changed, p) })
+	k.prompts.leaveWord(func(ps *prompts) { ps.changed = append(ps.changed, p) })
 	k.boards.noteChange()
 }
 
 // Placed takes in that a session is shown at a place where it wasn't: what it asks is
 // shown there, too. It returns at once.
 func (k *Clerk) Placed(id sessions.ID) {
-	k.prompts.leave(func(ps *prompts) {
+	k.prompts.leaveWord(func(ps *prompts) {
 		for _, a := range ps.asked {
 			for _, m := range a.messages {
 				if a.Session == id && m.refused() {
@@ -145,11 +145,11 @@ func (k *Clerk) Placed(id sessions.ID) {
 // SetPrompts replaces after how long people are reminded of a question, once, and where
 // it's shown then, too: Options.RemindAfter and Options.EscalateTo.
 func (k *Clerk) SetPrompts(remindAfter time.Duration, escalateTo adapters.Target) {
-	k.prompts.leave(func(ps *prompts) { ps.remind, ps.to = remindAfter, escalateTo })
+	k.prompts.leaveWord(func(ps *prompts) { ps.remind, ps.to = remindAfter, escalateTo })
 }
 
-// leave leaves word for run.
-func (ps *prompts) leave(word func(*prompts)) {
+// leaveWord leaves word for run.
+func (ps *prompts) leaveWord(word func(*prompts)) {
 	ps.mu.Lock()
 	word(ps)
 	ps.mu.Unlock()
@@ -167,7 +167,7 @@ func (ps *prompts) run(ctx context.Context) {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
-		timer.Reset(time.Until(ps.work(ctx)))
+		timer.Reset(time.Until(ps.round(ctx)))
 		select {
 		case <-ctx.Done():
 			return
@@ -222,9 +222,9 @@ func newAsked(p sessions.Prompt) *asked {
 	return &asked{Prompt: p, messages: map[spot]*shown{}, bound: map[adapters.BindingID]adapters.Target{}}
 }
 
-// work takes in what was left, shows what's to be shown, and returns when it's needed
+// round takes in what was left, shows what's to be shown, and returns when it's needed
 // again.
-func (ps *prompts) work(ctx context.Context) time.Time {
+func (ps *prompts) round(ctx context.Context) time.Time {
 	ps.mu.Lock()
 	sent := ps.sent
 	ps.sent = nil
@@ -242,7 +242,7 @@ func (ps *prompts) work(ctx context.Context) time.Time {
 	ps.changed = nil
 	var keep []PromptMessage
 	for _, s := range sent {
-		keep = append(keep, ps.confirm(s)...)
+		keep = append(keep, ps.confirmSent(s)...)
 	}
 	ids := make([]string, 0, len(ps.asked))
 	for id := range ps.asked {
@@ -265,8 +265,8 @@ func (ps *prompts) work(ctx context.Context) time.Time {
 	return next
 }
 
-// confirm takes in what came of a post, and returns what's to be kept. mu is held.
-func (ps *prompts) confirm(s sentPrompt) []PromptMessage {
+// confirmSent takes in what came of a post, and returns what's to be kept. mu is held.
+func (ps *prompts) confirmSent(s sentPrompt) []PromptMessage {
 	a := ps.asked[s.prompt]
 	if a == nil || errors.Is(s.err, adapters.ErrReplaced) {
 		return nil
@@ -300,7 +300,7 @@ func (ps *prompts) confirm(s sentPrompt) []PromptMessage {
 // while it was under way. mu is held.
 func (ps *prompts) sentAt(a *asked, s sentPrompt) *shown {
 	m := a.messages[s.at]
-	if m == nil { // moved has heard of that
+	if m == nil { // moveChat has heard of that
 		now := s.at
 		now.place.Chat = ps.moves[s.at.place.WholeChat()]
 		if m = a.messages[now]; m != nil && m.Place.Chat != s.chat && m.Message == "" {
@@ -309,7 +309,7 @@ func (ps *prompts) sentAt(a *asked, s sentPrompt) *shown {
 		}
 		return m
 	}
-	if m.Place.Chat != s.chat { // the platform has said so, and moved will hear of it
+	if m.Place.Chat != s.chat { // the platform has said so, and moveChat will hear of it
 		a.move(s.at, s.chat)
 	}
 	return m
@@ -449,11 +449,11 @@ func (ps *prompts) advance(ctx context.Context, id string, now time.Time) time.T
 	}
 	var next time.Time
 	if !a.Final() {
-		next = ps.places(a, now)
+		next = ps.findPlaces(a, now)
 	}
 	for _, m := range ps.toPost(a, now) {
 		ps.keepBegun(ctx, m)
-		if err := ps.post(ctx, a, m); err != nil && ctx.Err() == nil {
+		if err := ps.postMessage(ctx, a, m); err != nil && ctx.Err() == nil {
 			ps.clerk.Log.Warn("a question couldn't be shown; it's tried again", "session", a.Session, "target", m.Place.String(), "err", err)
 			ps.mu.Lock()
 			m.posted, m.retry = m.before, now.Add(tellAgain)
@@ -473,8 +473,8 @@ func (ps *prompts) advance(ctx context.Context, id string, now time.Time) time.T
 	return next
 }
 
-// places finds where an open question is to be shown, and when it's due elsewhere.
-func (ps *prompts) places(a *asked, now time.Time) time.Time {
+// findPlaces finds where an open question is to be shown, and when it's due elsewhere.
+func (ps *prompts) findPlaces(a *asked, now time.Time) time.Time {
 	bindings := ps.clerk.Hub.Status(a.Session)
 	nowhere := make([]bool, len(bindings)) // they get a thread of their own, and have none yet
 	for i, b := range bindings {
@@ -486,7 +486,7 @@ func (ps *prompts) places(a *asked, now time.Time) time.Time {
 	for i, b := range bindings {
 		was, shown := a.bound[b.Binding.ID]
 		if !b.Open || shown && (was.Chat != b.Target.Chat || was.Thread == b.Target.Thread) {
-			continue // of a chat that has another id, moved knows
+			continue // of a chat that has another id, moveChat knows
 		}
 		if nowhere[i] && now.Before(a.OpenedAt.Add(threadWithin)) {
 			next = a.OpenedAt.Add(threadWithin)
@@ -549,10 +549,10 @@ func (ps *prompts) toPost(a *asked, now time.Time) []*shown {
 	return out
 }
 
-// moved takes in that a chat has another id: a group that has become a supergroup. What was posted
+// moveChat takes in that a chat has another id: a group that has become a supergroup. What was posted
 // in the group can't be changed there any more, nor its buttons pressed: what's open is posted anew.
-func (ps *prompts) moved(from, to adapters.Target) {
-	ps.leave(func(ps *prompts) {
+func (ps *prompts) moveChat(from, to adapters.Target) {
+	ps.leaveWord(func(ps *prompts) {
 		ps.moves[from] = to.Chat
 		for _, a := range ps.asked {
 			for at, m := range maps.Clone(a.messages) {

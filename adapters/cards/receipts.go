@@ -82,12 +82,12 @@ func newReceipts(k *Clerk) *receipts {
 // ReceiptChanged takes in how far an input is. It returns at once.
 func (k *Clerk) ReceiptChanged(r sessions.Receipt) {
 	if r.Key != "" {
-		k.receipts.leave(func(rs *receipts) { rs.changed = append(rs.changed, r) })
+		k.receipts.leaveWord(func(rs *receipts) { rs.changed = append(rs.changed, r) })
 	}
 }
 
-// leave leaves word for run.
-func (rs *receipts) leave(word func(*receipts)) {
+// leaveWord leaves word for run.
+func (rs *receipts) leaveWord(word func(*receipts)) {
 	rs.mu.Lock()
 	word(rs)
 	rs.mu.Unlock()
@@ -105,7 +105,7 @@ func (rs *receipts) run(ctx context.Context) {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
-		next := rs.work(ctx)
+		next := rs.round(ctx)
 		timer.Reset(time.Until(next))
 		select {
 		case <-ctx.Done():
@@ -131,7 +131,7 @@ func (rs *receipts) load(ctx context.Context) error {
 		t.receipt, err = rs.clerk.Sessions.Receipt(ctx, o.Receipt)
 		if errors.Is(err, sessions.ErrUnknown) {
 			t.Done = true
-			rs.keep(ctx, t)
+			rs.keepOrigin(ctx, t)
 			continue
 		}
 		if err != nil {
@@ -143,9 +143,9 @@ func (rs *receipts) load(ctx context.Context) error {
 	return nil
 }
 
-// work takes in what was left, tells what's to be told, and returns when it's needed
+// round takes in what was left, tells what's to be told, and returns when it's needed
 // again.
-func (rs *receipts) work(ctx context.Context) time.Time {
+func (rs *receipts) round(ctx context.Context) time.Time {
 	rs.mu.Lock()
 	changed, said, moves := rs.changed, rs.told, rs.moves
 	rs.changed, rs.told, rs.moves = nil, nil, nil
@@ -156,11 +156,11 @@ func (rs *receipts) work(ctx context.Context) time.Time {
 		}
 	}
 	for _, r := range changed {
-		rs.take(ctx, r)
+		rs.noteReceipt(ctx, r)
 	}
 	for _, s := range said {
 		if t := rs.open[s.key]; t != nil {
-			rs.confirm(ctx, t, s)
+			rs.confirmTold(ctx, t, s)
 		}
 	}
 	now := time.Now()
@@ -188,8 +188,8 @@ func (t *tracked) follow(m adapters.Move) {
 	}
 }
 
-// take takes in a receipt.
-func (rs *receipts) take(ctx context.Context, r sessions.Receipt) {
+// noteReceipt takes in a receipt.
+func (rs *receipts) noteReceipt(ctx context.Context, r sessions.Receipt) {
 	t := rs.open[r.Key]
 	if t == nil {
 		o, err := rs.clerk.Store.Origin(ctx, r.Key)
@@ -215,12 +215,12 @@ func (rs *receipts) take(ctx context.Context, r sessions.Receipt) {
 	t.receipt = r
 	if t.Receipt != r.ID {
 		t.Receipt = r.ID
-		rs.keep(ctx, t)
+		rs.keepOrigin(ctx, t)
 	}
 }
 
-// confirm takes in that something was told, or can't be.
-func (rs *receipts) confirm(ctx context.Context, t *tracked, s told) {
+// confirmTold takes in that something was told, or can't be.
+func (rs *receipts) confirmTold(ctx context.Context, t *tracked, s told) {
 	if errors.Is(s.err, adapters.ErrReplaced) {
 		return
 	}
@@ -243,12 +243,12 @@ func (rs *receipts) confirm(ctx context.Context, t *tracked, s told) {
 	if s.message != "" {
 		t.Reply = s.message
 	}
-	rs.keep(ctx, t)
+	rs.keepOrigin(ctx, t)
 }
 
-// keep stores an origin. If that fails, something may be told once more after a
+// keepOrigin stores an origin. If that fails, something may be told once more after a
 // restart.
-func (rs *receipts) keep(ctx context.Context, t *tracked) {
+func (rs *receipts) keepOrigin(ctx context.Context, t *tracked) {
 	if err := rs.clerk.Store.PutOrigin(ctx, t.Origin); err != nil {
 		rs.clerk.Log.Error("keep what a writer was told", "receipt", t.Receipt, "err", err)
 	}
@@ -295,10 +295,10 @@ func (rs *receipts) advance(ctx context.Context, t *tracked, now time.Time) time
 	case now.Before(t.retry):
 		return t.retry
 	case want == ToldTakenBack && t.Told != ToldAsked:
-		return rs.takenBack(ctx, t, now)
+		return rs.askAboutStale(ctx, t, now)
 	case want == ToldAnswered && t.Told != ToldQueued && t.Told != ToldFailed && (!t.doubted || t.Reply == "" || t.receipt.Unverified()), (want == ToldSubmitted || want == ToldQueued) && now.Sub(t.receipt.UpdatedAt) > answerFor:
 		if want == ToldAnswered && !t.receipt.Unverified() {
-			rs.cosmetic(t, want)
+			rs.react(t, want)
 		}
 		return rs.finish(ctx, t)
 	case t.Told == want && (want == ToldFailed || want == ToldTakenBack || want == ToldPassed), t.Told == ToldAsked:
@@ -306,13 +306,13 @@ func (rs *receipts) advance(ctx context.Context, t *tracked, now time.Time) time
 	case want == ToldStored || want == ToldTyped:
 		due := t.since.Add(cosmeticAfter)
 		if !now.Before(due) && t.posted != want && t.Told == ToldNothing {
-			rs.cosmetic(t, want)
+			rs.react(t, want)
 		}
-		return earlier(due, now, rs.stale(ctx, t, now))
+		return earlier(due, now, rs.takeBackStale(ctx, t, now))
 	case want != t.Told && want != t.posted, want == ToldSubmitted && t.doubted && !t.receipt.Unverified(), want == ToldHeld && t.behind && t.receipt.Behind == "", !anyway.IsZero() && !now.Before(anyway):
-		rs.tell(ctx, t, want, now)
+		rs.tellWriter(ctx, t, want, now)
 	}
-	return earlier(earlier(t.retry, now, rs.stale(ctx, t, now)), now, anyway)
+	return earlier(earlier(t.retry, now, rs.takeBackStale(ctx, t, now)), now, anyway)
 }
 
 // earlier is the first of two times that are still to come; zero: none is.
@@ -328,12 +328,12 @@ func earlier(a, now, b time.Time) time.Time {
 
 func (rs *receipts) finish(ctx context.Context, t *tracked) time.Time {
 	t.Done = true
-	rs.keep(ctx, t)
+	rs.keepOrigin(ctx, t)
 	return time.Time{}
 }
 
-// cosmetic puts a reaction to the message, if that costs nobody anything.
-func (rs *receipts) cosmetic(t *tracked, what Progress) {
+// react puts a reaction to the message, if that costs nobody anything.
+func (rs *receipts) react(t *tracked, what Progress) {
 	t.posted = what
 	if t.Message == "" || rs.plain[t.Place.WholeChat()].enough(time.Now()) {
 		return
@@ -344,8 +344,8 @@ func (rs *receipts) cosmetic(t *tracked, what Progress) {
 	})
 }
 
-// tell tells a writer something that matters.
-func (rs *receipts) tell(ctx context.Context, t *tracked, what Progress, now time.Time) {
+// tellWriter tells a writer something that matters.
+func (rs *receipts) tellWriter(ctx context.Context, t *tracked, what Progress, now time.Time) {
 	p := adapters.Post{
 		To: t.Place, Key: "receipt " + t.Key, Class: qos.Interactive, Session: t.Session, ReplyTo: t.Message, Message: t.Reply,
 	}
@@ -412,7 +412,7 @@ func (rs *receipts) tell(ctx context.Context, t *tracked, what Progress, now tim
 		if !text {
 			message = ""
 		}
-		rs.leave(func(rs *receipts) { rs.told = append(rs.told, told{key, what, message, !text, err}) })
+		rs.leaveWord(func(rs *receipts) { rs.told = append(rs.told, told{key, what, message, !text, err}) })
 	}
 	if err := rs.clerk.Hub.Post(p); err != nil {
 		rs.clerk.Log.Warn("a writer couldn't be told how far a text is; it's tried again", "receipt", t.Receipt, "err", err)

@@ -72,7 +72,7 @@ func (k *Clerk) PostReply(ev intake.Event, p adapters.Post) error {
 		return r.post.To == p.To && r.post.Key == p.Key // it's overtaken
 	})
 	rs.mu.Unlock()
-	kept := rs.keep(ev, &p, "")
+	kept := rs.keepReply(ev, &p, "")
 	r := &refusedReply{post: p, person: ev.Person.ID, kept: kept}
 	err := rs.clerk.Hub.Post(rs.watched(r, p))
 	if err != nil {
@@ -85,10 +85,10 @@ func (k *Clerk) PostReply(ev intake.Event, p adapters.Post) error {
 func (rs *replies) watched(r *refusedReply, p adapters.Post) adapters.Post {
 	sent := r.post.Sent
 	p.Sent = func(message string, err error) {
-		if rs.settle(r, err, time.Now()) {
+		if rs.noteTry(r, err, time.Now()) {
 			return
 		}
-		rs.settled(r.kept, err)
+		rs.noteSeen(r.kept, err)
 		if sent != nil {
 			sent(message, err)
 		}
@@ -96,8 +96,8 @@ func (rs *replies) watched(r *refusedReply, p adapters.Post) adapters.Post {
 	return p
 }
 
-// settle takes in what came of a try, and reports whether there'll be another.
-func (rs *replies) settle(r *refusedReply, err error, now time.Time) (again bool) {
+// noteTry takes in what came of a try, and reports whether there'll be another.
+func (rs *replies) noteTry(r *refusedReply, err error, now time.Time) (again bool) {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	at := slices.Index(rs.refused, r)
@@ -122,7 +122,7 @@ func (rs *replies) settle(r *refusedReply, err error, now time.Time) (again bool
 	r.post.Again = r.post.Again || errors.Is(err, adapters.ErrMaybeSent)
 	r.why, r.next = err, now.Add(min(replyRetryFirst<<min(r.tries, 6), replyRetryMost))
 	r.tries++
-	rs.poke()
+	rs.lookSoon()
 	return true
 }
 
@@ -133,7 +133,7 @@ func (rs *replies) makeRoom() {
 		if bytes += r.post.Size(); bytes > maxReplyBytes || len(rs.refused)-i > maxReplies {
 			rs.clerk.Log.Error("answers to people are given up, since too many wait", "answers", i+1, "target", r.post.To.String(), "err", r.why)
 			for _, r := range rs.refused[:i+1] {
-				rs.settleLocked(r.kept)
+				rs.noteSeenLocked(r.kept)
 			}
 			rs.refused = rs.refused[i+1:]
 			return
@@ -180,17 +180,17 @@ func (rs *replies) retry(now time.Time) time.Duration {
 	}
 	rs.mu.Unlock()
 	for _, r := range due {
-		err := rs.clerk.Hub.Post(rs.watched(r, rs.another(r)))
+		err := rs.clerk.Hub.Post(rs.watched(r, rs.nextTry(r)))
 		if err != nil {
-			rs.settle(r, err, now)
+			rs.noteTry(r, err, now)
 		}
 	}
 	return rest
 }
 
-// another is the post of a reply's next try: every second one goes to the person's private chat, if
+// nextTry is the post of a reply's next try: every second one goes to the person's private chat, if
 // there's one and it isn't a secret of its place. Its buttons work where it was to stand only.
-func (rs *replies) another(r *refusedReply) adapters.Post {
+func (rs *replies) nextTry(r *refusedReply) adapters.Post {
 	rs.mu.Lock()
 	p, person, tries := r.post, r.person, r.tries
 	rs.mu.Unlock()
@@ -207,7 +207,7 @@ func (rs *replies) another(r *refusedReply) adapters.Post {
 // seconds is Down, and what has waited for a call so long is Degraded.
 func (k *Clerk) Replies() intake.Health {
 	h, now := intake.Health{Condition: intake.Well}, time.Now()
-	hidden, wait := k.replies.hidden(now)
+	hidden, wait := k.replies.findHidden(now)
 	if len(hidden) > 0 {
 		last := hidden[len(hidden)-1]
 		h.Condition = intake.Down
@@ -219,9 +219,9 @@ func (k *Clerk) Replies() intake.Health {
 	return h
 }
 
-// hidden are the answers that have been refused for ten seconds, and those that have waited for a
+// findHidden are the answers that have been refused for ten seconds, and those that have waited for a
 // call so long.
-func (rs *replies) hidden(now time.Time) (refused []refusedReply, wait waiting) {
+func (rs *replies) findHidden(now time.Time) (refused []refusedReply, wait waiting) {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	tried := map[*keptReply]bool{}
@@ -335,10 +335,10 @@ func (k *Clerk) Unseen(key string) (kept []Reply, wrote func()) {
 	}
 }
 
-// keep has a post be kept with the event that it answers, until it's seen. otherwise is what's said in
+// keepReply has a post be kept with the event that it answers, until it's seen. otherwise is what's said in
 // words where a reaction isn't taken. What answers an event that was begun before says that it may be
 // there.
-func (rs *replies) keep(ev intake.Event, p *adapters.Post, otherwise string) *keptReply {
+func (rs *replies) keepReply(ev intake.Event, p *adapters.Post, otherwise string) *keptReply {
 	k := &keptReply{slot: replySlot{p.To, p.Key}, since: time.Now()}
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
@@ -372,19 +372,19 @@ func keptOf(p adapters.Post, person, otherwise string) keptPost {
 	return k
 }
 
-// settled takes in what came of a post: what stands at its place is seen, and so is what it took the
+// noteSeen takes in what came of a post: what stands at its place is seen, and so is what it took the
 // place of, or nobody tries any more. What another took the place of is seen when that one is.
-func (rs *replies) settled(k *keptReply, err error) {
+func (rs *replies) noteSeen(k *keptReply, err error) {
 	if errors.Is(err, adapters.ErrReplaced) {
 		return
 	}
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	rs.settleLocked(k)
+	rs.noteSeenLocked(k)
 }
 
-// settleLocked is settled. mu is held.
-func (rs *replies) settleLocked(k *keptReply) {
+// noteSeenLocked is noteSeen. mu is held.
+func (rs *replies) noteSeenLocked(k *keptReply) {
 	waiting := rs.waiting[k.slot]
 	at := slices.Index(waiting, k)
 	if at < 0 {
@@ -400,8 +400,8 @@ func (rs *replies) settleLocked(k *keptReply) {
 	}
 }
 
-// move has a reply be seen when another post of its event is. mu isn't held.
-func (rs *replies) move(k *keptReply, slot replySlot) {
+// moveReply has a reply be seen when another post of its event is. mu isn't held.
+func (rs *replies) moveReply(k *keptReply, slot replySlot) {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	was := rs.waiting[k.slot]
@@ -417,11 +417,11 @@ func (rs *replies) move(k *keptReply, slot replySlot) {
 // drop leaves to run that a kept reply is dropped. mu is held.
 func (rs *replies) drop(k *keptReply) {
 	rs.drops = append(rs.drops, k.ID)
-	rs.poke()
+	rs.lookSoon()
 }
 
-// poke wakes run.
-func (rs *replies) poke() {
+// lookSoon wakes run.
+func (rs *replies) lookSoon() {
 	select {
 	case rs.wake <- struct{}{}:
 	default:
@@ -452,7 +452,7 @@ func (rs *replies) dropSeen(ctx context.Context) (left bool) {
 // that's because this one ends.
 func (rs *replies) neverQueued(k *keptReply, err error) {
 	if !errors.Is(err, qos.ErrDraining) && !errors.Is(err, qos.ErrStopped) {
-		rs.settled(k, err)
+		rs.noteSeen(k, err)
 	}
 }
 
@@ -480,8 +480,8 @@ func (rs *replies) load(ctx context.Context) error {
 			rs.drop(k)
 			continue
 		}
-		if now := rs.clerk.moves.now(p.To); now != p.To { // messages have other numbers there
-			p.To, p.Elsewhere, p.Message, p.ReplyTo = now, rs.clerk.moves.now(p.Elsewhere), "", ""
+		if now := rs.clerk.moves.placeNow(p.To); now != p.To { // messages have other numbers there
+			p.To, p.Elsewhere, p.Message, p.ReplyTo = now, rs.clerk.moves.placeNow(p.Elsewhere), "", ""
 		}
 		k.slot = replySlot{p.To, p.Key}
 		for _, old := range rs.waiting[k.slot] {
@@ -494,14 +494,14 @@ func (rs *replies) load(ctx context.Context) error {
 	rs.mu.Unlock()
 	for _, k := range kept {
 		if p, ok := newest[k]; ok {
-			rs.again(k, p)
+			rs.repost(k, p)
 		}
 	}
 	return nil
 }
 
-// again posts what was kept.
-func (rs *replies) again(k *keptReply, p keptPost) {
+// repost posts what was kept.
+func (rs *replies) repost(k *keptReply, p keptPost) {
 	post := adapters.Post{
 		To: p.To, Elsewhere: p.Elsewhere, Key: p.Key, Class: qos.Interactive, Session: k.Session, Message: p.Message, ReplyTo: p.ReplyTo,
 		Text: p.Text, Numbered: p.Numbered, Nonce: p.Nonce, Menus: p.Menus, Buttons: p.Buttons, Again: true,
@@ -525,7 +525,7 @@ func (rs *replies) again(k *keptReply, p keptPost) {
 			inWords()
 			return
 		}
-		rs.settled(k, nil)
+		rs.noteSeen(k, nil)
 	}
 	if err := rs.clerk.Hub.Post(sign); err != nil {
 		rs.neverQueued(k, err)

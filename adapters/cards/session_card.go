@@ -43,7 +43,7 @@ func newSessionCards(k *Clerk) *sessionCards {
 
 // TellBegun tells who did something that a session has begun of it, and where its thread is as soon as it's made.
 func (k *Clerk) TellBegun(ev intake.Event, id sessions.ID, post adapters.Post) {
-	kept := k.replies.keep(ev, &post, "")
+	kept := k.replies.keepReply(ev, &post, "")
 	cs := k.sessionCards
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
@@ -61,7 +61,7 @@ func (cs *sessionCards) want(_ context.Context, now time.Time) (out []Wanted, ne
 		out = append(out, Wanted{
 			Spot: Spot{KindSession, string(s.ID), st.Target}, Session: s.ID, Class: qos.Interactive, Shows: "stands",
 			Post:     func(ctx context.Context) (adapters.Post, error) { return cs.clerk.sessionCard(ctx, s, st.Target) },
-			UnderWay: func() { cs.lead(s, st.Target, st.Astray) },
+			UnderWay: func() { cs.tellWhere(s, st.Target, st.Astray) },
 		})
 	}
 	return out, cs.tellDue(now), nil
@@ -145,8 +145,8 @@ func HowToWrite(s sessions.Session) string {
 	return does + " /help says what else you can do."
 }
 
-// lead tells who began a session where its thread is, or why it's shown astray.
-func (cs *sessionCards) lead(s sessions.Session, at adapters.Target, astray string) {
+// tellWhere tells who began a session where its thread is, or why it's shown astray.
+func (cs *sessionCards) tellWhere(s sessions.Session, at adapters.Target, astray string) {
 	cs.mu.Lock()
 	r, ok := cs.replies[s.ID]
 	delete(cs.replies, s.ID)

@@ -73,14 +73,14 @@ func (k *Clerk) TellUntaken(ev intake.Event, why string, shared bool) {
 		return
 	}
 	sign := adapters.Post{To: ev.Place, Key: "untaken " + ev.Key, Class: qos.Interactive, ReplyTo: ev.Message, Reaction: untakenSign}
-	kept := k.replies.keep(ev, &sign, why)
+	kept := k.replies.keepReply(ev, &sign, why)
 	sign.Again = false // it's there once, however often it's put there
 	sign.Sent = func(_ string, err error) {
 		if u.signed(chat, err); err != nil {
 			k.sayUntaken(ev, topic, why, kept)
 			return
 		}
-		k.replies.settled(kept, nil)
+		k.replies.noteSeen(kept, nil)
 	}
 	if err := k.Hub.Post(sign); err != nil {
 		sign.Sent("", err)
@@ -147,9 +147,9 @@ func (k *Clerk) sayUntaken(ev intake.Event, topic, why string, sign *keptReply) 
 	}
 	kept := sign
 	if kept == nil {
-		kept = k.replies.keep(ev, &post, "")
+		kept = k.replies.keepReply(ev, &post, "")
 	} else {
-		k.replies.move(kept, replySlot{post.To, post.Key})
+		k.replies.moveReply(kept, replySlot{post.To, post.Key})
 	}
 	over := func(err error) {
 		u.mu.Lock()
@@ -159,7 +159,7 @@ func (k *Clerk) sayUntaken(ev intake.Event, topic, why string, sign *keptReply) 
 		}
 	}
 	post.Sent = func(_ string, err error) {
-		k.replies.settled(kept, err)
+		k.replies.noteSeen(kept, err)
 		over(err)
 	}
 	if err := k.Hub.Post(post); err != nil {
