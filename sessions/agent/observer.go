@@ -36,18 +36,19 @@ type Observer struct {
 	given   *Profile // of the program that was started in it; nil: to be found out
 	known   known
 
-	program *program // nil: none that's known
-	past    past     // transcripts that were read before
-	asked   asked    // which program runs in the pane
-	front   front
-	line    lineAsked
-	asksFor *sessions.Dialog // the line that a program without a profile asks for; nil: none
-	typed   typed            // texts whose records are yet to come
-	asking  asking
-	unasked unread
-	call    string // of the dialog on the screen, as it's recorded; "": none that's known
-	drawn   string // Print of the dialog on the screen as it was told last; "": none
-	untried string // program and version of which it was said last that nobody has tried it
+	program  *program // nil: none that's known
+	past     past     // transcripts that were read before
+	asked    asked    // which program runs in the pane
+	front    front
+	line     lineAsked
+	asksFor  *sessions.Dialog // the line that a program without a profile asks for; nil: none
+	typed    typed            // texts whose records are yet to come
+	asking   asking
+	unasked  unread
+	backdrop backdrop
+	call     string // of the dialog on the screen, as it's recorded; "": none that's known
+	drawn    string // Print of the dialog on the screen as it was told last; "": none
+	untried  string // program and version of which it was said last that nobody has tried it
 }
 
 // program is one run of an agent program.

@@ -18,10 +18,43 @@ type unread struct {
 	// until its input box is drawn; nil: all rows count.
 	before map[string]bool
 	of     *program // whose they are
-	// stood is what stood there when the pane's shell had the foreground last, and mine that
-	// another program has it now.
+	// stood is what stood there when the program that has the foreground got it, and mine that
+	// it isn't the pane's shell.
 	stood stood
 	mine  bool
+}
+
+// backdrop is what stood on a pane's screen when each program got the foreground, since its
+// shell had it last: none of them asks that. One may follow another between two looks, so that
+// the shell isn't seen in between.
+type backdrop struct {
+	of   map[int]stood // by process group
+	last stood         // of the look before
+}
+
+// look takes in a screen that isn't a program's own, and which group has the foreground, and returns
+// what stood there when that got it. shell: it's the pane's shell, which has no backdrop.
+func (b *backdrop) look(screen *sessions.Snapshot, group int, shell bool) stood {
+	rows := visible(screen)
+	rows = slices.Clone(rows[:min(len(rows), screen.CursorY+1)])
+	if shell {
+		*b = backdrop{last: stood{screen.HistorySize, rows}}
+		return b.last
+	}
+	if _, known := b.of[group]; !known {
+		if b.of == nil {
+			b.of = map[int]stood{}
+		}
+		b.of[group] = b.last
+	}
+	if screen.Alternate {
+		return b.of[group] // the other screen comes back as it was
+	}
+	for len(rows) > 0 && rows[len(rows)-1] == "" { // the cursor is below what was printed
+		rows = rows[:len(rows)-1]
+	}
+	b.last = stood{screen.HistorySize, rows}
+	return b.of[group]
 }
 
 // stood are the rows of a screen up to the one that the cursor is in, in which a command is
@@ -67,12 +100,12 @@ func (o *Observer) lookUnread(s *sessions.Sight, screen *sessions.Snapshot, read
 	}
 	switch group := o.asked.group; {
 	case o.program != nil || screen.Alternate && group == screen.PID:
-		u.stood, u.mine = stood{}, false
-	case group == screen.PID:
-		rows := visible(screen)
-		u.stood, u.mine = stood{screen.HistorySize, slices.Clone(rows[:min(len(rows), screen.CursorY+1)])}, false
+		o.backdrop, u.stood, u.mine = backdrop{}, stood{}, false
+	case group <= 0:
+		u.mine = false
 	default:
-		u.mine = group > 0
+		u.mine = group != screen.PID
+		u.stood = o.backdrop.look(screen, group, !u.mine)
 	}
 	u.line, u.typed = o.line.waiting, o.line.waiting && !o.line.asks && o.line.holds
 	// While a hook decides in a person's place the program's state says nothing.

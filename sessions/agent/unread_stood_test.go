@@ -55,6 +55,72 @@ func TestAProgramAsksNothingThatStoodBefore(t *testing.T) {
 	}
 }
 
+// Programs follow one another, and the shell may be seen in between or not: what stood there when one
+// got the foreground isn't asked by it, and what it has drawn itself is, also when another has had the
+// foreground meanwhile.
+func TestAProgramAsksNothingThatAnotherLeft(t *testing.T) {
+	set, err := Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	random := drawtest.Rand(t, 1)
+	dialog := func() []string {
+		for {
+			if asked := dialogtest.DrawUnknown(random); !asked.Field {
+				return asked.Rows
+			}
+		}
+	}
+	played := 0
+	for range 2000 {
+		const shell, first, second, helper = 100, 200, 300, 400
+		p := pager{height: 60 + random.IntN(40)}
+		var b backdrop
+		asks := func(group int) bool {
+			u := unread{stood: b.look(p.shot(), group, group == shell), mine: group != shell}
+			return set.Generic().Unread(u.own(p.shot()), false) != nil
+		}
+		for n := range random.IntN(30) {
+			p.print(fmt.Sprint("line ", n))
+		}
+		p.print("$ ")
+		asks(shell)
+		p.rows[len(p.rows)-1] = "$ first"
+		p.print(dialog()...)
+		p.print("")
+		if !asks(first) {
+			continue // what's drawn above such a row may be a list that was left: see unreadLook.buried
+		}
+		if random.IntN(2) == 0 {
+			if asks(helper) {
+				t.Fatalf("what another program asks is asked by a helper:\n%s", strings.Join(p.rows, "\n"))
+			}
+			if !asks(first) {
+				t.Fatalf("it isn't noticed when a helper has had the foreground:\n%s", strings.Join(p.rows, "\n"))
+			}
+		}
+		p.rows[len(p.rows)-1] = "$ "
+		if random.IntN(2) == 0 {
+			asks(shell)
+		}
+		p.rows[len(p.rows)-1] = "$ second"
+		p.print("")
+		if asks(second) {
+			t.Fatalf("it was left by another:\n%s", strings.Join(p.rows, "\n"))
+		}
+		own := append(dialog(), "")
+		p.print(own...)
+		alone := pager{height: p.height, rows: append([]string{"$ second", ""}, own...)}
+		if set.Generic().Unread(alone.shot(), false) != nil && !asks(second) {
+			t.Fatalf("it isn't noticed:\n%s", strings.Join(p.rows, "\n"))
+		}
+		played++
+	}
+	if played < 500 {
+		t.Errorf("only %d times something was asked", played)
+	}
+}
+
 // pager is a screen that scrolls.
 type pager struct {
 	rows   []string
