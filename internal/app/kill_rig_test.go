@@ -89,9 +89,9 @@ func kills() int {
 }
 
 // programDir is where the program is built, once for all tests; TestMain makes and removes it.
-var programDir string //nolint:gochecknoglobals // as the program
+var programDir string // as the program
 
-var buildOnce = sync.OnceValues(func() (program string, err error) { //nolint:gochecknoglobals // as the program
+var buildOnce = sync.OnceValues(func() (program string, err error) { // as the program
 	program = filepath.Join(programDir, "panebridge")
 	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", program, "github.com/panebridge/panebridge/cmd/panebridge").CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build: %w\n%s", err, out)

@@ -46,7 +46,7 @@ func Times(stress, usual, short int) int {
 }
 
 // fresh is one seed for all tests of a process.
-var fresh = sync.OnceValue(func() uint64 { //nolint:gochecknoglobals // drawn once
+var fresh = sync.OnceValue(func() uint64 { // drawn once
 	seed := rand.Uint64() | 1
 	// A panic leaves no test the time to log it.
 	fmt.Fprintf(os.Stderr, "tests draw with %s=%d\n", seedVar, seed)
@@ -70,7 +70,7 @@ func first() uint64 {
 }
 
 // drawing are the tests that draw, each of which logs once how it's repeated.
-var drawing sync.Map //nolint:gochecknoglobals // tests have nothing else in common
+var drawing sync.Map // tests have nothing else in common
 
 // Seed returns what tb draws with.
 func Seed(tb testing.TB) uint64 {
@@ -119,26 +119,26 @@ func Seeds(tb testing.TB, n int, known ...uint64) iter.Seq[uint64] {
 }
 
 // Check has rapid check a property as often as -rapid.checks says, a fifth of that with -short.
-func Check(t testing.TB, property func(*rapid.T)) {
-	t.Helper()
-	check(t, "", property)
+func Check(tb testing.TB, property func(*rapid.T)) {
+	tb.Helper()
+	check(tb, "", property)
 }
 
 // CheckTimes has rapid check a property so many times, unless -rapid.checks says otherwise.
-func CheckTimes(t testing.TB, times int, property func(*rapid.T)) {
-	t.Helper()
+func CheckTimes(tb testing.TB, times int, property func(*rapid.T)) {
+	tb.Helper()
 	if testing.Short() {
 		times *= 5 // rapid divides by as much
 	}
-	check(t, strconv.Itoa(times), property)
+	check(tb, strconv.Itoa(times), property)
 }
 
 // settings are rapid's flags. It reads them before it draws, so nobody waits for long.
-var settings sync.Mutex //nolint:gochecknoglobals // as the flags are
+var settings sync.Mutex // as the flags are
 
-func check(t testing.TB, checks string, property func(*rapid.T)) {
-	t.Helper()
-	Seed(t)
+func check(tb testing.TB, checks string, property func(*rapid.T)) {
+	tb.Helper()
+	Seed(tb)
 	settings.Lock()
 	prepare()
 	was := flag.Lookup("rapid.checks").Value.String()
@@ -147,17 +147,17 @@ func check(t testing.TB, checks string, property func(*rapid.T)) {
 	}
 	release := sync.OnceFunc(func() { set("rapid.checks", was); settings.Unlock() })
 	defer release()
-	rapid.Check(t, func(t *rapid.T) {
+	rapid.Check(tb, func(t *rapid.T) {
 		release()
 		property(t)
 	})
 }
 
 // checksGiven says that -rapid.checks was given.
-var checksGiven bool //nolint:gochecknoglobals // as the flags are
+var checksGiven bool // as the flags are
 
 // prepare gives rapid our seed, unless it has one by its own flag, and has it write no files.
-var prepare = sync.OnceFunc(func() { //nolint:gochecknoglobals // once for all tests
+var prepare = sync.OnceFunc(func() { // once for all tests
 	flags := map[string]string{"rapid.seed": strconv.FormatUint(first(), 10), "rapid.nofailfile": "true"}
 	flag.Visit(func(f *flag.Flag) {
 		delete(flags, f.Name)

@@ -24,7 +24,7 @@ type testimony struct {
 
 // canary is a file that's there once somebody has run pwn, which every program finds and nothing
 // may run.
-var canary string //nolint:gochecknoglobals // as the environment is, which has the folder of pwn
+var canary string // as the environment is, which has the folder of pwn
 
 // TestMain makes the test's program a witness where one is asked for, and places pwn.
 func TestMain(m *testing.M) {
