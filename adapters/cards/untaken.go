@@ -33,6 +33,7 @@ type untaken struct {
 	told, toldShared *intake.Seldom
 
 	mu    sync.Mutex
+	texts uint64                       // that were told of; in a chat they come in order, also within one second
 	words map[string]*untakenWords     // that wait to be posted, by place, person and reason
 	signs map[adapters.Target]int      // that wait to be posted, by chat
 	plain map[adapters.Target]refusals // of signs, by chat
@@ -42,7 +43,8 @@ type untaken struct {
 type untakenWords struct {
 	key    string // of the post
 	texts  int
-	newest intake.Event // of them
+	newest uint64 // of them, in the order in which they were written
+	last   string // its message
 }
 
 func newUntaken() *untaken {
@@ -63,13 +65,15 @@ func (k *Clerk) TellUntaken(ev intake.Event, why string, shared bool) {
 	}
 	words := told.Due(topic, now)
 	u.mu.Lock()
+	u.texts++
+	n := u.texts
 	words = words || ev.Message == "" || u.words[topic] != nil || u.signs[chat] >= maxSigns || u.plain[chat].enough(now)
 	if !words {
 		u.signs[chat]++
 	}
 	u.mu.Unlock()
 	if words {
-		k.sayUntaken(ev, topic, why, nil)
+		k.sayUntaken(ev, n, topic, why, nil)
 		return
 	}
 	sign := adapters.Post{To: ev.Place, Key: "untaken " + ev.Key, Class: qos.Interactive, ReplyTo: ev.Message, Reaction: untakenSign}
@@ -77,7 +81,7 @@ func (k *Clerk) TellUntaken(ev intake.Event, why string, shared bool) {
 	sign.Again = false // it's there once, however often it's put there
 	sign.Sent = func(_ string, err error) {
 		if u.signed(chat, err); err != nil {
-			k.sayUntaken(ev, topic, why, kept)
+			k.sayUntaken(ev, n, topic, why, kept)
 			return
 		}
 		k.replies.noteSeen(kept, nil)
@@ -122,9 +126,9 @@ func commonNonce(ev intake.Event, key string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// sayUntaken says it in words. While those wait, they take in what else the person writes. sign is the
-// answer that they take the place of; nil: none.
-func (k *Clerk) sayUntaken(ev intake.Event, topic, why string, sign *keptReply) {
+// sayUntaken says it in words of the n-th text that's told of. While those wait, they take in what else
+// the person writes. sign is the answer that they take the place of; nil: none.
+func (k *Clerk) sayUntaken(ev intake.Event, n uint64, topic, why string, sign *keptReply) {
 	u := k.untaken
 	u.mu.Lock()
 	w := u.words[topic]
@@ -133,10 +137,10 @@ func (k *Clerk) sayUntaken(ev intake.Event, topic, why string, sign *keptReply) 
 		u.words[topic] = w
 	}
 	w.texts++
-	if !ev.At.Before(w.newest.At) { // a sign on one before may be refused only now
-		w.newest = ev
+	if n > w.newest { // a sign on one before may be refused only now
+		w.newest, w.last = n, ev.Message
 	}
-	texts, last := w.texts, w.newest.Message
+	texts, last := w.texts, w.last
 	u.mu.Unlock()
 	post := adapters.Post{
 		To: ev.Place, Elsewhere: k.Beside(ev.Place), Key: w.key, Class: qos.Interactive, ReplyTo: last, Text: why,

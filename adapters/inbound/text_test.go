@@ -118,7 +118,9 @@ func TestTextsThatNobodyTakesAreAnsweredTogether(t *testing.T) {
 		if len(waiting) > 11 {
 			t.Errorf("%d posts wait at a time, want 10 signs and one in words", len(waiting))
 		}
-		w.wantPosts("None of your last 400 texts was typed")
+		if posts := w.wantPosts("None of your last 400 texts was typed"); len(posts) == 1 && posts[0].ReplyTo != last.Message {
+			t.Errorf("behind signs that were refused it answers %s, want %s", posts[0].ReplyTo, last.Message)
+		}
 	})
 }
 
