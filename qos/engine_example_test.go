@@ -10,7 +10,12 @@ import (
 // Updates of a document aren't queued: while a call is under way three come, and the next call shows
 // them all. What somebody has asked for goes first.
 func ExampleEngine() {
-	engine, err := qos.NewEngine(qos.Options{Seed: 1}, qos.NewLocalBudget(nil), nil)
+	limits := qos.Limits{ // as the platform has them
+		Bot:     qos.Limit{Windows: []qos.Window{{Calls: 30, Per: time.Second}}, Gap: 40 * time.Millisecond},
+		Group:   qos.Limit{Windows: []qos.Window{{Calls: 20, Per: time.Minute}}, Gap: time.Second},
+		Private: qos.Limit{Windows: []qos.Window{{Calls: 60, Per: time.Minute}}, Gap: time.Second},
+	}
+	engine, err := qos.NewEngine(qos.Options{Seed: 1, Limits: limits}, qos.NewLocalBudget(nil), nil)
 	if err != nil {
 		fmt.Println(err)
 		return
