@@ -55,6 +55,8 @@ type preview struct {
 
 	text sessions.Preview
 	find func() (sessions.Session, sessions.Server, error)
+	// isUncertain says that nobody knows whether it was pasted. A look that failed leaves no doubt.
+	isUncertain bool
 }
 
 func newPreview(h *Hand, p sessions.Preview, find func() (sessions.Session, sessions.Server, error)) *preview {
@@ -67,7 +69,7 @@ func newPreview(h *Hand, p sessions.Preview, find func() (sessions.Session, sess
 
 func (t *preview) typeNow(ctx context.Context) (sent bool, why string, err error) {
 	switch err := t.pasteText(ctx); {
-	case errors.Is(err, sessions.ErrUncertain):
+	case t.isUncertain:
 		return false, "", fmt.Errorf("type the preview: %w", err)
 	case err != nil:
 		return false, err.Error(), nil //nolint:nilerr // it's the reason
@@ -213,6 +215,7 @@ func (t *preview) allowPaste(_ context.Context, tries *int) (g sessions.Guard, o
 func (t *preview) pasted(context.Context) error { return nil }
 
 func (t *preview) notPasted(ctx context.Context, out sessions.Outcome, err error, tries int) error {
+	t.isUncertain = errors.Is(err, sessions.ErrUncertain)
 	switch {
 	case err != nil:
 		return err

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"strings"
 	"testing"
@@ -152,9 +153,10 @@ type mortal struct {
 	restless  int  // so many times its screen has changed when it's typed into
 	pastes    int
 	submitted []string
-	pressedIn string // what had the foreground when Enter was pressed
-	steps     int    // until who types is killed; 0: never
-	agent     int    // looks until the agent has ended, and a shell has the foreground; 0: never; below 0: that's so
+	pressedIn string       // what had the foreground when Enter was pressed
+	steps     int          // until who types is killed; 0: never
+	cut       func() error // of each look, if it fails; nil: none does
+	agent     int          // looks until the agent has ended, and a shell has the foreground; 0: never; below 0: that's so
 }
 
 // front is what has the foreground.
@@ -176,6 +178,11 @@ func (m *mortal) rows() []string {
 
 func (m *mortal) Snapshot(context.Context, string, sessions.Window) (sessions.Snapshot, error) {
 	m.step()
+	if m.cut != nil {
+		if err := m.cut(); err != nil {
+			return sessions.Snapshot{}, err
+		}
+	}
 	if m.agent == 1 {
 		m.agent = -1
 	} else if m.agent > 0 {
@@ -281,6 +288,36 @@ func TestPreviewIsSubmittedToNoShell(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// Of a look that's cut off as its daemon stops tmux' client says that nobody knows whether it was done. That's
+// no doubt about the preview: it's typed if it was pasted before, and waits on otherwise.
+func TestALookThatIsCutOffLeavesNoDoubt(t *testing.T) {
+	unpasted := 0
+	for at := range 40 {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, stop := context.WithCancel(t.Context())
+			defer stop()
+			looks := 0
+			m := &mortal{cut: func() error {
+				if looks++; looks <= at {
+					return nil
+				}
+				stop()
+				return fmt.Errorf("capture pane: %w", sessions.ErrUncertain)
+			}}
+			sent, why, err := m.typist().typeNow(ctx)
+			if err != nil || sent != (m.pastes == 1) || !sent && why == "" {
+				t.Errorf("cut off at look %d, with %d pastes: sent %t, %q, %v", at, m.pastes, sent, why, err)
+			}
+			if m.pastes == 0 {
+				unpasted++
+			}
+		})
+	}
+	if unpasted == 0 {
+		t.Error("none was cut off before its paste")
 	}
 }
 
