@@ -69,23 +69,27 @@ func TestRefusedCardsAreTriedOneForAll(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.pass(time.Second)
 		tries := 0
-		w.hub.refused = func(p adapters.Post) error {
+		w.hub.refuseSome(func(p adapters.Post) error {
 			if strings.Contains(p.Text, "/help says what else") {
 				tries++
 				return errors.New("no")
 			}
 			return nil
-		}
+		})
 		for i := range 10 {
 			w.threaded(w.session("s"+string(rune('a'+i))), string(rune('a'+i)))
 		}
 		w.hub.take()
+		w.hub.mu.Lock() // which the hub holds as it asks
 		tries = 0
+		w.hub.mu.Unlock()
 		w.pass(10 * time.Minute)
+		w.hub.mu.Lock()
 		if tries < 19 || tries > 60 {
 			t.Errorf("tried %d times in ten minutes", tries)
 		}
-		w.hub.refused = nil
+		w.hub.mu.Unlock()
+		w.hub.refuseSome(nil)
 		w.pass(31 * time.Second)
 		if got := w.sessionCards(); len(got) != 10 {
 			t.Errorf("then %d stand", len(got))
@@ -123,15 +127,15 @@ func TestWhatWasMissedIsToldWhateverHappens(t *testing.T) {
 		w.say(ann, "/mute 1h")
 		w.hub.take()
 		miss()
-		w.hub.refused = func(p adapters.Post) error {
+		w.hub.refuseSome(func(p adapters.Post) error {
 			if strings.Contains(p.Text, "While you were away") {
 				return errors.New("no")
 			}
 			return nil
-		}
+		})
 		w.pass(2 * time.Hour)
 		w.wantPosts()
-		w.hub.refused = nil
+		w.hub.refuseSome(nil)
 		w.pass(11 * time.Minute)
 		w.wantPosts("a turn ended")
 

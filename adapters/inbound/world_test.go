@@ -590,6 +590,13 @@ func (h *hub) hold() {
 	h.holds = true
 }
 
+// refuseSome has posts be refused of which refused says why; nil: none is.
+func (h *hub) refuseSome(refused func(adapters.Post) error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.refused = refused
+}
+
 // release makes the posts that wait: the reactions first, with gloomy as what comes of them. It
 // returns what waited before.
 func (h *hub) release(gloomy error) []adapters.Post {
