@@ -119,9 +119,7 @@ func (d *daemon) reads(s *sessions.Snapshot) agent.Reading {
 
 // observe makes the observer of a session.
 func (d *daemon) observe(s sessions.Session, kept []byte) (polling.Observer, error) {
-	d.reloading.Lock()
-	profile := profileOf(d.config, s.Agent)
-	d.reloading.Unlock()
+	profile := profileOf(d.currentConfig(), s.Agent)
 	return d.watchers.Observe(s, profile, kept)
 }
 

@@ -298,11 +298,7 @@ func (d *daemon) openMailroom(ctx context.Context) (err error) {
 }
 
 // people are those whom the configuration names.
-func (d *daemon) people() map[string][]string {
-	d.reloading.Lock()
-	defer d.reloading.Unlock()
-	return d.config.People
-}
+func (d *daemon) people() map[string][]string { return d.currentConfig().People }
 
 // runClients runs the connections to tmux, from when no command types by itself until nothing is
 // typed any more. typed is closed when the manager types no more.

@@ -16,9 +16,7 @@ type conversations struct{ d *daemon }
 
 // Conversations implements commands.Conversations.
 func (c conversations) Conversations(ctx context.Context, name, folder string) ([]commands.Conversation, error) {
-	c.d.reloading.Lock()
-	cfg := c.d.config
-	c.d.reloading.Unlock()
+	cfg := c.d.currentConfig()
 	profile := c.d.profiles.Get(profileOf(cfg, name))
 	a := agents(cfg, c.d.profiles)[name]
 	if profile == nil || profile.Format() == "" || len(a.Resume) == 0 {

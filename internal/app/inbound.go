@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/access"
@@ -53,14 +52,7 @@ func (d *daemon) sharer(adapter string) string {
 }
 
 // sharedWith names the processes with which this one shares a bot over Redis; "": it doesn't.
-func (d *daemon) sharedWith(adapter string) string {
-	for _, b := range d.shared {
-		if b.adapter == adapter {
-			return othersOf(b.Standing(time.Now()))
-		}
-	}
-	return ""
-}
+func (d *daemon) sharedWith(adapter string) string { return othersOf(d.standings()[adapter]) }
 
 // othersOf names the processes with which one shares a bot over Redis, to begin a sentence with;
 // "": there's none. One that vanished counts: its sessions may be there.
@@ -87,9 +79,7 @@ func othersOf(s redisbucket.Standing) string {
 func (d *daemon) interruptKeys(s sessions.Session) []string {
 	name := s.Source.Program
 	if name == "" && s.Agent != "" {
-		d.reloading.Lock()
-		name = profileOf(d.config, s.Agent)
-		d.reloading.Unlock()
+		name = profileOf(d.currentConfig(), s.Agent)
 	}
 	if p := d.profiles.Get(name); p != nil {
 		return p.InterruptKeys()

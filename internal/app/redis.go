@@ -128,14 +128,7 @@ func redisTLS(cfg config.Redis) (*tls.Config, error) {
 
 // yields says why another process reads a bot's updates, of those that share it over Redis: the
 // one whose member id is the least does, as long as it's there. "": this one does.
-func (d *daemon) yields(adapter string) string {
-	for _, b := range d.shared {
-		if b.adapter == adapter {
-			return yieldsTo(b.Standing(time.Now()))
-		}
-	}
-	return ""
-}
+func (d *daemon) yields(adapter string) string { return yieldsTo(d.standings()[adapter]) }
 
 // yieldsTo says whom a process leaves the reading to, and what that means; "": to nobody. Who
 // doesn't know of the others reads, and finds out.

@@ -108,6 +108,13 @@ func (d *daemon) reloadFile(ctx context.Context) (api.Reloaded, error) {
 	return done, nil
 }
 
+// currentConfig is the configuration as it was read last. It waits while one is being read.
+func (d *daemon) currentConfig() *config.Config {
+	d.reloading.Lock()
+	defer d.reloading.Unlock()
+	return d.config
+}
+
 // letIn has the people and chats known that a configuration names.
 func (d *daemon) letIn(cfg *config.Config) {
 	d.inbound.SetAccess(accessConfig(cfg))

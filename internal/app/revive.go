@@ -16,9 +16,7 @@ func (d *daemon) revive(_ sessions.ID, program, conversation string) (line strin
 	if p == nil || p.Shell() {
 		return "", false
 	}
-	d.reloading.Lock()
-	cfg := d.config
-	d.reloading.Unlock()
+	cfg := d.currentConfig()
 	command, resume := []string{}, p.ResumeArgs()
 	if name := p.Program(); name != "" {
 		command = []string{name}

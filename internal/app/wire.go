@@ -105,14 +105,5 @@ type registry struct {
 	*forgetting.Forgetter
 }
 
-// Forget is Forgetter's.
-func (r registry) Forget(ctx context.Context, id sessions.ID) error {
-	return r.Forgetter.Forget(ctx, id)
-}
-
 // keepEnded is for how long ended sessions are kept.
-func (d *daemon) keepEnded() time.Duration {
-	d.reloading.Lock()
-	defer d.reloading.Unlock()
-	return d.config.Sessions.KeepEnded.Duration()
-}
+func (d *daemon) keepEnded() time.Duration { return d.currentConfig().Sessions.KeepEnded.Duration() }
