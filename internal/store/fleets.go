@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/internal/inbox"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -217,4 +219,85 @@ func (s *Inbox) Subscribers(ctx context.Context, id sessions.ID) (all []inbox.Ad
 		return err
 	})
 	return all, err
+}
+
+const (
+	sqlShown    = `INSERT INTO mail_messages (adapter, chat, message, mail) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET mail = excluded.mail`
+	sqlLetterAt = `SELECT mail FROM mail_messages WHERE adapter = ? AND chat = ? AND message = ?`
+	// A pane must not get the same twice. A person may: better than not at all.
+	sqlTellAgain = `UPDATE mail SET preview = 'waiting' WHERE preview = 'typing' AND recipient LIKE 'person:%'`
+)
+
+// Shown keeps which message in a chat shows a mail: see inbound.Mail.
+func (s *Inbox) Shown(ctx context.Context, place adapters.Target, message, id string) error {
+	return s.write(ctx, "keep which message shows "+id, func(ctx context.Context, conn *sql.Conn) error {
+		_, err := conn.ExecContext(ctx, sqlShown, clean(place.Adapter), clean(place.Chat), clean(message), clean(id))
+		return err
+	})
+}
+
+// LetterAt returns the mail that a message in a chat shows: see inbound.Mail.
+func (s *Inbox) LetterAt(ctx context.Context, place adapters.Target, message string) (id string, err error) {
+	err = s.query(ctx, "look for a mail by the message that shows it", sqlLetterAt, []any{clean(place.Adapter), clean(place.Chat), clean(message)}, func(rows *sql.Rows) error {
+		return rows.Scan(&id)
+	})
+	if err == nil && id == "" {
+		err = fmt.Errorf("%w message", sessions.ErrUnknown)
+	}
+	return id, err
+}
+
+// TellPeopleAgain has mail to people wait that was being shown when the daemon ended.
+func (s *Inbox) TellPeopleAgain(ctx context.Context) error {
+	return s.write(ctx, "have mail to people wait", func(ctx context.Context, conn *sql.Conn) error {
+		_, err := conn.ExecContext(ctx, sqlTellAgain)
+		return err
+	})
+}
+
+// One returns a mail; sessions.ErrUnknown if there's none of that id.
+func (s *Inbox) One(ctx context.Context, id string) (inbox.Mail, error) {
+	all, err := s.Mail(ctx, inbox.Query{ID: id})
+	if err != nil {
+		return inbox.Mail{}, err
+	}
+	if len(all) == 0 {
+		return inbox.Mail{}, fmt.Errorf("%w message %q", sessions.ErrUnknown, id)
+	}
+	return all[0], nil
+}
+
+// sqlKeepSettled keeps of an update that it was handled, whether it's new or waits.
+const sqlKeepSettled = `INSERT INTO updates (adapter, key, kept_at, raw, tries, outcome) VALUES (?1, ?2, ?3, x'', 0, ?4)
+	ON CONFLICT (adapter, key) DO UPDATE SET raw = x'', outcome = ?4 WHERE outcome = ''`
+
+// KeepUpdates stores updates of an adapter that came while no daemon took them: its next start handles them, in this
+// order, but for the one whose key is handled, which it takes for handled. What's known by its key already isn't taken
+// twice, now and when the platform sends it again. When it returns nil they're on the disk, as for intake.Journal;
+// after an error none is.
+func (s *Inbox) KeepUpdates(ctx context.Context, adapter string, updates []intake.Update, handled string) error {
+	if err := Unsound(s.path); err != nil {
+		return err
+	}
+	adapter, now := clean(adapter), nanos(time.Now())
+	keep := func(ctx context.Context, conn *sql.Conn) error {
+		for _, u := range updates {
+			query, last := sqlAddUpdate, any(u.Raw)
+			if u.Key == handled {
+				query, last = sqlKeepSettled, string(intake.Handled)
+			}
+			if _, err := conn.ExecContext(ctx, query, adapter, clean(u.Key), now, last); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	ctx = context.WithoutCancel(ctx)
+	return s.writeAs(ctx, "keep updates of "+adapter, func(conn *sql.Conn) error {
+		if _, err := conn.ExecContext(ctx, "PRAGMA synchronous = FULL"); err != nil { // see durable.go
+			return err
+		}
+		defer func() { _, _ = conn.ExecContext(ctx, "PRAGMA synchronous = NORMAL") }() // what isn't so waits longer, no more
+		return s.transact(ctx, conn, keep)
+	})
 }
