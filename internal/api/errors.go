@@ -1,9 +1,15 @@
 package api
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
+	"mime"
 	"net/http"
+	"unicode/utf8"
 
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -69,4 +75,67 @@ func statusOf(err error) (int, string) {
 	default:
 		return http.StatusInternalServerError, codeInternal
 	}
+}
+
+const (
+	// maxBodyBytes bounds every body but an input's.
+	maxBodyBytes = 64 << 10
+	// maxInputBodyBytes leaves room for a text of the greatest size in which
+	// JSON writes every byte as \u00XX, and for what's around it.
+	maxInputBodyBytes = 6*sessions.MaxInputBytes + 4<<10
+)
+
+// readJSON reads a body of at most limit bytes into v. It insists on the JSON
+// content type, which a foreign page can't send without asking first, and on
+// known fields, so that a misspelt one is an error and not a surprise.
+func readJSON(w http.ResponseWriter, r *http.Request, limit int64, v any) error {
+	if ct, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || ct != "application/json" {
+		return &Error{
+			Status: http.StatusUnsupportedMediaType, Code: codeMediaType,
+			Message: "the Content-Type must be application/json",
+		}
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
+	if err != nil {
+		return bodyError(err)
+	}
+	if !utf8.Valid(body) { // the decoder would put U+FFFD in place of what was written
+		return bodyError(errors.New("it isn't valid UTF-8"))
+	}
+	if bytes.Equal(bytes.TrimSpace(body), []byte("null")) { // the decoder would leave v as it is
+		return bodyError(errors.New("it's null"))
+	}
+	dec := json.NewDecoder(bytes.NewReader(body))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(v); err != nil {
+		return bodyError(err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return bodyError(errors.New("there is more than one JSON value"))
+	}
+	return nil
+}
+
+func bodyError(err error) *Error {
+	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return &Error{
+			Status: http.StatusRequestEntityTooLarge, Code: codeTooLarge,
+			Message: fmt.Sprintf("the body is larger than %d bytes", tooLarge.Limit),
+		}
+	}
+	return badRequest("reading the JSON body: " + err.Error())
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false) // the content type and nosniff keep it from being taken for HTML
+	_ = enc.Encode(v)        // a client that has gone is no error
+}
+
+func writeError(w http.ResponseWriter, e *Error) {
+	writeJSON(w, e.Status, struct {
+		Error *Error `json:"error"`
+	}{e})
 }

@@ -20,7 +20,7 @@ var opened = map[string]string{
 	"internal/app/machine.go":           "the kernel's",
 	"internal/app/setup_write.go":       "O_EXCL",
 	"internal/statedir/statedir.go":     "O_NONBLOCK, or a folder",
-	"internal/cli/doctor_record.go":     "O_EXCL",
+	"internal/cli/doctor_agents.go":     "O_EXCL",
 	"internal/cli/hook_parents":         "the kernel's",
 	"internal/demoagent/":               "O_EXCL",
 	"internal/inbox/process":            "the kernel's",

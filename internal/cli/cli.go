@@ -2,11 +2,21 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
+	"io/fs"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/internal/api/client"
+	"github.com/panebridge/panebridge/internal/statedir"
 )
 
 // Stdio is where a command reads and writes.
@@ -65,4 +75,183 @@ on Telegram.`
 	_ = root.MarkPersistentFlagFilename("config", "yaml", "yml") // fails only for a flag that isn't there
 	_ = root.MarkPersistentFlagDirname("state-dir")
 	return root
+}
+
+// newGroup returns a command that only has others below it.
+func newGroup(use, short string, below ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{Use: use, Short: short, Args: cobra.ArbitraryArgs, RunE: unknownCommand, ValidArgsFunction: cobra.NoFileCompletions}
+	cmd.AddCommand(below...)
+	return cmd
+}
+
+// usageTemplate changes cobra's so that a group isn't said to run by itself.
+func usageTemplate(text string) string {
+	return strings.NewReplacer(
+		"{{if .Runnable}}", "{{if and .Runnable (not .HasAvailableSubCommands)}}",
+		"[command]", "COMMAND", "Available Commands", "Commands",
+	).Replace(text)
+}
+
+// unknownCommand is what a group runs: nothing below it was meant.
+func unknownCommand(cmd *cobra.Command, args []string) error {
+	path := cmd.CommandPath()
+	if len(args) == 0 {
+		_ = cmd.Help() // to standard output, which is gone if it fails
+		return silently(exitUsage)
+	}
+	cmd.SuggestionsMinimumDistance = 2
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		return usageErrorf("there is no command `%s %s`: did you mean `%s %s`?", path, args[0], path, near[0])
+	}
+	return usageErrorf("there is no command `%s %s`: `%s --help` lists those there are", path, args[0], path)
+}
+
+// flagError makes a hint of what's wrong with a flag.
+func flagError(cmd *cobra.Command, err error) error {
+	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		err = fmt.Errorf("invalid argument %q for \"--%s\" flag: %w", wrong.GetValue(), wrong.GetFlag().Name, wanted(wrong))
+	}
+	return usageErrorf("%w: `%s --help` lists the flags, and what begins with - but is none goes behind --", err, cmd.CommandPath())
+}
+
+// wanted says what a flag takes. Flags of our own types say it themselves.
+func wanted(wrong *pflag.InvalidValueError) error {
+	number, isNumber := errors.AsType[*strconv.NumError](wrong)
+	switch {
+	case isNumber && errors.Is(number, strconv.ErrRange):
+		return errors.New("it takes a smaller number")
+	case isNumber:
+		return errors.New("it takes a whole number")
+	}
+	if strings.HasPrefix(wrong.Unwrap().Error(), "time: ") { // of time.ParseDuration
+		return errors.New("it takes a span of time, such as 500ms, 30s or 5m")
+	}
+	return wrong.Unwrap()
+}
+
+// takes checks the number of a command's arguments; most < 0 is no limit.
+func takes(least, most int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) < least:
+			return usageErrorf("something is missing: %s", useLine(cmd))
+		case most >= 0 && len(args) > most:
+			return usageErrorf("%q is too much: %s", args[most], useLine(cmd))
+		}
+		return nil
+	}
+}
+
+func useLine(cmd *cobra.Command) string {
+	return "`" + strings.TrimSuffix(cmd.UseLine(), " [flags]") + "` (--help says more)"
+}
+
+// Exit codes.
+const (
+	exitDone       = 0
+	exitFailed     = 1
+	exitUsage      = 2 // wrong usage or configuration
+	exitNotRunning = 3 // the daemon isn't running, and is needed
+	exitTimedOut   = 4
+)
+
+// exitError is an error with an exit code of its own.
+type exitError struct {
+	code int
+	err  error // nil: all has been said
+}
+
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit code %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.err }
+
+// usageErrorf is for what the person who typed the command can correct.
+func usageErrorf(format string, args ...any) error {
+	return &exitError{exitUsage, fmt.Errorf(format, args...)}
+}
+
+// silently ends with an exit code when a command has printed what's wrong.
+func silently(code int) error { return &exitError{code: code} }
+
+// finish prints an error and returns the exit code.
+func (p *program) finish(err error) int {
+	if err == nil {
+		return exitDone
+	}
+	if e, ok := errors.AsType[*exitError](err); ok {
+		if e.err != nil {
+			p.printError(e.err)
+		}
+		return e.code
+	}
+	if errors.Is(err, client.ErrNotRunning) {
+		dir, _ := p.stateDir() // it was found before
+		p.notef("panebridge: the daemon isn't running, as nobody listens on %s: start it with `%s`", statedir.SocketPath(dir), p.starter(dir))
+		return exitNotRunning
+	}
+	p.printError(err)
+	if _, wrong := errors.AsType[*config.Errors](err); wrong {
+		return exitUsage
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return exitTimedOut
+	}
+	return exitFailed
+}
+
+// printError prints a sentence; problems of a configuration are one a line, as
+// editors and people read them.
+func (p *program) printError(err error) {
+	if problems, ok := errors.AsType[*config.Errors](err); ok {
+		p.notef("%s", problems)
+		return
+	}
+	switch {
+	case errors.Is(err, fs.ErrPermission) && errors.Is(err, errCalling):
+		p.notef("panebridge: no permission on the daemon's socket: run this as the user who runs the daemon (%v)", err)
+	case errors.Is(err, context.DeadlineExceeded) && errors.Is(err, errCalling):
+		p.notef("panebridge: the daemon took too long to answer: `panebridge doctor` says what is wrong with it (%v)", err)
+	default:
+		p.notef("panebridge: %v", err)
+	}
+}
+
+func newVersion(p *program) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  takes(0, 0),
+		RunE: func(*cobra.Command, []string) error {
+			if asJSON {
+				return p.printJSON(map[string]string{
+					"version": p.versionText(), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH,
+				})
+			}
+			return p.printf("%s\n", p.versionLine())
+		},
+	}
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+// versionLine is what people see of it.
+func (p *program) versionLine() string {
+	return fmt.Sprintf("panebridge %s (%s, %s/%s)", p.versionText(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+// versionText is the build's version, or that of `go install module@version`.
+func (p *program) versionText() string {
+	if p.version != "" {
+		return p.version
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return "dev"
 }

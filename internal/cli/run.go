@@ -2,13 +2,22 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
 	"os"
+	"os/signal"
 	"sync"
 	"syscall"
 	"time"
 
+	"github.com/coreos/go-systemd/v22/daemon"
+	"github.com/lmittmann/tint"
+	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 
+	"github.com/panebridge/panebridge/internal/api/client"
 	"github.com/panebridge/panebridge/internal/app"
 	"github.com/panebridge/panebridge/sessions/tmux"
 )
@@ -90,3 +99,105 @@ func (p *program) sayReady(info app.Info) {
 
 // say prints a line of a daemon, which goes on when nobody reads it.
 func (p *program) say(line string) { _ = p.printf("%s\n", line) }
+
+// stopSignal is the cause of a context that a signal has ended.
+type stopSignal struct{ sig os.Signal }
+
+func (s *stopSignal) Error() string { return fmt.Sprintf("stopped by signal: %v", s.sig) }
+
+// untilSignal returns a context that ends with the first of the signals. A
+// second one then does what it always does: whoever is in a hurry presses
+// Ctrl-C twice. Call stop when it's not needed any more.
+func untilSignal(ctx context.Context, sigs ...os.Signal) (_ context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	ch := make(chan os.Signal, 1)
+	signal.Notify(ch, sigs...)
+	go func() {
+		defer signal.Stop(ch)
+		select {
+		case sig := <-ch:
+			cancel(&stopSignal{sig})
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { cancel(nil) }
+}
+
+// stoppedBy reports whether that signal ended the context.
+func stoppedBy(ctx context.Context, sig os.Signal) bool {
+	s, ok := errors.AsType[*stopSignal](context.Cause(ctx))
+	return ok && s.sig == sig
+}
+
+// newLogger returns the daemon's logger: text for people, in colour on a
+// terminal, or JSON. The format is that of the configuration's log.format.
+func newLogger(w io.Writer, format string, level slog.Leveler, colour bool) *slog.Logger {
+	if format == "json" || format == "auto" && !isTerminal(w) {
+		return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level}))
+	}
+	return slog.New(tint.NewTextHandler(w, &tint.Options{
+		Level: level, TimeFormat: time.TimeOnly, NoColor: !colour || !isTerminal(w),
+	}))
+}
+
+// colour reports whether colour is welcome: see no-color.org.
+func (p *program) colour() bool {
+	value, _ := p.env("NO_COLOR")
+	return value == ""
+}
+
+func isTerminalFile(f *os.File) bool { return isatty.IsTerminal(f.Fd()) }
+
+// systemd tells the service manager how the daemon is, if it was started by one
+// that wants to know (Type=notify or notify-reload).
+type systemd struct{ log *slog.Logger }
+
+func (s systemd) ready()    { s.notify(daemon.SdNotifyReady) }
+func (s systemd) stopping() { s.notify(daemon.SdNotifyStopping) }
+
+// waiting has systemd wait for a start that waits, which it would end after TimeoutStartSec.
+func (s systemd) waiting() {
+	s.notify(fmt.Sprintf("EXTEND_TIMEOUT_USEC=%d", extendStart.Microseconds()))
+}
+
+// extendStart is longer than a start takes to be tried again.
+const extendStart = 2 * time.Minute
+
+// reloading is followed by ready.
+func (s systemd) reloading() {
+	s.notify(daemon.SdNotifyReloading + "\n" + daemon.SdNotifyMonotonicUsec())
+}
+
+func (s systemd) notify(state string) {
+	if _, err := daemon.SdNotify(false, state); err != nil {
+		s.log.Warn("tell systemd", "state", state, "error", err)
+	}
+}
+
+// watchdog tells systemd that the daemon is alive for as long as its API
+// answers, until ctx ends. It returns at once if systemd doesn't ask for it.
+func (s systemd) watchdog(ctx context.Context, socket string) {
+	within, err := daemon.SdWatchdogEnabled(false)
+	if err != nil {
+		s.log.Warn("read systemd's watchdog interval", "error", err)
+	}
+	if within <= 0 {
+		return
+	}
+	c := client.New(socket)
+	defer c.Close()
+	tick := time.NewTicker(within / 3) // systemd asks for twice within the interval, and one may be slow
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		callCtx, cancel := context.WithTimeout(ctx, within/3)
+		if _, err := c.Health(callCtx); err == nil {
+			s.notify(daemon.SdNotifyWatchdog)
+		}
+		cancel()
+	}
+}

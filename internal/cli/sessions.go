@@ -2,6 +2,10 @@ package cli
 
 import (
 	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -9,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/api/client"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -91,4 +96,393 @@ func ago(t, now time.Time) string {
 	default:
 		return strconv.Itoa(int(d/(24*time.Hour))) + " days ago"
 	}
+}
+
+func newSessionsAdopt(p *program) *cobra.Command {
+	var r api.Create
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "adopt TARGET",
+		Short: "Mirror a tmux pane that exists",
+		Long: `Mirror a tmux pane that exists. TARGET is a pane id, such as %12 (tmux shows it
+with "tmux list-panes -a -F '#D #S'"), or the exact name of a tmux session, all
+of whose panes are adopted. Closing an adopted session leaves its pane alone.`,
+		Args:              takes(1, 1),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: p.withDaemon(func(ctx context.Context, c *client.Client, args []string) error {
+			if r.Tmux = args[0]; r.Tmux == "" {
+				return usageErrorf("TARGET is empty: give a pane id like %%12 or the name of a tmux session")
+			}
+			list, err := c.Adopt(ctx, r)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return p.printJSON(list)
+			}
+			return p.printSessions(list...)
+		}),
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&r.Name, "name", "", "`NAME` of the session (else the tmux session's)")
+	flags.StringVar(&r.Server, "server", "", "configured tmux `SERVER` it's on (else the first that has it)")
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+func newSessionsClose(p *program) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "close SESSION",
+		Short: "End a session",
+		Long: `End a session: one that panebridge made with its pane and what runs in it, an
+adopted one only as a mirror. Its output log is kept until the session is
+forgotten ("panebridge sessions forget").`,
+		Args:              takes(1, 1),
+		ValidArgsFunction: p.completeSession,
+		RunE: p.withDaemon(func(ctx context.Context, c *client.Client, args []string) error {
+			s, err := findLiving(ctx, c, args[0])
+			if err != nil {
+				return err
+			}
+			if err := c.CloseSession(ctx, string(s.ID)); err != nil {
+				return err
+			}
+			if !asJSON {
+				return p.printSessions(s)
+			}
+			if now, err := c.Quiet().Session(ctx, string(s.ID)); err == nil {
+				s = now
+			} else if !client.Inside(err) {
+				return err
+			}
+			return p.printJSON(s)
+		}),
+	}
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+func newSessionsForget(p *program) *cobra.Command {
+	var all bool
+	cmd := &cobra.Command{
+		Use:     "forget SESSION… | --all",
+		Aliases: []string{"rm"},
+		Short:   "Remove ended sessions with their output logs",
+		Long: `Remove sessions that have ended, with their output logs. That can't be undone.
+One that lives must be closed first.`,
+		Example:           "  panebridge sessions forget build\n  panebridge sessions forget --all",
+		Args:              takes(0, -1),
+		ValidArgsFunction: p.completeEnded,
+		RunE: p.withDaemon(func(ctx context.Context, c *client.Client, args []string) error {
+			if all == (len(args) > 0) {
+				return usageErrorf("name the sessions to forget, or give --all for all that have ended")
+			}
+			chosen, err := endedSessions(ctx, c, args)
+			if err != nil {
+				return err
+			}
+			for _, s := range chosen {
+				if err := c.ForgetSession(ctx, string(s.ID)); err != nil {
+					return err
+				}
+				if err := p.printSessions(s); err != nil {
+					return err
+				}
+			}
+			return p.noteAsides(ctx, c)
+		}),
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "all that have ended")
+	return cmd
+}
+
+// noteAsides says where copies of what was forgotten may be still: in what was put aside beside the database.
+func (p *program) noteAsides(ctx context.Context, c *client.Client) error {
+	health, err := c.Health(ctx)
+	for _, part := range health.Parts {
+		if part.Name == api.PartAside {
+			p.notef("What's forgotten may be in what was put aside: %s.", part.Detail)
+		}
+	}
+	return err
+}
+
+// endedSessions finds sessions by id or name, or all if none is named. One that
+// lives is an error.
+func endedSessions(ctx context.Context, c *client.Client, names []string) ([]api.Session, error) {
+	list, err := c.Sessions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(names) == 0 {
+		return ended(list), nil
+	}
+	var out []api.Session
+	for _, name := range names {
+		s, err := find(ctx, c, name)
+		if err != nil {
+			return nil, err
+		}
+		if s.State != sessions.StateEnded {
+			return nil, fmt.Errorf("session %s lives: `panebridge sessions close %s` ends it, and then it can be forgotten", s.Name, s.Name)
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+func ended(list []api.Session) []api.Session {
+	var out []api.Session
+	for _, s := range list {
+		if s.State == sessions.StateEnded {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func newSessionsList(p *program) *cobra.Command {
+	var all, asJSON bool
+	cmd := &cobra.Command{
+		Use:     "list",
+		Aliases: []string{"ls"},
+		Short:   "List sessions",
+		Args:    takes(0, 0),
+		RunE: p.withDaemon(func(ctx context.Context, c *client.Client, _ []string) error {
+			list, err := c.Sessions(ctx)
+			if err != nil {
+				return err
+			}
+			shown := list
+			if !all {
+				shown = living(list)
+			}
+			if asJSON {
+				return p.printJSON(shown)
+			}
+			if len(shown) > 0 {
+				if err := p.printTable(sessionTable(shown, time.Now())); err != nil {
+					return err
+				}
+			} else {
+				p.notef("No session is running; `panebridge sessions new` makes one.")
+			}
+			p.notMirrored(shown...)
+			if hidden := len(list) - len(shown); hidden > 0 {
+				p.notef("%d more ended; --all lists them too, `panebridge sessions forget` removes them.", hidden)
+			}
+			return nil
+		}),
+	}
+	cmd.Flags().BoolVarP(&all, "all", "a", false, "also those that have ended")
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+func living(list []api.Session) []api.Session {
+	out := []api.Session{} // [] in JSON, not null
+	for _, s := range list {
+		if s.State != sessions.StateEnded {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func newSessionsNew(p *program) *cobra.Command {
+	var r api.Create
+	var asJSON bool
+	var limit time.Duration
+	cmd := &cobra.Command{
+		Use:     "new [-- COMMAND [ARG…]]",
+		Aliases: []string{"create"},
+		Short:   "Make a session in a pane of its own",
+		Long: `Make a session in a tmux pane of its own, and print its id and name. It runs the
+command, else the agent's, else your shell.
+
+The exit code is 1 when the program fails at once, as one that isn't installed does.`,
+		Example: "  panebridge sessions new --name build -- make -j4\n  panebridge sessions new --agent claude --cwd ~/src/site",
+		Args:    takes(0, -1),
+		RunE: p.withDaemon(func(ctx context.Context, c *client.Client, args []string) error {
+			r.Command = args
+			var err error
+			if r.Cwd, err = filepath.Abs(r.Cwd); err != nil { // "" is the current folder
+				return fmt.Errorf("find the folder: %w; give --cwd", err)
+			}
+			s, err := c.NewSession(ctx, r)
+			if err != nil {
+				return err
+			}
+			if !asJSON {
+				if err := p.printSessions(s); err != nil {
+					return err
+				}
+			}
+			if s, err = watch(ctx, c, s, limit); err != nil {
+				return err
+			}
+			if asJSON {
+				if err := p.printJSON(s); err != nil {
+					return err
+				}
+			}
+			p.notMirrored(s)
+			return endedAtOnce(ctx, c, s)
+		}),
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&r.Name, "name", "", "`NAME` of the session (else made up)")
+	flags.StringVar(&r.Agent, "agent", "", "`AGENT` to start: one of the configuration, or one that's in PATH")
+	flags.StringVar(&r.Cwd, "cwd", "", "`FOLDER` to start it in (else the current one)")
+	flags.StringVar(&r.Server, "server", "", "configured tmux `SERVER` to make it on (else the first)")
+	flags.DurationVar(&limit, "watch", 2*time.Second, "how long to look whether the program fails at once")
+	_ = cmd.MarkFlagDirname("cwd")
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+// watchEvery is how often a new session is asked for.
+const watchEvery = 50 * time.Millisecond
+
+// watch looks at a new session for a while, which may be longer than a call, in
+// case its program ends at once, and returns it as it is then.
+func watch(ctx context.Context, c *client.Client, s api.Session, limit time.Duration) (api.Session, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit+callTimeout)
+	defer cancel()
+	end := time.Now().Add(limit)
+	for s.State != sessions.StateEnded && time.Now().Before(end) {
+		select {
+		case <-ctx.Done():
+			return s, ctx.Err()
+		case <-time.After(watchEvery):
+		}
+		now, err := c.Quiet().Session(ctx, string(s.ID))
+		if client.Inside(err) {
+			return s, nil
+		}
+		if err != nil {
+			return s, err
+		}
+		s = now
+	}
+	return s, nil
+}
+
+// endedAtOnce says how a session's program ended that hardly began; nil if it's
+// well, or has done what it had to.
+func endedAtOnce(ctx context.Context, c *client.Client, s api.Session) error {
+	if s.State != sessions.StateEnded || s.Exit != nil && s.Exit.Status == 0 && s.Exit.Signal == "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
+	defer cancel()
+	said := []string{fmt.Sprintf("session %s has ended already: %s", s.Name, s.Reason)}
+	if e := s.Exit; e != nil && e.Signal != "" {
+		said[0] += ", by signal " + e.Signal
+	} else if e != nil {
+		said[0] += fmt.Sprintf(", with status %d", e.Status)
+	}
+	out, err := c.Output(ctx, string(s.ID), max(1, s.Lines-lastWords), 0)
+	if err != nil {
+		return err
+	}
+	for _, l := range out.Lines {
+		if l.Kind != sessions.KindNotice && strings.TrimSpace(l.Text) != "" {
+			said = append(said, l.Text)
+		}
+	}
+	return errors.New(strings.Join(said, "\n  "))
+}
+
+// lastWords is how many lines of such a session are shown.
+const lastWords = 5
+
+func newBind(p *program) *cobra.Command {
+	var asJSON bool
+	var b api.Bind
+	cmd := &cobra.Command{
+		Use:   "bind SESSION ADAPTER:CHAT[/THREAD]",
+		Short: "Have a chat mirror a session",
+		Long: `Have a chat mirror a session, from its newest line on. Where it does already, the
+view and whether input is taken are changed. Rules for many sessions belong into
+mirrors: in the configuration.`,
+		Example:           "  panebridge bind agent-1 telegram:-1001234567890 --input\n  panebridge bind agent-1 discord:112233/445566 --view final",
+		Args:              takes(2, 2),
+		ValidArgsFunction: p.completeSession,
+		RunE: p.withDaemon(func(ctx context.Context, c *client.Client, args []string) error {
+			s, err := findLiving(ctx, c, args[0])
+			if err != nil {
+				return err
+			}
+			b.To = args[1]
+			bound, err := c.Bind(ctx, string(s.ID), b)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return p.printJSON(bound)
+			}
+			return p.printf("%s %s → %s (%s)\n", bound.ID, s.Name, bound.To, bound.View)
+		}),
+	}
+	cmd.Flags().StringVar(&b.View, "view", "stream", "what it shows: stream, final or screen")
+	cmd.Flags().BoolVar(&b.Input, "input", false, "what is written there goes to the session")
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+func newUnbind(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use:   "unbind SESSION [ADAPTER:CHAT[/THREAD]]",
+		Short: "End what bind or a rule has begun",
+		Long: `End the mirroring of a session to a chat; without a chat, to all of them. What
+hasn't been sent yet isn't sent any more. A rule doesn't bring it back.`,
+		Args:              takes(1, 2),
+		ValidArgsFunction: p.completeSession,
+		RunE: p.withDaemon(func(ctx context.Context, c *client.Client, args []string) error {
+			s, err := c.Session(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			chosen := s.Bindings
+			if len(args) == 2 {
+				chosen = boundTo(s.Bindings, args[1])
+			}
+			if len(chosen) == 0 {
+				return fmt.Errorf("%s isn't bound %s", s.Name, boundPlaces(s.Bindings))
+			}
+			for _, b := range chosen {
+				if err := c.Unbind(ctx, b.ID); err != nil {
+					return err
+				}
+				if err := p.printf("%s %s → %s ended\n", b.ID, s.Name, b.To); err != nil {
+					return err
+				}
+			}
+			return nil
+		}),
+	}
+}
+
+func boundTo(all []api.Binding, to string) []api.Binding {
+	var out []api.Binding
+	for _, b := range all {
+		if b.To == to || b.ID == to {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// boundPlaces is the rest of a sentence that begins with "isn't bound".
+func boundPlaces(all []api.Binding) string {
+	if len(all) == 0 {
+		return "to any chat"
+	}
+	var to []string
+	for _, b := range all {
+		to = append(to, b.To)
+	}
+	return "there; it is to " + strings.Join(to, ", ")
 }

@@ -1,0 +1,408 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/panebridge/panebridge/sessions"
+)
+
+// maxKeys bounds one call of keys: more is a text, and belongs in input, where
+// it's stored and verified.
+const maxKeys = 100
+
+func (a *api) input(w http.ResponseWriter, r *http.Request) error {
+	var body Input
+	if err := readJSON(w, r, maxInputBodyBytes, &body); err != nil {
+		return err
+	}
+	if len(body.Text) > sessions.MaxInputBytes {
+		return &Error{
+			Status: http.StatusRequestEntityTooLarge, Code: codeTooLarge,
+			Message: fmt.Sprintf("the text has %d bytes, more than %d", len(body.Text), sessions.MaxInputBytes),
+		}
+	}
+	s, err := a.session(r)
+	if err != nil {
+		return err
+	}
+	rcpt, err := a.opts.Sessions.Input(r.Context(), s.ID, sessions.InputRequest{
+		Text: body.Text, Submit: body.Submit == nil || *body.Submit, Author: a.author,
+	})
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusAccepted, a.receiptFor(rcpt))
+	return nil
+}
+
+func (a *api) receipt(w http.ResponseWriter, r *http.Request) error {
+	rcpt, err := a.opts.Sessions.Receipt(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, a.receiptFor(rcpt))
+	return nil
+}
+
+func (a *api) cancelReceipt(w http.ResponseWriter, r *http.Request) error {
+	rcpt, err := a.opts.Sessions.Cancel(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, a.receiptFor(rcpt))
+	return nil
+}
+
+// openReceipts serves GET /api/v1/sessions/{id}/receipts: the inputs that aren't done, in
+// their order, wherever they were written.
+func (a *api) openReceipts(w http.ResponseWriter, r *http.Request) error {
+	s, err := a.session(r)
+	if err != nil {
+		return err
+	}
+	list := []any{}
+	for _, rcpt := range a.opts.Sessions.Waiting(s.ID) {
+		list = append(list, a.receiptFor(rcpt))
+	}
+	writeJSON(w, http.StatusOK, list)
+	return nil
+}
+
+// sendAnyway serves POST /api/v1/receipts/{id}/anyway. It returns when the text, or its
+// Enter, is in the pane.
+func (a *api) sendAnyway(w http.ResponseWriter, r *http.Request) error {
+	var body Anyway
+	if err := readJSON(w, r, maxBodyBytes, &body); err != nil {
+		return err
+	}
+	if body.Quoted == "" {
+		return badRequest(`"quoted" says which screen was looked at: the receipt has it`)
+	}
+	var rcpt sessions.Receipt
+	var err error
+	if body.Revival == "" {
+		rcpt, err = a.opts.Sessions.SendAnyway(r.Context(), r.PathValue("id"), body.Quoted, a.author)
+	} else {
+		rcpt, err = a.opts.Sessions.Revive(r.Context(), r.PathValue("id"), body.Quoted, a.author, body.Revival)
+	}
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, a.receiptFor(rcpt))
+	return nil
+}
+
+// seenAgo is how old what a person at the page presses a key for is at least: what has come
+// up since then, nobody has pressed it for.
+const seenAgo = 700 * time.Millisecond
+
+func (a *api) keys(w http.ResponseWriter, r *http.Request) error {
+	var body Keys
+	if err := readJSON(w, r, maxBodyBytes, &body); err != nil {
+		return err
+	}
+	if len(body.Keys) == 0 || len(body.Keys) > maxKeys {
+		return badRequest(fmt.Sprintf(`"keys" takes 1 to %d key names, such as "Escape" or "C-c"`, maxKeys))
+	}
+	s, err := a.session(r)
+	if err != nil {
+		return err
+	}
+	press := sessions.KeyPress{Keys: body.Keys, Author: a.author, Answers: true}
+	if a.author != authorCLI {
+		press.Seen = time.Now().Add(-seenAgo)
+	}
+	if err := a.opts.Sessions.Keys(r.Context(), s.ID, press); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// Prompt is a question that an agent asks in its pane, as the API shows it: with its
+// secrets masked.
+type Prompt struct {
+	ID      string              `json:"id"`
+	Session sessions.ID         `json:"session"`
+	Kind    sessions.PromptKind `json:"kind"`
+	Title   string              `json:"title"`
+	Body    string              `json:"body,omitempty"` // lines joined with "\n"
+	Cut     bool                `json:"cut,omitempty"`  // the beginning of Body isn't on the screen
+	// Recorded says that Body is the agent's own record of the call, and not what's drawn;
+	// Disputed that they differ, and Body is both.
+	Recorded bool `json:"recorded,omitempty"`
+	Disputed bool `json:"disputed,omitempty"`
+	// Unseen says that Body isn't surely all that it's about: then only what refuses can be
+	// chosen.
+	Unseen  bool           `json:"unseen,omitempty"`
+	Options []PromptOption `json:"options"` // never null
+	// Multi says that any number of Options may be chosen.
+	Multi bool `json:"multi,omitempty"`
+	// Text is the label of what takes free text; "": it takes none.
+	Text string `json:"text,omitempty"`
+	// Hidden says that what's typed isn't shown: of the kind line.
+	Hidden   bool                 `json:"hidden,omitempty"`
+	State    sessions.PromptState `json:"state"`
+	Reason   string               `json:"reason,omitempty"` // why it's closed
+	Answer   *PromptAnswer        `json:"answer,omitempty"` // the one that counts
+	OpenedAt time.Time            `json:"opened_at"`
+	ClosedAt time.Time            `json:"closed_at,omitzero"`
+}
+
+// PromptOption is one that can be chosen.
+type PromptOption struct {
+	N      int    `json:"n"` // from 1, as it's drawn
+	Label  string `json:"label"`
+	Detail string `json:"detail,omitempty"`
+	// Refuses says that it allows nothing, whatever the question is.
+	Refuses bool `json:"refuses,omitempty"`
+	// Offered says that it can be chosen: it allows nothing, or all of the question is known.
+	Offered bool `json:"offered,omitempty"`
+}
+
+// PromptAnswer is who answered what.
+type PromptAnswer struct {
+	Options []int  `json:"options,omitempty"` // numbers, see PromptOption.N
+	Chosen  string `json:"chosen"`            // the labels of the options, or the text
+	Author  string `json:"author"`            // "web", "cli", "PLATFORM:123"
+	Name    string `json:"name,omitempty"`    // what people call them
+}
+
+// AnswerRequest is the body of POST /api/v1/prompts/{id}/answer: one of its fields.
+type AnswerRequest struct {
+	Option  *PromptChoice  `json:"option,omitempty"`
+	Options []PromptChoice `json:"options,omitzero"` // of a prompt with Multi; none is [] there
+	Text    string         `json:"text,omitempty"`
+}
+
+// PromptChoice names an option by its number (from 1) or its label.
+type PromptChoice struct {
+	N     int    // 0: it's Label
+	Label string // exactly as it's shown
+}
+
+// MarshalJSON writes a number or a string.
+func (c PromptChoice) MarshalJSON() ([]byte, error) {
+	if c.N != 0 {
+		return json.Marshal(c.N)
+	}
+	return json.Marshal(c.Label)
+}
+
+// UnmarshalJSON reads a number or a string.
+func (c *PromptChoice) UnmarshalJSON(text []byte) error {
+	if json.Unmarshal(text, &c.Label) == nil && string(text) != "null" {
+		return nil
+	}
+	if json.Unmarshal(text, &c.N) != nil || c.N < 1 {
+		return errors.New(`an option is given by its number, from 1, or its label as a string`)
+	}
+	return nil
+}
+
+// newPrompt shows a prompt. Each of its texts is masked by itself, as it was judged whether a mask
+// hides too much.
+func (a *api) newPrompt(p sessions.Prompt) Prompt {
+	line := func(text string) string { return a.hiddenText(sessions.Legible(text)) }
+	out := Prompt{
+		ID: p.ID, Session: p.Session, Kind: p.Dialog.Kind, Title: line(p.Dialog.Title), Body: a.hiddenText(p.Dialog.About()),
+		Cut: p.Dialog.Cut && p.Dialog.Whole == "", Recorded: p.Dialog.Whole != "", Disputed: p.Dialog.Disputed, Unseen: p.Dialog.Unseen || p.Dialog.Masked, Options: []PromptOption{}, Multi: p.Dialog.Kind == sessions.PromptMulti, Text: p.Dialog.Text, Hidden: p.Dialog.Hidden,
+		State: p.State, Reason: p.Reason, OpenedAt: p.OpenedAt, ClosedAt: p.ClosedAt,
+	}
+	for i, o := range p.Dialog.Options {
+		out.Options = append(out.Options, PromptOption{N: i + 1, Label: line(o.Label), Detail: line(o.Detail), Refuses: o.Refuses, Offered: p.Dialog.Offers(i)})
+	}
+	if p.Answer != nil {
+		out.Answer = &PromptAnswer{Chosen: line(p.Chosen()), Author: p.Answer.Author, Name: p.Answer.Name}
+		for _, i := range p.Answer.Options {
+			out.Answer.Options = append(out.Answer.Options, i+1)
+		}
+	}
+	return out
+}
+
+// prompts serves GET /api/v1/prompts: the open ones, oldest first.
+func (a *api) prompts(w http.ResponseWriter, _ *http.Request) error {
+	out := []Prompt{}
+	for _, p := range a.opts.Sessions.Prompts() {
+		out = append(out, a.newPrompt(p))
+	}
+	writeJSON(w, http.StatusOK, out)
+	return nil
+}
+
+// prompt serves GET /api/v1/prompts/{id}, whatever became of it.
+func (a *api) prompt(w http.ResponseWriter, r *http.Request) error {
+	p, err := a.opts.Sessions.Prompt(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, a.newPrompt(p))
+	return nil
+}
+
+// answerPrompt serves POST /api/v1/prompts/{id}/answer. It returns when the answer was
+// given in the pane; an error comes with the prompt as it is now.
+func (a *api) answerPrompt(w http.ResponseWriter, r *http.Request) error {
+	var body AnswerRequest
+	if err := readJSON(w, r, maxInputBodyBytes, &body); err != nil {
+		return err
+	}
+	p, err := a.opts.Sessions.Prompt(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	answer, err := a.answerOf(body, p)
+	if err != nil {
+		return err
+	}
+	p, err = a.opts.Sessions.Answer(r.Context(), p.ID, answer)
+	if err != nil {
+		e := *toError(err)
+		if errors.Is(err, sessions.ErrInvalid) {
+			e.Status, e.Code = http.StatusBadRequest, codeBadRequest
+		}
+		if p.ID != "" {
+			shown := a.newPrompt(p)
+			e.Prompt = &shown
+		}
+		return &e
+	}
+	writeJSON(w, http.StatusOK, a.newPrompt(p))
+	return nil
+}
+
+// answerOf finds the options that a request names.
+func (a *api) answerOf(body AnswerRequest, p sessions.Prompt) (sessions.Answer, error) {
+	out := sessions.Answer{Text: body.Text, Author: a.author}
+	choices := body.Options
+	given := 0
+	for _, one := range []bool{body.Option != nil, body.Options != nil, body.Text != ""} {
+		if one {
+			given++
+		}
+	}
+	if given != 1 {
+		return out, badRequest(`give one of "option", "options" and "text"`)
+	}
+	if body.Option != nil {
+		choices = []PromptChoice{*body.Option}
+	}
+	if body.Text != "" {
+		return out, nil
+	}
+	out.Options = []int{}
+	shown := a.newPrompt(p)
+	for _, c := range choices {
+		i, err := indexOf(c, shown, p.Dialog.Options)
+		if err != nil {
+			return out, err
+		}
+		out.Options = append(out.Options, i)
+	}
+	return out, nil
+}
+
+// indexOf finds an option by its number, or by its label with or without its secrets.
+func indexOf(c PromptChoice, shown Prompt, options []sessions.DialogOption) (int, error) {
+	if c.N > 0 {
+		return c.N - 1, nil // whether there's one the manager says
+	}
+	found := -1
+	var labels []string
+	for i, o := range shown.Options {
+		labels = append(labels, fmt.Sprintf("%d %q", o.N, o.Label))
+		if o.Label != c.Label && options[i].Label != c.Label {
+			continue
+		}
+		if found >= 0 {
+			return 0, badRequest(fmt.Sprintf("several options are %q; give a number", c.Label))
+		}
+		found = i
+	}
+	if found < 0 {
+		return 0, badRequest(fmt.Sprintf("there is no option %q; there are %s", c.Label, strings.Join(labels, ", ")))
+	}
+	return found, nil
+}
+
+// Sessions is what the API needs of sessions.Manager. All methods may be
+// called by many requests at once. Errors wrap those of package sessions.
+type Sessions interface {
+	// List returns all known sessions, ended ones that are still kept included.
+	// It does no I/O.
+	List() []sessions.Session
+	// Get returns one by id or by unique name. It does no I/O.
+	Get(idOrName string) (sessions.Session, error)
+	// Agents are the names of the programs that can be started, sorted. SearchAgents says which
+	// of them the configuration doesn't name, and where they were looked for. Both look at files.
+	Agents() []string
+	SearchAgents() sessions.AgentSearch
+	// New and Adopt run tmux commands and may take seconds.
+	New(ctx context.Context, r sessions.NewRequest) (sessions.Session, error)
+	Adopt(ctx context.Context, r sessions.AdoptRequest) ([]sessions.Session, error)
+	// Close ends the mirroring, and the pane if panebridge made it. It returns
+	// when the session has ended.
+	Close(ctx context.Context, id sessions.ID) error
+	// Forget drops a session that has ended, with its output log. ErrConflict while
+	// it lives.
+	Forget(ctx context.Context, id sessions.ID) error
+	// Input stores a text to be typed. It returns when the text is stored; how
+	// far it gets is asked for by Receipt.
+	Input(ctx context.Context, id sessions.ID, r sessions.InputRequest) (sessions.Receipt, error)
+	// Receipt returns the present state of an input.
+	Receipt(ctx context.Context, id string) (sessions.Receipt, error)
+	// Cancel takes back an input that isn't typed yet; ErrConflict when it is.
+	Cancel(ctx context.Context, receiptID string) (sessions.Receipt, error)
+	// Waiting returns a session's inputs that aren't done, in their order. It does no I/O.
+	Waiting(id sessions.ID) []sessions.Receipt
+	// SendAnyway sends a text that only a dialog's phrase holds, on the screen that quoted
+	// stands for: see sessions.Receipt. It returns when that's done, or surely isn't, which
+	// may take some seconds. ErrConflict says why it isn't.
+	SendAnyway(ctx context.Context, receiptID, quoted, by string) (sessions.Receipt, error)
+	// Revive begins the agent again that a held text was written to, in one of the
+	// receipt's Revivals; else as SendAnyway.
+	Revive(ctx context.Context, receiptID, quoted, by string, way sessions.Revival) (sessions.Receipt, error)
+	// Keys presses keys, named as tmux names them.
+	Keys(ctx context.Context, id sessions.ID, p sessions.KeyPress) error
+	// Prompts returns the questions that are open or being answered, oldest first, and
+	// PromptOf a session's. They do no I/O.
+	Prompts() []sessions.Prompt
+	PromptOf(id sessions.ID) (sessions.Prompt, bool)
+	// Prompt returns one, whatever became of it.
+	Prompt(ctx context.Context, id string) (sessions.Prompt, error)
+	// Answer answers one. It returns when that was done in the pane, which may take ten
+	// seconds, or surely wasn't. ErrConflict when it was answered already or is gone.
+	Answer(ctx context.Context, id string, answer sessions.Answer) (sessions.Prompt, error)
+	// Screen captures the pane.
+	Screen(ctx context.Context, id sessions.ID) (sessions.Screen, error)
+}
+
+// Log is the output log as the API reads it. All methods do disk I/O and may
+// be called by many requests at once.
+type Log interface {
+	// Read returns at most limit lines with numbers ≥ from (0: from the oldest
+	// kept), oldest first, and the gaps that stand before or between them; one
+	// right behind the last line may come with the page asked for next only.
+	Read(ctx context.Context, id sessions.ID, from int64, limit int) (sessions.Output, error)
+	// ReadSince reads on from a position: line is the number of the newest line
+	// seen (-1: none, and lines that were dropped aren't wanted), gap the row of
+	// the newest gap seen (0: none of those behind that line). It returns at most
+	// limit lines with greater numbers, and the gaps of greater rows that stand
+	// behind line, between these lines and right behind the last of them, in the
+	// order in which they stand, which is that of their rows. Where lines behind
+	// line were dropped, a gap that has no row may say so first. nextLine and
+	// nextGap are the position behind all that.
+	ReadSince(ctx context.Context, id sessions.ID, line, gap int64, limit int) (out sessions.Output, nextLine, nextGap int64, err error)
+	// Failures returns the turns that failed and ended behind one of the lines from … to: their
+	// LastLine says behind which (0: before the first). At most limit, the newest first.
+	Failures(ctx context.Context, id sessions.ID, from, to int64, limit int) ([]sessions.Turn, error)
+	// Head returns the position behind everything that is in the log now.
+	Head(ctx context.Context, id sessions.ID) (line, gap int64, err error)
+}
