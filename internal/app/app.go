@@ -7,33 +7,16 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/panebridge/panebridge/adapters"
-	"github.com/panebridge/panebridge/adapters/inbound"
 	"github.com/panebridge/panebridge/adapters/platform"
-	"github.com/panebridge/panebridge/adapters/web"
 	"github.com/panebridge/panebridge/config"
-	"github.com/panebridge/panebridge/internal/api"
-	"github.com/panebridge/panebridge/internal/browsers"
-	"github.com/panebridge/panebridge/internal/callers"
-	"github.com/panebridge/panebridge/internal/forgetting"
-	"github.com/panebridge/panebridge/internal/mailroom"
-	"github.com/panebridge/panebridge/internal/masked"
-	"github.com/panebridge/panebridge/internal/metrics"
-	"github.com/panebridge/panebridge/internal/recorder"
-	"github.com/panebridge/panebridge/internal/redact"
 	"github.com/panebridge/panebridge/internal/statedir"
 	"github.com/panebridge/panebridge/internal/store"
-	"github.com/panebridge/panebridge/polling"
-	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
-	"github.com/panebridge/panebridge/sessions/agent"
-	"github.com/panebridge/panebridge/sessions/tmux"
-	"github.com/panebridge/panebridge/sessions/typing"
 )
 
 // Options are what a daemon is started with.
@@ -61,43 +44,6 @@ type Info struct {
 	Page   string // where the page is; "": it's off
 	Enter  string // the same with a token that lets one browser in; "": it's off
 	Socket string // of the API, for the command line
-}
-
-// daemon is a started daemon's parts.
-type daemon struct {
-	opt       Options
-	store     *store.Store
-	salvaged  salvaged
-	clients   []*tmux.Client
-	feed      sessions.Feed
-	manager   *sessions.Manager
-	coord     *polling.PollingCoordinator
-	profiles  *agent.Set
-	watchers  *agent.Watchers
-	processes *agent.Processes
-	broker    *api.Broker
-	metrics   *metrics.Metrics
-	browsers  *browsers.Keeper
-	consent   *callers.Consent
-	server    *api.Server
-	health    *healthWatch
-	folder    *statedir.Watch
-
-	forgetter *forgetting.Forgetter
-	hub       *adapters.Hub
-	platforms []chats               // those that are on
-	shared    []*sharedBudget       // with other processes
-	outlets   []string              // names of the hub's adapters
-	disabled  chan adapters.Binding // to be noted in their sessions' logs
-	inbound   *inbound.Inbound
-	mail      *mailroom.Mailroom
-
-	masker    *redact.Masker // for what leaves the host
-	logMasker *redact.Masker // for the log: only what's known to be secret
-	secrets   redact.Known   // what nothing below a tmux server may have
-
-	reloading sync.Mutex     // held by a reload
-	config    *config.Config // as it was read last
 }
 
 // Run runs a daemon until ctx ends, and returns when everything it started has
@@ -168,137 +114,6 @@ func run(ctx context.Context, opt Options, dir *statedir.Dir, w *waitingStart) (
 	ready = true
 	return true, d.run(ctx, doors)
 }
-
-// build makes the parts; none of them runs yet.
-func (d *daemon) build(ctx context.Context) error {
-	cfg, log := d.config, d.opt.Log
-	tuning, err := pollingTuning(cfg)
-	if err != nil {
-		return err
-	}
-	prompts, err := polling.NewPrompts(cfg.Sessions.Prompts)
-	if err != nil {
-		return fmt.Errorf("read sessions.prompts: %w", err)
-	}
-	d.browsers = browsers.New(time.Now(), d.store)
-	if err := d.browsers.Load(ctx, time.Now()); err != nil {
-		return err
-	}
-	d.hidePage(d.browsers.Secret())
-	if err := CheckPlatforms(cfg, d.opt.ConfigPath, d.opt.Env); err != nil { //nolint:contextcheck // it waits for nothing
-		return err
-	}
-	if err := CheckSecrets(cfg, d.opt.ConfigPath, d.opt.Env); err != nil {
-		return err
-	}
-	d.warnOfExposure()
-	d.broker, d.metrics = api.NewBroker(), metrics.New(d.opt.Version)
-	d.processes, d.consent = agent.NewProcesses(), callers.NewConsent(d.feed.PublishPrompt, d.masker.Hides, log.With("component", "api"))
-	sources := map[string]polling.Source{}
-	var servers []sessions.Server
-	for _, s := range cfg.Tmux.Servers {
-		c := d.newClient(s)
-		d.clients = append(d.clients, c)
-		servers = append(servers, c)
-		sources[c.Name()] = c
-	}
-	d.coord = polling.NewCoordinator(sources, d.store, polling.Options{
-		Cadence: tuning.Cadence, FocusCadence: tuning.FocusCadence,
-		CaptureTimeout: tuning.CaptureTimeout, MaxCaptureLines: tuning.MaxCaptureLines,
-		Marker: tuning.Marker, Prompts: prompts,
-		Panicked: func() { d.metrics.CountPanic("poller") }, Hung: d.metrics.CountHang, Logger: log.With("component", "polling"),
-	})
-	if err := d.buildWatchers(prompts); err != nil { //nolint:contextcheck // what it makes outlives this call
-		return err
-	}
-	if err := checkAgents(cfg, d.profiles, d.opt.ConfigPath, d.opt.Env); err != nil {
-		return err
-	}
-	integrate, err := d.shellIntegration()
-	if err != nil {
-		return err
-	}
-	generic := d.profiles.Generic()
-	d.manager = sessions.NewManager(sessions.Options{
-		Servers: servers, Store: d.store, Pollers: pollers{d}, Notes: notes{d.store}, Feed: &d.feed,
-		Adopt: cfg.Sessions.Adopt, Recover: d.salvaged.said != "", Prefix: cfg.Sessions.TmuxPrefix, HistoryLimit: cfg.Sessions.HistoryLimit,
-		Agents: agents(cfg, d.profiles), FindAgents: d.findAgents, Shell: d.shell(), Integrate: integrate, Env: []string{"PANEBRIDGE_STATE_DIR=" + d.opt.StateDir}, Asked: d.asked, Dialogs: d.watchers, Hides: d.masker.Hides,
-		Hand:     typing.New(typing.Options{Phrases: generic.DialogPhrases(), Dialog: generic.Dialog, Dialogs: d.watchers, Box: d.watchers.Box, Front: d.watchers.Front, Revive: d.revive, Decide: d.watchers.Decide}),
-		Panicked: d.metrics.CountPanic, Logger: log.With("component", "sessions"),
-	})
-	if err := d.manager.Load(ctx); err != nil {
-		return err
-	}
-	if err := d.openMailroom(ctx); err != nil {
-		return err
-	}
-	if err := d.buildPlatforms(ctx); err != nil {
-		return err
-	}
-	if err := d.buildHub(); err != nil {
-		return err
-	}
-	if err := d.buildInbound(); err != nil {
-		return err
-	}
-	if err := d.inbound.Load(ctx); err != nil {
-		return err
-	}
-	d.subscribe()
-	if err := d.hub.Load(ctx); err != nil {
-		return d.locate(err)
-	}
-	d.metrics.CollectLoad(d.outlets, func(ctx context.Context, adapter string) (qos.Snapshot, error) {
-		return d.hub.Scheduler(adapter).Snapshot(ctx)
-	})
-	d.metrics.CollectRedis(d.standings)
-	d.health = newHealthWatch(d.clients, d.store, d.salvaged, d.coord.Cadence, d.otherParts, log.With("component", "store"))
-	d.forgetter = &forgetting.Forgetter{Manager: d.manager, Hub: d.hub, Store: d.store, StateDir: d.opt.StateDir, KeepEnded: d.keepEnded, Logger: log}
-	d.server, err = api.NewServer(api.Options{
-		Sessions: registry{callers.Questions{Manager: d.manager, Consent: d.consent}, d.forgetter}, Output: outputLog{d.store}, Broker: d.broker, Health: d.health.document, Outbound: outbound{d}, Reload: d.reload, Pair: d.pair, Access: accessOf{d}, Picture: picture, Hooks: d.hook, Decision: d.watchers.AwaitDecision, Reminder: d.mail.Reminder, Inbox: d.mail, Wait: d.wait, Programs: &recorder.Recorder{Manager: d.manager, Clients: d.clients, Watchers: d.watchers, Profiles: d.profiles, Masker: d.masker, Version: d.opt.Version}, Masker: d.masker, Metrics: d.metrics.Handler(),
-		Places: (&callers.Finder{Manager: d.manager, Clients: d.clients, Processes: d.processes, StateDir: d.opt.StateDir, Logger: log}).Place, Confirm: d.consent.Ask,
-		Page: web.Handler(), Browsers: d.browsers, Log: log.With("component", "api"),
-	})
-	return err
-}
-
-// subscribe has all parts hear what happens to sessions, in this order.
-func (d *daemon) subscribe() {
-	d.metrics.Follow(&d.feed)
-	d.broker.Follow(&d.feed)
-	d.hub.Follow(&d.feed)
-	d.inbound.Follow(&d.feed)
-	d.feed.OnPrompt(func(p sessions.Prompt) { d.inbound.Prompted(masked.Prompt(d.masker, p)) })
-	d.mail.Follow(&d.feed)
-}
-
-// newClient makes the client of one tmux server. Whatever happens to the
-// connection or to panes has the manager look.
-func (d *daemon) newClient(s config.TmuxServer) *tmux.Client {
-	var c *tmux.Client
-	look := func() { d.manager.Reconcile(c.Name()) }
-	c = tmux.New(tmux.Options{
-		SocketName: s.SocketName, SocketPath: s.SocketPath, Logger: d.opt.Log.With("component", "tmux"),
-		Environment: tmux.LoginEnvironment(os.Environ(), d.config.Tmux.Environment), Secret: d.hasSecret,
-		OnUp:    func(sessions.ServerIdentity) { look() },
-		OnDown:  func(error) { look() },
-		OnPanes: look,
-	})
-	return c
-}
-
-// openMailroom opens the room of the agents' mail.
-func (d *daemon) openMailroom(ctx context.Context) (err error) {
-	d.mail, err = mailroom.Open(ctx, mailroom.Options{
-		StateDir: d.opt.StateDir, Manager: d.manager, Watchers: d.watchers, Profiles: d.profiles, Executable: d.opt.Executable,
-		MaxRunes: d.config.Mail.MaxTextLen, Auto: d.config.Notices.Auto, People: d.people, PrivateChat: d.privateChat,
-		Panicked: d.metrics.CountPanic, Logger: d.opt.Log,
-	})
-	return err
-}
-
-// people are those whom the configuration names.
-func (d *daemon) people() map[string][]string { return d.currentConfig().People }
 
 // runClients runs the connections to tmux, from when no command types by itself until nothing is
 // typed any more. typed is closed when the manager types no more.

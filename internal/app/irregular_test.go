@@ -18,6 +18,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/findings"
+	"github.com/panebridge/panebridge/internal/redisbots"
 	"github.com/panebridge/panebridge/internal/regular"
 )
 
@@ -49,10 +50,13 @@ func TestSecretsAreReadFromFiles(t *testing.T) {
 	}
 	for _, name := range names {
 		for what, read := range map[string]func() error{
-			"a token":       func() error { _, err := platform.Token(config.Secret{}, name, "telegram"); return err },
-			"a password":    func() error { _, err := redisServer(config.Redis{PasswordFile: name}); return err },
-			"an authority":  func() error { _, err := redisTLS(config.Redis{TLSCAFile: name}); return err },
-			"a certificate": func() error { _, err := keyPair(name, name); return err },
+			"a token":      func() error { _, err := platform.Token(config.Secret{}, name, "telegram"); return err },
+			"a password":   func() error { _, err := redisbots.ServerOf(config.Redis{PasswordFile: name}); return err },
+			"an authority": func() error { _, err := redisbots.ServerOf(config.Redis{TLS: true, TLSCAFile: name}); return err },
+			"a certificate": func() error {
+				_, err := redisbots.ServerOf(config.Redis{TLS: true, TLSCertFile: name, TLSKeyFile: name})
+				return err
+			},
 			"doctor's token": func() error {
 				if all := findings.ExamineTokenFile("telegram", name); len(all) == 1 && all[0].Severity == Broken {
 					return fmt.Errorf("%s: %w", all[0].Detail, regular.ErrIrregular)

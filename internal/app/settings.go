@@ -1,15 +1,20 @@
 package app
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/all"
+	"github.com/panebridge/panebridge/adapters/platform"
 	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/polling"
 	"github.com/panebridge/panebridge/qos"
+	"github.com/panebridge/panebridge/sessions"
 )
 
 // hubSettings translates what of the configuration the hub follows while it runs.
@@ -96,5 +101,119 @@ func problems(err error, at string) (found []config.Problem, all bool) {
 		return found, all
 	default:
 		return nil, false
+	}
+}
+
+// reloads reads the configuration again each time it's asked for.
+func (d *daemon) reloads(ctx context.Context) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case answer := <-d.opt.Reload:
+			_, _ = d.reload(ctx) // the log says what became of it
+			answer <- struct{}{}
+		}
+	}
+}
+
+// reload reads the configuration again, and says in the log, too, what became of
+// it. With an error the old one stays in force, all of it.
+func (d *daemon) reload(ctx context.Context) (api.Reloaded, error) {
+	d.reloading.Lock()
+	defer d.reloading.Unlock()
+	done, err := d.reloadFile(ctx)
+	if all, ok := errors.AsType[*config.Errors](err); ok {
+		for _, problem := range all.Problems {
+			d.opt.Log.Error("configuration not reloaded, the old one stays", "problem", problem.String())
+		}
+		return done, fmt.Errorf("%w configuration, the old one stays:\n%w", sessions.ErrInvalid, err)
+	}
+	if err != nil {
+		d.opt.Log.Error("configuration not reloaded, the old one stays", "err", err)
+		return done, fmt.Errorf("reload the configuration: the old one stays: %w", err)
+	}
+	d.opt.Log.Info("configuration reloaded", "applied", done.Applied)
+	if len(done.NeedRestart) > 0 {
+		d.opt.Log.Warn("changes that need a restart of the daemon", "keys", done.NeedRestart)
+	}
+	return done, nil
+}
+
+func (d *daemon) reloadFile(ctx context.Context) (api.Reloaded, error) {
+	done := api.Reloaded{File: d.opt.ConfigPath, Applied: []string{}, NeedRestart: []string{}}
+	if d.opt.ConfigPath == "" {
+		return done, errors.New("the daemon was started without a file")
+	}
+	next, err := all.Form().Load(d.opt.ConfigPath, d.opt.Env)
+	if errors.Is(err, fs.ErrNotExist) && !d.opt.ConfigNamed {
+		next, err = all.Form().Default(), nil // as at the start: see config.Find
+	}
+	if err != nil {
+		return done, err
+	}
+	settings, err := hubSettings(next)
+	if err != nil {
+		return done, err
+	}
+	tuning, err := pollingTuning(next)
+	if err != nil {
+		return done, err
+	}
+	if err := CheckProfiles(next, d.opt.ConfigPath, d.opt.Env); err != nil {
+		return done, err
+	}
+	if err := CheckPlatforms(next, d.opt.ConfigPath, d.opt.Env); err != nil { //nolint:contextcheck // it waits for nothing
+		return done, err
+	}
+	if err := CheckSecrets(next, d.opt.ConfigPath, d.opt.Env); err != nil {
+		return done, err
+	}
+	d.letIn(next) // rules name chats that are new
+	if err := d.hub.Reload(ctx, settings); err != nil {
+		d.letIn(d.config)
+		return done, d.locate(err)
+	}
+	d.store.SetLogMaxLines(int64(next.Sessions.LogMaxLines))
+	d.coord.Tune(tuning)
+	d.manager.SetAdopt(next.Sessions.Adopt)
+	d.manager.SetAgents(agents(next, d.profiles))
+	if err := d.masker.Set(maskOptions(next.Redact)); err != nil {
+		return done, err // the configuration takes no such rules
+	}
+	d.learnSecrets(next)
+	if d.opt.LogLevel != nil {
+		d.opt.LogLevel.Set(next.Log.SlogLevel())
+	}
+	for _, c := range config.Diff(d.config, next) {
+		if c.Reload {
+			done.Applied = append(done.Applied, c.Path)
+		}
+	}
+	for _, c := range config.Diff(d.opt.Config, next) { // which is what's in force
+		if !c.Reload {
+			done.NeedRestart = append(done.NeedRestart, c.Path)
+		}
+	}
+	d.config = next
+	return done, nil
+}
+
+// currentConfig is the configuration as it was read last. It waits while one is being read.
+func (d *daemon) currentConfig() *config.Config {
+	d.reloading.Lock()
+	defer d.reloading.Unlock()
+	return d.config
+}
+
+// letIn has the people and chats known that a configuration names.
+func (d *daemon) letIn(cfg *config.Config) {
+	d.inbound.SetAccess(accessConfig(cfg))
+	d.inbound.SetPrompts(cfg.Prompts.RemindAfter.Duration(), escalateTo(cfg))
+	d.inbound.SetPinned(cfg.Attention.Pinned)
+	for _, p := range d.platforms {
+		if r, ok := p.Platform.(platform.Reloader); ok {
+			r.Reload(section(cfg, p.Descriptor))
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/panebridge/panebridge/adapters/all"
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/findings"
@@ -38,7 +39,7 @@ const (
 // ExamineChats looks at the bots of the platforms that are on, and at their chats; running says that a daemon does, too.
 func ExamineChats(ctx context.Context, cfg *config.Config, running bool) []Finding {
 	var found []Finding
-	for _, p := range enabled(cfg) {
+	for _, p := range all.Enabled(cfg) {
 		switch {
 		case p.Name == telegram.Name: // it shares its calls with `init`
 			found = append(found, ExamineTelegram(ctx, cfg, running)...)

@@ -23,7 +23,7 @@ var named = map[string]string{
 	"internal/cli/init_wizard.go":    "and what it asks",
 	"internal/cli/doctor.go":         "help",
 	"internal/cli/access.go":         "help has an example",
-	"internal/cli/bind.go":           "help has examples",
+	"internal/cli/sessions.go":       "help has examples",
 	"internal/cli/cli.go":            "help says what panebridge is for",
 }
 

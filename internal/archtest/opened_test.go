@@ -17,7 +17,7 @@ var opened = map[string]string{
 	"config/config.go":                  "a configuration may be a pipe, and is waited for by itself",
 	"config/internal/gen/main.go":       "go generate's program",
 	"internal/agentlab/":                "a laboratory for tests",
-	"internal/app/machine.go":           "the kernel's",
+	"internal/app/health.go":            "the kernel's",
 	"internal/app/setup_write.go":       "O_EXCL",
 	"internal/statedir/statedir.go":     "O_NONBLOCK, or a folder",
 	"internal/cli/doctor_agents.go":     "O_EXCL",

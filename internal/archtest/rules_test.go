@@ -68,6 +68,7 @@ var rules = map[string][]string{
 	"internal/metrics":    {"qos", "qos/redisbucket", "sessions"},
 	"internal/forgetting": {"adapters", "adapters/inbound", "internal/store", "sessions"},
 	"internal/mailroom":   {"adapters", "adapters/commands", "internal/inbox", "internal/statedir", "internal/store", "sessions", "sessions/agent"},
+	"internal/redisbots":  {"adapters/all", "adapters/telegram", "config", "internal/api", "internal/findings", "internal/regular", "qos", "qos/redisbucket"},
 	"internal/recorder":   {"internal/recording/format", "internal/redact", "sessions", "sessions/agent", "sessions/tmux", "sessions/transcript"},
 	"internal/statedir":   {"internal/inbox", "internal/regular", "internal/store"},
 	"internal/inbox":      {"sessions", "internal/regular"},
@@ -107,7 +108,7 @@ var rules = map[string][]string{
 
 	// The wiring, and the command line on top of it.
 	"internal/app": {everything},
-	"internal/cli": {"config", "adapters/all", "adapters/telegram", "sessions", "sessions/agent", "sessions/tmux", "sessions/typing", "internal/api", "internal/api/client", "internal/app", "internal/demoagent", "internal/inbox", "internal/recording/format", "internal/regular", "internal/statedir", "internal/store"},
+	"internal/cli": {"config", "internal/redisbots", "adapters/all", "adapters/telegram", "sessions", "sessions/agent", "sessions/tmux", "sessions/typing", "internal/api", "internal/api/client", "internal/app", "internal/demoagent", "internal/inbox", "internal/recording/format", "internal/regular", "internal/statedir", "internal/store"},
 
 	"internal/archtest": {},
 	"internal/doctest":  {},

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/panebridge/panebridge/internal/app"
+	"github.com/panebridge/panebridge/internal/redisbots"
 )
 
 // verdict is how a check came out.
@@ -105,7 +106,7 @@ func (p *program) examine(ctx context.Context) []finding {
 	all = append(all, examinePort(ctx, cfg, dir, running))
 	all = append(all, p.examineAgents(ctx, dir, running)...)
 	if len(cfg.Redis.Addrs) > 0 {
-		all = append(all, findings(app.ExamineRedis(ctx, cfg))...)
+		all = append(all, findings(redisbots.Examine(ctx, cfg))...)
 	}
 	return append(all, examineChats(ctx, cfg, running)...)
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/panebridge/panebridge/config"
-	"github.com/panebridge/panebridge/internal/app"
+	"github.com/panebridge/panebridge/internal/redisbots"
 )
 
 // redisMember is what `redis members --json` prints of a process.
@@ -39,7 +39,7 @@ without signing off has its share of each limit held back until it's back or for
 			if err != nil {
 				return err
 			}
-			bots, err := app.RedisBots(cmd.Context(), cfg)
+			bots, err := redisbots.Bots(cmd.Context(), cfg)
 			if err != nil {
 				return err
 			}
@@ -83,7 +83,7 @@ share, and the platform's limit wouldn't hold. "panebridge redis members" lists 
 			if err != nil {
 				return err
 			}
-			if err := app.RedisForget(cmd.Context(), cfg, args[0]); err != nil {
+			if err := redisbots.Forget(cmd.Context(), cfg, args[0]); err != nil {
 				return err
 			}
 			return p.printf("forgot %s\n", args[0])

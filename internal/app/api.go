@@ -1,12 +1,18 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/access"
+	"github.com/panebridge/panebridge/adapters/commands"
 	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/render/screenshot"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -123,4 +129,100 @@ func chatState(c qos.ChatStatus) api.Chat {
 		})
 	}
 	return out
+}
+
+// mirrorParts are the parts of the health that are about what chats are shown: one for each
+// platform of which a chat doesn't show a living session as it should.
+func (d *daemon) mirrorParts() []api.Part {
+	if d.hub == nil {
+		return nil
+	}
+	var out []api.Part
+	for _, name := range d.outlets {
+		var wrong []adapters.BindingStatus
+		all := 0
+		for _, st := range d.hub.Status("") {
+			s, err := d.manager.Get(string(st.Binding.Session))
+			if st.Target.Adapter != name || st.Binding.Unbound || st.Binding.Resting || err != nil || s.State == sessions.StateEnded {
+				continue
+			}
+			if all++; bindingState(st).Trouble() != "" {
+				wrong = append(wrong, st)
+			}
+		}
+		if len(wrong) == 0 {
+			continue
+		}
+		worst := slices.MaxFunc(wrong, func(a, b adapters.BindingStatus) int { return cmp.Compare(severity(a), severity(b)) })
+		b := bindingState(worst)
+		part := api.Part{Name: name + " mirrors", State: api.HealthDegraded, Detail: b.To + ": " + b.Trouble()}
+		if severity(worst) > 0 {
+			part.State = api.HealthDown
+		}
+		if len(wrong) > 1 {
+			part.Detail = fmt.Sprintf("%d of %d don't show their session as they should, as %s", len(wrong), all, part.Detail)
+		}
+		out = append(out, part)
+	}
+	return out
+}
+
+// severity is 0 if what a chat doesn't show is shown elsewhere.
+func severity(st adapters.BindingStatus) int {
+	switch {
+	case st.Binding.Disabled != "":
+		return 2
+	case st.Failing != "":
+		return 1
+	default:
+		return 0
+	}
+}
+
+// accessOf is who may do what in chats, as the API lists and changes it.
+type accessOf struct{ d *daemon }
+
+func (a accessOf) List() []api.AccessEntry {
+	var out []api.AccessEntry
+	for _, l := range a.d.inbound.AccessList() {
+		e := api.AccessEntry{Person: l.Person, Name: l.Name, Role: string(l.Role), By: l.By, At: l.At, LastUsed: l.Used, Checked: l.Checked, Void: l.Void}
+		if l.Config {
+			e.By = "configuration"
+		}
+		if l.Chat.Chat != "" {
+			e.Chat = l.Chat.String()
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+func (a accessOf) Grant(ctx context.Context, person, role, by string) error {
+	return a.d.inbound.Give(ctx, person, access.Role(role), by)
+}
+
+func (a accessOf) Revoke(ctx context.Context, person, role, by string) (api.AccessRevoked, error) {
+	rest, err := a.d.inbound.Revoke(ctx, person, access.Role(role), by)
+	if err != nil {
+		return api.AccessRevoked{}, err
+	}
+	out := api.AccessRevoked{Rest: []string{}, Message: commands.RevokedText(person, rest)}
+	for r := range rest {
+		out.Rest = append(out.Rest, string(r))
+	}
+	slices.Sort(out.Rest)
+	return out, nil
+}
+
+// renderer is made when the first picture is asked for: its fonts take some memory.
+var renderer = sync.OnceValues(screenshot.New) //nolint:gochecknoglobals // made once, and then constant
+
+// picture draws a screen as a PNG.
+func picture(s sessions.Screen) ([]byte, error) {
+	r, err := renderer()
+	if err != nil {
+		return nil, err
+	}
+	data, _, err := r.PNG(s)
+	return data, err
 }

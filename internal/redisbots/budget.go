@@ -1,4 +1,6 @@
-package app
+// Package redisbots has what a daemon, doctor and an operator do with bots that several processes
+// share over Redis, as the configuration says. The budget itself is qos/redisbucket.
+package redisbots
 
 import (
 	"context"
@@ -9,10 +11,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/panebridge/panebridge/adapters/all"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api"
 	"github.com/panebridge/panebridge/internal/findings"
@@ -21,52 +23,23 @@ import (
 	"github.com/panebridge/panebridge/qos/redisbucket"
 )
 
-// sharedBudget is a budget that other processes share, with its connections.
-type sharedBudget struct {
+// Budget is a budget that other processes share, with its connections.
+type Budget struct {
 	*redisbucket.Budget
-	adapter string
+	Adapter string
 	client  io.Closer
 }
 
 // Run implements qos.Budget.
-func (b *sharedBudget) Run(ctx context.Context, hear func(qos.Penalty), freed func(qos.Chat)) error {
+func (b *Budget) Run(ctx context.Context, hear func(qos.Penalty), freed func(qos.Chat)) error {
 	err := b.Budget.Run(ctx, hear, freed)
 	return errors.Join(err, b.client.Close())
 }
 
-// budget makes the budget of one adapter: this process's own, or one that's shared
-// through Redis.
-func (d *daemon) budget(adapter string) (qos.Budget, error) {
-	ledger := d.store.Ledger(adapter)
-	if len(d.config.Redis.Addrs) == 0 {
-		return qos.NewLocalBudget(ledger), nil
-	}
-	bot, err := botKey(d.config, adapter)
-	if err != nil {
-		return nil, err
-	}
-	server, err := redisServer(d.config.Redis)
-	if err != nil {
-		return nil, err
-	}
-	client := redisbucket.NewClient(server)
-	b, err := redisbucket.New(redisbucket.Options{
-		Client: client, Bot: bot, MaxProcesses: d.config.Redis.MaxProcesses, Timeout: server.Timeout, Ledger: ledger,
-		StateFile: filepath.Join(d.opt.StateDir, "redis-"+adapter+".json"), Observer: d.metrics.ObserveRedis(adapter),
-		Logger: d.opt.Log.With("component", "redis", "adapter", adapter),
-	})
-	if err != nil {
-		return nil, errors.Join(err, client.Close())
-	}
-	s := &sharedBudget{Budget: b, adapter: adapter, client: client}
-	d.shared = append(d.shared, s)
-	return s, nil
-}
-
-// botKey names the bot of an adapter by a hash of its token, which doesn't betray it. A
+// keyOf names the bot of an adapter by a hash of its token, which doesn't betray it. A
 // bot without a token goes by its adapter's name.
-func botKey(cfg *config.Config, adapter string) (string, error) {
-	text, err := botToken(cfg, adapter)
+func keyOf(cfg *config.Config, adapter string) (string, error) {
+	text, err := all.Token(cfg, adapter)
 	if err != nil {
 		return "", err
 	}
@@ -77,8 +50,8 @@ func botKey(cfg *config.Config, adapter string) (string, error) {
 	return adapter + "-" + hex.EncodeToString(sum[:10]), nil
 }
 
-// redisServer translates `redis:`.
-func redisServer(cfg config.Redis) (redisbucket.Server, error) {
+// ServerOf is the server that the configuration names, with what stands in its files.
+func ServerOf(cfg config.Redis) (redisbucket.Server, error) {
 	s := redisbucket.Server{
 		Addrs: cfg.Addrs, MasterName: cfg.MasterName, Cluster: cfg.Cluster, Username: cfg.Username, Password: cfg.Password.Reveal(),
 		SentinelUsername: cfg.SentinelUsername, DB: cfg.DB, Timeout: time.Duration(cfg.TimeoutMS) * time.Millisecond,
@@ -98,13 +71,13 @@ func redisServer(cfg config.Redis) (redisbucket.Server, error) {
 	}
 	var err error
 	if cfg.TLS {
-		s.TLS, err = redisTLS(cfg)
+		s.TLS, err = tlsOf(cfg)
 	}
 	return s, err
 }
 
-// redisTLS reads the certificates that `redis:` names.
-func redisTLS(cfg config.Redis) (*tls.Config, error) {
+// tlsOf reads the certificates that `redis:` names.
+func tlsOf(cfg config.Redis) (*tls.Config, error) {
 	t := &tls.Config{MinVersion: tls.VersionTLS12}
 	if cfg.TLSCAFile != "" {
 		text, err := regular.Read(cfg.TLSCAFile, findings.MaxSecretFile)
@@ -126,13 +99,9 @@ func redisTLS(cfg config.Redis) (*tls.Config, error) {
 	return t, nil
 }
 
-// yields says why another process reads a bot's updates, of those that share it over Redis: the
-// one whose member id is the least does, as long as it's there. "": this one does.
-func (d *daemon) yields(adapter string) string { return yieldsTo(d.standings()[adapter]) }
-
-// yieldsTo says whom a process leaves the reading to, and what that means; "": to nobody. Who
+// YieldsTo says whom a process leaves the reading to, and what that means; "": to nobody. Who
 // doesn't know of the others reads, and finds out.
-func yieldsTo(s redisbucket.Standing) string {
+func YieldsTo(s redisbucket.Standing) string {
 	if s.State != "shared" && s.State != "learning" {
 		return ""
 	}
@@ -144,25 +113,8 @@ func yieldsTo(s redisbucket.Standing) string {
 	return ""
 }
 
-// standings are how the shared budgets stand, by their adapter.
-func (d *daemon) standings() map[string]redisbucket.Standing {
-	all := map[string]redisbucket.Standing{}
-	for _, b := range d.shared {
-		all[b.adapter] = b.Standing(time.Now())
-	}
-	return all
-}
-
-// redisParts are the parts of the health that tell how the shared budgets are.
-func (d *daemon) redisParts() []api.Part {
-	var out []api.Part
-	for _, b := range d.shared {
-		out = append(out, redisPart(b.adapter, b.Standing(time.Now())))
-	}
-	return out
-}
-
-func redisPart(adapter string, s redisbucket.Standing) api.Part {
+// Part is how a shared budget stands, as a part of the health.
+func Part(adapter string, s redisbucket.Standing) api.Part {
 	p := api.Part{Name: "redis:" + adapter, State: api.HealthOK, LastSuccess: s.Answered}
 	var vanished []string
 	for _, m := range s.Members {
@@ -206,4 +158,43 @@ func keyPair(certFile, keyFile string) (tls.Certificate, error) {
 		return tls.Certificate{}, err
 	}
 	return tls.X509KeyPair(cert, key)
+}
+
+// Open connects to the Redis of the configuration for the budget of an adapter. What it writes down and whom it
+// tells stand in o; the bot, the client and the limits of the configuration are filled in.
+func Open(cfg *config.Config, adapter string, o redisbucket.Options) (*Budget, error) {
+	bot, err := keyOf(cfg, adapter)
+	if err != nil {
+		return nil, err
+	}
+	server, err := ServerOf(cfg.Redis)
+	if err != nil {
+		return nil, err
+	}
+	client := redisbucket.NewClient(server)
+	o.Client, o.Bot, o.MaxProcesses, o.Timeout = client, bot, cfg.Redis.MaxProcesses, server.Timeout
+	b, err := redisbucket.New(o)
+	if err != nil {
+		return nil, errors.Join(err, client.Close())
+	}
+	return &Budget{Budget: b, Adapter: adapter, client: client}, nil
+}
+
+// Others names the processes with which one shares a bot over Redis, to begin a sentence with;
+// "": there's none. One that vanished counts: its sessions may be there.
+func Others(s redisbucket.Standing) string {
+	var ids []string
+	for _, m := range s.Members {
+		if m.ID != s.Member && !m.Left {
+			ids = append(ids, m.ID)
+		}
+	}
+	switch len(ids) {
+	case 0:
+		return ""
+	case 1:
+		return "Process " + ids[0]
+	default:
+		return "Each of the processes " + strings.Join(ids, ", ")
+	}
 }

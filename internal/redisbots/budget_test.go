@@ -1,4 +1,4 @@
-package app
+package redisbots
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/config"
 	"github.com/panebridge/panebridge/internal/api"
+	"github.com/panebridge/panebridge/internal/findings"
 	"github.com/panebridge/panebridge/internal/redistest"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/qos/qostest"
@@ -20,7 +21,7 @@ func TestABotIsNamedByAHashOfItsToken(t *testing.T) {
 	cfg := all.Form().Default()
 	const token = "123456:AAbbCCddEEff"
 	telegram.ConfigOf(cfg).Token = config.NewSecret(token)
-	one, err := botKey(cfg, "telegram")
+	one, err := keyOf(cfg, "telegram")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,10 +29,10 @@ func TestABotIsNamedByAHashOfItsToken(t *testing.T) {
 		t.Fatalf("the bot is called %s", one)
 	}
 	telegram.ConfigOf(cfg).Token = config.NewSecret(token + "g")
-	if other, _ := botKey(cfg, "telegram"); other == one {
+	if other, _ := keyOf(cfg, "telegram"); other == one {
 		t.Fatal("another token gives the same name")
 	}
-	if got, _ := botKey(cfg, "memory"); got != "memory" {
+	if got, _ := keyOf(cfg, "memory"); got != "memory" {
 		t.Fatalf("a bot without token is called %s", got)
 	}
 }
@@ -50,7 +51,7 @@ func TestThePartOfTheHealthSaysWhatsWrong(t *testing.T) {
 		{redisbucket.Standing{State: "share", MaxProcesses: 4}, api.HealthDown, "1/4"},
 		{redisbucket.Standing{State: "refused", Err: &redisbucket.FullError{MaxProcesses: 1, Members: []redisbucket.Member{here}}}, api.HealthDown, "redis.max_processes is 1"},
 	} {
-		if p := redisPart("telegram", c.standing); p.State != c.state || !strings.Contains(p.Detail, c.says) || p.Name != "redis:telegram" {
+		if p := Part("telegram", c.standing); p.State != c.state || !strings.Contains(p.Detail, c.says) || p.Name != "redis:telegram" {
 			t.Errorf("%s: %+v", c.standing.State, p)
 		}
 	}
@@ -61,11 +62,11 @@ func TestDoctorWarnsOfTooManyProcesses(t *testing.T) {
 	cfg := all.Form().Default()
 	for adapter, calls := range map[string]int{"telegram": 30, "discord": 45} {
 		cfg.Redis.MaxProcesses = calls
-		if f := examineRedisBot(cfg, RedisBot{Adapter: adapter}); f.Severity != Fine {
+		if f := examineBot(cfg, Bot{Adapter: adapter}); f.Severity != findings.Fine {
 			t.Errorf("%s: %+v", adapter, f)
 		}
 		cfg.Redis.MaxProcesses = calls + 1
-		if f := examineRedisBot(cfg, RedisBot{Adapter: adapter}); f.Severity != Doubtful || !strings.Contains(f.Detail, "nothing would be sent") {
+		if f := examineBot(cfg, Bot{Adapter: adapter}); f.Severity != findings.Doubtful || !strings.Contains(f.Detail, "nothing would be sent") {
 			t.Errorf("%s: %+v", adapter, f)
 		}
 	}
@@ -86,11 +87,11 @@ func TestMembersAndForgetting(t *testing.T) {
 	cfg.Redis.Addrs = []string{s.Addr}
 	telegram.ConfigOf(cfg).Enabled = true
 	telegram.ConfigOf(cfg).Token = config.NewSecret("1:a")
-	server, err := redisServer(cfg.Redis)
+	server, err := ServerOf(cfg.Redis)
 	if err != nil {
 		t.Fatal(err)
 	}
-	bot, _ := botKey(cfg, "telegram")
+	bot, _ := keyOf(cfg, "telegram")
 	client := redisbucket.NewClient(server)
 	defer client.Close()
 	run := func(ctx context.Context) (*redisbucket.Budget, chan error) {
@@ -114,11 +115,11 @@ func TestMembersAndForgetting(t *testing.T) {
 	b, ended := run(ctx)
 	id := b.Standing(time.Now()).Member
 	time.Sleep(300 * time.Millisecond) // its first beat
-	if err := RedisForget(context.Background(), cfg, id); err == nil || !strings.Contains(err.Error(), "running") {
+	if err := Forget(context.Background(), cfg, id); err == nil || !strings.Contains(err.Error(), "running") {
 		t.Fatalf("forgetting one that runs: %v", err)
 	}
-	for _, f := range ExamineRedis(context.Background(), cfg) {
-		if f.Severity != Fine {
+	for _, f := range Examine(context.Background(), cfg) {
+		if f.Severity != findings.Fine {
 			t.Errorf("a sound Redis: %+v", f)
 		}
 	}
@@ -126,11 +127,11 @@ func TestMembersAndForgetting(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Fatal(err)
 	}
-	bots, err := RedisBots(context.Background(), cfg)
+	bots, err := Bots(context.Background(), cfg)
 	if err != nil || len(bots) != 1 || len(bots[0].Members) != 1 || !bots[0].Members[0].Left {
 		t.Fatalf("after it signed off: %+v, %v", bots, err)
 	}
-	if err := RedisForget(context.Background(), cfg, "nobody"); err == nil || !strings.Contains(err.Error(), id) {
+	if err := Forget(context.Background(), cfg, "nobody"); err == nil || !strings.Contains(err.Error(), id) {
 		t.Fatalf("forgetting nobody: %v", err)
 	}
 }

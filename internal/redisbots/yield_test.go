@@ -1,4 +1,4 @@
-package app
+package redisbots
 
 import (
 	"strings"
@@ -27,7 +27,7 @@ func TestOneOfThoseWhoShareABotReads(t *testing.T) {
 				members = append(members, redisbucket.Member{ID: id, Vanished: tt.vanished[id]})
 			}
 			for _, id := range ids {
-				why := yieldsTo(redisbucket.Standing{State: tt.state, Member: id, Members: members})
+				why := YieldsTo(redisbucket.Standing{State: tt.state, Member: id, Members: members})
 				if reads := strings.Contains(tt.reads, id); !tt.vanished[id] && (why == "") != reads {
 					t.Errorf("%s reads: %v, want %v: %q", id, why == "", reads, why)
 				}
@@ -46,7 +46,7 @@ func TestWhoSharesABotIsNamed(t *testing.T) {
 		"Each of the processes b, gone": {{ID: "b"}, {ID: "gone", Vanished: true}},
 	} {
 		s := redisbucket.Standing{State: "shared", Member: "a", Members: append([]redisbucket.Member{{ID: "a"}}, others...)}
-		if got := othersOf(s); got != want {
+		if got := Others(s); got != want {
 			t.Errorf("of %+v it says %q, want %q", others, got, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package app
+package redisbots
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/all"
 	"github.com/panebridge/panebridge/adapters/telegram"
 	"github.com/panebridge/panebridge/config"
+	"github.com/panebridge/panebridge/internal/findings"
 	"github.com/panebridge/panebridge/internal/redistest"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/qos/qostest"
@@ -62,8 +63,8 @@ func TestTLSAndAUser(t *testing.T) {
 
 	cfg := sound()
 	work(t, cfg)
-	for _, f := range ExamineRedis(ctx, cfg) {
-		if f.Severity != Fine {
+	for _, f := range Examine(ctx, cfg) {
+		if f.Severity != findings.Fine {
 			t.Errorf("doctor finds %+v", f)
 		}
 	}
@@ -76,8 +77,8 @@ func TestTLSAndAUser(t *testing.T) {
 	} {
 		cfg := sound()
 		spoil(&cfg.Redis)
-		found := ExamineRedis(ctx, cfg)
-		if len(found) == 0 || found[0].Severity != Broken || found[0].Fix == "" {
+		found := Examine(ctx, cfg)
+		if len(found) == 0 || found[0].Severity != findings.Broken || found[0].Fix == "" {
 			t.Errorf("%s: doctor finds %+v", name, found)
 		}
 		for _, f := range found {
@@ -91,13 +92,13 @@ func TestTLSAndAUser(t *testing.T) {
 // work has a budget of this configuration do all that it does with Redis.
 func work(t *testing.T, cfg *config.Config) {
 	t.Helper()
-	server, err := redisServer(cfg.Redis)
+	server, err := ServerOf(cfg.Redis)
 	if err != nil {
 		t.Fatal(err)
 	}
 	client := redisbucket.NewClient(server)
 	defer client.Close()
-	bot, _ := botKey(cfg, "telegram")
+	bot, _ := keyOf(cfg, "telegram")
 	b, err := redisbucket.New(redisbucket.Options{Client: client, Bot: bot, MaxProcesses: 4, Timeout: server.Timeout})
 	if err != nil {
 		t.Fatal(err)
