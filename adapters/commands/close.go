@@ -69,3 +69,61 @@ func closeConfirmed(a *Ask) error {
 }
 
 func keepOpen(a *Ask) error { return a.Replace(wording.Bold(a.Session.Name) + " goes on.") }
+
+// restartCommand ends a session's program and starts it anew, after asking if it's at
+// work.
+func restartCommand() command {
+	return command{
+		CommandInfo: intake.CommandInfo{Name: "restart", Args: "[SESSION]", Help: "End the session's program and start it anew, with its conversation"},
+		role:        access.Operator,
+		session:     true,
+		run:         askRestart,
+	}
+}
+
+func askRestart(a *Ask) error {
+	if err := a.nothingElse(); err != nil {
+		return err
+	}
+	switch a.Session.State {
+	case sessions.StateWorking, sessions.StateWaiting:
+	default:
+		return restartSession(a)
+	}
+	o := cards.Offer{
+		Session: a.Session.ID, Role: access.Operator, Person: a.Event.Person.ID, Single: true, Group: "restart " + a.Event.Key,
+		Expires: time.Now().Add(confirmFor),
+	}
+	o.Do = "restart"
+	yes, err := a.makeOffer("Start it anew", o)
+	if err != nil {
+		return err
+	}
+	o.Do = "leave"
+	no, err := a.makeOffer("Leave it", o)
+	if err != nil {
+		return err
+	}
+	what := "It's working."
+	if a.Session.State == sessions.StateWaiting {
+		what = "It's waiting for an answer."
+	}
+	return a.Replace("End the program of "+wording.Bold(a.Session.Name)+" and start it anew? "+what, []adapters.Button{yes, no})
+}
+
+func restartConfirmed(a *Ask) error { return restartSession(a) }
+
+func leaveRunning(a *Ask) error { return a.Replace(wording.Bold(a.Session.Name) + " goes on.") }
+
+func restartSession(a *Ask) error {
+	was := a.Session
+	s, err := a.runner.Sessions.Restart(a.Ctx, was.ID)
+	if err != nil {
+		return fmt.Errorf("it wasn't started anew: %w", err)
+	}
+	if s.ID != was.ID {
+		return a.mirrorNewSession(s)
+	}
+	a.runner.Hub.Focus(s.ID)
+	return a.Replace("The program of " + wording.Bold(s.Name) + " was started anew by " + wording.Plain(a.personName()) + ".")
+}

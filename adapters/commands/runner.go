@@ -2,10 +2,17 @@ package commands
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/access"
 	"github.com/panebridge/panebridge/adapters/cards"
+	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -137,3 +144,290 @@ type Result struct {
 
 // Refused is the result of what isn't done.
 func Refused(why string) Result { return Result{Outcome: why} }
+
+// command is what a person can ask for by a line that begins with "/".
+type command struct {
+	intake.CommandInfo
+	// role is what a person needs.
+	role access.Role
+	// private is what they need in a private chat with the bot; "": role.
+	private access.Role
+	// session says that it's about one session: the one of the place, or the one
+	// named first in its arguments.
+	session bool
+	// repeat says that it's done again if panebridge stopped while it was: it has the
+	// same effect as once, or none but a reply.
+	repeat bool
+	// run does it. What it returns is told to the person.
+	run func(a *Ask) error
+}
+
+// needs is the role that a command takes where it was asked for.
+func (c command) needs(ev intake.Event) access.Role {
+	if ev.Private && c.private != "" {
+		return c.private
+	}
+	return c.role
+}
+
+// commands are all there are, in the order in which they're shown.
+func commands() []command {
+	return []command{
+		sessionsCommand(), newCommand(), resumeCommand(), restartCommand(), screenCommand(), keysCommand(), stopCommand(), escCommand(), historyCommand(), searchCommand(),
+		sendCommand(), viewCommand(), muteCommand(), statusCommand(), bindCommand(), unbindCommand(), closeCommand(), reopenCommand(),
+		mailCommand(), fleetCommand(), pairCommand(), accessCommand(), helpCommand(),
+	}
+}
+
+// buttons are the handlers of offers, by offer.Do.
+func buttons() map[string]button {
+	return map[string]button{
+		"command":       {run: runChosen},
+		"take-back":     {run: takeBack, repeat: true},
+		"send-anyway":   {run: sendAnyway},
+		"revive":        {run: reviveAgent},
+		"sessions":      {run: listSessions, repeat: true},
+		"folder":        {run: browseFolders, repeat: true},
+		"begin":         {run: beginChosen},
+		"restart":       {run: restartConfirmed},
+		"conversations": {run: conversationsOf, repeat: true},
+		"leave":         {run: leaveRunning, repeat: true},
+		"key":           {run: pressKey},
+		"rows":          {run: showRows, repeat: true},
+		"screen":        {run: showScreen, repeat: true},
+		"close":         {run: closeConfirmed},
+		"keep":          {run: keepOpen, repeat: true},
+		"mail-reply":    {run: replyPressed, repeat: true},
+		"mail-done":     {run: donePressed, repeat: true},
+		"answer":        {run: answerOption},
+		"answer-chosen": {run: answerChosen},
+		"toggle":        {run: toggleOption},
+		"choose":        {run: chooseOptions, repeat: true},
+		"send-chosen":   {run: sendChosen},
+		"write-answer":  {run: writeAnswer, repeat: true},
+		"write-cancel":  {run: cancelWriting, repeat: true},
+	}
+}
+
+// Commands are all commands as platforms show them.
+func Commands() []intake.CommandInfo {
+	var out []intake.CommandInfo
+	for _, c := range commands() {
+		info := c.CommandInfo
+		info.Params = paramsOf(c.Name)
+		out = append(out, info)
+	}
+	return out
+}
+
+// Concerns reports whether a command's arguments name one of the sessions there are here.
+func (r *Runner) Concerns(ev intake.Event) bool {
+	said, _ := ev.Action.(intake.Said)
+	_, args, _ := intake.ReadCommand(said.Text)
+	return slices.ContainsFunc(strings.Fields(args), func(word string) bool {
+		_, err := r.Sessions.Get(word)
+		return err == nil
+	})
+}
+
+// RunCommand handles a line that begins with "/", of a known person.
+func (r *Runner) RunCommand(ctx context.Context, ev intake.Event, name, args string, roles access.Roles, again bool) (Result, error) {
+	a := &Ask{runner: r, Ctx: ctx, Event: ev, Roles: roles, args: args, Again: again}
+	c, ok := r.commands[name]
+	switch {
+	case !ok:
+		return Refused("unknown command"), a.reply("There's no command /" + wording.Plain(name) + ". /help shows those there are; to pass it on to the session, write //" + wording.Plain(name) + ".")
+	case !roles.Has(c.needs(ev)):
+		return Result{What: name, Outcome: "role"}, a.reply("/" + wording.Plain(name) + " takes the role " + string(c.needs(ev)) + ".")
+	case again && !c.repeat:
+		return Result{What: name, Outcome: "unsure"}, a.reply("panebridge stopped while it did this. Look whether it's done before you send it again.")
+	}
+	if c.session {
+		if err := a.chooseSession(); err != nil {
+			return Result{What: name, Outcome: "no session"}, r.askWhichSession(a, name, err)
+		}
+	}
+	d := Result{What: name, Session: a.Session.ID, Outcome: "done"}
+	if err := c.run(a); err != nil {
+		d.Outcome = "failed"
+		r.Log.Info("a command failed", "command", name, "target", ev.Place.String(), "err", err)
+		return d, a.reply(wording.Plain(wording.Sentence(err.Error())))
+	}
+	return d, nil
+}
+
+var (
+	errNoSession       = errors.New("this place mirrors no session; name one, as /sessions shows them")
+	errSeveralSessions = errors.New("this place mirrors several sessions")
+)
+
+// chooseSession finds the session that a command is about, and takes its name from the
+// arguments.
+func (a *Ask) chooseSession() error {
+	word, rest, _ := strings.Cut(a.args, " ")
+	if word != "" {
+		if s, err := a.runner.Sessions.Get(word); err == nil {
+			a.Session, a.args = s, strings.TrimSpace(rest)
+			return nil
+		}
+	}
+	bound := a.runner.SessionsAt(a.Event.Place, func(b adapters.Binding) bool { return !b.Unbound })
+	switch len(bound) {
+	case 0:
+		return errNoSession
+	case 1:
+		a.Session = bound[0]
+		return nil
+	default:
+		return errSeveralSessions
+	}
+}
+
+// askWhichSession says why there's no session, or asks which.
+func (r *Runner) askWhichSession(a *Ask, name string, why error) error {
+	if !errors.Is(why, errSeveralSessions) {
+		return a.reply(wording.Plain(wording.Sentence(why.Error())))
+	}
+	err := a.AskWhich("Which session?", r.SessionsAt(a.Event.Place, func(b adapters.Binding) bool { return !b.Unbound }), cards.Offer{
+		Do: "command", Args: name + " " + a.args, Person: a.Event.Person.ID, Single: true, Group: "which " + a.Event.Key,
+	})
+	if err != nil {
+		return a.reply(wording.Plain(wording.Sentence(err.Error())))
+	}
+	return nil
+}
+
+// AskWhich asks for one of several sessions, by a button each.
+func (a *Ask) AskWhich(question string, of []sessions.Session, o cards.Offer) error {
+	const most = 24
+	if len(of) > most {
+		question += fmt.Sprintf(" These are the first %d of %d.", most, len(of))
+	}
+	var rows [][]adapters.Button
+	for i, s := range of {
+		if i == most {
+			break
+		}
+		o.Session = s.ID
+		b, err := a.makeOffer(s.Name, o)
+		if err != nil {
+			return err
+		}
+		rows = append(rows, []adapters.Button{b})
+	}
+	return a.reply(question, rows...)
+}
+
+// runChosen runs a command for the session that was chosen.
+func runChosen(a *Ask) error {
+	name, args, _ := strings.Cut(a.Offered.Args, " ")
+	c, ok := a.runner.commands[name]
+	if !ok {
+		return fmt.Errorf("%w command /%s", sessions.ErrUnknown, name)
+	}
+	if need := c.needs(a.Event); !a.Roles.Has(need) {
+		return fmt.Errorf("/%s takes the role %s", name, need)
+	}
+	a.args = strings.TrimSpace(args)
+	return c.run(a)
+}
+
+// button is what pressing one does.
+type button struct {
+	// run does it. What it returns is told to the person.
+	run func(a *Ask) error
+	// repeat says that it's done again if panebridge stopped while it was: it has the
+	// same effect as once.
+	repeat bool
+}
+
+// PressButton handles a pressed button of a known person. again says that it was begun
+// before. It returns what became of it, for the audit log, and whether it may be
+// tried again.
+func (r *Runner) PressButton(ctx context.Context, ev intake.Event, p intake.Pressed, roles access.Roles, again bool) (Result, error) {
+	a := &Ask{runner: r, Ctx: ctx, Event: ev, Roles: roles, Again: again}
+	id := cards.OfferID(p.Data)
+	if id == "" {
+		return Refused("forged"), a.Answer("This button isn't one of panebridge's.")
+	}
+	o, err := r.Store.Offer(ctx, id)
+	if errors.Is(err, sessions.ErrUnknown) {
+		return Refused("unknown offer"), a.Answer("This button has expired.")
+	}
+	if err != nil {
+		return Result{}, fmt.Errorf("look for an offer: %w", err)
+	}
+	d := Result{What: o.Do, Session: o.Session}
+	o.Place = r.PlaceNow(o.Place) // it may have been made while its chat moved
+	if ev.Place == o.Place.WholeChat() {
+		// Of a message that's too old, Telegram doesn't say in which topic it stands
+		// (core.telegram.org/bots/api#inaccessiblemessage).
+		ev.Place = o.Place
+		a.Event = ev
+	}
+	if why, text := r.refusal(ev, o, roles); why != "" {
+		d.Outcome = why
+		return d, a.Answer(text)
+	}
+	do, ok := r.buttons[o.Do]
+	if !ok {
+		d.Outcome = "unknown handler"
+		return d, a.Answer("This button is of another version of panebridge; ask for a new one.")
+	}
+	if again && !do.repeat {
+		d.Outcome = "unsure"
+		return d, a.Answer("panebridge stopped while it did this; look whether it's done.")
+	}
+	if o.Single {
+		used, err := r.Store.TakeOffer(ctx, id, cards.Use{Key: ev.Key, By: a.personName(), At: time.Now()})
+		if err != nil {
+			return Result{}, fmt.Errorf("use an offer: %w", err)
+		}
+		if used.Key != ev.Key {
+			d.Outcome = "used"
+			return d, a.Answer("Already used by " + used.By + ".")
+		}
+	}
+	a.Offered, a.args = o, o.Args
+	if o.Session != "" {
+		s, err := r.Sessions.Get(string(o.Session))
+		if err != nil {
+			d.Outcome = "no session"
+			return d, a.Answer("That session isn't there any more.")
+		}
+		a.Session = s
+	}
+	d.Outcome = "done"
+	if err := do.run(a); err != nil {
+		if do.repeat && errors.Is(err, sessions.ErrUnavailable) {
+			return Result{}, err
+		}
+		d.Outcome = "failed"
+		r.Log.Info("a pressed button failed", "do", o.Do, "target", ev.Place.String(), "err", err)
+		return d, a.Answer(wording.Sentence(err.Error()))
+	}
+	if !a.answered {
+		r.answerPress(ctx, ev, "")
+	}
+	return d, nil
+}
+
+// refusal says why a person may not press a button here and now, for the log and
+// for the person; "": they may.
+func (r *Runner) refusal(ev intake.Event, o cards.Offer, roles access.Roles) (why, text string) {
+	now := time.Now()
+	switch {
+	case o.Place != ev.Place:
+		return "other place", "This button belongs to another chat."
+	case !now.Before(o.Expires):
+		return "expired", "This button has expired."
+	case o.Person != "" && o.Person != ev.Person.ID:
+		return "other person", "This button isn't for you."
+	case o.Role != "" && !roles.Has(o.Role):
+		return "role", "This takes the role " + string(o.Role) + "."
+	case now.Sub(ev.At) > r.StaleAfter:
+		return "stale", "It was pressed " + wording.Age(now.Sub(ev.At)) + " ago, while panebridge couldn't see it. Press it again."
+	default:
+		return "", ""
+	}
+}

@@ -170,3 +170,110 @@ func (a *Ask) statusOfPerson() string {
 	}
 	return "You are " + wording.Plain(a.personName()) + ": " + strings.Join(has, ", ") + "."
 }
+
+// pinnedFor is how long a list can be refreshed: it may be pinned.
+const pinnedFor = 365 * 24 * time.Hour
+
+// sessionsCommand lists all sessions, those that need somebody first.
+func sessionsCommand() command {
+	return command{
+		CommandInfo: intake.CommandInfo{Name: "sessions", Help: "All sessions: what needs you, what works, what's done; can be pinned"},
+		role:        access.Viewer,
+		repeat:      true,
+		run:         listSessions,
+	}
+}
+
+func listSessions(a *Ask) error {
+	refresh := adapters.Button{Label: "Refresh", Data: cards.OfferPrefix + a.Offered.ID}
+	if !a.pressed() {
+		var err error
+		if refresh, err = a.makeOffer("Refresh", cards.Offer{Do: "sessions", Role: access.Viewer, Expires: time.Now().Add(pinnedFor)}); err != nil {
+			return err
+		}
+	}
+	return a.Replace(a.runner.overview(a.Event.Place, time.Now()), []adapters.Button{refresh})
+}
+
+// overview is the list, as it's shown in a place.
+func (r *Runner) overview(place adapters.Target, now time.Time) string {
+	foot := "As of " + wording.Clock(now) + "."
+	shape := r.Hub.Shape(place)
+	list := r.FitList(shape.MaxLen-shape.Len(foot)-cards.SpareUnits, shape.Len, r.Sessions.List(), func(s sessions.Session) string {
+		return r.entry(place, s, now)
+	})
+	if list == "" {
+		list = "There's no session. /new begins one.\n\n"
+	}
+	return list + foot
+}
+
+// entry is a session's line in the list.
+func (r *Runner) entry(place adapters.Target, s sessions.Session, now time.Time) string {
+	name := wording.Plain(s.Name)
+	if link := r.LinkTo(place, s.ID); link != "" {
+		name = "[" + name + "](<" + link + ">)"
+	}
+	parts := []string{name}
+	if s.Agent != "" && !strings.HasPrefix(s.Name, s.Agent) {
+		parts = append(parts, wording.Plain(s.Agent))
+	}
+	if s.Cwd != "" {
+		parts = append(parts, wording.Plain(wording.CutBegin(r.ShownPath(s.Cwd), maxLabel)))
+	}
+	if since := stateSince(s); !since.IsZero() {
+		parts = append(parts, wording.Age(max(now.Sub(since), 0)))
+	}
+	if s.State == sessions.StateError && s.Reason != "" {
+		parts = append(parts, wording.Plain(wording.CutEnd(r.Masked(s.Reason), 120)))
+	}
+	return strings.Join(parts, " · ")
+}
+
+// stateSince is from when on a session has been as it is, as far as that's known.
+func stateSince(s sessions.Session) time.Time {
+	switch {
+	case s.State == sessions.StateWorking && s.Turn.Open:
+		return s.Turn.StartedAt
+	case s.State == sessions.StateIdle && !s.Turn.EndedAt.IsZero():
+		return s.Turn.EndedAt
+	case !s.LastOutputAt.IsZero():
+		return s.LastOutputAt
+	default:
+		return s.CreatedAt
+	}
+}
+
+// helpCommand lists what a person can ask for.
+func helpCommand() command {
+	return command{
+		CommandInfo: intake.CommandInfo{Name: "help", Help: "What you can do here"},
+		role:        access.Viewer,
+		repeat:      true,
+		run: func(a *Ask) error {
+			var b strings.Builder
+			others := false
+			for _, c := range commands() {
+				if !a.Roles.Has(c.needs(a.Event)) {
+					others = true
+					continue
+				}
+				fmt.Fprintf(&b, "/%s", c.Name)
+				if c.Args != "" {
+					fmt.Fprintf(&b, " %s", wording.Plain(c.Args))
+				}
+				fmt.Fprintf(&b, ": %s\n\n", wording.Plain(c.Help))
+			}
+			b.WriteString("Where a place mirrors several sessions, or none, write the session's name behind the command.\n\n")
+			if a.Roles.Has(access.Operator) {
+				b.WriteString("Anything else is typed into the session of this place. 👍 on it: submitted; 🤔: typed, but nobody saw it taken. //x passes /x on.")
+			} else {
+				b.WriteString("What you write here isn't typed: that takes the role operator.")
+			}
+			if others {
+				b.WriteString("\n\nThere are other commands, for other roles.")
+			}
+			return a.reply(b.String())
+		},
+	}
+}
