@@ -2,9 +2,14 @@ package cards
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
+	"fmt"
 	"log/slog"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
@@ -223,4 +228,201 @@ func (k *Clerk) Masked(text string) string {
 func DigestOf(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:8])
+}
+
+const (
+	offerFor = 7 * 24 * time.Hour
+	// MaxOfferArgs is how many bytes Offer.Args may have.
+	MaxOfferArgs = 4096
+	// OfferPrefix begins a button's data; the offer's id is behind it.
+	OfferPrefix = "o:"
+)
+
+// Offer is what a button does, as the store keeps it. The button itself carries nothing but the
+// offer's random id.
+type Offer struct {
+	ID      string          // 16 hexadecimal digits; MakeOffer gives it
+	Place   adapters.Target // where the button stands; MakeOffer is told
+	Do      string          // names the handler: "keys", "folder", "run-stale"
+	Session sessions.ID     // "": none
+	Args    string          // the handler's own, at most 4096 bytes
+	// Role is what a person needs to press it; Person, if set, the only one who may.
+	Role   access.Role
+	Person string
+	Single bool // it works once
+	// Group, with Single: of all offers with the same group one works, once. "": of its own.
+	Group   string
+	Expires time.Time // when it stops to work; zero: in a week
+	Used    Use       // of its group; zero: not used
+}
+
+// Use says who used an offer up.
+type Use struct {
+	Key string // of the event
+	By  string // as people are called in chats
+	At  time.Time
+}
+
+// OfferStore keeps offers.
+type OfferStore interface {
+	PutOffer(ctx context.Context, o Offer) error
+	// Offer returns one; sessions.ErrUnknown if it isn't there (any more).
+	Offer(ctx context.Context, id string) (Offer, error)
+	// TakeOffer uses an offer's group up, unless it is, and returns who did it: of
+	// many at a time one. The same Use.Key takes it again.
+	TakeOffer(ctx context.Context, id string, u Use) (Use, error)
+}
+
+// MakeOffer makes a button for a place.
+func (k *Clerk) MakeOffer(ctx context.Context, place adapters.Target, label string, o Offer) (adapters.Button, error) {
+	if !k.Handles(o.Do) {
+		return adapters.Button{}, fmt.Errorf("offer %q: nothing handles it", o.Do)
+	}
+	if len(o.Args) > MaxOfferArgs {
+		return adapters.Button{}, fmt.Errorf("offer %q: its arguments have %d bytes, at most %d are kept", o.Do, len(o.Args), MaxOfferArgs)
+	}
+	if o.Expires.IsZero() {
+		o.Expires = time.Now().Add(offerFor)
+	}
+	if o.ID, o.Place = newOfferID(), place; o.Group == "" {
+		o.Group = o.ID
+	}
+	if err := k.Store.PutOffer(ctx, o); err != nil {
+		return adapters.Button{}, fmt.Errorf("offer %q: %w", o.Do, err)
+	}
+	return adapters.Button{Label: label, Data: OfferPrefix + o.ID}, nil
+}
+
+func newOfferID() string {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // documented never to fail
+	return hex.EncodeToString(b[:])
+}
+
+// OfferID reads a button's data. What isn't ours gives "".
+func OfferID(data string) string {
+	id, ok := strings.CutPrefix(data, OfferPrefix)
+	if b, err := hex.DecodeString(id); !ok || err != nil || len(b) != 8 || strings.ToLower(id) != id {
+		return ""
+	}
+	return id
+}
+
+// Offered reports whether a button is one that this daemon made, by its data. It reads the store.
+func (k *Clerk) Offered(ctx context.Context, data string) bool {
+	id := OfferID(data)
+	if id == "" {
+		return false
+	}
+	_, err := k.Store.Offer(ctx, id)
+	return !errors.Is(err, sessions.ErrUnknown)
+}
+
+// moves has what's kept for chats follow them to another id, once for each, whoever says that they
+// have one: an update, or the platform instead of taking a call, where updates were lost.
+type moves struct {
+	clerk *Clerk
+	wake  chan struct{}
+	turn  sync.Mutex // held while a chat is followed, with its I/O
+
+	mu sync.Mutex
+	to map[adapters.Target]string // the ids that chats have now
+}
+
+func newMoves(k *Clerk) *moves {
+	return &moves{clerk: k, wake: make(chan struct{}, 1), to: map[adapters.Target]string{}}
+}
+
+// placeNow is where a place is whose chat may have another id.
+func (ms *moves) placeNow(place adapters.Target) adapters.Target {
+	ms.mu.Lock()
+	defer ms.mu.Unlock()
+	if to := ms.to[place.WholeChat()]; to != "" {
+		place.Chat = to
+	}
+	return place
+}
+
+// PlaceNow is where a place is whose chat may have another id.
+func (k *Clerk) PlaceNow(place adapters.Target) adapters.Target { return k.moves.placeNow(place) }
+
+// Moved takes in that Hub.Moves has another. It returns at once.
+func (k *Clerk) Moved() {
+	select {
+	case k.moves.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run follows the chats of which the Hub knows, until ctx ends.
+func (ms *moves) run(ctx context.Context) {
+	timer := time.NewTimer(0) // of what a kill left
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ms.wake:
+		case <-timer.C:
+		}
+		timer.Stop()
+		if err := ms.followAll(ctx); err != nil && ctx.Err() == nil {
+			ms.clerk.Log.Warn("what's kept for a chat couldn't follow it; it's tried again", "err", err)
+			timer.Reset(tellAgain)
+		}
+	}
+}
+
+func (ms *moves) followAll(ctx context.Context) error {
+	all, err := ms.clerk.Hub.Moves(ctx)
+	if err != nil {
+		return err
+	}
+	for _, m := range all {
+		if err := ms.followChat(ctx, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// followChat has all that belongs to a chat follow it, unless it has. A chat that was known stays known.
+func (ms *moves) followChat(ctx context.Context, m adapters.Move) error {
+	if m.From == "" || m.To == "" || m.From == m.To {
+		return nil
+	}
+	ms.turn.Lock()
+	defer ms.turn.Unlock()
+	k, from, to := ms.clerk, adapters.Target{Adapter: m.Adapter, Chat: m.From}, adapters.Target{Adapter: m.Adapter, Chat: m.To}
+	ms.mu.Lock()
+	ms.to[from] = to.Chat
+	ms.mu.Unlock()
+	followed, err := k.Store.Followed(ctx, m)
+	if err != nil || followed {
+		return err
+	}
+	if err := k.Store.MoveChat(ctx, m.Adapter, m.From, m.To); err != nil {
+		return fmt.Errorf("have chat %s follow to %s: %w", from, m.To, err)
+	}
+	if k.Knows(from) {
+		if err := k.Adopt(ctx, to, "moved from "+m.From); err != nil {
+			return err
+		}
+	}
+	k.MoveChat(from, to)
+	if err := k.loadPreferences(ctx); err != nil {
+		return err
+	}
+	k.prompts.moveChat(from, to)
+	k.receipts.leaveWord(func(rs *receipts) { rs.moves = append(rs.moves, m) })
+	k.reconciler.moveChat(m)
+	if err := k.Hub.ChatMoved(ctx, m.Adapter, m.From, m.To); err != nil {
+		return err
+	}
+	return k.Store.PutFollowed(ctx, m)
+}
+
+// FollowChat has all that belongs to a chat follow it to its new id.
+func (k *Clerk) FollowChat(ctx context.Context, m adapters.Move) error {
+	return k.moves.followChat(ctx, m)
 }

@@ -7,7 +7,7 @@
 // known of sessions and bindings, and one reconciler posts, edits, confirms and tries again
 // (reconciler.go).
 //
-// Buttons carry an offer's random id and nothing else (offers.go). What pressing one does,
+// Buttons carry an offer's random id and nothing else (clerk.go). What pressing one does,
 // where, for whom, until when and how often, is in the store.
 //
 // What people ask for isn't known here, nor how they ask.
