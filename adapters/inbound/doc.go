@@ -2,10 +2,10 @@
 // it routes an event of adapters/intake.
 //
 //	                  Inbound.Handle ── who may do what      adapters/access
-//	                     │ the audit log                     audit.go
+//	                     │ the audit log                     inbound.go
 //	   ┌─────────────────┼──────────────────┐
 //	a command         a button            text, files
-//	adapters/commands     │               text.go, file.go
+//	adapters/commands     │               text.go, files.go
 //	   │                                     │
 //	   ▼                                     ▼
 //	an answer                      sessions.Manager.Input ──receipt──▶ adapters/cards
@@ -13,7 +13,7 @@
 // An event is handled at least once: after a crash it comes again. What types into
 // a pane carries the event's key, so that it's typed at most once.
 //
-// What's old is never done unasked (stale.go): neither what was written while the
+// What's old is never done unasked (text.go): neither what was written while the
 // daemon was down, nor what had to wait for a dialog to close.
 //
 // A platform's ids, markup or limits aren't known here; neither is SQL, when a call is made,

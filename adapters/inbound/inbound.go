@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/panebridge/panebridge/adapters/cards"
 	"github.com/panebridge/panebridge/adapters/commands"
 	"github.com/panebridge/panebridge/adapters/intake"
+	"github.com/panebridge/panebridge/adapters/wording"
 	"github.com/panebridge/panebridge/internal/render/screenshot"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
@@ -256,4 +258,201 @@ func (in *Inbound) GaveUp(ev intake.Event) {
 	if _, why := in.Standing(ev); why == "" {
 		in.Say(ev, "gave up", qos.Interactive, "This couldn't be done, though it was tried for minutes. The daemon's log says why.")
 	}
+}
+
+// A worker that panicked is begun anew after panicPause, and after twice as long each
+// time it panics again within the last pause and panicPauseMax.
+const (
+	panicPause    = time.Second
+	panicPauseMax = time.Minute
+)
+
+// keepRunning runs a worker until it returns or ctx ends, and begins it anew when it
+// panics. It blocks. A worker takes up what it left from the store, as after a restart.
+func (in *Inbound) keepRunning(ctx context.Context, worker string, run func(ctx context.Context)) {
+	for pause := panicPause; ; pause = min(2*pause, panicPauseMax) {
+		began := time.Now()
+		if in.containPanic(worker, func() { run(ctx) }) {
+			return
+		}
+		if time.Since(began) > panicPauseMax {
+			pause = panicPause
+		}
+		if intake.Pause(ctx, pause) != nil {
+			return
+		}
+	}
+}
+
+// containPanic runs work and reports whether it returned. A panic is logged with its
+// stack and counted.
+func (in *Inbound) containPanic(worker string, work func()) (returned bool) {
+	defer func() {
+		if r := recover(); r != nil {
+			in.Log.Error("a worker panicked; it's begun anew", "worker", worker, "err", sessions.PanicError(r), "stack", string(debug.Stack()))
+			in.opt.Panicked(worker)
+		}
+	}()
+	work()
+	return true
+}
+
+// handlePlaceChange takes in what happened to a place as a whole. Who did it doesn't
+// matter: it's how the place is now, and nothing is shown or typed because of it that
+// wasn't before.
+func (in *Inbound) handlePlaceChange(ctx context.Context, ev intake.Event) error {
+	place := ev.Place
+	switch a := ev.Action.(type) {
+	case intake.ThreadClosed:
+		return in.restThread(ctx, ev, true)
+	case intake.ThreadOpened:
+		return in.restThread(ctx, ev, false)
+	case intake.ThreadDeleted:
+		in.Log.Info("a thread was deleted; it's made anew when there's something to show", "target", place.String())
+		return nil
+	case intake.ChatMoved:
+		return in.FollowChat(ctx, a.Move(place))
+	case intake.Left:
+		in.EndMembership(ctx, a.Person, place.WholeChat())
+		return nil
+	case intake.ChatBack:
+		return in.opt.Hub.ChatBack(ctx, place.Adapter, place.Chat)
+	case intake.ChatLost:
+		in.Log.Warn("a chat can't be written to any more", "target", place.String(), "why", a.Why)
+		return in.opt.Hub.ChatLost(ctx, place.Adapter, place.Chat, a.Why)
+	default:
+		return fmt.Errorf("handle %s: action %T isn't known", ev.Key, a)
+	}
+}
+
+// restThread has the bindings of a thread rest, or go on.
+func (in *Inbound) restThread(ctx context.Context, ev intake.Event, rest bool) error {
+	if ev.Place.Thread == "" {
+		return nil
+	}
+	var errs []error
+	for _, b := range in.opt.Hub.At(ev.Place) {
+		s, err := in.opt.Sessions.Get(string(b.Session))
+		if err != nil || s.State == sessions.StateEnded {
+			continue // its thread is closed with it
+		}
+		if b.Resting != rest {
+			errs = append(errs, in.opt.Hub.Rest(ctx, b.ID, rest))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Expired says in each of a platform's chats whose texts go to sessions that what was written
+// between two times is gone: nobody was there to read it for longer than the platform keeps it.
+// What it was nobody knows.
+func (in *Inbound) Expired(adapter string, from, to time.Time) error {
+	told := map[adapters.Target]bool{}
+	var errs []error
+	for _, st := range in.opt.Hub.Status("") {
+		chat := st.Binding.Target.WholeChat()
+		if st.Open {
+			chat = st.Target.WholeChat()
+		}
+		if chat.Adapter != adapter || st.Binding.Unbound || !st.Binding.Input || told[chat] {
+			continue
+		}
+		told[chat] = true
+		errs = append(errs, in.opt.Hub.Post(adapters.Post{
+			To: chat, Key: "expired " + to.Format(time.RFC3339), Class: qos.Final, Ring: true,
+			Text: fmt.Sprintf(
+				"panebridge couldn't read here for %s, and what's written is kept for %s only: what was written between %s and %s may not have arrived. What still matters of it has to be written again.",
+				wording.Age(time.Since(from).Round(time.Hour)), wording.Age(time.Since(to).Round(time.Hour)), from.Local().Format("Mon 15:04"), to.Local().Format("Mon 15:04"),
+			),
+		}))
+	}
+	return errors.Join(errs...)
+}
+
+// Entry is one input in the audit log: who did what, where and when, and what
+// became of it. It holds no text: what's typed is in its receipt, which goes when
+// receipts do. The hash tells whether a text that somebody shows is the one, until the session is forgotten: a short
+// text can be guessed from it.
+type Entry struct {
+	Key    string // Event.Key
+	At     time.Time
+	Place  adapters.Target
+	Person string // Person.ID
+	Name   string // as the platform showed it then
+	// Kind is text, edit, file, command, button or pair.
+	Kind string
+	// What is the command's name, the button's Do, the role that a code gave; "" for
+	// texts.
+	What    string
+	Session sessions.ID // "": none
+	Bytes   int         // of the text; of arguments for a command
+	Hash    string      // the first 16 hexadecimal digits of the text's SHA-256; "": no text, or one that was forgotten
+	// Outcome is what became of it, in a word or two, or the id of its receipt. "": it
+	// was begun, and not finished.
+	Outcome string
+}
+
+// AuditStore keeps the audit log: the newest 100,000 entries.
+type AuditStore interface {
+	// BeginEntry adds an entry, unless there's one of its key, and returns the one
+	// that was there before; nil: none.
+	BeginEntry(ctx context.Context, e Entry) (*Entry, error)
+	// EndEntry fills in what became of an input: What, Session, Outcome. With that it keeps what
+	// answers it, both or none: see ReplyStore.
+	EndEntry(ctx context.Context, e Entry, replies []cards.Reply) error
+	// Entries returns the newest, the newest first.
+	Entries(ctx context.Context, limit int) ([]Entry, error)
+}
+
+// entryOf is an event as the audit log begins it.
+func entryOf(ev intake.Event) Entry {
+	e := Entry{Key: ev.Key, At: time.Now(), Place: ev.Place, Person: ev.Person.ID, Name: ev.Person.Name}
+	text := ""
+	switch a := ev.Action.(type) {
+	case intake.Said:
+		text, e.Kind = a.Text, "text"
+		if name, _, ok := intake.ReadCommand(a.Text); ok {
+			e.Kind, e.What = "command", name
+		}
+		if len(a.Files) > 0 {
+			e.Kind = "file"
+		}
+		if name, _, ok := intake.ReadCommand(a.Text); ok && name == "pair" {
+			text = "" // a hash of a code would give it away
+		}
+	case intake.Edited:
+		text, e.Kind = a.Text, "edit"
+	case intake.Pressed:
+		e.Kind = "button"
+	}
+	e.Bytes = len(text)
+	if text != "" {
+		e.Hash = cards.DigestOf(text)
+	}
+	return e
+}
+
+// recordWhole writes a whole entry of what has happened, with what answers it. An error says that the event
+// is to come again.
+func (in *Inbound) recordWhole(ctx context.Context, ev intake.Event, as Entry, answer func()) error {
+	e := entryOf(ev)
+	e.Kind, e.What = as.Kind, as.What
+	before, err := in.opt.Store.BeginEntry(ctx, e)
+	if err != nil {
+		return fmt.Errorf("write the audit log: %w", err)
+	}
+	defer in.BeginHandling(ev.Key, before != nil)()
+	answer()
+	e.Outcome = as.Outcome
+	return in.endEntry(ctx, e)
+}
+
+// endEntry writes what became of an event, with what answers it.
+func (in *Inbound) endEntry(ctx context.Context, e Entry) error {
+	replies, wrote := in.Unseen(e.Key)
+	if err := in.opt.Store.EndEntry(ctx, e, replies); err != nil {
+		return fmt.Errorf("write the audit log: %w", err)
+	}
+	wrote()
+	return nil
 }

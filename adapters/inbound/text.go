@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/panebridge/panebridge/adapters"
@@ -235,4 +236,111 @@ func (in *Inbound) tellRole(ev intake.Event) {
 	if in.roleHints.Due(ev.Place.String()+" "+ev.Person.ID, time.Now()) {
 		in.Say(ev, "hint", qos.Interactive, "You may look here, but not type: that takes the role operator.")
 	}
+}
+
+const (
+	// earlyFor is for how long a changed text waits for its message, and maxEarly how many do.
+	earlyFor = 10 * time.Minute
+	maxEarly = 100
+)
+
+// early are texts that were changed before it's known that they were written: platforms may
+// say the one before the other. What's typed then is what stands there. A restart forgets them.
+type early struct {
+	mu    sync.Mutex
+	texts map[earlyKey]earlyText
+}
+
+type earlyKey struct {
+	place           adapters.Target
+	person, message string
+}
+
+type earlyText struct {
+	text string
+	at   time.Time
+}
+
+// keepText has a changed text wait for its message. When there are too many those before are forgotten.
+func (e *early) keepText(ev intake.Event, text string, now time.Time) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for k, t := range e.texts {
+		if now.Sub(t.at) >= earlyFor {
+			delete(e.texts, k)
+		}
+	}
+	if e.texts == nil || len(e.texts) >= maxEarly {
+		e.texts = map[earlyKey]earlyText{}
+	}
+	e.texts[earlyKey{ev.Place, ev.Person.ID, ev.Message}] = earlyText{text, now}
+}
+
+// latestText is a new message as it was changed before it came.
+func (e *early) latestText(ev intake.Event) intake.Event {
+	said, ok := ev.Action.(intake.Said)
+	if !ok {
+		return ev
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if t, ok := e.texts[earlyKey{ev.Place, ev.Person.ID, ev.Message}]; ok {
+		said.Text = t.text
+		ev.Action = said
+	}
+	return ev
+}
+
+// askStale asks whether an old message is still to be done.
+func (in *Inbound) askStale(ctx context.Context, ev intake.Event, s intake.Said) (commands.Result, error) {
+	w := cards.NewWaiting(ev, s)
+	if err := in.opt.Store.PutWaiting(ctx, w); err != nil {
+		return commands.Result{}, fmt.Errorf("keep an old message until it's wanted: %w", err)
+	}
+	post, err := in.StalePost(ctx, w, "This is "+wording.Age(time.Since(ev.At))+" old: panebridge couldn't see it before. Run it now?")
+	if err != nil {
+		return commands.Result{}, err
+	}
+	return commands.Result{Outcome: "asked stale"}, in.PostReply(ev, post)
+}
+
+// runStale does what an old message asked for.
+func (in *Inbound) runStale(a *commands.Ask) error {
+	w, err := in.opt.Store.Waiting(a.Ctx, a.Offered.Args)
+	if errors.Is(err, sessions.ErrUnknown) {
+		return a.Answer("It was run or skipped already.")
+	}
+	if err != nil {
+		return err
+	}
+	w.Place = a.Event.Place // its chat may have another id by now
+	if w.Session != "" {
+		s, err := in.opt.Sessions.Get(string(w.Session))
+		if err != nil {
+			return err
+		}
+		if !a.Roles.Has(access.Operator) {
+			return errors.New("typing takes the role operator")
+		}
+		if err := in.runWaiting(a, w, s); err != nil {
+			return err
+		}
+		return a.Replace("Run.")
+	}
+	d, err := in.handleText(a.Ctx, w.Event(), w.Said, a.Roles, a.Again, true)
+	if d.Outcome == "" {
+		return err
+	}
+	if d.Outcome != askedWhich { // then it waits for the session
+		err = errors.Join(err, in.opt.Store.DropWaiting(a.Ctx, w.Key))
+	}
+	return errors.Join(err, a.Replace("Run."))
+}
+
+// skipStale forgets an old message.
+func (in *Inbound) skipStale(a *commands.Ask) error {
+	if err := in.opt.Store.DropWaiting(a.Ctx, a.Offered.Args); err != nil {
+		return err
+	}
+	return a.Replace("Skipped.")
 }
