@@ -9,7 +9,7 @@
 // An update is handled at least once: after a crash it comes again. Files that were sent
 // together are one message, also where the platform sends them one by one (album.go).
 //
-// Platform is what the rooms behind need of a platform's adapter in return (platform.go);
+// Platform is what the rooms behind need of a platform's adapter in return (event.go);
 // Vitals watches a part that reads updates (health.go).
 //
 // What an event means isn't known here, nor who may do what.
