@@ -9,6 +9,7 @@ import (
 
 	"github.com/panebridge/panebridge/internal/inbox"
 	"github.com/panebridge/panebridge/sessions"
+	"github.com/panebridge/panebridge/sessions/agent"
 )
 
 // happened is something of a session that its director, and who asked for it, may be told.
@@ -139,4 +140,137 @@ func (m *Mailroom) tellListeners(ctx context.Context, h happened) error {
 		errs = append(errs, inbox.Notify(ctx, m.store, m.bells, inbox.Notice{To: a, Session: p.Address(), At: h.at, From: p.Name, Type: h.kind, Msg: h.msg}))
 	}
 	return errors.Join(errs...)
+}
+
+// waitingHeld is how long a session waits before that alone is told: what it asks is told
+// with its words, and read up to a second or two after a hook has said that it waits.
+const waitingHeld = 3 * time.Second
+
+// asks has one thing told of each time that a session waits for somebody: its question,
+// if that can be read, else that it waits.
+type asks struct {
+	asked bool      // a question that was told stands on its screen
+	waits string    // that it waits, which isn't told yet; "": it is, or it doesn't
+	since time.Time // when it began to
+}
+
+// seePrompt takes in what dialog is on the screen, nil for none, and whether it's another
+// than before; "": nothing is told.
+func (a *asks) seePrompt(p *sessions.Dialog, another bool) (question string) {
+	switch {
+	case p == nil || p.Kind == sessions.PromptUnread:
+		a.asked = false
+		return ""
+	case !another && a.asked:
+		return ""
+	}
+	a.asked, a.waits = true, ""
+	if !another {
+		return ""
+	}
+	return "asks: " + p.Title
+}
+
+// changeState takes in a session's state.
+func (a *asks) changeState(s sessions.State, reason string, now time.Time) {
+	switch {
+	case s != sessions.StateWaiting:
+		a.waits = ""
+	case !a.asked:
+		a.waits, a.since = "waits: "+whatWaits(reason), now
+	}
+}
+
+// takeWaiting returns what's told of a session that has waited long enough; "": nothing.
+func (a *asks) takeWaiting(now time.Time) (msg string) {
+	if a.waits == "" || now.Sub(a.since) < waitingHeld {
+		return ""
+	}
+	msg, a.waits = a.waits, ""
+	return msg
+}
+
+// takeWaiting hears of sessions that wait, and whose question isn't known.
+func (m *Mailroom) takeWaiting(now time.Time) {
+	var due []happened
+	m.mu.Lock()
+	for id, a := range m.asks {
+		if msg := a.takeWaiting(now); msg != "" {
+			due = append(due, happened{id, inbox.Waiting, msg, a.since})
+		}
+	}
+	m.mu.Unlock()
+	for _, h := range due {
+		m.noteHappened(h)
+	}
+}
+
+// asksOf are those of a session; m.mu is held.
+func (m *Mailroom) asksOf(id sessions.ID) *asks {
+	if m.asks[id] == nil {
+		m.asks[id] = new(asks)
+	}
+	return m.asks[id]
+}
+
+// fleetAtWork is what a reminder is about: the fleets that a session directs.
+type fleetAtWork struct {
+	fleets  []string
+	members []inbox.Party
+}
+
+// Reminder is what a director's agent is told in answer to a hook: at the start of a
+// conversation how to listen, and after a tool that it may listen, if members are at work
+// and nobody listens. "": nothing.
+func (m *Mailroom) Reminder(ctx context.Context, h agent.Hook) string {
+	if h.Signal != agent.SessionStart && h.Signal != agent.ToolEnd {
+		return ""
+	}
+	id := m.opt.Watchers.About(h)
+	if id == "" {
+		return ""
+	}
+	f, ok := m.directs(ctx, id)
+	if !ok {
+		return ""
+	}
+	var text string
+	var err error
+	if h.Signal == agent.SessionStart {
+		text, err = m.remind.AtStart(ctx, id, h.Conversation, f.fleets, f.members)
+	} else {
+		text, err = m.remind.AfterTool(ctx, id, func() []string { return m.busy(f.members) })
+	}
+	if err != nil && ctx.Err() == nil {
+		m.log.Warn("what a director is told couldn't be looked up or kept", "session", id, "err", err)
+	}
+	return text
+}
+
+// busy are those of a fleet's members that are at work, or wait for somebody.
+func (m *Mailroom) busy(members []inbox.Party) (busy []string) {
+	for _, p := range members {
+		if s, err := m.opt.Manager.Get(string(p.ID)); err == nil && (s.State == sessions.StateWorking || s.State == sessions.StateWaiting) {
+			busy = append(busy, fmt.Sprintf("%s (%s)", s.Name, s.State))
+		}
+	}
+	return busy
+}
+
+// directs returns the fleets that a session directs; false: none.
+func (m *Mailroom) directs(ctx context.Context, id sessions.ID) (fleetAtWork, bool) {
+	all, err := m.store.Parties(ctx)
+	if err != nil {
+		return fleetAtWork{}, false
+	}
+	me, _ := all.Get(id)
+	f := fleetAtWork{fleets: me.Directs}
+	for _, name := range f.fleets {
+		for _, p := range all.Members(name) {
+			if p.ID != id {
+				f.members = append(f.members, p)
+			}
+		}
+	}
+	return f, len(f.fleets) > 0
 }
