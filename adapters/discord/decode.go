@@ -4,10 +4,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/commands"
 	"github.com/panebridge/panebridge/adapters/intake"
 )
 
@@ -342,4 +346,269 @@ func (m messageJSON) files() (list []intake.File) {
 		list = append(list, file)
 	}
 	return list
+}
+
+// thread reads what an event says about a thread.
+func (r record) thread(e *intake.Event) (c channelJSON, err error) {
+	if err := r.into(&c); err != nil {
+		return c, err
+	}
+	if !isThread(c.Type) || !isID(c.ID) || !isID(c.Parent) {
+		return c, nil
+	}
+	e.Place, err = placeAt(c.ID, c.Parent)
+	return c, err
+}
+
+// threadChanged reads how a thread is now. A thread that Discord put away by itself,
+// because nobody had written for long, isn't closed: a message takes it out again.
+func (r record) threadChanged(e *intake.Event) error {
+	c, err := r.thread(e)
+	if err != nil || c.Thread == nil || e.Place.Thread == "" {
+		return err
+	}
+	switch {
+	case c.Thread.Locked, c.Thread.Archived && !c.putAway():
+		e.Action = intake.ThreadClosed{}
+	case !c.Thread.Archived:
+		e.Action = intake.ThreadOpened{}
+	}
+	return nil
+}
+
+// putAway says whether an archived thread was so by itself.
+func (c channelJSON) putAway() bool {
+	last := madeAt(c.ID)
+	if at := madeAt(c.Last); at.After(last) {
+		last = at
+	}
+	idle := time.Duration(c.Thread.After) * time.Minute
+	return idle > 0 && c.Thread.ArchivedAt.Sub(last) >= idle-time.Minute
+}
+
+func (r record) threadGone(e *intake.Event) error {
+	_, err := r.thread(e)
+	if err == nil && e.Place.Thread != "" {
+		e.Action = intake.ThreadDeleted{}
+	}
+	return err
+}
+
+// channelChanged reads that a channel has changed: the bot may be let in again.
+func (r record) channelChanged(e *intake.Event) error {
+	var c channelJSON
+	if err := r.into(&c); err != nil || isThread(c.Type) {
+		return err
+	}
+	var err error
+	e.Place, err = placeAt(c.ID, "")
+	e.Action = intake.ChatBack{}
+	return err
+}
+
+// channelGone reads that a channel was deleted, or that the bot may not see it any more.
+func (r record) channelGone(e *intake.Event) error {
+	var c channelJSON
+	if err := r.into(&c); err != nil || isThread(c.Type) {
+		return err
+	}
+	var err error
+	e.Place, err = placeAt(c.ID, "")
+	e.Action = intake.ChatLost{Why: "The channel was deleted, or the bot may not see it any more."}
+	return err
+}
+
+// interactionJSON is what's read of an interaction
+// (docs.discord.com/developers/interactions/receiving-and-responding).
+type interactionJSON struct {
+	ID      string      `json:"id"`
+	App     string      `json:"application_id"`
+	Type    int         `json:"type"`
+	Token   string      `json:"token"`
+	Guild   string      `json:"guild_id"`
+	Channel string      `json:"channel_id"`
+	Where   channelJSON `json:"channel"`
+	Member  memberJSON  `json:"member"` // in a server
+	User    *userJSON   `json:"user"`   // in a private chat
+	// Context says whose private chat it is; nil: not known.
+	Context *int `json:"context"`
+	Message struct {
+		ID string `json:"id"`
+	} `json:"message"`
+	Data struct {
+		Name      string       `json:"name"`
+		Type      int          `json:"type"`
+		Options   []optionJSON `json:"options"`
+		CustomID  string       `json:"custom_id"`
+		Component int          `json:"component_type"`
+		Values    []string     `json:"values"`
+	} `json:"data"`
+}
+
+type optionJSON struct {
+	Name    string          `json:"name"`
+	Value   json.RawMessage `json:"value"`
+	Focused bool            `json:"focused"`
+}
+
+// Kinds of interactions, commands and components.
+const (
+	interactionCommand  = 2
+	interactionPress    = 3
+	interactionComplete = 4
+
+	commandSlash    = 1
+	componentSelect = 3
+)
+
+// replyMark begins what stands for a message in the event of a slash command: there is
+// none that could be answered or reacted to.
+const replyMark = "i"
+
+// readInteraction reads what every interaction has.
+func (r record) readInteraction(e *intake.Event) (i interactionJSON, err error) {
+	if err := r.into(&i); err != nil {
+		return i, err
+	}
+	if !isID(i.ID) || !isID(i.App) || !isToken(i.Token) {
+		return i, errors.New("read an event: the interaction's id, application_id or token is missing")
+	}
+	parent := r.Parent
+	if isThread(i.Where.Type) {
+		parent = i.Where.Parent
+	}
+	if e.Place, err = placeAt(i.Channel, parent); err != nil {
+		return i, err
+	}
+	// A private chat of others, where somebody has brought the application, isn't ours.
+	e.At, e.Private = madeAt(i.ID), i.Guild == "" && (i.Context == nil || *i.Context == contextBotDM)
+	switch {
+	case i.Member.User != nil:
+		e.Person = person(*i.Member.User, i.Member.Nick)
+	case i.User != nil:
+		e.Person = person(*i.User, "")
+	}
+	return i, nil
+}
+
+// maxToken bounds an interaction's token, in bytes: those seen have some 200.
+const maxToken = 1024
+
+// isToken says whether a text can be a part of an address as it is.
+func isToken(s string) bool {
+	for _, c := range []byte(s) {
+		switch {
+		case c >= '0' && c <= '9', c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c == '-', c == '_', c == '=', c == ':':
+		case c == '.' && s != "." && s != "..":
+		default:
+			return false
+		}
+	}
+	return s != "" && len(s) <= maxToken
+}
+
+// interaction reads a slash command, or a pressed button or chosen entry of a menu.
+func (r record) interaction(e *intake.Event) error {
+	i, err := r.readInteraction(e)
+	if err != nil || e.Person.ID == "" {
+		return err
+	}
+	switch {
+	case i.Type == interactionCommand && i.Data.Type == commandSlash && i.Data.Name != "":
+		e.Message = replyMark + i.ID
+		e.Action = intake.Said{Text: commandLine(i.Data.Name, i.given())}
+	case i.Type == interactionPress:
+		if !isID(i.Message.ID) {
+			return errors.New("read an event: message.id is missing")
+		}
+		e.Message = i.Message.ID
+		pressed := intake.Pressed{Data: i.Data.CustomID, Token: i.App + " " + i.Token, Stays: true}
+		if i.Data.Component == componentSelect {
+			pressed.Data, pressed.Chosen = i.chosen()
+		}
+		if pressed.Data != "" {
+			e.Action = pressed
+		}
+	}
+	return nil
+}
+
+// chosen is what was chosen of a select menu: values of a menu, or one of the buttons that
+// it stands for.
+func (i interactionJSON) chosen() (data string, values []string) {
+	if data, ok := strings.CutPrefix(i.Data.CustomID, menuMark); ok {
+		return data, i.Data.Values
+	}
+	if len(i.Data.Values) > 0 {
+		return i.Data.Values[0], nil
+	}
+	return "", nil
+}
+
+// given are the arguments as they were given, by name.
+func (i interactionJSON) given() map[string]string {
+	out := map[string]string{}
+	for _, o := range i.Data.Options {
+		out[o.Name] = o.text()
+	}
+	return out
+}
+
+// text is an argument as it's written.
+func (o optionJSON) text() string {
+	var s string
+	if err := json.Unmarshal(o.Value, &s); err == nil {
+		return s
+	}
+	var n float64
+	if err := json.Unmarshal(o.Value, &n); err == nil {
+		return strconv.FormatFloat(n, 'f', -1, 64)
+	}
+	return ""
+}
+
+// focused is the argument that's being written; false: none.
+func (i interactionJSON) focused() (optionJSON, bool) {
+	for _, o := range i.Data.Options {
+		if o.Focused {
+			return o, true
+		}
+	}
+	return optionJSON{}, false
+}
+
+// commandLine is a slash command as it's written as a text, on one line: its arguments in
+// the order of the command's parameters, whatever order they were given in. Blanks within
+// them stay: they may be part of a name.
+func commandLine(name string, given map[string]string) string {
+	words := []string{"/" + name}
+	add := func(text string) {
+		text = strings.TrimSpace(strings.Map(func(r rune) rune {
+			if unicode.IsControl(r) {
+				return ' '
+			}
+			return r
+		}, text))
+		if text != "" {
+			words = append(words, text)
+		}
+	}
+	for _, c := range commands.Commands() {
+		if c.Name != name {
+			continue
+		}
+		for _, p := range c.Params {
+			add(given[p.Name])
+			delete(given, p.Name)
+		}
+	}
+	var rest []string
+	for name := range given { // of another version of panebridge
+		rest = append(rest, name)
+	}
+	slices.Sort(rest)
+	for _, name := range rest {
+		add(given[name])
+	}
+	return strings.Join(words, " ")
 }

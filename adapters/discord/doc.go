@@ -3,11 +3,10 @@
 //
 // # Outbound
 //
-// Adapter implements adapters.Adapter (deliver.go) and adapters.Poster (post.go). Each
+// Adapter implements adapters.Adapter, Poster and Asider (deliver.go). Each
 // call takes the slot that the scheduler has granted, and nothing is called without one
 // but looks, and answers to interactions, which have limits of their own. client.go
-// makes the calls, transport.go is one request and its answer, and failure*.go says what
-// an answer means.
+// makes the calls and reads the answers, and failure.go says what they mean.
 //
 // A session's place is a thread of a text channel, a post of a forum channel (thread.go),
 // or a channel of its own. Threads are channels to Discord: calls name them alone, and
@@ -18,9 +17,9 @@
 // limits.go reads the limits of each answer: buckets by their hash and the top-level
 // resource, orders of silence for a bucket, the bot, the address. They're handed to the
 // scheduler (Options.Learn), which waits; what comes too early all the same is refused
-// here, because ten thousand refusals ban the address for an hour (limits_invalid.go).
+// here, because ten thousand refusals ban the address for an hour.
 // What the headers don't say is known ahead: two renames in ten minutes
-// (Limits in place.go), few edits of messages older than an hour (edit_old.go), threads
+// (Limits in adapter.go), few edits of messages older than an hour (oldOnes), threads
 // that others make too (Adapter.Threads).
 //
 // Sends carry a nonce that Discord enforces: one that wasn't answered is made again, and
@@ -35,7 +34,7 @@
 //	   │               backfill: what was missed, by REST, before what's said now
 //	   └─ interactions: acknowledged within three seconds, beside all of that
 //
-// Gateway holds the connection (gateway*.go, session.go, watchdog.go). It reads, and
+// Gateway holds the connection (gateway.go, gateway_conn.go). It reads, and
 // waits for nothing: an event is put into a bounded queue, from which eventIntake stores one
 // after the other. A session is resumed from the last event that's stored, so that what
 // was lost on the way to the disk comes again, and so does what didn't fit.
@@ -45,17 +44,17 @@
 // what it has by its key: the message's id, the message's id and the time of its edit,
 // the interaction's id.
 //
-// Decode (decode*.go) makes an event of what was stored. Slash commands are the lines
-// that people could write (commands.go); Discord shows them as they were understood, and
+// Decode (decode.go) makes an event of what was stored. Slash commands are the lines
+// that people could write (Platform.SetCommands); Discord shows them as they were understood, and
 // the reply follows (interaction.go). Who isn't let in gets no answer at all.
 //
-// Where other programs use the bot, too, each takes what's in its own threads (sharing.go,
-// share.go).
+// Where other programs use the bot, too, each takes what's in its own threads
+// (sharing.go).
 //
 // # Looking
 //
 // Probe looks at a bot and its channels for whoever sets it up or looks for what's wrong
-// (probe*.go).
+// (probe.go).
 //
 // # The library
 //

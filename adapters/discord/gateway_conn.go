@@ -1,12 +1,19 @@
 package discord
 
 import (
+	"bufio"
+	"cmp"
 	"context"
+	"crypto/tls"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
+	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -298,4 +305,138 @@ func (c *conn) why(err error) error {
 		return e
 	}
 	return broken(err)
+}
+
+// beat sends heartbeats on a connection until ctx ends, and ends the connection when
+// one isn't answered within half an interval: a gateway that has died silently is
+// noticed after one and a half, and Discord's own rule is to look before the next
+// (docs.discord.com/developers/events/gateway#heartbeat-interval-example-heartbeat-ack).
+func (c *conn) beat(ctx context.Context, interval time.Duration) {
+	next := time.NewTimer(rand.N(interval)) // all clients that connect at once don't beat at once
+	defer next.Stop()
+	overdue := time.NewTimer(interval)
+	overdue.Stop()
+	defer overdue.Stop()
+	send := func() {
+		select {
+		case <-c.acked: // of one before
+		default:
+		}
+		if err := c.send(opHeartbeat, c.heartbeat()); err != nil {
+			c.end(broken(err))
+			return
+		}
+		next.Reset(interval)
+		overdue.Reset(interval / 2)
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-c.asked:
+			send()
+		case <-next.C:
+			send()
+		case <-c.acked:
+			overdue.Stop()
+			c.alive()
+		case <-overdue.C:
+			c.end(errDeaf)
+			return
+		}
+	}
+}
+
+// heartbeat is the number of the last event that's taken care of; nil: none is. What
+// isn't stored hasn't come, so that it's kept for a resume.
+func (c *conn) heartbeat() any {
+	s := c.session.Load()
+	if s == nil || s.stored.Load() == 0 {
+		return nil
+	}
+	return s.stored.Load()
+}
+
+// dialer makes connections to an address of the gateway: by Options.Dial, else through
+// the proxy, else straight.
+func (g *Gateway) dialer(address string) (*websocket.Dialer, error) {
+	d := &websocket.Dialer{NetDialContext: g.adapter.opt.Dial, HandshakeTimeout: connectTimeout}
+	if d.NetDialContext != nil {
+		return d, nil
+	}
+	proxy, err := proxyFor(address, g.adapter.opt.proxy())
+	switch {
+	case err != nil:
+		return nil, err
+	case proxy == nil:
+	case proxy.Scheme == "https": // which the library doesn't know
+		d.NetDialContext = tunnel{proxy: proxy}.dial
+	default:
+		if proxy.Scheme == "socks5h" {
+			proxy.Scheme = "socks5" // the library has the proxy find hosts in any case
+		}
+		d.Proxy = http.ProxyURL(proxy)
+	}
+	return d, nil
+}
+
+// proxyFor is the proxy to an address: the configured one, else as the environment says;
+// nil: none.
+func proxyFor(address string, configured *url.URL) (*url.URL, error) {
+	if configured != nil {
+		return configured, nil
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, errors.New("read the gateway's address: it isn't one")
+	}
+	u.Scheme = map[string]string{"ws": "http", "wss": "https"}[u.Scheme]
+	proxy, err := http.ProxyFromEnvironment(&http.Request{URL: u})
+	if err != nil || proxy == nil {
+		return nil, err
+	}
+	own := *proxy
+	return &own, nil
+}
+
+// tunnel makes connections through a proxy that's reached by TLS.
+type tunnel struct {
+	proxy *url.URL
+	roots *tls.Config // nil: the system's
+}
+
+// dial asks the proxy for a connection to an address (RFC 9110, section 9.3.6).
+func (t tunnel) dial(ctx context.Context, network, address string) (_ net.Conn, err error) {
+	d := tls.Dialer{NetDialer: &net.Dialer{}, Config: t.roots}
+	conn, err := d.DialContext(ctx, network, net.JoinHostPort(t.proxy.Hostname(), cmp.Or(t.proxy.Port(), "443")))
+	if err != nil {
+		return nil, fmt.Errorf("connect to the proxy: %w", err)
+	}
+	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
+	defer func() {
+		if !stop() && err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			_ = conn.Close()
+		}
+	}()
+	r := &http.Request{Method: http.MethodConnect, URL: &url.URL{Opaque: address}, Host: address, Header: http.Header{}}
+	if u := t.proxy.User; u != nil {
+		password, _ := u.Password()
+		r.Header.Set("Proxy-Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(u.Username()+":"+password)))
+	}
+	if err := r.Write(conn); err != nil {
+		return nil, fmt.Errorf("ask the proxy for a connection: %w", err)
+	}
+	// Nothing can be read too much: whoever is behind the proxy waits to be spoken to.
+	resp, err := http.ReadResponse(bufio.NewReader(conn), r)
+	if err != nil {
+		return nil, fmt.Errorf("ask the proxy for a connection: %w", err)
+	}
+	_ = resp.Body.Close() // of an answer to CONNECT there's none
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("ask the proxy for a connection: it answers %d", resp.StatusCode)
+	}
+	return conn, nil
 }

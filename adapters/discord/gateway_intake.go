@@ -3,8 +3,11 @@ package discord
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strings"
 	"sync"
+	"time"
 
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/adapters/intake"
@@ -264,4 +267,293 @@ func (i *eventIntake) add(r record) {
 	if u, ok, _ := r.update(); ok {
 		i.batch = append(i.batch, u)
 	}
+}
+
+// interaction takes in a slash command or a pressed button. They name their place
+// themselves, but on servers that leave out what their channel is.
+func (i *eventIntake) interaction(ctx context.Context, it item) error {
+	parent := ""
+	if channel := bareChannel(it.frame); channel != "" && i.ours(guildOf(it.Data)) {
+		var ok bool
+		if parent, ok = i.parent(ctx, channel); !ok {
+			return ctx.Err()
+		}
+	}
+	r, e, err := readOwed(it.session, it.frame, parent)
+	if err != nil || e.Action == nil || !i.ours(guildOf(it.Data)) {
+		return err
+	}
+	i.meets(ctx, e)
+	if !i.g.adapter.sharing.isOthers(ctx, e.Place, it.session.bot) {
+		i.add(r)
+	}
+	i.saw = append(i.saw, sight{channelOf(e.Place), strings.TrimPrefix(r.Key, replyMark)})
+	return nil
+}
+
+// meets takes note of with whom a private chat is, if that's somebody who has access: it
+// may be bound before the daemon starts anew.
+func (i *eventIntake) meets(ctx context.Context, e intake.Event) {
+	if e.Action = (intake.Said{}); !e.Private || !i.g.opt.Admits(e) { // whatever was said
+		return
+	}
+	if err := i.g.adapter.private.learn(ctx, i.g.opt.Notes, e.Place.Chat, strings.TrimPrefix(e.Person.ID, Name+":")); err != nil {
+		i.g.log.WarnContext(ctx, "noting with whom a private chat is failed", "target", e.Place.String(), "err", err)
+	}
+}
+
+// message takes in a message that's new, or was changed.
+func (i *eventIntake) message(ctx context.Context, it item) error {
+	var m messageJSON
+	if err := json.Unmarshal(it.Data, &m); err != nil {
+		return unreadable(err)
+	}
+	if !isID(m.ID) || !isID(m.Channel) {
+		return errors.New("read an event: id or channel_id is missing")
+	}
+	if !i.ours(m.Guild) {
+		return nil
+	}
+	if t, ok := i.places.of(m.Channel); ok && t.Thread != "" && it.Type == eventMessage && m.Author != nil && m.Author.ID == it.session.bot {
+		i.g.adapter.sharing.hears(ctx, t)
+	}
+	u, ok, err := i.wanted(ctx, it.session.bot, it.Type, m, it.Data)
+	if err != nil {
+		return err
+	}
+	if ok && m.Guild == "" {
+		i.meets(ctx, intake.Event{Place: adapters.Target{Adapter: Name, Chat: m.Channel}, Private: true, Person: person(*m.Author, "")})
+	}
+	if ok && !i.g.backfill.holds(m.Channel, u) {
+		i.batch = append(i.batch, u)
+	}
+	if t, ok := i.places.of(m.Channel); ok && it.Type == eventMessage && i.knows(t) {
+		i.saw = append(i.saw, sight{m.Channel, m.ID})
+	}
+	return nil
+}
+
+// wanted makes an update of a message, if it's one that somebody wrote to us.
+func (i *eventIntake) wanted(ctx context.Context, bot, kind string, m messageJSON, raw json.RawMessage) (intake.Update, bool, error) {
+	if !m.isPersons() || m.Author.Bot {
+		return intake.Update{}, false, nil
+	}
+	parent := ""
+	if m.Guild != "" {
+		var ok bool
+		if parent, ok = i.parent(ctx, m.Channel); !ok {
+			return intake.Update{}, false, ctx.Err()
+		}
+	} else if _, ok := i.places.of(m.Channel); !ok {
+		i.places.learn(channelJSON{ID: m.Channel})
+	}
+	return i.g.update(ctx, bot, kind, parent, m, raw)
+}
+
+// parent finds the channel of a thread, however long that takes; false: ctx has ended.
+func (i *eventIntake) parent(ctx context.Context, channel string) (string, bool) {
+	for fails := 1; ; fails++ {
+		parent, err := i.places.parent(ctx, channel)
+		switch {
+		case err == nil:
+			return parent, true
+		case ctx.Err() != nil:
+			return "", false
+		}
+		i.storing.Fails(ctx, "asking in which channel a thread is: "+err.Error())
+		_ = intake.Pause(ctx, intake.RestAfter(fails))
+	}
+}
+
+// update makes an update of a message that somebody wrote; false: it's none that
+// concerns us. Where nobody may talk to the bot, only what looks like a command does:
+// it may be what lets somebody in. What's written in the thread of another program that uses the
+// bot is that one's.
+func (g *Gateway) update(ctx context.Context, bot, kind, parent string, m messageJSON, raw json.RawMessage) (intake.Update, bool, error) {
+	r := record{Type: kind, Key: "m" + m.ID, Bot: bot, Parent: parent, Data: raw}
+	if kind == eventEdited {
+		at, _ := time.Parse(time.RFC3339, m.EditedAt) // one that isn't a time is no edit
+		r.Key = fmt.Sprintf("e%s:%d", m.ID, at.UnixMilli())
+	}
+	e, ok, err := r.event()
+	if err != nil || !ok {
+		return intake.Update{}, false, err
+	}
+	said, fresh := e.Action.(intake.Said)
+	if !e.Private && !g.intake.knows(e.Place) && (!fresh || !strings.HasPrefix(said.Text, "/")) {
+		return intake.Update{}, false, nil
+	}
+	if g.adapter.sharing.isOthers(ctx, e.Place, bot) {
+		return intake.Update{}, false, nil
+	}
+	return r.update()
+}
+
+// update is a record as the journal takes it.
+func (r record) update() (intake.Update, bool, error) {
+	raw, err := json.Marshal(r)
+	if err != nil {
+		return intake.Update{}, false, errors.New("read an event: it isn't JSON")
+	}
+	return intake.Update{Key: r.Key, Raw: raw}, true, nil
+}
+
+// ready begins a session.
+func (i *eventIntake) ready(ctx context.Context, it item) error {
+	var r readyJSON
+	if err := json.Unmarshal(it.Data, &r); err != nil {
+		return unreadable(err)
+	}
+	i.missing = map[string]bool{}
+	for _, g := range r.Guilds {
+		i.missing[g.ID] = true
+	}
+	if want := i.g.adapter.opt.Guild; want != "" && !i.missing[want] {
+		i.g.server.Fails(ctx, fmt.Sprintf("the bot isn't on the server %s: invite it, or correct adapters.discord.guild", want))
+	}
+	var list []errand
+	for channel := range i.g.adapter.private.all() {
+		t := adapters.Target{Adapter: Name, Chat: channel}
+		if i.g.adapter.knows(t) {
+			i.places.learn(channelJSON{ID: channel})
+			list = append(list, errand{place: t, private: true})
+		}
+	}
+	i.flush(ctx)
+	i.g.backfill.begin(it.session, "", list)
+	return nil
+}
+
+// guildJSON is what's read of the description of a server.
+type guildJSON struct {
+	ID          string            `json:"id"`
+	Unavailable bool              `json:"unavailable"`
+	Channels    []channelJSON     `json:"channels"`
+	Threads     []json.RawMessage `json:"threads"` // those that aren't archived
+}
+
+// guild takes in how a server is: after a login, after an outage of it, and when the
+// bot has come to it. What was missed is fetched.
+func (i *eventIntake) guild(ctx context.Context, it item) error {
+	var g guildJSON
+	if err := json.Unmarshal(it.Data, &g); err != nil {
+		return unreadable(err)
+	}
+	delete(i.missing, g.ID)
+	if !i.ours(g.ID) || g.Unavailable {
+		return nil
+	}
+	i.g.server.Works(ctx)
+	known := map[string]channelJSON{}
+	for _, c := range g.Channels {
+		c.Guild = g.ID
+		i.places.learn(c)
+		known[c.ID] = c
+	}
+	states := map[string]json.RawMessage{}
+	for _, raw := range g.Threads {
+		var c channelJSON
+		if err := json.Unmarshal(raw, &c); err != nil || !isThread(c.Type) {
+			continue
+		}
+		i.places.learn(c)
+		known[c.ID], states[c.ID] = c, raw
+	}
+	i.eachMirrored(it, g.ID)
+	i.flush(ctx)
+	i.g.backfill.begin(it.session, g.ID, i.errands(g.ID, known, states))
+	return nil
+}
+
+// rights takes in that what somebody may do on a server has changed.
+func (i *eventIntake) rights(it item) error {
+	var r struct {
+		Guild string   `json:"guild_id"`
+		User  userJSON `json:"user"`
+	}
+	if err := json.Unmarshal(it.Data, &r); err != nil {
+		return unreadable(err)
+	}
+	if i.ours(r.Guild) && r.Guild != "" && (it.Type == eventRole || r.User.ID == it.session.bot) {
+		i.eachMirrored(it, r.Guild)
+		i.tellRightsChanged()
+	}
+	return nil
+}
+
+func (i *eventIntake) tellRightsChanged() {
+	if tell := i.g.opt.RightsChanged; tell != nil {
+		tell()
+	}
+}
+
+// eachMirrored has an event of a server handled for each of its channels that mirrors a
+// session.
+func (i *eventIntake) eachMirrored(it item, guild string) {
+	done := map[string]bool{}
+	for _, t := range i.g.opt.Mirrored() {
+		if t.Adapter == Name && i.places.guilds[t.Chat] == guild && !done[t.Chat] {
+			done[t.Chat] = true
+			i.add(record{Type: it.Type, Key: fmt.Sprintf("%s:%s", i.placeKey(it), t.Chat), Chat: t.Chat, Data: json.RawMessage("{}")})
+		}
+	}
+}
+
+// errands are the places of a server where something may have been missed.
+func (i *eventIntake) errands(guild string, known map[string]channelJSON, states map[string]json.RawMessage) []errand {
+	var list []errand
+	taken := map[string]bool{}
+	add := func(t adapters.Target, c channelJSON, mirrored, private bool) {
+		if id := channelOf(t); !taken[id] && hasMessages(c.Type) {
+			taken[id] = true
+			list = append(list, errand{place: t, last: later(c.ID, c.Last), state: states[id], mirrored: mirrored, private: private})
+		}
+	}
+	for _, t := range i.g.opt.Mirrored() {
+		c, described := known[channelOf(t)]
+		_, here := known[t.Chat]
+		switch {
+		case t.Adapter != Name || !isID(channelOf(t)) || !isID(t.Chat):
+		case described, here: // a thread that's not described is archived, or gone
+			add(t, c, true, false)
+			if t.Thread != "" {
+				i.places.learn(channelJSON{ID: t.Thread, Type: channelPublicThread, Parent: t.Chat})
+			}
+		case i.g.adapter.private.person(t.Chat) != "" && i.g.adapter.knows(t): // it's read already
+		case len(i.missing) == 0 && i.places.guilds[t.Chat] == "": // on no server: a private chat
+			add(t, channelJSON{}, true, true)
+		}
+	}
+	for id, c := range known {
+		if t, ok := i.places.of(id); ok && i.knows(t) {
+			add(t, c, false, false)
+		}
+	}
+	return list
+}
+
+// guildGone takes in that a server can't be reached, or that the bot was removed.
+func (i *eventIntake) guildGone(ctx context.Context, it item) error {
+	var g guildJSON
+	if err := json.Unmarshal(it.Data, &g); err != nil {
+		return unreadable(err)
+	}
+	if !i.ours(g.ID) || g.ID == "" {
+		return nil
+	}
+	if g.Unavailable {
+		i.g.server.Fails(ctx, "Discord can't reach the server "+g.ID+" at the moment: its own outage")
+		return nil
+	}
+	i.g.server.Fails(ctx, "the bot was removed from the server "+g.ID+": invite it again")
+	i.eachMirrored(it, g.ID)
+	return nil
+}
+
+func guildOf(raw json.RawMessage) string {
+	var head struct {
+		Guild string `json:"guild_id"`
+	}
+	_ = json.Unmarshal(raw, &head) // it was read before
+	return head.Guild
 }

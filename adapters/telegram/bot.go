@@ -6,11 +6,15 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strconv"
+	"sync/atomic"
 	"time"
 
+	"github.com/go-telegram/bot"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/adapters/exchange"
 	"github.com/panebridge/panebridge/adapters/intake"
 	"github.com/panebridge/panebridge/adapters/platform"
 	"github.com/panebridge/panebridge/config"
@@ -148,4 +152,167 @@ func (r *running) SharedWith() string {
 		return "Another panebridge"
 	}
 	return ""
+}
+
+// Config is a bot on Telegram, as it's configured.
+type Config struct {
+	Enabled   bool          `yaml:"enabled" doc:"Whether to run the bot."`
+	Token     config.Secret `yaml:"token" secret_after:":" eg:"${TELEGRAM_TOKEN}" doc:"The bot's token, from @BotFather; better in token_file, or taken from the environment, of which sessions get no secret."`
+	TokenFile string        `yaml:"token_file" is:"secret_file" secret_after:":" eg:"/etc/panebridge/telegram-token" doc:"File that holds the bot's token and nothing else."`
+	APIURL    string        `yaml:"api_url" is:"http_url" doc:"Where the Bot API is; another one for a Bot API server of one's own."`
+	Proxy     string        `yaml:"proxy" is:"proxy_url" eg:"socks5://127.0.0.1:1080" doc:"http, https or socks5 proxy to reach it through; empty: what HTTPS_PROXY says."`
+	Chats     []ConfigChat  `yaml:"chats" reload:"yes" doc:"Chats the bot works in; people can add others with a pairing code."`
+	Webhook   ConfigWebhook `yaml:"webhook" doc:"Have Telegram call panebridge, rather than ask it; needs a public HTTPS address."`
+	QoS       config.QoS    `yaml:"qos" reload:"yes" doc:"How its calls are shared out, so that Telegram never has to refuse one."`
+}
+
+// ConfigChat is a chat that the bot works in.
+type ConfigChat struct {
+	ID     int  `yaml:"id" min:"-9007199254740991" max:"9007199254740991" eg:"-1001234567890" doc:"The chat's number; groups have negative ones."`
+	Topics bool `yaml:"topics" doc:"Whether each session gets a topic of its own; the chat needs topics turned on."`
+}
+
+// ConfigWebhook is how Telegram reaches panebridge.
+type ConfigWebhook struct {
+	URL    string `yaml:"url" is:"http_url_or_none" eg:"https://bridge.example.org/telegram" doc:"Public address that Telegram calls; empty: panebridge asks Telegram."`
+	Listen string `yaml:"listen" is:"loopback_or_none" eg:"127.0.0.1:8443" doc:"Loopback host:port to which a proxy on this machine passes these calls on."`
+}
+
+// Form is the part of the configuration that's Telegram's.
+func Form() config.PlatformForm {
+	return config.PlatformForm{
+		Name: Name, Doc: "Chats on Telegram.",
+		Default: func() config.Section { return &Config{APIURL: "https://api.telegram.org", QoS: config.DefaultQoS()} },
+	}
+}
+
+// ConfigOf is Telegram's section of a configuration, which has one.
+func ConfigOf(cfg *config.Config) *Config {
+	return cfg.Adapters.Section(Name).(*Config) //nolint:forcetypeassert // Form makes it
+}
+
+// IsEnabled implements config.Section.
+func (t *Config) IsEnabled() bool { return t.Enabled }
+
+// Pace implements config.Section.
+func (t *Config) Pace() config.QoS { return t.QoS }
+
+// ChatIDs implements config.Section.
+func (t *Config) ChatIDs() []string {
+	var ids []string
+	for _, c := range t.Chats {
+		ids = append(ids, strconv.Itoa(c.ID))
+	}
+	return ids
+}
+
+// Check implements config.Checker.
+func (t *Config) Check(p config.Part) {
+	token, file := t.Token.Reveal() != "", t.TokenFile != ""
+	switch {
+	case token && file:
+		p.Problem("token_file", "must not be given beside token")
+	case t.Enabled && !token && !file && p.Sound("token"):
+		p.Problem("token_file", "must be given when enabled is true, or token")
+	}
+	if t.Webhook.URL != "" && t.Webhook.Listen == "" {
+		p.Problem("webhook.listen", "must be given beside webhook.url")
+	}
+}
+
+// Check implements config.Checker.
+func (c *ConfigChat) Check(p config.Part) {
+	if c.ID == 0 {
+		p.Problem("id", "must be the chat's number; groups have negative ones")
+	}
+}
+
+// Identity is who the bot is: its number stands in the token, its user name only
+// Telegram knows, and without it updates can't be read.
+type Identity struct {
+	client  *client
+	notes   Notes
+	token   Token
+	vitals  intake.Vitals
+	decoder atomic.Pointer[Decoder]
+}
+
+// askFor bounds one call of getMe.
+const askFor = 15 * time.Second
+
+// Identity makes one that hasn't asked yet.
+func (a *Adapter) Identity(notes Notes) *Identity {
+	return &Identity{
+		client: a.client, notes: notes, token: a.opt.Token, vitals: intake.Vitals{Log: a.log, Part: "asking Telegram who the bot is"},
+	}
+}
+
+// Ask asks until it's known who the bot is; false: ctx has ended before. When Telegram
+// doesn't say, the name it had the last time counts: what waits can be handled. When
+// there's none and Telegram doesn't take the token, it's asked seldom.
+func (i *Identity) Ask(ctx context.Context) bool {
+	for fails, denied := 0, 0; ctx.Err() == nil; {
+		d, err := i.ask(ctx)
+		switch {
+		case err == nil:
+			i.decoder.Store(&d)
+			i.vitals.Works(ctx)
+			return true
+		case ctx.Err() != nil:
+		case exchange.IsUnauthorized(err):
+			denied++
+			i.vitals.Denied(ctx, err.Error())
+			_ = intake.Pause(ctx, intake.RestDenied(denied))
+		default:
+			fails++
+			i.vitals.Fails(ctx, err.Error())
+			rest := intake.RestAfter(fails)
+			if f, ok := errors.AsType[*failure](err); ok {
+				rest = max(rest, f.RetryAfter)
+			}
+			_ = intake.Pause(ctx, rest)
+		}
+	}
+	return false
+}
+
+// Known says whether Ask has found out.
+func (i *Identity) Known() bool { return i.decoder.Load() != nil }
+
+// Health says how asking goes. It may be called at any time.
+func (i *Identity) Health() intake.Health { return i.vitals.Health() }
+
+// Decode is Decoder.Decode; an error before it's known who the bot is.
+func (i *Identity) Decode(raw []byte) (intake.Event, bool, error) {
+	d := i.decoder.Load()
+	if d == nil {
+		return intake.Event{}, false, errors.New("read an update: it's not known yet who the bot is")
+	}
+	return d.Decode(raw)
+}
+
+// noteUser is the key under which the bot's user name is remembered, with its number.
+const noteUser = "bot user name "
+
+func (i *Identity) ask(ctx context.Context) (Decoder, error) {
+	id := i.token.Bot()
+	number, err := strconv.ParseInt(id, 10, 64)
+	if err != nil {
+		return Decoder{}, errors.New("read the bot's number: the token has none")
+	}
+	ctx, cancel := context.WithTimeout(ctx, askFor)
+	defer cancel()
+	var me Bot
+	err = ask(ctx, i.client, &me, (*bot.Bot).GetMe)
+	if err == nil && me.ID != number {
+		err = &failure{Failure: i.client.exchange.Unreadable("getMe", errors.New("it says who another bot is"))}
+	}
+	if err != nil {
+		user, noted := i.notes.Note(ctx, noteUser+id)
+		if noted != nil || user == "" {
+			return Decoder{}, errors.Join(err, noted)
+		}
+		return Decoder{Bot: number, User: user}, nil
+	}
+	return Decoder{Bot: number, User: me.User}, i.notes.PutNote(ctx, noteUser+id, me.User)
 }

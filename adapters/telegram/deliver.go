@@ -5,13 +5,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"net/http"
 	"strconv"
+	"strings"
+	"sync"
+	"time"
 
 	"github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/internal/render"
 	"github.com/panebridge/panebridge/internal/render/entities"
 	"github.com/panebridge/panebridge/qos"
 )
@@ -246,3 +251,247 @@ func failed(err error) adapters.Reply {
 
 // rejected is the reply to a call that wasn't made.
 func rejected(err error) adapters.Reply { return adapters.Reply{Outcome: qos.Rejected, Err: err} }
+
+// Post implements adapters.Poster. Of a message with a picture or a file, an edit
+// changes what's written below it, and the buttons.
+func (a *Adapter) Post(ctx context.Context, p adapters.Post, id string) adapters.Reply {
+	at, err := placeOf(p.To)
+	if err != nil {
+		return rejected(err)
+	}
+	if p.Reaction != "" {
+		return a.react(ctx, at, p.ReplyTo, p.Reaction)
+	}
+	if p.Pin != "" {
+		return a.pin(ctx, at, p.Pin)
+	}
+	m := message{
+		at: at, id: id, key: p.Key, file: p.File, picture: p.Picture, replyTo: p.ReplyTo, buttons: p.Buttons, ring: p.Ring,
+	}
+	if m.file == nil && m.picture == nil {
+		m.text = postText(p.Text, maxText)
+	} else if p.Text != "" {
+		m.text = postText(p.Text, maxCaption)
+	}
+	r := a.put(ctx, m)
+	if r.Missing == adapters.MissingThread && r.ID != "" {
+		return adapters.Reply{Outcome: qos.Delivered, ID: r.ID} // people see it, wherever it landed
+	}
+	return r
+}
+
+// react puts an emoji to a message. Bots may use those of
+// core.telegram.org/bots/api#reactiontypeemoji, one per message.
+func (a *Adapter) react(ctx context.Context, at place, id, emoji string) adapters.Reply {
+	if id == "" {
+		return rejected(errors.New("a reaction needs the message that it's for"))
+	}
+	n, err := strconv.Atoi(id)
+	if err != nil {
+		return rejected(fmt.Errorf("%q is not a message's number", id))
+	}
+	return outcome(call(ctx, a.client, nil, (*bot.Bot).SetMessageReaction, &bot.SetMessageReactionParams{
+		ChatID: at.chat, MessageID: n, Reaction: []models.ReactionType{{
+			Type: models.ReactionTypeTypeEmoji, ReactionTypeEmoji: &models.ReactionTypeEmoji{Emoji: emoji},
+		}},
+	}))
+}
+
+// pin pins a message, and nobody's phone rings
+// (core.telegram.org/bots/api#pinchatmessage). One that's pinned already is as good.
+func (a *Adapter) pin(ctx context.Context, at place, id string) adapters.Reply {
+	n, err := strconv.Atoi(id)
+	if err != nil {
+		return rejected(fmt.Errorf("%q is not a message's number", id))
+	}
+	return outcome(call(ctx, a.client, nil, (*bot.Bot).PinChatMessage, &bot.PinChatMessageParams{ChatID: at.chat, MessageID: n, DisableNotification: true}))
+}
+
+// maxTitle is how long a topic's name may be, in characters
+// (core.telegram.org/bots/api#createforumtopic).
+const maxTitle = 128
+
+// topic is what matters of a topic that was made.
+type topic struct {
+	Thread int `json:"message_thread_id"`
+}
+
+func (t *topic) Check() error {
+	if t.Thread <= 0 {
+		return errors.New("the new topic has no number")
+	}
+	return nil
+}
+
+// createTopic makes a topic.
+func (a *Adapter) createTopic(ctx context.Context, at place, title string) adapters.Reply {
+	var got topic
+	err := call(ctx, a.client, &got, (*bot.Bot).CreateForumTopic, &bot.CreateForumTopicParams{ChatID: at.chat, Name: topicName(title)})
+	if err != nil {
+		return failed(err)
+	}
+	return adapters.Reply{Outcome: qos.Delivered, ID: strconv.Itoa(got.Thread)}
+}
+
+// topicName is a title that Telegram takes: one of which nothing can be seen it refuses.
+func topicName(title string) string {
+	title = strings.Join(strings.Fields(title), " ")
+	shown := []render.Part{{Kind: render.Pane, Source: title}}
+	if render.Render(shown, render.Place{}, render.End(shown)).Blank() {
+		title = "session"
+	}
+	if r := []rune(title); len(r) > maxTitle {
+		title = string(r[:maxTitle-1]) + "…"
+	}
+	return title
+}
+
+// closeTopic closes a topic: people can read it, and write no more.
+func (a *Adapter) closeTopic(ctx context.Context, at place) adapters.Reply {
+	return outcome(call(ctx, a.client, nil, (*bot.Bot).CloseForumTopic, &bot.CloseForumTopicParams{ChatID: at.chat, MessageThreadID: at.thread}))
+}
+
+// reopenTopic opens a closed topic.
+func (a *Adapter) reopenTopic(ctx context.Context, at place) adapters.Reply {
+	return outcome(call(ctx, a.client, nil, (*bot.Bot).ReopenForumTopic, &bot.ReopenForumTopicParams{ChatID: at.chat, MessageThreadID: at.thread}))
+}
+
+// renameTopic gives a topic another name. People see a message about it.
+func (a *Adapter) renameTopic(ctx context.Context, at place, title string) adapters.Reply {
+	return outcome(call(ctx, a.client, nil, (*bot.Bot).EditForumTopic, &bot.EditForumTopicParams{ChatID: at.chat, MessageThreadID: at.thread, Name: topicName(title)}))
+}
+
+// errLost is why a message doesn't count that was accepted.
+var errLost = errors.New("the topic is gone, and Telegram has put the message outside of it")
+
+// lostTopic is the reply to a message that landed outside of its topic, because that's
+// gone: chats have done so without a word
+// (github.com/tdlib/telegram-bot-api/issues/854).
+func lostTopic(id string) adapters.Reply {
+	return adapters.Reply{Outcome: qos.Rejected, Missing: adapters.MissingThread, ID: id, Err: errLost}
+}
+
+var _ adapters.Asider = (*Adapter)(nil)
+
+// noDraftsFor is for how long a chat that has refused a draft isn't sent another.
+const noDraftsFor = 10 * time.Minute
+
+// drafts remembers which chats have refused drafts, and when: servers of the Bot API before 9.3
+// don't know them, and not every bot may send them.
+type drafts struct {
+	mu      sync.Mutex
+	refused map[string]time.Time
+}
+
+func (d *drafts) refuse(chat string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.refused == nil {
+		d.refused = map[string]time.Time{}
+	}
+	d.refused[chat] = time.Now()
+}
+
+func (d *drafts) allowed(chat string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	at, ok := d.refused[chat]
+	return !ok || time.Since(at) >= noDraftsFor
+}
+
+// Drafts implements adapters.Asider: drafts are for private chats
+// (core.telegram.org/bots/api#sendmessagedraft).
+func (a *Adapter) Drafts(t adapters.Target) bool {
+	return isPrivate(t.Chat) && a.drafts.allowed(t.Chat)
+}
+
+// Draft implements adapters.Asider. A draft vanishes when the next message comes, or
+// after some 30 s.
+func (a *Adapter) Draft(ctx context.Context, t adapters.Target, doc adapters.BindingID, p adapters.Page) adapters.Reply {
+	at, err := placeOf(t)
+	if err != nil {
+		return rejected(err)
+	}
+	m := lastRows(p)
+	err = call(ctx, a.client, nil, (*bot.Bot).SendMessageDraft, &bot.SendMessageDraftParams{
+		ChatID: at.chat, MessageThreadID: at.messageThread(), DraftID: draftID(doc), Text: m.Text, Entities: wire(m.Entities),
+	})
+	if f, ok := errors.AsType[*failure](err); ok && (f.Status == http.StatusBadRequest || f.Status == http.StatusForbidden || f.Status == http.StatusNotFound) {
+		// That's about drafts, whatever else it may mean: messages find out for themselves.
+		a.drafts.refuse(t.Chat)
+		return rejected(f)
+	}
+	return outcome(err)
+}
+
+// lastRows are as many of the last rows as a message holds.
+func lastRows(p adapters.Page) entities.Message {
+	for {
+		m := formatted(p)
+		switch {
+		case m.Size() <= maxText:
+			return m
+		case len(p.Live) > 0:
+			p.Live = p.Live[1:]
+		case len(p.Writing) > 0:
+			p.Writing = p.Writing[1:]
+		default:
+			return m
+		}
+	}
+}
+
+// draftID is a document's number, which mustn't be 0; the library has it as a text.
+func draftID(doc adapters.BindingID) string {
+	h := fnv.New32a()
+	h.Write([]byte(doc)) // never fails
+	return strconv.FormatUint(uint64(h.Sum32()>>2|1), 10)
+}
+
+// Typing implements adapters.Asider. It's shown for 5 s
+// (core.telegram.org/bots/api#sendchataction).
+func (a *Adapter) Typing(ctx context.Context, t adapters.Target) adapters.Reply {
+	at, err := placeOf(t)
+	if err != nil {
+		return rejected(err)
+	}
+	return outcome(call(ctx, a.client, nil, (*bot.Bot).SendChatAction, &bot.SendChatActionParams{
+		ChatID: at.chat, MessageThreadID: at.thread, Action: models.ChatActionTyping,
+	}))
+}
+
+// plainMost is how many messages are remembered that were refused with entities.
+const plainMost = 1000
+
+// plain remembers the messages whose entities Telegram has refused: they go plain
+// from then on. It's forgotten at a restart, which costs a refusal more.
+type plain struct {
+	mu   sync.Mutex
+	keys map[string]bool
+	past []string // oldest first
+}
+
+// has says whether a message is known for refusals.
+func (p *plain) has(key string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.keys[key]
+}
+
+// note has a message go plain from now on.
+func (p *plain) note(key string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.keys[key] {
+		return
+	}
+	if p.keys == nil {
+		p.keys = map[string]bool{}
+	}
+	if len(p.past) == plainMost {
+		delete(p.keys, p.past[0])
+		p.past = p.past[1:]
+	}
+	p.keys[key] = true
+	p.past = append(p.past, key)
+}

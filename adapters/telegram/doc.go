@@ -3,14 +3,14 @@
 //
 // # Outbound
 //
-// Adapter implements adapters.Adapter (deliver.go) and adapters.Poster (post.go).
-// Each call takes the slot that the scheduler has granted, and nothing is called
-// without one but what Telegram doesn't count. client.go makes the calls
-// by adapters/exchange, exchange.go reads the answer, and failure.go says what it means.
+// Adapter implements adapters.Adapter, Poster and Asider (deliver.go). Each call takes the
+// slot that the scheduler has granted, and nothing is called without one but what Telegram
+// doesn't count. client.go makes the calls by adapters/exchange, reads the answer, and says
+// what a refusal means.
 //
 // Text goes out as text and entities (text.go), never as markup: there's nothing to
 // escape and nothing to be refused. Should Telegram refuse entities all the same,
-// the same text goes plain at its next slot (plain.go).
+// the same text goes plain at its next slot.
 //
 // # Inbound
 //
@@ -18,18 +18,17 @@
 // told them (webhook.go). Either stores an update before Telegram may forget it.
 // Decoder makes an intake.Event of it, without a call (decode.go). Platform makes the
 // calls that inbound needs besides posts; none of them takes a slot (platform.go).
-// Health says how well updates come in (health.go).
 //
 // # Looking
 //
 // Probe looks at a bot and its chats for whoever sets it up or looks for what's wrong,
-// and acknowledges no update (probe*.go).
+// and acknowledges no update (probe.go).
 //
 // # Topics
 //
 // A session's topic is made when it has something to say, made anew when it was
 // deleted, and closed when the session has ended: these are planned as all calls of
-// a document are, in package adapters. topic.go has what's Telegram's: General has
+// a document are, in package adapters. deliver.go has what's Telegram's: General has
 // a number that messages mustn't carry, and private chats may lose topics silently.
 //
 // # The library
