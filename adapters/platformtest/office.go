@@ -1,11 +1,17 @@
+// Package platformtest is what the tests of the chat platforms share that takes more of a
+// daemon than a hub: what's inbound, a database, recordings of agents. A platform's tests
+// bring its adapter, its stand-in, and what people see and do there; the suites here play
+// the same on each. What takes a hub at most is in adaptertest.
 package platformtest
 
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -237,4 +243,209 @@ func (p *told) take() string {
 	text := p.last
 	p.last = ""
 	return text
+}
+
+// Desk is what a person's wishes would change: one session, and the one chat that it's
+// mirrored to. What isn't expected of updates that aim at nothing has no method, and panics.
+type Desk struct {
+	inbound.Sessions
+	inbound.Hub
+
+	Session sessions.Session
+	Chat    string
+	Fetched atomic.Int64 // files that the platform was asked for
+
+	mu    sync.Mutex
+	typed []string
+}
+
+// Typed are the texts that were typed, in order.
+func (d *Desk) Typed() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.typed
+}
+
+// List implements inbound.Sessions.
+func (d *Desk) List() []sessions.Session { return []sessions.Session{d.Session} }
+
+// Get implements inbound.Sessions.
+func (d *Desk) Get(name string) (sessions.Session, error) {
+	if name == string(d.Session.ID) || name == d.Session.Name {
+		return d.Session, nil
+	}
+	return sessions.Session{}, sessions.ErrUnknown
+}
+
+// Input implements inbound.Sessions.
+func (d *Desk) Input(_ context.Context, id sessions.ID, req sessions.InputRequest) (sessions.Receipt, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.typed = append(d.typed, req.Text)
+	return sessions.Receipt{ID: fmt.Sprintf("in_%012x", len(d.typed)), Session: id, Text: req.Text, Key: req.Key, Submit: true, State: sessions.ReceiptSubmitted}, nil
+}
+
+// Receipt implements inbound.Sessions.
+func (d *Desk) Receipt(context.Context, string) (sessions.Receipt, error) {
+	return sessions.Receipt{}, sessions.ErrUnknown
+}
+
+// Prompts implements inbound.Sessions.
+func (d *Desk) Prompts() []sessions.Prompt { return nil }
+
+// Prompt implements inbound.Sessions.
+func (d *Desk) Prompt(context.Context, string) (sessions.Prompt, error) {
+	return sessions.Prompt{}, sessions.ErrUnknown
+}
+
+// Post implements inbound.Hub.
+func (d *Desk) Post(p adapters.Post) error {
+	p.Tell("1", nil)
+	return nil
+}
+
+// Focus implements inbound.Hub.
+func (d *Desk) Focus(sessions.ID) {}
+
+// Leave implements inbound.Hub.
+func (d *Desk) Leave(adapters.Target) {}
+
+// At implements inbound.Hub.
+func (d *Desk) At(place adapters.Target) []adapters.Binding {
+	if place.Chat != d.Chat {
+		return nil
+	}
+	return []adapters.Binding{{ID: "bd_000000000001", Session: d.Session.ID, Target: place, Input: true}}
+}
+
+// Unnamed implements inbound.Hub.
+func (d *Desk) Unnamed(adapters.Target) bool { return false }
+
+// Uses implements inbound.Hub.
+func (d *Desk) Uses(_, chat string) bool { return chat == d.Chat }
+
+// Rest implements inbound.Hub.
+func (d *Desk) Rest(context.Context, adapters.BindingID, bool) error { return nil }
+
+// ChatMoved implements inbound.Hub.
+func (d *Desk) ChatMoved(context.Context, string, string, string) error { return nil }
+
+// Moves implements inbound.Hub.
+func (d *Desk) Moves(context.Context) ([]adapters.Move, error) { return nil, nil }
+
+// ChatLost implements inbound.Hub.
+func (d *Desk) ChatLost(context.Context, string, string, string) error { return nil }
+
+// ChatBack implements inbound.Hub.
+func (d *Desk) ChatBack(context.Context, string, string) error { return nil }
+
+// Status implements inbound.Hub.
+func (d *Desk) Status(sessions.ID) []adapters.BindingStatus { return nil }
+
+// Keyboard stands for what the Manager does with texts: each is taken at once, and once by its
+// key. What was typed outlives processes.
+type Keyboard struct {
+	// Echo prints a text in its session's log, as the Manager does before Enter. Nil: nothing is
+	// printed.
+	Echo func(id sessions.ID, req sessions.InputRequest) error
+
+	mu    sync.Mutex
+	typed []sessions.Receipt
+}
+
+// Typed returns all that was typed, in order.
+func (k *Keyboard) Typed() []sessions.Receipt {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return slices.Clone(k.typed)
+}
+
+// Input implements inbound.Sessions.
+func (k *Keyboard) Input(_ context.Context, id sessions.ID, req sessions.InputRequest) (sessions.Receipt, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, t := range k.typed {
+		if t.Key == req.Key {
+			return t, nil
+		}
+	}
+	r := sessions.Receipt{
+		ID: fmt.Sprintf("in_%012x", len(k.typed)+1), Session: id, Text: req.Text, Key: req.Key, Submit: true,
+		Author: req.Author, Name: req.Name, Origin: req.Origin,
+		State: sessions.ReceiptSubmitted, CreatedAt: time.Now(), UpdatedAt: time.Now(),
+	}
+	k.typed = append(k.typed, r)
+	if k.Echo == nil {
+		return r, nil
+	}
+	return r, k.Echo(id, req)
+}
+
+// Receipt implements inbound.Sessions.
+func (k *Keyboard) Receipt(_ context.Context, id string) (sessions.Receipt, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, t := range k.typed {
+		if t.ID == id {
+			return t, nil
+		}
+	}
+	return sessions.Receipt{}, fmt.Errorf("%w input", sessions.ErrUnknown)
+}
+
+// Waiting implements inbound.Sessions.
+func (k *Keyboard) Waiting(sessions.ID) []sessions.Receipt { return nil }
+
+// Listed is a message as people see it who look for the list of sessions.
+type Listed struct {
+	Pinned, Rang bool
+	Text         string
+	Edits        []time.Time
+}
+
+// PinnedList is the conformance suite of the list of sessions: it's pinned where the bot may
+// pin, without a ring, and edited when something has happened, not more often than twice a
+// minute. seen is what people see of the bot where the list belongs, right whether its text
+// is that of one session that works.
+func PinnedList(t *testing.T, o *Office, seen func() []Listed, right func(text string) bool) {
+	t.Helper()
+	board := func() Listed {
+		t.Helper()
+		all := seen()
+		if len(all) == 0 {
+			t.Fatal("there's no list")
+		}
+		return all[0]
+	}
+	o.Pass(3 * time.Minute)
+	if m := board(); !m.Pinned || m.Rang || !right(m.Text) {
+		t.Errorf("the list is %+v", m)
+	}
+	for i := range 10 {
+		id := fmt.Sprint("pr_", i)
+		o.Ask(id)
+		o.Pass(10 * time.Second)
+		p, err := o.Questions().Prompt(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.State = sessions.PromptClosed
+		o.Questions().Change(p)
+		o.Pass(time.Second)
+	}
+	o.Pass(2 * time.Minute)
+	edits := board().Edits
+	for i := range edits {
+		if i > 0 && edits[i].Sub(edits[i-1]) < 30*time.Second {
+			t.Errorf("edited at %s and %s", edits[i-1], edits[i])
+		}
+	}
+	if len(edits) == 0 {
+		t.Error("it was never edited")
+	}
+	o.Restart()
+	o.Pass(5 * time.Minute)
+	if n := len(seen()); n != 1 {
+		t.Errorf("there are %d messages, want the list alone", n)
+	}
 }

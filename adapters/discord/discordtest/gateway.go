@@ -1,6 +1,8 @@
 package discordtest
 
 import (
+	"bytes"
+	"compress/zlib"
 	"context"
 	"encoding/json"
 	"net"
@@ -259,4 +261,194 @@ func read[T any](g *gateway, data json.RawMessage, do func(T)) {
 		return
 	}
 	do(value)
+}
+
+// say queues what isn't an event of the session.
+func (g *gateway) say(e wireEvent) {
+	g.queue = append(g.queue, frame{frameText, encode(e)})
+	g.poke()
+}
+
+// close ends a connection for what the bot did.
+func (g *gateway) close(code int, reason string) {
+	if g.closing == nil {
+		g.blame(code, reason)
+		g.hangUp(code, reason)
+	}
+}
+
+// blame writes down what the bot did wrong.
+func (g *gateway) blame(code int, reason string) {
+	g.s.refusals = append(g.s.refusals, Refusal{At: now(), Call: "gateway", Code: code, Error: reason})
+}
+
+// hangUp ends a connection with a code.
+func (g *gateway) hangUp(code int, reason string) {
+	f := closeFrame(code, reason)
+	g.closing = &f
+	g.ws.deadline(now().Add(goodbye))
+	if g.session != nil {
+		g.session.part()
+	}
+	g.poke()
+	g.s.Touch()
+}
+
+// cut breaks the connection without a word.
+func (g *gateway) cut() { _ = g.ws.conn.Close() } // the reader sees what comes of it
+
+// poke wakes the writer.
+func (g *gateway) poke() {
+	select {
+	case g.wake <- struct{}{}:
+	default:
+	}
+}
+
+// write sends what there is to send until the connection ends.
+func (g *gateway) write() {
+	for {
+		frames, last, ended := g.due()
+		if ended {
+			return
+		}
+		for _, f := range frames {
+			if g.ws.write(f) != nil {
+				g.cut()
+				return
+			}
+		}
+		if last != nil {
+			if g.ws.write(*last) != nil {
+				g.cut()
+			}
+			return
+		}
+		if len(frames) == 0 {
+			<-g.wake
+		}
+	}
+}
+
+// due takes what's to be sent next.
+func (g *gateway) due() (frames []frame, last *frame, ended bool) {
+	g.s.mu.Lock()
+	defer g.s.mu.Unlock()
+	if g.ended {
+		return nil, nil, true
+	}
+	if g.silent {
+		return nil, nil, false
+	}
+	frames, g.queue = g.queue, nil
+	if g.session != nil {
+		for ; g.next < len(g.session.events); g.next++ {
+			frames = append(frames, g.pack(g.session.events[g.next]))
+		}
+	}
+	return frames, g.closing, false
+}
+
+// compressFrom is how many bytes an event has that's compressed for a bot which
+// takes that.
+const compressFrom = 2 << 10
+
+func (g *gateway) pack(event []byte) frame {
+	if !g.compress || len(event) < compressFrom {
+		return frame{frameText, event}
+	}
+	var b bytes.Buffer
+	z := zlib.NewWriter(&b)
+	_, _ = z.Write(event) // a buffer takes everything
+	_ = z.Close()         // as above
+	return frame{frameBinary, b.Bytes()}
+}
+
+// wireEvent is what the gateway sends (docs.discord.com/developers/events/gateway-events#payload-structure).
+type wireEvent struct {
+	Op   int    `json:"op"`
+	Data any    `json:"d"`
+	Seq  *int   `json:"s"`
+	Name string `json:"t,omitempty"`
+}
+
+func encode(e wireEvent) []byte {
+	text, err := json.Marshal(e)
+	if err != nil {
+		panic(err) // every event is made of plain values
+	}
+	return text
+}
+
+// dispatch gives an event to every session that asked for it and, if it's about a
+// channel, whose bot sees that.
+func (s *Server) dispatch(name string, need Intent, in *channel, data any) {
+	s.dispatchFor(name, need, in, func(Intent) any { return data })
+}
+
+// dispatchFor is dispatch for an event that looks different by intents. Sessions
+// whose connection is gone keep the event for RESUME.
+func (s *Server) dispatchFor(name string, need Intent, in *channel, data func(Intent) any) {
+	if in != nil && !in.visible() {
+		return
+	}
+	for _, session := range s.gates.sessions {
+		if !session.alive(s.opts.Limits.Resume) || need != always && session.intents&need == 0 {
+			continue
+		}
+		if s.gates.holds && isPersons(name) {
+			e := heldEvent{name: name, data: data(session.intents)}
+			if in != nil {
+				e.channel = in.id
+			}
+			session.held = append(session.held, e)
+			continue
+		}
+		session.add(name, data(session.intents))
+	}
+}
+
+// Intent is a set of what a gateway connection asks to hear of
+// (docs.discord.com/developers/events/gateway#gateway-intents).
+type Intent int
+
+// The intents that events of the stand-in belong to.
+const (
+	Guilds          Intent = 1 << 0
+	guildMembers    Intent = 1 << 1 // privileged, and never granted here
+	guildPresences  Intent = 1 << 8 // privileged, and never granted here
+	GuildMessages   Intent = 1 << 9
+	GuildReactions  Intent = 1 << 10
+	DirectMessages  Intent = 1 << 12
+	DirectReactions Intent = 1 << 13
+	MessageContent  Intent = 1 << 15 // privileged
+
+	// always is for what comes whatever was asked for, such as interactions.
+	always Intent = 0
+	// everyIntent shows all.
+	everyIntent Intent = 1<<17 - 1
+	// knownIntents are the bits that mean anything to Discord.
+	knownIntents = everyIntent | 1<<20 | 1<<21 | 1<<24 | 1<<25
+)
+
+func (c *channel) messageIntent() Intent {
+	if c.guild == nil {
+		return DirectMessages
+	}
+	return GuildMessages
+}
+
+func (c *channel) reactionIntent() Intent {
+	if c.guild == nil {
+		return DirectReactions
+	}
+	return GuildReactions
+}
+
+// forbiddenIntents are the intents that this bot isn't granted.
+func (s *Server) forbiddenIntents() Intent {
+	if s.opts.NoContentIntent {
+		return guildMembers | guildPresences | MessageContent
+	}
+	return guildMembers | guildPresences
 }

@@ -2,7 +2,13 @@ package discordtest
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -114,4 +120,286 @@ func (l Limits) withDefaults() Limits {
 	// Of guilds without boosts (docs.discord.com/developers/reference#uploading-files).
 	l.FileBytes = cmp.Or(l.FileBytes, 10<<20)
 	return l
+}
+
+// arrivals is an exact log: nothing is forgotten, so that what it says of a window
+// can be counted again. Times are in order.
+type arrivals []time.Time
+
+// within counts those in the span of that length that ends now. A span is
+// half-open: what happened exactly per ago is outside.
+func (a arrivals) within(per time.Duration, now time.Time) int {
+	n := 0
+	for i := len(a) - 1; i >= 0 && a[i].After(now.Add(-per)); i-- {
+		n++
+	}
+	return n
+}
+
+// room returns how long it takes until a window has room for one more; 0 for now.
+func (a arrivals) room(w Window, now time.Time) time.Duration {
+	if a.within(w.Per, now) < w.Calls {
+		return 0
+	}
+	return a[len(a)-w.Calls].Add(w.Per).Sub(now)
+}
+
+// worst is the most that any span of that length ever had.
+func (a arrivals) worst(per time.Duration) int {
+	most := 0
+	for i, at := range a {
+		most = max(most, a[:i+1].within(per, at))
+	}
+	return most
+}
+
+// bucketKey names a bucket: the hash that stands for a group of routes, and the
+// top-level resource in their path.
+type bucketKey struct{ name, major string }
+
+// bucket is a window that begins with the first call after it has ended.
+type bucket struct {
+	resets  time.Time
+	used    int
+	blocked time.Time // by a Fault
+	scope   Scope     // of that
+}
+
+// hash is what X-RateLimit-Bucket says: the same for all channels.
+func (k bucketKey) hash() string {
+	sum := sha256.Sum256([]byte(k.name))
+	return hex.EncodeToString(sum[:16])
+}
+
+// bucketOf returns the bucket of a call; false if its route has none.
+func (g *guard) bucketOf(c *call) (*bucket, bucketKey, bool) {
+	k := bucketKey{c.route.bucket, c.major()}
+	if k.name == "" {
+		k.name = c.route.name
+	}
+	if g.limits.Routes[k.name].Calls == 0 {
+		return nil, k, false
+	}
+	b := g.buckets[k]
+	if b == nil {
+		b = &bucket{}
+		g.buckets[k] = b
+	}
+	return b, k, true
+}
+
+// major is the top-level resource of a call's path.
+func (c *call) major() string {
+	switch {
+	case c.vars["channel"] != "":
+		return c.vars["channel"]
+	case c.vars["guild"] != "":
+		return c.vars["guild"]
+	}
+	return c.vars["token"]
+}
+
+// arriveBucket counts a call in its bucket and writes the headers. What's refused
+// isn't counted, but logged.
+func (g *guard) arriveBucket(c *call) *refusal {
+	b, k, ok := g.bucketOf(c)
+	if !ok {
+		return nil
+	}
+	g.logs[k] = append(g.logs[k], c.At)
+	w := g.limits.Routes[k.name]
+	if !c.At.Before(b.resets) {
+		b.resets, b.used = c.At.Add(w.Per), 0
+	}
+	if rest := b.blocked.Sub(c.At); rest > 0 {
+		b.write(c.headers, k, w, 0, b.blocked, c.At)
+		return tooMany(b.scope, rest)
+	}
+	if b.used >= w.Calls {
+		b.write(c.headers, k, w, 0, b.resets, c.At)
+		return tooMany(ScopeUser, b.resets.Sub(c.At))
+	}
+	b.used++
+	b.write(c.headers, k, w, w.Calls-b.used, b.resets, c.At)
+	return nil
+}
+
+// write tells the state of a bucket (docs.discord.com/developers/topics/rate-limits#header-format).
+func (b *bucket) write(h http.Header, k bucketKey, w Window, remaining int, resets, now time.Time) {
+	h.Set("X-RateLimit-Limit", strconv.Itoa(w.Calls))
+	h.Set("X-RateLimit-Remaining", strconv.Itoa(remaining))
+	h.Set("X-RateLimit-Reset", strconv.FormatFloat(float64(resets.UnixMilli())/1000, 'f', 3, 64))
+	h.Set("X-RateLimit-Reset-After", strconv.FormatFloat(round(resets.Sub(now)), 'f', 3, 64))
+	h.Set("X-RateLimit-Bucket", k.hash())
+}
+
+// block closes a bucket until then, whatever its window says.
+func (g *guard) block(c *call, length time.Duration, scope Scope) {
+	if b, _, ok := g.bucketOf(c); ok {
+		b.blocked, b.scope = c.At.Add(length), scope
+	}
+}
+
+// guard counts calls and refuses those that are too many. It knows nothing of
+// what they do.
+type guard struct {
+	limits   Limits
+	buckets  map[bucketKey]*bucket
+	logs     map[bucketKey]arrivals // of every bucket, refused calls included
+	global   arrivals               // those that were let through
+	silence  time.Time              // of the whole bot, by a Fault
+	hidden   map[hiddenKey]arrivals
+	invalids arrivals
+	banUntil time.Time
+}
+
+func newGuard(limits Limits) *guard {
+	return &guard{
+		limits: limits, buckets: map[bucketKey]*bucket{}, logs: map[bucketKey]arrivals{}, hidden: map[hiddenKey]arrivals{},
+	}
+}
+
+// arrive counts a call and refuses it if its time hasn't come.
+func (g *guard) arrive(c *call, noReset bool) *refusal {
+	if !c.route.free {
+		if r := g.arriveGlobal(c.At); r != nil {
+			r.noReset = noReset
+			return r
+		}
+	}
+	return g.arriveBucket(c)
+}
+
+func (g *guard) arriveGlobal(now time.Time) *refusal {
+	if rest := g.silence.Sub(now); rest > 0 {
+		return tooMany(ScopeGlobal, rest)
+	}
+	if rest := g.global.room(g.limits.Global, now); rest > 0 {
+		return tooMany(ScopeGlobal, rest)
+	}
+	g.global = append(g.global, now)
+	return nil
+}
+
+// invalid counts an answer of the kind that a ban follows
+// (docs.discord.com/developers/topics/rate-limits#invalid-request-limit-aka-cloudflare-bans).
+func (g *guard) invalid(r *refusal, now time.Time) {
+	switch r.status {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests:
+	default:
+		return
+	}
+	if r.scope == ScopeShared || r.html {
+		return
+	}
+	g.invalids = append(g.invalids, now)
+	if w := g.limits.Invalid; g.invalids.within(w.Per, now) >= w.Calls {
+		g.banUntil = now.Add(g.limits.Ban)
+	}
+}
+
+// banned refuses whoever has made too many invalid requests, in the words of the
+// wall in front of Discord: no JSON, no scope, no limits.
+func (g *guard) banned(now time.Time, status int) *refusal {
+	rest := g.banUntil.Sub(now)
+	if rest <= 0 {
+		return nil
+	}
+	return &refusal{status: status, text: "error code: 1015", retryAfter: rest, html: true}
+}
+
+// InvalidRequests returns how many answers of the last ten minutes (Limits.Invalid)
+// count towards a ban.
+func (s *Server) InvalidRequests() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.guard.invalids.within(s.guard.limits.Invalid.Per, now())
+}
+
+// Banned returns until when the bot's address is shut out; zero if it isn't.
+func (s *Server) Banned() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if now().Before(s.guard.banUntil) {
+		return s.guard.banUntil
+	}
+	return time.Time{}
+}
+
+// Worst is the most calls that a window ever had.
+type Worst struct {
+	Call  string // the name of one that counts there; empty for the global limit
+	Major string // the channel, guild or interaction; empty for the bot
+	Window
+	Most int
+}
+
+// Worst returns, for every limit that's shown in headers and for the global one,
+// the most calls that any span of its length had, the fullest first. It counts the
+// log anew, refused calls included, and counts sliding spans, where Discord's own
+// begin with a call.
+func (s *Server) Worst() []Worst {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w := s.guard.limits.Global
+	list := []Worst{{Window: w, Most: s.guard.global.worst(w.Per)}}
+	for k, log := range s.guard.logs {
+		w := s.guard.limits.Routes[k.name]
+		list = append(list, Worst{k.name, k.major, w, log.worst(w.Per)})
+	}
+	slices.SortFunc(list, func(a, b Worst) int {
+		if a.Most*b.Calls != b.Most*a.Calls {
+			return b.Most*a.Calls - a.Most*b.Calls
+		}
+		return strings.Compare(a.Call+a.Major, b.Call+b.Major)
+	})
+	return list
+}
+
+// hiddenKey names a limit that no header tells of.
+type hiddenKey struct{ what, where string }
+
+// threadLie is how much longer a 429 for a new thread says it lasts than it does:
+// told 219 s, another try went through after 145 (github.com/NousResearch/hermes-agent/issues/103296).
+const threadLie = 1.5
+
+// rename counts a new name or topic of a channel. The headers go on showing the
+// visible limit, with room in it.
+func (g *guard) rename(channel string, now time.Time) *refusal {
+	return g.count(hiddenKey{"rename", channel}, g.limits.Renames, ScopeUser, now)
+}
+
+// oldEdit counts an edit of an old message.
+func (g *guard) oldEdit(channel string, now time.Time) *refusal {
+	r := g.count(hiddenKey{"edit", channel}, g.limits.OldEdits, ScopeUser, now)
+	if r != nil {
+		r.code, r.text = 30046, "Maximum number of edits to messages older than 1 hour reached. Try again later."
+	}
+	return r
+}
+
+// newThread counts a thread or post.
+func (g *guard) newThread(guild string, now time.Time) *refusal {
+	r := g.count(hiddenKey{"thread", guild}, g.limits.Threads, ScopeShared, now)
+	if r != nil {
+		r.retryAfter = time.Duration(float64(r.retryAfter) * threadLie)
+	}
+	return r
+}
+
+func (g *guard) count(k hiddenKey, w Window, scope Scope, now time.Time) *refusal {
+	if rest := g.hidden[k].room(w, now); rest > 0 {
+		return tooMany(scope, rest)
+	}
+	g.hidden[k] = append(g.hidden[k], now)
+	return nil
+}
+
+// commandDay counts a command with a new name.
+func (s *Server) commandDay(guild string) *refusal {
+	if s.newCommands[guild].room(s.opts.Limits.NewCommands, now()) > 0 {
+		return errDailyCommands
+	}
+	s.newCommands[guild] = append(s.newCommands[guild], now())
+	return nil
 }

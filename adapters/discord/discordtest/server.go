@@ -2,6 +2,8 @@ package discordtest
 
 import (
 	"net/http"
+	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -227,4 +229,275 @@ func (s *Server) settle(c *call, r *refusal) {
 			At: c.At, Call: c.Name, Channel: c.Channel, Status: r.status, Code: r.code, Error: r.String(), RetryAfter: r.retryAfter, Scope: r.scope,
 		})
 	}
+}
+
+// route is one call that's understood.
+type route struct {
+	name, method string
+	parts        []string // of the path below the version; {x} stands for anything
+	run          func(*call) (any, *refusal)
+	bucket       string // the call whose bucket it shares; empty for its own
+	created      bool   // success is 201
+	open         bool   // it needs no token of the bot
+	free         bool   // it doesn't count in the global limit
+}
+
+// match finds the route of a request; known says whether the address exists.
+func (s *Server) match(method, path string) (found *route, vars map[string]string, known bool) {
+	parts := strings.Split(strings.Trim(path, "/"), "/")
+	for i := range s.routes {
+		r := &s.routes[i]
+		values, ok := r.fits(parts)
+		if !ok {
+			continue
+		}
+		known = true
+		if r.method == method {
+			return r, values, true
+		}
+	}
+	return nil, nil, known
+}
+
+func (r *route) fits(parts []string) (map[string]string, bool) {
+	if len(parts) != len(r.parts) {
+		return nil, false
+	}
+	vars := map[string]string{}
+	for i, want := range r.parts {
+		name, isVar := strings.CutPrefix(want, "{")
+		if !isVar {
+			if parts[i] != want {
+				return nil, false
+			}
+			continue
+		}
+		value, err := url.PathUnescape(parts[i])
+		if err != nil || value == "" {
+			return nil, false
+		}
+		vars[strings.TrimSuffix(name, "}")] = value
+	}
+	return vars, true
+}
+
+// routeTable is what's understood. Where two routes fit, the first one does.
+func (s *Server) routeTable() []route {
+	var table []route
+	add := func(name, method, path string, run func(*call) (any, *refusal)) *route {
+		table = append(table, route{name: name, method: method, parts: strings.Split(strings.Trim(path, "/"), "/"), run: run})
+		return &table[len(table)-1]
+	}
+	s.addWorldRoutes(add)
+	s.addChannelRoutes(add)
+	s.addMessageRoutes(add)
+	s.addInteractionRoutes(add)
+	s.addCommandRoutes(add)
+	return table
+}
+
+// adder adds a route to the table; what it returns holds until the next one.
+type adder func(name, method, path string, run func(*call) (any, *refusal)) *route
+
+func (s *Server) addWorldRoutes(add adder) {
+	add("GetGateway", http.MethodGet, "/gateway", s.getGateway).open = true
+	add("GetGatewayBot", http.MethodGet, "/gateway/bot", s.getGatewayBot)
+	add("GetMe", http.MethodGet, "/users/@me", s.getMe)
+	add("GetMyGuilds", http.MethodGet, "/users/@me/guilds", s.getMyGuilds)
+	add("CreateDM", http.MethodPost, "/users/@me/channels", s.createDM)
+	add("GetApplication", http.MethodGet, "/applications/@me", s.getApplication)
+	add("GetApplication", http.MethodGet, "/oauth2/applications/@me", s.getApplication)
+	add("GetGuild", http.MethodGet, "/guilds/{guild}", s.getGuild)
+	add("GetGuildChannels", http.MethodGet, "/guilds/{guild}/channels", s.getGuildChannels)
+	add("GetActiveThreads", http.MethodGet, "/guilds/{guild}/threads/active", s.getActiveThreads)
+	add("GetMember", http.MethodGet, "/guilds/{guild}/members/{user}", s.getMember)
+	add("GetRoles", http.MethodGet, "/guilds/{guild}/roles", s.getRoles)
+}
+
+func (s *Server) addChannelRoutes(add adder) {
+	add("GetChannel", http.MethodGet, "/channels/{channel}", s.getChannel)
+	add("EditChannel", http.MethodPatch, "/channels/{channel}", s.editChannel)
+	add("DeleteChannel", http.MethodDelete, "/channels/{channel}", s.deleteChannel)
+	add("StartThread", http.MethodPost, "/channels/{channel}/threads", s.startThread).created = true
+	r := add("StartThreadFromMessage", http.MethodPost, "/channels/{channel}/messages/{message}/threads", s.startThreadFromMessage)
+	r.created, r.bucket = true, "StartThread"
+	add("GetArchivedThreads", http.MethodGet, "/channels/{channel}/threads/archived/public", s.getArchivedThreads)
+	add("JoinThread", http.MethodPut, "/channels/{channel}/thread-members/@me", s.joinThread)
+	add("Typing", http.MethodPost, "/channels/{channel}/typing", s.typing)
+}
+
+func (s *Server) addMessageRoutes(add adder) {
+	add("GetMessages", http.MethodGet, "/channels/{channel}/messages", s.getMessages)
+	add("CreateMessage", http.MethodPost, "/channels/{channel}/messages", s.createMessage)
+	add("BulkDelete", http.MethodPost, "/channels/{channel}/messages/bulk-delete", s.bulkDelete)
+	add("GetMessage", http.MethodGet, "/channels/{channel}/messages/{message}", s.getMessage)
+	add("EditMessage", http.MethodPatch, "/channels/{channel}/messages/{message}", s.editMessage)
+	add("DeleteMessage", http.MethodDelete, "/channels/{channel}/messages/{message}", s.deleteMessage)
+	add("Pin", http.MethodPut, "/channels/{channel}/messages/pins/{message}", s.pin)
+	add("React", http.MethodPut, "/channels/{channel}/messages/{message}/reactions/{emoji}/@me", s.react)
+	add("Unreact", http.MethodDelete, "/channels/{channel}/messages/{message}/reactions/{emoji}/@me", s.unreact).bucket = "React"
+}
+
+// addInteractionRoutes: "Interaction endpoints are not bound to the bot's Global
+// Rate Limit", and need no token but the interaction's
+// (docs.discord.com/developers/interactions/receiving-and-responding).
+func (s *Server) addInteractionRoutes(add adder) {
+	free := func(name, method, path string, run func(*call) (any, *refusal)) *route {
+		r := add(name, method, path, run)
+		r.open, r.free = true, true
+		return r
+	}
+	free("Callback", http.MethodPost, "/interactions/{interaction}/{token}/callback", s.callback)
+	const original = "/webhooks/{application}/{token}/messages/@original"
+	free("GetOriginal", http.MethodGet, original, s.getOriginal)
+	free("EditOriginal", http.MethodPatch, original, s.editOriginal).bucket = "EditFollowup"
+	free("DeleteOriginal", http.MethodDelete, original, s.deleteOriginal)
+	free("CreateFollowup", http.MethodPost, "/webhooks/{application}/{token}", s.createFollowup)
+	const followup = "/webhooks/{application}/{token}/messages/{message}"
+	free("GetFollowup", http.MethodGet, followup, s.getFollowup)
+	free("EditFollowup", http.MethodPatch, followup, s.editFollowup)
+	free("DeleteFollowup", http.MethodDelete, followup, s.deleteFollowup)
+}
+
+func (s *Server) addCommandRoutes(add adder) {
+	for _, path := range []string{"/applications/{application}/commands", "/applications/{application}/guilds/{guild}/commands"} {
+		add("GetCommands", http.MethodGet, path, s.getCommands)
+		add("SetCommands", http.MethodPut, path, s.setCommands)
+		add("CreateCommand", http.MethodPost, path, s.createCommand).created = true
+		add("EditCommand", http.MethodPatch, path+"/{command}", s.editCommand)
+		add("DeleteCommand", http.MethodDelete, path+"/{command}", s.deleteCommand)
+	}
+}
+
+// epoch is the first second of 2015, from which Discord's ids count
+// (docs.discord.com/developers/reference#snowflakes).
+var epoch = time.Date(2015, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// bubbleShift moves the ids of a world that began before Discord's epoch, as the
+// clock of a synctest bubble does in the year 2000.
+const bubbleShift = 20 * 365 * 24 * time.Hour
+
+// clock makes ids: 42 bits of milliseconds, 22 bits that tell apart what was made
+// in the same one. They rise strictly.
+type clock struct {
+	last  uint64
+	shift time.Duration
+}
+
+func newClock() clock {
+	if now().Before(epoch) {
+		return clock{shift: bubbleShift}
+	}
+	return clock{}
+}
+
+func (c *clock) next() string {
+	c.last = max(c.last+1, c.at(now()))
+	return strconv.FormatUint(c.last, 10)
+}
+
+// at is the lowest id of an instant.
+func (c *clock) at(t time.Time) uint64 {
+	return uint64(t.Add(c.shift).Sub(epoch).Milliseconds()) << 22
+}
+
+func now() time.Time { return time.Now() }
+
+// number reads an id; what isn't one is 0.
+func number(id string) uint64 {
+	n, err := strconv.ParseUint(id, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// stamp writes a time as Discord does.
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000+00:00") }
+
+// stampOrNil is null for no time.
+func stampOrNil(t time.Time) *string {
+	if t.IsZero() {
+		return nil
+	}
+	text := stamp(t)
+	return &text
+}
+
+// User is somebody on Discord, a person or the bot.
+type User struct {
+	ID   string
+	Name string
+	Bot  bool
+}
+
+// wireUser is docs.discord.com/developers/resources/user#user-object.
+type wireUser struct {
+	ID            string  `json:"id"`
+	Username      string  `json:"username"`
+	Discriminator string  `json:"discriminator"`
+	GlobalName    *string `json:"global_name"`
+	Avatar        *string `json:"avatar"`
+	Bot           bool    `json:"bot,omitempty"`
+	PublicFlags   int     `json:"public_flags"`
+}
+
+func (u User) wire() wireUser {
+	w := wireUser{ID: u.ID, Username: u.Name, Discriminator: "0", Bot: u.Bot}
+	if !u.Bot {
+		w.GlobalName = &u.Name
+	}
+	return w
+}
+
+// wireMember is docs.discord.com/developers/resources/guild#guild-member-object.
+type wireMember struct {
+	User        *wireUser `json:"user,omitempty"`
+	Nick        *string   `json:"nick"`
+	Roles       []string  `json:"roles"`
+	JoinedAt    string    `json:"joined_at"`
+	Deaf        bool      `json:"deaf"`
+	Mute        bool      `json:"mute"`
+	Flags       int       `json:"flags"`
+	Permissions string    `json:"permissions,omitempty"` // in interactions
+}
+
+// member writes somebody as a member; in messages the user stands elsewhere.
+func (g *Guild) member(u User, withUser bool) *wireMember {
+	w := &wireMember{Roles: []string{}, JoinedAt: stamp(g.at)}
+	if u.ID == g.s.bot.ID {
+		w.Roles = append(w.Roles, g.role)
+	}
+	if withUser {
+		user := u.wire()
+		w.User = &user
+	}
+	return w
+}
+
+func (s *Server) getMe(*call) (any, *refusal) {
+	w := s.bot.wire()
+	return map[string]any{
+		"id": w.ID, "username": w.Username, "discriminator": w.Discriminator, "global_name": nil, "avatar": nil, "bot": true,
+		"verified": true, "mfa_enabled": false, "flags": 0, "public_flags": 0,
+	}, nil
+}
+
+// Flags of an application: message content for bots in few guilds
+// (docs.discord.com/developers/resources/application#application-object-application-flags).
+const contentLimited = 1 << 19
+
+func (s *Server) application() map[string]any {
+	flags := 0
+	if !s.opts.NoContentIntent {
+		flags = contentLimited
+	}
+	return map[string]any{"id": s.bot.ID, "name": s.bot.Name, "flags": flags}
+}
+
+func (s *Server) getApplication(*call) (any, *refusal) {
+	a := s.application()
+	a["description"], a["bot_public"], a["bot_require_code_grant"], a["verify_key"] = "", false, false, "00"
+	a["bot"] = s.bot.wire()
+	return a, nil
 }

@@ -3,7 +3,11 @@ package telegramtest
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
+	"time"
 )
 
 // The limits of an inline keyboard. "1-64 bytes"
@@ -138,4 +142,193 @@ func readButton(w wireButton) (Button, *refusal) {
 		return b, badRequest("can't parse inline keyboard button: Text buttons are unallowed in the inline keyboard")
 	}
 	return b, nil
+}
+
+// callbackLives is for how long a press may be answered. Telegram doesn't say;
+// bots that take longer than some ten to twenty seconds see "query is too old"
+// (github.com/eternnoir/pyTelegramBotAPI/issues/1615).
+const callbackLives = 15 * time.Second
+
+// maxAnswer: "0-200 characters" (core.telegram.org/bots/api#answercallbackquery).
+const maxAnswer = 200
+
+// Press is a button that was pressed, and what the bot answered.
+type Press struct {
+	ID       string
+	By       int64
+	At       time.Time
+	Message  int
+	Data     string
+	Answered time.Time // zero if not yet
+	Text     string    // of the answer
+	Alert    bool
+}
+
+var errOldQuery = badRequest("query is too old and response timeout expired or query ID is invalid")
+
+// wireCallback is core.telegram.org/bots/api#callbackquery.
+type wireCallback struct {
+	ID           string       `json:"id"`
+	From         User         `json:"from"`
+	Message      *wireMessage `json:"message,omitempty"`
+	ChatInstance string       `json:"chat_instance"`
+	Data         string       `json:"data"`
+}
+
+func (s *Server) answerCallbackQuery(c *call) (any, *refusal) {
+	p := s.presses[c.text("callback_query_id")]
+	switch {
+	case p == nil || !p.Answered.IsZero() || now().Sub(p.At) > callbackLives:
+		return nil, errOldQuery
+	case len([]rune(c.text("text"))) > maxAnswer:
+		return nil, badRequest("MESSAGE_TOO_LONG")
+	}
+	p.Answered, p.Text, p.Alert = now(), c.text("text"), c.flag("show_alert")
+	s.Touch()
+	return true, nil
+}
+
+// press tells the bot that a button was pressed.
+func (s *Server) press(c *chat, m *Message, by int64, data string) string {
+	id := strconv.FormatInt(1<<52+int64(len(s.presses)), 10)
+	s.presses[id] = &Press{ID: id, By: by, At: now(), Message: m.ID, Data: data}
+	s.update("callback_query", wireCallback{
+		ID: id, From: s.users[by], Message: s.wire(c, m, true),
+		ChatInstance: strconv.FormatInt(-c.id, 10), Data: data,
+	})
+	return id
+}
+
+// Press returns what became of a press.
+func (s *Server) Press(id string) (Press, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.presses[id]
+	if p == nil {
+		return Press{}, false
+	}
+	return *p, true
+}
+
+// The limits of commands (core.telegram.org/bots/api#botcommand).
+const (
+	maxCommands    = 100
+	maxDescription = 256
+)
+
+var commandName = regexp.MustCompile(`^[a-z0-9_]{1,32}$`)
+
+// Command is a command of the bot's menu.
+type Command struct {
+	Command     string `json:"command"`
+	Description string `json:"description"`
+}
+
+// commandScope says who sees a menu
+// (core.telegram.org/bots/api#botcommandscope).
+type commandScope struct {
+	Type   string `json:"type"`
+	ChatID any    `json:"chat_id"`
+	UserID int64  `json:"user_id"`
+}
+
+// scopeOf returns the name that a call's scope and language have here.
+func (s *Server) scopeOf(c *call) (string, *refusal) {
+	scope := commandScope{Type: "default"}
+	if c.has("scope") {
+		decoder := json.NewDecoder(strings.NewReader(c.text("scope")))
+		decoder.UseNumber()
+		if err := decoder.Decode(&scope); err != nil {
+			return "", badRequest("can't parse BotCommandScope: %v", err)
+		}
+	}
+	switch scope.Type {
+	case "default", "all_private_chats", "all_group_chats", "all_chat_administrators":
+		return scopeName(scope.Type, 0, 0, c.text("language_code")), nil
+	case "chat", "chat_administrators", "chat_member":
+		chat, r := s.findChat(fmt.Sprint(scope.ChatID))
+		if r != nil {
+			return "", r
+		}
+		return scopeName(scope.Type, chat.id, scope.UserID, c.text("language_code")), nil
+	}
+	return "", badRequest("can't parse BotCommandScope: Unsupported type specified")
+}
+
+func scopeName(kind string, chat, user int64, language string) string {
+	return fmt.Sprintf("%s/%d/%d/%s", kind, chat, user, language)
+}
+
+func (s *Server) setMyCommands(c *call) (any, *refusal) {
+	var list []Command
+	if err := c.decode("commands", &list); err != nil {
+		return nil, badRequest("can't parse commands JSON object")
+	}
+	if len(list) > maxCommands {
+		return nil, badRequest("BOT_COMMANDS_TOO_MUCH")
+	}
+	for i := range list {
+		list[i].Command = strings.TrimPrefix(list[i].Command, "/")
+		switch {
+		case !commandName.MatchString(list[i].Command):
+			return nil, badRequest("BOT_COMMAND_INVALID")
+		case isBlank(list[i].Description) || len([]rune(list[i].Description)) > maxDescription:
+			return nil, badRequest("BOT_COMMAND_DESCRIPTION_INVALID")
+		}
+	}
+	name, r := s.scopeOf(c)
+	if r != nil {
+		return nil, r
+	}
+	s.commands[name] = list
+	s.Touch()
+	return true, nil
+}
+
+func (s *Server) getMyCommands(c *call) (any, *refusal) {
+	name, r := s.scopeOf(c)
+	if r != nil {
+		return nil, r
+	}
+	if list := s.commands[name]; list != nil {
+		return list, nil
+	}
+	return []Command{}, nil
+}
+
+func (s *Server) deleteMyCommands(c *call) (any, *refusal) {
+	name, r := s.scopeOf(c)
+	if r != nil {
+		return nil, r
+	}
+	delete(s.commands, name)
+	s.Touch()
+	return true, nil
+}
+
+// Commands returns the menu a person finds in a chat: the narrowest that was
+// set, in the order of core.telegram.org/bots/api#determining-list-of-commands.
+// Languages aren't looked at.
+func (s *Server) Commands(chat, user int64) []Command {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.mustChat(chat)
+	names := []string{scopeName("chat", chat, 0, ""), scopeName("all_private_chats", 0, 0, "")}
+	if c.kind != Private {
+		names = []string{scopeName("chat_member", chat, user, "")}
+		if c.isAdmin(user) {
+			names = append(names, scopeName("chat_administrators", chat, 0, ""))
+		}
+		names = append(names, scopeName("chat", chat, 0, ""))
+		if c.isAdmin(user) {
+			names = append(names, scopeName("all_chat_administrators", 0, 0, ""))
+		}
+		names = append(names, scopeName("all_group_chats", 0, 0, ""))
+	}
+	for _, name := range append(names, scopeName("default", 0, 0, "")) {
+		if list := s.commands[name]; len(list) > 0 {
+			return list
+		}
+	}
+	return nil
 }

@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Entity is a part of a text that's shown differently. Offset and Length are in
@@ -233,4 +236,141 @@ func sortEntities(list []Entity) {
 	slices.SortStableFunc(list, func(a, b Entity) int {
 		return cmp.Or(cmp.Compare(a.Offset, b.Offset), cmp.Compare(b.Length, a.Length), cmp.Compare(rank(a), rank(b)))
 	})
+}
+
+// notABoundary marks the second half of a surrogate pair in an offset table.
+const notABoundary = -1
+
+// utf16Len returns the length of s in UTF-16 code units, in which Telegram
+// measures offsets, lengths and limits
+// (core.telegram.org/api/entities#entity-length).
+func utf16Len(s string) int {
+	n := 0
+	for _, r := range s {
+		n += unitsOf(r)
+	}
+	return n
+}
+
+// unitsOf returns how many UTF-16 code units r takes.
+func unitsOf(r rune) int {
+	if r > 0xffff {
+		return 2
+	}
+	return 1
+}
+
+// unitTable returns, for each UTF-16 offset of s and for its end, the byte it
+// stands at, or notABoundary inside a surrogate pair.
+func unitTable(s string) []int {
+	table := make([]int, 0, len(s)+1)
+	for i, r := range s {
+		table = append(table, i)
+		if unitsOf(r) == 2 {
+			table = append(table, notABoundary)
+		}
+	}
+	return append(table, len(s))
+}
+
+// unitsByByte returns the UTF-16 offset of each byte of s that begins a character,
+// and of its end.
+func unitsByByte(s string) []int {
+	table := make([]int, len(s)+1)
+	units := 0
+	for i, r := range s {
+		table[i] = units
+		units += unitsOf(r)
+	}
+	table[len(s)] = units
+	return table
+}
+
+// unitSlice returns the part of s from one UTF-16 offset, that many units long.
+// Offsets that aren't boundaries are moved to the next one.
+func unitSlice(s string, offset, length int) string {
+	table := unitTable(s)
+	return s[boundary(table, offset):boundary(table, offset+length)]
+}
+
+func boundary(table []int, offset int) int {
+	for ; offset < len(table); offset++ {
+		if table[offset] != notABoundary {
+			return table[offset]
+		}
+	}
+	return table[len(table)-1]
+}
+
+// validUTF8 reports whether s may go over Telegram's wire at all.
+func validUTF8(s string) bool { return utf8.ValidString(s) }
+
+// cleanText does to a text what Telegram does before it stores it: control
+// characters and tabs become spaces, carriage returns, line separators,
+// directional overrides and three combining lines vanish, and entities move
+// along.
+func cleanText(text string, list []Entity) (string, []Entity) {
+	var out strings.Builder
+	moved := make([]int, 0, len(text)+1) // new offset by old one
+	units := 0
+	for _, r := range text {
+		kept := cleanRune(r)
+		for range unitsOf(r) {
+			moved = append(moved, units)
+		}
+		if kept >= 0 {
+			out.WriteRune(kept)
+			units += unitsOf(kept)
+		}
+	}
+	moved = append(moved, units)
+	return out.String(), moveEntities(list, func(offset int) int { return moved[offset] })
+}
+
+// cleanRune returns what's stored for r, or -1 for nothing.
+func cleanRune(r rune) rune {
+	switch {
+	case r == '\r', r >= 0x2028 && r <= 0x202e, r == 0x333, r == 0x33f, r == 0x30a:
+		return -1
+	case r != '\n' && r < ' ':
+		return ' '
+	}
+	return r
+}
+
+// moveEntities gives every entity new ends, and drops those of which nothing is
+// left.
+func moveEntities(list []Entity, move func(offset int) int) []Entity {
+	kept := make([]Entity, 0, len(list))
+	for _, e := range list {
+		from, to := move(e.Offset), move(e.end())
+		if from < to {
+			e.Offset, e.Length = from, to-from
+			kept = append(kept, e)
+		}
+	}
+	return kept
+}
+
+// trimText cuts spaces and newlines at both ends, as Telegram does: at the end
+// always, at the beginning only as far as no entity covers them.
+func trimText(text string, list []Entity) (string, []Entity) {
+	text = strings.TrimRight(text, " \n")
+	end := utf16Len(text)
+	list = moveEntities(list, func(offset int) int { return min(offset, end) })
+	lead := len(text) - len(strings.TrimLeft(text, " \n"))
+	for _, e := range list {
+		lead = min(lead, e.Offset) // spaces and newlines are one byte and one unit each
+	}
+	return text[lead:], moveEntities(list, func(offset int) int { return offset - lead })
+}
+
+// isBlank reports whether a person would see nothing of the text.
+func isBlank(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return !isInvisible(r) })
+}
+
+func isInvisible(r rune) bool {
+	return unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) ||
+		slices.Contains([]rune{0x115f, 0x1160, 0x2800, 0x3164, 0xfffc}, r)
 }

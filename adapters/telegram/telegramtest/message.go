@@ -2,7 +2,9 @@ package telegramtest
 
 import (
 	"encoding/json"
+	"reflect"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -243,4 +245,245 @@ func (s *Server) Rings() []Ring {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.rings)
+}
+
+// sendMessage is core.telegram.org/bots/api#sendmessage.
+func (s *Server) sendMessage(c *call) (any, *refusal) {
+	f, r := s.textOf(c)
+	if r != nil {
+		return nil, r
+	}
+	if c.has("link_preview_options") {
+		var options struct {
+			URL        string `json:"url"`
+			IsDisabled bool   `json:"is_disabled"`
+		}
+		if err := c.decode("link_preview_options", &options); err != nil {
+			return nil, badRequest("can't parse link preview options JSON object")
+		}
+	}
+	return s.post(c, f, nil)
+}
+
+// post is what every sending method ends in: it finds the place, checks what the
+// message answers and its buttons, and puts it there.
+func (s *Server) post(c *call, f formatted, file *File) (any, *refusal) {
+	buttons, r := buttonsOf(c)
+	if r != nil {
+		return nil, r
+	}
+	chat, thread, r := s.destination(c)
+	if r != nil {
+		return nil, r
+	}
+	to, r := s.answerOf(c, chat)
+	if r != nil {
+		return nil, r
+	}
+	m := &Message{
+		Place: Place{Thread: thread}, From: s.opts.Bot, Text: f.text, Entities: f.entities, Buttons: buttons,
+		File: file, ReplyTo: to.MessageID, Quote: to.Quote, Rang: !c.flag("disable_notification"),
+	}
+	s.put(chat, m)
+	chat.forgetDrafts(thread)
+	c.Message = m.ID
+	return s.wire(chat, m, true), nil
+}
+
+// destination returns where the bot wants to write, if it may.
+func (s *Server) destination(c *call) (*chat, int, *refusal) {
+	chat, r := s.chatOf(c, writes)
+	if r != nil {
+		return nil, 0, r
+	}
+	if chat.kind != Private && chat.status(s.opts.Bot.ID) == restricted {
+		return nil, 0, badRequest("not enough rights to send text messages to the chat")
+	}
+	thread, r := s.sendThread(chat, int(c.number("message_thread_id")))
+	return chat, thread, r
+}
+
+// answer says which message a message answers.
+type answer struct {
+	MessageID    int    `json:"message_id"`
+	ChatID       any    `json:"chat_id"`
+	AllowWithout bool   `json:"allow_sending_without_reply"`
+	Quote        string `json:"quote"`
+}
+
+// answerOf reads reply_parameters, or the reply_to_message_id of old, and checks
+// that the message is there.
+func (s *Server) answerOf(c *call, in *chat) (answer, *refusal) {
+	a := answer{MessageID: int(c.number("reply_to_message_id")), AllowWithout: c.flag("allow_sending_without_reply")}
+	if err := c.decode("reply_parameters", &a); err != nil {
+		return a, badRequest("can't parse reply parameters JSON object")
+	}
+	if a.MessageID == 0 {
+		return answer{}, nil
+	}
+	m := in.byID[a.MessageID]
+	switch {
+	case m == nil || !m.There():
+		if a.AllowWithout {
+			return answer{}, nil
+		}
+		return a, badRequest("message to be replied not found")
+	case a.Quote != "" && !strings.Contains(m.Text, a.Quote):
+		return a, badRequest("QUOTE_TEXT_INVALID")
+	}
+	return a, nil
+}
+
+var errNotModified = badRequest("message is not modified: specified new message content and reply markup are " +
+	"exactly the same as a current content and reply markup of the message")
+
+// messageOf returns the message a call names; what says what it's wanted for.
+func (s *Server) messageOf(c *call, what string) (*chat, *Message, *refusal) {
+	chat, r := s.chatOf(c, writes)
+	if r != nil {
+		return nil, nil, r
+	}
+	m := chat.byID[int(c.number("message_id"))]
+	if m == nil || !m.There() {
+		return nil, nil, badRequest("%s not found", what)
+	}
+	return chat, m, nil
+}
+
+// editable returns the message a call wants to change: one of the bot's own, and
+// no service message.
+func (s *Server) editable(c *call) (*chat, *Message, *refusal) {
+	chat, m, r := s.messageOf(c, "message to edit")
+	if r == nil && (m.From.ID != s.opts.Bot.ID || m.Service != "") {
+		r = badRequest("message can't be edited")
+	}
+	return chat, m, r
+}
+
+// editMessageText is core.telegram.org/bots/api#editmessagetext. A call without
+// reply_markup takes the buttons away.
+func (s *Server) editMessageText(c *call) (any, *refusal) {
+	f, r := s.textOf(c)
+	if r != nil {
+		return nil, r
+	}
+	chat, m, r := s.editable(c)
+	if r != nil {
+		return nil, r
+	}
+	if m.File != nil {
+		return nil, badRequest("there is no text in the message to edit")
+	}
+	return s.edit(c, chat, m, f)
+}
+
+// editMessageCaption is core.telegram.org/bots/api#editmessagecaption.
+func (s *Server) editMessageCaption(c *call) (any, *refusal) {
+	f, r := s.captionOf(c)
+	if r != nil {
+		return nil, r
+	}
+	chat, m, r := s.editable(c)
+	if r != nil {
+		return nil, r
+	}
+	if m.File == nil {
+		return nil, badRequest("there is no caption in the message to edit")
+	}
+	return s.edit(c, chat, m, f)
+}
+
+// editMessageReplyMarkup is core.telegram.org/bots/api#editmessagereplymarkup.
+func (s *Server) editMessageReplyMarkup(c *call) (any, *refusal) {
+	chat, m, r := s.editable(c)
+	if r != nil {
+		return nil, r
+	}
+	return s.edit(c, chat, m, formatted{m.Text, m.Entities})
+}
+
+func (s *Server) edit(c *call, chat *chat, m *Message, f formatted) (any, *refusal) {
+	buttons, r := buttonsOf(c)
+	if r != nil {
+		return nil, r
+	}
+	if m.Text == f.text && sameEntities(m.Entities, f.entities) && reflect.DeepEqual(m.Buttons, buttons) {
+		return nil, errNotModified
+	}
+	s.replace(m, f, buttons)
+	c.Message = m.ID
+	return s.wire(chat, m, true), nil
+}
+
+func sameEntities(a, b []Entity) bool {
+	return slices.EqualFunc(a, b, func(a, b Entity) bool {
+		users := a.User == nil && b.User == nil || a.User != nil && b.User != nil && a.User.ID == b.User.ID
+		a.User, b.User = nil, nil
+		return users && a == b
+	})
+}
+
+// deletableFor: "A message can only be deleted if it was sent less than 48 hours
+// ago" (core.telegram.org/bots/api#deletemessage).
+const deletableFor = 48 * time.Hour
+
+// maxDeleted: "a list of 1-100 identifiers"
+// (core.telegram.org/bots/api#deletemessages).
+const maxDeleted = 100
+
+func (s *Server) deleteMessage(c *call) (any, *refusal) {
+	if c.number("message_id") == 0 {
+		return nil, badRequest("message identifier is not specified")
+	}
+	chat, m, r := s.messageOf(c, "message to delete")
+	if r != nil {
+		return nil, r
+	}
+	if !s.mayDelete(chat, m) {
+		return nil, badRequest("message can't be deleted")
+	}
+	s.drop(chat, m)
+	return true, nil
+}
+
+// deleteMessages skips what isn't there, as Telegram does.
+func (s *Server) deleteMessages(c *call) (any, *refusal) {
+	var ids []int
+	if err := c.decode("message_ids", &ids); err != nil {
+		return nil, badRequest("can't parse message identifiers JSON object")
+	}
+	switch {
+	case len(ids) == 0:
+		return nil, badRequest("message identifiers are not specified")
+	case len(ids) > maxDeleted:
+		return nil, badRequest("too many message identifiers specified")
+	}
+	chat, r := s.chatOf(c, writes)
+	if r != nil {
+		return nil, r
+	}
+	ids = slices.DeleteFunc(ids, func(id int) bool { return chat.byID[id] == nil || !chat.byID[id].There() })
+	for _, id := range ids {
+		if !s.mayDelete(chat, chat.byID[id]) {
+			return nil, badRequest("message can't be deleted")
+		}
+	}
+	for _, id := range ids {
+		s.drop(chat, chat.byID[id])
+	}
+	return true, nil
+}
+
+// mayDelete: an administrator who may delete deletes everything but the message
+// a topic hangs on; others their own of the last 48 hours; in a private chat
+// everything of that time.
+func (s *Server) mayDelete(c *chat, m *Message) bool {
+	if m.ID == m.Thread {
+		return false
+	}
+	if c.kind != Private && c.rights(s.opts.Bot.ID).DeleteMessages {
+		return true
+	}
+	mine := m.From.ID == s.opts.Bot.ID || c.kind == Private
+	return mine && now().Sub(m.At) < deletableFor
 }

@@ -2,8 +2,10 @@ package telegramtest
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -239,3 +241,294 @@ func (s *Server) admit(c *call) *refusal {
 	}
 	return nil
 }
+
+// method is what the stand-in knows of one method of the Bot API.
+type method struct {
+	name   string
+	family Family
+	run    func(*call) (any, *refusal)
+	// waits is set instead of run for what may take long. It's called without the
+	// lock.
+	waits func(context.Context, *call) (any, *refusal)
+}
+
+// methods returns what's spoken, by name in small letters: "All methods in the
+// Bot API are case-insensitive" (core.telegram.org/bots/api#making-requests).
+func (s *Server) methodTable() map[string]method {
+	table := map[string]method{}
+	add := func(name string, family Family, run func(*call) (any, *refusal)) {
+		table[strings.ToLower(name)] = method{name: name, family: family, run: run}
+	}
+	table["getupdates"] = method{name: "getUpdates", waits: s.getUpdates}
+
+	add("getMe", Free, s.getMe)
+	add("setWebhook", Free, s.setWebhook)
+	add("deleteWebhook", Free, s.deleteWebhook)
+	add("getWebhookInfo", Free, s.getWebhookInfo)
+	add("getChat", Free, s.getChat)
+	add("getChatMember", Free, s.getChatMember)
+	add("getChatAdministrators", Free, s.getChatAdministrators)
+	add("getFile", Free, s.getFile)
+	add("getMyCommands", Free, s.getMyCommands)
+	add("answerCallbackQuery", Free, s.answerCallbackQuery)
+	add("leaveChat", Free, s.leaveChat)
+
+	add("setMyCommands", Menus, s.setMyCommands)
+	add("deleteMyCommands", Menus, s.deleteMyCommands)
+
+	add("sendChatAction", Typing, s.sendChatAction)
+	add("sendMessageDraft", Typing, s.sendMessageDraft)
+
+	add("sendMessage", Messages, s.sendMessage)
+	add("sendDocument", Messages, s.sendDocument)
+	add("sendPhoto", Messages, s.sendPhoto)
+	add("editMessageText", Messages, s.editMessageText)
+	add("editMessageCaption", Messages, s.editMessageCaption)
+	add("editMessageReplyMarkup", Messages, s.editMessageReplyMarkup)
+	add("deleteMessage", Messages, s.deleteMessage)
+	add("deleteMessages", Messages, s.deleteMessages)
+	add("setMessageReaction", Messages, s.setMessageReaction)
+	add("pinChatMessage", Messages, s.pinChatMessage)
+	add("unpinChatMessage", Messages, s.unpinChatMessage)
+	add("createForumTopic", Messages, s.createForumTopic)
+	add("editForumTopic", Messages, s.editForumTopic)
+	add("closeForumTopic", Messages, s.closeForumTopic)
+	add("reopenForumTopic", Messages, s.reopenForumTopic)
+	add("deleteForumTopic", Messages, s.deleteForumTopic)
+	return table
+}
+
+func (s *Server) familyOf(name string) Family {
+	return s.methods[strings.ToLower(name)].family
+}
+
+// Call is one call of the bot, as it arrived.
+type Call struct {
+	Method      string // in Telegram's spelling
+	Family      Family
+	Chat        int64 // 0 if it names none that's known
+	Thread      int
+	Message     int       // that it made or changed
+	At          time.Time // of arrival: the request was complete
+	Params      map[string]string
+	Code        int // 200, or Telegram's error_code; 0 while it has had no effect
+	Description string
+	RetryAfter  time.Duration
+	InPenalty   bool // it came while the bot had to be silent
+	Faulted     bool // a Fault decided its answer, or that there was none
+}
+
+// Refused reports whether the answer was an error.
+func (c Call) Refused() bool { return c.Code != 0 && c.Code != 200 }
+
+// call is a call on its way through the stand-in.
+type call struct {
+	*Call
+	params
+	method method
+	fault  *Fault
+}
+
+// settle writes down the answer.
+func (c *call) settle(r *refusal) {
+	c.Code = 200
+	if r != nil {
+		c.Code, c.Description, c.RetryAfter = r.code, r.text, r.retryAfter
+	}
+}
+
+// Calls returns the calls that have arrived so far, in order. Those to an unknown
+// method or with a wrong token are among them.
+func (s *Server) Calls() []Call { return s.callsIf(func(Call) bool { return true }) }
+
+// CallsTo returns the counted calls to a chat: what costs its budget.
+func (s *Server) CallsTo(chat int64) []Call {
+	return s.callsIf(func(c Call) bool { return c.Chat == chat && c.Family != Free })
+}
+
+// Refusals returns the calls that were answered with an error, but for those that
+// a test asked to fail.
+func (s *Server) Refusals() []Call {
+	return s.callsIf(func(c Call) bool { return c.Refused() && !c.Faulted })
+}
+
+func (s *Server) callsIf(want func(Call) bool) []Call {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var list []Call
+	for _, c := range s.calls {
+		if want(*c) {
+			list = append(list, *c)
+		}
+	}
+	return list
+}
+
+// Worst is the most calls that a window ever had.
+type Worst struct {
+	Key
+	Window
+	Most int
+}
+
+// Worst returns, for every window that anything was counted in, the most calls
+// that any span of its length had, over all that have arrived. It counts the log
+// anew, refused calls included.
+func (s *Server) Worst() []Worst {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var list []Worst
+	for k := range s.guard.arrivals {
+		for _, w := range s.guard.limits.windowsOf(k, s.isPrivate(k.Chat)) {
+			list = append(list, Worst{k, w, s.guard.arrivals.worst(k, w.Per)})
+		}
+	}
+	slices.SortFunc(list, func(a, b Worst) int { return b.Most*a.Calls - a.Most*b.Calls })
+	return list
+}
+
+// Used returns how many calls each window of a chat has had in the span that ends
+// now.
+func (s *Server) Used(chat int64) []Worst {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var list []Worst
+	for _, family := range []Family{Messages, Typing} {
+		k := Key{chat, family}
+		for _, w := range s.guard.limits.windowsOf(k, s.isPrivate(chat)) {
+			list = append(list, Worst{k, w, s.guard.arrivals.count(k, w.Per, now())})
+		}
+	}
+	return list
+}
+
+func (s *Server) isPrivate(chat int64) bool {
+	c := s.chats[chat]
+	return c != nil && c.kind == Private
+}
+
+// Cut says when a connection breaks.
+type Cut = faults.Cut
+
+// Where a connection breaks: not at all, before the call took effect, or after it
+// did and before the answer.
+const (
+	NoCut     = faults.NoCut
+	CutBefore = faults.CutBefore
+	CutAfter  = faults.CutAfter
+)
+
+// Fault is what happens to calls instead of, or besides, the ordinary answer.
+type Fault struct {
+	// Method, Chat and Thread choose the calls; zero means any.
+	Method string
+	Chat   int64
+	Thread int
+	// Times is how many calls it hits; 0 means all of them.
+	Times int
+
+	// Before passes until the call arrives, After until its answer leaves.
+	Before, After time.Duration
+
+	// RetryAfter orders silence: for the method's family, or, if it's long, for the
+	// chat. The call has no effect.
+	RetryAfter time.Duration
+	// Code, with Description, is an error in Telegram's form, such as 502 "Bad
+	// Gateway". The call has no effect.
+	Code        int
+	Description string
+	// Body is sent as it is, with Code (or 502) and this content type (or text/html),
+	// as a proxy in between would. The call has no effect.
+	Body        string
+	ContentType string
+	// Cut breaks the connection.
+	Cut Cut
+}
+
+func (f *Fault) hits(c *call) bool {
+	return (f.Method == "" || strings.EqualFold(f.Method, c.Method)) &&
+		(f.Chat == 0 || f.Chat == c.Chat) && (f.Thread == 0 || f.Thread == c.Thread)
+}
+
+// decides reports whether the fault takes the place of the call's effect.
+func (f *Fault) decides() bool {
+	return f.RetryAfter > 0 || f.Code != 0 || f.Body != "" || f.Cut == CutBefore
+}
+
+// Inject makes calls fail or wait. The first fault that fits a call is the one
+// that hits it. The function it returns takes the fault back.
+func (s *Server) Inject(f Fault) (remove func()) { return s.faults.Add(f, f.Times) }
+
+// refuse returns what a fault answers in Telegram's form, if it does.
+func (s *Server) refuse(c *call) *refusal {
+	f := c.fault
+	if f == nil {
+		return nil
+	}
+	c.Faulted = f.decides() || f.Cut != NoCut
+	if !f.decides() {
+		return nil
+	}
+	switch {
+	case f.Cut == CutBefore:
+		return &refusal{} // nobody hears of it
+	case f.RetryAfter > 0:
+		return tooMany(s.guard.order(Key{c.Chat, c.Family}, f.RetryAfter, now()))
+	}
+	code := f.Code
+	if code == 0 {
+		code = http.StatusBadGateway
+	}
+	return &refusal{code: code, text: f.Description}
+}
+
+// refusal is an answer that isn't ok. The words are Telegram's own, because
+// clients have nothing else to tell one 400 from another.
+type refusal struct {
+	code       int
+	text       string
+	retryAfter time.Duration // whole seconds
+	migrateTo  int64
+}
+
+func badRequest(format string, args ...any) *refusal {
+	return &refusal{code: http.StatusBadRequest, text: "Bad Request: " + fmt.Sprintf(format, args...)}
+}
+
+func forbidden(text string) *refusal {
+	return &refusal{code: http.StatusForbidden, text: "Forbidden: " + text}
+}
+
+func conflict(text string) *refusal {
+	return &refusal{code: http.StatusConflict, text: "Conflict: " + text}
+}
+
+func tooMany(retryAfter time.Duration) *refusal {
+	seconds := wholeSeconds(retryAfter)
+	return &refusal{
+		code: http.StatusTooManyRequests, retryAfter: seconds,
+		text: fmt.Sprintf("Too Many Requests: retry after %d", int(seconds.Seconds())),
+	}
+}
+
+// complaint is what a parser has against a text, in Telegram's words: they begin
+// with a capital.
+type complaint string
+
+func (c complaint) Error() string { return string(c) }
+
+func complain(format string, args ...any) error {
+	return complaint(fmt.Sprintf(format, args...))
+}
+
+// wholeSeconds rounds up: a client that waits what it's told must not come too
+// early.
+func wholeSeconds(d time.Duration) time.Duration {
+	return max(time.Second, (d + time.Second - 1).Truncate(time.Second))
+}
+
+var (
+	errUnauthorized = &refusal{code: http.StatusUnauthorized, text: "Unauthorized"}
+	errNotFound     = &refusal{code: http.StatusNotFound, text: "Not Found"}
+	errTooLarge     = &refusal{code: http.StatusRequestEntityTooLarge, text: "Request Entity Too Large"}
+)

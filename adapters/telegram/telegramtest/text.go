@@ -1,6 +1,13 @@
 package telegramtest
 
-import "strings"
+import (
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
 
 // The limits of texts, in UTF-16 code units after parsing, and of what's sent,
 // in bytes before it. "1-4096 characters after entities parsing" and "0-1024"
@@ -149,4 +156,140 @@ func (s *Server) keepLinks(list []Entity) []Entity {
 		kept = append(kept, e)
 	}
 	return kept
+}
+
+// checkLink returns an address as Telegram keeps it, or why it refuses it. A
+// link without a scheme is taken for http; a host needs a dot, so localhost and
+// names of local files without one are refused.
+func checkLink(address string) (normal, why string) {
+	const wrong = "Wrong HTTP URL"
+	text := strings.TrimSpace(address)
+	if !hasScheme(text) {
+		text = "http://" + text
+	}
+	u, err := url.Parse(text)
+	if err != nil {
+		return "", wrong
+	}
+	switch u.Scheme = strings.ToLower(u.Scheme); u.Scheme {
+	case "http", "https":
+	case "tg", "ton", "tonsite":
+		return u.String(), ""
+	default:
+		return "", "Unsupported URL protocol"
+	}
+	host := u.Hostname()
+	if !strings.Contains(strings.Trim(host, "."), ".") && !strings.Contains(host, ":") {
+		return "", wrong
+	}
+	if strings.ContainsAny(host, " \t\n<>\"'`{}|\\^") {
+		return "", wrong
+	}
+	if u.Path == "" {
+		u.Path = "/"
+	}
+	return u.String(), ""
+}
+
+// hasScheme tells name:rest from host:80 and path/to/file.
+func hasScheme(s string) bool {
+	name, rest, ok := strings.Cut(s, ":")
+	if !ok || name == "" || strings.ContainsAny(name, "./?#") {
+		return false
+	}
+	_, err := strconv.Atoi(strings.SplitN(rest, "/", 2)[0])
+	return err != nil
+}
+
+// mentionedUser returns the user of tg://user?id=…, or 0.
+func mentionedUser(address string) int64 {
+	rest, ok := strings.CutPrefix(strings.ToLower(strings.TrimSpace(address)), "tg://user?")
+	if !ok {
+		return 0
+	}
+	values, err := url.ParseQuery(rest)
+	if err != nil {
+		return 0
+	}
+	id, err := strconv.ParseInt(values.Get("id"), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return id
+}
+
+// finder finds one kind of entity that Telegram makes by itself.
+type finder struct {
+	kind    string
+	pattern *regexp.Regexp
+	before  func(rune) bool // what must not stand before it
+}
+
+// finders, the first has precedence. The lengths are Telegram's
+// (core.telegram.org/api/entities); addresses without a scheme aren't found.
+var finders = []finder{
+	{"url", regexp.MustCompile(`https?://[^\s<>"'` + "`" + `]*[^\s<>"'` + "`" + `.,;:!?()\[\]{}]`), isWord},
+	{"email", regexp.MustCompile(`[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}`), isWord},
+	{"mention", regexp.MustCompile(`@[A-Za-z0-9_]{2,32}\b`), isWord},
+	{"bot_command", regexp.MustCompile(`/[A-Za-z0-9_]{1,64}(@[A-Za-z0-9_]{3,32})?\b`), isWordOrTag},
+	{"hashtag", regexp.MustCompile(`#[\p{L}\p{Nd}_]{0,255}\p{L}[\p{L}\p{Nd}_]{0,255}`), isWord},
+}
+
+func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || r == '_' }
+
+func isWordOrTag(r rune) bool { return isWord(r) || strings.ContainsRune("/<>", r) }
+
+// findEntities returns what Telegram finds in a text by itself. It doesn't look
+// into code, links and mentions.
+func findEntities(text string, given []Entity) []Entity {
+	units := unitsByByte(text)
+	taken := takenUnits(units[len(text)], given)
+	var list []Entity
+	for _, f := range finders {
+		for _, at := range f.pattern.FindAllStringIndex(text, -1) {
+			if !f.standsAlone(text, at) {
+				continue
+			}
+			e := Entity{Type: f.kind, Offset: units[at[0]], Length: units[at[1]] - units[at[0]]}
+			if !anyTaken(taken, e) {
+				mark(taken, e)
+				list = append(list, e)
+			}
+		}
+	}
+	return list
+}
+
+func (f finder) standsAlone(text string, at []int) bool {
+	before, _ := utf8.DecodeLastRuneInString(text[:at[0]])
+	after, _ := utf8.DecodeRuneInString(text[at[1]:])
+	if at[0] > 0 && f.before(before) {
+		return false
+	}
+	return f.kind != "bot_command" || at[1] == len(text) || !isWordOrTag(after)
+}
+
+func takenUnits(units int, given []Entity) []bool {
+	taken := make([]bool, units)
+	for _, e := range given {
+		if n := natureOf(e.Type); n == monospace || n == single {
+			mark(taken, e)
+		}
+	}
+	return taken
+}
+
+func mark(taken []bool, e Entity) {
+	for i := e.Offset; i < e.end(); i++ {
+		taken[i] = true
+	}
+}
+
+func anyTaken(taken []bool, e Entity) bool {
+	for i := e.Offset; i < e.end(); i++ {
+		if taken[i] {
+			return true
+		}
+	}
+	return false
 }
