@@ -2,6 +2,7 @@ package qos
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -172,4 +173,163 @@ type WindowUse struct {
 	Window Window
 	Used   int       // slots taken, calls in flight included
 	Free   time.Time // when the next slot comes back; zero if one is free now
+}
+
+// taken is a slot that was granted.
+type taken struct {
+	Slot
+	inFlight bool // not answered yet; Stamp is the latest it can be
+
+	began     time.Time // when it was granted
+	chat, bot time.Time // when the call before it began in its chat and family, and of the bot
+}
+
+// comesBack is when the slot is free again in a window. While its call is in
+// flight nobody knows; it can't be before a whole window from now.
+func (t *taken) comesBack(now time.Time, w Window) time.Time {
+	if t.inFlight && now.Before(t.Stamp) {
+		return now.Add(w.Per)
+	}
+	return t.Stamp.Add(w.Per)
+}
+
+// holds says whether the slot is taken now.
+func (t *taken) holds(now time.Time, w Window) bool {
+	return t.comesBack(now, w).After(now)
+}
+
+// used counts the slots of a window that are taken.
+func used(now time.Time, slots []*taken, w Window) int {
+	n := 0
+	for _, t := range slots {
+		if t.holds(now, w) {
+			n++
+		}
+	}
+	return n
+}
+
+// freeAt is when so many slots of a window will be free, if nothing else is
+// granted; now if they are already. A window can't have more free slots than
+// calls.
+func freeAt(now time.Time, slots []*taken, w Window, free int) time.Time {
+	most := max(w.Calls-free, 0) // that may be taken then
+	if len(slots) <= most {
+		return now
+	}
+	var back []time.Time
+	for _, t := range slots {
+		if t.holds(now, w) {
+			back = append(back, t.comesBack(now, w))
+		}
+	}
+	if len(back) <= most {
+		return now
+	}
+	slices.SortFunc(back, time.Time.Compare)
+	return back[len(back)-most-1]
+}
+
+// leastKept is for how long slots are remembered at least, so that a window can be
+// made longer, up to this, while running.
+const leastKept = time.Minute
+
+// longest is for how long the slots of a limit are remembered.
+func (l Limit) longest() time.Duration {
+	d := leastKept
+	for _, w := range l.Windows {
+		d = max(d, w.Per)
+	}
+	return d
+}
+
+// longest is for how long the slots of a chat are remembered.
+func (l Limits) longest() time.Duration {
+	d := max(l.Group.longest(), l.Private.longest())
+	for _, limit := range l.Families {
+		d = max(d, limit.longest())
+	}
+	return d
+}
+
+// of is the limit of a family in a chat, and the family whose windows it counts
+// in.
+func (l Limits) of(chat Chat, family Family) (Limit, Family) {
+	if limit, own := l.Families[family]; own {
+		return limit, family
+	}
+	if l.IsPrivate != nil && l.IsPrivate(chat) {
+		return l.Private, FamilyMessage
+	}
+	return l.Group, FamilyMessage
+}
+
+// Ledger keeps a LocalBudget's state over restarts; a restart must not grant a
+// fresh window, nor forget a penalty. There's one per bot. internal/store
+// implements it; qostest.Ledger is the conformance suite.
+//
+// Times are wall clock times, kept to the microsecond or finer, never rounded
+// down.
+type Ledger interface {
+	// Load returns what is kept: slots stamped at or after since, and all
+	// penalties, in any order. It's called before the first Write, and again if it
+	// failed. It may block and do I/O.
+	Load(ctx context.Context, since time.Time) (Kept, error)
+
+	// Write makes the entries durable, in their order, all or none: when it
+	// returns nil they survive a crash of the process and of the machine, so that a
+	// call may go out whose slot was among them. After an error the same entries,
+	// and more, may come again: each is idempotent. It may block and do I/O; it's
+	// never called twice at a time. The slice is the callee's until it returns.
+	Write(ctx context.Context, entries []Entry) error
+}
+
+// Kept is what a Ledger holds.
+type Kept struct {
+	Slots     []Slot
+	Penalties []Penalty
+}
+
+// Slot is a slot that's taken.
+type Slot struct {
+	Permit PermitID
+	Chat   Chat
+	Family Family
+	// Stamp is when the call was answered. Until that is known it's the latest
+	// time it could be: the deadline and 5 s. So what a crash leaves behind counts
+	// as answered then.
+	Stamp time.Time
+}
+
+// EntryKind says what an Entry does.
+type EntryKind uint8
+
+// The kinds of entries.
+const (
+	// EntryTake inserts Entry.Slot, before its call goes out. One with the same
+	// permit is replaced.
+	EntryTake EntryKind = iota + 1
+	// EntryStamp sets the Stamp of the slot with Slot.Permit, if there is one.
+	EntryStamp
+	// EntryRefund deletes the slot with Slot.Permit, if there is one.
+	EntryRefund
+	// EntryPenalty keeps Entry.Penalty in the place of any other of the same
+	// Scope. (It's the later one already.)
+	EntryPenalty
+	// EntryRekey gives all slots and penalties of Entry.From the chat Entry.To. Of
+	// two penalties with the same scope, the later Until and the lower Multiplier
+	// are kept.
+	EntryRekey
+	// EntryForget deletes slots whose Stamp, and penalties whose Until, is before
+	// Entry.Before.
+	EntryForget
+)
+
+// Entry is one change to a Ledger. Only the fields of its kind are set.
+type Entry struct {
+	Kind     EntryKind
+	Slot     Slot
+	Penalty  Penalty
+	From, To Chat
+	Before   time.Time
 }

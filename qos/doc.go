@@ -6,7 +6,7 @@
 // OutputQoSScheduler (scheduler.go) is what others use: one per bot. Its
 // goroutine owns an Engine (engine.go), which is the algorithm: it does nothing
 // by itself, takes the time as a parameter, and says which calls to make now and
-// when to look again. The scheduler gives it a clock, a mailbox (mailbox.go) that
+// when to look again. The scheduler gives it a clock, a mailbox that
 // never makes anybody wait, and a goroutine per call. A Budget guards: LocalBudget
 // (local.go) is the one for a single process, kept over restarts in a Ledger. A
 // Deliverer, implemented by the adapters, renders and makes the calls.
@@ -61,14 +61,14 @@
 // nothing else waits.
 //
 // Between sessions, streams share by start-time fair queuing (Goyal, Vin, Cheng
-// 1996; flow.go). The chat has a virtual time V. A session that gets something to
+// 1996; chat.go). The chat has a virtual time V. A session that gets something to
 // send receives the start tag S = max(V, F), where F is its last finish tag. The
 // lowest S is served (ties: the oldest), V becomes that S, and F = S + 1/w. Being
 // idle earns nothing, since S is at least V. The weight w is 1, and 2 for a session
 // somebody spoke to within two minutes. For two sessions that always have something
 // to send, served/w differs by at most 1/w of the one plus 1/w of the other.
 //
-// # Reserve and pace (reserve.go, pace.go)
+// # Reserve and pace (pace.go)
 //
 // Streams must leave room for what matters more. In the chat's first window one
 // slot is always free: a command never waits for a window that streams have
@@ -91,7 +91,7 @@
 // that time its updates only coalesce. (The half is so that a document isn't late
 // for its own turn.)
 //
-// # Penalties (penalty.go)
+// # Penalties (pace.go)
 //
 // "Too many requests" silences its chat until the response plus retry_after plus up
 // to a second. That time is never shortened, is kept over restarts, and holds in
@@ -105,7 +105,7 @@
 // than three tenths of the full one: in a group four such calls a minute, so that the little
 // that waited is there a minute after the penalty.
 //
-// Other failures back off per chat, 1 s to 30 s with full jitter (backoff.go). Two of them in
+// Other failures back off per chat, 1 s to 30 s with full jitter (pace.go). Two of them in
 // ten seconds count for no pace and have no document rest: what failed once is made again as
 // soon as the back-off is over, if there's a slot.
 //

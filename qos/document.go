@@ -1,6 +1,11 @@
 package qos
 
-import "time"
+import (
+	"container/heap"
+	"errors"
+	"slices"
+	"time"
+)
 
 // focusFor is for how long a session counts double after somebody spoke to it.
 const focusFor = 2 * time.Minute
@@ -241,4 +246,297 @@ func (e *Engine) weight(now time.Time, f *flow) float64 {
 		return 2
 	}
 	return 1
+}
+
+// typingQuiet is for how long after a stream, draft or typing call in a chat no
+// "is typing" is sent: the indicator lasts about that long.
+const typingQuiet = 5 * time.Second
+
+// request is a single thing to do that's no document.
+type request struct {
+	work
+	key       string
+	session   *session // nil: none
+	uncertain bool
+	inFlight  bool
+	again     bool // posted anew while its call was under way
+	asked     Class
+	gone      bool
+}
+
+func (r Request) check() error {
+	switch {
+	case r.Chat == "":
+		return errors.New("a request needs a chat")
+	case r.Key == "":
+		return errors.New("a request needs a key")
+	case r.Class >= Cosmetic:
+		return errors.New("a request that waits has class interactive, final or stream")
+	default:
+		return nil
+	}
+}
+
+// Post queues a request; see OutputQoSScheduler.Post.
+func (e *Engine) Post(now time.Time, r Request) error {
+	if err := r.check(); err != nil {
+		return err
+	}
+	if e.draining {
+		return ErrDraining
+	}
+	now = e.advance(now)
+	c := e.chatOf(r.Chat)
+	q := c.requests[r.Key]
+	if q != nil {
+		e.postAgain(now, q, r)
+		return nil
+	}
+	q = &request{key: r.Key, uncertain: r.Uncertain, asked: r.Class}
+	q.work = work{req: q, chat: c, lane: c.laneOf(e.family(r.Family)), since: now, due: now}
+	q.place.value = &q.work
+	q.flow = q.lane.flowOf(r.Session)
+	if r.Session != "" {
+		q.session = e.sessionOf(r.Session)
+		q.session.requests = append(q.session.requests, q)
+	}
+	c.requests[r.Key] = q
+	e.arrive(now, q)
+	return nil
+}
+
+func (e *Engine) arrive(now time.Time, q *request) {
+	if q.asked < Stream {
+		q.chat.reserve.arrived(now)
+	}
+	q.chat.enqueue(&q.work, q.asked)
+	e.touch(q.chat)
+}
+
+// postAgain merges a request with one of the same key: it's rendered when its
+// slot comes, so one call says both.
+func (e *Engine) postAgain(now time.Time, q *request, r Request) {
+	q.uncertain = q.uncertain || r.Uncertain
+	if q.inFlight {
+		if !q.again {
+			q.asked = r.Class
+		}
+		q.again, q.gone = true, false
+		q.asked = min(q.asked, r.Class)
+		return
+	}
+	e.coalesced(1)
+	if r.Class < q.asked {
+		q.asked = r.Class
+		q.chat.dequeue(&q.work)
+		e.arrive(now, q)
+	}
+}
+
+// forget removes a request that's done or given up.
+func (e *Engine) forget(q *request) {
+	q.gone = true
+	q.chat.dequeue(&q.work)
+	delete(q.chat.requests, q.key)
+	q.lane.leave(q.flow)
+	if s := q.session; s != nil {
+		s.requests = slices.DeleteFunc(s.requests, func(r *request) bool { return r == q })
+		e.leaveSession(s)
+	}
+	e.touch(q.chat)
+}
+
+// drop gives a request up, and says so.
+func (e *Engine) drop(q *request, err error) {
+	ev := Event{Kind: RequestDropped, Chat: q.chat.key, Key: q.key, Err: err}
+	if q.session != nil {
+		ev.Session = q.session.name
+	}
+	e.forget(q)
+	e.emit(ev)
+}
+
+// family is the lane that a family's calls belong in: those without limits of
+// their own count as messages.
+func (e *Engine) family(f Family) Family {
+	if _, own := e.opt.Limits.Families[f]; own {
+		return f
+	}
+	return FamilyMessage
+}
+
+// Try makes a cosmetic call if nothing speaks against it now; see
+// OutputQoSScheduler.Try.
+func (e *Engine) Try(now time.Time, r Request) {
+	now = e.advance(now)
+	if r.Chat == "" || e.draining {
+		e.shed(r.Family)
+		return
+	}
+	c := e.chatOf(r.Chat)
+	e.touch(c) // forgets it if this was all
+	l := c.laneOf(e.family(r.Family))
+	if !e.allowsCosmetic(now, c, l, r.Family) {
+		e.shed(r.Family)
+		return
+	}
+	q := &request{key: r.Key, uncertain: r.Uncertain, asked: Cosmetic}
+	q.work = work{req: q, chat: c, lane: l, class: Cosmetic, since: now}
+	e.ask(now, c, choice{class: Cosmetic, lane: l, work: &q.work, spare: e.spare(now, c, l)})
+}
+
+func (e *Engine) allowsCosmetic(now time.Time, c *chat, l *lane, family Family) bool {
+	switch {
+	case c.busy(), c.waiting > 0:
+		return false
+	case (c.throttle.probing || e.bot.throttle.probing) && family != FamilyMessage:
+		return false // a probe is no use if it's about nothing
+	case now.Before(e.silentUntil(c)), now.Before(l.openAt(e.spare(now, c, l))):
+		return false
+	case family == FamilyTyping && !c.lastShown.IsZero() && now.Before(c.lastShown.Add(typingQuiet)):
+		return false
+	default:
+		return e.botOpen(now) && e.contenders() == 0
+	}
+}
+
+func (e *Engine) shed(family Family) {
+	e.totals.Shed++
+	e.opt.Observer.Shed(family)
+}
+
+// Close closes a document; see OutputQoSScheduler.Close.
+func (e *Engine) Close(now time.Time, id DocID, mode CloseMode) {
+	if d := e.docs[id]; d != nil {
+		e.close(e.advance(now), d, mode)
+	}
+}
+
+// CloseSession closes all documents of a session; see
+// OutputQoSScheduler.CloseSession.
+func (e *Engine) CloseSession(now time.Time, name Session, mode CloseMode) {
+	now = e.advance(now)
+	s := e.sessions[name]
+	if s == nil {
+		return
+	}
+	for _, d := range slices.Clone(s.docs) {
+		e.close(now, d, mode)
+	}
+	if mode != Cancel {
+		return
+	}
+	for _, q := range slices.Clone(s.requests) {
+		if q.inFlight {
+			q.again, q.gone = false, true
+			continue
+		}
+		e.drop(q, nil)
+	}
+}
+
+func (e *Engine) close(now time.Time, d *document, mode CloseMode) {
+	if mode == Cancel {
+		e.closed(d, DocClosed, nil)
+		return
+	}
+	if d.flushing {
+		return
+	}
+	d.flushing = true
+	d.flushBy = now.Add(e.opt.FlushLimit)
+	heap.Push(&e.flushes, d)
+	e.file(now, d)
+}
+
+// abandon gives up the flushes whose time has run out. Time under a penalty
+// doesn't count.
+func (e *Engine) abandon(now time.Time) {
+	for len(e.flushes) > 0 && !now.Before(e.flushes[0].flushBy) {
+		d := e.flushes[0]
+		if until := e.penalty(d.chat); until.After(now) {
+			d.flushBy = until.Add(e.opt.FlushLimit)
+			heap.Fix(&e.flushes, d.flush)
+			continue
+		}
+		e.closed(d, DocAbandoned, nil)
+	}
+}
+
+// takeBackFlush has a document go on that was being flushed, if it was.
+func (e *Engine) takeBackFlush(d *document) {
+	if d.flushing {
+		heap.Remove(&e.flushes, d.flush)
+		d.flushing = false
+	}
+}
+
+// closed forgets a document and says how.
+func (e *Engine) closed(d *document, kind EventKind, err error) {
+	e.remove(d)
+	ev := Event{
+		Kind: kind, Chat: d.chat.key, Doc: d.id, Session: d.session.name,
+		Delivered: d.delivered, Wanted: d.wanted, Err: err,
+	}
+	if d.final > d.announced {
+		ev.Final = d.final
+	}
+	e.emit(ev)
+}
+
+// remove forgets a document. A call in flight ends as it will; its slot is
+// settled then, and nothing else happens.
+func (e *Engine) remove(d *document) {
+	d.gone = true
+	e.takeBackFlush(d)
+	d.chat.dequeue(&d.work)
+	delete(e.docs, d.id)
+	e.docs = shrunk(e.docs)
+	d.flow.docs--
+	d.lane.leave(d.flow)
+	d.chat.docs--
+	d.session.docs = slices.DeleteFunc(d.session.docs, func(x *document) bool { return x == d })
+	e.leaveSession(d.session)
+	e.touch(d.chat)
+}
+
+func (e *Engine) leaveSession(s *session) {
+	if len(s.docs) == 0 && len(s.requests) == 0 {
+		delete(e.sessions, s.name)
+		e.sessions = shrunk(e.sessions)
+	}
+}
+
+// shrunk returns m, or a fresh map if it's empty: a map keeps the memory of its
+// largest size.
+func shrunk[K comparable, V any](m map[K]V) map[K]V {
+	if len(m) == 0 {
+		return map[K]V{}
+	}
+	return m
+}
+
+// flushes is a heap of documents that are being flushed, by when to give up.
+type flushes []*document
+
+func (f flushes) Len() int           { return len(f) }
+func (f flushes) Less(i, j int) bool { return f[i].flushBy.Before(f[j].flushBy) }
+
+func (f flushes) Swap(i, j int) {
+	f[i], f[j] = f[j], f[i]
+	f[i].flush, f[j].flush = i, j
+}
+
+func (f *flushes) Push(x any) {
+	d := x.(*document) //nolint:forcetypeassert // heap.Push is given such
+	d.flush = len(*f)
+	*f = append(*f, d)
+}
+
+func (f *flushes) Pop() any {
+	old := *f
+	d := old[len(old)-1]
+	old[len(old)-1] = nil
+	*f = old[:len(old)-1]
+	return d
 }

@@ -1,7 +1,10 @@
 package qos
 
 import (
+	"cmp"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"time"
 )
 
@@ -302,4 +305,244 @@ func (e *Engine) Reconfigure(now time.Time, opt Options) error {
 		e.forgetHints(c)
 	}
 	return nil
+}
+
+// Snapshot returns the state now.
+func (e *Engine) Snapshot(now time.Time) Snapshot {
+	now = e.advance(now)
+	s := Snapshot{
+		At: now, Mode: e.opt.Mode, InFlight: e.bot.inFlight, Documents: len(e.docs), Totals: e.totals,
+		Bot: BotStatus{
+			PenaltyUntil: ahead(now, e.bot.throttle.until), Multiplier: e.bot.throttle.multiplier(), BudgetErr: e.bot.err,
+		},
+	}
+	for _, key := range slices.Sorted(maps.Keys(e.chats)) {
+		s.Chats = append(s.Chats, e.chatStatus(now, e.chats[key]))
+	}
+	s.Load = e.load(now)
+	for _, d := range e.docs {
+		if d.dirty.IsZero() {
+			continue
+		}
+		i, _ := slices.BinarySearchFunc(s.Chats, d.chat.key, func(c ChatStatus, k Chat) int { return cmp.Compare(c.Chat, k) })
+		s.Chats[i].Documents = append(s.Chats[i].Documents, docStatus(now, d))
+	}
+	for i := range s.Chats {
+		slices.SortFunc(s.Chats[i].Documents, func(a, b DocStatus) int { return cmp.Compare(a.Doc, b.Doc) })
+	}
+	return s
+}
+
+// load sums up all chats.
+func (e *Engine) load(now time.Time) (sum Load) {
+	for _, c := range e.chats {
+		sum.Tick = max(sum.Tick, e.chatTick(now, c))
+		sum.ActiveSessions += c.emitters.emitting(now, e.opt.ActiveEmitterWindow)
+		var s ChatStatus
+		s.countAll(now, c)
+		for _, w := range s.Waiting {
+			sum.Oldest = max(sum.Oldest, w.Oldest)
+		}
+	}
+	return sum
+}
+
+// chatTick is the time between two streams of a chat's messages.
+func (e *Engine) chatTick(now time.Time, c *chat) time.Duration {
+	if len(c.lanes) == 0 {
+		return 0
+	}
+	return e.tick(now, c, c.lanes[0])
+}
+
+func (e *Engine) chatStatus(now time.Time, c *chat) ChatStatus {
+	s := ChatStatus{
+		Chat: c.key, Windows: e.budget.Use(now, c.key), InFlight: c.call != nil,
+		PenaltyUntil: ahead(now, e.penalty(c)), BackoffUntil: ahead(now, c.backoff.until),
+		Multiplier:     c.throttle.multiplier(),
+		Tick:           e.chatTick(now, c),
+		ActiveSessions: c.emitters.active(now, e.opt.ActiveEmitterWindow),
+	}
+	if c.waiting > 0 { // else it's looked at when it can be forgotten
+		s.NextSlot = ahead(now, c.look)
+	}
+	if e.opt.Mode == Strict {
+		s.Reserve = e.kept(now, c, e.mainWindow(c))
+	}
+	for _, l := range c.lanes {
+		s.PenaltyUntil = later(s.PenaltyUntil, ahead(now, l.throttle.until))
+	}
+	s.countAll(now, c)
+	return s
+}
+
+// countAll adds what waits in a chat.
+func (s *ChatStatus) countAll(now time.Time, c *chat) {
+	for _, l := range c.lanes {
+		s.count(now, &l.interactive)
+		s.count(now, &l.finals)
+		s.count(now, &l.resting)
+		for _, f := range l.flows {
+			s.count(now, &f.waiting)
+		}
+	}
+}
+
+// count adds what waits in a list.
+func (s *ChatStatus) count(now time.Time, l *list[*work]) {
+	for w := range l.all {
+		in := &s.Waiting[w.class]
+		in.Count++
+		in.Oldest = max(in.Oldest, now.Sub(w.since))
+	}
+}
+
+func docStatus(now time.Time, d *document) DocStatus {
+	class, _ := d.waits()
+	return DocStatus{
+		Doc: d.id, Session: d.session.name, Class: class, Delivered: d.delivered, Wanted: d.wanted,
+		Pressure:  Pressure{Behind: d.wanted - d.delivered, Age: now.Sub(d.dirty)},
+		Uncertain: d.uncertain,
+	}
+}
+
+// ahead is t if it's in the future, and else zero.
+func ahead(now, t time.Time) time.Time {
+	if t.After(now) {
+		return t
+	}
+	return time.Time{}
+}
+
+// drain has streams rest from now on, and requests refused.
+func (e *Engine) drain(now time.Time) {
+	e.advance(now)
+	e.draining = true
+	e.touchAll()
+}
+
+// drained says whether no call is under way and none could begin before a time;
+// zero: ever.
+func (e *Engine) drained(before time.Time) bool {
+	if e.bot.open > 0 || e.contenders() > 0 {
+		return false
+	}
+	for _, c := range e.chats {
+		if c.important() && (c.look.IsZero() || before.IsZero() || c.look.Before(before)) {
+			return false
+		}
+	}
+	return true
+}
+
+// left is how many documents and requests wait.
+func (e *Engine) left() int {
+	n := 0
+	for _, c := range e.chats {
+		n += c.waiting
+		if c.call != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// stop begins no call any more.
+func (e *Engine) stop() {
+	e.stopped = true
+	e.touchAll()
+}
+
+// idle says whether no call is under way, and no question to the budget either,
+// unless there's no more time for that.
+func (e *Engine) idle(late bool) bool {
+	return e.bot.inFlight == 0 && (e.bot.open == 0 || late)
+}
+
+// Pressure says how far a document lags behind its session.
+type Pressure struct {
+	Behind int64         // lines that are wanted and haven't reached the chat
+	Age    time.Duration // for how long the oldest change has waited; 0 if nothing waits
+}
+
+// Snapshot is the scheduler's state at one moment, for `panebridge status` and
+// the page. It's a copy.
+type Snapshot struct {
+	At        time.Time
+	Mode      Mode
+	InFlight  int
+	Documents int
+	Totals    Totals
+	Bot       BotStatus
+	Load      Load
+	Chats     []ChatStatus // sorted by key; those with documents, work, a penalty or a recent call
+}
+
+// Load says how much there is to do, and at what pace it's done.
+type Load struct {
+	Tick           time.Duration // between two streams, in the chat in which that's longest; 0: there's no pace
+	ActiveSessions float64       // sessions that print, averaged, of all chats together
+	Oldest         time.Duration // how long the oldest of what waits for a slot has waited; 0: nothing waits
+}
+
+// BotStatus is what holds for all chats.
+type BotStatus struct {
+	PenaltyUntil time.Time // zero: none
+	Multiplier   float64   // of the pace, 0.3 to 1
+	BudgetErr    error     // why the budget can't say yes; nil when it can
+}
+
+// ChatStatus is one chat.
+type ChatStatus struct {
+	Chat           Chat
+	Windows        []WindowUse // what's used
+	Reserve        int         // slots a minute that are kept from streams now
+	InFlight       bool
+	NextSlot       time.Time     // when it's looked at again; zero: when something changes
+	PenaltyUntil   time.Time     // zero: none
+	BackoffUntil   time.Time     // zero: none
+	Multiplier     float64       // of the pace, 0.3 to 1
+	Tick           time.Duration // between two streams; 0: there's no pace
+	ActiveSessions float64       // sessions that emit, averaged; at least 1
+	Waiting        [Cosmetic]Waiting
+	Documents      []DocStatus // those that wait
+}
+
+// Waiting is what waits in a class.
+type Waiting struct {
+	Count  int
+	Oldest time.Duration // how long the oldest has waited
+}
+
+// DocStatus is one document that waits.
+type DocStatus struct {
+	Doc       DocID
+	Session   Session
+	Class     Class
+	Delivered int64
+	Wanted    int64
+	Pressure  Pressure
+	Uncertain bool
+}
+
+// Totals count since the scheduler was made.
+type Totals struct {
+	Calls     [classes]uint64  // that used a slot, by class
+	Outcomes  [outcomes]uint64 // of all calls
+	Updates   uint64           // wanted numbers, turn ends and live changes that came in
+	Coalesced uint64           // of these, those that needed no call of their own
+	Shed      uint64           // cosmetic calls that weren't made
+	Penalties uint64           // "too many requests" answers
+}
+
+// Errors are the calls that didn't do what they were made for.
+func (t *Totals) Errors() (n uint64) {
+	for o, count := range t.Outcomes {
+		switch Outcome(o) {
+		case OutcomeUnknown, Delivered, Unchanged:
+		default:
+			n += count
+		}
+	}
+	return n
 }

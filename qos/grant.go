@@ -312,3 +312,294 @@ func startRequest(q *request, s *Started) {
 	s.Call.Key, s.Call.Uncertain = q.key, q.uncertain
 	q.inFlight, q.again = true, false
 }
+
+// answerGrace is how long after its deadline a call that was given up may still
+// arrive: it's in a network buffer somewhere.
+const answerGrace = 5 * time.Second
+
+// overGrace is how long after its end a call may still arrive that's over but wasn't
+// done for sure: what stands in between may pass on what it has.
+const overGrace = 500 * time.Millisecond
+
+// Finish takes in what came of a call, which ended at answered (now or before).
+func (e *Engine) Finish(now time.Time, s *Started, r Result, answered time.Time) {
+	now = e.advance(now)
+	if r.Outcome == OutcomeUnknown || r.Outcome >= outcomes {
+		r.Outcome = Uncertain
+	}
+	w := s.work
+	c := w.chat
+	c.call = nil
+	if r.failed() && c.excuses.take(now) {
+		s.takeBackPace()
+		if w.doc != nil {
+			w.doc.excused = true
+		}
+	}
+	e.bot.open--
+	e.bot.inFlight--
+	e.settle(now, c, s, r, answered)
+	e.forgetHints(c)
+	e.observe(s, r, now)
+
+	switch r.Outcome {
+	case Delivered, Unchanged, Rejected:
+		c.backoff.reset()
+	case NotSent, Failed, Uncertain:
+		if r.Outcome == NotSent && r.RetryAfter > 0 {
+			c.backoff.wait(now.Add(r.RetryAfter)) // it's known when there's room again
+			break
+		}
+		c.backoff.failed(now, e.random)
+	case Throttled:
+		e.penalized(now, c, w.lane, r)
+	default:
+	}
+	if r.Outcome == Delivered || r.Outcome == Rejected {
+		e.succeeded(now, c, w.lane, s.began)
+	}
+	if w.doc != nil {
+		e.finishDocument(now, w.doc, s, r)
+	} else {
+		e.finishRequest(now, w.req, r)
+	}
+	switch r.Outcome {
+	case ChatGone:
+		e.chatGone(now, c, r.Err)
+	case Migrated:
+		e.rekey(now, c, r.Chat)
+	default:
+	}
+}
+
+// settle tells the budget what became of the slot.
+func (e *Engine) settle(now time.Time, c *chat, s *Started, r Result, answered time.Time) {
+	switch r.Outcome {
+	case Unchanged, NotSent:
+		e.budget.Refund(now, s.permit)
+		e.takeBack(c, s)
+		return
+	case Uncertain:
+		if r.Over {
+			answered = answered.Add(overGrace)
+		} else {
+			answered = later(s.Deadline, answered).Add(answerGrace)
+		}
+	default:
+	}
+	e.budget.Settle(now, s.permit, answered)
+	e.totals.Calls[s.Call.Class]++
+	c.took += (answered.Sub(s.began) - c.took) / 5
+	if s.Call.Class < Stream && s.work.lane.family == FamilyMessage {
+		window := e.mainWindow(c).Per
+		c.reserve.answered(answered, window)
+		if s.Call.Class == Final {
+			c.finals.answered(answered, window)
+		}
+	}
+}
+
+// takeBack undoes what the grant changed, because no call was made.
+func (e *Engine) takeBack(c *chat, s *Started) {
+	u := s.undo
+	c.behind, c.sinceStream = u.behind, u.sinceStream
+	c.lastCall, c.lastShown, c.lastPaced = u.lastCall, u.lastShown, u.lastPaced
+	e.bot.pace.giveBack()
+	s.takeBackPace()
+	if d := s.work.doc; d != nil {
+		d.lastCall = u.docCall
+	}
+}
+
+// takeBackPace returns what the call took of the paces of its lane.
+func (s *Started) takeBackPace() {
+	if s.undo.supplied {
+		s.work.lane.supply.giveBack()
+	}
+	if s.undo.paced {
+		s.work.lane.pace.giveBack()
+	}
+}
+
+// failed reports that the call was answered, by an error that may pass.
+func (r Result) failed() bool { return r.Outcome == Failed || r.Outcome == Uncertain && r.Over }
+
+func (e *Engine) observe(s *Started, r Result, now time.Time) {
+	e.totals.Outcomes[r.Outcome]++
+	e.opt.Observer.Called(s.Call.Class, s.Call.Family, r.Outcome, s.waited, now.Sub(s.began))
+}
+
+// succeeded takes in that the platform accepted a call.
+func (e *Engine) succeeded(now time.Time, c *chat, l *lane, began time.Time) {
+	if l.throttle.probing {
+		l.throttle.succeeded(now, began)
+		if l.family == FamilyMessage {
+			c.throttle.slow = later(c.throttle.slow, l.throttle.slow)
+		}
+	}
+	c.throttle.succeeded(now, began)
+	e.bot.throttle.succeeded(now, began)
+}
+
+func (e *Engine) finishDocument(now time.Time, d *document, s *Started, r Result) {
+	d.inFlight = false
+	if d.gone {
+		return
+	}
+	switch r.Outcome {
+	case Delivered:
+		d.reached(r.Delivered, r.Final)
+		d.more, d.uncertain = r.More, false
+	case Unchanged:
+		if d.asleep = r.Again; d.asleep.IsZero() {
+			d.reached(s.Call.Wanted, s.Call.Final)
+			d.more, d.uncertain = false, false
+		}
+		if !d.asleep.IsZero() {
+			d.live = max(d.live, s.live)
+		}
+	case Rejected, ChatGone:
+		e.closed(d, DocStopped, r.Err)
+		return
+	case Uncertain:
+		d.uncertain = true
+		d.live = max(d.live, s.live)
+	default:
+		d.live = max(d.live, s.live)
+	}
+	if d.delivered >= s.Call.Wanted && !d.more && !d.dirty.IsZero() {
+		d.dirty = d.changed // what came since the call began
+	}
+	if from := d.chat; r.Outcome == Delivered && r.Chat != "" && r.Chat != from.key {
+		e.moveDocument(now, d, e.chatOf(r.Chat))
+		e.touch(from)
+	} else {
+		e.file(now, d)
+	}
+	e.moved(d)
+}
+
+// reached raises the document's numbers. Where a turn's end is announced, its
+// lines are there.
+func (d *document) reached(delivered, announced int64) {
+	d.announced = max(d.announced, announced)
+	d.delivered = max(d.delivered, delivered, d.announced)
+	d.wanted = max(d.wanted, d.delivered)
+}
+
+func (e *Engine) finishRequest(now time.Time, q *request, r Result) {
+	q.inFlight = false
+	if q.class == Cosmetic {
+		return
+	}
+	switch r.Outcome {
+	case Delivered, Unchanged:
+		q.uncertain = false
+		if !q.gone && (q.again || r.Outcome == Delivered && r.More) {
+			break
+		}
+		e.forget(q)
+		return
+	case Rejected, ChatGone:
+		e.drop(q, r.Err)
+		return
+	case Uncertain:
+		q.uncertain = true
+	default:
+	}
+	if q.gone {
+		e.drop(q, nil)
+		return
+	}
+	if q.again {
+		q.since = now
+	}
+	q.due = now
+	q.chat.enqueue(&q.work, q.asked)
+	e.touch(q.chat)
+}
+
+// chatGone gives up all that waits in a chat.
+func (e *Engine) chatGone(now time.Time, c *chat, err error) {
+	for _, d := range e.docsOf(c) {
+		e.closed(d, DocStopped, err)
+	}
+	for _, q := range c.requests {
+		e.drop(q, err)
+	}
+}
+
+func (e *Engine) docsOf(c *chat) []*document {
+	var docs []*document
+	for _, d := range e.docs {
+		if d.chat == c {
+			docs = append(docs, d)
+		}
+	}
+	return docs
+}
+
+// rekey moves all of a chat to its new key.
+func (e *Engine) rekey(now time.Time, from *chat, key Chat) {
+	if key == "" || key == from.key {
+		from.backoff.failed(now, e.random)
+		return
+	}
+	e.budget.Rekey(now, from.key, key)
+	to := e.chatOf(key)
+	to.throttle.merge(from.throttle)
+	to.lastCall, to.lastShown = later(to.lastCall, from.lastCall), later(to.lastShown, from.lastShown)
+	to.lastPaced = later(to.lastPaced, from.lastPaced)
+	for _, d := range e.docsOf(from) {
+		e.moveDocument(now, d, to)
+	}
+	for _, q := range from.requests {
+		if twin := to.requests[q.key]; twin != nil {
+			e.forget(q)
+			e.postAgain(now, twin, Request{Class: q.asked, Uncertain: q.uncertain})
+			continue
+		}
+		moveRequest(q, to)
+	}
+	for _, l := range from.lanes {
+		to.laneOf(l.family).throttle.merge(l.throttle)
+	}
+	e.forgetHints(to)
+	e.withdraw(from)
+	e.discard(from)
+	e.emit(Event{Kind: ChatMoved, Chat: from.key, To: key})
+}
+
+func (e *Engine) moveDocument(now time.Time, d *document, to *chat) {
+	d.chat.dequeue(&d.work)
+	d.flow.docs--
+	d.chat.docs--
+	d.flow.emitter.remove()
+	d.lane.leave(d.flow)
+	d.chat, d.lane = to, to.lanes[0]
+	d.flow = d.lane.flowOf(d.session.name)
+	d.flow.docs++
+	to.docs++
+	e.file(now, d)
+}
+
+func moveRequest(q *request, to *chat) {
+	q.chat.dequeue(&q.work)
+	q.chat, q.lane = to, to.laneOf(q.lane.family)
+	name := Session("")
+	if q.session != nil {
+		name = q.session.name
+	}
+	q.flow = q.lane.flowOf(name)
+	to.requests[q.key] = q
+	to.enqueue(&q.work, q.asked)
+}
+
+// merge takes in what's known about the same chat under another key.
+func (t *throttle) merge(o throttle) {
+	t.until = later(t.until, o.until)
+	t.cut = min(t.cut, o.cut)
+	t.probing = t.probing || o.probing
+	t.slow = later(t.slow, o.slow)
+	t.clean = later(t.clean, o.clean)
+}

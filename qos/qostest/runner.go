@@ -2,6 +2,7 @@ package qostest
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -142,3 +143,95 @@ func (r *runner) pass(d time.Duration) {
 func until(now, at time.Time) time.Duration { return max(at.Sub(now), time.Millisecond) }
 
 func message(c qos.Chat) qos.Ask { return qos.Ask{Chat: c} }
+
+// Slow is a Budget whose every answer comes late, as one behind a network.
+type Slow struct {
+	qos.Budget
+	// Delay is how long the next answer takes. It's called from several goroutines.
+	Delay func() time.Duration
+}
+
+// Ask implements qos.Budget.
+func (b *Slow) Ask(now time.Time, ask qos.Ask, reply func(qos.Answer)) qos.Answer {
+	late := func(a qos.Answer) {
+		time.AfterFunc(b.Delay(), func() { reply(a) })
+	}
+	if a := b.Budget.Ask(now, ask, late); a.State != qos.Pending {
+		late(a)
+	}
+	return qos.Answer{State: qos.Pending}
+}
+
+// ErrNoAnswer is why a Failing budget doesn't grant.
+var ErrNoAnswer = errors.New("the budget has no answer")
+
+// Failing is a Budget that sometimes has no answer, and then refuses, as it must.
+type Failing struct {
+	qos.Budget
+	// Fails says whether the next question has no answer. It's called from several
+	// goroutines.
+	Fails func() bool
+	// Again is after which time such a question may be asked again.
+	Again time.Duration
+
+	once sync.Once
+}
+
+// Ask implements qos.Budget.
+func (b *Failing) Ask(now time.Time, ask qos.Ask, reply func(qos.Answer)) qos.Answer {
+	b.once.Do(func() {
+		if b.Again == 0 {
+			b.Again = time.Second
+		}
+	})
+	if b.Fails() {
+		return qos.Answer{State: qos.NotBefore, At: now.Add(b.Again), Err: ErrNoAnswer}
+	}
+	return b.Budget.Ask(now, ask, reply)
+}
+
+// Limits are windows such as a platform has that counts messages by the minute. Groups have those
+// of qos.Options.GroupMPM.
+func Limits() qos.Limits {
+	return qos.Limits{
+		Bot:     qos.Limit{Windows: []qos.Window{{Calls: 30, Per: time.Second}}, Gap: 40 * time.Millisecond},
+		Group:   qos.Limit{Gap: time.Second},
+		Private: qos.Limit{Windows: []qos.Window{{Calls: 60, Per: time.Minute}, {Calls: 3, Per: 3 * time.Second}}, Gap: time.Second},
+		Families: map[qos.Family]qos.Limit{
+			qos.FamilyTyping: {Windows: []qos.Window{{Calls: 2, Per: 5 * time.Second}, {Calls: 7, Per: 30 * time.Second}}},
+			qos.FamilyDraft:  {Windows: []qos.Window{{Calls: 14, Per: 5 * time.Second}, {Calls: 25, Per: 30 * time.Second}}},
+		},
+	}
+}
+
+// BurstLimits are windows such as a platform has that counts calls by the second, and allows next
+// to no renames.
+func BurstLimits() qos.Limits {
+	return qos.Limits{
+		Bot:     qos.Limit{Windows: []qos.Window{{Calls: 45, Per: time.Second}}, Gap: 20 * time.Millisecond},
+		Group:   qos.Limit{Windows: []qos.Window{{Calls: 5, Per: 5 * time.Second}}},
+		Private: qos.Limit{Windows: []qos.Window{{Calls: 5, Per: 5 * time.Second}}},
+		Families: map[qos.Family]qos.Limit{
+			qos.FamilyTyping: {Windows: []qos.Window{{Calls: 5, Per: 5 * time.Second}}},
+			qos.FamilyRename: {Windows: []qos.Window{{Calls: 2, Per: 10 * time.Minute}}},
+		},
+	}
+}
+
+// WithLimits fills in what o doesn't say of its limits, from Limits.
+func WithLimits(o qos.Options) qos.Options {
+	d := Limits()
+	if len(o.Limits.Bot.Windows) == 0 {
+		o.Limits.Bot = d.Bot
+	}
+	if len(o.Limits.Group.Windows) == 0 {
+		o.Limits.Group = d.Group
+	}
+	if len(o.Limits.Private.Windows) == 0 {
+		o.Limits.Private = d.Private
+	}
+	if o.Limits.Families == nil {
+		o.Limits.Families = d.Families
+	}
+	return o
+}

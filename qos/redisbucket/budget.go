@@ -1,6 +1,7 @@
 package redisbucket
 
 import (
+	"context"
 	"errors"
 	"sync"
 	"time"
@@ -33,7 +34,7 @@ type Budget struct {
 	todo      []operation        // Redis hasn't been told yet
 	telling   []operation        // is being told
 	moves     []move             // nor of these, whatever happens in between
-	seats     map[lane]time.Time // when the question was sent that took it; see seats.go
+	seats     map[lane]time.Time // when the question was sent that took it; see hasShare
 	parked    []*question        // wait until it's known whether Redis answers
 	sights    map[qos.Chat]*sight
 	hear      func(qos.Penalty)
@@ -295,4 +296,195 @@ func later(a, b time.Time) time.Time {
 		return b
 	}
 	return a
+}
+
+// grant is one of the process's own calls, from the question until no window holds
+// it any more. It's what the process can merge into a Redis that has forgotten.
+type grant struct {
+	id    qos.PermitID // of local; it names the permit
+	share qos.PermitID // of share
+	lane  lane
+	state grantState
+	// stamp is when the call was answered; until that's known, the latest it could be.
+	stamp time.Time
+}
+
+type grantState uint8
+
+const (
+	asking   grantState = iota // not granted yet, as far as is known
+	inFlight                   // granted
+	settled                    // answered
+	gone                       // given back; kept until Redis knows
+)
+
+// prune forgets what no window holds any more. b.mu is held.
+func (b *Budget) prune(now time.Time) {
+	for id, g := range b.grants {
+		limit, _ := limitOf(b.limits, g.lane.chat, g.lane.family)
+		keep := max(longest(limit.Windows), longest(b.limits.Bot.Windows), time.Minute)
+		if now.Sub(g.stamp) > keep+time.Second {
+			delete(b.grants, id)
+		}
+	}
+	for l, at := range b.seats {
+		if now.Sub(at) >= seatLasts {
+			delete(b.seats, l)
+		}
+	}
+	for s, p := range b.penalties {
+		if now.After(p.Until) {
+			delete(b.penalties, s)
+		}
+	}
+	for s, l := range b.learned {
+		if now.After(l.Reset) {
+			delete(b.learned, s)
+		}
+	}
+}
+
+// What the platform said, other than how it answered: to be silent, and how much is left
+// of a limit.
+
+// Penalize implements qos.Budget.
+func (b *Budget) Penalize(now time.Time, p qos.Penalty) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.local.Penalize(now, p)
+	if old, ok := b.penalties[p.Scope]; ok {
+		p.Until = later(p.Until, old.Until)
+	}
+	b.penalties[p.Scope] = p
+	b.tell(operation{kind: penalty, scope: p.Scope})
+}
+
+// news is how much later a penalty must end than is known: each time it's told again,
+// it's so by the time that the telling took.
+const news = 100 * time.Millisecond
+
+// heard takes in penalties that other processes reported.
+func (b *Budget) heard(now time.Time, penalties []qos.Penalty) {
+	for _, p := range penalties {
+		b.mu.Lock()
+		old, known := b.penalties[p.Scope]
+		fresh := p.Until.After(now) && (!known || p.Until.Sub(old.Until) > news)
+		if fresh {
+			b.penalties[p.Scope] = p
+			b.local.Penalize(now, p)
+		}
+		hear := b.hear
+		b.mu.Unlock()
+		if fresh {
+			hear(p)
+		}
+	}
+}
+
+// Learn implements qos.Budget.
+func (b *Budget) Learn(now time.Time, scope qos.Scope, learned qos.Learned) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	// Not local's: what it counts of that isn't given back with a slot.
+	b.learned[scope] = learned
+	b.tell(operation{kind: learn, scope: scope})
+}
+
+// learnedUntil is until when nothing is left of a limit that the platform told. b.mu
+// is held.
+func (b *Budget) learnedUntil(now time.Time, q *question) time.Time {
+	at := now
+	for _, s := range scopes(q.lane) {
+		if l, ok := b.learned[s]; ok && l.Remaining <= 0 && !q.ask.Unguarded {
+			at = later(at, l.Reset)
+		}
+	}
+	return at
+}
+
+// countLearned counts a grant in what was learned. b.mu is held.
+func (b *Budget) countLearned(q *question) {
+	for _, s := range scopes(q.lane) {
+		if l, ok := b.learned[s]; ok {
+			l.Remaining--
+			b.learned[s] = l
+		}
+	}
+}
+
+// Seats: a window of N calls with N below MaxProcesses can't be divided: the share would be 0.
+// In a chat that has one, at most N-1 members hold a seat (one call is left for those
+// that aren't away). A seat comes with a grant of Redis, and is worth one call in each
+// such window once its holder is cut off; who has none sends nothing there then. Redis
+// holds back one call for each holder that vanished.
+//
+// Nothing here compares clocks or takes a seat away, so what's late or lost does no
+// harm. Redis counts as a holder who was given a seat within the last 25 h by its
+// clock, and whoever hasn't merged into the epoch. The process believes in its seat for
+// 24 h by its own clock, from when it sent the question. So who believes, counts; and
+// a seat is given only if with it at most N-1 count.
+
+// seatLasts is for how long a process believes in a seat that it doesn't use. Redis'
+// is SEAT in prelude.lua; an hour between them is more than clocks differ in a day.
+const seatLasts = 24 * time.Hour
+
+// small says whether the chat of a question has a window that can't be divided.
+func (b *Budget) small(q *question) bool {
+	for _, w := range q.limit.Windows {
+		if w.Calls < b.opt.MaxProcesses {
+			return true
+		}
+	}
+	return false
+}
+
+// hasShare says whether the process may send at all without knowing of the others:
+// every window has at least one slot for it alone. b.mu is held.
+func (b *Budget) hasShare(now time.Time, q *question) bool {
+	for _, w := range b.limits.Bot.Windows {
+		if w.Calls < b.opt.MaxProcesses {
+			return false
+		}
+	}
+	if !b.small(q) {
+		return true
+	}
+	at, given := b.seats[q.lane]
+	return given && now.Sub(at) < seatLasts
+}
+
+// tap is the process's ledger. What's read from it can be merged into Redis.
+type tap struct {
+	qos.Ledger
+	budget *Budget
+}
+
+func (t *tap) Load(ctx context.Context, since time.Time) (qos.Kept, error) {
+	kept, err := t.Ledger.Load(ctx, since)
+	if err == nil {
+		t.budget.restore(time.Now(), kept)
+	}
+	return kept, err
+}
+
+// restore takes in what was kept before a restart.
+func (b *Budget) restore(now time.Time, kept qos.Kept) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, s := range kept.Slots {
+		_, l := limitOf(b.limits, s.Chat, s.Family)
+		at := now.Add(s.Stamp.Sub(now)) // with a monotonic reading
+		if latest := now.Add(b.opt.CallTimeout + grace); at.After(latest) {
+			at = latest
+		}
+		b.grants[s.Permit] = &grant{id: s.Permit, lane: l, state: settled, stamp: at}
+	}
+	for _, p := range kept.Penalties {
+		p.Until = now.Add(p.Until.Sub(now))
+		if p.Until.After(now) {
+			b.penalties[p.Scope] = p
+		}
+	}
+	b.loaded = true
+	b.poke()
 }

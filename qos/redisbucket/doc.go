@@ -40,11 +40,11 @@
 // forgets it. So the sum stays within N whatever is cut off from what. A member that
 // signed off, or never was one, doesn't send before it has been admitted: nothing
 // would be held back for it. Windows with fewer calls than max_processes can't be divided;
-// seats.go says what holds there.
+// hasShare says what holds there.
 //
 // # Who owns what
 //
-// One goroutine (serve.go, leave.go) tells Redis that the process is there, what became of
-// its calls, and merges; one listens (listen.go); each question that reaches Redis has its
+// One goroutine (serve.go) tells Redis that the process is there, what became of
+// its calls, and merges; one listens; each question that reaches Redis has its
 // own, so a slow one holds up nobody. docs/adr/0010 says why it's done so, and what's left.
 package redisbucket

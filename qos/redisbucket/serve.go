@@ -3,6 +3,8 @@ package redisbucket
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/panebridge/panebridge/qos"
@@ -217,4 +219,277 @@ func (b *Budget) takeIn(received time.Time, a membership) {
 		b.link.empty = received.Add(-a.empty)
 	}
 	b.note.saw(a.members, a.redis)
+}
+
+// linkState is how the process stands with Redis.
+type linkState uint8
+
+const (
+	linking linkState = iota // not known: questions wait, for doubt at most
+	linked                   // merged into the epoch
+	away                     // no answer
+	ended
+)
+
+// link is what's known about Redis and the process's membership. b.mu guards it.
+type link struct {
+	state linkState
+	since time.Time // in this state
+	epoch string
+	// newest is the number of the newest epoch ever seen: a server with a lower one
+	// lacks what happened since.
+	newest int64
+	// ack is Redis' time in the last answer it gave to a member; last is when that
+	// came. Zero: it isn't one.
+	ack     int64
+	last    time.Time
+	clock   clock
+	merging bool      // what the process knows is on its way
+	moved   bool      // the clock has moved, and Redis must be told
+	empty   time.Time // when the server was found empty; zero: not for long
+	version string    // of the penalties
+	members []Member
+	err     error // why it's away
+}
+
+var (
+	errNoAnswer = errors.New("redis doesn't answer")
+	errNoShare  = errors.New("redis doesn't answer, and this process has no share here (a window has fewer calls than redis.max_processes, and this process made none here in the last day, or others did before it): nothing is sent until it's back")
+)
+
+// window is the longest window that a question counts in.
+func (b *Budget) window(q *question) time.Duration {
+	return max(longest(q.limit.Windows), longest(b.limits.Bot.Windows))
+}
+
+// settle is how long what a member did can matter for a question.
+func (b *Budget) settle(w time.Duration) time.Duration { return w + b.opt.CallTimeout + grace }
+
+// shareFrom is from when a question may be granted within the share, without Redis,
+// and why not earlier.
+func (b *Budget) shareFrom(now time.Time, q *question) (time.Time, error) {
+	if b.link.state != away {
+		return now, nil
+	}
+	if b.link.last.IsZero() {
+		return now.Add(time.Second), fmt.Errorf("not admitted to the shared budget: %w", b.link.err)
+	}
+	at := b.link.last.Add(b.settle(b.window(q)) + vanishes + late)
+	return at, fmt.Errorf("silent until %s: %w", at.Format(time.TimeOnly), b.link.err)
+}
+
+// learning is until when a question may be granted within the share only, because
+// the server was found empty; zero: it isn't so.
+func (b *Budget) learning(q *question) time.Time {
+	if b.link.empty.IsZero() {
+		return time.Time{}
+	}
+	return b.link.empty.Add(b.window(q) + margin)
+}
+
+// enter changes the state. It returns the questions that waited for it. b.mu is held.
+func (b *Budget) enter(now time.Time, s linkState, err error) []*question {
+	l := &b.link
+	if s == away && l.err == nil {
+		text := "redis is gone: silent for a window, then within the safe share"
+		if l.last.IsZero() {
+			text = "not admitted to the shared budget: nothing is sent"
+		}
+		b.opt.Logger.Warn(text, "err", err)
+	}
+	if s == linked && l.err != nil {
+		b.opt.Logger.Info("redis is back: the budget is shared again")
+	}
+	if s != l.state {
+		l.since = now
+	}
+	l.state, l.err = s, err
+	if s != linked {
+		b.todo = nil // joining tells everything
+	}
+	if s == linking {
+		return nil
+	}
+	parked := b.parked
+	b.parked = nil
+	return parked
+}
+
+// doubtful has the process join again before anything else is granted. b.mu is
+// held.
+func (b *Budget) doubtful(now time.Time) {
+	if b.link.state == linked {
+		b.enter(now, linking, b.link.err)
+		b.poke()
+	}
+}
+
+// unpark sends questions on that waited.
+func (b *Budget) unpark(questions []*question) {
+	for _, q := range questions {
+		b.again(q)
+	}
+}
+
+// answeredAt takes in the time in an answer. It returns false, and has the process
+// join again, if Redis' clock has moved. b.mu is held.
+func (b *Budget) answeredAt(sent, received time.Time, redis int64) bool {
+	if b.link.clock.heard(sent, received, redis) {
+		return true
+	}
+	b.link.moved = true
+	b.doubtful(received)
+	return false
+}
+
+// confirmed takes in an answer that Redis gave to a member. b.mu is held.
+func (b *Budget) confirmed(received time.Time, redis int64) {
+	b.link.ack, b.link.last = max(b.link.ack, redis), later(b.link.last, received)
+}
+
+// clock is what a process knows about Redis' clock, in comparison with its own
+// monotonic one: each answer says that the difference is between two numbers, and the
+// fastest answers say it best. If answers contradict each other, Redis' clock has moved,
+// which no grant may survive.
+type clock struct {
+	base   time.Time // the zero of the monotonic clock
+	low    time.Duration
+	high   time.Duration
+	at     time.Time // when low and high were last narrowed or widened
+	synced bool
+}
+
+const (
+	// drift is what two sound clocks may differ by per second: twice what NTP slews.
+	drift = time.Second / 1000
+	// slop is what a contradiction must exceed.
+	slop = 10 * time.Millisecond
+)
+
+// heard takes in an answer with Redis' time in it. It returns false if the clock has
+// moved; then it begins anew.
+func (c *clock) heard(sent, received time.Time, redis int64) bool {
+	if c.base.IsZero() {
+		c.base = sent
+	}
+	r := time.Duration(redis) * time.Microsecond
+	low, high := r-received.Sub(c.base), r-sent.Sub(c.base)
+	if !c.synced {
+		*c = clock{base: c.base, low: low, high: high, at: received, synced: true}
+		return true
+	}
+	wide := time.Duration(float64(drift) * received.Sub(c.at).Seconds())
+	low, high = max(low, c.low-wide), min(high, c.high+wide)
+	if low > high+slop {
+		*c = clock{base: c.base}
+		return false
+	}
+	if low > high {
+		low, high = high, low
+	}
+	c.low, c.high, c.at = low, high, received
+	return true
+}
+
+// span is the earliest and latest time on Redis' clock at which a question that's sent
+// now and given up after timeout may be executed; zeros if that isn't known.
+func (c *clock) span(now time.Time, timeout time.Duration) (earliest, latest int64) {
+	if !c.synced {
+		return 0, 0
+	}
+	since := now.Sub(c.base)
+	return (c.low + since - 2*slop).Microseconds(), (c.high + since + timeout + 2*slop).Microseconds()
+}
+
+// listen hears what other processes did until ctx ends. What's said there is only a
+// reason to look: a message that's lost costs time, and nothing else.
+func (b *Budget) listen(ctx context.Context) {
+	events := b.opt.Client.Subscribe(ctx, b.keys.channel())
+	defer events.Close()
+	messages := events.Channel()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case m, open := <-messages:
+			if !open {
+				return
+			}
+			b.event(m.Payload)
+		}
+	}
+}
+
+// event takes in a message: e, an epoch began or somebody has merged; p, there's a
+// new penalty; f and perhaps a chat, slots are free earlier than was said.
+func (b *Budget) event(text string) {
+	b.mu.Lock()
+	freed := b.freed
+	b.mu.Unlock()
+	switch chat, isFree := strings.CutPrefix(text, "f"); {
+	case isFree:
+		freed(qos.Chat(chat))
+	case text == "e":
+		b.poke()
+		freed("")
+	case text == "p":
+		b.poke()
+	}
+}
+
+// signOff tells Redis that the process goes; what it still tells is its last.
+func (b *Budget) signOff(ctx context.Context) error {
+	b.mu.Lock()
+	was := b.link.state
+	parked := b.enter(time.Now(), ended, errEnded)
+	b.mu.Unlock()
+	b.unpark(parked)
+	b.work.Wait() // nothing begins any more
+	b.mu.Lock()
+	joined := b.note.Joined
+	b.note.Joined = b.note.Joined && was == away
+	b.mu.Unlock()
+	if was == away || !joined {
+		return nil // the share stays held back, and what is kept says so
+	}
+	if err := b.save(); err != nil {
+		return err
+	}
+	if err := b.farewell(ctx); err != nil {
+		b.opt.Logger.Warn("sign off from redis: the share of this process stays held back until it's back or forgotten", "err", err)
+	}
+	return nil
+}
+
+// farewell tells Redis everything, and that the process goes. A server that doesn't know
+// what it did is told that first.
+func (b *Budget) farewell(ctx context.Context) error {
+	a, err := b.tellAll(ctx, "leave")
+	if err != nil || a.kind == "ok" {
+		return err
+	}
+	b.mu.Lock()
+	b.link.clock = clock{} // it may have moved
+	b.mu.Unlock()
+	if a, err = b.tellAll(ctx, "join"); err == nil {
+		err = b.refusal(a)
+	}
+	if err != nil {
+		return err
+	}
+	b.mu.Lock()
+	b.link.epoch, b.link.ack = a.epoch, a.redis
+	b.mu.Unlock()
+	if a, err = b.tellAll(ctx, "leave"); err == nil {
+		err = b.refusal(a)
+	}
+	return err
+}
+
+func (b *Budget) tellAll(ctx context.Context, mode string) (membership, error) {
+	b.mu.Lock()
+	p, _, _ := b.allParams(time.Now(), mode)
+	b.mu.Unlock()
+	a, _, err := b.member(ctx, p, joinTimeouts*b.opt.Timeout)
+	return a, err
 }

@@ -9,7 +9,7 @@ local GONE = 800000 -- a member that confirmed no answer for so long has vanishe
 local GAP = 1000000 -- nobody was served for so long: the server was away
 local ROW = 600000000 -- an epoch that was shorter didn't bring everybody together
 local BACK = 20000 -- the clock went back by more than two processes can differ
-local SEAT = 90000000000 -- a seat counts for 25 h; see seats.go
+local SEAT = 90000000000 -- a seat counts for 25 h; see hasShare
 local KEEP = 2592000000 -- ms: all is forgotten after 30 days without a member
 
 local me, epoch, settle, channel = ARGV[1], ARGV[2], tonumber(ARGV[4]), ARGV[7]
