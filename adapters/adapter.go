@@ -2,9 +2,14 @@ package adapters
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
 	"time"
 
 	"github.com/panebridge/panebridge/qos"
+	"github.com/panebridge/panebridge/sessions"
 )
 
 // Adapter is a chat platform's side of the outbound path. It turns planned calls
@@ -207,4 +212,243 @@ type Reply struct {
 // chat's new key.
 func (r Reply) result() qos.Result {
 	return qos.Result{Outcome: r.Outcome, Over: r.Over, RetryAfter: r.RetryAfter, Global: r.Global, Narrow: r.Narrow, Err: r.Err}
+}
+
+// Threader is an Adapter on whose platform making threads has limits of its own, and
+// may have to wait for long while messages needn't.
+type Threader interface {
+	// Threads is the key of limits under which the thread for a target is made that has
+	// none yet and gets one of its own. It's a pure function.
+	Threads(t Target) qos.Chat
+}
+
+// keyOf is the key of limits that a document's next call falls under.
+func keyOf(a Adapter, b Binding, d Document) qos.Chat {
+	t := d.target(b)
+	shape := a.Shape(b.Target)
+	if th, ok := a.(Threader); ok && t.Thread == "" && shape.OwnThread && !d.astray(shape, time.Now()) {
+		return th.Threads(t)
+	}
+	return a.Chat(t)
+}
+
+// Target is one place in a chat platform.
+type Target struct {
+	Adapter string // name of the adapter: "telegram"
+	Chat    string // the platform's id of the chat or channel: "-1001234567890"
+	Thread  string // the platform's id of a topic or thread; "": none, or one of the document's own (Shape.OwnThread)
+}
+
+// ParseTarget reads "adapter:chat" or "adapter:chat/thread".
+func ParseTarget(s string) (Target, error) {
+	adapter, place, ok := strings.Cut(s, ":")
+	chat, thread, threaded := strings.Cut(place, "/")
+	if !ok || adapter == "" || chat == "" || threaded && thread == "" || strings.Contains(thread, "/") || strings.ContainsAny(s, " \t\n") {
+		return Target{}, fmt.Errorf("read target %q: write adapter:chat or adapter:chat/thread, as in telegram:-1001234567890/7", s)
+	}
+	return Target{Adapter: adapter, Chat: chat, Thread: thread}, nil
+}
+
+func (t Target) String() string {
+	s := t.Adapter + ":" + t.Chat
+	if t.Thread != "" {
+		s += "/" + t.Thread
+	}
+	return s
+}
+
+// WholeChat is the chat that a place is in, without thread.
+func (t Target) WholeChat() Target { return Target{Adapter: t.Adapter, Chat: t.Chat} }
+
+// View says what of a session a target shows.
+type View string
+
+// The views.
+const (
+	// ViewStream shows lines as they come; the end of a turn rings.
+	ViewStream View = "stream"
+	// ViewFinal shows the lines of a turn when it has ended.
+	ViewFinal View = "final"
+	// ViewScreen shows the live region only, in one message that's edited.
+	ViewScreen View = "screen"
+)
+
+// ParseView reads a view's name; "" is ViewStream.
+func ParseView(s string) (View, error) {
+	switch v := View(s); v {
+	case "":
+		return ViewStream, nil
+	case ViewStream, ViewFinal, ViewScreen:
+		return v, nil
+	default:
+		return "", fmt.Errorf("read view %q: there are stream, final and screen", s)
+	}
+}
+
+// BindingID names a binding, and its document: "bd_" and 12 hexadecimal digits.
+type BindingID string
+
+// NewBindingID returns a fresh random one.
+func NewBindingID() BindingID { return BindingID("bd_" + randomHex(6)) }
+
+// Doc is the binding's document, as the scheduler names it.
+func (id BindingID) Doc() qos.DocID { return qos.DocID(id) }
+
+// Origin says who made a binding.
+type Origin string
+
+// The origins.
+const (
+	ByRule Origin = "rule" // a `mirrors:` rule: it goes when no rule says so any more
+	ByHand Origin = "hand" // a person: it stays until a person takes it back
+)
+
+// Binding says that a target mirrors a session. There's at most one for a session
+// and a target.
+type Binding struct {
+	ID      BindingID
+	Session sessions.ID
+	Target  Target // as asked for; where the platform has moved it to is in the document
+	View    View
+	Input   bool // what's written there is typed into the session
+	Origin  Origin
+	// Disabled is why the binding does nothing, as a sentence; "": it works.
+	Disabled string
+	// Unbound says that a person took it back. A rule doesn't bring it again.
+	Unbound bool
+	// Resting says that a person closed the thread: nothing is shown or typed until
+	// it's opened again. Then the mirror goes on where it was.
+	Resting   bool
+	CreatedAt time.Time
+}
+
+// Active says whether the binding mirrors.
+func (b Binding) Active() bool { return b.Disabled == "" && !b.Unbound && !b.Resting }
+
+// Rule is an entry of `mirrors:`: it binds each session whose name matches.
+type Rule struct {
+	Session string // pattern of session names (path.Match)
+	To      Target
+	View    View // "": ViewStream
+	Input   bool
+}
+
+// check returns all that's wrong with a rule itself, joined.
+func (r Rule) check() error {
+	var pattern error
+	if _, err := path.Match(r.Session, ""); err != nil || r.Session == "" {
+		pattern = errors.New("the pattern is not valid; as in agent-*")
+	}
+	_, view := ParseView(string(r.View))
+	return errors.Join(pattern, view)
+}
+
+func (r Rule) matches(s sessions.Session) bool {
+	ok, err := path.Match(r.Session, s.Name)
+	return err == nil && ok
+}
+
+// binding is what the rule wants for a session.
+func (r Rule) binding(s sessions.ID) Binding {
+	view, _ := ParseView(string(r.View)) // checked
+	return Binding{Session: s, Target: r.To, View: view, Input: r.Input, Origin: ByRule}
+}
+
+// wanted returns what the rules want for a session, one per target, wherever it is now: of several
+// rules for the same target the first counts.
+func wanted(rules []Rule, s sessions.Session, now func(Target) Target) []Binding {
+	var out []Binding
+	taken := map[Target]bool{}
+	for _, r := range rules {
+		if r.matches(s) && !taken[now(r.To)] {
+			taken[now(r.To)] = true
+			out = append(out, r.binding(s.ID))
+		}
+	}
+	return out
+}
+
+// Store keeps bindings and documents over restarts. Methods do disk I/O, and may
+// be called at the same time. What they wrote survives a crash of the process when
+// they return nil; after an error nothing was written. adaptertest.Store is the
+// conformance suite.
+type Store interface {
+	// Bindings returns all bindings with their documents, oldest first.
+	Bindings(ctx context.Context) ([]Kept, error)
+	// PutBinding inserts or replaces a binding by ID. A document, if given, replaces
+	// its own; a new binding needs one. Another binding of the same session and
+	// target is an error that wraps sessions.ErrConflict.
+	PutBinding(ctx context.Context, b Binding, d *Document) error
+	// DropBinding deletes a binding with its document; one that isn't there is no
+	// error.
+	DropBinding(ctx context.Context, id BindingID) error
+	// PutDocument replaces a binding's document, and remembers a message that was
+	// sent, if there's one. Without such a binding nothing happens. With an Intent
+	// it survives a crash of the machine, too, when it returns: the call goes out
+	// next.
+	PutDocument(ctx context.Context, id BindingID, d Document, sent *Message) error
+	// MessageAt returns the platform's id of the first message, of those that are
+	// remembered, that shows a line or what comes behind it; "" if it's not known
+	// whether it's the first.
+	MessageAt(ctx context.Context, id BindingID, line int64) (string, error)
+	// NewSessions returns the sessions that were stored and not taken up since. Those that were
+	// stored before that was kept aren't among them.
+	NewSessions(ctx context.Context) ([]sessions.ID, error)
+	// TakeUp keeps that a session has the bindings that the rules wanted when it began, for good;
+	// again, or of one that isn't there, it's no error.
+	TakeUp(ctx context.Context, id sessions.ID) error
+	// Moves returns all chats that have another id, in the order in which they got it.
+	Moves(ctx context.Context) ([]Move, error)
+	// PutMove keeps that a chat has another id, for good; again, it's no error.
+	PutMove(ctx context.Context, m Move) error
+}
+
+// Move says that a chat of an adapter has another id: a group has become a supergroup.
+type Move struct{ Adapter, From, To string }
+
+// Kept is a binding as a Store keeps it.
+type Kept struct {
+	Binding  Binding
+	Document Document
+}
+
+// Log is the output log as documents are rendered from it. Methods do disk I/O,
+// and may be called at the same time. Errors wrap sessions.ErrUnknown for a
+// session that isn't there.
+type Log interface {
+	// Read returns at most limit lines with number ≥ from, oldest first, and the gaps
+	// that stand before or between them. Where lines from `from` on have been dropped
+	// the first line's number is larger, and a gap that says so may come first.
+	Read(ctx context.Context, id sessions.ID, from int64, limit int) (sessions.Output, error)
+	// Progress returns how far a session is. All of one moment.
+	Progress(ctx context.Context, id sessions.ID) (Progress, error)
+	// Turns returns at most limit turns with number ≥ from that have ended, the oldest first.
+	// Turns whose lines have been dropped may be missing.
+	Turns(ctx context.Context, id sessions.ID, from int64, limit int) ([]sessions.Turn, error)
+}
+
+// Progress is how far a session is.
+type Progress struct {
+	Head    int64 // number of the newest line; 0: none yet
+	Turn    int64 // number of the newest turn that has ended; 0: none has
+	TurnEnd int64 // the line at which it ended; 0: it had none
+	// TurnFirst is its first line; 0: it had none. TurnBegan and TurnEnded are when it
+	// began and ended.
+	TurnFirst            int64
+	TurnBegan, TurnEnded time.Time
+	Status               *int   // exit status of the command that it was; nil: unknown, or it was none
+	Failed               string // why the turn failed; "": it went well, or nobody knows
+}
+
+// Sessions is the registry of sessions. Its methods return at once.
+type Sessions interface {
+	List() []sessions.Session
+	// Get finds a session by its id. The error wraps sessions.ErrUnknown.
+	Get(id string) (sessions.Session, error)
+}
+
+// Screens knows live regions. Live returns at once; nil: nothing is known of the
+// session's. The value isn't changed afterwards.
+type Screens interface {
+	Live(id sessions.ID) *sessions.Live
 }

@@ -10,8 +10,8 @@
 //	                             │
 //	                             ▼
 //	               qos.OutputQoSScheduler, one per adapter ──a slot──▶ Deliverer
-//	                             ▲                                      │ looks at the log    backlog.go
-//	                             │                                      │ plans one call      plan.go, fill.go
+//	                             ▲                                      │ looks at the log    sight.go
+//	                             │                                      │ plans one call      plan.go, page.go
 //	                             │                                      │ keeps the intent    document.go, Store
 //	                             │                                      │ Adapter.Call        the platform's folder
 //	                             └──── Result ──── keeps the receipt ◀──┘
@@ -28,9 +28,9 @@
 // of what's pending fits, the next message begins. Edits notify nobody, so the end of
 // a turn is a message of its own that rings: the lines that are still pending, and
 // below them "done · 3 min 12 s", which leads to the message in which the turn begins
-// (ending.go), and the answer's first words if that's all it has (words.go). Turns that
+// (ending.go), and the answer's first words if that's all it has (ending.go). Turns that
 // ended meanwhile share it, and nothing is added to it later. The end of a brief turn rings
-// nobody who has just asked for it (rings.go), and is said in the tail. Where it's quiet, it's
+// nobody who has just asked for it (sight.go), and is said in the tail. Where it's quiet, it's
 // a message of its own that doesn't ring. What takes more than three messages is attached as a
 // file, and its end stands beside it; so is what takes more than one where the chat lags behind,
 // because a file is one call whatever there is. Where the log has a gap, or has
@@ -45,10 +45,10 @@
 // doesn't; where it was written, it would be a second echo, and is hidden.
 //
 // What's shown in passing (drafts, "is typing") is no document's and waits for nothing
-// (aside.go).
+// (post.go).
 //
 // A chat that's more than ten minutes late, after an outage or a penalty, gets no
-// replay but a digest (digest.go): how many lines there are, from when to when, the end
+// replay but a digest (sight.go): how many lines there are, from when to when, the end
 // of the newest, how many turns have ended. All the lines are in the file that it
 // stands beside, so there's no "show all" to press: that would be a call more, would
 // keep from the chat what nobody asks for, and could come when the log has dropped it.
@@ -61,15 +61,15 @@
 // call not be answered, nobody would know where to take it away.
 //
 // Of a known program the live region is no screen but the text that it's writing, which
-// isn't in the log yet, and a line that says what it's doing (region.go). That text counts
+// isn't in the log yet, and a line that says what it's doing (plan.go). That text counts
 // as new: it makes a document due as a line does (Hub.tell), and begins a message if
-// there's none (write.go). The lines, when they're there, take its place in the same
+// there's none (plan.go). The lines, when they're there, take its place in the same
 // message by the next edit, before anything else, an end of a turn included: so nobody
 // ever sees both. A text that never comes leaves a note. What's shown is never older than
 // the log: text that the log may have is left out until the Hub has heard of its lines.
 //
 // What somebody writes at the place, and what's posted there, ends the tail, its live region
-// included (leave.go): a text that's being written goes on in a message below that, and so do its
+// included (deliver.go): a text that's being written goes on in a message below that, and so do its
 // lines, since nobody can tell what it answers. Where it stood, a note says so if there was nothing
 // else.
 //

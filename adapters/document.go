@@ -1,6 +1,14 @@
 package adapters
 
-import "time"
+import (
+	"cmp"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"github.com/panebridge/panebridge/qos"
+)
 
 // Document is how far a binding's target is. It holds no text: what a message
 // shows is rendered from the output log, from the places kept here.
@@ -212,4 +220,235 @@ func (u Doubt) settled(d Document) Doubt {
 		u.Turn = 0
 	}
 	return u
+}
+
+// Place is a place in a session's output log: right before byte Byte of the text
+// of line Line. Line numbers count from 1.
+type Place struct {
+	Line int64 `json:"line"`
+	Byte int   `json:"byte,omitempty"`
+}
+
+// Before says whether p stands before o.
+func (p Place) Before(o Place) bool { return p.compare(o) < 0 }
+
+func (p Place) compare(o Place) int {
+	return cmp.Or(cmp.Compare(p.Line, o.Line), cmp.Compare(p.Byte, o.Byte))
+}
+
+func laterPlace(a, b Place) Place {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
+
+// settle works out what a reply means for the document, and what the scheduler is
+// told. sent is the message that was sent or changed.
+func settle(s sight, st step, r Reply) (after Document, sent *Message, _ qos.Result) {
+	in := *st.before.Intent
+	result := r.result()
+	switch {
+	case r.Outcome == qos.Delivered:
+		after = st.before.after(in, r.ID, r.Existed)
+		if in.Kind == KindThread {
+			after.Title = st.op.Text
+		}
+		return after, sentMessage(in, r), s.told(result, after, st.more)
+	case r.Outcome == qos.Migrated:
+		return s.doc.movedTo(r.Chat), nil, result
+	case r.Outcome == qos.Rejected && r.Missing == MissingMessage && in.Kind == KindEdit:
+		// What the message shows stays, and the rest goes into the next. If this was
+		// a second try, the first one may have been done before.
+		if s.doc.Intent != nil {
+			after = s.doc.unresolved()
+		} else {
+			after = st.before.without(in.Message.ID)
+			after.Intent = nil
+		}
+		result.Outcome, result.Err = qos.Delivered, nil
+		return after, nil, s.told(result, after, true)
+	case s.refuses(st, r):
+		after, result = s.settleContent(st, r, result)
+		return after, nil, result
+	case r.Outcome == qos.Rejected && in.Kind == KindThread && !s.shape.OnlyThreads:
+		after = s.doc.unresolved().losesThread(s.shape, s.now, r.Err)
+		after.Lost.Unmade, after.Lost.Again = true, s.now.Add(min(firstTry<<min(2*(after.Lost.Times-1), 10), lastTry))
+		after.Lost.Again = laterTime(after.Lost.Again, s.deafUntil)
+		result.Outcome, result.Err = qos.Delivered, nil
+		return after, nil, s.told(result, after, true)
+	case r.Outcome == qos.Rejected && r.Missing == MissingThread && st.before.Thread != "":
+		return s.settleLost(st, r, result)
+	case r.Outcome == qos.Uncertain || r.Outcome == qos.OutcomeUnknown:
+		result.Outcome = qos.Uncertain
+		return st.before, nil, result
+	case r.Outcome == qos.Unchanged:
+		result.Outcome = qos.NotSent // it would count as delivered
+		return s.doc, nil, result
+	default:
+		return s.doc, nil, result // surely not done: all is as it was before
+	}
+}
+
+// settleLost takes in that a document's thread can't be written to. A message that was made
+// all the same, outside of it, counts if that's where the rest is shown.
+func (s *sight) settleLost(st step, r Reply, result qos.Result) (after Document, sent *Message, _ qos.Result) {
+	after = s.doc.unresolved() // a call before may have been done: who says that the thread is gone may be wrong
+	after = after.losesThread(s.shape, s.now, r.Err)
+	if !s.shape.OnlyThreads && s.now.Before(s.deafUntil) { // so is another's in the chat
+		after.Lost.Again = laterTime(after.Lost.Again, s.deafUntil)
+	}
+	in := *st.before.Intent
+	switch {
+	case s.shape.OnlyThreads && !after.Lost.Again.IsZero():
+		result.Err = fmt.Errorf("its %ss can't be written to: %w", s.shape.Threads, r.Err)
+		return after, nil, result
+	case r.ID == "" || in.Kind != KindSend && in.Kind != KindFile:
+	case after.astray(s.shape, s.now):
+		lost := after.Lost
+		after = st.before.after(in, r.ID, false).losesThread(s.shape, s.now, r.Err)
+		after.Lost = lost
+		sent = sentMessage(in, r)
+	default: // it's shown again in the next one
+		after.Doubt = st.before.unresolved().Doubt
+	}
+	result.Outcome, result.Err = qos.Delivered, nil
+	return after, sent, s.told(result, after, true)
+}
+
+// told fills in the numbers that the scheduler goes by.
+func (s *sight) told(r qos.Result, after Document, more bool) qos.Result {
+	t := *s
+	t.doc, t.waiting = after, nil
+	r.Delivered = after.Delivered()
+	if s.binding.View == ViewScreen || t.log.all && !t.page().Cut && allBlank(t.log.between(after.Shown, Place{Line: s.progress.Head + 1})) {
+		r.Delivered = max(r.Delivered, s.progress.Head)
+	}
+	if !t.due() {
+		r.Final = max(s.call.Final, after.Announced)
+	}
+	r.More = more || after.Shown.Byte > 0 || t.leavesThread() || t.hidesWriting()
+	return r
+}
+
+func sentMessage(in Intent, r Reply) *Message {
+	m := in.Message
+	switch {
+	case in.Kind.aboutThread():
+		return nil
+	case in.Kind == KindEdit:
+		return &m
+	case r.ID == "":
+		return nil
+	default:
+		m.ID = r.ID
+		return &m
+	}
+}
+
+// Withheld is about a message that the platform refused for what it's to show. It's made in
+// other forms, one after the other, until one is taken: then it's forgotten.
+type Withheld struct {
+	Form Form   `json:"form"`
+	Why  string `json:"why,omitempty"` // what the platform said, as a sentence
+}
+
+// Form is how what was refused is shown.
+type Form string
+
+// The forms, in the order in which they're tried.
+const (
+	FormLines  Form = "lines"  // its lines alone, and their end without words: no screen, no text that's being written
+	FormFile   Form = "file"   // its lines as a file
+	FormNotice Form = "notice" // how many lines it had
+)
+
+// settleContent takes in that the platform refused what a message was to show. What an edited
+// message shows stays, and the rest goes into the next.
+func (s *sight) settleContent(st step, r Reply, result qos.Result) (after Document, _ qos.Result) {
+	in := *st.before.Intent
+	if s.doc.Intent != nil { // the first try may have been done
+		after = s.doc.unresolved()
+	} else {
+		after = st.before
+		after.Intent = nil
+	}
+	if in.Kind == KindEdit {
+		after = after.without(in.Message.ID)
+	} else {
+		after.Withheld = &Withheld{Form: s.nextForm(*st.op, in)}
+		if r.Err != nil {
+			after.Withheld.Why = r.Err.Error()
+		}
+	}
+	result.Outcome, result.Err = qos.Delivered, nil
+	return after, s.told(result, after, true)
+}
+
+// nextForm is the form to be tried when the call of an intent was refused. It may be what stood
+// beside a file that was.
+func (s *sight) nextForm(op Op, in Intent) Form {
+	p := op.Page
+	switch {
+	case in.Kind == KindFile && s.doc.Withheld == nil && (len(p.Pieces) > 0 || p.Ending != nil && p.Ending.Words != ""):
+		return FormFile
+	case in.Message.Writing, in.Message.From == in.Message.To && s.words != "" && s.doc.Withheld == nil:
+		return FormLines
+	case in.Kind == KindFile || s.shape.MaxFile < minFile || in.Message.From == in.Message.To:
+		return FormNotice
+	default:
+		return FormFile
+	}
+}
+
+// refuses reports whether a reply is about what a call was to show, so that another form may be
+// taken.
+func (s *sight) refuses(st step, r Reply) bool {
+	in := st.before.Intent
+	return r.Outcome == qos.Rejected && r.Content && r.Missing == NothingMissing && !in.Kind.aboutThread() &&
+		in.Message.View != ViewScreen && in.Message.Withheld == ""
+}
+
+// withheld says in which form the next message goes; "": as it is.
+func (s *sight) withheld() Form {
+	if s.doc.Withheld == nil || s.binding.View == ViewScreen {
+		return ""
+	}
+	return s.doc.Withheld.Form
+}
+
+// notice stands in place of the lines that a message would have shown.
+func (s *sight) notice() step {
+	pending := s.pending()
+	shown := s.shape.fill(s.page(), pending)
+	left := rest(pending, shown)
+	complete := s.all() && allBlank(left)
+	m := s.message(shown, s.start())
+	lines := m.To.Line - m.From.Line
+	if m.To.Byte > 0 {
+		lines++
+	}
+	p := Page{Astray: shown.Astray, Withheld: withheldText(lines, s.doc.Withheld.Why)}
+	m.Withheld, m.Sealed, m.Double, m.Hash = p.Withheld, true, false, s.hash(p)
+	in := Intent{Kind: KindSend, Message: m, Shown: m.To, Ring: complete && (s.due() || s.ended())}
+	return s.step(Op{Kind: KindSend, Page: p}, s.announcing(in), !complete)
+}
+
+// withheldText is a notice in place of lines.
+func withheldText(lines int64, why string) string {
+	what := "an answer’s end isn't"
+	switch {
+	case lines == 1:
+		what = "1 line isn't"
+	case lines > 1:
+		what = fmt.Sprintf("%d lines aren't", lines)
+	}
+	return "[" + what + " shown, since it's refused here: " + shortened(why, maxReason) + "]"
+}
+
+// randomHex returns n random bytes as hexadecimal digits.
+func randomHex(n int) string {
+	b := make([]byte, n)
+	_, _ = rand.Read(b) // documented never to fail
+	return hex.EncodeToString(b)
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -315,4 +316,144 @@ func (h *Hub) moveClosed(ctx context.Context, b *bound, to string) error {
 	defer h.mu.Unlock()
 	b.place = doc.target(b.Binding)
 	return nil
+}
+
+// Shape returns what messages at a place can hold, as its adapter says: MaxFile may
+// be more than documents use. A place of no adapter holds as good as nothing.
+func (h *Hub) Shape(place Target) Shape {
+	var s Shape
+	if o := h.outlets[place.Adapter]; o != nil {
+		s = o.adapter.Shape(place)
+	}
+	largest := s.MaxFile
+	s = s.withDefaults()
+	s.MaxFile = largest
+	return s
+}
+
+// Limits says how the limits stand that calls to a place fall under, and what waits
+// for its chat.
+type Limits struct {
+	Mode qos.Mode
+	Bot  qos.BotStatus
+	Chat qos.ChatStatus // zero: nothing was called lately, and nothing waits
+}
+
+// Limits asks an adapter's scheduler; it waits until ctx ends.
+func (h *Hub) Limits(ctx context.Context, place Target) (Limits, error) {
+	o, err := h.outletOf(place)
+	if err != nil {
+		return Limits{}, err
+	}
+	s, err := o.scheduler.Snapshot(ctx)
+	if err != nil {
+		return Limits{}, fmt.Errorf("ask the scheduler of %s: %w", place.Adapter, err)
+	}
+	l := Limits{Mode: s.Mode, Bot: s.Bot}
+	key := o.adapter.Chat(place)
+	for _, c := range s.Chats {
+		if c.Chat == key {
+			l.Chat = c
+		}
+	}
+	return l, nil
+}
+
+// Learn hands on what an adapter's platform said about its limits; see
+// qos.OutputQoSScheduler.Learn. An adapter without an outlet has nobody to tell.
+func (h *Hub) Learn(adapter string, scope qos.Scope, learned qos.Learned) {
+	if o := h.outlets[adapter]; o != nil {
+		o.scheduler.Learn(scope, learned)
+	}
+}
+
+// Forget ends what's left of a session that nobody knows any more: what its chats
+// haven't got yet isn't sent.
+func (h *Hub) Forget(ctx context.Context, id sessions.ID) error {
+	h.life.Lock()
+	defer h.life.Unlock()
+	var errs []error
+	for _, b := range h.bindingsOf(id) {
+		errs = append(errs, h.drop(ctx, b))
+	}
+	h.mu.Lock()
+	delete(h.sessions, id)
+	h.mu.Unlock()
+	return errors.Join(errs...)
+}
+
+// BindingStatus is a binding and how far its target is.
+type BindingStatus struct {
+	Binding   Binding
+	Open      bool         // it's mirrored now
+	Target    Target       // where it is now
+	Delivered int64        // the last line that's there
+	Pressure  qos.Pressure // how far it lags behind
+	// Failing is why its calls, or those for posts there, have failed for ten seconds or longer, and Astray why it's shown elsewhere than it should be, as sentences; "": neither is
+	// so.
+	Failing, Astray string
+}
+
+// Problem is what's wrong though it's mirrored, as a sentence; "": nothing is.
+func (s BindingStatus) Problem() string { return cmp.Or(s.Failing, s.Astray) }
+
+// Status returns a session's bindings, the oldest first; of all sessions if id is
+// empty.
+func (h *Hub) Status(id sessions.ID) []BindingStatus {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	var out []BindingStatus
+	for _, b := range h.bindings {
+		if id != "" && b.Session != id {
+			continue
+		}
+		st := BindingStatus{Binding: b.Binding, Open: b.open, Target: b.where()}
+		if b.open {
+			doc, _ := b.outlet.deliverer.Document(b.ID)
+			st.Delivered = doc.Delivered()
+			st.Failing = cmp.Or(b.outlet.deliverer.Failing(b.ID), b.outlet.outbox.Failing(b.Session, st.Target), h.tried(b.ID))
+			if st.Failing == "" && doc.isBlank() {
+				st.Failing = h.whyOthersAreNotShown(b)
+			}
+			st.Astray = doc.problem(b.outlet.adapter.Shape(b.Target).withDefaults(), time.Now())
+			st.Pressure, _ = b.outlet.scheduler.Pressure(b.ID.Doc())
+		}
+		out = append(out, st)
+	}
+	slices.SortFunc(out, func(a, b BindingStatus) int {
+		return cmp.Or(a.Binding.CreatedAt.Compare(b.Binding.CreatedAt), cmp.Compare(a.Binding.ID, b.Binding.ID))
+	})
+	return out
+}
+
+// isBlank reports whether nothing was shown yet.
+func (d Document) isBlank() bool { return d.Tail == nil && d.Thread == "" && d.Lost == nil }
+
+// whyOthersAreNotShown is what a binding that has shown nothing yet has to expect: why another
+// living session of its chat that hasn't either isn't shown, or why none is. "": there's no such.
+// mu is held.
+func (h *Hub) whyOthersAreNotShown(b *bound) (why string) {
+	t, works := b.where(), false
+	for _, other := range h.bindings {
+		w := h.sessions[other.Session]
+		if other == b || !other.in(t.Adapter, t.Chat) || other.Unbound || other.Resting || w == nil || w.ended {
+			continue
+		}
+		var doc Document
+		if other.open { // it has no outlet before it was for the first time
+			doc, _ = other.outlet.deliverer.Document(other.ID)
+		}
+		switch {
+		case other.Disabled == "":
+			works = works || !doc.isBlank()
+		case doc.isBlank():
+			return other.Disabled
+		default:
+			why = other.Disabled
+		}
+	}
+	if works {
+		return ""
+	}
+	return why
 }

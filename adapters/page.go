@@ -3,9 +3,14 @@ package adapters
 import (
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/panebridge/panebridge/internal/render"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -249,4 +254,297 @@ func UTF16Len(s string) int {
 		}
 	}
 	return n
+}
+
+// fits says whether a page can be one message, whatever marks are still added.
+func (s Shape) fits(p Page) bool {
+	p.Double = true
+	return s.Size(p) <= s.MaxLen
+}
+
+// fillUp adds as many pieces to an empty page as fit, and at least a part of the first.
+// Blank ones are left out at both ends.
+func (s Shape) fillUp(p Page, pieces []Piece) Page {
+	pieces = withoutBlankStart(pieces)
+	n := s.most(len(pieces), func(n int) bool { return s.fits(p.plus(pieces[:n])) })
+	if n == 0 && len(pieces) > 0 {
+		return p.plus([]Piece{s.part(p, pieces[0])})
+	}
+	p = p.plus(pieces[:n])
+	p.Pieces = withoutBlankEnd(p.Pieces)
+	return p
+}
+
+// most returns the largest n up to limit that's fine. What's larger than one that
+// isn't fine isn't either. It tries small ones first: formatting much for nothing
+// is what costs.
+func (s Shape) most(limit int, fine func(n int) bool) int {
+	step := 1
+	for step < limit && fine(step) {
+		step *= 2
+	}
+	low := step / 2 // fine, or 0
+	return low + sort.Search(min(step, limit)-low, func(i int) bool { return !fine(low + i + 1) })
+}
+
+// plus is the page with further pieces.
+func (p Page) plus(pieces []Piece) Page {
+	if len(p.Pieces) == 0 && len(pieces) > 0 {
+		p.Before = pieces[0].before()
+	}
+	p.Pieces = append(slices.Clip(p.Pieces), pieces...)
+	return p
+}
+
+// part returns the beginning of a piece that's too long for a message. White space
+// alone isn't one.
+func (s Shape) part(p Page, piece Piece) Piece {
+	c := s.cut(p, piece)
+	if strings.TrimSpace(c.Text()) != "" {
+		return c
+	}
+	piece.From = piece.To - len(strings.TrimLeftFunc(piece.Text(), unicode.IsSpace))
+	return s.cut(p, piece)
+}
+
+// cut returns the longest beginning of a piece that fits, and never nothing. It
+// ends between two characters as people see them, unless one alone is too long.
+func (s Shape) cut(p Page, piece Piece) Piece {
+	text := piece.Text()
+	ends := graphemes(text, 4*s.MaxLen)
+	try := func(n int) Piece {
+		piece.To = piece.From + n
+		return piece
+	}
+	fine := func(n int) bool { return s.fits(p.plus([]Piece{try(n)})) }
+	if n := s.most(len(ends), func(n int) bool { return fine(ends[n-1]) }); n > 0 {
+		return try(ends[n-1])
+	}
+	if len(ends) == 0 {
+		return piece
+	}
+	runes := runeEnds(text[:ends[0]])
+	n := s.most(len(runes), func(n int) bool { return fine(runes[n-1]) })
+	return try(runes[max(1, n)-1])
+}
+
+// graphemes returns where the characters of a text end, in bytes, as far as the
+// limit.
+func graphemes(text string, limit int) []int {
+	var ends []int
+	for at := 0; at < len(text) && at < limit; {
+		c, _ := ansi.FirstGraphemeCluster(text[at:], ansi.GraphemeWidth)
+		at += max(1, len(c))
+		ends = append(ends, at)
+	}
+	return ends
+}
+
+func runeEnds(text string) []int {
+	var ends []int
+	for at := 0; at < len(text); {
+		_, n := utf8.DecodeRuneInString(text[at:])
+		at += n
+		ends = append(ends, at)
+	}
+	return ends
+}
+
+// fileOf adds as many pieces to a page as a file of a size in bytes can hold.
+func fileOf(p Page, pieces []Piece, size int) Page {
+	left := size - len(PlainText(p)) - 1
+	n := 0
+	for ; n < len(pieces); n++ {
+		if left -= len(PlainText(Page{Pieces: pieces[n : n+1]})) + 1; left < 0 {
+			break
+		}
+	}
+	if n == 0 {
+		bytes := Shape{Size: func(p Page) int { return len(PlainText(p)) }, MaxLen: size}
+		return p.plus([]Piece{bytes.cut(p, pieces[0])})
+	}
+	return p.plus(pieces[:n])
+}
+
+// beside adds as many of the last pieces of a file as can stand beside it.
+func (s Shape) beside(p Page, pieces []Piece) Page {
+	s.MaxLen = s.MaxCaption
+	n := s.most(len(pieces), func(n int) bool { return s.fits(p.plus(pieces[len(pieces)-n:])) })
+	return p.plus(withoutBlankEnd(withoutBlankStart(pieces[len(pieces)-n:])))
+}
+
+// messages counts the messages that pieces take if each is filled up, up to a limit.
+func (s Shape) messages(p Page, pieces []Piece, limit int) int {
+	n := 0
+	for ; n < limit && (p.Cut || !allBlank(pieces)); n++ {
+		p = s.fillUp(p, pieces)
+		pieces = rest(pieces, p)
+		p = Page{}
+	}
+	return n
+}
+
+// rest is what of pieces isn't in a page.
+func rest(pieces []Piece, p Page) []Piece {
+	if len(p.Pieces) == 0 {
+		return pieces
+	}
+	end := p.Pieces[len(p.Pieces)-1].end()
+	i := sort.Search(len(pieces), func(i int) bool { return end.Before(pieces[i].end()) })
+	if i < len(pieces) && pieces[i].start().Before(end) {
+		cut := pieces[i]
+		cut.From, cut.Gap = end.Byte, nil
+		return append([]Piece{cut}, pieces[i+1:]...)
+	}
+	return pieces[i:]
+}
+
+// withWriting adds what a known program is doing, and the last rows of what it's writing
+// that fit. Rows of less than a line of text aren't worth the room that's left.
+func (s Shape) withWriting(p Page, r region) Page {
+	p.Status = shortened(r.status, maxStatus)
+	if !s.fits(p) {
+		p.Status = ""
+	}
+	for n := len(r.writing); n > 0; n-- {
+		p.Writing = r.writing[len(r.writing)-n:]
+		if s.fits(p) {
+			return p
+		}
+	}
+	p.Writing = nil
+	return p
+}
+
+// maxStatus keeps a status on a phone's few lines, in runes.
+const maxStatus = 120
+
+// withLive adds the last rows of a live region that fit.
+func (s Shape) withLive(p Page, rows []string, most int) Page {
+	n := min(len(rows), most)
+	for ; n > 0; n-- {
+		p.Live = rows[len(rows)-n:]
+		if s.fits(p) {
+			return p
+		}
+	}
+	p.Live = nil
+	return p
+}
+
+// maxWhole is how many lines of a block of code or a table are kept in one message: a longer
+// one fills several screens of a phone, wherever a message ends.
+const maxWhole = 40
+
+// fill is fillUp, but a page ends before a block of code or a table that would be divided, if
+// the next one has room for it.
+func (s Shape) fill(p Page, pieces []Piece) Page {
+	p = s.fillUp(p, pieces)
+	p.Pieces = withoutBlankEnd(p.Pieces[:s.untilBlock(p.Pieces, rest(pieces, p))])
+	return p
+}
+
+// untilBlock is how many of a page's pieces stand before a block that goes on with those left,
+// and fits the next page; all if none does, or if it's the first that the page shows.
+func (s Shape) untilBlock(shown, left []Piece) int {
+	if len(left) == 0 || left[0].From > 0 || !left[0].goesOn() {
+		return len(shown)
+	}
+	lines := left[0].before()
+	source, end := strings.Join(lines, "\n"), 0
+	for end < len(left) && end <= maxWhole && (end == 0 || left[end].goesOn()) {
+		source += "\n" + left[end].Line.Text
+		end++
+	}
+	at := len(lines) // the line at which the next page would begin
+	for _, f := range render.Frames(source) {
+		if at <= f.From || f.To <= at || f.To-f.From > maxWhole {
+			continue
+		}
+		n := len(shown) - (at - f.From)
+		if n > 0 && s.fits(Page{}.plus(slices.Concat(shown[n:], left[:f.To-at]))) {
+			return n
+		}
+	}
+	return len(shown)
+}
+
+// goesOn says whether the piece is of the answer that the line before it is of.
+func (p Piece) goesOn() bool {
+	return p.Line.Kind == sessions.KindAnswer && !p.Line.Begins && p.Gap == nil
+}
+
+// Rendered is what a page shows, for a platform's formatter: its notices, and its lines
+// by their kinds. An Ending is its last line, as a notice.
+func Rendered(p Page) render.Page {
+	var b renderedLines
+	b.notice(Page{Astray: p.Astray})
+	b.notice(Page{Double: p.Double})
+	b.notice(Page{Cut: p.Cut, Dropped: p.Dropped})
+	b.notice(Page{Withheld: p.Withheld})
+	attached := Page{Attached: p.Attached, When: p.When}
+	if p.When != "" {
+		b.notice(attached)
+	}
+	for _, piece := range p.Pieces {
+		if piece.Gap != nil {
+			// Above an empty line, as PlainText has it.
+			b.notice(Page{Pieces: []Piece{{Gap: piece.Gap}}})
+		}
+		if l := piece.Line; !piece.Hidden {
+			b.add(render.Line{
+				Kind: render.KindOf(l.Kind), Text: l.Text, From: piece.From, To: piece.To, Author: piece.author(), Begins: l.Begins,
+			})
+		}
+	}
+	for _, row := range p.Live {
+		b.add(render.Whole(render.Pane, row))
+	}
+	for i, row := range p.Writing {
+		l := render.Whole(render.Plain, row)
+		l.Begins = i == 0
+		b.add(l)
+	}
+	b.notice(Page{Unfinished: p.Unfinished})
+	b.notice(Page{Status: p.Status})
+	if p.When == "" {
+		b.notice(attached)
+	}
+	b.notice(Page{Ending: p.Ending})
+	return render.Page{Before: p.Before, Lines: b.list}
+}
+
+// renderedLines are what a message shows, from its top.
+type renderedLines struct {
+	list   []render.Line
+	empty  int  // lines owed before the next text: they belong to what stands below them
+	begins bool // the first of them begins a block
+}
+
+func (b *renderedLines) add(l render.Line) {
+	if l.Begins {
+		b.empty = 0 // those are the end of another block
+	}
+	l.Begins, b.begins = l.Begins || b.begins, false
+	if l.From == l.To {
+		b.begins = l.Begins
+		b.empty++
+		return
+	}
+	if n := len(b.list); n > 0 {
+		last := &b.list[n-1]
+		last.Text = last.Text[:last.To] // only the last one may end in the middle
+	}
+	for ; b.empty > 0; b.empty-- {
+		b.list = append(b.list, render.Line{Kind: l.Kind, Author: l.Author, Begins: l.Begins})
+		l.Begins = false
+	}
+	b.list = append(b.list, l)
+}
+
+// notice adds what a page says that has nothing else.
+func (b *renderedLines) notice(p Page) {
+	if text := strings.TrimSuffix(PlainText(p), "\n"); text != "" {
+		b.add(render.Whole(render.Notice, text))
+	}
 }

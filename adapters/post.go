@@ -2,7 +2,12 @@ package adapters
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
 
+	"github.com/panebridge/panebridge/internal/render"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -92,4 +97,272 @@ type Poster interface {
 	// Post makes exactly one API call: a new message, or an edit of message if that
 	// isn't "". The contract is that of Adapter.Call.
 	Post(ctx context.Context, p Post, message string) Reply
+}
+
+// refusedText stands beside the file that has a text which was refused as a message.
+const refusedText = "What’s said here was refused as a message, so it’s in the file."
+
+// simpler is a post that was refused with one thing less in it, of what the platform may have
+// refused: its picture, its buttons, what it answers, at last its text, which is a file then.
+// It says what's less. ok is false where nothing is left to take away. An edit's text stays a
+// text.
+func (p Post) simpler(shape Shape, edit bool) (_ Post, less string, ok bool) {
+	switch {
+	case p.Reaction != "" || p.Pin != "":
+		return p, "", false
+	case p.Picture != nil && p.Text != "":
+		p.Picture = nil
+		return p, "its picture", true
+	case len(p.Buttons) > 0 || len(p.Menus) > 0:
+		p.Buttons, p.Menus = nil, nil
+		if p.Numbered != "" {
+			p.Text = p.Numbered
+		}
+		return p, "its buttons", true
+	case p.ReplyTo != "":
+		p.ReplyTo = ""
+		return p, "what it answers", true
+	case p.File == nil && p.Picture == nil && !edit && len(p.Text) <= shape.MaxFile:
+		p.File, p.Text = &File{Name: "message.txt", Data: []byte(plainOf(p.Text) + "\n")}, refusedText
+		return p, "its text", true
+	default:
+		return p, "", false
+	}
+}
+
+// plainOf is what a text in Markdown says, without marks.
+func plainOf(markdown string) string {
+	all := render.Form{Size: func(render.Text) int { return 0 }, Max: 1 + len(markdown)}
+	t, _, _ := all.Next([]render.Part{{Kind: render.Answer, Source: markdown}}, render.Place{})
+	return t.String()
+}
+
+// simplify has a post that was refused be made once more, by a call of its own, in a simpler
+// form; false: there's none. mu is held.
+func (o *Outbox) simplify(w *waitingPost, message string, why error) bool {
+	p, less, ok := w.simpler(o.shape(w.To), message != "")
+	if !ok {
+		return false
+	}
+	o.log.Info("a post was refused, and goes without "+less, "target", p.To.String(), "session", p.Session, "err", why)
+	if w.whole == nil {
+		was := w.Post
+		w.whole = &was
+	}
+	if w.whole != nil && p.File != nil && w.File == nil {
+		p.ReplyTo = w.whole.ReplyTo // its text was what was refused
+	}
+	o.bytes += p.Size() - w.Size()
+	w.Post = p
+	w.Nonce, w.marked = "", w.marked || w.unsure // it's another message
+	return true
+}
+
+// elsewhere is a post that was refused, for the place where it's shown instead; false: there's
+// none.
+func (p Post) elsewhere(why error) (Post, bool) {
+	if p.Elsewhere == (Target{}) {
+		return p, false
+	}
+	was := p
+	p.To, p.Elsewhere, p.Message, p.Nonce = p.Elsewhere, Target{}, "", ""
+	p.Sent = func(message string, err error) {
+		if err != nil {
+			err = fmt.Errorf("%w; elsewhere: %w", why, err)
+		}
+		was.Tell(message, err)
+	}
+	p.SentTo = nil
+	return p, true
+}
+
+// maxRemembered bounds the posts whose messages can be edited by their keys.
+const maxRemembered = 10_000
+
+// remembered keeps the newest of what was put into it, between half of
+// maxRemembered and all of it.
+type remembered struct {
+	recent, older map[string]string
+}
+
+func (r *remembered) get(key string) string {
+	if id, ok := r.recent[key]; ok {
+		return id
+	}
+	id, ok := r.older[key]
+	if ok {
+		r.put(key, id)
+	}
+	return id
+}
+
+func (r *remembered) put(key, id string) {
+	if len(r.recent) >= maxRemembered/2 {
+		r.older, r.recent = r.recent, nil
+	}
+	if r.recent == nil {
+		r.recent = map[string]string{}
+	}
+	r.recent[key] = id
+}
+
+func (r *remembered) drop(key string) {
+	delete(r.recent, key)
+	delete(r.older, key)
+}
+
+// Asider is an Adapter that shows in passing what a session is doing. Nothing of it
+// stays, and nobody misses it. The contract of its calls is that of Adapter.Call.
+type Asider interface {
+	// Drafts says whether Draft works in a target's chat, as far as is known. It returns at once.
+	Drafts(t Target) bool
+	// Draft shows a live region, which is all that's on the page, where the next message
+	// of a document will be. If it's too long, its end is shown.
+	Draft(ctx context.Context, t Target, doc BindingID, p Page) Reply
+	// Typing shows that somebody is typing.
+	Typing(ctx context.Context, t Target) Reply
+}
+
+const (
+	// draftEvery is the least time between two drafts of a document. It keeps one
+	// within what platforms allow, steadily: 25 in 30 s.
+	draftEvery = 1200 * time.Millisecond
+	// typingFor is for how long after somebody spoke to a session it's shown that it's
+	// at work.
+	typingFor = 2 * time.Minute
+)
+
+// Slot keys of calls that are neither a document's nor a post's. What's behind them
+// says all there is to know.
+const (
+	draftSlot  = "draft\x00"  // and a binding's id
+	typingSlot = "typing\x00" // and a binding's id
+	openSlot   = "open\x00"   // and a target
+	renameSlot = "rename\x00" // and a binding's id
+)
+
+// Reopen has the thread of a target opened that was closed by a person.
+func (h *Hub) Reopen(t Target) error {
+	o, err := h.outletOf(t)
+	if err != nil {
+		return err
+	}
+	if t.Thread == "" {
+		return fmt.Errorf("reopen %s: %w: it's no thread", t, sessions.ErrInvalid)
+	}
+	err = o.scheduler.Post(qos.Request{Chat: o.adapter.Chat(t), Key: openSlot + t.String(), Class: qos.Interactive})
+	if err != nil {
+		return fmt.Errorf("reopen %s: %w", t, err)
+	}
+	return nil
+}
+
+// spokenTo shows in passing that a session was heard.
+func (h *Hub) spokenTo(id sessions.ID) {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	w := h.sessions[id]
+	if w == nil {
+		return
+	}
+	now := time.Now()
+	w.spoken.Store(&now)
+	for _, b := range w.bindings {
+		if b.open {
+			b.try(typingSlot, qos.FamilyTyping)
+		}
+	}
+}
+
+// aside shows in passing what an event says. h.mu is held for reading.
+func (w *watched) aside(b *bound, ev sessions.OutputEvent) {
+	a, ok := b.outlet.adapter.(Asider)
+	if !ok || ev.Complete || b.View == ViewFinal {
+		return
+	}
+	now := time.Now()
+	if ev.Live != nil && regionOf(ev.Live).showing() && a.Drafts(b.Target) {
+		last := b.drafted.Load()
+		if (last == nil || now.Sub(*last) >= draftEvery) && b.drafted.CompareAndSwap(last, &now) {
+			b.try(draftSlot, qos.FamilyDraft)
+		}
+	} else if spoken := w.spoken.Load(); ev.Turn.Open && spoken != nil && now.Sub(*spoken) <= typingFor {
+		b.try(typingSlot, qos.FamilyTyping)
+	}
+}
+
+// try has a call made for a binding, if it can be made right now.
+func (b *bound) try(slot string, family qos.Family) {
+	if _, ok := b.outlet.adapter.(Asider); !ok {
+		return
+	}
+	doc, _ := b.outlet.deliverer.Document(b.ID)
+	b.outlet.scheduler.Try(qos.Request{
+		Chat: b.outlet.adapter.Chat(doc.target(b.Binding)), Key: slot + string(b.ID), Family: family, Session: qos.Session(b.Session),
+	})
+}
+
+// aside makes a call that's neither a document's nor a post's. ok is false if it's
+// none of these either.
+func (d *Deliverer) aside(ctx context.Context, call qos.Call) (_ qos.Result, ok bool) {
+	slot, rest, _ := strings.Cut(call.Key, "\x00")
+	switch slot + "\x00" {
+	case draftSlot, typingSlot:
+		return d.inPassing(ctx, slot+"\x00" == draftSlot, BindingID(rest)), true
+	case renameSlot:
+		return d.rename(ctx, BindingID(rest)), true
+	case openSlot:
+		t, err := ParseTarget(rest)
+		if err != nil {
+			return qos.Result{Outcome: qos.Rejected, Err: err}, true
+		}
+		return d.told(t, d.opt.Adapter.Call(ctx, Op{Kind: KindOpen, Target: t})), true
+	default:
+		return qos.Result{}, false
+	}
+}
+
+func (d *Deliverer) inPassing(ctx context.Context, draft bool, id BindingID) qos.Result {
+	d.mu.Lock()
+	o := d.open[id.Doc()]
+	if o == nil {
+		d.mu.Unlock()
+		return qos.Result{Outcome: qos.Unchanged}
+	}
+	b, t := o.binding, o.doc.target(o.binding)
+	d.mu.Unlock()
+	a, ok := d.opt.Adapter.(Asider)
+	if !ok {
+		return qos.Result{Outcome: qos.Rejected, Err: errors.New("the adapter shows nothing in passing")}
+	}
+	if d.opt.Adapter.Shape(b.Target).OwnThread && t.Thread == "" {
+		return qos.Result{Outcome: qos.Unchanged} // there's no place for it yet
+	}
+	if !draft {
+		return d.told(t, a.Typing(ctx, t))
+	}
+	var r region
+	if d.opt.Screens != nil {
+		p, err := d.opt.Log.Progress(ctx, b.Session)
+		if err == nil {
+			r, err = d.region(ctx, b.Session, p.Head)
+		}
+		if err != nil {
+			return qos.Result{Outcome: qos.NotSent, Err: fmt.Errorf("draft %s: %w", b.Session, err)}
+		}
+	}
+	if !r.showing() {
+		return qos.Result{Outcome: qos.Unchanged}
+	}
+	return d.told(t, a.Draft(ctx, t, id, r.alone()))
+}
+
+// told is the result of a call that leaves nothing to be kept.
+func (d *Deliverer) told(t Target, r Reply) qos.Result {
+	result := r.result()
+	if r.Outcome == qos.Migrated {
+		t.Chat = r.Chat
+		result.Chat = d.opt.Adapter.Chat(t)
+	}
+	return result
 }

@@ -1,7 +1,9 @@
 package adapters
 
 import (
+	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/panebridge/panebridge/qos"
@@ -182,4 +184,354 @@ func (s *sight) fitsTail() bool {
 	}
 	pieces := withoutBlankEnd(s.log.between(t.From, Place{Line: s.limit() + 1}))
 	return s.shape.fits(t.page().plus(pieces))
+}
+
+// readAtOnce is how many lines are read from the log in one transaction.
+const readAtOnce = 500
+
+// backlog is a stretch of an output log, loaded for one call.
+type backlog struct {
+	pieces []Piece  // whole lines, numbered without holes
+	head   int64    // the last line to load
+	all    bool     // the pieces go up to head
+	size   int      // bytes of text behind a line, line ends included
+	here   string   // the place that it's for, as lines say where they were written
+	answer []string // of the answer that the last piece is of, the lines up to it
+	// endsTurn is HubOptions.EndsTurn; nil: no line does.
+	endsTurn func(line string) bool
+}
+
+// load reads lines from line `from` on, up to b.head, and until those behind line
+// `counted` have at least `size` bytes. It goes on where it stopped before.
+func (b *backlog) load(ctx context.Context, log Log, id sessions.ID, from, counted int64, size int) error {
+	if n := len(b.pieces); n > 0 {
+		from = b.pieces[n-1].Line.N + 1
+	}
+	for from <= b.head && b.size < size {
+		out, err := log.Read(ctx, id, from, int(min(readAtOnce, b.head-from+1)))
+		if err != nil {
+			return err
+		}
+		if len(out.Lines) == 0 {
+			break // dropped or not there: no more can be had
+		}
+		if first := out.Lines[0]; len(b.pieces) == 0 && first.Kind == sessions.KindAnswer && !first.Begins {
+			if b.answer, err = answerBefore(ctx, log, id, out.Lines[0].N); err != nil {
+				return err
+			}
+		}
+		b.add(out, counted)
+		from = out.Lines[len(out.Lines)-1].N + 1
+	}
+	b.all = from > b.head || b.size < size
+	return nil
+}
+
+// backAtOnce is how many lines are read in one transaction to find where an answer
+// begins.
+const backAtOnce = 100
+
+// answerBefore reads back the lines before line n that belong to the same answer: up to
+// the one that begins it, another kind of line, a gap, or maxBefore.
+func answerBefore(ctx context.Context, log Log, id sessions.ID, n int64) ([]string, error) {
+	var back []string
+	size := 0
+	for to := n; to > 1; {
+		from := max(1, to-backAtOnce)
+		out, err := log.Read(ctx, id, from, int(to-from)+1) // line `to` too, for the gap before it
+		if err != nil {
+			return nil, err
+		}
+		lines := out.Lines
+		for len(lines) > 0 && lines[len(lines)-1].N >= to {
+			lines = lines[:len(lines)-1]
+		}
+		for _, l := range slices.Backward(lines) {
+			gap := slices.ContainsFunc(out.Gaps, func(g sessions.Gap) bool { return g.After == l.N })
+			if gap || l.Kind != sessions.KindAnswer || size > maxBefore {
+				slices.Reverse(back)
+				return back, nil
+			}
+			back = append(back, l.Text)
+			size += len(l.Text) + 1
+			if l.Begins {
+				slices.Reverse(back)
+				return back, nil
+			}
+		}
+		if len(lines) == 0 || lines[0].N > from {
+			break // the log has dropped the rest
+		}
+		to = from
+	}
+	slices.Reverse(back)
+	return back, nil
+}
+
+// add appends what was read. A gap that stands for dropped lines isn't taken:
+// numbers say that too, and stay the same when more is dropped.
+func (b *backlog) add(out sessions.Output, counted int64) {
+	gaps := out.Gaps
+	for _, l := range out.Lines {
+		if l.N > b.head {
+			return
+		}
+		p := Piece{Line: l, To: len(l.Text), Hidden: l.Origin != "" && l.Origin == b.here || b.isAboutHere(l) || b.isEnd(l)}
+		for len(gaps) > 0 && gaps[0].After < l.N {
+			if gaps[0].After == l.N-1 {
+				p.Gap = joinGaps(p.Gap, gaps[0])
+			}
+			gaps = gaps[1:]
+		}
+		if l.Kind != sessions.KindAnswer || l.Begins || p.Gap != nil {
+			b.answer = nil
+		}
+		if l.Kind == sessions.KindAnswer {
+			p.answer, b.answer = b.answer, append(b.answer, l.Text)
+		}
+		b.pieces = append(b.pieces, p)
+		if l.N > counted {
+			b.size += len(l.Text) + 1
+		}
+	}
+}
+
+// isAboutHere says whether a line is a notice about the place where the log is shown, or the
+// chat that's in: why it wasn't shown there.
+func (b *backlog) isAboutHere(l sessions.Line) bool {
+	return l.Kind == sessions.KindNotice && l.Origin != "" && (l.Origin == b.here || strings.HasPrefix(b.here, l.Origin+"/"))
+}
+
+// isEnd says whether a line says nothing but that a turn has ended.
+func (b *backlog) isEnd(l sessions.Line) bool {
+	return l.Kind == sessions.KindPane && b.endsTurn != nil && b.endsTurn(l.Text)
+}
+
+// first is the number of the first line that's kept.
+func (b *backlog) first() int64 {
+	if len(b.pieces) == 0 {
+		return b.head + 1
+	}
+	return b.pieces[0].Line.N
+}
+
+// has says whether all from a place on is kept.
+func (b *backlog) has(from Place) bool { return b.first() <= from.Line }
+
+// between returns what stands between two places, as far as it's loaded.
+func (b *backlog) between(from, to Place) []Piece {
+	if !from.Before(to) {
+		return nil
+	}
+	var out []Piece
+	for _, p := range b.pieces[b.index(from.Line):min(len(b.pieces), b.index(to.Line)+1)] {
+		if n := p.Line.N; n == from.Line && from.Byte > 0 {
+			p.From, p.Gap = min(from.Byte, p.To), nil
+		} else if n == to.Line && to.Byte == 0 || n > to.Line {
+			break
+		}
+		if p.Line.N == to.Line {
+			p.To = max(p.From, min(to.Byte, p.To))
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// index is that of the first piece with at least a line number.
+func (b *backlog) index(line int64) int {
+	return int(min(max(line-b.first(), 0), int64(len(b.pieces))))
+}
+
+// digestAfter is how late a chat is that gets a digest: after an outage, a penalty, or
+// when a mirror goes on that rested.
+const digestAfter = 10 * time.Minute
+
+// behind is for how long the first of what's pending could have been shown.
+func (s *sight) behind() time.Duration {
+	pending := s.pending()
+	switch {
+	case len(pending) == 0 || s.binding.View == ViewScreen:
+		return 0
+	case s.binding.View == ViewFinal:
+		return s.now.Sub(s.progress.TurnEnded)
+	default:
+		return s.now.Sub(pending[0].Line.At)
+	}
+}
+
+// when says from when to when the lines of a file were printed, if the chat is so late
+// that it matters; else "".
+func (s *sight) when(pieces []Piece) string {
+	if s.behind() <= digestAfter {
+		return ""
+	}
+	from, to := pieces[0].Line.At.Local(), pieces[len(pieces)-1].Line.At.Local()
+	form := "15:04"
+	if now := s.now.Local().Format(time.DateOnly); from.Format(time.DateOnly) != now || to.Format(time.DateOnly) != now {
+		form = "2 Jan 15:04"
+	}
+	return "from " + from.Format(form) + " to " + to.Format(form)
+}
+
+// Which ends of turns ring: docs/adr/0035.
+
+// ended are the turns whose end a message says, and who asked for them.
+type ended struct {
+	turns []sessions.Turn
+	// said are the lines that people wrote since the end of the turn before them, one for each
+	// text. whole says that none is missing.
+	said  []sessions.Line
+	whole bool
+}
+
+// isBrief reports whether all of the turns are known to have ended well in less than a time.
+func (e ended) isBrief(than time.Duration) bool {
+	for _, t := range e.turns {
+		took := t.EndedAt.Sub(t.StartedAt)
+		if t.StartedAt.IsZero() || t.EndedAt.IsZero() || took < 0 || took >= than || !t.Well() {
+			return false
+		}
+	}
+	return true
+}
+
+// isOnlyFor reports whether nobody uses a place but who asked for the turns. users are those who
+// use it, as people are called. Who sits at the session's own keyboard is taken for the only one
+// who uses a place: they have seen the turn end.
+func (e ended) isOnlyFor(place Target, users []string) bool {
+	if !e.whole || len(e.turns) == 0 || len(users) != 1 {
+		return false
+	}
+	for _, l := range e.said {
+		if l.Origin != place.String() && l.Author != users[0] && (l.Origin != "" || !isKeyboard(l.Author)) {
+			return false
+		}
+	}
+	if len(e.said) > 0 {
+		return true
+	}
+	for _, t := range e.turns {
+		if t.Status == nil {
+			return false // it's no command that somebody typed: an agent goes on by itself, say
+		}
+	}
+	return true
+}
+
+// isKeyboard reports whether a line's author is who sits at the machine: at the session's own
+// terminal, the command line or the page.
+func isKeyboard(author string) bool { return author == "" || author == "cli" || author == "web" }
+
+// mostTurns is of how many turns that share a message it's known who asked for them.
+const mostTurns = 100
+
+// lookBack reads what's known of the turns whose end is to be announced. after is
+// Settings.RingAfter.
+func (s *sight) lookBack(ctx context.Context, log Log, after time.Duration) error {
+	end := s.turnEnd()
+	if end == 0 || end != s.progress.TurnEnd {
+		return nil
+	}
+	e, err := s.briefTurns(ctx, log, after)
+	if err != nil {
+		return err
+	}
+	if err := s.lookForFailures(ctx, log); err != nil {
+		return err
+	}
+	from := s.progress.TurnFirst
+	if len(e.turns) > 0 {
+		from = s.doc.Announced + 1
+	}
+	lines, err := readTo(ctx, log, s.binding.Session, max(from, 1), end)
+	if err != nil {
+		return err
+	}
+	e.whole = len(lines) > 0 && lines[0].N <= max(from, 1)
+	var turn []sessions.Line
+	for _, l := range lines {
+		if l.Kind == sessions.KindUser && l.Begins {
+			e.said = append(e.said, l)
+		}
+		if l.N >= s.progress.TurnFirst && !s.log.isEnd(l) {
+			turn = append(turn, l)
+		}
+	}
+	s.words, s.wordsAt = wordsOf(turn)
+	s.spared = e.isOnlyFor(s.doc.target(s.binding), s.users)
+	return nil
+}
+
+// lookForFailures finds which turns before the one whose end is to be announced failed, of which the
+// chat wasn't told.
+func (s *sight) lookForFailures(ctx context.Context, log Log) error {
+	s.earlier, s.earlierWhy = 0, ""
+	if s.progress.Turn-s.doc.Turn < 2 {
+		return nil
+	}
+	turns, err := log.Turns(ctx, s.binding.Session, max(s.doc.Turn+1, s.progress.Turn-mostTurns), mostTurns)
+	for _, t := range turns {
+		if t.Failed != "" && t.Number < s.progress.Turn {
+			s.earlier++
+			s.earlierWhy = firstWords(t.Failed)
+		}
+	}
+	return err
+}
+
+// briefTurns are the turns whose end is to be announced, if all ended well in less than a time.
+func (s *sight) briefTurns(ctx context.Context, log Log, than time.Duration) (ended, error) {
+	n := s.progress.Turn - s.doc.Turn
+	if than <= 0 || n > mostTurns || len(s.users) != 1 || s.session.State == sessions.StateError {
+		return ended{}, nil
+	}
+	turns, err := log.Turns(ctx, s.binding.Session, s.doc.Turn+1, mostTurns)
+	if e := (ended{turns: turns}); err == nil && int64(len(turns)) == n && e.isBrief(than) {
+		return e, nil
+	}
+	return ended{}, err
+}
+
+// RingAfter is Settings.RingAfter as it is now. It may be called at any time.
+func (h *Hub) RingAfter() time.Duration { return time.Duration(h.ringAfter.Load()) }
+
+// Rings reports whether the end of a turn rings at a place while it isn't quiet there.
+func (h *Hub) Rings(ctx context.Context, id sessions.ID, at Target, turn sessions.Turn) (bool, error) {
+	s := sight{
+		binding:  Binding{Session: id, Target: at},
+		progress: Progress{Turn: turn.Number, TurnEnd: turn.LastLine, TurnFirst: turn.FirstLine},
+		doc:      Document{Turn: turn.Number - 1},
+		users:    h.opt.Users(at, time.Now()),
+	}
+	var err error
+	if s.session, err = h.opt.Sessions.Get(string(id)); err != nil {
+		return true, err
+	}
+	before, err := h.opt.Log.Turns(ctx, id, turn.Number-1, 1)
+	if err != nil {
+		return true, err
+	}
+	if len(before) > 0 && before[0].Number < turn.Number {
+		s.doc.Announced = before[0].LastLine
+	}
+	err = s.lookBack(ctx, h.opt.Log, h.RingAfter())
+	return !s.spared, err
+}
+
+// readTo reads lines from one to another, of more than turnRows the last ones.
+func readTo(ctx context.Context, log Log, id sessions.ID, from, to int64) ([]sessions.Line, error) {
+	var all []sessions.Line
+	for n := max(from, to-turnRows+1); n <= to; {
+		out, err := log.Read(ctx, id, n, int(min(readAtOnce, to-n+1)))
+		if err != nil {
+			return nil, err
+		}
+		if len(out.Lines) == 0 {
+			break // the log has dropped them
+		}
+		all = append(all, out.Lines...)
+		n = all[len(all)-1].N + 1
+	}
+	return all, nil
 }

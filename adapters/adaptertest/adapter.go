@@ -11,6 +11,7 @@ import (
 	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/qos/qostest"
+	"github.com/panebridge/panebridge/sessions"
 )
 
 // Adapter is the adapter for a Platform: the reference of how one looks. Its
@@ -170,4 +171,73 @@ func (a *Adapter) Request(ctx context.Context, call qos.Call) qos.Result {
 	answer, err := a.Conn.Do(ctx, c)
 	r := reply(answer, err)
 	return qos.Result{Outcome: r.Outcome, RetryAfter: r.RetryAfter, Global: r.Global, Narrow: r.Narrow, Chat: qos.Chat(r.Chat), Err: r.Err}
+}
+
+// React puts an emoji, the call's text, to a message. Nobody sees it here.
+const React Method = "react"
+
+// Pin pins a message.
+const Pin Method = "pin"
+
+var _ adapters.Poster = (*Adapter)(nil)
+
+// Post implements adapters.Poster. Buttons and pictures aren't shown.
+func (a *Adapter) Post(ctx context.Context, p adapters.Post, message string) adapters.Reply {
+	c := Call{Method: Send, Chat: p.To.Chat, Thread: p.To.Thread, Message: message, Text: p.Text, Silent: !p.Ring, Nonce: p.Nonce}
+	c.Picture, c.Buttons, c.ReplyTo = p.Picture != nil, len(p.Buttons)+len(p.Menus) > 0, p.ReplyTo
+	switch {
+	case p.Reaction != "":
+		c.Method, c.Message, c.Text = React, p.ReplyTo, p.Reaction
+	case p.Pin != "":
+		c.Method, c.Message = Pin, p.Pin
+	case message != "":
+		c.Method = Edit
+	case p.File != nil:
+		c.Method, c.Name, c.Data = SendFile, p.File.Name, p.File.Data
+	}
+	answer, err := a.Conn.Do(ctx, c)
+	return reply(answer, err)
+}
+
+// Page shows lines of a pane.
+func Page(lines ...string) adapters.Page {
+	var all []sessions.Line
+	for _, text := range lines {
+		all = append(all, sessions.Line{Kind: sessions.KindPane, Text: text})
+	}
+	return pageOf(all)
+}
+
+// KindsOfLines shows a line of each kind that there is, and two of a pane: the given one,
+// before which at least 2 lines are missing, and an empty one.
+func KindsOfLines(pane string) adapters.Page {
+	p := pageOf([]sessions.Line{
+		{Kind: sessions.KindUser, Text: "fix it"},
+		{Kind: sessions.KindPane, Text: pane},
+		{Kind: sessions.KindPane},
+		{Kind: sessions.KindTool, Text: "Read a.go"},
+		{Kind: sessions.KindAnswer, Text: "**Done**, see [docs](https://example.com/)"},
+		{Kind: sessions.KindNotice, Text: "session ended"},
+	})
+	p.Pieces[1].Gap = &sessions.Gap{AtLeast: 2, Reason: "the screen was cleared"}
+	return p
+}
+
+// pageOf shows lines whole, numbered from 1.
+func pageOf(lines []sessions.Line) adapters.Page {
+	var p adapters.Page
+	for i, l := range lines {
+		l.N = int64(i + 1)
+		p.Pieces = append(p.Pieces, adapters.Piece{Line: l, To: len(l.Text)})
+	}
+	return p
+}
+
+// Lines are n lines that tell themselves apart, the first of which has the number from.
+func Lines(from, n int) []string {
+	var out []string
+	for i := range n {
+		out = append(out, fmt.Sprintf("line %d of what the agent says as it works", from+i))
+	}
+	return out
 }

@@ -4,11 +4,18 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
+	"testing"
 	"time"
+	"unicode"
 
 	"github.com/panebridge/panebridge/adapters"
+	"github.com/panebridge/panebridge/qos"
+	"github.com/panebridge/panebridge/qos/qostest"
 	"github.com/panebridge/panebridge/sessions"
 )
 
@@ -243,4 +250,215 @@ func (h *House) Rename(id sessions.ID, name string) {
 // End ends a session with a notice in its log. It has ended when that's told.
 func (h *House) End(id sessions.ID, notice string) error {
 	return h.print(id, Output{Lines: []string{notice}}, true)
+}
+
+// Bridge is a hub with the adapter of a real platform, and the sessions that it mirrors.
+// What it keeps outlives its processes. It's made and used in one bubble.
+type Bridge struct {
+	House *House
+	Rules []adapters.Rule
+	// Others are outlets of other platforms. Nil: there are none.
+	Others func() []adapters.Outlet
+	// RingAfter is Settings.RingAfter.
+	RingAfter time.Duration
+
+	Hub  *adapters.Hub // of the newest process
+	Stop func()
+	Kill func() // what happens from then on isn't kept
+
+	tb      testing.TB
+	adapter func() adapters.Adapter
+	backend *Memory
+	ledger  *qostest.MemLedger
+	people  atomic.Pointer[People]
+}
+
+// People are what a process is told of people, and whom it tells.
+type People struct {
+	Placed func(id sessions.ID)                            // HubOptions.Placed
+	Users  func(t adapters.Target, now time.Time) []string // HubOptions.Users
+	Moved  func()                                          // HubOptions.Moved
+}
+
+// NewBridge returns one without sessions, whose processes have an adapter each.
+func NewBridge(tb testing.TB, adapter func() adapters.Adapter, rules ...adapters.Rule) *Bridge {
+	tb.Helper()
+	m := NewMemory(0)
+	return &Bridge{House: NewHouse(m), Rules: rules, tb: tb, adapter: adapter, backend: m, ledger: qostest.NewMemLedger()}
+}
+
+// SetPeople has a process that may be sending already know people. Nil: nobody is known or told,
+// as at first.
+func (b *Bridge) SetPeople(p *People) { b.people.Store(p) }
+
+// Start begins a process, which Stop ends.
+func (b *Bridge) Start() {
+	b.tb.Helper()
+	ledger, store := b.ledger.Process(), &Process{Store: b.backend}
+	b.Kill = func() {
+		ledger.Kill()
+		store.Kill()
+	}
+	outlets := []adapters.Outlet{{Adapter: b.adapter(), Budget: qos.NewLocalBudget(ledger)}}
+	if b.Others != nil {
+		outlets = append(outlets, b.Others()...)
+	}
+	hub, err := adapters.NewHub(adapters.HubOptions{
+		Outlets: outlets, Store: store, Log: b.backend, Sessions: b.House, Screens: b.House,
+		Settings: adapters.Settings{Rules: b.Rules, RingAfter: b.RingAfter}, Logger: slog.New(slog.DiscardHandler),
+		Users: func(t adapters.Target, now time.Time) []string {
+			if p := b.people.Load(); p != nil {
+				return p.Users(t, now)
+			}
+			return nil
+		},
+		Moved: func() {
+			if p := b.people.Load(); p != nil {
+				p.Moved()
+			}
+		},
+		Placed: func(id sessions.ID) {
+			if p := b.people.Load(); p != nil {
+				p.Placed(id)
+			}
+		},
+	})
+	if err == nil {
+		err = hub.Load(context.Background())
+	}
+	if err != nil {
+		b.tb.Fatal(err)
+	}
+	b.Hub = hub
+	b.House.SetFollowers(hub)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- hub.Run(ctx) }()
+	b.Stop = func() {
+		b.tb.Helper()
+		b.House.SetFollowers()
+		cancel()
+		if err := <-ended; err != nil && !store.Killed() {
+			b.tb.Error(err)
+		}
+	}
+}
+
+// Print has a session print.
+func (b *Bridge) Print(id sessions.ID, o Output) {
+	b.tb.Helper()
+	b.must(b.House.Print(id, o))
+}
+
+// Begin makes a session.
+func (b *Bridge) Begin(id sessions.ID, name string) {
+	b.tb.Helper()
+	b.must(b.House.Begin(id, name))
+}
+
+// End ends a session.
+func (b *Bridge) End(id sessions.ID) {
+	b.tb.Helper()
+	b.must(b.House.End(id, "session ended"))
+}
+
+// Compare holds what a person sees against all that a session has printed.
+func (b *Bridge) Compare(seen []Message, id sessions.ID) {
+	b.tb.Helper()
+	s, err := b.House.Get(string(id))
+	b.must(err)
+	for _, wrong := range b.House.Compare(seen, Want{Session: id, To: s.Lines, Oldest: 1}) {
+		b.tb.Errorf("%s: %s", s.Name, wrong)
+	}
+}
+
+func (b *Bridge) must(err error) {
+	b.tb.Helper()
+	if err != nil {
+		b.tb.Fatal(err)
+	}
+}
+
+// Block is a block of an agent's transcript.
+type Block struct {
+	Kind sessions.Kind
+	Text string
+	Ends bool // the turn ends with it
+}
+
+// Status is what the program of a session that speaks says it's doing.
+const Status = "✢ Osmosing… (3s · ↓ 28 tokens)"
+
+// Speak has a session do what a known agent does: what it answers is on its screen, bit
+// by bit and without its markup, before the whole block is in the log. pass lets time
+// pass.
+func (h *House) Speak(id sessions.ID, blocks []Block, pass func(time.Duration)) error {
+	for _, b := range blocks {
+		if b.Kind == sessions.KindAnswer {
+			if err := h.write(id, b.Text, pass); err != nil {
+				return err
+			}
+		}
+		region := &sessions.Live{Rows: []string{"❯ "}, Known: true, Status: Status}
+		if b.Ends {
+			region.Status = ""
+		}
+		o := Output{Lines: strings.Split(b.Text, "\n"), Kind: b.Kind, Begins: true, Ends: b.Ends, Known: region}
+		if err := h.Print(id, o); err != nil {
+			return err
+		}
+		pass(2 * time.Second)
+	}
+	return nil
+}
+
+// write shows an answer on the screen, until all of it is there.
+func (h *House) write(id sessions.ID, text string, pass func(time.Duration)) error {
+	rows := strings.Split(text, "\n")
+	for i, row := range rows {
+		rows[i] = strings.TrimLeft(strings.NewReplacer("`", "", "**", "").Replace(row), "#> ")
+	}
+	const steps = 8
+	for i := range steps {
+		shown := rows[:len(rows)*(i+1)/steps]
+		shown = shown[max(0, len(shown)-30):] // what the screen holds
+		region := &sessions.Live{Rows: append(shown, "❯ "), Known: true, Writing: shown, Status: Status}
+		if err := h.Print(id, Output{Known: region}); err != nil {
+			return err
+		}
+		pass(1500 * time.Millisecond)
+	}
+	return nil
+}
+
+// Letters counts what can be read of texts, whatever they look like, but for what
+// panebridge and the program say of themselves.
+func Letters(texts ...string) int {
+	n := 0
+	for _, text := range texts {
+		for line := range strings.SplitSeq(text, "\n") {
+			if line == Status || ending.MatchString(line) {
+				continue
+			}
+			for _, r := range line {
+				if unicode.IsLetter(r) {
+					n++
+				}
+			}
+		}
+	}
+	return n
+}
+
+// WithoutEndings are texts without the lines that say that a turn has ended.
+func WithoutEndings(texts []string) string {
+	var out strings.Builder
+	for _, text := range texts {
+		for line := range strings.SplitSeq(text, "\n") {
+			if !ending.MatchString(line) {
+				out.WriteString(line + "\n")
+			}
+		}
+	}
+	return out.String()
 }

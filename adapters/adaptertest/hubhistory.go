@@ -1,17 +1,26 @@
 package adaptertest
 
 import (
+	"cmp"
+	"context"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"pgregory.net/rapid"
 
+	"github.com/panebridge/panebridge/adapters"
 	"github.com/panebridge/panebridge/qos"
 	"github.com/panebridge/panebridge/qos/qostest"
+	"github.com/panebridge/panebridge/sessions"
 )
 
 // Daemon is what HubHistories runs on.
@@ -119,5 +128,307 @@ func memLedgers() func() (qos.Ledger, func()) {
 	return func() (qos.Ledger, func()) {
 		p := kept.Process()
 		return p, p.Kill
+	}
+}
+
+// hubLife is such a life while it's lived.
+type hubLife struct {
+	history hubHistory
+	daemon  Daemon
+	backend Backend
+	house   *House
+	texts   texts
+
+	platform *Platform
+	threads  bool // one chat with a thread for each session; else a chat each
+	open     func() (qos.Ledger, func())
+	rules    []adapters.Rule
+	mode     qos.Mode
+
+	conn    *Conn
+	process *Process
+	kill    func() // of the ledger's access
+	hub     *adapters.Hub
+	stop    context.CancelFunc
+	stopped chan error
+
+	faulty atomic.Bool
+	wrong  []string
+
+	mu     sync.Mutex // calls fail on goroutines of their own
+	random *rand.Rand
+	doubts map[sessions.ID][]Doubt
+}
+
+// mostSessions live in one life.
+const mostSessions = 4
+
+func (h hubHistory) live(d Daemon, b Backend) []string {
+	l := &hubLife{
+		history: h, daemon: d, backend: b, house: NewHouse(b), random: rand.New(rand.NewPCG(h.Seed, 2)),
+		open: d.Ledger(), doubts: map[sessions.ID][]Doubt{},
+	}
+	d.Platform.NonceFor = nonceTime(d.New)
+	l.platform = NewPlatform(d.Platform)
+	l.platform.SetFault(l.fault)
+	a := d.New(l.platform.Connect())
+	l.threads = a.Shape(adapters.Target{Adapter: a.Name(), Chat: theChat}).OwnThread
+	l.platform.AddGroup(theChat, true)
+	for i := range mostSessions {
+		l.platform.AddGroup(chatOf(i), true)
+		l.rules = append(l.rules, l.rule(a.Name(), i))
+	}
+	if err := l.start(); err != nil {
+		return []string{err.Error()}
+	}
+	l.faulty.Store(true)
+	for _, st := range h.Steps {
+		time.Sleep(st.After)
+		synctest.Wait()
+		if err := l.step(st, rand.New(rand.NewPCG(st.Seed, st.Seed))); err != nil {
+			l.wrong = append(l.wrong, fmt.Sprintf("%s: %v", st.What, err))
+			break
+		}
+	}
+	l.end()
+	return l.wrong
+}
+
+func chatOf(session int) string { return theChat + strconv.Itoa(session) }
+
+func nameOf(session int) string { return fmt.Sprintf("agent-%d", session) }
+
+func (l *hubLife) rule(adapter string, session int) adapters.Rule {
+	r := adapters.Rule{Session: nameOf(session), To: adapters.Target{Adapter: adapter, Chat: theChat}}
+	if !l.threads {
+		r.To.Chat = chatOf(session)
+	}
+	if session == 2 {
+		r.View = adapters.ViewFinal
+	}
+	return r
+}
+
+func (l *hubLife) settings() adapters.Settings {
+	return adapters.Settings{Rules: slices.Clone(l.rules), Tune: func(_ string, o *qos.Options) { o.Mode = l.mode }}
+}
+
+// start begins a process.
+func (l *hubLife) start() error {
+	l.conn = l.platform.Connect()
+	l.process = &Process{Store: l.backend}
+	var ledger qos.Ledger
+	ledger, l.kill = l.open()
+	var err error
+	l.hub, err = adapters.NewHub(adapters.HubOptions{
+		Outlets: []adapters.Outlet{{Adapter: l.daemon.New(l.conn), Budget: qos.NewLocalBudget(ledger)}},
+		Store:   l.process, Log: l.backend, Sessions: l.house, Screens: l.house,
+		Settings: l.settings(), Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		return err
+	}
+	if err := l.hub.Load(context.Background()); err != nil {
+		return err
+	}
+	l.house.SetFollowers(l.hub)
+	ctx, stop := context.WithCancel(context.Background())
+	l.stop, l.stopped = stop, make(chan error, 1)
+	go func() { l.stopped <- l.hub.Run(ctx) }()
+	synctest.Wait()
+	return nil
+}
+
+// end of a process: it's told to stop, or just dies.
+func (l *hubLife) exit(killed bool) error {
+	l.house.SetFollowers()
+	if killed {
+		l.process.Kill()
+		l.kill()
+		l.conn.Kill(l.half())
+	}
+	l.stop()
+	err := <-l.stopped
+	if killed {
+		err = nil
+	}
+	l.doubtAll() // also when it's told to stop, slow calls are given up
+	l.platform.Wait()
+	return err
+}
+
+// half is true in one of two cases.
+func (l *hubLife) half() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.random.IntN(2) == 0
+}
+
+// doubtAll notes that what's under way may be shown or not.
+func (l *hubLife) doubtAll() {
+	kept, err := l.backend.Bindings(context.Background())
+	if err != nil {
+		l.wrong = append(l.wrong, err.Error())
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, k := range kept {
+		l.doubt(k)
+	}
+}
+
+// doubt notes that a document's intent may be shown or not. mu is held.
+func (l *hubLife) doubt(k adapters.Kept) {
+	if k.Document.Intent != nil {
+		id := k.Binding.Session
+		l.doubts[id] = append(l.doubts[id], doubtOf(k.Document))
+	}
+}
+
+// fault is what goes wrong with a call. It's asked with the platform's lock held.
+func (l *hubLife) fault(c Call) Fault {
+	if !l.faulty.Load() {
+		return Fault{}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	f := Fault{RetryAfter: l.history.Longer}
+	if l.history.Slow > 0 {
+		f.Out, f.Back = time.Duration(l.random.Int64N(int64(l.history.Slow))), time.Duration(l.random.Int64N(int64(l.history.Slow)))
+	}
+	if l.random.Float64() < l.history.Rate {
+		f.Kind = FaultKind(l.random.IntN(int(faultKinds)))
+	}
+	if f.Kind == Throttled {
+		f.Back = min(f.Back, time.Second) // an order that isn't heard can't be kept
+	}
+	if f.Kind >= BadGateway || f.Out+f.Back >= 15*time.Second { // nobody may hear what came of it
+		kept, _ := l.backend.Bindings(context.Background())
+		for _, k := range kept {
+			if k.Binding.Target.Chat == c.Chat && (!l.threads || k.Document.Thread == c.Thread) {
+				l.doubt(k)
+			}
+		}
+	}
+	return f
+}
+
+func (l *hubLife) step(st hubStep, r *rand.Rand) error {
+	living := slices.DeleteFunc(l.house.List(), func(s sessions.Session) bool { return s.State == sessions.StateEnded })
+	switch st.What {
+	case "restart", "crash":
+		if err := l.exit(st.What == "crash"); err != nil {
+			return err
+		}
+		return l.start()
+	case "begin":
+		return l.begin()
+	case "disk": // full for a while
+		l.process.SetFault(func(adapters.Document) error { return sessions.ErrUnavailable })
+		time.Sleep(20 * time.Second)
+		synctest.Wait()
+		l.process.SetFault(nil)
+		l.doubtAll() // a receipt that couldn't be kept is one that a crash forgets
+		return nil
+	case "reload": // the same rules: nothing may change but the mode
+		l.mode = []qos.Mode{qos.Strict, qos.CoalesceOnly}[r.IntN(2)]
+		return l.hub.Reload(context.Background(), l.settings())
+	}
+	if len(living) == 0 {
+		return l.begin()
+	}
+	s := living[r.IntN(len(living))]
+	switch st.What {
+	case "print":
+		return l.house.Print(s.ID, Output{Lines: l.texts.random(r, 400)})
+	case "turn":
+		return l.house.Print(s.ID, Output{Lines: l.texts.random(r, 400)[:1], Ends: true})
+	case "live":
+		return l.house.Print(s.ID, someRegion(r))
+	case "end":
+		return l.house.End(s.ID, "session ended")
+	default:
+		l.hub.Focus(s.ID)
+		return nil
+	}
+}
+
+func (l *hubLife) begin() error {
+	n := len(l.house.List())
+	if n == mostSessions {
+		return nil
+	}
+	return l.house.Begin(sessions.ID(fmt.Sprintf("pb_%012d", n)), nameOf(n))
+}
+
+// end lets the faults cease, ends all sessions, waits until everything is sent, and
+// looks.
+func (l *hubLife) end() {
+	l.faulty.Store(false)
+	for _, s := range l.house.List() {
+		if s.State == sessions.StateEnded {
+			continue
+		}
+		synctest.Wait() // who reads the log as its last line is written doesn't know that it's the last
+		if err := l.house.End(s.ID, "session ended"); err != nil {
+			l.wrong = append(l.wrong, err.Error())
+		}
+	}
+	synctest.Wait()
+	for hours := 0; hours < 48 && len(l.hub.Status("")) > 0; hours++ {
+		time.Sleep(time.Hour)
+		synctest.Wait()
+	}
+	if left := l.hub.Status(""); len(left) > 0 {
+		l.wrong = append(l.wrong, fmt.Sprintf("2 days after all sessions have ended, bindings are left: %+v", left))
+	}
+	if err := l.exit(false); err != nil {
+		l.wrong = append(l.wrong, fmt.Sprintf("the hub ended with %v", err))
+	}
+	l.compare()
+	l.judge()
+}
+
+// compare holds each chat against its session.
+func (l *hubLife) compare() {
+	for i, s := range l.house.List() {
+		chat, threads := chatOf(i), []string{""}
+		if l.threads {
+			chat, threads = theChat, l.platform.Threads(theChat, s.Name)
+		}
+		var seen []Message
+		for _, thread := range threads {
+			seen = append(seen, l.platform.Seen(chat, thread)...)
+		}
+		slices.SortFunc(seen, func(a, b Message) int {
+			return cmp.Or(cmp.Compare(len(a.ID), len(b.ID)), cmp.Compare(a.ID, b.ID))
+		})
+		for _, w := range l.house.Compare(seen, Want{Session: s.ID, To: s.Lines, Oldest: 1, Doubts: l.doubts[s.ID]}) {
+			l.wrong = append(l.wrong, fmt.Sprintf("%s: %s", s.Name, w))
+		}
+	}
+}
+
+// judge holds the platform's log against its rules.
+func (l *hubLife) judge() {
+	for _, a := range l.platform.Arrivals() {
+		if a.Banned {
+			l.wrong = append(l.wrong, fmt.Sprintf("at %v a call came to chat %s during a penalty", a.At, a.Call.Chat))
+		}
+	}
+	perThread := l.daemon.Platform.PerThread // then each thread has a budget of its own
+	places := map[[2]string]bool{}
+	for _, a := range l.platform.Arrivals() {
+		place := [2]string{a.Call.Chat, a.Call.Thread}
+		if !perThread {
+			place[1] = ""
+		}
+		places[place] = true
+	}
+	for place := range places {
+		in := func(c Call) bool { return c.Chat == place[0] && (!perThread || c.Thread == place[1]) }
+		if n := l.platform.Worst(time.Minute, in); n > 20 {
+			l.wrong = append(l.wrong, fmt.Sprintf("%d calls came to chat %s, thread %q, within a minute", n, place[0], place[1]))
+		}
 	}
 }
