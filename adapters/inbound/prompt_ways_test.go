@@ -86,7 +86,10 @@ func TestSeveralOptionsAreChosenOfAMenu(t *testing.T) {
 		}
 		w.choose(cleo, m.Data, "1") // what was chosen before isn't any more
 		w.restart()
-		posts = w.wantPosts("asks you")
+		posts = w.hub.take() // the one that was stopped may have shown the choice already
+		if last := posts[len(posts)-1]; len(posts) > 2 || last.Message != "p1" || !slices.Equal(chosenIn(last.Menus[0]), []string{"1"}) {
+			t.Fatalf("after a restart it shows %+v", posts)
+		}
 		w.chat.take()
 		w.press(dora, w.button(posts, "Send"))
 		w.wantAnswer("Answered: thing 1.")

@@ -78,11 +78,13 @@ const (
 	answerTime = 2 * time.Minute
 )
 
-// connection is a caller's connection. Where it comes from is found out when it's needed.
+// connection is a caller's connection. Where it comes from is found out when it's needed, and again as
+// long as nobody can tell: a page would be locked out for as long as its browser keeps the connection.
 type connection struct {
 	net.Conn
 
-	once  sync.Once
+	mu    sync.Mutex // held while it's found out
+	known bool
 	place Place
 }
 
@@ -108,7 +110,12 @@ func (o *Options) placeOf(ctx context.Context) Place {
 	if !ok || o.Places == nil {
 		return Place{}
 	}
-	c.once.Do(func() { c.place = o.Places(ctx, c.Conn) })
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.known {
+		c.place = o.Places(ctx, c.Conn)
+		c.known = c.place.Why == ""
+	}
 	return c.place
 }
 

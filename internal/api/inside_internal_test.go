@@ -60,6 +60,29 @@ func TestACallWithoutARuleIsRefused(t *testing.T) {
 	}
 }
 
+// Where nobody can tell at the moment where a connection comes from, its next call asks again; what was told
+// once holds for the connection.
+func TestWhereACallComesFromIsAskedUntilItCanBeTold(t *testing.T) {
+	answers := []Place{{Inside: true, Why: "a process ended meanwhile"}, {Inside: true, Why: "tmux doesn't answer"}, {}, {Inside: true, Session: "pb_0123456789ab"}}
+	times := 0
+	a := &api{author: authorCLI, opts: Options{
+		Sessions: nobody{},
+		Places:   func(context.Context, net.Conn) Place { times++; return answers[times-1] },
+	}}
+	h := a.serve(methods{"GET": {do: func(w http.ResponseWriter, _ *http.Request) error { w.WriteHeader(http.StatusNoContent); return nil }, inside: asked}})
+	ctx := withConnection(t.Context(), nil)
+	for i, want := range []int{http.StatusForbidden, http.StatusForbidden, http.StatusNoContent, http.StatusNoContent} {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodGet, "/api/v1/sessions", nil))
+		if w.Code != want {
+			t.Errorf("call %d is answered %d, want %d: %s", i, w.Code, want, w.Body)
+		}
+	}
+	if times != 3 {
+		t.Errorf("asked %d times, want 3: what was told holds", times)
+	}
+}
+
 // nobody has no sessions.
 type nobody struct{ Sessions }
 
