@@ -4,7 +4,7 @@
 // # Who does what
 //
 // PollingCoordinator (coordinator.go) looks at the panes of a tmux server that
-// had output once a tick, at all every 5 s (watch.go), and wakes the pollers of
+// had output once a tick, at all every 5 s, and wakes the pollers of
 // those that changed. An OutputPoller
 // (poller.go) is the one reader of one session's pane: a goroutine that owns a
 // line engine, stores what it yields in the output log and only then tells
@@ -24,14 +24,14 @@
 //   - Found: the rows below it are new. Rows that have left the screen are
 //     final, and become lines.
 //   - Not found, or only a remnant of it: a printer's screen, where it was
-//     finished, is as good as history and is looked for too (resume.go).
+//     finished, is as good as history and is looked for too.
 //   - Still not found, history full: tmux dropped them between two looks. A gap
 //     says at least how many, and reading goes on at the oldest row kept.
 //   - Not found otherwise, or the width changed: the screen was cleared,
-//     reflowed or printed again (rebase.go). Where a program draws, or the width
+//     reflowed or printed again (reprint.go). Where a program draws, or the width
 //     is another, the text is compared with the newest lines of the output log,
 //     word by word, because programs wrap the same text differently in another
-//     width (reprint.go); what was printed before isn't emitted again. That goes
+//     width; what was printed before isn't emitted again. That goes
 //     on for some seconds, in which what leaves the screen counts as printed too:
 //     a program that prints everything again may do so below its old text.
 //   - Found in several places, because the text repeats itself, or known by less than
@@ -46,26 +46,25 @@
 // draws (cursor hidden, or text below it), nothing on the screen is settled:
 // rows become lines as they leave it, when a turn marker stands below them, or
 // at the end of the session; what it paints a second time is recognised
-// (repaint.go). The rest is the live region: shown, never emitted. What was seen
+// (reprint.go). The rest is the live region: shown, never emitted. What was seen
 // there and vanishes unread is emitted from memory where it was finished
-// (screen.go). An open dialog is live as well, whoever draws it: what leaves the screen, or
-// has something below it, is a dialog no more (asking.go).
+// (engine.go). An open dialog is live as well, whoever draws it: what leaves the screen, or
+// has something below it, is a dialog no more.
 //
 // # Shells
 //
 // A shell with panebridge's integration marks in its prompts where a command's
 // output begins and ends (sessions.Mark); of others, prompts are known by their look
-// (prompt.go). What's above a prompt is final, and a command is a turn (shell.go,
-// turns.go). Of other programs, lines and what's typed tell where turns begin
-// (turn_begin.go).
+// (shell.go). What's above a prompt is final, and a command is a turn (turns.go). Of other
+// programs, lines and what's typed tell where turns begin.
 //
 // # Waiting
 //
 // Wait (wait.go) waits for output of a pane. It looks at the pane by itself, at the interval
 // asked for, and has an engine of its own, of which it uses the numbering only
 // (wait_follow.go): what it searches is each row that isn't as it was at the call
-// (wait_cell.go), finished or not. After a change of width it finds by their text the
-// lines that it knew (wait_realign.go).
+// (wait_line.go), finished or not. After a change of width it finds by their text the
+// lines that it knew.
 //
 // # What it can't know
 //

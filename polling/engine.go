@@ -1,8 +1,12 @@
 package polling
 
 import (
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
 	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -326,4 +330,190 @@ func (e Engine) Vanish(unsure bool) *Step {
 	w.screen = memory{}
 	w.step.engine = w.Engine
 	return w.step
+}
+
+// memory is what was on the screen at the last look and isn't lines yet: kept
+// for when it vanishes before the next. It isn't stored; after a restart of the
+// daemon the screen is read again.
+type memory struct {
+	normal    []screenRow // undecided rows of the normal screen
+	alternate []string    // rows of the alternate screen while that's shown
+	// left are the rows, by their hash, that a program has left on the alternate screen
+	// whose text was told otherwise.
+	left map[uint64]bool
+}
+
+// screenRow is a row as last seen.
+type screenRow struct {
+	abs     int64
+	text    string
+	wrapped bool
+	done    bool // it stood above the cursor, and in no open dialog: the program had finished it
+	asked   bool // it may be what's drawn of a dialog all the same
+}
+
+// keepScreen remembers the undecided rows.
+func (w *work) keepScreen() {
+	if w.s.Alternate {
+		w.screen.alternate = w.visible()
+		return
+	}
+	w.screen = memory{}
+	for i := max(0, w.index(w.state.Next)); i < len(w.s.Rows); i++ {
+		if !w.isShown(i) {
+			abs := w.abs(i)
+			done := abs < w.state.Cursor && !w.asks(abs)
+			w.screen.normal = append(w.screen.normal, screenRow{abs: abs, text: w.s.Rows[i], wrapped: w.s.Wrapped[i], done: done, asked: w.askedAt(abs)})
+		}
+	}
+}
+
+// vanish emits the rows of the last screen that weren't lines yet and can't be
+// read any more: those up to absolute number to. all: also the cursor's row and
+// what stood below it. Of a line that goes on behind, the beginning is kept.
+func (w *work) vanish(to int64, all bool) {
+	st := &w.state
+	rows := w.screen.normal
+	for len(rows) > 0 && (rows[len(rows)-1].abs >= to || !all && !rows[len(rows)-1].done) {
+		rows = rows[:len(rows)-1]
+	}
+	goesOn := len(rows) > 0 && rows[len(rows)-1].wrapped && to != everything
+	for len(rows) > 0 && !goesOn && trimRow(rows[len(rows)-1].text) == "" {
+		rows = rows[:len(rows)-1]
+	}
+	for _, r := range rows {
+		if r.abs < st.Next {
+			continue
+		}
+		st.Begun += r.text[w.unsplit(r.abs, r.text):]
+		st.Next = r.abs + 1
+		if !r.wrapped {
+			w.line(w.begun(), r.abs)
+		}
+	}
+	if to == everything {
+		w.interrupt()
+	}
+}
+
+// begun takes the beginning of a line that's no longer in the grid.
+func (w *work) begun() string {
+	text := w.state.Begun
+	w.state.Begun = ""
+	return trimRow(text)
+}
+
+const everything = int64(1) << 62 // behind any row
+
+// vanishAlternate emits the alternate screen that was last seen.
+func (w *work) vanishAlternate(rows []string) {
+	for len(rows) > 0 && trimRow(rows[len(rows)-1]) == "" {
+		rows = rows[:len(rows)-1]
+	}
+	for _, r := range rows {
+		if !w.screen.left[rowHash(trimRow(r))] {
+			w.line(trimRow(r), 0)
+		}
+	}
+}
+
+// lastScreen emits what stands on the screens when the program dies while it
+// shows the alternate one: first what that hides of the normal screen. tmux
+// makes room for its notice by scrolling, and the alternate screen has no
+// history: its first row is gone, but known if nothing else has changed.
+func (w *work) lastScreen() {
+	w.vanish(everything, true)
+	rows, was := w.visible(), w.screen.alternate
+	if len(was) > 1 && scrolledByOne(was, rows) {
+		rows = append([]string{was[0]}, rows...)
+	} else if len(was) > 0 {
+		w.gap(0, reasonDied)
+	}
+	w.vanishAlternate(rows)
+	w.state.Next = w.top() + int64(w.s.Height)
+	w.screen = memory{}
+}
+
+// scrolledByOne reports whether rows are what was, one further up: the row that
+// was the second is the first now, and so are most others that hold text.
+func scrolledByOne(was, rows []string) bool {
+	texts, same := 0, 0
+	for i, r := range rows[:min(len(rows), len(was)-1)] {
+		if trimRow(was[i+1]) == "" {
+			continue
+		}
+		texts++
+		if trimRow(r) == trimRow(was[i+1]) {
+			same++
+		}
+	}
+	return trimRow(rows[0]) == trimRow(was[1]) && 2*same >= texts
+}
+
+// The engine's state is stored with every capture that brings something, so its
+// hashes are packed: as numbers in JSON they'd take three times the space.
+
+// hashRun are the hashes of consecutive rows.
+type hashRun []uint64
+
+// rowHashes are hashes of rows by their absolute numbers.
+type rowHashes map[int64]uint64
+
+var errPacked = errors.New("packed row hashes are cut short")
+
+// MarshalText packs the hashes, eight bytes each.
+func (h hashRun) MarshalText() ([]byte, error) {
+	raw := make([]byte, 0, 8*len(h))
+	for _, v := range h {
+		raw = binary.LittleEndian.AppendUint64(raw, v)
+	}
+	return base64.RawStdEncoding.AppendEncode(nil, raw), nil
+}
+
+// UnmarshalText is the reverse.
+func (h *hashRun) UnmarshalText(text []byte) error {
+	raw, err := base64.RawStdEncoding.AppendDecode(nil, text)
+	if err != nil {
+		return err
+	}
+	if len(raw)%8 != 0 {
+		return errPacked
+	}
+	*h = make(hashRun, 0, len(raw)/8)
+	for ; len(raw) > 0; raw = raw[8:] {
+		*h = append(*h, binary.LittleEndian.Uint64(raw))
+	}
+	return nil
+}
+
+// MarshalText packs the rows in their order: the distance from the row before,
+// then the hash.
+func (h rowHashes) MarshalText() ([]byte, error) {
+	raw := make([]byte, 0, 9*len(h)+8)
+	last := int64(0)
+	for _, abs := range slices.Sorted(maps.Keys(h)) {
+		raw = binary.AppendVarint(raw, abs-last)
+		raw = binary.LittleEndian.AppendUint64(raw, h[abs])
+		last = abs
+	}
+	return base64.RawStdEncoding.AppendEncode(nil, raw), nil
+}
+
+// UnmarshalText is the reverse.
+func (h *rowHashes) UnmarshalText(text []byte) error {
+	raw, err := base64.RawStdEncoding.AppendDecode(nil, text)
+	if err != nil {
+		return err
+	}
+	*h = rowHashes{}
+	for abs := int64(0); len(raw) > 0; {
+		step, n := binary.Varint(raw)
+		if n <= 0 || len(raw) < n+8 {
+			return errPacked
+		}
+		abs += step
+		(*h)[abs] = binary.LittleEndian.Uint64(raw[n:])
+		raw = raw[n+8:]
+	}
+	return nil
 }

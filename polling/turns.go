@@ -1,7 +1,9 @@
 package polling
 
 import (
+	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/panebridge/panebridge/sessions"
@@ -9,7 +11,7 @@ import (
 
 // nextTurn is the turn after a step that adds these lines, those that were held
 // before it included; nil if it doesn't change. A turn opens with its first line that
-// isn't blank, begins anew with its input if that comes later (turn_begin.go),
+// isn't blank, begins anew with its input if that comes later,
 // and ends with the line that holds the marker; that line may come later than the
 // end, if the marker stood at the cursor.
 func (p *OutputPoller) nextTurn(step *Step, lines []sessions.Line, now time.Time) *sessions.Turn {
@@ -201,4 +203,110 @@ func (p *OutputPoller) observedTurn(lines int, s sessions.Sight, now time.Time) 
 		t.Open, t.EndedAt, t.LastLine, t.Failed = false, now, int64(lines), s.Failed
 	}
 	return &t
+}
+
+// inputs is what's known of the inputs of a program whose turns are told by its lines. What
+// it says by itself (a banner, what comes behind the end of a turn) opens a turn as
+// an answer does; the input, if it comes later, begins that turn anew.
+type inputs struct {
+	last time.Time // when text was typed last that wasn't worked in yet; zero: none. Guarded by OutputPoller.mu
+	used time.Time // that of last which the step at hand works in
+	// answered: the open turn's input is known.
+	answered bool
+}
+
+// says reports whether lines have any text. Blank ones behind the end of a turn are
+// none of the next.
+func says(lines []sessions.Line) bool {
+	return slices.ContainsFunc(lines, func(l sessions.Line) bool { return strings.TrimSpace(l.Text) != "" })
+}
+
+// began is when the input of the open turn was typed, if it was typed with this step;
+// zero: it wasn't. opens: a turn opens with this step.
+func (p *OutputPoller) began(step *Step, opens bool, now time.Time) time.Time {
+	in := &p.inputs
+	p.mu.Lock()
+	in.used = in.last
+	p.mu.Unlock()
+	typed, was := in.used, in.answered
+	switch {
+	case opens:
+		in.answered = !typed.IsZero() && !step.Complete
+		return time.Time{}
+	case !p.turn.Open || step.Complete && was:
+		in.used = time.Time{} // it's the next turn's
+	}
+	in.answered = p.turn.Open && !step.Complete && was
+	if !p.turn.Open || was || p.asked != nil || step.Dialog != "" {
+		return time.Time{} // what's typed into a turn, or answers a question, begins none
+	}
+	// Of what's typed at the pane's keyboard only that's known that something changes.
+	if typed.IsZero() && p.turn.Number == 1 && step.Changed && now.Sub(p.changed) >= quietAfter {
+		typed = now
+	}
+	in.answered = !typed.IsZero() && !step.Complete
+	return typed
+}
+
+// inputsDone forgets the input that the stored step worked in.
+func (p *OutputPoller) inputsDone() {
+	if in := &p.inputs; in.last.Equal(in.used) {
+		in.last = time.Time{}
+	}
+}
+
+// Marker is the text that ends a turn.
+type Marker struct {
+	literal string
+	pattern *regexp.Regexp
+}
+
+// NewMarker returns a marker for a literal text or, if it's not nil, a regular
+// expression; nil for neither.
+func NewMarker(literal string, pattern *regexp.Regexp) *Marker {
+	if literal == "" && pattern == nil {
+		return nil
+	}
+	return &Marker{literal: literal, pattern: pattern}
+}
+
+// ends reports whether a line ends a turn. A line that shows what a person has
+// just typed doesn't, though the marker be in it.
+func (m *Marker) ends(line string, echoes []string) bool {
+	if !m.in(line) {
+		return false
+	}
+	for _, e := range echoes {
+		if strings.Contains(line, e) {
+			return false
+		}
+	}
+	return true
+}
+
+// IsAlone reports whether a line has a literal marker and nothing else. What a regular expression
+// finds may be what somebody wants to read.
+func (m *Marker) IsAlone(line string) bool {
+	return m != nil && m.pattern == nil && strings.TrimSpace(line) == strings.TrimSpace(m.literal)
+}
+
+func (m *Marker) in(text string) bool {
+	switch {
+	case m == nil:
+		return false
+	case m.pattern != nil:
+		return m.pattern.MatchString(text)
+	}
+	return strings.Contains(text, m.literal)
+}
+
+// echoOf returns the lines of an input that hold the marker.
+func (m *Marker) echoOf(input string) []string {
+	var out []string
+	for l := range strings.SplitSeq(input, "\n") {
+		if l = strings.TrimSpace(l); m.in(l) {
+			out = append(out, l)
+		}
+	}
+	return out
 }
