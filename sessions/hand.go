@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Hand types into one session's pane: the Manager says what, and when. Its methods block until
@@ -282,4 +284,248 @@ func (m *Manager) keyboardOf(id ID) Keyboard {
 		return e.keyboard
 	}
 	return nil
+}
+
+// previewKeyboard is how long a preview, or the reading of a dialog, waits until nobody else types.
+const previewKeyboard = 2 * time.Second
+
+// errPreviewPanicked says that nobody knows whether a preview was typed.
+var errPreviewPanicked = fmt.Errorf("%w: panebridge failed while it typed the preview", ErrUncertain)
+
+// TypePreview types a preview into a session if nothing speaks against it: the program is
+// working, a dialog is open, an input waits or something stands in the input box. sent is
+// false if it surely isn't typed, and why says why. If it is, why says what has kept it
+// from being submitted, "" for nothing. After an error it's unknown.
+func (m *Manager) TypePreview(ctx context.Context, id ID, p Preview) (sent bool, why string, err error) {
+	s, e, err := m.previewed(id, &p)
+	if err != nil {
+		return false, err.Error(), nil // it's the reason
+	}
+	m.mu.Lock()
+	waiting := len(e.queue) > 0 || e.typing
+	m.mu.Unlock()
+	switch {
+	case s.State == StateWorking || s.State == StateStarting:
+		return false, "it's " + string(s.State) + "; it's told when it's idle", nil
+	case s.State == StateWaiting:
+		return false, m.whyWaits(s), nil
+	case waiting:
+		return false, "an input is being typed", nil
+	}
+	if err := e.keyboard.TakeWithin(ctx, previewKeyboard); err != nil {
+		return false, "an input is being typed", nil // it's the reason
+	}
+	defer e.keyboard.GiveBack()
+	err = errPreviewPanicked
+	m.containPanic(ctx, id, WorkerPreview, func() { sent, why, err = e.hand.TypePreview(ctx, p) })
+	return sent, why, err
+}
+
+// FinishPreview looks what became of a preview that was being typed into a session by
+// somebody who has ended, and submits it if it stands in the input box with nothing
+// beside it. It's not typed again. why says what has kept it from being submitted, or
+// why nobody knows. That the program is working, or nothing is known of it yet, is no
+// reason to wait, as it is for one that isn't typed: what stands in the box keeps others
+// from typing, and hides what an agent's state is read from.
+func (m *Manager) FinishPreview(ctx context.Context, id ID, p Preview) (end PreviewEnd, why string) {
+	s, e, err := m.previewed(id, &p)
+	if err != nil {
+		return PreviewUnknown, err.Error()
+	}
+	if s.State == StateWaiting {
+		return PreviewUnclear, m.whyWaits(s)
+	}
+	if err := e.keyboard.TakeWithin(ctx, previewKeyboard); err != nil {
+		return PreviewUnclear, "an input is being typed"
+	}
+	defer e.keyboard.GiveBack()
+	end, why = PreviewUnknown, errPreviewPanicked.Error()
+	m.containPanic(ctx, id, WorkerPreview, func() { end, why = e.hand.FinishPreview(ctx, p) })
+	return end, why
+}
+
+// previewed is the session that a preview is for, which stops waiting for others when Run ends.
+func (m *Manager) previewed(id ID, p *Preview) (Session, *entry, error) {
+	e, err := m.handed(id)
+	if err != nil {
+		return Session{}, nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.ctx != nil {
+		p.Stop = m.ctx.Done()
+	}
+	return e.Session, e, nil
+}
+
+// whyWaits says what a session that waits waits for: a dialog, or what its state says.
+func (m *Manager) whyWaits(s Session) string {
+	if shown, known := m.shownOf(s.ID); known && (shown == nil || shown.Kind == PromptLine) && s.Reason != "" {
+		return s.Reason
+	}
+	return "a dialog is open"
+}
+
+// KeyPress is keys that a person presses in a session's pane.
+type KeyPress struct {
+	Keys   []string // 1 to 100, by tmux's names for them
+	Author string   // who presses them
+	// Answers says that the person may answer dialogs. Without it only keys that refuse
+	// (Escape, C-c) are pressed while one is open.
+	Answers bool
+	// Seen is when the person saw the screen at the latest: a dialog that has come up since
+	// isn't what the keys are for. Zero: it isn't known, and isn't asked.
+	Seen time.Time
+}
+
+// maxKeys bounds one KeyPress.
+const maxKeys = 100
+
+// ErrNotToAnswer says that keys would answer a dialog, which isn't that person's to do.
+var ErrNotToAnswer = Refuse("a question is on the screen, which these keys may answer; that takes somebody who may answer questions")
+
+// ErrNewDialog says that a person can't have seen the dialog on the screen.
+var ErrNewDialog = Refuse("a question has just come up, or has changed, on the screen; look at it before you press keys")
+
+// Keys presses keys in a session's pane. They may answer a dialog: so the check for one
+// and the keys are one step, and what changes on the screen without one doesn't matter.
+// ErrConflict says that a dialog is in the way, ErrInvalid that a key has no such name.
+func (m *Manager) Keys(ctx context.Context, id ID, p KeyPress) error {
+	if len(p.Keys) == 0 || len(p.Keys) > maxKeys {
+		return fmt.Errorf("%w keys: give 1 to %d", ErrInvalid, maxKeys)
+	}
+	for _, k := range p.Keys {
+		if !keyName(k) {
+			return fmt.Errorf("%w key %q: give names like Enter, Escape, Tab, BTab, BSpace, Up, PageDown, F5, C-c, M-x, or single characters", ErrInvalid, k)
+		}
+	}
+	e, err := m.handed(id)
+	if err != nil {
+		return err
+	}
+	out, err := e.hand.PressKeys(ctx, p)
+	switch {
+	case err != nil:
+		return err
+	case out == Dead:
+		return fmt.Errorf("%s: %w: its program has ended", id, ErrEnded)
+	case out == Held:
+		return ErrNewDialog
+	case out == Moved:
+		return fmt.Errorf("%w: the screen with the question doesn't stand still; press again", ErrUnavailable)
+	}
+	m.log.Info("keys pressed", "session", id, "count", len(p.Keys), "author", p.Author)
+	m.opt.Pollers.Typed(id, "")
+	return nil
+}
+
+// keyName reports whether tmux takes s as the name of one key.
+func keyName(s string) bool {
+	base := s
+	for len(base) > 2 && (strings.HasPrefix(base, "C-") || strings.HasPrefix(base, "M-") || strings.HasPrefix(base, "S-")) {
+		base = base[2:]
+	}
+	switch base {
+	case "Enter", "Escape", "Tab", "BTab", "BSpace", "Space", "Up", "Down", "Left", "Right", "Home", "End",
+		"PageUp", "PageDown", "PPage", "NPage", "IC", "DC", "Insert", "Delete",
+		"F1", "F2", "F3", "F4", "F5", "F6", "F7", "F8", "F9", "F10", "F11", "F12":
+		return true
+	}
+	r, n := utf8.DecodeRuneInString(base)
+	return n == len(base) && r > ' ' && r != 0x7f && r != utf8.RuneError
+}
+
+// Guard says when something may be typed into a pane. The check and the typing
+// are one atomic step.
+type Guard struct {
+	Pane   string         // tmux pane id
+	Server ServerIdentity // of that run of the server alone; zero: of any
+	// Phrases are regular expressions (POSIX extended, each matching within
+	// one row, case ignored) of which none may be on the screen.
+	Phrases []string
+	// Saw, if set, is the look the decision was made on: cursor, history size
+	// and title must still be the same.
+	Saw *Snapshot
+	// Rows, if set, are rows of the screen (from 0) that must be as Saw has them, to the
+	// letter and in the same place. Saw then is a look at all of the screen. None of them
+	// may be blank, or be like one above it: tmux searches from the top.
+	Rows []int
+	// Front, if set, must be the name of the program in the pane's foreground, as
+	// Snapshot.Front has it.
+	Front string
+	// Still says that nothing may have come out of the pane since Saw, which was asked for
+	// when the second of Saw.Activity was over.
+	Still bool
+	// Lines says that a shell has the foreground, Front, and its terminal collects lines. What's
+	// pasted there isn't bracketed, though a program that was killed has left that switched on:
+	// such a shell doesn't know brackets.
+	Lines bool
+}
+
+// Outcome is what became of a guarded step.
+type Outcome string
+
+// The outcomes. Only Done touched the pane.
+const (
+	Done  Outcome = "done"
+	Held  Outcome = "held"  // one of the phrases is on the screen
+	Moved Outcome = "moved" // the screen isn't the one that was seen
+	Dead  Outcome = "dead"  // the program has ended
+)
+
+// TellingRows are the rows from first to last, at most so many, by which a part of a
+// screen is known again: those that have text, and the same doesn't stand above them,
+// where tmux's search would find it first. See Guard.Rows.
+func TellingRows(rows []string, first, last, most int) []int {
+	var out []int
+	above := map[string]bool{"": true}
+	for i, row := range rows {
+		row = strings.TrimRight(row, " \t")
+		if i >= first && i <= last && !above[row] && len(out) < most {
+			out = append(out, i)
+		}
+		above[row] = true
+	}
+	return out
+}
+
+// Box is a program's input box as it stands on the screen. The zero value: nothing is
+// known of the program's box.
+type Box struct {
+	Known bool // the program's kind of box is known
+	Open  bool // it's on the screen
+	// Torn says that tmux has broken its frame: the pane has got narrower, and the program
+	// hasn't drawn it anew. It isn't Open then.
+	Torn bool
+	// Shell says that it's the line of a shell, behind its prompt. One that isn't Open
+	// has a prompt that nobody knows, or is at work.
+	Shell bool
+	// Text is what stands in it, with its rows joined by "\n" and without blanks around
+	// them; "": nothing. A program may show something else in place of a long text:
+	// "[Pasted text #1 +61 lines]".
+	Text string
+	// Unsure says that Text may be the program's own, who writes there what could be asked:
+	// a person may see that.
+	Unsure bool
+	// Unfinished is what of a command stands above the line, which goes on with it; "": none.
+	Unfinished string
+	// Rows are visible rows of it or below it, from 0, that are like none above them: as
+	// long as they stand there, the box does.
+	Rows []int
+	// Queued says that the program keeps something that was submitted until it has time.
+	Queued bool
+}
+
+// Missing reports whether a program that's known to draw such a box doesn't show it: its screen may be
+// half drawn.
+func (b Box) Missing() bool { return b.Known && !b.Shell && !b.Open && !b.Torn }
+
+// Letters are the letters and digits of a text: a box breaks rows and draws around them.
+func Letters(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return r
+		}
+		return -1
+	}, text)
 }

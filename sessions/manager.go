@@ -5,7 +5,10 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"runtime"
+	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -374,5 +377,160 @@ func Pause(ctx context.Context, d time.Duration) error {
 		return ctx.Err()
 	case <-time.After(d):
 		return nil
+	}
+}
+
+// Note writes a notice of panebridge itself into a session's log, where
+// everybody who follows it sees it.
+func (m *Manager) Note(ctx context.Context, id ID, text string) error {
+	return m.NoteElsewhere(ctx, id, "", text)
+}
+
+// NoteElsewhere is Note for those who don't follow the session at a place, or in one of its
+// threads: it's about that place. "": it's for everybody.
+func (m *Manager) NoteElsewhere(ctx context.Context, id ID, place, text string) error {
+	if err := m.publish(ctx, id, []Line{{Kind: KindNotice, Text: text, Origin: place}}); err != nil {
+		return fmt.Errorf("write a notice: %w", err)
+	}
+	return nil
+}
+
+const maxName = 64 // of an author, in characters
+
+// inShort is a text on one line, of at most n characters.
+func inShort(s string, n int) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if r := []rune(s); len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return s
+}
+
+// publish appends lines, and tells everybody.
+func (m *Manager) publish(ctx context.Context, id ID, lines []Line) error {
+	lines, gaps, err := m.note(ctx, id, lines, nil)
+	if err != nil {
+		return err
+	}
+	s, err := m.Get(string(id))
+	if err != nil {
+		return err
+	}
+	m.opt.Feed.PublishOutput(OutputEvent{Session: id, First: lines[0].N, Lines: lines, Gaps: gaps, Turn: s.Turn})
+	return nil
+}
+
+// note appends lines, and takes the last one's number into the registry.
+func (m *Manager) note(ctx context.Context, id ID, lines []Line, gap *Gap) ([]Line, []Gap, error) {
+	now := time.Now()
+	for i := range lines {
+		lines[i].At = now
+	}
+	lines, gaps, err := m.opt.Notes.Note(ctx, id, lines, gap)
+	if err != nil {
+		return nil, nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if e := m.entries[id]; e != nil {
+		e.Lines = max(e.Lines, lines[len(lines)-1].N)
+	}
+	return lines, gaps, nil
+}
+
+// Feed hands on what happens to sessions to all who want to know. Whoever does subscribes while
+// a daemon is put together, before any of its parts runs. The Publish methods call all subscribers
+// one after the other, in the order in which they subscribed, on the goroutine that made it happen;
+// so a subscriber must not block and must not call back. The zero value has no subscribers.
+type Feed struct {
+	output  []func(OutputEvent)
+	session []func(Session)
+	receipt []func(Receipt)
+	prompt  []func(Prompt)
+}
+
+// OnOutput subscribes to events of output. An event's lines are in the output log by then.
+func (f *Feed) OnOutput(hear ...func(OutputEvent)) { f.output = append(f.output, hear...) }
+
+// OnSession subscribes to sessions that are created, change or end.
+func (f *Feed) OnSession(hear ...func(Session)) { f.session = append(f.session, hear...) }
+
+// OnReceipt subscribes to each change of a receipt, in order, after it was stored.
+func (f *Feed) OnReceipt(hear ...func(Receipt)) { f.receipt = append(f.receipt, hear...) }
+
+// OnPrompt subscribes to each change of a prompt, in order, after it was stored.
+func (f *Feed) OnPrompt(hear ...func(Prompt)) { f.prompt = append(f.prompt, hear...) }
+
+// PublishOutput tells of an event whose lines are in the output log.
+func (f *Feed) PublishOutput(ev OutputEvent) {
+	for _, hear := range f.output {
+		hear(ev)
+	}
+}
+
+// PublishSession tells of a session that was created, has changed or ended.
+func (f *Feed) PublishSession(s Session) {
+	for _, hear := range f.session {
+		hear(s)
+	}
+}
+
+// PublishReceipt tells of a receipt that has changed and is stored.
+func (f *Feed) PublishReceipt(r Receipt) {
+	for _, hear := range f.receipt {
+		hear(r)
+	}
+}
+
+// PublishPrompt tells of a prompt that has changed and is stored.
+func (f *Feed) PublishPrompt(p Prompt) {
+	for _, hear := range f.prompt {
+		hear(p)
+	}
+}
+
+// The workers whose panics are contained: see Options.Panicked.
+const (
+	WorkerTypist  = "typist"  // types one input
+	WorkerPreview = "preview" // types one preview
+	WorkerAnswer  = "answer"  // gives one answer to a dialog
+	WorkerLook    = "look"    // looks whether an answered dialog stands there again
+	WorkerWhole   = "whole"   // reads a dialog whole of which the screen shows a part
+	WorkerLife    = "life"    // compares the registry with tmux, and ends sessions
+)
+
+// containPanic runs work for a session and reports whether it returned. A panic in it
+// is logged with its stack, counted, and told in the session's log; id is "" where it's
+// the work of no single session. All of Manager's locks are released by defer, or
+// around code that can't panic: what was contained leaves none of them held.
+func (m *Manager) containPanic(ctx context.Context, id ID, worker string, work func()) (returned bool) {
+	defer func() {
+		if r := recover(); r != nil {
+			m.reportPanic(context.WithoutCancel(ctx), id, worker, r)
+		}
+	}()
+	work()
+	return true
+}
+
+// PanicError returns what recover returned as an error. It keeps the words of the runtime's
+// own errors alone: others may have a person's words in them.
+func PanicError(r any) error {
+	if known, ok := r.(runtime.Error); ok {
+		return fmt.Errorf("panic: %w", known)
+	}
+	return fmt.Errorf("panic: a %T", r)
+}
+
+// reportPanic says that a worker panicked.
+func (m *Manager) reportPanic(ctx context.Context, id ID, worker string, r any) {
+	m.log.Error("a worker panicked; it's begun anew", "session", id, "worker", worker, "err", PanicError(r), "stack", string(debug.Stack()))
+	m.opt.Panicked(worker)
+	if id == "" {
+		return
+	}
+	defer func() { _ = recover() }() // the fault may be in telling; it's logged above
+	if err := m.Note(ctx, id, "panebridge had a fault in its own work here ("+worker+"); it's in the log, and the work was begun anew"); err != nil {
+		m.log.Warn("a fault isn't told in the session's log", "session", id, "err", err)
 	}
 }

@@ -1,9 +1,13 @@
 package sessions
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
+	"fmt"
 	"regexp"
+	"strings"
 	"time"
 )
 
@@ -97,4 +101,285 @@ type Session struct {
 	Lines        int64     `json:"lines"` // number of the newest line; 0: none yet
 	Source       Source    `json:"source,omitzero"`
 	Addressee    Addressee `json:"-"` // whom people write to here
+}
+
+// NewRequest asks for a session in a pane of its own.
+type NewRequest struct {
+	Name    string   // unique among living sessions, at most 100 bytes without control characters; "" for one made from Agent or "shell"
+	Agent   string   // key of the configuration's agents, or ""
+	Cwd     string   // absolute folder; "" for the daemon's user's home
+	Command []string // program and arguments; empty: the agent's, else the user's shell
+	Server  string   // configured tmux server; "" for the first
+	// Resume is the agent's own id of the conversation that it goes on with; "": a new
+	// one. It doesn't go with Command.
+	Resume string
+}
+
+// AdoptRequest asks to mirror a pane that exists.
+type AdoptRequest struct {
+	Tmux   string // pane id ("%12"), or the exact name of a tmux session, all of whose panes are adopted
+	Server string // configured tmux server; "" for the first that has it
+	Name   string // as in NewRequest; "" for the tmux session's name
+}
+
+// InputRequest is text for a session.
+type InputRequest struct {
+	Text   string // at most MaxInputBytes, valid UTF-8, no control characters but newline and tab
+	Submit bool   // press Enter behind it
+	Author string // who wrote it
+	Name   string // what people call the author; "": Author
+	Origin string // the place it was written at, as a target of adapters; "": none of theirs
+	// Key names the input for whoever may ask for it again, not knowing whether it was
+	// taken: the same key gives the same receipt, and nothing is typed again. "": each
+	// request is an input of its own.
+	Key string
+}
+
+// MaxInputBytes bounds one input: tmux takes 1 MB in one command line in about
+// 75 ms and 5 MB in 380 ms, during which it serves nobody else (measured on
+// tmux 3.3a).
+const MaxInputBytes = 1 << 20
+
+// Kind is where a line's text comes from.
+type Kind string
+
+// The kinds of line.
+const (
+	KindPane   Kind = "pane"   // read from the pane
+	KindAnswer Kind = "answer" // an agent's answer, exact Markdown from its transcript
+	KindUser   Kind = "user"   // what a person wrote
+	KindTool   Kind = "tool"   // a tool call or result, in short
+	KindNotice Kind = "notice" // said by panebridge itself
+)
+
+// Line is one settled logical line of a session: rows that tmux wrapped are
+// joined, trailing blanks are cut.
+type Line struct {
+	N    int64     `json:"n"` // counts from 1 within the session, without holes
+	Kind Kind      `json:"kind"`
+	Text string    `json:"text"` // valid UTF-8 without control characters other than tab
+	At   time.Time `json:"at"`   // when panebridge read it
+	// Begins says that it's the first line of a block of the agent's transcript: an
+	// answer, say. The text of a block is its lines, joined with "\n".
+	Begins bool `json:"begins,omitempty"`
+	// Author is who wrote it, as people are called; of KindUser only.
+	Author string `json:"author,omitempty"`
+	// Origin is the place that it was written at, as a target of adapters; "": none of
+	// theirs. Who's there has seen it.
+	Origin string `json:"-"`
+}
+
+// Gap stands where output was, or may have been, lost.
+type Gap struct {
+	After   int64  `json:"after"`    // it stands behind the line of this number; 0: before the first
+	AtLeast int64  `json:"at_least"` // lines known to be missing; 0: possibly some
+	Reason  string `json:"reason"`   // a sentence
+}
+
+// Live is the live region: the part of a screen that is still being redrawn.
+// It is shown, never emitted as lines.
+type Live struct {
+	Rows      []string `json:"rows"`      // top to bottom, trailing blank rows cut
+	Alternate bool     `json:"alternate"` // the program draws on the alternate screen: all of it is live
+	CursorX   int      `json:"cursor_x"`  // column of the cursor, from 0
+	CursorY   int      `json:"cursor_y"`  // row of the cursor within Rows, from 0; -1: hidden or outside
+	// Of a known agent program: Writing is the text of the answer that's being written,
+	// as far as the screen shows it, until its block is finished and comes as lines.
+	// Status says what it's doing: "✢ Osmosing… (3s · ↓ 28 tokens)".
+	Writing []string `json:"writing,omitempty"`
+	Status  string   `json:"status,omitempty"`
+	Known   bool     `json:"known,omitempty"` // the program is known; Writing and Status say all that's new
+}
+
+// OutputEvent tells what one poll of a session brought. Its lines and gaps are
+// in the output log before anybody hears of them.
+type OutputEvent struct {
+	Session  ID
+	Seq      int64  // counts a session's events from 1 within one run of the daemon
+	First    int64  // number of the first of Lines; 0 when there are none
+	Lines    []Line // in order, numbered without holes
+	Gaps     []Gap  // in order
+	Live     *Live  // nil: unchanged since the event before
+	Complete bool   // a turn ended with these lines
+	Turn     Turn   // the turn after this event
+	Exit     *Exit  // the program ended; this is the session's last event but its end
+	State    State  // "" when unchanged
+	Reason   string // of State
+	// Prompt is the dialog that stands on the screen now; nil: none. Asked says that it's
+	// another than at the event before.
+	Prompt *Dialog
+	Asked  bool
+}
+
+// Errors of this package; find them with errors.Is.
+var (
+	// ErrUnknown: there is no session (or receipt) of that id or name.
+	ErrUnknown = errors.New("unknown")
+	// ErrEnded: the session has ended; nothing can be typed into it.
+	ErrEnded = errors.New("session has ended")
+	// ErrConflict: the request contradicts what is (a second adoption, a name in use, a receipt already typed).
+	ErrConflict = errors.New("conflict")
+	// ErrInvalid: the request itself is wrong.
+	ErrInvalid = errors.New("invalid")
+	// ErrUnavailable: what is needed for it (a tmux server, the disk) isn't there at the moment.
+	ErrUnavailable = errors.New("unavailable")
+	// ErrUncertain: the connection was lost in between, so it's unknown whether it was done.
+	ErrUncertain = errors.New("it's unknown whether it was done")
+)
+
+// RefusedError is an ErrConflict with its reason for people.
+type RefusedError struct{ Why string }
+
+// Error says that it's a conflict, and why.
+func (e *RefusedError) Error() string { return ErrConflict.Error() + ": " + e.Why }
+
+// Is reports whether target is ErrConflict.
+func (e *RefusedError) Is(target error) bool { return target == ErrConflict }
+
+// Refuse returns a RefusedError.
+func Refuse(format string, args ...any) error {
+	return &RefusedError{Why: fmt.Sprintf(format, args...)}
+}
+
+// ProgramKind says what sort of program has the foreground of a pane.
+type ProgramKind int
+
+// The kinds of program.
+const (
+	ProgramUnknown ProgramKind = iota // this host's processes can't be looked at
+	ProgramAgent                      // one that has a profile
+	ProgramShell                      // it runs what's typed as commands
+	ProgramOwn                        // the one that the pane was made with, neither agent nor shell
+	ProgramOther                      // any other: an editor, a pager, ssh
+)
+
+// Program is what has the foreground of a pane's terminal: it reads what's typed.
+type Program struct {
+	Kind    ProgramKind
+	Name    string    // an agent's profile; else the name of the process: "vim"
+	Run     string    // the same for one run of a program, another for any other; "": unknown
+	Started time.Time // when that run began, to about 20 ms; zero: unknown
+	Own     bool      // it's what the pane was made with, or begun by that: no shell began it
+}
+
+// Addressee is the program that people write to in a session, as it's kept: "agent:NAME"
+// is an agent program, "shell:RUN" one shell, "own" the program that the session's pane was
+// made with, "run:RUN" one run of another program. "" is whichever of the first three has
+// the foreground when a text is typed for the first time.
+type Addressee string
+
+// Addressee is the addressee that the program is.
+func (p Program) Addressee() Addressee {
+	switch p.Kind {
+	case ProgramAgent:
+		return Addressee("agent:" + p.Name)
+	case ProgramOther:
+		return Addressee("run:" + p.Run)
+	case ProgramShell:
+		return Addressee("shell:" + p.Run)
+	case ProgramOwn:
+		return "own"
+	case ProgramUnknown:
+	}
+	return ""
+}
+
+// reaches reports whether a text for the addressee that's typed now is read by it.
+// written is when somebody wrote the text. An agent that was begun in a shell since then
+// isn't whom it was written to.
+func (a Addressee) reaches(front Program, written time.Time) bool {
+	switch {
+	case front.Kind == ProgramUnknown, a == front.Addressee():
+		return true
+	case front.Kind == ProgramAgent && (a == "" || a == "own"):
+		return front.Own || !front.Started.After(written)
+	case front.Kind == ProgramAgent:
+		return a.IsShell() && !front.Started.After(written)
+	}
+	return a == "" && front.Kind != ProgramOther
+}
+
+// yieldsTo reports whether another program takes the addressee's place by itself: the
+// first one does, and an agent in the place of what began it.
+func (a Addressee) yieldsTo(to Addressee) bool {
+	return a == "" || to.Agent() != "" && (a == "own" || a.IsShell())
+}
+
+// IsShell reports whether it's a shell.
+func (a Addressee) IsShell() bool { return strings.HasPrefix(string(a), "shell:") }
+
+// Agent is the name of the agent's profile; "": it's no agent.
+func (a Addressee) Agent() string {
+	name, ok := strings.CutPrefix(string(a), "agent:")
+	if !ok {
+		return ""
+	}
+	return name
+}
+
+// settledIn is how long a program must have had the foreground until it may be one in
+// which an agent runs that only its hooks tell of: in a container, say.
+const settledIn = 5 * time.Second
+
+// setAddressee makes a program the one that people write to in a session. If it can't be
+// stored it holds until the daemon ends.
+func (m *Manager) setAddressee(ctx context.Context, id ID, to Addressee) {
+	s, ok := m.changeSession(id, func(s *Session) { s.Addressee = to })
+	if !ok {
+		return
+	}
+	m.log.Info("texts are for", "session", id, "addressee", to)
+	if err := m.opt.Store.PutSession(context.WithoutCancel(ctx), s); err != nil {
+		m.log.Error("store whom a session's texts are for", "session", id, "err", err)
+	}
+}
+
+// Source is where a session's text comes from. The zero value is its pane, with
+// no program in it that's known.
+type Source struct {
+	Program    string `json:"program,omitempty"`    // profile of the agent program that runs
+	Transcript string `json:"transcript,omitempty"` // path of the transcript that its text is read from; "": the pane
+	// Conversation is the agent's own id of what's read, "" if it isn't known; several
+	// may be in one file.
+	Conversation string `json:"conversation,omitempty"`
+}
+
+// Choose makes src the one source of a session's text. A conversation is the
+// source of one living session at most: ErrConflict if another has it.
+func (m *Manager) Choose(id ID, src Source) error {
+	m.mu.Lock()
+	e := m.entries[id]
+	if e == nil || e.State == StateEnded {
+		m.mu.Unlock()
+		return fmt.Errorf("choose the source of %s: %w session", id, ErrUnknown)
+	}
+	if e.Source == src {
+		m.mu.Unlock()
+		return nil
+	}
+	for _, o := range m.entries {
+		if o != e && o.State != StateEnded && src.same(o.Source) {
+			m.mu.Unlock()
+			return fmt.Errorf("%w: %s is the text of session %s", ErrConflict, src.Transcript, o.Name)
+		}
+	}
+	if e.Source.Program != "" && src.Program == "" {
+		e.was = e.Source
+	}
+	e.Source = src
+	to := Program{Kind: ProgramAgent, Name: src.Program}.Addressee()
+	address := src.Program != "" && e.Addressee.yieldsTo(to)
+	s := e.Session
+	m.mu.Unlock()
+	if address { // who writes now has read that program's words
+		m.setAddressee(context.Background(), id, to)
+	}
+	m.log.Info("text comes from", "session", id, "program", src.Program, "transcript", src.Transcript)
+	m.opt.Feed.PublishSession(s)
+	return nil
+}
+
+// same reports whether two sources are, or may be, one conversation.
+func (s Source) same(o Source) bool {
+	return s.Transcript != "" && s.Transcript == o.Transcript && (s.Conversation == o.Conversation || s.Conversation == "" || o.Conversation == "")
 }

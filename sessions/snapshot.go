@@ -1,7 +1,9 @@
 package sessions
 
 import (
+	"context"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -99,4 +101,268 @@ func (s *Snapshot) CursorLine() (first, cursor int, ok bool) {
 		first--
 	}
 	return first, cursor, true
+}
+
+// Screen is a pane as it looks now.
+type Screen struct {
+	Width, Height int
+	Rows          []string // Height rows, top to bottom, with SGR escape sequences; each row starts with default attributes
+	CursorX       int      // column from 0
+	CursorY       int      // row from 0
+	CursorVisible bool
+	Alternate     bool   // the program draws on the alternate screen
+	Title         string // set by the program
+	Dead          bool   // the program has ended and tmux shows what it left
+}
+
+// Shows reports whether a screen has the rows of a look at all of it.
+func (s *Screen) Shows(snap *Snapshot) bool {
+	for i := range max(len(s.Rows), len(snap.Rows)) {
+		var a, b string
+		if i < len(s.Rows) {
+			a = unstyled(s.Rows[i])
+		}
+		if i < len(snap.Rows) {
+			b = snap.Rows[i]
+		}
+		if strings.TrimRight(a, " ") != strings.TrimRight(b, " ") {
+			return false
+		}
+	}
+	return true
+}
+
+// unstyled is a row without what tmux writes into it for attributes: CSI sequences,
+// links (OSC 8) and shifts between character sets.
+func unstyled(row string) string {
+	if !strings.ContainsAny(row, "\x1b\x0e\x0f") {
+		return row
+	}
+	var b strings.Builder
+	for i := 0; i < len(row); i++ {
+		switch c := row[i]; {
+		case c == 0x0e || c == 0x0f:
+		case c != 0x1b:
+			b.WriteByte(c)
+		case i+1 < len(row) && row[i+1] == ']':
+			end := strings.Index(row[i:], "\x1b\\")
+			if end < 0 {
+				return b.String()
+			}
+			i += end + 1
+		default:
+			i += 2
+			for i < len(row) && (row[i] < 0x40 || row[i] > 0x7e) {
+				i++
+			}
+		}
+	}
+	return b.String()
+}
+
+// Screen shows a session's pane as it is now.
+func (m *Manager) Screen(ctx context.Context, id ID) (Screen, error) {
+	s, srv, err := m.living(id)
+	if err != nil {
+		return Screen{}, err
+	}
+	if now, up := srv.Identity(); up && now != s.Pane.Identity {
+		return Screen{}, fmt.Errorf("%s: %w: its tmux server was started anew", s.Name, ErrEnded)
+	}
+	return srv.Screen(ctx, s.Pane.ID)
+}
+
+// PromptScreen returns the screen on which a question stands, with its colours. If that one
+// has gone, or can't be seen, it's what's known of the question's rows.
+func (m *Manager) PromptScreen(ctx context.Context, p Prompt) Screen {
+	if s, srv, err := m.living(p.Session); err == nil && !p.Final() {
+		snap, err := srv.Snapshot(ctx, s.Pane.ID, Window{})
+		screen, fail := srv.Screen(ctx, s.Pane.ID)
+		if err == nil && fail == nil && snap.Server == s.Pane.Identity && screen.Shows(&snap) {
+			if d := m.samePartOf(p.Session, m.opt.Dialogs.Read(p.Session, &snap, nil)); d != nil && d.Print == p.Dialog.Print {
+				return screen
+			}
+		}
+	}
+	out := Screen{Rows: strings.Split(p.Dialog.Body, "\n"), CursorY: -1}
+	for _, row := range out.Rows {
+		out.Width = max(out.Width, len([]rune(row)))
+	}
+	out.Height = len(out.Rows)
+	return out
+}
+
+// Mark is something that a shell with panebridge's integration has written into its
+// prompt, or into the row of a command: characters without a width, which are part of
+// the row's cells and so stay where they are, whatever happens to the rows. They are
+// cut from the rows where these are read, so nothing else sees them.
+type Mark struct {
+	Row  int // in Snapshot.Rows
+	At   int // bytes of that row before it
+	Kind MarkKind
+	// Of a prompt's end:
+	Status int // exit status of the command before it; -1: unknown
+	Count  int // of commands that were run, modulo MarkCounts
+	Above  int // rows of the prompt above this one
+	Width  int // characters of the prompt's first row; 0: the shell doesn't know; FreshRow
+	// Inferred: it's no mark of a shell's, the row looks like a prompt.
+	Inferred bool
+}
+
+// FreshRow is the width of a prompt that always begins its row.
+const FreshRow = 80
+
+// MarkKind is what stands at a mark.
+type MarkKind int
+
+// The kinds of mark.
+const (
+	MarkPrompt  MarkKind = iota + 1 // the end of a prompt; what's behind it is typed
+	MarkCommand                     // in the first cell of the last row of a command that was submitted
+	MarkBroken                      // behind the sign with which zsh says that output had no last line end
+)
+
+// A mark is of variation selectors, which have no width, mean nothing behind the
+// characters that prompts have, and are three bytes long. tmux before 3.5 keeps 21
+// bytes in a cell: six of them behind a character of three bytes.
+const (
+	markLead   = "\xef\xb8"
+	markSubmit = 0x80 // U+FE00
+	markDigit  = 0x81 // U+FE01 … U+FE0C: the digits
+	markEnd    = 0x8d // U+FE0D, and for a prompt five digits, the lowest first
+	markBase   = 12
+	markDigits = 5
+
+	markStatuses, markAbove = 256, 3
+	// MarkCounts is how far a shell counts its commands.
+	MarkCounts = 4
+)
+
+// CutMarks cuts the marks out of rows, in place, and returns them in their order.
+func CutMarks(rows []string) []Mark {
+	var out []Mark
+	for i, row := range rows {
+		if strings.Contains(row, markLead) {
+			rows[i], out = cutMarks(row, i, out)
+		}
+	}
+	return out
+}
+
+func cutMarks(row string, n int, out []Mark) (string, []Mark) {
+	var b strings.Builder
+	for {
+		at := strings.Index(row, markLead)
+		if at < 0 || at+3 > len(row) {
+			b.WriteString(row)
+			return b.String(), out
+		}
+		b.WriteString(row[:at])
+		row = row[at:]
+		m, size := readMark(row)
+		if size == 0 {
+			b.WriteString(row[:2])
+			row = row[2:]
+			continue
+		}
+		m.Row, m.At = n, b.Len()
+		out, row = append(out, m), row[size:]
+	}
+}
+
+// readMark reads the mark at the beginning of a text; size 0: there's none.
+func readMark(s string) (m Mark, size int) {
+	switch s[2] {
+	case markSubmit:
+		return Mark{Kind: MarkCommand}, 3
+	case markEnd:
+	default:
+		return Mark{}, 0
+	}
+	value, scale := 0, 1
+	for i := 1; i <= markDigits; i++ {
+		if len(s) < 3*(i+1) || s[3*i:3*i+2] != markLead {
+			return Mark{Kind: MarkBroken}, 3
+		}
+		d := int(s[3*i+2]) - markDigit
+		if d < 0 || d >= markBase {
+			return Mark{Kind: MarkBroken}, 3
+		}
+		value += d * scale
+		scale *= markBase
+	}
+	m = Mark{Kind: MarkPrompt, Status: value % markStatuses}
+	value /= markStatuses
+	m.Count, value = value%MarkCounts, value/MarkCounts
+	m.Above, m.Width = value%markAbove, value/markAbove
+	return m, 3 * (markDigits + 1)
+}
+
+// Text says whose lines are a session's.
+type Text string
+
+// One at a time, so that nothing comes twice.
+const (
+	TextPane       Text = "pane"       // those of the pane
+	TextHeld       Text = "held"       // it isn't decided; the pane's are held back
+	TextTranscript Text = "transcript" // those of the agent's transcript; the pane's are dropped
+)
+
+// Why a session waits whose program reads a line. What stands in its row isn't said: some
+// of it may have been typed.
+const (
+	ReasonAsksLine   = "its program asks for a line, and waits for it"
+	ReasonAsksHidden = "its program asks for something that it doesn't show, a password perhaps, and waits for it"
+)
+
+// Look is what a look at a pane showed.
+type Look struct {
+	Screen *Snapshot // goes down to the bottom of the screen; nil: not looked at, or the pane is gone
+	Dialog string    // the phrase of the profile that's on the screen; "": none
+	Marked bool      // a turn marker was seen
+	Typed  []Typed   // what panebridge typed since the last look
+	Last   bool      // there will be no other: the session ends
+	Now    time.Time
+}
+
+// Typed is something that panebridge typed into a pane.
+type Typed struct {
+	Text string // "": Enter or other keys
+	At   time.Time
+}
+
+// Sight is what is made of a look with all that's known of the program in the pane.
+type Sight struct {
+	Text  Text
+	Lines []Line // of the transcript, since the last look; N isn't set
+	// Known says that an agent program runs. Then what follows is about it, and needs no
+	// guess from how its screen changes.
+	Known        bool
+	State        State
+	Reason       string
+	Began, Ended bool   // a turn began, or ended, with this look
+	Failed       string // why the turn failed that ended, in one line; "": it went well, or nobody knows
+	// Writing are the rows of the screen that show text which isn't in the transcript
+	// yet, and Status is the row that says what the program is doing.
+	Writing []string
+	Status  string
+	// Prompt is the dialog on the screen, as far as it can be answered; nil: there's
+	// none. Prompts says that the look could tell.
+	Prompt  *Dialog
+	Prompts bool
+	// Said, if set, says that the program has ended, and the pane's lines are the
+	// session's again. It reports whether a row shows what the transcript had.
+	Said func(row string) bool
+	// Quiet is how long nothing has to change until the turn is over, where neither an
+	// agent program runs nor a shell says where its commands end; 0: that's no sign.
+	Quiet time.Duration
+	// Front is the name of the program that the pane's shell runs in its foreground, where
+	// no agent program does; "": it runs none, or that isn't known.
+	Front string
+	// Asks is why a program that isn't known waits for a line that a person has to type,
+	// as a sentence; "": it doesn't.
+	Asks  string
+	Again time.Time // when to look again though nothing changes; zero: no need
+	More  bool      // there's more to tell, at once and without another look
+	Keep  []byte    // JSON: what's needed to go on behind this look
 }
