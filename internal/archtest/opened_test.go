@@ -32,8 +32,8 @@ var opened = map[string]string{
 	"qos/redisbucket/note.go":           "a folder, by its name with a / behind it",
 	"sessions/agent/process":            "the kernel's",
 	"sessions/tmux/start.go":            "the kernel's",
-	"sessions/tmux/tty.go":              "a terminal, with O_NONBLOCK",
-	"sessions/tmux/turn.go":             "O_DIRECTORY",
+	"sessions/tmux/input.go":            "a terminal, with O_NONBLOCK",
+	"sessions/tmux/process.go":          "O_DIRECTORY",
 	"sessions/transcript/find_files.go": "the kernel's",
 	"sessions/transcript/process":       "the kernel's",
 }

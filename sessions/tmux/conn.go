@@ -1,13 +1,17 @@
 package tmux
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -312,3 +316,262 @@ func (c *conn) waiting() (since time.Time, ok bool) {
 type CommandError struct{ Message string }
 
 func (e *CommandError) Error() string { return "tmux: " + e.Message }
+
+// bufferPrefix begins the names of all buffers of ours.
+const bufferPrefix = "_panebridge_"
+
+// A buffer's number begins with the id of the process whose it is, so that several may use
+// one server, and goes on with 16 random bits for each connection.
+const (
+	bufferPIDShift  = 40
+	bufferConnShift = 24
+)
+
+// firstBuffer is the number before the first of a new connection.
+func firstBuffer() uint64 {
+	return uint64(os.Getpid())<<bufferPIDShift | uint64(rand.Uint32N(1<<(bufferPIDShift-bufferConnShift)))<<bufferConnShift
+}
+
+// inUse reports whether a buffer belongs to another process that lives.
+func inUse(name string) bool {
+	n, err := strconv.ParseUint(strings.TrimPrefix(name, bufferPrefix), 10, 64)
+	pid := int(n >> bufferPIDShift)
+	return err == nil && pid != os.Getpid() && runs(pid)
+}
+
+// learn sets the probe buffer and looks how it's shown.
+func (l *live) learn(ctx context.Context) error {
+	reply, err := l.do(ctx, &request{blocks: 3, line: "set-buffer -b " + bufferPrefix + "probe " + quote(probeText) +
+		" ; show-buffer -b " + bufferPrefix + "probe ; delete-buffer -b " + bufferPrefix + "probe"})
+	if err != nil {
+		return fmt.Errorf("learn how tmux shows buffers: %w", err)
+	}
+	enc, ok := learnEncoding(reply[1].lines)
+	if !ok {
+		return fmt.Errorf("learn how tmux %s shows buffers: got %q for %q", l.version, reply[1].lines, probeText)
+	}
+	l.enc = enc
+	return nil
+}
+
+// dropOldBuffers deletes what an earlier client left when it was killed.
+func (l *live) dropOldBuffers(ctx context.Context) {
+	reply, err := l.do(ctx, &request{blocks: 1, line: "list-buffers -F '#{buffer_name}'"})
+	if err != nil {
+		return
+	}
+	for _, name := range reply[0].lines {
+		if strings.HasPrefix(name, bufferPrefix) && !inUse(name) {
+			_, _ = l.do(ctx, &request{blocks: 1, line: "delete-buffer -b " + quote(name)})
+		}
+	}
+}
+
+// block is the reply to one command: what stood between %begin and its %end or
+// %error.
+type block struct {
+	lines  []string
+	failed bool // ended by %error
+	ours   bool // a reply to a command of this client; false: of a hook or of the attach itself
+}
+
+// errProtocol: the stream isn't what tmux sends; the connection is to be given up.
+var errProtocol = errors.New("tmux control mode: unexpected line")
+
+// parser splits a control-mode stream into blocks and notifications. tmux does
+// not escape the body of a block, so a pane that prints "%end 1 2 1" could end
+// its own capture. Therefore the caller says how many lines a body has wherever
+// text of a pane is in it, and the parser counts lines instead of looking for
+// the end.
+type parser struct {
+	r       *bufio.Reader
+	long    []byte // a line that didn't fit in r's buffer
+	pending []byte // lines of the body that's being read, not handed out yet
+	ends    []int  // where they end in pending
+}
+
+// chunkBytes is how much text of a body becomes one string: the lines are parts
+// of it, which saves an allocation each, and who keeps one keeps little else.
+const chunkBytes = 4096
+
+func newParser(r io.Reader) *parser {
+	return &parser{r: bufio.NewReaderSize(r, 1<<16)}
+}
+
+// next reads up to the end of the next block, or one notification (block nil).
+// rows is asked at the start of each block of ours; a negative answer means
+// that the body ends at the guard line.
+func (p *parser) next(rows func() int) (*block, string, error) {
+	first, err := p.line()
+	if err != nil {
+		return nil, "", err
+	}
+	line := string(first)
+	guard, ok := strings.CutPrefix(line, "%begin ")
+	if !ok {
+		if strings.HasPrefix(line, "%") {
+			return nil, line, nil
+		}
+		return nil, "", fmt.Errorf("%w: %.80q outside a block", errProtocol, line)
+	}
+	b := &block{ours: strings.HasSuffix(guard, " 1")}
+	want := -1
+	if b.ours {
+		want = rows()
+	}
+	err = p.body(b, guard, want)
+	return b, "", err
+}
+
+// body reads a block's lines and its end.
+func (p *parser) body(b *block, guard string, want int) error {
+	if want > 0 {
+		b.lines = make([]string, 0, want)
+	}
+	for n := 0; ; n++ {
+		line, err := p.line()
+		if err != nil {
+			return err
+		}
+		if want < 0 || n >= want {
+			if isGuard(line, "%end ", guard) {
+				p.flush(b)
+				return nil
+			}
+			if isGuard(line, "%error ", guard) {
+				p.flush(b)
+				b.failed = true
+				return nil
+			}
+			if want >= 0 {
+				return fmt.Errorf("%w: %.80q where the end of a block of %d lines belongs", errProtocol, line, want)
+			}
+		}
+		p.pending = append(p.pending, line...)
+		p.ends = append(p.ends, len(p.pending))
+		if len(p.pending) >= chunkBytes {
+			p.flush(b)
+		}
+	}
+}
+
+func isGuard(line []byte, word, guard string) bool {
+	return len(line) == len(word)+len(guard) && string(line[:len(word)]) == word && string(line[len(word):]) == guard
+}
+
+// flush hands the pending lines out.
+func (p *parser) flush(b *block) {
+	text := string(p.pending)
+	from := 0
+	for _, end := range p.ends {
+		b.lines = append(b.lines, text[from:end])
+		from = end
+	}
+	p.pending, p.ends = p.pending[:0], p.ends[:0]
+}
+
+// line reads one line without its end, valid until the next call. tmux ends
+// lines with LF alone; a CR before it belongs to the text.
+func (p *parser) line() ([]byte, error) {
+	line, err := p.r.ReadSlice('\n')
+	if errors.Is(err, bufio.ErrBufferFull) {
+		p.long = append(p.long[:0], line...)
+		for errors.Is(err, bufio.ErrBufferFull) {
+			line, err = p.r.ReadSlice('\n')
+			p.long = append(p.long, line...)
+		}
+		line = p.long
+	}
+	if err != nil {
+		return nil, err // a line without an end is of no use
+	}
+	return bytes.TrimSuffix(line, []byte{'\n'}), nil
+}
+
+// encoding is how this tmux server shows a buffer to a control client. It
+// differs between versions (3.3a escapes like vis(3) and appends an empty
+// line), so it's learned at each connect by showing a buffer of known content.
+type encoding struct {
+	vis   bool // backslashes doubled, tabs and control characters escaped, "$NAME" as "\$NAME"
+	extra int  // lines behind the content
+}
+
+// probeText is set as a buffer to learn the encoding from.
+const probeText = "a\\b\t$HOME\nend\n"
+
+// learnEncoding finds out the encoding from what show-buffer printed of
+// probeText; ok is false where it's none of the known ones.
+func learnEncoding(lines []string) (enc encoding, ok bool) {
+	content := strings.Split(strings.TrimSuffix(probeText, "\n"), "\n")
+	if len(lines) < len(content) {
+		return enc, false
+	}
+	enc.extra = len(lines) - len(content)
+	body := lines[:len(content)]
+	if slices.Equal(body, content) {
+		return enc, true
+	}
+	for i := range body {
+		if unvis(body[i]) != content[i] {
+			return enc, false
+		}
+	}
+	enc.vis = true
+	return enc, true
+}
+
+// decode turns shown lines back into the buffer's.
+func (e encoding) decode(lines []string) []string {
+	lines = lines[:max(0, len(lines)-e.extra)]
+	if !e.vis {
+		return lines
+	}
+	for i, l := range lines {
+		lines[i] = unvis(l)
+	}
+	return lines
+}
+
+// unvis undoes vis(3) in the style VIS_OCTAL|VIS_CSTYLE|VIS_TAB as tmux uses
+// it. What isn't an escape stays as it is.
+func unvis(s string) string {
+	if strings.IndexByte(s, '\\') < 0 {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s))
+	for i := 0; i < len(s); i++ {
+		if s[i] != '\\' || i+1 == len(s) {
+			b.WriteByte(s[i])
+			continue
+		}
+		if v, ok := octal(s[i+1:]); ok {
+			b.WriteByte(v)
+			i += 3
+			continue
+		}
+		i++
+		if j := strings.IndexByte(`\$"tnrbavfs0`, s[i]); j >= 0 {
+			b.WriteByte("\\$\"\t\n\r\b\a\v\f \x00"[j])
+			continue
+		}
+		b.WriteByte('\\')
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+// octal reads three octal digits.
+func octal(s string) (byte, bool) {
+	if len(s) < 3 || s[0] > '3' {
+		return 0, false
+	}
+	var v byte
+	for i := range 3 {
+		if s[i] < '0' || s[i] > '7' {
+			return 0, false
+		}
+		v = v<<3 | (s[i] - '0')
+	}
+	return v, true
+}

@@ -7,11 +7,11 @@
 // session is removed when the client ends in order, and when it is the last
 // one, so that it doesn't keep a tmux server alive.
 //
-// parser.go reads the control protocol; conn.go is one connection with its
-// request queue; client.go keeps a connection up and knows its health;
-// snapshot.go takes atomic snapshots; input.go types; panes.go lists, makes and
-// ends panes; start.go starts programs in them; tty.go looks at the terminal behind a
-// pane.
+// conn.go is one connection with its request queue, and reads the control protocol;
+// process.go is the client process of it; client.go keeps a connection up and knows its
+// health; snapshot.go looks at panes; input.go types, and looks at the terminal behind a
+// pane; panes.go lists, makes and ends panes; start.go starts programs in them; tall.go
+// makes them taller for a moment; literal.go quotes.
 //
 // # Strings
 //

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -158,4 +161,33 @@ func plainTitle(title string) string {
 		}
 		return '?'
 	}, title)
+}
+
+// stillThere is true in tmux while a row of the screen has the text it was seen with, to
+// the letter. tmux's search #{C/r:…} gives the number of the first row that matches, from
+// 1, or 0; so no row above it may have the same text. Like the search, it doesn't see
+// blanks at a row's end.
+func stillThere(rows []string, row int) string {
+	text := strings.TrimRight(rows[row], " \t")
+	return "#{==:#{C/r:^" + literalRow(text) + "$}," + strconv.Itoa(row+1) + "}"
+}
+
+// Terminal asks the kernel about a pane's terminal. The device is opened
+// only for the question, so that its hang-up isn't delayed.
+func (*Client) Terminal(tty string) (sessions.Terminal, error) {
+	f, err := os.OpenFile(tty, os.O_RDONLY|unix.O_NOCTTY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return sessions.Terminal{}, fmt.Errorf("look at terminal: %w", err)
+	}
+	defer f.Close()
+	fd := int(f.Fd())
+	t, err := unix.IoctlGetTermios(fd, getTermios)
+	if err != nil {
+		return sessions.Terminal{}, fmt.Errorf("look at terminal %s: %w", tty, err)
+	}
+	n, err := unix.IoctlGetInt(fd, inputQueued)
+	if err != nil {
+		return sessions.Terminal{}, fmt.Errorf("look at terminal %s: %w", tty, err)
+	}
+	return sessions.Terminal{MaxLine: maxCanonical, Canonical: t.Lflag&unix.ICANON != 0, Echo: t.Lflag&unix.ECHO != 0, Unread: n}, nil
 }

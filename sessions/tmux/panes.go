@@ -12,47 +12,6 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// glanceFormat has what's cheap: about 13 µs of the server's time a pane. No
-// field reads /proc or walks the history.
-const glanceFormat = "#{pane_id} #{window_activity} #{history_size},#{cursor_x},#{cursor_y},#{pane_pid},#{pane_width},#{pane_height},#{pane_dead},#{alternate_on}"
-
-// Glances looks at all panes of the server with one command, or only at those
-// that are dead or had output in second since or later. tmux has to go through
-// all of them in both cases, but writes 16 KB a time and walks all its windows in
-// between: of a thousand panes all would come in four pieces, each of which wakes
-// this process. Where tmux has told that panes came or went since the last look
-// at all, it's one at all.
-func (c *Client) Glances(ctx context.Context, since int64) (panes []sessions.Glance, all bool, err error) {
-	all = c.panesChanged.Swap(false) || since == 0
-	line := "list-panes -a -F '" + glanceFormat + "'"
-	if !all {
-		line += " -f '#{||:#{pane_dead},#{>=:#{window_activity}," + strconv.FormatInt(since, 10) + "}}'"
-	}
-	panes, err = c.glances(ctx, line)
-	if all && err != nil {
-		c.panesChanged.Store(true)
-	}
-	return panes, all, err
-}
-
-func (c *Client) glances(ctx context.Context, line string) ([]sessions.Glance, error) {
-	reply, err := c.do(ctx, &request{line: line, blocks: 1})
-	if err != nil {
-		return nil, fmt.Errorf("list panes: %w", err)
-	}
-	out := make([]sessions.Glance, 0, len(reply[0].lines))
-	for _, line := range reply[0].lines {
-		id, rest, _ := strings.Cut(line, " ")
-		activity, state, ok := strings.Cut(rest, " ")
-		if !ok {
-			return nil, fmt.Errorf("list panes: %w: %.80q", errProtocol, line)
-		}
-		sec, _ := strconv.ParseInt(activity, 10, 64)
-		out = append(out, sessions.Glance{Pane: id, Activity: sec, State: state})
-	}
-	return out, nil
-}
-
 // paneFormat's texts are anybody's, so what would end a field or a line is written as in
 // a URL, and other control characters as "%?". Newer versions of tmux write what isn't
 // UTF-8 as \377, so backslashes are written as in a URL too; see safeText.
@@ -365,47 +324,3 @@ func (c *Client) Leave(ctx context.Context) error {
 
 // leftWithin is how long Leave waits for the end of its connection.
 const leftWithin = 2 * time.Second
-
-// Screen captures a pane's visible screen with colours.
-func (c *Client) Screen(ctx context.Context, pane string) (sessions.Screen, error) {
-	if err := checkPane(pane); err != nil {
-		return sessions.Screen{}, fmt.Errorf("capture pane: %w", err)
-	}
-	l, err := c.current()
-	if err != nil {
-		return sessions.Screen{}, err
-	}
-	changes := c.tallChanges(pane)
-	buf := bufferPrefix + strconv.FormatUint(l.buffers.Add(1), 10)
-	r := &request{blocks: 4, line: "display-message -p -t " + pane + " '" + stateFormat + "' ; capture-pane -e" + l.exact + " -t " + pane +
-		" -b " + buf + " ; show-buffer -b " + buf + " ; delete-buffer -b " + buf}
-	r.rows = func(done []block) int {
-		if len(done) == 2 {
-			if s, err := parseState(strings.Join(done[0].lines, "")); err == nil {
-				return s.Height + l.enc.extra
-			}
-		}
-		return -1
-	}
-	reply, err := l.do(ctx, r)
-	if len(reply) > 0 && len(reply[0].lines) == 1 && !strings.HasPrefix(reply[0].lines[0], pane+",") {
-		return sessions.Screen{}, ErrNoPane
-	}
-	if err != nil {
-		return sessions.Screen{}, fmt.Errorf("capture pane %s: %w", pane, err)
-	}
-	if err := c.asItIs(pane, changes); err != nil {
-		return sessions.Screen{}, err
-	}
-	s, err := parseState(reply[0].lines[0])
-	if err != nil {
-		return sessions.Screen{}, err
-	}
-	rows := l.enc.decode(reply[2].lines)
-	sessions.CutMarks(rows)
-	return sessions.Screen{
-		Width: s.Width, Height: s.Height, Rows: selfContained(rows),
-		CursorX: s.CursorX, CursorY: s.CursorY, CursorVisible: s.CursorVisible,
-		Alternate: s.Alternate, Title: s.Title, Dead: s.Dead,
-	}, nil
-}

@@ -26,6 +26,47 @@ const stateFormat = "#{pane_id},#{pane_pid},#{pane_width},#{pane_height},#{histo
 
 const stateFields = 18
 
+// glanceFormat has what's cheap: about 13 µs of the server's time a pane. No
+// field reads /proc or walks the history.
+const glanceFormat = "#{pane_id} #{window_activity} #{history_size},#{cursor_x},#{cursor_y},#{pane_pid},#{pane_width},#{pane_height},#{pane_dead},#{alternate_on}"
+
+// Glances looks at all panes of the server with one command, or only at those
+// that are dead or had output in second since or later. tmux has to go through
+// all of them in both cases, but writes 16 KB a time and walks all its windows in
+// between: of a thousand panes all would come in four pieces, each of which wakes
+// this process. Where tmux has told that panes came or went since the last look
+// at all, it's one at all.
+func (c *Client) Glances(ctx context.Context, since int64) (panes []sessions.Glance, all bool, err error) {
+	all = c.panesChanged.Swap(false) || since == 0
+	line := "list-panes -a -F '" + glanceFormat + "'"
+	if !all {
+		line += " -f '#{||:#{pane_dead},#{>=:#{window_activity}," + strconv.FormatInt(since, 10) + "}}'"
+	}
+	panes, err = c.glances(ctx, line)
+	if all && err != nil {
+		c.panesChanged.Store(true)
+	}
+	return panes, all, err
+}
+
+func (c *Client) glances(ctx context.Context, line string) ([]sessions.Glance, error) {
+	reply, err := c.do(ctx, &request{line: line, blocks: 1})
+	if err != nil {
+		return nil, fmt.Errorf("list panes: %w", err)
+	}
+	out := make([]sessions.Glance, 0, len(reply[0].lines))
+	for _, line := range reply[0].lines {
+		id, rest, _ := strings.Cut(line, " ")
+		activity, state, ok := strings.Cut(rest, " ")
+		if !ok {
+			return nil, fmt.Errorf("list panes: %w: %.80q", errProtocol, line)
+		}
+		sec, _ := strconv.ParseInt(activity, 10, 64)
+		out = append(out, sessions.Glance{Pane: id, Activity: sec, State: state})
+	}
+	return out, nil
+}
+
 // Snapshot takes a pane's state and rows at one instant, by one command line.
 //
 // Which rows are wrapped is told by a second capture in the same line, with
@@ -68,6 +109,50 @@ const (
 	deadTries = 25
 	deadPause = 20 * time.Millisecond
 )
+
+// Screen captures a pane's visible screen with colours.
+func (c *Client) Screen(ctx context.Context, pane string) (sessions.Screen, error) {
+	if err := checkPane(pane); err != nil {
+		return sessions.Screen{}, fmt.Errorf("capture pane: %w", err)
+	}
+	l, err := c.current()
+	if err != nil {
+		return sessions.Screen{}, err
+	}
+	changes := c.tallChanges(pane)
+	buf := bufferPrefix + strconv.FormatUint(l.buffers.Add(1), 10)
+	r := &request{blocks: 4, line: "display-message -p -t " + pane + " '" + stateFormat + "' ; capture-pane -e" + l.exact + " -t " + pane +
+		" -b " + buf + " ; show-buffer -b " + buf + " ; delete-buffer -b " + buf}
+	r.rows = func(done []block) int {
+		if len(done) == 2 {
+			if s, err := parseState(strings.Join(done[0].lines, "")); err == nil {
+				return s.Height + l.enc.extra
+			}
+		}
+		return -1
+	}
+	reply, err := l.do(ctx, r)
+	if len(reply) > 0 && len(reply[0].lines) == 1 && !strings.HasPrefix(reply[0].lines[0], pane+",") {
+		return sessions.Screen{}, ErrNoPane
+	}
+	if err != nil {
+		return sessions.Screen{}, fmt.Errorf("capture pane %s: %w", pane, err)
+	}
+	if err := c.asItIs(pane, changes); err != nil {
+		return sessions.Screen{}, err
+	}
+	s, err := parseState(reply[0].lines[0])
+	if err != nil {
+		return sessions.Screen{}, err
+	}
+	rows := l.enc.decode(reply[2].lines)
+	sessions.CutMarks(rows)
+	return sessions.Screen{
+		Width: s.Width, Height: s.Height, Rows: selfContained(rows),
+		CursorX: s.CursorX, CursorY: s.CursorY, CursorVisible: s.CursorVisible,
+		Alternate: s.Alternate, Title: s.Title, Dead: s.Dead,
+	}, nil
+}
 
 func (l *live) snapshot(ctx context.Context, pane string, w sessions.Window) (sessions.Snapshot, error) {
 	t := " -t " + pane
@@ -264,4 +349,131 @@ func parseState(line string) (sessions.Snapshot, error) {
 		s.Activity = int64(num(f[14]))
 	}
 	return s, bad
+}
+
+// savedFormat is stateFormat with the cursor that the normal screen will have when it's back.
+var savedFormat = strings.NewReplacer("#{cursor_x}", "#{alternate_saved_x}", "#{cursor_y}", "#{alternate_saved_y}").Replace(stateFormat) //nolint:gochecknoglobals // a constant that needs a call
+
+// SavedScreen takes the normal screen of a pane that shows the alternate one, with at most
+// above rows of history, at one instant. Which rows are wrapped isn't known. If the
+// alternate screen is gone already, Alternate is false and there are no rows.
+func (c *Client) SavedScreen(ctx context.Context, pane string, above int) (sessions.Snapshot, error) {
+	if err := checkPane(pane); err != nil {
+		return sessions.Snapshot{}, fmt.Errorf("capture the normal screen of a pane: %w", err)
+	}
+	l, err := c.current()
+	if err != nil {
+		return sessions.Snapshot{}, err
+	}
+	s, err := l.savedScreen(ctx, pane, above)
+	if err != nil {
+		return s, fmt.Errorf("capture the normal screen of pane %s: %w", pane, err)
+	}
+	return s, nil
+}
+
+func (l *live) savedScreen(ctx context.Context, pane string, above int) (sessions.Snapshot, error) {
+	t := " -t " + pane
+	buf := bufferPrefix + strconv.FormatUint(l.buffers.Add(1), 10)
+	// The rows above the alternate screen are the normal one's history.
+	r := &request{blocks: 6, line: "display-message -p" + t + " '" + savedFormat + "'" +
+		" ; capture-pane -" + l.exact + " -S -" + strconv.Itoa(max(1, above)) + t + " -b " + buf + " ; show-buffer -b " + buf +
+		" ; capture-pane -aq" + l.exact + t + " -b " + buf + " ; show-buffer -b " + buf + " ; delete-buffer -b " + buf}
+	const historyAt, savedAt = 2, 4
+	window := sessions.Window{Start: -max(1, above)}
+	r.rows = func(done []block) int {
+		if len(done) == 0 {
+			return 1
+		}
+		if len(done) != historyAt && len(done) != savedAt {
+			return -1
+		}
+		s, err := parseSaved(strings.Join(done[0].lines, ""))
+		if err != nil || !s.Alternate && len(done) == savedAt {
+			return -1
+		}
+		if _, n := extent(s, window); len(done) == historyAt {
+			return n + l.enc.extra
+		}
+		return s.Height + l.enc.extra
+	}
+	reply, err := l.do(ctx, r)
+	if len(reply) > 0 && len(reply[0].lines) == 1 && !strings.HasPrefix(reply[0].lines[0], pane+",") {
+		return sessions.Snapshot{}, ErrNoPane
+	}
+	s := sessions.Snapshot{}
+	if len(reply) > 0 {
+		var bad error
+		if s, bad = parseSaved(strings.Join(reply[0].lines, "")); bad != nil && err == nil {
+			err = bad
+		}
+	}
+	if !s.Alternate && s.Pane != "" {
+		return s, l.discard(buf)
+	}
+	if err != nil {
+		return s, err
+	}
+	s.At, s.Server = time.Now(), l.identity
+	history := l.enc.decode(reply[historyAt].lines)
+	s.First, _ = extent(s, window)
+	s.Rows = append(history[:min(len(history), s.HistorySize-s.First)], l.enc.decode(reply[savedAt].lines)...)
+	s.Wrapped = make([]bool, len(s.Rows))
+	s.Marks = sessions.CutMarks(s.Rows)
+	return s, nil
+}
+
+// parseSaved reads a line of savedFormat. Without an alternate screen there's no
+// saved cursor.
+func parseSaved(line string) (sessions.Snapshot, error) {
+	f := strings.SplitN(line, ",", stateFields)
+	if len(f) == stateFields {
+		for _, at := range []int{6, 7} {
+			if n, err := strconv.Atoi(f[at]); err != nil || n < 0 || n > 1<<16 { // tmux gives 2³²-1
+				f[at] = "0"
+			}
+		}
+	}
+	return parseState(strings.Join(f, ","))
+}
+
+// selfContained makes each row start from default attributes. tmux carries the
+// attributes of a row's end over to the next row, so that a row alone would
+// have the wrong colours: what is in force at a row's end is put before the
+// next one.
+func selfContained(rows []string) []string {
+	carry := ""
+	for i, row := range rows {
+		rows[i] = carry + row
+		carry = sgrInForce(carry, row)
+	}
+	return rows
+}
+
+// sgrInForce returns the SGR sequences in force behind row, given those before
+// it. A reset empties them.
+func sgrInForce(carry, row string) string {
+	for {
+		i := strings.Index(row, "\x1b[")
+		if i < 0 {
+			return carry
+		}
+		row = row[i+2:]
+		end := strings.IndexFunc(row, func(r rune) bool { return r >= 0x40 && r <= 0x7e })
+		if end < 0 {
+			return carry
+		}
+		if row[end] == 'm' {
+			params := row[:end]
+			if params == "" || params == "0" {
+				carry = ""
+			} else {
+				if strings.HasPrefix(params, "0;") {
+					carry = ""
+				}
+				carry += "\x1b[" + params + "m"
+			}
+		}
+		row = row[end+1:]
+	}
 }

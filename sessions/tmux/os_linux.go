@@ -1,6 +1,10 @@
 package tmux
 
-import "golang.org/x/sys/unix"
+import (
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
 
 const (
 	getTermios  = unix.TCGETS
@@ -10,3 +14,6 @@ const (
 	// gets whole in canonical mode (N_TTY_BUF_SIZE − 1, linux/tty.h).
 	maxCanonical = 4095
 )
+
+// endsWithUs has the kernel end a process when this one is killed.
+func endsWithUs() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }

@@ -2,7 +2,11 @@
 
 package tmux
 
-import "golang.org/x/sys/unix"
+import (
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
 
 const (
 	getTermios  = unix.TIOCGETA
@@ -12,3 +16,6 @@ const (
 	// gets whole in canonical mode (MAX_CANON, sys/syslimits.h).
 	maxCanonical = 1023
 )
+
+// endsWithUs would have the kernel end a process when this one is killed: only Linux can.
+func endsWithUs() *syscall.SysProcAttr { return nil }
