@@ -3,10 +3,13 @@ package typing
 import (
 	"context"
 	"errors"
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -49,366 +52,11 @@ func noRows(s *sessions.Snapshot) bool {
 	return !slices.ContainsFunc(s.Rows, func(row string) bool { return strings.TrimSpace(row) != "" })
 }
 
-// isYoung reports whether a session has just been made.
-func isYoung(s *sessions.Session) bool { return time.Since(s.CreatedAt) < blankFor }
-
 // wasBoxSeen reports whether the box was ever seen in the session.
 func (h *Hand) wasBoxSeen() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.boxSeen
-}
-
-// errPartShown says that a shell has read a text's letters as commands of its own.
-var errPartShown = errors.New("the shell has taken the text for something else, as one does in vi's command mode; Enter was not pressed, and what came of it may stand in its line: look at the session")
-
-// isPartShown reports whether what stands in a shell's line is only a part of the text, or
-// something else: it hasn't the text's beginning, up to the first character that a shell may
-// draw otherwise. Of a text of several rows a shell may show some; tabs may have completed
-// words; a "<" says that the line was moved to the side; and the cursor may stand on the
-// last letter. Characters without width may take the shell's marks with them: then all of the
-// cursor's line is looked at.
-func (t *typist) isPartShown(s *sessions.Snapshot, b sessions.Box) bool {
-	line := b.Text
-	if !b.Known && t.frontOf(s).Kind == sessions.ProgramShell {
-		if first, at, ok := s.CursorLine(); ok {
-			line = strings.Join(s.Rows[first:at+1], "")
-		}
-	} else if !b.Shell || !b.Open {
-		return false
-	}
-	plain := t.receipt.Text
-	if at := strings.IndexFunc(plain, func(r rune) bool { return r > unicode.MaxASCII }); at >= 0 {
-		plain = plain[:at]
-	}
-	own := sessions.Letters(plain)
-	return line != "" && !strings.ContainsAny(t.receipt.Text, "\n\t") && b.Unfinished == "" &&
-		!strings.HasPrefix(line, "<") && own != "" && !strings.Contains(sessions.Letters(line), own[:len(own)-1])
-}
-
-// errNotShown says that a program has read a text and done something else with it.
-var errNotShown = errors.New("the program has read the text, but it doesn't stand in its input box; Enter was not pressed, look at the session")
-
-// awaitShown waits until the text stands in the program's box, where that can be seen: some
-// programs read what's typed while they begin, and show it later, or never. While the box
-// is away, nobody knows: the program draws its screen anew, say.
-func (t *typist) awaitShown(ctx context.Context) error {
-	if !t.boxed || strings.IndexFunc(t.receipt.Text, unicode.IsLetter) < 0 {
-		return nil
-	}
-	frozen, part, drawn := true, false, t.before.Activity
-	var away time.Time // since when the box isn't on the screen; zero: it is
-	for begin := time.Now(); time.Since(begin) < shownWithin || frozen && time.Since(begin) < frozenWithin; {
-		s, err := t.lookAtPane(ctx)
-		if err != nil {
-			return err
-		}
-		pause, b := lookEvery, t.readInputBox(&s)
-		part = t.isPartShown(&s, b)
-		switch {
-		case part:
-		case b.Text != "", b.Shell && !b.Open, !b.Known, !b.Open && !b.Torn && (t.alone || t.opt.Dialog(s.Rows) != ""):
-			return nil // it stood there, or a dialog has opened: that's looked at before Enter
-		case b.Open || b.Torn:
-			away = time.Time{}
-		case away.IsZero():
-			away, begin = time.Now(), time.Now()
-		default:
-			begin = time.Now() // it takes its time from when the box is back
-			if time.Since(away) >= awayFor {
-				t.giveKeyboardBack()
-				t.holdBack(ctx, heldNoBox, sessions.ReceiptTyped, "the program shows something else than its input box; Enter is pressed when the box is back")
-				pause = heldEvery
-			}
-		}
-		frozen, drawn = frozen && (t.size.broken() || sameScreen(&t.before, &s)), s.Activity
-		if err := t.waitForOthers(ctx, heldUnshown, pause); err != nil {
-			return err
-		}
-	}
-	if part {
-		return errPartShown
-	}
-	if frozen {
-		t.noteUnshown(drawn)
-	}
-	return errNotShown
-}
-
-// noteUnshown notes that a program has read a text and has drawn nothing since a second:
-// it may show that later.
-func (h *Hand) noteUnshown(drawn int64) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.unshown, h.drawn = true, drawn
-}
-
-// mayShow reports whether a program that has read a text before may still show it: it has
-// drawn nothing since.
-func (h *Hand) mayShow(s *sessions.Snapshot) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.unshown = h.unshown && s.Activity == h.drawn
-	return h.unshown
-}
-
-// awayFor is how long a box must be away until it's more than half drawn.
-const awayFor = 500 * time.Millisecond
-
-// hasLeft reports whether the text has left the program's box: it's empty, or something
-// else has taken its place. An Enter may only have taken a completion, which changes the
-// screen too.
-func (t *typist) hasLeft(s *sessions.Snapshot) bool {
-	b := t.readInputBox(s)
-	t.queued = t.queued || b.Queued
-	if b.Torn || t.size.broken() {
-		t.away, t.empty = time.Time{}, 0
-		return false
-	}
-	if t.lacksText(s, b) {
-		t.empty++ // a screen that's half drawn may show an old box without its text
-		return t.empty > 1
-	}
-	t.empty = 0
-	if b.Open {
-		t.away = time.Time{}
-		return false
-	}
-	if t.away.IsZero() {
-		t.away = time.Now()
-	}
-	return time.Since(t.away) >= awayFor
-}
-
-// lacksText reports whether a box is there without the text: it's empty, or something else
-// has taken the text's place, where that was seen to stand in it.
-func (t *typist) lacksText(s *sessions.Snapshot, b sessions.Box) bool {
-	return b.Open && (b.Text == "" || t.alone && t.lineState(s) == lineWithout || t.strict && !t.isIn(b) && b.Text != t.readInputBox(&t.at).Text)
-}
-
-// submittedHow is what's to be known of a text that was submitted.
-func (t *typist) submittedHow() verdict {
-	switch {
-	case t.queued && !t.ended:
-		return verdict{sessions.CauseQueued, "queued: the agent is at work, and takes it up when it has time"}
-	case t.isProved():
-		return verdict{}
-	case t.ended:
-		return endedWithIt
-	case t.resized:
-		return unverified("the pane got another size as Enter was pressed")
-	}
-	return verdict{}
-}
-
-// guardScreen says when something may be typed, and whether a dialog is open instead. Where
-// the program's box is on the screen a dialog's phrase there is only quoted: no program
-// draws both. Then the guard sees to it that the box is still there.
-func (t *typist) guardScreen(s *sessions.Snapshot) (g sessions.Guard, dialog bool) {
-	g = sessions.Guard{Pane: t.pane, Server: s.Server, Phrases: t.opt.Phrases, Saw: s, Front: s.Front}
-	if t.opt.Dialog(s.Rows) == "" {
-		return g, false
-	}
-	if row := t.lineAskedAt(s); row >= 0 { // a program that reads lines has no dialog
-		g.Rows, g.Phrases = []int{row}, absent(t.opt.Phrases, s)
-		return g, false
-	}
-	b := t.readInputBox(s)
-	if !tells(b) {
-		return g, true
-	}
-	g.Rows, g.Phrases = b.Rows, absent(t.opt.Phrases, s)
-	return g, false
-}
-
-// lineAskedAt is the row of a screen in which the session's program asks for a line, as is
-// known; -1: none is.
-func (h *Hand) lineAskedAt(s *sessions.Snapshot) int {
-	d := h.shownDialog()
-	row := s.HistorySize + s.CursorY - s.First
-	if d == nil || d.Kind != sessions.PromptLine || row < 0 || row >= len(s.Rows) || !strings.HasPrefix(strings.TrimSpace(s.Rows[row]), d.Title) {
-		return -1
-	}
-	return row
-}
-
-// asksWith reports whether a session's program asks for a line with a row, behind which
-// nothing stands yet.
-func (h *Hand) asksWith(row string) bool {
-	d := h.shownDialog()
-	return d != nil && d.Kind == sessions.PromptLine && strings.TrimSpace(row) == d.Title
-}
-
-// absent are the phrases that aren't on a screen.
-func absent(phrases []string, s *sessions.Snapshot) (out []string) {
-	screen := strings.ToLower(strings.Join(s.Rows, "\n"))
-	for _, phrase := range phrases {
-		if !strings.Contains(screen, phrase) {
-			out = append(out, phrase)
-		}
-	}
-	return out
-}
-
-// guardOwnPhrases is guardScreen for a program whose box isn't known, where the only phrases on the
-// screen are those of the text that was just pasted there: none stood there before.
-func (t *typist) guardOwnPhrases(s *sessions.Snapshot) (g sessions.Guard, dialog bool) {
-	g = sessions.Guard{Pane: t.pane, Server: s.Server, Saw: s, Front: s.Front}
-	if t.boxed || t.readInputBox(s).Known || t.opt.Dialogs.Read(t.id(), s, nil) != nil {
-		return g, true
-	}
-	if !t.onlyOwn(s.Rows) {
-		return g, true
-	}
-	g.Phrases = absent(t.opt.Phrases, s)
-	return g, false
-}
-
-// isCovered reports whether a dialog has taken the box's place before it was seen whether
-// the text had left the box: it may have come while the text stood there still. A text
-// that stands on the screen as often as with the box was submitted.
-func (t *typist) isCovered(before, now *sessions.Snapshot) bool {
-	if t.readInputBox(now).Open || t.opt.Dialog(now.Rows) == "" {
-		return false
-	}
-	text := sessions.Letters(t.receipt.Text)
-	text = text[:min(len(text), coveredBytes)]
-	count := func(s *sessions.Snapshot) int { return strings.Count(sessions.Letters(strings.Join(s.Rows, "")), text) }
-	n := count(now)
-	return text == "" || n == 0 || n < count(before)
-}
-
-// errTakenAway says that Enter waited for something, and then there was nothing to submit.
-var errTakenAway = errors.New("it was typed, but is no longer in the session's input box: somebody at the pane may have sent it, or taken it away; look at the session")
-
-// errEmptied says that the program has emptied its box behind a dialog: the text is to be typed again.
-var errEmptied = errors.New("the program has emptied its input box behind a dialog")
-
-// explainEmptied is why a text doesn't stand in its box behind a dialog that opened before Enter. Some
-// programs draw the box before they ask something as they start, and begin anew when that's answered:
-// Gemini CLI asks so whether it may trust the folder. Where the program had just begun, no Enter was pressed, the box stays empty,
-// and nothing of the text is seen anywhere, it's typed again, once.
-func (t *typist) explainEmptied(ctx context.Context) error {
-	if t.entered || t.again || !t.early || sessions.Letters(t.receipt.Text) == "" {
-		return errTakenAway
-	}
-	for began, since := time.Now(), time.Now(); time.Since(since) < emptyFor; {
-		s, err := t.lookAtPane(ctx)
-		if err != nil {
-			return err
-		}
-		b := t.readInputBox(&s)
-		switch {
-		case b.Text != "", t.isHeardOf(&t.before, &s), time.Since(began) > readyWithin:
-			return errTakenAway
-		case !b.Open:
-			since = time.Now()
-		}
-		if err := t.wait(ctx, lookEvery); err != nil {
-			return err
-		}
-	}
-	return errEmptied
-}
-
-// emptyFor is how long a box must stay empty behind a dialog until it isn't one that's half drawn.
-const emptyFor = 2 * time.Second
-
-// coveredBytes is how much of a text is looked for: more may be cut.
-const coveredBytes = 40
-
-// awaitUncovered waits while a dialog is there. Somebody may answer it.
-func (t *typist) awaitUncovered(ctx context.Context) error {
-	t.giveKeyboardBack()
-	t.holdBack(ctx, heldByDialog, sessions.ReceiptTyped, "a dialog has opened; whether the text was submitted shows when it has closed")
-	return t.wait(ctx, heldEvery)
-}
-
-// A program that starts may draw its input box before it works in what it reads, and may
-// empty the box when it's done: Qwen Code was seen to lose a text so. That the box is empty
-// doesn't tell then that a text was submitted: something else has to be seen of the first
-// that a run of a program takes, and of those in its first readyWithin and in as long behind
-// that one: one that's slow to begin may be at it still.
-
-// lostAtStart is what's known of a text that left its box, of which nothing else was seen.
-var lostAtStart = unverified("the text has left the input box, but the program had just begun and shows nothing else of it; look at the session before you send it again") //nolint:gochecknoglobals // a constant
-
-// leftLate is what's known of a text that left its box long behind Enter, of which nothing
-// else was seen. A program may have refused it, and somebody at the pane taken it away.
-var leftLate = unverified("the text has left the input box, but long after Enter was pressed, and the program shows nothing else of it; somebody at the pane may have taken it away") //nolint:gochecknoglobals // a constant
-
-// confirmTaken waits, where the text is the first that this run of the program takes, or it was
-// taken late, until something of it is seen elsewhere than in its box. It returns what's to
-// be known of it.
-func (t *typist) confirmTaken(ctx context.Context, before *sessions.Snapshot) (verdict, error) {
-	first := t.isFirst(before)
-	if !first && !t.late || t.ended || t.strict {
-		return verdict{}, nil
-	}
-	stands := lineWithout
-	for began := time.Now(); time.Since(began) < lateWithin; {
-		s, err := t.lookAtPane(ctx)
-		if err != nil {
-			return verdict{}, err
-		}
-		if t.wasEnded(&s) {
-			t.ended = true
-			return verdict{}, nil
-		}
-		if t.isHeardOf(before, &s) {
-			t.noteTaken(t.into.Run)
-			return verdict{}, nil
-		}
-		stands = t.lineState(&s)
-		if err := t.wait(ctx, lookEvery); err != nil {
-			return verdict{}, err
-		}
-	}
-	switch has := stands == lineHasIt || stands == lineHasMore; {
-	case has && !first:
-		return verdict{}, errNotTaken
-	case t.late:
-		return leftLate, nil
-	case has:
-		return verdict{}, errors.New("the program had just begun and has taken the text without its Enter; it stands in the session's input box: send it or take it away there")
-	}
-	return lostAtStart, nil
-}
-
-// isFirst reports whether no text was seen to be taken by this run of a program with an
-// input box, or it may still be starting. A command of the program's own may show nothing,
-// and there's nothing to be seen of a text without letters.
-func (t *typist) isFirst(s *sessions.Snapshot) bool {
-	if b := t.readInputBox(s); !b.Known || b.Shell || strings.HasPrefix(t.receipt.Text, "/") || sessions.Letters(t.receipt.Text) == "" {
-		return false
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return !t.hasTaken || t.takenBy != t.into.Run || time.Since(t.into.Started) < readyWithin || time.Since(t.takenAt) < readyWithin
-}
-
-// isHeardOf reports whether the program has the text: it says so, shows it, or keeps some
-// text until it has time, or has begun to work since Enter was pressed. The last two may be
-// others' texts where this one was taken late.
-func (t *typist) isHeardOf(before, now *sessions.Snapshot) bool {
-	if t.isProved() || !t.late && (t.queued || t.readInputBox(now).Queued || t.desk.TurnBeganSince(before.At)) {
-		return true
-	}
-	text := sessions.Letters(t.receipt.Text)
-	text = text[:min(len(text), coveredBytes)]
-	count := func(rows []string) int { return strings.Count(sessions.Letters(strings.Join(rows, "")), text) }
-	b := t.readInputBox(now)
-	n := count(now.Rows) - count([]string{b.Text})
-	return n > 0 && n >= count(before.Rows)
-}
-
-// noteTaken notes that a run of a program has taken a text.
-func (h *Hand) noteTaken(run string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if !h.hasTaken || h.takenBy != run {
-		h.hasTaken, h.takenBy, h.takenAt = true, run, time.Now()
-	}
 }
 
 // redrawWithin is how long a program that's at work may take to draw itself anew when its
@@ -453,5 +101,391 @@ func drawnAnew(first, now *sessions.Snapshot) bool {
 	return rows > 1
 }
 
+// sameScreen compares what a person would see.
+func sameScreen(a, b *sessions.Snapshot) bool {
+	return a.CursorX == b.CursorX && a.CursorY == b.CursorY && a.HistorySize == b.HistorySize &&
+		a.Alternate == b.Alternate && slices.Equal(a.Rows, b.Rows)
+}
+
 // broken reports whether the screen is one that nobody has drawn.
 func (p *paneSize) broken() bool { return !p.changed.IsZero() }
+
+// lineState says what stands in the line or box that a text was typed into.
+type lineState int
+
+const (
+	lineHidden  lineState = iota // it can't be seen
+	lineWithout                  // nothing of the text
+	lineHasIt                    // the text, and nothing else
+	lineHasMore                  // the text and something else, or what may be a part of it
+)
+
+// lineState reads the line once.
+func (t *typist) lineState(s *sessions.Snapshot) lineState {
+	b, own := t.readInputBox(s), withoutSpace(t.receipt.Text)
+	switch {
+	case b.Known && !b.Open:
+		return lineHidden
+	case !b.Known:
+		return t.rowState(s)
+	case withoutSpace(b.Text) == own:
+		return lineHasIt
+	case b.Text == "":
+		return lineWithout
+	case places(t.receipt.Text, b.Text) != nil, strings.HasPrefix(b.Text, "["), strings.Contains(own, withoutSpace(b.Text)):
+		return lineHasMore
+	}
+	return lineWithout
+}
+
+// rowState reads the row before the cursor, of a program whose input box isn't known. Of a
+// text of several lines the last is there alone: the others are lines that were read.
+func (t *typist) rowState(s *sessions.Snapshot) lineState {
+	before, _ := aroundCursor(s)
+	text := lastLine(t.receipt.Text)
+	prompt, ok := strings.CutSuffix(strings.TrimRight(before, " "), strings.TrimRight(text, " "))
+	switch {
+	case t.term.Canonical && !t.term.Echo:
+		return lineHasMore // nobody can see what stands there
+	case !ok && text != "" && strings.Contains(before, text):
+		return lineHasMore
+	case !ok || strings.TrimSpace(text) == "":
+		return lineWithout
+	case strings.TrimSpace(prompt) == "", asks.MatchString(prompt), t.isBare(prompt):
+		return lineHasIt
+	}
+	return lineHasMore
+}
+
+// lineOrBox reads the box, or the row before the cursor where the program's box isn't
+// known, but the text was seen to stand in that row.
+func (t *typist) lineOrBox(s *sessions.Snapshot) sessions.Box {
+	b := t.readInputBox(s)
+	if b.Known || !t.inRow {
+		return b
+	}
+	before, _ := aroundCursor(s)
+	text := lastLine(t.receipt.Text)
+	at := strings.LastIndex(before, text)
+	if at < 0 {
+		return b
+	}
+	return sessions.Box{Known: true, Open: true, Text: strings.TrimSpace(t.receipt.Text + before[at+len(text):])}
+}
+
+// noteAlone notes that the text stands in a box that can be read, or before the cursor of
+// a program whose box isn't known: then what else stands there is somebody's. The box had
+// nothing in it before.
+func (t *typist) noteAlone(s *sessions.Snapshot) {
+	b := t.readInputBox(s)
+	if before, _ := aroundCursor(s); !b.Known && strings.TrimSpace(lastLine(t.receipt.Text)) != "" && strings.Contains(before, lastLine(t.receipt.Text)) {
+		t.alone, t.inRow = true, true
+		return
+	}
+
+	own := sessions.Letters(t.receipt.Text)
+	t.whole = t.whole || b.Open && withoutSpace(b.Text) == withoutSpace(t.receipt.Text)
+	t.alone = t.alone || b.Open && own != "" && (sessions.Letters(b.Text) == own || t.boxed && places(t.receipt.Text, b.Text) != nil)
+}
+
+// tornLooks is in how many looks an input box must have the end of a text alone until it isn't
+// one that's half drawn.
+const tornLooks = 5
+
+// errTorn says that only the end of a text has come to stand in its input box: what opened as
+// it was typed has taken the rest as keys.
+var errTorn = errors.New("its beginning went to something that opened as it was typed, a question perhaps; the rest was not submitted")
+
+// isTorn reports whether only the end of the text has come to stand in an agent's box. That
+// readInputBox has one row: of a text of several some programs show the last ones. A sign that the
+// text begins with may have changed what the box is for.
+func (t *typist) isTorn(s *sessions.Snapshot) bool {
+	b, own := t.readInputBox(s), withoutSpace(t.receipt.Text)
+	if !t.boxed || t.whole || !b.Open || b.Shell || b.Text == "" || strings.Contains(b.Text, "\n") {
+		return false
+	}
+	head, ok := strings.CutSuffix(own, withoutSpace(b.Text))
+	return ok && sessions.Letters(head) != ""
+}
+
+// isIn reports whether the text is seen in its box, or something that the program shows in place of a
+// long one.
+func (t *typist) isIn(b sessions.Box) bool {
+	return places(t.receipt.Text, b.Text) != nil || strings.HasPrefix(b.Text, "[") && strings.HasSuffix(b.Text, "]")
+}
+
+// onlyOwnIn reports whether all of the text is seen in its box, and nothing else.
+func (t *typist) onlyOwnIn(b sessions.Box) bool {
+	return !t.hasMoreBeside(b) && places(t.receipt.Text, b.Text) != nil
+}
+
+// hasMoreBeside reports whether there's something beside the text in its box.
+func (t *typist) hasMoreBeside(b sessions.Box) bool {
+	around := places(t.receipt.Text, b.Text)
+	return around != nil && (around[0] != "" || around[1] != "" && !completes(t.receipt.Text))
+}
+
+// completes reports whether a program may put something behind a text: the rest of the
+// file or command that its last word begins.
+func completes(text string) bool {
+	words := strings.Fields(text)
+	return len(words) == 0 || strings.HasPrefix(words[len(words)-1], "@") || strings.HasPrefix(words[len(words)-1], "/")
+}
+
+// sameBox reports whether the input box has the same in it, and the cursor in the same column.
+func (t *typist) sameBox(before, s *sessions.Snapshot) bool {
+	was, now := t.readInputBox(before), t.readInputBox(s)
+	return was.Open && now.Open && was.Text == now.Text && before.CursorX == s.CursorX
+}
+
+// lastLine is the last line of a text.
+func lastLine(text string) string { return text[strings.LastIndexByte(text, '\n')+1:] }
+
+// asks is a row up to the cursor that ends with a sign by which programs ask for a line,
+// or with a box's edge.
+var asks = regexp.MustCompile(`(?:[:?>$#%\])}»❯›➜…|│┃~]|\.\.\.)\s*$`)
+
+// asksLine is one of a command of a shell's own that reads a line. What a shell runs may
+// end with other signs.
+var asksLine = regexp.MustCompile(`[:?\])…]\s*$`)
+
+// isBare reports whether somebody has said that a row like this is an empty prompt.
+func (h *Hand) isBare(before string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.ContainsFunc(h.bare, func(known barePart) bool { return known.of(before) })
+}
+
+// beganCommand reports whether the command that a shell's line goes on with is what was
+// endSubmitted last from here: a here-document, say.
+func (h *Hand) beganCommand(unfinished string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.begun != "" && sessions.Letters(h.begun) == sessions.Letters(unfinished)
+}
+
+// noteSubmitted notes what was submitted in a shell, behind what it goes on with.
+func (h *Hand) noteSubmitted(text string, goesOn bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if goesOn {
+		text = h.begun + "\n" + text
+	}
+	h.begun = text
+}
+
+// learnBare notes that a row is an empty prompt: somebody has looked.
+func (h *Hand) learnBare(before string) {
+	part := barePartOf(before)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if part != (barePart{}) && !slices.Contains(h.bare, part) {
+		h.bare = append(h.bare, part)
+	}
+}
+
+// barePart is that by which an empty prompt is known again: the signs that it ends with
+// ("›"), behind which what somebody types would stand; or, where it ends with a letter, all
+// of it but for its numbers ("ctrl+c to exit").
+type barePart struct {
+	text string
+	all  bool
+}
+
+func barePartOf(before string) barePart {
+	row := strings.TrimRight(before, " ")
+	word := row[strings.LastIndexByte(row, ' ')+1:]
+	if r, size := utf8.DecodeRuneInString(word); size == len(word) && r > unicode.MaxASCII && !unicode.In(r, unicode.Han, unicode.Hangul, unicode.Hiragana, unicode.Katakana) {
+		return barePart{text: word} // "λ" is a letter
+	}
+	letter := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == ' ' }
+	if signs := row[len(strings.TrimRightFunc(row, func(r rune) bool { return !letter(r) })):]; signs != "" {
+		return barePart{text: signs}
+	}
+	return barePart{text: withoutDigits(row), all: true}
+}
+
+// of reports whether a row is such a prompt.
+func (p barePart) of(before string) bool {
+	row := strings.TrimRight(before, " ")
+	if p.all {
+		return withoutDigits(row) == p.text
+	}
+	return strings.HasSuffix(row, p.text)
+}
+
+func withoutDigits(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsDigit(r) {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// What somebody types while a command runs is echoed where the cursor stands then, and
+// waits in the terminal for the shell's next line. A shell that edits its line shows it
+// there. One that lets the kernel do that (dash) draws its prompt behind it, and the line
+// looks empty: "half-# ".
+
+// typedAhead says that something may have been typed so.
+const typedAhead = "something stands before the shell's prompt, which may have been typed while a command ran, and would be run with the text; it's typed when a new prompt stands there"
+
+// maxPrompts bounds the prompts of a session that are known.
+const maxPrompts = 8
+
+// promptAlone are prompts before which nothing stands surely: a sign alone, the shell's name,
+// or the words of a folder or a host.
+var promptAlone = regexp.MustCompile(`^\s*(?:\S*sh(?:-[\d.]+)?|.*[/@:~].*|.*[\])}])?\s*\S\s*$`)
+
+// mayBeAhead reports whether something may have been typed before the prompt that ends at
+// the cursor of a shell that doesn't edit its line. What surely hasn't is known from then on.
+func (h *Hand) mayBeAhead(s *sessions.Snapshot, term sessions.Terminal) bool {
+	if !term.Canonical || len(s.Marks) > 0 {
+		return false
+	}
+	prompt, _ := aroundCursor(s)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case slices.Contains(h.prompts, prompt):
+		return false
+	case len(h.prompts) == 0 && !promptAlone.MatchString(prompt),
+		slices.ContainsFunc(h.prompts, func(known string) bool { return strings.HasSuffix(prompt, known) }):
+		return true
+	}
+	h.prompts = append(h.prompts, prompt)
+	h.prompts = h.prompts[max(0, len(h.prompts)-maxPrompts):]
+	return false
+}
+
+// endRunes is how many letters and digits are the end of a text: a box may not show
+// all of it.
+const endRunes = 20
+
+// places are where a text, or its end, stands among the letters and digits of a box:
+// those before and behind it; nil: it doesn't, or isn't shown as it was typed.
+func places(text, box string) (around []string) {
+	all, shown := sessions.Letters(text), sessions.Letters(box)
+	if before, behind, ok := strings.Cut(shown, all); ok {
+		return []string{before, behind}
+	}
+	end := lastLetters(text)
+	if at := strings.LastIndex(shown, end); at >= 0 && end != "" {
+		return []string{"", shown[at+len(end):]}
+	}
+	return nil
+}
+
+// lastLetters are the last letters and digits of a text.
+func lastLetters(text string) string {
+	runes := []rune(sessions.Letters(text))
+	return string(runes[max(0, len(runes)-endRunes):])
+}
+
+// aroundCursor is the cursor's row before and from the cursor on. A wide character counts
+// as one cell, which errs to the side of seeing text.
+func aroundCursor(s *sessions.Snapshot) (before, behind string) {
+	y := s.HistorySize + s.CursorY - s.First
+	if y < 0 || y >= len(s.Rows) {
+		return "", ""
+	}
+	row, n := s.Rows[y], s.CursorX
+	for i := range row {
+		if n == 0 {
+			return row[:i], row[i:]
+		}
+		n--
+	}
+	return row, ""
+}
+
+// withoutSpace is a text as it's compared with what a box shows of it, which breaks rows
+// where it likes.
+func withoutSpace(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// wipeText takes the text out of the line that it stands in alone, and returns why with what
+// came of that.
+func (t *typist) wipeText(ctx context.Context, why error) error {
+	hand, cancel := inHand(ctx)
+	defer cancel()
+	return fmt.Errorf("%w; %w", why, run(hand, &wiping{typist: t}))
+}
+
+// What came of taking a text out of its line.
+var (
+	errWiped      = errors.New("it was taken out of the input line again")
+	errNotWiped   = errors.New("it stands in the input line still: send it or take it away there")
+	errWipeUnseen = errors.New("it may stand there still: look at the session")
+	errWipeFailed = errors.New("it stands there still: look at the session")
+)
+
+// wiping takes a text out of its line. Each step is pressed only while the screen is the one
+// that was seen. It ends with one of the errors above.
+type wiping struct {
+	*typist
+
+	steps, moved int
+}
+
+func (t *wiping) next(context.Context) (step, error) {
+	s := t.before
+	if t.steps++; t.steps > wipeSteps || t.moved > movedTries || !t.endsWithOwn(&s) {
+		return step{}, errNotWiped
+	}
+	g := sessions.Guard{Pane: t.pane, Server: s.Server, Phrases: absent(t.opt.Phrases, &s), Saw: &s, Front: s.Front}
+	return step{srv: t.srv, guard: g, keys: t.wipeKeys(&s)}, nil
+}
+
+func (t *wiping) after(ctx context.Context, did step, out sessions.Outcome, err error) (done bool, failed error) {
+	if err != nil || out == sessions.Dead {
+		return false, errWipeFailed
+	}
+	if out != sessions.Done {
+		t.moved++
+	}
+	for began := time.Now(); time.Since(began) < reactWithin; {
+		if sessions.Pause(ctx, lookEvery) != nil {
+			return false, errWipeUnseen
+		}
+		if t.before, err = t.lookAtPane(ctx); err != nil {
+			return false, errWipeUnseen
+		}
+		if out != sessions.Done || t.term.Unread == 0 && !sameScreen(did.guard.Saw, &t.before) {
+			break
+		}
+	}
+	if t.lineState(&t.before) == lineWithout {
+		return false, errWiped
+	}
+	return false, nil
+}
+
+// endsWithOwn reports whether all that stands in the line is the text, or its beginning:
+// what's left of it while it's taken away. Of one that lost its beginning it's the end.
+func (t *typist) endsWithOwn(s *sessions.Snapshot) bool {
+	b := t.readInputBox(s)
+	if !b.Known {
+		return t.lineState(s) == lineHasIt
+	}
+	return b.Open && b.Text != "" && strings.HasPrefix(withoutSpace(t.receipt.Text), withoutSpace(b.Text)) || t.isTorn(s)
+}
+
+// wipeKeys empty a line: the kernel's own key where it makes the lines; else to the end
+// of the row, all of it, and the line break before it.
+func (t *typist) wipeKeys(s *sessions.Snapshot) []string {
+	switch {
+	case t.term.Canonical:
+		return []string{"C-u"}
+	case strings.Contains(t.readInputBox(s).Text, "\n"):
+		return []string{"C-e", "C-u", "BSpace"}
+	}
+	return []string{"C-e", "C-u"}
+}

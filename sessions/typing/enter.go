@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"time"
 
@@ -239,29 +238,6 @@ func (t *typist) awaitLineRead(ctx context.Context) error {
 	return errDone
 }
 
-// enterGuard says when Enter may be pressed on a screen with a dialog's phrase: Done;
-// Moved has it looked at again at once.
-func (t *typist) enterGuard(s *sessions.Snapshot) (sessions.Guard, sessions.Outcome) {
-	g, dialog := t.guardScreen(s)
-	if dialog {
-		g, dialog = t.guardOwnPhrases(s)
-	}
-	switch {
-	case !dialog && len(g.Rows) == 0 && len(g.Phrases) == len(t.opt.Phrases):
-		return g, sessions.Held // the phrase has just gone
-	case !dialog:
-		return g, sessions.Done
-	case t.asCleared(s) && t.isRestless(s):
-		return g, sessions.Moved
-	case t.asCleared(s):
-		return t.guardStillness(s), sessions.Done
-	}
-	if g, ok := t.guardAsSeen(s); ok {
-		return g, sessions.Done
-	}
-	return g, sessions.Held
-}
-
 // awaitEffect reports whether the program took Enter: the screen changed after it, or the agent
 // says so. The time for it runs from when the program has read the key. last: it won't be
 // pressed again.
@@ -343,31 +319,6 @@ func (t *typist) takeInEffect(ctx context.Context, e *effect, s *sessions.Snapsh
 	return t.hasLeft(s), nil
 }
 
-// sameBox reports whether the input box has the same in it, and the cursor in the same column.
-func (t *typist) sameBox(before, s *sessions.Snapshot) bool {
-	was, now := t.readInputBox(before), t.readInputBox(s)
-	return was.Open && now.Open && was.Text == now.Text && before.CursorX == s.CursorX
-}
-
-// wasEnded reports whether the program that the text was pasted into, other than a shell,
-// doesn't have the foreground any more.
-func (t *typist) wasEnded(s *sessions.Snapshot) bool {
-	now := t.frontOf(s)
-	return t.isBegunAnew(now) || t.into.Kind != sessions.ProgramShell && now.Kind != sessions.ProgramUnknown && t.into.Kind != sessions.ProgramUnknown && (now.Kind != t.into.Kind || now.Addressee() != t.into.Addressee())
-}
-
-// isBegunAnew reports whether the program that has the foreground is another run of the one
-// that the text was pasted into.
-func (t *typist) isBegunAnew(now sessions.Program) bool {
-	return t.into.Kind == sessions.ProgramAgent && now.Kind == sessions.ProgramAgent && t.into.Run != "" && now.Run != "" && now.Run != t.into.Run
-}
-
-// sameScreen compares what a person would see.
-func sameScreen(a, b *sessions.Snapshot) bool {
-	return a.CursorX == b.CursorX && a.CursorY == b.CursorY && a.HistorySize == b.HistorySize &&
-		a.Alternate == b.Alternate && slices.Equal(a.Rows, b.Rows)
-}
-
 // standsAlone looks, and waits until Enter is for the text and nothing else, where that was seen to
 // stand in the input box: somebody at the pane may have typed something beside it, which
 // Enter would submit too, or have sent it, or the screen is half drawn. A dialog is waited
@@ -440,106 +391,198 @@ func (t *typist) standsAlone(ctx context.Context) error {
 	}
 }
 
-// tornLooks is in how many looks an input box must have the end of a text alone until it isn't
-// one that's half drawn.
-const tornLooks = 5
+// awayFor is how long a box must be away until it's more than half drawn.
+const awayFor = 500 * time.Millisecond
 
-// errTorn says that only the end of a text has come to stand in its input box: what opened as
-// it was typed has taken the rest as keys.
-var errTorn = errors.New("its beginning went to something that opened as it was typed, a question perhaps; the rest was not submitted")
-
-// isTorn reports whether only the end of the text has come to stand in an agent's box. That
-// readInputBox has one row: of a text of several some programs show the last ones. A sign that the
-// text begins with may have changed what the box is for.
-func (t *typist) isTorn(s *sessions.Snapshot) bool {
-	b, own := t.readInputBox(s), withoutSpace(t.receipt.Text)
-	if !t.boxed || t.whole || !b.Open || b.Shell || b.Text == "" || strings.Contains(b.Text, "\n") {
+// hasLeft reports whether the text has left the program's box: it's empty, or something
+// else has taken its place. An Enter may only have taken a completion, which changes the
+// screen too.
+func (t *typist) hasLeft(s *sessions.Snapshot) bool {
+	b := t.readInputBox(s)
+	t.queued = t.queued || b.Queued
+	if b.Torn || t.size.broken() {
+		t.away, t.empty = time.Time{}, 0
 		return false
 	}
-	head, ok := strings.CutSuffix(own, withoutSpace(b.Text))
-	return ok && sessions.Letters(head) != ""
-}
-
-// isIn reports whether the text is seen in its box, or something that the program shows in place of a
-// long one.
-func (t *typist) isIn(b sessions.Box) bool {
-	return places(t.receipt.Text, b.Text) != nil || strings.HasPrefix(b.Text, "[") && strings.HasSuffix(b.Text, "]")
-}
-
-// onlyOwnIn reports whether all of the text is seen in its box, and nothing else.
-func (t *typist) onlyOwnIn(b sessions.Box) bool {
-	return !t.hasMoreBeside(b) && places(t.receipt.Text, b.Text) != nil
-}
-
-// lineOrBox reads the box, or the row before the cursor where the program's box isn't
-// known, but the text was seen to stand in that row.
-func (t *typist) lineOrBox(s *sessions.Snapshot) sessions.Box {
-	b := t.readInputBox(s)
-	if b.Known || !t.inRow {
-		return b
+	if t.lacksText(s, b) {
+		t.empty++ // a screen that's half drawn may show an old box without its text
+		return t.empty > 1
 	}
-	before, _ := aroundCursor(s)
-	text := lastLine(t.receipt.Text)
-	at := strings.LastIndex(before, text)
-	if at < 0 {
-		return b
+	t.empty = 0
+	if b.Open {
+		t.away = time.Time{}
+		return false
 	}
-	return sessions.Box{Known: true, Open: true, Text: strings.TrimSpace(t.receipt.Text + before[at+len(text):])}
+	if t.away.IsZero() {
+		t.away = time.Now()
+	}
+	return time.Since(t.away) >= awayFor
 }
 
-// lastLine is the last line of a text.
-func lastLine(text string) string { return text[strings.LastIndexByte(text, '\n')+1:] }
-
-// hasMoreBeside reports whether there's something beside the text in its box.
-func (t *typist) hasMoreBeside(b sessions.Box) bool {
-	around := places(t.receipt.Text, b.Text)
-	return around != nil && (around[0] != "" || around[1] != "" && !completes(t.receipt.Text))
+// lacksText reports whether a box is there without the text: it's empty, or something else
+// has taken the text's place, where that was seen to stand in it.
+func (t *typist) lacksText(s *sessions.Snapshot, b sessions.Box) bool {
+	return b.Open && (b.Text == "" || t.alone && t.lineState(s) == lineWithout || t.strict && !t.isIn(b) && b.Text != t.readInputBox(&t.at).Text)
 }
 
-// noteAlone notes that the text stands in a box that can be read, or before the cursor of
-// a program whose box isn't known: then what else stands there is somebody's. The box had
-// nothing in it before.
-func (t *typist) noteAlone(s *sessions.Snapshot) {
-	b := t.readInputBox(s)
-	if before, _ := aroundCursor(s); !b.Known && strings.TrimSpace(lastLine(t.receipt.Text)) != "" && strings.Contains(before, lastLine(t.receipt.Text)) {
-		t.alone, t.inRow = true, true
-		return
+// submittedHow is what's to be known of a text that was submitted.
+func (t *typist) submittedHow() verdict {
+	switch {
+	case t.queued && !t.ended:
+		return verdict{sessions.CauseQueued, "queued: the agent is at work, and takes it up when it has time"}
+	case t.isProved():
+		return verdict{}
+	case t.ended:
+		return endedWithIt
+	case t.resized:
+		return unverified("the pane got another size as Enter was pressed")
 	}
-
-	own := sessions.Letters(t.receipt.Text)
-	t.whole = t.whole || b.Open && withoutSpace(b.Text) == withoutSpace(t.receipt.Text)
-	t.alone = t.alone || b.Open && own != "" && (sessions.Letters(b.Text) == own || t.boxed && places(t.receipt.Text, b.Text) != nil)
+	return verdict{}
 }
 
-// completes reports whether a program may put something behind a text: the rest of the
-// file or command that its last word begins.
-func completes(text string) bool {
-	words := strings.Fields(text)
-	return len(words) == 0 || strings.HasPrefix(words[len(words)-1], "@") || strings.HasPrefix(words[len(words)-1], "/")
+// coveredBytes is how much of a text is looked for: more may be cut.
+const coveredBytes = 40
+
+// isCovered reports whether a dialog has taken the box's place before it was seen whether
+// the text had left the box: it may have come while the text stood there still. A text
+// that stands on the screen as often as with the box was submitted.
+func (t *typist) isCovered(before, now *sessions.Snapshot) bool {
+	if t.readInputBox(now).Open || t.opt.Dialog(now.Rows) == "" {
+		return false
+	}
+	text := sessions.Letters(t.receipt.Text)
+	text = text[:min(len(text), coveredBytes)]
+	count := func(s *sessions.Snapshot) int { return strings.Count(sessions.Letters(strings.Join(s.Rows, "")), text) }
+	n := count(now)
+	return text == "" || n == 0 || n < count(before)
 }
 
-// textRows is how many rows of the box Enter is guarded by.
-const textRows = 16
+// awaitUncovered waits while a dialog is there. Somebody may answer it.
+func (t *typist) awaitUncovered(ctx context.Context) error {
+	t.giveKeyboardBack()
+	t.holdBack(ctx, heldByDialog, sessions.ReceiptTyped, "a dialog has opened; whether the text was submitted shows when it has closed")
+	return t.wait(ctx, heldEvery)
+}
 
-// keepRows has Enter pressed only while the text stands in the box as it was seen. Not
-// all programs have the cursor behind it, so a letter that somebody adds shows in its last
-// row alone.
-func (t *typist) keepRows(g *sessions.Guard) {
-	s := &t.at
-	g.Saw = s
-	box := t.readInputBox(s)
-	if !tells(box) {
-		return
+// errTakenAway says that Enter waited for something, and then there was nothing to submit.
+var errTakenAway = errors.New("it was typed, but is no longer in the session's input box: somebody at the pane may have sent it, or taken it away; look at the session")
+
+// errEmptied says that the program has emptied its box behind a dialog: the text is to be typed again.
+var errEmptied = errors.New("the program has emptied its input box behind a dialog")
+
+// emptyFor is how long a box must stay empty behind a dialog until it isn't one that's half drawn.
+const emptyFor = 2 * time.Second
+
+// explainEmptied is why a text doesn't stand in its box behind a dialog that opened before Enter. Some
+// programs draw the box before they ask something as they start, and begin anew when that's answered:
+// Gemini CLI asks so whether it may trust the folder. Where the program had just begun, no Enter was pressed, the box stays empty,
+// and nothing of the text is seen anywhere, it's typed again, once.
+func (t *typist) explainEmptied(ctx context.Context) error {
+	if t.entered || t.again || !t.early || sessions.Letters(t.receipt.Text) == "" {
+		return errTakenAway
 	}
-	g.Rows, g.Phrases = box.Rows, absent(t.opt.Phrases, s)
-	if len(g.Rows) == 0 {
-		return
-	}
-	first, end := g.Rows[0], lastLetters(t.receipt.Text)
-	for y := first; y < len(s.Rows) && end != ""; y++ {
-		if strings.Contains(sessions.Letters(strings.Join(s.Rows[first:y+1], "")), end) {
-			g.Rows = sessions.TellingRows(s.Rows, first, max(y, g.Rows[len(g.Rows)-1]), textRows)
-			break
+	for began, since := time.Now(), time.Now(); time.Since(since) < emptyFor; {
+		s, err := t.lookAtPane(ctx)
+		if err != nil {
+			return err
 		}
+		b := t.readInputBox(&s)
+		switch {
+		case b.Text != "", t.isHeardOf(&t.before, &s), time.Since(began) > readyWithin:
+			return errTakenAway
+		case !b.Open:
+			since = time.Now()
+		}
+		if err := t.wait(ctx, lookEvery); err != nil {
+			return err
+		}
+	}
+	return errEmptied
+}
+
+// A program that starts may draw its input box before it works in what it reads, and may
+// empty the box when it's done: Qwen Code was seen to lose a text so. That the box is empty
+// doesn't tell then that a text was submitted: something else has to be seen of the first
+// that a run of a program takes, and of those in its first readyWithin and in as long behind
+// that one: one that's slow to begin may be at it still.
+
+// lostAtStart is what's known of a text that left its box, of which nothing else was seen.
+var lostAtStart = unverified("the text has left the input box, but the program had just begun and shows nothing else of it; look at the session before you send it again") //nolint:gochecknoglobals // a constant
+
+// leftLate is what's known of a text that left its box long behind Enter, of which nothing
+// else was seen. A program may have refused it, and somebody at the pane taken it away.
+var leftLate = unverified("the text has left the input box, but long after Enter was pressed, and the program shows nothing else of it; somebody at the pane may have taken it away") //nolint:gochecknoglobals // a constant
+
+// confirmTaken waits, where the text is the first that this run of the program takes, or it was
+// taken late, until something of it is seen elsewhere than in its box. It returns what's to
+// be known of it.
+func (t *typist) confirmTaken(ctx context.Context, before *sessions.Snapshot) (verdict, error) {
+	first := t.isFirst(before)
+	if !first && !t.late || t.ended || t.strict {
+		return verdict{}, nil
+	}
+	stands := lineWithout
+	for began := time.Now(); time.Since(began) < lateWithin; {
+		s, err := t.lookAtPane(ctx)
+		if err != nil {
+			return verdict{}, err
+		}
+		if t.wasEnded(&s) {
+			t.ended = true
+			return verdict{}, nil
+		}
+		if t.isHeardOf(before, &s) {
+			t.noteTaken(t.into.Run)
+			return verdict{}, nil
+		}
+		stands = t.lineState(&s)
+		if err := t.wait(ctx, lookEvery); err != nil {
+			return verdict{}, err
+		}
+	}
+	switch has := stands == lineHasIt || stands == lineHasMore; {
+	case has && !first:
+		return verdict{}, errNotTaken
+	case t.late:
+		return leftLate, nil
+	case has:
+		return verdict{}, errors.New("the program had just begun and has taken the text without its Enter; it stands in the session's input box: send it or take it away there")
+	}
+	return lostAtStart, nil
+}
+
+// isFirst reports whether no text was seen to be taken by this run of a program with an
+// input box, or it may still be starting. A command of the program's own may show nothing,
+// and there's nothing to be seen of a text without letters.
+func (t *typist) isFirst(s *sessions.Snapshot) bool {
+	if b := t.readInputBox(s); !b.Known || b.Shell || strings.HasPrefix(t.receipt.Text, "/") || sessions.Letters(t.receipt.Text) == "" {
+		return false
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return !t.hasTaken || t.takenBy != t.into.Run || time.Since(t.into.Started) < readyWithin || time.Since(t.takenAt) < readyWithin
+}
+
+// isHeardOf reports whether the program has the text: it says so, shows it, or keeps some
+// text until it has time, or has begun to work since Enter was pressed. The last two may be
+// others' texts where this one was taken late.
+func (t *typist) isHeardOf(before, now *sessions.Snapshot) bool {
+	if t.isProved() || !t.late && (t.queued || t.readInputBox(now).Queued || t.desk.TurnBeganSince(before.At)) {
+		return true
+	}
+	text := sessions.Letters(t.receipt.Text)
+	text = text[:min(len(text), coveredBytes)]
+	count := func(rows []string) int { return strings.Count(sessions.Letters(strings.Join(rows, "")), text) }
+	b := t.readInputBox(now)
+	n := count(now.Rows) - count([]string{b.Text})
+	return n > 0 && n >= count(before.Rows)
+}
+
+// noteTaken notes that a run of a program has taken a text.
+func (h *Hand) noteTaken(run string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.hasTaken || h.takenBy != run {
+		h.hasTaken, h.takenBy, h.takenAt = true, run, time.Now()
 	}
 }

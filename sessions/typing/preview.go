@@ -267,11 +267,6 @@ func (t *preview) nameStranger(s *sessions.Snapshot) string {
 	return front.Name
 }
 
-// tells says whether a box is seen to be on the screen: then a dialog's phrase there is
-// only quoted, for no program draws both. A shell that has the foreground asks nothing;
-// that it has it is a part of the guard.
-func tells(box sessions.Box) bool { return box.Open && (len(box.Rows) > 0 || box.Shell) }
-
 // bareSign is a row of an unknown program up to the cursor, with nothing in it but a sign
 // that says "write here".
 var bareSign = regexp.MustCompile(`^[\s│┃|]*[>❯›»]?\s*$`)

@@ -2,8 +2,6 @@ package typing
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -239,6 +237,12 @@ func (t *personal) tellAuthor(ctx context.Context) error {
 	return ctx.Err()
 }
 
+// Why a text waits, whatever the program.
+const (
+	notReady  = "the program isn't ready for input yet"
+	halfTyped = "something half-typed stands in the session's input line; it's typed when that was sent or taken away"
+)
+
 // obstacle is why a text isn't typed yet, though no dialog is open.
 type obstacle struct {
 	why    string                // a sentence; "": nothing is in the way
@@ -292,159 +296,191 @@ func (t *personal) findObstacle(s *sessions.Snapshot) obstacle {
 	return obstacle{}
 }
 
-// reviveWithin is how long the command that begins an agent again may take to be typed:
-// whoever asked for it waits.
-const reviveWithin = 6 * time.Second
-
-// reaches is the same for the typist's text.
-func (t *typist) reaches(front sessions.Program) bool {
-	return t.desk == nil || t.desk.Reaches(t.receipt.To, front, t.receipt.CreatedAt)
-}
-
-// awaitAddressee holds the text while another program has the foreground than the one
-// that it was written to; waits says that it does. Somebody who may can have it typed
-// there all the same, or have the agent begun again.
-func (t *personal) awaitAddressee(ctx context.Context) (waits bool, err error) {
-	front := t.frontOf(&t.before)
-	t.into, t.goesTo, t.letGo = front, "", false
-	if t.reaches(front) {
-		if to := front.Addressee(); t.receipt.To != to && (front.Kind == sessions.ProgramAgent || t.receipt.To == "") {
-			t.goesTo = to
-		}
-		return false, nil
+// rowObstacle is findObstacle for a program whose input box isn't known: what stands before
+// the cursor tells whether somebody has begun to write.
+func (t *personal) rowObstacle(s *sessions.Snapshot) obstacle {
+	before, _ := aroundCursor(s)
+	if t.asksWith(before) {
+		return obstacle{}
 	}
-	t.takeAhead()
-	if t.ahead != nil && t.ahead.Quoted == t.frontPrint(front) {
-		if t.ahead.Revival == "" {
-			t.by, t.goesTo, t.letGo = t.ahead.By, front.Addressee(), true
-			return false, nil
+	half := strings.TrimSpace(before) != "" && !asks.MatchString(before)
+	if t.frontOf(s).Kind == sessions.ProgramShell {
+		switch {
+		case t.term.Canonical: // one of its own commands may read a line
+		case time.Since(t.began) < promptWithin:
+			return obstacle{why: notReady, state: sessions.ReceiptStored}
+		default:
+			return obstacle{why: "the shell reads something else than a command: a search, say, or a single key", state: sessions.ReceiptHeld, unsure: true}
 		}
-		t.answerAhead(t.beginAgentAgain(ctx, t.receipt.To.Agent(), t.ahead.Revival))
+		half = strings.TrimSpace(before) != "" && !asksLine.MatchString(before)
 	}
-	t.giveKeyboardBack()
-	t.answerAhead(sessions.ErrOtherScreen)
-	t.holdForFront(ctx, front)
-	return true, t.wait(ctx, heldEvery)
+	if half && !t.isBare(before) {
+		return obstacle{why: halfTyped, state: sessions.ReceiptHeld, unsure: true}
+	}
+	return obstacle{}
 }
 
-// frontPrint stands for one run of a program that has the foreground: see Receipt.Quoted.
-func (t *personal) frontPrint(p sessions.Program) string {
-	sum := sha256.Sum256([]byte(fmt.Sprintln("front", t.pane, p.Kind, p.Name, p.Run, t.refused)))
-	return hex.EncodeToString(sum[:8])
+// promptObstacle is findObstacle for a shell that shows no prompt that's known.
+func (t *personal) promptObstacle(s *sessions.Snapshot) obstacle {
+	before, behind := aroundCursor(s)
+	if strings.TrimSpace(before+behind) == "" {
+		switch {
+		case !t.term.Canonical: // it edits a line, behind a prompt that's empty
+			return obstacle{}
+		case time.Since(t.began) < readyWithin: // it reads its files, say
+			return obstacle{why: notReady, state: sessions.ReceiptStored}
+		}
+	}
+	if strings.TrimSpace(behind) == "" && t.term.Canonical && asksLine.MatchString(before) {
+		return obstacle{} // one of its own commands reads a line: read, say
+	}
+	if s.Alternate {
+		return obstacle{
+			why:   "a program that was ended has left its full screen on, where the shell's prompt can't be told from what stood there; 'reset' in the session ends it",
+			state: sessions.ReceiptHeld, unsure: true,
+		}
+	}
+	return obstacle{
+		why:   "the shell's prompt isn't known here (sessions.prompts can say what it looks like), so something half-typed may stand there",
+		state: sessions.ReceiptHeld, unsure: true,
+	}
 }
 
-// holdForFront says who has the foreground, and how the text may go on.
-func (t *personal) holdForFront(ctx context.Context, front sessions.Program) {
-	to := t.receipt.To
-	agent := to.Agent()
-	var why string
-	var revivals []sessions.Revival
+// atBare reports whether the cursor stands behind a row that somebody has said to be an
+// empty prompt.
+func (t *personal) atBare(s *sessions.Snapshot) bool {
+	before, _ := aroundCursor(s)
+	return t.isBare(before)
+}
+
+// pastObstacle reports whether somebody has looked at the very screen, and sends the text
+// though it can't be seen here that nothing is in its way.
+func (t *personal) pastObstacle(o obstacle) bool {
+	s := &t.before
+	if !o.unsure || t.ahead == nil || t.ahead.Revival != "" || t.printScreen(s) != t.ahead.Quoted || t.isRestless(s) {
+		return false
+	}
+	t.by = t.ahead.By
+	before, _ := aroundCursor(s)
+	t.learnBare(before)
+	return true
+}
+
+// holdForObstacle says what's in the way. If that isn't sure the text may be sent anyway
+// once the screen stands still.
+func (t *personal) holdForObstacle(ctx context.Context, o obstacle) {
+	s := &t.before
+	now := t.printScreen(s)
+	stands := o.unsure && now == t.stood && !t.isRestless(s) && t.asked.Unix()-s.Activity >= stillSeconds
+	t.stood = now
+	if !stands {
+		t.holdBack(ctx, heldElse, o.state, o.why)
+		return
+	}
+	t.holdBackAs(ctx, heldElse, o.state, o.why, now)
+}
+
+// A text whose typing was cut off is in one of these places. Whoever typed it is gone:
+// panebridge was ended, or the program that it was for.
+const (
+	// freshFor is how long after a text was typed its Enter is still what its writer
+	// wants: an older one is taken out of the line instead.
+	freshFor = 10 * time.Minute
+	// wipeSteps is how often the keys that empty a line are pressed at most. Each empties
+	// one of its rows.
+	wipeSteps = 200
+)
+
+// takeUp looks what became of a text that was being typed when the daemon's last run
+// ended. One that stands in its input line with nothing beside it still gets its Enter;
+// nil says that it's due. Else the receipt says what's known.
+func (t *personal) takeUp(ctx context.Context) error {
+	t.entered = t.receipt.Pressed
+	stands, err := t.whereItStands(ctx)
+	if err != nil {
+		return err
+	}
 	switch {
-	case agent != "" && front.Kind == sessions.ProgramAgent:
-		why = "it was written to " + agent + ", and " + front.Name + " has its place; it's typed when " + agent + " is back"
-	case agent != "" && front.Kind == sessions.ProgramShell:
-		why = agent + " has ended, and " + front.Name + " would run it as a command; it's typed when " + agent + " is back"
-		revivals = t.revivals(agent)
-	case agent != "":
-		why = "it was written to " + agent + ", and " + front.Name + " has the foreground; it's typed when " + agent + " is back"
-	case to != "" && to != "own" && !to.IsShell():
-		why = "the program that it was written to doesn't have the foreground, " + front.Name + " has"
-	case front.Kind == sessions.ProgramAgent:
-		why = front.Name + " was begun after this was written; it's typed when the shell is back"
-	case to.IsShell() && front.Kind == sessions.ProgramShell:
-		why = "another shell (" + front.Name + ") has the foreground; it's typed when that has ended"
-	default:
-		why = front.Name + " has the foreground; it's typed when that has ended"
+	case stands == lineHasIt && !t.receipt.Submit:
+		t.setState(ctx, sessions.ReceiptTyped, "")
+		return errDone
+	case stands == lineHasIt && time.Since(t.receipt.UpdatedAt) > freshFor:
+		return t.wipeText(ctx, errors.New("panebridge stopped before it had pressed Enter, and that was long ago"))
+	case stands == lineHasIt:
+		t.boxed = t.readInputBox(&t.before).Open
+		t.front, t.into, t.alone, t.echoed = t.before.Front, t.frontOf(&t.before), t.boxed, true
+		return nil
+	case stands == lineHasMore && t.receipt.Pressed:
+		return errors.New("panebridge was stopped before it saw whether the text was submitted; it, or a part of it, stands in the session's input line with something else, and nobody knows; look at the session")
+	case stands == lineHasMore:
+		return errors.New("panebridge stopped before it had pressed Enter, and something stands beside it in the session's input line; look at the session")
+	case !t.receipt.Pressed && stands == lineHidden:
+		return errors.New("panebridge stopped before it had pressed Enter, and the session's input line can't be read: the text may stand there; look at the session")
+	case t.receipt.Pressed && (stands == lineHidden || !t.readInputBox(&t.before).Known):
+		return errors.New("panebridge was stopped before it saw whether the text was submitted, and nobody knows; look at the session before you send it again")
+	case t.receipt.Pressed:
+		t.setSubmitted(ctx, unverified("panebridge was stopped before it saw the text taken; it isn't in the input line any more"))
+		return errDone
 	}
-	t.holdBackWith(ctx, func(r *sessions.Receipt) {
-		r.SetState(sessions.ReceiptHeld, "", why)
-		r.Quoted, r.Front, r.Revivals = t.frontPrint(front), front.Name, revivals
-	})
+	return errors.New("panebridge stopped before it had pressed Enter, and the text isn't in the session's input line; look at the session before you send it again")
 }
 
-// revivals are the ways in which an agent can be begun again in the session.
-func (t *personal) revivals(agent string) (ways []sessions.Revival) {
-	for _, way := range []sessions.Revival{sessions.ReviveNew, sessions.ReviveResume} {
-		if _, ok := t.reviveLine(agent, way); ok {
-			ways = append(ways, way)
+// whereItStands looks until the line says the same for settleFor, without input on its
+// way to the program. It waits while a dialog is open or the program shows no line.
+func (t *typist) whereItStands(ctx context.Context) (lineState, error) {
+	var last lineState
+	var first *sessions.Snapshot
+	var since, hidden time.Time
+	for began := time.Now(); ; {
+		if err := t.takeKeyboard(ctx); err != nil {
+			return lineHidden, err
+		}
+		var err error
+		if t.before, err = t.lookAtPane(ctx); err != nil {
+			return lineHidden, err
+		}
+		if err := t.checkReach(ctx, &t.before); err != nil {
+			return lineHidden, err
+		}
+		if first == nil {
+			seen := t.before
+			first = &seen
+		}
+		now := t.lineState(&t.before)
+		pause := lookEvery
+		switch {
+		case t.term.Unread > 0 && time.Since(began) < readWithin:
+			since = time.Time{}
+		case now == lineHidden && t.opt.Dialog(t.before.Rows) != "":
+			hidden = time.Time{}
+			t.giveKeyboardBack()
+			t.holdBack(ctx, heldByDialog, sessions.ReceiptTyped, "panebridge was stopped while it was being typed, and a dialog is open; whether it was submitted shows when it has closed")
+			pause = heldEvery
+		case now == lineHidden:
+			if hidden.IsZero() {
+				hidden = time.Now()
+			}
+			if time.Since(hidden) > readyWithin {
+				return lineHidden, nil
+			}
+		case now != last || since.IsZero():
+			last, since, hidden = now, time.Now(), time.Time{}
+		case now == lineWithout && !t.receipt.Pressed && time.Since(t.receipt.UpdatedAt) < t.showsWithin(first):
+			// A program that's at work may have read it, and show it when it has time.
+		case time.Since(since) >= settleFor:
+			return now, nil
+		}
+		if err := t.wait(ctx, pause); err != nil {
+			return lineHidden, err
 		}
 	}
-	return ways
 }
 
-// reviveLine is the command line of a revival; false: it can't be done.
-func (t *personal) reviveLine(agent string, way sessions.Revival) (string, bool) {
-	if t.opt.Revive == nil || agent == "" {
-		return "", false
+// showsWithin is how long after it was typed a text may come to stand in its box: one that
+// draws nothing may be at work.
+func (t *typist) showsWithin(first *sessions.Snapshot) time.Duration {
+	if sameScreen(first, &t.before) || t.size.broken() {
+		return frozenWithin
 	}
-	conversation := ""
-	if way == sessions.ReviveResume {
-		if conversation = t.desk.LastConversation(agent); conversation == "" {
-			return "", false
-		}
-	}
-	return t.opt.Revive(t.desk.ID(), agent, conversation)
-}
-
-// beginAgentAgain types the command line that begins the agent again into the shell that has its
-// place, if nothing else stands in the shell's line.
-func (t *personal) beginAgentAgain(ctx context.Context, agent string, way sessions.Revival) error {
-	line, ok := t.reviveLine(agent, way)
-	if !ok {
-		return sessions.Refuse("it isn't known how %s is begun again", agent)
-	}
-	if b := t.readInputBox(&t.before); !b.Shell || !b.Open || b.Text != "" {
-		return sessions.Refuse("the shell isn't at an empty prompt")
-	}
-	hand, cancel := inHand(ctx)
-	defer cancel()
-	hand, late := context.WithTimeout(hand, reviveWithin)
-	defer late()
-	err := run(hand, &reviving{typist: t.typist, line: line})
-	if errors.Is(err, errNotTaken) {
-		return errors.New("the command that begins " + agent + " again stands in the shell's line, and couldn't be submitted; look at the session")
-	}
-	return err
-}
-
-// reviving types a command line into a shell at an empty prompt.
-type reviving struct {
-	*typist
-
-	line  string
-	typed time.Time // when it was; zero: it wasn't
-}
-
-func (t *reviving) next(ctx context.Context) (step, error) {
-	if t.typed.IsZero() {
-		guard := sessions.Guard{Pane: t.pane, Server: t.before.Server, Saw: &t.before, Front: t.before.Front, Lines: t.term.Canonical}
-		return step{srv: t.srv, guard: guard, text: t.line}, nil
-	}
-	for time.Since(t.typed) < reactWithin {
-		if err := sessions.Pause(ctx, lookEvery); err != nil {
-			return step{}, err
-		}
-		snap, err := t.lookAtPane(ctx)
-		if err != nil {
-			return step{}, err
-		}
-		if withoutSpace(t.readInputBox(&snap).Text) == withoutSpace(t.line) && t.term.Unread == 0 {
-			return step{srv: t.srv, guard: sessions.Guard{Pane: t.pane, Server: snap.Server, Saw: &snap, Front: snap.Front}, keys: enterKey}, nil
-		}
-	}
-	return step{}, errNotTaken
-}
-
-func (t *reviving) after(_ context.Context, s step, out sessions.Outcome, err error) (done bool, failed error) {
-	switch {
-	case err == nil && out != sessions.Done && s.text != "":
-		return false, sessions.ErrOtherScreen
-	case err == nil && out != sessions.Done:
-		return false, nil
-	case s.text != "":
-		t.typed = time.Now()
-		return false, err
-	}
-	t.desk.Typed(t.line)
-	return true, err
+	return shownWithin
 }

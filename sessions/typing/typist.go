@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/panebridge/panebridge/sessions"
 )
@@ -246,6 +248,9 @@ func (t *typist) lookAtPane(ctx context.Context) (sessions.Snapshot, error) {
 	}
 }
 
+// isYoung reports whether a session has just been made.
+func isYoung(s *sessions.Session) bool { return time.Since(s.CreatedAt) < blankFor }
+
 // pasteText looks, decides and pastes, until it's done or can't be.
 func (t *typist) pasteText(ctx context.Context) error { return run(ctx, &pasting{typist: t}) }
 
@@ -290,15 +295,6 @@ func (t *typist) noteTarget() {
 	t.early = time.Since(t.into.Started) < readyWithin
 }
 
-// pasteGuard narrows a guard for the paste.
-func (t *typist) pasteGuard(g sessions.Guard, shell bool, tries int) sessions.Guard {
-	if tries >= movedTries && len(g.Rows) == 0 && !g.Still {
-		g.Saw = nil // a screen that never stands still: the search for dialogs, atomic as well, has to do
-	}
-	g.Lines = t.term.Canonical && g.Front != "" && shell
-	return g
-}
-
 // settleText waits until the program has read the text, so that text and Enter
 // don't arrive in one read, and has had time to work it in.
 func (t *typist) settleText(ctx context.Context) error {
@@ -336,4 +332,223 @@ func (t *typist) awaitRead(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// awaitShown waits until the text stands in the program's box, where that can be seen: some
+// programs read what's typed while they begin, and show it later, or never. While the box
+// is away, nobody knows: the program draws its screen anew, say.
+func (t *typist) awaitShown(ctx context.Context) error {
+	if !t.boxed || strings.IndexFunc(t.receipt.Text, unicode.IsLetter) < 0 {
+		return nil
+	}
+	frozen, part, drawn := true, false, t.before.Activity
+	var away time.Time // since when the box isn't on the screen; zero: it is
+	for begin := time.Now(); time.Since(begin) < shownWithin || frozen && time.Since(begin) < frozenWithin; {
+		s, err := t.lookAtPane(ctx)
+		if err != nil {
+			return err
+		}
+		pause, b := lookEvery, t.readInputBox(&s)
+		part = t.isPartShown(&s, b)
+		switch {
+		case part:
+		case b.Text != "", b.Shell && !b.Open, !b.Known, !b.Open && !b.Torn && (t.alone || t.opt.Dialog(s.Rows) != ""):
+			return nil // it stood there, or a dialog has opened: that's looked at before Enter
+		case b.Open || b.Torn:
+			away = time.Time{}
+		case away.IsZero():
+			away, begin = time.Now(), time.Now()
+		default:
+			begin = time.Now() // it takes its time from when the box is back
+			if time.Since(away) >= awayFor {
+				t.giveKeyboardBack()
+				t.holdBack(ctx, heldNoBox, sessions.ReceiptTyped, "the program shows something else than its input box; Enter is pressed when the box is back")
+				pause = heldEvery
+			}
+		}
+		frozen, drawn = frozen && (t.size.broken() || sameScreen(&t.before, &s)), s.Activity
+		if err := t.waitForOthers(ctx, heldUnshown, pause); err != nil {
+			return err
+		}
+	}
+	if part {
+		return errPartShown
+	}
+	if frozen {
+		t.noteUnshown(drawn)
+	}
+	return errNotShown
+}
+
+// errNotShown says that a program has read a text and done something else with it.
+var errNotShown = errors.New("the program has read the text, but it doesn't stand in its input box; Enter was not pressed, look at the session")
+
+// errPartShown says that a shell has read a text's letters as commands of its own.
+var errPartShown = errors.New("the shell has taken the text for something else, as one does in vi's command mode; Enter was not pressed, and what came of it may stand in its line: look at the session")
+
+// isPartShown reports whether what stands in a shell's line is only a part of the text, or
+// something else: it hasn't the text's beginning, up to the first character that a shell may
+// draw otherwise. Of a text of several rows a shell may show some; tabs may have completed
+// words; a "<" says that the line was moved to the side; and the cursor may stand on the
+// last letter. Characters without width may take the shell's marks with them: then all of the
+// cursor's line is looked at.
+func (t *typist) isPartShown(s *sessions.Snapshot, b sessions.Box) bool {
+	line := b.Text
+	if !b.Known && t.frontOf(s).Kind == sessions.ProgramShell {
+		if first, at, ok := s.CursorLine(); ok {
+			line = strings.Join(s.Rows[first:at+1], "")
+		}
+	} else if !b.Shell || !b.Open {
+		return false
+	}
+	plain := t.receipt.Text
+	if at := strings.IndexFunc(plain, func(r rune) bool { return r > unicode.MaxASCII }); at >= 0 {
+		plain = plain[:at]
+	}
+	own := sessions.Letters(plain)
+	return line != "" && !strings.ContainsAny(t.receipt.Text, "\n\t") && b.Unfinished == "" &&
+		!strings.HasPrefix(line, "<") && own != "" && !strings.Contains(sessions.Letters(line), own[:len(own)-1])
+}
+
+// noteUnshown notes that a program has read a text and has drawn nothing since a second:
+// it may show that later.
+func (h *Hand) noteUnshown(drawn int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.unshown, h.drawn = true, drawn
+}
+
+// mayShow reports whether a program that has read a text before may still show it: it has
+// drawn nothing since.
+func (h *Hand) mayShow(s *sessions.Snapshot) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.unshown = h.unshown && s.Activity == h.drawn
+	return h.unshown
+}
+
+// guardScreen says when something may be typed, and whether a dialog is open instead. Where
+// the program's box is on the screen a dialog's phrase there is only quoted: no program
+// draws both. Then the guard sees to it that the box is still there.
+func (t *typist) guardScreen(s *sessions.Snapshot) (g sessions.Guard, dialog bool) {
+	g = sessions.Guard{Pane: t.pane, Server: s.Server, Phrases: t.opt.Phrases, Saw: s, Front: s.Front}
+	if t.opt.Dialog(s.Rows) == "" {
+		return g, false
+	}
+	if row := t.lineAskedAt(s); row >= 0 { // a program that reads lines has no dialog
+		g.Rows, g.Phrases = []int{row}, absent(t.opt.Phrases, s)
+		return g, false
+	}
+	b := t.readInputBox(s)
+	if !tells(b) {
+		return g, true
+	}
+	g.Rows, g.Phrases = b.Rows, absent(t.opt.Phrases, s)
+	return g, false
+}
+
+// guardOwnPhrases is guardScreen for a program whose box isn't known, where the only phrases on the
+// screen are those of the text that was just pasted there: none stood there before.
+func (t *typist) guardOwnPhrases(s *sessions.Snapshot) (g sessions.Guard, dialog bool) {
+	g = sessions.Guard{Pane: t.pane, Server: s.Server, Saw: s, Front: s.Front}
+	if t.boxed || t.readInputBox(s).Known || t.opt.Dialogs.Read(t.id(), s, nil) != nil {
+		return g, true
+	}
+	if !t.onlyOwn(s.Rows) {
+		return g, true
+	}
+	g.Phrases = absent(t.opt.Phrases, s)
+	return g, false
+}
+
+// enterGuard says when Enter may be pressed on a screen with a dialog's phrase: Done;
+// Moved has it looked at again at once.
+func (t *typist) enterGuard(s *sessions.Snapshot) (sessions.Guard, sessions.Outcome) {
+	g, dialog := t.guardScreen(s)
+	if dialog {
+		g, dialog = t.guardOwnPhrases(s)
+	}
+	switch {
+	case !dialog && len(g.Rows) == 0 && len(g.Phrases) == len(t.opt.Phrases):
+		return g, sessions.Held // the phrase has just gone
+	case !dialog:
+		return g, sessions.Done
+	case t.asCleared(s) && t.isRestless(s):
+		return g, sessions.Moved
+	case t.asCleared(s):
+		return t.guardStillness(s), sessions.Done
+	}
+	if g, ok := t.guardAsSeen(s); ok {
+		return g, sessions.Done
+	}
+	return g, sessions.Held
+}
+
+// keepRows has Enter pressed only while the text stands in the box as it was seen. Not
+// all programs have the cursor behind it, so a letter that somebody adds shows in its last
+// row alone.
+func (t *typist) keepRows(g *sessions.Guard) {
+	s := &t.at
+	g.Saw = s
+	box := t.readInputBox(s)
+	if !tells(box) {
+		return
+	}
+	g.Rows, g.Phrases = box.Rows, absent(t.opt.Phrases, s)
+	if len(g.Rows) == 0 {
+		return
+	}
+	first, end := g.Rows[0], lastLetters(t.receipt.Text)
+	for y := first; y < len(s.Rows) && end != ""; y++ {
+		if strings.Contains(sessions.Letters(strings.Join(s.Rows[first:y+1], "")), end) {
+			g.Rows = sessions.TellingRows(s.Rows, first, max(y, g.Rows[len(g.Rows)-1]), textRows)
+			break
+		}
+	}
+}
+
+// textRows is how many rows of the box Enter is guarded by.
+const textRows = 16
+
+// lineAskedAt is the row of a screen in which the session's program asks for a line, as is
+// known; -1: none is.
+func (h *Hand) lineAskedAt(s *sessions.Snapshot) int {
+	d := h.shownDialog()
+	row := s.HistorySize + s.CursorY - s.First
+	if d == nil || d.Kind != sessions.PromptLine || row < 0 || row >= len(s.Rows) || !strings.HasPrefix(strings.TrimSpace(s.Rows[row]), d.Title) {
+		return -1
+	}
+	return row
+}
+
+// asksWith reports whether a session's program asks for a line with a row, behind which
+// nothing stands yet.
+func (h *Hand) asksWith(row string) bool {
+	d := h.shownDialog()
+	return d != nil && d.Kind == sessions.PromptLine && strings.TrimSpace(row) == d.Title
+}
+
+// absent are the phrases that aren't on a screen.
+func absent(phrases []string, s *sessions.Snapshot) (out []string) {
+	screen := strings.ToLower(strings.Join(s.Rows, "\n"))
+	for _, phrase := range phrases {
+		if !strings.Contains(screen, phrase) {
+			out = append(out, phrase)
+		}
+	}
+	return out
+}
+
+// tells says whether a box is seen to be on the screen: then a dialog's phrase there is
+// only quoted, for no program draws both. A shell that has the foreground asks nothing;
+// that it has it is a part of the guard.
+func tells(box sessions.Box) bool { return box.Open && (len(box.Rows) > 0 || box.Shell) }
+
+// pasteGuard narrows a guard for the paste.
+func (t *typist) pasteGuard(g sessions.Guard, shell bool, tries int) sessions.Guard {
+	if tries >= movedTries && len(g.Rows) == 0 && !g.Still {
+		g.Saw = nil // a screen that never stands still: the search for dialogs, atomic as well, has to do
+	}
+	g.Lines = t.term.Canonical && g.Front != "" && shell
+	return g
 }
