@@ -27,18 +27,18 @@ func TestImportsRunOneWay(t *testing.T) {
 	}
 }
 
-// Three pages: two on how it works, and one with the words and the files of three trips.
-func TestArchitectureFitsOnThreePages(t *testing.T) {
-	const maxLines, maxRunes = 180, 10_500
+// Two pages on how it works, and two with the folders, the words and the files of three trips.
+func TestArchitectureFitsOnFourPages(t *testing.T) {
+	const maxLines, maxRunes = 180, 12_000
 	text, err := os.ReadFile(filepath.Join(root, "docs", "architecture.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if lines := strings.Count(string(text), "\n"); lines > maxLines {
-		t.Errorf("docs/architecture.md has %d lines: at most %d fit on three pages", lines, maxLines)
+		t.Errorf("docs/architecture.md has %d lines: at most %d fit on four pages", lines, maxLines)
 	}
 	if runes := utf8.RuneCount(text); runes > maxRunes {
-		t.Errorf("docs/architecture.md has %d characters: at most %d fit on three pages", runes, maxRunes)
+		t.Errorf("docs/architecture.md has %d characters: at most %d fit on four pages", runes, maxRunes)
 	}
 }
 

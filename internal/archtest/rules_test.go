@@ -68,6 +68,7 @@ var rules = map[string][]string{
 	"internal/metrics":    {"qos", "qos/redisbucket", "sessions"},
 	"internal/forgetting": {"adapters", "adapters/inbound", "internal/store", "sessions"},
 	"internal/mailroom":   {"adapters", "adapters/commands", "internal/inbox", "internal/statedir", "internal/store", "sessions", "sessions/agent"},
+	"internal/trips":      {}, // reads the program, and is none of it
 	"internal/redisbots":  {"adapters/all", "adapters/telegram", "config", "internal/api", "internal/findings", "internal/regular", "qos", "qos/redisbucket"},
 	"internal/recorder":   {"internal/recording/format", "internal/redact", "sessions", "sessions/agent", "sessions/tmux", "sessions/transcript"},
 	"internal/statedir":   {"internal/inbox", "internal/regular", "internal/store"},

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// trip is a way through the program, in legs: within a leg each function calls the next, and a
+// leg hands over to the next by a channel, a queue or the database.
+type trip struct {
+	name string
+	legs []leg
+}
+
+// leg is functions in the order in which they're passed; those between are found.
+type leg []string
+
+var trips = []trip{
+	{"A line, from a pane to Telegram", []leg{
+		{"(*polling.watch).run", "(*sessions/tmux.Client).Glances", "(*sessions/tmux.conn).enqueue"},
+		{"(*polling.watch).look", "(*polling.OutputPoller).poke"},
+		{"(*polling.OutputPoller).run", "(*polling.OutputPoller).loop", "(*sessions/tmux.Client).Snapshot"},
+		{"(*polling.OutputPoller).loop", "(polling.Engine).Apply"},
+		{"(*polling.OutputPoller).loop", "(*polling.OutputPoller).work", "(*polling.OutputPoller).store", "(*internal/store.Store).Append"},
+		{"(*polling.OutputPoller).store", "(*sessions.Manager).Output", "(*sessions.Feed).PublishOutput"},
+		{"(*adapters.Hub).HandleOutput", "(*qos.OutputQoSScheduler).Want", "(*qos.mailbox).put"},
+		{"(*qos.OutputQoSScheduler).Run", "(*qos.OutputQoSScheduler).takeIn", "(*qos.Engine).update"},
+		{"(*qos.OutputQoSScheduler).loop", "(*qos.Engine).Advance", "(*qos.Engine).choose"},
+		{"(*qos.Engine).grantNext", "(*qos.LocalBudget).Ask"},
+		{"(*qos.OutputQoSScheduler).loop", "(*qos.OutputQoSScheduler).call", "(*adapters.Deliverer).deliverDocument", "(*internal/store.Store).Read"},
+		{"(*adapters.Deliverer).deliverDocument", "(*adapters/telegram.Adapter).Call", "(*adapters/telegram.Adapter).send"},
+		{"(*adapters/telegram.oneCall).Do", "(*adapters/exchange.Exchange).Do"},
+	}},
+	{"A message, from Telegram to a pane", []leg{
+		{"(*adapters/telegram.Poller).Run", "(*adapters/telegram.client).raw"},
+		{"(*adapters/telegram.Poller).Run", "(*adapters/intake.Queue).Keep", "(internal/store.journal).Keep"},
+		{"(*adapters/intake.Queue).Run", "(*adapters/intake.Queue).judge", "(adapters/telegram.Decoder).Decode"},
+		{"(*adapters/intake.Queue).judge", "(*adapters/inbound.Inbound).Handle", "(*adapters/access.Guard).Admit"},
+		{"(*adapters/inbound.Inbound).Handle", "(*adapters/inbound.Inbound).typeText", "(*sessions.Manager).Input", "(*sessions.Manager).startTypist"},
+		{"(*sessions.Manager).startTypist", "(*sessions.Manager).typeInput", "(*sessions.Manager).typeInput$1", "(*sessions/typing.Hand).TypeText", "(*sessions/typing.typist).pasteText", "sessions/typing.run", "(*sessions/tmux.Client).Paste"},
+		{"(*sessions/typing.personal).typeInTurn", "sessions/typing.run", "(*sessions/tmux.Client).Press"},
+	}},
+	{"A button, from Telegram to a key", []leg{
+		{"(*adapters/telegram.Poller).Run", "(*adapters/telegram.client).raw"},
+		{"(*adapters/telegram.Poller).Run", "(*adapters/intake.Queue).Keep", "(internal/store.journal).Keep"},
+		{"(*adapters/intake.Queue).Run", "(*adapters/intake.Queue).judge", "(adapters/telegram.Decoder).Decode"},
+		{"(*adapters/intake.Queue).judge", "(*adapters/inbound.Inbound).Handle", "(*adapters/access.Guard).Admit"},
+		{"(*adapters/inbound.Inbound).Handle", "(*adapters/commands.Runner).PressButton"},
+		{"(*adapters/commands.Runner).PressButton", "adapters/commands.answerOption", "(*sessions.Manager).Answer", "(*sessions.Manager).giveAnswer", "(*sessions/typing.Hand).GiveAnswer", "sessions/typing.run", "(*sessions/tmux.Client).Press"},
+	}},
+}
+
+// list writes the trips as docs/architecture.md has them, and each function that's passed to passed.
+func list(g *graph, passed io.Writer) (string, error) {
+	var b strings.Builder
+	for _, t := range trips {
+		files, err := t.files(g, passed)
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", t.name, err)
+		}
+		fmt.Fprintf(&b, "- %s, %d files: `%s`\n", t.name, len(files), strings.Join(files, "`, `"))
+	}
+	return b.String(), nil
+}
+
+// files are those that a trip passes through, in the order in which it comes to them.
+func (t trip) files(g *graph, passed io.Writer) ([]string, error) {
+	var files []string
+	for _, l := range t.legs {
+		for i := range l[:len(l)-1] {
+			path, err := g.path(l[i], l[i+1])
+			if err != nil {
+				return nil, err
+			}
+			for _, f := range path {
+				file := g.fileOf(f)
+				if file == "" {
+					continue // a method as a value: the compiler's
+				}
+				fmt.Fprintln(passed, file, nameOf(f))
+				if !slices.Contains(files, file) {
+					files = append(files, file)
+				}
+			}
+		}
+	}
+	return files, nil
+}
