@@ -83,8 +83,8 @@ type lineReader interface {
 
 // WindowOf returns consecutive lines of a log, at least one, with the lines around them
 // that decide what's masked in them; with an error, those that could be read.
-func WindowOf(ctx context.Context, log lineReader, id sessions.ID, lines []sessions.Line) (redact.Window, error) {
-	w := redact.Window{Lines: textsOf(lines), Open: true}
+func WindowOf(ctx context.Context, log lineReader, id sessions.ID, lines []sessions.Line) (redact.LineWindow, error) {
+	w := redact.LineWindow{Lines: textsOf(lines), Open: true}
 	before, err := linesBefore(ctx, log, id, lines[0].N)
 	w.Before = before
 	after, readErr := log.Read(ctx, id, lines[len(lines)-1].N+1, redact.After)
@@ -109,7 +109,7 @@ func (l maskedLog) waiting(ctx context.Context, id sessions.ID, head int64, now 
 	if err != nil {
 		return 0, until, err
 	}
-	masked := l.masker.Lines(redact.Window{Before: before, Lines: textsOf(out.Lines), Open: true})
+	masked := l.masker.Lines(redact.LineWindow{Before: before, Lines: textsOf(out.Lines), Open: true})
 	if masked.Wait == len(out.Lines) {
 		return 0, until, nil
 	}
@@ -144,7 +144,7 @@ func (l maskedLog) region(ctx context.Context, id sessions.ID, head int64, r reg
 	if err != nil {
 		return r, err
 	}
-	masked := l.masker.Lines(redact.Window{Before: before, Lines: r.writing, Open: true})
+	masked := l.masker.Lines(redact.LineWindow{Before: before, Lines: r.writing, Open: true})
 	r.writing = trimmed(masked.Lines[:masked.Wait])
 	return r, nil
 }

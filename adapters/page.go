@@ -492,7 +492,7 @@ func Rendered(p Page) render.Page {
 			b.notice(Page{Pieces: []Piece{{Gap: piece.Gap}}})
 		}
 		if l := piece.Line; !piece.Hidden {
-			b.add(render.Line{
+			b.add(render.PageLine{
 				Kind: render.KindOf(l.Kind), Text: l.Text, From: piece.From, To: piece.To, Author: piece.author(), Begins: l.Begins,
 			})
 		}
@@ -516,12 +516,12 @@ func Rendered(p Page) render.Page {
 
 // renderedLines are what a message shows, from its top.
 type renderedLines struct {
-	list   []render.Line
+	list   []render.PageLine
 	empty  int  // lines owed before the next text: they belong to what stands below them
 	begins bool // the first of them begins a block
 }
 
-func (b *renderedLines) add(l render.Line) {
+func (b *renderedLines) add(l render.PageLine) {
 	if l.Begins {
 		b.empty = 0 // those are the end of another block
 	}
@@ -536,7 +536,7 @@ func (b *renderedLines) add(l render.Line) {
 		last.Text = last.Text[:last.To] // only the last one may end in the middle
 	}
 	for ; b.empty > 0; b.empty-- {
-		b.list = append(b.list, render.Line{Kind: l.Kind, Author: l.Author, Begins: l.Begins})
+		b.list = append(b.list, render.PageLine{Kind: l.Kind, Author: l.Author, Begins: l.Begins})
 		l.Begins = false
 	}
 	b.list = append(b.list, l)

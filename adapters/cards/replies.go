@@ -31,7 +31,7 @@ const (
 // replies have what answers people be seen. The Outbox has other forms of what a place refuses, and
 // the chat of a thread; what's refused in all of those is tried again, and from the second time on
 // in the private chat of who asked, too. What answers an event is kept with it until it's seen
-//: what the Outbox has is in memory. It's safe for concurrent use.
+// : what the Outbox has is in memory. It's safe for concurrent use.
 type replies struct {
 	clerk *Clerk
 	wake  chan struct{}

@@ -436,7 +436,7 @@ func styled(p adapters.Page) string {
 
 // noticeText is what panebridge says itself, as Discord takes it.
 func noticeText(text string) string {
-	return discord.Markdown(render.Page{Lines: []render.Line{render.Whole(render.Notice, text)}}.Text())
+	return discord.Markdown(render.Page{Lines: []render.PageLine{render.Whole(render.Notice, text)}}.Text())
 }
 
 // cutNotice stands at the end of a post that's too long for a message.
@@ -445,12 +445,12 @@ const cutNotice = `\[the rest doesn't fit\]`
 // postText is Markdown as Discord takes it, cut to what a message holds.
 func postText(markdown string) string {
 	source := []render.Part{{Kind: render.Answer, Source: markdown}}
-	t, _, whole := discord.Form(maxText).Next(source, render.Place{})
+	t, _, whole := discord.Form(maxText).Next(source, render.Position{})
 	s := ""
 	if whole {
 		s = discord.Markdown(t)
 	} else {
-		t, _, _ = discord.Form(maxText-len(cutNotice)-2).Next(source, render.Place{})
+		t, _, _ = discord.Form(maxText-len(cutNotice)-2).Next(source, render.Position{})
 		s = discord.Markdown(t) + "\n\n" + cutNotice
 	}
 	if s == "" {

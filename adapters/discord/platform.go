@@ -112,7 +112,7 @@ func (p *Platform) Answer(ctx context.Context, press intake.Event, text string) 
 
 // plainText is a text in Discord's Markdown that shows it as it is.
 func plainText(text string) string {
-	t, _, _ := discord.Form(maxText).Next([]render.Part{{Kind: render.Plain, Source: text}}, render.Place{})
+	t, _, _ := discord.Form(maxText).Next([]render.Part{{Kind: render.Plain, Source: text}}, render.Position{})
 	return discord.Markdown(t)
 }
 

@@ -60,7 +60,7 @@ type message struct {
 	at      place
 	id      string
 	key     string // names it among those that have no id yet
-	text    entities.Message
+	text    entities.FormattedText
 	file    *adapters.File
 	picture []byte
 	replyTo string
@@ -337,7 +337,7 @@ func (a *Adapter) createTopic(ctx context.Context, at place, title string) adapt
 func topicName(title string) string {
 	title = strings.Join(strings.Fields(title), " ")
 	shown := []render.Part{{Kind: render.Pane, Source: title}}
-	if render.Render(shown, render.Place{}, render.End(shown)).Blank() {
+	if render.Render(shown, render.Position{}, render.End(shown)).Blank() {
 		title = "session"
 	}
 	if r := []rune(title); len(r) > maxTitle {
@@ -425,7 +425,7 @@ func (a *Adapter) Draft(ctx context.Context, t adapters.Target, doc adapters.Bin
 }
 
 // lastRows are as many of the last rows as a message holds.
-func lastRows(p adapters.Page) entities.Message {
+func lastRows(p adapters.Page) entities.FormattedText {
 	for {
 		m := formatted(p)
 		switch {

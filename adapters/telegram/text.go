@@ -37,24 +37,24 @@ func pageSize(p adapters.Page) int { return styled(p).Size() }
 // formatted is a page as Telegram takes it. If a page of one line takes too many
 // entities, it's shown as code, with its markup: nothing is lost then, and nobody
 // mentioned.
-func formatted(p adapters.Page) entities.Message {
+func formatted(p adapters.Page) entities.FormattedText {
 	m := styled(p)
 	if tooMany(m) {
 		code := []render.Part{{Kind: render.Pane, Source: adapters.PlainText(p)}}
-		m = entities.From(render.Render(code, render.Place{}, render.End(code)))
+		m = entities.From(render.Render(code, render.Position{}, render.End(code)))
 	}
 	if m.Text == "" {
-		m = entities.Message{Text: nothingToSee}
+		m = entities.FormattedText{Text: nothingToSee}
 	}
 	return m
 }
 
 // tooMany says that a message has more entities than Telegram takes, whatever the
 // length of its text.
-func tooMany(m entities.Message) bool { return m.Size() > entities.Units(m.Text) }
+func tooMany(m entities.FormattedText) bool { return m.Size() > entities.Units(m.Text) }
 
 // styled is a page with all its formatting.
-func styled(p adapters.Page) entities.Message {
+func styled(p adapters.Page) entities.FormattedText {
 	m := entities.From(adapters.Rendered(p).Text())
 	if p.Ending == nil || p.Ending.Link == "" {
 		return m
@@ -72,11 +72,11 @@ func styled(p adapters.Page) entities.Message {
 const cutNotice = "[the rest doesn't fit]"
 
 // postText is Markdown as Telegram takes it, cut to a length in UTF-16 units.
-func postText(markdown string, longest int) entities.Message {
+func postText(markdown string, longest int) entities.FormattedText {
 	source := []render.Part{{Kind: render.Answer, Source: markdown}}
-	t, _, whole := entities.Form(longest).Next(source, render.Place{})
+	t, _, whole := entities.Form(longest).Next(source, render.Position{})
 	if !whole {
-		t, _, _ = entities.Form(longest-len(cutNotice)-2).Next(source, render.Place{})
+		t, _, _ = entities.Form(longest-len(cutNotice)-2).Next(source, render.Position{})
 	}
 	m := entities.From(t)
 	if tooMany(m) { // one address alone is too long
@@ -104,7 +104,7 @@ func wire(list []entities.Entity) []models.MessageEntity {
 
 // withoutEntities is a message without formatting. What would then mention somebody
 // gets a wider "@", which doesn't.
-func withoutEntities(m entities.Message) entities.Message {
+func withoutEntities(m entities.FormattedText) entities.FormattedText {
 	var b strings.Builder
 	at := 0
 	for _, name := range render.Mentions(m.Text) {
@@ -113,5 +113,5 @@ func withoutEntities(m entities.Message) entities.Message {
 		at = name.End
 	}
 	b.WriteString(m.Text[at:])
-	return entities.Message{Text: b.String()}
+	return entities.FormattedText{Text: b.String()}
 }

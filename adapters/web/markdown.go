@@ -12,8 +12,8 @@ const (
 	maxBlocks        = 200
 )
 
-// run is a stretch of text of one look. The page makes nodes of it; nothing is HTML.
-type run struct {
+// styledRun is a stretch of text of one look. The page makes nodes of it; nothing is HTML.
+type styledRun struct {
 	Text     string `json:"text"`
 	Bold     bool   `json:"bold,omitempty"`
 	Italic   bool   `json:"italic,omitempty"`
@@ -36,7 +36,7 @@ func markdown(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, `send {"blocks": [text]}, at most 200 of them and 4 MiB`, http.StatusBadRequest)
 		return
 	}
-	out := make([][]run, len(asked.Blocks))
+	out := make([][]styledRun, len(asked.Blocks))
 	for i, text := range asked.Blocks {
 		out[i] = runsOf(text)
 	}
@@ -44,12 +44,12 @@ func markdown(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(out) // the page asks again if it's gone
 }
 
-func runsOf(text string) []run {
+func runsOf(text string) []styledRun {
 	parts := []render.Part{{Kind: render.Answer, Source: text}}
-	out := []run{}
-	for _, r := range render.Render(parts, render.Place{}, render.End(parts)).Runs() {
+	out := []styledRun{}
+	for _, r := range render.Render(parts, render.Position{}, render.End(parts)).Runs() {
 		s := r.Style
-		out = append(out, run{
+		out = append(out, styledRun{
 			Text: r.Text, Bold: s.Bold, Italic: s.Italic, Strike: s.Strike, Code: s.Code, Pre: s.Pre, Language: s.Language,
 			Quote: s.Quote != render.NotQuoted, URL: s.URL,
 		})

@@ -40,7 +40,7 @@ type site struct {
 	access   accessList
 	broker   *api.Broker
 	known    *browserstest.Store // survives a start
-	keeper   *browsers.Keeper
+	keeper   *browsers.Doorkeeper
 	addr     string
 	stop     func()
 }

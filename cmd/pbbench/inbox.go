@@ -116,7 +116,7 @@ func plainSend(ctx context.Context, path string) (call func(string) error, done 
 	if err != nil {
 		return nil, nil, err
 	}
-	box := inbox.Box{Store: db}
+	box := inbox.PostOffice{Store: db}
 	return func(text string) error {
 		_, err := box.Send(ctx, nil, "pb_from", "pb_to", text)
 		return err

@@ -42,7 +42,7 @@ type Rotated struct {
 
 // onUnix refuses what's there on the Unix socket only: a browser that's let in lets in no
 // other.
-func (a *api) onUnix(h handler) handler {
+func (a *api) onUnix(h apiHandler) apiHandler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		switch {
 		case a.author != authorCLI:
@@ -150,7 +150,7 @@ func (a *api) pair(w http.ResponseWriter, r *http.Request) error {
 type page struct {
 	*stream
 	id    sessions.ID
-	pos   *position
+	pos   *logPosition
 	ctx   context.Context //nolint:containedctx // of the one call that sends it
 	marks *marks
 	gaps  []sessions.Gap // not sent yet

@@ -28,7 +28,7 @@ import (
 type door struct {
 	opts   Options
 	port   string
-	keeper *browsers.Keeper
+	keeper *browsers.Doorkeeper
 	api    http.Handler
 	page   http.Handler
 }
@@ -189,7 +189,7 @@ const maxSignedBytes = max(maxInputBodyBytes, 4<<20)
 
 // readSigned reads a request's body and puts what was read in its place, unless it isn't
 // the one that was signed.
-func readSigned(w http.ResponseWriter, r *http.Request, c browsers.Checked) error {
+func readSigned(w http.ResponseWriter, r *http.Request, c browsers.SignedRequest) error {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxSignedBytes))
 	if err != nil {
 		return bodyError(err)
@@ -318,7 +318,7 @@ func browserOf(ctx context.Context) browsers.Browser {
 
 // foreignUser says why a connection isn't served at all; "": it is.
 func foreignUser(ctx context.Context) string {
-	c, ok := ctx.Value(guardedKey{}).(*guarded)
+	c, ok := ctx.Value(guardedKey{}).(*guardedConn)
 	switch {
 	case !ok || c.ours:
 		return ""

@@ -34,13 +34,13 @@ const (
 
 // route is one call of the API.
 type route struct {
-	do     handler
+	do     apiHandler
 	inside insideRule
 	does   string // what it does, as people are asked; not needed of those that are free
 }
 
-// Place is where a caller was begun.
-type Place struct {
+// CallerPlace is where a caller was begun.
+type CallerPlace struct {
 	Inside  bool        // in a session's pane, or nobody can tell
 	Session sessions.ID // whose pane; "": it can't be told
 	Why     string      // it can't be told
@@ -49,11 +49,11 @@ type Place struct {
 
 // Places finds out where the program at the other end of a connection was begun. It
 // takes some ms.
-type Places func(ctx context.Context, c net.Conn) Place
+type Places func(ctx context.Context, c net.Conn) CallerPlace
 
-// Call is a call that takes somebody's word.
-type Call struct {
-	Place
+// AskedCall is a call that takes somebody's word.
+type AskedCall struct {
+	CallerPlace
 
 	Does   string // what it does, as words for people
 	Method string
@@ -64,7 +64,7 @@ type Call struct {
 
 // Confirm asks people whether a call may be made, and returns when somebody has answered
 // or nobody does; nil: it may, this once. An error says why not.
-type Confirm func(ctx context.Context, c Call) error
+type Confirm func(ctx context.Context, c AskedCall) error
 
 const (
 	// maxAskedBytes bounds what's asked about: people see all of it.
@@ -85,7 +85,7 @@ type connection struct {
 
 	mu    sync.Mutex // held while it's found out
 	known bool
-	place Place
+	place CallerPlace
 }
 
 type connectionKey struct{}
@@ -96,7 +96,7 @@ func withConnection(ctx context.Context, c net.Conn) context.Context {
 		ctx = context.WithValue(ctx, lentKey{}, true)
 		c = last.Conn
 	}
-	kept, ok := c.(*guarded)
+	kept, ok := c.(*guardedConn)
 	if ok {
 		ctx = context.WithValue(ctx, guardedKey{}, kept)
 		c = kept.Conn
@@ -105,10 +105,10 @@ func withConnection(ctx context.Context, c net.Conn) context.Context {
 }
 
 // placeOf finds out where a request comes from.
-func (o *Options) placeOf(ctx context.Context) Place {
+func (o *Options) placeOf(ctx context.Context) CallerPlace {
 	c, ok := ctx.Value(connectionKey{}).(*connection)
 	if !ok || o.Places == nil {
-		return Place{}
+		return CallerPlace{}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -141,7 +141,7 @@ func (a *api) admit(w http.ResponseWriter, r *http.Request, rt route) error {
 }
 
 // insideMessage says why a call isn't made for where it comes from.
-func (a *api) insideMessage(place Place, why error) string {
+func (a *api) insideMessage(place CallerPlace, why error) string {
 	at := "in a session's pane"
 	if s, err := a.opts.Sessions.Get(string(place.Session)); err == nil {
 		at = "in the pane of session " + s.Name
@@ -161,7 +161,7 @@ func sentence(text string) string {
 }
 
 // ownSession says whether a call is about the session in whose pane its caller was begun.
-func (a *api) ownSession(r *http.Request, place Place) bool {
+func (a *api) ownSession(r *http.Request, place CallerPlace) bool {
 	if place.Session == "" {
 		return false
 	}
@@ -179,7 +179,7 @@ func (a *api) ownSession(r *http.Request, place Place) bool {
 var errNobodyAsked = errors.New("nobody was asked")
 
 // ask has people asked about a call.
-func (a *api) ask(w http.ResponseWriter, r *http.Request, rt route, place Place) error {
+func (a *api) ask(w http.ResponseWriter, r *http.Request, rt route, place CallerPlace) error {
 	if a.author != authorCLI {
 		return errors.New("by the page's port nobody is asked")
 	}
@@ -215,8 +215,8 @@ func (a *api) ask(w http.ResponseWriter, r *http.Request, rt route, place Place)
 		case <-ctx.Done():
 		}
 	}()
-	err = a.opts.Confirm(ctx, Call{
-		Place: place, Does: rt.does, Method: r.Method, Target: r.RequestURI, Body: string(body), Access: rt.inside == asksWho,
+	err = a.opts.Confirm(ctx, AskedCall{
+		CallerPlace: place, Does: rt.does, Method: r.Method, Target: r.RequestURI, Body: string(body), Access: rt.inside == asksWho,
 	})
 	if deadline := control.SetWriteDeadline(time.Now().Add(answerTime)); deadline != nil && err == nil {
 		return fmt.Errorf("and the answer can't be sent: %w", deadline)
@@ -269,8 +269,8 @@ func newGuard(l net.Listener) *guard {
 	return g
 }
 
-// guarded is a connection of which it's known whose it is.
-type guarded struct {
+// guardedConn is a connection of which it's known whose it is.
+type guardedConn struct {
 	net.Conn
 
 	ours    bool
@@ -294,8 +294,8 @@ func (g *guard) Accept() (net.Conn, error) {
 }
 
 // admit returns nil for a connection for which there's no room.
-func (g *guard) admit(c net.Conn) *guarded {
-	kept, room := &guarded{Conn: c, ours: true}, g.ours
+func (g *guard) admit(c net.Conn) *guardedConn {
+	kept, room := &guardedConn{Conn: c, ours: true}, g.ours
 	if g.user != nil {
 		kept.uid, kept.err = g.user(c)
 		// A later step may let a proxy's user in here; root could read everything anyway,
@@ -315,7 +315,7 @@ func (g *guard) admit(c net.Conn) *guarded {
 }
 
 // Close gives its place free.
-func (c *guarded) Close() error {
+func (c *guardedConn) Close() error {
 	c.release()
 	return c.Conn.Close()
 }

@@ -48,7 +48,7 @@ func TestGuardKeepsRoomForItsOwnUser(t *testing.T) {
 	g := newGuard(played{})
 	uid := g.own + 1
 	g.user = func(net.Conn) (int, error) { return uid, nil }
-	var kept []*guarded
+	var kept []*guardedConn
 	for range 100 {
 		c, _ := net.Pipe()
 		if one := g.admit(c); one != nil {

@@ -18,8 +18,8 @@ const (
 
 // Health is the health document.
 type Health struct {
-	State HealthState `json:"state"`
-	Parts []Part      `json:"parts"` // never null on the wire
+	State HealthState  `json:"state"`
+	Parts []HealthPart `json:"parts"` // never null on the wire
 	// Starting says that the daemon waits for what it needs to start: until then it refuses all other calls.
 	Starting bool `json:"starting,omitempty"`
 }
@@ -28,8 +28,8 @@ type Health struct {
 // be in them still.
 const PartAside = "put aside"
 
-// Part is one part of the daemon: a tmux server, an adapter, the store.
-type Part struct {
+// HealthPart is one part of the daemon: a tmux server, an adapter, the store.
+type HealthPart struct {
 	Name        string      `json:"name"`
 	State       HealthState `json:"state"`
 	Detail      string      `json:"detail,omitempty"`         // a sentence: what is wrong and what to do
@@ -50,8 +50,8 @@ func (a *api) health(w http.ResponseWriter, _ *http.Request) error {
 	return nil
 }
 
-func withAges(parts []Part, now time.Time) []Part {
-	out := make([]Part, 0, len(parts))
+func withAges(parts []HealthPart, now time.Time) []HealthPart {
+	out := make([]HealthPart, 0, len(parts))
 	for _, p := range parts {
 		if !p.LastSuccess.IsZero() {
 			age := now.Sub(p.LastSuccess).Round(time.Millisecond).Seconds()

@@ -138,9 +138,9 @@ func checkHook(h agent.Hook) error {
 	return nil
 }
 
-// Decision waits until the dialog that a hook was called for is answered in a way that
+// AwaitDecision waits until the dialog that a hook was called for is answered in a way that
 // the hook can tell its agent; "" if that doesn't happen before the context ends.
-type Decision func(ctx context.Context, h agent.Hook) agent.Told
+type AwaitDecision func(ctx context.Context, h agent.Hook) agent.Told
 
 // HookDecision is the answer to a hook that waits.
 type HookDecision struct {

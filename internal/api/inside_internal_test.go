@@ -48,8 +48,10 @@ func TestACallWithoutARuleIsRefused(t *testing.T) {
 	called := false
 	a := &api{author: authorCLI, opts: Options{
 		Sessions: nobody{},
-		Places:   func(context.Context, net.Conn) Place { return Place{Inside: true, Session: "pb_0123456789ab"} },
-		Confirm:  func(context.Context, Call) error { t.Error("somebody was asked"); return nil },
+		Places: func(context.Context, net.Conn) CallerPlace {
+			return CallerPlace{Inside: true, Session: "pb_0123456789ab"}
+		},
+		Confirm: func(context.Context, AskedCall) error { t.Error("somebody was asked"); return nil },
 	}}
 	h := a.serve(methods{"GET": {do: func(http.ResponseWriter, *http.Request) error { called = true; return nil }}})
 	r := httptest.NewRequestWithContext(withConnection(t.Context(), nil), http.MethodGet, "/api/v1/new", nil)
@@ -63,11 +65,11 @@ func TestACallWithoutARuleIsRefused(t *testing.T) {
 // Where nobody can tell at the moment where a connection comes from, its next call asks again; what was told
 // once holds for the connection.
 func TestWhereACallComesFromIsAskedUntilItCanBeTold(t *testing.T) {
-	answers := []Place{{Inside: true, Why: "a process ended meanwhile"}, {Inside: true, Why: "tmux doesn't answer"}, {}, {Inside: true, Session: "pb_0123456789ab"}}
+	answers := []CallerPlace{{Inside: true, Why: "a process ended meanwhile"}, {Inside: true, Why: "tmux doesn't answer"}, {}, {Inside: true, Session: "pb_0123456789ab"}}
 	times := 0
 	a := &api{author: authorCLI, opts: Options{
 		Sessions: nobody{},
-		Places:   func(context.Context, net.Conn) Place { times++; return answers[times-1] },
+		Places:   func(context.Context, net.Conn) CallerPlace { times++; return answers[times-1] },
 	}}
 	h := a.serve(methods{"GET": {do: func(w http.ResponseWriter, _ *http.Request) error { w.WriteHeader(http.StatusNoContent); return nil }, inside: asked}})
 	ctx := withConnection(t.Context(), nil)

@@ -24,9 +24,9 @@ const (
 // news.
 const plentyPairs = 16
 
-// reserve lends descriptors to connections that can't be accepted without, so that the daemon says how
+// descriptorReserve lends descriptors to connections that can't be accepted without, so that the daemon says how
 // it is also when it has run out of them. They get one answer each, and no stream.
-type reserve struct {
+type descriptorReserve struct {
 	log *slog.Logger
 
 	mu   sync.Mutex
@@ -34,8 +34,8 @@ type reserve struct {
 	told bool    // that there are none, since one was accepted without
 }
 
-func newReserve(log *slog.Logger) *reserve {
-	r := &reserve{log: log}
+func newReserve(log *slog.Logger) *descriptorReserve {
+	r := &descriptorReserve{log: log}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.fill()
@@ -43,7 +43,7 @@ func newReserve(log *slog.Logger) *reserve {
 }
 
 // fill takes as many as are kept, or as there are.
-func (r *reserve) fill() {
+func (r *descriptorReserve) fill() {
 	for len(r.kept) < reservedLoans {
 		loan, ok := openPairs(pairsLent)
 		if !ok {
@@ -74,7 +74,7 @@ func closeAll(descriptors []int) {
 }
 
 // lend lets go of a loan; false: none is left.
-func (r *reserve) lend() bool {
+func (r *descriptorReserve) lend() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.told {
@@ -93,14 +93,14 @@ func (r *reserve) lend() bool {
 }
 
 // restore takes back what was lent.
-func (r *reserve) restore() {
+func (r *descriptorReserve) restore() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.fill()
 }
 
 // checkSpare reports whether there are as many descriptors beside the reserve as a request may need.
-func (r *reserve) checkSpare() bool {
+func (r *descriptorReserve) checkSpare() bool {
 	if !canOpen(pairsLent) {
 		return false
 	}
@@ -120,7 +120,7 @@ func canOpen(pairs int) bool {
 	return ok
 }
 
-func (r *reserve) close() {
+func (r *descriptorReserve) close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, loan := range r.kept {
@@ -134,7 +134,7 @@ type reservedListener struct {
 	net.Listener
 
 	socket  syscall.Conn // the listener that the kernel knows
-	reserve *reserve
+	reserve *descriptorReserve
 }
 
 // lent is a connection that was accepted with the reserve.
@@ -152,7 +152,7 @@ func (c *lent) Close() error {
 }
 
 // over has a listener accept with the reserve; socket is what the kernel knows of it.
-func (r *reserve) over(l, socket net.Listener) net.Listener {
+func (r *descriptorReserve) over(l, socket net.Listener) net.Listener {
 	raw, ok := socket.(syscall.Conn)
 	if !ok {
 		return l

@@ -16,9 +16,9 @@ type api struct {
 	streams *streams
 }
 
-// handler answers a request, or returns an error before it has written any of
+// apiHandler answers a request, or returns an error before it has written any of
 // the answer.
-type handler func(http.ResponseWriter, *http.Request) error
+type apiHandler func(http.ResponseWriter, *http.Request) error
 
 // methods are the calls of one path.
 type methods map[string]route
@@ -109,7 +109,7 @@ func (a *api) serve(m methods) http.Handler {
 	})
 }
 
-func (a *api) answer(w http.ResponseWriter, r *http.Request, h handler) {
+func (a *api) answer(w http.ResponseWriter, r *http.Request, h apiHandler) {
 	err := h(w, r)
 	if err == nil || r.Context().Err() != nil {
 		return // answered, or nobody is there to hear it

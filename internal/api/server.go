@@ -28,7 +28,7 @@ type Options struct {
 	Access   Access                                // who may do what in chats; nil: there are no chat platforms
 	Picture  func(sessions.Screen) ([]byte, error) // draws a screen as a PNG; nil: it isn't
 	Hooks    Hooks                                 // hears of agents' hooks; nil: they're dropped
-	Decision Decision                              // has hooks wait; nil: none does
+	Decision AwaitDecision                         // has hooks wait; nil: none does
 	Reminder Reminder                              // what hooks tell their agents; nil: nothing
 	Inbox    Inbox                                 // announces mail; nil: nobody does
 	Wait     Wait                                  // waits for output; nil: not possible
@@ -38,7 +38,7 @@ type Options struct {
 	Places   Places                                // where callers were begun; nil: all outside of sessions' panes
 	Confirm  Confirm                               // asks people about calls from there; nil: they're refused
 	Page     http.Handler                          // what isn't the API, on the TCP door only; nil: nothing
-	Browsers *browsers.Keeper                      // who may come by the TCP door; needed only there
+	Browsers *browsers.Doorkeeper                  // who may come by the TCP door; needed only there
 	Log      *slog.Logger                          // nil: nothing is logged
 	Timeouts StreamTimeouts                        // of event streams
 }

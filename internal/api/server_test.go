@@ -29,7 +29,7 @@ type bench struct {
 	socket string
 	url    string // of the TCP door
 	port   string
-	keeper *browsers.Keeper
+	keeper *browsers.Doorkeeper
 	signer *browserstest.Signer // a browser that was let in
 	stop   func()               // ends the server and waits for it
 }
@@ -339,7 +339,7 @@ func TestBadQueries(t *testing.T) {
 func TestCallsThroughTheClient(t *testing.T) {
 	b := setup(t, func(o *api.Options) {
 		o.Health = func() api.Health {
-			return api.Health{State: api.HealthDown, Parts: []api.Part{{Name: "store", State: api.HealthDown, LastSuccess: time.Now().Add(-time.Minute)}, {Name: "tmux"}}}
+			return api.Health{State: api.HealthDown, Parts: []api.HealthPart{{Name: "store", State: api.HealthDown, LastSuccess: time.Now().Add(-time.Minute)}, {Name: "tmux"}}}
 		}
 	})
 	ctx, c := t.Context(), b.client

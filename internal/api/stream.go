@@ -26,7 +26,7 @@ type stream struct {
 	api       *api
 	sub       *subscription
 	out       *sseWriter
-	positions map[sessions.ID]position
+	positions map[sessions.ID]logPosition
 }
 
 // events serves GET /api/v1/events?session=ID&from=N.
@@ -44,7 +44,7 @@ func (a *api) events(w http.ResponseWriter, r *http.Request) error {
 	// is found in the log, what's printed later is heard of.
 	sub := a.opts.Broker.subscribe(only)
 	defer a.opts.Broker.unsubscribe(sub)
-	s := &stream{api: a, sub: sub, positions: map[sessions.ID]position{}}
+	s := &stream{api: a, sub: sub, positions: map[sessions.ID]logPosition{}}
 	list, err := s.start(ctx, from)
 	if err != nil {
 		return err
@@ -58,7 +58,7 @@ func (a *api) events(w http.ResponseWriter, r *http.Request) error {
 
 // eventsRequest returns the session asked for ("" for all) and where to start
 // (nil for now).
-func (a *api) eventsRequest(r *http.Request) (sessions.ID, *position, error) {
+func (a *api) eventsRequest(r *http.Request) (sessions.ID, *logPosition, error) {
 	query := r.URL.Query()
 	name, from := query.Get("session"), query.Get("from")
 	if name == "" {
@@ -86,7 +86,7 @@ func (a *api) eventsRequest(r *http.Request) (sessions.ID, *position, error) {
 }
 
 // start takes the position of every session that the stream starts with.
-func (s *stream) start(ctx context.Context, from *position) ([]sessions.Session, error) {
+func (s *stream) start(ctx context.Context, from *logPosition) ([]sessions.Session, error) {
 	list := s.api.opts.Sessions.List()
 	if s.sub.only != "" {
 		one, err := s.api.opts.Sessions.Get(string(s.sub.only))
@@ -267,14 +267,14 @@ const (
 // streams are the answers of one door that go on.
 type streams struct {
 	each, most int
-	keeper     *browsers.Keeper // nil on the Unix socket
+	keeper     *browsers.Doorkeeper // nil on the Unix socket
 
 	mu    sync.Mutex
 	count int
 	open  map[string]map[*context.CancelFunc]struct{} // by browser
 }
 
-func newStreams(each, most int, keeper *browsers.Keeper) *streams {
+func newStreams(each, most int, keeper *browsers.Doorkeeper) *streams {
 	return &streams{each: each, most: most, keeper: keeper, open: map[string]map[*context.CancelFunc]struct{}{}}
 }
 
@@ -442,7 +442,7 @@ func (s *stream) catchUp(ctx context.Context, id sessions.ID, m *marks) error {
 }
 
 // read reads a page; it tries until it can, or the stream ends.
-func (s *stream) read(ctx context.Context, id sessions.ID, pos position) (sessions.Output, int64, int64, error) {
+func (s *stream) read(ctx context.Context, id sessions.ID, pos logPosition) (sessions.Output, int64, int64, error) {
 	for {
 		out, line, gap, err := s.api.opts.Output.ReadSince(ctx, id, pos.line, pos.gap, pageLines)
 		switch {
@@ -486,10 +486,10 @@ func (s *stream) turnEnded(id sessions.ID, m *marks) error {
 	return s.out.event(EventTurn, "", TurnEvent{Session: id, Turn: s.api.shownTurn(turn), Complete: true})
 }
 
-// position is a place in a session's output log, between what a client has and
+// logPosition is a place in a session's output log, between what a client has and
 // what it hasn't. Gaps stand behind a line, several of them behind one perhaps,
 // so the number of that line isn't always enough.
-type position struct {
+type logPosition struct {
 	line int64 // number of the newest line that was sent; -1: none, and what was dropped isn't wanted
 	gap  int64 // newest gap row read, as Log.ReadSince wants it
 
@@ -499,27 +499,27 @@ type position struct {
 }
 
 // headPosition is a position behind all that's in a log.
-func headPosition(line, gap int64) position { return position{line: line, gap: gap, base: gap} }
+func headPosition(line, gap int64) logPosition { return logPosition{line: line, gap: gap, base: gap} }
 
 // parsePosition reads what an event's id or the parameter from says: N, N.G or
 // N.G.S, where N is the number of the next line (0: the oldest kept), and S the
 // number of gaps right before it that the client has, not counting those of
 // rows up to G.
-func parsePosition(text string) (position, error) {
+func parsePosition(text string) (logPosition, error) {
 	parts := strings.Split(text, ".")
 	var n [3]int64
 	if len(parts) > len(n) {
-		return position{}, positionError(text)
+		return logPosition{}, positionError(text)
 	}
 	for i, part := range parts {
 		v, err := strconv.ParseInt(part, 10, 64)
 		if err != nil || v < 0 {
-			return position{}, positionError(text)
+			return logPosition{}, positionError(text)
 		}
 		n[i] = v
 	}
 	sent := int(min(n[2], 1<<20))
-	return position{line: n[0] - 1, gap: n[1], base: n[1], sent: sent, skip: sent}, nil
+	return logPosition{line: n[0] - 1, gap: n[1], base: n[1], sent: sent, skip: sent}, nil
 }
 
 func positionError(text string) error {
@@ -528,7 +528,7 @@ func positionError(text string) error {
 
 // id returns the position as an event's id. Behind a line it is the next line's
 // number alone.
-func (p position) id() string {
+func (p logPosition) id() string {
 	id := strconv.FormatInt(p.line+1, 10)
 	if p.base == 0 && p.sent == 0 {
 		return id
@@ -541,4 +541,4 @@ func (p position) id() string {
 }
 
 // behind moves the position behind a line.
-func (p *position) behind(line int64) { p.line, p.base, p.sent, p.skip = line, 0, 0, 0 }
+func (p *logPosition) behind(line int64) { p.line, p.base, p.sent, p.skip = line, 0, 0, 0 }

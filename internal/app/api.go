@@ -133,11 +133,11 @@ func chatState(c qos.ChatStatus) api.Chat {
 
 // mirrorParts are the parts of the health that are about what chats are shown: one for each
 // platform of which a chat doesn't show a living session as it should.
-func (d *daemon) mirrorParts() []api.Part {
+func (d *daemon) mirrorParts() []api.HealthPart {
 	if d.hub == nil {
 		return nil
 	}
-	var out []api.Part
+	var out []api.HealthPart
 	for _, name := range d.outlets {
 		var wrong []adapters.BindingStatus
 		all := 0
@@ -155,7 +155,7 @@ func (d *daemon) mirrorParts() []api.Part {
 		}
 		worst := slices.MaxFunc(wrong, func(a, b adapters.BindingStatus) int { return cmp.Compare(severity(a), severity(b)) })
 		b := bindingState(worst)
-		part := api.Part{Name: name + " mirrors", State: api.HealthDegraded, Detail: b.To + ": " + b.Trouble()}
+		part := api.HealthPart{Name: name + " mirrors", State: api.HealthDegraded, Detail: b.To + ": " + b.Trouble()}
 		if severity(worst) > 0 {
 			part.State = api.HealthDown
 		}

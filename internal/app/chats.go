@@ -28,8 +28,8 @@ func section(cfg *config.Config, p platform.Descriptor) config.Section {
 }
 
 // chatParts are the platforms' parts of the health.
-func (d *daemon) chatParts() []api.Part {
-	var out []api.Part
+func (d *daemon) chatParts() []api.HealthPart {
+	var out []api.HealthPart
 	for _, p := range d.platforms {
 		if t, ok := p.Platform.(platform.HealthTeller); ok {
 			out = append(out, partOf(p.Name, t.Health()))
@@ -39,9 +39,9 @@ func (d *daemon) chatParts() []api.Part {
 }
 
 // partOf is a platform's part of the health, from how its updates come in.
-func partOf(name string, h intake.Health) api.Part {
+func partOf(name string, h intake.Health) api.HealthPart {
 	states := map[intake.Condition]api.HealthState{intake.Well: api.HealthOK, intake.Degraded: api.HealthDegraded, intake.Down: api.HealthDown}
-	return api.Part{Name: name, State: states[h.Condition], Detail: h.Detail, LastSuccess: h.LastOK}
+	return api.HealthPart{Name: name, State: states[h.Condition], Detail: h.Detail, LastSuccess: h.LastOK}
 }
 
 // bindingDisabled says in the session's own log that a chat has lost it.
@@ -179,8 +179,8 @@ func (d *daemon) standings() map[string]redisbucket.Standing {
 }
 
 // redisParts are the parts of the health that tell how the shared budgets are.
-func (d *daemon) redisParts() []api.Part {
-	var out []api.Part
+func (d *daemon) redisParts() []api.HealthPart {
+	var out []api.HealthPart
 	for _, b := range d.shared {
 		out = append(out, redisbots.Part(b.Adapter, b.Standing(time.Now())))
 	}

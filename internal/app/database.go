@@ -160,10 +160,10 @@ func (w *waitingStart) serve(ctx context.Context) {
 }
 
 // part says what the start waits for.
-func (w *waitingStart) part() api.Part {
+func (w *waitingStart) part() api.HealthPart {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return api.Part{Name: "store", State: api.HealthDown, Detail: w.err.Error()}
+	return api.HealthPart{Name: "store", State: api.HealthDown, Detail: w.err.Error()}
 }
 
 // close ends the waiting; nothing of it runs any more.

@@ -143,7 +143,7 @@ func overwrite(path string, from, to int64) error {
 // storePart is what's said of the store.
 func (d *daemon) storePart() string {
 	h, err := d.api.Health(context.Background())
-	i := slices.IndexFunc(h.Parts, func(p api.Part) bool { return p.Name == "store" })
+	i := slices.IndexFunc(h.Parts, func(p api.HealthPart) bool { return p.Name == "store" })
 	if err != nil || i < 0 {
 		return ""
 	}

@@ -79,7 +79,7 @@ func TestDiscordToAPaneAndBack(t *testing.T) {
 	channel.Deny(discordtest.AttachFiles) // which no call has needed, and all rights were looked at before
 	d.await("that a right lacks", func() bool {
 		doc, err := d.api.Health(d.ctx())
-		return err == nil && slices.ContainsFunc(doc.Parts, func(p api.Part) bool {
+		return err == nil && slices.ContainsFunc(doc.Parts, func(p api.HealthPart) bool {
 			return p.Name == "discord" && p.State == api.HealthDegraded && strings.Contains(p.Detail, "Attach Files")
 		})
 	})

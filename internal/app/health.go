@@ -37,8 +37,8 @@ type healthWatch struct {
 	clients  []*tmux.Client
 	store    *store.Store
 	salvaged salvaged
-	more     func() []api.Part    // the other parts
-	silence  func() time.Duration // a server that takes longer to answer is hung
+	more     func() []api.HealthPart // the other parts
+	silence  func() time.Duration    // a server that takes longer to answer is hung
 	log      *slog.Logger
 
 	mu       sync.Mutex
@@ -47,7 +47,7 @@ type healthWatch struct {
 	asides   []store.Aside
 }
 
-func newHealthWatch(clients []*tmux.Client, db *store.Store, salvaged salvaged, silence func() time.Duration, more func() []api.Part, log *slog.Logger) *healthWatch {
+func newHealthWatch(clients []*tmux.Client, db *store.Store, salvaged salvaged, silence func() time.Duration, more func() []api.HealthPart, log *slog.Logger) *healthWatch {
 	return &healthWatch{clients: clients, store: db, salvaged: salvaged, more: more, silence: silence, log: log, storeOK: time.Now()}
 }
 
@@ -106,7 +106,7 @@ func (h *healthWatch) lookForAsides() {
 }
 
 // asidePart says what was put aside and what to do about it; nil: nothing was. All works without it.
-func (h *healthWatch) asidePart() *api.Part {
+func (h *healthWatch) asidePart() *api.HealthPart {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var all []string
@@ -116,7 +116,7 @@ func (h *healthWatch) asidePart() *api.Part {
 	if len(all) == 0 {
 		return nil
 	}
-	return &api.Part{Name: api.PartAside, State: api.HealthOK, Detail: strings.Join(all, "; ")}
+	return &api.HealthPart{Name: api.PartAside, State: api.HealthOK, Detail: strings.Join(all, "; ")}
 }
 
 func (h *healthWatch) lookAtStore(ctx context.Context) error {
@@ -162,9 +162,9 @@ func worse(a, b api.HealthState) bool {
 
 // tmux tells how one server is. It counts as hung when a request has waited a
 // whole tick: the look at all panes is one each tick, so that shows within two.
-func (h *healthWatch) tmux(c *tmux.Client) api.Part {
+func (h *healthWatch) tmux(c *tmux.Client) api.HealthPart {
 	s := c.Status()
-	p := api.Part{Name: "tmux:" + c.Name(), State: api.HealthOK, LastSuccess: s.LastOK}
+	p := api.HealthPart{Name: "tmux:" + c.Name(), State: api.HealthOK, LastSuccess: s.LastOK}
 	switch {
 	case s.Connected && s.Silent > h.silence():
 		p.State = api.HealthDown
@@ -179,11 +179,11 @@ func (h *healthWatch) tmux(c *tmux.Client) api.Part {
 	return p
 }
 
-func (h *healthWatch) storePart() api.Part {
+func (h *healthWatch) storePart() api.HealthPart {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	failing := h.store.Failing()
-	p := api.Part{Name: "store", State: api.HealthOK, LastSuccess: h.storeOK}
+	p := api.HealthPart{Name: "store", State: api.HealthOK, LastSuccess: h.storeOK}
 	switch {
 	case h.storeErr == nil && failing != nil:
 		p.State, p.Detail = api.HealthDown, failing.Error()
@@ -203,7 +203,7 @@ func (h *healthWatch) lies(kept string) bool {
 }
 
 // otherParts are the parts of the health beside tmux and the store.
-func (d *daemon) otherParts() []api.Part {
+func (d *daemon) otherParts() []api.HealthPart {
 	all := append(d.chatParts(), d.mirrorParts()...)
 	if d.inbound != nil {
 		if h := d.inbound.Questions(); h.Condition != intake.Well {
@@ -214,7 +214,7 @@ func (d *daemon) otherParts() []api.Part {
 		}
 	}
 	all = append(all, d.redisParts()...)
-	for _, part := range []*api.Part{machinePart(), d.folderPart()} {
+	for _, part := range []*api.HealthPart{machinePart(), d.folderPart()} {
 		if part != nil {
 			all = append(all, *part)
 		}
@@ -223,12 +223,12 @@ func (d *daemon) otherParts() []api.Part {
 }
 
 // folderPart says what's wrong with the state folder; nil: nothing is.
-func (d *daemon) folderPart() *api.Part {
+func (d *daemon) folderPart() *api.HealthPart {
 	err := d.folder.Err()
 	if err == nil {
 		return nil
 	}
-	return &api.Part{Name: "state folder", State: api.HealthDown, Detail: err.Error()}
+	return &api.HealthPart{Name: "state folder", State: api.HealthDown, Detail: err.Error()}
 }
 
 // What a machine or a process can run out of, and so much of it is kept for what's begun yet.
@@ -239,7 +239,7 @@ const (
 
 // machinePart says of what the machine, or this process, has little left; nil: of nothing, or
 // that can't be read here. What's there for a moment only is looked up at each call.
-func machinePart() *api.Part {
+func machinePart() *api.HealthPart {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
 		return nil
@@ -248,7 +248,7 @@ func machinePart() *api.Part {
 }
 
 // machineFrom is machinePart of what a folder of the kernel's says; most files may be open.
-func machineFrom(proc string, mostFiles int) *api.Part {
+func machineFrom(proc string, mostFiles int) *api.HealthPart {
 	var all []string
 	if used, most, ok := terminals(proc); ok && used+spareTerminals > most {
 		all = append(all, fmt.Sprintf("%d of %d pseudo-terminals are in use, and without one no pane is made: close panes that nobody needs, or have more with sysctl kernel.pty.max", used, most))
@@ -263,7 +263,7 @@ func machineFrom(proc string, mostFiles int) *api.Part {
 	if len(all) == 0 {
 		return nil
 	}
-	return &api.Part{Name: "machine", State: api.HealthDegraded, Detail: strings.Join(all, "; ")}
+	return &api.HealthPart{Name: "machine", State: api.HealthDegraded, Detail: strings.Join(all, "; ")}
 }
 
 // terminals is how many pseudo-terminals are in use, and how many there may be.

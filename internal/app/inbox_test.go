@@ -18,14 +18,14 @@ import (
 )
 
 // mailOf opens a daemon's mail as the command line does.
-func mailOf(d *daemon) (*store.Inbox, inbox.Box) {
+func mailOf(d *daemon) (*store.Inbox, inbox.PostOffice) {
 	d.Helper()
 	db, err := store.OpenInbox(d.ctx(), filepath.Join(d.dir, "state", "panebridge.db"))
 	if err != nil {
 		d.Fatal(err)
 	}
 	d.Cleanup(func() { _ = db.Close() })
-	return db, inbox.Box{Store: db, Announce: d.api}
+	return db, inbox.PostOffice{Store: db, Announce: d.api}
 }
 
 // TestMailToAPerson sends mail from a session to a person on Telegram, who answers it

@@ -45,7 +45,7 @@ func livePreviews(t *testing.T, name string, random *rand.Rand) {
 type mailRig struct {
 	*promptRig
 	db     *store.Inbox
-	box    inbox.Box
+	box    inbox.PostOffice
 	all    inbox.Parties
 	from   sessions.ID
 	mails  map[string]string // tags by the ids of mails

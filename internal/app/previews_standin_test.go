@@ -230,7 +230,7 @@ func (r *previewRig) settled() {
 	begin := time.Now()
 	r.await("end of typing", func() bool {
 		time.Sleep(200 * time.Millisecond)
-		in := map[inbox.Preview]int{}
+		in := map[inbox.PreviewState]int{}
 		for i := range r.members {
 			for _, m := range r.box(i) {
 				in[m.Preview]++

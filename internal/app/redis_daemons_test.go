@@ -98,7 +98,7 @@ mirrors: [{session: %q, to: "telegram:%d", view: stream}]
 	k.run()
 	k.await("tmux", func() bool {
 		h, err := k.api.Health(k.ctx())
-		return err == nil && !slices.ContainsFunc(h.Parts, func(p api.Part) bool {
+		return err == nil && !slices.ContainsFunc(h.Parts, func(p api.HealthPart) bool {
 			return strings.HasPrefix(p.Name, "tmux") && p.State != api.HealthOK
 		})
 	})

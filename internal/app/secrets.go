@@ -262,15 +262,15 @@ var secretName = regexp.MustCompile(`(?i)key|token|secret|pass|cred|auth`)
 
 // pairingRule finds a pairing code as it's printed, whatever the daemon knows of it: one that
 // has been restarted doesn't know those it made before.
-func pairingRule() redact.Rule {
+func pairingRule() redact.MaskRule {
 	const letter = `[2-9A-HJKMNP-TV-Z]` // those of inbound's codes
-	return redact.Rule{Name: "pairing code", Pattern: `/pair +(` + letter + `{8})(?:[^0-9A-Za-z]|$)`}
+	return redact.MaskRule{Name: "pairing code", Pattern: `/pair +(` + letter + `{8})(?:[^0-9A-Za-z]|$)`}
 }
 
 func maskOptions(cfg config.Redact) redact.Options {
 	o := redact.Options{Off: !cfg.Enabled, Allow: cfg.Allow}
 	for _, r := range cfg.Rules {
-		o.Rules = append(o.Rules, redact.Rule{Name: r.Name, Pattern: r.Pattern})
+		o.Rules = append(o.Rules, redact.MaskRule{Name: r.Name, Pattern: r.Pattern})
 	}
 	if cfg.Enabled {
 		o.Rules = append(o.Rules, pairingRule())

@@ -41,7 +41,7 @@ func TestADeletedDatabaseComesBack(t *testing.T) {
 	d.await("the file", func() bool { _, err := os.Stat(files[0]); return err == nil })
 	d.await("that all is well", func() bool {
 		h, err := d.api.Health(d.ctx())
-		i := slices.IndexFunc(h.Parts, func(p api.Part) bool { return p.Name == "store" })
+		i := slices.IndexFunc(h.Parts, func(p api.HealthPart) bool { return p.Name == "store" })
 		return err == nil && i >= 0 && h.Parts[i].State != api.HealthDown
 	})
 	db, _ := mailOf(d)
@@ -71,7 +71,7 @@ func TestARemovedNumberLetsNoSecondDaemonIn(t *testing.T) {
 		text, err := os.ReadFile(number)
 		return err == nil && string(text) == fmt.Sprintln(os.Getpid())
 	})
-	if h, err := d.api.Health(d.ctx()); err != nil || slices.ContainsFunc(h.Parts, func(p api.Part) bool { return p.Name == "state folder" }) {
+	if h, err := d.api.Health(d.ctx()); err != nil || slices.ContainsFunc(h.Parts, func(p api.HealthPart) bool { return p.Name == "state folder" }) {
 		t.Errorf("its health is %+v, %v", h, err)
 	}
 }

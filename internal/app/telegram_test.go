@@ -96,7 +96,7 @@ func TestAWrongTokenShowsInHealth(t *testing.T) {
 	tg := telegramConfig(d.cfg)
 	tg.Enabled, tg.Token, tg.APIURL = true, config.NewSecret(telegramtest.DefaultToken), onAPort(t, telegram)
 	d.start()
-	var part api.Part
+	var part api.HealthPart
 	d.await("health to say so", func() bool {
 		h, err := d.api.Health(d.ctx())
 		if err != nil {
@@ -175,7 +175,7 @@ func mirrorThatDoesNotWork(t *testing.T, broken func(p *telegramtest.Person, gro
 	if err != nil {
 		t.Fatal(err)
 	}
-	mirrors := func() (part api.Part) {
+	mirrors := func() (part api.HealthPart) {
 		h, err := d.api.Health(d.ctx())
 		if err != nil {
 			t.Fatal(err)

@@ -157,7 +157,7 @@ func (r *twoReaders) red(d int) bool { return r.says(d, "") }
 // says reports whether it says so in these words.
 func (r *twoReaders) says(d int, words string) bool {
 	h, err := r.daemons[d].api.Health(r.daemons[d].ctx())
-	return err == nil && slices.ContainsFunc(h.Parts, func(p api.Part) bool {
+	return err == nil && slices.ContainsFunc(h.Parts, func(p api.HealthPart) bool {
 		return p.Name == "telegram" && p.State == api.HealthDown && strings.Contains(p.Detail, words)
 	})
 }

@@ -52,7 +52,7 @@ type daemon struct {
 	processes *agent.Processes
 	broker    *api.Broker
 	metrics   *metrics.Metrics
-	browsers  *browsers.Keeper
+	browsers  *browsers.Doorkeeper
 	consent   *callers.Consent
 	server    *api.Server
 	health    *healthWatch

@@ -43,7 +43,7 @@ type Browser struct {
 	Expires  time.Time
 }
 
-// Store keeps the browsers that are known. Its methods do disk I/O; the Keeper makes one
+// Store keeps the browsers that are known. Its methods do disk I/O; the Doorkeeper makes one
 // call at a time.
 type Store interface {
 	// Browsers returns all.
@@ -71,9 +71,9 @@ var (
 	ErrBusy = errors.New("this browser sends too many requests: wait a minute")
 )
 
-// Keeper knows the browsers that may use the page. Its methods may be called by many
+// Doorkeeper knows the browsers that may use the page. Its methods may be called by many
 // requests at once.
-type Keeper struct {
+type Doorkeeper struct {
 	store   Store
 	start   string    // the name of this start of the daemon
 	started time.Time // with the monotonic clock
@@ -81,29 +81,29 @@ type Keeper struct {
 	writing sync.Mutex // held during the store's I/O, before mu
 
 	mu     sync.Mutex // never held during I/O
-	known  map[string]*known
+	known  map[string]*keyedBrowser
 	tokens tokens
 	gone   func(id string)
 }
 
-// known is a browser with its keys read.
-type known struct {
+// keyedBrowser is a browser with its keys read.
+type keyedBrowser struct {
 	Browser
 	key, next *ecdsa.PublicKey
 	nonces    nonces
 }
 
-// New returns a Keeper for one start of the daemon, which begins now. It knows nobody
+// New returns a Doorkeeper for one start of the daemon, which begins now. It knows nobody
 // before Load.
-func New(now time.Time, store Store) *Keeper {
-	return &Keeper{
+func New(now time.Time, store Store) *Doorkeeper {
+	return &Doorkeeper{
 		store: store, start: rand.Text(), started: now,
-		known: map[string]*known{}, tokens: newTokens(), gone: func(string) {},
+		known: map[string]*keyedBrowser{}, tokens: newTokens(), gone: func(string) {},
 	}
 }
 
 // Load reads who is known, and drops those whose time is over.
-func (k *Keeper) Load(ctx context.Context, now time.Time) error {
+func (k *Doorkeeper) Load(ctx context.Context, now time.Time) error {
 	k.writing.Lock()
 	defer k.writing.Unlock()
 	list, err := k.store.Browsers(ctx)
@@ -127,8 +127,8 @@ func (k *Keeper) Load(ctx context.Context, now time.Time) error {
 	return k.store.DropBrowsers(ctx, over)
 }
 
-func newKnown(b Browser) (one *known, err error) {
-	one = &known{Browser: b}
+func newKnown(b Browser) (one *keyedBrowser, err error) {
+	one = &keyedBrowser{Browser: b}
 	if one.key, err = parseKey(b.Key); err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func newKnown(b Browser) (one *known, err error) {
 
 // OnGone has a function called with the id of each browser that was revoked: what it has
 // open ends then.
-func (k *Keeper) OnGone(f func(id string)) {
+func (k *Doorkeeper) OnGone(f func(id string)) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.gone = f
@@ -149,27 +149,27 @@ func (k *Keeper) OnGone(f func(id string)) {
 // Now returns what a browser needs to sign: the name of this start, and the time in
 // seconds. The daemon's time goes on evenly from its start: a clock that's set back
 // doesn't make what was signed earlier good again.
-func (k *Keeper) Now(now time.Time) (start string, seconds int64) { return k.start, k.seconds(now) }
+func (k *Doorkeeper) Now(now time.Time) (start string, seconds int64) { return k.start, k.seconds(now) }
 
-func (k *Keeper) seconds(now time.Time) int64 {
+func (k *Doorkeeper) seconds(now time.Time) int64 {
 	return k.started.Add(now.Sub(k.started)).Unix() // Sub is by the monotonic clock
 }
 
 // Check returns the browser that a request is from. The error is one of ErrUnknown,
-// ErrStale, ErrReplayed and ErrBusy. Checked.Digest is still to be compared with the
+// ErrStale, ErrReplayed and ErrBusy. SignedRequest.Digest is still to be compared with the
 // body.
-func (k *Keeper) Check(ctx context.Context, now time.Time, r *http.Request) (Checked, error) {
+func (k *Doorkeeper) Check(ctx context.Context, now time.Time, r *http.Request) (SignedRequest, error) {
 	s, ok := readSignature(r)
 	if !ok {
-		return Checked{}, ErrUnknown
+		return SignedRequest{}, ErrUnknown
 	}
 	seconds := k.seconds(now)
 	if subtle.ConstantTimeCompare([]byte(s.start), []byte(k.start)) != 1 || s.created < seconds-windowSeconds || s.created > seconds+windowSeconds {
-		return Checked{}, ErrStale
+		return SignedRequest{}, ErrStale
 	}
 	one, ok := k.find(s.id, r.Host, now)
 	if !ok {
-		return Checked{}, ErrUnknown
+		return SignedRequest{}, ErrUnknown
 	}
 	switch {
 	case s.verify(one.key):
@@ -177,42 +177,42 @@ func (k *Keeper) Check(ctx context.Context, now time.Time, r *http.Request) (Che
 	case s.verify(one.next):
 		return k.admit(ctx, now, s, one.next)
 	default:
-		return Checked{}, ErrUnknown
+		return SignedRequest{}, ErrUnknown
 	}
 }
 
-// Checked is a request whose signature is good.
-type Checked struct {
+// SignedRequest is a request whose signature is good.
+type SignedRequest struct {
 	Browser Browser
 	Digest  [32]byte // SHA-256 of the body that was signed
 }
 
 // find returns a copy of what's known of a browser at an address.
-func (k *Keeper) find(id, host string, now time.Time) (known, bool) {
+func (k *Doorkeeper) find(id, host string, now time.Time) (keyedBrowser, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	one := k.known[id]
 	if one == nil || one.Address != strings.ToLower(host) || !now.Before(one.Expires) {
-		return known{}, false
+		return keyedBrowser{}, false
 	}
 	return *one, true
 }
 
 // admit takes a request that was signed with one of the keys that a browser had a moment
 // ago.
-func (k *Keeper) admit(ctx context.Context, now time.Time, s signed, signer *ecdsa.PublicKey) (Checked, error) {
+func (k *Doorkeeper) admit(ctx context.Context, now time.Time, s signed, signer *ecdsa.PublicKey) (SignedRequest, error) {
 	b, changed, err := k.note(now, s, signer)
 	if err != nil {
-		return Checked{}, err
+		return SignedRequest{}, err
 	}
 	if changed {
 		_ = k.update(ctx, s.id) // it's known in memory; the next minute stores it
 	}
-	return Checked{Browser: b, Digest: s.digest}, nil
+	return SignedRequest{Browser: b, Digest: s.digest}, nil
 }
 
 // note notes that a request was taken; changed says that there's something to be stored.
-func (k *Keeper) note(now time.Time, s signed, signer *ecdsa.PublicKey) (b Browser, changed bool, err error) {
+func (k *Doorkeeper) note(now time.Time, s signed, signer *ecdsa.PublicKey) (b Browser, changed bool, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	one := k.known[s.id]
@@ -237,12 +237,12 @@ func (k *Keeper) note(now time.Time, s signed, signer *ecdsa.PublicKey) (b Brows
 }
 
 // has reports whether a key is the browser's, or the one that follows.
-func (o *known) has(key *ecdsa.PublicKey) bool {
+func (o *keyedBrowser) has(key *ecdsa.PublicKey) bool {
 	return o.key.Equal(key) || o.next != nil && o.next.Equal(key)
 }
 
 // update stores a browser as it is now.
-func (k *Keeper) update(ctx context.Context, id string) error {
+func (k *Doorkeeper) update(ctx context.Context, id string) error {
 	k.writing.Lock()
 	defer k.writing.Unlock()
 	k.mu.Lock()
@@ -257,7 +257,7 @@ func (k *Keeper) update(ctx context.Context, id string) error {
 }
 
 // Knows reports whether a browser may still do anything.
-func (k *Keeper) Knows(id string, now time.Time) bool {
+func (k *Doorkeeper) Knows(id string, now time.Time) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	one := k.known[id]
@@ -266,7 +266,7 @@ func (k *Keeper) Knows(id string, now time.Time) bool {
 
 // Enrol lets a browser in that has a token: it's known by its key at this address from
 // now on. label is what it calls itself.
-func (k *Keeper) Enrol(ctx context.Context, now time.Time, token, address, label string, key []byte) (Browser, error) {
+func (k *Doorkeeper) Enrol(ctx context.Context, now time.Time, token, address, label string, key []byte) (Browser, error) {
 	if _, err := parseKey(key); err != nil {
 		return Browser{}, errKey(err)
 	}
@@ -302,7 +302,7 @@ func (k *Keeper) Enrol(ctx context.Context, now time.Time, token, address, label
 // Renew gives a browser another key, which takes the place of its own when it's used for
 // the first time. The token is used up, if there's one: the person has opened a new
 // address in a browser that's known.
-func (k *Keeper) Renew(ctx context.Context, now time.Time, b Browser, token string, key []byte) (Browser, error) {
+func (k *Doorkeeper) Renew(ctx context.Context, now time.Time, b Browser, token string, key []byte) (Browser, error) {
 	next, err := parseKey(key)
 	if err != nil {
 		return Browser{}, errKey(err)
@@ -342,7 +342,7 @@ func short(label string) string {
 }
 
 // List returns who is known, who was here last first.
-func (k *Keeper) List(now time.Time) []Browser {
+func (k *Doorkeeper) List(now time.Time) []Browser {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	list := []Browser{}
@@ -358,7 +358,7 @@ func (k *Keeper) List(now time.Time) []Browser {
 }
 
 // Revoke lets a browser do nothing any more. What it has open ends.
-func (k *Keeper) Revoke(ctx context.Context, id string) error {
+func (k *Doorkeeper) Revoke(ctx context.Context, id string) error {
 	k.writing.Lock()
 	defer k.writing.Unlock()
 	k.mu.Lock()
@@ -372,7 +372,7 @@ func (k *Keeper) Revoke(ctx context.Context, id string) error {
 
 // Rotate revokes all browsers, makes all tokens void that wait to be used, and returns how
 // many browsers that were.
-func (k *Keeper) Rotate(ctx context.Context) (int, error) {
+func (k *Doorkeeper) Rotate(ctx context.Context) (int, error) {
 	k.writing.Lock()
 	defer k.writing.Unlock()
 	k.mu.Lock()
@@ -386,7 +386,7 @@ func (k *Keeper) Rotate(ctx context.Context) (int, error) {
 }
 
 // over returns the ids of those whose time is over.
-func (k *Keeper) over(now time.Time) (ids []string) {
+func (k *Doorkeeper) over(now time.Time) (ids []string) {
 	for id, one := range k.known {
 		if !now.Before(one.Expires) {
 			ids = append(ids, id)
@@ -396,7 +396,7 @@ func (k *Keeper) over(now time.Time) (ids []string) {
 }
 
 // drop forgets browsers at once, and then in the store.
-func (k *Keeper) drop(ctx context.Context, ids []string) error {
+func (k *Doorkeeper) drop(ctx context.Context, ids []string) error {
 	if len(ids) == 0 {
 		return nil
 	}

@@ -7,7 +7,7 @@ const maxNonces = 40 * 2 * windowSeconds
 // nonces are those of one browser's requests, so that none is taken twice. They're kept
 // in two generations, each as long as a signature is good.
 type nonces struct {
-	turned   int64 // when the younger generation began, in seconds of Keeper.seconds
+	turned   int64 // when the younger generation began, in seconds of Doorkeeper.seconds
 	now, old map[string]struct{}
 }
 

@@ -27,7 +27,7 @@ const host = "127.0.0.1:7333"
 
 // rig is one start of a daemon with a clock that the test sets.
 type rig struct {
-	keeper *browsers.Keeper
+	keeper *browsers.Doorkeeper
 	store  *browserstest.Store
 	now    time.Time
 }

@@ -25,7 +25,7 @@ const (
 // tokens are the one-time tokens that wait to be used. Only hashes are kept, and only in
 // memory.
 type tokens struct {
-	prefix  string  // the first half of all tokens of this start; see Keeper.Secret
+	prefix  string  // the first half of all tokens of this start; see Doorkeeper.Secret
 	waiting []token // oldest first
 }
 
@@ -61,7 +61,7 @@ func (t *tokens) forget(now time.Time) {
 // NewAddress returns an address of the page that lets one browser in, once, until it
 // expires. host is where the page is served, such as "127.0.0.1:7333". The token is behind
 // the #, which browsers send to no server.
-func (k *Keeper) NewAddress(now time.Time, host string) (url string, expires time.Time) {
+func (k *Doorkeeper) NewAddress(now time.Time, host string) (url string, expires time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	text, expires := k.tokens.add(now)
@@ -70,4 +70,4 @@ func (k *Keeper) NewAddress(now time.Time, host string) (url string, expires tim
 
 // Secret returns the half that all tokens of this start have in common. Who masks it
 // wherever it's printed has made every token useless.
-func (k *Keeper) Secret() string { return k.tokens.prefix }
+func (k *Doorkeeper) Secret() string { return k.tokens.prefix }

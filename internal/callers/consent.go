@@ -68,7 +68,7 @@ func NewConsent(publish func(sessions.Prompt), hides func(string) bool, log *slo
 
 // Ask has people asked whether a call may be made: api.Confirm. It blocks until somebody has
 // answered, for 5 minutes at most.
-func (c *Consent) Ask(ctx context.Context, call api.Call) error {
+func (c *Consent) Ask(ctx context.Context, call api.AskedCall) error {
 	q, err := c.openQuestion(call, time.Now())
 	if err != nil {
 		return err
@@ -106,7 +106,7 @@ func nameOf(a sessions.Answer) string {
 }
 
 // openQuestion adds a question.
-func (c *Consent) openQuestion(call api.Call, now time.Time) (*openCall, error) {
+func (c *Consent) openQuestion(call api.AskedCall, now time.Time) (*openCall, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	what := describe(call)
@@ -143,7 +143,7 @@ func (c *Consent) openQuestion(call api.Call, now time.Time) (*openCall, error) 
 }
 
 // describe says what a call is, whole: nobody agrees to what they don't see.
-func describe(call api.Call) string {
+func describe(call api.AskedCall) string {
 	lines := []string{visible(call.Method + " " + call.Target)}
 	if call.Body != "" {
 		lines = append(lines, visible(strings.TrimSpace(call.Body)))

@@ -32,15 +32,15 @@ func withCalls(t *testing.T, test func(d *callDesk)) {
 	})
 }
 
-func callOf(session, target string) api.Call {
-	return api.Call{
-		Place: api.Place{Inside: true, Session: sessions.ID(session), Program: "panebridge x"},
-		Does:  "press keys in a session", Method: "POST", Target: target, Body: `{"keys":["Enter"]}`,
+func callOf(session, target string) api.AskedCall {
+	return api.AskedCall{
+		CallerPlace: api.CallerPlace{Inside: true, Session: sessions.ID(session), Program: "panebridge x"},
+		Does:        "press keys in a session", Method: "POST", Target: target, Body: `{"keys":["Enter"]}`,
 	}
 }
 
 // begins has a call ask, and returns its question and what comes of it.
-func (d *callDesk) begins(ctx context.Context, call api.Call) (sessions.Prompt, <-chan error) {
+func (d *callDesk) begins(ctx context.Context, call api.AskedCall) (sessions.Prompt, <-chan error) {
 	d.Helper()
 	done := make(chan error, 1)
 	go func() { done <- d.Ask(ctx, call) }()

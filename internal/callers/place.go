@@ -34,35 +34,35 @@ type Finder struct {
 
 // Place finds out where the program at the other end of a connection was begun. What can't
 // be told counts as a session's pane: an outsider loses a moment, an insider gains nothing. It waits 5 s at most for tmux.
-func (f *Finder) Place(ctx context.Context, c net.Conn) api.Place {
+func (f *Finder) Place(ctx context.Context, c net.Conn) api.CallerPlace {
 	if !peer.Known {
-		return api.Place{} // nor is there a way to look at processes: see docs/security.md
+		return api.CallerPlace{} // nor is there a way to look at processes: see docs/security.md
 	}
 	place, err := f.findPlace(ctx, c)
 	if err != nil {
 		f.Logger.Warn("nobody can tell where a call comes from, so it counts as one from a session's pane", "err", err)
-		return api.Place{Inside: true, Why: err.Error()}
+		return api.CallerPlace{Inside: true, Why: err.Error()}
 	}
 	return place
 }
 
-func (f *Finder) findPlace(ctx context.Context, c net.Conn) (api.Place, error) {
+func (f *Finder) findPlace(ctx context.Context, c net.Conn) (api.CallerPlace, error) {
 	ctx, cancel := context.WithTimeout(ctx, panesTime)
 	defer cancel()
 	if unix, ok := c.(*net.UnixConn); ok {
 		pid, err := peer.Process(unix)
 		if err != nil {
-			return api.Place{}, err
+			return api.CallerPlace{}, err
 		}
 		origins, err := f.origins(ctx)
 		if err != nil {
-			return api.Place{}, err
+			return api.CallerPlace{}, err
 		}
 		id, err := origins.Of(pid)
 		if err != nil {
-			return api.Place{}, err
+			return api.CallerPlace{}, err
 		}
-		place := api.Place{Inside: id != "", Session: id}
+		place := api.CallerPlace{Inside: id != "", Session: id}
 		if caller, ok := f.Processes.Get(pid); ok {
 			place.Program = commandLine(caller.Args)
 		}
@@ -70,21 +70,21 @@ func (f *Finder) findPlace(ctx context.Context, c net.Conn) (api.Place, error) {
 	}
 	inode, err := peer.Socket(c)
 	if err != nil {
-		return api.Place{}, err
+		return api.CallerPlace{}, err
 	}
 	origins, err := f.origins(ctx)
 	if err != nil {
-		return api.Place{}, err
+		return api.CallerPlace{}, err
 	}
 	id, err := origins.Holding(inode, os.Geteuid())
 	if err != nil {
-		return api.Place{}, err
+		return api.CallerPlace{}, err
 	}
 	// If it was closed meanwhile, who had it can't be found any more.
 	if again, err := peer.Socket(c); err != nil || again != inode {
-		return api.Place{}, errors.Join(errors.New("the connection was closed"), err)
+		return api.CallerPlace{}, errors.Join(errors.New("the connection was closed"), err)
 	}
-	return api.Place{Inside: id != "", Session: id}, nil
+	return api.CallerPlace{Inside: id != "", Session: id}, nil
 }
 
 // origins looks which panes there are, and whose. All panes of a tmux session that

@@ -10,24 +10,24 @@ import (
 	"github.com/panebridge/panebridge/internal/redisbots"
 )
 
-// verdict is how a check came out.
-type verdict string
+// checkOutcome is how a check came out.
+type checkOutcome string
 
 const (
-	verdictOK      verdict = "ok"
-	verdictWarning verdict = "warning" // works, but look at it
-	verdictBroken  verdict = "broken"
+	verdictOK      checkOutcome = "ok"
+	verdictWarning checkOutcome = "warning" // works, but look at it
+	verdictBroken  checkOutcome = "broken"
 )
 
 // finding is the outcome of one check.
 type finding struct {
-	Check  string  `json:"check"`
-	State  verdict `json:"state"`
-	Detail string  `json:"detail"`
-	Fix    string  `json:"fix,omitempty"` // what to do, unless it's ok
+	Check  string       `json:"check"`
+	State  checkOutcome `json:"state"`
+	Detail string       `json:"detail"`
+	Fix    string       `json:"fix,omitempty"` // what to do, unless it's ok
 }
 
-func newDoctor(p *program) *cobra.Command {
+func newDoctor(p *commandLine) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
@@ -46,7 +46,7 @@ nothing. Exit code 1 when something is broken.`,
 	return cmd
 }
 
-func (p *program) printFindings(all []finding, asJSON bool) error {
+func (p *commandLine) printFindings(all []finding, asJSON bool) error {
 	ok := true
 	for _, f := range all {
 		ok = ok && f.State != verdictBroken
@@ -68,7 +68,7 @@ func (p *program) printFindings(all []finding, asJSON bool) error {
 	return nil
 }
 
-func (p *program) printFindingsText(all []finding, ok bool) error {
+func (p *commandLine) printFindingsText(all []finding, ok bool) error {
 	for _, f := range all {
 		if err := p.printf("%-8s %s: %s\n", f.State, f.Check, f.Detail); err != nil {
 			return err
@@ -88,7 +88,7 @@ func (p *program) printFindingsText(all []finding, ok bool) error {
 
 // examine makes all checks. Those that depend on a configuration that can't be
 // read are made with the defaults, so that one problem doesn't hide another.
-func (p *program) examine(ctx context.Context) []finding {
+func (p *commandLine) examine(ctx context.Context) []finding {
 	cfg, all := p.examineConfig()
 	program, usable := examineTmux(ctx)
 	all = append(all, program)

@@ -25,7 +25,7 @@ import (
 
 // examineAgents looks at the agents' hooks, and, with a daemon, at the programs that run
 // in its sessions.
-func (p *program) examineAgents(ctx context.Context, dir string, running bool) []finding {
+func (p *commandLine) examineAgents(ctx context.Context, dir string, running bool) []finding {
 	var list []api.Session
 	var known []agent.Insight
 	if running {
@@ -52,7 +52,7 @@ func (p *program) examineAgents(ctx context.Context, dir string, running bool) [
 
 // examineHooks looks at the hooks of agents that are there: their programs can be found,
 // or run in a session.
-func (p *program) examineHooks(known []agent.Insight) []finding {
+func (p *commandLine) examineHooks(known []agent.Insight) []finding {
 	list, err := p.hooksOf(hooksFlags{scope: scopeUser}, agent.HookAgents())
 	if err != nil {
 		return []finding{{"hooks", verdictWarning, err.Error(), "`panebridge hooks status` says more."}}
@@ -135,7 +135,7 @@ type recordFlags struct {
 	asJSON  bool
 }
 
-func newDoctorRecord(p *program) *cobra.Command {
+func newDoctorRecord(p *commandLine) *cobra.Command {
 	var f recordFlags
 	cmd := &cobra.Command{
 		Use:   "record SESSION",
@@ -182,7 +182,7 @@ type recorded struct {
 	Counts  format.Counts `json:"counts"`
 }
 
-func (p *program) record(ctx context.Context, c *client.Client, session string, f recordFlags) error {
+func (p *commandLine) record(ctx context.Context, c *client.Client, session string, f recordFlags) error {
 	asked, cancel := context.WithTimeout(ctx, callTimeout)
 	s, err := findLiving(asked, c, session)
 	cancel()
@@ -250,7 +250,7 @@ func recordingName(session string, at time.Time) string {
 	return name + "-" + at.UTC().Format("20060102-150405")
 }
 
-func (p *program) printRecorded(r recorded) error {
+func (p *commandLine) printRecorded(r recorded) error {
 	program := r.Agent
 	if r.Version != "" {
 		program += " " + r.Version

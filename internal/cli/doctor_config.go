@@ -17,7 +17,7 @@ func examineChats(ctx context.Context, cfg *config.Config, running bool) []findi
 }
 
 func findings(found []app.Finding) []finding {
-	verdicts := map[app.Severity]verdict{app.Fine: verdictOK, app.Doubtful: verdictWarning, app.Broken: verdictBroken}
+	verdicts := map[app.Severity]checkOutcome{app.Fine: verdictOK, app.Doubtful: verdictWarning, app.Broken: verdictBroken}
 	var all []finding
 	for _, f := range found {
 		all = append(all, finding{Check: f.Check, State: verdicts[f.Severity], Detail: f.Detail, Fix: f.Fix})
@@ -30,7 +30,7 @@ const checkConfiguration = "configuration"
 
 // examineConfig reads the configuration. One that can't be read is the defaults. One that a
 // daemon would refuse for what it means is returned as it is: the other checks need it.
-func (p *program) examineConfig() (*config.Config, []finding) {
+func (p *commandLine) examineConfig() (*config.Config, []finding) {
 	cfg, path, err := p.loadConfig()
 	if err != nil {
 		return all.Form().Default(), configFindings(err)

@@ -16,7 +16,7 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-func newFleet(p *program) *cobra.Command {
+func newFleet(p *commandLine) *cobra.Command {
 	cmd := newGroup("fleet", "Group sessions that work together",
 		newFleetNew(p), newFleetAdd(p), newFleetRemove(p), newFleetDrop(p), newFleetList(p))
 	cmd.Long = `A fleet is a named group of sessions: one may be its director, the others are its
@@ -27,12 +27,12 @@ others: so a manager of workers has a director itself.`
 	return cmd
 }
 
-func newFleetNew(p *program) *cobra.Command {
+func newFleetNew(p *commandLine) *cobra.Command {
 	var director string
 	var nobody, asJSON bool
 	cmd := &cobra.Command{
 		Use: "new NAME", Short: "Make a fleet; you direct it, if this is called in a session", Args: takes(1, 1),
-		RunE: p.withMailbox(func(ctx context.Context, m *mailbox, args []string) error {
+		RunE: p.withMailbox(func(ctx context.Context, m *agentInbox, args []string) error {
 			if err := checkFleetName(args[0]); err != nil {
 				return err
 			}
@@ -75,7 +75,7 @@ func newFleetNew(p *program) *cobra.Command {
 
 // changing returns nil if this program may change a fleet so: in a session's pane that
 // takes somebody's word.
-func (m *mailbox) changing(ctx context.Context, change api.FleetChange) error {
+func (m *agentInbox) changing(ctx context.Context, change api.FleetChange) error {
 	return m.allowed(ctx, func(ctx context.Context, c *client.Client) error { return c.AllowFleetChange(ctx, change) })
 }
 
@@ -95,11 +95,11 @@ func checkFleetName(name string) error {
 	return nil
 }
 
-func newFleetAdd(p *program) *cobra.Command {
+func newFleetAdd(p *commandLine) *cobra.Command {
 	var director, asJSON bool
 	cmd := &cobra.Command{
 		Use: "add NAME SESSION…", Short: "Take sessions into a fleet", Args: takes(2, -1),
-		RunE: p.withMailbox(func(ctx context.Context, m *mailbox, args []string) error {
+		RunE: p.withMailbox(func(ctx context.Context, m *agentInbox, args []string) error {
 			if director && len(args) > 2 {
 				return usageErrorf("a fleet has one director: give one session with --director")
 			}
@@ -128,12 +128,12 @@ func newFleetAdd(p *program) *cobra.Command {
 	return cmd
 }
 
-func newFleetRemove(p *program) *cobra.Command {
+func newFleetRemove(p *commandLine) *cobra.Command {
 	var fleet string
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "remove SESSION…", Aliases: []string{"rm"}, Short: "Take sessions out of their fleet", Args: takes(1, -1),
-		RunE: p.withMailbox(func(ctx context.Context, m *mailbox, args []string) error {
+		RunE: p.withMailbox(func(ctx context.Context, m *agentInbox, args []string) error {
 			if err := m.changing(ctx, api.FleetChange{Change: "remove", Fleet: fleet, Sessions: args}); err != nil {
 				return err
 			}
@@ -159,11 +159,11 @@ func newFleetRemove(p *program) *cobra.Command {
 	return cmd
 }
 
-func newFleetDrop(p *program) *cobra.Command {
+func newFleetDrop(p *commandLine) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "drop NAME", Short: "Dissolve a fleet; its sessions and their mail stay", Args: takes(1, 1),
-		RunE: p.withMailbox(func(ctx context.Context, m *mailbox, args []string) error {
+		RunE: p.withMailbox(func(ctx context.Context, m *agentInbox, args []string) error {
 			if err := m.changing(ctx, api.FleetChange{Change: "drop", Fleet: args[0]}); err != nil {
 				return err
 			}
@@ -177,7 +177,7 @@ func newFleetDrop(p *program) *cobra.Command {
 	return cmd
 }
 
-func newSubscribe(p *program) *cobra.Command {
+func newSubscribe(p *commandLine) *cobra.Command {
 	var who whoFlag
 	var off, asJSON bool
 	cmd := &cobra.Command{
@@ -186,7 +186,7 @@ func newSubscribe(p *program) *cobra.Command {
 "panebridge listen" prints: of any session, whatever fleet it's in. The director of a fleet
 has those of its members without it.`,
 		Example: "  panebridge subscribe tester\n  panebridge listen\n  panebridge subscribe --off tester",
-		RunE: p.withMailbox(func(ctx context.Context, m *mailbox, args []string) error {
+		RunE: p.withMailbox(func(ctx context.Context, m *agentInbox, args []string) error {
 			me, err := m.speaker(ctx, who)
 			if err != nil {
 				return err
@@ -232,11 +232,11 @@ type fleetEntry struct {
 	Members   []sessions.ID `json:"members"` // without the director
 }
 
-func newFleetList(p *program) *cobra.Command {
+func newFleetList(p *commandLine) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List fleets", Args: takes(0, 0),
-		RunE: p.withMailbox(func(ctx context.Context, m *mailbox, _ []string) error {
+		RunE: p.withMailbox(func(ctx context.Context, m *agentInbox, _ []string) error {
 			fleets, err := m.store.Fleets(ctx)
 			if err != nil {
 				return err
@@ -283,7 +283,7 @@ type memberEntry struct {
 	Unread       int       `json:"unread"` // open mail that it wasn't shown
 }
 
-func newMembers(p *program) *cobra.Command {
+func newMembers(p *commandLine) *cobra.Command {
 	var who whoFlag
 	var fleet string
 	var activity, asJSON bool
@@ -294,7 +294,7 @@ func newMembers(p *program) *cobra.Command {
 while the daemon is stopped), how long ago each was shown mail last, in its pane or by a
 poll of its own, and how much it wasn't shown yet.`,
 		Args: takes(0, 0),
-		RunE: p.withMailbox(func(ctx context.Context, m *mailbox, _ []string) error {
+		RunE: p.withMailbox(func(ctx context.Context, m *agentInbox, _ []string) error {
 			me, err := m.who(who)
 			self, _ := m.all.Get(me.Session())
 			fleets := self.Fleets()
@@ -320,7 +320,7 @@ poll of its own, and how much it wasn't shown yet.`,
 	return cmd
 }
 
-func (m *mailbox) printMembers(ctx context.Context, fleets []string, self sessions.ID, activity, asJSON bool) error {
+func (m *agentInbox) printMembers(ctx context.Context, fleets []string, self sessions.ID, activity, asJSON bool) error {
 	list := []memberEntry{}
 	head := []string{"NAME", "ID", "ROLE", "STATE", "RECEIVED", "UNREAD"}
 	if activity {
@@ -378,7 +378,7 @@ const stateUnknown = sessions.State("unknown")
 
 // states returns a function that says what a session is doing, as the daemon knows it now, and one
 // that must be called behind it. The database has only what a session was doing when it was written.
-func (m *mailbox) states(ctx context.Context) (of func(sessions.ID) sessions.State, end func()) {
+func (m *agentInbox) states(ctx context.Context) (of func(sessions.ID) sessions.State, end func()) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	c, err := m.dial()
 	if err != nil {

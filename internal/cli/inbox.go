@@ -27,23 +27,23 @@ import (
 	"github.com/panebridge/panebridge/sessions/typing"
 )
 
-// mailbox is what the agents' commands work on: the database, which they write themselves, so that
+// agentInbox is what the agents' commands work on: the database, which they write themselves, so that
 // they work with the daemon stopped.
-type mailbox struct {
-	*program
+type agentInbox struct {
+	*commandLine
 	store *store.Inbox
 	dir   string // state folder
 	all   inbox.Parties
 }
 
 // withMailbox opens the database for a command and closes it after.
-func (p *program) withMailbox(do func(ctx context.Context, m *mailbox, args []string) error) func(*cobra.Command, []string) error {
+func (p *commandLine) withMailbox(do func(ctx context.Context, m *agentInbox, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		return p.openMailbox(cmd.Context(), func(m *mailbox) error { return do(cmd.Context(), m, args) })
+		return p.openMailbox(cmd.Context(), func(m *agentInbox) error { return do(cmd.Context(), m, args) })
 	}
 }
 
-func (p *program) openMailbox(ctx context.Context, do func(m *mailbox) error) (err error) {
+func (p *commandLine) openMailbox(ctx context.Context, do func(m *agentInbox) error) (err error) {
 	dir, err := p.stateDir()
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ func (p *program) openMailbox(ctx context.Context, do func(m *mailbox) error) (e
 	if err != nil {
 		return err
 	}
-	return do(&mailbox{program: p, store: db, dir: dir, all: all})
+	return do(&agentInbox{commandLine: p, store: db, dir: dir, all: all})
 }
 
 // whoFlag is who a command is called by, if that's said.
@@ -75,8 +75,8 @@ func (w *whoFlag) add(cmd *cobra.Command) {
 }
 
 // who finds out who calls.
-func (m *mailbox) who(w whoFlag) (inbox.Address, error) {
-	var at inbox.Place
+func (m *agentInbox) who(w whoFlag) (inbox.Address, error) {
+	var at inbox.CallSite
 	at.Session, _ = m.env("PANEBRIDGE_SESSION")
 	at.Pane, _ = m.env("TMUX_PANE")
 	tmux, _ := m.env("TMUX") // SOCKET,PID,SESSION; the socket's path may have commas
@@ -92,7 +92,7 @@ func (m *mailbox) who(w whoFlag) (inbox.Address, error) {
 
 // speaker is who, for a command that reads or writes their mail, which takes somebody's
 // word if it's called in the pane of another session.
-func (m *mailbox) speaker(ctx context.Context, w whoFlag) (inbox.Address, error) {
+func (m *agentInbox) speaker(ctx context.Context, w whoFlag) (inbox.Address, error) {
 	who, err := m.who(w)
 	if err != nil {
 		return who, err
@@ -105,7 +105,7 @@ const allowTime = 5 * time.Second
 
 // allowed asks the daemon whether this program may do what the daemon itself has no part
 // in. Where none answers it may: the store is its user's, as these commands are.
-func (m *mailbox) allowed(ctx context.Context, ask func(ctx context.Context, c *client.Client) error) error {
+func (m *agentInbox) allowed(ctx context.Context, ask func(ctx context.Context, c *client.Client) error) error {
 	c := client.New(statedir.SocketPath(m.dir))
 	defer c.Close()
 	call, cancel := m.callContext(ctx, c, allowTime)
@@ -117,16 +117,18 @@ func (m *mailbox) allowed(ctx context.Context, ask func(ctx context.Context, c *
 }
 
 // box is mail that's announced by the daemon, or by this program while that's stopped.
-func (m *mailbox) box() inbox.Box { return inbox.Box{Store: m.store, Announce: m.announcer()} }
+func (m *agentInbox) box() inbox.PostOffice {
+	return inbox.PostOffice{Store: m.store, Announce: m.announcer()}
+}
 
 // bells wake listeners.
-func (m *mailbox) bells() inbox.Bells {
+func (m *agentInbox) bells() inbox.Bells {
 	return inbox.Bells{Folder: filepath.Join(m.dir, inbox.BellFolder)}
 }
 
 // maxText is how long the text of a preview gets. A configuration that can't be read is no
 // reason not to tell somebody of a message.
-func (m *mailbox) maxText() int {
+func (m *agentInbox) maxText() int {
 	cfg, err := m.loadPublic()
 	if err != nil {
 		return inbox.DefaultMaxTextRunes
@@ -135,7 +137,7 @@ func (m *mailbox) maxText() int {
 }
 
 // message returns the text of a message: of the flag, or all of standard input.
-func (p *program) message(given bool, text string) (string, error) {
+func (p *commandLine) message(given bool, text string) (string, error) {
 	if given {
 		return text, nil
 	}
@@ -164,7 +166,7 @@ type notifyFlags struct {
 	asJSON   bool
 }
 
-func newNotify(p *program) *cobra.Command {
+func newNotify(p *commandLine) *cobra.Command {
 	var f notifyFlags
 	cmd := &cobra.Command{
 		Use:   "notify TEXT",
@@ -200,7 +202,7 @@ went wrong is on standard error.`,
 	return cmd
 }
 
-func (p *program) notify(ctx context.Context, f notifyFlags, args []string) error {
+func (p *commandLine) notify(ctx context.Context, f notifyFlags, args []string) error {
 	if len(args) != 1 {
 		return fmt.Errorf("notify takes one text, not %d: put it in quotes", len(args))
 	}
@@ -208,7 +210,7 @@ func (p *program) notify(ctx context.Context, f notifyFlags, args []string) erro
 	if err != nil {
 		return err
 	}
-	return p.openMailbox(ctx, func(m *mailbox) error {
+	return p.openMailbox(ctx, func(m *agentInbox) error {
 		from, name, err := m.notifier(ctx, f.who)
 		if err != nil {
 			return err
@@ -228,7 +230,7 @@ func (p *program) notify(ctx context.Context, f notifyFlags, args []string) erro
 // notifier is who leaves a notice, and what they're called: outside of any session, as in
 // cron or CI, that's the system. A session's program that hides where it was begun isn't
 // taken for it.
-func (m *mailbox) notifier(ctx context.Context, w whoFlag) (inbox.Address, string, error) {
+func (m *agentInbox) notifier(ctx context.Context, w whoFlag) (inbox.Address, string, error) {
 	from, err := m.speaker(ctx, w)
 	if w.given != "" || !errors.Is(err, inbox.ErrNobody) {
 		return from, m.all.Name(from), err
@@ -239,7 +241,7 @@ func (m *mailbox) notifier(ctx context.Context, w whoFlag) (inbox.Address, strin
 }
 
 // noticeFor finds who a notice is for.
-func (m *mailbox) noticeFor(from inbox.Address, given string) (inbox.Address, error) {
+func (m *agentInbox) noticeFor(from inbox.Address, given string) (inbox.Address, error) {
 	if given != "" {
 		return m.all.Address(given, from)
 	}
@@ -270,7 +272,7 @@ func (s *listenSpan) Set(text string) error {
 	return (*waitSpan)(s).Set(text)
 }
 
-func newListen(p *program) *cobra.Command {
+func newListen(p *commandLine) *cobra.Command {
 	f := listenFlags{timeout: listenSpan(300 * time.Second)}
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -284,7 +286,7 @@ After --timeout it prints {"ts":"timeout","from":"listener","msg":…} and ends,
 code 0 as well: start it again to listen on.`,
 		Example: "  panebridge listen\n  panebridge listen --follow --timeout 1h",
 		Args:    takes(0, 0),
-		RunE:    p.withMailbox(func(ctx context.Context, m *mailbox, _ []string) error { return m.listen(ctx, f) }),
+		RunE:    p.withMailbox(func(ctx context.Context, m *agentInbox, _ []string) error { return m.listen(ctx, f) }),
 	}
 	f.who.add(cmd)
 	cmd.Flags().Var(&f.timeout, "timeout", "end after so long; 0: never")
@@ -300,7 +302,7 @@ type timedOut struct {
 	Msg  string `json:"msg"`
 }
 
-func (m *mailbox) listen(ctx context.Context, f listenFlags) error {
+func (m *agentInbox) listen(ctx context.Context, f listenFlags) error {
 	me, err := m.speaker(ctx, f.who)
 	if err != nil && (f.who.given != "" || !errors.Is(err, inbox.ErrNobody)) {
 		return err
@@ -333,7 +335,7 @@ const printGrace = time.Second
 
 // printNotices prints notices in one piece: a pipe takes it, or it doesn't. Where nobody
 // reads the pipe it ends with the context, and the notices are told again.
-func (m *mailbox) printNotices(ctx context.Context, notices []inbox.Notice) error {
+func (m *agentInbox) printNotices(ctx context.Context, notices []inbox.Notice) error {
 	var text bytes.Buffer
 	for _, n := range notices {
 		if err := encode(&text, n, ""); err != nil {
@@ -371,9 +373,9 @@ const (
 )
 
 // announcer asks the daemon, and types itself while that's stopped.
-type announcer struct{ m *mailbox }
+type announcer struct{ m *agentInbox }
 
-func (m *mailbox) announcer() inbox.Announcer { return announcer{m} }
+func (m *agentInbox) announcer() inbox.Announcer { return announcer{m} }
 
 func (a announcer) daemon() *client.Client { return client.New(statedir.SocketPath(a.m.dir)) }
 
@@ -419,7 +421,7 @@ func (a announcer) either(ctx context.Context, daemon func(ctx context.Context, 
 			defer give()
 			stop, done := a.untilDaemon(ctx)
 			defer done()
-			return alone(&inbox.Previews{Store: a.m.store, Once: true, MaxRunes: a.m.maxText(), Typist: lonelyTypist{a.m.program, stop}})
+			return alone(&inbox.Previews{Store: a.m.store, Once: true, MaxRunes: a.m.maxText(), Typist: lonelyTypist{a.m.commandLine, stop}})
 		case time.Since(began) > typistsTime:
 			return fmt.Errorf("others have been typing for %s", typistsTime)
 		}
@@ -463,7 +465,7 @@ func (a announcer) untilDaemon(ctx context.Context) (stop <-chan struct{}, done 
 // daemon knows, whether an agent is working, isn't known here: agents queue what's
 // submitted meanwhile.
 type lonelyTypist struct {
-	p    *program
+	p    *commandLine
 	stop <-chan struct{} // closed when the daemon wants to
 }
 
@@ -477,12 +479,12 @@ func (t lonelyTypist) Type(ctx context.Context, to inbox.Party, text string, fix
 	return sent, why, err
 }
 
-func (t lonelyTypist) Finish(ctx context.Context, to inbox.Party, text string) (p inbox.Preview, why string) {
+func (t lonelyTypist) Finish(ctx context.Context, to inbox.Party, text string) (p inbox.PreviewState, why string) {
 	p = inbox.PreviewTyping
 	unreachable := t.connected(ctx, to, func(ctx context.Context, pane lonelyPane) {
 		var end sessions.PreviewEnd
 		end, why = typing.FinishPreview(ctx, pane.client, to.Pane, pane.preview(text, false), pane.generic.DialogPhrases(), pane.generic.Dialog)
-		p = map[sessions.PreviewEnd]inbox.Preview{
+		p = map[sessions.PreviewEnd]inbox.PreviewState{
 			sessions.PreviewFinished: inbox.PreviewTyped, sessions.PreviewUnclear: inbox.PreviewTyping, sessions.PreviewUnknown: inbox.PreviewNone,
 		}[end]
 	})

@@ -25,7 +25,7 @@ type initFlags struct {
 	mirrorGiven              bool // "" is an answer, too
 }
 
-func newInit(p *program) *cobra.Command {
+func newInit(p *commandLine) *cobra.Command {
 	var f initFlags
 	cmd := &cobra.Command{
 		Use:   "init",
@@ -106,7 +106,7 @@ func (f initFlags) telegram() (*telegram.Config, error) {
 	return cfg, nil
 }
 
-func (p *program) init(ctx context.Context, f initFlags) error {
+func (p *commandLine) init(ctx context.Context, f initFlags) error {
 	if err := closeMemory(); err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (p *program) init(ctx context.Context, f initFlags) error {
 	if path, err = absoluteFile(path); err != nil {
 		return err
 	}
-	w := &wizard{program: p, ask: newAsker(p), flags: f}
+	w := &wizard{commandLine: p, ask: newAsker(p), flags: f}
 	if w.admin, err = f.adminNumber(); err != nil {
 		return err
 	}

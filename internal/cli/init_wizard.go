@@ -17,7 +17,7 @@ import (
 
 // wizard is one run of `panebridge init`.
 type wizard struct {
-	*program
+	*commandLine
 	ask   *asker
 	flags initFlags
 

@@ -15,7 +15,7 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-func newSend(p *program) *cobra.Command {
+func newSend(p *commandLine) *cobra.Command {
 	var who whoFlag
 	var to, text string
 	var asJSON bool
@@ -40,7 +40,7 @@ waits for its recipient, who sees it with "panebridge poll" and settles it with
 			if err != nil {
 				return err
 			}
-			return p.openMailbox(cmd.Context(), func(m *mailbox) error { return m.send(cmd.Context(), who, to, text, asJSON) })
+			return p.openMailbox(cmd.Context(), func(m *agentInbox) error { return m.send(cmd.Context(), who, to, text, asJSON) })
 		},
 	}
 	who.add(cmd)
@@ -50,7 +50,7 @@ waits for its recipient, who sees it with "panebridge poll" and settles it with
 	return cmd
 }
 
-func (m *mailbox) send(ctx context.Context, who whoFlag, to, text string, asJSON bool) error {
+func (m *agentInbox) send(ctx context.Context, who whoFlag, to, text string, asJSON bool) error {
 	from, err := m.speaker(ctx, who)
 	if err != nil {
 		return err
@@ -75,7 +75,7 @@ func (m *mailbox) send(ctx context.Context, who whoFlag, to, text string, asJSON
 	return m.printf("%s: stored for %s, who wasn't told of it: %s.\n", sent.Mail.ID, sent.Mail.ToName, sent.Reason)
 }
 
-func newBroadcast(p *program) *cobra.Command {
+func newBroadcast(p *commandLine) *cobra.Command {
 	var who whoFlag
 	var fleet, text string
 	var asJSON bool
@@ -89,7 +89,7 @@ func newBroadcast(p *program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return p.openMailbox(cmd.Context(), func(m *mailbox) error {
+			return p.openMailbox(cmd.Context(), func(m *agentInbox) error {
 				from, err := m.speaker(cmd.Context(), who)
 				if err != nil {
 					return err
@@ -130,7 +130,7 @@ type pollFlags struct {
 	asJSON        bool
 }
 
-func newPoll(p *program) *cobra.Command {
+func newPoll(p *commandLine) *cobra.Command {
 	var f pollFlags
 	cmd := &cobra.Command{
 		Use:   "poll",
@@ -139,7 +139,7 @@ func newPoll(p *program) *cobra.Command {
 cut; --full shows all.`,
 		Example: "  panebridge poll\n  panebridge poll --full --json\n  panebridge poll --status all --since 2h\n  panebridge poll --sent --status all",
 		Args:    takes(0, 0),
-		RunE:    p.withMailbox(func(ctx context.Context, m *mailbox, _ []string) error { return m.poll(ctx, f) }),
+		RunE:    p.withMailbox(func(ctx context.Context, m *agentInbox, _ []string) error { return m.poll(ctx, f) }),
 	}
 	f.who.add(cmd)
 	flags := cmd.Flags()
@@ -162,7 +162,7 @@ func (f pollFlags) query(me inbox.Address, now time.Time) (inbox.Query, error) {
 		return q, usageErrorf("--limit is at least 1")
 	}
 	if f.status != "all" {
-		if q.Status = inbox.State(f.status); !slices.Contains(inbox.States(), q.Status) {
+		if q.Status = inbox.MailState(f.status); !slices.Contains(inbox.States(), q.Status) {
 			return q, usageErrorf("--status is one of input_required, completed, canceled, undeliverable, all, not %q", f.status)
 		}
 	}
@@ -180,7 +180,7 @@ func (f pollFlags) query(me inbox.Address, now time.Time) (inbox.Query, error) {
 	return q, nil
 }
 
-func (m *mailbox) poll(ctx context.Context, f pollFlags) error {
+func (m *agentInbox) poll(ctx context.Context, f pollFlags) error {
 	me, err := m.speaker(ctx, f.who)
 	if err != nil {
 		return err
@@ -224,20 +224,20 @@ func indented(text string) string {
 	return "    " + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n    ")
 }
 
-func newAck(p *program) *cobra.Command {
+func newAck(p *commandLine) *cobra.Command {
 	return newSettle(p, "ack ID…", "Settle messages sent to you: they're done", inbox.Completed)
 }
 
-func newCancel(p *program) *cobra.Command {
+func newCancel(p *commandLine) *cobra.Command {
 	return newSettle(p, "cancel ID…", "Take back messages that you sent", inbox.Canceled)
 }
 
-func newSettle(p *program, use, short string, to inbox.State) *cobra.Command {
+func newSettle(p *commandLine, use, short string, to inbox.MailState) *cobra.Command {
 	var who whoFlag
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: use, Short: short, Args: takes(1, -1),
-		RunE: p.withMailbox(func(ctx context.Context, m *mailbox, args []string) error {
+		RunE: p.withMailbox(func(ctx context.Context, m *agentInbox, args []string) error {
 			me, err := m.speaker(ctx, who)
 			if err != nil {
 				return err
@@ -271,7 +271,7 @@ type pingEntry struct {
 	Unread       int       `json:"unread"`
 }
 
-func newPing(p *program) *cobra.Command {
+func newPing(p *commandLine) *cobra.Command {
 	var who whoFlag
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -283,14 +283,16 @@ there or a dialog is open, the ping is kept, and typed when that's over. Exit co
 the reason, if it's refused: the session has ended, or the daemon is stopped and it can't be
 typed at once.`,
 		Args: takes(1, 1),
-		RunE: p.withMailbox(func(ctx context.Context, m *mailbox, args []string) error { return m.ping(ctx, who, args[0], asJSON) }),
+		RunE: p.withMailbox(func(ctx context.Context, m *agentInbox, args []string) error {
+			return m.ping(ctx, who, args[0], asJSON)
+		}),
 	}
 	who.add(cmd)
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }
 
-func (m *mailbox) ping(ctx context.Context, who whoFlag, name string, asJSON bool) error {
+func (m *agentInbox) ping(ctx context.Context, who whoFlag, name string, asJSON bool) error {
 	from, err := m.who(who)
 	if err != nil && (who.given != "" || !errors.Is(err, inbox.ErrNobody)) {
 		return err

@@ -17,16 +17,16 @@ import (
 
 // status is what `status --json` prints.
 type status struct {
-	State    api.HealthState `json:"state"`
-	Parts    []api.Part      `json:"parts"`
-	Sessions []api.Session   `json:"sessions"` // those that live
-	Adapters []api.Adapter   `json:"adapters"`
-	Programs []agent.Insight `json:"programs"` // in the panes of sessions
-	Starting bool            `json:"starting,omitempty"`
-	URL      string          `json:"url"` // of the page, without its token; "": the page is off
+	State    api.HealthState  `json:"state"`
+	Parts    []api.HealthPart `json:"parts"`
+	Sessions []api.Session    `json:"sessions"` // those that live
+	Adapters []api.Adapter    `json:"adapters"`
+	Programs []agent.Insight  `json:"programs"` // in the panes of sessions
+	Starting bool             `json:"starting,omitempty"`
+	URL      string           `json:"url"` // of the page, without its token; "": the page is off
 }
 
-func newStatus(p *program) *cobra.Command {
+func newStatus(p *commandLine) *cobra.Command {
 	var asJSON, urlOnly, verbose bool
 	cmd := &cobra.Command{
 		Use:   "status",
@@ -52,7 +52,7 @@ func newStatus(p *program) *cobra.Command {
 	return cmd
 }
 
-func (p *program) status(ctx context.Context, c *client.Client) (status, error) {
+func (p *commandLine) status(ctx context.Context, c *client.Client) (status, error) {
 	health, err := c.Health(ctx)
 	if err != nil || health.Starting {
 		return status{State: health.State, Parts: health.Parts, Starting: health.Starting, Sessions: []api.Session{}, Adapters: []api.Adapter{}, Programs: []agent.Insight{}}, err
@@ -73,7 +73,7 @@ func (p *program) status(ctx context.Context, c *client.Client) (status, error) 
 	return status{State: health.State, Parts: health.Parts, Sessions: living(list), Adapters: adapters, Programs: programs, URL: page.URL}, err
 }
 
-func (p *program) printStatus(s status, verbose bool, now time.Time) error {
+func (p *commandLine) printStatus(s status, verbose bool, now time.Time) error {
 	page := "the page is off"
 	switch {
 	case s.Starting:
@@ -120,7 +120,7 @@ func (p *program) printStatus(s status, verbose bool, now time.Time) error {
 }
 
 // printPrograms prints what's known of each session, and why it's believed.
-func (p *program) printPrograms(s status, now time.Time) error {
+func (p *commandLine) printPrograms(s status, now time.Time) error {
 	hooks := map[string]agent.Status{}
 	if list, err := p.hooksOf(hooksFlags{scope: scopeUser}, agent.HookAgents()); err == nil {
 		for _, to := range list {
@@ -141,7 +141,7 @@ func (p *program) printPrograms(s status, now time.Time) error {
 }
 
 // printAddress prints an address that lets one browser in.
-func (p *program) printAddress(ctx context.Context, c *client.Client, asJSON bool) error {
+func (p *commandLine) printAddress(ctx context.Context, c *client.Client, asJSON bool) error {
 	a, err := c.NewAddress(ctx)
 	if err != nil {
 		return err
@@ -154,7 +154,7 @@ func (p *program) printAddress(ctx context.Context, c *client.Client, asJSON boo
 
 // printAdapter prints what a chat platform's scheduler does: per chat what's
 // used of its budget, when the next call may go, and what waits.
-func (p *program) printAdapter(a api.Adapter, now time.Time) error {
+func (p *commandLine) printAdapter(a api.Adapter, now time.Time) error {
 	line := fmt.Sprintf("\n%s: %s, %s, %d under way, %s coalesced away", a.Name, a.Mode,
 		count(a.Documents, "document", "documents"), a.InFlight, percent(a.Totals.Coalesced, a.Totals.Updates))
 	if a.Tick > 0 {
@@ -249,7 +249,7 @@ func percent(part, whole uint64) string {
 }
 
 // printSession prints all that's known of a session, and why it's believed.
-func (p *program) printSession(s api.Session, in agent.Insight, hooks agent.Status, now time.Time) error {
+func (p *commandLine) printSession(s api.Session, in agent.Insight, hooks agent.Status, now time.Time) error {
 	state := string(s.State)
 	if !s.Since.IsZero() {
 		state += " since " + clock(s.Since, now)

@@ -53,7 +53,7 @@ pb_1 work (default %1)
 	}
 	for name, test := range tests {
 		var out strings.Builder
-		p := &program{stdio: Stdio{Out: &out}}
+		p := &commandLine{stdio: Stdio{Out: &out}}
 		if err := p.printSession(s, test.in, test.hooks, now); err != nil {
 			t.Fatal(err)
 		}

@@ -39,7 +39,7 @@ type tailFlags struct {
 	asJSON   bool
 }
 
-func newTail(p *program) *cobra.Command {
+func newTail(p *commandLine) *cobra.Command {
 	var f tailFlags
 	cmd := &cobra.Command{
 		Use:   "tail SESSION",
@@ -85,7 +85,7 @@ With --json it prints every event of the session, one JSON object a line: its ke
 	return cmd
 }
 
-func (p *program) tail(ctx context.Context, name string, f tailFlags) error {
+func (p *commandLine) tail(ctx context.Context, name string, f tailFlags) error {
 	c, err := p.dial()
 	if err != nil {
 		return err
@@ -101,16 +101,16 @@ func (p *program) tail(ctx context.Context, name string, f tailFlags) error {
 	if f.lines >= 0 {
 		from = max(s.Lines-f.lines+1, 1)
 	}
-	t := &tail{program: p, client: c, id: string(s.ID), asJSON: f.asJSON, next: from}
+	t := &tailPrinter{commandLine: p, client: c, id: string(s.ID), asJSON: f.asJSON, next: from}
 	if !f.follow || s.State == sessions.StateEnded {
 		return t.rest(ctx)
 	}
 	return t.follow(ctx)
 }
 
-// tail prints one session's events.
-type tail struct {
-	*program
+// tailPrinter prints one session's events.
+type tailPrinter struct {
+	*commandLine
 	client *client.Client
 	id     string
 	asJSON bool
@@ -124,7 +124,7 @@ type tail struct {
 var errEnded = errors.New("the session has ended")
 
 // rest prints what's in the log from the next line on.
-func (t *tail) rest(ctx context.Context) error {
+func (t *tailPrinter) rest(ctx context.Context) error {
 	for {
 		callCtx, cancel := context.WithTimeout(ctx, callTimeout)
 		out, err := t.client.Output(callCtx, t.id, t.next, tailPage)
@@ -143,7 +143,7 @@ func (t *tail) rest(ctx context.Context) error {
 
 // page prints a page of the log. Its gaps stand before, between and, on the
 // last one, behind its lines; that behind the line before may be known.
-func (t *tail) page(out api.Output) error {
+func (t *tailPrinter) page(out api.Output) error {
 	lines := out.Lines
 	for _, g := range out.Gaps {
 		if g.After < t.next && slices.Contains(t.gaps, g) {
@@ -164,7 +164,7 @@ func (t *tail) page(out api.Output) error {
 	return t.output(lines)
 }
 
-func (t *tail) output(lines []sessions.Line) error {
+func (t *tailPrinter) output(lines []sessions.Line) error {
 	if len(lines) == 0 {
 		return nil
 	}
@@ -195,7 +195,7 @@ func lineText(l sessions.Line) string {
 	}
 }
 
-func (t *tail) gap(g sessions.Gap) error {
+func (t *tailPrinter) gap(g sessions.Gap) error {
 	t.gaps = append(t.gaps, g)
 	if t.asJSON {
 		return t.printEvent(api.EventGap, api.GapEvent{Session: sessions.ID(t.id), Gap: g})
@@ -215,7 +215,7 @@ func gapText(g sessions.Gap) string {
 }
 
 // printEvent prints an event as one JSON object: its name, and its data.
-func (t *tail) printEvent(name string, data any) error {
+func (t *tailPrinter) printEvent(name string, data any) error {
 	var text bytes.Buffer
 	if err := encode(&text, data, ""); err != nil {
 		return err
@@ -223,7 +223,7 @@ func (t *tail) printEvent(name string, data any) error {
 	return t.printRaw(name, bytes.TrimSpace(text.Bytes()))
 }
 
-func (t *tail) printRaw(name string, data []byte) error {
+func (t *tailPrinter) printRaw(name string, data []byte) error {
 	sep := ","
 	if string(data) == "{}" {
 		sep = ""
@@ -233,7 +233,7 @@ func (t *tail) printRaw(name string, data []byte) error {
 
 // follow prints events until the session or ctx ends. It waits for a daemon
 // that is being restarted.
-func (t *tail) follow(ctx context.Context) error {
+func (t *tailPrinter) follow(ctx context.Context) error {
 	t.at = strconv.FormatInt(t.next, 10)
 	lost, pause := false, reconnectMin
 	for {
@@ -283,7 +283,7 @@ func decodeEvent(e client.Event, into any) error {
 }
 
 // event prints one event of the stream.
-func (t *tail) event(e client.Event) error {
+func (t *tailPrinter) event(e client.Event) error {
 	if e.ID != "" {
 		t.at = e.ID
 	}
@@ -312,7 +312,7 @@ func (t *tail) event(e client.Event) error {
 // state ends the tail when the session has ended. That's the last thing of a
 // session that ends; of one that had, it's the first, and lines may follow: so
 // the rest is read from the log in either case.
-func (t *tail) state(e client.Event) error {
+func (t *tailPrinter) state(e client.Event) error {
 	var s api.StateEvent
 	if err := decodeEvent(e, &s); err != nil {
 		return err
@@ -328,7 +328,7 @@ func (t *tail) state(e client.Event) error {
 	return nil
 }
 
-func newScreen(p *program) *cobra.Command {
+func newScreen(p *commandLine) *cobra.Command {
 	var format string
 	var asJSON bool
 	formats := []cobra.Completion{"text", "ansi", "html"}

@@ -13,9 +13,9 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-func newTestTail(asJSON bool) (*tail, *bytes.Buffer) {
+func newTestTail(asJSON bool) (*tailPrinter, *bytes.Buffer) {
 	out := new(bytes.Buffer)
-	return &tail{program: &program{stdio: Stdio{Out: out}}, id: "pb_1", asJSON: asJSON, next: 1}, out
+	return &tailPrinter{commandLine: &commandLine{stdio: Stdio{Out: out}}, id: "pb_1", asJSON: asJSON, next: 1}, out
 }
 
 func lines(from, to int64) []sessions.Line {

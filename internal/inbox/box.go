@@ -35,7 +35,7 @@ type Store interface {
 	// and returns them, the oldest first. Nobody else gets the same.
 	TakePreviews(ctx context.Context, to Address) ([]Mail, error)
 	// SetPreviews says what became of them. What's typed is seen.
-	SetPreviews(ctx context.Context, ids []string, p Preview, why string) error
+	SetPreviews(ctx context.Context, ids []string, p PreviewState, why string) error
 	// SeeMail says that mails were polled by their recipient: what waits isn't announced
 	// any more.
 	SeeMail(ctx context.Context, ids []string, now time.Time) error
@@ -61,7 +61,7 @@ type Typist interface {
 	// PreviewTyped when it's submitted, with what has kept it from that, if anything has;
 	// PreviewNone if it's gone or can't be told, and PreviewTyping if that may pass: both
 	// with the reason.
-	Finish(ctx context.Context, to Party, text string) (p Preview, why string)
+	Finish(ctx context.Context, to Party, text string) (p PreviewState, why string)
 }
 
 // Announcer has what waits for somebody announced to them, here or in the daemon.
@@ -71,8 +71,8 @@ type Announcer interface {
 	Announce(ctx context.Context, to Address) error
 }
 
-// Box is mail as its users see it.
-type Box struct {
+// PostOffice is mail as its users see it.
+type PostOffice struct {
 	Store    Store
 	Announce Announcer // nil: nothing is announced
 }
@@ -86,13 +86,13 @@ type Sent struct {
 
 // Send stores a message, and then has it announced. That it couldn't be announced is no
 // error.
-func (b Box) Send(ctx context.Context, all Parties, from, to Address, text string) (Sent, error) {
+func (b PostOffice) Send(ctx context.Context, all Parties, from, to Address, text string) (Sent, error) {
 	return b.SendOnce(ctx, all, from, to, text, NewID())
 }
 
 // SendOnce is Send with an id that's given: if there's one of it, it was sent before, and
 // how that stands is the answer.
-func (b Box) SendOnce(ctx context.Context, all Parties, from, to Address, text, id string) (Sent, error) {
+func (b PostOffice) SendOnce(ctx context.Context, all Parties, from, to Address, text, id string) (Sent, error) {
 	if err := CheckText(text, MaxTextBytes); err != nil {
 		return Sent{}, err
 	}
@@ -126,7 +126,7 @@ type Summary struct {
 
 // Broadcast sends a message to each other session of a fleet: "" is the one that the sender
 // directs, if it directs one, else the one whose member it is.
-func (b Box) Broadcast(ctx context.Context, all Parties, from Address, fleet, text string) (Broadcast, error) {
+func (b PostOffice) Broadcast(ctx context.Context, all Parties, from Address, fleet, text string) (Broadcast, error) {
 	if err := CheckText(text, MaxTextBytes); err != nil {
 		return Broadcast{}, err
 	}
@@ -190,7 +190,7 @@ func newMail(all Parties, from, to Address, text string, now time.Time) Mail {
 
 // announced has the waiting previews of these mails typed, as far as they can be, and
 // returns the mails as they are then. Mails that are stored stay so, whatever fails.
-func (b Box) announced(ctx context.Context, mails []Mail) []Mail {
+func (b PostOffice) announced(ctx context.Context, mails []Mail) []Mail {
 	if b.Announce == nil {
 		return mails
 	}
@@ -204,7 +204,7 @@ func (b Box) announced(ctx context.Context, mails []Mail) []Mail {
 	return mails
 }
 
-func (b Box) announce(ctx context.Context, m *Mail) {
+func (b PostOffice) announce(ctx context.Context, m *Mail) {
 	if err := b.Announce.Announce(ctx, m.To); err != nil {
 		m.Why = err.Error()
 		return
@@ -223,7 +223,7 @@ type Pinged struct {
 
 // Ping has the poll command typed into a session's pane, now or when what speaks against
 // it has passed. from is "" if nobody knows who pings.
-func (b Box) Ping(ctx context.Context, all Parties, from, to Address) (Pinged, error) {
+func (b PostOffice) Ping(ctx context.Context, all Parties, from, to Address) (Pinged, error) {
 	m := newMail(all, from, to, "", time.Now())
 	m.Kind, m.Status, m.SettledAt = KindPing, Completed, m.SentAt
 	if m.Preview == PreviewNone {
@@ -238,7 +238,7 @@ func (b Box) Ping(ctx context.Context, all Parties, from, to Address) (Pinged, e
 }
 
 // Poll returns mail, and takes what it shows for announced, and who polls for pinged.
-func (b Box) Poll(ctx context.Context, q Query) ([]Mail, error) {
+func (b PostOffice) Poll(ctx context.Context, q Query) ([]Mail, error) {
 	q.Kind = KindMail
 	mails, err := b.Store.Mail(ctx, q)
 	if err != nil || q.To == "" {
@@ -264,6 +264,6 @@ func (b Box) Poll(ctx context.Context, q Query) ([]Mail, error) {
 }
 
 // Settle completes or cancels a mail.
-func (b Box) Settle(ctx context.Context, id string, by Address, to State) (Mail, error) {
+func (b PostOffice) Settle(ctx context.Context, id string, by Address, to MailState) (Mail, error) {
 	return b.Store.ChangeMail(ctx, id, func(m *Mail) error { return m.Settle(by, to, time.Now()) })
 }

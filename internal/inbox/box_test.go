@@ -18,8 +18,8 @@ type screen struct {
 	why   string
 	err   error
 	typed []string
-	look  func()        // before it types
-	left  inbox.Preview // what's found out about one that was left
+	look  func()             // before it types
+	left  inbox.PreviewState // what's found out about one that was left
 
 	finished []string
 }
@@ -35,7 +35,7 @@ func (s *screen) Type(_ context.Context, _ inbox.Party, text string, _ bool) (bo
 	return true, "", nil
 }
 
-func (s *screen) Finish(_ context.Context, _ inbox.Party, text string) (inbox.Preview, string) {
+func (s *screen) Finish(_ context.Context, _ inbox.Party, text string) (inbox.PreviewState, string) {
 	s.finished = append(s.finished, text)
 	return s.left, s.why
 }
@@ -46,7 +46,7 @@ type fleet struct {
 	main   *store.Store
 	db     *store.Inbox
 	screen *screen
-	box    inbox.Box
+	box    inbox.PostOffice
 	all    inbox.Parties
 }
 
@@ -73,7 +73,7 @@ func newFleet(t *testing.T) *fleet {
 			t.Fatal(err)
 		}
 	}
-	f.box = inbox.Box{Store: f.db, Announce: &inbox.Previews{Store: f.db, Typist: f.screen}}
+	f.box = inbox.PostOffice{Store: f.db, Announce: &inbox.Previews{Store: f.db, Typist: f.screen}}
 	if f.all, err = f.db.Parties(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -480,7 +480,7 @@ func TestReturned(t *testing.T) {
 	if waits, err := f.db.Awaits(t.Context(), "pb_work"); err != nil || waits || len(f.screen.typed) != 0 {
 		t.Errorf("something still waits: %v, %v; typed %q", waits, err, f.screen.typed)
 	}
-	for id, want := range map[string]inbox.State{waiting.Mail.ID: inbox.Undeliverable, toolate.Mail.ID: inbox.Undeliverable, canceled.Mail.ID: inbox.Canceled} {
+	for id, want := range map[string]inbox.MailState{waiting.Mail.ID: inbox.Undeliverable, toolate.Mail.ID: inbox.Undeliverable, canceled.Mail.ID: inbox.Canceled} {
 		if m, err := f.db.One(t.Context(), id); err != nil || m.Status != want || m.Preview != inbox.PreviewNone || m.SettledAt.IsZero() {
 			t.Errorf("%+v, %v, want %s", m, err, want)
 		}

@@ -30,7 +30,7 @@ func (s mortalStore) TakePreviews(ctx context.Context, to inbox.Address) ([]inbo
 	return mails, err
 }
 
-func (s mortalStore) SetPreviews(ctx context.Context, ids []string, p inbox.Preview, why string) error {
+func (s mortalStore) SetPreviews(ctx context.Context, ids []string, p inbox.PreviewState, why string) error {
 	s.step()
 	err := s.Store.SetPreviews(ctx, ids, p, why)
 	s.step()
@@ -61,7 +61,7 @@ func (p *mortalPane) submit() {
 	p.step()
 }
 
-func (p *mortalPane) Finish(_ context.Context, _ inbox.Party, text string) (inbox.Preview, string) {
+func (p *mortalPane) Finish(_ context.Context, _ inbox.Party, text string) (inbox.PreviewState, string) {
 	p.step()
 	switch {
 	case p.dialog:

@@ -141,7 +141,7 @@ func TestStaleListener(t *testing.T) {
 	e := newEars(t)
 	e.notify("held")
 	self := inbox.Self()
-	stale := inbox.Listener{Session: "pb_lead", Process: inbox.Process{PID: self.PID, Started: self.Started + 1}, Bell: "gone"}
+	stale := inbox.Listener{Session: "pb_lead", Process: inbox.ProcessID{PID: self.PID, Started: self.Started + 1}, Bell: "gone"}
 	var err error
 	if stale.ID, err = e.db.AddListener(t.Context(), stale); err != nil {
 		t.Fatal(err)

@@ -9,62 +9,62 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// State is how far a mail is.
-type State string
+// MailState is how far a mail is.
+type MailState string
 
 // The states. All but the first are final.
 const (
-	InputRequired State = "input_required" // the recipient hasn't settled it
-	Completed     State = "completed"      // the recipient has
-	Canceled      State = "canceled"       // the sender has taken it back
-	Undeliverable State = "undeliverable"  // the recipient had ended before it was shown it
+	InputRequired MailState = "input_required" // the recipient hasn't settled it
+	Completed     MailState = "completed"      // the recipient has
+	Canceled      MailState = "canceled"       // the sender has taken it back
+	Undeliverable MailState = "undeliverable"  // the recipient had ended before it was shown it
 )
 
 // States are all there are.
-func States() []State { return []State{InputRequired, Completed, Canceled, Undeliverable} }
+func States() []MailState { return []MailState{InputRequired, Completed, Canceled, Undeliverable} }
 
-// Kind says what a mail is.
-type Kind string
+// MailKind says what a mail is.
+type MailKind string
 
 // The kinds.
 const (
-	KindMail Kind = "mail"
+	KindMail MailKind = "mail"
 	// KindSummary tells of a broadcast as a whole; nobody receives it.
-	KindSummary Kind = "broadcast_summary"
+	KindSummary MailKind = "broadcast_summary"
 	// KindPing is a ping: no mail, but a preview that's kept until it can be typed, as a
 	// mail's is. Nobody settles it.
-	KindPing Kind = "ping"
+	KindPing MailKind = "ping"
 )
 
 // Mail is a message from one to another.
 type Mail struct {
-	ID        string    `json:"id"`
-	Kind      Kind      `json:"kind"`
-	From      Address   `json:"from"`
-	FromName  string    `json:"from_name"`
-	To        Address   `json:"to"` // "" of a summary
-	ToName    string    `json:"to_name"`
-	Fleet     string    `json:"fleet,omitempty"` // of a broadcast
-	Text      string    `json:"text"`
-	Status    State     `json:"status"`
-	SentAt    time.Time `json:"sent_at"`
-	SettledAt time.Time `json:"settled_at,omitzero"`
-	SeenAt    time.Time `json:"seen_at,omitzero"` // when it was shown to its recipient first
-	Preview   Preview   `json:"preview"`
+	ID        string       `json:"id"`
+	Kind      MailKind     `json:"kind"`
+	From      Address      `json:"from"`
+	FromName  string       `json:"from_name"`
+	To        Address      `json:"to"` // "" of a summary
+	ToName    string       `json:"to_name"`
+	Fleet     string       `json:"fleet,omitempty"` // of a broadcast
+	Text      string       `json:"text"`
+	Status    MailState    `json:"status"`
+	SentAt    time.Time    `json:"sent_at"`
+	SettledAt time.Time    `json:"settled_at,omitzero"`
+	SeenAt    time.Time    `json:"seen_at,omitzero"` // when it was shown to its recipient first
+	Preview   PreviewState `json:"preview"`
 	// Why says why the preview isn't typed, or what has kept it from being submitted.
 	Why string `json:"preview_reason,omitempty"`
 }
 
-// Preview says how far a mail's preview is.
-type Preview string
+// PreviewState says how far a mail's preview is.
+type PreviewState string
 
 // What became of a preview. Only a waiting one is ever typed; one that's being typed when
 // its process ends may be on the screen, and isn't typed again.
 const (
-	PreviewNone    Preview = "none"    // it isn't to be typed
-	PreviewWaiting Preview = "waiting" // it couldn't be typed yet; the daemon tries again
-	PreviewTyping  Preview = "typing"
-	PreviewTyped   Preview = "typed"
+	PreviewNone    PreviewState = "none"    // it isn't to be typed
+	PreviewWaiting PreviewState = "waiting" // it couldn't be typed yet; the daemon tries again
+	PreviewTyping  PreviewState = "typing"
+	PreviewTyped   PreviewState = "typed"
 )
 
 // NewID returns the id of a new mail: short, for it's written by hand.
@@ -76,7 +76,7 @@ func NewID() string {
 
 // Settle takes a mail to a final state. Only its recipient completes it, only its sender
 // cancels it, and only while it's open.
-func (m *Mail) Settle(by Address, to State, now time.Time) error {
+func (m *Mail) Settle(by Address, to MailState, now time.Time) error {
 	switch {
 	case m.Kind != KindMail:
 		return fmt.Errorf("settle %s: %w: it's a %s, which is nobody's to settle", m.ID, sessions.ErrConflict, m.Kind)
@@ -123,11 +123,11 @@ func (m *Mail) See(now time.Time) (changed bool) {
 
 // Query says which mail is wanted.
 type Query struct {
-	ID     string  // "": any
-	To     Address // "": of anybody
-	From   Address // "": by anybody
-	Status State   // "": any
+	ID     string    // "": any
+	To     Address   // "": of anybody
+	From   Address   // "": by anybody
+	Status MailState // "": any
 	Since  time.Time
 	Limit  int // 0: no limit
-	Kind   Kind
+	Kind   MailKind
 }

@@ -21,7 +21,7 @@ func TestSettle(t *testing.T) {
 	people := []inbox.Address{"pb_a", "pb_b", "pb_c", inbox.Person("me")}
 	drawtest.Check(t, func(t *rapid.T) {
 		m := inbox.Mail{
-			ID: "m_1", Kind: rapid.SampledFrom([]inbox.Kind{inbox.KindMail, inbox.KindMail, inbox.KindMail, inbox.KindSummary}).Draw(t, "kind"),
+			ID: "m_1", Kind: rapid.SampledFrom([]inbox.MailKind{inbox.KindMail, inbox.KindMail, inbox.KindMail, inbox.KindSummary}).Draw(t, "kind"),
 			From: rapid.SampledFrom(people).Draw(t, "from"), To: rapid.SampledFrom(people).Draw(t, "to"),
 			Status: inbox.InputRequired, Preview: inbox.PreviewWaiting,
 		}
@@ -121,7 +121,7 @@ func TestWho(t *testing.T) {
 	}
 	for _, c := range []struct {
 		given string
-		at    inbox.Place
+		at    inbox.CallSite
 		want  inbox.Address
 		err   error
 	}{
@@ -131,11 +131,11 @@ func TestWho(t *testing.T) {
 		{given: "person:me", want: "person:me"},
 		{given: "nobody", err: sessions.ErrUnknown},
 		{given: "person:", err: sessions.ErrInvalid},
-		{at: inbox.Place{Pane: "%1", Server: 8}, want: "pb_lead"},
-		{at: inbox.Place{Pane: "%2", Server: 9}, want: "pb_other"},
-		{at: inbox.Place{Pane: "%1", Server: 7}, err: inbox.ErrNobody}, // of a server that's gone
-		{at: inbox.Place{Session: "pb_work", Pane: "%1", Server: 8}, want: "pb_work"},
-		{at: inbox.Place{Session: "pb_gone", Pane: "%1", Server: 8}, want: "pb_lead"},
+		{at: inbox.CallSite{Pane: "%1", Server: 8}, want: "pb_lead"},
+		{at: inbox.CallSite{Pane: "%2", Server: 9}, want: "pb_other"},
+		{at: inbox.CallSite{Pane: "%1", Server: 7}, err: inbox.ErrNobody}, // of a server that's gone
+		{at: inbox.CallSite{Session: "pb_work", Pane: "%1", Server: 8}, want: "pb_work"},
+		{at: inbox.CallSite{Session: "pb_gone", Pane: "%1", Server: 8}, want: "pb_lead"},
 		{err: inbox.ErrNobody},
 	} {
 		got, err := all.Who(c.given, c.at)

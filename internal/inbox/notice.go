@@ -55,12 +55,12 @@ type Listener struct {
 	Session Address // whose notices
 	// Common says that it also takes those that are for nobody in particular.
 	Common  bool
-	Process Process
+	Process ProcessID
 	Bell    string // name of its bell, see Bells
 }
 
-// Process tells one process of this host from any other: the kernel uses ids again.
-type Process struct {
+// ProcessID tells one process of this host from any other: the kernel uses ids again.
+type ProcessID struct {
 	PID     int
 	Started int64 // when, in the kernel's own count; 0: it can't be told
 }

@@ -169,8 +169,8 @@ func (all Parties) DirectorFor(who Address) (Party, bool) {
 	return all.DirectorOf(me.Fleet)
 }
 
-// Place is where a command was called: what the environment tells of its pane.
-type Place struct {
+// CallSite is where a command was called: what the environment tells of its pane.
+type CallSite struct {
 	Session string // PANEBRIDGE_SESSION
 	Pane    string // TMUX_PANE
 	Server  int    // process id of the tmux server, of TMUX
@@ -178,7 +178,7 @@ type Place struct {
 
 // Who finds out who called a command: the one given by name, else the session of the
 // pane it was called in.
-func (all Parties) Who(given string, at Place) (Address, error) {
+func (all Parties) Who(given string, at CallSite) (Address, error) {
 	if given != "" {
 		return all.Address(given, "")
 	}

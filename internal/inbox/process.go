@@ -8,10 +8,10 @@ import (
 )
 
 // Self is this process.
-func Self() Process { return Process{os.Getpid(), started(os.Getpid())} }
+func Self() ProcessID { return ProcessID{os.Getpid(), started(os.Getpid())} }
 
 // Runs reports whether the process still runs: the one of that id may be another by now.
-func (p Process) Runs() bool {
+func (p ProcessID) Runs() bool {
 	if p.PID <= 0 {
 		return false
 	}

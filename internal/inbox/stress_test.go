@@ -83,7 +83,7 @@ func do(ctx context.Context, job []string) error {
 	for i := range n {
 		text := fmt.Sprintf("%s-%d", job[2], i)
 		if i%2 == 0 {
-			if _, err := (inbox.Box{Store: db}).Send(ctx, nil, writerAddress, listenerAddress, text); err != nil {
+			if _, err := (inbox.PostOffice{Store: db}).Send(ctx, nil, writerAddress, listenerAddress, text); err != nil {
 				return err
 			}
 			_, _ = fmt.Fprintln(os.Stdout, "mail", text)

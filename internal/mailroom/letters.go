@@ -56,7 +56,7 @@ func letterOf(m inbox.Mail) commands.Letter {
 	return commands.Letter{ID: m.ID, From: m.FromName, To: m.ToName, Text: m.Text, At: m.SentAt}
 }
 
-func (l letters) box() inbox.Box { return inbox.Box{Store: l.m.store, Announce: l.m} }
+func (l letters) box() inbox.PostOffice { return inbox.PostOffice{Store: l.m.store, Announce: l.m} }
 
 // Write implements commands.Mail.
 func (l letters) Write(ctx context.Context, person, to, text, key string) (commands.Letter, string, error) {

@@ -243,7 +243,7 @@ func (m *Mailroom) Type(ctx context.Context, to inbox.Party, text string, fixed 
 }
 
 // Finish looks after what another process was typing that has ended.
-func (m *Mailroom) Finish(ctx context.Context, to inbox.Party, text string) (p inbox.Preview, why string) {
+func (m *Mailroom) Finish(ctx context.Context, to inbox.Party, text string) (p inbox.PreviewState, why string) {
 	if !m.beginTyping() {
 		return inbox.PreviewTyping, "the daemon is stopping"
 	}

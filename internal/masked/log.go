@@ -9,17 +9,19 @@ import (
 )
 
 // NewHandler returns a handler that masks what masker knows, and hands records on to next.
-func NewHandler(next slog.Handler, masker *redact.Masker) slog.Handler { return handler{next, masker} }
+func NewHandler(next slog.Handler, masker *redact.Masker) slog.Handler {
+	return maskedHandler{next, masker}
+}
 
-// handler masks the daemon's secrets in what it logs, whoever wrote them there: an
+// maskedHandler masks the daemon's secrets in what it logs, whoever wrote them there: an
 // error of a library may have an address with its password.
-type handler struct {
+type maskedHandler struct {
 	slog.Handler
 	masker *redact.Masker
 }
 
 // Handle implements [slog.Handler].
-func (h handler) Handle(ctx context.Context, r slog.Record) error {
+func (h maskedHandler) Handle(ctx context.Context, r slog.Record) error {
 	out := slog.NewRecord(r.Time, r.Level, h.masker.Line(r.Message), r.PC)
 	r.Attrs(func(a slog.Attr) bool {
 		out.AddAttrs(h.mask(a))
@@ -29,20 +31,20 @@ func (h handler) Handle(ctx context.Context, r slog.Record) error {
 }
 
 // WithAttrs implements [slog.Handler].
-func (h handler) WithAttrs(attrs []slog.Attr) slog.Handler {
+func (h maskedHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	masked := make([]slog.Attr, len(attrs))
 	for i, a := range attrs {
 		masked[i] = h.mask(a)
 	}
-	return handler{h.Handler.WithAttrs(masked), h.masker}
+	return maskedHandler{h.Handler.WithAttrs(masked), h.masker}
 }
 
 // WithGroup implements [slog.Handler].
-func (h handler) WithGroup(name string) slog.Handler {
-	return handler{h.Handler.WithGroup(name), h.masker}
+func (h maskedHandler) WithGroup(name string) slog.Handler {
+	return maskedHandler{h.Handler.WithGroup(name), h.masker}
 }
 
-func (h handler) mask(a slog.Attr) slog.Attr {
+func (h maskedHandler) mask(a slog.Attr) slog.Attr {
 	v := a.Value.Resolve()
 	switch v.Kind() {
 	case slog.KindString:

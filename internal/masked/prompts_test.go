@@ -65,7 +65,7 @@ func TestAMaskHidesNothingThatIsRun(t *testing.T) {
 					asked = append(asked, Prompt(m, p))
 				}
 			}, m.Hides, slog.New(slog.DiscardHandler))
-			call := api.Call{Place: api.Place{Inside: true, Session: "pb_1"}, Method: "POST", Target: "/api/v1/sessions/other/input", Body: text}
+			call := api.AskedCall{CallerPlace: api.CallerPlace{Inside: true, Session: "pb_1"}, Method: "POST", Target: "/api/v1/sessions/other/input", Body: text}
 			ctx, giveUp := context.WithCancel(t.Context())
 			giveUp()
 			if c.Ask(ctx, call) == nil {

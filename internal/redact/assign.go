@@ -240,7 +240,7 @@ func (a *assigner) random(s *scan, k keyword, nameEnd int, o operand, strength i
 		if len(v) == 0 || quote == 0 && bytes.IndexByte([]byte("([{"), s.buf[end]) >= 0 { // code
 			continue
 		}
-		f := finding{from: at, secret: at, end: end, label: k.label, rank: rankGuess}
+		f := match{from: at, secret: at, end: end, label: k.label, rank: rankGuess}
 		if isValue(v, strength) || k.word == "auth" && isUserAndPassword(v) {
 			if i == 0 && r.n == glance {
 				f.end = s.follow(at, set, 0, 0).end

@@ -49,7 +49,7 @@ func BenchmarkLines(b *testing.B) {
 	for _, before := range []int{0, redact.Before} {
 		b.Run(fmt.Sprintf("before=%d", before), func(b *testing.B) {
 			for b.Loop() {
-				m.Lines(redact.Window{Before: lines[redact.Before-before : redact.Before], Lines: lines[redact.Before:], Open: true})
+				m.Lines(redact.LineWindow{Before: lines[redact.Before-before : redact.Before], Lines: lines[redact.Before:], Open: true})
 			}
 		})
 	}

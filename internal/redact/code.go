@@ -252,7 +252,7 @@ func userCall(s *scan, _, _, end int) {
 	}
 	stop := s.quoted(o.at, o.quote, false).ends[0]
 	if v := s.buf[o.at:stop]; isOrdinary(v) && !hasMask(v) && !isStandIn(v) && !isStandInWord(v) && !isExpression(v) {
-		s.found(finding{from: o.at, secret: o.at, end: stop, label: "password", rank: rankGuess})
+		s.found(match{from: o.at, secret: o.at, end: stop, label: "password", rank: rankGuess})
 	}
 }
 

@@ -129,7 +129,7 @@ func (s *scan) cellFound(k keyword, from, end int, words bool) {
 	if len(text) < 4 || len(text) > maxLiteral || hasMask(text) || s.isHead(end) || !isCellValue(text, k, words) {
 		return
 	}
-	s.found(finding{from: from, secret: from, end: end, label: k.label, rank: rankGuess})
+	s.found(match{from: from, secret: from, end: end, label: k.label, rank: rankGuess})
 }
 
 // isCellValue says that a text in a cell is a secret: no state, type, count or placeholder.
@@ -180,12 +180,12 @@ func (s *scan) belowCommas(k keyword, row, first int) {
 }
 
 // cells are the cells of a row that a sign parts, which can stand in quotes.
-func (s *scan) cells(row int, sign byte) (out []span) {
+func (s *scan) cells(row int, sign byte) (out []interval) {
 	from, quoted := s.start(row), false
 	for at := from; at <= s.end(row) && at-s.start(row) < 2*maxHead; at++ {
 		switch c := s.buf[at]; {
 		case at == s.end(row) || c == sign && !quoted:
-			out = append(out, span{from, at})
+			out = append(out, interval{from, at})
 			from = at + 1
 		case c == '"':
 			quoted = !quoted

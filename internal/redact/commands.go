@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// command is a program that takes a password in a word of its own.
-type command struct {
+// passwordCommand is a program that takes a password in a word of its own.
+type passwordCommand struct {
 	name    string
 	options []string // the password is the next word, or what stands behind =
 	glued   string   // an option behind which the password stands at once: -pX
@@ -19,8 +19,8 @@ type command struct {
 }
 
 // commands are those whose passwords are asked for in scripts most (their manuals name the options).
-func commands() []command {
-	return []command{
+func commands() []passwordCommand {
+	return []passwordCommand{
 		{name: "curl", options: []string{"-u", "--user", "-U", "--proxy-user"}, glued: "-u", pair: true, flags: "fgiIjkLnNqsSv#0123456", cookies: []string{"-b", "--cookie"}},
 		{name: "sshpass", options: []string{"-p"}, glued: "-p"},
 		{name: "mysql", glued: "-p"},
@@ -96,7 +96,7 @@ func commands() []command {
 // maxCommand is how many bytes of a command are looked at.
 const maxCommand = 2048
 
-func (c *command) match(s *scan, word, from, end int) {
+func (c *passwordCommand) match(s *scan, word, from, end int) {
 	if from < s.done[word] || from > 0 && (isAlnum(s.buf[from-1]) || s.buf[from-1] == '-' || s.buf[from-1] == '_') || s.buf[end] != ' ' {
 		return
 	}
@@ -146,7 +146,7 @@ func (c *command) match(s *scan, word, from, end int) {
 
 // clustered is how many bytes of an option stand before its own letter: 1, and letters of others
 // that it's written together with.
-func (c *command) clustered(v []byte) int {
+func (c *passwordCommand) clustered(v []byte) int {
 	n := 1
 	for n+1 < len(v) && bytes.IndexByte([]byte(c.flags), v[n]) >= 0 {
 		n++
@@ -156,7 +156,7 @@ func (c *command) clustered(v []byte) int {
 
 // found adds what a command is given: all of a word that goes on in the next row, or what of it
 // stands in one.
-func (c *command) found(s *scan, from, end int) {
+func (c *passwordCommand) found(s *scan, from, end int) {
 	if rest, ok := bytes.CutPrefix(s.value(nil, from, end, len(c.begin)), []byte(c.begin)); !ok || len(rest) > 0 {
 		return
 	}
@@ -173,7 +173,7 @@ func (c *command) found(s *scan, from, end int) {
 	}
 }
 
-func (c *command) takes(s *scan, from, end int, v []byte) bool {
+func (c *passwordCommand) takes(s *scan, from, end int, v []byte) bool {
 	secret := from
 	if hasMask(v) {
 		return false
@@ -194,7 +194,7 @@ func (c *command) takes(s *scan, from, end int, v []byte) bool {
 	if len(v) < 3 || bytes.IndexByte([]byte("$-<"), v[0]) >= 0 || isExpanded(v) || isPlaceholder(v) || isWordForSecret(v) || len(v) < 5 && isCount(v) || s.isHead(end) {
 		return false
 	}
-	s.found(finding{from: from, secret: secret, end: end, label: "password", rank: rankGuess})
+	s.found(match{from: from, secret: secret, end: end, label: "password", rank: rankGuess})
 	return true
 }
 
@@ -280,7 +280,7 @@ func (s *scan) cookies(from int) (end int) {
 		r := s.follow(value, cookieValue, 0, 0)
 		v := s.peek(value, r.end)
 		if isCookie(s.peek(at, n.end), v) {
-			s.found(finding{from: value, secret: value, end: r.end, label: "cookie", rank: rankGuess})
+			s.found(match{from: value, secret: value, end: r.end, label: "cookie", rank: rankGuess})
 		}
 		end = r.end
 		if at, ok = s.word(r.end, ";"); !ok {
@@ -330,7 +330,7 @@ func authorization() matcher {
 			if len(v) < 4 || isExpression(v) || v[0] == '[' || v[0] == '+' || hasMask(v) || s.isHead(stop) || isPlaceholder(v) || isWordForSecret(v) || namesSecret(v) || isVariable(v) || isLetters(v) && isUpper(v) || s.buf[next-2]|0x20 == 'r' && isLetters(v) {
 				continue
 			}
-			f := finding{from: at, secret: at, end: stop, label: "token", rank: rankGuess}
+			f := match{from: at, secret: at, end: stop, label: "token", rank: rankGuess}
 			s.waitEnd(f)
 			s.found(f)
 			return
@@ -371,12 +371,12 @@ func cryptHash() matcher {
 			last := bytes.LastIndexByte(v, '$')
 			if hash := v[last+1:]; len(v) >= 28 && len(hash) >= 20 && measureOf(hash).random(40) {
 				s.done[word] = stop
-				s.found(finding{from: from, secret: end, end: stop, label: "password hash", rank: rankForm})
+				s.found(match{from: from, secret: end, end: stop, label: "password hash", rank: rankForm})
 				return
 			}
 		}
 		for _, stop := range s.ends(end, r.end) {
-			s.begun(finding{from: from, secret: end, end: stop, label: "password hash", rank: rankForm})
+			s.begun(match{from: from, secret: end, end: stop, label: "password hash", rank: rankForm})
 		}
 	}
 }

@@ -34,7 +34,7 @@ func cookieOfFile(s *scan, _, from, _ int) {
 	if from-at > maxHead {
 		return
 	}
-	var cells [7]span
+	var cells [7]interval
 	for i := range cells {
 		for at < end && isBlank(s.buf[at]) {
 			at++
@@ -56,7 +56,7 @@ func cookieOfFile(s *scan, _, from, _ int) {
 	value := cells[6].from
 	r := s.follow(value, cookieValue, 0, 0)
 	if v := s.peek(value, r.end); isCookie(cell(5), v) {
-		s.found(finding{from: value, secret: value, end: r.end, label: "cookie", rank: rankGuess})
+		s.found(match{from: value, secret: value, end: r.end, label: "cookie", rank: rankGuess})
 	}
 }
 

@@ -1,7 +1,7 @@
 package redact
 
-// form is a kind of secret that begins with a prefix of its own.
-type form struct {
+// secretForm is a kind of secret that begins with a prefix of its own.
+type secretForm struct {
 	label    string
 	prefixes []string
 	set      *charset
@@ -40,12 +40,12 @@ func (k look) fits(v []byte) bool {
 // probe is how many characters of a secret tell whether it's one.
 const probe = 64
 
-func (f *form) match(s *scan, word, from, end int) {
+func (f *secretForm) match(s *scan, word, from, end int) {
 	if from < s.done[word] || !s.apart(from) {
 		return
 	}
 	r := s.follow(end, f.set, f.usual, probe)
-	found := finding{from: from, secret: end, label: f.label, rank: rankForm}
+	found := match{from: from, secret: end, label: f.label, rank: rankForm}
 	for _, found.end = range s.ends(end, r.end) {
 		v := s.peek(end, found.end)
 		if len(v) < f.least || !f.look.fits(v) {

@@ -30,16 +30,16 @@ func FuzzMask(f *testing.F) {
 	f.Add("key=MzA0NzA0OTA0NzA0MzA0MzA0.0A")
 	f.Add("│ ghp_Zx8kQ9vB │\n│ 2mN7aaQ1 │\n\n-----BEGIN PRIVATE KEY-----\n+\n/")
 	m := newMasker(f, redact.Options{
-		Rules: []redact.Rule{{Name: "pin", Pattern: `\bpin ([0-9]{4,6})\b`}, {Name: "card", Pattern: `[0-9]{4}-[0-9]{4}-[0-9]{4}-[0-9]{4}`}},
+		Rules: []redact.MaskRule{{Name: "pin", Pattern: `\bpin ([0-9]{4,6})\b`}, {Name: "card", Pattern: `[0-9]{4}-[0-9]{4}-[0-9]{4}-[0-9]{4}`}},
 		Allow: []string{"allowed"},
 	})
 	m.Add("own secret", "own-secret-17")
 	f.Fuzz(func(t *testing.T, text string) {
 		lines := strings.Split(text, "\n")
 		for _, open := range []bool{false, true} {
-			got := m.Lines(redact.Window{Lines: lines, Open: open})
+			got := m.Lines(redact.LineWindow{Lines: lines, Open: open})
 			checkMasks(t, lines, got)
-			again := m.Lines(redact.Window{Lines: got.Lines, Open: open})
+			again := m.Lines(redact.LineWindow{Lines: got.Lines, Open: open})
 			if a, b := strings.Join(got.Lines, "\n"), strings.Join(again.Lines, "\n"); a != b {
 				t.Errorf("twice (open %v):\n%q\n%q\n%q", open, text, a, b)
 			}

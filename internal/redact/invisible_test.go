@@ -28,7 +28,7 @@ func TestWhatNobodySeesHidesNothing(t *testing.T) {
 			half := len(secret) / 2
 			row := "$ " + strings.Replace(text, secret, secret[:half]+string(r)+secret[half:], 1) + " # end"
 			for way, got := range map[string]string{
-				"line": m.Line(row), "screen": m.Rows(nil, []string{row})[0], "log": m.Lines(Window{Lines: []string{row}}).Lines[0],
+				"line": m.Line(row), "screen": m.Rows(nil, []string{row})[0], "log": m.Lines(LineWindow{Lines: []string{row}}).Lines[0],
 			} {
 				if strings.Contains(got, secret[:half]) || strings.Contains(got, secret[half:]) {
 					t.Fatalf("U+%04X hides %s in a %s: %q", r, text, way, got)

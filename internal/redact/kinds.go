@@ -3,7 +3,7 @@ package redact
 // forms are the kinds of secret with a prefix. The prefixes and lengths are those of
 // the issuers' documentation where it gives them (named beside the entry), and
 // otherwise those of tokens as they are handed out.
-func forms() []*form {
+func forms() []*secretForm {
 	var (
 		alnum  = chars("A-Za-z0-9")
 		word   = chars("A-Za-z0-9_")
@@ -16,7 +16,7 @@ func forms() []*form {
 		base32 = chars("A-Z2-7")
 		bech32 = chars("A-Z0-9")
 	)
-	return []*form{
+	return []*secretForm{
 		// docs.github.com, "About authentication to GitHub: token formats"; github.blog,
 		// "Authentication token format updates": [A-Za-z0-9_], up to 255 characters.
 		{"GitHub token", []string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_"}, word, 12, 36, loose},

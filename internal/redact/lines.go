@@ -12,8 +12,8 @@ const (
 	After  = 72 // see Before
 )
 
-// Window are consecutive lines of a log, of which those in the middle are masked.
-type Window struct {
+// LineWindow are consecutive lines of a log, of which those in the middle are masked.
+type LineWindow struct {
 	Before []string // lines that stand before them
 	Lines  []string
 	After  []string // lines that stand behind them
@@ -32,7 +32,7 @@ type Masked struct {
 }
 
 // Lines masks lines of a log.
-func (m *Masker) Lines(w Window) Masked {
+func (m *Masker) Lines(w LineWindow) Masked {
 	first, n := len(w.Before), len(w.Lines)
 	s := m.rules.Load().search(lineText(slices.Concat(w.Before, w.Lines, w.After), w.Open))
 	masks := s.masks(first, first+n)

@@ -65,7 +65,7 @@ func (a *assigner) findLiteral(s *scan, k keyword, from, nameEnd int, o operand)
 			l.end = end
 		}
 		if l.v = s.value(nil, o.at, end, maxLiteral); len(l.v) > 0 && !hasMask(l.v) && l.isSecret() {
-			f := finding{from: o.at, secret: o.at, end: end, label: k.label, rank: rankGuess}
+			f := match{from: o.at, secret: o.at, end: end, label: k.label, rank: rankGuess}
 			s.waitEnd(f)
 			s.found(f)
 			return end

@@ -30,8 +30,8 @@ func (m Mask) Text() string {
 // masks returns the masks of the rows from one on up to another, numbered from there.
 // Which masks a row has depends on nothing but the pieces in it.
 func (s *scan) masks(from, to int) []Mask {
-	pieces := slices.DeleteFunc(s.pieces, func(p piece) bool { return p.row < from || p.row >= to })
-	slices.SortStableFunc(pieces, func(a, b piece) int {
+	pieces := slices.DeleteFunc(s.pieces, func(p matchPiece) bool { return p.row < from || p.row >= to })
+	slices.SortStableFunc(pieces, func(a, b matchPiece) int {
 		return cmp.Or(a.row-b.row, a.from-b.from, b.rank-a.rank, b.end-a.end, cmp.Compare(a.label, b.label))
 	})
 	var out []Mask
@@ -49,7 +49,7 @@ func (s *scan) masks(from, to int) []Mask {
 
 // merged is the mask of pieces that overlap. The surest one says what it is, and what
 // of it is shown if that isn't secret by another.
-func (s *scan) merged(pieces []piece, end, first int) Mask {
+func (s *scan) merged(pieces []matchPiece, end, first int) Mask {
 	best := pieces[0]
 	secret := best.secret
 	for _, p := range pieces[1:] {

@@ -193,7 +193,7 @@ func TestOwnSecrets(t *testing.T) {
 
 func TestRules(t *testing.T) {
 	m := newMasker(t, redact.Options{
-		Rules: []redact.Rule{{Name: "customer", Pattern: `\bC-[0-9]{6}\b`}, {Name: "pin", Pattern: `pin: ([0-9]+)`}},
+		Rules: []redact.MaskRule{{Name: "customer", Pattern: `\bC-[0-9]{6}\b`}, {Name: "pin", Pattern: `pin: ([0-9]+)`}},
 		Allow: []string{"ghp_Zx8k", `/^hf_.*Q1$/`},
 	})
 	for in, want := range map[string]string{
@@ -207,7 +207,7 @@ func TestRules(t *testing.T) {
 			t.Errorf("%s\n got %s\nwant %s", in, got, want)
 		}
 	}
-	err := m.Set(redact.Options{Rules: []redact.Rule{{Name: "a", Pattern: "("}, {Name: "b", Pattern: "x*"}, {Name: "c]", Pattern: "x"}}, Allow: []string{"", "/(/"}})
+	err := m.Set(redact.Options{Rules: []redact.MaskRule{{Name: "a", Pattern: "("}, {Name: "b", Pattern: "x*"}, {Name: "c]", Pattern: "x"}}, Allow: []string{"", "/(/"}})
 	if err == nil || strings.Count(err.Error(), "\n") != 4 {
 		t.Errorf("got %v, want five problems", err)
 	}

@@ -17,7 +17,7 @@ type Masker struct {
 	opt Options
 	own ownSecrets
 
-	rules atomic.Pointer[rules]
+	rules atomic.Pointer[ruleSet]
 }
 
 // Options say what is masked. The zero value masks all that's built in.
@@ -25,15 +25,15 @@ type Options struct {
 	// Off masks nothing but what was given to Add.
 	Off bool
 	// Rules are masked besides what's built in.
-	Rules []Rule
+	Rules []MaskRule
 	// Allow are texts that are no secrets: what contains one is left as it is. Between
 	// two slashes it's an expression (RE2). They don't count for what was given to Add.
 	Allow []string
 }
 
-// Rule is a secret by an expression (RE2), which is matched within one line. If the
+// MaskRule is a secret by an expression (RE2), which is matched within one line. If the
 // expression has a group, only that's masked. The name stands in the mask.
-type Rule struct {
+type MaskRule struct {
 	Name    string
 	Pattern string
 }
@@ -76,7 +76,7 @@ func (m *Masker) Add(name, secret string) bool {
 	return true
 }
 
-func compile(opt Options, own ownSecrets) (*rules, error) {
+func compile(opt Options, own ownSecrets) (*ruleSet, error) {
 	var (
 		user    []userRule
 		allowed []allowance

@@ -41,7 +41,7 @@ func stayMasked(t *testing.T, all []redacttest.Kind, n int, seed uint64) {
 		}
 		var was [][]bool
 		for known := 1; known <= len(lines); known++ {
-			got := m.Lines(redact.Window{Lines: lines[:known], Open: true})
+			got := m.Lines(redact.LineWindow{Lines: lines[:known], Open: true})
 			now := make([][]bool, known)
 			for k, l := range lines[:known] {
 				now[k] = make([]bool, len(l))
@@ -110,7 +110,7 @@ func TestUnseenCharactersHideNothing(t *testing.T) {
 			text = text[:at] + g.One(unseen...) + text[at:]
 		}
 		rows := strings.Split(text, "\n")
-		got := m.Lines(redact.Window{Lines: rows}).Lines
+		got := m.Lines(redact.LineWindow{Lines: rows}).Lines
 		seen := map[string]bool{visible.Replace(strings.Join(got, "\n")): true}
 		if share, what := leaked(p.Secret, seen); share > 1.0/3 {
 			t.Errorf("%d: %s: %q leaks of %q", i, p.Kind, what, text)
@@ -159,7 +159,7 @@ func TestListsBehindSecretsShowNothing(t *testing.T) {
 // Masking what's masked changes nothing, wherever a form of a secret is cut, broken or lacks a character.
 func TestMaskingTwiceChangesNothing(t *testing.T) {
 	m := newMasker(t, redact.Options{})
-	mask := func(rows []string) []string { return m.Lines(redact.Window{Lines: rows, Open: true}).Lines }
+	mask := func(rows []string) []string { return m.Lines(redact.LineWindow{Lines: rows, Open: true}).Lines }
 	for i, k := range redacttest.Embedded() {
 		text := k.Make(redacttest.New(uint64(i) + 4e6)).Text
 		for at := range text {

@@ -58,7 +58,7 @@ func (o ownSecret) anchor() string { return o.text[:min(len(o.text), minOwn)] }
 
 func (o ownSecret) match(s *scan, _, from, _ int) {
 	end, ok := s.word(from, o.text)
-	f := finding{from: from, secret: from, end: end, label: o.label, rank: rankOwn}
+	f := match{from: from, secret: from, end: end, label: o.label, rank: rankOwn}
 	switch {
 	case ok:
 		s.found(f)
@@ -80,7 +80,7 @@ func (list ownSecrets) tails(s *scan) {
 			if strings.HasSuffix(known, o.text[:n]) {
 				at := s.end(s.len()-1) - n
 				s.wait(at)
-				s.found(finding{from: at, secret: at, end: at + n, label: o.label, rank: rankOwn})
+				s.found(match{from: at, secret: at, end: at + n, label: o.label, rank: rankOwn})
 				break
 			}
 		}

@@ -88,7 +88,7 @@ func (b *blocks) body(s *scan, at int) {
 // key adds a row of a key.
 func (s *scan) key(row, from, end int, first bool) {
 	if !s.inMask(from) {
-		s.pieces = append(s.pieces, piece{row: row, from: from, secret: from, end: end, label: privateKey, first: first, rank: rankForm})
+		s.pieces = append(s.pieces, matchPiece{row: row, from: from, secret: from, end: end, label: privateKey, first: first, rank: rankForm})
 	}
 }
 

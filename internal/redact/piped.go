@@ -16,7 +16,7 @@ func readers() []string {
 // piped finds the password that's written into a pipe: echo x | docker login --password-stdin; also
 // docker login --password-stdin <<< x.
 func piped(s *scan, word, _, end int) {
-	c := command{pair: s.rules.anchors[word].word == "chpasswd"}
+	c := passwordCommand{pair: s.rules.anchors[word].word == "chpasswd"}
 	row := s.rowOf(end)
 	if i := bytes.Index(s.buf[end:min(s.end(row), end+maxHead)], []byte("<<<")); i >= 0 {
 		if from, stop, _, ok := s.shellWord(end + i + len("<<<")); ok {
@@ -62,7 +62,7 @@ func dataSource(s *scan, _, from, _ int) {
 	if !ok || len(user) == 0 || len(password) < 3 || isStandInPassword(user, password) || isExpanded(password) || hasMask(password) {
 		return
 	}
-	s.found(finding{from: from - len(password), secret: from - len(password), end: from, label: "password", rank: rankGuess})
+	s.found(match{from: from - len(password), secret: from - len(password), end: from, label: "password", rank: rankGuess})
 }
 
 // pgpass finds the password in a row of that file of PostgreSQL: host:port:database:user:password.
@@ -88,7 +88,7 @@ func pgpass(s *scan, _, from, _ int) {
 		return
 	}
 	at := s.end(row) - len(password)
-	s.found(finding{from: at, secret: at, end: s.end(row), label: "password", rank: rankGuess})
+	s.found(match{from: at, secret: at, end: s.end(row), label: "password", rank: rankGuess})
 }
 
 // isAccount says whether a name begins a row of a file of accounts in which a blank stands behind

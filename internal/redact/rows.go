@@ -17,7 +17,7 @@ func (m *Masker) Rows(before, rows []string) []string {
 	for i, r := range rows {
 		parts[i], plain[i] = split(r)
 	}
-	got := m.Lines(Window{Before: before, Lines: plain, Open: true})
+	got := m.Lines(LineWindow{Before: before, Lines: plain, Open: true})
 	out := slices.Clone(rows)
 	for i, r := range rows {
 		var own []Mask

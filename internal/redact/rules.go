@@ -9,15 +9,15 @@ import (
 // it finds. word is the number of the anchor.
 type matcher func(s *scan, word, from, end int)
 
-// anchor is a word that a secret begins with, or that stands beside one.
-type anchor struct {
+// searchWord is a word that a secret begins with, or that stands beside one.
+type searchWord struct {
 	word  string
 	match matcher
 }
 
-// rules are what is searched for. They don't change.
-type rules struct {
-	anchors []anchor
+// ruleSet are what is searched for. They don't change.
+type ruleSet struct {
+	anchors []searchWord
 	words   *automaton
 	user    []userRule
 	own     ownSecrets
@@ -26,8 +26,8 @@ type rules struct {
 
 // newRules makes the rules of options. Without the others (off) the
 // daemon's own secrets are still found.
-func newRules(off bool, user []userRule, allowed []allowance, own ownSecrets) *rules {
-	r := &rules{own: own}
+func newRules(off bool, user []userRule, allowed []allowance, own ownSecrets) *ruleSet {
+	r := &ruleSet{own: own}
 	if !off {
 		r.user, r.allowed = user, allowed
 		r.builtIn()
@@ -44,13 +44,13 @@ func newRules(off bool, user []userRule, allowed []allowance, own ownSecrets) *r
 	return r
 }
 
-func (r *rules) anchor(m matcher, words ...string) {
+func (r *ruleSet) anchor(m matcher, words ...string) {
 	for _, w := range words {
-		r.anchors = append(r.anchors, anchor{w, m})
+		r.anchors = append(r.anchors, searchWord{w, m})
 	}
 }
 
-func (r *rules) builtIn() {
+func (r *ruleSet) builtIn() {
 	for _, f := range forms() {
 		r.anchor(f.match, f.prefixes...)
 	}
@@ -99,7 +99,7 @@ type allowance struct {
 	re   *regexp.Regexp
 }
 
-func (r *rules) allows(v []byte) bool {
+func (r *ruleSet) allows(v []byte) bool {
 	for _, a := range r.allowed {
 		if a.re != nil && a.re.Match(v) || a.re == nil && bytes.Contains(v, a.text) {
 			return true
@@ -140,6 +140,6 @@ func (u *userRule) in(s *scan, text []byte, place func(int) int) {
 		if len(m) >= 4 && m[2] >= 0 {
 			from, end = m[2], m[3]
 		}
-		s.found(finding{from: place(from), secret: place(from), end: place(end), label: u.label, rank: rankForm})
+		s.found(match{from: place(from), secret: place(from), end: place(end), label: u.label, rank: rankForm})
 	}
 }

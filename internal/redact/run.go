@@ -5,8 +5,8 @@ import "bytes"
 // reach is over how many rows a secret can be wrapped.
 const reach = 200
 
-// run is a stretch of characters, over as many rows as it's wrapped over.
-type run struct {
+// wordRun is a stretch of characters, over as many rows as it's wrapped over.
+type wordRun struct {
 	end  int  // in buf, behind the last character
 	n    int  // characters
 	open bool // it goes to the end of what's known, and could go on
@@ -14,8 +14,8 @@ type run struct {
 
 // follow goes along characters of a set from a place on. usual is how many the secret
 // has if that's known, or 0. limit is how many characters are followed at most; 0: all.
-func (t *text) follow(at int, set *charset, usual, limit int) run {
-	r := run{end: at}
+func (t *text) follow(at int, set *charset, usual, limit int) wordRun {
+	r := wordRun{end: at}
 	rows := 0
 	for i := at; i < len(t.buf); {
 		if c := t.buf[i]; set[c] {

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// finding is a secret in a text.
-type finding struct {
+// match is a secret in a text.
+type match struct {
 	from   int // in buf; what stands from here to secret tells what it is, and is shown
 	secret int
 	end    int
@@ -22,8 +22,8 @@ const (
 	rankOwn          // it's known
 )
 
-// piece is what of a finding stands in one row.
-type piece struct {
+// matchPiece is what of a finding stands in one row.
+type matchPiece struct {
 	row    int
 	from   int // in buf, as in finding
 	secret int
@@ -36,18 +36,18 @@ type piece struct {
 // scan is one search in one text.
 type scan struct {
 	*text
-	rules   *rules
-	pieces  []piece
+	rules   *ruleSet
+	pieces  []matchPiece
 	waits   int // the first row that had better wait for the next one; len(): none
 	done    []int
-	opaque  []span // masks that stand there already, and aren't looked into
+	opaque  []interval // masks that stand there already, and aren't looked into
 	scratch [256]byte
 }
 
-type span struct{ from, end int }
+type interval struct{ from, end int }
 
 // search finds the secrets in a text.
-func (r *rules) search(t *text) *scan {
+func (r *ruleSet) search(t *text) *scan {
 	s := &scan{text: t, rules: r, waits: t.len(), done: make([]int, len(r.anchors))}
 	r.words.scan(t.buf, func(word uint16, end int) {
 		a := &r.anchors[word]
@@ -72,7 +72,7 @@ func (s *scan) begin(end, n int) int {
 }
 
 // found adds a finding, unless it's allowed.
-func (s *scan) found(f finding) {
+func (s *scan) found(f match) {
 	if f.secret >= f.end || s.inMask(f.from) || s.isHead(f.end) {
 		return
 	}
@@ -83,10 +83,10 @@ func (s *scan) found(f finding) {
 }
 
 // add cuts a finding into its rows.
-func (s *scan) add(f finding) {
+func (s *scan) add(f match) {
 	first := true
 	for row := s.rowOf(f.secret); row < s.len() && s.start(row) < f.end; row++ {
-		p := piece{
+		p := matchPiece{
 			row: row, from: max(f.from, s.start(row)), secret: max(f.secret, s.start(row)), end: min(f.end, s.end(row)),
 			label: f.label, first: first, rank: f.rank,
 		}
@@ -103,7 +103,7 @@ func (s *scan) wait(at int) { s.waits = min(s.waits, s.rowOf(at)) }
 // begun takes what may be the beginning of a secret, at the end of a row or where somebody has cut
 // it off ("ghp_x7Kq…"): what looks drawn at random is masked, whatever follows, so that nothing is
 // shown that was masked before. Where nothing follows yet its row had better wait.
-func (s *scan) begun(f finding) {
+func (s *scan) begun(f match) {
 	if f.secret >= f.end || s.buf[f.end] != '\n' && !bytes.HasPrefix(s.buf[f.end:], []byte("…")) {
 		return
 	}
@@ -114,7 +114,7 @@ func (s *scan) begun(f finding) {
 }
 
 // waitEnd has the row of what may be the beginning of a secret wait, where nothing follows yet.
-func (s *scan) waitEnd(f finding) {
+func (s *scan) waitEnd(f match) {
 	if s.open && f.end+1 == len(s.buf) {
 		s.wait(f.from)
 	}
@@ -153,7 +153,7 @@ const maxLabel = 64
 func (s *scan) mask(_, from, end int) {
 	for i := end; i < min(len(s.buf), end+utf8.UTFMax*maxLabel+len(": ]")); i++ {
 		if s.buf[i] == ']' {
-			s.opaque = append(s.opaque, span{max(0, from-len("…")), i + 1})
+			s.opaque = append(s.opaque, interval{max(0, from-len("…")), i + 1})
 			return
 		}
 	}

@@ -53,7 +53,7 @@ func (a *assigner) findPhrase(s *scan, k keyword, from, nameEnd int, o operand) 
 		if !isBarePhrase(words) || !a.holdsPhrase(s, row, from, nameEnd, o, len(bytes.Fields(words))) {
 			continue
 		}
-		f := finding{from: o.at, secret: o.at, end: end, label: k.label, rank: rankGuess}
+		f := match{from: o.at, secret: o.at, end: end, label: k.label, rank: rankGuess}
 		s.waitEnd(f)
 		s.found(f)
 		return end

@@ -170,7 +170,7 @@ func (v *viewer) render(lines []string, patient bool) {
 		from = max(0, len(lines)-5)
 	}
 	end := v.Between(from+1, len(lines))
-	got := v.m.Lines(redact.Window{Before: lines[max(0, from-redact.Before):from], Lines: lines[from:end], After: lines[end:min(len(lines), end+redact.After)], Open: true})
+	got := v.m.Lines(redact.LineWindow{Before: lines[max(0, from-redact.Before):from], Lines: lines[from:end], After: lines[end:min(len(lines), end+redact.After)], Open: true})
 	show := got.Lines
 	if !patient {
 		show = show[:got.Wait]

@@ -159,7 +159,7 @@ func identified() matcher {
 		}
 		for _, stop := range s.quoted(o.at, o.quote, false).ends {
 			if v := s.value(nil, o.at, stop, maxLiteral); len(v) > 0 && !hasMask(v) && !isPlaceholder(v) && bytes.IndexByte([]byte("$<{%"), v[0]) < 0 && !isExpanded(v) {
-				f := finding{from: o.at, secret: o.at, end: stop, label: "password", rank: rankGuess}
+				f := match{from: o.at, secret: o.at, end: stop, label: "password", rank: rankGuess}
 				s.waitEnd(f)
 				s.found(f)
 				return

@@ -12,7 +12,7 @@ import (
 // together but for that one byte.
 type text struct {
 	buf  []byte
-	rows []row
+	rows []rowText
 	gaps []gap
 	open bool // more rows may come
 }
@@ -23,8 +23,8 @@ type gap struct {
 	n  int // bytes
 }
 
-// row is where a row's text is.
-type row struct {
+// rowText is where a row's text is.
+type rowText struct {
 	at     int // in text.buf
 	from   int // in the raw row: so many bytes were left out at its beginning
 	indent int // the same in characters
@@ -36,7 +36,7 @@ func lineText(lines []string, open bool) *text {
 	for _, l := range lines {
 		size += len(l) + 1
 	}
-	t := &text{buf: make([]byte, 0, size), rows: make([]row, 0, len(lines)+1), open: open}
+	t := &text{buf: make([]byte, 0, size), rows: make([]rowText, 0, len(lines)+1), open: open}
 	for _, l := range lines {
 		from, to := core(l)
 		t.add(from, utf8.RuneCountInString(l[:from]))
@@ -50,7 +50,7 @@ func lineText(lines []string, open bool) *text {
 // wholeText is the text of a whole file. One that doesn't end with a line feed may
 // have been cut off.
 func wholeText(data []byte) *text {
-	t := &text{buf: make([]byte, 0, len(data)+1), rows: make([]row, 0, len(data)/32+2)}
+	t := &text{buf: make([]byte, 0, len(data)+1), rows: make([]rowText, 0, len(data)/32+2)}
 	for more := true; more; {
 		var l []byte
 		l, data, more = bytes.Cut(data, []byte{'\n'})
@@ -65,7 +65,7 @@ func wholeText(data []byte) *text {
 }
 
 func (t *text) add(from, indent int) {
-	t.rows = append(t.rows, row{at: len(t.buf), from: from, indent: indent})
+	t.rows = append(t.rows, rowText{at: len(t.buf), from: from, indent: indent})
 }
 
 // addVisible adds a row's text without what nobody sees in it. Most rows are ASCII, which has none of

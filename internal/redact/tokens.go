@@ -13,7 +13,7 @@ const glance = 512
 
 // code completes and adds a finding whose secret is characters of a set, drawn at
 // random, at least so many.
-func (s *scan) code(f finding, set *charset, usual, least int) {
+func (s *scan) code(f match, set *charset, usual, least int) {
 	r := s.follow(f.secret, set, usual, glance)
 	for _, end := range s.ends(f.secret, r.end) {
 		v := s.peek(f.secret, end)
@@ -43,7 +43,7 @@ func jwt() matcher {
 		}
 		r := s.follow(end, set, 0, glance)
 		for _, e := range s.ends(end, r.end) {
-			f := finding{from: from, secret: end, end: s.glued(e), label: "JWT", rank: rankForm}
+			f := match{from: from, secret: end, end: s.glued(e), label: "JWT", rank: rankForm}
 			header, rest, ok := bytes.Cut(s.value(nil, end, e, glance), []byte{'.'})
 			if ok && len(header) >= 12 && len(rest) >= 10 && !isStandIn(rest[:min(len(rest), probe)]) && !isPublished(rest) && !isPublished(s.value(nil, from, e, glance)) {
 				if e == r.end && r.n == glance {
@@ -69,7 +69,7 @@ func telegram() matcher {
 		if n := len(s.peek(first, from)); n < 6 || n > 12 {
 			return
 		}
-		s.code(finding{from: first, secret: from + 1, label: "Telegram bot token", rank: rankForm}, set, 35, 12)
+		s.code(match{from: first, secret: from + 1, label: "Telegram bot token", rank: rankForm}, set, 35, 12)
 	}
 }
 
@@ -103,7 +103,7 @@ func discord() matcher {
 			if len(number) < 16 || !isNumber(number) {
 				return
 			}
-			f := finding{from: from, secret: s.skipOver(from, len(number)+1), end: s.glued(end), label: "Discord bot token", rank: rankForm}
+			f := match{from: from, secret: s.skipOver(from, len(number)+1), end: s.glued(end), label: "Discord bot token", rank: rankForm}
 			if ok && len(rest) >= 12 && measureOf(rest).random(35) && !isStandIn(rest) {
 				s.found(f)
 				return
@@ -148,7 +148,7 @@ func discordWebhook() matcher {
 		if id.n < 6 || !ok {
 			return
 		}
-		s.code(finding{from: slash, secret: slash, label: "Discord webhook", rank: rankForm}, set, 68, 16)
+		s.code(match{from: slash, secret: slash, label: "Discord webhook", rank: rankForm}, set, 68, 16)
 	}
 }
 
@@ -168,7 +168,7 @@ func awsSecret() matcher {
 		if at == r.end || at == len(s.buf) {
 			return
 		}
-		s.code(finding{from: at, secret: at, label: "AWS secret key", rank: rankForm}, set, 40, 40)
+		s.code(match{from: at, secret: at, label: "AWS secret key", rank: rankForm}, set, 40, 40)
 	}
 }
 
@@ -181,7 +181,7 @@ func azureClientSecret() matcher {
 		if v := s.peek(first, from); len(v) != 4 || !isDigit(v[3]) || !s.apart(first) {
 			return
 		}
-		s.code(finding{from: first, secret: first, label: "Azure client secret", rank: rankForm}, set, 40, 16)
+		s.code(match{from: first, secret: first, label: "Azure client secret", rank: rankForm}, set, 40, 16)
 	}
 }
 
@@ -196,7 +196,7 @@ func square() matcher {
 		r := s.follow(end, set, 0, glance)
 		for _, stop := range s.ends(end, r.end) {
 			if v := s.value(nil, end, stop, glance); len(v) >= 56 && !base64Rest[s.buf[stop]] && mixed.fits(v[:probe-8]) {
-				s.found(finding{from: from, secret: end, end: stop, label: "Square token", rank: rankForm})
+				s.found(match{from: from, secret: end, end: stop, label: "Square token", rank: rankForm})
 				return
 			}
 		}
@@ -208,7 +208,7 @@ func square() matcher {
 func signature() matcher {
 	set := chars("A-Za-z0-9%+/=_-")
 	return func(s *scan, _, from, end int) {
-		s.code(finding{from: from, secret: end, label: "signature", rank: rankForm}, set, 0, 32)
+		s.code(match{from: from, secret: end, label: "signature", rank: rankForm}, set, 0, 32)
 	}
 }
 
@@ -225,7 +225,7 @@ func encodedKey() matcher {
 		if !bytes.Contains(head, []byte("PRIVATE")) {
 			return
 		}
-		f := finding{from: from, secret: end, end: s.glued(s.follow(end, set, 0, 0).end), label: privateKey, rank: rankForm}
+		f := match{from: from, secret: end, end: s.glued(s.follow(end, set, 0, 0).end), label: privateKey, rank: rankForm}
 		s.done[word] = f.end
 		s.found(f)
 	}
@@ -243,7 +243,7 @@ func credentials(basic bool) matcher {
 			return
 		}
 		r := s.follow(at, set, 0, glance)
-		f := finding{from: at, secret: at, label: "bearer token", rank: rankGuess}
+		f := match{from: at, secret: at, label: "bearer token", rank: rankGuess}
 		if basic {
 			f.label = "basic credentials"
 		}

@@ -44,7 +44,7 @@ func userinfo() matcher {
 		if !has || len(password) == 0 {
 			return
 		}
-		f := finding{from: end, secret: s.skipOver(end, len(user)+1), end: r.end, label: "password", rank: rankGuess}
+		f := match{from: end, secret: s.skipOver(end, len(user)+1), end: r.end, label: "password", rank: rankGuess}
 		random := len(password) >= 8 && measureOf(password).random(50)
 		if ok && (random || !wrapped && !s.exampleHost(at)) && !isStandInPassword(user, password) {
 			s.found(f)

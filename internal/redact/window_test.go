@@ -25,11 +25,11 @@ func TestRangesAgree(t *testing.T) {
 				log = append(log, a.text)
 			}
 		}
-		whole := m.Lines(redact.Window{Lines: log})
+		whole := m.Lines(redact.LineWindow{Lines: log})
 		from := g.IntN(len(log))
 		end := g.Between(from+1, len(log))
 		before, after := g.Between(redact.Before, 2*redact.Before), g.Between(redact.After, 2*redact.After)
-		part := m.Lines(redact.Window{
+		part := m.Lines(redact.LineWindow{
 			Before: log[max(0, from-before):from],
 			Lines:  log[from:end],
 			After:  log[end:min(len(log), end+after)],
@@ -62,11 +62,11 @@ func TestWait(t *testing.T) {
 		{"a block", []string{"-----BEGIN PRIVATE KEY-----"}, 1, []string{"-----BEGIN PRIVATE KEY-----"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got := m.Lines(redact.Window{Lines: test.lines, Open: true})
+			got := m.Lines(redact.LineWindow{Lines: test.lines, Open: true})
 			if got.Wait != test.wait || !slices.Equal(got.Lines, test.shown) {
 				t.Errorf("wait %d, %q; want %d, %q", got.Wait, got.Lines, test.wait, test.shown)
 			}
-			if got := m.Lines(redact.Window{Lines: test.lines, After: []string{"", ""}, Open: true}); got.Wait != len(test.lines) {
+			if got := m.Lines(redact.LineWindow{Lines: test.lines, After: []string{"", ""}, Open: true}); got.Wait != len(test.lines) {
 				t.Errorf("waits at %d when the next lines are there", got.Wait)
 			}
 		})
@@ -76,7 +76,7 @@ func TestWait(t *testing.T) {
 // A secret that began before the range is masked in it, and one that ends behind it.
 func TestContext(t *testing.T) {
 	m := newMasker(t, redact.Options{})
-	got := m.Lines(redact.Window{
+	got := m.Lines(redact.LineWindow{
 		Before: []string{"export KEY=ghp_Zx8kQ9vB2mN7"},
 		Lines:  []string{"aaQ1Lw0cJr5TyHgVbNmKlPoI", "and sk-proj-Zx"},
 		After:  []string{"8kQ9vB2mN7aaQ1Lw0cJr5TyHgVbNmKlPoI"},

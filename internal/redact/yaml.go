@@ -124,7 +124,7 @@ func (a *assigner) block(s *scan, k keyword, from, nameEnd int, marked bool) (la
 		if !isBlockValue(v, k) || s.isHead(end) {
 			return last
 		}
-		s.found(finding{from: o.at, secret: o.at, end: end, label: k.label, rank: rankGuess})
+		s.found(match{from: o.at, secret: o.at, end: end, label: k.label, rank: rankGuess})
 		last = end
 	}
 	return last
@@ -193,7 +193,7 @@ func secretOfCluster(s *scan, _, from, end int) {
 			stop = min(stop, s.quoted(o.at, o.quote, false).ends[0])
 		}
 		if v := s.buf[o.at:max(o.at, stop)]; len(v) >= 3 && !hasMask(v) && !isExpression(bytes.ReplaceAll(v, []byte(" "), nil)) && v[0] != '|' && v[0] != '>' && v[0] != '&' && v[0] != '*' && v[0] != '!' && !isNothing(v) && !isPlaceholder(v) && !s.isHead(stop) {
-			s.found(finding{from: o.at, secret: o.at, end: stop, label: "secret", rank: rankGuess})
+			s.found(match{from: o.at, secret: o.at, end: stop, label: "secret", rank: rankGuess})
 		}
 	}
 }

@@ -114,8 +114,8 @@ func YieldsTo(s redisbucket.Standing) string {
 }
 
 // Part is how a shared budget stands, as a part of the health.
-func Part(adapter string, s redisbucket.Standing) api.Part {
-	p := api.Part{Name: "redis:" + adapter, State: api.HealthOK, LastSuccess: s.Answered}
+func Part(adapter string, s redisbucket.Standing) api.HealthPart {
+	p := api.HealthPart{Name: "redis:" + adapter, State: api.HealthOK, LastSuccess: s.Answered}
 	var vanished []string
 	for _, m := range s.Members {
 		if m.Vanished && m.ID != s.Member {

@@ -22,8 +22,8 @@ const section = "## Step\n\nI changed **the parser** in `split.go` and [the docs
 const prose = "The scheduler grants a slot when the **budget** allows it, and the deliverer renders what `the log` has by then. " +
 	"Nothing is queued, so nothing can be late; what was shown once is never shown twice.\n\n"
 
-func linesOf(kind render.Kind, text string) []render.Line {
-	var lines []render.Line
+func linesOf(kind render.PartKind, text string) []render.PageLine {
+	var lines []render.PageLine
 	for s := range strings.SplitSeq(text, "\n") {
 		lines = append(lines, render.Whole(kind, s))
 	}
@@ -44,7 +44,7 @@ func BenchmarkPage(b *testing.B) {
 	} {
 		for _, f := range []struct {
 			platform string
-			size     func(render.Text) int
+			size     func(render.MessageText) int
 		}{{"telegram", entities.Form(0).Size}, {"discord", discord.Form(0).Size}} {
 			b.Run(tc.name+", "+f.platform, func(b *testing.B) {
 				for b.Loop() {
@@ -74,16 +74,16 @@ func BenchmarkNext(b *testing.B) {
 	form := entities.Form(entities.MaxUnits)
 	b.Run("10 KB", func(b *testing.B) {
 		for b.Loop() {
-			for from, done := (render.Place{}), false; !done; {
+			for from, done := (render.Position{}), false; !done; {
 				_, from, done = form.Next(parts, from)
 			}
 		}
 	})
 	b.Run("10 KB, baseline", func(b *testing.B) {
 		for b.Loop() {
-			from := render.Place{}
+			from := render.Position{}
 			for at := range parts[0].Source {
-				to := render.Place{Byte: at + 1}
+				to := render.Position{Byte: at + 1}
 				if parts[0].Source[at] == '\n' && !form.Fits(render.Render(parts, from, to)) {
 					from = to
 				}

@@ -8,8 +8,8 @@ import (
 
 // cutPoint is where a text can be cut.
 type cutPoint struct {
-	at    int   // bytes before it
-	place Place // where what follows comes from
+	at    int      // bytes before it
+	place Position // where what follows comes from
 	rank  rank
 }
 
@@ -26,10 +26,10 @@ const (
 // cuts returns where a text that begins at a place can be cut, in order: between
 // grapheme clusters, where what follows comes from a later place than what stands
 // before.
-func (t Text) cuts(from Place) []cutPoint {
+func (t MessageText) cuts(from Position) []cutPoint {
 	var cuts []cutPoint
 	s := t.String()
-	c := cursor{runs: t.runs}
+	c := runCursor{runs: t.runs}
 	last := from
 	for it := graphemes.FromString(s); it.Next(); {
 		at := it.Start()
@@ -56,8 +56,8 @@ func best(cuts []cutPoint) int {
 	return i
 }
 
-// cursor walks through the runs of a text.
-type cursor struct {
+// runCursor walks through the runs of a text.
+type runCursor struct {
 	runs  []Run
 	index int
 	start int // bytes before the run
@@ -65,7 +65,7 @@ type cursor struct {
 
 // move goes to a byte, which is none before that of the last call, and returns where
 // it comes from. ok is false within what isn't divided.
-func (c *cursor) move(at int) (_ Place, ok bool) {
+func (c *runCursor) move(at int) (_ Position, ok bool) {
 	for at >= c.start+len(c.runs[c.index].Text) {
 		c.start += len(c.runs[c.index].Text)
 		c.index++
@@ -79,7 +79,7 @@ func (c *cursor) move(at int) (_ Place, ok bool) {
 }
 
 // rank rates a cut where the cursor is. before is the text before it.
-func (c *cursor) rank(before string) rank {
+func (c *runCursor) rank(before string) rank {
 	r := c.runs[c.index]
 	switch {
 	case r.glue && strings.HasPrefix(r.Text, "\n"):
@@ -92,7 +92,7 @@ func (c *cursor) rank(before string) rank {
 }
 
 // lineRank rates a cut before line breaks. A heading isn't left behind alone.
-func (c *cursor) lineRank() rank {
+func (c *runCursor) lineRank() rank {
 	r, before := c.runs[c.index], c.runs[c.index-1]
 	switch {
 	case !r.Style.Pre && before.Style.Pre:
@@ -108,7 +108,7 @@ func (c *cursor) lineRank() rank {
 
 // behindHeading says whether the line before the cursor is bold from start to end,
 // and the next isn't.
-func (c *cursor) behindHeading() bool {
+func (c *runCursor) behindHeading() bool {
 	if c.runs[c.index].Style.Bold {
 		return false
 	}

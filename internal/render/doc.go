@@ -2,11 +2,11 @@
 //
 // # Stages
 //
-//	Page (lines) ──▶ Part (source text of one kind) ──▶ Text (styled runs) ──▶ a platform's form
+//	Page (lines) ──▶ Part (source text of one kind) ──▶ MessageText (styled runs) ──▶ a platform's form
 //
 // A Page is what one message shows: lines of the output log (page.go). Neighbours of
 // one kind are one Part: an answer in Markdown, rows of a pane, what a person wrote, a
-// notice (part.go, plain.go). Render makes one Text of parts: text in runs of equal
+// notice (part.go, plain.go). Render makes one MessageText of parts: text in runs of equal
 // Style, without markup, the same for all platforms. Package entities writes it as
 // Telegram takes it, package discord as Discord's Markdown. Packages sgr and screenshot
 // are about screens.
@@ -26,7 +26,7 @@
 //
 // # Splitting
 //
-// Form.Next finds the end of a message (split.go). It looks for the lines that fit, and
+// MessageForm.Next finds the end of a message (split.go). It looks for the lines that fit, and
 // in the first that doesn't for the best place: between blocks, between lines, between
 // words, and at worst between two characters as people see them (grapheme clusters). A
 // further line makes a text longer, but for one that closes markup of a line above;

@@ -90,7 +90,7 @@ func (w *walker) link(n ast.Node, url string, titled bool) {
 		return
 	}
 	if open && !titled {
-		if w.from > n.Pos() && (Text{runs: w.runs[before:]}).Blank() {
+		if w.from > n.Pos() && (MessageText{runs: w.runs[before:]}).Blank() {
 			w.hidden(from, to, seenEnd(n, w.src))
 		}
 		return

@@ -6,14 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// Span is a stretch of a text, in bytes.
-type Span struct{ Start, End int }
+// ByteRange is a stretch of a text, in bytes.
+type ByteRange struct{ Start, End int }
 
 // Mentions returns what a platform could take for mentions of people: an "@" that
 // isn't within a word, with the name behind it. More than a name is taken, so that
 // "@types/node" stays together.
-func Mentions(s string) []Span {
-	var out []Span
+func Mentions(s string) []ByteRange {
+	var out []ByteRange
 	for at := 0; ; {
 		i := strings.IndexByte(s[at:], '@')
 		if i < 0 {
@@ -33,7 +33,7 @@ func Mentions(s string) []Span {
 			continue
 		}
 		at += len(name)
-		out = append(out, Span{i, at})
+		out = append(out, ByteRange{i, at})
 	}
 }
 

@@ -2,9 +2,9 @@ package render
 
 import "strings"
 
-// Line is a line of a session's output, or a part of one.
-type Line struct {
-	Kind Kind
+// PageLine is a line of a session's output, or a part of one.
+type PageLine struct {
+	Kind PartKind
 	Text string // all of the line
 	// From and To are the part that's shown, in bytes of Text. Only a page's first line
 	// of its kind may begin in the middle, and only its last one may end there.
@@ -16,12 +16,14 @@ type Line struct {
 }
 
 // goesOn says whether a line belongs together with the one before it.
-func (l Line) goesOn(before Line) bool {
+func (l PageLine) goesOn(before PageLine) bool {
 	return !l.Begins && l.Kind == before.Kind && l.Author == before.Author
 }
 
 // Whole is a line that's shown whole.
-func Whole(kind Kind, text string) Line { return Line{Kind: kind, Text: text, To: len(text)} }
+func Whole(kind PartKind, text string) PageLine {
+	return PageLine{Kind: kind, Text: text, To: len(text)}
+}
 
 // Page is what one message shows: lines of any kinds, in order. Neighbours of one kind
 // belong together, up to one that begins a block: rows of a pane are one block of code,
@@ -32,24 +34,24 @@ type Page struct {
 	// which the one before ended. Nothing of it is shown. It counts for an answer that
 	// the page begins with, and if nothing but notices stand before that.
 	Before []string
-	Lines  []Line
+	Lines  []PageLine
 }
 
 // Text renders a page.
-func (p Page) Text() Text {
+func (p Page) Text() MessageText {
 	parts, places := p.parts()
 	to := End(parts)
 	if n := len(p.Lines); n > 0 && p.Lines[n-1].To < len(p.Lines[n-1].Text) {
 		to = places[n-1]
 		to.Byte += p.Lines[n-1].To
 	}
-	return Render(parts, Place{}, to)
+	return Render(parts, Position{}, to)
 }
 
 // parts returns the page's lines as parts, and where each begins.
-func (p Page) parts() ([]Part, []Place) {
+func (p Page) parts() ([]Part, []Position) {
 	var parts []Part
-	places := make([]Place, len(p.Lines))
+	places := make([]Position, len(p.Lines))
 	for from := 0; from < len(p.Lines); {
 		to := from + 1
 		for to < len(p.Lines) && p.Lines[to].goesOn(p.Lines[to-1]) {
@@ -64,7 +66,7 @@ func (p Page) parts() ([]Part, []Place) {
 			if i > 0 {
 				source.WriteByte('\n')
 			}
-			places[from+i] = Place{len(parts), source.Len()}
+			places[from+i] = Position{len(parts), source.Len()}
 			source.WriteString(l.Text)
 		}
 		part.Source = source.String()
@@ -88,9 +90,9 @@ func (p Page) before(i int) []string {
 
 // Split divides a page: first fits a message, rest is what comes behind it, and has no
 // lines if all fits. Neither has anything to see if the page hasn't.
-func (f Form) Split(p Page) (first, rest Page) {
+func (f MessageForm) Split(p Page) (first, rest Page) {
 	parts, places := p.parts()
-	_, next, done := f.Next(parts, Place{})
+	_, next, done := f.Next(parts, Position{})
 	if done {
 		return p, Page{}
 	}
@@ -104,7 +106,7 @@ func (f Form) Split(p Page) (first, rest Page) {
 	if at := next.Byte - places[n-1].Byte; next.Part == places[n-1].Part && at < len(last.Text) {
 		first.Lines = append(first.Lines[:n-1:n-1], last.until(at))
 		last.From = at
-		rest.Lines = append([]Line{last}, rest.Lines...)
+		rest.Lines = append([]PageLine{last}, rest.Lines...)
 	}
 	rest.Before = p.until(len(p.Lines) - len(rest.Lines))
 	return first, rest
@@ -127,7 +129,7 @@ func (p Page) until(i int) []string {
 }
 
 // until is the line up to a byte of its text.
-func (l Line) until(to int) Line {
+func (l PageLine) until(to int) PageLine {
 	l.To = to
 	return l
 }

@@ -14,24 +14,24 @@ import (
 
 func TestPages(t *testing.T) {
 	before := func(s ...string) []string { return s }
-	lines := func(l ...render.Line) []render.Line { return l }
-	answer := func(s string) render.Line { return render.Whole(render.Answer, s) }
-	pane := func(s string) render.Line { return render.Whole(render.Pane, s) }
-	notice := func(s string) render.Line { return render.Whole(render.Notice, s) }
-	user := func(s, author string) render.Line {
+	lines := func(l ...render.PageLine) []render.PageLine { return l }
+	answer := func(s string) render.PageLine { return render.Whole(render.Answer, s) }
+	pane := func(s string) render.PageLine { return render.Whole(render.Pane, s) }
+	notice := func(s string) render.PageLine { return render.Whole(render.Notice, s) }
+	user := func(s, author string) render.PageLine {
 		l := render.Whole(render.User, s)
 		l.Author = author
 		return l
 	}
-	part := func(l render.Line, from, to int) render.Line {
+	part := func(l render.PageLine, from, to int) render.PageLine {
 		l.From, l.To = from, to
 		return l
 	}
-	begins := func(l render.Line) render.Line {
+	begins := func(l render.PageLine) render.PageLine {
 		l.Begins = true
 		return l
 	}
-	tool := func(s string) render.Line { return render.Whole(render.Tool, s) }
+	tool := func(s string) render.PageLine { return render.Whole(render.Tool, s) }
 	for _, tc := range []struct {
 		name string
 		page render.Page
@@ -97,7 +97,7 @@ func TestSplitPages(t *testing.T) {
 // head of a table. (So may one that closes markup that a line above has opened, which
 // these documents don't have.)
 func TestFurtherLinesMakePagesLonger(t *testing.T) {
-	forms := []render.Form{entities.Form(entities.MaxUnits), discord.Form(discord.MaxUnits)}
+	forms := []render.MessageForm{entities.Form(entities.MaxUnits), discord.Form(discord.MaxUnits)}
 	rendertest.Documents(t, 0.005, func(t *rapid.T, seeds []uint64) {
 		p := render.Page{Lines: linesOf(render.Answer, rendertest.WellFormed(seeds).Source)}
 		for _, f := range forms {

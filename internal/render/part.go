@@ -2,21 +2,21 @@ package render
 
 import "github.com/panebridge/panebridge/sessions"
 
-// Kind is what a part's text is.
-type Kind uint8
+// PartKind is what a part's text is.
+type PartKind uint8
 
 // The kinds of part.
 const (
-	Plain  Kind = iota // text without markup
-	Answer             // Markdown
-	Pane               // rows of a terminal: shown as code, lines as wide as they are
-	User               // what a person wrote: quoted
-	Tool               // a tool call or result, in short; a question, if its lines are marked as one
-	Notice             // said by panebridge itself: a gap, a mark
+	Plain  PartKind = iota // text without markup
+	Answer                 // Markdown
+	Pane                   // rows of a terminal: shown as code, lines as wide as they are
+	User                   // what a person wrote: quoted
+	Tool                   // a tool call or result, in short; a question, if its lines are marked as one
+	Notice                 // said by panebridge itself: a gap, a mark
 )
 
 // KindOf is the kind of a line of the output log.
-func KindOf(k sessions.Kind) Kind {
+func KindOf(k sessions.Kind) PartKind {
 	switch k {
 	case sessions.KindPane:
 		return Pane
@@ -35,7 +35,7 @@ func KindOf(k sessions.Kind) Kind {
 
 // Part is a stretch of a session's output of one kind.
 type Part struct {
-	Kind Kind
+	Kind PartKind
 	// Source is its text, with "\n" between lines. That of an answer begins where
 	// the answer does, even if a message begins later: what a line means depends on
 	// those before it.
@@ -45,24 +45,24 @@ type Part struct {
 	Author string // who wrote it; of User, may be ""
 }
 
-// Place is a place between the characters of parts: before byte Byte of the source
+// Position is a place between the characters of parts: before byte Byte of the source
 // of part Part. Both count from 0.
-type Place struct{ Part, Byte int }
+type Position struct{ Part, Byte int }
 
 // Before says whether p stands before o.
-func (p Place) Before(o Place) bool {
+func (p Position) Before(o Position) bool {
 	return p.Part < o.Part || p.Part == o.Part && p.Byte < o.Byte
 }
 
 // End is the place behind all parts.
-func End(parts []Part) Place { return Place{Part: len(parts)} }
+func End(parts []Part) Position { return Position{Part: len(parts)} }
 
 // Render returns what parts show between two places.
-func Render(parts []Part, from, to Place) Text { return newView(parts, from).until(to) }
+func Render(parts []Part, from, to Position) MessageText { return newView(parts, from).until(to) }
 
 // partGap is how many line breaks stand between two parts. Code has a frame, which
 // keeps it apart. Two answers are two paragraphs.
-func partGap(a, b Kind) int {
+func partGap(a, b PartKind) int {
 	if a == b && a != Answer || a == Pane || b == Pane {
 		return 1
 	}

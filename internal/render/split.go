@@ -5,23 +5,23 @@ import (
 	"unicode/utf8"
 )
 
-// Form is how a platform takes a message.
-type Form struct {
+// MessageForm is how a platform takes a message.
+type MessageForm struct {
 	// Size is how much of a message a text takes, and Max how much there is. Any text
 	// of one rune must fit.
-	Size func(Text) int
+	Size func(MessageText) int
 	Max  int
 }
 
 // Fits says whether a text can be one message.
-func (f Form) Fits(t Text) bool { return f.Size(t) <= f.Max }
+func (f MessageForm) Fits(t MessageText) bool { return f.Size(t) <= f.Max }
 
 // Next returns what the next message shows of parts, from a place on, and where the
 // one after it begins. done says that the message shows all there is: then it may be
 // changed when more comes. Otherwise it's complete.
 //
 // The text is blank if there's nothing to see, and then done is true.
-func (f Form) Next(parts []Part, from Place) (t Text, next Place, done bool) {
+func (f MessageForm) Next(parts []Part, from Position) (t MessageText, next Position, done bool) {
 	for {
 		v := newView(parts, inSource(parts, from))
 		ends := f.window(v)
@@ -49,7 +49,7 @@ const perUnit = 6
 
 // window returns where the lines end that are tried for a message. A line that's
 // longer than all of the window ends with it.
-func (f Form) window(v *view) (ends []Place) {
+func (f MessageForm) window(v *view) (ends []Position) {
 	left := f.Max * perUnit
 	for at := v.from; at.Part < len(v.parts) && left > 0; at = inSource(v.parts, at) {
 		s := v.parts[at.Part].Source
@@ -65,11 +65,11 @@ func (f Form) window(v *view) (ends []Place) {
 }
 
 // guess is about how many lines fit: text takes about as much as its source.
-func (f Form) guess(v *view, ends []Place) int {
+func (f MessageForm) guess(v *view, ends []Position) int {
 	left, from := f.Max, v.from
 	for i, to := range ends {
 		if from.Part != to.Part {
-			from = Place{to.Part, v.parts[to.Part].From}
+			from = Position{to.Part, v.parts[to.Part].From}
 		}
 		if left -= to.Byte - from.Byte; left < 0 {
 			return i
@@ -102,7 +102,7 @@ func most(limit, guess int, fine func(n int) bool) int {
 }
 
 // cut is the place where a message ends that's too long if it goes on to over.
-func (f Form) cut(v *view, over Place) Place {
+func (f MessageForm) cut(v *view, over Position) Position {
 	t := v.until(over)
 	cuts := t.cuts(v.from)
 	for len(cuts) > 0 {
@@ -121,14 +121,14 @@ func (f Form) cut(v *view, over Place) Place {
 
 // divide is where a message ends whose first character, as people see it, is too
 // long for it: between two runes, and behind at least one.
-func (f Form) divide(v *view, over Place) Place {
+func (f MessageForm) divide(v *view, over Position) Position {
 	s := v.parts[v.from.Part].Source[v.from.Byte:]
 	if over.Part == v.from.Part {
 		s = s[:over.Byte-v.from.Byte]
 	}
-	var ends []Place
+	var ends []Position
 	for i, r := range s {
-		ends = append(ends, Place{v.from.Part, v.from.Byte + i + utf8.RuneLen(r)})
+		ends = append(ends, Position{v.from.Part, v.from.Byte + i + utf8.RuneLen(r)})
 	}
 	n := most(len(ends), f.Max, func(n int) bool { return f.Fits(v.until(ends[n-1])) })
 	return ends[max(n, 1)-1]

@@ -30,37 +30,37 @@ func (w *walker) table(t *east.Table) {
 	w.gap(1, style)
 }
 
-// row is a row of a table.
-type row struct {
-	cells []cell
+// tableRow is a row of a table.
+type tableRow struct {
+	cells []tableCell
 	end   int // of its line, in bytes of the source
 }
 
 // last is where the last cell comes from.
-func (r row) last(none int) int {
+func (r tableRow) last(none int) int {
 	if len(r.cells) == 0 {
 		return none
 	}
 	return r.cells[len(r.cells)-1].at
 }
 
-// cell is a cell's text, as it comes out of the builder.
-type cell struct {
+// tableCell is a cell's text, as it comes out of the builder.
+type tableCell struct {
 	runs  []Run
 	at    int // where it comes from
 	width int // in cells of a terminal
 }
 
-func (w *walker) rows(t *east.Table) []row {
-	var rows []row
+func (w *walker) rows(t *east.Table) []tableRow {
+	var rows []tableRow
 	for n := t.FirstChild(); n != nil; n = n.NextSibling() {
 		rows = append(rows, w.row(n))
 	}
 	return rows
 }
 
-func (w *walker) row(n ast.Node) row {
-	r := row{end: len(w.src)}
+func (w *walker) row(n ast.Node) tableRow {
+	r := tableRow{end: len(w.src)}
 	if i := bytes.IndexByte(w.src[n.Pos():], '\n'); i >= 0 {
 		r.end = n.Pos() + i
 	}
@@ -89,17 +89,17 @@ func (w *walker) excess(from, to int) (int, int) {
 }
 
 // cell makes a cell of what emit emits.
-func (w *walker) cell(at int, emit func(*walker)) cell {
+func (w *walker) cell(at int, emit func(*walker)) tableCell {
 	in := &walker{builder: &builder{}, src: w.src, bare: true}
 	in.begin(w.index, w.source, 0, 0, len(w.source))
 	in.fresh = false
 	emit(in)
-	c := cell{runs: in.runs, at: at}
-	c.width = displaywidth.String(Text{in.runs}.String())
+	c := tableCell{runs: in.runs, at: at}
+	c.width = displaywidth.String(MessageText{in.runs}.String())
 	return c
 }
 
-func columnWidths(rows []row) []int {
+func columnWidths(rows []tableRow) []int {
 	var widths []int
 	for _, r := range rows {
 		for i, c := range r.cells {
@@ -112,7 +112,7 @@ func columnWidths(rows []row) []int {
 	return widths
 }
 
-func (w *walker) tableRow(r row, widths []int, alignments []east.Alignment) {
+func (w *walker) tableRow(r tableRow, widths []int, alignments []east.Alignment) {
 	between := ""
 	for i, c := range r.cells {
 		left, right := 0, max(0, widths[i]-c.width)
@@ -138,7 +138,7 @@ func aligned(a east.Alignment, room int) (left, right int) {
 	}
 }
 
-func (w *walker) cellRuns(c cell) {
+func (w *walker) cellRuns(c tableCell) {
 	for _, r := range c.runs {
 		switch {
 		case r.glue: // a line break can't be in a cell

@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// Text is what a message shows, whatever the platform.
-type Text struct {
+// MessageText is what a message shows, whatever the platform.
+type MessageText struct {
 	runs []Run
 }
 
@@ -17,7 +17,7 @@ type Run struct {
 
 	// at is where the text comes from. Of an exact run each byte stems from the
 	// byte as far behind at; otherwise all of it stems from at.
-	at    Place
+	at    Position
 	exact bool
 	// glue is what render puts between texts: line breaks, indentation. Its place
 	// is that of what follows.
@@ -25,10 +25,10 @@ type Run struct {
 }
 
 // Runs returns the text's runs, in order. They're not to be changed.
-func (t Text) Runs() []Run { return t.runs }
+func (t MessageText) Runs() []Run { return t.runs }
 
 // String returns the text without styles.
-func (t Text) String() string {
+func (t MessageText) String() string {
 	var b strings.Builder
 	for _, r := range t.runs {
 		b.WriteString(r.Text)
@@ -37,7 +37,7 @@ func (t Text) String() string {
 }
 
 // Blank says that the text shows nothing. Platforms refuse such messages.
-func (t Text) Blank() bool {
+func (t MessageText) Blank() bool {
 	for _, r := range t.runs {
 		if strings.ContainsFunc(r.Text, visible) {
 			return false
@@ -58,12 +58,12 @@ func visible(r rune) bool {
 }
 
 // until is the text's first n bytes.
-func (t Text) until(n int) Text {
+func (t MessageText) until(n int) MessageText {
 	for i, r := range t.runs {
 		if n <= len(r.Text) {
 			runs := append(t.runs[:i:i], r)
 			runs[i].Text = r.Text[:n]
-			return Text{runs}
+			return MessageText{runs}
 		}
 		n -= len(r.Text)
 	}

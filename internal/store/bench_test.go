@@ -24,13 +24,13 @@ func BenchmarkTick(b *testing.B) {
 		if err != nil {
 			return err
 		}
-		r := &request{apply: func(ctx context.Context) error {
+		r := &writeRequest{apply: func(ctx context.Context) error {
 			_, err := s.write.append(ctx, batch, DefaultLogMaxLines)
 			return err
 		}}
 		mu.Lock()
 		defer mu.Unlock()
-		s.write.commitBatch(context.WithoutCancel(b.Context()), []*request{r})
+		s.write.commitBatch(context.WithoutCancel(b.Context()), []*writeRequest{r})
 		return r.err
 	}
 	for _, c := range []struct {

@@ -236,7 +236,7 @@ func (s *Store) PutDocument(ctx context.Context, id adapters.BindingID, d adapte
 }
 
 // remember keeps what stands in a message, and forgets the oldest.
-func (w *writer) remember(ctx context.Context, id adapters.BindingID, m adapters.Message) error {
+func (w *writeConn) remember(ctx context.Context, id adapters.BindingID, m adapters.Message) error {
 	last := m.To.Line
 	if m.To.Byte == 0 {
 		last--
@@ -357,7 +357,7 @@ func (l ledger) Load(ctx context.Context, since time.Time) (kept qos.Kept, err e
 	return kept, nil
 }
 
-func (l ledger) slots(ctx context.Context, r *reader, since time.Time) (slots []qos.Slot, err error) {
+func (l ledger) slots(ctx context.Context, r *readPool, since time.Time) (slots []qos.Slot, err error) {
 	rows, err := r.slots.QueryContext(ctx, l.bot, nanos(since))
 	if err != nil {
 		return nil, err
@@ -375,7 +375,7 @@ func (l ledger) slots(ctx context.Context, r *reader, since time.Time) (slots []
 	return slots, rows.Err()
 }
 
-func (l ledger) penalties(ctx context.Context, r *reader) (penalties []qos.Penalty, err error) {
+func (l ledger) penalties(ctx context.Context, r *readPool) (penalties []qos.Penalty, err error) {
 	rows, err := r.penalties.QueryContext(ctx, l.bot)
 	if err != nil {
 		return nil, err

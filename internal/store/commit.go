@@ -19,8 +19,8 @@ const (
 // errInterrupted is what a request fails with whose leader panicked.
 var errInterrupted = errors.New("interrupted by a panic in another write")
 
-// request is one caller's write.
-type request struct {
+// writeRequest is one caller's write.
+type writeRequest struct {
 	rows    int                             // about how many rows it writes
 	apply   func(ctx context.Context) error // writes, within a transaction; called again when that was rolled back
 	durable bool                            // see durable.go
@@ -33,16 +33,16 @@ type request struct {
 // queue is the group commit: see the package comment. At most one goroutine at
 // a time is the leader; only the leader calls commit.
 type queue struct {
-	commit func(ctx context.Context, batch []*request) // sets err of each
+	commit func(ctx context.Context, batch []*writeRequest) // sets err of each
 
 	mu      sync.Mutex
-	waiting []*request
+	waiting []*writeRequest
 	leading bool // somebody commits, or was asked to
 	closed  bool
 	idle    sync.Cond // leading has become false
 }
 
-func newQueue(commit func(ctx context.Context, batch []*request)) *queue {
+func newQueue(commit func(ctx context.Context, batch []*writeRequest)) *queue {
 	q := &queue{commit: commit}
 	q.idle.L = &q.mu
 	return q
@@ -52,16 +52,16 @@ func newQueue(commit func(ctx context.Context, batch []*request)) *queue {
 // ends before a transaction has begun withdraws the request; later it's ignored,
 // and do returns what happened.
 func (q *queue) do(ctx context.Context, rows int, apply func(ctx context.Context) error) error {
-	return q.submit(ctx, &request{rows: rows, apply: apply})
+	return q.submit(ctx, &writeRequest{rows: rows, apply: apply})
 }
 
 // doAlone is do for what no transaction may be open beside.
 func (q *queue) doAlone(ctx context.Context, apply func(ctx context.Context) error) error {
-	return q.submit(ctx, &request{apply: apply, alone: true})
+	return q.submit(ctx, &writeRequest{apply: apply, alone: true})
 }
 
 // submit does the work of do.
-func (q *queue) submit(ctx context.Context, r *request) error {
+func (q *queue) submit(ctx context.Context, r *writeRequest) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (q *queue) submit(ctx context.Context, r *request) error {
 	return r.err
 }
 
-func (q *queue) enter(r *request) (lead bool, err error) {
+func (q *queue) enter(r *writeRequest) (lead bool, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.closed {
@@ -96,7 +96,7 @@ func (q *queue) enter(r *request) (lead bool, err error) {
 }
 
 // wait returns true if r has to lead, false if r.err is valid.
-func (q *queue) wait(ctx context.Context, r *request) (lead bool) {
+func (q *queue) wait(ctx context.Context, r *writeRequest) (lead bool) {
 	select {
 	case lead = <-r.woken:
 		return lead
@@ -111,7 +111,7 @@ func (q *queue) wait(ctx context.Context, r *request) (lead bool) {
 
 // withdraw takes r out of the queue unless its transaction has begun, or it
 // has to lead.
-func (q *queue) withdraw(r *request) bool {
+func (q *queue) withdraw(r *writeRequest) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	i := slices.Index(q.waiting, r)
@@ -131,7 +131,7 @@ func (q *queue) lead(ctx context.Context) {
 	q.commit(ctx, batch)
 }
 
-func (q *queue) take() []*request {
+func (q *queue) take() []*writeRequest {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	n, rows := 0, 0
@@ -150,7 +150,7 @@ func (q *queue) take() []*request {
 }
 
 // handOver lets the next leader begin, then tells the batch's callers.
-func (q *queue) handOver(batch []*request) {
+func (q *queue) handOver(batch []*writeRequest) {
 	q.mu.Lock()
 	if len(q.waiting) > 0 {
 		q.waiting[0].leader = true
@@ -193,14 +193,14 @@ func (q *queue) drain() {
 
 // doDurable is do for what must survive a crash of the machine when it returns.
 func (q *queue) doDurable(ctx context.Context, rows int, apply func(ctx context.Context) error) error {
-	return q.submit(ctx, &request{rows: rows, apply: apply, durable: true})
+	return q.submit(ctx, &writeRequest{rows: rows, apply: apply, durable: true})
 }
 
 // waitForDisk has the next commit wait for the disk if one of its requests needs
 // that. It's outside of transactions, where SQLite allows the change. It isn't a
 // prepared statement, because it takes effect when it's compiled.
-func (w *writer) waitForDisk(ctx context.Context, batch []*request) error {
-	need := slices.ContainsFunc(batch, func(r *request) bool { return r.durable })
+func (w *writeConn) waitForDisk(ctx context.Context, batch []*writeRequest) error {
+	need := slices.ContainsFunc(batch, func(r *writeRequest) bool { return r.durable })
 	if need == w.full {
 		return nil
 	}

@@ -16,7 +16,7 @@ import (
 // slowQueue commits for one second and notes the sizes of its batches.
 func slowQueue() (*queue, *[]int) {
 	var sizes []int
-	return newQueue(func(ctx context.Context, batch []*request) {
+	return newQueue(func(ctx context.Context, batch []*writeRequest) {
 		time.Sleep(time.Second)
 		sizes = append(sizes, len(batch))
 		for _, r := range batch {

@@ -58,7 +58,7 @@ func (s *Store) erase(ctx context.Context) error {
 }
 
 // giveBack shortens the file by some of its free pages. More says that it can be shortened further.
-func (w *writer) giveBack(ctx context.Context) (more bool, err error) {
+func (w *writeConn) giveBack(ctx context.Context) (more bool, err error) {
 	var mode, free, size int64
 	err = w.conn.QueryRowContext(ctx, `SELECT auto_vacuum, freelist_count, page_count * page_size
 		FROM pragma_auto_vacuum, pragma_freelist_count, pragma_page_count, pragma_page_size`).Scan(&mode, &free, &size)
@@ -75,7 +75,7 @@ func (w *writer) giveBack(ctx context.Context) (more bool, err error) {
 
 // emptyLog writes what's in the write-ahead log into the database, and empties it. Busy says that
 // somebody still reads what's in it.
-func (w *writer) emptyLog(ctx context.Context) (busy bool, err error) {
+func (w *writeConn) emptyLog(ctx context.Context) (busy bool, err error) {
 	// A reader is waited for outside, where nobody else's write waits too.
 	if _, err := w.conn.ExecContext(ctx, "PRAGMA busy_timeout = 20"); err != nil {
 		return false, err

@@ -37,8 +37,8 @@ const probeBytes = 256 << 10
 // walSuffix is what the write-ahead log's name has behind the database's.
 const walSuffix = "-wal"
 
-// files are the database's as they were opened.
-type files struct {
+// fileWatch are the database's as they were opened.
+type fileWatch struct {
 	mu  sync.Mutex
 	all map[string]os.FileInfo // by their path
 
@@ -47,7 +47,7 @@ type files struct {
 
 // remember takes in which files have the names of the database and its write-ahead log now. One that
 // has gone already is found missing by the next check.
-func (f *files) remember(path string) error {
+func (f *fileWatch) remember(path string) error {
 	all := map[string]os.FileInfo{}
 	for _, one := range []string{path, path + walSuffix} {
 		info, err := os.Lstat(one)
@@ -67,14 +67,14 @@ func (f *files) remember(path string) error {
 
 // opened says which file had a name before it was opened: another may have had it when it was remembered, which check
 // then tells.
-func (f *files) opened(path string, before os.FileInfo) {
+func (f *fileWatch) opened(path string, before os.FileInfo) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.all[path] = before
 }
 
 // check reports whether they have these names still.
-func (f *files) check() error {
+func (f *fileWatch) check() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var missing error
@@ -224,7 +224,7 @@ func (s *Store) Check(ctx context.Context) error {
 	if err := s.checkNames(); errors.Is(err, ErrReplaced) {
 		return err // it isn't this store's
 	}
-	v := s.reader().verdict
+	v := s.reader().soundness
 	times := v.count()
 	err := Examine(ctx, s.path)
 	if errors.Is(err, ErrIndexCut) { // which the next transaction mends

@@ -20,7 +20,7 @@ import (
 type Inbox struct {
 	path  string
 	gate  *entrance
-	files files // that are open
+	files fileWatch // that are open
 
 	following sync.RWMutex // held while another file is opened
 	db        *sql.DB      // one connection

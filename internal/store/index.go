@@ -112,7 +112,7 @@ func (x *indexWatch) mend(walBytes int64) error {
 
 // mendIndex has the index be made anew if it's cut, whatever a transaction has met because of that; false: it isn't cut,
 // or can't be mended. The caller has no transaction open.
-func (w *writer) mendIndex(met error) bool {
+func (w *writeConn) mendIndex(met error) bool {
 	_, err := w.index.check()
 	if !errors.Is(err, ErrIndexCut) {
 		return errors.Is(kindOf(met), ErrIndexCut) // another process has mended it
@@ -126,7 +126,7 @@ func (w *writer) mendIndex(met error) bool {
 
 // hasCommitted finds out what became of a transaction when the index was cut while it was committed: what the log has
 // counts, and it may have had all of it already. begun is what the index said before.
-func (w *writer) hasCommitted(ctx context.Context, begun indexState) bool {
+func (w *writeConn) hasCommitted(ctx context.Context, begun indexState) bool {
 	for range mendTries { // it may be cut again meanwhile
 		_, _ = w.rollback.ExecContext(ctx) // fails where SQLite has rolled back already
 		w.mendIndex(ErrIndexCut)
@@ -149,7 +149,7 @@ func (s *Store) mendIndex(mend func() error) error {
 	if err != nil {
 		return err
 	}
-	read.verdict, s.write.verdict = next, next
+	read.soundness, s.write.soundness = next, next
 	s.read.Store(&read)
 	return nil
 }

@@ -101,7 +101,7 @@ func prepareBatch(b polling.Batch) (polling.Batch, error) {
 
 // append writes a prepared batch within a transaction. It may be called again
 // when that was rolled back, so what it changes in b it sets, never adds to.
-func (w *writer) append(ctx context.Context, b polling.Batch, maxLines int64) (out polling.Appended, err error) {
+func (w *writeConn) append(ctx context.Context, b polling.Batch, maxLines int64) (out polling.Appended, err error) {
 	log, err := w.logs.get(b.Session, func() (logState, error) {
 		return scanLog(w.logState.QueryRowContext(ctx, string(b.Session)))
 	})
@@ -140,7 +140,7 @@ func (w *writer) append(ctx context.Context, b polling.Batch, maxLines int64) (o
 }
 
 // addLines numbers lines, in place, and writes them.
-func (w *writer) addLines(ctx context.Context, log *logState, lines []sessions.Line) error {
+func (w *writeConn) addLines(ctx context.Context, log *logState, lines []sessions.Line) error {
 	for i := range lines {
 		l := &lines[i]
 		log.head++
@@ -163,7 +163,7 @@ func isOutput(k sessions.Kind) bool {
 
 // addGaps writes gaps of a batch whose first line is number before + 1, and
 // returns them with their places in the log.
-func (w *writer) addGaps(ctx context.Context, session, before int64, inBatch []sessions.Gap) ([]sessions.Gap, error) {
+func (w *writeConn) addGaps(ctx context.Context, session, before int64, inBatch []sessions.Gap) ([]sessions.Gap, error) {
 	gaps := slices.Clone(inBatch)
 	for i := range gaps {
 		g := &gaps[i]
@@ -207,7 +207,7 @@ func resolveTurn(t, stored sessions.Turn, before, head int64) sessions.Turn {
 	return t
 }
 
-func (w *writer) storeTurn(ctx context.Context, log logState) error {
+func (w *writeConn) storeTurn(ctx context.Context, log logState) error {
 	t := log.turn
 	_, err := w.putTurn.ExecContext(ctx, log.session, t.Number, t.Open, nanos(t.StartedAt), nanos(t.EndedAt), t.FirstLine, t.LastLine, t.Status, clean(t.Failed))
 	return err
@@ -369,7 +369,7 @@ func clampLimit(limit int) int {
 	return min(limit, MaxLimit)
 }
 
-func (r *reader) lines(ctx context.Context, tx *sql.Tx, stmt *sql.Stmt, args ...any) (lines []sessions.Line, err error) {
+func (r *readPool) lines(ctx context.Context, tx *sql.Tx, stmt *sql.Stmt, args ...any) (lines []sessions.Line, err error) {
 	rows, err := tx.StmtContext(ctx, stmt).QueryContext(ctx, args...) //nolint:sqlclosecheck // closed with tx
 	if err != nil {
 		return nil, err
@@ -389,7 +389,7 @@ func (r *reader) lines(ctx context.Context, tx *sql.Tx, stmt *sql.Stmt, args ...
 
 // gapsBetween appends the gaps that stand behind lines from … to and have a
 // larger id than seen, and returns the largest id.
-func (r *reader) gapsBetween(ctx context.Context, tx *sql.Tx, gaps []sessions.Gap, session, from, to, seen int64) (_ []sessions.Gap, last int64, err error) {
+func (r *readPool) gapsBetween(ctx context.Context, tx *sql.Tx, gaps []sessions.Gap, session, from, to, seen int64) (_ []sessions.Gap, last int64, err error) {
 	rows, err := tx.StmtContext(ctx, r.gaps).QueryContext(ctx, session, from, to, seen) //nolint:sqlclosecheck // closed with tx
 	if err != nil {
 		return nil, seen, err
@@ -479,7 +479,7 @@ const (
 // little beyond, so that not every append has to, and drops a bounded number at
 // a time: after the bound was lowered a log shrinks over several appends
 // instead of stopping everybody for one.
-func (w *writer) trim(ctx context.Context, log *logState, maxLines, added int64) error {
+func (w *writeConn) trim(ctx context.Context, log *logState, maxLines, added int64) error {
 	over := log.head - log.oldest + 1 - maxLines
 	if over <= min(maxLines/100, 100) {
 		return nil

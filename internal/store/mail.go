@@ -172,7 +172,7 @@ func waitingFor(ctx context.Context, conn *sql.Conn, to inbox.Address) (all []in
 }
 
 // SetPreviews says what became of previews: see inbox.Store.
-func (s *Inbox) SetPreviews(ctx context.Context, ids []string, p inbox.Preview, why string) error {
+func (s *Inbox) SetPreviews(ctx context.Context, ids []string, p inbox.PreviewState, why string) error {
 	return s.write(ctx, "store what became of previews", func(ctx context.Context, conn *sql.Conn) error {
 		for _, id := range ids {
 			if _, err := conn.ExecContext(ctx, sqlPreview, p, clean(why), id); err != nil {

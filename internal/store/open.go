@@ -34,9 +34,9 @@ type Options struct {
 type Store struct {
 	path     string
 	maxLines atomic.Int64
-	write    *writer
-	read     atomic.Pointer[reader] // nil: it isn't open yet
-	files    files
+	write    *writeConn
+	read     atomic.Pointer[readPool] // nil: it isn't open yet
+	files    fileWatch
 	kept     atomic.Pointer[string] // the file that's written to where another has the name; nil: path is
 }
 
@@ -65,7 +65,7 @@ func (s *Store) open(ctx context.Context, log *slog.Logger) (err error) {
 	if s.write, err = openWriter(ctx, s.path, log); err != nil {
 		return err
 	}
-	read, err := openReader(ctx, s.write.verdict)
+	read, err := openReader(ctx, s.write.soundness)
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (s *Store) open(ctx context.Context, log *slog.Logger) (err error) {
 }
 
 // reader reads from the file as it is now: see Rescue.
-func (s *Store) reader() *reader { return s.read.Load() }
+func (s *Store) reader() *readPool { return s.read.Load() }
 
 // Close waits for the writes that have been asked for, refuses new ones and
 // closes the file. It may be called twice.

@@ -10,11 +10,11 @@ import (
 	"github.com/panebridge/panebridge/sessions"
 )
 
-// reader is the pool of read-only connections and what is prepared on it.
-type reader struct {
+// readPool is the pool of read-only connections and what is prepared on it.
+type readPool struct {
 	db    *sql.DB
 	stmts prepared
-	*verdict
+	*soundness
 
 	sessions, receipt, openReceipts, unanswered, closedPanes *sql.Stmt
 	receiptByKey                                             *sql.Stmt
@@ -24,7 +24,7 @@ type reader struct {
 	waitingUpdates, note, prompt, openPrompts                *sql.Stmt
 }
 
-func openReader(ctx context.Context, v *verdict) (*reader, error) {
+func openReader(ctx context.Context, v *soundness) (*readPool, error) {
 	name, err := dsn(v.path, "query_only(1)")
 	if err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func openReader(ctx context.Context, v *verdict) (*reader, error) {
 	n := max(2, min(runtime.GOMAXPROCS(0), 4))
 	db.SetMaxOpenConns(n)
 	db.SetMaxIdleConns(n)
-	r := &reader{db: db, verdict: v}
+	r := &readPool{db: db, soundness: v}
 	if err := openAll(ctx, db, n); err != nil {
 		return nil, errors.Join(err, r.close())
 	}
@@ -90,7 +90,7 @@ func openAll(ctx context.Context, db *sql.DB, n int) (err error) {
 	return err
 }
 
-func (r *reader) close() error {
+func (r *readPool) close() error {
 	if r == nil {
 		return nil
 	}
@@ -99,7 +99,7 @@ func (r *reader) close() error {
 
 // snapshot runs f in a read transaction: all it reads of a session's log is of
 // one moment.
-func (r *reader) snapshot(ctx context.Context, id sessions.ID, f func(tx *sql.Tx, log logState) error) error {
+func (r *readPool) snapshot(ctx context.Context, id sessions.ID, f func(tx *sql.Tx, log logState) error) error {
 	tx, err := r.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err

@@ -103,7 +103,7 @@ func (s *Store) Keep(ctx context.Context) error {
 const copyCache = 1 << 20
 
 // copyTo writes all that the database holds into another file, which it holds: see beginRewrite.
-func (w *writer) copyTo(ctx context.Context, path string) (held *os.File, err error) {
+func (w *writeConn) copyTo(ctx context.Context, path string) (held *os.File, err error) {
 	if held, err = beginRewrite(path); err != nil {
 		return nil, err
 	}
@@ -155,15 +155,15 @@ func (s *Store) goOnWith(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	read, err := openReader(ctx, link.verdict)
+	read, err := openReader(ctx, link.soundness)
 	if err != nil {
 		return errors.Join(err, link.close())
 	}
-	was := s.write.link
+	was := s.write.dbLink
 	err = was.retire() // before anything can be noted about the new one
 	old := s.read.Swap(read)
 	time.AfterFunc(closeReaderAfter, func() { _ = old.close() })
-	s.write.link, s.write.full = link, false
+	s.write.dbLink, s.write.full = link, false
 	return errors.Join(err, was.close())
 }
 

@@ -212,7 +212,7 @@ func (s *Store) DropSession(ctx context.Context, id sessions.ID) error {
 
 // dropSome deletes the oldest lines of a session, and when these were the last, the
 // session.
-func (w *writer) dropSome(ctx context.Context, id sessions.ID) (gone bool, err error) {
+func (w *writeConn) dropSome(ctx context.Context, id sessions.ID) (gone bool, err error) {
 	log, err := scanLog(w.logState.QueryRowContext(ctx, clean(id)))
 	if errors.Is(err, sessions.ErrUnknown) {
 		return true, w.dropRest(ctx, id)
@@ -233,7 +233,7 @@ func (w *writer) dropSome(ctx context.Context, id sessions.ID) (gone bool, err e
 }
 
 // dropRest deletes all of a session but its lines.
-func (w *writer) dropRest(ctx context.Context, id sessions.ID) error {
+func (w *writeConn) dropRest(ctx context.Context, id sessions.ID) error {
 	for _, stmt := range sqlDrop {
 		if _, err := w.conn.ExecContext(ctx, stmt, clean(id)); err != nil {
 			return err
@@ -384,7 +384,7 @@ func (s *Store) ReceiptByKey(ctx context.Context, key string) (sessions.Receipt,
 	return r.oneReceipt("read the receipt of "+key, r.receiptByKey.QueryRowContext(ctx, clean(key)))
 }
 
-func (r *reader) oneReceipt(doing string, row *sql.Row) (sessions.Receipt, error) {
+func (r *readPool) oneReceipt(doing string, row *sql.Row) (sessions.Receipt, error) {
 	receipt, err := scanReceipt(row)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = fmt.Errorf("%w receipt", sessions.ErrUnknown)

@@ -13,10 +13,10 @@ import (
 // errWrittenAnew is for a read that was begun on a file in whose place another was written meanwhile.
 var errWrittenAnew = fmt.Errorf("%w: the database was written anew meanwhile; ask again", sessions.ErrUnavailable)
 
-// verdict is what's known of the soundness of one file. What a read or a write meets belongs to the file that
+// soundness is what's known of the soundness of one file. What a read or a write meets belongs to the file that
 // it was begun on: nothing of it counts any more once another file was written in its place, or its index was made anew. The note beside the
 // file says the same to the next start and to other processes; see noteUnsound.
-type verdict struct {
+type soundness struct {
 	path  string // of the file
 	index *indexWatch
 
@@ -29,7 +29,7 @@ type verdict struct {
 }
 
 // unsound is what's known of the file's damage; nil: none is.
-func (v *verdict) unsound() error {
+func (v *soundness) unsound() error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.found
@@ -37,7 +37,7 @@ func (v *verdict) unsound() error {
 
 // explain is the function explain for what was done with this file. That it's damaged is known from then on, and the
 // next start saves what can be read.
-func (v *verdict) explain(doing string, err error) error {
+func (v *soundness) explain(doing string, err error) error {
 	told := explain(doing, v.path, err)
 	var e *sqlite.Error
 	counts, failed := true, error(nil)
@@ -55,7 +55,7 @@ func (v *verdict) explain(doing string, err error) error {
 
 // record takes in that the file was found damaged; err says why that couldn't be noted. It doesn't count if
 // another file was written in its place, or if it was looked at through an index of which a part is gone.
-func (v *verdict) record(found error) (counts bool, err error) {
+func (v *soundness) record(found error) (counts bool, err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.over || v.isIndexCut() {
@@ -67,19 +67,19 @@ func (v *verdict) record(found error) (counts bool, err error) {
 }
 
 // counts reports whether what was met is about the file.
-func (v *verdict) counts() bool {
+func (v *soundness) counts() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return !v.over && !v.isIndexCut()
 }
 
-func (v *verdict) isIndexCut() bool {
+func (v *soundness) isIndexCut() bool {
 	_, err := v.index.check()
 	return errors.Is(err, ErrIndexCut)
 }
 
 // recordCut takes in that the write-ahead log is cut, or isn't.
-func (v *verdict) recordCut(found error) error {
+func (v *soundness) recordCut(found error) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	was := v.cut
@@ -95,7 +95,7 @@ func (v *verdict) recordCut(found error) error {
 }
 
 // note writes the note, once. The caller holds mu.
-func (v *verdict) note(found error) error {
+func (v *soundness) note(found error) error {
 	if v.noted {
 		return nil
 	}
@@ -105,21 +105,21 @@ func (v *verdict) note(found error) error {
 }
 
 // dropNote takes it away. The caller holds mu.
-func (v *verdict) dropNote() error {
+func (v *soundness) dropNote() error {
 	err := removeIfThere(v.path + unsoundSuffix)
 	v.noted = v.noted && err != nil
 	return err
 }
 
 // count is how often damage was found until now: for clear.
-func (v *verdict) count() int {
+func (v *soundness) count() int {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.times
 }
 
 // clear takes in that all of the file was read and is sound, unless damage was found since count said times.
-func (v *verdict) clear(times int) error {
+func (v *soundness) clear(times int) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.over || v.cut || v.times != times {
@@ -131,7 +131,7 @@ func (v *verdict) clear(times int) error {
 
 // settleNote sees to it that there's a note if damage is known: it may have failed, or have gone with its folder.
 // Strange says that there's one of which this process knows no reason.
-func (v *verdict) settleNote() (strange bool, err error) {
+func (v *soundness) settleNote() (strange bool, err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	there := Unsound(v.path)
@@ -146,7 +146,7 @@ func (v *verdict) settleNote() (strange bool, err error) {
 }
 
 // retire says that another file was written in this one's place, whole.
-func (v *verdict) retire() error {
+func (v *soundness) retire() error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.over = true
@@ -158,12 +158,12 @@ func (v *verdict) retire() error {
 
 // renew returns what's known of the same file once mend has made its index anew. It's for what's begun from then on:
 // nothing counts of what was begun before, or ends meanwhile.
-func (v *verdict) renew(mend func() error) (*verdict, error) {
+func (v *soundness) renew(mend func() error) (*soundness, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if err := mend(); err != nil {
 		return nil, err
 	}
 	v.over = true
-	return &verdict{path: v.path, index: v.index, found: v.found, times: v.times, cut: v.cut, noted: v.noted}, nil
+	return &soundness{path: v.path, index: v.index, found: v.found, times: v.times, cut: v.cut, noted: v.noted}, nil
 }

@@ -165,7 +165,7 @@ func (w *walWatch) close() error {
 // beginWhole begins a transaction, and refuses with ErrCut if the write-ahead log isn't whole: what's written behind
 // a gap is lost for whoever opens the database. What's cut off is noted for the next start, should there be one
 // before it's written anew.
-func (w *writer) beginWhole(ctx context.Context) error {
+func (w *writeConn) beginWhole(ctx context.Context) error {
 	w.wal.passOverEmptied(ctx, w.conn)
 	_, begun := w.begin.ExecContext(ctx)
 	var err error

@@ -11,9 +11,9 @@ import (
 	"sync/atomic"
 )
 
-// writer is the one write connection. Its statements are used by the queue's
+// writeConn is the one write connection. Its statements are used by the queue's
 // leader only, with a context that doesn't end: what has begun is carried through.
-type writer struct {
+type writeConn struct {
 	log   *slog.Logger
 	queue *queue
 	gate  *entrance
@@ -24,17 +24,17 @@ type writer struct {
 	failed atomic.Pointer[error]
 	hurry  atomic.Bool                   // see HurryUp
 	mend   func(mend func() error) error // see Store.mendIndex
-	link
+	dbLink
 }
 
-// link is a connection to the file that has the database's name, with what's prepared on it.
-type link struct {
+// dbLink is a connection to the file that has the database's name, with what's prepared on it.
+type dbLink struct {
 	db    *sql.DB
 	conn  *sql.Conn
 	stmts prepared
 	wal   *walWatch
 	index *indexWatch
-	*verdict
+	*soundness
 
 	begin, commit, rollback                   *sql.Stmt
 	logState, updateLog, putTurn              *sql.Stmt
@@ -55,21 +55,21 @@ type link struct {
 // rule (1000 pages), so that it's known when that is cut; see Rescue.
 const writerCache = 8 << 10
 
-func openWriter(ctx context.Context, path string, log *slog.Logger) (w *writer, err error) {
-	w = &writer{log: log, logs: newLogCache()}
+func openWriter(ctx context.Context, path string, log *slog.Logger) (w *writeConn, err error) {
+	w = &writeConn{log: log, logs: newLogCache()}
 	w.queue = newQueue(w.commitBatch)
 	if w.gate, err = openEntrance(path, gateWaitDaemon); err != nil {
 		return nil, err
 	}
 	defer w.gate.enter()()
-	if w.link, err = openLink(ctx, path, log); err != nil {
+	if w.dbLink, err = openLink(ctx, path, log); err != nil {
 		return nil, errors.Join(err, w.gate.close())
 	}
 	return w, nil
 }
 
 // openLink opens the file at path, and brings its schema up to date.
-func openLink(ctx context.Context, path string, log *slog.Logger) (l link, err error) {
+func openLink(ctx context.Context, path string, log *slog.Logger) (l dbLink, err error) {
 	name, err := dsn(path, append(slices.Clone(writes),
 		// A commit doesn't wait for the disk. A crash of the process loses
 		// nothing, the kernel has it all. A power loss may take the last
@@ -81,20 +81,20 @@ func openLink(ctx context.Context, path string, log *slog.Logger) (l link, err e
 		fmt.Sprintf("cache_size(-%d)", writerCache),
 	)...)
 	if err != nil {
-		return link{}, err
+		return dbLink{}, err
 	}
 	if l.db, err = sql.Open("sqlite", name); err != nil {
-		return link{}, err
+		return dbLink{}, err
 	}
 	l.db.SetMaxOpenConns(1)
-	l.wal, l.verdict = &walWatch{path: path + walSuffix}, &verdict{path: path}
+	l.wal, l.soundness = &walWatch{path: path + walSuffix}, &soundness{path: path}
 	if err := l.open(ctx, log); err != nil {
-		return link{}, errors.Join(err, l.close())
+		return dbLink{}, errors.Join(err, l.close())
 	}
 	return l, nil
 }
 
-func (l *link) open(ctx context.Context, log *slog.Logger) (err error) {
+func (l *dbLink) open(ctx context.Context, log *slog.Logger) (err error) {
 	if l.conn, err = l.db.Conn(ctx); err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (l *link) open(ctx context.Context, log *slog.Logger) (err error) {
 	if l.index, err = openIndex(l.path); err != nil {
 		return err
 	}
-	l.verdict.index = l.index
+	l.soundness.index = l.index
 	l.stmts, err = prepare(ctx, l.conn, []statement{
 		{&l.begin, "BEGIN IMMEDIATE"}, // take the write lock now: later it could fail half-way
 		{&l.commit, "COMMIT"},
@@ -152,7 +152,7 @@ func (l *link) open(ctx context.Context, log *slog.Logger) (err error) {
 	return err
 }
 
-func (l *link) close() error {
+func (l *dbLink) close() error {
 	err := l.stmts.close()
 	if l.conn != nil {
 		err = errors.Join(err, l.conn.Close())
@@ -162,7 +162,7 @@ func (l *link) close() error {
 
 // exec writes one row (or drops some) on its own, in a group with others. The statement is read when
 // it's run: it's another after a rescue.
-func (w *writer) exec(ctx context.Context, stmt **sql.Stmt, args ...any) error {
+func (w *writeConn) exec(ctx context.Context, stmt **sql.Stmt, args ...any) error {
 	return w.queue.do(ctx, 1, func(ctx context.Context) error {
 		_, err := (*stmt).ExecContext(ctx, args...)
 		return err
@@ -170,7 +170,7 @@ func (w *writer) exec(ctx context.Context, stmt **sql.Stmt, args ...any) error {
 }
 
 // commitBatch commits requests together or, if that fails, one by one.
-func (w *writer) commitBatch(ctx context.Context, batch []*request) {
+func (w *writeConn) commitBatch(ctx context.Context, batch []*writeRequest) {
 	if batch[0].alone {
 		leave := w.gate.enter()
 		defer leave()
@@ -198,9 +198,9 @@ func (w *writer) commitBatch(ctx context.Context, batch []*request) {
 
 // recordFailure has Failing say why the batch failed, if no request was to blame. It's the leader who does it, before
 // it hands over.
-func (w *writer) recordFailure(batch []*request) {
+func (w *writeConn) recordFailure(batch []*writeRequest) {
 	was := w.failed.Load()
-	i := slices.IndexFunc(batch, func(r *request) bool { return isBroken(r.err) })
+	i := slices.IndexFunc(batch, func(r *writeRequest) bool { return isBroken(r.err) })
 	if i < 0 {
 		if w.failed.Store(nil); was != nil {
 			w.log.Info("the database is written to again")
@@ -215,7 +215,7 @@ func (w *writer) recordFailure(batch []*request) {
 
 // recordDamage has the file be known as damaged if a request has met that. It's the leader who does it: later another
 // file may have been written in its place.
-func (w *writer) recordDamage(batch []*request) {
+func (w *writeConn) recordDamage(batch []*writeRequest) {
 	for _, r := range batch {
 		if errors.Is(kindOf(r.err), ErrDamaged) {
 			_, failed := w.record(explain("write to the database", w.path, r.err))
@@ -228,7 +228,7 @@ func (w *writer) recordDamage(batch []*request) {
 // transact applies requests in one transaction. began is false if there could
 // be none, which is no request's fault: one by one they'd wait for the same
 // lock in turn.
-func (w *writer) transact(ctx context.Context, batch []*request) (began bool, err error) {
+func (w *writeConn) transact(ctx context.Context, batch []*writeRequest) (began bool, err error) {
 	if err := w.waitForDisk(ctx, batch); err != nil {
 		return false, err
 	}
@@ -267,13 +267,13 @@ func (w *writer) transact(ctx context.Context, batch []*request) (began bool, er
 	return true, err
 }
 
-func (w *writer) close() (err error) {
+func (w *writeConn) close() (err error) {
 	if w == nil {
 		return nil
 	}
 	w.once.Do(func() {
 		w.queue.drain()
-		err = errors.Join(w.link.close(), w.gate.close())
+		err = errors.Join(w.dbLink.close(), w.gate.close())
 	})
 	return err
 }

@@ -8,8 +8,8 @@ import "github.com/panebridge/panebridge/internal/render"
 const MaxUnits = 2000
 
 // Form is how Discord takes a message of at most so many UTF-16 units.
-func Form(units int) render.Form {
-	return render.Form{Size: func(t render.Text) int { return utf16Len(Markdown(t)) }, Max: units}
+func Form(units int) render.MessageForm {
+	return render.MessageForm{Size: func(t render.MessageText) int { return utf16Len(Markdown(t)) }, Max: units}
 }
 
 func utf16Len(s string) int {

@@ -10,11 +10,11 @@ import (
 
 // Markdown writes a text as the content of a message. A text with nothing to see
 // becomes an empty one, which Discord refuses.
-func Markdown(t render.Text) string {
+func Markdown(t render.MessageText) string {
 	if t.Blank() {
 		return ""
 	}
-	var w writer
+	var w lineWriter
 	for _, l := range lines(t) {
 		w.line(l)
 	}
@@ -31,18 +31,18 @@ const zeroWidth = "\u200b"
 
 // line is a line of a text.
 type line struct {
-	spans []span
+	spans []styledSpan
 	style render.Style // of the line as a whole: quote and code
 }
 
-// span is text of one style within a line.
-type span struct {
+// styledSpan is text of one style within a line.
+type styledSpan struct {
 	text  string
 	style render.Style
 }
 
 // lines divides a text into lines, without empty ones at its ends.
-func lines(t render.Text) []line {
+func lines(t render.MessageText) []line {
 	out := []line{{}}
 	for _, r := range t.Runs() {
 		for i, s := range strings.Split(r.Text, "\n") {
@@ -56,7 +56,7 @@ func lines(t render.Text) []line {
 			if len(last.spans) == 0 || r.Style.Pre {
 				last.style = r.Style
 			}
-			last.add(span{s, r.Style})
+			last.add(styledSpan{s, r.Style})
 		}
 	}
 	for len(out) > 1 && len(out[0].spans) == 0 {
@@ -66,7 +66,7 @@ func lines(t render.Text) []line {
 }
 
 // add appends a span, to the last one if it looks the same.
-func (l *line) add(s span) {
+func (l *line) add(s styledSpan) {
 	if n := len(l.spans); n > 0 && l.spans[n-1].style == s.style {
 		l.spans[n-1].text += s.text
 		return
@@ -74,14 +74,14 @@ func (l *line) add(s span) {
 	l.spans = append(l.spans, s)
 }
 
-// writer writes lines.
-type writer struct {
+// lineWriter writes lines.
+type lineWriter struct {
 	strings.Builder
 	code  bool         // a fence is open
 	style render.Style // its
 }
 
-func (w *writer) line(l line) {
+func (w *lineWriter) line(l line) {
 	if w.code && (!l.style.Pre || l.style.Language != w.style.Language || l.style.Quote != w.style.Quote) {
 		w.leaveCode()
 	}
@@ -94,12 +94,12 @@ func (w *writer) line(l line) {
 		return
 	}
 	for strings.Contains(w.text(l), "```") {
-		l = line{spans: []span{{text: strings.ReplaceAll(w.text(l), "```", "``"+zeroWidth+"`")}}}
+		l = line{spans: []styledSpan{{text: strings.ReplaceAll(w.text(l), "```", "``"+zeroWidth+"`")}}}
 	}
 	w.WriteString(w.text(l))
 }
 
-func (*writer) text(l line) string {
+func (*lineWriter) text(l line) string {
 	var b strings.Builder
 	for _, s := range l.spans {
 		b.WriteString(s.text)
@@ -108,7 +108,7 @@ func (*writer) text(l line) string {
 }
 
 // begin begins a line.
-func (w *writer) begin(style render.Style) {
+func (w *lineWriter) begin(style render.Style) {
 	if w.Len() > 0 {
 		w.WriteByte('\n')
 	}
@@ -117,13 +117,13 @@ func (w *writer) begin(style render.Style) {
 	}
 }
 
-func (w *writer) enterCode(style render.Style) {
+func (w *lineWriter) enterCode(style render.Style) {
 	w.begin(style)
 	w.WriteString("```" + style.Language)
 	w.code, w.style = true, style
 }
 
-func (w *writer) leaveCode() {
+func (w *lineWriter) leaveCode() {
 	if w.code {
 		w.begin(w.style)
 		w.WriteString("```")

@@ -22,7 +22,7 @@ func TestAnyTextIsShown(t *testing.T) {
 			source = rendertest.WellFormed(seeds).Source
 		}
 		limit := rapid.SampledFrom([]int{200, 400, 2000}).Draw(t, "limit")
-		kind := rapid.SampledFrom([]render.Kind{render.Answer, render.Answer, render.Answer, render.Pane, render.Plain, render.User, render.Tool, render.Notice}).Draw(t, "kind")
+		kind := rapid.SampledFrom([]render.PartKind{render.Answer, render.Answer, render.Answer, render.Pane, render.Plain, render.User, render.Tool, render.Notice}).Draw(t, "kind")
 		checkShown(t, []render.Part{{Kind: kind, Source: source}}, limit)
 	})
 }
@@ -32,7 +32,7 @@ func checkShown(t *rapid.T, parts []render.Part, limit int) {
 	source := parts[0].Source
 	form := discord.Form(limit)
 	var shown []rune
-	for from, done := (render.Place{}), false; !done; {
+	for from, done := (render.Position{}), false; !done; {
 		text, next, last := form.Next(parts, from)
 		s := discord.Markdown(text)
 		if n := len(utf16.Encode([]rune(s))); n > limit {

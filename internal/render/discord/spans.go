@@ -24,7 +24,7 @@ func marks() []mark {
 }
 
 // spans writes the spans of a line. Each mark is closed where the line ends.
-func (w *writer) spans(in []span) {
+func (w *lineWriter) spans(in []styledSpan) {
 	in = unmarkedBlanks(in)
 	ms := marks()
 	var open []mark
@@ -43,8 +43,8 @@ func (w *writer) spans(in []span) {
 
 // unmarkedBlanks takes marks from blanks at their edges: "** a**" isn't bold. Those
 // between two texts that have a mark keep it.
-func unmarkedBlanks(in []span) []span {
-	var out []span
+func unmarkedBlanks(in []styledSpan) []styledSpan {
+	var out []styledSpan
 	for _, s := range in {
 		core := strings.TrimSpace(s.text)
 		if s.style.Code || s.style.URL != "" || core == s.text {
@@ -55,7 +55,7 @@ func unmarkedBlanks(in []span) []span {
 		if core == "" {
 			i = len(s.text)
 		}
-		for _, part := range []span{{s.text[:i], s.style}, {core, s.style}, {s.text[i+len(core):], s.style}} {
+		for _, part := range []styledSpan{{s.text[:i], s.style}, {core, s.style}, {s.text[i+len(core):], s.style}} {
 			if part.text != "" {
 				out = append(out, part)
 			}
@@ -70,7 +70,7 @@ func unmarkedBlanks(in []span) []span {
 }
 
 // neighbour is the style of the next span in a direction that isn't blank.
-func neighbour(in []span, i, step int) render.Style {
+func neighbour(in []styledSpan, i, step int) render.Style {
 	for i += step; i >= 0 && i < len(in); i += step {
 		if strings.TrimSpace(in[i].text) != "" {
 			return in[i].style
@@ -88,7 +88,7 @@ func common(a, b render.Style) render.Style {
 }
 
 // turn closes the marks that a style doesn't have, and opens those of it that may be.
-func (w *writer) turn(open, may []mark, style render.Style) []mark {
+func (w *lineWriter) turn(open, may []mark, style render.Style) []mark {
 	keep := 0
 	for keep < len(open) && open[keep].on(style) {
 		keep++
@@ -117,7 +117,7 @@ func has(open []mark, m mark) bool {
 
 // sign writes a sign. Next to another of the same character it would be read as a
 // longer one.
-func (w *writer) sign(sign string) {
+func (w *lineWriter) sign(sign string) {
 	if strings.HasSuffix(w.String(), sign[:1]) {
 		w.WriteString(zeroWidth)
 	}
@@ -125,7 +125,7 @@ func (w *writer) sign(sign string) {
 }
 
 // span writes a span between its marks.
-func (w *writer) span(s span, start bool) {
+func (w *lineWriter) span(s styledSpan, start bool) {
 	text := func() string { return escaped(s.text, start) }
 	if s.style.Code {
 		text = func() string { return code(s.text) }

@@ -15,7 +15,7 @@ var telegram = telegramtest.New(telegramtest.Options{})
 
 // faults holds a message against what the stand-in refuses and changes: it must be
 // shown as it was made, and mention nobody.
-func faults(m entities.Message, limit int) []string {
+func faults(m entities.FormattedText, limit int) []string {
 	if n := entities.Units(m.Text); n > limit {
 		return []string{fmt.Sprintf("%d units, limit %d", n, limit)}
 	}
@@ -59,7 +59,7 @@ func has(shown []telegramtest.Entity, e entities.Entity) bool {
 }
 
 // unsound says what's wrong with an entity that the stand-in wouldn't mind.
-func unsound(m entities.Message, e entities.Entity) string {
+func unsound(m entities.FormattedText, e entities.Entity) string {
 	if text := slice(m.Text, e.Offset, e.Length); strings.Trim(text, " \n") != text {
 		return fmt.Sprintf("has blanks at the ends of %q", text)
 	}

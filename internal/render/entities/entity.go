@@ -25,9 +25,9 @@ type Entity struct {
 	Language string `json:"language,omitempty"`
 }
 
-// Message is a text with entities, sorted by where they begin, the longer ones
+// FormattedText is a text with entities, sorted by where they begin, the longer ones
 // first.
-type Message struct {
+type FormattedText struct {
 	Text     string
 	Entities []Entity
 }

@@ -10,32 +10,32 @@ import (
 
 // From writes a text as a message. A text with nothing to see becomes an empty one,
 // which Telegram refuses.
-func From(t render.Text) Message {
+func From(t render.MessageText) FormattedText {
 	if t.Blank() {
-		return Message{}
+		return FormattedText{}
 	}
 	m := possible(t)
 	m.harmless()
 	m.trim()
 	m.guard()
-	return Message{Text: m.text, Entities: entities(m)}
+	return FormattedText{Text: m.text, Entities: entities(m)}
 }
 
 // styled is a text that's divided into pieces of equal style. No two neighbours have
 // the same.
 type styled struct {
 	text   string
-	pieces []piece
+	pieces []textPiece
 }
 
-// piece is the text up to a byte, from where the piece before it ends.
-type piece struct {
+// textPiece is the text up to a byte, from where the piece before it ends.
+type textPiece struct {
 	end   int
 	style render.Style
 }
 
 // add appends a piece up to a byte.
-func add(pieces []piece, end int, style render.Style) []piece {
+func add(pieces []textPiece, end int, style render.Style) []textPiece {
 	n := len(pieces)
 	switch {
 	case n == 0 && end == 0, n > 0 && end == pieces[n-1].end:
@@ -44,14 +44,14 @@ func add(pieces []piece, end int, style render.Style) []piece {
 		pieces[n-1].end = end
 		return pieces
 	default:
-		return append(pieces, piece{end, style})
+		return append(pieces, textPiece{end, style})
 	}
 }
 
 // possible leaves of a text's styles what entities can express together.
-func possible(t render.Text) styled {
+func possible(t render.MessageText) styled {
 	var b strings.Builder
-	var pieces []piece
+	var pieces []textPiece
 	for _, r := range t.Runs() {
 		s := r.Style
 		switch {
@@ -99,7 +99,7 @@ func (m *styled) harmless() {
 	if len(mentions) == 0 {
 		return
 	}
-	var out []piece
+	var out []textPiece
 	at := 0
 	for _, p := range m.pieces {
 		for len(mentions) > 0 && mentions[0].Start < p.end {

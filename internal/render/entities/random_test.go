@@ -56,11 +56,11 @@ type tester interface {
 }
 
 // split makes messages of parts, and holds each to Telegram's rules.
-func split(t tester, parts []render.Part, limit int) []entities.Message {
+func split(t tester, parts []render.Part, limit int) []entities.FormattedText {
 	t.Helper()
-	var out []entities.Message
+	var out []entities.FormattedText
 	form := entities.Form(limit)
-	for from, done := (render.Place{}), false; !done; {
+	for from, done := (render.Position{}), false; !done; {
 		text, next, last := form.Next(parts, from)
 		if !last && !from.Before(next) {
 			t.Fatalf("message %d: no progress at %v\n%s", len(out), from, parts[0].Source)
@@ -91,9 +91,9 @@ func answerPage(source string) render.Page {
 }
 
 // pages makes messages of a page, and holds each to Telegram's rules.
-func pages(t tester, p render.Page, limit int) []entities.Message {
+func pages(t tester, p render.Page, limit int) []entities.FormattedText {
 	t.Helper()
-	var out []entities.Message
+	var out []entities.FormattedText
 	form := entities.Form(limit)
 	for len(p.Lines) > 0 {
 		first, rest := form.Split(p)
@@ -108,7 +108,7 @@ func pages(t tester, p render.Page, limit int) []entities.Message {
 
 // checkShown wants the marks of a source in the text of messages, each once and in
 // order. Those in targets of links may be in the links instead.
-func checkShown(t tester, source string, messages []entities.Message) {
+func checkShown(t tester, source string, messages []entities.FormattedText) {
 	t.Helper()
 	var shown []rune
 	links := map[rune]bool{}
@@ -137,7 +137,7 @@ func checkShown(t tester, source string, messages []entities.Message) {
 }
 
 // checkLooks wants each mark of a message to look as the document says.
-func checkLooks(t tester, doc rendertest.Document, m entities.Message) {
+func checkLooks(t tester, doc rendertest.Document, m entities.FormattedText) {
 	t.Helper()
 	at := 0
 	for _, r := range m.Text {
@@ -151,7 +151,7 @@ func checkLooks(t tester, doc rendertest.Document, m entities.Message) {
 }
 
 // look is how the unit at an offset looks.
-func look(m entities.Message, at int) rendertest.Look {
+func look(m entities.FormattedText, at int) rendertest.Look {
 	var l rendertest.Look
 	for _, e := range m.Entities {
 		if at < e.Offset || at >= e.Offset+e.Length {
@@ -188,7 +188,7 @@ func TestAnyDivisionShowsEverything(t *testing.T) {
 			source = rendertest.Links(seeds)
 		}
 		parts := []render.Part{{Kind: render.Answer, Source: source}}
-		var messages []entities.Message
+		var messages []entities.FormattedText
 		for from := 0; from < len(source); {
 			to := from + rapid.IntRange(1, 200).Draw(t, "bytes")
 			if links && rapid.Bool().Draw(t, "at a bracket") {
@@ -201,12 +201,12 @@ func TestAnyDivisionShowsEverything(t *testing.T) {
 				to++
 			}
 			to = min(to, len(source))
-			m := entities.From(render.Render(parts, render.Place{Byte: from}, render.Place{Byte: to}))
+			m := entities.From(render.Render(parts, render.Position{Byte: from}, render.Position{Byte: to}))
 			known := []render.Part{{Kind: render.Answer, Source: source[:lineBreak(source, to)]}}
 			if source[to-1] == '\n' {
 				known[0].Source = source[:to]
 			}
-			again := entities.From(render.Render(known, render.Place{Byte: from}, render.Place{Byte: to}))
+			again := entities.From(render.Render(known, render.Position{Byte: from}, render.Position{Byte: to}))
 			if m.Text != again.Text || len(m.Entities) != len(again.Entities) {
 				t.Fatalf("bytes %d to %d are %q, and %q when nothing comes behind the line\n%s", from, to, m.Text, again.Text, source)
 			}

@@ -76,7 +76,7 @@ func TestBytesOfEntitiesAreCounted(t *testing.T) {
 // Characters as people see them aren't divided, wherever a message ends.
 func TestCharactersStayWhole(t *testing.T) {
 	characters := []string{"x", "e\u0301", "👩‍💻", "字", "👍🏽", "नि", "🇩🇪", "한", "a\u0308\u0323", "❤️", "1️⃣", "👨‍👩‍👧‍👦", "ᄒ\u1161\u11AB", "🏴󠁧󠁢󠁳󠁣󠁴󠁿"}
-	for _, kind := range []render.Kind{render.Plain, render.Answer, render.Pane} {
+	for _, kind := range []render.PartKind{render.Plain, render.Answer, render.Pane} {
 		for limit := 70; limit < 90; limit++ {
 			var source strings.Builder
 			ends := map[int]bool{}
@@ -88,7 +88,7 @@ func TestCharactersStayWhole(t *testing.T) {
 			}
 			parts := []render.Part{{Kind: kind, Source: source.String()}}
 			form := entities.Form(limit)
-			for from, done := (render.Place{}), false; !done; {
+			for from, done := (render.Position{}), false; !done; {
 				if from, done = next(t, form, parts, from); !done && !ends[from.Byte] {
 					t.Errorf("limit %d: a message ends within %q", limit, source.String()[from.Byte-8:from.Byte+8])
 				}
@@ -97,7 +97,7 @@ func TestCharactersStayWhole(t *testing.T) {
 	}
 }
 
-func next(t *testing.T, form render.Form, parts []render.Part, from render.Place) (render.Place, bool) {
+func next(t *testing.T, form render.MessageForm, parts []render.Part, from render.Position) (render.Position, bool) {
 	t.Helper()
 	_, to, done := form.Next(parts, from)
 	return to, done
@@ -109,7 +109,7 @@ func TestCharacterLongerThanAMessage(t *testing.T) {
 	var got strings.Builder
 	form := entities.Form(400)
 	parts := answer(source)
-	for from, done := (render.Place{}), false; !done; {
+	for from, done := (render.Position{}), false; !done; {
 		text, to, last := form.Next(parts, from)
 		got.WriteString(text.String())
 		if n := entities.Units(entities.From(text).Text); n > 400 {
@@ -154,14 +154,14 @@ func TestHostileTexts(t *testing.T) {
 			renderings := 0
 			form := entities.Form(4096)
 			size := form.Size
-			form.Size = func(t render.Text) int {
+			form.Size = func(t render.MessageText) int {
 				renderings++
 				return size(t)
 			}
 			parts := answer(text(n))
-			for from, done := (render.Place{}), false; !done; {
+			for from, done := (render.Position{}), false; !done; {
 				renderings = 0
-				var shown render.Text
+				var shown render.MessageText
 				shown, from, done = form.Next(parts, from)
 				if m := entities.From(shown); m.Text != "" {
 					if bad := faults(m, 4096); bad != nil {
@@ -187,7 +187,7 @@ func deeper(n int) string {
 
 // A line of a megabyte is all there, whatever it's of.
 func TestLineOfAMegabyte(t *testing.T) {
-	for _, kind := range []render.Kind{render.Answer, render.Pane} {
+	for _, kind := range []render.PartKind{render.Answer, render.Pane} {
 		got := 0
 		for _, m := range split(t, []render.Part{{Kind: kind, Source: strings.Repeat("word", 1<<18)}}, 4096) {
 			got += len(m.Text)

@@ -10,7 +10,7 @@ import (
 )
 
 // tagged writes a message with tags around what its entities hold.
-func tagged(m entities.Message) string {
+func tagged(m entities.FormattedText) string {
 	names := map[entities.Type]string{
 		entities.Bold: "b", entities.Italic: "i", entities.Underline: "u", entities.Strikethrough: "s", entities.Code: "code",
 		entities.Pre: "pre", entities.TextLink: "a", entities.Blockquote: "quote", entities.ExpandableBlockquote: "long-quote",
